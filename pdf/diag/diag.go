@@ -1,0 +1,193 @@
+// Package diag holds what every part of the document engine reports with:
+// diagnostics with a place in the template or the data, the error that
+// collects them, the input limits and the sentinel errors. It imports nothing
+// of the engine, so every package may import it; package pdf aliases its names.
+package diag
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Severity tells whether a diagnostic stops the work.
+type Severity uint8
+
+// The severities. The zero value is the strict one.
+const (
+	SeverityError   Severity = iota // no document is made
+	SeverityWarning                 // the document is made; Result.Warnings lists it
+)
+
+// String returns "error" or "warning".
+func (s Severity) String() string {
+	if s == SeverityWarning {
+		return "warning"
+	}
+	return "error"
+}
+
+// MarshalText writes the name of the severity.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the name of a severity.
+func (s *Severity) UnmarshalText(b []byte) error {
+	switch string(b) {
+	case "error":
+		*s = SeverityError
+	case "warning":
+		*s = SeverityWarning
+	default:
+		return fmt.Errorf("diag severity: unknown name %q", b)
+	}
+	return nil
+}
+
+// Diagnostic is one finding at one place. The zero values of Line, Col and
+// Page mean "not known"; EndLine and EndCol close the marked range when they
+// are set (the end is exclusive). Columns count Unicode code points from 1.
+type Diagnostic struct {
+	// Code is a stable name: a letter and three digits. T template, D data,
+	// L layout, F font, S standard, R reader, G signature, X limit.
+	Code string `json:"code"`
+	// File is the name of the template or data text that the place lies in.
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Col     int    `json:"col,omitempty"`
+	EndLine int    `json:"endLine,omitempty"`
+	EndCol  int    `json:"endCol,omitempty"`
+	// Path is the node path in the template, as in body[5].table.rows.cells[3].
+	Path string `json:"path,omitempty"`
+	// DataPath is the path of the value in the data, as in trades[17].price.
+	DataPath string `json:"dataPath,omitempty"`
+	// Message says what is wrong, without a full stop.
+	Message string `json:"message"`
+	// Suggestion says what to do, as a phrase: did you mean "qty"?
+	Suggestion string `json:"suggestion,omitempty"`
+	// Clause names the clause of a standard that is not met.
+	Clause string `json:"clause,omitempty"`
+	// Page is the page, counted from 1, when layout knows it.
+	Page     int      `json:"page,omitempty"`
+	Severity Severity `json:"severity"`
+}
+
+// String returns the diagnostic on one line:
+//
+//	file:line:col: path: message; suggestion (clause)  [CODE]
+func (d Diagnostic) String() string {
+	return d.text() + "  [" + d.Code + "]"
+}
+
+// text is the line without its code, which lists align in a column.
+func (d Diagnostic) text() string {
+	var b strings.Builder
+	if d.File != "" {
+		b.WriteString(d.File)
+		if d.Line > 0 {
+			b.WriteByte(':')
+			b.WriteString(strconv.Itoa(d.Line))
+			if d.Col > 0 {
+				b.WriteByte(':')
+				b.WriteString(strconv.Itoa(d.Col))
+			}
+		}
+		b.WriteString(": ")
+	}
+	subject, aside := d.Path, d.DataPath
+	if subject == "" {
+		subject, aside = d.DataPath, ""
+	}
+	if subject != "" {
+		b.WriteString(subject)
+		b.WriteString(": ")
+	}
+	if d.Severity == SeverityWarning {
+		b.WriteString("warning: ")
+	}
+	b.WriteString(d.Message)
+	if d.Suggestion != "" {
+		b.WriteString("; ")
+		b.WriteString(d.Suggestion)
+	}
+	if aside != "" {
+		b.WriteString(" (data " + aside + ")")
+	}
+	if d.Clause != "" {
+		b.WriteString(" (" + d.Clause + ")")
+	}
+	return b.String()
+}
+
+// DiagnosticError carries all problems that were found, in the order of their
+// places, not only the first. errors.Is finds the sentinel of every code letter
+// in it, and errors.As finds it behind wrapping errors.
+type DiagnosticError struct {
+	Diagnostics []Diagnostic
+}
+
+// Error returns the plain form: one line per diagnostic, the codes aligned.
+func (e *DiagnosticError) Error() string {
+	lines := make([]string, len(e.Diagnostics))
+	width := 0
+	for i, d := range e.Diagnostics {
+		lines[i] = d.text()
+		width = max(width, utf8.RuneCountInString(lines[i]))
+	}
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(l)
+		b.WriteString(strings.Repeat(" ", width-utf8.RuneCountInString(l)+2))
+		b.WriteString("[" + e.Diagnostics[i].Code + "]")
+	}
+	return b.String()
+}
+
+// MarshalJSON returns the JSON form: {"diagnostics": [...]}.
+func (e *DiagnosticError) MarshalJSON() ([]byte, error) {
+	list := e.Diagnostics
+	if list == nil {
+		list = []Diagnostic{}
+	}
+	return json.Marshal(struct {
+		Diagnostics []Diagnostic `json:"diagnostics"`
+	}{list})
+}
+
+// Unwrap returns the sentinels that the codes stand for, each once.
+func (e *DiagnosticError) Unwrap() []error {
+	var out []error
+	var seen [256]bool
+	for _, d := range e.Diagnostics {
+		if d.Code == "" || seen[d.Code[0]] {
+			continue
+		}
+		seen[d.Code[0]] = true
+		if err := sentinelOf(d.Code[0]); err != nil {
+			out = append(out, err)
+		}
+	}
+	return out
+}
+
+// List collects diagnostics. The zero value is empty and ready. It is not safe
+// for concurrent use.
+type List []Diagnostic
+
+// Add appends d.
+func (l *List) Add(d Diagnostic) { *l = append(*l, d) }
+
+// Err returns a *DiagnosticError with all diagnostics when at least one of them
+// is an error, and nil otherwise.
+func (l List) Err() error {
+	for _, d := range l {
+		if d.Severity == SeverityError {
+			return &DiagnosticError{Diagnostics: l}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package diag
+
+import (
+	"errors"
+	"strconv"
+)
+
+// The sentinels. A *DiagnosticError unwraps to those that its codes stand for.
+var (
+	ErrTemplate    = errors.New("pdf: template")
+	ErrData        = errors.New("pdf: data")
+	ErrLayout      = errors.New("pdf: layout")
+	ErrFont        = errors.New("pdf: font")
+	ErrStandard    = errors.New("pdf: standard")
+	ErrSigner      = errors.New("pdf: signer")
+	ErrLimit       = errors.New("pdf: limit")
+	ErrDamaged     = errors.New("pdf: damaged")
+	ErrUnsupported = errors.New("pdf: unsupported")
+)
+
+func sentinelOf(letter byte) error {
+	switch letter {
+	case 'T':
+		return ErrTemplate
+	case 'D':
+		return ErrData
+	case 'L':
+		return ErrLayout
+	case 'F':
+		return ErrFont
+	case 'S':
+		return ErrStandard
+	case 'R':
+		return ErrDamaged
+	case 'G':
+		return ErrSigner
+	case 'X':
+		return ErrLimit
+	}
+	return nil
+}
+
+// LimitError says which limit an input went over. errors.Is(err, ErrLimit)
+// holds for it.
+type LimitError struct {
+	Name  string // the field of Limits
+	Value int64  // what the input has; a lower bound where counting stopped
+	Limit int64  // what is allowed
+	Place string // where: file:line:col, an object number or an offset; may be empty
+}
+
+// Error returns `limit NAME: VALUE is over LIMIT at PLACE`.
+func (e *LimitError) Error() string {
+	s := "limit " + e.Name + ": " + strconv.FormatInt(e.Value, 10) + " is over " + strconv.FormatInt(e.Limit, 10)
+	if e.Place != "" {
+		s += " at " + e.Place
+	}
+	return s
+}
+
+// Is reports that the error is an ErrLimit.
+func (e *LimitError) Is(target error) bool { return target == ErrLimit }

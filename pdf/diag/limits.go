@@ -1,0 +1,120 @@
+package diag
+
+// Limits bounds every input and every loop of the engine. A zero field means
+// its default; a negative one means 0 is allowed, that is nothing. Sizes are in
+// bytes.
+type Limits struct {
+	TemplateBytes int64 // template text: 1 MiB
+	TemplateDepth int64 // nesting of a template: 64
+	TemplateNodes int64 // nodes of a template: 20,000
+
+	DataBytes int64 // inline data text: 8 MiB
+	DataDepth int64 // nesting of inline data: 64
+	DataNodes int64 // values of inline data: 1,000,000
+
+	ExprBytes      int64 // source of one expression: 4 KiB
+	ExprNodes      int64 // syntax nodes of one expression: 1,000
+	PredicateDepth int64 // nested predicates: 2
+	PredicateSteps int64 // predicate steps of one render: 5,000,000
+	RangeItems     int64 // items of one range or loop over numbers: 100,000
+	ExprMemory     int64 // memory of the expressions of one render: 64 MiB
+
+	Pages       int64 // pages of one document: 5,000; never above 10,000,000
+	OutputBytes int64 // size of the file: 512 MiB
+	BoxDepth    int64 // nesting of boxes in layout: 64
+
+	ImagePixels int64 // width x height of one image: 50,000,000
+	ImageBytes  int64 // encoded size of one image: 32 MiB
+	FontBytes   int64 // size of one font file: 32 MiB
+	FontGlyphs  int64 // glyphs of one font: 65,535
+}
+
+// maxPages is the hard bound of Limits.Pages.
+const maxPages = 10_000_000
+
+// DefaultLimits returns the defaults.
+func DefaultLimits() Limits {
+	const kib, mib = 1 << 10, 1 << 20
+	return Limits{
+		TemplateBytes: mib, TemplateDepth: 64, TemplateNodes: 20_000,
+		DataBytes: 8 * mib, DataDepth: 64, DataNodes: 1_000_000,
+		ExprBytes: 4 * kib, ExprNodes: 1_000, PredicateDepth: 2,
+		PredicateSteps: 5_000_000, RangeItems: 100_000, ExprMemory: 64 * mib,
+		Pages: 5_000, OutputBytes: 512 * mib, BoxDepth: 64,
+		ImagePixels: 50_000_000, ImageBytes: 32 * mib,
+		FontBytes: 32 * mib, FontGlyphs: 65_535,
+	}
+}
+
+// limitField names one field, so that merging and errors need no reflection.
+type limitField struct {
+	name string
+	at   func(*Limits) *int64
+}
+
+var limitFields = [...]limitField{
+	{"TemplateBytes", func(l *Limits) *int64 { return &l.TemplateBytes }},
+	{"TemplateDepth", func(l *Limits) *int64 { return &l.TemplateDepth }},
+	{"TemplateNodes", func(l *Limits) *int64 { return &l.TemplateNodes }},
+	{"DataBytes", func(l *Limits) *int64 { return &l.DataBytes }},
+	{"DataDepth", func(l *Limits) *int64 { return &l.DataDepth }},
+	{"DataNodes", func(l *Limits) *int64 { return &l.DataNodes }},
+	{"ExprBytes", func(l *Limits) *int64 { return &l.ExprBytes }},
+	{"ExprNodes", func(l *Limits) *int64 { return &l.ExprNodes }},
+	{"PredicateDepth", func(l *Limits) *int64 { return &l.PredicateDepth }},
+	{"PredicateSteps", func(l *Limits) *int64 { return &l.PredicateSteps }},
+	{"RangeItems", func(l *Limits) *int64 { return &l.RangeItems }},
+	{"ExprMemory", func(l *Limits) *int64 { return &l.ExprMemory }},
+	{"Pages", func(l *Limits) *int64 { return &l.Pages }},
+	{"OutputBytes", func(l *Limits) *int64 { return &l.OutputBytes }},
+	{"BoxDepth", func(l *Limits) *int64 { return &l.BoxDepth }},
+	{"ImagePixels", func(l *Limits) *int64 { return &l.ImagePixels }},
+	{"ImageBytes", func(l *Limits) *int64 { return &l.ImageBytes }},
+	{"FontBytes", func(l *Limits) *int64 { return &l.FontBytes }},
+	{"FontGlyphs", func(l *Limits) *int64 { return &l.FontGlyphs }},
+}
+
+// WithDefaults returns l with every zero field set to its default and every
+// negative one to 0.
+func (l Limits) WithDefaults() Limits {
+	def := DefaultLimits()
+	for _, f := range limitFields {
+		p := f.at(&l)
+		if *p == 0 {
+			*p = *f.at(&def)
+		} else if *p < 0 {
+			*p = 0
+		}
+	}
+	l.Pages = min(l.Pages, maxPages)
+	return l
+}
+
+// Lower returns l with the non-zero fields of o in place of its own. A field of
+// o above that of l is a *LimitError: one document may not raise what its
+// engine allows. l must have its defaults already; o may be nil.
+func (l Limits) Lower(o *Limits) (Limits, error) {
+	if o == nil {
+		return l, nil
+	}
+	want := *o
+	for _, f := range limitFields {
+		p, v := f.at(&l), *f.at(&want)
+		switch {
+		case v == 0:
+		case v > *p:
+			return l, &LimitError{Name: f.name, Value: v, Limit: *p, Place: "render options"}
+		default:
+			*p = max(v, 0)
+		}
+	}
+	return l, nil
+}
+
+// Check returns a *LimitError when value is over limit, and nil otherwise.
+func Check(name string, value, limit int64, place string) error {
+	if value > limit {
+		return &LimitError{Name: name, Value: value, Limit: limit, Place: place}
+	}
+	return nil
+}
