@@ -1,0 +1,69 @@
+package cos
+
+import (
+	"bytes"
+	"compress/zlib"
+	"fmt"
+	"sync"
+)
+
+// Level is the effort of a [Deflater].
+type Level uint8
+
+// The levels. The zero value is the everyday one.
+const (
+	LevelDefault Level = iota // pages and objects
+	LevelFast                 // drafts
+	LevelBest                 // what is compressed once and kept, such as fonts
+)
+
+// Deflater compresses whole streams for FlateDecode (ISO 32000-2, 7.4.4).
+// Deflate appends src in zlib format (RFC 1950) to dst. The output must be a
+// function of src and level alone, and Deflate must be safe for concurrent
+// use; dst and src do not overlap.
+type Deflater interface {
+	Deflate(dst, src []byte, level Level) ([]byte, error)
+}
+
+// NewFlate returns a Deflater on the standard library's compress/zlib. It
+// pools its compressors, so one should be shared by all documents of an
+// engine.
+func NewFlate() Deflater { return &flate{} }
+
+type flate struct {
+	pools [LevelBest + 1]sync.Pool // of *zlib.Writer
+}
+
+func (f *flate) Deflate(dst, src []byte, level Level) ([]byte, error) {
+	level = min(level, LevelBest)
+	out := bytes.NewBuffer(dst)
+	zw, ok := f.pools[level].Get().(*zlib.Writer)
+	if ok {
+		zw.Reset(out)
+	} else {
+		var err error
+		if zw, err = zlib.NewWriterLevel(out, zlibLevel(level)); err != nil {
+			return dst, fmt.Errorf("cos: deflate: %w", err)
+		}
+	}
+	if _, err := zw.Write(src); err != nil {
+		return dst, fmt.Errorf("cos: deflate: %w", err)
+	}
+	if err := zw.Close(); err != nil {
+		return dst, fmt.Errorf("cos: deflate: %w", err)
+	}
+	zw.Reset(nil) // the pool must not keep the caller's bytes alive
+	f.pools[level].Put(zw)
+	return out.Bytes(), nil
+}
+
+func zlibLevel(l Level) int {
+	switch l {
+	case LevelFast:
+		return zlib.BestSpeed
+	case LevelBest:
+		return zlib.BestCompression
+	default:
+		return zlib.DefaultCompression
+	}
+}

@@ -1,0 +1,31 @@
+// Package cos writes the object layer of PDF (ISO 32000-2, clause 7): objects
+// in PDF syntax, object streams, cross-reference streams and the file around
+// them. COS is the historic name of that layer.
+//
+// The package has two halves.
+//
+// The append half turns values into bytes: [AppendName], [AppendString],
+// [AppendText], [AppendInt], [AppendFixed] and the object values [Name],
+// [String], [Text], [Int], [Decimal], [Array], [Dict], [Ref] ... Every function appends
+// to the slice it is given and keeps nothing. The output is a function of the
+// value alone: numbers are printed shortest, without exponent and without
+// "-0"; dictionaries keep the order in which the caller names their keys. No
+// floating-point number is involved anywhere, so every platform writes the
+// same bytes.
+//
+// The writing half is [Writer]. Object numbers are reserved first and written
+// in any order, so an object may point to one that comes much later:
+//
+//	w := cos.NewWriter(out, cos.Options{Version: cos.V20})
+//	pages, page := w.Reserve(), w.Reserve()
+//	err := w.Put(page, cos.Dict{cos.E("Type", cos.Name("Page")), cos.E("Parent", pages)})
+//	...
+//	sum, err := w.Close(cos.Trailer{Root: catalog})
+//
+// Objects that are no streams are gathered, 200 at a time, in compressed
+// object streams (7.5.7); nothing else is held back, so memory does not grow
+// with the document but for eight bytes of cross-reference data per object.
+//
+// The file identifier is the first half of the SHA-256 of everything before
+// the cross-reference stream: equal input makes an equal file.
+package cos

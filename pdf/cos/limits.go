@@ -1,0 +1,189 @@
+package cos
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"example.com/quire/pdf/diag"
+)
+
+// Limits bounds what a [Writer] writes; exceeding one is a [diag.LimitError]
+// with the field's name. Lengths of strings and names are those of the values,
+// before escaping. Zero fields mean the default in parentheses, where two are
+// given the first is that of V20 and the second that of V17, which PDF/A-2 sets
+// (ISO 19005-2, 6.1.13).
+type Limits struct {
+	OutputBytes int64 // size of the file (512 MiB)
+	Objects     int   // object numbers (2^31-1; 8,388,607)
+	StringBytes int   // one string (1 MiB; 32,767)
+	NameBytes   int   // one name (127)
+	ArrayLen    int   // elements of one array (none)
+	DictLen     int   // entries of one dictionary (none)
+	Depth       int   // nesting of arrays and dictionaries (100)
+}
+
+func (l Limits) withDefaults(v Version) Limits {
+	def := Limits{
+		OutputBytes: diag.DefaultLimits().OutputBytes,
+		Objects:     math.MaxInt32, StringBytes: 1 << 20, NameBytes: 127,
+		ArrayLen: math.MaxInt, DictLen: math.MaxInt, Depth: 100,
+	}
+	if v == V17 {
+		def.Objects, def.StringBytes = 8_388_607, 32_767
+	}
+	if l.OutputBytes <= 0 {
+		l.OutputBytes = def.OutputBytes
+	}
+	for _, f := range []struct {
+		p *int
+		d int
+	}{
+		{&l.Objects, def.Objects},
+		{&l.StringBytes, def.StringBytes},
+		{&l.NameBytes, def.NameBytes},
+		{&l.ArrayLen, def.ArrayLen},
+		{&l.DictLen, def.DictLen},
+		{&l.Depth, def.Depth},
+	} {
+		if *f.p <= 0 {
+			*f.p = f.d
+		}
+	}
+	return l
+}
+
+// checker walks one object before it is encoded. Only the types of this
+// package are looked into; others vouch for themselves.
+type checker struct {
+	l   *Limits
+	ref Ref
+}
+
+func (c checker) limit(name string, value, limit int) error {
+	if value <= limit {
+		return nil
+	}
+	return limitError(name, int64(value), int64(limit), "object "+string(AppendInt(nil, int64(c.ref.Num))))
+}
+
+func (c checker) invalid(reason string) error { return &ObjectError{Ref: c.ref, Reason: reason} }
+
+func (c checker) object(o Object, depth int) error {
+	switch v := o.(type) {
+	case nil:
+		return c.invalid("no value")
+	case Name:
+		return c.name(v)
+	case String:
+		return c.limit("StringBytes", len(v), c.l.StringBytes)
+	case Hex:
+		return c.limit("StringBytes", len(v), c.l.StringBytes)
+	case Text:
+		return c.limit("StringBytes", textLen(string(v)), c.l.StringBytes)
+	case Date:
+		if year := time.Time(v).Year(); year < 0 || year > 9999 {
+			return c.invalid("date outside the years 0 to 9999")
+		}
+	case Decimal:
+		if v.Scale < 0 || v.Scale > maxDecimals {
+			return c.invalid("decimal scale outside 0 to 18")
+		}
+	case Array:
+		return c.array(v, depth)
+	case Dict:
+		return c.dict(v, depth)
+	}
+	return nil
+}
+
+func (c checker) name(n Name) error {
+	if strings.IndexByte(string(n), 0) >= 0 {
+		return c.invalid("name with a NUL byte") // 7.3.5: no form exists
+	}
+	return c.limit("NameBytes", len(n), c.l.NameBytes)
+}
+
+func (c checker) array(a Array, depth int) error {
+	if err := c.limit("Depth", depth, c.l.Depth); err != nil {
+		return err
+	}
+	if err := c.limit("ArrayLen", len(a), c.l.ArrayLen); err != nil {
+		return err
+	}
+	for _, o := range a {
+		if o == nil {
+			continue // prints as null
+		}
+		if err := c.object(o, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fewKeys is up to where comparing every pair of keys is cheaper than a map.
+const fewKeys = 24
+
+func (c checker) dict(d Dict, depth int) error {
+	if err := c.limit("Depth", depth, c.l.Depth); err != nil {
+		return err
+	}
+	if err := c.limit("DictLen", len(d), c.l.DictLen); err != nil {
+		return err
+	}
+	var seen map[Name]bool
+	if len(d) > fewKeys {
+		seen = make(map[Name]bool, len(d))
+	}
+	for i := range d {
+		key := d[i].Key
+		if err := c.name(key); err != nil {
+			return err
+		}
+		if c.repeated(d[:i], key, seen) {
+			return c.invalid("key " + string(key) + " comes twice")
+		}
+		if d[i].Value == nil {
+			continue // left out
+		}
+		if err := c.object(d[i].Value, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (checker) repeated(before Dict, key Name, seen map[Name]bool) bool {
+	if seen != nil {
+		twice := seen[key]
+		seen[key] = true
+		return twice
+	}
+	for i := range before {
+		if before[i].Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// textLen is the length of the string [AppendText] makes of s.
+func textLen(s string) int {
+	units, doc := 0, true
+	for _, r := range s {
+		units++
+		if r > 0xFFFF {
+			units++
+		}
+		doc = doc && isDocLatin(r)
+	}
+	if doc {
+		return units
+	}
+	return 2 + 2*units
+}
+
+func limitError(name string, value, limit int64, place string) error {
+	return &diag.LimitError{Name: name, Value: value, Limit: limit, Place: place}
+}

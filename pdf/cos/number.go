@@ -1,0 +1,104 @@
+package cos
+
+import (
+	"math/bits"
+	"strconv"
+)
+
+// maxDecimals is the longest fraction printed: 10^18 is the highest power of
+// ten below 2^63.
+const maxDecimals = 18
+
+var pow10 = [maxDecimals + 1]uint64{
+	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9,
+	1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+}
+
+// FixedUnit is the number of fixed-point length units in one point.
+const FixedUnit = 1024
+
+// AppendInt appends v as an integer object (ISO 32000-2, 7.3.3).
+func AppendInt(dst []byte, v int64) []byte {
+	// Most numbers of a content stream are small and not negative.
+	if v >= 0 && v < 10 {
+		return append(dst, byte('0'+v))
+	}
+	return strconv.AppendInt(dst, v, 10)
+}
+
+// AppendFixed appends v, a length in 1/1024 pt, as a number of points with at
+// most the given number of decimals (0 to 18; outside values are clamped),
+// rounded half away from zero. Ten decimals print every length exactly; three
+// are exact to 0.0005 pt. The form is the shortest the syntax allows: no
+// trailing zeros, no zero before the point, no exponent (PDF has none) and
+// never "-0".
+func AppendFixed(dst []byte, v int64, decimals int) []byte {
+	return AppendRatio(dst, v, FixedUnit, decimals)
+}
+
+// AppendRatio appends num/den under the rules of [AppendFixed]: a colour
+// component of a byte is AppendRatio(dst, 85, 255, 3). A den below 1 counts
+// as 1.
+func AppendRatio(dst []byte, num, den int64, decimals int) []byte {
+	decimals = min(max(decimals, 0), maxDecimals)
+	d := uint64(max(den, 1)) //nolint:gosec // G115: at least 1
+	neg, u := magnitude(num)
+	whole, rest := u/d, u%d
+	// rest < d, so rest*10^n/d < 10^n and the 128-bit quotient fits a word
+	// even after half a unit is added for rounding.
+	scale := pow10[decimals]
+	hi, lo := bits.Mul64(rest, scale)
+	lo, carry := bits.Add64(lo, d/2, 0)
+	frac, _ := bits.Div64(hi+carry, lo, d)
+	if frac == scale {
+		whole, frac = whole+1, 0
+	}
+	return appendParts(dst, neg, whole, frac, decimals)
+}
+
+// AppendDecimal appends mantissa x 10^-decimals under the rules of
+// [AppendFixed], exactly: decimals (0 to 18, clamped) is the scale of the
+// value here, not a rounding.
+func AppendDecimal(dst []byte, mantissa int64, decimals int) []byte {
+	decimals = min(max(decimals, 0), maxDecimals)
+	neg, u := magnitude(mantissa)
+	return appendParts(dst, neg, u/pow10[decimals], u%pow10[decimals], decimals)
+}
+
+// magnitude splits v into sign and absolute value; the smallest int64 has one
+// too.
+func magnitude(v int64) (neg bool, u uint64) {
+	if v < 0 {
+		return true, -uint64(v) //nolint:gosec // G115: two's complement negation is meant
+	}
+	return false, uint64(v)
+}
+
+func appendParts(dst []byte, neg bool, whole, frac uint64, decimals int) []byte {
+	if whole == 0 && frac == 0 {
+		return append(dst, '0')
+	}
+	if neg {
+		dst = append(dst, '-')
+	}
+	if whole != 0 {
+		dst = strconv.AppendUint(dst, whole, 10)
+	}
+	if frac == 0 {
+		return dst
+	}
+	for frac%10 == 0 {
+		frac /= 10
+		decimals--
+	}
+	dst = append(dst, '.')
+	start := len(dst)
+	for range decimals {
+		dst = append(dst, '0')
+	}
+	for i := start + decimals - 1; frac != 0; i-- {
+		dst[i] = byte('0' + frac%10)
+		frac /= 10
+	}
+	return dst
+}

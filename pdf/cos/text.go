@@ -1,0 +1,156 @@
+package cos
+
+import (
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const hexDigits = "0123456789ABCDEF"
+
+// Character classes of ISO 32000-2, 7.2.3.
+const (
+	classRegular byte = iota
+	classDelimiter
+	classSpace
+)
+
+var charClass = func() (t [256]byte) {
+	for _, c := range []byte("()<>[]{}/%") {
+		t[c] = classDelimiter
+	}
+	for _, c := range []byte("\x00\t\n\f\r ") {
+		t[c] = classSpace
+	}
+	return t
+}()
+
+// AppendName appends n, the name without its solidus, as a name object
+// (7.3.5): bytes outside '!'..'~', delimiters and the number sign become #xx.
+// A NUL has no legal form; [Writer.Put] refuses it.
+func AppendName(dst []byte, n string) []byte {
+	dst = append(dst, '/')
+	for i := range len(n) {
+		c := n[i]
+		if c < '!' || c > '~' || c == '#' || charClass[c] == classDelimiter {
+			dst = append(dst, '#', hexDigits[c>>4], hexDigits[c&15])
+			continue
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// AppendString appends s as a string object (7.3.4). The form follows from
+// the bytes: printable ASCII with tabs and line ends is written as a literal
+// string, anything else in hexadecimal. For glyph strings of content streams,
+// where size counts, use [AppendLiteral].
+func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
+	for i := range len(s) {
+		if c := s[i]; (c < ' ' && c != '\t' && c != '\n' && c != '\r') || c > '~' {
+			return AppendHex(dst, s)
+		}
+	}
+	return AppendLiteral(dst, s)
+}
+
+// AppendLiteral appends s between parentheses (7.3.4.2). Parentheses, the
+// backslash and line ends are escaped; all other bytes stand for themselves,
+// binary ones too.
+func AppendLiteral[T ~string | ~[]byte](dst []byte, s T) []byte {
+	dst = append(dst, '(')
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '(', ')', '\\':
+			dst = append(dst, '\\', c)
+		case '\r': // bare, a reader takes it for a line feed
+			dst = append(dst, '\\', 'r')
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, ')')
+}
+
+// AppendHex appends s in hexadecimal (7.3.4.3), always with an even number of
+// digits as ISO 19005-4, 6.1.6 asks.
+func AppendHex[T ~string | ~[]byte](dst []byte, s T) []byte {
+	dst = append(dst, '<')
+	for i := range len(s) {
+		dst = append(dst, hexDigits[s[i]>>4], hexDigits[s[i]&15])
+	}
+	return append(dst, '>')
+}
+
+// AppendText appends s, UTF-8, as a text string object (7.9.2.2): in
+// PDFDocEncoding when every character is ASCII or one of the Latin-1 letters
+// and signs which that encoding keeps at their places, else as UTF-16BE with
+// byte order mark. Invalid UTF-8 becomes U+FFFD.
+func AppendText(dst []byte, s string) []byte {
+	ascii, doc := true, true
+	for _, r := range s {
+		if isDocASCII(r) {
+			continue
+		}
+		ascii = false
+		if !isDocLatin(r) {
+			doc = false
+			break
+		}
+	}
+	if ascii {
+		return AppendLiteral(dst, s)
+	}
+	dst = append(dst, '<')
+	put := func(c byte) { dst = append(dst, hexDigits[c>>4], hexDigits[c&15]) }
+	if doc {
+		for _, r := range s {
+			put(byte(r)) //nolint:gosec // G115: isDocLatin holds, so r <= 0xFF
+		}
+		return append(dst, '>')
+	}
+	put(0xFE)
+	put(0xFF)
+	unit := func(u rune) { put(byte(u >> 8)); put(byte(u)) } //nolint:gosec // G115: the two bytes of a UTF-16 unit
+	for _, r := range s {
+		if r1, r2 := utf16.EncodeRune(r); r1 != utf8.RuneError {
+			unit(r1)
+			unit(r2)
+			continue
+		}
+		unit(r)
+	}
+	return append(dst, '>')
+}
+
+// isDocASCII reports whether PDFDocEncoding (Annex D.3) has r at its ASCII
+// place. Control characters other than tab and line ends are undefined there.
+func isDocASCII(r rune) bool {
+	return r >= ' ' && r <= '~' || r == '\t' || r == '\n' || r == '\r'
+}
+
+// isDocLatin reports the same for U+00A1 to U+00FF; 0xAD is undefined and
+// 0xA0 is the euro sign.
+func isDocLatin(r rune) bool {
+	return isDocASCII(r) || r >= 0xA1 && r <= 0xFF && r != 0xAD
+}
+
+// AppendDate appends t as a date string object (7.9.4) to the second, with
+// the offset of t's own location.
+func AppendDate(dst []byte, t time.Time) []byte {
+	dst = append(dst, "(D:"...)
+	dst = t.AppendFormat(dst, "20060102150405")
+	_, offset := t.Zone()
+	if offset == 0 {
+		return append(dst, "Z)"...)
+	}
+	sign := byte('+')
+	if offset < 0 {
+		sign, offset = '-', -offset
+	}
+	h, m := offset/3600, offset/60%60
+	dst = append(dst, sign, byte('0'+h/10), byte('0'+h%10), '\'', byte('0'+m/10), byte('0'+m%10)) //nolint:gosec // G115: digits
+	return append(dst, ')')
+}

@@ -1,0 +1,397 @@
+package cos
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+)
+
+// Version is the PDF version of a file.
+type Version uint8
+
+// The versions written. Both use object and cross-reference streams.
+const (
+	V20 Version = iota // ISO 32000-2, the zero value
+	V17                // ISO 32000-1: PDF/A-2, PDF/A-3, PDF/UA-1
+)
+
+// String returns the version as the header names it, "2.0".
+func (v Version) String() string {
+	if v == V17 {
+		return "1.7"
+	}
+	return "2.0"
+}
+
+const (
+	// perObjectStream is how many objects share an object stream: enough for
+	// deflate to see repetition, few enough that a reader who wants one
+	// object need not inflate much.
+	perObjectStream = 200
+	// objectStreamBytes closes an object stream of few but large objects.
+	objectStreamBytes = 256 << 10
+	// bufferBytes is what is gathered before the underlying writer is called.
+	bufferBytes = 32 << 10
+)
+
+// Options configures a [Writer]; the zero value is usable.
+type Options struct {
+	Version  Version
+	Deflater Deflater // nil: a new [NewFlate]; share one between documents
+	Level    Level    // of object streams, cross-reference data and [Writer.Stream]
+	Limits   Limits   // zero fields: the defaults stated there
+}
+
+// Trailer is what a reader starts from (ISO 32000-2, 7.5.5).
+type Trailer struct {
+	Root Ref  // the catalog
+	Info Ref  // the information dictionary; zero: none, as PDF/A-4 wants
+	More Dict // further keys, written behind the others
+}
+
+// Summary describes a finished file.
+type Summary struct {
+	Size    int64
+	SHA256  [sha256.Size]byte // of the whole file
+	ID      [16]byte          // the file identifier, both halves of /ID
+	Objects int               // in use, object and cross-reference streams included
+}
+
+// ObjectError reports a wrong use of object numbers or a value that has no
+// form in PDF.
+type ObjectError struct {
+	Ref    Ref
+	Reason string
+}
+
+// Error implements error.
+func (e *ObjectError) Error() string {
+	return fmt.Sprintf("cos: write object %d: %s", e.Ref.Num, e.Reason)
+}
+
+var errClosed = errors.New("cos: write: the writer is closed")
+
+// Writer writes one PDF file to an io.Writer, front to back. It is not safe
+// for concurrent use. The first error, of the underlying writer or of a call,
+// ends it: every later call returns the same error and writes nothing.
+type Writer struct {
+	out     io.Writer
+	opt     Options
+	buf     []byte // written, not yet handed to out
+	flushed int64  // handed to out
+	hash    hash.Hash
+	err     error
+
+	xref    []entry // by object number
+	inUse   int
+	scratch []byte // value being encoded
+	packed  []byte // deflated data
+
+	body  []byte // of the open object stream
+	heads []head
+	objs  []byte // header and body of a closing object stream
+}
+
+// head is an object of the open object stream: its number and where it begins.
+type head struct {
+	num uint32
+	at  int
+}
+
+// NewWriter returns a Writer that writes to out. The header goes out with the
+// first bytes; nothing is written before.
+func NewWriter(out io.Writer, o Options) *Writer {
+	if o.Deflater == nil {
+		o.Deflater = NewFlate()
+	}
+	o.Limits = o.Limits.withDefaults(o.Version)
+	w := &Writer{out: out, opt: o, hash: sha256.New(), xref: make([]entry, 1, 64)}
+	w.buf = make([]byte, 0, bufferBytes+4<<10)
+	w.buf = append(w.buf, "%PDF-"...)
+	w.buf = append(w.buf, o.Version.String()...)
+	// Four bytes above 127 tell transfer programs that the file is binary
+	// (7.5.2; a requirement of PDF/A).
+	w.buf = append(w.buf, "\n%\xE2\xE3\xCF\xD3\n"...)
+	return w
+}
+
+// Err returns the error that ended the writer, nil while it is fit for use.
+func (w *Writer) Err() error {
+	if errors.Is(w.err, errClosed) {
+		return nil
+	}
+	return w.err
+}
+
+// Offset is the length of the file so far, bytes not yet handed on included,
+// objects of the open object stream not.
+func (w *Writer) Offset() int64 { return w.flushed + int64(len(w.buf)) }
+
+// Reserve returns a new object number.
+func (w *Writer) Reserve() Ref { return w.ReserveN(1) }
+
+// ReserveN reserves n consecutive object numbers and returns the first; the
+// others are [Ref.Plus] 1 to n-1. Every reserved number must be written before
+// Close.
+func (w *Writer) ReserveN(n int) Ref {
+	first := Ref{Num: uint32(len(w.xref))} //nolint:gosec // G115: bounded by Limits.Objects
+	if len(w.xref)-1+n > w.opt.Limits.Objects {
+		w.fail(limitError("Objects", int64(len(w.xref)-1+n), int64(w.opt.Limits.Objects), ""))
+		return first
+	}
+	for range n {
+		w.xref = append(w.xref, entryReserved)
+	}
+	return first
+}
+
+// Put writes o as object ref into the open object stream. o must not be a
+// stream.
+func (w *Writer) Put(ref Ref, o Object) error {
+	if err := w.claim(ref); err != nil {
+		return err
+	}
+	if err := w.check(ref, o); err != nil {
+		return w.fail(err)
+	}
+	w.open(ref)
+	w.body = o.AppendPDF(w.body)
+	return w.closeIfFull()
+}
+
+// PutRaw is Put for an object already in PDF syntax, as the append functions
+// make it. body is copied and not checked.
+func (w *Writer) PutRaw(ref Ref, body []byte) error {
+	if err := w.claim(ref); err != nil {
+		return err
+	}
+	w.open(ref)
+	w.body = append(w.body, body...)
+	return w.closeIfFull()
+}
+
+// PutDirect writes o as an object of its own outside the object streams, for
+// what must stay readable without inflating or has to lie at a known offset.
+func (w *Writer) PutDirect(ref Ref, o Object) error {
+	if err := w.claim(ref); err != nil {
+		return err
+	}
+	if err := w.check(ref, o); err != nil {
+		return w.fail(err)
+	}
+	w.begin(ref)
+	w.buf = o.AppendPDF(w.buf)
+	w.buf = append(w.buf, "\nendobj\n"...)
+	return w.pass()
+}
+
+// Stream writes a stream object whose data is compressed here, or left as it
+// is when compression would not shorten it. dict must not name Length, Filter
+// or DecodeParms; they are added behind its keys.
+func (w *Writer) Stream(ref Ref, dict Dict, data []byte) error {
+	if w.err != nil {
+		return w.err
+	}
+	packed, err := w.opt.Deflater.Deflate(w.packed[:0], data, w.opt.Level)
+	if err != nil {
+		return w.fail(fmt.Errorf("cos: write object %d: %w", ref.Num, err))
+	}
+	w.packed = packed
+	if len(packed) >= len(data) {
+		return w.EncodedStream(ref, dict, "", data)
+	}
+	return w.EncodedStream(ref, dict, FlateDecode, packed)
+}
+
+// FlateDecode is the filter of streams a [Deflater] compressed.
+const FlateDecode Name = "FlateDecode"
+
+// EncodedStream writes a stream object whose data is already encoded with
+// filter; an empty filter means plain data. Workers compress pages with the
+// Deflater and hand the result to this method in page order; metadata streams
+// stay plain so that they can be found without a reader. Extra keys such as
+// DecodeParms are the caller's, in dict.
+func (w *Writer) EncodedStream(ref Ref, dict Dict, filter Name, data []byte) error {
+	if err := w.claim(ref); err != nil {
+		return err
+	}
+	if err := w.check(ref, dict); err != nil {
+		return w.fail(err)
+	}
+	for _, key := range [...]Name{"Length", "Filter"} {
+		if dict.Get(key) != nil {
+			return w.fail(&ObjectError{Ref: ref, Reason: "stream dictionary names " + string(key) + " itself"})
+		}
+	}
+	w.begin(ref)
+	w.buf = append(w.buf, "<<"...)
+	if len(dict) > 0 {
+		w.buf = dict.AppendPDF(w.buf[:len(w.buf)-2])
+		w.buf = w.buf[:len(w.buf)-2]
+	}
+	if filter != "" {
+		w.buf = append(w.buf, "/Filter"...)
+		w.buf = AppendName(w.buf, string(filter))
+	}
+	w.buf = append(w.buf, "/Length "...)
+	w.buf = AppendInt(w.buf, int64(len(data)))
+	w.buf = append(w.buf, ">>stream\n"...)
+	w.data(data)
+	// The line end before endstream is not part of Length (7.3.8.1).
+	w.buf = append(w.buf, "\nendstream\nendobj\n"...)
+	return w.pass()
+}
+
+// Flush closes the open object stream and hands all bytes to the underlying
+// writer.
+func (w *Writer) Flush() error {
+	if w.err != nil {
+		return w.err
+	}
+	if err := w.closeObjectStream(); err != nil {
+		return err
+	}
+	w.drain()
+	return w.err
+}
+
+// Close writes the cross-reference stream and the end of the file; it does not
+// close the underlying writer. A reserved number never written is an error,
+// for it would leave references to nothing. The writer cannot be used
+// afterwards.
+func (w *Writer) Close(t Trailer) (Summary, error) {
+	if w.err != nil {
+		return Summary{}, w.err
+	}
+	if err := w.closeObjectStream(); err != nil {
+		return Summary{}, err
+	}
+	for num := 1; num < len(w.xref); num++ {
+		if w.xref[num] == entryReserved {
+			return Summary{}, w.fail(&ObjectError{Ref: Ref{Num: uint32(num)}, Reason: "number reserved but never written"}) //nolint:gosec // G115: bounded by Limits.Objects
+		}
+	}
+	if int64(t.Root.Num) >= int64(len(w.xref)) || t.Root.IsZero() {
+		return Summary{}, w.fail(&ObjectError{Ref: t.Root, Reason: "the catalog is not an object of this file"})
+	}
+	return w.finish(t)
+}
+
+// claim checks that ref may be written now.
+func (w *Writer) claim(ref Ref) error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case ref.IsZero() || ref.Gen != 0 || int64(ref.Num) >= int64(len(w.xref)):
+		return w.fail(&ObjectError{Ref: ref, Reason: "number not reserved"})
+	case w.xref[ref.Num] != entryReserved:
+		return w.fail(&ObjectError{Ref: ref, Reason: "already written"})
+	}
+	return nil
+}
+
+func (w *Writer) check(ref Ref, o Object) error {
+	return checker{l: &w.opt.Limits, ref: ref}.object(o, 1)
+}
+
+// begin opens an object at the current offset.
+func (w *Writer) begin(ref Ref) {
+	w.xref[ref.Num] = entryAt(w.Offset())
+	w.inUse++
+	w.buf = AppendInt(w.buf, int64(ref.Num))
+	w.buf = append(w.buf, " 0 obj\n"...)
+}
+
+// open begins an object in the open object stream. The final place is known
+// only when that stream gets its number; until then the entry says pending.
+func (w *Writer) open(ref Ref) {
+	w.xref[ref.Num] = entryPending
+	w.inUse++
+	if len(w.body) > 0 {
+		w.body = append(w.body, '\n')
+	}
+	w.heads = append(w.heads, head{num: ref.Num, at: len(w.body)})
+}
+
+func (w *Writer) closeIfFull() error {
+	if len(w.heads) < perObjectStream && len(w.body) < objectStreamBytes {
+		return nil
+	}
+	return w.closeObjectStream()
+}
+
+// closeObjectStream writes the gathered objects (7.5.7).
+func (w *Writer) closeObjectStream() error {
+	if len(w.heads) == 0 {
+		return w.err
+	}
+	ref := w.Reserve()
+	if w.err != nil {
+		return w.err
+	}
+	data := w.objs[:0]
+	for i, h := range w.heads {
+		w.xref[h.num] = entryIn(ref.Num, i)
+		data = AppendInt(data, int64(h.num))
+		data = append(data, ' ')
+		data = AppendInt(data, int64(h.at))
+		data = append(data, ' ')
+	}
+	first := len(data)
+	data = append(data, w.body...)
+	w.objs = data
+	n := len(w.heads)
+	w.heads, w.body = w.heads[:0], w.body[:0]
+	return w.Stream(ref, Dict{E("Type", Name("ObjStm")), E("N", Int(n)), E("First", Int(first))}, data)
+}
+
+// data appends stream data, around the buffer when it is large.
+func (w *Writer) data(b []byte) {
+	if len(b) < bufferBytes/2 {
+		w.buf = append(w.buf, b...)
+		return
+	}
+	w.drain()
+	w.write(b)
+}
+
+// pass hands the buffer on when it is full.
+func (w *Writer) pass() error {
+	if len(w.buf) >= bufferBytes {
+		w.drain()
+	}
+	if size := w.Offset(); w.err == nil && size > w.opt.Limits.OutputBytes {
+		w.fail(limitError("OutputBytes", size, w.opt.Limits.OutputBytes, ""))
+	}
+	return w.err
+}
+
+func (w *Writer) drain() {
+	w.write(w.buf)
+	w.buf = w.buf[:0]
+}
+
+func (w *Writer) write(b []byte) {
+	if w.err != nil || len(b) == 0 {
+		return
+	}
+	n, err := w.out.Write(b)
+	w.flushed += int64(n)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		w.fail(fmt.Errorf("cos: write: %w", err))
+		return
+	}
+	w.hash.Write(b) //nolint:errcheck // hash.Hash never returns an error
+}
+
+func (w *Writer) fail(err error) error {
+	if w.err == nil {
+		w.err = err
+	}
+	return w.err
+}
