@@ -1,0 +1,75 @@
+# Two commands come first: `make run` shows the product, `make test` proves it.
+# Everything below needs Go; what needs more says so and names the install line.
+
+GO        ?= go
+TOOLS     := .tools
+LINT      := $(TOOLS)/golangci-lint
+BUILD     := .build
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS   := -s -w -X main.version=$(VERSION)
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test check check-rest lint fmt vet cross cover status tools tools-go assets soak-crash vulncheck clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: ## build and start the demo; prints one URL
+	@$(GO) run ./cmd/quire demo
+
+build: ## one static binary in bin/
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/quire ./cmd/quire
+
+test: ## the whole suite; says at its end which outside judges were missing
+	@$(GO) run ./internal/testreport -dir $(BUILD)/test run
+
+check: lint test check-rest ## everything that must hold before a change lands
+
+check-rest: vet cross cover status bench-test bench-gate ## what check adds to lint and test
+
+lint: $(LINT) ## golangci-lint, 0 findings
+	$(LINT) run ./...
+	$(LINT) fmt --diff ./... 
+
+fmt: $(LINT) ## format as lint wants it
+	$(LINT) fmt ./...
+
+vet:
+	$(GO) vet ./...
+
+cross: ## vet and build for every supported platform, tests included
+	@set -e; for p in $(PLATFORMS); do \
+		echo "vet $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) vet ./...; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/quire; \
+	done
+
+cover: ## coverage per package of the last `make test`; fails a library below its threshold
+	@$(GO) run ./internal/testreport -dir $(BUILD)/test cover
+
+status: ## every row that docs/*-status.md calls done was proved by the last `make test`
+	@$(GO) run ./internal/testreport -dir $(BUILD)/test status
+
+tools: tools-go ## install the judges and developer tools (Debian packages by apt-get)
+	./tools/install-judges
+
+tools-go: $(LINT)
+
+$(LINT): tools/go.mod
+	@mkdir -p $(TOOLS)
+	cd tools && $(GO) build -o ../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+assets: ## rebuild the embedded third-party assets of the web interface and compare
+	./tools/build-assets
+
+soak-crash: ## 200 kills of a server that makes documents under load
+	$(GO) run ./internal/soak -kills 200
+
+vulncheck: ## known vulnerabilities in what is linked; needs the network
+	cd tools && $(GO) build -o ../$(TOOLS)/govulncheck golang.org/x/vuln/cmd/govulncheck
+	$(TOOLS)/govulncheck ./...
+
+clean: ## remove what was built here
+	rm -rf $(BUILD) bin .quire-demo
+
+include bench/bench.mk

@@ -1,0 +1,6 @@
+// Package arch keeps the house in order: its tests fail the build when an import rule is broken.
+//
+// The rules, with the reason for each, stand in ARCHITECTURE.md. Third-party modules are
+// allowed to the packages that leaves.txt lists and to no others, so that a program that
+// imports one library builds that library and its few leaves, never the server's.
+package arch

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const events = `{"Action":"start","Package":"example.com/quire/web"}
+{"Action":"pass","Package":"example.com/quire/web","Test":"TestRouter","Elapsed":0.1}
+{"Action":"output","Package":"example.com/quire/web","Test":"TestBroken","Output":"    a_test.go:3: 1 != 2\n"}
+{"Action":"fail","Package":"example.com/quire/web","Test":"TestBroken"}
+{"Action":"output","Package":"example.com/quire/web","Test":"TestJudge","Output":"    j_test.go:9: missing judge: qpdf: apt-get install qpdf\n"}
+{"Action":"skip","Package":"example.com/quire/web","Test":"TestJudge"}
+{"Action":"output","Package":"example.com/quire/web","Test":"TestOther","Output":"    o_test.go:9: only on Unix\n"}
+{"Action":"skip","Package":"example.com/quire/web","Test":"TestOther"}
+{"Action":"fail","Package":"example.com/quire/web","Elapsed":1}
+`
+
+func TestReadEvents(t *testing.T) {
+	var out bytes.Buffer
+	sum := tally{missing: map[string]string{}}
+	if err := readEvents(strings.NewReader(events), &out, &sum); err != nil {
+		t.Fatal(err)
+	}
+	if sum.passed != 1 || sum.failed != 1 || sum.skipped != 2 {
+		t.Errorf("%d passed, %d failed, %d skipped; want 1, 1, 2", sum.passed, sum.failed, sum.skipped)
+	}
+	if got := sum.missing["qpdf"]; got != "apt-get install qpdf" {
+		t.Errorf("qpdf's install line %q", got)
+	}
+	if len(sum.skips) != 1 || !strings.Contains(sum.skips[0], "only on Unix") {
+		t.Errorf("skips %q, want the one with its reason", sum.skips)
+	}
+	if !strings.Contains(out.String(), "a_test.go:3: 1 != 2") {
+		t.Errorf("the failure's output is not shown:\n%s", out.String())
+	}
+	var closing bytes.Buffer
+	if err := sum.report(&closing, 0, false); err == nil {
+		t.Error("a run with a failed test reports success")
+	}
+	if !strings.HasSuffix(closing.String(), "1 passed, 1 failed, 2 skipped\n") {
+		t.Errorf("closing line of\n%s", closing.String())
+	}
+}
+
+func TestReportRequiresEveryJudge(t *testing.T) {
+	sum := tally{passed: 3, skipped: 1, missing: map[string]string{"qpdf": "apt-get install qpdf"}}
+	var out bytes.Buffer
+	if err := sum.report(&out, 0, false); err != nil {
+		t.Errorf("without REQUIRE_JUDGES: %v", err)
+	}
+	if err := sum.report(&out, 0, true); err == nil {
+		t.Error("with REQUIRE_JUDGES a skipped judge passes")
+	}
+	if err := (&tally{}).report(&out, 0, false); err == nil {
+		t.Error("a run of no tests passes")
+	}
+}
+
+const page = "# web: status\nCoverage threshold: 85 %\n\n| row | capability | state | tests |\n|---|---|---|---|\n" +
+	"| W1 | Router, `a|b` | done | `web.TestRouter` |\n" +
+	"| W2 | Groups | part: Mount is open | `web.TestJudge` |\n" +
+	"| W3 | Explain | open | |\n" +
+	"| W4 | Swap | done | |\n" +
+	"| W5 | Std | done | `web.TestNowhere` |\n" +
+	"| W1 | Router again | nearly | `web.TestRouter` |\n"
+
+func TestStatusFindsEveryUnprovedClaim(t *testing.T) {
+	dir, docs := t.TempDir(), t.TempDir()
+	write(t, eventsFile(dir), events)
+	write(t, filepath.Join(docs, "web-status.md"), page)
+	var out bytes.Buffer
+	if err := reportStatus(&out, dir, docs); err == nil {
+		t.Fatal("a page with unproved claims passes")
+	}
+	for _, want := range []string{
+		"row W2: test web.TestJudge: skip",
+		"row W4 is done and names no test",
+		"row W5: test web.TestNowhere did not run",
+		`row W1: state "nearly"`,
+		"row W1 stands already at line 6",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("report lacks %q:\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "W3") {
+		t.Errorf("an open row is accused:\n%s", out.String())
+	}
+}
+
+func TestCoverageBelowThresholdFails(t *testing.T) {
+	dir, docs := t.TempDir(), t.TempDir()
+	// Two test binaries saw the same block: it counts once, as covered.
+	write(t, coverFile(dir, "web"), "mode: atomic\n"+
+		"example.com/quire/web/a.go:1.1,2.2 3 0\nexample.com/quire/web/a.go:1.1,2.2 3 7\nexample.com/quire/web/b.go:1.1,2.2 1 0\n")
+	write(t, filepath.Join(docs, "web-status.md"), page)
+	var out bytes.Buffer
+	err := reportCoverage(&out, dir, docs)
+	if err == nil || !strings.Contains(err.Error(), "web") {
+		t.Errorf("75 %% of at least 85 %%: error %v", err)
+	}
+	if !strings.Contains(out.String(), "75.0 %") {
+		t.Errorf("coverage not shown:\n%s", out.String())
+	}
+	write(t, coverFile(dir, "web"), "mode: atomic\nexample.com/quire/web/a.go:1.1,2.2 3 7\n")
+	if err := reportCoverage(&out, dir, docs); err != nil {
+		t.Errorf("100 %% of at least 85 %%: %v", err)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	for path, want := range map[string]string{
+		module + "/web/middleware":  "web",
+		module + "/internal/record": "house",
+		module + "/cmd/quire":       "house",
+		module + "/webby":           "house",
+	} {
+		if got := groupOf(path); got != want {
+			t.Errorf("groupOf(%s) = %s, want %s", path, got, want)
+		}
+	}
+}
+
+func write(t *testing.T, name, s string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(s), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

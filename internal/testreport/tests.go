@@ -1,0 +1,307 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// libraries are covered each as a whole: a facade's tests exercise its rooms.
+var libraries = []string{"web", "fetch", "cache", "pdf", "psrp", "shadow"}
+
+// event is one line of `go test -json` (see `go doc test2json`).
+type event struct {
+	Action  string
+	Package string
+	Test    string  `json:",omitempty"`
+	Elapsed float64 `json:",omitempty"`
+	Output  string  `json:",omitempty"`
+}
+
+// tally is what a run came to.
+type tally struct {
+	passed, failed, skipped int
+	missing                 map[string]string // judge -> how to install it
+	skips                   []string          // tests skipped for any other reason
+	brokenPackages          []string
+}
+
+// missingJudge opens the skip message of a test whose outside judge is absent:
+// "missing judge: NAME: how to install it".
+const missingJudge = "missing judge: "
+
+func runTests(ctx context.Context, w io.Writer, dir, only string, require bool) error {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	race := []string{"-race"}
+	if why := noRace(ctx); why != "" {
+		if require {
+			return fmt.Errorf("the race detector is required here: %s", why)
+		}
+		_, _ = fmt.Fprintf(w, "race detector off: %s\n", why)
+		race = nil
+	}
+	if old, err := coverFiles(dir); err == nil {
+		for _, f := range old {
+			if err := os.Remove(f); err != nil {
+				return err
+			}
+		}
+	}
+	events, err := os.Create(eventsFile(dir))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = events.Close() }()
+	groups, err := testGroups(ctx)
+	if err != nil {
+		return err
+	}
+	sum := tally{missing: map[string]string{}}
+	start := time.Now()
+	for _, g := range groups {
+		if only != "" && only != g.name {
+			continue
+		}
+		args := append([]string{"test", "-json", "-timeout=10m", "-covermode=atomic", "-coverpkg=" + strings.Join(g.cover, ","), "-coverprofile=" + coverFile(dir, g.name)}, race...)
+		if err := goTest(ctx, w, events, append(args, g.packages...), &sum); err != nil {
+			return err
+		}
+	}
+	return sum.report(w, time.Since(start), require)
+}
+
+// report prints the close of a run: what was missing, what was skipped, the count.
+func (s *tally) report(w io.Writer, took time.Duration, require bool) error {
+	for _, p := range s.brokenPackages {
+		_, _ = fmt.Fprintf(w, "package failed: %s\n", p)
+	}
+	for _, t := range s.skips {
+		_, _ = fmt.Fprintf(w, "skipped: %s\n", t)
+	}
+	names := make([]string, 0, len(s.missing))
+	for n := range s.missing {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	if len(names) > 0 {
+		_, _ = fmt.Fprintf(w, "\noutside judges that were missing (`make tools` installs them):\n")
+		for _, n := range names {
+			_, _ = fmt.Fprintf(w, "  %-12s %s\n", n, s.missing[n])
+		}
+	} else {
+		_, _ = fmt.Fprintln(w, "\nno outside judge was missing")
+	}
+	_, _ = fmt.Fprintf(w, "%s in all\n%d passed, %d failed, %d skipped\n", took.Round(time.Second), s.passed, s.failed, s.skipped)
+	switch {
+	case s.failed > 0 || len(s.brokenPackages) > 0:
+		return errors.New("tests failed")
+	case require && s.skipped > 0:
+		return errors.New("REQUIRE_JUDGES=1: nothing may be skipped")
+	case s.passed == 0:
+		return errors.New("no test ran")
+	}
+	return nil
+}
+
+type group struct {
+	name            string
+	packages, cover []string
+}
+
+// testGroups is one group a library and one for the house.
+func testGroups(ctx context.Context) ([]group, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "./...").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	byName := map[string][]string{}
+	for p := range strings.Lines(string(out)) {
+		p = strings.TrimSpace(p)
+		g := groupOf(p)
+		byName[g] = append(byName[g], p)
+	}
+	var groups []group
+	for _, name := range append([]string{"house"}, libraries...) {
+		if p := byName[name]; len(p) > 0 {
+			groups = append(groups, group{name: name, packages: p, cover: withoutKits(p)})
+		}
+	}
+	return groups, nil
+}
+
+func groupOf(importPath string) string {
+	rel := strings.TrimPrefix(importPath, module+"/")
+	first, _, _ := strings.Cut(rel, "/")
+	if slices.Contains(libraries, first) {
+		return first
+	}
+	return "house"
+}
+
+// withoutKits leaves out what no user runs: test kits and the gates themselves.
+func withoutKits(pkgs []string) []string {
+	return slices.DeleteFunc(slices.Clone(pkgs), func(p string) bool {
+		return strings.HasSuffix(p, "test") || strings.HasSuffix(p, "/internal/arch") || strings.Contains(p, "/examples/")
+	})
+}
+
+// noRace says why the race detector cannot run, or "".
+func noRace(ctx context.Context) string {
+	out, err := exec.CommandContext(ctx, "go", "env", "CGO_ENABLED", "CC").Output()
+	if err != nil {
+		return "go env: " + err.Error()
+	}
+	f := strings.Fields(string(out))
+	if len(f) < 2 {
+		return "go env names no C compiler"
+	}
+	if f[0] != "1" {
+		return "CGO_ENABLED is " + f[0]
+	}
+	if _, err := exec.LookPath(f[1]); err != nil {
+		return "no C compiler (" + f[1] + "); on Debian: apt-get install gcc libc6-dev"
+	}
+	return ""
+}
+
+// goTest runs one `go test -json`, copies its events to record and prints a line a package
+// and the output of what failed.
+func goTest(ctx context.Context, w, record io.Writer, args []string, sum *tally) error {
+	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // the arguments are this program's own
+	cmd.Stderr = w
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	readErr := readEvents(io.TeeReader(pipe, record), w, sum)
+	waitErr := cmd.Wait()
+	if readErr != nil {
+		return readErr
+	}
+	var exit *exec.ExitError
+	if waitErr != nil && !errors.As(waitErr, &exit) {
+		return waitErr
+	}
+	if exit != nil && sum.failed == 0 && len(sum.brokenPackages) == 0 {
+		return fmt.Errorf("go test: %w", waitErr)
+	}
+	return nil
+}
+
+func readEvents(r io.Reader, w io.Writer, sum *tally) error {
+	type key struct{ pkg, test string }
+	output := map[key]*bytes.Buffer{}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 4<<20)
+	for lines.Scan() {
+		var e event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			_, _ = fmt.Fprintf(w, "%s\n", lines.Bytes()) // a build failure's plain text
+			continue
+		}
+		k := key{e.Package, e.Test}
+		rel := strings.TrimPrefix(e.Package, module+"/")
+		switch e.Action {
+		case "output", "build-output":
+			b := output[k]
+			if b == nil {
+				b = new(bytes.Buffer)
+				output[k] = b
+			}
+			b.WriteString(e.Output)
+		case "pass", "fail", "skip":
+			if e.Test == "" {
+				printPackage(w, rel, e, output[k], sum)
+				delete(output, k)
+				continue
+			}
+			switch e.Action {
+			case "pass":
+				sum.passed++
+			case "fail":
+				sum.failed++
+				_, _ = fmt.Fprintf(w, "--- FAIL %s.%s (%.2fs)\n%s", rel, e.Test, e.Elapsed, text(output[k]))
+			case "skip":
+				sum.skipped++
+				sum.noteSkip(rel+"."+e.Test, text(output[k]))
+			}
+			delete(output, k)
+		case "build-fail":
+			_, _ = fmt.Fprintf(w, "%s", text(output[k]))
+		}
+	}
+	return lines.Err()
+}
+
+func printPackage(w io.Writer, rel string, e event, out *bytes.Buffer, sum *tally) {
+	switch {
+	case e.Action == "fail":
+		sum.brokenPackages = append(sum.brokenPackages, rel)
+		_, _ = fmt.Fprintf(w, "FAIL %-40s %6.1fs\n%s", rel, e.Elapsed, text(out))
+	case strings.Contains(text(out), "[no test files]"):
+	default:
+		_, _ = fmt.Fprintf(w, "ok   %-40s %6.1fs\n", rel, e.Elapsed)
+	}
+}
+
+func (s *tally) noteSkip(test, out string) {
+	if _, rest, ok := strings.Cut(out, missingJudge); ok {
+		line, _, _ := strings.Cut(rest, "\n")
+		name, how, _ := strings.Cut(line, ": ")
+		s.missing[name] = how
+		return
+	}
+	reason := ""
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "===") && !strings.HasPrefix(line, "---") {
+			reason = line
+		}
+	}
+	s.skips = append(s.skips, test+": "+reason)
+}
+
+func text(b *bytes.Buffer) string {
+	if b == nil {
+		return ""
+	}
+	return b.String()
+}
+
+// readRun reads the events of the last run.
+func readRun(dir string) (map[string]string, error) {
+	f, err := os.Open(filepath.Clean(eventsFile(dir)))
+	if err != nil {
+		return nil, fmt.Errorf("no recorded run; `make test` makes one: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	results := map[string]string{} // "web.TestRouter" -> pass, fail, skip
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 4<<20)
+	for lines.Scan() {
+		var e event
+		if json.Unmarshal(lines.Bytes(), &e) != nil || e.Test == "" {
+			continue
+		}
+		switch e.Action {
+		case "pass", "fail", "skip":
+			results[strings.TrimPrefix(e.Package, module+"/")+"."+e.Test] = e.Action
+		}
+	}
+	return results, lines.Err()
+}
