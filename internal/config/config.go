@@ -1,0 +1,267 @@
+// Package config reads what the operator decides: quire.yaml, then the environment.
+//
+// Every key is known: an unknown one is an error with file, line and column that names the
+// nearest right one, and so is a value of the wrong kind. All faults are reported at once.
+// Without a file the zero configuration serves one space on a loopback address.
+//
+//	listen: 127.0.0.1:8080          # QUIRE_LISTEN
+//	data: ./quire-data              # QUIRE_DATA
+//	templates: ./templates          # QUIRE_TEMPLATES; NAME/template.yaml or NAME.yaml
+//	tokens:
+//	  - {space: finance, sha256: 6b3a55e0261b0304143f805a24924d0c1c44524821305f31d9277843b8a10f4e}
+//	sources:
+//	  status:
+//	    url: https://status.example.com/v1/services/{service}
+//	    parameters: {service: string}
+//	    headers: {Authorization: {env: STATUS_TOKEN}}
+//	    timeout: 20s
+//	reports:
+//	  uptime:
+//	    template: service-report
+//	    sources: {status: {source: status, with: {service: api}}}
+//	    public: true
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Config is the whole configuration, defaults filled in. It is not changed after Load.
+type Config struct {
+	Listen    string            `yaml:"listen"`     // host:port; default 127.0.0.1:8080
+	Data      string            `yaml:"data"`       // directory of state and blobs; default ./quire-data
+	Templates string            `yaml:"templates"`  // directory of templates; default ./templates
+	PublicURL string            `yaml:"public-url"` // how clients reach the server; default http://LISTEN
+	TLS       TLS               `yaml:"tls"`
+	Tokens    []Token           `yaml:"tokens"`
+	Sources   map[string]Source `yaml:"sources"`
+	Reports   map[string]Report `yaml:"reports"`
+	Limits    Limits            `yaml:"limits"`
+	Log       Log               `yaml:"log"`
+
+	// File is where it was read from; empty without a file. Relative paths in the file are
+	// relative to its folder.
+	File string `yaml:"-"`
+}
+
+// TLS says who ends TLS. Off a loopback address one of the two must be set.
+type TLS struct {
+	Cert  string `yaml:"cert"`  // PEM files
+	Key   string `yaml:"key"`   //
+	Proxy bool   `yaml:"proxy"` // a proxy in front of us speaks TLS
+}
+
+// Token lets its bearer act in a space. The file holds only its hash.
+type Token struct {
+	Space  string `yaml:"space"`
+	SHA256 string `yaml:"sha256"` // hex of SHA-256(token)
+}
+
+// Source is a named origin of data. Requests pick a name and parameters, never a URL.
+type Source struct {
+	URL        string            `yaml:"url"`        // {name} is replaced by the escaped parameter
+	Parameters map[string]string `yaml:"parameters"` // name -> string | integer
+	Headers    map[string]Header `yaml:"headers"`
+	Allow      []string          `yaml:"allow"`    // address prefixes beyond the public ones, e.g. 10.1.0.0/16
+	Ports      []uint16          `yaml:"ports"`    // beyond 80 and 443
+	Timeout    Duration          `yaml:"timeout"`  // the whole call with its retries; default 30s
+	Attempts   int               `yaml:"attempts"` // default 3
+	MaxBytes   Size              `yaml:"max-bytes"`
+}
+
+// Header is a request header's value: a literal, or the name of an environment variable.
+// It prints as [redacted].
+type Header struct {
+	Value string `yaml:"value"`
+	Env   string `yaml:"env"`
+}
+
+// String hides the value.
+func (Header) String() string { return "[redacted]" }
+
+// GoString hides the value.
+func (Header) GoString() string { return "[redacted]" }
+
+// MarshalJSON hides the value.
+func (Header) MarshalJSON() ([]byte, error) { return []byte(`"[redacted]"`), nil }
+
+// Report names a template and where its data comes from.
+type Report struct {
+	Space    string               `yaml:"space"` // default local
+	Template string               `yaml:"template"`
+	Title    string               `yaml:"title"`
+	Public   bool                 `yaml:"public"` // its documents answer without a token
+	Sources  map[string]SourceUse `yaml:"sources"`
+}
+
+// SourceUse puts what a source gives under a key of the template's data.
+type SourceUse struct {
+	Source   string            `yaml:"source"`
+	With     map[string]string `yaml:"with"`
+	Required bool              `yaml:"required"` // a failure fails the document instead of being data in it
+}
+
+// Limits bound what a request may cost.
+type Limits struct {
+	Body Size `yaml:"body"` // of render and document requests; default 10MiB
+}
+
+// Log says how the server logs to standard error.
+type Log struct {
+	Format string `yaml:"format"` // text | json; default text
+	Level  string `yaml:"level"`  // debug | info | warn | error; default info
+}
+
+// LocalSpace is the space that is there from the start.
+const LocalSpace = "local"
+
+// Fault is one thing that is wrong, with its place.
+type Fault struct {
+	File      string
+	Line, Col int // 0: the fault has no place in a file
+	Message   string
+}
+
+func (f Fault) String() string {
+	switch {
+	case f.File == "":
+		return f.Message
+	case f.Line == 0:
+		return f.File + ": " + f.Message
+	default:
+		return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Col, f.Message)
+	}
+}
+
+// Error is all that is wrong with a configuration.
+type Error struct{ Faults []Fault }
+
+func (e *Error) Error() string {
+	lines := make([]string, len(e.Faults))
+	for i, f := range e.Faults {
+		lines[i] = f.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ErrNoFile is in the error of Load when a named file is absent.
+var ErrNoFile = errors.New("configuration file not found")
+
+// DefaultFile is read when no file is named and it exists.
+const DefaultFile = "quire.yaml"
+
+// Load reads file (or quire.yaml of the working directory when file is empty and that
+// exists), applies the environment and the defaults, and checks the whole. lookup is
+// os.LookupEnv. Its error is an *Error, or wraps ErrNoFile.
+func Load(file string, lookup func(string) (string, bool)) (*Config, error) {
+	if file == "" {
+		if v, ok := lookup("QUIRE_CONFIG"); ok {
+			file = v
+		} else if _, err := os.Stat(DefaultFile); err == nil {
+			file = DefaultFile
+		}
+	}
+	c := &Config{}
+	src := &source{}
+	if file != "" {
+		b, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w", file, ErrNoFile)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if src, err = parse(file, b, c); err != nil {
+			return nil, err
+		}
+		c.File = file
+	}
+	for _, v := range []struct {
+		name string
+		dst  *string
+	}{
+		{"QUIRE_LISTEN", &c.Listen},
+		{"QUIRE_DATA", &c.Data},
+		{"QUIRE_TEMPLATES", &c.Templates},
+		{"QUIRE_PUBLIC_URL", &c.PublicURL},
+		{"QUIRE_LOG_FORMAT", &c.Log.Format},
+		{"QUIRE_LOG_LEVEL", &c.Log.Level},
+	} {
+		if s, ok := lookup(v.name); ok {
+			*v.dst = s
+		}
+	}
+	c.fill()
+	if faults := c.check(src, lookup); len(faults) > 0 {
+		return nil, &Error{Faults: faults}
+	}
+	return c, nil
+}
+
+// fill puts in the defaults and makes paths of the file absolute to its folder.
+func (c *Config) fill() {
+	def := func(dst *string, v string) {
+		if *dst == "" {
+			*dst = v
+		}
+	}
+	def(&c.Listen, "127.0.0.1:8080")
+	def(&c.Data, "quire-data")
+	def(&c.Templates, "templates")
+	def(&c.Log.Format, "text")
+	def(&c.Log.Level, "info")
+	if c.Limits.Body == 0 {
+		c.Limits.Body = 10 << 20
+	}
+	for name, r := range c.Reports {
+		def(&r.Space, LocalSpace)
+		def(&r.Title, name)
+		c.Reports[name] = r
+	}
+	for name, s := range c.Sources {
+		if s.Timeout == 0 {
+			s.Timeout = Duration(30 * time.Second)
+		}
+		if s.Attempts == 0 {
+			s.Attempts = 3
+		}
+		if s.MaxBytes == 0 {
+			s.MaxBytes = 8 << 20
+		}
+		c.Sources[name] = s
+	}
+	if c.File != "" {
+		dir := filepath.Dir(c.File)
+		for _, p := range []*string{&c.Data, &c.Templates, &c.TLS.Cert, &c.TLS.Key} {
+			if *p != "" && !filepath.IsAbs(*p) {
+				*p = filepath.Join(dir, *p)
+			}
+		}
+	}
+	scheme := "http"
+	if c.TLS.Cert != "" || c.TLS.Proxy {
+		scheme = "https"
+	}
+	def(&c.PublicURL, scheme+"://"+c.Listen)
+}
+
+// Loopback reports whether the server listens on a loopback address only.
+func (c *Config) Loopback() bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.IsLoopback()
+}

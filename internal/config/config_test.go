@@ -1,0 +1,191 @@
+package config_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/quire/internal/config"
+)
+
+func env(kv map[string]string) func(string) (string, bool) {
+	return func(k string) (string, bool) {
+		v, ok := kv[k]
+		return v, ok
+	}
+}
+
+func load(t *testing.T, text string, vars map[string]string) (*config.Config, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "quire.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return config.Load(file, env(vars))
+}
+
+const full = `listen: 127.0.0.1:9000
+data: state
+templates: /srv/templates
+tokens:
+  - {space: finance, sha256: 6b3a55e0261b0304143f805a24924d0c1c44524821305f31d9277843b8a10f4e}
+sources:
+  status:
+    url: https://status.example.com/v1/{service}?n={count}
+    parameters: {service: string, count: integer}
+    headers: {Authorization: {env: STATUS_TOKEN}, Accept: application/json}
+    allow: [10.1.0.0/16]
+    ports: [8443]
+    timeout: 1m30s
+    max-bytes: 512KiB
+reports:
+  uptime:
+    template: service-report
+    sources: {status: {source: status, with: {service: api, count: 3}}}
+    public: true
+limits: {body: 2MiB}
+log: {format: json, level: debug}
+`
+
+func TestLoad(t *testing.T) {
+	c, err := load(t, full, map[string]string{"STATUS_TOKEN": "canary", "QUIRE_LISTEN": "127.0.0.1:9001"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.Sources["status"]
+	if c.Listen != "127.0.0.1:9001" {
+		t.Errorf("listen %q: the environment does not win", c.Listen)
+	}
+	if c.Data != filepath.Join(filepath.Dir(c.File), "state") {
+		t.Errorf("data %q is not relative to the file", c.Data)
+	}
+	if time.Duration(s.Timeout) != 90*time.Second || s.MaxBytes != 512<<10 || s.Attempts != 3 || s.Ports[0] != 8443 {
+		t.Errorf("source %+v", s)
+	}
+	if s.Headers["Accept"].Value != "application/json" || s.Headers["Authorization"].Env != "STATUS_TOKEN" {
+		t.Error("headers were not read")
+	}
+	if r := c.Reports["uptime"]; r.Space != config.LocalSpace || r.Title != "uptime" || r.Sources["status"].With["count"] != "3" || !r.Public {
+		t.Errorf("report %+v", r)
+	}
+	if c.Limits.Body != 2<<20 || c.Limits.Body.String() != "2MiB" {
+		t.Errorf("body limit %s", c.Limits.Body)
+	}
+	if c.PublicURL != "http://127.0.0.1:9001" {
+		t.Errorf("public URL %q", c.PublicURL)
+	}
+}
+
+func TestLoadWithoutFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c, err := config.Load("", env(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Listen != "127.0.0.1:8080" || !c.Loopback() || c.Limits.Body != 10<<20 || c.File != "" {
+		t.Errorf("defaults %+v", c)
+	}
+	if _, err := config.Load("nowhere.yaml", env(nil)); !errors.Is(err, config.ErrNoFile) {
+		t.Errorf("a named file that is absent: %v", err)
+	}
+	if err := os.WriteFile(config.DefaultFile, []byte("listen: '[::1]:80'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = config.Load("", env(nil)); err != nil || c.Listen != "[::1]:80" || !c.Loopback() {
+		t.Errorf("quire.yaml of the working directory: %+v, %v", c, err)
+	}
+}
+
+// TestFaults checks that each fault names its place and its remedy.
+func TestFaults(t *testing.T) {
+	sum := strings.Repeat("ab", 32)
+	for _, tt := range []struct{ name, text, want string }{
+		{"unknown key", "listen: 127.0.0.1:1\nreprots: {}\n", `:2:1: unknown key "reprots"; did you mean "reports"?`},
+		{"unknown nested key", "reports:\n  r:\n    templat: x\n", `:3:5: unknown key "reports.r.templat"; did you mean "template"?`},
+		{"far key", "zzzzzzzz: 1\n", `:1:1: unknown key "zzzzzzzz"`},
+		{"syntax", "a: [1\n", `:1:4:`},
+		{"scalar for mapping", "reports: 3\n", "reports: want a mapping"},
+		{"scalar for list", "tokens: x\n", "tokens: want a list"},
+		{"list for scalar", "listen: [a]\n", "listen: want a single value"},
+		{"duration", "sources: {s: {url: 'https://a.example/', timeout: fast}}\n", `want a duration such as 20s or 1m30s, got "fast"`},
+		{"size", "limits: {body: big}\n", `want a size such as 10MiB, got "big"`},
+		{"two documents", "listen: a\n---\nlisten: b\n", "more than one YAML document"},
+		{"listen", "listen: nine\n", `:1:1: listen: want host:port, got "nine"`},
+		{"port", "listen: 127.0.0.1:99999\n", "port \"99999\" is not a number"},
+		{"public address without token", "listen: 0.0.0.0:80\n", "0.0.0.0:80 is not a loopback address and no token is configured"},
+		{"public address without TLS", "listen: 0.0.0.0:80\n", "set tls: {cert, key}"},
+		{"half of TLS", "tls: {cert: a.pem}\n", "cert and key go together"},
+		{"token", "tokens: [{space: Bad Name, sha256: 12}]\n", "tokens[0].sha256: want the 64 hex digits"},
+		{"token twice", fmt.Sprintf("tokens: [{space: a, sha256: %s}, {space: b, sha256: %s}]\n", sum, sum), ":1:"},
+		{"source without URL", "sources: {s: {}}\n", "sources.s: no url"},
+		{"source with credentials", "sources: {s: {url: 'https://u:p@a.example/'}}\n", "no credentials in URLs"},
+		{"parameter in host", "sources: {s: {url: 'https://{h}.example/', parameters: {h: string}}}\n", "the host is fixed"},
+		{"undeclared parameter", "sources: {s: {url: 'https://a.example/{p}'}}\n", "{p} is not among parameters"},
+		{"unused parameter", "sources: {s: {url: 'https://a.example/', parameters: {p: string}}}\n", "the url does not use {p}"},
+		{"parameter kind", "sources: {s: {url: 'https://a.example/{p}', parameters: {p: date}}}\n", "want string or integer"},
+		{"secret not set", "sources: {s: {url: 'https://a.example/', headers: {A: {env: NOPE}}}}\n", "environment variable NOPE is not set"},
+		{"prefix", "sources: {s: {url: 'https://a.example/', allow: [ten]}}\n", "want an address prefix such as 10.1.0.0/16"},
+		{"attempts", "sources: {s: {url: 'https://a.example/', attempts: 50}}\n", "want 1 to 10, got 50"},
+		{"report without template", "reports: {r: {}}\n", "reports.r: no template"},
+		{"report of an unknown source", "sources: {status: {url: 'https://a.example/'}}\nreports:\n  r:\n    template: t\n    sources: {x: {source: statu}}\n", `:5:19: reports.r.sources.x.source: no source "statu"; did you mean "status"?`},
+		{"missing parameter", "sources: {s: {url: 'https://a.example/{p}', parameters: {p: string}}}\nreports: {r: {template: t, sources: {x: {source: s}}}}\n", "needs the parameter p"},
+		{"unknown parameter", "sources: {s: {url: 'https://a.example/'}}\nreports: {r: {template: t, sources: {x: {source: s, with: {q: 1}}}}}\n", `has no parameter "q"`},
+		{"parameter of the wrong kind", "sources: {s: {url: 'https://a.example/{p}', parameters: {p: integer}}}\nreports: {r: {template: t, sources: {x: {source: s, with: {p: abc}}}}}\n", `want integer, got "abc"`},
+		{"log", "log: {format: xml, level: loud}\n", `log.format: want text or json, got "xml"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := load(t, tt.text, nil)
+			if _, ok := errors.AsType[*config.Error](err); !ok {
+				t.Fatalf("error %v, want *config.Error", err)
+			}
+			if !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error\n%v\nwant %q in it", err, tt.want)
+			}
+		})
+	}
+	t.Run("all at once", func(t *testing.T) {
+		_, err := load(t, "log: {format: xml, level: loud}\nlimits: {body: 1B}\n", nil)
+		var all *config.Error
+		if !errors.As(err, &all) || len(all.Faults) != 3 {
+			t.Errorf("faults %v, want 3", err)
+		}
+	})
+}
+
+func TestHeadersAreSecret(t *testing.T) {
+	h := config.Header{Value: "canary", Env: "CANARY"}
+	b, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{fmt.Sprint(h), fmt.Sprintf("%+v", h), fmt.Sprintf("%#v", h), string(b)} {
+		if strings.Contains(strings.ToLower(s), "canary") {
+			t.Errorf("the header's value shows in %q", s)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(full))
+	f.Add([]byte("a: {b: [c, {d: e}]}\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 4096 {
+			return
+		}
+		file := filepath.Join(t.TempDir(), "quire.yaml")
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := config.Load(file, env(nil)); err != nil {
+			var all *config.Error
+			if !errors.As(err, &all) || len(all.Faults) == 0 {
+				t.Fatalf("untyped error %v", err)
+			}
+		}
+	})
+}
