@@ -1,0 +1,100 @@
+package record
+
+import (
+	"slices"
+	"time"
+)
+
+// Options are the choices of a request that change the bytes of its document.
+// A field that is not set is left out of their canonical form, so that a new
+// option does not change the identity of older documents.
+type Options struct {
+	// Standards are claimed besides those that the template names, such as
+	// pdf/a-4; they form a set.
+	Standards []string `json:"standards,omitempty"`
+}
+
+// Normal returns the options with every set sorted and without repetition:
+// options that mean the same are equal in this form.
+func (o Options) Normal() Options {
+	if len(o.Standards) == 0 {
+		return Options{}
+	}
+	standards := slices.Clone(o.Standards)
+	slices.Sort(standards)
+	return Options{Standards: slices.Compact(standards)}
+}
+
+func (o Options) isZero() bool { return len(o.Standards) == 0 }
+
+// Document is a made file: where it came from and what its bytes are.
+type Document struct {
+	Space    Space       `json:"space"`
+	ID       Hash        `json:"id"`
+	Content  Hash        `json:"content"` // hash of the file's bytes
+	Size     int64       `json:"size"`    // bytes
+	Pages    int         `json:"pages"`
+	Template TemplateRef `json:"template"`
+	Snapshot Hash        `json:"snapshot"`
+	Options  Options     `json:"options"`
+	Signer   string      `json:"signer,omitempty"`
+	Engine   string      `json:"engine"` // what rendered it
+	Time     time.Time   `json:"time"`   // the snapshot's
+	Made     time.Time   `json:"made"`
+	Reports  []string    `json:"reports,omitempty"` // under which it is filed, sorted
+}
+
+// Identity is what makes a document the one it is.
+type Identity struct {
+	Space    Space
+	Template TemplateRef
+	Snapshot Hash
+	Options  Options
+	Signer   string // name of the signer, "" when unsigned
+}
+
+// ID returns the document's identity as a hash: that of canonical JSON
+//
+//	{"document":1,"options":{...},"signer":"","snapshot":SHA256,"space":"local",
+//	 "template":{"hash":SHA256,"name":NAME}}
+//
+// without white space, so that two different identities never have the same
+// text and anyone can compute it with everyday tools.
+func (i Identity) ID() (Hash, error) {
+	b, err := marshal(struct {
+		Document int         `json:"document"`
+		Options  Options     `json:"options"`
+		Signer   string      `json:"signer"`
+		Snapshot Hash        `json:"snapshot"`
+		Space    Space       `json:"space"`
+		Template TemplateRef `json:"template"`
+	}{1, i.Options.Normal(), i.Signer, i.Snapshot, i.Space, i.Template})
+	if err != nil {
+		return Hash{}, err
+	}
+	return Sum(b), nil
+}
+
+// Query selects documents of a space, newest first.
+type Query struct {
+	Report string // "": all
+	After  string // Page.Next of the page before; "": from the newest
+	Limit  int    // at most so many; 0 means 50, more than 500 means 500
+}
+
+// Page is a part of a list.
+type Page struct {
+	Documents []*Document
+	Next      string // "": this is the end
+}
+
+// Report names what is made again and again: a template with its sources and
+// options, and whether its documents are public.
+type Report struct {
+	Space    Space
+	Name     string
+	Template string // "": the request brings one
+	Sources  []SourceCall
+	Options  Options
+	Public   bool // its documents may be read without a token and enter shared caches
+}

@@ -1,0 +1,174 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Errors that callers test for with errors.Is.
+var (
+	// ErrNotFound: there is no such thing in this space. What belongs to another
+	// space gives the same error.
+	ErrNotFound = errors.New("not found")
+	// ErrDamaged: stored bytes are not what their name says.
+	ErrDamaged = errors.New("stored bytes are damaged")
+	// ErrNoSpace: the storage is full. Nothing half-written stays behind.
+	ErrNoSpace = errors.New("no space left in storage")
+)
+
+// Problem is one thing that is wrong with a template or with data. Zero fields
+// are unknown or do not apply.
+type Problem struct {
+	Code       string `json:"code,omitempty"`    // the document engine's stable code, such as D203
+	File       string `json:"file,omitempty"`    // the template's file, or Request.DataFile
+	Line       int    `json:"line,omitempty"`    // 1-based, in the text as it was sent
+	Column     int    `json:"column,omitempty"`  // 1-based, in Unicode code points
+	Node       string `json:"node,omitempty"`    // the place in the template's tree
+	Path       string `json:"path,omitempty"`    // the place in the data, such as trades[17].price
+	Source     string `json:"source,omitempty"`  // key of the source that the data came from
+	Message    string `json:"message,omitempty"` // a sentence for people
+	Got        string `json:"got,omitempty"`
+	Want       string `json:"want,omitempty"`
+	Suggestion string `json:"suggestion,omitempty"` // what to do, as a phrase
+	Clause     string `json:"clause,omitempty"`     // clause of the standard that is broken
+}
+
+// Place is where the problem is: file, line and column, source, template node
+// and data path, as far as they are known.
+func (p Problem) Place() string {
+	var parts []string
+	switch {
+	case p.File != "" && p.Line > 0:
+		parts = append(parts, fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column))
+	case p.Line > 0:
+		parts = append(parts, fmt.Sprintf("line %d, column %d", p.Line, p.Column))
+	case p.File != "":
+		parts = append(parts, p.File)
+	}
+	if p.Source != "" {
+		parts = append(parts, "source "+p.Source)
+	}
+	if p.Node != "" {
+		parts = append(parts, p.Node)
+	}
+	if p.Path != "" {
+		parts = append(parts, p.Path)
+	}
+	return strings.Join(parts, ": ")
+}
+
+// String is one line: place, what is wrong, what was expected, code.
+func (p Problem) String() string {
+	parts := make([]string, 0, 3)
+	if place := p.Place(); place != "" {
+		parts = append(parts, place)
+	}
+	if p.Message != "" {
+		parts = append(parts, p.Message)
+	}
+	if p.Want != "" || p.Got != "" {
+		parts = append(parts, wantGot(p.Want, p.Got))
+	}
+	s := strings.Join(parts, ": ")
+	if p.Suggestion != "" {
+		s += "; " + p.Suggestion
+	}
+	if p.Clause != "" {
+		s += " (" + p.Clause + ")"
+	}
+	if p.Code != "" {
+		s += " [" + p.Code + "]"
+	}
+	return s
+}
+
+func wantGot(want, got string) string {
+	switch {
+	case want == "":
+		return "got " + got
+	case got == "":
+		return "want " + want
+	}
+	return "want " + want + ", got " + got
+}
+
+func list(kind string, first Problem, more []Problem) string {
+	var b strings.Builder
+	b.WriteString(kind + " " + first.String())
+	for _, p := range more {
+		b.WriteString("\n" + kind + " " + p.String())
+	}
+	return b.String()
+}
+
+// DataError says what is wrong with data: it is not JSON, it breaks a rule of
+// freezing, or it is not what the template declares. Line and Column are of the
+// text as it was sent. More holds further problems found at once.
+type DataError struct {
+	Problem
+	More []Problem
+}
+
+func (e *DataError) Error() string { return list("data", e.Problem, e.More) }
+
+// All returns the first problem and those in More.
+func (e *DataError) All() []Problem { return append([]Problem{e.Problem}, e.More...) }
+
+// TemplateError says what is wrong with a template, all at once; File, Line and
+// Column are of the template's own files.
+type TemplateError struct {
+	Problem
+	More []Problem
+}
+
+func (e *TemplateError) Error() string { return list("template", e.Problem, e.More) }
+
+// All returns the first problem and those in More.
+func (e *TemplateError) All() []Problem { return append([]Problem{e.Problem}, e.More...) }
+
+// RequestError says that a field of a request is not acceptable.
+type RequestError struct {
+	Field   string // such as sources.status.parameters.host
+	Got     string
+	Want    string
+	Nearest string // the right name that is nearest to Got, or ""
+}
+
+func (e *RequestError) Error() string {
+	s := "request " + e.Field + ": " + wantGot(e.Want, e.Got)
+	if e.Nearest != "" {
+		s += fmt.Sprintf("; did you mean %q?", e.Nearest)
+	}
+	return s
+}
+
+// LimitError says that something is larger than it may be.
+type LimitError struct {
+	Name  string // what is limited, such as "data bytes"
+	Limit int64
+	Got   int64   // 0: unknown, because reading stopped at the limit
+	At    Problem // where it was passed; the zero value when that says nothing
+}
+
+func (e *LimitError) Error() string {
+	s := fmt.Sprintf("limit %s: at most %d", e.Name, e.Limit)
+	if e.Got > 0 {
+		s += fmt.Sprintf(", got %d", e.Got)
+	}
+	if place := e.At.Place(); place != "" {
+		s += " at " + place
+	}
+	return s
+}
+
+// SourceError says that a source which the request cannot do without failed.
+type SourceError struct {
+	Key    string // where its data would have stood
+	Source string
+	Reason string
+}
+
+func (e *SourceError) Error() string {
+	return "source " + e.Source + " (" + e.Key + "): " + e.Reason
+}

@@ -1,0 +1,421 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Parts are what a Maker works with. Renderer and Now are needed by all of its
+// methods; Make and Remake need Blobs and Documents too. The others may be nil:
+// then there are no sources, no templates by name or no reports.
+type Parts struct {
+	Renderer  Renderer
+	Blobs     Blobs
+	Documents Documents
+	Collector Collector
+	Templates Templates
+	Reports   Reports
+	// Now is the clock: the time of documents whose request brings none, and the
+	// measure of stages. Rendering never sees it.
+	Now    func() time.Time
+	Limits Limits
+}
+
+// Maker is the way of a document. It is safe for concurrent use and keeps no
+// state of its own.
+type Maker struct{ p Parts }
+
+// NewMaker returns a Maker over its parts.
+func NewMaker(p Parts) (*Maker, error) {
+	if p.Renderer == nil {
+		return nil, errors.New("maker: no Renderer")
+	}
+	if p.Now == nil {
+		return nil, errors.New("maker: no Now")
+	}
+	if (p.Blobs == nil) != (p.Documents == nil) {
+		return nil, errors.New("maker: Blobs and Documents come together")
+	}
+	p.Limits = p.Limits.withDefaults()
+	return &Maker{p: p}, nil
+}
+
+// Request asks for a document.
+type Request struct {
+	Space Space
+	// Report files the document under this report and moves its latest. What the
+	// request leaves open is taken from the report: template, sources (with
+	// parameters of equal keys replaced) and options.
+	Report   string
+	Template string    // name of a template, or
+	Inline   *Template // the template itself
+	// Data is a JSON object as sent, nil for none. DataFile is its name in errors.
+	Data     []byte
+	DataFile string
+	Sources  []SourceCall
+	Options  Options
+	// Time is the document's time. Zero: Make takes the clock's, and Render makes
+	// a file without a date.
+	Time time.Time
+}
+
+// Made is a document that is kept.
+type Made struct {
+	Document *Document
+	Receipt  []byte  // as stored
+	Stages   []Stage // of this call; the receipt has those before save
+	Warnings []Problem
+	// Created is false when the document was there already: the same inputs are
+	// the same document, and nothing was rendered or written (save that it was
+	// filed under the request's report).
+	Created bool
+}
+
+// Make makes a document and keeps it: collect, freeze, render into a blob,
+// commit template, snapshot and file, save. When it returns without an error,
+// document, receipt and every byte needed to make it again are durable. When it
+// fails, no document is listed and no part of the file stays.
+//
+// Errors: *RequestError, *DataError, *TemplateError, *LimitError, *SourceError
+// (a required source failed), ErrNotFound (template, report), ErrNoSpace, and
+// whatever the parts return.
+func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
+	if m.p.Documents == nil {
+		return nil, errors.New("make: this Maker keeps nothing")
+	}
+	if r.Time.IsZero() {
+		r.Time = m.p.Now()
+	}
+	w := watch{now: m.p.Now}
+	j, err := m.prepare(ctx, r, &w)
+	if err != nil {
+		return nil, err
+	}
+	if kept, err := m.p.Documents.Document(ctx, r.Space, j.id); err == nil {
+		return m.again(ctx, kept, r.Report, &w)
+	} else if !errors.Is(err, ErrNotFound) {
+		return nil, err
+	}
+
+	blob, err := m.p.Blobs.Create(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = blob.Abort() }() // does nothing once committed; on failure the first error counts
+	rendered, err := m.render(ctx, blob, j)
+	if err != nil {
+		return nil, err
+	}
+	w.stage(StageRender)
+	if err := m.keepInputs(ctx, j); err != nil {
+		return nil, err
+	}
+	content, size, err := blob.Commit()
+	if err != nil {
+		return nil, err
+	}
+	w.stage(StageCommit)
+
+	d := &Document{
+		Space: r.Space, ID: j.id, Content: content, Size: size, Pages: rendered.Pages,
+		Template: j.template.Ref(), Snapshot: j.snapshot.Hash(), Options: j.options,
+		Engine: rendered.Engine, Time: j.snapshot.Time(), Made: cutTime(m.p.Now()),
+	}
+	receipt, err := j.receipt(d, w.stages)
+	if err != nil {
+		return nil, err
+	}
+	kept, created, err := m.p.Documents.Save(ctx, d, receipt, r.Report)
+	if err != nil {
+		return nil, err
+	}
+	if !created { // somebody made the same document meanwhile
+		if receipt, err = m.p.Documents.Receipt(ctx, r.Space, j.id); err != nil {
+			return nil, err
+		}
+	}
+	w.stage(StageSave)
+	return &Made{Document: kept, Receipt: receipt, Stages: w.stages, Warnings: rendered.Warnings, Created: created}, nil
+}
+
+// again answers a request whose document is there already.
+func (m *Maker) again(ctx context.Context, kept *Document, report string, w *watch) (*Made, error) {
+	if report != "" {
+		if err := m.p.Documents.File(ctx, kept.Space, kept.ID, report); err != nil {
+			return nil, err
+		}
+		var err error
+		if kept, err = m.p.Documents.Document(ctx, kept.Space, kept.ID); err != nil {
+			return nil, err
+		}
+	}
+	receipt, err := m.p.Documents.Receipt(ctx, kept.Space, kept.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &Made{Document: kept, Receipt: receipt, Stages: w.stages}, nil
+}
+
+// Render writes the file that Make would make of the same request and time, and
+// keeps nothing. Data is inline: a request with sources or a report is a
+// *RequestError. After an error w may have taken part of a file.
+func (m *Maker) Render(ctx context.Context, w io.Writer, r Request) (*Rendered, error) {
+	if len(r.Sources) > 0 {
+		return nil, &RequestError{Field: "sources", Got: "sources", Want: "inline data alone: what is collected is kept"}
+	}
+	if r.Report != "" {
+		return nil, &RequestError{Field: "report", Got: fmt.Sprintf("%q", r.Report), Want: "none: nothing is kept"}
+	}
+	j, err := m.prepare(ctx, r, &watch{now: m.p.Now})
+	if err != nil {
+		return nil, err
+	}
+	return m.render(ctx, w, j)
+}
+
+// Check compiles a template without rendering: *TemplateError lists everything
+// that is wrong with it.
+func (m *Maker) Check(ctx context.Context, t *Template) error { return m.p.Renderer.Check(ctx, t) }
+
+// job is a request whose inputs are settled.
+type job struct {
+	request   Request
+	template  *Template
+	options   Options
+	collected []Collected
+	snapshot  *Snapshot
+	id        Hash
+}
+
+// prepare settles what a request leaves open, collects and freezes.
+func (m *Maker) prepare(ctx context.Context, r Request, w *watch) (*job, error) {
+	if err := CheckName("space", string(r.Space)); err != nil {
+		return nil, err
+	}
+	j := &job{request: r, options: r.Options.Normal()}
+	if r.Report != "" {
+		if err := m.fromReport(ctx, j); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if j.template, err = m.template(ctx, j.request); err != nil {
+		return nil, err
+	}
+	w.begin()
+	if calls := j.request.Sources; len(calls) > 0 {
+		if j.collected, err = m.collect(ctx, r.Space, calls); err != nil {
+			return nil, err
+		}
+		w.stage(StageCollect)
+	}
+	j.snapshot, err = Freeze(r.Data, j.collected, r.Time, m.p.Limits)
+	if err != nil {
+		return nil, named(err, r.DataFile)
+	}
+	for _, c := range j.collected {
+		if c.Required && c.Outcome == Failed {
+			return nil, &SourceError{Key: c.Key, Source: c.Source, Reason: c.Reason}
+		}
+	}
+	j.id, err = Identity{
+		Space: r.Space, Template: j.template.Ref(), Snapshot: j.snapshot.Hash(), Options: j.options,
+	}.ID()
+	if err != nil {
+		return nil, err
+	}
+	w.stage(StageFreeze)
+	return j, nil
+}
+
+// fromReport fills in what the request leaves open.
+func (m *Maker) fromReport(ctx context.Context, j *job) error {
+	if m.p.Reports == nil {
+		return fmt.Errorf("report %s: %w", j.request.Report, ErrNotFound)
+	}
+	report, err := m.p.Reports.Report(ctx, j.request.Space, j.request.Report)
+	if err != nil {
+		return err
+	}
+	r := &j.request
+	switch {
+	case report.Template == "":
+	case r.Inline != nil:
+		return &RequestError{Field: "template", Got: "a template of its own", Want: "none: report " + report.Name + " has " + report.Template}
+	case r.Template != "" && r.Template != report.Template:
+		return &RequestError{Field: "template", Got: fmt.Sprintf("%q", r.Template), Want: "the report's: " + report.Template}
+	default:
+		r.Template = report.Template
+	}
+	if j.options.isZero() {
+		j.options = report.Options.Normal()
+	}
+	calls := slices.Clone(report.Sources)
+	for _, own := range r.Sources {
+		i := slices.IndexFunc(calls, func(c SourceCall) bool { return c.Key == own.Key })
+		if i < 0 {
+			calls = append(calls, own)
+			continue
+		}
+		if own.Source != "" && own.Source != calls[i].Source {
+			return &RequestError{Field: "sources." + own.Key, Got: fmt.Sprintf("%q", own.Source), Want: "the report's: " + calls[i].Source}
+		}
+		merged := maps.Clone(calls[i].Parameters)
+		if merged == nil {
+			merged = Parameters{}
+		}
+		maps.Copy(merged, own.Parameters)
+		calls[i].Parameters = merged
+	}
+	r.Sources = calls
+	return nil
+}
+
+func (m *Maker) template(ctx context.Context, r Request) (*Template, error) {
+	switch {
+	case r.Inline != nil && r.Template != "":
+		return nil, &RequestError{Field: "template", Got: "a name and a template", Want: "one of them"}
+	case r.Inline != nil:
+		return r.Inline, nil
+	case r.Template == "":
+		return nil, &RequestError{Field: "template", Got: "nothing", Want: "a name or a template"}
+	case m.p.Templates == nil:
+		return nil, fmt.Errorf("template %s: %w", r.Template, ErrNotFound)
+	}
+	return m.p.Templates.Template(ctx, r.Space, r.Template)
+}
+
+func (m *Maker) collect(ctx context.Context, space Space, calls []SourceCall) ([]Collected, error) {
+	seen := make(map[string]bool, len(calls))
+	for _, c := range calls {
+		if err := CheckKey("sources", c.Key); err != nil {
+			return nil, err
+		}
+		if seen[c.Key] {
+			return nil, &RequestError{Field: "sources", Got: "the key " + c.Key + " twice", Want: "keys that differ"}
+		}
+		seen[c.Key] = true
+	}
+	if m.p.Collector == nil {
+		return nil, fmt.Errorf("source %s: %w", calls[0].Source, ErrNotFound)
+	}
+	collected, err := m.p.Collector.Collect(ctx, space, calls)
+	if err != nil {
+		return nil, err
+	}
+	if len(collected) != len(calls) {
+		return nil, fmt.Errorf("collect: %d answers to %d calls", len(collected), len(calls))
+	}
+	return collected, nil
+}
+
+// render renders j into w. Places of data errors become those of the text as sent.
+func (m *Maker) render(ctx context.Context, w io.Writer, j *job) (*Rendered, error) {
+	rendered, err := m.p.Renderer.Render(ctx, w, Rendering{
+		Template: j.template, Data: j.snapshot.Data(), Time: j.snapshot.Time(), Document: j.id, Options: j.options,
+	})
+	if wrong, ok := errors.AsType[*DataError](err); ok {
+		wrong.Problem = j.locate(wrong.Problem)
+		for i := range wrong.More {
+			wrong.More[i] = j.locate(wrong.More[i])
+		}
+	}
+	return rendered, err
+}
+
+// locate gives a problem in frozen data its place in what the caller sent, or
+// the source that the value came from.
+func (j *job) locate(p Problem) Problem {
+	for _, c := range j.collected {
+		if _, ok := cutName(p.Path, c.Key); ok {
+			p.Source, p.File, p.Line, p.Column = c.Key, "", 0, 0
+			return p
+		}
+	}
+	p.File = j.request.DataFile
+	p.Line, p.Column = 0, 0
+	if j.request.Data != nil {
+		p.Line, p.Column, _ = Locate(j.request.Data, p.Path)
+	}
+	return p
+}
+
+// named puts the data's file name into a freezing error.
+func named(err error, file string) error {
+	if wrong, ok := errors.AsType[*DataError](err); ok {
+		wrong.File = file
+	}
+	if over, ok := errors.AsType[*LimitError](err); ok {
+		over.At.File = file
+	}
+	return err
+}
+
+// keepInputs commits what is needed to make the document again.
+func (m *Maker) keepInputs(ctx context.Context, j *job) error {
+	for _, file := range slices.Sorted(maps.Keys(j.template.Files)) {
+		if err := m.keep(ctx, j.template.Files[file]); err != nil {
+			return fmt.Errorf("keep template file %s: %w", file, err)
+		}
+	}
+	if err := m.keep(ctx, j.template.Manifest()); err != nil {
+		return fmt.Errorf("keep template %s: %w", j.template.Name, err)
+	}
+	if err := m.keep(ctx, j.snapshot.Bytes()); err != nil {
+		return fmt.Errorf("keep snapshot: %w", err)
+	}
+	return nil
+}
+
+func (m *Maker) keep(ctx context.Context, b []byte) error {
+	name := Sum(b)
+	if there, err := m.p.Blobs.Has(ctx, name); err != nil || there {
+		return err
+	}
+	w, err := m.p.Blobs.Create(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Abort() }() // does nothing once committed
+	if _, err := w.Write(b); err != nil {
+		return err
+	}
+	got, _, err := w.Commit()
+	if err == nil && got != name {
+		err = fmt.Errorf("blob %s: committed as %s: %w", name, got, ErrDamaged)
+	}
+	return err
+}
+
+// receipt seals what is known of the document.
+func (j *job) receipt(d *Document, stages []Stage) ([]byte, error) {
+	r := Receipt{
+		Version: 1, Space: d.Space, Document: d.ID, Template: d.Template, Snapshot: d.Snapshot,
+		Options: d.Options, Signer: d.Signer, Engine: d.Engine, Content: d.Content, Size: d.Size, Pages: d.Pages,
+		Made: d.Made, Sources: sourceRecords(j.collected), Stages: stages,
+	}
+	if !d.Time.IsZero() {
+		r.Time = &d.Time
+	}
+	return r.Bytes()
+}
+
+// watch measures stages, each from the end of the one before.
+type watch struct {
+	now    func() time.Time
+	last   time.Time
+	stages []Stage
+}
+
+func (w *watch) begin() { w.last = w.now() }
+
+func (w *watch) stage(name string) {
+	t := w.now()
+	w.stages = append(w.stages, Stage{Name: name, Micros: t.Sub(w.last).Microseconds()})
+	w.last = t
+}

@@ -1,0 +1,104 @@
+package record
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Collector gets the data of configured sources.
+type Collector interface {
+	// Collect calls the sources, at the same time where that helps, and returns
+	// one element per call in the order of calls. A source that fails is an
+	// element with the outcome Failed, never an error and never a hang: an error
+	// means that a call itself is wrong (*RequestError for an unknown source or
+	// parameter) or that ctx has ended.
+	Collect(ctx context.Context, space Space, calls []SourceCall) ([]Collected, error)
+}
+
+// Rendering is everything that decides the bytes of a file.
+type Rendering struct {
+	Template *Template
+	Data     []byte    // canonical JSON object
+	Time     time.Time // zero: there is no date
+	Document Hash      // written into the file's metadata
+	Options  Options
+}
+
+// Rendered is what rendering tells about the file it wrote.
+type Rendered struct {
+	Pages  int
+	Size   int64
+	Engine string
+	// Warnings are problems that did not stop the rendering.
+	Warnings []Problem
+}
+
+// Renderer turns a template and data into a file.
+type Renderer interface {
+	// Render writes the file to w. The same Rendering and the same engine give the
+	// same bytes. Errors are *TemplateError, *DataError (Path set, places not) and
+	// *LimitError, or wrap what w returned; then w may have taken part of a file.
+	Render(ctx context.Context, w io.Writer, r Rendering) (*Rendered, error)
+	// Check compiles a template without rendering: *TemplateError lists everything wrong.
+	Check(ctx context.Context, t *Template) error
+	// Engine names what decides the bytes besides the Rendering.
+	Engine() string
+}
+
+// BlobWriter takes the bytes of a blob that does not have its name yet. It is
+// for one goroutine.
+type BlobWriter interface {
+	io.Writer
+	// Commit makes the bytes durable under their hash: when it returns nil they
+	// survive a loss of power.
+	Commit() (Hash, int64, error)
+	// Abort drops the bytes and leaves nothing. After Commit it does nothing.
+	Abort() error
+}
+
+// Blob is an open blob. What it returns is checked: bytes that are not those of
+// the blob's name are never handed out, ErrDamaged is.
+type Blob interface {
+	io.ReadSeekCloser
+	io.ReaderAt
+	Size() int64
+}
+
+// Blobs keeps bytes under their hash.
+type Blobs interface {
+	Create(ctx context.Context) (BlobWriter, error)
+	// Open returns ErrNotFound for a blob that is not there and ErrDamaged for
+	// one whose bytes are not those of its name.
+	Open(ctx context.Context, h Hash) (Blob, error)
+	// Has reports whether h is there and would survive a loss of power.
+	Has(ctx context.Context, h Hash) (bool, error)
+}
+
+// Documents keeps documents with their receipts.
+type Documents interface {
+	// Save keeps a document with its receipt and, when report is not "", files it
+	// as File does, all in one transaction that is durable when Save returns nil.
+	// A document whose id is there already stays as it is: it is returned and
+	// created is false.
+	Save(ctx context.Context, d *Document, receipt []byte, report string) (kept *Document, created bool, err error)
+	// File puts a document under a report and moves the report's latest to it,
+	// unless it stands there already. ErrNotFound when the space has no such document.
+	File(ctx context.Context, space Space, id Hash, report string) error
+	// Document returns ErrNotFound when the space has no such document.
+	Document(ctx context.Context, space Space, id Hash) (*Document, error)
+	// Receipt returns the stored form of the document's receipt, or ErrNotFound.
+	Receipt(ctx context.Context, space Space, id Hash) ([]byte, error)
+}
+
+// Templates finds templates by name.
+type Templates interface {
+	// Template returns the current version, or ErrNotFound.
+	Template(ctx context.Context, space Space, name string) (*Template, error)
+}
+
+// Reports finds reports by name.
+type Reports interface {
+	// Report returns the report, or ErrNotFound.
+	Report(ctx context.Context, space Space, name string) (*Report, error)
+}
