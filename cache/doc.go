@@ -1,0 +1,51 @@
+// Package cache keeps typed values in the process, bounded in bytes, and asks
+// the origin once for what is missing.
+//
+// # Contract
+//
+// The cache is lossy: any entry may vanish at any time, for lack of room, at
+// the end of its life, or with the process. Therefore nothing whose loss would
+// be a security or correctness fault may live here: no sessions, tokens, rate
+// limits or locks.
+//
+// Values are shared. What is set or loaded is handed to every reader as it is,
+// so nobody may change it afterwards.
+//
+// A read never prolongs the life of an entry.
+//
+// # A lookup in steps
+//
+//  1. The local record is looked up. If it has a value, belongs to the present
+//     generation (Clear begins a new one) and is fresh, it is returned. Most
+//     reads end here: a map lookup, a few comparisons, no allocation.
+//  2. A record at its hard life does not exist. A remembered "does not exist"
+//     gives ErrNotFound.
+//  3. A fresh value near its end may be refreshed early: the read returns it
+//     and begins one background load, with a probability that grows as the
+//     end comes near and with the time the value took to load.
+//  4. A value past its soft life but within StaleWhileRevalidate is returned,
+//     and one background load begins.
+//  5. A value past that is refreshed first. The read waits, up to
+//     LoadSoftTimeout, and gets the old value only if the load fails or takes
+//     longer.
+//  6. Nothing usable is held: the read joins the load of its key, or begins
+//     it. There is one load per key. It runs on a context of its own, bounded
+//     by LoadTimeout; each reader leaves on its own context, and the load
+//     goes on when all have left.
+//  7. The result is kept unless the key was set, deleted or cleared since the
+//     load began; then the readers get what the key holds now, or, if it
+//     holds nothing, the result without its being kept. A reader that comes
+//     after such a write never joins the older load.
+//  8. ErrNotFound from the loader is kept for NegativeTTL. Another error is
+//     kept for a pause that doubles from ErrorBackoffMin to ErrorBackoffMax;
+//     in it the origin is left alone, and reads get the old value until its
+//     hard life, or a *LoadError if there is none.
+//
+// Steps 4 and 5 need a loader: without one nothing could replace the value,
+// and it ends with its soft life.
+//
+// A loader that asks for the key it is loading, directly or through loaders of
+// other keys with the context it was given, gets an error instead of waiting
+// for itself. Two loaders that wait for each other's key without such a
+// context in common are released by LoadTimeout.
+package cache

@@ -1,0 +1,117 @@
+package cache
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// state says what a record knows of its key.
+type state uint8
+
+const (
+	stateValue  state = iota // the key has a value
+	stateAbsent              // the loader said that the key does not exist
+	stateFailed              // the loader failed and there is nothing to fall back on
+)
+
+// record is what the store holds for a key. It never changes once it is in the
+// store: news of a key are a new record. Times are nanoseconds of the clock.
+type record[V any] struct {
+	value V
+	// gen is the generation of the cache at the write (for a load: at its
+	// beginning). A record of another generation does not exist.
+	gen uint64
+	// early is where the plain hit ends: until then a read returns value and
+	// looks at nothing else. It is the distant past for states without value.
+	early int64
+	soft  int64 // fresh until
+	stale int64 // soft + stale-while-revalidate
+	hard  int64 // the record exists until
+	// delta is how long the value took to load, 0 for one that was set.
+	delta time.Duration
+	// retryAt and failures belong to a key whose last load failed.
+	retryAt  int64
+	failures uint32
+	weight   uint32
+	state    state
+	err      error // what a failed load returned
+}
+
+// entryOverhead is what an entry costs beside its record and the bytes of key
+// and value: the store's node with its queue links and its slot in the table.
+const entryOverhead = 112
+
+// lives are the TTLs of one write.
+type lives struct{ ttl, swr, sie time.Duration }
+
+// live stamps r with its life from now on.
+func (c *Cache[K, V]) live(r *record[V], now int64, l lives) {
+	ttl := l.ttl
+	if c.p.Jitter > 0 {
+		ttl -= time.Duration(c.p.Jitter * c.random() * float64(ttl))
+	}
+	r.soft = now + int64(max(ttl, 1))
+	r.stale = r.soft + int64(l.swr)
+	r.hard = r.soft + int64(max(l.swr, l.sie))
+	r.early = c.earlyFrom(r)
+}
+
+// absent makes the record of a key that does not exist.
+func (c *Cache[K, V]) absent(k K, gen uint64, now int64) *record[V] {
+	r := &record[V]{gen: gen, state: stateAbsent, weight: c.bareWeight(k)}
+	c.live(r, now, lives{ttl: c.p.NegativeTTL})
+	r.early = math.MinInt64
+	return r
+}
+
+// failed makes the record of a failed load. old is the record it follows: a
+// value that is still alive stays, marked with the time of the next try.
+func (c *Cache[K, V]) failed(k K, old *record[V], gen uint64, now int64, err error) *record[V] {
+	r := &record[V]{gen: gen, state: stateFailed, early: math.MinInt64, weight: c.bareWeight(k)}
+	var failures uint32
+	if old != nil && old.gen == gen && now < old.hard {
+		failures = old.failures
+		if old.state == stateValue {
+			keep := *old
+			r = &keep
+		}
+	}
+	r.failures = min(failures+1, 64)
+	back := c.backoff(r.failures)
+	r.retryAt = now + int64(back)
+	r.err = err
+	if r.state == stateFailed {
+		// Outlives its back-off, so that a failure right after it still
+		// finds the count and doubles on.
+		r.hard = r.retryAt + int64(back)
+	}
+	return r
+}
+
+// backoff is the pause after the nth failure in a row.
+func (c *Cache[K, V]) backoff(n uint32) time.Duration {
+	d := c.p.ErrorBackoffMin
+	for ; n > 1 && d < c.p.ErrorBackoffMax; n-- {
+		d *= 2
+	}
+	return min(d, c.p.ErrorBackoffMax)
+}
+
+// loadError is the error a read gets for a failed record.
+func (r *record[V]) loadError(key string) *LoadError {
+	e := &LoadError{Key: key, Err: r.err}
+	if r.retryAt > 0 {
+		e.RetryAt = time.Unix(0, r.retryAt)
+	}
+	return e
+}
+
+func (c *Cache[K, V]) bareWeight(k K) uint32 {
+	return uint32(c.overhead + c.keyBytes(k)) //nolint:gosec // G115: keys that are held are at most 1 KiB
+}
+
+// uniform is the source of jitter and of early refresh: [0,1).
+func uniform() float64 {
+	return rand.Float64() //nolint:gosec // G404: spreads load, guards nothing
+}

@@ -1,0 +1,97 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+var (
+	// ErrNotFound says that the key does not exist: nothing is held and there
+	// is no loader, or the loader said so. A loader returns it (or an error
+	// that wraps it) to say that; the answer is then remembered for
+	// Policy.NegativeTTL.
+	ErrNotFound = errors.New("cache: not found")
+	// ErrClosed is returned by every method after Close.
+	ErrClosed = errors.New("cache: closed")
+	// ErrTooLarge is returned by Set and SetWith for a value heavier than a
+	// quarter of Options.MaxBytes, or for a string key longer than 1 KiB. What
+	// was held before stays.
+	ErrTooLarge = errors.New("cache: too large")
+)
+
+var (
+	errOwnKey = errors.New("loader asks for a key whose load it is part of")
+	errGoexit = errors.New("loader ended its goroutine")
+)
+
+// panicError is the failure of a loader that panicked.
+type panicError struct{ value any }
+
+func (e *panicError) Error() string { return fmt.Sprintf("loader panicked: %v", e.value) }
+
+// Unwrap shows the value the loader panicked with, if it was an error.
+func (e *panicError) Unwrap() error {
+	err, _ := e.value.(error)
+	return err
+}
+
+// timeoutError makes the expiry of Policy.LoadTimeout readable and keeps it
+// testable as context.DeadlineExceeded.
+type timeoutError struct{ after time.Duration }
+
+func (e *timeoutError) Error() string { return fmt.Sprintf("load timeout after %v", e.after) }
+
+func (e *timeoutError) Unwrap() error { return context.DeadlineExceeded }
+
+// LoadError is the failure of a loader, when no older value could be served in
+// its place. Err is what the loader returned; errors.Is and errors.As see it.
+type LoadError struct {
+	// Key is the key in its fmt form, cut at 128 bytes.
+	Key string
+	// RetryAt is the time from which the loader will be asked for this key
+	// again; until then reads of the key return this error at once. Zero
+	// means at the next read.
+	RetryAt time.Time
+	// Err is the cause.
+	Err error
+}
+
+// Error implements error.
+func (e *LoadError) Error() string {
+	return "cache load " + strconv.Quote(e.Key) + ": " + e.Err.Error()
+}
+
+// Unwrap returns Err.
+func (e *LoadError) Unwrap() error { return e.Err }
+
+// ConfigError is a refused field of Options, Policy or WriteOptions.
+type ConfigError struct {
+	// Field is the Go path of the field, for example "Policy.TTL".
+	Field string
+	// Reason says what is wrong with it.
+	Reason string
+}
+
+// Error implements error.
+func (e *ConfigError) Error() string { return "cache config " + e.Field + ": " + e.Reason }
+
+// maxShownKey bounds keys in errors and logs, in bytes.
+const maxShownKey = 128
+
+// showKey formats a key for errors and logs.
+func showKey[K any](k K) string {
+	s, ok := any(k).(string)
+	if !ok {
+		s = fmt.Sprint(k)
+	}
+	if len(s) > maxShownKey {
+		s = s[:maxShownKey]
+	}
+	return s
+}
+
+// quoteKey is showKey for the log.
+func quoteKey[K any](k K) string { return strconv.Quote(showKey(k)) }

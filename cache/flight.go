@@ -1,0 +1,121 @@
+package cache
+
+import (
+	"context"
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+)
+
+// flight is one load of one key, shared by all reads that need it.
+//
+// It is also the fence of the key: every result is put into the store under
+// the lock of the key's shard, and every write of the key takes the flight out
+// of the shard under that lock. So either the result is there before the write
+// and is replaced by it, or the flight is found detached and its result is not
+// kept. Clear needs no walk over the flights: a result bears the generation at
+// which its load began, and does not exist in a later one.
+type flight[K comparable, V any] struct {
+	cache *Cache[K, V]
+	key   K
+	gen   uint64
+	done  chan struct{} // closed by settle, after the result is written
+	// detached is set, under the shard's lock, by a write of the key.
+	detached atomic.Bool
+	settled  bool // guarded by the shard's lock
+
+	// The result, valid once done is closed.
+	value  V
+	err    error // ErrNotFound or *LoadError
+	failed bool  // err is a failure, not an answer
+}
+
+// shards is the number of locks the keys are spread over. A power of two.
+const shards = 64
+
+// shard has the flights of some of the keys. Its lock comes before those of
+// the store, and no code of the user runs under it.
+type shard[K comparable, V any] struct {
+	mu      sync.Mutex
+	flights map[K]*flight[K, V]
+	_       [48]byte // off its neighbour's cache line
+}
+
+func (c *Cache[K, V]) shard(k K) *shard[K, V] {
+	return &c.shards[maphash.Comparable(c.seed, k)%shards]
+}
+
+// detach parts k from its running load. The caller holds mu.
+func (s *shard[K, V]) detach(k K) {
+	if f := s.flights[k]; f != nil {
+		f.detached.Store(true)
+		delete(s.flights, k)
+	}
+}
+
+// begin joins the load of k or begins one. seen is the record the caller found
+// wanting: if the store holds another by now, begin does nothing and returns
+// nil, since a load that ended in between must not be repeated.
+func (c *Cache[K, V]) begin(ctx context.Context, k K, load loader[K, V], seen *record[V]) (f *flight[K, V], joined bool, err error) {
+	s := c.shard(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gen := c.gen.Load()
+	if f := s.flights[k]; f != nil && f.gen == gen {
+		return f, true, nil
+	}
+	if now, _ := c.store.Look(k); now != seen {
+		return nil, false, nil
+	}
+	if gen == genClosed || !c.busy.begin() {
+		return nil, false, ErrClosed
+	}
+	f = &flight[K, V]{cache: c, key: k, gen: gen, done: make(chan struct{})}
+	s.detach(k) // one of an earlier generation, if any
+	s.flights[k] = f
+	c.n.loads.Add(1)
+	go c.fly(ctx, f, load)
+	return f, false, nil
+}
+
+// refresh begins the background load of k unless one runs or seen has been
+// replaced.
+func (c *Cache[K, V]) refresh(ctx context.Context, k K, load loader[K, V], seen *record[V]) {
+	if f, joined, err := c.begin(ctx, k, load, seen); err == nil && f != nil && !joined {
+		c.n.refreshes.Add(1)
+	}
+}
+
+// chain is the load a context belongs to, and the one that load was asked by.
+type chain struct {
+	flight any // *flight[K, V]
+	parent *chain
+}
+
+type chainKey struct{}
+
+// asksItself says whether ctx is that of a loader whose load waits for k: to
+// load k with it would be to wait for oneself, or to recurse without end. A
+// load that has ended does not count, so that a context that outlives its
+// loader does no harm.
+func (c *Cache[K, V]) asksItself(ctx context.Context, k K) bool {
+	link, _ := ctx.Value(chainKey{}).(*chain)
+	for ; link != nil; link = link.parent {
+		f, ok := link.flight.(*flight[K, V])
+		if !ok || f.cache != c || f.key != k {
+			continue
+		}
+		select {
+		case <-f.done:
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// withFlight marks ctx as that of the loader of f.
+func withFlight[K comparable, V any](ctx context.Context, f *flight[K, V]) context.Context {
+	parent, _ := ctx.Value(chainKey{}).(*chain)
+	return context.WithValue(ctx, chainKey{}, &chain{flight: f, parent: parent})
+}

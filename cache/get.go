@@ -1,0 +1,200 @@
+package cache
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unsafe"
+)
+
+// Peek returns the value of k if it is held and servable now. It never waits,
+// does not allocate on a hit, and is safe for concurrent use. A stale value is
+// served while Policy.StaleWhileRevalidate lasts if Options.Load is set (its
+// background refresh is then begun); without Load it is not served, so that
+// the caller's GetOrLoad comes to replace it.
+func (c *Cache[K, V]) Peek(k K) (V, bool) {
+	r, ok := c.store.Get(k)
+	if ok && r.gen == c.gen.Load() && c.clock.Now() < r.early {
+		c.n.mine().hits.Add(1)
+		return r.value, true
+	}
+	return c.peekSlow(k, r, func(k K) K { return k })
+}
+
+// PeekBytes is Peek for a key in a byte slice, without making a string of it.
+// k is not kept: it may be overwritten once PeekBytes has returned.
+func PeekBytes[V any](c *Cache[string, V], k []byte) (V, bool) {
+	// The string lives no longer than this call: the store compares it and
+	// does not keep it, and what goes on from here takes a copy.
+	s := unsafe.String(unsafe.SliceData(k), len(k)) //nolint:gosec // G103: see above
+	r, ok := c.store.Get(s)
+	if ok && r.gen == c.gen.Load() && c.clock.Now() < r.early {
+		c.n.mine().hits.Add(1)
+		return r.value, true
+	}
+	return c.peekSlow(s, r, strings.Clone)
+}
+
+// peekSlow decides over a record that is not a plain hit. own makes a key that
+// may be kept.
+func (c *Cache[K, V]) peekSlow(k K, r *record[V], own func(K) K) (v V, ok bool) {
+	gen := c.gen.Load()
+	if gen == genClosed {
+		return v, false
+	}
+	n := c.n.mine()
+	now := c.clock.Now()
+	if r == nil || r.gen != gen || r.state != stateValue || now >= r.stale || now >= r.soft && c.o.Load == nil {
+		n.misses.Add(1)
+		return v, false
+	}
+	n.hits.Add(1)
+	if now >= r.soft {
+		n.stale.Add(1)
+	}
+	if c.wantsRefresh(r, now, c.o.Load) {
+		c.refresh(context.Background(), own(k), c.o.Load, r)
+	}
+	return r.value, true
+}
+
+// Get returns the value of k, from the process or from Options.Load. See the
+// package comment for the steps. Errors: ErrNotFound, *LoadError, ErrClosed,
+// or that of ctx, which ends only the waiting of this call: the load goes on
+// and fills the cache. Safe for concurrent use.
+func (c *Cache[K, V]) Get(ctx context.Context, k K) (V, error) {
+	return c.read(ctx, k, c.o.Load)
+}
+
+// GetOrLoad is Get with a loader of its own in place of Options.Load; nil
+// means Options.Load. Reads of one key that come together share one load, that
+// of the first: all loaders of a key must give the same answer, whoever asks.
+func (c *Cache[K, V]) GetOrLoad(ctx context.Context, k K, load func(context.Context, K) (V, error)) (V, error) {
+	if load == nil {
+		load = c.o.Load
+	}
+	return c.read(ctx, k, load)
+}
+
+type loader[K comparable, V any] = func(context.Context, K) (V, error)
+
+func (c *Cache[K, V]) read(ctx context.Context, k K, load loader[K, V]) (v V, err error) {
+	if err := ctx.Err(); err != nil {
+		return v, err
+	}
+	r, ok := c.store.Get(k)
+	if ok && r.gen == c.gen.Load() && c.clock.Now() < r.early {
+		c.n.mine().hits.Add(1)
+		return r.value, nil
+	}
+	for {
+		done, f, v, err := c.answer(ctx, k, r, load)
+		if done {
+			return v, err
+		}
+		if f != nil {
+			c.n.mine().misses.Add(1)
+			return c.wait(ctx, k, f, r)
+		}
+		// The record changed between the look and the decision to load:
+		// somebody was faster. Look again.
+		r, _ = c.store.Get(k)
+	}
+}
+
+// answer decides over a record that is not a plain hit: it answers from r
+// (done), or joins or begins the load of the key, or finds that r is not what
+// the store holds any more (neither).
+func (c *Cache[K, V]) answer(ctx context.Context, k K, r *record[V], load loader[K, V]) (done bool, f *flight[K, V], v V, err error) {
+	gen := c.gen.Load()
+	if gen == genClosed {
+		return true, nil, v, ErrClosed
+	}
+	n := c.n.mine()
+	now := c.clock.Now()
+	if r != nil && r.gen == gen && now < r.hard {
+		switch {
+		case r.state == stateAbsent:
+			n.hits.Add(1)
+			n.negative.Add(1)
+			return true, nil, v, ErrNotFound
+		case r.state == stateFailed && now < r.retryAt:
+			n.hits.Add(1)
+			n.negative.Add(1)
+			return true, nil, v, r.loadError(showKey(k))
+		case r.state == stateValue && now < r.soft,
+			// Stale is served only while something can replace it, and at
+			// once either in its window or while the origin is left alone.
+			r.state == stateValue && load != nil && (now < r.stale || now < r.retryAt):
+			n.hits.Add(1)
+			if now >= r.soft {
+				n.stale.Add(1)
+			}
+			if c.wantsRefresh(r, now, load) {
+				c.refresh(ctx, k, load, r)
+			}
+			return true, nil, r.value, nil
+		}
+	}
+	if load == nil {
+		n.misses.Add(1)
+		return true, nil, v, ErrNotFound
+	}
+	if c.asksItself(ctx, k) {
+		n.misses.Add(1)
+		return true, nil, v, &LoadError{Key: showKey(k), Err: errOwnKey}
+	}
+	f, _, err = c.begin(ctx, k, load, r)
+	return err != nil, f, v, err
+}
+
+// wantsRefresh says whether a hit on r begins a background load.
+func (c *Cache[K, V]) wantsRefresh(r *record[V], now int64, load loader[K, V]) bool {
+	switch {
+	case load == nil || now < r.retryAt:
+		return false
+	case now < r.soft:
+		return now >= r.early && c.drawEarly(r, now)
+	}
+	return true
+}
+
+// wait waits for f on the caller's own context. old, if it is a value within
+// its hard life, is what to fall back on: soon, and if the load fails.
+func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V]) (v V, err error) {
+	if old != nil && (old.gen != f.gen || old.state != stateValue) {
+		old = nil
+	}
+	var soft <-chan time.Time
+	if old != nil && c.p.LoadSoftTimeout > 0 {
+		t := time.NewTimer(c.p.LoadSoftTimeout)
+		defer t.Stop()
+		soft = t.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return v, ctx.Err()
+		case <-soft:
+			soft = nil
+			if c.usable(old, f) {
+				return old.value, nil
+			}
+			// Somebody wrote the key meanwhile: no need to wait for less.
+			if r, ok := c.store.Look(k); ok && r.gen == c.gen.Load() && r.state == stateValue && c.clock.Now() < r.soft {
+				return r.value, nil
+			}
+		case <-f.done:
+			if f.failed && c.usable(old, f) {
+				return old.value, nil
+			}
+			return f.value, f.err
+		}
+	}
+}
+
+// usable says whether old may stand in for the result of f: it is alive, and
+// the key was not written or deleted since the load began.
+func (c *Cache[K, V]) usable(old *record[V], f *flight[K, V]) bool {
+	return old != nil && !f.detached.Load() && old.gen == c.gen.Load() && c.clock.Now() < old.hard
+}

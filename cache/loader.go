@@ -1,0 +1,191 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+	"time"
+)
+
+// outcome is what came of a load.
+type outcome[V any] struct {
+	value  V
+	err    error
+	took   time.Duration
+	weight uint32
+	fits   bool
+}
+
+// fly runs the load of f to its end. It is the goroutine of the flight; the
+// context of the read that began it lends its values and nothing else.
+func (c *Cache[K, V]) fly(ctx context.Context, f *flight[K, V], load loader[K, V]) {
+	defer c.busy.end()
+	ctx, cancel := context.WithCancelCause(withFlight(context.WithoutCancel(ctx), f))
+	defer cancel(nil)
+	if d := c.p.LoadTimeout; d > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, d, &timeoutError{after: d})
+		defer stop()
+	}
+	defer context.AfterFunc(c.closing, func() { cancel(ErrClosed) })()
+
+	// The watch releases the readers at the end of the context, whether the
+	// loader heeds it or not. What a late loader still returns is dropped.
+	watched := make(chan struct{})
+	unwatch := context.AfterFunc(ctx, func() {
+		defer close(watched)
+		c.settle(f, outcome[V]{err: context.Cause(ctx)})
+	})
+	defer func() {
+		if !unwatch() {
+			<-watched
+		}
+	}()
+
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return
+	}
+	c.n.loading.Add(1)
+	defer c.n.loading.Add(-1)
+	c.call(ctx, f, load)
+}
+
+// call asks the loader and settles f, also when the loader panics or ends its
+// goroutine. Nothing of the former is passed on: the goroutine is ours, and a
+// panic in it would end the program for a fault of one key.
+func (c *Cache[K, V]) call(ctx context.Context, f *flight[K, V], load loader[K, V]) {
+	var out outcome[V]
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		out = outcome[V]{err: errGoexit}
+		if p := recover(); p != nil {
+			out.err = &panicError{value: p}
+			c.log.LogAttrs(ctx, slog.LevelError, "loader panicked", keyAttr(f.key), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+		}
+		c.settle(f, out)
+	}()
+	start := time.Now()
+	out.value, out.err = load(ctx, f.key)
+	out.took = time.Since(start)
+	if out.err == nil {
+		out.weight, out.fits = c.weigh(f.key, out.value)
+	}
+	returned = true
+	c.settle(f, out)
+}
+
+// settle keeps the outcome of f if f is still the load of its key, and
+// releases the readers. Only the first call has an effect.
+func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
+	notFound := errors.Is(out.err, ErrNotFound)
+	s := c.shard(f.key)
+	s.mu.Lock()
+	if f.settled {
+		s.mu.Unlock()
+		return
+	}
+	f.settled = true
+	if s.flights[f.key] == f {
+		delete(s.flights, f.key)
+	}
+	now := c.clock.Now()
+	old, _ := c.store.Look(f.key)
+	overtaken := f.detached.Load() || f.gen != c.gen.Load()
+	refused := false
+	switch {
+	case overtaken:
+		c.n.overtaken.Add(1)
+		c.adopt(f, old, now, out, notFound)
+	case out.err == nil && !out.fits:
+		// The old value is known to be wrong by now: better none.
+		refused = true
+		c.store.Remove(f.key)
+		f.value = out.value
+	case out.err == nil:
+		r := &record[V]{value: out.value, gen: f.gen, delta: out.took, weight: out.weight}
+		c.live(r, now, c.lives)
+		c.store.Put(f.key, r)
+		f.value = out.value
+	case notFound:
+		f.err = ErrNotFound
+		if c.p.NegativeTTL > 0 && c.holds(f.key) {
+			c.store.Put(f.key, c.absent(f.key, f.gen, now))
+		} else {
+			c.store.Remove(f.key)
+		}
+	default:
+		f.failed = true
+		e := &LoadError{Key: showKey(f.key), Err: out.err}
+		f.err = e
+		if c.p.ErrorBackoffMin > 0 && c.holds(f.key) {
+			r := c.failed(f.key, old, f.gen, now, out.err)
+			e.RetryAt = time.Unix(0, r.retryAt)
+			c.store.Put(f.key, r)
+		}
+	}
+	failure := out.err != nil && !notFound
+	if failure {
+		c.n.failures.Add(1)
+	}
+	err := f.err
+	close(f.done)
+	s.mu.Unlock()
+
+	c.store.Trim()
+	if refused {
+		c.refuse(f.key, "load")
+	}
+	if e, ok := errors.AsType[*LoadError](err); ok && failure {
+		c.log.LogAttrs(context.Background(), slog.LevelWarn, "load failed",
+			keyAttr(f.key), slog.Any("error", e.Err), slog.Time("retry_at", e.RetryAt))
+	}
+}
+
+// adopt gives the readers of an overtaken load what the key holds now, which
+// is newer than what they waited for; if it holds nothing, the outcome itself:
+// they asked before the key was deleted.
+func (c *Cache[K, V]) adopt(f *flight[K, V], held *record[V], now int64, out outcome[V], notFound bool) {
+	if held != nil && held.gen == c.gen.Load() && now < held.soft {
+		switch held.state {
+		case stateValue:
+			f.value = held.value
+			return
+		case stateAbsent:
+			f.err = ErrNotFound
+			return
+		case stateFailed:
+		}
+	}
+	switch {
+	case out.err == nil:
+		f.value = out.value
+	case notFound:
+		f.err = ErrNotFound
+	default:
+		f.failed = true
+		f.err = &LoadError{Key: showKey(f.key), Err: out.err}
+	}
+}
+
+// holds says whether records of k may be held at all.
+func (c *Cache[K, V]) holds(k K) bool {
+	return !c.stringKeys || c.keyBytes(k) <= maxKeyBytes
+}
+
+// refuse counts and reports a value that is too large.
+func (c *Cache[K, V]) refuse(k K, op string) {
+	c.n.refused.Add(1)
+	c.log.LogAttrs(context.Background(), slog.LevelWarn, "value too large to hold", keyAttr(k), slog.String("op", op))
+}
+
+// keyAttr is a key in the log: quoted, whatever the handler, and cut.
+func keyAttr[K any](k K) slog.Attr {
+	return slog.String("key", quoteKey(k))
+}

@@ -1,0 +1,97 @@
+package cache
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// Stats is a snapshot of a cache. Counters run since New. Each is read
+// atomically, but not all at one instant: sums over them are exact only while
+// nothing runs.
+type Stats struct {
+	// Name is Options.Name.
+	Name string
+	// Entries and Bytes are what is held now, "does not exist" entries
+	// included, and cleared or expired ones until their memory is freed.
+	// Without a Weigh (possible with MaxEntries alone) Bytes has keys and
+	// overhead only.
+	Entries, Bytes int64
+	// Hits are reads answered from the process without waiting for a load;
+	// Misses are all others. Together they are the reads, one each, except
+	// those refused at once because their context had ended or the cache was
+	// closed. A key remembered as absent or failing is a hit for Get and
+	// GetOrLoad and a miss for Peek.
+	Hits, Misses uint64
+	// StaleHits and NegativeHits are the hits that returned a stale value or
+	// an error: a remembered ErrNotFound or *LoadError.
+	StaleHits, NegativeHits uint64
+	// Loads are the loads begun, Refreshes those of them begun in the
+	// background by a hit. LoadFailures ended with another error than
+	// ErrNotFound. Overtaken are loads whose result was not kept because the
+	// key was written, deleted or cleared meanwhile.
+	Loads, Refreshes, LoadFailures, Overtaken uint64
+	// Loading is the number of loads that run now.
+	Loading int64
+	// Sets, Deletes and Clears are the writes that succeeded.
+	Sets, Deletes, Clears uint64
+	// Refused are the values, set or loaded, that were too large to be held.
+	Refused uint64
+	// Evictions were dropped for lack of room, Expirations at hard life.
+	Evictions, Expirations uint64
+}
+
+// stripes spread the counters of the hit path, so that two cores that read do
+// not fight for one line of memory. A power of two.
+const stripes = 32
+
+// stripe has the counters of the read path; the padding keeps the next one off
+// its cache lines (64 bytes, fetched in pairs).
+type stripe struct {
+	hits, misses, stale, negative atomic.Uint64
+	_                             [96]byte
+}
+
+type counters struct {
+	stripes [stripes]stripe
+
+	loads, refreshes, failures, overtaken atomic.Uint64
+	sets, deletes, clears, refused        atomic.Uint64
+	loading                               atomic.Int64
+}
+
+// mine picks a stripe by the address of the caller's stack: goroutines have
+// different ones, and it costs no shared state and no random number.
+func (c *counters) mine() *stripe {
+	var here byte
+	a := uintptr(unsafe.Pointer(&here)) //nolint:gosec // G103: only the number is used
+	return &c.stripes[(a>>11*0x9E3779B1>>16)%stripes]
+}
+
+// Stats returns the counters. It may be called at any time, also after Close.
+func (c *Cache[K, V]) Stats() Stats {
+	n := &c.n
+	s := Stats{
+		Name:         c.o.Name,
+		Entries:      c.store.Len(),
+		Bytes:        c.store.Bytes(),
+		Loads:        n.loads.Load(),
+		Refreshes:    n.refreshes.Load(),
+		LoadFailures: n.failures.Load(),
+		Overtaken:    n.overtaken.Load(),
+		Loading:      n.loading.Load(),
+		Sets:         n.sets.Load(),
+		Deletes:      n.deletes.Load(),
+		Clears:       n.clears.Load(),
+		Refused:      n.refused.Load(),
+		Evictions:    c.store.Evictions(),
+		Expirations:  c.store.Expirations(),
+	}
+	for i := range n.stripes {
+		p := &n.stripes[i]
+		s.Hits += p.hits.Load()
+		s.Misses += p.misses.Load()
+		s.StaleHits += p.stale.Load()
+		s.NegativeHits += p.negative.Load()
+	}
+	return s
+}

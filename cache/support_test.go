@@ -1,0 +1,107 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"example.com/quire/cache/internal/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var errOrigin = errors.New("origin is down")
+
+// hand is a clock moved by hand.
+type hand struct{ ns atomic.Int64 }
+
+func newHand() *hand {
+	h := &hand{}
+	h.ns.Store(int64(time.Hour))
+	return h
+}
+
+func (h *hand) clock() *store.Clock { return store.NewClock(h.ns.Load) }
+
+func (h *hand) advance(d time.Duration) { h.ns.Add(int64(d)) }
+
+// bubbleClock is the time of a synctest bubble, or of the world.
+func bubbleClock() *store.Clock {
+	return store.NewClock(func() int64 { return time.Now().UnixNano() })
+}
+
+// plain switches off what is random, so that lives are exact.
+func plain(p Policy) Policy {
+	if p.Jitter == 0 {
+		p.Jitter = -1
+	}
+	if p.EarlyBeta == 0 {
+		p.EarlyBeta = -1
+	}
+	return p
+}
+
+// open makes a cache that ends with the test. Without a clock it gets that of
+// the bubble, if any.
+func open[K comparable, V any](t testing.TB, o Options[K, V]) *Cache[K, V] {
+	t.Helper()
+	if o.clock == nil {
+		o.clock = bubbleClock()
+	}
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { shut(t, c) })
+	return c
+}
+
+func shut[K comparable, V any](t testing.TB, c *Cache[K, V]) {
+	t.Helper()
+	// The context of the test has ended when clean-ups run.
+	if err := c.Close(context.WithoutCancel(t.Context())); err != nil {
+		t.Errorf("close: %v", err)
+	}
+}
+
+func set[K comparable, V any](t testing.TB, c *Cache[K, V], k K, v V) {
+	t.Helper()
+	if err := c.Set(t.Context(), k, v); err != nil {
+		t.Fatalf("set %v: %v", k, err)
+	}
+}
+
+// want reads k and compares.
+func want[K, V comparable](t testing.TB, c *Cache[K, V], k K, v V) {
+	t.Helper()
+	got, err := c.Get(t.Context(), k)
+	if err != nil || got != v {
+		t.Fatalf("get %v = %v, %v; want %v", k, got, err, v)
+	}
+}
+
+func wantErr[K comparable, V any](t testing.TB, c *Cache[K, V], k K, target error) {
+	t.Helper()
+	got, err := c.Get(t.Context(), k)
+	if !errors.Is(err, target) {
+		t.Fatalf("get %v = %v, %v; want error %v", k, got, err, target)
+	}
+}
+
+// settled waits until nothing runs in the background.
+func settled[K comparable, V any](c *Cache[K, V]) {
+	for {
+		c.busy.mu.Lock()
+		n := c.busy.n
+		c.busy.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		runtime.Gosched()
+	}
+}
