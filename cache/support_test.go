@@ -3,6 +3,8 @@ package cache
 import (
 	"context"
 	"errors"
+	"io"
+	"log/slog"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -104,4 +106,14 @@ func settled[K comparable, V any](c *Cache[K, V]) {
 		}
 		runtime.Gosched()
 	}
+}
+
+// textLogger writes records to w without the time.
+func textLogger(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
 }

@@ -1,0 +1,97 @@
+//go:build !race
+
+package cache
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestAllocs: a local hit allocates nothing, whichever way it comes. The race
+// detector allocates on its own, so the file is not built with it.
+func TestAllocs(t *testing.T) {
+	c, err := New(Options[string, string]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shut(t, c)
+	keys := make([]string, 100)
+	for i := range keys {
+		keys[i] = fmt.Sprint("posts/", i)
+		set(t, c, keys[i], "value")
+	}
+	text, absent := []byte("posts/42"), []byte("posts/absent")
+	ctx, i, found := t.Context(), 0, 0
+	for _, tc := range []struct {
+		name string
+		max  float64
+		hit  bool
+		f    func() bool
+	}{
+		{"Peek", 0, true, func() bool { _, ok := c.Peek(keys[i]); return ok }},
+		{"Peek absent", 0, false, func() bool { _, ok := c.Peek("absent"); return ok }},
+		{"PeekBytes", 0, true, func() bool { _, ok := PeekBytes(c, text); return ok }},
+		{"PeekBytes absent", 0, false, func() bool { _, ok := PeekBytes(c, absent); return ok }},
+		{"Get", 0, true, func() bool { _, err := c.Get(ctx, keys[i]); return err == nil }},
+		{"Get absent", 0, false, func() bool { _, err := c.Get(ctx, "absent"); return err == nil }},
+		{"GetOrLoad", 0, true, func() bool { _, err := c.GetOrLoad(ctx, keys[i], nil); return err == nil }},
+		// The record, and the store's own.
+		{"Set in place", 3, true, func() bool { return c.Set(ctx, keys[i], "value") == nil }},
+	} {
+		found = 0
+		n := testing.AllocsPerRun(2000, func() {
+			i = (i + 1) % len(keys)
+			if tc.f() == tc.hit {
+				found++
+			}
+		})
+		if n > tc.max || found != 2001 {
+			t.Errorf("%s: %v allocations, want at most %v; %d of 2001 as expected", tc.name, n, tc.max, found)
+		}
+	}
+}
+
+var sink string
+
+func BenchmarkHit(b *testing.B) {
+	c, err := New(Options[string, string]{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer shut(b, c)
+	keys := make([]string, 1000)
+	for i := range keys {
+		keys[i] = fmt.Sprint("posts/", i)
+		set(b, c, keys[i], "value")
+	}
+	text := []byte("posts/42")
+	ctx := b.Context()
+	b.Run("Peek", func(b *testing.B) {
+		i := 0
+		for b.Loop() {
+			i = (i + 1) % len(keys)
+			sink, _ = c.Peek(keys[i])
+		}
+	})
+	b.Run("PeekBytes", func(b *testing.B) {
+		for b.Loop() {
+			sink, _ = PeekBytes(c, text)
+		}
+	})
+	b.Run("Get", func(b *testing.B) {
+		i := 0
+		for b.Loop() {
+			i = (i + 1) % len(keys)
+			sink, _ = c.Get(ctx, keys[i])
+		}
+	})
+	b.Run("Set", func(b *testing.B) {
+		i := 0
+		for b.Loop() {
+			i = (i + 1) % len(keys)
+			if err := c.Set(ctx, keys[i], "value"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

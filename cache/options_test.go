@@ -1,0 +1,351 @@
+package cache
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestR20Sentinels: each documented error is one value, testable as documented.
+func TestR20Sentinels(t *testing.T) {
+	all := []error{ErrNotFound, ErrClosed, ErrTooLarge}
+	for i, a := range all {
+		for j, b := range all {
+			if errors.Is(a, b) != (i == j) {
+				t.Errorf("errors.Is(%v, %v) = %v", a, b, i != j)
+			}
+		}
+	}
+	var wrapped error = &LoadError{Key: "a\nb", Err: errOrigin}
+	if !errors.Is(wrapped, errOrigin) || wrapped.Error() != `cache load "a\nb": origin is down` {
+		t.Errorf("%v", wrapped)
+	}
+	if got := (&ConfigError{Field: "Name", Reason: "bad"}).Error(); got != "cache config Name: bad" {
+		t.Error(got)
+	}
+	if e := (&timeoutError{after: time.Second}); e.Error() != "load timeout after 1s" || !errors.Is(e, context.DeadlineExceeded) {
+		t.Error(e)
+	}
+}
+
+// TestR20ConfigErrors: each refusal names its field.
+func TestR20ConfigErrors(t *testing.T) {
+	type opts = Options[string, string]
+	for _, tc := range []struct {
+		field string
+		o     opts
+	}{
+		{"Name", opts{Name: "Posts"}},
+		{"Name", opts{Name: strings.Repeat("a", 65)}},
+		{"MaxBytes", opts{MaxBytes: -1}},
+		{"MaxBytes", opts{MaxBytes: 100}},
+		{"MaxEntries", opts{MaxEntries: -1}},
+		{"MaxEntries", opts{MaxEntries: 1, MaxBytes: 1 << 20}},
+		{"Policy.TTL", opts{Policy: Policy{TTL: -1}}},
+		{"Policy.TTL", opts{Policy: Policy{TTL: math.MaxInt64}}},
+		{"Policy.ErrorBackoffMax", opts{Policy: Policy{ErrorBackoffMax: -1}}},
+		{"Policy.ErrorBackoffMax", opts{Policy: Policy{ErrorBackoffMin: 2, ErrorBackoffMax: 1}}},
+		{"Policy.Jitter", opts{Policy: Policy{Jitter: 1.1}}},
+		{"Policy.Jitter", opts{Policy: Policy{Jitter: math.NaN()}}},
+		{"Policy.EarlyBeta", opts{Policy: Policy{EarlyBeta: math.Inf(1)}}},
+	} {
+		c, err := New(tc.o)
+		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != tc.field || c != nil {
+			t.Errorf("%+v: %v", tc.o, err)
+		}
+	}
+	if _, err := New(Options[string, int]{}); err == nil || err.Error() != "cache config Weigh: required for int unless MaxEntries is set" {
+		t.Errorf("no Weigh: %v", err)
+	}
+	c := open(t, opts{})
+	for _, o := range []WriteOptions{{TTL: -1}, {TTL: math.MaxInt64}, {StaleIfError: math.MaxInt64}, {StaleWhileRevalidate: math.MaxInt64}} {
+		_, err := c.SetWith(t.Context(), "k", "v", o)
+		if e, ok := errors.AsType[*ConfigError](err); !ok || !strings.HasPrefix(e.Field, "WriteOptions.") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if s := c.Stats(); s.Sets != 0 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+// TestR20EveryOptionHasAnEffect sets every option and observes it; a field
+// without a case here fails the test.
+func TestR20EveryOptionHasAnEffect(t *testing.T) {
+	type opts = Options[string, string]
+	down := func(context.Context, string) (string, error) { return "", errOrigin }
+	cases := map[string]func(t *testing.T){
+		"Options.Name": func(t *testing.T) {
+			c := open(t, opts{Name: "posts-1.x"})
+			if n := c.Stats().Name; n != "posts-1.x" {
+				t.Errorf("name %q", n)
+			}
+		},
+		"Options.MaxBytes": func(t *testing.T) {
+			c := open(t, opts{MaxBytes: 8 << 10})
+			for i := range 100 {
+				set(t, c, strings.Repeat("k", i), strings.Repeat("v", 500))
+			}
+			if s := c.Stats(); s.Bytes > 8<<10 || s.Entries == 0 || s.Evictions == 0 {
+				t.Errorf("stats %+v", s)
+			}
+		},
+		"Options.MaxEntries": func(t *testing.T) {
+			c := open(t, Options[int, int]{MaxEntries: 7})
+			for i := range 100 {
+				set(t, c, i, i)
+			}
+			if s := c.Stats(); s.Entries > 7 || s.Entries == 0 || s.Evictions < 93 {
+				t.Errorf("stats %+v", s)
+			}
+		},
+		"Options.Weigh": func(t *testing.T) {
+			c := open(t, Options[string, int]{Weigh: func(k string, v int) int { return v + 10*len(k) }})
+			set(t, c, "kk", 1000)
+			if s := c.Stats(); s.Bytes != int64(c.overhead)+2+1020 {
+				t.Errorf("stats %+v", s)
+			}
+			set(t, c, "kk", -1000)
+			if s := c.Stats(); s.Bytes != int64(c.overhead)+2 {
+				t.Errorf("negative weight: %+v", s)
+			}
+		},
+		"Options.Load": func(t *testing.T) {
+			want(t, open(t, opts{Load: func(_ context.Context, k string) (string, error) { return "of " + k, nil }}), "k", "of k")
+			wantErr(t, open(t, opts{}), "k", ErrNotFound)
+		},
+		"Options.Logger": func(t *testing.T) {
+			var log bytes.Buffer
+			c := open(t, opts{Name: "posts", Load: down, Logger: textLogger(&log), MaxBytes: 8 << 10, Policy: Policy{ErrorBackoffMin: -1}})
+			wantErr(t, c, "secret\n"+strings.Repeat("x", 200), errOrigin)
+			settled(c)
+			_ = c.Set(t.Context(), "big", strings.Repeat("v", 4000))
+			got := log.String()
+			for _, part := range []string{`level=WARN msg="load failed" cache=posts key=`, `secret\\n`, `error="origin is down"`, `msg="value too large to hold" cache=posts key="\"big\"" op=set`} {
+				if !strings.Contains(got, part) {
+					t.Errorf("log without %s: %s", part, got)
+				}
+			}
+			if strings.Contains(got, strings.Repeat("x", 122)) || strings.Contains(got, "vvv") {
+				t.Errorf("log tells too much: %s", got)
+			}
+		},
+		"Policy.TTL": func(t *testing.T) { endsAt(t, Policy{TTL: 7 * time.Second}, 7*time.Second) },
+		"Policy.StaleWhileRevalidate": func(t *testing.T) {
+			endsAt(t, Policy{StaleWhileRevalidate: 2 * time.Hour}, 5*time.Minute+2*time.Hour, down)
+		},
+		"Policy.StaleIfError": func(t *testing.T) { endsAt(t, Policy{StaleIfError: 3 * time.Hour}, 5*time.Minute+3*time.Hour, down) },
+		"Policy.Jitter": func(t *testing.T) {
+			c := open(t, opts{Policy: Policy{TTL: time.Minute, Jitter: 1}})
+			c.random = func() float64 { return 0.75 }
+			set(t, c, "k", "v")
+			time.Sleep(15*time.Second - 1)
+			want(t, c, "k", "v")
+			time.Sleep(1)
+			wantErr(t, c, "k", ErrNotFound)
+		},
+		"Policy.EarlyBeta": func(t *testing.T) {
+			n := 0
+			c := open(t, opts{Policy: Policy{EarlyBeta: 1000, Jitter: -1}, Load: func(context.Context, string) (string, error) {
+				time.Sleep(time.Second)
+				n++
+				return "v", nil
+			}})
+			c.random = func() float64 { return 0.5 }
+			want(t, c, "k", "v")
+			want(t, c, "k", "v")
+			time.Sleep(2 * time.Second)
+			if n != 2 {
+				t.Errorf("%d loads", n)
+			}
+		},
+		"Policy.NegativeTTL": func(t *testing.T) {
+			n := 0
+			c := open(t, opts{Policy: plain(Policy{NegativeTTL: time.Minute}), Load: func(context.Context, string) (string, error) {
+				n++
+				return "", ErrNotFound
+			}})
+			for range 2 {
+				wantErr(t, c, "k", ErrNotFound)
+				time.Sleep(time.Minute - 1)
+				wantErr(t, c, "k", ErrNotFound)
+				time.Sleep(1)
+			}
+			if n != 2 {
+				t.Errorf("%d loads in 2 minutes", n)
+			}
+		},
+		"Policy.ErrorBackoffMin": func(t *testing.T) {
+			asksIn(t, Policy{ErrorBackoffMin: 10 * time.Second}, 15*time.Second, 2)
+			asksIn(t, Policy{ErrorBackoffMin: -1}, 15*time.Second, 15)
+		},
+		"Policy.ErrorBackoffMax": func(t *testing.T) {
+			asksIn(t, Policy{ErrorBackoffMin: time.Second, ErrorBackoffMax: 2 * time.Second}, 15*time.Second, 8)
+		},
+		"Policy.LoadSoftTimeout": func(t *testing.T) {
+			c := open(t, opts{Policy: plain(Policy{StaleWhileRevalidate: -1, LoadSoftTimeout: time.Second}), Load: func(context.Context, string) (string, error) {
+				time.Sleep(5 * time.Second)
+				return "new", nil
+			}})
+			set(t, c, "k", "old")
+			time.Sleep(5 * time.Minute)
+			start := time.Now()
+			want(t, c, "k", "old")
+			if d := time.Since(start); d != time.Second {
+				t.Errorf("waited %v", d)
+			}
+		},
+		"Policy.LoadTimeout": func(t *testing.T) {
+			for d, limit := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Minute: time.Minute, -1: time.Hour} {
+				c := open(t, opts{Policy: Policy{LoadTimeout: d}, Load: func(ctx context.Context, _ string) (string, error) {
+					select {
+					case <-ctx.Done():
+						return "", ctx.Err()
+					case <-time.After(time.Hour):
+						return "", errOrigin
+					}
+				}})
+				start := time.Now()
+				if _, err := c.Get(t.Context(), "k"); err == nil || time.Since(start) != limit {
+					t.Errorf("LoadTimeout %v: %v after %v", d, err, time.Since(start))
+				}
+			}
+		},
+		"WriteOptions.TTL": func(t *testing.T) { writeEndsAt(t, WriteOptions{TTL: 9 * time.Second}, 9*time.Second, nil) },
+		"WriteOptions.StaleWhileRevalidate": func(t *testing.T) {
+			writeEndsAt(t, WriteOptions{TTL: time.Second, StaleIfError: -1, StaleWhileRevalidate: 3 * time.Hour}, 3*time.Hour+time.Second, down)
+		},
+		"WriteOptions.StaleIfError": func(t *testing.T) {
+			writeEndsAt(t, WriteOptions{TTL: time.Second, StaleIfError: 4 * time.Hour}, 4*time.Hour+time.Second, down)
+		},
+	}
+	cases["Options.Policy"] = cases["Policy.TTL"]
+	for _, typ := range []reflect.Type{reflect.TypeFor[opts](), reflect.TypeFor[Policy](), reflect.TypeFor[WriteOptions]()} {
+		name, _, _ := strings.Cut(typ.Name(), "[")
+		for f := range typ.Fields() {
+			if !f.IsExported() {
+				continue
+			}
+			test, ok := cases[name+"."+f.Name]
+			if !ok {
+				t.Errorf("no observation of %s.%s", name, f.Name)
+				continue
+			}
+			t.Run(name+"."+f.Name, func(t *testing.T) { synctest.Test(t, test) })
+		}
+	}
+}
+
+// endsAt checks that an entry under p is readable until life has passed.
+func endsAt(t *testing.T, p Policy, life time.Duration, load ...loader[string, string]) {
+	t.Helper()
+	o := Options[string, string]{Policy: plain(p)}
+	if len(load) > 0 {
+		o.Load = load[0]
+	}
+	c := open(t, o)
+	set(t, c, "k", "v")
+	time.Sleep(life - 1)
+	want(t, c, "k", "v")
+	synctest.Wait()
+	time.Sleep(1)
+	if v, err := c.Get(t.Context(), "k"); err == nil {
+		t.Errorf("%v after the write: %q", life, v)
+	}
+}
+
+func writeEndsAt(t *testing.T, w WriteOptions, life time.Duration, load loader[string, string]) {
+	t.Helper()
+	c := open(t, Options[string, string]{Policy: plain(Policy{}), Load: load})
+	if _, err := c.SetWith(t.Context(), "k", "v", w); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(life - 1)
+	want(t, c, "k", "v")
+	synctest.Wait()
+	time.Sleep(1)
+	if v, err := c.Get(t.Context(), "k"); err == nil {
+		t.Errorf("%v after the write: %q", life, v)
+	}
+}
+
+// asksIn reads a failing key every second and counts how often the origin is
+// asked.
+func asksIn(t *testing.T, p Policy, span time.Duration, n int64) {
+	t.Helper()
+	var asked atomic.Int64
+	c := open(t, Options[string, string]{Policy: plain(p), Load: func(context.Context, string) (string, error) {
+		asked.Add(1)
+		return "", errOrigin
+	}})
+	for range span / time.Second {
+		wantErr(t, c, "k", errOrigin)
+		time.Sleep(time.Second)
+	}
+	if asked.Load() != n {
+		t.Errorf("%+v: asked %d times in %v, want %d", p, asked.Load(), span, n)
+	}
+}
+
+// TestVersions: the later of two writes has the greater counter, and each
+// cache its own epoch.
+func TestVersions(t *testing.T) {
+	a, b := open(t, Options[string, string]{}), open(t, Options[string, string]{})
+	ids := map[uint64]bool{}
+	var last Version
+	for i := range 100 {
+		v, err := a.SetWith(t.Context(), "k", "v", WriteOptions{})
+		if err != nil || v.Counter <= last.Counter || i > 0 && v.Epoch != last.Epoch || ids[v.WriteID] {
+			t.Fatalf("version %+v after %+v: %v", v, last, err)
+		}
+		last, ids[v.WriteID] = v, true
+	}
+	if v, err := b.SetWith(t.Context(), "k", "v", WriteOptions{}); err != nil || v.Epoch == last.Epoch {
+		t.Fatalf("version %+v: %v", v, err)
+	}
+}
+
+type (
+	name  string
+	blob  []byte
+	point struct{ x, y int32 }
+)
+
+// TestBuiltinWeights: strings and byte slices, named ones included, and keys.
+func TestBuiltinWeights(t *testing.T) {
+	for _, tc := range []struct {
+		what      string
+		got, want int
+	}{
+		{"string", builtinWeigh[int, string]()(1, "four"), 4},
+		{"named string", builtinWeigh[int, name]()(1, "four"), 4},
+		{"bytes", builtinWeigh[int, []byte]()(1, make([]byte, 3, 8)), 8},
+		{"named bytes", builtinWeigh[int, blob]()(1, make(blob, 5)), 5},
+		{"key string", keyWeigh[string]()("four"), 4},
+		{"key named string", keyWeigh[name]()("four"), 4},
+		{"key struct", keyWeigh[point]()(point{}), 8},
+	} {
+		if tc.got != tc.want {
+			t.Errorf("%s: %d, want %d", tc.what, tc.got, tc.want)
+		}
+	}
+	if builtinWeigh[int, int]() != nil || builtinWeigh[int, any]() != nil || builtinWeigh[int, []int]() != nil {
+		t.Error("a weight for what cannot be weighed")
+	}
+}
+
+// TestPlainKeys: keys that are not strings show in errors.
+func TestPlainKeys(t *testing.T) {
+	c := open(t, Options[point, int]{MaxEntries: 5, Load: func(context.Context, point) (int, error) { return 0, errOrigin }})
+	_, err := c.Get(t.Context(), point{1, 2})
+	if err == nil || err.Error() != `cache load "{1 2}": origin is down` {
+		t.Fatal(err)
+	}
+}
