@@ -1,0 +1,126 @@
+// Package yamlsrc reads the YAML 1.2 subset of the template language (JSON is
+// part of it) into a tree whose every character knows its place in the source:
+// an expression inside a folded block scalar is reported where it stands.
+//
+// The tree is built on the tokens of goccy/go-yaml's lexer; its parser is not
+// used. Anchors, aliases, tags, merge keys, directives, a second document and a
+// byte-order mark are refused on the tokens, and depth and node count are judged
+// while the tree grows, so hostile input costs one pass over its bytes. The
+// lexer supplies only kinds and places of tokens: the text of scalars is decoded
+// here from the source, because the lexer's own values drop a tab inside a plain
+// scalar and mangle escapes in what it keeps as the origin.
+package yamlsrc
+
+import (
+	"regexp"
+	"sort"
+	"unicode/utf8"
+)
+
+// Kind tells what a Node is. A plain scalar is resolved by the core schema of
+// YAML 1.2 (section 10.3.2).
+type Kind uint8
+
+// The kinds.
+const (
+	Mapping Kind = iota
+	Sequence
+	String
+	Int
+	Float
+	Bool
+	Null
+)
+
+var kindNames = [...]string{"mapping", "list", "text", "whole number", "number", "boolean", "null"}
+
+// String returns the kind in the words of diagnostics.
+func (k Kind) String() string { return kindNames[k] }
+
+// Node is one value of the source. Nodes are never changed after Parse.
+type Node struct {
+	Kind   Kind
+	Line   int // from 1
+	Col    int // from 1, in code points
+	Text   string
+	Quoted bool    // scalar between quotes or a block scalar
+	Keys   []*Node // of a Mapping: scalars, each once
+	Values []*Node // of a Mapping: beside Keys
+	Items  []*Node // of a Sequence
+
+	marks []mark // in a scalar: where the run of one character per column is broken
+}
+
+// mark says that Text[off:] starts at line and col of the source.
+type mark struct{ off, line, col int }
+
+// IsScalar reports whether n is neither a Mapping nor a Sequence.
+func (n *Node) IsScalar() bool { return n.Kind != Mapping && n.Kind != Sequence }
+
+// Pos returns the place of the character at byte offset off of n.Text. An offset
+// beyond the text gives the place behind it.
+func (n *Node) Pos(off int) (line, col int) {
+	off = min(max(off, 0), len(n.Text))
+	i := sort.Search(len(n.marks), func(i int) bool { return n.marks[i].off > off }) - 1
+	if i < 0 {
+		return n.Line, n.Col
+	}
+	m := n.marks[i]
+	return m.line, m.col + utf8.RuneCountInString(n.Text[m.off:off])
+}
+
+// Get returns the value of a key of a Mapping, or nil.
+func (n *Node) Get(key string) *Node {
+	for i, k := range n.Keys {
+		if k.Text == key {
+			return n.Values[i]
+		}
+	}
+	return nil
+}
+
+// Key returns the node of the key itself, or nil.
+func (n *Node) Key(key string) *Node {
+	for _, k := range n.Keys {
+		if k.Text == key {
+			return k
+		}
+	}
+	return nil
+}
+
+// Problem is one reason why a source cannot be read.
+type Problem struct {
+	Line, Col int
+	Message   string
+	Hint      string // what to do; may be empty
+	Limit     bool   // a limit, not the syntax
+}
+
+// Limits bounds a source.
+type Limits struct {
+	Depth int // nesting of mappings and lists
+	Nodes int // values, keys not counted
+}
+
+var (
+	reInt   = regexp.MustCompile(`^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$`)
+	reFloat = regexp.MustCompile(`^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+)
+
+// resolve applies the core schema to a plain scalar.
+func resolve(text string) Kind {
+	switch text {
+	case "", "~", "null", "Null", "NULL":
+		return Null
+	case "true", "True", "TRUE", "false", "False", "FALSE":
+		return Bool
+	}
+	switch {
+	case reInt.MatchString(text):
+		return Int
+	case reFloat.MatchString(text):
+		return Float
+	}
+	return String
+}
