@@ -1,0 +1,300 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"example.com/quire/fetch/breaker"
+	"example.com/quire/fetch/internal/call"
+	"example.com/quire/fetch/internal/origin"
+)
+
+// Client makes calls. It is safe for concurrent use; make one and keep it.
+type Client struct {
+	cfg      Config
+	base     *url.URL
+	stack    http.RoundTripper
+	own      *http.Transport
+	breakers *breaker.Set
+	closed   atomic.Bool
+}
+
+// New returns a client. Its error joins a *ConfigError for everything that is wrong with c.
+func New(c Config) (*Client, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	cl := &Client{cfg: c.withDefaults()}
+	if c.BaseURL != "" {
+		u, err := url.Parse(c.BaseURL)
+		if err != nil {
+			return nil, err
+		}
+		cl.base = u
+	}
+	if err := cl.assemble(); err != nil {
+		return nil, err
+	}
+	return cl, nil
+}
+
+// Do sends req and returns its response, redirects followed. The response is an ordinary one: its body must be read or closed.
+// A response of any status is a nil error. The request is not modified; its body is closed, also on errors.
+// Every error is an *Error.
+func (c *Client) Do(req *http.Request) (*http.Response, error) {
+	r, st, err := c.begin(req)
+	if err != nil {
+		return nil, c.fail(req, st, err)
+	}
+	var resp *http.Response
+	if c.cfg.Jar != nil {
+		resp, err = c.follow(r, nil)
+	} else if resp, err = c.stack.RoundTrip(r); err == nil && c.cfg.MaxRedirects >= 0 && isRedirect(resp) {
+		resp, err = c.follow(r, resp)
+	}
+	if err != nil {
+		return nil, c.fail(r, st, err)
+	}
+	return resp, nil
+}
+
+// begin makes a request of the client's own out of the caller's: with the call's state as its context, an absolute address and
+// the default fields.
+func (c *Client) begin(req *http.Request) (*http.Request, *call.State, error) {
+	if req == nil || req.URL == nil {
+		return nil, nil, errNoRequest
+	}
+	if c.closed.Load() {
+		closeBody(req)
+		return nil, nil, ErrClosed
+	}
+	now := time.Now()
+	st := call.New(req.Context(), now)
+	st.Observers = c.cfg.Observers
+	if c.cfg.Off&OffDeadlines == 0 && !st.Off(OffDeadlines) {
+		total := c.cfg.Total
+		if o := st.Options.Total; o > 0 {
+			total = o
+		}
+		st.End = now.Add(total)
+	}
+	r := req.WithContext(st)
+	if err := c.address(r); err != nil {
+		closeBody(req)
+		return nil, st, err
+	}
+	c.fill(r)
+	if r.Method == "" {
+		r.Method = http.MethodGet
+	}
+	st.Method, st.Origin = r.Method, originOf(r)
+	st.Keyed = keyed(r, c.cfg.IdempotencyHeader, st.Options)
+	return r, st, nil
+}
+
+var (
+	errNoRequest = call.Final("no request")
+	errNoBase    = call.Final("relative address without Config.BaseURL")
+	errScheme    = call.Final("not an http or https address")
+	errNoHost    = call.Final("address without host")
+	errOutside   = call.Final("relative address leads out of Config.BaseURL")
+)
+
+// address makes r's URL absolute.
+func (c *Client) address(r *http.Request) error {
+	u := r.URL
+	if u.Scheme == "" && u.Host == "" {
+		if c.base == nil {
+			return errNoBase
+		}
+		joined, err := c.join(u)
+		if err != nil {
+			return err
+		}
+		r.URL, r.Host = joined, ""
+		return nil
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+	default:
+		return errScheme
+	}
+	if u.Host == "" || u.Hostname() == "" {
+		return errNoHost
+	}
+	return nil
+}
+
+// join appends a relative address to the base.
+func (c *Client) join(ref *url.URL) (*url.URL, error) {
+	if ref.Opaque != "" || ref.User != nil {
+		return nil, errScheme
+	}
+	u := *c.base
+	if ref.Path != "" {
+		// Dot segments are resolved here, so that none can lead out of the base's path at the server.
+		root := strings.TrimSuffix(u.EscapedPath(), "/")
+		p := path.Join(root+"/", ref.EscapedPath())
+		if p != root && !strings.HasPrefix(p, root+"/") || strings.HasPrefix(p, "/..") {
+			return nil, errOutside
+		}
+		if strings.HasSuffix(ref.Path, "/") && !strings.HasSuffix(p, "/") {
+			p += "/"
+		}
+		plain, err := url.PathUnescape(p)
+		if err != nil {
+			return nil, errScheme
+		}
+		u.Path, u.RawPath = plain, p
+	}
+	u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = ref.RawQuery, ref.ForceQuery, "", ""
+	return &u, nil
+}
+
+// fill sets the default fields, and turns credentials in the address into the field that they stand for.
+func (c *Client) fill(r *http.Request) {
+	user := r.URL.User
+	defaults := c.defaultsFor(r.URL)
+	if user == nil && len(defaults) == 0 && c.cfg.UserAgent == "" && r.Header != nil {
+		return
+	}
+	h := r.Header.Clone()
+	if h == nil {
+		h = make(http.Header, len(defaults)+2)
+	}
+	r.Header = h
+	if user != nil {
+		u := *r.URL
+		u.User = nil
+		r.URL = &u
+		if h.Get("Authorization") == "" {
+			password, _ := user.Password()
+			r.SetBasicAuth(user.Username(), password)
+		}
+	}
+	for name, values := range defaults {
+		name = http.CanonicalHeaderKey(name)
+		if _, ok := h[name]; !ok {
+			h[name] = append([]string(nil), values...)
+		}
+	}
+	if _, ok := h["User-Agent"]; !ok && c.cfg.UserAgent != "" {
+		h.Set("User-Agent", c.cfg.UserAgent)
+	}
+}
+
+// fail makes the *Error of a call.
+func (c *Client) fail(req *http.Request, st *call.State, err error) error {
+	var own *Error
+	if errors.As(err, &own) && st == nil {
+		return err
+	}
+	e := &Error{Err: err}
+	if req != nil && req.URL != nil {
+		e.Op, e.url = req.Method, req.URL
+		if e.Op == "" {
+			e.Op = http.MethodGet
+		}
+		e.URL, e.Origin = origin.Redact(req.URL), originOf(req)
+	}
+	if st != nil {
+		e.RequestID, e.Attempts = st.RequestID(), st.Attempts()
+		if hops := st.Hops(); len(hops) > 0 {
+			e.URL = hops[len(hops)-1]
+			e.Err = withChain(err, hops)
+			if u, perr := url.Parse(e.URL); perr == nil {
+				e.Origin = origin.Of(u).String()
+			}
+		}
+	}
+	return e
+}
+
+// Get sends a GET request. Like the others it takes an absolute address, or one relative to Config.BaseURL.
+func (c *Client) Get(ctx context.Context, url string) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, url, "", nil)
+}
+
+// Head sends a HEAD request.
+func (c *Client) Head(ctx context.Context, url string) (*http.Response, error) {
+	return c.send(ctx, http.MethodHead, url, "", nil)
+}
+
+// Delete sends a DELETE request.
+func (c *Client) Delete(ctx context.Context, url string) (*http.Response, error) {
+	return c.send(ctx, http.MethodDelete, url, "", nil)
+}
+
+// Post sends a POST request. A *bytes.Reader, *bytes.Buffer or *strings.Reader as body can be sent again.
+func (c *Client) Post(ctx context.Context, url, contentType string, body io.Reader) (*http.Response, error) {
+	return c.send(ctx, http.MethodPost, url, contentType, body)
+}
+
+// Put sends a PUT request.
+func (c *Client) Put(ctx context.Context, url, contentType string, body io.Reader) (*http.Response, error) {
+	return c.send(ctx, http.MethodPut, url, contentType, body)
+}
+
+// Patch sends a PATCH request.
+func (c *Client) Patch(ctx context.Context, url, contentType string, body io.Reader) (*http.Response, error) {
+	return c.send(ctx, http.MethodPatch, url, contentType, body)
+}
+
+func (c *Client) send(ctx context.Context, method, address, contentType string, body io.Reader) (*http.Response, error) {
+	req, err := newRequest(ctx, method, address, body)
+	if err != nil {
+		return nil, err
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	return c.Do(req)
+}
+
+// newRequest is http.NewRequestWithContext with an error that does not quote the address.
+func newRequest(ctx context.Context, method, address string, body io.Reader) (*http.Request, error) {
+	if ctx == nil {
+		return nil, &Error{Op: method, Err: call.Final("no context")}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		var ue *url.Error
+		if errors.As(err, &ue) {
+			err = call.Final("address does not parse")
+		}
+		return nil, &Error{Op: method, Err: err}
+	}
+	return req, nil
+}
+
+// Transport returns the stack without redirects, for SDKs, plain clients and httputil.ReverseProxy. Each request is a call.
+func (c *Client) Transport() http.RoundTripper { return &entry{c} }
+
+// HTTP returns a plain client over Transport with the redirect policy and the jar of c. To it each hop is a call of its own, with
+// a total deadline of its own.
+func (c *Client) HTTP() *http.Client {
+	return &http.Client{Transport: c.Transport(), CheckRedirect: c.checkRedirect, Jar: c.cfg.Jar}
+}
+
+// Close refuses further calls with ErrClosed and closes the idle connections that the client owns. Calls under way go on,
+// within their own deadlines. The context bounds the waiting for background work; no layer has any so far, so Close does not wait.
+func (c *Client) Close(ctx context.Context) error {
+	c.closed.Store(true)
+	if c.own != nil {
+		c.own.CloseIdleConnections()
+	}
+	return ctx.Err()
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
+}

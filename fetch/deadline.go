@@ -1,0 +1,292 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"example.com/quire/fetch/internal/call"
+)
+
+// deadline bounds an attempt until its headers, and its body by the total deadline and by silence.
+//
+// All three share one context and one timer. The context is cancelled with the reason as its cause; the timer is set anew when
+// the phase changes. It lives until the body is read to its end or closed: a context released with the headers would cut
+// the body off, one never released would leak.
+type deadline struct {
+	next    http.RoundTripper
+	attempt time.Duration // 0 = none
+	idle    time.Duration
+	split   bool
+	off     bool
+	send    sendHeaders
+}
+
+// leastAttempt is what an attempt gets at least when Split shares out a time that is nearly over.
+const leastAttempt = 50 * time.Millisecond
+
+// Describe names the layer and its settings.
+func (d *deadline) Describe() (name, settings string) {
+	return "attempt deadline", fmt.Sprintf("headers %v, body idle %v, split %t", d.attempt, d.idle, d.split)
+}
+
+// Unwrap returns the layer below.
+func (d *deadline) Unwrap() http.RoundTripper { return d.next }
+
+// RoundTrip implements http.RoundTripper.
+func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
+	req, st := call.Of(req)
+	n, limit, now := st.Current()
+	if d.send.any(st) {
+		req = d.send.apply(req, st, now)
+	}
+	if d.off || st.Off(call.OffDeadlines) {
+		return d.next.RoundTrip(req)
+	}
+	a := &attempt{parent: req.Context(), idle: d.idle, end: st.End}
+	ctx, cancel := context.WithCancelCause(a.parent)
+	a.cancel = cancel
+	a.until(d.attemptEnd(st, n, limit, now))
+	returned := false
+	defer func() {
+		if !returned { // a panic below
+			a.release()
+		}
+	}()
+	resp, err := d.next.RoundTrip(req.WithContext(ctx))
+	returned = true
+	cause := a.stopped()
+	if err == nil && cause != nil {
+		// The transport did not look at the context. Its answer came too late.
+		if resp.Body != nil {
+			_ = resp.Body.Close()
+		}
+		err = cause
+	}
+	if err != nil {
+		a.release()
+		return nil, a.explain(err)
+	}
+	a.body(resp)
+	return resp, nil
+}
+
+// attemptEnd returns when the attempt's headers must be there, and the error if they are not.
+func (d *deadline) attemptEnd(st *call.State, n, limit int, now time.Time) (time.Time, error) {
+	own := d.attempt
+	if o := st.Options.Attempt; o > 0 {
+		own = o
+	}
+	if st.End.IsZero() {
+		if own == 0 {
+			return time.Time{}, nil
+		}
+		return now.Add(own), call.ErrAttemptTimeout
+	}
+	left := st.End.Sub(now)
+	if d.split {
+		share := max(left/time.Duration(max(limit-n+1, 1)), leastAttempt)
+		if own == 0 || share < own {
+			own = share
+		}
+	}
+	if own == 0 || left <= own {
+		return st.End, call.ErrTotalTimeout
+	}
+	return now.Add(own), call.ErrAttemptTimeout
+}
+
+// attempt is the timer and the body of one attempt.
+type attempt struct {
+	parent context.Context
+	cancel context.CancelCauseFunc
+	idle   time.Duration
+	end    time.Time // total; zero = none
+	rc     io.ReadCloser
+
+	mu    sync.Mutex
+	timer *time.Timer
+	at    time.Time // when the timer shall strike; zero = not at all
+	armed time.Time // when it will: never after at. Striking early, it is set again, which is cheaper than setting it on every Read
+	why   error
+	cause error // what it struck for
+	done  bool
+}
+
+// until sets the timer; a zero time stops it.
+func (a *attempt) until(at time.Time, why error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.set(at, why)
+}
+
+func (a *attempt) set(at time.Time, why error) {
+	a.at, a.why = at, why
+	switch {
+	case at.IsZero() || a.done:
+	case a.timer == nil:
+		a.armed = at
+		a.timer = time.AfterFunc(time.Until(at), a.strike)
+	case a.armed.IsZero() || at.Before(a.armed):
+		a.armed = at
+		a.timer.Reset(time.Until(at))
+	}
+}
+
+func (a *attempt) strike() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.armed = time.Time{}
+	if a.done || a.at.IsZero() || a.cause != nil {
+		return
+	}
+	if left := time.Until(a.at); left > 0 {
+		a.armed = a.at
+		a.timer.Reset(left)
+		return
+	}
+	a.cause = a.why
+	a.cancel(a.why)
+}
+
+// stopped disarms the timer at the headers and returns what it struck for, if it did.
+func (a *attempt) stopped() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.set(time.Time{}, nil)
+	return a.cause
+}
+
+// release ends the attempt's context. Once the body has ended nothing waits for it.
+func (a *attempt) release() {
+	a.mu.Lock()
+	a.done = true
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+	a.mu.Unlock()
+	a.cancel(nil)
+}
+
+// explain turns the error of a cancelled exchange into its reason: ours when the timer struck, the context's own when
+// the caller's ended.
+func (a *attempt) explain(err error) error {
+	a.mu.Lock()
+	cause := a.cause
+	a.mu.Unlock()
+	if own := a.parent.Err(); own != nil && (cause == nil || !errors.Is(err, cause)) {
+		if errors.Is(err, own) {
+			return err
+		}
+		return &endedError{own, err}
+	}
+	if cause != nil {
+		return cause
+	}
+	return err
+}
+
+// endedError is what a transport made of the caller's ended context, with that context's own error.
+type endedError struct{ ctx, err error }
+
+func (e *endedError) Error() string   { return e.ctx.Error() + ": " + e.err.Error() }
+func (e *endedError) Unwrap() []error { return []error{e.ctx, e.err} }
+
+// body takes charge of the response's body.
+func (a *attempt) body(resp *http.Response) {
+	if resp.Body == nil || resp.Body == http.NoBody {
+		a.release()
+		return
+	}
+	a.rc = resp.Body
+	if w, ok := resp.Body.(io.ReadWriteCloser); ok && resp.StatusCode == http.StatusSwitchingProtocols {
+		// From here on it is a connection of another protocol; no deadline of ours has a meaning there.
+		a.end, a.idle = time.Time{}, 0
+		resp.Body = switched{a, w}
+		return
+	}
+	resp.Body = a
+	if !a.end.IsZero() {
+		a.until(a.end, call.ErrTotalTimeout)
+	}
+}
+
+// Read reads the body. Silence is measured while a Read waits; a caller that takes its time between two is not silence.
+func (a *attempt) Read(p []byte) (int, error) {
+	if a.idle > 0 {
+		at, why := time.Now().Add(a.idle), call.ErrBodyIdle
+		if !a.end.IsZero() && !a.end.After(at) {
+			at, why = a.end, call.ErrTotalTimeout
+		}
+		a.until(at, why)
+	}
+	n, err := a.rc.Read(p)
+	switch {
+	case err == nil:
+		if a.idle > 0 {
+			a.until(a.end, call.ErrTotalTimeout)
+		}
+	case errors.Is(err, io.EOF):
+		a.release()
+	default:
+		err = a.explain(err)
+		a.release()
+	}
+	return n, err
+}
+
+// Close closes the body, and only then ends the context: the layer below may want to read a small rest first.
+func (a *attempt) Close() error {
+	err := a.rc.Close()
+	a.release()
+	return err
+}
+
+type switched struct {
+	*attempt
+	w io.Writer
+}
+
+func (s switched) Write(p []byte) (int, error) { return s.w.Write(p) }
+
+// sendHeaders are the header fields that an attempt gets.
+type sendHeaders struct {
+	deadline  string
+	requestID string
+	key       string
+}
+
+func (h *sendHeaders) any(st *call.State) bool {
+	return h.requestID != "" || h.deadline != "" && !st.End.IsZero() || h.key != "" && st.Options.IdempotencyKey != ""
+}
+
+// apply returns a copy of req with the fields set.
+func (h *sendHeaders) apply(req *http.Request, st *call.State, now time.Time) *http.Request {
+	c := *req
+	c.Header = req.Header.Clone()
+	if c.Header == nil {
+		c.Header = make(http.Header, 3)
+	}
+	if h.requestID != "" && c.Header.Get(h.requestID) == "" {
+		c.Header.Set(h.requestID, st.RequestID())
+	}
+	if h.deadline != "" && !st.End.IsZero() {
+		c.Header.Set(h.deadline, strconv.FormatInt(max(leftOf(&c, st, now).Milliseconds(), 0), 10))
+	}
+	h.setKey(&c, st)
+	return &c
+}
+
+// leftOf is the time left of the call, by the client's deadline or the caller's own, whichever is nearer.
+func leftOf(req *http.Request, st *call.State, now time.Time) time.Duration {
+	end := st.End
+	if d, ok := req.Context().Deadline(); ok && d.Before(end) {
+		end = d
+	}
+	return end.Sub(now)
+}

@@ -1,0 +1,212 @@
+package fetch
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.com/quire/fetch/internal/call"
+)
+
+// Decoder reads one content-coding (RFC 9110, section 8.4.1).
+type Decoder func(io.Reader) (io.ReadCloser, error)
+
+// decode asks for coded bodies and hands out decoded ones, and bounds what it hands out: a bomb of a few kilobytes ends at the
+// bound, since nothing beyond it is ever decoded.
+type decode struct {
+	next     http.RoundTripper
+	max      int64 // -1 = no bound
+	off      bool
+	accept   string
+	decoders map[string]Decoder
+}
+
+func newDecode(own map[string]Decoder, limit int64, off bool) Layer {
+	all := map[string]Decoder{"gzip": gunzip}
+	for name, d := range own {
+		all[strings.ToLower(name)] = d
+	}
+	names := make([]string, 0, len(all))
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return func(next http.RoundTripper) http.RoundTripper {
+		return &decode{next: next, max: limit, off: off, accept: strings.Join(names, ", "), decoders: all}
+	}
+}
+
+func gunzip(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }
+
+// Describe names the layer and its settings.
+func (d *decode) Describe() (name, settings string) {
+	if d.off {
+		return "body", fmt.Sprintf("undecoded, at most %d bytes", d.max)
+	}
+	return "decode", fmt.Sprintf("%s, at most %d bytes", d.accept, d.max)
+}
+
+// Unwrap returns the layer below.
+func (d *decode) Unwrap() http.RoundTripper { return d.next }
+
+// RoundTrip implements http.RoundTripper.
+func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
+	asked := false
+	if st := call.From(req.Context()); !d.off && (st == nil || !st.Off(call.OffDecode)) && wantsDecoding(req) {
+		c := *req
+		c.Header = req.Header.Clone()
+		if c.Header == nil {
+			c.Header = make(http.Header, 1)
+		}
+		c.Header.Set("Accept-Encoding", d.accept)
+		req, asked = &c, true
+	}
+	resp, err := d.next.RoundTrip(req)
+	if err != nil {
+		return resp, err
+	}
+	if resp.Body == nil || resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
+		return resp, nil
+	}
+	b := &bounded{rc: resp.Body, left: d.max, bounded: d.max >= 0}
+	b.r = b.rc
+	if codings := d.codings(resp); asked && len(codings) > 0 {
+		b.decoders = codings
+		resp.Header.Del("Content-Encoding")
+		resp.Header.Del("Content-Length")
+		resp.ContentLength = -1
+		resp.Uncompressed = true
+	} else if b.bounded && resp.ContentLength > d.max {
+		b.err = call.ErrBodyTooLarge // declared: no need to read up to the bound first
+	}
+	if b.bounded || b.decoders != nil {
+		resp.Body = b
+	}
+	return resp, nil
+}
+
+// wantsDecoding tells whether decoding may stand between the caller and the server. Not when the caller asks for codings
+// himself, for a range of bytes, which is one of the coded form, or compares entity tags, which belong to one form.
+func wantsDecoding(req *http.Request) bool {
+	if req.Method == http.MethodHead {
+		return false
+	}
+	for _, name := range []string{"Accept-Encoding", "Range", "If-Match", "If-None-Match", "If-Range"} {
+		if _, ok := req.Header[name]; ok {
+			return false
+		}
+	}
+	return true
+}
+
+// codings returns the decoders of the response's codings, the last applied first; nil when there is none or one is unknown.
+func (d *decode) codings(resp *http.Response) []Decoder {
+	var list []Decoder
+	for _, line := range resp.Header.Values("Content-Encoding") {
+		for name := range strings.SplitSeq(line, ",") {
+			name = strings.ToLower(strings.TrimSpace(name))
+			switch name {
+			case "", "identity":
+				continue
+			case "x-gzip": // the same (RFC 9110, section 8.4.1.3)
+				name = "gzip"
+			}
+			dec := d.decoders[name]
+			if dec == nil || len(list) == maxCodings {
+				return nil
+			}
+			list = append(list, dec)
+		}
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// maxCodings on top of each other; two are unusual.
+const maxCodings = 3
+
+// bounded is a body that is decoded when first read and ends in ErrBodyTooLarge beyond its bound.
+type bounded struct {
+	rc       io.ReadCloser
+	r        io.Reader
+	decoders []Decoder
+	opened   []io.Closer
+	bounded  bool
+	left     int64
+	err      error
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if b.decoders != nil {
+		if b.err = b.open(); b.err != nil {
+			return 0, b.err
+		}
+	}
+	if b.bounded && int64(len(p)) > b.left+1 {
+		p = p[:b.left+1] // one more than the bound, to tell the end from too much
+	}
+	n, err := b.r.Read(p)
+	if b.bounded {
+		if int64(n) > b.left {
+			n, err = int(b.left), call.ErrBodyTooLarge
+		}
+		b.left -= int64(n)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) && b.opened != nil {
+			err = decodeErr(err)
+		}
+		b.err = err
+	}
+	return n, err
+}
+
+func (b *bounded) open() error {
+	for i, dec := range b.decoders {
+		r, err := dec(b.r)
+		if err != nil {
+			if i == 0 && errors.Is(err, io.EOF) {
+				b.decoders = nil
+				return io.EOF // an empty body, coded or not
+			}
+			return decodeErr(err)
+		}
+		b.r = r
+		b.opened = append(b.opened, r)
+	}
+	b.decoders = nil
+	return nil
+}
+
+func (b *bounded) Close() error {
+	for _, c := range b.opened {
+		_ = c.Close() // a decoder has nothing to lose; the body below reports
+	}
+	b.opened = nil
+	return b.rc.Close()
+}
+
+// codingError is a body that is not what its Content-Encoding says.
+type codingError struct{ err error }
+
+func (e *codingError) Error() string   { return "decode body: " + e.err.Error() }
+func (e *codingError) Unwrap() error   { return e.err }
+func (e *codingError) Retryable() bool { return false }
+
+// decodeErr leaves errors of the connection and of the bound as they are.
+func decodeErr(err error) error {
+	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(err.Error(), "flate:") {
+		return &codingError{err}
+	}
+	return err
+}

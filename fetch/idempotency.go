@@ -1,0 +1,30 @@
+package fetch
+
+import (
+	"net/http"
+
+	"example.com/quire/fetch/internal/call"
+	"example.com/quire/fetch/internal/origin"
+)
+
+// setKey gives the attempt the call's idempotency key: the same one on every attempt and on redirects that repeat
+// the request at its own origin (307, 308). A key that the request carries already is left alone; a hop to another
+// origin, or one that became a GET, gets none.
+func (h *sendHeaders) setKey(req *http.Request, st *call.State) {
+	given := st.Options.IdempotencyKey
+	if h.key == "" || given == "" || req.Header.Get(h.key) != "" {
+		return
+	}
+	if req.Method != st.Method || origin.Of(req.URL).String() != st.Origin {
+		return
+	}
+	if given == AutoKey {
+		given = ""
+	}
+	req.Header.Set(h.key, st.Key(given))
+}
+
+// keyed tells whether the call carries an idempotency key, so that it may be repeated.
+func keyed(req *http.Request, header string, o *call.Options) bool {
+	return o.IdempotencyKey != "" || req.Header.Get(header) != ""
+}

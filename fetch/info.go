@@ -1,0 +1,37 @@
+package fetch
+
+import (
+	"net/http"
+
+	"example.com/quire/fetch/internal/call"
+	"example.com/quire/fetch/retry"
+)
+
+// Attempt is what one try of a call did.
+type Attempt = retry.Attempt
+
+// Info tells how a response came about.
+type Info struct {
+	// Attempts is the log, over all hops of a redirect chain: N starts at 1 with each.
+	Attempts []Attempt
+	// Stop says why a response that failed was not tried again, in the words of the retry package: retry.StopBudget and so on.
+	// Empty when there was no need.
+	Stop string
+	// Hops are the redacted targets of the redirects that were followed.
+	Hops []string
+	// RequestID is the call's id, 128 random bits in hexadecimal.
+	RequestID string
+}
+
+// InfoOf returns what is known about the call that resp answers. A response that did not come through this package's
+// layers has an empty one.
+func InfoOf(resp *http.Response) Info {
+	if resp == nil || resp.Request == nil {
+		return Info{}
+	}
+	st := call.From(resp.Request.Context())
+	if st == nil {
+		return Info{}
+	}
+	return Info{Attempts: st.Attempts(), Stop: st.Stop(), Hops: st.Hops(), RequestID: st.RequestID()}
+}

@@ -1,0 +1,230 @@
+// Package call holds the state of one logical call, from the first attempt to the last byte of the body,
+// as the layers share it: when it started, when it must end, what was asked for it alone, and what each attempt did.
+//
+// The state travels as the request's context. It is itself the context, so that carrying it costs one allocation,
+// and all layers find the same one by [From].
+package call
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Attempt is what one try of a call did. The log of a call holds one per try, breaker refusals included.
+type Attempt struct {
+	// N counts from 1 within one request; a redirect's next hop starts at 1 again.
+	N int
+	// Start is when the attempt was handed down.
+	Start time.Time
+	// Took is the time until the response headers, or until the error.
+	Took time.Duration
+	// Delay is the wait before this attempt; zero for the first.
+	Delay time.Duration
+	// Status is the response's status code; zero when Err is set.
+	Status int
+	// Err is the error of an attempt without a response.
+	Err error
+	// Reason is one short word or two for the outcome: "ok", "status 503", "timeout", "dial", "circuit open" and the like.
+	Reason string
+	// Hedge is true for the second leg of a hedged attempt.
+	Hedge bool
+}
+
+// Layers is a set of layers.
+type Layers uint32
+
+// The layers that can be switched off.
+const (
+	OffRetry Layers = 1 << iota
+	OffBreaker
+	OffDrain
+	OffDecode
+	OffDeadlines
+)
+
+// Options are the settings of one call that differ from the client's. The zero value changes nothing.
+type Options struct {
+	Total, Attempt time.Duration
+	MaxAttempts    int
+	Retry          any // *retry.Policy
+	Off            Layers
+	Route          string
+	IdempotencyKey string
+}
+
+type stateKey struct{}
+
+type optionsKey struct{}
+
+// WithOptions returns a context whose calls take o. It replaces, it does not merge: merging is its caller's business.
+func WithOptions(ctx context.Context, o *Options) context.Context {
+	return context.WithValue(ctx, optionsKey{}, o)
+}
+
+// noOptions is what a call without overrides points at; nobody writes to it.
+var noOptions = &Options{}
+
+// OptionsOf returns the options of ctx; never nil, not to be modified.
+func OptionsOf(ctx context.Context) *Options {
+	if o, ok := ctx.Value(optionsKey{}).(*Options); ok {
+		return o
+	}
+	return noOptions
+}
+
+// State is the state of one logical call. The exported fields are set before the first attempt and only read afterwards;
+// the methods are safe for concurrent use.
+type State struct {
+	context.Context // the caller's
+
+	// Start is the beginning of the call.
+	Start time.Time
+	// End is the end of the call by the client's own total deadline; zero means none.
+	End time.Time
+	// Options are the overrides of the call; never nil.
+	Options *Options
+	// Method and Origin are those of the first request of the call; a redirect may leave both.
+	Method, Origin string
+	// Keyed is true when the call carries an idempotency key, so that it may be repeated whatever its method.
+	Keyed bool
+	// Observers get the call's events, in order.
+	Observers []Func
+
+	mu       sync.Mutex
+	now      time.Time
+	n, max   int
+	id       string
+	key      string
+	stop     string
+	hops     []string
+	attempts []Attempt
+	first    [3]Attempt // the log of an ordinary call, without an allocation of its own
+}
+
+// New returns the state of a call that starts now under the caller's context.
+func New(ctx context.Context, now time.Time) *State {
+	s := &State{Context: ctx, Start: now, Options: OptionsOf(ctx), now: now, n: 1, max: 1}
+	s.attempts = s.first[:0]
+	return s
+}
+
+// From returns the state of the call that ctx belongs to, nil if there is none.
+func From(ctx context.Context) *State {
+	s, _ := ctx.Value(stateKey{}).(*State)
+	return s
+}
+
+// Of returns the state of req's call. A request that has none, because a layer is used without the client, gets one,
+// and with it a shallow copy of the request.
+func Of(req *http.Request) (*http.Request, *State) {
+	ctx := req.Context()
+	if s := From(ctx); s != nil {
+		return req, s
+	}
+	s := New(ctx, time.Now())
+	s.Method = req.Method
+	return req.WithContext(s), s
+}
+
+// Value makes the state findable from the contexts derived from it.
+func (s *State) Value(key any) any {
+	if _, ok := key.(stateKey); ok {
+		return s
+	}
+	return s.Context.Value(key)
+}
+
+// Off tells whether the call switched a layer off.
+func (s *State) Off(l Layers) bool { return s.Options.Off&l != 0 }
+
+// Begin starts attempt n of at most limit at now. Layers below read that instant instead of the clock.
+func (s *State) Begin(n, limit int, now time.Time) {
+	s.mu.Lock()
+	s.n, s.max, s.now = n, limit, now
+	s.mu.Unlock()
+}
+
+// Current returns the number of the running attempt, the most there may be, and when it started.
+func (s *State) Current() (n, limit int, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n, s.max, s.now
+}
+
+// Record appends an attempt to the log.
+func (s *State) Record(a Attempt) {
+	s.mu.Lock()
+	s.attempts = append(s.attempts, a)
+	s.mu.Unlock()
+}
+
+// Attempts returns a copy of the log.
+func (s *State) Attempts() []Attempt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Attempt(nil), s.attempts...)
+}
+
+// SetStop notes why the call was not tried again.
+func (s *State) SetStop(reason string) {
+	s.mu.Lock()
+	s.stop = reason
+	s.mu.Unlock()
+}
+
+// Stop returns what SetStop noted last; empty when the last attempt succeeded.
+func (s *State) Stop() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stop
+}
+
+// AddHop notes the redacted address of a redirect's target.
+func (s *State) AddHop(url string) {
+	s.mu.Lock()
+	s.hops = append(s.hops, url)
+	s.mu.Unlock()
+}
+
+// Hops returns the redacted targets of the redirects so far.
+func (s *State) Hops() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.hops...)
+}
+
+// RequestID returns the call's id, 32 hexadecimal digits, made when it is first asked for.
+func (s *State) RequestID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.id == "" {
+		s.id = randomHex()
+	}
+	return s.id
+}
+
+// Key returns the call's idempotency key as the header field carries it: the one given in the options,
+// else 128 random bits as a structured string (RFC 9651, section 3.3.3), made when first asked for.
+func (s *State) Key(given string) string {
+	if given != "" {
+		return given
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.key == "" {
+		s.key = `"` + randomHex() + `"`
+	}
+	return s.key
+}
+
+func randomHex() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // documented never to fail: it ends the process instead
+	var d [32]byte
+	hex.Encode(d[:], b[:])
+	return string(d[:])
+}

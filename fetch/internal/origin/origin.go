@@ -1,0 +1,113 @@
+// Package origin names the origins of requests (RFC 6454, section 4), keeps state per origin within a bound,
+// and redacts addresses for errors and logs.
+package origin
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Key is an origin: comparable, so that state is found without building a string.
+// Letter case, a default port and a final dot of the name do not make a difference.
+type Key struct {
+	TLS  bool
+	Host string // lower case, with the port unless it is the scheme's own
+}
+
+// Of returns the origin of u. For an address in usual form it allocates nothing.
+func Of(u *url.URL) Key {
+	k := Key{TLS: strings.EqualFold(u.Scheme, "https")}
+	host, port := u.Host, ""
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.IndexByte(host[i:], ']') < 0 {
+		host, port = host[:i], host[i+1:]
+	}
+	if len(host) > 1 && host[len(host)-1] == '.' {
+		host = host[:len(host)-1]
+	}
+	if port == "" || (k.TLS && port == "443") || (!k.TLS && port == "80") {
+		k.Host = strings.ToLower(host)
+		return k
+	}
+	if len(host)+1+len(port) == len(u.Host) {
+		k.Host = strings.ToLower(u.Host)
+		return k
+	}
+	k.Host = strings.ToLower(host) + ":" + port
+	return k
+}
+
+// String returns the origin as scheme and authority.
+func (k Key) String() string {
+	if k.TLS {
+		return "https://" + k.Host
+	}
+	return "http://" + k.Host
+}
+
+// Redact returns u without userinfo, values of the query, and fragment. Names of the query stay, but a member
+// without "=" may be a value by itself and is hidden.
+func Redact(u *url.URL) string {
+	if u == nil {
+		return ""
+	}
+	c := *u
+	c.User, c.Fragment, c.RawFragment = nil, "", ""
+	if c.RawQuery != "" {
+		c.RawQuery = redactQuery(c.RawQuery)
+	}
+	if c.Opaque != "" {
+		c.Opaque = "_"
+	}
+	return c.String()
+}
+
+func redactQuery(q string) string {
+	var b strings.Builder
+	for i, part := range strings.FieldsFunc(q, func(r rune) bool { return r == '&' || r == ';' }) {
+		if i > 0 {
+			b.WriteByte('&')
+		}
+		if name, _, ok := strings.Cut(part, "="); ok {
+			b.WriteString(name)
+			b.WriteByte('=')
+		}
+		b.WriteByte('_')
+	}
+	if b.Len() == 0 {
+		return "_"
+	}
+	return b.String()
+}
+
+// Scrub hides in text, which is an error's, what Redact hides in u: errors from below may quote the address they failed on.
+func Scrub(text string, u *url.URL) string {
+	if u == nil {
+		return text
+	}
+	if u.User != nil {
+		text = hide(text, u.User.String()+"@", "")
+		text = hide(text, u.User.Username()+":***@", "") // as net/url prints it
+		text = hide(text, u.User.String(), "_")
+		if p, ok := u.User.Password(); ok {
+			text = hide(text, p, "_")
+		}
+	}
+	if u.RawQuery != "" {
+		text = hide(text, u.RawQuery, redactQuery(u.RawQuery))
+		for _, vs := range u.Query() {
+			for _, v := range vs {
+				if len(v) > 3 { // shorter ones hide nothing and would mangle the text
+					text = hide(text, v, "_")
+				}
+			}
+		}
+	}
+	return text
+}
+
+func hide(text, secret, by string) string {
+	if secret == "" || secret == "@" {
+		return text
+	}
+	return strings.ReplaceAll(text, secret, by)
+}

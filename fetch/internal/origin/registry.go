@@ -1,0 +1,123 @@
+package origin
+
+import (
+	"sync"
+	"time"
+)
+
+// Registry keeps one V per key, made on demand, within a bound. An entry in use is never evicted, so the bound
+// may be passed for as long as more than that many are in use at once; entries unused for the idle time go first,
+// then the least recently used.
+//
+// The entries form a ring by last use: front is the oldest. One mutex guards map and ring; what V does with itself
+// happens outside.
+type Registry[K comparable, V any] struct {
+	mu   sync.Mutex
+	m    map[K]*Entry[K, V]
+	head Entry[K, V] // ring: head.next is the least recently used
+	max  int
+	idle time.Duration
+	make func(K) V
+}
+
+// Entry is a key's place in the registry, held between Acquire and Release.
+type Entry[K comparable, V any] struct {
+	Key        K
+	Value      V
+	prev, next *Entry[K, V]
+	used       time.Time
+	holders    int
+}
+
+// NewRegistry returns an empty one of at most limit idle entries.
+func NewRegistry[K comparable, V any](limit int, idle time.Duration, mk func(K) V) *Registry[K, V] {
+	r := &Registry[K, V]{m: make(map[K]*Entry[K, V]), max: limit, idle: idle, make: mk}
+	r.head.prev, r.head.next = &r.head, &r.head
+	return r
+}
+
+// Acquire returns the entry of k and holds it until Release.
+func (r *Registry[K, V]) Acquire(k K, now time.Time) *Entry[K, V] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.m[k]
+	if e == nil {
+		e = &Entry[K, V]{Key: k, Value: r.make(k)}
+		r.m[k] = e
+	} else {
+		e.unlink()
+	}
+	e.used = now
+	e.holders++
+	e.link(&r.head)
+	r.evict(now)
+	return e
+}
+
+// Release gives e back.
+func (r *Registry[K, V]) Release(e *Entry[K, V]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.holders--
+	if len(r.m) > r.max {
+		r.evict(e.used)
+	}
+}
+
+// Peek returns the value of k without making or touching it.
+func (r *Registry[K, V]) Peek(k K) (v V, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e := r.m[k]; e != nil {
+		return e.Value, true
+	}
+	return v, false
+}
+
+// Len returns the number of entries.
+func (r *Registry[K, V]) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.m)
+}
+
+// Each calls f for every entry, least recently used first. f must not call the registry.
+func (r *Registry[K, V]) Each(f func(K, V)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for e := r.head.next; e != &r.head; e = e.next {
+		f(e.Key, e.Value)
+	}
+}
+
+// evict removes idle entries, and beyond the bound the least recently used ones that nobody holds.
+// Held entries count as used now, which takes them out of the way; at most a handful are looked at per call, so that a
+// full house of held ones costs little.
+func (r *Registry[K, V]) evict(now time.Time) {
+	const look = 8
+	e := r.head.next
+	for i := 0; i < look && e != &r.head; i++ {
+		next := e.next
+		over, old := len(r.m) > r.max, now.Sub(e.used) >= r.idle
+		if !over && !old {
+			return
+		}
+		e.unlink()
+		if e.holders == 0 {
+			delete(r.m, e.Key)
+		} else {
+			e.used = now
+			e.link(&r.head)
+		}
+		e = next
+	}
+}
+
+func (e *Entry[K, V]) unlink() {
+	e.prev.next, e.next.prev = e.next, e.prev
+}
+
+func (e *Entry[K, V]) link(head *Entry[K, V]) { // as the most recently used
+	e.prev, e.next = head.prev, head
+	head.prev.next, head.prev = e, e
+}

@@ -1,0 +1,160 @@
+package retry
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"example.com/quire/fetch/internal/call"
+)
+
+// Status tells whether a response of this status is worth another attempt: 408, 425, 429, 500, 502, 503 and 504.
+// Not 501 and 505: what is not implemented will not be so in a second.
+func Status(code int) bool {
+	switch code {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusInternalServerError,
+		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// Passing tells whether err is a failure that may be gone on the next attempt. Never so are certificate errors,
+// an unsupported scheme, a total deadline, the caller's own cancellation, and what a layer refused: an address denied,
+// a circuit open, a body too large.
+func Passing(err error) bool {
+	if err == nil || errors.Is(err, call.ErrTotalTimeout) {
+		return false
+	}
+	if again, known := call.Retryable(err); known {
+		return again
+	}
+	if errors.Is(err, call.ErrAttemptTimeout) {
+		return true
+	}
+	if errors.Is(err, context.Canceled) || certificate(err) {
+		return false
+	}
+	// net/http has no type for a request that it cannot send at all.
+	text := err.Error()
+	for _, never := range []string{"unsupported protocol scheme", "no Host in request URL", "nil Request.URL", "invalid header field", "invalid method"} {
+		if strings.Contains(text, never) {
+			return false
+		}
+	}
+	return true
+}
+
+// Unsent proves that nothing of the request reached the server, so that any method may be sent again:
+// the name did not resolve, the connection was not made, its TLS handshake failed, or the server said over HTTP/2
+// that it did not look at the stream (REFUSED_STREAM; RFC 9113, section 8.7).
+func Unsent(err error) bool {
+	if err == nil || certificate(err) {
+		return false
+	}
+	if again, known := call.Retryable(err); known && !again {
+		return false
+	}
+	if u, ok := errors.AsType[*unsentError](err); ok {
+		return u != nil
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return true
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return true
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return true
+	}
+	return refusedStream(err)
+}
+
+// unsentError marks an error of an attempt that never got a connection.
+type unsentError struct{ err error }
+
+func (e *unsentError) Error() string { return e.err.Error() }
+func (e *unsentError) Unwrap() error { return e.err }
+
+// streamError has the shape of the HTTP/2 stream error of net/http, whose As method fills any struct of that shape.
+type streamError struct {
+	StreamID uint32
+	Code     uint32
+	Cause    error
+}
+
+func (streamError) Error() string { return "stream error" }
+
+func refusedStream(err error) bool {
+	const refused = 0x7
+	se, ok := errors.AsType[streamError](err)
+	return ok && se.Code == refused
+}
+
+func certificate(err error) bool {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[x509.CertificateInvalidError](err)
+	return ok
+}
+
+func passing(resp *http.Response, err error) bool {
+	if resp != nil {
+		return Status(resp.StatusCode)
+	}
+	return Passing(err)
+}
+
+// repeatable tells whether sending req twice does what sending it once does.
+func repeatable(req *http.Request) bool {
+	switch req.Method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
+		return true
+	}
+	if s := call.From(req.Context()); s != nil && s.Keyed {
+		return true
+	}
+	return req.Header.Get("Idempotency-Key") != "" || req.Header.Get("X-Idempotency-Key") != ""
+}
+
+// reason is the short word for an attempt's outcome in logs and counters.
+func reason(resp *http.Response, err error) string {
+	if err == nil {
+		if resp.StatusCode < 400 {
+			return "ok"
+		}
+		return "status " + strconv.Itoa(resp.StatusCode)
+	}
+	if r, ok := errors.AsType[interface {
+		error
+		Reason() string
+	}](err); ok {
+		return r.Reason()
+	}
+	var netErr net.Error
+	switch {
+	case errors.Is(err, call.ErrAttemptTimeout), errors.Is(err, call.ErrTotalTimeout):
+		return "timeout"
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return "cancelled"
+	case certificate(err):
+		return "certificate"
+	case Unsent(err):
+		return "dial"
+	case errors.As(err, &netErr) && netErr.Timeout():
+		return "timeout"
+	}
+	return "error"
+}

@@ -1,0 +1,178 @@
+package fetch
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"example.com/quire/fetch/breaker"
+	"example.com/quire/fetch/internal/body"
+	"example.com/quire/fetch/internal/call"
+	"example.com/quire/fetch/internal/origin"
+	"example.com/quire/fetch/retry"
+)
+
+// assemble builds the standard stack. The order and its reasons are in the package comment.
+func (c *Client) assemble() error {
+	cfg := &c.cfg
+	base := cfg.Base
+	if base == nil {
+		c.own = newTransport(cfg.Transport)
+		base = &transport{Transport: c.own, settings: cfg.Transport.String()}
+	}
+	policy := cfg.Retry
+	if policy.Spender == nil {
+		b, err := retry.NewBudget(cfg.Budget)
+		if err != nil {
+			return err
+		}
+		policy.Spender = b
+	}
+	if cfg.Off&OffRetry != 0 {
+		policy.MaxAttempts = 1 // the layer stays: it keeps the log of attempts
+	}
+	again, err := retry.New(policy)
+	if err != nil {
+		return err
+	}
+	c.breakers, err = breaker.NewSet(cfg.Breaker)
+	if err != nil {
+		return err
+	}
+	send := sendHeaders{deadline: cfg.DeadlineHeader, requestID: cfg.RequestID.Header, key: cfg.IdempotencyHeader}
+
+	layers := make([]Layer, 0, 8+len(cfg.Middleware)+len(cfg.PerAttempt))
+	layers = append(layers, func(next http.RoundTripper) http.RoundTripper { return &start{next: next, c: c} })
+	layers = append(layers, cfg.Middleware...)
+	layers = append(layers, newDecode(cfg.Decoders, cfg.MaxBody, cfg.Off&OffDecode != 0), again)
+	if cfg.Off&OffBreaker == 0 {
+		layers = append(layers, c.breakers.Layer)
+	}
+	layers = append(layers, func(next http.RoundTripper) http.RoundTripper {
+		d := &deadline{next: next, attempt: cfg.Attempt, idle: cfg.BodyIdle, split: cfg.Split, send: send}
+		if cfg.Off&OffDeadlines != 0 {
+			d.off = true
+		}
+		return d
+	})
+	layers = append(layers, cfg.PerAttempt...)
+	if cfg.Off&OffDrain == 0 {
+		layers = append(layers, func(next http.RoundTripper) http.RoundTripper {
+			return &drain{next: next, max: cfg.Drain.MaxBytes, wait: cfg.Drain.Wait}
+		})
+	}
+	c.stack = Stack(base, layers...)
+	return nil
+}
+
+// start is the outermost layer: it tells the observers, and asks the guard for the host, which every hop passes by here.
+type start struct {
+	next http.RoundTripper
+	c    *Client
+}
+
+// Describe names the layer and its settings.
+func (s *start) Describe() (name, settings string) {
+	return "call", fmt.Sprintf("total %v, redirects %d, observers %d", s.c.cfg.Total, s.c.cfg.MaxRedirects, len(s.c.cfg.Observers))
+}
+
+// Unwrap returns the layer below.
+func (s *start) Unwrap() http.RoundTripper { return s.next }
+
+// RoundTrip implements http.RoundTripper. The request belongs to a call of this client: Do or entry made its state.
+func (s *start) RoundTrip(req *http.Request) (*http.Response, error) {
+	st := call.From(req.Context())
+	if g := s.c.cfg.Transport.Guard; g != nil {
+		if err := g.CheckHost(req.URL.Hostname()); err != nil {
+			if req.Body != nil {
+				_ = req.Body.Close()
+			}
+			if denied := deniedIn(err); denied != nil && st.Observed() {
+				st.Emit(req, &call.Event{Kind: call.KindDenied, Err: err, Detail: denied.detail()})
+			}
+			return nil, err
+		}
+	}
+	if !st.End.IsZero() && !time.Now().Before(st.End) {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
+		return nil, call.ErrTotalTimeout
+	}
+	if !st.Observed() {
+		return s.next.RoundTrip(req)
+	}
+	begin := time.Now()
+	st.Emit(req, &call.Event{Kind: call.KindStart, Time: begin})
+	resp, err := s.next.RoundTrip(req)
+	if denied := deniedIn(err); denied != nil {
+		st.Emit(req, &call.Event{Kind: call.KindDenied, Err: err, Detail: denied.detail()})
+	}
+	e := &call.Event{Kind: call.KindDone, Took: time.Since(begin), Err: err, Reason: st.Stop()}
+	if resp != nil {
+		e.Status, e.ResponseHeader = resp.StatusCode, resp.Header
+	}
+	st.Emit(req, e)
+	return resp, err
+}
+
+// entry makes each request that comes through Transport a call of its own.
+type entry struct{ c *Client }
+
+// Unwrap returns the stack.
+func (e *entry) Unwrap() http.RoundTripper { return e.c.stack }
+
+// Describe names the entrance.
+func (e *entry) Describe() (name, settings string) { return "client", "each request is a call" }
+
+// RoundTrip implements http.RoundTripper.
+func (e *entry) RoundTrip(req *http.Request) (*http.Response, error) {
+	r, st, err := e.c.begin(req)
+	if err == nil {
+		var resp *http.Response
+		if resp, err = e.c.stack.RoundTrip(r); err == nil {
+			return resp, nil
+		}
+	}
+	return nil, e.c.fail(req, st, err)
+}
+
+// transport is the own *http.Transport with a description.
+type transport struct {
+	*http.Transport
+	settings string
+}
+
+// Describe names the transport and its settings.
+func (t *transport) Describe() (name, settings string) { return "transport", t.settings }
+
+// drain keeps the connections of bodies that are closed early.
+type drain struct {
+	next http.RoundTripper
+	max  int64
+	wait time.Duration
+}
+
+// Describe names the layer and its settings.
+func (d *drain) Describe() (name, settings string) {
+	return "drain", fmt.Sprintf("%d bytes in %v", d.max, d.wait)
+}
+
+// Unwrap returns the layer below.
+func (d *drain) Unwrap() http.RoundTripper { return d.next }
+
+// RoundTrip implements http.RoundTripper.
+func (d *drain) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := d.next.RoundTrip(req)
+	if err != nil || resp.Body == nil || resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
+		return resp, err
+	}
+	if st := call.From(req.Context()); st != nil && st.Off(call.OffDrain) {
+		return resp, nil
+	}
+	resp.Body = body.NewDrained(resp.Body, resp.ContentLength, d.max, d.wait)
+	return resp, nil
+}
+
+// originOf is the text form for errors.
+func originOf(req *http.Request) string { return origin.Of(req.URL).String() }
