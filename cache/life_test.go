@@ -33,13 +33,13 @@ func TestLifeOfAnEntry(t *testing.T) {
 		})
 
 		want(t, c, "k", "v1")
-		time.Sleep(10*time.Second - 1)
+		pass(10*time.Second - 1)
 		want(t, c, "k", "v1")
 		if n := calls.Load(); n != 1 {
 			t.Fatalf("%d loads of a fresh entry", n)
 		}
 
-		time.Sleep(1) // the soft life ends: the old value, and a refresh
+		pass(1) // the soft life ends: the old value, and a refresh
 		want(t, c, "k", "v1")
 		synctest.Wait()
 		want(t, c, "k", "v2")
@@ -47,23 +47,23 @@ func TestLifeOfAnEntry(t *testing.T) {
 			t.Fatalf("stats %+v", s)
 		}
 
-		time.Sleep(15 * time.Second) // past the window: the read waits for the new value
+		pass(15 * time.Second) // past the window: the read waits for the new value
 		want(t, c, "k", "v3")
 		if s := c.Stats(); s.Refreshes != 1 || s.Loads != 3 {
 			t.Fatalf("stats %+v", s)
 		}
 
 		down.Store(true)
-		time.Sleep(15 * time.Second) // 5 s into stale-if-error
-		want(t, c, "k", "v3")        // 4th call fails: back-off 1 s
+		pass(15 * time.Second) // 5 s into stale-if-error
+		want(t, c, "k", "v3")  // 4th call fails: back-off 1 s
 		want(t, c, "k", "v3")
-		time.Sleep(time.Second - 1)
+		pass(time.Second - 1)
 		want(t, c, "k", "v3")
 		if n := calls.Load(); n != 4 {
 			t.Fatalf("origin asked %d times within the first back-off, want 4 calls", n)
 		}
 		for i, pause := range []time.Duration{1, 2 * time.Second, 4 * time.Second, 4 * time.Second} {
-			time.Sleep(pause)
+			pass(pause)
 			want(t, c, "k", "v3")
 			want(t, c, "k", "v3")
 			if n := calls.Load(); n != int64(5+i) {
@@ -71,7 +71,7 @@ func TestLifeOfAnEntry(t *testing.T) {
 			}
 		}
 
-		time.Sleep(60 * time.Second) // hard life over
+		pass(60 * time.Second) // hard life over
 		wantErr(t, c, "k", errOrigin)
 		_, err := c.Get(t.Context(), "k")
 		e, ok := errors.AsType[*LoadError](err)
@@ -79,7 +79,7 @@ func TestLifeOfAnEntry(t *testing.T) {
 			t.Fatalf("error %#v", err)
 		}
 		down.Store(false)
-		time.Sleep(time.Until(e.RetryAt))
+		pass(time.Until(e.RetryAt))
 		if v, err := c.Get(t.Context(), "k"); err != nil || v == "v3" {
 			t.Fatalf("after the origin came back: %v, %v", v, err)
 		}
@@ -91,9 +91,9 @@ func TestLifeWithoutLoader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t, Options[string, int]{MaxEntries: 10, Policy: plain(Policy{TTL: time.Second})})
 		set(t, c, "k", 1)
-		time.Sleep(time.Second - 1)
+		pass(time.Second - 1)
 		want(t, c, "k", 1)
-		time.Sleep(1)
+		pass(1)
 		wantErr(t, c, "k", ErrNotFound)
 		if v, ok := c.Peek("k"); ok {
 			t.Fatalf("peek of a stale entry without a loader = %v", v)
@@ -124,7 +124,7 @@ func TestPeekRefreshes(t *testing.T) {
 			t.Fatal("peek of nothing loads")
 		}
 		set(t, c, "k", 1)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		key := []byte("k")
 		if v, ok := PeekBytes(c, key); !ok || v != 1 {
 			t.Fatalf("stale peek = %v, %v", v, ok)
@@ -134,7 +134,7 @@ func TestPeekRefreshes(t *testing.T) {
 		if v, ok := c.Peek("k"); !ok || v != 2 {
 			t.Fatalf("after the refresh: %v, %v", v, ok)
 		}
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		if v, ok := c.Peek("k"); ok {
 			t.Fatalf("peek past the window = %v", v)
 		}
@@ -151,19 +151,19 @@ func TestOneRefresh(t *testing.T) {
 		c := open(t, Options[string, int64]{
 			MaxEntries: 10,
 			Load: func(context.Context, string) (int64, error) {
-				time.Sleep(100 * time.Millisecond)
+				pass(100 * time.Millisecond)
 				return calls.Add(1), nil
 			},
 			Policy: plain(Policy{TTL: time.Second}),
 		})
 		want(t, c, "k", 1)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		var wg sync.WaitGroup
 		for range 1000 {
 			wg.Go(func() { want(t, c, "k", 1) })
 		}
 		wg.Wait()
-		time.Sleep(100 * time.Millisecond)
+		pass(100 * time.Millisecond)
 		synctest.Wait()
 		want(t, c, "k", 2)
 		if s := c.Stats(); calls.Load() != 2 || s.Refreshes != 1 {
@@ -185,13 +185,13 @@ func TestLoadSoftTimeout(t *testing.T) {
 					p.LoadSoftTimeout = -1
 				}
 				c := open(t, Options[string, int]{MaxEntries: 10, Policy: plain(p), Load: func(context.Context, string) (int, error) {
-					time.Sleep(slow)
+					pass(slow)
 					n++
 					return n, nil
 				}})
 				want(t, c, "k", 1)
 				slow = 2 * time.Second
-				time.Sleep(time.Second)
+				pass(time.Second)
 				start := time.Now()
 				if off {
 					want(t, c, "k", 2)
@@ -204,7 +204,7 @@ func TestLoadSoftTimeout(t *testing.T) {
 				if d := time.Since(start); d != 300*time.Millisecond {
 					t.Fatalf("waited %v, want the soft timeout", d)
 				}
-				time.Sleep(slow)
+				pass(slow)
 				want(t, c, "k", 2)
 			})
 		})
@@ -218,15 +218,15 @@ func TestSoftTimeoutAfterSet(t *testing.T) {
 		c := open(t, Options[string, int]{
 			MaxEntries: 10,
 			Load: func(context.Context, string) (int, error) {
-				time.Sleep(5 * time.Second)
+				pass(5 * time.Second)
 				return 2, nil
 			},
 			Policy: plain(Policy{TTL: time.Second, StaleWhileRevalidate: -1}),
 		})
 		set(t, c, "k", 1)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		go func() {
-			time.Sleep(100 * time.Millisecond)
+			pass(100 * time.Millisecond)
 			set(t, c, "k", 3)
 		}()
 		start := time.Now()
@@ -292,7 +292,7 @@ func TestEarlyRefresh(t *testing.T) {
 				c := open(t, Options[string, int]{
 					MaxEntries: 10,
 					Load: func(context.Context, string) (int, error) {
-						time.Sleep(time.Second)
+						pass(time.Second)
 						n++
 						return n, nil
 					},
@@ -300,7 +300,7 @@ func TestEarlyRefresh(t *testing.T) {
 				})
 				c.random = func() float64 { return tc.random }
 				want(t, c, "k", 1)
-				time.Sleep(60*time.Second - tc.left)
+				pass(60*time.Second - tc.left)
 				want(t, c, "k", 1)
 				if got := c.Stats().Refreshes == 1; got != tc.early {
 					t.Fatalf("refreshed = %v", got)
@@ -317,14 +317,14 @@ func TestEarlyRefreshFirst(t *testing.T) {
 		c := open(t, Options[string, int]{
 			MaxEntries: 10,
 			Load: func(context.Context, string) (int, error) {
-				time.Sleep(time.Second)
+				pass(time.Second)
 				return 1, nil
 			},
 			Policy: Policy{TTL: time.Minute},
 		})
 		for range 60_000 {
 			want(t, c, "k", 1)
-			time.Sleep(10 * time.Millisecond)
+			pass(10 * time.Millisecond)
 		}
 		s := c.Stats()
 		if s.StaleHits != 0 || s.Misses != 1 || s.Refreshes < 9 || s.Refreshes > 15 {
@@ -352,18 +352,18 @@ func TestNegativeLife(t *testing.T) {
 		})
 		want(t, c, "k", 1)
 		exists = false
-		time.Sleep(time.Second)
+		pass(time.Second)
 		wantErr(t, c, "k", ErrNotFound)
 		if _, ok := c.Peek("k"); ok {
 			t.Fatal("peek finds what does not exist")
 		}
-		time.Sleep(2*time.Second - 1)
+		pass(2*time.Second - 1)
 		wantErr(t, c, "k", ErrNotFound)
 		if calls != 2 {
 			t.Fatalf("%d loads", calls)
 		}
 		exists = true
-		time.Sleep(1)
+		pass(1)
 		want(t, c, "k", 3)
 		if s := c.Stats(); s.NegativeHits != 1 || s.LoadFailures != 0 {
 			t.Fatalf("stats %+v", s)

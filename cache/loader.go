@@ -74,8 +74,13 @@ func (c *Cache[K, V]) call(ctx context.Context, f *flight[K, V], load loader[K, 
 	start := time.Now()
 	out.value, out.err = load(ctx, f.key)
 	out.took = time.Since(start)
-	if out.err == nil {
+	switch {
+	case out.err == nil:
 		out.weight, out.fits = c.weigh(f.key, out.value)
+	case ctx.Err() != nil && errors.Is(out.err, ctx.Err()):
+		// A loader that heeds its context may come before the watch: the
+		// readers get the reason all the same.
+		out.err = context.Cause(ctx)
 	}
 	returned = true
 	c.settle(f, out)

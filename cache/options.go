@@ -259,5 +259,5 @@ func (c *Cache[K, V]) weigh(k K, v V) (uint32, bool) {
 	if c.o.Weigh != nil {
 		w += int64(max(c.o.Weigh(k, v), 0))
 	}
-	return uint32(w & math.MaxUint32), w <= c.maxWeight //nolint:gosec // G115: in range whenever the second result is true
+	return uint32(w & math.MaxUint32), w <= c.maxWeight
 }

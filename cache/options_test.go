@@ -83,12 +83,14 @@ func TestR20EveryOptionHasAnEffect(t *testing.T) {
 	down := func(context.Context, string) (string, error) { return "", errOrigin }
 	cases := map[string]func(t *testing.T){
 		"Options.Name": func(t *testing.T) {
+			t.Helper()
 			c := open(t, opts{Name: "posts-1.x"})
 			if n := c.Stats().Name; n != "posts-1.x" {
 				t.Errorf("name %q", n)
 			}
 		},
 		"Options.MaxBytes": func(t *testing.T) {
+			t.Helper()
 			c := open(t, opts{MaxBytes: 8 << 10})
 			for i := range 100 {
 				set(t, c, strings.Repeat("k", i), strings.Repeat("v", 500))
@@ -98,6 +100,7 @@ func TestR20EveryOptionHasAnEffect(t *testing.T) {
 			}
 		},
 		"Options.MaxEntries": func(t *testing.T) {
+			t.Helper()
 			c := open(t, Options[int, int]{MaxEntries: 7})
 			for i := range 100 {
 				set(t, c, i, i)
@@ -107,6 +110,7 @@ func TestR20EveryOptionHasAnEffect(t *testing.T) {
 			}
 		},
 		"Options.Weigh": func(t *testing.T) {
+			t.Helper()
 			c := open(t, Options[string, int]{Weigh: func(k string, v int) int { return v + 10*len(k) }})
 			set(t, c, "kk", 1000)
 			if s := c.Stats(); s.Bytes != int64(c.overhead)+2+1020 {
@@ -118,10 +122,12 @@ func TestR20EveryOptionHasAnEffect(t *testing.T) {
 			}
 		},
 		"Options.Load": func(t *testing.T) {
+			t.Helper()
 			want(t, open(t, opts{Load: func(_ context.Context, k string) (string, error) { return "of " + k, nil }}), "k", "of k")
 			wantErr(t, open(t, opts{}), "k", ErrNotFound)
 		},
 		"Options.Logger": func(t *testing.T) {
+			t.Helper()
 			var log bytes.Buffer
 			c := open(t, opts{Name: "posts", Load: down, Logger: textLogger(&log), MaxBytes: 8 << 10, Policy: Policy{ErrorBackoffMin: -1}})
 			wantErr(t, c, "secret\n"+strings.Repeat("x", 200), errOrigin)
@@ -137,36 +143,47 @@ func TestR20EveryOptionHasAnEffect(t *testing.T) {
 				t.Errorf("log tells too much: %s", got)
 			}
 		},
-		"Policy.TTL": func(t *testing.T) { endsAt(t, Policy{TTL: 7 * time.Second}, 7*time.Second) },
+		"Policy.TTL": func(t *testing.T) {
+			t.Helper()
+			endsAt(t, Policy{TTL: 7 * time.Second}, 7*time.Second)
+		},
 		"Policy.StaleWhileRevalidate": func(t *testing.T) {
+			t.Helper()
 			endsAt(t, Policy{StaleWhileRevalidate: 2 * time.Hour}, 5*time.Minute+2*time.Hour, down)
 		},
-		"Policy.StaleIfError": func(t *testing.T) { endsAt(t, Policy{StaleIfError: 3 * time.Hour}, 5*time.Minute+3*time.Hour, down) },
+		"Policy.StaleIfError": func(t *testing.T) {
+			t.Helper()
+			endsAt(t, Policy{StaleIfError: 3 * time.Hour}, 5*time.Minute+3*time.Hour, down)
+		},
 		"Policy.Jitter": func(t *testing.T) {
+			t.Helper()
 			c := open(t, opts{Policy: Policy{TTL: time.Minute, Jitter: 1}})
 			c.random = func() float64 { return 0.75 }
 			set(t, c, "k", "v")
-			time.Sleep(15*time.Second - 1)
+			pass(15*time.Second - 1)
 			want(t, c, "k", "v")
-			time.Sleep(1)
+			pass(1)
 			wantErr(t, c, "k", ErrNotFound)
 		},
 		"Policy.EarlyBeta": func(t *testing.T) {
+			t.Helper()
 			n := 0
 			c := open(t, opts{Policy: Policy{EarlyBeta: 1000, Jitter: -1}, Load: func(context.Context, string) (string, error) {
-				time.Sleep(time.Second)
+				pass(time.Second)
 				n++
 				return "v", nil
 			}})
 			c.random = func() float64 { return 0.5 }
 			want(t, c, "k", "v")
 			want(t, c, "k", "v")
-			time.Sleep(2 * time.Second)
+			pass(2 * time.Second)
+			synctest.Wait()
 			if n != 2 {
 				t.Errorf("%d loads", n)
 			}
 		},
 		"Policy.NegativeTTL": func(t *testing.T) {
+			t.Helper()
 			n := 0
 			c := open(t, opts{Policy: plain(Policy{NegativeTTL: time.Minute}), Load: func(context.Context, string) (string, error) {
 				n++
@@ -174,28 +191,31 @@ func TestR20EveryOptionHasAnEffect(t *testing.T) {
 			}})
 			for range 2 {
 				wantErr(t, c, "k", ErrNotFound)
-				time.Sleep(time.Minute - 1)
+				pass(time.Minute - 1)
 				wantErr(t, c, "k", ErrNotFound)
-				time.Sleep(1)
+				pass(1)
 			}
 			if n != 2 {
 				t.Errorf("%d loads in 2 minutes", n)
 			}
 		},
 		"Policy.ErrorBackoffMin": func(t *testing.T) {
+			t.Helper()
 			asksIn(t, Policy{ErrorBackoffMin: 10 * time.Second}, 15*time.Second, 2)
 			asksIn(t, Policy{ErrorBackoffMin: -1}, 15*time.Second, 15)
 		},
 		"Policy.ErrorBackoffMax": func(t *testing.T) {
+			t.Helper()
 			asksIn(t, Policy{ErrorBackoffMin: time.Second, ErrorBackoffMax: 2 * time.Second}, 15*time.Second, 8)
 		},
 		"Policy.LoadSoftTimeout": func(t *testing.T) {
+			t.Helper()
 			c := open(t, opts{Policy: plain(Policy{StaleWhileRevalidate: -1, LoadSoftTimeout: time.Second}), Load: func(context.Context, string) (string, error) {
-				time.Sleep(5 * time.Second)
+				pass(5 * time.Second)
 				return "new", nil
 			}})
 			set(t, c, "k", "old")
-			time.Sleep(5 * time.Minute)
+			pass(5 * time.Minute)
 			start := time.Now()
 			want(t, c, "k", "old")
 			if d := time.Since(start); d != time.Second {
@@ -203,6 +223,7 @@ func TestR20EveryOptionHasAnEffect(t *testing.T) {
 			}
 		},
 		"Policy.LoadTimeout": func(t *testing.T) {
+			t.Helper()
 			for d, limit := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Minute: time.Minute, -1: time.Hour} {
 				c := open(t, opts{Policy: Policy{LoadTimeout: d}, Load: func(ctx context.Context, _ string) (string, error) {
 					select {
@@ -218,11 +239,16 @@ func TestR20EveryOptionHasAnEffect(t *testing.T) {
 				}
 			}
 		},
-		"WriteOptions.TTL": func(t *testing.T) { writeEndsAt(t, WriteOptions{TTL: 9 * time.Second}, 9*time.Second, nil) },
+		"WriteOptions.TTL": func(t *testing.T) {
+			t.Helper()
+			writeEndsAt(t, WriteOptions{TTL: 9 * time.Second}, 9*time.Second, nil)
+		},
 		"WriteOptions.StaleWhileRevalidate": func(t *testing.T) {
+			t.Helper()
 			writeEndsAt(t, WriteOptions{TTL: time.Second, StaleIfError: -1, StaleWhileRevalidate: 3 * time.Hour}, 3*time.Hour+time.Second, down)
 		},
 		"WriteOptions.StaleIfError": func(t *testing.T) {
+			t.Helper()
 			writeEndsAt(t, WriteOptions{TTL: time.Second, StaleIfError: 4 * time.Hour}, 4*time.Hour+time.Second, down)
 		},
 	}
@@ -252,10 +278,10 @@ func endsAt(t *testing.T, p Policy, life time.Duration, load ...loader[string, s
 	}
 	c := open(t, o)
 	set(t, c, "k", "v")
-	time.Sleep(life - 1)
+	pass(life - 1)
 	want(t, c, "k", "v")
 	synctest.Wait()
-	time.Sleep(1)
+	pass(1)
 	if v, err := c.Get(t.Context(), "k"); err == nil {
 		t.Errorf("%v after the write: %q", life, v)
 	}
@@ -267,10 +293,10 @@ func writeEndsAt(t *testing.T, w WriteOptions, life time.Duration, load loader[s
 	if _, err := c.SetWith(t.Context(), "k", "v", w); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(life - 1)
+	pass(life - 1)
 	want(t, c, "k", "v")
 	synctest.Wait()
-	time.Sleep(1)
+	pass(1)
 	if v, err := c.Get(t.Context(), "k"); err == nil {
 		t.Errorf("%v after the write: %q", life, v)
 	}
@@ -287,7 +313,7 @@ func asksIn(t *testing.T, p Policy, span time.Duration, n int64) {
 	}})
 	for range span / time.Second {
 		wantErr(t, c, "k", errOrigin)
-		time.Sleep(time.Second)
+		pass(time.Second)
 	}
 	if asked.Load() != n {
 		t.Errorf("%+v: asked %d times in %v, want %d", p, asked.Load(), span, n)

@@ -50,48 +50,48 @@ func plain(p Policy) Policy {
 
 // open makes a cache that ends with the test. Without a clock it gets that of
 // the bubble, if any.
-func open[K comparable, V any](t testing.TB, o Options[K, V]) *Cache[K, V] {
-	t.Helper()
+func open[K comparable, V any](tb testing.TB, o Options[K, V]) *Cache[K, V] {
+	tb.Helper()
 	if o.clock == nil {
 		o.clock = bubbleClock()
 	}
 	c, err := New(o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { shut(t, c) })
+	tb.Cleanup(func() { shut(tb, c) })
 	return c
 }
 
-func shut[K comparable, V any](t testing.TB, c *Cache[K, V]) {
-	t.Helper()
+func shut[K comparable, V any](tb testing.TB, c *Cache[K, V]) {
+	tb.Helper()
 	// The context of the test has ended when clean-ups run.
-	if err := c.Close(context.WithoutCancel(t.Context())); err != nil {
-		t.Errorf("close: %v", err)
+	if err := c.Close(context.WithoutCancel(tb.Context())); err != nil {
+		tb.Errorf("close: %v", err)
 	}
 }
 
-func set[K comparable, V any](t testing.TB, c *Cache[K, V], k K, v V) {
-	t.Helper()
-	if err := c.Set(t.Context(), k, v); err != nil {
-		t.Fatalf("set %v: %v", k, err)
+func set[K comparable, V any](tb testing.TB, c *Cache[K, V], k K, v V) {
+	tb.Helper()
+	if err := c.Set(tb.Context(), k, v); err != nil {
+		tb.Fatalf("set %v: %v", k, err)
 	}
 }
 
 // want reads k and compares.
-func want[K, V comparable](t testing.TB, c *Cache[K, V], k K, v V) {
-	t.Helper()
-	got, err := c.Get(t.Context(), k)
+func want[K, V comparable](tb testing.TB, c *Cache[K, V], k K, v V) {
+	tb.Helper()
+	got, err := c.Get(tb.Context(), k)
 	if err != nil || got != v {
-		t.Fatalf("get %v = %v, %v; want %v", k, got, err, v)
+		tb.Fatalf("get %v = %v, %v; want %v", k, got, err, v)
 	}
 }
 
-func wantErr[K comparable, V any](t testing.TB, c *Cache[K, V], k K, target error) {
-	t.Helper()
-	got, err := c.Get(t.Context(), k)
+func wantErr[K comparable, V any](tb testing.TB, c *Cache[K, V], k K, target error) {
+	tb.Helper()
+	got, err := c.Get(tb.Context(), k)
 	if !errors.Is(err, target) {
-		t.Fatalf("get %v = %v, %v; want error %v", k, got, err, target)
+		tb.Fatalf("get %v = %v, %v; want error %v", k, got, err, target)
 	}
 }
 
@@ -117,3 +117,6 @@ func textLogger(w io.Writer) *slog.Logger {
 		return a
 	}}))
 }
+
+// pass lets d of the bubble's time go by.
+func pass(d time.Duration) { <-time.After(d) }
