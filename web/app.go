@@ -1,0 +1,456 @@
+package web
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options configure an App. The zero value is the secure profile.
+type Options struct {
+	// Logger gets errors and panics. Default: slog.Default().
+	Logger *slog.Logger
+	// Debug never reuses a Context (as Poison) and reloads templates on each
+	// use. Danger: slower; meant for development.
+	Debug bool
+	// Poison never reuses a Context, and any call on one after its handler
+	// returned panics, naming the route and its line. Meant for tests.
+	Poison bool
+	// ErrorHandler answers errors. Default: a problem (RFC 9457) that shows no internals.
+	ErrorHandler func(*Context, error)
+	// Codecs add media types to those of the package.
+	Codecs []Codec
+	// Templates renders Context.HTML. Default: none; HTML is then an error.
+	Templates Renderer
+	// ClientIP tells whose headers name the client. Default: Direct(), the peer's
+	// address and no header. Danger: a policy that trusts too much lets clients choose their address.
+	ClientIP ClientIPPolicy
+	// Limits bound what a request may cost. Zero fields mean their defaults.
+	Limits Limits
+	// CrossOrigin refuses state changes from other origins. Default: its zero
+	// value, which trusts none. Danger: each trusted origin may act as the user.
+	CrossOrigin *http.CrossOriginProtection
+	// NoRedirectSlash turns off the redirect between /a and /a/.
+	NoRedirectSlash bool
+	// NoRedirectClean turns off the redirect to the cleaned path: empty segments
+	// then reach a rest as they are. Dot segments never do.
+	NoRedirectClean bool
+	// FixCase redirects to the spelling of the pattern when only the case of
+	// literals differs. Default: off.
+	FixCase bool
+}
+
+// Limits bound a request. Zero means the default, a negative value no limit.
+type Limits struct {
+	Body       int64 // bytes of a request body; default 1 MiB (413); Budgets.BodyBytes overrides it per route
+	QueryPairs int   // default 256 (400)
+	Cookies    int   // cookies looked at by Context.Cookie; default 64
+	JSONDepth  int   // default 64 (400)
+	JSONNodes  int   // values and names; default 100,000 (400)
+}
+
+func (l Limits) withDefaults() Limits {
+	set := func(p *int, def int) {
+		if *p == 0 {
+			*p = def
+		}
+	}
+	if l.Body == 0 {
+		l.Body = 1 << 20
+	}
+	set(&l.QueryPairs, 256)
+	set(&l.Cookies, 64)
+	set(&l.JSONDepth, 64)
+	set(&l.JSONNodes, 100_000)
+	return l
+}
+
+// App is a set of routes and the answers around them. It is an http.Handler,
+// safe for concurrent use; routes may be changed while it serves.
+type App struct {
+	opts    Options
+	limits  Limits
+	log     *slog.Logger
+	cross   *http.CrossOriginProtection
+	keep    bool // Contexts are reused
+	root    *Group
+	pool    sync.Pool
+	ids     sync.Pool
+	buffers sync.Pool // *buffer
+	plans   sync.Map  // reflect.Type to what binding knows of it
+	flights flights
+
+	router atomic.Pointer[router] // nil until the first use: many registrations then cost one build
+
+	mu          sync.Mutex // guards what follows; readers use router
+	routes      []*Route
+	shapes      map[string]*Route // by host, method and pattern shape
+	names       map[string]*Route
+	groups      []*Group
+	constraints map[string]*constraint
+	methods     map[string]methodSet // methods beyond the known ones
+}
+
+// router is one immutable state of the App's routes.
+type router struct {
+	plain   *table
+	hosts   map[string]*table
+	routes  []*Route // in order of registration
+	names   map[string]*Route
+	methods map[string]methodSet
+	groups  []*answers // most specific first; the App's own, which covers all, is last
+	answers map[*Group]*answers
+	spelled []string // method names by bit
+	allows  [64]atomic.Pointer[allowEntry]
+}
+
+// allowEntry caches the Allow value of one set of methods.
+type allowEntry struct {
+	set   methodSet
+	value []string
+}
+
+// New makes an App.
+func New(o Options) (*App, error) {
+	a := &App{
+		opts: o, limits: o.Limits.withDefaults(), log: o.Logger, cross: o.CrossOrigin,
+		keep:   !o.Debug && !o.Poison,
+		shapes: map[string]*Route{}, names: map[string]*Route{},
+		constraints: map[string]*constraint{}, methods: map[string]methodSet{},
+	}
+	if a.log == nil {
+		a.log = slog.Default()
+	}
+	if a.cross == nil {
+		a.cross = http.NewCrossOriginProtection()
+	}
+	if o.ClientIP.err != nil {
+		return nil, fmt.Errorf("web: client address policy: %w", o.ClientIP.err)
+	}
+	a.root = &Group{app: a}
+	a.groups = []*Group{a.root}
+	a.pool.New = func() any { return new(Context) }
+	a.ids.New = func() any { return new(idBatch) }
+	a.buffers.New = newBuffer
+	return a, nil
+}
+
+// Constraint adds a named test for parameters, to be used as {name:constraint}
+// by routes registered later. ok gets the decoded text, runs on every look-up
+// that comes that far and must be safe for concurrent use. Two custom
+// constraints, or a custom and a built-in one, are taken to overlap.
+func (a *App) Constraint(name string, ok func(string) bool) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case !validName(name):
+		return fmt.Errorf("web: constraint %q: a name is a Go identifier", name)
+	case ok == nil:
+		return fmt.Errorf("web: constraint %q: no function", name)
+	case builtinConstraints[name] != nil || a.constraints[name] != nil:
+		return fmt.Errorf("web: constraint %q: the name is taken", name)
+	}
+	a.constraints[name] = &constraint{name: name, rank: customRank, check: ok, custom: true}
+	return nil
+}
+
+func (a *App) constraintNamed(name string) *constraint {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.constraintLocked(name)
+}
+
+func (a *App) constraintLocked(name string) *constraint {
+	if c := builtinConstraints[name]; c != nil {
+		return c
+	}
+	return a.constraints[name]
+}
+
+func (a *App) addGroup(g *Group) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.groups = append(a.groups, g)
+	a.publish()
+}
+
+// change runs f, which alters routes or groups, and publishes the outcome.
+func (a *App) change(f func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	f()
+	a.publish()
+}
+
+// publish builds the router anew if one is in use. Callers hold mu.
+func (a *App) publish() {
+	if a.router.Load() != nil {
+		a.router.Store(a.build())
+	}
+}
+
+// current returns the router. Readers never lock, save for the first one.
+func (a *App) current() *router {
+	if rt := a.router.Load(); rt != nil {
+		return rt
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if rt := a.router.Load(); rt != nil {
+		return rt
+	}
+	rt := a.build()
+	a.router.Store(rt)
+	return rt
+}
+
+func (a *App) add(g *Group, method, path string, h Handler, o []RouteOption) (*Route, error) {
+	source := callerSource()
+	refuse := func(reason string) (*Route, error) {
+		return nil, &PatternError{Method: method, Pattern: g.prefix + path, Source: source, Reason: reason}
+	}
+	if h == nil {
+		return refuse("no handler")
+	}
+	if method != "" && !validToken(method) {
+		return refuse(fmt.Sprintf("the method %q is no token of RFC 9110, section 5.6.2", method))
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p, err := parsePattern(g.prefix+path, a.constraintLocked)
+	if err != nil {
+		return refuse(err.Error())
+	}
+	r := &Route{app: a, group: g, method: method, host: g.host, pattern: p, source: source}
+	for _, opt := range o {
+		opt.option(r)
+	}
+	if r.bit, err = a.methodBit(method); err != nil {
+		return refuse(err.Error())
+	}
+	if err := a.conflict(r); err != nil {
+		return nil, err
+	}
+	if r.name != "" {
+		if other := a.names[r.name]; other != nil {
+			return refuse(fmt.Sprintf("the name %q is taken by %s of %s", r.name, other.label(), other.source))
+		}
+		a.names[r.name] = r
+	}
+	r.wrap = g.stack()
+	if mw := r.budgets.middleware(); mw != nil {
+		r.wrap = append(r.wrap, mw)
+	}
+	r.Replace(h)
+	a.shapes[r.shape()] = r
+	a.routes = append(a.routes, r)
+	for up := g; up != nil; up = up.parent {
+		up.used.CompareAndSwap(nil, r)
+	}
+	a.publish()
+	return r, nil
+}
+
+func (r *Route) shape() string { return r.host + " " + r.method + " " + r.pattern.key() }
+
+func (a *App) remove(r *Route) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r.removed {
+		return
+	}
+	r.removed = true
+	a.routes = slices.DeleteFunc(slices.Clone(a.routes), func(o *Route) bool { return o == r })
+	delete(a.shapes, r.shape())
+	if r.name != "" {
+		delete(a.names, r.name)
+	}
+	a.publish()
+}
+
+// methodBit returns the bit of a method, giving out a new one when needed.
+func (a *App) methodBit(method string) (methodSet, error) {
+	if method == "" {
+		return 0, nil
+	}
+	if bit := knownMethod(method); bit != 0 {
+		return bit, nil
+	}
+	if bit := a.methods[method]; bit != 0 {
+		return bit, nil
+	}
+	bit := firstCustomMethod << len(a.methods)
+	if bit == 0 {
+		return 0, fmt.Errorf("too many methods beyond the standard ones")
+	}
+	a.methods[method] = bit
+	return bit, nil
+}
+
+// build makes a router of the present state. Callers hold mu.
+func (a *App) build() *router {
+	rt := &router{
+		hosts: map[string]*table{}, routes: slices.Clone(a.routes),
+		names: maps.Clone(a.names), methods: maps.Clone(a.methods), answers: map[*Group]*answers{},
+		spelled: make([]string, 32),
+	}
+	copy(rt.spelled, knownMethods)
+	for name, bit := range a.methods {
+		for i := range rt.spelled {
+			if bit == 1<<i {
+				rt.spelled[i] = name
+			}
+		}
+	}
+	byHost := map[string][]*Route{}
+	for _, r := range a.routes {
+		byHost[r.host] = append(byHost[r.host], r)
+	}
+	rt.plain = newTable(byHost[""])
+	for host, routes := range byHost {
+		if host != "" {
+			rt.hosts[host] = newTable(routes)
+		}
+	}
+	for _, g := range a.groups { // parents come before their children
+		an := rt.answers[g.parent]
+		if an == nil || len(g.mw) > 0 || g.notFound != nil || g.noMethod != nil {
+			an = g.answers(an)
+			rt.groups = append(rt.groups, an)
+		}
+		rt.answers[g] = an
+	}
+	slices.SortStableFunc(rt.groups, func(x, y *answers) int {
+		if (x.host != "") != (y.host != "") {
+			if x.host != "" {
+				return -1
+			}
+			return 1
+		}
+		return len(y.segs) - len(x.segs)
+	})
+	return rt
+}
+
+func (rt *router) bit(method string) methodSet {
+	if bit := knownMethod(method); bit != 0 {
+		return bit
+	}
+	return rt.methods[method]
+}
+
+// allow returns the Allow value for a set of methods: sorted, with OPTIONS.
+// The slice is shared and must not be changed.
+func (rt *router) allow(set methodSet) []string {
+	set |= mOptions
+	slot := &rt.allows[(uint32(set)*2654435761)>>26]
+	if e := slot.Load(); e != nil && e.set == set {
+		return e.value
+	}
+	var names []string
+	for i, name := range rt.spelled {
+		if set&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	e := &allowEntry{set, []string{strings.Join(names, ", ")}}
+	slot.Store(e)
+	return e.value
+}
+
+// ServeHTTP answers a request.
+func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.serve(w, r, nil)
+}
+
+// serve runs h, or what the router finds when h is nil.
+func (a *App) serve(w http.ResponseWriter, r *http.Request, h Handler) {
+	c := a.acquire(w, r)
+	defer a.finish(c)
+	a.prepare(c)
+	if h == nil {
+		h = a.route(c)
+	}
+	if err := a.admit(c); err != nil {
+		h = func(*Context) error { return err }
+	}
+	c.limitBody()
+	if a.flights.on.Load() {
+		a.flights.add(c)
+	}
+	if err := h(c); err != nil {
+		c.Error(err)
+	}
+}
+
+// prepare sets what every answer carries: a request id, and nosniff, because a
+// browser that guesses types turns a text into a script.
+func (a *App) prepare(c *Context) {
+	header := c.res.w.Header()
+	header["X-Content-Type-Options"] = valueNosniff
+	if c.FromProxy() {
+		if id := c.req.Header.Get(headerRequestID); ValidRequestID(id) {
+			c.SetRequestID(id)
+			return
+		}
+	}
+	id := a.nextID()
+	c.id = id[0]
+	header[headerRequestID] = id
+}
+
+// admit refuses what no handler should see.
+func (a *App) admit(c *Context) error {
+	if n := a.limits.QueryPairs; n > 0 && c.req.URL.RawQuery != "" && strings.Count(c.req.URL.RawQuery, "&") >= n {
+		return NewProblem(http.StatusBadRequest, fmt.Sprintf("the query has more than %d pairs", n), nil)
+	}
+	if err := a.cross.Check(c.req); err != nil {
+		return NewProblem(http.StatusForbidden, "a state change from another origin is refused", err)
+	}
+	return nil
+}
+
+// finish ends a request: it recovers a panic, commits an empty answer, aborts a
+// broken one and takes the Context back.
+func (a *App) finish(c *Context) {
+	p := recover()
+	if p != nil {
+		c.recovered(p)
+	}
+	if !c.abort && !c.res.hijacked {
+		c.res.end()
+	}
+	if c.flight.listed {
+		a.flights.remove(c)
+	}
+	abort := c.abort
+	c.returned.Store(true)
+	if a.keep && p == nil {
+		c.clear()
+		a.pool.Put(c)
+	}
+	if abort {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (a *App) acquire(w http.ResponseWriter, r *http.Request) *Context {
+	var c *Context
+	if a.keep {
+		c = a.pool.Get().(*Context) //nolint:revive // the pool holds nothing else
+	} else {
+		c = new(Context)
+	}
+	c.init(a, w, r)
+	return c
+}
+
+// slowAnswer is the time a writer of whole answers gets per chunk.
+const slowAnswer = 30 * time.Second

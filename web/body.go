@@ -1,0 +1,125 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+)
+
+// body is the request's body under its limit. It is made per request, never
+// pooled: net/http and handlers' goroutines may hold on to it.
+type body struct {
+	src    io.ReadCloser
+	length int64 // Content-Length, -1 unknown
+	limit  int64 // negative: none
+	read   int64
+	err    error
+	whole  []byte // what Body read
+	kept   bool
+}
+
+// limitBody puts the limit around the request's body.
+func (c *Context) limitBody() {
+	if c.req.Body == nil || c.req.Body == http.NoBody {
+		return
+	}
+	limit := c.app.limits.Body
+	if c.route != nil && c.route.budgets.BodyBytes != 0 {
+		limit = c.route.budgets.BodyBytes
+	}
+	c.body = &body{src: c.req.Body, length: c.req.ContentLength, limit: limit}
+	c.req.Body = c.body
+}
+
+func (c *Context) setBodyLimit(n int64) {
+	if c.body != nil {
+		c.body.limit = n
+	}
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	if b.limit >= 0 && b.length > b.limit {
+		// Announced too large: refused before a byte is read, so that a client
+		// that waits for 100 (Continue) never sends it.
+		return 0, b.tooLarge()
+	}
+	if left := b.limit - b.read; b.limit >= 0 && int64(len(p)) > left+1 {
+		p = p[:left+1] // one more than allowed tells "full" from "too large"
+	}
+	n, err := b.src.Read(p)
+	b.read += int64(n)
+	if b.limit >= 0 && b.read > b.limit {
+		return n - int(b.read-b.limit), b.tooLarge()
+	}
+	b.err = err
+	return n, err
+}
+
+func (b *body) tooLarge() error {
+	b.err = fmt.Errorf("%w: %w", ErrBodyTooLarge, &http.MaxBytesError{Limit: b.limit})
+	return b.err
+}
+
+func (b *body) Close() error { return b.src.Close() }
+
+// Body reads the whole body within its limit. It may be called again, and the
+// request's body may be read again after it. A body with a Content-Encoding is
+// refused with 415: it would have to be unpacked first. The error for a body
+// over its limit is ErrBodyTooLarge (413).
+func (c *Context) Body() ([]byte, error) {
+	c.live()
+	if c.body == nil {
+		return nil, nil
+	}
+	b := c.body
+	if b.kept {
+		return b.whole, nil
+	}
+	if ce := c.req.Header.Get("Content-Encoding"); ce != "" && !strings.EqualFold(ce, "identity") {
+		return nil, &BindError{Source: "body", Kind: BindMedia, Got: ce, Want: "no content coding", Err: ErrUnsupportedMedia}
+	}
+	var buf bytes.Buffer
+	if n := b.length; n > 0 && n <= 1<<20 && (b.limit < 0 || n <= b.limit) {
+		buf.Grow(int(n) + bytes.MinRead) // an honest length saves copies; a large one is not believed
+	}
+	if _, err := buf.ReadFrom(b); err != nil {
+		if errors.Is(err, ErrBodyTooLarge) || c.req.Context().Err() != nil {
+			return nil, err
+		}
+		return nil, NewProblem(http.StatusBadRequest, "the request body ended early", err)
+	}
+	b.whole, b.kept = buf.Bytes(), true
+	c.req.Body = io.NopCloser(bytes.NewReader(b.whole))
+	return b.whole, nil
+}
+
+// requireMedia refuses a body of another type than those accepted, with the
+// fields that say so (RFC 9110, section 12.3; RFC 5789, section 2.2).
+func (c *Context) requireMedia(accepts func(string) bool, want string) error {
+	sent := c.req.Header.Get("Content-Type")
+	kind, params, err := mime.ParseMediaType(sent)
+	charset := strings.ToLower(params["charset"])
+	if err == nil && accepts(kind) && (charset == "" || charset == "utf-8" || charset == "us-ascii") {
+		return nil
+	}
+	switch c.req.Method {
+	case http.MethodPost:
+		c.w.Header().Set("Accept-Post", want)
+	case http.MethodPatch:
+		c.w.Header().Set("Accept-Patch", want)
+	case "QUERY":
+		c.w.Header().Set("Accept-Query", want)
+	}
+	return &BindError{Source: "body", Kind: BindMedia, Got: sent, Want: want, Err: ErrUnsupportedMedia}
+}
+
+func isJSONType(kind string) bool {
+	return kind == "application/json" || (strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json"))
+}

@@ -1,0 +1,51 @@
+// Package web is an HTTP server framework on net/http that is right by default:
+// a router that takes every legal set of routes, handlers that return errors,
+// problems (RFC 9457) as error answers, strict binding, limits and time-outs
+// everywhere, and a drain that loses no request.
+//
+//	app, err := web.New(web.Options{})
+//	if err != nil { ... }
+//	app.GET("/hello/{name}", func(c *web.Context) error {
+//		return c.JSON(http.StatusOK, map[string]string{"hello": c.Param("name")})
+//	})
+//	err = (&web.Server{App: app}).Run(ctx) // 127.0.0.1:8080 until ctx ends
+//
+// # Patterns
+//
+// A pattern is a path of segments. The grammar is that of net/http with two
+// additions, suffixes and constraints:
+//
+//	pattern             path                 match
+//	/users/new          /users/new           yes
+//	/users/{id}         /users/7             id=7
+//	/users/{id}         /users/a%2Fb         id=a/b
+//	/users/{id}         /users/              no
+//	/files/{path...}    /files/a/b           path=a/b
+//	/files/{path...}    /files/              path=
+//	/dir/               /dir/x/y             yes
+//	/dir/{$}            /dir/                yes
+//	/dir/{$}            /dir/x               no
+//	/d/{id}.json        /d/7.json            id=7
+//	/d/{id}.json        /d/.json             no
+//	/n/{id:int}         /n/-7                id=-7
+//	/n/{id:int}         /n/x                 no
+//	/n/{id:uint}.json   /n/7.json            id=7
+//
+// {name} is one non-empty segment; {name...} and a final slash are the rest of
+// the path, which may be empty; {$} is the exact end. The constraints are uint,
+// int, hex, alpha, alnum, uuid and date, and those of App.Constraint. A route
+// for GET answers HEAD; OPTIONS and 405 answer with the exact Allow.
+//
+// Of several patterns that match, the first segment from the left in which they
+// differ decides: a literal beats a suffix (the longer first), a suffix beats a
+// constraint (the narrower first), a constraint beats a plain parameter, and
+// that beats a rest. The order of registration never matters. What would leave
+// the choice open fails at registration and names both places.
+//
+// # Defaults
+//
+// The zero Options are the secure profile: panics are recovered, every answer
+// has a request id and nosniff, no proxy is trusted, state changes from other
+// origins are refused, bodies and queries are limited, dotfiles are not served.
+// App.Audit lists every setting that is looser.
+package web

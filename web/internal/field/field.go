@@ -1,0 +1,167 @@
+// Package field reads the field syntax of RFC 9110 that several parts of web
+// need: weights, entity tags and their lists, and the order of preconditions.
+package field
+
+import (
+	"strings"
+)
+
+// Weighted is one member of an Accept-like list.
+type Weighted struct {
+	Value  string // without parameters, lower case
+	Params string // media type parameters other than q, as sent
+	Q      int    // in thousandths
+}
+
+// ParseWeighted reads Accept, Accept-Encoding and their like (RFC 9110, section
+// 12.4.2). Members with a malformed weight are left out.
+func ParseWeighted(lines []string) []Weighted {
+	var out []Weighted
+	for _, line := range lines {
+		for line != "" {
+			var member string
+			member, line = cutUnquoted(line, ',')
+			if w, ok := parseMember(member); ok {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+func parseMember(member string) (Weighted, bool) {
+	value, rest := cutUnquoted(member, ';')
+	w := Weighted{Value: strings.ToLower(strings.Trim(value, " \t")), Q: 1000}
+	if w.Value == "" {
+		return w, false
+	}
+	for rest != "" {
+		var p string
+		p, rest = cutUnquoted(rest, ';')
+		p = strings.Trim(p, " \t")
+		if k, v, _ := strings.Cut(p, "="); strings.EqualFold(strings.TrimSpace(k), "q") {
+			q, ok := parseQ(strings.TrimSpace(v))
+			if !ok {
+				return w, false
+			}
+			w.Q = q
+			break // what follows q is no parameter of the type
+		}
+		if p != "" {
+			if w.Params != "" {
+				w.Params += ";"
+			}
+			w.Params += p
+		}
+	}
+	return w, true
+}
+
+// cutUnquoted cuts at the first sep outside a quoted string.
+func cutUnquoted(s string, sep byte) (before, after string) {
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch {
+		case quoted && s[i] == '\\':
+			i++
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == sep && !quoted:
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
+}
+
+// parseQ reads a qvalue: 0 or 1 with at most three decimals.
+func parseQ(s string) (int, bool) {
+	if s == "" || len(s) > 5 || (s[0] != '0' && s[0] != '1') {
+		return 0, false
+	}
+	q := int(s[0]-'0') * 1000
+	if len(s) == 1 {
+		return q, true
+	}
+	if s[1] != '.' {
+		return 0, false
+	}
+	unit := 100
+	for _, d := range []byte(s[2:]) {
+		if d < '0' || d > '9' {
+			return 0, false
+		}
+		q += int(d-'0') * unit
+		unit /= 10
+	}
+	return q, q <= 1000
+}
+
+// Prefer returns the media type of offers that the Accept lines prefer: the
+// highest weight, then the earlier offer. Without Accept it is the first offer;
+// "" means that none is acceptable (RFC 9110, section 12.5.1).
+func Prefer(accept []string, offers ...string) string {
+	ranges := ParseWeighted(accept)
+	if len(accept) == 0 || len(ranges) == 0 {
+		return offers[0]
+	}
+	best, bestQ := "", 0
+	for _, o := range offers {
+		if q := quality(ranges, o); q > bestQ {
+			best, bestQ = o, q
+		}
+	}
+	return best
+}
+
+// quality is the weight of the most specific range that covers a media type.
+func quality(ranges []Weighted, offer string) int {
+	kind, params, _ := strings.Cut(offer, ";")
+	kind = strings.ToLower(strings.TrimSpace(kind))
+	main, _, _ := strings.Cut(kind, "/")
+	params = strings.ReplaceAll(strings.ToLower(params), " ", "")
+	q, rank := 0, -1
+	for _, r := range ranges {
+		got := -1
+		switch {
+		case r.Value == kind && r.Params == "":
+			got = 2
+		case r.Value == kind && strings.EqualFold(strings.ReplaceAll(r.Params, " ", ""), params):
+			got = 3
+		case r.Value == main+"/*" && r.Params == "":
+			got = 1
+		case r.Value == "*/*" && r.Params == "":
+			got = 0
+		}
+		if got > rank {
+			q, rank = r.Q, got
+		}
+	}
+	return q
+}
+
+// CodingQ returns the weight that Accept-Encoding gives a content coding
+// (RFC 9110, section 12.5.3). present tells whether the field was sent.
+func CodingQ(ranges []Weighted, present bool, coding string) int {
+	if !present {
+		if coding == "identity" {
+			return 1000
+		}
+		return 0
+	}
+	star := -1
+	for _, r := range ranges {
+		if r.Value == coding || (coding == "gzip" && r.Value == "x-gzip") {
+			return r.Q
+		}
+		if r.Value == "*" {
+			star = r.Q
+		}
+	}
+	switch {
+	case star >= 0:
+		return star
+	case coding == "identity":
+		return 1 // acceptable, after whatever was named
+	}
+	return 0
+}

@@ -1,0 +1,322 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+type autoKind uint8
+
+const (
+	autoNone autoKind = iota
+	autoNotFound
+	autoMethod
+	autoOptions
+	autoRedirect
+)
+
+// route finds the handler of a request and notes the match in the Context.
+func (a *App) route(c *Context) Handler {
+	rt := a.current()
+	r := c.req
+	if r.URL.Path == "*" && r.Method == http.MethodOptions {
+		var all methodSet
+		for _, o := range rt.routes {
+			all |= o.bit
+			if o.bit == mGet {
+				all |= mHead
+			}
+		}
+		return c.automatic(rt, nil, autoOptions, all)
+	}
+	c.path, c.escaped = canonical(r.URL)
+	c.m.reset(rt.bit(r.Method))
+	c.m.loose = a.opts.NoRedirectClean
+	host := r.Host
+	if r.Method == http.MethodConnect && r.URL.Host != "" {
+		host = r.URL.Host
+	}
+	table := rt.hostTable(host)
+	found, where := rt.find(table, c.path, &c.m)
+	if found != nil {
+		if c.m.exact(found) || !a.slashRedirect(c, rt, table, where) {
+			c.route, c.matched = found, true
+			return *found.run.Load()
+		}
+		return c.automatic(rt, found, autoRedirect, 0)
+	}
+	return a.missed(c, rt, table)
+}
+
+// hostTable returns the table of a host, nil when no route names it.
+func (rt *router) hostTable(host string) *table {
+	if len(rt.hosts) == 0 {
+		return nil
+	}
+	return rt.hosts[hostName(host)]
+}
+
+// find looks into the table of the host, then into the one for all hosts.
+func (rt *router) find(host *table, path string, m *match) (*Route, *table) {
+	if path == "" || path[0] != '/' {
+		return nil, nil
+	}
+	if host != nil {
+		if r := host.lookup(path, m); r != nil {
+			return r, host
+		}
+		m.n = 0
+	}
+	return rt.plain.lookup(path, m), rt.plain
+}
+
+// slashRedirect decides on the redirect from /a to /a/ when /a reached only a
+// rest: it is due when /a/ is matched exactly. As in net/http, a deeper rest
+// would otherwise hide the subtree that the client means.
+func (a *App) slashRedirect(c *Context, rt *router, host, where *table) bool {
+	path := c.path
+	if a.opts.NoRedirectSlash || c.req.Method == http.MethodConnect || path[len(path)-1] == '/' {
+		return false
+	}
+	depth := uint64(1) << min(strings.Count(path, "/")+1, 63)
+	kept := c.m
+	for _, t := range [2]*table{host, rt.plain} {
+		if t == nil || t.slashes&depth == 0 {
+			continue
+		}
+		c.m.reset(kept.bit)
+		if r := t.lookupSlash(path, &c.m); r != nil && c.m.exact(r) {
+			c.redirectTo(path + "/")
+			return c.location != ""
+		}
+		if t == where {
+			break // what the other table has stays behind the match we have
+		}
+	}
+	c.m = kept
+	return false
+}
+
+// missed answers a path without route: by redirect, 405, OPTIONS or 404.
+func (a *App) missed(c *Context, rt *router, host *table) Handler {
+	method, path := c.req.Method, c.path
+	allow, miss := c.m.allow, c.m.miss
+	if path != "" && path[0] == '/' && method != http.MethodConnect {
+		if target, r := a.redirectTarget(c, rt, host); r != nil {
+			if c.redirectTo(target); c.location != "" {
+				return c.automatic(rt, r, autoRedirect, 0)
+			}
+		}
+	}
+	c.m.n = 0
+	if miss == nil {
+		return c.automatic(rt, nil, autoNotFound, 0)
+	}
+	if method == http.MethodOptions {
+		return c.automatic(rt, miss, autoOptions, allow)
+	}
+	return c.automatic(rt, miss, autoMethod, allow)
+}
+
+// redirectTarget returns the path that the client should have asked for.
+func (a *App) redirectTarget(c *Context, rt *router, host *table) (string, *Route) {
+	try := func(path string) *Route {
+		c.m.reset(c.m.bit)
+		r, _ := rt.find(host, path, &c.m)
+		return r
+	}
+	path := c.path
+	if clean := cleanPath(path); clean != path {
+		if a.opts.NoRedirectClean {
+			return "", nil
+		}
+		if r := try(clean); r != nil {
+			return clean, r
+		}
+		path = clean
+	}
+	if !a.opts.NoRedirectSlash {
+		if path[len(path)-1] != '/' {
+			if r := try(path + "/"); r != nil && c.m.exact(r) {
+				return path + "/", r
+			}
+		} else if len(path) > 1 {
+			if r := try(path[:len(path)-1]); r != nil && c.m.exact(r) {
+				return path[:len(path)-1], r
+			}
+		}
+	}
+	if a.opts.FixCase {
+		if fixed, ok := rt.fixCase(c.req.Host, path, c.m.bit); ok {
+			if r := try(fixed); r != nil {
+				return fixed, r
+			}
+		}
+	}
+	return "", nil
+}
+
+// fixCase returns path in the spelling of the first route whose literals differ
+// from it in nothing but case.
+func (rt *router) fixCase(host, path string, bit methodSet) (string, bool) {
+	segs := strings.Split(path[1:], "/")
+	host = hostName(host)
+next:
+	for _, r := range rt.routes {
+		if (r.host != "" && r.host != host) || (r.bit != 0 && r.bit != bit && (r.bit != mGet || bit != mHead)) {
+			continue
+		}
+		fixed := make([]string, 0, len(segs))
+		for i, s := range r.pattern.segs {
+			if s.kind == segRest && i <= len(segs) {
+				fixed = append(fixed, segs[i:]...)
+				break
+			}
+			switch {
+			case i >= len(segs):
+				continue next
+			case s.kind == segLiteral && strings.EqualFold(s.text, segs[i]):
+				fixed = append(fixed, s.text)
+			case s.kind == segParam && s.matches(segs[i]):
+				fixed = append(fixed, segs[i])
+			default:
+				continue next
+			}
+		}
+		if out := "/" + strings.Join(fixed, "/"); len(fixed) == len(segs) && out != path {
+			return out, true
+		}
+	}
+	return "", false
+}
+
+// redirectTo sets the target of an automatic redirect, unless a browser could
+// read it as another host: //host, or /\host, which it takes for //host.
+func (c *Context) redirectTo(path string) {
+	target := escapeCanonical(path)
+	if !localTarget(target) {
+		return
+	}
+	if q := c.req.URL.RawQuery; q != "" || c.req.URL.ForceQuery {
+		target += "?" + q
+	}
+	c.location = target
+}
+
+func localTarget(target string) bool {
+	return target != "" && target[0] == '/' && (len(target) == 1 || (target[1] != '/' && target[1] != '\\'))
+}
+
+// automatic prepares an answer of the App's own and returns it wrapped in the
+// middleware of the group it falls to: the deeper one of the group that
+// registered the route r and the group with the longest prefix of the path.
+func (c *Context) automatic(rt *router, r *Route, kind autoKind, allow methodSet) Handler {
+	c.auto = kind
+	c.route = nil
+	if kind == autoMethod || kind == autoOptions {
+		c.res.w.Header()["Allow"] = rt.allow(allow)
+	}
+	g := rt.answersFor(c.req.Host, c.path)
+	if r != nil {
+		if own := rt.answers[r.group]; len(own.segs) >= len(g.segs) || (own.host != "" && g.host == "") {
+			g = own
+		}
+	}
+	c.answers = g
+	return g.auto
+}
+
+// answers is what one group says by itself. It is immutable.
+type answers struct {
+	host     string
+	segs     []segment
+	auto     Handler // automatic, under the group's middleware
+	notFound Handler
+	noMethod Handler
+}
+
+// answers makes the group's answers; what it does not set comes from outer.
+func (g *Group) answers(outer *answers) *answers {
+	an := &answers{host: g.host, segs: g.segs, notFound: g.notFound, noMethod: g.noMethod}
+	if outer != nil && an.notFound == nil {
+		an.notFound = outer.notFound
+	}
+	if outer != nil && an.noMethod == nil {
+		an.noMethod = outer.noMethod
+	}
+	an.auto = compose(g.stack(), automatic)
+	return an
+}
+
+func (rt *router) answersFor(host, path string) *answers {
+	for _, g := range rt.groups {
+		if (g.host == "" || g.host == hostName(host)) && g.covers(path) {
+			return g
+		}
+	}
+	return rt.groups[len(rt.groups)-1]
+}
+
+// covers reports whether path lies at or below the group's prefix.
+func (g *answers) covers(path string) bool {
+	rest := path
+	for _, s := range g.segs {
+		if rest == "" || rest[0] != '/' {
+			return false
+		}
+		seg := rest[1:]
+		if i := strings.IndexByte(seg, '/'); i >= 0 {
+			seg = seg[:i]
+		}
+		if !s.matches(seg) {
+			return false
+		}
+		rest = rest[1+len(seg):]
+	}
+	return true
+}
+
+// automatic is the innermost handler of the App's own answers.
+func automatic(c *Context) error {
+	switch c.auto {
+	case autoRedirect:
+		return c.Redirect(http.StatusTemporaryRedirect, c.location)
+	case autoOptions:
+		return c.NoContent(http.StatusNoContent)
+	case autoMethod:
+		if h := c.answers.noMethod; h != nil {
+			return h(c)
+		}
+		return ErrMethodNotAllowed
+	}
+	if h := c.answers.notFound; h != nil {
+		return h(c)
+	}
+	return ErrNotFound
+}
+
+// cutSegments removes the first n segments of an escaped path and returns what
+// is left decoded and, when the escapes matter, as it was.
+func cutSegments(escaped string, n int) (path, raw string) {
+	rest := escaped
+	for ; n > 0 && rest != ""; n-- {
+		i := strings.IndexByte(rest[1:], '/')
+		if i < 0 {
+			rest = ""
+			break
+		}
+		rest = rest[1+i:]
+	}
+	if rest == "" {
+		rest = "/"
+	}
+	path, err := url.PathUnescape(rest)
+	if err != nil {
+		return rest, ""
+	}
+	if (&url.URL{Path: path}).EscapedPath() == rest {
+		return path, ""
+	}
+	return path, rest
+}

@@ -1,0 +1,222 @@
+package web
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+)
+
+// response is the writer at the bottom of a request: it notes status and
+// length, keeps bodies off answers that have none, and drops those of HEAD.
+type response struct {
+	w        http.ResponseWriter
+	req      *http.Request
+	status   atomic.Int32 // atomic with bytes: a time budget answers beside the handler
+	bytes    atomic.Int64
+	limit    int64 // bytes of body allowed; 0 is no limit
+	skipped  int64 // body bytes dropped because of HEAD
+	head     bool
+	hijacked bool
+	flushed  bool
+	sent     bool // the status line is out
+	flights  *flights
+}
+
+func (w *response) reset(rw http.ResponseWriter, r *http.Request) {
+	w.w, w.req, w.head = rw, r, r.Method == http.MethodHead
+}
+
+func (w *response) clear() {
+	w.w, w.req, w.flights = nil, nil, nil
+	w.status.Store(0)
+	w.bytes.Store(0)
+	w.limit, w.skipped = 0, 0
+	w.head, w.hijacked, w.flushed, w.sent = false, false, false, false
+}
+
+// Unwrap lets http.ResponseController reach the server's writer.
+func (w *response) Unwrap() http.ResponseWriter { return w.w }
+
+func (w *response) Header() http.Header { return w.w.Header() }
+
+func bodyless(status int) bool {
+	return status < 200 || status == http.StatusNoContent || status == http.StatusNotModified
+}
+
+func (w *response) WriteHeader(code int) {
+	if w.status.Load() != 0 || w.hijacked {
+		return
+	}
+	if code >= 100 && code < 200 && code != http.StatusSwitchingProtocols {
+		w.w.WriteHeader(code) // informational: the answer is still to come (RFC 9110, section 15.2)
+		return
+	}
+	w.status.Store(int32(code)) //nolint:gosec // a status is small
+	if bodyless(code) {
+		delete(w.w.Header(), "Content-Length")
+	}
+	if w.head && !bodyless(code) {
+		return // sent by end or Flush, when the length is known
+	}
+	w.send()
+}
+
+func (w *response) send() {
+	if !w.sent {
+		w.sent = true
+		w.w.WriteHeader(int(w.status.Load()))
+	}
+}
+
+// before readies the answer for n bytes of body and returns how many may pass.
+func (w *response) before(n int64, sample []byte) error {
+	if w.hijacked {
+		return http.ErrHijacked
+	}
+	if w.status.Load() == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	if bodyless(int(w.status.Load())) {
+		return http.ErrBodyNotAllowed
+	}
+	if w.limit > 0 && w.bytes.Load()+w.skipped+n > w.limit {
+		return ErrResponseTooLarge
+	}
+	if w.head && w.skipped == 0 && len(sample) > 0 {
+		h := w.w.Header()
+		if h["Content-Type"] == nil && h["Content-Encoding"] == nil && h["Transfer-Encoding"] == nil {
+			h.Set("Content-Type", http.DetectContentType(sample)) // what net/http does for GET
+		}
+	}
+	return nil
+}
+
+func (w *response) Write(p []byte) (int, error) {
+	if err := w.before(int64(len(p)), p); err != nil {
+		return 0, err
+	}
+	if w.head {
+		w.skipped += int64(len(p))
+		return len(p), nil
+	}
+	n, err := w.w.Write(p)
+	w.bytes.Add(int64(n))
+	return n, err
+}
+
+// WriteString writes s without copying it where the server can.
+func (w *response) WriteString(s string) (int, error) {
+	var sample []byte
+	if w.head {
+		sample = []byte(s[:min(len(s), 512)])
+	}
+	if err := w.before(int64(len(s)), sample); err != nil {
+		return 0, err
+	}
+	if w.head {
+		w.skipped += int64(len(s))
+		return len(s), nil
+	}
+	n, err := io.WriteString(w.w, s)
+	w.bytes.Add(int64(n))
+	return n, err
+}
+
+// ReadFrom hands the source to the server's writer, which copies a file to a
+// TCP connection inside the kernel.
+func (w *response) ReadFrom(src io.Reader) (int64, error) {
+	rf, ok := w.w.(io.ReaderFrom)
+	if !ok || w.head || w.limit > 0 {
+		return io.Copy(struct{ io.Writer }{w}, src)
+	}
+	if err := w.before(0, nil); err != nil {
+		return 0, err
+	}
+	n, err := rf.ReadFrom(src)
+	w.bytes.Add(n)
+	return n, err
+}
+
+// FlushError sends what is buffered.
+func (w *response) FlushError() error {
+	if w.hijacked {
+		return http.ErrHijacked
+	}
+	if w.status.Load() == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	w.flushed = true
+	w.send()
+	return http.NewResponseController(w.w).Flush()
+}
+
+// Flush is FlushError for the old interface.
+func (w *response) Flush() {
+	_ = w.FlushError() // http.Flusher has no way to say so
+}
+
+// Hijack takes the connection over. The server then tracks it until it is closed.
+func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(w.w).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	w.hijacked = true
+	if w.status.Load() == 0 {
+		w.status.Store(http.StatusSwitchingProtocols)
+	}
+	if w.flights != nil {
+		conn = w.flights.track(conn, w.req)
+	}
+	return conn, rw, nil
+}
+
+// end commits an answer that is complete. A HEAD answer gets the Content-Length
+// that net/http would have computed for the same GET.
+func (w *response) end() {
+	if w.status.Load() == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.sent {
+		return
+	}
+	if h := w.w.Header(); w.head && !w.flushed && w.skipped <= 2048 && h["Content-Length"] == nil &&
+		h["Transfer-Encoding"] == nil {
+		h["Content-Length"] = contentLength(int(w.skipped))
+	}
+	w.send()
+}
+
+// ErrResponseTooLarge ends an answer that outgrows Budgets.ResponseBytes.
+var ErrResponseTooLarge = errors.New("web: response exceeds its budget")
+
+// shortLengths are the header values of short answers, made once.
+var shortLengths = func() []string {
+	v := make([]string, 2049)
+	for i := range v {
+		v[i] = strconv.Itoa(i)
+	}
+	return v
+}()
+
+// contentLength returns the header value for n; short ones are shared.
+func contentLength(n int) []string {
+	if n < len(shortLengths) {
+		return shortLengths[n : n+1 : n+1]
+	}
+	return []string{strconv.Itoa(n)}
+}
+
+// Header values that never change. Length equals capacity, so that appending to
+// one in a header map copies it.
+var (
+	valueNosniff = []string{"nosniff"}
+	valueJSON    = []string{"application/json"}
+	valueText    = []string{"text/plain; charset=utf-8"}
+	valueHTML    = []string{"text/html; charset=utf-8"}
+	valueProblem = []string{"application/problem+json"}
+)
