@@ -519,7 +519,7 @@ func (p *parser) limit(name string, limit int) error {
 func position(text []byte, at int) (line, column int) {
 	line = 1
 	start := 0
-	for i := 0; i < at; i++ {
+	for i := range at {
 		switch text[i] {
 		case '\n':
 			line++

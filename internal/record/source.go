@@ -111,7 +111,7 @@ func (p *Parameter) Text(raw json.RawMessage) (string, *RequestError) {
 	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
 		return "", wrong
 	}
-	ok := true
+	var ok bool
 	switch p.Type {
 	case Date:
 		_, err := time.Parse(time.DateOnly, s)

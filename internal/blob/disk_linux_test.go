@@ -1,0 +1,115 @@
+package blob_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"example.com/quire/internal/blob"
+	"example.com/quire/internal/blob/blobtest"
+	"example.com/quire/internal/record"
+)
+
+// A real file system that is full. Where mounting is not allowed, TestEveryFault
+// has the same errors from a layer that makes them.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); errors.Is(err, unix.EPERM) {
+		t.Skip("mounting a small tmpfs needs CAP_SYS_ADMIN: run as root")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	s := open(t, dir)
+	kept := blobtest.Put(t, s, []byte("kept before"))
+	// Write until nothing more fits, then a little more.
+	for number := uint64(1); ; number++ {
+		h, err := keep(t.Context(), s, blobtest.Bytes(number, 50_000))
+		if err == nil {
+			if number > 10 {
+				t.Fatal("256 KiB took more than 500 KB")
+			}
+			if _, err := blobtest.Get(t, s, h); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if !errors.Is(err, record.ErrNoSpace) || !errors.Is(err, unix.ENOSPC) {
+			t.Fatalf("blob %d: %v, want no space", number, err)
+		}
+		if number < 3 {
+			t.Fatalf("blob %d already failed", number)
+		}
+		break
+	}
+	if left := stray(t, dir); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	if got, err := blobtest.Get(t, s, kept); err != nil || string(got) != "kept before" {
+		t.Errorf("the blob from before: %v", err)
+	}
+	// Space comes back: the store goes on.
+	if err := os.Remove(blobFile(dir, record.Sum(blobtest.Bytes(1, 50_000)))); err != nil {
+		t.Fatal(err)
+	}
+	blobtest.Put(t, s, blobtest.Bytes(100, 40_000))
+}
+
+// asNobody runs f as a user to whom permission bits apply, whoever runs the
+// tests. The identity belongs to one thread, which ends with its goroutine.
+func asNobody(t *testing.T, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if os.Geteuid() == 0 {
+			runtime.LockOSThread() // never unlocked: no other goroutine gets this thread
+			if _, err := unix.SetfsuidRetUid(65534); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+		f()
+	}()
+	<-done
+}
+
+func TestUnwritableDirectory(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	kept := blobtest.Put(t, s, []byte("kept before"))
+	chmod := func(mode fs.FileMode) {
+		for _, d := range []string{dir, filepath.Join(dir, "tmp"), filepath.Dir(blobFile(dir, kept))} {
+			if err := os.Chmod(d, mode); err != nil { //nolint:gosec // the mode is what is tested
+				t.Fatal(err)
+			}
+		}
+	}
+	chmod(0o555)
+	asNobody(t, func() {
+		if _, err := keep(t.Context(), s, []byte("new")); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("commit: %v, want permission denied", err)
+		}
+		// A new store in a directory that nobody may write to.
+		if s, err := blob.Open(blob.Config{Dir: filepath.Join(dir, "new")}); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("open: %v, %v, want permission denied", s, err)
+		}
+	})
+	if left := stray(t, dir); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	chmod(0o700)
+	blobtest.Put(t, s, []byte("new"))
+	if got, err := blobtest.Get(t, s, kept); err != nil || string(got) != "kept before" {
+		t.Errorf("the blob from before: %v", err)
+	}
+}

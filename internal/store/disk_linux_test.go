@@ -1,0 +1,106 @@
+package store_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"example.com/quire/internal/record"
+	"example.com/quire/internal/store"
+	"example.com/quire/internal/store/storetest"
+)
+
+// On a full disk the save fails, what was saved stays, and when there is space
+// again the same store saves again: a COMMIT that failed has not left the one
+// writing connection inside its transaction.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=512k"); errors.Is(err, unix.EPERM) {
+		t.Skip("mounting a small tmpfs needs CAP_SYS_ADMIN: run as root")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	ballast := filepath.Join(dir, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 100_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, filepath.Join(dir, "quire.db"))
+	var kept []record.Hash
+	for number := 0; ; number++ {
+		d, receipt := storetest.Document(t, record.Local, number)
+		_, created, err := s.Save(t.Context(), d, receipt, "daily")
+		if err == nil {
+			if kept = append(kept, d.ID); number > 5000 {
+				t.Fatal("the disk does not fill up")
+			}
+			continue
+		}
+		if !errors.Is(err, record.ErrNoSpace) || created {
+			t.Fatalf("document %d: created %v, %v, want no space", number, created, err)
+		}
+		break
+	}
+	if len(kept) == 0 {
+		t.Fatal("nothing was saved")
+	}
+	check := func(more int) {
+		t.Helper()
+		for _, id := range kept {
+			if _, err := s.Document(t.Context(), record.Local, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if head, err := s.VerifyAudit(t.Context()); err != nil || head.Lines != int64(2*(len(kept)+more)) {
+			t.Errorf("audit log: %+v, %v, want %d lines", head, err, 2*(len(kept)+more))
+		}
+	}
+	check(0)
+	d, receipt := storetest.Document(t, record.Local, 10_000)
+	for range 3 { // it stays full, and every save says so
+		if _, _, err := s.Save(t.Context(), d, receipt, "daily"); !errors.Is(err, record.ErrNoSpace) {
+			t.Fatalf("on the full disk: %v", err)
+		}
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if _, created, err := s.Save(t.Context(), d, receipt, "daily"); err != nil || !created {
+		t.Fatalf("with space again: created %v, %v", created, err)
+	}
+	check(1)
+}
+
+func TestUnwritableDirectory(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o555); err != nil { //nolint:gosec // the mode is what is tested
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if os.Geteuid() == 0 {
+			runtime.LockOSThread() // never unlocked: the thread, which is somebody else now, ends with its goroutine
+			if _, err := unix.SetfsuidRetUid(65534); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+		if s, err := store.Open(t.Context(), store.Config{File: filepath.Join(dir, "quire.db")}); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("open: %v, %v, want permission denied", s, err)
+		}
+	}()
+	<-done
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}

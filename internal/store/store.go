@@ -1,0 +1,216 @@
+// Package store keeps the state of Quire in SQL: documents with their receipts,
+// what stands under which report, and the audit log.
+//
+// The embedded database is SQLite in write-ahead mode with synchronous=FULL:
+// what a method has acknowledged survives a loss of power. One connection
+// writes, several read beside it. Every question carries its space, and what
+// belongs to another space is not found.
+//
+// The audit log is one chain over all spaces: each line is canonical JSON that
+// holds the hash of the line before it, triggers refuse to change or delete a
+// line, and every receipt's hash stands in the line that was written in the
+// same transaction. VerifyAudit walks it.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"example.com/quire/internal/record"
+)
+
+// Config says where the state is kept.
+type Config struct {
+	// File is the database, made when it is not there (0600); beside it SQLite
+	// keeps FILE-wal and FILE-shm. Its directory has to be there.
+	File string
+	// ReadOnly opens an existing database to read from, beside the process that
+	// writes. Its schema has to be this program's.
+	ReadOnly bool
+	// Now is the clock of the audit log. Nil: time.Now.
+	Now func() time.Time
+}
+
+// Store keeps documents in SQLite. It is safe for concurrent use. It fills
+// record.Documents.
+type Store struct {
+	write *sql.DB // one connection; nil when read-only
+	read  *sql.DB
+	now   func() time.Time
+}
+
+// ErrReadOnly is returned by methods that write when the store was opened to
+// read only.
+var ErrReadOnly = errors.New("store: opened read-only")
+
+const (
+	busyTimeout = 5 * time.Second // another process, such as a backup, may hold the lock
+	readers     = 4               // at least so many connections read
+)
+
+// Open opens the database and brings its schema up to date. A database whose
+// schema is newer than this program, or whose migrations are not this
+// program's, is refused with a *SchemaError and stays as it is.
+func Open(ctx context.Context, c Config) (*Store, error) {
+	if c.File == "" {
+		return nil, errors.New("store open: no file given")
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	s := &Store{now: c.Now}
+	fail := func(err error) (*Store, error) {
+		return nil, errors.Join(fmt.Errorf("store open %s: %w", c.File, known(err)), s.Close())
+	}
+	var err error
+	if !c.ReadOnly {
+		if err := makeFile(c.File); err != nil {
+			return fail(err)
+		}
+		if s.write, err = connect(c.File, "rwc", "journal_mode(WAL)", "synchronous(FULL)"); err != nil {
+			return fail(err)
+		}
+		s.write.SetMaxOpenConns(1)
+		if err := s.migrate(ctx); err != nil {
+			return fail(err)
+		}
+	}
+	if s.read, err = connect(c.File, "ro", "query_only(1)"); err != nil {
+		return fail(err)
+	}
+	n := max(readers, runtime.GOMAXPROCS(0))
+	s.read.SetMaxOpenConns(n)
+	s.read.SetMaxIdleConns(n)
+	if err := s.checkSchema(ctx); err != nil {
+		return fail(err)
+	}
+	return s, nil
+}
+
+// Close waits for what is running and closes the database.
+func (s *Store) Close() error {
+	var errs []error
+	if s.read != nil { // before the writer: the last one to leave folds the log into the file
+		errs = append(errs, s.read.Close())
+	}
+	if s.write != nil {
+		errs = append(errs, s.write.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("store close: %w", err)
+	}
+	return nil
+}
+
+// makeFile makes an empty file that only its owner may read, which SQLite
+// takes over with its mode for the files beside it, and makes its name durable.
+func makeFile(name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" {
+		return nil // a directory cannot be synced there; see package blob
+	}
+	d, err := os.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// connect returns connections to the file in the mode, each with the pragmas.
+func connect(file, mode string, pragmas ...string) (*sql.DB, error) {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.ToSlash(abs)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive letter, https://www.sqlite.org/uri.html section 3.1
+	}
+	q := url.Values{
+		"mode":          {mode},
+		"_busy_timeout": {fmt.Sprint(busyTimeout.Milliseconds())},
+		"_pragma":       append([]string{"foreign_keys(1)", "trusted_schema(0)"}, pragmas...),
+		"_dqs":          {"0"},
+		"_defensive":    {"1"},
+		"_error_rc":     {"1"},
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}
+	connector, err := sqlite.NewConnector(u.String())
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// sqliteFull is SQLITE_FULL, https://www.sqlite.org/rescode.html.
+const sqliteFull = 13
+
+// known makes an error of a full disk one that is record.ErrNoSpace too.
+func known(err error) error {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqliteFull {
+		return fmt.Errorf("%w: %w", record.ErrNoSpace, err)
+	}
+	return err
+}
+
+// transact runs f between BEGIN IMMEDIATE and COMMIT on the writing connection.
+// database/sql's own transactions count as over when their COMMIT failed, while
+// SQLite keeps such a one open (a full disk), and the only connection would
+// never write again: here a failed COMMIT is rolled back like a failed f.
+func (s *Store) transact(ctx context.Context, f func(ctx context.Context, tx *sql.Conn) error) (err error) {
+	if s.write == nil {
+		return ErrReadOnly
+	}
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return known(err)
+	}
+	// The end of a transaction is not for the caller's context to interrupt.
+	sure := context.WithoutCancel(ctx)
+	err = f(ctx, conn)
+	if err == nil {
+		if _, err = conn.ExecContext(sure, "COMMIT"); err == nil {
+			return nil
+		}
+	}
+	if _, rollback := conn.ExecContext(sure, "ROLLBACK"); rollback != nil && !strings.Contains(rollback.Error(), "no transaction is active") {
+		err = errors.Join(err, rollback)
+	}
+	return known(err)
+}
+
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Truncate(record.TimePrecision).Format(timeLayout)
+}
+
+func parseTime(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	return time.Parse(timeLayout, s)
+}
