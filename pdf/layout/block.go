@@ -1,0 +1,287 @@
+package layout
+
+import (
+	"example.com/quire/pdf/text"
+)
+
+// block is a node with its lines broken and its sizes known. Blocks are drawn
+// once and then dropped.
+type block interface {
+	// size is the height.
+	size() Length
+	// baseline is the distance from the top to the first baseline; ok is false
+	// when no text comes first.
+	baseline() (l Length, ok bool)
+	// split cuts the block so that the head is no higher than avail. A nil head
+	// means that nothing fits; a nil tail that all does. With force, the page is
+	// empty: what may be torn is torn.
+	split(avail Length, force bool) (head, tail block)
+	// draw puts the block on the page with its top left corner at x, y.
+	draw(p *painter, x, y Length)
+}
+
+// painter draws on a page.
+type painter struct {
+	page *Page
+	// lastRule is the rule drawn last, so that the borders of rows that touch are
+	// drawn once.
+	rules []RectItem
+}
+
+func (p *painter) fill(x, y, w, h Length, c Color) {
+	if c.None() || w <= 0 || h <= 0 {
+		return
+	}
+	p.page.Back = append(p.page.Back, RectItem{x, y, w, h, c})
+}
+
+// rule draws a line; all lines come after all backgrounds.
+func (p *painter) rule(x, y, w, h Length, c Color) {
+	if w <= 0 || h <= 0 {
+		return
+	}
+	if c.None() {
+		c = Black
+	}
+	r := RectItem{x, y, w, h, c}
+	if n := len(p.rules); n > 0 && p.rules[n-1] == r {
+		return
+	}
+	p.rules = append(p.rules, r)
+}
+
+// frame draws a border inside the rectangle's edge.
+func (p *painter) frame(x, y, w, h Length, b *Border) {
+	if b == nil || b.Width <= 0 {
+		return
+	}
+	t := b.Width
+	p.rule(x, y, w, t, b.Color)
+	p.rule(x, y+h-t, w, t, b.Color)
+	p.rule(x, y+t, t, h-2*t, b.Color)
+	p.rule(x+w-t, y+t, t, h-2*t, b.Color)
+}
+
+// finish moves the rules behind the backgrounds.
+func (p *painter) finish() {
+	p.page.Back = append(p.page.Back, p.rules...)
+	p.rules = p.rules[:0]
+}
+
+// para is a paragraph of lines at one leading.
+type para struct {
+	lines          []text.Line
+	styles         []PieceStyle
+	face           *face
+	art            Artifact
+	widow, orphans int
+	links          bool // some piece is a link
+}
+
+func (b *para) size() Length { return Length(len(b.lines)) * b.face.lead }
+
+func (b *para) baseline() (Length, bool) { return b.face.base, len(b.lines) > 0 }
+
+func (b *para) split(avail Length, force bool) (block, block) {
+	n := len(b.lines)
+	fit := int(min(avail/b.face.lead, Length(n)))
+	if fit >= n {
+		return b, nil
+	}
+	if !force {
+		if n-fit < b.widow {
+			fit = n - b.widow
+		}
+		if fit < min(b.orphans, n) {
+			return nil, b
+		}
+	}
+	if fit <= 0 {
+		return nil, b
+	}
+	head, tail := *b, *b
+	head.lines, tail.lines = b.lines[:fit], b.lines[fit:]
+	return &head, &tail
+}
+
+func (b *para) draw(p *painter, x, y Length) {
+	for i := range b.lines {
+		line := &b.lines[i]
+		base := y + b.face.base
+		if len(line.Items) > 0 {
+			p.page.Items = append(p.page.Items, Item{Text: &TextItem{
+				X: x, Y: base, Line: line, Pieces: b.styles, Artifact: b.art,
+			}})
+		}
+		if b.links {
+			b.areas(p, line, x, base)
+		}
+		y += b.face.lead
+	}
+}
+
+// areas adds the rectangles of the links on a line, one per link.
+func (b *para) areas(p *painter, line *text.Line, x, base Length) {
+	for i := 0; i < len(line.Items); {
+		l := b.styles[line.Items[i].Piece].Link
+		j := i + 1
+		for j < len(line.Items) && b.styles[line.Items[j].Piece].Link == l {
+			j++
+		}
+		if l != nil {
+			k := j
+			for k > i+1 && line.Items[k-1].Space {
+				k--
+			}
+			from, to := line.Items[i].X, line.Items[k-1].X+line.Items[k-1].W
+			p.page.Links = append(p.page.Links, LinkArea{
+				X: x + from, Y: base - b.face.ascent, W: to - from, H: b.face.ascent + b.face.descent, Link: l,
+			})
+		}
+		i = j
+	}
+}
+
+// space is empty height.
+type space struct{ h Length }
+
+func (b space) size() Length                         { return b.h }
+func (b space) baseline() (Length, bool)             { return 0, false }
+func (b space) draw(*painter, Length, Length)        {}
+func (b space) split(Length, bool) (block, block)    { return space{}, nil } // it ends with the page
+func (b *picture) baseline() (Length, bool)          { return 0, false }
+func (b *picture) size() Length                      { return b.h }
+func (b line) size() Length                          { return b.thick }
+func (b line) baseline() (Length, bool)              { return 0, false }
+func (b line) split(a Length, _ bool) (block, block) { return whole(b, a) }
+func (b line) draw(p *painter, x, y Length)          { p.rule(x, y, b.w, b.thick, b.color) }
+
+// line is a horizontal rule.
+type line struct {
+	w, thick Length
+	color    Color
+}
+
+// whole splits what cannot be split.
+func whole(b block, avail Length) (block, block) {
+	if b.size() <= avail {
+		return b, nil
+	}
+	return nil, b
+}
+
+// picture is an image.
+type picture struct {
+	item ImageItem
+	dx   Length // from the left edge of its place
+	w, h Length
+	link *Link
+}
+
+func (b *picture) split(avail Length, _ bool) (block, block) { return whole(b, avail) }
+
+func (b *picture) draw(p *painter, x, y Length) {
+	it := b.item
+	it.X, it.Y, it.W, it.H = x+b.dx, y, b.w, b.h
+	p.page.Items = append(p.page.Items, Item{Image: &it})
+	if b.link != nil {
+		p.page.Links = append(p.page.Links, LinkArea{X: it.X, Y: y, W: b.w, H: b.h, Link: b.link})
+	}
+}
+
+// labelled is a list item: a label beside a body.
+type labelled struct {
+	label  *para // nil once it is drawn
+	indent Length
+	body   *stack
+}
+
+func (b *labelled) size() Length {
+	h := b.body.size()
+	if b.label != nil {
+		h = max(h, b.label.size()+b.drop())
+	}
+	return h
+}
+
+// drop is how far the label moves down to stand on the baseline of the body's
+// first line.
+func (b *labelled) drop() Length {
+	base, ok := b.body.baseline()
+	if !ok {
+		return 0
+	}
+	return max(0, base-b.label.face.base)
+}
+
+func (b *labelled) baseline() (Length, bool) { return b.body.baseline() }
+
+func (b *labelled) split(avail Length, force bool) (block, block) {
+	if b.size() <= avail {
+		return b, nil
+	}
+	head, tail := b.body.split(avail, force)
+	if head == nil || b.label != nil && b.label.size()+b.drop() > avail {
+		return nil, b
+	}
+	if tail == nil {
+		return b, nil
+	}
+	return &labelled{label: b.label, indent: b.indent, body: head.(*stack)},
+		&labelled{indent: b.indent, body: tail.(*stack)}
+}
+
+func (b *labelled) draw(p *painter, x, y Length) {
+	if b.label != nil {
+		b.label.draw(p, x, y+b.drop())
+	}
+	b.body.draw(p, x+b.indent, y)
+}
+
+// box is a frame around a stack.
+type box struct {
+	w      Length
+	pad    Edges
+	border *Border
+	back   Color
+	body   *stack
+}
+
+func (b *box) edge() Length {
+	if b.border == nil {
+		return 0
+	}
+	return b.border.Width
+}
+
+func (b *box) around() Length { return b.pad.Top + b.pad.Bottom + 2*b.edge() }
+
+func (b *box) size() Length { return b.body.size() + b.around() }
+
+func (b *box) baseline() (Length, bool) {
+	l, ok := b.body.baseline()
+	return l + b.pad.Top + b.edge(), ok
+}
+
+func (b *box) split(avail Length, force bool) (block, block) {
+	if b.size() <= avail {
+		return b, nil
+	}
+	head, tail := b.body.split(avail-b.around(), force)
+	if head == nil {
+		return nil, b
+	}
+	if tail == nil {
+		return b, nil
+	}
+	one, two := *b, *b
+	one.body, two.body = head.(*stack), tail.(*stack)
+	return &one, &two
+}
+
+func (b *box) draw(p *painter, x, y Length) {
+	h := b.size()
+	p.fill(x, y, b.w, h, b.back)
+	p.frame(x, y, b.w, h, b.border)
+	b.body.draw(p, x+b.pad.Left+b.edge(), y+b.pad.Top+b.edge())
+}

@@ -1,0 +1,498 @@
+package layout
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/draw"
+	"example.com/quire/pdf/text"
+)
+
+// maker turns nodes into blocks. It belongs to one render.
+type maker struct {
+	ctx           context.Context
+	opt           Options
+	limits        diag.Limits
+	set           *text.Setter
+	faces         map[*Style]*face
+	derivedStyles map[derived]*Style
+	images        map[imageKey]*draw.Image
+	begun         []*Elem
+	warnings      []diag.Diagnostic
+	pieces        []text.Piece
+	depth         int64
+	anchors       map[string]*Source
+
+	// of running content:
+	art         Artifact
+	page, total string // what page() and pages() print
+	aside       *Elem  // made when a link needs it
+	asideP      *Elem  // its paragraph, the parent of the links
+}
+
+// imageKey names image data within one render, which keeps the data alive.
+type imageKey struct {
+	first *byte
+	n     int
+}
+
+// env is what a node takes over from its parent.
+type env struct {
+	style *Style
+	elem  *Elem // parent of the elements
+	width Length
+}
+
+// elem makes a block element, nil when the document is not tagged or the
+// content is an artifact.
+func (m *maker) elem(parent *Elem, role Role, src *Source, lang string) *Elem {
+	if !m.opt.Tagged || m.art != ArtifactNone {
+		return nil
+	}
+	e := &Elem{Role: role, Parent: parent, Src: src, Lang: lang}
+	m.begun = append(m.begun, e)
+	return e
+}
+
+// inline makes an element within a line.
+func (m *maker) inline(parent *Elem, role Role, src *Source, lang string) *Elem {
+	if !m.opt.Tagged || parent == nil {
+		return nil
+	}
+	return &Elem{Role: role, Parent: parent, Src: src, Lang: lang, Inline: true}
+}
+
+// linkParent is the element that a link hangs in: that of its block, or for
+// running content an Aside, since a link is never an artifact (ISO 14289-2,
+// 8.2.5.20).
+func (m *maker) linkParent(parent *Elem, src *Source) *Elem {
+	if !m.opt.Tagged || parent != nil || m.art == ArtifactNone {
+		return parent
+	}
+	if m.art == ArtifactRepeat {
+		return nil
+	}
+	if m.aside == nil {
+		m.aside = &Elem{Role: RoleAside, Src: src}
+		m.asideP = &Elem{Role: RoleP, Parent: m.aside, Src: src}
+		m.begun = append(m.begun, m.aside, m.asideP)
+	}
+	return m.asideP
+}
+
+// entries turns nodes into entries of the given width.
+func (m *maker) entries(nodes []Node, en env) ([]entry, error) {
+	m.depth++
+	defer func() { m.depth-- }()
+	out := make([]entry, 0, len(nodes))
+	for _, n := range nodes {
+		if err := m.deep(n); err != nil {
+			return nil, err
+		}
+		if _, ok := n.(*PageBreak); ok || n.Common().BreakBefore {
+			return nil, failed(at(n.Common().Src, "L305", "a page cannot end inside a block"))
+		}
+		if t, ok := n.(*Table); ok {
+			es, err := m.nestedTable(t, en)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, es...)
+			continue
+		}
+		e, err := m.entry(n, en)
+		if err != nil {
+			return nil, err
+		}
+		if e.b != nil {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+func (m *maker) deep(n Node) error {
+	if m.depth <= m.limits.BoxDepth {
+		return nil
+	}
+	place := ""
+	if src := n.Common().Src; src != nil {
+		place = src.File + ":" + strconv.Itoa(src.Line) + ":" + strconv.Itoa(src.Col)
+	}
+	return diag.Check("BoxDepth", m.depth, m.limits.BoxDepth, place)
+}
+
+func (m *maker) stack(nodes []Node, en env) (*stack, error) {
+	es, err := m.entries(nodes, en)
+	if err != nil {
+		return nil, err
+	}
+	return &stack{es}, nil
+}
+
+// entry turns any node but a table into an entry. A nil block draws nothing.
+func (m *maker) entry(n Node, en env) (entry, error) {
+	c := n.Common()
+	e := entry{keepNext: c.KeepWithNext, keep: c.KeepTogether, breakBefore: c.BreakBefore, src: c.Src}
+	if c.Style != nil {
+		en.style = c.Style
+		e.before, e.after = c.Style.SpaceBefore, c.Style.SpaceAfter
+	}
+	var el *Elem
+	var err error
+	switch n := n.(type) {
+	case *Text:
+		el = m.elem(en.elem, RoleP, c.Src, c.Lang)
+		e.b, err = m.text(n.Spans, en, el, c.Src, "")
+	case *Heading:
+		e.keepNext = true
+		if c.Style == nil {
+			en.style = m.derive(en.style, max(n.Level, 1))
+			e.before, e.after = en.style.SpaceBefore, en.style.SpaceAfter
+		}
+		if el = m.elem(en.elem, RoleH, c.Src, c.Lang); el != nil {
+			el.Level = n.Level
+		}
+		e.b, err = m.text(n.Spans, en, el, c.Src, "")
+	case *List:
+		if c.Style == nil {
+			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)
+		}
+		if el = m.elem(en.elem, RoleL, c.Src, c.Lang); el != nil {
+			el.Marker = n.Marker
+		}
+		en.elem = el
+		e.b, err = m.list(n, en)
+	case *Beside:
+		e.b, err = m.beside(n, en)
+	case *Box:
+		e.b, err = m.box(n, en)
+	case *Image:
+		e.b, el, err = m.image(n, en)
+	case *Rule:
+		e.b = line{w: en.width, thick: n.Thickness, color: n.Color}
+		if n.Thickness <= 0 {
+			e.b = line{w: en.width, thick: Pt / 2, color: n.Color}
+		}
+		if c.Style == nil {
+			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
+		}
+	case *Spacer:
+		e.b = space{n.Height}
+	default:
+		return e, failed(at(c.Src, "L305", "%T cannot stand here", n))
+	}
+	if err != nil {
+		return e, err
+	}
+	e.done = el
+	return e, m.mark(&e, n, el)
+}
+
+// halfLine is half the leading of a style: the space around blocks that ask for
+// none.
+func (m *maker) halfLine(s *Style) Length {
+	if s.Leading > 0 {
+		return s.Leading / 2
+	}
+	return max(s.Size, 0) * 5 / 8
+}
+
+// mark notes the anchor and the outline item of a node.
+func (m *maker) mark(e *entry, n Node, el *Elem) error {
+	c := n.Common()
+	if m.art != ArtifactNone || c.Anchor == "" && c.Bookmark == "" {
+		return nil
+	}
+	if c.Anchor != "" {
+		if _, dup := m.anchors[c.Anchor]; dup {
+			return failed(at(c.Src, "L311", "anchor %q is given twice", c.Anchor))
+		}
+		m.anchors[c.Anchor] = c.Src
+		if el != nil {
+			el.Anchor = c.Anchor
+		}
+	}
+	level := c.BookmarkLevel
+	if level == 0 {
+		level = 1
+		if h, ok := n.(*Heading); ok {
+			level = max(h.Level, 1)
+		}
+	}
+	e.mark = &Mark{Anchor: c.Anchor, Bookmark: c.Bookmark, Level: level, Elem: el, Src: c.Src}
+	return nil
+}
+
+// text breaks spans into a paragraph. Every span without a link of its own has
+// the link of the block.
+func (m *maker) text(spans []Span, en env, el *Elem, src *Source, link string) (block, error) {
+	f, err := m.face(en.style, src)
+	if err != nil {
+		return nil, err
+	}
+	b := &para{face: f, art: m.art, widow: f.style.Widows, orphans: f.style.Orphans}
+	if b.widow <= 0 {
+		b.widow = 2
+	}
+	if b.orphans <= 0 {
+		b.orphans = 2
+	}
+	if err := m.spans(b, spans, el, src, link); err != nil {
+		return nil, err
+	}
+	if m.art == ArtifactNone && m.opt.Tagged && el == nil {
+		b.art = ArtifactLayout
+	}
+	b.lines, err = m.set.Set(m.pieces, en.width, f.align)
+	if err != nil {
+		return nil, m.setError(err, src)
+	}
+	return b, nil
+}
+
+// spans fills m.pieces and the styles of b.
+func (m *maker) spans(b *para, spans []Span, el *Elem, src *Source, link string) error {
+	m.pieces = m.pieces[:0]
+	b.styles = make([]PieceStyle, 0, len(spans))
+	var last *Link
+	for i := range spans {
+		s := &spans[i]
+		t := m.spanText(s)
+		if t == "" {
+			continue
+		}
+		ps := PieceStyle{Size: b.face.size, Color: b.face.color, Elem: el}
+		if target := firstOf(s.Link, link); target != "" {
+			if last == nil || last.Target != target {
+				last = &Link{Target: target, Src: src}
+				last.Elem = m.inline(m.linkParent(el, src), RoleLink, src, "")
+			}
+			last.Text += t
+			if m.art != ArtifactRepeat {
+				ps.Link = last
+				b.links = true
+			}
+			ps.Elem = last.Elem
+		} else {
+			last = nil
+		}
+		ps.Elem = m.marked(ps.Elem, s, src)
+		c, err := m.chain(b.face, variantOf(s), src)
+		if err != nil {
+			return err
+		}
+		m.pieces = append(m.pieces, text.Piece{Text: t, Chain: c, Size: b.face.size})
+		b.styles = append(b.styles, ps)
+	}
+	return nil
+}
+
+// marked wraps the element of a span in those that its markup means.
+func (m *maker) marked(el *Elem, s *Span, src *Source) *Elem {
+	if el == nil {
+		return nil
+	}
+	if s.Lang != "" {
+		el = m.inline(el, RoleSpan, src, s.Lang)
+	}
+	if s.Bold {
+		el = m.inline(el, RoleStrong, src, "")
+	}
+	if s.Italic {
+		el = m.inline(el, RoleEm, src, "")
+	}
+	if s.Code {
+		el = m.inline(el, RoleCode, src, "")
+	}
+	return el
+}
+
+func (m *maker) spanText(s *Span) string {
+	switch s.Kind {
+	case SpanPage:
+		return m.page
+	case SpanPages:
+		return m.total
+	default:
+		return text.Clean(s.Text)
+	}
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// list lays out the items with their labels right-aligned before them.
+func (m *maker) list(n *List, en env) (block, error) {
+	f, err := m.face(en.style, n.Src)
+	if err != nil {
+		return nil, err
+	}
+	start := n.Start
+	if start == 0 {
+		start = 1
+	}
+	label := func(i int) string {
+		if n.Marker == MarkerDecimal {
+			return strconv.Itoa(start+i) + "."
+		}
+		return "\u2022"
+	}
+	c, err := m.chain(f, 0, n.Src)
+	if err != nil {
+		return nil, err
+	}
+	var wide Length
+	for _, i := range [2]int{0, max(len(n.Items)-1, 0)} {
+		_, w, err := m.set.Measure([]text.Piece{{Text: label(i), Chain: c, Size: f.size}})
+		if err != nil {
+			return nil, m.setError(err, n.Src)
+		}
+		wide = max(wide, w)
+	}
+	wide = max(wide, f.size*3/5)
+	indent := wide + f.size/2
+	out := &stack{entries: make([]entry, 0, len(n.Items))}
+	list := en.elem
+	for i := range n.Items {
+		item := &n.Items[i]
+		src := item.Src
+		if src == nil {
+			src = n.Src
+		}
+		li := m.elem(list, RoleLI, src, "")
+		lbl := m.elem(li, RoleLbl, src, "")
+		lp, err := m.label(label(i), f, wide, lbl, src)
+		if err != nil {
+			return nil, err
+		}
+		body := m.elem(li, RoleLBody, src, "")
+		st, err := m.stack(item.Nodes, env{style: m.derive(en.style, derivedPlain), elem: body, width: en.width - indent})
+		if err != nil {
+			return nil, err
+		}
+		after := f.lead / 6
+		out.entries = append(out.entries, entry{
+			b: &labelled{label: lp, indent: indent, body: st}, before: after, after: after, src: src,
+		})
+	}
+	return out, nil
+}
+
+func (m *maker) label(s string, f *face, width Length, el *Elem, src *Source) (*para, error) {
+	c, err := m.chain(f, 0, src)
+	if err != nil {
+		return nil, err
+	}
+	b := &para{face: f, art: m.art, widow: 1, orphans: 1}
+	b.styles = []PieceStyle{{Size: f.size, Color: f.color, Elem: el}}
+	m.pieces = append(m.pieces[:0], text.Piece{Text: s, Chain: c, Size: f.size})
+	if b.lines, err = m.set.Set(m.pieces, width, text.Right); err != nil {
+		return nil, m.setError(err, src)
+	}
+	return b, nil
+}
+
+func (m *maker) box(n *Box, en env) (block, error) {
+	b := &box{w: en.width, pad: n.Padding, border: n.Border, back: n.Background}
+	en.width -= n.Padding.Left + n.Padding.Right + 2*b.edge()
+	st, err := m.stack(n.Nodes, en)
+	if err != nil {
+		return nil, err
+	}
+	b.body = st
+	return b, nil
+}
+
+// image reads the picture and finds its size.
+func (m *maker) image(n *Image, en env) (block, *Elem, error) {
+	if len(n.Data) == 0 {
+		return nil, nil, failed(at(n.Src, "L307", "image %s: no data", n.Name))
+	}
+	key := imageKey{&n.Data[0], len(n.Data)}
+	img, ok := m.images[key]
+	if !ok {
+		var err error
+		if img, err = m.opt.Image(n.Data); err != nil {
+			return nil, nil, failed(at(n.Src, "L307", "image %s: %s", n.Name, err))
+		}
+		m.images[key] = img
+	}
+	iw, ih := Length(img.Width()), Length(img.Height())
+	w, h := n.Width, n.Height
+	switch {
+	case w > 0 && h > 0:
+		if n.Fit == FitContain {
+			if w*ih <= h*iw {
+				h = w * ih / iw
+			} else {
+				w = h * iw / ih
+			}
+		}
+	case w > 0:
+		h = w * ih / iw
+	case h > 0:
+		w = h * iw / ih
+	default:
+		w, h = iw*In/96, ih*In/96
+		if w > en.width {
+			w, h = en.width, en.width*ih/iw
+		}
+	}
+	if w > en.width && en.width > 0 {
+		m.warnings = append(m.warnings, warning(at(n.Src, "L304", "image %s is %s wide in a place of %s and was made smaller", n.Name, mm(w), mm(en.width))))
+		w, h = en.width, en.width*h/w
+	}
+	b := &picture{w: w, h: h, item: ImageItem{Image: img, Artifact: m.art}}
+	switch en.style.Align {
+	case AlignRight:
+		b.dx = en.width - w
+	case AlignCenter:
+		b.dx = (en.width - w) / 2
+	}
+	return b, m.pictureElem(b, n, en), nil
+}
+
+// pictureElem tags a picture: a Figure, in a Link when it has one. It returns
+// the block element.
+func (m *maker) pictureElem(b *picture, n *Image, en env) *Elem {
+	parent := en.elem
+	var top *Elem
+	if n.Link != "" && m.art != ArtifactRepeat {
+		b.link = &Link{Target: n.Link, Src: n.Src, Text: n.Alt}
+		hang := m.linkParent(parent, n.Src)
+		if m.opt.Tagged && m.art == ArtifactNone {
+			// A Link stands within a line of text: give it a paragraph.
+			hang = m.elem(parent, RoleP, n.Src, n.Lang)
+			top = hang
+		}
+		b.link.Elem = m.inline(hang, RoleLink, n.Src, "")
+		parent = b.link.Elem
+	}
+	switch {
+	case n.Decorative && b.link == nil:
+		if m.art == ArtifactNone {
+			b.item.Artifact = ArtifactLayout
+		}
+	case b.link != nil:
+		b.item.Elem = m.inline(parent, RoleFigure, n.Src, n.Lang)
+	default:
+		b.item.Elem = m.elem(parent, RoleFigure, n.Src, n.Lang)
+		top = b.item.Elem
+	}
+	if b.item.Elem != nil {
+		b.item.Elem.Alt = strings.TrimSpace(n.Alt)
+	}
+	return top
+}
+
+func warning(d diag.Diagnostic) diag.Diagnostic {
+	d.Severity = diag.SeverityWarning
+	return d
+}

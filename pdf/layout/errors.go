@@ -1,0 +1,89 @@
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/text"
+)
+
+// The codes of layout:
+//
+//	L301 does not fit on an empty page
+//	L302 a single character is wider than its line
+//	L303 table rows are not regular: spans that overlap, too many or too few cells
+//	L304 warning: an image is wider than its place and was made smaller
+//	L305 a page break where no page can end
+//	L306 fixed widths are more than the width there is
+//	L307 an image that cannot be read
+//	L308 a link to an anchor that is not in the document
+//	L309 running content grew beyond the place kept for it
+//	L311 an anchor given twice
+//	F401 no glyph for a character
+//	F402 a script that is not supported
+//	F403 no such font family, weight or slope
+func at(src *Source, code, format string, args ...any) diag.Diagnostic {
+	d := diag.Diagnostic{Code: code, Message: fmt.Sprintf(format, args...)}
+	if src != nil {
+		d.File, d.Line, d.Col, d.Path = src.File, src.Line, src.Col, src.Path
+	}
+	return d
+}
+
+// Place fills in where src stands.
+func (src *Source) Place(d diag.Diagnostic) diag.Diagnostic {
+	if src != nil {
+		d.File, d.Line, d.Col, d.Path = src.File, src.Line, src.Col, src.Path
+	}
+	return d
+}
+
+func failed(ds ...diag.Diagnostic) error { return &diag.DiagnosticError{Diagnostics: ds} }
+
+// fontError puts an error of the font layer at its place.
+func (m *maker) fontError(err error, src *Source) error {
+	d := at(src, "F403", "%s", err)
+	var family *font.FamilyError
+	if errors.As(err, &family) {
+		d.Message = fmt.Sprintf("no font family %q", family.Family)
+		d.Suggestion = "there are " + strings.Join(family.Known, ", ")
+	}
+	return failed(d)
+}
+
+func (m *maker) noStyle(q text.Query, match font.Match, src *Source) error {
+	what := "bold"
+	if match.NoItalic {
+		what = "italic"
+	}
+	return failed(at(src, "F403", "font family %q has no %s face", q.Family, what))
+}
+
+// setError puts an error of line breaking at its place.
+func (m *maker) setError(err error, src *Source) error {
+	var (
+		glyph  *text.MissingGlyphError
+		script *text.ScriptError
+		narrow *text.NarrowError
+	)
+	switch {
+	case errors.As(err, &glyph):
+		d := at(src, "F401", "no glyph for U+%04X in %q", glyph.Rune, glyph.Text)
+		d.Suggestion = "tried " + strings.Join(glyph.Fonts, ", ")
+		return failed(d)
+	case errors.As(err, &script):
+		return failed(at(src, "F402", "%s", script))
+	case errors.As(err, &narrow):
+		return failed(at(src, "L302", "%s", narrow))
+	}
+	return err
+}
+
+// mm prints a length for messages.
+func mm(l Length) string {
+	tenths := (l*254 + In/2) / In // 1/10 mm
+	return fmt.Sprintf("%d.%d mm", tenths/10, tenths%10)
+}

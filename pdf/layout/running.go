@@ -1,0 +1,192 @@
+package layout
+
+import (
+	"slices"
+	"strconv"
+)
+
+// runningGap is the space between running content and body, runningEdge the
+// least between running content and the edge of the sheet.
+const (
+	runningGap  = 12 * Pt
+	runningEdge = 18 * Pt
+)
+
+// running holds the heights kept for header and footer, equal on all pages.
+type running struct{ head, foot Length }
+
+// pick returns the content for a page.
+func (r *Running) pick(page int) []Node {
+	switch {
+	case page == 1 && r.First != nil:
+		return r.First
+	case page%2 == 1 && r.Odd != nil:
+		return r.Odd
+	case page%2 == 0 && r.Even != nil:
+		return r.Even
+	case page > 1 && r.Other != nil:
+		return r.Other
+	}
+	return r.All
+}
+
+func (r *Running) lists() [5][]Node {
+	return [5][]Node{r.First, r.Odd, r.Even, r.Other, r.All}
+}
+
+// measureRunning sizes the body: below the highest header and above the highest
+// footer. Page numbers are measured at the most digits they may have.
+func (f *flow) measureRunning() error {
+	m := f.master
+	f.left, f.width = m.Margins.Left, m.Width-m.Margins.Left-m.Margins.Right
+	widest := "8" + strconv.FormatInt(f.m.limits.Pages, 10)[1:]
+	for _, side := range []struct {
+		r   *Running
+		h   *Length
+		art Artifact
+	}{{&f.doc.Header, &f.running.head, ArtifactHeader}, {&f.doc.Footer, &f.running.foot, ArtifactFooter}} {
+		for _, nodes := range side.r.lists() {
+			st, err := f.runningStack(nodes, side.art, widest, widest)
+			if err != nil {
+				return err
+			}
+			*side.h = max(*side.h, st.size())
+		}
+	}
+	f.m.begun, f.m.aside, f.m.warnings = nil, nil, nil
+	f.top, f.bottom = m.Margins.Top, m.Height-m.Margins.Bottom
+	f.headBottom, f.footTop = f.top-runningGap, f.bottom+runningGap
+	if f.running.head > 0 {
+		f.headBottom = max(f.headBottom, runningEdge+f.running.head)
+		f.top = f.headBottom + runningGap
+	}
+	if f.running.foot > 0 {
+		f.footTop = min(f.footTop, m.Height-runningEdge-f.running.foot)
+		f.bottom = f.footTop - runningGap
+	}
+	if f.bottom-f.top < 20*Pt || f.width < 20*Pt {
+		return failed(at(nil, "L306", "margins and running content leave a body of %s by %s", mm(f.width), mm(f.bottom-f.top)))
+	}
+	return nil
+}
+
+// runningStack lays out running content.
+func (f *flow) runningStack(nodes []Node, art Artifact, page, total string) (*stack, error) {
+	f.m.art, f.m.page, f.m.total = art, page, total
+	defer func() { f.m.art, f.m.page, f.m.total = ArtifactNone, "", "" }()
+	return f.m.stack(nodes, f.env())
+}
+
+// dress adds border and running content to the page that closes. What asks for
+// the number of pages waits.
+func (f *flow) dress() error {
+	if b := f.master.Border; b != nil && b.Width > 0 {
+		m := f.master.Margins
+		inset := min(m.Top, m.Right, m.Bottom, m.Left) / 2
+		f.painter.frame(inset, inset, f.master.Width-2*inset, f.master.Height-2*inset, b)
+	}
+	waits := false
+	for _, art := range [2]Artifact{ArtifactHeader, ArtifactFooter} {
+		nodes := f.side(art).pick(f.number)
+		if wantsTotal(nodes) {
+			waits = true
+			continue
+		}
+		if err := f.drawRunning(nodes, art, ""); err != nil {
+			return err
+		}
+	}
+	f.endAside()
+	if waits {
+		f.waits = append(f.waits, f.number)
+	}
+	return nil
+}
+
+func (f *flow) side(art Artifact) *Running {
+	if art == ArtifactHeader {
+		return &f.doc.Header
+	}
+	return &f.doc.Footer
+}
+
+// endAside closes the element that holds the links of the running content.
+func (f *flow) endAside() {
+	if f.m.aside != nil {
+		f.page.Done = append(f.page.Done, f.m.aside)
+		f.m.aside, f.m.asideP = nil, nil
+	}
+}
+
+func (f *flow) drawRunning(nodes []Node, art Artifact, total string) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	st, err := f.runningStack(nodes, art, strconv.Itoa(f.page.Number), total)
+	if err != nil {
+		return err
+	}
+	h := st.size()
+	kept, y := f.running.head, f.headBottom-h
+	if art == ArtifactFooter {
+		kept, y = f.running.foot, f.footTop
+	}
+	if h > kept {
+		return failed(at(nodes[0].Common().Src, "L309", "running content of page %d is %s high, measured were %s", f.page.Number, mm(h), mm(kept)))
+	}
+	st.draw(&f.painter, f.left, y)
+	return nil
+}
+
+// late makes what had to wait for the number of pages.
+func (f *flow) late() error {
+	total := strconv.Itoa(f.number)
+	for _, n := range f.waits {
+		if err := f.m.ctx.Err(); err != nil {
+			return err
+		}
+		f.page.reset(n, &f.master)
+		for _, art := range [2]Artifact{ArtifactHeader, ArtifactFooter} {
+			nodes := f.side(art).pick(n)
+			if !wantsTotal(nodes) {
+				continue
+			}
+			if err := f.drawRunning(nodes, art, total); err != nil {
+				return err
+			}
+		}
+		f.endAside()
+		f.painter.finish()
+		f.page.Begun = append(f.page.Begun, f.m.begun...)
+		f.m.begun = slices.Delete(f.m.begun, 0, len(f.m.begun))
+		if err := f.sink.Late(&f.page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wantsTotal reports whether some span prints the number of pages.
+func wantsTotal(nodes []Node) bool {
+	return slices.ContainsFunc(nodes, func(n Node) bool {
+		switch n := n.(type) {
+		case *Text:
+			return spansWant(n.Spans)
+		case *Heading:
+			return spansWant(n.Spans)
+		case *Box:
+			return wantsTotal(n.Nodes)
+		case *Beside:
+			return slices.ContainsFunc(n.Cells, wantsTotal)
+		case *List:
+			return slices.ContainsFunc(n.Items, func(i ListItem) bool { return wantsTotal(i.Nodes) })
+		case *Table:
+			return true // its rows are read once, so they are not looked through
+		}
+		return false
+	})
+}
+
+func spansWant(spans []Span) bool {
+	return slices.ContainsFunc(spans, func(s Span) bool { return s.Kind == SpanPages })
+}

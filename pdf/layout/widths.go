@@ -1,0 +1,77 @@
+package layout
+
+// widths shares total among columns: fixed and percent columns first, then auto
+// columns between the least and the most their content asks for, then fractions
+// of what is left. least and most are read for auto columns only.
+func widths(cols []Width, total Length, least, most []Length) []Length {
+	out := make([]Length, len(cols))
+	var used, shares Length
+	autos := 0
+	for i, w := range cols {
+		switch w.Kind {
+		case WidthFixed:
+			out[i] = w.Value
+		case WidthPercent:
+			out[i] = total * w.Value / (100 * 1024)
+		case WidthFraction:
+			shares += fraction(w)
+		case WidthAuto:
+			autos++
+		}
+		used += out[i]
+	}
+	left := total - used
+	if autos > 0 {
+		left -= autoWidths(cols, out, left, shares, least, most)
+	}
+	if shares > 0 && left > 0 {
+		// Cumulated, so that the fractions add up to all that is left.
+		var sum, given Length
+		for i, w := range cols {
+			if w.Kind == WidthFraction {
+				sum += fraction(w)
+				end := left * sum / shares
+				out[i] = end - given
+				given = end
+			}
+		}
+	}
+	return out
+}
+
+func fraction(w Width) Length {
+	if w.Value <= 0 {
+		return 1024
+	}
+	return w.Value
+}
+
+// autoWidths fills in the auto columns and returns their sum.
+func autoWidths(cols []Width, out []Length, left, shares Length, least, most []Length) Length {
+	var need, want Length
+	for i, w := range cols {
+		if w.Kind == WidthAuto {
+			need += least[i]
+			want += most[i]
+		}
+	}
+	if shares > 0 {
+		left -= min(left/4, 72*Pt) // the fractions keep something
+	}
+	var sum Length
+	for i, w := range cols {
+		if w.Kind != WidthAuto {
+			continue
+		}
+		switch {
+		case want <= left:
+			out[i] = most[i]
+		case need >= left || want == need:
+			out[i] = max(0, left) * least[i] / max(need, 1)
+		default:
+			out[i] = least[i] + (left-need)*(most[i]-least[i])/(want-need)
+		}
+		sum += out[i]
+	}
+	return sum
+}

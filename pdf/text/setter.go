@@ -1,0 +1,484 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Align is how lines fill their width.
+type Align uint8
+
+// The alignments.
+const (
+	Left Align = iota
+	Right
+	Center
+	Justify
+)
+
+// Piece is a stretch of a paragraph in one style.
+type Piece struct {
+	Text  string
+	Chain *Chain
+	Size  Length
+}
+
+// Item is a placed piece of a line: the glyphs of Part at X from the line's left
+// end. W is the advance it takes up, which for a space of a justified line is
+// more than Part's own.
+type Item struct {
+	Part  *Part
+	X, W  Length
+	kern  Length // moves it towards the item before, unless it opens a line
+	Piece int32  // index of the piece it is from
+	Space bool
+}
+
+// Line is one line of a paragraph.
+type Line struct {
+	Items []Item
+	// Width is the natural width, without the space that ends the line.
+	Width Length
+}
+
+// NarrowError says that a single character is wider than the line.
+type NarrowError struct {
+	Text        string
+	Need, Width Length
+}
+
+// Error names the character and both widths.
+func (e *NarrowError) Error() string {
+	return fmt.Sprintf("%q is %d.%02d pt wide and the line %d.%02d pt", e.Text,
+		e.Need/Pt, e.Need%Pt*100/Pt, e.Width/Pt, e.Width%Pt*100/Pt)
+}
+
+// Setter breaks paragraphs into lines. It keeps buffers between calls and is for
+// one goroutine at a time. The lines it returns stay valid.
+type Setter struct {
+	t      *Typesetter
+	breaks []Break
+	joined []byte
+	long   []Item
+	ends   []int
+
+	items []Item // chunk that lines are cut from
+	lines []Line // likewise
+
+	// the line being filled: items[lineStart:segStart] is settled,
+	// items[segStart:] is the stretch since the last break opportunity.
+	lineStart, segStart int
+	firstLine           int
+	x                   Length // width of the settled items, spaces included
+	width               Length
+	align               Align
+	pieces              []Piece
+}
+
+// NewSetter returns a setter over t.
+func NewSetter(t *Typesetter) *Setter { return &Setter{t: t} }
+
+// Unlimited is a width that no line reaches.
+const Unlimited Length = 1 << 40
+
+// Set breaks pieces, which make up one paragraph, into lines of the given width:
+// greedily, at the opportunities of UAX #14; a stretch wider than a whole line
+// breaks between graphemes. Errors are *MissingGlyphError, *ScriptError and
+// *NarrowError.
+func (s *Setter) Set(pieces []Piece, width Length, align Align) ([]Line, error) {
+	s.open(pieces, width, align)
+	full := s.join(pieces)
+	s.breaks = breaks(s.t.seg, s.breaks[:0], full)
+	pos, bi := 0, 0
+	for pi := range pieces {
+		end := pos + len(pieces[pi].Text)
+		for pos < end {
+			stop := end
+			atBreak, hard := false, false
+			if bi < len(s.breaks) && s.breaks[bi].Pos <= end {
+				stop, atBreak, hard = s.breaks[bi].Pos, true, s.breaks[bi].Mandatory
+				bi++
+			}
+			seg := full[pos:stop]
+			if hard || stop == len(full) {
+				seg = strings.TrimRight(seg, "\r\n\v\f\u0085\u2028\u2029")
+			}
+			if err := s.add(pi, seg); err != nil {
+				return nil, err
+			}
+			if atBreak {
+				if err := s.settle(); err != nil {
+					return nil, err
+				}
+				if hard {
+					s.closeLine(len(s.items), true)
+				}
+			}
+			pos = stop
+		}
+	}
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
+	if len(s.items) > s.lineStart || len(full) > 0 && len(s.lines) == s.firstLine {
+		s.closeLine(len(s.items), true)
+	}
+	out := s.lines[s.firstLine:len(s.lines):len(s.lines)]
+	s.pieces = nil
+	return out, nil
+}
+
+// open starts a paragraph. The chunks are replaced before they are full of old
+// lines, so appending rarely moves a paragraph in the middle.
+func (s *Setter) open(pieces []Piece, width Length, align Align) {
+	const chunk = 1024
+	if cap(s.items)-len(s.items) < chunk/4 {
+		s.items = make([]Item, 0, chunk)
+	}
+	if cap(s.lines)-len(s.lines) < chunk/16 {
+		s.lines = make([]Line, 0, chunk/2)
+	}
+	s.lineStart, s.segStart = len(s.items), len(s.items)
+	s.firstLine = len(s.lines)
+	s.x, s.width, s.align, s.pieces = 0, width, align, pieces
+}
+
+func (s *Setter) join(pieces []Piece) string {
+	if len(pieces) == 1 {
+		return pieces[0].Text
+	}
+	s.joined = s.joined[:0]
+	for i := range pieces {
+		s.joined = append(s.joined, pieces[i].Text...)
+	}
+	return string(s.joined)
+}
+
+// add appends the items of seg, a stretch without break opportunity inside.
+func (s *Setter) add(pi int, seg string) error {
+	for len(seg) > 0 {
+		if seg[0] == ' ' || seg[0] == '\t' {
+			if err := s.addWord(pi, " ", true); err != nil {
+				return err
+			}
+			seg = seg[1:]
+			continue
+		}
+		n := strings.IndexAny(seg, " \t")
+		if n < 0 {
+			n = len(seg)
+		}
+		if err := s.addWord(pi, seg[:n], false); err != nil {
+			return err
+		}
+		seg = seg[n:]
+	}
+	return nil
+}
+
+func (s *Setter) addWord(pi int, w string, space bool) error {
+	p := &s.pieces[pi]
+	parts, err := s.t.shape(p.Chain, w)
+	if err != nil {
+		return err
+	}
+	for i := range parts {
+		s.push(Item{Part: &parts[i], W: parts[i].Width(p.Size), Piece: int32(pi), Space: space}) //nolint:gosec // G115: pieces are few
+	}
+	return nil
+}
+
+// push appends it with the kerning between it and the item before it.
+func (s *Setter) push(it Item) {
+	if n := len(s.items); n > s.lineStart && !it.Space {
+		prev := &s.items[n-1]
+		a, b := prev.Part, it.Part
+		if !prev.Space && a.Face == b.Face && len(a.Glyphs) > 0 && len(b.Glyphs) > 0 {
+			p, q := &s.pieces[prev.Piece], &s.pieces[it.Piece]
+			if p.Size == q.Size && !p.Chain.query.TabularFigures {
+				k := int64(a.Face.Kern(a.Glyphs[len(a.Glyphs)-1].ID, b.Glyphs[0].ID))
+				it.kern = Scale(k, q.Size, b.Face)
+			}
+		}
+	}
+	s.items = append(s.items, it)
+}
+
+// settle is called at a break opportunity: it moves the open stretch to the
+// settled part of the line, or ends the line before it.
+func (s *Setter) settle() error {
+	if len(s.items) == s.segStart {
+		return nil
+	}
+	w, all := s.measure(s.items[s.segStart:], s.lineStart == s.segStart)
+	switch {
+	case s.x+w <= s.width:
+		s.x += all
+		s.segStart = len(s.items)
+	case s.segStart > s.lineStart:
+		s.closeLine(s.segStart, false)
+		return s.settle()
+	default:
+		return s.breakLong()
+	}
+	return nil
+}
+
+// measure returns the width of items without and with the spaces at their end.
+// A soft hyphen at the end counts as the hyphen it may turn into.
+func (s *Setter) measure(items []Item, opensLine bool) (bare, all Length) {
+	for i := range items {
+		if i > 0 || !opensLine {
+			all += items[i].kern
+		}
+		all += items[i].W
+		if !items[i].Space {
+			bare = all
+		}
+	}
+	if last := &items[len(items)-1]; endsSoft(last) {
+		bare += s.hyphenWidth(last)
+	}
+	return bare, all
+}
+
+const softHyphen = "\u00AD"
+
+func endsSoft(it *Item) bool { return !it.Space && strings.HasSuffix(it.Part.Text, softHyphen) }
+
+func (s *Setter) hyphenWidth(it *Item) Length {
+	p := &s.pieces[it.Piece]
+	f := it.Part.Face
+	return Scale(int64(f.Advance(f.GlyphIndex('-'))), p.Size, f)
+}
+
+// hyphen is the item that a soft hyphen at a line end shows as. Its text is the
+// soft hyphen, so extraction can tell it from a typed one (ISO 32000-2,
+// 14.8.2.2.3).
+func (s *Setter) hyphen(it *Item) (Item, bool) {
+	f := it.Part.Face
+	id := f.GlyphIndex('-')
+	if id == 0 {
+		return Item{}, false
+	}
+	adv := f.Advance(id)
+	p := &Part{Face: f, Text: softHyphen, Glyphs: []Glyph{{ID: id, Advance: int32(adv)}}, Units: int64(adv)} //nolint:gosec // G115: 16 bits
+	return Item{Part: p, W: p.Width(s.pieces[it.Piece].Size), Piece: it.Piece}, true
+}
+
+// breakLong breaks the open stretch, which starts a line and is wider than it,
+// between graphemes.
+func (s *Setter) breakLong() error {
+	s.long = append(s.long[:0], s.items[s.segStart:]...)
+	s.items = s.items[:s.segStart]
+	for i := range s.long {
+		it := s.long[i]
+		if it.Space || s.x+it.W <= s.width {
+			s.push(it)
+			s.x += it.W
+			continue
+		}
+		if err := s.cut(&it); err != nil {
+			return err
+		}
+	}
+	s.segStart = len(s.items)
+	return nil
+}
+
+// cut places the graphemes of it, closing lines as they fill.
+func (s *Setter) cut(it *Item) error {
+	p := &s.pieces[it.Piece]
+	rest := it.Part.Text
+	for rest != "" {
+		s.ends = s.t.seg.Graphemes(s.ends[:0], rest)
+		take, parts, err := s.fitting(p, rest, s.width-s.x)
+		if err != nil {
+			return err
+		}
+		if take == 0 {
+			if len(s.items) > s.lineStart {
+				s.closeLine(len(s.items), false)
+				continue
+			}
+			one, err := s.t.shape(p.Chain, rest[:s.ends[0]])
+			if err != nil {
+				return err
+			}
+			return &NarrowError{Text: rest[:s.ends[0]], Need: partsWidth(one, p.Size), Width: s.width}
+		}
+		for i := range parts {
+			w := parts[i].Width(p.Size)
+			s.items = append(s.items, Item{Part: &parts[i], W: w, Piece: it.Piece})
+			s.x += w
+		}
+		s.segStart = len(s.items)
+		if rest = rest[take:]; rest != "" {
+			s.closeLine(len(s.items), false)
+		}
+	}
+	return nil
+}
+
+// fitting returns the longest prefix of graphemes (s.ends) of rest that is no
+// wider than avail, shaped.
+func (s *Setter) fitting(p *Piece, rest string, avail Length) (int, []Part, error) {
+	lo, hi := 0, len(s.ends) // the first lo graphemes fit
+	var best []Part
+	for lo < hi {
+		mid := (lo + hi + 1) / 2
+		parts, err := s.t.shapeNew(p.Chain, strings.Clone(rest[:s.ends[mid-1]]))
+		if err != nil {
+			return 0, nil, err
+		}
+		if partsWidth(parts, p.Size) <= avail {
+			lo, best = mid, parts
+		} else {
+			hi = mid - 1
+		}
+	}
+	if lo == 0 {
+		return 0, nil, nil
+	}
+	return s.ends[lo-1], best, nil
+}
+
+func partsWidth(parts []Part, size Length) Length {
+	var w Length
+	for i := range parts {
+		w += parts[i].Width(size)
+	}
+	return w
+}
+
+// closeLine ends the line before items[end]: it drops the spaces at its end but
+// one, so that extracted words stay apart, and places the rest.
+func (s *Setter) closeLine(end int, last bool) {
+	line := s.items[s.lineStart:end]
+	n, gaps := len(line), 0
+	for n > 0 && line[n-1].Space {
+		n--
+	}
+	if n < len(line) && !last && n > 0 {
+		line = line[:n+1]
+	} else {
+		line = line[:n]
+	}
+	if n > 0 && !last && endsSoft(&line[n-1]) {
+		if h, ok := s.hyphen(&line[n-1]); ok {
+			line = append(line[:n:n], h) // a line of its own memory: the tail stands behind
+			n++
+		}
+	}
+	x := Length(0)
+	for i := range line {
+		if i > 0 {
+			x += line[i].kern
+		}
+		line[i].X = x
+		x += line[i].W
+		if i < n && line[i].Space {
+			gaps++
+		}
+	}
+	natural := x
+	if n < len(line) {
+		natural -= line[n].W
+	}
+	s.justify(line, n, gaps, natural, last)
+	s.lines = append(s.lines, Line{Items: line[:len(line):len(line)], Width: natural})
+	s.lineStart, s.segStart, s.x = end, end, 0
+}
+
+// justify moves the items to where the alignment wants them.
+func (s *Setter) justify(line []Item, n, gaps int, natural Length, last bool) {
+	free := s.width - natural
+	if free <= 0 || s.width >= Unlimited {
+		return
+	}
+	var shift Length
+	switch s.align {
+	case Right:
+		shift = free
+	case Center:
+		shift = free / 2
+	case Justify:
+		if last || gaps == 0 {
+			return
+		}
+		// Every gap gets its share; what integer division leaves goes to the first
+		// ones, a unit each.
+		share, more := free/Length(gaps), free%Length(gaps)
+		for i := range line {
+			line[i].X += shift
+			if i < n && line[i].Space {
+				add := share
+				if more > 0 {
+					add, more = add+1, more-1
+				}
+				line[i].W += add
+				shift += add
+			}
+		}
+		return
+	default:
+		return
+	}
+	for i := range line {
+		line[i].X += shift
+	}
+}
+
+// Measure returns the width of the widest unbreakable stretch of the paragraph
+// and that of its longest line when only mandatory breaks end one.
+func (s *Setter) Measure(pieces []Piece) (least, most Length, err error) {
+	lines, err := s.Set(pieces, Unlimited, Left)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range lines {
+		most = max(most, lines[i].Width)
+	}
+	// The least width follows from the same opportunities.
+	s.open(pieces, Unlimited, Left)
+	full := s.join(pieces)
+	s.breaks = breaks(s.t.seg, s.breaks[:0], full)
+	pos, bi := 0, 0
+	var run Length
+	for pi := range pieces {
+		end := pos + len(pieces[pi].Text)
+		for pos < end {
+			stop, atBreak := end, false
+			if bi < len(s.breaks) && s.breaks[bi].Pos <= end {
+				stop, atBreak = s.breaks[bi].Pos, true
+				bi++
+			}
+			if seg := strings.TrimRight(full[pos:stop], " \t\r\n\v\f\u0085\u2028\u2029"); seg != "" {
+				n := len(s.items)
+				if err := s.add(pi, seg); err != nil {
+					return 0, 0, err
+				}
+				w, _ := s.measure(s.items[n:], true)
+				run += w
+			}
+			least = max(least, run)
+			if atBreak {
+				run = 0
+			}
+			pos = stop
+		}
+	}
+	s.items = s.items[:s.lineStart]
+	s.pieces = nil
+	return least, most, nil
+}
+
+// Clean returns s with invalid UTF-8 replaced by U+FFFD, s itself when it is
+// valid.
+func Clean(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}

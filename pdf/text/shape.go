@@ -1,0 +1,107 @@
+package text
+
+import (
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"example.com/quire/pdf/font"
+)
+
+// Glyph is one glyph of a shaped run. Advance is in font units and includes the
+// kerning towards the next glyph.
+type Glyph struct {
+	ID      font.GID
+	Advance int32
+	// Cluster is the byte offset of the text that the glyph stands for; glyphs of
+	// one cluster have the same.
+	Cluster int32
+}
+
+// Run is a piece of text for one face.
+type Run struct {
+	Text string
+	Lang string // BCP 47
+	// TabularFigures keeps digits at one width: no kerning beside a digit.
+	TabularFigures bool
+}
+
+// Shaper turns the text of a run into the glyphs of one face, appended to dst.
+// It retains no memory of its arguments and is safe for concurrent use. The face
+// covers every character of the run, composed or not.
+type Shaper interface {
+	Shape(dst []Glyph, f *font.Face, run Run) ([]Glyph, error)
+}
+
+// Latin shapes scripts whose letters stand side by side: one glyph per
+// character by the cmap, advances by hmtx, kerning by the face's pairs. A base
+// letter with combining marks becomes its composed character (Unicode NFC) where
+// the face has that.
+type Latin struct{}
+
+// Shape implements Shaper.
+func (Latin) Shape(dst []Glyph, f *font.Face, run Run) ([]Glyph, error) {
+	p := pen{dst: dst, face: f, prev: -1, tabular: run.TabularFigures}
+	s := run.Text
+	for i := 0; i < len(s); {
+		n := clusterLen(s[i:])
+		if n == 1 {
+			p.put(rune(s[i]), i)
+		} else {
+			for _, r := range composed(f, s[i:i+n]) {
+				p.put(r, i)
+			}
+		}
+		i += n
+	}
+	return p.dst, nil
+}
+
+// pen appends glyphs and remembers what the next one is kerned against.
+type pen struct {
+	dst       []Glyph
+	face      *font.Face
+	prev      int // index of the glyph before; -1: none
+	prevDigit bool
+	tabular   bool
+}
+
+func (p *pen) put(r rune, cluster int) {
+	if ignorable(r) {
+		return
+	}
+	id := p.face.GlyphIndex(r)
+	digit := p.tabular && r >= '0' && r <= '9'
+	if p.prev >= 0 && !digit && !p.prevDigit {
+		p.dst[p.prev].Advance += int32(p.face.Kern(p.dst[p.prev].ID, id)) //nolint:gosec // G115: kerning values have 16 bits
+	}
+	p.prev, p.prevDigit = len(p.dst), digit
+	//nolint:gosec // G115: advances have 16 bits and a word is no longer than its text, which Limits bound
+	p.dst = append(p.dst, Glyph{ID: id, Advance: int32(p.face.Advance(id)), Cluster: int32(cluster)})
+}
+
+// clusterLen returns the length of the first character of s with the combining
+// marks behind it.
+func clusterLen(s string) int {
+	_, n := utf8.DecodeRuneInString(s)
+	for n < len(s) {
+		if s[n] < 0xCC { // below U+0300: no mark
+			break
+		}
+		r, m := utf8.DecodeRuneInString(s[n:])
+		if !isMark(r) {
+			break
+		}
+		n += m
+	}
+	return n
+}
+
+// composed returns the form of the cluster that f has glyphs for: NFC, or the
+// cluster as it is.
+func composed(f *font.Face, cluster string) string {
+	if nfc := norm.NFC.String(cluster); nfc == cluster || f.Covers(nfc) {
+		return nfc
+	}
+	return cluster
+}
