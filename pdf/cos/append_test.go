@@ -2,6 +2,7 @@ package cos_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"math"
 	"math/big"
 	"strings"
@@ -137,7 +138,11 @@ func unescape(t interface{ Fatalf(string, ...any) }, b []byte) []byte {
 			t.Fatalf("odd hexadecimal string %q", b)
 		}
 		for ; len(b) > 0; b = b[2:] {
-			out = append(out, byte(bytes.IndexByte([]byte("0123456789ABCDEF"), b[0])<<4|bytes.IndexByte([]byte("0123456789ABCDEF"), b[1])))
+			n, err := hex.DecodeString(string(b[:2]))
+			if err != nil {
+				t.Fatalf("hexadecimal string holds %q", b[:2])
+			}
+			out = append(out, n...)
 		}
 		return out
 	}

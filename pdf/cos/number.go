@@ -41,7 +41,7 @@ func AppendFixed(dst []byte, v int64, decimals int) []byte {
 // as 1.
 func AppendRatio(dst []byte, num, den int64, decimals int) []byte {
 	decimals = min(max(decimals, 0), maxDecimals)
-	d := uint64(max(den, 1)) //nolint:gosec // G115: at least 1
+	d := uint64(max(den, 1))
 	neg, u := magnitude(num)
 	whole, rest := u/d, u%d
 	// rest < d, so rest*10^n/d < 10^n and the 128-bit quotient fits a word

@@ -84,10 +84,9 @@ type Writer struct {
 	hash    hash.Hash
 	err     error
 
-	xref    []entry // by object number
-	inUse   int
-	scratch []byte // value being encoded
-	packed  []byte // deflated data
+	xref   []entry // by object number
+	inUse  int
+	packed []byte // deflated data
 
 	body  []byte // of the open object stream
 	heads []head
@@ -138,8 +137,8 @@ func (w *Writer) Reserve() Ref { return w.ReserveN(1) }
 func (w *Writer) ReserveN(n int) Ref {
 	first := Ref{Num: uint32(len(w.xref))} //nolint:gosec // G115: bounded by Limits.Objects
 	if len(w.xref)-1+n > w.opt.Limits.Objects {
-		w.fail(limitError("Objects", int64(len(w.xref)-1+n), int64(w.opt.Limits.Objects), ""))
-		return first
+		_ = w.fail(limitError("Objects", int64(len(w.xref)-1+n), int64(w.opt.Limits.Objects), ""))
+		return first // kept as the writer's error
 	}
 	for range n {
 		w.xref = append(w.xref, entryReserved)
@@ -270,7 +269,7 @@ func (w *Writer) Close(t Trailer) (Summary, error) {
 	}
 	for num := 1; num < len(w.xref); num++ {
 		if w.xref[num] == entryReserved {
-			return Summary{}, w.fail(&ObjectError{Ref: Ref{Num: uint32(num)}, Reason: "number reserved but never written"}) //nolint:gosec // G115: bounded by Limits.Objects
+			return Summary{}, w.fail(&ObjectError{Ref: Ref{Num: uint32(num)}, Reason: "number reserved but never written"})
 		}
 	}
 	if int64(t.Root.Num) >= int64(len(w.xref)) || t.Root.IsZero() {
@@ -362,8 +361,8 @@ func (w *Writer) pass() error {
 	if len(w.buf) >= bufferBytes {
 		w.drain()
 	}
-	if size := w.Offset(); w.err == nil && size > w.opt.Limits.OutputBytes {
-		w.fail(limitError("OutputBytes", size, w.opt.Limits.OutputBytes, ""))
+	if size := w.Offset(); size > w.opt.Limits.OutputBytes {
+		return w.fail(limitError("OutputBytes", size, w.opt.Limits.OutputBytes, ""))
 	}
 	return w.err
 }
@@ -383,10 +382,10 @@ func (w *Writer) write(b []byte) {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
-		w.fail(fmt.Errorf("cos: write: %w", err))
+		w.err = fmt.Errorf("cos: write: %w", err)
 		return
 	}
-	w.hash.Write(b) //nolint:errcheck // hash.Hash never returns an error
+	w.hash.Write(b)
 }
 
 func (w *Writer) fail(err error) error {

@@ -1,6 +1,9 @@
 package cos
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // entry is one object's cross-reference data (ISO 32000-2, 7.5.8.3) in a word:
 // the kind in the top byte, below it an offset, or the number of an object
@@ -50,7 +53,7 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 	start := w.Offset()
 	w.xref[ref.Num] = entryAt(start) // the stream lists itself
 
-	width := (bits.Len64(uint64(max(start, int64(len(w.xref))))) + 7) / 8 //nolint:gosec // G115: not negative
+	width := (bits.Len64(uint64(max(start, int64(len(w.xref))))) + 7) / 8
 	table := appendXref(nil, w.xref, width)
 	w.xref[ref.Num] = entryReserved // EncodedStream enters it again, at the same offset
 	size := len(w.xref)
@@ -101,12 +104,12 @@ func appendXref(dst []byte, entries []entry, width int) []byte {
 		kind, second, third := e.fields()
 		row[0] = kind
 		for i := range width {
-			row[1+i] = byte(second >> (8 * (width - 1 - i)))
+			row[1+i] = byte(second >> (8 * (width - 1 - i))) //nolint:gosec // G115: one byte of the number
 		}
-		row[1+width], row[2+width] = byte(third>>8), byte(third)
+		binary.BigEndian.PutUint16(row[1+width:], third)
 		dst = append(dst, 2) // filter type Up
-		for i := range cols {
-			dst = append(dst, row[i]-above[i])
+		for i, c := range row[:cols] {
+			dst = append(dst, c-above[i])
 		}
 		above = row
 	}

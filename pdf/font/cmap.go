@@ -199,7 +199,7 @@ func (c *cmap) inGroup(i int, code uint32) GID {
 	if g > 0xFFFF {
 		return 0
 	}
-	return GID(g) //nolint:gosec // G115: just checked
+	return GID(g)
 }
 
 // all yields every character with a glyph, in ascending order. A font whose

@@ -9,8 +9,8 @@ import (
 
 // tables reads the directory of an sfnt file without any of the code under
 // test.
-func tables(t testing.TB, data []byte) map[string][]byte {
-	t.Helper()
+func tables(tb testing.TB, data []byte) map[string][]byte {
+	tb.Helper()
 	out := map[string][]byte{}
 	n := int(binary.BigEndian.Uint16(data[4:]))
 	for i := range n {
@@ -42,9 +42,9 @@ func build(all map[string][]byte) []byte {
 
 // edit returns the font with one table changed by f, which gets a copy; a nil
 // result removes the table.
-func edit(t testing.TB, data []byte, tag string, f func([]byte) []byte) []byte {
-	t.Helper()
-	all := tables(t, data)
+func edit(tb testing.TB, data []byte, tag string, f func([]byte) []byte) []byte {
+	tb.Helper()
+	all := tables(tb, data)
 	changed := f(slices.Clone(all[tag]))
 	if changed == nil {
 		delete(all, tag)

@@ -6,10 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/image/font"
-	"golang.org/x/image/font/sfnt"
-	"golang.org/x/image/math/fixed"
-
 	"github.com/go-fonts/dejavu/dejavusans"
 	"github.com/go-fonts/dejavu/dejavusansbold"
 	"github.com/go-fonts/liberation/liberationmonobold"
@@ -24,10 +20,12 @@ import (
 	"github.com/go-fonts/liberation/liberationserifbolditalic"
 	"github.com/go-fonts/liberation/liberationserifitalic"
 	"github.com/go-fonts/liberation/liberationserifregular"
-
-	quire "example.com/quire/pdf/font"
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
 
 	"example.com/quire/pdf/diag"
+	quire "example.com/quire/pdf/font"
 )
 
 // embedded are all faces of the default library.
@@ -51,11 +49,11 @@ var embedded = []struct {
 	{"DejaVuSans-Bold", dejavusansbold.TTF},
 }
 
-func parse(t testing.TB, data []byte) *quire.Face {
-	t.Helper()
+func parse(tb testing.TB, data []byte) *quire.Face {
+	tb.Helper()
 	f, err := quire.Parse(data, diag.Limits{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return f
 }
@@ -83,7 +81,7 @@ func TestFacesAgainstOracle(t *testing.T) {
 				t.Fatalf("%d glyphs, %d units per em", f.NumGlyphs(), f.UnitsPerEm())
 			}
 			mapped := 0
-			for r := rune(0); r < 0x20000; r++ {
+			for r := range rune(0x20000) {
 				want, err := o.GlyphIndex(&buf, r)
 				if err != nil {
 					t.Fatal(err)

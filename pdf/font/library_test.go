@@ -1,6 +1,7 @@
 package font_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -95,7 +96,7 @@ func TestWeightOrder(t *testing.T) {
 func markedFace(t *testing.T, weight int) []byte {
 	t.Helper()
 	return edit(t, embedded[0].data, "OS/2", func(b []byte) []byte {
-		b[4], b[5] = byte(weight>>8), byte(weight)
+		binary.BigEndian.PutUint16(b[4:], uint16(weight)) //nolint:gosec // G115: at most 1000
 		return b
 	})
 }

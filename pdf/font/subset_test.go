@@ -23,57 +23,57 @@ import (
 )
 
 // draw makes a Use of every character of text.
-func draw(t testing.TB, f *quire.Face, text string) *quire.Use {
-	t.Helper()
+func draw(tb testing.TB, f *quire.Face, text string) *quire.Use {
+	tb.Helper()
 	u := quire.NewUse(f)
 	for _, r := range text {
 		g := f.GlyphIndex(r)
 		if g == 0 {
-			t.Fatalf("%s has no U+%04X", f.PostScriptName(), r)
+			tb.Fatalf("%s has no U+%04X", f.PostScriptName(), r)
 		}
 		u.AddRune(g, r)
 	}
 	return u
 }
 
-func subset(t testing.TB, u *quire.Use, exact bool) *quire.Subset {
-	t.Helper()
+func subset(tb testing.TB, u *quire.Use, exact bool) *quire.Subset {
+	tb.Helper()
 	s, err := u.Subset(exact, nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }
 
-func inflate(t testing.TB, b []byte) []byte {
-	t.Helper()
+func inflate(tb testing.TB, b []byte) []byte {
+	tb.Helper()
 	zr, err := zlib.NewReader(bytes.NewReader(b))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	out, err := io.ReadAll(zr)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out
 }
 
 // segments is the outline of a glyph as the oracle reads it.
-func segments(t testing.TB, o *sfnt.Font, g quire.GID) string {
-	t.Helper()
+func segments(tb testing.TB, o *sfnt.Font, g quire.GID) string {
+	tb.Helper()
 	var buf sfnt.Buffer
 	s, err := o.LoadGlyph(&buf, sfnt.GlyphIndex(g), fixed.I(int(o.UnitsPerEm())), nil)
 	if err != nil {
-		t.Fatalf("glyph %d: %v", g, err)
+		tb.Fatalf("glyph %d: %v", g, err)
 	}
 	return fmt.Sprint(s)
 }
 
 // completed gives a font program the tables that the oracle insists on and a
 // CIDFont does not need.
-func completed(t testing.TB, program, source []byte) []byte {
-	t.Helper()
-	all, from := tables(t, program), tables(t, source)
+func completed(tb testing.TB, program, source []byte) []byte {
+	tb.Helper()
+	all, from := tables(tb, program), tables(tb, source)
 	for _, tag := range []string{"cmap", "name", "OS/2", "post"} {
 		all[tag] = from[tag]
 	}
@@ -170,9 +170,9 @@ func TestSubsetBytesEqual(t *testing.T) {
 	}
 }
 
-func rawGlyph(t testing.TB, data []byte, g int) []byte {
-	t.Helper()
-	all := tables(t, data)
+func rawGlyph(tb testing.TB, data []byte, g int) []byte {
+	tb.Helper()
+	all := tables(tb, data)
 	if all["head"][51] == 1 {
 		return all["glyf"][binary.BigEndian.Uint32(all["loca"][4*g:]):binary.BigEndian.Uint32(all["loca"][4*g+4:])]
 	}
@@ -254,15 +254,15 @@ func TestSubsetName(t *testing.T) {
 }
 
 // widthsOf reads a W array back.
-func widthsOf(t testing.TB, s *quire.Subset) map[int]float64 {
-	t.Helper()
+func widthsOf(tb testing.TB, s *quire.Subset) map[int]float64 {
+	tb.Helper()
 	out := map[int]float64{}
 	toks := regexp.MustCompile(`[\[\]]|[0-9.]+`).FindAllString(string(s.W), -1)
 	toks = toks[1 : len(toks)-1]
 	num := func(v string) float64 {
 		n, err := strconv.ParseFloat(v, 64)
 		if err != nil {
-			t.Fatalf("W holds %q", v)
+			tb.Fatalf("W holds %q", v)
 		}
 		return n
 	}
@@ -310,14 +310,14 @@ func TestWidths(t *testing.T) {
 }
 
 // unicodeOf reads a ToUnicode CMap back.
-func unicodeOf(t testing.TB, s *quire.Subset) map[int]string {
-	t.Helper()
+func unicodeOf(tb testing.TB, s *quire.Subset) map[int]string {
+	tb.Helper()
 	out := map[int]string{}
-	text := string(inflate(t, s.Unicode))
+	text := string(inflate(tb, s.Unicode))
 	code := func(hex string) int {
 		n, err := strconv.ParseUint(hex, 16, 16)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return int(n)
 	}
@@ -332,7 +332,7 @@ func unicodeOf(t testing.TB, s *quire.Subset) map[int]string {
 	for _, sec := range regexp.MustCompile(`(?s)(\d+) beginbf(char|range)\n(.*?)endbf`).FindAllStringSubmatch(text, -1) {
 		lines := strings.Split(strings.TrimSpace(sec[3]), "\n")
 		if n, err := strconv.Atoi(sec[1]); err != nil || n != len(lines) || n > 100 {
-			t.Errorf("section says %s, has %d lines", sec[1], len(lines))
+			tb.Errorf("section says %s, has %d lines", sec[1], len(lines))
 		}
 		for _, l := range lines {
 			p := strings.FieldsFunc(l, func(r rune) bool { return r == '<' || r == '>' })
@@ -341,7 +341,7 @@ func unicodeOf(t testing.TB, s *quire.Subset) map[int]string {
 				continue
 			}
 			if p[0][:2] != p[1][:2] {
-				t.Errorf("range %s crosses a row", l)
+				tb.Errorf("range %s crosses a row", l)
 			}
 			for g := code(p[0]); g <= code(p[1]); g++ {
 				out[g] = str(p[2], g-code(p[0]))
@@ -376,7 +376,8 @@ func TestToUnicode(t *testing.T) {
 		t.Error("a glyph of the character map does not stand for its character")
 	}
 	lig := dejavu.GlyphIndex(0xFB01)
-	if !u.Add(lig, "fi") || !u.Add(lig, "fi") || u.Add(lig, "\uFB01") || u.AddRune(lig, 0xFB01) {
+	first := u.Add(lig, "fi")
+	if again := u.Add(lig, "fi"); !first || !again || u.Add(lig, "\uFB01") || u.AddRune(lig, 0xFB01) {
 		t.Error("the ligature does not keep the text it was first drawn for")
 	}
 	m := unicodeOf(t, subset(t, u, false))
@@ -506,7 +507,7 @@ func TestLongLoca(t *testing.T) {
 	f := parse(t, embedded[12].data)
 	u := quire.NewUse(f)
 	for g := range f.NumGlyphs() {
-		u.Add(quire.GID(g), "") //nolint:gosec // G115: below 65,536
+		u.Add(quire.GID(g), "")
 	}
 	program := inflate(t, subset(t, u, true).Program)
 	if tables(t, program)["head"][51] != 1 {
@@ -521,7 +522,7 @@ func TestLongLoca(t *testing.T) {
 		t.Fatal(err)
 	}
 	for g := range f.NumGlyphs() {
-		if a, b := segments(t, before, quire.GID(g)), segments(t, after, quire.GID(g)); a != b { //nolint:gosec // G115: below 65,536
+		if a, b := segments(t, before, quire.GID(g)), segments(t, after, quire.GID(g)); a != b {
 			t.Fatalf("glyph %d changed", g)
 		}
 	}
