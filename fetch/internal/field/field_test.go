@@ -1,0 +1,54 @@
+package field
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+func TestDate(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	want := time.Date(1994, 11, 6, 8, 49, 37, 0, time.UTC)
+	for _, s := range []string{"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", " Sun, 06 Nov 1994 08:49:37 GMT "} {
+		if got, ok := Date(s, now); !ok || !got.Equal(want) {
+			t.Errorf("Date(%q) = %v, %t", s, got, ok)
+		}
+	}
+	// RFC 9110, section 5.6.7: the year is the one that is not more than 50 years ahead.
+	for s, year := range map[string]int{"Friday, 06-Nov-76 08:49:37 GMT": 2076, "Sunday, 06-Nov-77 08:49:37 GMT": 1977} {
+		if got, ok := Date(s, now); !ok || got.Year() != year {
+			t.Errorf("Date(%q) = %v, %t", s, got, ok)
+		}
+	}
+	for _, s := range []string{"", "now", "Sun, 06 Nov 1994 08:49:37 CET", "1994-11-06T08:49:37Z", "Sun, 06 Nov 1994 08:49:37"} {
+		if got, ok := Date(s, now); ok {
+			t.Errorf("Date(%q) = %v", s, got)
+		}
+	}
+}
+
+func TestSeconds(t *testing.T) {
+	for s, want := range map[string]time.Duration{"0": 0, "007": 7 * time.Second, "2147483649": 1 << 31 * time.Second, "99999999999999999999999": 1 << 31 * time.Second} {
+		if got, ok := Seconds(s); !ok || got != want {
+			t.Errorf("Seconds(%q) = %v, %t", s, got, ok)
+		}
+	}
+	for _, s := range []string{"", "-1", "+1", "1.5", " 1", "1 ", "1s", "x"} {
+		if _, ok := Seconds(s); ok {
+			t.Errorf("Seconds(%q) was taken", s)
+		}
+	}
+}
+
+func FuzzRetryAfter(f *testing.F) {
+	for _, s := range []string{"1", "-1", "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "9999999999999999999", ""} {
+		f.Add(s, "Sun, 06 Nov 1994 08:49:37 GMT")
+	}
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, after, date string) {
+		got, ok := RetryAfter(http.Header{"Retry-After": {after}, "Date": {date}}, now)
+		if got < 0 || !ok && got != 0 {
+			t.Errorf("RetryAfter(%q, %q) = %v, %t", after, date, got, ok)
+		}
+	})
+}

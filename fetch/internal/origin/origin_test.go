@@ -1,0 +1,126 @@
+package origin
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+func parse(t *testing.T, s string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestOf(t *testing.T) {
+	for in, want := range map[string]string{
+		"http://a.example/x":        "http://a.example",
+		"HTTP://A.Example:80":       "http://a.example",
+		"https://a.example:443":     "https://a.example",
+		"https://a.example:80":      "https://a.example:80",
+		"http://a.example:443":      "http://a.example:443",
+		"http://a.example.":         "http://a.example",
+		"http://a.example.:80/":     "http://a.example",
+		"http://a.example.:81/":     "http://a.example:81",
+		"http://a.example:":         "http://a.example",
+		"http://[2001:DB8::1]":      "http://[2001:db8::1]",
+		"http://[2001:db8::1]:80":   "http://[2001:db8::1]",
+		"http://[2001:db8::1]:8080": "http://[2001:db8::1]:8080",
+		"http://u:p@a.example":      "http://a.example",
+	} {
+		if got := Of(parse(t, in)).String(); got != want {
+			t.Errorf("Of(%s) = %s, want %s", in, got, want)
+		}
+	}
+	u := parse(t, "https://api.example:8443/items")
+	if n := testing.AllocsPerRun(100, func() { _ = Of(u) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestRedact(t *testing.T) {
+	for in, want := range map[string]string{
+		"https://u:secret@a.example/p?token=secret&x=secret#secret": "https://a.example/p?token=_&x=_",
+		"https://a.example/p?secret":                                "https://a.example/p?_",
+		"https://a.example/p?a=secret;b=secret":                     "https://a.example/p?a=_&b=_",
+		"https://a.example/p?&":                                     "https://a.example/p?_",
+		"https://a.example/p":                                       "https://a.example/p",
+		"mailto:secret":                                             "mailto:_",
+	} {
+		if got := Redact(parse(t, in)); got != want {
+			t.Errorf("Redact(%s) = %s, want %s", in, got, want)
+		}
+	}
+	if Redact(nil) != "" {
+		t.Error("nil")
+	}
+}
+
+func TestScrub(t *testing.T) {
+	u := parse(t, "https://user:s3cret@a.example/p?token=abcdef&n=1")
+	for _, text := range []string{
+		`Get "https://user:s3cret@a.example/p?token=abcdef&n=1": EOF`,
+		`Get "https://user:***@a.example/p?token=abcdef&n=1": EOF`,
+		"bad token abcdef", "password s3cret is wrong",
+	} {
+		got := Scrub(text, u)
+		if strings.Contains(got, "s3cret") || strings.Contains(got, "abcdef") || strings.Contains(got, "user:") {
+			t.Errorf("left in: %s", got)
+		}
+	}
+	if Scrub("a", nil) != "a" || Scrub("a", parse(t, "https://a.example")) != "a" {
+		t.Error("changed what has nothing to hide")
+	}
+}
+
+func TestRegistry(t *testing.T) {
+	made := 0
+	r := NewRegistry(3, time.Minute, func(int) int { made++; return made })
+	now := time.Now()
+	held := r.Acquire(0, now)
+	for i := 1; i <= 10; i++ {
+		r.Release(r.Acquire(i, now))
+	}
+	if r.Len() > 3 || made != 11 {
+		t.Errorf("%d entries, %d made", r.Len(), made)
+	}
+	if v, ok := r.Peek(0); !ok || v != 1 {
+		t.Error("an entry in use was evicted")
+	}
+	if again := r.Acquire(0, now); again != held {
+		t.Error("two entries for one key")
+	} else {
+		r.Release(again)
+	}
+	r.Release(held)
+	r.Release(r.Acquire(99, now.Add(2*time.Minute)))
+	if r.Len() != 1 {
+		t.Errorf("%d entries, want the one that is not idle", r.Len())
+	}
+	var keys []int
+	r.Each(func(k, _ int) { keys = append(keys, k) })
+	if len(keys) != 1 || keys[0] != 99 {
+		t.Errorf("keys %v", keys)
+	}
+	if _, ok := r.Peek(0); ok {
+		t.Error("an idle entry stayed")
+	}
+}
+
+func TestRegistryHeldEntriesDoNotHideOthers(t *testing.T) {
+	r := NewRegistry(20, time.Hour, func(int) struct{} { return struct{}{} })
+	now := time.Now()
+	for i := range 15 {
+		r.Acquire(i, now) // never released
+	}
+	for i := range 1000 {
+		r.Release(r.Acquire(100+i, now))
+	}
+	if r.Len() > 20 {
+		t.Errorf("%d entries", r.Len())
+	}
+}
