@@ -133,6 +133,9 @@ func New(o Options) (*App, error) {
 	if o.ClientIP.err != nil {
 		return nil, fmt.Errorf("web: client address policy: %w", o.ClientIP.err)
 	}
+	if t, ok := o.Templates.(*Templates); ok && o.Debug {
+		t.reload.Store(true)
+	}
 	a.root = &Group{app: a}
 	a.groups = []*Group{a.root}
 	a.pool.New = func() any { return new(Context) }

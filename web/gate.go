@@ -305,4 +305,3 @@ func (w *timedWriter) Flush() {
 
 // Unwrap lets http.ResponseController reach deadlines and Hijack.
 func (w *timedWriter) Unwrap() http.ResponseWriter { return w.t.w }
-

@@ -31,6 +31,7 @@ type Route struct {
 	budgets Budgets
 	meta    []any
 	laxJSON bool
+	static  *static // set by Static, for Audit
 	wrap    []Middleware
 	run     atomic.Pointer[Handler]
 	removed bool // guarded by app.mu

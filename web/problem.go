@@ -21,14 +21,14 @@ import (
 
 // Errors with a status of their own, for errors.Is. Handlers return them.
 var (
-	ErrNotModified        = errors.New("web: not modified")                  // 304
-	ErrPreconditionFailed = errors.New("web: precondition failed")           // 412
-	ErrNotFound           = errors.New("web: not found")                     // 404
-	ErrMethodNotAllowed   = errors.New("web: method not allowed")            // 405
-	ErrUnsupportedMedia   = errors.New("web: unsupported media type")        // 415
-	ErrNotAcceptable      = errors.New("web: no acceptable representation")  // 406
+	ErrNotModified        = errors.New("web: not modified")                   // 304
+	ErrPreconditionFailed = errors.New("web: precondition failed")            // 412
+	ErrNotFound           = errors.New("web: not found")                      // 404
+	ErrMethodNotAllowed   = errors.New("web: method not allowed")             // 405
+	ErrUnsupportedMedia   = errors.New("web: unsupported media type")         // 415
+	ErrNotAcceptable      = errors.New("web: no acceptable representation")   // 406
 	ErrBodyTooLarge       = errors.New("web: request body exceeds its limit") // 413
-	ErrServerDraining     = errors.New("web: server is draining")            // 503
+	ErrServerDraining     = errors.New("web: server is draining")             // 503
 )
 
 // statusClientGone is noted, never sent, when the client left before the answer.
@@ -246,8 +246,11 @@ func (c *Context) AnswerError(err error) {
 	c.log(level, "request failed", err)
 	h := c.w.Header()
 	// What the failed handler meant for its answer does not hold for this one.
-	for _, k := range []string{"Content-Length", "Content-Encoding", "Content-Disposition", "Content-Range", "Etag", "Last-Modified", "Cache-Control", "Accept-Ranges"} {
+	for _, k := range []string{"Content-Length", "Content-Encoding", "Content-Disposition", "Etag", "Last-Modified", "Cache-Control", "Accept-Ranges"} {
 		delete(h, k)
+	}
+	if p.Status != http.StatusRequestedRangeNotSatisfiable { // there it tells the size
+		delete(h, "Content-Range")
 	}
 	h.Set("Cache-Control", "no-store")
 	switch p.Status {

@@ -1,0 +1,132 @@
+package webtest
+
+import (
+	"bytes"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"example.com/quire/web"
+)
+
+// Conform checks every route of an App that has no parameters, by what holds for
+// all HTTP servers: HEAD says what GET says (RFC 9110, section 9.3.2), Allow is
+// the same in OPTIONS and 405 and tells what is taken (section 10.2.1),
+// conditions and ranges are heeded where a validator is sent (sections 13, 14),
+// and errors are problems with a request id. Only GET, HEAD, OPTIONS and a
+// method nobody registered are sent.
+func Conform(t *testing.T, app *web.App) {
+	t.Helper()
+	paths := map[string][]string{}
+	for _, r := range app.Routes() {
+		if r.Host == "" && !strings.Contains(r.Pattern, "{") {
+			paths[r.Pattern] = append(paths[r.Pattern], r.Method)
+		}
+	}
+	for path, methods := range paths {
+		t.Run(path, func(t *testing.T) {
+			if slices.Contains(methods, http.MethodGet) || slices.Contains(methods, "") {
+				conformGet(t, New(t, app), path)
+			}
+			if !slices.Contains(methods, "") && !slices.Contains(methods, http.MethodOptions) {
+				conformAllow(t, New(t, app), path, methods)
+			}
+		})
+	}
+	t.Run("unknown path", func(t *testing.T) {
+		r := New(t, app).Get("/webtest-no-such-path-f3a9")
+		if r.Status == http.StatusNotFound {
+			problem(t, r)
+		}
+	})
+}
+
+func conformGet(t *testing.T, c *Client, path string) {
+	t.Helper()
+	get, head := c.Get(path), c.Do(http.MethodHead, path, nil)
+	if len(head.Body) != 0 {
+		t.Errorf("HEAD has a body of %d bytes", len(head.Body))
+	}
+	if get.Status != head.Status {
+		t.Errorf("GET %d, HEAD %d", get.Status, head.Status)
+	}
+	for _, name := range slices.Sorted(maps.Keys(get.Header)) {
+		if name == "X-Request-Id" || name == "Date" || name == "Content-Security-Policy" {
+			continue // fresh for every answer
+		}
+		if !slices.Equal(get.Header[name], head.Header[name]) {
+			t.Errorf("%s: GET %q, HEAD %q", name, get.Header[name], head.Header[name])
+		}
+	}
+	if n := get.Header.Get("Content-Length"); n != "" && n != strconv.Itoa(len(get.Body)) {
+		t.Errorf("Content-Length %s, body %d bytes", n, len(get.Body))
+	}
+	if get.Header.Get("X-Request-Id") == "" || get.Header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("request id or nosniff missing: %v", get.Header)
+	}
+	if get.Status >= 400 {
+		problem(t, get)
+	}
+	tag := get.Header.Get("Etag")
+	if get.Status != http.StatusOK || tag == "" {
+		return
+	}
+	if r := c.With("If-None-Match", tag).Get(path); r.Status != http.StatusNotModified || len(r.Body) != 0 || r.Header.Get("Etag") != tag {
+		t.Errorf("If-None-Match of its own tag: %d, %d bytes, ETag %q", r.Status, len(r.Body), r.Header.Get("Etag"))
+	}
+	if r := c.With("If-Match", `"webtest-other"`).Get(path); r.Status != http.StatusPreconditionFailed {
+		t.Errorf("If-Match of another tag: %d, want 412", r.Status)
+	}
+	if get.Header.Get("Accept-Ranges") == "bytes" && len(get.Body) > 1 {
+		r := c.With("Range", "bytes=1-").Get(path)
+		if r.Status != http.StatusPartialContent || !bytes.Equal(r.Body, get.Body[1:]) {
+			t.Errorf("Range bytes=1-: %d, %d bytes of %d", r.Status, len(r.Body), len(get.Body))
+		}
+		if r := c.With("Range", "bytes="+strconv.Itoa(len(get.Body))+"-").Get(path); r.Status != http.StatusRequestedRangeNotSatisfiable {
+			t.Errorf("Range after the end: %d, want 416", r.Status)
+		}
+	}
+}
+
+func conformAllow(t *testing.T, c *Client, path string, methods []string) {
+	t.Helper()
+	options := c.Do(http.MethodOptions, path, nil)
+	if options.Status != http.StatusNoContent {
+		return // a middleware answers OPTIONS itself
+	}
+	allow := strings.Split(options.Header.Get("Allow"), ", ")
+	for _, m := range methods {
+		if !slices.Contains(allow, m) {
+			t.Errorf("Allow %q lacks %s", allow, m)
+		}
+	}
+	if !slices.IsSorted(allow) || !slices.Contains(allow, "OPTIONS") || slices.Contains(allow, "GET") != slices.Contains(allow, "HEAD") {
+		t.Errorf("Allow %q: not sorted, or without OPTIONS or HEAD", allow)
+	}
+	r := c.Do("WEBTEST", path, nil)
+	if r.Status == http.StatusForbidden {
+		return // refused before the method was looked at
+	}
+	if r.Status != http.StatusMethodNotAllowed || r.Header.Get("Allow") != options.Header.Get("Allow") {
+		t.Errorf("unknown method: %d, Allow %q; OPTIONS says %q", r.Status, r.Header.Get("Allow"), options.Header.Get("Allow"))
+	}
+}
+
+func problem(t *testing.T, r *Response) {
+	t.Helper()
+	if ct := r.Header.Get("Content-Type"); ct != "application/problem+json" {
+		t.Errorf("error %d of type %q", r.Status, ct)
+		return
+	}
+	var p struct {
+		Status   int
+		Instance string
+	}
+	r.JSON(&p)
+	if p.Status != r.Status || p.Instance != r.Header.Get("X-Request-Id") {
+		t.Errorf("problem %+v, status %d, id %q", p, r.Status, r.Header.Get("X-Request-Id"))
+	}
+}
