@@ -202,7 +202,7 @@ func TestEveryFault(t *testing.T) {
 }
 
 func TestEveryFaultWhileReading(t *testing.T) {
-	for _, size := range []int{1000, 3 << 20} {
+	for _, size := range []int{1000, 1<<20 + 100_000} {
 		want := blobtest.Bytes(1, size)
 		for failAt := 1; ; failAt++ {
 			l := &faulty{memory: newMemory(), err: syscall.EIO}

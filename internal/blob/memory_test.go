@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"example.com/quire/internal/blob"
+	"example.com/quire/internal/record"
 )
 
 // kind is a call that changes the file system, or an event beside it.
@@ -23,8 +24,9 @@ const (
 	opRemove  kind = "remove"
 	opMkdir   kind = "mkdir"
 	opSyncDir kind = "fsync directory"
-	opCommit  kind = "commit" // the store has committed the document number n
-	opAck     kind = "acknowledge"
+	opSave    kind = "save"        // the store is asked to keep a document,
+	opCommit  kind = "commit"      // has committed it,
+	opAck     kind = "acknowledge" // and the caller has been told
 )
 
 // op is one recorded call. File is the number of the file, which keeps it
@@ -34,7 +36,7 @@ type op struct {
 	name, to string
 	file     int
 	data     []byte
-	n        int
+	blobs    []record.Hash // what the document of opSave, opCommit and opAck needs
 }
 
 func (o op) String() string { return fmt.Sprintf("%s %s%s", o.kind, o.name, o.to) }
