@@ -265,8 +265,7 @@ func newRequest(ctx context.Context, method, address string, body io.Reader) (*h
 	}
 	req, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
-		var ue *url.Error
-		if errors.As(err, &ue) {
+		if _, ok := errors.AsType[*url.Error](err); ok {
 			err = call.Final("address does not parse")
 		}
 		return nil, &Error{Op: method, Err: err}

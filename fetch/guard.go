@@ -160,6 +160,9 @@ func (g *Guard) CheckHost(host string) error {
 		return nil
 	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	if strings.HasPrefix(name, ".") {
+		name = "" // no name at all
+	}
 	for _, allowed := range g.AllowHosts {
 		allowed = strings.ToLower(allowed)
 		if name == allowed || strings.HasPrefix(allowed, ".") && strings.HasSuffix(name, allowed) && len(name) > len(allowed) {

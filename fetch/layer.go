@@ -3,6 +3,7 @@ package fetch
 import (
 	"fmt"
 	"net/http"
+	"slices"
 )
 
 // Layer wraps a RoundTripper in another one. Every part of this package is one; so is anything of your own that has
@@ -15,9 +16,9 @@ func Stack(base http.RoundTripper, layers ...Layer) http.RoundTripper {
 	if base == nil {
 		base = newTransport(TransportConfig{}.withDefaults())
 	}
-	for i := len(layers) - 1; i >= 0; i-- {
-		if layers[i] != nil {
-			base = layers[i](base)
+	for _, layer := range slices.Backward(layers) {
+		if layer != nil {
+			base = layer(base)
 		}
 	}
 	return base

@@ -239,8 +239,9 @@ func DecodeJSON(resp *http.Response, v any, o DecodeOptions) error {
 		}
 		return fail(err)
 	}
-	switch _, err := dec.Token(); {
-	case errors.Is(err, io.EOF):
+	_, end := dec.Token()
+	switch {
+	case errors.Is(end, io.EOF):
 		return nil
 	case body.err != nil && !errors.Is(body.err, io.EOF):
 		return fail(body.err)

@@ -178,7 +178,7 @@ func (b *Breaker) Until() time.Time {
 	return b.until
 }
 
-func stateOf(word uint64) State { return State(word & 0xff) } //nolint:gosec // the low byte is a State by construction
+func stateOf(word uint64) State { return State(word & 0xff) } // the low byte is a State by construction
 
 // Allow admits a call at now, or refuses it with an *OpenError.
 func (b *Breaker) Allow(now time.Time) (Ticket, error) {

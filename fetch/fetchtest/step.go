@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,7 +55,7 @@ func (s Step) Status(code int) Step { s.status = code; return s }
 
 // Header adds a field.
 func (s Step) Header(name, value string) Step {
-	s.header = append(s.header[:len(s.header):len(s.header)], [2]string{name, value})
+	s.header = append(slices.Clip(s.header), [2]string{name, value})
 	return s
 }
 
@@ -63,13 +64,13 @@ func (s Step) Body(text string) Step { s.body = text; return s }
 
 // Trailer adds a trailer field; it is there when the body was read to its end.
 func (s Step) Trailer(name, value string) Step {
-	s.trailer = append(s.trailer[:len(s.trailer):len(s.trailer)], [2]string{name, value})
+	s.trailer = append(slices.Clip(s.trailer), [2]string{name, value})
 	return s
 }
 
 // Info sends an interim response (1xx) before the answer, to the request's httptrace hook.
 func (s Step) Info(code int, name, value string) Step {
-	s.info = append(s.info[:len(s.info):len(s.info)], info{code, textproto.MIMEHeader{textproto.CanonicalMIMEHeaderKey(name): {value}}})
+	s.info = append(slices.Clip(s.info), info{code, textproto.MIMEHeader{textproto.CanonicalMIMEHeaderKey(name): {value}}})
 	return s
 }
 

@@ -31,7 +31,7 @@ func TestR14BudgetHoldsInEveryWindow(t *testing.T) {
 		stops := map[string]int{}
 		for range 3000 { // 100 a second for 30 s
 			calls = append(calls, time.Now())
-			resp, st, err := send(request(t, "GET", nil))
+			resp, st, err := send.do(request(t, "GET", nil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestR14BudgetHoldsInEveryWindow(t *testing.T) {
 func TestR14SpentBudgetIsAnErrorThatSaysSo(t *testing.T) {
 	b := budget(t, BudgetConfig{Floor: 1})
 	send := layer(t, Policy{Backoff: fixed(0), Spender: b}, fetchtest.Script(fetchtest.Step{}.DialError()))
-	resp, st, err := send(request(t, "GET", nil))
+	resp, st, err := send.do(request(t, "GET", nil))
 	closeResp(t, resp)
 	if !errors.Is(err, ErrBudget) || st.Stop() != StopBudget || b.Denied(request(t, "GET", nil)) != 1 {
 		t.Errorf("got %v, stop %q, denied %d", err, st.Stop(), b.Denied(request(t, "GET", nil)))

@@ -125,12 +125,11 @@ func (l *loop) run(req *http.Request) (*http.Response, error) {
 	var delay time.Duration
 	for n := 1; ; n++ {
 		resp, a := l.attempt(req, n, delay, now)
-		var stop string
-		var why error
-		delay, stop, why = l.verdict(req, resp, a)
-		if stop != "" || why != nil {
-			return l.finish(req, resp, a, stop, why)
+		v := l.judge(req, resp, a)
+		if !v.again {
+			return l.finish(req, resp, a, v)
 		}
+		delay = v.delay
 		if l.p.OnRetry != nil {
 			l.p.OnRetry(ctx, a)
 		}
@@ -223,46 +222,54 @@ func (l *loop) checked(resp *http.Response, err error) (*http.Response, error) {
 
 var errNoResponse = call.Final("the transport returned neither response nor error")
 
-// verdict says whether to go on after a: the wait, or the reason why not. why is the sentinel that belongs to an error then.
-func (l *loop) verdict(req *http.Request, resp *http.Response, a Attempt) (delay time.Duration, stop string, why error) {
-	if a.Err != nil && req.Context().Err() != nil {
-		return 0, StopCancelled, nil
+// verdict says what follows an attempt: another one after delay, or nothing more, because it is done or because of stop.
+// why is the sentinel that belongs to an error then.
+type verdict struct {
+	again bool
+	delay time.Duration
+	stop  string
+	why   error
+}
+
+func (l *loop) judge(req *http.Request, resp *http.Response, a Attempt) verdict {
+	ended := req.Context().Err() != nil
+	if a.Err != nil && ended {
+		return verdict{stop: StopCancelled}
 	}
 	now := a.Start.Add(a.Took)
+	var delay time.Duration
 	if l.p.Decide != nil {
-		again := false
-		if delay, again = l.p.Decide.Decide(req, resp, a); !again {
-			if a.Err == nil && !passing(resp, nil) {
-				return 0, "", errDone
-			}
-			return 0, StopDecider, nil
+		var again bool
+		switch delay, again = l.p.Decide.Decide(req, resp, a); {
+		case !again && a.Err == nil && !passing(resp, nil):
+			return verdict{}
+		case !again:
+			return verdict{stop: StopDecider}
 		}
 		delay = max(delay, 0)
 	} else {
 		if resp != nil && !Status(resp.StatusCode) {
-			return 0, "", errDone
+			return verdict{}
 		}
+		var stop string
 		if delay, stop = (rules{*l.p}).decide(req, resp, a, now); stop != "" {
-			return 0, stop, nil
+			return verdict{stop: stop}
 		}
 	}
 	switch {
-	case req.Context().Err() != nil:
-		return 0, StopCancelled, nil
+	case ended:
+		return verdict{stop: StopCancelled}
 	case a.N >= l.p.MaxAttempts:
-		return 0, StopAttempts, nil
+		return verdict{stop: StopAttempts}
 	case !l.replay.can():
-		return 0, StopBody, ErrNotReplayable
+		return verdict{stop: StopBody, why: ErrNotReplayable}
 	case !l.fits(req.Context(), now, delay):
-		return 0, StopDeadline, nil
+		return verdict{stop: StopDeadline}
 	case l.p.Spender != nil && !l.p.Spender.Withdraw(req, now):
-		return 0, StopBudget, ErrBudget
+		return verdict{stop: StopBudget, why: ErrBudget}
 	}
-	return delay, "", nil
+	return verdict{again: true, delay: delay}
 }
-
-// errDone marks an outcome that needs no other attempt.
-var errDone = errors.New("done")
 
 // fits tells whether a wait that begins now leaves something of the call's time.
 func (l *loop) fits(ctx context.Context, now time.Time, delay time.Duration) bool {
@@ -274,13 +281,10 @@ func (l *loop) fits(ctx context.Context, now time.Time, delay time.Duration) boo
 }
 
 // finish returns the last outcome.
-func (l *loop) finish(req *http.Request, resp *http.Response, a Attempt, stop string, why error) (*http.Response, error) {
-	if errors.Is(why, errDone) {
-		return resp, nil
-	}
-	l.st.SetStop(stop)
-	if l.st.Observed() && stop != "" {
-		l.st.Emit(req, &call.Event{Kind: call.KindStop, Status: a.Status, Err: a.Err, Reason: a.Reason, Detail: stop})
+func (l *loop) finish(req *http.Request, resp *http.Response, a Attempt, v verdict) (*http.Response, error) {
+	l.st.SetStop(v.stop)
+	if l.st.Observed() && v.stop != "" {
+		l.st.Emit(req, &call.Event{Kind: call.KindStop, Status: a.Status, Err: a.Err, Reason: a.Reason, Detail: v.stop})
 	}
 	if a.Err == nil {
 		return resp, nil
@@ -289,7 +293,7 @@ func (l *loop) finish(req *http.Request, resp *http.Response, a Attempt, stop st
 	if u, ok := err.(*unsentError); ok { //nolint:errorlint // ours and outermost: the mark has done its work
 		err = u.err
 	}
-	return nil, &stopError{n: a.N, of: l.p.MaxAttempts, why: why, err: err}
+	return nil, &stopError{n: a.N, of: l.p.MaxAttempts, why: v.why, err: err}
 }
 
 // stopError is the error of the last attempt, with the reason why there was no other when that has a sentinel.

@@ -26,19 +26,23 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// layer returns p over next, and a function that sends a request with a call state and returns that state too.
-func layer(t *testing.T, p Policy, next http.RoundTripper) func(*http.Request) (*http.Response, *call.State, error) {
+// sender sends requests, each as a call of its own, and returns the call's state with the answer.
+type sender struct{ rt http.RoundTripper }
+
+func (s sender) do(req *http.Request) (*http.Response, *call.State, error) {
+	st := call.New(req.Context(), time.Now())
+	resp, err := s.rt.RoundTrip(req.WithContext(st))
+	return resp, st, err
+}
+
+// layer returns p over next.
+func layer(t *testing.T, p Policy, next http.RoundTripper) sender {
 	t.Helper()
 	l, err := New(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rt := l(next)
-	return func(req *http.Request) (*http.Response, *call.State, error) {
-		st := call.New(req.Context(), time.Now())
-		resp, err := rt.RoundTrip(req.WithContext(st))
-		return resp, st, err
-	}
+	return sender{l(next)}
 }
 
 func request(t *testing.T, method string, body io.Reader) *http.Request {
@@ -71,7 +75,7 @@ func TestR07CancellationEndsTheWait(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		start := time.Now()
 		time.AfterFunc(3*time.Second, cancel)
-		resp, st, err := send(request(t, "GET", nil).WithContext(ctx))
+		resp, st, err := send.do(request(t, "GET", nil).WithContext(ctx))
 		closeResp(t, resp)
 		if !errors.Is(err, context.Canceled) || time.Since(start) > 3*time.Second+time.Millisecond {
 			t.Errorf("got %v after %v", err, time.Since(start))
@@ -90,7 +94,7 @@ func TestR07CancelledCallerIsNotRetried(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		start := time.Now()
-		resp, _, err := send(request(t, "GET", nil).WithContext(ctx))
+		resp, _, err := send.do(request(t, "GET", nil).WithContext(ctx))
 		closeResp(t, resp)
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 50*time.Millisecond || len(tr.Requests()) != 1 {
 			t.Errorf("got %v after %v, %d requests", err, time.Since(start), len(tr.Requests()))
@@ -142,7 +146,7 @@ func TestR09DiscardedResponsesKeepTheConnection(t *testing.T) {
 			_, _ = w.Write(bytes.Repeat([]byte("x"), 20<<10))
 		}))
 		send := layer(t, Policy{MaxAttempts: 61, Backoff: fixed(time.Second)}, fetchtest.Serve(t, h))
-		resp, st, err := send(request(t, "GET", nil))
+		resp, st, err := send.do(request(t, "GET", nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +165,7 @@ func TestR09HangingBodyIsGivenUp(t *testing.T) {
 		tr := fetchtest.Script(fetchtest.Step{}.Status(503).Body("late").DelayBody(time.Hour), fetchtest.Step{})
 		send := layer(t, Policy{Backoff: fixed(0)}, tr)
 		start := time.Now()
-		resp, _, err := send(request(t, "GET", nil))
+		resp, _, err := send.do(request(t, "GET", nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +202,7 @@ func TestR10PostIsSentOnceUnlessProvenUnsent(t *testing.T) {
 			if c.header != "" {
 				req.Header.Set(c.header, "k")
 			}
-			resp, _, err := send(req)
+			resp, _, err := send.do(req)
 			closeResp(t, resp)
 			if err != nil || len(tr.Requests()) != c.want {
 				t.Errorf("%d requests, want %d (%v)", len(tr.Requests()), c.want, err)
@@ -225,7 +229,7 @@ func TestR10RequestIsNotModifiedAndBodiesAreEqual(t *testing.T) {
 	req := request(t, "PUT", strings.NewReader("payload"))
 	req.Trailer = http.Header{"Checksum": {"1"}}
 	header, body := req.Header, req.Body
-	resp, _, err := send(req)
+	resp, _, err := send.do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +269,7 @@ func TestBodyBuffering(t *testing.T) {
 			send := layer(t, Policy{Backoff: fixed(0), BufferBody: c.limit}, tr)
 			req := request(t, "PUT", plain{strings.NewReader("payload")})
 			req.ContentLength = c.length
-			resp, st, err := send(req)
+			resp, st, err := send.do(req)
 			closeResp(t, resp)
 			if err != nil || len(tr.Requests()) != c.want || st.Stop() != c.stop {
 				t.Fatalf("%d requests, stop %q, %v", len(tr.Requests()), st.Stop(), err)
@@ -279,7 +283,7 @@ func TestBodyBuffering(t *testing.T) {
 	}
 	t.Run("the error says so", func(t *testing.T) {
 		send := layer(t, Policy{Backoff: fixed(0)}, fetchtest.Script(fetchtest.Step{}.DialError()))
-		resp, _, err := send(request(t, "PUT", plain{strings.NewReader("payload")}))
+		resp, _, err := send.do(request(t, "PUT", plain{strings.NewReader("payload")}))
 		closeResp(t, resp)
 		if !errors.Is(err, ErrNotReplayable) || !errors.Is(err, syscall.ECONNREFUSED) {
 			t.Errorf("got %v", err)
@@ -289,7 +293,7 @@ func TestBodyBuffering(t *testing.T) {
 		boom := errors.New("boom")
 		tr := fetchtest.Script()
 		send := layer(t, Policy{BufferBody: 10}, tr)
-		resp, _, err := send(request(t, "PUT", plain{io.MultiReader(strings.NewReader("a"), failing{boom})}))
+		resp, _, err := send.do(request(t, "PUT", plain{io.MultiReader(strings.NewReader("a"), failing{boom})}))
 		closeResp(t, resp)
 		if !errors.Is(err, boom) || len(tr.Requests()) != 0 {
 			t.Errorf("got %v", err)
@@ -311,7 +315,7 @@ func TestR11RetryableStatuses(t *testing.T) {
 	for _, code := range []int{200, 404, 501, 505} {
 		tr := fetchtest.Script(fetchtest.Step{}.Status(code))
 		send := layer(t, Policy{Backoff: fixed(0)}, tr)
-		resp, st, err := send(request(t, "GET", nil))
+		resp, st, err := send.do(request(t, "GET", nil))
 		closeResp(t, resp)
 		if err != nil || len(tr.Requests()) != 1 || st.Stop() != "" {
 			t.Errorf("status %d: %d requests, stop %q, %v", code, len(tr.Requests()), st.Stop(), err)
@@ -340,8 +344,8 @@ func TestR11ErrorsThatDoNotPass(t *testing.T) {
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, true, true},
 		{&net.DNSError{Err: "no such host", IsNotFound: true}, true, true},
 		{tls.RecordHeaderError{Msg: "not TLS"}, true, true},
-		{likeHTTP2{code: 7}, true, true},
-		{likeHTTP2{code: 2}, true, false},
+		{http2Error{code: 7}, true, true},
+		{http2Error{code: 2}, true, false},
 		{nil, false, false},
 	} {
 		if Passing(c.err) != c.passing || Unsent(c.err) != c.unsent {
@@ -350,12 +354,12 @@ func TestR11ErrorsThatDoNotPass(t *testing.T) {
 	}
 }
 
-// likeHTTP2 does what net/http's stream error does: fill any struct of its shape.
-type likeHTTP2 struct{ code uint32 }
+// http2Error does what net/http's stream error does: fill any struct of its shape.
+type http2Error struct{ code uint32 }
 
-func (e likeHTTP2) Error() string { return "stream error" }
+func (e http2Error) Error() string { return "stream error" }
 
-func (e likeHTTP2) As(target any) bool {
+func (e http2Error) As(target any) bool {
 	se, ok := target.(*streamError)
 	if ok {
 		se.Code = e.code
@@ -367,7 +371,7 @@ func TestR12ExhaustedResponseIsReturnedIntact(t *testing.T) {
 	tr := fetchtest.Script(fetchtest.Step{}.Status(503).Body("first"), fetchtest.Step{}.Status(502).Header("X", "y").Body("last"))
 	var retried []Attempt
 	send := layer(t, Policy{MaxAttempts: 2, Backoff: fixed(0), OnRetry: func(_ context.Context, a Attempt) { retried = append(retried, a) }}, tr)
-	resp, st, err := send(request(t, "GET", nil))
+	resp, st, err := send.do(request(t, "GET", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -384,7 +388,7 @@ func TestR12ExhaustedResponseIsReturnedIntact(t *testing.T) {
 
 func TestR12ExhaustedErrorNamesTheAttempt(t *testing.T) {
 	send := layer(t, Policy{Backoff: fixed(0)}, fetchtest.Script(fetchtest.Step{}.DialError()))
-	resp, st, err := send(request(t, "GET", nil))
+	resp, st, err := send.do(request(t, "GET", nil))
 	closeResp(t, resp)
 	if err == nil || !strings.HasPrefix(err.Error(), "attempt 3 of 3: dial tcp") || !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("got %v", err)
@@ -424,7 +428,7 @@ func TestRetryAfter(t *testing.T) {
 				tr := fetchtest.Script(step, fetchtest.Step{})
 				send := layer(t, Policy{Backoff: fixed(time.Second)}, tr)
 				start := time.Now()
-				resp, st, err := send(request(t, "GET", nil))
+				resp, st, err := send.do(request(t, "GET", nil))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -442,7 +446,7 @@ func TestR13FullJitterIsUniform(t *testing.T) {
 	rec := &recorder{}
 	p := Policy{MaxAttempts: 10_001, Backoff: rec}
 	send := layer(t, p, fetchtest.Script(fetchtest.Step{}.Status(503)))
-	resp, _, err := send(request(t, "GET", nil))
+	resp, _, err := send.do(request(t, "GET", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -508,7 +512,7 @@ func TestR13DecorrelatedDependsOnThisCallsDelay(t *testing.T) {
 			return prev + time.Second
 		})}, fetchtest.Script(fetchtest.Step{}.Status(503)))
 		for range 2 {
-			resp, _, err := send(request(t, "GET", nil))
+			resp, _, err := send.do(request(t, "GET", nil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -567,7 +571,7 @@ func TestOwnDecider(t *testing.T) {
 		send := layer(t, Policy{MaxAttempts: 5, Decide: decider(func(resp *http.Response, _ Attempt) (time.Duration, bool) {
 			return 0, resp.StatusCode == 202
 		})}, tr)
-		resp, st, err := send(request(t, "GET", nil))
+		resp, st, err := send.do(request(t, "GET", nil))
 		closeResp(t, resp)
 		if err != nil || len(tr.Requests()) != 3 || st.Stop() != "" {
 			t.Errorf("%d requests, stop %q, %v", len(tr.Requests()), st.Stop(), err)
@@ -576,7 +580,7 @@ func TestOwnDecider(t *testing.T) {
 	t.Run("says no", func(t *testing.T) {
 		tr := fetchtest.Script(fetchtest.Step{}.Status(503))
 		send := layer(t, Policy{Decide: decider(func(*http.Response, Attempt) (time.Duration, bool) { return 0, false })}, tr)
-		resp, st, err := send(request(t, "GET", nil))
+		resp, st, err := send.do(request(t, "GET", nil))
 		closeResp(t, resp)
 		if err != nil || len(tr.Requests()) != 1 || st.Stop() != StopDecider {
 			t.Errorf("%d requests, stop %q, %v", len(tr.Requests()), st.Stop(), err)
@@ -598,7 +602,7 @@ func TestPrepareErrorEndsTheCall(t *testing.T) {
 	boom := errors.New("no key")
 	tr := fetchtest.Script()
 	send := layer(t, Policy{Prepare: func(*http.Request, int) error { return boom }}, tr)
-	resp, st, err := send(request(t, "PUT", strings.NewReader("x")))
+	resp, st, err := send.do(request(t, "PUT", strings.NewReader("x")))
 	closeResp(t, resp)
 	if !errors.Is(err, boom) || len(tr.Requests()) != 0 || len(st.Attempts()) != 1 || st.Attempts()[0].Reason != "prepare" {
 		t.Errorf("got %v, %+v", err, st.Attempts())
@@ -620,7 +624,7 @@ func TestOverridesOfTheCall(t *testing.T) {
 			tr := fetchtest.Script(fetchtest.Step{}.Status(503))
 			send := layer(t, Policy{Backoff: fixed(0)}, tr)
 			req := request(t, "GET", nil)
-			resp, st, err := send(req.WithContext(call.WithOptions(req.Context(), &c.o)))
+			resp, st, err := send.do(req.WithContext(call.WithOptions(req.Context(), &c.o)))
 			closeResp(t, resp)
 			if err != nil || len(tr.Requests()) != c.want || len(st.Attempts()) != c.want {
 				t.Errorf("%d requests, want %d (%v)", len(tr.Requests()), c.want, err)
@@ -630,7 +634,7 @@ func TestOverridesOfTheCall(t *testing.T) {
 	t.Run("a bad policy", func(t *testing.T) {
 		send := layer(t, Policy{}, fetchtest.Script())
 		req := request(t, "GET", nil)
-		resp, _, err := send(req.WithContext(call.WithOptions(req.Context(), &call.Options{Retry: &Policy{MaxAttempts: -1}})))
+		resp, _, err := send.do(req.WithContext(call.WithOptions(req.Context(), &call.Options{Retry: &Policy{MaxAttempts: -1}})))
 		closeResp(t, resp)
 		if _, ok := errors.AsType[*ConfigError](err); !ok {
 			t.Errorf("got %v", err)
@@ -663,7 +667,7 @@ func (b brokenTransport) RoundTrip(*http.Request) (*http.Response, error) { retu
 
 func TestTransportWithoutAnswer(t *testing.T) {
 	send := layer(t, Policy{}, brokenTransport{})
-	resp, _, err := send(request(t, "GET", nil))
+	resp, _, err := send.do(request(t, "GET", nil))
 	closeResp(t, resp)
 	if !errors.Is(err, errNoResponse) {
 		t.Errorf("got %v", err)

@@ -89,7 +89,6 @@ func (c *Check) Ratio(field string, r float64) {
 
 // Join adds the ConfigErrors of err, found in another package's settings, with prefix before their fields.
 func (c *Check) Join(prefix string, err error) {
-	var ce *ConfigError
 	switch e := err.(type) { //nolint:errorlint // the tree is walked node by node, wrapping is looked into below
 	case nil:
 	case interface{ Unwrap() []error }:
@@ -97,7 +96,7 @@ func (c *Check) Join(prefix string, err error) {
 			c.Join(prefix, one)
 		}
 	default:
-		if errors.As(err, &ce) {
+		if ce, ok := errors.AsType[*ConfigError](err); ok {
 			c.Fail(prefix+ce.Field, ce.Got, ce.Want)
 			return
 		}
