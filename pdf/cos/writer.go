@@ -102,18 +102,33 @@ type head struct {
 // NewWriter returns a Writer that writes to out. The header goes out with the
 // first bytes; nothing is written before.
 func NewWriter(out io.Writer, o Options) *Writer {
+	w := &Writer{
+		hash: sha256.New(),
+		buf:  make([]byte, 0, bufferBytes+4<<10),
+		xref: make([]entry, 0, 64),
+	}
+	w.Reset(out, o)
+	return w
+}
+
+// Reset makes w what NewWriter would return, in whatever state it is, but keeps
+// its buffers, so that an engine may write document after document without
+// new ones. No byte of the document before is ever written again.
+func (w *Writer) Reset(out io.Writer, o Options) {
 	if o.Deflater == nil {
 		o.Deflater = NewFlate()
 	}
 	o.Limits = o.Limits.withDefaults(o.Version)
-	w := &Writer{out: out, opt: o, hash: sha256.New(), xref: make([]entry, 1, 64)}
-	w.buf = make([]byte, 0, bufferBytes+4<<10)
-	w.buf = append(w.buf, "%PDF-"...)
+	w.out, w.opt, w.err = out, o, nil
+	w.flushed, w.inUse = 0, 0
+	w.hash.Reset()
+	w.xref = append(w.xref[:0], entryFree)
+	w.body, w.heads = w.body[:0], w.heads[:0]
+	w.buf = append(w.buf[:0], "%PDF-"...)
 	w.buf = append(w.buf, o.Version.String()...)
 	// Four bytes above 127 tell transfer programs that the file is binary
 	// (7.5.2; a requirement of PDF/A).
 	w.buf = append(w.buf, "\n%\xE2\xE3\xCF\xD3\n"...)
-	return w
 }
 
 // Err returns the error that ended the writer, nil while it is fit for use.

@@ -242,6 +242,42 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
+// TestReset: a writer taken up again, after a finished, an abandoned and a
+// failed document, writes what a new one does.
+func TestReset(t *testing.T) {
+	write := func(w *cos.Writer, text string) {
+		t.Helper()
+		root, s := w.Reserve(), w.Reserve()
+		if err := w.Put(root, cos.Dict{cos.E("Type", cos.Name("Catalog")), cos.E("Lang", cos.Text(text))}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Stream(s, nil, bytes.Repeat([]byte(text), 50)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Close(cos.Trailer{Root: root}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want bytes.Buffer
+	write(cos.NewWriter(&want, cos.Options{}), "de-CH")
+
+	w := cos.NewWriter(io.Discard, cos.Options{Version: cos.V17})
+	for name, before := range map[string]func(){
+		"finished":  func() { write(w, "SECRET") },
+		"abandoned": func() { _ = w.Put(w.ReserveN(3), cos.Text("SECRET")) },
+		"failed":    func() { _ = w.Put(cos.Ref{Num: 99}, cos.Text("SECRET")) },
+	} {
+		before()
+		var got bytes.Buffer
+		w.Reset(&got, cos.Options{})
+		write(w, "de-CH")
+		if !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Errorf("after a %s document the bytes differ", name)
+		}
+		w.Reset(io.Discard, cos.Options{Version: cos.V17})
+	}
+}
+
 type limitedWriter struct {
 	left  int
 	calls int

@@ -3,6 +3,7 @@ package cos
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // entry is one object's cross-reference data (ISO 32000-2, 7.5.8.3) in a word:
@@ -54,7 +55,8 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 	w.xref[ref.Num] = entryAt(start) // the stream lists itself
 
 	width := (bits.Len64(uint64(max(start, int64(len(w.xref))))) + 7) / 8
-	table := appendXref(nil, w.xref, width)
+	table := appendXref(w.objs[:0], w.xref, width)
+	w.objs = table
 	w.xref[ref.Num] = entryReserved // EncodedStream enters it again, at the same offset
 	size := len(w.xref)
 
@@ -96,9 +98,7 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 // column and deflate to almost nothing.
 func appendXref(dst []byte, entries []entry, width int) []byte {
 	cols := 1 + width + 2
-	if dst == nil {
-		dst = make([]byte, 0, len(entries)*(cols+1))
-	}
+	dst = slices.Grow(dst, len(entries)*(cols+1))
 	var above, row [1 + 8 + 2]byte
 	for _, e := range entries {
 		kind, second, third := e.fields()

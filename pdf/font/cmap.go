@@ -202,8 +202,9 @@ func (c *cmap) inGroup(i int, code uint32) GID {
 	return GID(g)
 }
 
-// all yields every character with a glyph, in ascending order. A font whose
-// segments overlap or run backwards yields the part that lookup finds.
+// all yields every character of text with a glyph, in ascending order; controls
+// are none. A font whose segments overlap or run backwards yields the part that
+// lookup finds.
 func (f *Face) all() iter.Seq2[rune, GID] {
 	return func(yield func(rune, GID) bool) {
 		next := uint32(0) // first code not yet visited
@@ -212,16 +213,28 @@ func (f *Face) all() iter.Seq2[rune, GID] {
 			start, end := f.cmap.bounds(i)
 			for code := max(start, next); code <= end; code++ {
 				g := f.lookup(rune(code))  //nolint:gosec // G115: end <= U+10FFFF
-				if code&^0x7FF == 0xD800 { // a surrogate is no character
+				if g == 0 || !isText(rune(code)) { //nolint:gosec // G115: as above
 					continue
 				}
-				if g != 0 && !yield(rune(code), g) { //nolint:gosec // G115: as above
+				if !yield(rune(code), g) { //nolint:gosec // G115: as above
 					return
 				}
 			}
 			next = max(next, end+1)
 		}
 	}
+}
+
+// isText reports whether r may be what a glyph stands for: no control, no
+// surrogate, no byte order mark and no noncharacter at the end of a plane.
+// PDF/A-2u and PDF/A-4 forbid some of them as values of a ToUnicode CMap
+// (ISO 19005-2, 6.2.11.7.2).
+func isText(r rune) bool {
+	switch {
+	case r < ' ', r >= 0x7F && r <= 0x9F, r >= 0xD800 && r <= 0xDFFF, r == 0xFEFF, r&0xFFFE == 0xFFFE:
+		return false
+	}
+	return true
 }
 
 // bounds returns the codes of a segment or group, cut to Unicode.

@@ -54,7 +54,10 @@ func NewLibrary(o Options) (*Library, error) {
 	if err := l.add(o.Families); err != nil {
 		return nil, err
 	}
-	return l, l.setFallback(o.Fallback)
+	if err := l.setFallback(o.Fallback); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // With returns a library that has the families of o in addition to, and where
@@ -73,7 +76,10 @@ func (l *Library) With(o Options) (*Library, error) {
 			n.families[key] = l.families[key]
 		}
 	}
-	return n, n.setFallback(append(slices.Clone(o.Fallback), l.fallback...))
+	if err := n.setFallback(append(slices.Clone(o.Fallback), l.fallback...)); err != nil {
+		return nil, err
+	}
+	return n, nil
 }
 
 func (l *Library) add(families []Family) error {

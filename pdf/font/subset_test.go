@@ -421,6 +421,24 @@ func TestUseText(t *testing.T) {
 	}
 }
 
+// TestToUnicodeHasTextOnly: a font maps controls and the byte order mark to
+// glyphs, but no glyph may stand for them (ISO 19005-2, 6.2.11.7.2).
+func TestToUnicodeHasTextOnly(t *testing.T) {
+	f := parse(t, withCmap(t, 3, 10, format12(
+		[3]uint32{0, 0, 1}, [3]uint32{'\r', '\r', 2}, [3]uint32{'A', 'B', 36}, [3]uint32{0x9F, 0x9F, 40},
+		[3]uint32{0xFE70, 0xFE70, 50}, [3]uint32{0xFEFF, 0xFEFF, 51}, [3]uint32{0xFFFE, 0xFFFF, 52})))
+	u := quire.NewUse(f)
+	for r, want := range map[rune]bool{0: false, '\r': false, 'A': true, 0x9F: false, 0xFE70: true, 0xFEFF: false, 0xFFFE: false} {
+		if got := u.AddRune(f.GlyphIndex(r), r); got != want {
+			t.Errorf("U+%04X: AddRune says %v", r, got)
+		}
+	}
+	m := unicodeOf(t, subset(t, u, false))
+	if want := map[int]string{36: "A", 37: "B", 50: "\uFE70"}; !maps.Equal(m, want) {
+		t.Errorf("ToUnicode is %v, want %v", m, want)
+	}
+}
+
 // TestEmbeddingPermission covers OS/2 fsType (OpenType, OS/2).
 func TestEmbeddingPermission(t *testing.T) {
 	tests := []struct {

@@ -57,8 +57,13 @@ func (u *Use) Add(g GID, text string) bool {
 }
 
 func (u *Use) assign(g GID, text string) bool {
-	if g == 0 {
-		return false // .notdef stands for nothing
+	if g == 0 { // .notdef stands for nothing
+		return false
+	}
+	for _, r := range text {
+		if !isText(r) {
+			return false
+		}
 	}
 	if c := u.index.runes[g]; c >= 0 && !presentation(c) {
 		return text == string(c)
