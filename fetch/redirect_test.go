@@ -1,0 +1,209 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/quire/fetch/fetchtest"
+)
+
+func to(code int, location string) fetchtest.Step {
+	return fetchtest.Step{}.Status(code).Header("Location", location).Body("moved")
+}
+
+func TestRedirectIsFollowed(t *testing.T) {
+	c, tr := over(t, Config{Retry: noWait()}, to(302, "/b?token=1"), fetchtest.Step{}.Status(503), fetchtest.Step{}.Body("there"))
+	resp, err := c.Get(t.Context(), "http://a.example/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := InfoOf(resp)
+	if got := read(t, resp); got != "there" || len(info.Attempts) != 3 || info.Attempts[1].N != 1 || info.Attempts[2].N != 2 || fmt.Sprint(info.Hops) != "[http://a.example/b?token=_]" {
+		t.Errorf("%q %+v", got, info)
+	}
+	tr.AssertClosed(t)
+}
+
+func TestR28RedirectsThatAreDenied(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		max   int
+		url   string
+		steps []fetchtest.Step
+		chain string
+		why   string
+	}{
+		{"loop", 3, "http://a.example/", []fetchtest.Step{to(302, "/x?secret=1")}, "http://a.example/x?secret=_, to http://a.example/x?secret=_, to http://a.example/x?secret=_, to http://a.example/x?secret=_", "more than 3"},
+		{"https to http", 0, "https://a.example/", []fetchtest.Step{to(301, "http://a.example/")}, "http://a.example/", "from https to http"},
+		{"https to http on the way", 0, "http://a.example/", []fetchtest.Step{to(302, "https://a.example/"), to(302, "http://b.example/")}, "https://a.example/, to http://b.example/", "from https to http"},
+		{"file", 0, "http://a.example/", []fetchtest.Step{to(307, "file:///etc/passwd")}, "file:///etc/passwd", "not to HTTP"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cl, tr := over(t, Config{MaxRedirects: c.max}, c.steps...)
+			resp, err := cl.Get(t.Context(), c.url)
+			discard(t, resp)
+			if !errors.Is(err, ErrRedirectDenied) || IsTransient(err) || !strings.Contains(err.Error(), "redirected to "+c.chain+": redirect denied: "+c.why) {
+				t.Errorf("got %v", err)
+			}
+			tr.AssertClosed(t)
+		})
+	}
+}
+
+func TestR28CredentialsStayAtTheirOrigin(t *testing.T) {
+	secret := []string{"Authorization", "Cookie", "X-Api-Key", "Proxy-Authorization", "X-Amz-Security-Token", "Idempotency-Key", "Referer"}
+	for _, c := range []struct {
+		name, from, to string
+		kept           bool
+	}{
+		{"same origin", "https://a.example/x", "https://a.example:443/y", true},
+		{"other host", "https://a.example/x", "https://b.example/", false},
+		{"other port", "https://a.example/x", "https://a.example:8443/", false},
+		{"other scheme", "http://a.example/x", "https://a.example/", false},
+		{"a host below", "https://a.example/x", "https://sub.a.example/", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cl, tr := over(t, Config{}, to(307, c.to), fetchtest.Step{})
+			req, err := http.NewRequestWithContext(t.Context(), "PUT", c.from, strings.NewReader("body"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range secret {
+				req.Header.Set(name, "s3cret")
+			}
+			req.Header.Set("Accept", "text/plain")
+			resp, err := cl.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read(t, resp)
+			got := tr.Requests()[1]
+			for _, name := range secret {
+				if has := got.Header.Get(name) == "s3cret"; has != c.kept {
+					t.Errorf("%s: sent %t, want %t", name, has, c.kept)
+				}
+			}
+			if got.Header.Get("Accept") != "text/plain" || string(got.Body) != "body" {
+				t.Errorf("%v %q", got.Header, got.Body)
+			}
+		})
+	}
+}
+
+func TestR28CredentialsDoNotComeBack(t *testing.T) {
+	c, tr := over(t, Config{}, to(302, "https://b.example/"), to(302, "https://a.example/again"), fetchtest.Step{})
+	req, err := http.NewRequestWithContext(With(t.Context(), Overrides{IdempotencyKey: AutoKey}), "GET", "https://a.example/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "s3cret")
+	resp, err := c.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read(t, resp)
+	for i, want := range []string{"s3cret", "", ""} {
+		if got := tr.Requests()[i].Header.Get("Authorization"); got != want {
+			t.Errorf("hop %d: %q", i, got)
+		}
+	}
+	if got := tr.Requests()[1].Header.Get("Idempotency-Key"); got != "" {
+		t.Errorf("the other origin got the key %s", got)
+	}
+}
+
+func TestIdempotencyKeyOnRedirects(t *testing.T) {
+	for _, c := range []struct {
+		code int
+		kept bool
+	}{{307, true}, {308, true}, {303, false}, {302, false}} {
+		cl, tr := over(t, Config{}, to(c.code, "/again"), fetchtest.Step{})
+		resp, err := cl.Post(With(t.Context(), Overrides{IdempotencyKey: AutoKey}), "http://a.example/", "text/plain", strings.NewReader("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		read(t, resp)
+		first, second := tr.Requests()[0].Header.Get("Idempotency-Key"), tr.Requests()[1].Header.Get("Idempotency-Key")
+		if first == "" || (second == first) != c.kept || !c.kept && second != "" {
+			t.Errorf("%d: %q then %q", c.code, first, second)
+		}
+	}
+}
+
+func TestRedirectBodyRules(t *testing.T) {
+	c, tr := over(t, Config{}, to(308, "/b"))
+	resp, err := c.Put(t.Context(), "http://a.example/", "text/plain", io.MultiReader(strings.NewReader("once")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A body that cannot be sent again: the redirect is the answer.
+	if got := read(t, resp); resp.StatusCode != 308 || got != "moved" || len(tr.Requests()) != 1 {
+		t.Errorf("%d %q", resp.StatusCode, got)
+	}
+	none, tr := over(t, Config{MaxRedirects: -1}, to(302, "/b"))
+	resp, err = none.Get(t.Context(), "http://a.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read(t, resp); resp.StatusCode != 302 || len(tr.Requests()) != 1 {
+		t.Errorf("%d", resp.StatusCode)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), "GET", "http://a.example/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err = none.HTTP().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read(t, resp); resp.StatusCode != 302 {
+		t.Errorf("%d", resp.StatusCode)
+	}
+	userinfo, tr := over(t, Config{}, to(302, "http://u:p@a.example/b"), fetchtest.Step{})
+	resp, err = userinfo.Get(t.Context(), "http://a.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read(t, resp)
+	if r := tr.Requests()[1]; r.Header.Get("Authorization") != "" || r.URL.User != nil {
+		t.Errorf("the server's userinfo was used: %v", r.Header)
+	}
+}
+
+func TestTotalSpansAllHops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := over(t, Config{Total: 5 * time.Second}, to(302, "/b").Delay(2*time.Second))
+		start := time.Now()
+		resp, err := c.Get(t.Context(), "http://a.example/")
+		discard(t, resp)
+		if !errors.Is(err, ErrTotalTimeout) || time.Since(start) != 5*time.Second {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+	})
+}
+
+func TestR28RedirectToADeniedAddress(t *testing.T) {
+	c := client(t, Config{Transport: TransportConfig{Guard: &Guard{}}})
+	hop := &http.Response{StatusCode: 302, Header: http.Header{"Location": {"http://169.254.169.254/latest/meta-data"}}, Body: http.NoBody}
+	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), "GET", "http://a.example/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, st, err := c.begin(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hop.Request = r
+	resp, err := c.follow(r, hop)
+	discard(t, resp)
+	if err = c.fail(r, st, err); !errors.Is(err, ErrAddressDenied) || !strings.Contains(err.Error(), "redirected to http://169.254.169.254/latest/meta-data: ") {
+		t.Errorf("got %v", err)
+	}
+}
