@@ -172,7 +172,7 @@ func (w *Writer) Put(ref Ref, o Object) error {
 	}
 	w.open(ref)
 	w.body = o.AppendPDF(w.body)
-	return w.closeIfFull()
+	return w.closeIfFull(ref)
 }
 
 // PutRaw is Put for an object already in PDF syntax, as the append functions
@@ -183,7 +183,7 @@ func (w *Writer) PutRaw(ref Ref, body []byte) error {
 	}
 	w.open(ref)
 	w.body = append(w.body, body...)
-	return w.closeIfFull()
+	return w.closeIfFull(ref)
 }
 
 // PutDirect writes o as an object of its own outside the object streams, for
@@ -240,11 +240,8 @@ func (w *Writer) EncodedStream(ref Ref, dict Dict, filter Name, data []byte) err
 		}
 	}
 	w.begin(ref)
-	w.buf = append(w.buf, "<<"...)
-	if len(dict) > 0 {
-		w.buf = dict.AppendPDF(w.buf[:len(w.buf)-2])
-		w.buf = w.buf[:len(w.buf)-2]
-	}
+	w.buf = dict.AppendPDF(w.buf)
+	w.buf = w.buf[:len(w.buf)-len(">>")]
 	if filter != "" {
 		w.buf = append(w.buf, "/Filter"...)
 		w.buf = AppendName(w.buf, string(filter))
@@ -329,7 +326,11 @@ func (w *Writer) open(ref Ref) {
 	w.heads = append(w.heads, head{num: ref.Num, at: len(w.body)})
 }
 
-func (w *Writer) closeIfFull() error {
+// closeIfFull ends object ref, the last of the open object stream.
+func (w *Writer) closeIfFull(ref Ref) error {
+	if len(w.body) == w.heads[len(w.heads)-1].at {
+		return w.fail(&ObjectError{Ref: ref, Reason: "no value"})
+	}
 	if len(w.heads) < perObjectStream && len(w.body) < objectStreamBytes {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/diag"
@@ -365,6 +366,9 @@ func TestWrongUse(t *testing.T) {
 		}, "key K7 comes twice"},
 		{"NUL in a name", func(w *cos.Writer) error { return put(w, cos.Array{cos.Name("a\x00b")}) }, "NUL"},
 		{"no value", func(w *cos.Writer) error { return put(w, nil) }, "no value"},
+		{"empty raw value", func(w *cos.Writer) error { return w.PutRaw(w.Reserve(), nil) }, "no value"},
+		{"empty raw object", func(w *cos.Writer) error { return put(w, cos.Raw{}) }, "no value"},
+		{"date", func(w *cos.Writer) error { return put(w, cos.Date(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))) }, "years"},
 		{"decimal scale", func(w *cos.Writer) error { return put(w, cos.Decimal{Mantissa: 1, Scale: 19}) }, "scale"},
 		{"never written", func(w *cos.Writer) error {
 			root := w.Reserve()

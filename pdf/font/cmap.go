@@ -212,7 +212,7 @@ func (f *Face) all() iter.Seq2[rune, GID] {
 		for i := range n {
 			start, end := f.cmap.bounds(i)
 			for code := max(start, next); code <= end; code++ {
-				g := f.lookup(rune(code))  //nolint:gosec // G115: end <= U+10FFFF
+				g := f.lookup(rune(code))          //nolint:gosec // G115: end <= U+10FFFF
 				if g == 0 || !isText(rune(code)) { //nolint:gosec // G115: as above
 					continue
 				}
