@@ -129,11 +129,13 @@ func TestFacesAgainstOracle(t *testing.T) {
 	}
 }
 
-// TestKernAgainstOracle walks pairs of letters.
+// TestKernAgainstOracle walks pairs of letters. The fonts go without GPOS, which
+// the oracle would prefer to kern.
 func TestKernAgainstOracle(t *testing.T) {
 	for _, e := range embedded {
-		f := parse(t, e.data)
-		o, err := sfnt.Parse(e.data)
+		data := edit(t, e.data, "GPOS", func([]byte) []byte { return nil })
+		f := parse(t, data)
+		o, err := sfnt.Parse(data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +151,7 @@ func TestKernAgainstOracle(t *testing.T) {
 				} else if err != nil {
 					t.Fatal(err)
 				}
-				if f.Table("GPOS") == nil && got != want.Round() {
+				if got != want.Round() {
 					t.Fatalf("%s: kern %c%c is %d, oracle says %v", e.name, a, b, got, want)
 				}
 				if got != 0 {
@@ -157,7 +159,7 @@ func TestKernAgainstOracle(t *testing.T) {
 				}
 			}
 		}
-		if strings.HasPrefix(e.name, "LiberationSans") && pairs < 50 {
+		if !strings.HasPrefix(e.name, "LiberationMono") && pairs < 50 {
 			t.Errorf("%s: %d kerning pairs", e.name, pairs)
 		}
 	}
