@@ -440,7 +440,7 @@ func (m *maker) image(n *Image, en env) (block, *Elem, error) {
 	case h > 0:
 		w = h * iw / ih
 	default:
-		w, h = iw*In/96, ih*In/96
+		w, h = iw*Inch/96, ih*Inch/96
 		if w > en.width {
 			w, h = en.width, en.width*ih/iw
 		}

@@ -84,6 +84,6 @@ func (m *maker) setError(err error, src *Source) error {
 
 // mm prints a length for messages.
 func mm(l Length) string {
-	tenths := (l*254 + In/2) / In // 1/10 mm
+	tenths := (l*254 + Inch/2) / Inch // 1/10 mm
 	return fmt.Sprintf("%d.%d mm", tenths/10, tenths%10)
 }

@@ -47,6 +47,9 @@ func Run(ctx context.Context, doc *Document, o Options, sink Sink) (*Summary, er
 	if err := f.measureRunning(); err != nil {
 		return nil, err
 	}
+	if err := f.watermark(); err != nil {
+		return nil, err
+	}
 	f.open()
 	if err := f.body(); err != nil {
 		return nil, err
@@ -84,6 +87,7 @@ type flow struct {
 	pending []entry
 	// again is the table head that a new page repeats.
 	again *stack
+	under *UnderItem
 	waits []int // pages whose running content asks for the number of pages
 }
 
@@ -327,6 +331,7 @@ func (f *flow) table(n *Table) error {
 func (f *flow) open() {
 	f.number = 1
 	f.page.reset(1, &f.master)
+	f.page.Under = f.under
 	f.painter.page = &f.page
 	f.y, f.after, f.fresh = f.top, 0, true
 }
@@ -344,6 +349,7 @@ func (f *flow) next() error {
 	}
 	f.number++
 	f.page.reset(f.number, &f.master)
+	f.page.Under = f.under
 	f.y, f.after, f.fresh = f.top, 0, true
 	return nil
 }

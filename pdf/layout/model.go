@@ -22,12 +22,12 @@ type Length = text.Length
 
 // Units.
 const (
-	Pt Length = text.Pt
-	In Length = 72 * Pt
+	Pt   Length = text.Pt
+	Inch Length = 72 * Pt
 )
 
 // MM returns v millimetres as a Length, rounded to the nearest.
-func MM(v float64) Length { return Length(math.Round(v * float64(In) / 25.4)) }
+func MM(v float64) Length { return Length(math.Round(v * float64(Inch) / 25.4)) }
 
 // Points returns v points as a Length, rounded to the nearest.
 func Points(v float64) Length { return Length(math.Round(v * float64(Pt))) }

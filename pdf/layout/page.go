@@ -116,6 +116,14 @@ type ImageItem struct {
 	Artifact   Artifact
 }
 
+// UnderItem is the watermark: a line of text turned about the point X, Y by
+// Angle degrees counter-clockwise. The positions of Text count from that point.
+type UnderItem struct {
+	Text           TextItem
+	X, Y           Length
+	Angle, Opacity float64
+}
+
 // LinkArea is a clickable rectangle.
 type LinkArea struct {
 	X, Y, W, H Length
@@ -144,7 +152,10 @@ type Item struct {
 type Page struct {
 	Number        int // from 1
 	Width, Height Length
-	// Back is drawn first: backgrounds, then rules, in this order. All of it is
+	// Under is drawn before everything else; nil: nothing. It is the same for all
+	// pages.
+	Under *UnderItem
+	// Back is drawn next: backgrounds, then rules, in this order. All of it is
 	// ArtifactLayout.
 	Back  []RectItem
 	Items []Item // in reading order

@@ -3,6 +3,8 @@ package layout
 import (
 	"slices"
 	"strconv"
+
+	"example.com/quire/pdf/text"
 )
 
 // runningGap is the space between running content and body, runningEdge the
@@ -162,6 +164,60 @@ func (f *flow) late() error {
 		if err := f.sink.Late(&f.page); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// watermark lays out the text behind the pages. Without a size of its own it is
+// as large as leaves it within the sheet, at any angle.
+func (f *flow) watermark() error {
+	w := f.doc.Watermark
+	if w == nil || w.Text == "" {
+		return nil
+	}
+	s := Style{Weight: boldWeight, Family: f.base.Family}
+	if w.Style != nil {
+		s = *w.Style
+	}
+	s.Align, s.Leading = AlignLeft, 0
+	fit := s.Size <= 0
+	if fit {
+		s.Size = 100 * Pt
+	}
+	m := f.m
+	m.art = ArtifactWatermark
+	defer func() { m.art = ArtifactNone }()
+	lay := func(s *Style) (*para, error) {
+		b, err := m.text([]Span{{Text: w.Text}}, env{style: s, width: text.Unlimited}, nil, nil, "")
+		if err != nil {
+			return nil, err
+		}
+		return b.(*para), nil
+	}
+	b, err := lay(&s)
+	if err != nil || len(b.lines) == 0 {
+		return err
+	}
+	if fit {
+		reach := min(f.master.Width, f.master.Height) * 9 / 10
+		if w.Angle != 0 {
+			reach = max(f.master.Width, f.master.Height) * 8 / 10
+		}
+		sized := s
+		sized.Size = min(reach*s.Size/max(b.lines[0].Width, 1), 160*Pt)
+		if b, err = lay(&sized); err != nil {
+			return err
+		}
+	}
+	opacity := min(max(w.Opacity, 0), 1)
+	if opacity == 0 {
+		opacity = 0.1
+	}
+	met := b.face.chains[0].Face().Metrics()
+	rise := text.Scale(int64(met.CapHeight), b.face.size, b.face.chains[0].Face()) / 2
+	f.under = &UnderItem{
+		X: f.master.Width / 2, Y: f.master.Height / 2, Angle: w.Angle, Opacity: opacity,
+		Text: TextItem{X: -b.lines[0].Width / 2, Y: rise, Line: &b.lines[0], Pieces: b.styles, Artifact: ArtifactWatermark},
 	}
 	return nil
 }

@@ -1,0 +1,428 @@
+package emit
+
+import (
+	"unicode/utf8"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/tag"
+	"example.com/quire/pdf/text"
+)
+
+// content writes one content stream. Positions are printed in hundredths of a
+// point; moves are differences of printed positions, so nothing adds up.
+type content struct {
+	e      *Emitter
+	pi     *pageInfo
+	b      []byte
+	height layout.Length
+	mcid   int
+
+	bare     bool         // of a form: nothing is marked
+	open     bool         // a marked-content sequence is open
+	elem     *layout.Elem // its element
+	artifact layout.Artifact
+
+	inText       bool
+	font         *fontRes
+	size         layout.Length
+	color        layout.Color // of fills; the graphics state begins with black
+	lineX, lineY int64        // origin of the text line, in hundredths
+}
+
+func (e *Emitter) content(pi *pageInfo) *content {
+	c := &content{e: e, pi: pi, b: e.buf[:0], mcid: pi.mcids, color: layout.Black, height: pi.h}
+	if !pi.contents.IsZero() {
+		// The streams of a page are one (7.8.2): the state is what the first left.
+		c.color = 0
+	}
+	return c
+}
+
+// hundredths rounds a length to 1/100 pt.
+func hundredths(l layout.Length) int64 {
+	v := int64(l) * 100
+	if v < 0 {
+		return -((-v + 512) / 1024)
+	}
+	return (v + 512) / 1024
+}
+
+func (c *content) num(h int64) {
+	c.b = cos.AppendDecimal(c.b, h, 2)
+}
+
+// back draws backgrounds and rules, one artifact in all.
+func (c *content) back(rects []layout.RectItem) error {
+	if len(rects) == 0 {
+		return nil
+	}
+	if err := c.mark(nil, layout.ArtifactLayout); err != nil {
+		return err
+	}
+	for i := range rects {
+		r := &rects[i]
+		c.fill(r.Color)
+		x, y := hundredths(r.X), hundredths(c.height-r.Y-r.H)
+		// Both edges are rounded, so that neighbours meet.
+		w, h := hundredths(r.X+r.W)-x, hundredths(c.height-r.Y)-y
+		c.num(x)
+		c.b = append(c.b, ' ')
+		c.num(y)
+		c.b = append(c.b, ' ')
+		c.num(max(w, 1))
+		c.b = append(c.b, ' ')
+		c.num(max(h, 1))
+		c.b = append(c.b, " re\n"...)
+		if i+1 == len(rects) || rects[i+1].Color != r.Color {
+			c.b = append(c.b, "f\n"...)
+		}
+	}
+	return nil
+}
+
+func (c *content) fill(col layout.Color) {
+	if col == c.color {
+		return
+	}
+	c.color = col
+	r, g, b := col.RGB()
+	if r == g && g == b {
+		c.b = cos.AppendRatio(c.b, int64(r), 255, 3)
+		c.b = append(c.b, " g\n"...)
+		return
+	}
+	for _, v := range [3]uint8{r, g, b} {
+		c.b = cos.AppendRatio(c.b, int64(v), 255, 3)
+		c.b = append(c.b, ' ')
+	}
+	c.b = append(c.b, "rg\n"...)
+}
+
+// mark opens the marked-content sequence that what follows belongs to, unless
+// it is open already.
+func (c *content) mark(el *layout.Elem, art layout.Artifact) error {
+	if c.e.tree == nil || c.bare {
+		return nil
+	}
+	if el != nil {
+		art = layout.ArtifactNone
+	}
+	if c.open && c.elem == el && c.artifact == art {
+		return nil
+	}
+	c.unmark()
+	c.open, c.elem, c.artifact = true, el, art
+	if el == nil {
+		c.b = append(c.b, artifacts[art]...)
+		return nil
+	}
+	t, err := c.e.elem(el)
+	if err != nil {
+		return err
+	}
+	c.b = cos.AppendName(c.b, string(t.Type().Name))
+	c.b = append(c.b, "<</MCID "...)
+	c.b = cos.AppendInt(c.b, int64(c.mcid))
+	c.b = append(c.b, ">>BDC\n"...)
+	t.AddContent(c.pi.ref, c.mcid)
+	c.e.tree.SetContent(c.pi.key, c.mcid, t)
+	c.mcid++
+	return nil
+}
+
+// artifacts opens the artifacts, by kind (14.8.2.2.2).
+var artifacts = [...]string{
+	layout.ArtifactNone:      "/Artifact BMC\n",
+	layout.ArtifactLayout:    "/Artifact<</Type/Layout>>BDC\n",
+	layout.ArtifactHeader:    "/Artifact<</Type/Pagination/Subtype/Header>>BDC\n",
+	layout.ArtifactFooter:    "/Artifact<</Type/Pagination/Subtype/Footer>>BDC\n",
+	layout.ArtifactRepeat:    "/Artifact<</Type/Pagination>>BDC\n",
+	layout.ArtifactWatermark: "/Artifact<</Type/Pagination/Subtype/Watermark>>BDC\n",
+}
+
+// unmark closes the open sequence. Text objects and sequences are nested: a
+// text object may hold many sequences, never the other way round half-way.
+func (c *content) unmark() {
+	if !c.open {
+		return
+	}
+	c.b = append(c.b, "EMC\n"...)
+	c.open = false
+}
+
+func (c *content) end() {
+	if c.inText {
+		c.unmark()
+		c.b = append(c.b, "ET\n"...)
+		c.inText = false
+	}
+	c.unmark()
+}
+
+func (c *content) beginText() {
+	if c.inText {
+		return
+	}
+	c.unmark()
+	c.b = append(c.b, "BT\n"...)
+	c.inText, c.lineX, c.lineY = true, 0, 0
+	// Font and size are part of the graphics state and outlive the text object.
+}
+
+// endText leaves the text object.
+func (c *content) endText() {
+	if c.inText {
+		c.unmark()
+		c.b = append(c.b, "ET\n"...)
+		c.inText = false
+	}
+}
+
+// text draws a line.
+func (c *content) text(t *layout.TextItem) error {
+	c.beginText()
+	items := t.Line.Items
+	for i := 0; i < len(items); {
+		ps := &t.Pieces[items[i].Piece]
+		j := i + 1
+		for j < len(items) && items[j].Part.Face == items[i].Part.Face && sameStyle(ps, &t.Pieces[items[j].Piece]) {
+			j++
+		}
+		if err := c.mark(ps.Elem, t.Artifact); err != nil {
+			return err
+		}
+		if err := c.run(t, ps, items[i:j]); err != nil {
+			return err
+		}
+		i = j
+	}
+	return nil
+}
+
+func sameStyle(a, b *layout.PieceStyle) bool {
+	return a == b || a.Size == b.Size && a.Color == b.Color && a.Elem == b.Elem
+}
+
+// run shows items of one face, size, colour and element.
+func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.Item) error {
+	f := c.e.fontOf(items[0].Part.Face)
+	if f != c.font || ps.Size != c.size {
+		c.font, c.size = f, ps.Size
+		c.b = cos.AppendName(c.b, f.name)
+		c.b = append(c.b, ' ')
+		c.b = cos.AppendFixed(c.b, int64(ps.Size), 3)
+		c.b = append(c.b, " Tf\n"...)
+	}
+	c.fill(ps.Color)
+	origin := items[0].X
+	x, y := hundredths(t.X+origin), hundredths(c.height-t.Y)
+	c.num(x - c.lineX)
+	c.b = append(c.b, ' ')
+	c.num(y - c.lineY)
+	c.b = append(c.b, " Td\n"...)
+	c.lineX, c.lineY = x, y
+
+	w := &c.e.words
+	w.begin(f, ps.Size, c.b)
+	for i := range items {
+		it := &items[i]
+		w.moveTo(it.X - origin)
+		if err := c.part(w, it.Part, ps); err != nil {
+			return err
+		}
+	}
+	c.b = w.end()
+	return nil
+}
+
+// part shows the glyphs of a part, and states the text of those that do not say
+// it themselves (14.9.4).
+func (c *content) part(w *words, p *text.Part, ps *layout.PieceStyle) error {
+	for i := 0; i < len(p.Glyphs); {
+		at := int(p.Glyphs[i].Cluster)
+		j := i + 1
+		for j < len(p.Glyphs) && int(p.Glyphs[j].Cluster) == at {
+			j++
+		}
+		to := len(p.Text)
+		if j < len(p.Glyphs) {
+			to = int(p.Glyphs[j].Cluster)
+		}
+		cluster := p.Text[at:to]
+		if ps.Elem != nil && !c.e.o.Force {
+			if r, _ := utf8.DecodeRuneInString(cluster); r >= 0xE000 {
+				if err := c.e.check.Text(p.Text, ps.Elem.Src).Err(); err != nil {
+					return err
+				}
+			}
+		}
+		if w.font.says(p.Glyphs[i:j], cluster) {
+			for k := i; k < j; k++ {
+				w.glyph(p.Glyphs[k])
+			}
+		} else {
+			w.actual(p.Glyphs[i:j], cluster)
+		}
+		i = j
+	}
+	return nil
+}
+
+// says reports whether the glyphs extract as the cluster they stand for.
+func (f *fontRes) says(glyphs []text.Glyph, cluster string) bool {
+	if len(glyphs) == 1 {
+		r, n := utf8.DecodeRuneInString(cluster)
+		if n == len(cluster) {
+			return f.use.AddRune(glyphs[0].ID, r)
+		}
+		return f.use.Add(glyphs[0].ID, cluster)
+	}
+	if utf8.RuneCountInString(cluster) != len(glyphs) {
+		for i := range glyphs {
+			f.use.Add(glyphs[i].ID, "")
+		}
+		return false
+	}
+	ok, i := true, 0
+	for _, r := range cluster {
+		ok = f.use.AddRune(glyphs[i].ID, r) && ok
+		i++
+	}
+	return ok
+}
+
+// words builds the operand of one TJ or Tj. The pen is tracked in thousandths of
+// a font unit's em share, exactly, so a line never drifts: an adjustment is
+// written only where the glyphs' own widths do not lead to the place wanted.
+type words struct {
+	b     []byte
+	font  *fontRes
+	size  int64
+	upem  int64
+	pen   int64  // where a viewer stands, in 1/1000 font units
+	want  int64  // where the next glyph belongs
+	codes []byte // of the open string
+	array bool   // "[" is written
+}
+
+func (w *words) begin(f *fontRes, size layout.Length, b []byte) {
+	w.b, w.font, w.size, w.upem = b, f, int64(size), int64(f.face.UnitsPerEm())
+	w.pen, w.want, w.codes, w.array = 0, 0, w.codes[:0], false
+}
+
+// moveTo states where the next part begins, from the origin of the run.
+func (w *words) moveTo(x layout.Length) {
+	v := int64(x) * 1000 * w.upem
+	if v < 0 {
+		w.want = -((-v + w.size/2) / w.size)
+		return
+	}
+	w.want = (v + w.size/2) / w.size
+}
+
+func (w *words) glyph(g text.Glyph) {
+	w.adjust()
+	w.codes = append(w.codes, byte(g.ID>>8), byte(g.ID))
+	w.pen += int64(w.font.face.Advance(g.ID)) * 1000
+	w.want += int64(g.Advance) * 1000
+}
+
+// adjust moves the pen by whole thousandths of an em.
+func (w *words) adjust() {
+	diff := w.pen - w.want
+	half := w.upem / 2
+	if diff < half && diff > -half {
+		return
+	}
+	var n int64
+	if diff < 0 {
+		n = -((-diff + half) / w.upem)
+	} else {
+		n = (diff + half) / w.upem
+	}
+	if n == 0 {
+		return
+	}
+	w.pen -= n * w.upem
+	w.flush(true)
+	w.b = cos.AppendInt(w.b, n)
+}
+
+// flush writes the open string, into an array when more follows.
+func (w *words) flush(array bool) {
+	if array && !w.array {
+		w.b = append(w.b, '[')
+		w.array = true
+	}
+	if len(w.codes) > 0 {
+		w.b = cos.AppendString(w.b, w.codes)
+		w.codes = w.codes[:0]
+	}
+}
+
+// show ends the operand and shows it.
+func (w *words) show() {
+	switch {
+	case w.array:
+		w.flush(true)
+		w.b = append(w.b, "]TJ\n"...)
+	case len(w.codes) > 0:
+		w.flush(false)
+		w.b = append(w.b, "Tj\n"...)
+	}
+	w.array = false
+}
+
+// actual shows glyphs as a Span that states their text.
+func (w *words) actual(glyphs []text.Glyph, s string) {
+	w.show()
+	w.b = append(w.b, "/Span<</ActualText"...)
+	w.b = cos.AppendText(w.b, s)
+	w.b = append(w.b, ">>BDC\n"...)
+	for i := range glyphs {
+		w.glyph(glyphs[i])
+	}
+	w.show()
+	w.b = append(w.b, "EMC\n"...)
+}
+
+func (w *words) end() []byte {
+	w.show()
+	b := w.b
+	w.b = nil
+	return b
+}
+
+// image draws an image.
+func (c *content) image(it *layout.ImageItem) error {
+	c.endText()
+	if err := c.mark(it.Elem, it.Artifact); err != nil {
+		return err
+	}
+	if it.Elem != nil && c.e.tree != nil {
+		t := it.Elem.Tag.(*tag.Elem)
+		if err := c.e.figureBox(t, it, c.height); err != nil {
+			return err
+		}
+	}
+	res, err := c.e.imageOf(it.Image)
+	if err != nil {
+		return err
+	}
+	// The matrix is orientation times placement.
+	m := it.Image.Matrix()
+	x, y := hundredths(it.X), hundredths(c.height-it.Y-it.H)
+	w, h := hundredths(it.W), hundredths(it.H)
+	c.b = append(c.b, "q "...)
+	for _, v := range [6]int64{
+		int64(m[0]) * w, int64(m[1]) * h, int64(m[2]) * w, int64(m[3]) * h, int64(m[4])*w + x, int64(m[5])*h + y,
+	} {
+		c.num(v)
+		c.b = append(c.b, ' ')
+	}
+	c.b = append(c.b, "cm "...)
+	c.b = cos.AppendName(c.b, res.name)
+	c.b = append(c.b, " Do Q\n"...)
+	return nil
+}

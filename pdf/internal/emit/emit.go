@@ -1,0 +1,358 @@
+// Package emit turns page frames into a PDF file: content streams, structure
+// tree, fonts, images, annotations, outline and metadata, through a cos.Writer.
+package emit
+
+import (
+	"crypto/sha256"
+	"io"
+	"slices"
+	"time"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/standard"
+	"example.com/quire/pdf/tag"
+)
+
+// Options says how a file is written.
+type Options struct {
+	Standards  []standard.ID
+	Time       time.Time // zero: no dates
+	DocumentID string
+	Producer   string
+	Limits     diag.Limits // with their defaults
+	Deflater   cos.Deflater
+	Level      cos.Level
+	Fonts      *font.Cache
+	// Force leaves out the checks of the standards, so that tests can show that a
+	// validator finds what the checks refuse.
+	Force bool
+}
+
+// Font is a font of the finished file.
+type Font struct {
+	Name string // BaseFont, with its subset tag
+	Face *font.Face
+}
+
+// Emitter writes one document. It is a layout.Sink; Finish ends the file. It is
+// not safe for concurrent use.
+type Emitter struct {
+	w     *cos.Writer
+	o     Options
+	doc   *layout.Document
+	check *standard.Checker
+	tree  *tag.Tree // nil: not tagged
+
+	resources cos.Ref
+	pageNodes []cos.Ref // one per pagesPerNode pages
+	pages     []pageInfo
+	buf       []byte
+	words     words
+
+	fonts  []*fontRes
+	byFace map[*font.Face]*fontRes
+	images []*imageRes
+	byHash map[[sha256.Size]byte]*imageRes
+	mark   *watermark
+
+	anchors  map[string]dest
+	internal []internalLink
+	outline  []outlineItem
+}
+
+// pageInfo is what is kept of a page until the end: all of it for a page that
+// waits for the number of pages.
+type pageInfo struct {
+	ref      cos.Ref
+	contents cos.Ref
+	annots   []cos.Ref
+	key      int // of the parent tree
+	mcids    int
+	w, h     layout.Length
+	written  bool
+}
+
+// pagesPerNode is the number of kids of a node of the page tree.
+const pagesPerNode = 64
+
+// New starts a file on out. Errors of the document as a whole, such as a claim
+// without a title, come before the first byte.
+func New(out io.Writer, doc *layout.Document, o Options) (*Emitter, error) {
+	e := &Emitter{
+		o: o, doc: doc, check: standard.NewChecker(o.Standards),
+		byFace: map[*font.Face]*fontRes{}, byHash: map[[sha256.Size]byte]*imageRes{}, anchors: map[string]dest{},
+	}
+	if !o.Force {
+		if err := e.check.Document(doc).Err(); err != nil {
+			return nil, err
+		}
+	}
+	e.w = cos.NewWriter(out, cos.Options{
+		Version: cos.V20, Deflater: o.Deflater, Level: o.Level,
+		Limits: cos.Limits{OutputBytes: o.Limits.OutputBytes},
+	})
+	e.resources = e.w.Reserve()
+	if e.check.Tagged() {
+		e.tree = tag.NewTree(e.w)
+		e.tree.Document().Lang = ""
+	}
+	return e, nil
+}
+
+// Tagged reports whether the document needs a semantic tree.
+func (e *Emitter) Tagged() bool { return e.tree != nil }
+
+// Page implements layout.Sink.
+func (e *Emitter) Page(p *layout.Page) error {
+	if len(e.pages)%pagesPerNode == 0 {
+		e.pageNodes = append(e.pageNodes, e.w.Reserve())
+	}
+	info := pageInfo{ref: e.w.Reserve(), w: p.Width, h: p.Height}
+	if e.tree != nil {
+		info.key = e.tree.PageKey()
+	}
+	e.pages = append(e.pages, info)
+	if err := e.begin(p); err != nil {
+		return err
+	}
+	pi := &e.pages[len(e.pages)-1]
+	c := e.content(pi)
+	if err := c.under(p.Under); err != nil {
+		return err
+	}
+	ref, err := e.draw(c, p, pi)
+	if err != nil {
+		return err
+	}
+	pi.contents = ref
+	if err := e.marks(p, pi); err != nil {
+		return err
+	}
+	if err := e.links(p, pi); err != nil {
+		return err
+	}
+	// The page before is complete now unless it waits: only the last call tells,
+	// so page objects are written when Late or Finish is reached.
+	return e.done(p)
+}
+
+// Late implements layout.Sink: what waited for the number of pages is a second
+// content stream of its page.
+func (e *Emitter) Late(p *layout.Page) error {
+	pi := &e.pages[p.Number-1]
+	if err := e.begin(p); err != nil {
+		return err
+	}
+	ref, err := e.draw(e.content(pi), p, pi)
+	if err != nil {
+		return err
+	}
+	if err := e.links(p, pi); err != nil {
+		return err
+	}
+	if err := e.done(p); err != nil {
+		return err
+	}
+	return e.writePage(pi, p.Number-1, ref)
+}
+
+// draw makes the content stream of p.
+func (e *Emitter) draw(c *content, p *layout.Page, pi *pageInfo) (cos.Ref, error) {
+	c.height = p.Height
+	if err := c.back(p.Back); err != nil {
+		return cos.Ref{}, err
+	}
+	for i := range p.Items {
+		var err error
+		if t := p.Items[i].Text; t != nil {
+			err = c.text(t)
+		} else {
+			err = c.image(p.Items[i].Image)
+		}
+		if err != nil {
+			return cos.Ref{}, err
+		}
+	}
+	c.end()
+	pi.mcids = c.mcid
+	e.buf = c.b[:0]
+	ref := e.w.Reserve()
+	return ref, e.w.Stream(ref, nil, c.b)
+}
+
+// writePage writes the page object; late is its second content stream.
+func (e *Emitter) writePage(pi *pageInfo, index int, late cos.Ref) error {
+	pi.written = true
+	d := cos.Dict{
+		cos.E("Type", cos.Name("Page")),
+		cos.E("Parent", e.pageNodes[index/pagesPerNode]),
+		cos.E("MediaBox", cos.Array{cos.Int(0), cos.Int(0), cos.Fixed(pi.w), cos.Fixed(pi.h)}),
+		cos.E("Resources", e.resources),
+	}
+	if late.IsZero() {
+		d = append(d, cos.E("Contents", pi.contents))
+	} else {
+		d = append(d, cos.E("Contents", cos.Array{pi.contents, late}))
+	}
+	if e.tree != nil {
+		d = append(d, cos.E("StructParents", cos.Int(pi.key)))
+	}
+	if len(pi.annots) > 0 {
+		d = append(d, cos.E("Tabs", cos.Name("S")), cos.E("Annots", refArray(pi.annots)))
+	}
+	pi.annots = nil
+	return e.w.Put(pi.ref, d)
+}
+
+func refArray(refs []cos.Ref) cos.Array {
+	a := make(cos.Array, len(refs))
+	for i, r := range refs {
+		a[i] = r
+	}
+	return a
+}
+
+// Finish writes all that is left and ends the file. standards are those that
+// the file claims.
+func (e *Emitter) Finish() (cos.Summary, []Font, error) {
+	for i := range e.pages {
+		if !e.pages[i].written {
+			if err := e.writePage(&e.pages[i], i, cos.Ref{}); err != nil {
+				return cos.Summary{}, nil, err
+			}
+		}
+	}
+	if err := e.internalLinks(); err != nil {
+		return cos.Summary{}, nil, err
+	}
+	catalog := cos.Dict{cos.E("Type", cos.Name("Catalog"))}
+	pages, err := e.pageTree()
+	if err != nil {
+		return cos.Summary{}, nil, err
+	}
+	catalog = append(catalog, cos.E("Pages", pages))
+	if catalog, err = e.catalog(catalog); err != nil {
+		return cos.Summary{}, nil, err
+	}
+	fonts, err := e.writeResources()
+	if err != nil {
+		return cos.Summary{}, nil, err
+	}
+	root := e.w.Reserve()
+	if err := e.w.Put(root, catalog); err != nil {
+		return cos.Summary{}, nil, err
+	}
+	sum, err := e.w.Close(cos.Trailer{Root: root})
+	return sum, fonts, err
+}
+
+// catalog adds the entries beyond the page tree (7.7.2).
+func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
+	if e.doc.Lang != "" {
+		d = append(d, cos.E("Lang", cos.Text(e.doc.Lang)))
+	}
+	if e.doc.Title != "" {
+		d = append(d, cos.E("ViewerPreferences", cos.Dict{cos.E("DisplayDocTitle", cos.Bool(true))}))
+	}
+	outline, err := e.writeOutline()
+	if err != nil {
+		return nil, err
+	}
+	if !outline.IsZero() {
+		d = append(d, cos.E("Outlines", outline), cos.E("PageMode", cos.Name("UseOutlines")))
+	}
+	if e.tree != nil {
+		root, err := e.tree.Close()
+		if err != nil {
+			return nil, err
+		}
+		d = append(d, cos.E("MarkInfo", cos.Dict{cos.E("Marked", cos.Bool(true))}), cos.E("StructTreeRoot", root))
+	}
+	if slices.Contains(e.o.Standards, standard.PDFA4) {
+		intent, err := e.outputIntent()
+		if err != nil {
+			return nil, err
+		}
+		d = append(d, cos.E("OutputIntents", cos.Array{intent}))
+	}
+	meta, err := e.metadata()
+	if err != nil {
+		return nil, err
+	}
+	return append(d, cos.E("Metadata", meta)), nil
+}
+
+func (e *Emitter) metadata() (cos.Ref, error) {
+	ref := e.w.Reserve()
+	packet := standard.AppendXMP(nil, standard.Metadata{
+		Title: e.doc.Title, Lang: e.doc.Lang, Author: e.doc.Meta.Author, Subject: e.doc.Meta.Subject,
+		Keywords: e.doc.Meta.Keywords, Producer: e.o.Producer, Time: e.o.Time,
+		DocumentID: e.o.DocumentID, Standards: e.o.Standards,
+	})
+	return ref, e.w.EncodedStream(ref, cos.Dict{
+		cos.E("Type", cos.Name("Metadata")), cos.E("Subtype", cos.Name("XML")),
+	}, "", packet)
+}
+
+// outputIntent names sRGB as the colour space of the device colours (ISO
+// 19005-4, 6.2.3).
+func (e *Emitter) outputIntent() (cos.Ref, error) {
+	profile, intent := e.w.Reserve(), e.w.Reserve()
+	if err := e.w.Stream(profile, cos.Dict{cos.E("N", cos.Int(3))}, standard.SRGBProfile()); err != nil {
+		return intent, err
+	}
+	return intent, e.w.Put(intent, cos.Dict{
+		cos.E("Type", cos.Name("OutputIntent")),
+		cos.E("S", cos.Name("GTS_PDFA1")),
+		cos.E("OutputConditionIdentifier", cos.Text("sRGB IEC61966-2.1")),
+		cos.E("Info", cos.Text("sRGB IEC61966-2.1")),
+		cos.E("DestOutputProfile", profile),
+	})
+}
+
+// pageTree writes the nodes above the pages, each with at most pagesPerNode
+// kids, and returns the root (7.7.3).
+func (e *Emitter) pageTree() (cos.Ref, error) {
+	level := make([]node, len(e.pageNodes))
+	for i, ref := range e.pageNodes {
+		from, to := i*pagesPerNode, min((i+1)*pagesPerNode, len(e.pages))
+		n := node{ref: ref, pages: to - from}
+		for k := from; k < to; k++ {
+			n.kids = append(n.kids, e.pages[k].ref)
+		}
+		level[i] = n
+	}
+	for len(level) > 1 {
+		var up []node
+		for i := 0; i < len(level); i += pagesPerNode {
+			n := node{ref: e.w.Reserve()}
+			for k := i; k < min(i+pagesPerNode, len(level)); k++ {
+				n.kids = append(n.kids, level[k].ref)
+				n.pages += level[k].pages
+				if err := e.writeNode(&level[k], n.ref); err != nil {
+					return n.ref, err
+				}
+			}
+			up = append(up, n)
+		}
+		level = up
+	}
+	return level[0].ref, e.writeNode(&level[0], cos.Ref{})
+}
+
+type node struct {
+	ref   cos.Ref
+	kids  []cos.Ref
+	pages int
+}
+
+func (e *Emitter) writeNode(n *node, parent cos.Ref) error {
+	d := cos.Dict{cos.E("Type", cos.Name("Pages"))}
+	if !parent.IsZero() {
+		d = append(d, cos.E("Parent", parent))
+	}
+	return e.w.Put(n.ref, append(d, cos.E("Kids", refArray(n.kids)), cos.E("Count", cos.Int(n.pages))))
+}

@@ -1,0 +1,264 @@
+package emit
+
+import (
+	"fmt"
+	"strings"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/layout"
+)
+
+// The codes of this package:
+//
+//	L308 a link to an anchor that is not in the document
+//	L310 a link that is no http, https, mailto or tel URL
+
+// dest is a place in the document.
+type dest struct {
+	page cos.Ref
+	y    layout.Length // from the bottom
+	elem cos.Ref       // the structure element; zero when there is none
+}
+
+// internalLink is a link annotation that waits for its destination.
+type internalLink struct {
+	ref  cos.Ref
+	link *layout.Link
+	dict cos.Dict
+}
+
+// outlineItem is a bookmark in reading order.
+type outlineItem struct {
+	title string
+	level int
+	to    dest
+}
+
+// marks notes anchors and bookmarks.
+func (e *Emitter) marks(p *layout.Page, pi *pageInfo) error {
+	for i := range p.Marks {
+		m := &p.Marks[i]
+		d := dest{page: pi.ref, y: p.Height - m.Y}
+		if e.tree != nil {
+			d.elem = e.tree.Document().Ref()
+			if m.Elem != nil {
+				t, err := e.elem(m.Elem)
+				if err != nil {
+					return err
+				}
+				d.elem = t.Ref()
+			}
+		}
+		if m.Anchor != "" {
+			e.anchors[m.Anchor] = d
+		}
+		if m.Bookmark != "" {
+			e.outline = append(e.outline, outlineItem{title: m.Bookmark, level: max(m.Level, 1), to: d})
+		}
+	}
+	return nil
+}
+
+// links writes the link annotations of a page: one per link, over all its lines.
+func (e *Emitter) links(p *layout.Page, pi *pageInfo) error {
+	for i := range p.Links {
+		l := p.Links[i].Link
+		first := true
+		for k := range p.Links[:i] {
+			first = first && p.Links[k].Link != l
+		}
+		if !first {
+			continue
+		}
+		if err := e.link(p, pi, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Emitter) link(p *layout.Page, pi *pageInfo, l *layout.Link) error {
+	ref := e.w.Reserve()
+	pi.annots = append(pi.annots, ref)
+	d := cos.Dict{cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Link"))}
+	d = append(d, linkPlace(p, l)...)
+	// F: printed, as PDF/A asks for (ISO 19005-4, 6.3.2).
+	d = append(d, cos.E("F", cos.Int(4)), cos.E("Border", cos.Array{cos.Int(0), cos.Int(0), cos.Int(0)}))
+	if s := strings.TrimSpace(l.Text); s != "" {
+		d = append(d, cos.E("Contents", cos.Text(s)))
+	} else {
+		d = append(d, cos.E("Contents", cos.Text(l.Target)))
+	}
+	if e.tree != nil && l.Elem != nil {
+		t, err := e.elem(l.Elem)
+		if err != nil {
+			return err
+		}
+		t.AddAnnotation(pi.ref, ref)
+		d = append(d, cos.E("StructParent", cos.Int(e.tree.AnnotationKey(t))))
+	}
+	if strings.HasPrefix(l.Target, "#") {
+		e.internal = append(e.internal, internalLink{ref: ref, link: l, dict: d})
+		return nil
+	}
+	uri, err := URI(l.Target)
+	if err != nil {
+		return &diag.DiagnosticError{Diagnostics: []diag.Diagnostic{l.Src.Place(diag.Diagnostic{
+			Code: "L310", Message: err.Error(), Page: p.Number,
+		})}}
+	}
+	return e.w.Put(ref, append(d, cos.E("A", cos.Dict{
+		cos.E("S", cos.Name("URI")), cos.E("URI", cos.String(uri)),
+	})))
+}
+
+// linkPlace returns Rect and, for more than one line, QuadPoints.
+func linkPlace(p *layout.Page, l *layout.Link) cos.Dict {
+	var quads cos.Array
+	var left, bottom, right, top layout.Length
+	n := 0
+	for i := range p.Links {
+		a := &p.Links[i]
+		if a.Link != l {
+			continue
+		}
+		x0, y0, x1, y1 := a.X, p.Height-a.Y-a.H, a.X+a.W, p.Height-a.Y
+		if n == 0 {
+			left, bottom, right, top = x0, y0, x1, y1
+		}
+		left, bottom, right, top = min(left, x0), min(bottom, y0), max(right, x1), max(top, y1)
+		// Viewers read the corners in the order top left, top right, bottom left,
+		// bottom right.
+		for _, v := range [8]layout.Length{x0, y1, x1, y1, x0, y0, x1, y0} {
+			quads = append(quads, cos.Fixed(v))
+		}
+		n++
+	}
+	d := cos.Dict{cos.E("Rect", cos.Array{cos.Fixed(left), cos.Fixed(bottom), cos.Fixed(right), cos.Fixed(top)})}
+	if n > 1 {
+		d = append(d, cos.E("QuadPoints", quads))
+	}
+	return d
+}
+
+// internalLinks writes the links whose destinations are known only now.
+func (e *Emitter) internalLinks() error {
+	var missing diag.List
+	for _, l := range e.internal {
+		to, ok := e.anchors[l.link.Target[1:]]
+		if !ok {
+			missing.Add(l.link.Src.Place(diag.Diagnostic{
+				Code: "L308", Message: fmt.Sprintf("no anchor %q in the document", l.link.Target[1:]),
+			}))
+			continue
+		}
+		if len(missing) > 0 {
+			continue
+		}
+		if err := e.w.Put(l.ref, append(l.dict, e.goTo(to))); err != nil {
+			return err
+		}
+	}
+	return missing.Err()
+}
+
+// goTo returns the action that leads to a place. In a tagged document it is a
+// structure destination (ISO 14289-2, 8.8; ISO 32000-2, 12.3.2.3), with the page
+// for viewers that know none.
+func (e *Emitter) goTo(to dest) cos.Entry {
+	at := func(target cos.Ref) cos.Array {
+		return cos.Array{target, cos.Name("XYZ"), cos.Null{}, cos.Fixed(to.y), cos.Null{}}
+	}
+	action := cos.Dict{cos.E("S", cos.Name("GoTo")), cos.E("D", at(to.page))}
+	if !to.elem.IsZero() {
+		action = append(action, cos.E("SD", at(to.elem)))
+	}
+	return cos.E("A", action)
+}
+
+// URI returns target as a URI of ASCII characters (RFC 3986). Only schemes that
+// lead a reader somewhere are let through: no script is ever written.
+func URI(target string) (string, error) {
+	scheme, _, ok := strings.Cut(target, ":")
+	switch s := strings.ToLower(scheme); {
+	case ok && (s == "http" || s == "https" || s == "mailto" || s == "tel"):
+	default:
+		return "", fmt.Errorf("link %q: want a URL that begins with http:, https:, mailto: or tel:", target)
+	}
+	var b strings.Builder
+	for _, c := range []byte(target) {
+		if c <= ' ' || c >= 0x7F || strings.IndexByte("\"<>\\^`{|}", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), nil
+}
+
+// outlineNode is an outline item in its tree.
+type outlineNode struct {
+	item *outlineItem
+	ref  cos.Ref
+	kids []*outlineNode
+}
+
+// writeOutline writes the outline (12.3.3), zero when there are no bookmarks. An
+// item belongs to the nearest one before it of a lower level.
+func (e *Emitter) writeOutline() (cos.Ref, error) {
+	if len(e.outline) == 0 {
+		return cos.Ref{}, nil
+	}
+	root := &outlineNode{ref: e.w.Reserve()}
+	path := []*outlineNode{root}
+	for i := range e.outline {
+		it := &e.outline[i]
+		for len(path) > 1 && path[len(path)-1].item.level >= it.level {
+			path = path[:len(path)-1]
+		}
+		n := &outlineNode{item: it, ref: e.w.Reserve()}
+		up := path[len(path)-1]
+		up.kids = append(up.kids, n)
+		path = append(path, n)
+	}
+	if err := e.outlineKids(root); err != nil {
+		return root.ref, err
+	}
+	return root.ref, e.w.Put(root.ref, cos.Dict{
+		cos.E("Type", cos.Name("Outlines")),
+		cos.E("First", root.kids[0].ref), cos.E("Last", root.kids[len(root.kids)-1].ref),
+		cos.E("Count", cos.Int(root.open())),
+	})
+}
+
+// open counts the items beneath n, all of which are shown.
+func (n *outlineNode) open() int {
+	c := len(n.kids)
+	for _, k := range n.kids {
+		c += k.open()
+	}
+	return c
+}
+
+func (e *Emitter) outlineKids(n *outlineNode) error {
+	for i, k := range n.kids {
+		d := cos.Dict{cos.E("Title", cos.Text(k.item.title)), cos.E("Parent", n.ref)}
+		if i > 0 {
+			d = append(d, cos.E("Prev", n.kids[i-1].ref))
+		}
+		if i+1 < len(n.kids) {
+			d = append(d, cos.E("Next", n.kids[i+1].ref))
+		}
+		if len(k.kids) > 0 {
+			d = append(d, cos.E("First", k.kids[0].ref), cos.E("Last", k.kids[len(k.kids)-1].ref), cos.E("Count", cos.Int(k.open())))
+		}
+		if err := e.w.Put(k.ref, append(d, e.goTo(k.item.to))); err != nil {
+			return err
+		}
+		if err := e.outlineKids(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}

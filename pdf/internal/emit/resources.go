@@ -1,0 +1,220 @@
+package emit
+
+import (
+	"math"
+	"strconv"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/draw"
+	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/layout"
+)
+
+// fontRes is a font of the document.
+type fontRes struct {
+	face *font.Face
+	use  *font.Use
+	name string
+	ref  cos.Ref
+}
+
+func (e *Emitter) fontOf(f *font.Face) *fontRes {
+	if r, ok := e.byFace[f]; ok {
+		return r
+	}
+	r := &fontRes{face: f, use: font.NewUse(f), name: "F" + strconv.Itoa(len(e.fonts)+1), ref: e.w.Reserve()}
+	e.fonts = append(e.fonts, r)
+	e.byFace[f] = r
+	return r
+}
+
+type imageRes struct {
+	name string
+	ref  cos.Ref
+}
+
+// imageOf embeds an image where it is first drawn; images of equal bytes are one
+// object.
+func (e *Emitter) imageOf(m *draw.Image) (*imageRes, error) {
+	key := m.Hash()
+	if r, ok := e.byHash[key]; ok {
+		return r, nil
+	}
+	ref, err := e.xobject(m.XObject())
+	if err != nil {
+		return nil, err
+	}
+	r := &imageRes{name: "I" + strconv.Itoa(len(e.images)+1), ref: ref}
+	e.images = append(e.images, r)
+	e.byHash[key] = r
+	return r, nil
+}
+
+// xobject writes an image XObject with its soft mask (8.9.5).
+func (e *Emitter) xobject(x *draw.XObject) (cos.Ref, error) {
+	d := cos.Dict{
+		cos.E("Type", cos.Name("XObject")), cos.E("Subtype", cos.Name("Image")),
+		cos.E("Width", cos.Int(x.Width)), cos.E("Height", cos.Int(x.Height)),
+		cos.E("BitsPerComponent", cos.Int(x.Bits)),
+	}
+	if x.Palette == nil {
+		d = append(d, cos.E("ColorSpace", cos.Name(x.Space)))
+	} else {
+		d = append(d, cos.E("ColorSpace", cos.Array{
+			cos.Name("Indexed"), cos.Name(x.Space), cos.Int(len(x.Palette)/3 - 1), cos.Hex(x.Palette),
+		}))
+	}
+	if x.Mask != nil {
+		mask, err := e.xobject(x.Mask)
+		if err != nil {
+			return mask, err
+		}
+		d = append(d, cos.E("SMask", mask))
+	}
+	ref := e.w.Reserve()
+	if x.Filter == "" {
+		return ref, e.w.Stream(ref, d, x.Data)
+	}
+	if p := x.Predictor; p != nil {
+		d = append(d, cos.E("DecodeParms", cos.Dict{
+			cos.E("Predictor", cos.Int(15)), cos.E("Colors", cos.Int(p.Colors)),
+			cos.E("BitsPerComponent", cos.Int(p.Bits)), cos.E("Columns", cos.Int(p.Columns)),
+		}))
+	}
+	return ref, e.w.EncodedStream(ref, d, cos.Name(x.Filter), x.Data)
+}
+
+// writeResources writes the fonts and the resource dictionary that all pages
+// share.
+func (e *Emitter) writeResources() ([]Font, error) {
+	fonts := make([]Font, 0, len(e.fonts))
+	var fd, xd, gd cos.Dict
+	for _, r := range e.fonts {
+		sub, err := e.o.Fonts.Subset(r.use, false)
+		if err != nil {
+			return nil, err
+		}
+		if err := e.writeFont(r, sub); err != nil {
+			return nil, err
+		}
+		fonts = append(fonts, Font{Name: sub.Name, Face: r.face})
+		fd = append(fd, cos.E(cos.Name(r.name), r.ref))
+	}
+	for _, r := range e.images {
+		xd = append(xd, cos.E(cos.Name(r.name), r.ref))
+	}
+	if e.mark != nil {
+		if err := e.w.Put(e.mark.resources, cos.Dict{cos.E("Font", fd)}); err != nil {
+			return nil, err
+		}
+		xd = append(xd, cos.E(watermarkName, e.mark.ref))
+		gd = append(gd, cos.E(watermarkName, e.mark.state))
+	}
+	d := cos.Dict{}
+	for _, part := range []struct {
+		key cos.Name
+		d   cos.Dict
+	}{{"Font", fd}, {"XObject", xd}, {"ExtGState", gd}} {
+		if len(part.d) > 0 {
+			d = append(d, cos.E(part.key, part.d))
+		}
+	}
+	return fonts, e.w.Put(e.resources, d)
+}
+
+// writeFont writes a Type 0 font over a CIDFont of TrueType outlines (9.7).
+func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
+	first := e.w.ReserveN(4)
+	file, desc, cid, unicode := first, first.Plus(1), first.Plus(2), first.Plus(3)
+	if err := e.w.EncodedStream(file, cos.Dict{cos.E("Length1", cos.Int(s.Length1))}, cos.FlateDecode, s.Program); err != nil {
+		return err
+	}
+	if err := e.w.EncodedStream(unicode, nil, cos.FlateDecode, s.Unicode); err != nil {
+		return err
+	}
+	box := make(cos.Array, len(s.Desc.BBox))
+	for i, v := range s.Desc.BBox {
+		box[i] = cos.Int(v)
+	}
+	if err := e.w.Put(desc, cos.Dict{
+		cos.E("Type", cos.Name("FontDescriptor")), cos.E("FontName", cos.Name(s.Name)),
+		cos.E("Flags", cos.Int(s.Desc.Flags)), cos.E("FontBBox", box),
+		cos.E("ItalicAngle", cos.Decimal{Mantissa: int64(s.Desc.ItalicAngle), Scale: 3}),
+		cos.E("Ascent", cos.Int(s.Desc.Ascent)), cos.E("Descent", cos.Int(s.Desc.Descent)),
+		cos.E("CapHeight", cos.Int(s.Desc.CapHeight)), cos.E("StemV", cos.Int(s.Desc.StemV)),
+		cos.E("FontFile2", file),
+	}); err != nil {
+		return err
+	}
+	if err := e.w.Put(cid, cos.Dict{
+		cos.E("Type", cos.Name("Font")), cos.E("Subtype", cos.Name("CIDFontType2")),
+		cos.E("BaseFont", cos.Name(s.Name)),
+		cos.E("CIDSystemInfo", cos.Dict{
+			cos.E("Registry", cos.String("Adobe")), cos.E("Ordering", cos.String("Identity")), cos.E("Supplement", cos.Int(0)),
+		}),
+		cos.E("FontDescriptor", desc), cos.E("DW", cos.Int(s.DW)), cos.E("W", cos.Raw(s.W)),
+		cos.E("CIDToGIDMap", cos.Name("Identity")),
+	}); err != nil {
+		return err
+	}
+	return e.w.Put(r.ref, cos.Dict{
+		cos.E("Type", cos.Name("Font")), cos.E("Subtype", cos.Name("Type0")), cos.E("BaseFont", cos.Name(s.Name)),
+		cos.E("Encoding", cos.Name("Identity-H")), cos.E("DescendantFonts", cos.Array{cid}),
+		cos.E("ToUnicode", unicode),
+	})
+}
+
+// watermark is the form XObject that every page shows.
+type watermark struct{ ref, state, resources cos.Ref }
+
+const watermarkName = "W"
+
+// under shows the watermark of a page; the first one makes the form.
+func (c *content) under(u *layout.UnderItem) error {
+	if u == nil {
+		return nil
+	}
+	if c.e.mark == nil {
+		if err := c.e.makeWatermark(u, c.pi); err != nil {
+			return err
+		}
+	}
+	if err := c.mark(nil, layout.ArtifactWatermark); err != nil {
+		return err
+	}
+	c.b = append(c.b, "q/W gs/W Do Q\n"...)
+	return nil
+}
+
+func (e *Emitter) makeWatermark(u *layout.UnderItem, pi *pageInfo) error {
+	m := &watermark{ref: e.w.Reserve(), state: e.w.Reserve(), resources: e.w.Reserve()}
+	e.mark = m
+	alpha := cos.Decimal{Mantissa: int64(math.Round(u.Opacity * 1000)), Scale: 3}
+	if err := e.w.Put(m.state, cos.Dict{
+		cos.E("Type", cos.Name("ExtGState")), cos.E("ca", alpha), cos.E("CA", alpha),
+	}); err != nil {
+		return err
+	}
+	// Five decimals of sine and cosine are exact to 1/100 pt on any page, and hide
+	// in what last bit two processors may differ.
+	sin, cosine := math.Sincos(u.Angle * math.Pi / 180)
+	c := &content{e: e, pi: pi, color: layout.Black, bare: true}
+	for _, v := range [4]float64{cosine, sin, -sin, cosine} {
+		c.b = cos.AppendDecimal(c.b, int64(math.Round(v*1e5)), 5)
+		c.b = append(c.b, ' ')
+	}
+	c.num(hundredths(u.X))
+	c.b = append(c.b, ' ')
+	c.num(hundredths(pi.h - u.Y))
+	c.b = append(c.b, " cm\n"...)
+	if err := c.text(&u.Text); err != nil {
+		return err
+	}
+	c.end()
+	group := cos.Dict{cos.E("S", cos.Name("Transparency")), cos.E("CS", cos.Name("DeviceRGB"))}
+	return e.w.Stream(m.ref, cos.Dict{
+		cos.E("Type", cos.Name("XObject")), cos.E("Subtype", cos.Name("Form")),
+		cos.E("BBox", cos.Array{cos.Int(0), cos.Int(0), cos.Fixed(pi.w), cos.Fixed(pi.h)}),
+		cos.E("Resources", m.resources), cos.E("Group", group),
+	}, c.b)
+}

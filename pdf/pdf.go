@@ -1,0 +1,244 @@
+// Package pdf makes tagged, archival, deterministic PDF documents from typed
+// templates and data, or from nodes built in Go.
+//
+//	eng, err := pdf.New(pdf.Config{})
+//	plan, err := eng.Compile(ctx, "note.yaml", src)                    // once
+//	res, err := eng.Render(ctx, w, plan, template.JSON(body), pdf.RenderOptions{Time: frozen})
+//
+// An Engine holds no document: what it caches are pure values, each keyed by the
+// whole of its input. The same plan, data and options give the same bytes in
+// every process that has the same Result.Engine.
+package pdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/draw"
+	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/font/liberation"
+	"example.com/quire/pdf/internal/emit"
+	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/standard"
+	"example.com/quire/pdf/text"
+	"example.com/quire/pdf/text/gotext"
+)
+
+// The names of package diag, which callers need in every program.
+type (
+	// Diagnostic is one finding at one place.
+	Diagnostic = diag.Diagnostic
+	// DiagnosticError carries all findings.
+	DiagnosticError = diag.DiagnosticError
+	// Limits bounds input and output; zero fields are defaults.
+	Limits = diag.Limits
+	// LimitError says which limit was exceeded.
+	LimitError = diag.LimitError
+)
+
+// The sentinel errors, for errors.Is.
+var (
+	ErrTemplate    = diag.ErrTemplate
+	ErrData        = diag.ErrData
+	ErrLayout      = diag.ErrLayout
+	ErrFont        = diag.ErrFont
+	ErrStandard    = diag.ErrStandard
+	ErrLimit       = diag.ErrLimit
+	ErrUnsupported = diag.ErrUnsupported
+)
+
+// Config configures an Engine. The zero value is usable.
+type Config struct {
+	// Fonts is where faces come from; nil: Liberation Sans, Serif and Mono, with
+	// DejaVu Sans for what they lack.
+	Fonts *font.Library
+	// Files is where templates find images; nil: inline data only. It is never the
+	// file system of the process by itself.
+	Files fs.FS
+	Cache CacheLimits
+	// Limits bounds every document; zero fields are defaults.
+	Limits Limits
+}
+
+// CacheLimits bounds what an Engine keeps between documents: compiled plans,
+// shaped words and font subsets.
+type CacheLimits struct {
+	Bytes int64 // in all; 0: 64 MiB
+	Off   bool  // keep nothing; output is the same, only slower
+}
+
+const defaultCacheBytes = 64 << 20
+
+// Engine makes documents. It is safe for concurrent use and has nothing to
+// close.
+type Engine struct {
+	files    fs.FS
+	limits   Limits
+	setter   *text.Typesetter
+	subsets  *font.Cache
+	deflater cos.Deflater
+	mono     string
+	version  string
+}
+
+// New returns an engine.
+func New(c Config) (*Engine, error) {
+	lib := c.Fonts
+	if lib == nil {
+		lib = liberation.New()
+	}
+	if len(lib.Families()) == 0 {
+		return nil, fmt.Errorf("pdf: new engine: the font library has no family: %w", ErrFont)
+	}
+	bytes := c.Cache.Bytes
+	if bytes == 0 {
+		bytes = defaultCacheBytes
+	}
+	if c.Cache.Off || bytes < 0 {
+		bytes = 0
+	}
+	deflater := cos.NewFlate()
+	e := &Engine{
+		files: c.Files, limits: c.Limits.WithDefaults(), deflater: deflater,
+		setter: text.NewTypesetter(lib, text.Latin{}, &gotext.Segmenter{}, bytes/4),
+		subsets: font.NewCache(bytes/2, func(dst, src []byte) ([]byte, error) {
+			return deflater.Deflate(dst, src, cos.LevelBest)
+		}),
+		version: version(),
+	}
+	for _, name := range lib.Families() {
+		if name == liberation.Mono {
+			e.mono = name
+		}
+	}
+	return e, nil
+}
+
+// RenderOptions are the choices of one document.
+type RenderOptions struct {
+	// Time is the moment the document states: XMP dates and now(). Zero: no date
+	// is written, and now() in a template is an error.
+	Time time.Time
+	// Standards are claimed in addition to those of the template.
+	Standards []standard.ID
+	// DocumentID is written as xmpMM:DocumentID, where it is found without a
+	// reader.
+	DocumentID string
+	// Limits may only lower those of the engine; nil leaves them.
+	Limits *Limits
+}
+
+// Result tells what was written.
+type Result struct {
+	SHA256 [32]byte // of the file
+	Size   int64
+	Pages  int
+	// Deterministic says that the same input gives the same bytes again.
+	Deterministic bool
+	// Engine names everything that decides the bytes beside the input: another
+	// engine may write others.
+	Engine    string
+	Standards []standard.ID
+	Fonts     []FontUse
+	Warnings  []Diagnostic
+}
+
+// FontUse is a font of the document.
+type FontUse struct {
+	Name   string   // with its subset tag
+	SHA256 [32]byte // of the font file
+}
+
+// Build makes a document from nodes: f fills a Builder, which has the nodes of
+// the template language. Errors are as those of Render.
+func (e *Engine) Build(ctx context.Context, w io.Writer, o RenderOptions, f func(*layout.Builder) error) (*Result, error) {
+	b := layout.NewBuilder()
+	if err := f(b); err != nil {
+		return nil, err
+	}
+	return e.write(ctx, w, b.Document(), o, o.Standards)
+}
+
+// write lays out doc and writes the file. Errors are *DiagnosticError with the
+// place in the template, *LimitError, the error of ctx or that of w. What w took
+// before an error is no document.
+func (e *Engine) write(ctx context.Context, w io.Writer, doc *layout.Document, o RenderOptions, ids []standard.ID) (*Result, error) {
+	limits, err := e.limits.Lower(o.Limits)
+	if err != nil {
+		return nil, err
+	}
+	return e.emit(ctx, w, doc, limits, emit.Options{
+		Standards: standard.Set(ids...), Time: o.Time, DocumentID: o.DocumentID, Producer: producer,
+		Limits: limits, Deflater: e.deflater, Fonts: e.subsets,
+	})
+}
+
+const producer = "Quire"
+
+func (e *Engine) emit(ctx context.Context, w io.Writer, doc *layout.Document, limits Limits, o emit.Options) (*Result, error) {
+	em, err := emit.New(w, doc, o)
+	if err != nil {
+		return nil, err
+	}
+	laid, err := layout.Run(ctx, doc, layout.Options{
+		Typesetter: e.setter, Tagged: em.Tagged(), Limits: limits, Mono: e.mono,
+		Image: func(data []byte) (*draw.Image, error) { return draw.Open(data, limits) },
+	}, em)
+	if err != nil {
+		return nil, err
+	}
+	sum, fonts, err := em.Finish()
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{
+		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Deterministic: true, Engine: e.version,
+		Standards: o.Standards, Warnings: laid.Warnings,
+	}
+	for _, f := range fonts {
+		r.Fonts = append(r.Fonts, FontUse{Name: f.Name, SHA256: f.Face.Hash()})
+	}
+	return r, nil
+}
+
+// CompareBytes returns the offset of the first byte in which a and b differ, -1
+// when they are identical. One that is the beginning of the other differs where
+// it ends.
+func CompareBytes(a, b io.Reader) (at int64, err error) {
+	const block = 32 << 10
+	bufA, bufB := make([]byte, block), make([]byte, block)
+	for {
+		n, errA := io.ReadFull(a, bufA)
+		m, errB := io.ReadFull(b, bufB)
+		for i := range min(n, m) {
+			if bufA[i] != bufB[i] {
+				return at + int64(i), nil
+			}
+		}
+		at += int64(min(n, m))
+		endA, endB := ended(errA), ended(errB)
+		switch {
+		case errA != nil && !endA:
+			return at, fmt.Errorf("pdf: compare bytes: first reader: %w", errA)
+		case errB != nil && !endB:
+			return at, fmt.Errorf("pdf: compare bytes: second reader: %w", errB)
+		case n != m:
+			return at, nil
+		case endA && endB:
+			return -1, nil
+		case endA != endB:
+			// Both blocks were full to the byte: the longer one goes on.
+			continue
+		}
+	}
+}
+
+func ended(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
