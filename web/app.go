@@ -447,7 +447,7 @@ func (a *App) finish(c *Context) {
 func (a *App) acquire(w http.ResponseWriter, r *http.Request) *Context {
 	var c *Context
 	if a.keep {
-		c = a.pool.Get().(*Context) //nolint:revive // the pool holds nothing else
+		c = a.pool.Get().(*Context) // the pool holds nothing else
 	} else {
 		c = new(Context)
 	}

@@ -215,7 +215,7 @@ func fieldAt(v reflect.Value, index []int) reflect.Value {
 func (a *App) fieldPlan(t reflect.Type, tag string) ([]boundField, error) {
 	key := planKey{t, tag}
 	if p, ok := a.plans.Load(key); ok {
-		return p.([]boundField), nil //nolint:revive // only this function stores under a planKey
+		return p.([]boundField), nil // only this function stores under a planKey
 	}
 	var plan []boundField
 	for _, sf := range reflect.VisibleFields(t) {
@@ -247,7 +247,7 @@ func setterOf(t reflect.Type) func(reflect.Value, string) error {
 	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return func(v reflect.Value, s string) error {
-			u, ok := v.Addr().Interface().(encoding.TextUnmarshaler)
+			u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr())
 			if !ok {
 				return fmt.Errorf("%s does not read text", t)
 			}

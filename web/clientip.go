@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -123,8 +124,8 @@ func (p *ClientIPPolicy) client(r *http.Request) netip.Addr {
 		return peer
 	}
 	last := peer
-	for i := len(lines) - 1; i >= 0; i-- {
-		for rest := lines[i]; rest != ""; {
+	for _, line := range slices.Backward(lines) {
+		for rest := line; rest != ""; {
 			var item string
 			if j := strings.LastIndexByte(rest, ','); j >= 0 {
 				rest, item = rest[:j], rest[j+1:]

@@ -264,7 +264,7 @@ func queryPair(pair, key string) (value string, ok bool, err error) {
 		if !strings.ContainsAny(k, "%+") {
 			return "", false, nil
 		}
-		if k, err = url.QueryUnescape(k); err != nil || k != key {
+		if !decodesTo(k, key) {
 			return "", false, nil
 		}
 	}
@@ -275,6 +275,12 @@ func queryPair(pair, key string) (value string, ok bool, err error) {
 		v, err = url.QueryUnescape(v)
 	}
 	return v, true, err
+}
+
+// decodesTo reports whether a raw query key is key. One with bad escapes is none.
+func decodesTo(raw, key string) bool {
+	decoded, err := url.QueryUnescape(raw)
+	return err == nil && decoded == key
 }
 
 // Header returns the first value of a request header.

@@ -227,8 +227,8 @@ func (a *App) Tree() string {
 		at.says = append(at.says, says)
 	}
 	var b strings.Builder
-	var print func(at *branch, depth int)
-	print = func(at *branch, depth int) {
+	var write func(at *branch, depth int)
+	write = func(at *branch, depth int) {
 		slices.Sort(at.says)
 		slices.SortFunc(at.kids, func(x, y *branch) int { return cmp.Compare(x.text, y.text) })
 		if depth >= 0 {
@@ -239,10 +239,10 @@ func (a *App) Tree() string {
 			b.WriteByte('\n')
 		}
 		for _, kid := range at.kids {
-			print(kid, depth+1)
+			write(kid, depth+1)
 		}
 	}
-	print(root, -1)
+	write(root, -1)
 	return b.String()
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -364,7 +365,7 @@ func (s *scanner) object(t reflect.Type) error {
 			var ok bool
 			if inner, ok = fields[name]; !ok {
 				if near := nearest(name, fields); !s.lax || strings.EqualFold(near, name) {
-					e := s.fail(BindUnknown, at, name, "a known field").(*BindError) //nolint:errorlint,revive // fail makes nothing else
+					e := s.fail(BindUnknown, at, name, "a known field").(*BindError) //nolint:errorlint // fail makes nothing else
 					e.Near = near
 					return e
 				}
@@ -394,10 +395,8 @@ type names struct {
 
 func (n *names) add(name string) bool {
 	if n.many == nil {
-		for _, f := range n.few {
-			if f == name {
-				return false
-			}
+		if slices.Contains(n.few, name) {
+			return false
 		}
 		if len(n.few) < 16 {
 			n.few = append(n.few, name)
@@ -438,7 +437,7 @@ type jsonFieldsKey struct{ t reflect.Type }
 func (s *scanner) fieldsOf(t reflect.Type) map[string]reflect.Type {
 	key := jsonFieldsKey{t}
 	if m, ok := s.plans.Load(key); ok {
-		return m.(map[string]reflect.Type) //nolint:revive // only this function stores under a jsonFieldsKey
+		return m.(map[string]reflect.Type) // only this function stores under a jsonFieldsKey
 	}
 	fields := map[string]reflect.Type{}
 	level := []reflect.Type{t}
@@ -472,8 +471,7 @@ func (s *scanner) fieldsOf(t reflect.Type) map[string]reflect.Type {
 
 // jsonLevel sorts the fields of one struct and returns the structs it embeds.
 func jsonLevel(st reflect.Type, tagged, plain map[string][]reflect.Type) (below []reflect.Type) {
-	for i := range st.NumField() {
-		sf := st.Field(i)
+	for sf := range st.Fields() {
 		tag := sf.Tag.Get("json")
 		if tag == "-" {
 			continue

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -128,10 +129,8 @@ func parsePattern(text string, constraint func(string) *constraint) (*pattern, e
 
 func (p *pattern) addName(seg segment) error {
 	if seg.name != "" {
-		for _, n := range p.names {
-			if n == seg.name {
-				return fmt.Errorf("the parameter name %q stands twice", seg.name)
-			}
+		if slices.Contains(p.names, seg.name) {
+			return fmt.Errorf("the parameter name %q stands twice", seg.name)
 		}
 	}
 	p.names = append(p.names, seg.name)

@@ -156,16 +156,14 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 // chain, or the fixed text of the status that the error maps to. The result is
 // a copy. It is never nil.
 func AsProblem(err error) *Problem {
-	var p *Problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*Problem](err); ok {
 		c := *p
 		if c.Status < 400 || c.Status > 599 {
 			c.Status = http.StatusInternalServerError
 		}
 		return &c
 	}
-	var be *BindError
-	if errors.As(err, &be) {
+	if be, ok := errors.AsType[*BindError](err); ok {
 		return be.problem()
 	}
 	return &Problem{Status: statusOf(err), cause: err}
@@ -291,7 +289,7 @@ func (c *Context) writeProblem(p *Problem) {
 		if body, err = json.Marshal(p); err != nil { // an extension that has no JSON form
 			c.logError("problem not encodable", err)
 			p.Ext = nil
-			body, _ = json.Marshal(p) //nolint:errcheck // without extensions all members are texts and numbers
+			body, _ = json.Marshal(p) // without extensions all members are texts and numbers
 		}
 	}
 	h["Content-Length"] = contentLength(len(body))

@@ -43,7 +43,7 @@ func newBuffer() any {
 }
 
 func (a *App) getBuffer() *buffer {
-	b := a.buffers.Get().(*buffer) //nolint:revive // the pool holds nothing else
+	b := a.buffers.Get().(*buffer) // the pool holds nothing else
 	b.Reset()
 	return b
 }
@@ -132,7 +132,9 @@ func (c *Context) Stringf(code int, format string, args ...any) error {
 	c.live()
 	b := c.app.getBuffer()
 	defer c.app.putBuffer(b)
-	fmt.Fprintf(b, format, args...)
+	if _, err := fmt.Fprintf(b, format, args...); err != nil {
+		return err
+	}
 	return c.send(code, valueText, b.Bytes())
 }
 

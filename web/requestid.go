@@ -64,7 +64,7 @@ func (b *idBatch) fill() {
 
 // nextID returns a new short id as a header value.
 func (a *App) nextID() []string {
-	b := a.ids.Get().(*idBatch) //nolint:revive // the pool holds nothing else
+	b := a.ids.Get().(*idBatch) // the pool holds nothing else
 	if b.next == len(b.ids) {
 		b.fill()
 	}

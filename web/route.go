@@ -79,23 +79,35 @@ func (a *App) slashRedirect(c *Context, rt *router, host, where *table) bool {
 	if a.opts.NoRedirectSlash || c.req.Method == http.MethodConnect || path[len(path)-1] == '/' {
 		return false
 	}
-	depth := uint64(1) << min(strings.Count(path, "/")+1, 63)
+	if where == host {
+		rt = &router{plain: host} // what the other table has stays behind the match we have
+	}
 	kept := c.m
+	if rt.findSlash(host, path, &c.m) != nil {
+		c.redirectTo(path + "/")
+	}
+	if c.location == "" {
+		c.m = kept
+	}
+	return c.location != ""
+}
+
+// findSlash finds the route that matches path + "/" exactly.
+func (rt *router) findSlash(host *table, path string, m *match) *Route {
+	depth := uint64(1) << min(strings.Count(path, "/")+1, 63)
 	for _, t := range [2]*table{host, rt.plain} {
 		if t == nil || t.slashes&depth == 0 {
 			continue
 		}
-		c.m.reset(kept.bit)
-		if r := t.lookupSlash(path, &c.m); r != nil && c.m.exact(r) {
-			c.redirectTo(path + "/")
-			return c.location != ""
-		}
-		if t == where {
-			break // what the other table has stays behind the match we have
+		m.reset(m.bit)
+		if r := t.lookupSlash(path, m); r != nil {
+			if m.exact(r) {
+				return r
+			}
+			return nil
 		}
 	}
-	c.m = kept
-	return false
+	return nil
 }
 
 // missed answers a path without route: by redirect, 405, OPTIONS or 404.
@@ -132,13 +144,18 @@ func (a *App) redirectTarget(c *Context, rt *router, host *table) (string, *Rout
 			return "", nil
 		}
 		if r := try(clean); r != nil {
+			if !c.m.exact(r) && !a.opts.NoRedirectSlash && clean[len(clean)-1] != '/' {
+				if s := rt.findSlash(host, clean, &c.m); s != nil {
+					return clean + "/", s // one redirect in place of two
+				}
+			}
 			return clean, r
 		}
 		path = clean
 	}
 	if !a.opts.NoRedirectSlash {
 		if path[len(path)-1] != '/' {
-			if r := try(path + "/"); r != nil && c.m.exact(r) {
+			if r := rt.findSlash(host, path, &c.m); r != nil {
 				return path + "/", r
 			}
 		} else if len(path) > 1 {

@@ -205,7 +205,7 @@ func (s *Server) run(ctx context.Context, hs *http.Server, ln net.Listener) (err
 		return errors.Join(err, ln.Close())
 	}
 	limited := newSlotListener(ln, or(s.MaxConnections, 10_000))
-	s.attach(hs, base, limited)
+	s.attach(base, hs, limited)
 	if s.App != nil {
 		s.App.flights.begin()
 	}
@@ -228,7 +228,9 @@ func (s *Server) run(ctx context.Context, hs *http.Server, ln net.Listener) (err
 	case <-s.stop:
 	}
 	result, drainErr := s.drain(context.WithoutCancel(ctx), hs, cancelBase)
-	<-served // http.ErrServerClosed
+	if err := <-served; err != nil && !errors.Is(err, http.ErrServerClosed) {
+		drainErr = errors.Join(drainErr, fmt.Errorf("web: serve %s: %w", ln.Addr(), err))
+	}
 	s.mu.Lock()
 	s.result = result
 	s.mu.Unlock()
@@ -271,7 +273,7 @@ func (s *Server) runStop(ctx context.Context, n int) error {
 	return errors.Join(errs...)
 }
 
-func (s *Server) attach(hs *http.Server, base context.Context, ln *slotListener) {
+func (s *Server) attach(base context.Context, hs *http.Server, ln *slotListener) {
 	hs.DisableGeneralOptionsHandler = true
 	outer := hs.BaseContext
 	hs.BaseContext = func(l net.Listener) context.Context {

@@ -111,7 +111,7 @@ func (w *response) Write(p []byte) (int, error) {
 // WriteString writes s without copying it where the server can.
 func (w *response) WriteString(s string) (int, error) {
 	var sample []byte
-	if w.head {
+	if w.head && w.w.Header()["Content-Type"] == nil {
 		sample = []byte(s[:min(len(s), 512)])
 	}
 	if err := w.before(int64(len(s)), sample); err != nil {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -20,9 +21,9 @@ type Client struct {
 }
 
 // New makes a client. Its requests end with the test.
-func New(t testing.TB, h http.Handler) *Client {
-	t.Helper()
-	return &Client{t: t, handler: h, header: http.Header{}}
+func New(tb testing.TB, h http.Handler) *Client {
+	tb.Helper()
+	return &Client{t: tb, handler: h, header: http.Header{}}
 }
 
 // With returns a client that adds a header to every request.
@@ -71,9 +72,7 @@ func (c *Client) Do(method, target string, body []byte) *Response {
 		src = bytes.NewReader(body)
 	}
 	r := httptest.NewRequestWithContext(c.t.Context(), method, target, src)
-	for k, v := range c.header {
-		r.Header[k] = v
-	}
+	maps.Copy(r.Header, c.header)
 	if h := r.Header.Get("Host"); h != "" {
 		r.Host = h
 		r.Header.Del("Host")
@@ -88,7 +87,7 @@ func (c *Client) Do(method, target string, body []byte) *Response {
 		}()
 		c.handler.ServeHTTP(w, r)
 	}()
-	return &Response{w.Code, w.Result().Header, w.Body.Bytes(), c.t} //nolint:bodyclose // a recorder's result has nothing to close
+	return &Response{w.Code, w.Result().Header, w.Body.Bytes(), c.t}
 }
 
 // JSON decodes the body into v, or fails the test.
