@@ -12,9 +12,13 @@ import (
 	"example.com/quire/pdf/standard"
 )
 
-// byteLeaves are the modules whose version may change the bytes of a document:
-// line breaks and normalisation. Fonts are named by their hash.
-var byteLeaves = []string{"github.com/go-text/typesetting", "golang.org/x/text"}
+// byteLeaves are the modules whose version may change the bytes of a document,
+// line breaks and normalisation, with the versions that go.mod names: a program
+// without build information has those. Fonts are named by their hash.
+var byteLeaves = []struct{ path, version string }{
+	{"github.com/go-text/typesetting", "v0.3.5"},
+	{"golang.org/x/text", "v0.43.0"},
+}
 
 // version returns Result.Engine: the number raised by hand, the hash of the
 // embedded fonts and profiles, and the versions of the leaves and of Go (whose
@@ -31,8 +35,9 @@ func version() string {
 		goMinor(runtime.Version()),
 		"data/" + hex.EncodeToString(h.Sum(nil)[:4]),
 	}
-	for _, path := range byteLeaves {
-		parts = append(parts, path[strings.LastIndexByte(path, '/')+1:]+"@"+moduleVersion(path))
+	for _, leaf := range byteLeaves {
+		name := leaf.path[strings.LastIndexByte(leaf.path, '/')+1:]
+		parts = append(parts, name+"@"+moduleVersion(leaf.path, leaf.version))
 	}
 	return strings.Join(parts, " ")
 }
@@ -53,11 +58,11 @@ func goMinor(v string) string {
 }
 
 // moduleVersion returns the version of a module that the program was built
-// with.
-func moduleVersion(path string) string {
+// with, named when the program does not say.
+func moduleVersion(path, named string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown"
+		return named
 	}
 	for _, d := range info.Deps {
 		if d.Path != path {
@@ -68,5 +73,5 @@ func moduleVersion(path string) string {
 		}
 		return d.Version
 	}
-	return "unknown"
+	return named
 }

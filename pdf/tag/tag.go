@@ -323,6 +323,12 @@ func (t *Tree) Close() (cos.Ref, error) {
 		cos.E("Type", cos.Name("StructTreeRoot")),
 		cos.E("Namespaces", spaces),
 		cos.E("K", t.doc.ref),
+		// Readers of PDF 1.7 know neither namespaces nor these types: to them they are
+		// what comes nearest. The map does not concern elements with a namespace
+		// (14.8.6.1).
+		cos.E("RoleMap", cos.Dict{
+			cos.E("Aside", cos.Name("Div")), cos.E("Em", cos.Name("Span")), cos.E("Strong", cos.Name("Span")),
+		}),
 		cos.E("ParentTree", parents),
 		cos.E("ParentTreeNextKey", cos.Int(len(t.nums))),
 	}

@@ -1,0 +1,125 @@
+// Package pdftest is the test kit of the document engine: it runs the outside
+// judges over files (qpdf, poppler's tools, veraPDF) and gives their findings as
+// values. Production code never imports it.
+//
+// A judge that is not installed skips the test with the line that installs it;
+// with REQUIRE_JUDGES=1 it fails the test instead.
+package pdftest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// The judges and how to install them.
+var installs = map[string]string{
+	"qpdf":      "apt-get install qpdf",
+	"pdftotext": "apt-get install poppler-utils",
+	"pdffonts":  "apt-get install poppler-utils",
+	"pdfinfo":   "apt-get install poppler-utils",
+	"pdfimages": "apt-get install poppler-utils",
+	"pdftoppm":  "apt-get install poppler-utils",
+	"java":      "apt-get install default-jre-headless",
+	"verapdf":   "make tools",
+}
+
+// Need skips the test when a judge is missing, or fails it with
+// REQUIRE_JUDGES=1, and returns its path.
+func Need(t testing.TB, judge string) string {
+	t.Helper()
+	path, err := find(judge)
+	if err == nil {
+		return path
+	}
+	if os.Getenv("REQUIRE_JUDGES") == "1" {
+		t.Fatalf("missing judge: %s: %s", judge, installs[judge])
+	}
+	t.Skipf("missing judge: %s: %s", judge, installs[judge])
+	return ""
+}
+
+// veraJar is where `make tools` puts veraPDF, below the repository's root.
+const veraJar = ".tools/cli-1.30.2.jar"
+
+func find(judge string) (string, error) {
+	if judge != "verapdf" {
+		return exec.LookPath(judge)
+	}
+	if _, err := exec.LookPath("java"); err != nil {
+		return "", err
+	}
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	jar := filepath.Join(root, filepath.FromSlash(veraJar))
+	if _, err := os.Stat(jar); err != nil {
+		return "", err
+	}
+	return jar, nil
+}
+
+// Root returns the root of the repository: the nearest folder above with a
+// go.mod.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", errors.New("pdftest: find repository: no go.mod above the working directory")
+		}
+		dir = up
+	}
+}
+
+// run runs a judge and returns what it printed. The exit status is the caller's
+// to judge.
+func run(t testing.TB, judge string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), Need(t, judge), args...) //nolint:gosec // G204: a fixed list of judges, with files of the test
+	return output(t, cmd)
+}
+
+func output(t testing.TB, cmd *exec.Cmd) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("run %s: %v", cmd.Path, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// Write puts a document into a temporary folder and returns its path.
+func Write(t testing.TB, name string, body []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// QPDF returns what qpdf finds wrong with the structure of a file, nil when it
+// finds nothing. A warning counts.
+func QPDF(t testing.TB, file string) error {
+	t.Helper()
+	out, errs, code := run(t, "qpdf", "--check", file)
+	if code != 0 {
+		return fmt.Errorf("qpdf --check %s: exit %d: %s%s", filepath.Base(file), code, out, errs)
+	}
+	return nil
+}

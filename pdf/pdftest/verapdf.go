@@ -1,0 +1,73 @@
+package pdftest
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// Verdict is what veraPDF says of one file.
+type Verdict struct {
+	Compliant bool
+	Clauses   []string // that failed, as in "ISO 19005-4:2020 6.7.3-1", sorted
+	Messages  []string // what veraPDF says of each
+}
+
+// VeraPDF judges every file of a folder whose name ends in .pdf against a
+// flavour: "4" for PDF/A-4, "ua2" for PDF/UA-2. It returns the verdicts by file
+// name. One call is one start of the Java machine, some seconds: put many files
+// into one folder.
+func VeraPDF(t testing.TB, flavour, dir string) map[string]Verdict {
+	t.Helper()
+	jar := Need(t, "verapdf")
+	java := Need(t, "java")
+	cmd := exec.CommandContext(t.Context(), java, "-jar", jar, "-f", flavour, "--format", "json", "-r", dir) //nolint:gosec // G204: a fixed judge on a folder of the test
+	out, errs, code := output(t, cmd)
+	if code > 1 {
+		t.Fatalf("veraPDF: exit %d: %s", code, errs)
+	}
+	var report veraReport
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatalf("veraPDF: read report: %v: %s", err, errs)
+	}
+	verdicts := map[string]Verdict{}
+	for _, j := range report.Report.Jobs {
+		v := Verdict{}
+		for _, r := range j.ValidationResult {
+			v.Compliant = r.Compliant
+			for _, s := range r.Details.RuleSummaries {
+				if s.RuleStatus == "FAILED" {
+					v.Clauses = append(v.Clauses, s.Specification+" "+s.Clause+"-"+s.TestNumber.String())
+					v.Messages = append(v.Messages, s.Description)
+				}
+			}
+		}
+		slices.Sort(v.Clauses)
+		verdicts[filepath.Base(j.ItemDetails.Name)] = v
+	}
+	return verdicts
+}
+
+type veraReport struct {
+	Report struct {
+		Jobs []struct {
+			ItemDetails struct {
+				Name string `json:"name"`
+			} `json:"itemDetails"`
+			ValidationResult []struct {
+				Compliant bool `json:"compliant"`
+				Details   struct {
+					RuleSummaries []struct {
+						RuleStatus    string      `json:"ruleStatus"`
+						Specification string      `json:"specification"`
+						Clause        string      `json:"clause"`
+						TestNumber    json.Number `json:"testNumber"`
+						Description   string      `json:"description"`
+					} `json:"ruleSummaries"`
+				} `json:"details"`
+			} `json:"validationResult"`
+		} `json:"jobs"`
+	} `json:"report"`
+}
