@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -55,13 +54,6 @@ type parser struct {
 	limits Limits
 	nodes  int
 	path   []step // where we are, for errors
-}
-
-// step is one step down into a value: a member's name, or an index.
-type step struct {
-	name    string
-	index   int
-	isIndex bool
 }
 
 func (p *parser) space() {
@@ -132,7 +124,7 @@ func (p *parser) object() error {
 	begin := len(p.out)
 	var members []member
 	sorted := true
-	if err := p.enter(step{}); err != nil {
+	if err := p.enter(step{isNone: true}); err != nil {
 		return err
 	}
 	p.space()
@@ -145,7 +137,7 @@ func (p *parser) object() error {
 	var seen map[string]struct{} // made when the order is not canonical; until then no name can repeat
 	for {
 		if !p.peek('"') {
-			p.path[len(p.path)-1] = step{}
+			p.path[len(p.path)-1] = step{isNone: true}
 			return p.wrong(p.at, "a member name in double quotes")
 		}
 		nameAt := p.at
@@ -484,86 +476,4 @@ func compareUTF16(a, b string) int {
 		return int(x) - int(y)
 	}
 	return len(a) - len(b)
-}
-
-// wrong is the error for a byte that the grammar does not allow at offset at.
-func (p *parser) wrong(at int, want string) error {
-	got := "the end of the text"
-	if at < len(p.text) {
-		if r, n := utf8.DecodeRune(p.text[at:]); r == utf8.RuneError && n == 1 {
-			got = fmt.Sprintf("byte 0x%02X", p.text[at])
-		} else if r == '\ufeff' {
-			got = "a byte order mark"
-		} else {
-			got = strconv.QuoteRune(r)
-		}
-	}
-	return p.problem(at, "", got, want)
-}
-
-func (p *parser) problem(at int, message, got, want string) error {
-	line, column := position(p.text, at)
-	return &DataError{Problem: Problem{
-		Line: line, Column: column, Path: pathString(p.path), Message: message, Got: got, Want: want,
-	}}
-}
-
-func (p *parser) limit(name string, limit int) error {
-	line, column := position(p.text, p.at)
-	return &LimitError{Name: name, Limit: int64(limit), At: Problem{Line: line, Column: column, Path: pathString(p.path)}}
-}
-
-// position returns the line and column of an offset into text, both 1-based.
-// Lines end with LF, CR LF or CR; columns count code points, a byte that is not
-// UTF-8 counting as one.
-func position(text []byte, at int) (line, column int) {
-	line = 1
-	start := 0
-	for i := range at {
-		switch text[i] {
-		case '\n':
-			line++
-			start = i + 1
-		case '\r':
-			if i+1 < len(text) && text[i+1] == '\n' {
-				continue
-			}
-			line++
-			start = i + 1
-		}
-	}
-	return line, utf8.RuneCount(text[start:at]) + 1
-}
-
-// pathString writes a path as trades[17].price. A name that is not an
-// identifier stands in brackets and quotes: ["unit price"].
-func pathString(path []step) string {
-	var b strings.Builder
-	for _, s := range path {
-		switch {
-		case s.isIndex:
-			fmt.Fprintf(&b, "[%d]", s.index)
-		case isIdentifier(s.name):
-			if b.Len() > 0 {
-				b.WriteByte('.')
-			}
-			b.WriteString(s.name)
-		case s.name != "":
-			b.WriteByte('[')
-			b.Write(appendString(nil, s.name))
-			b.WriteByte(']')
-		}
-	}
-	return b.String()
-}
-
-func isIdentifier(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
-		if !letter && (i == 0 || (c < '0' || c > '9') && c != '-') {
-			return false
-		}
-	}
-	return s != ""
 }

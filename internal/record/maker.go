@@ -320,29 +320,40 @@ func (m *Maker) render(ctx context.Context, w io.Writer, j *job) (*Rendered, err
 		Template: j.template, Data: j.snapshot.Data(), Time: j.snapshot.Time(), Document: j.id, Options: j.options,
 	})
 	if wrong, ok := errors.AsType[*DataError](err); ok {
-		wrong.Problem = j.locate(wrong.Problem)
-		for i := range wrong.More {
-			wrong.More[i] = j.locate(wrong.More[i])
-		}
+		j.locate(wrong)
 	}
 	return rendered, err
 }
 
-// locate gives a problem in frozen data its place in what the caller sent, or
-// the source that the value came from.
-func (j *job) locate(p Problem) Problem {
-	for _, c := range j.collected {
-		if _, ok := cutName(p.Path, c.Key); ok {
-			p.Source, p.File, p.Line, p.Column = c.Key, "", 0, 0
-			return p
+// maxLocated bounds the problems that get a place: each is a walk through the data.
+const maxLocated = 100
+
+// locate gives the problems in frozen data their places in what the caller
+// sent, or the source that the value came from.
+func (j *job) locate(wrong *DataError) {
+	data := j.request.Data
+	if _, err := Canonical(data, Limits{Bytes: len(data) + 1}); err != nil {
+		data = nil // there was none
+	}
+	one := func(p *Problem, place bool) {
+		p.File, p.Line, p.Column = "", 0, 0
+		for _, c := range j.collected {
+			if _, ok := cutName(p.Path, c.Key); ok {
+				p.Source = c.Key
+				return
+			}
+		}
+		p.File = j.request.DataFile
+		if data != nil && place {
+			l := locator{data}
+			at, _ := l.find(l.skip(0), p.Path)
+			p.Line, p.Column = position(data, at)
 		}
 	}
-	p.File = j.request.DataFile
-	p.Line, p.Column = 0, 0
-	if j.request.Data != nil {
-		p.Line, p.Column, _ = Locate(j.request.Data, p.Path)
+	one(&wrong.Problem, true)
+	for i := range wrong.More {
+		one(&wrong.More[i], i < maxLocated)
 	}
-	return p
 }
 
 // named puts the data's file name into a freezing error.

@@ -1,0 +1,347 @@
+package record_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"example.com/quire/internal/record"
+)
+
+func verdict(t *testing.T, b *bench, r record.RemakeRequest) *record.Verdict {
+	t.Helper()
+	if r.Space == "" {
+		r.Space = record.Local
+	}
+	v, err := b.Remake(t.Context(), r)
+	if err != nil {
+		t.Fatalf("remake: %v", err)
+	}
+	return v
+}
+
+func want(t *testing.T, what string, v *record.Verdict, text string, exit int) {
+	t.Helper()
+	if v.String() != text || v.ExitCode() != exit {
+		t.Errorf("%s: %q, exit %d (%s), want %q, exit %d", what, v, v.ExitCode(), v.Reason, text, exit)
+	}
+}
+
+func TestRemake(t *testing.T) {
+	b := newBench(t)
+	made := b.make(t, record.Request{Template: "note", Data: []byte(`{"a":1,"text":"` + strings.Repeat("x", 200_000) + `"}`), Time: noon})
+	file := b.file(t, made.Document)
+	id := made.Document.ID
+	idAt := bytes.Index(file, []byte(id.String()))
+	judge := func(f []byte) *record.Verdict { return verdict(t, b, record.RemakeRequest{File: bytes.NewReader(f)}) }
+
+	want(t, "the file", judge(file), "identical", 0)
+	want(t, "the stored file", verdict(t, b, record.RemakeRequest{ID: id}), "identical", 0)
+	want(t, "the file and its id", verdict(t, b, record.RemakeRequest{ID: id, File: bytes.NewReader(file)}), "identical", 0)
+	v := verdict(t, b, record.RemakeRequest{ID: id, Receipt: made.Receipt, File: bytes.NewReader(file)})
+	want(t, "with a receipt", v, "identical", 0)
+	if v.Document != id || v.File != made.Document.Content || v.MadeBy != "1+abc" || v.Engine != "1+abc" {
+		t.Errorf("verdict %+v", v)
+	}
+	// A template that has changed since does not matter.
+	b.shelf.templates["note"] = template(t, "note", "quire: 2")
+	want(t, "after a change of the template", judge(file), "identical", 0)
+
+	for _, at := range []int{0, 1, 99, idAt + 70, len(file) / 2, len(file) - 1} {
+		bad := bytes.Clone(file)
+		bad[at] ^= 1
+		want(t, "one bit flipped", judge(bad), "differs at byte "+itoa(at), 1)
+	}
+	for _, size := range []int{len(file) - 1, len(file) / 2, idAt + 200} {
+		want(t, "cut", judge(file[:size]), "differs at byte "+itoa(size), 1)
+	}
+	want(t, "one byte more", judge(append(bytes.Clone(file), '\n')), "differs at byte "+itoa(len(file)), 1)
+	want(t, "many bytes more", judge(append(bytes.Clone(file), file...)), "differs at byte "+itoa(len(file)), 1)
+	want(t, "one byte in front", judge(append([]byte{'x'}, file...)), "differs at byte 0", 1)
+
+	// Nothing tells which document it was.
+	for name, f := range map[string][]byte{
+		"empty": nil, "cut before the id": file[:idAt-5], "cut in the id": file[:idAt+30], "another file": []byte("%PDF-2.0 hello"),
+	} {
+		want(t, name, judge(f), "unknown here", 4)
+	}
+	for _, at := range []int{idAt, idAt + 63, idAt + 10} {
+		for _, flip := range []byte{1, 0x20, 0x80} {
+			bad := bytes.Clone(file)
+			bad[at] ^= flip
+			want(t, "a flip in the id", judge(bad), "unknown here", 4)
+			// The receipt tells.
+			v := verdict(t, b, record.RemakeRequest{File: bytes.NewReader(bad), Receipt: made.Receipt})
+			want(t, "a flip in the id, with the receipt", v, "differs at byte "+itoa(at), 1)
+		}
+	}
+	want(t, "an id that is not known", verdict(t, b, record.RemakeRequest{ID: record.Hash{1}}), "unknown here", 4)
+}
+
+func itoa(n int) string {
+	return (&record.Verdict{Answer: record.Differs, At: int64(n)}).String()[len("differs at byte "):]
+}
+
+func TestRemakeByAnotherEngine(t *testing.T) {
+	b := newBench(t)
+	made := b.make(t, record.Request{Template: "note", Time: noon})
+	file := b.file(t, made.Document)
+	b.press.engine = "2+def"
+	judge := func(f []byte) *record.Verdict { return verdict(t, b, record.RemakeRequest{File: bytes.NewReader(f)}) }
+	v := judge(file)
+	want(t, "intact", v, "intact, made by engine 1+abc", 3)
+	if v.MadeBy != "1+abc" || v.Engine != "2+def" {
+		t.Errorf("verdict %+v", v)
+	}
+	bad := bytes.Clone(file)
+	bad[5] ^= 1
+	want(t, "flipped", judge(bad), "differs at byte 5", 1)
+
+	// A file that this engine would make, but not the one that was made.
+	var now bytes.Buffer
+	if _, err := b.Render(t.Context(), &now, record.Request{Space: record.Local, Template: "note", Time: noon}); err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(file, []byte("1+abc"))
+	want(t, "the new engine's file", judge(now.Bytes()), "differs at byte "+itoa(at), 1)
+	delete(b.blobs.blobs, made.Document.Content)
+	want(t, "the same, the kept file gone", judge(now.Bytes()), "differs from its receipt", 1)
+
+	// Another number, the same bytes.
+	b.documents.receipts[made.Document.ID] = bytes.Replace(made.Receipt, []byte("1+abc"), []byte("0+old"), 1)
+	b.press.engine = "1+abc"
+	v = judge(file)
+	want(t, "another engine with the same bytes", v, "identical", 0)
+	if v.MadeBy != "0+old" {
+		t.Errorf("made by %s", v.MadeBy)
+	}
+}
+
+func TestRemakeWhenTheEngineRefuses(t *testing.T) {
+	b := newBench(t)
+	made := b.make(t, record.Request{Template: "note", Time: noon})
+	file := b.file(t, made.Document)
+	refusing := &refuser{press: b.press, err: &record.TemplateError{Problem: record.Problem{Message: "no longer"}}}
+	maker, err := record.NewMaker(record.Parts{Renderer: refusing, Blobs: b.blobs, Documents: b.documents, Now: b.clock.Local})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := record.RemakeRequest{Space: record.Local, File: bytes.NewReader(file)}
+	if _, err := maker.Remake(t.Context(), r); !errors.Is(err, refusing.err) {
+		t.Errorf("the same engine: %v, want its error", err)
+	}
+	b.press.engine = "2+def"
+	for _, refusing.err = range []error{refusing.err, &record.DataError{}, &record.LimitError{}} {
+		v, err := maker.Remake(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "another engine", v, "intact, made by engine 1+abc", 3)
+	}
+	refusing.err = errors.New("out of memory")
+	if _, err := maker.Remake(t.Context(), r); !errors.Is(err, refusing.err) {
+		t.Errorf("a passing error: %v, want it", err)
+	}
+}
+
+type refuser struct {
+	*press
+	err error
+}
+
+func (r *refuser) Render(_ context.Context, _ io.Writer, _ record.Rendering) (*record.Rendered, error) {
+	return nil, r.err
+}
+
+func TestRemakeInputsGone(t *testing.T) {
+	for name, of := range map[string]func(d *record.Document) record.Hash{
+		"snapshot":      func(d *record.Document) record.Hash { return d.Snapshot },
+		"manifest":      func(d *record.Document) record.Hash { return d.Template.Hash },
+		"template file": func(*record.Document) record.Hash { return record.Sum([]byte("logo")) },
+	} {
+		b := newBench(t)
+		made := b.make(t, record.Request{Template: "note", Time: noon})
+		file := b.file(t, made.Document)
+		h := of(made.Document)
+		was := b.blobs.blobs[h]
+		delete(b.blobs.blobs, h)
+		v := verdict(t, b, record.RemakeRequest{File: bytes.NewReader(file)})
+		want(t, name+" gone", v, "unknown here", 4)
+		if !strings.Contains(v.Reason, "not found") {
+			t.Errorf("%s gone: reason %q", name, v.Reason)
+		}
+		b.blobs.blobs[h] = append([]byte("x"), was...)
+		if _, err := b.Remake(t.Context(), record.RemakeRequest{Space: record.Local, File: bytes.NewReader(file)}); !errors.Is(err, record.ErrDamaged) {
+			t.Errorf("%s damaged: %v", name, err)
+		}
+	}
+	b := newBench(t)
+	made := b.make(t, record.Request{Template: "note", Time: noon})
+	delete(b.blobs.blobs, made.Document.Content)
+	want(t, "the stored file gone", verdict(t, b, record.RemakeRequest{ID: made.Document.ID}), "unknown here", 4)
+	b.blobs.blobs[made.Document.Content] = []byte("x")
+	if _, err := b.Remake(t.Context(), record.RemakeRequest{Space: record.Local, ID: made.Document.ID}); !errors.Is(err, record.ErrDamaged) {
+		t.Errorf("the stored file damaged: %v", err)
+	}
+	b.documents.receipts[made.Document.ID] = []byte("{}")
+	if _, err := b.Remake(t.Context(), record.RemakeRequest{Space: record.Local, ID: made.Document.ID}); !errors.Is(err, record.ErrDamaged) {
+		t.Errorf("the stored receipt damaged: %v", err)
+	}
+}
+
+// G10: another space's documents are unknown, by id, by file and by receipt.
+func TestRemakeOfAnotherSpace(t *testing.T) {
+	b := newBench(t)
+	made := b.make(t, record.Request{Template: "note", Time: noon})
+	file := b.file(t, made.Document)
+	for name, r := range map[string]record.RemakeRequest{
+		"id":      {ID: made.Document.ID},
+		"file":    {File: bytes.NewReader(file)},
+		"receipt": {File: bytes.NewReader(file), Receipt: made.Receipt},
+	} {
+		r.Space = "other"
+		want(t, name, verdict(t, b, r), "unknown here", 4)
+	}
+	// A receipt forged to name another's snapshot in an own document opens nothing.
+	r, err := record.ParseReceipt(made.Receipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Space = "other"
+	if r.Document, err = (record.Identity{Space: r.Space, Template: r.Template, Snapshot: r.Snapshot}).ID(); err != nil {
+		t.Fatal(err)
+	}
+	forged, err := r.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := b.press.calls
+	want(t, "forged receipt", verdict(t, b, record.RemakeRequest{Space: "other", File: bytes.NewReader(file), Receipt: forged}), "unknown here", 4)
+	if b.press.calls != calls {
+		t.Error("another's data was rendered")
+	}
+}
+
+func TestRemakeRefuses(t *testing.T) {
+	b := newBench(t)
+	made := b.make(t, record.Request{Template: "note", Time: noon})
+	broken := errors.New("the disk is gone")
+	for name, c := range map[string]struct {
+		r    record.RemakeRequest
+		want string
+	}{
+		"nothing":         {record.RemakeRequest{}, "request document: want a document id or a file"},
+		"another receipt": {record.RemakeRequest{ID: record.Hash{1}, Receipt: made.Receipt}, "request receipt: want that of 01000"},
+		"no receipt":      {record.RemakeRequest{Receipt: []byte("{")}, "receipt: data line 1, column 2"},
+		"version":         {record.RemakeRequest{Receipt: []byte(`{"receipt":2}`)}, "receipt: data receipt: want 1, got 2"},
+		"types":           {record.RemakeRequest{Receipt: []byte("{\"receipt\":1,\n\"pages\":\"x\"}")}, "receipt: data line 2, column 9: pages: want int, got string"},
+		"contradiction":   {record.RemakeRequest{Receipt: bytes.Replace(made.Receipt, []byte(`"space":"local"`), []byte(`"space":"other"`), 1)}, "receipt: data document: want"},
+		"file":            {record.RemakeRequest{File: seeker{iotest.ErrReader(broken)}}, "the disk is gone"},
+		"file with id":    {record.RemakeRequest{ID: made.Document.ID, File: seeker{iotest.ErrReader(broken)}}, "the disk is gone"},
+	} {
+		c.r.Space = record.Local
+		if _, err := b.Remake(t.Context(), c.r); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+type seeker struct{ io.Reader }
+
+func (seeker) Seek(int64, int) (int64, error) { return 0, nil }
+
+func TestDocumentIDs(t *testing.T) {
+	a, b := record.Sum([]byte("a")).String(), record.Sum([]byte("b")).String()
+	packet := func(s string) string {
+		return `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>` + s + `<?xpacket end="w"?>`
+	}
+	long := strings.Repeat("x", 64<<10)
+	for name, c := range map[string]struct {
+		in   string
+		want []string
+	}{
+		"element":            {packet("<xmpMM:DocumentID>" + a + "</xmpMM:DocumentID>"), []string{a}},
+		"element, prefix":    {packet("<xmpMM:DocumentID>uuid:" + a + "</xmpMM:DocumentID>"), []string{a}},
+		"element, two names": {packet("<xmpMM:DocumentID>urn:quire:" + a + "</xmpMM:DocumentID>"), []string{a}},
+		"element, space":     {packet("<xmpMM:DocumentID >\n " + a + "\n</xmpMM:DocumentID>"), []string{a}},
+		"attribute":          {packet("<rdf:Description xmpMM:DocumentID=\"uuid:" + a + "\">"), []string{a}},
+		"attribute, quote":   {packet("<rdf:Description\n\txmpMM:DocumentID = '" + a + "'>"), []string{a}},
+		"two packets":        {packet("<xmpMM:DocumentID>"+a+"<") + packet("<xmpMM:DocumentID>"+b+"<"), []string{a, b}},
+		"twice":              {packet("<xmpMM:DocumentID>" + a + "<  <xmpMM:DocumentID>" + a + "<"), []string{a}},
+		"far into the file":  {long + packet(long+"<xmpMM:DocumentID>"+a+"<"+long) + long, []string{a}},
+		"no end":             {packet("")[:40] + "<xmpMM:DocumentID>" + a + "<", []string{a}},
+		"outside a packet":   {"<xmpMM:DocumentID>" + a + "</xmpMM:DocumentID>", nil},
+		"behind a packet":    {packet("") + "<xmpMM:DocumentID>" + a + "</xmpMM:DocumentID>", nil},
+		"a word":             {packet("the xmpMM:DocumentID>" + a + "<"), nil},
+		"another property":   {packet("<xmpMM:DocumentIDs>" + a + "<"), nil},
+		"no quote":           {packet(" xmpMM:DocumentID=" + a + " "), nil},
+		"open quote":         {packet(" xmpMM:DocumentID=\"" + a), nil},
+		"open element":       {packet("")[:40] + "<xmpMM:DocumentID>" + a, nil},
+		"nothing behind":     {packet("")[:40] + " xmpMM:DocumentID=", nil},
+		"upper case":         {packet("<xmpMM:DocumentID>" + strings.ToUpper(a) + "<"), nil},
+		"short":              {packet("<xmpMM:DocumentID>" + a[:63] + "<"), nil},
+		"long":               {packet("<xmpMM:DocumentID>" + a + "0<"), nil},
+		"too far":            {packet("<xmpMM:DocumentID>" + strings.Repeat(" ", 600) + a + "<"), nil},
+		"empty":              {"", nil},
+	} {
+		for _, size := range []int{1, 7, 1 << 20} { // pieces in which the file comes
+			var got []string
+			ids, err := record.DocumentIDs(pieces{strings.NewReader(c.in), size})
+			for _, h := range ids {
+				got = append(got, h.String())
+			}
+			if err != nil || strings.Join(got, " ") != strings.Join(c.want, " ") {
+				t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
+			}
+		}
+	}
+	// An id on the border of what is read at once is found wherever it lies.
+	for shift := range 700 {
+		in := strings.Repeat("y", 64<<10-600+shift) + packet("<xmpMM:DocumentID>"+a+"</xmpMM:DocumentID>")
+		if ids, err := record.DocumentIDs(strings.NewReader(in)); err != nil || len(ids) != 1 {
+			t.Fatalf("shift %d: %v, %v", shift, ids, err)
+		}
+	}
+	var many strings.Builder
+	for i := range 40 {
+		many.WriteString(packet("<xmpMM:DocumentID>" + record.Sum([]byte{byte(i)}).String() + "<"))
+	}
+	if ids, err := record.DocumentIDs(strings.NewReader(many.String())); err != nil || len(ids) != 16 {
+		t.Errorf("%d ids, %v, want 16", len(ids), err)
+	}
+	// The first that is known counts.
+	bench := newBench(t)
+	made := bench.make(t, record.Request{Template: "note", Time: noon})
+	file := append([]byte(packet("<xmpMM:DocumentID>"+a+"<")), bench.file(t, made.Document)...)
+	want(t, "a strange packet in front", verdict(t, bench, record.RemakeRequest{File: bytes.NewReader(file)}), "differs at byte 0", 1)
+	want(t, "only strange packets", verdict(t, bench, record.RemakeRequest{File: strings.NewReader(many.String())}), "unknown here", 4)
+}
+
+// pieces gives a few bytes at a time.
+type pieces struct {
+	r    io.Reader
+	size int
+}
+
+func (p pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.size)]) }
+
+func FuzzDocumentIDs(f *testing.F) {
+	h := record.Sum(nil).String()
+	f.Add([]byte(`<?xpacket begin="" ?><xmpMM:DocumentID>uuid:` + h + `</xmpMM:DocumentID><?xpacket end="w"?>`))
+	f.Add([]byte(`<?xpacket begin= xmpMM:DocumentID='` + h + `'`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		ids, err := record.DocumentIDs(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			if !bytes.Contains(b, []byte(id.String())) {
+				t.Fatalf("%s does not stand in the file", id)
+			}
+		}
+	})
+}
