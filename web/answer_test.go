@@ -1,0 +1,390 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"example.com/quire/web"
+	"example.com/quire/web/webtest"
+)
+
+// TestStatusMap is the status map of section 6 and rule 24.
+func TestStatusMap(t *testing.T) {
+	secret := errors.New("password=hunter2")
+	for _, tt := range []struct {
+		err    error
+		status int
+		header string
+	}{
+		{secret, 500, ""},
+		{web.ErrNotFound, 404, ""},
+		{fmt.Errorf("open %w: %w", fs.ErrNotExist, secret), 404, ""},
+		{web.ErrMethodNotAllowed, 405, ""},
+		{web.ErrUnsupportedMedia, 415, ""},
+		{web.ErrNotAcceptable, 406, ""},
+		{web.ErrBodyTooLarge, 413, "Connection"},
+		{&http.MaxBytesError{Limit: 1}, 413, "Connection"},
+		{web.ErrPreconditionFailed, 412, ""},
+		{context.DeadlineExceeded, 503, "Retry-After"},
+		{context.Canceled, 500, ""},
+		{web.ErrServerDraining, 503, "Retry-After"},
+		{web.NewProblem(401, "sign in", secret), 401, "Www-Authenticate"},
+		{web.NewProblem(429, "slower", nil), 429, "Retry-After"},
+		{fmt.Errorf("wrapped: %w", web.NewProblem(409, "taken", secret)), 409, ""},
+		{web.NewProblem(200, "no error", nil), 500, ""},
+		{&web.BindError{Source: "query", Name: "n", Kind: web.BindType, Want: "a number", Err: secret}, 400, ""},
+	} {
+		app := newApp(t, web.Options{})
+		app.GET("/", func(c *web.Context) error {
+			h := c.Writer().Header()
+			h.Set("Etag", `"x"`)
+			h.Set("Cache-Control", "public")
+			return tt.err
+		})
+		r := webtest.New(t, app).Get("/")
+		if r.Status != tt.status || strings.Contains(r.Text(), "hunter2") || (tt.header != "" && r.Header.Get(tt.header) == "") {
+			t.Errorf("%v: %d %s %v", tt.err, r.Status, r.Text(), r.Header)
+		}
+		if r.Header.Get("Etag") != "" || r.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%v: headers of the failed answer stay: %v", tt.err, r.Header)
+		}
+		var p struct{ Instance string }
+		if r.JSON(&p); p.Instance != r.Header.Get("X-Request-Id") {
+			t.Errorf("%v: instance %q", tt.err, p.Instance)
+		}
+	}
+}
+
+// TestProblemForms is the negotiation of W6.
+func TestProblemForms(t *testing.T) {
+	app := newApp(t, web.Options{})
+	p := &web.Problem{
+		Type: "https://quire.example/problems/x", Title: "Bad <thing>", Status: 422, Detail: "a & b", Instance: "here",
+		Fields: []web.FieldError{{Source: "body", Pointer: "/a", Detail: "<too big>", Line: 3, Column: 4}},
+		Ext:    map[string]any{"zeta": 1, "alpha": []int{2}, "status": 1, "detail": "hidden"},
+	}
+	app.GET("/", func(*web.Context) error { return p })
+	for accept, want := range map[string]string{
+		"":                 "application/problem+json",
+		"*/*":              "application/problem+json",
+		"application/json": "application/problem+json",
+		"text/html,application/xhtml+xml,*/*;q=0.8": "text/html; charset=utf-8",
+		"text/plain":                            "text/plain; charset=utf-8",
+		"text/*;q=0.5, application/*;q=0.1":     "text/plain; charset=utf-8",
+		"application/problem+xml":               "application/problem+xml",
+		"image/png":                             "application/problem+json",
+		"text/html;q=0, application/json;q=0.1": "application/problem+json",
+	} {
+		c := webtest.New(t, app)
+		if accept != "" {
+			c = c.With("Accept", accept)
+		}
+		r := c.Get("/").Want(422)
+		if got := r.Header.Get("Content-Type"); got != want || r.Header.Get("Vary") != "Accept" {
+			t.Errorf("Accept %q: %q, Vary %q", accept, got, r.Header.Get("Vary"))
+		}
+		switch {
+		case want == "application/problem+json":
+			if got := r.Text(); got != `{"type":"https://quire.example/problems/x","title":"Bad \u003cthing\u003e","status":422,"detail":"a \u0026 b","instance":"here",`+
+				`"fields":[{"source":"body","pointer":"/a","detail":"\u003ctoo big\u003e","line":3,"column":4}],"alpha":[2],"zeta":1}` {
+				t.Errorf("JSON: %s", got)
+			}
+		case strings.HasPrefix(want, "text/html"):
+			if !strings.Contains(r.Text(), "Bad &lt;thing&gt;") || !strings.Contains(r.Text(), "&lt;too big&gt;") || strings.Contains(r.Text(), "<thing>") || r.Header.Get("Content-Security-Policy") == "" {
+				t.Errorf("HTML: %s", r.Text())
+			}
+		case strings.HasSuffix(want, "xml"):
+			var x struct {
+				Status int    `xml:"status"`
+				Title  string `xml:"title"`
+				Field  string `xml:"fields>i"`
+			}
+			if err := xml.Unmarshal(r.Body, &x); err != nil || x.Status != 422 || x.Title != "Bad <thing>" || x.Field != "body /a line 3 column 4: <too big>" {
+				t.Errorf("XML: %v %+v %s", err, x, r.Text())
+			}
+		default:
+			if r.Text() != "422 Bad <thing>\na & b\n- body /a line 3 column 4: <too big>\nid here\n" {
+				t.Errorf("text: %q", r.Text())
+			}
+		}
+	}
+	app.GET("/odd", func(*web.Context) error { return &web.Problem{Status: 400, Ext: map[string]any{"f": func() {}}} })
+	if r := webtest.New(t, app).Get("/odd"); r.Status != 400 || !json.Valid(r.Body) {
+		t.Errorf("an extension without JSON form: %d %s", r.Status, r.Text())
+	}
+}
+
+func TestErrorHandler(t *testing.T) {
+	var seen error
+	app := newApp(t, web.Options{ErrorHandler: func(c *web.Context, err error) {
+		seen = err
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			c.AnswerError(web.NewProblem(418, "", err))
+			return
+		}
+		_ = c.String(599, "own") // the test looks at the outcome
+	}})
+	app.GET("/teapot", func(*web.Context) error { return io.ErrUnexpectedEOF })
+	app.GET("/own", func(*web.Context) error { return web.ErrNotFound })
+	c := webtest.New(t, app)
+	c.Get("/teapot").Want(418)
+	if r := c.Get("/own").Want(599); r.Text() != "own" || !errors.Is(seen, web.ErrNotFound) {
+		t.Errorf("%q %v", r.Text(), seen)
+	}
+}
+
+// TestErrorTwice: the first answer wins.
+func TestErrorTwice(t *testing.T) {
+	app := newApp(t, web.Options{})
+	app.Use(func(next web.Handler) web.Handler {
+		return func(c *web.Context) error {
+			if err := next(c); err != nil {
+				c.Error(err)
+			}
+			if c.Status() != 404 || c.Written() == 0 {
+				t.Errorf("after Error: status %d, %d bytes", c.Status(), c.Written())
+			}
+			c.Error(nil)
+			return errors.New("later")
+		}
+	})
+	app.GET("/", func(*web.Context) error { return web.ErrNotFound })
+	webtest.New(t, app).Get("/").Want(404)
+}
+
+// cut runs a request and reports whether the answer was cut.
+func cut(t *testing.T, app http.Handler, r *http.Request) (w *httptest.ResponseRecorder, aborted bool) {
+	t.Helper()
+	w = httptest.NewRecorder()
+	defer func() {
+		if p := recover(); p != nil {
+			err, ok := p.(error)
+			aborted = ok && errors.Is(err, http.ErrAbortHandler)
+		}
+	}()
+	app.ServeHTTP(w, r)
+	return w, false
+}
+
+// TestRule21 is section 5.3, rule 21, and the panics of W21.
+func TestRule21(t *testing.T) {
+	var log bytes.Buffer
+	app := newApp(t, web.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	app.GET("/late", func(c *web.Context) error {
+		if err := c.String(200, "begun"); err != nil {
+			return err
+		}
+		return errors.New("the cause")
+	})
+	app.GET("/twice", func(c *web.Context) error { return errors.Join(c.String(200, "one"), c.JSON(200, 2)) })
+	app.GET("/panic", func(*web.Context) error { panic("boom 17") })
+	app.GET("/latepanic", func(c *web.Context) error {
+		if err := c.NoContent(204); err != nil {
+			return err
+		}
+		panic("boom 18")
+	})
+	app.GET("/abort", func(*web.Context) error { panic(http.ErrAbortHandler) })
+	app.GET("/aborterr", func(*web.Context) error { return http.ErrAbortHandler })
+	app.GET("/stream", func(c *web.Context) error {
+		return c.Stream("text/plain", func(w io.Writer) error {
+			if _, err := io.WriteString(w, "part"); err != nil {
+				return err
+			}
+			return errors.New("stream broke")
+		})
+	})
+	app.GET("/streamfirst", func(c *web.Context) error {
+		return c.Stream("text/plain", func(io.Writer) error { return errors.New("before the first byte") })
+	})
+	for path, want := range map[string]struct {
+		cut  bool
+		code int
+		log  string
+	}{
+		"/late": {true, 200, "the cause"}, "/twice": {true, 200, "begun already"}, "/panic": {false, 500, "boom 17"}, "/latepanic": {true, 204, "boom 18"},
+		"/abort": {true, 200, ""}, "/aborterr": {true, 200, ""}, "/stream": {true, 200, "stream broke"}, "/streamfirst": {false, 500, "before the first byte"},
+	} {
+		log.Reset()
+		w, aborted := cut(t, app, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		if aborted != want.cut || w.Code != want.code || !strings.Contains(log.String(), want.log) || strings.Contains(w.Body.String(), want.log) && want.log != "" {
+			t.Errorf("%s: cut %v, %d %q, log %s", path, aborted, w.Code, w.Body, log.String())
+		}
+	}
+	if log.Reset(); true {
+		webtest.New(t, app).Get("/panic")
+		if !strings.Contains(log.String(), "answer_test.go") {
+			t.Errorf("no stack in the log: %s", log.String())
+		}
+	}
+}
+
+func TestClientGone(t *testing.T) {
+	var log bytes.Buffer
+	app := newApp(t, web.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	ctx, cancel := context.WithCancel(t.Context())
+	status := 0
+	app.Use(func(next web.Handler) web.Handler {
+		return func(c *web.Context) error {
+			c.Error(next(c))
+			status = c.Status()
+			return nil
+		}
+	})
+	app.GET("/", func(c *web.Context) error { cancel(); return c.Context().Err() })
+	w, aborted := cut(t, app, httptest.NewRequestWithContext(ctx, "GET", "/", nil))
+	if !aborted || w.Body.Len() != 0 || status != 499 || strings.Contains(log.String(), "ERROR") || !strings.Contains(log.String(), "client gone") {
+		t.Errorf("cut %v, %q, status %d, log %s", aborted, w.Body, status, log.String())
+	}
+}
+
+type unencodable struct{ F func() }
+
+func TestRender(t *testing.T) {
+	templates, err := web.NewTemplates(fstest.MapFS{"page.html": {Data: []byte(`<p>{{.}}</p>{{if eq . "bad"}}{{.Missing}}{{end}}`)}}, web.TemplateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := newApp(t, web.Options{Templates: templates})
+	v := map[string]string{"a": "<&>"}
+	for name, tt := range map[string]struct {
+		h          web.Handler
+		code       int
+		kind, body string
+	}{
+		"json":      {func(c *web.Context) error { return c.JSON(201, v) }, 201, "application/json", `{"a":"\u003c\u0026\u003e"}`},
+		"pure":      {func(c *web.Context) error { return c.PureJSON(200, v) }, 200, "application/json", `{"a":"<&>"}`},
+		"indented":  {func(c *web.Context) error { return c.IndentedJSON(200, v) }, 200, "application/json", "{\n  \"a\": \"\\u003c\\u0026\\u003e\"\n}"},
+		"string":    {func(c *web.Context) error { return c.String(200, "é") }, 200, "text/plain; charset=utf-8", "é"},
+		"stringf":   {func(c *web.Context) error { return c.Stringf(200, "%d%%", 5) }, 200, "text/plain; charset=utf-8", "5%"},
+		"blob":      {func(c *web.Context) error { return c.Blob(200, "image/x", []byte{1, 2}) }, 200, "image/x", "\x01\x02"},
+		"html":      {func(c *web.Context) error { return c.HTML(200, "page.html", "<b>") }, 200, "text/html; charset=utf-8", "<p>&lt;b&gt;</p>"},
+		"none":      {func(c *web.Context) error { return c.NoContent(204) }, 204, "", ""},
+		"none200":   {func(c *web.Context) error { return c.NoContent(202) }, 202, "", ""},
+		"bodyless":  {func(c *web.Context) error { return c.JSON(204, v) }, 204, "application/json", ""},
+		"bodyless2": {func(c *web.Context) error { return c.String(304, "x") }, 304, "text/plain; charset=utf-8", ""},
+		"nothing":   {func(*web.Context) error { return nil }, 200, "", ""},
+		// Rule 20: never 200 with an empty body.
+		"unencodable": {func(c *web.Context) error { return c.JSON(200, unencodable{}) }, 500, "application/problem+json", "*"},
+		"unpure":      {func(c *web.Context) error { return c.PureJSON(200, unencodable{}) }, 500, "application/problem+json", "*"},
+		"badtemplate": {func(c *web.Context) error { return c.HTML(200, "page.html", "bad") }, 500, "application/problem+json", "*"},
+		"notemplate":  {func(c *web.Context) error { return c.HTML(200, "none.html", "bad") }, 500, "application/problem+json", "*"},
+		"badtype":     {func(c *web.Context) error { return c.Blob(200, "a/b\r\nX: y", nil) }, 500, "application/problem+json", "*"},
+		"stream": {func(c *web.Context) error {
+			return c.Stream("text/csv", func(w io.Writer) error { _, err := io.WriteString(w, "a,b\n"); return err })
+		}, 200, "text/csv", "a,b\n"},
+		"emptystream": {func(c *web.Context) error { return c.Stream("text/csv", func(io.Writer) error { return nil }) }, 200, "text/csv", ""},
+	} {
+		app.GET("/"+name, tt.h)
+		r := webtest.New(t, app).Get("/" + name)
+		if r.Status != tt.code || r.Header.Get("Content-Type") != tt.kind || (r.Text() != tt.body && tt.body != "*") {
+			t.Errorf("%s: %d %q %q", name, r.Status, r.Header.Get("Content-Type"), r.Text())
+		}
+		if n := r.Header.Get("Content-Length"); (r.Status == 204 || r.Status == 304) && n != "" || (n != "" && n != fmt.Sprint(len(r.Body))) {
+			t.Errorf("%s: Content-Length %q for %d bytes", name, n, len(r.Body))
+		}
+	}
+	webtest.Conform(t, app)
+}
+
+func TestRedirectTargets(t *testing.T) {
+	app := newApp(t, web.Options{})
+	app.GET("/go", func(c *web.Context) error { return c.Redirect(303, c.Query("to")) })
+	app.GET("/local", func(c *web.Context) error { return c.LocalRedirect(302, c.Query("to")) })
+	app.GET("/code", func(c *web.Context) error { return c.Redirect(200, "/") })
+	c := webtest.New(t, app)
+	if r := c.Get("/go?to=https://a.example/%C3%A9%20x").Want(303); r.Header.Get("Location") != "https://a.example/%C3%A9%20x" {
+		t.Errorf("Location %q", r.Header.Get("Location"))
+	}
+	if r := c.Get("/local?to=/a?b%3D1").Want(302); r.Header.Get("Location") != "/a?b=1" {
+		t.Errorf("Location %q", r.Header.Get("Location"))
+	}
+	for _, to := range []string{"//evil.example", "/%5Cevil.example", "https://evil.example", "", "evil", "/a%0D%0AX:y", "/%09/evil.example"} {
+		if r := c.Get("/local?to=" + to); r.Status != 400 || r.Header.Get("Location") != "" {
+			t.Errorf("LocalRedirect to %q: %d %v", to, r.Status, r.Header)
+		}
+	}
+	c.Get("/go?to=%0D%0AX:y").Want(500)
+	c.Get("/go").Want(500)
+	c.Get("/code").Want(500)
+}
+
+func TestContentDisposition(t *testing.T) {
+	for name, want := range map[string]string{
+		"a.pdf":     `attachment; filename="a.pdf"`,
+		`q"u\/.pdf`: `attachment; filename="q\"u__.pdf"`,
+		"é%.pdf":    `attachment; filename="_%.pdf"; filename*=UTF-8''%C3%A9%25.pdf`,
+		"a\r\nb":    `attachment; filename="a__b"`,
+		"100%":      `attachment; filename="100%"; filename*=UTF-8''100%25`,
+	} {
+		if got := web.ContentDisposition("attachment", name); got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestTemplates(t *testing.T) {
+	files := fstest.MapFS{
+		"layouts/base.html":  {Data: []byte(`<html>{{block "main" .}}empty{{end}}{{template "partials/foot.html" .}}</html>`)},
+		"partials/foot.html": {Data: []byte(`<i>{{up "foot"}}</i>`)},
+		"a.html":             {Data: []byte(`{{define "main"}}A {{.}}{{end}}`)},
+		"sub/b.html":         {Data: []byte(`{{define "main"}}B {{template "row" .}}{{end}}{{define "row"}}<td>{{.}}</td>{{end}}`)},
+		"note.txt":           {Data: []byte(`{{nonsense`)},
+	}
+	o := web.TemplateOptions{Layout: "layouts/base.html", Funcs: map[string]any{"up": strings.ToUpper}}
+	tmpl, err := web.NewTemplates(files, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	render := func(name string) string {
+		var b strings.Builder
+		if err := tmpl.Render(&b, name, "<x>"); err != nil {
+			return "error"
+		}
+		return b.String()
+	}
+	for name, want := range map[string]string{
+		"a.html":         "<html>A &lt;x&gt;<i>FOOT</i></html>",
+		"sub/b.html":     "<html>B <td>&lt;x&gt;</td><i>FOOT</i></html>",
+		"sub/b.html#row": "<td>&lt;x&gt;</td>",
+		"a.html#row":     "error", "none.html": "error",
+	} {
+		if got := render(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if _, err := web.New(web.Options{Debug: true, Templates: tmpl}); err != nil {
+		t.Fatal(err)
+	}
+	files["a.html"] = &fstest.MapFile{Data: []byte(`{{define "main"}}new{{end}}`)}
+	if got := render("a.html"); got != "<html>new<i>FOOT</i></html>" {
+		t.Errorf("under Debug a change is not seen: %q", got)
+	}
+	files["a.html"] = &fstest.MapFile{Data: []byte(`{{broken`)}
+	if render("a.html") != "error" {
+		t.Error("a broken template was rendered")
+	}
+	if _, err := web.NewTemplates(files, o); err == nil {
+		t.Error("a broken template was parsed")
+	}
+	if _, err := web.NewTemplates(fstest.MapFS{"a.html": {}}, o); err == nil {
+		t.Error("a missing layout was taken")
+	}
+	if got, err := web.NewTemplates(fstest.MapFS{"x.tmpl": {Data: []byte(`[[.]]`)}}, web.TemplateOptions{Ext: ".tmpl", Left: "[[", Right: "]]"}); err != nil {
+		t.Error(err)
+	} else if tmpl = got; render("x.tmpl") != "&lt;x&gt;" {
+		t.Errorf("delimiters: %q", render("x.tmpl"))
+	}
+}
