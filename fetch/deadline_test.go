@@ -74,6 +74,26 @@ func TestR19CallersDeadlineStaysPlain(t *testing.T) {
 	})
 }
 
+// TestR19CauseAndContextError uses net/http, which reports a cancelled context by its cause alone.
+func TestR19CauseAndContextError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := client(t, Config{Base: fetchtest.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))})
+		closed := errors.New("tab closed")
+		ctx, stop := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { stop(closed) })
+		resp, err := c.Get(ctx, "http://a.example/")
+		discard(t, resp)
+		if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, context.Canceled) || !errors.Is(err, closed) || IsTransient(err) || len(e.Attempts) != 1 {
+			t.Errorf("got %+v", err)
+		}
+		resp, err = c.Get(With(t.Context(), Overrides{Attempt: time.Second, MaxAttempts: 1}), "http://a.example/")
+		discard(t, resp)
+		if !errors.Is(err, ErrAttemptTimeout) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 func TestR20BodyIsReadableAfterTheAttemptsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, tr := over(t, Config{Attempt: time.Second}, fetchtest.Step{}.Body("0123456789").Drip(1, time.Second))

@@ -253,22 +253,32 @@ func TestR26SpellingsDirect(t *testing.T) {
 	}
 	c := newCanary(t)
 	loopback := resolver(func() []netip.Addr { return []netip.Addr{netip.MustParseAddr("127.0.0.1")} })
-	g := guarded(t, &Guard{AllowPorts: []uint16{c.port, 80, 443}}, loopback)
-	open := client(t, Config{Transport: TransportConfig{Resolver: loopback}})
-	for _, host := range list {
-		for _, scheme := range []string{"http", "hTTp"} {
-			req := rawTo(t, host, c.port)
-			req.URL.Scheme = scheme
-			resp, err := g.Do(req)
-			if err == nil {
-				t.Errorf("%s: answered %s", host, resp.Status)
-				_ = resp.Body.Close()
+	// A name that rebinds leads to 127.0.0.2, which is allowed here and where nobody listens, and the next time to the canary.
+	n := 0
+	rebinding := resolver(func() []netip.Addr {
+		n++
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, byte(1 + n%2)})}
+	})
+	for _, g := range []*Client{
+		guarded(t, &Guard{AllowPorts: []uint16{c.port, 80, 443}}, loopback),
+		guarded(t, &Guard{AllowPorts: []uint16{c.port}, AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}}, rebinding),
+	} {
+		for _, host := range list {
+			for _, scheme := range []string{"http", "hTTp"} {
+				req := rawTo(t, host, c.port)
+				req.URL.Scheme = scheme
+				resp, err := g.Do(req)
+				if err == nil {
+					t.Errorf("%s: answered %s", host, resp.Status)
+					_ = resp.Body.Close()
+				}
 			}
 		}
 	}
 	if n := c.conns.Load(); n != 0 {
 		t.Errorf("%d connections reached the canary", n)
 	}
+	open := client(t, Config{Transport: TransportConfig{Resolver: loopback}})
 	// That the canary sings: without a guard the same name reaches it.
 	if resp, err := open.Do(rawTo(t, "loopback.canary.test", c.port)); err == nil {
 		_ = resp.Body.Close()
@@ -297,7 +307,7 @@ func TestR26SpellingsByRedirect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := first.Transport().RoundTrip(hop)
+		moved, err := first.Transport().RoundTrip(hop) //nolint:bodyclose // discard closes it
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,7 +315,8 @@ func TestR26SpellingsByRedirect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err = g.follow(r, resp)
+		resp, err := g.follow(r, moved)
+		discard(t, moved)
 		if err == nil {
 			_ = resp.Body.Close()
 			if !strings.ContainsAny(host, "\t ") { // net/http drops a Location that it cannot read: then the 302 is the answer

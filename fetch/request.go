@@ -165,7 +165,7 @@ func CheckStatus(resp *http.Response) error {
 	// A body that breaks off does not hide the status; what came of it is kept.
 	b, _ := io.ReadAll(io.LimitReader(resp.Body, limit))
 	if mt == "application/problem+json" {
-		if p := parseProblem(b); p != nil {
+		if p, ok := parseProblem(b); ok {
 			p.Status, p.Header, p.Method, p.URL = resp.StatusCode, resp.Header, method, address
 			return p
 		}
@@ -173,12 +173,12 @@ func CheckStatus(resp *http.Response) error {
 	return &StatusError{Method: method, URL: address, Status: resp.StatusCode, Header: resp.Header, Body: b[:min(len(b), maxStatusBody)]}
 }
 
-// parseProblem reads a problem document (RFC 9457, section 3); nil when it is not an object. Members of a wrong type are
+// parseProblem reads a problem document (RFC 9457, section 3), which is an object. Members of a wrong type are
 // ignored (section 3.1), unknown ones kept.
-func parseProblem(b []byte) *ProblemError {
+func parseProblem(b []byte) (*ProblemError, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(b, &members) != nil || members == nil {
-		return nil
+		return nil, false
 	}
 	p := &ProblemError{Type: "about:blank"}
 	for name, raw := range members {
@@ -206,7 +206,7 @@ func parseProblem(b []byte) *ProblemError {
 			*to = *s
 		}
 	}
-	return p
+	return p, true
 }
 
 // DecodeJSON decodes the one JSON value in resp's body into v and closes the body. The media type must be application/json,
@@ -217,8 +217,9 @@ func DecodeJSON(resp *http.Response, v any, o DecodeOptions) error {
 	fail := func(err error) error {
 		return &DecodeError{URL: address, Status: resp.StatusCode, MediaType: resp.Header.Get("Content-Type"), Err: err}
 	}
-	mt, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !jsonType(mt) {
+	// Without a type that can be read it returns "", and with bad parameters still the type.
+	mt, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if !jsonType(mt) {
 		return fail(ErrMediaType)
 	}
 	limit := o.MaxBytes
@@ -239,14 +240,19 @@ func DecodeJSON(resp *http.Response, v any, o DecodeOptions) error {
 		}
 		return fail(err)
 	}
-	_, end := dec.Token()
-	switch {
-	case errors.Is(end, io.EOF):
+	if atEnd(dec) {
 		return nil
-	case body.err != nil && !errors.Is(body.err, io.EOF):
+	}
+	if body.err != nil && !errors.Is(body.err, io.EOF) {
 		return fail(body.err)
 	}
 	return fail(ErrTrailingData)
+}
+
+// atEnd tells whether nothing but white space follows what was decoded.
+func atEnd(dec *json.Decoder) bool {
+	_, err := dec.Token()
+	return errors.Is(err, io.EOF)
 }
 
 func jsonType(mt string) bool {

@@ -208,8 +208,8 @@ func FuzzProblem(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p := parseProblem(b)
-		if p == nil {
+		p, ok := parseProblem(b)
+		if !ok {
 			return
 		}
 		if !json.Valid(b) {

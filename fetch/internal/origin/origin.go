@@ -92,14 +92,25 @@ func Scrub(text string, u *url.URL) string {
 			text = hide(text, p, "_")
 		}
 	}
-	if u.RawQuery != "" {
-		text = hide(text, u.RawQuery, redactQuery(u.RawQuery))
-		for _, vs := range u.Query() {
-			for _, v := range vs {
-				if len(v) > 3 { // shorter ones hide nothing and would mangle the text
-					text = hide(text, v, "_")
-				}
-			}
+	if u.Fragment != "" {
+		text = hide(text, "#"+u.EscapedFragment(), "")
+		text = hide(text, "#"+u.Fragment, "")
+	}
+	if u.RawQuery == "" {
+		return text
+	}
+	text = hide(text, u.RawQuery, redactQuery(u.RawQuery))
+	for part := range strings.FieldsFuncSeq(u.RawQuery, func(r rune) bool { return r == '&' || r == ';' }) {
+		v := part
+		if _, after, ok := strings.Cut(part, "="); ok {
+			v = after
+		}
+		if len(v) <= 3 { // shorter ones hide nothing and would mangle the text
+			continue
+		}
+		text = hide(text, v, "_")
+		if plain, err := url.QueryUnescape(v); err == nil {
+			text = hide(text, plain, "_")
 		}
 	}
 	return text
