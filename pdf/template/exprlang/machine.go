@@ -147,3 +147,6 @@ func (t *Type) Printable() bool {
 	}
 	return true
 }
+
+// Storable reports whether variables and parameters may be of type t.
+func (t *Type) Storable() bool { return t.Kind != PageKind && t.Kind != PagesKind }

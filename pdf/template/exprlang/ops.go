@@ -172,7 +172,7 @@ func (c *checker) equality(n *ast.BinaryNode, a, b *expr) *expr {
 	want := n.Operator == "=="
 	return &expr{typ: typeBoolean, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
 		x, y, err := eval2(m, a, b)
-		return Bool(equal(x, y) == want), err
+		return Bool(Equal(x, y) == want), err
 	}}
 }
 
@@ -244,7 +244,7 @@ func (c *checker) in(n *ast.BinaryNode, a, b *expr) *expr {
 			if err := m.step(off); err != nil {
 				return Null, err
 			}
-			if equal(x, v) {
+			if Equal(x, v) {
 				return Bool(true), nil
 			}
 		}

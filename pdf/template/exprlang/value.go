@@ -194,8 +194,8 @@ func (v Value) AppendText(dst []byte) []byte {
 	return dst
 }
 
-// equal compares two values of types that join.
-func equal(a, b Value) bool {
+// Equal reports whether two values of types that join are equal.
+func Equal(a, b Value) bool {
 	if a.kind != b.kind {
 		return false
 	}
@@ -207,7 +207,7 @@ func equal(a, b Value) bool {
 	case datetime:
 		return a.box.time.Equal(b.box.time)
 	case list, record, mapping:
-		return slices.EqualFunc(a.items(), b.items(), equal) &&
+		return slices.EqualFunc(a.items(), b.items(), Equal) &&
 			(a.kind != mapping || slices.Equal(a.box.keys, b.box.keys))
 	}
 	return a.num == b.num
