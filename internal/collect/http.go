@@ -1,0 +1,175 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"time"
+
+	"example.com/quire/fetch"
+	"example.com/quire/fetch/retry"
+	"example.com/quire/internal/record"
+)
+
+// HTTP configures a source that is a JSON API.
+type HTTP struct {
+	// URL is a template: {parameter} stands for a value in a segment of the path
+	// or in a value of the query. Every parameter that the source declares
+	// occurs in it.
+	URL string
+	// Header is sent with each request to the URL's origin and to no other.
+	Header map[string]Secret
+	// Timeout bounds the whole call with its retries: 0 = 30 s. Attempt bounds one
+	// attempt until its headers: 0 = 10 s, or Timeout if that is less.
+	Timeout, Attempt time.Duration
+	// Attempts is how often a request is sent at most: 0 = 3.
+	Attempts int
+	// MaxBytes of the answer: 0 = 8 MiB.
+	MaxBytes int64
+	// Hosts may be redirected to, besides the URL's own.
+	Hosts []string
+	// Allow permits addresses that are otherwise denied: loopback, private,
+	// link-local and their like.
+	Allow []netip.Prefix
+}
+
+// httpSource is a source of kind http that is ready. Each has a client of its
+// own, since no two sources need have the same guard.
+type httpSource struct {
+	client   *fetch.Client
+	address  *address
+	maxBytes int64
+	timeout  time.Duration
+}
+
+func newHTTP(s Source, c Config) (*httpSource, error) {
+	h := *s.HTTP
+	a, err := parseAddress(h.URL)
+	if err != nil {
+		return nil, err
+	}
+	declared := make([]string, len(s.Parameters))
+	for i, p := range s.Parameters {
+		declared[i] = p.Name
+		if !slices.Contains(a.params, p.Name) {
+			return nil, fmt.Errorf("parameter %s: it does not occur in the url", p.Name)
+		}
+	}
+	for _, name := range a.params {
+		if !slices.Contains(declared, name) {
+			return nil, fmt.Errorf("url: {%s} is not a declared parameter", name)
+		}
+	}
+	if h.Timeout == 0 {
+		h.Timeout = 30 * time.Second
+	}
+	if h.MaxBytes == 0 {
+		h.MaxBytes = 8 << 20
+	}
+	if h.MaxBytes < 0 || h.Attempts < 0 {
+		return nil, errors.New("want no negative limits")
+	}
+	guard := &fetch.Guard{
+		AllowPrefixes: h.Allow,
+		AllowHosts:    append([]string{a.base.Hostname()}, h.Hosts...),
+		AllowPorts:    []uint16{80, 443},
+	}
+	if text := a.base.Port(); text != "" {
+		port, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			return nil, fmt.Errorf("url: port %s: %w", text, err)
+		}
+		guard.AllowPorts = append(guard.AllowPorts, uint16(port))
+	}
+	header := http.Header{"Accept": {"application/json"}}
+	for name, value := range h.Header {
+		header.Set(name, value.Reveal())
+	}
+	client, err := fetch.New(fetch.Config{
+		BaseURL: a.base.String(), Header: header, UserAgent: c.UserAgent, // with a base, Header goes to its origin alone
+		Total: h.Timeout, Attempt: h.Attempt, MaxBody: h.MaxBytes, MaxRedirects: 3,
+		Retry:     retry.Policy{MaxAttempts: h.Attempts},
+		Transport: fetch.TransportConfig{Guard: guard},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &httpSource{client: client, address: a, maxBytes: h.MaxBytes, timeout: h.Timeout}, nil
+}
+
+// get sends one logical request.
+func (h *httpSource) get(ctx context.Context, target string) (data []byte, attempts []record.Attempt, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	resp, err := h.client.Do(req)
+	if err != nil {
+		if failed, ok := errors.AsType[*fetch.Error](err); ok {
+			attempts = records(failed.Attempts)
+		}
+		return nil, attempts, err
+	}
+	attempts = records(fetch.InfoOf(resp).Attempts)
+	if err := fetch.CheckStatus(resp); err != nil { // closes the body
+		return nil, attempts, err
+	}
+	data, err = io.ReadAll(resp.Body)
+	return data, attempts, errors.Join(err, resp.Body.Close())
+}
+
+func records(log []fetch.Attempt) []record.Attempt {
+	out := make([]record.Attempt, len(log))
+	for i, a := range log {
+		out[i] = record.Attempt{Number: i + 1, Took: a.Took, Delay: a.Delay, Status: a.Status, Reason: a.Reason}
+		if a.Reason == "ok" {
+			out[i].Reason = ""
+		}
+	}
+	return out
+}
+
+// reason says in a phrase of a fixed set why a call failed.
+func (h *httpSource) reason(err error, attempts []record.Attempt) string {
+	if status := fetch.StatusOf(err); status != 0 {
+		return "status " + strconv.Itoa(status)
+	}
+	for _, known := range []struct {
+		is     error
+		reason string
+	}{
+		{fetch.ErrBodyTooLarge, "the answer is larger than " + strconv.FormatInt(h.maxBytes, 10) + " bytes"},
+		{fetch.ErrAddressDenied, "address denied"},
+		{fetch.ErrRedirectDenied, "redirect denied"},
+		{fetch.ErrCircuitOpen, "too many failures before: not asked"},
+		{fetch.ErrTotalTimeout, "no answer within " + h.timeout.String()},
+		{fetch.ErrBodyIdle, "the answer stopped in the middle"},
+		{fetch.ErrAttemptTimeout, "no answer in time"},
+		{context.Canceled, "cancelled"},
+		{context.DeadlineExceeded, "no answer in time"},
+	} {
+		if errors.Is(err, known.is) {
+			return known.reason
+		}
+	}
+	last := ""
+	if n := len(attempts); n > 0 {
+		last = attempts[n-1].Reason
+	}
+	switch last {
+	case "timeout":
+		return "no answer in time"
+	case "certificate":
+		return "its certificate is not trusted"
+	case "dial":
+		return "cannot connect"
+	case "":
+		return "the answer broke off"
+	}
+	return "the connection broke"
+}

@@ -1,0 +1,61 @@
+package collect
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+)
+
+const redacted = "[redacted]"
+
+// Secret is text that is sent and never shown: in every form that printing,
+// logging and encoding know it is [redacted]. The zero value is empty.
+type Secret struct{ text string }
+
+// NewSecret returns text as a secret.
+func NewSecret(text string) Secret { return Secret{text} }
+
+// ExpandSecret returns text with each ${NAME} replaced by the environment
+// variable NAME, which lookup (os.LookupEnv) knows. A variable that is not set
+// is an error that names it.
+func ExpandSecret(text string, lookup func(name string) (string, bool)) (Secret, error) {
+	var out strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "${")
+		out.WriteString(before)
+		if !ok {
+			return Secret{out.String()}, nil
+		}
+		name, after, ok := strings.Cut(rest, "}")
+		if !ok {
+			return Secret{}, fmt.Errorf("secret: ${ without }")
+		}
+		value, ok := lookup(name)
+		if !ok {
+			return Secret{}, fmt.Errorf("secret: environment variable %s is not set", name)
+		}
+		out.WriteString(value)
+		text = after
+	}
+}
+
+// Reveal returns the text, for sending it.
+func (s Secret) Reveal() string { return s.text }
+
+// String returns [redacted].
+func (Secret) String() string { return redacted }
+
+// GoString returns [redacted].
+func (Secret) GoString() string { return redacted }
+
+// Format writes [redacted] for every verb and flag.
+func (Secret) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, redacted) // a State does not fail
+}
+
+// MarshalText returns [redacted], for encoding/json and its like.
+func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// LogValue returns [redacted].
+func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
