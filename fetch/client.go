@@ -55,6 +55,7 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	}
 	var resp *http.Response
 	if c.cfg.Jar != nil {
+		r.Header = r.Header.Clone() // net/http's client puts the cookies into the map that it finds
 		resp, err = c.follow(r, nil)
 	} else if resp, err = c.stack.RoundTrip(r); err == nil && c.cfg.MaxRedirects >= 0 && isRedirect(resp) {
 		resp, err = c.follow(r, resp)
@@ -95,7 +96,6 @@ func (c *Client) begin(req *http.Request) (*http.Request, *call.State, error) {
 		r.Method = http.MethodGet
 	}
 	st.Method, st.Origin = r.Method, originOf(r)
-	st.Keyed = keyed(r, c.cfg.IdempotencyHeader, st.Options)
 	return r, st, nil
 }
 
@@ -198,7 +198,7 @@ func (c *Client) fail(req *http.Request, st *call.State, err error) error {
 	}
 	e := &Error{Err: err}
 	if req != nil && req.URL != nil {
-		e.Op, e.url = req.Method, req.URL
+		e.Op, e.urls = req.Method, []*url.URL{req.URL}
 		if e.Op == "" {
 			e.Op = http.MethodGet
 		}
@@ -207,11 +207,10 @@ func (c *Client) fail(req *http.Request, st *call.State, err error) error {
 	if st != nil {
 		e.RequestID, e.Attempts = st.RequestID(), st.Attempts()
 		if hops := st.Hops(); len(hops) > 0 {
-			e.URL = hops[len(hops)-1]
-			e.Err = withChain(err, hops)
-			if u, perr := url.Parse(e.URL); perr == nil {
-				e.Origin = origin.Of(u).String()
-			}
+			last := hops[len(hops)-1]
+			e.URL, e.Origin = origin.Redact(last), origin.Of(last).String()
+			e.Err = &chainError{redacted(hops), err}
+			e.urls = append(e.urls, hops...)
 		}
 	}
 	return e

@@ -331,15 +331,19 @@ func TestF1UnderOtherClients(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, tr := over(t, Config{Jar: jar}, fetchtest.Step{}.Header("Set-Cookie", "a=1"), fetchtest.Step{})
+		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://a.example/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for range 2 {
-			resp, err := c.Get(t.Context(), "http://a.example/")
+			resp, err := c.Do(req)
 			if err != nil {
 				t.Fatal(err)
 			}
 			read(t, resp)
 		}
-		if got := tr.Requests()[1].Header.Get("Cookie"); got != "a=1" {
-			t.Errorf("cookie %q", got)
+		if got := tr.Requests()[1].Header.Get("Cookie"); got != "a=1" || len(req.Header) != 0 {
+			t.Errorf("cookie %q, the caller's header %v", got, req.Header)
 		}
 	})
 }

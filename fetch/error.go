@@ -45,7 +45,7 @@ type Error struct {
 	Attempts  []Attempt
 	Err       error
 
-	url *url.URL
+	urls []*url.URL // of all hops: what texts from below may quote
 }
 
 // Error implements error.
@@ -58,7 +58,11 @@ func (e *Error) reason(err error) string {
 	if err == nil {
 		return "no reason given"
 	}
-	return origin.Scrub(err.Error(), e.url)
+	text := err.Error()
+	for _, u := range e.urls {
+		text = origin.Scrub(text, u)
+	}
+	return text
 }
 
 // Unwrap returns Err.

@@ -12,10 +12,7 @@ import (
 // origin, or one that became a GET, gets none.
 func (h *sendHeaders) setKey(req *http.Request, st *call.State) {
 	given := st.Options.IdempotencyKey
-	if h.key == "" || given == "" || req.Header.Get(h.key) != "" {
-		return
-	}
-	if req.Method != st.Method || origin.Of(req.URL).String() != st.Origin {
+	if h.key == "" || req.Header.Get(h.key) != "" || !getsKey(req, st) {
 		return
 	}
 	if given == AutoKey {
@@ -24,7 +21,12 @@ func (h *sendHeaders) setKey(req *http.Request, st *call.State) {
 	req.Header.Set(h.key, st.Key(given))
 }
 
-// keyed tells whether the call carries an idempotency key, so that it may be repeated.
-func keyed(req *http.Request, header string, o *call.Options) bool {
-	return o.IdempotencyKey != "" || req.Header.Get(header) != ""
+// getsKey tells whether the hop gets the key that the call asked for.
+func getsKey(req *http.Request, st *call.State) bool {
+	return st.Options.IdempotencyKey != "" && req.Method == st.Method && origin.Of(req.URL).String() == st.Origin
+}
+
+// keyed tells whether the hop carries an idempotency key, so that it may be repeated.
+func keyed(req *http.Request, header string, st *call.State) bool {
+	return getsKey(req, st) || req.Header.Get(header) != ""
 }

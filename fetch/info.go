@@ -33,5 +33,5 @@ func InfoOf(resp *http.Response) Info {
 	if st == nil {
 		return Info{}
 	}
-	return Info{Attempts: st.Attempts(), Stop: st.Stop(), Hops: st.Hops(), RequestID: st.RequestID()}
+	return Info{Attempts: st.Attempts(), Stop: st.Stop(), Hops: redacted(st.Hops()), RequestID: st.RequestID()}
 }

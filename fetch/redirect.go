@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/textproto"
@@ -69,7 +68,7 @@ func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
 	// Credentials in a Location would be sent on as an Authorization field.
 	req.URL.User = nil
 	if st != nil {
-		st.AddHop(origin.Redact(req.URL))
+		st.AddHop(req.URL)
 	}
 	switch {
 	case len(via) > c.cfg.MaxRedirects:
@@ -122,13 +121,13 @@ func keepHarmless(h http.Header) {
 	}
 }
 
-// withChain adds the hops to an error that ended a redirect chain.
-func withChain(err error, hops []string) error {
+func redacted(hops []*url.URL) []string {
 	if len(hops) == 0 {
-		return err
+		return nil
 	}
-	if _, ok := errors.AsType[*chainError](err); ok {
-		return err
+	list := make([]string, len(hops))
+	for i, u := range hops {
+		list[i] = origin.Redact(u)
 	}
-	return &chainError{hops, err}
+	return list
 }

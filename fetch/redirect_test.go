@@ -207,3 +207,33 @@ func TestR28RedirectToADeniedAddress(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestR10KeyIsNotCountedWhereItIsNotSent(t *testing.T) {
+	for target, want := range map[string]int{"http://a.example/again": 3, "http://b.example/": 1} {
+		c, tr := over(t, Config{Retry: noWait()}, to(307, target), fetchtest.Step{}.Status(503))
+		resp, err := c.Post(With(t.Context(), Overrides{IdempotencyKey: AutoKey}), "http://a.example/", "text/plain", strings.NewReader("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		read(t, resp)
+		if got := len(tr.Requests()) - 1; got != want {
+			t.Errorf("%s: sent %d times, want %d", target, got, want)
+		}
+	}
+}
+
+func TestR24ErrorOfAHopHidesItsQuery(t *testing.T) {
+	first := true
+	c := client(t, Config{Retry: noWait(), Base: roundTrip(func(r *http.Request) (*http.Response, error) {
+		if !first {
+			return leaky{}.RoundTrip(r)
+		}
+		first = false
+		return &http.Response{StatusCode: 302, Header: http.Header{"Location": {"/b?token=s3cret"}}, Body: http.NoBody, Request: r}, nil
+	})})
+	resp, err := c.Get(t.Context(), "http://a.example/")
+	discard(t, resp)
+	if text := fmt.Sprintf("%v %+v", err, err); err == nil || strings.Contains(text, "s3cret") || !strings.Contains(text, "proxy said no") {
+		t.Errorf("got %v", text)
+	}
+}

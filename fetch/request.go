@@ -177,7 +177,8 @@ func CheckStatus(resp *http.Response) error {
 // ignored (section 3.1), unknown ones kept.
 func parseProblem(b []byte) (*ProblemError, bool) {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(b, &members) != nil || members == nil {
+	_ = json.Unmarshal(b, &members) // what is no object leaves it nil, or is broken off and then not valid
+	if members == nil || !json.Valid(b) {
 		return nil, false
 	}
 	p := &ProblemError{Type: "about:blank"}
@@ -201,9 +202,8 @@ func parseProblem(b []byte) (*ProblemError, bool) {
 			p.Extensions[name] = raw
 			continue
 		}
-		var s *string
-		if json.Unmarshal(raw, &s) == nil && s != nil {
-			*to = *s
+		if s := ""; json.Unmarshal(raw, &s) == nil && string(raw) != "null" {
+			*to = s
 		}
 	}
 	return p, true

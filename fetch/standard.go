@@ -82,6 +82,7 @@ func (s *start) Unwrap() http.RoundTripper { return s.next }
 // RoundTrip implements http.RoundTripper. The request belongs to a call of this client: Do or entry made its state.
 func (s *start) RoundTrip(req *http.Request) (*http.Response, error) {
 	st := call.From(req.Context())
+	st.SetKeyed(keyed(req, s.c.cfg.IdempotencyHeader, st))
 	if g := s.c.cfg.Transport.Guard; g != nil {
 		if err := g.CheckHost(req.URL.Hostname()); err != nil {
 			if req.Body != nil {

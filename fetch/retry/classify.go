@@ -123,7 +123,7 @@ func repeatable(req *http.Request) bool {
 	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
 		return true
 	}
-	if s := call.From(req.Context()); s != nil && s.Keyed {
+	if s := call.From(req.Context()); s != nil && s.Keyed() {
 		return true
 	}
 	return req.Header.Get("Idempotency-Key") != "" || req.Header.Get("X-Idempotency-Key") != ""

@@ -86,6 +86,12 @@ func (t *transport) policyOf(st *call.State) (*Policy, error) {
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req, st := call.Of(req)
+	if !st.Enter() {
+		st = call.New(req.Context(), time.Now())
+		req = req.WithContext(st)
+		st.Enter()
+	}
+	defer st.Leave()
 	p, err := t.policyOf(st)
 	if err != nil {
 		closeBody(req)

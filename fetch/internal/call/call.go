@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 )
@@ -89,8 +90,6 @@ type State struct {
 	Options *Options
 	// Method and Origin are those of the first request of the call; a redirect may leave both.
 	Method, Origin string
-	// Keyed is true when the call carries an idempotency key, so that it may be repeated whatever its method.
-	Keyed bool
 	// Observers get the call's events, in order.
 	Observers []Func
 
@@ -100,7 +99,9 @@ type State struct {
 	id       string
 	key      string
 	stop     string
-	hops     []string
+	hops     []*url.URL
+	keyed    bool
+	inside   bool
 	attempts []Attempt
 	first    [3]Attempt // the log of an ordinary call, without an allocation of its own
 }
@@ -183,18 +184,52 @@ func (s *State) Stop() string {
 	return s.stop
 }
 
-// AddHop notes the redacted address of a redirect's target.
-func (s *State) AddHop(url string) {
+// AddHop notes a redirect's target.
+func (s *State) AddHop(u *url.URL) {
+	own := *u
 	s.mu.Lock()
-	s.hops = append(s.hops, url)
+	s.hops = append(s.hops, &own)
 	s.mu.Unlock()
 }
 
-// Hops returns the redacted targets of the redirects so far.
-func (s *State) Hops() []string {
+// Hops returns the targets of the redirects so far, unredacted and not to be modified.
+func (s *State) Hops() []*url.URL {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]string(nil), s.hops...)
+	return append([]*url.URL(nil), s.hops...)
+}
+
+// SetKeyed notes, per hop, whether the request carries an idempotency key, so that it may be repeated whatever its method.
+func (s *State) SetKeyed(keyed bool) {
+	s.mu.Lock()
+	s.keyed = keyed
+	s.mu.Unlock()
+}
+
+// Keyed returns what SetKeyed noted.
+func (s *State) Keyed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keyed
+}
+
+// Enter claims the log of attempts until Leave; false when it is claimed. A request that is made from within an attempt,
+// to fetch a token say, finds the state of the call around it, which is not its own.
+func (s *State) Enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.inside {
+		return false
+	}
+	s.inside = true
+	return true
+}
+
+// Leave ends what Enter began.
+func (s *State) Leave() {
+	s.mu.Lock()
+	s.inside = false
+	s.mu.Unlock()
 }
 
 // RequestID returns the call's id, 32 hexadecimal digits, made when it is first asked for.
