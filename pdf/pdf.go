@@ -84,6 +84,7 @@ type Engine struct {
 	subsets  *font.Cache
 	deflater cos.Deflater
 	mono     string
+	plans    *plans
 	version  string
 }
 
@@ -110,6 +111,7 @@ func New(c Config) (*Engine, error) {
 		subsets: font.NewCache(bytes/2, func(dst, src []byte) ([]byte, error) {
 			return deflater.Deflate(dst, src, cos.LevelBest)
 		}),
+		plans:   newPlans(bytes / 4),
 		version: version(),
 	}
 	for _, name := range lib.Families() {

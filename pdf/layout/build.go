@@ -43,6 +43,7 @@ type env struct {
 	style *Style
 	elem  *Elem // parent of the elements
 	width Length
+	item  bool // within a list item
 }
 
 // elem makes a block element, nil when the document is not tagged or the
@@ -159,6 +160,9 @@ func (m *maker) entry(n Node, en env) (entry, error) {
 	case *List:
 		if c.Style == nil {
 			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)
+			if en.item {
+				e.before, e.after = e.before/3, e.after/3
+			}
 		}
 		if el = m.elem(en.elem, RoleL, c.Src, c.Lang); el != nil {
 			el.Marker = n.Marker
@@ -168,8 +172,14 @@ func (m *maker) entry(n Node, en env) (entry, error) {
 	case *Beside:
 		e.b, err = m.beside(n, en)
 	case *Box:
+		if c.Style == nil {
+			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)
+		}
 		e.b, err = m.box(n, en)
 	case *Image:
+		if c.Style == nil && m.art == ArtifactNone {
+			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
+		}
 		e.b, el, err = m.image(n, en)
 	case *Rule:
 		e.b = line{w: en.width, thick: n.Thickness, color: n.Color}
@@ -373,7 +383,7 @@ func (m *maker) list(n *List, en env) (block, error) {
 			return nil, err
 		}
 		body := m.elem(li, RoleLBody, src, "")
-		st, err := m.stack(item.Nodes, env{style: m.derive(en.style, derivedPlain), elem: body, width: en.width - indent})
+		st, err := m.stack(item.Nodes, env{style: m.derive(en.style, derivedPlain), elem: body, width: en.width - indent, item: true})
 		if err != nil {
 			return nil, err
 		}

@@ -183,7 +183,11 @@ func (g *group) draw(p *painter, x, y Length) {
 		c := &g.cells[i]
 		cy := y + g.height(0, c.row)
 		ch := g.height(c.row, c.rows)
-		p.fill(x+c.x, cy, c.w, ch, c.back)
+		back := c.back
+		if back.None() && c.rows > 1 {
+			back = g.rows[c.row].back // one colour over all its rows
+		}
+		p.fill(x+c.x, cy, c.w, ch, back)
 		dy := top + c.drop
 		switch c.valign {
 		case VAlignMiddle:

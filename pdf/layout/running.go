@@ -58,12 +58,16 @@ func (f *flow) measureRunning() error {
 	f.m.begun, f.m.aside, f.m.warnings = nil, nil, nil
 	f.top, f.bottom = m.Margins.Top, m.Height-m.Margins.Bottom
 	f.headBottom, f.footTop = f.top-runningGap, f.bottom+runningGap
+	edge := runningEdge
+	if m.Border != nil {
+		edge = max(edge, f.inset()+runningGap/2)
+	}
 	if f.running.head > 0 {
-		f.headBottom = max(f.headBottom, runningEdge+f.running.head)
+		f.headBottom = max(f.headBottom, edge+f.running.head)
 		f.top = f.headBottom + runningGap
 	}
 	if f.running.foot > 0 {
-		f.footTop = min(f.footTop, m.Height-runningEdge-f.running.foot)
+		f.footTop = min(f.footTop, m.Height-edge-f.running.foot)
 		f.bottom = f.footTop - runningGap
 	}
 	if f.bottom-f.top < 20*Pt || f.width < 20*Pt {
@@ -79,12 +83,17 @@ func (f *flow) runningStack(nodes []Node, art Artifact, page, total string) (*st
 	return f.m.stack(nodes, f.env())
 }
 
+// inset is how far the border of a page stands from its edge.
+func (f *flow) inset() Length {
+	m := f.master.Margins
+	return min(m.Top, m.Right, m.Bottom, m.Left) / 2
+}
+
 // dress adds border and running content to the page that closes. What asks for
 // the number of pages waits.
 func (f *flow) dress() error {
 	if b := f.master.Border; b != nil && b.Width > 0 {
-		m := f.master.Margins
-		inset := min(m.Top, m.Right, m.Bottom, m.Left) / 2
+		inset := f.inset()
 		f.painter.frame(inset, inset, f.master.Width-2*inset, f.master.Height-2*inset, b)
 	}
 	waits := false

@@ -94,11 +94,17 @@ func (t *table) size(head, sample []Row) error {
 			rows []Row
 			head bool
 		}{{head, true}, {sample, false}, {t.n.Foot, false}} {
+			open := make([]int, len(cols))
 			for i := range set.rows {
-				if err := t.measure(&set.rows[i], set.head, cols, least, most); err != nil {
+				if err := t.measure(&set.rows[i], set.head, open, least, most); err != nil {
 					return err
 				}
 			}
+		}
+		for i := range cols {
+			// A column without content has some width all the same.
+			least[i] = max(least[i], t.side(i, 1)+Pt)
+			most[i] = max(most[i], least[i])
 		}
 	}
 	t.w = widths(cols, t.en.width, least, most)
@@ -135,30 +141,47 @@ func (t *table) padAt(i, n int) (left, right Length) {
 }
 
 // measure widens least and most by the cells of a row that stand in one auto
-// column.
-func (t *table) measure(r *Row, head bool, cols []Width, least, most []Length) error {
+// column. open holds the rows that spans from above still cover, by column.
+func (t *table) measure(r *Row, head bool, open []int, least, most []Length) error {
 	col := 0
 	for i := range r.Cells {
+		for col < len(open) && open[col] > 0 {
+			open[col]--
+			col++
+		}
 		c := &r.Cells[i]
 		n := max(c.Colspan, 1)
-		if n == 1 && col < len(cols) && cols[col].Kind == WidthAuto && len(c.Nodes) == 0 && c.Rowspan <= 1 {
-			f, err := t.m.face(t.cellStyle(c, col, head), c.Src)
-			if err != nil {
+		if col+n > len(open) {
+			return nil // add says what is wrong with the row
+		}
+		for k := col; k < col+n; k++ {
+			open[k] = max(c.Rowspan, 1) - 1
+		}
+		if n == 1 && t.n.Columns[col].Width.Kind == WidthAuto {
+			if err := t.measureCell(c, col, head, &least[col], &most[col]); err != nil {
 				return err
 			}
-			b := &para{face: f}
-			if err := t.m.spans(b, c.Spans, nil, c.Src, ""); err != nil {
-				return err
-			}
-			lo, hi, err := t.m.set.Measure(t.m.pieces)
-			if err != nil {
-				return t.m.setError(err, c.Src)
-			}
-			side := t.side(col, 1)
-			least[col], most[col] = max(least[col], lo+side), max(most[col], hi+side)
 		}
 		col += n
 	}
+	for ; col < len(open); col++ {
+		open[col] = max(open[col]-1, 0)
+	}
+	return nil
+}
+
+func (t *table) measureCell(c *Cell, col int, head bool, least, most *Length) error {
+	en := env{style: t.cellStyle(c, col, head)}
+	var lo, hi Length
+	nodes := c.Nodes
+	if len(nodes) == 0 {
+		nodes = []Node{&Text{Block: Block{Src: c.Src}, Spans: c.Spans}}
+	}
+	if err := t.m.extent(nodes, en, &lo, &hi); err != nil {
+		return err
+	}
+	side := t.side(col, 1)
+	*least, *most = max(*least, lo+side), max(*most, hi+side)
 	return nil
 }
 

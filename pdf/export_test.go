@@ -1,0 +1,31 @@
+package pdf
+
+import (
+	"context"
+	"io"
+
+	"example.com/quire/pdf/internal/emit"
+	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/standard"
+)
+
+// BuildForced is Build without the checks of the standards: it makes what they
+// refuse, so that tests can show that a validator refuses it too.
+func (e *Engine) BuildForced(ctx context.Context, w io.Writer, ids []standard.ID, doc *layout.Document) error {
+	_, err := e.emit(ctx, w, doc, e.limits, emit.Options{
+		Standards: ids, Producer: producer, Limits: e.limits, Deflater: e.deflater, Fonts: e.subsets, Force: true,
+	})
+	return err
+}
+
+// ByteLeaves is byteLeaves.
+func ByteLeaves() map[string]string {
+	m := map[string]string{}
+	for _, l := range byteLeaves {
+		m[l.path] = l.version
+	}
+	return m
+}
+
+// GoMinor is goMinor.
+func GoMinor(v string) string { return goMinor(v) }

@@ -1,0 +1,184 @@
+package pdf_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/standard"
+)
+
+// samples are the documents that every judge sees.
+func samples(t testing.TB) map[string]func(*layout.Builder) error {
+	t.Helper()
+	return map[string]func(*layout.Builder) error{
+		"empty":      func(b *layout.Builder) error { b.Title("Empty").Lang("en"); return nil },
+		"hello":      func(b *layout.Builder) error { b.Title("Hello").Lang("en").Text("Hello, world"); return nil },
+		"note":       note("Zoë Müller", 2),
+		"active":     note("A. N. Other", 40),
+		"long":       note("Many trades", 600),
+		"everything": everything(t),
+	}
+}
+
+func TestQPDFAndFonts(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	for name, f := range samples(t) {
+		for _, ids := range [][]standard.ID{nil, compliant} {
+			t.Run(fmt.Sprintf("%s claims %d", name, len(ids)), func(t *testing.T) {
+				body, res := render(t, e, pdf.RenderOptions{Standards: ids}, f)
+				file := pdftest.Write(t, "f.pdf", body)
+				if err := pdftest.QPDF(t, file); err != nil {
+					t.Fatal(err)
+				}
+				fonts := pdftest.Fonts(t, file)
+				if len(fonts) != len(res.Fonts) {
+					t.Errorf("pdffonts sees %d fonts, the result names %d", len(fonts), len(res.Fonts))
+				}
+				for _, f := range fonts {
+					if !f.Embedded || !f.Subset || !f.ToUnicode {
+						t.Errorf("font %s: %+v", f.Name, f)
+					}
+				}
+				if pages := len(pdftest.Raster(t, file, 30)); pages != res.Pages {
+					t.Errorf("poppler draws %d pages, the result says %d", pages, res.Pages)
+				}
+			})
+		}
+	}
+	t.Run("qpdf can fail", func(t *testing.T) {
+		body, _ := render(t, e, pdf.RenderOptions{}, note("X", 2))
+		broken := bytes.Replace(body, []byte("/Length "), []byte("/Length 9"), 1)
+		if pdftest.QPDF(t, pdftest.Write(t, "f.pdf", broken)) == nil {
+			t.Error("qpdf finds nothing wrong with a wrong Length")
+		}
+	})
+}
+
+// negative is a document that a standard does not allow: we refuse it, and
+// veraPDF refuses what the refusal would have let out.
+type negative struct {
+	code    string
+	flavour string // that fails
+	claims  []standard.ID
+	doc     func(*layout.Builder)
+}
+
+func negatives(t testing.TB) map[string]negative {
+	t.Helper()
+	red := picture(t, false)
+	return map[string]negative{
+		"no title": {"S001", "ua2", compliant, func(b *layout.Builder) { b.Lang("en").Text("x") }},
+		"no lang":  {"S002", "ua2", compliant, func(b *layout.Builder) { b.Title("T").Text("x") }},
+		"wrong lang": {"S002", "ua2", compliant, func(b *layout.Builder) {
+			b.Title("T").Lang("en_US!").Text("x")
+		}},
+		"figure without alt": {"S028", "ua2", compliant, func(b *layout.Builder) {
+			b.Title("T").Lang("en").Image(layout.Image{Name: "red.png", Data: red})
+		}},
+		"private use text": {"S030", "ua2", compliant, func(b *layout.Builder) {
+			b.Title("T").Lang("en").Text("\uF001")
+		}},
+	}
+}
+
+// TestVeraPDF judges every sample against what it claims, shows for every
+// negative that both we and the validator refuse it, and that a claim flipped in
+// the file is found.
+func TestVeraPDF(t *testing.T) {
+	pdftest.Need(t, "verapdf")
+	e := newEngine(t, pdf.Config{})
+	dir := t.TempDir()
+	put := func(name string, body []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name+".pdf"), body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good := samples(t)
+	for name, f := range good {
+		body, _ := render(t, e, pdf.RenderOptions{Standards: compliant, Time: frozen, DocumentID: "id-1"}, f)
+		put(name, body)
+	}
+	body, _ := render(t, e, pdf.RenderOptions{Standards: compliant}, note("Flip", 2))
+	put("flipped a", bytes.Replace(body, []byte("<pdfaid:part>4<"), []byte("<pdfaid:part>3<"), 1))
+	put("flipped ua", bytes.Replace(body, []byte("<pdfuaid:part>2<"), []byte("<pdfuaid:part>1<"), 1))
+	for name, n := range negatives(t) {
+		b := layout.NewBuilder()
+		n.doc(b)
+		var forced bytes.Buffer
+		if err := e.BuildForced(t.Context(), &forced, n.claims, b.Document()); err != nil {
+			t.Fatalf("%s, forced: %v", name, err)
+		}
+		put(name, forced.Bytes())
+	}
+	verdicts := map[string]map[string]pdftest.Verdict{
+		"4": pdftest.VeraPDF(t, "4", dir), "ua2": pdftest.VeraPDF(t, "ua2", dir),
+	}
+	for name := range good {
+		for flavour, files := range verdicts {
+			if v := files[name+".pdf"]; !v.Compliant {
+				t.Errorf("%s is not %s: %s", name, flavour, strings.Join(v.Messages, "\n\t"))
+			}
+		}
+	}
+	if verdicts["4"]["flipped a.pdf"].Compliant || verdicts["ua2"]["flipped ua.pdf"].Compliant {
+		t.Error("veraPDF does not see a flipped claim")
+	}
+	refused, failed := 0, 0
+	for name, n := range negatives(t) {
+		if v := verdicts[n.flavour][name+".pdf"]; v.Compliant {
+			t.Errorf("%s: veraPDF finds nothing", name)
+		} else {
+			failed++
+		}
+		refused++
+	}
+	t.Logf("negative %d/%d refused by us, %d/%d failed by veraPDF", refused, len(negatives(t)), failed, len(negatives(t)))
+}
+
+// TestNegativesAreRefused: rule 5.20, with the code and the place.
+func TestNegativesAreRefused(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	all := negatives(t)
+	all["heading level skipped"] = negative{"S020", "", compliant, func(b *layout.Builder) {
+		b.Title("T").Lang("en").Heading(1, "One").Heading(3, "Three").Text("x")
+	}}
+	all["span in no language"] = negative{"S031", "", compliant, func(b *layout.Builder) {
+		b.Title("T").Lang("en").Spans([]layout.Span{{Text: "x", Lang: "not a tag"}})
+	}}
+	for name, n := range all {
+		t.Run(name, func(t *testing.T) {
+			var buf bytes.Buffer
+			_, err := e.Build(t.Context(), &buf, pdf.RenderOptions{Standards: n.claims}, func(b *layout.Builder) error { n.doc(b); return nil })
+			wantCode(t, err, n.code)
+			if _, err := e.Build(t.Context(), &buf, pdf.RenderOptions{}, func(b *layout.Builder) error { n.doc(b); return nil }); err != nil {
+				t.Errorf("without a claim: %v", err)
+			}
+		})
+	}
+}
+
+func wantCode(t testing.TB, err error, code string) {
+	t.Helper()
+	d := diagnosticsOf(err)
+	if !slices.ContainsFunc(d, func(d pdf.Diagnostic) bool { return d.Code == code }) {
+		t.Errorf("want %s, got %v", code, err)
+	}
+}
+
+func diagnosticsOf(err error) []pdf.Diagnostic {
+	var de *pdf.DiagnosticError
+	if errors.As(err, &de) {
+		return de.Diagnostics
+	}
+	return nil
+}
