@@ -234,6 +234,19 @@ func (c *compiler) commonKeys(b *blockSource) {
 	o.later("id", "artifact")
 }
 
+// filled wants a list with something in it.
+func (c *compiler) filled(n *yamlsrc.Node, path, what string) bool {
+	switch {
+	case n.Kind != yamlsrc.Sequence:
+		c.bad(n, path, codeWrong, "", "want a list of %s, got %s", what, n.Kind)
+	case len(n.Items) == 0:
+		c.bad(n, path, codeWrong, "", "there are no %s", what)
+	default:
+		return true
+	}
+	return false
+}
+
 // pageWord reads the value of break-before and break-after.
 func (c *compiler) pageWord(n *yamlsrc.Node, path string) bool {
 	i, ok := c.choice(n, path, "page", "column")
@@ -329,9 +342,7 @@ func (c *compiler) rowBlock(b *blockSource) block {
 		n.valign = c.valign(v, o.at("valign"))
 	}
 	if v := o.need("cells"); v != nil {
-		if v.Kind != yamlsrc.Sequence || len(v.Items) == 0 {
-			c.bad(v, o.at("cells"), codeWrong, "", "want a list of cells, got %s", v.Kind)
-		}
+		c.filled(v, o.at("cells"), "cells")
 		for i, cell := range v.Items {
 			n.cells = append(n.cells, c.content(cell, index(o.at("cells"), i)))
 		}

@@ -370,8 +370,10 @@ func (p *textParser) linkSpan(i, to int) int {
 	return end + 1
 }
 
-// bracketEnd finds the closing bracket, past escapes and expressions.
+// bracketEnd finds the closing bracket, past escapes, expressions and pairs of
+// square brackets.
 func bracketEnd(s string, i int, closing byte) int {
+	depth := 0
 	for ; i < len(s); i++ {
 		switch {
 		case s[i] == '\\':
@@ -380,6 +382,10 @@ func bracketEnd(s string, i int, closing byte) int {
 			if i = closingBrace(s, i+2); i < 0 {
 				return -1
 			}
+		case s[i] == '[' && closing == ']':
+			depth++
+		case s[i] == closing && depth > 0:
+			depth--
 		case s[i] == closing:
 			return i
 		}

@@ -48,7 +48,8 @@ func (c *compiler) page(n *yamlsrc.Node) {
 	}
 	if v := o.get("margin"); v != nil {
 		p.Margins = c.edges(v, "page.margin")
-		if p.Margins.Left+p.Margins.Right >= p.Width || p.Margins.Top+p.Margins.Bottom >= p.Height {
+		sized := p.Width > 0 && p.Height > 0
+		if sized && (p.Margins.Left+p.Margins.Right >= p.Width || p.Margins.Top+p.Margins.Bottom >= p.Height) {
 			c.bad(v, "page.margin", codeWrong, "", "the margins leave no room on the page")
 		}
 	}

@@ -38,8 +38,7 @@ func (c *compiler) tableBlock(b *blockSource) block {
 }
 
 func (c *compiler) columns(t *tableNode, n *yamlsrc.Node, path string) {
-	if n.Kind != yamlsrc.Sequence || len(n.Items) == 0 {
-		c.bad(n, path, codeWrong, "", "want a list of columns, got %s", n.Kind)
+	if !c.filled(n, path, "columns") {
 		return
 	}
 	for i, v := range n.Items {

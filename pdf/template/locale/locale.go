@@ -62,14 +62,12 @@ func Lookup(tag string) (*Locale, bool) {
 	return nil, false
 }
 
-// Tags returns the tags that Lookup knows.
+// Tags returns the tags of the tables, sorted; Lookup knows a few more names for
+// them.
 func Tags() []string {
-	out := make([]string, 0, len(tables)+len(defaults))
+	out := make([]string, len(tables))
 	for i := range tables {
-		out = append(out, tables[i].tag)
-	}
-	for _, d := range defaults {
-		out = append(out, d[0])
+		out[i] = tables[i].tag
 	}
 	return out
 }
