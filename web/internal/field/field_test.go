@@ -1,0 +1,135 @@
+package field
+
+import (
+	"net/http"
+	"reflect"
+	"testing"
+	"time"
+)
+
+// TestRFC9110_12_4_2_Weights is the syntax of weights.
+func TestRFC9110_12_4_2_Weights(t *testing.T) {
+	got := ParseWeighted([]string{`text/HTML;level=1;Q=0.5;ext=x, a/b;p="x,y;q=0" , ;q=1, */*; q=0.1234, c/d;q=2, e/f;q=1.001, g/h;q=.5, i/j;q=0., k/l;q=1.000`, "m/n;q=0"})
+	want := []Weighted{{"text/html", "level=1", 500}, {"a/b", `p="x,y;q=0"`, 1000}, {"i/j", "", 0}, {"k/l", "", 1000}, {"m/n", "", 0}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+// TestRFC9110_12_5_1_Accept is the choice among offers.
+func TestRFC9110_12_5_1_Accept(t *testing.T) {
+	offers := []string{"application/json", "text/html", "text/plain;format=flowed"}
+	for accept, want := range map[string]string{
+		"text/html":                              "text/html",
+		"*/*":                                    "application/json",
+		"text/*":                                 "text/html",
+		"text/*;q=0.5, application/json;q=0.4":   "text/html",
+		"text/html;q=0, text/*":                  "text/plain;format=flowed",
+		"text/plain; FORMAT=flowed, */*;q=0.1":   "text/plain;format=flowed",
+		"text/plain;format=fixed, text/html;q=0": "",
+		"image/png":                              "",
+		"*/*;q=0":                                "",
+		"\"":                                     "",
+		"":                                       "application/json",
+	} {
+		if got := Prefer([]string{accept}, offers...); got != want {
+			t.Errorf("%q: %q, want %q", accept, got, want)
+		}
+	}
+	if got := Prefer(nil, offers...); got != offers[0] {
+		t.Errorf("without Accept: %q", got)
+	}
+}
+
+// TestRFC9110_12_5_3_AcceptEncoding is the weight of codings.
+func TestRFC9110_12_5_3_AcceptEncoding(t *testing.T) {
+	for _, tt := range []struct {
+		accept, coding string
+		want           int
+	}{
+		{"gzip", "gzip", 1000}, {"gzip", "br", 0}, {"gzip", "identity", 1}, {"gzip;q=0", "gzip", 0}, {"*;q=0.5", "br", 500}, {"*;q=0", "identity", 0},
+		{"identity;q=0", "identity", 0}, {"gzip, *;q=0", "gzip", 1000}, {"x-gzip", "gzip", 1000}, {"", "identity", 1}, {"GZIP", "gzip", 1000},
+	} {
+		if got := CodingQ(ParseWeighted([]string{tt.accept}), true, tt.coding); got != tt.want {
+			t.Errorf("%q %s: %d, want %d", tt.accept, tt.coding, got, tt.want)
+		}
+	}
+	if CodingQ(nil, false, "gzip") != 0 || CodingQ(nil, false, "identity") != 1000 {
+		t.Error("without the field only identity is sent")
+	}
+}
+
+// TestRFC9110_8_8_3_EntityTag is the syntax of entity tags.
+func TestRFC9110_8_8_3_EntityTag(t *testing.T) {
+	for s, want := range map[string]bool{
+		`"a"`: true, `W/"a"`: true, `""`: true, `"é"`: true, `"!#"`: true,
+		`a`: false, `"a`: false, `w/"a"`: false, `"a b"`: false, `"a"b`: false, `W/a`: false, "\"\x7f\"": false, "\"\n\"": false, ``: false, `W/`: false,
+	} {
+		if got := ValidETag(s); got != want {
+			t.Errorf("%q: %v", s, got)
+		}
+	}
+}
+
+// TestRFC9110_13_2_2_Order covers what web's own tests cannot reach.
+func TestRFC9110_13_2_2_Order(t *testing.T) {
+	at := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
+	date := at.Format(http.TimeFormat)
+	for _, tt := range []struct {
+		header http.Header
+		exists bool
+		want   Outcome
+	}{
+		{http.Header{"If-Match": {"*"}}, false, Failed},
+		{http.Header{"If-None-Match": {"*"}}, false, Proceed},
+		{http.Header{"If-None-Match": {"*"}}, true, NotModified},
+		{http.Header{"If-Modified-Since": {date, date}}, true, Proceed}, // repeated: as absent
+		{http.Header{"If-Match": {`"a`, `"t"`}}, true, Proceed},
+	} {
+		etag := ""
+		if tt.exists {
+			etag = `"t"`
+		}
+		if got := Evaluate("GET", tt.header, etag, at, tt.exists); got != tt.want {
+			t.Errorf("%v exists %v: %v, want %v", tt.header, tt.exists, got, tt.want)
+		}
+	}
+}
+
+func FuzzParseRange(f *testing.F) {
+	for _, s := range []string{"bytes=0-1", "bytes=-5,3-", "bytes=9-2", "bytes=,,", "bytes=99999999999999999999-"} {
+		f.Add(s, int64(10))
+	}
+	f.Fuzz(func(t *testing.T, s string, size int64) {
+		if size < 0 {
+			return
+		}
+		ranges, apply := ParseRange(s, size)
+		if !apply && ranges != nil {
+			t.Fatalf("%q: ranges without apply", s)
+		}
+		sum := int64(0)
+		for _, r := range ranges {
+			if r.Start < 0 || r.Length <= 0 || r.Start > size-r.Length {
+				t.Fatalf("%q of %d: %+v lies outside", s, size, r)
+			}
+			sum += r.Length
+		}
+		if sum > size {
+			t.Fatalf("%q of %d: %d bytes asked for", s, size, sum)
+		}
+	})
+}
+
+func FuzzParseWeighted(f *testing.F) {
+	for _, s := range []string{"a/b;q=0.5", `a;x="\";q=1"`, ";;;", `"`, "*;q=1.0000"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, w := range ParseWeighted([]string{s}) {
+			if w.Value == "" || w.Q < 0 || w.Q > 1000 {
+				t.Fatalf("%q: %+v", s, w)
+			}
+		}
+	})
+}
