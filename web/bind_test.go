@@ -262,7 +262,7 @@ type fields struct {
 	ID    int           `path:"id"`
 	Page  int           `query:"page" default:"1"`
 	Flag  bool          `query:"flag"`
-	Ids   []uint8       `query:"ids"`
+	IDs   []uint8       `query:"ids"`
 	Since *time.Time    `query:"since"`
 	Wait  time.Duration `query:"wait"`
 	Ratio float64       `query:"ratio"`

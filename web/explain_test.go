@@ -85,8 +85,14 @@ func TestURL(t *testing.T) {
 		{"file", nil, "/files/"},
 		{"host", []any{"x", "y"}, "//api.example.com/users/y"},
 		{"café", nil, "/caf%C3%A9/"},
-		{"user", []any{"id", "x"}, ""}, {"user", nil, ""}, {"user", []any{"id"}, ""}, {"user", []any{"id", ""}, ""}, {"user", []any{"nope", 1}, ""},
-		{"named", []any{"name", ".."}, ""}, {"file", []any{"path", "a/../b"}, ""}, {"none", nil, ""},
+		{"user", []any{"id", "x"}, ""},
+		{"user", nil, ""},
+		{"user", []any{"id"}, ""},
+		{"user", []any{"id", ""}, ""},
+		{"user", []any{"nope", 1}, ""},
+		{"named", []any{"name", ".."}, ""},
+		{"file", []any{"path", "a/../b"}, ""},
+		{"none", nil, ""},
 	} {
 		got, err := app.URL(tt.name, tt.kv...)
 		if got != tt.want || (err != nil) != (tt.want == "") {

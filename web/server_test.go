@@ -60,19 +60,30 @@ func start(t *testing.T, s *web.Server) *running {
 	return r
 }
 
-func (r *running) get(t *testing.T, path string) (*http.Response, string, error) {
+// reply is an answer read whole.
+type reply struct {
+	status int
+	close  bool // the server said Connection: close
+	tls    uint16
+}
+
+func (r *running) get(t *testing.T, path string) (reply, string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "GET", r.url+path, nil)
 	if err != nil {
-		t.Fatal(err)
+		return reply{}, "", err
 	}
 	res, err := r.client.Do(req)
 	if err != nil {
-		return nil, "", err
+		return reply{}, "", err
 	}
-	defer func() { _ = res.Body.Close() }()
+	defer func() { _ = res.Body.Close() }() // read to its end
 	body, err := io.ReadAll(res.Body)
-	return res, string(body), err
+	out := reply{status: res.StatusCode, close: res.Close}
+	if res.TLS != nil {
+		out.tls = res.TLS.Version
+	}
+	return out, string(body), err
 }
 
 // TestDrainOrder is rule 39: what happens in which order.
@@ -125,8 +136,8 @@ func TestDrainOrder(t *testing.T) {
 	}
 	<-entered
 	<-entered
-	if res, _, err := r.get(t, "/readyz"); err != nil || res.StatusCode != 200 {
-		t.Errorf("before the drain: %v %v", res, err)
+	if res, _, err := r.get(t, "/readyz"); err != nil || res.status != 200 {
+		t.Errorf("before the drain: %+v %v", res, err)
 	}
 	r.cancel()
 	tick := time.NewTicker(time.Millisecond)
@@ -135,7 +146,7 @@ func TestDrainOrder(t *testing.T) {
 		<-tick.C
 	}
 	// Within the delay the server still takes connections, and says close.
-	if res, body, err := r.get(t, "/readyz"); err != nil || res.StatusCode != 503 || !res.Close || !strings.Contains(body, "draining") {
+	if res, body, err := r.get(t, "/readyz"); err != nil || res.status != 503 || !res.close || !strings.Contains(body, "draining") {
 		t.Errorf("within the delay: %v %q %v", res, body, err)
 	}
 	close(release)
@@ -232,7 +243,9 @@ func TestShutdownContextCuts(t *testing.T) {
 	if res := r.srv.Shutdown(ctx); len(res.Cut) != 1 {
 		t.Errorf("cut %+v", res)
 	}
-	<-r.ended
+	if err := <-r.ended; err == nil {
+		t.Error("Serve hides the cut")
+	}
 	unused := &web.Server{App: app}
 	unused.Shutdown(t.Context())
 	if err := unused.Run(t.Context()); !errors.Is(err, web.ErrServerDraining) {
@@ -260,13 +273,13 @@ func TestRestartsUnderLoad(t *testing.T) {
 						return
 					}
 					done.Add(1)
-					if res.StatusCode != 200 || len(body) != 4096 {
+					if res.status != 200 || len(body) != 4096 {
 						failed.Add(1)
 					}
 					if i == 5 {
 						begun <- struct{}{}
 					}
-					if res.Close {
+					if res.close {
 						return // the server said so: the next request goes elsewhere
 					}
 				}
@@ -371,7 +384,7 @@ func TestRunTLS(t *testing.T) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: "example.com", MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
 	r := &running{url: "https://" + addr, client: &http.Client{Transport: transport}}
-	if res, body, err := r.get(t, "/"); err != nil || body != "HTTP/2.0" || res.TLS.Version < tls.VersionTLS12 {
+	if res, body, err := r.get(t, "/"); err != nil || body != "HTTP/2.0" || res.tls < tls.VersionTLS12 {
 		t.Errorf("%v %q %v", res, body, err)
 	}
 	if res := s.Shutdown(t.Context()); len(res.Cut) > 0 {

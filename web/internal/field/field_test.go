@@ -47,8 +47,17 @@ func TestRFC9110_12_5_3_AcceptEncoding(t *testing.T) {
 		accept, coding string
 		want           int
 	}{
-		{"gzip", "gzip", 1000}, {"gzip", "br", 0}, {"gzip", "identity", 1}, {"gzip;q=0", "gzip", 0}, {"*;q=0.5", "br", 500}, {"*;q=0", "identity", 0},
-		{"identity;q=0", "identity", 0}, {"gzip, *;q=0", "gzip", 1000}, {"x-gzip", "gzip", 1000}, {"", "identity", 1}, {"GZIP", "gzip", 1000},
+		{"gzip", "gzip", 1000},
+		{"gzip", "br", 0},
+		{"gzip", "identity", 1},
+		{"gzip;q=0", "gzip", 0},
+		{"*;q=0.5", "br", 500},
+		{"*;q=0", "identity", 0},
+		{"identity;q=0", "identity", 0},
+		{"gzip, *;q=0", "gzip", 1000},
+		{"x-gzip", "gzip", 1000},
+		{"", "identity", 1},
+		{"GZIP", "gzip", 1000},
 	} {
 		if got := CodingQ(ParseWeighted([]string{tt.accept}), true, tt.coding); got != tt.want {
 			t.Errorf("%q %s: %d, want %d", tt.accept, tt.coding, got, tt.want)
