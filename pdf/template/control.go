@@ -61,7 +61,11 @@ func (c *compiler) loop(n *yamlsrc.Node, path string) *loop {
 			}
 		}
 	}
-	l.item = c.slot(slotInfo{list: list, name: name})
+	called := name
+	if desc != "" {
+		called = desc
+	}
+	l.item = c.slot(slotInfo{list: list, name: called})
 	l.at = c.slot(slotInfo{name: "loop"})
 	c.locals = append(c.locals, local{name, elem, l.item, desc}, local{"loop", loopType(), l.at, ""})
 	if count != "" {

@@ -3,6 +3,7 @@ package template
 import (
 	"encoding/base64"
 	"fmt"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -66,6 +67,10 @@ func (j jsonData) read(p *Plan, limits diag.Limits) (exprlang.Value, diag.List) 
 	if d.space(); !d.failed && d.at < len(d.src) {
 		d.syntax("text behind the data")
 	}
+	sort.SliceStable(d.list, func(i, j int) bool {
+		a, b := d.list[i], d.list[j]
+		return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
+	})
 	return v, d.list
 }
 
@@ -95,6 +100,7 @@ type decoder struct {
 	arena *exprlang.Arena
 	stack []exprlang.Value // parts of the lists and records that are open
 	path  []step
+	depth int64
 	nodes int64
 	field *exprlang.Field // the nearest field, for the note where it is used
 }
@@ -307,7 +313,7 @@ func (d *decoder) numberText() string {
 // enter opens a list or object.
 func (d *decoder) enter() bool {
 	d.at++
-	if int64(len(d.path)) >= d.limits.DataDepth && !d.failed {
+	if d.depth++; d.depth > d.limits.DataDepth && !d.failed {
 		d.report(d.at-1, codeDataDepth, "", "the data is nested deeper than %d levels", d.limits.DataDepth)
 		d.failed = true
 	}
@@ -326,6 +332,7 @@ func (d *decoder) next(first bool, closing byte) bool {
 		return false
 	case d.src[d.at] == closing:
 		d.at++
+		d.depth--
 		return false
 	case first:
 		return true

@@ -86,7 +86,6 @@ func (d *decoder) skipAll(closing byte) {
 	if !d.enter() {
 		return
 	}
-	d.path = append(d.path, step{name: "*"})
 	for first := true; d.next(first, closing); first = false {
 		if closing == '}' {
 			d.key()
@@ -96,7 +95,6 @@ func (d *decoder) skipAll(closing byte) {
 		}
 		d.skip()
 	}
-	d.path = d.path[:len(d.path)-1]
 }
 
 // str reads a string; the opening quote is next. A string without escapes is a

@@ -17,8 +17,8 @@ type local struct {
 
 // slotInfo says where the value of a slot comes from, for data paths.
 type slotInfo struct {
-	list *exprlang.Path // of a loop variable: the list
-	name string         // of another local or a variable
+	list *exprlang.Path // of a loop variable: the list, when it is a plain path
+	name string         // else: what to call the value
 }
 
 // slot gives out a slot.

@@ -179,9 +179,10 @@ func (l *Locale) Time(dst []byte, t time.Time, p Pattern) []byte {
 }
 
 func padded(dst []byte, n, width int) []byte {
-	s := strconv.Itoa(n)
-	for range width - len(s) {
-		dst = append(dst, '0')
+	for limit := 10; width > 1; width, limit = width-1, limit*10 {
+		if n < limit {
+			dst = append(dst, '0')
+		}
 	}
-	return append(dst, s...)
+	return strconv.AppendInt(dst, int64(n), 10)
 }
