@@ -433,6 +433,9 @@ func (a *App) finish(c *Context) {
 	if c.flight.listed {
 		a.flights.remove(c)
 	}
+	if c.body != nil {
+		c.body.release()
+	}
 	abort := c.abort
 	c.returned.Store(true)
 	if a.keep && p == nil {

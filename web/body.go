@@ -20,6 +20,7 @@ type body struct {
 	err    error
 	whole  []byte // what Body read
 	kept   bool
+	of     *http.Request
 }
 
 // limitBody puts the limit around the request's body.
@@ -31,9 +32,12 @@ func (c *Context) limitBody() {
 	if c.route != nil && c.route.budgets.BodyBytes != 0 {
 		limit = c.route.budgets.BodyBytes
 	}
-	c.body = &body{src: c.req.Body, length: c.req.ContentLength, limit: limit}
+	c.body = &body{src: c.req.Body, length: c.req.ContentLength, limit: limit, of: c.req}
 	c.req.Body = c.body
 }
+
+// release gives the request the body back that it came with.
+func (b *body) release() { b.of.Body = b.src }
 
 func (c *Context) setBodyLimit(n int64) {
 	if c.body != nil {

@@ -267,7 +267,7 @@ func TestRestartsUnderLoad(t *testing.T) {
 				for i := 0; ; i++ {
 					res, body, err := r.get(t, "/")
 					if err != nil {
-						if !errors.Is(err, io.EOF) && !strings.Contains(err.Error(), "refused") && !strings.Contains(err.Error(), "reset") {
+						if !strings.Contains(err.Error(), "refused") { // no request of a new connection was taken
 							failed.Add(1)
 						}
 						return
