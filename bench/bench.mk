@@ -1,0 +1,43 @@
+# The one harness for measuring speed and for the counts that `make check` gates.
+# Paths are relative to the root of the repository, whose Makefile includes this.
+#
+#   make bench RUN='path|router'          rows whose suite/row matches
+#   make bench-save NAME=before RUN=path  measure longer and keep the run
+#   make bench-compare A=before B=after   old, new, change, verdict
+#   make bench-report NAME=after          put a saved run into docs/benchmarks/
+
+BENCH     := .build/bench
+BENCHARGS ?=
+
+.PHONY: bench bench-save bench-compare bench-selfcheck bench-report bench-list bench-gate bench-gate-update bench-test bench-build
+
+bench-build:
+	@mkdir -p .build
+	@cd bench && $(GO) build -trimpath -buildvcs=false -o ../$(BENCH) ./cmd/bench
+
+bench: bench-build ## measure; RUN=regexp selects suite/row; goes on where an interrupted run ended
+	@$(BENCH) run -run '$(RUN)' $(BENCHARGS)
+
+bench-save: bench-build ## measure longer and keep the run as NAME (default: time and commit)
+	@$(BENCH) save -name '$(NAME)' -run '$(RUN)' $(BENCHARGS)
+
+bench-compare: bench-build ## compare the saved runs A and B
+	@$(BENCH) compare $(BENCHARGS) '$(A)' '$(B)'
+
+bench-selfcheck: bench-build ## the harness tells a tenth apart and calls equal things equal
+	@$(BENCH) selfcheck $(BENCHARGS)
+
+bench-report: bench-build ## write docs/benchmarks/ from the kept runs; NAME=x first keeps saved run x
+	@$(BENCH) report $(BENCHARGS) '$(NAME)'
+
+bench-list: bench-build ## list suites, rows, contestants and saved runs
+	@$(BENCH) list $(BENCHARGS)
+
+bench-gate: bench-build ## allocations, bytes, instructions, output hashes and program size against bench/baseline/
+	@$(BENCH) gate $(BENCHARGS)
+
+bench-gate-update: bench-build ## measure the gate's baselines anew and print what changed
+	@$(BENCH) gate-update $(BENCHARGS)
+
+bench-test:
+	cd bench && $(GO) vet ./... && $(GO) test ./...

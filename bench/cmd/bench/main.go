@@ -1,0 +1,27 @@
+// Command bench measures the project's speed: see bench/bench.mk for the targets
+// that call it, and docs/benchmarks/README.md for how it measures.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+
+	"example.com/quire/bench/harness"
+	"example.com/quire/bench/internal/cli"
+	"example.com/quire/bench/router"
+	"example.com/quire/bench/selfcheck"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	a := &cli.App{Suites: suites(), Self: selfcheck.Suite(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: "."}
+	code := a.Main(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// suites lists every suite of make bench.
+func suites() []harness.Suite {
+	return []harness.Suite{router.Suite()}
+}

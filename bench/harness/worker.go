@@ -1,0 +1,266 @@
+package harness
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"example.com/quire/bench/internal/machine"
+)
+
+// WorkerCommand is the first argument with which a program that runs suites
+// starts itself again as a contestant's process; the main function hands over to
+// Worker then.
+const WorkerCommand = "worker"
+
+// order and reply are the lines between the harness and a contestant's process.
+type order struct {
+	Do     string        `json:"do"` // open check calibrate sample count close
+	First  int           `json:"first,omitempty"`
+	N      int           `json:"n,omitempty"`
+	Target time.Duration `json:"target,omitempty"`
+	GC     bool          `json:"gc,omitempty"` // collect before the sample
+}
+
+type reply struct {
+	Error  string        `json:"error,omitempty"`
+	Facts  Facts         `json:"facts"`
+	N      int           `json:"n,omitempty"`
+	CPU    time.Duration `json:"cpu,omitempty"`
+	Wall   time.Duration `json:"wall,omitempty"`
+	Allocs float64       `json:"allocs,omitempty"`
+	Bytes  float64       `json:"bytes,omitempty"`
+	RSS    int64         `json:"rss,omitempty"`
+	Addr   string        `json:"addr,omitempty"`
+	PIDs   []int         `json:"pids,omitempty"`
+}
+
+// workerSpec names the contestant to become.
+type workerSpec struct {
+	Row        string `json:"row"` // full name
+	Contestant string `json:"contestant"`
+	Env        Env    `json:"env"`
+}
+
+// Worker is the life of a contestant's process: it obeys the orders on in, one
+// JSON object a line, until in ends. arg is the argument after WorkerCommand.
+// Whatever the contestant's libraries print goes to standard error.
+func Worker(ctx context.Context, suites []Suite, arg string, in io.Reader, out io.Writer) error {
+	// Ctrl-C reaches the whole process group; the harness ends its workers by
+	// closing their input, so that servers and files are put away in order.
+	signal.Ignore(os.Interrupt)
+	os.Stdout = os.Stderr
+
+	var spec workerSpec
+	if err := json.Unmarshal([]byte(arg), &spec); err != nil {
+		return fmt.Errorf("worker: read specification: %w", err)
+	}
+	row, _, ok := lookup(append([]Suite{controlSuite()}, suites...), spec.Row)
+	if !ok {
+		return fmt.Errorf("worker: no row %q", spec.Row)
+	}
+	c, ok := row.find(spec.Contestant)
+	if !ok {
+		return fmt.Errorf("worker: row %q has no contestant %q", spec.Row, spec.Contestant)
+	}
+	w := &worker{row: row, contestant: c, env: spec.Env, clock: machine.NewWorkClock()}
+	defer w.close()
+	enc := json.NewEncoder(out)
+	sc := bufio.NewScanner(in)
+	for sc.Scan() {
+		var o order
+		if err := json.Unmarshal(sc.Bytes(), &o); err != nil {
+			return fmt.Errorf("worker: read order: %w", err)
+		}
+		if err := enc.Encode(w.obey(ctx, o)); err != nil {
+			return fmt.Errorf("worker: answer: %w", err)
+		}
+	}
+	return sc.Err()
+}
+
+func lookup(suites []Suite, full string) (Row, Suite, bool) {
+	for _, s := range suites {
+		for _, r := range s.Rows {
+			if FullName(s, r) == full {
+				return r, s, true
+			}
+		}
+	}
+	return Row{}, Suite{}, false
+}
+
+type worker struct {
+	row        Row
+	contestant Contestant
+	env        Env
+	subject    Subject
+	served     Served
+	clock      machine.WorkClock
+}
+
+// obey does one order; a panic of the contestant is its failure, not the end of
+// the run.
+func (w *worker) obey(ctx context.Context, o order) (r reply) {
+	defer func() {
+		if p := recover(); p != nil {
+			r = reply{Error: fmt.Sprintf("%s: panic: %v\n%s", o.Do, p, debug.Stack())}
+		}
+	}()
+	var err error
+	switch o.Do {
+	case "open":
+		r, err = w.open(ctx)
+	case "check":
+		r.Facts, err = w.subject.Check(ctx)
+	case "calibrate":
+		r.N, err = w.calibrate(o.Target)
+	case "sample":
+		r, err = w.sample(o.First, o.N, o.GC)
+	case "count":
+		r, err = w.count(o.First, o.N)
+	case "close":
+		err = w.close()
+		if rss, e := machine.PeakRSS(os.Getpid()); e == nil {
+			r.RSS = rss
+		}
+	default:
+		err = fmt.Errorf("unknown order %q", o.Do)
+	}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	return r
+}
+
+func (w *worker) open(ctx context.Context) (reply, error) {
+	if w.row.Load != nil {
+		var err error
+		if w.served, err = w.contestant.Serve(ctx, w.env); err != nil {
+			return reply{}, fmt.Errorf("start server: %w", err)
+		}
+		pids := w.served.PIDs
+		if len(pids) == 0 {
+			pids = []int{os.Getpid()}
+		}
+		return reply{Addr: w.served.Addr, PIDs: pids, Facts: w.served.Facts}, nil
+	}
+	s, err := w.contestant.Open(ctx, w.env)
+	if err != nil {
+		return reply{}, fmt.Errorf("open: %w", err)
+	}
+	w.subject = s
+	return reply{}, nil
+}
+
+func (w *worker) close() error {
+	s, served := w.subject, w.served
+	w.subject, w.served = nil, Served{}
+	var errs []error
+	if s != nil {
+		errs = append(errs, s.Close())
+	}
+	if served.Close != nil {
+		errs = append(errs, served.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// calibrate finds how many operations fill the target, warming up on the way.
+func (w *worker) calibrate(target time.Duration) (int, error) {
+	if w.row.Batch > 0 {
+		_, err := w.sample(0, w.row.Batch, true)
+		return w.row.Batch, err
+	}
+	const most = 1 << 30
+	for n := 1; ; {
+		s, err := w.sample(0, n, false)
+		if err != nil {
+			return 0, err
+		}
+		// Processor time where there is one: wall time on a busy machine is
+		// mostly waiting, and contestants whose turns differ in length differ in
+		// how cold they begin.
+		took := max(s.CPU, time.Nanosecond)
+		if w.row.procs() > 1 || !w.clock.Exact() {
+			took = max(s.Wall, time.Nanosecond)
+		}
+		if took >= target/2 || n >= most {
+			return max(1, int(math.Round(float64(n)*float64(target)/float64(took)))), nil
+		}
+		// Aim short of the target: the first operations are the slow ones.
+		grow := min(10, 0.8*float64(target)/float64(took))
+		n = min(most, max(n+1, int(float64(n)*grow)))
+	}
+}
+
+// sample times n operations. The collector runs before the first sample of a
+// round, so that every round begins with the same heap and pays for its own
+// garbage only.
+func (w *worker) sample(first, n int, collect bool) (reply, error) {
+	r := reply{N: n}
+	chunk := min(n, w.subject.Chunk())
+	// Others have just had the core: a few operations that do not count bring
+	// code and data back into the caches.
+	if warm := min(n/5, chunk); warm > 0 {
+		if err := w.subject.Prepare(first, warm); err != nil {
+			return reply{}, err
+		}
+		if err := w.subject.Run(); err != nil {
+			return reply{}, err
+		}
+	}
+	for done := 0; done < n; {
+		k := min(chunk, n-done)
+		if err := w.subject.Prepare(first+done, k); err != nil {
+			return reply{}, err
+		}
+		if done == 0 && collect {
+			runtime.GC()
+		}
+		cpu, wall := w.clock.Now(), time.Now()
+		err := w.subject.Run()
+		r.Wall += time.Since(wall)
+		r.CPU += w.clock.Now() - cpu
+		if err != nil {
+			return reply{}, err
+		}
+		if err := w.subject.Glance(); err != nil {
+			return reply{}, err
+		}
+		done += k
+	}
+	return r, nil
+}
+
+// count measures allocations per operation: the least of three passes, because
+// the runtime allocates now and then on its own account.
+func (w *worker) count(first, n int) (reply, error) {
+	n = min(n, w.subject.Chunk())
+	best := reply{Allocs: math.Inf(1), Bytes: math.Inf(1)}
+	for range 3 {
+		if err := w.subject.Prepare(first, n); err != nil {
+			return reply{}, err
+		}
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := w.subject.Run()
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			return reply{}, err
+		}
+		best.Allocs = min(best.Allocs, float64(after.Mallocs-before.Mallocs)/float64(n))
+		best.Bytes = min(best.Bytes, float64(after.TotalAlloc-before.TotalAlloc)/float64(n))
+	}
+	return best, nil
+}

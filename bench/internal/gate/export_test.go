@@ -1,0 +1,4 @@
+package gate
+
+// CountInstructions is exported for the tests.
+var CountInstructions = countInstructions

@@ -1,0 +1,215 @@
+// Package load sends HTTP/1.1 requests in a closed loop over a fixed number of
+// connections and judges every answer. It is made to cost little beside the
+// server it loads: requests are written from one buffer and answers read into
+// another, without net/http in between.
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Plan is what is asked and what must be answered.
+type Plan struct {
+	Text  string // one phrase for the report: "POST /v1/render, 8 connections"
+	Conns int
+	// Request appends request i, head and body, to dst. It is called by several
+	// goroutines at once and its result must depend on i alone.
+	Request func(dst []byte, i int) []byte
+	// Check judges one answer. It is called by several goroutines at once and
+	// retains nothing.
+	Check func(i int, a Answer) error
+	// Deep judges one answer in full; it is used on a few before and after the
+	// timing. Nil is Check.
+	Deep func(i int, a Answer) error
+}
+
+// Answer is one response. Its slices are valid during the call only.
+type Answer struct {
+	Status int
+	Head   []byte // status line and fields, without the final empty line
+	Body   []byte
+}
+
+// Field returns the first value of a field, or "".
+func (a Answer) Field(name string) string {
+	for line := range bytes.SplitSeq(a.Head, []byte("\r\n")) {
+		key, value, ok := bytes.Cut(line, []byte(":"))
+		if ok && bytes.EqualFold(bytes.TrimSpace(key), []byte(name)) {
+			return string(bytes.TrimSpace(value))
+		}
+	}
+	return ""
+}
+
+// Result is what a run of requests showed.
+type Result struct {
+	Requests int
+	Wall     time.Duration
+	P50, P99 time.Duration
+}
+
+// answerTimeout is how long one answer may take before the server counts as
+// stuck.
+const answerTimeout = 20 * time.Second
+
+// Run sends requests first ... first+n-1 over fresh connections and returns once
+// all are answered. The first wrong answer ends it.
+func Run(ctx context.Context, addr string, p *Plan, first, n int) (Result, error) {
+	return run(ctx, addr, p, p.Check, first, n)
+}
+
+// Probe sends n requests and judges the answers in full.
+func Probe(ctx context.Context, addr string, p *Plan, first, n int) error {
+	check := p.Deep
+	if check == nil {
+		check = p.Check
+	}
+	_, err := run(ctx, addr, p, check, first, n)
+	return err
+}
+
+func run(ctx context.Context, addr string, p *Plan, check func(int, Answer) error, first, n int) (Result, error) {
+	conns := max(1, min(p.Conns, n))
+	lanes := make([]*lane, conns)
+	defer func() {
+		for _, l := range lanes {
+			if l != nil {
+				_ = l.conn.Close()
+			}
+		}
+	}()
+	var dialer net.Dialer
+	for k := range lanes {
+		c, err := dialer.DialContext(ctx, "tcp", addr)
+		if err != nil {
+			return Result{}, fmt.Errorf("load: %w", err)
+		}
+		lanes[k] = &lane{conn: c, in: bufio.NewReaderSize(c, 64<<10), took: make([]time.Duration, 0, n/conns+1)}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(ctx, func() {
+		for _, l := range lanes {
+			_ = l.conn.SetDeadline(time.Unix(1, 0))
+		}
+	})
+	defer stop()
+
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	start := time.Now()
+	for _, l := range lanes {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if err := l.one(p, check, first+i); err != nil {
+					cancel(fmt.Errorf("request %d: %w", first+i, err))
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	wall := time.Since(start)
+	if err := context.Cause(ctx); err != nil {
+		return Result{}, fmt.Errorf("load: %w", err)
+	}
+	var all []time.Duration
+	for _, l := range lanes {
+		all = append(all, l.took...)
+	}
+	slices.Sort(all)
+	return Result{Requests: n, Wall: wall, P50: all[(len(all)-1)/2], P99: all[(len(all)-1)*99/100]}, nil
+}
+
+// lane is one connection with its buffers.
+type lane struct {
+	conn net.Conn
+	in   *bufio.Reader
+	out  []byte
+	head []byte
+	body []byte
+	took []time.Duration
+}
+
+func (l *lane) one(p *Plan, check func(int, Answer) error, i int) error {
+	l.out = p.Request(l.out[:0], i)
+	if err := l.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
+		return fmt.Errorf("set deadline: %w", err)
+	}
+	start := time.Now()
+	if _, err := l.conn.Write(l.out); err != nil {
+		return fmt.Errorf("send: %w", err)
+	}
+	a, err := l.read()
+	if err != nil {
+		return fmt.Errorf("receive: %w", err)
+	}
+	l.took = append(l.took, time.Since(start))
+	return check(i, a)
+}
+
+var errMalformed = errors.New("malformed answer")
+
+// read takes one answer off the connection: Content-Length by hand, anything
+// else (chunks) by net/http's reader.
+func (l *lane) read() (Answer, error) {
+	l.head = l.head[:0]
+	for {
+		line, err := l.in.ReadSlice('\n')
+		if err != nil {
+			return Answer{}, fmt.Errorf("read head: %w", err)
+		}
+		l.head = append(l.head, line...)
+		if len(line) <= 2 {
+			break
+		}
+	}
+	if len(l.head) < 16 || !bytes.HasPrefix(l.head, []byte("HTTP/1.1 ")) {
+		return Answer{}, errMalformed
+	}
+	a := Answer{Head: bytes.TrimSuffix(l.head, []byte("\r\n\r\n"))}
+	var err error
+	if a.Status, err = strconv.Atoi(string(l.head[9:12])); err != nil {
+		return Answer{}, errMalformed
+	}
+	if length := a.Field("Content-Length"); length != "" {
+		n, err := strconv.Atoi(length)
+		if err != nil || n < 0 {
+			return Answer{}, errMalformed
+		}
+		if cap(l.body) < n {
+			l.body = make([]byte, n)
+		}
+		l.body = l.body[:n]
+		if _, err := io.ReadFull(l.in, l.body); err != nil {
+			return Answer{}, fmt.Errorf("read body: %w", err)
+		}
+		a.Body = l.body
+		return a, nil
+	}
+	res, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(l.head), l.in)), nil)
+	if err != nil {
+		return Answer{}, fmt.Errorf("read chunked answer: %w", err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if a.Body, err = io.ReadAll(res.Body); err != nil {
+		return Answer{}, fmt.Errorf("read chunked answer: %w", err)
+	}
+	return a, nil
+}

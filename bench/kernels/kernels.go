@@ -1,0 +1,34 @@
+// Package kernels holds the pure pieces of work whose allocations, bytes and
+// instructions the gate counts. A kernel does one operation on prepared inputs;
+// it starts no goroutines and reads no clock, so that its counts are exact.
+package kernels
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Kernel is one gated piece of work.
+type Kernel struct {
+	Name string // library/what
+	// N is the number of operations of the shorter run under valgrind: enough
+	// for some ten million instructions.
+	N int
+	// Open prepares and returns the operation.
+	Open func() (func() error, error)
+}
+
+// All returns every gated kernel.
+func All() []Kernel {
+	return slices.Concat(reference(), webKernels())
+}
+
+// Find returns the kernel of that name.
+func Find(name string) (Kernel, error) {
+	for _, k := range All() {
+		if k.Name == name {
+			return k, nil
+		}
+	}
+	return Kernel{}, fmt.Errorf("no kernel %q", name)
+}
