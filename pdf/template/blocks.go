@@ -402,7 +402,7 @@ func (c *compiler) spacerBlock(b *blockSource) block {
 }
 
 func (c *compiler) pageBreakBlock(b *blockSource) block {
-	if b.value.Kind != yamlsrc.Null && !(b.value.Kind == yamlsrc.Bool && c.flag(b.value, b.path)) {
+	if b.value.Kind != yamlsrc.Null && (b.value.Kind != yamlsrc.Bool || !c.flag(b.value, b.path)) {
 		c.bad(b.value, b.path, codeWrong, "write page-break: true", "a page break has no value")
 	}
 	return &breakNode{layout.PageBreak{Block: b.block}}

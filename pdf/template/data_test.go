@@ -29,7 +29,7 @@ func TestBadData(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
-			body, err := os.ReadFile(file) //nolint:gosec // a file of this test
+			body, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestBadData(t *testing.T) {
 }
 
 // source compiles a template given as its data contract and body.
-func source(t testing.TB, data, body string) *template.Plan {
+func source(t *testing.T, data, body string) *template.Plan {
 	t.Helper()
 	src := "quire: 1\nname: x\nlang: en-IN\ntitle: T\ndata: " + data + "\n" + body
 	p, err := template.Compile(t.Context(), []byte(src), template.Options{File: "x.yaml", Files: assets})
@@ -58,7 +58,7 @@ func source(t testing.TB, data, body string) *template.Plan {
 }
 
 // build returns the dump of a document below its head, and what went wrong.
-func build(t testing.TB, p *template.Plan, data string, o template.BuildOptions) (string, error) {
+func build(t *testing.T, p *template.Plan, data string, o template.BuildOptions) (string, error) {
 	t.Helper()
 	d, err := p.Build(t.Context(), template.JSON([]byte(data)), o)
 	if err != nil {
@@ -67,7 +67,7 @@ func build(t testing.TB, p *template.Plan, data string, o template.BuildOptions)
 	return dump(t, d)
 }
 
-func texts(t testing.TB, p *template.Plan, data string) string {
+func texts(t *testing.T, p *template.Plan, data string) string {
 	t.Helper()
 	out, err := build(t, p, data, template.BuildOptions{})
 	if err != nil {
@@ -447,10 +447,10 @@ func TestAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 		return testing.AllocsPerRun(1, func() {
-			for n := range d.Body {
+			for n, err := range d.Body {
 				table, ok := n.(*layout.Table)
-				if !ok {
-					t.Fatalf("%T", n)
+				if !ok || err != nil {
+					t.Fatalf("%T %v", n, err)
 				}
 				for r, err := range table.Rows {
 					if err != nil || len(r.Cells) != 4 {

@@ -9,7 +9,7 @@ import (
 )
 
 // dump writes a document as text, one line per node, for golden files.
-func dump(t testing.TB, d *layout.Document) (string, error) {
+func dump(t *testing.T, d *layout.Document) (string, error) {
 	t.Helper()
 	w := &dumper{t: t}
 	w.line("title %q lang %s author %q subject %q keywords %q", d.Title, d.Lang, d.Meta.Author, d.Meta.Subject, d.Meta.Keywords)
@@ -47,7 +47,7 @@ func dump(t testing.TB, d *layout.Document) (string, error) {
 }
 
 type dumper struct {
-	t     testing.TB
+	t     *testing.T
 	b     strings.Builder
 	depth int
 	err   error

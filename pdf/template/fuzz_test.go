@@ -32,7 +32,7 @@ func FuzzCompile(f *testing.F) {
 			f.Fatal(err)
 		}
 		for _, file := range files {
-			src, err := os.ReadFile(file) //nolint:gosec // a file of this test
+			src, err := os.ReadFile(file)
 			if err != nil {
 				f.Fatal(err)
 			}
@@ -71,7 +71,7 @@ func FuzzData(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, file := range files {
-		body, err := os.ReadFile(file) //nolint:gosec // a file of this test
+		body, err := os.ReadFile(file)
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -136,8 +136,7 @@ func (c *compiler) readFile(n *yamlsrc.Node, path, name string) []byte {
 
 // reason is the innermost cause, which names no path of the machine.
 func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	return err.Error()

@@ -325,7 +325,7 @@ func (c *compiler) color(n *yamlsrc.Node, path string) layout.Color {
 		c.bad(n, path, codeWrong, `write "#rrggbb" in quotes`, "want a colour, got %q", s)
 		return 0
 	}
-	return layout.Color(0xFF000000 | uint32(v)) //nolint:gosec // six hex digits
+	return layout.Color(0xFF000000 | uint32(v))
 }
 
 // border reads {width, color}, or none.

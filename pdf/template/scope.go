@@ -1,6 +1,7 @@
 package template
 
 import (
+	"slices"
 	"strings"
 
 	"example.com/quire/pdf/template/exprlang"
@@ -47,8 +48,8 @@ type exprScope struct {
 
 func (s exprScope) Lookup(name string) (exprlang.Var, bool) {
 	c := s.c
-	for i := len(c.locals) - 1; i >= 0; i-- {
-		if l := c.locals[i]; l.name == name {
+	for _, l := range slices.Backward(c.locals) {
+		if l.name == name {
 			return exprlang.Var{Slot: l.slot, Field: -1, Type: l.typ, Desc: l.desc}, true
 		}
 	}

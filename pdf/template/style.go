@@ -1,6 +1,8 @@
 package template
 
 import (
+	"strconv"
+
 	"example.com/quire/pdf/layout"
 	"example.com/quire/pdf/template/exprlang"
 	"example.com/quire/pdf/template/yamlsrc"
@@ -160,7 +162,7 @@ func (c *compiler) weight(v *yamlsrc.Node, path string) int {
 // headingStyle is the style of a heading that names none: `h1` to `h9` when the
 // template has them, else bold in a size by level.
 func (c *compiler) headingStyle(level int) *layout.Style {
-	name := "h" + string(rune('0'+level))
+	name := "h" + strconv.Itoa(level)
 	if c.styles[name] != nil {
 		return c.style(name)
 	}

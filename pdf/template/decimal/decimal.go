@@ -39,12 +39,12 @@ type Decimal struct {
 
 // New returns mant / 10^scale; a negative scale counts as 0.
 func New(mant int64, scale int) Decimal {
-	return Decimal{mant: mant, scale: int32(min(max(scale, 0), math.MaxInt32))} //nolint:gosec // bounded on this line
+	return Decimal{mant: mant, scale: int32(min(max(scale, 0), math.MaxInt32))}
 }
 
 // FromBig returns mant / 10^scale. It does not keep mant.
 func FromBig(mant *big.Int, scale int) Decimal {
-	return norm(new(big.Int).Set(mant), int32(min(max(scale, 0), math.MaxInt32))) //nolint:gosec // bounded on this line
+	return norm(new(big.Int).Set(mant), int32(min(max(scale, 0), math.MaxInt32)))
 }
 
 // norm takes over m.
@@ -122,7 +122,7 @@ func assemble(neg bool, digits, frac string, exp int) (Decimal, error) {
 	if neg {
 		m.Neg(m)
 	}
-	return norm(m, int32(scale)), nil //nolint:gosec // at most 2 x MaxDigits
+	return norm(m, int32(scale)), nil
 }
 
 func cutDigits(s string) (digits, rest string) {
@@ -307,7 +307,7 @@ func (d Decimal) Quo(e Decimal) (Decimal, error) {
 		q.Mul(q, pow10(-scale))
 		scale = 0
 	}
-	return norm(q, int32(scale)).Trim(), nil //nolint:gosec // bounded by the digits of the operands
+	return norm(q, int32(scale)).Trim(), nil
 }
 
 func digitsOf(m *big.Int) int { return len(new(big.Int).Abs(m).Text(10)) }
@@ -364,7 +364,7 @@ func (d Decimal) Cmp(e Decimal) int {
 // and ties to even, as CLDR's number formats do.
 func (d Decimal) Round(places int) Decimal {
 	places = max(places, 0)
-	p := int32(min(places, MaxDigits)) //nolint:gosec // bounded on this line
+	p := int32(min(places, MaxDigits))
 	if p >= d.scale {
 		if m, ok := d.raise(p); ok {
 			return Decimal{mant: m, scale: p}
@@ -375,7 +375,7 @@ func (d Decimal) Round(places int) Decimal {
 		div := small10[n]
 		q, r := d.mant/div, d.mant%div
 		switch twice := 2 * abs64(r); {
-		case twice > uint64(div), twice == uint64(div) && q&1 == 1:
+		case twice > uint64(div), twice == uint64(div) && q&1 == 1: //nolint:gosec // a power of ten
 			if d.mant < 0 {
 				q--
 			} else {

@@ -12,7 +12,7 @@ import (
 	"example.com/quire/pdf/template/decimal"
 )
 
-func mustParse(t testing.TB, s string) decimal.Decimal {
+func mustParse(t *testing.T, s string) decimal.Decimal {
 	t.Helper()
 	d, err := decimal.Parse(s)
 	if err != nil {

@@ -82,7 +82,7 @@ func Compile(src string, scope Scope, o Options) (*Program, []Problem) {
 // the same name, which makes them calls.
 func parse(src string, maxNodes int) (ast.Node, error) {
 	cfg := &conf.Config{
-		MaxNodes:          uint(max(maxNodes, 1)), //nolint:gosec // positive
+		MaxNodes:          uint(max(maxNodes, 1)),
 		Functions:         make(conf.FunctionsTable, len(functions())),
 		DisableIfOperator: true,
 	}
@@ -251,8 +251,8 @@ func (c *checker) identifier(n *ast.IdentifierNode) *expr {
 	if n.Value == "null" {
 		return c.literal(n, typeNull, Null)
 	}
-	for i := len(c.lets) - 1; i >= 0; i-- {
-		if l := c.lets[i]; l.name == n.Value {
+	for i, l := range slices.Backward(c.lets) {
+		if l.name == n.Value {
 			return &expr{typ: l.typ, off: off, end: end, desc: l.desc, eval: func(m *Machine) (Value, error) { return m.lets[i], nil }}
 		}
 	}
@@ -412,7 +412,7 @@ func (c *checker) item(base, i *expr, n *ast.MemberNode) *expr {
 		if err != nil {
 			return Null, err
 		}
-		at, ok, err := position(m, base, i, b, iv)
+		at, ok, err := position(base, i, b, iv)
 		if err != nil {
 			return Null, err
 		}
@@ -424,7 +424,7 @@ func (c *checker) item(base, i *expr, n *ast.MemberNode) *expr {
 }
 
 // position turns an index value into a place in 0..Len.
-func position(m *Machine, base, i *expr, b, iv Value) (at int, ok bool, err error) {
+func position(base, i *expr, b, iv Value) (at int, ok bool, err error) {
 	if b.IsNull() {
 		return 0, false, base.missing()
 	}
@@ -475,7 +475,7 @@ func (c *checker) slice(n *ast.SliceNode) *expr {
 			if err != nil {
 				return Null, err
 			}
-			at, ok, err := position(m, base, e, b, iv)
+			at, ok, err := position(base, e, b, iv)
 			if err != nil {
 				return Null, err
 			}

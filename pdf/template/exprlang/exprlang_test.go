@@ -39,7 +39,7 @@ func (s scope) Used(f *exprlang.Field, off int) {
 	}
 }
 
-func basic(t testing.TB, name string, optional bool) *exprlang.Type {
+func basic(t *testing.T, name string, optional bool) *exprlang.Type {
 	t.Helper()
 	typ, ok := exprlang.Basic(name)
 	if !ok {
@@ -49,7 +49,7 @@ func basic(t testing.TB, name string, optional bool) *exprlang.Type {
 	return typ
 }
 
-func num(t testing.TB, s string) exprlang.Value {
+func num(t *testing.T, s string) exprlang.Value {
 	t.Helper()
 	d, err := decimal.Parse(s)
 	if err != nil {
@@ -59,7 +59,7 @@ func num(t testing.TB, s string) exprlang.Value {
 }
 
 // sample is the scope of these tests: a contract note in small.
-func sample(t testing.TB) scope {
+func sample(t *testing.T) scope {
 	t.Helper()
 	field := func(name string, typ *exprlang.Type) *exprlang.Field {
 		return &exprlang.Field{Name: name, Type: typ}
@@ -121,7 +121,7 @@ func machine(s scope) *exprlang.Machine {
 }
 
 // run compiles and prints; problems and errors print as [CODE message].
-func run(t testing.TB, s scope, src string, o exprlang.Options) string {
+func run(t *testing.T, s scope, src string, o exprlang.Options) string {
 	t.Helper()
 	p, problems := exprlang.Compile(src, s, o)
 	if problems != nil {

@@ -136,7 +136,6 @@ var (
 	typeDateTime = &Type{Kind: DateTimeKind}
 	typePage     = &Type{Kind: PageKind}
 	typePages    = &Type{Kind: PagesKind}
-	typeForms    = &Type{Kind: formsKind}
 )
 
 // Basic returns the type of a name of the contract language that has no parts,

@@ -12,7 +12,7 @@ import (
 	"example.com/quire/pdf/template/locale"
 )
 
-func parse(t testing.TB, s string) decimal.Decimal {
+func parse(t *testing.T, s string) decimal.Decimal {
 	t.Helper()
 	d, err := decimal.Parse(s)
 	if err != nil {

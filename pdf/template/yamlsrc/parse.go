@@ -143,12 +143,6 @@ func (b *builder) peek() (tok, bool) {
 	return b.toks[b.at], true
 }
 
-// is reports whether the next token is of kind k.
-func (b *builder) is(k token.Type) bool {
-	t, ok := b.peek()
-	return ok && t.kind == k
-}
-
 // node counts a new node.
 func (b *builder) node(k Kind, t tok) *Node {
 	if b.nodes++; b.nodes > b.limits.Nodes && !b.failed {
@@ -476,10 +470,10 @@ func (b *builder) scalar(t tok, count bool) *Node {
 	case token.SingleQuoteType, token.DoubleQuoteType:
 		n.Kind, n.Quoted = String, true
 		end, bad := -1, -1
-		switch {
-		case text[t.off] == '\'':
+		switch text[t.off] {
+		case '\'':
 			end = d.single(t.off)
-		case text[t.off] == '"':
+		case '"':
 			end, bad = d.double(t.off)
 		}
 		switch {

@@ -310,7 +310,7 @@ func hexRune(s string, digits int) (rune, bool) {
 		}
 		v = v<<4 | uint32(c)
 	}
-	return rune(v), true //nolint:gosec // below 1<<28
+	return rune(v), true
 }
 
 // block decodes the block scalar whose header stands at line and column col and
@@ -373,7 +373,7 @@ func (d *scalar) block(line int, header string, parent int) (end, bad int) {
 
 // blockLines appends the lines first..last, the last without its line feed.
 func (d *scalar) blockLines(first, last, indent int, folded bool) {
-	blank, more, any := 0, false, false // since the line before; that line is more indented; there is one
+	blank, more, begun := 0, false, false // since the line before; that line is more indented; there is one
 	for n := first; n <= last; n++ {
 		text := d.src.lineText(n)
 		start := d.src.lines[n-1]
@@ -384,7 +384,7 @@ func (d *scalar) blockLines(first, last, indent int, folded bool) {
 		body := text[indent:]
 		deeper := body[0] == ' ' || body[0] == '\t'
 		switch {
-		case !any:
+		case !begun:
 			if blank > 0 {
 				d.put(start, strings.Repeat("\n", blank))
 			}
@@ -396,6 +396,6 @@ func (d *scalar) blockLines(first, last, indent int, folded bool) {
 			d.put(start-1, " ")
 		}
 		d.add(start+indent, start+len(text))
-		blank, more, any = 0, deeper, true
+		blank, more, begun = 0, deeper, true
 	}
 }
