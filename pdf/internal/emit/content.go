@@ -356,7 +356,7 @@ func (w *words) flush(array bool) {
 		w.array = true
 	}
 	if len(w.codes) > 0 {
-		w.b = cos.AppendString(w.b, w.codes)
+		w.b = cos.AppendLiteral(w.b, w.codes)
 		w.codes = w.codes[:0]
 	}
 }

@@ -1,0 +1,147 @@
+package pdf_test
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/pdftest"
+)
+
+// sampleNames are the samples in a fixed order.
+func sampleNames(t testing.TB) []string {
+	t.Helper()
+	var names []string
+	for n := range samples(t) {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// hashes returns one line per sample: its name and SHA-256, tagged and plain.
+func hashes(t testing.TB) string {
+	t.Helper()
+	e := newEngine(t, pdf.Config{})
+	all := samples(t)
+	var b strings.Builder
+	for _, n := range sampleNames(t) {
+		_, tagged := render(t, e, pdf.RenderOptions{Standards: compliant, Time: frozen, DocumentID: "d"}, all[n])
+		_, plain := render(t, e, pdf.RenderOptions{}, all[n])
+		fmt.Fprintf(&b, "%s %s %s\n", n, hex.EncodeToString(tagged.SHA256[:]), hex.EncodeToString(plain.SHA256[:]))
+	}
+	return b.String()
+}
+
+const childVariable = "PDF_TEST_PRINT_HASHES"
+
+// TestDeterminism: rule 5.11. Two processes and one, two and eight processors
+// give the same bytes.
+func TestDeterminism(t *testing.T) {
+	want := hashes(t)
+	if os.Getenv(childVariable) != "" {
+		fmt.Fprint(os.Stderr, "\nhashes:\n"+want+"end\n")
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, procs := range []string{"1", "2", "8"} {
+		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestDeterminism$")
+		cmd.Env = append(os.Environ(), childVariable+"=1", "GOMAXPROCS="+procs)
+		var out bytes.Buffer
+		cmd.Stderr = &out
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v: %s", err, out.String())
+		}
+		_, got, _ := strings.Cut(out.String(), "hashes:\n")
+		got, _, _ = strings.Cut(got, "end\n")
+		if got != want {
+			t.Errorf("GOMAXPROCS %s:\n%swant\n%s", procs, got, want)
+		}
+	}
+}
+
+// TestResultHash: the hash of the result is that of the bytes written.
+func TestResultHash(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	a, res := render(t, e, pdf.RenderOptions{}, note("X", 3))
+	b, again := render(t, e, pdf.RenderOptions{}, note("X", 3))
+	if !bytes.Equal(a, b) || res.SHA256 != again.SHA256 || !res.Deterministic {
+		t.Error("two renders differ")
+	}
+	if at, err := pdf.CompareBytes(bytes.NewReader(a), bytes.NewReader(b)); at != -1 || err != nil {
+		t.Errorf("%d, %v", at, err)
+	}
+	c, _ := render(t, e, pdf.RenderOptions{DocumentID: "x"}, note("X", 3))
+	if bytes.Equal(a, c) {
+		t.Error("an identifier changes nothing")
+	}
+}
+
+// TestEngineVersion: Result.Engine names what decides the bytes, and the
+// versions it falls back to are those of go.mod.
+func TestEngineVersion(t *testing.T) {
+	_, res := render(t, newEngine(t, pdf.Config{}), pdf.RenderOptions{}, note("X", 1))
+	if !regexp.MustCompile(`^quire-pdf/\d+ go1\.\d+ data/[0-9a-f]{8}( \S+@v\S+)+$`).MatchString(res.Engine) {
+		t.Errorf("engine %q", res.Engine)
+	}
+	root, err := pdftest.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod")) //nolint:gosec // G304: the module's own file
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, version := range pdf.ByteLeaves() {
+		if !strings.Contains(string(mod), path+" "+version+"\n") {
+			t.Errorf("go.mod does not have %s %s", path, version)
+		}
+	}
+	for v, want := range map[string]string{
+		"go1.26.8": "go1.26", "go1.27rc1": "go1.27", "go1.26.0 X:nocoverageredesign": "go1.26", "devel": "devel",
+	} {
+		if got := pdf.GoMinor(v); got != want {
+			t.Errorf("%s: got %s, want %s", v, got, want)
+		}
+	}
+}
+
+// unpack returns the file with every compressed stream but fonts inflated, for
+// tests that look for keys and texts.
+func unpack(t testing.TB, body []byte) string {
+	t.Helper()
+	var out strings.Builder
+	for rest := body; ; {
+		head, after, ok := bytes.Cut(rest, []byte("stream\n"))
+		out.Write(head)
+		if !ok {
+			return out.String()
+		}
+		data, tail, _ := bytes.Cut(after, []byte("\nendstream"))
+		if bytes.Contains(head[max(0, len(head)-200):], []byte("/Length1")) {
+			rest = tail // a font: no test looks for text in it
+			continue
+		}
+		zr, err := zlib.NewReader(bytes.NewReader(data))
+		if err == nil {
+			if plain, err := io.ReadAll(zr); err == nil {
+				data = plain
+			}
+		}
+		out.Write(data)
+		rest = tail
+	}
+}

@@ -1,0 +1,626 @@
+package pdf_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image/color"
+	"io"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/font/liberation"
+	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/standard"
+	"example.com/quire/pdf/template"
+)
+
+// name makes a name of a fixed length from a number, so that two documents
+// differ in nothing but letters, none of which are kerned with each other.
+func name(n int) string {
+	b := make([]byte, 8)
+	for i := range b {
+		b[i] = "ehmnu"[n%5]
+		n /= 5
+	}
+	return string(b)
+}
+
+// codes returns the bytes that show a name in Liberation Sans: fonts keep their
+// glyph ids.
+func codes(t testing.TB, who string) []byte {
+	t.Helper()
+	m, err := liberation.New().Match(liberation.Sans, font.Style{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b []byte
+	for _, r := range who {
+		g := m.Face.GlyphIndex(r)
+		b = append(b, byte(g>>8), byte(g))
+	}
+	return b
+}
+
+// TestIsolation: rule 5.1. Ten thousand pairs of documents that differ in one
+// name of equal length, made one after the other by engines that are shared by
+// concurrent workers, caches and pooled buffers in use: each holds its own name
+// and not the other.
+func TestIsolation(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	pairs := 10_000
+	if testing.Short() {
+		pairs = 500
+	}
+	letters := map[byte][]byte{}
+	for _, c := range []byte("ehmnu") {
+		letters[c] = codes(t, string(c))
+	}
+	shown := func(who string) []byte {
+		var b []byte
+		for i := range len(who) {
+			b = append(b, letters[who[i]]...)
+		}
+		return b
+	}
+	const workers = 4
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(1, uint64(w))) //nolint:gosec // G404: a test wants the same names every time
+			for range pairs / workers {
+				a := random.IntN(390_000)
+				pair := [2]string{name(a), name(a + 1 + random.IntN(600))}
+				for i, who := range pair {
+					var buf bytes.Buffer
+					if _, err := e.Build(t.Context(), &buf, pdf.RenderOptions{}, func(b *layout.Builder) error {
+						b.Title(who).Text("For " + who + ".")
+						return nil
+					}); err != nil {
+						t.Error(err)
+						return
+					}
+					plain := []byte(unpack(t, buf.Bytes()))
+					if !bytes.Contains(plain, shown(who)) || !bytes.Contains(plain, []byte(who)) {
+						t.Errorf("the document of %s does not name it", who)
+					}
+					if bytes.Contains(plain, shown(pair[1-i])) || bytes.Contains(plain, []byte(pair[1-i])) {
+						t.Errorf("the document of %s names %s", who, pair[1-i])
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestIsolationOfText: rule 5.1, by what a reader extracts.
+func TestIsolationOfText(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	for i := range 6 {
+		who := name(i)
+		body, _ := render(t, e, pdf.RenderOptions{}, note(who, 3))
+		got := pdftest.Text(t, pdftest.Write(t, "f.pdf", body))
+		for k := range 6 {
+			if want := k == i; strings.Contains(got, name(k)) != want {
+				t.Errorf("document of %s: contains %s is %v", who, name(k), !want)
+			}
+		}
+	}
+}
+
+// TestCacheOffGivesTheSame: caches hold pure values.
+func TestCacheOffGivesTheSame(t *testing.T) {
+	on, off := newEngine(t, pdf.Config{}), newEngine(t, pdf.Config{Cache: pdf.CacheLimits{Off: true}})
+	for n, f := range samples(t) {
+		for range 2 {
+			a, _ := render(t, on, pdf.RenderOptions{Standards: compliant}, f)
+			b, _ := render(t, off, pdf.RenderOptions{Standards: compliant}, f)
+			if !bytes.Equal(a, b) {
+				t.Errorf("%s differs with the caches off", n)
+			}
+		}
+	}
+}
+
+// TestFailClosed: rule 5.6. What is missing is an error, never a lesser file.
+func TestFailClosed(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	style := func(s layout.Style) func(*layout.Builder) error {
+		return func(b *layout.Builder) error { b.Style(&s).Text("x"); return nil }
+	}
+	for _, c := range []struct {
+		name, code string
+		is         error
+		f          func(*layout.Builder) error
+	}{
+		{"font family", "F403", pdf.ErrFont, style(layout.Style{Family: "Nope"})},
+		{"italic face", "F403", pdf.ErrFont, style(layout.Style{Family: "DejaVu Sans", Italic: true})},
+		{"glyph", "F401", pdf.ErrFont, func(b *layout.Builder) error { b.Text("\u4E00"); return nil }},
+		{"script", "F402", pdf.ErrFont, func(b *layout.Builder) error { b.Text("שלום"); return nil }},
+		{"image", "L307", pdf.ErrLayout, func(b *layout.Builder) error {
+			b.Image(layout.Image{Name: "a.png", Data: []byte("no image"), Alt: "a"})
+			return nil
+		}},
+		{"no image", "L307", pdf.ErrLayout, func(b *layout.Builder) error { b.Image(layout.Image{Name: "a.png", Alt: "a"}); return nil }},
+		{"anchor", "L308", pdf.ErrLayout, func(b *layout.Builder) error { b.Text("x", layout.LinkTo("#nowhere")); return nil }},
+		{"script in a link", "L310", pdf.ErrLayout, func(b *layout.Builder) error { b.Text("x", layout.LinkTo("javascript:alert(1)")); return nil }},
+		{"file link", "L310", pdf.ErrLayout, func(b *layout.Builder) error { b.Text("x", layout.LinkTo("file:///etc/passwd")); return nil }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var buf bytes.Buffer
+			res, err := e.Build(t.Context(), &buf, pdf.RenderOptions{}, c.f)
+			wantCode(t, err, c.code)
+			if !errors.Is(err, c.is) || res != nil {
+				t.Errorf("error %v, result %v", err, res)
+			}
+			if bytes.Contains(buf.Bytes(), []byte("%%EOF")) {
+				t.Error("what was written is a finished file")
+			}
+		})
+	}
+}
+
+// TestPlace: a problem of layout names file, line, column and node path.
+func TestPlace(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	plan, err := e.Compile(t.Context(), "t.yaml", []byte("quire: 1\nname: n\nlang: en\ntitle: T\ndata: {who: string}\nbody:\n  - text: fine\n  - text: \"${who}\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.Render(t.Context(), io.Discard, plan, template.JSON([]byte(`{"who": "x \u4e00 y"}`)), pdf.RenderOptions{})
+	want := `t.yaml:8:5: body[1].text: no glyph for U+4E00 in "一"; tried LiberationSans, DejaVuSans  [F401]`
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// TestClaims: rules 5.7 and 5.15. A standard is claimed where it was asked for
+// and its rules ran clean, and nowhere else.
+func TestClaims(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	for _, ids := range [][]standard.ID{nil, {standard.PDFA4}, {standard.PDFUA2}, compliant} {
+		body, res := render(t, e, pdf.RenderOptions{Standards: ids, DocumentID: "doc-42"}, note("X", 2))
+		for _, c := range []struct {
+			claim string
+			want  bool
+		}{
+			{"<pdfaid:part>4</pdfaid:part>\n<pdfaid:rev>2020</pdfaid:rev>", slices.Contains(ids, standard.PDFA4)},
+			{"<pdfuaid:part>2</pdfuaid:part>\n<pdfuaid:rev>2024</pdfuaid:rev>", slices.Contains(ids, standard.PDFUA2)},
+			{"<xmpMM:DocumentID>doc-42</xmpMM:DocumentID>", true},
+			{"xmp:CreateDate", false}, // no time was given
+		} {
+			if got := bytes.Contains(body, []byte(c.claim)); got != c.want {
+				t.Errorf("claims %v: %q found is %v", ids, c.claim, got)
+			}
+		}
+		if !slices.Equal(res.Standards, ids) {
+			t.Errorf("result says %v of %v", res.Standards, ids)
+		}
+		if !bytes.HasPrefix(body, []byte("%PDF-2.0\n%\xE2\xE3\xCF\xD3\n")) || !bytes.HasSuffix(body, []byte("%%EOF\n")) && !bytes.HasSuffix(body, []byte("%%EOF")) {
+			t.Error("header or end of file")
+		}
+		for _, not := range []string{"/Info", "LZWDecode", "/JavaScript", "/NeedAppearances"} {
+			if bytes.Contains(body, []byte(not)) {
+				t.Errorf("the file names %s", not)
+			}
+		}
+	}
+	timed, _ := render(t, e, pdf.RenderOptions{Time: frozen}, note("X", 2))
+	if !bytes.Contains(timed, []byte("<xmp:CreateDate>2026-01-31T18:30:00+05:30</xmp:CreateDate>")) {
+		t.Error("the date of the options is not in the metadata")
+	}
+}
+
+// TestTextExtracts: rule 5.8, tagged and plain.
+func TestTextExtracts(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	const typed = "₹12 €3 → ﬁ fi caf\u0065\u0301 naïve Ω \U0001D538 A\u00A0B ‘quoted’ — x\u00B2"
+	for _, ids := range [][]standard.ID{nil, compliant} {
+		body, res := render(t, e, pdf.RenderOptions{Standards: ids}, func(b *layout.Builder) error {
+			b.Title("T").Lang("en").Spans([]layout.Span{{Text: typed + " "}, {Text: "Bold words", Bold: true}})
+			return nil
+		})
+		got := strings.Join(strings.Split(pdftest.Text(t, pdftest.Write(t, "f.pdf", body)), "\n"), " ")
+		// pdftotext itself turns a no-break space into a space.
+		if !strings.Contains(got, strings.ReplaceAll(typed, "\u00A0", " ")+" Bold words") {
+			t.Errorf("got %+q", got)
+		}
+		if !slices.ContainsFunc(res.Fonts, func(f pdf.FontUse) bool { return strings.HasSuffix(f.Name, "+LiberationSans-Bold") }) {
+			t.Errorf("no bold font among %v", res.Fonts)
+		}
+	}
+}
+
+// TestBoldIsDrawnBold: rule 5.8. The bold face puts more ink on the page.
+func TestBoldIsDrawnBold(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	ink := func(bold bool) (n int) {
+		t.Helper()
+		body, _ := render(t, e, pdf.RenderOptions{}, func(b *layout.Builder) error {
+			b.Spans([]layout.Span{{Text: strings.Repeat("illumination ", 20), Bold: bold}})
+			return nil
+		})
+		img := pdftest.Raster(t, pdftest.Write(t, "f.pdf", body), 72)[0]
+		for y := range img.Bounds().Dy() {
+			for x := range img.Bounds().Dx() {
+				n += 255 - int(color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y)
+			}
+		}
+		return n
+	}
+	if regular, bold := ink(false), ink(true); bold*10 < regular*13 {
+		t.Errorf("ink: regular %d, bold %d", regular, bold)
+	}
+}
+
+// TestNoTextIsLost: rule 5.10. Words in are words out, each exactly as often,
+// whatever is split: paragraphs, lists, boxes, rows, cells side by side.
+func TestNoTextIsLost(t *testing.T) {
+	n := 0
+	var want []string
+	words := func(k int) string {
+		s := make([]string, k)
+		for i := range s {
+			s[i] = fmt.Sprintf("w%05d", n)
+			n++
+		}
+		want = append(want, s...)
+		return strings.Join(s, " ")
+	}
+	e := newEngine(t, pdf.Config{})
+	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, func(b *layout.Builder) error {
+		b.Title("T").Lang("en").Style(baseStyle)
+		b.Page(layout.Master{Width: layout.MM(105), Height: layout.MM(74), Margins: layout.Same(layout.MM(10))})
+		b.Heading(1, words(40))
+		for range 6 {
+			b.Text(words(120))
+		}
+		b.List(layout.MarkerDisc, words(200), words(3), words(150))
+		b.Add(&layout.Box{Padding: layout.Same(8 * layout.Pt), Border: &layout.Border{Width: layout.Pt}, Nodes: []layout.Node{
+			para(words(100)), &layout.Box{Padding: layout.Same(4 * layout.Pt), Nodes: []layout.Node{para(words(150))}},
+		}})
+		b.Add(&layout.Beside{Gap: 6 * layout.Pt, Cells: [][]layout.Node{{para(words(90))}, {para(words(30)), para(words(60))}}})
+		head := words(2)
+		want = want[:len(want)-2] // repeated on every page: counted below
+		b.Table([]layout.Column{{Head: txt(head)}, {}, {}}, func(tb *layout.Table) {
+			tb.Rows = layout.Rows(
+				layout.Row{Cells: []layout.Cell{{Spans: txt(words(200))}, {Spans: txt(words(3)), VAlign: layout.VAlignMiddle}, {Nodes: []layout.Node{para(words(40)), para(words(80))}}}},
+				layout.Row{Cells: []layout.Cell{{Spans: txt(words(180)), Rowspan: 3}, {Spans: txt(words(60))}, {Spans: txt(words(70))}}},
+				layout.Row{Cells: []layout.Cell{{Spans: txt(words(60)), Colspan: 2}}},
+				layout.Row{Cells: []layout.Cell{{Spans: txt(words(30))}, {Spans: txt(words(9)), Rowspan: 1}}},
+			)
+		})
+		b.Add(&layout.Box{Nodes: []layout.Node{&layout.Table{Columns: []layout.Column{{}, {}}, HeadOnce: true, Rows: layout.Rows(
+			layout.Row{Cells: []layout.Cell{{Spans: txt(words(100))}, {Spans: txt(words(10))}}},
+			layout.Row{Cells: []layout.Cell{{Spans: txt(words(100))}, {Spans: txt(words(10))}}},
+		)}}})
+		return nil
+	})
+	if res.Pages < 15 {
+		t.Errorf("only %d pages: little was split", res.Pages)
+	}
+	count := map[string]int{}
+	for _, w := range pdftest.Words(t, pdftest.Write(t, "f.pdf", body)) {
+		count[w]++
+	}
+	for _, w := range want {
+		if count[w] != 1 {
+			t.Errorf("%s comes %d times", w, count[w])
+		}
+		delete(count, w)
+	}
+	for w, k := range count {
+		if w != "•" && k < 2 {
+			t.Errorf("%q comes %d times, it was to repeat", w, k)
+		}
+	}
+}
+
+// TestTooLargeIsNamed: rule 5.10. What cannot be split and fits no page is an
+// error that names it.
+func TestTooLargeIsNamed(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	src := &layout.Source{File: "t.yaml", Line: 7, Col: 3, Path: "body[1]"}
+	long := strings.Repeat("word ", 3000)
+	for n, c := range map[string]struct {
+		node layout.Node
+		want string
+	}{
+		"image":         {&layout.Image{Block: layout.Block{Src: src}, Data: picture(t, false), Decorative: true, Width: layout.MM(100), Height: layout.MM(300), Fit: layout.FitStretch}, "the image"},
+		"keep-together": {&layout.Text{Block: layout.Block{Src: src, KeepTogether: true}, Spans: txt(long)}, "kept together"},
+		"row": {&layout.Table{Block: layout.Block{Src: src}, Columns: []layout.Column{{}}, Rows: layout.Rows(
+			layout.Row{Src: src, Keep: true, Cells: []layout.Cell{{Spans: txt(long)}}})}, "the row"},
+	} {
+		t.Run(n, func(t *testing.T) {
+			_, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *layout.Builder) error {
+				b.Text("before").Add(c.node)
+				return nil
+			})
+			d := diagnosticsOf(err)
+			if len(d) != 1 || d[0].Code != "L301" || d[0].Line != 7 || d[0].Path != "body[1]" || !strings.Contains(d[0].Message, c.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestHFTSize: rule 5.12. 2,000 tagged rows in 75 pages or so.
+func TestHFTSize(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, note("High Frequency", 2000))
+	const bound = 2_290_000 / 4
+	if len(body) > bound {
+		t.Errorf("%d bytes on %d pages, want at most %d", len(body), res.Pages, bound)
+	}
+}
+
+// TestHeaderRepeat: the head of a table is on every page it goes over, in the
+// structure tree once.
+func TestHeaderRepeat(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, note("X", 120))
+	file := pdftest.Write(t, "f.pdf", body)
+	pages := strings.Split(strings.TrimSuffix(pdftest.Text(t, file), "\f"), "\f")
+	if len(pages) != res.Pages || res.Pages < 3 {
+		t.Fatalf("%d pages of text, %d in all", len(pages), res.Pages)
+	}
+	for i, p := range pages {
+		if !strings.Contains(p, "Quantity") {
+			t.Errorf("page %d has no table head", i+1)
+		}
+		if want := fmt.Sprintf("Page %d of %d", i+1, res.Pages); !strings.Contains(p, want) {
+			t.Errorf("page %d does not say %q", i+1, want)
+		}
+		if strings.Contains(p, "continued") != (i > 0) {
+			t.Errorf("page %d: header of the first page or of the others", i+1)
+		}
+	}
+	if n := strings.Count(pdftest.StructText(t, file), `"Quantity"`); n != 1 {
+		t.Errorf("the head is %d times in the tree", n)
+	}
+}
+
+// TestInternalMarkersPrintAsThemselves: rule 5.23. Nothing is found by searching
+// bytes, so no text can be taken for a mark of ours.
+func TestInternalMarkersPrintAsThemselves(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	odd := []string{"${pages()}", "{{pages}}", "%%EOF", "endstream", "(x)Tj", "BT", "/Artifact", "\\)", "<</MCID", "0000000000"}
+	body, _ := render(t, e, pdf.RenderOptions{}, func(b *layout.Builder) error {
+		b.Footer(pageOf())
+		for _, s := range odd {
+			b.Text(s)
+		}
+		return nil
+	})
+	got := pdftest.Words(t, pdftest.Write(t, "f.pdf", body))
+	for _, s := range odd {
+		if !slices.Contains(got, s) {
+			t.Errorf("%q is not among %q", s, got)
+		}
+	}
+	if !strings.Contains(strings.Join(got, " "), "Page 1 of 1") {
+		t.Error("no page number")
+	}
+}
+
+// TestLinksAndOutline: rules 5.16 and 5.17.
+func TestLinksAndOutline(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	body, _ := render(t, e, pdf.RenderOptions{Standards: compliant}, note("X", 1))
+	plain := unpack(t, body)
+	for _, want := range []string{
+		"/URI(https://example.com/terms)", "/URI(https://example.com/x?y=1&z=%C3%BC)", "/Title(Trades)",
+		"/SD[", "/S/Aside", "/Tabs/S", "/Lang(en-IN)", "/DisplayDocTitle true", "http://iso.org/pdf2/ssn",
+		"/Scope/Column", "/Scope/Row", "/Type/OBJR",
+	} {
+		if !strings.Contains(plain, want) {
+			t.Errorf("no %s in the file", want)
+		}
+	}
+	// One Document, no H, no Note; every Link annotation belongs to an element.
+	if n := strings.Count(plain, "/S/Document/"); n != 1 {
+		t.Errorf("%d Document elements", n)
+	}
+	if regexp.MustCompile(`/S/(H|Note)[/ ]`).MatchString(plain) {
+		t.Error("an H or Note element")
+	}
+	if a, b := strings.Count(plain, "/Subtype/Link"), strings.Count(plain, "/StructParent "); a != b || a < 4 {
+		t.Errorf("%d links, %d with an element", a, b)
+	}
+	untagged, _ := render(t, e, pdf.RenderOptions{}, note("X", 1))
+	if s := unpack(t, untagged); strings.Contains(s, "/SD[") || strings.Contains(s, "StructElem") || strings.Contains(s, "BDC") {
+		t.Error("a plain document has structure")
+	}
+}
+
+// TestRegularTables: rule 5.18.
+func TestRegularTables(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	cell := func(col, row int) layout.Cell { return layout.Cell{Colspan: col, Rowspan: row, Spans: txt("x")} }
+	row := func(c ...layout.Cell) layout.Row { return layout.Row{Cells: c} }
+	for n, rows := range map[string][]layout.Row{
+		"too few cells":       {row(cell(1, 1))},
+		"too many cells":      {row(cell(1, 1), cell(1, 1), cell(1, 1))},
+		"span too wide":       {row(cell(3, 1))},
+		"overlap":             {row(cell(1, 1), cell(1, 2)), row(cell(2, 1))},
+		"span over the end":   {row(cell(1, 2), cell(1, 1))},
+		"too many below span": {row(cell(1, 2), cell(1, 1)), row(cell(1, 1), cell(1, 1))},
+	} {
+		t.Run(n, func(t *testing.T) {
+			_, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *layout.Builder) error {
+				b.Table([]layout.Column{{}, {}}, func(tb *layout.Table) { tb.Rows = layout.Rows(rows...) })
+				return nil
+			})
+			wantCode(t, err, "L303")
+		})
+	}
+}
+
+// TestLimits: the limits of a render are typed errors.
+func TestLimits(t *testing.T) {
+	e := newEngine(t, pdf.Config{Limits: pdf.Limits{Pages: 3}})
+	_, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, note("X", 400))
+	var le *pdf.LimitError
+	if !errors.As(err, &le) || le.Name != "Pages" || !errors.Is(err, pdf.ErrLimit) {
+		t.Errorf("pages: %v", err)
+	}
+	if _, err = e.Build(t.Context(), io.Discard, pdf.RenderOptions{Limits: &pdf.Limits{Pages: 4}}, note("X", 1)); !errors.Is(err, pdf.ErrLimit) {
+		t.Errorf("a render raises the engine's limit: %v", err)
+	}
+	_, err = e.Build(t.Context(), io.Discard, pdf.RenderOptions{Limits: &pdf.Limits{OutputBytes: 5000}}, note("X", 40))
+	if !errors.As(err, &le) || le.Name != "OutputBytes" {
+		t.Errorf("output: %v", err)
+	}
+	_, err = e.Build(t.Context(), io.Discard, pdf.RenderOptions{Limits: &pdf.Limits{BoxDepth: 5}}, func(b *layout.Builder) error {
+		var n layout.Node = para("x")
+		for range 10 {
+			n = &layout.Box{Nodes: []layout.Node{n}}
+		}
+		b.Add(n)
+		return nil
+	})
+	if !errors.As(err, &le) || le.Name != "BoxDepth" {
+		t.Errorf("depth: %v", err)
+	}
+	_, err = e.Build(t.Context(), io.Discard, pdf.RenderOptions{Limits: &pdf.Limits{ImagePixels: 100}}, func(b *layout.Builder) error {
+		b.Image(layout.Image{Data: picture(t, true), Alt: "x"})
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "ImagePixels") {
+		t.Errorf("pixels: %v", err)
+	}
+}
+
+// failing is a writer that fails after n bytes.
+type failing struct{ n int }
+
+var errDisk = errors.New("disk full")
+
+func (w *failing) Write(p []byte) (int, error) {
+	if w.n -= len(p); w.n < 0 {
+		return 0, errDisk
+	}
+	return len(p), nil
+}
+
+// TestWriteErrorStops: rule 5.33. A failing writer ends the render: no further
+// row is asked for, and no goroutine stays.
+func TestWriteErrorStops(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	e := newEngine(t, pdf.Config{})
+	asked := 0
+	_, err := e.Build(t.Context(), &failing{100_000}, pdf.RenderOptions{}, func(b *layout.Builder) error {
+		b.Table([]layout.Column{{}}, func(tb *layout.Table) {
+			tb.Rows = func(yield func(layout.Row, error) bool) {
+				for asked = 1; asked < 1_000_000; asked++ {
+					if !yield(layout.Row{Cells: []layout.Cell{{Spans: txt("row " + strconv.Itoa(asked*7919))}}}, nil) {
+						return
+					}
+				}
+			}
+		})
+		return nil
+	})
+	if !errors.Is(err, errDisk) {
+		t.Errorf("got %v", err)
+	}
+	if asked > 200_000 {
+		t.Errorf("%d rows were asked for", asked)
+	}
+}
+
+// TestCancel: rule 5.33. After cancellation no further row and no block is
+// begun.
+func TestCancel(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	e := newEngine(t, pdf.Config{})
+	for _, inTable := range []bool{true, false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		asked := 0
+		_, err := e.Build(ctx, io.Discard, pdf.RenderOptions{}, func(b *layout.Builder) error {
+			if !inTable {
+				cancel()
+				b.Text("x")
+				return nil
+			}
+			b.Table([]layout.Column{{}}, func(tb *layout.Table) {
+				tb.Rows = func(yield func(layout.Row, error) bool) {
+					for asked = 1; ; asked++ {
+						if asked == 100 {
+							cancel()
+						}
+						if !yield(layout.Row{Cells: []layout.Cell{{Spans: txt("x")}}}, nil) {
+							return
+						}
+					}
+				}
+			})
+			return nil
+		})
+		cancel()
+		if !errors.Is(err, context.Canceled) || asked > 101 {
+			t.Errorf("error %v after %d rows", err, asked)
+		}
+	}
+}
+
+// TestRowErrorIsPassedOn: what the source of the rows says is what the caller
+// gets.
+func TestRowErrorIsPassedOn(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	want := errors.New("row 3 is gone")
+	for _, w := range []layout.Width{layout.Fr(1), layout.Auto()} {
+		_, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *layout.Builder) error {
+			b.Table([]layout.Column{{Width: w}}, func(tb *layout.Table) {
+				tb.Rows = func(yield func(layout.Row, error) bool) { yield(layout.Row{}, want) }
+			})
+			return nil
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(*layout.Builder) error { return want }); !errors.Is(err, want) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCompareBytes(t *testing.T) {
+	big := strings.Repeat("x", 70_000)
+	for _, c := range []struct {
+		a, b string
+		want int64
+	}{
+		{"", "", -1}, {"abc", "abc", -1}, {"abc", "abd", 2}, {"abc", "ab", 2}, {"", "a", 0},
+		{big, big, -1}, {big, big + "y", 70_000}, {big + "a", big + "b", 70_000},
+		{strings.Repeat("x", 32<<10), strings.Repeat("x", 32<<10) + "y", 32 << 10},
+	} {
+		got, err := pdf.CompareBytes(strings.NewReader(c.a), strings.NewReader(c.b))
+		if err != nil || got != c.want {
+			t.Errorf("%d and %d bytes: got %d, %v; want %d", len(c.a), len(c.b), got, err, c.want)
+		}
+	}
+	bad := io.MultiReader(strings.NewReader("ab"), badReader{})
+	if _, err := pdf.CompareBytes(bad, strings.NewReader("abc")); !errors.Is(err, errDisk) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := pdf.CompareBytes(strings.NewReader("abc"), io.MultiReader(strings.NewReader("ab"), badReader{})); !errors.Is(err, errDisk) {
+		t.Errorf("got %v", err)
+	}
+}
+
+type badReader struct{}
+
+func (badReader) Read([]byte) (int, error) { return 0, errDisk }
