@@ -145,13 +145,16 @@ func (e *RequestError) Error() string {
 
 // LimitError says that something is larger than it may be.
 type LimitError struct {
-	Name  string // what is limited, such as "data bytes"
-	Limit int64
+	Name  string  // what is limited, such as "data bytes"
+	Limit int64   // 0: At.Message says it
 	Got   int64   // 0: unknown, because reading stopped at the limit
 	At    Problem // where it was passed; the zero value when that says nothing
 }
 
 func (e *LimitError) Error() string {
+	if e.Limit == 0 && e.At.Message != "" {
+		return "limit " + e.At.String()
+	}
 	s := fmt.Sprintf("limit %s: at most %d", e.Name, e.Limit)
 	if e.Got > 0 {
 		s += fmt.Sprintf(", got %d", e.Got)

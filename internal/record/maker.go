@@ -290,7 +290,13 @@ func (m *Maker) template(ctx context.Context, r Request) (*Template, error) {
 	return m.p.Templates.Template(ctx, r.Space, r.Template)
 }
 
+// maxSources bounds the sources of one document.
+const maxSources = 64
+
 func (m *Maker) collect(ctx context.Context, space Space, calls []SourceCall) ([]Collected, error) {
+	if len(calls) > maxSources {
+		return nil, &LimitError{Name: "sources", Limit: maxSources, Got: int64(len(calls))}
+	}
 	seen := make(map[string]bool, len(calls))
 	for _, c := range calls {
 		if err := CheckKey("sources", c.Key); err != nil {
@@ -336,6 +342,9 @@ func (j *job) locate(wrong *DataError) {
 		data = nil // there was none
 	}
 	one := func(p *Problem, place bool) {
+		if p.Path == "" {
+			return // not of a value in the data: it keeps its place in the template
+		}
 		p.File, p.Line, p.Column = "", 0, 0
 		for _, c := range j.collected {
 			if _, ok := cutName(p.Path, c.Key); ok {

@@ -248,6 +248,7 @@ func TestFailedMakesLeaveNothing(t *testing.T) {
 		"key":                 {record.Request{Template: "note", Sources: []record.SourceCall{{Key: "a-b", Source: "api"}}}, "want an identifier"},
 		"long key":            {record.Request{Template: "note", Sources: []record.SourceCall{{Key: strings.Repeat("k", 65), Source: "api"}}}, "want an identifier"},
 		"key twice":           {record.Request{Template: "note", Sources: []record.SourceCall{{Key: "a", Source: "api"}, {Key: "a", Source: "api"}}}, "key a twice"},
+		"many sources":        {record.Request{Template: "note", Sources: make([]record.SourceCall, 65)}, "limit sources: at most 64, got 65"},
 		"key taken by data":   {record.Request{Template: "note", Data: []byte("{\n \"a\":1}"), Sources: []record.SourceCall{{Key: "a", Source: "api"}}}, "data line 2, column 6: a: the key is taken"},
 		"required source":     {record.Request{Template: "note", Sources: []record.SourceCall{{Key: "a", Source: "vital"}}}, "source vital (a): no answer within 2s"},
 		"required, no JSON":   {record.Request{Template: "note", Sources: []record.SourceCall{{Key: "a", Source: "babble"}}}, "source babble (a): the answer cannot be frozen: data line 1, column 1: want a value, got '<'"},

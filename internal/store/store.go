@@ -15,6 +15,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -171,7 +172,7 @@ func known(err error) error {
 
 // transact runs f between BEGIN IMMEDIATE and COMMIT on the writing connection.
 // database/sql's own transactions count as over when their COMMIT failed, while
-// SQLite keeps such a one open (a full disk), and the only connection would
+// SQLite may keep such a one open, and then the only connection would
 // never write again: here a failed COMMIT is rolled back like a failed f.
 func (s *Store) transact(ctx context.Context, f func(ctx context.Context, tx *sql.Conn) error) (err error) {
 	if s.write == nil {
@@ -194,7 +195,9 @@ func (s *Store) transact(ctx context.Context, f func(ctx context.Context, tx *sq
 		}
 	}
 	if _, rollback := conn.ExecContext(sure, "ROLLBACK"); rollback != nil && !strings.Contains(rollback.Error(), "no transaction is active") {
-		err = errors.Join(err, rollback)
+		// A connection that may still be inside its transaction is not used again.
+		discard := conn.Raw(func(any) error { return driver.ErrBadConn })
+		err = errors.Join(err, rollback, discard)
 	}
 	return known(err)
 }

@@ -1,0 +1,210 @@
+// Package render adapts the document engine to package record: templates with
+// their files become plans, plans and frozen data become files, and the
+// engine's diagnostics become the errors of package record.
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"example.com/quire/internal/record"
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/standard"
+	"example.com/quire/pdf/template"
+)
+
+// Config configures a Renderer. The zero value is usable.
+type Config struct {
+	// Limits bounds templates, data and documents; zero fields are the engine's
+	// defaults.
+	Limits pdf.Limits
+	// CacheBytes bounds what is kept of compiled templates, and as much again of
+	// fonts and words in the engine: 0 = 64 MiB, -1 = nothing is kept.
+	CacheBytes int64
+}
+
+// Renderer renders with the document engine. It is safe for concurrent use. It
+// fills record.Renderer.
+type Renderer struct {
+	engine  *pdf.Engine
+	limits  pdf.Limits
+	version string
+	plans   *plans
+}
+
+// New returns a Renderer.
+func New(c Config) (*Renderer, error) {
+	if c.CacheBytes == 0 {
+		c.CacheBytes = 64 << 20
+	}
+	engine, err := pdf.New(pdf.Config{Limits: c.Limits, Cache: pdf.CacheLimits{Bytes: c.CacheBytes, Off: c.CacheBytes < 0}})
+	if err != nil {
+		return nil, fmt.Errorf("render: %w", err)
+	}
+	// What names the engine comes with each document; an empty one is quickly made.
+	empty, err := engine.Build(context.Background(), io.Discard, pdf.RenderOptions{}, func(*layout.Builder) error { return nil })
+	if err != nil {
+		return nil, fmt.Errorf("render: %w", err)
+	}
+	return &Renderer{engine: engine, limits: c.Limits, version: empty.Engine, plans: newPlans(c.CacheBytes)}, nil
+}
+
+// Engine implements record.Renderer.
+func (r *Renderer) Engine() string { return r.version }
+
+// Check implements record.Renderer.
+func (r *Renderer) Check(ctx context.Context, t *record.Template) error {
+	_, err := r.plan(ctx, t)
+	return err
+}
+
+// dataName marks places in the frozen data, which nobody sent.
+const dataName = "frozen data"
+
+// Render implements record.Renderer.
+func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering) (*record.Rendered, error) {
+	o := pdf.RenderOptions{Time: in.Time}
+	if !in.Document.IsZero() {
+		o.DocumentID = "sha256:" + in.Document.String()
+	}
+	for i, name := range in.Options.Standards {
+		id, err := standard.Parse(name)
+		if err != nil {
+			return nil, &record.RequestError{
+				Field: fmt.Sprintf("options.standards[%d]", i), Got: fmt.Sprintf("%q", name),
+				Want: fmt.Sprintf("one of %q", standard.Names()), Nearest: record.Nearest(name, standard.Names()),
+			}
+		}
+		o.Standards = append(o.Standards, id)
+	}
+	plan, err := r.plan(ctx, in.Template)
+	if err != nil {
+		return nil, err
+	}
+	res, err := r.engine.Render(ctx, w, plan, template.NamedJSON(dataName, in.Data), o)
+	if err != nil {
+		return nil, translate(err)
+	}
+	out := &record.Rendered{Pages: res.Pages, Size: res.Size, Engine: res.Engine}
+	for _, d := range res.Warnings {
+		out.Warnings = append(out.Warnings, problem(d))
+	}
+	return out, nil
+}
+
+// plan returns the compiled template, kept by the hash of all that it is made of.
+func (r *Renderer) plan(ctx context.Context, t *record.Template) (*template.Plan, error) {
+	key := t.Ref().Hash
+	if p := r.plans.get(key); p != nil {
+		return p, nil
+	}
+	p, err := template.Compile(ctx, t.Files[t.Main], template.Options{File: t.Main, Files: files(t.Files), Limits: r.limits})
+	if err != nil {
+		return nil, translate(err)
+	}
+	r.plans.put(key, p, cost(t))
+	return p, nil
+}
+
+// planFactor is what a plan takes up for each byte of its source, about.
+const planFactor = 16
+
+func cost(t *record.Template) int64 {
+	n := int64(len(t.Files[t.Main])) * (planFactor - 1)
+	for b := range maps.Values(t.Files) {
+		n += int64(len(b))
+	}
+	return n
+}
+
+// Load reads a template and the files that it names from fsys, of which main is
+// the file to compile. What else is there is not part of the template. Errors
+// are those of Check, and fs.ErrNotExist for main.
+func (r *Renderer) Load(ctx context.Context, fsys fs.FS, name, main string) (*record.Template, error) {
+	src, err := fs.ReadFile(fsys, main)
+	if err != nil {
+		return nil, fmt.Errorf("template %s: %w", name, err)
+	}
+	p, err := template.Compile(ctx, src, template.Options{File: main, Files: fsys, Limits: r.limits})
+	if err != nil {
+		return nil, translate(err)
+	}
+	all := map[string][]byte{main: src}
+	for _, file := range p.Files() {
+		if all[file], err = fs.ReadFile(fsys, file); err != nil {
+			return nil, fmt.Errorf("template %s: %w", name, err)
+		}
+	}
+	return record.NewTemplate(name, main, all)
+}
+
+// translate turns the engine's errors into those of package record.
+func translate(err error) error {
+	if over, ok := errors.AsType[*diag.LimitError](err); ok {
+		return &record.LimitError{Name: over.Name, Limit: over.Limit, Got: over.Value, At: record.Problem{Node: over.Place}}
+	}
+	wrong, ok := errors.AsType[*diag.DiagnosticError](err)
+	if !ok {
+		return err
+	}
+	var data, other []record.Problem
+	for _, d := range wrong.Diagnostics {
+		if d.Severity != diag.SeverityError {
+			continue
+		}
+		p := problem(d)
+		switch {
+		case len(d.Code) > 0 && d.Code[0] == 'X':
+			return &record.LimitError{Name: d.Code, At: p}
+		case ofData(d):
+			data = append(data, p)
+		default:
+			other = append(other, p)
+		}
+	}
+	if len(other) > 0 || len(data) == 0 {
+		all := slices.Concat(other, data)
+		if len(all) == 0 {
+			return err
+		}
+		return &record.TemplateError{Problem: all[0], More: all[1:]}
+	}
+	return &record.DataError{Problem: data[0], More: data[1:]}
+}
+
+func ofData(d diag.Diagnostic) bool { return len(d.Code) > 0 && d.Code[0] == 'D' }
+
+// problem turns a diagnostic into a problem. The place of one about a value in
+// the data is that value's path: record knows where it stands in the text as
+// sent. Where the template uses the value goes into the message.
+func problem(d diag.Diagnostic) record.Problem {
+	p := record.Problem{
+		Code: d.Code, File: d.File, Line: d.Line, Column: d.Col, Node: d.Path,
+		Message: d.Message, Suggestion: d.Suggestion, Clause: d.Clause,
+	}
+	if d.Page > 0 {
+		p.Message += fmt.Sprintf(" (page %d)", d.Page)
+	}
+	switch {
+	case !ofData(d):
+		if d.DataPath != "" {
+			p.Message += " (data " + d.DataPath + ")"
+		}
+	case d.File == dataName:
+		p.File, p.Line, p.Column, p.Path = "", 0, 0, d.DataPath
+	case d.DataPath != "":
+		p.Path, p.Node = d.DataPath, ""
+		if d.Line > 0 {
+			p.Message += fmt.Sprintf(" (used at %s:%d:%d)", d.File, d.Line, d.Col)
+		}
+		p.File, p.Line, p.Column = "", 0, 0
+	}
+	return p
+}
