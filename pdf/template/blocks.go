@@ -216,8 +216,9 @@ func (c *compiler) commonKeys(b *blockSource) {
 	}
 	if v := o.get("anchor"); v != nil {
 		b.block.Anchor, _ = c.word(v, o.at("anchor"))
+		c.anchors = append(c.anchors, b.block.Anchor)
 		if c.loops > 0 {
-			c.bad(v, o.at("anchor"), codeWrong, "", "an anchor in a loop would be there many times")
+			c.bad(v, o.at("anchor"), codeWrong, "", "an anchor in a loop or a component would be there many times")
 		}
 	}
 	if v := o.get("link"); v != nil {

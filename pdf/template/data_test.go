@@ -168,6 +168,7 @@ func TestBudgets(t *testing.T) {
 		"nested loops":     {`body: [{for: "x in 1..50000", do: [{for: "y in 1..50000", do: [{if: x == y, do: [{text: a}]}]}]}]`, "[X31"},
 		"deep components":  {doubling + "body: [{use: c30}]", "[X310]"},
 		"box full of text": {`body: [{box: {do: [{for: "x in 1..99999", do: [{for: "y in 1..99999", do: [{text: a}]}]}]}}]`, "[X312]"},
+		"long texts":       {`body: [{box: {do: [{for: "x in 1..9999", do: [{text: "${'` + strings.Repeat("y", 4000) + `' + ''}"}]}]}}]`, "[X312]"},
 		"rows":             {`body: [{table: {columns: [{head: A}], rows: {for: "x in 1..99999", cells: [{do: [{for: "y in 1..99999", do: [{rule: }]}]}]}}}]`, "[X31"},
 	} {
 		t.Run(name, func(t *testing.T) {

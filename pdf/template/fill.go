@@ -38,8 +38,26 @@ func (b *batch) finish() {
 	b.buf, b.fixes = b.buf[:0], b.fixes[:0]
 }
 
-// parts appends the text of parts to the batch.
+// parts appends the text of parts to the batch. What a block that waits in
+// memory holds is bounded with it.
 func (r *render) parts(parts []part) error {
+	before := len(r.batch.buf)
+	if err := r.appendParts(parts); err != nil {
+		return err
+	}
+	r.held += int64(len(r.batch.buf) - before)
+	if r.held <= r.most {
+		return nil
+	}
+	for _, p := range parts {
+		if p.at != nil {
+			return r.fault(&exprlang.Error{Code: exprlang.CodeMemory, Message: "the blocks take too much memory"}, p.at)
+		}
+	}
+	return r.limit(nil, exprlang.CodeMemory, "the blocks take too much memory")
+}
+
+func (r *render) appendParts(parts []part) error {
 	for _, p := range parts {
 		if p.prog == nil {
 			r.batch.buf = append(r.batch.buf, p.lit...)

@@ -413,6 +413,9 @@ func (c *compiler) linkText(n *yamlsrc.Node, path string, from, to int) *plainTe
 		if s, known := t.known(); known && !reLink.MatchString(s) {
 			line, col := n.Pos(from)
 			c.at(line, col, path, codeWrong, linkHint, "%s is no link", quoted(s))
+		} else if known && s[0] == '#' {
+			line, col := n.Pos(from)
+			c.jumps = append(c.jumps, jump{s[1:], line, col, path})
 		}
 	}
 	if len(t.parts) == 0 {

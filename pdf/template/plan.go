@@ -104,7 +104,26 @@ type compiler struct {
 
 	images  map[string][]byte
 	running bool // inside a header or footer
-	loops   int  // loops around the block
+	loops   int  // loops around the block, a component counts as one
+
+	anchors []string
+	jumps   []jump // links to anchors, checked when all anchors are known
+}
+
+// jump is a link to an anchor.
+type jump struct {
+	anchor    string
+	line, col int
+	path      string
+}
+
+// land checks that each link to an anchor has one.
+func (c *compiler) land() {
+	for _, j := range c.jumps {
+		if !slices.Contains(c.anchors, j.anchor) {
+			c.at(j.line, j.col, j.path, codeName, exprlang.Nearest(j.anchor, c.anchors), "no anchor %q", j.anchor)
+		}
+	}
 }
 
 // Compile reads a template. The error is a *diag.DiagnosticError with every
@@ -207,6 +226,7 @@ func (c *compiler) document(root *yamlsrc.Node) {
 	if v := o.need("body"); v != nil {
 		c.plan.body = c.blocks(v, "body")
 	}
+	c.land()
 	o.later(laterKeys...)
 	o.done()
 	slices.Sort(c.plan.files)

@@ -74,7 +74,7 @@ func Compile(src string, scope Scope, o Options) (*Program, []Problem) {
 	}
 	return &Program{
 		Type: e.typ, Path: e.path, UsesTime: c.usesTime, Desc: e.desc,
-		lit: e.lit != nil, lets: c.maxLets, eval: e.eval, write: e.write,
+		lets: c.maxLets, eval: e.eval, write: e.write,
 	}, nil
 }
 

@@ -293,7 +293,7 @@ func TestProblems(t *testing.T) {
 		{"money(n)", "[T109 1 money takes 2 arguments, got 1]"},
 		{"number(n, 1, 2)", "[T109 1 number takes 1 to 2 arguments, got 3]"},
 		{"name.trim()", "[T109 6 values have no methods]"},
-		{"price | money('euro')", `[D207 15 "euro" is no ISO 4217 currency code; write three capital letters, as in money('EUR')]`},
+		{"price | money('euro')", `[T107 15 "euro" is no ISO 4217 currency code; write three capital letters, as in money('EUR')]`},
 		{"name | money('EUR')", "[T107 1 money wants a number, got string]"},
 		{"n | number(price)", "[T107 12 number wants a count of fraction digits from 0 to 30]"},
 		{"n | number(-1)", "[T107 12 number wants a count of fraction digits from 0 to 30]"},

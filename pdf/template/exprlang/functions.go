@@ -133,7 +133,7 @@ func (c *checker) money(n *ast.CallNode) *expr {
 		return c.invalid(n)
 	}
 	if code.lit != nil && !locale.ValidCurrency(code.lit.str) {
-		return c.bad(n.Arguments[1], CodeValue, "write three capital letters, as in money('EUR')", "%q is no ISO 4217 currency code", code.lit.str)
+		return c.bad(n.Arguments[1], CodeType, "write three capital letters, as in money('EUR')", "%q is no ISO 4217 currency code", code.lit.str)
 	}
 	l := c.o.Locale
 	return c.format(n, e, func(m *Machine, dst []byte, v Value) ([]byte, error) {

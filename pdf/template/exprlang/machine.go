@@ -68,7 +68,7 @@ func (m *Machine) step(off int) error {
 	return nil
 }
 
-// Take takes n bytes from the memory budget.
+// take takes n bytes from the memory budget.
 func (m *Machine) take(off, n int) error {
 	if m.Memory -= int64(n); m.Memory < 0 {
 		return fail(off, CodeMemory, "the expressions take too much memory")
@@ -96,16 +96,12 @@ type Program struct {
 	// Desc names the value in messages: trades[], note.number. It may be empty.
 	Desc string
 
-	lit   bool
 	lets  int
 	eval  evalFunc
 	write func(m *Machine, dst []byte) ([]byte, error)
 }
 
 type evalFunc func(m *Machine) (Value, error)
-
-// Literal reports whether the value is known without data.
-func (p *Program) Literal() bool { return p.lit }
 
 // Eval computes the value. Errors are of type *Error.
 func (p *Program) Eval(m *Machine) (Value, error) {
