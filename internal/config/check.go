@@ -104,6 +104,9 @@ func (c *Config) checkSource(k *checker, name string, lookup func(string) (strin
 	if !nameForm.MatchString(name) {
 		k.fail(at, "a source's name has a-z, 0-9, dot, dash and underscore")
 	}
+	if !nameForm.MatchString(s.Space) {
+		k.fail(at+".space", "want a name of a-z, 0-9, dot, dash and underscore, got %q", s.Space)
+	}
 	u, err := url.Parse(parameterForm.ReplaceAllString(s.URL, "x"))
 	switch {
 	case s.URL == "":
@@ -184,6 +187,9 @@ func (c *Config) checkReport(k *checker, name string) {
 		if !ok {
 			k.fail(at+".source", "no source %q%s", use.Source, didYouMean(use.Source, slices.Collect(maps.Keys(c.Sources))))
 			continue
+		}
+		if s.Space != r.Space {
+			k.fail(at+".source", "source %s belongs to space %s, the report to %s", use.Source, s.Space, r.Space)
 		}
 		for _, p := range slices.Sorted(maps.Keys(s.Parameters)) {
 			if _, ok := use.With[p]; !ok {

@@ -67,14 +67,15 @@ type Token struct {
 
 // Source is a named origin of data. Requests pick a name and parameters, never a URL.
 type Source struct {
+	Space      string            `yaml:"space"`      // default local
 	URL        string            `yaml:"url"`        // {name} is replaced by the escaped parameter
 	Parameters map[string]string `yaml:"parameters"` // name -> string | integer
 	Headers    map[string]Header `yaml:"headers"`
-	Allow      []string          `yaml:"allow"`    // address prefixes beyond the public ones, e.g. 10.1.0.0/16
-	Ports      []uint16          `yaml:"ports"`    // beyond 80 and 443
-	Timeout    Duration          `yaml:"timeout"`  // the whole call with its retries; default 30s
-	Attempts   int               `yaml:"attempts"` // default 3
-	MaxBytes   Size              `yaml:"max-bytes"`
+	Allow      []string          `yaml:"allow"`     // address prefixes beyond the public ones, e.g. 10.1.0.0/16
+	Timeout    Duration          `yaml:"timeout"`   // the whole call with its retries; default 30s
+	Attempts   int               `yaml:"attempts"`  // default 3
+	MaxBytes   Size              `yaml:"max-bytes"` // of the answer; default 8MiB
+	Required   bool              `yaml:"required"`  // a failure fails the document instead of being data in it
 }
 
 // Header is a request header's value: a literal, or the name of an environment variable.
@@ -104,9 +105,8 @@ type Report struct {
 
 // SourceUse puts what a source gives under a key of the template's data.
 type SourceUse struct {
-	Source   string            `yaml:"source"`
-	With     map[string]string `yaml:"with"`
-	Required bool              `yaml:"required"` // a failure fails the document instead of being data in it
+	Source string            `yaml:"source"`
+	With   map[string]string `yaml:"with"`
 }
 
 // Limits bound what a request may cost.
@@ -199,11 +199,23 @@ func Load(file string, lookup func(string) (string, bool)) (*Config, error) {
 			*v.dst = s
 		}
 	}
-	c.fill()
-	if faults := c.check(src, lookup); len(faults) > 0 {
-		return nil, &Error{Faults: faults}
+	if err := c.complete(src, lookup); err != nil {
+		return nil, err
 	}
 	return c, nil
+}
+
+// Complete puts the defaults into a configuration made in code and checks it as Load does.
+func (c *Config) Complete(lookup func(string) (string, bool)) error {
+	return c.complete(&source{}, lookup)
+}
+
+func (c *Config) complete(src *source, lookup func(string) (string, bool)) error {
+	c.fill()
+	if faults := c.check(src, lookup); len(faults) > 0 {
+		return &Error{Faults: faults}
+	}
+	return nil
 }
 
 // fill puts in the defaults and makes paths of the file absolute to its folder.
@@ -227,6 +239,7 @@ func (c *Config) fill() {
 		c.Reports[name] = r
 	}
 	for name, s := range c.Sources {
+		def(&s.Space, LocalSpace)
 		if s.Timeout == 0 {
 			s.Timeout = Duration(30 * time.Second)
 		}

@@ -40,7 +40,7 @@ sources:
     parameters: {service: string, count: integer}
     headers: {Authorization: {env: STATUS_TOKEN}, Accept: application/json}
     allow: [10.1.0.0/16]
-    ports: [8443]
+    required: true
     timeout: 1m30s
     max-bytes: 512KiB
 reports:
@@ -64,7 +64,7 @@ func TestLoad(t *testing.T) {
 	if c.Data != filepath.Join(filepath.Dir(c.File), "state") {
 		t.Errorf("data %q is not relative to the file", c.Data)
 	}
-	if time.Duration(s.Timeout) != 90*time.Second || s.MaxBytes != 512<<10 || s.Attempts != 3 || s.Ports[0] != 8443 {
+	if time.Duration(s.Timeout) != 90*time.Second || s.MaxBytes != 512<<10 || s.Attempts != 3 || !s.Required || s.Space != config.LocalSpace {
 		t.Errorf("source %+v", s)
 	}
 	if s.Headers["Accept"].Value != "application/json" || s.Headers["Authorization"].Env != "STATUS_TOKEN" {
@@ -133,6 +133,7 @@ func TestFaults(t *testing.T) {
 		{"attempts", "sources: {s: {url: 'https://a.example/', attempts: 50}}\n", "want 1 to 10, got 50"},
 		{"report without template", "reports: {r: {}}\n", "reports.r: no template"},
 		{"report of an unknown source", "sources: {status: {url: 'https://a.example/'}}\nreports:\n  r:\n    template: t\n    sources: {x: {source: statu}}\n", `:5:19: reports.r.sources.x.source: no source "statu"; did you mean "status"?`},
+		{"source of another space", "sources: {s: {space: a, url: 'https://a.example/'}}\nreports: {r: {template: t, sources: {x: {source: s}}}}\n", "source s belongs to space a, the report to local"},
 		{"missing parameter", "sources: {s: {url: 'https://a.example/{p}', parameters: {p: string}}}\nreports: {r: {template: t, sources: {x: {source: s}}}}\n", "needs the parameter p"},
 		{"unknown parameter", "sources: {s: {url: 'https://a.example/'}}\nreports: {r: {template: t, sources: {x: {source: s, with: {q: 1}}}}}\n", `has no parameter "q"`},
 		{"parameter of the wrong kind", "sources: {s: {url: 'https://a.example/{p}', parameters: {p: integer}}}\nreports: {r: {template: t, sources: {x: {source: s, with: {p: abc}}}}}\n", `want integer, got "abc"`},
@@ -155,6 +156,16 @@ func TestFaults(t *testing.T) {
 			t.Errorf("faults %v, want 3", err)
 		}
 	})
+}
+
+func TestComplete(t *testing.T) {
+	c := &config.Config{Reports: map[string]config.Report{"r": {Template: "t"}}}
+	if err := c.Complete(env(nil)); err != nil || c.Listen != "127.0.0.1:8080" || c.Reports["r"].Space != config.LocalSpace {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if err := (&config.Config{Listen: "0.0.0.0:80"}).Complete(env(nil)); err == nil || !strings.HasPrefix(err.Error(), "listen: ") {
+		t.Errorf("an open server without token: %v", err)
+	}
 }
 
 func TestHeadersAreSecret(t *testing.T) {

@@ -103,28 +103,6 @@ func (f *Folder) Names(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// File reads a template that lies at a path of the operating system's, for commands that name
-// a file: its assets are what stands in the same folder.
-func File(ctx context.Context, dir fs.FS, main string) (*record.Template, error) {
-	f := New(dir)
-	files, err := f.folder(ctx, ".")
-	if err != nil {
-		return nil, err
-	}
-	if _, ok := files[main]; !ok {
-		return nil, &fs.PathError{Op: "open", Path: main, Err: fs.ErrNotExist}
-	}
-	name := strings.TrimSuffix(path.Base(main), path.Ext(main))
-	// Only what the template may name belongs to its version: a folder of several templates
-	// would otherwise change each of them with every edit of another.
-	for other := range files {
-		if ext := path.Ext(other); other != main && path.Dir(other) == "." && (ext == ".yaml" || ext == ".json") {
-			delete(files, other)
-		}
-	}
-	return record.NewTemplate(strings.ToLower(name), main, files)
-}
-
 // folder reads every regular file below dir that is not hidden.
 func (f *Folder) folder(ctx context.Context, dir string) (map[string][]byte, error) {
 	files := map[string][]byte{}

@@ -3,7 +3,6 @@ package templates_test
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,25 +80,6 @@ func TestNames(t *testing.T) {
 	none, err := templates.New(os.DirFS(filepath.Join(t.TempDir(), "absent"))).Names(t.Context())
 	if err != nil || len(none) != 0 {
 		t.Errorf("a folder that is absent: %q, %v", none, err)
-	}
-}
-
-func TestFile(t *testing.T) {
-	fsys := fstest.MapFS{
-		"Contract-Note.yaml": {Data: []byte("a")},
-		"other.yaml":         {Data: []byte("b")},
-		"data.json":          {Data: []byte("{}")},
-		"assets/logo.png":    {Data: []byte("png")},
-	}
-	got, err := templates.File(t.Context(), fsys, "Contract-Note.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Name != "contract-note" || len(got.Files) != 2 {
-		t.Errorf("name %s, %d files; want contract-note with its asset", got.Name, len(got.Files))
-	}
-	if _, err := templates.File(t.Context(), fsys, "absent.yaml"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("absent: %v", err)
 	}
 }
 

@@ -1,0 +1,124 @@
+package api
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"strings"
+
+	"example.com/quire/internal/record"
+	"example.com/quire/web"
+	"example.com/quire/web/middleware"
+)
+
+// Access tells in which space a request acts.
+//
+// With tokens, a request acts in the space of the token that it bears: as
+// "Authorization: Bearer TOKEN", or as the password of Basic credentials, which is what a
+// browser asks its user for. Without tokens every request acts in the space local; then the
+// server listens on a loopback address only (the configuration sees to it), and Identify
+// refuses what another site's page may send there: a Host that is no loopback name (DNS
+// rebinding) and every request that a browser calls cross-site.
+type Access struct {
+	tokens map[[sha256.Size]byte]record.Space
+	hosts  web.Middleware
+}
+
+// NewAccess returns the access of tokens, given as their SHA-256.
+func NewAccess(tokens map[[sha256.Size]byte]record.Space) (*Access, error) {
+	hosts, err := middleware.Hosts(middleware.HostsOptions{}) // the loopback names
+	if err != nil {
+		return nil, err
+	}
+	return &Access{tokens: tokens, hosts: hosts}, nil
+}
+
+var spaceKey = web.NewKey[record.Space]("space")
+
+// SpaceOf returns the space that a request acts in; false when it bears no token.
+func SpaceOf(c *web.Context) (record.Space, bool) { return spaceKey.Get(c) }
+
+// Identify is middleware for all routes: it notes the space of the caller and refuses wrong
+// credentials, wherever they are sent.
+func (a *Access) Identify(next web.Handler) web.Handler {
+	if len(a.tokens) == 0 {
+		return a.hosts(func(c *web.Context) error {
+			if err := sameSite(c.Request()); err != nil {
+				return err
+			}
+			act(c, record.Local)
+			return next(c)
+		})
+	}
+	return func(c *web.Context) error {
+		token, ok := bearer(c.Request())
+		if !ok {
+			return next(c)
+		}
+		// The token is looked up by its hash: the time that takes tells nothing of it.
+		space, known := a.tokens[sha256.Sum256([]byte(token))]
+		if !known {
+			return unauthorized(c, "the token is not known")
+		}
+		act(c, space)
+		return next(c)
+	}
+}
+
+// Require is middleware that lets only identified callers pass.
+func (a *Access) Require(next web.Handler) web.Handler {
+	return func(c *web.Context) error {
+		if _, ok := SpaceOf(c); !ok {
+			return unauthorized(c, "a token is needed: Authorization: Bearer TOKEN")
+		}
+		return next(c)
+	}
+}
+
+func act(c *web.Context, space record.Space) {
+	spaceKey.Set(c, space)
+	c.SetUser(string(space))
+}
+
+func unauthorized(c *web.Context, detail string) error {
+	h := c.Writer().Header()
+	h.Add("WWW-Authenticate", `Bearer realm="quire"`)
+	h.Add("WWW-Authenticate", `Basic realm="Quire: any name, the token as password", charset="UTF-8"`)
+	return &web.Problem{Type: problemType("unauthorized"), Status: http.StatusUnauthorized, Detail: detail}
+}
+
+func bearer(r *http.Request) (string, bool) {
+	if _, password, ok := r.BasicAuth(); ok {
+		return password, true
+	}
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	return strings.TrimSpace(token), true
+}
+
+// sameSite refuses what another site's page sent. Fetch Metadata: browsers say where a request
+// comes from; other clients send neither field.
+func sameSite(r *http.Request) error {
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
+		return crossSite(site)
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && !sameOrigin(origin, r.Host) {
+		return crossSite(origin)
+	}
+	return nil
+}
+
+func crossSite(got string) error {
+	return &web.Problem{
+		Type: problemType("cross-site"), Status: http.StatusForbidden,
+		Detail: "requests from pages of other sites are refused",
+		Ext:    map[string]any{"got": got},
+	}
+}
+
+// sameOrigin compares an Origin header with the host that was asked.
+func sameOrigin(origin, host string) bool {
+	_, rest, ok := strings.Cut(origin, "://")
+	return ok && strings.EqualFold(rest, host)
+}

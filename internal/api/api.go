@@ -1,0 +1,108 @@
+// Package api is the HTTP interface of Quire: the v1 routes and the heavy-read routes
+// /d/{content}.pdf and /r/{report}/latest.pdf.
+//
+// Handlers translate: a request into a record.Request, a record error into a problem
+// (RFC 9457), a blob into an answer with conditions and ranges. What a document is and how it
+// comes about is record.Maker's business.
+//
+// A document is private to its space. Every route under /v1 wants a token of a space; /d/ and
+// /r/ answer without one only for documents of public reports, and with 404 for all that the
+// caller's space does not have, so that nobody learns what others have.
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"example.com/quire/cache"
+	"example.com/quire/internal/record"
+	"example.com/quire/web"
+)
+
+// Library is what the routes read of the stored documents. The store fills it.
+type Library interface {
+	Document(ctx context.Context, space record.Space, id record.Hash) (*record.Document, error)
+	Receipt(ctx context.Context, space record.Space, id record.Hash) ([]byte, error)
+	List(ctx context.Context, space record.Space, q record.Query) (*record.Page, error)
+	Latest(ctx context.Context, space record.Space, report string) (*record.Document, error)
+	ByContent(ctx context.Context, space record.Space, content record.Hash) (*record.Document, error)
+}
+
+// Options are what the API works with. All fields but Limits are needed.
+type Options struct {
+	Maker   *record.Maker
+	Library Library
+	Blobs   record.Blobs
+	Access  *Access
+	// Public lists the reports whose documents anyone may read.
+	Public []PublicReport
+	Limits Limits
+}
+
+// PublicReport names a report whose documents answer without a token.
+type PublicReport struct {
+	Space record.Space
+	Name  string
+}
+
+// Limits bound requests. Zero fields mean the default.
+type Limits struct {
+	Body        int64         // of render and document requests: 10 MiB
+	File        int64         // of a file to be verified: 64 MiB
+	Render      time.Duration // wall time of one document: 30 s
+	PublicBytes int64         // memory for hot public documents: 64 MiB
+	Running     int           // documents made at the same time: 0 = 4 x GOMAXPROCS, twice as many wait
+}
+
+// API answers the routes. Close it when the server has stopped.
+type API struct {
+	o      Options
+	public *cache.Cache[record.Hash, []byte]
+}
+
+// New returns the API over its parts.
+func New(o Options) (*API, error) {
+	if o.Maker == nil || o.Library == nil || o.Blobs == nil || o.Access == nil {
+		return nil, errors.New("api: Maker, Library, Blobs and Access are needed")
+	}
+	o.Limits.fill()
+	a := &API{o: o}
+	var err error
+	// Only documents of public reports enter the cache: no answer for one client can meet
+	// another's request there. A document's bytes never change, so its life is long; what
+	// is not there is asked for again each time, for it may be made at any moment.
+	a.public, err = cache.New(cache.Options[record.Hash, []byte]{
+		Name:     "public-documents",
+		MaxBytes: o.Limits.PublicBytes,
+		Load:     a.loadPublic,
+		Policy:   cache.Policy{TTL: 24 * time.Hour, NegativeTTL: -1, StaleWhileRevalidate: -1, StaleIfError: -1},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	return a, nil
+}
+
+// Close frees what New made.
+func (a *API) Close(ctx context.Context) error { return a.public.Close(ctx) }
+
+// Register adds the routes to r, whose middleware must have identified the caller
+// (Access.Identify).
+func (a *API) Register(r *web.Group) {
+	v1 := r.Group("/v1", a.o.Access.Require)
+	making := web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.Body, Gate: a.o.Limits.gate()}
+	v1.POST("/render", a.render, web.Name("render"), making)
+	v1.POST("/documents", a.makeDocument, web.Name("make"), making)
+	v1.GET("/documents", a.listDocuments, web.Name("documents"))
+	v1.GET("/documents/{id}", a.document, web.Name("document"))
+	v1.GET("/documents/{id}/pdf", a.documentPDF, web.Name("document-pdf"))
+	v1.GET("/documents/{id}/receipt", a.documentReceipt, web.Name("document-receipt"))
+	v1.GET("/documents/{id}/snapshot", a.documentSnapshot, web.Name("document-snapshot"))
+	v1.POST("/documents/{id}/verify", a.verifyDocument, web.Name("document-verify"),
+		web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.File, Gate: making.Gate})
+
+	r.GET("/d/{content}.pdf", a.content, web.Name("content"))
+	r.GET("/r/{report}/latest.pdf", a.latest, web.Name("latest"))
+}

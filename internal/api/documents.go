@@ -1,0 +1,200 @@
+package api
+
+import (
+	"bytes"
+	"net/http"
+
+	"example.com/quire/internal/record"
+	"example.com/quire/web"
+)
+
+const pdfType = "application/pdf"
+
+// render answers with the file and keeps nothing.
+func (a *API) render(c *web.Context) error {
+	r, err := read(c)
+	if err != nil {
+		return err
+	}
+	// The whole file is made before the first byte goes out: a fault in the data is an
+	// answer, not a torn file.
+	var file bytes.Buffer
+	if _, err := a.o.Maker.Render(c.Context(), &file, r.Request); err != nil {
+		return r.place(err, "data")
+	}
+	c.Writer().Header().Set("Cache-Control", "no-store")
+	return c.Blob(http.StatusOK, pdfType, file.Bytes())
+}
+
+// described is a document as the API shows it.
+type described struct {
+	*record.Document
+	Links links `json:"links"`
+}
+
+type links struct {
+	Self     string `json:"self"`
+	PDF      string `json:"pdf"`
+	Receipt  string `json:"receipt"`
+	Snapshot string `json:"snapshot"`
+	Verify   string `json:"verify"`
+	Content  string `json:"content"` // the same bytes at the heavy-read path
+}
+
+func describe(d *record.Document) described {
+	self := "/v1/documents/" + d.ID.String()
+	return described{Document: d, Links: links{
+		Self: self, PDF: self + "/pdf", Receipt: self + "/receipt", Snapshot: self + "/snapshot", Verify: self + "/verify",
+		Content: "/d/" + d.Content.String() + ".pdf",
+	}}
+}
+
+// madeDocument is the JSON answer to a making request.
+type madeDocument struct {
+	described
+	Created  bool             `json:"created"`
+	Stages   []record.Stage   `json:"stages"`
+	Warnings []record.Problem `json:"warnings,omitempty"`
+}
+
+// makeDocument makes a document and keeps it. The committed file is the answer; a client that
+// prefers application/json gets the document's description instead. 201 says that it was made
+// now, 200 that the same inputs had made it before.
+func (a *API) makeDocument(c *web.Context) error {
+	r, err := read(c)
+	if err != nil {
+		return err
+	}
+	made, err := a.o.Maker.Make(c.Context(), r.Request)
+	if err != nil {
+		return r.place(err, "data")
+	}
+	d := made.Document
+	status := http.StatusOK
+	if made.Created {
+		status = http.StatusCreated
+	}
+	h := c.Writer().Header()
+	h.Set("Location", "/v1/documents/"+d.ID.String())
+	h.Set("Quire-Document", d.ID.String())
+	h.Set("Cache-Control", "no-store")
+	h.Add("Vary", "Accept")
+	if wantsJSON(c.Header("Accept")) {
+		return c.JSON(status, madeDocument{described: describe(d), Created: made.Created, Stages: made.Stages, Warnings: made.Warnings})
+	}
+	blob, err := a.o.Blobs.Open(c.Context(), d.Content)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = blob.Close() }()
+	file := make([]byte, blob.Size())
+	if _, err := blob.ReadAt(file, 0); err != nil {
+		return err
+	}
+	h.Set("ETag", etag(d.Content))
+	return c.Blob(status, pdfType, file)
+}
+
+type listQuery struct {
+	Report string `query:"report"`
+	After  string `query:"after"`
+	Limit  int    `query:"limit"`
+}
+
+// documentList is a page of documents, newest first.
+type documentList struct {
+	Documents []described `json:"documents"`
+	Next      string      `json:"next,omitempty"` // the after of the next page
+}
+
+func (a *API) listDocuments(c *web.Context) error {
+	var q listQuery
+	if err := c.BindQuery(&q); err != nil {
+		return err
+	}
+	if q.Limit < 0 {
+		return &record.RequestError{Field: "limit", Got: c.Query("limit"), Want: "1 to 500"}
+	}
+	space, _ := SpaceOf(c)
+	page, err := a.o.Library.List(c.Context(), space, record.Query{Report: q.Report, After: q.After, Limit: q.Limit})
+	if err != nil {
+		return err
+	}
+	list := documentList{Documents: make([]described, len(page.Documents)), Next: page.Next}
+	for i, d := range page.Documents {
+		list.Documents[i] = describe(d)
+	}
+	return c.JSON(http.StatusOK, list)
+}
+
+// find returns the document that the path names, in the caller's space.
+func (a *API) find(c *web.Context) (*record.Document, error) {
+	id, err := hashParam(c, "id")
+	if err != nil {
+		return nil, err
+	}
+	space, _ := SpaceOf(c)
+	return a.o.Library.Document(c.Context(), space, id)
+}
+
+func (a *API) document(c *web.Context) error {
+	d, err := a.find(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, describe(d))
+}
+
+func (a *API) documentPDF(c *web.Context) error {
+	d, err := a.find(c)
+	if err != nil {
+		return err
+	}
+	return a.serve(c, d.Content, pdfType, privateCache)
+}
+
+func (a *API) documentSnapshot(c *web.Context) error {
+	d, err := a.find(c)
+	if err != nil {
+		return err
+	}
+	return a.serve(c, d.Snapshot, "application/json", privateCache)
+}
+
+func (a *API) documentReceipt(c *web.Context) error {
+	d, err := a.find(c)
+	if err != nil {
+		return err
+	}
+	receipt, err := a.o.Library.Receipt(c.Context(), d.Space, d.ID)
+	if err != nil {
+		return err
+	}
+	c.Writer().Header().Set("Cache-Control", privateCache)
+	return c.Content(web.Content{
+		Type: "application/json", ETag: etag(record.Sum(receipt)), Size: int64(len(receipt)), Body: bytes.NewReader(receipt),
+	})
+}
+
+// verifyDocument makes the document again and judges the file in the body by it, or the stored
+// file when the body is empty.
+func (a *API) verifyDocument(c *web.Context) error {
+	d, err := a.find(c)
+	if err != nil {
+		return err
+	}
+	file, err := c.Body()
+	if err != nil {
+		return err
+	}
+	r := record.RemakeRequest{Space: d.Space, ID: d.ID}
+	if len(file) > 0 {
+		r.File = bytes.NewReader(file)
+	}
+	verdict, err := a.o.Maker.Remake(c.Context(), r)
+	if err != nil {
+		return err
+	}
+	c.Writer().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, verdict)
+}

@@ -1,0 +1,183 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/quire/cache"
+	"example.com/quire/internal/record"
+	"example.com/quire/web"
+)
+
+// How answers may be stored (RFC 9111): a document's bytes never change, so whoever may keep
+// them may do so for a year (RFC 8246); what is private only the client itself may keep.
+const (
+	privateCache       = "private, no-cache"
+	immutablePrivate   = "private, max-age=31536000, immutable"
+	immutablePublic    = "public, max-age=31536000, immutable"
+	revalidatedPrivate = "private, no-cache"
+	revalidatedPublic  = "public, no-cache"
+)
+
+// maxCached is the largest public document that is held in memory; larger ones come from
+// their blob each time.
+const maxCached = 8 << 20
+
+func etag(h record.Hash) string { return `"` + h.String() + `"` }
+
+// serve answers with a blob, conditions and ranges included. Its entity tag is its hash.
+func (a *API) serve(c *web.Context, h record.Hash, mediaType, cacheControl string) error {
+	blob, err := a.o.Blobs.Open(c.Context(), h)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = blob.Close() }()
+	return send(c, h, mediaType, cacheControl, blob, blob.Size())
+}
+
+func send(c *web.Context, h record.Hash, mediaType, cacheControl string, body io.ReadSeeker, size int64) error {
+	c.Writer().Header().Set("Cache-Control", cacheControl)
+	return c.Content(web.Content{Type: mediaType, ETag: etag(h), Size: size, Body: body})
+}
+
+// content answers GET /d/{content}.pdf: the file by the hash of its bytes.
+func (a *API) content(c *web.Context) error {
+	h, err := hashParam(c, "content")
+	if err != nil {
+		return err
+	}
+	if done, err := a.sendPublic(c, h, immutablePublic); done {
+		return err
+	}
+	space, ok := SpaceOf(c)
+	if !ok {
+		return record.ErrNotFound
+	}
+	if _, err := a.o.Library.ByContent(c.Context(), space, h); err != nil {
+		return err
+	}
+	return a.serve(c, h, pdfType, immutablePrivate)
+}
+
+// latest answers GET /r/{report}/latest.pdf: the report's newest file, to be revalidated by
+// its entity tag.
+func (a *API) latest(c *web.Context) error {
+	name := c.Param("report")
+	if space, ok := SpaceOf(c); ok {
+		d, err := a.o.Library.Latest(c.Context(), space, name)
+		if err == nil {
+			return a.serve(c, d.Content, pdfType, revalidatedPrivate)
+		}
+		if !errors.Is(err, record.ErrNotFound) {
+			return err
+		}
+	}
+	for _, r := range a.o.Public {
+		if r.Name != name {
+			continue
+		}
+		d, err := a.o.Library.Latest(c.Context(), r.Space, name)
+		if err != nil {
+			return err
+		}
+		if done, err := a.sendPublic(c, d.Content, revalidatedPublic); done {
+			return err
+		}
+		return record.ErrNotFound
+	}
+	return record.ErrNotFound
+}
+
+// sendPublic answers with a public document, from memory if it fits there. done is false for
+// a document that is not public.
+func (a *API) sendPublic(c *web.Context, h record.Hash, cacheControl string) (done bool, err error) {
+	if len(a.o.Public) == 0 {
+		return false, nil
+	}
+	file, err := a.public.Get(c.Context(), h)
+	switch {
+	case err == nil:
+		return true, send(c, h, pdfType, cacheControl, bytes.NewReader(file), int64(len(file)))
+	case errors.Is(err, errLarge):
+		return true, a.serve(c, h, pdfType, cacheControl)
+	case errors.Is(err, cache.ErrNotFound):
+		return false, nil
+	default:
+		return true, err
+	}
+}
+
+// errLarge: the document is public and too large to be held in memory.
+var errLarge = errors.New("api: too large for the cache of public documents")
+
+// loadPublic reads a document that a public report has, or returns cache.ErrNotFound.
+func (a *API) loadPublic(ctx context.Context, h record.Hash) ([]byte, error) {
+	for i, r := range a.o.Public {
+		if slices.ContainsFunc(a.o.Public[:i], func(p PublicReport) bool { return p.Space == r.Space }) {
+			continue // its documents were looked at already
+		}
+		d, err := a.o.Library.ByContent(ctx, r.Space, h)
+		if errors.Is(err, record.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(a.o.Public, func(p PublicReport) bool { return p.Space == d.Space && slices.Contains(d.Reports, p.Name) }) {
+			continue
+		}
+		if d.Size > maxCached {
+			return nil, errLarge
+		}
+		blob, err := a.o.Blobs.Open(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		file := make([]byte, blob.Size())
+		_, readErr := blob.ReadAt(file, 0)
+		if err := errors.Join(readErr, blob.Close()); err != nil {
+			return nil, err
+		}
+		return file, nil
+	}
+	return nil, cache.ErrNotFound
+}
+
+// wantsJSON reports whether an Accept header (RFC 9110, 12.5.1) prefers JSON to a PDF. Without
+// a preference the answer is the file.
+func wantsJSON(accept string) bool {
+	json, pdf := quality(accept, "application", "json"), quality(accept, "application", "pdf")
+	return json > pdf
+}
+
+// quality is the weight that an Accept header gives to a media type, by its most specific
+// range; 1 for all types when there is no header.
+func quality(accept, typ, sub string) float64 {
+	if strings.TrimSpace(accept) == "" {
+		return 1
+	}
+	best, q := -1, 0.0
+	for item := range strings.SplitSeq(accept, ",") {
+		name, params, _ := strings.Cut(item, ";")
+		name = strings.ToLower(strings.TrimSpace(name))
+		specific := slices.Index([]string{"*/*", typ + "/*", typ + "/" + sub}, name)
+		if specific <= best {
+			continue
+		}
+		best, q = specific, 1
+		for p := range strings.SplitSeq(params, ";") {
+			k, v, _ := strings.Cut(strings.TrimSpace(p), "=")
+			if strings.EqualFold(k, "q") {
+				if f, err := strconv.ParseFloat(v, 64); err == nil {
+					q = f
+				}
+			}
+		}
+	}
+	return q
+}

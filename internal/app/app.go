@@ -1,0 +1,302 @@
+// Package app puts the program together: a configuration becomes a running server.
+//
+// It is the one place that knows every room. What runs here is wired by hand, in the order of
+// the flow of a document: sources, renderer, blobs, state, Maker, then the HTTP interface over
+// them.
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"example.com/quire/internal/api"
+	"example.com/quire/internal/blob"
+	"example.com/quire/internal/collect"
+	"example.com/quire/internal/config"
+	"example.com/quire/internal/record"
+	"example.com/quire/internal/render"
+	"example.com/quire/internal/store"
+	"example.com/quire/internal/templates"
+	"example.com/quire/web"
+	"example.com/quire/web/middleware"
+)
+
+// Options say what to build.
+type Options struct {
+	Config *config.Config
+	// Templates, when set, stands in for the folder that the configuration names.
+	Templates fs.FS
+	Log       *slog.Logger
+	// Now is the clock at the edge; nil: time.Now. Rendering never sees it.
+	Now func() time.Time
+}
+
+// App is the program. Close it when Serve has returned.
+type App struct {
+	Maker   *record.Maker
+	Library *store.Store
+	Blobs   *blob.Store
+
+	cfg    *config.Config
+	log    *slog.Logger
+	web    *web.App
+	health *web.Health
+	close  []func(context.Context) error // in reverse order
+}
+
+// New opens the state and wires the server. Nothing listens yet.
+func New(ctx context.Context, o Options) (a *App, err error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	a = &App{cfg: o.Config, log: o.Log, health: &web.Health{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close(context.WithoutCancel(ctx)))
+		}
+	}()
+	if err := a.openData(ctx, o); err != nil {
+		return nil, err
+	}
+	sources, err := sourcesOf(o.Config, o.Log)
+	if err != nil {
+		return nil, err
+	}
+	a.onClose(sources.Close)
+	renderer, err := render.New(render.Config{})
+	if err != nil {
+		return nil, err
+	}
+	folder, err := a.templates(o)
+	if err != nil {
+		return nil, err
+	}
+	a.Maker, err = record.NewMaker(record.Parts{
+		Renderer: renderer, Blobs: a.Blobs, Documents: a.Library, Collector: sources,
+		Templates: folder, Reports: newReports(o.Config), Now: o.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.routes(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// openData opens state and blobs, which one process at a time may write.
+func (a *App) openData(ctx context.Context, o Options) error {
+	dir := o.Config.Data
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	unlock, err := lock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return fmt.Errorf("data directory %s: %w", dir, err)
+	}
+	a.onClose(func(context.Context) error { return unlock() })
+	if a.Blobs, err = blob.Open(blob.Config{Dir: filepath.Join(dir, blobDir)}); err != nil {
+		return err
+	}
+	a.onClose(func(context.Context) error { return a.Blobs.Close() })
+	if a.Library, err = store.Open(ctx, store.Config{File: filepath.Join(dir, stateFile), Now: o.Now}); err != nil {
+		return err
+	}
+	a.onClose(func(context.Context) error { return a.Library.Close() })
+	return nil
+}
+
+// Below the data directory.
+const (
+	blobDir   = "blobs"
+	stateFile = "state.db"
+)
+
+func (a *App) templates(o Options) (*templates.Folder, error) {
+	if o.Templates != nil {
+		return templates.New(o.Templates), nil
+	}
+	root, err := os.OpenRoot(o.Config.Templates)
+	if errors.Is(err, fs.ErrNotExist) {
+		return templates.New(os.DirFS(o.Config.Templates)), nil // it may be made later
+	}
+	if err != nil {
+		return nil, fmt.Errorf("templates: %w", err)
+	}
+	a.onClose(func(context.Context) error { return root.Close() })
+	return templates.New(root.FS()), nil
+}
+
+func (a *App) routes() error {
+	tokens := map[[sha256.Size]byte]record.Space{}
+	for _, t := range a.cfg.Tokens {
+		sum, err := hex.DecodeString(t.SHA256)
+		if err != nil || len(sum) != sha256.Size {
+			return fmt.Errorf("tokens: %q is not the hex form of a SHA-256", t.SHA256)
+		}
+		tokens[[sha256.Size]byte(sum)] = record.Space(t.Space)
+	}
+	access, err := api.NewAccess(tokens)
+	if err != nil {
+		return err
+	}
+	var public []api.PublicReport
+	for _, r := range newReports(a.cfg) {
+		if r.Public {
+			public = append(public, api.PublicReport{Space: r.Space, Name: r.Name})
+		}
+	}
+	routes, err := api.New(api.Options{
+		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Access: access, Public: public,
+		Limits: api.Limits{Body: int64(a.cfg.Limits.Body)},
+	})
+	if err != nil {
+		return err
+	}
+	a.onClose(routes.Close)
+	// A body is read by web first and frozen after: web's limits stand a little above those
+	// of freezing, whose errors say more.
+	a.web, err = web.New(web.Options{
+		Logger:       a.log,
+		ErrorHandler: func(c *web.Context, err error) { c.AnswerError(api.Problem(err)) },
+		Limits:       web.Limits{JSONDepth: 72, JSONNodes: 1_100_000},
+	})
+	if err != nil {
+		return err
+	}
+	accessLog, err := middleware.AccessLog(middleware.AccessLogOptions{Logger: a.log, Skip: []string{"/livez", "/readyz"}})
+	if err != nil {
+		return err
+	}
+	a.health.Check("state", web.Critical, func(ctx context.Context) error {
+		_, err := a.Library.List(ctx, record.Local, record.Query{Limit: 1})
+		return err
+	})
+	if err := a.health.Register(a.web.Group("", accessLog)); err != nil {
+		return err
+	}
+	all := a.web.Group("", accessLog, access.Identify)
+	routes.Register(all)
+	return nil
+}
+
+// Handler answers the server's requests, for tests and for embedding.
+func (a *App) Handler() http.Handler { return a.web }
+
+// Serve answers requests on ln until ctx ends, then finishes those that run.
+func (a *App) Serve(ctx context.Context, ln net.Listener) error {
+	s := &web.Server{App: a.web, Health: a.health}
+	if a.cfg.TLS.Cert == "" {
+		return s.Serve(ctx, ln)
+	}
+	tlsConfig, err := certificate(a.cfg.TLS.Cert, a.cfg.TLS.Key)
+	if err != nil {
+		return err
+	}
+	s.TLS = tlsConfig
+	return s.Serve(ctx, ln)
+}
+
+func (a *App) onClose(f func(context.Context) error) { a.close = append(a.close, f) }
+
+// Close gives back what New opened, in reverse order.
+func (a *App) Close(ctx context.Context) error {
+	var errs []error
+	for _, f := range slices.Backward(a.close) {
+		errs = append(errs, f(ctx))
+	}
+	a.close = nil
+	return errors.Join(errs...)
+}
+
+// sourcesOf turns the configured sources into those that collect calls.
+func sourcesOf(c *config.Config, log *slog.Logger) (*collect.Collector, error) {
+	var sources []collect.Source
+	for name, s := range c.Sources {
+		h := &collect.HTTP{
+			URL: s.URL, Header: map[string]collect.Secret{}, Timeout: time.Duration(s.Timeout),
+			Attempts: s.Attempts, MaxBytes: int64(s.MaxBytes),
+		}
+		for k, v := range s.Headers {
+			text := v.Value
+			if v.Env != "" {
+				text = os.Getenv(v.Env)
+			}
+			h.Header[k] = collect.NewSecret(text)
+		}
+		for _, p := range s.Allow {
+			prefix, err := netip.ParsePrefix(p)
+			if err != nil {
+				return nil, fmt.Errorf("source %s: %w", name, err)
+			}
+			h.Allow = append(h.Allow, prefix)
+		}
+		src := collect.Source{
+			Space:  record.Space(s.Space),
+			Source: record.Source{Name: name, Kind: collect.KindHTTP, Required: s.Required},
+			HTTP:   h,
+		}
+		for p, kind := range s.Parameters {
+			src.Parameters = append(src.Parameters, record.Parameter{Name: p, Type: record.ParameterType(kind)})
+		}
+		sources = append(sources, src)
+	}
+	return collect.New(collect.Config{Sources: sources, Log: log})
+}
+
+// reports are the reports of the configuration.
+type reports map[string]*record.Report
+
+func newReports(c *config.Config) reports {
+	all := reports{}
+	for name, r := range c.Reports {
+		out := &record.Report{Space: record.Space(r.Space), Name: name, Template: r.Template, Public: r.Public}
+		for key, use := range r.Sources {
+			call := record.SourceCall{Key: key, Source: use.Source, Parameters: record.Parameters{}}
+			for p, v := range use.With {
+				call.Parameters[p] = parameter(c.Sources[use.Source].Parameters[p], v)
+			}
+			out.Sources = append(out.Sources, call)
+		}
+		slices.SortFunc(out.Sources, func(a, b record.SourceCall) int { return cmp.Compare(a.Key, b.Key) })
+		all[name] = out
+	}
+	return all
+}
+
+// parameter writes a configured value as the JSON that its type wants.
+func parameter(kind, v string) json.RawMessage {
+	if kind == "integer" {
+		return json.RawMessage(v)
+	}
+	quoted, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a string always has a JSON form
+	}
+	return quoted
+}
+
+// Report implements record.Reports.
+func (r reports) Report(_ context.Context, space record.Space, name string) (*record.Report, error) {
+	if rep, ok := r[name]; ok && rep.Space == space {
+		return rep, nil
+	}
+	return nil, fmt.Errorf("report %s: %w", name, record.ErrNotFound)
+}

@@ -1,0 +1,221 @@
+// Package cli is the command line: one file per command, over app and record.
+//
+// Output is for people unless --json asks for one JSON value on standard output. Errors go to
+// standard error, with --json as one JSON object there. The exit status tells what happened:
+//
+//	0  done; verify: identical
+//	1  it failed; verify: the file differs
+//	2  the request was wrong: usage, configuration, template or data
+//	3  verify: intact, made by another engine
+//	4  verify: the document is not known here
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"example.com/quire/internal/config"
+	"example.com/quire/internal/record"
+)
+
+// Env is the world as a command sees it.
+type Env struct {
+	Args           []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	LookupEnv      func(string) (string, bool)
+	Version        string
+}
+
+// program is one run of the command line.
+type program struct {
+	Env
+	json   bool
+	config string
+	data   string
+	code   int // exit status of a command that did not fail
+}
+
+// usageError is a mistake in how the command was called.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+// Run executes a command line and returns the exit status.
+func Run(ctx context.Context, env Env) int {
+	p := &program{Env: env}
+	root := p.root()
+	root.SetArgs(env.Args)
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return p.code
+	}
+	p.report(err)
+	return exitCode(err)
+}
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "quire",
+		Short: "Documents of record: collect, freeze, render, serve, prove",
+		Long: "Quire makes documents of record: it collects data, freezes it, renders it to a tagged,\n" +
+			"archival PDF, serves the identical bytes for ever, and proves and re-makes every one.\n\n" +
+			"Exit status: 0 done, 1 failed, 2 wrong request (usage, configuration, template, data);\n" +
+			"verify: 0 identical, 1 differs, 3 intact but made by another engine, 4 unknown here.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; `%s --help` lists the flags", err, c.CommandPath())}
+	})
+	f := root.PersistentFlags()
+	f.BoolVar(&p.json, "json", false, "one JSON value on standard output instead of text")
+	f.StringVar(&p.config, "config", "", "configuration file (default: quire.yaml if it exists; QUIRE_CONFIG)")
+	f.StringVar(&p.data, "data-dir", "", "directory of state and blobs (QUIRE_DATA)")
+	root.AddCommand(p.serve(), p.render(), p.template(), p.verify(), p.doctor(), p.version())
+	return root
+}
+
+// args makes a wrong number of arguments a usage error that shows the form.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, a []string) error {
+		if err := check(c, a); err != nil {
+			return usageError{fmt.Errorf("%w; usage: %s", err, c.UseLine())}
+		}
+		return nil
+	}
+}
+
+// load reads the configuration, flags last.
+func (p *program) load() (*config.Config, error) {
+	lookup := p.LookupEnv
+	if p.data != "" {
+		lookup = func(k string) (string, bool) {
+			if k == "QUIRE_DATA" {
+				return p.data, true
+			}
+			return p.LookupEnv(k)
+		}
+	}
+	return config.Load(p.config, lookup)
+}
+
+// print writes v as JSON with --json, and text without.
+func (p *program) print(v any, text string) error {
+	if p.json {
+		e := json.NewEncoder(p.Stdout)
+		e.SetEscapeHTML(false)
+		return e.Encode(v)
+	}
+	_, err := io.WriteString(p.Stdout, text)
+	return err
+}
+
+// problems are the places an error names, if it does.
+func problems(err error) []record.Problem {
+	if e, ok := errors.AsType[*record.TemplateError](err); ok {
+		return e.All()
+	}
+	if e, ok := errors.AsType[*record.DataError](err); ok {
+		return e.All()
+	}
+	return nil
+}
+
+// report writes an error for whoever called.
+func (p *program) report(err error) {
+	all := problems(err)
+	if p.json {
+		out := struct {
+			Error    string           `json:"error"`
+			Exit     int              `json:"exit"`
+			Problems []record.Problem `json:"problems,omitempty"`
+			Faults   []config.Fault   `json:"faults,omitempty"`
+		}{Error: err.Error(), Exit: exitCode(err), Problems: all}
+		if e, ok := errors.AsType[*config.Error](err); ok {
+			out.Faults = e.Faults
+		}
+		e := json.NewEncoder(p.Stderr)
+		e.SetEscapeHTML(false)
+		_ = e.Encode(out) // nothing is left to tell it to
+		return
+	}
+	if len(all) > 0 {
+		for _, one := range all {
+			_, _ = fmt.Fprintln(p.Stderr, p.mark(one.String()))
+		}
+		return
+	}
+	_, _ = fmt.Fprintln(p.Stderr, p.mark("quire: "+err.Error()))
+}
+
+// mark colours an error on a terminal, unless NO_COLOR asks for none.
+func (p *program) mark(s string) string {
+	if !p.terminal(p.Stderr) {
+		return s
+	}
+	return "\x1b[31m" + s + "\x1b[0m"
+}
+
+func (p *program) terminal(w io.Writer) bool {
+	if _, none := p.LookupEnv("NO_COLOR"); none {
+		return false
+	}
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// exitCode sorts errors into failures and wrong requests.
+func exitCode(err error) int {
+	if _, ok := errors.AsType[usageError](err); ok {
+		return 2
+	}
+	if _, ok := errors.AsType[*config.Error](err); ok {
+		return 2
+	}
+	if _, ok := errors.AsType[*record.TemplateError](err); ok {
+		return 2
+	}
+	if _, ok := errors.AsType[*record.DataError](err); ok {
+		return 2
+	}
+	if _, ok := errors.AsType[*record.RequestError](err); ok {
+		return 2
+	}
+	if _, ok := errors.AsType[*record.LimitError](err); ok {
+		return 2
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, config.ErrNoFile) {
+		return 2
+	}
+	return 1
+}
+
+// parseTime reads --time: RFC 3339, or a date, which is its midnight in UTC.
+func parseTime(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	for _, form := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(form, s); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, usageError{fmt.Errorf("--time %q: want 2026-01-31T18:30:00Z or 2026-01-31", s)}
+}

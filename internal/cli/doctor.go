@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/quire/internal/app"
+	"example.com/quire/internal/config"
+	"example.com/quire/internal/record"
+)
+
+// finding is what doctor found about one thing.
+type finding struct {
+	Check  string `json:"check"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
+func (p *program) doctor() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Check configuration, storage, templates and the engine",
+		Long:  "Check everything a server needs here and say what to do about what is wrong. Exit status 1\nwhen anything is.",
+		Args:  args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			all := p.examine(c.Context())
+			var text strings.Builder
+			for _, f := range all {
+				mark := "ok  "
+				if !f.OK {
+					mark, p.code = "FAIL", 1
+				}
+				_, _ = fmt.Fprintf(&text, "%s  %-13s  %s\n", mark, f.Check, f.Detail)
+				if f.Remedy != "" {
+					_, _ = fmt.Fprintf(&text, "      %-13s  -> %s\n", "", f.Remedy)
+				}
+			}
+			return p.print(all, text.String())
+		},
+	}
+}
+
+func (p *program) examine(ctx context.Context) []finding {
+	var all []finding
+	add := func(check string, err error, good, remedy string) bool {
+		f := finding{Check: check, OK: err == nil, Detail: good}
+		if err != nil {
+			f.Detail, f.Remedy = strings.ReplaceAll(err.Error(), "\n", "; "), remedy
+		}
+		all = append(all, f)
+		return err == nil
+	}
+	cfg, err := p.load()
+	where := "defaults; no configuration file"
+	if err == nil && cfg.File != "" {
+		where = cfg.File
+	}
+	if !add("configuration", err, where, "correct the file; every key is described in docs/configuration.md") {
+		return all
+	}
+	add("data", writable(cfg.Data), cfg.Data+" can be written", "make the directory writable for this user, or name another by --data-dir")
+	p.examineState(ctx, cfg, add)
+	desk, err := app.NewDesk(time.Now)
+	if !add("engine", err, "", "") {
+		return all
+	}
+	all[len(all)-1].Detail = desk.Engine
+	files, err := filepath.Glob(filepath.Join(cfg.Templates, "*", "template.yaml"))
+	if err == nil {
+		var single []string
+		single, err = filepath.Glob(filepath.Join(cfg.Templates, "*.yaml"))
+		files = append(files, single...)
+	}
+	bad := err
+	for _, f := range files {
+		if _, err := desk.Load(ctx, f); err != nil {
+			bad = errors.Join(bad, err)
+		}
+	}
+	add("templates", bad, fmt.Sprintf("%d in %s, all compile", len(files), cfg.Templates), "`quire template check` tells more")
+	return all
+}
+
+// examineState reads the documents' state, if there is any yet.
+func (p *program) examineState(ctx context.Context, cfg *config.Config, add func(string, error, string, string) bool) {
+	archive, err := app.OpenArchive(ctx, cfg.Data, time.Now)
+	if errors.Is(err, app.ErrNoData) {
+		add("state", nil, "no documents yet", "")
+		return
+	}
+	if !add("state", err, "", "restore the data directory from a backup") {
+		return
+	}
+	_, err = archive.Library.List(ctx, record.Local, record.Query{Limit: 1})
+	head, auditErr := archive.Library.VerifyAudit(ctx)
+	err = errors.Join(err, auditErr, archive.Close())
+	add("audit log", err, fmt.Sprintf("%d lines, the chain holds", head.Lines), "the state was changed from outside: compare with a backup")
+	if cfg.TLS.Cert == "" && !cfg.TLS.Proxy {
+		p.examineServer(ctx, cfg, add)
+	}
+}
+
+// examineServer asks a running server whether it is ready.
+func (p *program) examineServer(ctx context.Context, cfg *config.Config, add func(string, error, string, string) bool) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+cfg.Listen+"/readyz", nil)
+	if err != nil {
+		return
+	}
+	res, err := (&http.Client{}).Do(req)
+	if err != nil {
+		add("server", nil, "not running on "+cfg.Listen, "")
+		return
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %s", cfg.Listen, res.Status)
+	}
+	add("server", err, "ready on "+cfg.Listen, "its log says why")
+}
+
+// writable makes and removes a file below dir, or below the nearest parent that exists.
+func writable(dir string) error {
+	for {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		dir = parent
+	}
+	f, err := os.CreateTemp(dir, ".quire-doctor-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/quire/internal/app"
+	"example.com/quire/internal/record"
+)
+
+type rendered struct {
+	File     string           `json:"file"`
+	Pages    int              `json:"pages"`
+	Size     int64            `json:"size"`
+	SHA256   string           `json:"sha256"`
+	Engine   string           `json:"engine"`
+	Warnings []record.Problem `json:"warnings,omitempty"`
+}
+
+func (p *program) render() *cobra.Command {
+	var data, out, at string
+	var standards []string
+	c := &cobra.Command{
+		Use:   "render TEMPLATE",
+		Short: "Render a template with data to a PDF",
+		Long: "Render a template file (or a folder with template.yaml) with data to a PDF. Nothing is\n" +
+			"stored. The same template, data and --time give the same bytes, on any machine.",
+		Example: "  quire render invoice.yaml -d invoice.json -o invoice.pdf --time 2026-01-31T18:30:00Z\n" +
+			"  jq .order order.json | quire render invoice.yaml -d - -o - > invoice.pdf",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, a []string) error {
+			when, err := parseTime(at)
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				base := filepath.Base(strings.TrimSuffix(filepath.Clean(a[0]), filepath.Ext(a[0])))
+				out = base + ".pdf"
+			}
+			return p.renderTo(c.Context(), a[0], data, out, when, record.Options{Standards: standards})
+		},
+	}
+	c.Flags().StringVarP(&data, "data", "d", "", "JSON file with the data; - for standard input")
+	c.Flags().StringVarP(&out, "out", "o", "", "the PDF to write; - for standard output (default: TEMPLATE's name with .pdf)")
+	c.Flags().StringVar(&at, "time", "", "the document's time, such as 2026-01-31T18:30:00Z (default: none, and no date is written)")
+	c.Flags().StringSliceVar(&standards, "standard", nil, "claim a standard beside the template's: pdf/a-4, pdf/ua-2")
+	return c
+}
+
+func (p *program) renderTo(ctx context.Context, template, data, out string, at time.Time, o record.Options) error {
+	desk, err := app.NewDesk(time.Now)
+	if err != nil {
+		return err
+	}
+	t, err := desk.Load(ctx, template)
+	if err != nil {
+		return err
+	}
+	r := record.Request{Space: record.Local, Inline: t, Options: o, Time: at, DataFile: data}
+	if r.Data, err = p.readData(data); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	var made *record.Rendered
+	write := func(w io.Writer) error {
+		made, err = desk.Maker.Render(ctx, io.MultiWriter(w, sum), r)
+		return err
+	}
+	if out == "-" {
+		if err := write(p.Stdout); err != nil {
+			return err
+		}
+	} else if err := writeFile(out, write); err != nil {
+		return err
+	}
+	res := rendered{
+		File: out, Pages: made.Pages, Size: made.Size, SHA256: fmt.Sprintf("%x", sum.Sum(nil)), Engine: made.Engine, Warnings: made.Warnings,
+	}
+	for _, w := range made.Warnings {
+		_, _ = fmt.Fprintln(p.Stderr, w)
+	}
+	if out == "-" {
+		return nil // standard output has the file
+	}
+	pages := "pages"
+	if made.Pages == 1 {
+		pages = "page"
+	}
+	return p.print(res, fmt.Sprintf("%s: %d %s, %d bytes\nsha256 %s\n", out, made.Pages, pages, made.Size, res.SHA256))
+}
+
+func (p *program) readData(name string) ([]byte, error) {
+	const most = 64 << 20 // beyond every limit of freezing, which says more
+	in := p.Stdin
+	switch name {
+	case "":
+		return nil, nil
+	case "-":
+	default:
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	return io.ReadAll(io.LimitReader(in, most))
+}
+
+// writeFile writes a file whole or not at all: it gets its name when it is complete.
+func writeFile(name string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Chmod(f.Name(), 0o644); err != nil { //nolint:gosec // a file that the user asked for, as any editor would write it
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

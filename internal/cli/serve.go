@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/quire/internal/app"
+	"example.com/quire/internal/config"
+)
+
+func (p *program) serve() *cobra.Command {
+	var listen string
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the server",
+		Long: "Run the server until it is interrupted; requests that run are finished first.\n\n" +
+			"Without tokens it answers on a loopback address only, for the space local. A token is any\n" +
+			"secret of your own; the configuration holds its SHA-256:\n\n" +
+			"  TOKEN=$(head -c 32 /dev/urandom | base64)\n" +
+			"  printf %s \"$TOKEN\" | sha256sum        # -> tokens: [{space: finance, sha256: ...}]",
+		Args: args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			lookup := p.LookupEnv
+			if listen != "" {
+				p.LookupEnv = func(k string) (string, bool) {
+					if k == "QUIRE_LISTEN" {
+						return listen, true
+					}
+					return lookup(k)
+				}
+			}
+			cfg, err := p.load()
+			if err != nil {
+				return err
+			}
+			log := newLog(cfg, p.Stderr)
+			a, err := app.New(c.Context(), app.Options{Config: cfg, Log: log})
+			if err != nil {
+				return err
+			}
+			return p.run(c.Context(), a, cfg, false, func(addr string) error {
+				log.Info("serving", slog.String("url", addr), slog.String("data", cfg.Data), slog.String("version", p.Version))
+				return nil
+			})
+		},
+	}
+	c.Flags().StringVar(&listen, "listen", "", "host:port to listen on (QUIRE_LISTEN)")
+	return c
+}
+
+// run listens, tells where by ready, serves until ctx ends and closes the app.
+func (p *program) run(ctx context.Context, a *app.App, cfg *config.Config, next bool, ready func(url string) error) error {
+	closing := func(err error) error {
+		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		return errors.Join(err, a.Close(cctx))
+	}
+	ln, err := app.Listen(ctx, cfg, next)
+	if err != nil {
+		return closing(err)
+	}
+	scheme := "http"
+	if cfg.TLS.Cert != "" {
+		scheme = "https"
+	}
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan error, 1)
+	go func() { done <- a.Serve(serving, ln) }()
+	if err := ready(scheme + "://" + display(ln.Addr())); err != nil {
+		stop()
+		return closing(errors.Join(err, <-done))
+	}
+	return closing(<-done)
+}
+
+// display is an address as a browser takes it.
+func display(a net.Addr) string {
+	if t, ok := a.(*net.TCPAddr); ok && t.IP.IsUnspecified() {
+		return fmt.Sprintf("localhost:%d", t.Port)
+	}
+	return a.String()
+}
+
+func newLog(cfg *config.Config, w io.Writer) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(cfg.Log.Level)); err != nil {
+		level = slog.LevelInfo // the configuration was checked
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if cfg.Log.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/quire/internal/app"
+)
+
+func (p *program) template() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "template",
+		Short: "Work on templates",
+		Args:  args(cobra.NoArgs),
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(&cobra.Command{
+		Use:   "check TEMPLATE...",
+		Short: "Report everything that is wrong with templates",
+		Long: "Compile templates and report everything that is wrong, with file, line, column and what\n" +
+			"was expected. Exit status 2 when anything is.",
+		Example: "  quire template check invoice.yaml\n  quire template check templates/*/template.yaml --json",
+		Args:    args(cobra.MinimumNArgs(1)),
+		RunE: func(c *cobra.Command, a []string) error {
+			desk, err := app.NewDesk(time.Now)
+			if err != nil {
+				return err
+			}
+			type checked struct {
+				Template string `json:"template"`
+				Name     string `json:"name"`
+				SHA256   string `json:"sha256"`
+				Files    int    `json:"files"`
+			}
+			var all []checked
+			var text strings.Builder
+			var first error
+			for _, file := range a {
+				t, err := desk.Load(c.Context(), file)
+				if err != nil {
+					if len(a) > 1 {
+						p.report(err)
+					}
+					if first == nil {
+						first = err
+					}
+					continue
+				}
+				ref := t.Ref()
+				all = append(all, checked{Template: file, Name: ref.Name, SHA256: ref.Hash.String(), Files: len(t.Files)})
+				_, _ = fmt.Fprintf(&text, "%s: ok, sha256 %s\n", file, ref.Hash)
+			}
+			if len(all) > 0 {
+				if err := p.print(all, text.String()); err != nil {
+					return err
+				}
+			}
+			if len(a) > 1 && first != nil {
+				p.code = exitCode(first)
+				return nil
+			}
+			return first
+		},
+	})
+	return c
+}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/quire/internal/app"
+)
+
+func (p *program) version() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of program, engine and Go",
+		Args:  args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			desk, err := app.NewDesk(time.Now)
+			if err != nil {
+				return err
+			}
+			v := struct {
+				Version  string `json:"version"`
+				Engine   string `json:"engine"`
+				Go       string `json:"go"`
+				Platform string `json:"platform"`
+			}{p.Version, desk.Engine, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			return p.print(v, fmt.Sprintf("quire %s\nengine %s\n%s %s\n", v.Version, v.Engine, v.Go, v.Platform))
+		},
+	}
+}
