@@ -1,0 +1,162 @@
+// Package demo holds what `quire demo` shows: four sample templates with real
+// content, and the flaky status API that feeds one of them.
+//
+// The samples are also those of the tests and of the documentation. Each stands
+// in samples/NAME: template.yaml, the assets it names, and data.json, with which
+// it renders as it is.
+//
+// The demo wires itself in three steps: Configure puts the reports and sources
+// into a configuration, Templates is served beside (or in place of) the
+// operator's templates, and StatusAPI answers on a loopback listener of its own,
+// whose address Configure was told.
+package demo
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"example.com/quire/internal/config"
+)
+
+//go:embed samples
+var embedded embed.FS
+
+// dataFile is the data of a sample. It is no part of its template.
+const dataFile = "data.json"
+
+// Sample is a template with data.
+type Sample struct {
+	Name  string // of the template
+	Title string
+	About string // one sentence for people
+	// Files holds template.yaml and the assets that it names.
+	Files fs.FS
+	// Data renders the template as it is: inline data and, where the template
+	// shows a source, what that source gave.
+	Data []byte
+	// Inline is what a request for the report of the sample brings. It is Data
+	// without what is collected.
+	Inline []byte
+}
+
+// Samples returns the samples in the order in which they are shown. The slices
+// are the caller's own.
+func Samples() []Sample {
+	out := []Sample{
+		{Name: "contract-note", Title: "Contract note", About: "A broker's confirmation of the day's trades, with charges and settlement."},
+		{Name: "invoice", Title: "Invoice", About: "A printer's invoice in French, with two rates of value added tax."},
+		{Name: "price-list", Title: "Price list", About: "Ninety-four teas in seven groups over four pages."},
+		{Name: statusTemplate, Title: "Service report", About: "A week of uptime, collected from an HTTP API that fails at times."},
+	}
+	for i := range out {
+		s := &out[i]
+		s.Files = must(fs.Sub(Templates(), s.Name))
+		s.Data = must(embedded.ReadFile("samples/" + s.Name + "/" + dataFile))
+		s.Inline = must(inline(s.Data))
+	}
+	return out
+}
+
+// must is for what is built into the program: it fails in the first test or never.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(fmt.Sprintf("demo: built-in samples: %v", err))
+	}
+	return v
+}
+
+// inline takes out of data what a request leaves to its sources.
+func inline(data []byte) ([]byte, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, err
+	}
+	if _, collected := all["sources"]; !collected {
+		return data, nil
+	}
+	delete(all, "sources")
+	delete(all, statusKey)
+	return json.Marshal(all)
+}
+
+// Templates returns the templates of the samples as folders NAME/template.yaml
+// with their assets.
+func Templates() fs.FS { return templates{must(fs.Sub(embedded, "samples"))} }
+
+// templates hides the data: with it, other data would be another version of the
+// template.
+type templates struct{ fs.FS }
+
+// Open implements fs.FS.
+func (t templates) Open(name string) (fs.File, error) {
+	if hidden(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return t.FS.Open(name)
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (t templates) ReadDir(name string) ([]fs.DirEntry, error) {
+	all, err := fs.ReadDir(t.FS, name)
+	kept := all[:0:0]
+	for _, e := range all {
+		if !hidden(e.Name()) {
+			kept = append(kept, e)
+		}
+	}
+	return kept, err
+}
+
+func hidden(name string) bool {
+	return name == dataFile || len(name) > len(dataFile) && name[len(name)-len(dataFile)-1:] == "/"+dataFile
+}
+
+// The names that the service report uses.
+const (
+	statusTemplate = "service-report"
+	statusKey      = "status"
+	statusSource   = "status"
+	downSource     = "status-down"
+	// DownReport is the service report of a source that never answers.
+	DownReport = "service-report-down"
+)
+
+// Configure adds the demo's reports and sources to c. api is the base URL of
+// StatusAPI on a loopback address, such as http://127.0.0.1:40001.
+func Configure(c *config.Config, api string) error {
+	if err := checkLoopback(api); err != nil {
+		return err
+	}
+	if c.Sources == nil {
+		c.Sources = map[string]config.Source{}
+	}
+	if c.Reports == nil {
+		c.Reports = map[string]config.Report{}
+	}
+	source := config.Source{
+		// The guard denies loopback unless a source is allowed to go there.
+		Allow:   []string{loopback.String() + "/32"},
+		Timeout: config.Duration(10 * time.Second), Attempts: 3, MaxBytes: 1 << 20,
+	}
+	source.URL = api + statusPath
+	c.Sources[statusSource] = source
+	source.URL = api + downPath
+	c.Sources[downSource] = source
+
+	for _, s := range Samples() {
+		r := config.Report{Space: config.LocalSpace, Template: s.Name, Title: s.Title}
+		r.Public = s.Name == "price-list"
+		if s.Name == statusTemplate {
+			r.Sources = map[string]config.SourceUse{statusKey: {Source: statusSource}}
+		}
+		c.Reports[s.Name] = r
+	}
+	c.Reports[DownReport] = config.Report{
+		Space: config.LocalSpace, Template: statusTemplate, Title: "Service report, source down",
+		Sources: map[string]config.SourceUse{statusKey: {Source: downSource}},
+	}
+	return nil
+}

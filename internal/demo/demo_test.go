@@ -1,0 +1,369 @@
+package demo_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/quire/internal/collect"
+	"example.com/quire/internal/config"
+	"example.com/quire/internal/demo"
+	"example.com/quire/internal/record"
+	"example.com/quire/internal/templates"
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/template"
+)
+
+var moment = time.Date(2026, 2, 2, 6, 30, 0, 0, time.UTC)
+
+// render makes the document of a sample with the data.
+func render(t *testing.T, s demo.Sample, data []byte) ([]byte, *pdf.Result) {
+	t.Helper()
+	e, err := pdf.New(pdf.Config{Files: s.Files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := fs.ReadFile(s.Files, "template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := e.Compile(t.Context(), s.Name+"/template.yaml", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	res, err := e.Render(t.Context(), &b, plan, template.JSON(data), pdf.RenderOptions{Time: moment})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes(), res
+}
+
+// textOf is what a reader copies out of the document, white space folded.
+func textOf(t *testing.T, file string) string {
+	t.Helper()
+	return strings.Join(strings.Fields(pdftest.Text(t, file)), " ")
+}
+
+func sample(t *testing.T, name string) demo.Sample {
+	t.Helper()
+	all := demo.Samples()
+	i := slices.IndexFunc(all, func(s demo.Sample) bool { return s.Name == name })
+	if i < 0 {
+		t.Fatalf("no sample %s", name)
+	}
+	return all[i]
+}
+
+func TestSamplesRender(t *testing.T) {
+	for _, s := range demo.Samples() {
+		t.Run(s.Name, func(t *testing.T) {
+			if s.Title == "" || s.About == "" {
+				t.Error("no title or no description")
+			}
+			b, res := render(t, s, s.Data)
+			if len(res.Standards) != 2 || len(res.Warnings) > 0 || !res.Deterministic {
+				t.Errorf("%+v", res)
+			}
+			again, _ := render(t, s, s.Data)
+			if !bytes.Equal(b, again) {
+				t.Error("the same input gives other bytes")
+			}
+			file := filepath.Join(t.TempDir(), "sample.pdf")
+			if err := os.WriteFile(file, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := pdftest.QPDF(t, file); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestSamplesPrint: figures that somebody has worked out by hand stand on the
+// page, in the way of the document's locale.
+func TestSamplesPrint(t *testing.T) {
+	for name, want := range map[string][]string{
+		"contract-note": {
+			"Anjali Raghunathan", "Bought ₹6,88,773.75 · Sold ₹4,07,985.00", "₹2,80,788.75", "₹1,381.33",
+			"Net payable by you", "₹2,82,170.08", "Page 1 of 1",
+		},
+		"invoice": {
+			"Musée des Beaux-Arts de Besançon", "7 367,00 €", "TVA 5,5 % sur 4 710,00 €", "259,05 €", "531,40 €",
+			"8 157,45 €", "5 657,45 €", "29 janvier 2026",
+		},
+		"price-list":     {"94 articles", "Junshan Yinzhen", "£24.30", "Page 1 of 4", "Page 4 of 4"},
+		"service-report": {"99.7 M", "99.965%", "236 min", "99.941%", "35,076", "services below their target", "Jan 27, 06:42"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := sample(t, name)
+			b, res := render(t, s, s.Data)
+			text := textOf(t, pdftest.Write(t, name+".pdf", b))
+			for _, w := range want {
+				if !strings.Contains(text, w) {
+					t.Errorf("%q is not on the page", w)
+				}
+			}
+			if name == "price-list" {
+				if res.Pages < 3 {
+					t.Errorf("%d pages", res.Pages)
+				}
+				// One head for each of seven groups, and one for each that goes on overleaf.
+				if n := strings.Count(text, "No. Article Origin"); n < 9 {
+					t.Errorf("%d heads of tables", n)
+				}
+			}
+		})
+	}
+}
+
+// TestContractNoteCharges recomputes the charges from the trades.
+func TestContractNoteCharges(t *testing.T) {
+	var data struct {
+		Trades []struct {
+			Side  string      `json:"side"`
+			Qty   int64       `json:"qty"`
+			Price json.Number `json:"price"`
+		} `json:"trades"`
+		Charges []struct {
+			Label  string      `json:"label"`
+			Amount json.Number `json:"amount"`
+		} `json:"charges"`
+	}
+	if err := json.Unmarshal(sample(t, "contract-note").Data, &data); err != nil {
+		t.Fatal(err)
+	}
+	var turnover, bought int64 // in paise
+	for _, tr := range data.Trades {
+		v := tr.Qty * paise(t, tr.Price)
+		turnover += v
+		if tr.Side == "BUY" {
+			bought += v
+		}
+	}
+	round := func(v, by int64) int64 { return (v + by/2) / by }
+	brokerage := int64(len(data.Trades)) * 2000
+	exchange, fee := round(turnover*297, 10_000_000), round(turnover, 1_000_000)
+	want := map[string]int64{
+		"Brokerage":                   brokerage,
+		"Securities transaction tax":  round(turnover, 100_000) * 100,
+		"Exchange transaction charge": exchange,
+		"SEBI turnover fee":           fee,
+		"Stamp duty":                  round(bought*15, 10_000_000) * 100,
+		"Goods and services tax":      round((brokerage+exchange+fee)*18, 100),
+	}
+	for _, c := range data.Charges {
+		if got := paise(t, c.Amount); got != want[c.Label] {
+			t.Errorf("%s: %d paise, want %d", c.Label, got, want[c.Label])
+		}
+		delete(want, c.Label)
+	}
+	if len(want) > 0 {
+		t.Errorf("not charged: %v", want)
+	}
+}
+
+func paise(t *testing.T, n json.Number) int64 {
+	t.Helper()
+	whole, part, _ := strings.Cut(n.String(), ".")
+	v, err := json.Number(whole + (part + "00")[:2]).Int64()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestServiceReportWithoutSource: a source that failed is said on the page.
+func TestServiceReportWithoutSource(t *testing.T) {
+	s := sample(t, "service-report")
+	for name, c := range map[string]struct{ data, want string }{
+		"failed": {
+			`{"report":{"team":"Ops","contact":"ops@x.example"},"sources":{"status":{"outcome":"failed","reason":"answered 503 in 3 attempts"}},"status":null}`,
+			"Source status failed answered 503 in 3 attempts.",
+		},
+		"stale": {
+			strings.Replace(string(s.Data), `{"outcome": "ok", "reason": ""}`, `{"outcome": "stale", "reason": "no connection"}`, 1),
+			"The status service could not be reached when this report was made: no connection.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, _ := render(t, s, []byte(c.data))
+			if text := textOf(t, pdftest.Write(t, "report.pdf", b)); !strings.Contains(text, c.want) {
+				t.Errorf("no %q in\n%s", c.want, text)
+			}
+		})
+	}
+}
+
+// TestSamplesConform: veraPDF finds nothing in what the samples claim.
+func TestSamplesConform(t *testing.T) {
+	dir := t.TempDir()
+	for _, s := range demo.Samples() {
+		b, _ := render(t, s, s.Data)
+		if err := os.WriteFile(filepath.Join(dir, s.Name+".pdf"), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, flavour := range []string{"4", "ua2"} {
+		verdicts := pdftest.VeraPDF(t, flavour, dir)
+		if len(verdicts) != len(demo.Samples()) {
+			t.Errorf("%s: %d verdicts", flavour, len(verdicts))
+		}
+		for file, v := range verdicts {
+			if !v.Compliant {
+				t.Errorf("%s: %s: %v", flavour, file, v)
+			}
+		}
+	}
+}
+
+func TestTemplatesAreTemplates(t *testing.T) {
+	folder := templates.New(demo.Templates())
+	names, err := folder.Names(t.Context())
+	if err != nil || len(names) != len(demo.Samples()) {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		tpl, err := folder.Template(t.Context(), record.Local, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := tpl.Files["data.json"]; ok || tpl.Main != "template.yaml" {
+			t.Errorf("%s: main %s with %d files", name, tpl.Main, len(tpl.Files))
+		}
+	}
+	if _, err := fs.ReadFile(demo.Templates(), "invoice/data.json"); err == nil {
+		t.Error("the data is a file of the template")
+	}
+}
+
+// TestInlineLeavesSourcesOut: what a request brings must not use the keys that
+// its sources fill.
+func TestInlineLeavesSourcesOut(t *testing.T) {
+	for _, s := range demo.Samples() {
+		var inline map[string]json.RawMessage
+		if err := json.Unmarshal(s.Inline, &inline); err != nil {
+			t.Fatal(err)
+		}
+		if inline["sources"] != nil || inline["status"] != nil || len(inline) == 0 {
+			t.Errorf("%s: %v", s.Name, inline)
+		}
+	}
+}
+
+// get calls the API once, without retry, and says how it went.
+func get(t *testing.T, url string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		return "broken"
+	}
+	defer func() { _ = res.Body.Close() }()
+	if after := res.Header.Get("Retry-After"); after != "" {
+		return res.Status + " after " + after
+	}
+	return res.Status
+}
+
+func TestStatusAPITurn(t *testing.T) {
+	srv := httptest.NewServer(demo.StatusAPI())
+	defer srv.Close()
+	want := []string{
+		"503 Service Unavailable after 1", "200 OK", "broken", "200 OK", "200 OK",
+		"503 Service Unavailable after 1", "broken", "200 OK", "503 Service Unavailable after 1",
+	}
+	var got []string
+	for range want {
+		got = append(got, get(t, srv.URL+"/v1/status"))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	for range 3 {
+		if s := get(t, srv.URL+"/v1/status-down"); s != "503 Service Unavailable" {
+			t.Error(s)
+		}
+	}
+}
+
+// TestConfigureCollects: the configured sources reach the API over loopback; the
+// flaky one gets its data within its attempts, the other fails with a reason.
+func TestConfigureCollects(t *testing.T) {
+	srv := httptest.NewServer(demo.StatusAPI())
+	defer srv.Close()
+	var c config.Config
+	if err := demo.Configure(&c, srv.URL); err != nil {
+		t.Fatal(err)
+	}
+	if !c.Reports["price-list"].Public || c.Reports["invoice"].Public || len(c.Reports) != len(demo.Samples())+1 {
+		t.Errorf("%+v", c.Reports)
+	}
+	var sources []collect.Source
+	var calls []record.SourceCall
+	for name, s := range c.Sources {
+		sources = append(sources, collectSource(t, name, s))
+		calls = append(calls, record.SourceCall{Key: strings.ReplaceAll(name, "-", "_"), Source: name})
+	}
+	col, err := collect.New(collect.Config{Sources: sources})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := col.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	got, err := col.Collect(t.Context(), record.Local, calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range got {
+		switch g.Source {
+		case "status":
+			if g.Outcome != record.OK || len(g.Attempts) < 2 || !json.Valid(g.Data) {
+				t.Errorf("%s: %s %s, %d attempts", g.Source, g.Outcome, g.Reason, len(g.Attempts))
+			}
+		case "status-down":
+			if g.Outcome != record.Failed || !regexp.MustCompile(`503`).MatchString(g.Reason) {
+				t.Errorf("%s: %s %q", g.Source, g.Outcome, g.Reason)
+			}
+		}
+	}
+}
+
+func TestConfigureWantsLoopback(t *testing.T) {
+	for _, api := range []string{"", "127.0.0.1:1", "https://127.0.0.1:1", "http://10.0.0.1:80", "http://127.0.0.1:80/x", "http://127.0.0.1", ":\x7f"} {
+		if err := demo.Configure(&config.Config{}, api); err == nil {
+			t.Errorf("%q is taken", api)
+		}
+	}
+}
+
+// collectSource is what the configuration of a source means to the collector.
+func collectSource(t *testing.T, name string, s config.Source) collect.Source {
+	t.Helper()
+	h := &collect.HTTP{URL: s.URL, Timeout: time.Duration(s.Timeout), Attempts: s.Attempts, MaxBytes: int64(s.MaxBytes)}
+	for _, p := range s.Allow {
+		prefix, err := netip.ParsePrefix(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Allow = append(h.Allow, prefix)
+	}
+	return collect.Source{Space: record.Local, Source: record.Source{Name: name, Kind: collect.KindHTTP}, HTTP: h}
+}
