@@ -84,7 +84,7 @@ func New(ctx context.Context, o Options) (a *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := a.templates(o)
+	folder, err := a.templates(o, renderer.Load)
 	if err != nil {
 		return nil, err
 	}
@@ -129,19 +129,19 @@ const (
 	stateFile = "state.db"
 )
 
-func (a *App) templates(o Options) (*templates.Folder, error) {
+func (a *App) templates(o Options, load templates.Loader) (*templates.Folder, error) {
 	if o.Templates != nil {
-		return templates.New(o.Templates), nil
+		return templates.New(o.Templates, load), nil
 	}
 	root, err := os.OpenRoot(o.Config.Templates)
 	if errors.Is(err, fs.ErrNotExist) {
-		return templates.New(os.DirFS(o.Config.Templates)), nil // it may be made later
+		return templates.New(os.DirFS(o.Config.Templates), load), nil // it may be made later
 	}
 	if err != nil {
 		return nil, fmt.Errorf("templates: %w", err)
 	}
 	a.onClose(func(context.Context) error { return root.Close() })
-	return templates.New(root.FS()), nil
+	return templates.New(root.FS(), load), nil
 }
 
 func (a *App) routes() error {

@@ -1,16 +1,17 @@
 // Package templates finds templates in folders.
 //
-// A template NAME is either the file NAME.yaml (or NAME.json), alone, or the folder NAME with
-// template.yaml (or template.json) and the assets beside it. Names never leave the folder:
-// every file is opened through the os.Root or fs.FS given, so a symbolic link that points out
-// of an os.Root is refused by the operating system's own rules.
+// A template NAME is either the file NAME.yaml (or NAME.json), or template.yaml (or
+// template.json) in the folder NAME. What it names, such as images, is read from the folder
+// that its file is in, and belongs to its version; what else lies there does not.
 //
 // Files are read afresh on each call: an edited template is a new version at the next request,
-// and a document's own version is kept with the document.
+// and a document's own version is kept with the document. Every file is opened through the
+// fs.FS given; that of an os.Root refuses symbolic links that lead out of it.
 package templates
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -18,54 +19,110 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"example.com/quire/internal/record"
 )
 
-// Limits of one template with its assets.
-const (
-	MaxFiles = 256
-	MaxBytes = 32 << 20
-)
+// Loader compiles the template main of fsys and reads the files that it names.
+type Loader func(ctx context.Context, fsys fs.FS, name, main string) (*record.Template, error)
+
+// MaxBytes bounds a template with its files.
+const MaxBytes = 32 << 20
 
 // Folder is the templates of one folder. It is safe for concurrent use.
-type Folder struct{ fsys fs.FS }
+type Folder struct {
+	fsys fs.FS
+	load Loader
+
+	mu    sync.Mutex
+	named map[string]named // by the template's name
+}
+
+// named is what the main file of a template names. It depends on the file's text alone, so it
+// is known without compiling while that stays the same.
+type named struct {
+	main  string
+	text  [sha256.Size]byte
+	files []string
+}
 
 // New returns the templates of fsys. A folder that does not exist has none.
-func New(fsys fs.FS) *Folder { return &Folder{fsys: fsys} }
+func New(fsys fs.FS, load Loader) *Folder {
+	return &Folder{fsys: fsys, load: load, named: map[string]named{}}
+}
 
-var mainNames = []string{"template.yaml", "template.json"}
-
-// Template reads the current version, or returns record.ErrNotFound. All spaces see the same
+// Template reads the current version. Errors are record.ErrNotFound, *record.RequestError for
+// what is no name, *record.LimitError, and those of the Loader. All spaces see the same
 // templates.
 func (f *Folder) Template(ctx context.Context, _ record.Space, name string) (*record.Template, error) {
 	if err := record.CheckName("template", name); err != nil {
 		return nil, err
 	}
-	for _, ext := range []string{".yaml", ".json"} {
-		file := name + ext
-		b, err := f.read(file, MaxBytes)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("template %s: %w", name, err)
-		}
-		return record.NewTemplate(name, file, map[string][]byte{file: b})
-	}
-	files, err := f.folder(ctx, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("template %s: %w", name, record.ErrNotFound)
-	}
+	dir, main, err := f.find(name)
 	if err != nil {
 		return nil, fmt.Errorf("template %s: %w", name, err)
 	}
-	for _, main := range mainNames {
-		if _, ok := files[main]; ok {
-			return record.NewTemplate(name, main, files)
+	fsys, err := fs.Sub(f.fsys, dir)
+	if err != nil {
+		return nil, fmt.Errorf("template %s: %w", name, err)
+	}
+	src, err := read(fsys, main, MaxBytes)
+	if err != nil {
+		return nil, fmt.Errorf("template %s: %w", name, err)
+	}
+	text := sha256.Sum256(src)
+	f.mu.Lock()
+	known := f.named[name]
+	f.mu.Unlock()
+	if known.main == main && known.text == text {
+		if t, err := gather(fsys, name, known, src); !errors.Is(err, fs.ErrNotExist) {
+			return t, err
+		}
+		// A file is gone: compiling says where it was named.
+	}
+	t, err := f.load(ctx, fsys, name, main)
+	if err != nil {
+		return nil, err
+	}
+	known = named{main: main, text: sha256.Sum256(t.Files[main])}
+	for file := range t.Files {
+		if file != main {
+			known.files = append(known.files, file)
 		}
 	}
-	return nil, fmt.Errorf("template %s: no %s in its folder: %w", name, mainNames[0], record.ErrNotFound)
+	f.mu.Lock()
+	f.named[name] = known
+	f.mu.Unlock()
+	return t, nil
+}
+
+// find returns the folder and file of a template.
+func (f *Folder) find(name string) (dir, main string, err error) {
+	for _, at := range []string{name + ".yaml", name + ".json", name + "/template.yaml", name + "/template.json"} {
+		switch info, err := fs.Stat(f.fsys, at); {
+		case err == nil && info.Mode().IsRegular():
+			return path.Dir(at), path.Base(at), nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return "", "", err
+		}
+	}
+	return "", "", record.ErrNotFound
+}
+
+// gather reads the files that a template is known to name.
+func gather(fsys fs.FS, name string, known named, src []byte) (*record.Template, error) {
+	files := map[string][]byte{known.main: src}
+	left := int64(MaxBytes - len(src))
+	for _, file := range known.files {
+		b, err := read(fsys, file, left)
+		if err != nil {
+			return nil, fmt.Errorf("template %s: %w", name, err)
+		}
+		left -= int64(len(b))
+		files[file] = b
+	}
+	return record.NewTemplate(name, known.main, files)
 }
 
 // Names lists the templates there are, sorted.
@@ -82,20 +139,11 @@ func (f *Folder) Names(ctx context.Context) ([]string, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		name := e.Name()
-		if e.IsDir() {
-			if !slices.ContainsFunc(mainNames, func(m string) bool {
-				_, err := fs.Stat(f.fsys, path.Join(name, m))
-				return err == nil
-			}) {
-				continue
-			}
-		} else if ext := path.Ext(name); ext == ".yaml" || ext == ".json" {
-			name = strings.TrimSuffix(name, ext)
-		} else {
+		name := strings.TrimSuffix(strings.TrimSuffix(e.Name(), ".yaml"), ".json")
+		if record.CheckName("template", name) != nil {
 			continue
 		}
-		if record.CheckName("template", name) == nil {
+		if _, _, err := f.find(name); err == nil {
 			names = append(names, name)
 		}
 	}
@@ -103,45 +151,8 @@ func (f *Folder) Names(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// folder reads every regular file below dir that is not hidden.
-func (f *Folder) folder(ctx context.Context, dir string) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	total := int64(0)
-	err := fs.WalkDir(f.fsys, dir, func(p string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if p != dir && strings.HasPrefix(e.Name(), ".") {
-			if e.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !e.Type().IsRegular() {
-			return nil
-		}
-		if len(files) == MaxFiles {
-			return &record.LimitError{Name: "template files", Limit: MaxFiles}
-		}
-		b, err := f.read(p, MaxBytes-total)
-		if err != nil {
-			return err
-		}
-		total += int64(len(b))
-		if dir != "." {
-			p = strings.TrimPrefix(p, dir+"/")
-		}
-		files[p] = b
-		return nil
-	})
-	return files, err
-}
-
-func (f *Folder) read(name string, limit int64) ([]byte, error) {
-	file, err := f.fsys.Open(name)
+func read(fsys fs.FS, name string, limit int64) ([]byte, error) {
+	file, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,9 @@ package templates_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,25 +12,52 @@ import (
 	"testing/fstest"
 
 	"example.com/quire/internal/record"
+	"example.com/quire/internal/render"
 	"example.com/quire/internal/templates"
 )
 
+const plain = "quire: 1\nname: note\nlang: en\ntitle: Note\nbody:\n  - {text: Hello}\n"
+
+// pixel is a PNG of one grey pixel.
+const pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00:~\x9bU\x00\x00\x00\nIDATx\x9cc\xf8\x0f\x00\x01\x01\x01\x00\x1b\xb6\xeeV\x00\x00\x00\x00IEND\xaeB`\x82"
+
+const withLogo = plain + "  - {image: assets/logo.png, decorative: true, width: 10mm}\n"
+
 func tree() fstest.MapFS {
 	return fstest.MapFS{
-		"note.yaml":               {Data: []byte("quire: 1\n")},
-		"invoice/template.yaml":   {Data: []byte("quire: 1\nname: invoice\n")},
-		"invoice/assets/logo.png": {Data: []byte("png")},
-		"invoice/.git/config":     {Data: []byte("hidden")},
+		"note.yaml":               {Data: []byte(plain)},
+		"invoice/template.yaml":   {Data: []byte(withLogo)},
+		"invoice/assets/logo.png": {Data: []byte(pixel)},
+		"invoice/data.json":       {Data: []byte("not of the template")},
 		"empty/readme.txt":        {Data: []byte("no template")},
 		"Upper.yaml":              {Data: []byte("its name is not a template's")},
-		"json-one/template.json":  {Data: []byte("{}")},
-		"json-one/.hidden":        {Data: []byte("hidden")},
+		"json-one/template.json":  {Data: []byte(`{"quire": 1, "name": "j", "lang": "en", "title": "J", "body": [{"text": "Hello"}]}`)},
 		"notes.txt":               {Data: []byte("not a template")},
 	}
 }
 
+// loader counts how often a template is compiled.
+type loader struct {
+	*render.Renderer
+	compiled int
+}
+
+func newLoader(t *testing.T) *loader {
+	t.Helper()
+	r, err := render.New(render.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &loader{Renderer: r}
+}
+
+func (l *loader) load(ctx context.Context, fsys fs.FS, name, main string) (*record.Template, error) {
+	l.compiled++
+	return l.Load(ctx, fsys, name, main)
+}
+
 func TestTemplate(t *testing.T) {
-	f := templates.New(tree())
+	f := templates.New(tree(), newLoader(t).load)
 	one, err := f.Template(t.Context(), record.Local, "note")
 	if err != nil || one.Main != "note.yaml" || len(one.Files) != 1 {
 		t.Errorf("a single file: %+v, %v", one, err)
@@ -37,8 +66,8 @@ func TestTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if inv.Main != "template.yaml" || len(inv.Files) != 2 || string(inv.Files["assets/logo.png"]) != "png" {
-		t.Errorf("a folder: main %s, files %d", inv.Main, len(inv.Files))
+	if inv.Main != "template.yaml" || len(inv.Files) != 2 || string(inv.Files["assets/logo.png"]) != pixel {
+		t.Errorf("a folder: main %s, %d files; want the template and the logo it names", inv.Main, len(inv.Files))
 	}
 	if j, err := f.Template(t.Context(), record.Local, "json-one"); err != nil || j.Main != "template.json" {
 		t.Errorf("a JSON template: %+v, %v", j, err)
@@ -55,53 +84,73 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
+// TestAnEditIsANewVersion also checks that an unchanged template is compiled once.
 func TestAnEditIsANewVersion(t *testing.T) {
+	fsys, l := tree(), newLoader(t)
+	f := templates.New(fsys, l.load)
+	get := func() record.TemplateRef {
+		t.Helper()
+		got, err := f.Template(t.Context(), record.Local, "invoice")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Ref()
+	}
+	first := get()
+	if get() != first || l.compiled != 1 {
+		t.Errorf("an unchanged template was compiled %d times", l.compiled)
+	}
+	fsys["invoice/data.json"] = &fstest.MapFile{Data: []byte("other")}
+	if get() != first {
+		t.Error("a file that the template does not name changed its version")
+	}
+	fsys["invoice/assets/logo.png"] = &fstest.MapFile{Data: []byte(pixel + "\n")}
+	second := get()
+	if second == first {
+		t.Error("the logo changed and the version did not")
+	}
+	fsys["invoice/template.yaml"] = &fstest.MapFile{Data: []byte(plain)}
+	if third := get(); third == second || l.compiled != 2 {
+		t.Errorf("the text changed: same version %t, compiled %d times", third == second, l.compiled)
+	}
+}
+
+func TestAFileThatIsGone(t *testing.T) {
 	fsys := tree()
-	f := templates.New(fsys)
-	a, err := f.Template(t.Context(), record.Local, "invoice")
-	if err != nil {
+	f := templates.New(fsys, newLoader(t).load)
+	if _, err := f.Template(t.Context(), record.Local, "invoice"); err != nil {
 		t.Fatal(err)
 	}
-	fsys["invoice/assets/logo.png"] = &fstest.MapFile{Data: []byte("new")}
-	b, err := f.Template(t.Context(), record.Local, "invoice")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a.Ref() == b.Ref() {
-		t.Error("an asset changed and the version did not")
+	delete(fsys, "invoice/assets/logo.png")
+	_, err := f.Template(t.Context(), record.Local, "invoice")
+	if wrong, ok := errors.AsType[*record.TemplateError](err); !ok || wrong.Line != 7 {
+		t.Errorf("error %v, want the line that names the file", err)
 	}
 }
 
 func TestNames(t *testing.T) {
-	got, err := templates.New(tree()).Names(t.Context())
+	got, err := templates.New(tree(), newLoader(t).load).Names(t.Context())
 	if want := []string{"invoice", "json-one", "note"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("names %q, %v; want %q", got, err, want)
 	}
-	none, err := templates.New(os.DirFS(filepath.Join(t.TempDir(), "absent"))).Names(t.Context())
+	none, err := templates.New(os.DirFS(filepath.Join(t.TempDir(), "absent")), newLoader(t).load).Names(t.Context())
 	if err != nil || len(none) != 0 {
 		t.Errorf("a folder that is absent: %q, %v", none, err)
 	}
 }
 
-func TestLimits(t *testing.T) {
-	fsys := fstest.MapFS{"big/template.yaml": {Data: []byte("x")}, "big/a.bin": {Data: bytes.Repeat([]byte{0}, templates.MaxBytes)}}
-	var limit *record.LimitError
-	if _, err := templates.New(fsys).Template(t.Context(), record.Local, "big"); !errors.As(err, &limit) {
+func TestLimit(t *testing.T) {
+	fsys := fstest.MapFS{"big.yaml": {Data: bytes.Repeat([]byte("#"), templates.MaxBytes+1)}}
+	_, err := templates.New(fsys, newLoader(t).load).Template(t.Context(), record.Local, "big")
+	if _, ok := errors.AsType[*record.LimitError](err); !ok {
 		t.Errorf("too many bytes: %v", err)
-	}
-	many := fstest.MapFS{"many/template.yaml": {Data: []byte("x")}}
-	for i := range templates.MaxFiles {
-		many["many/"+string(rune('a'+i%26))+string(rune('a'+i/26))] = &fstest.MapFile{}
-	}
-	if _, err := templates.New(many).Template(t.Context(), record.Local, "many"); !errors.As(err, &limit) {
-		t.Errorf("too many files: %v", err)
 	}
 }
 
 // TestSymlinkOutOfTheFolder holds with an os.Root, which is what the program gives.
 func TestSymlinkOutOfTheFolder(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret.yaml")
-	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
+	if err := os.WriteFile(outside, []byte(plain), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -113,7 +162,7 @@ func TestSymlinkOutOfTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = root.Close() }()
-	if got, err := templates.New(root.FS()).Template(t.Context(), record.Local, "leak"); err == nil {
+	if got, err := templates.New(root.FS(), newLoader(t).load).Template(t.Context(), record.Local, "leak"); err == nil {
 		t.Errorf("a link out of the folder was followed: %q", got.Files["leak.yaml"])
 	}
 }
