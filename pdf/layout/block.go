@@ -145,16 +145,16 @@ func (b *para) areas(p *painter, line *text.Line, x, base Length) {
 // space is empty height.
 type space struct{ h Length }
 
-func (b space) size() Length                         { return b.h }
-func (b space) baseline() (Length, bool)             { return 0, false }
-func (b space) draw(*painter, Length, Length)        {}
-func (b space) split(Length, bool) (block, block)    { return space{}, nil } // it ends with the page
-func (b *picture) baseline() (Length, bool)          { return 0, false }
-func (b *picture) size() Length                      { return b.h }
-func (b line) size() Length                          { return b.thick }
-func (b line) baseline() (Length, bool)              { return 0, false }
-func (b line) split(a Length, _ bool) (block, block) { return whole(b, a) }
-func (b line) draw(p *painter, x, y Length)          { p.rule(x, y, b.w, b.thick, b.color) }
+func (b space) size() Length                          { return b.h }
+func (b space) baseline() (Length, bool)              { return 0, false }
+func (b space) draw(*painter, Length, Length)         {}
+func (b space) split(a Length, _ bool) (block, block) { return space{min(b.h, a)}, nil } // the page takes the rest
+func (b *picture) baseline() (Length, bool)           { return 0, false }
+func (b *picture) size() Length                       { return b.h }
+func (b line) size() Length                           { return b.thick }
+func (b line) baseline() (Length, bool)               { return 0, false }
+func (b line) split(a Length, _ bool) (block, block)  { return whole(b, a) }
+func (b line) draw(p *painter, x, y Length)           { p.rule(x, y, b.w, b.thick, b.color) }
 
 // line is a horizontal rule.
 type line struct {

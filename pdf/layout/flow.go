@@ -205,13 +205,28 @@ func (f *flow) place(group []entry) error {
 		if len(group) == 1 {
 			return f.tooHigh(&group[0])
 		}
-		// The chain does not fit with its last entry: let go of its first.
-		if err := f.place(group[:1:1]); err != nil {
+		// The chain is higher than a page: as much of it as fits, then the rest.
+		n := f.fitting(group[:len(group)-1])
+		if err := f.place(group[:n:n]); err != nil {
 			return err
 		}
-		group = group[1:]
+		group = group[n:]
 	}
 	return nil
+}
+
+// fitting returns how many of the entries an empty page holds, at least 1.
+func (f *flow) fitting(group []entry) int {
+	y := f.top
+	for i := range group {
+		if i > 0 {
+			y += gap(group[i-1].after, group[i].before)
+		}
+		if y += group[i].b.size(); y > f.bottom {
+			return max(i, 1)
+		}
+	}
+	return len(group)
 }
 
 func (f *flow) tooHigh(e *entry) error {

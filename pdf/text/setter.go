@@ -132,12 +132,11 @@ func (s *Setter) Set(pieces []Piece, width Length, align Align) ([]Line, error) 
 // open starts a paragraph. The chunks are replaced before they are full of old
 // lines, so appending rarely moves a paragraph in the middle.
 func (s *Setter) open(pieces []Piece, width Length, align Align) {
-	const chunk = 1024
-	if cap(s.items)-len(s.items) < chunk/4 {
-		s.items = make([]Item, 0, chunk)
+	if c := cap(s.items); c-len(s.items) < max(c/4, 16) {
+		s.items = make([]Item, 0, min(max(2*c, 64), 2048))
 	}
-	if cap(s.lines)-len(s.lines) < chunk/16 {
-		s.lines = make([]Line, 0, chunk/2)
+	if c := cap(s.lines); c-len(s.lines) < max(c/8, 4) {
+		s.lines = make([]Line, 0, min(max(2*c, 16), 1024))
 	}
 	s.lineStart, s.segStart = len(s.items), len(s.items)
 	s.firstLine = len(s.lines)
