@@ -19,10 +19,10 @@ import (
 )
 
 // sampleNames are the samples in a fixed order.
-func sampleNames(t testing.TB) []string {
-	t.Helper()
+func sampleNames(tb testing.TB) []string {
+	tb.Helper()
 	var names []string
-	for n := range samples(t) {
+	for n := range samples(tb) {
 		names = append(names, n)
 	}
 	slices.Sort(names)
@@ -30,14 +30,14 @@ func sampleNames(t testing.TB) []string {
 }
 
 // hashes returns one line per sample: its name and SHA-256, tagged and plain.
-func hashes(t testing.TB) string {
-	t.Helper()
-	e := newEngine(t, pdf.Config{})
-	all := samples(t)
+func hashes(tb testing.TB) string {
+	tb.Helper()
+	e := newEngine(tb, pdf.Config{})
+	all := samples(tb)
 	var b strings.Builder
-	for _, n := range sampleNames(t) {
-		_, tagged := render(t, e, pdf.RenderOptions{Standards: compliant, Time: frozen, DocumentID: "d"}, all[n])
-		_, plain := render(t, e, pdf.RenderOptions{}, all[n])
+	for _, n := range sampleNames(tb) {
+		_, tagged := render(tb, e, pdf.RenderOptions{Standards: compliant, Time: frozen, DocumentID: "d"}, all[n])
+		_, plain := render(tb, e, pdf.RenderOptions{}, all[n])
 		fmt.Fprintf(&b, "%s %s %s\n", n, hex.EncodeToString(tagged.SHA256[:]), hex.EncodeToString(plain.SHA256[:]))
 	}
 	return b.String()
@@ -58,7 +58,7 @@ func TestDeterminism(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, procs := range []string{"1", "2", "8"} {
-		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestDeterminism$")
+		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestDeterminism$") //nolint:gosec // G204: the test runs itself
 		cmd.Env = append(os.Environ(), childVariable+"=1", "GOMAXPROCS="+procs)
 		var out bytes.Buffer
 		cmd.Stderr = &out
@@ -101,7 +101,7 @@ func TestEngineVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod")) //nolint:gosec // G304: the module's own file
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +121,8 @@ func TestEngineVersion(t *testing.T) {
 
 // unpack returns the file with every compressed stream but fonts inflated, for
 // tests that look for keys and texts.
-func unpack(t testing.TB, body []byte) string {
-	t.Helper()
+func unpack(tb testing.TB, body []byte) string {
+	tb.Helper()
 	var out strings.Builder
 	for rest := body; ; {
 		head, after, ok := bytes.Cut(rest, []byte("stream\n"))

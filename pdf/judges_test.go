@@ -17,15 +17,15 @@ import (
 )
 
 // samples are the documents that every judge sees.
-func samples(t testing.TB) map[string]func(*layout.Builder) error {
-	t.Helper()
+func samples(tb testing.TB) map[string]func(*layout.Builder) error {
+	tb.Helper()
 	return map[string]func(*layout.Builder) error{
 		"empty":      func(b *layout.Builder) error { b.Title("Empty").Lang("en"); return nil },
 		"hello":      func(b *layout.Builder) error { b.Title("Hello").Lang("en").Text("Hello, world"); return nil },
 		"note":       note("Zoë Müller", 2),
 		"active":     note("A. N. Other", 40),
 		"long":       note("Many trades", 600),
-		"everything": everything(t),
+		"everything": everything(tb),
 	}
 }
 
@@ -72,9 +72,9 @@ type negative struct {
 	doc     func(*layout.Builder)
 }
 
-func negatives(t testing.TB) map[string]negative {
-	t.Helper()
-	red := picture(t, false)
+func negatives(tb testing.TB) map[string]negative {
+	tb.Helper()
+	red := picture(tb, false)
 	return map[string]negative{
 		"no title": {"S001", "ua2", compliant, func(b *layout.Builder) { b.Lang("en").Text("x") }},
 		"no lang":  {"S002", "ua2", compliant, func(b *layout.Builder) { b.Title("T").Text("x") }},
@@ -167,17 +167,16 @@ func TestNegativesAreRefused(t *testing.T) {
 	}
 }
 
-func wantCode(t testing.TB, err error, code string) {
-	t.Helper()
+func wantCode(tb testing.TB, err error, code string) {
+	tb.Helper()
 	d := diagnosticsOf(err)
 	if !slices.ContainsFunc(d, func(d pdf.Diagnostic) bool { return d.Code == code }) {
-		t.Errorf("want %s, got %v", code, err)
+		tb.Errorf("want %s, got %v", code, err)
 	}
 }
 
 func diagnosticsOf(err error) []pdf.Diagnostic {
-	var de *pdf.DiagnosticError
-	if errors.As(err, &de) {
+	if de, ok := errors.AsType[*pdf.DiagnosticError](err); ok {
 		return de.Diagnostics
 	}
 	return nil

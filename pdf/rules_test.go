@@ -39,16 +39,16 @@ func name(n int) string {
 
 // codes returns the bytes that show a name in Liberation Sans: fonts keep their
 // glyph ids.
-func codes(t testing.TB, who string) []byte {
-	t.Helper()
+func codes(tb testing.TB, who string) []byte {
+	tb.Helper()
 	m, err := liberation.New().Match(liberation.Sans, font.Style{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var b []byte
 	for _, r := range who {
 		g := m.Face.GlyphIndex(r)
-		b = append(b, byte(g>>8), byte(g))
+		b = append(b, byte(g>>8), byte(g&0xFF))
 	}
 	return b
 }
@@ -603,8 +603,14 @@ func TestCompareBytes(t *testing.T) {
 		a, b string
 		want int64
 	}{
-		{"", "", -1}, {"abc", "abc", -1}, {"abc", "abd", 2}, {"abc", "ab", 2}, {"", "a", 0},
-		{big, big, -1}, {big, big + "y", 70_000}, {big + "a", big + "b", 70_000},
+		{"", "", -1},
+		{"abc", "abc", -1},
+		{"abc", "abd", 2},
+		{"abc", "ab", 2},
+		{"", "a", 0},
+		{big, big, -1},
+		{big, big + "y", 70_000},
+		{big + "a", big + "b", 70_000},
 		{strings.Repeat("x", 32<<10), strings.Repeat("x", 32<<10) + "y", 32 << 10},
 	} {
 		got, err := pdf.CompareBytes(strings.NewReader(c.a), strings.NewReader(c.b))

@@ -22,25 +22,25 @@ var compliant = []standard.ID{standard.PDFA4, standard.PDFUA2}
 // frozen is the moment that samples state.
 var frozen = time.Date(2026, 1, 31, 18, 30, 0, 0, time.FixedZone("", 5*3600+1800))
 
-func newEngine(t testing.TB, c pdf.Config) *pdf.Engine {
-	t.Helper()
+func newEngine(tb testing.TB, c pdf.Config) *pdf.Engine {
+	tb.Helper()
 	e, err := pdf.New(c)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return e
 }
 
 // render builds a document and fails the test when that fails.
-func render(t testing.TB, e *pdf.Engine, o pdf.RenderOptions, f func(*layout.Builder) error) ([]byte, *pdf.Result) {
-	t.Helper()
+func render(tb testing.TB, e *pdf.Engine, o pdf.RenderOptions, f func(*layout.Builder) error) ([]byte, *pdf.Result) {
+	tb.Helper()
 	var buf bytes.Buffer
-	res, err := e.Build(t.Context(), &buf, o, f)
+	res, err := e.Build(tb.Context(), &buf, o, f)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if res.Size != int64(buf.Len()) {
-		t.Fatalf("result says %d bytes, written are %d", res.Size, buf.Len())
+		tb.Fatalf("result says %d bytes, written are %d", res.Size, buf.Len())
 	}
 	return buf.Bytes(), res
 }
@@ -81,8 +81,13 @@ func note(client string, n int) func(*layout.Builder) error {
 		b.Footer(pageOf())
 		b.Heading(1, "Contract note", layout.Bookmark("Contract note"), layout.Anchor("top"))
 		b.Spans([]layout.Span{
-			{Text: "For "}, {Text: client, Bold: true}, {Text: ", settled in ₹ and € → see "},
-			{Text: "the exchange", Link: "https://example.com/x?y=1&z=ü"}, {Text: " or "}, {Text: "the trades", Link: "#trades"}, {Text: "."},
+			{Text: "For "},
+			{Text: client, Bold: true},
+			{Text: ", settled in ₹ and € → see "},
+			{Text: "the exchange", Link: "https://example.com/x?y=1&z=ü"},
+			{Text: " or "},
+			{Text: "the trades", Link: "#trades"},
+			{Text: "."},
 		})
 		b.Heading(2, "Trades", layout.Bookmark("Trades"), layout.Anchor("trades"))
 		b.Table([]layout.Column{
@@ -123,8 +128,8 @@ func trades(n int) iter.Seq2[layout.Row, error] {
 }
 
 // picture returns a PNG with alpha, or an opaque one.
-func picture(t testing.TB, alpha bool) []byte {
-	t.Helper()
+func picture(tb testing.TB, alpha bool) []byte {
+	tb.Helper()
 	var img image.Image
 	if alpha {
 		m := image.NewNRGBA(image.Rect(0, 0, 40, 20))
@@ -141,28 +146,28 @@ func picture(t testing.TB, alpha bool) []byte {
 	}
 	var b bytes.Buffer
 	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-func photo(t testing.TB) []byte {
-	t.Helper()
+func photo(tb testing.TB) []byte {
+	tb.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, 64, 48))
 	for i := range m.Pix {
 		m.Pix[i] = byte(i / 3)
 	}
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, m, nil); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }
 
 // everything uses every node there is.
-func everything(t testing.TB) func(*layout.Builder) error {
-	t.Helper()
-	logo, red, jpg := picture(t, true), picture(t, false), photo(t)
+func everything(tb testing.TB) func(*layout.Builder) error {
+	tb.Helper()
+	logo, red, jpg := picture(tb, true), picture(tb, false), photo(tb)
 	return func(b *layout.Builder) error {
 		b.Title("Everything <&> one").Lang("en").Style(baseStyle)
 		b.Page(layout.Master{
@@ -177,8 +182,14 @@ func everything(t testing.TB) func(*layout.Builder) error {
 		b.Footer(pageOf())
 		b.Heading(1, "Everything", layout.Bookmark("Everything"), layout.Anchor("top"))
 		b.Spans([]layout.Span{
-			{Text: "plain "}, {Text: "bold ", Bold: true}, {Text: "italic ", Italic: true}, {Text: "both ", Bold: true, Italic: true},
-			{Text: "code()", Code: true}, {Text: " French: "}, {Text: "déjà vu", Lang: "fr"}, {Text: ", no\u00A0break, cafe\u0301."},
+			{Text: "plain "},
+			{Text: "bold ", Bold: true},
+			{Text: "italic ", Italic: true},
+			{Text: "both ", Bold: true, Italic: true},
+			{Text: "code()", Code: true},
+			{Text: " French: "},
+			{Text: "déjà vu", Lang: "fr"},
+			{Text: ", no\u00A0break, cafe\u0301."},
 		})
 		b.Text("A justified paragraph of some length, so that it takes more than one line and its spaces have to stretch for the lines to end flush at the right margin of the page.",
 			layout.In(&layout.Style{Size: 9 * layout.Pt, Align: layout.AlignJustify, SpaceBefore: 6 * layout.Pt}))

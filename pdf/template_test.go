@@ -14,18 +14,18 @@ import (
 )
 
 // contractNote reads the sample of the template language.
-func contractNote(t testing.TB) (src, data []byte, files fstest.MapFS) {
-	t.Helper()
+func contractNote(tb testing.TB) (src, data []byte, files fstest.MapFS) {
+	tb.Helper()
 	var err error
 	if src, err = os.ReadFile("template/testdata/samples/contract-note.yaml"); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if data, err = os.ReadFile("template/testdata/samples/contract-note.json"); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	// The sample has a link to "#top"; a document needs the place.
 	src = bytes.Replace(src, []byte("style: h1, bookmark: true}"), []byte("style: h1, bookmark: true, anchor: top}"), 1)
-	return src, data, fstest.MapFS{"assets/logo.png": {Data: picture(t, true)}}
+	return src, data, fstest.MapFS{"assets/logo.png": {Data: picture(tb, true)}}
 }
 
 func TestRenderContractNote(t *testing.T) {
@@ -46,9 +46,6 @@ func TestRenderContractNote(t *testing.T) {
 	file := pdftest.Write(t, "note.pdf", buf.Bytes())
 	if err := pdftest.QPDF(t, file); err != nil {
 		t.Error(err)
-	}
-	if os.Getenv("DUMP") != "" {
-		_ = os.WriteFile(os.Getenv("DUMP"), buf.Bytes(), 0o600)
 	}
 }
 

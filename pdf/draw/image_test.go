@@ -15,20 +15,20 @@ import (
 	"example.com/quire/pdf/draw"
 )
 
-func encodePNG(t testing.TB, m image.Image) []byte {
-	t.Helper()
+func encodePNG(tb testing.TB, m image.Image) []byte {
+	tb.Helper()
 	var b bytes.Buffer
 	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-func encodeJPEG(t testing.TB, m image.Image) []byte {
-	t.Helper()
+func encodeJPEG(tb testing.TB, m image.Image) []byte {
+	tb.Helper()
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, m, nil); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }
@@ -125,7 +125,7 @@ func app1(data []byte, order binary.AppendByteOrder, mark string, orientation ui
 	seg := append([]byte("Exif\x00\x00"), t...)
 	out := append([]byte{}, data[:2]...)
 	out = append(out, 0xFF, 0xE1)
-	out = binary.BigEndian.AppendUint16(out, uint16(len(seg)+2))
+	out = binary.BigEndian.AppendUint16(out, uint16(len(seg)+2)) //nolint:gosec // G115: a short segment
 	out = append(out, seg...)
 	return append(out, data[2:]...)
 }
@@ -158,7 +158,7 @@ func TestOrientation(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"Exif\x00\x00", "Exif\x00\x00XX______", "Exif\x00\x00II*\x00\xFF\xFF\xFF\x7F", "Exif\x00\x00II*\x00\x08\x00\x00\x00\x05\x00", "other"} {
-		out := append([]byte{0xFF, 0xD8, 0xFF, 0xE1}, binary.BigEndian.AppendUint16(nil, uint16(len(bad)+2))...)
+		out := append([]byte{0xFF, 0xD8, 0xFF, 0xE1}, binary.BigEndian.AppendUint16(nil, uint16(len(bad)+2))...) //nolint:gosec // G115: a short segment
 		out = append(append(out, bad...), plain[2:]...)
 		if img, err := draw.Open(out, diag.Limits{}); err != nil || img.Width() != 7 {
 			t.Errorf("%q: %v", bad, err)
@@ -168,7 +168,7 @@ func TestOrientation(t *testing.T) {
 
 // chunk makes a PNG chunk.
 func chunk(kind string, body []byte) []byte {
-	b := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(body))) //nolint:gosec // G115: a short chunk
 	b = append(b, kind...)
 	b = append(b, body...)
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
@@ -225,9 +225,9 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 // goodIDAT is the data chunk of a gray image of 7 by 5 pixels.
-func goodIDAT(t testing.TB) []byte {
-	t.Helper()
-	good := encodePNG(t, image.NewGray(bounds))
+func goodIDAT(tb testing.TB) []byte {
+	tb.Helper()
+	good := encodePNG(tb, image.NewGray(bounds))
 	i := bytes.Index(good, []byte("IDAT"))
 	n := binary.BigEndian.Uint32(good[i-4:])
 	return good[i-4 : i+8+int(n)]

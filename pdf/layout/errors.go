@@ -46,8 +46,7 @@ func failed(ds ...diag.Diagnostic) error { return &diag.DiagnosticError{Diagnost
 // fontError puts an error of the font layer at its place.
 func (m *maker) fontError(err error, src *Source) error {
 	d := at(src, "F403", "%s", err)
-	var family *font.FamilyError
-	if errors.As(err, &family) {
+	if family, ok := errors.AsType[*font.FamilyError](err); ok {
 		d.Message = fmt.Sprintf("no font family %q", family.Family)
 		d.Suggestion = "there are " + strings.Join(family.Known, ", ")
 	}

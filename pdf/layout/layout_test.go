@@ -89,23 +89,23 @@ func (r *record) on(page int) []string {
 }
 
 // find returns the first line with the given text.
-func (r *record) find(t testing.TB, s string) placed {
-	t.Helper()
+func (r *record) find(tb testing.TB, s string) placed {
+	tb.Helper()
 	for _, l := range append(slices.Clip(r.lines), r.late...) {
 		if l.text == s {
 			return l
 		}
 	}
-	t.Fatalf("no line %q", s)
+	tb.Fatalf("no line %q", s)
 	return placed{}
 }
 
 var typesetter = text.NewTypesetter(liberation.New(), text.Latin{}, &gotext.Segmenter{}, 1<<20)
 
-func run(t testing.TB, doc *layout.Document, tagged bool) (*record, *layout.Summary, error) {
-	t.Helper()
+func run(tb testing.TB, doc *layout.Document, tagged bool) (*record, *layout.Summary, error) {
+	tb.Helper()
 	r := &record{}
-	sum, err := layout.Run(t.Context(), doc, layout.Options{
+	sum, err := layout.Run(tb.Context(), doc, layout.Options{
 		Typesetter: typesetter, Tagged: tagged, Mono: liberation.Mono,
 		Image: func(b []byte) (*draw.Image, error) { return draw.Open(b, diag.Limits{}) },
 	}, r)
@@ -120,25 +120,25 @@ func tenLines() *layout.Document {
 	}
 }
 
-func place(t testing.TB, nodes ...layout.Node) *record {
-	t.Helper()
+func place(tb testing.TB, nodes ...layout.Node) *record {
+	tb.Helper()
 	d := tenLines()
 	d.Body = layout.Nodes(nodes...)
-	r, _, err := run(t, d, true)
+	r, _, err := run(tb, d, true)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return r
 }
 
-func fails(t testing.TB, code string, nodes ...layout.Node) diag.Diagnostic {
-	t.Helper()
+func fails(tb testing.TB, code string, nodes ...layout.Node) diag.Diagnostic {
+	tb.Helper()
 	d := tenLines()
 	d.Body = layout.Nodes(nodes...)
-	_, _, err := run(t, d, true)
+	_, _, err := run(tb, d, true)
 	var de *diag.DiagnosticError
 	if !errors.As(err, &de) || de.Diagnostics[0].Code != code {
-		t.Fatalf("want %s, got %v", code, err)
+		tb.Fatalf("want %s, got %v", code, err)
 	}
 	return de.Diagnostics[0]
 }
@@ -488,11 +488,11 @@ func TestBoxFragments(t *testing.T) {
 	}
 }
 
-func pngOf(t testing.TB, w, h int) []byte {
-	t.Helper()
+func pngOf(tb testing.TB, w, h int) []byte {
+	tb.Helper()
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, w, h))); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }

@@ -48,7 +48,9 @@ const Black Color = 0xFF000000
 func (c Color) None() bool { return c>>24 == 0 }
 
 // RGB returns the components.
-func (c Color) RGB() (r, g, b uint8) { return uint8(c >> 16), uint8(c >> 8), uint8(c) }
+func (c Color) RGB() (r, g, b uint8) {
+	return uint8(c >> 16 & 0xFF), uint8(c >> 8 & 0xFF), uint8(c & 0xFF)
+}
 
 // Source is the place of a node in its template: what diagnostics name. One
 // Source is shared by everything that a template node yields.

@@ -30,16 +30,16 @@ var installs = map[string]string{
 
 // Need skips the test when a judge is missing, or fails it with
 // REQUIRE_JUDGES=1, and returns its path.
-func Need(t testing.TB, judge string) string {
-	t.Helper()
+func Need(tb testing.TB, judge string) string {
+	tb.Helper()
 	path, err := find(judge)
 	if err == nil {
 		return path
 	}
 	if os.Getenv("REQUIRE_JUDGES") == "1" {
-		t.Fatalf("missing judge: %s: %s", judge, installs[judge])
+		tb.Fatalf("missing judge: %s: %s", judge, installs[judge])
 	}
-	t.Skipf("missing judge: %s: %s", judge, installs[judge])
+	tb.Skipf("missing judge: %s: %s", judge, installs[judge])
 	return ""
 }
 
@@ -85,39 +85,39 @@ func Root() (string, error) {
 
 // run runs a judge and returns what it printed. The exit status is the caller's
 // to judge.
-func run(t testing.TB, judge string, args ...string) (stdout, stderr string, code int) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), Need(t, judge), args...) //nolint:gosec // G204: a fixed list of judges, with files of the test
-	return output(t, cmd)
+func run(tb testing.TB, judge string, args ...string) (stdout, stderr string, code int) {
+	tb.Helper()
+	cmd := exec.CommandContext(tb.Context(), Need(tb, judge), args...) //nolint:gosec // G204: a fixed list of judges, with files of the test
+	return output(tb, cmd)
 }
 
-func output(t testing.TB, cmd *exec.Cmd) (stdout, stderr string, code int) {
-	t.Helper()
+func output(tb testing.TB, cmd *exec.Cmd) (stdout, stderr string, code int) {
+	tb.Helper()
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("run %s: %v", cmd.Path, err)
+		tb.Fatalf("run %s: %v", cmd.Path, err)
 	}
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
 // Write puts a document into a temporary folder and returns its path.
-func Write(t testing.TB, name string, body []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
+func Write(tb testing.TB, name string, body []byte) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), name)
 	if err := os.WriteFile(path, body, 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return path
 }
 
 // QPDF returns what qpdf finds wrong with the structure of a file, nil when it
 // finds nothing. A warning counts.
-func QPDF(t testing.TB, file string) error {
-	t.Helper()
-	out, errs, code := run(t, "qpdf", "--check", file)
+func QPDF(tb testing.TB, file string) error {
+	tb.Helper()
+	out, errs, code := run(tb, "qpdf", "--check", file)
 	if code != 0 {
 		return fmt.Errorf("qpdf --check %s: exit %d: %s%s", filepath.Base(file), code, out, errs)
 	}

@@ -13,20 +13,20 @@ import (
 
 // Text returns the text that pdftotext extracts, in reading order, pages divided
 // by form feeds.
-func Text(t testing.TB, file string) string {
-	t.Helper()
-	out, errs, code := run(t, "pdftotext", "-enc", "UTF-8", file, "-")
+func Text(tb testing.TB, file string) string {
+	tb.Helper()
+	out, errs, code := run(tb, "pdftotext", "-enc", "UTF-8", file, "-")
 	if code != 0 || errs != "" {
-		t.Fatalf("pdftotext %s: exit %d: %s", filepath.Base(file), code, errs)
+		tb.Fatalf("pdftotext %s: exit %d: %s", filepath.Base(file), code, errs)
 	}
 	return out
 }
 
 // Words returns the extracted text as words: divided by white space, whatever
 // the lines and pages.
-func Words(t testing.TB, file string) []string {
-	t.Helper()
-	return strings.Fields(Text(t, file))
+func Words(tb testing.TB, file string) []string {
+	tb.Helper()
+	return strings.Fields(Text(tb, file))
 }
 
 // Word is a word with its place in points from the top left corner of its page.
@@ -37,11 +37,11 @@ type Word struct {
 }
 
 // Boxes returns the words of a file with their places, by pdftotext -bbox.
-func Boxes(t testing.TB, file string) []Word {
-	t.Helper()
-	out, errs, code := run(t, "pdftotext", "-enc", "UTF-8", "-bbox", file, "-")
+func Boxes(tb testing.TB, file string) []Word {
+	tb.Helper()
+	out, errs, code := run(tb, "pdftotext", "-enc", "UTF-8", "-bbox", file, "-")
 	if code != 0 {
-		t.Fatalf("pdftotext -bbox %s: exit %d: %s", filepath.Base(file), code, errs)
+		tb.Fatalf("pdftotext -bbox %s: exit %d: %s", filepath.Base(file), code, errs)
 	}
 	var words []Word
 	page := 0
@@ -56,7 +56,7 @@ func Boxes(t testing.TB, file string) []Word {
 		}
 		w := Word{Page: page}
 		if _, err := fmt.Sscanf(rest, `xMin="%f" yMin="%f" xMax="%f" yMax="%f">`, &w.XMin, &w.YMin, &w.XMax, &w.YMax); err != nil {
-			t.Fatalf("pdftotext -bbox %s: line %q: %v", filepath.Base(file), line, err)
+			tb.Fatalf("pdftotext -bbox %s: line %q: %v", filepath.Base(file), line, err)
 		}
 		_, s, _ := strings.Cut(rest, ">")
 		w.Text = unescape.Replace(strings.TrimSuffix(s, "</word>"))
@@ -74,11 +74,11 @@ type Font struct {
 }
 
 // Fonts returns the fonts of a file.
-func Fonts(t testing.TB, file string) []Font {
-	t.Helper()
-	out, errs, code := run(t, "pdffonts", file)
+func Fonts(tb testing.TB, file string) []Font {
+	tb.Helper()
+	out, errs, code := run(tb, "pdffonts", file)
 	if code != 0 || errs != "" {
-		t.Fatalf("pdffonts %s: exit %d: %s", filepath.Base(file), code, errs)
+		tb.Fatalf("pdffonts %s: exit %d: %s", filepath.Base(file), code, errs)
 	}
 	var fonts []Font
 	for i, line := range strings.Split(strings.TrimRight(out, "\n"), "\n") {
@@ -94,21 +94,21 @@ func Fonts(t testing.TB, file string) []Font {
 }
 
 // StructText returns the structure tree with its text as pdfinfo prints it.
-func StructText(t testing.TB, file string) string {
-	t.Helper()
-	out, errs, code := run(t, "pdfinfo", "-struct-text", file)
+func StructText(tb testing.TB, file string) string {
+	tb.Helper()
+	out, errs, code := run(tb, "pdfinfo", "-struct-text", file)
 	if code != 0 || errs != "" {
-		t.Fatalf("pdfinfo -struct-text %s: exit %d: %s", filepath.Base(file), code, errs)
+		tb.Fatalf("pdfinfo -struct-text %s: exit %d: %s", filepath.Base(file), code, errs)
 	}
 	return out
 }
 
 // Info returns the lines of pdfinfo by their names.
-func Info(t testing.TB, file string) map[string]string {
-	t.Helper()
-	out, errs, code := run(t, "pdfinfo", file)
+func Info(tb testing.TB, file string) map[string]string {
+	tb.Helper()
+	out, errs, code := run(tb, "pdfinfo", file)
 	if code != 0 {
-		t.Fatalf("pdfinfo %s: exit %d: %s", filepath.Base(file), code, errs)
+		tb.Fatalf("pdfinfo %s: exit %d: %s", filepath.Base(file), code, errs)
 	}
 	info := map[string]string{}
 	for line := range strings.Lines(out) {
@@ -121,35 +121,35 @@ func Info(t testing.TB, file string) map[string]string {
 
 // Raster draws the pages with pdftoppm. A message of the renderer fails the
 // test.
-func Raster(t testing.TB, file string, dpi int) []image.Image {
-	t.Helper()
-	dir := t.TempDir()
-	_, errs, code := run(t, "pdftoppm", "-r", fmt.Sprint(dpi), "-png", file, filepath.Join(dir, "p"))
+func Raster(tb testing.TB, file string, dpi int) []image.Image {
+	tb.Helper()
+	dir := tb.TempDir()
+	_, errs, code := run(tb, "pdftoppm", "-r", fmt.Sprint(dpi), "-png", file, filepath.Join(dir, "p"))
 	if code != 0 || errs != "" {
-		t.Fatalf("pdftoppm %s: exit %d: %s", filepath.Base(file), code, errs)
+		tb.Fatalf("pdftoppm %s: exit %d: %s", filepath.Base(file), code, errs)
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "p-*.png"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	slices.Sort(names)
 	pages := make([]image.Image, len(names))
 	for i, name := range names {
-		pages[i] = readPNG(t, name)
+		pages[i] = readPNG(tb, name)
 	}
 	return pages
 }
 
-func readPNG(t testing.TB, name string) image.Image {
-	t.Helper()
+func readPNG(tb testing.TB, name string) image.Image {
+	tb.Helper()
 	f, err := os.Open(name)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
 	img, err := png.Decode(f)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return img
 }

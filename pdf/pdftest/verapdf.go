@@ -19,18 +19,18 @@ type Verdict struct {
 // flavour: "4" for PDF/A-4, "ua2" for PDF/UA-2. It returns the verdicts by file
 // name. One call is one start of the Java machine, some seconds: put many files
 // into one folder.
-func VeraPDF(t testing.TB, flavour, dir string) map[string]Verdict {
-	t.Helper()
-	jar := Need(t, "verapdf")
-	java := Need(t, "java")
-	cmd := exec.CommandContext(t.Context(), java, "-jar", jar, "-f", flavour, "--format", "json", "-r", dir) //nolint:gosec // G204: a fixed judge on a folder of the test
-	out, errs, code := output(t, cmd)
+func VeraPDF(tb testing.TB, flavour, dir string) map[string]Verdict {
+	tb.Helper()
+	jar := Need(tb, "verapdf")
+	java := Need(tb, "java")
+	cmd := exec.CommandContext(tb.Context(), java, "-jar", jar, "-f", flavour, "--format", "json", "-r", dir) //nolint:gosec // G204: a fixed judge on a folder of the test
+	out, errs, code := output(tb, cmd)
 	if code > 1 {
-		t.Fatalf("veraPDF: exit %d: %s", code, errs)
+		tb.Fatalf("veraPDF: exit %d: %s", code, errs)
 	}
 	var report veraReport
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
-		t.Fatalf("veraPDF: read report: %v: %s", err, errs)
+		tb.Fatalf("veraPDF: read report: %v: %s", err, errs)
 	}
 	verdicts := map[string]Verdict{}
 	for _, j := range report.Report.Jobs {

@@ -8,7 +8,6 @@
 package tag
 
 import (
-	"fmt"
 	"strconv"
 
 	"example.com/quire/pdf/cos"
@@ -381,6 +380,3 @@ func (t *Tree) appendNum(b []byte, key int, space bool) []byte {
 	}
 	return append(b, ']')
 }
-
-// String names the type for messages.
-func (t Type) String() string { return fmt.Sprintf("%s (%s)", t.Name, namespaceURI[t.NS]) }

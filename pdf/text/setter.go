@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -386,7 +387,7 @@ func (s *Setter) closeLine(end int, last bool) {
 		natural -= line[n].W
 	}
 	s.justify(line, n, gaps, natural, last)
-	s.lines = append(s.lines, Line{Items: line[:len(line):len(line)], Width: natural})
+	s.lines = append(s.lines, Line{Items: slices.Clip(line), Width: natural})
 	s.lineStart, s.segStart, s.x = end, end, 0
 }
 

@@ -13,23 +13,23 @@ import (
 	"example.com/quire/pdf/text/gotext"
 )
 
-func typesetter(t testing.TB, cache int64) *text.Typesetter {
-	t.Helper()
+func typesetter(tb testing.TB, cache int64) *text.Typesetter {
+	tb.Helper()
 	return text.NewTypesetter(liberation.New(), text.Latin{}, &gotext.Segmenter{}, cache)
 }
 
-func chain(t testing.TB, ts *text.Typesetter, q text.Query) *text.Chain {
-	t.Helper()
+func chain(tb testing.TB, ts *text.Typesetter, q text.Query) *text.Chain {
+	tb.Helper()
 	c, err := ts.Chain(q)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }
 
-func piece(t testing.TB, ts *text.Typesetter, s string) []text.Piece {
-	t.Helper()
-	return []text.Piece{{Text: s, Chain: chain(t, ts, text.Query{}), Size: 10 * text.Pt}}
+func piece(tb testing.TB, ts *text.Typesetter, s string) []text.Piece {
+	tb.Helper()
+	return []text.Piece{{Text: s, Chain: chain(tb, ts, text.Query{}), Size: 10 * text.Pt}}
 }
 
 // lineText joins the texts of a line's items.
@@ -75,8 +75,7 @@ func TestSetBreaksLines(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			lines, err := text.NewSetter(ts).Set(piece(t, ts, c.in), c.width, text.Left)
 			if c.want == nil {
-				var missing *text.MissingGlyphError
-				if !errors.As(err, &missing) {
+				if _, ok := errors.AsType[*text.MissingGlyphError](err); !ok {
 					t.Fatalf("want a missing glyph, got %v", err)
 				}
 				return
@@ -270,7 +269,7 @@ func TestNoTextIsLost(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[A-Za-z0-9éß€₹.,\-/()]{1,24}`), 1, 12).Draw(rt, "words")
 		width := text.Length(rapid.IntRange(12, 200).Draw(rt, "width")) * text.Pt
-		align := text.Align(rapid.IntRange(0, 3).Draw(rt, "align"))
+		align := text.Align(rapid.Uint8Range(0, 3).Draw(rt, "align"))
 		in := strings.Join(words, " ")
 		lines, err := s.Set(piece(t, ts, in), width, align)
 		if err != nil {
@@ -316,7 +315,7 @@ func TestPlainBreaksAreTheTables(t *testing.T) {
 func TestCacheIsPure(t *testing.T) {
 	with, small, without := typesetter(t, 1<<20), typesetter(t, 2*512), typesetter(t, 0)
 	for range 3 {
-		for _, w := range strings.Fields("Mahogany mahogany AVATAR 12.50 ₹12.50 Zoë " + strings.Repeat("x", 80)) {
+		for w := range strings.FieldsSeq("Mahogany mahogany AVATAR 12.50 ₹12.50 Zoë " + strings.Repeat("x", 80)) {
 			var ref []text.Glyph
 			for i, ts := range []*text.Typesetter{without, small, with} {
 				lines, err := text.NewSetter(ts).Set(piece(t, ts, w), text.Unlimited, text.Left)

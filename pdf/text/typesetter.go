@@ -130,7 +130,7 @@ func (t *Typesetter) shape(c *Chain, s string) ([]Part, error) {
 		return t.shapeNew(c, s)
 	}
 	h := maphash.String(t.seed, s) ^ c.mix
-	mask := uint64(len(t.words) - 1)
+	mask := uint64(len(t.words) - 1) //nolint:gosec // G115: not empty
 	a, b := &t.words[h&mask], &t.words[(h>>32)&mask]
 	if w := a.Load(); w != nil && w.text == s && w.query == c.query {
 		return w.parts, nil

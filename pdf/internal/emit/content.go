@@ -323,7 +323,7 @@ func (w *words) moveTo(x layout.Length) {
 
 func (w *words) glyph(g text.Glyph) {
 	w.adjust()
-	w.codes = append(w.codes, byte(g.ID>>8), byte(g.ID))
+	w.codes = append(w.codes, byte(g.ID>>8), byte(g.ID&0xFF))
 	w.pen += int64(w.font.face.Advance(g.ID)) * 1000
 	w.want += int64(g.Advance) * 1000
 }

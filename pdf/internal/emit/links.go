@@ -184,7 +184,7 @@ func URI(target string) (string, error) {
 	switch s := strings.ToLower(scheme); {
 	case ok && (s == "http" || s == "https" || s == "mailto" || s == "tel"):
 	default:
-		return "", fmt.Errorf("link %q: want a URL that begins with http:, https:, mailto: or tel:", target)
+		return "", fmt.Errorf("link %q: want an http, https, mailto or tel URL", target)
 	}
 	var b strings.Builder
 	for _, c := range []byte(target) {

@@ -57,7 +57,7 @@ func cases(t *testing.T, name string, test func(line int, s string, want []int))
 					want = nil
 					continue
 				}
-				b.WriteRune(rune(v))
+				b.WriteRune(rune(v)) //nolint:gosec // G115: a code point
 			}
 		}
 		if b.Len() > 0 {
