@@ -24,9 +24,6 @@ import (
 //go:embed samples
 var embedded embed.FS
 
-// dataFile is the data of a sample. It is no part of its template.
-const dataFile = "data.json"
-
 // Sample is a template with data.
 type Sample struct {
 	Name  string // of the template
@@ -42,6 +39,9 @@ type Sample struct {
 	Inline []byte
 }
 
+// Collected reports whether a request for the sample's report calls a source.
+func (s *Sample) Collected() bool { return s.Name == statusTemplate }
+
 // Samples returns the samples in the order in which they are shown. The slices
 // are the caller's own.
 func Samples() []Sample {
@@ -54,7 +54,7 @@ func Samples() []Sample {
 	for i := range out {
 		s := &out[i]
 		s.Files = must(fs.Sub(Templates(), s.Name))
-		s.Data = must(embedded.ReadFile("samples/" + s.Name + "/" + dataFile))
+		s.Data = must(embedded.ReadFile("samples/" + s.Name + "/data.json"))
 		s.Inline = must(inline(s.Data))
 	}
 	return out
@@ -84,35 +84,7 @@ func inline(data []byte) ([]byte, error) {
 
 // Templates returns the templates of the samples as folders NAME/template.yaml
 // with their assets.
-func Templates() fs.FS { return templates{must(fs.Sub(embedded, "samples"))} }
-
-// templates hides the data: with it, other data would be another version of the
-// template.
-type templates struct{ fs.FS }
-
-// Open implements fs.FS.
-func (t templates) Open(name string) (fs.File, error) {
-	if hidden(name) {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	return t.FS.Open(name)
-}
-
-// ReadDir implements fs.ReadDirFS.
-func (t templates) ReadDir(name string) ([]fs.DirEntry, error) {
-	all, err := fs.ReadDir(t.FS, name)
-	kept := all[:0:0]
-	for _, e := range all {
-		if !hidden(e.Name()) {
-			kept = append(kept, e)
-		}
-	}
-	return kept, err
-}
-
-func hidden(name string) bool {
-	return name == dataFile || len(name) > len(dataFile) && name[len(name)-len(dataFile)-1:] == "/"+dataFile
-}
+func Templates() fs.FS { return must(fs.Sub(embedded, "samples")) }
 
 // The names that the service report uses.
 const (
