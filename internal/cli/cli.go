@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"example.com/quire/internal/app"
 	"example.com/quire/internal/config"
 	"example.com/quire/internal/record"
 )
@@ -77,18 +78,17 @@ func (p *program) root() *cobra.Command {
 			"verify: 0 identical, 1 differs, 3 intact but made by another engine, 4 unknown here.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          subcommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.CompletionOptions.HiddenDefaultCmd = false
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; `%s --help` lists the flags", err, c.CommandPath())}
-	})
+	root.CompletionOptions.DisableDefaultCmd = true // completion.go has ours
+	root.SetFlagErrorFunc(wrongFlag)
+	root.SetHelpCommand(p.help())
 	f := root.PersistentFlags()
 	f.BoolVar(&p.json, "json", false, "one JSON value on standard output instead of text")
 	f.StringVar(&p.config, "config", "", "configuration file (default: quire.yaml if it exists; QUIRE_CONFIG)")
 	f.StringVar(&p.data, "data-dir", "", "directory of state and blobs (QUIRE_DATA)")
-	root.AddCommand(p.serve(), p.render(), p.template(), p.verify(), p.doctor(), p.version())
+	root.AddCommand(p.serve(), p.demo(), p.render(), p.template(), p.verify(), p.doctor(), p.version(), p.completion())
 	return root
 }
 
@@ -201,8 +201,10 @@ func exitCode(err error) int {
 	if _, ok := errors.AsType[*record.LimitError](err); ok {
 		return 2
 	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, config.ErrNoFile) {
-		return 2
+	for _, wrong := range []error{fs.ErrNotExist, config.ErrNoFile, app.ErrNoData} {
+		if errors.Is(err, wrong) {
+			return 2
+		}
 	}
 	return 1
 }

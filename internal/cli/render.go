@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,14 +42,15 @@ func (p *program) render() *cobra.Command {
 				return err
 			}
 			if out == "" {
-				base := filepath.Base(strings.TrimSuffix(filepath.Clean(a[0]), filepath.Ext(a[0])))
-				out = base + ".pdf"
+				if out, err = outName(a[0]); err != nil {
+					return err
+				}
 			}
 			return p.renderTo(c.Context(), a[0], data, out, when, record.Options{Standards: standards})
 		},
 	}
 	c.Flags().StringVarP(&data, "data", "d", "", "JSON file with the data; - for standard input")
-	c.Flags().StringVarP(&out, "out", "o", "", "the PDF to write; - for standard output (default: TEMPLATE's name with .pdf)")
+	c.Flags().StringVarP(&out, "out", "o", "", "the PDF to write; - for standard output (default: the template's name with .pdf, here)")
 	c.Flags().StringVar(&at, "time", "", "the document's time, such as 2026-01-31T18:30:00Z (default: none, and no date is written)")
 	c.Flags().StringSliceVar(&standards, "standard", nil, "claim a standard beside the template's: pdf/a-4, pdf/ua-2")
 	return c
@@ -75,27 +75,46 @@ func (p *program) renderTo(ctx context.Context, template, data, out string, at t
 		made, err = desk.Maker.Render(ctx, io.MultiWriter(w, sum), r)
 		return err
 	}
-	if out == "-" {
-		if err := write(p.Stdout); err != nil {
-			return err
-		}
-	} else if err := writeFile(out, write); err != nil {
+	if err := p.output(out, write); err != nil {
 		return err
 	}
-	res := rendered{
-		File: out, Pages: made.Pages, Size: made.Size, SHA256: fmt.Sprintf("%x", sum.Sum(nil)), Engine: made.Engine, Warnings: made.Warnings,
-	}
-	for _, w := range made.Warnings {
-		_, _ = fmt.Fprintln(p.Stderr, w)
+	if !p.json || out == "-" {
+		for _, w := range made.Warnings {
+			_, _ = fmt.Fprintln(p.Stderr, w)
+		}
 	}
 	if out == "-" {
 		return nil // standard output has the file
+	}
+	res := rendered{
+		File: out, Pages: made.Pages, Size: made.Size, SHA256: fmt.Sprintf("%x", sum.Sum(nil)), Engine: made.Engine, Warnings: made.Warnings,
 	}
 	pages := "pages"
 	if made.Pages == 1 {
 		pages = "page"
 	}
 	return p.print(res, fmt.Sprintf("%s: %d %s, %d bytes\nsha256 %s\n", out, made.Pages, pages, made.Size, res.SHA256))
+}
+
+// outName is the PDF that a template's path gives when none is named: invoice.yaml, the folder
+// invoice and invoice/template.yaml all give invoice.pdf.
+func outName(template string) (string, error) {
+	path, err := filepath.Abs(template)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		file := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		if file != "template" {
+			return file + ".pdf", nil
+		}
+		path = filepath.Dir(path)
+	}
+	name := filepath.Base(path)
+	if name == string(filepath.Separator) || name == filepath.VolumeName(path) {
+		name = "template" // of the root folder, which has no name
+	}
+	return name + ".pdf", nil
 }
 
 func (p *program) readData(name string) ([]byte, error) {
@@ -114,24 +133,4 @@ func (p *program) readData(name string) ([]byte, error) {
 		in = f
 	}
 	return io.ReadAll(io.LimitReader(in, most))
-}
-
-// writeFile writes a file whole or not at all: it gets its name when it is complete.
-func writeFile(name string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	if err := errors.Join(write(f), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Chmod(f.Name(), 0o644); err != nil { //nolint:gosec // a file that the user asked for, as any editor would write it
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }

@@ -45,37 +45,38 @@ func (p *program) serve() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.run(c.Context(), a, cfg, false, func(addr string) error {
+			ln, err := app.Listen(c.Context(), cfg, false)
+			if err != nil {
+				return errors.Join(err, a.Close(c.Context()))
+			}
+			return p.run(c.Context(), a, ln, cfg, func(addr string) error {
 				log.Info("serving", slog.String("url", addr), slog.String("data", cfg.Data), slog.String("version", p.Version))
 				return nil
-			})
+			}, func() {})
 		},
 	}
 	c.Flags().StringVar(&listen, "listen", "", "host:port to listen on (QUIRE_LISTEN)")
 	return c
 }
 
-// run listens, tells where by ready, serves until ctx ends and closes the app.
-func (p *program) run(ctx context.Context, a *app.App, cfg *config.Config, next bool, ready func(url string) error) error {
+// run tells by ready where ln is reached, serves it until ctx ends, calls stop and closes the app.
+func (p *program) run(ctx context.Context, a *app.App, ln net.Listener, cfg *config.Config, ready func(url string) error, stop func()) error {
 	closing := func(err error) error {
+		stop()
 		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		return errors.Join(err, a.Close(cctx))
-	}
-	ln, err := app.Listen(ctx, cfg, next)
-	if err != nil {
-		return closing(err)
 	}
 	scheme := "http"
 	if cfg.TLS.Cert != "" {
 		scheme = "https"
 	}
-	serving, stop := context.WithCancel(ctx)
-	defer stop()
+	serving, end := context.WithCancel(ctx)
+	defer end()
 	done := make(chan error, 1)
 	go func() { done <- a.Serve(serving, ln) }()
 	if err := ready(scheme + "://" + display(ln.Addr())); err != nil {
-		stop()
+		end()
 		return closing(errors.Join(err, <-done))
 	}
 	return closing(<-done)

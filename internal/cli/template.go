@@ -14,7 +14,7 @@ func (p *program) template() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "template",
 		Short: "Work on templates",
-		Args:  args(cobra.NoArgs),
+		Args:  subcommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(&cobra.Command{

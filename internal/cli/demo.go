@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/quire/internal/app"
+	"example.com/quire/internal/config"
+	"example.com/quire/internal/demo"
+	"example.com/quire/internal/record"
+)
+
+// demoDir keeps the demo's documents unless --data-dir names another directory.
+const demoDir = ".quire-demo"
+
+func (p *program) demo() *cobra.Command {
+	var listen string
+	var reset bool
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Run the server with sample documents; prints one URL",
+		Long: "Run the server with sample templates, a built-in HTTP API that really fails at times, and\n" +
+			"finished documents. Everything is kept in " + demoDir + "/; a port that is taken makes way for\n" +
+			"the next free one.",
+		Args: args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg := &config.Config{Listen: listen, Data: demoDir, Log: config.Log{Level: "warn"}}
+			if p.data != "" {
+				cfg.Data = p.data
+			}
+			if reset {
+				if err := emptyDemo(cfg.Data); err != nil {
+					return err
+				}
+			}
+			return p.runDemo(c.Context(), cfg)
+		},
+	}
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "loopback host:port to listen on")
+	c.Flags().BoolVar(&reset, "reset", false, "begin with no documents")
+	return c
+}
+
+func (p *program) runDemo(ctx context.Context, cfg *config.Config) error {
+	api, stop, err := statusAPI(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := demo.Configure(cfg, api); err != nil {
+		return err
+	}
+	if err := cfg.Complete(p.LookupEnv); err != nil {
+		return err
+	}
+	if !cfg.Loopback() {
+		return usageError{fmt.Errorf("--listen %s: the demo answers on a loopback address only", cfg.Listen)}
+	}
+	// The pages name the address in their examples, so it is settled before they are made.
+	ln, err := app.Listen(ctx, cfg, true)
+	if err != nil {
+		return err
+	}
+	cfg.Listen = ln.Addr().String()
+	cfg.PublicURL = "http://" + cfg.Listen
+	a, err := app.New(ctx, app.Options{Config: cfg, Templates: demo.Templates(), Log: newLog(cfg, p.Stderr)})
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	background, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	ready := func(url string) error {
+		defer func() {
+			// What is collected takes as long as its source does; the page shows it when it is there.
+			go func() {
+				defer close(done)
+				makeSamples(background, a, newLog(cfg, p.Stderr), true)
+			}()
+		}()
+		makeSamples(ctx, a, newLog(cfg, p.Stderr), false)
+		return p.print(struct {
+			URL string `json:"url"`
+		}{url}, url+"/\n")
+	}
+	return p.run(ctx, a, ln, cfg, ready, func() {
+		cancel()
+		<-done
+	})
+}
+
+// makeSamples makes the sample documents that are not there yet: those with inline data, or
+// those that are collected.
+func makeSamples(ctx context.Context, a *app.App, log *slog.Logger, collected bool) {
+	type wanted struct {
+		report string
+		data   []byte
+	}
+	var all []wanted
+	for _, s := range demo.Samples() {
+		if s.Collected() == collected {
+			all = append(all, wanted{s.Name, s.Inline})
+			if collected {
+				all = append(all, wanted{demo.DownReport, s.Inline})
+			}
+		}
+	}
+	for _, w := range all {
+		if _, err := a.Library.Latest(ctx, record.Local, w.report); !errors.Is(err, record.ErrNotFound) {
+			continue
+		}
+		_, err := a.Maker.Make(ctx, record.Request{Space: record.Local, Report: w.report, Data: w.data})
+		if err != nil && ctx.Err() == nil {
+			log.Error("sample document", slog.String("report", w.report), slog.Any("error", err))
+		}
+	}
+}
+
+// statusAPI serves the demo's API on a loopback address of its own.
+func statusAPI(ctx context.Context) (url string, stop func(), err error) {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	s := &http.Server{Handler: demo.StatusAPI(), ReadHeaderTimeout: 5 * time.Second}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.Serve(ln) // until Close
+	}()
+	return "http://" + ln.Addr().String(), func() {
+		_ = s.Close()
+		<-done
+	}, nil
+}
+
+// emptyDemo removes the state of an earlier demo. A directory that holds anything else is left
+// as it is.
+func emptyDemo(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case "blobs", "lock", "state.db", "state.db-wal", "state.db-shm":
+		default:
+			return usageError{fmt.Errorf("%s holds %s, which is not the demo's; remove it yourself or name another --data-dir", dir, e.Name())}
+		}
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

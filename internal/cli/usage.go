@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"example.com/quire/internal/record"
+)
+
+// subcommand refuses the arguments of a command that has commands of its own and does nothing
+// by itself: what stands there was meant as one of them.
+func subcommand(c *cobra.Command, a []string) error {
+	if len(a) == 0 {
+		return nil
+	}
+	return unknownCommand(c, a[0])
+}
+
+func unknownCommand(c *cobra.Command, got string) error {
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() || sub.Name() == "help" {
+			names = append(names, sub.Name())
+		}
+	}
+	return usageError{fmt.Errorf("unknown command %q of %s%s; `%s --help` lists the commands", got, c.CommandPath(), didYouMean(got, names, ""), c.CommandPath())}
+}
+
+// wrongFlag says which flag was meant.
+func wrongFlag(c *cobra.Command, err error) error {
+	hint := ""
+	if got, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		hint = didYouMean(got, names, "--")
+	}
+	return usageError{fmt.Errorf("%w%s; `%s --help` lists the flags", err, hint, c.CommandPath())}
+}
+
+func didYouMean(got string, names []string, prefix string) string {
+	if near := record.Nearest(got, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", prefix+near)
+	}
+	return ""
+}
+
+func (p *program) help() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Describe a command",
+		RunE: func(c *cobra.Command, a []string) error {
+			about := c.Root()
+			for _, name := range a {
+				sub, rest, err := about.Find([]string{name})
+				if err != nil || len(rest) > 0 || sub == about {
+					return unknownCommand(about, name)
+				}
+				about = sub
+			}
+			return about.Help()
+		},
+	}
+}
+
+// shells are those that completion writes a script for.
+func shells() map[string]func(root *cobra.Command, w io.Writer) error {
+	return map[string]func(*cobra.Command, io.Writer) error{
+		"bash":       func(c *cobra.Command, w io.Writer) error { return c.GenBashCompletionV2(w, true) },
+		"zsh":        func(c *cobra.Command, w io.Writer) error { return c.GenZshCompletion(w) },
+		"fish":       func(c *cobra.Command, w io.Writer) error { return c.GenFishCompletion(w, true) },
+		"powershell": func(c *cobra.Command, w io.Writer) error { return c.GenPowerShellCompletionWithDesc(w) },
+	}
+}
+
+func (p *program) completion() *cobra.Command {
+	names := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Print a completion script for a shell",
+		Long:  "Print a script that lets a shell complete commands and flags: " + strings.Join(names, ", ") + ".",
+		Example: "  source <(quire completion bash)\n" +
+			"  quire completion fish > ~/.config/fish/completions/quire.fish",
+		ValidArgs: names,
+		Args:      args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, a []string) error {
+			write, ok := shells()[a[0]]
+			if !ok {
+				return usageError{fmt.Errorf("no completion for shell %q; want one of %s", a[0], strings.Join(names, ", "))}
+			}
+			return write(c.Root(), p.Stdout)
+		},
+	}
+}
