@@ -21,7 +21,7 @@ import (
 )
 
 // ErrInUse says that another process has the data directory.
-var ErrInUse = errors.New("in use by another process; stop it, or name another directory by --data")
+var ErrInUse = errors.New("in use by another process; stop it, or name another directory by --data-dir")
 
 // Desk renders and keeps nothing: what commands without state work at.
 type Desk struct {
@@ -93,7 +93,7 @@ type Archive struct {
 }
 
 // ErrNoData says that the data directory holds no state.
-var ErrNoData = errors.New("holds no documents; name the server's directory by --data")
+var ErrNoData = errors.New("holds no documents; name the server's directory by --data-dir")
 
 // OpenArchive opens the state below dir to read from it.
 func OpenArchive(ctx context.Context, dir string, now func() time.Time) (*Archive, error) {

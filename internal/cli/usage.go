@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"example.com/quire/internal/record"
 )
@@ -27,25 +26,30 @@ func unknownCommand(c *cobra.Command, got string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	return usageError{fmt.Errorf("unknown command %q of %s%s; `%s --help` lists the commands", got, c.CommandPath(), didYouMean(got, names, ""), c.CommandPath())}
+	return usageError{fmt.Errorf("unknown command %q of %s; %s", got, c.CommandPath(), hint(c, got, names, "", "commands"))}
 }
 
 // wrongFlag says which flag was meant.
 func wrongFlag(c *cobra.Command, err error) error {
-	hint := ""
-	if got, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
-		var names []string
-		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		hint = didYouMean(got, names, "--")
+	got, _ := strings.CutPrefix(err.Error(), "unknown flag: --")
+	var names []string
+	for line := range strings.Lines(c.Flags().FlagUsages()) {
+		for field := range strings.FieldsSeq(line) {
+			if name, ok := strings.CutPrefix(field, "--"); ok {
+				names = append(names, name)
+				break // what follows is the description
+			}
+		}
 	}
-	return usageError{fmt.Errorf("%w%s; `%s --help` lists the flags", err, hint, c.CommandPath())}
+	return usageError{fmt.Errorf("%w; %s", err, hint(c, got, names, "--", "flags"))}
 }
 
-func didYouMean(got string, names []string, prefix string) string {
+// hint names what was meant, or says where all there is stands.
+func hint(c *cobra.Command, got string, names []string, prefix, what string) string {
 	if near := record.Nearest(got, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", prefix+near)
+		return fmt.Sprintf("did you mean %q?", prefix+near)
 	}
-	return ""
+	return fmt.Sprintf("`%s --help` lists the %s", c.CommandPath(), what)
 }
 
 func (p *program) help() *cobra.Command {
