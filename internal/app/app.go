@@ -59,46 +59,47 @@ type App struct {
 }
 
 // New opens the state and wires the server. Nothing listens yet.
-func New(ctx context.Context, o Options) (a *App, err error) {
+func New(ctx context.Context, o Options) (*App, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	a = &App{cfg: o.Config, log: o.Log, health: &web.Health{}}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, a.Close(context.WithoutCancel(ctx)))
-		}
-	}()
+	opened := &App{cfg: o.Config, log: o.Log, health: &web.Health{}}
+	if err := opened.open(ctx, o); err != nil {
+		return nil, errors.Join(err, opened.Close(context.WithoutCancel(ctx)))
+	}
+	return opened, nil
+}
+
+// open wires the parts in the order of a document's flow. After an error Close gives back what
+// was opened until then.
+func (a *App) open(ctx context.Context, o Options) error {
 	if err := a.openData(ctx, o); err != nil {
-		return nil, err
+		return err
 	}
 	sources, err := sourcesOf(o.Config, o.Log)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	a.onClose(sources.Close)
 	renderer, err := render.New(render.Config{})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	folder, err := a.templates(o, renderer.Load)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	a.Maker, err = record.NewMaker(record.Parts{
 		Renderer: renderer, Blobs: a.Blobs, Documents: a.Library, Collector: sources,
 		Templates: folder, Reports: newReports(o.Config), Now: o.Now,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := a.routes(); err != nil {
-		return nil, err
-	}
-	return a, nil
+	return a.routes()
 }
 
 // openData opens state and blobs, which one process at a time may write.
@@ -200,7 +201,7 @@ func (a *App) routes() error {
 // Handler answers the server's requests, for tests and for embedding.
 func (a *App) Handler() http.Handler { return a.web }
 
-// Serve answers requests on ln until ctx ends, then finishes those that run.
+// Serve answers requests on ln until ctx ends, then finishes those that run. It closes ln.
 func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 	s := &web.Server{App: a.web, Health: a.health}
 	if a.cfg.TLS.Cert == "" {
@@ -208,7 +209,7 @@ func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	tlsConfig, err := certificate(a.cfg.TLS.Cert, a.cfg.TLS.Key)
 	if err != nil {
-		return err
+		return errors.Join(err, ln.Close())
 	}
 	s.TLS = tlsConfig
 	return s.Serve(ctx, ln)

@@ -139,7 +139,7 @@ func Listen(ctx context.Context, c *config.Config, next bool) (net.Listener, err
 		tries = 20
 	}
 	var lc net.ListenConfig
-	for i := range tries {
+	for i := range min(tries, 1<<16-first) {
 		ln, lerr := lc.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(first+i)))
 		if lerr == nil {
 			return ln, nil
