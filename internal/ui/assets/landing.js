@@ -1,0 +1,116 @@
+import { announce, enableCopying, problem } from './page.js';
+import { draw, fetched, open, serve } from './pdf.js';
+
+// Thumbnails are drawn when they come near the window, two at a time, so that a
+// long list stays quick.
+const waiting = [];
+let running = 0;
+
+const near = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    if (entry.isIntersecting) {
+      near.unobserve(entry.target);
+      waiting.push(entry.target);
+    }
+  }
+  next();
+}, { rootMargin: '300px' });
+
+function next() {
+  while (running < 2 && waiting.length > 0) {
+    const thumb = waiting.shift();
+    if (!thumb.isConnected) continue;
+    running++;
+    thumbnail(thumb).catch((err) => {
+      thumb.classList.add('broken');
+      console.warn(`thumbnail of ${thumb.dataset.pdf}:`, err);
+    }).finally(() => { running--; next(); });
+  }
+}
+
+// A file up to this size is fetched whole, which measures how it is served; of a
+// larger one only the parts that the first page needs.
+const whole = 4e6;
+
+async function thumbnail(thumb) {
+  const url = thumb.dataset.pdf;
+  let source = { url };
+  if (Number(thumb.dataset.size) <= whole) {
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(await problem(response));
+    source = { data: await response.arrayBuffer() };
+    const took = fetched(url);
+    if (took) serve(thumb.parentElement.querySelector('.strip'), took.ms, took.cached);
+  }
+  const { pdf, close } = await open(source);
+  try {
+    const page = await pdf.getPage(1);
+    await draw(page, thumb.querySelector('canvas'), thumb.clientWidth).promise;
+    thumb.classList.add('drawn');
+  } finally {
+    await close();
+  }
+}
+
+function watch(root) {
+  for (const thumb of root.querySelectorAll('.thumb:not(.drawn)')) near.observe(thumb);
+}
+
+// "Make another" sends the request of the report to the API and puts the new
+// document at the head of the list.
+const outcome = document.getElementById('make-outcome');
+const makers = document.querySelectorAll('.maker');
+
+for (const button of makers) {
+  button.disabled = false;
+  button.addEventListener('click', () => make(button));
+}
+
+async function make(button) {
+  button.setAttribute('aria-busy', 'true');
+  for (const b of makers) b.disabled = true;
+  outcome.className = 'outcome';
+  outcome.textContent = '';
+  try {
+    const request = await fetch(button.dataset.request);
+    if (!request.ok) throw new Error(await problem(request));
+    const made = await fetch('/v1/documents', {
+      method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'application/json' }, body: await request.text(),
+    });
+    if (!made.ok) throw new Error(await problem(made));
+    await refresh();
+    outcome.textContent = `${button.textContent} made.`;
+  } catch (err) {
+    outcome.classList.add('failed');
+    outcome.textContent = `${button.textContent} was not made: ${err.message}`;
+  } finally {
+    button.removeAttribute('aria-busy');
+    for (const b of makers) b.disabled = false;
+    button.focus();
+  }
+}
+
+// refresh takes the list of a fresh page, keeping the cards that are drawn.
+async function refresh() {
+  const url = new URL(location.href);
+  url.searchParams.delete('after');
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`the list does not answer (${response.status})`);
+  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('documents');
+  const list = document.getElementById('documents');
+  const drawn = new Map([...list.querySelectorAll('.card')].map((card) => [card.dataset.id, card]));
+  for (const card of fresh.querySelectorAll('.card')) {
+    const old = drawn.get(card.dataset.id);
+    if (old) card.replaceWith(old);
+    else card.classList.add('new');
+  }
+  list.replaceChildren(...fresh.childNodes);
+  enableCopying(list);
+  watch(list);
+  if (url.href !== location.href) history.replaceState(null, '', url);
+}
+
+watch(document);
+globalThis.addEventListener('pageshow', (event) => {
+  if (event.persisted) refresh().catch((err) => announce(err.message));
+});

@@ -1,0 +1,288 @@
+package ui
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"example.com/quire/internal/record"
+	"example.com/quire/web"
+)
+
+type landingView struct {
+	Title, Script string
+	Report        string // the filter, "" for all
+	Filters       []filter
+	Makers        []Report
+	Documents     []*documentView
+	Newest, Older string // addresses, "" for none
+	Curl          string
+}
+
+type filter struct {
+	Title, Href string
+	Current     bool
+}
+
+type documentPage struct {
+	Title, Script string
+	Doc           *detailView
+}
+
+type failureView struct {
+	Title, Script string
+	Status        int
+	Detail        string
+	RequestID     string
+}
+
+// copyText is a text with a button that copies it; What names it for people who
+// do not see the button.
+type copyText struct{ Text, What string }
+
+func newCopyText(text, what string) copyText { return copyText{text, what} }
+
+// documentView is a document in the list.
+type documentView struct {
+	ID, Title     string
+	PDF           string // address of the file
+	Made, MadeISO string
+	Pages, Size   string
+	PageCount     int
+	Bytes         int64
+	ContentShort  string
+	Stages        []stageView
+	Trouble       []troubleView
+}
+
+// stageView is one stage of the pipeline. State is done, skipped, stale, failed,
+// or later for what the browser measures itself.
+type stageView struct{ Name, Took, Hint, State string }
+
+// troubleView is a source that did not do well.
+type troubleView struct{ State, Text string }
+
+// detailView is a document on its own page.
+type detailView struct {
+	*documentView
+	FileName string
+	Reports  []filter
+	Facts    []fact
+	Sources  []sourceView
+	Commands []command
+}
+
+type fact struct {
+	Name, Value string
+	Mono        bool
+	Copy        string // what the copy button says, "" for none
+}
+
+type sourceView struct {
+	Key, Name, Kind, State, Reason, Took string
+	Attempts                             []attemptView
+}
+
+type attemptView struct {
+	Number               int
+	Waited, Took, Answer string
+}
+
+type command struct{ What, Label, Line string }
+
+// title is the title of the report that a document was filed under first, or the
+// name of its template.
+func (p *pages) title(space record.Space, d *record.Document) string {
+	for _, name := range d.Reports {
+		if r := p.report(space, name); r != nil {
+			return r.Title
+		}
+	}
+	return d.Template.Name
+}
+
+func (p *pages) report(space record.Space, name string) *Report {
+	for i := range p.o.Reports {
+		if r := &p.o.Reports[i]; r.Space == space && r.Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+func (p *pages) view(space record.Space, d *record.Document, r *record.Receipt) *documentView {
+	v := &documentView{
+		ID: d.ID.String(), Title: p.title(space, d), PDF: "/d/" + d.Content.String() + ".pdf",
+		Made: d.Made.UTC().Format("2 January 2006, 15:04:05 UTC"), MadeISO: d.Made.UTC().Format(time.RFC3339),
+		Pages: plural(d.Pages, "page"), Size: size(d.Size), PageCount: d.Pages, Bytes: d.Size, ContentShort: d.Content.String()[:16],
+		Stages: stages(r),
+	}
+	for _, s := range r.Sources {
+		if s.Outcome != record.OK {
+			v.Trouble = append(v.Trouble, troubleView{State: string(s.Outcome), Text: "Source " + s.Source + ": " + s.Reason})
+		}
+	}
+	return v
+}
+
+// stages is the way of the document: what the receipt has, and serve, which the
+// browser measures.
+func stages(r *record.Receipt) []stageView {
+	took := map[string]int64{}
+	for _, s := range r.Stages {
+		took[s.Name] = s.Micros
+	}
+	var out []stageView
+	for _, name := range []string{record.StageCollect, record.StageFreeze, record.StageRender, record.StageCommit} {
+		v := stageView{Name: name, State: "done"}
+		us, there := took[name]
+		switch {
+		case there:
+			v.Took = duration(us)
+		case name == record.StageCollect:
+			v.Took, v.Hint, v.State = "inline", "The data came with the request.", "skipped"
+		default:
+			v.Took, v.State = "–", "skipped"
+		}
+		if name == record.StageCollect {
+			for _, s := range r.Sources {
+				if s.Outcome != record.OK && v.State != string(record.Failed) {
+					v.State = string(s.Outcome)
+				}
+			}
+		}
+		out = append(out, v)
+	}
+	return append(out, stageView{Name: "serve", Took: "–", Hint: "From the request to the last byte, as this browser saw it.", State: "later"})
+}
+
+func (p *pages) detail(c *web.Context, space record.Space, d *record.Document, r *record.Receipt) *detailView {
+	v := &detailView{documentView: p.view(space, d, r), FileName: d.Template.Name + "-" + d.ID.String()[:12] + ".pdf"}
+	for _, name := range d.Reports {
+		f := filter{Title: name, Href: reportHref(name)}
+		if r := p.report(space, name); r != nil {
+			f.Title = r.Title
+		}
+		v.Reports = append(v.Reports, f)
+	}
+	v.Facts = []fact{
+		{"Content, sha256", r.Content.String(), true, "the content hash"},
+		{"Document", r.Document.String(), true, "the document id"},
+		{"Snapshot", r.Snapshot.String(), true, "the snapshot hash"},
+		{"Template", r.Template.Name, false, ""},
+		{"Template, sha256", r.Template.Hash.String(), true, "the template hash"},
+		{"Engine", r.Engine, true, "the engine"},
+	}
+	for _, s := range r.Options.Standards {
+		v.Facts = append(v.Facts, fact{"Standard", s, false, ""})
+	}
+	if r.Time != nil {
+		v.Facts = append(v.Facts, fact{"Data frozen at", instant(*r.Time), false, ""})
+	}
+	v.Facts = append(v.Facts,
+		fact{"Made at", instant(r.Made), false, ""},
+		fact{"File", plural(r.Pages, "page") + ", " + grouped(r.Size) + " bytes", false, ""})
+	for _, s := range r.Sources {
+		sv := sourceView{Key: s.Key, Name: s.Source, Kind: s.Kind, State: string(s.Outcome), Reason: s.Reason, Took: duration(s.Micros)}
+		for _, a := range s.Attempts {
+			sv.Attempts = append(sv.Attempts, attempt(a))
+		}
+		v.Sources = append(v.Sources, sv)
+	}
+	base := p.base(c)
+	auth := p.auth()
+	v.Commands = []command{
+		{"Fetch the file", "the command that fetches the file", "curl -sf" + auth + " -o " + v.FileName + " " + base + v.PDF},
+		{"Make it again and compare", "the command that makes it again", "curl -sf" + auth + " -X POST " + base + "/v1/documents/" + v.ID + "/verify"},
+	}
+	return v
+}
+
+func attempt(a record.AttemptRecord) attemptView {
+	v := attemptView{Number: a.Number, Waited: "–", Took: duration(a.Micros), Answer: a.Reason}
+	if a.DelayMicros > 0 {
+		v.Waited = duration(a.DelayMicros)
+	}
+	switch {
+	case a.Status != 0 && a.Reason == "":
+		v.Answer = strconv.Itoa(a.Status) + " " + http.StatusText(a.Status)
+	case a.Reason == "":
+		v.Answer = "data"
+	}
+	return v
+}
+
+// base begins the addresses in commands.
+func (p *pages) base(c *web.Context) string {
+	if p.o.BaseURL != "" {
+		return p.o.BaseURL
+	}
+	scheme := "http"
+	if c.Request().TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + c.Request().Host
+}
+
+func (p *pages) auth() string {
+	if p.o.Token {
+		return ` -H "Authorization: Bearer $QUIRE_TOKEN"`
+	}
+	return ""
+}
+
+// makeCommand makes a first document: of a report where there is one that needs
+// no more than what is known here, else of a template in the request.
+func (p *pages) makeCommand(c *web.Context, space record.Space) string {
+	base := p.base(c)
+	for _, r := range p.o.Reports {
+		if r.Space == space && r.Data != nil {
+			return "curl -sf" + p.auth() + " " + base + "/reports/" + r.Name + "/request.json |\n" +
+				"  curl -sf" + p.auth() + " -H 'Content-Type: application/json' -d @- " + base + "/v1/documents"
+		}
+	}
+	return "curl -sf" + p.auth() + " -H 'Content-Type: application/json' \\\n" +
+		`  -d '{"template": "NAME", "data": {}}' ` + base + "/v1/documents"
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// duration writes microseconds with three digits that count.
+func duration(us int64) string {
+	switch {
+	case us < 1000:
+		return strconv.FormatInt(us, 10) + " µs"
+	case us < 10_000:
+		return fmt.Sprintf("%.1f ms", float64(us)/1000)
+	case us < 1_000_000:
+		return fmt.Sprintf("%.0f ms", float64(us)/1000)
+	}
+	return fmt.Sprintf("%.2f s", float64(us)/1_000_000)
+}
+
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10) + " B"
+	case n < 1_000_000:
+		return fmt.Sprintf("%.0f kB", float64(n)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
+}
+
+func instant(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") }
+
+// grouped writes a number with thin spaces between thousands.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
+	}
+	return s
+}
