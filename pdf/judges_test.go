@@ -24,8 +24,9 @@ func samples(tb testing.TB) map[string]func(*layout.Builder) error {
 		"hello":      func(b *layout.Builder) error { b.Title("Hello").Lang("en").Text("Hello, world"); return nil },
 		"note":       note("Zoë Müller", 2),
 		"active":     note("A. N. Other", 40),
-		"long":       note("Many trades", 600),
+		"long":       note("Many trades", 150),
 		"everything": everything(tb),
+		"nesting":    nesting(tb),
 	}
 }
 
@@ -83,6 +84,12 @@ func negatives(tb testing.TB) map[string]negative {
 		}},
 		"figure without alt": {"S028", "ua2", compliant, func(b *layout.Builder) {
 			b.Title("T").Lang("en").Image(layout.Image{Name: "red.png", Data: red})
+		}},
+		"private use bookmark": {"S030", "ua2", compliant, func(b *layout.Builder) {
+			b.Title("T").Lang("en").Text("x", layout.Bookmark("\uE000"))
+		}},
+		"private use alt": {"S030", "ua2", compliant, func(b *layout.Builder) {
+			b.Title("T").Lang("en").Image(layout.Image{Name: "red.png", Data: red, Alt: "\uE000"})
 		}},
 		"private use text": {"S030", "ua2", compliant, func(b *layout.Builder) {
 			b.Title("T").Lang("en").Text("\uF001")

@@ -370,7 +370,7 @@ func TestHFTSize(t *testing.T) {
 // structure tree once.
 func TestHeaderRepeat(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
-	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, note("X", 120))
+	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, note("X", 80))
 	file := pdftest.Write(t, "f.pdf", body)
 	pages := strings.Split(strings.TrimSuffix(pdftest.Text(t, file), "\f"), "\f")
 	if len(pages) != res.Pages || res.Pages < 3 {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/font/liberation"
 	"example.com/quire/pdf/layout"
 	"example.com/quire/pdf/standard"
 )
@@ -229,4 +231,50 @@ func everything(tb testing.TB) func(*layout.Builder) error {
 		})
 		return nil
 	}
+}
+
+// nesting puts blocks into blocks and markup into markup, over page ends.
+func nesting(tb testing.TB) func(*layout.Builder) error {
+	tb.Helper()
+	red := picture(tb, false)
+	inner := func() []layout.Node {
+		return []layout.Node{
+			&layout.Heading{Level: 2, Spans: txt("Inner")},
+			&layout.Image{Name: "red.png", Data: red, Alt: "A pattern", Width: layout.MM(10), Link: "https://example.com/"},
+			&layout.Image{Name: "red.png", Data: red, Alt: "A pattern", Width: layout.MM(10)},
+			&layout.List{Items: []layout.ListItem{{Nodes: []layout.Node{
+				para("item"), &layout.Image{Name: "red.png", Data: red, Alt: "A pattern", Width: layout.MM(10)},
+				&layout.Table{Columns: []layout.Column{{Head: txt("Head")}}, Rows: layout.Rows(layout.Row{Cells: []layout.Cell{{Spans: txt("deep")}}})},
+			}}}},
+			&layout.Box{Nodes: []layout.Node{&layout.Rule{}, para("boxed")}},
+			&layout.Beside{Cells: [][]layout.Node{{para("left")}, {&layout.Spacer{Height: layout.Pt}, para("right")}}},
+			&layout.Table{Caption: txt("Inner table"), Columns: []layout.Column{{Head: txt("A")}, {Head: txt("B"), RowHeader: true}}, Rows: layout.Rows(
+				layout.Row{Cells: []layout.Cell{{Spans: txt("one")}, {Spans: []layout.Span{{Text: "two", Link: "https://example.com/two", Bold: true, Italic: true, Code: true, Lang: "fr"}}}}},
+			)},
+		}
+	}
+	return func(b *layout.Builder) error {
+		b.Title("Nesting").Lang("en").Style(baseStyle).Heading(1, "Nesting")
+		b.Page(layout.Master{Width: layout.MM(120), Height: layout.MM(90), Margins: layout.Same(layout.MM(12))})
+		b.Table([]layout.Column{{}, {}}, func(t *layout.Table) {
+			t.Rows = layout.Rows(layout.Row{Cells: []layout.Cell{{Nodes: inner()}, {Nodes: inner()}}})
+		})
+		b.Add(&layout.List{Marker: layout.MarkerDecimal, Items: []layout.ListItem{{Nodes: inner()}, {Nodes: []layout.Node{}}}})
+		b.Add(&layout.Box{Padding: layout.Same(4 * layout.Pt), Border: &layout.Border{Width: layout.Pt}, Nodes: inner()})
+		b.Add(&layout.Beside{Cells: [][]layout.Node{inner(), inner()}})
+		b.Spans([]layout.Span{
+			{Text: "plain", Link: "#there"}, {Text: "bold", Link: "#there", Bold: true}, {Text: " "}, {Text: "to a word", Link: "https://example.com/" + "long"},
+		})
+		b.Text("", layout.Anchor("there")).Text("end")
+		return nil
+	}
+}
+
+// liberationRegular returns a font file.
+func liberationRegular() ([]byte, error) {
+	m, err := liberation.New().Match(liberation.Sans, font.Style{})
+	if err != nil {
+		return nil, err
+	}
+	return m.Face.Data(), nil
 }

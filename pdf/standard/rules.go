@@ -59,7 +59,28 @@ func (c *Checker) Document(d *layout.Document) diag.List {
 			Clause: "ISO 14289-2, 8.4.4",
 		})
 	}
+	l = append(l, c.readable(d.Title, diag.Diagnostic{Path: "title"}, "8.6")...)
 	return l
+}
+
+// Bookmark judges the title of an outline item.
+func (c *Checker) Bookmark(title string, src *layout.Source) diag.List {
+	return c.readable(title, src.Place(diag.Diagnostic{}), "8.6")
+}
+
+// readable judges a string that is read out to people.
+func (c *Checker) readable(s string, d diag.Diagnostic, clause string) diag.List {
+	if len(c.ids) == 0 {
+		return nil
+	}
+	for _, r := range s {
+		if IsPrivate(r) {
+			d.Code, d.Clause = "S030", "ISO 14289-2, "+clause
+			d.Message = fmt.Sprintf("U+%04X of a private use area in %q has no meaning to a reader", r, s)
+			return diag.List{d}
+		}
+	}
+	return nil
 }
 
 // Elem judges an element as it is made.
@@ -83,11 +104,12 @@ func (c *Checker) Elem(e *layout.Elem) diag.List {
 				Code:       "S020",
 				Message:    fmt.Sprintf("heading of level %d after one of level %d", e.Level, c.level),
 				Suggestion: fmt.Sprintf("use level: %d", c.level+1),
-				Clause:     "ISO 14289-2, 8.2.5.13",
+				Clause:     "ISO 14289-2, 8.2.5",
 			}))
 		}
 		c.level = e.Level
 	case layout.RoleFigure:
+		l = append(l, c.readable(e.Alt, e.Src.Place(diag.Diagnostic{}), "8.4.3")...)
 		if e.Alt == "" {
 			l.Add(e.Src.Place(diag.Diagnostic{
 				Code: "S028", Message: "no alt text", Suggestion: "add alt: or decorative: true",
@@ -100,19 +122,7 @@ func (c *Checker) Elem(e *layout.Elem) diag.List {
 
 // Text judges a word of real content.
 func (c *Checker) Text(s string, src *layout.Source) diag.List {
-	if len(c.ids) == 0 {
-		return nil
-	}
-	for _, r := range s {
-		if IsPrivate(r) {
-			return diag.List{src.Place(diag.Diagnostic{
-				Code:    "S030",
-				Message: fmt.Sprintf("U+%04X of a private use area in %q has no meaning to a reader", r, s),
-				Clause:  "ISO 14289-2, 8.4.5.8",
-			})}
-		}
-	}
-	return nil
+	return c.readable(s, src.Place(diag.Diagnostic{}), "8.4.3")
 }
 
 // IsPrivate reports whether r is of a private use area.

@@ -127,6 +127,15 @@ func TestChecker(t *testing.T) {
 			t.Errorf("%d: %+v", i, l[0])
 		}
 	}
+	if got := codes(c.Bookmark("a\uE000", src)); !slices.Equal(got, []string{"S030"}) {
+		t.Errorf("got %v", got)
+	}
+	if got := codes(c.Elem(&layout.Elem{Role: layout.RoleFigure, Alt: "\uE000", Src: src})); !slices.Equal(got, []string{"S030"}) {
+		t.Errorf("got %v", got)
+	}
+	if got := codes(c.Document(&layout.Document{Title: "\uE000", Lang: "en"})); !slices.Equal(got, []string{"S030"}) {
+		t.Errorf("got %v", got)
+	}
 	if got := codes(c.Text("a\uE000", src)); !slices.Equal(got, []string{"S030"}) {
 		t.Errorf("got %v", got)
 	}

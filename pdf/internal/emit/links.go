@@ -54,6 +54,9 @@ func (e *Emitter) marks(p *layout.Page, pi *pageInfo) error {
 			e.anchors[m.Anchor] = d
 		}
 		if m.Bookmark != "" {
+			if err := e.check.Bookmark(m.Bookmark, m.Src).Err(); err != nil && !e.o.Force {
+				return err
+			}
 			e.outline = append(e.outline, outlineItem{title: m.Bookmark, level: max(m.Level, 1), to: d})
 		}
 	}

@@ -1,0 +1,189 @@
+package pdf_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/template"
+)
+
+// TestManyPages: a page tree of three levels, with two content streams on every
+// page.
+func TestManyPages(t *testing.T) {
+	const pages = 4200
+	e := newEngine(t, pdf.Config{})
+	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, func(b *layout.Builder) error {
+		b.Title("Many pages").Lang("en").Footer(pageOf())
+		for i := range pages {
+			b.Text(strconv.Itoa(i + 1)).PageBreak()
+		}
+		return nil
+	})
+	if res.Pages != pages+1 { // the last break leaves an empty page
+		t.Errorf("%d pages", res.Pages)
+	}
+	file := pdftest.Write(t, "f.pdf", body)
+	if err := pdftest.QPDF(t, file); err != nil {
+		t.Error(err)
+	}
+	if n := pdftest.Info(t, file)["Pages"]; n != strconv.Itoa(pages+1) {
+		t.Errorf("pdfinfo counts %s pages", n)
+	}
+}
+
+// TestPlacesOnPaper: what layout placed is where a reader finds it, through
+// kerning, justification, alignment and a change of face within the line.
+func TestPlacesOnPaper(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	page := layout.A4()
+	long := strings.Repeat("AVATAR To. fi ₹ Wave ", 40)
+	body, _ := render(t, e, pdf.RenderOptions{}, func(b *layout.Builder) error {
+		b.Page(page)
+		b.Text(long, layout.In(&layout.Style{Align: layout.AlignJustify}))
+		b.Text("right", layout.In(&layout.Style{Align: layout.AlignRight}))
+		b.Text("centre", layout.In(&layout.Style{Align: layout.AlignCenter}))
+		return nil
+	})
+	words := pdftest.Boxes(t, pdftest.Write(t, "f.pdf", body))
+	left, right := float64(page.Margins.Left)/1024, float64(page.Width-page.Margins.Right)/1024
+	lines := map[float64][]pdftest.Word{}
+	for _, w := range words {
+		lines[w.YMax] = append(lines[w.YMax], w)
+	}
+	near := func(a, b float64) bool { return a-b < 0.1 && b-a < 0.1 }
+	full := 0
+	for _, w := range words {
+		switch {
+		case w.Text == "right" && !near(w.XMax, right):
+			t.Errorf("%+v does not end at %.2f", w, right)
+		case w.Text == "centre" && !near((w.XMin+w.XMax)/2, (left+right)/2):
+			t.Errorf("%+v is not centred", w)
+		case near(w.XMax, right):
+			full++
+		}
+		if w.XMin < left-0.1 || w.XMax > right+0.1 {
+			t.Errorf("%+v stands outside %.2f to %.2f", w, left, right)
+		}
+	}
+	if full < 6 {
+		t.Errorf("%d lines end flush", full)
+	}
+}
+
+// TestSharedImages: images of equal bytes are in the file once.
+func TestSharedImages(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	body, _ := render(t, e, pdf.RenderOptions{}, func(b *layout.Builder) error {
+		for range 5 {
+			b.Image(layout.Image{Data: photo(t), Alt: "x"})
+		}
+		b.Image(layout.Image{Data: picture(t, false), Alt: "y"})
+		return nil
+	})
+	if n := bytes.Count(body, []byte("/Subtype/Image")); n != 2 {
+		t.Errorf("%d images", n)
+	}
+}
+
+// TestFilesStayInside: rule 5.25. A template reaches nothing but Config.Files.
+func TestFilesStayInside(t *testing.T) {
+	e := newEngine(t, pdf.Config{Files: fstest.MapFS{"a.png": {Data: picture(t, false)}}})
+	none := newEngine(t, pdf.Config{})
+	compile := func(e *pdf.Engine, file string) error {
+		_, err := e.Compile(t.Context(), "n.yaml", []byte("quire: 1\nname: n\nlang: en\ntitle: T\nbody:\n  - {image: \""+file+"\", decorative: true}\n"))
+		return err
+	}
+	if err := compile(e, "a.png"); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []string{"../a.png", "/a.png", "https://example.com/a.png", "missing.png", "./a.png"} {
+		if err := compile(e, bad); !errors.Is(err, pdf.ErrTemplate) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	if err := compile(none, "a.png"); !errors.Is(err, pdf.ErrTemplate) {
+		t.Errorf("an engine without files: %v", err)
+	}
+}
+
+// TestFontsOfOneEngine: rule 5.25. A font lives in the library it was given to.
+func TestFontsOfOneEngine(t *testing.T) {
+	m, err := liberationRegular()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib, err := font.NewLibrary(font.Options{Families: []font.Family{{Name: "House", Faces: []font.Source{{Style: font.Style{Weight: 400}, Data: m}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := newEngine(t, pdf.Config{Fonts: lib})
+	house := func(b *layout.Builder) error {
+		b.Style(&layout.Style{Family: "House"}).Text("in the house font")
+		return nil
+	}
+	if _, res := render(t, own, pdf.RenderOptions{}, house); len(res.Fonts) != 1 {
+		t.Errorf("%v", res.Fonts)
+	}
+	_, err = newEngine(t, pdf.Config{}).Build(t.Context(), io.Discard, pdf.RenderOptions{}, house)
+	wantCode(t, err, "F403")
+	_, err = own.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *layout.Builder) error {
+		b.Spans([]layout.Span{{Text: "bold", Bold: true}})
+		return nil
+	})
+	wantCode(t, err, "F403") // rule 5.6: no synthetic bold
+	empty, err := font.NewLibrary(font.Options{})
+	if err == nil {
+		if _, err := pdf.New(pdf.Config{Fonts: empty}); !errors.Is(err, pdf.ErrFont) {
+			t.Errorf("an engine without fonts: %v", err)
+		}
+	}
+}
+
+// TestRenderErrors: problems of the data and of limits come out of Render.
+func TestRenderErrors(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	plan, err := e.Compile(t.Context(), "n.yaml", []byte("quire: 1\nname: n\nlang: en\ntitle: T\ndata: {who: string}\nbody:\n  - text: \"${who}\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := e.Compile(t.Context(), "n.yaml", []byte("quire: 1\nname: n\nlang: en\ntitle: T\ndata: {who: string}\nbody:\n  - text: \"${who}\"\n"))
+	if err != nil || again != plan {
+		t.Error("a plan is compiled twice")
+	}
+	if _, err := e.Render(t.Context(), io.Discard, plan, template.JSON([]byte(`{"who": 1}`)), pdf.RenderOptions{}); !errors.Is(err, pdf.ErrData) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := e.Render(t.Context(), io.Discard, plan, template.JSON([]byte(`{"who": "x"}`)), pdf.RenderOptions{Limits: &pdf.Limits{Pages: 1 << 30}}); !errors.Is(err, pdf.ErrLimit) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := e.Compile(t.Context(), "bad.yaml", []byte("quire: 2\n")); !errors.Is(err, pdf.ErrTemplate) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestPlanCacheIsBounded: plans make room for each other, and all still render.
+func TestPlanCacheIsBounded(t *testing.T) {
+	e := newEngine(t, pdf.Config{Cache: pdf.CacheLimits{Bytes: 64 << 10}})
+	for i := range 60 {
+		word := "w" + strconv.Itoa(i)
+		plan, err := e.Compile(t.Context(), "n.yaml", []byte("quire: 1\nname: n\nlang: en\ntitle: T\nbody:\n  - text: "+word+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Render(t.Context(), io.Discard, plan, template.JSON([]byte("{}")), pdf.RenderOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := e.CachedPlanBytes(); n > 16<<10 || n == 0 {
+		t.Errorf("%d bytes of plans", n)
+	}
+}
