@@ -2,7 +2,10 @@ package api
 
 import (
 	"bytes"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
 	"example.com/quire/internal/record"
 	"example.com/quire/web"
@@ -20,7 +23,7 @@ func (a *API) render(c *web.Context) error {
 	// answer, not a torn file.
 	var file bytes.Buffer
 	if _, err := a.o.Maker.Render(c.Context(), &file, r.Request); err != nil {
-		return r.place(err, "data")
+		return r.place(err)
 	}
 	c.Writer().Header().Set("Cache-Control", "no-store")
 	return c.Blob(http.StatusOK, pdfType, file.Bytes())
@@ -67,7 +70,7 @@ func (a *API) makeDocument(c *web.Context) error {
 	}
 	made, err := a.o.Maker.Make(c.Context(), r.Request)
 	if err != nil {
-		return r.place(err, "data")
+		return r.place(err)
 	}
 	d := made.Document
 	status := http.StatusOK
@@ -82,7 +85,7 @@ func (a *API) makeDocument(c *web.Context) error {
 	if wantsJSON(c.Header("Accept")) {
 		return c.JSON(status, madeDocument{described: describe(d), Created: made.Created, Stages: made.Stages, Warnings: made.Warnings})
 	}
-	blob, err := a.o.Blobs.Open(c.Context(), d.Content)
+	blob, err := a.open(c.Context(), d.Content)
 	if err != nil {
 		return err
 	}
@@ -98,7 +101,7 @@ func (a *API) makeDocument(c *web.Context) error {
 type listQuery struct {
 	Report string `query:"report"`
 	After  string `query:"after"`
-	Limit  int    `query:"limit"`
+	Limit  int    `query:"limit" default:"50"`
 }
 
 // documentList is a page of documents, newest first.
@@ -112,7 +115,10 @@ func (a *API) listDocuments(c *web.Context) error {
 	if err := c.BindQuery(&q); err != nil {
 		return err
 	}
-	if q.Limit < 0 {
+	if err := knownQuery(c, "report", "after", "limit"); err != nil {
+		return err
+	}
+	if q.Limit < 1 || q.Limit > 500 {
 		return &record.RequestError{Field: "limit", Got: c.Query("limit"), Want: "1 to 500"}
 	}
 	space, _ := SpaceOf(c)
@@ -124,7 +130,18 @@ func (a *API) listDocuments(c *web.Context) error {
 	for i, d := range page.Documents {
 		list.Documents[i] = describe(d)
 	}
+	c.Writer().Header().Set("Cache-Control", privateCache)
 	return c.JSON(http.StatusOK, list)
+}
+
+// knownQuery refuses parameters that a route does not have: a misspelt filter would be none.
+func knownQuery(c *web.Context, names ...string) error {
+	for _, k := range slices.Sorted(maps.Keys(c.Request().URL.Query())) {
+		if !slices.Contains(names, k) {
+			return &record.RequestError{Field: k, Got: "an unknown parameter", Want: strings.Join(names, ", "), Nearest: record.Nearest(k, names)}
+		}
+	}
+	return nil
 }
 
 // find returns the document that the path names, in the caller's space.
@@ -142,6 +159,7 @@ func (a *API) document(c *web.Context) error {
 	if err != nil {
 		return err
 	}
+	c.Writer().Header().Set("Cache-Control", privateCache)
 	return c.JSON(http.StatusOK, describe(d))
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -30,9 +31,19 @@ const maxCached = 8 << 20
 
 func etag(h record.Hash) string { return `"` + h.String() + `"` }
 
+// open opens a blob that a document names. One that is not there is damage: "not found" would
+// say that there is no such document.
+func (a *API) open(ctx context.Context, h record.Hash) (record.Blob, error) {
+	blob, err := a.o.Blobs.Open(ctx, h)
+	if errors.Is(err, record.ErrNotFound) {
+		return nil, fmt.Errorf("blob %s is gone: %w", h, record.ErrDamaged)
+	}
+	return blob, err
+}
+
 // serve answers with a blob, conditions and ranges included. Its entity tag is its hash.
 func (a *API) serve(c *web.Context, h record.Hash, mediaType, cacheControl string) error {
-	blob, err := a.o.Blobs.Open(c.Context(), h)
+	blob, err := a.open(c.Context(), h)
 	if err != nil {
 		return err
 	}
@@ -68,27 +79,27 @@ func (a *API) content(c *web.Context) error {
 // its entity tag.
 func (a *API) latest(c *web.Context) error {
 	name := c.Param("report")
-	if space, ok := SpaceOf(c); ok {
-		d, err := a.o.Library.Latest(c.Context(), space, name)
-		if err == nil {
-			return a.serve(c, d.Content, pdfType, revalidatedPrivate)
-		}
-		if !errors.Is(err, record.ErrNotFound) {
-			return err
-		}
+	reports := a.o.Public
+	if space, ok := SpaceOf(c); ok { // the caller's own comes first: spaces may use the same name
+		reports = append([]PublicReport{{Space: space, Name: name}}, reports...)
 	}
-	for _, r := range a.o.Public {
+	for _, r := range reports {
 		if r.Name != name {
 			continue
 		}
 		d, err := a.o.Library.Latest(c.Context(), r.Space, name)
+		if errors.Is(err, record.ErrNotFound) {
+			continue
+		}
 		if err != nil {
 			return err
+		}
+		if !slices.Contains(a.o.Public, r) {
+			return a.serve(c, d.Content, pdfType, revalidatedPrivate)
 		}
 		if done, err := a.sendPublic(c, d.Content, revalidatedPublic); done {
 			return err
 		}
-		return record.ErrNotFound
 	}
 	return record.ErrNotFound
 }
@@ -134,7 +145,7 @@ func (a *API) loadPublic(ctx context.Context, h record.Hash) ([]byte, error) {
 		if d.Size > maxCached {
 			return nil, errLarge
 		}
-		blob, err := a.o.Blobs.Open(ctx, h)
+		blob, err := a.open(ctx, h)
 		if err != nil {
 			return nil, err
 		}

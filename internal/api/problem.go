@@ -3,7 +3,12 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
 
 	"example.com/quire/internal/record"
 	"example.com/quire/web"
@@ -18,6 +23,9 @@ func problemType(name string) string { return "urn:quire:problem:" + name }
 // Members beside RFC 9457's: field, got, want, nearest, line, column, path, file, code; and
 // problems, the whole list, when there are several.
 func Problem(err error) error {
+	if errors.Is(err, web.ErrBusy) {
+		return problemOf("busy", http.StatusServiceUnavailable, "the server makes as many documents as it can; try again", err)
+	}
 	if p, ok := errors.AsType[*web.Problem](err); ok {
 		return p
 	}
@@ -25,7 +33,11 @@ func Problem(err error) error {
 		return bindProblem(e)
 	}
 	if e, ok := errors.AsType[*record.RequestError](err); ok {
-		return problem("request", http.StatusBadRequest, e, members{"field": e.Field, "got": e.Got, "want": e.Want, "nearest": e.Nearest})
+		m := members{"field": e.Field, "got": e.Got, "want": e.Want, "nearest": e.Nearest}
+		if at, ok := errors.AsType[*placedError](err); ok {
+			m["line"], m["column"] = at.line, at.column
+		}
+		return problem("request", http.StatusBadRequest, e, m)
 	}
 	if e, ok := errors.AsType[*record.DataError](err); ok {
 		return listed("data", http.StatusBadRequest, e, e.All())
@@ -41,6 +53,14 @@ func Problem(err error) error {
 	if e, ok := errors.AsType[*record.SourceError](err); ok {
 		return problem("source", http.StatusBadGateway, e, members{"source": e.Source, "field": "sources." + e.Key, "reason": e.Reason})
 	}
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		p := problem("limit", http.StatusRequestEntityTooLarge, err, members{"limited": "body bytes", "limit": e.Limit})
+		p.Detail = fmt.Sprintf("the body is larger than %d bytes", e.Limit)
+		return p
+	}
+	if e, ok := errors.AsType[*missingError](err); ok {
+		return problemOf("not-found", http.StatusNotFound, e.Error(), err)
+	}
 	switch {
 	case errors.Is(err, record.ErrNotFound):
 		return &web.Problem{Type: problemType("not-found"), Status: http.StatusNotFound, Detail: notFoundDetail}
@@ -50,6 +70,10 @@ func Problem(err error) error {
 		return problemOf("damaged", http.StatusInternalServerError, "the stored bytes are damaged; they are not served", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return problemOf("timeout", http.StatusServiceUnavailable, "making the document took longer than this server allows", err)
+	case errors.Is(err, fs.ErrNotExist):
+		// A file of the server's own is gone. To web that would be 404, which speaks of what
+		// the client asked for.
+		return problemOf("storage", http.StatusInternalServerError, "", err)
 	}
 	return err
 }
@@ -63,7 +87,7 @@ func problem(kind string, status int, err error, m members) *web.Problem {
 	p := problemOf(kind, status, err.Error(), err)
 	p.Ext = map[string]any{}
 	for k, v := range m {
-		if v != "" && v != 0 {
+		if !reflect.ValueOf(v).IsZero() {
 			p.Ext[k] = v
 		}
 	}
@@ -94,16 +118,41 @@ func listed(kind string, status int, err error, all []record.Problem) *web.Probl
 	return p
 }
 
+// bindProblem answers in the words of web, whose cause is not for the client. A field is named
+// as the domain names it: sources.status.source, not /sources/status/source.
 func bindProblem(e *web.BindError) *web.Problem {
-	status := http.StatusBadRequest
-	if e.Kind == web.BindMedia {
-		status = http.StatusUnsupportedMediaType
-	}
+	p := web.AsProblem(e)
 	field := e.Name
 	if field == "" {
-		field = e.Pointer
+		field = dotted(e.Pointer)
 	}
-	return problem("request", status, e, members{
+	out := problem("request", p.Status, e, members{
 		"field": field, "got": e.Got, "want": e.Want, "nearest": e.Near, "line": e.Line, "column": e.Column,
 	})
+	out.Detail = p.Detail
+	return out
+}
+
+// dotted writes a JSON pointer (RFC 6901) as a path of the data: /lines/0/unit price becomes
+// lines[0]["unit price"].
+func dotted(pointer string) string {
+	var b strings.Builder
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		switch {
+		case token == "":
+		case strings.Trim(token, "0123456789") == "":
+			b.WriteString("[" + token + "]")
+		case strings.ContainsFunc(token, func(r rune) bool {
+			return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+		}):
+			b.WriteString("[" + strconv.Quote(token) + "]")
+		default:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(token)
+		}
+	}
+	return b.String()
 }

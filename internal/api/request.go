@@ -1,10 +1,14 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"example.com/quire/internal/record"
@@ -39,7 +43,7 @@ type wish struct {
 	Data     json.RawMessage       `json:"data"`
 	Sources  map[string]sourceWish `json:"sources"`
 	Options  record.Options        `json:"options"`
-	Time     *time.Time            `json:"time"`
+	Time     *string               `json:"time"` // RFC 3339
 }
 
 type sourceWish struct {
@@ -74,7 +78,11 @@ func read(c *web.Context) (*asked, error) {
 		Space: space, Report: w.Report, Data: w.Data, Options: w.Options,
 	}}
 	if w.Time != nil {
-		r.Time = *w.Time
+		if err := r.Time.UnmarshalText([]byte(*w.Time)); err != nil {
+			return nil, r.place(&record.RequestError{
+				Field: "time", Got: clip(*w.Time), Want: "a time such as 2026-01-31T18:30:00Z (RFC 3339)",
+			})
+		}
 	}
 	for key, s := range w.Sources {
 		r.Sources = append(r.Sources, record.SourceCall{Key: key, Source: s.Source, Parameters: s.Parameters})
@@ -87,50 +95,127 @@ func read(c *web.Context) (*asked, error) {
 		}
 	default:
 		if r.Inline, err = inline(w.Template); err != nil {
-			return nil, r.place(err, "template")
+			return nil, r.place(err)
 		}
 	}
 	return r, nil
 }
 
+// inline reads a template that stands in the request. Its members are checked here, because to
+// the binding of the body it may be anything.
 func inline(raw []byte) (*record.Template, error) {
+	var members map[string]json.RawMessage
+	if raw[0] != '{' || json.Unmarshal(raw, &members) != nil {
+		return nil, &record.RequestError{Field: "template", Got: clip(string(raw)), Want: `a template's name, or {"source": "the template's text"}`}
+	}
 	t := inlineTemplate{Name: "inline"}
-	if raw[0] != '{' || json.Unmarshal(raw, &t) != nil || t.Source == "" {
-		return nil, &record.RequestError{Field: "template", Got: clip(raw), Want: `a template's name, or {"source": "the template's text"}`}
+	known := map[string]*string{"name": &t.Name, "source": &t.Source}
+	for _, k := range slices.Sorted(maps.Keys(members)) {
+		into, ok := known[k]
+		if !ok {
+			return nil, &record.RequestError{
+				Field: "template." + k, Got: "an unknown field", Want: "name or source",
+				Nearest: record.Nearest(k, slices.Sorted(maps.Keys(known))),
+			}
+		}
+		if v := members[k]; v[0] != '"' || json.Unmarshal(v, into) != nil {
+			return nil, &record.RequestError{Field: "template." + k, Got: clip(string(v)), Want: "a string"}
+		}
+	}
+	if t.Source == "" {
+		return nil, &record.RequestError{Field: "template.source", Got: "nothing", Want: "the template's text"}
+	}
+	if err := record.CheckName("template.name", t.Name); err != nil {
+		return nil, err
 	}
 	main := "template.yaml"
 	return record.NewTemplate(t.Name, main, map[string][]byte{main: []byte(t.Source)})
 }
 
-func clip(b []byte) string {
-	if len(b) > 40 {
-		return string(b[:40]) + "..."
+// clip keeps what a client sent from filling answers.
+func clip(s string) string {
+	if len(s) > 40 {
+		return strings.ToValidUTF8(s[:40], "") + "..."
 	}
-	return string(b)
+	return s
 }
 
-// place moves the places of a data error, which count from the beginning of the data member,
-// to where they stand in the body as it was sent.
-func (r *asked) place(err error, member string) error {
-	e, ok := errors.AsType[*record.DataError](err)
-	if !ok {
-		return err
-	}
-	line, column, exact := record.Locate(r.body, member)
-	if !exact {
-		return err
-	}
-	moved := &record.DataError{Problem: shift(e.Problem, line, column), More: make([]record.Problem, len(e.More))}
-	for i, p := range e.More {
-		moved.More[i] = shift(p, line, column)
-	}
-	return moved
+// placedError is an error in a field of the request's body, with the field's place.
+type placedError struct {
+	*record.RequestError
+	line, column int
 }
 
-// shift moves a place by that of the text it counts from. The data that a source gave is not
-// in the body, so its places stay.
+func (e *placedError) Unwrap() error { return e.RequestError }
+
+// missingError says that what a request names is not there. Unlike other answers of 404 it says
+// what: the text holds nothing but what was asked for.
+type missingError struct{ err error }
+
+func (e *missingError) Error() string { return e.err.Error() }
+func (e *missingError) Unwrap() error { return e.err }
+
+// place tells where in the body, as it was sent, an error lies. The places of data errors count
+// from the beginning of data before.
+func (r *asked) place(err error) error {
+	if e, ok := errors.AsType[*record.RequestError](err); ok {
+		if line, column, exact := record.Locate(r.body, e.Field); exact {
+			return &placedError{e, line, column}
+		}
+		return err
+	}
+	if errors.Is(err, record.ErrNotFound) {
+		return &missingError{err}
+	}
+	if e, ok := errors.AsType[*record.DataError](err); ok {
+		line, column := r.start("data")
+		moved := &record.DataError{Problem: shift(e.Problem, line, column), More: make([]record.Problem, len(e.More))}
+		for i, p := range e.More {
+			moved.More[i] = shift(p, line, column)
+		}
+		return moved
+	}
+	if e, ok := errors.AsType[*record.LimitError](err); ok {
+		line, column := r.start("data")
+		moved := *e
+		moved.At = shift(e.At, line, column)
+		return &moved
+	}
+	return err
+}
+
+// start returns where the value of a member of the body begins; 1, 1 without such a member. It
+// stops there: what is behind may be nested more deeply than Locate goes.
+func (r *asked) start(member string) (line, column int) {
+	d := json.NewDecoder(bytes.NewReader(r.body))
+	if _, err := d.Token(); err != nil { // the body was bound: it is an object
+		return 1, 1
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return 1, 1
+		}
+		if name == member {
+			at := int(d.InputOffset())
+			at += len(r.body[at:]) - len(bytes.TrimLeft(r.body[at:], ": \t\r\n"))
+			if line, column, exact := record.Locate(append(r.body[:at:at], "0}"...), member); exact {
+				return line, column
+			}
+			return 1, 1
+		}
+		var skipped json.RawMessage
+		if err := d.Decode(&skipped); err != nil {
+			return 1, 1
+		}
+	}
+	return 1, 1
+}
+
+// shift moves a place by that of the text it counts from. A place in a file of the template, or
+// in what a source gave, is not in the body and stays.
 func shift(p record.Problem, line, column int) record.Problem {
-	if p.Line == 0 || p.Source != "" {
+	if p.Line == 0 || p.Source != "" || p.File != "" {
 		return p
 	}
 	if p.Line == 1 {
