@@ -67,11 +67,20 @@ func (a *Access) Identify(next web.Handler) web.Handler {
 // Require is middleware that lets only identified callers pass.
 func (a *Access) Require(next web.Handler) web.Handler {
 	return func(c *web.Context) error {
-		if _, ok := SpaceOf(c); !ok {
-			return unauthorized(c, "a token is needed: Authorization: Bearer TOKEN")
+		if _, err := Caller(c); err != nil {
+			return err
 		}
 		return next(c)
 	}
+}
+
+// Caller returns the space that a request acts in, or the problem that asks for a token.
+func Caller(c *web.Context) (record.Space, error) {
+	space, ok := SpaceOf(c)
+	if !ok {
+		return "", unauthorized(c, "a token is needed: Authorization: Bearer TOKEN")
+	}
+	return space, nil
 }
 
 func act(c *web.Context, space record.Space) {
