@@ -31,6 +31,7 @@ import (
 	"example.com/quire/internal/render"
 	"example.com/quire/internal/store"
 	"example.com/quire/internal/templates"
+	"example.com/quire/internal/ui"
 	"example.com/quire/web"
 	"example.com/quire/web/middleware"
 )
@@ -41,8 +42,16 @@ type Options struct {
 	// Templates, when set, stands in for the folder that the configuration names.
 	Templates fs.FS
 	Log       *slog.Logger
+	// Samples are what the web interface offers to make, by report.
+	Samples map[string]Sample
 	// Now is the clock at the edge; nil: time.Now. Rendering never sees it.
 	Now func() time.Time
+}
+
+// Sample is data for a report, with a sentence about it.
+type Sample struct {
+	About string
+	Data  []byte
 }
 
 // App is the program. Close it when Serve has returned.
@@ -99,7 +108,7 @@ func (a *App) open(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	return a.routes()
+	return a.routes(o)
 }
 
 // openData opens state and blobs, which one process at a time may write.
@@ -145,7 +154,7 @@ func (a *App) templates(o Options, load templates.Loader) (*templates.Folder, er
 	return templates.New(root.FS(), load), nil
 }
 
-func (a *App) routes() error {
+func (a *App) routes(o Options) error {
 	tokens := map[[sha256.Size]byte]record.Space{}
 	for _, t := range a.cfg.Tokens {
 		sum, err := hex.DecodeString(t.SHA256)
@@ -195,7 +204,28 @@ func (a *App) routes() error {
 	}
 	all := a.web.Group("", accessLog, access.Identify)
 	routes.Register(all)
-	return nil
+	return ui.Register(all, ui.Options{
+		Library: a.Library, Space: api.Caller, Reports: pages(o), BaseURL: a.cfg.PublicURL,
+		Log: a.log, Token: len(tokens) > 0,
+	})
+}
+
+// pages are the reports as the web interface shows them, by title.
+func pages(o Options) []ui.Report {
+	var all []ui.Report
+	for name, r := range o.Config.Reports {
+		shown := ui.Report{Space: record.Space(r.Space), Name: name, Title: r.Title}
+		if s, ok := o.Samples[name]; ok {
+			shown.About, shown.Data = s.About, s.Data
+		} else if len(r.Sources) > 0 {
+			shown.Data = []byte("{}") // its data is collected
+		}
+		all = append(all, shown)
+	}
+	slices.SortFunc(all, func(a, b ui.Report) int {
+		return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.Name, b.Name))
+	})
+	return all
 }
 
 // Handler answers the server's requests, for tests and for embedding.

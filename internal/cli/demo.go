@@ -73,7 +73,14 @@ func (p *program) runDemo(ctx context.Context, cfg *config.Config) error {
 	}
 	cfg.Listen = ln.Addr().String()
 	cfg.PublicURL = "http://" + cfg.Listen
-	a, err := app.New(ctx, app.Options{Config: cfg, Templates: demo.Templates(), Log: newLog(cfg, p.Stderr)})
+	samples := map[string]app.Sample{}
+	for _, s := range demo.Samples() {
+		samples[s.Name] = app.Sample{About: s.About, Data: s.Inline}
+		if s.Collected() {
+			samples[demo.DownReport] = app.Sample{About: "The same report of a source that is down on purpose.", Data: s.Inline}
+		}
+	}
+	a, err := app.New(ctx, app.Options{Config: cfg, Templates: demo.Templates(), Samples: samples, Log: newLog(cfg, p.Stderr)})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
