@@ -122,12 +122,19 @@ func listed(kind string, status int, err error, all []record.Problem) *web.Probl
 // as the domain names it: sources.status.source, not /sources/status/source.
 func bindProblem(e *web.BindError) *web.Problem {
 	p := web.AsProblem(e)
+	kind, want := "request", e.Want
+	switch e.Kind {
+	case web.BindDepth, web.BindNodes:
+		kind, want, p.Status = "limit", "", http.StatusRequestEntityTooLarge
+	case web.BindUTF8:
+		want = ""
+	}
 	field := e.Name
 	if field == "" {
 		field = dotted(e.Pointer)
 	}
-	out := problem("request", p.Status, e, members{
-		"field": field, "got": e.Got, "want": e.Want, "nearest": e.Near, "line": e.Line, "column": e.Column,
+	out := problem(kind, p.Status, e, members{
+		"field": field, "got": e.Got, "want": want, "nearest": e.Near, "line": e.Line, "column": e.Column,
 	})
 	out.Detail = p.Detail
 	return out

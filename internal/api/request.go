@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"example.com/quire/internal/record"
 	"example.com/quire/web"
@@ -51,6 +52,22 @@ type sourceWish struct {
 	Parameters record.Parameters `json:"parameters"`
 }
 
+// inCharacters makes the column of a binding error, which counts bytes, count code points as
+// all other columns do.
+func inCharacters(c *web.Context, err error) error {
+	e, ok := errors.AsType[*web.BindError](err)
+	body, bodyErr := c.Body()
+	if !ok || bodyErr != nil || e.Line == 0 {
+		return err
+	}
+	for range e.Line - 1 {
+		_, body, _ = bytes.Cut(body, []byte("\n"))
+	}
+	moved := *e
+	moved.Column = utf8.RuneCount(body[:min(e.Column-1, len(body))]) + 1
+	return &moved
+}
+
 // inlineTemplate is a template in the request itself; it has no assets.
 type inlineTemplate struct {
 	Name   string `json:"name"`
@@ -67,7 +84,7 @@ type asked struct {
 func read(c *web.Context) (*asked, error) {
 	var w wish
 	if err := c.BindJSON(&w); err != nil {
-		return nil, err
+		return nil, inCharacters(c, err)
 	}
 	body, err := c.Body() // kept by BindJSON
 	if err != nil {
