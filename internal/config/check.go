@@ -27,7 +27,7 @@ type checker struct {
 
 func (k *checker) fail(at string, format string, a ...any) {
 	f := Fault{Message: fmt.Sprintf(format, a...)}
-	if k.src.file != "" {
+	if k.src.file != "" && !k.src.outside[at] {
 		f.File = k.src.file
 		f.Line, f.Col = k.src.place(at)
 	}
@@ -39,7 +39,8 @@ func (k *checker) fail(at string, format string, a ...any) {
 
 func (c *Config) check(src *source, lookup func(string) (string, bool)) []Fault {
 	k := &checker{src: src}
-	if _, port, err := net.SplitHostPort(c.Listen); err != nil {
+	_, port, listenErr := net.SplitHostPort(c.Listen)
+	if listenErr != nil {
 		k.fail("listen", "want host:port, got %q", c.Listen)
 	} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		k.fail("listen", "port %q is not a number from 0 to 65535", port)
@@ -53,7 +54,7 @@ func (c *Config) check(src *source, lookup func(string) (string, bool)) []Fault 
 	if c.TLS.Cert != "" && c.TLS.Proxy {
 		k.fail("tls.proxy", "either the server speaks TLS (cert, key) or a proxy does, not both")
 	}
-	if !c.Loopback() {
+	if listenErr == nil && !c.Loopback() {
 		// Off loopback anyone may knock: without a token nobody could be told apart, and
 		// without TLS the token would travel in the clear.
 		if len(c.Tokens) == 0 {

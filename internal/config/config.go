@@ -170,7 +170,7 @@ func Load(file string, lookup func(string) (string, bool)) (*Config, error) {
 		}
 	}
 	c := &Config{}
-	src := &source{}
+	src := &source{outside: map[string]bool{}}
 	if file != "" {
 		b, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -185,19 +185,31 @@ func Load(file string, lookup func(string) (string, bool)) (*Config, error) {
 		c.File = file
 	}
 	for _, v := range []struct {
-		name string
-		dst  *string
+		name, key string
+		dst       *string
 	}{
-		{"QUIRE_LISTEN", &c.Listen},
-		{"QUIRE_DATA", &c.Data},
-		{"QUIRE_TEMPLATES", &c.Templates},
-		{"QUIRE_PUBLIC_URL", &c.PublicURL},
-		{"QUIRE_LOG_FORMAT", &c.Log.Format},
-		{"QUIRE_LOG_LEVEL", &c.Log.Level},
+		{"QUIRE_LISTEN", "listen", &c.Listen},
+		{"QUIRE_DATA", "data", &c.Data},
+		{"QUIRE_TEMPLATES", "templates", &c.Templates},
+		{"QUIRE_PUBLIC_URL", "public-url", &c.PublicURL},
+		{"QUIRE_LOG_FORMAT", "log.format", &c.Log.Format},
+		{"QUIRE_LOG_LEVEL", "log.level", &c.Log.Level},
 	} {
 		if s, ok := lookup(v.name); ok {
 			*v.dst = s
+			src.outside[v.key] = true
 		}
+	}
+	// A path from outside the file is relative to where the program was called.
+	for key, p := range map[string]*string{"data": &c.Data, "templates": &c.Templates} {
+		if *p == "" || !src.outside[key] || c.File == "" {
+			continue
+		}
+		abs, err := filepath.Abs(*p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		*p = abs
 	}
 	if err := c.complete(src, lookup); err != nil {
 		return nil, err

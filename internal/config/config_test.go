@@ -158,6 +158,41 @@ func TestFaults(t *testing.T) {
 	})
 }
 
+// TestEnvironmentFaults: what the environment sets wrongly is no fault of the file.
+func TestEnvironmentFaults(t *testing.T) {
+	for key, vars := range map[string]map[string]string{
+		"listen":    {"QUIRE_LISTEN": "9001"},
+		"log.level": {"QUIRE_LOG_LEVEL": "loud"},
+	} {
+		vars["STATUS_TOKEN"] = "canary"
+		_, err := load(t, full, vars)
+		wrong, ok := errors.AsType[*config.Error](err)
+		if !ok || len(wrong.Faults) != 1 || wrong.Faults[0].File != "" || !strings.HasPrefix(wrong.Error(), key+": want ") {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}
+
+// TestEnvironmentPaths: a path of the file is relative to the file's folder, one of the
+// environment to the working directory.
+func TestEnvironmentPaths(t *testing.T) {
+	t.Chdir(t.TempDir())
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := load(t, "data: state\ntemplates: forms\n", map[string]string{"QUIRE_DATA": "mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(here, "mine"); c.Data != want {
+		t.Errorf("data %s, want %s", c.Data, want)
+	}
+	if want := filepath.Join(filepath.Dir(c.File), "forms"); c.Templates != want {
+		t.Errorf("templates %s, want %s", c.Templates, want)
+	}
+}
+
 func TestComplete(t *testing.T) {
 	c := &config.Config{Reports: map[string]config.Report{"r": {Template: "t"}}}
 	if err := c.Complete(env(nil)); err != nil || c.Listen != "127.0.0.1:8080" || c.Reports["r"].Space != config.LocalSpace {

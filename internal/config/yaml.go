@@ -80,6 +80,9 @@ func (h *Header) UnmarshalYAML(b []byte) error {
 type source struct {
 	file   string
 	places map[string][2]int
+	// outside are the keys whose value came from the environment: what the file has there is
+	// not at fault.
+	outside map[string]bool
 }
 
 // place returns line and column of a path, or of the nearest parent that the file has.
@@ -99,7 +102,7 @@ func (s *source) place(path string) (line, col int) {
 // parse reads file's text into c: syntax first, then every key against the type it fills,
 // then the values.
 func parse(file string, b []byte, c *Config) (*source, error) {
-	src := &source{file: file, places: map[string][2]int{}}
+	src := &source{file: file, places: map[string][2]int{}, outside: map[string]bool{}}
 	one := func(line, col int, message string) error {
 		return &Error{Faults: []Fault{{File: file, Line: line, Col: col, Message: message}}}
 	}
@@ -196,7 +199,26 @@ func (w *walker) walk(n ast.Node, t reflect.Type, path string) {
 		switch n.(type) {
 		case *ast.MappingNode, *ast.MappingValueNode, *ast.SequenceNode:
 			w.fail(n, "%s: want a single value", path)
+		default:
+			w.single(n, t, path)
 		}
+	}
+}
+
+// single tries a value alone: an error of decoding the whole would stop at the first, and one
+// of a type of ours has no place.
+func (w *walker) single(n ast.Node, t reflect.Type, path string) {
+	err := yaml.NodeToValue(n, reflect.New(t).Interface())
+	if err == nil {
+		return
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		w.fail(n, "%s: want true or false, got %q", path, n.GetToken().Value)
+	case reflect.Int:
+		w.fail(n, "%s: want a whole number, got %q", path, n.GetToken().Value)
+	default:
+		w.fail(n, "%s: %v", path, err)
 	}
 }
 
