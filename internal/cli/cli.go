@@ -135,6 +135,13 @@ func problems(err error) []record.Problem {
 	if e, ok := errors.AsType[*record.DataError](err); ok {
 		return e.All()
 	}
+	if e, ok := errors.AsType[*config.Error](err); ok {
+		all := make([]record.Problem, len(e.Faults))
+		for i, f := range e.Faults {
+			all[i] = record.Problem{File: f.File, Line: f.Line, Column: f.Col, Message: f.Message}
+		}
+		return all
+	}
 	return nil
 }
 
@@ -146,11 +153,7 @@ func (p *program) report(err error) {
 			Error    string           `json:"error"`
 			Exit     int              `json:"exit"`
 			Problems []record.Problem `json:"problems,omitempty"`
-			Faults   []config.Fault   `json:"faults,omitempty"`
 		}{Error: err.Error(), Exit: exitCode(err), Problems: all}
-		if e, ok := errors.AsType[*config.Error](err); ok {
-			out.Faults = e.Faults
-		}
 		e := json.NewEncoder(p.Stderr)
 		e.SetEscapeHTML(false)
 		_ = e.Encode(out) // nothing is left to tell it to
@@ -158,7 +161,11 @@ func (p *program) report(err error) {
 	}
 	if len(all) > 0 {
 		for _, one := range all {
-			_, _ = fmt.Fprintln(p.Stderr, p.mark(one.String()))
+			line := one.String()
+			if one.Place() == "" { // a flag or the environment
+				line = "quire: " + line
+			}
+			_, _ = fmt.Fprintln(p.Stderr, p.mark(line))
 		}
 		return
 	}

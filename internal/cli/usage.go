@@ -65,6 +65,7 @@ func (p *program) help() *cobra.Command {
 				}
 				about = sub
 			}
+			about.InitDefaultHelpFlag() // as with --help
 			return about.Help()
 		},
 	}
