@@ -39,8 +39,8 @@ body:
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(res.Pages, res.Standards, res.Deterministic, res.Size == int64(file.Len()))
-	// Output: 1 [pdf/a-4 pdf/ua-2] true true
+	fmt.Println(res.Pages, res.Standards[0], res.Standards[1], res.Deterministic, res.Size == int64(file.Len()))
+	// Output: 1 pdf/a-4 pdf/ua-2 true true
 }
 
 // A problem in a template or its data is reported with its place.
@@ -87,6 +87,6 @@ func ExampleEngine_Build() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(res.Pages, res.Standards)
-	// Output: 3 [pdf/ua-2]
+	fmt.Println(res.Pages, res.Standards[0])
+	// Output: 3 pdf/ua-2
 }

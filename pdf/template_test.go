@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,39 +14,48 @@ import (
 	"example.com/quire/pdf/template"
 )
 
-// contractNote reads the sample of the template language.
-func contractNote(tb testing.TB) (src, data []byte, files fstest.MapFS) {
+// templateSamples renders the samples of the template language and returns the
+// files by their names.
+func templateSamples(tb testing.TB) map[string][]byte {
 	tb.Helper()
-	var err error
-	if src, err = os.ReadFile("template/testdata/samples/contract-note.yaml"); err != nil {
-		tb.Fatal(err)
+	names, err := filepath.Glob("template/testdata/samples/*.yaml")
+	if err != nil || len(names) < 4 {
+		tb.Fatalf("samples %v: %v", names, err)
 	}
-	if data, err = os.ReadFile("template/testdata/samples/contract-note.json"); err != nil {
-		tb.Fatal(err)
+	e := newEngine(tb, pdf.Config{Files: fstest.MapFS{"assets/logo.png": {Data: picture(tb, true)}}})
+	out := map[string][]byte{}
+	for _, name := range names {
+		name = strings.TrimSuffix(name, ".yaml")
+		src, err := os.ReadFile(name + ".yaml")
+		if err != nil {
+			tb.Fatal(err)
+		}
+		data, err := os.ReadFile(name + ".json")
+		if err != nil {
+			tb.Fatal(err)
+		}
+		plan, err := e.Compile(tb.Context(), filepath.Base(name)+".yaml", src)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		var buf bytes.Buffer
+		res, err := e.Render(tb.Context(), &buf, plan, template.JSON(data), pdf.RenderOptions{Time: frozen, Standards: compliant})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if len(res.Standards) != 2 || res.Pages < 1 || !res.Deterministic || res.Engine == "" || len(res.Warnings) > 0 {
+			tb.Errorf("%s: %+v", name, res)
+		}
+		out[filepath.Base(name)] = buf.Bytes()
 	}
-	// The sample has a link to "#top"; a document needs the place.
-	src = bytes.Replace(src, []byte("style: h1, bookmark: true}"), []byte("style: h1, bookmark: true, anchor: top}"), 1)
-	return src, data, fstest.MapFS{"assets/logo.png": {Data: picture(tb, true)}}
+	return out
 }
 
-func TestRenderContractNote(t *testing.T) {
-	src, data, files := contractNote(t)
-	e := newEngine(t, pdf.Config{Files: files})
-	plan, err := e.Compile(t.Context(), "contract-note.yaml", src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var buf bytes.Buffer
-	res, err := e.Render(t.Context(), &buf, plan, template.JSON(data), pdf.RenderOptions{Time: frozen})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(res.Standards) != 2 || res.Pages < 1 || !res.Deterministic || res.Engine == "" {
-		t.Errorf("%+v", res)
-	}
-	file := pdftest.Write(t, "note.pdf", buf.Bytes())
-	if err := pdftest.QPDF(t, file); err != nil {
-		t.Error(err)
+func TestRenderSamples(t *testing.T) {
+	for name, body := range templateSamples(t) {
+		if err := pdftest.QPDF(t, pdftest.Write(t, name+".pdf", body)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

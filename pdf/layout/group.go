@@ -5,9 +5,8 @@ package layout
 type group struct {
 	t       *table // nil for Beside
 	section section
-	first   bool // the first of the table: it has a line above
+	first   bool // the first of its section: the foot has a heavier line above it
 	last    bool // the last of the head: it has a heavier line below
-	cut     bool // the rest of it is on the next page
 	keep    bool
 	rows    []groupRow
 	cells   []groupCell
@@ -120,7 +119,7 @@ func (g *group) cutAt(row int, h Length, inside, force bool) (block, block) {
 	top, bottom := g.pad()
 	head, tail := *g, *g
 	head.cells, tail.cells = nil, nil
-	head.cut, tail.first = true, false
+	tail.first = false
 	rowsAbove := row
 	if inside {
 		rowsAbove = row + 1
@@ -217,7 +216,11 @@ func (g *group) lines(p *painter, x, y, w Length) {
 		return
 	}
 	if g.section == sectionFoot {
-		p.rule(x, y-headLine/2, w, headLine, Black)
+		if g.first {
+			p.rule(x, y-headLine/2, w, headLine, Black)
+		} else {
+			p.rule(x, y-hairline/2, w, hairline, hairlineColor)
+		}
 		return
 	}
 	ry := y

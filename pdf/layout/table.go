@@ -28,9 +28,10 @@ type table struct {
 	body   *Elem // open TBody
 	inBody int
 
-	group  *group // rows that open row spans join
-	open   []int  // rows that a span still covers, by column
-	anyRow bool
+	group   *group  // rows that open row spans join
+	open    []int   // rows that a span still covers, by column
+	section section // of the group laid out last
+	begun   bool
 }
 
 func (m *maker) table(n *Table, en env) (*table, error) {
@@ -213,8 +214,8 @@ func (t *table) add(r *Row, sec section, parent *Elem) (*group, error) {
 		src = t.src
 	}
 	if t.group == nil {
-		t.group = &group{t: t, section: sec, first: !t.anyRow}
-		t.anyRow = true
+		t.group = &group{t: t, section: sec, first: sec != t.section || !t.begun}
+		t.section, t.begun = sec, true
 	}
 	g := t.group
 	g.keep = g.keep || r.Keep
