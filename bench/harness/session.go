@@ -105,7 +105,7 @@ func (s *Session) Measure(ctx context.Context, suite Suite, row Row) (saved.Row,
 	entrants, twin, err := s.enter(ctx, full, row, &out)
 	all := entrants
 	if twin != nil {
-		all = append(all[:len(all):len(all)], twin)
+		all = append(slices.Clip(all), twin)
 	}
 	closed := false
 	closeAll := func() {

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -67,7 +68,7 @@ func request(name, method, path string, status int, routes func(*web.App)) Kerne
 			return nil, fmt.Errorf("new app: %w", err)
 		}
 		routes(app)
-		req := httptest.NewRequest(method, path, nil)
+		req := httptest.NewRequestWithContext(context.Background(), method, path, nil)
 		w := &blank{header: http.Header{}}
 		return func() error {
 			clear(w.header)

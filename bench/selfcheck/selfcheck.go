@@ -69,7 +69,7 @@ func kernel(units int, allocates bool) func(context.Context, harness.Env) (harne
 			sum := in.seed
 			var block [256]byte
 			for i := range units {
-				block[i%len(block)] = byte(sum)
+				block[i%len(block)] = byte(sum & 0xff)
 				sum = crc32.Update(sum, table, block[:])
 				if keep && i%10 == 0 {
 					in.trail[i/10%len(in.trail)] = append([]byte(nil), block[:64]...)

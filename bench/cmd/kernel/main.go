@@ -31,7 +31,7 @@ func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("say list, count, run or outputs")
 	}
-	print := json.NewEncoder(os.Stdout).Encode
+	encode := json.NewEncoder(os.Stdout).Encode
 	switch {
 	case args[0] == "list" && len(args) == 1:
 		type entry struct {
@@ -42,13 +42,13 @@ func run(ctx context.Context, args []string) error {
 		for _, k := range kernels.All() {
 			list = append(list, entry{k.Name, k.N})
 		}
-		return print(list)
+		return encode(list)
 	case args[0] == "count" && len(args) == 2:
 		c, err := kernels.Count(args[1])
 		if err != nil {
 			return err
 		}
-		return print(c)
+		return encode(c)
 	case args[0] == "run" && len(args) == 3:
 		n, err := strconv.Atoi(args[2])
 		if err != nil {
@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return print(o)
+		return encode(o)
 	default:
 		return fmt.Errorf("do not understand %q", args)
 	}

@@ -101,7 +101,7 @@ type liner struct {
 func (a *App) progress() *liner {
 	l := &liner{app: a}
 	if f, isFile := a.Err.(*os.File); isFile {
-		l.terminal = term.IsTerminal(int(f.Fd())) //nolint:gosec // a file descriptor fits
+		l.terminal = term.IsTerminal(int(f.Fd()))
 	}
 	return l
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -214,7 +215,7 @@ func (a *App) describe(ctx context.Context, t task, rows []chosen) *saved.Run {
 // commit names the commit that is checked out, and whether files differ from it.
 func (a *App) commit(ctx context.Context) (id string, changed bool) {
 	git := func(args ...string) (string, error) {
-		cmd := exec.CommandContext(ctx, "git", args...)
+		cmd := exec.CommandContext(ctx, "git", args...) //nolint:gosec // fixed arguments
 		cmd.Dir = a.root
 		out, err := cmd.Output()
 		return strings.TrimSpace(string(out)), err
@@ -346,8 +347,8 @@ func (a *App) resume(run *saved.Run, t task) (*saved.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := len(names) - 1; i >= 0; i-- {
-		if old, err := store.Load(names[i]); err == nil && names[i] != lastRun && same(old) {
+	for _, name := range slices.Backward(names) {
+		if old, err := store.Load(name); err == nil && name != lastRun && same(old) {
 			return old, nil
 		}
 	}
@@ -364,13 +365,12 @@ func (a *App) list(_ context.Context, args []string) (int, error) {
 		for _, r := range s.Rows {
 			var names []string
 			for _, c := range r.Contestants {
-				name := c.Name
+				names = append(names, c.Name)
 				for _, t := range c.Needs {
 					if t.Missing() {
-						name += " (absent: " + t.Install + ")"
+						names[len(names)-1] += " (absent: " + t.Install + ")"
 					}
 				}
-				names = append(names, name)
 			}
 			a.printf("  %-28s %s\n", harness.FullName(s, r), strings.Join(names, ", "))
 		}

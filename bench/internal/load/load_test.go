@@ -25,7 +25,7 @@ func TestRunAsksEachRequestOnceAndJudgesIt(t *testing.T) {
 		mu.Lock()
 		asked[r.URL.Path]++
 		mu.Unlock()
-		_, _ = io.WriteString(w, "body of "+r.URL.Path)
+		_, _ = io.WriteString(w, "body of "+r.URL.Path) //nolint:gosec // read by the test alone
 	}))
 	defer srv.Close()
 	var judged atomic.Int64

@@ -249,7 +249,7 @@ func describe(i *Info) {
 	}
 	var si unix.Sysinfo_t
 	if err := unix.Sysinfo(&si); err == nil {
-		i.MemoryMB = int64(uint64(si.Totalram) * uint64(si.Unit) >> 20) //nolint:gosec,unconvert // a count of megabytes fits; the fields' widths differ by architecture
+		i.MemoryMB = int64(uint64(si.Totalram) * uint64(si.Unit) >> 20)
 	}
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {

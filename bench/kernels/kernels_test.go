@@ -1,0 +1,34 @@
+package kernels_test
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/quire/bench/kernels"
+)
+
+func TestEveryKernelRuns(t *testing.T) {
+	seen := map[string]bool{}
+	for _, k := range kernels.All() {
+		if seen[k.Name] || !strings.Contains(k.Name, "/") || k.N < 10 {
+			t.Errorf("kernel %q: a unique library/what and a number of operations are needed", k.Name)
+		}
+		seen[k.Name] = true
+		if err := kernels.Run(k.Name, 3); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := kernels.Run("no/such", 1); err == nil {
+		t.Error("a kernel that is not there ran")
+	}
+	if _, err := kernels.Count("no/such"); err == nil {
+		t.Error("a kernel that is not there was counted")
+	}
+}
+
+func TestCountOfTheReferenceKernel(t *testing.T) {
+	c, err := kernels.Count("reference/sha256")
+	if err != nil || c.Allocs != 1 || c.Bytes != 32 {
+		t.Errorf("got %+v, %v; want one allocation of 32 bytes", c, err)
+	}
+}
