@@ -1,0 +1,242 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/quire/internal/api"
+	"example.com/quire/internal/config"
+	"example.com/quire/internal/record"
+	"example.com/quire/web/webtest"
+)
+
+// upstream is a real HTTP server that a source asks.
+func upstream(t *testing.T, answer http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(answer)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// statusSource configures the source status, asked in the space local.
+func statusSource(url string, change func(*config.Source)) func(*config.Config) {
+	return func(c *config.Config) {
+		s := config.Source{
+			URL: url + "/{region}?n={n}", Allow: []string{"127.0.0.0/8"},
+			Parameters: map[string]string{"region": "string", "n": "integer"},
+		}
+		if change != nil {
+			change(&s)
+		}
+		c.Sources = map[string]config.Source{"status": s}
+		c.Reports["uptime"] = config.Report{
+			Template: "status", Sources: map[string]config.SourceUse{"status": {Source: "status", With: map[string]string{"region": "eu west", "n": "7"}}},
+		}
+	}
+}
+
+const asksStatus = `{"template": "status", "time": "2026-01-31T18:30:00Z",
+  "sources": {"status": {"source": "status", "parameters": {"region": "eu", "n": 1}}}}`
+
+// receiptOf returns a document's receipt.
+func receiptOf(t *testing.T, c *webtest.Client, id string) *record.Receipt {
+	t.Helper()
+	r, err := record.ParseReceipt(c.Get("/v1/documents/" + id + "/receipt").Want(http.StatusOK).Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A source that fails at first is asked again; the receipt says how often, and how long each
+// attempt took.
+func TestFlakySource(t *testing.T) {
+	var asked atomic.Int64
+	h := open(t, statusSource(upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) < 3 {
+			w.Header().Set("Retry-After", "0")
+			http.Error(w, "not now", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"services": [{"name": "%s %s"}]}`, r.URL.Path, r.URL.Query().Get("n"))
+	}), nil))
+	d := makeNew(t, h.Client, asksStatus)
+	s := receiptOf(t, h.Client, d.id).Sources
+	if len(s) != 1 || s[0].Outcome != record.OK || s[0].Key != "status" || s[0].Kind != "http" || len(s[0].Attempts) != 3 || s[0].Micros <= 0 {
+		t.Fatalf("sources %+v", s)
+	}
+	for i, a := range s[0].Attempts {
+		wantStatus, wantReason := 503, "status"
+		if i == 2 {
+			wantStatus, wantReason = 200, ""
+		}
+		if a.Number != i+1 || a.Micros <= 0 || a.Status != wantStatus || !strings.HasPrefix(a.Reason, wantReason) || (i == 2) != (a.Reason == "") {
+			t.Errorf("attempt %+v", a)
+		}
+	}
+	snapshot := h.Get("/v1/documents/" + d.id + "/snapshot").Want(200).Text()
+	if want := `"sources":{"status":{"outcome":"ok","reason":""}},"status":{"services":[{"name":"/eu 1"}]}`; !strings.Contains(snapshot, want) {
+		t.Errorf("snapshot %s", snapshot)
+	}
+	// It is made again from what was frozen; nobody is asked.
+	n := asked.Load()
+	if v := verify(t, h.Client, d.id, d.file); v.Answer != record.Identical || asked.Load() != n {
+		t.Errorf("%+v after %d questions", v, asked.Load()-n)
+	}
+	// By a report, whose parameters the configuration gives.
+	r := h.With("Accept", "application/json").Post("/v1/documents", "application/json", `{"report": "uptime"}`).Want(http.StatusCreated)
+	made := decode[document](t, r)
+	if made.Stages[0].Name != record.StageCollect || made.Reports[0] != "uptime" {
+		t.Errorf("%s", r.Body)
+	}
+	if s := h.Get(made.Links["snapshot"]).Text(); !strings.Contains(s, `"name":"/eu west 7"`) {
+		t.Errorf("snapshot %s", s)
+	}
+}
+
+// A source that fails is data, with its reason; one that the document cannot do without is 502.
+func TestFailedSource(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		answer http.HandlerFunc
+		reason string
+	}{
+		{"error", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<secret>", http.StatusInternalServerError) }, "status 500"},
+		{"absent", http.NotFound, "status 404"},
+		{"broken off", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, "{")
+		}, "the answer broke off"},
+		{"not JSON", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "the answer cannot be frozen"},
+	} {
+		url := upstream(t, tt.answer)
+		h := open(t, statusSource(url, func(s *config.Source) { s.Attempts = 1 }))
+		d := makeNew(t, h.Client, asksStatus)
+		s := receiptOf(t, h.Client, d.id).Sources[0]
+		if s.Outcome != record.Failed || !strings.HasPrefix(s.Reason, tt.reason) || len(s.Attempts) != 1 {
+			t.Errorf("%s: %+v", tt.name, s)
+		}
+		if snapshot := h.Get("/v1/documents/" + d.id + "/snapshot").Text(); !strings.Contains(snapshot, `"status":null`) || !strings.Contains(snapshot, `"outcome":"failed"`) {
+			t.Errorf("%s: snapshot %s", tt.name, snapshot)
+		}
+		if v := verify(t, h.Client, d.id, nil); v.Answer != record.Identical {
+			t.Errorf("%s: %+v", tt.name, v)
+		}
+
+		h = open(t, statusSource(url, func(s *config.Source) { s.Attempts, s.Required = 1, true }))
+		p := wantProblem(t, h.Post("/v1/documents", "application/json", asksStatus), http.StatusBadGateway, "source")
+		p.want(t, map[string]any{"source": "status", "field": "sources.status"})
+		if reason, _ := p["reason"].(string); !strings.HasPrefix(reason, tt.reason) {
+			t.Errorf("%s: %v", tt.name, p)
+		}
+		if l := decode[list](t, h.Get("/v1/documents")); len(l.Documents) != 0 {
+			t.Errorf("%s: a document without its source: %v", tt.name, l.ids())
+		}
+	}
+}
+
+// Requests name a source and bring typed parameters; what is not allowed is refused before
+// anything is asked.
+func TestSourceRequests(t *testing.T) {
+	var asked atomic.Int64
+	h := open(t, statusSource(upstream(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) }), nil))
+	for _, tt := range []struct {
+		sources string
+		members map[string]any
+	}{
+		{`{"status": {"source": "statsu"}}`, map[string]any{"field": "sources.status.source", "nearest": "status", "line": 1, "column": 57}},
+		{`{"status": {"source": "status", "parameters": {"region": "eu"}}}`, map[string]any{"field": "sources.status.parameters.n", "got": "nothing"}},
+		{`{"status": {"source": "status", "parameters": {"region": 5, "n": 1}}}`, map[string]any{"field": "sources.status.parameters.region", "got": "5", "line": 1, "column": 92}},
+		{`{"status": {"source": "status", "parameters": {"region": "eu", "n": "1"}}}`, map[string]any{"field": "sources.status.parameters.n", "got": `"1"`}},
+		{`{"status": {"source": "status", "parameters": {"regoin": "eu", "n": 1}}}`, map[string]any{"field": "sources.status.parameters.regoin", "nearest": "region"}},
+		{`{"sources": {"source": "status"}}`, map[string]any{"field": "sources"}},
+		{`{"a b": {"source": "status"}}`, map[string]any{"field": "sources"}},
+	} {
+		wantProblem(t, h.Post("/v1/documents", "application/json", `{"template": "status", "sources": `+tt.sources+`}`), http.StatusBadRequest, "request").want(t, tt.members)
+	}
+	p := wantProblem(t, h.Post("/v1/documents", "application/json", `{"template": "status", "data": {"status": 1}, "sources": {"status": {"source": "status", "parameters": {"region": "a", "n": 1}}}}`), 400, "data")
+	p.want(t, map[string]any{"path": "status", "line": 1, "column": 43})
+	if n := asked.Load(); n > 1 {
+		t.Errorf("asked %d times", n)
+	}
+	// Another space has no such source.
+	two := open(t, spaces, statusSource("http://127.0.0.1:1", nil))
+	wantProblem(t, two.as(beta).Post("/v1/documents", "application/json", asksStatus), 400, "request").want(t, map[string]any{"field": "sources.status.source"})
+}
+
+// slow is an upstream whose answers wait until they are let go.
+type slow struct {
+	url     string
+	arrived chan struct{}
+	let     chan struct{}
+}
+
+func newSlow(t *testing.T) *slow {
+	t.Helper()
+	s := &slow{arrived: make(chan struct{}, 100), let: make(chan struct{})}
+	s.url = upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		s.arrived <- struct{}{}
+		select {
+		case <-s.let:
+		case <-r.Context().Done():
+		}
+		_, _ = io.WriteString(w, `{"services": []}`)
+	})
+	return s
+}
+
+// More documents at once than the server makes are refused with the time to come back.
+func TestOverload(t *testing.T) {
+	up := newSlow(t)
+	h := open(t, statusSource(up.url, nil))
+	c := serveParts(t, h, func(o *api.Options) { o.Limits.Running = 1 })
+	// One runs, two wait, the fourth is refused at once.
+	answers := make(chan *webtest.Response, 4)
+	for i := range 4 {
+		go func() {
+			body := strings.Replace(asksStatus, "18:30:00Z", fmt.Sprintf("18:30:0%dZ", i), 1)
+			answers <- c.Post("/v1/documents", "application/json", body)
+		}()
+	}
+	refused := <-answers
+	wantProblem(t, refused, http.StatusServiceUnavailable, "busy")
+	if refused.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	c.Get("/v1/documents").Want(http.StatusOK) // reading goes on
+	close(up.let)
+	for range 3 {
+		if r := <-answers; r.Status != http.StatusCreated {
+			t.Errorf("%d %s", r.Status, r.Body)
+		}
+	}
+	if n := len(decode[list](t, c.Get("/v1/documents")).Documents); n != 3 {
+		t.Errorf("%d documents, want 3", n)
+	}
+}
+
+// A document that takes too long is given up, and nothing of it stays.
+func TestRenderTime(t *testing.T) {
+	up := newSlow(t)
+	h := open(t, statusSource(up.url, nil))
+	c := serveParts(t, h, func(o *api.Options) { o.Limits.Render = 50 * time.Millisecond })
+	r := c.Post("/v1/documents", "application/json", asksStatus).Want(http.StatusServiceUnavailable)
+	if r.Header.Get("Retry-After") == "" || !strings.Contains(r.Text(), "time") {
+		t.Errorf("%v %s", r.Header, r.Body)
+	}
+	close(up.let)
+	if l := decode[list](t, c.Get("/v1/documents")); len(l.Documents) != 0 {
+		t.Errorf("listed %v", l.ids())
+	}
+	// A deadline of the domain's own is told alike.
+	if p := api.Problem(fmt.Errorf("render: %w", context.DeadlineExceeded)); !strings.Contains(p.Error(), "503") {
+		t.Errorf("%v", p)
+	}
+}
