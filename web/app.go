@@ -378,11 +378,12 @@ func (a *App) serve(w http.ResponseWriter, r *http.Request, h Handler) {
 	c := a.acquire(w, r)
 	defer a.finish(c)
 	a.prepare(c)
-	if h == nil {
+	routed := h == nil
+	if routed {
 		h = a.route(c)
 	}
 	if err := a.admit(c); err != nil {
-		h = func(*Context) error { return err }
+		h = a.refuse(c, routed, err)
 	}
 	c.limitBody()
 	if a.flights.on.Load() {
@@ -418,6 +419,16 @@ func (a *App) admit(c *Context) error {
 		return NewProblem(http.StatusForbidden, "a state change from another origin is refused", err)
 	}
 	return nil
+}
+
+// refuse answers with err under the middleware of the group that the request is for, so that
+// what was refused stands in its access log like everything else.
+func (a *App) refuse(c *Context, routed bool, err error) Handler {
+	if !routed {
+		return func(*Context) error { return err }
+	}
+	c.refusal = err
+	return c.automatic(a.current(), c.route, autoRefused, 0)
 }
 
 // finish ends a request: it recovers a panic, commits an empty answer, aborts a

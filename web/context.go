@@ -34,6 +34,7 @@ type Context struct {
 	escaped bool   // values of path need decodeValue
 	m       match
 
+	refusal  error // of autoRefused
 	auto     autoKind
 	answers  *answers
 	location string
@@ -67,7 +68,7 @@ func (c *Context) clear() {
 	c.res.clear()
 	c.path, c.escaped = "", false
 	c.m.reset(0)
-	c.auto, c.answers, c.location = autoNone, nil, ""
+	c.auto, c.refusal, c.answers, c.location = autoNone, nil, nil, ""
 	c.id, c.user = "", ""
 	clear(c.values)
 	c.values = c.values[:0]

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -328,5 +329,32 @@ func TestHeadOfPlainWriter(t *testing.T) {
 				t.Errorf("%s %s: GET %q, HEAD %q", path, h, heads[0].Get(h), heads[1].Get(h))
 			}
 		}
+	}
+}
+
+// TestRefusalsRunUnderMiddleware: what the App refuses before a handler still passes the
+// middleware of its group, as 404 and 405 do, so that an access log shows it.
+func TestRefusalsRunUnderMiddleware(t *testing.T) {
+	app := newApp(t, web.Options{Limits: web.Limits{QueryPairs: 2}})
+	var seen []int
+	g := app.Group("/g", func(next web.Handler) web.Handler {
+		return func(c *web.Context) error {
+			if err := next(c); err != nil {
+				c.Error(err)
+			}
+			seen = append(seen, c.Status())
+			return nil
+		}
+	})
+	reached := false
+	g.Any("/x", func(c *web.Context) error {
+		reached = true
+		return c.NoContent(204)
+	})
+	c := webtest.New(t, app)
+	c.With("Sec-Fetch-Site", "cross-site").Do("POST", "/g/x", nil).Want(403)
+	c.Get("/g/x?a=1&b=2&c=3").Want(400)
+	if !slices.Equal(seen, []int{403, 400}) || reached {
+		t.Errorf("the group's middleware saw %v, the handler was reached: %t", seen, reached)
 	}
 }

@@ -14,6 +14,7 @@ const (
 	autoMethod
 	autoOptions
 	autoRedirect
+	autoRefused
 )
 
 // route finds the handler of a request and notes the match in the Context.
@@ -301,6 +302,8 @@ func automatic(c *Context) error {
 		return c.Redirect(http.StatusTemporaryRedirect, c.location)
 	case autoOptions:
 		return c.NoContent(http.StatusNoContent)
+	case autoRefused:
+		return c.refusal
 	case autoMethod:
 		if h := c.answers.noMethod; h != nil {
 			return h(c)
