@@ -199,10 +199,11 @@ func (a *App) routes(o Options) error {
 		_, err := a.Library.List(ctx, record.Local, record.Query{Limit: 1})
 		return err
 	})
-	if err := a.health.Register(a.web.Group("", accessLog)); err != nil {
+	a.web.Use(accessLog, access.Identify)
+	if err := a.health.Register(a.web); err != nil {
 		return err
 	}
-	all := a.web.Group("", accessLog, access.Identify)
+	all := a.web.Group("")
 	routes.Register(all)
 	return ui.Register(all, ui.Options{
 		Library: a.Library, Space: api.Caller, Reports: pages(o), BaseURL: a.cfg.PublicURL,
