@@ -252,7 +252,12 @@ func printPackage(w io.Writer, rel string, e event, out *bytes.Buffer, sum *tall
 	switch {
 	case e.Action == "fail":
 		sum.brokenPackages = append(sum.brokenPackages, rel)
-		_, _ = fmt.Fprintf(w, "FAIL %-40s %6.1fs\n%s", rel, e.Elapsed, text(out))
+		_, _ = fmt.Fprintf(w, "FAIL %-40s %6.1fs\n", rel, e.Elapsed)
+		for line := range strings.Lines(text(out)) {
+			if !strings.HasPrefix(line, "coverage: ") && !strings.HasPrefix(line, "FAIL") {
+				_, _ = io.WriteString(w, line)
+			}
+		}
 	case strings.Contains(text(out), "[no test files]"):
 	default:
 		_, _ = fmt.Fprintf(w, "ok   %-40s %6.1fs\n", rel, e.Elapsed)
