@@ -190,8 +190,8 @@ func TestServiceReportWithoutSource(t *testing.T) {
 	s := sample(t, "service-report")
 	for name, c := range map[string]struct{ data, want string }{
 		"failed": {
-			`{"report":{"team":"Ops","contact":"ops@x.example"},"sources":{"status":{"outcome":"failed","reason":"answered 503 in 3 attempts"}},"status":null}`,
-			"Source status failed answered 503 in 3 attempts.",
+			`{"report":{"team":"Ops","contact":"ops@x.example"},"sources":{"status":{"outcome":"failed","reason":"status 503"}},"status":null}`,
+			"Source status failed Its last answer: status 503.",
 		},
 		"stale": {
 			strings.Replace(string(s.Data), `{"outcome": "ok", "reason": ""}`, `{"outcome": "stale", "reason": "no connection"}`, 1),

@@ -2,7 +2,7 @@ import { problem } from './page.js';
 import { show } from './viewer.js';
 
 const viewer = document.querySelector('.viewer');
-if (viewer) show(viewer, document.querySelector('main > .strip'));
+if (viewer) show(viewer, document.querySelector('main .strip'));
 
 // "Make it again" asks the server to make the file from its frozen data and to
 // compare it with the stored one.

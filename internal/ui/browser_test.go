@@ -1,0 +1,151 @@
+package ui_test
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// tab is a browser tab that notes what must not happen: words on the console,
+// violations of the policy, requests to other hosts.
+type tab struct {
+	ctx context.Context
+
+	mu    sync.Mutex
+	wrong []string
+	hosts map[string]bool
+}
+
+// browse starts a browser with one tab; at the end of the test it fails for what
+// went wrong in it.
+func browse(t *testing.T) *tab {
+	t.Helper()
+	path := chromium(t)
+	o := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("headless", "new"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("hide-scrollbars", true),
+	}
+	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), o...)
+	ctx, end := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, shut := chromedp.NewContext(ctx)
+	b := &tab{ctx: ctx, hosts: map[string]bool{}}
+	t.Cleanup(func() {
+		if err := chromedp.Cancel(ctx); err != nil && ctx.Err() == nil {
+			t.Errorf("close the browser: %v", err)
+		}
+		shut()
+		end()
+		stop()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, w := range b.wrong {
+			t.Error(w)
+		}
+	})
+	check(t, chromedp.Listen(ctx, b.note))
+	_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
+	check(t, err)
+	_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	check(t, err)
+	return b
+}
+
+// chromium finds the judge.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	const missing = "missing judge: chromium: apt-get install chromium"
+	if os.Getenv("REQUIRE_JUDGES") == "1" {
+		t.Fatal(missing)
+	}
+	t.Skip(missing)
+	return ""
+}
+
+// note takes the events of the tab.
+func (b *tab) note(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		var words []string
+		for _, a := range e.Args {
+			words = append(words, string(a.Value)+a.Description)
+		}
+		b.wrong = append(b.wrong, "console: "+string(e.Type)+": "+strings.Join(words, " "))
+	case *runtime.EventExceptionThrown:
+		text := e.ExceptionDetails.Text
+		if x := e.ExceptionDetails.Exception; x != nil {
+			text += " " + x.Description
+		}
+		b.wrong = append(b.wrong, "exception: "+text)
+	case *log.EventEntryAdded: // where the browser reports violations of the policy and failed requests
+		b.wrong = append(b.wrong, "log: "+e.Entry.Text+" "+e.Entry.URL)
+	case *network.EventRequestWillBeSent:
+		if u, err := url.Parse(e.Request.URL); err == nil && u.Scheme != "data" && u.Scheme != "blob" {
+			b.hosts[u.Host] = true
+		}
+	}
+}
+
+// forgive drops what was noted: a page that was to fail has said so on the console.
+func (b *tab) forgive() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wrong = nil
+}
+
+func (b *tab) goTo(t *testing.T, address string) {
+	t.Helper()
+	check(t, chromedp.Do(b.ctx, chromedp.Navigate(address)))
+}
+
+// until waits until a JavaScript expression is true.
+func (b *tab) until(t *testing.T, expression string) {
+	t.Helper()
+	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+		t.Fatalf("wait for %s: %v", expression, err)
+	}
+}
+
+// ask evaluates a JavaScript expression.
+func ask[T any](t *testing.T, b *tab, expression string) T {
+	t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// look sets the window and the colour scheme.
+func (b *tab) look(t *testing.T, width, height int64, scale float64, scheme string) {
+	t.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: width, Height: height, DeviceScaleFactor: scale, Mobile: width < 500,
+	})
+	check(t, err)
+	_, err = chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+	})
+	check(t, err)
+}

@@ -1,0 +1,250 @@
+package ui_test
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"example.com/quire/internal/demo"
+)
+
+// inkOf counts the pixels of the first canvas that a selector finds which are
+// neither transparent nor white.
+func inkOf(selector string) string {
+	return `(() => {
+		const c = document.querySelector(` + "`" + selector + "`" + `);
+		if (!c || c.width < 50) return 0;
+		const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+		let n = 0;
+		for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 0 && d[i] + d[i + 1] + d[i + 2] < 700) n++;
+		return n;
+	})()`
+}
+
+// faults looks for what shuts people out: pictures, buttons, fields and links
+// without a name, targets too small to hit, text that leaves the window.
+const faults = `(() => {
+	const out = [];
+	const hidden = (e) => e.closest('[aria-hidden=true],[hidden]') !== null;
+	const name = (e) => (e.getAttribute('aria-label') || e.alt || e.textContent || '').trim() ||
+		(e.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => document.getElementById(id)?.textContent ?? '').join('').trim();
+	const say = (what, e) => out.push(what + ': ' + e.outerHTML.slice(0, 120));
+	for (const e of document.querySelectorAll('img,canvas')) if (getComputedStyle(e).display !== 'none' && !e.getAttribute('aria-label') && !e.alt) say('picture without a name', e);
+	for (const e of document.querySelectorAll('button,a[href],[role=button]')) {
+		if (hidden(e)) continue;
+		if (!name(e)) say('control without a name', e);
+		const box = e.getBoundingClientRect();
+		if (e.matches('button') && box.width > 0 && (box.width < 24 || box.height < 24)) say('target below 24 px', e);
+	}
+	for (const e of document.querySelectorAll('input,select,textarea')) if (!name(e) && !e.labels?.length) say('field without a label', e);
+	for (const e of document.querySelectorAll('section,nav,[role=region]')) {
+		if (e.matches('section:not([aria-label]):not([aria-labelledby])')) continue;
+		if (!name(e)) say('landmark without a name', e);
+	}
+	if (document.querySelectorAll('h1').length !== 1) out.push('not one h1');
+	if (document.querySelectorAll('main').length !== 1) out.push('not one main');
+	if (document.documentElement.scrollWidth > innerWidth) out.push('the page is wider than the window: ' + document.documentElement.scrollWidth);
+	return out.join('\n');
+})()`
+
+func (b *tab) usable(t *testing.T) {
+	t.Helper()
+	if found := ask[string](t, b, faults); found != "" {
+		t.Error(found)
+	}
+}
+
+// onlyHost fails when the tab asked anybody but the server.
+func (b *tab) onlyHost(t *testing.T, address string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	check(t, err)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.hosts[u.Host] {
+		t.Error("no request was seen")
+	}
+	for host := range b.hosts {
+		if host != u.Host {
+			t.Errorf("a request went to %s", host)
+		}
+	}
+}
+
+// press activates the focused control as a keyboard does.
+func (b *tab) press(t *testing.T, keys string) {
+	t.Helper()
+	check(t, chromedp.Do(b.ctx, chromedp.KeyEvent(keys)))
+}
+
+func TestBrowserLanding(t *testing.T) {
+	h := open(t)
+	b := browse(t)
+	for _, report := range []string{demo.DownReport, "price-list", "contract-note"} {
+		h.made(t, report)
+	}
+	b.look(t, 1280, 800, 1, "light")
+	b.goTo(t, h.url+"/")
+	b.until(t, `document.querySelectorAll('.thumb.drawn').length === 3`)
+	for _, nth := range []string{"1", "2", "3"} {
+		if n := ask[int](t, b, inkOf(".card:nth-child("+nth+") canvas")); n < 200 {
+			t.Errorf("thumbnail %s has %d dark pixels", nth, n)
+		}
+	}
+	if s := ask[string](t, b, `document.querySelector('[data-stage=serve] .took').textContent`); !strings.HasSuffix(s, "s") && s != "cached" {
+		t.Errorf("serve took %q", s)
+	}
+	if family := ask[bool](t, b, `document.fonts.check('500 20px "Plex Serif"') && document.fonts.check('16px "Plex Sans"')`); !family {
+		t.Error("the fonts are not there")
+	}
+	b.usable(t)
+
+	// The first stop of the keyboard leads past the head of the page.
+	b.press(t, "\t")
+	if s := ask[string](t, b, `document.activeElement.textContent`); s != "Skip to content" {
+		t.Errorf("the first stop is %q", s)
+	}
+
+	// A button makes another one, which comes first and is drawn.
+	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`[data-report=invoice]`))))
+	b.until(t, `document.getElementById('make-outcome').textContent === 'Invoice made.'`)
+	b.until(t, `document.querySelectorAll('.thumb.drawn').length === 4`)
+	if s := ask[string](t, b, `document.querySelector('.card h3').textContent`); s != "Invoice" {
+		t.Errorf("the first is %q", s)
+	}
+	if s := ask[string](t, b, `document.activeElement.dataset.report`); s != "invoice" {
+		t.Errorf("the focus is lost: %q", s)
+	}
+	if s := ask[string](t, b, `document.getElementById('make-outcome').getAttribute('aria-live')`); s != "polite" {
+		t.Errorf("the outcome is not announced: %q", s)
+	}
+
+	b.look(t, 390, 844, 1, "dark")
+	b.usable(t)
+	b.onlyHost(t, h.url)
+}
+
+// TestBrowserManyDocuments: thumbnails below the window wait until they are
+// scrolled to.
+func TestBrowserManyDocuments(t *testing.T) {
+	h := open(t)
+	b := browse(t)
+	for range 20 {
+		h.made(t, "contract-note")
+	}
+	b.look(t, 1280, 800, 1, "light")
+	b.goTo(t, h.url+"/")
+	b.until(t, `document.querySelectorAll('.thumb.drawn').length >= 4`)
+	if n := ask[int](t, b, `performance.getEntriesByType('resource').filter((e) => e.name.endsWith('.pdf')).length`); n > 12 {
+		t.Errorf("%d files were fetched for the first window", n)
+	}
+	ask[bool](t, b, `(scrollTo(0, document.body.scrollHeight), true)`)
+	b.until(t, `document.querySelector('.card:last-child .thumb').classList.contains('drawn')`)
+	b.onlyHost(t, h.url)
+}
+
+func TestBrowserDocument(t *testing.T) {
+	h := open(t)
+	b := browse(t)
+	d := h.made(t, "price-list")
+	b.look(t, 1280, 800, 1, "light")
+	b.goTo(t, h.url+"/documents/"+d.ID.String())
+	b.until(t, `document.querySelector('.page.drawn') !== null`)
+	if n := ask[int](t, b, inkOf(".page canvas")); n < 5000 {
+		t.Errorf("page 1 has %d dark pixels", n)
+	}
+	// The text over the picture is that of the document, at its place.
+	b.until(t, `document.querySelector('.page .textLayer').textContent.includes('Silver Needle')`)
+	off := ask[float64](t, b, `(() => {
+		const span = [...document.querySelectorAll('.textLayer span')].find((s) => s.textContent.includes('Trade prices'));
+		const page = document.querySelector('.page').getBoundingClientRect(), box = span.getBoundingClientRect();
+		return Math.abs((box.left - page.left) / page.width - 18 / 210);
+	})()`)
+	if off > 0.01 {
+		t.Errorf("the text stands %.3f of a page beside its picture", off)
+	}
+	if href := ask[string](t, b, `document.querySelector('.page .spot').href`); !strings.HasPrefix(href, "mailto:") && !strings.HasPrefix(href, "https:") {
+		t.Errorf("the first link goes to %q", href)
+	}
+	b.usable(t)
+
+	// Pages by button and keyboard, zoom, and back to the width of the window.
+	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`[data-do=next]`))))
+	b.until(t, `document.querySelector('[data-do=page]').value === '2'`)
+	b.until(t, `document.querySelectorAll('.page')[1].classList.contains('drawn')`)
+	check(t, chromedp.Do(b.ctx, chromedp.Focus(chromedp.CSS(`.pages`))))
+	b.press(t, kb.End)
+	b.until(t, `document.querySelector('[data-do=page]').value === '4' && document.querySelector('[data-do=next]').disabled`)
+	width := ask[float64](t, b, `document.querySelector('.page').getBoundingClientRect().width`)
+	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`[data-do=in]`))))
+	if w := ask[float64](t, b, `document.querySelector('.page').getBoundingClientRect().width`); w < 1.2*width {
+		t.Errorf("zoomed in from %.0f to %.0f px", width, w)
+	}
+	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`[data-do=fit]`))))
+	b.until(t, `document.querySelectorAll('.page')[3].classList.contains('drawn')`)
+	if w := ask[float64](t, b, `document.querySelector('.page').getBoundingClientRect().width`); w != width {
+		t.Errorf("fits at %.0f px, was %.0f", w, width)
+	}
+
+	// The answer to "Make it again" is announced.
+	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`#remake`))))
+	b.until(t, `document.getElementById('answer').classList.contains('identical')`)
+	answer := ask[string](t, b, `document.getElementById('answer').textContent`)
+	hasAll(t, answer, "Identical, sha256", d.Content.String(), "Made again and compared in ")
+	if s := ask[string](t, b, `document.getElementById('answer').getAttribute('aria-live')`); s != "polite" {
+		t.Errorf("the answer is not announced: %q", s)
+	}
+
+	b.look(t, 390, 844, 1, "dark")
+	b.until(t, `document.querySelector('.page.drawn') !== null`)
+	b.usable(t)
+	b.onlyHost(t, h.url)
+}
+
+// TestBrowserCopies: the copy button puts the hash on the clipboard and says so.
+func TestBrowserCopies(t *testing.T) {
+	h := open(t)
+	b := browse(t)
+	d := h.made(t, "invoice")
+	b.goTo(t, h.url+"/documents/"+d.ID.String())
+	b.until(t, `!document.querySelector('.copy').hidden`)
+	ask[bool](t, b, `(navigator.clipboard.writeText = (s) => { globalThis.copied = s; return Promise.resolve(); }, true)`)
+	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`[aria-label="Copy the content hash"]`))))
+	b.until(t, `document.getElementById('announce').textContent === 'Copied.'`)
+	if s := ask[string](t, b, `copied`); s != d.Content.String() {
+		t.Errorf("copied %q", s)
+	}
+}
+
+// TestBrowserDamagedFile: bytes that are not those of their hash are never shown;
+// the page says so, and so does the proof.
+func TestBrowserDamagedFile(t *testing.T) {
+	h := open(t)
+	b := browse(t)
+	d := h.made(t, "invoice")
+	var file string
+	check(t, filepath.WalkDir(h.blobs, func(path string, _ os.DirEntry, err error) error {
+		if err == nil && strings.Contains(strings.ReplaceAll(path, string(filepath.Separator), ""), d.Content.String()[4:]) {
+			file = path
+		}
+		return err
+	}))
+	bytes, err := os.ReadFile(file)
+	check(t, err)
+	bytes[len(bytes)/2] ^= 1
+	check(t, os.Chmod(file, 0o600))
+	check(t, os.WriteFile(file, bytes, 0o600)) //nolint:gosec // a file of the test
+	b.goTo(t, h.url+"/documents/"+d.ID.String())
+	b.until(t, `document.querySelector('.pages').textContent.includes('cannot be shown')`)
+	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`#remake`))))
+	b.until(t, `document.getElementById('answer').textContent.length > 20`)
+	if good := ask[bool](t, b, `document.getElementById('answer').classList.contains('identical')`); good {
+		t.Error("a damaged file is called identical")
+	}
+	b.forgive() // the browser notes the failed requests
+}

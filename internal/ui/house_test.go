@@ -1,0 +1,191 @@
+package ui_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/quire/internal/api"
+	"example.com/quire/internal/blob"
+	"example.com/quire/internal/collect"
+	"example.com/quire/internal/config"
+	"example.com/quire/internal/demo"
+	"example.com/quire/internal/record"
+	"example.com/quire/internal/render"
+	"example.com/quire/internal/store"
+	"example.com/quire/internal/templates"
+	"example.com/quire/internal/ui"
+	"example.com/quire/web"
+)
+
+// house is a server with the pages, the API under them and real state, on a
+// loopback listener.
+type house struct {
+	url   string
+	maker *record.Maker
+	store *store.Store
+	blobs string // their directory
+}
+
+type reports map[string]*record.Report
+
+func (r reports) Report(_ context.Context, _ record.Space, name string) (*record.Report, error) {
+	if rep := r[name]; rep != nil {
+		return rep, nil
+	}
+	return nil, record.ErrNotFound
+}
+
+// open starts a house with the demo's templates, reports and flaky source.
+func open(t *testing.T) *house {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context()) // closing comes after the test
+	dir := t.TempDir()
+	h := &house{blobs: filepath.Join(dir, "blobs")}
+	end := func(f func() error) {
+		t.Cleanup(func() {
+			if err := f(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	status := httptest.NewServer(demo.StatusAPI())
+	t.Cleanup(status.Close)
+	cfg := &config.Config{}
+	check(t, demo.Configure(cfg, status.URL))
+	var sources []collect.Source
+	for name, s := range cfg.Sources {
+		sources = append(sources, collect.Source{
+			Space: record.Local, Source: record.Source{Name: name, Kind: collect.KindHTTP},
+			HTTP: &collect.HTTP{URL: s.URL, Attempts: s.Attempts, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}},
+		})
+	}
+	collector, err := collect.New(collect.Config{Sources: sources})
+	check(t, err)
+	end(func() error { return collector.Close(ctx) })
+	blobs, err := blob.Open(blob.Config{Dir: h.blobs})
+	check(t, err)
+	end(blobs.Close)
+	h.store, err = store.Open(ctx, store.Config{File: filepath.Join(dir, "state.db")})
+	check(t, err)
+	end(h.store.Close)
+	renderer, err := render.New(render.Config{})
+	check(t, err)
+
+	filed := reports{}
+	var shown []ui.Report
+	for name, r := range cfg.Reports {
+		rep := &record.Report{Space: record.Local, Name: name, Template: r.Template, Public: r.Public}
+		for key, use := range r.Sources {
+			rep.Sources = append(rep.Sources, record.SourceCall{Key: key, Source: use.Source})
+		}
+		filed[name] = rep
+	}
+	for _, s := range demo.Samples() {
+		shown = append(shown, ui.Report{Space: record.Local, Name: s.Name, Title: s.Title, About: s.About, Data: s.Inline})
+	}
+	shown = append(shown, ui.Report{Space: record.Local, Name: demo.DownReport, Title: "Service report, source down"})
+
+	h.maker, err = record.NewMaker(record.Parts{
+		Renderer: renderer, Blobs: blobs, Documents: h.store, Collector: collector,
+		Templates: templates.New(demo.Templates(), renderer.Load), Reports: filed, Now: time.Now,
+	})
+	check(t, err)
+	access, err := api.NewAccess(nil)
+	check(t, err)
+	routes, err := api.New(api.Options{Maker: h.maker, Library: h.store, Blobs: blobs, Access: access})
+	check(t, err)
+	end(func() error { return routes.Close(ctx) })
+	app, err := web.New(web.Options{Poison: true})
+	check(t, err)
+	g := app.Group("", access.Identify)
+	routes.Register(g)
+	check(t, ui.Register(g, ui.Options{
+		Library: h.store, Reports: shown,
+		Space: func(c *web.Context) (record.Space, error) {
+			if space, ok := api.SpaceOf(c); ok {
+				return space, nil
+			}
+			return "", web.NewProblem(http.StatusUnauthorized, "", nil)
+		},
+	}))
+	srv := httptest.NewServer(app)
+	t.Cleanup(srv.Close)
+	h.url = srv.URL
+	return h
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// made makes the document of a report with the demo's data.
+func (h *house) made(t *testing.T, report string) *record.Document {
+	t.Helper()
+	r := record.Request{Space: record.Local, Report: report, Time: later()}
+	for _, s := range demo.Samples() {
+		if s.Name == report || report == demo.DownReport && s.Name == "service-report" {
+			r.Data = s.Inline
+		}
+	}
+	m, err := h.maker.Make(t.Context(), r)
+	check(t, err)
+	return m.Document
+}
+
+var clock atomic.Int64
+
+// later is a moment that no document has yet.
+func later() time.Time {
+	return time.Date(2026, 2, 2, 6, 30, 0, 0, time.UTC).Add(time.Duration(clock.Add(1)) * time.Second)
+}
+
+// answer is what a page answered.
+type answer struct {
+	Status int
+	Header http.Header
+}
+
+// page gets a page and its text.
+func (h *house) page(t *testing.T, path string) (answer, string) {
+	t.Helper()
+	return h.send(t, http.MethodGet, path, "")
+}
+
+func (h *house) send(t *testing.T, method, path, body string) (answer, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, h.url+path, strings.NewReader(body))
+	check(t, err)
+	req.Header.Set("Accept", "text/html")
+	if body != "" {
+		req.Header.Set("Accept", "application/json")
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	check(t, err)
+	defer func() { _ = res.Body.Close() }()
+	var b bytes.Buffer
+	_, err = b.ReadFrom(res.Body)
+	check(t, err)
+	return answer{res.StatusCode, res.Header}, b.String()
+}
+
+// hasAll fails for every text that is not in the page.
+func hasAll(t *testing.T, page string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(page, w) {
+			t.Errorf("the page has no %q", w)
+		}
+	}
+}
