@@ -37,7 +37,7 @@ func (p *program) verify() *cobra.Command {
 			defer func() { _ = f.Close() }()
 			r := record.RemakeRequest{Space: record.Space(space), File: f}
 			if receipt != "" {
-				if r.Receipt, err = os.ReadFile(receipt); err != nil {
+				if r.Receipt, err = readReceipt(receipt); err != nil {
 					return err
 				}
 			}
@@ -63,4 +63,17 @@ func (p *program) verify() *cobra.Command {
 	c.Flags().StringVar(&receipt, "receipt", "", "judge by this receipt instead of the stored one")
 	c.Flags().StringVar(&space, "space", string(record.Local), "the space that the document belongs to")
 	return c
+}
+
+// readReceipt reads a receipt whose faults are placed in its file.
+func readReceipt(name string) ([]byte, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	_, err = record.ParseReceipt(b)
+	if wrong, ok := errors.AsType[*record.DataError](err); ok {
+		wrong.File = name
+	}
+	return b, err
 }

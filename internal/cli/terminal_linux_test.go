@@ -1,0 +1,60 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal opens a pseudo terminal: what is written to the second file is read from the first.
+func terminal(t *testing.T) (outer, inner *os.File) {
+	t.Helper()
+	outer, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = outer.Close() })
+	if err := unix.IoctlSetPointerInt(int(outer.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(outer.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = inner.Close() })
+	return outer, inner
+}
+
+// TestColour: errors are red on a terminal, unless NO_COLOR is set (no-color.org); elsewhere
+// nothing is coloured.
+func TestColour(t *testing.T) {
+	outer, inner := terminal(t)
+	read := func() string {
+		b := make([]byte, 4096)
+		n, err := outer.Read(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b[:n])
+	}
+	if r := (call{stderr: inner}).run(t.Context(), "rendr"); r.code != 2 {
+		t.Fatalf("exit status %d", r.code)
+	}
+	if got := read(); !strings.HasPrefix(got, "\x1b[31mquire: unknown command") || !strings.Contains(got, "\x1b[0m") {
+		t.Errorf("on a terminal: %q", got)
+	}
+	(call{stderr: inner, env: map[string]string{"NO_COLOR": ""}}).run(t.Context(), "rendr")
+	if got := read(); !strings.HasPrefix(got, "quire: unknown command") {
+		t.Errorf("with NO_COLOR: %q", got)
+	}
+	if r := (call{}).run(t.Context(), "rendr"); strings.Contains(r.err, "\x1b") {
+		t.Errorf("elsewhere: %q", r.err)
+	}
+}
