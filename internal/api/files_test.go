@@ -3,8 +3,10 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -113,7 +115,7 @@ func ranges(t *testing.T, r *webtest.Response, whole []byte, want [][2]int) {
 			t.Errorf("part %v: Content-Range %s", w, cr)
 		}
 	}
-	if _, err := parts.NextPart(); err != io.EOF { //nolint:errorlint // NextPart promises io.EOF itself
+	if _, err := parts.NextPart(); !errors.Is(err, io.EOF) {
 		t.Errorf("behind the last part: %v", err)
 	}
 }
@@ -218,7 +220,7 @@ func serveParts(t *testing.T, h *house, change func(*api.Options)) *webtest.Clie
 			t.Error(err)
 		}
 	})
-	a, err := web.New(web.Options{ErrorHandler: func(c *web.Context, err error) { c.AnswerError(api.Problem(err)) }})
+	a, err := web.New(web.Options{Logger: slog.New(slog.DiscardHandler), ErrorHandler: func(c *web.Context, err error) { c.AnswerError(api.Problem(err)) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -200,12 +200,15 @@ type made struct {
 	file        []byte
 }
 
-// make makes a document that was not there.
+// makeNew makes a document that was not there.
 func makeNew(t *testing.T, c *webtest.Client, body string) made {
 	t.Helper()
 	r := c.Post("/v1/documents", "application/json", body).Want(http.StatusCreated)
-	return made{id: r.Header.Get("Quire-Document"), content: strings.Trim(r.Header.Get("Etag"), `"`), file: r.Body}
+	return made{id: r.Header.Get("Quire-Document"), content: trimTag(r), file: r.Body}
 }
+
+// trimTag is an answer's entity tag without its quotes.
+func trimTag(r *webtest.Response) string { return strings.Trim(r.Header.Get("Etag"), `"`) }
 
 // document is a document as the API shows it.
 type document struct {
@@ -245,7 +248,7 @@ type problem map[string]any
 
 // kind is the last part of the problem's type.
 func (p problem) kind() string {
-	s, _ := p["type"].(string)
+	s, _ := p["type"].(string) // absent: no kind is empty
 	return strings.TrimPrefix(s, "urn:quire:problem:")
 }
 

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -65,7 +66,8 @@ func TestFlakySource(t *testing.T) {
 			http.Error(w, "not now", http.StatusServiceUnavailable)
 			return
 		}
-		_, _ = fmt.Fprintf(w, `{"services": [{"name": "%s %s"}]}`, r.URL.Path, r.URL.Query().Get("n"))
+		name := r.URL.Path + " " + r.URL.Query().Get("n")
+		_ = json.NewEncoder(w).Encode(map[string]any{"services": []any{map[string]string{"name": name}}}) // a broken answer fails the test below
 	}), nil))
 	d := makeNew(t, h.Client, asksStatus)
 	s := receiptOf(t, h.Client, d.id).Sources
@@ -108,7 +110,9 @@ func TestFailedSource(t *testing.T) {
 		answer http.HandlerFunc
 		reason string
 	}{
-		{"error", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<secret>", http.StatusInternalServerError) }, "status 500"},
+		{"error", func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "<secret>", http.StatusInternalServerError)
+		}, "status 500"},
 		{"absent", http.NotFound, "status 404"},
 		{"broken off", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")

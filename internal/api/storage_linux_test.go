@@ -1,0 +1,101 @@
+package api_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A real disk that is full, whichever part of the state fills it. Where mounting is not allowed,
+// TestStorageFails has the same errors from a layer that makes them.
+func TestFullDisk(t *testing.T) {
+	disk := t.TempDir()
+	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=3m"); errors.Is(err, unix.EPERM) {
+		t.Skip("mounting a small tmpfs needs CAP_SYS_ADMIN: run as root")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	dir := filepath.Join(disk, "data")
+	h := openAt(t, dir)
+	ballast := filepath.Join(dir, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var kept []made
+	refused := 0
+	for number := 0; refused < 5; number++ {
+		if number > 2000 {
+			t.Fatal("the disk does not fill up")
+		}
+		r := h.Post("/v1/documents", "application/json", note(fmt.Sprint("full-", number)))
+		if r.Status == http.StatusCreated {
+			kept = append(kept, made{r.Header.Get("Quire-Document"), trimTag(r), r.Body})
+			continue
+		}
+		wantProblem(t, r, http.StatusInsufficientStorage, "storage-full")
+		refused++
+	}
+	if len(kept) == 0 {
+		t.Fatal("nothing was made before the disk was full")
+	}
+	whole(t, h.Client, dir, kept)
+	h.Post("/v1/render", "application/json", note("full")).Want(http.StatusOK)
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	for number := range 3 {
+		kept = append(kept, makeNew(t, h.Client, note(fmt.Sprint("space again ", number))))
+	}
+	whole(t, h.Client, dir, kept)
+}
+
+// A data directory that may no longer be written to: requests fail, nothing stays, and the same
+// process works again when it may.
+func TestUnwritableDirectory(t *testing.T) {
+	h := open(t)
+	kept := []made{makeNew(t, h.Client, note("before"))}
+	blobs := filepath.Join(h.dir, "blobs")
+	chmod := func(mode fs.FileMode) {
+		t.Helper()
+		for _, dir := range []string{".", "tmp", kept[0].content[:2]} {
+			if err := os.Chmod(filepath.Join(blobs, dir), mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	chmod(0o555)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if os.Geteuid() == 0 { // permission bits do not apply to root
+			runtime.LockOSThread() // never unlocked: the thread, which is somebody else now, ends with its goroutine
+			if _, err := unix.SetfsuidRetUid(65534); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+		for number := range 3 {
+			r := h.Post("/v1/documents", "application/json", note(fmt.Sprint("new-", number)))
+			if r.Status != http.StatusInternalServerError {
+				t.Errorf("status %d\n%s", r.Status, r.Body)
+			}
+		}
+	}()
+	<-done
+	chmod(0o700)
+	whole(t, h.Client, h.dir, kept)
+	kept = append(kept, makeNew(t, h.Client, note("after")))
+	whole(t, h.Client, h.dir, kept)
+}
