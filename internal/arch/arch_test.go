@@ -22,7 +22,7 @@ import (
 // TestImportRules lists every broken rule of the tree at once.
 func TestImportRules(t *testing.T) {
 	leaves := readLeaves(t, "leaves.txt")
-	pkgs, fset := load(t)
+	pkgs, fset, _ := load(t)
 	broken := importRules(pkgs, leaves)
 	broken = append(broken, staleLeaves(pkgs, leaves)...)
 	position := func(p token.Pos) string {
@@ -102,13 +102,13 @@ func init() {}
 func f() { counter++; table["b"] = 2; local := 1; local++; _, _ = local, errSentinel; http.DefaultClient = nil }
 `
 	t.Run("state", func(t *testing.T) {
-		fset := token.NewFileSet()
+		_, fset, imp := load(t)
 		f, err := parser.ParseFile(fset, "p.go", src, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := pkg{Path: "p", Files: []*ast.File{f}}
-		check(t, &p, fset, importer.ForCompiler(fset, "source", nil))
+		check(t, &p, fset, imp)
 		got := strings.Join(stateRules(p, func(token.Pos) string { return "p.go" }), "\n")
 		for _, want := range []string{"init function", "variable mu is", "variable counter", "variable table", "variable DefaultClient"} {
 			if !strings.Contains(got, want) {
@@ -154,7 +154,7 @@ func readLeaves(t *testing.T, name string) map[string][]string {
 }
 
 // load reads every package of the module with its types, which come from the compiler's export data.
-func load(t *testing.T) ([]pkg, *token.FileSet) {
+func load(t *testing.T) ([]pkg, *token.FileSet, types.Importer) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-export", "-json=ImportPath,Name,Dir,GoFiles,Imports,Export,Standard,Module", "./...")
 	cmd.Dir = filepath.Join("..", "..")
@@ -211,7 +211,7 @@ func load(t *testing.T) ([]pkg, *token.FileSet) {
 	if len(pkgs) == 0 {
 		t.Fatal("go list found no package of the module")
 	}
-	return pkgs, fset
+	return pkgs, fset, imp
 }
 
 func check(t *testing.T, p *pkg, fset *token.FileSet, imp types.Importer) {
