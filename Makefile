@@ -63,7 +63,7 @@ assets: ## rebuild the embedded third-party assets of the web interface and comp
 	./tools/build-assets
 
 soak-crash: ## 200 kills of a server that makes documents under load
-	$(GO) run ./internal/soak -kills 200
+	@QUIRE_KILLS=200 $(GO) test ./internal/app -run '^TestCrash$$' -count=1 -v -timeout 20m
 
 vulncheck: ## known vulnerabilities in what is linked; needs the network
 	cd tools && $(GO) build -o ../$(TOOLS)/govulncheck golang.org/x/vuln/cmd/govulncheck
