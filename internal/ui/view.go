@@ -253,7 +253,7 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// duration writes microseconds with three digits that count.
+// duration writes microseconds in the unit that suits them.
 func duration(us int64) string {
 	switch {
 	case us < 1000:
