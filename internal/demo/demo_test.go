@@ -191,7 +191,7 @@ func TestServiceReportWithoutSource(t *testing.T) {
 	for name, c := range map[string]struct{ data, want string }{
 		"failed": {
 			`{"report":{"team":"Ops","contact":"ops@x.example"},"sources":{"status":{"outcome":"failed","reason":"status 503"}},"status":null}`,
-			"Source status failed Its last answer: status 503.",
+			"Source status failed The reason on record: status 503.",
 		},
 		"stale": {
 			strings.Replace(string(s.Data), `{"outcome": "ok", "reason": ""}`, `{"outcome": "stale", "reason": "no connection"}`, 1),
