@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"example.com/quire/cache"
 )
 
@@ -65,14 +63,13 @@ func show(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var readers errgroup.Group
-	for range 100 {
-		readers.Go(func() error {
-			_, err := prices.Get(ctx, "tea")
-			return err
-		})
+	var readers sync.WaitGroup
+	failed := make([]error, 100)
+	for i := range failed {
+		readers.Go(func() { _, failed[i] = prices.Get(ctx, "tea") })
 	}
-	if err := readers.Wait(); err != nil {
+	readers.Wait()
+	if err := errors.Join(failed...); err != nil {
 		return err
 	}
 	for range 2 {
