@@ -16,7 +16,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,7 +59,7 @@ func TestCrash(t *testing.T) {
 	seed := number(t, "QUIRE_SEED", 1)
 	t.Logf("QUIRE_SEED=%d", seed)
 	rnd := rand.New(rand.NewPCG(uint64(seed), 0)) //nolint:gosec // the same seed has to give the same kills
-	l := &life{bin: build(t), dir: t.TempDir(), acknowledged: map[string]string{}}
+	l := &life{bin: program(t), dir: t.TempDir(), acknowledged: map[string]string{}}
 	l.write(t, "quire.yaml", crashConfig)
 	l.write(t, "templates/crash.yaml", crashTemplate)
 
@@ -100,20 +99,6 @@ func pause(t *testing.T, d time.Duration) {
 	case <-timer.C:
 	case <-t.Context().Done():
 	}
-}
-
-// build makes the binary once for the test.
-func build(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "quire")
-	if runtime.GOOS == "windows" {
-		bin += ".exe"
-	}
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "example.com/quire/cmd/quire").CombinedOutput() //nolint:gosec // the path is the test's own
-	if err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return bin
 }
 
 // process is a server that runs.
