@@ -1,0 +1,343 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/quire/internal/cli"
+	"example.com/quire/internal/config"
+)
+
+// The documentation is part of the program: what it shows must run, what it names must exist,
+// and what exists must be named.
+
+const root = "../.."
+
+// pages are the files of prose, by their path from the root.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	read := func(name string) {
+		b, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[filepath.ToSlash(name)] = string(b)
+	}
+	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "NOTICE"} {
+		read(name)
+	}
+	err := fs.WalkDir(os.DirFS(root), "docs", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".md") {
+			read(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func page(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+var (
+	linkForm    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	fenceForm   = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
+	headingForm = regexp.MustCompile(`(?m)^#+ (.+)$`)
+)
+
+// TestDocsLinks: every relative link leads to a file, and its fragment to a heading.
+func TestDocsLinks(t *testing.T) {
+	for name, text := range pages(t) {
+		prose := fenceForm.ReplaceAllString(text, "")
+		for _, m := range linkForm.FindAllStringSubmatch(prose, -1) {
+			target, fragment, _ := strings.Cut(m[1], "#")
+			if strings.Contains(m[1], ":") || strings.HasPrefix(prose, "`") {
+				continue // an address
+			}
+			file := name
+			if target != "" {
+				file = filepath.ToSlash(filepath.Join(filepath.Dir(name), target))
+			}
+			if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+				if target != "target" { // the form of a link, explained
+					t.Errorf("%s: %s: %v", name, m[1], err)
+				}
+				continue
+			}
+			if fragment != "" && !slices.Contains(anchors(page(t, file)), fragment) {
+				t.Errorf("%s: %s has no heading #%s", name, file, fragment)
+			}
+		}
+	}
+}
+
+// anchors are the fragments of a page's headings, as forges make them.
+func anchors(text string) []string {
+	var all []string
+	for _, m := range headingForm.FindAllStringSubmatch(text, -1) {
+		kept := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r > 127:
+				return r
+			}
+			return -1
+		}, strings.ToLower(m[1]))
+		all = append(all, kept)
+	}
+	return all
+}
+
+type fence struct{ info, text string }
+
+func fences(text string) []fence {
+	var all []fence
+	for _, m := range fenceForm.FindAllStringSubmatch(text, -1) {
+		all = append(all, fence{m[1], m[2]})
+	}
+	return all
+}
+
+// TestDocsConfiguration: every block marked "yaml config" is a configuration, and every key and
+// environment variable has its place in docs/configuration.md.
+func TestDocsConfiguration(t *testing.T) {
+	env := map[string]string{"STATUS_TOKEN": "x"}
+	n := 0
+	for name, text := range pages(t) {
+		for _, b := range fences(text) {
+			if b.info != "yaml config" {
+				continue
+			}
+			n++
+			file := filepath.Join(t.TempDir(), "quire.yaml")
+			if err := os.WriteFile(file, []byte(b.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := config.Load(file, func(k string) (string, bool) { v, ok := env[k]; return v, ok }); err != nil {
+				t.Errorf("%s:\n%s%v", name, b.text, err)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no block is marked")
+	}
+	text := page(t, "docs/configuration.md")
+	for _, key := range configKeys(reflect.TypeFor[config.Config](), "") {
+		if !strings.Contains(text, "`"+key+"`") {
+			t.Errorf("docs/configuration.md does not describe `%s`", key)
+		}
+	}
+	source := page(t, "internal/config/config.go")
+	for _, v := range regexp.MustCompile(`QUIRE_[A-Z_]+`).FindAllString(source, -1) {
+		if !strings.Contains(text, "`"+v+"`") {
+			t.Errorf("docs/configuration.md does not describe %s", v)
+		}
+	}
+}
+
+// configKeys are the paths of all keys; a name that the operator chooses is written NAME.
+func configKeys(t reflect.Type, path string) []string {
+	switch t.Kind() {
+	case reflect.Map:
+		if t.Elem().Kind() == reflect.Struct {
+			return configKeys(t.Elem(), path+".NAME")
+		}
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Struct {
+			return configKeys(t.Elem(), path+"[]")
+		}
+	case reflect.Struct:
+		var all []string
+		for f := range t.Fields() {
+			if key := f.Tag.Get("yaml"); key != "" && key != "-" {
+				all = append(all, configKeys(f.Type, strings.TrimPrefix(path+"."+key, "."))...)
+			}
+		}
+		return all
+	}
+	return []string{path}
+}
+
+// quire runs the program inside the test.
+func quire(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = cli.Run(t.Context(), cli.Env{
+		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		LookupEnv: func(string) (string, bool) { return "", false }, Version: "test",
+	})
+	return code, out.String(), errs.String()
+}
+
+// TestDocsTemplates: a block marked "yaml template" is a template; the "json data" behind it
+// render it. A block marked "yaml body" is the body of the page's first template.
+func TestDocsTemplates(t *testing.T) {
+	n := 0
+	for name, text := range pages(t) {
+		var first, data string
+		all := fences(text)
+		for i, b := range all {
+			template := b.text
+			switch b.info {
+			default:
+				continue
+			case "yaml template":
+				if i+1 == len(all) || all[i+1].info != "json data" {
+					t.Errorf("%s: no data behind\n%s", name, b.text)
+					continue
+				}
+				data = all[i+1].text
+				if first == "" {
+					first = b.text
+				}
+			case "yaml body":
+				head, _, _ := strings.Cut(first, "\nbody:\n")
+				template = head + "\nbody:\n" + indent(b.text)
+				data = all[slices.IndexFunc(all, func(f fence) bool { return f.info == "json data" })].text
+			}
+			n++
+			dir := t.TempDir()
+			for file, content := range map[string]string{"template.yaml": template, "data.json": data} {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			code, _, errs := quire(t, "render", dir, "-d", filepath.Join(dir, "data.json"), "-o", filepath.Join(dir, "out.pdf"), "--time", "2026-01-31")
+			if code != 0 {
+				t.Errorf("%s:\n%s%s", name, b.text, errs)
+			}
+		}
+	}
+	if n < 5 {
+		t.Errorf("%d blocks are marked", n)
+	}
+}
+
+func indent(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		b.WriteString("  " + line)
+	}
+	return b.String()
+}
+
+var (
+	commandForm = regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`)
+	flagForm    = regexp.MustCompile(`(?m)^ +(?:-[a-z], )?(--[a-z-]+)`)
+)
+
+// TestDocsCommandLine: docs/command-line.md has a section for every command and names its flags,
+// and for no other.
+func TestDocsCommandLine(t *testing.T) {
+	sections := map[string]string{}
+	for part := range strings.SplitSeq(page(t, "docs/command-line.md"), "\n## ") {
+		title, text, _ := strings.Cut(part, "\n")
+		sections[strings.TrimSpace(title)] = text
+	}
+	var look func(path []string)
+	look = func(path []string) {
+		code, help, errs := quire(t, append([]string{"help"}, path...)...)
+		if code != 0 {
+			t.Fatalf("help %v: %s", path, errs)
+		}
+		_, list, group := strings.Cut(help, "Available Commands:\n")
+		if group {
+			list, _, _ = strings.Cut(list, "\n\n")
+			for _, m := range commandForm.FindAllStringSubmatch(list, -1) {
+				look(append(slices.Clone(path), m[1]))
+			}
+			if len(path) > 0 {
+				return
+			}
+		}
+		title := strings.Join(append([]string{"quire"}, path...), " ")
+		text, ok := sections[title]
+		if !ok && len(path) > 0 {
+			t.Errorf("docs/command-line.md has no section %q", title)
+		}
+		delete(sections, title)
+		flags, _, _ := strings.Cut(help, "Global Flags:")
+		for _, m := range flagForm.FindAllStringSubmatch(flags, -1) {
+			if len(path) > 0 && m[1] != "--help" && !strings.Contains(text, "`"+m[1]) {
+				t.Errorf("docs/command-line.md, %s: no %s", title, m[1])
+			}
+		}
+	}
+	look(nil)
+	for title := range sections {
+		if strings.HasPrefix(title, "quire ") {
+			t.Errorf("docs/command-line.md describes %q, which does not exist", title)
+		}
+	}
+}
+
+// sources is the text of a package's files, without its tests.
+func sources(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, f := range files {
+		if !strings.HasSuffix(f, "_test.go") {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Write(text)
+		}
+	}
+	return b.String()
+}
+
+// TestDocsProblems: docs/problems.md describes the problems that the API answers with, and no
+// others.
+func TestDocsProblems(t *testing.T) {
+	described := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^## urn:quire:problem:([a-z-]+)$`).FindAllStringSubmatch(page(t, "docs/problems.md"), -1) {
+		described[m[1]] = true
+	}
+	made := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?:problemType|problem|problemOf|listed)\("([a-z-]+)"`).FindAllStringSubmatch(sources(t, "internal/api"), -1) {
+		made[m[1]] = true
+	}
+	if len(made) < 8 || !reflect.DeepEqual(described, made) {
+		t.Errorf("described %v, made %v", described, made)
+	}
+}
+
+// TestDocsRoutes: docs/http-api.md has a heading for every route.
+func TestDocsRoutes(t *testing.T) {
+	text := page(t, "docs/http-api.md")
+	routes := regexp.MustCompile(`(v1|r)\.(GET|POST|PUT|DELETE)\("([^"]+)"`).FindAllStringSubmatch(sources(t, "internal/api"), -1)
+	if len(routes) < 8 {
+		t.Fatalf("routes found: %v", routes)
+	}
+	for _, m := range routes {
+		prefix := ""
+		if m[1] == "v1" {
+			prefix = "/v1"
+		}
+		if want := "## " + m[2] + " " + prefix + m[3]; !strings.Contains(text, want+"\n") {
+			t.Errorf("docs/http-api.md has no %q", want)
+		}
+	}
+}
