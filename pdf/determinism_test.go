@@ -123,25 +123,50 @@ func TestEngineVersion(t *testing.T) {
 // tests that look for keys and texts.
 func unpack(tb testing.TB, body []byte) string {
 	tb.Helper()
-	var out strings.Builder
+	return string(new(inflater).unpack(body))
+}
+
+// inflater keeps its decompressor from file to file.
+type inflater struct {
+	zr  io.ReadCloser
+	out bytes.Buffer
+}
+
+// unpack is the function of that name; the result holds until the next call.
+func (f *inflater) unpack(body []byte) []byte {
+	f.out.Reset()
 	for rest := body; ; {
 		head, after, ok := bytes.Cut(rest, []byte("stream\n"))
-		out.Write(head)
+		f.out.Write(head)
 		if !ok {
-			return out.String()
+			return f.out.Bytes()
 		}
 		data, tail, _ := bytes.Cut(after, []byte("\nendstream"))
-		if bytes.Contains(head[max(0, len(head)-200):], []byte("/Length1")) {
-			rest = tail // a font: no test looks for text in it
-			continue
-		}
-		zr, err := zlib.NewReader(bytes.NewReader(data))
-		if err == nil {
-			if plain, err := io.ReadAll(zr); err == nil {
-				data = plain
-			}
-		}
-		out.Write(data)
 		rest = tail
+		if bytes.Contains(head[max(0, len(head)-200):], []byte("/Length1")) {
+			continue // a font: no test looks for text in it
+		}
+		if !f.inflate(data) {
+			f.out.Write(data)
+		}
 	}
+}
+
+// inflate appends the data of a zlib stream, and reports whether it is one.
+func (f *inflater) inflate(data []byte) bool {
+	var err error
+	if f.zr == nil {
+		f.zr, err = zlib.NewReader(bytes.NewReader(data))
+	} else {
+		err = f.zr.(zlib.Resetter).Reset(bytes.NewReader(data), nil)
+	}
+	if err != nil {
+		return false
+	}
+	n := f.out.Len()
+	if _, err := f.out.ReadFrom(f.zr); err != nil {
+		f.out.Truncate(n)
+		return false
+	}
+	return true
 }

@@ -16,10 +16,10 @@ import (
 	"example.com/quire/pdf/template"
 )
 
-// TestManyPages: a page tree of three levels, with two content streams on every
+// TestManyPages: a page tree of two levels, with two content streams on every
 // page.
 func TestManyPages(t *testing.T) {
-	const pages = 4200
+	const pages = 150
 	e := newEngine(t, pdf.Config{})
 	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, func(b *layout.Builder) error {
 		b.Title("Many pages").Lang("en").Footer(pageOf())

@@ -47,7 +47,8 @@ type Emitter struct {
 	tree  *tag.Tree // nil: not tagged
 
 	resources cos.Ref
-	pageNodes []cos.Ref // one per pagesPerNode pages
+	fan       int       // kids of a node of the page tree
+	pageNodes []cos.Ref // one per fan pages
 	pages     []pageInfo
 	buf       []byte
 	words     words
@@ -82,7 +83,7 @@ const pagesPerNode = 64
 // without a title, come before the first byte.
 func New(out io.Writer, doc *layout.Document, o Options) (*Emitter, error) {
 	e := &Emitter{
-		o: o, doc: doc, check: standard.NewChecker(o.Standards),
+		o: o, doc: doc, fan: pagesPerNode, check: standard.NewChecker(o.Standards),
 		byFace: map[*font.Face]*fontRes{}, byHash: map[[sha256.Size]byte]*imageRes{}, anchors: map[string]dest{},
 	}
 	if !o.Force {
@@ -107,7 +108,7 @@ func (e *Emitter) Tagged() bool { return e.tree != nil }
 
 // Page implements layout.Sink.
 func (e *Emitter) Page(p *layout.Page) error {
-	if len(e.pages)%pagesPerNode == 0 {
+	if len(e.pages)%e.fan == 0 {
 		e.pageNodes = append(e.pageNodes, e.w.Reserve())
 	}
 	info := pageInfo{ref: e.w.Reserve(), w: p.Width, h: p.Height}
@@ -188,7 +189,7 @@ func (e *Emitter) writePage(pi *pageInfo, index int, late cos.Ref) error {
 	pi.written = true
 	d := cos.Dict{
 		cos.E("Type", cos.Name("Page")),
-		cos.E("Parent", e.pageNodes[index/pagesPerNode]),
+		cos.E("Parent", e.pageNodes[index/e.fan]),
 		cos.E("MediaBox", cos.Array{cos.Int(0), cos.Int(0), cos.Fixed(pi.w), cos.Fixed(pi.h)}),
 		cos.E("Resources", e.resources),
 	}
@@ -313,12 +314,12 @@ func (e *Emitter) outputIntent() (cos.Ref, error) {
 	})
 }
 
-// pageTree writes the nodes above the pages, each with at most pagesPerNode
+// pageTree writes the nodes above the pages, each with at most fan
 // kids, and returns the root (7.7.3).
 func (e *Emitter) pageTree() (cos.Ref, error) {
 	level := make([]node, len(e.pageNodes))
 	for i, ref := range e.pageNodes {
-		from, to := i*pagesPerNode, min((i+1)*pagesPerNode, len(e.pages))
+		from, to := i*e.fan, min((i+1)*e.fan, len(e.pages))
 		n := node{ref: ref, pages: to - from}
 		for k := from; k < to; k++ {
 			n.kids = append(n.kids, e.pages[k].ref)
@@ -327,9 +328,9 @@ func (e *Emitter) pageTree() (cos.Ref, error) {
 	}
 	for len(level) > 1 {
 		var up []node
-		for i := 0; i < len(level); i += pagesPerNode {
+		for i := 0; i < len(level); i += e.fan {
 			n := node{ref: e.w.Reserve()}
-			for k := i; k < min(i+pagesPerNode, len(level)); k++ {
+			for k := i; k < min(i+e.fan, len(level)); k++ {
 				n.kids = append(n.kids, level[k].ref)
 				n.pages += level[k].pages
 				if err := e.writeNode(&level[k], n.ref); err != nil {

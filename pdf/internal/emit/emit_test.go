@@ -1,0 +1,215 @@
+package emit
+
+import (
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"math/bits"
+	"strconv"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/font/liberation"
+	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/standard"
+	"example.com/quire/pdf/text"
+	"example.com/quire/pdf/text/gotext"
+)
+
+// stored is a deflater that makes nothing shorter, so that streams are written
+// plain and stay readable.
+type stored struct{}
+
+// Deflate implements cos.Deflater.
+func (stored) Deflate(dst, src []byte, _ cos.Level) ([]byte, error) {
+	b := bytes.NewBuffer(dst)
+	w, err := zlib.NewWriterLevel(b, zlib.NoCompression)
+	if err != nil {
+		return dst, err
+	}
+	if _, err := w.Write(src); err != nil {
+		return dst, err
+	}
+	err = w.Close()
+	return b.Bytes(), err
+}
+
+func emitter(t *testing.T, out *bytes.Buffer, o Options) *Emitter {
+	t.Helper()
+	o.Deflater, o.Fonts = stored{}, font.NewCache(0, nil)
+	e, err := New(out, &layout.Document{Title: "T", Lang: "en"}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func page(n int) *layout.Page {
+	return &layout.Page{Number: n, Width: 100 * layout.Pt, Height: 50 * layout.Pt}
+}
+
+// TestPageTree: the tree has as few levels as its fan allows, whatever the number
+// of pages.
+func TestPageTree(t *testing.T) {
+	for _, pages := range []int{1, 2, 3, 4, 7, 9} {
+		var out bytes.Buffer
+		e := emitter(t, &out, Options{})
+		e.fan = 2
+		for i := range pages {
+			if err := e.Page(page(i + 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := e.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		file := pdftest.Write(t, "f.pdf", out.Bytes())
+		if err := pdftest.QPDF(t, file); err != nil {
+			t.Error(err)
+		}
+		if n := pdftest.Info(t, file)["Pages"]; n != strconv.Itoa(pages) {
+			t.Errorf("%d pages: pdfinfo counts %s", pages, n)
+		}
+		nodes, level := 0, pages
+		for range max(bits.Len(uint(pages-1)), 1) { //nolint:gosec // G115: a small count
+			level = (level + 1) / 2
+			nodes += level
+		}
+		if n := strings.Count(out.String(), "/Type/Pages"); n != nodes {
+			t.Errorf("%d pages: %d nodes, want %d", pages, n, nodes)
+		}
+	}
+}
+
+// operators sets a text and returns the operators that show it.
+func operators(t *testing.T, s string, align text.Align, width layout.Length) string {
+	t.Helper()
+	ts := text.NewTypesetter(liberation.New(), text.Latin{}, &gotext.Segmenter{}, 0)
+	c, err := ts.Chain(text.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := text.NewSetter(ts).Set([]text.Piece{{Text: s, Chain: c, Size: 10 * layout.Pt}}, width, align)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	e := emitter(t, &out, Options{})
+	p := page(1)
+	for i := range lines {
+		p.Items = append(p.Items, layout.Item{Text: &layout.TextItem{
+			X: 10 * layout.Pt, Y: layout.Length(20+12*i) * layout.Pt, Line: &lines[i], Pieces: []layout.PieceStyle{{Size: 10 * layout.Pt, Color: layout.Black}},
+		}})
+	}
+	if err := e.Page(p); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := e.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(out.String(), "BT\n")
+	body, _, _ = strings.Cut(body, "ET\n")
+	return body
+}
+
+// TestOperators: a line without kerning is one string; kerning and stretched
+// spaces are adjustments; the next line is a move from the one before.
+func TestOperators(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		align    text.Align
+		width    layout.Length
+		want     string
+	}{
+		{"plain", "nn", text.Left, 90 * layout.Pt, "/F1 10 Tf\n10 30 Td\n(\x00Q\x00Q)Tj\n"},
+		{"kerned", "AV", text.Left, 90 * layout.Pt, "/F1 10 Tf\n10 30 Td\n[(\x00$)74(\x009)]TJ\n"},
+		{"lines", "nn nn", text.Left, 15 * layout.Pt, "/F1 10 Tf\n10 30 Td\n(\x00Q\x00Q\x00\x03)Tj\n0 -12 Td\n(\x00Q\x00Q)Tj\n"},
+		{"justified", "n n nn", text.Justify, 20 * layout.Pt, "/F1 10 Tf\n10 30 Td\n[(\x00Q\x00\x03)-610(\x00Q\x00\x03)]TJ\n0 -12 Td\n(\x00Q\x00Q)Tj\n"},
+		{"soft hyphen, as typed", "n\u00AD", text.Left, 90 * layout.Pt, "/F1 10 Tf\n10 30 Td\n/Span<</ActualText<FEFF006E00AD>>>BDC\n(\x00Q)Tj\nEMC\n"},
+		{"composed", "e\u0301", text.Left, 90 * layout.Pt, "/F1 10 Tf\n10 30 Td\n/Span<</ActualText<FEFF00650301>>>BDC\n(\x00\xAB)Tj\nEMC\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := operators(t, c.in, c.align, c.width); got != c.want {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestURI(t *testing.T) {
+	for in, want := range map[string]string{
+		"https://example.com/a?b=c&d#e": "https://example.com/a?b=c&d#e",
+		"HTTP://example.com":            "HTTP://example.com",
+		"mailto:a@example.com":          "mailto:a@example.com",
+		"tel:+49123":                    "tel:+49123",
+		"https://example.com/ä <b>":     "https://example.com/%C3%A4%20%3Cb%3E",
+		"javascript:alert(1)":           "", "file:///x": "", "x": "", "": "", "data:text/html,x": "", " https://x": "",
+	} {
+		got, err := URI(in)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", in, got, err)
+		}
+	}
+}
+
+var errDisk = errors.New("disk full")
+
+// failing fails after n bytes.
+type failing struct{ n int }
+
+func (w *failing) Write(p []byte) (int, error) {
+	if w.n -= len(p); w.n < 0 {
+		return 0, errDisk
+	}
+	return len(p), nil
+}
+
+// TestEveryWriteErrorIsReturned: wherever the writer fails, the error comes out
+// and no file is reported as finished.
+func TestEveryWriteErrorIsReturned(t *testing.T) {
+	build := func(w *failing) error {
+		t.Helper()
+		e, err := New(w, &layout.Document{Title: "T", Lang: "en"}, Options{
+			Standards: []standard.ID{standard.PDFA4, standard.PDFUA2}, Deflater: stored{}, Fonts: font.NewCache(0, nil),
+		})
+		if err != nil {
+			return err
+		}
+		for i := range 40 {
+			el := &layout.Elem{Role: layout.RoleP}
+			l := &layout.Link{Target: "#here", Text: "x", Elem: &layout.Elem{Role: layout.RoleLink, Parent: el, Inline: true}}
+			if i%2 == 0 {
+				l.Target = "https://example.com/"
+			}
+			p := page(i + 1)
+			p.Begun, p.Done = []*layout.Elem{el}, []*layout.Elem{el}
+			p.Back = []layout.RectItem{{W: layout.Pt, H: layout.Pt, Color: layout.RGB(1, 2, 3)}}
+			p.Links = []layout.LinkArea{{W: layout.Pt, H: layout.Pt, Link: l}, {W: layout.Pt, H: layout.Pt, Link: l}}
+			p.Marks = []layout.Mark{{Bookmark: strings.Repeat("b", 2000), Level: i%3 + 1, Elem: el}}
+			if i == 0 {
+				p.Marks[0].Anchor = "here"
+			}
+			if err := e.Page(p); err != nil {
+				return err
+			}
+		}
+		if err := e.Late(page(3)); err != nil {
+			return err
+		}
+		_, _, err = e.Finish()
+		return err
+	}
+	whole := &failing{1 << 30}
+	if err := build(whole); err != nil {
+		t.Fatal(err)
+	}
+	size := 1<<30 - whole.n
+	for n := 0; n < size; n += size/60 + 1 {
+		if err := build(&failing{n}); !errors.Is(err, errDisk) {
+			t.Errorf("after %d of %d bytes: %v", n, size, err)
+		}
+	}
+}
