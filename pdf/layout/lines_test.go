@@ -27,3 +27,24 @@ func TestFootLines(t *testing.T) {
 		t.Errorf("%d heavy lines and %d light ones", heavy, light)
 	}
 }
+
+// TestRowsAreReadOnce: an iterator may use one row again for the next, also
+// where rows are read ahead to size a column.
+func TestRowsAreReadOnce(t *testing.T) {
+	for _, w := range []layout.Width{layout.Fr(1), layout.Auto()} {
+		r := place(t, &layout.Table{Columns: []layout.Column{{Width: w}}, Rows: func(yield func(layout.Row, error) bool) {
+			span := []layout.Span{{}}
+			cells := []layout.Cell{{}}
+			for _, s := range []string{"one", "two", "three"} {
+				span[0] = layout.Span{Text: s}
+				cells[0] = layout.Cell{Spans: span}
+				if !yield(layout.Row{Cells: cells}, nil) {
+					return
+				}
+			}
+		}})
+		for _, s := range []string{"one", "two", "three"} {
+			r.find(t, s)
+		}
+	}
+}

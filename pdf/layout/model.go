@@ -231,8 +231,9 @@ type Table struct {
 	CaptionStyle *Style // nil: the table's style
 	Columns      []Column
 	Head         []Row // after the row of Column.Head, if there is one
-	// Rows yields the body rows. A Row and everything in it need only stay valid
-	// until the next one is asked for. An error ends the render with that error.
+	// Rows yields the body rows. The cells and spans of a Row need only stay valid
+	// until the next one is asked for; nodes in cells stay. An error ends the render
+	// with that error.
 	Rows iter.Seq2[Row, error]
 	Foot []Row // once, after the last body row
 	// HeadOnce prints the head rows on the first page of the table only.

@@ -388,6 +388,7 @@ func (r *Row) clone() Row {
 	c.Cells = slices.Clone(r.Cells)
 	for i := range c.Cells {
 		c.Cells[i].Spans = slices.Clone(c.Cells[i].Spans)
+		c.Cells[i].Nodes = slices.Clone(c.Cells[i].Nodes)
 	}
 	return c
 }

@@ -231,6 +231,12 @@ func TestTextErrors(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	})
+	t.Run("family in any case", func(t *testing.T) {
+		a, b := chain(t, ts, text.Query{Family: "Liberation Serif"}), chain(t, ts, text.Query{Family: "LIBERATION serif"})
+		if a != b {
+			t.Error("two spellings are two chains")
+		}
+	})
 	t.Run("family", func(t *testing.T) {
 		if _, err := ts.Chain(text.Query{Family: "Nope"}); err == nil {
 			t.Error("an unknown family gives a chain")

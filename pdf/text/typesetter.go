@@ -102,10 +102,14 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 	if q.Weight == 0 {
 		q.Weight = 400
 	}
+	// Families are found without regard to case; one key for all spellings keeps
+	// the map as small as the library.
+	wish := q.Family
+	q.Family = strings.ToLower(q.Family)
 	if c, ok := t.chains.Load(q); ok {
 		return c.(*Chain), nil
 	}
-	family := q.Family
+	family := wish
 	if family == "" {
 		if all := t.lib.Families(); len(all) > 0 {
 			family = all[0]

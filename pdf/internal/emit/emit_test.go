@@ -74,7 +74,7 @@ func TestPageTree(t *testing.T) {
 			t.Errorf("%d pages: pdfinfo counts %s", pages, n)
 		}
 		nodes, level := 0, pages
-		for range max(bits.Len(uint(pages-1)), 1) { //nolint:gosec // G115: a small count
+		for range max(bits.Len(uint(pages-1)), 1) {
 			level = (level + 1) / 2
 			nodes += level
 		}
