@@ -20,16 +20,21 @@ import (
 // rebinding) and every request that a browser calls cross-site.
 type Access struct {
 	tokens map[[sha256.Size]byte]record.Space
-	hosts  web.Middleware
+	hosts  web.Middleware // without tokens
 }
 
-// NewAccess returns the access of tokens, given as their SHA-256.
-func NewAccess(tokens map[[sha256.Size]byte]record.Space) (*Access, error) {
-	hosts, err := middleware.Hosts(middleware.HostsOptions{}) // the loopback names
+// NewAccess returns the access of tokens, given as their SHA-256. Without tokens, requests are
+// answered for the loopback names and for those in names: the address that the server listens
+// on may be another of 127.0.0.0/8.
+func NewAccess(tokens map[[sha256.Size]byte]record.Space, names ...string) (*Access, error) {
+	if len(tokens) > 0 {
+		return &Access{tokens: tokens}, nil
+	}
+	hosts, err := middleware.Hosts(middleware.HostsOptions{Names: append([]string{"localhost", "127.0.0.1", "::1"}, names...)})
 	if err != nil {
 		return nil, err
 	}
-	return &Access{tokens: tokens, hosts: hosts}, nil
+	return &Access{hosts: hosts}, nil
 }
 
 var spaceKey = web.NewKey[record.Space]("space")

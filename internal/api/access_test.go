@@ -258,6 +258,24 @@ func TestLoopbackServerRefusesForeigners(t *testing.T) {
 	}
 }
 
+// A server on another loopback address answers for that address too.
+func TestOtherLoopbackAddress(t *testing.T) {
+	h := open(t, func(c *config.Config) { c.Listen = "127.1.2.3:8080" })
+	for host, status := range map[string]int{"127.1.2.3:8080": 200, "localhost:8080": 200, "127.1.2.4:8080": 421, "evil.example": 421} {
+		if r := webtest.New(t, h.app.Handler()).With("Host", host).Get("/v1/documents"); r.Status != status {
+			t.Errorf("Host %s: %d, want %d", host, r.Status, status)
+		}
+	}
+}
+
+// A server with tokens may listen on every address, which has no host name.
+func TestEveryAddress(t *testing.T) {
+	h := open(t, spaces, func(c *config.Config) {
+		c.Listen, c.TLS.Proxy, c.PublicURL = ":8080", true, "https://documents.example"
+	})
+	h.as(alpha).With("Host", "documents.example").Get("/v1/documents").Want(http.StatusOK)
+}
+
 // No log holds a token or a source's header, whatever goes wrong.
 func TestLogsHoldNoSecrets(t *testing.T) {
 	const header, inData = "canary-header-77aa", "canary-data-31b2"

@@ -67,6 +67,11 @@ var badRequests = []struct {
 		name: "unknown template field", body: `{"template": {"source": "quire: 1\nname: x\ntitle: X\nlang: en\nbody:\n  - {txet: hello}\n"}}`,
 		status: 400, kind: "template", line: 6, column: 6, members: map[string]any{"file": "template.yaml"},
 	},
+	{
+		// The fault shows with this data and lies in the template: its place is there.
+		name: "expression that fails", body: "{\"data\": {\"n\": 0},\n\n\"template\": {\"source\": \"quire: 1\\nname: x\\ntitle: X\\nlang: en\\ndata: {n: integer}\\nbody:\\n  - {text: \\\"${1/n}\\\"}\\n\"}}",
+		status: 400, kind: "data", line: 7, column: 16, members: map[string]any{"file": "template.yaml", "code": "D207"},
+	},
 	{name: "template that is no YAML", body: `{"template": {"source": "a: [\n"}}`, status: 400, kind: "template", members: map[string]any{"file": "template.yaml"}},
 	{
 		name: "missing data field", body: "{\n  \"template\": \"note\",\n  \"data\": {\n    \"number\": \"A-1\",\n    \"lines\": [\n      {\"text\": \"Pens\", \"qty\": 3},\n      {\"text\": \"Ink\"}\n    ]\n  }\n}",

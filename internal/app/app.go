@@ -114,7 +114,7 @@ func (a *App) open(ctx context.Context, o Options) error {
 // openData opens state and blobs, which one process at a time may write.
 func (a *App) openData(ctx context.Context, o Options) error {
 	dir := o.Config.Data
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeDir(dir); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	unlock, err := lock(filepath.Join(dir, "lock"))
@@ -163,7 +163,11 @@ func (a *App) routes(o Options) error {
 		}
 		tokens[[sha256.Size]byte(sum)] = record.Space(t.Space)
 	}
-	access, err := api.NewAccess(tokens)
+	host, _, err := net.SplitHostPort(a.cfg.Listen)
+	if err != nil {
+		return err
+	}
+	access, err := api.NewAccess(tokens, host)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -196,6 +197,18 @@ func TestDataDirectoryIsAFile(t *testing.T) {
 	}
 	if a, err := app.New(t.Context(), app.Options{Config: c}); err == nil || !strings.HasPrefix(err.Error(), "data directory: ") {
 		t.Errorf("%v, %v", a, err)
+	}
+}
+
+// A data directory is made with the parents that it lacks, for its owner alone.
+func TestDataDirectoryIsMade(t *testing.T) {
+	c := configure(t, func(c *config.Config) { c.Data = filepath.Join(t.TempDir(), "a", "b", "data") })
+	open(t, c)
+	for _, dir := range []string{c.Data, filepath.Dir(c.Data), filepath.Join(c.Data, "blobs")} {
+		info, err := os.Stat(dir)
+		if err != nil || !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", dir, info, err)
+		}
 	}
 }
 
