@@ -26,7 +26,7 @@ test: ## the whole suite; says at its end which outside judges were missing
 
 check: lint test check-rest ## everything that must hold before a change lands
 
-check-rest: vet cross cover status bench-test bench-gate ## what check adds to lint and test
+check-rest: vet cross cover status assets bench-test bench-gate ## what check adds to lint and test
 
 lint: $(LINT) ## golangci-lint, 0 findings
 	$(LINT) run ./...
