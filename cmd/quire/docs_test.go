@@ -175,6 +175,28 @@ func configKeys(t reflect.Type, path string) []string {
 	return []string{path}
 }
 
+// TestDocsHouse: ARCHITECTURE.md names every room, and none that is not there.
+func TestDocsHouse(t *testing.T) {
+	_, table, _ := strings.Cut(page(t, "ARCHITECTURE.md"), "## The house")
+	table, _, _ = strings.Cut(table, "\n## ")
+	var named []string
+	for _, m := range regexp.MustCompile("`([a-z/]+)/`").FindAllStringSubmatch(table, -1) {
+		named = append(named, m[1])
+		if info, err := os.Stat(filepath.Join(root, m[1])); err != nil || !info.IsDir() {
+			t.Errorf("there is no room %s", m[1])
+		}
+	}
+	rooms, err := filepath.Glob(filepath.Join(root, "internal", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, room := range rooms {
+		if name := "internal/" + filepath.Base(room); !slices.Contains(named, name) {
+			t.Errorf("ARCHITECTURE.md does not name %s", name)
+		}
+	}
+}
+
 // quire runs the program inside the test.
 func quire(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
