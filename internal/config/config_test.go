@@ -158,6 +158,20 @@ func TestFaults(t *testing.T) {
 	})
 }
 
+// TestAliases: a value may be written once and used again.
+func TestAliases(t *testing.T) {
+	c, err := load(t, `sources:
+  a: {url: "https://a.example/", timeout: &t 3s}
+  b: {url: "https://b.example/", timeout: *t}
+`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := c.Sources["a"].Timeout, c.Sources["b"].Timeout; a != b || time.Duration(b) != 3*time.Second {
+		t.Errorf("timeouts %s and %s", a, b)
+	}
+}
+
 // TestEnvironmentFaults: what the environment sets wrongly is no fault of the file.
 func TestEnvironmentFaults(t *testing.T) {
 	for key, vars := range map[string]map[string]string{

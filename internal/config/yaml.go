@@ -206,8 +206,11 @@ func (w *walker) walk(n ast.Node, t reflect.Type, path string) {
 }
 
 // single tries a value alone: an error of decoding the whole would stop at the first, and one
-// of a type of ours has no place.
+// of a type of ours has no place. What an alias stands for was judged at its anchor.
 func (w *walker) single(n ast.Node, t reflect.Type, path string) {
+	if _, ok := n.(*ast.AliasNode); ok {
+		return
+	}
 	err := yaml.NodeToValue(n, reflect.New(t).Interface())
 	if err == nil {
 		return
@@ -218,7 +221,11 @@ func (w *walker) single(n ast.Node, t reflect.Type, path string) {
 	case reflect.Int:
 		w.fail(n, "%s: want a whole number, got %q", path, n.GetToken().Value)
 	default:
-		w.fail(n, "%s: %v", path, err)
+		message := err.Error()
+		if y, ok := errors.AsType[yaml.Error](err); ok {
+			message = y.GetMessage() // without the lines around it
+		}
+		w.fail(n, "%s: %s", path, message)
 	}
 }
 
