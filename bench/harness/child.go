@@ -26,11 +26,12 @@ type child struct {
 	stderr *tail
 	dir    string
 
-	pids []int  // whose processor time counts as ours
-	addr string // server rows
-	plan *load.Plan
-	n    int // operations per sample
-	next int // input of the next sample
+	pids   []int  // whose processor time counts as ours
+	addr   string // server rows
+	target string
+	plan   *load.Plan
+	n      int // operations per sample
+	next   int // input of the next sample
 }
 
 // timing is one sample, per operation in nanoseconds.
@@ -125,7 +126,7 @@ func (c *child) open(ctx context.Context, plan *load.Plan) (Facts, error) {
 	if plan == nil {
 		return c.check(ctx)
 	}
-	c.plan, c.addr = plan, r.Addr
+	c.plan, c.addr, c.target = plan, r.Addr, r.Target
 	for _, pid := range r.PIDs {
 		if pid != c.cmd.Process.Pid {
 			c.pids = append(c.pids, pid)
@@ -142,7 +143,7 @@ const checkedRequests = 4
 
 func (c *child) check(ctx context.Context) (Facts, error) {
 	if c.plan != nil {
-		return Facts{}, load.Probe(ctx, c.addr, c.plan, 0, checkedRequests)
+		return Facts{}, load.Probe(ctx, c.addr, c.target, c.plan, 0, checkedRequests)
 	}
 	r, err := c.order(ctx, order{Do: "check"})
 	return r.Facts, err
@@ -157,7 +158,7 @@ func (c *child) calibrate(ctx context.Context, row Row, target time.Duration) er
 	}
 	target *= loadSlices
 	for n := 4 * max(1, c.plan.Conns); ; n *= 4 {
-		r, err := load.Run(ctx, c.addr, c.plan, c.next, n)
+		r, err := load.Run(ctx, c.addr, c.target, c.plan, c.next, n)
 		if err != nil {
 			return err
 		}
@@ -189,7 +190,7 @@ func (c *child) sample(ctx context.Context, collect bool) (timing, error) {
 	if err != nil {
 		return timing{}, err
 	}
-	r, err := load.Run(ctx, c.addr, c.plan, first, c.n)
+	r, err := load.Run(ctx, c.addr, c.target, c.plan, first, c.n)
 	if err != nil {
 		return timing{}, err
 	}

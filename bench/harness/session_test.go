@@ -135,7 +135,7 @@ func suite() harness.Suite {
 		harness.Contestant{Name: "wrong", Serve: serve("hallo")})
 	served.Load = &load.Plan{
 		Text: "GET / over 2 connections", Conns: 2,
-		Request: func(dst []byte, _ int) []byte { return append(dst, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"...) },
+		Request: func(dst []byte, _ string, _ int) []byte { return append(dst, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"...) },
 		Check: func(_ int, a load.Answer) error {
 			if string(a.Body) != "hello" {
 				return fmt.Errorf("the body is %q", a.Body)

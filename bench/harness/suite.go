@@ -119,6 +119,9 @@ type Subject interface {
 // Served is a running server.
 type Served struct {
 	Addr string // host:port
+	// Target is passed to the plan's Request and Check: what only the server
+	// knows, such as the addresses of its documents.
+	Target string
 	// PIDs are the server's processes; none means this one.
 	PIDs  []int
 	Facts Facts

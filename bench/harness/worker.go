@@ -41,6 +41,7 @@ type reply struct {
 	Bytes  float64       `json:"bytes,omitempty"`
 	RSS    int64         `json:"rss,omitempty"`
 	Addr   string        `json:"addr,omitempty"`
+	Target string        `json:"target,omitempty"`
 	PIDs   []int         `json:"pids,omitempty"`
 }
 
@@ -152,7 +153,7 @@ func (w *worker) open(ctx context.Context) (reply, error) {
 		if len(pids) == 0 {
 			pids = []int{os.Getpid()}
 		}
-		return reply{Addr: w.served.Addr, PIDs: pids, Facts: w.served.Facts}, nil
+		return reply{Addr: w.served.Addr, Target: w.served.Target, PIDs: pids, Facts: w.served.Facts}, nil
 	}
 	s, err := w.contestant.Open(ctx, w.env)
 	if err != nil {

@@ -13,11 +13,7 @@ type Counts struct {
 	Bytes  int64 `json:"bytes"`
 }
 
-const (
-	warmUp  = 50
-	batch   = 200
-	batches = 7
-)
+const batches = 7
 
 // Count runs a kernel and counts: the least of several batches, because the
 // runtime allocates now and then on its own account. The process must have
@@ -31,7 +27,11 @@ func Count(name string) (Counts, error) {
 	if err != nil {
 		return Counts{}, fmt.Errorf("%s: %w", name, err)
 	}
-	for range warmUp {
+	batch := k.Batch
+	if batch == 0 {
+		batch = 200
+	}
+	for range batch / 4 {
 		if err := op(); err != nil {
 			return Counts{}, fmt.Errorf("%s: %w", name, err)
 		}
@@ -46,8 +46,8 @@ func Count(name string) (Counts, error) {
 			}
 		}
 		runtime.ReadMemStats(&after)
-		best.Allocs = min(best.Allocs, int64((after.Mallocs-before.Mallocs)/batch))     //nolint:gosec // far below 2^63
-		best.Bytes = min(best.Bytes, int64((after.TotalAlloc-before.TotalAlloc)/batch)) //nolint:gosec // far below 2^63
+		best.Allocs = min(best.Allocs, int64((after.Mallocs-before.Mallocs))/int64(batch))     //nolint:gosec // far below 2^63
+		best.Bytes = min(best.Bytes, int64((after.TotalAlloc-before.TotalAlloc))/int64(batch)) //nolint:gosec // far below 2^63
 	}
 	return best, nil
 }

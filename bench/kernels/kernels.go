@@ -14,13 +14,16 @@ type Kernel struct {
 	// N is the number of operations of the shorter run under valgrind: enough
 	// for some ten million instructions.
 	N int
+	// Batch is the number of operations over which allocations are averaged; 0 is
+	// 200.
+	Batch int
 	// Open prepares and returns the operation.
 	Open func() (func() error, error)
 }
 
 // All returns every gated kernel.
 func All() []Kernel {
-	return slices.Concat(reference(), webKernels())
+	return slices.Concat(reference(), webKernels(), pdfKernels())
 }
 
 // Find returns the kernel of that name.

@@ -9,6 +9,7 @@ import (
 
 	"example.com/quire/bench/harness"
 	"example.com/quire/bench/internal/cli"
+	"example.com/quire/bench/path"
 	"example.com/quire/bench/router"
 	"example.com/quire/bench/selfcheck"
 )
@@ -23,5 +24,5 @@ func main() {
 
 // suites lists every suite of make bench.
 func suites() []harness.Suite {
-	return []harness.Suite{router.Suite()}
+	return []harness.Suite{path.Suite(), router.Suite()}
 }

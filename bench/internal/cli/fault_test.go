@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,7 +17,12 @@ import (
 // overlay that plants a fault; the tree itself is not touched.
 func gateOn(t *testing.T, only string, overlay map[string]string) (code int, out string) {
 	t.Helper()
-	args := []string{"gate", "-only", only, "-program=false", "-instructions=false"}
+	return gateCommand(t, overlay, "gate", "-only", only)
+}
+
+func gateCommand(t *testing.T, overlay map[string]string, args ...string) (code int, out string) {
+	t.Helper()
+	args = append(args, "-program=false", "-instructions=false")
 	if overlay != nil {
 		b, err := json.Marshal(map[string]any{"Replace": overlay})
 		if err != nil {
@@ -35,9 +41,15 @@ func gateOn(t *testing.T, only string, overlay map[string]string) (code int, out
 	return code, o.String() + e.String()
 }
 
-// plant copies a source file with text put behind the only match of a pattern,
-// and returns an overlay that builds the copy in its place.
+// plant copies a source file with text put behind the first match of a pattern,
+// and returns an overlay that builds the copy in its place. rewrite replaces the
+// match.
 func plant(t *testing.T, glob, pattern, text, end string) map[string]string {
+	t.Helper()
+	return rewrite(t, glob, pattern, func(found string) string { return found + text }, end)
+}
+
+func rewrite(t *testing.T, glob, pattern string, change func(string) string, end string) map[string]string {
 	t.Helper()
 	re := regexp.MustCompile(pattern)
 	root, err := filepath.Abs("../../..")
@@ -60,7 +72,7 @@ func plant(t *testing.T, glob, pattern, text, end string) map[string]string {
 		if at == nil {
 			continue
 		}
-		changed := string(b[:at[1]]) + text + string(b[at[1]:]) + end
+		changed := string(b[:at[0]]) + change(string(b[at[0]:at[1]])) + string(b[at[1]:]) + end
 		copied := filepath.Join(t.TempDir(), filepath.Base(f))
 		if err := os.WriteFile(copied, []byte(changed), 0o600); err != nil { //nolint:gosec // a file of the test's own folder
 			t.Fatal(err)
@@ -80,4 +92,52 @@ func TestGateCatchesOneAllocationMore(t *testing.T) {
 	if code != 1 || !strings.Contains(out, "FAIL web/static: allocations per operation") || !strings.Contains(out, "(+1)") {
 		t.Errorf("one allocation more in App.ServeHTTP: exit %d\n%s", code, out)
 	}
+}
+
+// changedByte is an overlay in which the comment behind a document's header holds
+// one other byte.
+func changedByte(t *testing.T) map[string]string {
+	t.Helper()
+	return rewrite(t, "pdf/cos/writer.go", `"\\n%(\\x[0-9a-fA-F]{2}){4}\\n"`, func(found string) string {
+		return found[:len(found)-4] + "4" + found[len(found)-3:]
+	}, "")
+}
+
+func TestGateCatchesOneChangedByte(t *testing.T) {
+	code, out := gateOn(t, "reference", nil)
+	if code != 0 {
+		t.Fatalf("without a fault: exit %d\n%s", code, out)
+	}
+	code, out = gateOn(t, "reference", changedByte(t))
+	if code != 1 || !strings.Contains(out, "FAIL sample invoice: its bytes changed") || !strings.Contains(out, "raise the engine's number") {
+		t.Errorf("one other byte under the same engine: exit %d\n%s", code, out)
+	}
+	if code, out := gateCommand(t, changedByte(t), "gate-update", "-baseline", copyBaseline(t)); code != 1 || !strings.Contains(out, "not recorded") {
+		t.Errorf("recording it: exit %d\n%s", code, out)
+	}
+}
+
+func TestGatePassesARaisedEngineOnceRecorded(t *testing.T) {
+	overlay := changedByte(t)
+	maps.Copy(overlay, rewrite(t, "pdf/*.go", `(?m)^const engineNumber = [0-9]+`, func(found string) string { return found + "1" }, ""))
+	dir := copyBaseline(t)
+	code, out := gateCommand(t, overlay, "gate", "-baseline", dir)
+	if code != 1 || !strings.Contains(out, "its bytes changed with the engine") || strings.Contains(out, "raise") {
+		t.Errorf("a raised engine before it is recorded: exit %d\n%s", code, out)
+	}
+	if code, out = gateCommand(t, overlay, "gate-update", "-baseline", dir); code != 0 || !strings.Contains(out, "sample invoice: its bytes changed with the engine") {
+		t.Errorf("recording it: exit %d\n%s", code, out)
+	}
+	if code, out = gateCommand(t, overlay, "gate", "-baseline", dir); code != 0 {
+		t.Errorf("after recording: exit %d\n%s", code, out)
+	}
+}
+
+func copyBaseline(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "baseline"))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

@@ -19,18 +19,16 @@ import (
 // between the most and the least is the A/A spread.
 const recordRuns = 5
 
-func (a *App) baseline() string { return filepath.Join(a.root, "bench", "baseline") }
-
 func (a *App) gate(ctx context.Context, args []string) (int, error) {
 	f := a.flags("gate")
 	asJSON := f.Bool("json", false, "write the differences as JSON")
-	m, cleanup, err := a.measurer(ctx, f, args)
+	m, dir, cleanup, err := a.measurer(ctx, f, args)
 	if err != nil {
 		return usage, err
 	}
 	defer cleanup()
 	m.Runs = 1
-	base, err := gate.Load(a.baseline())
+	base, err := gate.Load(dir)
 	if err != nil {
 		return failed, err
 	}
@@ -105,7 +103,7 @@ func keepOnly(base gate.Measured, only *regexp.Regexp) {
 
 func (a *App) gateUpdate(ctx context.Context, args []string) (int, error) {
 	f := a.flags("gate-update")
-	m, cleanup, err := a.measurer(ctx, f, args)
+	m, dir, cleanup, err := a.measurer(ctx, f, args)
 	if err != nil {
 		return usage, err
 	}
@@ -118,7 +116,7 @@ func (a *App) gateUpdate(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return failed, err
 	}
-	diffs, err := gate.Update(a.baseline(), now)
+	diffs, err := gate.Update(dir, now)
 	for _, d := range diffs {
 		a.printf("%s: %s\n", d.Subject, strings.TrimSuffix(d.Text, "; record it by make bench-gate-update"))
 	}
@@ -133,28 +131,29 @@ func (a *App) gateUpdate(ctx context.Context, args []string) (int, error) {
 	return ok, nil
 }
 
-// measurer parses the flags that both gate commands share and builds the kernel
-// program.
-func (a *App) measurer(ctx context.Context, f *flag.FlagSet, args []string) (*gate.Measurer, func(), error) {
+// measurer parses the flags that both gate commands share, builds the kernel
+// program and names the folder of the baseline.
+func (a *App) measurer(ctx context.Context, f *flag.FlagSet, args []string) (m *gate.Measurer, baseline string, cleanup func(), err error) {
 	only := f.String("only", "", "regular expression over kernels")
 	program := f.Bool("program", true, "build the program and compare its size")
 	instructions := f.Bool("instructions", true, "count instructions under valgrind")
 	overlay := f.String("overlay", "", "build overlay for the kernel program: how a planted fault is tried")
+	folder := f.String("baseline", filepath.Join(a.root, "bench", "baseline"), "folder of the baseline")
 	if err := parse(f, args, 0); err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	dir, err := os.MkdirTemp("", "quire-gate-")
 	if err != nil {
-		return nil, nil, fmt.Errorf("gate: %w", err)
+		return nil, "", nil, fmt.Errorf("gate: %w", err)
 	}
-	cleanup := func() { _ = os.RemoveAll(dir) }
-	m := &gate.Measurer{Root: a.root, Kernel: filepath.Join(dir, "kernel"), Instructions: *instructions}
+	cleanup = func() { _ = os.RemoveAll(dir) }
+	m = &gate.Measurer{Root: a.root, Kernel: filepath.Join(dir, "kernel"), Instructions: *instructions}
 	lines := a.progress()
 	m.Say = lines.say
 	if *only != "" {
 		if m.Only, err = regexp.Compile(*only); err != nil {
 			cleanup()
-			return nil, nil, fmt.Errorf("%w: -only is no regular expression: %w", errUsage, err)
+			return nil, "", nil, fmt.Errorf("%w: -only is no regular expression: %w", errUsage, err)
 		}
 	}
 	if *program {
@@ -165,11 +164,11 @@ func (a *App) measurer(ctx context.Context, f *flag.FlagSet, args []string) (*ga
 	}
 	if err := BuildKernel(ctx, filepath.Join(a.root, "bench"), m.Kernel, *overlay); err != nil {
 		cleanup()
-		return nil, nil, err
+		return nil, "", nil, err
 	}
-	return m, func() {
+	return m, *folder, func() {
 		lines.clear()
-		cleanup()
+		_ = os.RemoveAll(dir)
 	}, nil
 }
 

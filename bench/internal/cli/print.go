@@ -24,7 +24,12 @@ func (a *App) printRow(r saved.Row, asJSON bool) {
 	}
 	_, _ = fmt.Fprintf(out, "\n%s: %s (%s v%d, seed %d)\n", r.FullName(), r.Title, r.Workload.Name, r.Workload.Version, r.Workload.Seed)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "  contestant\tcpu/op\t±\ttime/op\tallocs\tbytes\toutput\tpeak rss\tratio\tinterval\tverdict")
+	server := r.Server != ""
+	if server {
+		_, _ = fmt.Fprintln(w, "  contestant\tcpu/request\t±\tp50\tp99\toutput\tpeak rss\tratio\tinterval\tverdict")
+	} else {
+		_, _ = fmt.Fprintln(w, "  contestant\tcpu/op\t±\ttime/op\tallocs\tbytes\toutput\tpeak rss\tratio\tinterval\tverdict")
+	}
 	for i, c := range r.Contestants {
 		if c.State != saved.Timed {
 			first, _, _ := strings.Cut(c.Error, "\n")
@@ -38,8 +43,11 @@ func (a *App) printRow(r saved.Row, asJSON bool) {
 				ratio, interval, verdict = report.Ratio(k.Ratio.Median), report.Interval(k.Ratio), string(k.Verdict)
 			}
 		}
-		_, _ = fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			report.Label(c), cells.CPU, cells.Spread, cells.Time, cells.Allocs, cells.Bytes, cells.Output, cells.RSS, ratio, interval, verdict)
+		line := []string{report.Label(c), cells.CPU, cells.Spread, cells.Time, cells.Allocs, cells.Bytes, cells.Output, cells.RSS, ratio, interval, verdict}
+		if server {
+			line = []string{report.Label(c), cells.CPU, cells.Spread, cells.P50, cells.P99, cells.Output, cells.RSS, ratio, interval, verdict}
+		}
+		_, _ = fmt.Fprintf(w, "  %s\n", strings.Join(line, "\t"))
 	}
 	_ = w.Flush()
 	for _, g := range r.Goals {

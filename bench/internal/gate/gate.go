@@ -138,6 +138,7 @@ const (
 	leastSpread = 0.001
 	// ProgramTolerance is by how much the program's size may differ.
 	ProgramTolerance = 0.02
+	programSize      = "program size"
 	record           = "record it by make bench-gate-update"
 )
 
@@ -209,12 +210,12 @@ func compareProgram(base, now int64) []Difference {
 		return nil
 	}
 	if base == 0 {
-		return []Difference{{Subject: "program size", Kind: Broken, Text: "no baseline; " + record}}
+		return []Difference{{Subject: programSize, Kind: Broken, Text: "no baseline; " + record}}
 	}
 	change := float64(now)/float64(base) - 1
 	if change > ProgramTolerance || change < -ProgramTolerance {
 		return []Difference{{
-			Subject: "program size", Kind: Broken,
+			Subject: programSize, Kind: Broken,
 			Text: fmt.Sprintf("%d bytes, were %d (%+.1f %%, allowed ±%.0f %%); %s", now, base, 100*change, 100*ProgramTolerance, record),
 		}}
 	}
@@ -285,11 +286,26 @@ func Update(dir string, now Measured) ([]Difference, error) {
 	if now.Program == 0 {
 		now.Program = base.Program
 	}
+	// What did not change keeps its record, so that recording one change does not
+	// touch the rest.
+	differs := map[string]bool{}
+	for _, d := range diffs {
+		differs[d.Subject] = true
+	}
 	for name, is := range now.Kernels {
-		if was, known := base.Kernels[name]; known && is.Instructions == 0 && base.Toolchain == now.Toolchain {
+		was, known := base.Kernels[name]
+		switch {
+		case !known || base.Toolchain != now.Toolchain:
+			continue
+		case !differs[name]:
+			is = was
+		case is.Instructions == 0:
 			is.Instructions, is.Spread = was.Instructions, was.Spread
-			now.Kernels[name] = is
 		}
+		now.Kernels[name] = is
+	}
+	if base.Toolchain == now.Toolchain && !differs[programSize] && base.Program != 0 {
+		now.Program = base.Program
 	}
 	return diffs, now.Save(dir)
 }

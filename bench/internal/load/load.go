@@ -24,9 +24,10 @@ import (
 type Plan struct {
 	Text  string // one phrase for the report: "POST /v1/render, 8 connections"
 	Conns int
-	// Request appends request i, head and body, to dst. It is called by several
-	// goroutines at once and its result must depend on i alone.
-	Request func(dst []byte, i int) []byte
+	// Request appends request i, head and body, to dst; target is what the server
+	// said of itself (harness.Served.Target). It is called by several goroutines at
+	// once and its result must depend on its arguments alone.
+	Request func(dst []byte, target string, i int) []byte
 	// Check judges one answer. It is called by several goroutines at once and
 	// retains nothing.
 	Check func(i int, a Answer) error
@@ -37,6 +38,7 @@ type Plan struct {
 
 // Answer is one response. Its slices are valid during the call only.
 type Answer struct {
+	Target string // what the server said of itself
 	Status int
 	Head   []byte // status line and fields, without the final empty line
 	Body   []byte
@@ -66,21 +68,21 @@ const answerTimeout = 20 * time.Second
 
 // Run sends requests first ... first+n-1 over fresh connections and returns once
 // all are answered. The first wrong answer ends it.
-func Run(ctx context.Context, addr string, p *Plan, first, n int) (Result, error) {
-	return run(ctx, addr, p, p.Check, first, n)
+func Run(ctx context.Context, addr, target string, p *Plan, first, n int) (Result, error) {
+	return run(ctx, addr, target, p, p.Check, first, n)
 }
 
 // Probe sends n requests and judges the answers in full.
-func Probe(ctx context.Context, addr string, p *Plan, first, n int) error {
+func Probe(ctx context.Context, addr, target string, p *Plan, first, n int) error {
 	check := p.Deep
 	if check == nil {
 		check = p.Check
 	}
-	_, err := run(ctx, addr, p, check, first, n)
+	_, err := run(ctx, addr, target, p, check, first, n)
 	return err
 }
 
-func run(ctx context.Context, addr string, p *Plan, check func(int, Answer) error, first, n int) (Result, error) {
+func run(ctx context.Context, addr, target string, p *Plan, check func(int, Answer) error, first, n int) (Result, error) {
 	conns := max(1, min(p.Conns, n))
 	lanes := make([]*lane, conns)
 	defer func() {
@@ -96,7 +98,7 @@ func run(ctx context.Context, addr string, p *Plan, check func(int, Answer) erro
 		if err != nil {
 			return Result{}, fmt.Errorf("load: %w", err)
 		}
-		lanes[k] = &lane{conn: c, in: bufio.NewReaderSize(c, 64<<10), took: make([]time.Duration, 0, n/conns+1)}
+		lanes[k] = &lane{conn: c, target: target, in: bufio.NewReaderSize(c, 64<<10), took: make([]time.Duration, 0, n/conns+1)}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -139,16 +141,17 @@ func run(ctx context.Context, addr string, p *Plan, check func(int, Answer) erro
 
 // lane is one connection with its buffers.
 type lane struct {
-	conn net.Conn
-	in   *bufio.Reader
-	out  []byte
-	head []byte
-	body []byte
-	took []time.Duration
+	conn   net.Conn
+	target string
+	in     *bufio.Reader
+	out    []byte
+	head   []byte
+	body   []byte
+	took   []time.Duration
 }
 
 func (l *lane) one(p *Plan, check func(int, Answer) error, i int) error {
-	l.out = p.Request(l.out[:0], i)
+	l.out = p.Request(l.out[:0], l.target, i)
 	if err := l.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 		return fmt.Errorf("set deadline: %w", err)
 	}
@@ -183,7 +186,7 @@ func (l *lane) read() (Answer, error) {
 	if len(l.head) < 16 || !bytes.HasPrefix(l.head, []byte("HTTP/1.1 ")) {
 		return Answer{}, errMalformed
 	}
-	a := Answer{Head: bytes.TrimSuffix(l.head, []byte("\r\n\r\n"))}
+	a := Answer{Target: l.target, Head: bytes.TrimSuffix(l.head, []byte("\r\n\r\n"))}
 	var err error
 	if a.Status, err = strconv.Atoi(string(l.head[9:12])); err != nil {
 		return Answer{}, errMalformed

@@ -14,7 +14,7 @@ import (
 	"example.com/quire/bench/internal/load"
 )
 
-func get(dst []byte, i int) []byte {
+func get(dst []byte, _ string, i int) []byte {
 	return fmt.Appendf(dst, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", i)
 }
 
@@ -36,7 +36,7 @@ func TestRunAsksEachRequestOnceAndJudgesIt(t *testing.T) {
 		}
 		return nil
 	}}
-	res, err := load.Run(t.Context(), srv.Listener.Addr().String(), p, 100, 50)
+	res, err := load.Run(t.Context(), srv.Listener.Addr().String(), "", p, 100, 50)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestRunReadsChunkedAnswersAndKeepsTheConnection(t *testing.T) {
 		}
 		return nil
 	}}
-	if _, err := load.Run(t.Context(), srv.Listener.Addr().String(), p, 0, 5); err != nil {
+	if _, err := load.Run(t.Context(), srv.Listener.Addr().String(), "", p, 0, 5); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -75,7 +75,7 @@ func TestRunEndsAtAWrongAnswer(t *testing.T) {
 		}
 		return nil
 	}}
-	if _, err := load.Run(t.Context(), srv.Listener.Addr().String(), p, 0, 1000); !errors.Is(err, errWrong) {
+	if _, err := load.Run(t.Context(), srv.Listener.Addr().String(), "", p, 0, 1000); !errors.Is(err, errWrong) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -89,7 +89,7 @@ func TestProbeUsesTheDeepCheck(t *testing.T) {
 		Check: func(int, load.Answer) error { return nil },
 		Deep:  func(int, load.Answer) error { return errDeep },
 	}
-	if err := load.Probe(t.Context(), srv.Listener.Addr().String(), p, 0, 1); !errors.Is(err, errDeep) {
+	if err := load.Probe(t.Context(), srv.Listener.Addr().String(), "", p, 0, 1); !errors.Is(err, errDeep) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -105,11 +105,11 @@ func TestRunRefusesWhatIsNotHTTP(t *testing.T) {
 	}))
 	defer srv.Close()
 	p := &load.Plan{Conns: 1, Request: get, Check: func(int, load.Answer) error { return nil }}
-	if _, err := load.Run(t.Context(), srv.Listener.Addr().String(), p, 0, 1); err == nil || !strings.Contains(err.Error(), "malformed") {
+	if _, err := load.Run(t.Context(), srv.Listener.Addr().String(), "", p, 0, 1); err == nil || !strings.Contains(err.Error(), "malformed") {
 		t.Errorf("got %v", err)
 	}
 	srv.Close()
-	if _, err := load.Run(t.Context(), srv.Listener.Addr().String(), p, 0, 1); err == nil {
+	if _, err := load.Run(t.Context(), srv.Listener.Addr().String(), "", p, 0, 1); err == nil {
 		t.Error("a server that is gone was loaded")
 	}
 }
