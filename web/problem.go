@@ -238,7 +238,10 @@ func (c *Context) AnswerError(err error) {
 		p.Instance = c.id
 	}
 	level := slog.LevelDebug
-	if p.Status >= 500 {
+	switch {
+	case errors.Is(err, ErrBusy):
+		level = slog.LevelWarn // a full gate does what it is for
+	case p.Status >= 500:
 		level = slog.LevelError
 	}
 	c.log(level, "request failed", err)

@@ -117,7 +117,7 @@ func (a *App) openData(ctx context.Context, o Options) error {
 	if err := makeDir(dir); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	unlock, err := lock(filepath.Join(dir, "lock"))
+	unlock, err := lock(filepath.Join(dir, lockFile))
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", dir, err)
 	}
@@ -136,7 +136,8 @@ func (a *App) openData(ctx context.Context, o Options) error {
 // Below the data directory.
 const (
 	blobDir   = "blobs"
-	stateFile = "state.db"
+	stateFile = "state.db" // with -wal and -shm beside it
+	lockFile  = "lock"
 )
 
 func (a *App) templates(o Options, load templates.Loader) (*templates.Folder, error) {
@@ -222,8 +223,6 @@ func pages(o Options) []ui.Report {
 		shown := ui.Report{Space: record.Space(r.Space), Name: name, Title: r.Title}
 		if s, ok := o.Samples[name]; ok {
 			shown.About, shown.Data = s.About, s.Data
-		} else if len(r.Sources) > 0 {
-			shown.Data = []byte("{}") // its data is collected
 		}
 		all = append(all, shown)
 	}

@@ -83,6 +83,33 @@ func TestDataDirectoryHasOneOwner(t *testing.T) {
 	client(t, again).Post("/v1/documents", "application/json", hello).Want(http.StatusOK)
 }
 
+func TestEmpty(t *testing.T) {
+	c := configure(t, nil)
+	a := open(t, c)
+	client(t, a).Post("/v1/documents", "application/json", hello).Want(http.StatusCreated)
+	if err := app.Empty(c.Data); !errors.Is(err, app.ErrInUse) {
+		t.Errorf("under a running App: %v", err)
+	}
+	closing(t, a)
+	foreign := filepath.Join(c.Data, "ledger.txt")
+	if err := os.WriteFile(foreign, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := app.Empty(c.Data); !errors.Is(err, app.ErrForeign) {
+		t.Errorf("with a foreign file: %v", err)
+	}
+	if err := os.Remove(foreign); err != nil {
+		t.Fatal(err)
+	}
+	if err := app.Empty(c.Data); err != nil {
+		t.Fatal(err)
+	}
+	client(t, open(t, c)).Post("/v1/documents", "application/json", hello).Want(http.StatusCreated)
+	if err := app.Empty(filepath.Join(c.Data, "absent")); err != nil {
+		t.Errorf("a directory that is not there: %v", err)
+	}
+}
+
 // The lock is the process's: another cannot take it, and after SIGKILL it is free.
 func TestDataDirectoryOfAnotherProcess(t *testing.T) {
 	c := configure(t, nil)

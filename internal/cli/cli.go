@@ -208,7 +208,7 @@ func exitCode(err error) int {
 	if _, ok := errors.AsType[*record.LimitError](err); ok {
 		return 2
 	}
-	for _, wrong := range []error{fs.ErrNotExist, config.ErrNoFile, app.ErrNoData} {
+	for _, wrong := range []error{fs.ErrNotExist, config.ErrNoFile, app.ErrNoData, app.ErrForeign} {
 		if errors.Is(err, wrong) {
 			return 2
 		}

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +36,7 @@ func (p *program) demo() *cobra.Command {
 				cfg.Data = p.data
 			}
 			if reset {
-				if err := emptyDemo(cfg.Data); err != nil {
+				if err := app.Empty(cfg.Data); err != nil {
 					return err
 				}
 			}
@@ -149,29 +146,4 @@ func statusAPI(ctx context.Context) (url string, stop func(), err error) {
 		_ = s.Close()
 		<-done
 	}, nil
-}
-
-// emptyDemo removes the state of an earlier demo. A directory that holds anything else is left
-// as it is.
-func emptyDemo(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		switch e.Name() {
-		case "blobs", "lock", "state.db", "state.db-wal", "state.db-shm":
-		default:
-			return usageError{fmt.Errorf("%s holds %s, which is not the demo's; remove it yourself or name another --data-dir", dir, e.Name())}
-		}
-	}
-	for _, e := range entries {
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-			return err
-		}
-	}
-	return nil
 }
