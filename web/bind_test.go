@@ -3,7 +3,6 @@ package web_test
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"reflect"
@@ -345,24 +344,6 @@ func TestQuery(t *testing.T) {
 	}
 	for _, q := range []string{"n=%zz", "n=", "n=x", "n=9223372036854775808", "1&2&3&4&5"} {
 		cl.Get("/?" + q).Want(400)
-	}
-	if raceEnabled {
-		return
-	}
-	plain, err := web.New(web.Options{Logger: discard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain.GET("/", func(c *web.Context) error {
-		if c.Query("b") != "2" || c.Header("X-None") != "" {
-			return errors.New("wrong value")
-		}
-		return c.NoContent(204)
-	})
-	r := httptest.NewRequestWithContext(t.Context(), "GET", "/?a=1&b=2", nil)
-	w := &nullWriter{header: http.Header{}}
-	if got := testing.AllocsPerRun(200, func() { clear(w.header); plain.ServeHTTP(w, r) }); got != 0 || w.code != 204 {
-		t.Errorf("%v allocations, status %d: a map was built", got, w.code)
 	}
 }
 

@@ -549,49 +549,6 @@ func TestChangeWhileServing(t *testing.T) {
 	}
 }
 
-func TestLookupAllocations(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates") // the gate runs without it too
-	}
-	app, err := web.New(web.Options{Logger: discard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	nothing := func(c *web.Context) error { return c.NoContent(204) }
-	app.GET("/static/page", nothing)
-	app.GET("/u/new", nothing)
-	app.GET("/u/{id}", func(c *web.Context) error { _ = c.Param("id"); return c.NoContent(204) })
-	app.GET("/a/{b}/{c:int}/{d}.json", nothing)
-	app.GET("/files/{path...}", nothing)
-	app.GET("/files/x/y/", nothing)
-	app.GET("/text", func(c *web.Context) error { return c.String(200, "hello") })
-	app.MethodNotAllowed(nothing)
-	for _, target := range []string{"GET /static/page", "GET /u/news", "GET /a/1/2/3.json", "GET /files/a/b", "GET /text", "HEAD /text", "PUT /u/news", "OPTIONS /u/new"} {
-		method, path, _ := strings.Cut(target, " ")
-		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
-		w := &nullWriter{header: http.Header{}}
-		got := testing.AllocsPerRun(500, func() {
-			clear(w.header)
-			app.ServeHTTP(w, r)
-		})
-		if got != 0 {
-			t.Errorf("%s: %v allocations", target, got)
-		}
-	}
-}
-
-type nullWriter struct {
-	header http.Header
-	code   int
-	n      int
-}
-
-func (w *nullWriter) Header() http.Header         { return w.header }
-func (w *nullWriter) WriteHeader(code int)        { w.code = code }
-func (w *nullWriter) Write(p []byte) (int, error) { w.n += len(p); return len(p), nil }
-
-func (w *nullWriter) WriteString(s string) (int, error) { w.n += len(s); return len(s), nil }
-
 func TestConformRouter(t *testing.T) {
 	app := newApp(t, web.Options{})
 	app.GET("/json", func(c *web.Context) error { return c.JSON(200, []int{1, 2}) })

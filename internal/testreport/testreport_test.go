@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -109,6 +110,26 @@ func TestCoverageBelowThresholdFails(t *testing.T) {
 	write(t, coverFile(dir, "web"), "mode: atomic\nexample.com/quire/web/a.go:1.1,2.2 3 7\n")
 	if err := reportCoverage(&out, dir, docs); err != nil {
 		t.Errorf("100 %% of at least 85 %%: %v", err)
+	}
+}
+
+func TestTestsIn(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a_test.go")
+	write(t, file, "package a\nfunc TestA(t *testing.T) {}\nfunc TestMain(m *testing.M) {}\nfunc (x) TestB() {}\nfunc help() {}\n")
+	if got, err := testsIn(file); err != nil || !slices.Equal(got, []string{"TestA"}) {
+		t.Errorf("tests %q, %v; want TestA", got, err)
+	}
+	// The files of this package are the same with and without the race detector.
+	with, err := testFiles(t.Context(), "-race")
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := testFiles(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := module + "/internal/testreport"; len(with[p]) != 1 || !slices.Equal(with[p], without[p]) {
+		t.Errorf("test files %q and %q", with[p], without[p])
 	}
 }
 

@@ -7,6 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
@@ -79,7 +82,80 @@ func runTests(ctx context.Context, w io.Writer, dir, only string, require bool) 
 			return err
 		}
 	}
+	if race != nil && only == "" {
+		if err := testRaceless(ctx, w, events, &sum); err != nil {
+			return err
+		}
+	}
 	return sum.report(w, time.Since(start), require)
+}
+
+// testRaceless runs the tests that stand in files built without the race detector only, such
+// as those that count allocations, which it makes itself.
+func testRaceless(ctx context.Context, w, events io.Writer, sum *tally) error {
+	with, err := testFiles(ctx, "-race")
+	if err != nil {
+		return err
+	}
+	without, err := testFiles(ctx)
+	if err != nil {
+		return err
+	}
+	var packages, names []string
+	for pkg, files := range without {
+		for _, f := range files {
+			if slices.Contains(with[pkg], f) {
+				continue
+			}
+			tests, err := testsIn(f)
+			if err != nil {
+				return err
+			}
+			if len(tests) > 0 {
+				packages = append(packages, pkg)
+				names = append(names, tests...)
+			}
+		}
+	}
+	if len(packages) == 0 {
+		return nil
+	}
+	slices.Sort(packages)
+	slices.Sort(names)
+	_, _ = fmt.Fprintln(w, "without the race detector:")
+	args := []string{"test", "-json", "-timeout=10m", "-run", "^(" + strings.Join(slices.Compact(names), "|") + ")$"}
+	return goTest(ctx, w, events, append(args, slices.Compact(packages)...), sum)
+}
+
+// testFiles lists the test files of each package, as they are chosen under flags.
+func testFiles(ctx context.Context, flags ...string) (map[string][]string, error) {
+	args := append([]string{"list", "-f", "{{$d := .Dir}}{{$p := .ImportPath}}{{range .TestGoFiles}}{{$p}}\t{{$d}}/{{.}}\n{{end}}{{range .XTestGoFiles}}{{$p}}\t{{$d}}/{{.}}\n{{end}}"}, flags...)
+	out, err := exec.CommandContext(ctx, "go", append(args, "./...")...).Output() //nolint:gosec // the arguments are this program's own
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	files := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		if pkg, file, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+			files[pkg] = append(files[pkg], file)
+		}
+	}
+	return files, nil
+}
+
+// testsIn names the test functions of a file.
+func testsIn(file string) ([]string, error) {
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") && fn.Name.Name != "TestMain" {
+			names = append(names, fn.Name.Name)
+		}
+	}
+	return names, nil
 }
 
 // report prints the close of a run: what was missing, what was skipped, the count.
