@@ -9,7 +9,7 @@
 BENCH     := .build/bench
 BENCHARGS ?=
 
-.PHONY: bench bench-save bench-compare bench-selfcheck bench-report bench-list bench-gate bench-gate-update bench-test bench-build
+.PHONY: bench bench-save bench-compare bench-selfcheck bench-report bench-list bench-gate bench-gate-update bench-test bench-lint bench-build
 
 bench-build:
 	@mkdir -p .build
@@ -41,3 +41,7 @@ bench-gate-update: bench-build ## measure the gate's baselines anew and print wh
 
 bench-test:
 	cd bench && $(GO) vet ./... && $(GO) test ./...
+
+bench-lint: $(LINT)
+	cd bench && ../$(LINT) run -c ../.golangci.yml ./...
+	cd bench && ../$(LINT) fmt -c ../.golangci.yml --diff ./...

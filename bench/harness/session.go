@@ -165,7 +165,7 @@ func (s *Session) enter(ctx context.Context, full string, row Row, out *saved.Ro
 	out.Contestants = make([]saved.Contestant, len(row.Contestants))
 	for i, c := range row.Contestants {
 		res := &out.Contestants[i]
-		*res = saved.Contestant{Name: c.Name, Version: versionOf(c.Module), Note: c.Note}
+		*res = saved.Contestant{Name: c.Name, Version: versionOf(c.Module), Note: c.Note, Own: c.Own}
 		for _, t := range c.Needs {
 			if t.Missing() {
 				res.State, res.Error, res.Install = saved.Absent, t.Name+" is not installed", t.Install

@@ -64,6 +64,7 @@ type Contestant struct {
 	Name   string // short, unique in the row
 	Module string // module path whose version the report gives; "" for the standard library and this project
 	Note   string // what it does not do, or does otherwise; printed beside its figures
+	Own    bool   // this project's code: in comparisons of runs the others are the scale
 	Needs  []Tool // external programs without which it is absent
 	// Quire asks for the program itself, built by the harness: Env.Quire.
 	Quire bool

@@ -38,8 +38,8 @@ func Suite() harness.Suite {
 			{
 				Name: "invoice", Title: "a one-page invoice in process", Workload: invoiceWork("invoice"),
 				Contestants: []harness.Contestant{
-					{Name: "quire", Needs: tools(), Open: quire(false)},
-					{Name: "quire, PDF/A-4 and PDF/UA-2", Needs: tools(), Open: quire(true), Note: "tagged and archival"},
+					{Name: "quire", Own: true, Needs: tools(), Open: quire(false)},
+					{Name: "quire, PDF/A-4 and PDF/UA-2", Own: true, Needs: tools(), Open: quire(true), Note: "tagged and archival"},
 					{Name: "fpdf", Module: fpdfModule, Needs: tools(), Open: drawn(newFpdf(false)), Note: "core fonts, no shaping, no template"},
 					{Name: "fpdf, font embedded", Module: fpdfModule, Needs: tools(), Open: drawn(newFpdf(true)), Note: "Liberation Sans, no shaping, no template"},
 					{Name: "maroto", Module: marotoModule, Needs: tools(), Open: drawn(newMaroto()), Note: "core fonts, no shaping, no template"},
@@ -53,7 +53,7 @@ func Suite() harness.Suite {
 			{
 				Name: "invoice-http", Title: "the same over HTTP", Workload: invoiceWork("invoice"), Load: renderPlan(),
 				Contestants: []harness.Contestant{
-					{Name: "quire", Needs: tools(), Quire: true, Serve: serveRender, Note: "quire serve, POST /v1/render, access log on"},
+					{Name: "quire", Own: true, Needs: tools(), Quire: true, Serve: serveRender, Note: "quire serve, POST /v1/render, access log on"},
 					{Name: "fpdf", Module: fpdfModule, Needs: tools(), Serve: servePeer(newFpdf(false)), Note: "behind net/http"},
 					{Name: "maroto", Module: marotoModule, Needs: tools(), Serve: servePeer(newMaroto()), Note: "behind net/http"},
 				},
@@ -65,8 +65,8 @@ func Suite() harness.Suite {
 			{
 				Name: "first-page", Title: "waiting for a page over HTTP beside making it in process", Workload: invoiceWork("invoice"), Primary: harness.Time,
 				Contestants: []harness.Contestant{
-					{Name: "over HTTP", Needs: tools(), Quire: true, Open: client, Note: "one keep-alive connection to quire serve on the same core"},
-					{Name: "in process", Needs: tools(), Open: quire(false)},
+					{Name: "over HTTP", Own: true, Needs: tools(), Quire: true, Open: client, Note: "one keep-alive connection to quire serve on the same core"},
+					{Name: "in process", Own: true, Needs: tools(), Open: quire(false)},
 				},
 				Goals: []harness.Goal{{Against: "in process", AtMost: 2}},
 			},
@@ -77,8 +77,8 @@ func Suite() harness.Suite {
 					Text: "Sixteen stored invoices asked for in turn; the body's SHA-256 is the document's address and is checked.",
 				},
 				Contestants: []harness.Contestant{
-					{Name: "quire, public", Quire: true, Serve: serveStored(true), Note: "the report of the documents is public"},
-					{Name: "quire, private", Quire: true, Serve: serveStored(false), Note: "the space is checked and the file is read and hashed for each request"},
+					{Name: "quire, public", Own: true, Quire: true, Serve: serveStored(true), Note: "the report of the documents is public"},
+					{Name: "quire, private", Own: true, Quire: true, Serve: serveStored(false), Note: "the space is checked and the file is read and hashed for each request"},
 					{Name: "net/http", Serve: serveMemory, Note: "the same bytes from a map in memory, no access check, no log"},
 					{Name: "nginx", Needs: []harness.Tool{nginx}, Serve: serveNginx, Note: "the same bytes from files, no access check, no log"},
 				},

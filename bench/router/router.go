@@ -78,7 +78,7 @@ func lookups(name, title string, s set, peers ...peer) harness.Row {
 	}
 	for _, p := range peers {
 		row.Contestants = append(row.Contestants, harness.Contestant{
-			Name: p.name, Module: p.module,
+			Name: p.name, Module: p.module, Own: p.name == "quire",
 			Open: func(context.Context, harness.Env) (harness.Subject, error) { return open(p, s) },
 		})
 	}

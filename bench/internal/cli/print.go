@@ -91,7 +91,7 @@ func (a *App) printComparing(c saved.Comparing) {
 	for _, only := range c.OnlyB {
 		a.printf("only in %s: %s\n", c.B, only)
 	}
-	a.printf("times are compared after division by the control kernel of their own rounds\n")
+	a.printf("changes of time are relative to unchanged peers, or else to the control kernel, of the same rounds\n")
 }
 
 // liner shows progress: one line that rewrites itself on a terminal, and one

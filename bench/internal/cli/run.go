@@ -372,7 +372,7 @@ func (a *App) list(_ context.Context, args []string) (int, error) {
 					}
 				}
 			}
-			a.printf("  %-28s %s\n", harness.FullName(s, r), strings.Join(names, ", "))
+			a.printf("  %-28s %s\n", harness.FullName(s, r), strings.Join(names, "; "))
 		}
 	}
 	names, err := a.results().Names()

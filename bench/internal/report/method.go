@@ -69,9 +69,11 @@ processes are read around every round. A round on a busy machine is thrown away
 and repeated; if too few clean ones come together the dirty ones are kept and the
 row says DIRTY.
 
-**Runs of different days** are compared after dividing each round's times by those
-of a fixed control kernel (SHA-256, deflate and a map of the standard library) that
-runs in every round, with a bootstrap interval over the rounds.
+**Runs of different days** are compared after dividing each round's times by a
+scale of the same round: for this project's contestants the geometric mean of the
+row's peers whose version did not change, otherwise a fixed control kernel (SHA-256,
+deflate and a map of the standard library) that runs in every round. The interval
+is a bootstrap over the rounds.
 
 **Gate.** Allocations and bytes per operation of named kernels are exact and
 measured with GOMAXPROCS=1 and GOGC=off; instruction counts are those of

@@ -2,6 +2,7 @@ package saved
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"example.com/quire/bench/internal/stat"
@@ -14,7 +15,7 @@ type Change struct {
 	Measure    string       `json:"measure"`
 	Old        float64      `json:"old"`
 	New        float64      `json:"new"`
-	Ratio      stat.Ratio   `json:"ratio"` // new to old, each first divided by its run's control kernel; exact for counts
+	Ratio      stat.Ratio   `json:"ratio"` // new to old, each first divided by its run's scale; exact for counts
 	Verdict    stat.Verdict `json:"verdict"`
 	Note       string       `json:"note,omitempty"`
 }
@@ -29,9 +30,12 @@ type Comparing struct {
 	OnlyB    []string `json:"only_b,omitempty"`
 }
 
-// Compare sets run b beside the older run a. Times are first divided by the
-// control kernel of their own rounds, so that a machine that was slower as a
-// whole on one of the days does not look like a change of the code.
+// Compare sets run b beside the older run a. Times are first divided by a scale
+// that was measured in the same rounds, so that a machine that was slower as a
+// whole on one of the days does not look like a change of the code. The scale of
+// this project's contestants is the geometric mean of the row's peers whose
+// version did not change, which did like work beside them; of the peers
+// themselves, and where there is none, it is the control kernel.
 func Compare(a, b *Run) Comparing {
 	out := Comparing{A: a.Name, B: b.Name}
 	if a.Machine.CPU != b.Machine.CPU || a.Machine.Cores != b.Machine.Cores {
@@ -80,7 +84,8 @@ func compareRow(a, b Row) []Change {
 		}
 		xs, ys := ca.Series(a.Primary), cb.Series(a.Primary)
 		if len(xs) > 0 && len(ys) > 0 && a.Primary == b.Primary {
-			r := stat.Unpaired(scaled(ys, b.Kernel), scaled(xs, a.Kernel))
+			sa, sb := scales(ca, a, b)
+			r := stat.Unpaired(scaled(ys, sb), scaled(xs, sa))
 			out = append(out, Change{
 				Row: a.FullName(), Contestant: ca.Name, Measure: a.Primary,
 				Old: stat.Median(xs), New: stat.Median(ys), Ratio: r, Verdict: r.Verdict(), Note: note,
@@ -106,15 +111,49 @@ func compareRow(a, b Row) []Change {
 	return out
 }
 
-// scaled divides each round's value by that round's control kernel.
-func scaled(xs, kernel []float64) []float64 {
-	if len(kernel) != len(xs) {
+// scales returns what a contestant's values are divided by in the two runs.
+func scales(c Contestant, a, b Row) (sa, sb []float64) {
+	if !c.Own {
+		return a.Kernel, b.Kernel
+	}
+	var xs, ys [][]float64
+	for _, pa := range a.Contestants {
+		pb, ok := b.Find(pa.Name)
+		x, y := pa.Series(a.Primary), pb.Series(b.Primary)
+		if !ok || pa.Own || pb.Own || pa.Version != pb.Version || pa.State != Timed || pb.State != Timed ||
+			len(x) != len(a.Kernel) || len(y) != len(b.Kernel) {
+			continue
+		}
+		xs, ys = append(xs, x), append(ys, y)
+	}
+	if len(xs) == 0 {
+		return a.Kernel, b.Kernel
+	}
+	return geometricMean(xs), geometricMean(ys)
+}
+
+// geometricMean is taken over the series, round by round.
+func geometricMean(series [][]float64) []float64 {
+	out := make([]float64, len(series[0]))
+	for i := range out {
+		sum := 0.0
+		for _, s := range series {
+			sum += math.Log(s[i])
+		}
+		out[i] = math.Exp(sum / float64(len(series)))
+	}
+	return out
+}
+
+// scaled divides each round's value by that round's scale.
+func scaled(xs, scale []float64) []float64 {
+	if len(scale) != len(xs) {
 		return xs
 	}
 	out := slices.Clone(xs)
 	for i := range out {
-		if kernel[i] > 0 {
-			out[i] /= kernel[i]
+		if scale[i] > 0 {
+			out[i] /= scale[i]
 		}
 	}
 	return out

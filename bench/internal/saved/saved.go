@@ -111,6 +111,7 @@ type Contestant struct {
 	Name    string    `json:"name"`
 	Version string    `json:"version,omitempty"`
 	Note    string    `json:"note,omitempty"`
+	Own     bool      `json:"own,omitempty"` // this project's code
 	State   State     `json:"state"`
 	Error   string    `json:"error,omitempty"`   // why it is failing or absent
 	Install string    `json:"install,omitempty"` // how to get the missing tool

@@ -108,6 +108,25 @@ func TestCompareTakesTheMachineOut(t *testing.T) {
 	}
 }
 
+// TestCompareMeasuresByUnchangedPeers has a second day on which everything that
+// resembles the subject's work was slower than the control kernel shows.
+func TestCompareMeasuresByUnchangedPeers(t *testing.T) {
+	day := func(name string, ours, peer, kernel float64, version string) *saved.Run {
+		r := run(name, ours, kernel, 3)
+		r.Rows[0].Contestants[0].Own = true
+		r.Rows[0].Contestants = append(r.Rows[0].Contestants, saved.Contestant{Name: "peer", Version: version, State: saved.Timed, CPU: series(peer)})
+		return r
+	}
+	c := saved.Compare(day("a", 100, 200, 50, "v1"), day("b", 120, 240, 50, "v1"))
+	if len(c.Changes) != 2 || c.Changes[0].Verdict != stat.NoDifference || c.Changes[1].Verdict != stat.Slower {
+		t.Errorf("got %+v", c.Changes)
+	}
+	c = saved.Compare(day("a", 100, 200, 50, "v1"), day("b", 100, 100, 50, "v2"))
+	if c.Changes[0].Verdict != stat.NoDifference || c.Changes[1].Note != "version v1, then v2" {
+		t.Errorf("a peer of another version was taken for the scale: %+v", c.Changes)
+	}
+}
+
 func TestCompareWarns(t *testing.T) {
 	a, b := run("a", 100, 50, 3), run("b", 100, 50, 3)
 	b.Machine.CPU, b.Machine.Go = "other", "go9"
