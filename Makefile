@@ -5,12 +5,14 @@ GO        ?= go
 TOOLS     := .tools
 LINT      := $(TOOLS)/golangci-lint
 BUILD     := .build
-PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+# One platform for each system and each processor; `make cross-all` takes all that are left.
+CROSS     ?= linux/arm64 darwin/arm64 windows/amd64
+CROSS_ALL := $(CROSS) darwin/amd64 windows/arm64
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check check-rest lint fmt vet cross cover status tools tools-go assets soak-crash vulncheck clean
+.PHONY: help run build test check check-rest lint fmt vet cross cross-all cover status tools tools-go assets soak-crash vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,8 +40,11 @@ fmt: $(LINT) ## format as lint wants it
 vet:
 	$(GO) vet ./...
 
-cross: ## vet and build for every supported platform, tests included
-	@set -e; for p in $(PLATFORMS); do \
+cross-all: ## vet and build for every supported platform
+	@$(MAKE) cross CROSS='$(CROSS_ALL)'
+
+cross: ## vet and build for the other systems and processors, tests included
+	@set -e; for p in $(CROSS); do \
 		echo "vet $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) vet ./...; \
 		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/quire; \
 	done
