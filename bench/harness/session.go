@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime/debug"
@@ -337,6 +338,7 @@ func (s *Session) rounds(ctx context.Context, full string, row Row, entrants []*
 			}
 			continue
 		}
+		s.adjust(row, runners, values)
 		out.Quality.Load = max(out.Quality.Load, load)
 		if why != "" {
 			dirty = append(dirty, values)
@@ -421,6 +423,28 @@ func (s *Session) round(ctx context.Context, row Row, runners []*entrant) (value
 	}
 	w := machine.Between(from, machine.Read(), own()-ownFrom)
 	return values, w.Dirty(ownCores(row)), w.Load, nil
+}
+
+// adjust steers the turns towards their length, half of the way after each round.
+// On a busy machine a longer turn costs more per operation, because it is
+// interrupted more often: contestants must have equal ones, and how many
+// operations that takes is known better with every round.
+func (s *Session) adjust(row Row, runners []*entrant, values []timing) {
+	if row.Load != nil || row.Batch > 0 {
+		return
+	}
+	for i, r := range runners {
+		cost := values[i].cpu
+		if cost <= 0 || row.procs() > 1 {
+			cost = values[i].wall
+		}
+		if r.result == nil || cost <= 0 {
+			continue
+		}
+		n := float64(r.child.n)
+		change := math.Sqrt(float64(s.Options.Slice) / (cost * n))
+		r.child.n = max(1, int(math.Round(n*min(1.25, max(0.8, change)))))
+	}
 }
 
 // add folds one turn of several into the round's mean.

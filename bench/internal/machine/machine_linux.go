@@ -60,14 +60,29 @@ func NewWorkClock() WorkClock {
 
 // Now returns the time used so far.
 func (w WorkClock) Now() time.Duration {
-	own := OwnCPU()
-	if w.monitor != 0 {
-		var ts unix.Timespec
-		if err := unix.ClockGettime(w.monitor, &ts); err == nil {
-			own -= time.Duration(ts.Nano())
-		}
+	if w.monitor == 0 {
+		return OwnCPU()
 	}
-	return own
+	// The two clocks cannot be read at once. A reading during which the monitor
+	// ran is taken again.
+	before := w.read()
+	for range 10 {
+		own := OwnCPU()
+		after := w.read()
+		if before == after {
+			return own - after
+		}
+		before = after
+	}
+	return OwnCPU() - before
+}
+
+func (w WorkClock) read() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(w.monitor, &ts); err != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
 }
 
 // Exact reports whether the monitor thread was found.

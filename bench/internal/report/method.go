@@ -36,8 +36,9 @@ all contestants included.
 **Rounds.** A round starts every contestant in a new process, warms it up, and
 lets the contestants take turns of about 2 ms in a random order, a new one in each
 lap; the sum of a contestant's turns is its one value of the round. Each turn
-begins with operations that do not count. Short turns let whatever disturbs the
-machine meet all alike, and new processes make rounds independent of where code
+begins with operations that do not count, and the number of operations in a turn is
+steered after every round so that all turns last alike. Short turns let whatever
+disturbs the machine meet all contestants, and new processes make rounds independent of where code
 and data happened to lie in memory.
 
 **CPU** is user and system time of the process, collector included, without the
