@@ -60,7 +60,7 @@ func suite() harness.Suite {
 	return harness.Suite{
 		Name: "sums", Title: "Sums", About: "Numbers are summed.", NotShown: []string{"Products."},
 		Rows: []harness.Row{
-			row("good", 0.9, harness.Contestant{Name: "few", Open: sum(1000)}, harness.Contestant{Name: "many", Open: sum(2000)}),
+			row("good", 0.9, harness.Contestant{Name: "few", Open: sum(1000)}, harness.Contestant{Name: "many", Open: sum(10_000)}),
 			row("bad", 0.1, harness.Contestant{Name: "few", Open: sum(1000)}, harness.Contestant{Name: "many", Open: sum(2000)}),
 			row("failing", 0.9, harness.Contestant{Name: "few", Open: sum(1000)}, harness.Contestant{Name: "unlucky", Open: sum(13)}),
 			row("absent", 2, harness.Contestant{Name: "few", Open: sum(1000)}, harness.Contestant{
@@ -88,12 +88,25 @@ func bench(t *testing.T, dir string, args ...string) (code int, out, msg string)
 	return code, o.String(), e.String()
 }
 
+// calm runs until a short run is what it is on a machine that is not shared with others: where
+// the control says that nothing can be told, another run may tell.
+func calm(t *testing.T, dir string, ok func(code int, out, msg string) bool, args ...string) {
+	t.Helper()
+	var code int
+	var out, msg string
+	for range 5 {
+		if code, out, msg = bench(t, dir, append(args, "-fresh")...); ok(code, out, msg) {
+			return
+		}
+	}
+	t.Fatalf("run: exit %d\n%s\n%s", code, out, msg)
+}
+
 func TestRunSaveCompareReport(t *testing.T) {
 	dir := repository(t)
-	code, out, msg := bench(t, dir, "run", "-short", "-run", "good")
-	if code != 0 || !strings.Contains(out, "sums/good") || !strings.Contains(out, "faster") || !strings.Contains(out, "A/A control") {
-		t.Fatalf("run: exit %d\n%s\n%s", code, out, msg)
-	}
+	calm(t, dir, func(code int, out, _ string) bool {
+		return code == 0 && strings.Contains(out, "sums/good") && strings.Contains(out, "faster") && strings.Contains(out, "A/A control")
+	}, "run", "-short", "-run", "good")
 	store := saved.Store{Dir: filepath.Join(dir, "bench", "results")}
 	last, err := store.Load("last")
 	if err != nil || last.Finished.IsZero() || len(last.Rows) != 1 || last.Machine.Cores < 1 || last.Binaries["bench"] == "" {
@@ -106,7 +119,7 @@ func TestRunSaveCompareReport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	code, out, _ = bench(t, dir, "compare", "before", "after")
+	code, out, _ := bench(t, dir, "compare", "before", "after")
 	if code != 0 || !strings.Contains(out, "no difference") || !strings.Contains(out, "+0.0 %") {
 		t.Errorf("compare: exit %d\n%s", code, out)
 	}
@@ -116,7 +129,8 @@ func TestRunSaveCompareReport(t *testing.T) {
 		t.Errorf("compare -json: exit %d, %v\n%s", code, err, out)
 	}
 
-	if code, out, msg = bench(t, dir, "report", "after"); code != 0 {
+	code, out, msg := bench(t, dir, "report", "after")
+	if code != 0 {
 		t.Fatalf("report: exit %d\n%s\n%s", code, out, msg)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "docs", "benchmarks", "sums.md"))
@@ -136,10 +150,9 @@ func TestRunSaveCompareReport(t *testing.T) {
 }
 
 func TestAMissedGoalFailsTheRun(t *testing.T) {
-	code, out, msg := bench(t, repository(t), "run", "-short", "-run", "bad")
-	if code != 1 || !strings.Contains(out, "missed: ") || !strings.Contains(msg, "1 goals missed") {
-		t.Errorf("exit %d\n%s\n%s", code, out, msg)
-	}
+	calm(t, repository(t), func(code int, out, msg string) bool {
+		return code == 1 && strings.Contains(out, "missed: ") && strings.Contains(msg, "1 goals missed")
+	}, "run", "-short", "-run", "bad")
 }
 
 func TestAFailingContestantFailsTheRun(t *testing.T) {
@@ -162,6 +175,7 @@ func TestAnAbsentToolIsNamedAndRequiredOnDemand(t *testing.T) {
 }
 
 func TestAnInterruptedRunGoesOn(t *testing.T) {
+	t.Setenv("REQUIRE_JUDGES", "") // one contestant is absent on purpose
 	dir := repository(t)
 	if code, out, msg := bench(t, dir, "run", "-short", "-run", "good|absent"); code != 0 {
 		t.Fatalf("exit %d\n%s\n%s", code, out, msg)

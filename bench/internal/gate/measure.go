@@ -55,8 +55,8 @@ func (m *Measurer) Measure(ctx context.Context) (Measured, error) {
 	}
 	for _, k := range kernels {
 		m.say("allocations: " + k.Name)
-		var c Counts
-		if err := m.ask(ctx, &c, "count", k.Name); err != nil {
+		c, err := m.count(ctx, k.Name)
+		if err != nil {
 			return out, err
 		}
 		out.Kernels[k.Name] = c
@@ -85,6 +85,27 @@ func (m *Measurer) Measure(ctx context.Context) (Measured, error) {
 		out.Program = info.Size()
 	}
 	return out, nil
+}
+
+// processes is how many processes count a kernel's allocations. Maps hash by a seed of the
+// process, and now and then one grows a little more; the least of several is exact.
+const processes = 3
+
+// count counts a kernel's allocations.
+func (m *Measurer) count(ctx context.Context, name string) (Counts, error) {
+	var least Counts
+	for i := range processes {
+		var c Counts
+		if err := m.ask(ctx, &c, "count", name); err != nil {
+			return Counts{}, err
+		}
+		if i == 0 {
+			least = c
+			continue
+		}
+		least.Allocs, least.Bytes = min(least.Allocs, c.Allocs), min(least.Bytes, c.Bytes)
+	}
+	return least, nil
 }
 
 func (m *Measurer) say(text string) {
