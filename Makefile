@@ -50,7 +50,7 @@ cross: ## vet and build for the other systems and processors, tests included
 		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/quire; \
 	done
 
-cover: ## coverage per package of the last `make test`; fails a library below its threshold
+cover: ## coverage per package; fails a library below its threshold
 	@$(GO) run ./internal/testreport -dir $(BUILD)/test cover
 
 status: ## every row that docs/*-status.md calls done was proved by the last `make test`

@@ -1,11 +1,13 @@
 // Command testreport runs the module's tests and judges what they showed.
 //
-//	testreport run      run every test, collect events and coverage in -dir
-//	testreport cover    print coverage per package; fail a library below its threshold
-//	testreport status   fail when a row that docs/*-status.md calls done is not proved by a passing test
+//	testreport run      run every test with the race detector, keep its events in -dir
+//	testreport cover    run every test with coverage; fail a library below its threshold
+//	testreport status   fail when a row that docs/*-status.md calls done is not proved by a test that passed in the last run
 //
 // It exists because three questions need the same run: did everything pass, which outside
-// judges were missing, and does each claim of the status pages have a test that ran.
+// judges were missing, and does each claim of the status pages have a test that ran. Coverage
+// has a run of its own: instrumented packages are other packages to the compiler, and the
+// race detector would slow their counters most.
 package main
 
 import (
@@ -46,7 +48,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case "run":
 		err = runTests(ctx, stdout, *dir, *only, require)
 	case "cover":
-		err = reportCoverage(stdout, *dir, *docs)
+		if err = measureCoverage(ctx, stdout, *dir, *only); err == nil {
+			err = reportCoverage(stdout, *dir, *docs)
+		}
 	case "status":
 		err = reportStatus(stdout, *dir, *docs)
 	default:

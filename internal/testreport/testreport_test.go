@@ -146,6 +146,19 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+func TestRaceEnv(t *testing.T) {
+	const short = "atexit_sleep_ms=20"
+	for _, tt := range []struct{ env, want []string }{
+		{[]string{"A=b"}, []string{"A=b", "GORACE=" + short}},
+		{[]string{"GORACE=halt_on_error=1", "A=b"}, []string{"GORACE=halt_on_error=1 " + short, "A=b"}},
+		{[]string{"GORACE=atexit_sleep_ms=5"}, []string{"GORACE=atexit_sleep_ms=5"}},
+	} {
+		if got := raceEnv(slices.Clone(tt.env)); !slices.Equal(got, tt.want) {
+			t.Errorf("raceEnv(%q) = %q, want %q", tt.env, got, tt.want)
+		}
+	}
+}
+
 func write(t *testing.T, name, s string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(s), 0o600); err != nil {
