@@ -2,8 +2,9 @@ package emit
 
 import (
 	"bytes"
-	"compress/zlib"
+	"encoding/binary"
 	"errors"
+	"hash/adler32"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -23,18 +24,20 @@ import (
 // plain and stay readable.
 type stored struct{}
 
-// Deflate implements cos.Deflater.
+// Deflate implements cos.Deflater with stored blocks (RFC 1950 and RFC 1951,
+// 3.2.4): a compressor of the standard library costs a megabyte each time.
 func (stored) Deflate(dst, src []byte, _ cos.Level) ([]byte, error) {
-	b := bytes.NewBuffer(dst)
-	w, err := zlib.NewWriterLevel(b, zlib.NoCompression)
-	if err != nil {
-		return dst, err
+	sum := adler32.Checksum(src)
+	dst = append(dst, 0x78, 0x01)
+	for last := byte(0); last == 0; {
+		n := min(len(src), 0xFFFF)
+		if n == len(src) {
+			last = 1
+		}
+		dst = append(dst, last, byte(n), byte(n>>8), ^byte(n), ^byte(n>>8))
+		dst, src = append(dst, src[:n]...), src[n:]
 	}
-	if _, err := w.Write(src); err != nil {
-		return dst, err
-	}
-	err = w.Close()
-	return b.Bytes(), err
+	return binary.BigEndian.AppendUint32(dst, sum), nil
 }
 
 func emitter(t *testing.T, out *bytes.Buffer, o Options) *Emitter {
