@@ -122,7 +122,15 @@ func (s *Server) RunServer(ctx context.Context, hs *http.Server) error {
 	return s.run(ctx, hs, ln)
 }
 
+// listen opens the address, unless the Server has run already: what is wrong
+// then is not that the address may be taken.
 func (s *Server) listen(ctx context.Context, addr string) (net.Listener, error) {
+	s.mu.Lock()
+	spent := s.state != serverNew || s.stopped
+	s.mu.Unlock()
+	if spent {
+		return nil, ErrServerDraining
+	}
 	if addr == "" {
 		addr = "127.0.0.1:8080"
 	}
