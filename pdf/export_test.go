@@ -27,8 +27,5 @@ func ByteLeaves() map[string]string {
 	return m
 }
 
-// GoMinor is goMinor.
-func GoMinor(v string) string { return goMinor(v) }
-
 // CachedPlanBytes returns what the plan cache accounts for.
 func (e *Engine) CachedPlanBytes() int64 { return e.plans.bytes }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/cos/kflate"
 	"example.com/quire/pdf/diag"
 	"example.com/quire/pdf/draw"
 	"example.com/quire/pdf/font"
@@ -104,7 +105,7 @@ func New(c Config) (*Engine, error) {
 	if c.Cache.Off || bytes < 0 {
 		bytes = 0
 	}
-	deflater := cos.NewFlate()
+	deflater := kflate.New()
 	e := &Engine{
 		files: c.Files, limits: c.Limits.WithDefaults(), deflater: deflater,
 		setter: text.NewTypesetter(lib, text.Latin{}, &gotext.Segmenter{}, bytes/4),
@@ -121,6 +122,10 @@ func New(c Config) (*Engine, error) {
 	}
 	return e, nil
 }
+
+// Version names everything that decides the bytes of a document beside the
+// input, as every Result.Engine does: two engines of one version write the same.
+func (e *Engine) Version() string { return e.version }
 
 // RenderOptions are the choices of one document.
 type RenderOptions struct {
@@ -143,12 +148,10 @@ type Result struct {
 	Pages  int
 	// Deterministic says that the same input gives the same bytes again.
 	Deterministic bool
-	// Engine names everything that decides the bytes beside the input: another
-	// engine may write others.
-	Engine    string
-	Standards []standard.ID
-	Fonts     []FontUse
-	Warnings  []Diagnostic
+	Engine        string // what Engine.Version returns
+	Standards     []standard.ID
+	Fonts         []FontUse
+	Warnings      []Diagnostic
 }
 
 // FontUse is a font of the document.

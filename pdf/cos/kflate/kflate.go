@@ -1,0 +1,101 @@
+// Package kflate compresses streams with the deflate of klauspost/compress.
+//
+// Its fast levels forget the source before by moving their window on instead of
+// clearing their tables, so that the small streams of a page cost what their
+// bytes cost. The library has no code for single processors in deflate: a stream
+// has the same bytes on all of them.
+package kflate
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/adler32"
+	"sync"
+
+	"github.com/klauspost/compress/flate"
+
+	"example.com/quire/pdf/cos"
+)
+
+// effort is what a [cos.Level] stands for: the level of the library and the
+// header that says about as much (RFC 1950, 2.2: deflate with a window of 32 KiB,
+// FLEVEL, and check bits that make the two bytes a multiple of 31).
+type effort struct {
+	level  int
+	header [2]byte
+}
+
+// efforts are the levels. The everyday one is the last that keeps its tables
+// between streams: its output is as small as that of zlib's level 6.
+var efforts = [...]effort{
+	cos.LevelDefault: {6, [2]byte{0x78, 0x9C}},
+	cos.LevelFast:    {1, [2]byte{0x78, 0x01}},
+	cos.LevelBest:    {9, [2]byte{0x78, 0xDA}},
+}
+
+// Deflater is a [cos.Deflater] that keeps its compressors. It is safe for
+// concurrent use; one should serve all documents of an engine.
+type Deflater struct {
+	pools [len(efforts)]sync.Pool // of *compressor
+}
+
+var _ cos.Deflater = (*Deflater)(nil)
+
+// New returns a Deflater.
+func New() *Deflater { return &Deflater{} }
+
+// Deflate implements [cos.Deflater]. A level beyond LevelBest is that one. No
+// source gives an error.
+func (d *Deflater) Deflate(dst, src []byte, level cos.Level) ([]byte, error) {
+	level = min(level, cos.LevelBest)
+	c, ok := d.pools[level].Get().(*compressor)
+	if !ok {
+		var err error
+		if c, err = newCompressor(efforts[level]); err != nil {
+			return dst, err
+		}
+	}
+	out, err := c.deflate(dst, src)
+	if err == nil {
+		d.pools[level].Put(c)
+	}
+	return out, err
+}
+
+// compressor compresses one source after the other.
+type compressor struct {
+	effort
+	w   *flate.Writer
+	out []byte
+}
+
+func newCompressor(e effort) (*compressor, error) {
+	w, err := flate.NewWriter(nil, e.level)
+	if err != nil {
+		return nil, fmt.Errorf("kflate: new compressor: %w", err)
+	}
+	return &compressor{effort: e, w: w}, nil
+}
+
+// Write implements io.Writer for the library.
+func (c *compressor) Write(p []byte) (int, error) {
+	c.out = append(c.out, p...)
+	return len(p), nil
+}
+
+// deflate appends src as a zlib stream to dst. src is handed over whole: how it
+// is cut would show in the output.
+func (c *compressor) deflate(dst, src []byte) ([]byte, error) {
+	c.out = append(dst, c.header[:]...)
+	c.w.Reset(c)
+	_, err := c.w.Write(src)
+	if err == nil {
+		err = c.w.Close()
+	}
+	if err != nil {
+		return dst, fmt.Errorf("kflate: deflate: %w", err)
+	}
+	out := binary.BigEndian.AppendUint32(c.out, adler32.Checksum(src))
+	c.out = nil // a pooled compressor must not keep the caller's bytes alive
+	return out, nil
+}
