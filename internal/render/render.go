@@ -15,7 +15,6 @@ import (
 	"example.com/quire/internal/record"
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/diag"
-	"example.com/quire/pdf/layout"
 	"example.com/quire/pdf/standard"
 	"example.com/quire/pdf/template"
 )
@@ -33,10 +32,9 @@ type Config struct {
 // Renderer renders with the document engine. It is safe for concurrent use. It
 // fills record.Renderer.
 type Renderer struct {
-	engine  *pdf.Engine
-	limits  pdf.Limits
-	version string
-	plans   *plans
+	engine *pdf.Engine
+	limits pdf.Limits
+	plans  *plans
 }
 
 // New returns a Renderer.
@@ -48,16 +46,11 @@ func New(c Config) (*Renderer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
-	// What names the engine comes with each document; an empty one is quickly made.
-	empty, err := engine.Build(context.Background(), io.Discard, pdf.RenderOptions{}, func(*layout.Builder) error { return nil })
-	if err != nil {
-		return nil, fmt.Errorf("render: %w", err)
-	}
-	return &Renderer{engine: engine, limits: c.Limits, version: empty.Engine, plans: newPlans(c.CacheBytes)}, nil
+	return &Renderer{engine: engine, limits: c.Limits, plans: newPlans(c.CacheBytes)}, nil
 }
 
 // Engine implements record.Renderer.
-func (r *Renderer) Engine() string { return r.version }
+func (r *Renderer) Engine() string { return r.engine.Version() }
 
 // Check implements record.Renderer.
 func (r *Renderer) Check(ctx context.Context, t *record.Template) error {
