@@ -62,6 +62,7 @@ type App struct {
 
 	cfg    *config.Config
 	log    *slog.Logger
+	now    func() time.Time
 	web    *web.App
 	health *web.Health
 	close  []func(context.Context) error // in reverse order
@@ -75,7 +76,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	opened := &App{cfg: o.Config, log: o.Log, health: &web.Health{}}
+	opened := &App{cfg: o.Config, log: o.Log, now: o.Now, health: &web.Health{}}
 	if err := opened.open(ctx, o); err != nil {
 		return nil, errors.Join(err, opened.Close(context.WithoutCancel(ctx)))
 	}
@@ -241,7 +242,7 @@ func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 	if a.cfg.TLS.Cert == "" {
 		return s.Serve(ctx, ln)
 	}
-	tlsConfig, err := certificate(a.cfg.TLS.Cert, a.cfg.TLS.Key)
+	tlsConfig, err := certificate(a.cfg.TLS.Cert, a.cfg.TLS.Key, a.now)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}

@@ -123,7 +123,7 @@ func TestDataDirectoryOfAnotherProcess(t *testing.T) {
 		t.Errorf("beside a running server: %v, %v", a, err)
 	}
 	second := exec.CommandContext(t.Context(), program(t), "serve") //nolint:gosec // the test's own binary
-	second.Dir = dir
+	second.Dir, second.Env = dir, environment()
 	out, err := second.CombinedOutput()
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 || !strings.Contains(string(out), "in use by another process") {
 		t.Errorf("a second server: %v\n%s", err, out)

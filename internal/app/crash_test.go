@@ -73,7 +73,7 @@ func TestCrash(t *testing.T) {
 			p.kill(t)
 			continue
 		}
-		l.load(t, p, kill, least+rnd.IntN(least+1), time.Duration(rnd.Int64N(int64(8*time.Millisecond))))
+		l.load(t, p, kill, least+rnd.IntN(least/2+1), time.Duration(rnd.Int64N(int64(8*time.Millisecond))))
 	}
 	l.judge(t, kills)
 }
@@ -117,12 +117,7 @@ func run(t *testing.T, bin, dir string) *process {
 	t.Helper()
 	p := &process{url: make(chan string, 1), ended: make(chan struct{}), stderr: &bytes.Buffer{}}
 	p.cmd = exec.Command(bin, "serve") //nolint:noctx // it is killed by its own id, at a moment of the test's choice
-	p.cmd.Dir = dir
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "QUIRE_") {
-			p.cmd.Env = append(p.cmd.Env, v)
-		}
-	}
+	p.cmd.Dir, p.cmd.Env = dir, environment()
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -147,6 +142,17 @@ func run(t *testing.T, bin, dir string) *process {
 		<-p.ended
 	})
 	return p
+}
+
+// environment is that of the program, without what configures it outside the test.
+func environment() []string {
+	env := []string{asProgram + "=1"}
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "QUIRE_") {
+			env = append(env, v)
+		}
+	}
+	return env
 }
 
 // kill ends the process as SIGKILL does, and waits for its end.
@@ -282,8 +288,8 @@ func (l *life) judge(t *testing.T, kills int) {
 			Documents []struct{ ID, Content string }
 			Next      string
 		}
-		status, answer := l.fetch(t, http.MethodGet, url+"/v1/documents?limit=500"+after)
-		if err := json.Unmarshal(answer, &page); err != nil || status != http.StatusOK {
+		status, answer, err := l.fetch(t.Context(), http.MethodGet, url+"/v1/documents?limit=500"+after)
+		if err := errors.Join(err, json.Unmarshal(answer, &page)); err != nil || status != http.StatusOK {
 			t.Fatalf("list: %d %v\n%s", status, err, answer)
 		}
 		for _, d := range page.Documents {
@@ -305,27 +311,30 @@ func (l *life) judge(t *testing.T, kills int) {
 			t.Errorf("document %s was acknowledged as %s and is listed as %s", id, content, got)
 		}
 	}
-	for id, content := range listed {
-		status, file := l.fetch(t, http.MethodGet, url+"/d/"+content+".pdf")
-		if sum := sha256.Sum256(file); status != http.StatusOK {
-			without++
-			t.Errorf("document %s is listed; its bytes: %d", id, status)
-		} else if hex.EncodeToString(sum[:]) != content {
-			differing++
-			t.Errorf("document %s: SHA-256 %x, want %s", id, sum, content)
-		}
-		var verdict struct{ Answer string }
-		status, answer := l.fetch(t, http.MethodPost, url+"/v1/documents/"+id+"/verify")
-		if err := json.Unmarshal(answer, &verdict); err != nil || status != http.StatusOK || verdict.Answer != "identical" {
-			differing++
-			t.Errorf("document %s, made again: %d %s", id, status, answer)
-		}
+	// Every listed document is read and made again, by as many clients as made them.
+	ids := make(chan string)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for id := range ids {
+				without1, differing1 := l.look(t, url, id, listed[id])
+				mu.Lock()
+				without, differing = without+without1, differing+differing1
+				mu.Unlock()
+			}
+		})
 	}
+	for id := range listed {
+		ids <- id
+	}
+	close(ids)
+	wg.Wait()
 	for _, w := range l.wrong {
 		t.Error(w)
 	}
-	if status, _ := l.fetch(t, http.MethodGet, url+"/r/daily/latest.pdf"); status != http.StatusOK {
-		t.Errorf("latest: %d", status)
+	if status, _, err := l.fetch(t.Context(), http.MethodGet, url+"/r/daily/latest.pdf"); err != nil || status != http.StatusOK {
+		t.Errorf("latest: %d, %v", status, err)
 	}
 	l.clients.CloseIdleConnections()
 	left, err := os.ReadDir(filepath.Join(l.dir, "data", "blobs", "tmp"))
@@ -340,6 +349,26 @@ func (l *life) judge(t *testing.T, kills int) {
 	// The line that soak runs are read by.
 	_, _ = fmt.Fprintf(os.Stdout, "kills %d acknowledged %d missing %d listed-without-bytes %d differing %d\n",
 		kills, len(l.acknowledged), missing, without, differing)
+}
+
+// look reads a listed document and has it made again. It counts, as 0 or more, the faults.
+func (l *life) look(t *testing.T, url, id, content string) (without, differing int) {
+	t.Helper()
+	status, file, err := l.fetch(t.Context(), http.MethodGet, url+"/d/"+content+".pdf")
+	if sum := sha256.Sum256(file); err != nil || status != http.StatusOK {
+		without++
+		t.Errorf("document %s is listed; its bytes: %d, %v", id, status, err)
+	} else if hex.EncodeToString(sum[:]) != content {
+		differing++
+		t.Errorf("document %s: SHA-256 %x, want %s", id, sum, content)
+	}
+	var verdict struct{ Answer string }
+	status, answer, err := l.fetch(t.Context(), http.MethodPost, url+"/v1/documents/"+id+"/verify")
+	if err := errors.Join(err, json.Unmarshal(answer, &verdict)); err != nil || status != http.StatusOK || verdict.Answer != "identical" {
+		differing++
+		t.Errorf("document %s, made again: %d %v %s", id, status, err, answer)
+	}
+	return without, differing
 }
 
 // audit checks that the chain of the audit log is whole and has a line for each document and
@@ -359,19 +388,15 @@ func (l *life) audit(t *testing.T, documents int) {
 	}
 }
 
-func (l *life) fetch(t *testing.T, method, url string) (int, []byte) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, http.NoBody)
+func (l *life) fetch(ctx context.Context, method, url string) (int, []byte, error) {
+	r, err := http.NewRequestWithContext(ctx, method, url, http.NoBody)
 	if err != nil {
-		t.Fatal(err)
+		return 0, nil, err
 	}
 	resp, err := l.clients.Do(r)
 	if err != nil {
-		t.Fatal(err)
+		return 0, nil, err
 	}
 	b, err := io.ReadAll(resp.Body)
-	if err := errors.Join(err, resp.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, b
+	return resp.StatusCode, b, errors.Join(err, resp.Body.Close())
 }

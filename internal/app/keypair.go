@@ -11,6 +11,7 @@ import (
 // keyPair is a certificate with its key in two files. It is safe for concurrent use.
 type keyPair struct {
 	cert, key string
+	now       func() time.Time
 
 	mu     sync.Mutex
 	loaded *tls.Certificate
@@ -24,10 +25,11 @@ const lookEvery = time.Second
 func (k *keyPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.loaded != nil && time.Since(k.looked) < lookEvery {
+	now := k.now()
+	if k.loaded != nil && now.Sub(k.looked) < lookEvery {
 		return k.loaded, nil
 	}
-	k.looked = time.Now()
+	k.looked = now
 	var stamp [2]time.Time
 	for i, name := range []string{k.cert, k.key} {
 		info, err := os.Stat(name)

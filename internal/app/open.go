@@ -151,8 +151,8 @@ func Listen(ctx context.Context, c *config.Config, next bool) (net.Listener, err
 
 // certificate reads a TLS key pair and reads it again when the files change, so that a renewed
 // certificate needs no restart.
-func certificate(certFile, keyFile string) (*tls.Config, error) {
-	r := &keyPair{cert: certFile, key: keyFile}
+func certificate(certFile, keyFile string, now func() time.Time) (*tls.Config, error) {
+	r := &keyPair{cert: certFile, key: keyFile, now: now}
 	if _, err := r.get(nil); err != nil {
 		return nil, err
 	}
