@@ -34,7 +34,7 @@ func (stored) Deflate(dst, src []byte, _ cos.Level) ([]byte, error) {
 		if n == len(src) {
 			last = 1
 		}
-		dst = append(dst, last, byte(n), byte(n>>8), ^byte(n), ^byte(n>>8))
+		dst = binary.LittleEndian.AppendUint32(append(dst, last), uint32(n)|^uint32(n)<<16)
 		dst, src = append(dst, src[:n]...), src[n:]
 	}
 	return binary.BigEndian.AppendUint32(dst, sum), nil
