@@ -12,8 +12,8 @@
 package yamlsrc
 
 import (
-	"regexp"
 	"sort"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -103,11 +103,6 @@ type Limits struct {
 	Nodes int // values, keys not counted
 }
 
-var (
-	reInt   = regexp.MustCompile(`^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$`)
-	reFloat = regexp.MustCompile(`^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
-)
-
 // resolve applies the core schema to a plain scalar.
 func resolve(text string) Kind {
 	switch text {
@@ -116,11 +111,69 @@ func resolve(text string) Kind {
 	case "true", "True", "TRUE", "false", "False", "FALSE":
 		return Bool
 	}
-	switch {
-	case reInt.MatchString(text):
+	return number(text)
+}
+
+// number tells numbers from text. It is written out because it is asked about
+// every plain scalar: a regular expression takes twenty times as long.
+func number(text string) Kind {
+	if digits, ok := strings.CutPrefix(text, "0o"); ok && run(digits, isOctal) == len(digits) && digits != "" {
 		return Int
-	case reFloat.MatchString(text):
+	}
+	if digits, ok := strings.CutPrefix(text, "0x"); ok && run(digits, isHex) == len(digits) && digits != "" {
+		return Int
+	}
+	switch text {
+	case ".nan", ".NaN", ".NAN":
 		return Float
 	}
-	return String
+	rest := text
+	if rest[0] == '+' || rest[0] == '-' {
+		rest = rest[1:]
+	}
+	switch rest {
+	case ".inf", ".Inf", ".INF":
+		return Float
+	}
+	whole := run(rest, isDigit)
+	if whole > 0 && whole == len(rest) {
+		return Int
+	}
+	rest = rest[whole:]
+	fraction := 0
+	if strings.HasPrefix(rest, ".") {
+		fraction = run(rest[1:], isDigit)
+		rest = rest[1+fraction:]
+	}
+	if whole+fraction == 0 {
+		return String
+	}
+	if rest != "" && rest[0]|0x20 == 'e' {
+		rest = rest[1:]
+		if rest != "" && (rest[0] == '+' || rest[0] == '-') {
+			rest = rest[1:]
+		}
+		n := run(rest, isDigit)
+		if n == 0 {
+			return String
+		}
+		rest = rest[n:]
+	}
+	if rest != "" {
+		return String
+	}
+	return Float
 }
+
+// run counts the bytes at the start of s that is accepts.
+func run(s string, is func(byte) bool) int {
+	n := 0
+	for n < len(s) && is(s[n]) {
+		n++
+	}
+	return n
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+func isOctal(c byte) bool { return c >= '0' && c <= '7' }
+func isHex(c byte) bool   { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }

@@ -8,7 +8,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxProblems bounds a report.
+// maxProblems bounds a report; a limit or a syntax error comes on top.
 const maxProblems = 20
 
 // tok is a token with the offset of its first character.
@@ -61,12 +61,26 @@ func (s *source) tokens() ([]tok, []Problem) {
 		}
 	}
 	documents, ended := 0, false
-	for _, t := range lexer.Tokenize(s.untabbed()) {
+	text, lineOf := s.forLexer()
+	for _, t := range lexer.Tokenize(text) {
 		line, col := t.Position.Line, t.Position.Column
+		if line >= 1 && line <= len(lineOf) {
+			line = lineOf[line-1]
+		}
 		if n := len(out); n > 0 && t.Type == token.StringType && isBlock(out[n-1].kind) && !out[n-1].content {
 			// The content of a block scalar, empty ones included: its reported
 			// place is not its start.
 			out[n-1].content = true
+			continue
+		}
+		if t.Type == token.StringType && dashed(t.Origin) >= 0 {
+			// The lexer misplaces such a text and takes comments into it.
+			from := 0
+			if len(out) > 0 {
+				from = out[len(out)-1].off
+			}
+			line, col := s.place(from + max(dashed(s.text[from:]), 0))
+			report(line, col, Problem{Message: "a text goes on in a line that starts with a dash", Hint: "put the text in quotes, or begin the list below its key"})
 			continue
 		}
 		off := s.offset(line, col)
@@ -94,7 +108,10 @@ func (s *source) tokens() ([]tok, []Problem) {
 			continue
 		case token.InvalidType:
 			msg := "syntax error"
-			if t.Error != "" {
+			switch {
+			case strings.HasPrefix(t.Error, "invalid header option"): // it quotes its own text, which is not the source
+				msg += ": unknown option in the header of a block text"
+			case t.Error != "":
 				msg += ": " + t.Error
 			}
 			report(line, col, Problem{Message: msg})
@@ -113,6 +130,23 @@ func (s *source) tokens() ([]tok, []Problem) {
 		out[n-1].limit = len(s.text)
 	}
 	return out, problems
+}
+
+// dashed returns the offset of the first dash that a line of text, but the first
+// one, starts with, or -1.
+func dashed(text string) int {
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '\n')
+		if i < 0 {
+			return -1
+		}
+		at += i + 1
+		body := strings.TrimLeft(text[at:], " \t\n")
+		at = len(text) - len(body)
+		if strings.HasPrefix(body, "-") {
+			return at
+		}
+	}
 }
 
 func isBlock(k token.Type) bool { return k == token.LiteralType || k == token.FoldedType }
@@ -290,7 +324,9 @@ func (b *builder) pair(n *Node, seen map[string]bool, key, value *Node) {
 		return
 	}
 	if seen[key.Text] {
-		b.problems = append(b.problems, Problem{Line: key.Line, Col: key.Col, Message: fmt.Sprintf("key %q stands twice", key.Text)})
+		if len(b.problems) < maxProblems {
+			b.problems = append(b.problems, Problem{Line: key.Line, Col: key.Col, Message: fmt.Sprintf("key %q stands twice", key.Text)})
+		}
 		return
 	}
 	seen[key.Text] = true

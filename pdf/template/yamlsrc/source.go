@@ -57,19 +57,50 @@ func (s *source) place(off int) (line, col int) {
 	return line, s.col
 }
 
-// untabbed returns the text with spaces for the tabs that lines begin with: the
-// lexer miscounts columns behind them.
-func (s *source) untabbed() string {
-	if !strings.Contains(s.text, "\t") {
-		return s.text
-	}
-	b := []byte(s.text)
-	for _, i := range s.lines {
-		for ; i < len(b) && (b[i] == ' ' || b[i] == '\t'); i++ {
-			b[i] = ' '
+// forLexer returns the text as the lexer gets it and the number of the line that
+// each of its lines is in the source. What is kept from the lexer does not change
+// what tokens there are:
+//
+//   - tabs that lines begin with: it miscounts columns behind them;
+//   - blank lines: at the end of a block scalar it copies the scalar once for
+//     each, which for a megabyte of line feeds takes hours;
+//   - less-than signs that are no merge key: it counts a run of them anew at each
+//     sign, and takes the last two of a key such as "a<<" for one;
+//   - a minus that a line begins with: it misplaces a text that goes on there.
+func (s *source) forLexer() (text string, lineOf []int) {
+	b := make([]byte, 0, len(s.text))
+	for n := 1; n <= len(s.lines); n++ {
+		line := s.lineText(n)
+		body := strings.TrimLeft(line, " \t")
+		if body == "" {
+			continue
+		}
+		lineOf = append(lineOf, n)
+		for range len(line) - len(body) {
+			b = append(b, ' ')
+		}
+		start := len(b)
+		b = append(b, body...)
+		if len(body) > 1 && body[0] == '-' && strings.IndexByte(" \t-", body[1]) < 0 {
+			b[start] = 'x'
+		}
+		if n < len(s.lines) {
+			b = append(b, '\n')
 		}
 	}
-	return string(b)
+	for i := 0; i < len(b); {
+		end := i
+		for end < len(b) && b[end] == '<' {
+			end++
+		}
+		merge := end-i == 2 && (i == 0 || strings.IndexByte(" \t\n{,", b[i-1]) >= 0)
+		for !merge && i < end {
+			b[i] = 'x'
+			i++
+		}
+		i = end + 1
+	}
+	return string(b), lineOf
 }
 
 // lineText returns a line without its line feed.
@@ -255,10 +286,12 @@ func (d *scalar) escape(i int) int {
 		return 2
 	}
 	switch rest[1] {
-	case '\n': // the line goes on without a space
+	case '\n': // the line goes on without a space; empty ones are line feeds (section 7.3.1)
 		n := 2
-		for n < len(rest) && (rest[n] == ' ' || rest[n] == '\t') {
-			n++
+		for ; n < len(rest) && (rest[n] == ' ' || rest[n] == '\t' || rest[n] == '\n'); n++ {
+			if rest[n] == '\n' {
+				d.put(i+n, "\n")
+			}
 		}
 		return n
 	case 'x':
