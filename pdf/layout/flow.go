@@ -36,6 +36,7 @@ func Run(ctx context.Context, doc *Document, o Options, sink Sink) (*Summary, er
 		faces: map[*Style]*face{}, derivedStyles: map[derived]*Style{},
 		images: map[imageKey]*draw.Image{}, anchors: map[string]*Source{},
 	}
+	defer m.set.Close()
 	f := &flow{m: m, doc: doc, sink: sink, master: doc.Page}
 	if f.master.Width <= 0 || f.master.Height <= 0 {
 		f.master.Width, f.master.Height = MM(210), MM(297)
