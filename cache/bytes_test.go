@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -99,5 +100,17 @@ func TestR23TooLargeLoad(t *testing.T) {
 	}
 	if s := c.Stats(); s.Entries != 0 {
 		t.Fatalf("held under a long key: %+v", s)
+	}
+}
+
+// TestWeightBeyondMeasure: a Weigh that answers with the greatest number there
+// is makes its value too large, not weightless.
+func TestWeightBeyondMeasure(t *testing.T) {
+	c := open(t, Options[string, int]{Weigh: func(string, int) int { return math.MaxInt }})
+	if err := c.Set(t.Context(), "k", 1); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("set: %v", err)
+	}
+	if s := c.Stats(); s.Entries != 0 || s.Refused != 1 {
+		t.Errorf("stats %+v", s)
 	}
 }

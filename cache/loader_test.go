@@ -239,3 +239,27 @@ func TestR24BackoffDoublesWithoutValue(t *testing.T) {
 	set(t, c, "k", "v") // a value ends it
 	want(t, c, "k", "v")
 }
+
+// spelled is a key whose text is the business of the program.
+type spelled struct{ text func() string }
+
+func (s *spelled) String() string { return s.text() }
+
+// TestKeyTextMayUseTheCache: the text of a key, asked for to make an error, may
+// come from the very cache that makes the error.
+func TestKeyTextMayUseTheCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, Options[*spelled, string]{Load: func(context.Context, *spelled) (string, error) { return "", errOrigin }})
+		k := &spelled{}
+		k.text = func() string {
+			if err := c.Delete(t.Context(), k); err != nil {
+				t.Error(err)
+			}
+			return "a name"
+		}
+		_, err := c.Get(t.Context(), k)
+		if e, ok := errors.AsType[*LoadError](err); !ok || e.Key != "a name" {
+			t.Errorf("error %v", err)
+		}
+	})
+}
