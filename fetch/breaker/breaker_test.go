@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -17,6 +18,7 @@ import (
 
 	"example.com/quire/fetch/fetchtest"
 	"example.com/quire/fetch/internal/call"
+	"example.com/quire/fetch/internal/origin"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -479,8 +481,8 @@ func TestR32SetIsBounded(t *testing.T) {
 	}
 	now := time.Now()
 	for i := range 100_000 {
-		k := s.keyNamed(fmt.Sprintf("http://h%d.example", i))
-		s.reg.Release(s.reg.Acquire(k, now))
+		k := origin.Key{Host: strconv.Itoa(i)}
+		s.reg.Release(s.reg.Acquire(setKey{origin: k}, now))
 	}
 	if got := s.reg.Len(); got > 100 {
 		t.Errorf("%d breakers", got)
