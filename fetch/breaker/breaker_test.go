@@ -511,6 +511,28 @@ func TestConfigIsRefused(t *testing.T) {
 	}
 }
 
+// TestOpenForEver: the longest time there is ends no sooner for it.
+func TestOpenForEver(t *testing.T) {
+	for _, c := range []Config{{OpenFor: math.MaxInt64}, {MaxOpenFor: math.MaxInt64}} {
+		c.ConsecutiveFailures = 1
+		b, now := one(t, c), time.Now()
+		for range 100 {
+			ticket, err := b.Allow(now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ticket.Done(Failure, 0, now)
+			if until := b.Until(); until.Sub(now) < time.Second {
+				t.Fatalf("open until %v, which is %v from now", until, until.Sub(now))
+			}
+			if c.OpenFor > 0 {
+				break
+			}
+			now = b.Until()
+		}
+	}
+}
+
 // TestWindowHalves fills a bucket beyond what its counters hold.
 func TestWindowHalves(t *testing.T) {
 	epoch := time.Now()
