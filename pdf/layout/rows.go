@@ -7,9 +7,11 @@ type rowRun struct {
 	t    *table
 	n    *Table
 	emit func(entry) error
-	// held is the group laid out last: it waits to learn whether the foot or
-	// nothing follows it.
-	held   *entry
+	// held is the group laid out last, if holds: it waits to learn whether the foot
+	// or nothing follows it.
+	held   entry
+	holds  bool
+	next   Row // being laid out
 	before Length
 	after  Length
 	mark   *Mark
@@ -71,18 +73,22 @@ func (r *rowRun) run() error {
 			return err
 		}
 	}
-	for x, err, ok := next(); ok; x, err, ok = next() {
+	for {
+		x, err, ok := next()
+		if !ok {
+			return r.finish()
+		}
 		if err != nil {
 			return err
 		}
 		if err := r.t.m.ctx.Err(); err != nil {
 			return err
 		}
-		if err := r.row(&x); err != nil {
+		r.next = x
+		if err := r.row(&r.next); err != nil {
 			return err
 		}
 	}
-	return r.finish()
 }
 
 func (r *rowRun) source() iter.Seq2[Row, error] {
@@ -150,12 +156,12 @@ func (r *rowRun) row(x *Row) error {
 	if g == nil {
 		return nil
 	}
-	if r.held != nil {
-		if err := r.send(*r.held); err != nil {
+	if r.holds {
+		if err := r.send(r.held); err != nil {
 			return err
 		}
 	}
-	r.held = &entry{b: g, keep: g.keep, src: x.Src}
+	r.held, r.holds = entry{b: g, keep: g.keep, src: x.Src}, true
 	if t.inBody >= rowsPerBody {
 		r.held.done, t.body = t.body, nil
 	}
@@ -186,11 +192,11 @@ func (r *rowRun) finish() error {
 	}
 	last := r.held
 	if len(foot) > 0 {
-		last = &foot[len(foot)-1]
+		last = foot[len(foot)-1]
 		last.keepNext = false
-		if r.held != nil {
+		if r.holds {
 			r.held.keepNext = true
-			if err := r.send(*r.held); err != nil {
+			if err := r.send(r.held); err != nil {
 				return err
 			}
 		}
@@ -200,14 +206,14 @@ func (r *rowRun) finish() error {
 			}
 		}
 	}
-	if last == nil {
-		last = &entry{b: space{}} // a head without rows ends here
+	if last.b == nil {
+		last.b = space{} // a head without rows ends here
 	}
 	last.after = max(last.after, r.after)
 	last.keepNext = last.keepNext || r.n.KeepWithNext
 	last.done = t.elem
 	last.ends = true
-	return r.send(*last)
+	return r.send(last)
 }
 
 // nestedTable lays out a table inside a block, or one that is kept together.
