@@ -87,9 +87,9 @@ func (p *program) root() *cobra.Command {
 	root.SetHelpCommand(p.help())
 	f := root.PersistentFlags()
 	f.BoolVar(&p.json, "json", false, "one JSON value on standard output instead of text")
-	f.StringVar(&p.config, "config", "", "configuration file (default: quire.yaml if it exists; QUIRE_CONFIG)")
-	f.StringVar(&p.data, "data-dir", "", "directory of state and blobs (QUIRE_DATA)")
-	root.AddCommand(p.serve(), p.demo(), p.render(), p.template(), p.verify(), p.doctor(), p.version(), p.completion())
+	f.StringVar(&p.config, "config", "", "configuration `FILE` (default: quire.yaml if it exists; QUIRE_CONFIG)")
+	f.StringVar(&p.data, "data-dir", "", "`DIRECTORY` of state and blobs (QUIRE_DATA)")
+	root.AddCommand(p.serve(), p.demo(), p.render(), p.template(), p.verify(), p.doctor(), p.version(), p.completion(), p.man())
 	return root
 }
 

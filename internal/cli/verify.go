@@ -34,8 +34,8 @@ func (p *program) verify() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&receipt, "receipt", "", "judge by this receipt instead of the stored one")
-	c.Flags().StringVar(&space, "space", string(record.Local), "the space that the document belongs to")
+	c.Flags().StringVar(&receipt, "receipt", "", "judge by the receipt in `FILE` instead of the stored one")
+	c.Flags().StringVar(&space, "space", string(record.Local), "the `SPACE` that the document belongs to")
 	return c
 }
 
