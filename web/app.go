@@ -141,6 +141,7 @@ func New(o Options) (*App, error) {
 	if t, ok := o.Templates.(*Templates); ok && o.Debug {
 		t.reload.Store(true)
 	}
+	a.flights.epoch = time.Now()
 	a.root = &Group{app: a}
 	a.groups = []*Group{a.root}
 	a.pool.New = func() any { return new(Context) }
