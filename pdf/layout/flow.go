@@ -35,6 +35,7 @@ func Run(ctx context.Context, doc *Document, o Options, sink Sink) (*Summary, er
 		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(o.Typesetter),
 		faces: map[*Style]*face{}, derivedStyles: map[derived]*Style{},
 		images: map[imageKey]*draw.Image{}, anchors: map[string]*Source{},
+		dataPath: doc.DataPath,
 	}
 	defer m.set.Close()
 	f := &flow{m: m, doc: doc, sink: sink, master: doc.Page}

@@ -23,6 +23,9 @@ type Piece struct {
 	Text  string
 	Chain *Chain
 	Size  Length
+	// Figure says that Text is a number, an amount or a date: no line ends inside
+	// it but at an ordinary space.
+	Figure bool
 }
 
 // Item is a placed piece of a line: the glyphs of Part at X from the line's left
@@ -63,6 +66,10 @@ type Setter struct {
 	joined []byte
 	long   []Item
 	ends   []int
+
+	full    string   // text of the paragraph
+	from    int      // offset in full of the open stretch
+	figures []extent // of the stretch that breakLong breaks
 
 	items  []Item  // chunk that lines are cut from
 	lines  []Line  // likewise
@@ -105,12 +112,13 @@ const Unlimited Length = 1 << 40
 
 // Set breaks pieces, which make up one paragraph, into lines of the given width:
 // greedily, at the opportunities of UAX #14; a stretch wider than a whole line
-// breaks between graphemes. Errors are *MissingGlyphError, *ScriptError and
-// *NarrowError.
+// breaks between graphemes, but never inside a figure. Errors are
+// *MissingGlyphError, *ScriptError, *NarrowError and *FigureError.
 func (s *Setter) Set(pieces []Piece, width Length, align Align) ([]Line, error) {
 	s.open(pieces, width, align)
 	full := s.join(pieces)
-	s.breaks = breaks(s.t.seg, s.breaks[:0], full)
+	s.full, s.from = full, 0
+	s.findBreaks(pieces, full)
 	pos, bi := 0, 0
 	for pi := range pieces {
 		end := pos + len(pieces[pi].Text)
@@ -132,6 +140,7 @@ func (s *Setter) Set(pieces []Piece, width Length, align Align) ([]Line, error) 
 				if err := s.settle(); err != nil {
 					return nil, err
 				}
+				s.from = stop
 				if hard {
 					s.closeLine(len(s.items), true)
 				}
@@ -146,7 +155,7 @@ func (s *Setter) Set(pieces []Piece, width Length, align Align) ([]Line, error) 
 		s.closeLine(len(s.items), true)
 	}
 	out := s.lines[s.firstLine:len(s.lines):len(s.lines)]
-	s.pieces = nil
+	s.pieces, s.full = nil, ""
 	return out, nil
 }
 
@@ -327,12 +336,24 @@ func (s *Setter) hyphen(it *Item) (Item, bool) {
 }
 
 // breakLong breaks the open stretch, which starts a line and is wider than it,
-// between graphemes.
+// between graphemes and around figures.
 func (s *Setter) breakLong() error {
 	s.long = append(s.long[:0], s.items[s.segStart:]...)
 	s.items = s.items[:s.segStart]
-	for i := range s.long {
-		it := s.long[i]
+	var err error
+	if s.solid(s.long); len(s.figures) > 0 {
+		err = s.breakAround(s.long)
+	} else {
+		err = s.spread(s.long)
+	}
+	s.segStart = len(s.items)
+	return err
+}
+
+// spread places items, breaking those between graphemes that do not fit.
+func (s *Setter) spread(items []Item) error {
+	for i := range items {
+		it := items[i]
 		if it.Space || s.x+it.W <= s.width {
 			s.push(it)
 			s.x += it.W
@@ -342,7 +363,6 @@ func (s *Setter) breakLong() error {
 			return err
 		}
 	}
-	s.segStart = len(s.items)
 	return nil
 }
 
@@ -502,7 +522,7 @@ func (s *Setter) Measure(pieces []Piece) (least, most Length, err error) {
 	// The least width follows from the same opportunities.
 	s.open(pieces, Unlimited, Left)
 	full := s.join(pieces)
-	s.breaks = breaks(s.t.seg, s.breaks[:0], full)
+	s.findBreaks(pieces, full)
 	pos, bi := 0, 0
 	var run Length
 	for pi := range pieces {

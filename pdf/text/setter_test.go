@@ -279,6 +279,13 @@ func TestNoTextIsLost(t *testing.T) {
 		align := text.Align(rapid.Uint8Range(0, 3).Draw(rt, "align"))
 		in := strings.Join(words, " ")
 		lines, err := s.Set(piece(t, ts, in), width, align)
+		for wide, ok := errors.AsType[*text.FigureError](err); ok; wide, ok = errors.AsType[*text.FigureError](err) {
+			if wide.Need <= width {
+				rt.Fatal(err)
+			}
+			width = wide.Need
+			lines, err = s.Set(piece(t, ts, in), width, align)
+		}
 		if err != nil {
 			rt.Fatal(err)
 		}

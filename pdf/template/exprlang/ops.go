@@ -277,7 +277,7 @@ func (c *checker) coalesce(n ast.Node, a, b *expr) *expr {
 	if t == nil {
 		return c.bad(n, CodeType, "", "the value is %s, its replacement %s", a.typ.required(), b.typ)
 	}
-	return &expr{typ: t, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
+	return &expr{typ: t, off: a.off, end: b.end, figure: a.isFigure() || b.isFigure(), eval: func(m *Machine) (Value, error) {
 		v, err := a.eval(m)
 		if err == nil && v.IsNull() {
 			return b.eval(m)
