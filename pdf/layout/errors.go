@@ -72,7 +72,7 @@ func (m *maker) setError(err error, src *Source, en env) error {
 	)
 	switch {
 	case errors.As(err, &glyph):
-		d := at(src, "F401", "no glyph for U+%04X in %q", glyph.Rune, glyph.Text)
+		d := at(src, "F401", "no glyph for U+%04X in %s", glyph.Rune, diag.Quote(glyph.Text))
 		d.Suggestion = "tried " + strings.Join(glyph.Fonts, ", ")
 		return failed(d)
 	case errors.As(err, &script):
@@ -94,7 +94,7 @@ func (m *maker) figureError(e *text.FigureError, src *Source, en env) diag.Diagn
 	if room == "" {
 		room, remedy = "the page", "give it more room"
 	}
-	d := at(src, "L312", "the figure %q needs %s, %s has %s", e.Text, tenthsOf(need), room, tenthsOf(has))
+	d := at(src, "L312", "the figure %s needs %s, %s has %s", diag.Quote(e.Text), tenthsOf(need), room, tenthsOf(has))
 	d.Suggestion = remedy + " or print it smaller"
 	if m.dataPath != nil {
 		d.DataPath = m.dataPath(src, e.Text)

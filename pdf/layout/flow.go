@@ -32,7 +32,7 @@ type Summary struct {
 // no further block or row is asked for.
 func Run(ctx context.Context, doc *Document, o Options, sink Sink) (*Summary, error) {
 	m := &maker{
-		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(o.Typesetter),
+		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(ctx, o.Typesetter),
 		faces: map[*Style]*face{}, derivedStyles: map[derived]*Style{},
 		images: map[imageKey]*draw.Image{}, anchors: map[string]*Source{},
 		dataPath: doc.DataPath,

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"example.com/quire/pdf/diag"
 )
 
 // A figure is never torn: read by itself, each half of a torn amount is another
@@ -17,7 +19,8 @@ import (
 //   - a word with a digit in a piece with tabular figures,
 //   - in all other text a number with what belongs to it: 1,234.56  -£12  12 %
 //     (USD 1 234,50)  2026-01-31. Digits of names do not count: MB/2026/01,
-//     9f86d081, https://host/orders/4711.
+//     9f86d081, https://host/orders/4711. Nor does what is longer than any number
+//     that somebody reads.
 
 // FigureError says that a figure is wider than the line.
 type FigureError struct {
@@ -27,9 +30,12 @@ type FigureError struct {
 
 // Error names the figure and both widths.
 func (e *FigureError) Error() string {
-	return fmt.Sprintf("the figure %q is %d.%02d pt wide and the line %d.%02d pt", e.Text,
+	return fmt.Sprintf("the figure %s is %d.%02d pt wide and the line %d.%02d pt", diag.Quote(e.Text),
 		e.Need/Pt, e.Need%Pt*100/Pt, e.Width/Pt, e.Width%Pt*100/Pt)
 }
+
+// longestFigure is the most characters of a figure that is not marked as one.
+const longestFigure = 64
 
 // extent is a stretch of bytes.
 type extent struct{ from, to int }
@@ -89,7 +95,7 @@ func figures(dst []extent, s string) []extent {
 		end := numberEnd(s, i)
 		from, ok := numberStart(s, i)
 		to, alone := unitEnd(s, end)
-		if ok && alone {
+		if ok && alone && utf8.RuneCountInString(s[from:to]) <= longestFigure {
 			dst = append(dst, extent{from, to})
 		}
 		i = max(end, to)
@@ -199,8 +205,8 @@ func shortWord(s string, back bool) int {
 	return length
 }
 
-// context is how far around a word is looked for what makes its digits a name.
-const context = 32
+// around is how far around a word is looked for what makes its digits a name.
+const around = 32
 
 // solid fills s.figures with the figures in items, which are the stretch of
 // s.full from s.from on: in order and apart from each other.
@@ -219,7 +225,7 @@ func (s *Setter) solid(items []Item) {
 			s.figures = append(s.figures, extent{start, end})
 		}
 	}
-	lo, hi := max(s.from-context, 0), min(end+context, len(s.full))
+	lo, hi := max(s.from-around, 0), min(end+around, len(s.full))
 	for lo > 0 && !utf8.RuneStart(s.full[lo]) {
 		lo--
 	}
@@ -244,26 +250,78 @@ func (s *Setter) solid(items []Item) {
 	s.figures = s.figures[:n]
 }
 
-// breakAround is breakLong for a stretch with figures in it.
+// breakAround is breakLong for a stretch with figures in it: they are set whole,
+// what stands between them is spread.
 func (s *Setter) breakAround(items []Item) error {
-	at := s.from // offset in s.full of items[0]
+	items, err := s.cutAtFigures(items)
+	if err != nil {
+		return err
+	}
+	at, i := s.from, 0 // offset in s.full of items[i]
+	until := func(stop int) []Item {
+		first := i
+		for ; i < len(items) && at < stop; i++ {
+			at += len(items[i].Part.Text)
+		}
+		return items[first:i]
+	}
 	for _, f := range s.figures {
-		head, rest, err := s.divide(items, f.from-at)
-		if err == nil {
-			err = s.spread(head)
-		}
-		if err == nil {
-			head, rest, err = s.divide(rest, f.to-f.from)
-		}
-		if err == nil {
-			err = s.figure(head, s.full[f.from:f.to])
-		}
-		if err != nil {
+		if err := s.spread(until(f.from)); err != nil {
 			return err
 		}
-		items, at = rest, f.to
+		if err := s.figure(until(f.to), s.full[f.from:f.to]); err != nil {
+			return err
+		}
 	}
-	return s.spread(items)
+	return s.spread(items[i:])
+}
+
+// cutAtFigures returns items cut wherever one of s.figures begins or ends.
+func (s *Setter) cutAtFigures(items []Item) ([]Item, error) {
+	out := make([]Item, 0, len(items)+2*len(s.figures))
+	at, next := s.from, 0 // offset in s.full of an item, index of the border not yet passed
+	for i := range items {
+		it := &items[i]
+		word, from := it.Part.Text, 0
+		for ; next < 2*len(s.figures); next++ {
+			border := s.border(next) - at
+			if border >= len(word) {
+				break
+			}
+			if border > from {
+				if err := s.addCut(&out, it, word[from:border]); err != nil {
+					return nil, err
+				}
+				from = border
+			}
+		}
+		if from == 0 {
+			out = append(out, *it)
+		} else if err := s.addCut(&out, it, word[from:]); err != nil {
+			return nil, err
+		}
+		at += len(word)
+	}
+	return out, nil
+}
+
+// border returns the offset at which figure i/2 begins or, for odd i, ends.
+func (s *Setter) border(i int) int {
+	f := s.figures[i/2]
+	if i%2 == 0 {
+		return f.from
+	}
+	return f.to
+}
+
+// addCut appends w, a part of the word of it.
+func (s *Setter) addCut(out *[]Item, it *Item, w string) error {
+	p := &s.pieces[it.Piece]
+	parts, err := s.shape(p.Chain, w, true)
+	for i := range parts {
+		*out = append(*out, Item{Part: &parts[i], W: parts[i].Width(p.Size), Piece: it.Piece})
+	}
+	return err
 }
 
 // figure sets items, which are one, on one line.
@@ -284,37 +342,4 @@ func (s *Setter) figure(items []Item, name string) error {
 		}
 		s.closeLine(from, false)
 	}
-}
-
-// divide cuts items before byte n of their text.
-func (s *Setter) divide(items []Item, n int) (head, rest []Item, err error) {
-	for i := range items {
-		it := items[i]
-		size := len(it.Part.Text)
-		if n >= size {
-			n -= size
-			head = append(head, it)
-			continue
-		}
-		if n == 0 {
-			return head, items[i:], nil
-		}
-		for k, part := range [2]string{it.Part.Text[:n], it.Part.Text[n:]} {
-			p := &s.pieces[it.Piece]
-			parts, err := s.t.shape(p.Chain, part)
-			if err != nil {
-				return nil, nil, err
-			}
-			for j := range parts {
-				cut := Item{Part: &parts[j], W: parts[j].Width(p.Size), Piece: it.Piece}
-				if k == 0 {
-					head = append(head, cut)
-				} else {
-					rest = append(rest, cut)
-				}
-			}
-		}
-		return head, append(rest, items[i+1:]...), nil
-	}
-	return head, nil, nil
 }

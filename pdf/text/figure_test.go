@@ -66,14 +66,14 @@ func TestFiguresStayWhole(t *testing.T) {
 		"address with query": {one("x.example/?id=123456789"), 50, "x.example/|?|id=123456|789"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lines, err := text.NewSetter(ts).Set(c.in, c.width*text.Pt, text.Left)
+			lines, err := text.NewSetter(t.Context(), ts).Set(c.in, c.width*text.Pt, text.Left)
 			if want, fails := strings.CutPrefix(c.want, "!"); fails {
 				e, ok := errors.AsType[*text.FigureError](err)
 				if !ok || e.Text != want || e.Need <= e.Width || e.Width != c.width*text.Pt || !strings.Contains(e.Error(), " pt wide") {
 					t.Fatalf("lines %q, error %v", texts(lines), err)
 				}
 				// What it says it needs is what it needs.
-				if again, err := text.NewSetter(ts).Set(c.in, e.Need, text.Left); err != nil {
+				if again, err := text.NewSetter(t.Context(), ts).Set(c.in, e.Need, text.Left); err != nil {
 					t.Errorf("at %d: %q, %v", e.Need, texts(again), err)
 				}
 				return
@@ -90,7 +90,7 @@ func TestFiguresStayWhole(t *testing.T) {
 func TestFiguresAtAnyWidth(t *testing.T) {
 	ts := typesetter(t, 1<<20)
 	c := chain(t, ts, text.Query{})
-	s := text.NewSetter(ts)
+	s := text.NewSetter(t.Context(), ts)
 	rapid.Check(t, func(rt *rapid.T) {
 		amount := rapid.StringMatching(`(-|€|-€|\()?[1-9][0-9]{0,2}(,[0-9]{3}){0,3}(\.[0-9]{2})?(\x{a0}€|%| kg)?`).Draw(rt, "amount")
 		pieces := []text.Piece{
