@@ -106,6 +106,8 @@ func (c *checker) parseError(err error) {
 	switch {
 	case strings.Contains(msg, "maximum allowed nodes"):
 		code, msg = CodeExprNodes, fmt.Sprintf("expression has more than %d nodes", c.o.MaxNodes)
+	case strings.HasPrefix(msg, "invalid integer literal"):
+		msg, hint = "an integer has at most 18 digits here", "write it with a point, as in 100000000000000000000.0"
 	case strings.HasPrefix(msg, "unexpected token EOF"):
 		msg = "the expression ends too early"
 	case strings.HasPrefix(msg, "unexpected token Operator(\"=\")"):

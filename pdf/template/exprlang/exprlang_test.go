@@ -292,6 +292,7 @@ func TestProblems(t *testing.T) {
 		{"pageOf('x')", "[T112 1 function pageOf is not in this version]"},
 		{"money(n)", "[T109 1 money takes 2 arguments, got 1]"},
 		{"number(n, 1, 2)", "[T109 1 number takes 1 to 2 arguments, got 3]"},
+		{"100000000000000000000", "[T106 21 an integer has at most 18 digits here; write it with a point, as in 100000000000000000000.0]"},
 		{"name.trim()", "[T109 6 values have no methods]"},
 		{"price | money('euro')", `[T107 15 "euro" is no ISO 4217 currency code; write three capital letters, as in money('EUR')]`},
 		{"name | money('EUR')", "[T107 1 money wants a number, got string]"},
@@ -391,6 +392,9 @@ func TestBudgets(t *testing.T) {
 		strings.Repeat("1+", 1200) + "1":                 "X305",
 		"let a = 'xxxxxxxx'; " + doubled("a", 20):        "X312",
 		"let a = 9999999999999999.9; " + squared("a", 9): "D207",
+		"let a = 0.1; " + squared("a", 14):               "D207",
+		"let a = 0.0; " + squared("a", 26) + " == 1":     "D207",
+		"let a = 1.0; " + squared("a", 40):               "D207",
 		"replace(replace('aaaaaaaaaa', '', 'bbbbbbbbbb'), '', '" + strings.Repeat("c", 3000) + "') + '' | len()": "",
 	} {
 		got := run(t, s, src, withLocale("en"))
