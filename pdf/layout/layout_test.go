@@ -38,6 +38,7 @@ type record struct {
 	pages  int
 	under  *layout.UnderItem
 	links  int
+	pieces []layout.PieceStyle
 }
 
 func (r *record) Page(p *layout.Page) error {
@@ -61,6 +62,7 @@ func (r *record) take(p *layout.Page, lines *[]placed) {
 		for i := range it.Text.Line.Items {
 			b.WriteString(it.Text.Line.Items[i].Part.Text)
 		}
+		r.pieces = append(r.pieces, it.Text.Pieces...)
 		art := it.Text.Artifact
 		if it.Text.Pieces[0].Elem != nil {
 			art = layout.ArtifactNone
