@@ -13,11 +13,11 @@ type rowRun struct {
 	count           int // of groups
 	orphans, widows int // the fewest groups on the first page and on the last one
 	tall            Length
-	before Length
-	after  Length
-	mark   *Mark
-	marked bool
-	again  *stack // the head that new pages repeat; nil: none
+	before          Length
+	after           Length
+	mark            *Mark
+	marked          bool
+	again           *stack // the head that new pages repeat; nil: none
 }
 
 // tallRow is the height, in lines of the table's style, from which on a row may
