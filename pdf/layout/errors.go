@@ -85,6 +85,9 @@ func (m *maker) setError(err error, src *Source, en env) error {
 	return err
 }
 
+// codeFigure is the code of figureError.
+const codeFigure = "L312"
+
 // figureError says what a figure needs in the terms of the template: as the
 // width of the column or cell that it stands in.
 func (m *maker) figureError(e *text.FigureError, src *Source, en env) diag.Diagnostic {
@@ -97,7 +100,7 @@ func (m *maker) figureError(e *text.FigureError, src *Source, en env) diag.Diagn
 	if en.room == manyColumns {
 		room = en.room + " have"
 	}
-	d := at(src, "L312", "the figure %q needs %s, %s %s", e.Text, tenthsOf(need), room, tenthsOf(has))
+	d := at(src, codeFigure, "the figure %q needs %s, %s %s", e.Text, tenthsOf(need), room, tenthsOf(has))
 	d.Suggestion = remedy + " or print it smaller"
 	if m.dataPath != nil {
 		d.DataPath = m.dataPath(src, e.Text)
