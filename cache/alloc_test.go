@@ -4,6 +4,7 @@ package cache
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 )
 
@@ -94,4 +95,33 @@ func BenchmarkHit(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestR08WeightIsMemory compares the weights with what the heap says, to which
+// the race detector adds its own.
+func TestR08WeightIsMemory(t *testing.T) {
+	const n = 100_000
+	heap := func() float64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
+	before := heap()
+	c := open(t, Options[string, []byte]{MaxBytes: 256 << 20})
+	for i := range n {
+		set(t, c, fmt.Sprintf("posts/%010d", i), make([]byte, 64))
+	}
+	c.store.CleanUp()
+	took := heap() - before
+	told := c.Stats().Bytes
+	t.Logf("heap %.0f bytes per entry, weight %d", took/n, told/n)
+	if s := c.Stats(); s.Entries != n {
+		t.Fatalf("%d entries", s.Entries)
+	}
+	if ratio := float64(told) / took; ratio < 0.85 || ratio > 1.25 {
+		t.Errorf("weights are %.2f of the heap", ratio)
+	}
+	runtime.KeepAlive(c)
 }

@@ -322,9 +322,9 @@ func TestEarlyRefreshFirst(t *testing.T) {
 			},
 			Policy: Policy{TTL: time.Minute},
 		})
-		for range 60_000 {
+		for range 30_000 {
 			want(t, c, "k", 1)
-			pass(10 * time.Millisecond)
+			pass(20 * time.Millisecond)
 		}
 		s := c.Stats()
 		if s.StaleHits != 0 || s.Misses != 1 || s.Refreshes < 9 || s.Refreshes > 15 {
@@ -369,4 +369,35 @@ func TestNegativeLife(t *testing.T) {
 			t.Fatalf("stats %+v", s)
 		}
 	})
+}
+
+// TestR25SpreadLives: 10 000 entries written at once neither refresh nor expire
+// at once.
+func TestR25SpreadLives(t *testing.T) {
+	h := newHand()
+	c := open(t, Options[int, int]{MaxEntries: 20_000, clock: h.clock(), Policy: Policy{TTL: 100 * time.Second, StaleIfError: 200 * time.Second}})
+	const n = 10_000
+	for i := range n {
+		set(t, c, i, i)
+	}
+	soft, hard := map[int64]int{}, map[int64]int{}
+	now := h.ns.Load()
+	c.store.Range(func(_ int, r *record[int]) bool {
+		if r.soft <= now+int64(90*time.Second)-1 || r.soft > now+int64(100*time.Second) || r.hard != r.soft+int64(200*time.Second) {
+			t.Fatalf("soft %v, hard %v after the write", time.Duration(r.soft-now), time.Duration(r.hard-now))
+		}
+		soft[(r.soft-now)/int64(100*time.Millisecond)]++
+		hard[(r.hard-now)/int64(100*time.Millisecond)]++
+		return true
+	})
+	for _, m := range []map[int64]int{soft, hard} {
+		if len(m) < 100 {
+			t.Fatalf("lives end in %d different tenths of a second", len(m))
+		}
+		for at, k := range m {
+			if k > n/100*2 {
+				t.Fatalf("%d entries end in tenth %d", k, at)
+			}
+		}
+	}
 }

@@ -90,6 +90,11 @@ func (c *Cache[K, V]) call(ctx context.Context, f *flight[K, V], load loader[K, 
 // releases the readers. Only the first call has an effect.
 func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	notFound := errors.Is(out.err, ErrNotFound)
+	// Made before the lock is taken: the text of a key is code of the user.
+	var failure *LoadError
+	if out.err != nil && !notFound {
+		failure = &LoadError{Key: showKey(f.key), Err: out.err}
+	}
 	s := c.shard(f.key)
 	s.mu.Lock()
 	if f.settled {
@@ -107,7 +112,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	switch {
 	case overtaken:
 		c.n.overtaken.Add(1)
-		c.adopt(f, old, now, out, notFound)
+		c.adopt(f, old, now, out, failure)
 	case out.err == nil && !out.fits:
 		// The old value is known to be wrong by now: better none.
 		refused = true
@@ -127,19 +132,17 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 		}
 	default:
 		f.failed = true
-		e := &LoadError{Key: showKey(f.key), Err: out.err}
-		f.err = e
+		f.err = failure
 		if c.p.ErrorBackoffMin > 0 && c.holds(f.key) {
 			r := c.failed(f.key, old, f.gen, now, out.err)
-			e.RetryAt = time.Unix(0, r.retryAt)
+			failure.RetryAt = time.Unix(0, r.retryAt)
 			c.store.Put(f.key, r)
 		}
 	}
-	failure := out.err != nil && !notFound
-	if failure {
+	if failure != nil {
 		c.n.failures.Add(1)
 	}
-	err := f.err
+	failed := f.failed
 	close(f.done)
 	s.mu.Unlock()
 
@@ -147,16 +150,17 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	if refused {
 		c.refuse(f.key, "load")
 	}
-	if e, ok := errors.AsType[*LoadError](err); ok && failure {
+	if failed {
 		c.log.LogAttrs(context.Background(), slog.LevelWarn, "load failed",
-			keyAttr(f.key), slog.Any("error", e.Err), slog.Time("retry_at", e.RetryAt))
+			keyAttr(f.key), slog.Any("error", failure.Err), slog.Time("retry_at", failure.RetryAt))
 	}
 }
 
 // adopt gives the readers of an overtaken load what the key holds now, which
 // is newer than what they waited for; if it holds nothing, the outcome itself:
-// they asked before the key was deleted.
-func (c *Cache[K, V]) adopt(f *flight[K, V], held *record[V], now int64, out outcome[V], notFound bool) {
+// they asked before the key was deleted. failure is the outcome's error unless
+// that is ErrNotFound.
+func (c *Cache[K, V]) adopt(f *flight[K, V], held *record[V], now int64, out outcome[V], failure *LoadError) {
 	if held != nil && held.gen == c.gen.Load() && now < held.soft {
 		switch held.state {
 		case stateValue:
@@ -171,11 +175,11 @@ func (c *Cache[K, V]) adopt(f *flight[K, V], held *record[V], now int64, out out
 	switch {
 	case out.err == nil:
 		f.value = out.value
-	case notFound:
+	case failure == nil:
 		f.err = ErrNotFound
 	default:
 		f.failed = true
-		f.err = &LoadError{Key: showKey(f.key), Err: out.err}
+		f.err = failure
 	}
 }
 

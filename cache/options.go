@@ -32,8 +32,10 @@ type Options[K comparable, V any] struct {
 	// called once per value and must be safe for concurrent use.
 	Weigh func(K, V) int
 	// Load fetches a value that is not held. It returns ErrNotFound for a key
-	// that does not exist. At most one load of a key runs at a time and at
-	// most 1 024 in all. ctx has the values of the context of the read that
+	// that does not exist. Reads of one key share one load, and at most 1 024
+	// run at a time. A load whose key was written, deleted or cleared, or that
+	// outruns LoadTimeout, serves nobody who comes later: it may still run
+	// when the next load of its key begins. ctx has the values of the context of the read that
 	// began the load but not its end: it ends with Policy.LoadTimeout, or
 	// when Close runs out of patience. The returned value is shared by all
 	// readers: nobody may change it. Without Load, GetOrLoad still loads.
@@ -216,19 +218,23 @@ func (o Options[K, V]) check() (Options[K, V], error) {
 	return o, err
 }
 
-// builtinWeigh measures strings and byte slices, named types included; it is
-// nil for others.
+// builtinWeigh measures strings by their length and byte slices by their
+// capacity, named types included; it is nil for others.
 func builtinWeigh[K comparable, V any]() func(K, V) int {
 	switch t := reflect.TypeFor[V](); {
-	case t.Kind() == reflect.String, t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+	case t.Kind() == reflect.String:
 		return func(_ K, v V) int {
-			switch v := any(v).(type) {
-			case string:
-				return len(v)
-			case []byte:
-				return cap(v)
+			if s, ok := any(v).(string); ok {
+				return len(s)
 			}
 			return reflect.ValueOf(v).Len()
+		}
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+		return func(_ K, v V) int {
+			if b, ok := any(v).([]byte); ok {
+				return cap(b)
+			}
+			return reflect.ValueOf(v).Cap()
 		}
 	}
 	return nil
@@ -257,7 +263,8 @@ func (c *Cache[K, V]) weigh(k K, v V) (uint32, bool) {
 	}
 	w := int64(c.overhead) + int64(key)
 	if c.o.Weigh != nil {
-		w += int64(max(c.o.Weigh(k, v), 0))
+		// Cut where a sum would overflow: far beyond any weight that is held.
+		w += min(int64(max(c.o.Weigh(k, v), 0)), math.MaxUint32)
 	}
 	return uint32(w & math.MaxUint32), w <= c.maxWeight
 }

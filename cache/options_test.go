@@ -353,7 +353,7 @@ func TestBuiltinWeights(t *testing.T) {
 		{"string", builtinWeigh[int, string]()(1, "four"), 4},
 		{"named string", builtinWeigh[int, name]()(1, "four"), 4},
 		{"bytes", builtinWeigh[int, []byte]()(1, make([]byte, 3, 8)), 8},
-		{"named bytes", builtinWeigh[int, blob]()(1, make(blob, 5)), 5},
+		{"named bytes", builtinWeigh[int, blob]()(1, make(blob, 3, 8)), 8},
 		{"key string", keyWeigh[string]()("four"), 4},
 		{"key named string", keyWeigh[name]()("four"), 4},
 		{"key struct", keyWeigh[point]()(point{}), 8},

@@ -6,10 +6,12 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -120,7 +122,8 @@ func TestR29GzipIsTransparent(t *testing.T) {
 }
 
 func TestR29BombStopsAtMaxBody(t *testing.T) {
-	bomb := gz(t, strings.Repeat("\x00", 10<<20))
+	// Members one behind the other are one body (RFC 1952, section 2.2), and quicker to make.
+	bomb := strings.Repeat(gz(t, strings.Repeat("\x00", 1<<20)), 10)
 	if len(bomb) > 11<<10 {
 		t.Fatalf("a bomb of %d bytes", len(bomb))
 	}
@@ -155,6 +158,59 @@ func TestR29DamagedGzipIsAnError(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "decode body: ") || IsTransient(err) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestConnectionBreaksInCodedBody: what breaks off is the connection, and its error comes through; the coding is not at
+// fault, and the next try may get the rest.
+func TestConnectionBreaksInCodedBody(t *testing.T) {
+	coded := gz(t, strings.Repeat("text ", 100))
+	for name, step := range map[string]fetchtest.Step{
+		"shorter than declared": fetchtest.Step{}.Body(coded[:len(coded)-9]).WrongLength(len(coded)),
+		"in the header":         fetchtest.Step{}.Body(coded[:5]).WrongLength(len(coded)),
+		"reset":                 fetchtest.Step{}.Body(coded).ResetAfter(len(coded) - 9),
+	} {
+		c, _ := over(t, Config{}, step.Header("Content-Encoding", "gzip"))
+		resp, err := c.Get(t.Context(), "http://a.example/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		discard(t, resp)
+		if err == nil || strings.HasPrefix(err.Error(), "decode body") || !IsTransient(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestOwnDecoderFails: the error of any decoder is one of decoding.
+func TestOwnDecoderFails(t *testing.T) {
+	broken := errors.New("broken block")
+	c, _ := over(t, Config{Decoders: map[string]Decoder{"own": func(io.Reader) (io.ReadCloser, error) {
+		return io.NopCloser(iotest.ErrReader(broken)), nil
+	}}}, fetchtest.Step{}.Header("Content-Encoding", "own").Body("x"))
+	resp, err := c.Get(t.Context(), "http://a.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	discard(t, resp)
+	if !errors.Is(err, broken) || err.Error() != "decode body: broken block" || IsTransient(err) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLargestBounds: the largest number there is bounds nothing, and breaks nothing.
+func TestLargestBounds(t *testing.T) {
+	c, _ := over(t, Config{MaxBody: math.MaxInt64, Drain: DrainConfig{MaxBytes: math.MaxInt64}},
+		fetchtest.Step{}.Header("Content-Type", "application/json").Body(`[1]`))
+	resp, err := c.Get(t.Context(), "http://a.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	if err := DecodeJSON(resp, &got, DecodeOptions{MaxBytes: math.MaxInt64}); err != nil || len(got) != 1 {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -139,15 +139,11 @@ func (c *Client) join(ref *url.URL) (*url.URL, error) {
 	}
 	u := *c.base
 	if ref.Path != "" {
-		// Dot segments are resolved here, so that none can lead out of the base's path at the server.
-		root := strings.TrimSuffix(u.EscapedPath(), "/")
-		p := path.Join(root+"/", ref.EscapedPath())
-		if p != root && !strings.HasPrefix(p, root+"/") || strings.HasPrefix(p, "/..") {
-			return nil, errOutside
+		below, err := resolved(ref.EscapedPath())
+		if err != nil {
+			return nil, err
 		}
-		if strings.HasSuffix(ref.Path, "/") && !strings.HasSuffix(p, "/") {
-			p += "/"
-		}
+		p := strings.TrimSuffix(u.EscapedPath(), "/") + "/" + below
 		plain, err := url.PathUnescape(p)
 		if err != nil {
 			return nil, errScheme
@@ -156,6 +152,38 @@ func (c *Client) join(ref *url.URL) (*url.URL, error) {
 	}
 	u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = ref.RawQuery, ref.ForceQuery, "", ""
 	return &u, nil
+}
+
+// resolved removes the dot segments of a relative path (RFC 3986, section 5.2.4), so that none can lead out of the base's
+// path at the server. Many a server decodes before it resolves: %2e%2e is a dot segment, and one that hides behind an
+// encoded slash or a backslash is refused.
+func resolved(escaped string) (string, error) {
+	segments := strings.Split(strings.TrimPrefix(escaped, "/"), "/")
+	kept := make([]string, 0, len(segments))
+	for i, s := range segments {
+		plain, err := url.PathUnescape(s)
+		if err != nil {
+			return "", errScheme
+		}
+		slash := func(r rune) bool { return r == '/' || r == '\\' }
+		switch {
+		case plain == ".":
+		case plain == "..":
+			if len(kept) == 0 {
+				return "", errOutside
+			}
+			kept = kept[:len(kept)-1]
+		case slices.Contains(strings.FieldsFunc(plain, slash), ".."):
+			return "", errOutside
+		default:
+			kept = append(kept, s)
+			continue
+		}
+		if i == len(segments)-1 { // of a folder, which ends in a slash
+			kept = append(kept, "")
+		}
+	}
+	return strings.Join(kept, "/"), nil
 }
 
 // fill sets the default fields, and turns credentials in the address into the field that they stand for.

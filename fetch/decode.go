@@ -76,6 +76,7 @@ func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
 	b.r = b.rc
 	if codings := d.codings(resp); asked && len(codings) > 0 {
 		b.decoders = codings
+		b.source.r, b.r = b.rc, &b.source
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
 		resp.ContentLength = -1
@@ -132,6 +133,7 @@ const maxCodings = 3
 // bounded is a body that is decoded when first read and ends in ErrBodyTooLarge beyond its bound.
 type bounded struct {
 	rc       io.ReadCloser
+	source   source
 	r        io.Reader
 	decoders []Decoder
 	opened   []io.Closer
@@ -152,7 +154,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 			return 0, b.err
 		}
 	}
-	if b.bounded && int64(len(p)) > b.left+1 {
+	if b.bounded && int64(len(p))-1 > b.left {
 		p = p[:b.left+1] // one more than the bound, to tell the end from too much
 	}
 	n, err := b.r.Read(p)
@@ -164,7 +166,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	if err != nil {
 		if !errors.Is(err, io.EOF) && b.opened != nil {
-			err = decodeErr(err)
+			err = b.cause(err)
 		}
 		b.err = err
 	}
@@ -179,7 +181,7 @@ func (b *bounded) open() error {
 				b.decoders = nil
 				return io.EOF // an empty body, coded or not
 			}
-			return decodeErr(err)
+			return b.cause(err)
 		}
 		b.r = r
 		b.opened = append(b.opened, r)
@@ -203,10 +205,27 @@ func (e *codingError) Error() string   { return "decode body: " + e.err.Error() 
 func (e *codingError) Unwrap() error   { return e.err }
 func (e *codingError) Retryable() bool { return false }
 
-// decodeErr leaves errors of the connection and of the bound as they are.
-func decodeErr(err error) error {
-	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(err.Error(), "flate:") {
-		return &codingError{err}
+// cause tells what a decoder's error comes from: the connection and the bound speak for themselves.
+func (b *bounded) cause(err error) error {
+	switch {
+	case errors.Is(err, call.ErrBodyTooLarge):
+		return err
+	case b.source.err != nil:
+		return b.source.err
 	}
-	return err
+	return &codingError{err}
+}
+
+// source remembers the error of the body below: decoders pass it on in their own words, or take it for a fault of the coding.
+type source struct {
+	r   io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
 }

@@ -83,6 +83,7 @@ type Engine struct {
 	limits   Limits
 	setter   *text.Typesetter
 	subsets  *font.Cache
+	buffers  emit.Buffers
 	deflater cos.Deflater
 	mono     string
 	plans    *plans
@@ -180,7 +181,7 @@ func (e *Engine) write(ctx context.Context, w io.Writer, doc *layout.Document, o
 	}
 	return e.emit(ctx, w, doc, limits, emit.Options{
 		Standards: standard.Set(ids...), Time: o.Time, DocumentID: o.DocumentID, Producer: producer,
-		Limits: limits, Deflater: e.deflater, Fonts: e.subsets,
+		Limits: limits, Deflater: e.deflater, Fonts: e.subsets, Buffers: &e.buffers,
 	})
 }
 
@@ -191,6 +192,7 @@ func (e *Engine) emit(ctx context.Context, w io.Writer, doc *layout.Document, li
 	if err != nil {
 		return nil, err
 	}
+	defer em.Close()
 	laid, err := layout.Run(ctx, doc, layout.Options{
 		Typesetter: e.setter, Tagged: em.Tagged(), Limits: limits, Mono: e.mono,
 		Image: func(data []byte) (*draw.Image, error) { return draw.Open(data, limits) },

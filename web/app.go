@@ -139,7 +139,7 @@ func New(o Options) (*App, error) {
 	a.root = &Group{app: a}
 	a.groups = []*Group{a.root}
 	a.pool.New = func() any { return new(Context) }
-	a.ids.New = func() any { return new(idBatch) }
+	a.ids.New = newIDLots
 	a.buffers.New = newBuffer
 	return a, nil
 }
@@ -230,7 +230,7 @@ func (a *App) add(g *Group, method, path string, h Handler, o []RouteOption) (*R
 	if err != nil {
 		return refuse(err.Error())
 	}
-	r := &Route{app: a, group: g, method: method, host: g.host, pattern: p, source: source}
+	r := &Route{app: a, group: g, method: method, host: g.host, pattern: p, names: p.names, source: source}
 	for _, opt := range o {
 		opt.option(r)
 	}
@@ -382,10 +382,15 @@ func (a *App) serve(w http.ResponseWriter, r *http.Request, h Handler) {
 	if routed {
 		h = a.route(c)
 	}
-	if err := a.admit(c); err != nil {
-		h = a.refuse(c, routed, err)
+	// A safe request without query, as most are, has nothing that admit looks at.
+	if c.m.bit&(mGet|mHead|mOptions) == 0 || r.URL.RawQuery != "" {
+		if err := a.admit(c); err != nil {
+			h = a.refuse(c, routed, err)
+		}
 	}
-	c.limitBody()
+	if r.Body != nil {
+		c.limitBody()
+	}
 	if a.flights.on.Load() {
 		a.flights.add(c)
 	}
@@ -398,14 +403,15 @@ func (a *App) serve(w http.ResponseWriter, r *http.Request, h Handler) {
 // browser that guesses types turns a text into a script.
 func (a *App) prepare(c *Context) {
 	header := c.res.w.Header()
+	c.res.opened = len(header) > 0
 	header["X-Content-Type-Options"] = valueNosniff
-	if c.FromProxy() {
+	if len(a.opts.ClientIP.trusted) > 0 && c.FromProxy() {
 		if id := c.req.Header.Get(headerRequestID); ValidRequestID(id) {
 			c.SetRequestID(id)
 			return
 		}
 	}
-	id := a.nextID()
+	id := c.nextID()
 	c.id = id[0]
 	header[headerRequestID] = id
 }
@@ -414,6 +420,10 @@ func (a *App) prepare(c *Context) {
 func (a *App) admit(c *Context) error {
 	if n := a.limits.QueryPairs; n > 0 && c.req.URL.RawQuery != "" && strings.Count(c.req.URL.RawQuery, "&") >= n {
 		return NewProblem(http.StatusBadRequest, fmt.Sprintf("the query has more than %d pairs", n), nil)
+	}
+	// What Check looks at, without its cost for the requests that have none of it.
+	if h := c.req.Header; len(h["Sec-Fetch-Site"]) == 0 && len(h["Origin"]) == 0 {
+		return nil
 	}
 	if err := a.cross.Check(c.req); err != nil {
 		return NewProblem(http.StatusForbidden, "a state change from another origin is refused", err)
@@ -448,10 +458,11 @@ func (a *App) finish(c *Context) {
 		c.body.release()
 	}
 	abort := c.abort
-	c.returned.Store(true)
 	if a.keep && p == nil {
 		c.clear()
 		a.pool.Put(c)
+	} else {
+		c.returned.Store(true)
 	}
 	if abort {
 		panic(http.ErrAbortHandler)

@@ -55,7 +55,7 @@ type Content struct {
 // Body that ends early cuts the connection.
 func (c *Context) Content(ct Content) error {
 	c.live()
-	if c.res.status.Load() != 0 {
+	if c.res.code() != 0 {
 		return errAnswered
 	}
 	kind, err := contentTypeValue(or(ct.Type, "application/octet-stream"))

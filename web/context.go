@@ -32,7 +32,6 @@ type Context struct {
 
 	path    string // canonical
 	escaped bool   // values of path need decodeValue
-	m       match
 
 	refusal  error // of autoRefused
 	auto     autoKind
@@ -40,6 +39,7 @@ type Context struct {
 	location string
 
 	id        string
+	ids       []string // in store; kept over the Context's lives
 	user      string
 	values    []keyed
 	body      *body
@@ -48,8 +48,10 @@ type Context struct {
 	abort     bool // the connection is to be cut
 	timer     *deadline
 	flight    flight
-	shard     uint32 // where flights lists it, from 1; kept over its lives
-	returned  atomic.Bool
+	shard     uint32      // where flights lists it, from 1; kept over its lives
+	returned  atomic.Bool // never reset: the Context is not used again
+
+	m match // last: its array is long
 }
 
 type keyed struct{ key, value any }
@@ -58,7 +60,6 @@ func (c *Context) init(a *App, w http.ResponseWriter, r *http.Request) {
 	c.app, c.req = a, r
 	c.res.reset(w, r)
 	c.w = &c.res
-	c.returned.Store(false)
 }
 
 // clear forgets all that belongs to the request, so that a Context at rest in
@@ -76,15 +77,20 @@ func (c *Context) clear() {
 	c.flight = flight{}
 }
 
-// live panics when the handler has returned.
+// live panics when the handler has returned: at rest in the pool a Context has no
+// request, and one that is never reused says so.
 func (c *Context) live() {
-	if c.returned.Load() {
-		where := "a request without route"
-		if c.route != nil {
-			where = "route " + c.route.label() + " of " + c.route.source
-		}
-		panic(fmt.Errorf("%w: %s", ErrContextReturned, where))
+	if c.req == nil || c.returned.Load() {
+		c.dead()
 	}
+}
+
+func (c *Context) dead() {
+	where := "a request without route"
+	if c.route != nil {
+		where = "route " + c.route.label() + " of " + c.route.source
+	}
+	panic(fmt.Errorf("%w: %s", ErrContextReturned, where))
 }
 
 // Request returns the request.
@@ -133,10 +139,10 @@ func (c *Context) SetWriter(w http.ResponseWriter) {
 // Status returns the status sent, or 200 before anything is.
 func (c *Context) Status() int {
 	c.live()
-	if c.res.status.Load() == 0 {
+	if c.res.code() == 0 {
 		return http.StatusOK
 	}
-	return int(c.res.status.Load())
+	return c.res.code()
 }
 
 // Written returns the bytes of the body sent so far.
@@ -155,12 +161,11 @@ func (c *Context) Param(name string) string {
 func (c *Context) param(name string) (string, bool) {
 	c.live()
 	if c.matched {
-		for i, n := range c.route.pattern.names {
-			if n == name && i < c.m.n {
-				return c.paramAt(i), true
-			}
+		i := c.route.param(name)
+		if i < 0 || i >= c.m.n {
+			return "", false
 		}
-		return "", false
+		return c.paramAt(i), true
 	}
 	v := c.req.PathValue(name)
 	return v, v != ""
@@ -186,7 +191,7 @@ func (c *Context) setPathValues(r *http.Request) {
 	if c.route.method != "" {
 		r.Pattern = c.route.method + " " + r.Pattern
 	}
-	for i, n := range c.route.pattern.names {
+	for i, n := range c.route.names {
 		if n != "" {
 			r.SetPathValue(n, c.paramAt(i))
 		}

@@ -164,6 +164,47 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
+// TestRequestIDsStay: ids come from memory that is taken in lots, and none of it is used again,
+// for an answer's header may be looked at long after its request.
+func TestRequestIDsStay(t *testing.T) {
+	app, err := web.New(web.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.GET("/", func(c *web.Context) error { return c.String(200, c.RequestID()) })
+	const n = 4000
+	var headers, bodies []string
+	for range n {
+		w := httptest.NewRecorder()
+		app.ServeHTTP(w, newRequest(t, "GET", "/"))
+		headers, bodies = append(headers, w.Header().Get("X-Request-Id")), append(bodies, w.Body.String())
+	}
+	seen := map[string]bool{}
+	var letters [26]map[byte]bool
+	for i, id := range headers {
+		if id != bodies[i] || seen[id] || len(id) != len(letters) {
+			t.Fatalf("request %d: header %q, id %q, seen %v", i, id, bodies[i], seen[id])
+		}
+		seen[id] = true
+		for at := range letters {
+			if letters[at] == nil {
+				letters[at] = map[byte]bool{}
+			}
+			letters[at][id[at]] = true
+		}
+	}
+	for at, found := range letters {
+		if len(found) < 28 { // ids taken together share their first half, so the last few may be missing
+			t.Errorf("place %d takes %d of the 32 letters", at, len(found))
+		}
+		for c := range found {
+			if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz234567", rune(c)) {
+				t.Errorf("place %d: %q is no letter of base32", at, c)
+			}
+		}
+	}
+}
+
 // TestClientIP is W18 and rule 30.
 func TestClientIP(t *testing.T) {
 	xff := func(p ...string) web.ClientIPPolicy { return web.TrustedProxies("x-forwarded-for", p...) }

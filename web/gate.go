@@ -169,6 +169,7 @@ func withDeadline(d time.Duration, next Handler) Handler {
 			t.header = http.Header{}
 		}
 		c.req, c.w, c.timer = oldReq.WithContext(budgetContext{ctx, t}), &timedWriter{t}, t
+		c.res.shared = true
 		t.mu.Lock()
 		t.timer = time.AfterFunc(d, t.expire)
 		t.mu.Unlock()

@@ -21,6 +21,10 @@ type Middleware func(Handler) Handler
 
 // Route is a registered route. Its methods may be called while the App serves.
 type Route struct {
+	// What each request reads comes first.
+	run   atomic.Pointer[Handler]
+	names []string // of the parameters: those of the pattern
+
 	app     *App
 	group   *Group
 	method  string // "" for any
@@ -34,7 +38,6 @@ type Route struct {
 	laxJSON bool
 	static  *static // set by Static, for Audit
 	wrap    []Middleware
-	run     atomic.Pointer[Handler]
 	removed bool // guarded by app.mu
 }
 
@@ -65,6 +68,21 @@ func (r *Route) Replace(h Handler) {
 // end undisturbed. Removing twice does nothing.
 func (r *Route) Remove() {
 	r.app.remove(r)
+}
+
+// param returns the place of a parameter among the route's, -1 when there is
+// none of that name. Names of one route mostly differ in their last character.
+func (r *Route) param(name string) int {
+	last := len(name) - 1
+	if last < 0 {
+		return slices.Index(r.names, "")
+	}
+	for i, n := range r.names {
+		if len(n) == last+1 && n[last] == name[last] && n == name {
+			return i
+		}
+	}
+	return -1
 }
 
 func (r *Route) label() string {

@@ -204,7 +204,7 @@ func (c *Context) Error(err error) {
 		c.logError("error after an error answer", err)
 	case c.res.hijacked:
 		c.logError("error on a hijacked connection", err)
-	case c.res.status.Load() != 0:
+	case c.res.code() != 0:
 		c.answered, c.abort = true, true
 		level := slog.LevelError
 		if c.req.Context().Err() != nil { // the client left, or its time is over
@@ -216,7 +216,7 @@ func (c *Context) Error(err error) {
 		c.w.WriteHeader(http.StatusNotModified)
 	case errors.Is(err, context.Canceled) && errors.Is(c.req.Context().Err(), context.Canceled):
 		c.answered, c.abort = true, true
-		c.res.status.Store(statusClientGone)
+		c.res.setCode(statusClientGone)
 		c.log(slog.LevelInfo, "client gone", err)
 	default:
 		c.answered = true
@@ -402,7 +402,7 @@ func (c *Context) recovered(p any) {
 		return
 	}
 	c.log(slog.LevelError, "panic", fmt.Errorf("%v", p), slog.String("stack", string(debug.Stack())))
-	if c.res.status.Load() != 0 || c.res.hijacked {
+	if c.res.code() != 0 || c.res.hijacked {
 		c.abort = !c.res.hijacked
 		return
 	}

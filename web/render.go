@@ -56,7 +56,7 @@ func (a *App) putBuffer(b *buffer) {
 
 // send writes a whole answer.
 func (c *Context) send(code int, contentType []string, body []byte) error {
-	if c.res.status.Load() != 0 {
+	if c.res.code() != 0 {
 		return errAnswered
 	}
 	h := c.w.Header()
@@ -112,7 +112,7 @@ func (c *Context) encodeJSON(code int, v any, set func(*json.Encoder)) error {
 // String answers with plain text in UTF-8.
 func (c *Context) String(code int, s string) error {
 	c.live()
-	if c.res.status.Load() != 0 {
+	if c.res.code() != 0 {
 		return errAnswered
 	}
 	h := c.w.Header()
@@ -192,7 +192,7 @@ func (c *Context) HTML(code int, name string, v any) error {
 // NoContent answers with a status and no body.
 func (c *Context) NoContent(code int) error {
 	c.live()
-	if c.res.status.Load() != 0 {
+	if c.res.code() != 0 {
 		return errAnswered
 	}
 	if !bodyless(code) {
@@ -212,7 +212,7 @@ func (c *Context) Redirect(code int, target string) error {
 	if _, err := url.Parse(target); err != nil || !validHeaderValue(target) || target == "" {
 		return fmt.Errorf("web: redirect: target %q is no URL", target)
 	}
-	if c.res.status.Load() != 0 {
+	if c.res.code() != 0 {
 		return errAnswered
 	}
 	h := c.w.Header()
@@ -256,7 +256,7 @@ func (c *Context) Stream(contentType string, f func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	if c.res.status.Load() != 0 {
+	if c.res.code() != 0 {
 		return errAnswered
 	}
 	c.disarm()
@@ -265,7 +265,7 @@ func (c *Context) Stream(contentType string, f func(io.Writer) error) error {
 	if err := f(s); err != nil {
 		return err
 	}
-	if c.res.status.Load() == 0 {
+	if c.res.code() == 0 {
 		c.w.WriteHeader(http.StatusOK)
 	}
 	return nil

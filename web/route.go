@@ -31,17 +31,34 @@ func (a *App) route(c *Context) Handler {
 		}
 		return c.automatic(rt, nil, autoOptions, all)
 	}
-	c.path, c.escaped = canonical(r.URL)
-	c.m.reset(rt.bit(r.Method))
-	c.m.loose = a.opts.NoRedirectClean
-	host := r.Host
-	if r.Method == http.MethodConnect && r.URL.Host != "" {
-		host = r.URL.Host
+	m := &c.m
+	m.reset(rt.bit(r.Method))
+	m.loose = a.opts.NoRedirectClean
+	var (
+		found        *Route
+		table, where *table
+	)
+	looked := len(rt.hosts) == 0 && r.URL.RawPath == "" && !rt.plain.escapes
+	if looked {
+		// A path that equals one without escapes is canonical.
+		if found = rt.plain.literal(r.URL.Path, m); found != nil {
+			c.path, c.route, c.matched = r.URL.Path, found, true
+			return *found.run.Load()
+		}
 	}
-	table := rt.hostTable(host)
-	found, where := rt.find(table, c.path, &c.m)
+	c.path, c.escaped = canonical(r.URL)
+	if looked && c.path == r.URL.Path && c.path != "" && c.path[0] == '/' {
+		found, where = rt.plain.variable(c.path, m), rt.plain
+	} else {
+		host := r.Host
+		if r.Method == http.MethodConnect && r.URL.Host != "" {
+			host = r.URL.Host
+		}
+		table = rt.hostTable(host)
+		found, where = rt.find(table, c.path, m)
+	}
 	if found != nil {
-		if c.m.exact(found) || !a.slashRedirect(c, rt, table, where) {
+		if !c.m.rest || c.m.exact() || !a.slashRedirect(c, rt, table, where) {
 			c.route, c.matched = found, true
 			return *found.run.Load()
 		}
@@ -102,7 +119,7 @@ func (rt *router) findSlash(host *table, path string, m *match) *Route {
 		}
 		m.reset(m.bit)
 		if r := t.lookupSlash(path, m); r != nil {
-			if m.exact(r) {
+			if m.exact() {
 				return r
 			}
 			return nil
@@ -145,7 +162,7 @@ func (a *App) redirectTarget(c *Context, rt *router, host *table) (string, *Rout
 			return "", nil
 		}
 		if r := try(clean); r != nil {
-			if !c.m.exact(r) && !a.opts.NoRedirectSlash && clean[len(clean)-1] != '/' {
+			if !c.m.exact() && !a.opts.NoRedirectSlash && clean[len(clean)-1] != '/' {
 				if s := rt.findSlash(host, clean, &c.m); s != nil {
 					return clean + "/", s // one redirect in place of two
 				}
@@ -160,7 +177,7 @@ func (a *App) redirectTarget(c *Context, rt *router, host *table) (string, *Rout
 				return path + "/", r
 			}
 		} else if len(path) > 1 {
-			if r := try(path[:len(path)-1]); r != nil && c.m.exact(r) {
+			if r := try(path[:len(path)-1]); r != nil && c.m.exact() {
 				return path[:len(path)-1], r
 			}
 		}

@@ -125,7 +125,7 @@ func TestDrainOrder(t *testing.T) {
 		})
 	})
 	s := &web.Server{
-		App: app, Health: health, DrainDelay: 50 * time.Millisecond,
+		App: app, Health: health, DrainDelay: 300 * time.Millisecond,
 		OnStart: []func(context.Context) error{hook("start 1"), hook("start 2")},
 		OnStop:  []func(context.Context) error{hook("stop 1"), hook("stop 2")},
 	}

@@ -68,24 +68,37 @@ func knownMethod(method string) methodSet {
 	return 0
 }
 
+// slots is the number of known methods; a method beyond them has the slot slots.
+const slots = 10
+
 // leaf is where patterns of one shape end.
 type leaf struct {
-	mask   methodSet // methods with a route, HEAD by GET included
-	routes []*Route  // in the order of the bits of mask
-	any    *Route
+	known [slots + 1]*Route // by slot, HEAD by GET included; the last is nil
+	more  []*Route          // of other methods, in the order of their bits
+	any   *Route
+	mask  methodSet // methods with a route
 }
 
-// find returns the route for a method; bit is 0 for a method nobody registered.
-func (l *leaf) find(bit methodSet) *Route {
-	if l.mask&bit != 0 {
-		return l.routes[bits.OnesCount32(uint32(l.mask&(bit-1)))]
+// find returns the route for the method looked for.
+func (l *leaf) find(m *match) *Route {
+	if r := l.known[m.slot]; r != nil {
+		return r
+	}
+	if l.mask&m.bit != 0 {
+		return l.more[bits.OnesCount32(uint32(l.mask&(m.bit-1)>>slots))]
 	}
 	return l.any
 }
 
+// first returns a route of the leaf.
 func (l *leaf) first() *Route {
-	if len(l.routes) > 0 {
-		return l.routes[0]
+	for _, r := range l.known {
+		if r != nil {
+			return r
+		}
+	}
+	if len(l.more) > 0 {
+		return l.more[0]
 	}
 	return l.any
 }
@@ -94,9 +107,11 @@ type span struct{ lo, hi uint32 }
 
 // match is the state and result of one look-up. It lives in the Context.
 type match struct {
-	bit   methodSet
-	slash bool // look up path + "/" instead of path
-	loose bool // a rest may hold empty segments (Options.NoRedirectClean)
+	bit   methodSet // 0 for a method nobody registered
+	slot  uint8     // of bit in a leaf
+	slash bool      // look up path + "/" instead of path
+	loose bool      // a rest may hold empty segments (Options.NoRedirectClean)
+	rest  bool      // a rest was taken
 	n     int
 	offs  [maxParams]span
 
@@ -105,12 +120,13 @@ type match struct {
 }
 
 func (m *match) reset(bit methodSet) {
-	m.bit, m.slash, m.n, m.allow, m.miss = bit, false, 0, 0, nil
+	m.bit, m.slot = bit, uint8(min(bits.TrailingZeros32(uint32(bit)), slots)) //nolint:gosec // at most slots
+	m.slash, m.rest, m.n, m.allow, m.miss = false, false, 0, 0, nil
 }
 
 // take returns the leaf's route for the method, or notes what it would allow.
 func (m *match) take(l *leaf) *Route {
-	if r := l.find(m.bit); r != nil {
+	if r := l.find(m); r != nil {
 		return r
 	}
 	m.allow |= l.mask
@@ -126,13 +142,29 @@ type edge struct {
 	next   int32
 }
 
+// node fills one cache line.
 type node struct {
 	prefix string
-	first  string // first bytes of the literal children
+	first  string // first bytes of the literal children, those with the most leaves first
 	kids   int32  // index of the first literal child; the others follow it
-	edges  []edge // most specific first
+	plain  int32  // index of the child of a plain parameter; 0 is none
+	edge   int32  // index of the first other parameter, most specific first
+	edges  int32  // how many of them there are
 	leaf   *leaf
 	rest   *leaf
+}
+
+// forks reports whether a look-up may have to come back to the node.
+func (n *node) forks() bool { return n.plain|n.edges != 0 || n.rest != nil }
+
+// child returns the place of the literal child that begins with c, -1 for none.
+func (n *node) child(c byte) int {
+	for i := range len(n.first) {
+		if n.first[i] == c {
+			return i
+		}
+	}
+	return -1
 }
 
 // table holds the routes of one host.
@@ -140,18 +172,31 @@ type table struct {
 	static  map[string]*leaf
 	lengths [4]uint64 // lengths of static paths below 256, to skip the map for most others
 	long    bool      // there is a static path of 256 bytes or more
+	escapes bool      // there is a static path with a percent sign
 	nodes   []node    // nodes[0] is the root; empty when every route is static
-	slashes uint64    // depths (at most 63) of the patterns that match a trailing slash
+	edges   []edge
+	slashes uint64 // depths (at most 63) of the patterns that match a trailing slash
 }
 
 func (t *table) lookup(path string, m *match) *Route {
+	if r := t.literal(path, m); r != nil {
+		return r
+	}
+	return t.variable(path, m)
+}
+
+// literal looks among the paths that are spelled out.
+func (t *table) literal(path string, m *match) *Route {
 	if n := len(path); (n < 256 && t.lengths[n>>6]&(1<<(n&63)) != 0) || (n >= 256 && t.long) {
 		if l := t.static[path]; l != nil {
-			if r := m.take(l); r != nil {
-				return r
-			}
+			return m.take(l)
 		}
 	}
+	return nil
+}
+
+// variable looks among the patterns with parameters.
+func (t *table) variable(path string, m *match) *Route {
 	if len(t.nodes) == 0 {
 		return nil
 	}
@@ -186,7 +231,8 @@ func (t *table) walk(n *node, path string, i int, m *match) *Route {
 		end := i + len(n.prefix)
 		switch {
 		case end <= len(path):
-			if path[i:end] != n.prefix {
+			// Mostly the prefix is one slash, or its first byte has been compared already.
+			if end > i && (path[i] != n.prefix[0] || (end-i > 1 && path[i+1:end] != n.prefix[1:])) {
 				return nil
 			}
 		case end > total || path[i:] != n.prefix[:len(n.prefix)-1] || n.prefix[len(n.prefix)-1] != '/':
@@ -205,9 +251,9 @@ func (t *table) walk(n *node, path string, i int, m *match) *Route {
 		if i < len(path) {
 			next = path[i]
 		}
-		if k := strings.IndexByte(n.first, next); k >= 0 {
+		if k := n.child(next); k >= 0 {
 			kid := &t.nodes[int(n.kids)+k]
-			if len(n.edges) == 0 && n.rest == nil {
+			if !n.forks() {
 				n = kid
 				continue
 			}
@@ -217,36 +263,45 @@ func (t *table) walk(n *node, path string, i int, m *match) *Route {
 			}
 			m.n = depth
 		}
-		if len(n.edges) == 0 {
+		if n.plain|n.edges == 0 {
 			return t.takeRest(n, path, i, m)
 		}
 		stop := len(path)
 		if k := strings.IndexByte(path[i:], '/'); k >= 0 {
 			stop = i + k
 		}
-		if seg := path[i:stop]; seg != "" && !isDot(seg) {
-			last := len(n.edges) - 1
-			for k := range n.edges {
-				e := &n.edges[k]
-				cut := len(seg) - len(e.suffix)
-				if cut <= 0 || seg[cut:] != e.suffix || !e.constr.match(seg[:cut]) {
-					continue
-				}
-				depth := m.n
-				m.offs[depth] = span{uint32(i), uint32(i + cut)} //nolint:gosec // a path is far below 4 GiB
-				m.n = depth + 1
-				if k == last && n.rest == nil {
-					n, i = &t.nodes[e.next], stop
-					goto descend
-				}
-				if r := t.walk(&t.nodes[e.next], path, stop, m); r != nil {
-					return r
-				}
-				m.n = depth
-			}
+		seg := path[i:stop]
+		if seg == "" || isDot(seg) {
+			return t.takeRest(n, path, i, m)
 		}
+		depth := m.n
+		for k := n.edge; k < n.edge+n.edges; k++ {
+			e := &t.edges[k]
+			cut := len(seg) - len(e.suffix)
+			if cut <= 0 || seg[cut:] != e.suffix || !e.constr.match(seg[:cut]) {
+				continue
+			}
+			m.offs[depth] = span{uint32(i), uint32(i + cut)} //nolint:gosec // a path is far below 4 GiB
+			m.n = depth + 1
+			if r := t.walk(&t.nodes[e.next], path, stop, m); r != nil {
+				return r
+			}
+			m.n = depth
+		}
+		if n.plain == 0 {
+			return t.takeRest(n, path, i, m)
+		}
+		m.offs[depth] = span{uint32(i), uint32(stop)} //nolint:gosec // as above
+		m.n = depth + 1
+		if n.rest == nil {
+			n, i = &t.nodes[n.plain], stop
+			continue
+		}
+		if r := t.walk(&t.nodes[n.plain], path, stop, m); r != nil {
+			return r
+		}
+		m.n = depth
 		return t.takeRest(n, path, i, m)
-	descend:
 	}
 }
 
@@ -267,13 +322,14 @@ func (t *table) takeRest(n *node, path string, i int, m *match) *Route {
 	if r != nil {
 		m.offs[m.n] = span{uint32(i), uint32(i + len(rest))} //nolint:gosec // a path is far below 4 GiB
 		m.n++
+		m.rest = true
 	}
 	return r
 }
 
-// exact reports whether r matched without a rest that holds something.
-func (m *match) exact(r *Route) bool {
-	if !r.pattern.endsInRest() {
+// exact reports whether the match took no rest that holds something.
+func (m *match) exact() bool {
+	if !m.rest {
 		return true
 	}
 	s := m.offs[m.n-1]
@@ -287,6 +343,7 @@ type draft struct {
 	edges  []draftEdge
 	leaf   *leaf
 	rest   *leaf
+	leaves int // at the node and below it, after weigh
 }
 
 type draftEdge struct {
@@ -350,6 +407,7 @@ func newTable(routes []*Route) *table {
 			if l == nil {
 				l = &leaf{}
 				t.static[path] = l
+				t.escapes = t.escapes || strings.Contains(path, "%")
 				if len(path) < 256 {
 					t.lengths[len(path)>>6] |= 1 << (len(path) & 63)
 				} else {
@@ -397,33 +455,31 @@ func (d *draft) insert(r *Route) {
 }
 
 func (l *leaf) add(r *Route) {
-	if r.bit == 0 {
+	switch slot := bits.TrailingZeros32(uint32(r.bit)); {
+	case r.bit == 0:
 		l.any = r
 		return
+	case slot < slots:
+		l.known[slot] = r
+	default:
+		l.more = append(l.more, r)
 	}
-	l.routes = append(l.routes, r)
+	l.mask |= r.bit
 }
 
-// seal orders the routes by their bits and lets GET answer HEAD.
+// seal orders the routes and lets GET answer HEAD.
 func (l *leaf) seal() {
-	byBit := map[methodSet]*Route{}
-	for _, r := range l.routes {
-		byBit[r.bit] = r
+	get, head := &l.known[bits.TrailingZeros32(uint32(mGet))], &l.known[bits.TrailingZeros32(uint32(mHead))]
+	if *get != nil && *head == nil {
+		*head = *get
+		l.mask |= mHead
 	}
-	if get := byBit[mGet]; get != nil && byBit[mHead] == nil {
-		byBit[mHead] = get
-	}
-	l.routes = l.routes[:0]
-	for b := range 32 {
-		if r := byBit[1<<b]; r != nil {
-			l.mask |= 1 << b
-			l.routes = append(l.routes, r)
-		}
-	}
+	slices.SortFunc(l.more, func(a, b *Route) int { return cmp.Compare(a.bit, b.bit) })
 }
 
 // flatten lays the drafts out in one slice, literal siblings side by side.
 func (t *table) flatten(root *draft) {
+	root.weigh()
 	t.nodes = append(t.nodes, node{})
 	type job struct {
 		d  *draft
@@ -437,12 +493,18 @@ func (t *table) flatten(root *draft) {
 				l.seal()
 			}
 		}
-		slices.SortFunc(d.kids, func(a, b *draft) int { return cmp.Compare(a.prefix, b.prefix) })
-		n.kids = int32(len(t.nodes)) //nolint:gosec // bounded by the bytes of all patterns
+		add := func(d *draft) int32 {
+			queue = append(queue, job{d, len(t.nodes)})
+			t.nodes = append(t.nodes, node{})
+			return int32(len(t.nodes) - 1) //nolint:gosec // bounded by the bytes of all patterns
+		}
+		slices.SortFunc(d.kids, func(a, b *draft) int {
+			return cmp.Or(cmp.Compare(b.leaves, a.leaves), cmp.Compare(a.prefix, b.prefix))
+		})
+		n.kids = int32(len(t.nodes)) //nolint:gosec // as above
 		for _, kid := range d.kids {
 			n.first += kid.prefix[:1]
-			queue = append(queue, job{kid, len(t.nodes)})
-			t.nodes = append(t.nodes, node{})
+			add(kid)
 		}
 		slices.SortFunc(d.edges, func(a, b draftEdge) int {
 			return cmp.Or(cmp.Compare(len(b.suffix), len(a.suffix)),
@@ -450,11 +512,41 @@ func (t *table) flatten(root *draft) {
 				cmp.Compare(a.constr.order(), b.constr.order()),
 				cmp.Compare(a.constr.key(), b.constr.key()))
 		})
+		n.edge = int32(len(t.edges)) //nolint:gosec // as above
 		for _, e := range d.edges {
-			n.edges = append(n.edges, edge{e.suffix, e.constr, int32(len(t.nodes))}) //nolint:gosec // as above
-			queue = append(queue, job{e.next, len(t.nodes)})
-			t.nodes = append(t.nodes, node{})
+			next := add(e.next.skip())
+			if e.suffix == "" && e.constr == nil {
+				n.plain = next
+				continue
+			}
+			t.edges = append(t.edges, edge{e.suffix, e.constr, next})
+			n.edges++
 		}
 		t.nodes[at] = n
 	}
+}
+
+// weigh counts the leaves at and below the draft.
+func (d *draft) weigh() int {
+	for _, l := range []*leaf{d.leaf, d.rest} {
+		if l != nil {
+			d.leaves++
+		}
+	}
+	for _, kid := range d.kids {
+		d.leaves += kid.weigh()
+	}
+	for _, e := range d.edges {
+		d.leaves += e.next.weigh()
+	}
+	return d.leaves
+}
+
+// skip returns the draft's only child when the draft itself is nothing more than
+// the end of a parameter.
+func (d *draft) skip() *draft {
+	if d.prefix == "" && d.leaf == nil && d.rest == nil && len(d.edges) == 0 && len(d.kids) == 1 {
+		return d.kids[0]
+	}
+	return d
 }

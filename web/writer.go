@@ -15,7 +15,9 @@ import (
 type response struct {
 	w        http.ResponseWriter
 	req      *http.Request
-	status   atomic.Int32 // atomic with bytes: a time budget answers beside the handler
+	status   int32 // by code and setCode
+	shared   bool  // a time budget may answer beside the handler
+	opened   bool  // the header may hold fields beside those of prepare
 	bytes    atomic.Int64
 	limit    int64 // bytes of body allowed; 0 is no limit
 	skipped  int64 // body bytes dropped because of HEAD
@@ -31,33 +33,50 @@ func (w *response) reset(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (w *response) clear() {
-	w.w, w.req, w.flights = nil, nil, nil
-	w.status.Store(0)
-	w.bytes.Store(0)
-	w.limit, w.skipped = 0, 0
-	w.head, w.hijacked, w.flushed, w.sent = false, false, false, false
+	*w = response{}
+}
+
+// code returns the status, 0 before there is one.
+func (w *response) code() int { return int(atomic.LoadInt32(&w.status)) }
+
+// setCode notes the status. An atomic store costs as much as a look-up of a
+// path, so only the answers that need one pay for it.
+func (w *response) setCode(code int) {
+	if !w.shared {
+		w.status = int32(code) //nolint:gosec // a status is small
+		return
+	}
+	atomic.StoreInt32(&w.status, int32(code)) //nolint:gosec // as above
 }
 
 // Unwrap lets http.ResponseController reach the server's writer.
-func (w *response) Unwrap() http.ResponseWriter { return w.w }
+func (w *response) Unwrap() http.ResponseWriter {
+	w.opened = true
+	return w.w
+}
 
-func (w *response) Header() http.Header { return w.w.Header() }
+func (w *response) Header() http.Header {
+	w.opened = true
+	return w.w.Header()
+}
 
 func bodyless(status int) bool {
 	return status < 200 || status == http.StatusNoContent || status == http.StatusNotModified
 }
 
 func (w *response) WriteHeader(code int) {
-	if w.status.Load() != 0 || w.hijacked {
+	if w.code() != 0 || w.hijacked {
 		return
 	}
 	if code >= 100 && code < 200 && code != http.StatusSwitchingProtocols {
 		w.w.WriteHeader(code) // informational: the answer is still to come (RFC 9110, section 15.2)
 		return
 	}
-	w.status.Store(int32(code)) //nolint:gosec // a status is small
+	w.setCode(code)
 	if bodyless(code) {
-		delete(w.w.Header(), "Content-Length")
+		if w.opened {
+			delete(w.w.Header(), "Content-Length")
+		}
 	}
 	if w.head && !bodyless(code) {
 		return // sent by end or Flush, when the length is known
@@ -68,7 +87,7 @@ func (w *response) WriteHeader(code int) {
 func (w *response) send() {
 	if !w.sent {
 		w.sent = true
-		w.w.WriteHeader(int(w.status.Load()))
+		w.w.WriteHeader(w.code())
 	}
 }
 
@@ -77,10 +96,10 @@ func (w *response) before(n int64, sample []byte) error {
 	if w.hijacked {
 		return http.ErrHijacked
 	}
-	if w.status.Load() == 0 {
+	if w.code() == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	if bodyless(int(w.status.Load())) {
+	if bodyless(w.code()) {
 		return http.ErrBodyNotAllowed
 	}
 	if w.limit > 0 && w.bytes.Load()+w.skipped+n > w.limit {
@@ -146,7 +165,7 @@ func (w *response) FlushError() error {
 	if w.hijacked {
 		return http.ErrHijacked
 	}
-	if w.status.Load() == 0 {
+	if w.code() == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
 	w.flushed = true
@@ -166,8 +185,8 @@ func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	w.hijacked = true
-	if w.status.Load() == 0 {
-		w.status.Store(http.StatusSwitchingProtocols)
+	if w.code() == 0 {
+		w.setCode(http.StatusSwitchingProtocols)
 	}
 	if w.flights != nil {
 		conn = w.flights.track(conn, w.req)
@@ -178,7 +197,7 @@ func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // end commits an answer that is complete. A HEAD answer gets the Content-Length
 // that net/http would have computed for the same GET.
 func (w *response) end() {
-	if w.status.Load() == 0 {
+	if w.code() == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
 	if w.sent {

@@ -46,6 +46,7 @@ func TestScript(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SAMPLES", samples)
 			e.Setenv("NO_COLOR", "1")
+			e.Setenv("GORACE", os.Getenv("GORACE")) // without it every program waits for a second at its end
 			e.Values[serverKey{}] = &server{}
 			return nil
 		},

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -17,6 +18,7 @@ import (
 
 	"example.com/quire/fetch/fetchtest"
 	"example.com/quire/fetch/internal/call"
+	"example.com/quire/fetch/internal/origin"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -479,8 +481,8 @@ func TestR32SetIsBounded(t *testing.T) {
 	}
 	now := time.Now()
 	for i := range 100_000 {
-		k := s.keyNamed(fmt.Sprintf("http://h%d.example", i))
-		s.reg.Release(s.reg.Acquire(k, now))
+		k := origin.Key{Host: strconv.Itoa(i)}
+		s.reg.Release(s.reg.Acquire(setKey{origin: k}, now))
 	}
 	if got := s.reg.Len(); got > 100 {
 		t.Errorf("%d breakers", got)
@@ -506,6 +508,28 @@ func TestConfigIsRefused(t *testing.T) {
 	}
 	if _, err := New(Config{OpenFor: 10 * time.Minute}); err != nil {
 		t.Errorf("a large value is no mistake: %v", err)
+	}
+}
+
+// TestOpenForEver: the longest time there is ends no sooner for it.
+func TestOpenForEver(t *testing.T) {
+	for _, c := range []Config{{OpenFor: math.MaxInt64}, {MaxOpenFor: math.MaxInt64}} {
+		c.ConsecutiveFailures = 1
+		b, now := one(t, c), time.Now()
+		for range 100 {
+			ticket, err := b.Allow(now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ticket.Done(Failure, 0, now)
+			if until := b.Until(); until.Sub(now) < time.Second {
+				t.Fatalf("open until %v, which is %v from now", until, until.Sub(now))
+			}
+			if c.OpenFor > 0 {
+				break
+			}
+			now = b.Until()
+		}
 	}
 }
 

@@ -38,6 +38,8 @@ func (c Config) withDefaults() Config {
 	def(&c.Buckets, 10)
 	defDuration(&c.MaxOpenFor, max(time.Minute, c.OpenFor))
 	defDuration(&c.OpenFor, min(5*time.Second, c.MaxOpenFor))
+	// Doubled or with its jitter it must not overflow.
+	c.MaxOpenFor, c.OpenFor = min(c.MaxOpenFor, longest), min(c.OpenFor, longest)
 	def(&c.Probes, 1)
 	def(&c.CloseAfter, 2)
 	def(&c.MaxKeys, 4096)
@@ -48,6 +50,9 @@ func (c Config) withDefaults() Config {
 	}
 	return c
 }
+
+// longest is the longest open time, of 73 years.
+const longest time.Duration = 1 << 61
 
 // Validate returns every ConfigError of c, joined; nil when New would take it.
 func (c Config) Validate() error {

@@ -53,6 +53,9 @@ type Decorrelated struct {
 const (
 	defaultBase = 100 * time.Millisecond
 	defaultMax  = 10 * time.Second
+
+	// longest is the longest wait, of 146 years: floating point rounds the greatest Duration up to one that is negative.
+	longest time.Duration = 1 << 62
 )
 
 func bounds(base, limit time.Duration) (float64, float64) {
@@ -85,14 +88,14 @@ func (e Exponential) Next(_ time.Duration, attempt int, u float64) time.Duration
 	case e.Jitter > 0:
 		d -= u * d * float64(e.Jitter)
 	}
-	return time.Duration(d)
+	return time.Duration(min(d, float64(longest)))
 }
 
 // Next implements Backoff: min(Max, Base + u*(3*prev - Base)).
 func (b Decorrelated) Next(prev time.Duration, _ int, u float64) time.Duration {
 	base, limit := bounds(b.Base, b.Max)
 	span := max(3*max(float64(prev), base)-base, 0)
-	return time.Duration(min(limit, base+u*span))
+	return time.Duration(min(limit, base+u*span, float64(longest)))
 }
 
 func (e Exponential) validate(c *call.Check) {

@@ -63,6 +63,8 @@ func TestR13Backoffs(t *testing.T) {
 		{"fraction of nothing", Exponential{Base: s, Jitter: Fraction(0)}, 0, 1, 0.5, s},
 		{"base above the default bound", Exponential{Base: 20 * s, Jitter: None}, 0, 1, 0, 20 * s},
 		{"bound below the default base", Exponential{Max: time.Millisecond, Jitter: None}, 0, 1, 0, time.Millisecond},
+		{"the largest bound", Exponential{Max: math.MaxInt64, Jitter: None}, 0, 1000, 0, longest},
+		{"decorrelated, the largest bound", Decorrelated{Max: math.MaxInt64}, math.MaxInt64, 1000, 0.99, longest},
 		{"decorrelated, first", Decorrelated{Base: s}, 0, 1, 0.5, 2 * s},
 		{"decorrelated, after 2 s", Decorrelated{Base: s}, 2 * s, 2, 0.5, 3500 * time.Millisecond},
 		{"decorrelated, bounded", Decorrelated{Base: s}, 10 * s, 1000, 0.99, 10 * s},

@@ -3,6 +3,7 @@ package retry
 import (
 	"bytes"
 	"io"
+	"math"
 	"net/http"
 )
 
@@ -33,6 +34,7 @@ func newReplay(req *http.Request, limit int64) (*http.Request, replay, error) {
 	case limit <= 0 || req.ContentLength > limit:
 		return req, replay{req: req, kind: once}, nil
 	}
+	limit = min(limit, math.MaxInt64-1)
 	b, err := io.ReadAll(io.LimitReader(req.Body, limit+1))
 	if err != nil {
 		_ = req.Body.Close()

@@ -263,6 +263,7 @@ func TestBodyBuffering(t *testing.T) {
 		{"fits", 7, 0, 2, ""},
 		{"one too long", 6, 0, 1, StopBody},
 		{"declared too long", 6, 7, 1, StopBody},
+		{"the largest bound", math.MaxInt64, 0, 2, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tr := fetchtest.Script(fetchtest.Step{}.Status(503), fetchtest.Step{})

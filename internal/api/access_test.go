@@ -44,6 +44,7 @@ func routes(d made, report string) []route {
 // every route, with another space's ids, by every kind of caller, with data of equal length in
 // both spaces and the cache of public documents warm.
 func TestSpacesAreSeparate(t *testing.T) {
+	t.Parallel()
 	h := open(t, spaces)
 	callers := map[string]*webtest.Client{
 		"no token": h.Client, "another space's token": h.as(beta), "an unknown token": h.as("garbage"),
@@ -159,6 +160,7 @@ func basic(user, password string) string {
 }
 
 func TestTokens(t *testing.T) {
+	t.Parallel()
 	h := open(t, spaces)
 	for _, tt := range []struct {
 		name, authorization string
@@ -205,6 +207,7 @@ func TestTokens(t *testing.T) {
 
 // A server without tokens answers its own machine and no page of another site.
 func TestLoopbackServerRefusesForeigners(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	c := webtest.New(t, h.app.Handler())
 	d := makeNew(t, h.Client, note("A-1", `"report": "open"`))
@@ -260,6 +263,7 @@ func TestLoopbackServerRefusesForeigners(t *testing.T) {
 
 // A server on another loopback address answers for that address too.
 func TestOtherLoopbackAddress(t *testing.T) {
+	t.Parallel()
 	h := open(t, func(c *config.Config) { c.Listen = "127.1.2.3:8080" })
 	for host, status := range map[string]int{"127.1.2.3:8080": 200, "localhost:8080": 200, "127.1.2.4:8080": 421, "evil.example": 421} {
 		if r := webtest.New(t, h.app.Handler()).With("Host", host).Get("/v1/documents"); r.Status != status {
@@ -270,6 +274,7 @@ func TestOtherLoopbackAddress(t *testing.T) {
 
 // A server with tokens may listen on every address, which has no host name.
 func TestEveryAddress(t *testing.T) {
+	t.Parallel()
 	h := open(t, spaces, func(c *config.Config) {
 		c.Listen, c.TLS.Proxy, c.PublicURL = ":8080", true, "https://documents.example"
 	})

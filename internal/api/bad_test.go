@@ -130,6 +130,7 @@ var badRequests = []struct {
 }
 
 func TestBadRequests(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	for _, target := range []string{"/v1/render", "/v1/documents"} {
 		for _, tt := range badRequests {
@@ -160,6 +161,7 @@ func TestBadRequests(t *testing.T) {
 
 // Several faults are told at once.
 func TestAllProblemsAreListed(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	p := wantProblem(t, h.Post("/v1/render", "application/json", "{\"template\": \"note\", \"data\": {\n\"lines\": [{\"qty\": 1},\n{\"text\": \"a\"}]}}"), 400, "data")
 	all, _ := p["problems"].([]any)
@@ -175,6 +177,7 @@ func TestAllProblemsAreListed(t *testing.T) {
 
 // What only keeping takes, rendering refuses; what a report fixes, a request cannot change.
 func TestBadReports(t *testing.T) {
+	t.Parallel()
 	h := open(t, spaces)
 	c := h.as(alpha)
 	wantProblem(t, c.Post("/v1/render", "application/json", note("1", `"report": "alpha"`)), 400, "request").want(t, map[string]any{"field": "report"})
@@ -193,6 +196,7 @@ func TestBadReports(t *testing.T) {
 }
 
 func TestBadMedia(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1"} {
 		r := h.Post("/v1/render", kind, note("1"))
@@ -207,6 +211,7 @@ func TestBadMedia(t *testing.T) {
 }
 
 func TestBodyLimit(t *testing.T) {
+	t.Parallel()
 	h := open(t, func(c *config.Config) { c.Limits.Body = 1 << 10 })
 	fits := note("1", `"options": {}`)
 	fits += strings.Repeat(" ", 1<<10-len(fits))
@@ -222,15 +227,20 @@ func TestBodyLimit(t *testing.T) {
 
 // The data's own limit, 8 MiB, stands below that of the body.
 func TestDataLimit(t *testing.T) {
+	t.Parallel()
 	h := open(t)
-	p := wantProblem(t, h.Post("/v1/render", "application/json", note(strings.Repeat("x", 9<<20))), http.StatusRequestEntityTooLarge, "limit")
+	long := func(size int) string {
+		return strings.Replace(note("NUMBER"), "NUMBER", strings.Repeat("x", size), 1)
+	}
+	p := wantProblem(t, h.Post("/v1/render", "application/json", long(9<<20)), http.StatusRequestEntityTooLarge, "limit")
 	p.want(t, map[string]any{"limited": "data bytes", "limit": 8 << 20})
-	p = wantProblem(t, h.Post("/v1/render", "application/json", note(strings.Repeat("x", 11<<20))), http.StatusRequestEntityTooLarge, "limit")
+	p = wantProblem(t, h.Post("/v1/render", "application/json", long(11<<20)), http.StatusRequestEntityTooLarge, "limit")
 	p.want(t, map[string]any{"limited": "body bytes", "limit": 10 << 20})
 }
 
 // A client that leaves before the end keeps nothing on the server.
 func TestClientGone(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -270,6 +280,7 @@ func (d *discard) WriteHeader(code int)        { d.status = code }
 // The problems as clients see them are kept in a golden file: their types and members are part
 // of the interface.
 func TestProblemsAreStable(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	two := open(t, spaces)
 	var b bytes.Buffer

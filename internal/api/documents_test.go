@@ -16,6 +16,7 @@ import (
 )
 
 func TestRenderKeepsNothing(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	before := files(t, h.dir)
 	body := note("A-1")
@@ -63,6 +64,7 @@ func files(t *testing.T, dir string) []string {
 }
 
 func TestRenderInlineTemplate(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	r := h.PostJSON("/v1/render", map[string]any{
 		"template": map[string]any{"source": "quire: 1\nname: x\ntitle: Hello\nlang: en\nbody: [{text: \"Hello ${who}\"}]\ndata: {who: string}\n"},
@@ -82,6 +84,7 @@ func TestRenderInlineTemplate(t *testing.T) {
 }
 
 func TestMakeDocument(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	body := note("A-1")
 	r := h.Post("/v1/documents", "application/json", body).Want(http.StatusCreated)
@@ -117,6 +120,7 @@ func TestMakeDocument(t *testing.T) {
 }
 
 func TestMakeDocumentAnswersAsAccepted(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	created := h.With("Accept", "application/json").Post("/v1/documents", "application/json", note("A-1", `"report": "daily"`)).Want(http.StatusCreated)
 	d := decode[document](t, created)
@@ -167,6 +171,7 @@ func TestMakeDocumentAnswersAsAccepted(t *testing.T) {
 }
 
 func TestListDocuments(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	var all, daily []string
 	for i := range 5 {
@@ -219,6 +224,7 @@ func TestListDocuments(t *testing.T) {
 }
 
 func TestShowDocument(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	d := makeNew(t, h.Client, note("A-1"))
 	self := "/v1/documents/" + d.id
@@ -275,6 +281,7 @@ func verify(t *testing.T, c *webtest.Client, id string, file []byte) record.Verd
 }
 
 func TestVerifyDocument(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	d := makeNew(t, h.Client, note("A-1"))
 	other := makeNew(t, h.Client, note("A-2"))
@@ -316,6 +323,7 @@ func TestVerifyDocument(t *testing.T) {
 
 // A stored file that has rotted, or is gone, is a fault of the server and never bytes.
 func TestDamagedFile(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	d := makeNew(t, h.Client, note("A-1", `"report": "open"`))
 	name := filepath.Join(h.dir, "blobs", d.content[:2], d.content)

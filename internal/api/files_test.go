@@ -121,6 +121,7 @@ func ranges(t *testing.T, r *webtest.Response, whole []byte, want [][2]int) {
 }
 
 func TestContent(t *testing.T) {
+	t.Parallel()
 	h := open(t, spaces)
 	private := makeNew(t, h.as(alpha), note("A-1"))
 	public := makeNew(t, h.as(alpha), note("A-2", `"report": "open"`))
@@ -150,6 +151,7 @@ func TestContent(t *testing.T) {
 }
 
 func TestLatestMoves(t *testing.T) {
+	t.Parallel()
 	h := open(t, spaces)
 	for _, tt := range []struct {
 		report, cache string
@@ -192,6 +194,7 @@ func TestLatestMoves(t *testing.T) {
 // A document becomes public when a public report takes it, and not before; the bytes that
 // were asked for in vain are not remembered as absent.
 func TestContentBecomesPublic(t *testing.T) {
+	t.Parallel()
 	h := open(t, spaces)
 	d := makeNew(t, h.as(alpha), note("A-1"))
 	target := "/d/" + d.content + ".pdf"
@@ -230,6 +233,7 @@ func serveParts(t *testing.T, h *house, change func(*api.Options)) *webtest.Clie
 
 // A public document that is too large for memory comes from its blob, each time.
 func TestLargePublicDocument(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	d := makeNew(t, h.Client, note("A-1", `"report": "open"`))
 	stored, err := h.app.Library.Document(t.Context(), record.Local, mustHash(t, d.id))
@@ -271,6 +275,7 @@ func mustHash(t *testing.T, s string) record.Hash {
 
 // The routes keep what holds for every HTTP server.
 func TestConform(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	makeNew(t, h.Client, note("A-1"))
 	a, ok := h.app.Handler().(*web.App)

@@ -59,6 +59,7 @@ func receiptOf(t *testing.T, c *webtest.Client, id string) *record.Receipt {
 // A source that fails at first is asked again; the receipt says how often, and how long each
 // attempt took.
 func TestFlakySource(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int64
 	h := open(t, statusSource(upstream(t, func(w http.ResponseWriter, r *http.Request) {
 		if asked.Add(1) < 3 {
@@ -105,7 +106,8 @@ func TestFlakySource(t *testing.T) {
 
 // A source that fails is data, with its reason; one that the document cannot do without is 502.
 func TestFailedSource(t *testing.T) {
-	for _, tt := range []struct {
+	t.Parallel()
+	tests := []struct {
 		name   string
 		answer http.HandlerFunc
 		reason string
@@ -114,15 +116,35 @@ func TestFailedSource(t *testing.T) {
 			http.Error(w, "<secret>", http.StatusInternalServerError)
 		}, "status 500"},
 		{"absent", http.NotFound, "status 404"},
-		{"broken off", func(w http.ResponseWriter, _ *http.Request) {
+		{"broken-off", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, "{")
 		}, "the answer broke off"},
-		{"not JSON", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "the answer cannot be frozen"},
-	} {
-		url := upstream(t, tt.answer)
-		h := open(t, statusSource(url, func(s *config.Source) { s.Attempts = 1 }))
-		d := makeNew(t, h.Client, asksStatus)
+		{"not-json", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "the answer cannot be frozen"},
+	}
+	h := open(t, func(c *config.Config) {
+		c.Sources = map[string]config.Source{}
+		for _, tt := range tests {
+			s := config.Source{URL: upstream(t, tt.answer), Allow: []string{"127.0.0.0/8"}, Attempts: 1}
+			c.Sources[tt.name] = s
+			s.Required = true
+			c.Sources[tt.name+"-required"] = s
+		}
+	})
+	asks := func(source string) string {
+		return fmt.Sprintf(`{"template": "status", "time": "2026-01-31T18:30:00Z", "data": {}, "sources": {"status": {"source": %q}}}`, source)
+	}
+	for i, tt := range tests {
+		p := wantProblem(t, h.Post("/v1/documents", "application/json", asks(tt.name+"-required")), http.StatusBadGateway, "source")
+		p.want(t, map[string]any{"source": tt.name + "-required", "field": "sources.status"})
+		if reason, _ := p["reason"].(string); !strings.HasPrefix(reason, tt.reason) {
+			t.Errorf("%s: %v", tt.name, p)
+		}
+		if l := decode[list](t, h.Get("/v1/documents")); len(l.Documents) != i {
+			t.Errorf("%s: a document without its source: %v", tt.name, l.ids())
+		}
+
+		d := makeNew(t, h.Client, strings.Replace(asks(tt.name), "18:30:00Z", fmt.Sprintf("18:30:0%dZ", i), 1))
 		s := receiptOf(t, h.Client, d.id).Sources[0]
 		if s.Outcome != record.Failed || !strings.HasPrefix(s.Reason, tt.reason) || len(s.Attempts) != 1 {
 			t.Errorf("%s: %+v", tt.name, s)
@@ -133,22 +155,13 @@ func TestFailedSource(t *testing.T) {
 		if v := verify(t, h.Client, d.id, nil); v.Answer != record.Identical {
 			t.Errorf("%s: %+v", tt.name, v)
 		}
-
-		h = open(t, statusSource(url, func(s *config.Source) { s.Attempts, s.Required = 1, true }))
-		p := wantProblem(t, h.Post("/v1/documents", "application/json", asksStatus), http.StatusBadGateway, "source")
-		p.want(t, map[string]any{"source": "status", "field": "sources.status"})
-		if reason, _ := p["reason"].(string); !strings.HasPrefix(reason, tt.reason) {
-			t.Errorf("%s: %v", tt.name, p)
-		}
-		if l := decode[list](t, h.Get("/v1/documents")); len(l.Documents) != 0 {
-			t.Errorf("%s: a document without its source: %v", tt.name, l.ids())
-		}
 	}
 }
 
 // Requests name a source and bring typed parameters; what is not allowed is refused before
 // anything is asked.
 func TestSourceRequests(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int64
 	h := open(t, statusSource(upstream(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) }), nil))
 	for _, tt := range []struct {
@@ -198,6 +211,7 @@ func newSlow(t *testing.T) *slow {
 
 // More documents at once than the server makes are refused with the time to come back.
 func TestOverload(t *testing.T) {
+	t.Parallel()
 	up := newSlow(t)
 	h := open(t, statusSource(up.url, nil))
 	c := serveParts(t, h, func(o *api.Options) { o.Limits.Running = 1 })
@@ -228,6 +242,7 @@ func TestOverload(t *testing.T) {
 
 // A document that takes too long is given up, and nothing of it stays.
 func TestRenderTime(t *testing.T) {
+	t.Parallel()
 	up := newSlow(t)
 	h := open(t, statusSource(up.url, nil))
 	c := serveParts(t, h, func(o *api.Options) { o.Limits.Render = 50 * time.Millisecond })

@@ -1,36 +1,25 @@
 package api_test
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"example.com/quire/internal/disktest"
 )
 
 // A real disk that is full, whichever part of the state fills it. Where mounting is not allowed,
 // TestStorageFails has the same errors from a layer that makes them.
 func TestFullDisk(t *testing.T) {
-	disk := t.TempDir()
-	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=3m"); errors.Is(err, unix.EPERM) {
-		t.Skip("mounting a small tmpfs needs CAP_SYS_ADMIN: run as root")
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Parallel()
+	disk := disktest.Small(t, 2<<20)
 	dir := filepath.Join(disk, "data")
 	h := openAt(t, dir)
 	ballast := filepath.Join(dir, "ballast")
-	if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); err != nil {
+	if err := os.WriteFile(ballast, make([]byte, 512<<10), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var kept []made
@@ -64,6 +53,7 @@ func TestFullDisk(t *testing.T) {
 // A data directory that may no longer be written to: requests fail, nothing stays, and the same
 // process works again when it may.
 func TestUnwritableDirectory(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	kept := []made{makeNew(t, h.Client, note("before"))}
 	blobs := filepath.Join(h.dir, "blobs")
@@ -76,24 +66,14 @@ func TestUnwritableDirectory(t *testing.T) {
 		}
 	}
 	chmod(0o555)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if os.Geteuid() == 0 { // permission bits do not apply to root
-			runtime.LockOSThread() // never unlocked: the thread, which is somebody else now, ends with its goroutine
-			if _, err := unix.SetfsuidRetUid(65534); err != nil {
-				t.Error(err)
-				return
-			}
-		}
+	disktest.AsNobody(t, func() {
 		for number := range 3 {
 			r := h.Post("/v1/documents", "application/json", note(fmt.Sprint("new-", number)))
 			if r.Status != http.StatusInternalServerError {
 				t.Errorf("status %d\n%s", r.Status, r.Body)
 			}
 		}
-	}()
-	<-done
+	})
 	chmod(0o700)
 	whole(t, h.Client, h.dir, kept)
 	kept = append(kept, makeNew(t, h.Client, note("after")))

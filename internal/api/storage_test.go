@@ -93,6 +93,7 @@ func (w *faultyWriter) Commit() (record.Hash, int64, error) {
 // Whatever call the storage fails, the request fails, nothing half-written stays, and the next
 // request is answered as soon as there is space again.
 func TestStorageFails(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	renderer, err := render.New(render.Config{})
 	if err != nil {
@@ -129,7 +130,7 @@ func TestStorageFails(t *testing.T) {
 			c.Post("/v1/render", "application/json", body).Want(http.StatusOK) // which keeps nothing
 			f.at = ""
 			kept = append(kept, makeNew(t, c, body))
-			whole(t, c, h.dir, kept)
 		}
 	}
+	whole(t, c, h.dir, kept)
 }

@@ -5,30 +5,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
+	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"example.com/quire/internal/blob"
 	"example.com/quire/internal/blob/blobtest"
+	"example.com/quire/internal/disktest"
 	"example.com/quire/internal/record"
 )
 
 // A real file system that is full. Where mounting is not allowed, TestEveryFault
 // has the same errors from a layer that makes them.
 func TestFullDisk(t *testing.T) {
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); errors.Is(err, unix.EPERM) {
-		t.Skip("mounting a small tmpfs needs CAP_SYS_ADMIN: run as root")
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	dir := disktest.Small(t, 256<<10)
 	s := open(t, dir)
 	kept := blobtest.Put(t, s, []byte("kept before"))
 	// Write until nothing more fits, then a little more.
@@ -43,7 +32,7 @@ func TestFullDisk(t *testing.T) {
 			}
 			continue
 		}
-		if !errors.Is(err, record.ErrNoSpace) || !errors.Is(err, unix.ENOSPC) {
+		if !errors.Is(err, record.ErrNoSpace) || !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("blob %d: %v, want no space", number, err)
 		}
 		if number < 3 {
@@ -64,25 +53,6 @@ func TestFullDisk(t *testing.T) {
 	blobtest.Put(t, s, blobtest.Bytes(100, 40_000))
 }
 
-// asNobody runs f as a user to whom permission bits apply, whoever runs the
-// tests. The identity belongs to one thread, which ends with its goroutine.
-func asNobody(t *testing.T, f func()) {
-	t.Helper()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if os.Geteuid() == 0 {
-			runtime.LockOSThread() // never unlocked: no other goroutine gets this thread
-			if _, err := unix.SetfsuidRetUid(65534); err != nil {
-				t.Error(err)
-				return
-			}
-		}
-		f()
-	}()
-	<-done
-}
-
 func TestUnwritableDirectory(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -95,7 +65,7 @@ func TestUnwritableDirectory(t *testing.T) {
 		}
 	}
 	chmod(0o555)
-	asNobody(t, func() {
+	disktest.AsNobody(t, func() {
 		if _, err := keep(t.Context(), s, []byte("new")); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("commit: %v, want permission denied", err)
 		}

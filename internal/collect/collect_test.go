@@ -144,7 +144,7 @@ func TestHTTPFailuresAreData(t *testing.T) {
 			_, _ = w.Write([]byte("1"))
 		},
 	})
-	defer close(hang)
+	t.Cleanup(func() { close(hang) })
 	for _, c := range []struct {
 		path, reason string
 		attempts     int
@@ -160,29 +160,32 @@ func TestHTTPFailuresAreData(t *testing.T) {
 		{"/loop", "redirect denied", 0},
 		{"/flaky", "", 3},
 	} {
-		var logged bytes.Buffer
-		h := collect.HTTP{URL: s.URL + c.path, MaxBytes: 1000}
-		if strings.Contains(c.reason, "500ms") {
-			h.Timeout = 500 * time.Millisecond
-		}
-		col := collector(t, collect.Config{Sources: []collect.Source{source("s", h)}, Log: slog.New(slog.NewTextHandler(&logged, nil))})
-		got := one(t, col, "s", nil)
-		outcome := record.Failed
-		if c.reason == "" {
-			outcome = record.OK
-		}
-		if got.Outcome != outcome || got.Reason != c.reason || (outcome == record.Failed) != (got.Data == nil) {
-			t.Errorf("%s: %s %q %q, want %s %q", c.path, got.Outcome, got.Reason, got.Data, outcome, c.reason)
-		}
-		if c.attempts > 0 && len(got.Attempts) != c.attempts {
-			t.Errorf("%s: attempts %+v, want %d", c.path, got.Attempts, c.attempts)
-		}
-		if got.Took > 5*time.Second {
-			t.Errorf("%s: took %s", c.path, got.Took)
-		}
-		if log := logged.String(); (log == "") != (c.reason == "") || strings.Contains(log, "secret-of-the-server") {
-			t.Errorf("%s: log %q", c.path, log)
-		}
+		t.Run(c.path, func(t *testing.T) {
+			t.Parallel() // some wait
+			var logged bytes.Buffer
+			h := collect.HTTP{URL: s.URL + c.path, MaxBytes: 1000}
+			if strings.Contains(c.reason, "500ms") {
+				h.Timeout = 500 * time.Millisecond
+			}
+			col := collector(t, collect.Config{Sources: []collect.Source{source("s", h)}, Log: slog.New(slog.NewTextHandler(&logged, nil))})
+			got := one(t, col, "s", nil)
+			outcome := record.Failed
+			if c.reason == "" {
+				outcome = record.OK
+			}
+			if got.Outcome != outcome || got.Reason != c.reason || (outcome == record.Failed) != (got.Data == nil) {
+				t.Errorf("%s %q %q, want %s %q", got.Outcome, got.Reason, got.Data, outcome, c.reason)
+			}
+			if c.attempts > 0 && len(got.Attempts) != c.attempts {
+				t.Errorf("attempts %+v, want %d", got.Attempts, c.attempts)
+			}
+			if got.Took > 5*time.Second {
+				t.Errorf("took %s", got.Took)
+			}
+			if log := logged.String(); (log == "") != (c.reason == "") || strings.Contains(log, "secret-of-the-server") {
+				t.Errorf("log %q", log)
+			}
+		})
 	}
 }
 
@@ -506,9 +509,9 @@ func FuzzAddressStaysAtItsOrigin(f *testing.F) {
 		}
 	})
 	f.Fuzz(func(t *testing.T, value string) {
-		raw, err := json.Marshal(value)
+		raw, err := json.Marshal(value) // which makes any string a valid one
 		if err != nil {
-			t.Skip()
+			t.Fatal(err)
 		}
 		asked.Store(nil)
 		_, err = col.Collect(t.Context(), record.Local, []record.SourceCall{{Key: "k", Source: "s", Parameters: record.Parameters{"x": raw}}})

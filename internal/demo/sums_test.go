@@ -3,7 +3,6 @@ package demo_test
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -15,23 +14,15 @@ import (
 	"example.com/quire/pdf/template"
 )
 
-// printed is what the body of a sample prints: the cells of each table row and of
+// cells is what the body of a sample prints: the cells of each table row and of
 // each row of cells.
-func printed(t *testing.T, s demo.Sample, data any) [][]string {
+func (c compiled) cells(t *testing.T, data any) [][]string {
 	t.Helper()
-	src, err := fs.ReadFile(s.Files, "template.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := template.Compile(t.Context(), src, template.Options{File: "template.yaml", Files: s.Files})
-	if err != nil {
-		t.Fatal(err)
-	}
 	b, err := json.Marshal(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := plan.Build(t.Context(), template.JSON(b), template.BuildOptions{Time: moment})
+	doc, err := c.plan.Build(t.Context(), template.JSON(b), template.BuildOptions{Time: moment})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,10 +124,10 @@ func decoded(t *testing.T, s demo.Sample) map[string]any {
 // TestInvoiceAddsUp: whatever the prices and rates are, the printed amounts add
 // up to the printed totals, and every line is taxed at its rate.
 func TestInvoiceAddsUp(t *testing.T) {
-	s := sample(t, "invoice")
+	s := compile(t, sample(t, "invoice"))
 	r := rand.New(rand.NewPCG(7, 11)) //nolint:gosec // G404: the same data each time
 	for round := range 150 {
-		data := decoded(t, s)
+		data := decoded(t, s.sample)
 		var lines []any
 		for i := range 1 + r.IntN(8) {
 			lines = append(lines, map[string]any{
@@ -156,7 +147,7 @@ func TestInvoiceAddsUp(t *testing.T) {
 			}
 		}
 		data["lines"], data["paid"] = lines, amount(r, 100)
-		checkInvoice(t, printed(t, s, data), len(lines))
+		checkInvoice(t, s.cells(t, data), len(lines))
 	}
 }
 
@@ -198,10 +189,10 @@ func checkInvoice(t *testing.T, rows [][]string, lines int) {
 
 // TestContractNoteAddsUp is the same for trades and charges.
 func TestContractNoteAddsUp(t *testing.T) {
-	s := sample(t, "contract-note")
+	s := compile(t, sample(t, "contract-note"))
 	r := rand.New(rand.NewPCG(3, 5)) //nolint:gosec // G404: the same data each time
 	for range 150 {
-		data := decoded(t, s)
+		data := decoded(t, s.sample)
 		for _, tr := range data["trades"].([]any) {
 			m := tr.(map[string]any)
 			m["qty"], m["price"], m["side"] = r.IntN(100_000), amount(r, 30_000), []string{"BUY", "SELL"}[r.IntN(2)]
@@ -210,7 +201,7 @@ func TestContractNoteAddsUp(t *testing.T) {
 			c.(map[string]any)["amount"] = amount(r, 3_000)
 		}
 		var bought, sold, fees, net int64
-		rows := printed(t, s, data)
+		rows := s.cells(t, data)
 		for _, row := range rows {
 			switch {
 			case len(row) == 7 && row[3] == "Buy":
@@ -272,7 +263,7 @@ func TestSamplesTakeLargeAmounts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			file, _ := makePDF(t, s, b)
+			file, _ := compile(t, s).make(t, b)
 			text := textOf(t, pdftest.Write(t, name+".pdf", file))
 			for _, w := range c.want {
 				if !strings.Contains(text, w) {

@@ -287,7 +287,11 @@ func (p *parser) digits() bool {
 func (p *parser) str() (string, error) {
 	p.at++ // "
 	start := p.at
-	for p.at < len(p.text) {
+	for {
+		p.at += plain(p.text[p.at:])
+		if p.at == len(p.text) {
+			return "", p.wrong(p.at, "the end of the string")
+		}
 		switch c := p.text[p.at]; {
 		case c == '"':
 			s := string(p.text[start:p.at])
@@ -297,15 +301,23 @@ func (p *parser) str() (string, error) {
 			return p.escaped(start)
 		case c < 0x20:
 			return "", p.problem(p.at, "a control character in a string must be escaped", fmt.Sprintf("%U", c), "")
-		case c < utf8.RuneSelf:
-			p.at++
 		default:
 			if err := p.rune(); err != nil {
 				return "", err
 			}
 		}
 	}
-	return "", p.wrong(p.at, "the end of the string")
+}
+
+// plain is how many bytes at the beginning of b are ASCII characters that stand in a string as
+// they are.
+func plain(b []byte) int {
+	for i, c := range b {
+		if c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return len(b)
 }
 
 // escaped is str from the first backslash on: the part from start is plain.

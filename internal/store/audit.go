@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -38,7 +37,7 @@ func (e entry) line() ([]byte, error) {
 }
 
 // append writes e as the last line, in the transaction of what it tells of.
-func (s *Store) append(ctx context.Context, tx *sql.Conn, e entry) error {
+func (s *Store) append(ctx context.Context, tx *writer, e entry) error {
 	var prev string
 	err := tx.QueryRowContext(ctx, "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1").Scan(&e.Seq, &prev)
 	if err == nil {
@@ -82,94 +81,4 @@ func (e *AuditError) Error() string {
 		return "audit log: " + e.Reason
 	}
 	return fmt.Sprintf("audit log line %d: %s", e.Line, e.Reason)
-}
-
-// VerifyAudit walks the audit log from its first line and checks that each line
-// has its hash and names the line before, that the documents' receipts are those
-// whose hashes are chained, and that no document is without its line. What is
-// wrong is an *AuditError. A log cut off at its end together with the rows it
-// told of can be seen only with a head kept elsewhere.
-func (s *Store) VerifyAudit(ctx context.Context) (head AuditHead, err error) {
-	// One read transaction: a document saved meanwhile is in neither part.
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return head, fmt.Errorf("audit log: %w", err)
-	}
-	defer func() { err = errors.Join(err, tx.Rollback()) }()
-	if head, err = walk(ctx, tx); err != nil {
-		return head, err
-	}
-	return head, receipts(ctx, tx)
-}
-
-func walk(ctx context.Context, q querier) (head AuditHead, err error) {
-	rows, err := q.QueryContext(ctx, "SELECT seq, space, kind, subject, line, hash FROM audit ORDER BY seq")
-	if err != nil {
-		return head, fmt.Errorf("audit log: %w", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var seq int64
-		var space, kind, subject, line, hash string
-		if err := rows.Scan(&seq, &space, &kind, &subject, &line, &hash); err != nil {
-			return head, fmt.Errorf("audit log: %w", err)
-		}
-		var e entry
-		text := []byte(line)
-		if err := json.Unmarshal(text, &e); err != nil {
-			return head, &AuditError{seq, err.Error()}
-		}
-		again, err := e.line()
-		reason := ""
-		switch {
-		case err != nil:
-			reason = err.Error()
-		case seq != head.Lines+1 || e.Seq != seq:
-			reason = fmt.Sprintf("line %d is missing", head.Lines+1)
-		case record.Sum(text).String() != hash:
-			reason = "its hash is not that of its text"
-		case e.Prev != head.Hash:
-			reason = "it does not name the line before"
-		case !bytes.Equal(again, text):
-			reason = "its text is not of the form that is written"
-		case string(e.Space) != space || e.Kind != kind || e.Subject.String() != subject:
-			reason = "its columns are not what its text says"
-		}
-		if reason != "" {
-			return head, &AuditError{seq, reason}
-		}
-		head = AuditHead{Lines: seq, Hash: record.Sum(text)}
-	}
-	return head, rows.Err()
-}
-
-// receipts checks every document's receipt against the line that chained it.
-func receipts(ctx context.Context, q querier) (err error) {
-	rows, err := q.QueryContext(ctx, `SELECT d.id, d.content, d.receipt, coalesce(a.seq, 0), coalesce(a.line, '')
-		FROM documents d LEFT JOIN audit a ON a.space = d.space AND a.subject = d.id AND a.kind = ? ORDER BY d.space, d.seq`, kindMade)
-	if err != nil {
-		return fmt.Errorf("audit log: %w", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var id, content, receipt, line string
-		var seq int64
-		if err := rows.Scan(&id, &content, &receipt, &seq, &line); err != nil {
-			return fmt.Errorf("audit log: %w", err)
-		}
-		if seq == 0 {
-			return &AuditError{Reason: "document " + id + " has no line"}
-		}
-		var e entry
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			return &AuditError{seq, err.Error()}
-		}
-		if e.Receipt != record.Sum([]byte(receipt)) {
-			return &AuditError{seq, "the receipt of document " + id + " is not the one that was chained"}
-		}
-		if r, err := record.ParseReceipt([]byte(receipt)); err != nil || r.Content.String() != content {
-			return &AuditError{seq, "the row of document " + id + " is not what its receipt says"}
-		}
-	}
-	return rows.Err()
 }

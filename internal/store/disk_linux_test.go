@@ -5,11 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
+	"example.com/quire/internal/disktest"
 	"example.com/quire/internal/record"
 	"example.com/quire/internal/store"
 	"example.com/quire/internal/store/storetest"
@@ -19,17 +17,7 @@ import (
 // again the same store saves again: a COMMIT that failed has not left the one
 // writing connection inside its transaction.
 func TestFullDisk(t *testing.T) {
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=512k"); errors.Is(err, unix.EPERM) {
-		t.Skip("mounting a small tmpfs needs CAP_SYS_ADMIN: run as root")
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	dir := disktest.Small(t, 512<<10)
 	ballast := filepath.Join(dir, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 100_000), 0o600); err != nil {
 		t.Fatal(err)
@@ -85,21 +73,11 @@ func TestUnwritableDirectory(t *testing.T) {
 	if err := os.Chmod(dir, 0o555); err != nil { //nolint:gosec // the mode is what is tested
 		t.Fatal(err)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if os.Geteuid() == 0 {
-			runtime.LockOSThread() // never unlocked: the thread, which is somebody else now, ends with its goroutine
-			if _, err := unix.SetfsuidRetUid(65534); err != nil {
-				t.Error(err)
-				return
-			}
-		}
+	disktest.AsNobody(t, func() {
 		if s, err := store.Open(t.Context(), store.Config{File: filepath.Join(dir, "quire.db")}); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("open: %v, %v, want permission denied", s, err)
 		}
-	}()
-	<-done
+	})
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}

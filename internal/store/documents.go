@@ -23,7 +23,7 @@ func (s *Store) Save(ctx context.Context, d *record.Document, receipt []byte, re
 	if err != nil {
 		return nil, false, fmt.Errorf("save document %s: %w", d.ID, err)
 	}
-	err = s.transact(ctx, func(ctx context.Context, tx *sql.Conn) error {
+	err = s.transact(ctx, func(ctx context.Context, tx *writer) error {
 		_, err := document(ctx, tx, d.Space, d.ID)
 		created = errors.Is(err, record.ErrNotFound)
 		if err != nil && !created {
@@ -48,7 +48,7 @@ func (s *Store) Save(ctx context.Context, d *record.Document, receipt []byte, re
 	return kept, created, nil
 }
 
-func (s *Store) insert(ctx context.Context, tx *sql.Conn, d *record.Document, options, receipt []byte) error {
+func (s *Store) insert(ctx context.Context, tx *writer, d *record.Document, options, receipt []byte) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO templates (space, name, hash, seen) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
 		string(d.Space), d.Template.Name, d.Template.Hash.String(), formatTime(d.Made))
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) insert(ctx context.Context, tx *sql.Conn, d *record.Document, op
 // File implements record.Documents. A document that stands under the report
 // already moves nothing, so a repeated request does not take the latest back.
 func (s *Store) File(ctx context.Context, space record.Space, id record.Hash, report string) error {
-	err := s.transact(ctx, func(ctx context.Context, tx *sql.Conn) error {
+	err := s.transact(ctx, func(ctx context.Context, tx *writer) error {
 		if _, err := document(ctx, tx, space, id); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (s *Store) File(ctx context.Context, space record.Space, id record.Hash, re
 	return nil
 }
 
-func (s *Store) file(ctx context.Context, tx *sql.Conn, space record.Space, id record.Hash, report string) error {
+func (s *Store) file(ctx context.Context, tx *writer, space record.Space, id record.Hash, report string) error {
 	done, err := tx.ExecContext(ctx, `INSERT INTO filings (space, report, document, seq, filed)
 		VALUES (?1, ?2, ?3, (SELECT coalesce(max(seq), 0) + 1 FROM filings WHERE space = ?1 AND report = ?2), ?4)
 		ON CONFLICT (space, report, document) DO NOTHING`, string(space), report, id.String(), formatTime(s.now()))
@@ -100,7 +100,7 @@ func (s *Store) file(ctx context.Context, tx *sql.Conn, space record.Space, id r
 
 // Document implements record.Documents.
 func (s *Store) Document(ctx context.Context, space record.Space, id record.Hash) (*record.Document, error) {
-	return document(ctx, s.read, space, id)
+	return document(ctx, s.reader, space, id)
 }
 
 func document(ctx context.Context, q querier, space record.Space, id record.Hash) (*record.Document, error) {
@@ -111,7 +111,7 @@ func document(ctx context.Context, q querier, space record.Space, id record.Hash
 // Receipt implements record.Documents.
 func (s *Store) Receipt(ctx context.Context, space record.Space, id record.Hash) ([]byte, error) {
 	var receipt string
-	err := s.read.QueryRowContext(ctx, "SELECT receipt FROM documents WHERE space = ? AND id = ?", string(space), id.String()).Scan(&receipt)
+	err := s.reader.QueryRowContext(ctx, "SELECT receipt FROM documents WHERE space = ? AND id = ?", string(space), id.String()).Scan(&receipt)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = record.ErrNotFound
 	}
@@ -124,7 +124,7 @@ func (s *Store) Receipt(ctx context.Context, space record.Space, id record.Hash)
 // ByContent returns the newest document of the space whose file has this hash,
 // or ErrNotFound.
 func (s *Store) ByContent(ctx context.Context, space record.Space, content record.Hash) (*record.Document, error) {
-	row := s.read.QueryRowContext(ctx, "SELECT "+columns+" FROM documents d WHERE d.space = ? AND d.content = ? ORDER BY d.seq DESC LIMIT 1",
+	row := s.reader.QueryRowContext(ctx, "SELECT "+columns+" FROM documents d WHERE d.space = ? AND d.content = ? ORDER BY d.seq DESC LIMIT 1",
 		string(space), content.String())
 	return one(row, "content "+content.String())
 }
@@ -132,7 +132,7 @@ func (s *Store) ByContent(ctx context.Context, space record.Space, content recor
 // Latest returns the document that was filed last under a report of the space,
 // or ErrNotFound.
 func (s *Store) Latest(ctx context.Context, space record.Space, report string) (*record.Document, error) {
-	row := s.read.QueryRowContext(ctx, "SELECT "+columns+` FROM latest l JOIN documents d ON d.space = l.space AND d.id = l.document
+	row := s.reader.QueryRowContext(ctx, "SELECT "+columns+` FROM latest l JOIN documents d ON d.space = l.space AND d.id = l.document
 		WHERE l.space = ? AND l.report = ?`, string(space), report)
 	return one(row, "latest of report "+report)
 }
@@ -158,10 +158,10 @@ func (s *Store) List(ctx context.Context, space record.Space, q record.Query) (p
 	// One more than asked for tells whether there is a next page.
 	var rows *sql.Rows
 	if q.Report == "" {
-		rows, err = s.read.QueryContext(ctx, "SELECT "+columns+`, d.seq FROM documents d
+		rows, err = s.reader.QueryContext(ctx, "SELECT "+columns+`, d.seq FROM documents d
 			WHERE d.space = ? AND d.seq < ? ORDER BY d.seq DESC LIMIT ?`, string(space), before, limit+1)
 	} else {
-		rows, err = s.read.QueryContext(ctx, "SELECT "+columns+`, l.seq FROM filings l JOIN documents d ON d.space = l.space AND d.id = l.document
+		rows, err = s.reader.QueryContext(ctx, "SELECT "+columns+`, l.seq FROM filings l JOIN documents d ON d.space = l.space AND d.id = l.document
 			WHERE l.space = ? AND l.report = ? AND l.seq < ? ORDER BY l.seq DESC LIMIT ?`, string(space), q.Report, before, limit+1)
 	}
 	if err != nil {

@@ -69,7 +69,7 @@ func (s *Store) migrate(ctx context.Context) error {
 }
 
 func (s *Store) migrateTo(ctx context.Context, steps []migration) error {
-	err := s.transact(ctx, func(ctx context.Context, tx *sql.Conn) error {
+	err := s.transact(ctx, func(ctx context.Context, tx *writer) error {
 		_, err := tx.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS migrations (
 			version INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied TEXT NOT NULL) STRICT`)
 		return err
@@ -80,12 +80,12 @@ func (s *Store) migrateTo(ctx context.Context, steps []migration) error {
 	for _, step := range steps {
 		// Another process may migrate at the same time: what is done is read again
 		// inside each transaction.
-		err := s.transact(ctx, func(ctx context.Context, tx *sql.Conn) error {
+		err := s.transact(ctx, func(ctx context.Context, tx *writer) error {
 			done, err := applied(ctx, tx, steps)
 			if err != nil || done >= step.version {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, step.sql); err != nil {
+			if _, err := tx.conn.ExecContext(ctx, step.sql); err != nil { // many statements
 				return fmt.Errorf("migration %d %s: %w", step.version, step.name, err)
 			}
 			_, err = tx.ExecContext(ctx, "INSERT INTO migrations (version, name, sha256, applied) VALUES (?, ?, ?, ?)",

@@ -41,7 +41,7 @@ func bare(t *testing.T, file string) *Store {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
-	s := &Store{write: db, now: time.Now}
+	s := &Store{write: newWriter(db), now: time.Now}
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -15,7 +15,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -45,9 +44,10 @@ type Config struct {
 // Store keeps documents in SQLite. It is safe for concurrent use. It fills
 // record.Documents.
 type Store struct {
-	write *sql.DB // one connection; nil when read-only
-	read  *sql.DB
-	now   func() time.Time
+	write  *writer // nil when read-only
+	read   *sql.DB
+	reader *statements // over read
+	now    func() time.Time
 }
 
 // ErrReadOnly is returned by methods that write when the store was opened to
@@ -78,10 +78,12 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		if err := makeFile(c.File); err != nil {
 			return fail(err)
 		}
-		if s.write, err = connect(c.File, "rwc", "journal_mode(WAL)", "synchronous(FULL)"); err != nil {
+		db, err := connect(c.File, "rwc", "journal_mode(WAL)", "synchronous(FULL)")
+		if err != nil {
 			return fail(err)
 		}
-		s.write.SetMaxOpenConns(1)
+		db.SetMaxOpenConns(1)
+		s.write = newWriter(db)
 		if err := s.migrate(ctx); err != nil {
 			return fail(err)
 		}
@@ -92,6 +94,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	n := max(readers, runtime.GOMAXPROCS(0))
 	s.read.SetMaxOpenConns(n)
 	s.read.SetMaxIdleConns(n)
+	s.reader = newStatements(s.read)
 	if err := s.checkSchema(ctx); err != nil {
 		return fail(err)
 	}
@@ -102,10 +105,13 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 func (s *Store) Close() error {
 	var errs []error
 	if s.read != nil { // before the writer: the last one to leave folds the log into the file
+		if s.reader != nil {
+			errs = append(errs, s.reader.close())
+		}
 		errs = append(errs, s.read.Close())
 	}
 	if s.write != nil {
-		errs = append(errs, s.write.Close())
+		errs = append(errs, s.write.close())
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("store close: %w", err)
@@ -170,36 +176,12 @@ func known(err error) error {
 	return err
 }
 
-// transact runs f between BEGIN IMMEDIATE and COMMIT on the writing connection.
-// database/sql's own transactions count as over when their COMMIT failed, while
-// SQLite may keep such a one open, and then the only connection would
-// never write again: here a failed COMMIT is rolled back like a failed f.
-func (s *Store) transact(ctx context.Context, f func(ctx context.Context, tx *sql.Conn) error) (err error) {
+// transact runs f in a transaction of its own, or returns ErrReadOnly.
+func (s *Store) transact(ctx context.Context, f func(ctx context.Context, tx *writer) error) error {
 	if s.write == nil {
 		return ErrReadOnly
 	}
-	conn, err := s.write.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return known(err)
-	}
-	// The end of a transaction is not for the caller's context to interrupt.
-	sure := context.WithoutCancel(ctx)
-	err = f(ctx, conn)
-	if err == nil {
-		if _, err = conn.ExecContext(sure, "COMMIT"); err == nil {
-			return nil
-		}
-	}
-	if _, rollback := conn.ExecContext(sure, "ROLLBACK"); rollback != nil && !strings.Contains(rollback.Error(), "no transaction is active") {
-		// A connection that may still be inside its transaction is not used again.
-		discard := conn.Raw(func(any) error { return driver.ErrBadConn })
-		err = errors.Join(err, rollback, discard)
-	}
-	return known(err)
+	return s.write.transact(ctx, f)
 }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"

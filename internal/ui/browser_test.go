@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -18,8 +19,57 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// tab is a browser tab that notes what must not happen: words on the console,
-// violations of the policy, requests to other hosts.
+// TestMain closes the browser that the tests share.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := shared.close(); err != nil {
+		fmt.Fprintln(os.Stderr, "close the browser:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// browser is one process for all tests; each has a tab of its own in it.
+type browser struct {
+	start sync.Once
+	ctx   context.Context // of the process; nil before it runs
+	stop  func()
+	err   error
+}
+
+var shared browser
+
+func (b *browser) launch(path string) (context.Context, error) {
+	b.start.Do(func() {
+		o := []chromedp.ExecAllocatorOption{
+			chromedp.ExecPath(path), // its profile is a new directory, which ends with it
+			chromedp.Flag("headless", "new"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+			chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+			chromedp.Flag("hide-scrollbars", true),
+			// Tabs beside each other all count as seen.
+			chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("disable-renderer-backgrounding", true),
+			chromedp.Flag("disable-background-timer-throttling", true),
+		}
+		allocator, stop := chromedp.NewExecAllocator(context.Background(), o...)
+		ctx, end := context.WithTimeout(allocator, 4*time.Minute)
+		ctx, shut := chromedp.NewContext(ctx)
+		b.ctx, b.stop = ctx, func() { shut(); end(); stop() }
+		b.err = chromedp.Do(ctx)
+	})
+	return b.ctx, b.err
+}
+
+func (b *browser) close() error {
+	if b.ctx == nil {
+		return nil
+	}
+	defer b.stop()
+	return chromedp.Cancel(b.ctx)
+}
+
+// tab is a window of its own, with its own storage, that notes what must not
+// happen: words on the console, violations of the policy, requests to other hosts.
 type tab struct {
 	ctx context.Context
 
@@ -28,37 +78,24 @@ type tab struct {
 	hosts map[string]bool
 }
 
-// browse starts a browser with one tab; at the end of the test it fails for what
-// went wrong in it.
+// browse opens a tab; at the end of the test it fails for what went wrong in it.
 func browse(t *testing.T) *tab {
 	t.Helper()
-	path := chromium(t)
-	o := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("headless", "new"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		chromedp.Flag("hide-scrollbars", true),
-	}
-	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), o...)
-	ctx, end := context.WithTimeout(ctx, 2*time.Minute)
-	ctx, shut := chromedp.NewContext(ctx)
+	process, err := shared.launch(chromium(t))
+	check(t, err)
+	ctx, shut := chromedp.NewContext(process, chromedp.WithNewBrowserContext())
 	b := &tab{ctx: ctx, hosts: map[string]bool{}}
 	t.Cleanup(func() {
-		if err := chromedp.Cancel(ctx); err != nil && ctx.Err() == nil {
-			t.Errorf("close the browser: %v", err)
-		}
 		shut()
-		end()
-		stop()
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		for _, w := range b.wrong {
 			t.Error(w)
 		}
 	})
+	check(t, chromedp.Do(ctx))
 	check(t, chromedp.Listen(ctx, b.note))
-	_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
+	_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
 	check(t, err)
 	_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
 	check(t, err)
@@ -147,5 +184,12 @@ func (b *tab) look(t *testing.T, width, height int64, scale float64, scheme stri
 	_, err = chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
 	})
+	check(t, err)
+}
+
+// withoutScripts is a browser whose user has turned JavaScript off.
+func (b *tab) withoutScripts(t *testing.T) {
+	t.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	check(t, err)
 }

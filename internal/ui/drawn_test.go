@@ -83,6 +83,7 @@ func (b *tab) press(t *testing.T, keys string) {
 }
 
 func TestBrowserLanding(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	b := browse(t)
 	for _, report := range []string{demo.DownReport, "price-list", "contract-note"} {
@@ -132,10 +133,11 @@ func TestBrowserLanding(t *testing.T) {
 // TestBrowserManyDocuments: thumbnails below the window wait until they are
 // scrolled to.
 func TestBrowserManyDocuments(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	b := browse(t)
 	for range 20 {
-		h.made(t, "contract-note")
+		h.made(t, slip)
 	}
 	b.look(t, 1280, 800, 1, "light")
 	b.goTo(t, h.url+"/")
@@ -149,6 +151,7 @@ func TestBrowserManyDocuments(t *testing.T) {
 }
 
 func TestBrowserDocument(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	b := browse(t)
 	d := h.made(t, "price-list")
@@ -208,6 +211,7 @@ func TestBrowserDocument(t *testing.T) {
 
 // TestBrowserCopies: the copy button puts the hash on the clipboard and says so.
 func TestBrowserCopies(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	b := browse(t)
 	d := h.made(t, "invoice")
@@ -224,6 +228,7 @@ func TestBrowserCopies(t *testing.T) {
 // TestBrowserDamagedFile: bytes that are not those of their hash are never shown;
 // the page says so, and so does the proof.
 func TestBrowserDamagedFile(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	b := browse(t)
 	d := h.made(t, "invoice")

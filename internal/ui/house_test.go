@@ -3,6 +3,9 @@ package ui_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -10,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"example.com/quire/internal/api"
@@ -41,6 +45,28 @@ func (r reports) Report(_ context.Context, _ record.Space, name string) (*record
 		return rep, nil
 	}
 	return nil, record.ErrNotFound
+}
+
+// slip is a report whose document is quick to make, for tests that need many.
+const slip = "slip"
+
+const slipTemplate = `quire: 1
+name: slip
+lang: en
+title: Slip
+body: [{heading: Slip, level: 1}, {text: A line of it.}]
+`
+
+// layers are the files of the first that has them.
+type layers []fs.FS
+
+func (l layers) Open(name string) (fs.File, error) {
+	for _, f := range l {
+		if file, err := f.Open(name); !errors.Is(err, fs.ErrNotExist) {
+			return file, err
+		}
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
 // open starts a house with the demo's templates, reports and flaky source.
@@ -88,6 +114,7 @@ func open(t *testing.T) *house {
 		}
 		filed[name] = rep
 	}
+	filed[slip] = &record.Report{Space: record.Local, Name: slip, Template: slip}
 	for _, s := range demo.Samples() {
 		shown = append(shown, ui.Report{Space: record.Local, Name: s.Name, Title: s.Title, About: s.About, Data: s.Inline})
 	}
@@ -95,7 +122,7 @@ func open(t *testing.T) *house {
 
 	h.maker, err = record.NewMaker(record.Parts{
 		Renderer: renderer, Blobs: blobs, Documents: h.store, Collector: collector,
-		Templates: templates.New(demo.Templates(), renderer.Load), Reports: filed, Now: time.Now,
+		Templates: templates.New(layers{fstest.MapFS{slip + ".yaml": {Data: []byte(slipTemplate)}}, demo.Templates()}, renderer.Load), Reports: filed, Now: time.Now,
 	})
 	check(t, err)
 	access, err := api.NewAccess(nil)
@@ -103,7 +130,7 @@ func open(t *testing.T) *house {
 	routes, err := api.New(api.Options{Maker: h.maker, Library: h.store, Blobs: blobs, Access: access})
 	check(t, err)
 	end(func() error { return routes.Close(ctx) })
-	app, err := web.New(web.Options{Poison: true})
+	app, err := web.New(web.Options{Poison: true, Logger: slog.New(slog.DiscardHandler)})
 	check(t, err)
 	g := app.Group("", access.Identify)
 	routes.Register(g)

@@ -32,8 +32,15 @@ const (
 	perObjectStream = 200
 	// objectStreamBytes closes an object stream of few but large objects.
 	objectStreamBytes = 256 << 10
+	// leastDeflated is the shortest stream worth compressing: the code tables and
+	// the name of the filter take what a shorter one would save, all but some
+	// bytes.
+	leastDeflated = 256
 	// bufferBytes is what is gathered before the underlying writer is called.
 	bufferBytes = 32 << 10
+	// keptLen bounds each buffer that Reset keeps: one large document is no reason
+	// to hold its size for ever.
+	keptLen = 1 << 19
 )
 
 // Options configures a [Writer]; the zero value is usable.
@@ -122,13 +129,21 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	w.out, w.opt, w.err = out, o, nil
 	w.flushed, w.inUse = 0, 0
 	w.hash.Reset()
-	w.xref = append(w.xref[:0], entryFree)
-	w.body, w.heads = w.body[:0], w.heads[:0]
+	w.xref = append(kept(w.xref), entryFree)
+	w.body, w.packed, w.objs, w.heads = kept(w.body), kept(w.packed), kept(w.objs), w.heads[:0]
 	w.buf = append(w.buf[:0], "%PDF-"...)
 	w.buf = append(w.buf, o.Version.String()...)
 	// Four bytes above 127 tell transfer programs that the file is binary
 	// (7.5.2; a requirement of PDF/A).
 	w.buf = append(w.buf, "\n%\xE2\xE3\xCF\xD3\n"...)
+}
+
+// kept empties a buffer and drops one that is large.
+func kept[T any](b []T) []T {
+	if cap(b) > keptLen {
+		return nil
+	}
+	return b[:0]
 }
 
 // Err returns the error that ended the writer, nil while it is fit for use.
@@ -202,11 +217,14 @@ func (w *Writer) PutDirect(ref Ref, o Object) error {
 }
 
 // Stream writes a stream object whose data is compressed here, or left as it
-// is when compression would not shorten it. dict must not name Length, Filter
+// is when compression would not shorten it much. dict must not name Length, Filter
 // or DecodeParms; they are added behind its keys.
 func (w *Writer) Stream(ref Ref, dict Dict, data []byte) error {
 	if w.err != nil {
 		return w.err
+	}
+	if len(data) < leastDeflated {
+		return w.EncodedStream(ref, dict, "", data)
 	}
 	packed, err := w.opt.Deflater.Deflate(w.packed[:0], data, w.opt.Level)
 	if err != nil {

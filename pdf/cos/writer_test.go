@@ -123,10 +123,17 @@ func TestQpdfAcceptsFiles(t *testing.T) {
 	})
 }
 
-// TestFileLayout follows ISO 32000-2, 7.5: header, offsets, end.
+// TestFileLayout follows ISO 32000-2, 7.5: header, offsets, end. The
+// cross-reference stream of a short file is plain, that of a longer one packed.
 func TestFileLayout(t *testing.T) {
+	t.Run("short", func(t *testing.T) { fileLayout(t, 2) })
+	t.Run("long", func(t *testing.T) { fileLayout(t, 40) })
+}
+
+func fileLayout(t *testing.T, pages int) {
+	t.Helper()
 	var b bytes.Buffer
-	sum := writeSample(t, &b, cos.Options{Version: cos.V17}, 2)
+	sum := writeSample(t, &b, cos.Options{Version: cos.V17}, pages)
 	data := b.Bytes()
 	if !bytes.HasPrefix(data, []byte("%PDF-1.7\n%\xE2\xE3\xCF\xD3\n")) {
 		t.Errorf("header is %q", data[:20])
@@ -173,29 +180,39 @@ func TestFileLayout(t *testing.T) {
 	}
 }
 
-// xrefRows undoes the PNG predictor of the cross-reference stream at start.
+// xrefRows reads the cross-reference stream at start and undoes its PNG
+// predictor.
 func xrefRows(t *testing.T, data []byte, start int) [][3]int {
 	t.Helper()
-	w := regexp.MustCompile(`/W\[1 (\d) 2\]`).FindSubmatch(data[start:])
-	width := int(w[1][0] - '0')
-	at := start + bytes.Index(data[start:], []byte("stream\n")) + 7
-	zr, err := zlib.NewReader(bytes.NewReader(data[at:]))
+	m := regexp.MustCompile(`/W\[1 (\d) 2\].*?(/FlateDecode)?/Length (\d+)>>stream\n`).FindSubmatchIndex(data[start:])
+	width := int(data[start+m[2]] - '0')
+	length, err := strconv.Atoi(string(data[start+m[6] : start+m[7]]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := io.ReadAll(zr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := data[start+m[1]:][:length]
 	cols := width + 3
 	above := make([]byte, cols)
-	var rows [][3]int
-	for ; len(raw) > cols; raw = raw[cols+1:] {
-		for i := range cols {
-			above[i] += raw[1+i]
+	if packed := m[4] >= 0; packed {
+		zr, err := zlib.NewReader(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatal(err)
 		}
-		row := [3]int{int(above[0]), 0, int(above[cols-2])<<8 | int(above[cols-1])}
-		for _, c := range above[1 : 1+width] {
+		if raw, err = io.ReadAll(zr); err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(raw); i += cols { // the filter type goes, the row stays
+			raw = append(raw[:i], raw[i+1:]...)
+			for k := range cols {
+				above[k] += raw[i+k]
+			}
+			copy(raw[i:], above)
+		}
+	}
+	var rows [][3]int
+	for ; len(raw) > 0; raw = raw[cols:] {
+		row := [3]int{int(raw[0]), 0, int(raw[cols-2])<<8 | int(raw[cols-1])}
+		for _, c := range raw[1 : 1+width] {
 			row[1] = row[1]<<8 | int(c)
 		}
 		rows = append(rows, row)
@@ -492,13 +509,18 @@ func (d failingDeflater) Deflate(dst, _ []byte, _ cos.Level) ([]byte, error) { r
 func TestDeflaterError(t *testing.T) {
 	cause := errors.New("no memory")
 	w := cos.NewWriter(io.Discard, cos.Options{Deflater: failingDeflater{cause}})
-	if err := w.Stream(w.Reserve(), nil, []byte("x")); !errors.Is(err, cause) {
+	if err := w.Stream(w.Reserve(), nil, make([]byte, 1000)); !errors.Is(err, cause) {
 		t.Errorf("Stream: %v", err)
 	}
 	w = cos.NewWriter(io.Discard, cos.Options{Deflater: failingDeflater{cause}})
 	root := w.Reserve()
 	if err := w.PutDirect(root, cos.Dict{}); err != nil {
 		t.Fatal(err)
+	}
+	for range 100 { // the cross-reference stream of these is worth compressing
+		if err := w.PutDirect(w.Reserve(), cos.Dict{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := w.Close(cos.Trailer{Root: root}); !errors.Is(err, cause) {
 		t.Errorf("Close: %v", err)

@@ -55,7 +55,8 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 	w.xref[ref.Num] = entryAt(start) // the stream lists itself
 
 	width := (bits.Len64(uint64(max(start, int64(len(w.xref))))) + 7) / 8
-	table := appendXref(w.objs[:0], w.xref, width)
+	packs := len(w.xref)*(1+width+2) >= leastDeflated
+	table := appendXref(w.objs[:0], w.xref, width, packs)
 	w.objs = table
 	w.xref[ref.Num] = entryReserved // EncodedStream enters it again, at the same offset
 	size := len(w.xref)
@@ -71,13 +72,17 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 	}
 	dict = append(dict, E("ID", Array{id, id}))
 	dict = append(dict, t.More...)
-	dict = append(dict, E("DecodeParms", Dict{E("Predictor", Int(12)), E("Columns", Int(width+3))}))
-
-	packed, err := w.opt.Deflater.Deflate(w.packed[:0], table, w.opt.Level)
-	if err != nil {
-		return Summary{}, w.fail(err)
+	filter := Name("")
+	if packs {
+		filter = FlateDecode
+		dict = append(dict, E("DecodeParms", Dict{E("Predictor", Int(12)), E("Columns", Int(width+3))}))
+		packed, err := w.opt.Deflater.Deflate(w.packed[:0], table, w.opt.Level)
+		if err != nil {
+			return Summary{}, w.fail(err)
+		}
+		w.packed, table = packed, packed
 	}
-	if err := w.EncodedStream(ref, dict, FlateDecode, packed); err != nil {
+	if err := w.EncodedStream(ref, dict, filter, table); err != nil {
 		return Summary{}, err
 	}
 	w.buf = append(w.buf, "startxref\n"...)
@@ -93,10 +98,10 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 	return sum, nil
 }
 
-// appendXref appends the rows of all entries, each as the difference from the
-// row above (PNG predictor Up, 7.4.4.4): neighbours differ by one in the index
-// column and deflate to almost nothing.
-func appendXref(dst []byte, entries []entry, width int) []byte {
+// appendXref appends the rows of all entries; with predict, each as the difference
+// from the row above (PNG predictor Up, 7.4.4.4): neighbours differ by one in the
+// index column and deflate to almost nothing.
+func appendXref(dst []byte, entries []entry, width int, predict bool) []byte {
 	cols := 1 + width + 2
 	dst = slices.Grow(dst, len(entries)*(cols+1))
 	var above, row [1 + 8 + 2]byte
@@ -107,6 +112,10 @@ func appendXref(dst []byte, entries []entry, width int) []byte {
 			row[1+i] = byte(second >> (8 * (width - 1 - i))) //nolint:gosec // G115: one byte of the number
 		}
 		binary.BigEndian.PutUint16(row[1+width:], third)
+		if !predict {
+			dst = append(dst, row[:cols]...)
+			continue
+		}
 		dst = append(dst, 2) // filter type Up
 		for i, c := range row[:cols] {
 			dst = append(dst, c-above[i])

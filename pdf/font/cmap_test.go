@@ -358,6 +358,9 @@ func TestKernTables(t *testing.T) {
 		{"cut off", words(0, 1, 0), 0},
 		{"subtable too short", append(words(0, 2, 0, 2, 0, 0, 0, 0, 0), pair...), 0},
 		{"none in it", words(0, 0), 0},
+		{"before and behind", append(words(0, 1, 0, 32, 1, 3, 6, 0, 0), append(words(36, 56, 1), append(pair, words(37, 1, 2)...)...)...), -150},
+		{"not sorted", append(words(0, 1, 0, 26, 1, 2, 6, 0, 0), append(words(37, 57, 9), pair...)...), 0},
+		{"a glyph that is not there", append(words(0, 1, 0, 26, 1, 2, 6, 0, 0), append(pair, words(0xFFFF, 57, 9)...)...), -150},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

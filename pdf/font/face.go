@@ -62,7 +62,9 @@ type Face struct {
 	glyf     []byte
 	cmap     cmap
 	latin    [256]GID // cmap of U+0000 to U+00FF
-	kern     []byte   // pairs of the first horizontal subtable
+
+	kern      []byte   // pairs of the first horizontal subtable, sorted
+	kernFirst []uint32 // by left glyph: its first pair; one more as the end
 
 	hash  func() [sha256.Size]byte
 	index func() *glyphIndex

@@ -76,6 +76,12 @@ func (f *Face) Rune(g GID) (r rune, ok bool) {
 	return r, r >= 0
 }
 
+// Stands reports whether g stands for r in every document: [Use.AddRune] is true
+// for them whatever came before.
+func (f *Face) Stands(g GID, r rune) bool {
+	return int(g) < f.numGlyphs && f.index().runes[g] == r && !presentation(r)
+}
+
 // presentation reports whether r is a character of compatibility for a form of
 // other characters, as the ligature U+FB01, or has no meaning of its own.
 // Shaping replaces "fi" by the glyph of U+FB01; its text is "fi".

@@ -38,6 +38,10 @@ func (u *Use) AddRune(g GID, r rune) bool {
 	return u.assign(g, string(r))
 }
 
+// Draw records that g, which must be below NumGlyphs, is drawn for a character
+// that it stands for ([Face.Stands]).
+func (u *Use) Draw(g GID) { u.drawn.add(g) }
+
 // Add is AddRune for a glyph that stands for several characters, such as a
 // ligature. An empty text records the glyph alone, for the parts of a cluster
 // whose text is stated otherwise.

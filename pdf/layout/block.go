@@ -22,10 +22,9 @@ type block interface {
 
 // painter draws on a page.
 type painter struct {
-	page *Page
-	// lastRule is the rule drawn last, so that the borders of rows that touch are
-	// drawn once.
+	page  *Page
 	rules []RectItem
+	texts arena[TextItem]
 }
 
 func (p *painter) fill(x, y, w, h Length, c Color) {
@@ -35,7 +34,8 @@ func (p *painter) fill(x, y, w, h Length, c Color) {
 	p.page.Back = append(p.page.Back, RectItem{x, y, w, h, c})
 }
 
-// rule draws a line; all lines come after all backgrounds.
+// rule draws a line; all lines come after all backgrounds. The borders of rows
+// that touch are drawn once.
 func (p *painter) rule(x, y, w, h Length, c Color) {
 	if w <= 0 || h <= 0 {
 		return
@@ -109,9 +109,9 @@ func (b *para) draw(p *painter, x, y Length) {
 		line := &b.lines[i]
 		base := y + b.face.base
 		if len(line.Items) > 0 {
-			p.page.Items = append(p.page.Items, Item{Text: &TextItem{
-				X: x, Y: base, Line: line, Pieces: b.styles, Artifact: b.art,
-			}})
+			t := p.texts.one()
+			*t = TextItem{X: x, Y: base, Line: line, Pieces: b.styles, Artifact: b.art}
+			p.page.Items = append(p.page.Items, Item{Text: t})
 		}
 		if b.links {
 			b.areas(p, line, x, base)

@@ -22,6 +22,7 @@ type maker struct {
 	begun         []*Elem
 	warnings      []diag.Diagnostic
 	pieces        []text.Piece
+	mem           memory
 	depth         int64
 	anchors       map[string]*Source
 	dataPath      func(src *Source, text string) string
@@ -71,7 +72,8 @@ func (m *maker) elem(parent *Elem, role Role, src *Source, lang string) *Elem {
 	if !m.opt.Tagged || m.art != ArtifactNone {
 		return nil
 	}
-	e := &Elem{Role: role, Parent: parent, Src: src, Lang: lang}
+	e := m.mem.elems.one()
+	e.Role, e.Parent, e.Src, e.Lang = role, parent, src, lang
 	m.begun = append(m.begun, e)
 	return e
 }
@@ -81,7 +83,9 @@ func (m *maker) inline(parent *Elem, role Role, src *Source, lang string) *Elem 
 	if !m.opt.Tagged || parent == nil {
 		return nil
 	}
-	return &Elem{Role: role, Parent: parent, Src: src, Lang: lang, Inline: true}
+	e := m.mem.elems.one()
+	e.Role, e.Parent, e.Src, e.Lang, e.Inline = role, parent, src, lang, true
+	return e
 }
 
 // linkParent is the element that a link hangs in: that of its block, or for
@@ -106,7 +110,7 @@ func (m *maker) linkParent(parent *Elem, src *Source) *Elem {
 func (m *maker) entries(nodes []Node, en env) ([]entry, error) {
 	m.depth++
 	defer func() { m.depth-- }()
-	out := make([]entry, 0, len(nodes))
+	out := m.mem.entries.take(len(nodes))[:0]
 	for _, n := range nodes {
 		if err := m.deep(n); err != nil {
 			return nil, err
@@ -149,7 +153,9 @@ func (m *maker) stack(nodes []Node, en env) (*stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stack{es}, nil
+	st := m.mem.stacks.one()
+	st.entries = es
+	return st, nil
 }
 
 // entry turns any node but a table into an entry. A nil block draws nothing.
@@ -262,7 +268,8 @@ func (m *maker) text(spans []Span, en env, el *Elem, src *Source, link string) (
 	if err != nil {
 		return nil, err
 	}
-	b := &para{face: f, art: m.art, widow: f.style.Widows, orphans: f.style.Orphans}
+	b := m.mem.paras.one()
+	*b = para{face: f, art: m.art, widow: f.style.Widows, orphans: f.style.Orphans}
 	if b.widow <= 0 {
 		b.widow = 2
 	}
@@ -285,7 +292,7 @@ func (m *maker) text(spans []Span, en env, el *Elem, src *Source, link string) (
 // spans fills m.pieces and the styles of b.
 func (m *maker) spans(b *para, spans []Span, el *Elem, src *Source, link string) error {
 	m.pieces = m.pieces[:0]
-	b.styles = make([]PieceStyle, 0, len(spans))
+	b.styles = m.mem.styles.take(len(spans))[:0]
 	var last *Link
 	var before *Span // the one that the last piece is from
 	for i := range spans {

@@ -37,6 +37,7 @@ func Run(ctx context.Context, doc *Document, o Options, sink Sink) (*Summary, er
 		images: map[imageKey]*draw.Image{}, anchors: map[string]*Source{},
 		dataPath: doc.DataPath,
 	}
+	defer m.set.Close()
 	f := &flow{m: m, doc: doc, sink: sink, master: doc.Page}
 	if f.master.Width <= 0 || f.master.Height <= 0 {
 		f.master.Width, f.master.Height = MM(210), MM(297)

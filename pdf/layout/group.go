@@ -266,10 +266,13 @@ func (g *group) grid(p *painter, x, y Length, b *Border) {
 
 // beside lays out cells side by side.
 func (m *maker) beside(n *Beside, en env) (block, error) {
-	cols := make([]Width, len(n.Cells))
-	copy(cols, n.Widths)
+	cols := n.Widths
+	if len(cols) != len(n.Cells) {
+		cols = make([]Width, len(n.Cells))
+		copy(cols, n.Widths)
+	}
 	total := en.width - n.Gap*Length(max(len(cols)-1, 0))
-	least, most := make([]Length, len(cols)), make([]Length, len(cols))
+	least, most := m.mem.lengths.take(len(cols)), m.mem.lengths.take(len(cols))
 	for i, w := range cols {
 		if w.Kind == WidthAuto {
 			if err := m.extent(n.Cells[i], en, &least[i], &most[i]); err != nil {
@@ -277,9 +280,10 @@ func (m *maker) beside(n *Beside, en env) (block, error) {
 			}
 		}
 	}
-	g := &group{rows: make([]groupRow, 1)}
+	g := m.mem.groups.one()
+	g.rows, g.cells = m.mem.rows.take(1), m.mem.cells.take(len(cols))[:0]
 	var x Length
-	for i, w := range widths(cols, total, least, most) {
+	for i, w := range widths(m.mem.lengths.take(len(cols)), cols, total, least, most) {
 		if w <= 0 && len(n.Cells[i]) > 0 || x+w > en.width+Length(len(cols)) {
 			return nil, failed(at(n.Src, "L306", "no width is left for cell %d", i+1))
 		}

@@ -13,6 +13,7 @@ type rowRun struct {
 	count           int // of groups
 	orphans, widows int // the fewest groups on the first page and on the last one
 	tall            Length
+	next            Row // being laid out
 	before          Length
 	after           Length
 	mark            *Mark
@@ -89,18 +90,22 @@ func (r *rowRun) run() error {
 			return err
 		}
 	}
-	for x, err, ok := next(); ok; x, err, ok = next() {
+	for {
+		x, err, ok := next()
+		if !ok {
+			return r.finish()
+		}
 		if err != nil {
 			return err
 		}
 		if err := r.t.m.ctx.Err(); err != nil {
 			return err
 		}
-		if err := r.row(&x); err != nil {
+		r.next = x
+		if err := r.row(&r.next); err != nil {
 			return err
 		}
 	}
-	return r.finish()
 }
 
 func (r *rowRun) source() iter.Seq2[Row, error] {

@@ -51,7 +51,8 @@ func (m *maker) face(s *Style, src *Source) (*face, error) {
 	if f, ok := m.faces[s]; ok {
 		return f, nil
 	}
-	f := &face{style: s, size: s.Size, lead: s.Leading, color: s.Color, align: text.Align(s.Align)}
+	f := m.mem.faces.one()
+	*f = face{style: s, size: s.Size, lead: s.Leading, color: s.Color, align: text.Align(s.Align)}
 	if f.size <= 0 {
 		f.size = defaultSize
 	}

@@ -50,6 +50,7 @@ func (m *maker) table(n *Table, en env) (*table, error) {
 		t.flush = n.Border == nil && len(n.Stripe) == 0
 	}
 	t.elem = m.elem(en.elem, RoleTable, n.Src, n.Lang)
+	t.styles, t.heads = make([]*Style, 0, len(n.Columns)), make([]*Style, 0, len(n.Columns))
 	for i := range n.Columns {
 		c := &n.Columns[i]
 		s := c.Style
@@ -89,7 +90,8 @@ func (t *table) size(head, sample []Row) error {
 		cols[i] = t.n.Columns[i].Width
 		auto = auto || cols[i].Kind == WidthAuto
 	}
-	least, most := make([]Length, len(cols)), make([]Length, len(cols))
+	lengths := &t.m.mem.lengths
+	least, most := lengths.take(len(cols)), lengths.take(len(cols))
 	if auto {
 		for _, set := range []struct {
 			rows []Row
@@ -108,8 +110,8 @@ func (t *table) size(head, sample []Row) error {
 			most[i] = max(most[i], least[i])
 		}
 	}
-	t.w = widths(cols, t.en.width, least, most)
-	t.x = make([]Length, len(t.w))
+	t.w = widths(lengths.take(len(cols)), cols, t.en.width, least, most)
+	t.x = lengths.take(len(cols))
 	var x Length
 	for i, w := range t.w {
 		t.x[i] = x
@@ -214,7 +216,9 @@ func (t *table) add(r *Row, sec section, parent *Elem) (*group, error) {
 		src = t.src
 	}
 	if t.group == nil {
-		t.group = &group{t: t, section: sec, first: sec != t.section || !t.begun}
+		t.group = t.m.mem.groups.one()
+		t.group.t, t.group.section, t.group.first = t, sec, sec != t.section || !t.begun
+		t.group.rows, t.group.cells = t.m.mem.rows.take(1)[:0], t.m.mem.cells.take(len(r.Cells))[:0]
 		t.section, t.begun = sec, true
 	}
 	g := t.group

@@ -2,9 +2,9 @@ package layout
 
 // widths shares total among columns: fixed and percent columns first, then auto
 // columns between the least and the most their content asks for, then fractions
-// of what is left. least and most are read for auto columns only.
-func widths(cols []Width, total Length, least, most []Length) []Length {
-	out := make([]Length, len(cols))
+// of what is left. least and most are read for auto columns only. The widths go
+// into out, which is as long as cols.
+func widths(out []Length, cols []Width, total Length, least, most []Length) []Length {
 	var used, shares Length
 	autos := 0
 	for i, w := range cols {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Metadata is what the XMP packet of a document says.
@@ -60,16 +61,20 @@ func AppendXMP(dst []byte, m Metadata) []byte {
 
 type xmp struct{ b []byte }
 
-func (x *xmp) raw(s string) { x.b = append(x.b, s...) }
+func (x *xmp) raw(s ...string) {
+	for _, s := range s {
+		x.b = append(x.b, s...)
+	}
+}
 
 // element writes a simple property, none for an empty value.
 func (x *xmp) element(name, value string) {
 	if value == "" {
 		return
 	}
-	x.raw("<" + name + ">")
+	x.raw("<", name, ">")
 	x.text(value)
-	x.raw("</" + name + ">\n")
+	x.raw("</", name, ">\n")
 }
 
 // alt writes a language alternative.
@@ -77,9 +82,9 @@ func (x *xmp) alt(name, value string) {
 	if value == "" {
 		return
 	}
-	x.raw("<" + name + "><rdf:Alt><rdf:li xml:lang=\"x-default\">")
+	x.raw("<", name, "><rdf:Alt><rdf:li xml:lang=\"x-default\">")
 	x.text(value)
-	x.raw("</rdf:li></rdf:Alt></" + name + ">\n")
+	x.raw("</rdf:li></rdf:Alt></", name, ">\n")
 }
 
 // list writes an array.
@@ -91,14 +96,14 @@ func (x *xmp) list(name, kind string, values ...string) {
 		}
 		if !open {
 			open = true
-			x.raw("<" + name + "><rdf:" + kind + ">")
+			x.raw("<", name, "><rdf:", kind, ">")
 		}
 		x.raw("<rdf:li>")
 		x.text(v)
 		x.raw("</rdf:li>")
 	}
 	if open {
-		x.raw("</rdf:" + kind + "></" + name + ">\n")
+		x.raw("</rdf:", kind, "></", name, ">\n")
 	}
 }
 
@@ -118,7 +123,7 @@ func (x *xmp) text(s string) {
 		case r < 0x20, r == 0xFFFE, r == 0xFFFF:
 			x.raw("\uFFFD")
 		default:
-			x.b = append(x.b, string(r)...)
+			x.b = utf8.AppendRune(x.b, r)
 		}
 	}
 }

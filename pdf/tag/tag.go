@@ -76,6 +76,10 @@ type Elem struct {
 	Alt  string
 	// Attr refers to attribute objects, as Tree.Attr returns them.
 	Attr []cos.Ref
+
+	// Most elements have one kid and at most one attribute object.
+	oneKid  [1]kid
+	oneAttr [1]cos.Ref
 }
 
 const (
@@ -119,7 +123,9 @@ type Tree struct {
 	ns    [len(namespaceURI)]cos.Ref
 	attrs map[string]cos.Ref
 	buf   []byte
-	nums  []num // of the parent tree, in the order of their keys
+	nums  []num  // of the parent tree, in the order of their keys
+	elems []Elem // memory for new elements
+	made  int    // of them at a time
 }
 
 type num struct {
@@ -139,7 +145,14 @@ func (t *Tree) Document() *Elem { return t.doc }
 
 // New makes an element, the last kid of parent.
 func (t *Tree) New(parent *Elem, typ Type) *Elem {
-	e := &Elem{typ: typ, ref: t.w.Reserve(), parent: parent.ref}
+	if len(t.elems) == 0 {
+		t.elems = make([]Elem, min(max(2*t.made, 16), 128))
+		t.made = len(t.elems)
+	}
+	e := &t.elems[0]
+	t.elems = t.elems[1:]
+	e.typ, e.ref, e.parent = typ, t.w.Reserve(), parent.ref
+	e.kids, e.Attr = e.oneKid[:0], e.oneAttr[:0]
 	parent.kids = append(parent.kids, kid{elem: e, ref: e.ref})
 	return e
 }
@@ -165,6 +178,9 @@ func (t *Tree) PageKey() int {
 // e. Every page counts its content from 0 without a gap.
 func (t *Tree) SetContent(key, mcid int, e *Elem) {
 	n := &t.nums[key]
+	if n.refs == nil {
+		n.refs = make([]cos.Ref, 0, 64)
+	}
 	for len(n.refs) <= mcid {
 		n.refs = append(n.refs, cos.Ref{})
 	}
@@ -197,7 +213,7 @@ func (t *Tree) Finish(e *Elem) error {
 	if err := t.write(e); err != nil {
 		return err
 	}
-	e.kids = nil
+	e.kids, e.oneKid = nil, [1]kid{}
 	return nil
 }
 

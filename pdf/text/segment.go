@@ -17,36 +17,62 @@ type Segmenter interface {
 	Graphemes(dst []int, s string) []int
 }
 
-// plainClass holds the bytes that allow no break between each other but after a
-// space: class AL letters and NU digits. Breaks of a text made of them alone need
-// no tables (UAX #14: LB18, LB23, LB25, LB28).
-var plainClass = func() (t [256]uint8) {
+// The classes of plain text: what needs no tables to find its breaks.
+const (
+	plainNone   uint8 = iota
+	plainLetter       // AL
+	plainDigit        // NU
+	plainSpace
+	plainStop   // IS: full stop, comma, colon, semicolon
+	plainHyphen // HY
+)
+
+var plainClass = func() (t [128]uint8) {
 	for c := 'a'; c <= 'z'; c++ {
-		t[c], t[c-'a'+'A'] = 1, 1
+		t[c], t[c-'a'+'A'] = plainLetter, plainLetter
 	}
 	for c := '0'; c <= '9'; c++ {
-		t[c] = 1
+		t[c] = plainDigit
 	}
-	t[' '] = 2
-	// IS: full stop and comma allow no break before them, and none after them but
-	// at a space (LB13, LB25, LB29). Behind a space they are left to the tables.
-	t['.'], t[','] = 3, 3
+	for _, c := range ".,:;" {
+		t[c] = plainStop
+	}
+	t[' '], t['-'] = plainSpace, plainHyphen
 	return t
 }()
 
-// plainBreaks appends the breaks of s when s needs no tables.
+// plainOf returns the class and the length of the first character of s. Beside
+// ASCII it knows the letters up to U+017F, all of which are AL.
+func plainOf(s string) (class uint8, n int) {
+	c := s[0]
+	if c < 0x80 {
+		return plainClass[c], 1
+	}
+	if len(s) > 1 && (c == 0xC3 && s[1] != 0x97 && s[1] != 0xB7 || c == 0xC4 || c == 0xC5) { // not × and ÷
+		return plainLetter, 2
+	}
+	return plainNone, 1
+}
+
+// plainBreaks appends the breaks of s when s needs no tables: lines end behind
+// spaces, and behind a hyphen between a letter or digit and a letter (UAX #14:
+// LB7, LB13, LB18, LB21, LB23, LB25, LB28, LB29). Other neighbours of stops and
+// hyphens are left to the tables.
 func plainBreaks(dst []Break, s string) ([]Break, bool) {
 	start := len(dst)
-	prev := uint8(1)
-	for i := range len(s) {
-		c := plainClass[s[i]]
+	prev := plainSpace
+	for i := 0; i < len(s); {
+		c, n := plainOf(s[i:])
 		switch {
-		case c == 0, c == 3 && (prev == 2 || i == 0):
+		case c == plainNone,
+			(c == plainStop || c == plainHyphen) && (prev == plainSpace || prev == plainHyphen),
+			c == plainHyphen && prev == plainStop:
 			return dst[:start], false
-		case prev == 2 && c != 2:
+		case i > 0 && (prev == plainSpace && c != plainSpace || prev == plainHyphen && c == plainLetter):
 			dst = append(dst, Break{Pos: i})
 		}
 		prev = c
+		i += n
 	}
 	return dst, true
 }

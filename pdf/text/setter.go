@@ -59,7 +59,7 @@ func (e *NarrowError) Error() string {
 }
 
 // Setter breaks paragraphs into lines. It keeps buffers between calls and is for
-// one goroutine at a time. The lines it returns stay valid.
+// one goroutine at a time. The lines it returns stay valid until Close.
 type Setter struct {
 	t      *Typesetter
 	breaks []Break
@@ -71,8 +71,10 @@ type Setter struct {
 	from    int      // offset in full of the open stretch
 	figures []extent // of the stretch that breakLong breaks
 
-	items []Item // chunk that lines are cut from
-	lines []Line // likewise
+	items  []Item  // chunk that lines are cut from
+	lines  []Line  // likewise
+	parts  []Part  // of words that are not cached, likewise
+	glyphs []Glyph // and their glyphs
 
 	// the line being filled: items[lineStart:segStart] is settled,
 	// items[segStart:] is the stretch since the last break opportunity.
@@ -84,8 +86,26 @@ type Setter struct {
 	pieces              []Piece
 }
 
-// NewSetter returns a setter over t.
-func NewSetter(t *Typesetter) *Setter { return &Setter{t: t} }
+// NewSetter returns a setter over t. Close it, and the next one has its buffers.
+func NewSetter(t *Typesetter) *Setter {
+	if s, ok := t.setters.Get().(*Setter); ok {
+		return s
+	}
+	return &Setter{t: t}
+}
+
+// Close gives the buffers to the typesetter's next setter. The lines are valid no
+// longer, and s must not be used again.
+func (s *Setter) Close() {
+	// What is kept must not keep the document's texts alive.
+	clear(s.items[:cap(s.items)])
+	clear(s.lines[:cap(s.lines)])
+	clear(s.parts[:cap(s.parts)])
+	clear(s.long[:cap(s.long)])
+	s.items, s.lines, s.parts, s.long = s.items[:0], s.lines[:0], s.parts[:0], s.long[:0]
+	s.glyphs, s.pieces = s.glyphs[:0], nil
+	s.t.setters.Put(s)
+}
 
 // Unlimited is a width that no line reaches.
 const Unlimited Length = 1 << 40
@@ -111,7 +131,7 @@ func (s *Setter) Set(pieces []Piece, width Length, align Align) ([]Line, error) 
 			}
 			seg := full[pos:stop]
 			if hard || stop == len(full) {
-				seg = strings.TrimRight(seg, "\r\n\v\f\u0085\u2028\u2029")
+				seg = trimEnd(seg)
 			}
 			if err := s.add(pi, seg); err != nil {
 				return nil, err
@@ -143,10 +163,10 @@ func (s *Setter) Set(pieces []Piece, width Length, align Align) ([]Line, error) 
 // lines, so appending rarely moves a paragraph in the middle.
 func (s *Setter) open(pieces []Piece, width Length, align Align) {
 	if c := cap(s.items); c-len(s.items) < max(c/4, 16) {
-		s.items = make([]Item, 0, min(max(2*c, 64), 2048))
+		s.items = make([]Item, 0, min(max(2*c, 64), 512))
 	}
 	if c := cap(s.lines); c-len(s.lines) < max(c/8, 4) {
-		s.lines = make([]Line, 0, min(max(2*c, 16), 1024))
+		s.lines = make([]Line, 0, min(max(2*c, 16), 256))
 	}
 	s.lineStart, s.segStart = len(s.items), len(s.items)
 	s.firstLine = len(s.lines)
@@ -164,38 +184,77 @@ func (s *Setter) join(pieces []Piece) string {
 	return string(s.joined)
 }
 
+// trimEnd removes the characters that end a line.
+func trimEnd(s string) string {
+	if n := len(s); n > 0 && s[n-1] >= ' ' && s[n-1] < 0x7F {
+		return s
+	}
+	return strings.TrimRight(s, "\r\n\v\f\u0085\u2028\u2029")
+}
+
 // add appends the items of seg, a stretch without break opportunity inside.
 func (s *Setter) add(pi int, seg string) error {
-	for len(seg) > 0 {
-		if seg[0] == ' ' || seg[0] == '\t' {
-			if err := s.addWord(pi, " ", true); err != nil {
+	for i := 0; i < len(seg); {
+		if seg[i] == ' ' || seg[i] == '\t' {
+			if err := s.addSpace(pi); err != nil {
 				return err
 			}
-			seg = seg[1:]
+			i++
 			continue
 		}
-		n := strings.IndexAny(seg, " \t")
-		if n < 0 {
-			n = len(seg)
+		from, figures := i, false
+		for ; i < len(seg) && seg[i] != ' ' && seg[i] != '\t'; i++ {
+			figures = figures || seg[i]-'0' <= 9
 		}
-		if err := s.addWord(pi, seg[:n], false); err != nil {
+		if err := s.addWord(pi, seg[from:i], figures); err != nil {
 			return err
 		}
-		seg = seg[n:]
 	}
 	return nil
 }
 
-func (s *Setter) addWord(pi int, w string, space bool) error {
+func (s *Setter) addSpace(pi int) error {
 	p := &s.pieces[pi]
-	parts, err := s.t.shape(p.Chain, w)
-	if err != nil {
-		return err
+	parts := p.Chain.space
+	if parts == nil {
+		var err error
+		if parts, err = s.shape(p.Chain, " ", false); err != nil {
+			return err
+		}
 	}
-	for i := range parts {
-		s.push(Item{Part: &parts[i], W: parts[i].Width(p.Size), Piece: int32(pi), Space: space}) //nolint:gosec // G115: pieces are few
-	}
+	s.addParts(pi, parts, true)
 	return nil
+}
+
+func (s *Setter) addWord(pi int, w string, figures bool) error {
+	parts, err := s.shape(s.pieces[pi].Chain, w, figures)
+	if err == nil {
+		s.addParts(pi, parts, false)
+	}
+	return err
+}
+
+func (s *Setter) addParts(pi int, parts []Part, space bool) {
+	for i := range parts {
+		s.push(Item{Part: &parts[i], W: parts[i].Width(s.pieces[pi].Size), Piece: int32(pi), Space: space}) //nolint:gosec // G115: pieces are few
+	}
+}
+
+// shape returns the parts of a word, from the cache or in memory of the setter.
+func (s *Setter) shape(c *Chain, w string, figures bool) ([]Part, error) {
+	if s.t.caches(len(w), figures) {
+		return s.t.shape(c, w)
+	}
+	if cap(s.glyphs)-len(s.glyphs) < len(w) {
+		s.glyphs = make([]Glyph, 0, max(1024, len(w)))
+	}
+	if cap(s.parts) == len(s.parts) {
+		s.parts = make([]Part, 0, min(max(2*cap(s.parts), 64), 256))
+	}
+	from := len(s.parts)
+	var err error
+	s.parts, s.glyphs, err = s.t.shapeNew(s.parts, s.glyphs, c, w)
+	return s.parts[from:], err
 }
 
 // push appends it with the kerning between it and the item before it.
@@ -322,7 +381,7 @@ func (s *Setter) cut(it *Item) error {
 				s.closeLine(len(s.items), false)
 				continue
 			}
-			one, err := s.t.shape(p.Chain, rest[:s.ends[0]])
+			one, err := s.shape(p.Chain, rest[:s.ends[0]], true)
 			if err != nil {
 				return err
 			}
@@ -348,7 +407,7 @@ func (s *Setter) fitting(p *Piece, rest string, avail Length) (int, []Part, erro
 	var best []Part
 	for lo < hi {
 		mid := (lo + hi + 1) / 2
-		parts, err := s.t.shapeNew(p.Chain, strings.Clone(rest[:s.ends[mid-1]]))
+		parts, err := s.shape(p.Chain, rest[:s.ends[mid-1]], true)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -474,7 +533,7 @@ func (s *Setter) Measure(pieces []Piece) (least, most Length, err error) {
 				stop, atBreak = s.breaks[bi].Pos, true
 				bi++
 			}
-			if seg := strings.TrimRight(full[pos:stop], " \t\r\n\v\f\u0085\u2028\u2029"); seg != "" {
+			if seg := strings.TrimRight(trimEnd(full[pos:stop]), " \t"); seg != "" {
 				n := len(s.items)
 				if err := s.add(pi, seg); err != nil {
 					return 0, 0, err

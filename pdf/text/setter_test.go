@@ -2,6 +2,7 @@ package text_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -307,21 +308,40 @@ func TestNoTextIsLost(t *testing.T) {
 func TestPlainBreaksAreTheTables(t *testing.T) {
 	seg := &gotext.Segmenter{}
 	rapid.Check(t, func(rt *rapid.T) {
-		in := rapid.StringMatching(`[a-zA-Z0-9., ]{0,40}`).Draw(rt, "text")
+		in := rapid.StringMatching(`([a-zA-ZÀ-ž]{0,3}[-.,:; ×]?[0-9]{0,3}[-.,:;]? ?){0,12}`).Draw(rt, "text")
 		want := seg.Breaks(nil, in)
 		got, ok := text.PlainBreaks(nil, in)
 		if !ok {
 			return
 		}
-		if len(got) != len(want) {
+		if !slices.Equal(got, want) {
 			rt.Fatalf("%q: got %v, want %v", in, got, want)
 		}
-		for i := range got {
-			if got[i] != want[i] {
-				rt.Fatalf("%q: got %v, want %v", in, got, want)
+	})
+}
+
+// TestPlainPairs: the short cut agrees with the tables on every character it
+// knows, beside every other.
+func TestPlainPairs(t *testing.T) {
+	seg := &gotext.Segmenter{}
+	var known []rune
+	for r := range rune(0x300) {
+		if _, ok := text.PlainBreaks(nil, "a"+string(r)+"a"); ok {
+			known = append(known, r)
+		}
+	}
+	if len(known) < 60 {
+		t.Fatalf("only %q are known", string(known))
+	}
+	for _, a := range known {
+		for _, b := range known {
+			for _, in := range []string{"x" + string(a) + string(b) + "x", "7" + string(a) + string(b) + "7", string(a) + string(b), "x " + string(a) + string(b) + " x"} {
+				if got, ok := text.PlainBreaks(nil, in); ok && !slices.Equal(got, seg.Breaks(nil, in)) {
+					t.Errorf("%q: got %v, want %v", in, got, seg.Breaks(nil, in))
+				}
 			}
 		}
-	})
+	}
 }
 
 // TestCacheIsPure: with and without a cache, of any size, lines are equal.

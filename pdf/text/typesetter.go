@@ -14,13 +14,18 @@ import (
 	"example.com/quire/pdf/font"
 )
 
-// Part is a shaped piece of text in one face. It is immutable and shared by all
-// documents that have the text.
+// Part is a shaped piece of text in one face. It is immutable: documents that
+// have the text may share it.
 type Part struct {
 	Face   *font.Face
 	Text   string
 	Glyphs []Glyph
 	Units  int64 // sum of the advances in font units
+	// Plain says that every glyph stands for one character, in their order, as
+	// font.Face.Stands has it, and none of them is for private use.
+	Plain bool
+	// Kerned says that some advance is not the glyph's own.
+	Kerned bool
 }
 
 // Width returns the advance of the part at the given size, scaled once.
@@ -50,6 +55,7 @@ type Chain struct {
 	query Query
 	mix   uint64 // hash of query; places entries in the cache, never proves one
 	faces *font.Chain
+	space []Part // of " "; nil: the font has none
 }
 
 // Face returns the first face: the one whose metrics set the lines.
@@ -63,6 +69,7 @@ type word struct {
 	query Query
 	text  string
 	parts []Part
+	one   [1]Part // most have one
 }
 
 // Typesetter shapes words through a cache. It is safe for concurrent use.
@@ -73,6 +80,8 @@ type Typesetter struct {
 	chains sync.Map // Query -> *Chain
 	seed   maphash.Seed
 	words  []atomic.Pointer[word] // a text may stand in either of two slots
+
+	setters sync.Pool // of *Setter
 }
 
 // wordCost is what one slot of the word cache holds on average, in bytes, and
@@ -122,17 +131,17 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 	// Only families of the library get in, at 1000 weights each: the map is
 	// bounded.
 	c := &Chain{query: q, mix: maphash.Comparable(t.seed, q), faces: faces}
+	if c.space, _, err = t.shapeNew(nil, nil, c, " "); err != nil {
+		c.space = nil // a text with a space will say what is missing
+	}
 	t.chains.Store(q, c)
 	return c, nil
 }
 
-// shape returns the parts of s, which holds no space, or is one. The library of
-// a typesetter never changes, so query and text are the whole input: two texts
-// share an entry only when both are equal.
+// shape returns the parts of s, a word of a text or a space, from the cache. The
+// library of a typesetter never changes, so query and text are the whole input:
+// two texts share an entry only when both are equal.
 func (t *Typesetter) shape(c *Chain, s string) ([]Part, error) {
-	if len(t.words) == 0 || len(s) > maxCachedWord {
-		return t.shapeNew(c, s)
-	}
 	h := maphash.String(t.seed, s) ^ c.mix
 	mask := uint64(len(t.words) - 1) //nolint:gosec // G115: not empty
 	a, b := &t.words[h&mask], &t.words[(h>>32)&mask]
@@ -143,65 +152,93 @@ func (t *Typesetter) shape(c *Chain, s string) ([]Part, error) {
 		return w.parts, nil
 	}
 	// The entry must not hold on to the data text that s was cut from.
-	s = strings.Clone(s)
-	parts, err := t.shapeNew(c, s)
-	if err != nil {
+	w := &word{query: c.query, text: strings.Clone(s)}
+	var err error
+	if w.parts, _, err = t.shapeNew(w.one[:0], make([]Glyph, 0, len(s)), c, w.text); err != nil {
 		return nil, err
 	}
 	slot := a
 	if a.Load() != nil && (b.Load() == nil || h>>63 == 1) {
 		slot = b
 	}
-	slot.Store(&word{query: c.query, text: s, parts: parts})
-	return parts, nil
+	slot.Store(w)
+	return w.parts, nil
 }
 
-func (t *Typesetter) shapeNew(c *Chain, s string) ([]Part, error) {
-	parts := make([]Part, 0, 1)
+// caches reports whether a word of n bytes is kept. Words with figures are not:
+// few of them come again, and each would push out one that does.
+func (t *Typesetter) caches(n int, figures bool) bool {
+	return len(t.words) > 0 && n <= maxCachedWord && !figures
+}
+
+// shapeNew appends the parts of s to parts and their glyphs to glyphs.
+func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string) ([]Part, []Glyph, error) {
 	start, face := 0, (*font.Face)(nil)
 	flush := func(end int) error {
 		if face == nil || end == start {
 			return nil
 		}
-		p := Part{Face: face, Text: s[start:end]}
+		from := len(glyphs)
+		text := s[start:end]
 		var err error
-		p.Glyphs, err = t.shaper.Shape(make([]Glyph, 0, end-start), face,
-			Run{Text: p.Text, TabularFigures: c.query.TabularFigures})
-		if err != nil {
+		if glyphs, err = t.shaper.Shape(glyphs, face, Run{Text: text, TabularFigures: c.query.TabularFigures}); err != nil {
 			return err
 		}
-		for i := range p.Glyphs {
-			p.Units += int64(p.Glyphs[i].Advance)
-		}
-		parts = append(parts, p)
+		parts = append(parts, newPart(face, text, glyphs[from:len(glyphs):len(glyphs)]))
 		start = end
 		return nil
 	}
 	primary := c.Face()
 	for i := 0; i < len(s); {
 		n := clusterLen(s[i:])
-		cluster := s[i : i+n]
 		f := primary
 		if n > 1 || f.GlyphIndex(rune(s[i])) == 0 {
-			for _, r := range cluster {
-				if needsShaping(r) {
-					return nil, &ScriptError{Rune: r, Script: scriptName(r), Text: s}
-				}
-			}
 			var err error
-			if f, err = c.pick(s, cluster); err != nil {
-				return nil, err
+			if f, err = c.faceOf(s, s[i:i+n]); err != nil {
+				return parts, glyphs, err
 			}
 		}
 		if f != face {
 			if err := flush(i); err != nil {
-				return nil, err
+				return parts, glyphs, err
 			}
 			face = f
 		}
 		i += n
 	}
-	return parts, flush(len(s))
+	err := flush(len(s))
+	return parts, glyphs, err
+}
+
+// newPart sums up glyphs.
+func newPart(f *font.Face, s string, glyphs []Glyph) Part {
+	p := Part{Face: f, Text: s, Glyphs: glyphs, Plain: true}
+	i := 0
+	for _, r := range s {
+		if i >= len(glyphs) || r >= 0xE000 || !f.Stands(glyphs[i].ID, r) {
+			p.Plain = false
+			break
+		}
+		i++
+	}
+	p.Plain = p.Plain && i == len(glyphs)
+	for i := range glyphs {
+		adv := glyphs[i].Advance
+		p.Units += int64(adv)
+		p.Kerned = p.Kerned || int(adv) != f.Advance(glyphs[i].ID)
+	}
+	return p
+}
+
+// faceOf returns the face for a cluster of s that is not plain ASCII of the
+// primary face.
+func (c *Chain) faceOf(s, cluster string) (*font.Face, error) {
+	for _, r := range cluster {
+		if needsShaping(r) {
+			return nil, &ScriptError{Rune: r, Script: scriptName(r), Text: s}
+		}
+	}
+	return c.pick(s, cluster)
 }
 
 // pick returns the first face that has the cluster, composed or as it is.

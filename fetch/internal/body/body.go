@@ -4,6 +4,7 @@ package body
 
 import (
 	"io"
+	"math"
 	"sync"
 	"time"
 )
@@ -43,7 +44,7 @@ type Drained struct {
 
 // NewDrained wraps rc of the declared length (-1 unknown).
 func NewDrained(rc io.ReadCloser, length, limit int64, wait time.Duration) *Drained {
-	return &Drained{rc: rc, left: length, max: limit, wait: wait}
+	return &Drained{rc: rc, left: length, max: min(limit, math.MaxInt64-1), wait: wait} // Close asks for one byte more
 }
 
 func (d *Drained) Read(p []byte) (int, error) {

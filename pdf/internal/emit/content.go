@@ -239,6 +239,10 @@ func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.It
 // part shows the glyphs of a part, and states the text of those that do not say
 // it themselves (14.9.4).
 func (c *content) part(w *words, p *text.Part, ps *layout.PieceStyle) error {
+	if p.Plain {
+		w.plain(p)
+		return nil
+	}
 	for i := 0; i < len(p.Glyphs); {
 		at := int(p.Glyphs[i].Cluster)
 		j := i + 1
@@ -326,6 +330,28 @@ func (w *words) glyph(g text.Glyph) {
 	w.codes = append(w.codes, byte(g.ID>>8), byte(g.ID&0xFF))
 	w.pen += int64(w.font.face.Advance(g.ID)) * 1000
 	w.want += int64(g.Advance) * 1000
+}
+
+// plain shows the glyphs of a part that say themselves what they stand for.
+func (w *words) plain(p *text.Part) {
+	if p.Kerned {
+		for i := range p.Glyphs {
+			w.font.use.Draw(p.Glyphs[i].ID)
+			w.glyph(p.Glyphs[i])
+		}
+		return
+	}
+	if len(p.Glyphs) == 0 {
+		return
+	}
+	w.adjust() // pen and place wanted go on side by side from here
+	for i := range p.Glyphs {
+		g := p.Glyphs[i].ID
+		w.font.use.Draw(g)
+		w.codes = append(w.codes, byte(g>>8), byte(g&0xFF))
+	}
+	w.pen += p.Units * 1000
+	w.want += p.Units * 1000
 }
 
 // adjust moves the pen by whole thousandths of an em.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"example.com/quire/pdf/cos"
@@ -26,10 +27,15 @@ type Options struct {
 	Deflater   cos.Deflater
 	Level      cos.Level
 	Fonts      *font.Cache
+	Buffers    *Buffers // nil: new ones
 	// Force leaves out the checks of the standards, so that tests can show that a
 	// validator finds what the checks refuse.
 	Force bool
 }
+
+// Buffers keeps the memory of closed emitters for the next ones. It is safe for
+// concurrent use; the zero value is ready.
+type Buffers struct{ pool sync.Pool }
 
 // Font is a font of the finished file.
 type Font struct {
@@ -37,8 +43,8 @@ type Font struct {
 	Face *font.Face
 }
 
-// Emitter writes one document. It is a layout.Sink; Finish ends the file. It is
-// not safe for concurrent use.
+// Emitter writes one document. It is a layout.Sink; Finish ends the file, Close
+// must be called last, in any case. It is not safe for concurrent use.
 type Emitter struct {
 	w     *cos.Writer
 	o     Options
@@ -54,7 +60,6 @@ type Emitter struct {
 	words     words
 
 	fonts  []*fontRes
-	byFace map[*font.Face]*fontRes
 	images []*imageRes
 	byHash map[[sha256.Size]byte]*imageRes
 	mark   *watermark
@@ -79,28 +84,54 @@ type pageInfo struct {
 // pagesPerNode is the number of kids of a node of the page tree.
 const pagesPerNode = 64
 
+// keptBytes bounds the buffer that an emitter hands on.
+const keptBytes = 1 << 18
+
 // New starts a file on out. Errors of the document as a whole, such as a claim
 // without a title, come before the first byte.
 func New(out io.Writer, doc *layout.Document, o Options) (*Emitter, error) {
-	e := &Emitter{
-		o: o, doc: doc, fan: pagesPerNode, check: standard.NewChecker(o.Standards),
-		byFace: map[*font.Face]*fontRes{}, byHash: map[[sha256.Size]byte]*imageRes{}, anchors: map[string]dest{},
-	}
+	check := standard.NewChecker(o.Standards)
 	if !o.Force {
-		if err := e.check.Document(doc).Err(); err != nil {
+		if err := check.Document(doc).Err(); err != nil {
 			return nil, err
 		}
 	}
-	e.w = cos.NewWriter(out, cos.Options{
+	if o.Buffers == nil {
+		o.Buffers = &Buffers{}
+	}
+	e, ok := o.Buffers.pool.Get().(*Emitter)
+	if !ok {
+		e = &Emitter{}
+	}
+	e.o, e.doc, e.fan, e.check = o, doc, pagesPerNode, check
+	e.byHash, e.anchors = map[[sha256.Size]byte]*imageRes{}, map[string]dest{}
+	file := cos.Options{
 		Version: cos.V20, Deflater: o.Deflater, Level: o.Level,
 		Limits: cos.Limits{OutputBytes: o.Limits.OutputBytes},
-	})
+	}
+	if e.w == nil {
+		e.w = cos.NewWriter(out, file)
+	} else {
+		e.w.Reset(out, file)
+	}
 	e.resources = e.w.Reserve()
 	if e.check.Tagged() {
 		e.tree = tag.NewTree(e.w)
 		e.tree.Document().Lang = ""
 	}
 	return e, nil
+}
+
+// Close gives the emitter's buffers back, whatever became of the file.
+func (e *Emitter) Close() {
+	to := e.o.Buffers
+	e.w.Reset(io.Discard, cos.Options{Deflater: e.o.Deflater}) // lets go of the caller's writer
+	buf := e.buf[:0]
+	if cap(buf) > keptBytes {
+		buf = nil // of a long stream: not to be held for ever
+	}
+	*e = Emitter{w: e.w, buf: buf, words: words{codes: e.words.codes[:0]}}
+	to.pool.Put(e)
 }
 
 // Tagged reports whether the document needs a semantic tree.
@@ -288,14 +319,14 @@ func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
 
 func (e *Emitter) metadata() (cos.Ref, error) {
 	ref := e.w.Reserve()
-	packet := standard.AppendXMP(nil, standard.Metadata{
+	e.buf = standard.AppendXMP(e.buf[:0], standard.Metadata{
 		Title: e.doc.Title, Lang: e.doc.Lang, Author: e.doc.Meta.Author, Subject: e.doc.Meta.Subject,
 		Keywords: e.doc.Meta.Keywords, Producer: e.o.Producer, Time: e.o.Time,
 		DocumentID: e.o.DocumentID, Standards: e.o.Standards,
 	})
 	return ref, e.w.EncodedStream(ref, cos.Dict{
 		cos.E("Type", cos.Name("Metadata")), cos.E("Subtype", cos.Name("XML")),
-	}, "", packet)
+	}, "", e.buf)
 }
 
 // outputIntent names sRGB as the colour space of the device colours (ISO

@@ -19,12 +19,13 @@ type fontRes struct {
 }
 
 func (e *Emitter) fontOf(f *font.Face) *fontRes {
-	if r, ok := e.byFace[f]; ok {
-		return r
+	for _, r := range e.fonts { // a document has a handful
+		if r.face == f {
+			return r
+		}
 	}
 	r := &fontRes{face: f, use: font.NewUse(f), name: "F" + strconv.Itoa(len(e.fonts)+1), ref: e.w.Reserve()}
 	e.fonts = append(e.fonts, r)
-	e.byFace[f] = r
 	return r
 }
 
@@ -132,29 +133,10 @@ func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 	if err := e.w.EncodedStream(unicode, nil, cos.FlateDecode, s.Unicode); err != nil {
 		return err
 	}
-	box := make(cos.Array, len(s.Desc.BBox))
-	for i, v := range s.Desc.BBox {
-		box[i] = cos.Int(v)
-	}
-	if err := e.w.Put(desc, cos.Dict{
-		cos.E("Type", cos.Name("FontDescriptor")), cos.E("FontName", cos.Name(s.Name)),
-		cos.E("Flags", cos.Int(s.Desc.Flags)), cos.E("FontBBox", box),
-		cos.E("ItalicAngle", cos.Decimal{Mantissa: int64(s.Desc.ItalicAngle), Scale: 3}),
-		cos.E("Ascent", cos.Int(s.Desc.Ascent)), cos.E("Descent", cos.Int(s.Desc.Descent)),
-		cos.E("CapHeight", cos.Int(s.Desc.CapHeight)), cos.E("StemV", cos.Int(s.Desc.StemV)),
-		cos.E("FontFile2", file),
-	}); err != nil {
+	if err := e.w.PutRaw(desc, e.descriptor(s, file)); err != nil {
 		return err
 	}
-	if err := e.w.Put(cid, cos.Dict{
-		cos.E("Type", cos.Name("Font")), cos.E("Subtype", cos.Name("CIDFontType2")),
-		cos.E("BaseFont", cos.Name(s.Name)),
-		cos.E("CIDSystemInfo", cos.Dict{
-			cos.E("Registry", cos.String("Adobe")), cos.E("Ordering", cos.String("Identity")), cos.E("Supplement", cos.Int(0)),
-		}),
-		cos.E("FontDescriptor", desc), cos.E("DW", cos.Int(s.DW)), cos.E("W", cos.Raw(s.W)),
-		cos.E("CIDToGIDMap", cos.Name("Identity")),
-	}); err != nil {
+	if err := e.w.PutRaw(cid, e.cidFont(s, desc)); err != nil {
 		return err
 	}
 	return e.w.Put(r.ref, cos.Dict{
@@ -163,6 +145,46 @@ func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 		cos.E("ToUnicode", unicode),
 	})
 }
+
+// descriptor returns the font descriptor (9.8) in the emitter's buffer.
+func (e *Emitter) descriptor(s *font.Subset, file cos.Ref) []byte {
+	d := &s.Desc
+	b := append(e.buf[:0], "<</Type/FontDescriptor/FontName"...)
+	b = cos.AppendName(b, s.Name)
+	b = appendKey(b, "/Flags ", d.Flags)
+	b = append(b, "/FontBBox["...)
+	for i, v := range d.BBox {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = cos.AppendInt(b, int64(v))
+	}
+	b = append(b, "]/ItalicAngle "...)
+	b = cos.AppendDecimal(b, int64(d.ItalicAngle), 3)
+	b = appendKey(b, "/Ascent ", d.Ascent)
+	b = appendKey(b, "/Descent ", d.Descent)
+	b = appendKey(b, "/CapHeight ", d.CapHeight)
+	b = appendKey(b, "/StemV ", d.StemV)
+	b = append(b, "/FontFile2 "...)
+	b = cos.AppendRef(b, file)
+	e.buf = append(b, ">>"...)
+	return e.buf
+}
+
+// cidFont returns the CIDFont (9.7.4) in the emitter's buffer.
+func (e *Emitter) cidFont(s *font.Subset, desc cos.Ref) []byte {
+	b := append(e.buf[:0], "<</Type/Font/Subtype/CIDFontType2/BaseFont"...)
+	b = cos.AppendName(b, s.Name)
+	b = append(b, "/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/FontDescriptor "...)
+	b = cos.AppendRef(b, desc)
+	b = appendKey(b, "/DW ", s.DW)
+	b = append(b, "/W"...)
+	b = append(b, s.W...)
+	e.buf = append(b, "/CIDToGIDMap/Identity>>"...)
+	return e.buf
+}
+
+func appendKey(b []byte, key string, v int) []byte { return cos.AppendInt(append(b, key...), int64(v)) }
 
 // watermark is the form XObject that every page shows.
 type watermark struct{ ref, state, resources cos.Ref }

@@ -1,0 +1,116 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestR08MaxBytesIsBytes: the bound holds after every single write, and the
+// reported size is that of what is held.
+func TestR08MaxBytesIsBytes(t *testing.T) {
+	const most = 1 << 20
+	c := open(t, Options[int, []byte]{MaxBytes: most})
+	for i := range 5000 {
+		set(t, c, i, make([]byte, 64<<10))
+		if s := c.Stats(); s.Bytes > most {
+			t.Fatalf("after %d writes: %d bytes", i+1, s.Bytes)
+		}
+	}
+	c.store.CleanUp() // eviction to below the slack may be under way
+	held := 0
+	for i := range 5000 {
+		if v, ok := c.Peek(i); ok {
+			held++
+			if len(v) != 64<<10 {
+				t.Fatalf("value of %d bytes: truncated", len(v))
+			}
+		}
+	}
+	s := c.Stats()
+	if held < 10 || held > 15 || s.Entries != int64(held) || s.Evictions != uint64(5000-held) {
+		t.Fatalf("%d held, stats %+v", held, s)
+	}
+	if low := int64(held) * (64 << 10); s.Bytes < low || s.Bytes > low+int64(held)*512 {
+		t.Fatalf("%d bytes reported for %d values of 64 KiB", s.Bytes, held)
+	}
+}
+
+// TestR08SizeIsLive: the size follows replacement, removal, expiry and Clear.
+func TestR08SizeIsLive(t *testing.T) {
+	h := newHand()
+	c := open(t, Options[string, string]{clock: h.clock(), Policy: plain(Policy{TTL: time.Second})})
+	base := int64(c.overhead)
+	step := func(name string, want int64, entries int64) {
+		t.Helper()
+		settled(c)
+		if s := c.Stats(); s.Bytes != want || s.Entries != entries {
+			t.Fatalf("%s: %d bytes in %d entries, want %d in %d", name, s.Bytes, s.Entries, want, entries)
+		}
+	}
+	set(t, c, "a", "1234")
+	set(t, c, "bb", "1234")
+	step("two", 2*base+1+2+8, 2)
+	set(t, c, "a", "12345678")
+	step("replaced", 2*base+1+2+12, 2)
+	if err := c.Delete(t.Context(), "bb"); err != nil {
+		t.Fatal(err)
+	}
+	step("deleted", base+1+8, 1)
+	h.advance(2 * time.Hour)
+	set(t, c, "c", "")
+	c.store.CleanUp()
+	step("expired", base+1, 1)
+	if err := c.Clear(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	step("cleared", 0, 0)
+	if s := c.Stats(); s.Expirations != 1 || s.Evictions != 0 {
+		t.Fatalf("stats %+v", s)
+	}
+}
+
+// TestR23TooLargeLoad: a value that cannot be held is returned to its readers
+// and displaces the one it makes wrong.
+func TestR23TooLargeLoad(t *testing.T) {
+	h := newHand()
+	big := strings.Repeat("x", 1<<18)
+	c := open(t, Options[string, string]{
+		clock: h.clock(), MaxBytes: 1 << 20, Policy: plain(Policy{TTL: time.Second, StaleWhileRevalidate: -1}),
+		Load: func(context.Context, string) (string, error) { return big, nil },
+	})
+	set(t, c, "k", "old")
+	h.advance(time.Second)
+	want(t, c, "k", big)
+	if s := c.Stats(); s.Refused != 1 || s.Entries != 0 {
+		t.Fatalf("stats %+v", s)
+	}
+	long := strings.Repeat("k", 2000)
+	if v, err := c.GetOrLoad(t.Context(), long, func(context.Context, string) (string, error) { return "small", nil }); err != nil || v != "small" {
+		t.Fatalf("%q, %v", v, err)
+	}
+	for _, e := range []error{errOrigin, ErrNotFound} {
+		_, err := c.GetOrLoad(t.Context(), long, func(context.Context, string) (string, error) { return "", e })
+		if !errors.Is(err, e) || len(err.Error()) > 300 {
+			t.Fatalf("error %v", err)
+		}
+	}
+	if s := c.Stats(); s.Entries != 0 {
+		t.Fatalf("held under a long key: %+v", s)
+	}
+}
+
+// TestWeightBeyondMeasure: a Weigh that answers with the greatest number there
+// is makes its value too large, not weightless.
+func TestWeightBeyondMeasure(t *testing.T) {
+	c := open(t, Options[string, int]{Weigh: func(string, int) int { return math.MaxInt }})
+	if err := c.Set(t.Context(), "k", 1); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("set: %v", err)
+	}
+	if s := c.Stats(); s.Entries != 0 || s.Refused != 1 {
+		t.Errorf("stats %+v", s)
+	}
+}
