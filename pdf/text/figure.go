@@ -301,7 +301,7 @@ func (s *Setter) divide(items []Item, n int) (head, rest []Item, err error) {
 		}
 		for k, part := range [2]string{it.Part.Text[:n], it.Part.Text[n:]} {
 			p := &s.pieces[it.Piece]
-			parts, err := s.t.shape(p.Chain, part)
+			parts, err := s.shape(p.Chain, part, true)
 			if err != nil {
 				return nil, nil, err
 			}
