@@ -2,6 +2,8 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +13,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -318,6 +321,47 @@ func TestR10IdempotencyKey(t *testing.T) {
 	}
 	if len(keys[0]) != 34 || keys[0][0] != '"' || keys[0][33] != '"' {
 		t.Errorf("key %s is no structured string of 128 bits", keys[0])
+	}
+}
+
+// A record that is not TLS, after the handshake and the whole request: crypto/tls reports it as it reports a server that
+// never spoke TLS, and a POST that arrived must not be sent again.
+func TestR10PostIsNotRepeatedAfterABadRecord(t *testing.T) {
+	var arrived atomic.Int32
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			t.Error(err)
+		}
+		arrived.Add(1)
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if c, ok := conn.(*tls.Conn); ok {
+			_, _ = io.WriteString(c.NetConn(), "HTTP/1.1 502 Bad Gateway\r\n\r\n")
+		}
+		_ = conn.Close()
+	}))
+	srv.StartTLS()
+	defer srv.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(srv.Certificate())
+	c := client(t, Config{
+		Transport: TransportConfig{DisableHTTP2: true, TLS: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}},
+		Retry:     retry.Policy{Backoff: retry.Exponential{Base: 1, Max: 1}},
+	})
+	req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL, strings.NewReader("pay 100"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := c.Do(req)
+	if err == nil {
+		_ = resp.Body.Close()
+		t.Fatalf("status %d from a broken connection", resp.StatusCode)
+	}
+	if n := arrived.Load(); n != 1 {
+		t.Errorf("the request arrived %d times: %v", n, err)
 	}
 }
 

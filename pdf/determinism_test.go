@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"testing"
 
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/layout"
 	"example.com/quire/pdf/pdftest"
 )
 
@@ -87,6 +89,47 @@ func TestResultHash(t *testing.T) {
 	c, _ := render(t, e, pdf.RenderOptions{DocumentID: "x"}, note("X", 3))
 	if bytes.Equal(a, c) {
 		t.Error("an identifier changes nothing")
+	}
+}
+
+// TestBuffersCarryNothing: whatever became of the document before, one made in
+// its buffers is the one that a new engine makes.
+func TestBuffersCarryNothing(t *testing.T) {
+	want, _ := render(t, newEngine(t, pdf.Config{}), pdf.RenderOptions{}, note("X", 3))
+	e := newEngine(t, pdf.Config{})
+	tagged := pdf.RenderOptions{Standards: compliant}
+	lost := func(b *layout.Builder) error {
+		b.Title("T").Lang("en").Text(strings.Repeat("lost ", 5000)).Text("link", layout.LinkTo("#nowhere"))
+		return nil
+	}
+	for _, before := range []struct {
+		name string
+		err  error
+		do   func() error
+	}{
+		{"a long document", nil, func() error {
+			_, err := e.Build(t.Context(), io.Discard, tagged, note("Y", 400))
+			return err
+		}},
+		{"one without an anchor", pdf.ErrLayout, func() error {
+			_, err := e.Build(t.Context(), io.Discard, tagged, lost)
+			return err
+		}},
+		{"one that could not be written", errDisk, func() error {
+			_, err := e.Build(t.Context(), &failing{3000}, tagged, note("Y", 400))
+			return err
+		}},
+		{"one that may not be claimed", pdf.ErrStandard, func() error {
+			_, err := e.Build(t.Context(), io.Discard, tagged, func(*layout.Builder) error { return nil })
+			return err
+		}},
+	} {
+		if err := before.do(); !errors.Is(err, before.err) {
+			t.Fatalf("%s: %v", before.name, err)
+		}
+		if got, _ := render(t, e, pdf.RenderOptions{}, note("X", 3)); !bytes.Equal(got, want) {
+			t.Errorf("behind %s comes another one", before.name)
+		}
 	}
 }
 

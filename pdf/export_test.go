@@ -12,9 +12,7 @@ import (
 // BuildForced is Build without the checks of the standards: it makes what they
 // refuse, so that tests can show that a validator refuses it too.
 func (e *Engine) BuildForced(ctx context.Context, w io.Writer, ids []standard.ID, doc *layout.Document) error {
-	_, err := e.emit(ctx, w, doc, e.limits, emit.Options{
-		Standards: ids, Producer: producer, Limits: e.limits, Deflater: e.deflater, Fonts: e.subsets, Force: true,
-	})
+	_, err := e.emit(ctx, w, doc, emit.Options{Standards: ids, Limits: e.limits, Force: true})
 	return err
 }
 

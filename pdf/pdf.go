@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"sync"
 	"time"
 
 	"example.com/quire/pdf/cos"
@@ -84,6 +85,7 @@ type Engine struct {
 	setter   *text.Typesetter
 	subsets  *font.Cache
 	buffers  emit.Buffers
+	profile  func() ([]byte, error) // as emit.Options has it
 	deflater cos.Deflater
 	mono     string
 	plans    *plans
@@ -112,6 +114,9 @@ func New(c Config) (*Engine, error) {
 		setter: text.NewTypesetter(lib, text.Latin{}, &gotext.Segmenter{}, bytes/4),
 		subsets: font.NewCache(bytes/2, func(dst, src []byte) ([]byte, error) {
 			return deflater.Deflate(dst, src, cos.LevelBest)
+		}),
+		profile: sync.OnceValues(func() ([]byte, error) {
+			return deflater.Deflate(nil, standard.SRGBProfile(), cos.LevelBest)
 		}),
 		plans:   newPlans(bytes / 4),
 		version: version(),
@@ -179,15 +184,17 @@ func (e *Engine) write(ctx context.Context, w io.Writer, doc *layout.Document, o
 	if err != nil {
 		return nil, err
 	}
-	return e.emit(ctx, w, doc, limits, emit.Options{
-		Standards: standard.Set(ids...), Time: o.Time, DocumentID: o.DocumentID, Producer: producer,
-		Limits: limits, Deflater: e.deflater, Fonts: e.subsets, Buffers: &e.buffers,
+	return e.emit(ctx, w, doc, emit.Options{
+		Standards: standard.Set(ids...), Time: o.Time, DocumentID: o.DocumentID, Limits: limits,
 	})
 }
 
 const producer = "Quire"
 
-func (e *Engine) emit(ctx context.Context, w io.Writer, doc *layout.Document, limits Limits, o emit.Options) (*Result, error) {
+// emit writes doc; o says what is its own.
+func (e *Engine) emit(ctx context.Context, w io.Writer, doc *layout.Document, o emit.Options) (*Result, error) {
+	o.Producer, o.Deflater, o.Fonts, o.Profile, o.Buffers = producer, e.deflater, e.subsets, e.profile, &e.buffers
+	limits := o.Limits
 	em, err := emit.New(w, doc, o)
 	if err != nil {
 		return nil, err

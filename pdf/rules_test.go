@@ -428,7 +428,11 @@ func TestHFTSize(t *testing.T) {
 // structure tree once.
 func TestHeaderRepeat(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
-	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, note("X", 80))
+	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, func(b *layout.Builder) error {
+		// A low sheet: pdfinfo reads a page anew for every element on it.
+		b.Page(layout.Master{Width: layout.MM(148), Height: layout.MM(80), Margins: layout.Same(layout.MM(10))})
+		return note("X", 20)(b)
+	})
 	file := pdftest.Write(t, "f.pdf", body)
 	pages := strings.Split(strings.TrimSuffix(pdftest.Text(t, file), "\f"), "\f")
 	if len(pages) != res.Pages || res.Pages < 3 {

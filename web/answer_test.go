@@ -12,9 +12,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
+	"time"
 
 	"example.com/quire/web"
 	"example.com/quire/web/webtest"
@@ -123,6 +126,98 @@ func TestProblemForms(t *testing.T) {
 	app.GET("/odd", func(*web.Context) error { return &web.Problem{Status: 400, Ext: map[string]any{"f": func() {}}} })
 	if r := webtest.New(t, app).Get("/odd"); r.Status != 400 || !json.Valid(r.Body) {
 		t.Errorf("an extension without JSON form: %d %s", r.Status, r.Text())
+	}
+}
+
+// TestOptionsProblem: an application gives the errors of web types of its own.
+func TestOptionsProblem(t *testing.T) {
+	app := newApp(t, web.Options{
+		Limits: web.Limits{Body: 4, QueryPairs: 2},
+		Problem: func(err error) *web.Problem {
+			if errors.Is(err, errTeapot) {
+				return nil // as without the hook
+			}
+			p := web.AsProblem(err)
+			p.Type = "urn:test:" + strconv.Itoa(p.Status)
+			return p
+		},
+	})
+	app.POST("/{$}", func(c *web.Context) error {
+		_, err := c.Body()
+		return err
+	})
+	app.GET("/panic", func(*web.Context) error { panic("x") })
+	app.GET("/tea", func(*web.Context) error { return fmt.Errorf("pot: %w", errTeapot) })
+	app.GET("/odd", func(*web.Context) error { return &web.Problem{Status: 200} })
+	c := webtest.New(t, app)
+	for _, tt := range []struct {
+		answer *webtest.Response
+		status int
+		want   string
+	}{
+		{c.Get("/nowhere"), 404, "urn:test:404"},
+		{c.Get("/"), 405, "urn:test:405"},
+		{c.Post("/", "text/plain", "too long"), 413, "urn:test:413"},
+		{c.Get("/panic"), 500, "urn:test:500"},
+		{c.Get("/odd"), 500, "urn:test:500"},
+		{c.Get("/tea"), 500, "about:blank"},
+		{c.Get("/?a&b&c&d"), 400, "urn:test:400"},
+		{c.With("Origin", "https://elsewhere.example").With("Sec-Fetch-Site", "cross-site").Post("/", "text/plain", ""), 403, "urn:test:403"},
+	} {
+		var p struct {
+			Type, Title, Instance string
+			Status                int
+		}
+		tt.answer.Want(tt.status).JSON(&p)
+		if p.Type != tt.want || p.Status != tt.status || p.Title != http.StatusText(tt.status) || p.Instance != tt.answer.Header.Get("X-Request-Id") {
+			t.Errorf("%d: %+v, want type %s", tt.status, p, tt.want)
+		}
+	}
+}
+
+var errTeapot = errors.New("teapot")
+
+// TestProblemOfTimeBudget: the answer to a spent budget is made beside the handler.
+func TestProblemOfTimeBudget(t *testing.T) {
+	for name, tt := range map[string]struct {
+		hook func(error) *web.Problem
+		want string
+	}{
+		"typed": {func(err error) *web.Problem {
+			p := web.AsProblem(err)
+			p.Type, p.Instance = fmt.Sprint("urn:test:late:", errors.Is(err, context.DeadlineExceeded)), "i"
+			return p
+		}, `{"type":"urn:test:late:true","title":"Service Unavailable","status":503,"detail":"the time for this request is over","instance":"i"}`},
+		"panics": {
+			func(error) *web.Problem { panic("x") },
+			`{"type":"about:blank","title":"Service Unavailable","status":503,"detail":"the time for this request is over","instance":"r"}`,
+		},
+		"not encodable": {func(err error) *web.Problem {
+			p := web.AsProblem(err)
+			p.Ext = map[string]any{"f": func() {}}
+			return p
+		}, `{"type":"about:blank","title":"Service Unavailable","status":503,"detail":"the time for this request is over","instance":"r"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				app := newApp(t, web.Options{Problem: tt.hook})
+				app.Use(func(next web.Handler) web.Handler {
+					return func(c *web.Context) error {
+						c.SetRequestID("r")
+						return next(c)
+					}
+				})
+				app.GET("/", func(c *web.Context) error {
+					<-c.Context().Done()
+					return nil
+				}, web.Budgets{Time: time.Second})
+				w := httptest.NewRecorder()
+				app.ServeHTTP(w, newRequest(t, "GET", "/"))
+				if w.Code != 503 || w.Body.String() != tt.want {
+					t.Errorf("%d %s", w.Code, w.Body)
+				}
+			})
+		})
 	}
 }
 

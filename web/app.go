@@ -22,10 +22,15 @@ type Options struct {
 	// Poison never reuses a Context, and any call on one after its handler
 	// returned panics, naming the route and its line. Meant for tests.
 	Poison bool
-	// ErrorHandler answers errors. Default: a problem (RFC 9457) that shows no internals.
+	// ErrorHandler answers errors. Default: Context.AnswerError, a problem (RFC 9457) that
+	// shows no internals.
 	ErrorHandler func(*Context, error)
-	// Codecs add media types to those of the package.
-	Codecs []Codec
+	// Problem says what AnswerError tells the client of an error: this is where an
+	// application gives its own errors, and those of web itself, types of its own. The
+	// errors of web are a *Problem without Type, a *BindError or one of the Err values. nil
+	// means AsProblem, which is also the default. It may be called beside the handler
+	// of the request, when a time budget is spent (context.DeadlineExceeded).
+	Problem func(error) *Problem
 	// Templates renders Context.HTML. Default: none; HTML is then an error.
 	Templates Renderer
 	// ClientIP tells whose headers name the client. Default: Direct(), the peer's

@@ -22,6 +22,9 @@ func (a *App) Audit() []Finding {
 	if o.Debug {
 		say("Options.Debug", "meant for development: templates are read at every use")
 	}
+	if o.Problem != nil {
+		say("Options.Problem", "what it tells clients of an error is no longer known to hide internals")
+	}
 	if o.ErrorHandler != nil {
 		say("Options.ErrorHandler", "what it answers is no longer known to hide internals")
 	}

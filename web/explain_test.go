@@ -118,7 +118,7 @@ func TestAudit(t *testing.T) {
 		t.Errorf("Options{} has findings: %v", f)
 	}
 	loose := newApp(t, web.Options{
-		Debug: true, NoRedirectClean: true, ErrorHandler: (*web.Context).AnswerError,
+		Debug: true, NoRedirectClean: true, ErrorHandler: (*web.Context).AnswerError, Problem: web.AsProblem,
 		ClientIP: web.TrustedHeader("X-Real-IP", "10.0.0.0/8"), Limits: web.Limits{Body: -1, QueryPairs: 1000, JSONDepth: 10},
 	})
 	loose.POST("/big", echo(), web.Budgets{BodyBytes: 10 << 20})
@@ -128,7 +128,7 @@ func TestAudit(t *testing.T) {
 		settings = append(settings, f.Setting+": "+f.Danger)
 	}
 	text := strings.Join(settings, "\n")
-	for _, want := range []string{"Options.Debug", "NoRedirectClean", "ErrorHandler", "10.0.0.0/8 chooses", "Limits.Body: no limit", "Limits.QueryPairs: 1000", "bodies of 10485760", "no limit for bodies", "unknown fields"} {
+	for _, want := range []string{"Options.Debug", "NoRedirectClean", "ErrorHandler", "Options.Problem", "10.0.0.0/8 chooses", "Limits.Body: no limit", "Limits.QueryPairs: 1000", "bodies of 10485760", "no limit for bodies", "unknown fields"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no finding of %q in\n%s", want, text)
 		}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -131,7 +130,7 @@ type deadline struct {
 	head    bool // the request is HEAD
 	upload  bool // the request has a body, which may not have come yet
 	h1      bool
-	log     *slog.Logger
+	app     *App
 }
 
 // budgetContext ends with DeadlineExceeded when the budget is spent. Unlike one
@@ -163,7 +162,7 @@ func withDeadline(d time.Duration, next Handler) Handler {
 		ctx, cancel := context.WithCancel(oldReq.Context())
 		t := &deadline{
 			w: oldW, header: oldW.Header().Clone(), cancel: cancel, at: time.Now().Add(d),
-			id: c.id, head: oldReq.Method == http.MethodHead, upload: c.body != nil, h1: oldReq.ProtoMajor == 1, log: c.app.log,
+			id: c.id, head: oldReq.Method == http.MethodHead, upload: c.body != nil, h1: oldReq.ProtoMajor == 1, app: c.app,
 		}
 		if t.header == nil {
 			t.header = http.Header{}
@@ -205,6 +204,22 @@ func (t *deadline) copyHeader() {
 	maps.Copy(h, t.header)
 }
 
+// problem is the answer to a spent budget. Nothing else would catch a panic of
+// the application's Options.Problem in the goroutine of a timer.
+func (t *deadline) problem() (p Problem) {
+	err := NewProblem(http.StatusServiceUnavailable, "the time for this request is over", context.DeadlineExceeded)
+	defer func() {
+		if v := recover(); v != nil {
+			t.app.log.Error("panic in Options.Problem", slog.Any("panic", v), slog.String("id", t.id))
+			p = *err
+		}
+		if p.Instance == "" {
+			p.Instance = t.id
+		}
+	}()
+	return t.app.problem(err)
+}
+
 func (t *deadline) expire() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -223,18 +238,20 @@ func (t *deadline) expire() {
 		return
 	}
 	t.over = true
-	p := &Problem{Status: http.StatusServiceUnavailable, Detail: "the time for this request is over", Instance: t.id}
-	body, err := json.Marshal(p)
+	p := t.problem()
+	body, err := p.appendJSON(nil)
 	if err != nil {
-		t.log.Error("problem not encodable", slog.Any("err", err))
+		t.app.log.Error("problem not encodable", slog.Any("err", err))
+		p.Ext = nil
+		body, _ = p.appendJSON(nil) // see writeProblem
 	}
 	h := t.w.Header()
 	h["Content-Type"] = valueProblem
 	h["Content-Length"] = contentLength(len(body))
-	h.Set("Retry-After", "1")
-	h.Set("Cache-Control", "no-store")
+	h["Retry-After"] = valueRetry
+	h["Cache-Control"] = valueNoStore
 	if t.upload && t.h1 {
-		h.Set("Connection", "close")
+		h["Connection"] = valueClose
 	}
 	t.w.WriteHeader(p.Status)
 	if !t.head {
@@ -244,7 +261,7 @@ func (t *deadline) expire() {
 		err = rc.Flush()
 	}
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
-		t.log.Debug("time-out answer not written", slog.String("id", t.id), slog.Any("err", err))
+		t.app.log.Debug("time-out answer not written", slog.String("id", t.id), slog.Any("err", err))
 	}
 }
 

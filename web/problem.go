@@ -1,22 +1,13 @@
 package web
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"html"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"net/http"
 	"runtime/debug"
-	"slices"
-	"strings"
-
-	"example.com/quire/web/internal/field"
 )
 
 // Errors with a status of their own, for errors.Is. Handlers return them.
@@ -91,86 +82,47 @@ func (p *Problem) title() string {
 	return "Error"
 }
 
-// members returns the problem as JSON members.
-func (p *Problem) members() map[string]any {
-	m := map[string]any{}
-	maps.Copy(m, p.Ext)
-	delete(m, "fields")
-	m["type"] = "about:blank"
-	if p.Type != "" {
-		m["type"] = p.Type
-	}
-	m["title"], m["status"] = p.title(), p.Status
-	delete(m, "detail")
-	if p.Detail != "" {
-		m["detail"] = p.Detail
-	}
-	delete(m, "instance")
-	if p.Instance != "" {
-		m["instance"] = p.Instance
-	}
-	if len(p.Fields) > 0 {
-		m["fields"] = p.Fields
-	}
-	return m
-}
-
-// MarshalJSON writes the members of RFC 9457, section 3.1, then the extensions.
-func (p *Problem) MarshalJSON() ([]byte, error) {
-	m := p.members()
-	var b bytes.Buffer
-	b.WriteByte('{')
-	put := func(name string) error {
-		v, ok := m[name]
-		if !ok {
-			return nil
-		}
-		delete(m, name)
-		text, err := json.Marshal(v)
-		if err != nil {
-			return fmt.Errorf("web: problem member %q: %w", name, err)
-		}
-		if b.Len() > 1 {
-			b.WriteByte(',')
-		}
-		key, err := json.Marshal(name)
-		if err != nil {
-			return fmt.Errorf("web: problem member %q: %w", name, err)
-		}
-		b.Write(key)
-		b.WriteByte(':')
-		b.Write(text)
-		return nil
-	}
-	order := append([]string{"type", "title", "status", "detail", "instance", "fields"}, slices.Sorted(maps.Keys(m))...)
-	for _, name := range order {
-		if err := put(name); err != nil {
-			return nil, err
-		}
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-// AsProblem returns what the client is told of an error: the *Problem in its
-// chain, or the fixed text of the status that the error maps to. The result is
-// a copy. It is never nil.
+// AsProblem returns what the client is told of an error by default: the *Problem
+// in its chain, or the fixed text of the status that the error maps to. The
+// result is a copy. It is never nil.
 func AsProblem(err error) *Problem {
+	p := problemOf(err)
+	return &p
+}
+
+func problemOf(err error) Problem {
+	if status := ownStatus(err); status != 0 {
+		return Problem{Status: status, cause: err}
+	}
 	if p, ok := errors.AsType[*Problem](err); ok {
-		c := *p
-		if c.Status < 400 || c.Status > 599 {
-			c.Status = http.StatusInternalServerError
-		}
-		return &c
+		return p.valid()
 	}
 	if be, ok := errors.AsType[*BindError](err); ok {
-		return be.problem()
+		return *be.problem()
 	}
-	return &Problem{Status: statusOf(err), cause: err}
+	return Problem{Status: statusOf(err), cause: err}
+}
+
+// valid returns a copy whose status is one of an error.
+func (p *Problem) valid() Problem {
+	c := *p
+	if c.Status < 400 || c.Status > 599 {
+		c.Status = http.StatusInternalServerError
+	}
+	return c
+}
+
+// problem returns what the client is told of an error by the App's choice.
+func (a *App) problem(err error) Problem {
+	if a.opts.Problem != nil {
+		if p := a.opts.Problem(err); p != nil {
+			return p.valid()
+		}
+	}
+	return problemOf(err)
 }
 
 func statusOf(err error) int {
-	var big *http.MaxBytesError
 	switch {
 	case errors.Is(err, ErrPreconditionFailed):
 		return http.StatusPreconditionFailed
@@ -182,12 +134,28 @@ func statusOf(err error) int {
 		return http.StatusUnsupportedMediaType
 	case errors.Is(err, ErrNotAcceptable):
 		return http.StatusNotAcceptable
-	case errors.Is(err, ErrBodyTooLarge), errors.As(err, &big):
+	case errors.Is(err, ErrBodyTooLarge):
 		return http.StatusRequestEntityTooLarge
 	case errors.Is(err, ErrServerDraining), errors.Is(err, context.DeadlineExceeded):
 		return http.StatusServiceUnavailable
 	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return http.StatusRequestEntityTooLarge
+	}
 	return http.StatusInternalServerError
+}
+
+// ownStatus returns the status of the errors that the App's own answers end in,
+// 0 of any other. They are many where a scanner knocks, and looking through the
+// chain of an error for each known one takes longer than the rest of the answer.
+func ownStatus(err error) int {
+	if err == ErrNotFound { //nolint:errorlint // what is wrapped takes the long way
+		return http.StatusNotFound
+	}
+	if err == ErrMethodNotAllowed { //nolint:errorlint // as above
+		return http.StatusMethodNotAllowed
+	}
+	return 0
 }
 
 // Error answers an error now, so that Status and Written are final. The first
@@ -196,9 +164,10 @@ func statusOf(err error) int {
 // tells the client that what it got is not whole.
 func (c *Context) Error(err error) {
 	c.live()
+	own := ownStatus(err) != 0
 	switch {
 	case err == nil:
-	case errors.Is(err, http.ErrAbortHandler):
+	case !own && errors.Is(err, http.ErrAbortHandler):
 		c.abort = true
 	case c.answered:
 		c.logError("error after an error answer", err)
@@ -211,10 +180,10 @@ func (c *Context) Error(err error) {
 			level = slog.LevelInfo
 		}
 		c.log(level, "answer cut", err)
-	case errors.Is(err, ErrNotModified):
+	case !own && errors.Is(err, ErrNotModified):
 		c.answered = true
 		c.w.WriteHeader(http.StatusNotModified)
-	case errors.Is(err, context.Canceled) && errors.Is(c.req.Context().Err(), context.Canceled):
+	case !own && errors.Is(err, context.Canceled) && errors.Is(c.req.Context().Err(), context.Canceled):
 		c.answered, c.abort = true, true
 		c.res.setCode(statusClientGone)
 		c.log(slog.LevelInfo, "client gone", err)
@@ -233,166 +202,49 @@ func (c *Context) Error(err error) {
 // server. An error handler of one's own may end in it.
 func (c *Context) AnswerError(err error) {
 	c.live()
-	p := AsProblem(err)
+	p := c.app.problem(err)
 	if p.Instance == "" {
 		p.Instance = c.id
 	}
 	level := slog.LevelDebug
-	switch {
-	case errors.Is(err, ErrBusy):
-		level = slog.LevelWarn // a full gate does what it is for
-	case p.Status >= 500:
+	if p.Status >= 500 {
 		level = slog.LevelError
+		if errors.Is(err, ErrBusy) {
+			level = slog.LevelWarn // a full gate does what it is for
+		}
 	}
 	c.log(level, "request failed", err)
+	own := c.w == http.ResponseWriter(&c.res) && !c.res.opened
 	h := c.w.Header()
-	// What the failed handler meant for its answer does not hold for this one.
-	for _, k := range []string{"Content-Length", "Content-Encoding", "Content-Disposition", "Etag", "Last-Modified", "Cache-Control", "Accept-Ranges"} {
-		delete(h, k)
+	if !own {
+		clearFailed(h, p.Status)
 	}
-	if p.Status != http.StatusRequestedRangeNotSatisfiable { // there it tells the size
-		delete(h, "Content-Range")
-	}
-	h.Set("Cache-Control", "no-store")
+	h["Cache-Control"] = valueNoStore
 	switch p.Status {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		if h["Retry-After"] == nil {
-			h.Set("Retry-After", "1")
+			h["Retry-After"] = valueRetry
 		}
 	case http.StatusUnauthorized:
 		if h["Www-Authenticate"] == nil { // RFC 9110, section 15.5.2, demands one
-			h.Set("WWW-Authenticate", "Bearer")
+			h["Www-Authenticate"] = valueBearer
 		}
 	case http.StatusRequestEntityTooLarge:
 		if c.req.ProtoMajor == 1 {
-			h.Set("Connection", "close") // the rest of the body is not read
+			h["Connection"] = valueClose // the rest of the body is not read
 		}
 	}
-	c.writeProblem(p)
+	c.writeProblem(&p)
 }
 
-func (c *Context) writeProblem(p *Problem) {
-	h := c.w.Header()
-	addVary(h, "Accept")
-	var body []byte
-	switch field.Prefer(c.req.Header["Accept"], "application/problem+json", "application/json", "application/problem+xml", "text/plain", "text/html") {
-	case "text/html":
-		h["Content-Type"] = valueHTML
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'")
-		body = p.html()
-	case "text/plain":
-		h["Content-Type"] = valueText
-		body = p.text()
-	case "application/problem+xml":
-		h["Content-Type"] = []string{"application/problem+xml"}
-		body = p.xml()
-	default:
-		h["Content-Type"] = valueProblem
-		var err error
-		if body, err = json.Marshal(p); err != nil { // an extension that has no JSON form
-			c.logError("problem not encodable", err)
-			p.Ext = nil
-			body, _ = json.Marshal(p) // without extensions all members are texts and numbers
-		}
+// clearFailed removes what the failed handler meant for its own answer.
+func clearFailed(h http.Header, status int) {
+	for _, k := range [...]string{"Content-Length", "Content-Encoding", "Content-Disposition", "Etag", "Last-Modified", "Accept-Ranges"} {
+		delete(h, k)
 	}
-	h["Content-Length"] = contentLength(len(body))
-	c.w.WriteHeader(p.Status)
-	if _, err := c.w.Write(body); err != nil {
-		c.abort = true
-		c.log(slog.LevelDebug, "error answer not written", err)
+	if status != http.StatusRequestedRangeNotSatisfiable { // there it tells the size
+		delete(h, "Content-Range")
 	}
-}
-
-func (p *Problem) text() []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s\n", p.Status, p.title())
-	if p.Detail != "" {
-		fmt.Fprintf(&b, "%s\n", p.Detail)
-	}
-	for _, f := range p.Fields {
-		fmt.Fprintf(&b, "- %s\n", f)
-	}
-	if p.Instance != "" {
-		fmt.Fprintf(&b, "id %s\n", p.Instance)
-	}
-	return []byte(b.String())
-}
-
-// String returns the place and the detail in one line.
-func (f FieldError) String() string {
-	place := strings.TrimSpace(f.Source + " " + f.Name + f.Pointer)
-	if f.Line > 0 {
-		place = fmt.Sprintf("%s line %d column %d", place, f.Line, f.Column)
-	}
-	return strings.TrimPrefix(place+": "+f.Detail, ": ")
-}
-
-func (p *Problem) html() []byte {
-	var b strings.Builder
-	title := html.EscapeString(p.title())
-	fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%d %s</title>"+
-		"<style>body{font:1rem/1.5 system-ui,sans-serif;margin:4rem auto;max-width:40rem;padding:0 1rem}small{color:#595959}</style>"+
-		"</head><body><main><h1>%d %s</h1>", p.Status, title, p.Status, title)
-	if p.Detail != "" {
-		fmt.Fprintf(&b, "<p>%s</p>", html.EscapeString(p.Detail))
-	}
-	if len(p.Fields) > 0 {
-		b.WriteString("<ul>")
-		for _, f := range p.Fields {
-			fmt.Fprintf(&b, "<li>%s</li>", html.EscapeString(f.String()))
-		}
-		b.WriteString("</ul>")
-	}
-	if p.Instance != "" {
-		fmt.Fprintf(&b, "<p><small>%s</small></p>", html.EscapeString(p.Instance))
-	}
-	b.WriteString("</main></body></html>\n")
-	return []byte(b.String())
-}
-
-// xml writes the form of RFC 9457, appendix B, without the extensions, which
-// need not have an XML name.
-func (p *Problem) xml() []byte {
-	kind := p.Type
-	if kind == "" {
-		kind = "about:blank"
-	}
-	var b bytes.Buffer
-	b.WriteString(xml.Header + `<problem xmlns="urn:ietf:rfc:7807">`)
-	put := func(name, text string) {
-		if text == "" {
-			return
-		}
-		b.WriteString("<" + name + ">")
-		_ = xml.EscapeText(&b, []byte(text)) // a bytes.Buffer takes everything
-		b.WriteString("</" + name + ">")
-	}
-	put("type", kind)
-	put("title", p.title())
-	put("status", fmt.Sprint(p.Status))
-	put("detail", p.Detail)
-	put("instance", p.Instance)
-	if len(p.Fields) > 0 {
-		b.WriteString("<fields>")
-		for _, f := range p.Fields {
-			put("i", f.String())
-		}
-		b.WriteString("</fields>")
-	}
-	b.WriteString("</problem>\n")
-	return b.Bytes()
-}
-
-// addVary adds a field name to Vary unless it is there.
-func addVary(h http.Header, name string) {
-	for _, line := range h["Vary"] {
-		for part := range strings.SplitSeq(line, ",") {
-			if part = strings.TrimSpace(part); strings.EqualFold(part, name) || part == "*" {
-				return
-			}
-		}
-	}
-	h.Add("Vary", name)
 }
 
 // recovered turns a panic into an answer. The stack goes to the log only.

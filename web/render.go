@@ -12,13 +12,6 @@ import (
 	"time"
 )
 
-// Codec writes and reads values in one or more media types.
-type Codec interface {
-	MediaTypes() []string
-	Encode(io.Writer, any) error
-	Decode(io.Reader, any) error
-}
-
 // Renderer renders a named template. Templates is the one of the package.
 type Renderer interface {
 	Render(w io.Writer, name string, data any) error

@@ -238,4 +238,9 @@ var (
 	valueText    = []string{"text/plain; charset=utf-8"}
 	valueHTML    = []string{"text/html; charset=utf-8"}
 	valueProblem = []string{"application/problem+json"}
+	valueNoStore = []string{"no-store"}
+	valueRetry   = []string{"1"}
+	valueBearer  = []string{"Bearer"}
+	valueClose   = []string{"close"}
+	valueAccept  = []string{"Accept"}
 )

@@ -53,18 +53,21 @@ func TestScript(t *testing.T) {
 	})
 }
 
+// scriptCommands must not have the names of testscript's own commands, which would be called in
+// their stead.
 func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"exits":   cmdExits,
-		"flip":    cmdFlip,
-		"field":   cmdField,
-		"replace": cmdReplace,
-		"sha256":  cmdSHA256,
-		"files":   cmdFiles,
-		"has":     cmdHas,
-		"server":  cmdServer,
-		"stop":    cmdStop,
-		"http":    cmdHTTP,
+		"exits":    cmdExits,
+		"flip":     cmdFlip,
+		"damage":   cmdDamage,
+		"field":    cmdField,
+		"replace":  cmdReplace,
+		"sha256":   cmdSHA256,
+		"files":    cmdFiles,
+		"has":      cmdHas,
+		"server":   cmdServer,
+		"shutdown": cmdShutdown,
+		"http":     cmdHTTP,
 	}
 }
 
@@ -97,6 +100,17 @@ func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	b[at] ^= 1
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o600))
+}
+
+// cmdDamage changes one bit of a blob.
+func cmdDamage(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 2 && len(args[1]) > 2, "damage BLOBS SHA256")
+	name := ts.MkAbs(filepath.Join(args[0], args[1][:2], args[1]))
+	b, err := os.ReadFile(name)
+	ts.Check(err)
+	b[0] ^= 1
+	ts.Check(os.Chmod(name, 0o600))
+	ts.Check(os.WriteFile(name, b, 0o600)) //nolint:gosec // the path is the script's own
 }
 
 // cmdField puts a value of a JSON file into a variable.
@@ -194,7 +208,7 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 	s := scriptServer(ts)
 	program, err := exec.LookPath("quire")
 	ts.Check(err)
-	s.cmd = exec.Command(program, args...) //nolint:gosec,noctx // the program under test; stop or the end of the script ends it
+	s.cmd = exec.Command(program, args...) //nolint:gosec,noctx // the program under test; shutdown or the end of the script ends it
 	s.cmd.Dir = ts.MkAbs(".")
 	s.cmd.Env = os.Environ()
 	for _, k := range []string{"NO_COLOR", "QUIRE_CONFIG", "QUIRE_DATA", "QUIRE_LISTEN", "QUIRE_TEMPLATES", "QUIRE_LOG_FORMAT", "QUIRE_LOG_LEVEL"} {
@@ -239,10 +253,10 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdStop ends the server as a service manager does and keeps its log in server.log. Windows
+// cmdShutdown ends the server as a service manager does and keeps its log in server.log. Windows
 // has no SIGTERM; there it is killed.
-func cmdStop(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) == 0, "stop")
+func cmdShutdown(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 0, "shutdown")
 	s := scriptServer(ts)
 	if runtime.GOOS == "windows" {
 		ts.Check(s.cmd.Process.Kill())

@@ -51,8 +51,9 @@ func Passing(err error) bool {
 }
 
 // Unsent proves that nothing of the request reached the server, so that any method may be sent again:
-// the name did not resolve, the connection was not made, its TLS handshake failed, or the server said over HTTP/2
-// that it did not look at the stream (REFUSED_STREAM; RFC 9113, section 8.7).
+// the name did not resolve, the connection was not made, its TLS handshake included, or the server said over HTTP/2
+// that it did not look at the stream (REFUSED_STREAM; RFC 9113, section 8.7). The errors of crypto/tls prove nothing:
+// it has the same ones for a handshake and for a record that follows the request.
 func Unsent(err error) bool {
 	if err == nil || certificate(err) {
 		return false
@@ -67,9 +68,6 @@ func Unsent(err error) bool {
 		return true
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		return true
-	}
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return true
 	}
 	return refusedStream(err)

@@ -344,7 +344,7 @@ func TestR11ErrorsThatDoNotPass(t *testing.T) {
 		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, true, false},
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, true, true},
 		{&net.DNSError{Err: "no such host", IsNotFound: true}, true, true},
-		{tls.RecordHeaderError{Msg: "not TLS"}, true, true},
+		{tls.RecordHeaderError{Msg: "not TLS"}, true, false}, // a record after the handshake may be bad too
 		{http2Error{code: 7}, true, true},
 		{http2Error{code: 2}, true, false},
 		{nil, false, false},

@@ -83,6 +83,36 @@ func TestRenderInlineTemplate(t *testing.T) {
 	}
 }
 
+// A template in the request has its identity by name and text: without a name it is called
+// inline, and what the text says of its name does not count.
+func TestInlineTemplateIdentity(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	ask := func(title string, name ...string) string {
+		t.Helper()
+		template := map[string]any{"source": "quire: 1\nname: own\nlang: en\ntitle: " + title + "\nbody: [{text: A}]\n"}
+		for _, n := range name {
+			template["name"] = n
+		}
+		r := h.PostJSON("/v1/documents", map[string]any{"template": template, "time": "2026-01-31T18:30:00Z"})
+		if r.Status != http.StatusCreated && r.Status != http.StatusOK {
+			t.Fatalf("%d %s", r.Status, r.Body)
+		}
+		d := decode[document](t, h.Get("/v1/documents/"+r.Header.Get("Quire-Document")))
+		if want := append(name, "inline")[0]; d.Template.Name != want {
+			t.Errorf("template %s, want %s", d.Template.Name, want)
+		}
+		return d.ID.String()
+	}
+	unnamed := ask("One")
+	if ask("One") != unnamed || ask("One", "inline") != unnamed {
+		t.Error("the same template gave two documents")
+	}
+	if ask("Two") == unnamed || ask("One", "letter") == unnamed {
+		t.Error("two templates gave one document")
+	}
+}
+
 func TestMakeDocument(t *testing.T) {
 	t.Parallel()
 	h := open(t)

@@ -223,7 +223,7 @@ func serveParts(t *testing.T, h *house, change func(*api.Options)) *webtest.Clie
 			t.Error(err)
 		}
 	})
-	a, err := web.New(web.Options{Logger: slog.New(slog.DiscardHandler), ErrorHandler: func(c *web.Context, err error) { c.AnswerError(api.Problem(err)) }})
+	a, err := web.New(web.Options{Logger: slog.New(slog.DiscardHandler), Problem: api.Problem})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,16 +18,17 @@ import (
 func problemType(name string) string { return "urn:quire:problem:" + name }
 
 // Problem turns an error of the domain, or of binding a request, into the answer of RFC 9457.
-// Other errors pass unchanged: web answers them by their status alone.
+// Other errors are told by their status alone. It is made for web.Options.Problem, so that the
+// problems that web finds by itself have their types too.
 //
 // Members beside RFC 9457's: field, got, want, nearest, line, column, path, file, code; and
 // problems, the whole list, when there are several.
-func Problem(err error) error {
+func Problem(err error) *web.Problem {
 	if errors.Is(err, web.ErrBusy) {
 		return problemOf("busy", http.StatusServiceUnavailable, "the server makes as many documents as it can; try again", err)
 	}
 	if p, ok := errors.AsType[*web.Problem](err); ok {
-		return p
+		return typed(p)
 	}
 	if e, ok := errors.AsType[*web.BindError](err); ok {
 		return bindProblem(e)
@@ -75,7 +76,26 @@ func Problem(err error) error {
 		// the client asked for.
 		return problemOf("storage", http.StatusInternalServerError, "", err)
 	}
-	return err
+	return web.AsProblem(err)
+}
+
+// typed gives a problem of web's own the type that the same mistake has elsewhere: a request
+// that took too long, came from another site, or is malformed. What its status says whole keeps
+// about:blank.
+func typed(p *web.Problem) *web.Problem {
+	p = web.AsProblem(p)
+	if p.Type != "" {
+		return p
+	}
+	switch {
+	case errors.Is(p, context.DeadlineExceeded):
+		p.Type = problemType("timeout")
+	case p.Status == http.StatusForbidden:
+		p.Type = problemType("cross-site")
+	case p.Status == http.StatusBadRequest:
+		p.Type = problemType("request")
+	}
+	return p
 }
 
 // notFoundDetail is the same for what does not exist and for what another space has.

@@ -246,14 +246,19 @@ func TestRenderTime(t *testing.T) {
 	up := newSlow(t)
 	h := open(t, statusSource(up.url, nil))
 	c := serveParts(t, h, func(o *api.Options) { o.Limits.Render = 50 * time.Millisecond })
-	r := c.Post("/v1/documents", "application/json", asksStatus).Want(http.StatusServiceUnavailable)
-	if r.Header.Get("Retry-After") == "" || !strings.Contains(r.Text(), "time") {
+	r := c.Post("/v1/documents", "application/json", asksStatus)
+	wantProblem(t, r, http.StatusServiceUnavailable, "timeout")
+	if r.Header.Get("Retry-After") == "" {
 		t.Errorf("%v %s", r.Header, r.Body)
 	}
 	close(up.let)
 	if l := decode[list](t, c.Get("/v1/documents")); len(l.Documents) != 0 {
 		t.Errorf("listed %v", l.ids())
 	}
+	// What web refuses by itself has the type of the same mistake elsewhere.
+	wantProblem(t, c.With("Sec-Fetch-Site", "cross-site").Post("/v1/documents", "application/json", asksStatus), http.StatusForbidden, "cross-site")
+	wantProblem(t, c.Get("/v1/documents?"+strings.Repeat("a&", 300)), http.StatusBadRequest, "request")
+	wantProblem(t, c.Get("/v2/none"), http.StatusNotFound, "about:blank")
 	// A deadline of the domain's own is told alike.
 	if p := api.Problem(fmt.Errorf("render: %w", context.DeadlineExceeded)); !strings.Contains(p.Error(), "503") {
 		t.Errorf("%v", p)

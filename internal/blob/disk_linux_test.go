@@ -55,6 +55,9 @@ func TestFullDisk(t *testing.T) {
 
 func TestUnwritableDirectory(t *testing.T) {
 	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // nobody is to reach it
+		t.Fatal(err)
+	}
 	s := open(t, dir)
 	kept := blobtest.Put(t, s, []byte("kept before"))
 	chmod := func(mode fs.FileMode) {

@@ -5,7 +5,7 @@
 //
 //	0  done; verify: identical
 //	1  it failed; verify: the file differs
-//	2  the request was wrong: usage, configuration, template or data
+//	2  the request was wrong: usage, configuration, template or data; verify: nothing was judged
 //	3  verify: intact, made by another engine
 //	4  verify: the document is not known here
 package cli
@@ -75,7 +75,8 @@ func (p *program) root() *cobra.Command {
 		Long: "Quire makes documents of record: it collects data, freezes it, renders it to a tagged,\n" +
 			"archival PDF, serves the identical bytes for ever, and proves and re-makes every one.\n\n" +
 			"Exit status: 0 done, 1 failed, 2 wrong request (usage, configuration, template, data);\n" +
-			"verify: 0 identical, 1 differs, 3 intact but made by another engine, 4 unknown here.",
+			"verify: 0 identical, 1 differs, 2 nothing was judged, 3 intact but made by another engine,\n" +
+			"4 unknown here.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          subcommand,
@@ -86,9 +87,9 @@ func (p *program) root() *cobra.Command {
 	root.SetHelpCommand(p.help())
 	f := root.PersistentFlags()
 	f.BoolVar(&p.json, "json", false, "one JSON value on standard output instead of text")
-	f.StringVar(&p.config, "config", "", "configuration file (default: quire.yaml if it exists; QUIRE_CONFIG)")
-	f.StringVar(&p.data, "data-dir", "", "directory of state and blobs (QUIRE_DATA)")
-	root.AddCommand(p.serve(), p.demo(), p.render(), p.template(), p.verify(), p.doctor(), p.version(), p.completion())
+	f.StringVar(&p.config, "config", "", "configuration `FILE` (default: quire.yaml if it exists; QUIRE_CONFIG)")
+	f.StringVar(&p.data, "data-dir", "", "`DIRECTORY` of state and blobs (QUIRE_DATA)")
+	root.AddCommand(p.serve(), p.demo(), p.render(), p.template(), p.verify(), p.doctor(), p.version(), p.completion(), p.man())
 	return root
 }
 
@@ -191,6 +192,9 @@ func (p *program) terminal(w io.Writer) bool {
 // exitCode sorts errors into failures and wrong requests.
 func exitCode(err error) int {
 	if _, ok := errors.AsType[usageError](err); ok {
+		return 2
+	}
+	if _, ok := errors.AsType[unjudged](err); ok {
 		return 2
 	}
 	if _, ok := errors.AsType[*config.Error](err); ok {

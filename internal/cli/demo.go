@@ -43,7 +43,7 @@ func (p *program) demo() *cobra.Command {
 			return p.runDemo(c.Context(), cfg)
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "loopback host:port to listen on")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "loopback `HOST:PORT` to listen on")
 	c.Flags().BoolVar(&reset, "reset", false, "begin with no documents")
 	return c
 }

@@ -97,13 +97,17 @@ func (p *program) examineState(ctx context.Context, cfg *config.Config, add func
 		add("state", nil, "no documents yet", "")
 		return
 	}
-	if !add("state", err, "", "restore the data directory from a backup") {
+	if !add("state", err, "can be read", "restore the data directory from a backup") {
 		return
 	}
 	_, err = archive.Library.List(ctx, record.Local, record.Query{Limit: 1})
 	head, auditErr := archive.Library.VerifyAudit(ctx)
 	err = errors.Join(err, auditErr, archive.Close())
-	add("audit log", err, fmt.Sprintf("%d lines, the chain holds", head.Lines), "the state was changed from outside: compare with a backup")
+	lines := "lines"
+	if head.Lines == 1 {
+		lines = "line"
+	}
+	add("audit log", err, fmt.Sprintf("%d %s, the chain holds", head.Lines, lines), "the state was changed from outside: compare with a backup")
 	if cfg.TLS.Cert == "" && !cfg.TLS.Proxy {
 		p.examineServer(ctx, cfg, add)
 	}

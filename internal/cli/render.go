@@ -49,10 +49,10 @@ func (p *program) render() *cobra.Command {
 			return p.renderTo(c.Context(), a[0], data, out, when, record.Options{Standards: standards})
 		},
 	}
-	c.Flags().StringVarP(&data, "data", "d", "", "JSON file with the data; - for standard input")
-	c.Flags().StringVarP(&out, "out", "o", "", "the PDF to write; - for standard output (default: the template's name with .pdf, here)")
-	c.Flags().StringVar(&at, "time", "", "the document's time, such as 2026-01-31T18:30:00Z (default: none, and no date is written)")
-	c.Flags().StringSliceVar(&standards, "standard", nil, "claim a standard beside the template's: pdf/a-4, pdf/ua-2")
+	c.Flags().StringVarP(&data, "data", "d", "", "JSON `FILE` with the data; - for standard input")
+	c.Flags().StringVarP(&out, "out", "o", "", "PDF `FILE` to write; - for standard output (default: the template's name with .pdf, here)")
+	c.Flags().StringVar(&at, "time", "", "the document's `TIME`, such as 2026-01-31T18:30:00Z (default: none, and no date is written)")
+	c.Flags().StringSliceVar(&standards, "standard", nil, "claim a `STANDARD` beside the template's: pdf/a-4, pdf/ua-2")
 	return c
 }
 

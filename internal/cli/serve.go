@@ -55,7 +55,7 @@ func (p *program) serve() *cobra.Command {
 			}, func() {})
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", "", "host:port to listen on (QUIRE_LISTEN)")
+	c.Flags().StringVar(&listen, "listen", "", "`HOST:PORT` to listen on (QUIRE_LISTEN)")
 	return c
 }
 

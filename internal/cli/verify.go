@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -22,47 +23,65 @@ func (p *program) verify() *cobra.Command {
 			"  identical                    exit status 0\n" +
 			"  differs at byte N            exit status 1\n" +
 			"  intact, made by engine X     exit status 3: as the receipt says; this engine writes other bytes\n" +
-			"  unknown here                 exit status 4",
+			"  unknown here                 exit status 4\n\n" +
+			"Exit status 2 says that nothing was judged: wrong usage, or something could not be read.",
 		Example: "  quire verify note.pdf --data-dir /var/lib/quire\n  quire verify note.pdf --receipt note.receipt.json",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
-			cfg, err := p.load()
-			if err != nil {
-				return err
+			if err := p.judge(c.Context(), a[0], receipt, record.Space(space)); err != nil {
+				return unjudged{err}
 			}
-			f, err := os.Open(a[0])
-			if err != nil {
-				return err
-			}
-			defer func() { _ = f.Close() }()
-			r := record.RemakeRequest{Space: record.Space(space), File: f}
-			if receipt != "" {
-				if r.Receipt, err = readReceipt(receipt); err != nil {
-					return err
-				}
-			}
-			archive, err := app.OpenArchive(c.Context(), cfg.Data, time.Now)
-			if err != nil {
-				return err
-			}
-			v, err := archive.Maker.Remake(c.Context(), r)
-			if err := errors.Join(err, archive.Close()); err != nil {
-				return err
-			}
-			p.code = v.ExitCode()
-			text := fmt.Sprintf("%s: %s\n", a[0], v)
-			if v.Reason != "" {
-				text += "  " + v.Reason + "\n"
-			}
-			if !v.File.IsZero() {
-				text += "  sha256 " + v.File.String() + "\n"
-			}
-			return p.print(v, text)
+			return nil
 		},
 	}
-	c.Flags().StringVar(&receipt, "receipt", "", "judge by this receipt instead of the stored one")
-	c.Flags().StringVar(&space, "space", string(record.Local), "the space that the document belongs to")
+	c.Flags().StringVar(&receipt, "receipt", "", "judge by the receipt in `FILE` instead of the stored one")
+	c.Flags().StringVar(&space, "space", string(record.Local), "the `SPACE` that the document belongs to")
 	return c
+}
+
+// unjudged is whatever kept verify from its answer. It has the exit status of trouble, as with
+// cmp and diff: a script must not take it for a file that differs.
+type unjudged struct{ error }
+
+func (e unjudged) Unwrap() error { return e.error }
+
+// judge tells whether a file is the document that it claims to be.
+func (p *program) judge(ctx context.Context, file, receipt string, space record.Space) error {
+	cfg, err := p.load()
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	r := record.RemakeRequest{Space: space, File: f}
+	if receipt != "" {
+		if r.Receipt, err = readReceipt(receipt); err != nil {
+			return err
+		}
+	}
+	archive, err := app.OpenArchive(ctx, cfg.Data, time.Now)
+	if err != nil {
+		return err
+	}
+	v, err := archive.Maker.Remake(ctx, r)
+	if err := errors.Join(err, archive.Close()); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("%s: %s\n", file, v)
+	if v.Reason != "" {
+		text += "  " + v.Reason + "\n"
+	}
+	if !v.File.IsZero() {
+		text += "  sha256 " + v.File.String() + "\n"
+	}
+	if err := p.print(v, text); err != nil {
+		return err
+	}
+	p.code = v.ExitCode()
+	return nil
 }
 
 // readReceipt reads a receipt whose faults are placed in its file.

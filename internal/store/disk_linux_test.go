@@ -68,11 +68,55 @@ func TestFullDisk(t *testing.T) {
 	check(1)
 }
 
-func TestUnwritableDirectory(t *testing.T) {
+// readable is a directory that anybody can reach, with the mode.
+func readable(t *testing.T, mode fs.FileMode) string {
+	t.Helper()
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o555); err != nil { //nolint:gosec // the mode is what is tested
+	for name, m := range map[string]fs.FileMode{filepath.Dir(dir): 0o755, dir: mode} {
+		if err := os.Chmod(name, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// What lies on a medium that cannot be written to, such as a backup, can be verified.
+func TestReadOnlyMedium(t *testing.T) {
+	dir := readable(t, 0o755)
+	file := filepath.Join(dir, "quire.db")
+	s, err := store.Open(t.Context(), store.Config{File: file})
+	if err != nil {
 		t.Fatal(err)
 	}
+	want := save(t, s, 1, "daily")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, mode := range map[string]fs.FileMode{file: 0o444, dir: 0o555} {
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	disktest.AsNobody(t, func() {
+		s, err := store.Open(t.Context(), store.Config{File: file, ReadOnly: true})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if got, err := s.Latest(t.Context(), record.Local, "daily"); err != nil || got.ID != want.ID {
+			t.Errorf("latest: %v, %v", got, err)
+		}
+		if head, err := s.VerifyAudit(t.Context()); err != nil || head.Lines != 2 {
+			t.Errorf("audit log: %+v, %v", head, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestUnwritableDirectory(t *testing.T) {
+	dir := readable(t, 0o555)
 	disktest.AsNobody(t, func() {
 		if s, err := store.Open(t.Context(), store.Config{File: filepath.Join(dir, "quire.db")}); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("open: %v, %v, want permission denied", s, err)

@@ -17,6 +17,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -88,7 +89,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 			return fail(err)
 		}
 	}
-	if s.read, err = connect(c.File, "ro", "query_only(1)"); err != nil {
+	if s.read, err = connect(c.File, readMode(c), "query_only(1)"); err != nil {
 		return fail(err)
 	}
 	n := max(readers, runtime.GOMAXPROCS(0))
@@ -139,6 +140,18 @@ func makeFile(name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// readMode says how to read. Without a log beside it nobody has the database open, and it is
+// whole: then SQLite need not make the files by which it would learn of a writer, and what lies
+// on a read-only medium can be read.
+func readMode(c Config) string {
+	if c.ReadOnly {
+		if _, err := os.Stat(c.File + "-wal"); errors.Is(err, fs.ErrNotExist) {
+			return "ro&immutable=1"
+		}
+	}
+	return "ro"
+}
+
 // connect returns connections to the file in the mode, each with the pragmas.
 func connect(file, mode string, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(file)
@@ -150,14 +163,13 @@ func connect(file, mode string, pragmas ...string) (*sql.DB, error) {
 		path = "/" + path // a drive letter, https://www.sqlite.org/uri.html section 3.1
 	}
 	q := url.Values{
-		"mode":          {mode},
 		"_busy_timeout": {fmt.Sprint(busyTimeout.Milliseconds())},
 		"_pragma":       append([]string{"foreign_keys(1)", "trusted_schema(0)"}, pragmas...),
 		"_dqs":          {"0"},
 		"_defensive":    {"1"},
 		"_error_rc":     {"1"},
 	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "mode=" + mode + "&" + q.Encode()}
 	connector, err := sqlite.NewConnector(u.String())
 	if err != nil {
 		return nil, err

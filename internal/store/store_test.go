@@ -128,6 +128,62 @@ func TestReadOnlyBesideTheWriter(t *testing.T) {
 	}
 }
 
+// To read only means to write nothing, not even the files that SQLite keeps beside a database
+// in use.
+func TestReadOnlyLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "quire.db")
+	s, err := store.Open(t.Context(), store.Config{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := save(t, s, 1, "")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	alone, err := store.Open(t.Context(), store.Config{File: file, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := alone.Document(t.Context(), record.Local, d.ID); err != nil {
+		t.Error(err)
+	}
+	if err := alone.Close(); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+	save(t, open(t, file), 2, "") // and the next writer is none the worse
+}
+
+// After a crash the log holds what was acknowledged last; whoever reads only sees it.
+func TestReadOnlyAfterACrash(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, filepath.Join(dir, "quire.db"))
+	d := save(t, s, 1, "")
+	crashed := t.TempDir()
+	for _, name := range []string{"quire.db", "quire.db-wal"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(crashed, name), b, 0o600); err != nil { //nolint:gosec // G703: the path is the test's own
+			t.Fatal(err)
+		}
+	}
+	beside, err := store.Open(t.Context(), store.Config{File: filepath.Join(crashed, "quire.db"), ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := beside.Document(t.Context(), record.Local, d.ID); err != nil {
+		t.Error(err)
+	}
+	if err := beside.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	notDatabase := filepath.Join(dir, "text")

@@ -1,6 +1,8 @@
 package ui_test
 
 import (
+	"encoding/json"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -182,7 +184,7 @@ func TestBrowserDocument(t *testing.T) {
 	b.until(t, `document.querySelectorAll('.page')[1].classList.contains('drawn')`)
 	check(t, chromedp.Do(b.ctx, chromedp.Focus(chromedp.CSS(`.pages`))))
 	b.press(t, kb.End)
-	b.until(t, `document.querySelector('[data-do=page]').value === '4' && document.querySelector('[data-do=next]').disabled`)
+	b.until(t, `document.querySelector('[data-do=page]').value === '4' && document.querySelector('[data-do=next]').ariaDisabled === 'true'`)
 	width := ask[float64](t, b, `document.querySelector('.page').getBoundingClientRect().width`)
 	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`[data-do=in]`))))
 	if w := ask[float64](t, b, `document.querySelector('.page').getBoundingClientRect().width`); w < 1.2*width {
@@ -251,5 +253,186 @@ func TestBrowserDamagedFile(t *testing.T) {
 	if good := ask[bool](t, b, `document.getElementById('answer').classList.contains('identical')`); good {
 		t.Error("a damaged file is called identical")
 	}
+	// The heading is the title of the problem, whatever went wrong.
+	_, told := h.send(t, http.MethodPost, "/v1/documents/"+d.ID.String()+"/verify", "")
+	var problem struct{ Title, Detail string }
+	check(t, json.Unmarshal([]byte(told), &problem))
+	if s := ask[string](t, b, `document.querySelector('#answer strong').textContent`); s != problem.Title {
+		t.Errorf("headed %q, want %q", s, problem.Title)
+	}
+	hasAll(t, ask[string](t, b, `document.getElementById('answer').textContent`), problem.Detail)
+	hasAll(t, ask[string](t, b, `document.querySelector('.pages').textContent`), problem.Detail)
 	b.forgive() // the browser notes the failed requests
+}
+
+// focused is the control that has the focus, by what it does.
+const focused = `(() => { const e = document.activeElement; return e.dataset.do || e.dataset.report || e.id || e.localName; })()`
+
+// TestBrowserFocusStays: a control that has nothing more to do keeps the focus of
+// the keyboard (WCAG 2.2, 2.4.3 and 3.2.2), and what it did is said.
+func TestBrowserFocusStays(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	b := browse(t)
+	d := h.made(t, "price-list")
+	b.goTo(t, h.url+"/documents/"+d.ID.String())
+	b.until(t, `document.querySelector('.page.drawn') !== null`)
+	stays := func(selector string) {
+		t.Helper()
+		if now := ask[string](t, b, focused); !ask[bool](t, b, `document.activeElement === document.querySelector('`+selector+`')`) {
+			t.Errorf("the focus went from %s to %s", selector, now)
+		}
+	}
+	said := func(text string) {
+		t.Helper()
+		b.until(t, `document.getElementById('announce').textContent === '`+text+`'`)
+	}
+	ask[bool](t, b, `(document.querySelector('[data-do=next]').focus(), true)`)
+	for _, page := range []string{"2", "3", "4"} {
+		b.press(t, kb.Enter)
+		said("Page " + page + " of 4")
+		stays("[data-do=next]")
+	}
+	b.press(t, kb.Enter)
+	said("This is the last page.")
+	stays("[data-do=next]")
+	ask[bool](t, b, `(document.querySelector('[data-do=prev]').focus(), true)`)
+	for _, page := range []string{"3", "2", "1"} {
+		b.press(t, kb.Enter)
+		said("Page " + page + " of 4")
+	}
+	stays("[data-do=prev]")
+	b.press(t, kb.Enter)
+	said("This is the first page.")
+	for _, way := range []struct{ button, limit, words string }{
+		{"in", "300\u00a0%", "It cannot be larger."}, {"out", "30\u00a0%", "It cannot be smaller."},
+	} {
+		ask[bool](t, b, `(document.querySelector('[data-do=`+way.button+`]').focus(), true)`)
+		for range 12 {
+			b.press(t, kb.Enter)
+		}
+		said(way.words)
+		stays("[data-do=" + way.button + "]")
+		if s := ask[string](t, b, `document.querySelector('[data-zoom]').textContent`); s != way.limit {
+			t.Errorf("zoomed to %q, want %q", s, way.limit)
+		}
+	}
+	// The number of the page follows the buttons where several pages are in sight.
+	ask[bool](t, b, `(document.querySelector('[data-do=next]').focus(), true)`)
+	for _, page := range []string{"2", "3", "4"} {
+		b.press(t, kb.Enter)
+		said("Page " + page + " of 4")
+	}
+	ask[bool](t, b, `(document.getElementById('remake').focus(), true)`)
+	b.press(t, kb.Enter)
+	b.until(t, `document.getElementById('answer').classList.contains('identical')`)
+	stays("#remake")
+
+	// The same where documents are made, while it is going on and after.
+	b.goTo(t, h.url+"/")
+	b.until(t, `!document.querySelector('.maker').disabled`)
+	ask[bool](t, b, `(document.querySelector('[data-report=contract-note]').focus(), true)`)
+	b.press(t, kb.Enter)
+	b.press(t, kb.Enter) // what is busy makes no second one
+	stays("[data-report=contract-note]")
+	b.until(t, `document.getElementById('make-outcome').textContent === 'Contract note made.'`)
+	stays("[data-report=contract-note]")
+	if n := ask[int](t, b, `document.querySelectorAll('.card').length`); n != 2 {
+		t.Errorf("%d documents", n)
+	}
+	// Who has gone on in the meantime is left where he is.
+	b.press(t, kb.Enter)
+	ask[bool](t, b, `(document.querySelector('.card:last-child h3 a').focus(), true)`)
+	b.until(t, `document.querySelectorAll('.card').length === 3 && document.getElementById('make-outcome').textContent !== ''`)
+	stays(".card:last-child h3 a")
+}
+
+// crowded tells of words of the pipeline that are cut in two, overlap or nearly
+// touch.
+const crowded = `(() => {
+	const out = [];
+	const room = 6;
+	for (const strip of document.querySelectorAll('.strip')) {
+		const boxes = [...strip.querySelectorAll('.name,.took')].map((e) => {
+			const range = document.createRange();
+			range.selectNodeContents(e);
+			if (e.querySelector('.quiet')) range.setEndBefore(e.querySelector('.quiet'));
+			if (range.getClientRects().length > 1) out.push(e.textContent + ' is broken');
+			return { text: e.textContent, r: range.getBoundingClientRect() };
+		});
+		for (const [i, a] of boxes.entries()) {
+			if (a.r.right > strip.closest('.card,.title-row').getBoundingClientRect().right) out.push(a.text + ' leaves its card');
+			for (const b of boxes.slice(i + 1)) {
+				if (a.r.left < b.r.right + room && b.r.left < a.r.right + room && a.r.top < b.r.bottom - 2 && b.r.top < a.r.bottom - 2) out.push(a.text + ' touches ' + b.text);
+			}
+		}
+	}
+	return out.join('\n');
+})()`
+
+// TestBrowserNarrow: the pipeline is legible in a window of 320 px (WCAG 2.2,
+// 1.4.10), with text of twice the size as well (1.4.4), and no value is parted
+// from its unit.
+func TestBrowserNarrow(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	b := browse(t)
+	d := h.made(t, demo.DownReport)
+	h.made(t, "contract-note")
+	for _, path := range []string{"/", "/documents/" + d.ID.String()} {
+		for _, width := range []int64{320, 375, 414, 600, 768, 1280} {
+			for _, text := range []string{"100%", "200%"} {
+				if width < 640 && text == "200%" { // as wide as half of it
+					continue
+				}
+				b.look(t, width, 800, 1, "light")
+				b.goTo(t, h.url+path)
+				b.until(t, `document.querySelector('.drawn') !== null`)
+				ask[bool](t, b, `(document.documentElement.style.fontSize = '`+text+`', document.querySelectorAll('.card').forEach((c) => { c.style.contentVisibility = 'visible'; }), true)`)
+				if found := ask[string](t, b, crowded); found != "" {
+					t.Errorf("%s at %d px, text %s:\n%s", path, width, text, found)
+				}
+				b.usable(t)
+			}
+		}
+	}
+	if loose := ask[string](t, b, `(document.body.innerText.match(/\d (kB|ms|µs|s|pages?|bytes)\b/) ?? [''])[0]`); loose != "" {
+		t.Errorf("%q may be broken", loose)
+	}
+}
+
+// TestBrowserWithoutScripts: what pages say without JavaScript is true, and leads on.
+func TestBrowserWithoutScripts(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	b := browse(t)
+	d := h.made(t, "invoice")
+	b.withoutScripts(t)
+	for _, width := range []int64{320, 1280} {
+		b.look(t, width, 800, 1, "light")
+		b.goTo(t, h.url+"/")
+		text := ask[string](t, b, `document.body.innerText`)
+		hasAll(t, text, "These buttons need JavaScript", "curl --fail-with-body -sS "+h.url+"/reports/contract-note/request.json |")
+		b.usable(t)
+		b.goTo(t, h.url+"/documents/"+d.ID.String())
+		text = ask[string](t, b, `document.body.innerText`)
+		hasAll(t, text, "Open the PDF", "the command below", h.url+"/v1/documents/"+d.ID.String()+"/verify")
+		if strings.Contains(text, "Opening") || ask[bool](t, b, `document.querySelector('.stage.later').checkVisibility()`) {
+			t.Errorf("something is promised that never comes:\n%s", text)
+		}
+		if href := ask[string](t, b, `document.querySelector('.pages a').getAttribute('href')`); href != "/d/"+d.Content.String()+".pdf" {
+			t.Errorf("the PDF is at %s", href)
+		}
+		if n := ask[int](t, b, `[...document.querySelectorAll('button')].filter((e) => e.checkVisibility()).length`); n != 0 {
+			t.Errorf("%d buttons do nothing", n)
+		}
+		if gap := ask[float64](t, b, `(() => {
+			const range = document.createRange();
+			range.selectNodeContents(document.querySelector('.pages'));
+			return range.getBoundingClientRect().left - document.querySelector('.viewer').getBoundingClientRect().left;
+		})()`); gap < 8 {
+			t.Errorf("the text is %.0f px from the edge", gap)
+		}
+		b.usable(t)
+	}
 }

@@ -33,6 +33,7 @@ import (
 // loopback listener.
 type house struct {
 	url   string
+	app   http.Handler
 	maker *record.Maker
 	store *store.Store
 	blobs string // their directory
@@ -130,7 +131,10 @@ func open(t *testing.T) *house {
 	routes, err := api.New(api.Options{Maker: h.maker, Library: h.store, Blobs: blobs, Access: access})
 	check(t, err)
 	end(func() error { return routes.Close(ctx) })
-	app, err := web.New(web.Options{Poison: true, Logger: slog.New(slog.DiscardHandler)})
+	app, err := web.New(web.Options{
+		Poison: true, Logger: slog.New(slog.DiscardHandler),
+		ErrorHandler: func(c *web.Context, err error) { c.AnswerError(api.Problem(err)) },
+	})
 	check(t, err)
 	g := app.Group("", access.Identify)
 	routes.Register(g)
@@ -145,7 +149,7 @@ func open(t *testing.T) *house {
 	}))
 	srv := httptest.NewServer(app)
 	t.Cleanup(srv.Close)
-	h.url = srv.URL
+	h.url, h.app = srv.URL, app
 	return h
 }
 
@@ -193,8 +197,8 @@ func (h *house) send(t *testing.T, method, path, body string) (answer, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, h.url+path, strings.NewReader(body))
 	check(t, err)
-	req.Header.Set("Accept", "text/html")
-	if body != "" {
+	req.Header.Set("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8") // as browsers ask
+	if method != http.MethodGet {
 		req.Header.Set("Accept", "application/json")
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -14,7 +14,8 @@
 //	GET /reports/{name}/request.json the request that its "make another" button sends
 //	GET /assets/...                  styles, scripts, fonts, pdf.js
 //
-// They use the API's routes under /v1 and /d.
+// Errors are pages for clients that prefer HTML, those of paths without a route too;
+// others get the App's problems. The pages use the API's routes under /v1 and /d.
 package ui
 
 import (
@@ -84,8 +85,8 @@ type pages struct {
 	tmpl *template.Template
 }
 
-// Register adds the pages to g. Its middleware must have identified the caller,
-// as Options.Space needs it.
+// Register adds the pages to g, whose middleware must have identified the caller,
+// as Options.Space needs it, and answers for g's App where there is no route.
 func Register(g *web.Group, o Options) error {
 	if o.Library == nil || o.Space == nil {
 		return errors.New("ui: Library and Space are needed")
@@ -112,10 +113,13 @@ func Register(g *web.Group, o Options) error {
 	}
 	p := &pages{o: o, tmpl: tmpl}
 	html := g.Group("", headers, p.failures)
+	g.App().NotFound(headers(p.failures(func(*web.Context) error {
+		return web.NewProblem(http.StatusNotFound, "There is nothing at this address.", web.ErrNotFound)
+	})))
 	html.GET("/{$}", p.landing, web.Name("landing"))
 	html.GET("/documents/{id}", p.document, web.Name("document-page"))
 	html.GET("/reports/{name}/request.json", p.request, web.Name("report-request"))
-	html.Static("/assets", assets, web.StaticOptions{})
+	html.Group("", absent).Static("/assets", assets, web.StaticOptions{})
 	return nil
 }
 
@@ -147,14 +151,18 @@ func (p *pages) landing(c *web.Context) error {
 	q := record.Query{Report: report, After: c.Query("after"), Limit: pageSize}
 	if report != "" {
 		if err := record.CheckName("report", report); err != nil {
-			return web.NewProblem(http.StatusNotFound, "There is no report of that name.", err)
+			return noReport(err)
 		}
 	}
 	list, err := p.o.Library.List(c.Context(), space, q)
 	if err != nil {
 		return known(err)
 	}
-	v := &landingView{Title: "Documents", Script: "landing.js", Report: report, Curl: p.makeCommand(c, space)}
+	// Documents may be filed under a report that is configured no more.
+	if report != "" && len(list.Documents) == 0 && p.report(space, report) == nil {
+		return noReport(nil)
+	}
+	v := &landingView{Title: "Documents", Script: "landing.js", Report: report, Curl: p.makeCommand(c, space, report)}
 	for _, d := range list.Documents {
 		r, err := p.receipt(c.Context(), space, d.ID)
 		if err != nil {
@@ -199,7 +207,7 @@ func (p *pages) filters(space record.Space, current string) []filter {
 		known = known || r.Name == current
 		out = append(out, filter{Title: r.Title, Href: reportHref(r.Name), Current: r.Name == current})
 	}
-	if current != "" && !known { // documents may be filed under reports that are configured no more
+	if current != "" && !known {
 		out = append(out, filter{Title: current, Href: reportHref(current), Current: true})
 	}
 	if len(out) == 1 {
@@ -230,22 +238,6 @@ func (p *pages) document(c *web.Context) error {
 	}
 	doc := p.detail(c, space, d, r)
 	return p.show(c, http.StatusOK, "document", &documentPage{Title: doc.Title, Script: "document.js", Doc: doc})
-}
-
-// noDocument is the answer for what is not there; another space's document is not.
-func noDocument(cause error) error {
-	return web.NewProblem(http.StatusNotFound, "There is no document of that name here. It may have been deleted, or belong to another space.", cause)
-}
-
-// known gives the errors of the library their status.
-func known(err error) error {
-	if errors.Is(err, record.ErrNotFound) {
-		return noDocument(err)
-	}
-	if wrong, ok := errors.AsType[*record.RequestError](err); ok {
-		return web.NewProblem(http.StatusBadRequest, wrong.Error(), err)
-	}
-	return err
 }
 
 func (p *pages) receipt(ctx context.Context, space record.Space, id record.Hash) (*record.Receipt, error) {
@@ -283,27 +275,4 @@ func (p *pages) show(c *web.Context, status int, name string, v any) error {
 	// What a space holds is not for caches, nor for the next user of the browser.
 	c.Writer().Header().Set("Cache-Control", "no-store")
 	return c.Blob(status, "text/html; charset=utf-8", b.Bytes())
-}
-
-// failures answers errors of pages by a page. Assets and the request for a
-// report, which scripts read, keep the App's own answer.
-func (p *pages) failures(next web.Handler) web.Handler {
-	return func(c *web.Context) error {
-		err := next(c)
-		if err == nil || errors.Is(err, web.ErrNotModified) || c.Written() > 0 {
-			return err
-		}
-		if route := c.Route(); route == nil || !slices.Contains([]string{"landing", "document-page"}, route.Info().Name) {
-			return err
-		}
-		problem := web.AsProblem(err)
-		if problem.Status >= http.StatusInternalServerError {
-			p.o.Log.ErrorContext(c.Context(), "page failed", "err", err, "request", c.RequestID())
-		}
-		v := &failureView{Title: problem.Title, Status: problem.Status, Detail: problem.Detail, RequestID: c.RequestID()}
-		if v.Title == "" {
-			v.Title = http.StatusText(problem.Status)
-		}
-		return p.show(c, problem.Status, "error", v)
-	}
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -178,11 +179,11 @@ func (p *pages) detail(c *web.Context, space record.Space, d *record.Document, r
 		v.Facts = append(v.Facts, fact{"Standard", s, false, ""})
 	}
 	if r.Time != nil {
-		v.Facts = append(v.Facts, fact{"Data frozen at", instant(*r.Time), false, ""})
+		v.Facts = append(v.Facts, fact{"Document time", instant(*r.Time), false, ""})
 	}
 	v.Facts = append(v.Facts,
 		fact{"Made at", instant(r.Made), false, ""},
-		fact{"File", plural(r.Pages, "page") + ", " + grouped(r.Size) + " bytes", false, ""})
+		fact{"File", plural(r.Pages, "page") + ", " + grouped(r.Size) + "\u00a0bytes", false, ""})
 	for _, s := range r.Sources {
 		sv := sourceView{Key: s.Key, Name: s.Source, Kind: s.Kind, State: string(s.Outcome), Reason: s.Reason, Took: duration(s.Micros)}
 		for _, a := range s.Attempts {
@@ -193,8 +194,8 @@ func (p *pages) detail(c *web.Context, space record.Space, d *record.Document, r
 	base := p.base(c)
 	auth := p.auth()
 	v.Commands = []command{
-		{"Fetch the file", "the command that fetches the file", "curl -sf" + auth + " -o " + v.FileName + " " + base + v.PDF},
-		{"Make it again and compare", "the command that makes it again", "curl -sf" + auth + " -X POST " + base + "/v1/documents/" + v.ID + "/verify"},
+		{"Fetch the file", "the command that fetches the file", curl + auth + " -o " + v.FileName + " " + base + v.PDF},
+		{"Make it again and compare", "the command that makes it again", curl + auth + " -X POST " + base + "/v1/documents/" + v.ID + "/verify"},
 	}
 	return v
 }
@@ -232,48 +233,58 @@ func (p *pages) auth() string {
 	return ""
 }
 
-// makeCommand makes a first document: of a report where there is one that needs
-// no more than what is known here, else of a template in the request.
-func (p *pages) makeCommand(c *web.Context, space record.Space) string {
-	base := p.base(c)
-	for _, r := range p.o.Reports {
-		if r.Space == space && r.Data != nil {
-			return "curl -sf" + p.auth() + " " + base + "/reports/" + r.Name + "/request.json |\n" +
-				"  curl -sf" + p.auth() + " -H 'Content-Type: application/json' -d @- " + base + "/v1/documents"
+// curl begins the commands. A failure ends in a status that is not 0, and tells
+// its problem: the commands are for people.
+const curl = "curl --fail-with-body -sS"
+
+// makeCommand makes a first document: of the report that the page is about, or
+// of one that needs no more than what is known here, else of a template in the
+// request. The answer is asked for as JSON, since the file is not for terminals.
+func (p *pages) makeCommand(c *web.Context, space record.Space, report string) string {
+	base, auth := p.base(c), p.auth()
+	const asJSON = " -H 'Accept: application/json' -H 'Content-Type: application/json'"
+	r := p.report(space, report)
+	if r == nil || r.Data == nil {
+		i := slices.IndexFunc(p.o.Reports, func(r Report) bool { return r.Space == space && r.Data != nil })
+		if i < 0 {
+			return curl + auth + asJSON + " \\\n" + `  -d '{"template": "NAME", "data": {}}' ` + base + "/v1/documents"
 		}
+		r = &p.o.Reports[i]
 	}
-	return "curl -sf" + p.auth() + " -H 'Content-Type: application/json' \\\n" +
-		`  -d '{"template": "NAME", "data": {}}' ` + base + "/v1/documents"
+	return curl + auth + " " + base + "/reports/" + r.Name + "/request.json |\n" +
+		"  " + curl + auth + asJSON + " -d @- " + base + "/v1/documents"
 }
+
+// Between a number and its unit stands a space that does not break.
 
 func plural(n int, what string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1\u00a0" + what
 	}
-	return strconv.Itoa(n) + " " + what + "s"
+	return strconv.Itoa(n) + "\u00a0" + what + "s"
 }
 
 // duration writes microseconds in the unit that suits them.
 func duration(us int64) string {
 	switch {
 	case us < 1000:
-		return strconv.FormatInt(us, 10) + " µs"
+		return strconv.FormatInt(us, 10) + "\u00a0µs"
 	case us < 10_000:
-		return fmt.Sprintf("%.1f ms", float64(us)/1000)
+		return fmt.Sprintf("%.1f\u00a0ms", float64(us)/1000)
 	case us < 1_000_000:
-		return fmt.Sprintf("%.0f ms", float64(us)/1000)
+		return fmt.Sprintf("%.0f\u00a0ms", float64(us)/1000)
 	}
-	return fmt.Sprintf("%.2f s", float64(us)/1_000_000)
+	return fmt.Sprintf("%.2f\u00a0s", float64(us)/1_000_000)
 }
 
 func size(n int64) string {
 	switch {
 	case n < 1000:
-		return strconv.FormatInt(n, 10) + " B"
+		return strconv.FormatInt(n, 10) + "\u00a0B"
 	case n < 1_000_000:
-		return fmt.Sprintf("%.0f kB", float64(n)/1000)
+		return fmt.Sprintf("%.0f\u00a0kB", float64(n)/1000)
 	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
+	return fmt.Sprintf("%.1f\u00a0MB", float64(n)/1_000_000)
 }
 
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,18 @@ func TestNumbers(t *testing.T) {
 	for _, tt := range tests {
 		if string(tt.got) != tt.want {
 			t.Errorf("got %s, want %s", tt.got, tt.want)
+		}
+	}
+}
+
+// TestIntegers: every number of up to five digits, and the sign.
+func TestIntegers(t *testing.T) {
+	for v := range int64(20_000) {
+		if got, want := string(cos.AppendInt(nil, v)), strconv.FormatInt(v, 10); got != want {
+			t.Fatalf("%s for %s", got, want)
+		}
+		if got, want := string(cos.AppendInt(nil, -v)), strconv.FormatInt(-v, 10); got != want {
+			t.Fatalf("%s for %s", got, want)
 		}
 	}
 }

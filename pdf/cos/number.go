@@ -19,11 +19,27 @@ const FixedUnit = 1024
 
 // AppendInt appends v as an integer object (ISO 32000-2, 7.3.3).
 func AppendInt(dst []byte, v int64) []byte {
-	// Most numbers of a content stream are small and not negative.
-	if v >= 0 && v < 10 {
-		return append(dst, byte('0'+v))
+	if v < 0 {
+		return strconv.AppendInt(dst, v, 10)
 	}
-	return strconv.AppendInt(dst, v, 10)
+	return appendUint(dst, uint64(v))
+}
+
+// appendUint is quick with small numbers, which most are.
+func appendUint(dst []byte, v uint64) []byte {
+	if v > 9999 {
+		return strconv.AppendUint(dst, v, 10)
+	}
+	n := uint32(v)
+	switch {
+	case n < 10:
+		return append(dst, byte('0'+n))
+	case n < 100:
+		return append(dst, byte('0'+n/10), byte('0'+n%10))
+	case n < 1000:
+		return append(dst, byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
+	}
+	return append(dst, byte('0'+n/1000), byte('0'+n/100%10), byte('0'+n/10%10), byte('0'+n%10))
 }
 
 // AppendFixed appends v, a length in 1/1024 pt, as a number of points with at
@@ -82,7 +98,7 @@ func appendParts(dst []byte, neg bool, whole, frac uint64, decimals int) []byte 
 		dst = append(dst, '-')
 	}
 	if whole != 0 {
-		dst = strconv.AppendUint(dst, whole, 10)
+		dst = appendUint(dst, whole)
 	}
 	if frac == 0 {
 		return dst

@@ -76,11 +76,10 @@ func (f *Face) Rune(g GID) (r rune, ok bool) {
 	return r, r >= 0
 }
 
-// Stands reports whether g stands for r in every document: [Use.AddRune] is true
-// for them whatever came before.
-func (f *Face) Stands(g GID, r rune) bool {
-	return int(g) < f.numGlyphs && f.index().runes[g] == r && !presentation(r)
-}
+// Runes returns what Rune does for all glyphs, -1 for those no character is
+// mapped to. The caller must not change it. Where r is below U+E000 and the rune
+// of g, [Use.AddRune] is true for them whatever came before, and Use.Draw does.
+func (f *Face) Runes() []rune { return f.index().runes }
 
 // presentation reports whether r is a character of compatibility for a form of
 // other characters, as the ligature U+FB01, or has no meaning of its own.

@@ -38,8 +38,8 @@ func (u *Use) AddRune(g GID, r rune) bool {
 	return u.assign(g, string(r))
 }
 
-// Draw records that g, which must be below NumGlyphs, is drawn for a character
-// that it stands for ([Face.Stands]).
+// Draw records that g, which must be below NumGlyphs, is drawn for the character
+// that it stands for by [Face.Runes].
 func (u *Use) Draw(g GID) { u.drawn.add(g) }
 
 // Add is AddRune for a glyph that stands for several characters, such as a

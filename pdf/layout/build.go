@@ -46,11 +46,18 @@ type env struct {
 	elem  *Elem // parent of the elements
 	width Length
 	item  bool // within a list item
-	// room is what the template calls the place whose width decides, such as "the
-	// column"; empty: the page. It is wider than width by around.
+	// room is the place whose width decides, one of the constants below; empty: the
+	// page. It is wider than width by around.
 	room   string
 	around Length
 }
+
+// What a template calls the places that it gives a width.
+const (
+	oneCell     = "the cell"
+	oneColumn   = "the column"
+	manyColumns = "the columns"
+)
 
 // narrow is en with less width in the same room.
 func (en env) narrow(by Length) env {

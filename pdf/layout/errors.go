@@ -85,16 +85,22 @@ func (m *maker) setError(err error, src *Source, en env) error {
 	return err
 }
 
+// codeFigure is the code of figureError.
+const codeFigure = "L312"
+
 // figureError says what a figure needs in the terms of the template: as the
 // width of the column or cell that it stands in.
 func (m *maker) figureError(e *text.FigureError, src *Source, en env) diag.Diagnostic {
 	need := tenths(e.Need+en.around, Inch-1)
 	has := min(tenths(e.Width+en.around, Inch/2), need-1)
-	room, remedy := en.room, "widen "+en.room
-	if room == "" {
-		room, remedy = "the page", "give it more room"
+	room, remedy := "its place has", "give it more room"
+	if en.room != "" {
+		room, remedy = en.room+" has", "widen "+en.room
 	}
-	d := at(src, "L312", "the figure %s needs %s, %s has %s", diag.Quote(e.Text), tenthsOf(need), room, tenthsOf(has))
+	if en.room == manyColumns {
+		room = en.room + " have"
+	}
+	d := at(src, codeFigure, "the figure %s needs %s, %s %s", diag.Quote(e.Text), tenthsOf(need), room, tenthsOf(has))
 	d.Suggestion = remedy + " or print it smaller"
 	if m.dataPath != nil {
 		d.DataPath = m.dataPath(src, e.Text)

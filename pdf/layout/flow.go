@@ -147,7 +147,7 @@ func (f *flow) add(e entry) error {
 	}
 	f.pending = append(f.pending, e)
 	// More headings in a row than this are no heading of what follows.
-	const longestChain = 16
+	const longestChain = 64
 	if e.keepNext && len(f.pending) < longestChain {
 		return nil
 	}
@@ -317,8 +317,8 @@ func (f *flow) draw(group []entry, repeat Length) {
 	}
 }
 
-// table streams a table: every row is placed before the one after the next is
-// asked for.
+// table streams a table: of the rows that are laid out, those alone wait that the
+// end of the table may have to keep together.
 func (f *flow) table(n *Table) error {
 	if n.BreakBefore {
 		if err := f.breakPage(); err != nil {

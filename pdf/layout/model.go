@@ -99,7 +99,7 @@ type Style struct {
 	// top of a page.
 	SpaceBefore, SpaceAfter Length
 	// Widows and Orphans are the fewest lines left over on a new page and left
-	// behind on an old one; 0: 2.
+	// behind on an old one; 0: 2. Of a table they count rows.
 	Widows, Orphans int
 }
 

@@ -310,10 +310,10 @@ func (t *table) cell(g *group, c *Cell, row, col, n int, sec section, tr *Elem, 
 	gc.left = left
 	en := env{
 		style: t.cellStyle(c, col, sec == sectionHead), elem: el, width: gc.w - left - right,
-		room: "the column", around: left + right,
+		room: oneColumn, around: left + right,
 	}
 	if n > 1 {
-		en.room = "the columns"
+		en.room = manyColumns
 	}
 	var err error
 	if len(c.Nodes) > 0 {

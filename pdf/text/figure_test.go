@@ -13,7 +13,13 @@ import (
 // TestFiguresStayWhole: rule 5.10. Each half of a torn amount would read as
 // another amount; a word that is too long is another matter.
 func TestFiguresStayWhole(t *testing.T) {
-	ts := typesetter(t, 1<<20)
+	for _, cache := range []int64{1 << 20, 0} {
+		figuresStayWhole(t, typesetter(t, cache))
+	}
+}
+
+func figuresStayWhole(t *testing.T, ts *text.Typesetter) {
+	t.Helper()
 	plain, tabular := chain(t, ts, text.Query{}), chain(t, ts, text.Query{TabularFigures: true})
 	one := func(s string) []text.Piece { return []text.Piece{{Text: s, Chain: plain, Size: 10 * text.Pt}} }
 	tab := func(s string) []text.Piece { return []text.Piece{{Text: s, Chain: tabular, Size: 10 * text.Pt}} }

@@ -83,9 +83,16 @@ func (p *pen) put(r rune, cluster int) {
 // clusterLen returns the length of the first character of s with the combining
 // marks behind it.
 func clusterLen(s string) int {
+	if s[0] < 0x80 && (len(s) == 1 || s[1] < 0xCC) { // below U+0300: no mark
+		return 1
+	}
+	return longCluster(s)
+}
+
+func longCluster(s string) int {
 	_, n := utf8.DecodeRuneInString(s)
 	for n < len(s) {
-		if s[n] < 0xCC { // below U+0300: no mark
+		if s[n] < 0xCC {
 			break
 		}
 		r, m := utf8.DecodeRuneInString(s[n:])

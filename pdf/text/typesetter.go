@@ -22,8 +22,8 @@ type Part struct {
 	Text   string
 	Glyphs []Glyph
 	Units  int64 // sum of the advances in font units
-	// Plain says that every glyph stands for one character, in their order, as
-	// font.Face.Stands has it, and none of them is for private use.
+	// Plain says that every glyph stands for one character, in their order, the one
+	// that font.Face.Runes has for it, and that all are below U+E000.
 	Plain bool
 	// Kerned says that some advance is not the glyph's own.
 	Kerned bool
@@ -213,16 +213,16 @@ func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string) 
 
 // newPart sums up glyphs.
 func newPart(f *font.Face, s string, glyphs []Glyph) Part {
-	p := Part{Face: f, Text: s, Glyphs: glyphs, Plain: true}
-	i := 0
+	p := Part{Face: f, Text: s, Glyphs: glyphs}
+	runes, i := f.Runes(), 0
 	for _, r := range s {
-		if i >= len(glyphs) || r >= 0xE000 || !f.Stands(glyphs[i].ID, r) {
-			p.Plain = false
+		if i >= len(glyphs) || r >= 0xE000 || int(glyphs[i].ID) >= len(runes) || runes[glyphs[i].ID] != r {
+			i = -1
 			break
 		}
 		i++
 	}
-	p.Plain = p.Plain && i == len(glyphs)
+	p.Plain = i == len(glyphs)
 	for i := range glyphs {
 		adv := glyphs[i].Advance
 		p.Units += int64(adv)

@@ -1,4 +1,5 @@
-import { problem } from './page.js';
+import { enable, enabled, problem } from './page.js';
+import { duration } from './pdf.js';
 import { show } from './viewer.js';
 
 const viewer = document.querySelector('.viewer');
@@ -15,28 +16,28 @@ if (button) {
 }
 
 async function remake() {
-  button.disabled = true;
+  if (!enabled(button)) return;
+  enable(button, false);
   button.setAttribute('aria-busy', 'true');
   answer.className = 'answer';
   answer.textContent = '';
   const start = performance.now();
   try {
     const response = await fetch(button.dataset.verify, { method: 'POST', headers: { Accept: 'application/json' } });
-    if (!response.ok) throw new Error(await problem(response));
+    if (!response.ok) throw await problem(response);
     say(await response.json(), performance.now() - start);
   } catch (err) {
     answer.classList.add('failed');
-    answer.replaceChildren(strong('It could not be made again'), err.message);
+    answer.replaceChildren(strong(err.title ?? 'No answer'), err.message);
   } finally {
-    button.disabled = false;
+    enable(button, true);
     button.removeAttribute('aria-busy');
-    button.textContent = 'Make it again';
   }
 }
 
 function say(verdict, ms) {
   answer.classList.add(verdict.answer);
-  const took = `Made again and compared in ${Math.max(1, Math.round(ms))} ms.`;
+  const took = `Made again and compared in ${duration(ms)}.`;
   switch (verdict.answer) {
     case 'identical':
       answer.replaceChildren(strong('Identical, sha256'), code(verdict.file), line(took));

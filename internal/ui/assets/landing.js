@@ -1,4 +1,4 @@
-import { announce, enableCopying, problem } from './page.js';
+import { announce, enable, enableCopying, enabled, problem } from './page.js';
 import { draw, fetched, open, serve } from './pdf.js';
 
 // Thumbnails are drawn when they come near the window, two at a time, so that a
@@ -37,7 +37,7 @@ async function thumbnail(thumb) {
   let source = { url };
   if (Number(thumb.dataset.size) <= whole) {
     const response = await fetch(url);
-    if (!response.ok) throw new Error(await problem(response));
+    if (!response.ok) throw await problem(response);
     source = { data: await response.arrayBuffer() };
     const took = fetched(url);
     if (took) serve(thumb.parentElement.querySelector('.strip'), took.ms, took.cached);
@@ -67,17 +67,18 @@ for (const button of makers) {
 }
 
 async function make(button) {
+  if (!enabled(button)) return;
   button.setAttribute('aria-busy', 'true');
-  for (const b of makers) b.disabled = true;
+  for (const b of makers) enable(b, false);
   outcome.className = 'outcome';
   outcome.textContent = '';
   try {
     const request = await fetch(button.dataset.request);
-    if (!request.ok) throw new Error(await problem(request));
+    if (!request.ok) throw await problem(request);
     const made = await fetch('/v1/documents', {
       method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'application/json' }, body: await request.text(),
     });
-    if (!made.ok) throw new Error(await problem(made));
+    if (!made.ok) throw await problem(made);
     await refresh();
     outcome.textContent = `${button.textContent} made.`;
   } catch (err) {
@@ -85,8 +86,7 @@ async function make(button) {
     outcome.textContent = `${button.textContent} was not made: ${err.message}`;
   } finally {
     button.removeAttribute('aria-busy');
-    for (const b of makers) b.disabled = false;
-    button.focus();
+    for (const b of makers) enable(b, true);
   }
 }
 
@@ -98,6 +98,7 @@ async function refresh() {
   if (!response.ok) throw new Error(`the list does not answer (${response.status})`);
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('documents');
   const list = document.getElementById('documents');
+  const held = list.contains(document.activeElement) ? document.activeElement : null;
   const drawn = new Map([...list.querySelectorAll('.card')].map((card) => [card.dataset.id, card]));
   for (const card of fresh.querySelectorAll('.card')) {
     const old = drawn.get(card.dataset.id);
@@ -105,6 +106,8 @@ async function refresh() {
     else card.classList.add('new');
   }
   list.replaceChildren(...fresh.childNodes);
+  // What was moved lost the focus; what is gone leaves it to the list.
+  if (held) (held.isConnected ? held : list.querySelector('a[href]:not([tabindex])'))?.focus({ preventScroll: true });
   enableCopying(list);
   watch(list);
   if (url.href !== location.href) history.replaceState(null, '', url);

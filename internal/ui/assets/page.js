@@ -7,15 +7,26 @@ export function announce(text) {
   setTimeout(() => { voice.textContent = text; }, 50);
 }
 
+// enable says whether a control has something to do. One without is not disabled,
+// which would take the focus from it: its action asks enabled first.
+export function enable(control, on) {
+  if (on) control.removeAttribute('aria-disabled');
+  else control.setAttribute('aria-disabled', 'true');
+}
+
+export const enabled = (control) => control.getAttribute('aria-disabled') !== 'true';
+
 async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   // Without a secure context there is only the old way.
+  const held = document.activeElement;
   const area = document.createElement('textarea');
   area.value = text;
   document.body.append(area);
   area.select();
   const ok = document.execCommand('copy');
   area.remove();
+  held?.focus();
   if (!ok) throw new Error('copying is refused');
 }
 
@@ -36,14 +47,11 @@ document.addEventListener('click', async (event) => {
   }
 });
 
-// problem is what an answer says went wrong.
+// problem is what an answer says went wrong (RFC 9457): an Error with a title.
 export async function problem(response) {
-  try {
-    const p = await response.json();
-    return p.detail || p.title || `status ${response.status}`;
-  } catch {
-    return `status ${response.status}`;
-  }
+  const p = await response.json().catch(() => ({}));
+  const title = p.title || `Status ${response.status}`;
+  return Object.assign(new Error(p.detail || title), { title });
 }
 
 enableCopying();

@@ -34,11 +34,12 @@ export function draw(page, canvas, cssWidth) {
   return page.render({ canvas, viewport });
 }
 
+// duration keeps the number and its unit on one line.
 export function duration(ms) {
-  if (ms < 1) return `${Math.max(1, Math.round(ms * 1000))} µs`;
-  if (ms < 10) return `${ms.toFixed(1)} ms`;
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  return `${(ms / 1000).toFixed(2)} s`;
+  if (ms < 1) return `${Math.max(1, Math.round(ms * 1000))}\u00a0µs`;
+  if (ms < 10) return `${ms.toFixed(1)}\u00a0ms`;
+  if (ms < 1000) return `${Math.round(ms)}\u00a0ms`;
+  return `${(ms / 1000).toFixed(2)}\u00a0s`;
 }
 
 // serve notes in a pipeline strip how long the file took to come.

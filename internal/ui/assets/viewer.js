@@ -1,3 +1,4 @@
+import { announce, enable, enabled, problem } from './page.js';
 import { draw, fetched, open, serve } from './pdf.js';
 
 // show draws a document page by page. Pages are drawn when they come near the
@@ -6,11 +7,12 @@ import { draw, fetched, open, serve } from './pdf.js';
 export async function show(viewer, strip) {
   const stage = viewer.querySelector('.pages');
   const url = viewer.dataset.pdf;
+  stage.replaceChildren(note('Opening the document…'));
   let opened;
   try {
     opened = await open({ url });
   } catch (err) {
-    stage.replaceChildren(note(`The document cannot be shown: ${err.message}`));
+    stage.replaceChildren(note(`The document cannot be shown: ${await reason(url, err)}`));
     return;
   }
   const { pdfjs, pdf } = opened;
@@ -35,6 +37,7 @@ export async function show(viewer, strip) {
   let fit = true;
   let scale = 1;
   let current = 1;
+  let led = true; // to the current page by a control, rather than by scrolling
 
   function fitScale() {
     const style = getComputedStyle(stage);
@@ -54,9 +57,9 @@ export async function show(viewer, strip) {
     const at = current;
     if (fit) scale = fitScale();
     for (const s of sheets) size(s);
-    zoomText.textContent = `${Math.round(scale * 100 * 72 / 96)} %`;
-    tool('out').disabled = scale <= 0.4;
-    tool('in').disabled = scale >= 4;
+    zoomText.textContent = `${Math.round(scale * 100 * 72 / 96)}\u00a0%`;
+    enable(tool('out'), scale > 0.4);
+    enable(tool('in'), scale < 4);
     go(at, false);
     for (const s of sheets) if (s.near) render(s);
   }
@@ -85,7 +88,9 @@ export async function show(viewer, strip) {
       await new pdfjs.TextLayer({ textContentSource: page.streamTextContent(), container: text, viewport }).render();
       const links = await spots(page, viewport);
       if (s.drawn === wanted) {
+        const held = [...s.sheet.querySelectorAll('.spot')].indexOf(document.activeElement);
         s.sheet.replaceChildren(canvas, text, ...links);
+        links[held]?.focus({ preventScroll: true });
         s.sheet.classList.add('drawn');
       }
     } catch (err) {
@@ -118,7 +123,10 @@ export async function show(viewer, strip) {
         link.addEventListener('click', async (event) => {
           event.preventDefault();
           const dest = typeof a.dest === 'string' ? await pdf.getDestination(a.dest) : a.dest;
-          if (dest?.[0]) go(await pdf.getPageIndex(dest[0]) + 1);
+          if (!dest?.[0]) return;
+          const n = await pdf.getPageIndex(dest[0]) + 1;
+          stage.focus({ preventScroll: true });
+          turn(n);
         });
       }
       out.push(link);
@@ -127,6 +135,7 @@ export async function show(viewer, strip) {
   }
 
   function drop(s) {
+    if (s.sheet.contains(document.activeElement)) return; // it would lose the focus
     s.task?.cancel();
     s.task = null;
     s.drawn = 0;
@@ -153,11 +162,27 @@ export async function show(viewer, strip) {
   function here(n) {
     current = n;
     tool('page').value = n;
-    tool('prev').disabled = n <= 1;
-    tool('next').disabled = n >= sheets.length;
+    enable(tool('prev'), n > 1);
+    enable(tool('next'), n < sheets.length);
+  }
+
+  // turn goes to a page that somebody asked for, and says where that is.
+  function turn(n) {
+    if (n < 1) return announce('This is the first page.');
+    if (n > sheets.length) return announce('This is the last page.');
+    led = true;
+    go(n);
+    return announce(`Page ${n} of ${sheets.length}`);
+  }
+
+  // Where several pages are in sight, or the last is short, the place of the
+  // scroll does not tell which of them was asked for.
+  for (const type of ['wheel', 'touchmove', 'pointerdown', 'keydown', 'focusin']) {
+    stage.addEventListener(type, () => { led = false; }, { passive: true });
   }
 
   stage.addEventListener('scroll', () => {
+    if (led) return;
     const middle = stage.scrollTop + stage.clientHeight / 3;
     let n = 1;
     for (const s of sheets) {
@@ -168,20 +193,26 @@ export async function show(viewer, strip) {
   }, { passive: true });
 
   function zoom(by) {
+    if (by > 1 && !enabled(tool('in'))) return announce('It cannot be larger.');
+    if (by > 0 && by < 1 && !enabled(tool('out'))) return announce('It cannot be smaller.');
     fit = by === 0;
     if (!fit) scale = Math.min(Math.max(scale * by, 0.4), 4);
-    layout();
+    led = true;
+    return layout();
   }
 
-  tool('prev').addEventListener('click', () => go(current - 1));
-  tool('next').addEventListener('click', () => go(current + 1));
+  tool('prev').addEventListener('click', () => turn(current - 1));
+  tool('next').addEventListener('click', () => turn(current + 1));
   tool('out').addEventListener('click', () => zoom(1 / 1.25));
   tool('in').addEventListener('click', () => zoom(1.25));
   tool('fit').addEventListener('click', () => zoom(0));
-  tool('page').addEventListener('change', () => go(Number.parseInt(tool('page').value, 10) || current));
+  tool('page').addEventListener('change', () => {
+    const n = Number.parseInt(tool('page').value, 10) || current;
+    turn(Math.min(Math.max(n, 1), sheets.length));
+  });
   stage.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const act = { ArrowLeft: () => go(current - 1), ArrowRight: () => go(current + 1), Home: () => go(1), End: () => go(sheets.length),
+    const act = { ArrowLeft: () => turn(current - 1), ArrowRight: () => turn(current + 1), Home: () => turn(1), End: () => turn(sheets.length),
       '+': () => zoom(1.25), '-': () => zoom(1 / 1.25), 0: () => zoom(0) }[event.key];
     if (!act) return;
     event.preventDefault();
@@ -199,6 +230,16 @@ export async function show(viewer, strip) {
       layout();
     }
   }).observe(stage);
+}
+
+// reason asks why a file did not come; pdf.js knows no more than the status.
+async function reason(url, err) {
+  try {
+    const response = await fetch(url);
+    return response.ok ? err.message : (await problem(response)).message;
+  } catch {
+    return err.message;
+  }
 }
 
 function note(text) {

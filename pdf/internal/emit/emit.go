@@ -27,7 +27,10 @@ type Options struct {
 	Deflater   cos.Deflater
 	Level      cos.Level
 	Fonts      *font.Cache
-	Buffers    *Buffers // nil: new ones
+	// Profile returns standard.SRGBProfile, deflated: it is the same in every file.
+	// Nil deflates it anew.
+	Profile func() ([]byte, error)
+	Buffers *Buffers // nil: new ones
 	// Force leaves out the checks of the standards, so that tests can show that a
 	// validator finds what the checks refuse.
 	Force bool
@@ -98,6 +101,9 @@ func New(out io.Writer, doc *layout.Document, o Options) (*Emitter, error) {
 	}
 	if o.Buffers == nil {
 		o.Buffers = &Buffers{}
+	}
+	if o.Profile == nil {
+		o.Profile = func() ([]byte, error) { return o.Deflater.Deflate(nil, standard.SRGBProfile(), cos.LevelBest) }
 	}
 	e, ok := o.Buffers.pool.Get().(*Emitter)
 	if !ok {
@@ -333,7 +339,11 @@ func (e *Emitter) metadata() (cos.Ref, error) {
 // 19005-4, 6.2.3).
 func (e *Emitter) outputIntent() (cos.Ref, error) {
 	profile, intent := e.w.Reserve(), e.w.Reserve()
-	if err := e.w.Stream(profile, cos.Dict{cos.E("N", cos.Int(3))}, standard.SRGBProfile()); err != nil {
+	packed, err := e.o.Profile()
+	if err != nil {
+		return intent, err
+	}
+	if err := e.w.EncodedStream(profile, cos.Dict{cos.E("N", cos.Int(3))}, cos.FlateDecode, packed); err != nil {
 		return intent, err
 	}
 	return intent, e.w.Put(intent, cos.Dict{

@@ -100,6 +100,16 @@ func parseQ(s string) (int, bool) {
 // highest weight, then the earlier offer. Without Accept it is the first offer;
 // "" means that none is acceptable (RFC 9110, section 12.5.1).
 func Prefer(accept []string, offers ...string) string {
+	if len(accept) == 1 { // one range or type alone needs no parsing
+		if accept[0] == "*/*" {
+			return offers[0]
+		}
+		for _, o := range offers {
+			if kind, _, _ := strings.Cut(o, ";"); kind == accept[0] {
+				return o
+			}
+		}
+	}
 	ranges := ParseWeighted(accept)
 	if len(accept) == 0 || len(ranges) == 0 {
 		return offers[0]
