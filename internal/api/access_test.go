@@ -199,6 +199,14 @@ func TestTokens(t *testing.T) {
 	makeNew(t, h.as(alpha), note("P-1", `"report": "open"`))
 	h.Get("/r/open/latest.pdf").Want(http.StatusOK)
 	wantProblem(t, h.as("wrong").Get("/r/open/latest.pdf"), http.StatusUnauthorized, "unauthorized")
+	// A browser sends its password along with what another site's page makes it send, which
+	// therefore changes nothing; to follow a link from elsewhere is no harm.
+	for _, site := range []string{"cross-site", "same-site"} {
+		c := h.With("Authorization", basic("x", alpha)).With("Sec-Fetch-Site", site)
+		wantProblem(t, c.Post("/v1/documents", "application/json", note("X-1")), http.StatusForbidden, "cross-site")
+		c.Get("/v1/documents").Want(http.StatusOK)
+	}
+	h.With("Authorization", basic("x", alpha)).With("Sec-Fetch-Site", "same-origin").Post("/v1/render", "application/json", note("X-1")).Want(http.StatusOK)
 	// A token in the query is none.
 	h.Get("/v1/documents?token=" + alpha).Want(http.StatusUnauthorized)
 	// With tokens, any host name may be in front of the server.

@@ -84,10 +84,7 @@ func TestHTTPSendsWhatIsConfigured(t *testing.T) {
 		seen.Store(r)
 		_, _ = w.Write([]byte(`{"ok":true}`))
 	}})
-	secret, err := collect.ExpandSecret("Bearer ${TOKEN}", func(string) (string, bool) { return "canary-4711", true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := collect.NewSecret("Bearer canary-4711")
 	col := collector(t, collect.Config{Sources: []collect.Source{
 		source("status", collect.HTTP{URL: s.URL + "/v1/{host}/status?since={day}&fixed=a%20b", Header: map[string]collect.Secret{"Authorization": secret}},
 			record.Parameter{Name: "host", Type: record.String}, record.Parameter{Name: "day", Type: record.Date}),
@@ -469,21 +466,6 @@ func TestSecret(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "[redacted]") {
 		t.Error("nothing says that it was redacted")
-	}
-}
-
-func TestExpandSecret(t *testing.T) {
-	env := map[string]string{"A": "1", "B": "${A}", "E": ""}
-	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-	for text, want := range map[string]string{"": "", "plain $A {A}": "plain $A {A}", "${A}": "1", "x${A}y${A}z": "x1y1z", "${B}": "${A}", "${E}": ""} {
-		if s, err := collect.ExpandSecret(text, lookup); err != nil || s.Reveal() != want {
-			t.Errorf("%s: %s, %v, want %s", text, s.Reveal(), err, want)
-		}
-	}
-	for text, want := range map[string]string{"${C}": "variable C is not set", "a${A": "${ without }", "${}": "variable  is not set"} {
-		if _, err := collect.ExpandSecret(text, lookup); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
 	}
 }
 

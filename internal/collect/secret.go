@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 )
 
 const redacted = "[redacted]"
@@ -15,30 +14,6 @@ type Secret struct{ text string }
 
 // NewSecret returns text as a secret.
 func NewSecret(text string) Secret { return Secret{text} }
-
-// ExpandSecret returns text with each ${NAME} replaced by the environment
-// variable NAME, which lookup (os.LookupEnv) knows. A variable that is not set
-// is an error that names it.
-func ExpandSecret(text string, lookup func(name string) (string, bool)) (Secret, error) {
-	var out strings.Builder
-	for {
-		before, rest, ok := strings.Cut(text, "${")
-		out.WriteString(before)
-		if !ok {
-			return Secret{out.String()}, nil
-		}
-		name, after, ok := strings.Cut(rest, "}")
-		if !ok {
-			return Secret{}, fmt.Errorf("secret: ${ without }")
-		}
-		value, ok := lookup(name)
-		if !ok {
-			return Secret{}, fmt.Errorf("secret: environment variable %s is not set", name)
-		}
-		out.WriteString(value)
-		text = after
-	}
-}
 
 // Reveal returns the text, for sending it.
 func (s Secret) Reveal() string { return s.text }

@@ -54,6 +54,11 @@ func (c *Config) check(src *source, lookup func(string) (string, bool)) []Fault 
 	if c.TLS.Cert != "" && c.TLS.Proxy {
 		k.fail("tls.proxy", "either the server speaks TLS (cert, key) or a proxy does, not both")
 	}
+	if listenErr == nil && c.Loopback() && c.TLS.Proxy && len(c.Tokens) == 0 {
+		// Many proxies send the loopback name that they were given as Host, which is all that
+		// tells a caller of this machine from others.
+		k.fail("tls.proxy", "behind a proxy everybody comes from this machine, and no token is configured; add tokens: [{space: %s, sha256: ...}] (`quire serve --help` shows how to make one)", LocalSpace)
+	}
 	if listenErr == nil && !c.Loopback() {
 		// Off loopback anyone may knock: without a token nobody could be told apart, and
 		// without TLS the token would travel in the clear.
@@ -142,8 +147,8 @@ func (c *Config) checkSource(k *checker, name string, lookup func(string) (strin
 		if v.Env != "" && v.Value != "" {
 			k.fail(at+".headers."+h, "either value or env, not both")
 		}
-		if _, ok := lookup(v.Env); v.Env != "" && !ok {
-			k.fail(at+".headers."+h, "environment variable %s is not set", v.Env)
+		if text, _ := lookup(v.Env); v.Env != "" && text == "" {
+			k.fail(at+".headers."+h, "environment variable %s is not set, or empty", v.Env)
 		}
 	}
 	for i, p := range s.Allow {

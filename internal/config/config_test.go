@@ -119,6 +119,7 @@ func TestFaults(t *testing.T) {
 		{"port", "listen: 127.0.0.1:99999\n", "port \"99999\" is not a number"},
 		{"public address without token", "listen: 0.0.0.0:80\n", "0.0.0.0:80 is not a loopback address and no token is configured"},
 		{"public address without TLS", "listen: 0.0.0.0:80\n", "set tls: {cert, key}"},
+		{"proxy without token", "listen: 127.0.0.1:80\ntls: {proxy: true}\n", ":2:7: tls.proxy: behind a proxy everybody comes from this machine, and no token is configured"},
 		{"half of TLS", "tls: {cert: a.pem}\n", "cert and key go together"},
 		{"token", "tokens: [{space: Bad Name, sha256: 12}]\n", "tokens[0].sha256: want the 64 hex digits"},
 		{"token twice", fmt.Sprintf("tokens: [{space: a, sha256: %s}, {space: b, sha256: %s}]\n", sum, sum), ":1:"},

@@ -48,14 +48,20 @@ func (r reports) Report(_ context.Context, _ record.Space, name string) (*record
 	return nil, record.ErrNotFound
 }
 
-// slip is a report whose document is quick to make, for tests that need many.
+// slip is a report whose document is quick to make and to draw.
 const slip = "slip"
 
 const slipTemplate = `quire: 1
 name: slip
 lang: en
 title: Slip
-body: [{heading: Slip, level: 1}, {text: A line of it.}]
+page: {size: A6, margin: 10mm}
+body:
+  - {heading: Slip, level: 1}
+  - {page-break: true}
+  - {text: The second page.}
+  - {page-break: true}
+  - {text: The third page.}
 `
 
 // layers are the files of the first that has them.

@@ -321,7 +321,7 @@ func TestPlainBreaksAreTheTables(t *testing.T) {
 }
 
 // TestPlainPairs: the short cut agrees with the tables on every character it
-// knows, beside every other.
+// knows, beside one of every class.
 func TestPlainPairs(t *testing.T) {
 	seg := &gotext.Segmenter{}
 	var known []rune
@@ -334,8 +334,11 @@ func TestPlainPairs(t *testing.T) {
 		t.Fatalf("only %q are known", string(known))
 	}
 	for _, a := range known {
-		for _, b := range known {
-			for _, in := range []string{"x" + string(a) + string(b) + "x", "7" + string(a) + string(b) + "7", string(a) + string(b), "x " + string(a) + string(b) + " x"} {
+		for _, b := range "aZé09 .,:;-" {
+			for _, in := range []string{
+				"x" + string(a) + string(b) + "x", "7" + string(b) + string(a) + "7",
+				string(a) + string(b), "x " + string(b) + string(a) + " x",
+			} {
 				if got, ok := text.PlainBreaks(nil, in); ok && !slices.Equal(got, seg.Breaks(nil, in)) {
 					t.Errorf("%q: got %v, want %v", in, got, seg.Breaks(nil, in))
 				}

@@ -10,7 +10,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/adler32"
-	"sync"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/flate"
 
@@ -35,8 +35,32 @@ var efforts = [...]effort{
 
 // Deflater is a [cos.Deflater] that keeps its compressors. It is safe for
 // concurrent use; one should serve all documents of an engine.
-type Deflater struct {
-	pools [len(efforts)]sync.Pool // of *compressor
+type Deflater struct{ shelves [len(efforts)]shelf }
+
+// shelf holds compressors that wait for work. The garbage collector does not
+// clear it, as it does a sync.Pool: a compressor is more than a megabyte, and to
+// make one costs more than to compress a page.
+type shelf [16]atomic.Pointer[compressor]
+
+// take returns a compressor, nil when none is there.
+func (s *shelf) take() *compressor {
+	for i := range s {
+		if s[i].Load() != nil {
+			if c := s[i].Swap(nil); c != nil {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// put keeps c unless the shelf is full.
+func (s *shelf) put(c *compressor) {
+	for i := range s {
+		if s[i].Load() == nil && s[i].CompareAndSwap(nil, c) {
+			return
+		}
+	}
 }
 
 var _ cos.Deflater = (*Deflater)(nil)
@@ -48,8 +72,8 @@ func New() *Deflater { return &Deflater{} }
 // source gives an error.
 func (d *Deflater) Deflate(dst, src []byte, level cos.Level) ([]byte, error) {
 	level = min(level, cos.LevelBest)
-	c, ok := d.pools[level].Get().(*compressor)
-	if !ok {
+	c := d.shelves[level].take()
+	if c == nil {
 		var err error
 		if c, err = newCompressor(efforts[level]); err != nil {
 			return dst, err
@@ -57,7 +81,7 @@ func (d *Deflater) Deflate(dst, src []byte, level cos.Level) ([]byte, error) {
 	}
 	out, err := c.deflate(dst, src)
 	if err == nil {
-		d.pools[level].Put(c)
+		d.shelves[level].put(c)
 	}
 	return out, err
 }
@@ -96,6 +120,6 @@ func (c *compressor) deflate(dst, src []byte) ([]byte, error) {
 		return dst, fmt.Errorf("kflate: deflate: %w", err)
 	}
 	out := binary.BigEndian.AppendUint32(c.out, adler32.Checksum(src))
-	c.out = nil // a pooled compressor must not keep the caller's bytes alive
+	c.out = nil // a compressor that waits must not keep the caller's bytes alive
 	return out, nil
 }

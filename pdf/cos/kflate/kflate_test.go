@@ -154,6 +154,21 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// TestShelf: a full shelf lets go of what is put on it, and gives all it has.
+func TestShelf(t *testing.T) {
+	var s shelf
+	for range len(s) + 1 {
+		s.put(&compressor{})
+	}
+	seen := map[*compressor]bool{}
+	for c := s.take(); c != nil; c = s.take() {
+		seen[c] = true
+	}
+	if len(seen) != len(s) {
+		t.Errorf("%d compressors on a shelf of %d", len(seen), len(s))
+	}
+}
+
 // TestKeepsNoSource: what a compressor keeps for the next source is its own.
 func TestKeepsNoSource(t *testing.T) {
 	c, err := newCompressor(efforts[cos.LevelDefault])
