@@ -72,6 +72,10 @@ var badRequests = []struct {
 		name: "expression that fails", body: "{\"data\": {\"n\": 0},\n\n\"template\": {\"source\": \"quire: 1\\nname: x\\ntitle: X\\nlang: en\\ndata: {n: integer}\\nbody:\\n  - {text: \\\"${1/n}\\\"}\\n\"}}",
 		status: 400, kind: "data", line: 7, column: 16, members: map[string]any{"file": "template.yaml", "code": "D207"},
 	},
+	{
+		name: "figure without room", body: "{\"data\": {\"n\":\n  1234567.89},\n\"template\": {\"source\": \"quire: 1\\nname: x\\ntitle: X\\nlang: en\\ndata: {n: decimal}\\nbody:\\n  - row: {widths: [18mm, 1fr], cells: [\\\"${n | money('EUR')}\\\", x]}\\n\"}}",
+		status: 400, kind: "data", line: 2, column: 3, members: map[string]any{"path": "n", "code": "L312", "suggestion": "widen the cell or print it smaller"},
+	},
 	{name: "template that is no YAML", body: `{"template": {"source": "a: [\n"}}`, status: 400, kind: "template", members: map[string]any{"file": "template.yaml"}},
 	{
 		name: "missing data field", body: "{\n  \"template\": \"note\",\n  \"data\": {\n    \"number\": \"A-1\",\n    \"lines\": [\n      {\"text\": \"Pens\", \"qty\": 3},\n      {\"text\": \"Ink\"}\n    ]\n  }\n}",

@@ -172,7 +172,11 @@ func translate(err error) error {
 	return &record.DataError{Problem: data[0], More: data[1:]}
 }
 
-func ofData(d diag.Diagnostic) bool { return len(d.Code) > 0 && d.Code[0] == 'D' }
+// ofData reports whether the data are to blame: they are not what the template
+// declares, or hold a figure that its place has no room for.
+func ofData(d diag.Diagnostic) bool {
+	return len(d.Code) > 0 && d.Code[0] == 'D' || d.Code == "L312" && d.DataPath != ""
+}
 
 // problem turns a diagnostic into a problem. The place of one about a value in
 // the data is that value's path: record knows where it stands in the text as

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -181,7 +183,32 @@ func unescape(t interface{ Fatalf(string, ...any) }, b []byte) []byte {
 	return out
 }
 
+// textOf reads a text string as ISO 32000-2, 7.9.2.2 says: by its byte order mark,
+// otherwise in PDFDocEncoding, whose places above 0x7F are not all Latin-1's.
+func textOf(b []byte) string {
+	if utf16be, ok := bytes.CutPrefix(b, []byte("\xFE\xFF")); ok {
+		units := make([]uint16, len(utf16be)/2)
+		for i := range units {
+			units[i] = uint16(utf16be[2*i])<<8 | uint16(utf16be[2*i+1])
+		}
+		return string(utf16.Decode(units))
+	}
+	if utf8text, ok := bytes.CutPrefix(b, []byte("\xEF\xBB\xBF")); ok {
+		return string(utf8text)
+	}
+	runes := make([]rune, len(b))
+	for i, c := range b {
+		if runes[i] = rune(c); c >= 0x7F && c <= 0xA0 || c == 0xAD || c < ' ' && c != '\t' && c != '\n' && c != '\r' {
+			runes[i] = utf8.RuneError
+		}
+	}
+	return string(runes)
+}
+
 func FuzzStrings(f *testing.F) {
+	f.Add([]byte("\u00FE\u00FFab"))
+	f.Add([]byte("\u00EF\u00BB\u00BFab"))
+	f.Add([]byte("caf\u00E9 \u20AC \U0001F600"))
 	f.Add([]byte("plain"))
 	f.Add([]byte("a(b\\c)\r\n"))
 	f.Add([]byte{0, 255, '(', 13})
@@ -191,7 +218,11 @@ func FuzzStrings(f *testing.F) {
 				t.Errorf("%q reads back as %q", s, got)
 			}
 		}
-		cos.AppendText(nil, string(s))
+		if utf8.Valid(s) {
+			if got := textOf(unescape(t, cos.AppendText(nil, string(s)))); got != string(s) {
+				t.Errorf("text %q reads back as %q", s, got)
+			}
+		}
 		for _, c := range cos.AppendName(nil, string(s))[1:] {
 			if c < '!' || c > '~' || bytes.IndexByte([]byte("()<>[]{}/%"), c) >= 0 {
 				t.Fatalf("name of %q holds %q", s, c)

@@ -1,6 +1,7 @@
 package cos
 
 import (
+	"strings"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -87,7 +88,8 @@ func AppendHex[T ~string | ~[]byte](dst []byte, s T) []byte {
 // AppendText appends s, UTF-8, as a text string object (7.9.2.2): in
 // PDFDocEncoding when every character is ASCII or one of the Latin-1 letters
 // and signs which that encoding keeps at their places, else as UTF-16BE with
-// byte order mark. Invalid UTF-8 becomes U+FFFD.
+// byte order mark; so too when its first letters would pass for such a mark, as
+// those of "þÿ" do. Invalid UTF-8 becomes U+FFFD.
 func AppendText(dst []byte, s string) []byte {
 	ascii, doc := true, true
 	for _, r := range s {
@@ -105,7 +107,7 @@ func AppendText(dst []byte, s string) []byte {
 	}
 	dst = append(dst, '<')
 	put := func(c byte) { dst = append(dst, hexDigits[c>>4], hexDigits[c&15]) }
-	if doc {
+	if doc && !looksMarked(s) {
 		for _, r := range s {
 			put(byte(r)) //nolint:gosec // G115: isDocLatin holds, so r <= 0xFF
 		}
@@ -123,6 +125,13 @@ func AppendText(dst []byte, s string) []byte {
 		unit(r)
 	}
 	return append(dst, '>')
+}
+
+// looksMarked reports whether s begins, in PDFDocEncoding, with the bytes of a byte
+// order mark: UTF-16BE or UTF-8, or UTF-16LE, which the standard does not have and
+// readers understand.
+func looksMarked(s string) bool {
+	return strings.HasPrefix(s, "\u00FE\u00FF") || strings.HasPrefix(s, "\u00FF\u00FE") || strings.HasPrefix(s, "\u00EF\u00BB\u00BF")
 }
 
 // isDocASCII reports whether PDFDocEncoding (Annex D.3) has r at its ASCII

@@ -191,3 +191,16 @@ func (l List) Err() error {
 	}
 	return nil
 }
+
+// Quote quotes a text of the data or the template for a message; of a long one its
+// first characters.
+func Quote(s string) string {
+	const most = 64
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			return strconv.Quote(s[:i] + "…")
+		}
+	}
+	return strconv.Quote(s)
+}

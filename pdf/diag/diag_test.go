@@ -126,3 +126,16 @@ func TestLimits(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestQuote(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                               `""`,
+		"a\nb":                           `"a\nb"`,
+		strings.Repeat("é", 64):          `"` + strings.Repeat("é", 64) + `"`,
+		strings.Repeat("é", 64) + "more": `"` + strings.Repeat("é", 64) + "…" + `"`,
+	} {
+		if got := diag.Quote(in); got != want {
+			t.Errorf("Quote(%q) = %s, want %s", in, got, want)
+		}
+	}
+}

@@ -25,6 +25,7 @@ type maker struct {
 	mem           memory
 	depth         int64
 	anchors       map[string]*Source
+	dataPath      func(src *Source, text string) string
 
 	// of running content:
 	art         Artifact
@@ -45,6 +46,24 @@ type env struct {
 	elem  *Elem // parent of the elements
 	width Length
 	item  bool // within a list item
+	// room is the place whose width decides, one of the constants below; empty: the
+	// page. It is wider than width by around.
+	room   string
+	around Length
+}
+
+// What a template calls the places that it gives a width.
+const (
+	oneCell     = "the cell"
+	oneColumn   = "the column"
+	manyColumns = "the columns"
+)
+
+// narrow is en with less width in the same room.
+func (en env) narrow(by Length) env {
+	en.width -= by
+	en.around += by
+	return en
 }
 
 // elem makes a block element, nil when the document is not tagged or the
@@ -265,7 +284,7 @@ func (m *maker) text(spans []Span, en env, el *Elem, src *Source, link string) (
 	}
 	b.lines, err = m.set.Set(m.pieces, en.width, f.align)
 	if err != nil {
-		return nil, m.setError(err, src)
+		return nil, m.setError(err, src, en)
 	}
 	return b, nil
 }
@@ -275,6 +294,7 @@ func (m *maker) spans(b *para, spans []Span, el *Elem, src *Source, link string)
 	m.pieces = m.pieces[:0]
 	b.styles = m.mem.styles.take(len(spans))[:0]
 	var last *Link
+	var before *Span // the one that the last piece is from
 	for i := range spans {
 		s := &spans[i]
 		t := m.spanText(s)
@@ -296,15 +316,24 @@ func (m *maker) spans(b *para, spans []Span, el *Elem, src *Source, link string)
 		} else {
 			last = nil
 		}
-		ps.Elem = m.marked(ps.Elem, s, src)
+		if before != nil && sameMarks(before, s) && before.Link == s.Link {
+			ps.Elem = b.styles[len(b.styles)-1].Elem // one emphasis, whatever it is made of
+		} else {
+			ps.Elem = m.marked(ps.Elem, s, src)
+		}
+		before = s
 		c, err := m.chain(b.face, variantOf(s), src)
 		if err != nil {
 			return err
 		}
-		m.pieces = append(m.pieces, text.Piece{Text: t, Chain: c, Size: b.face.size})
+		m.pieces = append(m.pieces, text.Piece{Text: t, Chain: c, Size: b.face.size, Figure: s.Figure})
 		b.styles = append(b.styles, ps)
 	}
 	return nil
+}
+
+func sameMarks(a, b *Span) bool {
+	return a.Bold == b.Bold && a.Italic == b.Italic && a.Code == b.Code && a.Lang == b.Lang
 }
 
 // marked wraps the element of a span in those that its markup means.
@@ -369,7 +398,7 @@ func (m *maker) list(n *List, en env) (block, error) {
 	for _, i := range [2]int{0, max(len(n.Items)-1, 0)} {
 		_, w, err := m.set.Measure([]text.Piece{{Text: label(i), Chain: c, Size: f.size}})
 		if err != nil {
-			return nil, m.setError(err, n.Src)
+			return nil, m.setError(err, n.Src, en)
 		}
 		wide = max(wide, w)
 	}
@@ -385,12 +414,14 @@ func (m *maker) list(n *List, en env) (block, error) {
 		}
 		li := m.elem(list, RoleLI, src, "")
 		lbl := m.elem(li, RoleLbl, src, "")
-		lp, err := m.label(label(i), f, wide, lbl, src)
+		lp, err := m.label(label(i), f, env{width: wide}, lbl, src)
 		if err != nil {
 			return nil, err
 		}
 		body := m.elem(li, RoleLBody, src, "")
-		st, err := m.stack(item.Nodes, env{style: m.derive(en.style, derivedPlain), elem: body, width: en.width - indent, item: true})
+		within := en.narrow(indent)
+		within.style, within.elem, within.item = m.derive(en.style, derivedPlain), body, true
+		st, err := m.stack(item.Nodes, within)
 		if err != nil {
 			return nil, err
 		}
@@ -402,7 +433,7 @@ func (m *maker) list(n *List, en env) (block, error) {
 	return out, nil
 }
 
-func (m *maker) label(s string, f *face, width Length, el *Elem, src *Source) (*para, error) {
+func (m *maker) label(s string, f *face, en env, el *Elem, src *Source) (*para, error) {
 	c, err := m.chain(f, 0, src)
 	if err != nil {
 		return nil, err
@@ -410,16 +441,15 @@ func (m *maker) label(s string, f *face, width Length, el *Elem, src *Source) (*
 	b := &para{face: f, art: m.art, widow: 1, orphans: 1}
 	b.styles = []PieceStyle{{Size: f.size, Color: f.color, Elem: el}}
 	m.pieces = append(m.pieces[:0], text.Piece{Text: s, Chain: c, Size: f.size})
-	if b.lines, err = m.set.Set(m.pieces, width, text.Right); err != nil {
-		return nil, m.setError(err, src)
+	if b.lines, err = m.set.Set(m.pieces, en.width, text.Right); err != nil {
+		return nil, m.setError(err, src, en)
 	}
 	return b, nil
 }
 
 func (m *maker) box(n *Box, en env) (block, error) {
 	b := &box{w: en.width, pad: n.Padding, border: n.Border, back: n.Background}
-	en.width -= n.Padding.Left + n.Padding.Right + 2*b.edge()
-	st, err := m.stack(n.Nodes, en)
+	st, err := m.stack(n.Nodes, en.narrow(n.Padding.Left+n.Padding.Right+2*b.edge()))
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 //	L308 a link to an anchor that is not in the document
 //	L309 running content grew beyond the place kept for it
 //	L311 an anchor given twice
+//	L312 a figure that is wider than its place
 //	F401 no glyph for a character
 //	F402 a script that is not supported
 //	F403 no such font family, weight or slope
@@ -62,27 +63,58 @@ func (m *maker) noStyle(q text.Query, match font.Match, src *Source) error {
 }
 
 // setError puts an error of line breaking at its place.
-func (m *maker) setError(err error, src *Source) error {
+func (m *maker) setError(err error, src *Source, en env) error {
 	var (
 		glyph  *text.MissingGlyphError
 		script *text.ScriptError
 		narrow *text.NarrowError
+		figure *text.FigureError
 	)
 	switch {
 	case errors.As(err, &glyph):
-		d := at(src, "F401", "no glyph for U+%04X in %q", glyph.Rune, glyph.Text)
+		d := at(src, "F401", "no glyph for U+%04X in %s", glyph.Rune, diag.Quote(glyph.Text))
 		d.Suggestion = "tried " + strings.Join(glyph.Fonts, ", ")
 		return failed(d)
 	case errors.As(err, &script):
 		return failed(at(src, "F402", "%s", script))
 	case errors.As(err, &narrow):
 		return failed(at(src, "L302", "%s", narrow))
+	case errors.As(err, &figure):
+		return failed(m.figureError(figure, src, en))
 	}
 	return err
 }
 
+// codeFigure is the code of figureError.
+const codeFigure = "L312"
+
+// figureError says what a figure needs in the terms of the template: as the
+// width of the column or cell that it stands in.
+func (m *maker) figureError(e *text.FigureError, src *Source, en env) diag.Diagnostic {
+	need := tenths(e.Need+en.around, Inch-1)
+	has := min(tenths(e.Width+en.around, Inch/2), need-1)
+	room, remedy := "its place has", "give it more room"
+	if en.room != "" {
+		room, remedy = en.room+" has", "widen "+en.room
+	}
+	if en.room == manyColumns {
+		room = en.room + " have"
+	}
+	d := at(src, codeFigure, "the figure %s needs %s, %s %s", diag.Quote(e.Text), tenthsOf(need), room, tenthsOf(has))
+	d.Suggestion = remedy + " or print it smaller"
+	if m.dataPath != nil {
+		d.DataPath = m.dataPath(src, e.Text)
+	}
+	return d
+}
+
+// tenths returns l in tenths of a millimetre, of which round/Inch are added
+// before the rest is cut.
+func tenths(l, round Length) Length { return (l*254 + round) / Inch }
+
+func tenthsOf(n Length) string { return fmt.Sprintf("%d.%d mm", n/10, n%10) }
+
 // mm prints a length for messages.
 func mm(l Length) string {
-	tenths := (l*254 + Inch/2) / Inch // 1/10 mm
-	return fmt.Sprintf("%d.%d mm", tenths/10, tenths%10)
+	return tenthsOf(tenths(l, Inch/2))
 }

@@ -32,9 +32,10 @@ type Summary struct {
 // no further block or row is asked for.
 func Run(ctx context.Context, doc *Document, o Options, sink Sink) (*Summary, error) {
 	m := &maker{
-		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(o.Typesetter),
+		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(ctx, o.Typesetter),
 		faces: map[*Style]*face{}, derivedStyles: map[derived]*Style{},
 		images: map[imageKey]*draw.Image{}, anchors: map[string]*Source{},
+		dataPath: doc.DataPath,
 	}
 	defer m.set.Close()
 	f := &flow{m: m, doc: doc, sink: sink, master: doc.Page}
@@ -146,7 +147,7 @@ func (f *flow) add(e entry) error {
 	}
 	f.pending = append(f.pending, e)
 	// More headings in a row than this are no heading of what follows.
-	const longestChain = 16
+	const longestChain = 64
 	if e.keepNext && len(f.pending) < longestChain {
 		return nil
 	}
@@ -316,8 +317,8 @@ func (f *flow) draw(group []entry, repeat Length) {
 	}
 }
 
-// table streams a table: every row is placed before the one after the next is
-// asked for.
+// table streams a table: of the rows that are laid out, those alone wait that the
+// end of the table may have to keep together.
 func (f *flow) table(n *Table) error {
 	if n.BreakBefore {
 		if err := f.breakPage(); err != nil {

@@ -287,7 +287,7 @@ func (m *maker) beside(n *Beside, en env) (block, error) {
 		if w <= 0 && len(n.Cells[i]) > 0 || x+w > en.width+Length(len(cols)) {
 			return nil, failed(at(n.Src, "L306", "no width is left for cell %d", i+1))
 		}
-		st, err := m.stack(n.Cells[i], env{style: en.style, elem: en.elem, width: w})
+		st, err := m.stack(n.Cells[i], env{style: en.style, elem: en.elem, width: w, room: oneCell})
 		if err != nil {
 			return nil, err
 		}
@@ -330,7 +330,7 @@ func (m *maker) extent(nodes []Node, en env, least, most *Length) error {
 		}
 		lo, hi, err := m.set.Measure(m.pieces)
 		if err != nil {
-			return m.setError(err, n.Common().Src)
+			return m.setError(err, n.Common().Src, en)
 		}
 		*least, *most = max(*least, lo), max(*most, hi)
 	}

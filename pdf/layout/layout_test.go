@@ -38,6 +38,7 @@ type record struct {
 	pages  int
 	under  *layout.UnderItem
 	links  int
+	pieces []layout.PieceStyle
 }
 
 func (r *record) Page(p *layout.Page) error {
@@ -61,6 +62,7 @@ func (r *record) take(p *layout.Page, lines *[]placed) {
 		for i := range it.Text.Line.Items {
 			b.WriteString(it.Text.Line.Items[i].Part.Text)
 		}
+		r.pieces = append(r.pieces, it.Text.Pieces...)
 		art := it.Text.Artifact
 		if it.Text.Pieces[0].Elem != nil {
 			art = layout.ArtifactNone
@@ -568,6 +570,19 @@ func TestRunning(t *testing.T) {
 	}
 	if h := r.find(t, "first"); h.artifact != layout.ArtifactHeader || h.y > r.find(t, "a1").y {
 		t.Errorf("%+v", h)
+	}
+	// The cell of a page number need not hold numbers that no page has.
+	d.Footer = layout.Running{All: []layout.Node{&layout.Beside{
+		Widths: []layout.Width{layout.Fr(1), layout.Fixed(8 * layout.Pt)},
+		Cells:  [][]layout.Node{{para("x")}, {&layout.Text{Spans: []layout.Span{{Kind: layout.SpanPage}}}}},
+	}}}
+	if _, _, err := run(t, d, true); err != nil {
+		t.Error(err)
+	}
+	d.Body = layout.Nodes(lines("a", 120))
+	var de *diag.DiagnosticError
+	if _, _, err := run(t, d, true); !errors.As(err, &de) || de.Diagnostics[0].Code != "L312" {
+		t.Errorf("page 10: %v", err)
 	}
 	// Running content that leaves no body is an error.
 	d.Header.First = []layout.Node{lines("h", 9)}

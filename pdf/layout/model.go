@@ -99,7 +99,7 @@ type Style struct {
 	// top of a page.
 	SpaceBefore, SpaceAfter Length
 	// Widows and Orphans are the fewest lines left over on a new page and left
-	// behind on an old one; 0: 2.
+	// behind on an old one; 0: 2. Of a table they count rows.
 	Widows, Orphans int
 }
 
@@ -119,6 +119,7 @@ type Span struct {
 	Bold   bool // on top of the style: weight 700
 	Italic bool
 	Code   bool   // monospaced face
+	Figure bool   // a number, an amount or a date: broken at its ordinary spaces only
 	Text   string // for SpanText
 	Link   string // URL, or "#anchor" for a place in the document; empty: none
 	Lang   string // BCP 47; empty: as the block
@@ -386,6 +387,9 @@ type Document struct {
 	Header    Running
 	Footer    Running
 	Watermark *Watermark
+	// DataPath names the value of the data that text at src prints; nil or an empty
+	// answer: it is not known. Diagnostics ask for it.
+	DataPath func(src *Source, text string) string
 	// Body yields the blocks in reading order. It is read once, as pages fill. An
 	// error ends the render with that error.
 	Body iter.Seq2[Node, error]

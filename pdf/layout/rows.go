@@ -7,17 +7,23 @@ type rowRun struct {
 	t    *table
 	n    *Table
 	emit func(entry) error
-	// held is the group laid out last, if holds: it waits to learn whether the foot
-	// or nothing follows it.
-	held   entry
-	holds  bool
-	next   Row // being laid out
-	before Length
-	after  Length
-	mark   *Mark
-	marked bool
-	again  *stack // the head that new pages repeat; nil: none
+	// held are the groups laid out last, at most widows of them: they wait to learn
+	// whether the foot or nothing follows.
+	held            []entry
+	count           int // of groups
+	orphans, widows int // the fewest groups on the first page and on the last one
+	tall            Length
+	next            Row // being laid out
+	before          Length
+	after           Length
+	mark            *Mark
+	marked          bool
+	again           *stack // the head that new pages repeat; nil: none
 }
+
+// tallRow is the height, in lines of the table's style, from which on a row may
+// stand alone: it is no stray one, and tying it to others would leave a hole.
+const tallRow = 6
 
 // rows prepares a table whose entries go to emit.
 func (m *maker) rows(n *Table, en env, emit func(entry) error) (*rowRun, error) {
@@ -25,7 +31,18 @@ func (m *maker) rows(n *Table, en env, emit func(entry) error) (*rowRun, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &rowRun{t: t, n: n, emit: emit}
+	f, err := m.face(t.en.style, n.Src)
+	if err != nil {
+		return nil, err
+	}
+	r := &rowRun{t: t, n: n, emit: emit, orphans: t.en.style.Orphans, widows: t.en.style.Widows, tall: tallRow * f.lead}
+	if r.orphans <= 0 {
+		r.orphans = 2
+	}
+	if r.widows <= 0 {
+		r.widows = 2
+	}
+	r.held = make([]entry, 0, r.widows)
 	if n.Style != nil {
 		r.before, r.after = n.Style.SpaceBefore, n.Style.SpaceAfter
 	} else {
@@ -156,19 +173,36 @@ func (r *rowRun) row(x *Row) error {
 	if g == nil {
 		return nil
 	}
-	if r.holds {
-		if err := r.send(r.held); err != nil {
+	if len(r.held) == r.widows {
+		first := r.held[0]
+		r.held = append(r.held[:0], r.held[1:]...)
+		if err := r.send(first); err != nil {
 			return err
 		}
 	}
-	r.held, r.holds = entry{b: g, keep: g.keep, src: x.Src}, true
+	r.count++
+	e := entry{b: g, keep: g.keep, src: x.Src}
+	e.keepNext = r.count < r.orphans && g.size() <= r.tall
 	if t.inBody >= rowsPerBody {
-		r.held.done, t.body = t.body, nil
+		e.done, t.body = t.body, nil
 	}
+	r.held = append(r.held, e)
 	return nil
 }
 
-// finish emits the last row, and the foot on the same page.
+// tail makes the rows that are held the last of the table: they stay together,
+// and with the foot.
+func (r *rowRun) tail(foot bool) {
+	for i := range r.held {
+		e := &r.held[i]
+		e.keepNext = e.keepNext || e.b.size() <= r.tall
+		if i == len(r.held)-1 {
+			e.keepNext = foot
+		}
+	}
+}
+
+// finish emits the last rows, and the foot on the same page.
 func (r *rowRun) finish() error {
 	t := r.t
 	if t.group != nil {
@@ -190,30 +224,25 @@ func (r *rowRun) finish() error {
 			return failed(at(t.src, "L303", "a row span reaches beyond the foot rows"))
 		}
 	}
-	last := r.held
-	if len(foot) > 0 {
-		last = foot[len(foot)-1]
-		last.keepNext = false
-		if r.holds {
-			r.held.keepNext = true
-			if err := r.send(r.held); err != nil {
-				return err
-			}
-		}
-		for _, e := range foot[:len(foot)-1] {
-			if err := r.send(e); err != nil {
-				return err
-			}
-		}
+	r.tail(len(foot) > 0)
+	rest := append(r.held, foot...)
+	if len(rest) == 0 {
+		rest = append(rest, entry{b: space{}}) // a head without rows ends here
 	}
-	if last.b == nil {
-		last.b = space{} // a head without rows ends here
+	last := &rest[len(rest)-1]
+	if len(foot) > 0 {
+		last.keepNext = false
+	}
+	for _, e := range rest[:len(rest)-1] {
+		if err := r.send(e); err != nil {
+			return err
+		}
 	}
 	last.after = max(last.after, r.after)
 	last.keepNext = last.keepNext || r.n.KeepWithNext
 	last.done = t.elem
 	last.ends = true
-	return r.send(last)
+	return r.send(*last)
 }
 
 // nestedTable lays out a table inside a block, or one that is kept together.

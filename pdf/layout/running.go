@@ -1,9 +1,11 @@
 package layout
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 
+	"example.com/quire/pdf/diag"
 	"example.com/quire/pdf/text"
 )
 
@@ -49,6 +51,10 @@ func (f *flow) measureRunning() error {
 	}{{&f.doc.Header, &f.running.head, ArtifactHeader}, {&f.doc.Footer, &f.running.foot, ArtifactFooter}} {
 		for _, nodes := range side.r.lists() {
 			st, err := f.runningStack(nodes, side.art, widest, widest)
+			if noRoom(err) {
+				// Not for a page number of a document of its own: the pages will tell.
+				st, err = f.runningStack(nodes, side.art, "8", "8")
+			}
 			if err != nil {
 				return err
 			}
@@ -74,6 +80,12 @@ func (f *flow) measureRunning() error {
 		return failed(at(nil, "L306", "margins and running content leave a body of %s by %s", mm(f.width), mm(f.bottom-f.top)))
 	}
 	return nil
+}
+
+// noRoom reports whether err is of a figure that is wider than its place.
+func noRoom(err error) bool {
+	de, ok := errors.AsType[*diag.DiagnosticError](err)
+	return ok && de.Diagnostics[0].Code == codeFigure
 }
 
 // runningStack lays out running content.

@@ -308,7 +308,13 @@ func (t *table) cell(g *group, c *Cell, row, col, n int, sec section, tr *Elem, 
 	gc.w = t.x[col+n-1] + t.w[col+n-1] - gc.x
 	left, right := t.padAt(col, n)
 	gc.left = left
-	en := env{style: t.cellStyle(c, col, sec == sectionHead), elem: el, width: gc.w - left - right}
+	en := env{
+		style: t.cellStyle(c, col, sec == sectionHead), elem: el, width: gc.w - left - right,
+		room: oneColumn, around: left + right,
+	}
+	if n > 1 {
+		en.room = manyColumns
+	}
 	var err error
 	if len(c.Nodes) > 0 {
 		gc.body, err = t.m.stack(c.Nodes, en)

@@ -36,6 +36,7 @@ func (c *compiler) loop(n *yamlsrc.Node, path string) *loop {
 	elem := invalidType
 	desc := ""
 	var list *exprlang.Path
+	var reads []*exprlang.Path
 	name, count := "", ""
 	if m != nil {
 		name = text[m[4]:m[5]]
@@ -53,7 +54,7 @@ func (c *compiler) loop(n *yamlsrc.Node, path string) *loop {
 				c.at(line, col, path, exprlang.CodeType, "", "for wants a list, got %s", prog.Type)
 			} else {
 				l.list = &programAt{prog, &place{node: n, off: m[1], path: path}}
-				elem, list = prog.Type.Elem, prog.Path
+				elem, list, reads = prog.Type.Elem, prog.Path, prog.Reads
 				desc = prog.Desc
 				if desc != "" {
 					desc += "[]"
@@ -65,7 +66,7 @@ func (c *compiler) loop(n *yamlsrc.Node, path string) *loop {
 	if desc != "" {
 		called = desc
 	}
-	l.item = c.slot(slotInfo{list: list, name: called})
+	l.item = c.slot(slotInfo{list: list, name: called, reads: reads})
 	l.at = c.slot(slotInfo{name: "loop"})
 	c.locals = append(c.locals, local{name, elem, l.item, desc}, local{"loop", loopType(), l.at, ""})
 	if count != "" {

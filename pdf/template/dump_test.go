@@ -71,6 +71,9 @@ func spans(list []layout.Span) string {
 	var b strings.Builder
 	for _, s := range list {
 		flags := ""
+		if s.Figure {
+			flags += "#"
+		}
 		if s.Bold {
 			flags += "b"
 		}

@@ -41,7 +41,9 @@ body:
 	// Greeting for Asha *Rao*
 	// "Dear " bold=false
 	// "Asha *Rao*" bold=true
-	// ", you owe €1,234.50." bold=false
+	// ", you owe " bold=false
+	// "€1,234.50" bold=false
+	// "." bold=false
 }
 
 // All problems of a template and of data come at once, each at its place.

@@ -67,6 +67,11 @@ func (r *render) appendParts(parts []part) error {
 		if err != nil {
 			return r.fault(err, p.at)
 		}
+		if r.search != nil {
+			if err := r.found(&p, buf[len(r.batch.buf):]); err != nil {
+				return err
+			}
+		}
 		r.batch.buf = buf
 	}
 	return nil
@@ -245,6 +250,16 @@ func (n *tableNode) emit(r *render, out sink) error {
 		return err
 	}
 	if t.Foot, err = r.keptRows(n.foot); err != nil {
+		return err
+	}
+	if r.search != nil {
+		own := r.batch
+		r.batch = batch{}
+		err = n.each(r, func(t *row) error {
+			_, err := r.cells(t)
+			return err
+		})
+		r.batch = own
 		return err
 	}
 	t.Rows = n.iterate(r)

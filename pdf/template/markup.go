@@ -120,8 +120,16 @@ func (p *textParser) expression(i int) int {
 			p.bad(i+2, exprlang.CodeType, "", "%s has no text", prog.Type)
 			break
 		}
-		p.flushLit()
+		if !prog.Figure || !p.markup {
+			p.flushLit()
+			p.parts = append(p.parts, part{prog: prog, at: at})
+			break
+		}
+		p.flushSpan()
 		p.parts = append(p.parts, part{prog: prog, at: at})
+		p.attr.Figure = true
+		p.flushSpan()
+		p.attr.Figure = false
 	}
 	return end + 1
 }

@@ -285,6 +285,21 @@ type argument struct {
 	value exprlang.Value
 }
 
+// reads are the paths that the value is made of.
+func (a *argument) reads() (all []*exprlang.Path) {
+	if a.prog != nil {
+		all = a.prog.prog.Reads
+	}
+	if a.text != nil {
+		for _, p := range a.text.parts {
+			if p.prog != nil {
+				all = append(all, p.prog.Reads...)
+			}
+		}
+	}
+	return slices.Clip(all)
+}
+
 type useNode struct {
 	component *component
 	args      []argument
@@ -310,6 +325,9 @@ func (n *useNode) emit(r *render, out sink) error {
 		}
 		if err != nil {
 			return err
+		}
+		if r.search != nil {
+			r.search.params[a.slot] = r.source(a.reads())
 		}
 		r.m.Slots[a.slot] = v
 	}

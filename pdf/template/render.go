@@ -49,6 +49,7 @@ func (p *Plan) Build(ctx context.Context, data Data, o BuildOptions) (*layout.Do
 	if err != nil {
 		return nil, err
 	}
+	doc.DataPath = func(src *layout.Source, text string) string { return r.origin(src, text, limits) }
 	return doc, nil
 }
 
@@ -67,6 +68,8 @@ type render struct {
 	batch batch
 	held  int64 // bytes of nodes that wait in memory, about
 	most  int64 // of held
+	// search is nil but when the source of a printed text is looked for.
+	search *search
 }
 
 func (r *render) document() (*layout.Document, error) {

@@ -20,6 +20,9 @@ type local struct {
 type slotInfo struct {
 	list *exprlang.Path // of a loop variable: the list, when it is a plain path
 	name string         // else: what to call the value
+	// reads are what a variable, or the list of a loop that is no plain path, is
+	// made of.
+	reads []*exprlang.Path
 }
 
 // slot gives out a slot.
@@ -99,7 +102,7 @@ func (c *compiler) variable(v *variable, from exprScope) exprlang.Var {
 			v.prog = nil
 		}
 		if v.prog != nil {
-			v.slot = c.slot(slotInfo{name: v.name})
+			v.slot = c.slot(slotInfo{name: v.name, reads: v.prog.Reads})
 			c.plan.vars = append(c.plan.vars, planVar{prog: v.prog, slot: v.slot, at: &place{node: v.node, path: "vars." + v.name}})
 		}
 	}

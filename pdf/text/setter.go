@@ -1,10 +1,13 @@
 package text
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"example.com/quire/pdf/diag"
 )
 
 // Align is how lines fill their width.
@@ -23,6 +26,9 @@ type Piece struct {
 	Text  string
 	Chain *Chain
 	Size  Length
+	// Figure says that Text is a number, an amount or a date: no line ends inside
+	// it but at an ordinary space.
+	Figure bool
 }
 
 // Item is a placed piece of a line: the glyphs of Part at X from the line's left
@@ -51,18 +57,23 @@ type NarrowError struct {
 
 // Error names the character and both widths.
 func (e *NarrowError) Error() string {
-	return fmt.Sprintf("%q is %d.%02d pt wide and the line %d.%02d pt", e.Text,
+	return fmt.Sprintf("%s is %d.%02d pt wide and the line %d.%02d pt", diag.Quote(e.Text),
 		e.Need/Pt, e.Need%Pt*100/Pt, e.Width/Pt, e.Width%Pt*100/Pt)
 }
 
 // Setter breaks paragraphs into lines. It keeps buffers between calls and is for
 // one goroutine at a time. The lines it returns stay valid until Close.
 type Setter struct {
+	ctx    context.Context
 	t      *Typesetter
 	breaks []Break
 	joined []byte
 	long   []Item
 	ends   []int
+
+	full    string   // text of the paragraph
+	from    int      // offset in full of the open stretch
+	figures []extent // of the stretch that breakLong breaks
 
 	items  []Item  // chunk that lines are cut from
 	lines  []Line  // likewise
@@ -80,11 +91,14 @@ type Setter struct {
 }
 
 // NewSetter returns a setter over t. Close it, and the next one has its buffers.
-func NewSetter(t *Typesetter) *Setter {
-	if s, ok := t.setters.Get().(*Setter); ok {
-		return s
+// When ctx ends, so does the paragraph being set, with the error of ctx.
+func NewSetter(ctx context.Context, t *Typesetter) *Setter {
+	s, ok := t.setters.Get().(*Setter)
+	if !ok {
+		s = &Setter{t: t}
 	}
-	return &Setter{t: t}
+	s.ctx = ctx
+	return s
 }
 
 // Close gives the buffers to the typesetter's next setter. The lines are valid no
@@ -96,7 +110,7 @@ func (s *Setter) Close() {
 	clear(s.parts[:cap(s.parts)])
 	clear(s.long[:cap(s.long)])
 	s.items, s.lines, s.parts, s.long = s.items[:0], s.lines[:0], s.parts[:0], s.long[:0]
-	s.glyphs, s.pieces = s.glyphs[:0], nil
+	s.glyphs, s.pieces, s.ctx = s.glyphs[:0], nil, nil
 	s.t.setters.Put(s)
 }
 
@@ -105,12 +119,14 @@ const Unlimited Length = 1 << 40
 
 // Set breaks pieces, which make up one paragraph, into lines of the given width:
 // greedily, at the opportunities of UAX #14; a stretch wider than a whole line
-// breaks between graphemes. Errors are *MissingGlyphError, *ScriptError and
-// *NarrowError.
+// breaks between graphemes, but never inside a figure. Errors are
+// *MissingGlyphError, *ScriptError, *NarrowError, *FigureError and that of the
+// setter's context.
 func (s *Setter) Set(pieces []Piece, width Length, align Align) ([]Line, error) {
 	s.open(pieces, width, align)
 	full := s.join(pieces)
-	s.breaks = breaks(s.t.seg, s.breaks[:0], full)
+	s.full, s.from = full, 0
+	s.findBreaks(pieces, full)
 	pos, bi := 0, 0
 	for pi := range pieces {
 		end := pos + len(pieces[pi].Text)
@@ -132,6 +148,7 @@ func (s *Setter) Set(pieces []Piece, width Length, align Align) ([]Line, error) 
 				if err := s.settle(); err != nil {
 					return nil, err
 				}
+				s.from = stop
 				if hard {
 					s.closeLine(len(s.items), true)
 				}
@@ -146,7 +163,7 @@ func (s *Setter) Set(pieces []Piece, width Length, align Align) ([]Line, error) 
 		s.closeLine(len(s.items), true)
 	}
 	out := s.lines[s.firstLine:len(s.lines):len(s.lines)]
-	s.pieces = nil
+	s.pieces, s.full = nil, ""
 	return out, nil
 }
 
@@ -276,6 +293,9 @@ func (s *Setter) settle() error {
 		s.x += all
 		s.segStart = len(s.items)
 	case s.segStart > s.lineStart:
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
 		s.closeLine(s.segStart, false)
 		return s.settle()
 	default:
@@ -327,12 +347,24 @@ func (s *Setter) hyphen(it *Item) (Item, bool) {
 }
 
 // breakLong breaks the open stretch, which starts a line and is wider than it,
-// between graphemes.
+// between graphemes and around figures.
 func (s *Setter) breakLong() error {
 	s.long = append(s.long[:0], s.items[s.segStart:]...)
 	s.items = s.items[:s.segStart]
-	for i := range s.long {
-		it := s.long[i]
+	var err error
+	if s.solid(s.long); len(s.figures) > 0 {
+		err = s.breakAround(s.long)
+	} else {
+		err = s.spread(s.long)
+	}
+	s.segStart = len(s.items)
+	return err
+}
+
+// spread places items, breaking those between graphemes that do not fit.
+func (s *Setter) spread(items []Item) error {
+	for i := range items {
+		it := items[i]
 		if it.Space || s.x+it.W <= s.width {
 			s.push(it)
 			s.x += it.W
@@ -342,17 +374,23 @@ func (s *Setter) breakLong() error {
 			return err
 		}
 	}
-	s.segStart = len(s.items)
 	return nil
 }
 
-// cut places the graphemes of it, closing lines as they fill.
+// cut places the graphemes of it, closing lines as they fill. The cost is linear
+// in the text: graphemes are found once, and no line is tried with much more text
+// than it takes.
 func (s *Setter) cut(it *Item) error {
 	p := &s.pieces[it.Piece]
-	rest := it.Part.Text
-	for rest != "" {
-		s.ends = s.t.seg.Graphemes(s.ends[:0], rest)
-		take, parts, err := s.fitting(p, rest, s.width-s.x)
+	word := it.Part.Text
+	s.ends = s.t.seg.Graphemes(s.ends[:0], word)
+	count := Length(len(s.ends))
+	for ends, from := s.ends, 0; len(ends) > 0; {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		avail := s.width - s.x
+		take, parts, err := s.fitting(p, word, from, ends, avail, int(count*avail/max(it.W, 1)))
 		if err != nil {
 			return err
 		}
@@ -361,11 +399,11 @@ func (s *Setter) cut(it *Item) error {
 				s.closeLine(len(s.items), false)
 				continue
 			}
-			one, err := s.shape(p.Chain, rest[:s.ends[0]], true)
+			one, err := s.shape(p.Chain, word[from:ends[0]], true)
 			if err != nil {
 				return err
 			}
-			return &NarrowError{Text: rest[:s.ends[0]], Need: partsWidth(one, p.Size), Width: s.width}
+			return &NarrowError{Text: word[from:ends[0]], Need: partsWidth(one, p.Size), Width: s.width}
 		}
 		for i := range parts {
 			w := parts[i].Width(p.Size)
@@ -373,34 +411,40 @@ func (s *Setter) cut(it *Item) error {
 			s.x += w
 		}
 		s.segStart = len(s.items)
-		if rest = rest[take:]; rest != "" {
+		from, ends = ends[take-1], ends[take:]
+		if len(ends) > 0 {
 			s.closeLine(len(s.items), false)
 		}
 	}
 	return nil
 }
 
-// fitting returns the longest prefix of graphemes (s.ends) of rest that is no
-// wider than avail, shaped.
-func (s *Setter) fitting(p *Piece, rest string, avail Length) (int, []Part, error) {
-	lo, hi := 0, len(s.ends) // the first lo graphemes fit
+// fitting returns how many of the graphemes of word from byte from on, which end
+// at ends, are no wider than avail together, and those shaped. It tries guess,
+// then what the width of each try suggests, then halves what is open.
+func (s *Setter) fitting(p *Piece, word string, from int, ends []int, avail Length, guess int) (int, []Part, error) {
 	var best []Part
-	for lo < hi {
-		mid := (lo + hi + 1) / 2
-		parts, err := s.shape(p.Chain, rest[:s.ends[mid-1]], true)
+	lo, hi := 0, len(ends)+1 // lo graphemes fit, hi do not
+	for try := 0; lo+1 < hi; try++ {
+		top := min(hi-1, 2*lo+32)
+		n := min(max(guess, lo+1), top)
+		parts, err := s.shape(p.Chain, word[from:ends[n-1]], true)
 		if err != nil {
 			return 0, nil, err
 		}
-		if partsWidth(parts, p.Size) <= avail {
-			lo, best = mid, parts
+		w := partsWidth(parts, p.Size)
+		if w <= avail {
+			lo, best = n, parts
 		} else {
-			hi = mid - 1
+			hi = n
+		}
+		if try < 3 && w > 0 {
+			guess = int(Length(n) * avail / w)
+		} else {
+			guess = (lo + min(hi, 2*lo+32) + 1) / 2
 		}
 	}
-	if lo == 0 {
-		return 0, nil, nil
-	}
-	return s.ends[lo-1], best, nil
+	return lo, best, nil
 }
 
 func partsWidth(parts []Part, size Length) Length {
@@ -502,7 +546,7 @@ func (s *Setter) Measure(pieces []Piece) (least, most Length, err error) {
 	// The least width follows from the same opportunities.
 	s.open(pieces, Unlimited, Left)
 	full := s.join(pieces)
-	s.breaks = breaks(s.t.seg, s.breaks[:0], full)
+	s.findBreaks(pieces, full)
 	pos, bi := 0, 0
 	var run Length
 	for pi := range pieces {

@@ -74,7 +74,7 @@ func TestSetBreaksLines(t *testing.T) {
 		{"tab is a space", "a\tb", 100 * text.Pt, []string{"a b"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			lines, err := text.NewSetter(ts).Set(piece(t, ts, c.in), c.width, text.Left)
+			lines, err := text.NewSetter(t.Context(), ts).Set(piece(t, ts, c.in), c.width, text.Left)
 			if c.want == nil {
 				if _, ok := errors.AsType[*text.MissingGlyphError](err); !ok {
 					t.Fatalf("want a missing glyph, got %v", err)
@@ -98,7 +98,7 @@ func TestSetAlignment(t *testing.T) {
 	const width = 60 * text.Pt
 	in := "one two three four five"
 	for _, a := range []text.Align{text.Left, text.Right, text.Center, text.Justify} {
-		lines, err := text.NewSetter(ts).Set(piece(t, ts, in), width, a)
+		lines, err := text.NewSetter(t.Context(), ts).Set(piece(t, ts, in), width, a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestSetSpansPieces(t *testing.T) {
 		{Text: "semi", Chain: chain(t, ts, text.Query{}), Size: 10 * text.Pt},
 		{Text: "bold word", Chain: bold, Size: 10 * text.Pt},
 	}
-	lines, err := text.NewSetter(ts).Set(pieces, 45*text.Pt, text.Left)
+	lines, err := text.NewSetter(t.Context(), ts).Set(pieces, 45*text.Pt, text.Left)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestSetSpansPieces(t *testing.T) {
 // in the weight of the text.
 func TestFallbackByCluster(t *testing.T) {
 	ts := typesetter(t, 1<<20)
-	lines, err := text.NewSetter(ts).Set([]text.Piece{{
+	lines, err := text.NewSetter(t.Context(), ts).Set([]text.Piece{{
 		Text: "₹99", Chain: chain(t, ts, text.Query{Weight: 700}), Size: 10 * text.Pt,
 	}}, 100*text.Pt, text.Left)
 	if err != nil {
@@ -167,7 +167,7 @@ func TestFallbackByCluster(t *testing.T) {
 // glyph, and its text stays as typed.
 func TestComposedMarks(t *testing.T) {
 	ts := typesetter(t, 0)
-	lines, err := text.NewSetter(ts).Set(piece(t, ts, "e\u0301"), 100*text.Pt, text.Left)
+	lines, err := text.NewSetter(t.Context(), ts).Set(piece(t, ts, "e\u0301"), 100*text.Pt, text.Left)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestTabularFiguresAreNotKerned(t *testing.T) {
 	ts := typesetter(t, 1<<20)
 	width := func(tabular bool, s string) text.Length {
 		t.Helper()
-		_, w, err := text.NewSetter(ts).Measure([]text.Piece{{
+		_, w, err := text.NewSetter(t.Context(), ts).Measure([]text.Piece{{
 			Text: s, Chain: chain(t, ts, text.Query{TabularFigures: tabular}), Size: 10 * text.Pt,
 		}})
 		if err != nil {
@@ -200,7 +200,7 @@ func TestTabularFiguresAreNotKerned(t *testing.T) {
 func TestTextErrors(t *testing.T) {
 	ts := typesetter(t, 1<<20)
 	set := func(s string, w text.Length) error {
-		_, err := text.NewSetter(ts).Set(piece(t, ts, s), w, text.Left)
+		_, err := text.NewSetter(t.Context(), ts).Set(piece(t, ts, s), w, text.Left)
 		return err
 	}
 	t.Run("missing glyph", func(t *testing.T) {
@@ -247,7 +247,7 @@ func TestTextErrors(t *testing.T) {
 
 func TestMeasure(t *testing.T) {
 	ts := typesetter(t, 1<<20)
-	s := text.NewSetter(ts)
+	s := text.NewSetter(t.Context(), ts)
 	least, most, err := s.Measure(piece(t, ts, "a longest b\nshort"))
 	if err != nil {
 		t.Fatal(err)
@@ -272,13 +272,20 @@ func TestMeasure(t *testing.T) {
 // went in, but for the spaces at line ends, and no line is too wide.
 func TestNoTextIsLost(t *testing.T) {
 	ts := typesetter(t, 64<<10)
-	s := text.NewSetter(ts)
+	s := text.NewSetter(t.Context(), ts)
 	rapid.Check(t, func(rt *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[A-Za-z0-9éß€₹.,\-/()]{1,24}`), 1, 12).Draw(rt, "words")
 		width := text.Length(rapid.IntRange(12, 200).Draw(rt, "width")) * text.Pt
 		align := text.Align(rapid.Uint8Range(0, 3).Draw(rt, "align"))
 		in := strings.Join(words, " ")
 		lines, err := s.Set(piece(t, ts, in), width, align)
+		for wide, ok := errors.AsType[*text.FigureError](err); ok; wide, ok = errors.AsType[*text.FigureError](err) {
+			if wide.Need <= width {
+				rt.Fatal(err)
+			}
+			width = wide.Need
+			lines, err = s.Set(piece(t, ts, in), width, align)
+		}
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -347,7 +354,7 @@ func TestCacheIsPure(t *testing.T) {
 		for w := range strings.FieldsSeq("Mahogany mahogany AVATAR 12.50 ₹12.50 Zoë " + strings.Repeat("x", 80)) {
 			var ref []text.Glyph
 			for i, ts := range []*text.Typesetter{without, small, with} {
-				lines, err := text.NewSetter(ts).Set(piece(t, ts, w), text.Unlimited, text.Left)
+				lines, err := text.NewSetter(t.Context(), ts).Set(piece(t, ts, w), text.Unlimited, text.Left)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -375,7 +382,7 @@ func TestCacheIsPure(t *testing.T) {
 // TestCachedWordDoesNotAllocate: V11.
 func TestCachedWordDoesNotAllocate(t *testing.T) {
 	ts := typesetter(t, 1<<20)
-	s := text.NewSetter(ts)
+	s := text.NewSetter(t.Context(), ts)
 	p := piece(t, ts, "settlement")
 	set := func() {
 		if _, err := s.Set(p, 200*text.Pt, text.Left); err != nil {
@@ -404,7 +411,7 @@ func FuzzSet(f *testing.F) {
 	ts := typesetter(f, 64<<10)
 	f.Fuzz(func(t *testing.T, in string, width int) {
 		in = text.Clean(in)
-		lines, err := text.NewSetter(ts).Set(piece(t, ts, in), text.Length(width%400)*text.Pt, text.Justify)
+		lines, err := text.NewSetter(t.Context(), ts).Set(piece(t, ts, in), text.Length(width%400)*text.Pt, text.Justify)
 		if err != nil {
 			return
 		}

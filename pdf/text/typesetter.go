@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"example.com/quire/pdf/diag"
 	"example.com/quire/pdf/font"
 )
 
@@ -270,7 +271,7 @@ type MissingGlyphError struct {
 
 // Error names code point, text and faces.
 func (e *MissingGlyphError) Error() string {
-	return fmt.Sprintf("no glyph for U+%04X in %q; tried %s", e.Rune, e.Text, strings.Join(e.Fonts, ", "))
+	return fmt.Sprintf("no glyph for U+%04X in %s; tried %s", e.Rune, diag.Quote(e.Text), strings.Join(e.Fonts, ", "))
 }
 
 // Unwrap returns the error of the font chain.
@@ -286,5 +287,5 @@ type ScriptError struct {
 
 // Error names the script and the text.
 func (e *ScriptError) Error() string {
-	return fmt.Sprintf("%s text is not supported: U+%04X in %q", e.Script, e.Rune, e.Text)
+	return fmt.Sprintf("%s text is not supported: U+%04X in %s", e.Script, e.Rune, diag.Quote(e.Text))
 }

@@ -95,7 +95,7 @@ func operators(t *testing.T, s string, align text.Align, width layout.Length) st
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, err := text.NewSetter(ts).Set([]text.Piece{{Text: s, Chain: c, Size: 10 * layout.Pt}}, width, align)
+	lines, err := text.NewSetter(t.Context(), ts).Set([]text.Piece{{Text: s, Chain: c, Size: 10 * layout.Pt}}, width, align)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func Compile(src string, scope Scope, o Options) (*Program, []Problem) {
 		return nil, c.problems
 	}
 	return &Program{
-		Type: e.typ, Path: e.path, UsesTime: c.usesTime, Desc: e.desc,
+		Type: e.typ, Path: e.path, Reads: c.reads, Figure: e.isFigure(), UsesTime: c.usesTime, Desc: e.desc,
 		lets: c.maxLets, eval: e.eval, write: e.write,
 	}, nil
 }
@@ -106,6 +106,8 @@ func (c *checker) parseError(err error) {
 	switch {
 	case strings.Contains(msg, "maximum allowed nodes"):
 		code, msg = CodeExprNodes, fmt.Sprintf("expression has more than %d nodes", c.o.MaxNodes)
+	case strings.HasPrefix(msg, "invalid integer literal"):
+		msg, hint = "an integer has at most 18 digits here", "write it with a point, as in 100000000000000000000.0"
 	case strings.HasPrefix(msg, "unexpected token EOF"):
 		msg = "the expression ends too early"
 	case strings.HasPrefix(msg, "unexpected token Operator(\"=\")"):
@@ -129,6 +131,7 @@ type checker struct {
 	lets     []letVar
 	maxLets  int
 	usesTime bool
+	reads    []*Path
 }
 
 type letVar struct {
@@ -146,8 +149,14 @@ type expr struct {
 	lit  *Value // its value, when it needs no data
 	path *Path
 	desc string
+	// figure says that a text is a formatted number or date, or may be one.
+	figure bool
 	// write appends the text without making a string of it first; nil: by eval.
 	write func(m *Machine, dst []byte) ([]byte, error)
+}
+
+func (e *expr) isFigure() bool {
+	return e.figure || e.typ.numeric() || e.typ.Kind == DateKind || e.typ.Kind == DateTimeKind
 }
 
 // byteOff turns an offset in code points, which expr-lang counts, into bytes.
@@ -276,6 +285,7 @@ func (c *checker) identifier(n *ast.IdentifierNode) *expr {
 	if v.Field >= 0 {
 		e.path.Steps, e.path.Names = []int{v.Field}, []string{n.Value}
 	}
+	c.reads = append(c.reads, e.path)
 	e.eval = e.path.eval()
 	return e
 }
@@ -391,6 +401,7 @@ func (c *checker) fieldOf(n *ast.MemberNode, base *expr, name string, off, end i
 			Steps: append(slices.Clone(base.path.Steps), i),
 			Names: append(slices.Clone(base.path.Names), name),
 		}
+		c.reads[len(c.reads)-1] = e.path // in the place of base, which was read last
 		e.eval = e.path.eval()
 		return e
 	}
@@ -503,7 +514,7 @@ func (c *checker) conditional(n *ast.ConditionalNode) *expr {
 	if a.typ.Kind == PageKind || a.typ.Kind == PagesKind || b.typ.Kind == PageKind || b.typ.Kind == PagesKind {
 		return c.bad(n.Exp1, CodeType, "", "page() and pages() stand alone in ${...}")
 	}
-	return &expr{typ: t, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
+	return &expr{typ: t, off: a.off, end: b.end, figure: a.isFigure() || b.isFigure(), eval: func(m *Machine) (Value, error) {
 		v, err := cond.eval(m)
 		if err != nil {
 			return Null, err

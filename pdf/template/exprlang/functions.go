@@ -61,6 +61,7 @@ func functions() map[string]function {
 		"title":    {1, 1, (*checker).letters},
 		"truncate": {2, 2, (*checker).truncate},
 		"total":    {1, 1, (*checker).total},
+		"round":    {1, 2, (*checker).round},
 		"now":      {0, 0, (*checker).now},
 		"page":     {0, 0, func(c *checker, n *ast.CallNode) *expr { return c.literal(n, typePage, Null) }},
 		"pages":    {0, 0, func(c *checker, n *ast.CallNode) *expr { return c.literal(n, typePages, Null) }},
@@ -118,6 +119,13 @@ func (c *checker) format(n ast.Node, arg *expr, write func(m *Machine, dst []byt
 	return e
 }
 
+// figure is format for what prints a number or a date.
+func (c *checker) figure(n ast.Node, arg *expr, write func(m *Machine, dst []byte, v Value) ([]byte, error)) *expr {
+	e := c.format(n, arg, write)
+	e.figure = true
+	return e
+}
+
 // numberArg checks an argument that is a number.
 func (c *checker) numberArg(name string, n ast.Node) *expr {
 	e := c.node(n)
@@ -136,7 +144,7 @@ func (c *checker) money(n *ast.CallNode) *expr {
 		return c.bad(n.Arguments[1], CodeType, "write three capital letters, as in money('EUR')", "%q is no ISO 4217 currency code", code.lit.str)
 	}
 	l := c.o.Locale
-	return c.format(n, e, func(m *Machine, dst []byte, v Value) ([]byte, error) {
+	return c.figure(n, e, func(m *Machine, dst []byte, v Value) ([]byte, error) {
 		cv, err := code.need(m)
 		if err != nil {
 			return dst, err
@@ -157,17 +165,9 @@ func (c *checker) numberFormat(n *ast.CallNode) *expr {
 	if e.typ.Kind == Invalid || !c.needLocale(n) {
 		return c.invalid(n)
 	}
-	places := -1
-	if len(n.Arguments) == 2 {
-		a := c.node(n.Arguments[1])
-		v, ok := int64(0), false
-		if a.lit != nil && a.typ.Kind == IntegerKind {
-			v, ok = a.lit.Dec().Int64()
-		}
-		if !ok || v < 0 || v > maxPlaces {
-			return c.bad(n.Arguments[1], CodeType, "", "%s wants a count of fraction digits from 0 to %d", name, maxPlaces)
-		}
-		places = int(v)
+	places, ok := c.places(n)
+	if !ok {
+		return c.invalid(n)
 	}
 	write := c.o.Locale.Number
 	if name == "percent" {
@@ -176,7 +176,47 @@ func (c *checker) numberFormat(n *ast.CallNode) *expr {
 			places = 0 // CLDR's percent pattern has no fraction
 		}
 	}
-	return c.format(n, e, func(_ *Machine, dst []byte, v Value) ([]byte, error) { return write(dst, v.Dec(), places), nil })
+	return c.figure(n, e, func(_ *Machine, dst []byte, v Value) ([]byte, error) { return write(dst, v.Dec(), places), nil })
+}
+
+// places reads the second argument of a call, a count of fraction digits; -1
+// without one.
+func (c *checker) places(n *ast.CallNode) (int, bool) {
+	if len(n.Arguments) < 2 {
+		return -1, true
+	}
+	a := c.node(n.Arguments[1])
+	v, ok := int64(0), false
+	if a.lit != nil && a.typ.Kind == IntegerKind {
+		v, ok = a.lit.Dec().Int64()
+	}
+	if !ok || v < 0 || v > maxPlaces {
+		c.bad(n.Arguments[1], CodeType, "", "%s wants a count of fraction digits from 0 to %d", callee(n), maxPlaces)
+		return 0, false
+	}
+	return int(v), true
+}
+
+// round is round(x, n) and round(x), exactly and half to even as all formats
+// round: what it gives is what number(n) and money would print.
+func (c *checker) round(n *ast.CallNode) *expr {
+	e := c.numberArg("round", n.Arguments[0])
+	places, ok := c.places(n)
+	if e.typ.Kind == Invalid || !ok {
+		return c.invalid(n)
+	}
+	t := typeDecimal
+	if places <= 0 {
+		t = typeInteger
+	}
+	off, end := c.span(n)
+	return &expr{typ: t, off: off, end: end, desc: e.desc, eval: func(m *Machine) (Value, error) {
+		v, err := e.need(m)
+		if err != nil {
+			return Null, err
+		}
+		return result(m, off, v.Dec().Round(places))
+	}}
 }
 
 func (c *checker) timeFormat(n *ast.CallNode) *expr {
@@ -204,7 +244,7 @@ func (c *checker) timeFormat(n *ast.CallNode) *expr {
 		return c.bad(n.Arguments[1], CodeType, "", "a date has no time of day")
 	}
 	l := c.o.Locale
-	return c.format(n, e, func(_ *Machine, dst []byte, v Value) ([]byte, error) { return l.Time(dst, v.Time(), p), nil })
+	return c.figure(n, e, func(_ *Machine, dst []byte, v Value) ([]byte, error) { return l.Time(dst, v.Time(), p), nil })
 }
 
 // timePattern reads the style arguments of date, time and datetime.
@@ -257,7 +297,7 @@ func (c *checker) ordinal(n *ast.CallNode) *expr {
 		return c.invalid(n)
 	}
 	l := c.o.Locale
-	return c.format(n, e, func(_ *Machine, dst []byte, v Value) ([]byte, error) {
+	return c.figure(n, e, func(_ *Machine, dst []byte, v Value) ([]byte, error) {
 		i, ok := v.Dec().Int64()
 		if !ok {
 			return dst, fail(e.off, CodeValue, "%s is too large for an ordinal", v.Dec())

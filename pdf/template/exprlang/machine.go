@@ -91,6 +91,11 @@ type Program struct {
 	Type *Type
 	// Path is set when the expression is a plain field path.
 	Path *Path
+	// Reads are the paths that the value is made of, in the order of the source.
+	Reads []*Path
+	// Figure reports whether the text is a number or a date, in a format or as it
+	// is.
+	Figure bool
 	// UsesTime reports whether it calls now().
 	UsesTime bool
 	// Desc names the value in messages: trades[], note.number. It may be empty.

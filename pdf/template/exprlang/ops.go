@@ -136,10 +136,11 @@ func (c *checker) arithmetic(n *ast.BinaryNode, a, b *expr) *expr {
 	}}
 }
 
-// result bounds the digits of a number that an expression makes.
+// result bounds the digits of a number that an expression makes, those of its
+// fraction too: 0.1 times itself has one digit and many places.
 func result(m *Machine, off int, d decimal.Decimal) (Value, error) {
-	if n := d.Digits(); n > 19 {
-		if n > decimal.MaxDigits || d.Scale() > decimal.MaxDigits {
+	if n := max(d.Digits(), d.Scale()); n > 19 {
+		if n > decimal.MaxDigits {
 			return Null, fail(off, CodeValue, "the number has more than %d digits", decimal.MaxDigits)
 		}
 		if err := m.take(off, n); err != nil {
@@ -277,7 +278,7 @@ func (c *checker) coalesce(n ast.Node, a, b *expr) *expr {
 	if t == nil {
 		return c.bad(n, CodeType, "", "the value is %s, its replacement %s", a.typ.required(), b.typ)
 	}
-	return &expr{typ: t, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
+	return &expr{typ: t, off: a.off, end: b.end, figure: a.isFigure() || b.isFigure(), eval: func(m *Machine) (Value, error) {
 		v, err := a.eval(m)
 		if err == nil && v.IsNull() {
 			return b.eval(m)
