@@ -36,16 +36,23 @@ func newStatements(over preparer) *statements {
 
 func (s *statements) prepare(ctx context.Context, query string) (statement, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if st, ok := s.made[query]; ok {
+	st, ok := s.made[query]
+	s.mu.Unlock()
+	if ok {
 		return st, nil
 	}
-	st, err := s.over.PrepareContext(ctx, query)
+	// It may wait for a connection: meanwhile others find theirs.
+	made, err := s.over.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	s.made[query] = st
-	return st, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st, ok := s.made[query]; ok { // somebody was quicker
+		return st, made.Close()
+	}
+	s.made[query] = made
+	return made, nil
 }
 
 // ExecContext runs one statement that gives no rows.
