@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -242,6 +243,33 @@ func TestBreakerIsAReason(t *testing.T) {
 		}
 	}
 	t.Error("50 failures did not open the breaker")
+}
+
+// The breaker may open between two attempts of one call: the source was asked, and what it
+// said is the reason.
+func TestBreakerWithinACall(t *testing.T) {
+	s := api(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}})
+	col := collector(t, collect.Config{Sources: []collect.Source{source("s", collect.HTTP{URL: s.URL, Attempts: 3})}})
+	for range 20 {
+		got := one(t, col, "s", nil)
+		asked := slices.ContainsFunc(got.Attempts, func(a record.Attempt) bool { return a.Status != 0 })
+		want := "status 503"
+		switch last := got.Attempts[len(got.Attempts)-1]; {
+		case !asked:
+			want = "too many failures before: not asked"
+		case last.Status == 0:
+			want += ", then too many failures to ask again"
+		}
+		if got.Reason != want {
+			t.Fatalf("reason %q after %+v, want %q", got.Reason, got.Attempts, want)
+		}
+		if !asked {
+			return
+		}
+	}
+	t.Error("the breaker did not open")
 }
 
 // The configured header does not follow a redirect to another origin.

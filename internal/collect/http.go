@@ -139,6 +139,17 @@ func (h *httpSource) reason(err error, attempts []record.Attempt) string {
 	if status := fetch.StatusOf(err); status != 0 {
 		return "status " + strconv.Itoa(status)
 	}
+	if errors.Is(err, fetch.ErrCircuitOpen) {
+		for _, a := range slices.Backward(attempts) {
+			if a.Status != 0 {
+				return "status " + strconv.Itoa(a.Status) + ", then too many failures to ask again"
+			}
+			if why := connection(a.Reason); why != "" {
+				return why + ", then too many failures to ask again"
+			}
+		}
+		return "too many failures before: not asked"
+	}
 	for _, known := range []struct {
 		is     error
 		reason string
@@ -146,7 +157,6 @@ func (h *httpSource) reason(err error, attempts []record.Attempt) string {
 		{fetch.ErrBodyTooLarge, "the answer is larger than " + strconv.FormatInt(h.maxBytes, 10) + " bytes"},
 		{fetch.ErrAddressDenied, "address denied"},
 		{fetch.ErrRedirectDenied, "redirect denied"},
-		{fetch.ErrCircuitOpen, "too many failures before: not asked"},
 		{fetch.ErrTotalTimeout, "no answer within " + h.timeout.String()},
 		{fetch.ErrBodyIdle, "the answer stopped in the middle"},
 		{fetch.ErrAttemptTimeout, "no answer in time"},
@@ -161,15 +171,25 @@ func (h *httpSource) reason(err error, attempts []record.Attempt) string {
 	if n := len(attempts); n > 0 {
 		last = attempts[n-1].Reason
 	}
-	switch last {
+	if why := connection(last); why != "" {
+		return why
+	}
+	if last == "" {
+		return "the answer broke off"
+	}
+	return "the connection broke"
+}
+
+// connection says what ended an attempt without an answer, by its word in the log of fetch;
+// "" when that is none of these.
+func connection(word string) string {
+	switch word {
 	case "timeout":
 		return "no answer in time"
 	case "certificate":
 		return "its certificate is not trusted"
 	case "dial":
 		return "cannot connect"
-	case "":
-		return "the answer broke off"
 	}
-	return "the connection broke"
+	return ""
 }
