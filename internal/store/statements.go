@@ -46,9 +46,14 @@ func (s *statements) prepare(ctx context.Context, query string) (statement, erro
 	if err != nil {
 		return nil, err
 	}
+	return s.keep(query, made)
+}
+
+// keep keeps a statement, unless somebody was quicker with the same one.
+func (s *statements) keep(query string, made statement) (statement, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if st, ok := s.made[query]; ok { // somebody was quicker
+	if st, ok := s.made[query]; ok {
 		return st, made.Close()
 	}
 	s.made[query] = made
