@@ -3,6 +3,7 @@ package web_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/http/httptest"
 	"net/netip"
 	"reflect"
@@ -238,11 +239,12 @@ func TestBodyLimit(t *testing.T) {
 	app.POST("/ten", read)
 	app.POST("/twenty", read, web.Budgets{BodyBytes: 20})
 	app.POST("/any", read, web.Budgets{BodyBytes: -1})
+	app.POST("/most", read, web.Budgets{BodyBytes: math.MaxInt64})
 	for _, tt := range []struct {
 		path string
 		n    int
 		code int
-	}{{"/ten", 10, 200}, {"/ten", 11, 413}, {"/twenty", 20, 200}, {"/twenty", 21, 413}, {"/any", 100_000, 200}} {
+	}{{"/ten", 10, 200}, {"/ten", 11, 413}, {"/twenty", 20, 200}, {"/twenty", 21, 413}, {"/any", 100_000, 200}, {"/most", 100_000, 200}} {
 		for _, announced := range []bool{true, false} {
 			r := httptest.NewRequestWithContext(t.Context(), "POST", tt.path, strings.NewReader(strings.Repeat("x", tt.n)))
 			if !announced {

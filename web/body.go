@@ -54,7 +54,7 @@ func (b *body) Read(p []byte) (int, error) {
 		// that waits for 100 (Continue) never sends it.
 		return 0, b.tooLarge()
 	}
-	if left := b.limit - b.read; b.limit >= 0 && int64(len(p)) > left+1 {
+	if left := b.limit - b.read; b.limit >= 0 && int64(len(p))-1 > left {
 		p = p[:left+1] // one more than allowed tells "full" from "too large"
 	}
 	n, err := b.src.Read(p)

@@ -169,6 +169,37 @@ func TestGate(t *testing.T) {
 	})
 }
 
+// Waiting at the gate is part of a request's time.
+func TestGateWithinTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := newApp(t, web.Options{})
+		release := make(chan struct{})
+		app.GET("/", func(c *web.Context) error { <-release; return c.NoContent(204) }, web.Budgets{Gate: web.NewGate(1, 1), Time: 30 * time.Second})
+		var wg sync.WaitGroup
+		for range 2 { // one runs, deaf to its context; one waits
+			wg.Go(func() {
+				begun := time.Now()
+				w := httptest.NewRecorder()
+				app.ServeHTTP(w, newRequest(t, "GET", "/"))
+				if w.Code != 503 || time.Since(begun) > time.Minute {
+					t.Errorf("status %d after %v", w.Code, time.Since(begun))
+				}
+			})
+		}
+		synctest.Wait()
+		time.Sleep(40 * time.Second) // of the bubble's clock
+		synctest.Wait()
+		w := httptest.NewRecorder()
+		go app.ServeHTTP(w, newRequest(t, "GET", "/")) // the place of the one that waited is free
+		synctest.Wait()
+		if w.Code == 503 {
+			t.Error("the one that waited still does")
+		}
+		close(release)
+		wg.Wait()
+	})
+}
+
 func TestResponseBudget(t *testing.T) {
 	app := newApp(t, web.Options{})
 	app.GET("/", func(c *web.Context) error {

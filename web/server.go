@@ -18,8 +18,8 @@ import (
 type Server struct {
 	App  *App
 	Addr string // default 127.0.0.1:8080: reachable from outside only when told so
-	// TLS is the configuration of TLS. Default: none, plain HTTP. A MinVersion of
-	// zero means TLS 1.2.
+	// TLS is the configuration of TLS. Default: none, plain HTTP. One without a
+	// certificate is an error of Serve and Run. A MinVersion of zero means TLS 1.2.
 	TLS *tls.Config
 	// H2C also speaks HTTP/2 without TLS. Danger: only behind a proxy that is known.
 	H2C    bool
@@ -76,6 +76,9 @@ func (s *Server) Run(ctx context.Context) error {
 	return s.Serve(ctx, ln)
 }
 
+// errNoCertificate keeps a configuration of TLS from ending as plain HTTP.
+var errNoCertificate = errors.New("web: Server.TLS: no certificate; set Certificates or GetCertificate, or call RunTLS")
+
 // RunTLS is Run with a certificate and key from PEM files.
 func (s *Server) RunTLS(ctx context.Context, certFile, keyFile string) error {
 	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
@@ -100,6 +103,9 @@ func (s *Server) RunTLS(ctx context.Context, certFile, keyFile string) error {
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	hs := s.httpServer()
 	hs.TLSConfig = s.TLS.Clone()
+	if s.TLS != nil && !tlsOn(hs.TLSConfig) {
+		return errors.Join(errNoCertificate, ln.Close())
+	}
 	return s.run(ctx, hs, ln)
 }
 

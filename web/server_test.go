@@ -353,6 +353,23 @@ func TestStartFails(t *testing.T) {
 }
 
 // TestRunTLS speaks HTTP/2 with a certificate from files.
+// A configuration of TLS that has no certificate does not become plain HTTP.
+func TestTLSWithoutCertificate(t *testing.T) {
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &web.Server{App: newApp(t, web.Options{}), TLS: &tls.Config{MinVersion: tls.VersionTLS13}}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := s.Serve(ctx, ln); err == nil || !strings.Contains(err.Error(), "no certificate") {
+		t.Errorf("Serve: %v", err)
+	}
+	if _, err := ln.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the listener is open: %v", err)
+	}
+}
+
 func TestRunTLS(t *testing.T) {
 	ts := httptest.NewUnstartedServer(nil)
 	ts.StartTLS()
