@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 func (p *program) man() *cobra.Command {
@@ -112,26 +110,18 @@ func (m *manual) entries(title string, all []entry) {
 	}
 }
 
-func (m *manual) flags(f *pflag.FlagSet) {
-	f.VisitAll(func(f *pflag.Flag) {
-		if f.Name == "help" { // every command has it; cobra adds it to the one that runs
-			return
-		}
-		kind, usage := pflag.UnquoteUsage(f)
-		term := "--" + f.Name
-		if f.Shorthand != "" {
-			term = "-" + f.Shorthand + ", " + term
-		}
-		if kind != "" {
-			term += " " + kind
-		}
-		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" {
-			usage += fmt.Sprintf(" (default %s)", f.DefValue)
+// flags writes flags as cobra lists them: one a line, the flag and, after two spaces or more, what
+// it means.
+func (m *manual) flags(usages string) {
+	for line := range strings.Lines(usages) {
+		flag, meaning, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		if flag == "-h, --help" { // every command has it; cobra adds it to the one that runs
+			continue
 		}
 		m.macro("TP")
-		m.macro("B", term)
-		m.text(usage)
-	})
+		m.macro("B", flag)
+		m.text(strings.TrimSpace(meaning))
+	}
 }
 
 // command writes a command with those below it. A command that does nothing by itself is its
@@ -148,7 +138,7 @@ func (m *manual) command(c *cobra.Command) {
 			m.macro("PP")
 			m.text(c.Example)
 		}
-		m.flags(c.LocalNonPersistentFlags())
+		m.flags(c.LocalNonPersistentFlags().FlagUsages())
 	}
 	for _, sub := range c.Commands() {
 		if !sub.Hidden {
@@ -167,7 +157,7 @@ func (m *manual) write(root *cobra.Command, version string) {
 	about, _, _ := strings.Cut(root.Long, "\n\nExit status")
 	m.text(about)
 	m.macro("SH", "OPTIONS")
-	m.flags(root.PersistentFlags())
+	m.flags(root.PersistentFlags().FlagUsages())
 	m.macro("SH", "COMMANDS")
 	for _, c := range root.Commands() {
 		if !c.Hidden {

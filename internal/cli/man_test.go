@@ -19,7 +19,7 @@ func TestMan(t *testing.T) {
 		".SS \"quire template check TEMPLATE...\"\n",
 		".TP\n.B \"\\-\\-config FILE\"\n",
 		".B \"\\-d, \\-\\-data FILE\"\n",
-		"loopback HOST:PORT to listen on (default 127.0.0.1:8080)\n",
+		"loopback HOST:PORT to listen on (default \"127.0.0.1:8080\")\n",
 		".nf\n  source <(quire completion bash)\n",
 		"  quire completion fish > \\(ti/.config/fish/completions/quire.fish\n.fi\n",
 		".SH \"EXIT STATUS\"\n.TP\n.B \"0\"\ndone; verify: identical\n",
