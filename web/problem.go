@@ -207,11 +207,11 @@ func (c *Context) AnswerError(err error) {
 		p.Instance = c.id
 	}
 	level := slog.LevelDebug
-	if p.Status >= 500 {
+	switch {
+	case ownStatus(err) == 0 && errors.Is(err, ErrBusy):
+		level = slog.LevelWarn // a full gate does what it is for
+	case p.Status >= 500:
 		level = slog.LevelError
-		if errors.Is(err, ErrBusy) {
-			level = slog.LevelWarn // a full gate does what it is for
-		}
 	}
 	c.log(level, "request failed", err)
 	own := c.w == http.ResponseWriter(&c.res) && !c.res.opened
