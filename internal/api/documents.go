@@ -194,8 +194,9 @@ func (a *API) documentReceipt(c *web.Context) error {
 	})
 }
 
-// verifyDocument makes the document again and judges the file in the body by it, or the stored
-// file when the body is empty.
+// verifyDocument makes the document again and judges the file in the body by it. The stored
+// file is judged when there is no body and no media type either: an upload that is empty by
+// mistake says nothing good about the stored file.
 func (a *API) verifyDocument(c *web.Context) error {
 	d, err := a.find(c)
 	if err != nil {
@@ -206,7 +207,7 @@ func (a *API) verifyDocument(c *web.Context) error {
 		return err
 	}
 	r := record.RemakeRequest{Space: d.Space, ID: d.ID}
-	if len(file) > 0 {
+	if len(file) > 0 || c.Request().Header.Get("Content-Type") != "" {
 		r.File = bytes.NewReader(file)
 	}
 	verdict, err := a.o.Maker.Remake(c.Context(), r)

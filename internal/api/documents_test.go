@@ -343,6 +343,10 @@ func TestVerifyDocument(t *testing.T) {
 			t.Errorf("%s: file %s", tt.name, v.File)
 		}
 	}
+	empty := verify(t, h.With("Content-Type", "application/pdf"), d.id, []byte{})
+	if empty.String() != "differs at byte 0" || empty.File != record.Sum(nil) {
+		t.Errorf("an empty upload: %+v", empty)
+	}
 	if v := verify(t, h.Client, d.id, other.file); v.Answer != record.Differs {
 		t.Errorf("the file of another document: %+v", v)
 	}
