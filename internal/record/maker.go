@@ -326,22 +326,18 @@ func (m *Maker) render(ctx context.Context, w io.Writer, j *job) (*Rendered, err
 		Template: j.template, Data: j.snapshot.Data(), Time: j.snapshot.Time(), Document: j.id, Options: j.options,
 	})
 	if wrong, ok := errors.AsType[*DataError](err); ok {
-		j.locate(wrong)
+		if err := j.locate(ctx, wrong); err != nil {
+			return nil, err
+		}
 	}
 	return rendered, err
 }
 
-// maxLocated bounds the problems that get a place: each is a walk through the data.
-const maxLocated = 100
-
 // locate gives the problems in frozen data their places in what the caller
 // sent, or the source that the value came from.
-func (j *job) locate(wrong *DataError) {
-	data := j.request.Data
-	if _, err := Canonical(data, Limits{Bytes: len(data) + 1}); err != nil {
-		data = nil // there was none
-	}
-	one := func(p *Problem, place bool) {
+func (j *job) locate(ctx context.Context, wrong *DataError) error {
+	var own []*Problem // in what the caller sent
+	one := func(p *Problem) {
 		if p.Path == "" {
 			return // not of a value in the data: it keeps its place in the template
 		}
@@ -353,16 +349,27 @@ func (j *job) locate(wrong *DataError) {
 			}
 		}
 		p.File = j.request.DataFile
-		if data != nil && place {
-			l := locator{data}
-			at, _ := l.find(l.skip(0), p.Path)
-			p.Line, p.Column = position(data, at)
-		}
+		own = append(own, p)
 	}
-	one(&wrong.Problem, true)
+	one(&wrong.Problem)
 	for i := range wrong.More {
-		one(&wrong.More[i], i < maxLocated)
+		one(&wrong.More[i])
 	}
+	if j.request.Data == nil {
+		return nil
+	}
+	paths := make([]string, len(own))
+	for i, p := range own {
+		paths[i] = p.Path
+	}
+	found, err := places(ctx, j.request.Data, paths)
+	if err != nil {
+		return fmt.Errorf("place what is wrong with the data: %w", err)
+	}
+	for i, p := range own {
+		p.Line, p.Column = found[i].line, found[i].column
+	}
+	return nil
 }
 
 // named puts the data's file name into a freezing error.

@@ -119,14 +119,19 @@ func merge(sent, data []byte, nodes int, sources []Collected, l Limits) ([]byte,
 		reserved[c.Key] = true
 	}
 	loc := locator{data}
-	for name, at := range loc.members(0) {
+	_, err := loc.members(0, func(name string, at int) (int, error) {
 		if reserved[name] {
 			line, column, _ := Locate(sent, name)
-			return nil, &DataError{Problem: Problem{
+			return 0, &DataError{Problem: Problem{
 				Line: line, Column: column, Path: name, Message: "the key is taken by a source or by " + SourcesKey,
 			}}
 		}
-		entries = append(entries, entry{name, data[at:loc.end(at)]})
+		end := loc.end(at)
+		entries = append(entries, entry{name, data[at:end]})
+		return end, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	bytesLeft := l.Bytes - len(data)
 	fates := make(map[string]fate, len(sources))
