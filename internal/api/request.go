@@ -101,7 +101,8 @@ func read(c *web.Context) (*asked, error) {
 			})
 		}
 	}
-	for key, s := range w.Sources {
+	for _, key := range slices.Sorted(maps.Keys(w.Sources)) {
+		s := w.Sources[key]
 		r.Sources = append(r.Sources, record.SourceCall{Key: key, Source: s.Source, Parameters: s.Parameters})
 	}
 	switch {
