@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -71,15 +72,17 @@ type Made struct {
 	Stages   []Stage // of this call; the receipt has those before save
 	Warnings []Problem
 	// Created is false when the document was there already: the same inputs are
-	// the same document, and nothing was rendered or written (save that it was
-	// filed under the request's report).
+	// the same document. Nothing was rendered or written, save that it was filed
+	// under the request's report and that stored bytes were mended.
 	Created bool
 }
 
 // Make makes a document and keeps it: collect, freeze, render into a blob,
 // commit template, snapshot and file, save. When it returns without an error,
 // document, receipt and every byte needed to make it again are durable. When it
-// fails, no document is listed and no part of the file stays.
+// fails, no document is listed and no part of the file stays. Stored bytes that
+// are damaged are written anew; ErrDamaged says that a document is there whose
+// file is not, and that this engine cannot make that file.
 //
 // Errors: *RequestError, *DataError, *TemplateError, *LimitError, *SourceError
 // (a required source failed), ErrNotFound (template, report), ErrNoSpace, and
@@ -97,7 +100,7 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 		return nil, err
 	}
 	if kept, err := m.p.Documents.Document(ctx, r.Space, j.id); err == nil {
-		return m.again(ctx, kept, r.Report, &w)
+		return m.again(ctx, kept, j, &w)
 	} else if !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
@@ -143,9 +146,16 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 	return &Made{Document: kept, Receipt: receipt, Stages: w.stages, Warnings: rendered.Warnings, Created: created}, nil
 }
 
-// again answers a request whose document is there already.
-func (m *Maker) again(ctx context.Context, kept *Document, report string, w *watch) (*Made, error) {
-	if report != "" {
+// again answers a request whose document is there already. What is stored of it
+// is mended first: an answer stands for a file that can be served.
+func (m *Maker) again(ctx context.Context, kept *Document, j *job, w *watch) (*Made, error) {
+	if err := m.keepInputs(ctx, j); err != nil {
+		return nil, err
+	}
+	if err := m.mend(ctx, kept, j, w); err != nil {
+		return nil, err
+	}
+	if report := j.request.Report; report != "" {
 		if err := m.p.Documents.File(ctx, kept.Space, kept.ID, report); err != nil {
 			return nil, err
 		}
@@ -159,6 +169,34 @@ func (m *Maker) again(ctx context.Context, kept *Document, report string, w *wat
 		return nil, err
 	}
 	return &Made{Document: kept, Receipt: receipt, Stages: w.stages}, nil
+}
+
+// mend makes the file of a document again when the stored one is gone or
+// damaged. What this engine makes takes its place only when it is the same.
+func (m *Maker) mend(ctx context.Context, kept *Document, j *job, w *watch) error {
+	if whole, err := m.whole(ctx, kept.Content); err != nil || whole {
+		return err
+	}
+	blob, err := m.p.Blobs.Create(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = blob.Abort() }() // does nothing once committed
+	sum := sha256.New()
+	_, err = m.render(ctx, io.MultiWriter(blob, sum), j)
+	if err != nil && !refused(err) {
+		return err
+	}
+	if err != nil || Hash(sum.Sum(nil)) != kept.Content {
+		return fmt.Errorf("document %s: the file is not in storage as engine %s made it, and engine %s does not make it: %w",
+			kept.ID, kept.Engine, m.p.Renderer.Engine(), ErrDamaged)
+	}
+	w.stage(StageRender)
+	if _, _, err = blob.Commit(); err != nil {
+		return err
+	}
+	w.stage(StageCommit)
+	return nil
 }
 
 // Render writes the file that Make would make of the same request and time, and
@@ -401,7 +439,7 @@ func (m *Maker) keepInputs(ctx context.Context, j *job) error {
 
 func (m *Maker) keep(ctx context.Context, b []byte) error {
 	name := Sum(b)
-	if there, err := m.p.Blobs.Has(ctx, name); err != nil || there {
+	if whole, err := m.whole(ctx, name); err != nil || whole {
 		return err
 	}
 	w, err := m.p.Blobs.Create(ctx)
@@ -417,6 +455,21 @@ func (m *Maker) keep(ctx context.Context, b []byte) error {
 		err = fmt.Errorf("blob %s: committed as %s: %w", name, got, ErrDamaged)
 	}
 	return err
+}
+
+// whole reports whether a blob is there, durable and undamaged. A name alone
+// says nothing of the bytes, so they are read.
+func (m *Maker) whole(ctx context.Context, h Hash) (bool, error) {
+	if there, err := m.p.Blobs.Has(ctx, h); err != nil || !there {
+		return false, err
+	}
+	blob, err := m.p.Blobs.Open(ctx, h)
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotFound) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return true, blob.Close()
 }
 
 // receipt seals what is known of the document.
