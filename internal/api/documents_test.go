@@ -64,6 +64,27 @@ func files(t *testing.T, dir string) []string {
 	return out
 }
 
+// Description, list and receipt have the file's title and say who set its time.
+func TestTitleAndTimeOrigin(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	for body, want := range map[string]record.TimeOrigin{
+		note("A-1"): record.FromRequest,
+		`{"template": "note", "data": {"number": "A-1", "lines": []}}`: record.FromClock,
+	} {
+		d := makeNew(t, h.Client, body)
+		shown := decode[document](t, h.Get("/v1/documents/"+d.id))
+		listed := decode[list](t, h.Get("/v1/documents?limit=1")).Documents[0]
+		receipt := decode[record.Receipt](t, h.Get("/v1/documents/"+d.id+"/receipt"))
+		if shown.TimeFrom != want || listed.TimeFrom != want || receipt.TimeFrom != want {
+			t.Errorf("time from %q, listed %q, receipt %q, want %q", shown.TimeFrom, listed.TimeFrom, receipt.TimeFrom, want)
+		}
+		if want := "Note A-1"; shown.Title != want || listed.Title != want || receipt.Title != want {
+			t.Errorf("title %q, listed %q, receipt %q, want %q", shown.Title, listed.Title, receipt.Title, want)
+		}
+	}
+}
+
 func TestRenderInlineTemplate(t *testing.T) {
 	t.Parallel()
 	h := open(t)

@@ -165,6 +165,7 @@ func (m *memDocuments) Receipt(_ context.Context, space record.Space, id record.
 // error; "stop" fails in the middle of the file.
 type press struct {
 	engine string
+	title  string
 	calls  int
 }
 
@@ -207,7 +208,7 @@ func (p *press) Render(ctx context.Context, w io.Writer, r record.Rendering) (*r
 			return nil, fmt.Errorf("render: %w", err)
 		}
 	}
-	return &record.Rendered{Pages: 3, Size: int64(len(text)), Engine: p.engine, Warnings: []record.Problem{{Message: "small"}}}, nil
+	return &record.Rendered{Pages: 3, Title: p.title, Size: int64(len(text)), Engine: p.engine, Warnings: []record.Problem{{Message: "small"}}}, nil
 }
 
 // sources is a collector that answers from a table of what each source gives.
@@ -263,7 +264,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{
 		blobs: &memBlobs{blobs: map[record.Hash][]byte{}},
-		press: &press{engine: "1+abc"}, sources: sources{}, clock: noon,
+		press: &press{engine: "1+abc", title: "Note"}, sources: sources{}, clock: noon,
 		shelf: shelf{map[string]*record.Template{}, map[string]*record.Report{}},
 	}
 	b.documents = &memDocuments{

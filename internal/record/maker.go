@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // Parts are what a Maker works with. Renderer and Now are needed by all of its
@@ -91,8 +92,9 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 	if m.p.Documents == nil {
 		return nil, errors.New("make: this Maker keeps nothing")
 	}
+	from := FromRequest
 	if r.Time.IsZero() {
-		r.Time = m.p.Now()
+		r.Time, from = m.p.Now(), FromClock
 	}
 	w := watch{now: m.p.Now}
 	j, err := m.prepare(ctx, r, &w)
@@ -125,9 +127,9 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 	w.stage(StageCommit)
 
 	d := &Document{
-		Space: r.Space, ID: j.id, Content: content, Size: size, Pages: rendered.Pages,
+		Space: r.Space, ID: j.id, Content: content, Size: size, Pages: rendered.Pages, Title: shortTitle(rendered.Title),
 		Template: j.template.Ref(), Snapshot: j.snapshot.Hash(), Options: j.options,
-		Engine: rendered.Engine, Time: j.snapshot.Time(), Made: cutTime(m.p.Now()),
+		Engine: rendered.Engine, Time: j.snapshot.Time(), TimeFrom: from, Made: cutTime(m.p.Now()),
 	}
 	receipt, err := j.receipt(d, w.stages)
 	if err != nil {
@@ -144,6 +146,22 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 	}
 	w.stage(StageSave)
 	return &Made{Document: kept, Receipt: receipt, Stages: w.stages, Warnings: rendered.Warnings, Created: created}, nil
+}
+
+// maxTitle bounds the title that is kept with a document, in code points: data
+// can make it as long as they are.
+const maxTitle = 256
+
+// shortTitle is a title as it is kept. One that is longer ends with an ellipsis.
+func shortTitle(s string) string {
+	n := 0
+	for i := range s {
+		if n++; n > maxTitle {
+			_, last := utf8.DecodeLastRuneInString(s[:i])
+			return s[:i-last] + "…"
+		}
+	}
+	return s
 }
 
 // again answers a request whose document is there already. What is stored of it
@@ -476,8 +494,8 @@ func (m *Maker) whole(ctx context.Context, h Hash) (bool, error) {
 func (j *job) receipt(d *Document, stages []Stage) ([]byte, error) {
 	r := Receipt{
 		Version: 1, Space: d.Space, Document: d.ID, Template: d.Template, Snapshot: d.Snapshot,
-		Options: d.Options, Signer: d.Signer, Engine: d.Engine, Content: d.Content, Size: d.Size, Pages: d.Pages,
-		Made: d.Made, Sources: sourceRecords(j.collected), Stages: stages,
+		Options: d.Options, Signer: d.Signer, Engine: d.Engine, Content: d.Content, Size: d.Size, Pages: d.Pages, Title: d.Title,
+		TimeFrom: d.TimeFrom, Made: d.Made, Sources: sourceRecords(j.collected), Stages: stages,
 	}
 	if !d.Time.IsZero() {
 		r.Time = &d.Time

@@ -28,6 +28,7 @@ type Rendering struct {
 // Rendered is what rendering tells about the file it wrote.
 type Rendered struct {
 	Pages  int
+	Title  string // the file's own
 	Size   int64
 	Engine string
 	// Warnings are problems that did not stop the rendering.

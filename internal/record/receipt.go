@@ -22,8 +22,10 @@ type Receipt struct {
 	Content  Hash           `json:"content"` // SHA-256 of the file
 	Size     int64          `json:"size"`
 	Pages    int            `json:"pages"`
-	Time     *time.Time     `json:"time,omitempty"` // the snapshot's
-	Made     time.Time      `json:"made"`
+	Title    string         `json:"title,omitempty"`     // the file's own, at most 256 characters of it
+	Time     *time.Time     `json:"time,omitempty"`      // the snapshot's
+	TimeFrom TimeOrigin     `json:"time_from,omitempty"` // who set Time
+	Made     time.Time      `json:"made"`                // by the clock, always
 	Sources  []SourceRecord `json:"sources,omitempty"`
 	Stages   []Stage        `json:"stages"` // those before the receipt was sealed: collect, freeze, render, commit
 }

@@ -87,7 +87,7 @@ func TestRenderIsTheSameEveryTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if res.Pages != 1 || res.Size != int64(out.Len()) || res.Engine == "" || res.Engine != r.Engine() {
+			if res.Pages != 1 || res.Title == "" || res.Size != int64(out.Len()) || res.Engine == "" || res.Engine != r.Engine() {
 				t.Errorf("result %+v of %d bytes, engine %s", res, out.Len(), r.Engine())
 			}
 			if first == nil {
