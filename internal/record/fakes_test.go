@@ -100,6 +100,7 @@ type memDocuments struct {
 	mu        sync.Mutex
 	documents map[record.Space]map[record.Hash]*record.Document
 	receipts  map[record.Hash][]byte
+	chained   map[record.Hash]record.Hash // the receipts' hashes as they were saved
 	blobs     *memBlobs
 	fail      error
 }
@@ -119,6 +120,7 @@ func (m *memDocuments) Save(_ context.Context, d *record.Document, receipt []byt
 		kept = &c
 		m.documents[d.Space][d.ID] = kept
 		m.receipts[d.ID] = receipt
+		m.chained[d.ID] = record.Sum(receipt)
 		m.blobs.log = append(m.blobs.log, "save "+d.ID.String())
 	}
 	m.file(kept, report)
@@ -158,6 +160,13 @@ func (m *memDocuments) Receipt(_ context.Context, space record.Space, id record.
 		return nil, fmt.Errorf("receipt of document %s: %w", id, record.ErrNotFound)
 	}
 	return m.receipts[id], nil
+}
+
+func (m *memDocuments) Chained(_ context.Context, space record.Space, id, receipt record.Hash) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, there := m.documents[space][id]
+	return there && m.chained[id] == receipt, nil
 }
 
 // press is a renderer whose "file" shows its input. A template whose main file
@@ -268,7 +277,8 @@ func newBench(t *testing.T) *bench {
 		shelf: shelf{map[string]*record.Template{}, map[string]*record.Report{}},
 	}
 	b.documents = &memDocuments{
-		documents: map[record.Space]map[record.Hash]*record.Document{}, receipts: map[record.Hash][]byte{}, blobs: b.blobs,
+		documents: map[record.Space]map[record.Hash]*record.Document{}, receipts: map[record.Hash][]byte{},
+		chained: map[record.Hash]record.Hash{}, blobs: b.blobs,
 	}
 	b.shelf.templates["note"] = template(t, "note", "quire: 1")
 	var err error

@@ -90,6 +90,9 @@ type Documents interface {
 	Document(ctx context.Context, space Space, id Hash) (*Document, error)
 	// Receipt returns the stored form of the document's receipt, or ErrNotFound.
 	Receipt(ctx context.Context, space Space, id Hash) ([]byte, error)
+	// Chained reports whether the audit log has the receipt of this hash as that of
+	// the document.
+	Chained(ctx context.Context, space Space, id, receipt Hash) (bool, error)
 }
 
 // Templates finds templates by name.

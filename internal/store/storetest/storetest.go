@@ -139,6 +139,20 @@ func readBack(t *testing.T, s Store) {
 			t.Fatal(err)
 		}
 		same(t, "receipt", string(b), string(receipt))
+		for _, c := range []struct {
+			space       record.Space
+			id, receipt record.Hash
+			want        bool
+		}{
+			{record.Local, want.ID, record.Sum(receipt), true},
+			{record.Local, want.ID, record.Sum([]byte("another")), false},
+			{record.Local, record.Hash{}, record.Sum(receipt), false},
+			{"other", want.ID, record.Sum(receipt), false},
+		} {
+			if got, err := s.Chained(t.Context(), c.space, c.id, c.receipt); err != nil || got != c.want {
+				t.Errorf("receipt %s of document %s in the audit log for %s: %v, %v", c.receipt, c.id, c.space, got, err)
+			}
+		}
 	}
 	_, err := s.Document(t.Context(), record.Local, record.Hash{})
 	wantNone(t, "document", err)
