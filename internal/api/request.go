@@ -22,7 +22,7 @@ func (l *Limits) fill() {
 			*v = d
 		}
 	}
-	def(&l.Body, 10<<20)
+	def(&l.Body, record.DataBytes+2<<20)
 	def(&l.File, 64<<20)
 	def(&l.PublicBytes, 64<<20)
 	if l.Render <= 0 {

@@ -24,8 +24,7 @@ type Parts struct {
 	Reports   Reports
 	// Now is the clock: the time of documents whose request brings none, and the
 	// measure of stages. Rendering never sees it.
-	Now    func() time.Time
-	Limits Limits
+	Now func() time.Time
 }
 
 // Maker is the way of a document. It is safe for concurrent use and keeps no
@@ -43,7 +42,6 @@ func NewMaker(p Parts) (*Maker, error) {
 	if (p.Blobs == nil) != (p.Documents == nil) {
 		return nil, errors.New("maker: Blobs and Documents come together")
 	}
-	p.Limits = p.Limits.withDefaults()
 	return &Maker{p: p}, nil
 }
 
@@ -270,7 +268,7 @@ func (m *Maker) prepare(ctx context.Context, r Request, w *watch) (*job, error) 
 		}
 		w.stage(StageCollect)
 	}
-	j.snapshot, err = Freeze(r.Data, j.collected, r.Time, m.p.Limits)
+	j.snapshot, err = Freeze(r.Data, j.collected, r.Time, Limits{})
 	if err != nil {
 		return nil, named(err, r.DataFile)
 	}

@@ -225,9 +225,9 @@ func ParseSnapshot(b []byte) (*Snapshot, error) {
 	if err != nil {
 		return nil, damaged(err.Error())
 	}
-	// The data alone may be as deep as the limits allow; sources added to it did
-	// not pass them together, so the limits here only keep the recursion bounded.
-	again, err := Canonical(b, Limits{Bytes: len(b) + 1, Depth: 1000, Nodes: len(b) + 1})
+	// Bytes and values are bounded by what was read; what sources add to data that
+	// is as large as it may be goes beyond the limits of data alone.
+	again, err := Canonical(b, Limits{Bytes: len(b) + 1, Depth: snapshotDepth, Nodes: len(b) + 1})
 	if err != nil || !bytes.Equal(again, b) || !bytes.Equal(s.bytes, b) {
 		return nil, damaged("not in canonical form")
 	}
