@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // remade is a receipt whose file is the one of its content hash, and what is
@@ -65,7 +68,7 @@ func (r *remade) field() (name, says, is string) {
 	case r.receipt.Pages != r.rendered.Pages:
 		return "pages", fmt.Sprint(r.receipt.Pages), fmt.Sprint(r.rendered.Pages)
 	case r.receipt.Title != "" && r.receipt.Title != shortTitle(r.rendered.Title):
-		return "title", r.receipt.Title, shortTitle(r.rendered.Title)
+		return "title", show(r.receipt.Title), show(shortTitle(r.rendered.Title))
 	}
 	return "", "", ""
 }
@@ -87,21 +90,25 @@ func firstDifference(a, b []byte) (name, inA, inB string, err error) {
 	if err := json.Unmarshal(b, &y); err != nil {
 		return "", "", "", err
 	}
-	show := func(v json.RawMessage) string {
-		switch {
-		case v == nil:
-			return "none"
-		case len(v) > 120:
-			return "another"
-		}
-		return string(v)
-	}
 	all := maps.Clone(x)
 	maps.Copy(all, y)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if !bytes.Equal(x[name], y[name]) {
-			return name, show(x[name]), show(y[name]), nil
+			return show(name), show(string(x[name])), show(string(y[name])), nil
 		}
 	}
 	return "", "", "", nil
+}
+
+// show is a part of a receipt as people may see it: anybody can have written it.
+func show(s string) string {
+	switch {
+	case s == "":
+		return "none"
+	case len(s) > 120:
+		return "another"
+	case strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return strconv.Quote(s)
+	}
+	return s
 }

@@ -168,6 +168,15 @@ func TestRemakeByAnAlteredReceipt(t *testing.T) {
 	for _, field := range []string{"title", "made", "time"} {
 		want(t, "no "+field, judge(altered(t, made.Receipt, field, "")), "differs from its receipt: "+field, 1)
 	}
+	// What is shown of a receipt that anybody can have written is short and plain.
+	v = judge(altered(t, made.Receipt, "a\u009bb", `"x\u009by"`))
+	if v.Field != `"a\u009bb"` || v.Reason != `the receipt has "\"x\u009by\"", the one in the audit log has none` {
+		t.Errorf("an unknown member: %+v", v)
+	}
+	v = judge(altered(t, made.Receipt, strings.Repeat("a", 1000), `"`+strings.Repeat("x", 1000)+`"`))
+	if len(v.String())+len(v.Reason) > 200 {
+		t.Errorf("a long member: %+v", v)
+	}
 	want(t, "content", judge(altered(t, made.Receipt, "content", `"`+record.Sum(nil).String()+`"`)), "differs from its receipt: content", 1)
 
 	// A file with the receipt that somebody wrote for it, as of another engine.
