@@ -152,6 +152,7 @@ type Result struct {
 	SHA256 [32]byte // of the file
 	Size   int64
 	Pages  int
+	Title  string // as the metadata have it
 	// Deterministic says that the same input gives the same bytes again.
 	Deterministic bool
 	Engine        string // what Engine.Version returns
@@ -212,7 +213,7 @@ func (e *Engine) emit(ctx context.Context, w io.Writer, doc *layout.Document, o 
 		return nil, err
 	}
 	r := &Result{
-		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Deterministic: true, Engine: e.version,
+		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Title: doc.Title, Deterministic: true, Engine: e.version,
 		Standards: o.Standards, Warnings: laid.Warnings,
 	}
 	for _, f := range fonts {

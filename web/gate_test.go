@@ -187,7 +187,7 @@ func TestGateWithinTime(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		time.Sleep(40 * time.Second) // of the bubble's clock
+		time.Sleep(40 * time.Second) //nolint:forbidigo // the clock of the bubble
 		synctest.Wait()
 		w := httptest.NewRecorder()
 		go app.ServeHTTP(w, newRequest(t, "GET", "/")) // the place of the one that waited is free

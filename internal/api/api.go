@@ -72,12 +72,13 @@ func New(o Options) (*API, error) {
 	var err error
 	// Only documents of public reports enter the cache: no answer for one client can meet
 	// another's request there. A document's bytes never change, so its life is long; what
-	// is not there is asked for again each time, for it may be made at any moment.
+	// is not there is asked for again each time, for it may be made at any moment, and so is
+	// what failed, for making it again mends it.
 	a.public, err = cache.New(cache.Options[record.Hash, []byte]{
 		Name:     "public-documents",
 		MaxBytes: o.Limits.PublicBytes,
 		Load:     a.loadPublic,
-		Policy:   cache.Policy{TTL: 24 * time.Hour, NegativeTTL: -1, StaleWhileRevalidate: -1, StaleIfError: -1},
+		Policy:   cache.Policy{TTL: 24 * time.Hour, NegativeTTL: -1, StaleWhileRevalidate: -1, StaleIfError: -1, ErrorBackoffMin: -1},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)

@@ -195,6 +195,17 @@ func TestBadReports(t *testing.T) {
 		want(t, map[string]any{"field": "sources.s.source", "got": `"nothing"`})
 }
 
+// Which of several wrong sources is told does not change from request to request.
+func TestTheFirstWrongSourceIsTold(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	for range 20 {
+		wantProblem(t, c.Post("/v1/documents", "application/json",
+			note("1", `"sources": {"z": {"source": "no-z"}, "m": {"source": "no-m"}, "a": {"source": "no-a"}, "k": {"source": "no-k"}}`)), 400, "request").
+			want(t, map[string]any{"field": "sources.a.source", "got": `"no-a"`})
+	}
+}
+
 func TestBadMedia(t *testing.T) {
 	t.Parallel()
 	h := open(t)

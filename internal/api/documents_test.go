@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -61,6 +62,27 @@ func files(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// Description, list and receipt have the file's title and say who set its time.
+func TestTitleAndTimeOrigin(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	for body, want := range map[string]record.TimeOrigin{
+		note("A-1"): record.FromRequest,
+		`{"template": "note", "data": {"number": "A-1", "lines": []}}`: record.FromClock,
+	} {
+		d := makeNew(t, h.Client, body)
+		shown := decode[document](t, h.Get("/v1/documents/"+d.id))
+		listed := decode[list](t, h.Get("/v1/documents?limit=1")).Documents[0]
+		receipt := decode[record.Receipt](t, h.Get("/v1/documents/"+d.id+"/receipt"))
+		if shown.TimeFrom != want || listed.TimeFrom != want || receipt.TimeFrom != want {
+			t.Errorf("time from %q, listed %q, receipt %q, want %q", shown.TimeFrom, listed.TimeFrom, receipt.TimeFrom, want)
+		}
+		if want := "Note A-1"; shown.Title != want || listed.Title != want || receipt.Title != want {
+			t.Errorf("title %q, listed %q, receipt %q, want %q", shown.Title, listed.Title, receipt.Title, want)
+		}
+	}
 }
 
 func TestRenderInlineTemplate(t *testing.T) {
@@ -374,5 +396,27 @@ func TestDamagedFile(t *testing.T) {
 	for _, target := range targets {
 		wantProblem(t, h.Get(target), http.StatusInternalServerError, "damaged")
 	}
-	wantProblem(t, h.Post("/v1/documents", "application/json", note("A-1")), http.StatusInternalServerError, "damaged")
+	// Asking for it again mends it, whatever the answer is to be.
+	for _, accept := range []string{"application/json", "application/pdf"} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		h.With("Accept", accept).Post("/v1/documents", "application/json", note("A-1")).Want(http.StatusOK)
+		for _, target := range targets {
+			if r := h.Get(target).Want(http.StatusOK); !bytes.Equal(r.Body, d.file) {
+				t.Errorf("%s: other bytes after mending", target)
+			}
+		}
+	}
+	// So does another document over the same data, for the data.
+	snapshot := decode[document](t, h.Get("/v1/documents/"+d.id)).Snapshot.String()
+	if err := os.Truncate(filepath.Join(h.dir, "blobs", snapshot[:2], snapshot), 10); err != nil {
+		t.Fatal(err)
+	}
+	wantProblem(t, h.Get("/v1/documents/"+d.id+"/snapshot"), http.StatusInternalServerError, "damaged")
+	other := makeNew(t, h.Client, note("A-1", `"options": {"standards": ["pdf/a-4"]}`))
+	h.Get("/v1/documents/" + d.id + "/snapshot").Want(http.StatusOK)
+	if v := verify(t, h.Client, other.id, nil); v.Answer != record.Identical {
+		t.Errorf("verify: %s", &v)
+	}
 }

@@ -22,7 +22,7 @@ func (l *Limits) fill() {
 			*v = d
 		}
 	}
-	def(&l.Body, 10<<20)
+	def(&l.Body, record.DataBytes+2<<20)
 	def(&l.File, 64<<20)
 	def(&l.PublicBytes, 64<<20)
 	if l.Render <= 0 {
@@ -101,7 +101,8 @@ func read(c *web.Context) (*asked, error) {
 			})
 		}
 	}
-	for key, s := range w.Sources {
+	for _, key := range slices.Sorted(maps.Keys(w.Sources)) {
+		s := w.Sources[key]
 		r.Sources = append(r.Sources, record.SourceCall{Key: key, Source: s.Source, Parameters: s.Parameters})
 	}
 	switch {

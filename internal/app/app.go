@@ -187,12 +187,12 @@ func (a *App) routes(o Options) error {
 		return err
 	}
 	a.onClose(routes.Close)
-	// A body is read by web first and frozen after: web's limits stand a little above those
-	// of freezing, whose errors say more.
+	// A body is read by web first and frozen after. In it the data stand one level down, and
+	// web's limits are a little above that again: the errors of freezing say more.
 	a.web, err = web.New(web.Options{
 		Logger:       a.log,
 		ErrorHandler: func(c *web.Context, err error) { c.AnswerError(api.Problem(err)) },
-		Limits:       web.Limits{JSONDepth: 72, JSONNodes: 1_100_000},
+		Limits:       web.Limits{JSONDepth: record.DataDepth + 8, JSONNodes: record.DataNodes + 100_000},
 	})
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ func (p *program) verify() *cobra.Command {
 			"and snapshot, and compare byte for byte. The answer is one of:\n\n" +
 			"  identical                    exit status 0\n" +
 			"  differs at byte N            exit status 1\n" +
+			"  differs from its receipt     exit status 1: a field of the receipt is not so\n" +
 			"  intact, made by engine X     exit status 3: as the receipt says; this engine writes other bytes\n" +
 			"  unknown here                 exit status 4\n\n" +
 			"Exit status 2 says that nothing was judged: wrong usage, or something could not be read.",
@@ -76,6 +77,11 @@ func (p *program) judge(ctx context.Context, file, receipt string, space record.
 	}
 	if !v.File.IsZero() {
 		text += "  sha256 " + v.File.String() + "\n"
+		if v.InAuditLog {
+			text += "  receipt: in the audit log\n"
+		} else {
+			text += "  receipt: not in the audit log here\n"
+		}
 	}
 	if err := p.print(v, text); err != nil {
 		return err

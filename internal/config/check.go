@@ -76,8 +76,8 @@ func (c *Config) check(src *source, lookup func(string) (string, bool)) []Fault 
 	for _, name := range slices.Sorted(maps.Keys(c.Reports)) {
 		c.checkReport(k, name)
 	}
-	if c.Limits.Body < 1<<10 || c.Limits.Body > 1<<30 {
-		k.fail("limits.body", "want 1KiB to 1GiB, got %s", c.Limits.Body)
+	if c.Limits.Body < leastBody || c.Limits.Body > mostBody {
+		k.fail("limits.body", "want %s to %s, got %s", Size(leastBody), Size(mostBody), c.Limits.Body)
 	}
 	if c.Log.Format != "text" && c.Log.Format != "json" {
 		k.fail("log.format", "want text or json, got %q", c.Log.Format)

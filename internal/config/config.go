@@ -32,6 +32,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"example.com/quire/internal/record"
 )
 
 // Config is the whole configuration, defaults filled in. It is not changed after Load.
@@ -111,8 +113,17 @@ type SourceUse struct {
 
 // Limits bound what a request may cost.
 type Limits struct {
-	Body Size `yaml:"body"` // of render and document requests; default 10MiB
+	Body Size `yaml:"body"` // of render and document requests; default 10MiB, at most 16MiB; data in it 8MiB
 }
+
+// The body of a request holds data, which have a limit of their own, and may hold
+// a template and what JSON escapes of it: beyond twice the data there is nothing
+// that would be taken.
+const (
+	defaultBody = record.DataBytes + 2<<20
+	leastBody   = 1 << 10
+	mostBody    = 2 * record.DataBytes
+)
 
 // Log says how the server logs to standard error.
 type Log struct {
@@ -121,7 +132,7 @@ type Log struct {
 }
 
 // LocalSpace is the space that is there from the start.
-const LocalSpace = "local"
+const LocalSpace = string(record.Local)
 
 // Fault is one thing that is wrong, with its place.
 type Fault struct {
@@ -243,7 +254,7 @@ func (c *Config) fill() {
 	def(&c.Log.Format, "text")
 	def(&c.Log.Level, "info")
 	if c.Limits.Body == 0 {
-		c.Limits.Body = 10 << 20
+		c.Limits.Body = defaultBody
 	}
 	for name, r := range c.Reports {
 		def(&r.Space, LocalSpace)
@@ -259,7 +270,7 @@ func (c *Config) fill() {
 			s.Attempts = 3
 		}
 		if s.MaxBytes == 0 {
-			s.MaxBytes = 8 << 20
+			s.MaxBytes = record.DataBytes
 		}
 		c.Sources[name] = s
 	}

@@ -114,6 +114,8 @@ func TestFaults(t *testing.T) {
 		{"list for scalar", "listen: [a]\n", "listen: want a single value"},
 		{"duration", "sources: {s: {url: 'https://a.example/', timeout: fast}}\n", `want a duration such as 20s or 1m30s, got "fast"`},
 		{"size", "limits: {body: big}\n", `want a size such as 10MiB, got "big"`},
+		{"body beyond what is taken", "limits: {body: 17MiB}\n", "limits.body: want 1KiB to 16MiB, got 17MiB"},
+		{"two swapped letters", "listen: 127.0.0.1:1\nerports: {}\n", `unknown key "erports"; did you mean "reports"?`},
 		{"two documents", "listen: a\n---\nlisten: b\n", "more than one YAML document"},
 		{"listen", "listen: nine\n", `:1:1: listen: want host:port, got "nine"`},
 		{"port", "listen: 127.0.0.1:99999\n", "port \"99999\" is not a number"},

@@ -11,6 +11,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"example.com/quire/internal/record"
 )
 
 // maxFile bounds a configuration file; nobody writes more by hand.
@@ -274,35 +276,9 @@ func pairsOf(n ast.Node) ([]*ast.MappingValueNode, bool) {
 
 // didYouMean names the nearest candidate, if one is near.
 func didYouMean(got string, candidates []string) string {
-	best, at := "", len(got)/2+1
-	for _, c := range candidates {
-		if d := distance(got, c); d < at || (d == at && best != "" && c < best) {
-			best, at = c, d
-		}
-	}
-	if best == "" {
+	near := record.Nearest(got, candidates)
+	if near == "" {
 		return ""
 	}
-	return fmt.Sprintf("; did you mean %q?", best)
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost++
-			}
-			diag = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
+	return fmt.Sprintf("; did you mean %q?", near)
 }

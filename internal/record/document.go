@@ -34,15 +34,27 @@ type Document struct {
 	Content  Hash        `json:"content"` // hash of the file's bytes
 	Size     int64       `json:"size"`    // bytes
 	Pages    int         `json:"pages"`
+	Title    string      `json:"title,omitempty"` // the file's own, at most 256 characters of it
 	Template TemplateRef `json:"template"`
 	Snapshot Hash        `json:"snapshot"`
 	Options  Options     `json:"options"`
 	Signer   string      `json:"signer,omitempty"`
 	Engine   string      `json:"engine"` // what rendered it
 	Time     time.Time   `json:"time"`   // the snapshot's
+	TimeFrom TimeOrigin  `json:"time_from,omitempty"`
 	Made     time.Time   `json:"made"`
 	Reports  []string    `json:"reports,omitempty"` // under which it is filed, sorted
 }
+
+// TimeOrigin says who set a document's time.
+type TimeOrigin string
+
+// The origins. A time that the request gives says nothing of when the document
+// was made: Made does.
+const (
+	FromClock   TimeOrigin = "clock"   // of the machine that made the document
+	FromRequest TimeOrigin = "request" // whoever asked for it chose it
+)
 
 // Identity is what makes a document the one it is.
 type Identity struct {

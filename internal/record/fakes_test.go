@@ -100,6 +100,7 @@ type memDocuments struct {
 	mu        sync.Mutex
 	documents map[record.Space]map[record.Hash]*record.Document
 	receipts  map[record.Hash][]byte
+	chained   map[record.Hash]record.Hash // the receipts' hashes as they were saved
 	blobs     *memBlobs
 	fail      error
 }
@@ -119,6 +120,7 @@ func (m *memDocuments) Save(_ context.Context, d *record.Document, receipt []byt
 		kept = &c
 		m.documents[d.Space][d.ID] = kept
 		m.receipts[d.ID] = receipt
+		m.chained[d.ID] = record.Sum(receipt)
 		m.blobs.log = append(m.blobs.log, "save "+d.ID.String())
 	}
 	m.file(kept, report)
@@ -160,11 +162,19 @@ func (m *memDocuments) Receipt(_ context.Context, space record.Space, id record.
 	return m.receipts[id], nil
 }
 
+func (m *memDocuments) Chained(_ context.Context, space record.Space, id, receipt record.Hash) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, there := m.documents[space][id]
+	return there && m.chained[id] == receipt, nil
+}
+
 // press is a renderer whose "file" shows its input. A template whose main file
 // contains "needs NAME" wants that member in the data; "broken" is a template
 // error; "stop" fails in the middle of the file.
 type press struct {
 	engine string
+	title  string
 	calls  int
 }
 
@@ -207,7 +217,7 @@ func (p *press) Render(ctx context.Context, w io.Writer, r record.Rendering) (*r
 			return nil, fmt.Errorf("render: %w", err)
 		}
 	}
-	return &record.Rendered{Pages: 3, Size: int64(len(text)), Engine: p.engine, Warnings: []record.Problem{{Message: "small"}}}, nil
+	return &record.Rendered{Pages: 3, Title: p.title, Size: int64(len(text)), Engine: p.engine, Warnings: []record.Problem{{Message: "small"}}}, nil
 }
 
 // sources is a collector that answers from a table of what each source gives.
@@ -263,11 +273,12 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{
 		blobs: &memBlobs{blobs: map[record.Hash][]byte{}},
-		press: &press{engine: "1+abc"}, sources: sources{}, clock: noon,
+		press: &press{engine: "1+abc", title: "Note"}, sources: sources{}, clock: noon,
 		shelf: shelf{map[string]*record.Template{}, map[string]*record.Report{}},
 	}
 	b.documents = &memDocuments{
-		documents: map[record.Space]map[record.Hash]*record.Document{}, receipts: map[record.Hash][]byte{}, blobs: b.blobs,
+		documents: map[record.Space]map[record.Hash]*record.Document{}, receipts: map[record.Hash][]byte{},
+		chained: map[record.Hash]record.Hash{}, blobs: b.blobs,
 	}
 	b.shelf.templates["note"] = template(t, "note", "quire: 1")
 	var err error

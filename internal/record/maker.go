@@ -2,12 +2,14 @@ package record
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // Parts are what a Maker works with. Renderer and Now are needed by all of its
@@ -22,8 +24,7 @@ type Parts struct {
 	Reports   Reports
 	// Now is the clock: the time of documents whose request brings none, and the
 	// measure of stages. Rendering never sees it.
-	Now    func() time.Time
-	Limits Limits
+	Now func() time.Time
 }
 
 // Maker is the way of a document. It is safe for concurrent use and keeps no
@@ -41,7 +42,6 @@ func NewMaker(p Parts) (*Maker, error) {
 	if (p.Blobs == nil) != (p.Documents == nil) {
 		return nil, errors.New("maker: Blobs and Documents come together")
 	}
-	p.Limits = p.Limits.withDefaults()
 	return &Maker{p: p}, nil
 }
 
@@ -71,15 +71,17 @@ type Made struct {
 	Stages   []Stage // of this call; the receipt has those before save
 	Warnings []Problem
 	// Created is false when the document was there already: the same inputs are
-	// the same document, and nothing was rendered or written (save that it was
-	// filed under the request's report).
+	// the same document. Nothing was rendered or written, save that it was filed
+	// under the request's report and that stored bytes were mended.
 	Created bool
 }
 
 // Make makes a document and keeps it: collect, freeze, render into a blob,
 // commit template, snapshot and file, save. When it returns without an error,
 // document, receipt and every byte needed to make it again are durable. When it
-// fails, no document is listed and no part of the file stays.
+// fails, no document is listed and no part of the file stays. Stored bytes that
+// are damaged are written anew; ErrDamaged says that a document is there whose
+// file is not, and that this engine cannot make that file.
 //
 // Errors: *RequestError, *DataError, *TemplateError, *LimitError, *SourceError
 // (a required source failed), ErrNotFound (template, report), ErrNoSpace, and
@@ -88,8 +90,9 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 	if m.p.Documents == nil {
 		return nil, errors.New("make: this Maker keeps nothing")
 	}
+	from := FromRequest
 	if r.Time.IsZero() {
-		r.Time = m.p.Now()
+		r.Time, from = m.p.Now(), FromClock
 	}
 	w := watch{now: m.p.Now}
 	j, err := m.prepare(ctx, r, &w)
@@ -97,7 +100,7 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 		return nil, err
 	}
 	if kept, err := m.p.Documents.Document(ctx, r.Space, j.id); err == nil {
-		return m.again(ctx, kept, r.Report, &w)
+		return m.again(ctx, kept, j, &w)
 	} else if !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
@@ -122,9 +125,9 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 	w.stage(StageCommit)
 
 	d := &Document{
-		Space: r.Space, ID: j.id, Content: content, Size: size, Pages: rendered.Pages,
+		Space: r.Space, ID: j.id, Content: content, Size: size, Pages: rendered.Pages, Title: shortTitle(rendered.Title),
 		Template: j.template.Ref(), Snapshot: j.snapshot.Hash(), Options: j.options,
-		Engine: rendered.Engine, Time: j.snapshot.Time(), Made: cutTime(m.p.Now()),
+		Engine: rendered.Engine, Time: j.snapshot.Time(), TimeFrom: from, Made: cutTime(m.p.Now()),
 	}
 	receipt, err := j.receipt(d, w.stages)
 	if err != nil {
@@ -143,9 +146,32 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 	return &Made{Document: kept, Receipt: receipt, Stages: w.stages, Warnings: rendered.Warnings, Created: created}, nil
 }
 
-// again answers a request whose document is there already.
-func (m *Maker) again(ctx context.Context, kept *Document, report string, w *watch) (*Made, error) {
-	if report != "" {
+// maxTitle bounds the title that is kept with a document, in code points: data
+// can make it as long as they are.
+const maxTitle = 256
+
+// shortTitle is a title as it is kept. One that is longer ends with an ellipsis.
+func shortTitle(s string) string {
+	n := 0
+	for i := range s {
+		if n++; n > maxTitle {
+			_, last := utf8.DecodeLastRuneInString(s[:i])
+			return s[:i-last] + "…"
+		}
+	}
+	return s
+}
+
+// again answers a request whose document is there already. What is stored of it
+// is mended first: an answer stands for a file that can be served.
+func (m *Maker) again(ctx context.Context, kept *Document, j *job, w *watch) (*Made, error) {
+	if err := m.keepInputs(ctx, j); err != nil {
+		return nil, err
+	}
+	if err := m.mend(ctx, kept, j, w); err != nil {
+		return nil, err
+	}
+	if report := j.request.Report; report != "" {
 		if err := m.p.Documents.File(ctx, kept.Space, kept.ID, report); err != nil {
 			return nil, err
 		}
@@ -159,6 +185,34 @@ func (m *Maker) again(ctx context.Context, kept *Document, report string, w *wat
 		return nil, err
 	}
 	return &Made{Document: kept, Receipt: receipt, Stages: w.stages}, nil
+}
+
+// mend makes the file of a document again when the stored one is gone or
+// damaged. What this engine makes takes its place only when it is the same.
+func (m *Maker) mend(ctx context.Context, kept *Document, j *job, w *watch) error {
+	if whole, err := m.whole(ctx, kept.Content); err != nil || whole {
+		return err
+	}
+	blob, err := m.p.Blobs.Create(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = blob.Abort() }() // does nothing once committed
+	sum := sha256.New()
+	_, err = m.render(ctx, io.MultiWriter(blob, sum), j)
+	if err != nil && !refused(err) {
+		return err
+	}
+	if err != nil || Hash(sum.Sum(nil)) != kept.Content {
+		return fmt.Errorf("document %s: the file is not in storage as engine %s made it, and engine %s does not make it: %w",
+			kept.ID, kept.Engine, m.p.Renderer.Engine(), ErrDamaged)
+	}
+	w.stage(StageRender)
+	if _, _, err = blob.Commit(); err != nil {
+		return err
+	}
+	w.stage(StageCommit)
+	return nil
 }
 
 // Render writes the file that Make would make of the same request and time, and
@@ -214,7 +268,7 @@ func (m *Maker) prepare(ctx context.Context, r Request, w *watch) (*job, error) 
 		}
 		w.stage(StageCollect)
 	}
-	j.snapshot, err = Freeze(r.Data, j.collected, r.Time, m.p.Limits)
+	j.snapshot, err = Freeze(r.Data, j.collected, r.Time, Limits{})
 	if err != nil {
 		return nil, named(err, r.DataFile)
 	}
@@ -326,22 +380,18 @@ func (m *Maker) render(ctx context.Context, w io.Writer, j *job) (*Rendered, err
 		Template: j.template, Data: j.snapshot.Data(), Time: j.snapshot.Time(), Document: j.id, Options: j.options,
 	})
 	if wrong, ok := errors.AsType[*DataError](err); ok {
-		j.locate(wrong)
+		if err := j.locate(ctx, wrong); err != nil {
+			return nil, err
+		}
 	}
 	return rendered, err
 }
 
-// maxLocated bounds the problems that get a place: each is a walk through the data.
-const maxLocated = 100
-
 // locate gives the problems in frozen data their places in what the caller
 // sent, or the source that the value came from.
-func (j *job) locate(wrong *DataError) {
-	data := j.request.Data
-	if _, err := Canonical(data, Limits{Bytes: len(data) + 1}); err != nil {
-		data = nil // there was none
-	}
-	one := func(p *Problem, place bool) {
+func (j *job) locate(ctx context.Context, wrong *DataError) error {
+	var own []*Problem // in what the caller sent
+	one := func(p *Problem) {
 		if p.Path == "" {
 			return // not of a value in the data: it keeps its place in the template
 		}
@@ -353,16 +403,27 @@ func (j *job) locate(wrong *DataError) {
 			}
 		}
 		p.File = j.request.DataFile
-		if data != nil && place {
-			l := locator{data}
-			at, _ := l.find(l.skip(0), p.Path)
-			p.Line, p.Column = position(data, at)
-		}
+		own = append(own, p)
 	}
-	one(&wrong.Problem, true)
+	one(&wrong.Problem)
 	for i := range wrong.More {
-		one(&wrong.More[i], i < maxLocated)
+		one(&wrong.More[i])
 	}
+	if j.request.Data == nil {
+		return nil
+	}
+	paths := make([]string, len(own))
+	for i, p := range own {
+		paths[i] = p.Path
+	}
+	found, err := places(ctx, j.request.Data, paths)
+	if err != nil {
+		return fmt.Errorf("place what is wrong with the data: %w", err)
+	}
+	for i, p := range own {
+		p.Line, p.Column = found[i].line, found[i].column
+	}
+	return nil
 }
 
 // named puts the data's file name into a freezing error.
@@ -394,7 +455,7 @@ func (m *Maker) keepInputs(ctx context.Context, j *job) error {
 
 func (m *Maker) keep(ctx context.Context, b []byte) error {
 	name := Sum(b)
-	if there, err := m.p.Blobs.Has(ctx, name); err != nil || there {
+	if whole, err := m.whole(ctx, name); err != nil || whole {
 		return err
 	}
 	w, err := m.p.Blobs.Create(ctx)
@@ -412,12 +473,27 @@ func (m *Maker) keep(ctx context.Context, b []byte) error {
 	return err
 }
 
+// whole reports whether a blob is there, durable and undamaged. A name alone
+// says nothing of the bytes, so they are read.
+func (m *Maker) whole(ctx context.Context, h Hash) (bool, error) {
+	if there, err := m.p.Blobs.Has(ctx, h); err != nil || !there {
+		return false, err
+	}
+	blob, err := m.p.Blobs.Open(ctx, h)
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotFound) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return true, blob.Close()
+}
+
 // receipt seals what is known of the document.
 func (j *job) receipt(d *Document, stages []Stage) ([]byte, error) {
 	r := Receipt{
 		Version: 1, Space: d.Space, Document: d.ID, Template: d.Template, Snapshot: d.Snapshot,
-		Options: d.Options, Signer: d.Signer, Engine: d.Engine, Content: d.Content, Size: d.Size, Pages: d.Pages,
-		Made: d.Made, Sources: sourceRecords(j.collected), Stages: stages,
+		Options: d.Options, Signer: d.Signer, Engine: d.Engine, Content: d.Content, Size: d.Size, Pages: d.Pages, Title: d.Title,
+		TimeFrom: d.TimeFrom, Made: d.Made, Sources: sourceRecords(j.collected), Stages: stages,
 	}
 	if !d.Time.IsZero() {
 		r.Time = &d.Time

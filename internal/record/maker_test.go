@@ -21,6 +21,9 @@ func TestMakeKeepsADocument(t *testing.T) {
 	if !made.Created || d.Space != record.Local || d.Pages != 3 || d.Engine != "1+abc" || d.Template.Name != "note" {
 		t.Errorf("document %+v", d)
 	}
+	if r, err := record.ParseReceipt(made.Receipt); err != nil || d.TimeFrom != record.FromClock || r.TimeFrom != record.FromClock || d.Title != "Note" {
+		t.Errorf("document %+v, receipt %+v, %v: want the clock's time, and the title", d, r, err)
+	}
 	// The clock's first look, in UTC and cut to milliseconds.
 	if want := time.Date(2026, 1, 31, 6, 30, 0, 124_000_000, time.UTC); !d.Time.Equal(want) || d.Time.Location() != time.UTC {
 		t.Errorf("time %s, want %s", d.Time, want)
@@ -74,7 +77,7 @@ func TestReceiptSaysEverything(t *testing.T) {
 	when := noon.UTC().Truncate(time.Millisecond)
 	want := &record.Receipt{
 		Version: 1, Space: record.Local, Document: made.Document.ID, Template: made.Document.Template, Snapshot: made.Document.Snapshot,
-		Engine: "1+abc", Content: made.Document.Content, Size: made.Document.Size, Pages: 3, Time: &when, Made: made.Document.Made,
+		Engine: "1+abc", Content: made.Document.Content, Size: made.Document.Size, Pages: 3, Title: "Note", Time: &when, TimeFrom: record.FromRequest, Made: made.Document.Made,
 		Sources: []record.SourceRecord{
 			{
 				Key: "status", Source: "api", Kind: "inline", Parameters: record.Parameters{"n": json.RawMessage("3")}, Outcome: record.OK, Micros: 30_000,
@@ -128,6 +131,36 @@ func TestSameInputsAreTheSameDocument(t *testing.T) {
 			t.Errorf("another %s is the same document as with %s", name, before)
 		}
 		ids[made.Document.ID] = name
+	}
+}
+
+// A time that the requester chose is told from the clock's, in both that are kept.
+// It is not part of the identity: who asks again does not make another document.
+func TestWhoSetTheTime(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct {
+		given time.Time
+		want  record.TimeOrigin
+	}{{time.Time{}, record.FromClock}, {noon, record.FromRequest}} {
+		made := b.make(t, record.Request{Template: "note", Time: c.given})
+		r, err := record.ParseReceipt(made.Receipt)
+		if err != nil || made.Document.TimeFrom != c.want || r.TimeFrom != c.want {
+			t.Errorf("document %q, receipt %q, %v, want %q", made.Document.TimeFrom, r.TimeFrom, err, c.want)
+		}
+		again := b.make(t, record.Request{Template: "note", Time: made.Document.Time})
+		if again.Created || again.Document.TimeFrom != c.want {
+			t.Errorf("again: created %v, time from %q, want %q", again.Created, again.Document.TimeFrom, c.want)
+		}
+	}
+}
+
+func TestLongTitlesAreCut(t *testing.T) {
+	for n, want := range map[int]string{0: "", 256: strings.Repeat("é", 256), 257: strings.Repeat("é", 255) + "…", 100_000: strings.Repeat("é", 255) + "…"} {
+		b := newBench(t)
+		b.press.title = strings.Repeat("é", n)
+		if got := b.make(t, record.Request{Template: "note"}).Document.Title; got != want {
+			t.Errorf("%d characters: %d bytes kept, want %d", n, len(got), len(want))
+		}
 	}
 }
 

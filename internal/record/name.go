@@ -54,13 +54,13 @@ func CheckKey(field, key string) error {
 	return nil
 }
 
-// Nearest returns the one of known that differs least from name, or "" when
-// none is near: at most a third of name's characters (and at least one) may
-// have to be changed.
+// Nearest returns the one of known that differs least from name, the first by
+// the alphabet where there are several, or "" when none is near: at most a third
+// of name's characters (and at least one) may have to be changed.
 func Nearest(name string, known []string) string {
 	best, bestAt := "", max(1, len(name)/3)+1
 	for _, k := range known {
-		if d := distance(name, k, bestAt); d < bestAt {
+		if d := distance(name, k, bestAt+1); d < bestAt || d == bestAt && best != "" && k < best {
 			best, bestAt = k, d
 		}
 	}

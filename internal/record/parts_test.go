@@ -59,6 +59,12 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
+	// The order in which they are known does not decide.
+	for _, known := range [][]string{{"host-a", "host-b", "host-c"}, {"host-c", "host-b", "host-a"}} {
+		if got := record.Nearest("host-x", known); got != "host-a" {
+			t.Errorf("of %q: %q", known, got)
+		}
+	}
 }
 
 func TestIdentity(t *testing.T) {
@@ -201,6 +207,34 @@ func TestFreeze(t *testing.T) {
 		if _, err = record.Freeze([]byte("\n "+in), nil, noon, record.Limits{}); err == nil || err.Error() != "data line 2, column 2: want an object, got "+kind {
 			t.Errorf("%s: %v", in, err)
 		}
+	}
+}
+
+// A snapshot is as deep as data can be, and no deeper.
+func TestSnapshotDepth(t *testing.T) {
+	deep := func(n int) []byte {
+		return []byte(strings.Repeat(`{"a":`, n-1) + "{}" + strings.Repeat("}", n-1))
+	}
+	s, err := record.Freeze(deep(record.DataDepth), nil, noon, record.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := record.ParseSnapshot(s.Bytes()); err != nil {
+		t.Errorf("the deepest: %v", err)
+	}
+	source := []record.Collected{{Key: "s", Outcome: record.OK, Data: deep(record.DataDepth - 1)}}
+	if s, err = record.Freeze(nil, source, noon, record.Limits{}); err != nil || source[0].Outcome != record.OK {
+		t.Fatalf("%+v, %v", source, err)
+	}
+	if _, err := record.ParseSnapshot(s.Bytes()); err != nil {
+		t.Errorf("the deepest of a source: %v", err)
+	}
+	if _, err := record.Freeze(deep(record.DataDepth+1), nil, noon, record.Limits{}); err == nil {
+		t.Error("deeper data: no error")
+	}
+	deeper := fmt.Appendf(nil, `{"data":%s,"snapshot":1}`, deep(record.DataDepth+1))
+	if _, err := record.ParseSnapshot(deeper); !errors.Is(err, record.ErrDamaged) {
+		t.Errorf("a deeper snapshot: %v, want that it is damaged", err)
 	}
 }
 

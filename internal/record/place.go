@@ -46,22 +46,36 @@ func (p *parser) limit(name string, limit int) error {
 // Lines end with LF, CR LF or CR; columns count code points, a byte that is not
 // UTF-8 counting as one.
 func position(text []byte, at int) (line, column int) {
-	line = 1
-	start := 0
-	for i := range at {
-		switch text[i] {
-		case '\n':
-			line++
-			start = i + 1
+	c := cursor{text: text}
+	return c.move(at)
+}
+
+// cursor is position for offsets that rise: each byte is looked at once.
+type cursor struct {
+	text    []byte
+	at      int
+	lines   int // ended before at
+	columns int // before at in its line
+}
+
+func (c *cursor) move(at int) (line, column int) {
+	start := c.at
+	for i := c.at; i < at; i++ {
+		switch c.text[i] {
 		case '\r':
-			if i+1 < len(text) && text[i+1] == '\n' {
+			if i+1 < len(c.text) && c.text[i+1] == '\n' {
 				continue
 			}
-			line++
-			start = i + 1
+		case '\n':
+		default:
+			continue
 		}
+		c.lines++
+		c.columns, start = 0, i+1
 	}
-	return line, utf8.RuneCount(text[start:at]) + 1
+	c.columns += utf8.RuneCount(c.text[start:at])
+	c.at = at
+	return c.lines + 1, c.columns + 1
 }
 
 // pathString writes a path as trades[17].price. A name that is not an

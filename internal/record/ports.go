@@ -28,6 +28,7 @@ type Rendering struct {
 // Rendered is what rendering tells about the file it wrote.
 type Rendered struct {
 	Pages  int
+	Title  string // the file's own
 	Size   int64
 	Engine string
 	// Warnings are problems that did not stop the rendering.
@@ -89,6 +90,9 @@ type Documents interface {
 	Document(ctx context.Context, space Space, id Hash) (*Document, error)
 	// Receipt returns the stored form of the document's receipt, or ErrNotFound.
 	Receipt(ctx context.Context, space Space, id Hash) ([]byte, error)
+	// Chained reports whether the audit log has the receipt of this hash as that of
+	// the document.
+	Chained(ctx context.Context, space Space, id, receipt Hash) (bool, error)
 }
 
 // Templates finds templates by name.

@@ -22,8 +22,10 @@ type Receipt struct {
 	Content  Hash           `json:"content"` // SHA-256 of the file
 	Size     int64          `json:"size"`
 	Pages    int            `json:"pages"`
-	Time     *time.Time     `json:"time,omitempty"` // the snapshot's
-	Made     time.Time      `json:"made"`
+	Title    string         `json:"title,omitempty"`     // the file's own, at most 256 characters of it
+	Time     *time.Time     `json:"time,omitempty"`      // the snapshot's
+	TimeFrom TimeOrigin     `json:"time_from,omitempty"` // who set Time
+	Made     time.Time      `json:"made"`                // by the clock, always
 	Sources  []SourceRecord `json:"sources,omitempty"`
 	Stages   []Stage        `json:"stages"` // those before the receipt was sealed: collect, freeze, render, commit
 }
@@ -72,10 +74,24 @@ func (r *Receipt) Bytes() ([]byte, error) { return marshal(r) }
 // document id is that of the receipt's own fields; a receipt that contradicts
 // itself is a *DataError.
 func ParseReceipt(b []byte) (*Receipt, error) {
-	text, err := Canonical(b, Limits{Bytes: 1 << 20})
-	if err != nil {
-		return nil, fmt.Errorf("receipt: %w", err)
+	r, _, err := parseReceipt(b)
+	return r, err
+}
+
+// parseReceipt is ParseReceipt that also returns the canonical text, whose hash
+// names the receipt however it was spelled.
+func parseReceipt(b []byte) (r *Receipt, text []byte, err error) {
+	if text, err = Canonical(b, Limits{Bytes: 1 << 20}); err == nil {
+		r, err = readReceipt(b, text)
 	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("receipt: %w", err)
+	}
+	return r, text, nil
+}
+
+// readReceipt reads the canonical text of a receipt that was sent as b.
+func readReceipt(b, text []byte) (*Receipt, error) {
 	var r Receipt
 	if err := json.Unmarshal(text, &r); err != nil {
 		p := Problem{Message: err.Error()}
@@ -83,19 +99,19 @@ func ParseReceipt(b []byte) (*Receipt, error) {
 			p = Problem{Path: wrong.Field, Got: wrong.Value, Want: wrong.Type.String()}
 			p.Line, p.Column, _ = Locate(b, wrong.Field)
 		}
-		return nil, fmt.Errorf("receipt: %w", &DataError{Problem: p})
+		return nil, &DataError{Problem: p}
 	}
 	if r.Version != 1 {
-		return nil, fmt.Errorf("receipt: %w", &DataError{Problem: Problem{Path: "receipt", Got: fmt.Sprint(r.Version), Want: "1"}})
+		return nil, &DataError{Problem: Problem{Path: "receipt", Got: fmt.Sprint(r.Version), Want: "1"}}
 	}
 	id, err := r.identity().ID()
 	if err != nil {
 		return nil, err
 	}
 	if id != r.Document {
-		return nil, fmt.Errorf("receipt: %w", &DataError{Problem: Problem{
+		return nil, &DataError{Problem: Problem{
 			Path: "document", Got: r.Document.String(), Want: id.String() + ", which its other fields give",
-		}})
+		}}
 	}
 	return &r, nil
 }

@@ -30,6 +30,11 @@ type Verdict struct {
 	MadeBy   string `json:"made_by"`       // engine of the receipt
 	Engine   string `json:"engine"`        // engine here
 	Reason   string `json:"reason,omitempty"`
+	// Field is where the receipt is not that of the file, for Differs without At.
+	Field string `json:"field,omitempty"`
+	// InAuditLog says that the audit log here has the receipt that was judged by:
+	// it is the one that was written when the document was made.
+	InAuditLog bool `json:"in_audit_log"`
 }
 
 // String is the answer in one line.
@@ -38,10 +43,13 @@ func (v *Verdict) String() string {
 	case Identical:
 		return "identical"
 	case Differs:
-		if v.At < 0 {
-			return "differs from its receipt"
+		switch {
+		case v.At >= 0:
+			return fmt.Sprintf("differs at byte %d", v.At)
+		case v.Field != "":
+			return "differs from its receipt: " + v.Field
 		}
-		return fmt.Sprintf("differs at byte %d", v.At)
+		return "differs from its receipt"
 	case Intact:
 		return "intact, made by engine " + v.MadeBy
 	}
@@ -79,13 +87,15 @@ type RemakeRequest struct {
 // the file by it, in this order: no such document is known here: Unknown; the
 // file's hash is not the receipt's: Differs, at a byte of the file made again;
 // the file made again is equal: Identical, whatever the engine; not equal and
-// the same engine: Differs; another engine: Intact. Nothing is written.
+// the same engine: Differs; another engine: Intact. What is then Identical or
+// Intact is held against the other fields of the receipt, which its document id
+// does not cover: one that is not so makes it Differs. Nothing is written.
 func (m *Maker) Remake(ctx context.Context, r RemakeRequest) (*Verdict, error) {
 	if m.p.Documents == nil {
 		return nil, errors.New("remake: this Maker keeps nothing")
 	}
 	v := &Verdict{Answer: Unknown, At: -1, Engine: m.p.Renderer.Engine()}
-	receipt, err := m.receiptFor(ctx, r)
+	receipt, text, err := m.receiptFor(ctx, r)
 	if errors.Is(err, ErrNotFound) {
 		v.Reason = err.Error()
 		return v, nil
@@ -93,6 +103,9 @@ func (m *Maker) Remake(ctx context.Context, r RemakeRequest) (*Verdict, error) {
 		return nil, err
 	}
 	v.Document, v.MadeBy = receipt.Document, receipt.Engine
+	if v.InAuditLog, err = m.p.Documents.Chained(ctx, r.Space, receipt.Document, Sum(text)); err != nil {
+		return nil, err
+	}
 
 	j, err := m.inputs(ctx, receipt)
 	file := r.File
@@ -109,10 +122,11 @@ func (m *Maker) Remake(ctx context.Context, r RemakeRequest) (*Verdict, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	if v.File, err = hashFrom(ctx, file); err != nil {
+	var size int64
+	if v.File, size, err = hashFrom(ctx, file); err != nil {
 		return nil, err
 	}
-	at, err := m.compare(ctx, file, j)
+	at, again, err := m.compare(ctx, file, j)
 	other := v.MadeBy != v.Engine
 	if err != nil {
 		// An engine that no longer takes these inputs cannot write the same bytes.
@@ -120,22 +134,27 @@ func (m *Maker) Remake(ctx context.Context, r RemakeRequest) (*Verdict, error) {
 			return nil, fmt.Errorf("make document %s again: %w", receipt.Document, err)
 		}
 		v.Answer, v.Reason = Intact, err.Error()
-		return v, nil
+		return v, m.contradict(ctx, v, remade{receipt, text, j, size, nil})
 	}
 	switch {
 	case v.File != receipt.Content:
 		v.Answer, v.At = Differs, at
 		if at < 0 { // equal to what this engine makes, so the kept file must be the other one
-			v.At, err = m.compareKept(ctx, file, receipt.Content)
+			if v.At, err = m.compareKept(ctx, file, receipt.Content); v.At < 0 {
+				v.Field = "content"
+				v.Reason = fmt.Sprintf("the receipt has %s, the file made again has %s", receipt.Content, v.File)
+			}
 		}
+		return v, err
 	case at < 0:
 		v.Answer = Identical
 	case other:
-		v.Answer = Intact
+		v.Answer, again = Intact, nil
 	default:
 		v.Answer, v.At = Differs, at
+		return v, nil
 	}
-	return v, err
+	return v, m.contradict(ctx, v, remade{receipt, text, j, size, again})
 }
 
 // refused reports an error that the same inputs would give again.
@@ -150,36 +169,36 @@ func refused(err error) bool {
 	return ok
 }
 
-// receiptFor finds the receipt to judge by. ErrNotFound says that the document
-// is unknown here.
-func (m *Maker) receiptFor(ctx context.Context, r RemakeRequest) (*Receipt, error) {
+// receiptFor finds the receipt to judge by, and its stored form. ErrNotFound says
+// that the document is unknown here.
+func (m *Maker) receiptFor(ctx context.Context, r RemakeRequest) (*Receipt, []byte, error) {
 	if r.Receipt != nil {
-		given, err := ParseReceipt(r.Receipt)
+		given, text, err := parseReceipt(r.Receipt)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !r.ID.IsZero() && r.ID != given.Document {
-			return nil, &RequestError{Field: "receipt", Got: "that of document " + given.Document.String(), Want: "that of " + r.ID.String()}
+			return nil, nil, &RequestError{Field: "receipt", Got: "that of document " + given.Document.String(), Want: "that of " + r.ID.String()}
 		}
 		if given.Space != r.Space {
-			return nil, fmt.Errorf("document %s: %w", given.Document, ErrNotFound)
+			return nil, nil, fmt.Errorf("document %s: %w", given.Document, ErrNotFound)
 		}
 		// The id is a hash over template and snapshot, so a document of this id in
 		// this space proves that the space may see them.
 		_, err = m.p.Documents.Document(ctx, r.Space, given.Document)
-		return given, err
+		return given, text, err
 	}
 	ids := []Hash{r.ID}
 	if r.ID.IsZero() {
 		if r.File == nil {
-			return nil, &RequestError{Field: "document", Got: "nothing", Want: "a document id or a file"}
+			return nil, nil, &RequestError{Field: "document", Got: "nothing", Want: "a document id or a file"}
 		}
 		if _, err := r.File.Seek(0, io.SeekStart); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		var err error
 		if ids, err = DocumentIDs(r.File); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for _, id := range ids {
@@ -187,21 +206,21 @@ func (m *Maker) receiptFor(ctx context.Context, r RemakeRequest) (*Receipt, erro
 		if errors.Is(err, ErrNotFound) {
 			continue
 		} else if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		stored, err := ParseReceipt(b)
+		stored, text, err := parseReceipt(b)
 		if err != nil {
-			return nil, fmt.Errorf("stored receipt of document %s: %w: %w", id, err, ErrDamaged)
+			return nil, nil, fmt.Errorf("stored receipt of document %s: %w: %w", id, err, ErrDamaged)
 		}
-		return stored, nil
+		return stored, text, nil
 	}
 	switch len(ids) {
 	case 0:
-		return nil, fmt.Errorf("document id in the file's metadata: %w", ErrNotFound)
+		return nil, nil, fmt.Errorf("document id in the file's metadata: %w", ErrNotFound)
 	case 1:
-		return nil, fmt.Errorf("document %s: %w", ids[0], ErrNotFound)
+		return nil, nil, fmt.Errorf("document %s: %w", ids[0], ErrNotFound)
 	}
-	return nil, fmt.Errorf("any of the %d documents that the file names: %w", len(ids), ErrNotFound)
+	return nil, nil, fmt.Errorf("any of the %d documents that the file names: %w", len(ids), ErrNotFound)
 }
 
 // inputs reads back what the receipt's document was made of.
@@ -248,10 +267,10 @@ func (m *Maker) read(ctx context.Context, h Hash) ([]byte, error) {
 	return b, err
 }
 
-// hashFrom returns the hash of the whole file.
-func hashFrom(ctx context.Context, file io.ReadSeeker) (Hash, error) {
+// hashFrom returns the hash of the whole file and its size.
+func hashFrom(ctx context.Context, file io.ReadSeeker) (Hash, int64, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return Hash{}, err
+		return Hash{}, 0, err
 	}
 	sum := sha256.New()
 	untilEnd := readFunc(func(p []byte) (int, error) {
@@ -260,10 +279,11 @@ func hashFrom(ctx context.Context, file io.ReadSeeker) (Hash, error) {
 		}
 		return file.Read(p)
 	})
-	if _, err := io.Copy(sum, untilEnd); err != nil {
-		return Hash{}, fmt.Errorf("read the file: %w", err)
+	size, err := io.Copy(sum, untilEnd)
+	if err != nil {
+		return Hash{}, 0, fmt.Errorf("read the file: %w", err)
 	}
-	return Hash(sum.Sum(nil)), nil
+	return Hash(sum.Sum(nil)), size, nil
 }
 
 // readFunc is an io.Reader made of a function.
@@ -272,16 +292,18 @@ type readFunc func(p []byte) (int, error)
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 // compare renders j and returns the offset of the first byte in which file
-// differs from it, or -1.
-func (m *Maker) compare(ctx context.Context, file io.ReadSeeker, j *job) (int64, error) {
+// differs from it, or -1 and what rendering told.
+func (m *Maker) compare(ctx context.Context, file io.ReadSeeker, j *job) (int64, *Rendered, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	c := comparer{file: bufio.NewReaderSize(file, 64<<10), differs: -1}
-	if _, err := m.render(ctx, &c, j); err != nil && c.differs < 0 {
-		return 0, err
+	rendered, err := m.render(ctx, &c, j)
+	if err != nil && c.differs < 0 {
+		return 0, nil, err
 	}
-	return c.end()
+	at, err := c.end()
+	return at, rendered, err
 }
 
 // compareKept is compare with a kept file: -1 also when there is none.

@@ -3,6 +3,7 @@ package record_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -109,7 +110,7 @@ func TestRemakeByAnotherEngine(t *testing.T) {
 	at := bytes.Index(file, []byte("1+abc"))
 	want(t, "the new engine's file", judge(now.Bytes()), "differs at byte "+itoa(at), 1)
 	delete(b.blobs.blobs, made.Document.Content)
-	want(t, "the same, the kept file gone", judge(now.Bytes()), "differs from its receipt", 1)
+	want(t, "the same, the kept file gone", judge(now.Bytes()), "differs from its receipt: content", 1)
 
 	// Another number, the same bytes.
 	b.documents.receipts[made.Document.ID] = bytes.Replace(made.Receipt, []byte("1+abc"), []byte("0+old"), 1)
@@ -118,6 +119,88 @@ func TestRemakeByAnotherEngine(t *testing.T) {
 	want(t, "another engine with the same bytes", v, "identical", 0)
 	if v.MadeBy != "0+old" {
 		t.Errorf("made by %s", v.MadeBy)
+	}
+}
+
+// altered is a receipt with one member set to another value, or removed for "".
+func altered(t *testing.T, receipt []byte, member, value string) []byte {
+	t.Helper()
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(receipt, &all); err != nil {
+		t.Fatal(err)
+	}
+	if delete(all, member); value != "" {
+		all[member] = json.RawMessage(value)
+	}
+	b, err := json.MarshalIndent(all, "", "\t") // another spelling, too
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The document id does not cover all of a receipt: what it leaves open is
+// compared with the file made again, and with the receipt that the audit log has.
+func TestRemakeByAnAlteredReceipt(t *testing.T) {
+	b := newBench(t)
+	made := b.make(t, record.Request{Template: "note", Time: noon})
+	file := b.file(t, made.Document)
+	judge := func(receipt []byte) *record.Verdict {
+		return verdict(t, b, record.RemakeRequest{File: bytes.NewReader(file), Receipt: receipt})
+	}
+	genuine := altered(t, made.Receipt, "nothing", "")
+	v := judge(genuine)
+	want(t, "spelled in another way", v, "identical", 0)
+	if !v.InAuditLog || v.Field != "" {
+		t.Errorf("the genuine receipt: %+v, want that it is in the audit log", v)
+	}
+	changes := map[string]string{
+		"size": "5", "pages": "4", "title": `"Other"`, "time": `"2026-01-31T06:30:00.124Z"`, "time_from": `"clock"`,
+		"made": `"2025-01-31T06:30:00Z"`, "engine": `"2+def"`, "stages": "[]", "sources": "[]", "approved": `"by nobody"`,
+	}
+	for field, value := range changes {
+		v := judge(altered(t, made.Receipt, field, value))
+		want(t, field, v, "differs from its receipt: "+field, 1)
+		if v.InAuditLog || v.Field != field || v.At != -1 || !strings.Contains(v.Reason, "the receipt has ") {
+			t.Errorf("%s: %+v, want the field and that it is not in the audit log", field, v)
+		}
+	}
+	for _, field := range []string{"title", "made", "time"} {
+		want(t, "no "+field, judge(altered(t, made.Receipt, field, "")), "differs from its receipt: "+field, 1)
+	}
+	// What is shown of a receipt that anybody can have written is short and plain.
+	v = judge(altered(t, made.Receipt, "a\u009bb", `"x\u009by"`))
+	if v.Field != `"a\u009bb"` || v.Reason != `the receipt has "\"x\u009by\"", the one in the audit log has none` {
+		t.Errorf("an unknown member: %+v", v)
+	}
+	v = judge(altered(t, made.Receipt, strings.Repeat("a", 1000), `"`+strings.Repeat("x", 1000)+`"`))
+	if len(v.String())+len(v.Reason) > 200 {
+		t.Errorf("a long member: %+v", v)
+	}
+	want(t, "content", judge(altered(t, made.Receipt, "content", `"`+record.Sum(nil).String()+`"`)), "differs from its receipt: content", 1)
+
+	// A file with the receipt that somebody wrote for it, as of another engine.
+	bad := bytes.Clone(file)
+	bad[5] ^= 1
+	forged := altered(t, altered(t, made.Receipt, "engine", `"0+old"`), "content", `"`+record.Sum(bad).String()+`"`)
+	v = verdict(t, b, record.RemakeRequest{File: bytes.NewReader(bad), Receipt: forged})
+	want(t, "forged for another file", v, "differs from its receipt: content", 1)
+
+	// Where the stored receipt is the altered one, the copy that was kept elsewhere is the judge.
+	b.documents.receipts[made.Document.ID] = altered(t, made.Receipt, "made", `"2025-01-31T06:30:00Z"`)
+	if v := judge(made.Receipt); v.Answer != record.Identical || !v.InAuditLog {
+		t.Errorf("the copy: %+v", v)
+	}
+	v = verdict(t, b, record.RemakeRequest{ID: made.Document.ID})
+	if v.Answer != record.Identical || v.InAuditLog {
+		t.Errorf("the stored one: %+v, want that it is not in the audit log", v)
+	}
+	b.documents.receipts[made.Document.ID] = altered(t, made.Receipt, "size", "5")
+	want(t, "the stored one, altered in what the file has", verdict(t, b, record.RemakeRequest{ID: made.Document.ID}), "differs from its receipt: size", 1)
+	// Nobody vouches for either: the file decides alone.
+	b.documents.chained[made.Document.ID] = record.Hash{1}
+	if v := judge(made.Receipt); v.Answer != record.Identical || v.InAuditLog {
+		t.Errorf("without a line in the audit log: %+v", v)
 	}
 }
 

@@ -119,14 +119,19 @@ func merge(sent, data []byte, nodes int, sources []Collected, l Limits) ([]byte,
 		reserved[c.Key] = true
 	}
 	loc := locator{data}
-	for name, at := range loc.members(0) {
+	_, err := loc.members(0, func(name string, at int) (int, error) {
 		if reserved[name] {
 			line, column, _ := Locate(sent, name)
-			return nil, &DataError{Problem: Problem{
+			return 0, &DataError{Problem: Problem{
 				Line: line, Column: column, Path: name, Message: "the key is taken by a source or by " + SourcesKey,
 			}}
 		}
-		entries = append(entries, entry{name, data[at:loc.end(at)]})
+		end := loc.end(at)
+		entries = append(entries, entry{name, data[at:end]})
+		return end, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	bytesLeft := l.Bytes - len(data)
 	fates := make(map[string]fate, len(sources))
@@ -220,9 +225,9 @@ func ParseSnapshot(b []byte) (*Snapshot, error) {
 	if err != nil {
 		return nil, damaged(err.Error())
 	}
-	// The data alone may be as deep as the limits allow; sources added to it did
-	// not pass them together, so the limits here only keep the recursion bounded.
-	again, err := Canonical(b, Limits{Bytes: len(b) + 1, Depth: 1000, Nodes: len(b) + 1})
+	// Bytes and values are bounded by what was read; what sources add to data that
+	// is as large as it may be goes beyond the limits of data alone.
+	again, err := Canonical(b, Limits{Bytes: len(b) + 1, Depth: snapshotDepth, Nodes: len(b) + 1})
 	if err != nil || !bytes.Equal(again, b) || !bytes.Equal(s.bytes, b) {
 		return nil, damaged("not in canonical form")
 	}

@@ -85,7 +85,7 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 	if err != nil {
 		return nil, translate(err)
 	}
-	out := &record.Rendered{Pages: res.Pages, Size: res.Size, Engine: res.Engine}
+	out := &record.Rendered{Pages: res.Pages, Title: res.Title, Size: res.Size, Engine: res.Engine}
 	for _, d := range res.Warnings {
 		out.Warnings = append(out.Warnings, problem(d))
 	}

@@ -21,6 +21,7 @@ import (
 	"example.com/quire/internal/record"
 	"example.com/quire/internal/render"
 	"example.com/quire/internal/store"
+	"example.com/quire/pdf/diag"
 )
 
 const note = `quire: 1
@@ -87,7 +88,7 @@ func TestRenderIsTheSameEveryTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if res.Pages != 1 || res.Size != int64(out.Len()) || res.Engine == "" || res.Engine != r.Engine() {
+			if res.Pages != 1 || res.Title == "" || res.Size != int64(out.Len()) || res.Engine == "" || res.Engine != r.Engine() {
 				t.Errorf("result %+v of %d bytes, engine %s", res, out.Len(), r.Engine())
 			}
 			if first == nil {
@@ -359,5 +360,14 @@ func TestTheWayOfADocument(t *testing.T) {
 	}
 	if head, err := documents.VerifyAudit(t.Context()); err != nil || head.Lines != 1 {
 		t.Errorf("audit log: %+v, %v", head, err)
+	}
+}
+
+// What freezing takes is what the engine takes: data that were kept can be rendered.
+func TestTheEngineTakesWhatIsFrozen(t *testing.T) {
+	l := diag.DefaultLimits()
+	if l.DataBytes != record.DataBytes || l.DataDepth != record.DataDepth || l.DataNodes != record.DataNodes {
+		t.Errorf("the engine takes %d bytes, %d levels, %d values; freezing %d, %d, %d",
+			l.DataBytes, l.DataDepth, l.DataNodes, record.DataBytes, record.DataDepth, record.DataNodes)
 	}
 }

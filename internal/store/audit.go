@@ -62,6 +62,28 @@ func (s *Store) append(ctx context.Context, tx *writer, e entry) error {
 	return nil
 }
 
+// Chained implements record.Documents.
+func (s *Store) Chained(ctx context.Context, space record.Space, id, receipt record.Hash) (found bool, err error) {
+	rows, err := s.reader.QueryContext(ctx, "SELECT line, hash FROM audit WHERE space = ? AND subject = ? AND kind = ?",
+		string(space), id.String(), kindMade)
+	if err != nil {
+		return false, fmt.Errorf("audit log: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var line, hash string
+		if err := rows.Scan(&line, &hash); err != nil {
+			return false, fmt.Errorf("audit log: %w", err)
+		}
+		var e entry
+		if record.Sum([]byte(line)).String() != hash || json.Unmarshal([]byte(line), &e) != nil {
+			continue // damaged, so it vouches for nothing; VerifyAudit tells where
+		}
+		found = found || e.Receipt == receipt && e.Subject == id && e.Space == space
+	}
+	return found, rows.Err()
+}
+
 // AuditHead names a state of the audit log: whoever keeps it elsewhere can tell
 // later that nothing up to it was changed or cut off.
 type AuditHead struct {

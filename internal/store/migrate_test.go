@@ -1,13 +1,17 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"example.com/quire/internal/record"
 )
 
 const (
@@ -111,9 +115,9 @@ func TestSchemaOfAnotherProgramIsRefused(t *testing.T) {
 		change string
 		reason string
 	}{
-		"newer":          {"INSERT INTO migrations VALUES (2, 'later', 'x', '')", "newer"},
+		"newer":          {"INSERT INTO migrations SELECT count(*) + 1, 'later', 'x', '' FROM migrations", "newer"},
 		"edited":         {"UPDATE migrations SET sha256 = 'x' WHERE version = 1", "not the one of this program"},
-		"gap":            {"UPDATE migrations SET version = 2", "newer"},
+		"gap":            {"UPDATE migrations SET version = 100 WHERE version = 1", "is missing before it"},
 		"none was taken": {"DELETE FROM migrations", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,6 +143,65 @@ func TestSchemaOfAnotherProgramIsRefused(t *testing.T) {
 				t.Errorf("to read only: %v, want a schema error", err)
 			}
 		})
+	}
+}
+
+// A document from before titles stays what it was, for the audit log too.
+func TestDocumentsFromBeforeTitles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "quire.db")
+	old := bare(t, file)
+	all, err := migrations(migrationFiles, "sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := old.migrateTo(t.Context(), all[:1]); err != nil {
+		t.Fatal(err)
+	}
+	d := &record.Document{
+		Space: record.Local, Content: record.Sum([]byte("file")), Size: 4, Pages: 1, Template: record.TemplateRef{Name: "note"},
+		Engine: "1+abc", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Made: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC),
+	}
+	if d.ID, err = (record.Identity{Space: d.Space, Template: d.Template}).ID(); err != nil {
+		t.Fatal(err)
+	}
+	r := record.Receipt{
+		Version: 1, Space: d.Space, Document: d.ID, Template: d.Template, Engine: d.Engine, Content: d.Content,
+		Size: d.Size, Pages: d.Pages, Time: &d.Time, Made: d.Made,
+	}
+	receipt, err := r.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = old.transact(t.Context(), func(ctx context.Context, tx *writer) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO templates VALUES (?, ?, ?, '')", "local", d.Template.Name, d.Template.Hash.String())
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO documents VALUES ('local', ?, 1, ?, 4, 1, ?, ?, ?, '{}', '', ?, ?, ?, ?)",
+			d.ID.String(), d.Content.String(), d.Template.Name, d.Template.Hash.String(), d.Snapshot.String(), d.Engine,
+			formatTime(d.Time), formatTime(d.Made), string(receipt))
+		if err != nil {
+			return err
+		}
+		return old.append(ctx, tx, entry{Space: d.Space, Kind: kindMade, Subject: d.ID, Receipt: record.Sum(receipt)})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), Config{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if got, err := s.Document(t.Context(), record.Local, d.ID); err != nil || !reflect.DeepEqual(got, d) {
+		t.Errorf("got %+v, %v, want %+v", got, err, d)
+	}
+	if _, err := s.VerifyAudit(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

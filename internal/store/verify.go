@@ -155,12 +155,14 @@ func differs(d *record.Document, r *record.Receipt) string {
 		{"content", d.Content, r.Content},
 		{"size", d.Size, r.Size},
 		{"pages", d.Pages, r.Pages},
+		{"title", d.Title, r.Title},
 		{"template", d.Template, r.Template},
 		{"snapshot", d.Snapshot, r.Snapshot},
 		{"options", d.Options.Normal(), r.Options.Normal()},
 		{"signer", d.Signer, r.Signer},
 		{"engine", d.Engine, r.Engine},
 		{"time", formatTime(d.Time), formatTime(when)},
+		{"time_from", d.TimeFrom, r.TimeFrom},
 		{"made", formatTime(d.Made), formatTime(r.Made)},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {

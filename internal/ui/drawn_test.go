@@ -117,7 +117,7 @@ func TestBrowserLanding(t *testing.T) {
 	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`[data-report=invoice]`))))
 	b.until(t, `document.getElementById('make-outcome').textContent === 'Invoice made.'`)
 	b.until(t, `document.querySelectorAll('.thumb.drawn').length === 4`)
-	if s := ask[string](t, b, `document.querySelector('.card h3').textContent`); s != "Invoice" {
+	if s := ask[string](t, b, `document.querySelector('.card h3').textContent`); s != "Facture 2026-0147" {
 		t.Errorf("the first is %q", s)
 	}
 	if s := ask[string](t, b, `document.activeElement.dataset.report`); s != "invoice" {

@@ -45,7 +45,7 @@ func TestLandingLists(t *testing.T) {
 	note := h.made(t, "contract-note")
 	_, page := h.page(t, "/")
 	hasAll(t, page,
-		"<h3><a href=\"/documents/"+note.ID.String()+"\">Contract note</a></h3>", "/d/"+note.Content.String()+".pdf",
+		"<h3><a href=\"/documents/"+note.ID.String()+"\">"+note.Title+"</a></h3>", `<p class="meta">Contract note&nbsp;· <time `, "/d/"+note.Content.String()+".pdf",
 		"1\u00a0page&nbsp;·", note.Content.String()[:16], "Source status-down: status 503", `class="stage failed" data-stage="collect"`,
 		`class="stage skipped" data-stage="collect"`, `class="stage later" data-stage="serve"`, "Service report, source down",
 	)
@@ -93,8 +93,8 @@ func TestDocumentPage(t *testing.T) {
 		t.Fatal(res.Status)
 	}
 	hasAll(t, page,
-		"<h1>Service report, source down</h1>", d.ID.String(), d.Content.String(), d.Snapshot.String(), d.Template.Hash.String(), d.Engine,
-		"2026-02-02 06:30:", "<td>status 503</td>", "<dt>Document time</dt>", `<th scope="row">3</th>`, "Make it again",
+		"<h1>"+d.Title+"</h1>", `<p class="meta">Service report, source down&nbsp;· <time `, d.ID.String(), d.Content.String(), d.Snapshot.String(), d.Template.Hash.String(), d.Engine,
+		"2026-02-02 06:30:", " UTC, given by the request</span>", "<td>status 503</td>", "<dt>Document time</dt>", `<th scope="row">3</th>`, "Make it again",
 		"curl --fail-with-body -sS -o service-report-"+d.ID.String()[:12]+".pdf "+h.url+"/d/"+d.Content.String()+".pdf",
 		"curl --fail-with-body -sS -X POST "+h.url+"/v1/documents/"+d.ID.String()+"/verify",
 		`href="/v1/documents/`+d.ID.String()+`/receipt"`, `href="/v1/documents/`+d.ID.String()+`/snapshot"`,
@@ -303,7 +303,7 @@ func TestCommandsWithToken(t *testing.T) {
 	defer srv.Close()
 	other := &house{url: srv.URL}
 	_, page := other.page(t, "/documents/"+d.ID.String())
-	hasAll(t, page, `curl --fail-with-body -sS -H &#34;Authorization: Bearer $QUIRE_TOKEN&#34; -X POST https://q.example/v1/documents/`, "<h1>invoice</h1>")
+	hasAll(t, page, `curl --fail-with-body -sS -H &#34;Authorization: Bearer $QUIRE_TOKEN&#34; -X POST https://q.example/v1/documents/`, "<h1>Facture 2026-0147</h1>", `<p class="meta">invoice&nbsp;· `)
 	_, page = other.page(t, "/?report=invoice")
 	hasAll(t, page, `aria-current="page">invoice`) // it has documents, though it is configured no more
 	bare, err := web.New(web.Options{})

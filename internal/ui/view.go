@@ -47,6 +47,7 @@ func newCopyText(text, what string) copyText { return copyText{text, what} }
 // documentView is a document in the list.
 type documentView struct {
 	ID, Title     string
+	Of            string // the report or template, "" when the title says it
 	PDF           string // address of the file
 	Made, MadeISO string
 	Pages, Size   string
@@ -92,6 +93,16 @@ type attemptView struct {
 
 type command struct{ What, Label, Line string }
 
+// names are what a document is called: the title of its file, and beneath it what
+// it is one of.
+func (p *pages) names(space record.Space, d *record.Document) (title, of string) {
+	of = p.title(space, d)
+	if d.Title == "" || d.Title == of {
+		return of, ""
+	}
+	return d.Title, of
+}
+
 // title is the title of the report that a document was filed under first, or the
 // name of its template.
 func (p *pages) title(space record.Space, d *record.Document) string {
@@ -113,8 +124,9 @@ func (p *pages) report(space record.Space, name string) *Report {
 }
 
 func (p *pages) view(space record.Space, d *record.Document, r *record.Receipt) *documentView {
+	title, of := p.names(space, d)
 	v := &documentView{
-		ID: d.ID.String(), Title: p.title(space, d), PDF: "/d/" + d.Content.String() + ".pdf",
+		ID: d.ID.String(), Title: title, Of: of, PDF: "/d/" + d.Content.String() + ".pdf",
 		Made: d.Made.UTC().Format("2 January 2006, 15:04:05 UTC"), MadeISO: d.Made.UTC().Format(time.RFC3339),
 		Pages: plural(d.Pages, "page"), Size: size(d.Size), PageCount: d.Pages, Bytes: d.Size, ContentShort: d.Content.String()[:16],
 		Stages: stages(r),
@@ -179,7 +191,11 @@ func (p *pages) detail(c *web.Context, space record.Space, d *record.Document, r
 		v.Facts = append(v.Facts, fact{"Standard", s, false, ""})
 	}
 	if r.Time != nil {
-		v.Facts = append(v.Facts, fact{"Document time", instant(*r.Time), false, ""})
+		when := instant(*r.Time)
+		if r.TimeFrom == record.FromRequest {
+			when += ", given by the request"
+		}
+		v.Facts = append(v.Facts, fact{"Document time", when, false, ""})
 	}
 	v.Facts = append(v.Facts,
 		fact{"Made at", instant(r.Made), false, ""},

@@ -56,6 +56,8 @@ func Document(t *testing.T, space record.Space, number int) (*record.Document, [
 		Content:  record.Sum(fmt.Appendf(nil, "content %d", number)),
 		Size:     int64(1000 + number),
 		Pages:    1 + number%7,
+		Title:    []string{"", "Invoice 2026-0147", "Größe \"é\""}[number%3],
+		TimeFrom: []record.TimeOrigin{record.FromClock, record.FromRequest}[number%2],
 		Template: record.TemplateRef{Name: fmt.Sprintf("template-%d", number%3), Hash: record.Sum(fmt.Appendf(nil, "template %d", number%5))},
 		Snapshot: record.Sum(fmt.Appendf(nil, "snapshot %d", number)),
 		Options:  record.Options{Standards: []string{"pdf/a-4", "pdf/ua-2"}[:number%3%2+number%2]},
@@ -71,7 +73,7 @@ func Document(t *testing.T, space record.Space, number int) (*record.Document, [
 	}
 	r := record.Receipt{
 		Version: 1, Space: space, Document: d.ID, Template: d.Template, Snapshot: d.Snapshot, Options: d.Options, Engine: d.Engine,
-		Content: d.Content, Size: d.Size, Pages: d.Pages, Time: &d.Time, Made: d.Made, Stages: []record.Stage{{Name: "render", Micros: 42}},
+		Content: d.Content, Size: d.Size, Pages: d.Pages, Title: d.Title, Time: &d.Time, TimeFrom: d.TimeFrom, Made: d.Made, Stages: []record.Stage{{Name: "render", Micros: 42}},
 	}
 	b, err := r.Bytes()
 	if err != nil {
@@ -137,6 +139,20 @@ func readBack(t *testing.T, s Store) {
 			t.Fatal(err)
 		}
 		same(t, "receipt", string(b), string(receipt))
+		for _, c := range []struct {
+			space       record.Space
+			id, receipt record.Hash
+			want        bool
+		}{
+			{record.Local, want.ID, record.Sum(receipt), true},
+			{record.Local, want.ID, record.Sum([]byte("another")), false},
+			{record.Local, record.Hash{}, record.Sum(receipt), false},
+			{"other", want.ID, record.Sum(receipt), false},
+		} {
+			if got, err := s.Chained(t.Context(), c.space, c.id, c.receipt); err != nil || got != c.want {
+				t.Errorf("receipt %s of document %s in the audit log for %s: %v, %v", c.receipt, c.id, c.space, got, err)
+			}
+		}
 	}
 	_, err := s.Document(t.Context(), record.Local, record.Hash{})
 	wantNone(t, "document", err)
