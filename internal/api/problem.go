@@ -15,7 +15,39 @@ import (
 )
 
 // problemType is the stable URI of a kind of problem.
-func problemType(name string) string { return "urn:quire:problem:" + name }
+func problemType(kind string) string { return "urn:quire:problem:" + kind }
+
+// problemTitle says in a few words what a kind of problem is, the same for each (RFC 9457,
+// section 3.1.4).
+func problemTitle(kind string) string {
+	switch kind {
+	case "busy":
+		return "Too many documents at once"
+	case "cross-site":
+		return "Asked by another site"
+	case "damaged":
+		return "The stored bytes are damaged"
+	case "data":
+		return "The data do not fit the template"
+	case "limit":
+		return "Over a limit"
+	case "not-found":
+		return "Not found"
+	case "request":
+		return "The request is not right"
+	case "source":
+		return "A source failed"
+	case "storage":
+		return "The storage failed"
+	case "storage-full":
+		return "The storage is full"
+	case "template":
+		return "The template is not right"
+	case "timeout":
+		return "Out of time"
+	}
+	return ""
+}
 
 // Problem turns an error of the domain, or of binding a request, into the answer of RFC 9457.
 // Other errors are told by their status alone. It is made for web.Options.Problem, so that the
@@ -64,7 +96,7 @@ func Problem(err error) *web.Problem {
 	}
 	switch {
 	case errors.Is(err, record.ErrNotFound):
-		return &web.Problem{Type: problemType("not-found"), Status: http.StatusNotFound, Detail: notFoundDetail}
+		return problemOf("not-found", http.StatusNotFound, notFoundDetail, nil)
 	case errors.Is(err, record.ErrNoSpace):
 		return problemOf("storage-full", http.StatusInsufficientStorage, "the server's storage is full; nothing was kept", err)
 	case errors.Is(err, record.ErrDamaged):
@@ -87,14 +119,18 @@ func typed(p *web.Problem) *web.Problem {
 	if p.Type != "" {
 		return p
 	}
+	kind := ""
 	switch {
 	case errors.Is(p, context.DeadlineExceeded):
-		p.Type = problemType("timeout")
+		kind = "timeout"
 	case p.Status == http.StatusForbidden:
-		p.Type = problemType("cross-site")
+		kind = "cross-site"
 	case p.Status == http.StatusBadRequest:
-		p.Type = problemType("request")
+		kind = "request"
+	default:
+		return p
 	}
+	p.Type, p.Title = problemType(kind), problemTitle(kind)
 	return p
 }
 
@@ -116,7 +152,7 @@ func problem(kind string, status int, err error, m members) *web.Problem {
 
 func problemOf(kind string, status int, detail string, cause error) *web.Problem {
 	p := web.NewProblem(status, detail, cause)
-	p.Type = problemType(kind)
+	p.Type, p.Title = problemType(kind), problemTitle(kind)
 	return p
 }
 

@@ -190,9 +190,9 @@ func (a *App) routes(o Options) error {
 	// A body is read by web first and frozen after. In it the data stand one level down, and
 	// web's limits are a little above that again: the errors of freezing say more.
 	a.web, err = web.New(web.Options{
-		Logger:       a.log,
-		ErrorHandler: func(c *web.Context, err error) { c.AnswerError(api.Problem(err)) },
-		Limits:       web.Limits{JSONDepth: record.DataDepth + 8, JSONNodes: record.DataNodes + 100_000},
+		Logger:  a.log,
+		Problem: api.Problem,
+		Limits:  web.Limits{JSONDepth: record.DataDepth + 8, JSONNodes: record.DataNodes + 100_000},
 	})
 	if err != nil {
 		return err

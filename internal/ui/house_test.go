@@ -206,6 +206,8 @@ func (h *house) send(t *testing.T, method, path, body string) (answer, string) {
 	req.Header.Set("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8") // as browsers ask
 	if method != http.MethodGet {
 		req.Header.Set("Accept", "application/json")
+	}
+	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
