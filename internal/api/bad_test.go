@@ -126,7 +126,7 @@ var badRequests = []struct {
 		name: "unknown standard", body: `{"template": "note", "options": {"standards": ["pdf/a-9"]}, "data": {"number": "1", "lines": []}}`,
 		status: 400, kind: "request", line: 1, column: 48, members: map[string]any{"field": "options.standards[0]", "got": `"pdf/a-9"`},
 	},
-	{name: "unknown template", body: `{"template": "nota"}`, status: 404, kind: "not-found", members: map[string]any{"detail": "template nota: not found"}},
+	{name: "unknown template", body: `{"template": "nota"}`, status: 404, kind: "not-found", members: map[string]any{"detail": "template nota: not found; did you mean note?"}},
 }
 
 func TestBadRequests(t *testing.T) {

@@ -92,7 +92,11 @@ func Problem(err error) *web.Problem {
 		return p
 	}
 	if e, ok := errors.AsType[*missingError](err); ok {
-		return problemOf("not-found", http.StatusNotFound, e.Error(), err)
+		m := members{}
+		if named, ok := errors.AsType[*record.MissingError](err); ok {
+			m["nearest"] = named.Nearest
+		}
+		return problem("not-found", http.StatusNotFound, e, m)
 	}
 	switch {
 	case errors.Is(err, record.ErrNotFound):

@@ -334,5 +334,11 @@ func (r reports) Report(_ context.Context, space record.Space, name string) (*re
 	if rep, ok := r[name]; ok && rep.Space == space {
 		return rep, nil
 	}
-	return nil, fmt.Errorf("report %s: %w", name, record.ErrNotFound)
+	var known []string // of this space: others' names are theirs
+	for other, rep := range r {
+		if rep.Space == space {
+			known = append(known, other)
+		}
+	}
+	return nil, record.Missing("report", name, known)
 }

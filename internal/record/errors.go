@@ -17,6 +17,28 @@ var (
 	ErrNoSpace = errors.New("no space left in storage")
 )
 
+// MissingError is an ErrNotFound for what a request calls by its name.
+type MissingError struct {
+	Kind, Name string // such as template, invoice
+	Nearest    string // the name that was probably meant, or ""
+}
+
+// Missing returns the error for a name that is none of known.
+func Missing(kind, name string, known []string) *MissingError {
+	return &MissingError{Kind: kind, Name: name, Nearest: Nearest(name, known)}
+}
+
+func (e *MissingError) Error() string {
+	s := e.Kind + " " + e.Name + ": " + ErrNotFound.Error()
+	if e.Nearest != "" {
+		s += "; did you mean " + e.Nearest + "?"
+	}
+	return s
+}
+
+// Unwrap returns ErrNotFound.
+func (e *MissingError) Unwrap() error { return ErrNotFound }
+
 // Problem is one thing that is wrong with a template or with data. Zero fields
 // are unknown or do not apply.
 type Problem struct {

@@ -290,7 +290,7 @@ func (m *Maker) prepare(ctx context.Context, r Request, w *watch) (*job, error) 
 // fromReport fills in what the request leaves open.
 func (m *Maker) fromReport(ctx context.Context, j *job) error {
 	if m.p.Reports == nil {
-		return fmt.Errorf("report %s: %w", j.request.Report, ErrNotFound)
+		return Missing("report", j.request.Report, nil)
 	}
 	report, err := m.p.Reports.Report(ctx, j.request.Space, j.request.Report)
 	if err != nil {
@@ -339,7 +339,7 @@ func (m *Maker) template(ctx context.Context, r Request) (*Template, error) {
 	case r.Template == "":
 		return nil, &RequestError{Field: "template", Got: "nothing", Want: "a name or a template"}
 	case m.p.Templates == nil:
-		return nil, fmt.Errorf("template %s: %w", r.Template, ErrNotFound)
+		return nil, Missing("template", r.Template, nil)
 	}
 	return m.p.Templates.Template(ctx, r.Space, r.Template)
 }

@@ -61,7 +61,7 @@ func (f *Folder) Template(ctx context.Context, _ record.Space, name string) (*re
 	}
 	dir, main, err := f.find(name)
 	if err != nil {
-		return nil, fmt.Errorf("template %s: %w", name, err)
+		return nil, err
 	}
 	fsys, err := fs.Sub(f.fsys, dir)
 	if err != nil {
@@ -99,6 +99,18 @@ func (f *Folder) Template(ctx context.Context, _ record.Space, name string) (*re
 
 // find returns the folder and file of a template.
 func (f *Folder) find(name string) (dir, main string, err error) {
+	dir, main, err = f.lookUp(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", "", record.Missing("template", name, f.names())
+	case err != nil:
+		return "", "", fmt.Errorf("template %s: %w", name, err)
+	}
+	return dir, main, nil
+}
+
+// lookUp is find with the bare error, fs.ErrNotExist when there is no such template.
+func (f *Folder) lookUp(name string) (dir, main string, err error) {
 	for _, at := range []string{name + ".yaml", name + ".json", name + "/template.yaml", name + "/template.json"} {
 		switch info, err := fs.Stat(f.fsys, at); {
 		case err == nil && info.Mode().IsRegular():
@@ -107,7 +119,29 @@ func (f *Folder) find(name string) (dir, main string, err error) {
 			return "", "", err
 		}
 	}
-	return "", "", record.ErrNotFound
+	return "", "", fs.ErrNotExist
+}
+
+// names lists the templates of the folder.
+func (f *Folder) names() []string {
+	entries, err := fs.ReadDir(f.fsys, ".")
+	if err != nil {
+		return nil // then there is nothing to suggest
+	}
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		if !e.IsDir() {
+			name = strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".json")
+		}
+		if record.CheckName("template", name) != nil {
+			continue
+		}
+		if _, _, err := f.lookUp(name); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // gather reads the files that a template is known to name.

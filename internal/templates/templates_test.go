@@ -77,6 +77,12 @@ func TestTemplate(t *testing.T) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
 		}
 	}
+	for name, nearest := range map[string]string{"invoce": "invoice", "nite": "note", "jsonone": "json-one", "emptyy": ""} {
+		_, err := f.Template(t.Context(), record.Local, name)
+		if m, ok := errors.AsType[*record.MissingError](err); !ok || m.Nearest != nearest {
+			t.Errorf("%s: %v, want %q as the nearest", name, err, nearest)
+		}
+	}
 	for _, name := range []string{"../note", "", "a/b", "Upper"} {
 		if _, err := f.Template(t.Context(), record.Local, name); err == nil || errors.Is(err, record.ErrNotFound) {
 			t.Errorf("%q: %v, want a request error", name, err)
