@@ -17,8 +17,8 @@ LDFLAGS   := -s -w -X main.version=$(VERSION)
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: ## build and start the demo; prints one URL
-	@$(GO) run ./cmd/quire demo
+run: ## build and start the demo; prints one URL (ARGS=--reset empties it first)
+	@$(GO) run ./cmd/quire demo $(ARGS)
 
 build: ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/quire ./cmd/quire

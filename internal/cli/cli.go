@@ -175,16 +175,13 @@ func (p *program) report(err error) {
 
 // mark colours an error on a terminal, unless NO_COLOR asks for none.
 func (p *program) mark(s string) string {
-	if !p.terminal(p.Stderr) {
+	if _, none := p.LookupEnv("NO_COLOR"); none || !terminal(p.Stderr) {
 		return s
 	}
 	return "\x1b[31m" + s + "\x1b[0m"
 }
 
-func (p *program) terminal(w io.Writer) bool {
-	if _, none := p.LookupEnv("NO_COLOR"); none {
-		return false
-	}
+func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

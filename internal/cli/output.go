@@ -15,6 +15,9 @@ import (
 // error not at all.
 func (p *program) output(name string, write func(io.Writer) error) error {
 	if name == "-" {
+		if terminal(p.Stdout) {
+			return usageError{errors.New("standard output is a terminal, which cannot show a PDF; name a FILE")}
+		}
 		return whole(p.Stdout, write)
 	}
 	info, err := os.Stat(name)

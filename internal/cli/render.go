@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -57,6 +58,9 @@ func (p *program) render() *cobra.Command {
 }
 
 func (p *program) renderTo(ctx context.Context, template, data, out string, at time.Time, o record.Options) error {
+	if out == "-" && p.json {
+		return usageError{errors.New("--json and -o -: standard output has room for one; name a FILE for the PDF")}
+	}
 	desk, err := app.NewDesk(time.Now)
 	if err != nil {
 		return err
@@ -78,7 +82,7 @@ func (p *program) renderTo(ctx context.Context, template, data, out string, at t
 	if err := p.output(out, write); err != nil {
 		return err
 	}
-	if !p.json || out == "-" {
+	if !p.json {
 		for _, w := range made.Warnings {
 			_, _ = fmt.Fprintln(p.Stderr, w)
 		}

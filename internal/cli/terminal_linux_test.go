@@ -3,6 +3,7 @@ package cli_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -56,5 +57,20 @@ func TestColour(t *testing.T) {
 	}
 	if r := (call{}).run(t.Context(), "rendr"); strings.Contains(r.err, "\x1b") {
 		t.Errorf("elsewhere: %q", r.err)
+	}
+}
+
+// TestNoPDFOnATerminal: it would show nothing and may change the terminal's state.
+func TestNoPDFOnATerminal(t *testing.T) {
+	_, inner := terminal(t)
+	file := filepath.Join(t.TempDir(), "hello.yaml")
+	if err := os.WriteFile(file, []byte("quire: 1\nname: hello\ntitle: Hello\nlang: en\nbody: [{text: Hello}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := (call{stdout: inner}).run(t.Context(), "render", file, "-o", "-"); r.code != 2 || !strings.Contains(r.err, "is a terminal") {
+		t.Errorf("exit status %d: %s", r.code, r.err)
+	}
+	if r := (call{}).run(t.Context(), "render", file, "-o", "-"); r.code != 0 || !strings.HasPrefix(r.out, "%PDF-2.0") {
+		t.Errorf("elsewhere: exit status %d, %.20q", r.code, r.out)
 	}
 }
