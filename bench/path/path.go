@@ -28,7 +28,7 @@ func Suite() harness.Suite {
 			"quire embeds a subset of Liberation Sans; fpdf and maroto stand here with the core fonts, which are not embedded, " +
 			"and fpdf with the embedded font too. What each leaves out stands below its row.",
 		NotShown: []string{
-			"Typography: quire shapes the text and breaks paragraphs by total fit; the peers set words left to right.",
+			"Typography: quire kerns, composes accents and breaks lines where UAX #14 allows; the peers set words left to right.",
 			"Compliance: only the contestant named so is tagged and archival.",
 			"Identical documents again and again: every document's data is new, and no contestant keeps finished output.",
 			"Signatures, images and long documents.",
