@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -153,10 +154,11 @@ func readLeaves(t *testing.T, name string) map[string][]string {
 	return leaves
 }
 
-// load reads every package of the module with its types, which come from the compiler's export data.
+// load reads every package of the module with its types, which come from the compiler's export data:
+// that of a build like the test's own, which is there already.
 func load(t *testing.T) ([]pkg, *token.FileSet, types.Importer) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-export", "-json=ImportPath,Name,Dir,GoFiles,Imports,Export,Standard,Module", "./...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-export", "-race="+strconv.FormatBool(raceDetector), "-json=ImportPath,Name,Dir,GoFiles,Imports,Export,Standard,Module", "./...")
 	cmd.Dir = filepath.Join("..", "..")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -218,7 +218,7 @@ func TestWarnings(t *testing.T) {
 	if r := (call{}).run(t.Context(), "render", "wide.yaml", "--json"); r.code != 0 || r.err != "" || !strings.Contains(r.out, `"warnings":[{"code":"L304"`) {
 		t.Errorf("exit status %d, %q, %q", r.code, r.out, r.err)
 	}
-	if r := (call{}).run(t.Context(), "render", "wide.yaml", "--json", "-o", "-"); r.code != 0 || !strings.Contains(r.err, want) || !strings.HasPrefix(r.out, "%PDF") {
+	if r := (call{}).run(t.Context(), "render", "wide.yaml", "-o", "-"); r.code != 0 || !strings.Contains(r.err, want) || !strings.HasPrefix(r.out, "%PDF") {
 		t.Errorf("exit status %d, %q", r.code, r.err)
 	}
 }
