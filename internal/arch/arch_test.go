@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -158,7 +157,7 @@ func readLeaves(t *testing.T, name string) map[string][]string {
 // that of a build like the test's own, which is there already.
 func load(t *testing.T) ([]pkg, *token.FileSet, types.Importer) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-export", "-race="+strconv.FormatBool(raceDetector), "-json=ImportPath,Name,Dir,GoFiles,Imports,Export,Standard,Module", "./...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-export", raceFlag, "-json=ImportPath,Name,Dir,GoFiles,Imports,Export,Standard,Module", "./...")
 	cmd.Dir = filepath.Join("..", "..")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

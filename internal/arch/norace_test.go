@@ -2,4 +2,4 @@
 
 package arch_test
 
-const raceDetector = false
+const raceFlag = "-race=false"

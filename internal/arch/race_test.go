@@ -2,4 +2,4 @@
 
 package arch_test
 
-const raceDetector = true
+const raceFlag = "-race=true"
