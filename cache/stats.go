@@ -72,8 +72,6 @@ func (c *Cache[K, V]) Stats() Stats {
 	n := &c.n
 	s := Stats{
 		Name:         c.o.Name,
-		Entries:      c.store.Len(),
-		Bytes:        c.store.Bytes(),
 		Loads:        n.loads.Load(),
 		Refreshes:    n.refreshes.Load(),
 		LoadFailures: n.failures.Load(),
@@ -86,6 +84,7 @@ func (c *Cache[K, V]) Stats() Stats {
 		Evictions:    c.store.Evictions(),
 		Expirations:  c.store.Expirations(),
 	}
+	s.Entries, s.Bytes = c.store.Held()
 	for i := range n.stripes {
 		p := &n.stripes[i]
 		s.Hits += p.hits.Load()

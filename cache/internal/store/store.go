@@ -80,8 +80,8 @@ func New[K comparable, R any](c Config[K, R]) (*Store[K, R], error) {
 // removed runs in the atomic step that takes a record out of the map, be it by
 // removal, replacement, eviction or expiry.
 func (s *Store[K, R]) removed(e otter.DeletionEvent[K, R]) {
-	s.bytes.Add(-int64(s.weight(e.Value)))
 	s.entries.Add(-1)
+	s.bytes.Add(-int64(s.weight(e.Value)))
 	switch e.Cause {
 	case otter.CauseOverflow:
 		s.evictions.Add(1)
@@ -142,12 +142,18 @@ func (s *Store[K, R]) Trim() {
 // CleanUp does all pending maintenance now: eviction and expiry.
 func (s *Store[K, R]) CleanUp() { s.o.CleanUp() }
 
-// Bytes is the sum of the weights of the records held at this moment, expired
-// ones included until they are taken out.
-func (s *Store[K, R]) Bytes() int64 { return s.bytes.Load() }
-
-// Len is the number of records held at this moment, counted as Bytes is.
-func (s *Store[K, R]) Len() int64 { return s.entries.Load() }
+// Held is the number of records held at this moment and the sum of their
+// weights, expired ones included until they are taken out. While others write,
+// the sum may be of more records than the number, never of fewer: a record's
+// weight is counted before it and discounted after it.
+func (s *Store[K, R]) Held() (entries, bytes int64) {
+	for {
+		entries, bytes = s.entries.Load(), s.bytes.Load()
+		if s.entries.Load() == entries {
+			return entries, bytes
+		}
+	}
+}
 
 // Evictions is the number of records dropped for lack of room so far.
 func (s *Store[K, R]) Evictions() uint64 { return s.evictions.Load() }
