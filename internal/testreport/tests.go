@@ -72,7 +72,8 @@ func runTests(ctx context.Context, w io.Writer, dir, only string, require bool) 
 			packages = append(packages, g.packages...)
 		}
 	}
-	args := append([]string{"test", "-json", "-timeout=10m"}, race...)
+	// `make check` vets; here it would be done for every dependency before the tests run.
+	args := append([]string{"test", "-json", "-vet=off", "-timeout=10m"}, race...)
 	if err := goTest(ctx, w, events, append(args, packages...), &sum); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func testRaceless(ctx context.Context, w, events io.Writer, sum *tally) error {
 	slices.Sort(packages)
 	slices.Sort(names)
 	_, _ = fmt.Fprintln(w, "without the race detector:")
-	args := []string{"test", "-json", "-timeout=10m", "-run", "^(" + strings.Join(slices.Compact(names), "|") + ")$"}
+	args := []string{"test", "-json", "-vet=off", "-timeout=10m", "-run", "^(" + strings.Join(slices.Compact(names), "|") + ")$"}
 	return goTest(ctx, w, events, append(args, slices.Compact(packages)...), sum)
 }
 
