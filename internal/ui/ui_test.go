@@ -45,7 +45,7 @@ func TestLandingLists(t *testing.T) {
 	note := h.made(t, "contract-note")
 	_, page := h.page(t, "/")
 	hasAll(t, page,
-		"<h3><a href=\"/documents/"+note.ID.String()+"\">"+note.Title+"</a></h3>", `<p class="meta">Contract note&nbsp;· <time `, "/d/"+note.Content.String()+".pdf",
+		"<h3><a href=\"/documents/"+note.ID.String()+"\">"+note.Title+"</a></h3>", `<p class="meta">Contract note<br><time `, "/d/"+note.Content.String()+".pdf",
 		"1\u00a0page&nbsp;·", note.Content.String()[:16], "Source status-down: status 503", `class="stage failed" data-stage="collect"`,
 		`class="stage skipped" data-stage="collect"`, `class="stage later" data-stage="serve"`, "Service report, source down",
 	)
