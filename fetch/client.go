@@ -179,7 +179,7 @@ func resolved(escaped string) (string, error) {
 			kept = append(kept, s)
 			continue
 		}
-		if i == len(segments)-1 { // of a folder, which ends in a slash
+		if i == len(segments)-1 { // of a directory, which ends in a slash
 			kept = append(kept, "")
 		}
 	}

@@ -175,7 +175,7 @@ func TestAddressesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestR18NothingOfTheCallersIsModified(t *testing.T) {
+func TestNothingOfTheCallersIsModified(t *testing.T) {
 	c, tr := over(t, Config{Header: http.Header{"X-A": {"default"}}, RequestID: RequestIDConfig{Header: "X-Request-Id"}, DeadlineHeader: "X-Deadline-Ms"}, fetchtest.Step{}.Status(503), fetchtest.Step{})
 	req, err := http.NewRequestWithContext(With(t.Context(), Overrides{IdempotencyKey: AutoKey}), "POST", "http://u:p@a.example/x?q=1", strings.NewReader("body"))
 	if err != nil {
@@ -203,7 +203,7 @@ func TestR18NothingOfTheCallersIsModified(t *testing.T) {
 	}
 }
 
-func TestR12ErrorHoldsTheLog(t *testing.T) {
+func TestErrorHoldsTheLog(t *testing.T) {
 	c, _ := over(t, Config{Retry: retry.Policy{Backoff: retry.Exponential{Base: 1, Max: 1}}}, fetchtest.Step{}.DialError())
 	resp, err := c.Get(t.Context(), "https://user:s3cret@api.example/items?token=s3cret")
 	discard(t, resp)
@@ -290,7 +290,7 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-func TestR10IdempotencyKey(t *testing.T) {
+func TestIdempotencyKeyIsOnePerCall(t *testing.T) {
 	c, tr := over(t, Config{Retry: retry.Policy{Backoff: retry.Exponential{Base: 1, Max: 1}}}, fetchtest.Step{}.Status(503), fetchtest.Step{}, fetchtest.Step{}, fetchtest.Step{}, fetchtest.Step{})
 	post := func(ctx context.Context, own string) {
 		t.Helper()
@@ -326,7 +326,7 @@ func TestR10IdempotencyKey(t *testing.T) {
 
 // A record that is not TLS, after the handshake and the whole request: crypto/tls reports it as it reports a server that
 // never spoke TLS, and a POST that arrived must not be sent again.
-func TestR10PostIsNotRepeatedAfterABadRecord(t *testing.T) {
+func TestPostIsNotRepeatedAfterABadRecord(t *testing.T) {
 	var arrived atomic.Int32
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
@@ -379,7 +379,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-func TestF1UnderOtherClients(t *testing.T) {
+func TestLayersWorkUnderOtherClients(t *testing.T) {
 	t.Run("HTTP", func(t *testing.T) {
 		c, tr := over(t, Config{}, fetchtest.Step{}.Status(503), fetchtest.Step{}.Status(302).Header("Location", "/b"), fetchtest.Step{}.Body("there"))
 		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://a.example/a", nil)
@@ -499,7 +499,7 @@ func TestRequestIDsDoNotRepeat(t *testing.T) {
 	})
 }
 
-func TestR09SixtyRetriesOneConnection(t *testing.T) {
+func TestSixtyRetriesOneConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, conns := fetchtest.Count(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -520,8 +520,8 @@ func TestR09SixtyRetriesOneConnection(t *testing.T) {
 	})
 }
 
-// TestR14BudgetStopsAStorm sends 100 calls a second for a minute to an origin that is down, with and without the breaker.
-func TestR14BudgetStopsAStorm(t *testing.T) {
+// TestBudgetStopsAStorm sends 100 calls a second for a minute to an origin that is down, with and without the breaker.
+func TestBudgetStopsAStorm(t *testing.T) {
 	for name, off := range map[string]LayerSet{"all layers": 0, "budget alone": OffBreaker} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -547,7 +547,7 @@ func TestR14BudgetStopsAStorm(t *testing.T) {
 	}
 }
 
-func TestR16HungProbeIsBounded(t *testing.T) {
+func TestHungProbeIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := over(t, Config{Retry: retry.Policy{MaxAttempts: 1}, Breaker: breaker.Config{ConsecutiveFailures: 1, CloseAfter: 1}},
 			fetchtest.Step{}.DialError(), fetchtest.Step{}.Hang(), fetchtest.Step{}.Body("well"))

@@ -17,7 +17,7 @@ import (
 	"example.com/quire/fetch/retry"
 )
 
-func TestF2NewRejects(t *testing.T) {
+func TestNewRejectsWrongConfigs(t *testing.T) {
 	var nilJar *cookiejar.Jar
 	var nilBase *http.Transport
 	for _, c := range []struct {
@@ -72,7 +72,7 @@ func TestF2NewRejects(t *testing.T) {
 	}
 }
 
-func TestF2EveryMistakeIsNamed(t *testing.T) {
+func TestEveryMistakeInAConfigIsNamed(t *testing.T) {
 	_, err := New(Config{Total: -1, MaxBody: -5, Retry: retry.Policy{MaxAttempts: -1, Backoff: retry.Exponential{Base: -1}}, BaseURL: "x"})
 	var fields []string
 	for _, one := range err.(interface{ Unwrap() []error }).Unwrap() {
@@ -86,7 +86,7 @@ func TestF2EveryMistakeIsNamed(t *testing.T) {
 	}
 }
 
-func TestF2LargeValuesAreNoMistakes(t *testing.T) {
+func TestLargeValuesAreNoMistakes(t *testing.T) {
 	c, err := New(Config{Total: 24 * time.Hour, Attempt: 20 * time.Hour, MaxRedirects: 1000, MaxBody: 1 << 50, Retry: retry.Policy{MaxAttempts: 1000}})
 	if err != nil {
 		t.Fatal(err)

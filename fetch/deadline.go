@@ -41,9 +41,9 @@ func (d *deadline) Unwrap() http.RoundTripper { return d.next }
 // RoundTrip implements http.RoundTripper.
 func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 	req, st := call.Of(req)
-	n, limit, now := st.Current()
+	try, _ := call.TryOf(req.Context())
 	if d.send.any(st) {
-		req = d.send.apply(req, st, now)
+		req = d.send.apply(req, st, try.Start)
 	}
 	if d.off || st.Off(call.OffDeadlines) {
 		return d.next.RoundTrip(req)
@@ -51,7 +51,7 @@ func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 	a := &attempt{parent: req.Context(), idle: d.idle, end: st.End}
 	ctx, cancel := context.WithCancelCause(a.parent)
 	a.cancel = cancel
-	a.until(d.attemptEnd(st, n, limit, now))
+	a.until(d.attemptEnd(st, try))
 	returned := false
 	defer func() {
 		if !returned { // a panic below
@@ -77,7 +77,8 @@ func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // attemptEnd returns when the attempt's headers must be there, and the error if they are not.
-func (d *deadline) attemptEnd(st *call.State, n, limit int, now time.Time) (time.Time, error) {
+func (d *deadline) attemptEnd(st *call.State, try call.Try) (time.Time, error) {
+	now := try.Start
 	own := d.attempt
 	if o := st.Options.Attempt; o > 0 {
 		own = o
@@ -90,7 +91,7 @@ func (d *deadline) attemptEnd(st *call.State, n, limit int, now time.Time) (time
 	}
 	left := st.End.Sub(now)
 	if d.split {
-		share := max(left/time.Duration(max(limit-n+1, 1)), leastAttempt)
+		share := max(left/time.Duration(max(try.Of-try.N+1, 1)), leastAttempt)
 		if own == 0 || share < own {
 			own = share
 		}

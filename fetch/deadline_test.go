@@ -21,7 +21,7 @@ func noWait() retry.Policy {
 	return retry.Policy{Backoff: retry.Exponential{Base: time.Nanosecond, Max: time.Nanosecond}}
 }
 
-func TestR19AttemptAndTotalAreDistinct(t *testing.T) {
+func TestAttemptAndTotalAreDistinct(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, tr := over(t, Config{Attempt: 2 * time.Second, Total: 5 * time.Second, Retry: retry.Policy{MaxAttempts: 10, Backoff: noWait().Backoff}}, fetchtest.Step{}.Hang())
 		start := time.Now()
@@ -41,7 +41,7 @@ func TestR19AttemptAndTotalAreDistinct(t *testing.T) {
 	})
 }
 
-func TestR19LastAttemptTimesOut(t *testing.T) {
+func TestLastAttemptTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := over(t, Config{Attempt: time.Second, Retry: noWait()}, fetchtest.Step{}.Hang())
 		resp, err := c.Get(t.Context(), "http://a.example/")
@@ -52,7 +52,7 @@ func TestR19LastAttemptTimesOut(t *testing.T) {
 	})
 }
 
-func TestR19CallersDeadlineStaysPlain(t *testing.T) {
+func TestCallersDeadlineStaysPlain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, tr := over(t, Config{}, fetchtest.Step{}.Hang())
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -74,8 +74,8 @@ func TestR19CallersDeadlineStaysPlain(t *testing.T) {
 	})
 }
 
-// TestR19CauseAndContextError uses net/http, which reports a cancelled context by its cause alone.
-func TestR19CauseAndContextError(t *testing.T) {
+// TestCauseAndContextError uses net/http, which reports a cancelled context by its cause alone.
+func TestCauseAndContextError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := client(t, Config{Base: fetchtest.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))})
 		closed := errors.New("tab closed")
@@ -94,7 +94,7 @@ func TestR19CauseAndContextError(t *testing.T) {
 	})
 }
 
-func TestR20BodyIsReadableAfterTheAttemptsTime(t *testing.T) {
+func TestBodyIsReadableAfterTheAttemptsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, tr := over(t, Config{Attempt: time.Second}, fetchtest.Step{}.Body("0123456789").Drip(1, time.Second))
 		resp, err := c.Get(t.Context(), "http://a.example/")
@@ -108,7 +108,7 @@ func TestR20BodyIsReadableAfterTheAttemptsTime(t *testing.T) {
 	})
 }
 
-func TestR20BodyIsBoundByTotal(t *testing.T) {
+func TestBodyIsBoundByTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, tr := over(t, Config{Total: 5500 * time.Millisecond}, fetchtest.Step{}.Body("0123456789").Drip(1, time.Second))
 		start := time.Now()
@@ -125,7 +125,7 @@ func TestR20BodyIsBoundByTotal(t *testing.T) {
 	})
 }
 
-func TestR20SilentBody(t *testing.T) {
+func TestSilentBodyIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, tr := over(t, Config{Total: time.Hour}, fetchtest.Step{}.Body("01").Drip(1, time.Minute))
 		resp, err := c.Get(t.Context(), "http://a.example/")
@@ -147,7 +147,7 @@ func TestR20SilentBody(t *testing.T) {
 	})
 }
 
-func TestR20ContextIsReleasedWithTheBody(t *testing.T) {
+func TestContextIsReleasedWithTheBody(t *testing.T) {
 	for name, end := range map[string]func(*http.Response) error{
 		"EOF":   func(r *http.Response) error { _, err := io.Copy(io.Discard, r.Body); return err },
 		"Close": func(r *http.Response) error { return r.Body.Close() },
@@ -174,7 +174,7 @@ func TestR20ContextIsReleasedWithTheBody(t *testing.T) {
 	}
 }
 
-func TestR20NoBodyReleasesAtOnce(t *testing.T) {
+func TestNoBodyReleasesAtOnce(t *testing.T) {
 	c, _ := over(t, Config{}, fetchtest.Step{}.Status(204))
 	resp, err := c.Get(t.Context(), "http://a.example/")
 	if err != nil {

@@ -52,7 +52,7 @@
 //
 // # Write your own layer
 //
-// A layer is a function from RoundTripper to RoundTripper. Four rules keep it a good neighbour: never modify the request, send a
+// A layer is a function from RoundTripper to RoundTripper. Four rules let it work with the others: never modify the request, send a
 // copy; close the request's body when you do not send it; return a response or an error, never both; wrap a body
 // rather than reading it. Config.Middleware puts it around each call, Config.PerAttempt around each attempt. See the example
 // of [Layer].

@@ -56,7 +56,7 @@ func TestGuardOrder(t *testing.T) {
 	}{
 		{"allowed although private", Guard{AllowPrefixes: []netip.Prefix{p("10.1.0.0/16")}}, "10.1.2.3:443", true},
 		{"its mapped form too", Guard{AllowPrefixes: []netip.Prefix{p("10.1.0.0/16")}}, "[::ffff:10.1.2.3]:443", true},
-		{"its neighbour not", Guard{AllowPrefixes: []netip.Prefix{p("10.1.0.0/16")}}, "10.2.2.3:443", false},
+		{"another prefix not", Guard{AllowPrefixes: []netip.Prefix{p("10.1.0.0/16")}}, "10.2.2.3:443", false},
 		{"denied before allowed", Guard{AllowPrefixes: []netip.Prefix{p("10.0.0.0/8")}, DenyPrefixes: []netip.Prefix{p("10.1.0.0/16")}}, "10.1.2.3:443", false},
 		{"denied although public", Guard{DenyPrefixes: []netip.Prefix{p("8.8.8.0/24")}}, "8.8.8.8:443", false},
 		{"port", Guard{}, "8.8.8.8:22", false},
@@ -246,7 +246,7 @@ func rawTo(t *testing.T, host string, port uint16) *http.Request {
 	return req
 }
 
-func TestR26SpellingsDirect(t *testing.T) {
+func TestGuardRefusesSpellings(t *testing.T) {
 	list := spellings()
 	if len(list) < 150 {
 		t.Fatalf("only %d spellings", len(list))
@@ -288,7 +288,7 @@ func TestR26SpellingsDirect(t *testing.T) {
 	}
 }
 
-func TestR26SpellingsByRedirect(t *testing.T) {
+func TestGuardRefusesSpellingsByRedirect(t *testing.T) {
 	c := newCanary(t)
 	var target atomic.Value
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -333,7 +333,7 @@ func TestR26SpellingsByRedirect(t *testing.T) {
 	}
 }
 
-func TestR26Rebinding(t *testing.T) {
+func TestGuardJudgesEveryResolvedAddress(t *testing.T) {
 	c := newCanary(t)
 	// 127.0.0.2 plays the public address: allowed, and nobody listens there. The name leads there when it is asked first,
 	// and to the canary from then on, alone and as the second address beside the allowed one.
@@ -369,7 +369,7 @@ func TestR26Rebinding(t *testing.T) {
 	}
 }
 
-func TestR27GuardStandsAlone(t *testing.T) {
+func TestGuardStandsAlone(t *testing.T) {
 	g := &Guard{}
 	dial := func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }
 	for field, c := range map[string]Config{
@@ -389,7 +389,7 @@ func TestR27GuardStandsAlone(t *testing.T) {
 	}
 }
 
-func TestR27ClientsDoNotSharePools(t *testing.T) {
+func TestClientsDoNotSharePools(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer s.Close()
 	port := netip.MustParseAddrPort(strings.TrimPrefix(s.URL, "http://")).Port()

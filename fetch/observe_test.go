@@ -19,7 +19,7 @@ import (
 	"example.com/quire/fetch/retry"
 )
 
-func TestF23EventsOfACall(t *testing.T) {
+func TestEveryStepOfACallIsAnEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
 		ids := map[string]bool{}
@@ -53,7 +53,7 @@ func (leaky) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("Get %q: proxy said no", r.URL.String())
 }
 
-func TestR24LogsHoldNoSecrets(t *testing.T) {
+func TestLogsHoldNoSecrets(t *testing.T) {
 	const canary = "CANARY"
 	var log bytes.Buffer
 	l := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug - 4}))

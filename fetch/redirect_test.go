@@ -31,7 +31,7 @@ func TestRedirectIsFollowed(t *testing.T) {
 	tr.AssertClosed(t)
 }
 
-func TestR28RedirectsThatAreDenied(t *testing.T) {
+func TestRedirectsThatAreDenied(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		max   int
@@ -57,7 +57,7 @@ func TestR28RedirectsThatAreDenied(t *testing.T) {
 	}
 }
 
-func TestR28CredentialsStayAtTheirOrigin(t *testing.T) {
+func TestCredentialsStayAtTheirOrigin(t *testing.T) {
 	secret := []string{"Authorization", "Cookie", "X-Api-Key", "Proxy-Authorization", "X-Amz-Security-Token", "Idempotency-Key", "Referer"}
 	for _, c := range []struct {
 		name, from, to string
@@ -97,7 +97,7 @@ func TestR28CredentialsStayAtTheirOrigin(t *testing.T) {
 	}
 }
 
-func TestR28CredentialsDoNotComeBack(t *testing.T) {
+func TestCredentialsDoNotComeBack(t *testing.T) {
 	c, tr := over(t, Config{}, to(302, "https://b.example/"), to(302, "https://a.example/again"), fetchtest.Step{})
 	req, err := http.NewRequestWithContext(With(t.Context(), Overrides{IdempotencyKey: AutoKey}), "GET", "https://a.example/", nil)
 	if err != nil {
@@ -189,7 +189,7 @@ func TestTotalSpansAllHops(t *testing.T) {
 	})
 }
 
-func TestR28RedirectToADeniedAddress(t *testing.T) {
+func TestRedirectToADeniedAddress(t *testing.T) {
 	c := client(t, Config{Transport: TransportConfig{Guard: &Guard{}}})
 	hop := &http.Response{StatusCode: 302, Header: http.Header{"Location": {"http://169.254.169.254/latest/meta-data"}}, Body: http.NoBody}
 	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), "GET", "http://a.example/", nil)
@@ -208,7 +208,7 @@ func TestR28RedirectToADeniedAddress(t *testing.T) {
 	}
 }
 
-func TestR10KeyIsNotCountedWhereItIsNotSent(t *testing.T) {
+func TestKeyIsNotCountedWhereItIsNotSent(t *testing.T) {
 	for target, want := range map[string]int{"http://a.example/again": 3, "http://b.example/": 1} {
 		c, tr := over(t, Config{Retry: noWait()}, to(307, target), fetchtest.Step{}.Status(503))
 		resp, err := c.Post(With(t.Context(), Overrides{IdempotencyKey: AutoKey}), "http://a.example/", "text/plain", strings.NewReader("x"))
@@ -222,7 +222,7 @@ func TestR10KeyIsNotCountedWhereItIsNotSent(t *testing.T) {
 	}
 }
 
-func TestR24ErrorOfAHopHidesItsQuery(t *testing.T) {
+func TestErrorOfAHopHidesItsQuery(t *testing.T) {
 	first := true
 	c := client(t, Config{Retry: noWait(), Base: roundTrip(func(r *http.Request) (*http.Response, error) {
 		if !first {

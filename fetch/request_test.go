@@ -59,7 +59,7 @@ func TestJSONCalls(t *testing.T) {
 	tr.AssertClosed(t)
 }
 
-func TestR30BodiesThatAreNotTheJSON(t *testing.T) {
+func TestBodiesThatAreNotTheJSON(t *testing.T) {
 	for name, c := range map[string]struct {
 		step fetchtest.Step
 		want error
@@ -124,7 +124,7 @@ func TestDecodeOptions(t *testing.T) {
 	}
 }
 
-func TestR30StatusErrors(t *testing.T) {
+func TestStatusErrors(t *testing.T) {
 	page := "<html>" + strings.Repeat("error ", 2000)
 	c, tr := over(t, Config{}, fetchtest.Step{}.Status(404).Header("Content-Type", "text/html").Body(page))
 	_, err := GetJSON[item](t.Context(), c, "https://api.example/a?token=s3cret")
@@ -138,7 +138,7 @@ func TestR30StatusErrors(t *testing.T) {
 	tr.AssertClosed(t)
 }
 
-func TestR30Problems(t *testing.T) {
+func TestProblemDocuments(t *testing.T) {
 	problem := func(body string) fetchtest.Step {
 		return fetchtest.Step{}.Status(422).Header("Content-Type", "application/problem+json").Body(body)
 	}

@@ -59,7 +59,7 @@ func closeResp(t *testing.T, resp *http.Response) {
 	}
 }
 
-func TestR15OneHostNeverBlocksAnother(t *testing.T) {
+func TestOneHostNeverBlocksAnother(t *testing.T) {
 	s, err := NewSet(Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestR15OneHostNeverBlocksAnother(t *testing.T) {
 	}
 }
 
-func TestR15SuccessesAgeOutFailures(t *testing.T) {
+func TestSuccessesAgeOutFailures(t *testing.T) {
 	b := one(t, Config{})
 	now := b.win.epoch
 	for range 100 { // four failures in a row, then a success: never five
@@ -136,7 +136,7 @@ func TestR15SuccessesAgeOutFailures(t *testing.T) {
 	}
 }
 
-func TestR15WhatIsNoFailure(t *testing.T) {
+func TestWhatIsNoFailure(t *testing.T) {
 	for code, want := range map[int]Outcome{200: Success, 302: Success, 404: Success, 408: Success, 429: Success, 500: Failure, 501: Success, 502: Failure, 503: Failure, 505: Success, 599: Failure} {
 		if got := Default(&http.Response{StatusCode: code}, nil); got != want {
 			t.Errorf("status %d: %v", code, got)
@@ -158,7 +158,7 @@ func TestR15WhatIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestR15CallerCancellationIsNoFailure(t *testing.T) {
+func TestCallerCancellationIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := NewSet(Config{ConsecutiveFailures: 1})
 		if err != nil {
@@ -175,7 +175,7 @@ func TestR15CallerCancellationIsNoFailure(t *testing.T) {
 	})
 }
 
-func TestR15BodyThatBreaksIsAFailure(t *testing.T) {
+func TestBodyThatBreaksIsAFailure(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		step fetchtest.Step
@@ -221,7 +221,7 @@ func opened(t *testing.T, c Config) (b *Breaker, probe time.Time) {
 	return b, b.Until()
 }
 
-func TestR16HalfOpenAdmitsExactlyItsProbes(t *testing.T) {
+func TestHalfOpenAdmitsExactlyItsProbes(t *testing.T) {
 	b, at := opened(t, Config{Probes: 3, CloseAfter: 10})
 	if err := run(b, Success, at.Add(-time.Nanosecond)); !errors.Is(err, ErrOpen) {
 		t.Fatalf("admitted before its time: %v", err)
@@ -245,7 +245,7 @@ func TestR16HalfOpenAdmitsExactlyItsProbes(t *testing.T) {
 	}
 }
 
-func TestR16CancelledProbeReturnsItsSlot(t *testing.T) {
+func TestCancelledProbeReturnsItsSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := NewSet(Config{ConsecutiveFailures: 1, OpenFor: time.Second, CloseAfter: 1})
 		if err != nil {
@@ -273,7 +273,7 @@ func TestR16CancelledProbeReturnsItsSlot(t *testing.T) {
 	})
 }
 
-func TestR16ForgottenProbeIsReplaced(t *testing.T) {
+func TestForgottenProbeIsReplaced(t *testing.T) {
 	b, at := opened(t, Config{MaxOpenFor: 30 * time.Second})
 	lost, err := b.Allow(at)
 	if err != nil {
@@ -296,7 +296,7 @@ func TestR16ForgottenProbeIsReplaced(t *testing.T) {
 	}
 }
 
-func TestR16LateResultsAreDropped(t *testing.T) {
+func TestLateResultsAreDropped(t *testing.T) {
 	b := one(t, Config{ConsecutiveFailures: 1, CloseAfter: 1})
 	now := b.win.epoch
 	late, err := b.Allow(now)
@@ -474,7 +474,7 @@ func TestPanicReturnsTheSlot(t *testing.T) {
 	}
 }
 
-func TestR32SetIsBounded(t *testing.T) {
+func TestSetOfBreakersIsBounded(t *testing.T) {
 	s, err := NewSet(Config{MaxKeys: 100})
 	if err != nil {
 		t.Fatal(err)

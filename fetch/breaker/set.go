@@ -230,7 +230,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if st.Off(call.OffBreaker) {
 			return t.next.RoundTrip(req)
 		}
-		_, _, now = st.Current()
+		try, _ := call.TryOf(req.Context())
+		now = try.Start
 	} else {
 		now = time.Now()
 	}

@@ -10,7 +10,7 @@ import (
 	"example.com/quire/fetch/fetchtest"
 )
 
-func TestR13FullJitterIsUniform(t *testing.T) {
+func TestFullJitterIsUniform(t *testing.T) {
 	// The backoff is pure, so the draws are the layer's: they are taken through a policy that records them.
 	rec := &recorder{}
 	p := Policy{MaxAttempts: 10_001, Backoff: rec}
@@ -42,7 +42,7 @@ func (r *recorder) Next(_ time.Duration, _ int, u float64) time.Duration {
 	return 0
 }
 
-func TestR13Backoffs(t *testing.T) {
+func TestBackoffFormulas(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {
 		name    string
@@ -75,7 +75,7 @@ func TestR13Backoffs(t *testing.T) {
 	}
 }
 
-func TestR13DecorrelatedDependsOnThisCallsDelay(t *testing.T) {
+func TestDecorrelatedDependsOnThisCallsDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var prevs []time.Duration
 		send := layer(t, Policy{MaxAttempts: 4, Backoff: backoffFunc(func(prev time.Duration) time.Duration {

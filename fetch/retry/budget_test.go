@@ -23,7 +23,7 @@ func budget(t *testing.T, c BudgetConfig) *Budget {
 	return b
 }
 
-func TestR14BudgetHoldsInEveryWindow(t *testing.T) {
+func TestBudgetHoldsInEveryWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := fetchtest.Script(fetchtest.Step{}.Status(503))
 		send := layer(t, Policy{Backoff: fixed(0), Spender: budget(t, BudgetConfig{})}, tr)
@@ -67,7 +67,7 @@ func TestR14BudgetHoldsInEveryWindow(t *testing.T) {
 	})
 }
 
-func TestR14SpentBudgetIsAnErrorThatSaysSo(t *testing.T) {
+func TestSpentBudgetIsAnErrorThatSaysSo(t *testing.T) {
 	b := budget(t, BudgetConfig{Floor: 1})
 	send := layer(t, Policy{Backoff: fixed(0), Spender: b}, fetchtest.Script(fetchtest.Step{}.DialError()))
 	resp, st, err := send.do(request(t, "GET", nil))
@@ -77,7 +77,7 @@ func TestR14SpentBudgetIsAnErrorThatSaysSo(t *testing.T) {
 	}
 }
 
-func TestR14OriginsDoNotShare(t *testing.T) {
+func TestOriginsDoNotShareABudget(t *testing.T) {
 	b := budget(t, BudgetConfig{Floor: 2})
 	now := time.Now()
 	at := func(url string) *http.Request {
@@ -100,8 +100,8 @@ func TestR14OriginsDoNotShare(t *testing.T) {
 	}
 }
 
-// TestR14BudgetModel compares the slots with a plain list of times.
-func TestR14BudgetModel(t *testing.T) {
+// TestBudgetAgreesWithItsModel compares the slots with a plain list of times.
+func TestBudgetAgreesWithItsModel(t *testing.T) {
 	req := request(t, "GET", nil)
 	rapid.Check(t, func(t *rapid.T) {
 		b, err := NewBudget(BudgetConfig{Ratio: 0.2, Floor: 3, Window: time.Second})
@@ -152,7 +152,7 @@ func TestBudgetClockStepsBack(t *testing.T) {
 	}
 }
 
-func TestR32BudgetForgetsOrigins(t *testing.T) {
+func TestBudgetForgetsOrigins(t *testing.T) {
 	b := budget(t, BudgetConfig{})
 	req, now := request(t, "GET", nil), time.Now()
 	for i := range 100_000 {

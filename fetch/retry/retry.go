@@ -160,7 +160,7 @@ func (l *loop) run(req *http.Request) (*http.Response, error) {
 
 // attempt sends req once and logs it.
 func (l *loop) attempt(req *http.Request, n int, delay time.Duration, now time.Time) (*http.Response, Attempt) {
-	l.st.Begin(n, l.p.MaxAttempts, now)
+	l.st.Begin(call.Try{N: n, Of: l.p.MaxAttempts, Start: now})
 	resp, err := l.send(req, n)
 	a := Attempt{N: n, Start: now, Took: time.Since(now), Delay: delay, Err: err, Reason: reason(resp, err)}
 	if resp != nil {

@@ -68,7 +68,7 @@ func closeResp(t *testing.T, resp *http.Response) {
 	}
 }
 
-func TestR07CancellationEndsTheWait(t *testing.T) {
+func TestCancellationEndsTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := fetchtest.Script(fetchtest.Step{}.Status(503).Body("busy"))
 		send := layer(t, Policy{Backoff: fixed(time.Hour)}, tr)
@@ -87,7 +87,7 @@ func TestR07CancellationEndsTheWait(t *testing.T) {
 	})
 }
 
-func TestR07CancelledCallerIsNotRetried(t *testing.T) {
+func TestCancelledCallerIsNotRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := fetchtest.Script(fetchtest.Step{}.Hang())
 		send := layer(t, Policy{Backoff: fixed(0)}, tr)
@@ -102,7 +102,7 @@ func TestR07CancelledCallerIsNotRetried(t *testing.T) {
 	})
 }
 
-func TestR08SleepPastTheDeadlineIsNotBegun(t *testing.T) {
+func TestSleepPastTheDeadlineIsNotBegun(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		ctx  time.Duration
@@ -139,7 +139,7 @@ func TestR08SleepPastTheDeadlineIsNotBegun(t *testing.T) {
 	}
 }
 
-func TestR09DiscardedResponsesKeepTheConnection(t *testing.T) {
+func TestDiscardedResponsesKeepTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, conns := fetchtest.Count(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -160,7 +160,7 @@ func TestR09DiscardedResponsesKeepTheConnection(t *testing.T) {
 	})
 }
 
-func TestR09HangingBodyIsGivenUp(t *testing.T) {
+func TestHangingBodyIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := fetchtest.Script(fetchtest.Step{}.Status(503).Body("late").DelayBody(time.Hour), fetchtest.Step{})
 		send := layer(t, Policy{Backoff: fixed(0)}, tr)
@@ -177,7 +177,7 @@ func TestR09HangingBodyIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestR10PostIsSentOnceUnlessProvenUnsent(t *testing.T) {
+func TestPostIsSentOnceUnlessProvenUnsent(t *testing.T) {
 	refused := fetchtest.Step{}.Status(503)
 	for _, c := range []struct {
 		name   string
@@ -219,7 +219,7 @@ func TestR10PostIsSentOnceUnlessProvenUnsent(t *testing.T) {
 	}
 }
 
-func TestR10RequestIsNotModifiedAndBodiesAreEqual(t *testing.T) {
+func TestRequestIsNotModifiedAndBodiesAreEqual(t *testing.T) {
 	tr := fetchtest.Script(fetchtest.Step{}.Status(503), fetchtest.Step{}.Status(503), fetchtest.Step{})
 	send := layer(t, Policy{Backoff: fixed(0), Prepare: func(r *http.Request, n int) error {
 		r.Header.Set("Signature", fmt.Sprint(n))
@@ -306,7 +306,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-func TestR11RetryableStatuses(t *testing.T) {
+func TestRetryableStatuses(t *testing.T) {
 	want := []int{408, 425, 429, 500, 502, 503, 504}
 	for code := 200; code < 600; code++ {
 		if got := Status(code); got != slices.Contains(want, code) {
@@ -324,7 +324,7 @@ func TestR11RetryableStatuses(t *testing.T) {
 	}
 }
 
-func TestR11ErrorsThatDoNotPass(t *testing.T) {
+func TestErrorsThatDoNotPass(t *testing.T) {
 	for _, c := range []struct {
 		err             error
 		passing, unsent bool
@@ -368,7 +368,7 @@ func (e http2Error) As(target any) bool {
 	return ok
 }
 
-func TestR12ExhaustedResponseIsReturnedIntact(t *testing.T) {
+func TestExhaustedResponseIsReturnedIntact(t *testing.T) {
 	tr := fetchtest.Script(fetchtest.Step{}.Status(503).Body("first"), fetchtest.Step{}.Status(502).Header("X", "y").Body("last"))
 	var retried []Attempt
 	send := layer(t, Policy{MaxAttempts: 2, Backoff: fixed(0), OnRetry: func(_ context.Context, a Attempt) { retried = append(retried, a) }}, tr)
@@ -387,7 +387,7 @@ func TestR12ExhaustedResponseIsReturnedIntact(t *testing.T) {
 	tr.AssertClosed(t)
 }
 
-func TestR12ExhaustedErrorNamesTheAttempt(t *testing.T) {
+func TestExhaustedErrorNamesTheAttempt(t *testing.T) {
 	send := layer(t, Policy{Backoff: fixed(0)}, fetchtest.Script(fetchtest.Step{}.DialError()))
 	resp, st, err := send.do(request(t, "GET", nil))
 	closeResp(t, resp)

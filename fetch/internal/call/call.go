@@ -59,6 +59,8 @@ type Options struct {
 
 type stateKey struct{}
 
+type tryKey struct{}
+
 type optionsKey struct{}
 
 // WithOptions returns a context whose calls take o. It replaces, it does not merge: merging is its caller's business.
@@ -94,8 +96,7 @@ type State struct {
 	Observers []Func
 
 	mu       sync.Mutex
-	now      time.Time
-	n, max   int
+	try      Try
 	id       string
 	key      string
 	stop     string
@@ -108,7 +109,7 @@ type State struct {
 
 // New returns the state of a call that starts now under the caller's context.
 func New(ctx context.Context, now time.Time) *State {
-	s := &State{Context: ctx, Start: now, Options: OptionsOf(ctx), now: now, n: 1, max: 1}
+	s := &State{Context: ctx, Start: now, Options: OptionsOf(ctx), try: Try{N: 1, Of: 1, Start: now}}
 	s.attempts = s.first[:0]
 	return s
 }
@@ -133,7 +134,8 @@ func Of(req *http.Request) (*http.Request, *State) {
 
 // Value makes the state findable from the contexts derived from it.
 func (s *State) Value(key any) any {
-	if _, ok := key.(stateKey); ok {
+	switch key.(type) {
+	case stateKey, tryKey:
 		return s
 	}
 	return s.Context.Value(key)
@@ -142,18 +144,50 @@ func (s *State) Value(key any) any {
 // Off tells whether the call switched a layer off.
 func (s *State) Off(l Layers) bool { return s.Options.Off&l != 0 }
 
-// Begin starts attempt n of at most limit at now. Layers below read that instant instead of the clock.
-func (s *State) Begin(n, limit int, now time.Time) {
+// Begin starts an attempt. Layers below read its start instead of the clock.
+func (s *State) Begin(t Try) {
 	s.mu.Lock()
-	s.n, s.max, s.now = n, limit, now
+	s.try = t
 	s.mu.Unlock()
 }
 
-// Current returns the number of the running attempt, the most there may be, and when it started.
-func (s *State) Current() (n, limit int, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.n, s.max, s.now
+// Try is one attempt while it runs. Attempts of one call that run beside each other have a record each.
+type Try struct {
+	// N is its number, of at most Of.
+	N, Of int
+	// Start is when it was handed down.
+	Start time.Time
+	// Hedge is true for an extra leg of a hedged attempt.
+	Hedge bool
+}
+
+// leg is the context of an attempt that runs beside another one of its call.
+type leg struct {
+	context.Context
+	try Try
+}
+
+func (l *leg) Value(key any) any {
+	if _, ok := key.(tryKey); ok {
+		return l
+	}
+	return l.Context.Value(key)
+}
+
+// WithTry returns a context whose attempt is t, whatever the state's own is.
+func WithTry(ctx context.Context, t Try) context.Context { return &leg{ctx, t} }
+
+// TryOf returns the attempt that ctx belongs to; ok is false when there is no call.
+func TryOf(ctx context.Context) (t Try, ok bool) {
+	switch v := ctx.Value(tryKey{}).(type) {
+	case *leg:
+		return v.try, true
+	case *State:
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		return v.try, true
+	}
+	return Try{}, false
 }
 
 // Record appends an attempt to the log.

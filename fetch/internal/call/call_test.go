@@ -46,16 +46,37 @@ func TestStateTravelsAsContext(t *testing.T) {
 	}
 }
 
+func TestAttemptsBesideEachOtherHaveTheirOwnRecords(t *testing.T) {
+	s := New(t.Context(), time.Now())
+	s.Begin(Try{N: 1, Of: 3})
+	extra := WithTry(s, Try{N: 1, Of: 3, Hedge: true})
+	s.Begin(Try{N: 2, Of: 3}) // the call went on while the extra leg still runs
+	child, stop := context.WithCancel(extra)
+	defer stop()
+	if a, ok := TryOf(child); !ok || a.N != 1 || !a.Hedge {
+		t.Errorf("the extra leg's record: %+v", a)
+	}
+	if a, ok := TryOf(s); !ok || a.N != 2 || a.Hedge {
+		t.Errorf("the call's record: %+v", a)
+	}
+	if From(child) != s {
+		t.Error("the extra leg lost its call")
+	}
+	if _, ok := TryOf(t.Context()); ok {
+		t.Error("an attempt without a call")
+	}
+}
+
 func TestLogIsSafeAndCopied(t *testing.T) {
 	s := New(t.Context(), time.Now())
 	var wg sync.WaitGroup
 	for i := range 10 {
 		wg.Go(func() {
-			s.Begin(i, 10, time.Now())
+			s.Begin(Try{N: i, Of: 10, Start: time.Now()})
 			s.Record(Attempt{N: i})
 			s.AddHop(&url.URL{Path: "/x"})
 			s.SetStop("y")
-			_, _, _ = s.Current()
+			_, _ = TryOf(s)
 			_ = s.RequestID() + s.Key("")
 		})
 	}
@@ -70,7 +91,7 @@ func TestLogIsSafeAndCopied(t *testing.T) {
 	}
 }
 
-func TestR24RequestIDsAreUnique(t *testing.T) {
+func TestRequestIDsAreUnique(t *testing.T) {
 	n := 1_000_000
 	if testing.Short() {
 		n = 10_000

@@ -73,7 +73,12 @@ func (s *State) Emit(req *http.Request, e *Event) {
 		e.Time = time.Now()
 	}
 	if e.Attempt == 0 {
-		e.Attempt, e.Of, _ = s.Current()
+		var ctx context.Context = s
+		if req != nil {
+			ctx = req.Context()
+		}
+		t, _ := TryOf(ctx)
+		e.Attempt, e.Of = t.N, t.Of
 	}
 	if req != nil {
 		e.Method, e.Header, e.url = req.Method, req.Header, req.URL

@@ -91,8 +91,8 @@ func (r *Registry[K, V]) Each(f func(K, V)) {
 }
 
 // evict removes idle entries, and beyond the bound the least recently used ones that nobody holds.
-// Held entries count as used now, which takes them out of the way; at most a handful are looked at per call, so that a
-// full house of held ones costs little.
+// Held entries count as used now, which takes them out of the way; at most a handful are looked at per call, so that
+// many held ones cost little.
 func (r *Registry[K, V]) evict(now time.Time) {
 	const look = 8
 	e := r.head.next
