@@ -12,7 +12,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check check-rest lint fmt vet cross cross-all cover status tools tools-go assets soak-crash vulncheck clean
+.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets soak-crash vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,8 +23,12 @@ run: ## build and start the demo; prints one URL (ARGS=--reset empties it first)
 build: ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/quire ./cmd/quire
 
-test: ## the whole suite; says at its end which outside judges were missing
-	@$(GO) run ./internal/testreport -dir $(BUILD)/test run
+test: testreport ## the whole suite; says at its end which outside judges were missing
+	@$(BUILD)/testreport -dir $(BUILD)/test run
+
+testreport:
+	@mkdir -p $(BUILD)
+	@$(GO) -C tools build -buildvcs=false -o ../$(BUILD)/testreport ./testreport
 
 check: lint test check-rest ## everything that must hold before a change lands
 
@@ -33,6 +37,8 @@ check-rest: vet cross cover status assets bench-test bench-gate ## what check ad
 lint: $(LINT) ## golangci-lint, 0 findings
 	$(LINT) run ./...
 	$(LINT) fmt --diff ./...
+	cd tools && ../$(LINT) run -c ../.golangci.yml ./...
+	cd tools && ../$(LINT) fmt -c ../.golangci.yml --diff ./...
 	@$(MAKE) --no-print-directory bench-lint
 
 fmt: $(LINT) ## format as lint wants it
@@ -50,11 +56,11 @@ cross: ## vet and build for the other systems and processors, tests included
 		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/quire; \
 	done
 
-cover: ## coverage per package; fails a library below its threshold
-	@$(GO) run ./internal/testreport -dir $(BUILD)/test cover
+cover: testreport ## coverage per package; fails a library below its threshold
+	@$(BUILD)/testreport -dir $(BUILD)/test cover
 
-status: ## every row that docs/*-status.md calls done was proved by the last `make test`
-	@$(GO) run ./internal/testreport -dir $(BUILD)/test status
+status: testreport ## every row that docs/*-status.md calls done was proved by the last `make test`
+	@$(BUILD)/testreport -dir $(BUILD)/test status
 
 tools: tools-go ## install the judges and developer tools (Debian packages by apt-get)
 	./tools/install-judges

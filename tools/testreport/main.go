@@ -34,7 +34,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs.SetOutput(stderr)
 	dir := fs.String("dir", ".build/test", "where events and coverage of the last run are kept")
 	docs := fs.String("docs", "docs", "where the status pages are")
-	only := fs.String("only", "", "run one group: web, fetch, cache, pdf, psrp, shadow or house")
+	only := fs.String("only", "", "run one group: web, fetch, cache, pdf, psrp, shadow or program")
 	fs.Usage = func() {
 		_, _ = fmt.Fprintln(stderr, "usage: testreport [flags] run|cover|status")
 		fs.PrintDefaults()

@@ -119,26 +119,41 @@ func TestTestsIn(t *testing.T) {
 	if got, err := testsIn(file); err != nil || !slices.Equal(got, []string{"TestA"}) {
 		t.Errorf("tests %q, %v; want TestA", got, err)
 	}
-	// The files of this package are the same with and without the race detector.
-	with, err := testFiles(t.Context(), "-race")
-	if err != nil {
-		t.Fatal(err)
-	}
-	without, err := testFiles(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := module + "/internal/testreport"; len(with[p]) != 1 || !slices.Equal(with[p], without[p]) {
-		t.Errorf("test files %q and %q", with[p], without[p])
+}
+
+// Without a C compiler `go list -race` fails, and files are still chosen as with it.
+func TestFilesAreChosenForTheRaceDetectorWithoutACompiler(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "go.mod"), "module example.com/m\n\ngo 1.26\n")
+	write(t, filepath.Join(dir, "a_test.go"), "package m\n")
+	write(t, filepath.Join(dir, "count_test.go"), "//go:build !race\n\npackage m\n")
+	write(t, filepath.Join(dir, "race_test.go"), "//go:build race\n\npackage m\n")
+	t.Chdir(dir)
+	t.Setenv("CGO_ENABLED", "0")
+	for _, tt := range []struct{ flags, want []string }{
+		{[]string{withRace}, []string{"a_test.go", "race_test.go"}},
+		{nil, []string{"a_test.go", "count_test.go"}},
+	} {
+		files, err := testFiles(t.Context(), tt.flags...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range files["example.com/m"] {
+			got = append(got, filepath.Base(f))
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("flags %q choose %q, want %q", tt.flags, got, tt.want)
+		}
 	}
 }
 
 func TestGroups(t *testing.T) {
 	for path, want := range map[string]string{
 		module + "/web/middleware":  "web",
-		module + "/internal/record": "house",
-		module + "/cmd/quire":       "house",
-		module + "/webby":           "house",
+		module + "/internal/record": "program",
+		module + "/cmd/quire":       "program",
+		module + "/webby":           "program",
 	} {
 		if got := groupOf(path); got != want {
 			t.Errorf("groupOf(%s) = %s, want %s", path, got, want)
