@@ -139,7 +139,7 @@ func TestBrowserManyDocuments(t *testing.T) {
 	h := open(t)
 	b := browse(t)
 	for range 20 {
-		h.made(t, slip)
+		h.made(t, small)
 	}
 	b.look(t, 1280, 800, 1, "light")
 	b.goTo(t, h.url+"/")
@@ -274,7 +274,7 @@ func TestBrowserFocusStays(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	b := browse(t)
-	d := h.made(t, slip)
+	d := h.made(t, small)
 	b.goTo(t, h.url+"/documents/"+d.ID.String())
 	b.until(t, `document.querySelector('.page.drawn') !== null`)
 	stays := func(selector string) {

@@ -63,11 +63,11 @@ func TestLandingLists(t *testing.T) {
 func TestLandingPages(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	first := h.made(t, slip)
+	first := h.made(t, small)
 	for range 20 {
-		h.made(t, slip)
+		h.made(t, small)
 	}
-	for _, filter := range []string{"", "report=slip&amp;"} {
+	for _, filter := range []string{"", "report=small&amp;"} {
 		_, page := h.page(t, "/?"+strings.ReplaceAll(filter, "&amp;", ""))
 		// url.Values are written in the order of their keys.
 		m := regexp.MustCompile(`href="(/\?after=[^"]+)" rel="next">Older`).FindStringSubmatch(page)
@@ -301,7 +301,7 @@ func TestCommandsWithToken(t *testing.T) {
 	}))
 	srv := httptest.NewServer(app)
 	defer srv.Close()
-	other := &house{url: srv.URL}
+	other := &server{url: srv.URL}
 	_, page := other.page(t, "/documents/"+d.ID.String())
 	hasAll(t, page, `curl --fail-with-body -sS -H &#34;Authorization: Bearer $QUIRE_TOKEN&#34; -X POST https://q.example/v1/documents/`, "<h1>Facture 2026-0147</h1>", `<p class="meta">invoice&nbsp;· `)
 	_, page = other.page(t, "/?report=invoice")
@@ -311,7 +311,7 @@ func TestCommandsWithToken(t *testing.T) {
 	check(t, ui.Register(bare.Group(""), ui.Options{Library: h.store, Space: func(*web.Context) (record.Space, error) { return "empty", nil }}))
 	empty := httptest.NewServer(bare)
 	defer empty.Close()
-	_, page = (&house{url: empty.URL}).page(t, "/")
+	_, page = (&server{url: empty.URL}).page(t, "/")
 	hasAll(t, page, `&#34;template&#34;: &#34;NAME&#34;`)
 }
 

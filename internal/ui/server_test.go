@@ -29,9 +29,9 @@ import (
 	"example.com/quire/web"
 )
 
-// house is a server with the pages, the API under them and real state, on a
+// server is a server with the pages, the API under them and real state, on a
 // loopback listener.
-type house struct {
+type server struct {
 	url   string
 	app   http.Handler
 	maker *record.Maker
@@ -48,16 +48,16 @@ func (r reports) Report(_ context.Context, _ record.Space, name string) (*record
 	return nil, record.ErrNotFound
 }
 
-// slip is a report whose document is quick to make and to draw.
-const slip = "slip"
+// small is a report whose document is quick to make and to draw.
+const small = "small"
 
-const slipTemplate = `quire: 1
-name: slip
+const smallTemplate = `quire: 1
+name: small
 lang: en
-title: Slip
+title: Small
 page: {size: A6, margin: 10mm}
 body:
-  - {heading: Slip, level: 1}
+  - {heading: Small, level: 1}
   - {page-break: true}
   - {text: The second page.}
   - {page-break: true}
@@ -76,12 +76,12 @@ func (l layers) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// open starts a house with the demo's templates, reports and flaky source.
-func open(t *testing.T) *house {
+// open starts a server with the demo's templates, reports and flaky source.
+func open(t *testing.T) *server {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context()) // closing comes after the test
 	dir := t.TempDir()
-	h := &house{blobs: filepath.Join(dir, "blobs")}
+	h := &server{blobs: filepath.Join(dir, "blobs")}
 	end := func(f func() error) {
 		t.Cleanup(func() {
 			if err := f(); err != nil {
@@ -121,7 +121,7 @@ func open(t *testing.T) *house {
 		}
 		filed[name] = rep
 	}
-	filed[slip] = &record.Report{Space: record.Local, Name: slip, Template: slip}
+	filed[small] = &record.Report{Space: record.Local, Name: small, Template: small}
 	for _, s := range demo.Samples() {
 		shown = append(shown, ui.Report{Space: record.Local, Name: s.Name, Title: s.Title, About: s.About, Data: s.Inline})
 	}
@@ -129,7 +129,7 @@ func open(t *testing.T) *house {
 
 	h.maker, err = record.NewMaker(record.Parts{
 		Renderer: renderer, Blobs: blobs, Documents: h.store, Collector: collector,
-		Templates: templates.New(layers{fstest.MapFS{slip + ".yaml": {Data: []byte(slipTemplate)}}, demo.Templates()}, renderer.Load), Reports: filed, Now: time.Now,
+		Templates: templates.New(layers{fstest.MapFS{small + ".yaml": {Data: []byte(smallTemplate)}}, demo.Templates()}, renderer.Load), Reports: filed, Now: time.Now,
 	})
 	check(t, err)
 	access, err := api.NewAccess(nil)
@@ -167,7 +167,7 @@ func check(t *testing.T, err error) {
 }
 
 // made makes the document of a report with the demo's data.
-func (h *house) made(t *testing.T, report string) *record.Document {
+func (h *server) made(t *testing.T, report string) *record.Document {
 	t.Helper()
 	r := record.Request{Space: record.Local, Report: report, Time: later()}
 	for _, s := range demo.Samples() {
@@ -194,12 +194,12 @@ type answer struct {
 }
 
 // page gets a page and its text.
-func (h *house) page(t *testing.T, path string) (answer, string) {
+func (h *server) page(t *testing.T, path string) (answer, string) {
 	t.Helper()
 	return h.send(t, http.MethodGet, path, "")
 }
 
-func (h *house) send(t *testing.T, method, path, body string) (answer, string) {
+func (h *server) send(t *testing.T, method, path, body string) (answer, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, h.url+path, strings.NewReader(body))
 	check(t, err)
