@@ -14,9 +14,9 @@ import (
 
 	"example.com/quire/fetch/breaker"
 	"example.com/quire/fetch/internal/call"
-	"example.com/quire/fetch/internal/field"
 	"example.com/quire/fetch/internal/origin"
 	"example.com/quire/fetch/retry"
+	"example.com/quire/internal/httpfield"
 )
 
 // What errors.Is finds in the errors of a call.
@@ -138,10 +138,10 @@ func IsTransient(err error) bool {
 func RetryAfter(err error) (time.Duration, bool) {
 	now := time.Now()
 	if e, ok := errors.AsType[*StatusError](err); ok {
-		return field.RetryAfter(e.Header, now)
+		return httpfield.RetryAfter(e.Header, now)
 	}
 	if e, ok := errors.AsType[*ProblemError](err); ok {
-		return field.RetryAfter(e.Header, now)
+		return httpfield.RetryAfter(e.Header, now)
 	}
 	if e, ok := errors.AsType[*breaker.OpenError](err); ok && !e.Until.IsZero() {
 		return e.RetryIn(now), true

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"example.com/quire/web/internal/field"
+	"example.com/quire/internal/httpfield"
 )
 
 // Precondition sets ETag and Last-Modified and judges the request's conditions
@@ -21,7 +21,7 @@ import (
 // a PUT that creates wants it.
 func (c *Context) Precondition(etag string, mod time.Time) error {
 	c.live()
-	if etag != "" && !field.ValidETag(etag) {
+	if etag != "" && !httpfield.ValidETag(etag) {
 		return fmt.Errorf("web: entity tag %q: not of the form \"text\" or W/\"text\"", etag)
 	}
 	h := c.w.Header()
@@ -29,12 +29,12 @@ func (c *Context) Precondition(etag string, mod time.Time) error {
 		h["Etag"] = []string{etag}
 	}
 	if !mod.IsZero() {
-		h["Last-Modified"] = []string{mod.UTC().Format(http.TimeFormat)}
+		h["Last-Modified"] = []string{httpfield.FormatDate(mod)}
 	}
-	switch field.Evaluate(c.req.Method, c.req.Header, etag, mod, etag != "" || !mod.IsZero()) {
-	case field.NotModified:
+	switch httpfield.Evaluate(c.req.Method, c.req.Header, etag, mod, etag != "" || !mod.IsZero()) {
+	case httpfield.NotModified:
 		return ErrNotModified
-	case field.Failed:
+	case httpfield.Failed:
 		return ErrPreconditionFailed
 	}
 	return nil
@@ -77,8 +77,8 @@ func (c *Context) Content(ct Content) error {
 	h["Accept-Ranges"] = valueBytes
 	h["Content-Type"] = kind
 	// Range is defined for GET alone (section 14.2).
-	if spec := c.req.Header["Range"]; len(spec) == 1 && c.req.Method == http.MethodGet && field.RangeApplies(c.req.Header, ct.ETag, ct.Modified) {
-		if ranges, apply := field.ParseRange(spec[0], ct.Size); apply {
+	if spec := c.req.Header["Range"]; len(spec) == 1 && c.req.Method == http.MethodGet && httpfield.RangeApplies(c.req.Header, ct.ETag, ct.Modified) {
+		if ranges, apply := httpfield.ParseRange(spec[0], ct.Size); apply {
 			return c.partial(ct, kind, ranges)
 		}
 	}
@@ -92,7 +92,7 @@ func (c *Context) Content(ct Content) error {
 
 var valueBytes = []string{"bytes"}
 
-func (c *Context) partial(ct Content, kind []string, ranges []field.Range) error {
+func (c *Context) partial(ct Content, kind []string, ranges []httpfield.Range) error {
 	h := c.w.Header()
 	switch len(ranges) {
 	case 0:
@@ -103,7 +103,7 @@ func (c *Context) partial(ct Content, kind []string, ranges []field.Range) error
 		if _, err := ct.Body.Seek(r.Start, io.SeekStart); err != nil {
 			return fmt.Errorf("web: content: %w", err)
 		}
-		h["Content-Range"] = []string{field.ContentRange(r, ct.Size)}
+		h["Content-Range"] = []string{httpfield.ContentRange(r, ct.Size)}
 		h["Content-Length"] = []string{strconv.FormatInt(r.Length, 10)}
 		c.w.WriteHeader(http.StatusPartialContent)
 		return c.copyBody(ct.Body, r.Length)
@@ -118,7 +118,7 @@ func (c *Context) partial(ct Content, kind []string, ranges []field.Range) error
 		if i == 0 {
 			lead = "--"
 		}
-		heads[i] = lead + boundary + "\r\nContent-Type: " + kind[0] + "\r\nContent-Range: " + field.ContentRange(r, ct.Size) + "\r\n\r\n"
+		heads[i] = lead + boundary + "\r\nContent-Type: " + kind[0] + "\r\nContent-Range: " + httpfield.ContentRange(r, ct.Size) + "\r\n\r\n"
 		total += int64(len(heads[i])) + r.Length
 	}
 	h["Content-Type"] = []string{"multipart/byteranges; boundary=" + boundary}

@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -12,6 +13,8 @@ import (
 	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"example.com/quire/internal/nearest"
 )
 
 // scanner reads a JSON text (RFC 8259) once before encoding/json does, for what
@@ -364,7 +367,7 @@ func (s *scanner) object(t reflect.Type) error {
 		if fields != nil {
 			var ok bool
 			if inner, ok = fields[name]; !ok {
-				if near := nearest(name, fields); !s.lax || strings.EqualFold(near, name) {
+				if near := nearest.Name(name, slices.Collect(maps.Keys(fields))); !s.lax || strings.EqualFold(near, name) {
 					e := s.fail(BindUnknown, at, name, "a known field").(*BindError) //nolint:errorlint // fail makes nothing else
 					e.Near = near
 					return e
@@ -497,49 +500,4 @@ func jsonLevel(st reflect.Type, tagged, plain map[string][]reflect.Type) (below 
 		}
 	}
 	return below
-}
-
-// nearest returns the known name with the smallest edit distance to name, ""
-// when none is near enough to be meant.
-func nearest(name string, fields map[string]reflect.Type) string {
-	best, bestD := "", 2+len(name)/3
-	if len(name) > 64 {
-		return ""
-	}
-	for f := range fields {
-		if strings.EqualFold(f, name) {
-			return f
-		}
-		if d := editDistance(strings.ToLower(name), strings.ToLower(f)); d < bestD || (d == bestD && best != "" && f < best) {
-			best, bestD = f, d
-		}
-	}
-	return best
-}
-
-// editDistance counts insertions, deletions, substitutions and swaps of
-// neighbours.
-func editDistance(a, b string) int {
-	var rows [3][]int
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-	}
-	for j := range rows[1] {
-		rows[1][j] = j
-	}
-	for i := range len(a) {
-		older, prev, cur := rows[i%3], rows[(i+1)%3], rows[(i+2)%3]
-		cur[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			cur[j+1] = min(prev[j]+cost, prev[j+1]+1, cur[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				cur[j+1] = min(cur[j+1], older[j-1]+1)
-			}
-		}
-	}
-	return rows[(len(a)+1)%3][len(b)]
 }

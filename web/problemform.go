@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.com/quire/web/internal/field"
+	"example.com/quire/internal/httpfield"
 )
 
 // writeProblem answers by p in the form that the client prefers.
@@ -26,7 +26,7 @@ func (c *Context) writeProblem(p *Problem) {
 	}
 	b := c.app.getBuffer()
 	defer c.app.putBuffer(b)
-	switch field.Prefer(c.req.Header["Accept"], "application/problem+json", "application/json", "application/problem+xml", "text/plain", "text/html") {
+	switch httpfield.Prefer(c.req.Header["Accept"], "application/problem+json", "application/json", "application/problem+xml", "text/plain", "text/html") {
 	case "text/html":
 		h["Content-Type"] = valueHTML
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'")

@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"example.com/quire/web/internal/field"
+	"example.com/quire/internal/httpfield"
 )
 
 // StaticOptions configure Static. The zero value serves files and index pages,
@@ -109,7 +109,7 @@ func query(u *url.URL) string {
 }
 
 func wantsHTML(r *http.Request) bool {
-	return field.Prefer(r.Header["Accept"], "application/json", "text/html") == "text/html"
+	return httpfield.Prefer(r.Header["Accept"], "application/json", "text/html") == "text/html"
 }
 
 // safeName refuses what is no slash-separated path inside a file system, and
@@ -145,14 +145,14 @@ func (s *static) file(c *Context, name string) error {
 	h := c.w.Header()
 	served := name
 	accept := c.req.Header["Accept-Encoding"]
-	weights := field.ParseWeighted(accept)
-	best := field.CodingQ(weights, len(accept) > 0, "identity")
+	weights := httpfield.ParseWeighted(accept)
+	best := httpfield.CodingQ(weights, len(accept) > 0, "identity")
 	for _, sib := range siblings {
 		if info, err := fs.Stat(s.fsys, name+sib.ext); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
 		addVary(h, "Accept-Encoding")
-		if q := field.CodingQ(weights, len(accept) > 0, sib.coding); q > 0 && (q > best || q == best && served == name) {
+		if q := httpfield.CodingQ(weights, len(accept) > 0, sib.coding); q > 0 && (q > best || q == best && served == name) {
 			best, served = q, name+sib.ext
 			h["Content-Encoding"] = []string{sib.coding}
 		}

@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"example.com/quire/fetch/internal/call"
-	"example.com/quire/fetch/internal/field"
+	"example.com/quire/internal/httpfield"
 )
 
 // Attempt is what one try did.
@@ -126,7 +126,7 @@ func (r rules) decide(req *http.Request, resp *http.Response, a Attempt, now tim
 	}
 	delay = r.p.Backoff.Next(a.Delay, a.N, rand.Float64()) //nolint:gosec // jitter needs no secrecy
 	if resp != nil {
-		if after, ok := field.RetryAfter(resp.Header, now); ok {
+		if after, ok := httpfield.RetryAfter(resp.Header, now); ok {
 			if after > r.p.MaxRetryAfter {
 				return 0, StopRetryAfter
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/quire/internal/nearest"
 	"example.com/quire/internal/record"
 	"example.com/quire/web"
 )
@@ -82,7 +83,7 @@ func (a *API) makeDocument(c *web.Context) error {
 	h.Set("Quire-Document", d.ID.String())
 	h.Set("Cache-Control", "no-store")
 	h.Add("Vary", "Accept")
-	if wantsJSON(c.Header("Accept")) {
+	if wantsJSON(c.Request()) {
 		return c.JSON(status, madeDocument{described: describe(d), Created: made.Created, Stages: made.Stages, Warnings: made.Warnings})
 	}
 	blob, err := a.open(c.Context(), d.Content)
@@ -138,7 +139,7 @@ func (a *API) listDocuments(c *web.Context) error {
 func knownQuery(c *web.Context, names ...string) error {
 	for _, k := range slices.Sorted(maps.Keys(c.Request().URL.Query())) {
 		if !slices.Contains(names, k) {
-			return &record.RequestError{Field: k, Got: "an unknown parameter", Want: strings.Join(names, ", "), Nearest: record.Nearest(k, names)}
+			return &record.RequestError{Field: k, Got: "an unknown parameter", Want: strings.Join(names, ", "), Nearest: nearest.Name(k, names)}
 		}
 	}
 	return nil

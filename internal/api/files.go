@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 
 	"example.com/quire/cache"
+	"example.com/quire/internal/httpfield"
 	"example.com/quire/internal/record"
 	"example.com/quire/web"
 )
@@ -159,36 +159,8 @@ func (a *API) loadPublic(ctx context.Context, h record.Hash) ([]byte, error) {
 	return nil, cache.ErrNotFound
 }
 
-// wantsJSON reports whether an Accept header (RFC 9110, 12.5.1) prefers JSON to a PDF. Without
-// a preference the answer is the file.
-func wantsJSON(accept string) bool {
-	json, pdf := quality(accept, "application", "json"), quality(accept, "application", "pdf")
-	return json > pdf
-}
-
-// quality is the weight that an Accept header gives to a media type, by its most specific
-// range; 1 for all types when there is no header.
-func quality(accept, typ, sub string) float64 {
-	if strings.TrimSpace(accept) == "" {
-		return 1
-	}
-	best, q := -1, 0.0
-	for item := range strings.SplitSeq(accept, ",") {
-		name, params, _ := strings.Cut(item, ";")
-		name = strings.ToLower(strings.TrimSpace(name))
-		specific := slices.Index([]string{"*/*", typ + "/*", typ + "/" + sub}, name)
-		if specific <= best {
-			continue
-		}
-		best, q = specific, 1
-		for p := range strings.SplitSeq(params, ";") {
-			k, v, _ := strings.Cut(strings.TrimSpace(p), "=")
-			if strings.EqualFold(k, "q") {
-				if f, err := strconv.ParseFloat(v, 64); err == nil {
-					q = f
-				}
-			}
-		}
-	}
-	return q
+// wantsJSON reports whether a request prefers JSON to a PDF (RFC 9110, section 12.5.1).
+// Without a preference the answer is the file.
+func wantsJSON(r *http.Request) bool {
+	return httpfield.Prefer(r.Header["Accept"], "application/pdf", "application/json") == "application/json"
 }

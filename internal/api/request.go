@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"example.com/quire/internal/nearest"
 	"example.com/quire/internal/record"
 	"example.com/quire/web"
 )
@@ -133,7 +134,7 @@ func inline(raw []byte) (*record.Template, error) {
 		if !ok {
 			return nil, &record.RequestError{
 				Field: "template." + k, Got: "an unknown field", Want: "name or source",
-				Nearest: record.Nearest(k, slices.Sorted(maps.Keys(known))),
+				Nearest: nearest.Name(k, slices.Sorted(maps.Keys(known))),
 			}
 		}
 		if v := members[k]; v[0] != '"' || json.Unmarshal(v, into) != nil {

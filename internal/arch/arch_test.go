@@ -54,10 +54,11 @@ func adapterModule(p string) string {
 func TestRulesCanFail(t *testing.T) {
 	const foreign = "github.com/x/y"
 	ok := []pkg{
-		{Path: "web", Imports: []string{"net/http"}},
+		{Path: "web", Imports: []string{"net/http", "internal/nearest"}},
+		{Path: "internal/nearest", Imports: []string{"strings"}},
 		{Path: "cache", Imports: []string{"sync"}},
-		{Path: "internal/record", Imports: []string{"context"}},
-		{Path: "internal/store", Imports: []string{"internal/record", foreign}},
+		{Path: "internal/record", Imports: []string{"context", "internal/nearest"}},
+		{Path: "internal/store", Imports: []string{"internal/record", "internal/nearest", foreign}},
 		{Path: "web/webtest", Imports: []string{"web"}},
 		{Path: "internal/cli", Imports: []string{"internal/record"}},
 		{Path: "internal/config"},
@@ -70,6 +71,7 @@ func TestRulesCanFail(t *testing.T) {
 	for _, tt := range []struct{ name, path, imp, want string }{
 		{"library imports library", "web", "cache", "rule 1: library web imports library cache"},
 		{"library imports internal", "web", "internal/record", "rule 1: library package web imports internal/record"},
+		{"shared leaf imports ours", "internal/nearest", "internal/record", "rule 1: shared leaf internal/nearest imports internal/record"},
 		{"module without a leaf", "cache", foreign + "/z", "rule 2: cache imports github.com/x/y/z"},
 		{"domain imports an adapter", "internal/record", "internal/store", "rule 3: internal/record imports internal/store"},
 		{"adapter imports app's room", "internal/store", "internal/cli", "rule 3: adapter internal/store imports internal/cli"},

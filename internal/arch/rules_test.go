@@ -15,6 +15,9 @@ const module = "example.com/quire"
 // libraries are the six that stand alone.
 var libraries = []string{"web", "fetch", "cache", "pdf", "psrp", "shadow"}
 
+// shared are the leaves that all may import, the libraries too. They import nothing of ours.
+var shared = []string{"internal/httpfield", "internal/nearest", "internal/strictjson", "internal/strictyaml"}
+
 // adapters are the rooms that record declares interfaces for. They know record and never one another.
 var adapters = []string{"internal/blob", "internal/collect", "internal/render", "internal/store"}
 
@@ -64,19 +67,22 @@ func importRules(pkgs []pkg, leaves map[string][]string) []string {
 				if other := libraryOf(imp); other != "" && other != lib {
 					fail("rule 1: library %s imports library %s (%s imports %s)", lib, other, p.Path, imp)
 				}
-				if under(imp, "internal") {
+				if under(imp, "internal") && !slices.Contains(shared, imp) {
 					fail("rule 1: library package %s imports %s", p.Path, imp)
 				}
+			}
+			if slices.Contains(shared, p.Path) && ours(imp, all) {
+				fail("rule 1: shared leaf %s imports %s; it imports nothing of ours", p.Path, imp)
 			}
 			if thirdParty(imp) && !slices.ContainsFunc(leaves[p.Path], func(m string) bool { return under(imp, m) }) {
 				fail("rule 2: %s imports %s, which leaves.txt does not give it", p.Path, imp)
 			}
-			if p.Path == "internal/record" && (ours(imp, all) || thirdParty(imp)) {
-				fail("rule 3: internal/record imports %s; the domain imports the standard library only", imp)
+			if p.Path == "internal/record" && (ours(imp, all) && !slices.Contains(shared, imp) || thirdParty(imp)) {
+				fail("rule 3: internal/record imports %s; the domain imports the standard library and shared leaves only", imp)
 			}
 			for _, a := range adapters {
-				if under(p.Path, a) && ours(imp, all) && under(imp, "internal") && !under(imp, a) && imp != "internal/record" {
-					fail("rule 3: adapter %s imports %s; adapters import record, app wires them", p.Path, imp)
+				if under(p.Path, a) && ours(imp, all) && under(imp, "internal") && !under(imp, a) && imp != "internal/record" && !slices.Contains(shared, imp) {
+					fail("rule 3: adapter %s imports %s; adapters import record and shared leaves, app wires them", p.Path, imp)
 				}
 			}
 			if ours(imp, all) && testKit(imp) && !testKit(p.Path) {

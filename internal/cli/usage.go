@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"example.com/quire/internal/record"
+	"example.com/quire/internal/nearest"
 )
 
 // subcommand refuses the arguments of a command that has commands of its own and does nothing
@@ -46,7 +46,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 
 // hint names what was meant, or says where all there is stands.
 func hint(c *cobra.Command, got string, names []string, prefix, what string) string {
-	if near := record.Nearest(got, names); near != "" {
+	if near := nearest.Name(got, names); near != "" {
 		return fmt.Sprintf("did you mean %q?", prefix+near)
 	}
 	return fmt.Sprintf("`%s --help` lists the %s", c.CommandPath(), what)

@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"example.com/quire/internal/nearest"
 	"example.com/quire/internal/record"
 )
 
@@ -223,7 +224,7 @@ func (c *Collector) prepare(space record.Space, call record.SourceCall) (func(co
 		}
 		return nil, &record.RequestError{
 			Field: "sources." + call.Key + ".source", Got: fmt.Sprintf("%q", call.Source), Want: "a configured source",
-			Nearest: record.Nearest(call.Source, names),
+			Nearest: nearest.Name(call.Source, names),
 		}
 	}
 	field := "sources." + call.Key + ".parameters"

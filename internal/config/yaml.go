@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"example.com/quire/internal/record"
+	"example.com/quire/internal/nearest"
 )
 
 // maxFile bounds a configuration file; nobody writes more by hand.
@@ -276,7 +276,7 @@ func pairsOf(n ast.Node) ([]*ast.MappingValueNode, bool) {
 
 // didYouMean names the nearest candidate, if one is near.
 func didYouMean(got string, candidates []string) string {
-	near := record.Nearest(got, candidates)
+	near := nearest.Name(got, candidates)
 	if near == "" {
 		return ""
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"example.com/quire/internal/nearest"
 )
 
 // Errors that callers test for with errors.Is.
@@ -25,7 +27,7 @@ type MissingError struct {
 
 // Missing returns the error for a name that is none of known.
 func Missing(kind, name string, known []string) *MissingError {
-	return &MissingError{Kind: kind, Name: name, Nearest: Nearest(name, known)}
+	return &MissingError{Kind: kind, Name: name, Nearest: nearest.Name(name, known)}
 }
 
 func (e *MissingError) Error() string {

@@ -49,24 +49,6 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	known := []string{"price-list", "contract-note", "invoice", "qty"}
-	for name, want := range map[string]string{
-		"contract-not": "contract-note", "contarct-note": "contract-note", "invoise": "invoice", "qtty": "qty", "qt": "qty",
-		"price": "", "x": "", "": "", "completely-other": "", "invoice": "invoice",
-	} {
-		if got := record.Nearest(name, known); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
-	}
-	// The order in which they are known does not decide.
-	for _, known := range [][]string{{"host-a", "host-b", "host-c"}, {"host-c", "host-b", "host-a"}} {
-		if got := record.Nearest("host-x", known); got != "host-a" {
-			t.Errorf("of %q: %q", known, got)
-		}
-	}
-}
-
 func TestIdentity(t *testing.T) {
 	i := record.Identity{
 		Space: record.Local, Template: record.TemplateRef{Name: "note", Hash: record.Sum([]byte("t"))}, Snapshot: record.Sum([]byte("s")),

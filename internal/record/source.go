@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"example.com/quire/internal/nearest"
 )
 
 // Parameters are the values with which a request calls a source, by name. Each
@@ -64,7 +66,7 @@ func (s *Source) Resolve(field string, given Parameters) (map[string]string, err
 		if !slices.Contains(names, name) {
 			return nil, &RequestError{
 				Field: field + "." + name, Got: "an unknown parameter",
-				Want: "one of source " + s.Name + ": " + strings.Join(names, ", "), Nearest: Nearest(name, names),
+				Want: "one of source " + s.Name + ": " + strings.Join(names, ", "), Nearest: nearest.Name(name, names),
 			}
 		}
 	}
@@ -118,7 +120,7 @@ func (p *Parameter) Text(raw json.RawMessage) (string, *RequestError) {
 		ok = err == nil
 	case Enum:
 		ok = slices.Contains(p.Values, s)
-		wrong.Nearest = Nearest(s, p.Values)
+		wrong.Nearest = nearest.Name(s, p.Values)
 	default:
 		ok = utf8.RuneCountInString(s) <= p.max() && !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 })
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+
+	"example.com/quire/internal/nearest"
 )
 
 // Template is one version of a template: its main file and the assets that
@@ -40,7 +42,7 @@ func NewTemplate(name, main string, files map[string][]byte) (*Template, error) 
 	if _, ok := files[main]; !ok {
 		return nil, &RequestError{
 			Field: "template main file", Got: fmt.Sprintf("%q", main), Want: "one of the template's files",
-			Nearest: Nearest(main, slices.Sorted(maps.Keys(files))),
+			Nearest: nearest.Name(main, slices.Sorted(maps.Keys(files))),
 		}
 	}
 	form := manifest{Main: main, Files: make(map[string]Hash, len(files))}

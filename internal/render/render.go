@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 
+	"example.com/quire/internal/nearest"
 	"example.com/quire/internal/record"
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/diag"
@@ -72,7 +73,7 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 		if err != nil {
 			return nil, &record.RequestError{
 				Field: fmt.Sprintf("options.standards[%d]", i), Got: fmt.Sprintf("%q", name),
-				Want: fmt.Sprintf("one of %q", standard.Names()), Nearest: record.Nearest(name, standard.Names()),
+				Want: fmt.Sprintf("one of %q", standard.Names()), Nearest: nearest.Name(name, standard.Names()),
 			}
 		}
 		o.Standards = append(o.Standards, id)

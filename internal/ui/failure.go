@@ -3,11 +3,9 @@ package ui
 import (
 	"errors"
 	"io/fs"
-	"mime"
 	"net/http"
-	"strconv"
-	"strings"
 
+	"example.com/quire/internal/httpfield"
 	"example.com/quire/internal/record"
 	"example.com/quire/web"
 )
@@ -45,33 +43,11 @@ func absent(next web.Handler) web.Handler {
 	}
 }
 
-// prefersHTML reports whether Accept names text/html with a greater weight than
-// it gives JSON (RFC 9110, section 12.5.1). Browsers do, in every navigation;
-// "*/*" alone, which other clients send, asks for no page.
+// prefersHTML reports whether a request gives text/html a greater weight than JSON (RFC 9110,
+// section 12.5.1). Browsers do, in every navigation; "*/*" alone, which other clients send,
+// asks for no page.
 func prefersHTML(accept []string) bool {
-	var page, data float64
-	stars := 3 // in the range that gave JSON its weight: the most specific counts
-	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
-		kind, params, err := mime.ParseMediaType(part)
-		if err != nil {
-			continue
-		}
-		q := 1.0
-		if text, ok := params["q"]; ok {
-			if q, err = strconv.ParseFloat(text, 64); err != nil {
-				continue
-			}
-		}
-		switch kind {
-		case "text/html":
-			page = q
-		case "application/json", "application/problem+json", "application/*", "*/*":
-			if n := strings.Count(kind, "*"); n < stars || n == stars && q > data {
-				stars, data = n, q
-			}
-		}
-	}
-	return page > data
+	return httpfield.Prefer(accept, "application/problem+json", "application/json", "text/html") == "text/html"
 }
 
 // noDocument is the answer for what is not there; another space's document is not.

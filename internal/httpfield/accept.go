@@ -1,10 +1,6 @@
-// Package field reads the field syntax of RFC 9110 that several parts of web
-// need: weights, entity tags and their lists, and the order of preconditions.
-package field
+package httpfield
 
-import (
-	"strings"
-)
+import "strings"
 
 // Weighted is one member of an Accept-like list.
 type Weighted struct {
@@ -17,27 +13,23 @@ type Weighted struct {
 // 12.4.2). Members with a malformed weight are left out.
 func ParseWeighted(lines []string) []Weighted {
 	var out []Weighted
-	for _, line := range lines {
-		for line != "" {
-			var member string
-			member, line = cutUnquoted(line, ',')
-			if w, ok := parseMember(member); ok {
-				out = append(out, w)
-			}
+	for member := range Members(lines) {
+		if w, ok := parseMember(member); ok {
+			out = append(out, w)
 		}
 	}
 	return out
 }
 
 func parseMember(member string) (Weighted, bool) {
-	value, rest := cutUnquoted(member, ';')
+	value, rest := CutUnquoted(member, ';')
 	w := Weighted{Value: strings.ToLower(strings.Trim(value, " \t")), Q: 1000}
 	if w.Value == "" {
 		return w, false
 	}
 	for rest != "" {
 		var p string
-		p, rest = cutUnquoted(rest, ';')
+		p, rest = CutUnquoted(rest, ';')
 		p = strings.Trim(p, " \t")
 		if k, v, _ := strings.Cut(p, "="); strings.EqualFold(strings.TrimSpace(k), "q") {
 			q, ok := parseQ(strings.TrimSpace(v))
@@ -55,22 +47,6 @@ func parseMember(member string) (Weighted, bool) {
 		}
 	}
 	return w, true
-}
-
-// cutUnquoted cuts at the first sep outside a quoted string.
-func cutUnquoted(s string, sep byte) (before, after string) {
-	quoted := false
-	for i := 0; i < len(s); i++ {
-		switch {
-		case quoted && s[i] == '\\':
-			i++
-		case s[i] == '"':
-			quoted = !quoted
-		case s[i] == sep && !quoted:
-			return s[:i], s[i+1:]
-		}
-	}
-	return s, ""
 }
 
 // parseQ reads a qvalue: 0 or 1 with at most three decimals.

@@ -1,8 +1,9 @@
-package field
+package httpfield
 
 import (
 	"net/http"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 )
@@ -141,4 +142,67 @@ func FuzzParseWeighted(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestRFC9110_14_1_RangeUnits: the unit's case does not matter.
+func TestRFC9110_14_1_RangeUnits(t *testing.T) {
+	for s, want := range map[string]bool{"bytes=0-1": true, "BYTES=0-1": true, "Bytes=-1": true, "lines=0-1": false, "bytes 0-1": false, "=0-1": false} {
+		if ranges, apply := ParseRange(s, 10); apply != want || apply && len(ranges) != 1 {
+			t.Errorf("%q: %v, %v", s, ranges, apply)
+		}
+	}
+}
+
+// TestRFC9110_5_6_1_Lists is the syntax of lists.
+func TestRFC9110_5_6_1_Lists(t *testing.T) {
+	got := slices.Collect(Members([]string{` a , "b, c" ,,d;e="\\",f"`, "", "\tg\t", `"h, i`}))
+	want := []string{"a", `"b, c"`, `d;e="\\"`, `f"`, "g", `"h, i`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	for m := range Members([]string{"a, b"}) {
+		if m == "b" {
+			t.Error("the list went on after its reader had stopped")
+		}
+		break
+	}
+	for token, want := range map[string]bool{"close": true, "CLOSE": true, "keep-alive": true, "x": false, "": false} {
+		if HasToken([]string{"Keep-Alive", `Close, "x"`}, token) != want {
+			t.Errorf("%q: %v", token, !want)
+		}
+	}
+}
+
+// TestRFC9110_5_6_4_QuotedStrings is the syntax of quoted strings and tokens.
+func TestRFC9110_5_6_4_QuotedStrings(t *testing.T) {
+	for s, want := range map[string]string{`"a\"b"`: `a"b`, `""`: "", "a": "a", "": "", `"a\\"`: `a\`} {
+		if got, ok := Unquote(s); !ok || got != want {
+			t.Errorf("%s: %q, %v", s, got, ok)
+		}
+	}
+	for _, s := range []string{`"`, `"a`, `"a\`, `"a"b`, `"a\"`} {
+		if got, ok := Unquote(s); ok {
+			t.Errorf("%s was taken as %q", s, got)
+		}
+	}
+	for s, want := range map[string]bool{"a-B_9!#$%&'*+.^`|~": true, "": false, "a b": false, "a/b": false, "é": false, "\"": false} {
+		if IsToken(s) != want {
+			t.Errorf("%q: %v", s, !want)
+		}
+	}
+}
+
+// TestRFC9111_5_2_CacheControl is the syntax of directives.
+func TestRFC9111_5_2_CacheControl(t *testing.T) {
+	c := ParseCacheControl([]string{`Max-Age="60", private="set-cookie, max-age=1", no-store`, `max-age=5, x="\"", bad name=1, y="open`})
+	want := CacheControl{{"max-age", "60"}, {"private", "set-cookie, max-age=1"}, {"no-store", ""}, {"max-age", "5"}, {"x", `"`}}
+	if !slices.Equal(c, want) {
+		t.Errorf("got %q\nwant %q", c, want)
+	}
+	if v, ok := c.Get("max-age"); !ok || v != "60" {
+		t.Errorf("of a repeated directive the first counts: %q", v)
+	}
+	if c.Has("s-maxage") || !c.Has("no-store") {
+		t.Error("Has")
+	}
 }

@@ -1,4 +1,4 @@
-package field
+package httpfield
 
 import (
 	"strconv"
@@ -17,8 +17,8 @@ const maxRanges = 32
 // apply is false when the field is to be ignored: no unit of ours, malformed,
 // too many. With apply, no ranges mean that none can be satisfied (416).
 func ParseRange(s string, size int64) (ranges []Range, apply bool) {
-	set, ok := strings.CutPrefix(strings.TrimLeft(s, " \t"), "bytes=")
-	if !ok {
+	unit, set, ok := strings.Cut(strings.TrimLeft(s, " \t"), "=")
+	if !ok || !strings.EqualFold(unit, "bytes") { // units are case-insensitive (14.1)
 		return nil, false
 	}
 	n, sum := 0, int64(0)
