@@ -44,11 +44,11 @@ func (e *Engine) Render(ctx context.Context, w io.Writer, p *template.Plan, data
 	if err != nil {
 		return nil, err
 	}
-	doc, err := p.Build(ctx, data, template.BuildOptions{Time: o.Time, Limits: limits})
+	d, err := p.Build(ctx, data, template.BuildOptions{Time: o.Time, Limits: limits})
 	if err != nil {
 		return nil, err
 	}
-	return e.write(ctx, w, doc, o, append(slices.Clip(p.Standards()), o.Standards...))
+	return e.write(ctx, w, d, o, append(slices.Clip(p.Standards()), o.Standards...))
 }
 
 func planKey(file string, src []byte) [sha256.Size]byte {

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"example.com/quire/pdf"
-	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/pdftest"
 )
 
@@ -98,8 +98,8 @@ func TestBuffersCarryNothing(t *testing.T) {
 	want, _ := render(t, newEngine(t, pdf.Config{}), pdf.RenderOptions{}, note("X", 3))
 	e := newEngine(t, pdf.Config{})
 	tagged := pdf.RenderOptions{Standards: compliant}
-	lost := func(b *layout.Builder) error {
-		b.Title("T").Lang("en").Text(strings.Repeat("lost ", 5000)).Text("link", layout.LinkTo("#nowhere"))
+	lost := func(b *doc.Builder) error {
+		b.Title("T").Lang("en").Text(strings.Repeat("lost ", 5000)).Text("link", doc.LinkTo("#nowhere"))
 		return nil
 	}
 	for _, before := range []struct {
@@ -120,7 +120,7 @@ func TestBuffersCarryNothing(t *testing.T) {
 			return err
 		}},
 		{"one that may not be claimed", pdf.ErrStandard, func() error {
-			_, err := e.Build(t.Context(), io.Discard, tagged, func(*layout.Builder) error { return nil })
+			_, err := e.Build(t.Context(), io.Discard, tagged, func(*doc.Builder) error { return nil })
 			return err
 		}},
 	} {

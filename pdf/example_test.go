@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"example.com/quire/pdf"
-	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/standard"
 	"example.com/quire/pdf/template"
 )
@@ -69,13 +69,13 @@ func ExampleEngine_Build() {
 		log.Fatal(err)
 	}
 	var file bytes.Buffer
-	res, err := eng.Build(context.Background(), &file, pdf.RenderOptions{Standards: []standard.ID{standard.PDFUA2}}, func(b *layout.Builder) error {
-		text := func(s string) []layout.Span { return []layout.Span{{Text: s}} }
+	res, err := eng.Build(context.Background(), &file, pdf.RenderOptions{Standards: []standard.ID{standard.PDFUA2}}, func(b *doc.Builder) error {
+		text := func(s string) []doc.Span { return []doc.Span{{Text: s}} }
 		b.Title("Squares").Lang("en").Heading(1, "Squares")
-		b.Table([]layout.Column{{Head: text("n"), RowHeader: true}, {Head: text("n squared")}}, func(t *layout.Table) {
-			t.Rows = func(yield func(layout.Row, error) bool) {
+		b.Table([]doc.Column{{Head: text("n"), RowHeader: true}, {Head: text("n squared")}}, func(t *doc.Table) {
+			t.Rows = func(yield func(doc.Row, error) bool) {
 				for n := range 100 {
-					row := layout.Row{Cells: []layout.Cell{{Spans: text(fmt.Sprint(n))}, {Spans: text(fmt.Sprint(n * n))}}}
+					row := doc.Row{Cells: []doc.Cell{{Spans: text(fmt.Sprint(n))}, {Spans: text(fmt.Sprint(n * n))}}}
 					if !yield(row, nil) {
 						return
 					}

@@ -4,15 +4,15 @@ import (
 	"context"
 	"io"
 
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/emit"
-	"example.com/quire/pdf/layout"
 	"example.com/quire/pdf/standard"
 )
 
 // BuildForced is Build without the checks of the standards: it makes what they
 // refuse, so that tests can show that a validator refuses it too.
-func (e *Engine) BuildForced(ctx context.Context, w io.Writer, ids []standard.ID, doc *layout.Document) error {
-	_, err := e.emit(ctx, w, doc, emit.Options{Standards: ids, Limits: e.limits, Force: true})
+func (e *Engine) BuildForced(ctx context.Context, w io.Writer, ids []standard.ID, d *doc.Document) error {
+	_, err := e.emit(ctx, w, d, emit.Options{Standards: ids, Limits: e.limits, Force: true})
 	return err
 }
 

@@ -12,17 +12,17 @@ import (
 	"testing"
 
 	"example.com/quire/pdf"
-	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/standard"
 )
 
 // samples are the documents that every judge sees.
-func samples(tb testing.TB) map[string]func(*layout.Builder) error {
+func samples(tb testing.TB) map[string]func(*doc.Builder) error {
 	tb.Helper()
-	return map[string]func(*layout.Builder) error{
-		"empty":      func(b *layout.Builder) error { b.Title("Empty").Lang("en"); return nil },
-		"hello":      func(b *layout.Builder) error { b.Title("Hello").Lang("en").Text("Hello, world"); return nil },
+	return map[string]func(*doc.Builder) error{
+		"empty":      func(b *doc.Builder) error { b.Title("Empty").Lang("en"); return nil },
+		"hello":      func(b *doc.Builder) error { b.Title("Hello").Lang("en").Text("Hello, world"); return nil },
 		"note":       note("Zoë Müller", 2),
 		"active":     note("A. N. Other", 40),
 		"long":       note("Many trades", 150),
@@ -71,28 +71,28 @@ type negative struct {
 	code    string
 	flavour string // that fails
 	claims  []standard.ID
-	doc     func(*layout.Builder)
+	doc     func(*doc.Builder)
 }
 
 func negatives(tb testing.TB) map[string]negative {
 	tb.Helper()
 	red := picture(tb, false)
 	return map[string]negative{
-		"no title": {"S001", "ua2", compliant, func(b *layout.Builder) { b.Lang("en").Text("x") }},
-		"no lang":  {"S002", "ua2", compliant, func(b *layout.Builder) { b.Title("T").Text("x") }},
-		"wrong lang": {"S002", "ua2", compliant, func(b *layout.Builder) {
+		"no title": {"S001", "ua2", compliant, func(b *doc.Builder) { b.Lang("en").Text("x") }},
+		"no lang":  {"S002", "ua2", compliant, func(b *doc.Builder) { b.Title("T").Text("x") }},
+		"wrong lang": {"S002", "ua2", compliant, func(b *doc.Builder) {
 			b.Title("T").Lang("en_US!").Text("x")
 		}},
-		"figure without alt": {"S028", "ua2", compliant, func(b *layout.Builder) {
-			b.Title("T").Lang("en").Image(layout.Image{Name: "red.png", Data: red})
+		"figure without alt": {"S028", "ua2", compliant, func(b *doc.Builder) {
+			b.Title("T").Lang("en").Image(doc.Image{Name: "red.png", Data: red})
 		}},
-		"private use bookmark": {"S030", "ua2", compliant, func(b *layout.Builder) {
-			b.Title("T").Lang("en").Text("x", layout.Bookmark("\uE000"))
+		"private use bookmark": {"S030", "ua2", compliant, func(b *doc.Builder) {
+			b.Title("T").Lang("en").Text("x", doc.Bookmark("\uE000"))
 		}},
-		"private use alt": {"S030", "ua2", compliant, func(b *layout.Builder) {
-			b.Title("T").Lang("en").Image(layout.Image{Name: "red.png", Data: red, Alt: "\uE000"})
+		"private use alt": {"S030", "ua2", compliant, func(b *doc.Builder) {
+			b.Title("T").Lang("en").Image(doc.Image{Name: "red.png", Data: red, Alt: "\uE000"})
 		}},
-		"private use text": {"S030", "ua2", compliant, func(b *layout.Builder) {
+		"private use text": {"S030", "ua2", compliant, func(b *doc.Builder) {
 			b.Title("T").Lang("en").Text("\uF001")
 		}},
 	}
@@ -125,7 +125,7 @@ func TestVeraPDF(t *testing.T) {
 	put("flipped a", bytes.Replace(body, []byte("<pdfaid:part>4<"), []byte("<pdfaid:part>3<"), 1))
 	put("flipped ua", bytes.Replace(body, []byte("<pdfuaid:part>2<"), []byte("<pdfuaid:part>1<"), 1))
 	for name, n := range negatives(t) {
-		b := layout.NewBuilder()
+		b := doc.NewBuilder()
 		n.doc(b)
 		var forced bytes.Buffer
 		if err := e.BuildForced(t.Context(), &forced, n.claims, b.Document()); err != nil {
@@ -162,18 +162,18 @@ func TestVeraPDF(t *testing.T) {
 func TestNegativesAreRefused(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	all := negatives(t)
-	all["heading level skipped"] = negative{"S020", "", compliant, func(b *layout.Builder) {
+	all["heading level skipped"] = negative{"S020", "", compliant, func(b *doc.Builder) {
 		b.Title("T").Lang("en").Heading(1, "One").Heading(3, "Three").Text("x")
 	}}
-	all["span in no language"] = negative{"S031", "", compliant, func(b *layout.Builder) {
-		b.Title("T").Lang("en").Spans([]layout.Span{{Text: "x", Lang: "not a tag"}})
+	all["span in no language"] = negative{"S031", "", compliant, func(b *doc.Builder) {
+		b.Title("T").Lang("en").Spans([]doc.Span{{Text: "x", Lang: "not a tag"}})
 	}}
 	for name, n := range all {
 		t.Run(name, func(t *testing.T) {
 			var buf bytes.Buffer
-			_, err := e.Build(t.Context(), &buf, pdf.RenderOptions{Standards: n.claims}, func(b *layout.Builder) error { n.doc(b); return nil })
+			_, err := e.Build(t.Context(), &buf, pdf.RenderOptions{Standards: n.claims}, func(b *doc.Builder) error { n.doc(b); return nil })
 			wantCode(t, err, n.code)
-			if _, err := e.Build(t.Context(), &buf, pdf.RenderOptions{}, func(b *layout.Builder) error { n.doc(b); return nil }); err != nil {
+			if _, err := e.Build(t.Context(), &buf, pdf.RenderOptions{}, func(b *doc.Builder) error { n.doc(b); return nil }); err != nil {
 				t.Errorf("without a claim: %v", err)
 			}
 		})

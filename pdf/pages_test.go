@@ -10,8 +10,8 @@ import (
 	"testing/fstest"
 
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
-	"example.com/quire/pdf/layout"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/template"
 )
@@ -21,7 +21,7 @@ import (
 func TestManyPages(t *testing.T) {
 	const pages = 150
 	e := newEngine(t, pdf.Config{})
-	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, func(b *layout.Builder) error {
+	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, func(b *doc.Builder) error {
 		b.Title("Many pages").Lang("en").Footer(pageOf())
 		for i := range pages {
 			b.Text(strconv.Itoa(i + 1)).PageBreak()
@@ -44,13 +44,13 @@ func TestManyPages(t *testing.T) {
 // kerning, justification, alignment and a change of face within the line.
 func TestPlacesOnPaper(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
-	page := layout.A4()
+	page := doc.A4()
 	long := strings.Repeat("AVATAR To. fi ₹ Wave ", 40)
-	body, _ := render(t, e, pdf.RenderOptions{}, func(b *layout.Builder) error {
+	body, _ := render(t, e, pdf.RenderOptions{}, func(b *doc.Builder) error {
 		b.Page(page)
-		b.Text(long, layout.In(&layout.Style{Align: layout.AlignJustify}))
-		b.Text("right", layout.In(&layout.Style{Align: layout.AlignRight}))
-		b.Text("centre", layout.In(&layout.Style{Align: layout.AlignCenter}))
+		b.Text(long, doc.In(&doc.Style{Align: doc.AlignJustify}))
+		b.Text("right", doc.In(&doc.Style{Align: doc.AlignRight}))
+		b.Text("centre", doc.In(&doc.Style{Align: doc.AlignCenter}))
 		return nil
 	})
 	words := pdftest.Boxes(t, pdftest.Write(t, "f.pdf", body))
@@ -82,11 +82,11 @@ func TestPlacesOnPaper(t *testing.T) {
 // TestSharedImages: images of equal bytes are in the file once.
 func TestSharedImages(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
-	body, _ := render(t, e, pdf.RenderOptions{}, func(b *layout.Builder) error {
+	body, _ := render(t, e, pdf.RenderOptions{}, func(b *doc.Builder) error {
 		for range 5 {
-			b.Image(layout.Image{Data: photo(t), Alt: "x"})
+			b.Image(doc.Image{Data: photo(t), Alt: "x"})
 		}
-		b.Image(layout.Image{Data: picture(t, false), Alt: "y"})
+		b.Image(doc.Image{Data: picture(t, false), Alt: "y"})
 		return nil
 	})
 	if n := bytes.Count(body, []byte("/Subtype/Image")); n != 2 {
@@ -126,8 +126,8 @@ func TestFontsOfOneEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := newEngine(t, pdf.Config{Fonts: lib})
-	house := func(b *layout.Builder) error {
-		b.Style(&layout.Style{Family: "House"}).Text("in the house font")
+	house := func(b *doc.Builder) error {
+		b.Style(&doc.Style{Family: "House"}).Text("in the house font")
 		return nil
 	}
 	if _, res := render(t, own, pdf.RenderOptions{}, house); len(res.Fonts) != 1 {
@@ -135,8 +135,8 @@ func TestFontsOfOneEngine(t *testing.T) {
 	}
 	_, err = newEngine(t, pdf.Config{}).Build(t.Context(), io.Discard, pdf.RenderOptions{}, house)
 	wantCode(t, err, "F403")
-	_, err = own.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *layout.Builder) error {
-		b.Spans([]layout.Span{{Text: "bold", Bold: true}})
+	_, err = own.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *doc.Builder) error {
+		b.Spans([]doc.Span{{Text: "bold", Bold: true}})
 		return nil
 	})
 	wantCode(t, err, "F403") // rule 5.6: no synthetic bold

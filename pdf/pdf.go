@@ -20,20 +20,23 @@ import (
 	"time"
 
 	"example.com/quire/pdf/cos"
-	"example.com/quire/pdf/cos/kflate"
-	"example.com/quire/pdf/diag"
-	"example.com/quire/pdf/draw"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/font/liberation"
+	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/emit"
-	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/internal/emit/kflate"
+	"example.com/quire/pdf/internal/image"
+	"example.com/quire/pdf/internal/layout"
+	"example.com/quire/pdf/internal/text"
+	"example.com/quire/pdf/internal/text/gotext"
 	"example.com/quire/pdf/standard"
-	"example.com/quire/pdf/text"
-	"example.com/quire/pdf/text/gotext"
 )
 
 // The names of package diag, which callers need in every program.
 type (
+	// Severity tells whether a diagnostic stops the work.
+	Severity = diag.Severity
 	// Diagnostic is one finding at one place.
 	Diagnostic = diag.Diagnostic
 	// DiagnosticError carries all findings.
@@ -42,6 +45,12 @@ type (
 	Limits = diag.Limits
 	// LimitError says which limit was exceeded.
 	LimitError = diag.LimitError
+)
+
+// The severities. Result.Warnings lists those that do not stop the work.
+const (
+	SeverityError   = diag.SeverityError
+	SeverityWarning = diag.SeverityWarning
 )
 
 // The sentinel errors, for errors.Is.
@@ -169,8 +178,8 @@ type FontUse struct {
 
 // Build makes a document from nodes: f fills a Builder, which has the nodes of
 // the template language. Errors are as those of Render.
-func (e *Engine) Build(ctx context.Context, w io.Writer, o RenderOptions, f func(*layout.Builder) error) (*Result, error) {
-	b := layout.NewBuilder()
+func (e *Engine) Build(ctx context.Context, w io.Writer, o RenderOptions, f func(*doc.Builder) error) (*Result, error) {
+	b := doc.NewBuilder()
 	if err := f(b); err != nil {
 		return nil, err
 	}
@@ -180,12 +189,12 @@ func (e *Engine) Build(ctx context.Context, w io.Writer, o RenderOptions, f func
 // write lays out doc and writes the file. Errors are *DiagnosticError with the
 // place in the template, *LimitError, the error of ctx or that of w. What w took
 // before an error is no document.
-func (e *Engine) write(ctx context.Context, w io.Writer, doc *layout.Document, o RenderOptions, ids []standard.ID) (*Result, error) {
+func (e *Engine) write(ctx context.Context, w io.Writer, d *doc.Document, o RenderOptions, ids []standard.ID) (*Result, error) {
 	limits, err := e.limits.Lower(o.Limits)
 	if err != nil {
 		return nil, err
 	}
-	return e.emit(ctx, w, doc, emit.Options{
+	return e.emit(ctx, w, d, emit.Options{
 		Standards: standard.Set(ids...), Time: o.Time, DocumentID: o.DocumentID, Limits: limits,
 	})
 }
@@ -193,17 +202,17 @@ func (e *Engine) write(ctx context.Context, w io.Writer, doc *layout.Document, o
 const producer = "Quire"
 
 // emit writes doc; o says what is its own.
-func (e *Engine) emit(ctx context.Context, w io.Writer, doc *layout.Document, o emit.Options) (*Result, error) {
+func (e *Engine) emit(ctx context.Context, w io.Writer, d *doc.Document, o emit.Options) (*Result, error) {
 	o.Producer, o.Deflater, o.Fonts, o.Profile, o.Buffers = producer, e.deflater, e.subsets, e.profile, &e.buffers
 	limits := o.Limits
-	em, err := emit.New(w, doc, o)
+	em, err := emit.New(w, d, o)
 	if err != nil {
 		return nil, err
 	}
 	defer em.Close()
-	laid, err := layout.Run(ctx, doc, layout.Options{
+	laid, err := layout.Run(ctx, d, layout.Options{
 		Typesetter: e.setter, Tagged: em.Tagged(), Limits: limits, Mono: e.mono,
-		Image: func(data []byte) (*draw.Image, error) { return draw.Open(data, limits) },
+		Image: func(data []byte) (*image.Image, error) { return image.Open(data, limits) },
 	}, em)
 	if err != nil {
 		return nil, err
@@ -213,7 +222,7 @@ func (e *Engine) emit(ctx context.Context, w io.Writer, doc *layout.Document, o 
 		return nil, err
 	}
 	r := &Result{
-		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Title: doc.Title, Deterministic: true, Engine: e.version,
+		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Title: d.Title, Deterministic: true, Engine: e.version,
 		Standards: o.Standards, Warnings: laid.Warnings,
 	}
 	for _, f := range fonts {

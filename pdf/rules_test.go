@@ -18,9 +18,9 @@ import (
 	"go.uber.org/goleak"
 
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/font/liberation"
-	"example.com/quire/pdf/layout"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/standard"
 	"example.com/quire/pdf/template"
@@ -89,7 +89,7 @@ func TestIsolation(t *testing.T) {
 				next = (next + 1 + random.IntN(600)) % 390_000
 				after := name(next)
 				buf.Reset()
-				if _, err := e.Build(t.Context(), &buf, pdf.RenderOptions{}, func(b *layout.Builder) error {
+				if _, err := e.Build(t.Context(), &buf, pdf.RenderOptions{}, func(b *doc.Builder) error {
 					b.Title(who).Text("For " + who + ".")
 					return nil
 				}); err != nil {
@@ -144,26 +144,26 @@ func TestCacheOffGivesTheSame(t *testing.T) {
 // TestFailClosed: rule 5.6. What is missing is an error, never a lesser file.
 func TestFailClosed(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
-	style := func(s layout.Style) func(*layout.Builder) error {
-		return func(b *layout.Builder) error { b.Style(&s).Text("x"); return nil }
+	style := func(s doc.Style) func(*doc.Builder) error {
+		return func(b *doc.Builder) error { b.Style(&s).Text("x"); return nil }
 	}
 	for _, c := range []struct {
 		name, code string
 		is         error
-		f          func(*layout.Builder) error
+		f          func(*doc.Builder) error
 	}{
-		{"font family", "F403", pdf.ErrFont, style(layout.Style{Family: "Nope"})},
-		{"italic face", "F403", pdf.ErrFont, style(layout.Style{Family: "DejaVu Sans", Italic: true})},
-		{"glyph", "F401", pdf.ErrFont, func(b *layout.Builder) error { b.Text("\u4E00"); return nil }},
-		{"script", "F402", pdf.ErrFont, func(b *layout.Builder) error { b.Text("שלום"); return nil }},
-		{"image", "L307", pdf.ErrLayout, func(b *layout.Builder) error {
-			b.Image(layout.Image{Name: "a.png", Data: []byte("no image"), Alt: "a"})
+		{"font family", "F403", pdf.ErrFont, style(doc.Style{Family: "Nope"})},
+		{"italic face", "F403", pdf.ErrFont, style(doc.Style{Family: "DejaVu Sans", Italic: true})},
+		{"glyph", "F401", pdf.ErrFont, func(b *doc.Builder) error { b.Text("\u4E00"); return nil }},
+		{"script", "F402", pdf.ErrFont, func(b *doc.Builder) error { b.Text("שלום"); return nil }},
+		{"image", "L307", pdf.ErrLayout, func(b *doc.Builder) error {
+			b.Image(doc.Image{Name: "a.png", Data: []byte("no image"), Alt: "a"})
 			return nil
 		}},
-		{"no image", "L307", pdf.ErrLayout, func(b *layout.Builder) error { b.Image(layout.Image{Name: "a.png", Alt: "a"}); return nil }},
-		{"anchor", "L308", pdf.ErrLayout, func(b *layout.Builder) error { b.Text("x", layout.LinkTo("#nowhere")); return nil }},
-		{"script in a link", "L310", pdf.ErrLayout, func(b *layout.Builder) error { b.Text("x", layout.LinkTo("javascript:alert(1)")); return nil }},
-		{"file link", "L310", pdf.ErrLayout, func(b *layout.Builder) error { b.Text("x", layout.LinkTo("file:///etc/passwd")); return nil }},
+		{"no image", "L307", pdf.ErrLayout, func(b *doc.Builder) error { b.Image(doc.Image{Name: "a.png", Alt: "a"}); return nil }},
+		{"anchor", "L308", pdf.ErrLayout, func(b *doc.Builder) error { b.Text("x", doc.LinkTo("#nowhere")); return nil }},
+		{"script in a link", "L310", pdf.ErrLayout, func(b *doc.Builder) error { b.Text("x", doc.LinkTo("javascript:alert(1)")); return nil }},
+		{"file link", "L310", pdf.ErrLayout, func(b *doc.Builder) error { b.Text("x", doc.LinkTo("file:///etc/passwd")); return nil }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var buf bytes.Buffer
@@ -286,8 +286,8 @@ func TestTextExtracts(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	const typed = "₹12 €3 → ﬁ fi caf\u0065\u0301 naïve Ω \U0001D538 A\u00A0B ‘quoted’ — x\u00B2"
 	for _, ids := range [][]standard.ID{nil, compliant} {
-		body, res := render(t, e, pdf.RenderOptions{Standards: ids}, func(b *layout.Builder) error {
-			b.Title("T").Lang("en").Spans([]layout.Span{{Text: typed + " "}, {Text: "Bold words", Bold: true}})
+		body, res := render(t, e, pdf.RenderOptions{Standards: ids}, func(b *doc.Builder) error {
+			b.Title("T").Lang("en").Spans([]doc.Span{{Text: typed + " "}, {Text: "Bold words", Bold: true}})
 			return nil
 		})
 		got := strings.Join(strings.Split(pdftest.Text(t, pdftest.Write(t, "f.pdf", body)), "\n"), " ")
@@ -306,8 +306,8 @@ func TestBoldIsDrawnBold(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	ink := func(bold bool) (n int) {
 		t.Helper()
-		body, _ := render(t, e, pdf.RenderOptions{}, func(b *layout.Builder) error {
-			b.Spans([]layout.Span{{Text: strings.Repeat("illumination ", 20), Bold: bold}})
+		body, _ := render(t, e, pdf.RenderOptions{}, func(b *doc.Builder) error {
+			b.Spans([]doc.Span{{Text: strings.Repeat("illumination ", 20), Bold: bold}})
 			return nil
 		})
 		img := pdftest.Raster(t, pdftest.Write(t, "f.pdf", body), 72)[0]
@@ -338,31 +338,31 @@ func TestNoTextIsLost(t *testing.T) {
 		return strings.Join(s, " ")
 	}
 	e := newEngine(t, pdf.Config{})
-	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, func(b *layout.Builder) error {
+	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, func(b *doc.Builder) error {
 		b.Title("T").Lang("en").Style(baseStyle)
-		b.Page(layout.Master{Width: layout.MM(105), Height: layout.MM(74), Margins: layout.Same(layout.MM(10))})
+		b.Page(doc.Master{Width: doc.MM(105), Height: doc.MM(74), Margins: doc.Same(doc.MM(10))})
 		b.Heading(1, words(40))
 		for range 6 {
 			b.Text(words(120))
 		}
-		b.List(layout.MarkerDisc, words(200), words(3), words(150))
-		b.Add(&layout.Box{Padding: layout.Same(8 * layout.Pt), Border: &layout.Border{Width: layout.Pt}, Nodes: []layout.Node{
-			para(words(100)), &layout.Box{Padding: layout.Same(4 * layout.Pt), Nodes: []layout.Node{para(words(150))}},
+		b.List(doc.MarkerDisc, words(200), words(3), words(150))
+		b.Add(&doc.Box{Padding: doc.Same(8 * doc.Pt), Border: &doc.Border{Width: doc.Pt}, Nodes: []doc.Node{
+			para(words(100)), &doc.Box{Padding: doc.Same(4 * doc.Pt), Nodes: []doc.Node{para(words(150))}},
 		}})
-		b.Add(&layout.Beside{Gap: 6 * layout.Pt, Cells: [][]layout.Node{{para(words(90))}, {para(words(30)), para(words(60))}}})
+		b.Add(&doc.Beside{Gap: 6 * doc.Pt, Cells: [][]doc.Node{{para(words(90))}, {para(words(30)), para(words(60))}}})
 		head := words(2)
 		want = want[:len(want)-2] // repeated on every page: counted below
-		b.Table([]layout.Column{{Head: txt(head)}, {}, {}}, func(tb *layout.Table) {
-			tb.Rows = layout.Rows(
-				layout.Row{Cells: []layout.Cell{{Spans: txt(words(200))}, {Spans: txt(words(3)), VAlign: layout.VAlignMiddle}, {Nodes: []layout.Node{para(words(40)), para(words(80))}}}},
-				layout.Row{Cells: []layout.Cell{{Spans: txt(words(180)), Rowspan: 3}, {Spans: txt(words(60))}, {Spans: txt(words(70))}}},
-				layout.Row{Cells: []layout.Cell{{Spans: txt(words(60)), Colspan: 2}}},
-				layout.Row{Cells: []layout.Cell{{Spans: txt(words(30))}, {Spans: txt(words(9)), Rowspan: 1}}},
+		b.Table([]doc.Column{{Head: txt(head)}, {}, {}}, func(tb *doc.Table) {
+			tb.Rows = doc.Rows(
+				doc.Row{Cells: []doc.Cell{{Spans: txt(words(200))}, {Spans: txt(words(3)), VAlign: doc.VAlignMiddle}, {Nodes: []doc.Node{para(words(40)), para(words(80))}}}},
+				doc.Row{Cells: []doc.Cell{{Spans: txt(words(180)), Rowspan: 3}, {Spans: txt(words(60))}, {Spans: txt(words(70))}}},
+				doc.Row{Cells: []doc.Cell{{Spans: txt(words(60)), Colspan: 2}}},
+				doc.Row{Cells: []doc.Cell{{Spans: txt(words(30))}, {Spans: txt(words(9)), Rowspan: 1}}},
 			)
 		})
-		b.Add(&layout.Box{Nodes: []layout.Node{&layout.Table{Columns: []layout.Column{{}, {}}, HeadOnce: true, Rows: layout.Rows(
-			layout.Row{Cells: []layout.Cell{{Spans: txt(words(100))}, {Spans: txt(words(10))}}},
-			layout.Row{Cells: []layout.Cell{{Spans: txt(words(100))}, {Spans: txt(words(10))}}},
+		b.Add(&doc.Box{Nodes: []doc.Node{&doc.Table{Columns: []doc.Column{{}, {}}, HeadOnce: true, Rows: doc.Rows(
+			doc.Row{Cells: []doc.Cell{{Spans: txt(words(100))}, {Spans: txt(words(10))}}},
+			doc.Row{Cells: []doc.Cell{{Spans: txt(words(100))}, {Spans: txt(words(10))}}},
 		)}}})
 		return nil
 	})
@@ -390,19 +390,19 @@ func TestNoTextIsLost(t *testing.T) {
 // error that names it.
 func TestTooLargeIsNamed(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
-	src := &layout.Source{File: "t.yaml", Line: 7, Col: 3, Path: "body[1]"}
+	src := &doc.Source{File: "t.yaml", Line: 7, Col: 3, Path: "body[1]"}
 	long := strings.Repeat("word ", 3000)
 	for n, c := range map[string]struct {
-		node layout.Node
+		node doc.Node
 		want string
 	}{
-		"image":         {&layout.Image{Block: layout.Block{Src: src}, Data: picture(t, false), Decorative: true, Width: layout.MM(100), Height: layout.MM(300), Fit: layout.FitStretch}, "the image"},
-		"keep-together": {&layout.Text{Block: layout.Block{Src: src, KeepTogether: true}, Spans: txt(long)}, "kept together"},
-		"row": {&layout.Table{Block: layout.Block{Src: src}, Columns: []layout.Column{{}}, Rows: layout.Rows(
-			layout.Row{Src: src, Keep: true, Cells: []layout.Cell{{Spans: txt(long)}}})}, "the row"},
+		"image":         {&doc.Image{Block: doc.Block{Src: src}, Data: picture(t, false), Decorative: true, Width: doc.MM(100), Height: doc.MM(300), Fit: doc.FitStretch}, "the image"},
+		"keep-together": {&doc.Text{Block: doc.Block{Src: src, KeepTogether: true}, Spans: txt(long)}, "kept together"},
+		"row": {&doc.Table{Block: doc.Block{Src: src}, Columns: []doc.Column{{}}, Rows: doc.Rows(
+			doc.Row{Src: src, Keep: true, Cells: []doc.Cell{{Spans: txt(long)}}})}, "the row"},
 	} {
 		t.Run(n, func(t *testing.T) {
-			_, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *layout.Builder) error {
+			_, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *doc.Builder) error {
 				b.Text("before").Add(c.node)
 				return nil
 			})
@@ -428,9 +428,9 @@ func TestHFTSize(t *testing.T) {
 // structure tree once.
 func TestHeaderRepeat(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
-	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, func(b *layout.Builder) error {
+	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, func(b *doc.Builder) error {
 		// A low sheet: pdfinfo reads a page anew for every element on it.
-		b.Page(layout.Master{Width: layout.MM(148), Height: layout.MM(80), Margins: layout.Same(layout.MM(10))})
+		b.Page(doc.Master{Width: doc.MM(148), Height: doc.MM(80), Margins: doc.Same(doc.MM(10))})
 		return note("X", 20)(b)
 	})
 	file := pdftest.Write(t, "f.pdf", body)
@@ -459,7 +459,7 @@ func TestHeaderRepeat(t *testing.T) {
 func TestInternalMarkersPrintAsThemselves(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	odd := []string{"${pages()}", "{{pages}}", "%%EOF", "endstream", "(x)Tj", "BT", "/Artifact", "\\)", "<</MCID", "0000000000"}
-	body, _ := render(t, e, pdf.RenderOptions{}, func(b *layout.Builder) error {
+	body, _ := render(t, e, pdf.RenderOptions{}, func(b *doc.Builder) error {
 		b.Footer(pageOf())
 		for _, s := range odd {
 			b.Text(s)
@@ -510,9 +510,9 @@ func TestLinksAndOutline(t *testing.T) {
 // TestRegularTables: rule 5.18.
 func TestRegularTables(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
-	cell := func(col, row int) layout.Cell { return layout.Cell{Colspan: col, Rowspan: row, Spans: txt("x")} }
-	row := func(c ...layout.Cell) layout.Row { return layout.Row{Cells: c} }
-	for n, rows := range map[string][]layout.Row{
+	cell := func(col, row int) doc.Cell { return doc.Cell{Colspan: col, Rowspan: row, Spans: txt("x")} }
+	row := func(c ...doc.Cell) doc.Row { return doc.Row{Cells: c} }
+	for n, rows := range map[string][]doc.Row{
 		"too few cells":       {row(cell(1, 1))},
 		"too many cells":      {row(cell(1, 1), cell(1, 1), cell(1, 1))},
 		"span too wide":       {row(cell(3, 1))},
@@ -521,8 +521,8 @@ func TestRegularTables(t *testing.T) {
 		"too many below span": {row(cell(1, 2), cell(1, 1)), row(cell(1, 1), cell(1, 1))},
 	} {
 		t.Run(n, func(t *testing.T) {
-			_, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *layout.Builder) error {
-				b.Table([]layout.Column{{}, {}}, func(tb *layout.Table) { tb.Rows = layout.Rows(rows...) })
+			_, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *doc.Builder) error {
+				b.Table([]doc.Column{{}, {}}, func(tb *doc.Table) { tb.Rows = doc.Rows(rows...) })
 				return nil
 			})
 			wantCode(t, err, "L303")
@@ -545,10 +545,10 @@ func TestLimits(t *testing.T) {
 	if !errors.As(err, &le) || le.Name != "OutputBytes" {
 		t.Errorf("output: %v", err)
 	}
-	_, err = e.Build(t.Context(), io.Discard, pdf.RenderOptions{Limits: &pdf.Limits{BoxDepth: 5}}, func(b *layout.Builder) error {
-		var n layout.Node = para("x")
+	_, err = e.Build(t.Context(), io.Discard, pdf.RenderOptions{Limits: &pdf.Limits{BoxDepth: 5}}, func(b *doc.Builder) error {
+		var n doc.Node = para("x")
 		for range 10 {
-			n = &layout.Box{Nodes: []layout.Node{n}}
+			n = &doc.Box{Nodes: []doc.Node{n}}
 		}
 		b.Add(n)
 		return nil
@@ -556,8 +556,8 @@ func TestLimits(t *testing.T) {
 	if !errors.As(err, &le) || le.Name != "BoxDepth" {
 		t.Errorf("depth: %v", err)
 	}
-	_, err = e.Build(t.Context(), io.Discard, pdf.RenderOptions{Limits: &pdf.Limits{ImagePixels: 100}}, func(b *layout.Builder) error {
-		b.Image(layout.Image{Data: picture(t, true), Alt: "x"})
+	_, err = e.Build(t.Context(), io.Discard, pdf.RenderOptions{Limits: &pdf.Limits{ImagePixels: 100}}, func(b *doc.Builder) error {
+		b.Image(doc.Image{Data: picture(t, true), Alt: "x"})
 		return nil
 	})
 	if err == nil || !strings.Contains(err.Error(), "ImagePixels") {
@@ -583,11 +583,11 @@ func TestWriteErrorStops(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	e := newEngine(t, pdf.Config{})
 	asked := 0
-	_, err := e.Build(t.Context(), &failing{100_000}, pdf.RenderOptions{}, func(b *layout.Builder) error {
-		b.Table([]layout.Column{{}}, func(tb *layout.Table) {
-			tb.Rows = func(yield func(layout.Row, error) bool) {
+	_, err := e.Build(t.Context(), &failing{100_000}, pdf.RenderOptions{}, func(b *doc.Builder) error {
+		b.Table([]doc.Column{{}}, func(tb *doc.Table) {
+			tb.Rows = func(yield func(doc.Row, error) bool) {
 				for asked = 1; asked < 1_000_000; asked++ {
-					if !yield(layout.Row{Cells: []layout.Cell{{Spans: txt("row " + strconv.Itoa(asked*7919))}}}, nil) {
+					if !yield(doc.Row{Cells: []doc.Cell{{Spans: txt("row " + strconv.Itoa(asked*7919))}}}, nil) {
 						return
 					}
 				}
@@ -611,19 +611,19 @@ func TestCancel(t *testing.T) {
 	for _, inTable := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
 		asked := 0
-		_, err := e.Build(ctx, io.Discard, pdf.RenderOptions{}, func(b *layout.Builder) error {
+		_, err := e.Build(ctx, io.Discard, pdf.RenderOptions{}, func(b *doc.Builder) error {
 			if !inTable {
 				cancel()
 				b.Text("x")
 				return nil
 			}
-			b.Table([]layout.Column{{}}, func(tb *layout.Table) {
-				tb.Rows = func(yield func(layout.Row, error) bool) {
+			b.Table([]doc.Column{{}}, func(tb *doc.Table) {
+				tb.Rows = func(yield func(doc.Row, error) bool) {
 					for asked = 1; ; asked++ {
 						if asked == 100 {
 							cancel()
 						}
-						if !yield(layout.Row{Cells: []layout.Cell{{Spans: txt("x")}}}, nil) {
+						if !yield(doc.Row{Cells: []doc.Cell{{Spans: txt("x")}}}, nil) {
 							return
 						}
 					}
@@ -643,10 +643,10 @@ func TestCancel(t *testing.T) {
 func TestRowErrorIsPassedOn(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	want := errors.New("row 3 is gone")
-	for _, w := range []layout.Width{layout.Fr(1), layout.Auto()} {
-		_, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *layout.Builder) error {
-			b.Table([]layout.Column{{Width: w}}, func(tb *layout.Table) {
-				tb.Rows = func(yield func(layout.Row, error) bool) { yield(layout.Row{}, want) }
+	for _, w := range []doc.Width{doc.Fr(1), doc.Auto()} {
+		_, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *doc.Builder) error {
+			b.Table([]doc.Column{{Width: w}}, func(tb *doc.Table) {
+				tb.Rows = func(yield func(doc.Row, error) bool) { yield(doc.Row{}, want) }
 			})
 			return nil
 		})
@@ -654,7 +654,7 @@ func TestRowErrorIsPassedOn(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if _, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(*layout.Builder) error { return want }); !errors.Is(err, want) {
+	if _, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(*doc.Builder) error { return want }); !errors.Is(err, want) {
 		t.Errorf("got %v", err)
 	}
 }

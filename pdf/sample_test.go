@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/font/liberation"
-	"example.com/quire/pdf/layout"
 	"example.com/quire/pdf/standard"
 )
 
@@ -34,7 +34,7 @@ func newEngine(tb testing.TB, c pdf.Config) *pdf.Engine {
 }
 
 // render builds a document and fails the test when that fails.
-func render(tb testing.TB, e *pdf.Engine, o pdf.RenderOptions, f func(*layout.Builder) error) ([]byte, *pdf.Result) {
+func render(tb testing.TB, e *pdf.Engine, o pdf.RenderOptions, f func(*doc.Builder) error) ([]byte, *pdf.Result) {
 	tb.Helper()
 	var buf bytes.Buffer
 	res, err := e.Build(tb.Context(), &buf, o, f)
@@ -49,40 +49,40 @@ func render(tb testing.TB, e *pdf.Engine, o pdf.RenderOptions, f func(*layout.Bu
 
 // The styles of the samples.
 var (
-	baseStyle  = &layout.Style{Size: 9 * layout.Pt, Leading: 12 * layout.Pt}
-	numStyle   = &layout.Style{Size: 9 * layout.Pt, Leading: 12 * layout.Pt, Align: layout.AlignRight, TabularFigures: true}
-	smallStyle = &layout.Style{Size: layout.Points(7.5), Color: layout.RGB(0x55, 0x55, 0x55)}
-	smallRight = &layout.Style{Size: layout.Points(7.5), Color: layout.RGB(0x55, 0x55, 0x55), Align: layout.AlignRight}
+	baseStyle  = &doc.Style{Size: 9 * doc.Pt, Leading: 12 * doc.Pt}
+	numStyle   = &doc.Style{Size: 9 * doc.Pt, Leading: 12 * doc.Pt, Align: doc.AlignRight, TabularFigures: true}
+	smallStyle = &doc.Style{Size: doc.Points(7.5), Color: doc.RGB(0x55, 0x55, 0x55)}
+	smallRight = &doc.Style{Size: doc.Points(7.5), Color: doc.RGB(0x55, 0x55, 0x55), Align: doc.AlignRight}
 )
 
-func txt(s string) []layout.Span { return []layout.Span{{Text: s}} }
+func txt(s string) []doc.Span { return []doc.Span{{Text: s}} }
 
-func para(s string) *layout.Text { return &layout.Text{Spans: txt(s)} }
+func para(s string) *doc.Text { return &doc.Text{Spans: txt(s)} }
 
-func styled(style *layout.Style, spans ...layout.Span) *layout.Text {
-	return &layout.Text{Block: layout.Block{Style: style}, Spans: spans}
+func styled(style *doc.Style, spans ...doc.Span) *doc.Text {
+	return &doc.Text{Block: doc.Block{Style: style}, Spans: spans}
 }
 
 // pageOf is a footer with a link and "Page x of y".
-func pageOf() layout.Running {
-	return layout.Running{All: []layout.Node{&layout.Beside{
-		Widths: []layout.Width{layout.Fr(1), layout.Auto()},
-		Cells: [][]layout.Node{
-			{styled(smallStyle, layout.Span{Text: "Terms", Link: "https://example.com/terms"})},
-			{styled(smallRight, layout.Span{Text: "Page "}, layout.Span{Kind: layout.SpanPage}, layout.Span{Text: " of "}, layout.Span{Kind: layout.SpanPages})},
+func pageOf() doc.Running {
+	return doc.Running{All: []doc.Node{&doc.Beside{
+		Widths: []doc.Width{doc.Fr(1), doc.Auto()},
+		Cells: [][]doc.Node{
+			{styled(smallStyle, doc.Span{Text: "Terms", Link: "https://example.com/terms"})},
+			{styled(smallRight, doc.Span{Text: "Page "}, doc.Span{Kind: doc.SpanPage}, doc.Span{Text: " of "}, doc.Span{Kind: doc.SpanPages})},
 		},
 	}}}
 }
 
 // note is a contract note for a client with n trades.
-func note(client string, n int) func(*layout.Builder) error {
-	return func(b *layout.Builder) error {
+func note(client string, n int) func(*doc.Builder) error {
+	return func(b *doc.Builder) error {
 		b.Title("Contract note for " + client).Lang("en-IN").Style(baseStyle)
-		b.Meta(layout.Meta{Author: "Example Securities", Subject: "Trades", Keywords: []string{"note", "trades"}})
-		b.Header(layout.Running{Other: []layout.Node{styled(smallStyle, layout.Span{Text: "Contract note, continued"})}})
+		b.Meta(doc.Meta{Author: "Example Securities", Subject: "Trades", Keywords: []string{"note", "trades"}})
+		b.Header(doc.Running{Other: []doc.Node{styled(smallStyle, doc.Span{Text: "Contract note, continued"})}})
 		b.Footer(pageOf())
-		b.Heading(1, "Contract note", layout.Bookmark("Contract note"), layout.Anchor("top"))
-		b.Spans([]layout.Span{
+		b.Heading(1, "Contract note", doc.Bookmark("Contract note"), doc.Anchor("top"))
+		b.Spans([]doc.Span{
 			{Text: "For "},
 			{Text: client, Bold: true},
 			{Text: ", settled in ₹ and € → see "},
@@ -91,19 +91,19 @@ func note(client string, n int) func(*layout.Builder) error {
 			{Text: "the trades", Link: "#trades"},
 			{Text: "."},
 		})
-		b.Heading(2, "Trades", layout.Bookmark("Trades"), layout.Anchor("trades"))
-		b.Table([]layout.Column{
-			{Head: txt("Order"), Width: layout.Fixed(layout.MM(24)), RowHeader: true},
+		b.Heading(2, "Trades", doc.Bookmark("Trades"), doc.Anchor("trades"))
+		b.Table([]doc.Column{
+			{Head: txt("Order"), Width: doc.Fixed(doc.MM(24)), RowHeader: true},
 			{Head: txt("Security")},
-			{Head: txt("Side"), Width: layout.Fixed(layout.MM(14))},
-			{Head: txt("Quantity"), Width: layout.Fixed(layout.MM(20)), Style: numStyle},
-			{Head: txt("Price"), Width: layout.Auto(), Style: numStyle},
-		}, func(t *layout.Table) {
+			{Head: txt("Side"), Width: doc.Fixed(doc.MM(14))},
+			{Head: txt("Quantity"), Width: doc.Fixed(doc.MM(20)), Style: numStyle},
+			{Head: txt("Price"), Width: doc.Auto(), Style: numStyle},
+		}, func(t *doc.Table) {
 			t.Caption = txt("Trades of the day")
 			t.Rows = trades(n)
-			t.Foot = []layout.Row{{Cells: []layout.Cell{
+			t.Foot = []doc.Row{{Cells: []doc.Cell{
 				{Spans: txt("Net payable"), Colspan: 4, Style: numStyle},
-				{Spans: []layout.Span{{Text: "₹ 12,345.00", Bold: true}}, Style: numStyle},
+				{Spans: []doc.Span{{Text: "₹ 12,345.00", Bold: true}}, Style: numStyle},
 			}}}
 		})
 		return nil
@@ -111,11 +111,11 @@ func note(client string, n int) func(*layout.Builder) error {
 }
 
 // trades yields n rows without holding them.
-func trades(n int) iter.Seq2[layout.Row, error] {
-	return func(yield func(layout.Row, error) bool) {
+func trades(n int) iter.Seq2[doc.Row, error] {
+	return func(yield func(doc.Row, error) bool) {
 		for i := range n {
 			s := strconv.Itoa(i)
-			row := layout.Row{Keep: true, Cells: []layout.Cell{
+			row := doc.Row{Keep: true, Cells: []doc.Cell{
 				{Spans: txt("ORD" + s)},
 				{Spans: txt("Société " + s), Link: "https://example.com/s/" + s},
 				{Spans: txt([]string{"BUY", "SELL"}[i%2])},
@@ -167,23 +167,23 @@ func photo(tb testing.TB) []byte {
 }
 
 // everything uses every node there is.
-func everything(tb testing.TB) func(*layout.Builder) error {
+func everything(tb testing.TB) func(*doc.Builder) error {
 	tb.Helper()
 	logo, red, jpg := picture(tb, true), picture(tb, false), photo(tb)
-	return func(b *layout.Builder) error {
+	return func(b *doc.Builder) error {
 		b.Title("Everything <&> one").Lang("en").Style(baseStyle)
-		b.Page(layout.Master{
-			Width: layout.MM(210), Height: layout.MM(297), Margins: layout.Same(layout.MM(20)),
-			Border: &layout.Border{Width: layout.Pt / 2, Color: layout.RGB(0x99, 0x99, 0x99)},
+		b.Page(doc.Master{
+			Width: doc.MM(210), Height: doc.MM(297), Margins: doc.Same(doc.MM(20)),
+			Border: &doc.Border{Width: doc.Pt / 2, Color: doc.RGB(0x99, 0x99, 0x99)},
 		})
-		b.Watermark(layout.Watermark{Text: "DRAFT", Angle: 45, Opacity: 0.08})
-		b.Header(layout.Running{
-			First: []layout.Node{&layout.Image{Name: "logo.png", Data: logo, Decorative: true, Width: layout.MM(28)}},
-			Other: []layout.Node{styled(smallStyle, layout.Span{Text: "Everything"})},
+		b.Watermark(doc.Watermark{Text: "DRAFT", Angle: 45, Opacity: 0.08})
+		b.Header(doc.Running{
+			First: []doc.Node{&doc.Image{Name: "logo.png", Data: logo, Decorative: true, Width: doc.MM(28)}},
+			Other: []doc.Node{styled(smallStyle, doc.Span{Text: "Everything"})},
 		})
 		b.Footer(pageOf())
-		b.Heading(1, "Everything", layout.Bookmark("Everything"), layout.Anchor("top"))
-		b.Spans([]layout.Span{
+		b.Heading(1, "Everything", doc.Bookmark("Everything"), doc.Anchor("top"))
+		b.Spans([]doc.Span{
 			{Text: "plain "},
 			{Text: "bold ", Bold: true},
 			{Text: "italic ", Italic: true},
@@ -194,39 +194,39 @@ func everything(tb testing.TB) func(*layout.Builder) error {
 			{Text: ", no\u00A0break, cafe\u0301."},
 		})
 		b.Text("A justified paragraph of some length, so that it takes more than one line and its spaces have to stretch for the lines to end flush at the right margin of the page.",
-			layout.In(&layout.Style{Size: 9 * layout.Pt, Align: layout.AlignJustify, SpaceBefore: 6 * layout.Pt}))
-		b.List(layout.MarkerDecimal, "first", "second", "third").List(layout.MarkerDisc, "a bullet", "another")
-		b.Add(&layout.List{Items: []layout.ListItem{{Nodes: []layout.Node{
-			para("outer"), &layout.List{Marker: layout.MarkerDecimal, Start: 9, Items: []layout.ListItem{
-				{Nodes: []layout.Node{para("nine")}}, {Nodes: []layout.Node{para("ten")}},
+			doc.In(&doc.Style{Size: 9 * doc.Pt, Align: doc.AlignJustify, SpaceBefore: 6 * doc.Pt}))
+		b.List(doc.MarkerDecimal, "first", "second", "third").List(doc.MarkerDisc, "a bullet", "another")
+		b.Add(&doc.List{Items: []doc.ListItem{{Nodes: []doc.Node{
+			para("outer"), &doc.List{Marker: doc.MarkerDecimal, Start: 9, Items: []doc.ListItem{
+				{Nodes: []doc.Node{para("nine")}}, {Nodes: []doc.Node{para("ten")}},
 			}},
 		}}}})
 		b.Heading(2, "Images")
-		b.Image(layout.Image{Name: "red.png", Data: red, Alt: "A red pattern", Width: layout.MM(30)})
-		b.Image(layout.Image{Name: "photo.jpg", Data: jpg, Alt: "A grey photo", Height: layout.MM(12), Link: "https://example.com/photo"})
-		b.Image(layout.Image{Name: "logo.png", Data: logo, Alt: "The logo", Width: layout.MM(20), Height: layout.MM(20)})
-		b.Rule().Space(6 * layout.Pt)
-		b.Add(&layout.Box{
-			Padding: layout.Same(6 * layout.Pt), Border: &layout.Border{Width: layout.Pt / 2, Color: layout.RGB(150, 150, 150)},
-			Background: layout.RGB(245, 247, 250), Nodes: []layout.Node{
-				&layout.Text{Spans: []layout.Span{{Text: "A box with a link "}, {Text: "back to the top", Link: "#top"}}},
+		b.Image(doc.Image{Name: "red.png", Data: red, Alt: "A red pattern", Width: doc.MM(30)})
+		b.Image(doc.Image{Name: "photo.jpg", Data: jpg, Alt: "A grey photo", Height: doc.MM(12), Link: "https://example.com/photo"})
+		b.Image(doc.Image{Name: "logo.png", Data: logo, Alt: "The logo", Width: doc.MM(20), Height: doc.MM(20)})
+		b.Rule().Space(6 * doc.Pt)
+		b.Add(&doc.Box{
+			Padding: doc.Same(6 * doc.Pt), Border: &doc.Border{Width: doc.Pt / 2, Color: doc.RGB(150, 150, 150)},
+			Background: doc.RGB(245, 247, 250), Nodes: []doc.Node{
+				&doc.Text{Spans: []doc.Span{{Text: "A box with a link "}, {Text: "back to the top", Link: "#top"}}},
 			},
 		})
-		b.Add(&layout.Beside{Gap: 12 * layout.Pt, Widths: []layout.Width{layout.Fixed(layout.MM(30)), layout.Percent(30), layout.Fr(1)}, Cells: [][]layout.Node{
+		b.Add(&doc.Beside{Gap: 12 * doc.Pt, Widths: []doc.Width{doc.Fixed(doc.MM(30)), doc.Percent(30), doc.Fr(1)}, Cells: [][]doc.Node{
 			{para("left")}, {para("middle")}, {para("right")},
 		}})
 		b.Heading(2, "Spans of cells")
-		b.Table([]layout.Column{{}, {}, {}}, func(tb *layout.Table) {
-			tb.Border = &layout.Border{Width: layout.Pt / 2}
-			tb.Stripe = []layout.Color{layout.RGB(255, 255, 255), layout.RGB(245, 247, 250)}
-			tb.Head = []layout.Row{
-				{Cells: []layout.Cell{{Spans: txt("Group"), Colspan: 2}, {Spans: txt("Rest"), Rowspan: 2, VAlign: layout.VAlignMiddle}}},
-				{Cells: []layout.Cell{{Spans: txt("One")}, {Spans: txt("Two")}}},
+		b.Table([]doc.Column{{}, {}, {}}, func(tb *doc.Table) {
+			tb.Border = &doc.Border{Width: doc.Pt / 2}
+			tb.Stripe = []doc.Color{doc.RGB(255, 255, 255), doc.RGB(245, 247, 250)}
+			tb.Head = []doc.Row{
+				{Cells: []doc.Cell{{Spans: txt("Group"), Colspan: 2}, {Spans: txt("Rest"), Rowspan: 2, VAlign: doc.VAlignMiddle}}},
+				{Cells: []doc.Cell{{Spans: txt("One")}, {Spans: txt("Two")}}},
 			}
-			tb.Rows = layout.Rows(
-				layout.Row{Cells: []layout.Cell{{Spans: txt("tall"), Rowspan: 2, VAlign: layout.VAlignBottom}, {Spans: txt("a")}, {Spans: txt("b"), Background: layout.RGB(255, 240, 200)}}},
-				layout.Row{Cells: []layout.Cell{{Spans: txt("c")}, {Nodes: []layout.Node{para("nested"), para("blocks")}}}},
-				layout.Row{Cells: []layout.Cell{{}, {Spans: txt("empty before")}, {}}},
+			tb.Rows = doc.Rows(
+				doc.Row{Cells: []doc.Cell{{Spans: txt("tall"), Rowspan: 2, VAlign: doc.VAlignBottom}, {Spans: txt("a")}, {Spans: txt("b"), Background: doc.RGB(255, 240, 200)}}},
+				doc.Row{Cells: []doc.Cell{{Spans: txt("c")}, {Nodes: []doc.Node{para("nested"), para("blocks")}}}},
+				doc.Row{Cells: []doc.Cell{{}, {Spans: txt("empty before")}, {}}},
 			)
 		})
 		return nil
@@ -234,38 +234,38 @@ func everything(tb testing.TB) func(*layout.Builder) error {
 }
 
 // nesting puts blocks into blocks and markup into markup, over page ends.
-func nesting(tb testing.TB) func(*layout.Builder) error {
+func nesting(tb testing.TB) func(*doc.Builder) error {
 	tb.Helper()
 	red := picture(tb, false)
-	inner := func() []layout.Node {
-		return []layout.Node{
-			&layout.Heading{Level: 2, Spans: txt("Inner")},
-			&layout.Image{Name: "red.png", Data: red, Alt: "A pattern", Width: layout.MM(10), Link: "https://example.com/"},
-			&layout.Image{Name: "red.png", Data: red, Alt: "A pattern", Width: layout.MM(10)},
-			&layout.List{Items: []layout.ListItem{{Nodes: []layout.Node{
-				para("item"), &layout.Image{Name: "red.png", Data: red, Alt: "A pattern", Width: layout.MM(10)},
-				&layout.Table{Columns: []layout.Column{{Head: txt("Head")}}, Rows: layout.Rows(layout.Row{Cells: []layout.Cell{{Spans: txt("deep")}}})},
+	inner := func() []doc.Node {
+		return []doc.Node{
+			&doc.Heading{Level: 2, Spans: txt("Inner")},
+			&doc.Image{Name: "red.png", Data: red, Alt: "A pattern", Width: doc.MM(10), Link: "https://example.com/"},
+			&doc.Image{Name: "red.png", Data: red, Alt: "A pattern", Width: doc.MM(10)},
+			&doc.List{Items: []doc.ListItem{{Nodes: []doc.Node{
+				para("item"), &doc.Image{Name: "red.png", Data: red, Alt: "A pattern", Width: doc.MM(10)},
+				&doc.Table{Columns: []doc.Column{{Head: txt("Head")}}, Rows: doc.Rows(doc.Row{Cells: []doc.Cell{{Spans: txt("deep")}}})},
 			}}}},
-			&layout.Box{Nodes: []layout.Node{&layout.Rule{}, para("boxed")}},
-			&layout.Beside{Cells: [][]layout.Node{{para("left")}, {&layout.Spacer{Height: layout.Pt}, para("right")}}},
-			&layout.Table{Caption: txt("Inner table"), Columns: []layout.Column{{Head: txt("A")}, {Head: txt("B"), RowHeader: true}}, Rows: layout.Rows(
-				layout.Row{Cells: []layout.Cell{{Spans: txt("one")}, {Spans: []layout.Span{{Text: "two", Link: "https://example.com/two", Bold: true, Italic: true, Code: true, Lang: "fr"}}}}},
+			&doc.Box{Nodes: []doc.Node{&doc.Rule{}, para("boxed")}},
+			&doc.Beside{Cells: [][]doc.Node{{para("left")}, {&doc.Spacer{Height: doc.Pt}, para("right")}}},
+			&doc.Table{Caption: txt("Inner table"), Columns: []doc.Column{{Head: txt("A")}, {Head: txt("B"), RowHeader: true}}, Rows: doc.Rows(
+				doc.Row{Cells: []doc.Cell{{Spans: txt("one")}, {Spans: []doc.Span{{Text: "two", Link: "https://example.com/two", Bold: true, Italic: true, Code: true, Lang: "fr"}}}}},
 			)},
 		}
 	}
-	return func(b *layout.Builder) error {
+	return func(b *doc.Builder) error {
 		b.Title("Nesting").Lang("en").Style(baseStyle).Heading(1, "Nesting")
-		b.Page(layout.Master{Width: layout.MM(120), Height: layout.MM(90), Margins: layout.Same(layout.MM(12))})
-		b.Table([]layout.Column{{}, {}}, func(t *layout.Table) {
-			t.Rows = layout.Rows(layout.Row{Cells: []layout.Cell{{Nodes: inner()}, {Nodes: inner()}}})
+		b.Page(doc.Master{Width: doc.MM(120), Height: doc.MM(90), Margins: doc.Same(doc.MM(12))})
+		b.Table([]doc.Column{{}, {}}, func(t *doc.Table) {
+			t.Rows = doc.Rows(doc.Row{Cells: []doc.Cell{{Nodes: inner()}, {Nodes: inner()}}})
 		})
-		b.Add(&layout.List{Marker: layout.MarkerDecimal, Items: []layout.ListItem{{Nodes: inner()}, {Nodes: []layout.Node{}}}})
-		b.Add(&layout.Box{Padding: layout.Same(4 * layout.Pt), Border: &layout.Border{Width: layout.Pt}, Nodes: inner()})
-		b.Add(&layout.Beside{Cells: [][]layout.Node{inner(), inner()}})
-		b.Spans([]layout.Span{
+		b.Add(&doc.List{Marker: doc.MarkerDecimal, Items: []doc.ListItem{{Nodes: inner()}, {Nodes: []doc.Node{}}}})
+		b.Add(&doc.Box{Padding: doc.Same(4 * doc.Pt), Border: &doc.Border{Width: doc.Pt}, Nodes: inner()})
+		b.Add(&doc.Beside{Cells: [][]doc.Node{inner(), inner()}})
+		b.Spans([]doc.Span{
 			{Text: "plain", Link: "#there"}, {Text: "bold", Link: "#there", Bold: true}, {Text: " "}, {Text: "to a word", Link: "https://example.com/" + "long"},
 		})
-		b.Text("", layout.Anchor("there")).Text("end")
+		b.Text("", doc.Anchor("there")).Text("end")
 		return nil
 	}
 }

@@ -18,7 +18,7 @@ import (
 // files by their names.
 func templateSamples(tb testing.TB) map[string][]byte {
 	tb.Helper()
-	names, err := filepath.Glob("template/testdata/samples/*.yaml")
+	names, err := filepath.Glob("internal/compile/testdata/samples/*.yaml")
 	if err != nil || len(names) < 4 {
 		tb.Fatalf("samples %v: %v", names, err)
 	}

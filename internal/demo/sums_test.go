@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"example.com/quire/internal/demo"
-	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/template"
 )
@@ -22,12 +22,12 @@ func (c compiled) cells(t *testing.T, data any) [][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := c.plan.Build(t.Context(), template.JSON(b), template.BuildOptions{Time: moment})
+	d, err := c.plan.Build(t.Context(), template.JSON(b), template.BuildOptions{Time: moment})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var nodes []layout.Node
-	for n, err := range doc.Body {
+	var nodes []doc.Node
+	for n, err := range d.Body {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,11 +36,11 @@ func (c compiled) cells(t *testing.T, data any) [][]string {
 	return rowsOf(t, nodes)
 }
 
-func rowsOf(t *testing.T, nodes []layout.Node) (out [][]string) {
+func rowsOf(t *testing.T, nodes []doc.Node) (out [][]string) {
 	t.Helper()
 	for _, n := range nodes {
 		switch n := n.(type) {
-		case *layout.Table:
+		case *doc.Table:
 			for r, err := range n.Rows {
 				if err != nil {
 					t.Fatal(err)
@@ -50,7 +50,7 @@ func rowsOf(t *testing.T, nodes []layout.Node) (out [][]string) {
 			for _, r := range n.Foot {
 				out = append(out, cellsOf(r))
 			}
-		case *layout.Beside:
+		case *doc.Beside:
 			var row []string
 			for _, c := range n.Cells {
 				row = append(row, textOfNodes(c))
@@ -59,31 +59,31 @@ func rowsOf(t *testing.T, nodes []layout.Node) (out [][]string) {
 			for _, c := range n.Cells {
 				out = append(out, rowsOf(t, c)...)
 			}
-		case *layout.Box:
+		case *doc.Box:
 			out = append(out, rowsOf(t, n.Nodes)...)
 		}
 	}
 	return out
 }
 
-func cellsOf(r layout.Row) (out []string) {
+func cellsOf(r doc.Row) (out []string) {
 	for _, c := range r.Cells {
 		out = append(out, strings.Clone(textOfSpans(c.Spans))+textOfNodes(c.Nodes))
 	}
 	return out
 }
 
-func textOfNodes(nodes []layout.Node) string {
+func textOfNodes(nodes []doc.Node) string {
 	var b strings.Builder
 	for _, n := range nodes {
-		if p, ok := n.(*layout.Text); ok {
+		if p, ok := n.(*doc.Text); ok {
 			b.WriteString(textOfSpans(p.Spans) + "\n")
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func textOfSpans(spans []layout.Span) string {
+func textOfSpans(spans []doc.Span) string {
 	var b strings.Builder
 	for _, s := range spans {
 		b.WriteString(s.Text)

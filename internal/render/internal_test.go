@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"example.com/quire/internal/record"
-	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf"
 	"example.com/quire/pdf/template"
 )
 
@@ -74,10 +74,10 @@ func TestTranslate(t *testing.T) {
 	}{
 		{"nothing of the engine", plain, "plain"},
 		{"context", context.Canceled, "context canceled"},
-		{"limit", fmt.Errorf("x: %w", &diag.LimitError{Name: "Pages", Value: 6, Limit: 5, Place: "a.yaml:1:2"}), "limit Pages: at most 5, got 6 at a.yaml:1:2"},
-		{"warnings alone", &diag.DiagnosticError{Diagnostics: []diag.Diagnostic{{Severity: diag.SeverityWarning, Code: "L310", Message: "w"}}}, "warning: w  [L310]"},
+		{"limit", fmt.Errorf("x: %w", &pdf.LimitError{Name: "Pages", Value: 6, Limit: 5, Place: "a.yaml:1:2"}), "limit Pages: at most 5, got 6 at a.yaml:1:2"},
+		{"warnings alone", &pdf.DiagnosticError{Diagnostics: []pdf.Diagnostic{{Severity: pdf.SeverityWarning, Code: "L310", Message: "w"}}}, "warning: w  [L310]"},
 		{
-			"both kinds", &diag.DiagnosticError{Diagnostics: []diag.Diagnostic{
+			"both kinds", &pdf.DiagnosticError{Diagnostics: []pdf.Diagnostic{
 				{Code: "D203", File: dataName, Line: 1, Col: 9, DataPath: "a", Message: "bad"},
 				{Code: "F401", File: "a.yaml", Line: 2, Col: 3, Path: "body[0]", DataPath: "b", Message: "no glyph", Page: 4},
 			}},

@@ -15,7 +15,6 @@ import (
 	"example.com/quire/internal/nearest"
 	"example.com/quire/internal/record"
 	"example.com/quire/pdf"
-	"example.com/quire/pdf/diag"
 	"example.com/quire/pdf/standard"
 	"example.com/quire/pdf/template"
 )
@@ -141,16 +140,16 @@ func (r *Renderer) Load(ctx context.Context, fsys fs.FS, name, main string) (*re
 
 // translate turns the engine's errors into those of package record.
 func translate(err error) error {
-	if over, ok := errors.AsType[*diag.LimitError](err); ok {
+	if over, ok := errors.AsType[*pdf.LimitError](err); ok {
 		return &record.LimitError{Name: over.Name, Limit: over.Limit, Got: over.Value, At: record.Problem{Node: over.Place}}
 	}
-	wrong, ok := errors.AsType[*diag.DiagnosticError](err)
+	wrong, ok := errors.AsType[*pdf.DiagnosticError](err)
 	if !ok {
 		return err
 	}
 	var data, other []record.Problem
 	for _, d := range wrong.Diagnostics {
-		if d.Severity != diag.SeverityError {
+		if d.Severity != pdf.SeverityError {
 			continue
 		}
 		p := problem(d)
@@ -175,14 +174,14 @@ func translate(err error) error {
 
 // ofData reports whether the data are to blame: they are not what the template
 // declares, or hold a figure that its place has no room for.
-func ofData(d diag.Diagnostic) bool {
+func ofData(d pdf.Diagnostic) bool {
 	return len(d.Code) > 0 && d.Code[0] == 'D' || d.Code == "L312" && d.DataPath != ""
 }
 
 // problem turns a diagnostic into a problem. The place of one about a value in
 // the data is that value's path: record knows where it stands in the text as
 // sent. Where the template uses the value goes into the message.
-func problem(d diag.Diagnostic) record.Problem {
+func problem(d pdf.Diagnostic) record.Problem {
 	p := record.Problem{
 		Code: d.Code, File: d.File, Line: d.Line, Column: d.Col, Node: d.Path,
 		Message: d.Message, Suggestion: d.Suggestion, Clause: d.Clause,

@@ -21,7 +21,7 @@ import (
 	"example.com/quire/internal/record"
 	"example.com/quire/internal/render"
 	"example.com/quire/internal/store"
-	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf"
 )
 
 const note = `quire: 1
@@ -365,7 +365,7 @@ func TestTheWayOfADocument(t *testing.T) {
 
 // What freezing takes is what the engine takes: data that were kept can be rendered.
 func TestTheEngineTakesWhatIsFrozen(t *testing.T) {
-	l := diag.DefaultLimits()
+	l := pdf.Limits{}.WithDefaults()
 	if l.DataBytes != record.DataBytes || l.DataDepth != record.DataDepth || l.DataNodes != record.DataNodes {
 		t.Errorf("the engine takes %d bytes, %d levels, %d values; freezing %d, %d, %d",
 			l.DataBytes, l.DataDepth, l.DataNodes, record.DataBytes, record.DataDepth, record.DataNodes)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/internal/diag"
 )
 
 // Limits bounds what a [Writer] writes; exceeding one is a [diag.LimitError]

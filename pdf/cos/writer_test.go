@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"example.com/quire/pdf/cos"
-	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/internal/diag"
 )
 
 // writeSample writes a document of the given number of pages with a structure

@@ -3,7 +3,7 @@ package font
 import (
 	"iter"
 
-	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/internal/diag"
 )
 
 // cmap is a character map in the form it has in the font: format 4 (segments

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/quire/pdf/diag"
 	quire "example.com/quire/pdf/font"
+	"example.com/quire/pdf/internal/diag"
 )
 
 func words(v ...int) (b []byte) {

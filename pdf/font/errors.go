@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/internal/diag"
 )
 
 // FormatError reports a font file that breaks the rules of OpenType.

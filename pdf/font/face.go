@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"sync"
 
-	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/internal/diag"
 )
 
 // GID is a glyph id; 0 is .notdef, the sign for a missing character.

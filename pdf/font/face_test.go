@@ -24,8 +24,8 @@ import (
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 
-	"example.com/quire/pdf/diag"
 	quire "example.com/quire/pdf/font"
+	"example.com/quire/pdf/internal/diag"
 )
 
 // embedded are all faces of the default library.

@@ -1,6 +1,6 @@
 package font
 
-import "example.com/quire/pdf/diag"
+import "example.com/quire/pdf/internal/diag"
 
 // readOutlines finds loca and glyf; the single outlines are checked when they
 // are used.

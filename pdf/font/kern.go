@@ -1,6 +1,6 @@
 package font
 
-import "example.com/quire/pdf/diag"
+import "example.com/quire/pdf/internal/diag"
 
 // readKern keeps the pairs of the first horizontal format 0 subtable. Other
 // forms are left to the shaper; a damaged table, such as one that is not sorted,

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/internal/diag"
 )
 
 // Source is a face of a family as a file not yet read.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/quire/pdf/diag"
 	quire "example.com/quire/pdf/font"
 	"example.com/quire/pdf/font/liberation"
+	"example.com/quire/pdf/internal/diag"
 )
 
 func TestMatch(t *testing.T) {

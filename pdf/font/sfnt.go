@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/internal/diag"
 )
 
 // Kinds of files by their first four bytes (OpenType, "Organization of an

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 
-	"example.com/quire/pdf/diag"
 	quire "example.com/quire/pdf/font"
+	"example.com/quire/pdf/internal/diag"
 )
 
 // draw makes a Use of every character of text.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/internal/diag"
 )
 
 const headMagic = 0x5F0F3CF5

@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/quire/pdf/diag"
-	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/layout"
 )
 
 // The codes of this package:
@@ -36,7 +37,7 @@ func (c *Checker) Tagged() bool { return len(c.ids) > 0 }
 func (c *Checker) claims(id ID) bool { return slices.Contains(c.ids, id) }
 
 // Document judges title and language.
-func (c *Checker) Document(d *layout.Document) diag.List {
+func (c *Checker) Document(d *doc.Document) diag.List {
 	var l diag.List
 	if !c.claims(PDFUA2) {
 		return nil
@@ -64,7 +65,7 @@ func (c *Checker) Document(d *layout.Document) diag.List {
 }
 
 // Bookmark judges the title of an outline item.
-func (c *Checker) Bookmark(title string, src *layout.Source) diag.List {
+func (c *Checker) Bookmark(title string, src *doc.Source) diag.List {
 	return c.readable(title, src.Place(diag.Diagnostic{}), "8.6")
 }
 
@@ -121,7 +122,7 @@ func (c *Checker) Elem(e *layout.Elem) diag.List {
 }
 
 // Text judges a word of real content.
-func (c *Checker) Text(s string, src *layout.Source) diag.List {
+func (c *Checker) Text(s string, src *doc.Source) diag.List {
 	return c.readable(s, src.Place(diag.Diagnostic{}), "8.4.3")
 }
 

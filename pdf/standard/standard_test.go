@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"example.com/quire/pdf/diag"
-	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/layout"
 	"example.com/quire/pdf/standard"
 )
 
@@ -97,15 +98,15 @@ func codes(l diag.List) (out []string) {
 
 func TestChecker(t *testing.T) {
 	both := []standard.ID{standard.PDFA4, standard.PDFUA2}
-	src := &layout.Source{File: "f", Line: 2, Col: 3, Path: "body[1]"}
+	src := &doc.Source{File: "f", Line: 2, Col: 3, Path: "body[1]"}
 	c := standard.NewChecker(both)
-	if got := codes(c.Document(&layout.Document{})); !slices.Equal(got, []string{"S001", "S002"}) {
+	if got := codes(c.Document(&doc.Document{})); !slices.Equal(got, []string{"S001", "S002"}) {
 		t.Errorf("got %v", got)
 	}
-	if got := codes(c.Document(&layout.Document{Title: "t", Lang: "e n"})); !slices.Equal(got, []string{"S002"}) {
+	if got := codes(c.Document(&doc.Document{Title: "t", Lang: "e n"})); !slices.Equal(got, []string{"S002"}) {
 		t.Errorf("got %v", got)
 	}
-	if got := c.Document(&layout.Document{Title: "t", Lang: "en"}); got.Err() != nil {
+	if got := c.Document(&doc.Document{Title: "t", Lang: "en"}); got.Err() != nil {
 		t.Errorf("got %v", got)
 	}
 	for i, e := range []struct {
@@ -133,7 +134,7 @@ func TestChecker(t *testing.T) {
 	if got := codes(c.Elem(&layout.Elem{Role: layout.RoleFigure, Alt: "\uE000", Src: src})); !slices.Equal(got, []string{"S030"}) {
 		t.Errorf("got %v", got)
 	}
-	if got := codes(c.Document(&layout.Document{Title: "\uE000", Lang: "en"})); !slices.Equal(got, []string{"S030"}) {
+	if got := codes(c.Document(&doc.Document{Title: "\uE000", Lang: "en"})); !slices.Equal(got, []string{"S030"}) {
 		t.Errorf("got %v", got)
 	}
 	if got := codes(c.Text("a\uE000", src)); !slices.Equal(got, []string{"S030"}) {
@@ -143,11 +144,11 @@ func TestChecker(t *testing.T) {
 		t.Error("plain text")
 	}
 	none := standard.NewChecker(nil)
-	if none.Tagged() || none.Document(&layout.Document{}) != nil || none.Elem(&layout.Elem{Role: layout.RoleFigure}) != nil || none.Text("\uE000", nil) != nil {
+	if none.Tagged() || none.Document(&doc.Document{}) != nil || none.Elem(&layout.Elem{Role: layout.RoleFigure}) != nil || none.Text("\uE000", nil) != nil {
 		t.Error("without a claim something is wrong")
 	}
 	archive := standard.NewChecker([]standard.ID{standard.PDFA4})
-	if archive.Document(&layout.Document{}) != nil || archive.Elem(&layout.Elem{Role: layout.RoleFigure}) != nil {
+	if archive.Document(&doc.Document{}) != nil || archive.Elem(&layout.Elem{Role: layout.RoleFigure}) != nil {
 		t.Error("PDF/A-4 alone asks for no alternative text")
 	}
 }

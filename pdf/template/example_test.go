@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/template"
 )
 
@@ -24,14 +24,14 @@ body:
 		fmt.Println(err)
 		return
 	}
-	doc, err := plan.Build(ctx, template.JSON([]byte(`{"name": "Asha *Rao*", "amount": 1234.5}`)), template.BuildOptions{})
+	d, err := plan.Build(ctx, template.JSON([]byte(`{"name": "Asha *Rao*", "amount": 1234.5}`)), template.BuildOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(doc.Title)
-	for node, err := range doc.Body {
-		if text, ok := node.(*layout.Text); ok && err == nil {
+	fmt.Println(d.Title)
+	for node, err := range d.Body {
+		if text, ok := node.(*doc.Text); ok && err == nil {
 			for _, s := range text.Spans {
 				fmt.Printf("%q bold=%v\n", s.Text, s.Bold)
 			}

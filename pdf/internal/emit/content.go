@@ -4,9 +4,10 @@ import (
 	"unicode/utf8"
 
 	"example.com/quire/pdf/cos"
-	"example.com/quire/pdf/layout"
-	"example.com/quire/pdf/tag"
-	"example.com/quire/pdf/text"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/layout"
+	"example.com/quire/pdf/internal/tag"
+	"example.com/quire/pdf/internal/text"
 )
 
 // content writes one content stream. Positions are printed in hundredths of a
@@ -15,7 +16,7 @@ type content struct {
 	e      *Emitter
 	pi     *pageInfo
 	b      []byte
-	height layout.Length
+	height doc.Length
 	mcid   int
 
 	bare     bool         // of a form: nothing is marked
@@ -25,13 +26,13 @@ type content struct {
 
 	inText       bool
 	font         *fontRes
-	size         layout.Length
-	color        layout.Color // of fills; the graphics state begins with black
-	lineX, lineY int64        // origin of the text line, in hundredths
+	size         doc.Length
+	color        doc.Color // of fills; the graphics state begins with black
+	lineX, lineY int64     // origin of the text line, in hundredths
 }
 
 func (e *Emitter) content(pi *pageInfo) *content {
-	c := &content{e: e, pi: pi, b: e.buf[:0], mcid: pi.mcids, color: layout.Black, height: pi.h}
+	c := &content{e: e, pi: pi, b: e.buf[:0], mcid: pi.mcids, color: doc.Black, height: pi.h}
 	if !pi.contents.IsZero() {
 		// The streams of a page are one (7.8.2): the state is what the first left.
 		c.color = 0
@@ -40,7 +41,7 @@ func (e *Emitter) content(pi *pageInfo) *content {
 }
 
 // hundredths rounds a length to 1/100 pt.
-func hundredths(l layout.Length) int64 {
+func hundredths(l doc.Length) int64 {
 	v := int64(l) * 100
 	if v < 0 {
 		return -((-v + 512) / 1024)
@@ -81,7 +82,7 @@ func (c *content) back(rects []layout.RectItem) error {
 	return nil
 }
 
-func (c *content) fill(col layout.Color) {
+func (c *content) fill(col doc.Color) {
 	if col == c.color {
 		return
 	}
@@ -310,13 +311,13 @@ type words struct {
 	array bool   // "[" is written
 }
 
-func (w *words) begin(f *fontRes, size layout.Length, b []byte) {
+func (w *words) begin(f *fontRes, size doc.Length, b []byte) {
 	w.b, w.font, w.size, w.upem = b, f, int64(size), int64(f.face.UnitsPerEm())
 	w.pen, w.want, w.codes, w.array = 0, 0, w.codes[:0], false
 }
 
 // moveTo states where the next part begins, from the origin of the run.
-func (w *words) moveTo(x layout.Length) {
+func (w *words) moveTo(x doc.Length) {
 	v := int64(x) * 1000 * w.upem
 	if v < 0 {
 		w.want = -((-v + w.size/2) / w.size)

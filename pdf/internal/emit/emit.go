@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"example.com/quire/pdf/cos"
-	"example.com/quire/pdf/diag"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
-	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/layout"
+	"example.com/quire/pdf/internal/tag"
 	"example.com/quire/pdf/standard"
-	"example.com/quire/pdf/tag"
 )
 
 // Options says how a file is written.
@@ -51,7 +52,7 @@ type Font struct {
 type Emitter struct {
 	w     *cos.Writer
 	o     Options
-	doc   *layout.Document
+	doc   *doc.Document
 	check *standard.Checker
 	tree  *tag.Tree // nil: not tagged
 
@@ -80,7 +81,7 @@ type pageInfo struct {
 	annots   []cos.Ref
 	key      int // of the parent tree
 	mcids    int
-	w, h     layout.Length
+	w, h     doc.Length
 	written  bool
 }
 
@@ -92,10 +93,10 @@ const keptBytes = 1 << 18
 
 // New starts a file on out. Errors of the document as a whole, such as a claim
 // without a title, come before the first byte.
-func New(out io.Writer, doc *layout.Document, o Options) (*Emitter, error) {
+func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 	check := standard.NewChecker(o.Standards)
 	if !o.Force {
-		if err := check.Document(doc).Err(); err != nil {
+		if err := check.Document(d).Err(); err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +110,7 @@ func New(out io.Writer, doc *layout.Document, o Options) (*Emitter, error) {
 	if !ok {
 		e = &Emitter{}
 	}
-	e.o, e.doc, e.fan, e.check = o, doc, pagesPerNode, check
+	e.o, e.doc, e.fan, e.check = o, d, pagesPerNode, check
 	e.byHash, e.anchors = map[[sha256.Size]byte]*imageRes{}, map[string]dest{}
 	file := cos.Options{
 		Version: cos.V20, Deflater: o.Deflater, Level: o.Level,

@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/font/liberation"
-	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/internal/layout"
+	"example.com/quire/pdf/internal/text"
+	"example.com/quire/pdf/internal/text/gotext"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/standard"
-	"example.com/quire/pdf/text"
-	"example.com/quire/pdf/text/gotext"
 )
 
 // stored is a deflater that makes nothing shorter, so that streams are written
@@ -43,7 +44,7 @@ func (stored) Deflate(dst, src []byte, _ cos.Level) ([]byte, error) {
 func emitter(t *testing.T, out *bytes.Buffer, o Options) *Emitter {
 	t.Helper()
 	o.Deflater, o.Fonts = stored{}, font.NewCache(0, nil)
-	e, err := New(out, &layout.Document{Title: "T", Lang: "en"}, o)
+	e, err := New(out, &doc.Document{Title: "T", Lang: "en"}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func emitter(t *testing.T, out *bytes.Buffer, o Options) *Emitter {
 }
 
 func page(n int) *layout.Page {
-	return &layout.Page{Number: n, Width: 100 * layout.Pt, Height: 50 * layout.Pt}
+	return &layout.Page{Number: n, Width: 100 * doc.Pt, Height: 50 * doc.Pt}
 }
 
 // TestPageTree: the tree has as few levels as its fan allows, whatever the number
@@ -88,14 +89,14 @@ func TestPageTree(t *testing.T) {
 }
 
 // operators sets a text and returns the operators that show it.
-func operators(t *testing.T, s string, align text.Align, width layout.Length) string {
+func operators(t *testing.T, s string, align doc.Align, width doc.Length) string {
 	t.Helper()
 	ts := text.NewTypesetter(liberation.New(), text.Latin{}, &gotext.Segmenter{}, 0)
 	c, err := ts.Chain(text.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, err := text.NewSetter(t.Context(), ts).Set([]text.Piece{{Text: s, Chain: c, Size: 10 * layout.Pt}}, width, align)
+	lines, err := text.NewSetter(t.Context(), ts).Set([]text.Piece{{Text: s, Chain: c, Size: 10 * doc.Pt}}, width, align)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func operators(t *testing.T, s string, align text.Align, width layout.Length) st
 	p := page(1)
 	for i := range lines {
 		p.Items = append(p.Items, layout.Item{Text: &layout.TextItem{
-			X: 10 * layout.Pt, Y: layout.Length(20+12*i) * layout.Pt, Line: &lines[i], Pieces: []layout.PieceStyle{{Size: 10 * layout.Pt, Color: layout.Black}},
+			X: 10 * doc.Pt, Y: doc.Length(20+12*i) * doc.Pt, Line: &lines[i], Pieces: []layout.PieceStyle{{Size: 10 * doc.Pt, Color: doc.Black}},
 		}})
 	}
 	if err := e.Page(p); err != nil {
@@ -123,16 +124,16 @@ func operators(t *testing.T, s string, align text.Align, width layout.Length) st
 func TestOperators(t *testing.T) {
 	for _, c := range []struct {
 		name, in string
-		align    text.Align
-		width    layout.Length
+		align    doc.Align
+		width    doc.Length
 		want     string
 	}{
-		{"plain", "nn", text.Left, 90 * layout.Pt, "/F1 10 Tf\n10 30 Td\n(\x00Q\x00Q)Tj\n"},
-		{"kerned", "AV", text.Left, 90 * layout.Pt, "/F1 10 Tf\n10 30 Td\n[(\x00$)74(\x009)]TJ\n"},
-		{"lines", "nn nn", text.Left, 15 * layout.Pt, "/F1 10 Tf\n10 30 Td\n(\x00Q\x00Q\x00\x03)Tj\n0 -12 Td\n(\x00Q\x00Q)Tj\n"},
-		{"justified", "n n nn", text.Justify, 20 * layout.Pt, "/F1 10 Tf\n10 30 Td\n[(\x00Q\x00\x03)-610(\x00Q\x00\x03)]TJ\n0 -12 Td\n(\x00Q\x00Q)Tj\n"},
-		{"soft hyphen, as typed", "n\u00AD", text.Left, 90 * layout.Pt, "/F1 10 Tf\n10 30 Td\n/Span<</ActualText<FEFF006E00AD>>>BDC\n(\x00Q)Tj\nEMC\n"},
-		{"composed", "e\u0301", text.Left, 90 * layout.Pt, "/F1 10 Tf\n10 30 Td\n/Span<</ActualText<FEFF00650301>>>BDC\n(\x00\xAB)Tj\nEMC\n"},
+		{"plain", "nn", doc.AlignLeft, 90 * doc.Pt, "/F1 10 Tf\n10 30 Td\n(\x00Q\x00Q)Tj\n"},
+		{"kerned", "AV", doc.AlignLeft, 90 * doc.Pt, "/F1 10 Tf\n10 30 Td\n[(\x00$)74(\x009)]TJ\n"},
+		{"lines", "nn nn", doc.AlignLeft, 15 * doc.Pt, "/F1 10 Tf\n10 30 Td\n(\x00Q\x00Q\x00\x03)Tj\n0 -12 Td\n(\x00Q\x00Q)Tj\n"},
+		{"justified", "n n nn", doc.AlignJustify, 20 * doc.Pt, "/F1 10 Tf\n10 30 Td\n[(\x00Q\x00\x03)-610(\x00Q\x00\x03)]TJ\n0 -12 Td\n(\x00Q\x00Q)Tj\n"},
+		{"soft hyphen, as typed", "n\u00AD", doc.AlignLeft, 90 * doc.Pt, "/F1 10 Tf\n10 30 Td\n/Span<</ActualText<FEFF006E00AD>>>BDC\n(\x00Q)Tj\nEMC\n"},
+		{"composed", "e\u0301", doc.AlignLeft, 90 * doc.Pt, "/F1 10 Tf\n10 30 Td\n/Span<</ActualText<FEFF00650301>>>BDC\n(\x00\xAB)Tj\nEMC\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := operators(t, c.in, c.align, c.width); got != c.want {
@@ -175,7 +176,7 @@ func (w *failing) Write(p []byte) (int, error) {
 func TestEveryWriteErrorIsReturned(t *testing.T) {
 	build := func(w *failing) error {
 		t.Helper()
-		e, err := New(w, &layout.Document{Title: "T", Lang: "en"}, Options{
+		e, err := New(w, &doc.Document{Title: "T", Lang: "en"}, Options{
 			Standards: []standard.ID{standard.PDFA4, standard.PDFUA2}, Deflater: stored{}, Fonts: font.NewCache(0, nil),
 		})
 		if err != nil {
@@ -189,8 +190,8 @@ func TestEveryWriteErrorIsReturned(t *testing.T) {
 			}
 			p := page(i + 1)
 			p.Begun, p.Done = []*layout.Elem{el}, []*layout.Elem{el}
-			p.Back = []layout.RectItem{{W: layout.Pt, H: layout.Pt, Color: layout.RGB(1, 2, 3)}}
-			p.Links = []layout.LinkArea{{W: layout.Pt, H: layout.Pt, Link: l}, {W: layout.Pt, H: layout.Pt, Link: l}}
+			p.Back = []layout.RectItem{{W: doc.Pt, H: doc.Pt, Color: doc.RGB(1, 2, 3)}}
+			p.Links = []layout.LinkArea{{W: doc.Pt, H: doc.Pt, Link: l}, {W: doc.Pt, H: doc.Pt, Link: l}}
 			p.Marks = []layout.Mark{{Bookmark: strings.Repeat("b", 2000), Level: i%3 + 1, Elem: el}}
 			if i == 0 {
 				p.Marks[0].Anchor = "here"

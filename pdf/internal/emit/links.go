@@ -5,8 +5,9 @@ import (
 	"strings"
 
 	"example.com/quire/pdf/cos"
-	"example.com/quire/pdf/diag"
-	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/layout"
 )
 
 // The codes of this package:
@@ -17,8 +18,8 @@ import (
 // dest is a place in the document.
 type dest struct {
 	page cos.Ref
-	y    layout.Length // from the bottom
-	elem cos.Ref       // the structure element; zero when there is none
+	y    doc.Length // from the bottom
+	elem cos.Ref    // the structure element; zero when there is none
 }
 
 // internalLink is a link annotation that waits for its destination.
@@ -119,7 +120,7 @@ func (e *Emitter) link(p *layout.Page, pi *pageInfo, l *layout.Link) error {
 // linkPlace returns Rect and, for more than one line, QuadPoints.
 func linkPlace(p *layout.Page, l *layout.Link) cos.Dict {
 	var quads cos.Array
-	var left, bottom, right, top layout.Length
+	var left, bottom, right, top doc.Length
 	n := 0
 	for i := range p.Links {
 		a := &p.Links[i]
@@ -133,7 +134,7 @@ func linkPlace(p *layout.Page, l *layout.Link) cos.Dict {
 		left, bottom, right, top = min(left, x0), min(bottom, y0), max(right, x1), max(top, y1)
 		// Viewers read the corners in the order top left, top right, bottom left,
 		// bottom right.
-		for _, v := range [8]layout.Length{x0, y1, x1, y1, x0, y0, x1, y0} {
+		for _, v := range [8]doc.Length{x0, y1, x1, y1, x0, y0, x1, y0} {
 			quads = append(quads, cos.Fixed(v))
 		}
 		n++

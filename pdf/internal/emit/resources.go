@@ -5,9 +5,10 @@ import (
 	"strconv"
 
 	"example.com/quire/pdf/cos"
-	"example.com/quire/pdf/draw"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
-	"example.com/quire/pdf/layout"
+	"example.com/quire/pdf/internal/image"
+	"example.com/quire/pdf/internal/layout"
 )
 
 // fontRes is a font of the document.
@@ -36,7 +37,7 @@ type imageRes struct {
 
 // imageOf embeds an image where it is first drawn; images of equal bytes are one
 // object.
-func (e *Emitter) imageOf(m *draw.Image) (*imageRes, error) {
+func (e *Emitter) imageOf(m *image.Image) (*imageRes, error) {
 	key := m.Hash()
 	if r, ok := e.byHash[key]; ok {
 		return r, nil
@@ -52,7 +53,7 @@ func (e *Emitter) imageOf(m *draw.Image) (*imageRes, error) {
 }
 
 // xobject writes an image XObject with its soft mask (8.9.5).
-func (e *Emitter) xobject(x *draw.XObject) (cos.Ref, error) {
+func (e *Emitter) xobject(x *image.XObject) (cos.Ref, error) {
 	d := cos.Dict{
 		cos.E("Type", cos.Name("XObject")), cos.E("Subtype", cos.Name("Image")),
 		cos.E("Width", cos.Int(x.Width)), cos.E("Height", cos.Int(x.Height)),
@@ -220,7 +221,7 @@ func (e *Emitter) makeWatermark(u *layout.UnderItem, pi *pageInfo) error {
 	// Five decimals of sine and cosine are exact to 1/100 pt on any page, and hide
 	// in what last bit two processors may differ.
 	sin, cosine := math.Sincos(u.Angle * math.Pi / 180)
-	c := &content{e: e, pi: pi, color: layout.Black, bare: true}
+	c := &content{e: e, pi: pi, color: doc.Black, bare: true}
 	for _, v := range [4]float64{cosine, sin, -sin, cosine} {
 		c.b = cos.AppendDecimal(c.b, int64(math.Round(v*1e5)), 5)
 		c.b = append(c.b, ' ')

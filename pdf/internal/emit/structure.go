@@ -4,8 +4,9 @@ import (
 	"strconv"
 
 	"example.com/quire/pdf/cos"
-	"example.com/quire/pdf/layout"
-	"example.com/quire/pdf/tag"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/layout"
+	"example.com/quire/pdf/internal/tag"
 )
 
 var roles = [...]tag.Type{
@@ -82,7 +83,7 @@ func (e *Emitter) attributes(t *tag.Elem, el *layout.Elem) error {
 	case layout.RoleL:
 		// ISO 14289-2, 8.2.5.25: a list with labels says how it is numbered.
 		body = "/O/List/ListNumbering/Disc"
-		if el.Marker == layout.MarkerDecimal {
+		if el.Marker == doc.MarkerDecimal {
 			body = "/O/List/ListNumbering/Decimal"
 		}
 	case layout.RoleTH, layout.RoleTD:
@@ -117,7 +118,7 @@ func tableAttributes(el *layout.Elem) string {
 }
 
 // figureBox states the place of a figure on its page (14.8.5.4.3).
-func (e *Emitter) figureBox(t *tag.Elem, it *layout.ImageItem, height layout.Length) error {
+func (e *Emitter) figureBox(t *tag.Elem, it *layout.ImageItem, height doc.Length) error {
 	b := []byte("/O/Layout/Placement/Block/BBox[")
 	b = cos.AppendFixed(b, int64(it.X), 2)
 	b = append(b, ' ')

@@ -1,0 +1,150 @@
+package doc
+
+// Builder makes a Document in Go: the same nodes as the template language.
+// Methods return the builder for chaining and never fail; what is wrong with a
+// document is reported when it is laid out. A Builder is for one goroutine.
+type Builder struct {
+	doc   Document
+	nodes []Node
+}
+
+// NewBuilder returns a builder of an empty A4 document.
+func NewBuilder() *Builder { return &Builder{doc: Document{Page: A4()}} }
+
+// Document returns what was built so far.
+func (b *Builder) Document() *Document {
+	d := b.doc
+	d.Body = Nodes(b.nodes...)
+	return &d
+}
+
+// Title sets the title, which PDF/UA asks for, and shows in the window's bar.
+func (b *Builder) Title(s string) *Builder {
+	b.doc.Title = s
+	return b
+}
+
+// Lang sets the language of the document, a tag as in "en-IN".
+func (b *Builder) Lang(tag string) *Builder {
+	b.doc.Lang = tag
+	return b
+}
+
+// Meta sets author, subject and keywords.
+func (b *Builder) Meta(m Meta) *Builder {
+	b.doc.Meta = m
+	return b
+}
+
+// Page sets size and margins of all pages.
+func (b *Builder) Page(m Master) *Builder {
+	b.doc.Page = m
+	return b
+}
+
+// Style sets the style of everything that has none of its own.
+func (b *Builder) Style(s *Style) *Builder {
+	b.doc.BaseStyle = s
+	return b
+}
+
+// Header sets the running headers. They stand in the top margin; the body gives
+// way to the highest of them on all pages.
+func (b *Builder) Header(r Running) *Builder {
+	b.doc.Header = r
+	return b
+}
+
+// Footer sets the running footers, which stand in the bottom margin.
+func (b *Builder) Footer(r Running) *Builder {
+	b.doc.Footer = r
+	return b
+}
+
+// Watermark sets the text behind every page.
+func (b *Builder) Watermark(w Watermark) *Builder {
+	b.doc.Watermark = &w
+	return b
+}
+
+// Add appends nodes.
+func (b *Builder) Add(nodes ...Node) *Builder {
+	b.nodes = append(b.nodes, nodes...)
+	return b
+}
+
+// TextOption changes one text or heading.
+type TextOption func(*Block, *[]Span)
+
+// In sets the style of the text.
+func In(s *Style) TextOption { return func(b *Block, _ *[]Span) { b.Style = s } }
+
+// Anchor names the text for links to "#name".
+func Anchor(name string) TextOption { return func(b *Block, _ *[]Span) { b.Anchor = name } }
+
+// Bookmark puts the text into the outline under the given title.
+func Bookmark(title string) TextOption { return func(b *Block, _ *[]Span) { b.Bookmark = title } }
+
+// LinkTo makes the whole text a link to a URL or to "#anchor".
+func LinkTo(target string) TextOption {
+	return func(_ *Block, spans *[]Span) {
+		for i := range *spans {
+			(*spans)[i].Link = target
+		}
+	}
+}
+
+// Heading appends a heading of level 1 to 9. It stays on the page of the block
+// after it.
+func (b *Builder) Heading(level int, s string, o ...TextOption) *Builder {
+	h := &Heading{Level: level, Spans: []Span{{Text: s}}}
+	for _, f := range o {
+		f(&h.Block, &h.Spans)
+	}
+	return b.Add(h)
+}
+
+// Text appends a paragraph. It splits over pages by lines, never leaving a
+// single one.
+func (b *Builder) Text(s string, o ...TextOption) *Builder {
+	return b.Spans([]Span{{Text: s}}, o...)
+}
+
+// Spans appends a paragraph of several spans.
+func (b *Builder) Spans(spans []Span, o ...TextOption) *Builder {
+	t := &Text{Spans: spans}
+	for _, f := range o {
+		f(&t.Block, &t.Spans)
+	}
+	return b.Add(t)
+}
+
+// List appends a list of one-paragraph items. It splits between and inside
+// items.
+func (b *Builder) List(m Marker, items ...string) *Builder {
+	l := &List{Marker: m}
+	for _, s := range items {
+		l.Items = append(l.Items, ListItem{Nodes: []Node{&Text{Spans: []Span{{Text: s}}}}})
+	}
+	return b.Add(l)
+}
+
+// Table appends a table that f completes, by its Rows above all. It splits
+// between and inside rows and repeats its head on every page.
+func (b *Builder) Table(cols []Column, f func(*Table)) *Builder {
+	t := &Table{Columns: cols}
+	f(t)
+	return b.Add(t)
+}
+
+// Image appends an image. It never splits.
+func (b *Builder) Image(img Image) *Builder { return b.Add(&img) }
+
+// Rule appends a horizontal line.
+func (b *Builder) Rule() *Builder { return b.Add(&Rule{}) }
+
+// Space appends empty space, which vanishes at the end of a page.
+func (b *Builder) Space(h Length) *Builder { return b.Add(&Spacer{Height: h}) }
+
+// PageBreak ends the page.
+func (b *Builder) PageBreak() *Builder { return b.Add(&PageBreak{}) }

@@ -1,0 +1,426 @@
+// Package doc is the document model: the nodes that a document is made of, their
+// styles, lengths and colours, and a Builder that makes them in Go.
+//
+// A Document is a list of nodes with everything resolved: styles are values,
+// expressions are text, conditions and loops are gone. Package pdf/template makes
+// one from a template and data, a Builder from Go code; layout turns it into pages.
+//
+// Nodes are read, never changed, so one node may stand in many documents and be
+// laid out by many goroutines at once.
+package doc
+
+import (
+	"iter"
+	"math"
+
+	"example.com/quire/pdf/internal/diag"
+)
+
+// Length is a distance in 1/1024 of a point (1/72 inch). Layout computes in
+// integers alone, so a break never depends on how a processor rounds.
+type Length int64
+
+// Units.
+const (
+	Pt   Length = 1024
+	Inch Length = 72 * Pt
+)
+
+// MM returns v millimetres as a Length, rounded to the nearest.
+func MM(v float64) Length { return Length(math.Round(v * float64(Inch) / 25.4)) }
+
+// Points returns v points as a Length, rounded to the nearest.
+func Points(v float64) Length { return Length(math.Round(v * float64(Pt))) }
+
+// Color is an sRGB colour, 0xAARRGGBB. AA is 255 for every colour there is and
+// 0 for "none", so the zero value draws nothing (text: black).
+type Color uint32
+
+// RGB returns an opaque colour.
+func RGB(r, g, b uint8) Color {
+	return Color(0xFF000000 | uint32(r)<<16 | uint32(g)<<8 | uint32(b))
+}
+
+// Black is the colour of text that names none.
+const Black Color = 0xFF000000
+
+// None reports whether c draws nothing.
+func (c Color) None() bool { return c>>24 == 0 }
+
+// RGB returns the components.
+func (c Color) RGB() (r, g, b uint8) {
+	return uint8(c >> 16 & 0xFF), uint8(c >> 8 & 0xFF), uint8(c & 0xFF)
+}
+
+// Source is the place of a node in its template: what diagnostics name. One
+// Source is shared by everything that a template node yields.
+type Source struct {
+	File      string
+	Line, Col int    // from 1; Col counts code points
+	Path      string // node path: body[5].table.rows.cells[3]
+}
+
+// Place fills in where src stands.
+func (src *Source) Place(d diag.Diagnostic) diag.Diagnostic {
+	if src != nil {
+		d.File, d.Line, d.Col, d.Path = src.File, src.Line, src.Col, src.Path
+	}
+	return d
+}
+
+// Align is the horizontal alignment of lines.
+type Align uint8
+
+// The alignments.
+const (
+	AlignLeft Align = iota
+	AlignRight
+	AlignCenter
+	AlignJustify
+)
+
+// VAlign is the vertical alignment inside a cell.
+type VAlign uint8
+
+// The vertical alignments.
+const (
+	VAlignTop VAlign = iota
+	VAlignMiddle
+	VAlignBottom
+)
+
+// Style is a resolved text style: no inheritance is left in it. A node without
+// a style has that of its parent; the document's BaseStyle is the first. Styles
+// are immutable and shared.
+type Style struct {
+	Family  string // empty: the first family of the font library
+	Size    Length // font size; 0: 10 pt
+	Leading Length // distance of baselines; 0: 1.25 x Size
+	Weight  int    // 1..1000 as in CSS; 0: 400
+	Italic  bool
+	Color   Color // none: black
+	Align   Align
+	// TabularFigures sets digits at one width, for columns of numbers.
+	TabularFigures bool
+	// SpaceBefore and SpaceAfter are kept clear above and below the block. Two
+	// spaces that meet do not add up: the larger one holds. There is none at the
+	// top of a page.
+	SpaceBefore, SpaceAfter Length
+	// Widows and Orphans are the fewest lines left over on a new page and left
+	// behind on an old one; 0: 2. Of a table they count rows.
+	Widows, Orphans int
+}
+
+// SpanKind tells what a Span prints.
+type SpanKind uint8
+
+// The span kinds.
+const (
+	SpanText  SpanKind = iota // Text
+	SpanPage                  // the number of the page it stands on
+	SpanPages                 // the number of pages; in running content only
+)
+
+// Span is a piece of inline content. A line feed in Text breaks the line.
+type Span struct {
+	Kind   SpanKind
+	Bold   bool // on top of the style: weight 700
+	Italic bool
+	Code   bool   // monospaced face
+	Figure bool   // a number, an amount or a date: broken at its ordinary spaces only
+	Text   string // for SpanText
+	Link   string // URL, or "#anchor" for a place in the document; empty: none
+	Lang   string // BCP 47; empty: as the block
+}
+
+// Node is one block of a document: a pointer to one of the types below.
+type Node interface{ Common() *Block }
+
+// Block holds what all nodes share.
+type Block struct {
+	Src    *Source
+	Style  *Style
+	Anchor string // name that "#anchor" links point at
+	Lang   string // BCP 47; empty: as the parent
+	// Bookmark is the title of an outline item that leads here; empty: none.
+	Bookmark string
+	// BookmarkLevel nests outline items: 1 is the top. A heading with 0 uses its
+	// own level, every other node 1.
+	BookmarkLevel int
+	KeepTogether  bool // not split over pages
+	KeepWithNext  bool // on the page where the next block starts
+	BreakBefore   bool // starts a page
+}
+
+// Common returns the block itself.
+func (b *Block) Common() *Block { return b }
+
+// Text is a paragraph.
+type Text struct {
+	Block
+	Spans []Span
+}
+
+// Heading is a heading of Level 1 to 9. It stays with the block after it.
+type Heading struct {
+	Block
+	Level int
+	Spans []Span
+}
+
+// Marker is the kind of label that list items have.
+type Marker uint8
+
+// The markers.
+const (
+	MarkerDisc    Marker = iota // a bullet
+	MarkerDecimal               // 1. 2. 3.
+)
+
+// List is a list of items.
+type List struct {
+	Block
+	Marker Marker
+	Start  int // number of the first item of a decimal list; 0: 1
+	Items  []ListItem
+}
+
+// ListItem is one item: blocks, among them nested lists.
+type ListItem struct {
+	Src   *Source
+	Nodes []Node
+}
+
+// WidthKind tells how a Width is meant.
+type WidthKind uint8
+
+// The width kinds.
+const (
+	WidthFraction WidthKind = iota // share of what is left: Value/1024 fr; the zero Width is 1fr
+	WidthFixed                     // Value is a Length
+	WidthPercent                   // Value/1024 percent of the whole
+	WidthAuto                      // as wide as the content asks for
+)
+
+// Width is the width of a column.
+type Width struct {
+	Kind  WidthKind
+	Value Length
+}
+
+// Fixed returns a fixed width.
+func Fixed(l Length) Width { return Width{WidthFixed, l} }
+
+// Fr returns a share of the width that is left.
+func Fr(n float64) Width { return Width{WidthFraction, Length(math.Round(n * 1024))} }
+
+// Percent returns a share of the whole width.
+func Percent(n float64) Width { return Width{WidthPercent, Length(math.Round(n * 1024))} }
+
+// Auto returns a width that follows the content.
+func Auto() Width { return Width{Kind: WidthAuto} }
+
+// Edges holds one length per side.
+type Edges struct{ Top, Right, Bottom, Left Length }
+
+// Same returns equal edges.
+func Same(l Length) Edges { return Edges{l, l, l, l} }
+
+// Border is a line of one width and colour on all sides.
+type Border struct {
+	Width Length
+	Color Color // none: black
+}
+
+// Table is a table. Its rows come from an iterator and are laid out as they
+// come: no table is ever held in memory as a whole.
+type Table struct {
+	Block
+	Caption      []Span
+	CaptionStyle *Style // nil: the table's style
+	Columns      []Column
+	Head         []Row // after the row of Column.Head, if there is one
+	// Rows yields the body rows. The cells and spans of a Row need only stay valid
+	// until the next one is asked for; nodes in cells stay. An error ends the render
+	// with that error.
+	Rows iter.Seq2[Row, error]
+	Foot []Row // once, after the last body row
+	// HeadOnce prints the head rows on the first page of the table only.
+	HeadOnce bool
+	// Stripe holds the backgrounds of the body rows in turn.
+	Stripe  []Color
+	Border  *Border // lines around every cell; nil: hairlines between rows; Width 0: none
+	Padding *Edges  // inside every cell; nil: 2 pt above and below, 4 pt at the sides
+}
+
+// Column describes one column of a table.
+type Column struct {
+	Width Width
+	Head  []Span // text of the head cell; the head row exists when one column has it
+	// HeadStyle is the style of the head cell; nil: the column's, bold.
+	HeadStyle *Style
+	Style     *Style // of the body cells; nil: the table's
+	// RowHeader makes the body cells of the column row headers (TH Scope=Row).
+	RowHeader bool
+	Src       *Source
+}
+
+// Row is one row of a table.
+type Row struct {
+	Src   *Source
+	Cells []Cell
+	Keep  bool // not split over pages
+	// Background is behind the whole row and takes the place of the stripe.
+	Background Color
+}
+
+// Cell is one cell. It holds Spans, or Nodes when there are any.
+type Cell struct {
+	Src        *Source
+	Style      *Style // nil: the column's
+	Spans      []Span
+	Nodes      []Node
+	Colspan    int // 0: 1
+	Rowspan    int // 0: 1
+	Link       string
+	Background Color
+	VAlign     VAlign
+	Header     bool // TH: Scope=Column in head rows, Scope=Row elsewhere
+}
+
+// Beside sets its cells side by side.
+type Beside struct {
+	Block
+	Widths []Width // per cell; missing ones are 1fr
+	Gap    Length
+	Cells  [][]Node
+	VAlign VAlign
+}
+
+// Box is a frame around blocks. It splits over pages; each fragment has its own
+// border.
+type Box struct {
+	Block
+	Padding    Edges
+	Border     *Border // nil: none
+	Background Color
+	Nodes      []Node
+}
+
+// Fit tells how an image fills its box when both sizes are given.
+type Fit uint8
+
+// The fits.
+const (
+	FitContain Fit = iota // as large as fits, proportions kept
+	FitStretch            // fills the box
+)
+
+// Image is a JPEG or PNG image. With one of Width and Height the other follows
+// from the proportions; with none the image has its natural size at 96 pixels
+// per inch, no wider than the space there is.
+type Image struct {
+	Block
+	Name       string // what diagnostics call it: the file name
+	Data       []byte
+	Alt        string // alternative text; required unless Decorative
+	Decorative bool   // an artifact: carries no meaning
+	Width      Length
+	Height     Length
+	Fit        Fit
+	Link       string
+}
+
+// Rule is a horizontal line across the whole width.
+type Rule struct {
+	Block
+	Thickness Length // 0: 0.5 pt
+	Color     Color  // none: black
+}
+
+// Spacer is empty space. It vanishes at the end of a page.
+type Spacer struct {
+	Block
+	Height Length
+}
+
+// PageBreak ends the page.
+type PageBreak struct{ Block }
+
+// Master describes the pages.
+type Master struct {
+	Width, Height Length // 0: A4
+	// Margins lie between the page's edge and the body. Running content stands in
+	// the top and bottom margins; where it is higher than its margin, the body
+	// gives way on every page alike.
+	Margins Edges
+	// Border is drawn around the page, half way between its edge and the body.
+	Border *Border
+}
+
+// A4 returns a portrait A4 master with margins of 20 mm.
+func A4() Master {
+	return Master{Width: MM(210), Height: MM(297), Margins: Same(MM(20))}
+}
+
+// Running is the content of the headers or footers. On each page the first list
+// that fits and is not nil is taken: First (page 1), Odd or Even, Other (all but
+// page 1), All.
+type Running struct {
+	First, Odd, Even, Other, All []Node
+}
+
+// Watermark is text behind the content of every page; always an artifact.
+type Watermark struct {
+	Text    string
+	Style   *Style  // nil: bold, sized to the page; Size 0: sized to the page
+	Angle   float64 // degrees counter-clockwise
+	Opacity float64 // 0..1; 0: 0.1
+}
+
+// Meta is what the document says about itself beyond its title.
+type Meta struct {
+	Author, Subject string
+	Keywords        []string
+}
+
+// Document is a whole document, ready for layout.
+type Document struct {
+	Title string
+	Lang  string // BCP 47
+	Meta  Meta
+	Page  Master
+	// BaseStyle is the style of blocks that have none, nor a parent with one.
+	BaseStyle *Style
+	Header    Running
+	Footer    Running
+	Watermark *Watermark
+	// DataPath names the value of the data that text at src prints; nil or an empty
+	// answer: it is not known. Diagnostics ask for it.
+	DataPath func(src *Source, text string) string
+	// Body yields the blocks in reading order. It is read once, as pages fill. An
+	// error ends the render with that error.
+	Body iter.Seq2[Node, error]
+}
+
+// Nodes returns a Body that yields the given nodes.
+func Nodes(nodes ...Node) iter.Seq2[Node, error] {
+	return func(yield func(Node, error) bool) {
+		for _, n := range nodes {
+			if !yield(n, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Rows returns an iterator over the given rows.
+func Rows(rows ...Row) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		for _, r := range rows {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,457 @@
+package compile
+
+import (
+	"slices"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/compile/exprlang"
+	"example.com/quire/pdf/internal/compile/yamlsrc"
+)
+
+// block is a compiled block: it gives its nodes to the sink.
+type block interface {
+	emit(r *render, out sink) error
+}
+
+// kinds are the kinds of blocks. Those with a nil function are in the language
+// and not in this version.
+func kinds() []kind {
+	return []kind{
+		{"text", (*compiler).textBlock, false},
+		{"heading", (*compiler).headingBlock, false},
+		{"list", (*compiler).listBlock, true},
+		{"table", (*compiler).tableBlock, true},
+		{"row", (*compiler).rowBlock, true},
+		{"box", (*compiler).boxBlock, true},
+		{"image", (*compiler).imageBlock, false},
+		{"rule", (*compiler).ruleBlock, true},
+		{"spacer", (*compiler).spacerBlock, false},
+		{"page-break", (*compiler).pageBreakBlock, false},
+		{"use", (*compiler).useBlock, false},
+		{"switch", (*compiler).switchBlock, false},
+		{"columns", nil, true},
+		{"section", nil, true},
+		{"toc", nil, true},
+		{"place", nil, true},
+		{"shape", nil, true},
+		{"chart", nil, true},
+		{"svg", nil, false},
+		{"barcode", nil, false},
+		{"field", nil, false},
+		{"signature", nil, false},
+		{"markdown", nil, false},
+		{"math", nil, false},
+	}
+}
+
+// kind is a kind of block. The function gets the mapping that holds the fields
+// of the kind and the one that holds the common keys; they are one unless the
+// kind holds a mapping.
+type kind struct {
+	name    string
+	compile func(c *compiler, b *blockSource) block
+	holds   bool // the value is a mapping with the fields
+}
+
+// blockSource is a block while it is compiled.
+type blockSource struct {
+	kind   string
+	value  *yamlsrc.Node // of the kind key
+	common *object       // the block's mapping: the common keys are read from it
+	fields *object       // where the fields of the kind are
+	path   string        // node path: body[5].table
+	block  doc.Block     // the common keys
+	cond   *programAt
+	link   *plainText
+	mark   *plainText // bookmark that needs data
+	breaks bool       // a page break behind the block
+}
+
+// blocks compiles a list of blocks.
+func (c *compiler) blocks(n *yamlsrc.Node, path string) []block {
+	if n.Kind != yamlsrc.Sequence {
+		c.bad(n, path, codeWrong, "", "want a list of blocks, got %s", n.Kind)
+		return nil
+	}
+	out := make([]block, 0, len(n.Items))
+	for i, v := range n.Items {
+		if b := c.block(v, index(path, i)); b != nil {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// content compiles what cells and items hold: a text, a block, or a list of
+// blocks.
+func (c *compiler) content(n *yamlsrc.Node, path string) []block {
+	switch n.Kind {
+	case yamlsrc.Sequence:
+		return c.blocks(n, path)
+	case yamlsrc.Mapping:
+		if b := c.block(n, path); b != nil {
+			return []block{b}
+		}
+		return nil
+	}
+	return []block{&textNode{common: common{block: doc.Block{Src: c.source(n, path)}}, text: c.rich(n, path)}}
+}
+
+func (c *compiler) source(n *yamlsrc.Node, path string) *doc.Source {
+	return &doc.Source{File: c.file, Line: n.Line, Col: n.Col, Path: path}
+}
+
+// block compiles one block; nil when it has problems.
+func (c *compiler) block(n *yamlsrc.Node, path string) block {
+	o, ok := c.object(n, path, "a block")
+	if !ok {
+		return nil
+	}
+	if o.n.Get("do") != nil && o.n.Get("for") != nil {
+		return c.forBlock(o)
+	}
+	if o.n.Get("do") != nil && o.n.Get("if") != nil {
+		return c.ifBlock(o)
+	}
+	k, ok := c.kindOf(o)
+	if !ok {
+		return nil
+	}
+	b := &blockSource{kind: k.name, value: o.get(k.name), common: o, fields: o, path: o.at(k.name)}
+	b.block.Src = c.source(o.n.Key(k.name), b.path)
+	if k.compile == nil {
+		c.bad(o.n.Key(k.name), path, codeLater, "", "block %q is not in this version", k.name)
+		return nil
+	}
+	if k.holds && (k.name != "rule" || b.value.Kind != yamlsrc.Null) {
+		if b.fields, ok = c.object(b.value, b.path, "the value of "+k.name); !ok {
+			return nil
+		}
+	}
+	if k.name == "use" || k.name == "switch" {
+		// They stand for other blocks, which have their own common keys.
+		if v := o.get("if"); v != nil {
+			b.cond = c.condition(v, o.at("if"))
+		}
+	} else {
+		c.commonKeys(b)
+	}
+	out := k.compile(c, b)
+	if b.fields != o {
+		b.fields.done()
+	}
+	o.done()
+	if out == nil {
+		return nil
+	}
+	if b.breaks {
+		out = sequence{out, &breakNode{doc.PageBreak{Block: doc.Block{Src: b.block.Src}}}}
+	}
+	if b.cond != nil {
+		out = &ifNode{cond: b.cond, then: []block{out}}
+	}
+	return out
+}
+
+// kindOf finds the one kind key of a block.
+func (c *compiler) kindOf(o *object) (kind, bool) {
+	all := kinds()
+	var found []kind
+	names := make([]string, len(all))
+	for i, k := range all {
+		names[i] = k.name
+		if o.n.Get(k.name) != nil {
+			found = append(found, k)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], true
+	case 0:
+		names = append(names, "for", "if")
+		at, hint := o.n, ""
+		for _, k := range o.n.Keys {
+			if h := exprlang.Nearest(k.Text, names); h != "" && !slices.Contains(commonNames, k.Text) && !slices.Contains(styleKeys, k.Text) {
+				at, hint = k, h
+				break
+			}
+		}
+		if hint != "" {
+			c.bad(at, o.path, codeKind, hint, "unknown kind of block %q", at.Text)
+		} else {
+			c.bad(at, o.path, codeKind, "", "the block has no kind such as text, table or for")
+		}
+	default:
+		// `text` beside `image` and the like: the first decides the message.
+		c.bad(o.n.Key(found[1].name), o.path, codeKind, "make two blocks of it", "a block has one kind; this has %q and %q", found[0].name, found[1].name)
+	}
+	return kind{}, false
+}
+
+// commonNames are the keys that every block may carry.
+var commonNames = []string{
+	"id", "if", "style", "lang", "keep-together", "keep-with-next", "break-before", "break-after", "anchor", "link", "bookmark", "artifact",
+}
+
+func (c *compiler) commonKeys(b *blockSource) {
+	o := b.common
+	if v := o.get("if"); v != nil {
+		b.cond = c.condition(v, o.at("if"))
+	}
+	b.block.Style = c.ownStyle(o, nil)
+	if v := o.get("lang"); v != nil {
+		b.block.Lang, _ = c.tag(v, o.at("lang"))
+	}
+	if v := o.get("keep-together"); v != nil {
+		b.block.KeepTogether = c.flag(v, o.at("keep-together"))
+	}
+	if v := o.get("keep-with-next"); v != nil {
+		b.block.KeepWithNext = c.flag(v, o.at("keep-with-next"))
+	}
+	if v := o.get("break-before"); v != nil {
+		b.block.BreakBefore = c.pageWord(v, o.at("break-before"))
+	}
+	if v := o.get("break-after"); v != nil {
+		b.breaks = c.pageWord(v, o.at("break-after"))
+	}
+	if v := o.get("anchor"); v != nil {
+		b.block.Anchor, _ = c.word(v, o.at("anchor"))
+		c.anchors = append(c.anchors, b.block.Anchor)
+		if c.loops > 0 {
+			c.bad(v, o.at("anchor"), codeWrong, "", "an anchor in a loop or a component would be there many times")
+		}
+	}
+	if v := o.get("link"); v != nil {
+		switch b.kind {
+		case "text", "heading", "image":
+			b.link = c.link(v, o.at("link"))
+		default:
+			c.bad(v, o.at("link"), codeWrong, "", "%s has no link; its texts may have one", b.kind)
+		}
+	}
+	if v := o.get("bookmark"); v != nil && b.kind != "heading" {
+		b.mark = c.plain(v, o.at("bookmark"))
+	}
+	o.later("id", "artifact")
+}
+
+// filled wants a list with something in it.
+func (c *compiler) filled(n *yamlsrc.Node, path, what string) bool {
+	switch {
+	case n.Kind != yamlsrc.Sequence:
+		c.bad(n, path, codeWrong, "", "want a list of %s, got %s", what, n.Kind)
+	case len(n.Items) == 0:
+		c.bad(n, path, codeWrong, "", "there are no %s", what)
+	default:
+		return true
+	}
+	return false
+}
+
+// pageWord reads the value of break-before and break-after.
+func (c *compiler) pageWord(n *yamlsrc.Node, path string) bool {
+	i, ok := c.choice(n, path, "page", "column")
+	if i == 1 {
+		c.bad(n, path, codeLater, "", "column breaks are not in this version")
+	}
+	return ok
+}
+
+// done moves the common keys into the node.
+func (b *blockSource) done() common {
+	m := common{block: b.block, mark: b.mark}
+	if s, ok := b.mark.known(); ok {
+		m.block.Bookmark, m.mark = s, nil
+	}
+	return m
+}
+
+// textFields refuses the text options that this version does not have.
+func (b *blockSource) textFields(c *compiler) *richText {
+	o := b.common
+	markup := true
+	if v := o.get("markup"); v != nil {
+		i, _ := c.choice(v, o.at("markup"), "on", "none")
+		markup = i == 0
+	}
+	if v := o.get("breaking"); v != nil {
+		if i, _ := c.choice(v, o.at("breaking"), "greedy", "total"); i == 1 {
+			c.bad(v, o.at("breaking"), codeLater, "", "breaking: total is not in this version")
+		}
+	}
+	if v := o.get("hyphenate"); v != nil && c.flag(v, o.at("hyphenate")) {
+		c.bad(v, o.at("hyphenate"), codeLater, "", "hyphenation is not in this version")
+	}
+	o.later("max-lines", "overflow")
+	t := c.richWith(b.value, b.path, markup)
+	if b.link != nil {
+		for i := range t.spans {
+			if t.spans[i].link == nil {
+				t.spans[i].link = b.link
+			}
+		}
+		t.static = nil
+		t.finish()
+	}
+	return t
+}
+
+func (c *compiler) textBlock(b *blockSource) block {
+	text := b.textFields(c)
+	return &textNode{common: b.done(), text: text}
+}
+
+func (c *compiler) headingBlock(b *blockSource) block {
+	o := b.common
+	h := &headingNode{level: 1}
+	if v := o.get("level"); v != nil {
+		h.level = c.integer(v, o.at("level"), 1, 9)
+	}
+	if b.block.Style == nil {
+		b.block.Style = c.headingStyle(h.level)
+	} else if o.n.Get("style") == nil { // style keys beside the heading change its own style
+		b.block.Style = c.styleOver(o, c.headingStyle(h.level))
+	}
+	o.later("number")
+	h.text = b.textFields(c)
+	if v := o.get("bookmark"); v != nil {
+		if v.Kind == yamlsrc.Bool {
+			h.marked = c.flag(v, o.at("bookmark"))
+		} else {
+			b.mark = c.plain(v, o.at("bookmark"))
+		}
+	}
+	h.common = b.done()
+	return h
+}
+
+func (c *compiler) rowBlock(b *blockSource) block {
+	o := b.fields
+	n := &besideNode{}
+	if v := o.get("widths"); v != nil {
+		if v.Kind != yamlsrc.Sequence {
+			c.bad(v, o.at("widths"), codeWrong, "", "want a list of widths, got %s", v.Kind)
+		}
+		for i, w := range v.Items {
+			n.widths = append(n.widths, c.width(w, index(o.at("widths"), i)))
+		}
+	}
+	if v := o.get("gap"); v != nil {
+		n.gap = c.length(v, o.at("gap"), 0)
+	}
+	if v := o.get("valign"); v != nil {
+		n.valign = c.valign(v, o.at("valign"))
+	}
+	if v := o.need("cells"); v != nil {
+		c.filled(v, o.at("cells"), "cells")
+		for i, cell := range v.Items {
+			n.cells = append(n.cells, c.content(cell, index(o.at("cells"), i)))
+		}
+		if len(n.widths) > len(n.cells) {
+			c.bad(o.n.Get("widths"), o.at("widths"), codeWrong, "", "%d widths for %d cells", len(n.widths), len(n.cells))
+		}
+	}
+	n.common = b.done()
+	return n
+}
+
+func (c *compiler) valign(n *yamlsrc.Node, path string) doc.VAlign {
+	i, _ := c.choice(n, path, "top", "middle", "bottom")
+	return doc.VAlign(i) //nolint:gosec // one of three
+}
+
+func (c *compiler) boxBlock(b *blockSource) block {
+	o := b.fields
+	n := &boxNode{}
+	if v := o.get("padding"); v != nil {
+		n.padding = c.edges(v, o.at("padding"))
+	}
+	if v := o.get("border"); v != nil {
+		n.border = c.border(v, o.at("border"))
+	}
+	if v := o.get("background"); v != nil {
+		n.background = c.color(v, o.at("background"))
+	}
+	o.later("radius", "width", "height")
+	if v := o.need("do"); v != nil {
+		n.body = c.blocks(v, o.at("do"))
+	}
+	n.common = b.done()
+	return n
+}
+
+func (c *compiler) ruleBlock(b *blockSource) block {
+	n := &ruleNode{}
+	if b.value.Kind != yamlsrc.Null {
+		o := b.fields
+		if v := o.get("thickness"); v != nil {
+			n.out.Thickness = c.length(v, o.at("thickness"), 1)
+		}
+		if v := o.get("color"); v != nil {
+			n.out.Color = c.color(v, o.at("color"))
+		}
+		o.later("dash", "width")
+	}
+	n.common = b.done()
+	return n
+}
+
+func (c *compiler) spacerBlock(b *blockSource) block {
+	n := &spacerNode{height: c.length(b.value, b.path, 0)}
+	n.common = b.done()
+	return n
+}
+
+func (c *compiler) pageBreakBlock(b *blockSource) block {
+	if b.value.Kind != yamlsrc.Null && (b.value.Kind != yamlsrc.Bool || !c.flag(b.value, b.path)) {
+		c.bad(b.value, b.path, codeWrong, "write page-break: true", "a page break has no value")
+	}
+	return &breakNode{doc.PageBreak{Block: b.block}}
+}
+
+func (c *compiler) listBlock(b *blockSource) block {
+	o := b.fields
+	n := &listNode{}
+	if v := o.get("marker"); v != nil {
+		i, _ := c.choice(v, o.at("marker"), "disc", "decimal", "alpha", "roman", "legal", "text")
+		if i > 1 {
+			c.bad(v, o.at("marker"), codeLater, "", "marker %q is not in this version", v.Text)
+		}
+		n.marker = doc.Marker(min(i, 1)) //nolint:gosec // 0 or 1
+	}
+	if v := o.get("start"); v != nil {
+		n.start = c.integer(v, o.at("start"), 0, 1_000_000)
+		if n.marker != doc.MarkerDecimal {
+			c.bad(v, o.at("start"), codeWrong, "", "only a decimal list has a start")
+		}
+	}
+	items, loop := o.get("items"), o.get("for")
+	switch {
+	case items != nil && loop != nil:
+		c.bad(o.n.Key("for"), o.path, codeKey, "", "a list has items or for, not both")
+	case items != nil:
+		if items.Kind != yamlsrc.Sequence {
+			c.bad(items, o.at("items"), codeWrong, "", "want a list of items, got %s", items.Kind)
+		}
+		for i, v := range items.Items {
+			path := index(o.at("items"), i)
+			n.items = append(n.items, listItem{src: c.source(v, path), body: c.content(v, path)})
+		}
+	case loop != nil:
+		n.loop = c.loop(loop, o.at("for"))
+		if v := o.need("item"); v != nil {
+			n.items = []listItem{{src: c.source(v, o.at("item")), body: c.content(v, o.at("item"))}}
+		}
+		c.endLoop(n.loop)
+	default:
+		c.bad(o.n, o.path, codeNoKey, "", "a list has items, or for and item")
+	}
+	if loop == nil {
+		o.get("item")
+		if v := o.n.Get("item"); v != nil {
+			c.bad(o.n.Key("item"), o.path, codeKey, "write items:", "item without for")
+		}
+	}
+	n.common = b.done()
+	return n
+}

@@ -1,0 +1,351 @@
+package compile
+
+import (
+	"regexp"
+	"slices"
+
+	"example.com/quire/pdf/internal/compile/decimal"
+	"example.com/quire/pdf/internal/compile/exprlang"
+	"example.com/quire/pdf/internal/compile/yamlsrc"
+)
+
+// loop is the head of a loop: `for: x in list` or `for: i, x in list`.
+type loop struct {
+	list        *programAt
+	item, i, at int // slots: the item, the index (-1: none), `loop`
+}
+
+var reFor = regexp.MustCompile(`^\s*(?:([A-Za-z_][A-Za-z0-9_]*)\s*,\s*)?([A-Za-z_][A-Za-z0-9_]*)\s+in\s`)
+
+// loopType is the type of `loop`.
+func loopType() *exprlang.Type {
+	b, _ := exprlang.Basic("boolean")
+	return &exprlang.Type{Kind: exprlang.RecordKind, Fields: []*exprlang.Field{{Name: "first", Type: b}, {Name: "last", Type: b}}}
+}
+
+// loop compiles the head of a loop and opens the scope of its names; endLoop
+// closes it, whether or not there are problems.
+func (c *compiler) loop(n *yamlsrc.Node, path string) *loop {
+	c.loops++
+	l := &loop{i: -1}
+	text, ok := c.scalar(n, path)
+	m := reFor.FindStringSubmatchIndex(text)
+	if ok && m == nil {
+		c.bad(n, path, exprlang.CodeSyntax, "", "want `x in list` or `i, x in list`, got %s", quoted(text))
+	}
+	elem := invalidType
+	desc := ""
+	var list *exprlang.Path
+	var reads []*exprlang.Path
+	name, count := "", ""
+	if m != nil {
+		name = text[m[4]:m[5]]
+		if m[2] >= 0 {
+			count = text[m[2]:m[3]]
+		}
+		for _, s := range []string{name, count} {
+			if slices.Contains(exprlang.ReservedNames(), s) {
+				c.bad(n, path, codeContract, "", "%q is a word of the expression language", s)
+			}
+		}
+		if prog := c.compileExpr(n, path, m[1], text[m[1]:]); prog != nil {
+			if prog.Type.Kind != exprlang.ListKind {
+				line, col := n.Pos(m[1])
+				c.at(line, col, path, exprlang.CodeType, "", "for wants a list, got %s", prog.Type)
+			} else {
+				l.list = &programAt{prog, &place{node: n, off: m[1], path: path}}
+				elem, list, reads = prog.Type.Elem, prog.Path, prog.Reads
+				desc = prog.Desc
+				if desc != "" {
+					desc += "[]"
+				}
+			}
+		}
+	}
+	called := name
+	if desc != "" {
+		called = desc
+	}
+	l.item = c.slot(slotInfo{list: list, name: called, reads: reads})
+	l.at = c.slot(slotInfo{name: "loop"})
+	c.locals = append(c.locals, local{name, elem, l.item, desc}, local{"loop", loopType(), l.at, ""})
+	if count != "" {
+		integer, _ := exprlang.Basic("integer")
+		l.i = c.slot(slotInfo{name: count})
+		c.locals = append(c.locals, local{count, integer, l.i, ""})
+	}
+	return l
+}
+
+func (c *compiler) endLoop(l *loop) {
+	c.loops--
+	n := 2
+	if l.i >= 0 {
+		n = 3
+	}
+	c.locals = c.locals[:len(c.locals)-n]
+}
+
+func (c *compiler) forBlock(o *object) block {
+	f := &forNode{loop: c.loop(o.get("for"), o.at("for"))}
+	f.body = c.blocks(o.get("do"), o.at("do"))
+	c.endLoop(f.loop)
+	if v := o.get("empty"); v != nil {
+		f.empty = c.blocks(v, o.at("empty"))
+	}
+	var out block = f
+	if v := o.get("if"); v != nil {
+		out = &ifNode{cond: c.condition(v, o.at("if")), then: []block{f}}
+	}
+	o.done()
+	return out
+}
+
+func (c *compiler) ifBlock(o *object) block {
+	f := &ifNode{cond: c.condition(o.get("if"), o.at("if"))}
+	f.then = c.blocks(o.get("do"), o.at("do"))
+	if v := o.get("else"); v != nil {
+		f.other = c.blocks(v, o.at("else"))
+	}
+	o.done()
+	return f
+}
+
+// switchBlock compares one value with those of its cases.
+func (c *compiler) switchBlock(b *blockSource) block {
+	o := b.common
+	s := &switchNode{value: c.expr(b.value, b.path)}
+	cases := o.need("cases")
+	if cases != nil && cases.Kind != yamlsrc.Sequence {
+		c.bad(cases, o.at("cases"), codeWrong, "", "want a list of cases, got %s", cases.Kind)
+		cases = nil
+	}
+	if cases != nil {
+		for i, n := range cases.Items {
+			path := index(o.at("cases"), i)
+			co, ok := c.object(n, path, "a case")
+			if !ok {
+				continue
+			}
+			var one switchCase
+			if v := co.need("is"); v != nil {
+				items := []*yamlsrc.Node{v}
+				if v.Kind == yamlsrc.Sequence {
+					items = v.Items
+				}
+				for _, item := range items {
+					if val, ok := c.caseValue(item, co.at("is"), s.value); ok {
+						one.is = append(one.is, val)
+					}
+				}
+			}
+			if v := co.need("do"); v != nil {
+				one.do = c.blocks(v, co.at("do"))
+			}
+			co.done()
+			s.cases = append(s.cases, one)
+		}
+	}
+	if v := o.get("else"); v != nil {
+		s.other = c.blocks(v, o.at("else"))
+	}
+	return s
+}
+
+// caseValue reads a literal that a switch compares with.
+func (c *compiler) caseValue(n *yamlsrc.Node, path string, value *programAt) (exprlang.Value, bool) {
+	if value == nil {
+		return exprlang.Null, false
+	}
+	t := value.prog.Type
+	switch t.Kind {
+	case exprlang.EnumKind, exprlang.StringKind:
+		s, ok := c.word(n, path)
+		if ok && t.Kind == exprlang.EnumKind && !slices.Contains(t.Enum, s) {
+			c.bad(n, path, exprlang.CodeType, exprlang.Nearest(s, t.Enum), "%s is never %q", value.prog.Desc, s)
+		}
+		return exprlang.Text(s), ok
+	case exprlang.IntegerKind, exprlang.DecimalKind, exprlang.NumberKind:
+		if d, err := decimal.Parse(n.Text); err == nil && (n.Kind == yamlsrc.Int || n.Kind == yamlsrc.Float) {
+			return exprlang.Number(d), true
+		}
+	case exprlang.BooleanKind:
+		if n.Kind == yamlsrc.Bool {
+			return exprlang.Bool(c.flag(n, path)), true
+		}
+	default:
+		c.bad(value.at.node, value.at.path, exprlang.CodeType, "", "switch wants a text, a number or a condition, got %s", t)
+		return exprlang.Null, false
+	}
+	c.bad(n, path, exprlang.CodeType, "", "the value is %s and never %s", t, describe(n))
+	return exprlang.Null, false
+}
+
+// component is an entry of `components:`.
+type component struct {
+	name   string
+	node   *yamlsrc.Node
+	busy   bool // being compiled
+	done   bool
+	params []param
+	body   []block
+}
+
+type param struct {
+	name string
+	typ  *exprlang.Type
+	slot int
+}
+
+// readComponents reads `components:`. Bodies are compiled when all heads are
+// known, each once.
+func (c *compiler) readComponents(n *yamlsrc.Node) {
+	c.components = map[string]*component{}
+	if n == nil {
+		return
+	}
+	o, ok := c.object(n, "components", "components")
+	if !ok {
+		return
+	}
+	for i, k := range o.n.Keys {
+		c.components[k.Text] = &component{name: k.Text, node: o.n.Values[i]}
+		c.componentNames = append(c.componentNames, k.Text)
+	}
+	for _, name := range c.componentNames {
+		c.component(c.components[name])
+	}
+}
+
+func (c *compiler) component(d *component) {
+	if d.done || d.busy {
+		return
+	}
+	d.busy = true
+	defer func() { d.busy, d.done = false, true }()
+	path := "components." + d.name
+	o, ok := c.object(d.node, path, "a component")
+	if !ok {
+		return
+	}
+	locals, loops := c.locals, c.loops
+	// A component sees the data, the variables and its parameters, not where it
+	// is used; it may be used in a loop.
+	c.locals, c.loops = nil, 1
+	defer func() { c.locals, c.loops = locals, loops }()
+	if v := o.get("params"); v != nil {
+		if po, ok := c.object(v, o.at("params"), "params"); ok {
+			for i, k := range po.n.Keys {
+				if !c.name(k, po.at(k.Text), "a parameter") {
+					continue
+				}
+				p := param{name: k.Text, typ: c.typeOf(po.n.Values[i], po.at(k.Text)), slot: c.slot(slotInfo{name: k.Text})}
+				d.params = append(d.params, p)
+				c.locals = append(c.locals, local{p.name, p.typ, p.slot, ""})
+			}
+		}
+	}
+	o.later("slots")
+	if v := o.need("do"); v != nil {
+		d.body = c.blocks(v, o.at("do"))
+	}
+	o.done()
+}
+
+func (c *compiler) useBlock(b *blockSource) block {
+	o := b.common
+	with := o.get("with")
+	o.later("slots")
+	name, ok := c.word(b.value, b.path)
+	if !ok {
+		return nil
+	}
+	d := c.components[name]
+	if d == nil {
+		c.bad(b.value, b.path, codeName, exprlang.Nearest(name, c.componentNames), "no component %q", name)
+		return nil
+	}
+	if d.busy {
+		c.bad(b.value, b.path, codeCircle, "", "component %q uses itself", name)
+		return nil
+	}
+	c.component(d)
+	u := &useNode{component: d, at: &place{node: b.value, path: b.path}}
+	args := &object{c: c, n: &yamlsrc.Node{}, path: o.at("with")}
+	if with != nil {
+		if args, ok = c.object(with, o.at("with"), "with"); !ok {
+			return nil
+		}
+	}
+	for _, p := range d.params {
+		v := args.get(p.name)
+		if v == nil {
+			if !p.typ.Optional {
+				c.bad(b.value, b.path, codeArguments, "", "component %q wants %s: %s", name, p.name, p.typ)
+			}
+			u.args = append(u.args, argument{slot: p.slot})
+			continue
+		}
+		u.args = append(u.args, c.argument(v, args.at(p.name), p))
+	}
+	for _, k := range args.n.Keys {
+		if !slices.Contains(args.asked, k.Text) {
+			c.bad(k, args.path, codeArguments, exprlang.Nearest(k.Text, args.asked), "component %q has no parameter %q", name, k.Text)
+		}
+	}
+	return u
+}
+
+// argument compiles the value of a parameter: one ${...} gives its value, any
+// other text a string, a number or truth value itself.
+func (c *compiler) argument(n *yamlsrc.Node, path string, p param) argument {
+	a := argument{slot: p.slot}
+	accept := func(t *exprlang.Type) {
+		if t != nil && !p.typ.Accepts(t) {
+			c.bad(n, path, codeArguments, "", "%s is %s, got %s", p.name, p.typ, t)
+		}
+	}
+	literal := func(kind string, v exprlang.Value) {
+		t, _ := exprlang.Basic(kind)
+		accept(t)
+		a.value = v
+	}
+	switch {
+	case !n.IsScalar():
+		c.bad(n, path, codeArguments, "", "want a value, got %s", n.Kind)
+	case wrapped(n.Text) && (n.Kind == yamlsrc.String):
+		if a.prog = c.expr(n, path); a.prog != nil {
+			accept(a.prog.prog.Type)
+		}
+	case n.Kind == yamlsrc.Null:
+		if !p.typ.Optional {
+			c.bad(n, path, codeArguments, "", "%s is %s and needs a value", p.name, p.typ)
+		}
+	case p.typ.Kind == exprlang.StringKind:
+		a.text = c.plain(n, path)
+		if s, ok := a.text.known(); ok {
+			a.value, a.text = exprlang.Text(s), nil
+		}
+	case n.Kind == yamlsrc.Bool:
+		literal("boolean", exprlang.Bool(c.flag(n, path)))
+	case n.Kind == yamlsrc.Int || n.Kind == yamlsrc.Float:
+		d, err := decimal.Parse(n.Text)
+		if err != nil {
+			c.bad(n, path, codeArguments, "", "%s is no number", describe(n))
+			break
+		}
+		kind := "decimal"
+		if n.Kind == yamlsrc.Int {
+			kind = "integer"
+		}
+		literal(kind, exprlang.Number(d))
+	case p.typ.Kind == exprlang.EnumKind:
+		if !slices.Contains(p.typ.Enum, n.Text) {
+			c.bad(n, path, codeArguments, exprlang.Nearest(n.Text, p.typ.Enum), "%s is %s, got %s", p.name, p.typ, describe(n))
+		}
+		a.value = exprlang.Text(n.Text)
+	default:
+		c.bad(n, path, codeArguments, "", "%s is %s, got %s", p.name, p.typ, describe(n))
+	}
+	return a
+}

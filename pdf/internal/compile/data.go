@@ -1,0 +1,457 @@
+package compile
+
+import (
+	"encoding/base64"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"example.com/quire/pdf/internal/compile/decimal"
+	"example.com/quire/pdf/internal/compile/exprlang"
+	"example.com/quire/pdf/internal/diag"
+)
+
+// Data is a source of data for one document.
+type Data interface {
+	// read decodes the data against the contract of p.
+	read(p *Plan, limits diag.Limits) (exprlang.Value, diag.List)
+}
+
+// JSON returns data that is a JSON text (RFC 8259, UTF-8 without a byte-order
+// mark). Diagnostics call it data.json. body is not changed and must not change
+// while a document is made of it.
+func JSON(body []byte) Data { return jsonData{"data.json", body} }
+
+// NamedJSON is JSON with the name that diagnostics use, such as "note.json".
+func NamedJSON(name string, body []byte) Data { return jsonData{name, body} }
+
+type jsonData struct {
+	name string
+	body []byte
+}
+
+// Codes of data.
+const (
+	codeDataSyntax    = "D201"
+	codeDataDuplicate = "D202"
+	codeDataType      = "D203"
+	codeDataMissing   = "D204"
+	codeDataUnknown   = "D205"
+	codeDataBytes     = "X307"
+	codeDataDepth     = "X308"
+	codeDataNodes     = "X309"
+)
+
+func (j jsonData) read(p *Plan, limits diag.Limits) (exprlang.Value, diag.List) {
+	d := &decoder{name: j.name, plan: p, limits: limits}
+	if n := int64(len(j.body)); n > limits.DataBytes {
+		d.report(0, codeDataBytes, "", "the data has %d bytes, more than %d", n, limits.DataBytes)
+		return exprlang.Null, d.list
+	}
+	d.src = string(j.body)
+	if i := invalidUTF8(d.src); i >= 0 {
+		d.report(i, codeDataSyntax, "", "the data is not UTF-8")
+		return exprlang.Null, d.list
+	}
+	if strings.HasPrefix(d.src, "\uFEFF") {
+		d.report(0, codeDataSyntax, "", "the data starts with a byte-order mark")
+		return exprlang.Null, d.list
+	}
+	d.arena = &exprlang.Arena{}
+	d.arena.Grow(min(len(d.src)/12, 1<<16)) // about one value in a dozen bytes
+	d.space()
+	v := d.value(p.contract)
+	if d.space(); !d.failed && d.at < len(d.src) {
+		d.syntax("text behind the data")
+	}
+	sort.SliceStable(d.list, func(i, j int) bool {
+		a, b := d.list[i], d.list[j]
+		return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
+	})
+	return v, d.list
+}
+
+func invalidUTF8(s string) int {
+	if utf8.ValidString(s) {
+		return -1
+	}
+	for i, r := range s {
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {
+			return i
+		}
+	}
+	return -1
+}
+
+// decoder reads JSON against a contract: what it returns is right by the
+// contract or reported.
+type decoder struct {
+	name   string
+	src    string
+	at     int
+	plan   *Plan
+	limits diag.Limits
+	list   diag.List
+	failed bool // a syntax error or a limit: reading stops
+
+	arena *exprlang.Arena
+	stack []exprlang.Value // parts of the lists and records that are open
+	path  []step
+	depth int64
+	nodes int64
+	field *exprlang.Field // the nearest field, for the note where it is used
+}
+
+// step is a part of a data path: a name, or an index when there is none.
+type step struct {
+	name string
+	i    int
+}
+
+func (d *decoder) pathText() string {
+	var b strings.Builder
+	for _, s := range d.path {
+		if s.name == "" {
+			b.WriteString("[" + strconv.Itoa(s.i) + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(s.name)
+	}
+	return b.String()
+}
+
+// report adds a problem at a byte offset.
+func (d *decoder) report(off int, code, hint, format string, args ...any) {
+	if len(d.list) >= maxReported {
+		d.failed = true
+		return
+	}
+	off = min(off, len(d.src))
+	start := strings.LastIndexByte(d.src[:off], '\n') + 1
+	d.list.Add(diag.Diagnostic{
+		Code: code, File: d.name, DataPath: d.pathText(),
+		Line: strings.Count(d.src[:off], "\n") + 1, Col: utf8.RuneCountInString(d.src[start:off]) + 1,
+		Message: fmt.Sprintf(format, args...), Suggestion: hint,
+	})
+}
+
+func (d *decoder) syntax(format string, args ...any) {
+	if !d.failed {
+		d.report(d.at, codeDataSyntax, "", format, args...)
+		d.failed = true
+	}
+}
+
+// use says where the template reads or declares f.
+func (d *decoder) use(f *exprlang.Field) string {
+	switch {
+	case f == nil:
+		return ""
+	case f.Used[0] > 0:
+		return fmt.Sprintf(" (used at %s:%d:%d)", d.plan.file, f.Used[0], f.Used[1])
+	}
+	return fmt.Sprintf(" (declared at %s:%d:%d)", d.plan.file, f.Declared[0], f.Declared[1])
+}
+
+func (d *decoder) space() {
+	for d.at < len(d.src) {
+		switch d.src[d.at] {
+		case ' ', '\t', '\n', '\r':
+			d.at++
+		default:
+			return
+		}
+	}
+}
+
+// count takes one value from the budget.
+func (d *decoder) count() bool {
+	if d.nodes++; d.nodes > d.limits.DataNodes && !d.failed {
+		d.report(d.at, codeDataNodes, "", "the data has more than %d values", d.limits.DataNodes)
+		d.failed = true
+	}
+	return !d.failed
+}
+
+// value reads one value of type t.
+func (d *decoder) value(t *exprlang.Type) exprlang.Value {
+	if !d.count() {
+		return exprlang.Null
+	}
+	if d.at >= len(d.src) {
+		d.syntax("the data ends too early")
+		return exprlang.Null
+	}
+	start := d.at
+	switch c := d.src[d.at]; {
+	case c == '{' && t.Kind == exprlang.RecordKind:
+		return d.record(t)
+	case c == '{' && t.Kind == exprlang.MapKind:
+		return d.mapping(t)
+	case c == '[' && t.Kind == exprlang.ListKind:
+		return d.array(t)
+	case c == '"' && t.Kind >= exprlang.StringKind && t.Kind <= exprlang.ImageKind:
+		s := d.str()
+		if d.failed {
+			return exprlang.Null
+		}
+		return d.textValue(t, start, s)
+	case (c == '-' || c >= '0' && c <= '9') && numeric(t):
+		return d.number(t, start)
+	case c == 't' && t.Kind == exprlang.BooleanKind && d.word("true"):
+		return exprlang.Bool(true)
+	case c == 'f' && t.Kind == exprlang.BooleanKind && d.word("false"):
+		return exprlang.Bool(false)
+	case c == 'n' && t.Optional && d.word("null"):
+		return exprlang.Null
+	}
+	got := d.skip()
+	if !d.failed {
+		d.wrong(t, start, got)
+	}
+	return exprlang.Null
+}
+
+func numeric(t *exprlang.Type) bool {
+	return t.Kind == exprlang.IntegerKind || t.Kind == exprlang.DecimalKind || t.Kind == exprlang.NumberKind
+}
+
+func (d *decoder) wrong(t *exprlang.Type, off int, got string) {
+	want := *t
+	want.Optional = false
+	d.report(off, codeDataType, "", "want %s, got %s%s", want.String(), got, d.use(d.field))
+}
+
+func (d *decoder) word(w string) bool {
+	if !strings.HasPrefix(d.src[d.at:], w) {
+		return false
+	}
+	d.at += len(w)
+	return true
+}
+
+// textValue makes a value of type t from a string.
+func (d *decoder) textValue(t *exprlang.Type, start int, s string) exprlang.Value {
+	switch t.Kind {
+	case exprlang.StringKind:
+		return exprlang.Text(s)
+	case exprlang.EnumKind:
+		for _, v := range t.Enum {
+			if v == s {
+				return exprlang.Text(v)
+			}
+		}
+		d.report(start, codeDataType, exprlang.Nearest(s, t.Enum), "want %s, got %s%s", alternatives(t.Enum), quoted(s), d.use(d.field))
+		return exprlang.Null
+	case exprlang.DateKind:
+		if v, err := time.Parse(time.DateOnly, s); err == nil {
+			return exprlang.Date(v)
+		}
+	case exprlang.DateTimeKind:
+		if v, err := time.Parse(time.RFC3339, s); err == nil {
+			return exprlang.DateTime(v)
+		}
+	case exprlang.ImageKind:
+		if _, rest, ok := strings.Cut(s, ";base64,"); ok && strings.HasPrefix(s, "data:") {
+			s = rest
+		}
+		if b, err := base64.StdEncoding.DecodeString(s); err == nil {
+			return exprlang.Text(string(b))
+		}
+	}
+	d.wrong(t, start, "string "+quoted(s))
+	return exprlang.Null
+}
+
+// quoted shows a string in a message, long ones cut.
+func quoted(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		return strconv.Quote(string(r[:40])) + "..."
+	}
+	return strconv.Quote(s)
+}
+
+func (d *decoder) number(t *exprlang.Type, start int) exprlang.Value {
+	lit := d.numberText()
+	v, err := decimal.Parse(lit)
+	switch {
+	case err == decimal.ErrRange: //nolint:errorlint // Parse returns it bare
+		d.report(start, codeDataType, "", "the number has more than %d digits%s", decimal.MaxDigits, d.use(d.field))
+		return exprlang.Null
+	case err != nil:
+		d.at = start
+		d.syntax("%s is no JSON number", quoted(lit))
+		return exprlang.Null
+	}
+	switch t.Kind {
+	case exprlang.IntegerKind:
+		if v = v.Trim(); v.Scale() > 0 {
+			d.wrong(t, start, "number "+lit)
+			return exprlang.Null
+		}
+	case exprlang.NumberKind:
+		v = v.Trim()
+	}
+	return exprlang.Number(v)
+}
+
+// numberText takes the characters that numbers are made of.
+func (d *decoder) numberText() string {
+	start := d.at
+	for d.at < len(d.src) && strings.IndexByte("+-.0123456789eE", d.src[d.at]) >= 0 {
+		d.at++
+	}
+	return d.src[start:d.at]
+}
+
+// enter opens a list or object.
+func (d *decoder) enter() bool {
+	d.at++
+	if d.depth++; d.depth > d.limits.DataDepth && !d.failed {
+		d.report(d.at-1, codeDataDepth, "", "the data is nested deeper than %d levels", d.limits.DataDepth)
+		d.failed = true
+	}
+	d.space()
+	return !d.failed
+}
+
+// next goes to the next item of a list or object: true when there is one.
+func (d *decoder) next(first bool, closing byte) bool {
+	d.space()
+	switch {
+	case d.failed:
+		return false
+	case d.at >= len(d.src):
+		d.syntax("the data ends too early")
+		return false
+	case d.src[d.at] == closing:
+		d.at++
+		d.depth--
+		return false
+	case first:
+		return true
+	case d.src[d.at] != ',':
+		d.syntax("want , or %c", closing)
+		return false
+	}
+	d.at++
+	if d.space(); d.at < len(d.src) && d.src[d.at] == closing {
+		d.syntax("a comma before %c", closing)
+	}
+	return !d.failed
+}
+
+// key reads a key and its colon.
+func (d *decoder) key() string {
+	if d.at >= len(d.src) || d.src[d.at] != '"' {
+		d.syntax("want a key in quotes")
+		return ""
+	}
+	k := d.str()
+	if d.space(); d.at >= len(d.src) || d.src[d.at] != ':' {
+		d.syntax("want : behind a key")
+		return ""
+	}
+	d.at++
+	d.space()
+	return k
+}
+
+func (d *decoder) record(t *exprlang.Type) exprlang.Value {
+	start := d.at
+	if !d.enter() {
+		return exprlang.Null
+	}
+	base := len(d.stack)
+	for range t.Fields {
+		d.stack = append(d.stack, exprlang.Null)
+	}
+	var few uint64              // fields that were there, of the first 64
+	var more map[int]bool       // and the others
+	var unknown map[string]bool // names beside the contract
+	outer := d.field
+	for first := true; d.next(first, '}'); first = false {
+		keyAt := d.at
+		k := d.key()
+		if d.failed {
+			break
+		}
+		i, f := t.Field(k)
+		d.path = append(d.path, step{name: k})
+		duplicate := false
+		switch {
+		case f == nil:
+			duplicate = unknown[k]
+			if unknown == nil {
+				unknown = map[string]bool{}
+			}
+			unknown[k] = true
+		case i < 64:
+			duplicate = few&(1<<i) != 0
+			few |= 1 << i
+		default:
+			duplicate = more[i]
+			if more == nil {
+				more = map[int]bool{}
+			}
+			more[i] = true
+		}
+		switch {
+		case duplicate:
+			d.report(keyAt, codeDataDuplicate, "", "the key stands twice")
+			d.skip()
+		case f == nil:
+			d.report(keyAt, codeDataUnknown, exprlang.Nearest(k, fieldNames(t)), "unknown field")
+			d.skip()
+		default:
+			d.field = f
+			d.stack[base+i] = d.value(f.Type)
+		}
+		d.path = d.path[:len(d.path)-1]
+	}
+	d.field = outer
+	if !d.failed {
+		for i, f := range t.Fields {
+			if f.Type.Optional || i < 64 && few&(1<<i) != 0 || more[i] {
+				continue
+			}
+			d.path = append(d.path, step{name: f.Name})
+			d.report(start, codeDataMissing, "", "the field is missing%s", d.use(f))
+			d.path = d.path[:len(d.path)-1]
+		}
+	}
+	v := d.arena.Record(d.stack[base:])
+	d.stack = d.stack[:base]
+	return v
+}
+
+func fieldNames(t *exprlang.Type) []string {
+	names := make([]string, len(t.Fields))
+	for i, f := range t.Fields {
+		names[i] = f.Name
+	}
+	return names
+}
+
+func (d *decoder) array(t *exprlang.Type) exprlang.Value {
+	if !d.enter() {
+		return exprlang.Null
+	}
+	base := len(d.stack)
+	d.path = append(d.path, step{})
+	for i := 0; d.next(i == 0, ']'); i++ {
+		d.path[len(d.path)-1].i = i
+		v := d.value(t.Elem)
+		d.stack = append(d.stack, v)
+	}
+	d.path = d.path[:len(d.path)-1]
+	v := d.arena.List(d.stack[base:])
+	d.stack = d.stack[:base]
+	return v
+}

@@ -1,0 +1,185 @@
+package compile_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf/doc"
+)
+
+// dump writes a document as text, one line per node, for golden files.
+func dump(t *testing.T, d *doc.Document) (string, error) {
+	t.Helper()
+	w := &dumper{t: t}
+	w.line("title %q lang %s author %q subject %q keywords %q", d.Title, d.Lang, d.Meta.Author, d.Meta.Subject, d.Meta.Keywords)
+	w.line("page %dx%d %v", d.Page.Width, d.Page.Height, d.Page.Margins)
+	if d.Page.Border != nil {
+		w.line("border %v", *d.Page.Border)
+	}
+	if d.BaseStyle != nil {
+		w.line("base%s", styleText(d.BaseStyle))
+	}
+	if d.Watermark != nil {
+		w.line("watermark %q angle %g opacity %g%s", d.Watermark.Text, d.Watermark.Angle, d.Watermark.Opacity, styleText(d.Watermark.Style))
+	}
+	for _, r := range []struct {
+		name string
+		run  doc.Running
+	}{{"header", d.Header}, {"footer", d.Footer}} {
+		for _, e := range []struct {
+			name  string
+			nodes []doc.Node
+		}{{"first", r.run.First}, {"odd", r.run.Odd}, {"even", r.run.Even}, {"other", r.run.Other}, {"all", r.run.All}} {
+			if e.nodes != nil {
+				w.line("%s %s", r.name, e.name)
+				w.nodes(e.nodes)
+			}
+		}
+	}
+	for n, err := range d.Body {
+		if err != nil {
+			return w.b.String(), err
+		}
+		w.node(n)
+	}
+	return w.b.String(), w.err
+}
+
+type dumper struct {
+	t     *testing.T
+	b     strings.Builder
+	depth int
+	err   error
+}
+
+func (w *dumper) line(format string, args ...any) {
+	w.b.WriteString(strings.Repeat("  ", w.depth))
+	fmt.Fprintf(&w.b, format, args...)
+	w.b.WriteByte('\n')
+}
+
+func styleText(s *doc.Style) string {
+	if s == nil {
+		return ""
+	}
+	return fmt.Sprintf(" {%s %.1f/%.1f w%d i%v #%06x a%d t%v sp%.1f,%.1f wo%d,%d}", s.Family, float64(s.Size)/1024, float64(s.Leading)/1024,
+		s.Weight, s.Italic, uint32(s.Color), s.Align, s.TabularFigures, float64(s.SpaceBefore)/1024, float64(s.SpaceAfter)/1024, s.Widows, s.Orphans)
+}
+
+func spans(list []doc.Span) string {
+	var b strings.Builder
+	for _, s := range list {
+		flags := ""
+		if s.Figure {
+			flags += "#"
+		}
+		if s.Bold {
+			flags += "b"
+		}
+		if s.Italic {
+			flags += "i"
+		}
+		if s.Code {
+			flags += "c"
+		}
+		switch s.Kind {
+		case doc.SpanPage:
+			flags += "P"
+		case doc.SpanPages:
+			flags += "N"
+		}
+		fmt.Fprintf(&b, " %s%q", flags, s.Text)
+		if s.Link != "" {
+			fmt.Fprintf(&b, "->%s", s.Link)
+		}
+	}
+	return b.String()
+}
+
+func (w *dumper) nodes(list []doc.Node) {
+	w.depth++
+	for _, n := range list {
+		w.node(n)
+	}
+	w.depth--
+}
+
+func (w *dumper) node(n doc.Node) {
+	c := n.Common()
+	if c.Src == nil {
+		w.t.Errorf("%T without a source", n)
+		return
+	}
+	common := fmt.Sprintf(" @%d:%d %s%s", c.Src.Line, c.Src.Col, c.Src.Path, styleText(c.Style))
+	if c.Anchor+c.Lang+c.Bookmark != "" {
+		common += fmt.Sprintf(" anchor %q lang %q bookmark %q", c.Anchor, c.Lang, c.Bookmark)
+	}
+	if c.KeepTogether || c.KeepWithNext || c.BreakBefore {
+		common += fmt.Sprintf(" keep %v %v break %v", c.KeepTogether, c.KeepWithNext, c.BreakBefore)
+	}
+	switch n := n.(type) {
+	case *doc.Text:
+		w.line("text%s%s", spans(n.Spans), common)
+	case *doc.Heading:
+		w.line("heading %d%s%s", n.Level, spans(n.Spans), common)
+	case *doc.List:
+		w.line("list %d %d%s", n.Marker, n.Start, common)
+		for _, it := range n.Items {
+			w.line("- @%d:%d %s", it.Src.Line, it.Src.Col, it.Src.Path)
+			w.nodes(it.Nodes)
+		}
+	case *doc.Table:
+		w.table(n, common)
+	case *doc.Beside:
+		w.line("row %v gap %d valign %d%s", n.Widths, n.Gap, n.VAlign, common)
+		for _, c := range n.Cells {
+			w.nodes(c)
+		}
+	case *doc.Box:
+		w.line("box %v %v %08x%s", n.Padding, n.Border, uint32(n.Background), common)
+		w.nodes(n.Nodes)
+	case *doc.Image:
+		w.line("image %s %d bytes alt %q decorative %v %dx%d fit %d link %q%s", n.Name, len(n.Data), n.Alt, n.Decorative, n.Width, n.Height, n.Fit, n.Link, common)
+	case *doc.Rule:
+		w.line("rule %d %08x%s", n.Thickness, uint32(n.Color), common)
+	case *doc.Spacer:
+		w.line("spacer %d%s", n.Height, common)
+	case *doc.PageBreak:
+		w.line("page-break%s", common)
+	default:
+		w.t.Errorf("unknown node %T", n)
+	}
+}
+
+func (w *dumper) table(n *doc.Table, common string) {
+	w.line("table caption%s once %v stripe %x border %v padding %v%s", spans(n.Caption), n.HeadOnce, n.Stripe, n.Border, n.Padding, common)
+	w.depth++
+	defer func() { w.depth-- }()
+	for _, c := range n.Columns {
+		w.line("column %v rowheader %v%s%s", c.Width, c.RowHeader, spans(c.Head), styleText(c.Style))
+	}
+	for _, r := range n.Head {
+		w.row("head", r)
+	}
+	for r, err := range n.Rows {
+		if err != nil {
+			w.err = err
+			return
+		}
+		w.row("row", r)
+	}
+	for _, r := range n.Foot {
+		w.row("foot", r)
+	}
+}
+
+func (w *dumper) row(kind string, r doc.Row) {
+	w.line("%s @%d:%d %s keep %v", kind, r.Src.Line, r.Src.Col, r.Src.Path, r.Keep)
+	w.depth++
+	for _, c := range r.Cells {
+		w.line("cell %dx%d valign %d header %v bg %08x link %q%s%s", c.Colspan, c.Rowspan, c.VAlign, c.Header, uint32(c.Background), c.Link, spans(c.Spans), styleText(c.Style))
+		w.nodes(c.Nodes)
+	}
+	w.depth--
+}

@@ -1,0 +1,371 @@
+package compile
+
+import (
+	"iter"
+	"slices"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/compile/exprlang"
+	"example.com/quire/pdf/internal/diag"
+)
+
+// batch gathers the texts of a row in one piece of memory: one string is made of
+// them all, whatever the count of cells.
+type batch struct {
+	spans []doc.Span
+	cells []doc.Cell
+	buf   []byte
+	fixes []fix
+}
+
+// fix is a text of the batch that waits for its string.
+type fix struct {
+	to         *string
+	start, end int
+}
+
+func (b *batch) reset() {
+	b.spans, b.cells, b.buf, b.fixes = b.spans[:0], b.cells[:0], b.buf[:0], b.fixes[:0]
+}
+
+// finish gives the waiting texts their strings.
+func (b *batch) finish() {
+	s := string(b.buf)
+	for _, f := range b.fixes {
+		*f.to = s[f.start:f.end]
+	}
+	clear(b.fixes)
+	b.buf, b.fixes = b.buf[:0], b.fixes[:0]
+}
+
+// parts appends the text of parts to the batch. What a block that waits in
+// memory holds is bounded with it.
+func (r *render) parts(parts []part) error {
+	before := len(r.batch.buf)
+	if err := r.appendParts(parts); err != nil {
+		return err
+	}
+	r.held += int64(len(r.batch.buf) - before)
+	if r.held <= r.most {
+		return nil
+	}
+	for _, p := range parts {
+		if p.at != nil {
+			return r.fault(&exprlang.Error{Code: exprlang.CodeMemory, Message: "the blocks take too much memory"}, p.at)
+		}
+	}
+	return r.limit(nil, exprlang.CodeMemory, "the blocks take too much memory")
+}
+
+func (r *render) appendParts(parts []part) error {
+	for _, p := range parts {
+		if p.prog == nil {
+			r.batch.buf = append(r.batch.buf, p.lit...)
+			continue
+		}
+		buf, err := p.prog.Append(r.m, r.batch.buf)
+		if err != nil {
+			return r.fault(err, p.at)
+		}
+		if r.search != nil {
+			if err := r.found(&p, buf[len(r.batch.buf):]); err != nil {
+				return err
+			}
+		}
+		r.batch.buf = buf
+	}
+	return nil
+}
+
+// plain returns the text of a plainText.
+func (r *render) plain(t *plainText) (string, error) {
+	if t == nil {
+		return "", nil
+	}
+	if s, ok := t.known(); ok {
+		return s, nil
+	}
+	start := len(r.batch.buf)
+	err := r.parts(t.parts)
+	s := string(r.batch.buf[start:])
+	r.batch.buf = r.batch.buf[:start]
+	return s, err
+}
+
+// link returns the target of a link. One that is a single missing value is no
+// link; one that is made of data leads where links may.
+func (r *render) link(t *plainText) (string, error) {
+	if t == nil {
+		return "", nil
+	}
+	s, known := t.known()
+	if known {
+		return s, nil
+	}
+	if len(t.parts) == 1 {
+		p := t.parts[0]
+		v, err := p.prog.Eval(r.m)
+		if err != nil {
+			return "", r.fault(err, p.at)
+		}
+		if s = v.Str(); s == "" {
+			s = string(v.AppendText(nil))
+		}
+		if s == "" {
+			return "", nil
+		}
+	} else {
+		var err error
+		if s, err = r.plain(t); err != nil {
+			return "", err
+		}
+	}
+	if !reLink.MatchString(s) {
+		at := t.parts[0].at
+		for _, p := range t.parts {
+			if p.at != nil {
+				at = p.at
+				break
+			}
+		}
+		err := r.fault(&exprlang.Error{Code: exprlang.CodeValue, Message: quoted(s) + " is no link"}, at)
+		if de, ok := err.(*diag.DiagnosticError); ok { //nolint:errorlint // made above
+			de.Diagnostics[0].Suggestion = linkHint
+		}
+		return "", err
+	}
+	return s, nil
+}
+
+// rich returns the spans of a text, ready to keep.
+func (r *render) rich(t *richText) ([]doc.Span, error) {
+	if t == nil || t.static != nil {
+		return t.fixed(), nil
+	}
+	spans := make([]doc.Span, len(t.spans))
+	for i := range t.spans {
+		s := &t.spans[i]
+		spans[i] = s.fixed
+		var err error
+		if spans[i].Link, err = r.link(s.link); err != nil {
+			return nil, err
+		}
+		if s.fixed.Kind != doc.SpanText {
+			continue
+		}
+		start := len(r.batch.buf)
+		if err := r.parts(s.parts); err != nil {
+			return nil, err
+		}
+		spans[i].Text = string(r.batch.buf[start:])
+		r.batch.buf = r.batch.buf[:start]
+	}
+	return spans, nil
+}
+
+func (t *richText) fixed() []doc.Span {
+	if t == nil {
+		return nil
+	}
+	return t.static
+}
+
+// batched is rich for texts that live until the next reset; they have no string
+// before finish.
+func (r *render) batched(t *richText) ([]doc.Span, error) {
+	if t == nil || t.static != nil {
+		return t.fixed(), nil
+	}
+	b := &r.batch
+	from := len(b.spans)
+	b.spans = slices.Grow(b.spans, len(t.spans))[:from+len(t.spans)]
+	spans := b.spans[from:len(b.spans):len(b.spans)]
+	for i := range t.spans {
+		s := &t.spans[i]
+		spans[i] = s.fixed
+		var err error
+		if spans[i].Link, err = r.link(s.link); err != nil {
+			return nil, err
+		}
+		if s.fixed.Kind != doc.SpanText {
+			continue
+		}
+		start := len(b.buf)
+		if err := r.parts(s.parts); err != nil {
+			return nil, err
+		}
+		b.fixes = append(b.fixes, fix{&spans[i].Text, start, len(b.buf)})
+	}
+	return spans, nil
+}
+
+type column struct {
+	out  doc.Column
+	head *richText
+}
+
+type cellTemplate struct {
+	out  doc.Cell
+	text *richText
+	body []block
+	link *plainText // nil: out.Link
+}
+
+type row struct {
+	src   *doc.Source
+	cells []cellTemplate
+}
+
+type tableNode struct {
+	common
+	out     doc.Table // what needs no data
+	caption *richText
+	columns []column
+	head    []row
+	foot    []row
+	rows    []row // with loop: the one row
+	loop    *loop
+	filter  *programAt
+	empty   *row
+	keep    bool
+}
+
+func (n *tableNode) emit(r *render, out sink) error {
+	t := n.out
+	var err error
+	if t.Block, err = n.fill(r); err != nil {
+		return err
+	}
+	if t.Caption, err = r.rich(n.caption); err != nil {
+		return err
+	}
+	t.Columns = make([]doc.Column, len(n.columns))
+	for i, c := range n.columns {
+		t.Columns[i] = c.out
+		if t.Columns[i].Head, err = r.rich(c.head); err != nil {
+			return err
+		}
+	}
+	if t.Head, err = r.keptRows(n.head); err != nil {
+		return err
+	}
+	if t.Foot, err = r.keptRows(n.foot); err != nil {
+		return err
+	}
+	if r.search != nil {
+		own := r.batch
+		r.batch = batch{}
+		err = n.each(r, func(t *row) error {
+			_, err := r.cells(t)
+			return err
+		})
+		r.batch = own
+		return err
+	}
+	t.Rows = n.iterate(r)
+	return out(&t)
+}
+
+// keptRows returns rows that stay valid.
+func (r *render) keptRows(rows []row) ([]doc.Row, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	out := make([]doc.Row, len(rows))
+	for i := range rows {
+		var b batch
+		r.batch, b = b, r.batch
+		cells, err := r.cells(&rows[i])
+		r.batch = b
+		if err != nil {
+			return nil, err
+		}
+		out[i] = doc.Row{Src: rows[i].src, Cells: cells}
+	}
+	return out, nil
+}
+
+// cells fills the cells of a row; they live in the batch.
+func (r *render) cells(t *row) ([]doc.Cell, error) {
+	r.batch.reset()
+	if err := r.ctx.Err(); err != nil {
+		return nil, err
+	}
+	cells := slices.Grow(r.batch.cells, len(t.cells))[:len(t.cells)]
+	r.batch.cells = cells
+	for i := range t.cells {
+		c := &t.cells[i]
+		cells[i] = c.out
+		var err error
+		if c.link != nil {
+			if cells[i].Link, err = r.link(c.link); err != nil {
+				return nil, err
+			}
+		}
+		if c.body != nil {
+			cells[i].Nodes, err = r.collect(c.body)
+		} else {
+			cells[i].Spans, err = r.batched(c.text)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	r.batch.finish()
+	return cells, nil
+}
+
+// iterate returns the body rows. They are made while layout asks for them,
+// perhaps when loops around the table have gone on, so they see the slots as
+// they are now.
+func (n *tableNode) iterate(r *render) iter.Seq2[doc.Row, error] {
+	own := &render{ctx: r.ctx, plan: r.plan, m: r.m, index: slices.Clone(r.index), most: r.most}
+	slots := slices.Clone(r.m.Slots)
+	return func(yield func(doc.Row, error) bool) {
+		give := func(t *row) error {
+			own.m.Slots, own.held = slots, 0
+			cells, err := own.cells(t)
+			if err != nil {
+				return err
+			}
+			if !yield(doc.Row{Src: t.src, Cells: cells, Keep: n.keep}, nil) {
+				return errStop
+			}
+			own.m.Slots = slots
+			return nil
+		}
+		outer := own.m.Slots
+		own.m.Slots = slots
+		err := n.each(own, give)
+		own.m.Slots = outer
+		if err != nil && err != errStop { //nolint:errorlint // made above, never wrapped
+			yield(doc.Row{}, err)
+		}
+	}
+}
+
+func (n *tableNode) each(r *render, give func(*row) error) error {
+	if n.loop == nil {
+		for i := range n.rows {
+			if err := give(&n.rows[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	given := 0
+	_, err := r.each(n.loop, func() error {
+		if n.filter != nil {
+			v, err := r.eval(n.filter)
+			if err != nil || !v.True() {
+				return err
+			}
+		}
+		given++
+		return give(&n.rows[0])
+	})
+	if err == nil && given == 0 && n.empty != nil {
+		err = give(n.empty)
+	}
+	return err
+}

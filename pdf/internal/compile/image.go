@@ -1,0 +1,179 @@
+package compile
+
+import (
+	"encoding/base64"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/compile/exprlang"
+	"example.com/quire/pdf/internal/compile/yamlsrc"
+)
+
+// altClause is where PDF/UA-2 asks for alternative text of figures.
+const altClause = "ISO 14289-2, 8.2.5.28.2"
+
+func (c *compiler) imageBlock(b *blockSource) block {
+	o := b.common
+	n := &imageNode{}
+	c.imageSource(b, n)
+	alt := o.get("alt")
+	if alt != nil {
+		n.alt = c.plain(alt, o.at("alt"))
+		if s, ok := n.alt.known(); ok {
+			n.out.Alt, n.alt = s, nil
+			if strings.TrimSpace(s) == "" {
+				c.bad(alt, o.at("alt"), codeNoAlt, "write decorative: true when the image means nothing", "the alt text is empty")
+			}
+		}
+	}
+	if v := o.get("decorative"); v != nil {
+		n.out.Decorative = c.flag(v, o.at("decorative"))
+	}
+	switch {
+	case alt == nil && !n.out.Decorative:
+		c.bad(o.n.Key("image"), b.path, codeNoAlt, "add alt: or decorative: true", "no alt text")
+		c.list[len(c.list)-1].Clause = altClause
+	case alt != nil && n.out.Decorative:
+		c.bad(alt, o.at("alt"), codeWrong, "", "a decorative image has no alt text")
+	}
+	if v := o.get("width"); v != nil {
+		n.out.Width = c.length(v, o.at("width"), 1)
+	}
+	if v := o.get("height"); v != nil {
+		n.out.Height = c.length(v, o.at("height"), 1)
+	}
+	if v := o.get("fit"); v != nil {
+		i, _ := c.choice(v, o.at("fit"), "contain", "stretch", "cover")
+		if i == 2 {
+			c.bad(v, o.at("fit"), codeLater, "", "fit: cover is not in this version")
+		}
+		n.out.Fit = doc.Fit(min(i, 1)) //nolint:gosec // 0 or 1
+	}
+	o.later("dpi-max")
+	n.link = b.link
+	n.common = b.done()
+	return n
+}
+
+// imageSource reads what the image is: a file, a data: URL, or a value of type
+// image.
+func (c *compiler) imageSource(b *blockSource, n *imageNode) {
+	text, ok := c.scalar(b.value, b.path)
+	switch {
+	case !ok:
+	case wrapped(text):
+		p := c.expr(b.value, b.path)
+		if p == nil {
+			return
+		}
+		if p.prog.Type.Kind != exprlang.ImageKind {
+			hint := ""
+			if p.prog.Type.Kind == exprlang.StringKind {
+				hint = "declare the field as image and give base64"
+			}
+			c.bad(b.value, b.path, exprlang.CodeType, hint, "want an image, got %s", p.prog.Type)
+		}
+		n.value = p
+		n.out.Name = p.prog.Desc
+	case strings.Contains(text, "${"):
+		c.bad(b.value, b.path, codeLater, "", "file names made of data are not in this version")
+	case strings.HasPrefix(text, "data:"):
+		n.out.Name = "data"
+		n.out.Data = c.inlineImage(b.value, b.path, text)
+	default:
+		n.out.Name = text
+		n.out.Data = c.readFile(b.value, b.path, text)
+	}
+}
+
+func (c *compiler) inlineImage(n *yamlsrc.Node, path, text string) []byte {
+	head, body, ok := strings.Cut(text, ";base64,")
+	if !ok {
+		c.bad(n, path, codeWrong, "", "want data:...;base64, and the image")
+		return nil
+	}
+	if head != "data:image/png" && head != "data:image/jpeg" {
+		c.bad(n, path, codeWrong, "", "%s is no image/png and no image/jpeg", quoted(head))
+	}
+	b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(body), ""))
+	if err != nil {
+		c.bad(n, path, codeWrong, "", "the image is not base64")
+	}
+	return b
+}
+
+// readFile reads a file of the template, each once. Names stay inside Files:
+// neither absolute nor with .. nor a URL.
+func (c *compiler) readFile(n *yamlsrc.Node, path, name string) []byte {
+	if b, ok := c.images[name]; ok {
+		return b
+	}
+	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, `\:`) {
+		c.bad(n, path, codeFile, "name it as in assets/logo.png", "%s is not the name of a file of the template", quoted(name))
+		return nil
+	}
+	c.images[name] = nil
+	if c.files == nil {
+		c.bad(n, path, codeFile, "", "file %s: the template has no files", quoted(name))
+		return nil
+	}
+	b, err := readLimited(c.files, name, c.limit.ImageBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.bad(n, path, codeFile, exprlang.Nearest(name, c.neighbours(name)), "file %s: there is none", quoted(name))
+		return nil
+	case err != nil:
+		c.bad(n, path, codeFile, "", "file %s: %s", quoted(name), reason(err))
+		return nil
+	}
+	c.images[name] = b
+	c.plan.files = append(c.plan.files, name)
+	return b
+}
+
+// reason is the innermost cause, which names no path of the machine.
+func reason(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pe.Err
+	}
+	return err.Error()
+}
+
+var errTooLarge = errors.New("it is larger than the limit")
+
+func readLimited(files fs.FS, name string, limit int64) ([]byte, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = errTooLarge
+	}
+	return b, err
+}
+
+// neighbours lists the files beside one that does not exist.
+func (c *compiler) neighbours(name string) []string {
+	dir := "."
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		dir = name[:i]
+	}
+	entries, err := fs.ReadDir(c.files, dir)
+	if err != nil {
+		return nil
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		n := e.Name()
+		if dir != "." {
+			n = dir + "/" + n
+		}
+		names = append(names, n)
+	}
+	return names
+}

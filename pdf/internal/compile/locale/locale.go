@@ -1,0 +1,231 @@
+// Package locale formats numbers, money, dates and lists as CLDR 48 says. Every
+// format is a pure function of the value and the locale: no clock, no process
+// setting, no table read at run time.
+//
+// A language tag finds its tables exactly ("en-IN") or as the plain language
+// with its default region ("de-DE" is "de"). There is no guessing beyond that: a
+// region with other conventions (en-AU writes days first) would print wrong
+// dates in silence.
+package locale
+
+import (
+	"strings"
+
+	"example.com/quire/pdf/internal/compile/decimal"
+)
+
+// Locale is one set of conventions. It is immutable and safe for concurrent use.
+type Locale struct {
+	tag                            string
+	decimal, group, minus, percent string
+	minGroup                       int  // digits left of the first separator from which on grouping starts
+	lakh                           bool // 12,34,567: two digits per group after the first three
+	money                          string
+	dates                          [4]string // short, medium, long, full
+	times                          [2]string // short, medium
+	glue                           [4]string // {1} the date, {0} the time
+	months, monthsShort            [12]string
+	days, daysShort                [7]string // from Sunday
+	am, pm                         string
+	and, or                        [2]string // between two; before the last of more
+	cardinal                       func(operands) Category
+	ordinal                        func(dst []byte, n int64) []byte
+	symbols                        string // CODE=symbol, by code
+}
+
+// defaults maps a language with a region to the tables it shares.
+var defaults = [...][2]string{
+	{"da-DK", "da"},
+	{"de-DE", "de"},
+	{"en-US", "en"},
+	{"es-ES", "es"},
+	{"fr-FR", "fr"},
+	{"it-IT", "it"},
+	{"nl-NL", "nl"},
+	{"pl-PL", "pl"},
+	{"pt-BR", "pt"},
+	{"sv-SE", "sv"},
+}
+
+// Lookup finds the locale of a BCP 47 tag, letter case ignored.
+func Lookup(tag string) (*Locale, bool) {
+	for _, d := range defaults {
+		if strings.EqualFold(tag, d[0]) {
+			tag = d[1]
+		}
+	}
+	for i := range tables {
+		if strings.EqualFold(tables[i].tag, tag) {
+			return &tables[i], true
+		}
+	}
+	return nil, false
+}
+
+// Tags returns the tags of the tables, sorted; Lookup knows a few more names for
+// them.
+func Tags() []string {
+	out := make([]string, len(tables))
+	for i := range tables {
+		out[i] = tables[i].tag
+	}
+	return out
+}
+
+// Tag returns the tag of the tables.
+func (l *Locale) Tag() string { return l.tag }
+
+// Number appends d with separators. places is the count of fraction digits to
+// round to, half-even; a negative one keeps the digits that d has.
+func (l *Locale) Number(dst []byte, d decimal.Decimal, places int) []byte {
+	if places >= 0 {
+		d = d.Round(places)
+	}
+	if d.Sign() < 0 {
+		dst = append(dst, l.minus...)
+		d = d.Neg()
+	}
+	return l.unsigned(dst, d)
+}
+
+// unsigned appends d, which is not negative.
+func (l *Locale) unsigned(dst []byte, d decimal.Decimal) []byte {
+	var buf [40]byte
+	digits := d.Append(buf[:0])
+	whole := len(digits)
+	if s := d.Scale(); s > 0 {
+		whole -= s + 1
+	}
+	grouped := whole >= 3+l.minGroup
+	for i := range whole {
+		if left := whole - i; grouped && i > 0 && l.boundary(left) {
+			dst = append(dst, l.group...)
+		}
+		dst = append(dst, digits[i])
+	}
+	if whole < len(digits) {
+		dst = append(dst, l.decimal...)
+		dst = append(dst, digits[whole+1:]...)
+	}
+	return dst
+}
+
+// boundary reports whether a separator stands before the last left digits.
+func (l *Locale) boundary(left int) bool {
+	if l.lakh {
+		return left == 3 || left > 3 && left%2 == 1
+	}
+	return left%3 == 0
+}
+
+var hundred = decimal.New(100, 0)
+
+// Percent appends 100 x d and the percent sign.
+func (l *Locale) Percent(dst []byte, d decimal.Decimal, places int) []byte {
+	d = d.Mul(hundred)
+	if places < 0 {
+		d = d.Trim()
+	}
+	return append(l.Number(dst, d, places), l.percent...)
+}
+
+// ValidCurrency reports whether code has the form of an ISO 4217 code.
+func ValidCurrency(code string) bool {
+	if len(code) != 3 {
+		return false
+	}
+	for i := range len(code) {
+		if code[i] < 'A' || code[i] > 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
+// Fraction returns the count of fraction digits of a currency.
+func Fraction(code string) int {
+	for _, f := range fractions {
+		if hasWord(f.codes, code) {
+			return f.digits
+		}
+	}
+	return 2
+}
+
+func hasWord(list, code string) bool {
+	i := strings.Index(list, code)
+	return i >= 0 && i%4 == 0
+}
+
+// Symbol returns the symbol of a currency: the code itself when the locale has
+// none for it.
+func (l *Locale) Symbol(code string) string {
+	i := strings.Index(l.symbols, code+"=")
+	if i < 0 {
+		return code
+	}
+	s := l.symbols[i+len(code)+1:]
+	if end := strings.IndexByte(s, ' '); end >= 0 {
+		s = s[:end]
+	}
+	return s
+}
+
+// Money appends d as an amount of the currency with its symbol, rounded to the
+// currency's fraction digits. code must be valid.
+func (l *Locale) Money(dst []byte, d decimal.Decimal, code string) []byte {
+	const sign, space = "¤", "\u00a0"
+	d = d.Round(Fraction(code))
+	pattern, negative, own := strings.Cut(l.money, ";")
+	if d.Sign() < 0 {
+		d = d.Neg()
+		if own {
+			pattern = negative
+		} else {
+			dst = append(dst, l.minus...)
+		}
+	}
+	symbol := l.Symbol(code)
+	for pattern != "" {
+		switch c := pattern[0]; {
+		case strings.HasPrefix(pattern, sign):
+			pattern = pattern[len(sign):]
+			dst = append(dst, symbol...)
+			// Currency spacing: letters do not touch digits.
+			if last := symbol[len(symbol)-1]; last|0x20 >= 'a' && last|0x20 <= 'z' && strings.HasPrefix(pattern, "#") {
+				dst = append(dst, space...)
+			}
+		case c == '#':
+			pattern = pattern[strings.LastIndexByte(pattern, '0')+1:]
+			dst = l.unsigned(dst, d)
+		case c == '-':
+			pattern = pattern[1:]
+			dst = append(dst, l.minus...)
+		default:
+			dst = append(dst, c)
+			pattern = pattern[1:]
+		}
+	}
+	return dst
+}
+
+// Join appends the items as a list of the language; or selects "a, b or c".
+func (l *Locale) Join(dst []byte, items []string, or bool) []byte {
+	words := &l.and
+	if or {
+		words = &l.or
+	}
+	for i, s := range items {
+		switch {
+		case i == 0:
+		case i < len(items)-1:
+			dst = append(dst, ", "...)
+		case len(items) == 2:
+			dst = append(dst, words[0]...)
+		default:
+			dst = append(dst, words[1]...)
+		}
+		dst = append(dst, s...)
+	}
+	return dst
+}

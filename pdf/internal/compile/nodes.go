@@ -1,0 +1,335 @@
+package compile
+
+import (
+	"slices"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/compile/exprlang"
+)
+
+// The compiled blocks. Each has a template of its layout node; what needs no
+// data is shared by all documents.
+
+// common holds the keys that all blocks share.
+type common struct {
+	block doc.Block
+	mark  *plainText // bookmark that needs data
+}
+
+// fill returns the common keys with the bookmark.
+func (n *common) fill(r *render) (doc.Block, error) {
+	b := n.block
+	if n.mark != nil {
+		var err error
+		if b.Bookmark, err = r.plain(n.mark); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// sequence is several blocks in the place of one.
+type sequence []block
+
+func (n sequence) emit(r *render, out sink) error { return r.emit(n, out) }
+
+type textNode struct {
+	common
+	text *richText
+}
+
+func (n *textNode) emit(r *render, out sink) error {
+	b, err := n.fill(r)
+	if err != nil {
+		return err
+	}
+	spans, err := r.rich(n.text)
+	if err != nil {
+		return err
+	}
+	return out(&doc.Text{Block: b, Spans: spans})
+}
+
+type headingNode struct {
+	common
+	text   *richText
+	level  int
+	marked bool // the bookmark is the heading's own text
+}
+
+func (n *headingNode) emit(r *render, out sink) error {
+	b, err := n.fill(r)
+	if err != nil {
+		return err
+	}
+	spans, err := r.rich(n.text)
+	if err != nil {
+		return err
+	}
+	if n.marked {
+		for _, s := range spans {
+			b.Bookmark += s.Text
+		}
+	}
+	return out(&doc.Heading{Block: b, Level: n.level, Spans: spans})
+}
+
+type besideNode struct {
+	common
+	widths []doc.Width
+	gap    doc.Length
+	valign doc.VAlign
+	cells  [][]block
+}
+
+func (n *besideNode) emit(r *render, out sink) error {
+	b, err := n.fill(r)
+	if err != nil {
+		return err
+	}
+	cells := make([][]doc.Node, len(n.cells))
+	for i, c := range n.cells {
+		if cells[i], err = r.collect(c); err != nil {
+			return err
+		}
+	}
+	return out(&doc.Beside{Block: b, Widths: n.widths, Gap: n.gap, VAlign: n.valign, Cells: cells})
+}
+
+type boxNode struct {
+	common
+	padding    doc.Edges
+	border     *doc.Border
+	background doc.Color
+	body       []block
+}
+
+func (n *boxNode) emit(r *render, out sink) error {
+	b, err := n.fill(r)
+	if err != nil {
+		return err
+	}
+	nodes, err := r.collect(n.body)
+	if err != nil {
+		return err
+	}
+	return out(&doc.Box{Block: b, Padding: n.padding, Border: n.border, Background: n.background, Nodes: nodes})
+}
+
+type ruleNode struct {
+	common
+	out doc.Rule
+}
+
+func (n *ruleNode) emit(r *render, out sink) error {
+	b, err := n.fill(r)
+	if err != nil {
+		return err
+	}
+	return out(&doc.Rule{Block: b, Thickness: n.out.Thickness, Color: n.out.Color})
+}
+
+type spacerNode struct {
+	common
+	height doc.Length
+}
+
+func (n *spacerNode) emit(r *render, out sink) error {
+	b, err := n.fill(r)
+	if err != nil {
+		return err
+	}
+	return out(&doc.Spacer{Block: b, Height: n.height})
+}
+
+type breakNode struct{ out doc.PageBreak }
+
+func (n *breakNode) emit(_ *render, out sink) error { return out(&n.out) }
+
+type imageNode struct {
+	common
+	out   doc.Image
+	value *programAt // the image itself, when it comes from the data
+	alt   *plainText // nil: out.Alt
+	link  *plainText
+}
+
+func (n *imageNode) emit(r *render, out sink) error {
+	img := n.out
+	var err error
+	if n.value != nil {
+		v, err := r.eval(n.value)
+		if err != nil {
+			return err
+		}
+		if v.IsNull() {
+			return nil // an image that is missing is not there
+		}
+		img.Data = []byte(v.Str())
+	}
+	if img.Block, err = n.fill(r); err != nil {
+		return err
+	}
+	if n.alt != nil {
+		if img.Alt, err = r.plain(n.alt); err != nil {
+			return err
+		}
+	}
+	if n.link != nil {
+		if img.Link, err = r.link(n.link); err != nil {
+			return err
+		}
+	}
+	return out(&img)
+}
+
+type listItem struct {
+	src  *doc.Source
+	body []block
+}
+
+type listNode struct {
+	common
+	marker doc.Marker
+	start  int
+	items  []listItem
+	loop   *loop // nil: items as they are; else items[0] for each
+}
+
+func (n *listNode) emit(r *render, out sink) error {
+	b, err := n.fill(r)
+	if err != nil {
+		return err
+	}
+	l := &doc.List{Block: b, Marker: n.marker, Start: n.start}
+	add := func(it listItem) error {
+		nodes, err := r.collect(it.body)
+		l.Items = append(l.Items, doc.ListItem{Src: it.src, Nodes: nodes})
+		return err
+	}
+	if n.loop == nil {
+		for _, it := range n.items {
+			if err := add(it); err != nil {
+				return err
+			}
+		}
+		return out(l)
+	}
+	if _, err := r.each(n.loop, func() error { return add(n.items[0]) }); err != nil {
+		return err
+	}
+	if len(l.Items) == 0 {
+		return nil // a list without items is not there
+	}
+	return out(l)
+}
+
+type forNode struct {
+	loop        *loop
+	body, empty []block
+}
+
+func (n *forNode) emit(r *render, out sink) error {
+	count, err := r.each(n.loop, func() error { return r.emit(n.body, out) })
+	if err == nil && count == 0 {
+		err = r.emit(n.empty, out)
+	}
+	return err
+}
+
+type ifNode struct {
+	cond        *programAt
+	then, other []block
+}
+
+func (n *ifNode) emit(r *render, out sink) error {
+	v, err := r.eval(n.cond)
+	if err != nil {
+		return err
+	}
+	if v.True() {
+		return r.emit(n.then, out)
+	}
+	return r.emit(n.other, out)
+}
+
+type switchCase struct {
+	is []exprlang.Value
+	do []block
+}
+
+type switchNode struct {
+	value *programAt
+	cases []switchCase
+	other []block
+}
+
+func (n *switchNode) emit(r *render, out sink) error {
+	v, err := r.eval(n.value)
+	if err != nil {
+		return err
+	}
+	for _, c := range n.cases {
+		if slices.ContainsFunc(c.is, func(is exprlang.Value) bool { return exprlang.Equal(v, is) }) {
+			return r.emit(c.do, out)
+		}
+	}
+	return r.emit(n.other, out)
+}
+
+// argument is the value of a parameter: an expression, a text, or fixed.
+type argument struct {
+	slot  int
+	prog  *programAt
+	text  *plainText
+	value exprlang.Value
+}
+
+// reads are the paths that the value is made of.
+func (a *argument) reads() (all []*exprlang.Path) {
+	if a.prog != nil {
+		all = a.prog.prog.Reads
+	}
+	if a.text != nil {
+		for _, p := range a.text.parts {
+			if p.prog != nil {
+				all = append(all, p.prog.Reads...)
+			}
+		}
+	}
+	return slices.Clip(all)
+}
+
+type useNode struct {
+	component *component
+	args      []argument
+	at        *place
+}
+
+func (n *useNode) emit(r *render, out sink) error {
+	if err := r.step(n.at); err != nil {
+		return err
+	}
+	// An argument may be made of the parameters of the component around, which is
+	// never this one: its slots are others.
+	for _, a := range n.args {
+		v := a.value
+		var err error
+		switch {
+		case a.prog != nil:
+			v, err = r.eval(a.prog)
+		case a.text != nil:
+			var s string
+			s, err = r.plain(a.text)
+			v = exprlang.Text(s)
+		}
+		if err != nil {
+			return err
+		}
+		if r.search != nil {
+			r.search.params[a.slot] = r.source(a.reads())
+		}
+		r.m.Slots[a.slot] = v
+	}
+	return r.emit(n.component.body, out)
+}

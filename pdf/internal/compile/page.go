@@ -1,0 +1,163 @@
+package compile
+
+import (
+	"regexp"
+	"slices"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/compile/exprlang"
+	"example.com/quire/pdf/internal/compile/yamlsrc"
+)
+
+var (
+	reTemplateName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	reTag          = regexp.MustCompile(`^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*$`)
+)
+
+// paper is a page format: ISO 216 and 269 in millimetres, the American ones in
+// points.
+type paper struct {
+	name          string
+	width, height doc.Length
+}
+
+func papers() []paper {
+	mm := func(name string, w, h float64) paper { return paper{name, doc.MM(w), doc.MM(h)} }
+	pt := func(name string, w, h doc.Length) paper { return paper{name, w * doc.Pt, h * doc.Pt} }
+	return []paper{
+		mm("A0", 841, 1189), mm("A1", 594, 841), mm("A2", 420, 594), mm("A3", 297, 420), mm("A4", 210, 297),
+		mm("A5", 148, 210), mm("A6", 105, 148), mm("B4", 250, 353), mm("B5", 176, 250),
+		pt("Letter", 612, 792), pt("Legal", 612, 1008), pt("Tabloid", 792, 1224),
+	}
+}
+
+// page reads the page master.
+func (c *compiler) page(n *yamlsrc.Node) {
+	o, ok := c.object(n, "page", "page")
+	if !ok {
+		return
+	}
+	p := &c.plan.page
+	if v := o.get("size"); v != nil {
+		p.Width, p.Height = c.pageSize(v)
+	}
+	if v := o.get("orientation"); v != nil {
+		if i, ok := c.choice(v, "page.orientation", "portrait", "landscape"); ok && (i == 1) == (p.Width < p.Height) {
+			p.Width, p.Height = p.Height, p.Width
+		}
+	}
+	if v := o.get("margin"); v != nil {
+		p.Margins = c.edges(v, "page.margin")
+		sized := p.Width > 0 && p.Height > 0
+		if sized && (p.Margins.Left+p.Margins.Right >= p.Width || p.Margins.Top+p.Margins.Bottom >= p.Height) {
+			c.bad(v, "page.margin", codeWrong, "", "the margins leave no room on the page")
+		}
+	}
+	if v := o.get("border"); v != nil {
+		p.Border = c.border(v, "page.border")
+	}
+	o.later("background", "columns", "first", "odd", "even")
+	o.done()
+}
+
+func (c *compiler) pageSize(n *yamlsrc.Node) (width, height doc.Length) {
+	const path = "page.size"
+	a4 := doc.A4()
+	if n.Kind == yamlsrc.Sequence {
+		if len(n.Items) != 2 {
+			c.bad(n, path, codeWrong, "", "want [width, height], got %d lengths", len(n.Items))
+			return a4.Width, a4.Height
+		}
+		const least = 72 * doc.Pt / 4
+		return c.length(n.Items[0], path+"[0]", least), c.length(n.Items[1], path+"[1]", least)
+	}
+	name, ok := c.word(n, path)
+	if !ok {
+		return a4.Width, a4.Height
+	}
+	all := papers()
+	names := make([]string, len(all))
+	for i, p := range all {
+		names[i] = p.name
+	}
+	i := slices.Index(names, name)
+	if i < 0 {
+		c.bad(n, path, codeWrong, exprlang.Nearest(name, names), "no page size %q", name)
+		return a4.Width, a4.Height
+	}
+	return all[i].width, all[i].height
+}
+
+func (c *compiler) watermark(n *yamlsrc.Node) {
+	o, ok := c.object(n, "watermark", "a watermark")
+	if !ok {
+		return
+	}
+	w := &watermark{out: doc.Watermark{Angle: 45}}
+	if v := o.get("if"); v != nil {
+		w.cond = c.condition(v, "watermark.if")
+	}
+	if v := o.get("angle"); v != nil {
+		w.out.Angle = c.float(v, "watermark.angle", -360, 360)
+	}
+	if v := o.get("opacity"); v != nil {
+		w.out.Opacity = c.float(v, "watermark.opacity", 0, 1)
+	}
+	// Without a size it fills the page, so the size of the text does not count.
+	from := &doc.Style{Family: c.base.Family, Weight: 700}
+	if v := o.get("style"); v != nil {
+		if s := c.styleRef(v, "watermark.style"); s != nil {
+			from = s
+		}
+	}
+	w.out.Style = c.styleOver(o, from)
+	o.later("image", "over", "layer")
+	if o.n.Get("image") == nil {
+		if v := o.need("text"); v != nil {
+			w.text = c.plain(v, "watermark.text")
+		}
+	}
+	o.done()
+	c.plan.watermark = w
+}
+
+func (c *compiler) runningContent(n *yamlsrc.Node, path string) (r running) {
+	if n == nil {
+		return r
+	}
+	o, ok := c.object(n, path, "a "+path)
+	if !ok {
+		return r
+	}
+	for _, e := range [...]struct {
+		key string
+		to  *[]block
+	}{{"first", &r.first}, {"odd", &r.odd}, {"even", &r.even}, {"other", &r.other}, {"all", &r.all}} {
+		if v := o.get(e.key); v != nil {
+			if *e.to = c.blocks(v, o.at(e.key)); *e.to == nil {
+				*e.to = []block{} // an empty header is one, too
+			}
+		}
+	}
+	o.done()
+	return r
+}
+
+// ownStyle reads `style` and the style keys beside it. The result is parent when
+// there are none; parent nil stands for the document's style.
+func (c *compiler) ownStyle(o *object, parent *doc.Style) *doc.Style {
+	s := parent
+	if v := o.get("style"); v != nil {
+		if named := c.styleRef(v, o.at("style")); named != nil {
+			s = named
+		}
+	}
+	from := s
+	if from == nil {
+		from = c.base
+	}
+	if out := c.styleOver(o, from); out != from {
+		return out
+	}
+	return s
+}

@@ -1,0 +1,351 @@
+package compile
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/compile/exprlang"
+	"example.com/quire/pdf/internal/compile/locale"
+	"example.com/quire/pdf/internal/compile/yamlsrc"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/standard"
+)
+
+// Options says how a template is compiled.
+type Options struct {
+	// File is the name that diagnostics use.
+	File string
+	// Files holds what the template names; nil: nothing, so naming a file is a
+	// problem. The operating system's files are never read.
+	Files fs.FS
+	// Limits bounds the template; zero fields mean the defaults.
+	Limits diag.Limits
+}
+
+// Plan is a compiled template. It is immutable and safe for concurrent use.
+type Plan struct {
+	file      string
+	name      string
+	lang      string
+	standards []standard.ID
+	files     []string
+	usesTime  bool
+	contract  *exprlang.Type
+
+	title           *plainText
+	author, subject *plainText
+	keywords        []*plainText
+	page            doc.Master
+	base            *doc.Style
+	slots           []slotInfo
+	vars            []planVar
+	header, footer  running
+	watermark       *watermark
+	body            []block
+}
+
+// planVar is a variable, in an order that computes each after those it needs.
+type planVar struct {
+	prog *exprlang.Program
+	slot int
+	at   *place
+}
+
+// running holds the blocks of headers or footers.
+type running struct{ first, odd, even, other, all []block }
+
+type watermark struct {
+	cond *programAt
+	text *plainText
+	out  doc.Watermark
+}
+
+// Name returns the template's name.
+func (p *Plan) Name() string { return p.name }
+
+// Lang returns the template's language, a BCP 47 tag.
+func (p *Plan) Lang() string { return p.lang }
+
+// Standards returns the standards that the template asks for.
+func (p *Plan) Standards() []standard.ID { return slices.Clone(p.standards) }
+
+// Files returns the names of the files that the template reads, sorted, each
+// once. They were read when the template was compiled; whoever keeps the template
+// keeps them with it.
+func (p *Plan) Files() []string { return slices.Clone(p.files) }
+
+// UsesTime reports whether the template calls now(): then Build needs a time.
+func (p *Plan) UsesTime() bool { return p.usesTime }
+
+// compiler holds the state of one compilation.
+type compiler struct {
+	reporter
+	plan  *Plan
+	files fs.FS
+	limit diag.Limits
+
+	types *yamlsrc.Node
+	named map[string]*exprlang.Type
+
+	exprOptions exprlang.Options
+	locals      []local
+	vars        []*variable
+
+	styles     map[string]*styleDef
+	styleNames []string
+	base       *doc.Style
+	headings   [10]*doc.Style
+
+	components     map[string]*component
+	componentNames []string
+
+	images  map[string][]byte
+	running bool // inside a header or footer
+	loops   int  // loops around the block, a component counts as one
+
+	anchors []string
+	jumps   []jump // links to anchors, checked when all anchors are known
+}
+
+// jump is a link to an anchor.
+type jump struct {
+	anchor    string
+	line, col int
+	path      string
+}
+
+// land checks that each link to an anchor has one.
+func (c *compiler) land() {
+	for _, j := range c.jumps {
+		if !slices.Contains(c.anchors, j.anchor) {
+			c.at(j.line, j.col, j.path, codeName, exprlang.Nearest(j.anchor, c.anchors), "no anchor %q", j.anchor)
+		}
+	}
+}
+
+// Compile reads a template. The error is a *diag.DiagnosticError with every
+// problem found, or that of ctx.
+func Compile(ctx context.Context, src []byte, o Options) (*Plan, error) {
+	limits := o.Limits.WithDefaults()
+	c := &compiler{
+		reporter: reporter{file: o.File}, files: o.Files, limit: limits, images: map[string][]byte{},
+		plan: &Plan{file: o.File, contract: &exprlang.Type{Kind: exprlang.RecordKind}},
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if n := int64(len(src)); n > limits.TemplateBytes {
+		c.at(1, 1, "", codeTplBytes, "", "the template has %d bytes, more than %d", n, limits.TemplateBytes)
+		return nil, c.err()
+	}
+	if line, ok := pemLine(string(src)); ok {
+		c.at(line, 1, "", codeSecret, "name a signer instead", "key material in a template")
+		return nil, c.err()
+	}
+	root, problems := yamlsrc.Parse(src, yamlsrc.Limits{Depth: int(limits.TemplateDepth), Nodes: int(limits.TemplateNodes)})
+	for _, p := range problems {
+		code := codeSyntax
+		if p.Limit {
+			code = codeTplNodes
+			if strings.HasPrefix(p.Message, "nested") {
+				code = codeTplDepth
+			}
+		}
+		c.at(p.Line, p.Col, "", code, p.Hint, "%s", p.Message)
+	}
+	if root == nil {
+		return nil, c.err()
+	}
+	c.document(root)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	return c.plan, nil
+}
+
+// pemLine finds a private key in PEM form.
+func pemLine(src string) (int, bool) {
+	i := strings.Index(src, "PRIVATE KEY-----")
+	if i < 0 || !strings.Contains(src[max(0, i-40):i], "-----BEGIN") {
+		return 0, false
+	}
+	return strings.Count(src[:i], "\n") + 1, true
+}
+
+// laterKeys are document keys that this version does not have.
+var laterKeys = []string{"fonts", "import", "outline", "attach", "protect", "background", "sign", "toc"}
+
+func (c *compiler) document(root *yamlsrc.Node) {
+	o, ok := c.object(root, "", "a template")
+	if !ok {
+		return
+	}
+	if v := o.need("quire"); v != nil && (v.Kind != yamlsrc.Int || v.Text != "1") {
+		c.bad(v, "quire", codeWrong, "write quire: 1", "language version %s is not known", describe(v))
+	}
+	if v := o.need("name"); v != nil {
+		if s, ok := c.word(v, "name"); ok {
+			c.plan.name = s
+			if !reTemplateName.MatchString(s) {
+				c.bad(v, "name", codeWrong, "use letters, digits, -, _ and .", "%q cannot be the name of a template", s)
+			}
+		}
+	}
+	c.language(o)
+	c.standards(o.get("standard"))
+	c.plan.contract = c.contract(o.get("types"), o.get("data"))
+	c.exprOptions.MaxBytes = int(c.limit.ExprBytes)
+	c.exprOptions.MaxNodes = int(c.limit.ExprNodes)
+	c.exprOptions.PredicateDepth = int(c.limit.PredicateDepth)
+	c.slot(slotInfo{}) // the data
+	c.variables(o.get("vars"))
+	if v := o.need("title"); v != nil {
+		c.plan.title = c.plain(v, "title")
+	}
+	c.meta(o.get("meta"))
+	c.plan.page = doc.A4()
+	if v := o.get("page"); v != nil {
+		c.page(v)
+	}
+	c.readStyles(o.get("styles"))
+	c.plan.base = c.base
+	c.readComponents(o.get("components"))
+	if v := o.get("watermark"); v != nil {
+		c.watermark(v)
+	}
+	c.running = true
+	c.plan.header = c.runningContent(o.get("header"), "header")
+	c.plan.footer = c.runningContent(o.get("footer"), "footer")
+	c.running = false
+	if v := o.need("body"); v != nil {
+		c.plan.body = c.blocks(v, "body")
+	}
+	c.land()
+	o.later(laterKeys...)
+	o.done()
+	slices.Sort(c.plan.files)
+}
+
+// language reads `lang:` and `locale:`.
+func (c *compiler) language(o *object) {
+	tag, at := "", o.need("lang")
+	if at != nil {
+		tag, _ = c.tag(at, "lang")
+		c.plan.lang = tag
+	}
+	if v := o.get("locale"); v != nil {
+		at = v
+		tag, _ = c.tag(v, "locale")
+	}
+	l, ok := locale.Lookup(tag)
+	c.exprOptions.Locale = l
+	if !ok {
+		c.exprOptions.NoLocale = "there are no formats for " + quoted(tag) + "; set locale: to one of " + strings.Join(locale.Tags(), ", ")
+		if at != nil && at == o.n.Get("locale") && tag != "" {
+			c.bad(at, "locale", exprlang.CodeLocale, exprlang.Nearest(tag, locale.Tags()), "there are no formats for %q", tag)
+		}
+	}
+}
+
+func (c *compiler) tag(n *yamlsrc.Node, path string) (string, bool) {
+	s, ok := c.word(n, path)
+	if ok && !reTag.MatchString(s) {
+		c.bad(n, path, codeWrong, "", "%q is no BCP 47 language tag", s)
+		return "", false
+	}
+	return s, ok
+}
+
+// known standards that a later version has.
+var laterStandards = []string{
+	"pdf/a-1b", "pdf/a-2a", "pdf/a-2b", "pdf/a-2u", "pdf/a-3a", "pdf/a-3b", "pdf/a-3u", "pdf/a-4e", "pdf/a-4f", "pdf/ua-1",
+}
+
+func (c *compiler) standards(n *yamlsrc.Node) {
+	if n == nil {
+		return
+	}
+	items, path := []*yamlsrc.Node{n}, "standard"
+	if n.Kind == yamlsrc.Sequence {
+		items = n.Items
+	}
+	for i, v := range items {
+		at := path
+		if n.Kind == yamlsrc.Sequence {
+			at = index(path, i)
+		}
+		s, ok := c.word(v, at)
+		if !ok {
+			continue
+		}
+		id, err := standard.Parse(s)
+		switch {
+		case err == nil:
+			c.plan.standards = append(c.plan.standards, id)
+		case slices.Contains(laterStandards, s):
+			c.bad(v, at, codeLater, "", "standard %q is not in this version", s)
+		default:
+			c.bad(v, at, codeName, exprlang.Nearest(s, append(standard.Names(), laterStandards...)), "no standard %q", s)
+		}
+	}
+	c.plan.standards = standard.Set(c.plan.standards...)
+}
+
+func (c *compiler) variables(n *yamlsrc.Node) {
+	if n == nil {
+		return
+	}
+	o, ok := c.object(n, "vars", "vars")
+	if !ok {
+		return
+	}
+	for i, k := range o.n.Keys {
+		if !c.name(k, "vars."+k.Text, "a variable") {
+			continue
+		}
+		if _, f := c.plan.contract.Field(k.Text); f != nil {
+			c.bad(k, "vars."+k.Text, codeContract, "", "%q is a field of the data already", k.Text)
+			continue
+		}
+		v := o.n.Values[i]
+		if !v.IsScalar() || v.Kind == yamlsrc.Null {
+			c.bad(v, "vars."+k.Text, codeWrong, "", "want an expression, got %s", v.Kind)
+			continue
+		}
+		c.vars = append(c.vars, &variable{name: k.Text, node: v})
+	}
+	for _, v := range c.vars {
+		c.variable(v, exprScope{c: c, n: v.node, path: "vars." + v.name})
+	}
+}
+
+func (c *compiler) meta(n *yamlsrc.Node) {
+	if n == nil {
+		return
+	}
+	o, ok := c.object(n, "meta", "meta")
+	if !ok {
+		return
+	}
+	if v := o.get("author"); v != nil {
+		c.plan.author = c.plain(v, "meta.author")
+	}
+	if v := o.get("subject"); v != nil {
+		c.plan.subject = c.plain(v, "meta.subject")
+	}
+	if v := o.get("keywords"); v != nil {
+		if v.Kind != yamlsrc.Sequence {
+			c.bad(v, "meta.keywords", codeWrong, "", "want a list of texts, got %s", v.Kind)
+		}
+		for i, k := range v.Items {
+			c.plan.keywords = append(c.plan.keywords, c.plain(k, index("meta.keywords", i)))
+		}
+	}
+	o.done()
+}

@@ -1,0 +1,299 @@
+package compile
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/compile/exprlang"
+	"example.com/quire/pdf/internal/diag"
+)
+
+// BuildOptions are those of one document.
+type BuildOptions struct {
+	// Time is what now() returns. Zero: now() is an error.
+	Time time.Time
+	// Limits bounds the data and the expressions; zero fields mean the defaults.
+	Limits diag.Limits
+}
+
+// Build decodes the data and returns the document. All problems of the data are
+// in one *diag.DiagnosticError. Body and table rows of the document are made as
+// layout asks for them; what is wrong there ends them with a
+// *diag.DiagnosticError or the error of ctx. A document is laid out once, by one
+// goroutine; any number of documents of one plan are made at a time.
+func (p *Plan) Build(ctx context.Context, data Data, o BuildOptions) (*doc.Document, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	limits := o.Limits.WithDefaults()
+	if data == nil {
+		data = JSON([]byte("{}"))
+	}
+	root, problems := data.read(p, limits)
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	r := &render{
+		ctx: ctx, plan: p, index: make([]int, len(p.slots)), most: limits.ExprMemory,
+		m: &exprlang.Machine{
+			Slots: make([]exprlang.Value, len(p.slots)), Now: o.Time,
+			Steps: limits.PredicateSteps, Memory: limits.ExprMemory, Range: limits.RangeItems,
+		},
+	}
+	r.m.Slots[0] = root
+	d, err := r.document()
+	if err != nil {
+		return nil, err
+	}
+	d.DataPath = func(src *doc.Source, text string) string { return r.origin(src, text, limits) }
+	return d, nil
+}
+
+// errStop says that layout asks for no more.
+var errStop = errors.New("template: layout has stopped")
+
+// sink takes a node. Its error, errStop among them, ends the work.
+type sink func(doc.Node) error
+
+// render is the state of one document.
+type render struct {
+	ctx   context.Context //nolint:containedctx // one document, one call
+	plan  *Plan
+	m     *exprlang.Machine
+	index []int // of each loop variable, for data paths
+	batch batch
+	held  int64 // bytes of nodes that wait in memory, about
+	most  int64 // of held
+	// search is nil but when the source of a printed text is looked for.
+	search *search
+}
+
+func (r *render) document() (*doc.Document, error) {
+	p := r.plan
+	for _, v := range p.vars {
+		val, err := v.prog.Eval(r.m)
+		if err != nil {
+			return nil, r.fault(err, v.at)
+		}
+		r.m.Slots[v.slot] = val
+	}
+	d := &doc.Document{Lang: p.lang, Page: p.page, BaseStyle: p.base}
+	var err error
+	text := func(t *plainText) string {
+		if t == nil || err != nil {
+			return ""
+		}
+		var s string
+		s, err = r.plain(t)
+		return s
+	}
+	d.Title, d.Meta.Author, d.Meta.Subject = text(p.title), text(p.author), text(p.subject)
+	for _, k := range p.keywords {
+		d.Meta.Keywords = append(d.Meta.Keywords, text(k))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.Watermark, err = r.watermark(); err != nil {
+		return nil, err
+	}
+	if d.Header, err = r.running(p.header); err != nil {
+		return nil, err
+	}
+	if d.Footer, err = r.running(p.footer); err != nil {
+		return nil, err
+	}
+	d.Body = r.body
+	return d, nil
+}
+
+func (r *render) watermark() (*doc.Watermark, error) {
+	w := r.plan.watermark
+	if w == nil {
+		return nil, nil //nolint:nilnil // no watermark is no error
+	}
+	if w.cond != nil {
+		v, err := r.eval(w.cond)
+		if err != nil || !v.True() {
+			return nil, err
+		}
+	}
+	out := w.out
+	var err error
+	out.Text, err = r.plain(w.text)
+	return &out, err
+}
+
+func (r *render) running(s running) (out doc.Running, err error) {
+	for _, e := range [...]struct {
+		from []block
+		to   *[]doc.Node
+	}{{s.first, &out.First}, {s.odd, &out.Odd}, {s.even, &out.Even}, {s.other, &out.Other}, {s.all, &out.All}} {
+		if e.from == nil {
+			continue
+		}
+		if *e.to, err = r.collect(e.from); err != nil {
+			return out, err
+		}
+		if *e.to == nil {
+			*e.to = []doc.Node{}
+		}
+	}
+	return out, nil
+}
+
+// body is layout.Document.Body.
+func (r *render) body(yield func(doc.Node, error) bool) {
+	slots := r.m.Slots
+	err := r.emit(r.plan.body, func(n doc.Node) error {
+		if !yield(n, nil) {
+			return errStop
+		}
+		r.m.Slots = slots // a table's rows ran in between
+		r.held = 0
+		return nil
+	})
+	if err != nil && !errors.Is(err, errStop) {
+		yield(nil, err)
+	}
+}
+
+// emit gives the nodes of blocks to out.
+func (r *render) emit(blocks []block, out sink) error {
+	for _, b := range blocks {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		if err := b.emit(r, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodeSize is what a node that waits in memory takes from the budget.
+const nodeSize = 256
+
+// collect returns the nodes of blocks.
+func (r *render) collect(blocks []block) ([]doc.Node, error) {
+	var out []doc.Node
+	err := r.emit(blocks, func(n doc.Node) error {
+		if r.held += nodeSize; r.held > r.most {
+			return r.limit(n.Common().Src, exprlang.CodeMemory, "the blocks take too much memory")
+		}
+		out = append(out, n)
+		return nil
+	})
+	return out, err
+}
+
+// step takes one step from the budget that loops share with expressions.
+func (r *render) step(at *place) error {
+	if r.m.Steps--; r.m.Steps < 0 {
+		return r.fault(&exprlang.Error{Code: exprlang.CodeSteps, Message: "the template takes too many steps"}, at)
+	}
+	return nil
+}
+
+// each runs do for the items of a loop, whose slots it sets, and returns how
+// many there were. A list that is missing has none.
+func (r *render) each(l *loop, do func() error) (int, error) {
+	list, err := r.eval(l.list)
+	if err != nil {
+		return 0, err
+	}
+	for i := range list.Len() {
+		if err := r.ctx.Err(); err != nil {
+			return i, err
+		}
+		if err := r.enter(l, list, i); err != nil {
+			return i, err
+		}
+		if err := do(); err != nil {
+			return i, err
+		}
+	}
+	return list.Len(), nil
+}
+
+var loopValues = [4]exprlang.Value{
+	exprlang.Record([]exprlang.Value{exprlang.Bool(false), exprlang.Bool(false)}),
+	exprlang.Record([]exprlang.Value{exprlang.Bool(true), exprlang.Bool(false)}),
+	exprlang.Record([]exprlang.Value{exprlang.Bool(false), exprlang.Bool(true)}),
+	exprlang.Record([]exprlang.Value{exprlang.Bool(true), exprlang.Bool(true)}),
+}
+
+// enter sets the slots of a loop for item i.
+func (r *render) enter(l *loop, list exprlang.Value, i int) error {
+	if err := r.step(l.list.at); err != nil {
+		return err
+	}
+	place := 0
+	if i == 0 {
+		place |= 1
+	}
+	if i == list.Len()-1 {
+		place |= 2
+	}
+	r.m.Slots[l.item] = list.At(i)
+	r.m.Slots[l.at] = loopValues[place]
+	if l.i >= 0 {
+		r.m.Slots[l.i] = exprlang.Int(i)
+	}
+	r.index[l.item] = i
+	return nil
+}
+
+func (r *render) eval(p *programAt) (exprlang.Value, error) {
+	v, err := p.prog.Eval(r.m)
+	if err != nil {
+		return v, r.fault(err, p.at)
+	}
+	return v, nil
+}
+
+// fault turns the error of an expression into a diagnostic at its place.
+func (r *render) fault(err error, at *place) error {
+	var e *exprlang.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	line, col := at.node.Pos(at.off + e.Off)
+	d := diag.Diagnostic{Code: e.Code, File: r.plan.file, Line: line, Col: col, Path: at.path, Message: e.Message}
+	if e.Missing != nil {
+		d.DataPath = r.dataPath(e.Missing)
+		d.Suggestion = "test it with if, or write | default(...)"
+	}
+	return &diag.DiagnosticError{Diagnostics: []diag.Diagnostic{d}}
+}
+
+func (r *render) limit(src *doc.Source, code, message string) error {
+	d := diag.Diagnostic{Code: code, File: r.plan.file, Message: message}
+	if src != nil {
+		d.Line, d.Col, d.Path = src.Line, src.Col, src.Path
+	}
+	return &diag.DiagnosticError{Diagnostics: []diag.Diagnostic{d}}
+}
+
+// dataPath names the value of a path in the data: trades[17].price.
+func (r *render) dataPath(p *exprlang.Path) string {
+	info := r.plan.slots[p.Slot]
+	var b strings.Builder
+	switch {
+	case info.list != nil:
+		b.WriteString(r.dataPath(info.list) + "[" + strconv.Itoa(r.index[p.Slot]) + "]")
+	default:
+		b.WriteString(info.name)
+	}
+	for _, n := range p.Names {
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(n)
+	}
+	return b.String()
+}

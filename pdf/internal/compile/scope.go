@@ -1,0 +1,169 @@
+package compile
+
+import (
+	"slices"
+	"strings"
+
+	"example.com/quire/pdf/internal/compile/exprlang"
+	"example.com/quire/pdf/internal/compile/yamlsrc"
+)
+
+// local is a name that a block brings in: a loop variable or a parameter.
+type local struct {
+	name string
+	typ  *exprlang.Type
+	slot int
+	desc string
+}
+
+// slotInfo says where the value of a slot comes from, for data paths.
+type slotInfo struct {
+	list *exprlang.Path // of a loop variable: the list, when it is a plain path
+	name string         // else: what to call the value
+	// reads are what a variable, or the list of a loop that is no plain path, is
+	// made of.
+	reads []*exprlang.Path
+}
+
+// slot gives out a slot.
+func (c *compiler) slot(info slotInfo) int {
+	c.plan.slots = append(c.plan.slots, info)
+	return len(c.plan.slots) - 1
+}
+
+// variable is an entry of `vars:`.
+type variable struct {
+	name string
+	node *yamlsrc.Node
+	busy bool // being compiled: a use now is a circle
+	done bool
+	prog *exprlang.Program
+	slot int
+}
+
+// exprScope lets one expression see its names.
+type exprScope struct {
+	c    *compiler
+	n    *yamlsrc.Node
+	path string
+	off  int
+}
+
+func (s exprScope) Lookup(name string) (exprlang.Var, bool) {
+	c := s.c
+	for _, l := range slices.Backward(c.locals) {
+		if l.name == name {
+			return exprlang.Var{Slot: l.slot, Field: -1, Type: l.typ, Desc: l.desc}, true
+		}
+	}
+	for _, v := range c.vars {
+		if v.name == name {
+			return c.variable(v, s), true
+		}
+	}
+	if i, f := c.plan.contract.Field(name); f != nil {
+		return exprlang.Var{Slot: 0, Field: i, Type: f.Type, Note: f}, true
+	}
+	return exprlang.Var{}, false
+}
+
+func (s exprScope) Names() []string {
+	var names []string
+	for _, l := range s.c.locals {
+		names = append(names, l.name)
+	}
+	for _, v := range s.c.vars {
+		names = append(names, v.name)
+	}
+	return append(names, fieldNames(s.c.plan.contract)...)
+}
+
+func (s exprScope) Used(f *exprlang.Field, off int) {
+	if f.Used[0] == 0 {
+		f.Used[0], f.Used[1] = s.n.Pos(s.off + off)
+	}
+}
+
+// variable compiles a variable when it is used first, so their order is free and
+// the plan computes each after those it needs.
+func (c *compiler) variable(v *variable, from exprScope) exprlang.Var {
+	if v.busy {
+		c.bad(from.n, from.path, codeCircle, "", "variable %q needs itself", v.name)
+	}
+	if !v.done && !v.busy {
+		v.busy = true
+		locals := c.locals
+		c.locals = nil
+		v.prog = c.compileExpr(v.node, "vars."+v.name, 0, v.node.Text)
+		c.locals = locals
+		v.busy, v.done = false, true
+		if v.prog != nil && !v.prog.Type.Storable() {
+			c.bad(v.node, "vars."+v.name, exprlang.CodeType, "", "a variable cannot hold a %s", v.prog.Type)
+			v.prog = nil
+		}
+		if v.prog != nil {
+			v.slot = c.slot(slotInfo{name: v.name, reads: v.prog.Reads})
+			c.plan.vars = append(c.plan.vars, planVar{prog: v.prog, slot: v.slot, at: &place{node: v.node, path: "vars." + v.name}})
+		}
+	}
+	if v.prog == nil {
+		return exprlang.Var{Field: -1, Type: invalidType}
+	}
+	return exprlang.Var{Slot: v.slot, Field: -1, Type: v.prog.Type}
+}
+
+// compileExpr compiles src, which stands at byte off of n.Text; nil when it has
+// problems, which are reported.
+func (c *compiler) compileExpr(n *yamlsrc.Node, path string, off int, src string) *exprlang.Program {
+	prog, problems := exprlang.Compile(src, exprScope{c, n, path, off}, c.exprOptions)
+	for _, p := range problems {
+		line, col := n.Pos(off + p.Off)
+		c.at(line, col, path, p.Code, p.Hint, "%s", p.Message)
+	}
+	if prog != nil && prog.UsesTime {
+		c.plan.usesTime = true
+	}
+	if prog != nil && prog.Type.Kind == exprlang.Invalid {
+		return nil
+	}
+	return prog
+}
+
+// expr compiles a node that is an expression as a whole; "${...}" around it is
+// taken off.
+func (c *compiler) expr(n *yamlsrc.Node, path string) *programAt {
+	if !n.IsScalar() || n.Kind == yamlsrc.Null {
+		c.bad(n, path, codeWrong, "", "want an expression, got %s", n.Kind)
+		return nil
+	}
+	from, to := 0, len(n.Text)
+	if wrapped(n.Text) {
+		from, to = 2, to-1
+	}
+	prog := c.compileExpr(n, path, from, n.Text[from:to])
+	if prog == nil {
+		return nil
+	}
+	return &programAt{prog, &place{node: n, off: from, path: path}}
+}
+
+// wrapped reports whether s is one ${...}.
+func wrapped(s string) bool {
+	return strings.HasPrefix(s, "${") && closingBrace(s, 2) == len(s)-1
+}
+
+// programAt is an expression with its place.
+type programAt struct {
+	prog *exprlang.Program
+	at   *place
+}
+
+// condition compiles an `if`.
+func (c *compiler) condition(n *yamlsrc.Node, path string) *programAt {
+	p := c.expr(n, path)
+	if p != nil && p.prog.Type.Kind != exprlang.BooleanKind && p.prog.Type.Kind != exprlang.NullKind {
+		c.bad(n, path, exprlang.CodeType, "", "want a condition, got %s", p.prog.Type)
+		return nil
+	}
+	return p
+}

@@ -1,0 +1,288 @@
+package layout
+
+import (
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/text"
+)
+
+// block is a node with its lines broken and its sizes known. Blocks are drawn
+// once and then dropped.
+type block interface {
+	// size is the height.
+	size() doc.Length
+	// baseline is the distance from the top to the first baseline; ok is false
+	// when no text comes first.
+	baseline() (l doc.Length, ok bool)
+	// split cuts the block so that the head is no higher than avail. A nil head
+	// means that nothing fits; a nil tail that all does. With force, the page is
+	// empty: what may be torn is torn.
+	split(avail doc.Length, force bool) (head, tail block)
+	// draw puts the block on the page with its top left corner at x, y.
+	draw(p *painter, x, y doc.Length)
+}
+
+// painter draws on a page.
+type painter struct {
+	page  *Page
+	rules []RectItem
+	texts arena[TextItem]
+}
+
+func (p *painter) fill(x, y, w, h doc.Length, c doc.Color) {
+	if c.None() || w <= 0 || h <= 0 {
+		return
+	}
+	p.page.Back = append(p.page.Back, RectItem{x, y, w, h, c})
+}
+
+// rule draws a line; all lines come after all backgrounds. The borders of rows
+// that touch are drawn once.
+func (p *painter) rule(x, y, w, h doc.Length, c doc.Color) {
+	if w <= 0 || h <= 0 {
+		return
+	}
+	if c.None() {
+		c = doc.Black
+	}
+	r := RectItem{x, y, w, h, c}
+	if n := len(p.rules); n > 0 && p.rules[n-1] == r {
+		return
+	}
+	p.rules = append(p.rules, r)
+}
+
+// frame draws a border inside the rectangle's edge.
+func (p *painter) frame(x, y, w, h doc.Length, b *doc.Border) {
+	if b == nil || b.Width <= 0 {
+		return
+	}
+	t := b.Width
+	p.rule(x, y, w, t, b.Color)
+	p.rule(x, y+h-t, w, t, b.Color)
+	p.rule(x, y+t, t, h-2*t, b.Color)
+	p.rule(x+w-t, y+t, t, h-2*t, b.Color)
+}
+
+// finish moves the rules behind the backgrounds.
+func (p *painter) finish() {
+	p.page.Back = append(p.page.Back, p.rules...)
+	p.rules = p.rules[:0]
+}
+
+// para is a paragraph of lines at one leading.
+type para struct {
+	lines          []text.Line
+	styles         []PieceStyle
+	face           *face
+	art            Artifact
+	widow, orphans int
+	links          bool // some piece is a link
+}
+
+func (b *para) size() doc.Length { return doc.Length(len(b.lines)) * b.face.lead }
+
+func (b *para) baseline() (doc.Length, bool) { return b.face.base, len(b.lines) > 0 }
+
+func (b *para) split(avail doc.Length, force bool) (block, block) {
+	n := len(b.lines)
+	fit := int(min(avail/b.face.lead, doc.Length(n)))
+	if fit >= n {
+		return b, nil
+	}
+	if !force {
+		if n-fit < b.widow {
+			fit = n - b.widow
+		}
+		if fit < min(b.orphans, n) {
+			return nil, b
+		}
+	}
+	if fit <= 0 {
+		return nil, b
+	}
+	head, tail := *b, *b
+	head.lines, tail.lines = b.lines[:fit], b.lines[fit:]
+	return &head, &tail
+}
+
+func (b *para) draw(p *painter, x, y doc.Length) {
+	for i := range b.lines {
+		line := &b.lines[i]
+		base := y + b.face.base
+		if len(line.Items) > 0 {
+			t := p.texts.one()
+			*t = TextItem{X: x, Y: base, Line: line, Pieces: b.styles, Artifact: b.art}
+			p.page.Items = append(p.page.Items, Item{Text: t})
+		}
+		if b.links {
+			b.areas(p, line, x, base)
+		}
+		y += b.face.lead
+	}
+}
+
+// areas adds the rectangles of the links on a line, one per link.
+func (b *para) areas(p *painter, line *text.Line, x, base doc.Length) {
+	for i := 0; i < len(line.Items); {
+		l := b.styles[line.Items[i].Piece].Link
+		j := i + 1
+		for j < len(line.Items) && b.styles[line.Items[j].Piece].Link == l {
+			j++
+		}
+		if l != nil {
+			k := j
+			for k > i+1 && line.Items[k-1].Space {
+				k--
+			}
+			from, to := line.Items[i].X, line.Items[k-1].X+line.Items[k-1].W
+			p.page.Links = append(p.page.Links, LinkArea{
+				X: x + from, Y: base - b.face.ascent, W: to - from, H: b.face.ascent + b.face.descent, Link: l,
+			})
+		}
+		i = j
+	}
+}
+
+// space is empty height.
+type space struct{ h doc.Length }
+
+func (b space) size() doc.Length                          { return b.h }
+func (b space) baseline() (doc.Length, bool)              { return 0, false }
+func (b space) draw(*painter, doc.Length, doc.Length)     {}
+func (b space) split(a doc.Length, _ bool) (block, block) { return space{min(b.h, a)}, nil } // the page takes the rest
+func (b *picture) baseline() (doc.Length, bool)           { return 0, false }
+func (b *picture) size() doc.Length                       { return b.h }
+func (b line) size() doc.Length                           { return b.thick }
+func (b line) baseline() (doc.Length, bool)               { return 0, false }
+func (b line) split(a doc.Length, _ bool) (block, block)  { return whole(b, a) }
+func (b line) draw(p *painter, x, y doc.Length)           { p.rule(x, y, b.w, b.thick, b.color) }
+
+// line is a horizontal rule.
+type line struct {
+	w, thick doc.Length
+	color    doc.Color
+}
+
+// whole splits what cannot be split.
+func whole(b block, avail doc.Length) (block, block) {
+	if b.size() <= avail {
+		return b, nil
+	}
+	return nil, b
+}
+
+// picture is an image.
+type picture struct {
+	item ImageItem
+	dx   doc.Length // from the left edge of its place
+	w, h doc.Length
+	link *Link
+}
+
+func (b *picture) split(avail doc.Length, _ bool) (block, block) { return whole(b, avail) }
+
+func (b *picture) draw(p *painter, x, y doc.Length) {
+	it := b.item
+	it.X, it.Y, it.W, it.H = x+b.dx, y, b.w, b.h
+	p.page.Items = append(p.page.Items, Item{Image: &it})
+	if b.link != nil {
+		p.page.Links = append(p.page.Links, LinkArea{X: it.X, Y: y, W: b.w, H: b.h, Link: b.link})
+	}
+}
+
+// labelled is a list item: a label beside a body.
+type labelled struct {
+	label  *para // nil once it is drawn
+	indent doc.Length
+	body   *stack
+}
+
+func (b *labelled) size() doc.Length {
+	h := b.body.size()
+	if b.label != nil {
+		h = max(h, b.label.size()+b.drop())
+	}
+	return h
+}
+
+// drop is how far the label moves down to stand on the baseline of the body's
+// first line.
+func (b *labelled) drop() doc.Length {
+	base, ok := b.body.baseline()
+	if !ok {
+		return 0
+	}
+	return max(0, base-b.label.face.base)
+}
+
+func (b *labelled) baseline() (doc.Length, bool) { return b.body.baseline() }
+
+func (b *labelled) split(avail doc.Length, force bool) (block, block) {
+	if b.size() <= avail {
+		return b, nil
+	}
+	head, tail := b.body.split(avail, force)
+	if head == nil || b.label != nil && b.label.size()+b.drop() > avail {
+		return nil, b
+	}
+	if tail == nil {
+		return b, nil
+	}
+	return &labelled{label: b.label, indent: b.indent, body: head.(*stack)},
+		&labelled{indent: b.indent, body: tail.(*stack)}
+}
+
+func (b *labelled) draw(p *painter, x, y doc.Length) {
+	if b.label != nil {
+		b.label.draw(p, x, y+b.drop())
+	}
+	b.body.draw(p, x+b.indent, y)
+}
+
+// box is a frame around a stack.
+type box struct {
+	w      doc.Length
+	pad    doc.Edges
+	border *doc.Border
+	back   doc.Color
+	body   *stack
+}
+
+func (b *box) edge() doc.Length {
+	if b.border == nil {
+		return 0
+	}
+	return b.border.Width
+}
+
+func (b *box) around() doc.Length { return b.pad.Top + b.pad.Bottom + 2*b.edge() }
+
+func (b *box) size() doc.Length { return b.body.size() + b.around() }
+
+func (b *box) baseline() (doc.Length, bool) {
+	l, ok := b.body.baseline()
+	return l + b.pad.Top + b.edge(), ok
+}
+
+func (b *box) split(avail doc.Length, force bool) (block, block) {
+	if b.size() <= avail {
+		return b, nil
+	}
+	head, tail := b.body.split(avail-b.around(), force)
+	if head == nil {
+		return nil, b
+	}
+	if tail == nil {
+		return b, nil
+	}
+	one, two := *b, *b
+	one.body, two.body = head.(*stack), tail.(*stack)
+	return &one, &two
+}
+
+func (b *box) draw(p *painter, x, y doc.Length) {
+	h := b.size()
+	p.fill(x, y, b.w, h, b.back)
+	p.frame(x, y, b.w, h, b.border)
+	b.body.draw(p, x+b.pad.Left+b.edge(), y+b.pad.Top+b.edge())
+}

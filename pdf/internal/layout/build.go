@@ -1,0 +1,546 @@
+package layout
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/image"
+	"example.com/quire/pdf/internal/text"
+)
+
+// maker turns nodes into blocks. It belongs to one render.
+type maker struct {
+	ctx           context.Context
+	opt           Options
+	limits        diag.Limits
+	set           *text.Setter
+	faces         map[*doc.Style]*face
+	derivedStyles map[derived]*doc.Style
+	images        map[imageKey]*image.Image
+	begun         []*Elem
+	warnings      []diag.Diagnostic
+	pieces        []text.Piece
+	mem           memory
+	depth         int64
+	anchors       map[string]*doc.Source
+	dataPath      func(src *doc.Source, text string) string
+
+	// of running content:
+	art         Artifact
+	page, total string // what page() and pages() print
+	aside       *Elem  // made when a link needs it
+	asideP      *Elem  // its paragraph, the parent of the links
+}
+
+// imageKey names image data within one render, which keeps the data alive.
+type imageKey struct {
+	first *byte
+	n     int
+}
+
+// env is what a node takes over from its parent.
+type env struct {
+	style *doc.Style
+	elem  *Elem // parent of the elements
+	width doc.Length
+	item  bool // within a list item
+	// room is the place whose width decides, one of the constants below; empty: the
+	// page. It is wider than width by around.
+	room   string
+	around doc.Length
+}
+
+// What a template calls the places that it gives a width.
+const (
+	oneCell     = "the cell"
+	oneColumn   = "the column"
+	manyColumns = "the columns"
+)
+
+// narrow is en with less width in the same room.
+func (en env) narrow(by doc.Length) env {
+	en.width -= by
+	en.around += by
+	return en
+}
+
+// elem makes a block element, nil when the document is not tagged or the
+// content is an artifact.
+func (m *maker) elem(parent *Elem, role Role, src *doc.Source, lang string) *Elem {
+	if !m.opt.Tagged || m.art != ArtifactNone {
+		return nil
+	}
+	e := m.mem.elems.one()
+	e.Role, e.Parent, e.Src, e.Lang = role, parent, src, lang
+	m.begun = append(m.begun, e)
+	return e
+}
+
+// inline makes an element within a line.
+func (m *maker) inline(parent *Elem, role Role, src *doc.Source, lang string) *Elem {
+	if !m.opt.Tagged || parent == nil {
+		return nil
+	}
+	e := m.mem.elems.one()
+	e.Role, e.Parent, e.Src, e.Lang, e.Inline = role, parent, src, lang, true
+	return e
+}
+
+// linkParent is the element that a link hangs in: that of its block, or for
+// running content an Aside, since a link is never an artifact (ISO 14289-2,
+// 8.2.5.20).
+func (m *maker) linkParent(parent *Elem, src *doc.Source) *Elem {
+	if !m.opt.Tagged || parent != nil || m.art == ArtifactNone {
+		return parent
+	}
+	if m.art == ArtifactRepeat {
+		return nil
+	}
+	if m.aside == nil {
+		m.aside = &Elem{Role: RoleAside, Src: src}
+		m.asideP = &Elem{Role: RoleP, Parent: m.aside, Src: src}
+		m.begun = append(m.begun, m.aside, m.asideP)
+	}
+	return m.asideP
+}
+
+// entries turns nodes into entries of the given width.
+func (m *maker) entries(nodes []doc.Node, en env) ([]entry, error) {
+	m.depth++
+	defer func() { m.depth-- }()
+	out := m.mem.entries.take(len(nodes))[:0]
+	for _, n := range nodes {
+		if err := m.deep(n); err != nil {
+			return nil, err
+		}
+		if _, ok := n.(*doc.PageBreak); ok || n.Common().BreakBefore {
+			return nil, failed(at(n.Common().Src, "L305", "a page cannot end inside a block"))
+		}
+		if t, ok := n.(*doc.Table); ok {
+			es, err := m.nestedTable(t, en)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, es...)
+			continue
+		}
+		e, err := m.entry(n, en)
+		if err != nil {
+			return nil, err
+		}
+		if e.b != nil {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+func (m *maker) deep(n doc.Node) error {
+	if m.depth <= m.limits.BoxDepth {
+		return nil
+	}
+	place := ""
+	if src := n.Common().Src; src != nil {
+		place = src.File + ":" + strconv.Itoa(src.Line) + ":" + strconv.Itoa(src.Col)
+	}
+	return diag.Check("BoxDepth", m.depth, m.limits.BoxDepth, place)
+}
+
+func (m *maker) stack(nodes []doc.Node, en env) (*stack, error) {
+	es, err := m.entries(nodes, en)
+	if err != nil {
+		return nil, err
+	}
+	st := m.mem.stacks.one()
+	st.entries = es
+	return st, nil
+}
+
+// entry turns any node but a table into an entry. A nil block draws nothing.
+func (m *maker) entry(n doc.Node, en env) (entry, error) {
+	c := n.Common()
+	e := entry{keepNext: c.KeepWithNext, keep: c.KeepTogether, breakBefore: c.BreakBefore, src: c.Src}
+	if c.Style != nil {
+		en.style = c.Style
+		e.before, e.after = c.Style.SpaceBefore, c.Style.SpaceAfter
+	}
+	var el *Elem
+	var err error
+	switch n := n.(type) {
+	case *doc.Text:
+		el = m.elem(en.elem, RoleP, c.Src, c.Lang)
+		e.b, err = m.text(n.Spans, en, el, c.Src, "")
+	case *doc.Heading:
+		e.keepNext = true
+		if c.Style == nil {
+			en.style = m.derive(en.style, max(n.Level, 1))
+			e.before, e.after = en.style.SpaceBefore, en.style.SpaceAfter
+		}
+		if el = m.elem(en.elem, RoleH, c.Src, c.Lang); el != nil {
+			el.Level = n.Level
+		}
+		e.b, err = m.text(n.Spans, en, el, c.Src, "")
+	case *doc.List:
+		if c.Style == nil {
+			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)
+			if en.item {
+				e.before, e.after = e.before/3, e.after/3
+			}
+		}
+		if el = m.elem(en.elem, RoleL, c.Src, c.Lang); el != nil {
+			el.Marker = n.Marker
+		}
+		en.elem = el
+		e.b, err = m.list(n, en)
+	case *doc.Beside:
+		e.b, err = m.beside(n, en)
+	case *doc.Box:
+		if c.Style == nil {
+			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)
+		}
+		e.b, err = m.box(n, en)
+	case *doc.Image:
+		if c.Style == nil && m.art == ArtifactNone {
+			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
+		}
+		e.b, el, err = m.image(n, en)
+	case *doc.Rule:
+		e.b = line{w: en.width, thick: n.Thickness, color: n.Color}
+		if n.Thickness <= 0 {
+			e.b = line{w: en.width, thick: doc.Pt / 2, color: n.Color}
+		}
+		if c.Style == nil {
+			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
+		}
+	case *doc.Spacer:
+		e.b = space{n.Height}
+	default:
+		return e, failed(at(c.Src, "L305", "%T cannot stand here", n))
+	}
+	if err != nil {
+		return e, err
+	}
+	e.done = el
+	return e, m.mark(&e, n, el)
+}
+
+// halfLine is half the leading of a style: the space around blocks that ask for
+// none.
+func (m *maker) halfLine(s *doc.Style) doc.Length {
+	if s.Leading > 0 {
+		return s.Leading / 2
+	}
+	return max(s.Size, 0) * 5 / 8
+}
+
+// mark notes the anchor and the outline item of a node.
+func (m *maker) mark(e *entry, n doc.Node, el *Elem) error {
+	c := n.Common()
+	if m.art != ArtifactNone || c.Anchor == "" && c.Bookmark == "" {
+		return nil
+	}
+	if c.Anchor != "" {
+		if _, dup := m.anchors[c.Anchor]; dup {
+			return failed(at(c.Src, "L311", "anchor %q is given twice", c.Anchor))
+		}
+		m.anchors[c.Anchor] = c.Src
+		if el != nil {
+			el.Anchor = c.Anchor
+		}
+	}
+	level := c.BookmarkLevel
+	if level == 0 {
+		level = 1
+		if h, ok := n.(*doc.Heading); ok {
+			level = max(h.Level, 1)
+		}
+	}
+	e.mark = &Mark{Anchor: c.Anchor, Bookmark: c.Bookmark, Level: level, Elem: el, Src: c.Src}
+	return nil
+}
+
+// text breaks spans into a paragraph. Every span without a link of its own has
+// the link of the block.
+func (m *maker) text(spans []doc.Span, en env, el *Elem, src *doc.Source, link string) (block, error) {
+	f, err := m.face(en.style, src)
+	if err != nil {
+		return nil, err
+	}
+	b := m.mem.paras.one()
+	*b = para{face: f, art: m.art, widow: f.style.Widows, orphans: f.style.Orphans}
+	if b.widow <= 0 {
+		b.widow = 2
+	}
+	if b.orphans <= 0 {
+		b.orphans = 2
+	}
+	if err := m.spans(b, spans, el, src, link); err != nil {
+		return nil, err
+	}
+	if m.art == ArtifactNone && m.opt.Tagged && el == nil {
+		b.art = ArtifactLayout
+	}
+	b.lines, err = m.set.Set(m.pieces, en.width, f.align)
+	if err != nil {
+		return nil, m.setError(err, src, en)
+	}
+	return b, nil
+}
+
+// spans fills m.pieces and the styles of b.
+func (m *maker) spans(b *para, spans []doc.Span, el *Elem, src *doc.Source, link string) error {
+	m.pieces = m.pieces[:0]
+	b.styles = m.mem.styles.take(len(spans))[:0]
+	var last *Link
+	var before *doc.Span // the one that the last piece is from
+	for i := range spans {
+		s := &spans[i]
+		t := m.spanText(s)
+		if t == "" {
+			continue
+		}
+		ps := PieceStyle{Size: b.face.size, Color: b.face.color, Elem: el}
+		if target := firstOf(s.Link, link); target != "" {
+			if last == nil || last.Target != target {
+				last = &Link{Target: target, Src: src}
+				last.Elem = m.inline(m.linkParent(el, src), RoleLink, src, "")
+			}
+			last.Text += t
+			if m.art != ArtifactRepeat {
+				ps.Link = last
+				b.links = true
+			}
+			ps.Elem = last.Elem
+		} else {
+			last = nil
+		}
+		if before != nil && sameMarks(before, s) && before.Link == s.Link {
+			ps.Elem = b.styles[len(b.styles)-1].Elem // one emphasis, whatever it is made of
+		} else {
+			ps.Elem = m.marked(ps.Elem, s, src)
+		}
+		before = s
+		c, err := m.chain(b.face, variantOf(s), src)
+		if err != nil {
+			return err
+		}
+		m.pieces = append(m.pieces, text.Piece{Text: t, Chain: c, Size: b.face.size, Figure: s.Figure})
+		b.styles = append(b.styles, ps)
+	}
+	return nil
+}
+
+func sameMarks(a, b *doc.Span) bool {
+	return a.Bold == b.Bold && a.Italic == b.Italic && a.Code == b.Code && a.Lang == b.Lang
+}
+
+// marked wraps the element of a span in those that its markup means.
+func (m *maker) marked(el *Elem, s *doc.Span, src *doc.Source) *Elem {
+	if el == nil {
+		return nil
+	}
+	if s.Lang != "" {
+		el = m.inline(el, RoleSpan, src, s.Lang)
+	}
+	if s.Bold {
+		el = m.inline(el, RoleStrong, src, "")
+	}
+	if s.Italic {
+		el = m.inline(el, RoleEm, src, "")
+	}
+	if s.Code {
+		el = m.inline(el, RoleCode, src, "")
+	}
+	return el
+}
+
+func (m *maker) spanText(s *doc.Span) string {
+	switch s.Kind {
+	case doc.SpanPage:
+		return m.page
+	case doc.SpanPages:
+		return m.total
+	default:
+		return text.Clean(s.Text)
+	}
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// list lays out the items with their labels right-aligned before them.
+func (m *maker) list(n *doc.List, en env) (block, error) {
+	f, err := m.face(en.style, n.Src)
+	if err != nil {
+		return nil, err
+	}
+	start := n.Start
+	if start == 0 {
+		start = 1
+	}
+	label := func(i int) string {
+		if n.Marker == doc.MarkerDecimal {
+			return strconv.Itoa(start+i) + "."
+		}
+		return "\u2022"
+	}
+	c, err := m.chain(f, 0, n.Src)
+	if err != nil {
+		return nil, err
+	}
+	var wide doc.Length
+	for _, i := range [2]int{0, max(len(n.Items)-1, 0)} {
+		_, w, err := m.set.Measure([]text.Piece{{Text: label(i), Chain: c, Size: f.size}})
+		if err != nil {
+			return nil, m.setError(err, n.Src, en)
+		}
+		wide = max(wide, w)
+	}
+	wide = max(wide, f.size*3/5)
+	indent := wide + f.size/2
+	out := &stack{entries: make([]entry, 0, len(n.Items))}
+	list := en.elem
+	for i := range n.Items {
+		item := &n.Items[i]
+		src := item.Src
+		if src == nil {
+			src = n.Src
+		}
+		li := m.elem(list, RoleLI, src, "")
+		lbl := m.elem(li, RoleLbl, src, "")
+		lp, err := m.label(label(i), f, env{width: wide}, lbl, src)
+		if err != nil {
+			return nil, err
+		}
+		body := m.elem(li, RoleLBody, src, "")
+		within := en.narrow(indent)
+		within.style, within.elem, within.item = m.derive(en.style, derivedPlain), body, true
+		st, err := m.stack(item.Nodes, within)
+		if err != nil {
+			return nil, err
+		}
+		after := f.lead / 6
+		out.entries = append(out.entries, entry{
+			b: &labelled{label: lp, indent: indent, body: st}, before: after, after: after, src: src,
+		})
+	}
+	return out, nil
+}
+
+func (m *maker) label(s string, f *face, en env, el *Elem, src *doc.Source) (*para, error) {
+	c, err := m.chain(f, 0, src)
+	if err != nil {
+		return nil, err
+	}
+	b := &para{face: f, art: m.art, widow: 1, orphans: 1}
+	b.styles = []PieceStyle{{Size: f.size, Color: f.color, Elem: el}}
+	m.pieces = append(m.pieces[:0], text.Piece{Text: s, Chain: c, Size: f.size})
+	if b.lines, err = m.set.Set(m.pieces, en.width, doc.AlignRight); err != nil {
+		return nil, m.setError(err, src, en)
+	}
+	return b, nil
+}
+
+func (m *maker) box(n *doc.Box, en env) (block, error) {
+	b := &box{w: en.width, pad: n.Padding, border: n.Border, back: n.Background}
+	st, err := m.stack(n.Nodes, en.narrow(n.Padding.Left+n.Padding.Right+2*b.edge()))
+	if err != nil {
+		return nil, err
+	}
+	b.body = st
+	return b, nil
+}
+
+// image reads the picture and finds its size.
+func (m *maker) image(n *doc.Image, en env) (block, *Elem, error) {
+	if len(n.Data) == 0 {
+		return nil, nil, failed(at(n.Src, "L307", "image %s: no data", n.Name))
+	}
+	key := imageKey{&n.Data[0], len(n.Data)}
+	img, ok := m.images[key]
+	if !ok {
+		var err error
+		if img, err = m.opt.Image(n.Data); err != nil {
+			return nil, nil, failed(at(n.Src, "L307", "image %s: %s", n.Name, err))
+		}
+		m.images[key] = img
+	}
+	iw, ih := doc.Length(img.Width()), doc.Length(img.Height())
+	w, h := n.Width, n.Height
+	switch {
+	case w > 0 && h > 0:
+		if n.Fit == doc.FitContain {
+			if w*ih <= h*iw {
+				h = w * ih / iw
+			} else {
+				w = h * iw / ih
+			}
+		}
+	case w > 0:
+		h = w * ih / iw
+	case h > 0:
+		w = h * iw / ih
+	default:
+		w, h = iw*doc.Inch/96, ih*doc.Inch/96
+		if w > en.width {
+			w, h = en.width, en.width*ih/iw
+		}
+	}
+	if w > en.width && en.width > 0 {
+		m.warnings = append(m.warnings, warning(at(n.Src, "L304", "image %s is %s wide in a place of %s and was made smaller", n.Name, mm(w), mm(en.width))))
+		w, h = en.width, en.width*h/w
+	}
+	b := &picture{w: w, h: h, item: ImageItem{Image: img, Artifact: m.art}}
+	switch en.style.Align {
+	case doc.AlignRight:
+		b.dx = en.width - w
+	case doc.AlignCenter:
+		b.dx = (en.width - w) / 2
+	}
+	return b, m.pictureElem(b, n, en), nil
+}
+
+// pictureElem tags a picture: a Figure, in a Link when it has one. It returns
+// the block element.
+func (m *maker) pictureElem(b *picture, n *doc.Image, en env) *Elem {
+	parent := en.elem
+	var top *Elem
+	if n.Link != "" && m.art != ArtifactRepeat {
+		b.link = &Link{Target: n.Link, Src: n.Src, Text: n.Alt}
+		hang := m.linkParent(parent, n.Src)
+		if m.opt.Tagged && m.art == ArtifactNone {
+			// A Link stands within a line of text: give it a paragraph.
+			hang = m.elem(parent, RoleP, n.Src, n.Lang)
+			top = hang
+		}
+		b.link.Elem = m.inline(hang, RoleLink, n.Src, "")
+		parent = b.link.Elem
+	}
+	switch {
+	case n.Decorative && b.link == nil:
+		if m.art == ArtifactNone {
+			b.item.Artifact = ArtifactLayout
+		}
+	case b.link != nil:
+		b.item.Elem = m.inline(parent, RoleFigure, n.Src, n.Lang)
+	default:
+		b.item.Elem = m.elem(parent, RoleFigure, n.Src, n.Lang)
+		top = b.item.Elem
+	}
+	if b.item.Elem != nil {
+		b.item.Elem.Alt = strings.TrimSpace(n.Alt)
+	}
+	return top
+}
+
+func warning(d diag.Diagnostic) diag.Diagnostic {
+	d.Severity = diag.SeverityWarning
+	return d
+}

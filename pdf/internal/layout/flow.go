@@ -1,0 +1,384 @@
+package layout
+
+import (
+	"context"
+	"slices"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/image"
+	"example.com/quire/pdf/internal/text"
+)
+
+// Options says how a document is laid out.
+type Options struct {
+	Typesetter *text.Typesetter
+	// Tagged makes the semantic tree.
+	Tagged bool
+	Limits diag.Limits
+	Mono   string // family of code spans; empty: that of the text around
+	// Image reads image data.
+	Image func(data []byte) (*image.Image, error)
+}
+
+// Summary tells what a layout came to.
+type Summary struct {
+	Pages    int
+	Warnings []diag.Diagnostic
+}
+
+// Run lays doc out and hands the pages to sink as they close. Errors are
+// *diag.DiagnosticError with the place in the template, *diag.LimitError, the
+// error of ctx, of the body's or a table's iterator, or of sink. After an error
+// no further block or row is asked for.
+func Run(ctx context.Context, d *doc.Document, o Options, sink Sink) (*Summary, error) {
+	m := &maker{
+		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(ctx, o.Typesetter),
+		faces: map[*doc.Style]*face{}, derivedStyles: map[derived]*doc.Style{},
+		images: map[imageKey]*image.Image{}, anchors: map[string]*doc.Source{},
+		dataPath: d.DataPath,
+	}
+	defer m.set.Close()
+	f := &flow{m: m, doc: d, sink: sink, master: d.Page}
+	if f.master.Width <= 0 || f.master.Height <= 0 {
+		f.master.Width, f.master.Height = doc.MM(210), doc.MM(297)
+	}
+	f.base = d.BaseStyle
+	if f.base == nil {
+		f.base = &doc.Style{}
+	}
+	if err := f.measureRunning(); err != nil {
+		return nil, err
+	}
+	if err := f.watermark(); err != nil {
+		return nil, err
+	}
+	f.open()
+	if err := f.body(); err != nil {
+		return nil, err
+	}
+	if err := f.flush(); err != nil {
+		return nil, err
+	}
+	if err := f.close(); err != nil {
+		return nil, err
+	}
+	if err := f.late(); err != nil {
+		return nil, err
+	}
+	return &Summary{Pages: f.number, Warnings: m.warnings}, nil
+}
+
+// flow fills pages from top to bottom.
+type flow struct {
+	m      *maker
+	doc    *doc.Document
+	sink   Sink
+	master doc.Master
+	base   *doc.Style
+
+	top, bottom, left, width doc.Length // of the body
+	headBottom, footTop      doc.Length // of the running content
+	running                  running
+
+	page    Page
+	painter painter
+	number  int
+	y       doc.Length
+	after   doc.Length // space below the entry drawn last
+	fresh   bool       // nothing but a repeated head stands on the page
+	pending []entry
+	// again is the table head that a new page repeats.
+	again *stack
+	under *UnderItem
+	waits []int // pages whose running content asks for the number of pages
+}
+
+func (f *flow) env() env { return env{style: f.base, width: f.width} }
+
+func (f *flow) body() error {
+	if f.doc.Body == nil {
+		return nil
+	}
+	for n, err := range f.doc.Body {
+		if err != nil {
+			return err
+		}
+		if err := f.m.ctx.Err(); err != nil {
+			return err
+		}
+		if err := f.node(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *flow) node(n doc.Node) error {
+	switch n := n.(type) {
+	case *doc.PageBreak:
+		return f.breakPage()
+	case *doc.Table:
+		return f.table(n)
+	}
+	e, err := f.m.entry(n, f.env())
+	if err != nil {
+		return err
+	}
+	return f.add(e)
+}
+
+// breakPage starts a page, unless nothing stands on this one.
+func (f *flow) breakPage() error {
+	if err := f.flush(); err != nil {
+		return err
+	}
+	if f.fresh {
+		return nil
+	}
+	return f.next()
+}
+
+// add puts an entry into the flow; one that keeps with the next waits for it.
+func (f *flow) add(e entry) error {
+	if e.breakBefore {
+		if err := f.breakPage(); err != nil {
+			return err
+		}
+	}
+	f.pending = append(f.pending, e)
+	// More headings in a row than this are no heading of what follows.
+	const longestChain = 64
+	if e.keepNext && len(f.pending) < longestChain {
+		return nil
+	}
+	return f.flush()
+}
+
+// flush places what waits.
+func (f *flow) flush() error {
+	if len(f.pending) == 0 {
+		return nil
+	}
+	group := f.pending
+	f.pending = nil
+	err := f.place(group)
+	if f.pending == nil {
+		f.pending = group[:0]
+	}
+	return err
+}
+
+// place draws a group whose entries but the last keep with their next, going to
+// new pages as needed. Each turn draws something or starts a page, and on an
+// empty page it draws or fails, so it ends.
+func (f *flow) place(group []entry) error {
+	for len(group) > 0 {
+		repeat := f.repeatHeight()
+		if rest, ok := f.try(group, repeat); ok {
+			if rest == nil {
+				return nil
+			}
+			group = rest
+			if err := f.next(); err != nil {
+				return err
+			}
+			continue
+		}
+		if !f.fresh {
+			if err := f.next(); err != nil {
+				return err
+			}
+			continue
+		}
+		if repeat > 0 {
+			// The repeated head takes the place that the row needs: this page goes
+			// without it.
+			if rest, ok := f.try(group, 0); ok {
+				if rest == nil {
+					return nil
+				}
+				group = rest
+				if err := f.next(); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if len(group) == 1 {
+			return f.tooHigh(&group[0])
+		}
+		// The chain is higher than a page: as much of it as fits, then the rest.
+		n := f.fitting(group[:len(group)-1])
+		if err := f.place(group[:n:n]); err != nil {
+			return err
+		}
+		group = group[n:]
+	}
+	return nil
+}
+
+// fitting returns how many of the entries an empty page holds, at least 1.
+func (f *flow) fitting(group []entry) int {
+	y := f.top
+	for i := range group {
+		if i > 0 {
+			y += gap(group[i-1].after, group[i].before)
+		}
+		if y += group[i].b.size(); y > f.bottom {
+			return max(i, 1)
+		}
+	}
+	return len(group)
+}
+
+func (f *flow) tooHigh(e *entry) error {
+	what := "the block"
+	switch e.b.(type) {
+	case *picture:
+		what = "the image"
+	case *group:
+		what = "the row"
+	}
+	d := at(e.src, "L301", "%s is %s high and an empty page holds %s", what, mm(e.b.size()), mm(f.bottom-f.top))
+	d.Page = f.number
+	if e.keep {
+		d.Message = "kept together, " + d.Message
+	}
+	return failed(d)
+}
+
+// repeatHeight is the height of the table head that a fresh page starts with.
+func (f *flow) repeatHeight() doc.Length {
+	if !f.fresh || f.again == nil {
+		return 0
+	}
+	// A head of more than half a page would leave the rows no room.
+	if h := f.again.size(); h <= (f.bottom-f.top)/2 {
+		return h
+	}
+	return 0
+}
+
+// try draws the group when it fits below a repeated head of the given height, or
+// as much of it as may stand on this page. rest is what is left.
+func (f *flow) try(group []entry, repeat doc.Length) (rest []entry, ok bool) {
+	y, after := f.y+repeat, f.after
+	last := len(group) - 1
+	start := f.fresh
+	for i := range group[:last] {
+		y += f.gap(after, group[i].before, start)
+		y += group[i].b.size()
+		after, start = group[i].after, false
+	}
+	y += f.gap(after, group[last].before, start)
+	if y+group[last].b.size() <= f.bottom {
+		f.draw(group, repeat)
+		return nil, true
+	}
+	if y > f.bottom {
+		return nil, false
+	}
+	head, tail, ok := group[last].split(f.bottom-y, f.fresh && last == 0)
+	if !ok {
+		return nil, false
+	}
+	f.draw(append(group[:last:last], head), repeat)
+	if tail.b == nil {
+		return nil, true
+	}
+	return []entry{tail}, true
+}
+
+// gap is the space above an entry: none at the top of a page.
+func (f *flow) gap(after, before doc.Length, start bool) doc.Length {
+	if start {
+		return 0
+	}
+	return gap(after, before)
+}
+
+func (f *flow) draw(group []entry, repeat doc.Length) {
+	if repeat > 0 {
+		f.again.draw(&f.painter, f.left, f.y)
+		f.y += repeat
+	}
+	for i := range group {
+		e := &group[i]
+		f.y += f.gap(f.after, e.before, f.fresh)
+		e.draw(&f.painter, f.left, f.y)
+		f.y += e.b.size()
+		f.after, f.fresh = e.after, false
+		if e.repeat != nil {
+			f.again = e.repeat
+		}
+		if e.ends {
+			f.again = nil
+		}
+	}
+}
+
+// table streams a table: of the rows that are laid out, those alone wait that the
+// end of the table may have to keep together.
+func (f *flow) table(n *doc.Table) error {
+	if n.BreakBefore {
+		if err := f.breakPage(); err != nil {
+			return err
+		}
+	}
+	if n.KeepTogether {
+		es, err := f.m.nestedTable(n, f.env())
+		if err != nil {
+			return err
+		}
+		for _, e := range es {
+			if err := f.add(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	r, err := f.m.rows(n, f.env(), f.add)
+	if err != nil {
+		return err
+	}
+	return r.run()
+}
+
+// open starts the first page.
+func (f *flow) open() {
+	f.number = 1
+	f.page.reset(1, &f.master)
+	f.page.Under = f.under
+	f.painter.page = &f.page
+	f.y, f.after, f.fresh = f.top, 0, true
+}
+
+// next closes the page and starts another.
+func (f *flow) next() error {
+	if err := f.close(); err != nil {
+		return err
+	}
+	if err := f.m.ctx.Err(); err != nil {
+		return err
+	}
+	if err := diag.Check("Pages", int64(f.number)+1, f.m.limits.Pages, ""); err != nil {
+		return err
+	}
+	f.number++
+	f.page.reset(f.number, &f.master)
+	f.page.Under = f.under
+	f.y, f.after, f.fresh = f.top, 0, true
+	return nil
+}
+
+// close hands the page over with its running content.
+func (f *flow) close() error {
+	if err := f.dress(); err != nil {
+		return err
+	}
+	f.painter.finish()
+	f.page.Begun = append(f.page.Begun, f.m.begun...)
+	f.m.begun = slices.Delete(f.m.begun, 0, len(f.m.begun))
+	return f.sink.Page(&f.page)
+}

@@ -1,0 +1,340 @@
+package layout
+
+import "example.com/quire/pdf/doc"
+
+// group is one table row, or the rows that row spans tie together. It is also
+// what Beside is made of: one row without lines.
+type group struct {
+	t       *table // nil for Beside
+	section section
+	first   bool // the first of its section: the foot has a heavier line above it
+	last    bool // the last of the head: it has a heavier line below
+	keep    bool
+	rows    []groupRow
+	cells   []groupCell
+}
+
+type groupRow struct {
+	h    doc.Length
+	back doc.Color
+}
+
+type groupCell struct {
+	row, col, rows, cols int
+	x, w                 doc.Length // of the whole cell
+	left                 doc.Length // padding
+	body                 block
+	back                 doc.Color
+	valign               doc.VAlign
+	drop                 doc.Length // to the common baseline of the row
+}
+
+func (g *group) pad() (top, bottom doc.Length) {
+	if g.t == nil {
+		return 0, 0
+	}
+	return g.t.pad.Top, g.t.pad.Bottom
+}
+
+// settle finds the heights. The first lines of a row stand on one baseline,
+// whatever their sizes.
+func (g *group) settle() {
+	top, bottom := g.pad()
+	for r := range g.rows {
+		g.rows[r].h = 0
+		var deepest doc.Length
+		for i := range g.cells {
+			if c := &g.cells[i]; c.row == r && c.valign == doc.VAlignTop {
+				if b, ok := c.body.baseline(); ok {
+					deepest = max(deepest, b)
+				}
+			}
+		}
+		for i := range g.cells {
+			c := &g.cells[i]
+			if c.row != r {
+				continue
+			}
+			c.drop = 0
+			if b, ok := c.body.baseline(); ok && c.valign == doc.VAlignTop {
+				c.drop = deepest - b
+			}
+			if c.rows == 1 {
+				g.rows[r].h = max(g.rows[r].h, top+c.drop+c.body.size()+bottom)
+			}
+		}
+	}
+	// A cell over several rows widens the last of them when it needs more.
+	for i := range g.cells {
+		c := &g.cells[i]
+		if c.rows < 2 {
+			continue
+		}
+		need := top + c.drop + c.body.size() + bottom
+		if have := g.height(c.row, c.rows); have < need {
+			g.rows[c.row+c.rows-1].h += need - have
+		}
+	}
+}
+
+func (g *group) height(from, n int) (h doc.Length) {
+	for _, r := range g.rows[from : from+n] {
+		h += r.h
+	}
+	return h
+}
+
+func (g *group) size() doc.Length { return g.height(0, len(g.rows)) }
+
+func (g *group) baseline() (doc.Length, bool) {
+	if len(g.cells) == 0 {
+		return 0, false
+	}
+	top, _ := g.pad()
+	b, ok := g.cells[0].body.baseline()
+	return top + g.cells[0].drop + b, ok
+}
+
+func (g *group) split(avail doc.Length, force bool) (block, block) {
+	if g.size() <= avail {
+		return g, nil
+	}
+	if g.keep {
+		return nil, g
+	}
+	// The last row boundary that fits, else inside the first row.
+	var y doc.Length
+	row := 0
+	for row < len(g.rows) && y+g.rows[row].h <= avail {
+		y += g.rows[row].h
+		row++
+	}
+	if row > 0 {
+		return g.cutAt(row, y, false, force)
+	}
+	return g.cutAt(0, avail, true, force)
+}
+
+// cutAt splits the group at height h: before row, or inside it. Cells that the
+// cut goes through are split; what does not fit above moves below.
+func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) {
+	top, bottom := g.pad()
+	head, tail := *g, *g
+	head.cells, tail.cells = nil, nil
+	tail.first = false
+	rowsAbove := row
+	if inside {
+		rowsAbove = row + 1
+	}
+	head.rows = append([]groupRow(nil), g.rows[:rowsAbove]...)
+	tail.rows = append([]groupRow(nil), g.rows[row:]...)
+	moved := false
+	for i := range g.cells {
+		c := g.cells[i]
+		switch {
+		case !inside && c.row+c.rows <= row:
+			head.cells = append(head.cells, c)
+		case c.row > row || !inside && c.row >= row:
+			c.row -= row
+			tail.cells = append(tail.cells, c)
+		default:
+			a, b := c, c
+			a.rows = rowsAbove - c.row
+			b.row, b.rows = 0, c.row+c.rows-row
+			y := g.height(0, c.row) + top + c.drop
+			one, two := c.body.split(h-y-bottom, force)
+			if two == nil {
+				two = space{}
+			} else {
+				b.valign = doc.VAlignTop
+			}
+			if one == nil {
+				if c.body.size() > 0 && c.rows == 1 {
+					return nil, g // its row cannot begin here
+				}
+				one = space{}
+			} else if one.size() > 0 {
+				moved = true
+			}
+			a.valign = doc.VAlignTop
+			a.body, b.body = one, two
+			head.cells, tail.cells = append(head.cells, a), append(tail.cells, b)
+		}
+	}
+	if inside && !moved {
+		return nil, g
+	}
+	head.settle()
+	tail.settle()
+	return &head, &tail
+}
+
+func (g *group) draw(p *painter, x, y doc.Length) {
+	top, bottom := g.pad()
+	var w doc.Length
+	if g.t != nil {
+		w = g.t.x[len(g.t.x)-1] + g.t.w[len(g.t.w)-1]
+	}
+	ry := y
+	for r := range g.rows {
+		p.fill(x, ry, w, g.rows[r].h, g.rows[r].back)
+		ry += g.rows[r].h
+	}
+	for i := range g.cells {
+		c := &g.cells[i]
+		cy := y + g.height(0, c.row)
+		ch := g.height(c.row, c.rows)
+		back := c.back
+		if back.None() && c.rows > 1 {
+			back = g.rows[c.row].back // one colour over all its rows
+		}
+		p.fill(x+c.x, cy, c.w, ch, back)
+		dy := top + c.drop
+		switch c.valign {
+		case doc.VAlignMiddle:
+			dy = max(top, (ch-c.body.size())/2)
+		case doc.VAlignBottom:
+			dy = max(top, ch-bottom-c.body.size())
+		}
+		c.body.draw(p, x+c.x+c.left, cy+dy)
+	}
+	if g.t != nil {
+		g.lines(p, x, y, w)
+	}
+}
+
+// The lines of a table without a border of its own: none at the sides, hairlines
+// between rows, heavier ones below the head and around the foot.
+const (
+	hairline      = doc.Pt * 3 / 10
+	headLine      = doc.Pt * 3 / 4
+	hairlineColor = doc.Color(0xFFC4C8CE)
+)
+
+func (g *group) lines(p *painter, x, y, w doc.Length) {
+	h := g.size()
+	if b := g.t.n.Border; b != nil {
+		g.grid(p, x, y, b)
+		return
+	}
+	if g.section == sectionFoot {
+		if g.first {
+			p.rule(x, y-headLine/2, w, headLine, doc.Black)
+		} else {
+			p.rule(x, y-hairline/2, w, hairline, hairlineColor)
+		}
+		return
+	}
+	ry := y
+	for r := range g.rows {
+		ry += g.rows[r].h
+		switch {
+		case g.section == sectionHead && g.last && r == len(g.rows)-1:
+			p.rule(x, ry-headLine/2, w, headLine, doc.Black)
+		case r < len(g.rows)-1:
+			g.between(p, x, ry, r)
+		default:
+			p.rule(x, y+h-hairline/2, w, hairline, hairlineColor)
+		}
+	}
+}
+
+// between draws the hairline below row r, but through no cell.
+func (g *group) between(p *painter, x, y doc.Length, r int) {
+	for i := range g.cells {
+		if c := &g.cells[i]; c.row+c.rows == r+1 {
+			p.rule(x+c.x, y-hairline/2, c.w, hairline, hairlineColor)
+		}
+	}
+}
+
+// grid draws the lines around the cells. They stand centred on the cell edges,
+// so neighbours share them.
+func (g *group) grid(p *painter, x, y doc.Length, b *doc.Border) {
+	if b.Width <= 0 {
+		return
+	}
+	half := b.Width / 2
+	for i := range g.cells {
+		c := &g.cells[i]
+		cy, ch := y+g.height(0, c.row), g.height(c.row, c.rows)
+		left, right := x+c.x, x+c.x+c.w
+		p.rule(left-half, cy-half, c.w+b.Width, b.Width, b.Color)
+		p.rule(left-half, cy+ch-half, c.w+b.Width, b.Width, b.Color)
+		p.rule(left-half, cy+half, b.Width, ch-b.Width, b.Color)
+		p.rule(right-half, cy+half, b.Width, ch-b.Width, b.Color)
+	}
+}
+
+// beside lays out cells side by side.
+func (m *maker) beside(n *doc.Beside, en env) (block, error) {
+	cols := n.Widths
+	if len(cols) != len(n.Cells) {
+		cols = make([]doc.Width, len(n.Cells))
+		copy(cols, n.Widths)
+	}
+	total := en.width - n.Gap*doc.Length(max(len(cols)-1, 0))
+	least, most := m.mem.lengths.take(len(cols)), m.mem.lengths.take(len(cols))
+	for i, w := range cols {
+		if w.Kind == doc.WidthAuto {
+			if err := m.extent(n.Cells[i], en, &least[i], &most[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	g := m.mem.groups.one()
+	g.rows, g.cells = m.mem.rows.take(1), m.mem.cells.take(len(cols))[:0]
+	var x doc.Length
+	for i, w := range widths(m.mem.lengths.take(len(cols)), cols, total, least, most) {
+		if w <= 0 && len(n.Cells[i]) > 0 || x+w > en.width+doc.Length(len(cols)) {
+			return nil, failed(at(n.Src, "L306", "no width is left for cell %d", i+1))
+		}
+		st, err := m.stack(n.Cells[i], env{style: en.style, elem: en.elem, width: w, room: oneCell})
+		if err != nil {
+			return nil, err
+		}
+		g.cells = append(g.cells, groupCell{col: i, rows: 1, cols: 1, x: x, w: w, body: st, valign: n.VAlign})
+		x += w + n.Gap
+	}
+	g.settle()
+	return g, nil
+}
+
+// extent measures the nodes of an auto-wide cell: its text and its images that
+// state a width.
+func (m *maker) extent(nodes []doc.Node, en env, least, most *doc.Length) error {
+	for _, n := range nodes {
+		var spans []doc.Span
+		style := en.style
+		switch n := n.(type) {
+		case *doc.Text:
+			spans = n.Spans
+		case *doc.Heading:
+			spans = n.Spans
+			if n.Style == nil {
+				style = m.derive(en.style, max(n.Level, 1))
+			}
+		case *doc.Image:
+			*least, *most = max(*least, n.Width), max(*most, n.Width)
+			continue
+		default:
+			return failed(at(n.Common().Src, "L306", "the width auto holds text and images with a width only"))
+		}
+		if s := n.Common().Style; s != nil {
+			style = s
+		}
+		f, err := m.face(style, n.Common().Src)
+		if err != nil {
+			return err
+		}
+		if err := m.spans(&para{face: f}, spans, nil, n.Common().Src, ""); err != nil {
+			return err
+		}
+		lo, hi, err := m.set.Measure(m.pieces)
+		if err != nil {
+			return m.setError(err, n.Common().Src, en)
+		}
+		*least, *most = max(*least, lo), max(*most, hi)
+	}
+	return nil
+}

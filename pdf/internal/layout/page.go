@@ -1,0 +1,190 @@
+package layout
+
+import (
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/image"
+	"example.com/quire/pdf/internal/text"
+)
+
+// Role is what a structure element means.
+type Role uint8
+
+// The roles, named as in ISO 32000-2, 14.8.4.
+const (
+	RoleP Role = iota
+	RoleH      // Level
+	RoleL
+	RoleLI
+	RoleLbl
+	RoleLBody
+	RoleTable
+	RoleCaption
+	RoleTHead
+	RoleTBody
+	RoleTFoot
+	RoleTR
+	RoleTH
+	RoleTD
+	RoleFigure
+	RoleDiv
+	RoleLink
+	RoleEm
+	RoleStrong
+	RoleCode
+	RoleSpan
+	RoleAside
+)
+
+// Scope is what the cells are that a header cell belongs to.
+type Scope uint8
+
+// The scopes.
+const (
+	ScopeNone Scope = iota
+	ScopeRow
+	ScopeColumn
+)
+
+// Elem is a node of the semantic tree. Layout makes the elements of blocks in
+// reading order; those of inline content join their parent where their first
+// piece of content stands.
+type Elem struct {
+	Role    Role
+	Level   int   // of RoleH
+	Parent  *Elem // nil: the document
+	Src     *doc.Source
+	Lang    string     // empty: as the parent
+	Alt     string     // of RoleFigure and of a RoleLink
+	Anchor  string     // name that internal links use
+	Marker  doc.Marker // of RoleL
+	Scope   Scope      // of RoleTH
+	Colspan int        // of RoleTH and RoleTD; 0: 1
+	Rowspan int
+	Inline  bool
+	// Tag is free for whoever reads the pages: layout never touches it.
+	Tag any
+}
+
+// Artifact is the kind of content that has no element.
+type Artifact uint8
+
+// The kinds of artifacts (ISO 32000-2, 14.8.2.2.2).
+const (
+	ArtifactNone      Artifact = iota
+	ArtifactLayout             // rules, borders, backgrounds, decoration
+	ArtifactHeader             // running header
+	ArtifactFooter             // running footer
+	ArtifactRepeat             // header rows printed again on a later page
+	ArtifactWatermark          // text behind the page
+)
+
+// PieceStyle tells how the items of a line that belong to one piece are drawn.
+type PieceStyle struct {
+	Size  doc.Length
+	Color doc.Color
+	Elem  *Elem // nil: an artifact
+	Link  *Link // nil: none
+}
+
+// Link is one link of the document; its areas may stand on many lines and
+// pages.
+type Link struct {
+	Target string // URL, or "#anchor"
+	Src    *doc.Source
+	Elem   *Elem // the Link element; nil when the document is not tagged
+	Text   string
+}
+
+// TextItem is a line of text with its left end and baseline at X, Y.
+type TextItem struct {
+	X, Y     doc.Length
+	Line     *text.Line
+	Pieces   []PieceStyle
+	Artifact Artifact // for pieces that have no element
+}
+
+// RectItem is a filled rectangle: a background, a rule, a border side.
+type RectItem struct {
+	X, Y, W, H doc.Length
+	Color      doc.Color
+}
+
+// ImageItem is an image in its rectangle.
+type ImageItem struct {
+	X, Y, W, H doc.Length
+	Image      *image.Image
+	Elem       *Elem // nil: an artifact
+	Artifact   Artifact
+}
+
+// UnderItem is the watermark: a line of text turned about the point X, Y by
+// Angle degrees counter-clockwise. The positions of Text count from that point.
+type UnderItem struct {
+	Text           TextItem
+	X, Y           doc.Length
+	Angle, Opacity float64
+}
+
+// LinkArea is a clickable rectangle.
+type LinkArea struct {
+	X, Y, W, H doc.Length
+	Link       *Link
+}
+
+// Mark is a place that links and outline items point at.
+type Mark struct {
+	Anchor   string // name for "#anchor" links; may be empty
+	Bookmark string // title of an outline item; may be empty
+	Level    int    // of the outline item, from 1
+	Y        doc.Length
+	Elem     *Elem
+	Src      *doc.Source
+}
+
+// Item is one thing drawn in the foreground; exactly one pointer is set.
+type Item struct {
+	Text  *TextItem
+	Image *ImageItem
+}
+
+// Page is a finished page, or the part of one that had to wait for the number
+// of pages. All positions count from the top left corner of the sheet, y
+// downwards. It is valid only during the call that hands it over.
+type Page struct {
+	Number        int // from 1
+	Width, Height doc.Length
+	// Under is drawn before everything else; nil: nothing. It is the same for all
+	// pages.
+	Under *UnderItem
+	// Back is drawn next: backgrounds, then rules, in this order. All of it is
+	// ArtifactLayout.
+	Back  []RectItem
+	Items []Item // in reading order
+	Links []LinkArea
+	Marks []Mark
+	// Begun lists the block elements made since the page before, in reading order;
+	// Done those that get no more content after this page.
+	Begun, Done []*Elem
+}
+
+// Sink takes the pages. An error ends the layout and is returned from it.
+type Sink interface {
+	// Page takes the next page.
+	Page(p *Page) error
+	// Late takes what page p.Number shows in addition, once the number of pages is
+	// known: it is called after the last Page, in the order of the pages.
+	Late(p *Page) error
+}
+
+func (p *Page) reset(number int, m *doc.Master) {
+	clear(p.Items)
+	clear(p.Links)
+	clear(p.Marks)
+	clear(p.Begun)
+	clear(p.Done)
+	*p = Page{
+		Number: number, Width: m.Width, Height: m.Height,
+		Back: p.Back[:0], Items: p.Items[:0], Links: p.Links[:0], Marks: p.Marks[:0],
+		Begun: p.Begun[:0], Done: p.Done[:0],
+	}
+}

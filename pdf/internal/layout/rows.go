@@ -1,0 +1,303 @@
+package layout
+
+import (
+	"iter"
+
+	"example.com/quire/pdf/doc"
+)
+
+// rowRun lays out the rows of one table and emits them as entries.
+type rowRun struct {
+	t    *table
+	n    *doc.Table
+	emit func(entry) error
+	// held are the groups laid out last, at most widows of them: they wait to learn
+	// whether the foot or nothing follows.
+	held            []entry
+	count           int // of groups
+	orphans, widows int // the fewest groups on the first page and on the last one
+	tall            doc.Length
+	next            doc.Row // being laid out
+	before          doc.Length
+	after           doc.Length
+	mark            *Mark
+	marked          bool
+	again           *stack // the head that new pages repeat; nil: none
+}
+
+// tallRow is the height, in lines of the table's style, from which on a row may
+// stand alone: it is no stray one, and tying it to others would leave a hole.
+const tallRow = 6
+
+// rows prepares a table whose entries go to emit.
+func (m *maker) rows(n *doc.Table, en env, emit func(entry) error) (*rowRun, error) {
+	t, err := m.table(n, en)
+	if err != nil {
+		return nil, err
+	}
+	f, err := m.face(t.en.style, n.Src)
+	if err != nil {
+		return nil, err
+	}
+	r := &rowRun{t: t, n: n, emit: emit, orphans: t.en.style.Orphans, widows: t.en.style.Widows, tall: tallRow * f.lead}
+	if r.orphans <= 0 {
+		r.orphans = 2
+	}
+	if r.widows <= 0 {
+		r.widows = 2
+	}
+	r.held = make([]entry, 0, r.widows)
+	if n.Style != nil {
+		r.before, r.after = n.Style.SpaceBefore, n.Style.SpaceAfter
+	} else {
+		r.before, r.after = m.halfLine(en.style), m.halfLine(en.style)
+	}
+	var e entry
+	if err := m.mark(&e, n, t.elem); err != nil {
+		return nil, err
+	}
+	r.mark = e.mark
+	return r, nil
+}
+
+// send emits an entry of the table, the first one with the table's mark and the
+// space before it.
+func (r *rowRun) send(e entry) error {
+	if !r.marked {
+		r.marked = true
+		e.mark = r.mark
+		e.before = max(e.before, r.before)
+	}
+	if e.src == nil {
+		e.src = r.t.src
+	}
+	return r.emit(e)
+}
+
+// run lays out the whole table.
+func (r *rowRun) run() error {
+	next, stop := iter.Pull2(r.source())
+	defer stop()
+	head := r.t.headRows()
+	sample, err := r.sample(next)
+	if err != nil {
+		return err
+	}
+	if err := r.t.size(head, sample); err != nil {
+		return err
+	}
+	if err := r.start(head); err != nil {
+		return err
+	}
+	for i := range sample {
+		if err := r.row(&sample[i]); err != nil {
+			return err
+		}
+	}
+	for {
+		x, err, ok := next()
+		if !ok {
+			return r.finish()
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.t.m.ctx.Err(); err != nil {
+			return err
+		}
+		r.next = x
+		if err := r.row(&r.next); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *rowRun) source() iter.Seq2[doc.Row, error] {
+	if r.n.Rows == nil {
+		return doc.Rows()
+	}
+	return r.n.Rows
+}
+
+// sample reads rows ahead when a column is sized by its content.
+func (r *rowRun) sample(next func() (doc.Row, error, bool)) ([]doc.Row, error) {
+	auto := false
+	for i := range r.n.Columns {
+		auto = auto || r.n.Columns[i].Width.Kind == doc.WidthAuto
+	}
+	var out []doc.Row
+	for auto && len(out) < sampleRows {
+		x, err, ok := next()
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			break
+		}
+		out = append(out, cloneRow(&x))
+	}
+	return out, nil
+}
+
+// start emits caption and head.
+func (r *rowRun) start(head []doc.Row) error {
+	caption, err := r.t.caption()
+	if err != nil {
+		return err
+	}
+	if caption != nil {
+		if err := r.send(*caption); err != nil {
+			return err
+		}
+	}
+	first, again, err := r.t.head(head)
+	if err != nil {
+		return err
+	}
+	if first != nil {
+		first.entries[len(first.entries)-1].repeat = again
+		r.again = again
+		for _, e := range first.entries {
+			if err := r.send(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// row lays out one body row and emits the one before it.
+func (r *rowRun) row(x *doc.Row) error {
+	t := r.t
+	g, err := t.add(x, sectionBody, t.bodyElem())
+	if err != nil {
+		return err
+	}
+	t.inBody++
+	if g == nil {
+		return nil
+	}
+	if len(r.held) == r.widows {
+		first := r.held[0]
+		r.held = append(r.held[:0], r.held[1:]...)
+		if err := r.send(first); err != nil {
+			return err
+		}
+	}
+	r.count++
+	e := entry{b: g, keep: g.keep, src: x.Src}
+	e.keepNext = r.count < r.orphans && g.size() <= r.tall
+	if t.inBody >= rowsPerBody {
+		e.done, t.body = t.body, nil
+	}
+	r.held = append(r.held, e)
+	return nil
+}
+
+// tail makes the rows that are held the last of the table: they stay together,
+// and with the foot.
+func (r *rowRun) tail(foot bool) {
+	for i := range r.held {
+		e := &r.held[i]
+		e.keepNext = e.keepNext || e.b.size() <= r.tall
+		if i == len(r.held)-1 {
+			e.keepNext = foot
+		}
+	}
+}
+
+// finish emits the last rows, and the foot on the same page.
+func (r *rowRun) finish() error {
+	t := r.t
+	if t.group != nil {
+		return failed(at(t.src, "L303", "a row span reaches beyond the last row"))
+	}
+	foot := make([]entry, 0, len(r.n.Foot))
+	if len(r.n.Foot) > 0 {
+		el := t.m.elem(t.elem, RoleTFoot, t.src, "")
+		for i := range r.n.Foot {
+			g, err := t.add(&r.n.Foot[i], sectionFoot, el)
+			if err != nil {
+				return err
+			}
+			if g != nil {
+				foot = append(foot, entry{b: g, keep: g.keep, keepNext: true, src: r.n.Foot[i].Src})
+			}
+		}
+		if t.group != nil {
+			return failed(at(t.src, "L303", "a row span reaches beyond the foot rows"))
+		}
+	}
+	r.tail(len(foot) > 0)
+	rest := append(r.held, foot...)
+	if len(rest) == 0 {
+		rest = append(rest, entry{b: space{}}) // a head without rows ends here
+	}
+	last := &rest[len(rest)-1]
+	if len(foot) > 0 {
+		last.keepNext = false
+	}
+	for _, e := range rest[:len(rest)-1] {
+		if err := r.send(e); err != nil {
+			return err
+		}
+	}
+	last.after = max(last.after, r.after)
+	last.keepNext = last.keepNext || r.n.KeepWithNext
+	last.done = t.elem
+	last.ends = true
+	return r.send(*last)
+}
+
+// nestedTable lays out a table inside a block, or one that is kept together.
+func (m *maker) nestedTable(n *doc.Table, en env) ([]entry, error) {
+	if n.KeepTogether {
+		one := *n
+		one.KeepTogether = false
+		es, err := m.nestedTable(&one, en)
+		if err != nil || len(es) == 0 {
+			return nil, err
+		}
+		e := entry{
+			b: &stack{es}, keep: true, before: es[0].before, after: es[len(es)-1].after,
+			keepNext: n.KeepWithNext, src: n.Src,
+		}
+		return []entry{e}, nil
+	}
+	tb := &nested{}
+	r, err := m.rows(n, en, func(x entry) error {
+		tb.entries = append(tb.entries, x)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.run(); err != nil {
+		return nil, err
+	}
+	tb.again = r.again
+	return []entry{{b: tb, before: r.before, after: r.after, keepNext: n.KeepWithNext, src: n.Src}}, nil
+}
+
+// nested is a table within a block: a stack that repeats its head where it is
+// split.
+type nested struct {
+	stack
+	again *stack
+}
+
+func (b *nested) split(avail doc.Length, force bool) (block, block) {
+	head, tail := b.stack.split(avail, force)
+	if head == nil {
+		return nil, b
+	}
+	if tail == nil {
+		return b, nil
+	}
+	rest := tail.(*stack)
+	first := *head.(*stack)
+	if b.again != nil && b.again.size() <= avail/2 {
+		rest = &stack{append(append([]entry(nil), b.again.entries...), rest.entries...)}
+	}
+	return &nested{stack: first, again: b.again}, &nested{stack: *rest, again: b.again}
+}

@@ -1,0 +1,270 @@
+package layout
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/text"
+)
+
+// runningGap is the space between running content and body, runningEdge the
+// least between running content and the edge of the sheet.
+const (
+	runningGap  = 12 * doc.Pt
+	runningEdge = 18 * doc.Pt
+)
+
+// running holds the heights kept for header and footer, equal on all pages.
+type running struct{ head, foot doc.Length }
+
+// pick returns the content for a page.
+func pick(r *doc.Running, page int) []doc.Node {
+	switch {
+	case page == 1 && r.First != nil:
+		return r.First
+	case page%2 == 1 && r.Odd != nil:
+		return r.Odd
+	case page%2 == 0 && r.Even != nil:
+		return r.Even
+	case page > 1 && r.Other != nil:
+		return r.Other
+	}
+	return r.All
+}
+
+func lists(r *doc.Running) [5][]doc.Node {
+	return [5][]doc.Node{r.First, r.Odd, r.Even, r.Other, r.All}
+}
+
+// measureRunning sizes the body: below the highest header and above the highest
+// footer. Page numbers are measured at the most digits they may have.
+func (f *flow) measureRunning() error {
+	m := f.master
+	f.left, f.width = m.Margins.Left, m.Width-m.Margins.Left-m.Margins.Right
+	widest := "8" + strconv.FormatInt(f.m.limits.Pages, 10)[1:]
+	for _, side := range []struct {
+		r   *doc.Running
+		h   *doc.Length
+		art Artifact
+	}{{&f.doc.Header, &f.running.head, ArtifactHeader}, {&f.doc.Footer, &f.running.foot, ArtifactFooter}} {
+		for _, nodes := range lists(side.r) {
+			st, err := f.runningStack(nodes, side.art, widest, widest)
+			if noRoom(err) {
+				// Not for a page number of a document of its own: the pages will tell.
+				st, err = f.runningStack(nodes, side.art, "8", "8")
+			}
+			if err != nil {
+				return err
+			}
+			*side.h = max(*side.h, st.size())
+		}
+	}
+	f.m.begun, f.m.aside, f.m.warnings = nil, nil, nil
+	f.top, f.bottom = m.Margins.Top, m.Height-m.Margins.Bottom
+	f.headBottom, f.footTop = f.top-runningGap, f.bottom+runningGap
+	edge := runningEdge
+	if m.Border != nil {
+		edge = max(edge, f.inset()+runningGap/2)
+	}
+	if f.running.head > 0 {
+		f.headBottom = max(f.headBottom, edge+f.running.head)
+		f.top = f.headBottom + runningGap
+	}
+	if f.running.foot > 0 {
+		f.footTop = min(f.footTop, m.Height-edge-f.running.foot)
+		f.bottom = f.footTop - runningGap
+	}
+	if f.bottom-f.top < 20*doc.Pt || f.width < 20*doc.Pt {
+		return failed(at(nil, "L306", "margins and running content leave a body of %s by %s", mm(f.width), mm(f.bottom-f.top)))
+	}
+	return nil
+}
+
+// noRoom reports whether err is of a figure that is wider than its place.
+func noRoom(err error) bool {
+	de, ok := errors.AsType[*diag.DiagnosticError](err)
+	return ok && de.Diagnostics[0].Code == codeFigure
+}
+
+// runningStack lays out running content.
+func (f *flow) runningStack(nodes []doc.Node, art Artifact, page, total string) (*stack, error) {
+	f.m.art, f.m.page, f.m.total = art, page, total
+	defer func() { f.m.art, f.m.page, f.m.total = ArtifactNone, "", "" }()
+	return f.m.stack(nodes, f.env())
+}
+
+// inset is how far the border of a page stands from its edge.
+func (f *flow) inset() doc.Length {
+	m := f.master.Margins
+	return min(m.Top, m.Right, m.Bottom, m.Left) / 2
+}
+
+// dress adds border and running content to the page that closes. What asks for
+// the number of pages waits.
+func (f *flow) dress() error {
+	if b := f.master.Border; b != nil && b.Width > 0 {
+		inset := f.inset()
+		f.painter.frame(inset, inset, f.master.Width-2*inset, f.master.Height-2*inset, b)
+	}
+	waits := false
+	for _, art := range [2]Artifact{ArtifactHeader, ArtifactFooter} {
+		nodes := pick(f.side(art), f.number)
+		if wantsTotal(nodes) {
+			waits = true
+			continue
+		}
+		if err := f.drawRunning(nodes, art, ""); err != nil {
+			return err
+		}
+	}
+	f.endAside()
+	if waits {
+		f.waits = append(f.waits, f.number)
+	}
+	return nil
+}
+
+func (f *flow) side(art Artifact) *doc.Running {
+	if art == ArtifactHeader {
+		return &f.doc.Header
+	}
+	return &f.doc.Footer
+}
+
+// endAside closes the element that holds the links of the running content.
+func (f *flow) endAside() {
+	if f.m.aside != nil {
+		f.page.Done = append(f.page.Done, f.m.aside)
+		f.m.aside, f.m.asideP = nil, nil
+	}
+}
+
+func (f *flow) drawRunning(nodes []doc.Node, art Artifact, total string) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	st, err := f.runningStack(nodes, art, strconv.Itoa(f.page.Number), total)
+	if err != nil {
+		return err
+	}
+	h := st.size()
+	kept, y := f.running.head, f.headBottom-h
+	if art == ArtifactFooter {
+		kept, y = f.running.foot, f.footTop
+	}
+	if h > kept {
+		return failed(at(nodes[0].Common().Src, "L309", "running content of page %d is %s high, measured were %s", f.page.Number, mm(h), mm(kept)))
+	}
+	st.draw(&f.painter, f.left, y)
+	return nil
+}
+
+// late makes what had to wait for the number of pages.
+func (f *flow) late() error {
+	total := strconv.Itoa(f.number)
+	for _, n := range f.waits {
+		if err := f.m.ctx.Err(); err != nil {
+			return err
+		}
+		f.page.reset(n, &f.master)
+		for _, art := range [2]Artifact{ArtifactHeader, ArtifactFooter} {
+			nodes := pick(f.side(art), n)
+			if !wantsTotal(nodes) {
+				continue
+			}
+			if err := f.drawRunning(nodes, art, total); err != nil {
+				return err
+			}
+		}
+		f.endAside()
+		f.painter.finish()
+		f.page.Begun = append(f.page.Begun, f.m.begun...)
+		f.m.begun = slices.Delete(f.m.begun, 0, len(f.m.begun))
+		if err := f.sink.Late(&f.page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// watermark lays out the text behind the pages. Without a size of its own it is
+// as large as leaves it within the sheet, at any angle.
+func (f *flow) watermark() error {
+	w := f.doc.Watermark
+	if w == nil || w.Text == "" {
+		return nil
+	}
+	s := doc.Style{Weight: boldWeight, Family: f.base.Family}
+	if w.Style != nil {
+		s = *w.Style
+	}
+	s.Align, s.Leading = doc.AlignLeft, 0
+	fit := s.Size <= 0
+	if fit {
+		s.Size = 100 * doc.Pt
+	}
+	m := f.m
+	m.art = ArtifactWatermark
+	defer func() { m.art = ArtifactNone }()
+	lay := func(s *doc.Style) (*para, error) {
+		b, err := m.text([]doc.Span{{Text: w.Text}}, env{style: s, width: text.Unlimited}, nil, nil, "")
+		if err != nil {
+			return nil, err
+		}
+		return b.(*para), nil
+	}
+	b, err := lay(&s)
+	if err != nil || len(b.lines) == 0 {
+		return err
+	}
+	if fit {
+		reach := min(f.master.Width, f.master.Height) * 9 / 10
+		if w.Angle != 0 {
+			reach = max(f.master.Width, f.master.Height) * 8 / 10
+		}
+		sized := s
+		sized.Size = min(reach*s.Size/max(b.lines[0].Width, 1), 160*doc.Pt)
+		if b, err = lay(&sized); err != nil {
+			return err
+		}
+	}
+	opacity := min(max(w.Opacity, 0), 1)
+	if opacity == 0 {
+		opacity = 0.1
+	}
+	met := b.face.chains[0].Face().Metrics()
+	rise := text.Scale(int64(met.CapHeight), b.face.size, b.face.chains[0].Face()) / 2
+	f.under = &UnderItem{
+		X: f.master.Width / 2, Y: f.master.Height / 2, Angle: w.Angle, Opacity: opacity,
+		Text: TextItem{X: -b.lines[0].Width / 2, Y: rise, Line: &b.lines[0], Pieces: b.styles, Artifact: ArtifactWatermark},
+	}
+	return nil
+}
+
+// wantsTotal reports whether some span prints the number of pages.
+func wantsTotal(nodes []doc.Node) bool {
+	return slices.ContainsFunc(nodes, func(n doc.Node) bool {
+		switch n := n.(type) {
+		case *doc.Text:
+			return spansWant(n.Spans)
+		case *doc.Heading:
+			return spansWant(n.Spans)
+		case *doc.Box:
+			return wantsTotal(n.Nodes)
+		case *doc.Beside:
+			return slices.ContainsFunc(n.Cells, wantsTotal)
+		case *doc.List:
+			return slices.ContainsFunc(n.Items, func(i doc.ListItem) bool { return wantsTotal(i.Nodes) })
+		case *doc.Table:
+			return true // its rows are read once, so they are not looked through
+		}
+		return false
+	})
+}
+
+func spansWant(spans []doc.Span) bool {
+	return slices.ContainsFunc(spans, func(s doc.Span) bool { return s.Kind == doc.SpanPages })
+}

@@ -1,0 +1,165 @@
+package layout
+
+import (
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/text"
+)
+
+// face is a style with everything filled in that layout needs of it: its fonts
+// by inline variant, and where the baseline lies.
+type face struct {
+	style   *doc.Style
+	size    doc.Length
+	lead    doc.Length
+	base    doc.Length // top of a line to its baseline
+	ascent  doc.Length // of the letters above the baseline
+	descent doc.Length // below it, positive
+	color   doc.Color
+	align   doc.Align
+	chains  [8]*text.Chain // by variant
+}
+
+// variant selects the font of a span: bit 0 bold, bit 1 italic, bit 2 code.
+type variant uint8
+
+const (
+	variantBold variant = 1 << iota
+	variantItalic
+	variantCode
+)
+
+func variantOf(s *doc.Span) (v variant) {
+	if s.Bold {
+		v |= variantBold
+	}
+	if s.Italic {
+		v |= variantItalic
+	}
+	if s.Code {
+		v |= variantCode
+	}
+	return v
+}
+
+const (
+	defaultSize = 10 * doc.Pt
+	boldWeight  = 700
+)
+
+// face resolves a style. The memo is of one render: its keys are alive, so no
+// two styles share an address in it.
+func (m *maker) face(s *doc.Style, src *doc.Source) (*face, error) {
+	if f, ok := m.faces[s]; ok {
+		return f, nil
+	}
+	f := m.mem.faces.one()
+	*f = face{style: s, size: s.Size, lead: s.Leading, color: s.Color, align: s.Align}
+	if f.size <= 0 {
+		f.size = defaultSize
+	}
+	if f.lead <= 0 {
+		f.lead = f.size * 5 / 4
+	}
+	if f.color.None() {
+		f.color = doc.Black
+	}
+	c, err := m.chain(f, 0, src)
+	if err != nil {
+		return nil, err
+	}
+	met := c.Face().Metrics()
+	f.ascent = text.Scale(int64(met.Ascent), f.size, c.Face())
+	f.descent = text.Scale(int64(-met.Descent), f.size, c.Face())
+	// The letters stand in the middle of the leading.
+	f.base = (f.lead-f.ascent-f.descent)/2 + f.ascent
+	m.faces[s] = f
+	return f, nil
+}
+
+// chain returns the fonts of a variant of f.
+func (m *maker) chain(f *face, v variant, src *doc.Source) (*text.Chain, error) {
+	if c := f.chains[v]; c != nil {
+		return c, nil
+	}
+	q := text.Query{
+		Family: f.style.Family, Weight: f.style.Weight, Italic: f.style.Italic,
+		TabularFigures: f.style.TabularFigures,
+	}
+	if v&variantBold != 0 {
+		q.Weight = max(q.Weight, boldWeight)
+	}
+	if v&variantItalic != 0 {
+		q.Italic = !q.Italic // emphasis within italics stands upright
+	}
+	if v&variantCode != 0 && m.opt.Mono != "" {
+		q.Family = m.opt.Mono
+	}
+	c, err := m.opt.Typesetter.Chain(q)
+	if err != nil {
+		return nil, m.fontError(err, src)
+	}
+	if match := c.Match(); match.NoBold || match.NoItalic {
+		return nil, m.noStyle(q, match, src)
+	}
+	f.chains[v] = c
+	return c, nil
+}
+
+// derived is a style made from another one, memoised so that its face is too.
+type derived struct {
+	from *doc.Style
+	kind int
+}
+
+const (
+	derivedHead    = -1 // bold
+	derivedCaption = -2
+	derivedPlain   = -3 // without the spaces of its block
+)
+
+func (m *maker) derive(from *doc.Style, kind int) *doc.Style {
+	key := derived{from, kind}
+	if s, ok := m.derivedStyles[key]; ok {
+		return s
+	}
+	s := *from
+	size := s.Size
+	if size <= 0 {
+		size = defaultSize
+	}
+	switch kind {
+	case derivedHead:
+		s.Weight = boldWeight
+	case derivedPlain:
+		s.SpaceBefore, s.SpaceAfter = 0, 0
+	case derivedCaption:
+		s.SpaceBefore, s.SpaceAfter = 0, size*2/5
+		s.Italic, s.Weight, s.Align = false, boldWeight, doc.AlignLeft
+	default: // a heading of that level
+		s.Weight, s.Italic, s.TabularFigures = boldWeight, false, false
+		s.Align = doc.AlignLeft
+		s.Size = size * headingScale(kind) / 100
+		s.Leading = s.Size * 6 / 5
+		s.SpaceBefore = size * 7 / 5
+		s.SpaceAfter = size * 2 / 5
+		if kind == 1 {
+			s.SpaceBefore, s.SpaceAfter = size*8/5, size*3/5
+		}
+	}
+	m.derivedStyles[key] = &s
+	return &s
+}
+
+// headingScale is the size of a heading in percent of the text.
+func headingScale(level int) doc.Length {
+	switch level {
+	case 1:
+		return 165
+	case 2:
+		return 130
+	case 3:
+		return 110
+	default:
+		return 100
+	}
+}

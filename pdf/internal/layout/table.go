@@ -1,0 +1,406 @@
+package layout
+
+import (
+	"slices"
+
+	"example.com/quire/pdf/doc"
+)
+
+// rowsPerBody bounds a TBody element, so that no element's list of children
+// grows with the table. A body is cut only where no row span is open.
+const rowsPerBody = 512
+
+// sampleRows is how many rows are read ahead to size auto columns.
+const sampleRows = 100
+
+// table is a table being laid out.
+type table struct {
+	m      *maker
+	n      *doc.Table
+	src    *doc.Source
+	en     env
+	elem   *Elem
+	w      []doc.Length // of the columns
+	x      []doc.Length // of their left edges
+	styles []*doc.Style // of the body cells
+	heads  []*doc.Style // of the head cells
+	pad    doc.Edges
+	flush  bool // no padding at the outer edges
+	stripe int
+	body   *Elem // open TBody
+	inBody int
+
+	group   *group  // rows that open row spans join
+	open    []int   // rows that a span still covers, by column
+	section section // of the group laid out last
+	begun   bool
+}
+
+func (m *maker) table(n *doc.Table, en env) (*table, error) {
+	t := &table{m: m, n: n, src: n.Src, en: en}
+	if len(n.Columns) == 0 {
+		return nil, failed(at(n.Src, "L303", "a table needs columns"))
+	}
+	if n.Style != nil {
+		t.en.style = m.derive(n.Style, derivedPlain)
+	}
+	switch {
+	case n.Padding != nil:
+		t.pad = *n.Padding
+	default:
+		t.pad = doc.Edges{Top: 5 * doc.Pt / 2, Right: 4 * doc.Pt, Bottom: 5 * doc.Pt / 2, Left: 4 * doc.Pt}
+		t.flush = n.Border == nil && len(n.Stripe) == 0
+	}
+	t.elem = m.elem(en.elem, RoleTable, n.Src, n.Lang)
+	t.styles, t.heads = make([]*doc.Style, 0, len(n.Columns)), make([]*doc.Style, 0, len(n.Columns))
+	for i := range n.Columns {
+		c := &n.Columns[i]
+		s := c.Style
+		if s == nil {
+			s = t.en.style
+		}
+		h := c.HeadStyle
+		if h == nil {
+			h = m.derive(s, derivedHead)
+		}
+		t.styles, t.heads = append(t.styles, s), append(t.heads, h)
+	}
+	t.open = make([]int, len(n.Columns))
+	return t, nil
+}
+
+// headRows are the rows printed at the top: that of the columns' heads, if any,
+// and those of Head.
+func (t *table) headRows() []doc.Row {
+	var rows []doc.Row
+	if slices.ContainsFunc(t.n.Columns, func(c doc.Column) bool { return len(c.Head) > 0 }) {
+		r := doc.Row{Src: t.src, Cells: make([]doc.Cell, len(t.n.Columns))}
+		for i := range t.n.Columns {
+			c := &t.n.Columns[i]
+			r.Cells[i] = doc.Cell{Src: c.Src, Style: c.HeadStyle, Spans: c.Head, Header: true, VAlign: doc.VAlignBottom}
+		}
+		rows = append(rows, r)
+	}
+	return append(rows, t.n.Head...)
+}
+
+// size finds the column widths; sample holds body rows for auto columns.
+func (t *table) size(head, sample []doc.Row) error {
+	cols := make([]doc.Width, len(t.n.Columns))
+	auto := false
+	for i := range cols {
+		cols[i] = t.n.Columns[i].Width
+		auto = auto || cols[i].Kind == doc.WidthAuto
+	}
+	lengths := &t.m.mem.lengths
+	least, most := lengths.take(len(cols)), lengths.take(len(cols))
+	if auto {
+		for _, set := range []struct {
+			rows []doc.Row
+			head bool
+		}{{head, true}, {sample, false}, {t.n.Foot, false}} {
+			open := make([]int, len(cols))
+			for i := range set.rows {
+				if err := t.measure(&set.rows[i], set.head, open, least, most); err != nil {
+					return err
+				}
+			}
+		}
+		for i := range cols {
+			// A column without content has some width all the same.
+			least[i] = max(least[i], t.side(i, 1)+doc.Pt)
+			most[i] = max(most[i], least[i])
+		}
+	}
+	t.w = widths(lengths.take(len(cols)), cols, t.en.width, least, most)
+	t.x = lengths.take(len(cols))
+	var x doc.Length
+	for i, w := range t.w {
+		t.x[i] = x
+		x += w
+		if w <= t.side(i, 1) {
+			return failed(at(t.src, "L306", "no width is left for column %d: the columns before ask for more than %s", i+1, mm(t.en.width)))
+		}
+	}
+	if x > t.en.width+doc.Length(len(t.w)) {
+		return failed(at(t.src, "L306", "the columns are %s wide in a place of %s", mm(x), mm(t.en.width)))
+	}
+	return nil
+}
+
+// side is the horizontal padding of a cell from column i over n columns.
+func (t *table) side(i, n int) doc.Length {
+	l, r := t.padAt(i, n)
+	return l + r
+}
+
+func (t *table) padAt(i, n int) (left, right doc.Length) {
+	left, right = t.pad.Left, t.pad.Right
+	if t.flush && i == 0 {
+		left = 0
+	}
+	if t.flush && i+n == len(t.n.Columns) {
+		right = 0
+	}
+	return left, right
+}
+
+// measure widens least and most by the cells of a row that stand in one auto
+// column. open holds the rows that spans from above still cover, by column.
+func (t *table) measure(r *doc.Row, head bool, open []int, least, most []doc.Length) error {
+	col := 0
+	for i := range r.Cells {
+		for col < len(open) && open[col] > 0 {
+			open[col]--
+			col++
+		}
+		c := &r.Cells[i]
+		n := max(c.Colspan, 1)
+		if col+n > len(open) {
+			return nil // add says what is wrong with the row
+		}
+		for k := col; k < col+n; k++ {
+			open[k] = max(c.Rowspan, 1) - 1
+		}
+		if n == 1 && t.n.Columns[col].Width.Kind == doc.WidthAuto {
+			if err := t.measureCell(c, col, head, &least[col], &most[col]); err != nil {
+				return err
+			}
+		}
+		col += n
+	}
+	for ; col < len(open); col++ {
+		open[col] = max(open[col]-1, 0)
+	}
+	return nil
+}
+
+func (t *table) measureCell(c *doc.Cell, col int, head bool, least, most *doc.Length) error {
+	en := env{style: t.cellStyle(c, col, head)}
+	var lo, hi doc.Length
+	nodes := c.Nodes
+	if len(nodes) == 0 {
+		nodes = []doc.Node{&doc.Text{Block: doc.Block{Src: c.Src}, Spans: c.Spans}}
+	}
+	if err := t.m.extent(nodes, en, &lo, &hi); err != nil {
+		return err
+	}
+	side := t.side(col, 1)
+	*least, *most = max(*least, lo+side), max(*most, hi+side)
+	return nil
+}
+
+func (t *table) cellStyle(c *doc.Cell, col int, head bool) *doc.Style {
+	switch {
+	case c.Style != nil:
+		return t.m.derive(c.Style, derivedPlain)
+	case head:
+		return t.heads[col]
+	default:
+		return t.styles[col]
+	}
+}
+
+// section tells which part of the table a row belongs to.
+type section uint8
+
+const (
+	sectionHead section = iota
+	sectionBody
+	sectionFoot
+)
+
+// add lays out a row. It returns the group that the row completes, nil while a
+// row span is open.
+func (t *table) add(r *doc.Row, sec section, parent *Elem) (*group, error) {
+	src := r.Src
+	if src == nil {
+		src = t.src
+	}
+	if t.group == nil {
+		t.group = t.m.mem.groups.one()
+		t.group.t, t.group.section, t.group.first = t, sec, sec != t.section || !t.begun
+		t.group.rows, t.group.cells = t.m.mem.rows.take(1)[:0], t.m.mem.cells.take(len(r.Cells))[:0]
+		t.section, t.begun = sec, true
+	}
+	g := t.group
+	g.keep = g.keep || r.Keep
+	back := r.Background
+	if sec == sectionBody && len(t.n.Stripe) > 0 {
+		if back.None() {
+			back = t.n.Stripe[t.stripe%len(t.n.Stripe)]
+		}
+		t.stripe++
+	}
+	tr := t.m.elem(parent, RoleTR, src, "")
+	row := len(g.rows)
+	g.rows = append(g.rows, groupRow{back: back})
+	col := 0
+	for i := range r.Cells {
+		for col < len(t.open) && t.open[col] > 0 {
+			col++
+		}
+		n := max(r.Cells[i].Colspan, 1)
+		if col+n > len(t.open) {
+			return nil, failed(at(src, "L303", "the row has more cells than the table has columns (%d)", len(t.open)))
+		}
+		if slices.ContainsFunc(t.open[col:col+n], func(k int) bool { return k > 0 }) {
+			return nil, failed(at(src, "L303", "cell %d spans columns that a cell above spans already", i+1))
+		}
+		if err := t.cell(g, &r.Cells[i], row, col, n, sec, tr, src); err != nil {
+			return nil, err
+		}
+		col += n
+	}
+	return t.closeRow(g, src, col)
+}
+
+// closeRow checks that the row covers every column and closes the group when no
+// span is open.
+func (t *table) closeRow(g *group, src *doc.Source, col int) (*group, error) {
+	for col < len(t.open) && t.open[col] > 0 {
+		col++
+	}
+	if col < len(t.open) {
+		return nil, failed(at(src, "L303", "the row covers %d of the table's %d columns", col, len(t.open)))
+	}
+	rest := 0
+	for i := range t.open {
+		if t.open[i] < 0 {
+			t.open[i] = -t.open[i] // spans that begin in this row
+		}
+		if t.open[i] > 0 {
+			t.open[i]--
+		}
+		rest = max(rest, t.open[i])
+	}
+	if rest > 0 {
+		return nil, nil
+	}
+	t.group = nil
+	g.settle()
+	return g, nil
+}
+
+func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *Elem, src *doc.Source) error {
+	if c.Src != nil {
+		src = c.Src
+	}
+	rows := max(c.Rowspan, 1)
+	for i := col; i < col+n; i++ {
+		t.open[i] = -rows
+	}
+	header := c.Header || sec == sectionHead
+	role := RoleTD
+	if header || sec == sectionBody && t.n.Columns[col].RowHeader && n == 1 {
+		role = RoleTH
+	}
+	el := t.m.elem(tr, role, src, "")
+	if el != nil {
+		el.Colspan, el.Rowspan = n, rows
+		if role == RoleTH {
+			el.Scope = ScopeRow
+			if sec == sectionHead {
+				el.Scope = ScopeColumn
+			}
+		}
+	}
+	gc := groupCell{row: row, col: col, rows: rows, cols: n, back: c.Background, valign: c.VAlign}
+	gc.x = t.x[col]
+	gc.w = t.x[col+n-1] + t.w[col+n-1] - gc.x
+	left, right := t.padAt(col, n)
+	gc.left = left
+	en := env{
+		style: t.cellStyle(c, col, sec == sectionHead), elem: el, width: gc.w - left - right,
+		room: oneColumn, around: left + right,
+	}
+	if n > 1 {
+		en.room = manyColumns
+	}
+	var err error
+	if len(c.Nodes) > 0 {
+		gc.body, err = t.m.stack(c.Nodes, en)
+	} else {
+		gc.body, err = t.m.text(c.Spans, en, el, src, c.Link)
+	}
+	if err != nil {
+		return err
+	}
+	g.cells = append(g.cells, gc)
+	return nil
+}
+
+// bodyElem returns the TBody that the next row belongs to.
+func (t *table) bodyElem() *Elem {
+	if t.body == nil {
+		t.body = t.m.elem(t.elem, RoleTBody, t.src, "")
+		t.inBody = 0
+	}
+	return t.body
+}
+
+// head lays out the head rows. It returns the head as a block and how to print
+// it again, nil when it is printed once or there is none.
+func (t *table) head(rows []doc.Row) (first, again *stack, err error) {
+	if len(rows) == 0 {
+		return nil, nil, nil
+	}
+	lay := func(parent *Elem) (*stack, error) {
+		st := &stack{}
+		for i := range rows {
+			g, err := t.add(&rows[i], sectionHead, parent)
+			if err != nil {
+				return nil, err
+			}
+			if g != nil {
+				st.entries = append(st.entries, entry{b: g, keepNext: true})
+			}
+		}
+		if t.group != nil {
+			return nil, failed(at(t.src, "L303", "a row span reaches beyond the head rows"))
+		}
+		if n := len(st.entries); n > 0 {
+			st.entries[n-1].b.(*group).last = true
+		}
+		return st, nil
+	}
+	if first, err = lay(t.m.elem(t.elem, RoleTHead, t.src, "")); err != nil || t.n.HeadOnce {
+		return first, nil, err
+	}
+	// Printed again, the head is an artifact: its cells are in the tree once.
+	art := t.m.art
+	if art == ArtifactNone {
+		t.m.art = ArtifactRepeat
+	}
+	again, err = lay(nil)
+	t.m.art = art
+	return first, again, err
+}
+
+// caption lays out the caption; nil when there is none.
+func (t *table) caption() (*entry, error) {
+	if len(t.n.Caption) == 0 {
+		return nil, nil
+	}
+	s := t.n.CaptionStyle
+	if s == nil {
+		s = t.m.derive(t.en.style, derivedCaption)
+	}
+	el := t.m.elem(t.elem, RoleCaption, t.src, "")
+	b, err := t.m.text(t.n.Caption, env{style: s, elem: el, width: t.en.width}, el, t.src, "")
+	if err != nil {
+		return nil, err
+	}
+	return &entry{b: b, before: s.SpaceBefore, after: s.SpaceAfter, keepNext: true, src: t.src}, nil
+}
+
+// cloneRow copies a row that has to outlive the next one.
+func cloneRow(r *doc.Row) doc.Row {
+	c := *r
+	c.Cells = slices.Clone(r.Cells)
+	for i := range c.Cells {
+		c.Cells[i].Spans = slices.Clone(c.Cells[i].Spans)
+		c.Cells[i].Nodes = slices.Clone(c.Cells[i].Nodes)
+	}
+	return c
+}

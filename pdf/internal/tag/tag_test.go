@@ -1,0 +1,162 @@
+package tag_test
+
+import (
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/internal/tag"
+)
+
+// plain is a deflater that stores, so that tests read the objects.
+type plain struct{}
+
+func (plain) Deflate(dst, src []byte, _ cos.Level) ([]byte, error) {
+	b := bytes.NewBuffer(dst)
+	w, err := zlib.NewWriterLevel(b, zlib.NoCompression)
+	if err != nil {
+		return dst, err
+	}
+	if _, err := w.Write(src); err != nil {
+		return dst, err
+	}
+	err = w.Close()
+	return b.Bytes(), err
+}
+
+func finish(tb testing.TB, w *cos.Writer, tree *tag.Tree) cos.Ref {
+	tb.Helper()
+	root, err := tree.Close()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := w.Close(cos.Trailer{Root: root}); err != nil {
+		tb.Fatal(err)
+	}
+	return root
+}
+
+func TestTree(t *testing.T) {
+	var out bytes.Buffer
+	w := cos.NewWriter(&out, cos.Options{Deflater: plain{}})
+	p1, p2, link := w.Reserve(), w.Reserve(), w.Reserve()
+	for _, r := range []cos.Ref{p1, p2, link} {
+		if err := w.Put(r, cos.Dict{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree := tag.NewTree(w)
+	key1, key2 := tree.PageKey(), tree.PageKey()
+
+	p := tree.New(tree.Document(), tag.P)
+	p.Lang = "fr"
+	p.AddContent(p1, 0)
+	a := tree.New(p, tag.Link)
+	a.AddContent(p1, 1)
+	a.AddAnnotation(p1, link)
+	p.AddContent(p2, 0)
+	tree.SetContent(key1, 0, p)
+	tree.SetContent(key1, 1, a)
+	tree.SetContent(key2, 0, p)
+	key3 := tree.AnnotationKey(a)
+	code := tree.New(p, tag.Code)
+	code.Alt = "alt"
+	code.AddContent(p2, 1)
+	tree.SetContent(key2, 1, code)
+
+	th := tree.New(tree.Document(), tag.TH)
+	for _, body := range []string{"/O/Table/Scope/Column", "/O/Layout/Placement/Block"} {
+		ref, err := tree.Attr(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := tree.Attr(body)
+		if err != nil || again != ref {
+			t.Error("equal attributes are two objects")
+		}
+		th.Attr = append(th.Attr, ref)
+	}
+	if err := tree.Finish(p); err != nil {
+		t.Fatal(err)
+	}
+	if err := tree.Finish(p); err != nil {
+		t.Errorf("finished twice: %v", err)
+	}
+	finish(t, w, tree)
+	s := out.String()
+	ref := func(r cos.Ref) string { return string(cos.AppendRef(nil, r)) }
+	for _, want := range []string{
+		"/S/P/NS ", "/Lang(fr)", "/Pg " + ref(p1) + "/Lang",
+		"/K[0 " + ref(a.Ref()) + " <</Type/MCR/Pg " + ref(p2) + "/MCID 0>> " + ref(code.Ref()) + "]",
+		"/K[1 <</Type/OBJR/Pg " + ref(p1) + "/Obj " + ref(link) + ">>]",
+		"/Alt(alt)/K 1", "/NS(http://iso.org/pdf/ssn)", "/NS(http://iso.org/pdf2/ssn)",
+		fmt.Sprintf("0[%s %s]", ref(p.Ref()), ref(a.Ref())),
+		fmt.Sprintf("%d %s", key3, ref(a.Ref())),
+		"/Limits[0 2]", "/ParentTreeNextKey 3",
+	} {
+		if !strings.Contains(s, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if n := strings.Count(s, "/Scope/Column"); n != 1 {
+		t.Errorf("the attribute is written %d times", n)
+	}
+	if th.Type() != tag.TH || tag.Heading(7).Name != "H7" || tag.Heading(0).Name != "H1" {
+		t.Error("types")
+	}
+}
+
+// TestEmptyTree: no pages, no kids.
+func TestEmptyTree(t *testing.T) {
+	var out bytes.Buffer
+	w := cos.NewWriter(&out, cos.Options{Deflater: plain{}})
+	finish(t, w, tag.NewTree(w))
+	if s := out.String(); !strings.Contains(s, "/Nums[]") || !strings.Contains(s, "/S/Document") {
+		t.Error("no parent tree or no document")
+	}
+}
+
+// TestLeaves: the parent tree is cut into leaves of bounded size.
+func TestLeaves(t *testing.T) {
+	var out bytes.Buffer
+	w := cos.NewWriter(&out, cos.Options{Deflater: plain{}})
+	tree := tag.NewTree(w)
+	for range 600 {
+		tree.PageKey()
+	}
+	finish(t, w, tree)
+	s := out.String()
+	for _, want := range []string{"/Limits[0 255]", "/Limits[256 511]", "/Limits[512 599]"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+var errDisk = errors.New("disk full")
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errDisk }
+
+func TestWriteErrors(t *testing.T) {
+	w := cos.NewWriter(failing{}, cos.Options{})
+	tree := tag.NewTree(w)
+	e := tree.New(tree.Document(), tag.P)
+	if err := w.Flush(); !errors.Is(err, errDisk) {
+		t.Fatal(err)
+	}
+	if err := tree.Finish(e); !errors.Is(err, errDisk) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := tree.Close(); !errors.Is(err, errDisk) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := tree.Attr("/O/Table"); !errors.Is(err, errDisk) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,60 @@
+// Package gotext finds line breaks and grapheme clusters with
+// github.com/go-text/typesetting, behind the text.Segmenter interface.
+package gotext
+
+import (
+	"sync"
+
+	"github.com/go-text/typesetting/segmenter"
+
+	"example.com/quire/pdf/internal/text"
+)
+
+// Segmenter implements text.Segmenter by UAX #14 and UAX #29 of Unicode 17.0.
+// The zero value is ready; it is safe for concurrent use.
+type Segmenter struct{ pool sync.Pool }
+
+var _ text.Segmenter = (*Segmenter)(nil)
+
+func (g *Segmenter) take(s string) *segmenter.Segmenter {
+	seg, _ := g.pool.Get().(*segmenter.Segmenter)
+	if seg == nil {
+		seg = new(segmenter.Segmenter)
+	}
+	if err := seg.InitWithString(s); err != nil {
+		// Only invalid UTF-8 is an error, and callers hand in cleaned text. Runes
+		// keep the byte offsets that the caller sees only when every one is valid.
+		seg.Init([]rune(text.Clean(s)))
+	}
+	return seg
+}
+
+// Breaks implements text.Segmenter.
+func (g *Segmenter) Breaks(dst []text.Break, s string) []text.Break {
+	if s == "" {
+		return dst
+	}
+	seg := g.take(s)
+	for it := seg.LineIterator(); it.Next(); {
+		l := it.Line()
+		if end := l.OffsetInBytes + l.LengthInBytes; end < len(s) {
+			dst = append(dst, text.Break{Pos: end, Mandatory: l.IsMandatoryBreak})
+		}
+	}
+	g.pool.Put(seg)
+	return dst
+}
+
+// Graphemes implements text.Segmenter.
+func (g *Segmenter) Graphemes(dst []int, s string) []int {
+	if s == "" {
+		return dst
+	}
+	seg := g.take(s)
+	for it := seg.GraphemeIterator(); it.Next(); {
+		c := it.Grapheme()
+		dst = append(dst, min(c.OffsetInBytes+c.LengthInBytes, len(s)))
+	}
+	g.pool.Put(seg)
+	return dst
+}

@@ -1,0 +1,577 @@
+package text
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/diag"
+)
+
+// Piece is a stretch of a paragraph in one style.
+type Piece struct {
+	Text  string
+	Chain *Chain
+	Size  doc.Length
+	// Figure says that Text is a number, an amount or a date: no line ends inside
+	// it but at an ordinary space.
+	Figure bool
+}
+
+// Item is a placed piece of a line: the glyphs of Part at X from the line's left
+// end. W is the advance it takes up, which for a space of a justified line is
+// more than Part's own.
+type Item struct {
+	Part  *Part
+	X, W  doc.Length
+	kern  doc.Length // moves it towards the item before, unless it opens a line
+	Piece int32      // index of the piece it is from
+	Space bool
+}
+
+// Line is one line of a paragraph.
+type Line struct {
+	Items []Item
+	// Width is the natural width, without the space that ends the line.
+	Width doc.Length
+}
+
+// NarrowError says that a single character is wider than the line.
+type NarrowError struct {
+	Text        string
+	Need, Width doc.Length
+}
+
+// Error names the character and both widths.
+func (e *NarrowError) Error() string {
+	return fmt.Sprintf("%s is %d.%02d pt wide and the line %d.%02d pt", diag.Quote(e.Text),
+		e.Need/doc.Pt, e.Need%doc.Pt*100/doc.Pt, e.Width/doc.Pt, e.Width%doc.Pt*100/doc.Pt)
+}
+
+// Setter breaks paragraphs into lines. It keeps buffers between calls and is for
+// one goroutine at a time. The lines it returns stay valid until Close.
+type Setter struct {
+	ctx    context.Context
+	t      *Typesetter
+	breaks []Break
+	joined []byte
+	long   []Item
+	ends   []int
+
+	full    string   // text of the paragraph
+	from    int      // offset in full of the open stretch
+	figures []extent // of the stretch that breakLong breaks
+
+	items  []Item  // chunk that lines are cut from
+	lines  []Line  // likewise
+	parts  []Part  // of words that are not cached, likewise
+	glyphs []Glyph // and their glyphs
+
+	// the line being filled: items[lineStart:segStart] is settled,
+	// items[segStart:] is the stretch since the last break opportunity.
+	lineStart, segStart int
+	firstLine           int
+	x                   doc.Length // width of the settled items, spaces included
+	width               doc.Length
+	align               doc.Align
+	pieces              []Piece
+}
+
+// NewSetter returns a setter over t. Close it, and the next one has its buffers.
+// When ctx ends, so does the paragraph being set, with the error of ctx.
+func NewSetter(ctx context.Context, t *Typesetter) *Setter {
+	s, ok := t.setters.Get().(*Setter)
+	if !ok {
+		s = &Setter{t: t}
+	}
+	s.ctx = ctx
+	return s
+}
+
+// Close gives the buffers to the typesetter's next setter. The lines are valid no
+// longer, and s must not be used again.
+func (s *Setter) Close() {
+	// What is kept must not keep the document's texts alive.
+	clear(s.items[:cap(s.items)])
+	clear(s.lines[:cap(s.lines)])
+	clear(s.parts[:cap(s.parts)])
+	clear(s.long[:cap(s.long)])
+	s.items, s.lines, s.parts, s.long = s.items[:0], s.lines[:0], s.parts[:0], s.long[:0]
+	s.glyphs, s.pieces, s.ctx = s.glyphs[:0], nil, nil
+	s.t.setters.Put(s)
+}
+
+// Unlimited is a width that no line reaches.
+const Unlimited doc.Length = 1 << 40
+
+// Set breaks pieces, which make up one paragraph, into lines of the given width:
+// greedily, at the opportunities of UAX #14; a stretch wider than a whole line
+// breaks between graphemes, but never inside a figure. Errors are
+// *MissingGlyphError, *ScriptError, *NarrowError, *FigureError and that of the
+// setter's context.
+func (s *Setter) Set(pieces []Piece, width doc.Length, align doc.Align) ([]Line, error) {
+	s.open(pieces, width, align)
+	full := s.join(pieces)
+	s.full, s.from = full, 0
+	s.findBreaks(pieces, full)
+	pos, bi := 0, 0
+	for pi := range pieces {
+		end := pos + len(pieces[pi].Text)
+		for pos < end {
+			stop := end
+			atBreak, hard := false, false
+			if bi < len(s.breaks) && s.breaks[bi].Pos <= end {
+				stop, atBreak, hard = s.breaks[bi].Pos, true, s.breaks[bi].Mandatory
+				bi++
+			}
+			seg := full[pos:stop]
+			if hard || stop == len(full) {
+				seg = trimEnd(seg)
+			}
+			if err := s.add(pi, seg); err != nil {
+				return nil, err
+			}
+			if atBreak {
+				if err := s.settle(); err != nil {
+					return nil, err
+				}
+				s.from = stop
+				if hard {
+					s.closeLine(len(s.items), true)
+				}
+			}
+			pos = stop
+		}
+	}
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
+	if len(s.items) > s.lineStart || len(full) > 0 && len(s.lines) == s.firstLine {
+		s.closeLine(len(s.items), true)
+	}
+	out := s.lines[s.firstLine:len(s.lines):len(s.lines)]
+	s.pieces, s.full = nil, ""
+	return out, nil
+}
+
+// open starts a paragraph. The chunks are replaced before they are full of old
+// lines, so appending rarely moves a paragraph in the middle.
+func (s *Setter) open(pieces []Piece, width doc.Length, align doc.Align) {
+	if c := cap(s.items); c-len(s.items) < max(c/4, 16) {
+		s.items = make([]Item, 0, min(max(2*c, 64), 512))
+	}
+	if c := cap(s.lines); c-len(s.lines) < max(c/8, 4) {
+		s.lines = make([]Line, 0, min(max(2*c, 16), 256))
+	}
+	s.lineStart, s.segStart = len(s.items), len(s.items)
+	s.firstLine = len(s.lines)
+	s.x, s.width, s.align, s.pieces = 0, width, align, pieces
+}
+
+func (s *Setter) join(pieces []Piece) string {
+	if len(pieces) == 1 {
+		return pieces[0].Text
+	}
+	s.joined = s.joined[:0]
+	for i := range pieces {
+		s.joined = append(s.joined, pieces[i].Text...)
+	}
+	return string(s.joined)
+}
+
+// trimEnd removes the characters that end a line.
+func trimEnd(s string) string {
+	if n := len(s); n > 0 && s[n-1] >= ' ' && s[n-1] < 0x7F {
+		return s
+	}
+	return strings.TrimRight(s, "\r\n\v\f\u0085\u2028\u2029")
+}
+
+// add appends the items of seg, a stretch without break opportunity inside.
+func (s *Setter) add(pi int, seg string) error {
+	for i := 0; i < len(seg); {
+		if seg[i] == ' ' || seg[i] == '\t' {
+			if err := s.addSpace(pi); err != nil {
+				return err
+			}
+			i++
+			continue
+		}
+		from, figures := i, false
+		for ; i < len(seg) && seg[i] != ' ' && seg[i] != '\t'; i++ {
+			figures = figures || seg[i]-'0' <= 9
+		}
+		if err := s.addWord(pi, seg[from:i], figures); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Setter) addSpace(pi int) error {
+	p := &s.pieces[pi]
+	parts := p.Chain.space
+	if parts == nil {
+		var err error
+		if parts, err = s.shape(p.Chain, " ", false); err != nil {
+			return err
+		}
+	}
+	s.addParts(pi, parts, true)
+	return nil
+}
+
+func (s *Setter) addWord(pi int, w string, figures bool) error {
+	parts, err := s.shape(s.pieces[pi].Chain, w, figures)
+	if err == nil {
+		s.addParts(pi, parts, false)
+	}
+	return err
+}
+
+func (s *Setter) addParts(pi int, parts []Part, space bool) {
+	for i := range parts {
+		s.push(Item{Part: &parts[i], W: parts[i].Width(s.pieces[pi].Size), Piece: int32(pi), Space: space}) //nolint:gosec // G115: pieces are few
+	}
+}
+
+// shape returns the parts of a word, from the cache or in memory of the setter.
+func (s *Setter) shape(c *Chain, w string, figures bool) ([]Part, error) {
+	if s.t.caches(len(w), figures) {
+		return s.t.shape(c, w)
+	}
+	if cap(s.glyphs)-len(s.glyphs) < len(w) {
+		s.glyphs = make([]Glyph, 0, max(1024, len(w)))
+	}
+	if cap(s.parts) == len(s.parts) {
+		s.parts = make([]Part, 0, min(max(2*cap(s.parts), 64), 256))
+	}
+	from := len(s.parts)
+	var err error
+	s.parts, s.glyphs, err = s.t.shapeNew(s.parts, s.glyphs, c, w)
+	return s.parts[from:], err
+}
+
+// push appends it with the kerning between it and the item before it.
+func (s *Setter) push(it Item) {
+	if n := len(s.items); n > s.lineStart && !it.Space {
+		prev := &s.items[n-1]
+		a, b := prev.Part, it.Part
+		if !prev.Space && a.Face == b.Face && len(a.Glyphs) > 0 && len(b.Glyphs) > 0 {
+			p, q := &s.pieces[prev.Piece], &s.pieces[it.Piece]
+			if p.Size == q.Size && !p.Chain.query.TabularFigures {
+				k := int64(a.Face.Kern(a.Glyphs[len(a.Glyphs)-1].ID, b.Glyphs[0].ID))
+				it.kern = Scale(k, q.Size, b.Face)
+			}
+		}
+	}
+	s.items = append(s.items, it)
+}
+
+// settle is called at a break opportunity: it moves the open stretch to the
+// settled part of the line, or ends the line before it.
+func (s *Setter) settle() error {
+	if len(s.items) == s.segStart {
+		return nil
+	}
+	w, all := s.measure(s.items[s.segStart:], s.lineStart == s.segStart)
+	switch {
+	case s.x+w <= s.width:
+		s.x += all
+		s.segStart = len(s.items)
+	case s.segStart > s.lineStart:
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		s.closeLine(s.segStart, false)
+		return s.settle()
+	default:
+		return s.breakLong()
+	}
+	return nil
+}
+
+// measure returns the width of items without and with the spaces at their end.
+// A soft hyphen at the end counts as the hyphen it may turn into.
+func (s *Setter) measure(items []Item, opensLine bool) (bare, all doc.Length) {
+	for i := range items {
+		if i > 0 || !opensLine {
+			all += items[i].kern
+		}
+		all += items[i].W
+		if !items[i].Space {
+			bare = all
+		}
+	}
+	if last := &items[len(items)-1]; endsSoft(last) {
+		bare += s.hyphenWidth(last)
+	}
+	return bare, all
+}
+
+const softHyphen = "\u00AD"
+
+func endsSoft(it *Item) bool { return !it.Space && strings.HasSuffix(it.Part.Text, softHyphen) }
+
+func (s *Setter) hyphenWidth(it *Item) doc.Length {
+	p := &s.pieces[it.Piece]
+	f := it.Part.Face
+	return Scale(int64(f.Advance(f.GlyphIndex('-'))), p.Size, f)
+}
+
+// hyphen is the item that a soft hyphen at a line end shows as. Its text is the
+// soft hyphen, so extraction can tell it from a typed one (ISO 32000-2,
+// 14.8.2.2.3).
+func (s *Setter) hyphen(it *Item) (Item, bool) {
+	f := it.Part.Face
+	id := f.GlyphIndex('-')
+	if id == 0 {
+		return Item{}, false
+	}
+	adv := f.Advance(id)
+	p := &Part{Face: f, Text: softHyphen, Glyphs: []Glyph{{ID: id, Advance: int32(adv)}}, Units: int64(adv)} //nolint:gosec // G115: 16 bits
+	return Item{Part: p, W: p.Width(s.pieces[it.Piece].Size), Piece: it.Piece}, true
+}
+
+// breakLong breaks the open stretch, which starts a line and is wider than it,
+// between graphemes and around figures.
+func (s *Setter) breakLong() error {
+	s.long = append(s.long[:0], s.items[s.segStart:]...)
+	s.items = s.items[:s.segStart]
+	var err error
+	if s.solid(s.long); len(s.figures) > 0 {
+		err = s.breakAround(s.long)
+	} else {
+		err = s.spread(s.long)
+	}
+	s.segStart = len(s.items)
+	return err
+}
+
+// spread places items, breaking those between graphemes that do not fit.
+func (s *Setter) spread(items []Item) error {
+	for i := range items {
+		it := items[i]
+		if it.Space || s.x+it.W <= s.width {
+			s.push(it)
+			s.x += it.W
+			continue
+		}
+		if err := s.cut(&it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut places the graphemes of it, closing lines as they fill. The cost is linear
+// in the text: graphemes are found once, and no line is tried with much more text
+// than it takes.
+func (s *Setter) cut(it *Item) error {
+	p := &s.pieces[it.Piece]
+	word := it.Part.Text
+	s.ends = s.t.seg.Graphemes(s.ends[:0], word)
+	count := doc.Length(len(s.ends))
+	for ends, from := s.ends, 0; len(ends) > 0; {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		avail := s.width - s.x
+		take, parts, err := s.fitting(p, word, from, ends, avail, int(count*avail/max(it.W, 1)))
+		if err != nil {
+			return err
+		}
+		if take == 0 {
+			if len(s.items) > s.lineStart {
+				s.closeLine(len(s.items), false)
+				continue
+			}
+			one, err := s.shape(p.Chain, word[from:ends[0]], true)
+			if err != nil {
+				return err
+			}
+			return &NarrowError{Text: word[from:ends[0]], Need: partsWidth(one, p.Size), Width: s.width}
+		}
+		for i := range parts {
+			w := parts[i].Width(p.Size)
+			s.items = append(s.items, Item{Part: &parts[i], W: w, Piece: it.Piece})
+			s.x += w
+		}
+		s.segStart = len(s.items)
+		from, ends = ends[take-1], ends[take:]
+		if len(ends) > 0 {
+			s.closeLine(len(s.items), false)
+		}
+	}
+	return nil
+}
+
+// fitting returns how many of the graphemes of word from byte from on, which end
+// at ends, are no wider than avail together, and those shaped. It tries guess,
+// then what the width of each try suggests, then halves what is open.
+func (s *Setter) fitting(p *Piece, word string, from int, ends []int, avail doc.Length, guess int) (int, []Part, error) {
+	var best []Part
+	lo, hi := 0, len(ends)+1 // lo graphemes fit, hi do not
+	for try := 0; lo+1 < hi; try++ {
+		top := min(hi-1, 2*lo+32)
+		n := min(max(guess, lo+1), top)
+		parts, err := s.shape(p.Chain, word[from:ends[n-1]], true)
+		if err != nil {
+			return 0, nil, err
+		}
+		w := partsWidth(parts, p.Size)
+		if w <= avail {
+			lo, best = n, parts
+		} else {
+			hi = n
+		}
+		if try < 3 && w > 0 {
+			guess = int(doc.Length(n) * avail / w)
+		} else {
+			guess = (lo + min(hi, 2*lo+32) + 1) / 2
+		}
+	}
+	return lo, best, nil
+}
+
+func partsWidth(parts []Part, size doc.Length) doc.Length {
+	var w doc.Length
+	for i := range parts {
+		w += parts[i].Width(size)
+	}
+	return w
+}
+
+// closeLine ends the line before items[end]: it drops the spaces at its end but
+// one, so that extracted words stay apart, and places the rest.
+func (s *Setter) closeLine(end int, last bool) {
+	line := s.items[s.lineStart:end]
+	n, gaps := len(line), 0
+	for n > 0 && line[n-1].Space {
+		n--
+	}
+	if n < len(line) && !last && n > 0 {
+		line = line[:n+1]
+	} else {
+		line = line[:n]
+	}
+	if n > 0 && !last && endsSoft(&line[n-1]) {
+		if h, ok := s.hyphen(&line[n-1]); ok {
+			line = append(line[:n:n], h) // a line of its own memory: the tail stands behind
+			n++
+		}
+	}
+	x := doc.Length(0)
+	for i := range line {
+		if i > 0 {
+			x += line[i].kern
+		}
+		line[i].X = x
+		x += line[i].W
+		if i < n && line[i].Space {
+			gaps++
+		}
+	}
+	natural := x
+	if n < len(line) {
+		natural -= line[n].W
+	}
+	s.justify(line, n, gaps, natural, last)
+	s.lines = append(s.lines, Line{Items: slices.Clip(line), Width: natural})
+	s.lineStart, s.segStart, s.x = end, end, 0
+}
+
+// justify moves the items to where the alignment wants them.
+func (s *Setter) justify(line []Item, n, gaps int, natural doc.Length, last bool) {
+	free := s.width - natural
+	if free <= 0 || s.width >= Unlimited {
+		return
+	}
+	var shift doc.Length
+	switch s.align {
+	case doc.AlignRight:
+		shift = free
+	case doc.AlignCenter:
+		shift = free / 2
+	case doc.AlignJustify:
+		if last || gaps == 0 {
+			return
+		}
+		// Every gap gets its share; what integer division leaves goes to the first
+		// ones, a unit each.
+		share, more := free/doc.Length(gaps), free%doc.Length(gaps)
+		for i := range line {
+			line[i].X += shift
+			if i < n && line[i].Space {
+				add := share
+				if more > 0 {
+					add, more = add+1, more-1
+				}
+				line[i].W += add
+				shift += add
+			}
+		}
+		return
+	default:
+		return
+	}
+	for i := range line {
+		line[i].X += shift
+	}
+}
+
+// Measure returns the width of the widest unbreakable stretch of the paragraph
+// and that of its longest line when only mandatory breaks end one.
+func (s *Setter) Measure(pieces []Piece) (least, most doc.Length, err error) {
+	lines, err := s.Set(pieces, Unlimited, doc.AlignLeft)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range lines {
+		most = max(most, lines[i].Width)
+	}
+	// The least width follows from the same opportunities.
+	s.open(pieces, Unlimited, doc.AlignLeft)
+	full := s.join(pieces)
+	s.findBreaks(pieces, full)
+	pos, bi := 0, 0
+	var run doc.Length
+	for pi := range pieces {
+		end := pos + len(pieces[pi].Text)
+		for pos < end {
+			stop, atBreak := end, false
+			if bi < len(s.breaks) && s.breaks[bi].Pos <= end {
+				stop, atBreak = s.breaks[bi].Pos, true
+				bi++
+			}
+			if seg := strings.TrimRight(trimEnd(full[pos:stop]), " \t"); seg != "" {
+				n := len(s.items)
+				if err := s.add(pi, seg); err != nil {
+					return 0, 0, err
+				}
+				w, _ := s.measure(s.items[n:], true)
+				run += w
+			}
+			least = max(least, run)
+			if atBreak {
+				run = 0
+			}
+			pos = stop
+		}
+	}
+	s.items = s.items[:s.lineStart]
+	s.pieces = nil
+	return least, most, nil
+}
+
+// Clean returns s with invalid UTF-8 replaced by U+FFFD, s itself when it is
+// valid.
+func Clean(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}

@@ -1,0 +1,292 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/internal/diag"
+)
+
+// Part is a shaped piece of text in one face. It is immutable: documents that
+// have the text may share it.
+type Part struct {
+	Face   *font.Face
+	Text   string
+	Glyphs []Glyph
+	Units  int64 // sum of the advances in font units
+	// Plain says that every glyph stands for one character, in their order, the one
+	// that font.Face.Runes has for it, and that all are below U+E000.
+	Plain bool
+	// Kerned says that some advance is not the glyph's own.
+	Kerned bool
+}
+
+// Width returns the advance of the part at the given size, scaled once.
+func (p *Part) Width(size doc.Length) doc.Length { return Scale(p.Units, size, p.Face) }
+
+// Scale converts font units of f at the given size, rounded half away from zero.
+func Scale(units int64, size doc.Length, f *font.Face) doc.Length {
+	upem := int64(f.UnitsPerEm())
+	v := units * int64(size)
+	if v < 0 {
+		return -doc.Length((-v + upem/2) / upem)
+	}
+	return doc.Length((v + upem/2) / upem)
+}
+
+// Query asks for a face.
+type Query struct {
+	Family         string // empty: the first family of the library
+	Weight         int    // 0: 400
+	Italic         bool
+	TabularFigures bool
+}
+
+// Chain is a face with its fallbacks and shaping options. It is immutable and
+// safe for concurrent use.
+type Chain struct {
+	query Query
+	mix   uint64 // hash of query; places entries in the cache, never proves one
+	faces *font.Chain
+	space []Part // of " "; nil: the font has none
+}
+
+// Face returns the first face: the one whose metrics set the lines.
+func (c *Chain) Face() *font.Face { return c.faces.Primary().Face }
+
+// Match returns the first face and what it lacks of the style asked for.
+func (c *Chain) Match() font.Match { return c.faces.Primary() }
+
+// word is what the cache holds: the parts of a text, one per face.
+type word struct {
+	query Query
+	text  string
+	parts []Part
+	one   [1]Part // most have one
+}
+
+// Typesetter shapes words through a cache. It is safe for concurrent use.
+type Typesetter struct {
+	lib    *font.Library
+	shaper Shaper
+	seg    Segmenter
+	chains sync.Map // Query -> *Chain
+	seed   maphash.Seed
+	words  []atomic.Pointer[word] // a text may stand in either of two slots
+
+	setters sync.Pool // of *Setter
+}
+
+// wordCost is what one slot of the word cache holds on average, in bytes, and
+// maxCachedWord the longest text that is kept.
+const (
+	wordCost      = 512
+	maxCachedWord = 64
+)
+
+// NewTypesetter returns a typesetter over the faces of lib. About cacheBytes are
+// spent on shaped words; 0 turns the cache off.
+func NewTypesetter(lib *font.Library, sh Shaper, seg Segmenter, cacheBytes int64) *Typesetter {
+	t := &Typesetter{lib: lib, shaper: sh, seg: seg, seed: maphash.MakeSeed()}
+	if slots := cacheBytes / wordCost; slots >= 2 {
+		n := 2
+		for int64(n)*2 <= slots {
+			n *= 2
+		}
+		t.words = make([]atomic.Pointer[word], n)
+	}
+	return t
+}
+
+// Chain returns the faces for q. The error is a *font.FamilyError for a family
+// that the library does not have.
+func (t *Typesetter) Chain(q Query) (*Chain, error) {
+	if q.Weight == 0 {
+		q.Weight = 400
+	}
+	// Families are found without regard to case; one key for all spellings keeps
+	// the map as small as the library.
+	wish := q.Family
+	q.Family = strings.ToLower(q.Family)
+	if c, ok := t.chains.Load(q); ok {
+		return c.(*Chain), nil
+	}
+	family := wish
+	if family == "" {
+		if all := t.lib.Families(); len(all) > 0 {
+			family = all[0]
+		}
+	}
+	faces, err := t.lib.Chain(family, font.Style{Weight: q.Weight, Italic: q.Italic})
+	if err != nil {
+		return nil, err
+	}
+	// Only families of the library get in, at 1000 weights each: the map is
+	// bounded.
+	c := &Chain{query: q, mix: maphash.Comparable(t.seed, q), faces: faces}
+	if c.space, _, err = t.shapeNew(nil, nil, c, " "); err != nil {
+		c.space = nil // a text with a space will say what is missing
+	}
+	t.chains.Store(q, c)
+	return c, nil
+}
+
+// shape returns the parts of s, a word of a text or a space, from the cache. The
+// library of a typesetter never changes, so query and text are the whole input:
+// two texts share an entry only when both are equal.
+func (t *Typesetter) shape(c *Chain, s string) ([]Part, error) {
+	h := maphash.String(t.seed, s) ^ c.mix
+	mask := uint64(len(t.words) - 1) //nolint:gosec // G115: not empty
+	a, b := &t.words[h&mask], &t.words[(h>>32)&mask]
+	if w := a.Load(); w != nil && w.text == s && w.query == c.query {
+		return w.parts, nil
+	}
+	if w := b.Load(); w != nil && w.text == s && w.query == c.query {
+		return w.parts, nil
+	}
+	// The entry must not hold on to the data text that s was cut from.
+	w := &word{query: c.query, text: strings.Clone(s)}
+	var err error
+	if w.parts, _, err = t.shapeNew(w.one[:0], make([]Glyph, 0, len(s)), c, w.text); err != nil {
+		return nil, err
+	}
+	slot := a
+	if a.Load() != nil && (b.Load() == nil || h>>63 == 1) {
+		slot = b
+	}
+	slot.Store(w)
+	return w.parts, nil
+}
+
+// caches reports whether a word of n bytes is kept. Words with figures are not:
+// few of them come again, and each would push out one that does.
+func (t *Typesetter) caches(n int, figures bool) bool {
+	return len(t.words) > 0 && n <= maxCachedWord && !figures
+}
+
+// shapeNew appends the parts of s to parts and their glyphs to glyphs.
+func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string) ([]Part, []Glyph, error) {
+	start, face := 0, (*font.Face)(nil)
+	flush := func(end int) error {
+		if face == nil || end == start {
+			return nil
+		}
+		from := len(glyphs)
+		text := s[start:end]
+		var err error
+		if glyphs, err = t.shaper.Shape(glyphs, face, Run{Text: text, TabularFigures: c.query.TabularFigures}); err != nil {
+			return err
+		}
+		parts = append(parts, newPart(face, text, glyphs[from:len(glyphs):len(glyphs)]))
+		start = end
+		return nil
+	}
+	primary := c.Face()
+	for i := 0; i < len(s); {
+		n := clusterLen(s[i:])
+		f := primary
+		if n > 1 || f.GlyphIndex(rune(s[i])) == 0 {
+			var err error
+			if f, err = c.faceOf(s, s[i:i+n]); err != nil {
+				return parts, glyphs, err
+			}
+		}
+		if f != face {
+			if err := flush(i); err != nil {
+				return parts, glyphs, err
+			}
+			face = f
+		}
+		i += n
+	}
+	err := flush(len(s))
+	return parts, glyphs, err
+}
+
+// newPart sums up glyphs.
+func newPart(f *font.Face, s string, glyphs []Glyph) Part {
+	p := Part{Face: f, Text: s, Glyphs: glyphs}
+	runes, i := f.Runes(), 0
+	for _, r := range s {
+		if i >= len(glyphs) || r >= 0xE000 || int(glyphs[i].ID) >= len(runes) || runes[glyphs[i].ID] != r {
+			i = -1
+			break
+		}
+		i++
+	}
+	p.Plain = i == len(glyphs)
+	for i := range glyphs {
+		adv := glyphs[i].Advance
+		p.Units += int64(adv)
+		p.Kerned = p.Kerned || int(adv) != f.Advance(glyphs[i].ID)
+	}
+	return p
+}
+
+// faceOf returns the face for a cluster of s that is not plain ASCII of the
+// primary face.
+func (c *Chain) faceOf(s, cluster string) (*font.Face, error) {
+	for _, r := range cluster {
+		if needsShaping(r) {
+			return nil, &ScriptError{Rune: r, Script: scriptName(r), Text: s}
+		}
+	}
+	return c.pick(s, cluster)
+}
+
+// pick returns the first face that has the cluster, composed or as it is.
+func (c *Chain) pick(s, cluster string) (*font.Face, error) {
+	if nfc := norm.NFC.String(cluster); nfc != cluster {
+		if f, err := c.faces.Pick(nfc); err == nil {
+			return f, nil
+		}
+	}
+	f, err := c.faces.Pick(cluster)
+	if err != nil {
+		r, _ := utf8.DecodeRuneInString(cluster)
+		e := &MissingGlyphError{Rune: r, Text: s, Err: err}
+		if m, ok := errors.AsType[*font.MissingError](err); ok {
+			e.Rune, e.Fonts = m.Rune, m.Tried
+		}
+		return nil, e
+	}
+	return f, nil
+}
+
+// MissingGlyphError says that no face has a glyph for a character (F401).
+type MissingGlyphError struct {
+	Rune  rune
+	Text  string   // the word it stands in
+	Fonts []string // the faces that were tried
+	Err   error
+}
+
+// Error names code point, text and faces.
+func (e *MissingGlyphError) Error() string {
+	return fmt.Sprintf("no glyph for U+%04X in %s; tried %s", e.Rune, diag.Quote(e.Text), strings.Join(e.Fonts, ", "))
+}
+
+// Unwrap returns the error of the font chain.
+func (e *MissingGlyphError) Unwrap() error { return e.Err }
+
+// ScriptError says that a text needs a kind of shaping that there is none for
+// (F402).
+type ScriptError struct {
+	Rune   rune
+	Script string // Unicode script name
+	Text   string // the word it stands in
+}
+
+// Error names the script and the text.
+func (e *ScriptError) Error() string {
+	return fmt.Sprintf("%s text is not supported: U+%04X in %s", e.Script, e.Rune, diag.Quote(e.Text))
+}

@@ -1,0 +1,95 @@
+// Package template is the public side of the template language: a compiled
+// template, the sources of its data and the JSON Schema that the data must meet.
+// docs/templates.md describes the language.
+//
+// A template is YAML 1.2 or JSON. Compile reads it once: styles are resolved,
+// markup is parsed, expressions are typed against the declared data and compiled,
+// files are read. Build then decodes data straight into typed values and fills
+// the texts; it parses nothing of the template.
+package template
+
+import (
+	"context"
+	"io/fs"
+	"time"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/compile"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/standard"
+)
+
+// Options says how a template is compiled.
+type Options struct {
+	// File is the name that diagnostics use.
+	File string
+	// Files holds what the template names; nil: nothing, so naming a file is a
+	// problem. The operating system's files are never read.
+	Files fs.FS
+	// Limits bounds the template; zero fields mean the defaults.
+	Limits diag.Limits
+}
+
+// Plan is a compiled template. It is immutable and safe for concurrent use.
+type Plan compile.Plan
+
+// Compile reads a template. The error is a *pdf.DiagnosticError with every
+// problem found, or that of ctx.
+func Compile(ctx context.Context, src []byte, o Options) (*Plan, error) {
+	p, err := compile.Compile(ctx, src, compile.Options(o))
+	if err != nil {
+		return nil, err
+	}
+	return (*Plan)(p), nil
+}
+
+func (p *Plan) plan() *compile.Plan { return (*compile.Plan)(p) }
+
+// Name returns the template's name.
+func (p *Plan) Name() string { return p.plan().Name() }
+
+// Lang returns the template's language, a BCP 47 tag.
+func (p *Plan) Lang() string { return p.plan().Lang() }
+
+// Standards returns the standards that the template asks for.
+func (p *Plan) Standards() []standard.ID { return p.plan().Standards() }
+
+// Files returns the names of the files that the template reads, sorted, each
+// once. They were read when the template was compiled; whoever keeps the template
+// keeps them with it.
+func (p *Plan) Files() []string { return p.plan().Files() }
+
+// UsesTime reports whether the template calls now(): then Build needs a time.
+func (p *Plan) UsesTime() bool { return p.plan().UsesTime() }
+
+// Schema returns the JSON Schema (draft 2020-12) of the data: what the data of
+// this template must look like, for editors and for clients.
+func (p *Plan) Schema() ([]byte, error) { return p.plan().Schema() }
+
+// Data is where the values of one document come from; the zero value has none.
+type Data struct{ from compile.Data }
+
+// JSON returns data that is a JSON text (RFC 8259, UTF-8 without a byte-order
+// mark). Diagnostics call it data.json. body is not changed and must not change
+// while a document is made of it.
+func JSON(body []byte) Data { return Data{compile.JSON(body)} }
+
+// NamedJSON is JSON with the name that diagnostics use, such as "note.json".
+func NamedJSON(name string, body []byte) Data { return Data{compile.NamedJSON(name, body)} }
+
+// BuildOptions are those of one document.
+type BuildOptions struct {
+	// Time is what now() returns. Zero: now() is an error.
+	Time time.Time
+	// Limits bounds the data and the expressions; zero fields mean the defaults.
+	Limits diag.Limits
+}
+
+// Build decodes the data and returns the document. All problems of the data are in
+// one *pdf.DiagnosticError. Body and table rows of the document are made as layout
+// asks for them; what is wrong there ends them with a *pdf.DiagnosticError or the
+// error of ctx. A document is laid out once, by one goroutine; any number of
+// documents of one plan are made at a time.
+func (p *Plan) Build(ctx context.Context, data Data, o BuildOptions) (*doc.Document, error) {
+	return p.plan().Build(ctx, data.from, compile.BuildOptions(o))
+}
