@@ -14,6 +14,7 @@ import (
 	"example.com/quire/fetch/breaker"
 	"example.com/quire/fetch/internal/call"
 	"example.com/quire/fetch/internal/origin"
+	"example.com/quire/fetch/retry"
 )
 
 // Client makes calls. It is safe for concurrent use; make one and keep it.
@@ -23,6 +24,7 @@ type Client struct {
 	stack    http.RoundTripper
 	own      *http.Transport
 	breakers *breaker.Set
+	spender  retry.Spender
 	closed   atomic.Bool
 }
 
@@ -91,12 +93,35 @@ func (c *Client) begin(req *http.Request) (*http.Request, *call.State, error) {
 		closeBody(req)
 		return nil, st, err
 	}
-	c.fill(r)
 	if r.Method == "" {
 		r.Method = http.MethodGet
 	}
 	st.Method, st.Origin = r.Method, originOf(r)
+	c.chain(r, st)
+	c.fill(r, st)
 	return r, st, nil
+}
+
+// chain takes over what r, when it follows a redirect of a plain client, owes to the requests before it.
+func (c *Client) chain(r *http.Request, st *call.State) {
+	if r.Response == nil {
+		return
+	}
+	before, known := continues(r)
+	if !known {
+		st.Cross()
+	}
+	for _, b := range before {
+		if !sameOrigin(b.URL, r.URL) {
+			st.Cross()
+		}
+	}
+	if len(before) == 0 {
+		return
+	}
+	if prev := call.From(before[0].Context()); prev != nil && prev.Method == st.Method && !st.Crossed() {
+		st.ShareKey(prev)
+	}
 }
 
 var (
@@ -187,9 +212,12 @@ func resolved(escaped string) (string, error) {
 }
 
 // fill sets the default fields, and turns credentials in the address into the field that they stand for.
-func (c *Client) fill(r *http.Request) {
+func (c *Client) fill(r *http.Request, st *call.State) {
 	user := r.URL.User
-	defaults := c.defaultsFor(r.URL)
+	var defaults http.Header
+	if !st.Crossed() {
+		defaults = c.defaultsFor(r.URL)
+	}
 	if user == nil && len(defaults) == 0 && c.cfg.UserAgent == "" && r.Header != nil {
 		return
 	}
@@ -306,7 +334,7 @@ func (c *Client) Transport() http.RoundTripper { return &entry{c} }
 // HTTP returns a plain client over Transport with the redirect policy and the jar of c. To it each hop is a call of its own, with
 // a total deadline of its own.
 func (c *Client) HTTP() *http.Client {
-	return &http.Client{Transport: c.Transport(), CheckRedirect: c.checkRedirect, Jar: c.cfg.Jar}
+	return &http.Client{Transport: strict{&entry{c}}, CheckRedirect: c.checkRedirect, Jar: c.cfg.Jar}
 }
 
 // Close refuses further calls with ErrClosed and closes the idle connections that the client owns. Calls under way go on,

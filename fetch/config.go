@@ -20,14 +20,15 @@ type Config struct {
 	// "https://api.example/v1/items?id=1". No query, no fragment, no credentials.
 	BaseURL string
 	// Header has fields for every request that does not set them itself; with a BaseURL only for requests to its origin, since
-	// they may be credentials.
+	// they may be credentials. A redirect that leaves the first request's origin does not get them, nor what follows it.
 	Header http.Header
 	// UserAgent for requests without: "" = net/http's.
 	UserAgent string
 	// Jar keeps cookies: nil = none.
 	Jar http.CookieJar
 
-	// Total bounds a whole call, with retries, redirects and the reading of its body: 0 = 30 s.
+	// Total bounds a whole call, with retries, redirects and the reading of its body: 0 = 30 s. Through HTTP and Transport
+	// each redirect's hop is a call of its own, with a Total of its own.
 	Total time.Duration
 	// Attempt bounds one attempt until its response headers: 0 = 10 s, or Total if that is less.
 	Attempt time.Duration
@@ -39,6 +40,8 @@ type Config struct {
 	MaxBody int64
 	// MaxRedirects that are followed: 0 = 10, -1 = none: a redirect is then the response.
 	MaxRedirects int
+	// CrossOriginBody lets a 307 or 308 to another origin carry the request's body there. Without it such a redirect is denied.
+	CrossOriginBody bool
 
 	// Retry, Budget and Breaker are always on, unless in Off. The policy's own Spender takes the place of Budget.
 	Retry   retry.Policy

@@ -197,6 +197,7 @@ type endedError struct{ ctx, err error }
 
 func (e *endedError) Error() string   { return e.ctx.Error() + ": " + e.err.Error() }
 func (e *endedError) Unwrap() []error { return []error{e.ctx, e.err} }
+func (e *endedError) Retryable() bool { return false }
 
 // body takes charge of the response's body.
 func (a *attempt) body(resp *http.Response) {

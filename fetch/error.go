@@ -1,12 +1,9 @@
 package fetch
 
 import (
-	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -14,6 +11,7 @@ import (
 
 	"example.com/quire/fetch/breaker"
 	"example.com/quire/fetch/internal/call"
+	"example.com/quire/fetch/internal/fault"
 	"example.com/quire/fetch/internal/origin"
 	"example.com/quire/fetch/retry"
 	"example.com/quire/internal/httpfield"
@@ -98,8 +96,9 @@ func (e *Error) Format(f fmt.State, verb rune) {
 }
 
 // IsTransient tells whether the failure may be gone a while later: timeouts, connection errors, the statuses 408, 425, 429
-// and 5xx save 501 and 505, an open circuit, a spent budget. Never so are certificate errors, what the guard or the
-// redirect policy denied, what could not be decoded, and the caller's own cancellation.
+// and 5xx save 501 and 505, an open circuit, a spent budget. Never so are certificate errors, violations of the protocol, a name that
+// does not exist, what the guard or the redirect policy denied, what could not be decoded, and the caller's own
+// cancellation. Of errors below HTTP it says what the retry layer goes by.
 func IsTransient(err error) bool {
 	if err == nil {
 		return false
@@ -107,31 +106,21 @@ func IsTransient(err error) bool {
 	if code := StatusOf(err); code != 0 {
 		return retry.Status(code) || code > 500 && code <= 599 && code != http.StatusNotImplemented && code != http.StatusHTTPVersionNotSupported
 	}
-	for _, is := range []error{ErrCircuitOpen, ErrRetryBudget, ErrTotalTimeout, ErrAttemptTimeout, ErrBodyIdle} {
+	for _, is := range []error{ErrCircuitOpen, ErrRetryBudget} {
 		if errors.Is(err, is) {
 			return true
 		}
 	}
-	if _, ok := errors.AsType[*DecodeError](err); ok {
-		return false
-	}
-	if again, known := call.Retryable(err); known {
-		return again
-	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return false // the caller's own: ours were found above
-	}
-	if !retry.Passing(err) {
-		return false
-	}
-	if retry.Unsent(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	switch fault.Of(err) {
+	case fault.Transient:
 		return true
+	case fault.Unknown:
+		// A transport's own words. They count as the retry layer counts them, if they ended an attempt.
+		e, ok := errors.AsType[*Error](err)
+		return ok && len(e.Attempts) > 0
+	case fault.Final, fault.Cancelled:
 	}
-	if _, ok := errors.AsType[net.Error](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[tls.AlertError](err)
-	return ok
+	return false
 }
 
 // RetryAfter returns how long to wait before the same call is worth another try, when the server or the breaker said so.

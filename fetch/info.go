@@ -17,6 +17,9 @@ type Info struct {
 	// Stop says why a response that failed was not tried again, in the words of the retry package: retry.StopBudget and so on.
 	// Empty when there was no need.
 	Stop string
+	// Resent counts requests that net/http sent again by itself over HTTP/2: the server had refused the stream or was going away.
+	// They spend from the retry budget.
+	Resent int
 	// Hops are the redacted targets of the redirects that were followed.
 	Hops []string
 	// RequestID is the call's id, 128 random bits in hexadecimal.
@@ -33,5 +36,5 @@ func InfoOf(resp *http.Response) Info {
 	if st == nil {
 		return Info{}
 	}
-	return Info{Attempts: st.Attempts(), Stop: st.Stop(), Hops: redacted(st.Hops()), RequestID: st.RequestID()}
+	return Info{Attempts: st.Attempts(), Stop: st.Stop(), Resent: st.Resent(), Hops: redacted(st.Hops()), RequestID: st.RequestID()}
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"example.com/quire/fetch/internal/body"
 	"example.com/quire/fetch/internal/call"
 	"example.com/quire/fetch/internal/origin"
 )
@@ -32,7 +33,7 @@ func isRedirect(resp *http.Response) bool {
 // follow lets net/http's client follow redirects and keep cookies; what it does with methods, bodies and cookie jars is
 // right. first is the answer to req when it is there already: most calls see no redirect and go without that client.
 func (c *Client) follow(req *http.Request, first *http.Response) (*http.Response, error) {
-	h := http.Client{Transport: &primed{next: c.stack, first: first}, CheckRedirect: c.checkRedirect, Jar: c.cfg.Jar}
+	h := http.Client{Transport: &primed{next: c.stack, first: first, check: c.cfg.MaxRedirects >= 0}, CheckRedirect: c.checkRedirect, Jar: c.cfg.Jar}
 	resp, err := h.Do(req)
 	if err != nil {
 		// Its *url.Error has the address with everything in it; ours has it redacted.
@@ -48,14 +49,56 @@ func (c *Client) follow(req *http.Request, first *http.Response) (*http.Response
 type primed struct {
 	next  http.RoundTripper
 	first *http.Response
+	check bool
 }
 
 func (p *primed) RoundTrip(req *http.Request) (*http.Response, error) {
-	if resp := p.first; resp != nil {
-		p.first = nil
-		return resp, nil
+	resp := p.first
+	if p.first = nil; resp == nil {
+		var err error
+		if resp, err = p.next.RoundTrip(req); err != nil {
+			return nil, err
+		}
 	}
-	return p.next.RoundTrip(req)
+	if p.check {
+		if err := readable(resp); err != nil {
+			return nil, err
+		}
+	}
+	return resp, nil
+}
+
+// readable refuses a redirect whose Location cannot be read, and closes its body. net/http's client would quote it in full, with the
+// credentials and tokens it may hold; what does not parse cannot be redacted, so its length is all that is told.
+func readable(resp *http.Response) error {
+	if !isRedirect(resp) {
+		return nil
+	}
+	location := resp.Header.Get("Location")
+	if _, err := url.Parse(location); err == nil {
+		return nil
+	}
+	if resp.Body != nil {
+		body.Discard(resp.Body)
+	}
+	return &redirectError{fmt.Sprintf("a Location of %d bytes that does not parse", len(location))}
+}
+
+// strict is the transport of HTTP: its client follows redirects, and Transport's callers may not.
+type strict struct{ *entry }
+
+// RoundTrip implements http.RoundTripper.
+func (s strict) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := s.entry.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if s.c.cfg.MaxRedirects >= 0 {
+		if err := readable(resp); err != nil {
+			return nil, s.c.fail(req, call.From(resp.Request.Context()), err)
+		}
+	}
+	return resp, nil
 }
 
 // checkRedirect is the policy, before each hop.
@@ -82,6 +125,12 @@ func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
 	}
 	if crossed(req, via) {
 		keepHarmless(req.Header)
+		if st != nil {
+			st.Cross()
+		}
+		if req.Body != nil && req.Body != http.NoBody && !c.cfg.CrossOriginBody {
+			return &redirectError{"a body to another origin"}
+		}
 	}
 	if st != nil && st.Observed() {
 		e := &call.Event{Kind: call.KindRedirect, Time: time.Now()}
@@ -105,6 +154,18 @@ func crossed(req *http.Request, via []*http.Request) bool {
 		}
 	}
 	return false
+}
+
+// continues tells what net/http's client says about a request that follows a redirect: the requests before it, the latest first.
+// known is false when the chain cannot be seen whole.
+func continues(req *http.Request) (before []*http.Request, known bool) {
+	for r := req; r.Response != nil; r = r.Response.Request {
+		if r.Response.Request == nil || len(before) > 100 {
+			return before, false
+		}
+		before = append(before, r.Response.Request)
+	}
+	return before, true
 }
 
 // keepHarmless drops every field that may be a credential, which is every field not known to be none: names like

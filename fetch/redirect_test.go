@@ -70,7 +70,7 @@ func TestCredentialsStayAtTheirOrigin(t *testing.T) {
 		{"a host below", "https://a.example/x", "https://sub.a.example/", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cl, tr := over(t, Config{}, to(307, c.to), fetchtest.Step{})
+			cl, tr := over(t, Config{CrossOriginBody: true}, to(307, c.to), fetchtest.Step{})
 			req, err := http.NewRequestWithContext(t.Context(), "PUT", c.from, strings.NewReader("body"))
 			if err != nil {
 				t.Fatal(err)
@@ -210,7 +210,7 @@ func TestRedirectToADeniedAddress(t *testing.T) {
 
 func TestKeyIsNotCountedWhereItIsNotSent(t *testing.T) {
 	for target, want := range map[string]int{"http://a.example/again": 3, "http://b.example/": 1} {
-		c, tr := over(t, Config{Retry: noWait()}, to(307, target), fetchtest.Step{}.Status(503))
+		c, tr := over(t, Config{CrossOriginBody: true, Retry: noWait()}, to(307, target), fetchtest.Step{}.Status(503))
 		resp, err := c.Post(With(t.Context(), Overrides{IdempotencyKey: AutoKey}), "http://a.example/", "text/plain", strings.NewReader("x"))
 		if err != nil {
 			t.Fatal(err)
@@ -236,4 +236,126 @@ func TestErrorOfAHopHidesItsQuery(t *testing.T) {
 	if text := fmt.Sprintf("%v %+v", err, err); err == nil || strings.Contains(text, "s3cret") || !strings.Contains(text, "proxy said no") {
 		t.Errorf("got %v", text)
 	}
+}
+
+func TestBodyGoesToAnotherOriginOnlyWhenAllowed(t *testing.T) {
+	for _, c := range []struct {
+		name, to string
+		code     int
+		allowed  bool
+		denied   bool
+	}{
+		{"307 elsewhere", "https://b.example/", 307, false, true},
+		{"308 elsewhere", "https://b.example/", 308, false, true},
+		{"307 elsewhere, allowed", "https://b.example/", 307, true, false},
+		{"307 at home", "https://a.example/y", 307, false, false},
+		{"303 elsewhere drops the body", "https://b.example/", 303, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cl, tr := over(t, Config{CrossOriginBody: c.allowed}, to(c.code, c.to), fetchtest.Step{})
+			resp, err := cl.Put(t.Context(), "https://a.example/x", "text/plain", strings.NewReader("secret"))
+			discard(t, resp)
+			if errors.Is(err, ErrRedirectDenied) != c.denied || !c.denied && err != nil {
+				t.Errorf("got %v", err)
+			}
+			if c.denied && len(tr.Requests()) != 1 {
+				t.Errorf("%d requests", len(tr.Requests()))
+			}
+		})
+	}
+}
+
+// plainClients are the two ways to redirects that net/http's own client follows.
+func plainClients(c *Client) map[string]*http.Client {
+	return map[string]*http.Client{"HTTP": c.HTTP(), "Transport": {Transport: c.Transport()}}
+}
+
+func TestDefaultHeaderDoesNotFollowRedirectsOfPlainClients(t *testing.T) {
+	for _, base := range []string{"", "https://a.example"} {
+		for name := range plainClients(client(t, Config{})) {
+			t.Run(name+base, func(t *testing.T) {
+				cl, tr := over(t, Config{BaseURL: base, Header: http.Header{"Authorization": {"s3cret"}}},
+					to(302, "/again"), to(302, "https://b.example/"), to(302, "https://a.example/back"), fetchtest.Step{})
+				req, err := http.NewRequestWithContext(t.Context(), "GET", "https://a.example/", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				resp, err := plainClients(cl)[name].Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				read(t, resp)
+				for i, want := range []string{"s3cret", "s3cret", "", ""} {
+					if got := tr.Requests()[i].Header.Get("Authorization"); got != want {
+						t.Errorf("hop %d: %q, want %q", i, got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestAutomaticKeyDoesNotComeBack(t *testing.T) {
+	ways := map[string]func(*Client, *http.Request) (*http.Response, error){
+		"Do":   (*Client).Do,
+		"HTTP": func(c *Client, r *http.Request) (*http.Response, error) { return c.HTTP().Do(r) },
+	}
+	for name, do := range ways {
+		t.Run(name, func(t *testing.T) {
+			cl, tr := over(t, Config{CrossOriginBody: true},
+				to(307, "/again"), to(307, "https://b.example/"), to(307, "https://a.example/back"), fetchtest.Step{})
+			ctx := With(t.Context(), Overrides{IdempotencyKey: AutoKey})
+			req, err := http.NewRequestWithContext(ctx, "POST", "https://a.example/", strings.NewReader("x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := do(cl, req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read(t, resp)
+			var keys []string
+			for _, r := range tr.Requests() {
+				keys = append(keys, r.Header.Get("Idempotency-Key"))
+			}
+			if keys[0] == "" || keys[1] != keys[0] || keys[2] != "" || keys[3] != "" {
+				t.Errorf("keys %q", keys)
+			}
+		})
+	}
+}
+
+func TestUnreadableLocationIsNotQuoted(t *testing.T) {
+	secret := "https://user:hunter2@b.example/%zz?token=s3cret" + strings.Repeat("x", 5000)
+	for name, do := range map[string]func(*Client, *http.Request) (*http.Response, error){
+		"Do":   (*Client).Do,
+		"HTTP": func(c *Client, r *http.Request) (*http.Response, error) { return c.HTTP().Do(r) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cl, tr := over(t, Config{}, to(302, "/b"), to(302, secret))
+			req, err := http.NewRequestWithContext(t.Context(), "GET", "https://a.example/", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := do(cl, req)
+			discard(t, resp)
+			if !errors.Is(err, ErrRedirectDenied) || IsTransient(err) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "s3cret") || len(err.Error()) > 300 {
+				t.Errorf("got %v", err)
+			}
+			tr.AssertClosed(t)
+		})
+	}
+}
+
+func TestTransportHandsOnWhatItNeedNotFollow(t *testing.T) {
+	cl, _ := over(t, Config{}, to(302, "%zz"))
+	req, err := http.NewRequestWithContext(t.Context(), "GET", "https://a.example/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := cl.Transport().RoundTrip(req)
+	if err != nil || resp.Header.Get("Location") != "%zz" {
+		t.Fatalf("got %v", err)
+	}
+	read(t, resp)
 }

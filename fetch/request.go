@@ -50,6 +50,9 @@ func (e *DecodeError) Error() string {
 // Unwrap returns the reason: ErrMediaType, ErrTrailingData, ErrEmptyBody, ErrBodyTooLarge, an error of encoding/json or of the body.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
+// Retryable is false: what a body holds, it holds again. A timeout while reading is one all the same.
+func (e *DecodeError) Retryable() bool { return false }
+
 // StatusError is a response with a status other than 2xx.
 type StatusError struct {
 	Method string

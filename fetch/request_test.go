@@ -1,18 +1,23 @@
 package fetch
 
 import (
+	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"example.com/quire/fetch/breaker"
 	"example.com/quire/fetch/fetchtest"
+	"example.com/quire/fetch/retry"
 )
 
 type item struct {
@@ -185,6 +190,27 @@ func TestIsTransientAndRetryAfter(t *testing.T) {
 	for _, err := range []error{nil, ErrClosed, ErrRedirectDenied, ErrAddressDenied, ErrBodyTooLarge, errors.New("unknown"), errors.New("unsupported protocol scheme")} {
 		if IsTransient(err) {
 			t.Errorf("%v is", err)
+		}
+	}
+	log := []Attempt{{N: 1}}
+	for _, err := range []error{
+		errors.New("a transport's own words"),
+		&net.OpError{Op: "read", Err: syscall.ECONNRESET},
+		&net.DNSError{Err: "server misbehaving"},
+		errors.New(`net/http: HTTP/1.x transport connection broken: malformed MIME header: missing colon: "Content-Le"`),
+	} {
+		if e := (&Error{Attempts: log, Err: err}); !IsTransient(e) || !retry.Passing(e) {
+			t.Errorf("%v: transient %t, retried %t", err, IsTransient(e), retry.Passing(e))
+		}
+	}
+	for _, err := range []error{
+		&net.DNSError{Err: "no such host", IsNotFound: true},
+		x509.HostnameError{Certificate: &x509.Certificate{}},
+		errors.New(`net/http: HTTP/1.x transport connection broken: malformed HTTP response "SSH-2.0-x"`),
+		context.Canceled,
+	} {
+		if e := (&Error{Attempts: log, Err: err}); IsTransient(e) || retry.Passing(e) {
+			t.Errorf("%v: transient %t, retried %t", err, IsTransient(e), retry.Passing(e))
 		}
 	}
 	h := http.Header{"Retry-After": {"7"}}

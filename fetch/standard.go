@@ -3,6 +3,8 @@ package fetch
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 
 	"example.com/quire/fetch/breaker"
@@ -18,7 +20,6 @@ func (c *Client) assemble() error {
 	base := cfg.Base
 	if base == nil {
 		c.own = newTransport(cfg.Transport)
-		base = &transport{Transport: c.own, settings: cfg.Transport.String()}
 	}
 	policy := cfg.Retry
 	if policy.Spender == nil {
@@ -27,6 +28,10 @@ func (c *Client) assemble() error {
 			return err
 		}
 		policy.Spender = b
+	}
+	c.spender = policy.Spender
+	if c.own != nil {
+		base = &transport{Transport: c.own, settings: cfg.Transport.String(), spender: policy.Spender}
 	}
 	if cfg.Off&OffRetry != 0 {
 		policy.MaxAttempts = 1 // the layer stays: it keeps the log of attempts
@@ -132,20 +137,44 @@ func (e *entry) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err == nil {
 		var resp *http.Response
 		if resp, err = e.c.stack.RoundTrip(r); err == nil {
+			if resp.Request == nil {
+				resp.Request = r // by it a redirect's next hop finds its way back here
+			}
 			return resp, nil
 		}
 	}
 	return nil, e.c.fail(req, st, err)
 }
 
-// transport is the own *http.Transport with a description.
+// transport is the own *http.Transport with a description. It counts what net/http sends again by itself over HTTP/2, where a server
+// refused the stream or is going away (RFC 9113, sections 6.8 and 8.7): there is no switch for that, so each is entered in the
+// origin's budget, and no retry follows that the budget would not have had.
 type transport struct {
 	*http.Transport
 	settings string
+	spender  retry.Spender
 }
 
 // Describe names the transport and its settings.
 func (t *transport) Describe() (name, settings string) { return "transport", t.settings }
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	st := call.From(req.Context())
+	if st == nil || req.URL.Scheme != "https" || !t.ForceAttemptHTTP2 {
+		return t.Transport.RoundTrip(req)
+	}
+	var sent atomic.Int32
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Add(1) }}
+	resp, err := t.Transport.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
+	if n := int(sent.Load()) - 1; n > 0 {
+		st.AddResent(n)
+		for range n {
+			t.spender.Withdraw(req, time.Now())
+		}
+	}
+	return resp, err
+}
 
 // drain keeps the connections of bodies that are closed early.
 type drain struct {

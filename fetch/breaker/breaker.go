@@ -4,7 +4,8 @@
 // MinCalls of the last Window ended and FailureRatio of them failed (or SlowRatio of them took SlowCall or more).
 // Open, it refuses every call with an [*OpenError] for OpenFor, which doubles with each opening that follows a failed
 // probe, up to MaxOpenFor, give or take 10 % so that many clients do not come back as one. Then it is HalfOpen: it
-// admits Probes calls at once. CloseAfter successes close it, one failure opens it again.
+// admits Probes calls at once. CloseAfter successes close it, one failure opens it again. A probe reports when its body has ended
+// or was closed; one that is forgotten keeps its slot until MaxOpenFor has passed, then another takes its place.
 //
 // Each change of state begins a new generation. A call carries the generation that admitted it in its [Ticket], and an
 // outcome that arrives in a later generation is dropped: what an origin answered before it broke says nothing about now.

@@ -2,15 +2,13 @@ package retry
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"example.com/quire/fetch/internal/call"
+	"example.com/quire/fetch/internal/fault"
 )
 
 // Status tells whether a response of this status is worth another attempt: 408, 425, 429, 500, 502, 503 and 504.
@@ -24,28 +22,20 @@ func Status(code int) bool {
 	return false
 }
 
-// Passing tells whether err is a failure that may be gone on the next attempt. Never so are certificate errors,
-// an unsupported scheme, a total deadline, the caller's own cancellation, and what a layer refused: an address denied,
-// a circuit open, a body too large.
+// Passing tells whether err is a failure that may be gone on the next attempt. Never so are certificate errors, violations of the
+// protocol, a name that does not exist, an unsupported scheme, a total deadline, the caller's own cancellation, and what a
+// layer refused: an address denied, a circuit open, a body too large. A caller's own deadline that a transport reports although the
+// request's context lives on is one of the transport's, and passes.
 func Passing(err error) bool {
 	if err == nil || errors.Is(err, call.ErrTotalTimeout) {
 		return false
 	}
-	if again, known := call.Retryable(err); known {
-		return again
-	}
-	if errors.Is(err, call.ErrAttemptTimeout) {
-		return true
-	}
-	if errors.Is(err, context.Canceled) || certificate(err) {
+	switch fault.Of(err) {
+	case fault.Final:
 		return false
-	}
-	// net/http has no type for a request that it cannot send at all.
-	text := err.Error()
-	for _, never := range []string{"unsupported protocol scheme", "no Host in request URL", "nil Request.URL", "invalid header field", "invalid method"} {
-		if strings.Contains(text, never) {
-			return false
-		}
+	case fault.Cancelled:
+		return !errors.Is(err, context.Canceled)
+	case fault.Transient, fault.Unknown:
 	}
 	return true
 }
@@ -55,7 +45,7 @@ func Passing(err error) bool {
 // that it did not look at the stream (REFUSED_STREAM; RFC 9113, section 8.7). The errors of crypto/tls prove nothing:
 // it has the same ones for a handshake and for a record that follows the request.
 func Unsent(err error) bool {
-	if err == nil || certificate(err) {
+	if err == nil || fault.Certificate(err) {
 		return false
 	}
 	if again, known := call.Retryable(err); known && !again {
@@ -70,7 +60,7 @@ func Unsent(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return true
 	}
-	return refusedStream(err)
+	return fault.RefusedStream(err)
 }
 
 // unsentError marks an error of an attempt that never got a connection.
@@ -78,35 +68,6 @@ type unsentError struct{ err error }
 
 func (e *unsentError) Error() string { return e.err.Error() }
 func (e *unsentError) Unwrap() error { return e.err }
-
-// streamError has the shape of the HTTP/2 stream error of net/http, whose As method fills any struct of that shape.
-type streamError struct {
-	StreamID uint32
-	Code     uint32
-	Cause    error
-}
-
-func (streamError) Error() string { return "stream error" }
-
-func refusedStream(err error) bool {
-	const refused = 0x7
-	se, ok := errors.AsType[streamError](err)
-	return ok && se.Code == refused
-}
-
-func certificate(err error) bool {
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[x509.HostnameError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[x509.CertificateInvalidError](err)
-	return ok
-}
 
 func passing(resp *http.Response, err error) bool {
 	if resp != nil {
@@ -118,7 +79,8 @@ func passing(resp *http.Response, err error) bool {
 // repeatable tells whether sending req twice does what sending it once does.
 func repeatable(req *http.Request) bool {
 	switch req.Method {
-	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete,
+		"QUERY": // safe, says the IANA registry of methods
 		return true
 	}
 	if s := call.From(req.Context()); s != nil && s.Keyed() {
@@ -147,7 +109,7 @@ func reason(resp *http.Response, err error) string {
 		return "timeout"
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "cancelled"
-	case certificate(err):
+	case fault.Certificate(err):
 		return "certificate"
 	case Unsent(err):
 		return "dial"

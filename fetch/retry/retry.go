@@ -123,6 +123,11 @@ type loop struct {
 
 func (l *loop) run(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
+	if err := ctx.Err(); err != nil {
+		closeBody(req)
+		l.st.SetStop(StopCancelled)
+		return nil, err
+	}
 	now := time.Now() // the one reading at the start of an attempt; the layers below take it from the call's state
 	if l.p.Spender != nil {
 		l.p.Spender.Deposit(req, now)

@@ -343,10 +343,10 @@ func TestErrorsThatDoNotPass(t *testing.T) {
 		{io.ErrUnexpectedEOF, true, false},
 		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, true, false},
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, true, true},
-		{&net.DNSError{Err: "no such host", IsNotFound: true}, true, true},
+		{&net.DNSError{Err: "no such host", IsNotFound: true}, false, true},
+		{&net.DNSError{Err: "server misbehaving"}, true, true},
 		{tls.RecordHeaderError{Msg: "not TLS"}, true, false}, // a record after the handshake may be bad too
-		{http2Error{code: 7}, true, true},
-		{http2Error{code: 2}, true, false},
+		{errors.New("malformed HTTP response \"SSH-2.0\""), false, false},
 		{nil, false, false},
 	} {
 		if Passing(c.err) != c.passing || Unsent(c.err) != c.unsent {
@@ -355,18 +355,49 @@ func TestErrorsThatDoNotPass(t *testing.T) {
 	}
 }
 
-// http2Error does what net/http's stream error does: fill any struct of its shape.
-type http2Error struct{ code uint32 }
-
-func (e http2Error) Error() string { return "stream error" }
-
-func (e http2Error) As(target any) bool {
-	se, ok := target.(*streamError)
-	if ok {
-		se.Code = e.code
+func TestQueryIsRepeatedAndPostIsNot(t *testing.T) {
+	for method, want := range map[string]int{"QUERY": 2, "POST": 1, "PATCH": 1} {
+		tr := fetchtest.Script(fetchtest.Step{}.Status(503), fetchtest.Step{})
+		resp, _, err := layer(t, Policy{Backoff: fixed(0)}, tr).do(request(t, method, strings.NewReader("q")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeResp(t, resp)
+		if n := len(tr.Requests()); n != want {
+			t.Errorf("%s was sent %d times", method, n)
+		}
 	}
-	return ok
 }
+
+type countingSpender struct{ deposits int }
+
+func (s *countingSpender) Deposit(*http.Request, time.Time)       { s.deposits++ }
+func (s *countingSpender) Withdraw(*http.Request, time.Time) bool { return true }
+
+func TestCancelledContextMakesNoAttemptAndNoDeposit(t *testing.T) {
+	tr, spender := fetchtest.Script(), &countingSpender{}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	body := &closeCounter{Reader: strings.NewReader("x")}
+	req, err := http.NewRequestWithContext(ctx, "PUT", "http://a.example/", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, st, err := layer(t, Policy{Spender: spender}, tr).do(req)
+	if resp != nil {
+		closeResp(t, resp)
+	}
+	if !errors.Is(err, context.Canceled) || st.Stop() != StopCancelled || len(st.Attempts()) != 0 || len(tr.Requests()) != 0 || spender.deposits != 0 || body.closed != 1 {
+		t.Errorf("%v, stop %q, %d attempts, %d sent, %d deposits, body closed %d times", err, st.Stop(), len(st.Attempts()), len(tr.Requests()), spender.deposits, body.closed)
+	}
+}
+
+type closeCounter struct {
+	io.Reader
+	closed int
+}
+
+func (c *closeCounter) Close() error { c.closed++; return nil }
 
 func TestExhaustedResponseIsReturnedIntact(t *testing.T) {
 	tr := fetchtest.Script(fetchtest.Step{}.Status(503).Body("first"), fetchtest.Step{}.Status(502).Header("X", "y").Body("last"))

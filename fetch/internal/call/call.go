@@ -102,6 +102,8 @@ type State struct {
 	stop     string
 	hops     []*url.URL
 	keyed    bool
+	crossed  bool
+	resent   int
 	inside   bool
 	attempts []Attempt
 	first    [3]Attempt // the log of an ordinary call, without an allocation of its own
@@ -245,6 +247,43 @@ func (s *State) Keyed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.keyed
+}
+
+// Cross notes that a redirect has left the first request's origin. It stays so when a later one leads back: that was ordered by
+// another origin.
+func (s *State) Cross() {
+	s.mu.Lock()
+	s.crossed = true
+	s.mu.Unlock()
+}
+
+// Crossed returns what Cross noted.
+func (s *State) Crossed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.crossed
+}
+
+// AddResent counts requests that the transport sent again by itself.
+func (s *State) AddResent(n int) {
+	s.mu.Lock()
+	s.resent += n
+	s.mu.Unlock()
+}
+
+// Resent returns what AddResent counted.
+func (s *State) Resent() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.resent
+}
+
+// ShareKey makes the idempotency key of a call that this one continues its own.
+func (s *State) ShareKey(of *State) {
+	key := of.Key("")
+	s.mu.Lock()
+	s.key = key
+	s.mu.Unlock()
 }
 
 // Enter claims the log of attempts until Leave; false when it is claimed. A request that is made from within an attempt,
