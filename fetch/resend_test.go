@@ -40,7 +40,7 @@ func serveRefusing(c net.Conn, n int) {
 	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 	write := func(kind, flags byte, stream uint32, payload ...byte) {
 		b := make([]byte, 9, 9+len(payload))
-		b[2], b[3], b[4] = byte(len(payload)), kind, flags
+		b[2], b[3], b[4] = byte(len(payload)), kind, flags //nolint:gosec // at most five
 		binary.BigEndian.PutUint32(b[5:], stream)
 		_, _ = c.Write(append(b, payload...))
 	}

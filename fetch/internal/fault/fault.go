@@ -79,11 +79,7 @@ func Of(err error) Class {
 // violation tells whether err says that a message breaks the rules of its protocol, or that a request cannot be sent at all.
 // net/http has types for few of these; the texts are its own and crypto/tls's, held by a test against real servers.
 func violation(err error) bool {
-	var (
-		mime     textproto.ProtocolError
-		protocol *http.ProtocolError
-	)
-	if errors.As(err, &mime) || errors.As(err, &protocol) || errors.Is(err, http.ErrLineTooLong) {
+	if _, ok := errors.AsType[textproto.ProtocolError](err); ok || errors.Is(err, http.ErrLineTooLong) {
 		return true
 	}
 	text := err.Error()
