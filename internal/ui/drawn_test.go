@@ -41,7 +41,9 @@ const faults = `(() => {
 		if (hidden(e)) continue;
 		if (!name(e)) say('control without a name', e);
 		const box = e.getBoundingClientRect();
-		if (e.matches('button') && box.width > 0 && (box.width < 24 || box.height < 24)) say('target below 24 px', e);
+		// Links in running text and over the text of a document are as large as the text.
+		if (e.matches('.page .spot, .thumb, .card h3 a, .skip, p:not(.crumb, .actions, .links) > a:not(.button), .answer a')) continue;
+		if (box.width > 0 && (box.width < 43.5 || box.height < 43.5)) say('target below 44 px: ' + box.width + ' x ' + box.height, e);
 	}
 	for (const e of document.querySelectorAll('input,select,textarea')) if (!name(e) && !e.labels?.length) say('field without a label', e);
 	for (const e of document.querySelectorAll('section,nav,[role=region]')) {
@@ -99,9 +101,6 @@ func TestBrowserLanding(t *testing.T) {
 			t.Errorf("thumbnail %s has %d dark pixels", nth, n)
 		}
 	}
-	if s := ask[string](t, b, `document.querySelector('[data-stage=serve] .took').textContent`); !strings.HasSuffix(s, "s") && s != "cached" {
-		t.Errorf("serve took %q", s)
-	}
 	if family := ask[bool](t, b, `document.fonts.check('500 20px "Plex Serif"') && document.fonts.check('16px "Plex Sans"')`); !family {
 		t.Error("the fonts are not there")
 	}
@@ -149,6 +148,10 @@ func TestBrowserManyDocuments(t *testing.T) {
 	}
 	ask[bool](t, b, `(scrollTo(0, document.body.scrollHeight), true)`)
 	b.until(t, `document.querySelector('.card:last-child .thumb').classList.contains('drawn')`)
+	// Those that were scrolled past are not waited for.
+	if n := ask[int](t, b, `document.querySelectorAll('.thumb.drawn').length`); n > 18 {
+		t.Errorf("%d thumbnails were drawn before the last", n)
+	}
 	b.onlyHost(t, h.url)
 }
 
@@ -420,7 +423,7 @@ func TestBrowserWithoutScripts(t *testing.T) {
 		b.goTo(t, h.url+"/documents/"+d.ID.String())
 		text = ask[string](t, b, `document.body.innerText`)
 		hasAll(t, text, "Open the PDF", "the command below", h.url+"/v1/documents/"+d.ID.String()+"/verify")
-		if strings.Contains(text, "Opening") || ask[bool](t, b, `document.querySelector('.stage.later').checkVisibility()`) {
+		if strings.Contains(text, "Opening") {
 			t.Errorf("something is promised that never comes:\n%s", text)
 		}
 		if href := ask[string](t, b, `document.querySelector('.pages a').getAttribute('href')`); href != "/d/"+d.Content.String()+".pdf" {

@@ -76,8 +76,9 @@ func (l layers) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// open starts a server with the demo's templates, reports and flaky source.
-func open(t *testing.T) *server {
+// open starts a server with the demo's templates, reports and flaky source; with may change what
+// the pages show.
+func open(t *testing.T, with ...func(*ui.Options)) *server {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context()) // closing comes after the test
 	dir := t.TempDir()
@@ -144,7 +145,7 @@ func open(t *testing.T) *server {
 	check(t, err)
 	g := app.Group("", access.Identify)
 	routes.Register(g)
-	check(t, ui.Register(g, ui.Options{
+	o := ui.Options{
 		Library: h.store, Reports: shown,
 		Space: func(c *web.Context) (record.Space, error) {
 			if space, ok := api.SpaceOf(c); ok {
@@ -152,7 +153,11 @@ func open(t *testing.T) *server {
 			}
 			return "", web.NewProblem(http.StatusUnauthorized, "", nil)
 		},
-	}))
+	}
+	for _, f := range with {
+		f(&o)
+	}
+	check(t, ui.Register(g, o))
 	srv := httptest.NewServer(app)
 	t.Cleanup(srv.Close)
 	h.url, h.app = srv.URL, app
@@ -199,7 +204,7 @@ func (h *server) page(t *testing.T, path string) (answer, string) {
 	return h.send(t, http.MethodGet, path, "")
 }
 
-func (h *server) send(t *testing.T, method, path, body string) (answer, string) {
+func (h *server) send(t *testing.T, method, path, body string, fields ...string) (answer, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, h.url+path, strings.NewReader(body))
 	check(t, err)
@@ -209,6 +214,11 @@ func (h *server) send(t *testing.T, method, path, body string) (answer, string) 
 	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept-Encoding", "identity")
+	for _, f := range fields {
+		name, value, _ := strings.Cut(f, ": ")
+		req.Header.Set(name, value)
 	}
 	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
 	check(t, err)

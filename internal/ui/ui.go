@@ -4,7 +4,8 @@
 //
 // The pages are rendered on the server. In the browser, modules of plain
 // JavaScript draw the pages of PDF files with pdf.js, ask the API to make
-// documents and to make them again, and copy hashes and commands. What a page
+// documents, to make them again and to compare files with them, and copy hashes and
+// commands. What a page
 // says without JavaScript is complete but for the pictures.
 //
 // Pages:
@@ -12,7 +13,7 @@
 //	GET /                            documents, newest first; ?report= and ?after=
 //	GET /documents/{id}              one document with its receipt
 //	GET /reports/{name}/request.json the request that its "make another" button sends
-//	GET /assets/...                  styles, scripts, fonts, pdf.js
+//	GET /assets/VERSION/...          styles, scripts, fonts, pdf.js
 //
 // Errors are pages for clients that prefer HTML, those of paths without a route too;
 // others get the App's problems. The pages use the API's routes under /v1 and /d.
@@ -99,11 +100,18 @@ func Register(g *web.Group, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	tmpl, err := template.New("").Funcs(template.FuncMap{"copyOf": newCopyText}).ParseFS(pageFiles, "pages/*.html")
+	assets, err := fs.Sub(assetFiles, "assets")
 	if err != nil {
 		return fmt.Errorf("ui: %w", err)
 	}
-	assets, err := fs.Sub(assetFiles, "assets")
+	version, err := versionOf(assets)
+	if err != nil {
+		return fmt.Errorf("ui: %w", err)
+	}
+	prefix := "/assets/" + version + "/"
+	tmpl, err := template.New("").Funcs(template.FuncMap{
+		"copyOf": newCopyText, "asset": func(name string) string { return prefix + name },
+	}).ParseFS(pageFiles, "pages/*.html")
 	if err != nil {
 		return fmt.Errorf("ui: %w", err)
 	}
@@ -119,7 +127,8 @@ func Register(g *web.Group, o Options) error {
 	html.GET("/{$}", p.landing, web.Name("landing"))
 	html.GET("/documents/{id}", p.document, web.Name("document-page"))
 	html.GET("/reports/{name}/request.json", p.request, web.Name("report-request"))
-	html.Group("", absent).Static("/assets", assets, web.StaticOptions{})
+	html.Group("", absent).Static(prefix, &compressed{FS: assets, made: map[string][]byte{}},
+		web.StaticOptions{CacheControl: "public, max-age=31536000, immutable"})
 	return nil
 }
 

@@ -1,11 +1,13 @@
 package ui_test
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
+	"io"
 	"io/fs"
 	"log/slog"
 	"math"
@@ -46,9 +48,15 @@ func TestLandingLists(t *testing.T) {
 	_, page := h.page(t, "/")
 	hasAll(t, page,
 		"<h3><a href=\"/documents/"+note.ID.String()+"\">"+note.Title+"</a></h3>", `<p class="meta">Contract note<br><time `, "/d/"+note.Content.String()+".pdf",
-		"1\u00a0page&nbsp;·", note.Content.String()[:16], "Source status-down: status 503", `class="stage failed" data-stage="collect"`,
-		`class="stage skipped" data-stage="collect"`, `class="stage later" data-stage="serve"`, "Service report, source down",
+		"1\u00a0page&nbsp;·", note.Content.String()[:16], "<span class=\"tag\">made without</span> source status-down: status 503", `class="stage without" data-stage="collect"`,
+		`class="stage skipped" data-stage="collect"`, "Service report, source down",
 	)
+	// What no receipt has is no stage of the document, and a document without a source is whole.
+	for _, wrong := range []string{`data-stage="serve"`, ">failed<", `"stage failed"`} {
+		if strings.Contains(page, wrong) {
+			t.Errorf("the page has %q", wrong)
+		}
+	}
 	if strings.Index(page, note.ID.String()) > strings.Index(page, down.ID.String()) {
 		t.Error("the newest is not the first")
 	}
@@ -192,6 +200,14 @@ func TestCommandsRun(t *testing.T) {
 	if out, err = shell(commands[1]); err != nil || !strings.Contains(out, `"answer":"identical"`) {
 		t.Errorf("%v\n%s", err, out)
 	}
+	// Where no report has example data, the command makes a document all the same.
+	bare := open(t, func(o *ui.Options) { o.Reports = nil })
+	_, page := bare.page(t, "/")
+	hasAll(t, page, "No documents yet")
+	first := html.UnescapeString(regexp.MustCompile(`(?s)<pre><code>(.*?)</code></pre>`).FindStringSubmatch(page)[1])
+	if out, err := shell(first); err != nil || !strings.Contains(out, `"title":"Hello"`) {
+		t.Errorf("%v\n%s\n%s", err, first, out)
+	}
 	// A failure is not silent.
 	out, err = shell(strings.ReplaceAll(commands[1], made.ID.String(), strings.Repeat("0", 64)))
 	if err == nil || !strings.Contains(out, `"status":404`) {
@@ -267,8 +283,10 @@ func TestFaultsStayInside(t *testing.T) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
-	if w := serve(nobody, "/assets/quire.css"); w.Code != http.StatusOK {
-		t.Errorf("assets hold nothing of anybody: %d", w.Code)
+	// Nor do the files that pages are drawn with need a token: they hold nothing of anybody.
+	sheet := regexp.MustCompile(`/assets/[0-9a-f]{16}/quire.css`).FindString(serve(nobody, "/").Body.String())
+	if w := serve(nobody, sheet); sheet == "" || w.Code != http.StatusOK {
+		t.Errorf("%q: %d", sheet, w.Code)
 	}
 }
 
@@ -312,13 +330,18 @@ func TestCommandsWithToken(t *testing.T) {
 	empty := httptest.NewServer(bare)
 	defer empty.Close()
 	_, page = (&server{url: empty.URL}).page(t, "/")
-	hasAll(t, page, `&#34;template&#34;: &#34;NAME&#34;`)
+	hasAll(t, page, `&#34;name&#34;: &#34;hello&#34;`)
 }
 
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	for _, path := range []string{"/", "/documents/x", "/assets/landing.js", "/assets/pdfjs/pdf.worker.min.mjs"} {
+	_, landing := h.page(t, "/")
+	m := regexp.MustCompile(`href="(/assets/[0-9a-f]{16}/)quire.css"`).FindStringSubmatch(landing)
+	if m == nil {
+		t.Fatal("the address of the style sheet has no version")
+	}
+	for _, path := range []string{"/", "/documents/x", m[1] + "landing.js", m[1] + "pdfjs/pdf.worker.min.mjs"} {
 		res, _ := h.page(t, path)
 		csp := res.Header.Get("Content-Security-Policy")
 		hasAll(t, csp, "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "base-uri 'none'", "frame-ancestors 'none'")
@@ -327,11 +350,47 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"/assets/pdfjs/pdf.min.mjs": "text/javascript", "/assets/landing.js": "text/javascript", "/assets/quire.css": "text/css",
-		"/assets/mark.svg": "image/svg+xml", "/assets/fonts/mono/ibm-plex-mono-latin-400-normal.woff2": "font/woff2",
+		"pdfjs/pdf.min.mjs": "text/javascript", "landing.js": "text/javascript", "quire.css": "text/css",
+		"mark.svg": "image/svg+xml", "fonts/mono/ibm-plex-mono-latin-400-normal.woff2": "font/woff2",
 	} {
-		if res, _ := h.page(t, path); !strings.HasPrefix(res.Header.Get("Content-Type"), want) || res.Header.Get("ETag") == "" {
+		res, _ := h.page(t, m[1]+path)
+		if !strings.HasPrefix(res.Header.Get("Content-Type"), want) || res.Header.Get("ETag") == "" || res.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
 			t.Errorf("%s: %d, %v", path, res.Status, res.Header)
+		}
+	}
+	// An address of another version is no address: its file may be another.
+	if res, _ := h.page(t, strings.Replace(m[1], m[1][8:12], "0000", 1)+"quire.css"); res.Status != http.StatusNotFound {
+		t.Errorf("another version: %d", res.Status)
+	}
+}
+
+// TestAssetsAreCompressed: what shrinks is sent as gzip to those who take it, and is the same.
+func TestAssetsAreCompressed(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	_, landing := h.page(t, "/")
+	prefix := regexp.MustCompile(`/assets/[0-9a-f]{16}/`).FindString(landing)
+	for path, shrinks := range map[string]bool{
+		"quire.css": true, "check.js": true, "pdfjs/pdf.worker.min.mjs": true, "mark.svg": true,
+		"fonts/sans/ibm-plex-sans-latin-400-normal.woff2": false,
+	} {
+		_, plain := h.page(t, prefix+path)
+		res, body := h.send(t, http.MethodGet, prefix+path, "", "Accept-Encoding: gzip")
+		if !shrinks {
+			if res.Header.Get("Content-Encoding") != "" || body != plain {
+				t.Errorf("%s: %v", path, res.Header)
+			}
+			continue
+		}
+		if res.Header.Get("Content-Encoding") != "gzip" || res.Header.Get("Vary") != "Accept-Encoding" || len(body) >= len(plain) {
+			t.Fatalf("%s: %d bytes of %d, %v", path, len(body), len(plain), res.Header)
+		}
+		r, err := gzip.NewReader(strings.NewReader(body))
+		check(t, err)
+		unpacked, err := io.ReadAll(r)
+		check(t, err)
+		if string(unpacked) != plain {
+			t.Errorf("%s is another file when it is compressed", path)
 		}
 	}
 }

@@ -58,12 +58,12 @@ type documentView struct {
 	Trouble       []troubleView
 }
 
-// stageView is one stage of the pipeline. State is done, skipped, stale, failed,
-// or later for what the browser measures itself.
-type stageView struct{ Name, Took, Hint, State string }
+// stageView is one stage of the pipeline. State is done, skipped, stale or without; Told says
+// the last two in words.
+type stageView struct{ Name, Took, Hint, State, Told string }
 
-// troubleView is a source that did not do well.
-type troubleView struct{ State, Text string }
+// troubleView is a source whose data is old or absent.
+type troubleView struct{ Tag, Text string }
 
 // detailView is a document on its own page.
 type detailView struct {
@@ -82,8 +82,8 @@ type fact struct {
 }
 
 type sourceView struct {
-	Key, Name, Kind, State, Reason, Took string
-	Attempts                             []attemptView
+	Key, Name, Kind, State, Told, Reason, Took string
+	Attempts                                   []attemptView
 }
 
 type attemptView struct {
@@ -133,14 +133,26 @@ func (p *pages) view(space record.Space, d *record.Document, r *record.Receipt) 
 	}
 	for _, s := range r.Sources {
 		if s.Outcome != record.OK {
-			v.Trouble = append(v.Trouble, troubleView{State: string(s.Outcome), Text: "Source " + s.Source + ": " + s.Reason})
+			_, told := outcome(s.Outcome)
+			v.Trouble = append(v.Trouble, troubleView{Tag: told, Text: "source " + s.Source + ": " + s.Reason})
 		}
 	}
 	return v
 }
 
-// stages is the way of the document: what the receipt has, and serve, which the
-// browser measures.
+// outcome names what became of a source: by its style, and for people. A document without a
+// source's data is whole and says so itself: it did not fail.
+func outcome(o record.Outcome) (style, told string) {
+	switch o {
+	case record.OK:
+		return "done", "ok"
+	case record.Failed:
+		return "without", "made without"
+	}
+	return string(o), string(o)
+}
+
+// stages is the way of the document, as far as the receipt has measured it.
 func stages(r *record.Receipt) []stageView {
 	took := map[string]int64{}
 	for _, s := range r.Stages {
@@ -160,14 +172,14 @@ func stages(r *record.Receipt) []stageView {
 		}
 		if name == record.StageCollect {
 			for _, s := range r.Sources {
-				if s.Outcome != record.OK && v.State != string(record.Failed) {
-					v.State = string(s.Outcome)
+				if s.Outcome != record.OK && v.State != "without" {
+					v.State, v.Told = outcome(s.Outcome)
 				}
 			}
 		}
 		out = append(out, v)
 	}
-	return append(out, stageView{Name: "serve", Took: "–", Hint: "From the request to the last byte, as this browser saw it.", State: "later"})
+	return out
 }
 
 func (p *pages) detail(c *web.Context, space record.Space, d *record.Document, r *record.Receipt) *detailView {
@@ -201,7 +213,8 @@ func (p *pages) detail(c *web.Context, space record.Space, d *record.Document, r
 		fact{"Made at", instant(r.Made), false, ""},
 		fact{"File", plural(r.Pages, "page") + ", " + grouped(r.Size) + "\u00a0bytes", false, ""})
 	for _, s := range r.Sources {
-		sv := sourceView{Key: s.Key, Name: s.Source, Kind: s.Kind, State: string(s.Outcome), Reason: s.Reason, Took: duration(s.Micros)}
+		sv := sourceView{Key: s.Key, Name: s.Source, Kind: s.Kind, Reason: s.Reason, Took: duration(s.Micros)}
+		sv.State, sv.Told = outcome(s.Outcome)
 		for _, a := range s.Attempts {
 			sv.Attempts = append(sv.Attempts, attempt(a))
 		}
@@ -253,6 +266,10 @@ func (p *pages) auth() string {
 // its problem: the commands are for people.
 const curl = "curl --fail-with-body -sS"
 
+// helloRequest makes a document of nothing but itself, so that a first one can be made where no
+// report has example data. It stands in single quotes of a shell.
+const helloRequest = `{"template": {"name": "hello", "source": "quire: 1\nname: hello\nlang: en\ntitle: Hello\nbody: [{heading: Hello, level: 1}]"}, "data": {}}`
+
 // makeCommand makes a first document: of the report that the page is about, or
 // of one that needs no more than what is known here, else of a template in the
 // request. The answer is asked for as JSON, since the file is not for terminals.
@@ -263,12 +280,12 @@ func (p *pages) makeCommand(c *web.Context, space record.Space, report string) s
 	if r == nil || r.Data == nil {
 		i := slices.IndexFunc(p.o.Reports, func(r Report) bool { return r.Space == space && r.Data != nil })
 		if i < 0 {
-			return curl + auth + asJSON + " \\\n" + `  -d '{"template": "NAME", "data": {}}' ` + base + "/v1/documents"
+			return curl + auth + asJSON + " \\\n  -d '" + helloRequest + "' \\\n  " + base + "/v1/documents"
 		}
 		r = &p.o.Reports[i]
 	}
 	return curl + auth + " " + base + "/reports/" + r.Name + "/request.json |\n" +
-		"  " + curl + auth + asJSON + " -d @- " + base + "/v1/documents"
+		"  " + curl + auth + asJSON + " \\\n  -d @- " + base + "/v1/documents"
 }
 
 // Between a number and its unit stands a space that does not break.

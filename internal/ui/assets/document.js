@@ -1,9 +1,8 @@
-import { enable, enabled, problem } from './page.js';
-import { duration } from './pdf.js';
+import { duration, element, enable, enabled, problem } from './page.js';
 import { show } from './viewer.js';
 
-const viewer = document.querySelector('.viewer');
-if (viewer) show(viewer, document.querySelector('main .strip'));
+const viewer = document.querySelector('main .viewer');
+if (viewer) show(viewer, { url: viewer.dataset.pdf });
 
 // "Make it again" asks the server to make the file from its frozen data and to
 // compare it with the stored one.
@@ -56,11 +55,6 @@ function say(verdict, ms) {
   }
 }
 
-function element(name, text) {
-  const e = document.createElement(name);
-  e.textContent = text;
-  return e;
-}
 const strong = (text) => element('strong', text);
 const code = (text) => element('code', text);
 const line = (text) => element('div', text);

@@ -1,24 +1,30 @@
 import { announce, enable, enableCopying, enabled, problem } from './page.js';
-import { draw, fetched, open, serve } from './pdf.js';
+import { draw, open } from './pdf.js';
 
 // Thumbnails are drawn when they come near the window, two at a time, so that a
-// long list stays quick.
-const waiting = [];
+// long list stays quick: those in view first, and none that was scrolled past.
+const waiting = new Set();
 let running = 0;
 
 const near = new IntersectionObserver((entries) => {
   for (const entry of entries) {
-    if (entry.isIntersecting) {
-      near.unobserve(entry.target);
-      waiting.push(entry.target);
-    }
+    if (entry.isIntersecting) waiting.add(entry.target);
+    else waiting.delete(entry.target);
   }
   next();
 }, { rootMargin: '300px' });
 
+// away is how far a thumbnail is from the window, in pixels.
+function away(thumb) {
+  const box = thumb.getBoundingClientRect();
+  return Math.max(box.top - innerHeight, -box.bottom, 0);
+}
+
 function next() {
-  while (running < 2 && waiting.length > 0) {
-    const thumb = waiting.shift();
+  while (running < 2 && waiting.size > 0) {
+    const thumb = [...waiting].reduce((a, b) => (away(b) < away(a) ? b : a));
+    waiting.delete(thumb);
+    near.unobserve(thumb);
     if (!thumb.isConnected) continue;
     running++;
     thumbnail(thumb).catch((err) => {
@@ -28,8 +34,8 @@ function next() {
   }
 }
 
-// A file up to this size is fetched whole, which measures how it is served; of a
-// larger one only the parts that the first page needs.
+// A file up to this size is fetched whole by one request; of a larger one only the
+// parts that the first page needs.
 const whole = 4e6;
 
 async function thumbnail(thumb) {
@@ -39,8 +45,6 @@ async function thumbnail(thumb) {
     const response = await fetch(url);
     if (!response.ok) throw await problem(response);
     source = { data: await response.arrayBuffer() };
-    const took = fetched(url);
-    if (took) serve(thumb.parentElement.querySelector('.strip'), took.ms, took.cached);
   }
   const { pdf, close } = await open(source);
   try {

@@ -54,4 +54,18 @@ export async function problem(response) {
   return Object.assign(new Error(p.detail || title), { title });
 }
 
+export function element(name, ...parts) {
+  const e = document.createElement(name);
+  e.append(...parts);
+  return e;
+}
+
+// duration keeps the number and its unit on one line.
+export function duration(ms) {
+  if (ms < 1) return `${Math.max(1, Math.round(ms * 1000))}\u00a0µs`;
+  if (ms < 10) return `${ms.toFixed(1)}\u00a0ms`;
+  if (ms < 1000) return `${Math.round(ms)}\u00a0ms`;
+  return `${(ms / 1000).toFixed(2)}\u00a0s`;
+}
+
 enableCopying();

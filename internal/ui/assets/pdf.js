@@ -34,28 +34,36 @@ export function draw(page, canvas, cssWidth) {
   return page.render({ canvas, viewport });
 }
 
-// duration keeps the number and its unit on one line.
-export function duration(ms) {
-  if (ms < 1) return `${Math.max(1, Math.round(ms * 1000))}\u00a0µs`;
-  if (ms < 10) return `${ms.toFixed(1)}\u00a0ms`;
-  if (ms < 1000) return `${Math.round(ms)}\u00a0ms`;
-  return `${(ms / 1000).toFixed(2)}\u00a0s`;
+// difference compares how a page looks in two files. It returns the box around all
+// that differs, in shares of the page, or null when nothing does. A page that only
+// one of them has differs as a whole.
+export async function difference(one, other, n) {
+  if (n > one.numPages || n > other.numPages) return { left: 0, top: 0, width: 1, height: 1 };
+  const [a, b] = await Promise.all([one, other].map((pdf) => pixels(pdf, n)));
+  if (a.width !== b.width || a.height !== b.height) return { left: 0, top: 0, width: 1, height: 1 };
+  let [left, top, right, bottom] = [a.width, a.height, -1, -1];
+  for (let i = 0; i < a.data.length; i += 4) {
+    if (a.data[i] === b.data[i] && a.data[i + 1] === b.data[i + 1] && a.data[i + 2] === b.data[i + 2]) continue;
+    const x = i / 4 % a.width;
+    const y = Math.floor(i / 4 / a.width);
+    left = Math.min(left, x);
+    right = Math.max(right, x);
+    top = Math.min(top, y);
+    bottom = Math.max(bottom, y);
+  }
+  if (right < 0) return null;
+  // A margin of a few pixels: a box around a comma is seen.
+  const near = 6;
+  [left, top, right, bottom] = [Math.max(left - near, 0), Math.max(top - near, 0), Math.min(right + near, a.width), Math.min(bottom + near, a.height)];
+  return { left: left / a.width, top: top / a.height, width: (right - left) / a.width, height: (bottom - top) / a.height };
 }
 
-// serve notes in a pipeline strip how long the file took to come.
-export function serve(strip, ms, cached) {
-  const stage = strip?.querySelector('[data-stage=serve]');
-  if (!stage) return;
-  stage.classList.replace('later', 'done');
-  const took = stage.querySelector('.took');
-  took.textContent = cached ? 'cached' : duration(ms);
-  if (cached) took.title = 'This browser had the file already.';
-}
-
-// fetched tells how long the request for a URL took, from the browser's own
-// measurements.
-export function fetched(url) {
-  const entry = performance.getEntriesByName(new URL(url, location.href).href).at(-1);
-  if (!entry?.responseEnd) return null;
-  return { ms: entry.responseEnd - entry.requestStart, cached: entry.transferSize === 0 };
+async function pixels(pdf, n) {
+  const page = await pdf.getPage(n);
+  const viewport = page.getViewport({ scale: 1.5 });
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.round(viewport.width);
+  canvas.height = Math.round(viewport.height);
+  await page.render({ canvas, viewport }).promise;
+  return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
 }

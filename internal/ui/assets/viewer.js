@@ -1,25 +1,26 @@
 import { announce, enable, enabled, problem } from './page.js';
-import { draw, fetched, open, serve } from './pdf.js';
+import { draw, open } from './pdf.js';
 
-// show draws a document page by page. Pages are drawn when they come near the
-// window and dropped when they are far from it, so that a document of thousands
-// of pages costs no more memory than one of a few.
-export async function show(viewer, strip) {
+// show draws a document page by page: that of a URL, or of bytes. Pages are drawn
+// when they come near the window and dropped when they are far from it, so that a
+// document of thousands of pages costs no more memory than one of a few. It returns
+// null when the document cannot be shown. When signal aborts, what is held is freed.
+export async function show(viewer, source, signal) {
   const stage = viewer.querySelector('.pages');
-  const url = viewer.dataset.pdf;
   stage.replaceChildren(note('Opening the document…'));
   let opened;
   try {
-    opened = await open({ url });
+    opened = await open(source);
   } catch (err) {
-    stage.replaceChildren(note(`The document cannot be shown: ${await reason(url, err)}`));
-    return;
+    stage.replaceChildren(note(`The document cannot be shown: ${await reason(source, err)}`));
+    return null;
   }
   const { pdfjs, pdf } = opened;
-  // The first request of a small file is the whole of it; one that came in parts
-  // has no time of its own to tell.
-  const took = fetched(url);
-  if (took) serve(strip, took.ms, took.cached);
+  if (signal?.aborted) {
+    opened.close();
+    return null;
+  }
+  signal?.addEventListener('abort', () => opened.close());
 
   const first = (await pdf.getPage(1)).getViewport({ scale: 1 });
   const sheets = [];
@@ -29,7 +30,7 @@ export async function show(viewer, strip) {
     sheet.className = 'page';
     sheet.dataset.n = n;
     stage.append(sheet);
-    sheets.push({ n, sheet, width: first.width, height: first.height, task: null, drawn: 0 });
+    sheets.push({ n, sheet, width: first.width, height: first.height, task: null, drawn: 0, marks: [] });
   }
 
   const tool = (name) => viewer.querySelector(`[data-do=${name}]`);
@@ -80,7 +81,7 @@ export async function show(viewer, strip) {
       }
       const canvas = document.createElement('canvas');
       canvas.setAttribute('role', 'img');
-      canvas.setAttribute('aria-label', `Page ${s.n} of ${viewer.dataset.title}`);
+      canvas.setAttribute('aria-label', `Page ${s.n} of ${viewer.dataset.title}${s.marks.length > 0 ? ', which differs' : ''}`);
       s.task = draw(page, canvas, viewport.width);
       await s.task.promise;
       const text = document.createElement('div');
@@ -89,7 +90,7 @@ export async function show(viewer, strip) {
       const links = await spots(page, viewport);
       if (s.drawn === wanted) {
         const held = [...s.sheet.querySelectorAll('.spot')].indexOf(document.activeElement);
-        s.sheet.replaceChildren(canvas, text, ...links);
+        s.sheet.replaceChildren(canvas, text, ...links, ...s.marks);
         links[held]?.focus({ preventScroll: true });
         s.sheet.classList.add('drawn');
       }
@@ -139,7 +140,7 @@ export async function show(viewer, strip) {
     s.task?.cancel();
     s.task = null;
     s.drawn = 0;
-    s.sheet.replaceChildren();
+    s.sheet.replaceChildren(...s.marks);
     s.sheet.classList.remove('drawn');
   }
 
@@ -219,6 +220,23 @@ export async function show(viewer, strip) {
     act();
   });
 
+  // mark shows the page that differs, and within it the box that does, in shares
+  // of the page.
+  function mark(n, box) {
+    const s = sheets[n - 1];
+    s.sheet.classList.add('differs');
+    const spot = document.createElement('div');
+    spot.className = 'difference';
+    spot.setAttribute('aria-hidden', 'true'); // the answer says it
+    for (const [side, share] of Object.entries(box ?? { left: 0, top: 0, width: 1, height: 1 })) spot.style[side] = `${share * 100}%`;
+    s.marks = [spot];
+    s.sheet.append(spot);
+    s.sheet.querySelector('canvas')?.setAttribute('aria-label', `Page ${n} of ${viewer.dataset.title}, which differs`);
+    led = true;
+    go(n);
+  }
+
+  viewer.querySelector('[data-pages]').textContent = pdf.numPages;
   viewer.querySelector('.tools').hidden = false;
   layout();
   here(1);
@@ -230,10 +248,12 @@ export async function show(viewer, strip) {
       layout();
     }
   }).observe(stage);
+  return { pdf, mark };
 }
 
 // reason asks why a file did not come; pdf.js knows no more than the status.
-async function reason(url, err) {
+async function reason({ url }, err) {
+  if (!url) return err.message;
   try {
     const response = await fetch(url);
     return response.ok ? err.message : (await problem(response)).message;
