@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"example.com/quire/internal/strictjson"
 )
 
 // step is one step down into a value: a member's name, or an index.
@@ -42,13 +44,8 @@ func (p *parser) limit(name string, limit int) error {
 	return &LimitError{Name: name, Limit: int64(limit), At: Problem{Line: line, Column: column, Path: pathString(p.path)}}
 }
 
-// position returns the line and column of an offset into text, both 1-based.
-// Lines end with LF, CR LF or CR; columns count code points, a byte that is not
-// UTF-8 counting as one.
-func position(text []byte, at int) (line, column int) {
-	c := cursor{text: text}
-	return c.move(at)
-}
+// position returns the line and column of an offset into text.
+func position(text []byte, at int) (line, column int) { return strictjson.Position(text, at) }
 
 // cursor is position for offsets that rise: each byte is looked at once.
 type cursor struct {

@@ -1,0 +1,127 @@
+package strictjson
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Place is where a pointer leads in a text.
+type Place struct {
+	Offset int // of the value, in bytes from 0
+	// Exact is false when the pointer leads beyond what is there; the place is then the last value on
+	// its way, which should have held it.
+	Exact bool
+}
+
+// Locate finds where pointers (RFC 6901) lead in a text that [Check] has passed, in one pass: what no
+// pointer leads into is skipped as a whole, so the time is that of the text however many there are.
+// Of a text that is no JSON the places before the fault are found.
+func Locate(text []byte, pointers ...string) []Place {
+	root := &node{}
+	ends := make([]*node, len(pointers))
+	for i, p := range pointers {
+		ends[i] = root.reach(p)
+	}
+	// Names that stand twice have been refused, or lead to the last of them.
+	r := newReader(text, jsontext.AllowDuplicateNames(true))
+	_ = r.locate(root) // a fault ends the pass; what was found until then is so
+	places := make([]Place, len(pointers))
+	for i, n := range ends {
+		places[i].Exact = n.found
+		for !n.found && n.above != nil {
+			n = n.above
+		}
+		places[i].Offset = n.offset
+	}
+	return places
+}
+
+// node is a value that pointers lead to or through.
+type node struct {
+	above  *node
+	below  map[string]*node // by name or index
+	offset int
+	found  bool
+}
+
+// reach returns the node of a pointer.
+func (n *node) reach(pointer string) *node {
+	if pointer == "" {
+		return n
+	}
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		next := n.below[token]
+		if next == nil {
+			next = &node{above: n}
+			if n.below == nil {
+				n.below = map[string]*node{}
+			}
+			n.below[token] = next
+		}
+		n = next
+	}
+	return n
+}
+
+// locate notes in n where the next value begins, and so for what is below it.
+func (r *reader) locate(n *node) error {
+	kind := r.d.PeekKind()
+	if kind == 0 { // no value begins here
+		_, err := r.d.ReadToken()
+		return err
+	}
+	n.offset, n.found = r.skip(int(r.d.InputOffset()), separates), true
+	if len(n.below) == 0 || kind != '{' && kind != '[' {
+		return r.d.SkipValue()
+	}
+	if _, err := r.d.ReadToken(); err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		if end := r.d.PeekKind(); end == '}' || end == ']' {
+			_, err := r.d.ReadToken()
+			return err
+		}
+		token := strconv.Itoa(i)
+		if kind == '{' {
+			name, err := r.d.ReadToken()
+			if err != nil {
+				return err
+			}
+			token = escapeToken.Replace(name.String())
+		}
+		next := n.below[token]
+		if next == nil {
+			if err := r.d.SkipValue(); err != nil {
+				return err
+			}
+		} else if err := r.locate(next); err != nil {
+			return err
+		}
+	}
+}
+
+// PointerAt returns the pointer of the innermost value that the offset lies in, or of the member whose
+// name it lies in. In a text that is no JSON, it is the last value before the fault.
+func PointerAt(text []byte, offset int) string {
+	r := newReader(text, jsontext.AllowDuplicateNames(true))
+	r.read(offset)
+	return string(r.d.StackPointer())
+}
+
+// read reads the tokens up to the one that the offset lies in.
+func (r *reader) read(offset int) {
+	for int(r.d.InputOffset()) <= offset {
+		if _, err := r.d.ReadToken(); err != nil {
+			return
+		}
+	}
+}
+
+// Reference token escapes of RFC 6901 section 3.
+var (
+	escapeToken   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
+)

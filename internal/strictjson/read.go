@@ -1,0 +1,250 @@
+package strictjson
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Limits bound what is read. A field that is zero or less sets no bound of its own; depth is then
+// bounded by 10,000.
+type Limits struct {
+	Bytes int // of the text
+	Depth int // of objects and arrays that stand in one another
+	Nodes int // values, those within others included; names do not count
+}
+
+// Check judges a text. The error is a *Fault. It returns how many values the text has: those that were
+// read before the fault, when there is one.
+func Check(text []byte, l Limits) (nodes int, err error) {
+	if l.Bytes > 0 && len(text) > l.Bytes {
+		return 0, &Fault{
+			Kind: Bytes, Offset: l.Bytes, Limit: l.Bytes,
+			Msg: fmt.Sprintf("the text has %d bytes, more than %d", len(text), l.Bytes),
+		}
+	}
+	r := newReader(text)
+	for {
+		name, kind := r.atName(), r.d.PeekKind()
+		value := !name && kind != '}' && kind != ']'
+		before := r.d.InputOffset()
+		if _, err := r.d.ReadToken(); err != nil {
+			return nodes, r.fault(err)
+		}
+		depth := r.d.StackDepth()
+		switch {
+		case !value:
+		case l.Nodes > 0 && nodes == l.Nodes:
+			return nodes, r.over(Nodes, before, l.Nodes, "the text has more than %d values")
+		case l.Depth > 0 && depth > l.Depth:
+			return nodes, r.over(Depth, before, l.Depth, "values stand in one another more than %d deep")
+		default:
+			nodes++
+		}
+		if depth == 0 {
+			break
+		}
+	}
+	if rest := r.skip(int(r.d.InputOffset()), white); rest < len(text) {
+		f := &Fault{Kind: Trailing, Offset: rest, Want: "the end of the text"}
+		return nodes, f.say(text)
+	}
+	return nodes, nil
+}
+
+// reader reads the tokens of a text.
+type reader struct {
+	d    *jsontext.Decoder
+	text []byte
+}
+
+func newReader(text []byte, opts ...jsontext.Options) reader {
+	// A bytes.Buffer is read in place, without a copy.
+	return reader{d: jsontext.NewDecoder(bytes.NewBuffer(text), opts...), text: text}
+}
+
+// White space of RFC 8259, and with it what stands between tokens.
+const (
+	white     = "\t\n\r "
+	separates = white + ",:"
+)
+
+// skip returns the first offset from i on at which none of these characters stands.
+func (r *reader) skip(i int, these string) int {
+	for i < len(r.text) && strings.IndexByte(these, r.text[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+// atName reports whether the next token should be the name of a member.
+func (r *reader) atName() bool {
+	depth := r.d.StackDepth()
+	if depth == 0 {
+		return false
+	}
+	kind, n := r.d.StackIndex(depth)
+	return kind == '{' && n%2 == 0
+}
+
+func (r *reader) path(pointer string) string {
+	return expression(pointer, func(level int) bool {
+		if level >= r.d.StackDepth() {
+			return false
+		}
+		kind, _ := r.d.StackIndex(level + 1)
+		return kind == '['
+	})
+}
+
+// over is the fault of a limit that the token just read has passed; before is where the one before
+// it ended.
+func (r *reader) over(kind Kind, before int64, limit int, format string) *Fault {
+	pointer := string(r.d.StackPointer())
+	return &Fault{
+		Kind: kind, Pointer: pointer, Path: r.path(pointer), Offset: r.skip(int(before), separates),
+		Msg: fmt.Sprintf(format, limit), Limit: limit,
+	}
+}
+
+// fault says what is wrong where reading the next token failed with err. The decoder tells the offset;
+// what may stand there follows from where reading had come to.
+func (r *reader) fault(err error) *Fault {
+	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if !ok { // io.EOF, where a value should begin: there is no other error when reading from memory
+		f := &Fault{Kind: Missing, Offset: len(r.text), Want: "a value"}
+		return f.say(r.text)
+	}
+	f := &Fault{Kind: Syntax, Offset: int(syntax.ByteOffset), Pointer: string(syntax.JSONPointer)}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		f.Offset = len(r.text)
+	}
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		name := syntax.JSONPointer.LastToken()
+		f.Kind, f.Got, f.Want = Duplicate, name, "each name once"
+		f.Msg = "the name " + strconv.Quote(name) + " occurs twice in its object"
+	} else {
+		r.explain(f)
+	}
+	f.Path = r.path(f.Pointer)
+	return f.say(r.text)
+}
+
+// explain walks from the last token that was read to the one that failed and notes in f what should
+// have been there.
+func (r *reader) explain(f *Fault) {
+	i := r.skip(int(r.d.InputOffset()), white)
+	want := "a value"
+	if depth := r.d.StackDepth(); depth > 0 {
+		separator := ""
+		switch kind, n := r.d.StackIndex(depth); {
+		case kind == '[' && n > 0:
+			separator = "',' or ']'"
+		case kind == '{' && n%2 == 1:
+			separator = "':'"
+		case kind == '{':
+			want = "a member name in double quotes"
+			if n > 0 {
+				separator = "',' or '}'"
+			}
+		}
+		if separator != "" {
+			if i == len(r.text) || r.text[i] != separator[1] {
+				f.Offset, f.Want, f.Pointer = i, separator, string(r.d.StackPointer())
+				return
+			}
+			i = r.skip(i+1, white)
+		}
+		if want == "a value" {
+			f.Pointer = r.below()
+		}
+	}
+	if i == len(r.text) {
+		f.Want = want
+		return
+	}
+	switch c := r.text[i]; {
+	case c == '"':
+		r.inString(f)
+	case want != "a value":
+		f.Offset, f.Want = i, want
+	case c == '-' || c >= '0' && c <= '9':
+		f.Want = "a digit"
+	case c == 't':
+		f.Want = "true"
+	case c == 'f':
+		f.Want = "false"
+	case c == 'n':
+		f.Want = "null"
+	default:
+		f.Offset, f.Want = i, want
+	}
+}
+
+// below is the pointer of the value that comes next.
+func (r *reader) below() string {
+	depth := r.d.StackDepth()
+	pointer := r.d.StackPointer()
+	kind, n := r.d.StackIndex(depth)
+	if kind != '[' {
+		return string(pointer) // the name has been read
+	}
+	if n > 0 {
+		pointer = pointer.Parent()
+	}
+	return string(pointer.AppendToken(strconv.FormatInt(n, 10)))
+}
+
+// inString explains a fault within a string.
+func (r *reader) inString(f *Fault) {
+	rest := r.text[f.Offset:]
+	switch {
+	case len(rest) == 0:
+		f.Want = "the end of the string"
+	case rest[0] < ' ':
+		f.Msg = "a control character in a string must be escaped"
+	case rest[0] == '\\' && isSurrogate(rest):
+		f.Kind, f.Got, f.Msg = UTF8, string(rest[:6]), "a surrogate escape stands alone"
+	case rest[0] == '\\':
+		f.escape(rest)
+	default:
+		f.Kind, f.Msg = UTF8, "the text is not UTF-8"
+	}
+}
+
+// isSurrogate reports whether s begins with an escape from \uD800 to \uDFFF.
+func isSurrogate(s []byte) bool {
+	if len(s) < 6 || s[1] != 'u' {
+		return false
+	}
+	n, err := strconv.ParseUint(string(s[2:6]), 16, 16)
+	return err == nil && utf16.IsSurrogate(rune(n))
+}
+
+// escape finds what is wrong in the escape that s, which stands at f.Offset, begins with.
+func (f *Fault) escape(s []byte) {
+	n := 1
+	f.Want = `one of \" \\ \/ \b \f \n \r \t \uXXXX` // RFC 8259 section 7
+	if len(s) > 1 && s[1] == 'u' {
+		f.Want = "a hexadecimal digit"
+		n = len(s) - len(bytes.TrimLeft(s[2:], "0123456789abcdefABCDEF"))
+	}
+	f.Offset += n
+}
+
+// say completes what a fault says: what stands at its place, and a sentence.
+func (f *Fault) say(text []byte) *Fault {
+	if f.Got == "" {
+		f.Got = at(text, f.Offset)
+	}
+	if f.Msg == "" {
+		f.Msg = "want " + f.Want + ", got " + f.Got
+	}
+	return f
+}
