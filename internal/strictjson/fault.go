@@ -27,7 +27,7 @@ const (
 )
 
 // Fault is one thing that is wrong with a text.
-type Fault struct {
+type Fault struct { //nolint:errname // it is what is wrong with a text, of which an error is one form
 	Kind Kind
 	// Pointer is the value that the fault lies in (RFC 6901), "" for the whole text.
 	Pointer string

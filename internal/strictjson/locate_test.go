@@ -119,8 +119,21 @@ func TestLocateReadsATextOnce(t *testing.T) {
 func TestPositionCountsCodePointsAndEveryLineEnd(t *testing.T) {
 	text := []byte("a\r\nbé\rc\n\n😀x\xffy\r")
 	for _, c := range []struct{ offset, line, column int }{
-		{0, 1, 1}, {1, 1, 2}, {2, 1, 3}, {3, 2, 1}, {4, 2, 2}, {6, 2, 3}, {7, 3, 1}, {9, 4, 1}, {10, 5, 1},
-		{14, 5, 2}, {15, 5, 3}, {16, 5, 4}, {17, 5, 5}, {18, 6, 1}, {99, 6, 1},
+		{0, 1, 1},
+		{1, 1, 2},
+		{2, 1, 3},
+		{3, 2, 1},
+		{4, 2, 2},
+		{6, 2, 3},
+		{7, 3, 1},
+		{9, 4, 1},
+		{10, 5, 1},
+		{14, 5, 2},
+		{15, 5, 3},
+		{16, 5, 4},
+		{17, 5, 5},
+		{18, 6, 1},
+		{99, 6, 1},
 	} {
 		if line, column := strictjson.Position(text, c.offset); line != c.line || column != c.column {
 			t.Errorf("offset %d: %d:%d, want %d:%d", c.offset, line, column, c.line, c.column)
