@@ -1,0 +1,757 @@
+package machine
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"example.com/quire/psrp/clixml"
+	"example.com/quire/psrp/proto"
+)
+
+// ServerConfig accepts a client's session.
+type ServerConfig struct {
+	Transport proto.TransportProperties
+	// PrivateData returns what the client is told of this server, for the version agreed on: a
+	// dictionary whose key PSVersionTable some clients read. Nil sends the least that they need.
+	PrivateData func(v clixml.Version) clixml.Value
+	Limits      Limits
+	Tracer      proto.Tracer
+}
+
+// Server is the server's side of a session. See the package for how it is driven.
+type Server struct {
+	core
+	state     int
+	config    ServerConfig
+	out       queue[serverPacket]
+	size      int // bytes of Data that wait to be sent
+	in        proto.Assembler
+	pipelines map[clixml.GUID]*serverPipe
+	calls     map[hostCallKey]proto.HostMethod // made and not answered
+	requests  map[int64]proto.MessageType      // asked and not answered, by ci
+	lastCall  int64
+	owed      int // DataAck of the pool that wait for the answers
+	hasKey    bool
+	opened    bool // the client was told that its pool is open
+	ended     bool // PoolEnded was told
+	buffer    []byte
+}
+
+// serverPacket is a packet that waits: a control packet, or the fragments of one message.
+type serverPacket struct {
+	packet proto.Packet
+	data   []outgoing // one message, or none
+}
+
+type serverPipe struct {
+	id       clixml.GUID
+	state    int
+	in       proto.Assembler
+	input    bool // PIPELINE_INPUT may come
+	received int64
+	held     bool // acknowledgements wait, which is back-pressure
+	owed     int
+	signal   int // SignalAck that wait for the end
+	closing  int // CloseAck likewise
+}
+
+// NewServer returns a machine that waits for a client.
+func NewServer(cfg ServerConfig) *Server {
+	s := &Server{config: cfg, pipelines: map[clixml.GUID]*serverPipe{}, calls: map[hostCallKey]proto.HostMethod{}, requests: map[int64]proto.MessageType{}}
+	s.init(proto.ToClient, cfg.Limits, cfg.Tracer)
+	s.version = offer(cfg.Transport)
+	s.in = s.assembler()
+	return s
+}
+
+// Version returns the protocol version: the highest until Initialized, then what was agreed on.
+func (s *Server) Version() clixml.Version { return s.version }
+
+func (s *Server) step(ev int) act {
+	to, a := serverPool.next(s.state, ev)
+	if a == move {
+		s.state = to
+	}
+	return a
+}
+
+func (s *Server) local(op string, ev int) error {
+	if _, a := serverPool.next(s.state, ev); a == forbidden {
+		return &proto.LocalProtocolError{Op: op, State: "the session is " + serverPool.states[s.state]}
+	}
+	return nil
+}
+
+// Queued returns how many bytes of messages wait to be sent.
+func (s *Server) Queued() int { return s.size }
+
+func (s *Server) control(k proto.PacketKind, id clixml.GUID) {
+	s.out.push(serverPacket{packet: proto.Packet{Kind: k, Target: id}})
+}
+
+func (s *Server) send(id clixml.GUID, m proto.Message) error {
+	out, err := s.encode(m, id)
+	if errors.Is(err, clixml.ErrNoCipher) {
+		// A server makes the key itself and need not wait for the client to ask for it.
+		if err = s.makeKey(); err == nil {
+			out, err = s.encode(m, id)
+		}
+	}
+	if err != nil {
+		return &proto.LocalProtocolError{Op: "Send", State: err.Error()}
+	}
+	s.size += len(out.message)
+	s.out.push(serverPacket{packet: proto.Packet{Kind: proto.PacketData, Target: id}, data: []outgoing{out}})
+	return nil
+}
+
+func (s *Server) makeKey() error {
+	if s.hasKey || s.state == spBeforeOpen {
+		return nil
+	}
+	key := make([]byte, keySize)
+	if _, err := rand.Read(key); err != nil {
+		return fmt.Errorf("psrp: make a session key: %w", err)
+	}
+	s.key.key, s.hasKey = key, true
+	s.useCipher(&s.key)
+	return nil
+}
+
+// NextPacket returns the next packet to send, with at most limit bytes of Data (0 = what the
+// transport takes). Its Data is valid until the next call.
+func (s *Server) NextPacket(limit int) (proto.Packet, bool) {
+	if limit == 0 {
+		limit = s.config.Transport.MaxPayload
+	}
+	if limit == 0 {
+		limit = proto.DefaultPayload
+	}
+	if s.out.len() == 0 {
+		return proto.Packet{}, false
+	}
+	first := &s.out.rest()[0]
+	p := first.packet
+	if p.Kind != proto.PacketData {
+		s.out.drop(1)
+		return p, true
+	}
+	// One message after the other, a fragment a packet, as PowerShell's server does.
+	var done int
+	s.buffer, done = appendFragments(s.buffer[:0], first.data, limit)
+	p.Data = s.buffer
+	if done == 1 {
+		s.size -= len(first.data[0].message)
+		s.out.drop(1)
+	}
+	return p, true
+}
+
+// Receive takes a packet from the transport. Its Data may be reused on return. An error has broken
+// the session: what is left is to send the packets, deliver the events and end the transport.
+func (s *Server) Receive(p proto.Packet) error {
+	err := s.receive(p)
+	if err != nil {
+		s.fail(err)
+	}
+	return err
+}
+
+func (s *Server) receive(p proto.Packet) error {
+	if s.state == spClosed {
+		return nil
+	}
+	switch p.Kind {
+	case proto.PacketData:
+		if p.Target.IsZero() {
+			return s.poolData(p)
+		}
+		return s.pipelineData(p)
+	case proto.PacketCommand:
+		return s.command(p)
+	case proto.PacketSignal:
+		return s.signal(p)
+	case proto.PacketClose:
+		if p.Target.IsZero() {
+			if s.step(spRecvClose) == move {
+				for _, pipe := range s.pipelines {
+					if err := s.ask(pipe, siRecvClose); err != nil {
+						return err
+					}
+				}
+				s.tell(CloseAsked{})
+			}
+			return nil
+		}
+		return s.closePipeline(p)
+	default:
+		return packetError(p, "not a packet of a client")
+	}
+}
+
+func (s *Server) stateError(t proto.MessageType, ev int) error {
+	return &proto.RemoteProtocolError{Stage: "state", Type: t, Offset: -1, Err: errors.New(serverPool.refusal(s.state, ev))}
+}
+
+func (s *Server) poolData(p proto.Packet) error {
+	s.in.Add(p.Data)
+	for {
+		message, ok, err := s.in.Next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if s.state == spBeforeOpen {
+			s.pool = poolOf(message)
+		}
+		if err := s.poolMessage(message); err != nil {
+			return err
+		}
+	}
+	s.owed++
+	s.payOwed()
+	return nil
+}
+
+// poolOf reads which pool the client's first message is of.
+func poolOf(message []byte) clixml.GUID {
+	h, _, err := proto.ParseMessage(message)
+	if err != nil {
+		return clixml.GUID{}
+	}
+	return h.Pool
+}
+
+// payOwed acknowledges the pool's Data once what it asked for is answered.
+func (s *Server) payOwed() {
+	if len(s.requests) > 0 {
+		return
+	}
+	for ; s.owed > 0; s.owed-- {
+		s.control(proto.PacketDataAck, clixml.GUID{})
+	}
+}
+
+func (s *Server) poolMessage(message []byte) error {
+	h, body, err := s.header(message, clixml.GUID{})
+	if err != nil {
+		return err
+	}
+	ev := spRecvRequest
+	switch h.Type {
+	case proto.MessageSessionCapability:
+		ev = spRecvCapability
+	case proto.MessageInitRunspacePool:
+		ev = spRecvInit
+	}
+	switch _, a := serverPool.next(s.state, ev); a {
+	case ignored:
+		return nil
+	case forbidden:
+		return s.stateError(h.Type, ev)
+	}
+	m, err := s.decode(h, body)
+	if err != nil {
+		return err
+	}
+	switch m := m.(type) {
+	case *proto.SessionCapability:
+		return s.capability(m)
+	case *proto.InitRunspacePool:
+		return s.initialize(m)
+	case *proto.PublicKey:
+		return s.publicKey(m)
+	case *proto.SetMaxRunspaces:
+		return s.asked(m, m.CallID)
+	case *proto.SetMinRunspaces:
+		return s.asked(m, m.CallID)
+	case *proto.GetAvailableRunspaces:
+		return s.asked(m, m.CallID)
+	case *proto.ResetRunspaceState:
+		return s.asked(m, m.CallID)
+	case *proto.HostResponse:
+		return s.response(clixml.GUID{}, m)
+	default:
+		return &proto.RemoteProtocolError{Stage: "state", Type: h.Type, Offset: -1, Err: errors.New("not a request that this server takes")}
+	}
+}
+
+func (s *Server) capability(m *proto.SessionCapability) error {
+	theirs := m.Protocol
+	if theirs.Compare(clixml.NewVersion(2, 0)) < 0 || theirs[0] != 2 {
+		return &proto.RemoteProtocolError{
+			Stage: "negotiate", Type: m.Type(), Offset: -1,
+			Err: fmt.Errorf("the client speaks protocol %v; this server speaks 2.0 to %v", theirs, s.version),
+		}
+	}
+	if theirs.Compare(s.version) < 0 {
+		s.version = theirs
+	}
+	if !s.before(2, 4) {
+		s.useCipher(clearCipher{})
+	}
+	s.step(spRecvCapability)
+	return s.send(clixml.GUID{}, proto.NewSessionCapability(s.version))
+}
+
+func (s *Server) initialize(m *proto.InitRunspacePool) error {
+	if m.MinRunspaces < 1 || m.MaxRunspaces < m.MinRunspaces {
+		return &proto.RemoteProtocolError{
+			Stage: "decode", Type: m.Type(), Offset: -1,
+			Err: fmt.Errorf("a pool of %d to %d runspaces", m.MinRunspaces, m.MaxRunspaces),
+		}
+	}
+	data := PrivateDataOf(s.version)
+	if s.config.PrivateData != nil {
+		data = s.config.PrivateData(s.version)
+	}
+	if err := s.send(clixml.GUID{}, &proto.ApplicationPrivateData{Data: data}); err != nil {
+		return err
+	}
+	if err := s.send(clixml.GUID{}, &proto.RunspacePoolState{State: proto.PoolOpened}); err != nil {
+		return err
+	}
+	s.step(spRecvInit)
+	s.opened = true
+	s.tell(Initialized{Version: s.version, Init: m})
+	return nil
+}
+
+// PrivateDataOf is the least that real clients need to know of a server.
+func PrivateDataOf(v clixml.Version) clixml.Value {
+	dict := func(entries ...clixml.Entry) clixml.Value {
+		return (&clixml.Object{TypeNames: clixml.PrimitiveDictionaryTypes(), Base: (&clixml.Dict{Entries: entries}).Value()}).Value()
+	}
+	return dict(clixml.Entry{Key: clixml.String("PSVersionTable"), Value: dict(
+		clixml.Entry{Key: clixml.String("PSVersion"), Value: clixml.Version{7, 6, 0, -1}.Value()},
+		clixml.Entry{Key: clixml.String("PSRemotingProtocolVersion"), Value: v.Value()},
+		clixml.Entry{Key: clixml.String("SerializationVersion"), Value: clixml.Version{1, 1, 0, 1}.Value()},
+	)})
+}
+
+func (s *Server) publicKey(m *proto.PublicKey) error {
+	k, err := parsePublicKeyBlob(m.Blob)
+	if err != nil {
+		return &proto.RemoteProtocolError{Stage: "key", Type: m.Type(), Offset: -1, Err: err}
+	}
+	if !s.before(2, 4) {
+		return &proto.RemoteProtocolError{Stage: "key", Type: m.Type(), Offset: -1, Err: errors.New("protocol 2.4 has no session key")}
+	}
+	if err := s.makeKey(); err != nil {
+		return err
+	}
+	blob, err := sealSessionKey(k, s.key.key)
+	if err != nil {
+		return &proto.RemoteProtocolError{Stage: "key", Type: m.Type(), Offset: -1, Err: err}
+	}
+	return s.send(clixml.GUID{}, &proto.EncryptedSessionKey{Blob: blob})
+}
+
+func (s *Server) asked(m proto.Message, ci int64) error {
+	if _, ok := s.requests[ci]; ok {
+		return &proto.RemoteProtocolError{Stage: "state", Type: m.Type(), Offset: -1, Err: fmt.Errorf("request %d while one of that number is open", ci)}
+	}
+	s.requests[ci] = m.Type()
+	s.tell(RunspacesAsked{Request: m})
+	return nil
+}
+
+// RunspacesAnswer answers SetMin, SetMax or Reset with Accepted and Available with Count.
+func (s *Server) RunspacesAnswer(a *proto.RunspaceAvailability) error {
+	if err := s.local("RunspacesAnswer", spUse); err != nil {
+		return err
+	}
+	t, ok := s.requests[a.CallID]
+	if !ok || (t == proto.MessageGetAvailableRunspaces) != a.IsCount {
+		return &proto.LocalProtocolError{Op: "RunspacesAnswer", State: fmt.Sprintf("no request %d waits for such an answer", a.CallID)}
+	}
+	if err := s.send(clixml.GUID{}, a); err != nil {
+		return err
+	}
+	delete(s.requests, a.CallID)
+	s.payOwed()
+	return nil
+}
+
+// pipelineEvent checks what has come for a pipeline against its table.
+func (s *Server) pipelineEvent(p *serverPipe, ev int, t proto.MessageType) (act, error) {
+	to, a := serverPipeline.next(p.state, ev)
+	switch a {
+	case forbidden:
+		return a, &proto.RemoteProtocolError{Stage: "state", Type: t, Target: p.id, Offset: -1, Err: errors.New(serverPipeline.refusal(p.state, ev))}
+	case move:
+		p.state = to
+	}
+	return a, nil
+}
+
+func (s *Server) command(p proto.Packet) error {
+	switch _, a := serverPool.next(s.state, spRecvPipeline); {
+	case a == forbidden:
+		return s.stateError(0, spRecvPipeline)
+	case p.Target.IsZero() || s.pipelines[p.Target] != nil:
+		return packetError(p, fmt.Sprintf("%v is not a new pipeline", p.Target))
+	case a == move && len(s.pipelines) >= s.limits.Pipelines:
+		return packetError(p, fmt.Sprintf("more than %d pipelines: %v", s.limits.Pipelines, proto.ErrTooLarge))
+	case a == move:
+		s.pipelines[p.Target] = &serverPipe{id: p.Target, in: s.assembler()}
+	}
+	s.control(proto.PacketCommandAck, p.Target)
+	return nil
+}
+
+func (s *Server) pipelineData(p proto.Packet) error {
+	if _, a := serverPool.next(s.state, spRecvPipeline); a == forbidden {
+		return s.stateError(0, spRecvPipeline)
+	}
+	pipe := s.pipelines[p.Target]
+	if pipe == nil {
+		// For a pipeline that is not there any more: acknowledged all the same.
+		s.control(proto.PacketDataAck, p.Target)
+		return nil
+	}
+	pipe.owed++
+	pipe.in.Add(p.Data)
+	for {
+		message, ok, err := pipe.in.Next()
+		if err != nil {
+			return withTarget(err, pipe.id)
+		}
+		if !ok {
+			break
+		}
+		if err := s.pipelineMessage(pipe, message); err != nil {
+			return err
+		}
+	}
+	s.payPipe(pipe)
+	return nil
+}
+
+func (s *Server) payPipe(p *serverPipe) {
+	for ; p.owed > 0 && !p.held; p.owed-- {
+		s.control(proto.PacketDataAck, p.id)
+	}
+}
+
+func (s *Server) pipelineMessage(p *serverPipe, message []byte) error {
+	h, body, err := s.header(message, p.id)
+	if err != nil {
+		return err
+	}
+	var ev int
+	switch h.Type {
+	case proto.MessageCreatePipeline, proto.MessageGetCommandMetadata:
+		ev = siRecvCreate
+	case proto.MessagePipelineInput:
+		ev = siRecvInput
+	case proto.MessageEndOfPipelineInput:
+		ev = siRecvEndInput
+	case proto.MessagePipelineHostResponse:
+		ev = siRecvResponse
+	default:
+		return &proto.RemoteProtocolError{Stage: "state", Type: h.Type, Target: p.id, Offset: -1, Err: errors.New("not a message to a running pipeline")}
+	}
+	a, err := s.pipelineEvent(p, ev, h.Type)
+	if err != nil || a == ignored {
+		return err
+	}
+	m, err := s.decode(h, body)
+	if err != nil {
+		return err
+	}
+	if p.received += int64(len(body)); p.received > s.limits.Input {
+		return &proto.RemoteProtocolError{Stage: "message", Type: h.Type, Target: p.id, Offset: -1, Err: fmt.Errorf("more than %d bytes for one pipeline: %w", s.limits.Input, proto.ErrTooLarge)}
+	}
+	late := func(what string) error {
+		return &proto.RemoteProtocolError{Stage: "state", Type: h.Type, Target: p.id, Offset: -1, Err: errors.New(what)}
+	}
+	switch m := m.(type) {
+	case *proto.CreatePipeline:
+		p.input = m.Pipeline.Input
+		s.tell(Created{ID: p.id, Pipeline: &m.Pipeline})
+	case *proto.GetCommandMetadata:
+		s.tell(MetadataAsked{ID: p.id, Query: m})
+	case *proto.PipelineInput:
+		if !p.input {
+			return late("the pipeline's input has ended, or was not announced")
+		}
+		s.tell(InputGiven{ID: p.id, Value: m.Value, Size: len(body)})
+	case *proto.EndOfPipelineInput:
+		if !p.input {
+			return late("the pipeline's input has ended, or was not announced")
+		}
+		p.input = false
+		s.tell(InputEnded{ID: p.id})
+	case *proto.HostResponse:
+		return s.response(p.id, m)
+	}
+	return nil
+}
+
+func (s *Server) response(id clixml.GUID, r *proto.HostResponse) error {
+	key := hostCallKey{id, r.CallID}
+	method, ok := s.calls[key]
+	if !ok || method != r.Method {
+		return &proto.RemoteProtocolError{Stage: "state", Type: r.Type(), Target: id, Offset: -1, Err: fmt.Errorf("an answer to call %d of %v, which waits for none", r.CallID, r.Method)}
+	}
+	delete(s.calls, key)
+	s.tell(HostAnswered{ID: id, Answer: r})
+	return nil
+}
+
+func (s *Server) signal(p proto.Packet) error {
+	if p.Target.IsZero() {
+		return packetError(p, "names no pipeline")
+	}
+	pipe := s.pipelines[p.Target]
+	if pipe == nil {
+		s.control(proto.PacketSignalAck, p.Target)
+		return nil
+	}
+	pipe.signal++
+	if err := s.ask(pipe, siRecvSignal); err != nil {
+		return err
+	}
+	s.settle(pipe)
+	return nil
+}
+
+func (s *Server) closePipeline(p proto.Packet) error {
+	pipe := s.pipelines[p.Target]
+	if pipe == nil {
+		s.control(proto.PacketCloseAck, p.Target)
+		return nil
+	}
+	pipe.closing++
+	if err := s.ask(pipe, siRecvClose); err != nil {
+		return err
+	}
+	s.settle(pipe)
+	return nil
+}
+
+// ask asks for a running pipeline's end, once.
+func (s *Server) ask(p *serverPipe, ev int) error {
+	was := p.state
+	if _, err := s.pipelineEvent(p, ev, 0); err != nil {
+		return err
+	}
+	if was == siRunning && p.state == siStopping {
+		s.tell(StopAsked{ID: p.id})
+	}
+	return nil
+}
+
+// settle acknowledges what waited for a pipeline's end, and forgets it when it was closed.
+func (s *Server) settle(p *serverPipe) {
+	if p.state < siEnded {
+		return
+	}
+	for ; p.signal > 0; p.signal-- {
+		s.control(proto.PacketSignalAck, p.id)
+	}
+	if p.closing == 0 {
+		return
+	}
+	p.state = siClosed
+	for ; p.closing > 0; p.closing-- {
+		s.control(proto.PacketCloseAck, p.id)
+	}
+	s.forget(p)
+}
+
+func (s *Server) forget(p *serverPipe) {
+	p.in.Release()
+	for k := range s.calls {
+		if k.id == p.id {
+			delete(s.calls, k)
+		}
+	}
+	delete(s.pipelines, p.id)
+	s.tell(PipelineClosed{ID: p.id})
+}
+
+// running finds a pipeline for a call.
+func (s *Server) running(op string, id clixml.GUID, ev int) (*serverPipe, error) {
+	if err := s.local(op, spUse); err != nil {
+		return nil, err
+	}
+	p := s.pipelines[id]
+	if p == nil {
+		return nil, &proto.LocalProtocolError{Op: op, State: fmt.Sprintf("there is no pipeline %v", id)}
+	}
+	if _, a := serverPipeline.next(p.state, ev); a != move {
+		return nil, &proto.LocalProtocolError{Op: op, State: fmt.Sprintf("pipeline %v is %s", id, serverPipeline.states[p.state])}
+	}
+	return p, nil
+}
+
+// Record sends a record of a pipeline.
+func (s *Server) Record(id clixml.GUID, r proto.Record) error {
+	if _, err := s.running("Record", id, siSend); err != nil {
+		return err
+	}
+	m, err := r.AsMessage()
+	if err != nil {
+		return err
+	}
+	if r.Kind == proto.RecordInformation && s.before(2, 3) {
+		return nil // clients before 2.3 have no information stream
+	}
+	return s.send(id, m)
+}
+
+// HostCall calls a method of the client's host, for a pipeline or, with a zero id, for the pool.
+// It returns the number under which HostAnswered comes, proto.VoidCall for a method without answer.
+func (s *Server) HostCall(id clixml.GUID, method proto.HostMethod, params ...clixml.Value) (int64, error) {
+	if id.IsZero() {
+		if err := s.local("HostCall", spUse); err != nil {
+			return 0, err
+		}
+	} else if _, err := s.running("HostCall", id, siSend); err != nil {
+		return 0, err
+	}
+	if !method.Known() {
+		return 0, &proto.LocalProtocolError{Op: "HostCall", State: fmt.Sprintf("there is no method %d", int32(method))}
+	}
+	ci := proto.VoidCall
+	if !method.Void() {
+		if len(s.calls) >= s.limits.HostCalls {
+			return 0, &proto.LocalProtocolError{Op: "HostCall", State: fmt.Sprintf("%d calls wait for their answers, which is the limit", len(s.calls))}
+		}
+		ci = s.lastCall + 1
+	}
+	if err := s.send(id, &proto.HostCall{Pool: id.IsZero(), CallID: ci, Method: method, Params: params}); err != nil {
+		return 0, err
+	}
+	if ci != proto.VoidCall {
+		s.lastCall = ci
+		s.calls[hostCallKey{id, ci}] = method
+	}
+	return ci, nil
+}
+
+// UserEvent forwards an event.
+func (s *Server) UserEvent(e *proto.UserEvent) error {
+	if err := s.local("UserEvent", spUse); err != nil {
+		return err
+	}
+	return s.send(clixml.GUID{}, e)
+}
+
+// Hold keeps back the acknowledgements of a pipeline's Data, so that its client sends no more, or
+// lets them go.
+func (s *Server) Hold(id clixml.GUID, hold bool) {
+	if p := s.pipelines[id]; p != nil {
+		p.held = hold
+		s.payPipe(p)
+	}
+}
+
+// Finish ends a pipeline: with Completed, with Failed and an error, or with Stopped. What waited
+// for it is acknowledged.
+func (s *Server) Finish(id clixml.GUID, state proto.PipelineState, e *proto.ErrorRecord) error {
+	p, err := s.running("Finish", id, siFinish)
+	if err != nil {
+		return err
+	}
+	if !state.Terminal() {
+		return &proto.LocalProtocolError{Op: "Finish", State: fmt.Sprintf("%v is no end", state)}
+	}
+	if err := s.send(id, &proto.PipelineStateMessage{State: state, Error: e}); err != nil {
+		return err
+	}
+	p.state, p.input, p.held = siEnded, false, false
+	s.payPipe(p)
+	s.settle(p)
+	return nil
+}
+
+// FinishClose answers CloseAsked. Pipelines that still run are ended as Stopped.
+func (s *Server) FinishClose() error {
+	if err := s.local("FinishClose", spFinishClose); err != nil {
+		return err
+	}
+	for id, p := range s.pipelines {
+		if p.state == siRunning || p.state == siStopping {
+			if err := s.Finish(id, proto.PipelineStopped, proto.StoppedRecord()); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range s.pipelines {
+		s.forget(p)
+	}
+	// A client that closes before its pool was open is answered by CloseAck alone.
+	if s.opened {
+		for _, state := range []proto.PoolState{proto.PoolClosing, proto.PoolClosed} {
+			if err := s.send(clixml.GUID{}, &proto.RunspacePoolState{State: state}); err != nil {
+				return err
+			}
+		}
+	}
+	s.control(proto.PacketCloseAck, clixml.GUID{})
+	s.step(spFinishClose)
+	s.finish(proto.PoolClosed, nil)
+	return nil
+}
+
+// Break ends the session by a fault of this side: the client is told the pool is Broken, and why.
+func (s *Server) Break(e *proto.ErrorRecord) error {
+	if err := s.local("Break", spBreak); err != nil {
+		return err
+	}
+	if s.opened {
+		if err := s.send(clixml.GUID{}, &proto.RunspacePoolState{State: proto.PoolBroken, Error: e}); err != nil {
+			return err
+		}
+	}
+	if s.step(spBreak) == move {
+		s.finish(proto.PoolBroken, e)
+	}
+	return nil
+}
+
+// fail breaks the session by a mistake of the peer, who is told no more than that.
+func (s *Server) fail(err error) {
+	if s.state == spBroken || s.state == spClosed {
+		return
+	}
+	if s.opened {
+		_ = s.send(clixml.GUID{}, &proto.RunspacePoolState{
+			State: proto.PoolBroken, Error: proto.NewErrorRecord("ProtocolError", proto.ProtocolError, "The server received data that the protocol does not allow."),
+		})
+	}
+	s.state = spBroken
+	s.finish(proto.PoolBroken, err)
+}
+
+// Lost tells that the transport has ended.
+func (s *Server) Lost(err error) {
+	if s.step(spRecvEnd) == move {
+		s.out = queue[serverPacket]{}
+		s.finish(proto.PoolBroken, err)
+	}
+}
+
+func (s *Server) finish(state proto.PoolState, err error) {
+	for _, p := range s.pipelines {
+		if p.state == siRunning {
+			s.tell(StopAsked{ID: p.id})
+		}
+		s.forget(p)
+	}
+	s.in.Release()
+	s.key.zero()
+	s.useCipher(nil)
+	clear(s.calls)
+	clear(s.requests)
+	if !s.ended {
+		s.ended = true
+		s.tell(PoolEnded{State: state, Err: err})
+	}
+}

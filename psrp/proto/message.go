@@ -1,0 +1,236 @@
+package proto
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"example.com/quire/psrp/clixml"
+)
+
+// MessageType is the number of a message (MS-PSRP 2.2.1).
+type MessageType uint32
+
+// The messages, by the names of MS-PSRP.
+const (
+	MessageSessionCapability        MessageType = 0x00010002
+	MessageInitRunspacePool         MessageType = 0x00010004
+	MessagePublicKey                MessageType = 0x00010005
+	MessageEncryptedSessionKey      MessageType = 0x00010006
+	MessagePublicKeyRequest         MessageType = 0x00010007
+	MessageConnectRunspacePool      MessageType = 0x00010008
+	MessageSetMaxRunspaces          MessageType = 0x00021002
+	MessageSetMinRunspaces          MessageType = 0x00021003
+	MessageRunspaceAvailability     MessageType = 0x00021004
+	MessageRunspacePoolState        MessageType = 0x00021005
+	MessageCreatePipeline           MessageType = 0x00021006
+	MessageGetAvailableRunspaces    MessageType = 0x00021007
+	MessageUserEvent                MessageType = 0x00021008
+	MessageApplicationPrivateData   MessageType = 0x00021009
+	MessageGetCommandMetadata       MessageType = 0x0002100A
+	MessageRunspacePoolInitData     MessageType = 0x0002100B
+	MessageResetRunspaceState       MessageType = 0x0002100C
+	MessageRunspacePoolHostCall     MessageType = 0x00021100
+	MessageRunspacePoolHostResponse MessageType = 0x00021101
+	MessagePipelineInput            MessageType = 0x00041002
+	MessageEndOfPipelineInput       MessageType = 0x00041003
+	MessagePipelineOutput           MessageType = 0x00041004
+	MessageErrorRecord              MessageType = 0x00041005
+	MessagePipelineState            MessageType = 0x00041006
+	MessageDebugRecord              MessageType = 0x00041007
+	MessageVerboseRecord            MessageType = 0x00041008
+	MessageWarningRecord            MessageType = 0x00041009
+	MessageProgressRecord           MessageType = 0x00041010
+	MessageInformationRecord        MessageType = 0x00041011
+	MessagePipelineHostCall         MessageType = 0x00041100
+	MessagePipelineHostResponse     MessageType = 0x00041101
+)
+
+// senders says who may send a message.
+type senders uint8
+
+const (
+	fromClient senders = 1 << iota
+	fromServer
+)
+
+type messageInfo struct {
+	t        MessageType
+	name     string
+	from     senders
+	pipeline bool // the message bears a pipeline's identifier
+}
+
+// messages is the one table of message types: name, sender, scope.
+var messages = [...]messageInfo{
+	{MessageSessionCapability, "SESSION_CAPABILITY", fromClient | fromServer, false},
+	{MessageInitRunspacePool, "INIT_RUNSPACEPOOL", fromClient, false},
+	{MessagePublicKey, "PUBLIC_KEY", fromClient, false},
+	{MessageEncryptedSessionKey, "ENCRYPTED_SESSION_KEY", fromServer, false},
+	{MessagePublicKeyRequest, "PUBLIC_KEY_REQUEST", fromServer, false},
+	{MessageConnectRunspacePool, "CONNECT_RUNSPACEPOOL", fromClient, false},
+	{MessageSetMaxRunspaces, "SET_MAX_RUNSPACES", fromClient, false},
+	{MessageSetMinRunspaces, "SET_MIN_RUNSPACES", fromClient, false},
+	{MessageRunspaceAvailability, "RUNSPACE_AVAILABILITY", fromServer, false},
+	{MessageRunspacePoolState, "RUNSPACEPOOL_STATE", fromServer, false},
+	{MessageCreatePipeline, "CREATE_PIPELINE", fromClient, true},
+	{MessageGetAvailableRunspaces, "GET_AVAILABLE_RUNSPACES", fromClient, false},
+	{MessageUserEvent, "USER_EVENT", fromServer, false},
+	{MessageApplicationPrivateData, "APPLICATION_PRIVATE_DATA", fromServer, false},
+	{MessageGetCommandMetadata, "GET_COMMAND_METADATA", fromClient, true},
+	{MessageRunspacePoolInitData, "RUNSPACEPOOL_INIT_DATA", fromServer, false},
+	{MessageResetRunspaceState, "RESET_RUNSPACE_STATE", fromClient, false},
+	{MessageRunspacePoolHostCall, "RUNSPACEPOOL_HOST_CALL", fromServer, false},
+	{MessageRunspacePoolHostResponse, "RUNSPACEPOOL_HOST_RESPONSE", fromClient, false},
+	{MessagePipelineInput, "PIPELINE_INPUT", fromClient, true},
+	{MessageEndOfPipelineInput, "END_OF_PIPELINE_INPUT", fromClient, true},
+	{MessagePipelineOutput, "PIPELINE_OUTPUT", fromServer, true},
+	{MessageErrorRecord, "ERROR_RECORD", fromServer, true},
+	{MessagePipelineState, "PIPELINE_STATE", fromServer, true},
+	{MessageDebugRecord, "DEBUG_RECORD", fromServer, true},
+	{MessageVerboseRecord, "VERBOSE_RECORD", fromServer, true},
+	{MessageWarningRecord, "WARNING_RECORD", fromServer, true},
+	{MessageProgressRecord, "PROGRESS_RECORD", fromServer, true},
+	{MessageInformationRecord, "INFORMATION_RECORD", fromServer, true},
+	{MessagePipelineHostCall, "PIPELINE_HOST_CALL", fromServer, true},
+	{MessagePipelineHostResponse, "PIPELINE_HOST_RESPONSE", fromClient, true},
+}
+
+func (t MessageType) info() (messageInfo, bool) {
+	for i := range messages {
+		if messages[i].t == t {
+			return messages[i], true
+		}
+	}
+	return messageInfo{}, false
+}
+
+// Known reports whether MS-PSRP has this message.
+func (t MessageType) Known() bool { _, ok := t.info(); return ok }
+
+// String returns the name of MS-PSRP, or the number of an unknown type.
+func (t MessageType) String() string {
+	if m, ok := t.info(); ok {
+		return m.name
+	}
+	return fmt.Sprintf("message type 0x%08X", uint32(t))
+}
+
+// Pipeline reports whether the message belongs to a pipeline rather than to the pool.
+func (t MessageType) Pipeline() bool { m, _ := t.info(); return m.pipeline }
+
+// SentBy reports whether that side may send the message.
+func (t MessageType) SentBy(d Direction) bool {
+	m, _ := t.info()
+	if d == ToServer {
+		return m.from&fromClient != 0
+	}
+	return m.from&fromServer != 0
+}
+
+// MessageHeaderSize is the size of a message's header (MS-PSRP 2.2.1).
+const MessageHeaderSize = 40
+
+// MessageHeader is the header of a message.
+type MessageHeader struct {
+	To       Direction
+	Type     MessageType
+	Pool     clixml.GUID // RPID; servers send zero in SESSION_CAPABILITY and ENCRYPTED_SESSION_KEY
+	Pipeline clixml.GUID // PID; zero for messages of the pool
+}
+
+// AppendMessageHeader appends the 40 bytes.
+func AppendMessageHeader(dst []byte, h MessageHeader) []byte {
+	to := uint32(2)
+	if h.To == ToClient {
+		to = 1
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, to)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.Type))
+	dst = h.Pool.AppendWire(dst)
+	return h.Pipeline.AppendWire(dst)
+}
+
+// AppendMessage appends a message: header, then body as it is.
+func AppendMessage(dst []byte, h MessageHeader, body []byte) []byte {
+	return append(AppendMessageHeader(dst, h), body...)
+}
+
+// ParseMessage reads a whole message. body is a view of b. A type that MS-PSRP does not have is an
+// error, as is one that the sender may not send.
+func ParseMessage(b []byte) (h MessageHeader, body []byte, err error) {
+	if len(b) < MessageHeaderSize {
+		return h, nil, messageError(0, 0, fmt.Sprintf("%d bytes, less than a header", len(b)))
+	}
+	h.Type = MessageType(binary.LittleEndian.Uint32(b[4:]))
+	switch to := binary.LittleEndian.Uint32(b); to {
+	case 1:
+		h.To = ToClient
+	case 2:
+		h.To = ToServer
+	default:
+		return h, nil, messageError(h.Type, 0, fmt.Sprintf("destination %d", to))
+	}
+	h.Pool = clixml.GUIDFromWire([16]byte(b[8:24]))
+	h.Pipeline = clixml.GUIDFromWire([16]byte(b[24:40]))
+	info, ok := h.Type.info()
+	switch {
+	case !ok:
+		return h, nil, &RemoteProtocolError{Stage: "message", Target: h.Pipeline, Offset: 4, Err: fmt.Errorf("unknown %v", h.Type)}
+	case !h.Type.SentBy(h.To):
+		return h, nil, messageError(h.Type, 0, "not a message "+h.To.String())
+	case info.pipeline == h.Pipeline.IsZero():
+		return h, nil, messageError(h.Type, 24, fmt.Sprintf("pipeline %v", h.Pipeline))
+	}
+	return h, b[MessageHeaderSize:], nil
+}
+
+func messageError(t MessageType, offset int64, reason string) error {
+	return &RemoteProtocolError{Stage: "message", Type: t, Offset: offset, Err: errors.New(reason)}
+}
+
+// Message is one of the 31 messages. Each has a struct in this package.
+type Message interface {
+	Type() MessageType
+	// body returns the CLIXML of the message; Version gates what older peers do not know.
+	body(v clixml.Version) clixml.Value
+}
+
+// AppendBody appends the body of m as it is sent in protocol v: a byte order mark and CLIXML, or
+// nothing for a null output or input and for the end of input, as PowerShell does.
+func AppendBody(dst []byte, e *clixml.Encoder, m Message, v clixml.Version) ([]byte, error) {
+	val := m.body(v)
+	if val.IsNil() {
+		switch m.Type() {
+		case MessageEndOfPipelineInput, MessagePipelineInput, MessagePipelineOutput:
+			return dst, nil
+		}
+	}
+	out, err := e.AppendValue(append(dst, 0xEF, 0xBB, 0xBF), val)
+	if err != nil {
+		return dst, fmt.Errorf("psrp: encode %v: %w", m.Type(), err)
+	}
+	return out, nil
+}
+
+// DecodeMessage reads the body of a message. Errors are *RemoteProtocolError.
+func DecodeMessage(t MessageType, body []byte, d *clixml.Decoder) (Message, error) {
+	decode := decoders(t)
+	if decode == nil {
+		return nil, &RemoteProtocolError{Stage: "decode", Offset: -1, Err: fmt.Errorf("unknown %v", t)}
+	}
+	v, err := d.Decode(body)
+	if err != nil {
+		at := int64(-1)
+		if syntax, ok := errors.AsType[*clixml.SyntaxError](err); ok {
+			at = syntax.Offset
+		}
+		return nil, &RemoteProtocolError{Stage: "decode", Type: t, Offset: at, Err: err}
+	}
+	f := fields{v: v}
+	m := decode(&f)
+	if f.err != nil {
+		return nil, &RemoteProtocolError{Stage: "decode", Type: t, Offset: -1, Err: f.err}
+	}
+	return m, nil
+}
