@@ -12,7 +12,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets soak-crash vulncheck clean
+.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets soak-crash soak-restart vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ assets: ## rebuild the embedded third-party assets of the web interface and comp
 
 soak-crash: ## 200 kills of a server that makes documents under load
 	@QUIRE_KILLS=200 $(GO) test ./internal/app -run '^TestCrash$$' -count=1 -v -timeout 20m
+
+soak-restart: ## 100 restarts of a server under load over kept connections
+	@QUIRE_RESTARTS=100 $(GO) test ./cmd/quire -run '^TestRestartUnderLoadLosesNoRequest$$' -count=1 -v -timeout 20m
 
 vulncheck: ## known vulnerabilities in what is linked; needs the network
 	cd tools && $(GO) build -o ../$(TOOLS)/govulncheck golang.org/x/vuln/cmd/govulncheck

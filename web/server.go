@@ -29,6 +29,11 @@ type Server struct {
 	DrainDelay time.Duration
 	// DrainTimeout is the time for the whole drain after that. Default: 30 s.
 	DrainTimeout time.Duration
+	// DrainIdle is how long a drain leaves a kept HTTP/1.1 connection to its client after the
+	// last answer: a request that comes until then is answered, with "Connection: close". A
+	// server that closes at once loses what a client is just sending, and most clients must not
+	// send a POST again. Negative: none. Default: 1 s.
+	DrainIdle time.Duration
 	// OnStart runs in order once the listener is open and before it is served;
 	// OnStop in reverse order when the last request has ended.
 	OnStart, OnStop []func(context.Context) error
@@ -218,7 +223,8 @@ func (s *Server) run(ctx context.Context, hs *http.Server, ln net.Listener) (err
 	if err := s.start(ctx); err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	limited := newSlotListener(ln, or(s.MaxConnections, 10_000))
+	limited := newListener(ln, or(s.MaxConnections, 10_000))
+	limited.h2c = hs.Protocols != nil && hs.Protocols.UnencryptedHTTP2()
 	s.attach(base, hs, limited)
 	if s.App != nil {
 		s.App.flights.begin()
@@ -241,7 +247,7 @@ func (s *Server) run(ctx context.Context, hs *http.Server, ln net.Listener) (err
 	case <-ctx.Done():
 	case <-s.stop:
 	}
-	result, drainErr := s.drain(context.WithoutCancel(ctx), hs, cancelBase)
+	result, drainErr := s.drain(context.WithoutCancel(ctx), hs, limited, cancelBase)
 	if err := <-served; err != nil && !errors.Is(err, http.ErrServerClosed) {
 		drainErr = errors.Join(drainErr, fmt.Errorf("web: serve %s: %w", ln.Addr(), err))
 	}
@@ -287,7 +293,7 @@ func (s *Server) runStop(ctx context.Context, n int) error {
 	return errors.Join(errs...)
 }
 
-func (s *Server) attach(base context.Context, hs *http.Server, ln *slotListener) {
+func (s *Server) attach(base context.Context, hs *http.Server, ln *listener) {
 	hs.DisableGeneralOptionsHandler = true
 	outer := hs.BaseContext
 	hs.BaseContext = func(l net.Listener) context.Context {
@@ -300,9 +306,7 @@ func (s *Server) attach(base context.Context, hs *http.Server, ln *slotListener)
 	}
 	state := hs.ConnState
 	hs.ConnState = func(c net.Conn, st http.ConnState) {
-		if st == http.StateClosed || st == http.StateHijacked {
-			ln.release()
-		}
+		ln.note(c, st)
 		if state != nil {
 			state(c, st)
 		}
@@ -310,8 +314,10 @@ func (s *Server) attach(base context.Context, hs *http.Server, ln *slotListener)
 }
 
 // drain ends a run in the order: not ready, delay, no more connections, answers
-// finish, streams are told, stop hooks; what is left at the timeout is cut.
-func (s *Server) drain(ctx context.Context, hs *http.Server, cancelBase context.CancelFunc) (DrainResult, error) {
+// finish and kept connections end, streams are told, stop hooks; what is left at
+// the timeout is cut. http.Server.Shutdown comes last: it closes a connection
+// that waits for a request even while one is arriving.
+func (s *Server) drain(ctx context.Context, hs *http.Server, ln *listener, cancelBase context.CancelFunc) (DrainResult, error) {
 	started := time.Now()
 	if s.Health != nil {
 		s.Health.draining.Store(true)
@@ -330,7 +336,10 @@ func (s *Server) drain(ctx context.Context, hs *http.Server, cancelBase context.
 		}
 	}()
 	down := make(chan error, 1)
-	go func() { down <- hs.Shutdown(limit) }()
+	go func() {
+		ln.end(limit, or(s.DrainIdle, time.Second))
+		down <- hs.Shutdown(limit)
+	}()
 	var result DrainResult
 	if s.App != nil {
 		s.App.flights.finish(limit)
@@ -411,42 +420,4 @@ func (s *Server) cut() {
 		s.cutting = true
 		close(s.cutNow)
 	}
-}
-
-// slotListener accepts while slots are free. The connections are handed on as
-// they are, so that net/http can still copy files to them inside the kernel.
-type slotListener struct {
-	net.Listener
-	slots  chan struct{}
-	closed chan struct{}
-	once   sync.Once
-}
-
-func newSlotListener(ln net.Listener, n int) *slotListener {
-	return &slotListener{Listener: ln, slots: make(chan struct{}, max(n, 1)), closed: make(chan struct{})}
-}
-
-func (l *slotListener) Accept() (net.Conn, error) {
-	select {
-	case l.slots <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		l.release()
-	}
-	return c, err
-}
-
-func (l *slotListener) release() {
-	select {
-	case <-l.slots:
-	default: // a connection of another listener of the caller's server
-	}
-}
-
-func (l *slotListener) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
 }

@@ -1,0 +1,187 @@
+package web_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/quire/web"
+)
+
+// wire is a client's connection.
+type wire struct {
+	net.Conn
+	answers *bufio.Reader
+}
+
+func dial(t *testing.T, address string) *wire {
+	t.Helper()
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return &wire{c, bufio.NewReader(c)}
+}
+
+func (w *wire) send(t *testing.T, s string) {
+	t.Helper()
+	if _, err := io.WriteString(w, s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answer reads an answer whole.
+func (w *wire) answer(t *testing.T) reply {
+	t.Helper()
+	res, err := http.ReadResponse(w.answers, nil)
+	if err != nil {
+		t.Fatalf("no answer: %v", err)
+	}
+	_, err = io.Copy(io.Discard, res.Body)
+	if err := errors.Join(err, res.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return reply{status: res.StatusCode, close: res.Close}
+}
+
+const plainGet = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+// draining starts a Server with DrainIdle whose drain begins when begin is called; begin waits
+// until answers say so.
+func draining(t *testing.T, s *web.Server) (r *running, begin func()) {
+	t.Helper()
+	s.App, s.Health = newApp(t, web.Options{}), new(web.Health)
+	s.App.GET("/", func(c *web.Context) error { return c.String(200, "here") })
+	r = start(t, s)
+	return r, func() {
+		r.cancel()
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for s.Health.Ready(t.Context()) {
+			<-tick.C
+		}
+	}
+}
+
+func TestDrainAnswersTheNextRequestOfAKeptConnection(t *testing.T) {
+	r, begin := draining(t, &web.Server{DrainIdle: 10 * time.Second})
+	kept, half := dial(t, r.addr), dial(t, r.addr)
+	for _, c := range []*wire{kept, half} {
+		c.send(t, plainGet)
+		if res := c.answer(t); res.close {
+			t.Fatal("closed before the drain")
+		}
+	}
+	half.send(t, plainGet[:7])
+	begin()
+	kept.send(t, plainGet)
+	half.send(t, plainGet[7:])
+	for _, c := range []*wire{kept, half} {
+		if res := c.answer(t); res.status != http.StatusOK || !res.close {
+			t.Errorf("in the drain: %+v", res)
+		}
+		if _, err := c.answers.ReadByte(); !errors.Is(err, io.EOF) {
+			t.Errorf("after the last answer: %v", err)
+		}
+	}
+	if err := <-r.ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDrainClosesAConnectionOnWhichNothingComes(t *testing.T) {
+	const idle = 60 * time.Millisecond
+	r, begin := draining(t, &web.Server{DrainIdle: idle})
+	kept, unused := dial(t, r.addr), dial(t, r.addr)
+	kept.send(t, plainGet)
+	kept.answer(t)
+	since := time.Now()
+	begin()
+	for _, c := range []*wire{kept, unused} {
+		if _, err := c.answers.ReadByte(); !errors.Is(err, io.EOF) {
+			t.Errorf("idle connection: %v", err)
+		}
+	}
+	if took := time.Since(since); took < idle-5*time.Millisecond {
+		t.Errorf("closed after %s, want at least %s", took, idle)
+	}
+	if err := <-r.ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDrainWithoutIdleTimeClosesAtOnce(t *testing.T) {
+	r, begin := draining(t, &web.Server{DrainIdle: -1})
+	kept := dial(t, r.addr)
+	kept.send(t, plainGet)
+	kept.answer(t)
+	since := time.Now()
+	begin()
+	if err := <-r.ended; err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(since); took > 900*time.Millisecond {
+		t.Errorf("the drain took %s", took)
+	}
+}
+
+// TestDrainAnswersWhatIsInTheQueue: a client takes a connection that the kernel has queued for
+// one that is open, and has sent its request.
+func TestDrainAnswersWhatIsInTheQueue(t *testing.T) {
+	r, begin := draining(t, &web.Server{MaxConnections: 1, DrainIdle: 100 * time.Millisecond})
+	first := dial(t, r.addr)
+	first.send(t, plainGet)
+	first.answer(t)
+	queued := []*wire{dial(t, r.addr), dial(t, r.addr)}
+	for _, c := range queued {
+		c.send(t, plainGet)
+	}
+	begin()
+	for _, c := range queued {
+		if res := c.answer(t); res.status != http.StatusOK || !res.close {
+			t.Errorf("queued: %+v", res)
+		}
+	}
+	if err := <-r.ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDrainOfTLSConnections(t *testing.T) {
+	for _, protocol := range []string{"http/1.1", "h2"} {
+		t.Run(strings.ReplaceAll(protocol, "/", "-"), func(t *testing.T) {
+			ts := httptest.NewUnstartedServer(nil)
+			ts.StartTLS()
+			pool := x509.NewCertPool()
+			pool.AddCert(ts.Certificate())
+			ts.Close()
+			conf := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: ts.TLS.Certificates, NextProtos: []string{protocol}}
+			r, begin := draining(t, &web.Server{TLS: conf, DrainIdle: 300 * time.Millisecond})
+			transport := &http.Transport{
+				TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool},
+				ForceAttemptHTTP2: protocol == "h2",
+			}
+			defer transport.CloseIdleConnections()
+			r.url, r.client = "https://"+r.addr, &http.Client{Transport: transport}
+			if res, _, err := r.get(t, "/"); err != nil || res.status != http.StatusOK {
+				t.Fatalf("before the drain: %+v %v", res, err)
+			}
+			begin()
+			if res, _, err := r.get(t, "/"); err != nil || res.status != http.StatusOK || (protocol != "h2" && !res.close) {
+				t.Errorf("in the drain: %+v %v", res, err)
+			}
+			if err := <-r.ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
