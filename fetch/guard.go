@@ -217,8 +217,11 @@ func (g *Guard) validate(c *call.Check) {
 		}
 	}
 	for _, h := range g.AllowHosts {
+		if _, err := netip.ParseAddr(h); err == nil {
+			continue
+		}
 		if h == "" || h == "." || strings.ContainsAny(h, "/:@ *[]") {
-			c.Fail("Transport.Guard.AllowHosts", fmt.Sprintf("%q", h), `host names such as "api.example", or ".example" for all below`)
+			c.Fail("Transport.Guard.AllowHosts", fmt.Sprintf("%q", h), `host names such as "api.example", ".example" for all below, or addresses without brackets`)
 		}
 	}
 }

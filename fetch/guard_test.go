@@ -87,14 +87,18 @@ func TestGuardOrder(t *testing.T) {
 }
 
 func TestGuardHosts(t *testing.T) {
-	g := &Guard{AllowHosts: []string{"api.example", ".Cdn.example"}}
+	g := &Guard{AllowHosts: []string{"api.example", ".Cdn.example", "2001:DB8::1", "192.0.2.7"}}
 	for host, ok := range map[string]bool{
 		"api.example": true, "API.example.": true, "x.api.example": false, "cdn.example": false, "a.cdn.example": true, "a.b.CDN.example": true,
 		"evilcdn.example": false, "api.example.evil.test": false, ".cdn.example": false, "": false,
+		"2001:db8::1": true, "2001:db8::2": false, "192.0.2.7": true, "192.0.2.8": false,
 	} {
 		if err := g.CheckHost(host); (err == nil) != ok {
 			t.Errorf("%q: %v", host, err)
 		}
+	}
+	if _, err := New(Config{Transport: TransportConfig{Guard: g}}); err != nil {
+		t.Errorf("names and addresses are refused: %v", err)
 	}
 	if err := new(Guard).CheckHost("any"); err != nil {
 		t.Errorf("no list: %v", err)
