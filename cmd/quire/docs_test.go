@@ -176,23 +176,23 @@ func configKeys(t reflect.Type, path string) []string {
 	return []string{path}
 }
 
-// TestDocsHouse: ARCHITECTURE.md names every room, and none that is not there.
-func TestDocsHouse(t *testing.T) {
-	_, table, _ := strings.Cut(page(t, "ARCHITECTURE.md"), "## The house")
+// TestDocsDirectories: ARCHITECTURE.md names every directory of packages, and none that is not there.
+func TestDocsDirectories(t *testing.T) {
+	_, table, _ := strings.Cut(page(t, "ARCHITECTURE.md"), "## Directories")
 	table, _, _ = strings.Cut(table, "\n## ")
 	var named []string
 	for _, m := range regexp.MustCompile("`([a-z/]+)/`").FindAllStringSubmatch(table, -1) {
 		named = append(named, m[1])
 		if info, err := os.Stat(filepath.Join(root, m[1])); err != nil || !info.IsDir() {
-			t.Errorf("there is no room %s", m[1])
+			t.Errorf("there is no directory %s", m[1])
 		}
 	}
-	rooms, err := filepath.Glob(filepath.Join(root, "internal", "*"))
+	dirs, err := filepath.Glob(filepath.Join(root, "internal", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range rooms {
-		if name := "internal/" + filepath.Base(room); !slices.Contains(named, name) {
+	for _, dir := range dirs {
+		if name := "internal/" + filepath.Base(dir); !slices.Contains(named, name) {
 			t.Errorf("ARCHITECTURE.md does not name %s", name)
 		}
 	}
