@@ -7,7 +7,7 @@ import (
 
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/diag"
-	"example.com/quire/pdf/internal/layout"
+	"example.com/quire/pdf/internal/tag"
 )
 
 // The codes of this package:
@@ -85,7 +85,7 @@ func (c *Checker) readable(s string, d diag.Diagnostic, clause string) diag.List
 }
 
 // Elem judges an element as it is made.
-func (c *Checker) Elem(e *layout.Elem) diag.List {
+func (c *Checker) Elem(e *tag.Elem) diag.List {
 	var l diag.List
 	if len(c.ids) == 0 {
 		return nil
@@ -98,8 +98,8 @@ func (c *Checker) Elem(e *layout.Elem) diag.List {
 	if !c.claims(PDFUA2) {
 		return l
 	}
-	switch e.Role {
-	case layout.RoleH:
+	switch e.Type {
+	case tag.H:
 		if e.Level > c.level+1 {
 			l.Add(e.Src.Place(diag.Diagnostic{
 				Code:       "S020",
@@ -109,7 +109,7 @@ func (c *Checker) Elem(e *layout.Elem) diag.List {
 			}))
 		}
 		c.level = e.Level
-	case layout.RoleFigure:
+	case tag.Figure:
 		l = append(l, c.readable(e.Alt, e.Src.Place(diag.Diagnostic{}), "8.4.3")...)
 		if e.Alt == "" {
 			l.Add(e.Src.Place(diag.Diagnostic{

@@ -12,7 +12,7 @@ import (
 
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/diag"
-	"example.com/quire/pdf/internal/layout"
+	"example.com/quire/pdf/internal/tag"
 	"example.com/quire/pdf/standard"
 )
 
@@ -110,15 +110,15 @@ func TestChecker(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	for i, e := range []struct {
-		elem layout.Elem
+		elem tag.Elem
 		want string
 	}{
-		{layout.Elem{Role: layout.RoleH, Level: 1}, ""},
-		{layout.Elem{Role: layout.RoleH, Level: 3, Src: src}, "S020"},
-		{layout.Elem{Role: layout.RoleH, Level: 2}, ""},
-		{layout.Elem{Role: layout.RoleFigure, Src: src}, "S028"},
-		{layout.Elem{Role: layout.RoleFigure, Alt: "a"}, ""},
-		{layout.Elem{Role: layout.RoleSpan, Lang: "-", Src: src}, "S031"},
+		{tag.Elem{Type: tag.H, Level: 1}, ""},
+		{tag.Elem{Type: tag.H, Level: 3, Src: src}, "S020"},
+		{tag.Elem{Type: tag.H, Level: 2}, ""},
+		{tag.Elem{Type: tag.Figure, Src: src}, "S028"},
+		{tag.Elem{Type: tag.Figure, Alt: "a"}, ""},
+		{tag.Elem{Type: tag.Span, Lang: "-", Src: src}, "S031"},
 	} {
 		l := c.Elem(&e.elem)
 		if got := strings.Join(codes(l), " "); got != e.want {
@@ -131,7 +131,7 @@ func TestChecker(t *testing.T) {
 	if got := codes(c.Bookmark("a\uE000", src)); !slices.Equal(got, []string{"S030"}) {
 		t.Errorf("got %v", got)
 	}
-	if got := codes(c.Elem(&layout.Elem{Role: layout.RoleFigure, Alt: "\uE000", Src: src})); !slices.Equal(got, []string{"S030"}) {
+	if got := codes(c.Elem(&tag.Elem{Type: tag.Figure, Alt: "\uE000", Src: src})); !slices.Equal(got, []string{"S030"}) {
 		t.Errorf("got %v", got)
 	}
 	if got := codes(c.Document(&doc.Document{Title: "\uE000", Lang: "en"})); !slices.Equal(got, []string{"S030"}) {
@@ -144,11 +144,11 @@ func TestChecker(t *testing.T) {
 		t.Error("plain text")
 	}
 	none := standard.NewChecker(nil)
-	if none.Tagged() || none.Document(&doc.Document{}) != nil || none.Elem(&layout.Elem{Role: layout.RoleFigure}) != nil || none.Text("\uE000", nil) != nil {
+	if none.Tagged() || none.Document(&doc.Document{}) != nil || none.Elem(&tag.Elem{Type: tag.Figure}) != nil || none.Text("\uE000", nil) != nil {
 		t.Error("without a claim something is wrong")
 	}
 	archive := standard.NewChecker([]standard.ID{standard.PDFA4})
-	if archive.Document(&doc.Document{}) != nil || archive.Elem(&layout.Elem{Role: layout.RoleFigure}) != nil {
+	if archive.Document(&doc.Document{}) != nil || archive.Elem(&tag.Elem{Type: tag.Figure}) != nil {
 		t.Error("PDF/A-4 alone asks for no alternative text")
 	}
 }

@@ -19,9 +19,9 @@ type content struct {
 	height doc.Length
 	mcid   int
 
-	bare     bool         // of a form: nothing is marked
-	open     bool         // a marked-content sequence is open
-	elem     *layout.Elem // its element
+	bare     bool      // of a form: nothing is marked
+	open     bool      // a marked-content sequence is open
+	elem     *tag.Elem // its element
 	artifact layout.Artifact
 
 	inText       bool
@@ -102,7 +102,7 @@ func (c *content) fill(col doc.Color) {
 
 // mark opens the marked-content sequence that what follows belongs to, unless
 // it is open already.
-func (c *content) mark(el *layout.Elem, art layout.Artifact) error {
+func (c *content) mark(el *tag.Elem, art layout.Artifact) error {
 	if c.e.tree == nil || c.bare {
 		return nil
 	}
@@ -118,16 +118,15 @@ func (c *content) mark(el *layout.Elem, art layout.Artifact) error {
 		c.b = append(c.b, artifacts[art]...)
 		return nil
 	}
-	t, err := c.e.elem(el)
-	if err != nil {
+	if err := c.e.add(el); err != nil {
 		return err
 	}
-	c.b = cos.AppendName(c.b, string(t.Type().Name))
+	c.b = el.AppendName(c.b)
 	c.b = append(c.b, "<</MCID "...)
 	c.b = cos.AppendInt(c.b, int64(c.mcid))
 	c.b = append(c.b, ">>BDC\n"...)
-	t.AddContent(c.pi.ref, c.mcid)
-	c.e.tree.SetContent(c.pi.key, c.mcid, t)
+	el.AddContent(c.pi.ref, c.mcid)
+	c.e.tree.SetContent(c.pi.key, c.mcid, el)
 	c.mcid++
 	return nil
 }
@@ -428,8 +427,7 @@ func (c *content) image(it *layout.ImageItem) error {
 		return err
 	}
 	if it.Elem != nil && c.e.tree != nil {
-		t := it.Elem.Tag.(*tag.Elem)
-		if err := c.e.figureBox(t, it, c.height); err != nil {
+		if err := c.e.figureBox(it, c.height); err != nil {
 			return err
 		}
 	}

@@ -124,7 +124,6 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 	e.resources = e.w.Reserve()
 	if e.check.Tagged() {
 		e.tree = tag.NewTree(e.w)
-		e.tree.Document().Lang = ""
 	}
 	return e, nil
 }

@@ -15,6 +15,7 @@ import (
 	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/font/liberation"
 	"example.com/quire/pdf/internal/layout"
+	"example.com/quire/pdf/internal/tag"
 	"example.com/quire/pdf/internal/text"
 	"example.com/quire/pdf/internal/text/gotext"
 	"example.com/quire/pdf/pdftest"
@@ -183,13 +184,13 @@ func TestEveryWriteErrorIsReturned(t *testing.T) {
 			return err
 		}
 		for i := range 40 {
-			el := &layout.Elem{Role: layout.RoleP}
-			l := &layout.Link{Target: "#here", Text: "x", Elem: &layout.Elem{Role: layout.RoleLink, Parent: el, Inline: true}}
+			el := &tag.Elem{Type: tag.P}
+			l := &layout.Link{Target: "#here", Text: "x", Elem: &tag.Elem{Type: tag.Link, Parent: el}}
 			if i%2 == 0 {
 				l.Target = "https://example.com/"
 			}
 			p := page(i + 1)
-			p.Begun, p.Done = []*layout.Elem{el}, []*layout.Elem{el}
+			p.Begun, p.Done = []*tag.Elem{el}, []*tag.Elem{el}
 			p.Back = []layout.RectItem{{W: doc.Pt, H: doc.Pt, Color: doc.RGB(1, 2, 3)}}
 			p.Links = []layout.LinkArea{{W: doc.Pt, H: doc.Pt, Link: l}, {W: doc.Pt, H: doc.Pt, Link: l}}
 			p.Marks = []layout.Mark{{Bookmark: strings.Repeat("b", 2000), Level: i%3 + 1, Elem: el}}

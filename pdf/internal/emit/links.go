@@ -44,11 +44,10 @@ func (e *Emitter) marks(p *layout.Page, pi *pageInfo) error {
 		if e.tree != nil {
 			d.elem = e.tree.Document().Ref()
 			if m.Elem != nil {
-				t, err := e.elem(m.Elem)
-				if err != nil {
+				if err := e.add(m.Elem); err != nil {
 					return err
 				}
-				d.elem = t.Ref()
+				d.elem = m.Elem.Ref()
 			}
 		}
 		if m.Anchor != "" {
@@ -95,12 +94,11 @@ func (e *Emitter) link(p *layout.Page, pi *pageInfo, l *layout.Link) error {
 		d = append(d, cos.E("Contents", cos.Text(l.Target)))
 	}
 	if e.tree != nil && l.Elem != nil {
-		t, err := e.elem(l.Elem)
-		if err != nil {
+		if err := e.add(l.Elem); err != nil {
 			return err
 		}
-		t.AddAnnotation(pi.ref, ref)
-		d = append(d, cos.E("StructParent", cos.Int(e.tree.AnnotationKey(t))))
+		l.Elem.AddAnnotation(pi.ref, ref)
+		d = append(d, cos.E("StructParent", cos.Int(e.tree.AnnotationKey(l.Elem))))
 	}
 	if strings.HasPrefix(l.Target, "#") {
 		e.internal = append(e.internal, internalLink{ref: ref, link: l, dict: d})

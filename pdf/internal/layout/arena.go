@@ -1,6 +1,9 @@
 package layout
 
-import "example.com/quire/pdf/doc"
+import (
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/tag"
+)
 
 // arena hands out zero values from blocks of memory: a document lays out
 // thousands of small things of a few kinds, most of which live as long as their
@@ -41,5 +44,5 @@ type memory struct {
 	cells   arena[groupCell]
 	lengths arena[doc.Length]
 	faces   arena[face]
-	elems   arena[Elem]
+	elems   arena[tag.Elem]
 }

@@ -8,6 +8,7 @@ import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/image"
+	"example.com/quire/pdf/internal/tag"
 	"example.com/quire/pdf/internal/text"
 )
 
@@ -20,7 +21,7 @@ type maker struct {
 	faces         map[*doc.Style]*face
 	derivedStyles map[derived]*doc.Style
 	images        map[imageKey]*image.Image
-	begun         []*Elem
+	begun         []*tag.Elem
 	warnings      []diag.Diagnostic
 	pieces        []text.Piece
 	mem           memory
@@ -30,9 +31,9 @@ type maker struct {
 
 	// of running content:
 	art         Artifact
-	page, total string // what page() and pages() print
-	aside       *Elem  // made when a link needs it
-	asideP      *Elem  // its paragraph, the parent of the links
+	page, total string    // what page() and pages() print
+	aside       *tag.Elem // made when a link needs it
+	asideP      *tag.Elem // its paragraph, the parent of the links
 }
 
 // imageKey names image data within one render, which keeps the data alive.
@@ -44,7 +45,7 @@ type imageKey struct {
 // env is what a node takes over from its parent.
 type env struct {
 	style *doc.Style
-	elem  *Elem // parent of the elements
+	elem  *tag.Elem // parent of the elements
 	width doc.Length
 	item  bool // within a list item
 	// room is the place whose width decides, one of the constants below; empty: the
@@ -69,30 +70,30 @@ func (en env) narrow(by doc.Length) env {
 
 // elem makes a block element, nil when the document is not tagged or the
 // content is an artifact.
-func (m *maker) elem(parent *Elem, role Role, src *doc.Source, lang string) *Elem {
+func (m *maker) elem(parent *tag.Elem, typ tag.Type, src *doc.Source, lang string) *tag.Elem {
 	if !m.opt.Tagged || m.art != ArtifactNone {
 		return nil
 	}
 	e := m.mem.elems.one()
-	e.Role, e.Parent, e.Src, e.Lang = role, parent, src, lang
+	e.Type, e.Parent, e.Src, e.Lang = typ, parent, src, lang
 	m.begun = append(m.begun, e)
 	return e
 }
 
 // inline makes an element within a line.
-func (m *maker) inline(parent *Elem, role Role, src *doc.Source, lang string) *Elem {
+func (m *maker) inline(parent *tag.Elem, typ tag.Type, src *doc.Source, lang string) *tag.Elem {
 	if !m.opt.Tagged || parent == nil {
 		return nil
 	}
 	e := m.mem.elems.one()
-	e.Role, e.Parent, e.Src, e.Lang, e.Inline = role, parent, src, lang, true
+	e.Type, e.Parent, e.Src, e.Lang = typ, parent, src, lang
 	return e
 }
 
 // linkParent is the element that a link hangs in: that of its block, or for
 // running content an Aside, since a link is never an artifact (ISO 14289-2,
 // 8.2.5.20).
-func (m *maker) linkParent(parent *Elem, src *doc.Source) *Elem {
+func (m *maker) linkParent(parent *tag.Elem, src *doc.Source) *tag.Elem {
 	if !m.opt.Tagged || parent != nil || m.art == ArtifactNone {
 		return parent
 	}
@@ -100,8 +101,8 @@ func (m *maker) linkParent(parent *Elem, src *doc.Source) *Elem {
 		return nil
 	}
 	if m.aside == nil {
-		m.aside = &Elem{Role: RoleAside, Src: src}
-		m.asideP = &Elem{Role: RoleP, Parent: m.aside, Src: src}
+		m.aside = &tag.Elem{Type: tag.Aside, Src: src}
+		m.asideP = &tag.Elem{Type: tag.P, Parent: m.aside, Src: src}
 		m.begun = append(m.begun, m.aside, m.asideP)
 	}
 	return m.asideP
@@ -167,11 +168,11 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 		en.style = c.Style
 		e.before, e.after = c.Style.SpaceBefore, c.Style.SpaceAfter
 	}
-	var el *Elem
+	var el *tag.Elem
 	var err error
 	switch n := n.(type) {
 	case *doc.Text:
-		el = m.elem(en.elem, RoleP, c.Src, c.Lang)
+		el = m.elem(en.elem, tag.P, c.Src, c.Lang)
 		e.b, err = m.text(n.Spans, en, el, c.Src, "")
 	case *doc.Heading:
 		e.keepNext = true
@@ -179,7 +180,7 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 			en.style = m.derive(en.style, max(n.Level, 1))
 			e.before, e.after = en.style.SpaceBefore, en.style.SpaceAfter
 		}
-		if el = m.elem(en.elem, RoleH, c.Src, c.Lang); el != nil {
+		if el = m.elem(en.elem, tag.H, c.Src, c.Lang); el != nil {
 			el.Level = n.Level
 		}
 		e.b, err = m.text(n.Spans, en, el, c.Src, "")
@@ -190,7 +191,7 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 				e.before, e.after = e.before/3, e.after/3
 			}
 		}
-		if el = m.elem(en.elem, RoleL, c.Src, c.Lang); el != nil {
+		if el = m.elem(en.elem, tag.L, c.Src, c.Lang); el != nil {
 			el.Marker = n.Marker
 		}
 		en.elem = el
@@ -237,7 +238,7 @@ func (m *maker) halfLine(s *doc.Style) doc.Length {
 }
 
 // mark notes the anchor and the outline item of a node.
-func (m *maker) mark(e *entry, n doc.Node, el *Elem) error {
+func (m *maker) mark(e *entry, n doc.Node, el *tag.Elem) error {
 	c := n.Common()
 	if m.art != ArtifactNone || c.Anchor == "" && c.Bookmark == "" {
 		return nil
@@ -247,9 +248,6 @@ func (m *maker) mark(e *entry, n doc.Node, el *Elem) error {
 			return failed(at(c.Src, "L311", "anchor %q is given twice", c.Anchor))
 		}
 		m.anchors[c.Anchor] = c.Src
-		if el != nil {
-			el.Anchor = c.Anchor
-		}
 	}
 	level := c.BookmarkLevel
 	if level == 0 {
@@ -264,7 +262,7 @@ func (m *maker) mark(e *entry, n doc.Node, el *Elem) error {
 
 // text breaks spans into a paragraph. Every span without a link of its own has
 // the link of the block.
-func (m *maker) text(spans []doc.Span, en env, el *Elem, src *doc.Source, link string) (block, error) {
+func (m *maker) text(spans []doc.Span, en env, el *tag.Elem, src *doc.Source, link string) (block, error) {
 	f, err := m.face(en.style, src)
 	if err != nil {
 		return nil, err
@@ -291,7 +289,7 @@ func (m *maker) text(spans []doc.Span, en env, el *Elem, src *doc.Source, link s
 }
 
 // spans fills m.pieces and the styles of b.
-func (m *maker) spans(b *para, spans []doc.Span, el *Elem, src *doc.Source, link string) error {
+func (m *maker) spans(b *para, spans []doc.Span, el *tag.Elem, src *doc.Source, link string) error {
 	m.pieces = m.pieces[:0]
 	b.styles = m.mem.styles.take(len(spans))[:0]
 	var last *Link
@@ -306,7 +304,7 @@ func (m *maker) spans(b *para, spans []doc.Span, el *Elem, src *doc.Source, link
 		if target := firstOf(s.Link, link); target != "" {
 			if last == nil || last.Target != target {
 				last = &Link{Target: target, Src: src}
-				last.Elem = m.inline(m.linkParent(el, src), RoleLink, src, "")
+				last.Elem = m.inline(m.linkParent(el, src), tag.Link, src, "")
 			}
 			last.Text += t
 			if m.art != ArtifactRepeat {
@@ -338,21 +336,21 @@ func sameMarks(a, b *doc.Span) bool {
 }
 
 // marked wraps the element of a span in those that its markup means.
-func (m *maker) marked(el *Elem, s *doc.Span, src *doc.Source) *Elem {
+func (m *maker) marked(el *tag.Elem, s *doc.Span, src *doc.Source) *tag.Elem {
 	if el == nil {
 		return nil
 	}
 	if s.Lang != "" {
-		el = m.inline(el, RoleSpan, src, s.Lang)
+		el = m.inline(el, tag.Span, src, s.Lang)
 	}
 	if s.Bold {
-		el = m.inline(el, RoleStrong, src, "")
+		el = m.inline(el, tag.Strong, src, "")
 	}
 	if s.Italic {
-		el = m.inline(el, RoleEm, src, "")
+		el = m.inline(el, tag.Em, src, "")
 	}
 	if s.Code {
-		el = m.inline(el, RoleCode, src, "")
+		el = m.inline(el, tag.Code, src, "")
 	}
 	return el
 }
@@ -413,13 +411,13 @@ func (m *maker) list(n *doc.List, en env) (block, error) {
 		if src == nil {
 			src = n.Src
 		}
-		li := m.elem(list, RoleLI, src, "")
-		lbl := m.elem(li, RoleLbl, src, "")
+		li := m.elem(list, tag.LI, src, "")
+		lbl := m.elem(li, tag.Lbl, src, "")
 		lp, err := m.label(label(i), f, env{width: wide}, lbl, src)
 		if err != nil {
 			return nil, err
 		}
-		body := m.elem(li, RoleLBody, src, "")
+		body := m.elem(li, tag.LBody, src, "")
 		within := en.narrow(indent)
 		within.style, within.elem, within.item = m.derive(en.style, derivedPlain), body, true
 		st, err := m.stack(item.Nodes, within)
@@ -434,7 +432,7 @@ func (m *maker) list(n *doc.List, en env) (block, error) {
 	return out, nil
 }
 
-func (m *maker) label(s string, f *face, en env, el *Elem, src *doc.Source) (*para, error) {
+func (m *maker) label(s string, f *face, en env, el *tag.Elem, src *doc.Source) (*para, error) {
 	c, err := m.chain(f, 0, src)
 	if err != nil {
 		return nil, err
@@ -459,7 +457,7 @@ func (m *maker) box(n *doc.Box, en env) (block, error) {
 }
 
 // image reads the picture and finds its size.
-func (m *maker) image(n *doc.Image, en env) (block, *Elem, error) {
+func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 	if len(n.Data) == 0 {
 		return nil, nil, failed(at(n.Src, "L307", "image %s: no data", n.Name))
 	}
@@ -509,18 +507,18 @@ func (m *maker) image(n *doc.Image, en env) (block, *Elem, error) {
 
 // pictureElem tags a picture: a Figure, in a Link when it has one. It returns
 // the block element.
-func (m *maker) pictureElem(b *picture, n *doc.Image, en env) *Elem {
+func (m *maker) pictureElem(b *picture, n *doc.Image, en env) *tag.Elem {
 	parent := en.elem
-	var top *Elem
+	var top *tag.Elem
 	if n.Link != "" && m.art != ArtifactRepeat {
 		b.link = &Link{Target: n.Link, Src: n.Src, Text: n.Alt}
 		hang := m.linkParent(parent, n.Src)
 		if m.opt.Tagged && m.art == ArtifactNone {
 			// A Link stands within a line of text: give it a paragraph.
-			hang = m.elem(parent, RoleP, n.Src, n.Lang)
+			hang = m.elem(parent, tag.P, n.Src, n.Lang)
 			top = hang
 		}
-		b.link.Elem = m.inline(hang, RoleLink, n.Src, "")
+		b.link.Elem = m.inline(hang, tag.Link, n.Src, "")
 		parent = b.link.Elem
 	}
 	switch {
@@ -529,9 +527,9 @@ func (m *maker) pictureElem(b *picture, n *doc.Image, en env) *Elem {
 			b.item.Artifact = ArtifactLayout
 		}
 	case b.link != nil:
-		b.item.Elem = m.inline(parent, RoleFigure, n.Src, n.Lang)
+		b.item.Elem = m.inline(parent, tag.Figure, n.Src, n.Lang)
 	default:
-		b.item.Elem = m.elem(parent, RoleFigure, n.Src, n.Lang)
+		b.item.Elem = m.elem(parent, tag.Figure, n.Src, n.Lang)
 		top = b.item.Elem
 	}
 	if b.item.Elem != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"example.com/quire/pdf/doc"
-	"example.com/quire/pdf/internal/layout"
+	"example.com/quire/pdf/internal/tag"
 )
 
 // TestFigureNeedsRoom: the error speaks of what holds the figure, and asks the
@@ -46,13 +46,13 @@ func TestOneEmphasis(t *testing.T) {
 	r := place(t, &doc.Text{Spans: []doc.Span{
 		{Text: "due ", Bold: true}, {Text: "12", Bold: true, Figure: true}, {Text: " days", Bold: true}, {Text: " at most"},
 	}})
-	var elems []*layout.Elem
+	var elems []*tag.Elem
 	for _, p := range r.pieces {
 		if !slices.Contains(elems, p.Elem) {
 			elems = append(elems, p.Elem)
 		}
 	}
-	if len(elems) != 2 || elems[0].Role != layout.RoleStrong || elems[1].Role != layout.RoleP {
+	if len(elems) != 2 || elems[0].Type != tag.Strong || elems[1].Type != tag.P {
 		t.Errorf("%d elements", len(elems))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"example.com/quire/pdf/internal/diag"
 	pdfimage "example.com/quire/pdf/internal/image"
 	"example.com/quire/pdf/internal/layout"
+	"example.com/quire/pdf/internal/tag"
 	"example.com/quire/pdf/internal/text"
 	"example.com/quire/pdf/internal/text/gotext"
 )
@@ -34,8 +35,8 @@ type record struct {
 	rects  map[int][]layout.RectItem
 	images []layout.ImageItem
 	marks  []layout.Mark
-	begun  []*layout.Elem
-	done   []*layout.Elem
+	begun  []*tag.Elem
+	done   []*tag.Elem
 	pages  int
 	under  *layout.UnderItem
 	links  int
@@ -274,13 +275,13 @@ func TestLists(t *testing.T) {
 	if nine.y != a.y || ten.y != b.y || a.x != b.x || nine.x <= ten.x || c.x <= b.x {
 		t.Errorf("labels %+v %+v, bodies %+v %+v %+v", nine, ten, a, b, c)
 	}
-	var roles []layout.Role
+	var roles []tag.Type
 	for _, e := range r.begun {
-		roles = append(roles, e.Role)
+		roles = append(roles, e.Type)
 	}
-	want := []layout.Role{
-		layout.RoleL, layout.RoleLI, layout.RoleLbl, layout.RoleLBody, layout.RoleP, layout.RoleLI, layout.RoleLbl, layout.RoleLBody,
-		layout.RoleP, layout.RoleL, layout.RoleLI, layout.RoleLbl, layout.RoleLBody, layout.RoleP,
+	want := []tag.Type{
+		tag.L, tag.LI, tag.Lbl, tag.LBody, tag.P, tag.LI, tag.Lbl, tag.LBody,
+		tag.P, tag.L, tag.LI, tag.Lbl, tag.LBody, tag.P,
 	}
 	if !slices.Equal(roles, want) {
 		t.Errorf("got %v", roles)

@@ -3,67 +3,9 @@ package layout
 import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/image"
+	"example.com/quire/pdf/internal/tag"
 	"example.com/quire/pdf/internal/text"
 )
-
-// Role is what a structure element means.
-type Role uint8
-
-// The roles, named as in ISO 32000-2, 14.8.4.
-const (
-	RoleP Role = iota
-	RoleH      // Level
-	RoleL
-	RoleLI
-	RoleLbl
-	RoleLBody
-	RoleTable
-	RoleCaption
-	RoleTHead
-	RoleTBody
-	RoleTFoot
-	RoleTR
-	RoleTH
-	RoleTD
-	RoleFigure
-	RoleDiv
-	RoleLink
-	RoleEm
-	RoleStrong
-	RoleCode
-	RoleSpan
-	RoleAside
-)
-
-// Scope is what the cells are that a header cell belongs to.
-type Scope uint8
-
-// The scopes.
-const (
-	ScopeNone Scope = iota
-	ScopeRow
-	ScopeColumn
-)
-
-// Elem is a node of the semantic tree. Layout makes the elements of blocks in
-// reading order; those of inline content join their parent where their first
-// piece of content stands.
-type Elem struct {
-	Role    Role
-	Level   int   // of RoleH
-	Parent  *Elem // nil: the document
-	Src     *doc.Source
-	Lang    string     // empty: as the parent
-	Alt     string     // of RoleFigure and of a RoleLink
-	Anchor  string     // name that internal links use
-	Marker  doc.Marker // of RoleL
-	Scope   Scope      // of RoleTH
-	Colspan int        // of RoleTH and RoleTD; 0: 1
-	Rowspan int
-	Inline  bool
-	// Tag is free for whoever reads the pages: layout never touches it.
-	Tag any
-}
 
 // Artifact is the kind of content that has no element.
 type Artifact uint8
@@ -82,8 +24,8 @@ const (
 type PieceStyle struct {
 	Size  doc.Length
 	Color doc.Color
-	Elem  *Elem // nil: an artifact
-	Link  *Link // nil: none
+	Elem  *tag.Elem // nil: an artifact
+	Link  *Link     // nil: none
 }
 
 // Link is one link of the document; its areas may stand on many lines and
@@ -91,7 +33,7 @@ type PieceStyle struct {
 type Link struct {
 	Target string // URL, or "#anchor"
 	Src    *doc.Source
-	Elem   *Elem // the Link element; nil when the document is not tagged
+	Elem   *tag.Elem // the Link element; nil when the document is not tagged
 	Text   string
 }
 
@@ -113,7 +55,7 @@ type RectItem struct {
 type ImageItem struct {
 	X, Y, W, H doc.Length
 	Image      *image.Image
-	Elem       *Elem // nil: an artifact
+	Elem       *tag.Elem // nil: an artifact
 	Artifact   Artifact
 }
 
@@ -137,7 +79,7 @@ type Mark struct {
 	Bookmark string // title of an outline item; may be empty
 	Level    int    // of the outline item, from 1
 	Y        doc.Length
-	Elem     *Elem
+	Elem     *tag.Elem
 	Src      *doc.Source
 }
 
@@ -164,7 +106,7 @@ type Page struct {
 	Marks []Mark
 	// Begun lists the block elements made since the page before, in reading order;
 	// Done those that get no more content after this page.
-	Begun, Done []*Elem
+	Begun, Done []*tag.Elem
 }
 
 // Sink takes the pages. An error ends the layout and is returned from it.

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/tag"
 )
 
 // rowRun lays out the rows of one table and emits them as entries.
@@ -214,7 +215,7 @@ func (r *rowRun) finish() error {
 	}
 	foot := make([]entry, 0, len(r.n.Foot))
 	if len(r.n.Foot) > 0 {
-		el := t.m.elem(t.elem, RoleTFoot, t.src, "")
+		el := t.m.elem(t.elem, tag.TFoot, t.src, "")
 		for i := range r.n.Foot {
 			g, err := t.add(&r.n.Foot[i], sectionFoot, el)
 			if err != nil {

@@ -1,6 +1,9 @@
 package layout
 
-import "example.com/quire/pdf/doc"
+import (
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/tag"
+)
 
 // entry is a block in a flow, with the space around it and the rules that keep
 // it together with others.
@@ -10,10 +13,10 @@ type entry struct {
 	keepNext      bool // the next entry starts on the same page
 	keep          bool // not split
 	breakBefore   bool
-	mark          *Mark  // where it starts
-	done          *Elem  // complete once all of the entry is drawn
-	repeat        *stack // from here on, new pages start with this table head
-	ends          bool   // new pages start with no head any more
+	mark          *Mark     // where it starts
+	done          *tag.Elem // complete once all of the entry is drawn
+	repeat        *stack    // from here on, new pages start with this table head
+	ends          bool      // new pages start with no head any more
 	src           *doc.Source
 }
 

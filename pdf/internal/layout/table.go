@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/tag"
 )
 
 // rowsPerBody bounds a TBody element, so that no element's list of children
@@ -19,7 +20,7 @@ type table struct {
 	n      *doc.Table
 	src    *doc.Source
 	en     env
-	elem   *Elem
+	elem   *tag.Elem
 	w      []doc.Length // of the columns
 	x      []doc.Length // of their left edges
 	styles []*doc.Style // of the body cells
@@ -27,7 +28,7 @@ type table struct {
 	pad    doc.Edges
 	flush  bool // no padding at the outer edges
 	stripe int
-	body   *Elem // open TBody
+	body   *tag.Elem // open TBody
 	inBody int
 
 	group   *group  // rows that open row spans join
@@ -51,7 +52,7 @@ func (m *maker) table(n *doc.Table, en env) (*table, error) {
 		t.pad = doc.Edges{Top: 5 * doc.Pt / 2, Right: 4 * doc.Pt, Bottom: 5 * doc.Pt / 2, Left: 4 * doc.Pt}
 		t.flush = n.Border == nil && len(n.Stripe) == 0
 	}
-	t.elem = m.elem(en.elem, RoleTable, n.Src, n.Lang)
+	t.elem = m.elem(en.elem, tag.Table, n.Src, n.Lang)
 	t.styles, t.heads = make([]*doc.Style, 0, len(n.Columns)), make([]*doc.Style, 0, len(n.Columns))
 	for i := range n.Columns {
 		c := &n.Columns[i]
@@ -212,7 +213,7 @@ const (
 
 // add lays out a row. It returns the group that the row completes, nil while a
 // row span is open.
-func (t *table) add(r *doc.Row, sec section, parent *Elem) (*group, error) {
+func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 	src := r.Src
 	if src == nil {
 		src = t.src
@@ -232,7 +233,7 @@ func (t *table) add(r *doc.Row, sec section, parent *Elem) (*group, error) {
 		}
 		t.stripe++
 	}
-	tr := t.m.elem(parent, RoleTR, src, "")
+	tr := t.m.elem(parent, tag.TR, src, "")
 	row := len(g.rows)
 	g.rows = append(g.rows, groupRow{back: back})
 	col := 0
@@ -282,7 +283,7 @@ func (t *table) closeRow(g *group, src *doc.Source, col int) (*group, error) {
 	return g, nil
 }
 
-func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *Elem, src *doc.Source) error {
+func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *tag.Elem, src *doc.Source) error {
 	if c.Src != nil {
 		src = c.Src
 	}
@@ -291,17 +292,17 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *El
 		t.open[i] = -rows
 	}
 	header := c.Header || sec == sectionHead
-	role := RoleTD
+	role := tag.TD
 	if header || sec == sectionBody && t.n.Columns[col].RowHeader && n == 1 {
-		role = RoleTH
+		role = tag.TH
 	}
 	el := t.m.elem(tr, role, src, "")
 	if el != nil {
 		el.Colspan, el.Rowspan = n, rows
-		if role == RoleTH {
-			el.Scope = ScopeRow
+		if role == tag.TH {
+			el.Scope = tag.ScopeRow
 			if sec == sectionHead {
-				el.Scope = ScopeColumn
+				el.Scope = tag.ScopeColumn
 			}
 		}
 	}
@@ -331,9 +332,9 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *El
 }
 
 // bodyElem returns the TBody that the next row belongs to.
-func (t *table) bodyElem() *Elem {
+func (t *table) bodyElem() *tag.Elem {
 	if t.body == nil {
-		t.body = t.m.elem(t.elem, RoleTBody, t.src, "")
+		t.body = t.m.elem(t.elem, tag.TBody, t.src, "")
 		t.inBody = 0
 	}
 	return t.body
@@ -345,7 +346,7 @@ func (t *table) head(rows []doc.Row) (first, again *stack, err error) {
 	if len(rows) == 0 {
 		return nil, nil, nil
 	}
-	lay := func(parent *Elem) (*stack, error) {
+	lay := func(parent *tag.Elem) (*stack, error) {
 		st := &stack{}
 		for i := range rows {
 			g, err := t.add(&rows[i], sectionHead, parent)
@@ -364,7 +365,7 @@ func (t *table) head(rows []doc.Row) (first, again *stack, err error) {
 		}
 		return st, nil
 	}
-	if first, err = lay(t.m.elem(t.elem, RoleTHead, t.src, "")); err != nil || t.n.HeadOnce {
+	if first, err = lay(t.m.elem(t.elem, tag.THead, t.src, "")); err != nil || t.n.HeadOnce {
 		return first, nil, err
 	}
 	// Printed again, the head is an artifact: its cells are in the tree once.
@@ -386,7 +387,7 @@ func (t *table) caption() (*entry, error) {
 	if s == nil {
 		s = t.m.derive(t.en.style, derivedCaption)
 	}
-	el := t.m.elem(t.elem, RoleCaption, t.src, "")
+	el := t.m.elem(t.elem, tag.Caption, t.src, "")
 	b, err := t.m.text(t.n.Caption, env{style: s, elem: el, width: t.en.width}, el, t.src, "")
 	if err != nil {
 		return nil, err

@@ -2,130 +2,30 @@
 // 14.8): elements with their namespaces and attributes, the links between
 // content and elements, and the parent tree.
 //
-// An element has its object number from the start, so content and annotations
-// may refer to it at once; Tree.Finish writes it with everything beneath and
-// lets it go.
+// The elements are those that layout makes: there is one tree, and one enum of
+// structure types. An element has its object number as soon as it is added, so
+// content and annotations may refer to it at once; Tree.Finish writes it with
+// everything beneath and lets it go.
 package tag
 
 import (
-	"strconv"
-
 	"example.com/quire/pdf/cos"
 )
-
-// Namespace is the name space of a structure type.
-type Namespace uint8
-
-// The namespaces (14.8.6).
-const (
-	PDF2  Namespace = iota // of PDF 2.0
-	PDF17                  // of PDF 1.7, for types that 2.0 dropped
-)
-
-var namespaceURI = [...]string{
-	PDF2:  "http://iso.org/pdf2/ssn",
-	PDF17: "http://iso.org/pdf/ssn",
-}
-
-// Type is a structure type.
-type Type struct {
-	Name cos.Name
-	NS   Namespace
-}
-
-// The structure types in use (14.8.4).
-var (
-	Document = Type{Name: "Document"}
-	Aside    = Type{Name: "Aside"}
-	Div      = Type{Name: "Div"}
-	P        = Type{Name: "P"}
-	L        = Type{Name: "L"}
-	LI       = Type{Name: "LI"}
-	Lbl      = Type{Name: "Lbl"}
-	LBody    = Type{Name: "LBody"}
-	Table    = Type{Name: "Table"}
-	Caption  = Type{Name: "Caption"}
-	THead    = Type{Name: "THead"}
-	TBody    = Type{Name: "TBody"}
-	TFoot    = Type{Name: "TFoot"}
-	TR       = Type{Name: "TR"}
-	TH       = Type{Name: "TH"}
-	TD       = Type{Name: "TD"}
-	Figure   = Type{Name: "Figure"}
-	Link     = Type{Name: "Link"}
-	Span     = Type{Name: "Span"}
-	Em       = Type{Name: "Em"}
-	Strong   = Type{Name: "Strong"}
-	Code     = Type{Name: "Code", NS: PDF17} // not a type of PDF 2.0
-)
-
-// Heading returns the type of a heading: H1, H2 and so on. PDF 2.0 has no
-// highest level.
-func Heading(level int) Type { return Type{Name: cos.Name("H" + strconv.Itoa(max(level, 1)))} }
-
-// Elem is a structure element.
-type Elem struct {
-	typ    Type
-	ref    cos.Ref
-	parent cos.Ref
-	page   cos.Ref // of the first content: what kids without a page refer to
-	kids   []kid
-	state  uint8
-
-	Lang string // BCP 47; empty: as the parent
-	Alt  string
-	// Attr refers to attribute objects, as Tree.Attr returns them.
-	Attr []cos.Ref
-
-	// Most elements have one kid and at most one attribute object.
-	oneKid  [1]kid
-	oneAttr [1]cos.Ref
-}
-
-const (
-	stateOpen uint8 = iota
-	stateWritten
-)
-
-// kid is a child: an element, marked content of a page, or an annotation.
-type kid struct {
-	elem *Elem   // until it is written
-	ref  cos.Ref // element or annotation
-	page cos.Ref
-	mcid int32 // marked content when page is set and ref is not
-}
-
-// Ref returns the element's object.
-func (e *Elem) Ref() cos.Ref { return e.ref }
-
-// Type returns the element's structure type.
-func (e *Elem) Type() Type { return e.typ }
-
-// AddContent makes marked content sequence mcid of a page a kid of e.
-func (e *Elem) AddContent(page cos.Ref, mcid int) {
-	if e.page.IsZero() {
-		e.page = page
-	}
-	e.kids = append(e.kids, kid{page: page, mcid: int32(mcid)}) //nolint:gosec // G115: sequences of one page
-}
-
-// AddAnnotation makes an annotation of a page a kid of e (14.7.5.3).
-func (e *Elem) AddAnnotation(page, annotation cos.Ref) {
-	e.kids = append(e.kids, kid{page: page, ref: annotation})
-}
 
 // Tree is the structure tree of one document. It is not safe for concurrent
 // use.
 type Tree struct {
+	// Closed is told of each element when all of it is known, before it is written
+	// and its kids are let go; nil: nobody is.
+	Closed func(*Elem)
+
 	w     *cos.Writer
-	root  cos.Ref
+	root  Elem // only its object: the parent of the Document
 	doc   *Elem
 	ns    [len(namespaceURI)]cos.Ref
 	attrs map[string]cos.Ref
 	buf   []byte
-	nums  []num  // of the parent tree, in the order of their keys
-	elems []Elem // memory for new elements
-	made  int    // of them at a time
+	nums  []num // of the parent tree, in the order of their keys
 }
 
 type num struct {
@@ -135,31 +35,38 @@ type num struct {
 
 // NewTree begins a tree with its one Document element (14.8.4.3).
 func NewTree(w *cos.Writer) *Tree {
-	t := &Tree{w: w, root: w.Reserve(), attrs: map[string]cos.Ref{}}
-	t.doc = &Elem{typ: Document, ref: w.Reserve(), parent: t.root}
+	t := &Tree{w: w, root: Elem{ref: w.Reserve()}, attrs: map[string]cos.Ref{}}
+	t.doc = &Elem{Type: Document, ref: w.Reserve(), Parent: &t.root}
 	return t
 }
 
 // Document returns the root element.
 func (t *Tree) Document() *Elem { return t.doc }
 
-// New makes an element, the last kid of parent.
-func (t *Tree) New(parent *Elem, typ Type) *Elem {
-	if len(t.elems) == 0 {
-		t.elems = make([]Elem, min(max(2*t.made, 16), 128))
-		t.made = len(t.elems)
+// Add makes e the last kid of its parent, which must be in the tree already, and
+// gives it its object.
+func (t *Tree) Add(e *Elem) error {
+	if e.Parent == nil {
+		e.Parent = t.doc
 	}
-	e := &t.elems[0]
-	t.elems = t.elems[1:]
-	e.typ, e.ref, e.parent = typ, t.w.Reserve(), parent.ref
-	e.kids, e.Attr = e.oneKid[:0], e.oneAttr[:0]
-	parent.kids = append(parent.kids, kid{elem: e, ref: e.ref})
-	return e
+	e.ref, e.kids = t.w.Reserve(), e.oneKid[:0]
+	e.Parent.kids = append(e.Parent.kids, kid{elem: e, ref: e.ref})
+	if body := e.attributes(); body != "" {
+		e.attrs = e.oneAttr[:0]
+		return t.AddAttributes(e, body)
+	}
+	return nil
 }
 
-// Attr returns an attribute object with the given body in PDF syntax, as in
+// AddAttributes gives e an attribute object with the given body in PDF syntax, as in
 // "/O/Table/Scope/Column"; equal ones are one object.
-func (t *Tree) Attr(body string) (cos.Ref, error) {
+func (t *Tree) AddAttributes(e *Elem, body string) error {
+	ref, err := t.attr(body)
+	e.attrs = append(e.attrs, ref)
+	return err
+}
+
+func (t *Tree) attr(body string) (cos.Ref, error) {
 	if ref, ok := t.attrs[body]; ok {
 		return ref, nil
 	}
@@ -196,10 +103,10 @@ func (t *Tree) AnnotationKey(e *Elem) int {
 
 // Finish writes e and all elements beneath it. They take no more kids.
 func (t *Tree) Finish(e *Elem) error {
-	if e.state == stateWritten {
+	if e.written {
 		return nil
 	}
-	e.state = stateWritten
+	e.written = true
 	for i := range e.kids {
 		k := &e.kids[i]
 		if k.elem == nil {
@@ -218,90 +125,15 @@ func (t *Tree) Finish(e *Elem) error {
 }
 
 func (t *Tree) write(e *Elem) error {
-	ns, err := t.namespace(e.typ.NS)
+	if t.Closed != nil {
+		t.Closed(e)
+	}
+	ns, err := t.namespace(types[e.Type].ns)
 	if err != nil {
 		return err
 	}
-	b := append(t.buf[:0], "<</Type/StructElem/S"...)
-	b = cos.AppendName(b, string(e.typ.Name))
-	b = append(b, "/NS "...)
-	b = cos.AppendRef(b, ns)
-	b = append(b, "/P "...)
-	b = cos.AppendRef(b, e.parent)
-	if !e.page.IsZero() {
-		b = append(b, "/Pg "...)
-		b = cos.AppendRef(b, e.page)
-	}
-	if e.Lang != "" {
-		b = append(b, "/Lang"...)
-		b = cos.AppendText(b, e.Lang)
-	}
-	if e.Alt != "" {
-		b = append(b, "/Alt"...)
-		b = cos.AppendText(b, e.Alt)
-	}
-	b = appendAttrs(b, e.Attr)
-	if len(e.kids) > 0 {
-		b = append(b, "/K"...)
-		b = e.appendKids(b)
-	}
-	t.buf = append(b, ">>"...)
+	t.buf = e.append(t.buf[:0], ns)
 	return t.w.PutRaw(e.ref, t.buf)
-}
-
-func appendAttrs(b []byte, refs []cos.Ref) []byte {
-	switch len(refs) {
-	case 0:
-		return b
-	case 1:
-		b = append(b, "/A "...)
-		return cos.AppendRef(b, refs[0])
-	}
-	b = append(b, "/A["...)
-	for i, r := range refs {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		b = cos.AppendRef(b, r)
-	}
-	return append(b, ']')
-}
-
-func (e *Elem) appendKids(b []byte) []byte {
-	one := len(e.kids) == 1
-	if one {
-		b = append(b, ' ')
-	} else {
-		b = append(b, '[')
-	}
-	for i := range e.kids {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		k := &e.kids[i]
-		switch {
-		case k.page.IsZero():
-			b = cos.AppendRef(b, k.ref)
-		case !k.ref.IsZero():
-			b = append(b, "<</Type/OBJR/Pg "...)
-			b = cos.AppendRef(b, k.page)
-			b = append(b, "/Obj "...)
-			b = cos.AppendRef(b, k.ref)
-			b = append(b, ">>"...)
-		case k.page == e.page:
-			b = cos.AppendInt(b, int64(k.mcid))
-		default:
-			b = append(b, "<</Type/MCR/Pg "...)
-			b = cos.AppendRef(b, k.page)
-			b = append(b, "/MCID "...)
-			b = cos.AppendInt(b, int64(k.mcid))
-			b = append(b, ">>"...)
-		}
-	}
-	if !one {
-		b = append(b, ']')
-	}
-	return b
 }
 
 // namespace returns the dictionary of a namespace (14.7.4).
@@ -347,7 +179,7 @@ func (t *Tree) Close() (cos.Ref, error) {
 		cos.E("ParentTree", parents),
 		cos.E("ParentTreeNextKey", cos.Int(len(t.nums))),
 	}
-	return t.root, t.w.Put(t.root, root)
+	return t.root.ref, t.w.Put(t.root.ref, root)
 }
 
 // parentTree writes the number tree (7.9.7) in leaves of bounded size.

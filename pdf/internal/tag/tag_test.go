@@ -52,10 +52,22 @@ func TestTree(t *testing.T) {
 	tree := tag.NewTree(w)
 	key1, key2 := tree.PageKey(), tree.PageKey()
 
-	p := tree.New(tree.Document(), tag.P)
-	p.Lang = "fr"
+	add := func(e *tag.Elem) *tag.Elem {
+		t.Helper()
+		if err := tree.Add(e); err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	var closed []string
+	tree.Closed = func(e *tag.Elem) {
+		elems, content, annotations := e.Holds()
+		closed = append(closed, fmt.Sprint(e.Type, elems, content, annotations))
+	}
+
+	p := add(&tag.Elem{Type: tag.P, Lang: "fr"})
 	p.AddContent(p1, 0)
-	a := tree.New(p, tag.Link)
+	a := add(&tag.Elem{Type: tag.Link, Parent: p})
 	a.AddContent(p1, 1)
 	a.AddAnnotation(p1, link)
 	p.AddContent(p2, 0)
@@ -63,22 +75,17 @@ func TestTree(t *testing.T) {
 	tree.SetContent(key1, 1, a)
 	tree.SetContent(key2, 0, p)
 	key3 := tree.AnnotationKey(a)
-	code := tree.New(p, tag.Code)
-	code.Alt = "alt"
+	code := add(&tag.Elem{Type: tag.Code, Parent: p, Alt: "alt"})
 	code.AddContent(p2, 1)
 	tree.SetContent(key2, 1, code)
 
-	th := tree.New(tree.Document(), tag.TH)
-	for _, body := range []string{"/O/Table/Scope/Column", "/O/Layout/Placement/Block"} {
-		ref, err := tree.Attr(body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := tree.Attr(body)
-		if err != nil || again != ref {
-			t.Error("equal attributes are two objects")
-		}
-		th.Attr = append(th.Attr, ref)
+	th := add(&tag.Elem{Type: tag.TH, Scope: tag.ScopeColumn})
+	add(&tag.Elem{Type: tag.TH, Scope: tag.ScopeColumn})
+	add(&tag.Elem{Type: tag.TD, Scope: tag.ScopeRow, Colspan: 2, Rowspan: 3})
+	add(&tag.Elem{Type: tag.H, Level: 7})
+	add(&tag.Elem{Type: tag.H})
+	if err := tree.AddAttributes(th, "/O/Layout/Placement/Block"); err != nil {
+		t.Fatal(err)
 	}
 	if err := tree.Finish(p); err != nil {
 		t.Fatal(err)
@@ -105,8 +112,13 @@ func TestTree(t *testing.T) {
 	if n := strings.Count(s, "/Scope/Column"); n != 1 {
 		t.Errorf("the attribute is written %d times", n)
 	}
-	if th.Type() != tag.TH || tag.Heading(7).Name != "H7" || tag.Heading(0).Name != "H1" {
-		t.Error("types")
+	for _, want := range []string{"/O/Table/Scope/Row/ColSpan 2/RowSpan 3", "/S/H7/", "/S/H1/"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if got := strings.Join(closed[:3], "; "); got != "Link 0 1 1; Code 0 1 0; P 2 2 0" {
+		t.Errorf("closed %s", got)
 	}
 }
 
@@ -146,7 +158,10 @@ func (failing) Write([]byte) (int, error) { return 0, errDisk }
 func TestWriteErrors(t *testing.T) {
 	w := cos.NewWriter(failing{}, cos.Options{})
 	tree := tag.NewTree(w)
-	e := tree.New(tree.Document(), tag.P)
+	e := &tag.Elem{Type: tag.P}
+	if err := tree.Add(e); err != nil {
+		t.Fatal(err)
+	}
 	if err := w.Flush(); !errors.Is(err, errDisk) {
 		t.Fatal(err)
 	}
@@ -156,7 +171,7 @@ func TestWriteErrors(t *testing.T) {
 	if _, err := tree.Close(); !errors.Is(err, errDisk) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := tree.Attr("/O/Table"); !errors.Is(err, errDisk) {
+	if err := tree.AddAttributes(e, "/O/Table"); !errors.Is(err, errDisk) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,0 +1,201 @@
+package tag
+
+import (
+	"strconv"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/doc"
+)
+
+// Scope is what the cells are that a header cell belongs to.
+type Scope uint8
+
+// The scopes.
+const (
+	ScopeNone Scope = iota
+	ScopeRow
+	ScopeColumn
+)
+
+// Elem is an element of the structure tree. Layout makes it with what it means;
+// Tree.Add gives it its object and its place among its parent's kids, and
+// Tree.Finish writes it.
+type Elem struct {
+	Type             Type
+	Level            int   // of H
+	Parent           *Elem // nil: the document
+	Src              *doc.Source
+	Lang             string     // BCP 47; empty: as the parent
+	Alt              string     // of Figure and Link
+	Marker           doc.Marker // of L
+	Scope            Scope      // of TH
+	Colspan, Rowspan int        // of TH and TD; 0: 1
+
+	ref     cos.Ref
+	page    cos.Ref // of the first content: what kids without a page refer to
+	kids    []kid
+	attrs   []cos.Ref
+	written bool
+
+	// Most elements have one kid and at most one attribute object.
+	oneKid  [1]kid
+	oneAttr [1]cos.Ref
+}
+
+// kid is a child: an element, marked content of a page, or an annotation.
+type kid struct {
+	elem *Elem   // until it is written
+	ref  cos.Ref // element or annotation
+	page cos.Ref
+	mcid int32 // marked content when page is set and ref is not
+}
+
+// Ref returns the element's object; zero before Tree.Add.
+func (e *Elem) Ref() cos.Ref { return e.ref }
+
+// Holds tells what the element has beneath it, until it is written: elements, marked
+// content and annotations.
+func (e *Elem) Holds() (elems, content, annotations int) {
+	for i := range e.kids {
+		switch k := &e.kids[i]; {
+		case k.page.IsZero():
+			elems++
+		case k.ref.IsZero():
+			content++
+		default:
+			annotations++
+		}
+	}
+	return elems, content, annotations
+}
+
+// AddContent makes marked content sequence mcid of a page a kid of e.
+func (e *Elem) AddContent(page cos.Ref, mcid int) {
+	if e.page.IsZero() {
+		e.page = page
+	}
+	e.kids = append(e.kids, kid{page: page, mcid: int32(mcid)}) //nolint:gosec // G115: sequences of one page
+}
+
+// AddAnnotation makes an annotation of a page a kid of e (14.7.5.3).
+func (e *Elem) AddAnnotation(page, annotation cos.Ref) {
+	e.kids = append(e.kids, kid{page: page, ref: annotation})
+}
+
+// attributes returns what the type of e asks for (14.8.5), in PDF syntax.
+func (e *Elem) attributes() string {
+	switch e.Type {
+	case L:
+		// ISO 14289-2, 8.2.5.25: a list with labels says how it is numbered.
+		if e.Marker == doc.MarkerDecimal {
+			return "/O/List/ListNumbering/Decimal"
+		}
+		return "/O/List/ListNumbering/Disc"
+	case TH, TD:
+		return e.cellAttributes()
+	default:
+		return ""
+	}
+}
+
+func (e *Elem) cellAttributes() string {
+	body := ""
+	switch e.Scope {
+	case ScopeRow:
+		body = "/Scope/Row"
+	case ScopeColumn:
+		body = "/Scope/Column"
+	}
+	if e.Colspan > 1 {
+		body += "/ColSpan " + strconv.Itoa(e.Colspan)
+	}
+	if e.Rowspan > 1 {
+		body += "/RowSpan " + strconv.Itoa(e.Rowspan)
+	}
+	if body == "" {
+		return ""
+	}
+	return "/O/Table" + body
+}
+
+func (e *Elem) append(b []byte, ns cos.Ref) []byte {
+	b = append(b, "<</Type/StructElem/S"...)
+	b = e.AppendName(b)
+	b = append(b, "/NS "...)
+	b = cos.AppendRef(b, ns)
+	b = append(b, "/P "...)
+	b = cos.AppendRef(b, e.Parent.ref)
+	if !e.page.IsZero() {
+		b = append(b, "/Pg "...)
+		b = cos.AppendRef(b, e.page)
+	}
+	if e.Lang != "" {
+		b = append(b, "/Lang"...)
+		b = cos.AppendText(b, e.Lang)
+	}
+	if e.Alt != "" {
+		b = append(b, "/Alt"...)
+		b = cos.AppendText(b, e.Alt)
+	}
+	b = appendAttrs(b, e.attrs)
+	if len(e.kids) > 0 {
+		b = append(b, "/K"...)
+		b = e.appendKids(b)
+	}
+	return append(b, ">>"...)
+}
+
+func appendAttrs(b []byte, refs []cos.Ref) []byte {
+	switch len(refs) {
+	case 0:
+		return b
+	case 1:
+		b = append(b, "/A "...)
+		return cos.AppendRef(b, refs[0])
+	}
+	b = append(b, "/A["...)
+	for i, r := range refs {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = cos.AppendRef(b, r)
+	}
+	return append(b, ']')
+}
+
+func (e *Elem) appendKids(b []byte) []byte {
+	one := len(e.kids) == 1
+	if one {
+		b = append(b, ' ')
+	} else {
+		b = append(b, '[')
+	}
+	for i := range e.kids {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		k := &e.kids[i]
+		switch {
+		case k.page.IsZero():
+			b = cos.AppendRef(b, k.ref)
+		case !k.ref.IsZero():
+			b = append(b, "<</Type/OBJR/Pg "...)
+			b = cos.AppendRef(b, k.page)
+			b = append(b, "/Obj "...)
+			b = cos.AppendRef(b, k.ref)
+			b = append(b, ">>"...)
+		case k.page == e.page:
+			b = cos.AppendInt(b, int64(k.mcid))
+		default:
+			b = append(b, "<</Type/MCR/Pg "...)
+			b = cos.AppendRef(b, k.page)
+			b = append(b, "/MCID "...)
+			b = cos.AppendInt(b, int64(k.mcid))
+			b = append(b, ">>"...)
+		}
+	}
+	if !one {
+		b = append(b, ']')
+	}
+	return b
+}
