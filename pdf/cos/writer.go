@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 )
 
 // Version is the PDF version of a file.
@@ -49,6 +50,9 @@ type Options struct {
 	Deflater Deflater // nil: a new [NewFlate]; share one between documents
 	Level    Level    // of object streams, cross-reference data and [Writer.Stream]
 	Limits   Limits   // zero fields: the defaults stated there
+	// Watch is shown every object given to Put, PutDirect and the stream methods, streams by
+	// their dictionary with Filter; nil: nobody is. It must not keep the object.
+	Watch func(Ref, Object)
 }
 
 // Trailer is what a reader starts from (ISO 32000-2, 7.5.5).
@@ -249,7 +253,11 @@ func (w *Writer) EncodedStream(ref Ref, dict Dict, filter Name, data []byte) err
 	if err := w.claim(ref); err != nil {
 		return err
 	}
-	if err := w.check(ref, dict); err != nil {
+	seen := dict
+	if w.opt.Watch != nil && filter != "" {
+		seen = append(slices.Clip(seen), E("Filter", filter))
+	}
+	if err := w.check(ref, seen); err != nil {
 		return w.fail(err)
 	}
 	for _, key := range [...]Name{"Length", "Filter"} {
@@ -322,6 +330,9 @@ func (w *Writer) claim(ref Ref) error {
 }
 
 func (w *Writer) check(ref Ref, o Object) error {
+	if w.opt.Watch != nil {
+		w.opt.Watch(ref, o)
+	}
 	return checker{l: &w.opt.Limits, ref: ref}.object(o, 1)
 }
 

@@ -18,6 +18,18 @@ import (
 //	S028 a figure without alternative text
 //	S030 a character of a private use area, which has no meaning to a reader
 //	S031 a language tag that is none
+//	S040 a structure element where its type may not stand
+//	S041 a structure element without what its type needs
+//	S042 content outside the structure tree that is no artifact
+//	S043 the catalog or the file as a whole
+//	S044 an annotation
+//	S045 an action, a filter or a key that a standard forbids
+//	S046 a font that is not embedded
+//	S047 a colour without an output intent
+//
+// Checker judges the document before it is written, so that a finding has a place in the
+// template; Judge judges what is written, whatever made it. S040 to S047 are faults of the
+// engine, not of a template.
 
 // Checker judges one document against the standards it claims, as its parts
 // come by in reading order. It is not safe for concurrent use.

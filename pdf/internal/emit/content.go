@@ -76,6 +76,7 @@ func (c *content) back(rects []layout.RectItem) error {
 		c.num(max(h, 1))
 		c.b = append(c.b, " re\n"...)
 		if i+1 == len(rects) || rects[i+1].Color != r.Color {
+			c.judge(&opFill)
 			c.b = append(c.b, "f\n"...)
 		}
 	}
@@ -88,6 +89,7 @@ func (c *content) fill(col doc.Color) {
 	}
 	c.color = col
 	r, g, b := col.RGB()
+	c.judge(&opColor)
 	if r == g && g == b {
 		c.b = cos.AppendRatio(c.b, int64(r), 255, 3)
 		c.b = append(c.b, " g\n"...)
@@ -115,12 +117,14 @@ func (c *content) mark(el *tag.Elem, art layout.Artifact) error {
 	c.unmark()
 	c.open, c.elem, c.artifact = true, el, art
 	if el == nil {
+		c.judge(&opMark)
 		c.b = append(c.b, artifacts[art]...)
 		return nil
 	}
 	if err := c.e.add(el); err != nil {
 		return err
 	}
+	c.judge(&opElem)
 	c.b = el.AppendName(c.b)
 	c.b = append(c.b, "<</MCID "...)
 	c.b = cos.AppendInt(c.b, int64(c.mcid))
@@ -141,12 +145,36 @@ var artifacts = [...]string{
 	layout.ArtifactWatermark: "/Artifact<</Type/Pagination/Subtype/Watermark>>BDC\n",
 }
 
+// operator is an operator as the judge is shown it.
+type operator struct {
+	code []byte
+	args []cos.Object
+}
+
+// The operators that a standard has a word on.
+var (
+	opFill    = operator{code: []byte("f")}
+	opColor   = operator{code: []byte("rg")}
+	opMark    = operator{code: []byte("BDC"), args: []cos.Object{cos.Name("Artifact")}}
+	opElem    = operator{code: []byte("BDC"), args: []cos.Object{cos.Name("P")}}
+	opEndMark = operator{code: []byte("EMC")}
+	opShow    = operator{code: []byte("TJ")}
+	opDraw    = operator{code: []byte("Do")}
+)
+
+func (c *content) judge(o *operator) {
+	if j := c.e.judge; j != nil && !c.bare {
+		j.Content(c.pi.ref, o.code, o.args)
+	}
+}
+
 // unmark closes the open sequence. Text objects and sequences are nested: a
 // text object may hold many sequences, never the other way round half-way.
 func (c *content) unmark() {
 	if !c.open {
 		return
 	}
+	c.judge(&opEndMark)
 	c.b = append(c.b, "EMC\n"...)
 	c.open = false
 }
@@ -215,6 +243,7 @@ func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.It
 		c.b = append(c.b, " Tf\n"...)
 	}
 	c.fill(ps.Color)
+	c.judge(&opShow)
 	origin := items[0].X
 	x, y := hundredths(t.X+origin), hundredths(c.height-t.Y)
 	c.num(x - c.lineX)
@@ -447,6 +476,7 @@ func (c *content) image(it *layout.ImageItem) error {
 		c.b = append(c.b, ' ')
 	}
 	c.b = append(c.b, "cm "...)
+	c.judge(&opDraw)
 	c.b = cos.AppendName(c.b, res.name)
 	c.b = append(c.b, " Do Q\n"...)
 	return nil

@@ -54,7 +54,9 @@ type Emitter struct {
 	o     Options
 	doc   *doc.Document
 	check *standard.Checker
-	tree  *tag.Tree // nil: not tagged
+	judge *standard.Judge // nil: nothing is claimed
+	from  *doc.Source     // what the object being written comes from; nil: not known
+	tree  *tag.Tree       // nil: not tagged
 
 	resources cos.Ref
 	fan       int       // kids of a node of the page tree
@@ -116,6 +118,10 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 		Version: cos.V20, Deflater: o.Deflater, Level: o.Level,
 		Limits: cos.Limits{OutputBytes: o.Limits.OutputBytes},
 	}
+	if len(o.Standards) > 0 {
+		e.judge = standard.NewJudge(o.Standards, file.Version)
+		file.Watch = func(r cos.Ref, obj cos.Object) { e.judge.Object(r, obj, e.from) }
+	}
 	if e.w == nil {
 		e.w = cos.NewWriter(out, file)
 	} else {
@@ -124,6 +130,7 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 	e.resources = e.w.Reserve()
 	if e.check.Tagged() {
 		e.tree = tag.NewTree(e.w)
+		e.tree.Closed = e.judge.Elem
 	}
 	return e, nil
 }
@@ -283,7 +290,11 @@ func (e *Emitter) Finish() (cos.Summary, []Font, error) {
 	if err := e.w.Put(root, catalog); err != nil {
 		return cos.Summary{}, nil, err
 	}
-	sum, err := e.w.Close(cos.Trailer{Root: root})
+	trailer := cos.Trailer{Root: root}
+	if err := e.verdict(trailer); err != nil {
+		return cos.Summary{}, nil, err
+	}
+	sum, err := e.w.Close(trailer)
 	return sum, fonts, err
 }
 

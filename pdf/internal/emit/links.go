@@ -82,6 +82,8 @@ func (e *Emitter) links(p *layout.Page, pi *pageInfo) error {
 }
 
 func (e *Emitter) link(p *layout.Page, pi *pageInfo, l *layout.Link) error {
+	e.from = l.Src
+	defer func() { e.from = nil }()
 	ref := e.w.Reserve()
 	pi.annots = append(pi.annots, ref)
 	d := cos.Dict{cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Link"))}
@@ -158,9 +160,11 @@ func (e *Emitter) internalLinks() error {
 		if len(missing) > 0 {
 			continue
 		}
+		e.from = l.link.Src
 		if err := e.w.Put(l.ref, append(l.dict, e.goTo(to))); err != nil {
 			return err
 		}
+		e.from = nil
 	}
 	return missing.Err()
 }

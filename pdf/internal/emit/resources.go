@@ -137,6 +137,9 @@ func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 	if err := e.w.PutRaw(desc, e.descriptor(s, file)); err != nil {
 		return err
 	}
+	if e.judge != nil { // who is shown no raw objects
+		e.judge.Object(desc, cos.Dict{cos.E("Type", cos.Name("FontDescriptor")), cos.E("FontFile2", file)}, nil)
+	}
 	if err := e.w.PutRaw(cid, e.cidFont(s, desc)); err != nil {
 		return err
 	}
@@ -205,6 +208,7 @@ func (c *content) under(u *layout.UnderItem) error {
 	if err := c.mark(nil, layout.ArtifactWatermark); err != nil {
 		return err
 	}
+	c.judge(&opDraw)
 	c.b = append(c.b, "q/W gs/W Do Q\n"...)
 	return nil
 }

@@ -3,6 +3,7 @@ package emit
 import (
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/layout"
 	"example.com/quire/pdf/internal/tag"
 )
@@ -52,6 +53,19 @@ func (e *Emitter) add(el *tag.Elem) error {
 		}
 	}
 	return e.tree.Add(el)
+}
+
+// verdict asks the judge about all that was written: a file that breaks a standard which
+// it claims is not ended.
+func (e *Emitter) verdict(t cos.Trailer) error {
+	if e.judge == nil || e.o.Force {
+		return nil
+	}
+	var l diag.List
+	for _, f := range e.judge.Finish(t) {
+		l.Add(f.Src.Place(diag.Diagnostic{Code: f.Rule, Message: f.Message, Clause: f.Clause}))
+	}
+	return l.Err()
 }
 
 // figureBox states the place of a figure on its page (14.8.5.4.3).

@@ -1,0 +1,276 @@
+package standard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/tag"
+)
+
+// Finding is a rule of a standard that a file breaks.
+type Finding struct {
+	Rule    string      // the code, as diagnostics name it
+	Clause  string      // of the standard
+	Object  cos.Ref     // where; zero: the file as a whole
+	Src     *doc.Source // what in the template it was made of; nil: not known
+	Message string
+}
+
+// mostFindings bounds what a Judge keeps: it needs no more memory for a long file.
+const mostFindings = 20
+
+// Judge judges a file against the standards that it claims. It is shown every object,
+// operator and closed structure element once, as the writer writes them or as a reader
+// walks a file, keeps none of them, and needs no more memory for a long file. It is for
+// one file and one goroutine.
+type Judge struct {
+	a4, ua2  bool
+	version  cos.Version
+	findings []Finding
+
+	catalog, intent, profile bool
+	device                   cos.Ref // the first content in a device colour
+	marked                   int     // open marked-content sequences
+}
+
+// NewJudge returns the judge of a file of version v that claims ids; without any it
+// finds nothing.
+func NewJudge(ids []ID, v cos.Version) *Judge {
+	return &Judge{a4: slices.Contains(ids, PDFA4), ua2: slices.Contains(ids, PDFUA2), version: v}
+}
+
+func (j *Judge) find(rule, clause string, at cos.Ref, src *doc.Source, format string, args ...any) {
+	if len(j.findings) < mostFindings {
+		j.findings = append(j.findings, Finding{rule, clause, at, src, fmt.Sprintf(format, args...)})
+	}
+}
+
+func (j *Judge) findA4(rule, clause string, at cos.Ref, src *doc.Source, format string, args ...any) {
+	if j.a4 {
+		j.find(rule, "ISO 19005-4, "+clause, at, src, format, args...)
+	}
+}
+
+func (j *Judge) findUA2(rule, clause string, at cos.Ref, src *doc.Source, format string, args ...any) {
+	if j.ua2 {
+		j.find(rule, "ISO 14289-2, "+clause, at, src, format, args...)
+	}
+}
+
+func name(d cos.Dict, key cos.Name) cos.Name {
+	n, _ := d.Get(key).(cos.Name)
+	return n
+}
+
+func isTrue(o cos.Object) bool { return o == cos.Bool(true) }
+
+// Object judges an indirect object that is no structure element: r is its number, a
+// stream is given by its dictionary. src may be nil.
+func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
+	d, ok := o.(cos.Dict)
+	if !ok || !j.a4 && !j.ua2 {
+		return
+	}
+	switch name(d, "Type") {
+	case "Catalog":
+		j.catalogue(r, d)
+	case "Page":
+		if d.Get("Annots") != nil && name(d, "Tabs") != "S" {
+			j.findUA2("S044", "8.9.3.3", r, src, "a page with annotations without Tabs S")
+		}
+	case "Annot":
+		j.annotation(r, d, src)
+	case "OutputIntent":
+		j.intent = j.intent || name(d, "S") == "GTS_PDFA1" && d.Get("DestOutputProfile") != nil
+	case "FontDescriptor":
+		if d.Get("FontFile") == nil && d.Get("FontFile2") == nil && d.Get("FontFile3") == nil {
+			j.findA4("S046", "6.2.10.4", r, src, "a font that is not embedded")
+			j.findUA2("S046", "8.4.5.5", r, src, "a font that is not embedded")
+		}
+	}
+	if d.Get("AA") != nil {
+		j.findA4("S045", "6.6.3", r, src, "additional actions")
+	}
+	j.stream(r, d, src)
+	if title, ok := d.Get("Title").(cos.Text); ok && strings.ContainsFunc(string(title), IsPrivate) {
+		j.findUA2("S030", "8.6", r, src, "a private use character in the title %q", string(title))
+	}
+}
+
+// stream judges what a stream dictionary may not say; no other dictionary has these keys
+// with these values.
+func (j *Judge) stream(r cos.Ref, d cos.Dict, src *doc.Source) {
+	switch f := name(d, "Filter"); f {
+	case "LZWDecode", "Crypt":
+		j.findA4("S045", "6.1.6.2", r, src, "filter %s", string(f))
+	}
+	if name(d, "Subtype") != "Image" {
+		return
+	}
+	for _, key := range [...]cos.Name{"Alternates", "OPI"} {
+		if d.Get(key) != nil {
+			j.findA4("S045", "6.2.7.1", r, src, "an image with %s", string(key))
+		}
+	}
+	if isTrue(d.Get("Interpolate")) {
+		j.findA4("S045", "6.2.7.1", r, src, "an image with Interpolate")
+	}
+	if space := name(d, "ColorSpace"); strings.HasPrefix(string(space), "Device") {
+		j.inDevice(r)
+		if space == "DeviceCMYK" {
+			j.findA4("S047", "6.2.4.3", r, src, "DeviceCMYK under an RGB output intent")
+		}
+	}
+}
+
+func (j *Judge) inDevice(at cos.Ref) {
+	if j.device.IsZero() {
+		j.device = at
+	}
+}
+
+func (j *Judge) catalogue(r cos.Ref, d cos.Dict) {
+	j.catalog = true
+	if d.Get("Metadata") == nil {
+		j.findA4("S043", "6.7.2", r, nil, "no metadata")
+		j.findUA2("S043", "8.11.1", r, nil, "no metadata")
+	}
+	if d.Get("Version") != nil {
+		j.findA4("S043", "6.1.12", r, nil, "a version in the catalog")
+	}
+	if d.Get("OutputIntents") != nil {
+		j.profile = true
+	}
+	lang, _ := d.Get("Lang").(cos.Text)
+	if !IsLanguage(string(lang)) {
+		j.findUA2("S002", "8.4.4", r, nil, "%q is no language of the document", string(lang))
+	}
+	marks, _ := d.Get("MarkInfo").(cos.Dict)
+	if !isTrue(marks.Get("Marked")) {
+		j.findUA2("S043", "6.2", r, nil, "the file is not marked as tagged")
+	}
+	if d.Get("StructTreeRoot") == nil {
+		j.findUA2("S043", "8.2.1", r, nil, "no structure tree")
+	}
+	view, _ := d.Get("ViewerPreferences").(cos.Dict)
+	if !isTrue(view.Get("DisplayDocTitle")) {
+		j.findUA2("S001", "8.11.2", r, nil, "the title is not shown")
+	}
+}
+
+// annotation judges an annotation (ISO 19005-4, 6.3, and ISO 14289-2, 8.9).
+func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
+	sub := name(d, "Subtype")
+	switch sub {
+	case "3D", "RichMedia", "Sound", "Screen", "Movie":
+		j.findA4("S044", "6.3.1", r, src, "an annotation of type %s", string(sub))
+	}
+	const printed, hidden = 4, 1 | 2 | 32 // invisible, hidden, no view
+	if f, _ := d.Get("F").(cos.Int); f&printed == 0 || f&hidden != 0 {
+		j.findA4("S044", "6.3.2", r, src, "an annotation that is not printed or not shown")
+	}
+	if d.Get("StructParent") == nil {
+		j.findUA2("S044", "8.9.2", r, src, "an annotation outside the structure tree")
+	}
+	a, _ := d.Get("A").(cos.Dict)
+	switch s := name(a, "S"); s {
+	case "Launch", "Sound", "Movie", "ResetForm", "ImportData", "Hide", "SetOCGState", "Rendition", "Trans", "GoTo3DView":
+		j.findA4("S045", "6.6.1", r, src, "an action of type %s", string(s))
+	case "GoTo":
+		if a.Get("SD") == nil {
+			j.findUA2("S044", "8.8", r, src, "a link within the document without a structure destination")
+		}
+	}
+	if text, _ := d.Get("Contents").(cos.Text); sub == "Link" && text == "" {
+		j.findUA2("S044", "8.9.4.2", r, src, "a link without Contents")
+	}
+}
+
+// Content judges an operator of a page or of a form drawn on one, in the order of the
+// stream. The operands that it looks at are those of BDC and BMC.
+func (j *Judge) Content(page cos.Ref, op []byte, args []cos.Object) {
+	switch string(op) {
+	case "BDC", "BMC":
+		j.marked++
+		if len(args) == 0 {
+			j.findUA2("S042", "8.2.2", page, nil, "a marked-content sequence without a tag")
+		}
+	case "EMC":
+		j.marked--
+	case "Tj", "TJ", "'", "\"", "S", "s", "f", "F", "f*", "B", "B*", "b", "b*", "sh", "Do", "EI":
+		if j.marked == 0 {
+			j.findUA2("S042", "8.2.2", page, nil, "content that is neither an artifact nor in the structure tree (%s)", string(op))
+		}
+	case "g", "G", "rg", "RG":
+		j.inDevice(page)
+	case "k", "K":
+		j.inDevice(page)
+		j.findA4("S047", "6.2.4.3", page, nil, "DeviceCMYK under an RGB output intent")
+	}
+}
+
+// Elem judges a structure element that is complete. Order and levels of headings are
+// judged when they are made: elements close in another order than they are read.
+func (j *Judge) Elem(e *tag.Elem) {
+	if !j.ua2 {
+		return
+	}
+	if e.Parent != nil && e.Parent.Parent != nil && !e.Parent.Type.MayHold(e.Type) {
+		j.find("S040", "ISO/TS 32005, 6.2", e.Ref(), e.Src, "%s within %s", e.Type, e.Parent.Type)
+	}
+	if e.Lang != "" && !IsLanguage(e.Lang) {
+		j.findUA2("S031", "8.4.4", e.Ref(), e.Src, "%q is no language tag", e.Lang)
+	}
+	elems, content, _ := e.Holds()
+	switch e.Type {
+	case tag.Figure:
+		if e.Alt == "" {
+			j.findUA2("S028", "8.2.5.28.2", e.Ref(), e.Src, "a figure without alternative text")
+		}
+	case tag.TR:
+		if elems == 0 {
+			j.findUA2("S041", "8.2.5.26", e.Ref(), e.Src, "a table row without cells")
+		}
+	case tag.LI:
+		if content > 0 {
+			j.findUA2("S041", "8.2.5.25", e.Ref(), e.Src, "content of a list item outside its Lbl and LBody")
+		}
+	case tag.TH:
+		if e.Scope == tag.ScopeNone {
+			j.findUA2("S041", "8.2.5.26", e.Ref(), e.Src, "a header cell without Scope")
+		}
+	}
+	if strings.ContainsFunc(e.Alt, IsPrivate) {
+		j.findUA2("S030", "8.4.3", e.Ref(), e.Src, "a private use character in alternative text")
+	}
+}
+
+// Finish judges the file as a whole and returns what was found, the first 20.
+func (j *Judge) Finish(t cos.Trailer) []Finding {
+	if !j.a4 && !j.ua2 {
+		return nil
+	}
+	if j.version != cos.V20 {
+		j.findA4("S043", "6.1.2", cos.Ref{}, nil, "PDF %s", j.version)
+		j.findUA2("S043", "6.1", cos.Ref{}, nil, "PDF %s", j.version)
+	}
+	if !j.catalog {
+		j.find("S043", "ISO 32000-2, 7.7.2", t.Root, nil, "no catalog")
+	}
+	if t.More.Get("Encrypt") != nil {
+		j.findA4("S043", "6.1.3", cos.Ref{}, nil, "an encrypted file")
+	}
+	if !t.Info.IsZero() {
+		j.findA4("S043", "6.1.3", t.Info, nil, "an information dictionary")
+	}
+	if !j.device.IsZero() && (!j.intent || !j.profile) {
+		j.findA4("S047", "6.2.4.3", j.device, nil, "device colours without an output intent")
+	}
+	if j.marked != 0 {
+		j.findUA2("S042", "8.2.2", cos.Ref{}, nil, "marked-content sequences that are not closed")
+	}
+	return j.findings
+}

@@ -1,0 +1,220 @@
+package standard_test
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/tag"
+	"example.com/quire/pdf/standard"
+)
+
+// sound is a file that breaks no rule; change spoils it.
+type sound struct {
+	version                     cos.Version
+	catalog, annot, page, image cos.Dict
+	intent                      cos.Object
+	elems                       func(add func(*tag.Elem))
+	content                     func(op func(name string, args ...cos.Object))
+	trailer                     cos.Trailer
+}
+
+func soundFile() *sound {
+	return &sound{
+		catalog: cos.Dict{
+			cos.E("Type", cos.Name("Catalog")), cos.E("Lang", cos.Text("en")),
+			cos.E("MarkInfo", cos.Dict{cos.E("Marked", cos.Bool(true))}), cos.E("StructTreeRoot", cos.Ref{Num: 3}),
+			cos.E("ViewerPreferences", cos.Dict{cos.E("DisplayDocTitle", cos.Bool(true))}),
+			cos.E("Metadata", cos.Ref{Num: 4}), cos.E("OutputIntents", cos.Array{cos.Ref{Num: 5}}),
+		},
+		annot: cos.Dict{
+			cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Link")), cos.E("F", cos.Int(4)),
+			cos.E("StructParent", cos.Int(0)), cos.E("Contents", cos.Text("x")),
+			cos.E("A", cos.Dict{cos.E("S", cos.Name("GoTo")), cos.E("SD", cos.Array{})}),
+		},
+		page:   cos.Dict{cos.E("Type", cos.Name("Page")), cos.E("Annots", cos.Array{}), cos.E("Tabs", cos.Name("S"))},
+		image:  cos.Dict{cos.E("Subtype", cos.Name("Image")), cos.E("ColorSpace", cos.Name("DeviceRGB")), cos.E("Filter", cos.Name("FlateDecode"))},
+		intent: cos.Dict{cos.E("Type", cos.Name("OutputIntent")), cos.E("S", cos.Name("GTS_PDFA1")), cos.E("DestOutputProfile", cos.Ref{Num: 6})},
+		elems: func(add func(*tag.Elem)) {
+			table := &tag.Elem{Type: tag.Table}
+			add(table)
+			add(&tag.Elem{Type: tag.Figure, Alt: "a picture"})
+		},
+		content: func(op func(string, ...cos.Object)) {
+			op("BDC", cos.Name("P"))
+			op("rg")
+			op("Tj")
+			op("EMC")
+		},
+		trailer: cos.Trailer{Root: cos.Ref{Num: 1}},
+	}
+}
+
+func set(d *cos.Dict, key cos.Name, v cos.Object) {
+	for i := range *d {
+		if (*d)[i].Key == key {
+			(*d)[i].Value = v
+			return
+		}
+	}
+	*d = append(*d, cos.E(key, v))
+}
+
+// judge shows a file to a judge of both standards.
+func (f *sound) judge(tb testing.TB) []standard.Finding {
+	tb.Helper()
+	j := standard.NewJudge([]standard.ID{standard.PDFA4, standard.PDFUA2}, f.version)
+	src := &doc.Source{Path: "body[0]"}
+	for i, o := range []cos.Object{f.page, f.annot, f.image, f.intent} {
+		j.Object(cos.Ref{Num: uint32(i + 10)}, o, src)
+	}
+	f.content(func(name string, args ...cos.Object) { j.Content(cos.Ref{Num: 10}, []byte(name), args) })
+	tree := tag.NewTree(cos.NewWriter(&bytes.Buffer{}, cos.Options{}))
+	tree.Closed = j.Elem
+	f.elems(func(e *tag.Elem) {
+		if err := tree.Add(e); err != nil {
+			tb.Fatal(err)
+		}
+	})
+	if _, err := tree.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	j.Object(cos.Ref{Num: 1}, f.catalog, nil)
+	return j.Finish(f.trailer)
+}
+
+// TestJudgeFindsEachRuleThatIsBroken spoils a sound file in one place at a time.
+func TestJudgeFindsEachRuleThatIsBroken(t *testing.T) {
+	if found := soundFile().judge(t); len(found) > 0 {
+		t.Fatalf("a sound file: %+v", found)
+	}
+	src := &doc.Source{Path: "body[7]"}
+	within := func(parent tag.Type, kid tag.Elem) func(*sound) {
+		return func(f *sound) {
+			f.elems = func(add func(*tag.Elem)) {
+				p := &tag.Elem{Type: parent, Alt: "x", Scope: tag.ScopeRow}
+				add(p)
+				k := kid
+				k.Parent, k.Src = p, src
+				add(&k)
+			}
+		}
+	}
+	ops := func(names ...string) func(*sound) {
+		return func(f *sound) {
+			f.content = func(op func(string, ...cos.Object)) {
+				for _, n := range names {
+					op(n)
+				}
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		spoil  func(*sound)
+		rule   string
+		clause string
+	}{
+		"no language":            {func(f *sound) { set(&f.catalog, "Lang", nil) }, "S002", "14289-2, 8.4.4"},
+		"not marked":             {func(f *sound) { set(&f.catalog, "MarkInfo", nil) }, "S043", "14289-2, 6.2"},
+		"no structure tree":      {func(f *sound) { set(&f.catalog, "StructTreeRoot", nil) }, "S043", "14289-2, 8.2.1"},
+		"title not shown":        {func(f *sound) { set(&f.catalog, "ViewerPreferences", nil) }, "S001", "14289-2, 8.11.2"},
+		"no metadata":            {func(f *sound) { set(&f.catalog, "Metadata", nil) }, "S043", "19005-4, 6.7.2"},
+		"version in catalog":     {func(f *sound) { set(&f.catalog, "Version", cos.Name("2.0")) }, "S043", "19005-4, 6.1.12"},
+		"no catalog":             {func(f *sound) { f.catalog = nil }, "S043", "32000-2, 7.7.2"},
+		"old version":            {func(f *sound) { f.version = cos.V17 }, "S043", "19005-4, 6.1.2"},
+		"encrypted":              {func(f *sound) { f.trailer.More = cos.Dict{cos.E("Encrypt", cos.Ref{Num: 9})} }, "S043", "19005-4, 6.1.3"},
+		"information dictionary": {func(f *sound) { f.trailer.Info = cos.Ref{Num: 9} }, "S043", "19005-4, 6.1.3"},
+		"no output intent":       {func(f *sound) { f.intent = cos.Null{} }, "S047", "19005-4, 6.2.4.3"},
+		"intent not in catalog":  {func(f *sound) { set(&f.catalog, "OutputIntents", nil) }, "S047", "19005-4, 6.2.4.3"},
+		"CMYK image":             {func(f *sound) { set(&f.image, "ColorSpace", cos.Name("DeviceCMYK")) }, "S047", "19005-4, 6.2.4.3"},
+		"CMYK operator":          {ops("k"), "S047", "19005-4, 6.2.4.3"},
+		"LZW":                    {func(f *sound) { set(&f.image, "Filter", cos.Name("LZWDecode")) }, "S045", "19005-4, 6.1.6.2"},
+		"alternates":             {func(f *sound) { set(&f.image, "Alternates", cos.Array{}) }, "S045", "19005-4, 6.2.7.1"},
+		"interpolate":            {func(f *sound) { set(&f.image, "Interpolate", cos.Bool(true)) }, "S045", "19005-4, 6.2.7.1"},
+		"additional actions":     {func(f *sound) { set(&f.page, "AA", cos.Dict{}) }, "S045", "19005-4, 6.6.3"},
+		"tab order":              {func(f *sound) { set(&f.page, "Tabs", nil) }, "S044", "14289-2, 8.9.3.3"},
+		"annotation not printed": {func(f *sound) { set(&f.annot, "F", cos.Int(0)) }, "S044", "19005-4, 6.3.2"},
+		"annotation hidden":      {func(f *sound) { set(&f.annot, "F", cos.Int(6)) }, "S044", "19005-4, 6.3.2"},
+		"sound":                  {func(f *sound) { set(&f.annot, "Subtype", cos.Name("Sound")) }, "S044", "19005-4, 6.3.1"},
+		"annotation outside":     {func(f *sound) { set(&f.annot, "StructParent", nil) }, "S044", "14289-2, 8.9.2"},
+		"link without contents":  {func(f *sound) { set(&f.annot, "Contents", nil) }, "S044", "14289-2, 8.9.4.2"},
+		"launch":                 {func(f *sound) { set(&f.annot, "A", cos.Dict{cos.E("S", cos.Name("Launch"))}) }, "S045", "19005-4, 6.6.1"},
+		"ordinary destination":   {func(f *sound) { set(&f.annot, "A", cos.Dict{cos.E("S", cos.Name("GoTo"))}) }, "S044", "14289-2, 8.8"},
+		"private use title":      {func(f *sound) { set(&f.page, "Title", cos.Text("\uE000")) }, "S030", "14289-2, 8.6"},
+		"font outside":           {func(f *sound) { f.intent = cos.Dict{cos.E("Type", cos.Name("FontDescriptor"))} }, "S046", "19005-4, 6.2.10.4"},
+		"text outside the tree":  {ops("Tj"), "S042", "14289-2, 8.2.2"},
+		"sequence without a tag": {ops("BDC", "EMC"), "S042", "14289-2, 8.2.2"},
+		"sequence not closed":    {ops("BMC"), "S042", "14289-2, 8.2.2"},
+		"paragraph in a row":     {within(tag.TR, tag.Elem{Type: tag.P}), "S040", "32005"},
+		"row without cells":      {within(tag.TBody, tag.Elem{Type: tag.TR}), "S041", "14289-2, 8.2.5.26"},
+		"header cell of nothing": {within(tag.TR, tag.Elem{Type: tag.TH}), "S041", "14289-2, 8.2.5.26"},
+		"figure without alt":     {within(tag.Div, tag.Elem{Type: tag.Figure}), "S028", "14289-2, 8.2.5.28.2"},
+		"private use alt":        {within(tag.Div, tag.Elem{Type: tag.Figure, Alt: "\uE000"}), "S030", "14289-2, 8.4.3"},
+		"language of an element": {within(tag.Div, tag.Elem{Type: tag.P, Lang: "e n"}), "S031", "14289-2, 8.4.4"},
+		"content beside the label": {func(f *sound) {
+			f.elems = func(add func(*tag.Elem)) {
+				l := &tag.Elem{Type: tag.L}
+				add(l)
+				li := &tag.Elem{Type: tag.LI, Parent: l, Src: src}
+				add(li)
+				li.AddContent(cos.Ref{Num: 10}, 0)
+			}
+		}, "S041", "14289-2, 8.2.5.25"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := soundFile()
+			c.spoil(f)
+			var all []string
+			for _, x := range f.judge(t) {
+				all = append(all, fmt.Sprintf("%s %s: %s", x.Rule, x.Clause, x.Message))
+				if x.Rule == c.rule && strings.Contains(x.Clause, c.clause) {
+					if x.Src != nil && x.Src.Path == "" {
+						t.Error("no place")
+					}
+					return
+				}
+			}
+			t.Errorf("want %s of %s, found %q", c.rule, c.clause, all)
+		})
+	}
+}
+
+// TestJudgeWithoutClaimsFindsNothing: the same faults are none where nothing is claimed.
+func TestJudgeWithoutClaimsFindsNothing(t *testing.T) {
+	j := standard.NewJudge(nil, cos.V17)
+	j.Object(cos.Ref{Num: 1}, cos.Dict{cos.E("Type", cos.Name("Annot"))}, nil)
+	j.Content(cos.Ref{Num: 1}, []byte("Tj"), nil)
+	j.Elem(&tag.Elem{Type: tag.Figure})
+	if found := j.Finish(cos.Trailer{}); found != nil {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// TestJudgeMemoryDoesNotGrow: a million faults take no more memory than twenty.
+func TestJudgeMemoryDoesNotGrow(t *testing.T) {
+	j := standard.NewJudge([]standard.ID{standard.PDFUA2}, cos.V20)
+	op, e := []byte("Tj"), &tag.Elem{Type: tag.Figure}
+	judge := func(n int) {
+		for range n {
+			j.Content(cos.Ref{Num: 1}, op, nil)
+			j.Elem(e)
+		}
+	}
+	judge(100)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	judge(1 << 19)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if after.HeapAlloc > before.HeapAlloc+64<<10 {
+		t.Errorf("the heap grew from %d to %d bytes", before.HeapAlloc, after.HeapAlloc)
+	}
+	if n := len(j.Finish(cos.Trailer{})); n != 20 {
+		t.Errorf("%d findings", n)
+	}
+}
