@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"example.com/quire/fetch/breaker"
+	"example.com/quire/fetch/httpcache"
 	"example.com/quire/fetch/internal/call"
 	"example.com/quire/fetch/internal/origin"
 	"example.com/quire/fetch/retry"
@@ -25,6 +26,7 @@ type Client struct {
 	own      *http.Transport
 	breakers *breaker.Set
 	spender  retry.Spender
+	cache    *httpcache.Cache // nil = none
 	closed   atomic.Bool
 }
 
@@ -337,12 +339,19 @@ func (c *Client) HTTP() *http.Client {
 	return &http.Client{Transport: strict{&entry{c}}, CheckRedirect: c.checkRedirect, Jar: c.cfg.Jar}
 }
 
-// Close refuses further calls with ErrClosed and closes the idle connections that the client owns. Calls under way go on,
-// within their own deadlines. The context bounds the waiting for background work; no layer has any so far, so Close does not wait.
+// Close refuses further calls with ErrClosed, ends background work and waits for it until ctx ends, and closes the idle connections
+// that the client owns. Calls under way go on, within their own deadlines.
 func (c *Client) Close(ctx context.Context) error {
 	c.closed.Store(true)
+	var err error
+	if c.cache != nil {
+		err = c.cache.Close(ctx)
+	}
 	if c.own != nil {
 		c.own.CloseIdleConnections()
+	}
+	if err != nil {
+		return err
 	}
 	return ctx.Err()
 }

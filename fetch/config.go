@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"example.com/quire/fetch/breaker"
+	"example.com/quire/fetch/httpcache"
 	"example.com/quire/fetch/observe"
 	"example.com/quire/fetch/retry"
 )
@@ -47,6 +48,8 @@ type Config struct {
 	Retry   retry.Policy
 	Budget  retry.BudgetConfig
 	Breaker breaker.Config
+	// Cache is an HTTP cache by RFC 9111: nil = none.
+	Cache *httpcache.Config
 	// Drain is what closing a body early may read to keep the connection.
 	Drain DrainConfig
 	// Off leaves layers out.

@@ -6,6 +6,7 @@
 //	call              events, total deadline, guard's host list
 //	Middleware        yours, per logical call
 //	decode            gzip, MaxBody
+//	cache             RFC 9111; hits end here
 //	retry             backoff, Retry-After, budget
 //	breaker           per origin
 //	attempt deadline  headers, then body idle; deadline, id and idempotency fields
@@ -32,6 +33,7 @@
 //	longest Retry-After obeyed     5 min, and never past the deadline
 //	retry budget per origin        20 % of the calls of 10 s, plus 10
 //	breaker per origin             5 failures in a row, or half of 20 calls in 10 s; open 5 s to 60 s
+//	cache                          none; when set: private, 64 MiB, entries up to 8 MiB
 //	redirects                      10; not from https to http; credentials stay at their origin
 //	body handed out, JSON          32 MiB
 //	response header                1 MiB

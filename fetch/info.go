@@ -10,6 +10,9 @@ import (
 // Attempt is what one try of a call did.
 type Attempt = retry.Attempt
 
+// CacheInfo is what a cache did for a call: Result is one of httpcache's (httpcache.ResultHit and so on), "" without a cache.
+type CacheInfo = call.CacheInfo
+
 // Info tells how a response came about.
 type Info struct {
 	// Attempts is the log, over all hops of a redirect chain: N starts at 1 with each.
@@ -20,6 +23,8 @@ type Info struct {
 	// Resent counts requests that net/http sent again by itself over HTTP/2: the server had refused the stream or was going away.
 	// They spend from the retry budget.
 	Resent int
+	// Cache tells what the cache did.
+	Cache CacheInfo
 	// Hops are the redacted targets of the redirects that were followed.
 	Hops []string
 	// RequestID is the call's id, 128 random bits in hexadecimal.
@@ -36,5 +41,5 @@ func InfoOf(resp *http.Response) Info {
 	if st == nil {
 		return Info{}
 	}
-	return Info{Attempts: st.Attempts(), Stop: st.Stop(), Resent: st.Resent(), Hops: redacted(st.Hops()), RequestID: st.RequestID()}
+	return Info{Attempts: st.Attempts(), Stop: st.Stop(), Resent: st.Resent(), Cache: st.Cache(), Hops: redacted(st.Hops()), RequestID: st.RequestID()}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"example.com/quire/fetch/httpcache"
 	"example.com/quire/fetch/internal/call"
 	"example.com/quire/fetch/retry"
 )
@@ -18,6 +19,7 @@ const (
 	OffDrain     = call.OffDrain     // closing a body early drops its connection
 	OffDecode    = call.OffDecode    // bodies are handed out as they are coded; MaxBody still counts
 	OffDeadlines = call.OffDeadlines // Total, Attempt and BodyIdle; what remains is the caller's context
+	OffCache     = call.OffCache     // neither looked up nor stored
 )
 
 // Overrides are settings of the calls under one context. Zero fields change nothing.
@@ -30,6 +32,8 @@ type Overrides struct {
 	Retry *retry.Policy
 	// Off leaves layers out, in addition to Config.Off.
 	Off LayerSet
+	// Cache sets the cache otherwise.
+	Cache httpcache.RequestOptions
 	// Route is a template such as "GET /users/{id}": what events name the call by, since a path may hold personal data.
 	Route string
 	// IdempotencyKey is sent in the header field Config.IdempotencyHeader and makes the call repeatable whatever its method:
@@ -49,6 +53,12 @@ func With(ctx context.Context, o Overrides) context.Context {
 	set(&c.Off, o.Off)
 	set(&c.Route, o.Route)
 	set(&c.IdempotencyKey, o.IdempotencyKey)
+	set(&c.Cache.Bypass, o.Cache.Bypass)
+	set(&c.Cache.Refresh, o.Cache.Refresh)
+	set(&c.Cache.NoStore, o.Cache.NoStore)
+	set(&c.Cache.OnlyIfCached, o.Cache.OnlyIfCached)
+	set(&c.Cache.TTL, o.Cache.TTL)
+	set(&c.Cache.MaxStale, o.Cache.MaxStale)
 	if o.Retry != nil {
 		own := *o.Retry
 		c.Retry = &own

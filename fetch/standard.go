@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.com/quire/fetch/breaker"
+	"example.com/quire/fetch/httpcache"
 	"example.com/quire/fetch/internal/body"
 	"example.com/quire/fetch/internal/call"
 	"example.com/quire/fetch/internal/origin"
@@ -49,7 +50,14 @@ func (c *Client) assemble() error {
 	layers := make([]Layer, 0, 8+len(cfg.Middleware)+len(cfg.PerAttempt))
 	layers = append(layers, func(next http.RoundTripper) http.RoundTripper { return &start{next: next, c: c} })
 	layers = append(layers, cfg.Middleware...)
-	layers = append(layers, newDecode(cfg.Decoders, cfg.MaxBody, cfg.Off&OffDecode != 0), again)
+	layers = append(layers, newDecode(cfg.Decoders, cfg.MaxBody, cfg.Off&OffDecode != 0))
+	if cfg.Cache != nil && cfg.Off&OffCache == 0 {
+		if c.cache, err = httpcache.New(*cfg.Cache); err != nil {
+			return err
+		}
+		layers = append(layers, c.cache.Layer)
+	}
+	layers = append(layers, again)
 	if cfg.Off&OffBreaker == 0 {
 		layers = append(layers, c.breakers.Layer)
 	}

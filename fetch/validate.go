@@ -35,6 +35,9 @@ func (c *Config) validate() error {
 	k.Join("Retry.", c.Retry.Validate())
 	k.Join("Budget.", c.Budget.Validate())
 	k.Join("Breaker.", c.Breaker.Validate())
+	if c.Cache != nil {
+		k.Join("Cache.", c.Cache.Validate())
+	}
 	c.names(&k)
 	c.base(&k)
 	return k.Err()

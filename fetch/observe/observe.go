@@ -34,6 +34,7 @@ const (
 	Breaker  = call.KindBreaker
 	Redirect = call.KindRedirect
 	Denied   = call.KindDenied
+	Cache    = call.KindCache
 	Done     = call.KindDone
 )
 

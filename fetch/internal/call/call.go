@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"reflect"
 	"sync"
 	"time"
 )
@@ -45,6 +46,10 @@ const (
 	OffDrain
 	OffDecode
 	OffDeadlines
+	OffCache
+	OffCollapse
+	OffLimit
+	OffHedge
 )
 
 // Options are the settings of one call that differ from the client's. The zero value changes nothing.
@@ -54,7 +59,32 @@ type Options struct {
 	Retry          any // *retry.Policy
 	Off            Layers
 	Route          string
+	LimitKey       string
 	IdempotencyKey string
+	Cache          CacheOptions
+}
+
+// CacheOptions set the cache otherwise for one request. The zero value changes nothing.
+type CacheOptions struct {
+	// Bypass neither looks nor stores.
+	Bypass bool
+	// Refresh validates what is stored before it is used, as the request directive no-cache does.
+	Refresh bool
+	// NoStore keeps the response out of the store.
+	NoStore bool
+	// OnlyIfCached answers 504 instead of asking the origin.
+	OnlyIfCached bool
+	// TTL takes the place of the cache's own.
+	TTL time.Duration
+	// MaxStale accepts what is stale for no longer than that, where no directive of the response forbids it.
+	MaxStale time.Duration
+}
+
+// CacheInfo is what a cache did for a call.
+type CacheInfo struct {
+	Result string        // hit, stale, revalidated, miss, bypass; "" without a cache
+	Age    time.Duration // of what was stored
+	Stored bool          // the response is stored when its body is read to the end
 }
 
 type stateKey struct{}
@@ -104,6 +134,7 @@ type State struct {
 	keyed    bool
 	crossed  bool
 	resent   int
+	cache    CacheInfo
 	inside   bool
 	attempts []Attempt
 	first    [3]Attempt // the log of an ordinary call, without an allocation of its own
@@ -276,6 +307,46 @@ func (s *State) Resent() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.resent
+}
+
+// SetCache notes what the cache did.
+func (s *State) SetCache(c CacheInfo) {
+	s.mu.Lock()
+	s.cache = c
+	s.mu.Unlock()
+}
+
+// Cache returns what SetCache noted last.
+func (s *State) Cache() CacheInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cache
+}
+
+// Continue makes the state of background work for a call one with its settings, observers and first request.
+func (s *State) Continue(of *State) {
+	s.Observers, s.Method, s.Origin = of.Observers, of.Method, of.Origin
+}
+
+// Detach returns a context with ctx's values that does not end with it, for work that outlives its call. It is not in ctx's call, and
+// the call's trace hooks (net/http/httptrace) do not see it: who made them has gone.
+func Detach(ctx context.Context) context.Context { return detached{context.WithoutCancel(ctx)} }
+
+type detached struct{ context.Context }
+
+func (d detached) Value(key any) any {
+	switch key.(type) {
+	case stateKey, tryKey:
+		return nil
+	case optionsKey:
+		return d.Context.Value(key)
+	}
+	if t := reflect.TypeOf(key); t != nil {
+		if p := t.PkgPath(); p == "net/http/httptrace" || p == "internal/nettrace" {
+			return nil
+		}
+	}
+	return d.Context.Value(key)
 }
 
 // ShareKey makes the idempotency key of a call that this one continues its own.

@@ -21,6 +21,7 @@ const (
 	KindBreaker  Kind = "breaker"  // a breaker refused an attempt
 	KindRedirect Kind = "redirect" // the call goes on at URL
 	KindDenied   Kind = "denied"   // the guard refused an address or a host; Detail names it
+	KindCache    Kind = "cache"    // the cache answered or passed the request on; Detail is the result
 	KindDone     Kind = "done"     // the call ended: response headers are there, or the error
 )
 

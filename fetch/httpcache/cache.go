@@ -1,0 +1,373 @@
+package httpcache
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"example.com/quire/fetch/internal/body"
+	"example.com/quire/fetch/internal/call"
+)
+
+// exchange is one request's way through the cache.
+type exchange struct {
+	c       *Cache
+	next    http.RoundTripper
+	req     *http.Request
+	st      *call.State // nil without a client
+	options *RequestOptions
+	demands demands
+	key     Key
+	entry   *Entry
+	v       *variant // of entry, selected by req
+	asked   time.Time
+	number  uint64 // of the last invalidation before it was asked
+}
+
+// Results, as Info tells them.
+const (
+	ResultHit         = "hit"         // from the store, fresh
+	ResultStale       = "stale"       // from the store, stale
+	ResultRevalidated = "revalidated" // from the store, after the origin's 304
+	ResultMiss        = "miss"        // from the origin
+	ResultBypass      = "bypass"      // not looked up
+)
+
+// Why a request was forwarded (RFC 9211, section 2.2).
+const (
+	fwdBypass   = "bypass"
+	fwdMethod   = "method"
+	fwdURIMiss  = "uri-miss"
+	fwdVaryMiss = "vary-miss"
+	fwdRequest  = "request"
+	fwdStale    = "stale"
+	fwdPartial  = "partial"
+)
+
+var noOptions = &RequestOptions{} // nobody writes to it
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	st := call.From(req.Context())
+	x := exchange{c: t.c, next: t.next, req: req, st: st, options: noOptions}
+	if st != nil {
+		if st.Off(call.OffCache) {
+			return t.next.RoundTrip(req)
+		}
+		x.options = &st.Options.Cache
+	}
+	switch req.Method {
+	case "", http.MethodGet, http.MethodHead:
+	default:
+		return x.other()
+	}
+	var ok bool
+	if x.key, ok = t.c.keyOf(req); !ok || x.options.Bypass {
+		return x.pass(fwdBypass)
+	}
+	if req.Header["If-Match"] != nil || req.Header["If-Unmodified-Since"] != nil {
+		return x.pass(fwdRequest) // only the origin knows what there is now
+	}
+	x.demands = requestDemands(req.Header)
+	x.demands.noCache = x.demands.noCache || x.options.Refresh
+	if m := x.options.MaxStale; m > 0 {
+		x.demands.maxStale = seconds{m, true}
+	}
+	x.asked = time.Now()
+	var reached bool
+	if x.entry, reached = t.c.get(req.Context(), &x.key); !reached {
+		x.demands.noStore = true // a store that is down costs one request its time once
+	}
+	x.v = x.entry.pick(req.Header)
+	if x.v != nil {
+		if resp := x.fromStore(x.asked); resp != nil {
+			return resp, nil
+		}
+	}
+	return x.ask()
+}
+
+// ask goes to the origin.
+func (x *exchange) ask() (*http.Response, error) {
+	why := fwdStale
+	switch {
+	case x.entry == nil:
+		why = fwdURIMiss
+	case x.v == nil:
+		why = fwdVaryMiss
+	case x.v.partial:
+		why = fwdPartial
+	case x.demands.noCache || x.v.life > x.v.ageAt(x.asked) && !x.v.noCache:
+		why = fwdRequest
+	}
+	switch {
+	case x.demands.onlyIfCached || x.options.OnlyIfCached:
+		return x.unavailable(why), nil
+	case x.req.Method == http.MethodHead:
+		return x.head(why)
+	case x.entry == nil || x.v != nil && x.v.partial:
+		return x.forward(why)
+	}
+	return x.validate(why)
+}
+
+// other passes requests that are not looked up; those that are not known to be safe invalidate (RFC 9111, section 4.4).
+func (x *exchange) other() (*http.Response, error) {
+	resp, err := x.pass(fwdMethod)
+	if err == nil && !safe(x.req.Method) && resp.StatusCode >= 200 && resp.StatusCode < 400 {
+		x.c.invalidateBy(x.req, resp)
+	}
+	return resp, err
+}
+
+// safe tells whether the IANA registry calls a method safe.
+func safe(method string) bool {
+	switch method {
+	case http.MethodOptions, http.MethodTrace, "QUERY", "PROPFIND", "REPORT", "SEARCH", "PRI":
+		return true
+	}
+	return false
+}
+
+func (x *exchange) pass(why string) (*http.Response, error) {
+	x.c.stats.bypassed.Add(1)
+	resp, err := x.next.RoundTrip(x.req)
+	if err != nil {
+		return nil, err
+	}
+	x.told(ResultBypass, 0, false)
+	x.c.appendStatus(resp.Header, forwarded{why: why, status: resp.StatusCode})
+	return resp, nil
+}
+
+// send asks the origin, and takes the time and the number of invalidations before.
+func (x *exchange) send(req *http.Request) (*http.Response, error) {
+	x.number = x.c.number.Load()
+	x.asked = time.Now()
+	resp, err := x.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+func (x *exchange) forward(why string) (*http.Response, error) {
+	resp, err := x.send(x.req)
+	if err != nil {
+		return nil, err
+	}
+	return x.take(resp, x.req, why, true), nil
+}
+
+// take hands the origin's response on and stores it on its way, when it may be.
+func (x *exchange) take(resp *http.Response, sent *http.Request, why string, store bool) *http.Response {
+	now := time.Now()
+	x.c.stats.misses.Add(1)
+	var v *variant
+	if store {
+		v = x.c.storable(sent, resp, x, now)
+	}
+	length := resp.ContentLength
+	if v != nil && length > x.c.cfg.MaxEntry {
+		v = nil
+	}
+	x.told(ResultMiss, 0, v != nil)
+	x.c.appendStatus(resp.Header, forwarded{why: why, status: resp.StatusCode, stored: v != nil})
+	if len(resp.Header["Date"]) == 0 && v != nil {
+		resp.Header["Date"] = []string{v.header["Date"][0]}
+	}
+	if v == nil {
+		return resp
+	}
+	if resp.Body == nil || resp.Body == http.NoBody {
+		if length <= 0 {
+			x.c.commit(sent.Context(), x.key, v, x.number)
+		}
+		return resp
+	}
+	resp.Body = &recorder{rc: resp.Body, c: x.c, ctx: sent.Context(), key: x.key, v: v, number: x.number, want: length}
+	return resp
+}
+
+// recorder keeps a body as it is read, and commits it at its end when it is whole.
+type recorder struct {
+	rc     io.ReadCloser
+	c      *Cache
+	ctx    context.Context
+	key    Key
+	v      *variant // nil when there is nothing to commit any more
+	number uint64
+	want   int64 // declared length; -1 = unknown
+	buf    []byte
+}
+
+func (r *recorder) Read(p []byte) (int, error) {
+	n, err := r.rc.Read(p)
+	if r.v == nil {
+		return n, err
+	}
+	switch {
+	case int64(len(r.buf)+n) > r.c.cfg.MaxEntry:
+		r.v, r.buf = nil, nil
+		return n, err
+	case r.buf == nil && n > 0:
+		r.buf = make([]byte, 0, max(int64(n), min(r.want, 64<<10)))
+	}
+	r.buf = append(r.buf, p[:n]...)
+	if err == nil {
+		return n, nil
+	}
+	v := r.v
+	r.v = nil
+	if err == io.EOF && (r.want < 0 || r.want == int64(len(r.buf))) {
+		v.body = bytes.Clone(r.buf) // without what the buffer has beyond
+		if v.body == nil {
+			v.body = []byte{}
+		}
+		r.c.commit(r.ctx, r.key, v, r.number)
+	}
+	r.buf = nil
+	return n, err
+}
+
+// Close drops what was not read to its end.
+func (r *recorder) Close() error {
+	r.v, r.buf = nil, nil
+	return r.rc.Close()
+}
+
+// commit puts a variant into the store, unless its URL was invalidated since the response was asked for.
+func (c *Cache) commit(ctx context.Context, k Key, v *variant, number uint64) {
+	mu := c.lock(&k)
+	mu.Lock()
+	defer mu.Unlock()
+	if c.outdated(k, number) {
+		return
+	}
+	old, ok := c.get(ctx, &k)
+	if !ok {
+		return
+	}
+	if v.partial {
+		if v = old.combine(v, c.cfg.MaxEntry); v == nil {
+			return
+		}
+	}
+	c.set(ctx, k, old.with(v, c.cfg.MaxVariants))
+}
+
+// replace puts next in the place of old, one of the variants of k.
+func (c *Cache) replace(ctx context.Context, k Key, old, next *variant, number uint64) {
+	mu := c.lock(&k)
+	mu.Lock()
+	defer mu.Unlock()
+	if c.outdated(k, number) {
+		return
+	}
+	if e, _ := c.get(ctx, &k); e != nil {
+		if e = e.replaced(old, next); e != nil {
+			c.set(ctx, k, e)
+		}
+	}
+}
+
+// lock is that of a URL, whatever its partition.
+func (c *Cache) lock(k *Key) *sync.Mutex {
+	const prime = 1099511628211 // FNV-1a
+	h := uint64(14695981039346656037)
+	for _, s := range [...]string{k.Host, k.Path, k.Query} {
+		for i := range len(s) {
+			h = (h ^ uint64(s[i])) * prime
+		}
+	}
+	return &c.locks[h%uint64(len(c.locks))]
+}
+
+// maxGone is how many invalidations are remembered one by one.
+const maxGone = 4096
+
+// invalidated gives a URL's invalidation its number. Beyond maxGone all are forgotten, and what is on its way at that moment is not
+// stored, whatever it is.
+func (c *Cache) invalidated(k Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.number.Add(1)
+	if len(c.gone) >= maxGone {
+		clear(c.gone)
+		c.floor = n
+	}
+	c.gone[k] = n
+}
+
+// outdated tells whether a response that was asked for after so many invalidations has been invalidated since.
+func (c *Cache) outdated(k Key, number uint64) bool {
+	k.Partition = ""
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.floor > number || c.gone[k] > number
+}
+
+// keyOf returns the key with its partition.
+func (c *Cache) keyOf(req *http.Request) (Key, bool) {
+	f := c.cfg.Key
+	if f == nil {
+		f = KeyOf
+	}
+	k, ok := f(req)
+	if !ok {
+		return k, false
+	}
+	switch {
+	case c.cfg.Partition != nil:
+		if b := c.cfg.Partition(req); len(b) > 0 {
+			sum := sha256.Sum256(b)
+			k.Partition += base64.RawURLEncoding.EncodeToString(sum[:])
+		}
+	case !c.cfg.Shared:
+		k.Partition += credentials(req.Header)
+	}
+	return k, true
+}
+
+// credentials is a hash of what says who asks; "" when nothing does.
+func credentials(h http.Header) string {
+	names := [...]string{"Authorization", "Proxy-Authorization", "Cookie"}
+	n := 0
+	for _, name := range names {
+		n += len(h[name])
+	}
+	if n == 0 {
+		return ""
+	}
+	d := sha256.New()
+	for _, name := range names {
+		for _, v := range h[name] {
+			_, _ = d.Write(binary.AppendUvarint(append([]byte(name), 0), uint64(len(v)))) // length first: no two lists are one text
+			_, _ = io.WriteString(d, v)
+		}
+	}
+	return base64.RawURLEncoding.EncodeToString(d.Sum(nil))
+}
+
+// told notes the result for Info and the observers.
+func (x *exchange) told(result string, age time.Duration, stored bool) {
+	if x.st == nil {
+		return
+	}
+	x.st.SetCache(call.CacheInfo{Result: result, Age: age, Stored: stored})
+	if x.st.Observed() {
+		x.st.Emit(x.req, &call.Event{Kind: call.KindCache, Detail: result})
+	}
+}
+
+func discard(resp *http.Response) {
+	if resp.Body != nil {
+		body.Discard(resp.Body)
+	}
+}

@@ -1,0 +1,198 @@
+package httpcache
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"example.com/quire/internal/httpfield"
+)
+
+// seconds is the value of a directive in delta-seconds: absent, or a duration. What is there and is no delta-seconds is 0.
+type seconds struct {
+	d   time.Duration
+	set bool
+}
+
+// directives are those of a response, from Cache-Control or from a targeted field in its place.
+type directives struct {
+	noStore, noCache, private, public           bool
+	mustRevalidate, proxyRevalidate, understand bool
+	immutable, targeted                         bool
+	maxAge, sMaxAge, swr, sie                   seconds
+}
+
+// responseDirectives reads those of h. Of repeated directives the first counts; of those that contradict each other the
+// strictest, since each is looked at by itself (RFC 9111, section 4.2.1).
+func (c *Cache) responseDirectives(h http.Header) directives {
+	for _, name := range c.cfg.Targeted {
+		if lines := h[name]; len(lines) > 0 {
+			if d, ok := targeted(lines); ok {
+				return d
+			}
+		}
+	}
+	var d directives
+	lines := h["Cache-Control"]
+	if len(lines) == 0 {
+		return d
+	}
+	if tooLong(lines) {
+		d.noStore = true // nobody reads that much; what it forbids is not known
+		return d
+	}
+	n := 0
+	for member := range httpfield.Members(lines) {
+		if n++; n > maxMembers {
+			d.noStore = true
+			return d
+		}
+		name, value, _ := strings.Cut(member, "=")
+		d.set(strings.ToLower(strings.TrimRight(name, " \t")), value, len(strings.TrimRight(name, " \t")) != len(name))
+	}
+	return d
+}
+
+func tooLong(lines []string) bool {
+	n := 0
+	for _, l := range lines {
+		n += len(l)
+	}
+	return n > maxField
+}
+
+// set enters one directive. no-cache and private with field names count as without (RFC 9111, sections 5.2.2.4 and 5.2.2.7, permit
+// that). A name with white space behind it is none, but where it names a freshness its value is not to be trusted either.
+func (d *directives) set(name, value string, spaced bool) {
+	var to *seconds
+	switch name {
+	case "no-store":
+		d.noStore = true
+	case "no-cache":
+		d.noCache = true
+	case "private":
+		d.private = true
+	case "public":
+		d.public = d.public || !spaced
+	case "must-revalidate":
+		d.mustRevalidate = true
+	case "proxy-revalidate":
+		d.proxyRevalidate = true
+	case "must-understand":
+		d.understand = d.understand || !spaced
+	case "immutable":
+		d.immutable = d.immutable || !spaced
+	case "max-age":
+		to = &d.maxAge
+	case "s-maxage":
+		to = &d.sMaxAge
+	case "stale-while-revalidate":
+		to = &d.swr
+	case "stale-if-error":
+		to = &d.sie
+	}
+	if to != nil && !to.set {
+		*to = delta(value, spaced)
+	}
+}
+
+func delta(value string, bad bool) seconds {
+	v, ok := httpfield.Unquote(value)
+	if !ok || bad {
+		return seconds{0, true}
+	}
+	d, _ := httpfield.DeltaSeconds(v)
+	return seconds{d, true}
+}
+
+// targeted reads a targeted field (RFC 9213, section 2.1): a dictionary whose members have the names of directives. false means
+// that the field is as if absent: it is empty or does not parse.
+func targeted(lines []string) (directives, bool) {
+	var d directives
+	if tooLong(lines) {
+		return d, false
+	}
+	dict, err := httpfield.ParseDictionary(lines)
+	if err != nil || len(dict) == 0 || len(dict) > maxMembers {
+		return d, false
+	}
+	d.targeted = true
+	for _, m := range dict {
+		if on, isBool := m.Value.(bool); isBool && !on {
+			continue // ?0 switches off
+		}
+		switch m.Key {
+		case "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error":
+			s := seconds{set: true}
+			if n, ok := m.Value.(int64); ok && n > 0 {
+				s.d = time.Duration(min(n, 1<<31)) * time.Second
+			}
+			switch m.Key {
+			case "max-age":
+				d.maxAge = s
+			case "s-maxage":
+				d.sMaxAge = s
+			case "stale-while-revalidate":
+				d.swr = s
+			default:
+				d.sie = s
+			}
+		default:
+			d.set(m.Key, "", false)
+		}
+	}
+	return d, true
+}
+
+// demands are the directives of a request (RFC 9111, section 5.2.1).
+type demands struct {
+	noStore, noCache, onlyIfCached bool
+	maxAge, minFresh, maxStale     seconds
+	sie                            seconds
+}
+
+func requestDemands(h http.Header) demands {
+	var d demands
+	lines := h["Cache-Control"]
+	if len(lines) == 0 {
+		for member := range httpfield.Members(h["Pragma"]) { // section 5.4: only where there is no Cache-Control
+			if strings.EqualFold(member, "no-cache") {
+				d.noCache = true
+			}
+		}
+		return d
+	}
+	if tooLong(lines) {
+		return demands{noStore: true, noCache: true}
+	}
+	for _, one := range httpfield.ParseCacheControl(lines) {
+		switch one.Name {
+		case "no-store":
+			d.noStore = true
+		case "no-cache":
+			d.noCache = true
+		case "only-if-cached":
+			d.onlyIfCached = true
+		case "max-age":
+			if !d.maxAge.set {
+				d.maxAge = delta(one.Value, false) // what is no number is 0, the strictest
+			}
+		case "min-fresh":
+			if !d.minFresh.set {
+				d.minFresh = delta(one.Value, false)
+			}
+		case "max-stale":
+			if d.maxStale.set {
+				break
+			}
+			if d.maxStale = delta(one.Value, false); one.Value == "" {
+				d.maxStale.d = forever
+			}
+		case "stale-if-error":
+			if !d.sie.set {
+				d.sie = delta(one.Value, false)
+			}
+		}
+	}
+	return d
+}

@@ -1,0 +1,115 @@
+package httpcache
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"example.com/quire/internal/httpfield"
+)
+
+// rangeOf returns what a request with Range gets of v: 206 with a part, 416, or 200 with the whole where the range is to be
+// ignored, which a server may always do (RFC 9110, section 14.2); several ranges at once are.
+func (x *exchange) rangeOf(v *variant) (status int, content []byte, contentRange string) {
+	size := v.length()
+	whole := func() (int, []byte, string) { return v.status, v.body, "" }
+	if v.partial {
+		whole = func() (int, []byte, string) { // asked for within the part: see within
+			return http.StatusPartialContent, v.body, httpfield.ContentRange(httpfield.Range{Start: v.start, Length: int64(len(v.body))}, v.total)
+		}
+	}
+	if !httpfield.RangeApplies(x.req.Header, v.etag, v.modified) {
+		return whole()
+	}
+	ranges, apply := httpfield.ParseRange(strings.Join(x.req.Header["Range"], ","), size)
+	switch {
+	case !apply || len(ranges) > 1:
+		return whole()
+	case len(ranges) == 0:
+		return http.StatusRequestedRangeNotSatisfiable, nil, "bytes */" + strconv.FormatInt(size, 10)
+	}
+	r := ranges[0]
+	return http.StatusPartialContent, v.body[r.Start-v.start : r.Start-v.start+r.Length], httpfield.ContentRange(r, size)
+}
+
+// length is that of the whole body.
+func (v *variant) length() int64 {
+	if v.partial {
+		return v.total
+	}
+	return int64(len(v.body))
+}
+
+// within tells whether the request asks for a single range that lies in the part that is stored.
+func (x *exchange) within(v *variant) bool {
+	lines := x.req.Header["Range"]
+	if len(lines) == 0 || x.req.Method == http.MethodHead || !httpfield.RangeApplies(x.req.Header, v.etag, v.modified) {
+		return false
+	}
+	ranges, apply := httpfield.ParseRange(strings.Join(lines, ","), v.total)
+	return apply && len(ranges) == 1 && ranges[0].Start >= v.start && ranges[0].Start+ranges[0].Length <= v.start+int64(len(v.body))
+}
+
+// part fills in what a 206 says about its place; false when it cannot be stored: without a strong tag nothing says that two parts are
+// of one body (RFC 9111, section 3.4).
+func (v *variant) part(resp *http.Response) bool {
+	tag, rest, ok := httpfield.ParseETag(v.etag)
+	if !ok || rest != "" || tag.Weak || len(resp.Header["Content-Range"]) != 1 {
+		return false
+	}
+	unit, spec, ok := strings.Cut(strings.TrimSpace(resp.Header["Content-Range"][0]), " ")
+	if !ok || !strings.EqualFold(unit, "bytes") {
+		return false
+	}
+	span, size, ok := strings.Cut(spec, "/")
+	first, last, ok2 := strings.Cut(span, "-")
+	if !ok || !ok2 {
+		return false
+	}
+	start, err1 := strconv.ParseInt(first, 10, 64)
+	end, err2 := strconv.ParseInt(last, 10, 64)
+	total, err3 := strconv.ParseInt(size, 10, 64)
+	if err1 != nil || err2 != nil || err3 != nil || start < 0 || end < start || total <= end || resp.ContentLength >= 0 && resp.ContentLength != end-start+1 {
+		return false
+	}
+	v.partial, v.start, v.total = true, start, total
+	return true
+}
+
+// combine joins a part, complete as it stands, with what e has of the same body: with a part that it touches to a longer one, and to a
+// whole where nothing is left out. The new one's fields count. It returns nil when the part adds nothing.
+func (e *Entry) combine(v *variant, limit int64) *variant {
+	if e == nil {
+		return v
+	}
+	for _, old := range e.variants {
+		if !sameSelection(old.vary, v.vary) || old.etag != v.etag {
+			continue
+		}
+		if !old.partial {
+			return nil // the whole is there
+		}
+		if old.total != v.total {
+			return v
+		}
+		oldEnd, newEnd := old.start+int64(len(old.body)), v.start+int64(len(v.body))
+		if v.start > oldEnd || newEnd < old.start || max(oldEnd, newEnd)-min(old.start, v.start) > limit {
+			return v // apart: the newer one is kept
+		}
+		start := min(old.start, v.start)
+		joined := make([]byte, max(oldEnd, newEnd)-start)
+		copy(joined[old.start-start:], old.body)
+		copy(joined[v.start-start:], v.body)
+		n := *v
+		n.body, n.start = joined, start
+		if n.start == 0 && int64(len(joined)) == n.total {
+			n.partial, n.status = false, http.StatusOK
+			n.header = n.header.Clone()
+			delete(n.header, "Content-Range")
+			n.header["Content-Length"] = []string{strconv.FormatInt(n.total, 10)}
+			n.count()
+		}
+		return &n
+	}
+	return v
+}

@@ -1,0 +1,383 @@
+package httpcache
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"example.com/quire/fetch/fetchtest"
+)
+
+func contextWithTimeout(t *testing.T, d time.Duration) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithTimeout(t.Context(), d)
+}
+
+func readAll(t *testing.T, resp *http.Response) []byte {
+	t.Helper()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	if err := resp.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	return b
+}
+
+func entryOf(body string) *Entry {
+	return &Entry{variants: []*variant{{status: 200, proto: "HTTP/1.1", body: []byte(body), header: http.Header{"Date": {"x"}, "A": {"1", "2"}}, values: 3}}}
+}
+
+func keyed(n int) Key {
+	return Key{Scheme: "http", Host: "a.example", Path: "/" + strconv.Itoa(n)}
+}
+
+func TestMemoryKeepsWithinItsBound(t *testing.T) {
+	m := NewMemory(100 << 10)
+	for n := range 2000 {
+		if err := m.Set(t.Context(), keyed(n), entryOf(strings.Repeat("x", n%3000))); err != nil {
+			t.Fatal(err)
+		}
+		if entries, size := m.Size(); size > m.MaxBytes() || size < 0 || entries < 1 {
+			t.Fatalf("%d entries, %d bytes", entries, size)
+		}
+	}
+	if err := m.Set(t.Context(), keyed(1), entryOf(strings.Repeat("x", 200<<10))); err != nil {
+		t.Fatal(err)
+	}
+	if e, _ := m.Get(t.Context(), keyed(1)); e != nil {
+		t.Error("an entry larger than the store, or the one that it should have replaced")
+	}
+	if _, err := m.Purge(t.Context(), func(Key) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	if entries, size := m.Size(); entries != 0 || size != 0 {
+		t.Errorf("empty, it has %d entries and %d bytes", entries, size)
+	}
+}
+
+func TestMemorySparesWhatIsUsed(t *testing.T) {
+	m := NewMemory(200 << 10)
+	for n := range 20 {
+		_ = m.Set(t.Context(), keyed(n), entryOf(strings.Repeat("x", 1000)))
+	}
+	for n := 20; n < 2000; n++ {
+		for hot := range 20 {
+			if e, _ := m.Get(t.Context(), keyed(hot)); e == nil {
+				t.Fatalf("%d, used all the time, is gone after %d", hot, n)
+			}
+		}
+		_ = m.Set(t.Context(), keyed(n), entryOf(strings.Repeat("x", 1000)))
+	}
+}
+
+func TestMemoryUnderConcurrentUse(t *testing.T) {
+	m := NewMemory(64 << 10)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(1, uint64(g))) //nolint:gosec // repeatable on purpose
+			for range 25_000 {
+				k := keyed(r.IntN(200))
+				switch r.IntN(4) {
+				case 0:
+					_ = m.Set(t.Context(), k, entryOf(k.Path))
+				case 1:
+					_ = m.Delete(t.Context(), k)
+				default:
+					if e, _ := m.Get(t.Context(), k); e != nil && string(e.variants[0].body) != k.Path {
+						t.Errorf("%s has %s", k.Path, e.variants[0].body)
+					}
+				}
+				if _, size := m.Size(); size > m.MaxBytes() {
+					t.Errorf("%d bytes", size)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// badStore is slow, or fails.
+type badStore struct {
+	delay time.Duration
+	err   error
+}
+
+func (s badStore) wait() error {
+	pass(s.delay) // not looking at the context, as bad stores do
+	return s.err
+}
+func (s badStore) Get(context.Context, Key) (*Entry, error) { return nil, s.wait() }
+func (s badStore) Set(context.Context, Key, *Entry) error   { return s.wait() }
+func (s badStore) Delete(context.Context, Key) error        { return s.wait() }
+
+func TestBadStoreCostsLittle(t *testing.T) {
+	for name, s := range map[string]badStore{"slow": {delay: time.Hour}, "failing": {err: errStore}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, Config{Store: s}, step(fresh60))
+				start := time.Now()
+				if g := r.do("GET", "/"); g.body != "body" {
+					t.Errorf("%+v", g)
+				}
+				r.do("POST", "/")
+				if took := time.Since(start); took > 2*storeWait { // the look-up, and the invalidation
+					t.Errorf("it took %v", took)
+				}
+				if n := r.cache.Stats().StoreErrors; n != 2 {
+					t.Errorf("%d errors are counted", n)
+				}
+			})
+		})
+	}
+}
+
+func TestStoredBytesAreTheOrigins(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		body := rapid.SliceOfN(rapid.Byte(), 0, 5000).Draw(rt, "body")
+		chunk := rapid.IntRange(0, 1000).Draw(rt, "chunk")
+		fields := []string{fresh60}
+		for i := range rapid.IntRange(0, 10).Draw(rt, "fields") {
+			fields = append(fields, fmt.Sprintf("X-%d: %s", i%5, rapid.StringMatching(`[ -~]{0,20}`).Draw(rt, "value")))
+		}
+		s := answer(200, string(body), fields...)
+		if chunk > 0 {
+			s = s.Drip(chunk, 0)
+		}
+		r := newRig(t, Config{}, s)
+		first, second := r.do("GET", "/"), r.do("GET", "/")
+		if first.body != string(body) || second.body != string(body) || second.result != ResultHit {
+			rt.Fatalf("%d bytes, then %d (%s)", len(first.body), len(second.body), second.result)
+		}
+		for name, values := range first.header {
+			if name != "Cache-Status" && !reflect.DeepEqual(values, second.header[name]) {
+				rt.Fatalf("%s: %q, then %q", name, values, second.header[name])
+			}
+		}
+	})
+}
+
+func TestHitsShareNothing(t *testing.T) {
+	r := newRig(t, Config{}, step(fresh60, "A: 1", "A: 2"))
+	r.do("GET", "/")
+	g := r.do("GET", "/")
+	g.header["A"][0] = "changed"
+	g.header["A"] = append(g.header["A"], "more")
+	g.header.Set("B", "x")
+	if g := r.do("GET", "/"); strings.Join(g.header["A"], ",") != "1,2" || g.header.Get("B") != "" {
+		t.Errorf("%v", g.header)
+	}
+}
+
+func TestHitsAreGenuineResponses(t *testing.T) {
+	r := newRig(t, Config{}, step(fresh60))
+	r.do("GET", "/")
+	req, err := http.NewRequestWithContext(t.Context(), "GET", "http://a.example/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := r.rt.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.Status != "200 OK" || resp.Proto != "HTTP/1.1" || resp.ProtoMajor != 1 || resp.ProtoMinor != 1 || resp.Request != req || resp.ContentLength != 4 || resp.Body == nil {
+		t.Errorf("%+v", resp)
+	}
+	var b bytes.Buffer
+	if n, err := io.Copy(&b, resp.Body); n != 4 || err != nil || b.String() != "body" {
+		t.Errorf("%d %v %q", n, err, b.String())
+	}
+	_ = resp.Body.Close()
+}
+
+// mapStore keeps encoded entries, as a store outside of the process does.
+type mapStore struct {
+	mu sync.Mutex
+	m  map[string][]byte
+}
+
+func (s *mapStore) Get(_ context.Context, k Key) (*Entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, ok := s.m[k.String()]
+	if !ok {
+		return nil, nil //nolint:nilnil // as Store says
+	}
+	e := &Entry{}
+	return e, e.UnmarshalBinary(b)
+}
+
+func (s *mapStore) Set(_ context.Context, k Key, e *Entry) error {
+	b, err := e.AppendBinary(nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.m[k.String()] = b
+	return err
+}
+
+func (s *mapStore) Delete(_ context.Context, k Key) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.m, k.String())
+	return nil
+}
+
+func TestEncodedEntriesServeAsStoredOnes(t *testing.T) {
+	t.Run("through a store of bytes", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &mapStore{m: map[string][]byte{}}
+			r := newRig(t, Config{Store: s}, step("Cache-Control: max-age=1, stale-if-error=60", `Etag: "a"`, "Vary: Foo", "X: 1", "X: 2"), not(fresh60, `Etag: "a"`), answer(200, ""))
+			r.do("GET", "/", "Foo: 1")
+			if g := r.do("GET", "/", "Foo: 1"); g.result != ResultHit || g.body != "body" || strings.Join(g.header["X"], ",") != "1,2" {
+				t.Errorf("%+v", g)
+			}
+			pass(2 * second)
+			if g := r.do("GET", "/", "Foo: 1"); g.result != ResultRevalidated {
+				t.Errorf("%+v", g)
+			}
+			if g := r.do("GET", "/", "Foo: 1"); g.result != ResultHit {
+				t.Errorf("%+v", g)
+			}
+			for k := range s.m {
+				s.m[k][len(s.m[k])/2] ^= 0xff
+				s.m[k] = s.m[k][:len(s.m[k])-1]
+			}
+			if g := r.do("GET", "/", "Foo: 2"); g.body != "" || r.cache.Stats().StoreErrors == 0 {
+				t.Errorf("a damaged entry: %+v", g)
+			}
+		})
+	})
+}
+
+func sampleEntry(tb testing.TB) []byte {
+	tb.Helper()
+	v := &variant{
+		status: 206, proto: "HTTP/2.0", header: http.Header{"Date": {"x"}, "Etag": {`"a"`}}, body: []byte("123"), partial: true, start: 4, total: 10,
+		vary: []selector{{"Foo", "1", true}}, arrived: time.Unix(1e9, 5), date: time.Unix(1e9, 0), life: time.Hour, etag: `"a"`, immutable: true,
+	}
+	b, err := (&Entry{variants: []*variant{v, {status: 200, header: http.Header{"Date": {"y"}}, total: -1}}}).AppendBinary(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+func FuzzEntry(f *testing.F) {
+	f.Add(sampleEntry(f))
+	f.Add([]byte{codecVersion})
+	f.Add([]byte{2, 1, 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var e Entry
+		if e.UnmarshalBinary(b) != nil {
+			if e.variants != nil {
+				t.Fatal("an error, and an entry")
+			}
+			return
+		}
+		again, err := e.AppendBinary(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var second Entry
+		if err := second.UnmarshalBinary(again); err != nil || !reflect.DeepEqual(e, second) {
+			t.Fatalf("not the same after a round: %v", err)
+		}
+		_ = e.size()
+	})
+}
+
+func TestDamagedEntriesAreErrors(t *testing.T) {
+	whole := sampleEntry(t)
+	for n := range whole {
+		var e Entry
+		if e.UnmarshalBinary(whole[:n]) == nil {
+			t.Errorf("cut at %d", n)
+		}
+	}
+	var e Entry
+	if err := e.UnmarshalBinary(append(bytes.Clone(whole), 0)); err == nil {
+		t.Error("with a byte more")
+	}
+	if err := e.UnmarshalBinary(whole); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzResponse feeds hostile fields to the whole cache: whatever they say, it neither panics nor serves other bytes.
+func FuzzResponse(f *testing.F) {
+	for _, s := range []string{"max-age=60", `a="b, max-age=1`, "no-cache=\"x\", max-age=\"5\"", "stale-while-revalidate=9, max-age=1", ",,=,\x00"} {
+		f.Add(s, s, "Mon, 01 Jan 1990 00:00:00 GMT", "5", "Foo", "bytes 0-3/4", "bytes=0-1", true)
+	}
+	f.Fuzz(func(t *testing.T, cc, cdn, date, age, vary, contentRange, rng string, shared bool) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, Config{Shared: shared}, step("Cache-Control: "+cc, "Cdn-Cache-Control: "+cdn, "Date: "+date, "Expires: "+date, "Last-Modified: "+date, "Age: "+age, "Vary: "+vary, "Content-Range: "+contentRange, "Etag: "+cc))
+			r.do("GET", "/", "Cache-Control: "+cdn, "Pragma: "+cc)
+			pass(time.Second)
+			g := r.do("GET", "/", "Cache-Control: "+cc, "If-None-Match: "+cdn, "If-Modified-Since: "+date)
+			if g.status == 200 && g.body != "body" {
+				t.Errorf("%+v", g)
+			}
+			if g := r.do("GET", "/", "Range: "+rng, "If-Range: "+cc); g.status == 206 && !strings.Contains("body", g.body) {
+				t.Errorf("%+v", g)
+			}
+		})
+	})
+}
+
+func TestConfigIsRefused(t *testing.T) {
+	for field, c := range map[string]Config{
+		"TTL":                  {Mode: TTLOnly},
+		"MaxEntry":             {Store: NewMemory(10), MaxEntry: 11},
+		"Targeted":             {Targeted: []string{"a"}},
+		"Store":                {Store: (*Memory)(nil)},
+		"StatusName":           {StatusName: "a b"},
+		"Heuristic.Fraction":   {Heuristic: Heuristic{Fraction: 2}},
+		"StaleIfError":         {StaleIfError: -1},
+		"StaleWhileRevalidate": {StaleWhileRevalidate: -1},
+		"MaxVariants":          {MaxVariants: -1},
+		"Mode":                 {Mode: 7},
+	} {
+		if _, err := New(c); err == nil || !strings.Contains(err.Error(), "config "+field+":") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	c, err := New(Config{Store: NewMemory(1000)})
+	if err != nil || c.cfg.MaxEntry != 1000 {
+		t.Errorf("MaxEntry %d, %v", c.cfg.MaxEntry, err)
+	}
+	if name, settings := c.Layer(fetchtest.Script()).(*transport).Describe(); name != "cache" || !strings.Contains(settings, "private") {
+		t.Errorf("%s: %s", name, settings)
+	}
+}
+
+func TestInvalidationOfOneURLLeavesOthersOnTheirWay(t *testing.T) {
+	c, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range maxGone {
+		c.invalidated(keyed(n))
+	}
+	before := c.number.Load()
+	if c.outdated(keyed(-1), 0) || !c.outdated(keyed(5), 0) || c.outdated(keyed(5), before) {
+		t.Error("another URL's invalidation, or none of its own")
+	}
+	c.invalidated(keyed(maxGone)) // all are forgotten
+	if !c.outdated(keyed(-1), before) || c.outdated(keyed(-1), before+1) || len(c.gone) != 1 {
+		t.Error("what was on its way when all were forgotten")
+	}
+}
