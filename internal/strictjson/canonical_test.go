@@ -146,9 +146,9 @@ func TestFaultsNameKindAndPlace(t *testing.T) {
 			continue
 		}
 		line, column := strictjson.Position([]byte(c.in), f.Offset)
-		if line != c.line || column != c.column || f.Path != c.path || f.Kind != c.kind || !strings.Contains(f.Msg, c.text) {
+		if line != c.line || column != c.column || strictjson.Path(f.Pointer) != c.path || f.Kind != c.kind || !strings.Contains(f.Message(), c.text) {
 			t.Errorf("%s: %v (%s, line %d column %d path %s), want %s, line %d column %d path %s: %s",
-				c.name, err, f.Kind, line, column, f.Path, c.kind, c.line, c.column, c.path, c.text)
+				c.name, err, f.Kind, line, column, f.Pointer, c.kind, c.line, c.column, c.path, c.text)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func FuzzCanonical(f *testing.F) {
 		}
 		if err != nil {
 			f, ok := errors.AsType[*strictjson.Fault](err)
-			if !ok || f.Kind == "" || f.Msg == "" || f.Offset < 0 || f.Offset > len(in) {
+			if !ok || f.Kind == "" || f.Message() == "" || f.Offset < 0 || f.Offset > len(in) {
 				t.Fatalf("no fault with a kind, a message and a place: %#v", err)
 			}
 			if line, column := strictjson.Position(in, f.Offset); line < 1 || column < 1 {
@@ -228,7 +228,7 @@ func FuzzCanonical(f *testing.F) {
 			t.Fatalf("the end is at %d:%d", line, column)
 		}
 		for offset := range in {
-			pointer := strictjson.PointerAt(in, offset)
+			pointer := strictjson.PointerAt(in, offset)[0]
 			if p := strictjson.Locate(in, pointer)[0]; !p.Exact {
 				t.Fatalf("offset %d lies in %q, which is not there", offset, pointer)
 			}

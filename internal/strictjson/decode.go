@@ -38,8 +38,6 @@ func Decode(text []byte, dst any, o DecodeOptions) error {
 	f := &Fault{Kind: Type, Pointer: string(wrong.JSONPointer), GoType: wrong.GoType, Err: wrong.Err}
 	r := newReader(text, jsontext.AllowDuplicateNames(true))
 	f.Offset = r.skip(int(wrong.ByteOffset), separates)
-	r.read(f.Offset)
-	f.Path = r.path(f.Pointer)
 	if errors.Is(wrong.Err, json.ErrUnknownName) {
 		f.Kind, f.Got, f.Err = Unknown, wrong.JSONPointer.LastToken(), nil
 		f.Msg = "unknown name " + strconv.Quote(f.Got)

@@ -81,7 +81,7 @@ func TestDecodeNamesWhatATypeDoesNotTake(t *testing.T) {
 			t.Errorf("%s: %v, want a fault", c.text, err)
 			continue
 		}
-		if f.Kind != c.kind || f.Pointer != c.pointer || f.Path != c.path || f.Offset != c.offset || f.GoType != c.goType || !strings.Contains(f.Msg, c.msg) {
+		if f.Kind != c.kind || f.Pointer != c.pointer || strictjson.Path(f.Pointer) != c.path || f.Offset != c.offset || f.GoType != c.goType || !strings.Contains(f.Message(), c.msg) {
 			t.Errorf("%s: %+v, want %+v", c.text, *f, c)
 		}
 	}

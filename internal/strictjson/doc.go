@@ -11,7 +11,8 @@
 //   - [Check] judges a text.
 //   - [Canonical] gives the one spelling of a value: RFC 8785 with numbers as they were written.
 //   - [Decode] reads a text into a Go value, by exact names.
-//   - [Locate] finds the offsets of JSON Pointers, [PointerAt] the pointer of an offset.
+//   - [Locate] finds the offsets of JSON Pointers, [PointerAt] the pointers of offsets; [Path] and
+//     [Pointer] go between pointers and the paths of the template language.
 //
 // The grammar is that of github.com/go-json-experiment/json; no type of it is shown. The package
 // imports nothing of this module, so that every library may import it. All functions are safe for

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -31,14 +30,11 @@ type Fault struct { //nolint:errname // it is what is wrong with a text, of whic
 	Kind Kind
 	// Pointer is the value that the fault lies in (RFC 6901), "" for the whole text.
 	Pointer string
-	// Path is Pointer as the template language writes it: trades[17].price, with ["unit price"]
-	// for a name that is no identifier.
-	Path string
 	// Offset is where in the text the fault begins, in bytes from 0.
 	Offset int
-	// Msg says what is wrong, without a full stop, in words that need neither place nor text.
+	// Msg says what is wrong, as a phrase; "" when Want and Got say it. See Message.
 	Msg string
-	// Got is what stands at Offset and Want what may stand there; either may be "".
+	// Got is what stands at Offset and Want what may stand there; Want may be "".
 	Got, Want string
 	// Limit is the bound that was passed, for Bytes, Depth and Nodes.
 	Limit int
@@ -49,12 +45,20 @@ type Fault struct { //nolint:errname // it is what is wrong with a text, of whic
 	Err error
 }
 
+// Message says what is wrong: Msg, or what was wanted and what is there.
+func (f *Fault) Message() string {
+	if f.Msg == "" {
+		return "want " + f.Want + ", got " + f.Got
+	}
+	return f.Msg
+}
+
 // Error is the path, or the offset without one, and the message.
 func (f *Fault) Error() string {
-	if f.Path == "" {
-		return "json: offset " + strconv.Itoa(f.Offset) + ": " + f.Msg
+	if f.Pointer == "" {
+		return "json: offset " + strconv.Itoa(f.Offset) + ": " + f.Message()
 	}
-	return "json: " + f.Path + ": " + f.Msg
+	return "json: " + Path(f.Pointer) + ": " + f.Message()
 }
 
 // Unwrap returns Err.
@@ -64,16 +68,30 @@ func (f *Fault) Unwrap() error { return f.Err }
 // CR LF or CR; columns count code points, a byte that is not UTF-8 counting as one. An offset beyond
 // the text counts as its end.
 func Position(text []byte, offset int) (line, column int) {
-	line = 1
-	start := 0
-	offset = min(offset, len(text))
-	for i, c := range text[:offset] {
-		if c == '\n' || c == '\r' && (i+1 == len(text) || text[i+1] != '\n') {
-			line++
-			start = i + 1
+	c := cursor{text: text}
+	return c.move(offset)
+}
+
+// cursor is Position for offsets that rise: each byte is looked at once.
+type cursor struct {
+	text    []byte
+	at      int
+	lines   int // ended before at
+	columns int // before at in its line
+}
+
+func (c *cursor) move(offset int) (line, column int) {
+	offset = min(offset, len(c.text))
+	start := c.at
+	for i := c.at; i < offset; i++ {
+		if b := c.text[i]; b == '\n' || b == '\r' && (i+1 == len(c.text) || c.text[i+1] != '\n') {
+			c.lines++
+			c.columns, start = 0, i+1
 		}
 	}
-	return line, 1 + utf8.RuneCount(text[start:offset])
+	c.columns += utf8.RuneCount(c.text[start:offset])
+	c.at = offset
+	return c.lines + 1, c.columns + 1
 }
 
 // at describes what stands at an offset.
@@ -91,41 +109,4 @@ func at(text []byte, offset int) string {
 	default:
 		return strconv.QuoteRune(r)
 	}
-}
-
-// expression writes a pointer as the template language does; isArray tells of each level whether
-// it is an array.
-func expression(pointer string, isArray func(level int) bool) string {
-	if pointer == "" {
-		return ""
-	}
-	var b strings.Builder
-	for i, token := range strings.Split(pointer[1:], "/") {
-		name := unescapeToken.Replace(token)
-		switch {
-		case isArray(i):
-			b.WriteString("[" + name + "]")
-		case isIdentifier(name):
-			if b.Len() > 0 {
-				b.WriteByte('.')
-			}
-			b.WriteString(name)
-		default:
-			b.WriteByte('[')
-			b.Write(AppendString(nil, name))
-			b.WriteByte(']')
-		}
-	}
-	return b.String()
-}
-
-func isIdentifier(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
-		if !letter && (i == 0 || (c < '0' || c > '9') && c != '-') {
-			return false
-		}
-	}
-	return s != ""
 }

@@ -1,6 +1,8 @@
 package strictjson
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,7 +11,8 @@ import (
 
 // Place is where a pointer leads in a text.
 type Place struct {
-	Offset int // of the value, in bytes from 0
+	Offset       int // of the value, in bytes from 0
+	Line, Column int // of Offset, as Position counts them
 	// Exact is false when the pointer leads beyond what is there; the place is then the last value on
 	// its way, which should have held it.
 	Exact bool
@@ -28,12 +31,19 @@ func Locate(text []byte, pointers ...string) []Place {
 	r := newReader(text, jsontext.AllowDuplicateNames(true))
 	_ = r.locate(root) // a fault ends the pass; what was found until then is so
 	places := make([]Place, len(pointers))
+	order := make([]int, len(pointers))
 	for i, n := range ends {
+		order[i] = i
 		places[i].Exact = n.found
 		for !n.found && n.above != nil {
 			n = n.above
 		}
 		places[i].Offset = n.offset
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(places[a].Offset, places[b].Offset) })
+	c := cursor{text: text}
+	for _, i := range order {
+		places[i].Line, places[i].Column = c.move(places[i].Offset)
 	}
 	return places
 }
@@ -103,25 +113,24 @@ func (r *reader) locate(n *node) error {
 	}
 }
 
-// PointerAt returns the pointer of the innermost value that the offset lies in, or of the member whose
-// name it lies in. In a text that is no JSON, it is the last value before the fault.
-func PointerAt(text []byte, offset int) string {
-	r := newReader(text, jsontext.AllowDuplicateNames(true))
-	r.read(offset)
-	return string(r.d.StackPointer())
-}
-
-// read reads the tokens up to the one that the offset lies in.
-func (r *reader) read(offset int) {
-	for int(r.d.InputOffset()) <= offset {
-		if _, err := r.d.ReadToken(); err != nil {
-			return
-		}
+// PointerAt returns, of each offset, the pointer of the innermost value that it lies in, or of the
+// member whose name it lies in, in one pass. In a text that is no JSON, it is the last value before
+// the fault.
+func PointerAt(text []byte, offsets ...int) []string {
+	order := make([]int, len(offsets))
+	for i := range order {
+		order[i] = i
 	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(offsets[a], offsets[b]) })
+	pointers := make([]string, len(offsets))
+	r := newReader(text, jsontext.AllowDuplicateNames(true))
+	for _, i := range order {
+		for int(r.d.InputOffset()) <= offsets[i] {
+			if _, err := r.d.ReadToken(); err != nil {
+				break
+			}
+		}
+		pointers[i] = string(r.d.StackPointer())
+	}
+	return pointers
 }
-
-// Reference token escapes of RFC 6901 section 3.
-var (
-	escapeToken   = strings.NewReplacer("~", "~0", "/", "~1")
-	unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
-)

@@ -53,7 +53,7 @@ func TestLocateFindsValuesAndWhatShouldHaveHeldThem(t *testing.T) {
 		if p.Exact != c.exact || !strings.HasPrefix(text[p.Offset:], c.at) {
 			t.Errorf("%s: %.12q exact %v, want %.12q %v", c.pointer, text[p.Offset:], p.Exact, c.at, c.exact)
 		}
-		if got := strictjson.PointerAt([]byte(text), p.Offset); c.exact && got != c.pointer {
+		if got := strictjson.PointerAt([]byte(text), p.Offset)[0]; c.exact && got != c.pointer {
 			t.Errorf("what stands at %s is %s", c.pointer, got)
 		}
 	}
@@ -94,9 +94,17 @@ func TestPointersAndOffsetsLeadToOneAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, p := range strictjson.Locate(text, pointers...) {
-			if back := strictjson.PointerAt(text, p.Offset); !p.Exact || back != pointers[i] {
-				t.Errorf("%s in %s: offset %d exact %v, which is %s", pointers[i], text, p.Offset, p.Exact, back)
+		places := strictjson.Locate(text, pointers...)
+		offsets := make([]int, len(places))
+		for i, p := range places {
+			offsets[i] = p.Offset
+			if line, column := strictjson.Position(text, p.Offset); p.Line != line || p.Column != column {
+				t.Errorf("%s in %s: %d:%d, want %d:%d", pointers[i], text, p.Line, p.Column, line, column)
+			}
+		}
+		for i, back := range strictjson.PointerAt(text, offsets...) {
+			if !places[i].Exact || back != pointers[i] {
+				t.Errorf("%s in %s: offset %d exact %v, which is %s", pointers[i], text, offsets[i], places[i].Exact, back)
 			}
 		}
 	})
@@ -137,6 +145,31 @@ func TestPositionCountsCodePointsAndEveryLineEnd(t *testing.T) {
 	} {
 		if line, column := strictjson.Position(text, c.offset); line != c.line || column != c.column {
 			t.Errorf("offset %d: %d:%d, want %d:%d", c.offset, line, column, c.line, c.column)
+		}
+	}
+}
+
+func TestPathsAndPointersSayTheSame(t *testing.T) {
+	for pointer, path := range map[string]string{
+		"":                     "",
+		"/a":                   "a",
+		"/trades/17/price":     "trades[17].price",
+		"/unit price/0":        `["unit price"][0]`,
+		"/a/b.c/q\"/x~1y~0z/é": `a["b.c"]["q\""]["x/y~z"]["é"]`,
+		"/":                    `[""]`,
+		"/a//b":                `a[""].b`,
+		"/x-1/_y":              "x-1._y",
+	} {
+		if got := strictjson.Path(pointer); got != path {
+			t.Errorf("path of %s: %s, want %s", pointer, got, path)
+		}
+		if got := strictjson.Pointer(path); got != pointer {
+			t.Errorf("pointer of %s: %s, want %s", path, got, pointer)
+		}
+	}
+	for path, pointer := range map[string]string{"a b.c": "/a b/c", `["x`: `/"x`, "a[": "/a/", ".a": "/a", "[x]": "/x"} {
+		if got := strictjson.Pointer(path); got != pointer {
+			t.Errorf("pointer of %s, which is no path: %s, want %s", path, got, pointer)
 		}
 	}
 }

@@ -93,22 +93,11 @@ func (r *reader) atName() bool {
 	return kind == '{' && n%2 == 0
 }
 
-func (r *reader) path(pointer string) string {
-	return expression(pointer, func(level int) bool {
-		if level >= r.d.StackDepth() {
-			return false
-		}
-		kind, _ := r.d.StackIndex(level + 1)
-		return kind == '['
-	})
-}
-
 // over is the fault of a limit that the token just read has passed; before is where the one before
 // it ended.
 func (r *reader) over(kind Kind, before int64, limit int, format string) *Fault {
-	pointer := string(r.d.StackPointer())
 	return &Fault{
-		Kind: kind, Pointer: pointer, Path: r.path(pointer), Offset: r.skip(int(before), separates),
+		Kind: kind, Pointer: string(r.d.StackPointer()), Offset: r.skip(int(before), separates),
 		Msg: fmt.Sprintf(format, limit), Limit: limit,
 	}
 }
@@ -127,12 +116,11 @@ func (r *reader) fault(err error) *Fault {
 	}
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		name := syntax.JSONPointer.LastToken()
-		f.Kind, f.Got, f.Want = Duplicate, name, "each name once"
+		f.Kind, f.Got = Duplicate, name
 		f.Msg = "the name " + strconv.Quote(name) + " occurs twice in its object"
 	} else {
 		r.explain(f)
 	}
-	f.Path = r.path(f.Pointer)
 	return f.say(r.text)
 }
 
@@ -238,13 +226,10 @@ func (f *Fault) escape(s []byte) {
 	f.Offset += n
 }
 
-// say completes what a fault says: what stands at its place, and a sentence.
+// say notes what stands at the place of a fault.
 func (f *Fault) say(text []byte) *Fault {
 	if f.Got == "" {
 		f.Got = at(text, f.Offset)
-	}
-	if f.Msg == "" {
-		f.Msg = "want " + f.Want + ", got " + f.Got
 	}
 	return f
 }
