@@ -105,7 +105,7 @@ var badRequests = []struct {
 	{name: "data is null", body: `{"template": "note", "data": null}`, status: 400, kind: "data", line: 1, column: 30, members: map[string]any{"got": "null"}},
 	{
 		name: "data nested too deeply", body: "{\"template\": \"note\",\n \"data\": {\"number\": \"1\", \"lines\":\n" + strings.Repeat("[", 66) + strings.Repeat("]", 66) + `}}`,
-		status: 413, kind: "limit", line: 3, column: 65, members: map[string]any{"limit": 64},
+		status: 413, kind: "limit", line: 3, column: 64, members: map[string]any{"limit": 64},
 	},
 	{
 		name: "body nested too deeply", body: `{"template": "note", "data": {"lines": ` + strings.Repeat("[", 90) + strings.Repeat("]", 90) + `}}`,

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"example.com/quire/internal/record"
+	"example.com/quire/pdf"
 	"example.com/quire/web/webtest"
 )
 
@@ -153,7 +154,7 @@ func TestMakeDocument(t *testing.T) {
 	if _, err := record.ParseHash(id); err != nil {
 		t.Errorf("id: %v", err)
 	}
-	if ids, err := record.DocumentIDs(bytes.NewReader(r.Body)); err != nil || len(ids) != 1 || ids[0].String() != id {
+	if ids, err := pdf.DocumentIDs(bytes.NewReader(r.Body)); err != nil || len(ids) != 1 || ids[0] != "sha256:"+id {
 		t.Errorf("ids in the file: %v, %v; want %s", ids, err, id)
 	}
 	// The same inputs, in another spelling, are the same document.

@@ -14,6 +14,7 @@ import (
 
 	"example.com/quire/internal/nearest"
 	"example.com/quire/internal/record"
+	"example.com/quire/internal/strictjson"
 	"example.com/quire/web"
 )
 
@@ -93,7 +94,7 @@ func read(c *web.Context) (*asked, error) {
 	}
 	space, _ := SpaceOf(c)
 	r := &asked{body: body, Request: record.Request{
-		Space: space, Report: w.Report, Data: w.Data, Options: w.Options,
+		Space: space, Report: w.Report, Data: w.Data, Origin: record.Origin{Text: body, Pointer: "/data"}, Options: w.Options,
 	}}
 	if w.Time != nil {
 		if err := r.Time.UnmarshalText([]byte(*w.Time)); err != nil {
@@ -174,74 +175,18 @@ type missingError struct{ err error }
 func (e *missingError) Error() string { return e.err.Error() }
 func (e *missingError) Unwrap() error { return e.err }
 
-// place tells where in the body, as it was sent, an error lies. The places of data errors count
-// from the beginning of data before.
+// place tells where in the body, as it was sent, the field of an error stands.
 func (r *asked) place(err error) error {
 	if e, ok := errors.AsType[*record.RequestError](err); ok {
-		if line, column, exact := record.Locate(r.body, e.Field); exact {
-			return &placedError{e, line, column}
+		if at := strictjson.Locate(r.body, strictjson.Pointer(e.Field))[0]; at.Exact {
+			return &placedError{e, at.Line, at.Column}
 		}
 		return err
 	}
 	if errors.Is(err, record.ErrNotFound) {
 		return &missingError{err}
 	}
-	if e, ok := errors.AsType[*record.DataError](err); ok {
-		line, column := r.start("data")
-		moved := &record.DataError{Problem: shift(e.Problem, line, column), More: make([]record.Problem, len(e.More))}
-		for i, p := range e.More {
-			moved.More[i] = shift(p, line, column)
-		}
-		return moved
-	}
-	if e, ok := errors.AsType[*record.LimitError](err); ok {
-		line, column := r.start("data")
-		moved := *e
-		moved.At = shift(e.At, line, column)
-		return &moved
-	}
 	return err
-}
-
-// start returns where the value of a member of the body begins; 1, 1 without such a member. It
-// stops there: what is behind may be nested more deeply than Locate goes.
-func (r *asked) start(member string) (line, column int) {
-	d := json.NewDecoder(bytes.NewReader(r.body))
-	if _, err := d.Token(); err != nil { // the body was bound: it is an object
-		return 1, 1
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return 1, 1
-		}
-		if name == member {
-			at := int(d.InputOffset())
-			at += len(r.body[at:]) - len(bytes.TrimLeft(r.body[at:], ": \t\r\n"))
-			if line, column, exact := record.Locate(append(r.body[:at:at], "0}"...), member); exact {
-				return line, column
-			}
-			return 1, 1
-		}
-		var skipped json.RawMessage
-		if err := d.Decode(&skipped); err != nil {
-			return 1, 1
-		}
-	}
-	return 1, 1
-}
-
-// shift moves a place by that of the text it counts from. A place in a file of the template, or
-// in what a source gave, is not in the body and stays.
-func shift(p record.Problem, line, column int) record.Problem {
-	if p.Line == 0 || p.Source != "" || p.File != "" {
-		return p
-	}
-	if p.Line == 1 {
-		p.Column += column - 1
-	}
-	p.Line += line - 1
-	return p
 }
 
 // hashParam reads a hash from the path. What is no hash names nothing that exists.

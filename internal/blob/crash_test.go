@@ -50,6 +50,7 @@ func (n *noting) needs(d *record.Document) []record.Hash {
 type echo struct{}
 
 func (echo) Engine() string                                { return "echo" }
+func (echo) DocumentIDs(io.Reader) ([]record.Hash, error)  { return nil, nil }
 func (echo) Check(context.Context, *record.Template) error { return nil }
 func (echo) Render(_ context.Context, w io.Writer, r record.Rendering) (*record.Rendered, error) {
 	text := fmt.Sprintf("%s %s %s", r.Document, r.Time, r.Data)

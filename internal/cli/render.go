@@ -69,7 +69,7 @@ func (p *program) renderTo(ctx context.Context, template, data, out string, at t
 	if err != nil {
 		return err
 	}
-	r := record.Request{Space: record.Local, Inline: t, Options: o, Time: at, DataFile: data}
+	r := record.Request{Space: record.Local, Inline: t, Options: o, Time: at, Origin: record.Origin{File: data}}
 	if r.Data, err = p.readData(data); err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 
 	"example.com/quire/internal/nearest"
 	"example.com/quire/internal/record"
+	"example.com/quire/internal/strictjson"
 )
 
 // Source is a configured source.
@@ -121,7 +122,7 @@ func newSource(s Source, c Config) (*source, error) {
 		if s.HTTP != nil || len(s.Parameters) > 0 {
 			return nil, errors.New("inline data takes no parameters and no address")
 		}
-		b, err := record.Canonical(s.Inline, record.Limits{})
+		b, _, err := strictjson.Canonical(s.Inline, strictjson.Limits{Bytes: record.DataBytes, Depth: record.DataDepth, Nodes: record.DataNodes})
 		if err != nil {
 			return nil, err
 		}

@@ -413,7 +413,7 @@ func TestNewRefuses(t *testing.T) {
 		"space":            {inline(func(s *collect.Source) { s.Space = "" }), "request space"},
 		"name":             {inline(func(s *collect.Source) { s.Name = "A" }), "request name"},
 		"kind":             {inline(func(s *collect.Source) { s.Kind = "ftp" }), `kind "ftp": want inline or http`},
-		"inline":           {inline(func(s *collect.Source) { s.Inline = []byte("{") }), "data line 1, column 2"},
+		"inline":           {inline(func(s *collect.Source) { s.Inline = []byte("{") }), "offset 1: want a member name"},
 		"inline with http": {inline(func(s *collect.Source) { s.HTTP = &collect.HTTP{} }), "takes no parameters"},
 		"http and inline":  {inline(func(s *collect.Source) { s.Kind = collect.KindHTTP }), "want an address"},
 		"scheme":           {http("ftp://a/b"), "want http:// or https://"},

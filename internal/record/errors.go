@@ -45,11 +45,12 @@ func (e *MissingError) Unwrap() error { return ErrNotFound }
 // are unknown or do not apply.
 type Problem struct {
 	Code       string `json:"code,omitempty"`    // the document engine's stable code, such as D203
-	File       string `json:"file,omitempty"`    // the template's file, or Request.DataFile
+	File       string `json:"file,omitempty"`    // the template's file, or Origin.File
 	Line       int    `json:"line,omitempty"`    // 1-based, in the text as it was sent
 	Column     int    `json:"column,omitempty"`  // 1-based, in Unicode code points
 	Node       string `json:"node,omitempty"`    // the place in the template's tree
 	Path       string `json:"path,omitempty"`    // the place in the data, such as trades[17].price
+	Pointer    string `json:"-"`                 // the same as a JSON Pointer (RFC 6901)
 	Source     string `json:"source,omitempty"`  // key of the source that the data came from
 	Message    string `json:"message,omitempty"` // a sentence for people
 	Got        string `json:"got,omitempty"`

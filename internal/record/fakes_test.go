@@ -180,6 +180,17 @@ type press struct {
 
 func (p *press) Engine() string { return p.engine }
 
+func (p *press) DocumentIDs(r io.Reader) ([]record.Hash, error) {
+	b, err := io.ReadAll(r)
+	var ids []record.Hash
+	for _, part := range bytes.Split(b, []byte("<xmpMM:DocumentID>uuid:"))[1:] {
+		if id, err := record.ParseHash(string(part[:min(64, len(part))])); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
 func (p *press) Check(_ context.Context, t *record.Template) error {
 	if strings.Contains(string(t.Files[t.Main]), "broken") {
 		return &record.TemplateError{Problem: record.Problem{Code: "T104", File: t.Main, Line: 1, Column: 1, Message: "broken"}}
@@ -201,8 +212,8 @@ func (p *press) Render(ctx context.Context, w io.Writer, r record.Rendering) (*r
 		first, _, _ := strings.Cut(path, ".")
 		if m, ok := data[first].(map[string]any); !ok || m[path[len(first)+1:]] == nil {
 			return nil, fmt.Errorf("render: %w", &record.DataError{
-				Problem: record.Problem{Code: "D201", File: "data", Line: 77, Column: 77, Path: path, Want: "string", Got: "nothing"},
-				More:    []record.Problem{{Code: "D204", Path: "extra", Message: "unknown"}},
+				Problem: record.Problem{Code: "D201", File: "data", Line: 77, Column: 77, Path: path, Pointer: "/" + strings.ReplaceAll(path, ".", "/"), Want: "string", Got: "nothing"},
+				More:    []record.Problem{{Code: "D204", Path: "extra", Pointer: "/extra", Message: "unknown"}},
 			})
 		}
 	}

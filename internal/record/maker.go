@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -54,11 +55,11 @@ type Request struct {
 	Report   string
 	Template string    // name of a template, or
 	Inline   *Template // the template itself
-	// Data is a JSON object as sent, nil for none. DataFile is its name in errors.
-	Data     []byte
-	DataFile string
-	Sources  []SourceCall
-	Options  Options
+	// Data is a JSON object as sent, nil for none; Origin is where that was, for errors.
+	Data    []byte
+	Origin  Origin
+	Sources []SourceCall
+	Options Options
 	// Time is the document's time. Zero: Make takes the clock's, and Render makes
 	// a file without a date.
 	Time time.Time
@@ -268,9 +269,8 @@ func (m *Maker) prepare(ctx context.Context, r Request, w *watch) (*job, error) 
 		}
 		w.stage(StageCollect)
 	}
-	j.snapshot, err = Freeze(r.Data, j.collected, r.Time, Limits{})
-	if err != nil {
-		return nil, named(err, r.DataFile)
+	if j.snapshot, err = Freeze(r.Data, r.Origin, j.collected, r.Time); err != nil {
+		return nil, err
 	}
 	for _, c := range j.collected {
 		if c.Required && c.Outcome == Failed {
@@ -380,61 +380,35 @@ func (m *Maker) render(ctx context.Context, w io.Writer, j *job) (*Rendered, err
 		Template: j.template, Data: j.snapshot.Data(), Time: j.snapshot.Time(), Document: j.id, Options: j.options,
 	})
 	if wrong, ok := errors.AsType[*DataError](err); ok {
-		if err := j.locate(ctx, wrong); err != nil {
-			return nil, err
-		}
+		j.locate(wrong)
 	}
 	return rendered, err
 }
 
 // locate gives the problems in frozen data their places in what the caller
 // sent, or the source that the value came from.
-func (j *job) locate(ctx context.Context, wrong *DataError) error {
+func (j *job) locate(wrong *DataError) {
 	var own []*Problem // in what the caller sent
 	one := func(p *Problem) {
-		if p.Path == "" {
-			return // not of a value in the data: it keeps its place in the template
+		if p.Path == "" { // not about one value in the data: it keeps its place in the template
+			return
 		}
 		p.File, p.Line, p.Column = "", 0, 0
 		for _, c := range j.collected {
-			if _, ok := cutName(p.Path, c.Key); ok {
+			if p.Pointer == "/"+c.Key || strings.HasPrefix(p.Pointer, "/"+c.Key+"/") { // keys are identifiers
 				p.Source = c.Key
 				return
 			}
 		}
-		p.File = j.request.DataFile
 		own = append(own, p)
 	}
 	one(&wrong.Problem)
 	for i := range wrong.More {
 		one(&wrong.More[i])
 	}
-	if j.request.Data == nil {
-		return nil
+	if j.request.Data != nil {
+		j.request.Origin.locate(j.request.Data, own)
 	}
-	paths := make([]string, len(own))
-	for i, p := range own {
-		paths[i] = p.Path
-	}
-	found, err := places(ctx, j.request.Data, paths)
-	if err != nil {
-		return fmt.Errorf("place what is wrong with the data: %w", err)
-	}
-	for i, p := range own {
-		p.Line, p.Column = found[i].line, found[i].column
-	}
-	return nil
-}
-
-// named puts the data's file name into a freezing error.
-func named(err error, file string) error {
-	if wrong, ok := errors.AsType[*DataError](err); ok {
-		wrong.File = file
-	}
-	if over, ok := errors.AsType[*LimitError](err); ok {
-		over.At.File = file
-	}
-	return err
 }
 
 // keepInputs commits what is needed to make the document again.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/quire/internal/record"
+	"example.com/quire/internal/strictjson"
 )
 
 func TestMakeKeepsADocument(t *testing.T) {
@@ -94,7 +95,7 @@ func TestReceiptSaysEverything(t *testing.T) {
 	if err != nil || !bytes.Equal(again, made.Receipt) {
 		t.Errorf("the stored form is not a fixed point: %s, %v", again, err)
 	}
-	if canonical, err := record.Canonical(made.Receipt, record.Limits{}); err != nil || !bytes.Equal(canonical, made.Receipt) {
+	if canonical, _, err := strictjson.Canonical(made.Receipt, strictjson.Limits{}); err != nil || !bytes.Equal(canonical, made.Receipt) {
 		t.Errorf("the stored form is not canonical: %v", err)
 	}
 	// The template sees data, and what is missing.
@@ -273,7 +274,7 @@ func TestFailedMakesLeaveNothing(t *testing.T) {
 		"report's source":     {record.Request{Report: "fixed", Sources: []record.SourceCall{{Key: "s", Source: "vital"}}}, "request sources.s: want the report's: api"},
 		"broken template":     {record.Request{Template: "broken"}, "template main.yaml:1:1: broken [T104]"},
 		"failing in the file": {record.Request{Template: "stop"}, "stopped in the middle"},
-		"data":                {record.Request{Template: "note", Data: []byte("{\n x}"), DataFile: "n.json"}, "data n.json:2:2: want a member name"},
+		"data":                {record.Request{Template: "note", Data: []byte("{\n x}"), Origin: record.Origin{File: "n.json"}}, "data n.json:2:2: want a member name"},
 		"data is no object":   {record.Request{Template: "note", Data: []byte("\n [1]")}, "data line 2, column 2: want an object, got an array"},
 		"year":                {record.Request{Template: "note", Time: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}, "request time: want a year"},
 		"unknown source":      {record.Request{Template: "note", Sources: []record.SourceCall{{Key: "a", Source: "nope"}}}, "request sources[0]: want a source"},
@@ -369,7 +370,7 @@ func TestDataErrorsHaveThePlaceOfTheTextAsSent(t *testing.T) {
 	b.shelf.templates["strict"] = template(t, "strict", "needs client.name")
 	b.sources["api"] = record.Collected{Outcome: record.OK, Data: []byte(`{"code":"x"}`)}
 	_, err := b.Make(t.Context(), record.Request{
-		Space: record.Local, Template: "strict", DataFile: "note.json", Data: []byte("{\n  \"z\": 1,\n  \"extra\": 2,\n  \"client\": {\"code\": 7}\n}"),
+		Space: record.Local, Template: "strict", Origin: record.Origin{File: "note.json"}, Data: []byte("{\n  \"z\": 1,\n  \"extra\": 2,\n  \"client\": {\"code\": 7}\n}"),
 	})
 	var wrong *record.DataError
 	if !errors.As(err, &wrong) {

@@ -128,7 +128,7 @@ func TestTemplate(t *testing.T) {
 }
 
 func TestFreeze(t *testing.T) {
-	s, err := record.Freeze([]byte(`{"b":2,"a":{"sources":1}}`), nil, noon, record.Limits{})
+	s, err := record.Freeze([]byte(`{"b":2,"a":{"sources":1}}`), record.Origin{}, nil, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,11 +138,11 @@ func TestFreeze(t *testing.T) {
 	if want := `{"a":{"sources":1},"b":2}`; string(s.Data()) != want {
 		t.Errorf("data %s, want %s", s.Data(), want)
 	}
-	if s, err = record.Freeze(nil, nil, time.Time{}, record.Limits{}); err != nil || string(s.Bytes()) != `{"data":{},"snapshot":1}` {
+	if s, err = record.Freeze(nil, record.Origin{}, nil, time.Time{}); err != nil || string(s.Bytes()) != `{"data":{},"snapshot":1}` {
 		t.Errorf("nothing: %v, %v", s, err)
 	}
 	// Without sources the key is the caller's.
-	if _, err = record.Freeze([]byte(`{"sources":{"a":{"outcome":"ok"}}}`), nil, noon, record.Limits{}); err != nil {
+	if _, err = record.Freeze([]byte(`{"sources":{"a":{"outcome":"ok"}}}`), record.Origin{}, nil, noon); err != nil {
 		t.Error(err)
 	}
 	// Sources stand among the data in canonical order, and share its limits.
@@ -156,7 +156,7 @@ func TestFreeze(t *testing.T) {
 		}
 	}
 	given := sources()
-	if s, err = record.Freeze([]byte(`{"m":1,"C":2}`), given, time.Time{}, record.Limits{}); err != nil {
+	if s, err = record.Freeze([]byte(`{"m":1,"C":2}`), record.Origin{}, given, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"B":"old","C":2,"a":null,"bad":null,"m":1,"none":null,"sources":{` +
@@ -170,23 +170,27 @@ func TestFreeze(t *testing.T) {
 	if given[3].Outcome != record.Failed || given[3].Data != nil {
 		t.Errorf("a source that cannot be frozen: %+v, want it failed", given[3])
 	}
-	for name, l := range map[string]record.Limits{"bytes": {Bytes: 20}, "nodes": {Nodes: 5}, "depth": {Depth: 2}} {
-		given = sources()
-		if _, err = record.Freeze([]byte(`{"m":1,"C":2}`), given, noon, l); err != nil {
+	for name, large := range map[string]string{
+		"bytes": `"` + strings.Repeat("x", record.DataBytes-14) + `"`,
+		"nodes": "[" + strings.Repeat("0,", record.DataNodes-4) + "0]",
+		"depth": strings.Repeat("[", record.DataDepth) + strings.Repeat("]", record.DataDepth),
+	} {
+		given = []record.Collected{{Key: "z", Outcome: record.OK, Data: []byte(large)}, {Key: "y", Outcome: record.OK, Data: []byte(`[[1]]`)}}
+		if _, err = record.Freeze([]byte(`{"m":1,"C":2}`), record.Origin{}, given, noon); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if given[0].Outcome != record.Failed || !strings.Contains(given[0].Reason, "limit data "+name) {
-			t.Errorf("%s: %+v, want it failed for that", name, given[0])
+		if given[0].Outcome != record.Failed || !strings.Contains(given[0].Reason, "limit data "+name) || given[1].Outcome != record.OK {
+			t.Errorf("%s: %+.40v, want the first failed for that", name, given)
 		}
 	}
 	for _, data := range []string{`{"sources":1}`, `{"z":1}`} {
 		var wrong *record.DataError
-		if _, err = record.Freeze([]byte(data), sources(), noon, record.Limits{}); !errors.As(err, &wrong) || wrong.Line != 1 {
+		if _, err = record.Freeze([]byte(data), record.Origin{}, sources(), noon); !errors.As(err, &wrong) || wrong.Line != 1 {
 			t.Errorf("%s: %v, want a data error", data, err)
 		}
 	}
 	for in, kind := range map[string]string{"[]": "an array", `"x"`: "a string", "true": "a boolean", "false": "a boolean", "null": "null", "-1": "a number"} {
-		if _, err = record.Freeze([]byte("\n "+in), nil, noon, record.Limits{}); err == nil || err.Error() != "data line 2, column 2: want an object, got "+kind {
+		if _, err = record.Freeze([]byte("\n "+in), record.Origin{}, nil, noon); err == nil || err.Error() != "data line 2, column 2: want an object, got "+kind {
 			t.Errorf("%s: %v", in, err)
 		}
 	}
@@ -197,7 +201,7 @@ func TestSnapshotDepth(t *testing.T) {
 	deep := func(n int) []byte {
 		return []byte(strings.Repeat(`{"a":`, n-1) + "{}" + strings.Repeat("}", n-1))
 	}
-	s, err := record.Freeze(deep(record.DataDepth), nil, noon, record.Limits{})
+	s, err := record.Freeze(deep(record.DataDepth), record.Origin{}, nil, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,13 +209,13 @@ func TestSnapshotDepth(t *testing.T) {
 		t.Errorf("the deepest: %v", err)
 	}
 	source := []record.Collected{{Key: "s", Outcome: record.OK, Data: deep(record.DataDepth - 1)}}
-	if s, err = record.Freeze(nil, source, noon, record.Limits{}); err != nil || source[0].Outcome != record.OK {
+	if s, err = record.Freeze(nil, record.Origin{}, source, noon); err != nil || source[0].Outcome != record.OK {
 		t.Fatalf("%+v, %v", source, err)
 	}
 	if _, err := record.ParseSnapshot(s.Bytes()); err != nil {
 		t.Errorf("the deepest of a source: %v", err)
 	}
-	if _, err := record.Freeze(deep(record.DataDepth+1), nil, noon, record.Limits{}); err == nil {
+	if _, err := record.Freeze(deep(record.DataDepth+1), record.Origin{}, nil, noon); err == nil {
 		t.Error("deeper data: no error")
 	}
 	deeper := fmt.Appendf(nil, `{"data":%s,"snapshot":1}`, deep(record.DataDepth+1))
@@ -222,7 +226,7 @@ func TestSnapshotDepth(t *testing.T) {
 
 func TestParseSnapshot(t *testing.T) {
 	for _, when := range []time.Time{noon, {}} {
-		s, err := record.Freeze([]byte(`{"b":1.0,"a":"é"}`), nil, when, record.Limits{})
+		s, err := record.Freeze([]byte(`{"b":1.0,"a":"é"}`), record.Origin{}, nil, when)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,14 +329,4 @@ func TestProblemsReadWell(t *testing.T) {
 	if e := (&record.LimitError{Name: "pages", Limit: 5, Got: 7}).Error(); e != "limit pages: at most 5, got 7" {
 		t.Error(e)
 	}
-}
-
-func ExampleCanonical() {
-	b, err := record.Canonical([]byte(`{"qty": 3, "price": 1.50, "name": "caf\u00e9"}`), record.Limits{})
-	fmt.Printf("%s %v\n", b, err)
-	_, err = record.Canonical([]byte("{\n  \"qty\": 3,\n  \"qty\": 4\n}"), record.Limits{})
-	fmt.Println(err)
-	// Output:
-	// {"name":"café","price":1.50,"qty":3} <nil>
-	// data line 3, column 3: qty: the name "qty" occurs twice in its object
 }

@@ -1,109 +1,70 @@
 package record
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
-	"unicode/utf8"
+	"errors"
 
 	"example.com/quire/internal/strictjson"
 )
 
-// step is one step down into a value: a member's name, or an index.
-type step struct {
-	name    string
-	index   int
-	isIndex bool
-	isNone  bool // an object, before a name is read
+// The limits of a document's data: of JSON text as sent, and of what is frozen.
+// They are those of the document engine, which would refuse more; every other
+// bound on data is derived from these.
+const (
+	DataBytes = 8 << 20
+	DataDepth = 64 // of nested objects and arrays
+	DataNodes = 1_000_000
+)
+
+var dataLimits = strictjson.Limits{Bytes: DataBytes, Depth: DataDepth, Nodes: DataNodes}
+
+// Origin says in which text the data of a request were sent, so that an error can name their place
+// there. The zero value: the data are all of it, and it has no name.
+type Origin struct {
+	File    string // name of the text in messages
+	Text    []byte // a JSON text; nil: the data themselves
+	Pointer string // of the data in Text (RFC 6901)
 }
 
-// wrong is the error for a byte that the grammar does not allow at offset at.
-func (p *parser) wrong(at int, want string) error {
-	got := "the end of the text"
-	if at < len(p.text) {
-		if r, n := utf8.DecodeRune(p.text[at:]); r == utf8.RuneError && n == 1 {
-			got = fmt.Sprintf("byte 0x%02X", p.text[at])
-		} else if r == '\ufeff' {
-			got = "a byte order mark"
-		} else {
-			got = strconv.QuoteRune(r)
-		}
+// locate gives problems whose Pointer is into the data their line and column in the text as sent.
+func (o Origin) locate(data []byte, problems []*Problem) {
+	if o.Text == nil {
+		o.Text, o.Pointer = data, ""
 	}
-	return p.problem(at, "", got, want)
-}
-
-func (p *parser) problem(at int, message, got, want string) error {
-	line, column := position(p.text, at)
-	return &DataError{Problem: Problem{
-		Line: line, Column: column, Path: pathString(p.path), Message: message, Got: got, Want: want,
-	}}
-}
-
-func (p *parser) limit(name string, limit int) error {
-	line, column := position(p.text, p.at)
-	return &LimitError{Name: name, Limit: int64(limit), At: Problem{Line: line, Column: column, Path: pathString(p.path)}}
-}
-
-// position returns the line and column of an offset into text.
-func position(text []byte, at int) (line, column int) { return strictjson.Position(text, at) }
-
-// cursor is position for offsets that rise: each byte is looked at once.
-type cursor struct {
-	text    []byte
-	at      int
-	lines   int // ended before at
-	columns int // before at in its line
-}
-
-func (c *cursor) move(at int) (line, column int) {
-	start := c.at
-	for i := c.at; i < at; i++ {
-		switch c.text[i] {
-		case '\r':
-			if i+1 < len(c.text) && c.text[i+1] == '\n' {
-				continue
-			}
-		case '\n':
-		default:
-			continue
-		}
-		c.lines++
-		c.columns, start = 0, i+1
+	pointers := make([]string, len(problems))
+	for i, p := range problems {
+		pointers[i] = o.Pointer + p.Pointer
 	}
-	c.columns += utf8.RuneCount(c.text[start:at])
-	c.at = at
-	return c.lines + 1, c.columns + 1
+	places := strictjson.Locate(o.Text, pointers...)
+	for i, p := range problems {
+		p.File, p.Line, p.Column = o.File, places[i].Line, places[i].Column
+	}
 }
 
-// pathString writes a path as trades[17].price. A name that is not an
-// identifier stands in brackets and quotes: ["unit price"].
-func pathString(path []step) string {
-	var b strings.Builder
-	for _, s := range path {
-		switch {
-		case s.isIndex:
-			fmt.Fprintf(&b, "[%d]", s.index)
-		case isIdentifier(s.name):
-			if b.Len() > 0 {
-				b.WriteByte('.')
-			}
-			b.WriteString(s.name)
-		case !s.isNone:
-			b.WriteByte('[')
-			b.Write(appendString(nil, s.name))
-			b.WriteByte(']')
-		}
+// fault turns what is wrong with data, which were sent so, into the error of this package.
+func (o Origin) fault(data []byte, err error) error {
+	f, ok := errors.AsType[*strictjson.Fault](err)
+	if !ok {
+		return err
 	}
-	return b.String()
-}
-
-func isIdentifier(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
-		if !letter && (i == 0 || (c < '0' || c > '9') && c != '-') {
-			return false
-		}
+	offset := f.Offset
+	if o.Text == nil {
+		o.Text = data
+	} else {
+		offset += strictjson.Locate(o.Text, o.Pointer)[0].Offset
 	}
-	return s != ""
+	p := Problem{File: o.File, Path: strictjson.Path(f.Pointer), Pointer: f.Pointer}
+	p.Line, p.Column = strictjson.Position(o.Text, offset)
+	switch f.Kind {
+	case strictjson.Bytes:
+		return &LimitError{Name: "data bytes", Limit: int64(f.Limit), Got: int64(len(data))}
+	case strictjson.Depth:
+		return &LimitError{Name: "data depth", Limit: int64(f.Limit), At: p}
+	case strictjson.Nodes:
+		return &LimitError{Name: "data nodes", Limit: int64(f.Limit), At: p}
+	case strictjson.Duplicate, strictjson.Unknown:
+		p.Message = f.Msg
+	default:
+		p.Message, p.Got, p.Want = f.Msg, f.Got, f.Want
+	}
+	return &DataError{Problem: p}
 }

@@ -38,11 +38,14 @@ type Rendered struct {
 // Renderer turns a template and data into a file.
 type Renderer interface {
 	// Render writes the file to w. The same Rendering and the same engine give the
-	// same bytes. Errors are *TemplateError, *DataError (Path set, places not) and
+	// same bytes. Errors are *TemplateError, *DataError (Path and Pointer set, places not) and
 	// *LimitError, or wrap what w returned; then w may have taken part of a file.
 	Render(ctx context.Context, w io.Writer, r Rendering) (*Rendered, error)
 	// Check compiles a template without rendering: *TemplateError lists everything wrong.
 	Check(ctx context.Context, t *Template) error
+	// DocumentIDs finds the ids of documents that a file carries in its metadata, in
+	// their order; errors are those of r.
+	DocumentIDs(r io.Reader) ([]Hash, error)
 	// Engine names what decides the bytes besides the Rendering.
 	Engine() string
 }

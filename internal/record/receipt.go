@@ -1,10 +1,10 @@
 package record
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
+
+	"example.com/quire/internal/strictjson"
 )
 
 // Receipt says from what a document was made, by what, and what came out:
@@ -78,42 +78,42 @@ func ParseReceipt(b []byte) (*Receipt, error) {
 	return r, err
 }
 
+// receiptBytes bounds a receipt that is given.
+const receiptBytes = 1 << 20
+
 // parseReceipt is ParseReceipt that also returns the canonical text, whose hash
 // names the receipt however it was spelled.
-func parseReceipt(b []byte) (r *Receipt, text []byte, err error) {
-	if text, err = Canonical(b, Limits{Bytes: 1 << 20}); err == nil {
-		r, err = readReceipt(b, text)
-	}
+func parseReceipt(b []byte) (*Receipt, []byte, error) {
+	r, text, err := readReceipt(b)
 	if err != nil {
-		return nil, nil, fmt.Errorf("receipt: %w", err)
+		return nil, nil, fmt.Errorf("receipt: %w", Origin{}.fault(b, err))
 	}
 	return r, text, nil
 }
 
-// readReceipt reads the canonical text of a receipt that was sent as b.
-func readReceipt(b, text []byte) (*Receipt, error) {
+func readReceipt(b []byte) (*Receipt, []byte, error) {
+	text, _, err := strictjson.Canonical(b, strictjson.Limits{Bytes: receiptBytes, Depth: DataDepth, Nodes: DataNodes})
+	if err != nil {
+		return nil, nil, err
+	}
 	var r Receipt
-	if err := json.Unmarshal(text, &r); err != nil {
-		p := Problem{Message: err.Error()}
-		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			p = Problem{Path: wrong.Field, Got: wrong.Value, Want: wrong.Type.String()}
-			p.Line, p.Column, _ = Locate(b, wrong.Field)
-		}
-		return nil, &DataError{Problem: p}
+	// What a later version writes besides is in the text that is hashed and compared.
+	if err := strictjson.Decode(b, &r, strictjson.DecodeOptions{UnknownNames: true}); err != nil {
+		return nil, nil, err
 	}
 	if r.Version != 1 {
-		return nil, &DataError{Problem: Problem{Path: "receipt", Got: fmt.Sprint(r.Version), Want: "1"}}
+		return nil, nil, &DataError{Problem: Problem{Path: "receipt", Got: fmt.Sprint(r.Version), Want: "1"}}
 	}
 	id, err := r.identity().ID()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if id != r.Document {
-		return nil, &DataError{Problem: Problem{
+		return nil, nil, &DataError{Problem: Problem{
 			Path: "document", Got: r.Document.String(), Want: id.String() + ", which its other fields give",
 		}}
 	}
-	return &r, nil
+	return &r, text, nil
 }
 
 func (r *Receipt) identity() Identity {

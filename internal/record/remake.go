@@ -197,7 +197,7 @@ func (m *Maker) receiptFor(ctx context.Context, r RemakeRequest) (*Receipt, []by
 			return nil, nil, err
 		}
 		var err error
-		if ids, err = DocumentIDs(r.File); err != nil {
+		if ids, err = m.p.Renderer.DocumentIDs(r.File); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
+
+	"example.com/quire/internal/strictjson"
 )
 
 // TimePrecision is what times are cut to before they are frozen or recorded.
@@ -65,24 +66,26 @@ func (s *Snapshot) Hash() Hash { return s.hash }
 //
 // Collected data that cannot be frozen makes its source a failed one; the
 // elements of sources are updated so. Errors in inline data are *DataError and
-// *LimitError, with places in the text as sent.
-func Freeze(data []byte, sources []Collected, t time.Time, l Limits) (*Snapshot, error) {
-	l = l.withDefaults()
-	frozen := []byte("{}")
-	nodes := 1
+// *LimitError, with places in the text that from names.
+func Freeze(data []byte, from Origin, sources []Collected, t time.Time) (*Snapshot, error) {
+	frozen, nodes := []byte("{}"), 1
 	if data != nil {
 		var err error
-		if frozen, nodes, err = canonical(data, l); err != nil {
-			return nil, err
+		if frozen, nodes, err = strictjson.Canonical(data, dataLimits); err != nil {
+			return nil, from.fault(data, err)
 		}
 		if frozen[0] != '{' {
-			line, column := position(data, locator{data}.skip(0))
-			return nil, &DataError{Problem: Problem{Line: line, Column: column, Want: "an object", Got: kindOf(frozen)}}
+			wrong := &DataError{Problem: Problem{Want: "an object", Got: kindOf(frozen)}}
+			from.locate(data, []*Problem{&wrong.Problem})
+			return nil, wrong
 		}
 	}
 	if len(sources) > 0 {
+		if err := reserve(data, from, sources); err != nil {
+			return nil, err
+		}
 		var err error
-		if frozen, err = merge(data, frozen, nodes, sources, l); err != nil {
+		if frozen, err = merge(frozen, nodes, sources); err != nil {
 			return nil, err
 		}
 	}
@@ -106,70 +109,75 @@ func kindOf(v []byte) string {
 	return "a number"
 }
 
-// merge puts what was collected into the canonical object data, of which sent
-// is the text as sent.
-func merge(sent, data []byte, nodes int, sources []Collected, l Limits) ([]byte, error) {
-	type entry struct {
-		name  string
-		value []byte
-	}
-	var entries []entry
-	reserved := map[string]bool{SourcesKey: true}
+// reserve refuses data that use a key which sources fill.
+func reserve(data []byte, from Origin, sources []Collected) error {
+	pointers := []string{strictjson.Pointer(SourcesKey)}
 	for _, c := range sources {
-		reserved[c.Key] = true
+		pointers = append(pointers, strictjson.Pointer(c.Key))
 	}
-	loc := locator{data}
-	_, err := loc.members(0, func(name string, at int) (int, error) {
-		if reserved[name] {
-			line, column, _ := Locate(sent, name)
-			return 0, &DataError{Problem: Problem{
-				Line: line, Column: column, Path: name, Message: "the key is taken by a source or by " + SourcesKey,
+	for i, at := range strictjson.Locate(data, pointers...) {
+		if at.Exact {
+			taken := &DataError{Problem: Problem{
+				Path: strictjson.Path(pointers[i]), Pointer: pointers[i], Message: "the key is taken by a source or by " + SourcesKey,
 			}}
+			from.locate(data, []*Problem{&taken.Problem})
+			return taken
 		}
-		end := loc.end(at)
-		entries = append(entries, entry{name, data[at:end]})
-		return end, nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	bytesLeft := l.Bytes - len(data)
-	fates := make(map[string]fate, len(sources))
+	return nil
+}
+
+// merge puts what was collected into the canonical object data, which has so many values.
+func merge(data []byte, nodes int, sources []Collected) ([]byte, error) {
+	out := bytes.TrimSuffix(data, []byte("}"))
+	add := func(key string, value []byte) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(strictjson.AppendString(out, key), ':'), value...)
+	}
+	left := strictjson.Limits{Bytes: DataBytes - len(data), Depth: DataDepth - 1, Nodes: DataNodes - nodes}
+	how := make(map[string]outcome, len(sources))
 	for i := range sources {
 		c := &sources[i]
 		value := []byte("null")
 		if c.Outcome != Failed {
 			// A source stands one level down, and all of them share the limits.
-			v, n, err := canonical(c.Data, Limits{Bytes: max(bytesLeft, 0), Depth: l.Depth - 1, Nodes: max(l.Nodes-nodes, 0)})
+			v, n, err := canonicalWithin(c.Data, left)
 			if err != nil {
 				c.Outcome, c.Reason, c.Data = Failed, "the answer cannot be frozen: "+err.Error(), nil
 			} else {
 				value = v
-				nodes += n
-				bytesLeft -= len(v)
+				left.Nodes -= n
+				left.Bytes -= len(v)
 			}
 		}
-		entries = append(entries, entry{c.Key, value})
-		fates[c.Key] = fate{Outcome: c.Outcome, Reason: c.Reason}
+		add(c.Key, value)
+		how[c.Key] = outcome{Outcome: c.Outcome, Reason: c.Reason}
 	}
-	how, err := marshal(fates)
+	outcomes, err := marshal(how)
 	if err != nil {
 		return nil, err
 	}
-	entries = append(entries, entry{SourcesKey, how})
-	slices.SortFunc(entries, func(a, b entry) int { return compareUTF16(a.name, b.name) })
-	out := []byte{'{'}
-	for i, e := range entries {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(appendString(out, e.name), ':'), e.value...)
-	}
-	return append(out, '}'), nil
+	add(SourcesKey, outcomes)
+	frozen, _, err := strictjson.Canonical(append(out, '}'), strictjson.Limits{})
+	return frozen, err
 }
 
-// fate is what a template can read about a source.
-type fate struct {
+// canonicalWithin is strictjson.Canonical with limits of which nothing may be left.
+func canonicalWithin(text []byte, left strictjson.Limits) ([]byte, int, error) {
+	switch {
+	case left.Bytes <= 0:
+		return nil, 0, &LimitError{Name: "data bytes", Limit: DataBytes}
+	case left.Nodes <= 0:
+		return nil, 0, &LimitError{Name: "data nodes", Limit: DataNodes}
+	}
+	v, n, err := strictjson.Canonical(text, left)
+	return v, n, Origin{}.fault(text, err)
+}
+
+// outcome is what a template can read about a source.
+type outcome struct {
 	Outcome Outcome `json:"outcome"`
 	Reason  string  `json:"reason"`
 }
@@ -227,7 +235,7 @@ func ParseSnapshot(b []byte) (*Snapshot, error) {
 	}
 	// Bytes and values are bounded by what was read; what sources add to data that
 	// is as large as it may be goes beyond the limits of data alone.
-	again, err := Canonical(b, Limits{Bytes: len(b) + 1, Depth: snapshotDepth, Nodes: len(b) + 1})
+	again, _, err := strictjson.Canonical(b, strictjson.Limits{Depth: DataDepth + 1})
 	if err != nil || !bytes.Equal(again, b) || !bytes.Equal(s.bytes, b) {
 		return nil, damaged("not in canonical form")
 	}
@@ -241,5 +249,6 @@ func marshal(v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}
-	return Canonical(b, Limits{Bytes: len(b) + 1})
+	canonical, _, err := strictjson.Canonical(b, strictjson.Limits{})
+	return canonical, err
 }

@@ -84,7 +84,7 @@ func TestTranslate(t *testing.T) {
 			"template a.yaml:2:3: body[0]: no glyph (page 4) (data b) [F401]\ntemplate a: bad [D203]",
 		},
 	} {
-		if got := translate(c.in).Error(); got != c.want {
+		if got := translate(c.in, nil).Error(); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}

@@ -11,9 +11,12 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"example.com/quire/internal/nearest"
 	"example.com/quire/internal/record"
+	"example.com/quire/internal/strictjson"
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/standard"
 	"example.com/quire/pdf/template"
@@ -58,6 +61,18 @@ func (r *Renderer) Check(ctx context.Context, t *record.Template) error {
 	return err
 }
 
+// DocumentIDs implements record.Renderer. An id counts when what follows its last colon is a hash.
+func (r *Renderer) DocumentIDs(file io.Reader) ([]record.Hash, error) {
+	texts, err := pdf.DocumentIDs(file)
+	var ids []record.Hash
+	for _, text := range texts {
+		if id, err := record.ParseHash(text[strings.LastIndexByte(text, ':')+1:]); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
 // dataName marks places in the frozen data, which nobody sent.
 const dataName = "frozen data"
 
@@ -83,7 +98,7 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 	}
 	res, err := r.engine.Render(ctx, w, plan, template.NamedJSON(dataName, in.Data), o)
 	if err != nil {
-		return nil, translate(err)
+		return nil, translate(err, in.Data)
 	}
 	out := &record.Rendered{Pages: res.Pages, Title: res.Title, Size: res.Size, Engine: res.Engine}
 	for _, d := range res.Warnings {
@@ -100,7 +115,7 @@ func (r *Renderer) plan(ctx context.Context, t *record.Template) (*template.Plan
 	}
 	p, err := template.Compile(ctx, t.Files[t.Main], template.Options{File: t.Main, Files: files(t.Files), Limits: r.limits})
 	if err != nil {
-		return nil, translate(err)
+		return nil, translate(err, nil)
 	}
 	r.plans.put(key, p, cost(t))
 	return p, nil
@@ -127,7 +142,7 @@ func (r *Renderer) Load(ctx context.Context, fsys fs.FS, name, main string) (*re
 	}
 	p, err := template.Compile(ctx, src, template.Options{File: main, Files: fsys, Limits: r.limits})
 	if err != nil {
-		return nil, translate(err)
+		return nil, translate(err, nil)
 	}
 	all := map[string][]byte{main: src}
 	for _, file := range p.Files() {
@@ -138,8 +153,8 @@ func (r *Renderer) Load(ctx context.Context, fsys fs.FS, name, main string) (*re
 	return record.NewTemplate(name, main, all)
 }
 
-// translate turns the engine's errors into those of package record.
-func translate(err error) error {
+// translate turns the engine's errors into those of package record; data are what was rendered.
+func translate(err error, data []byte) error {
 	if over, ok := errors.AsType[*pdf.LimitError](err); ok {
 		return &record.LimitError{Name: over.Name, Limit: over.Limit, Got: over.Value, At: record.Problem{Node: over.Place}}
 	}
@@ -147,7 +162,8 @@ func translate(err error) error {
 	if !ok {
 		return err
 	}
-	var data, other []record.Problem
+	var ofData, other []record.Problem
+	var inData []pdf.Diagnostic // of ofData
 	for _, d := range wrong.Diagnostics {
 		if d.Severity != pdf.SeverityError {
 			continue
@@ -156,25 +172,50 @@ func translate(err error) error {
 		switch {
 		case len(d.Code) > 0 && d.Code[0] == 'X':
 			return &record.LimitError{Name: d.Code, At: p}
-		case ofData(d):
-			data = append(data, p)
+		case isOfData(d):
+			ofData, inData = append(ofData, p), append(inData, d)
 		default:
 			other = append(other, p)
 		}
 	}
-	if len(other) > 0 || len(data) == 0 {
-		all := slices.Concat(other, data)
+	point(ofData, inData, data)
+	if len(other) > 0 || len(ofData) == 0 {
+		all := slices.Concat(other, ofData)
 		if len(all) == 0 {
 			return err
 		}
 		return &record.TemplateError{Problem: all[0], More: all[1:]}
 	}
-	return &record.DataError{Problem: data[0], More: data[1:]}
+	return &record.DataError{Problem: ofData[0], More: ofData[1:]}
 }
 
-// ofData reports whether the data are to blame: they are not what the template
+// point gives the problems, which the diagnostics tell of, the pointers of their values in data: by
+// their places, or by their paths where the engine found them in what it had laid out.
+func point(problems []record.Problem, found []pdf.Diagnostic, data []byte) {
+	var offsets, placed []int
+	column, offset := 1, 0 // frozen data are one line, and diagnostics stand in order of their places
+	for i, d := range found {
+		if d.File != dataName || d.Line != 1 {
+			problems[i].Pointer = strictjson.Pointer(d.DataPath)
+			continue
+		}
+		if d.Col < column {
+			column, offset = 1, 0
+		}
+		for ; column < d.Col && offset < len(data); column++ {
+			_, n := utf8.DecodeRune(data[offset:])
+			offset += n
+		}
+		offsets, placed = append(offsets, offset), append(placed, i)
+	}
+	for i, pointer := range strictjson.PointerAt(data, offsets...) {
+		problems[placed[i]].Pointer = pointer
+	}
+}
+
+// isOfData reports whether the data are to blame: they are not what the template
 // declares, or hold a figure that its place has no room for.
-func ofData(d pdf.Diagnostic) bool {
+func isOfData(d pdf.Diagnostic) bool {
 	return len(d.Code) > 0 && d.Code[0] == 'D' || d.Code == "L312" && d.DataPath != ""
 }
 
@@ -190,7 +231,7 @@ func problem(d pdf.Diagnostic) record.Problem {
 		p.Message += fmt.Sprintf(" (page %d)", d.Page)
 	}
 	switch {
-	case !ofData(d):
+	case !isOfData(d):
 		if d.DataPath != "" {
 			p.Message += " (data " + d.DataPath + ")"
 		}

@@ -99,7 +99,7 @@ func TestRenderIsTheSameEveryTime(t *testing.T) {
 		}
 	}
 	// The id is found in the file without a reader.
-	ids, err := record.DocumentIDs(bytes.NewReader(first))
+	ids, err := renderer(t, render.Config{}).DocumentIDs(bytes.NewReader(first))
 	if err != nil || len(ids) != 1 || ids[0] != in.Document {
 		t.Errorf("ids in the file: %v, %v, want %s", ids, err, in.Document)
 	}
@@ -210,7 +210,7 @@ func TestDataErrorsThroughMaker(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = maker.Render(t.Context(), io.Discard, record.Request{
-		Space: record.Local, Inline: noteTemplate(t, note), DataFile: "note.json",
+		Space: record.Local, Inline: noteTemplate(t, note), Origin: record.Origin{File: "note.json"},
 		Data: []byte("{\n  \"number\": 7,\n  \"lines\": [\n    {\"text\": \"x\", \"qty\": \"n/a\"}\n  ],\n  \"zzz\": 1\n}"),
 	})
 	var wrong *record.DataError

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"example.com/quire/internal/record"
+	"example.com/quire/internal/strictjson"
 )
 
 // Kinds of audit lines.
@@ -33,7 +34,8 @@ func (e entry) line() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return record.Canonical(b, record.Limits{})
+	canonical, _, err := strictjson.Canonical(b, strictjson.Limits{})
+	return canonical, err
 }
 
 // append writes e as the last line, in the transaction of what it tells of.

@@ -1,4 +1,4 @@
-package record
+package pdf
 
 import (
 	"bytes"
@@ -17,14 +17,14 @@ const (
 	maxIDs  = 16
 )
 
-// DocumentIDs finds the document ids that a file carries in its XMP metadata,
-// each once, in their order; there is normally one. XMP packets are found by
-// their marks (ISO 16684-1 section 7.3.2), without reading the file's structure,
-// because the file may be damaged and metadata is never compressed. In a packet
-// the property xmpMM:DocumentID counts as element or attribute; its value is 64
-// lower-case hexadecimal digits, behind a prefix such as uuid: or urn:quire: if any. At
-// most 16 ids are returned.
-func DocumentIDs(r io.Reader) ([]Hash, error) {
+// DocumentIDs finds the document ids that a file carries in its XMP metadata, as
+// [RenderOptions.DocumentID] writes them, each once, in their order; there is normally one. XMP
+// packets are found by their marks (ISO 16684-1 section 7.3.2), without reading the file's structure,
+// because the file may be damaged and metadata is not compressed. In a packet the property
+// xmpMM:DocumentID counts as element or attribute; white space around its value goes, references
+// such as &amp; stay as they stand. At most 16 ids of at most 512 bytes are returned. Errors are
+// those of r; the memory that it takes does not depend on the file.
+func DocumentIDs(r io.Reader) ([]string, error) {
 	s := idScanner{}
 	buf := make([]byte, 0, 64<<10)
 	for {
@@ -32,7 +32,7 @@ func DocumentIDs(r io.Reader) ([]Hash, error) {
 		buf = buf[:len(buf)+n]
 		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !last {
-			return nil, fmt.Errorf("scan for the document id: %w", err)
+			return nil, fmt.Errorf("pdf: look for the document id: %w", err)
 		}
 		rest := s.scan(buf, last)
 		if last || len(s.found) == maxIDs {
@@ -44,7 +44,7 @@ func DocumentIDs(r io.Reader) ([]Hash, error) {
 
 type idScanner struct {
 	inPacket bool
-	found    []Hash
+	found    []string
 }
 
 // scan looks through b and returns its unread rest, which is short. Unless b is
@@ -72,8 +72,8 @@ func (s *idScanner) scan(b []byte, last bool) []byte {
 				before = b[id-1]
 			}
 			b = b[id+len(idName):]
-			if h, ok := idValue(before, b[:min(len(b), idReach)]); ok && !slices.Contains(s.found, h) {
-				s.found = append(s.found, h)
+			if v := idValue(before, b[:min(len(b), idReach)]); v != "" && !slices.Contains(s.found, v) {
+				s.found = append(s.found, v)
 			}
 		case end >= 0:
 			s.inPacket = false
@@ -87,9 +87,9 @@ func (s *idScanner) scan(b []byte, last bool) []byte {
 
 func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
 
-// idValue reads what follows the property's name: >VALUE< after "<", or
-// ="VALUE" after white space.
-func idValue(before byte, b []byte) (Hash, bool) {
+// idValue reads what follows the property's name: >VALUE< after "<", or ="VALUE" after white space.
+// It is "" when there is no value.
+func idValue(before byte, b []byte) string {
 	const space = " \t\r\n"
 	b = bytes.TrimLeft(b, space)
 	var until []byte
@@ -99,20 +99,15 @@ func idValue(before byte, b []byte) (Hash, bool) {
 	case bytes.IndexByte([]byte(space), before) >= 0 && bytes.HasPrefix(b, []byte("=")):
 		b = bytes.TrimLeft(b[1:], space)
 		if len(b) == 0 || b[0] != '"' && b[0] != '\'' {
-			return Hash{}, false
+			return ""
 		}
 		b, until = b[1:], b[:1]
 	default:
-		return Hash{}, false
+		return ""
 	}
 	value, _, ok := bytes.Cut(b, until)
-	if !ok {
-		return Hash{}, false
+	if !ok || bytes.IndexByte(value, '<') >= 0 { // no attribute value has that (XML 1.0 section 2.3)
+		return ""
 	}
-	value = bytes.Trim(value, space)
-	if i := bytes.LastIndexAny(value, ":"); i >= 0 {
-		value = value[i+1:]
-	}
-	h, err := ParseHash(string(value))
-	return h, err == nil
+	return string(bytes.Trim(value, space))
 }
