@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -52,3 +53,51 @@ func (e *RemoteProtocolError) Unwrap() error { return e.Err }
 
 // ErrTooLarge is a message, fragment or packet over a limit.
 var ErrTooLarge = errors.New("over the limit")
+
+// TransportError is the loss of what carries a session, or that it could not be made. It is never
+// a script's failure.
+type TransportError struct {
+	Phase    string // "dial", "auth", "open", "receive", "send", "close"
+	Host     string // "" for a child process
+	ExitCode int    // of a child process that has ended; -1 when there is none, or a signal ended it
+	Stderr   string // the last 8 KiB of its standard error
+	Banner   string // what the peer wrote before the protocol, for people
+	Err      error
+}
+
+func (e *TransportError) Error() string {
+	var b strings.Builder
+	b.WriteString("psrp: " + e.Phase)
+	if e.Host != "" {
+		b.WriteString(" " + e.Host)
+	}
+	fmt.Fprintf(&b, ": %v", e.Err)
+	if e.ExitCode > 0 {
+		fmt.Fprintf(&b, " (exit code %d)", e.ExitCode)
+	}
+	if s := lastLine(e.Stderr); s != "" {
+		fmt.Fprintf(&b, "; standard error ends with %q", s)
+	}
+	if e.Banner != "" {
+		fmt.Fprintf(&b, "; instead of the protocol came %q", e.Banner)
+	}
+	return b.String()
+}
+
+func lastLine(s string) string {
+	s = strings.TrimRight(s, "\r\n ")
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+// Unwrap returns the cause.
+func (e *TransportError) Unwrap() error { return e.Err }
+
+// Unreachable reports whether the peer was never reached: dialling or authentication failed, so
+// nothing can have run.
+func (e *TransportError) Unreachable() bool { return e.Phase == "dial" || e.Phase == "auth" }
+
+// Timeout reports whether time ran out.
+func (e *TransportError) Timeout() bool {
+	var t interface{ Timeout() bool }
+	return errors.Is(e.Err, context.DeadlineExceeded) || errors.As(e.Err, &t) && t.Timeout()
+}
