@@ -116,7 +116,11 @@ func TestFaults(t *testing.T) {
 		{"size", "limits: {body: big}\n", `want a size such as 10MiB, got "big"`},
 		{"body beyond what is taken", "limits: {body: 17MiB}\n", "limits.body: want 1KiB to 16MiB, got 17MiB"},
 		{"two swapped letters", "listen: 127.0.0.1:1\nerports: {}\n", `unknown key "erports"; did you mean "reports"?`},
-		{"two documents", "listen: a\n---\nlisten: b\n", "more than one YAML document"},
+		{"two documents", "listen: a\n---\nlisten: b\n", `:2:1: second document`},
+		{"alias", "data: &d x\ntemplates: *d\n", ":2:12: aliases are not part of the language"},
+		{"key twice", "data: x\ndata: y\n", `:2:1: key "data" stands twice`},
+		{"text for a number", "sources: {s: {url: 'https://a.example/', attempts: '3x'}}\n", `sources.s.attempts: want a whole number, got "3x"`},
+		{"text for true", "reports: {r: {template: t, public: yes}}\n", `reports.r.public: want true or false, got "yes"`},
 		{"listen", "listen: nine\n", `:1:1: listen: want host:port, got "nine"`},
 		{"port", "listen: 127.0.0.1:99999\n", "port \"99999\" is not a number"},
 		{"public address without token", "listen: 0.0.0.0:80\n", "0.0.0.0:80 is not a loopback address and no token is configured"},
@@ -159,20 +163,6 @@ func TestFaults(t *testing.T) {
 			t.Errorf("faults %v, want 3", err)
 		}
 	})
-}
-
-// TestAliases: a value may be written once and used again.
-func TestAliases(t *testing.T) {
-	c, err := load(t, `sources:
-  a: {url: "https://a.example/", timeout: &t 3s}
-  b: {url: "https://b.example/", timeout: *t}
-`, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a, b := c.Sources["a"].Timeout, c.Sources["b"].Timeout; a != b || time.Duration(b) != 3*time.Second {
-		t.Errorf("timeouts %s and %s", a, b)
-	}
 }
 
 // TestEnvironmentFaults: what the environment sets wrongly is no fault of the file.

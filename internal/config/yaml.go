@@ -1,22 +1,23 @@
 package config
 
 import (
-	"errors"
+	"encoding"
 	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-
 	"example.com/quire/internal/nearest"
+	"example.com/quire/internal/strictyaml"
 )
 
-// maxFile bounds a configuration file; nobody writes more by hand.
-const maxFile = 1 << 20
+// What a configuration file may be; nobody writes more by hand.
+const (
+	maxFile  = 1 << 20
+	maxDepth = 16
+	maxNodes = 50_000
+)
 
 // Duration is written as 250ms, 20s, 1m30s.
 type Duration time.Duration
@@ -67,17 +68,6 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10) + "B"
 }
 
-// UnmarshalYAML takes a plain string as the value itself.
-func (h *Header) UnmarshalYAML(b []byte) error {
-	var s string
-	if err := yaml.Unmarshal(b, &s); err == nil {
-		h.Value = s
-		return nil
-	}
-	type plain Header
-	return yaml.Unmarshal(b, (*plain)(h))
-}
-
 // source remembers where each path of the file stands.
 type source struct {
 	file   string
@@ -101,177 +91,148 @@ func (s *source) place(path string) (line, col int) {
 	}
 }
 
-// parse reads file's text into c: syntax first, then every key against the type it fills,
-// then the values.
+// parse reads file's text into c: syntax first, then every key and value against the type that
+// it fills. All faults are reported at once.
 func parse(file string, b []byte, c *Config) (*source, error) {
 	src := &source{file: file, places: map[string][2]int{}, outside: map[string]bool{}}
-	one := func(line, col int, message string) error {
-		return &Error{Faults: []Fault{{File: file, Line: line, Col: col, Message: message}}}
-	}
 	if len(b) > maxFile {
-		return nil, one(0, 0, fmt.Sprintf("%d bytes; a configuration has at most %d", len(b), maxFile))
+		return nil, &Error{Faults: []Fault{{File: file, Message: fmt.Sprintf("%d bytes; a configuration has at most %d", len(b), maxFile)}}}
 	}
-	tree, err := parser.ParseBytes(b, 0)
-	if err != nil {
-		return nil, yamlError(file, err)
+	r := &reader{src: src}
+	root, problems := strictyaml.Parse(b, strictyaml.Limits{Depth: maxDepth, Nodes: maxNodes})
+	for _, p := range problems {
+		if p.Empty {
+			return src, nil
+		}
+		f := Fault{File: file, Line: p.Line, Col: p.Col, Message: p.Message}
+		if p.Hint != "" {
+			f.Message += "; " + p.Hint
+		}
+		r.faults = append(r.faults, f)
 	}
-	if len(tree.Docs) > 1 {
-		return nil, one(0, 0, "holds more than one YAML document")
+	if root != nil {
+		r.value(root, reflect.ValueOf(c).Elem(), "")
 	}
-	if len(tree.Docs) == 0 || tree.Docs[0].Body == nil {
-		return src, nil
-	}
-	w := &walker{src: src}
-	w.walk(tree.Docs[0].Body, reflect.TypeFor[Config](), "")
-	if len(w.faults) > 0 {
-		return nil, &Error{Faults: w.faults}
-	}
-	if err := yaml.NodeToValue(tree.Docs[0].Body, c); err != nil {
-		return nil, yamlError(file, err)
+	if len(r.faults) > 0 {
+		return nil, &Error{Faults: r.faults}
 	}
 	return src, nil
 }
 
-// yamlError turns the parser's error into a Fault with its place.
-func yamlError(file string, err error) error {
-	f := Fault{File: file, Message: err.Error()}
-	if y, ok := errors.AsType[yaml.Error](err); ok {
-		f.Message = y.GetMessage()
-		if t := y.GetToken(); t != nil && t.Position != nil {
-			f.Line, f.Col = t.Position.Line, t.Position.Column
-		}
-	}
-	return &Error{Faults: []Fault{f}}
-}
-
-// walker checks each mapping's keys against the type that it fills.
-type walker struct {
+// reader fills values from nodes.
+type reader struct {
 	src    *source
 	faults []Fault
 }
 
-func (w *walker) fail(n ast.Node, format string, a ...any) {
-	p := n.GetToken().Position
-	w.faults = append(w.faults, Fault{File: w.src.file, Line: p.Line, Col: p.Column, Message: fmt.Sprintf(format, a...)})
+func (r *reader) fail(n *strictyaml.Node, format string, a ...any) {
+	r.faults = append(r.faults, Fault{File: r.src.file, Line: n.Line, Col: n.Col, Message: fmt.Sprintf(format, a...)})
 }
 
-func (w *walker) walk(n ast.Node, t reflect.Type, path string) {
-	if n == nil {
+// value fills v, which may be set, from n. A key without a value leaves v as it is.
+func (r *reader) value(n *strictyaml.Node, v reflect.Value, path string) {
+	if _, ok := r.src.places[path]; !ok {
+		r.src.places[path] = [2]int{n.Line, n.Col}
+	}
+	if n.Kind == strictyaml.Null {
 		return
 	}
-	join := func(key string) string {
-		if path == "" {
-			return key
+	if h, ok := reflect.TypeAssert[*Header](v.Addr()); ok && n.IsScalar() { // a plain text is the value itself
+		h.Value = n.Text
+		return
+	}
+	if t, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok && n.IsScalar() {
+		if err := t.UnmarshalText([]byte(n.Text)); err != nil {
+			r.fail(n, "%s: %v", path, err)
 		}
-		return path + "." + key
+		return
 	}
-	if p := n.GetToken().Position; w.src.places[path] == [2]int{} && p != nil {
-		w.src.places[path] = [2]int{p.Line, p.Column}
+	switch v.Kind() {
+	case reflect.Struct:
+		r.record(n, v, path)
+	case reflect.Map:
+		if n.Kind != strictyaml.Mapping {
+			r.fail(n, "%s: want a mapping", path)
+			return
+		}
+		v.Set(reflect.MakeMapWithSize(v.Type(), len(n.Keys)))
+		for i, k := range n.Keys {
+			item := reflect.New(v.Type().Elem()).Elem()
+			r.member(k, n.Values[i], item, path)
+			v.SetMapIndex(reflect.ValueOf(k.Text), item)
+		}
+	case reflect.Slice:
+		if n.Kind != strictyaml.Sequence {
+			r.fail(n, "%s: want a list", path)
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), len(n.Items), len(n.Items)))
+		for i, item := range n.Items {
+			r.value(item, v.Index(i), fmt.Sprintf("%s[%d]", path, i))
+		}
+	default:
+		r.scalar(n, v, path)
 	}
-	_, isNull := n.(*ast.NullNode)
+}
+
+func (r *reader) scalar(n *strictyaml.Node, v reflect.Value, path string) {
 	switch {
-	case isNull:
-	case t == reflect.TypeFor[Header]():
-		if _, ok := n.(*ast.StringNode); !ok {
-			w.mapping(n, t, path, join)
-		}
-	case t.Kind() == reflect.Struct:
-		w.mapping(n, t, path, join)
-	case t.Kind() == reflect.Map:
-		pairs, ok := pairsOf(n)
-		if !ok {
-			w.fail(n, "%s: want a mapping", path)
+	case !n.IsScalar():
+		r.fail(n, "%s: want a single value", path)
+	case v.Kind() == reflect.String:
+		v.SetString(n.Text)
+	case v.Kind() == reflect.Bool:
+		if n.Kind != strictyaml.Bool {
+			r.fail(n, "%s: want true or false, got %q", path, n.Text)
 			return
 		}
-		for _, kv := range pairs {
-			key := kv.Key.GetToken().Value
-			w.note(kv, join(key))
-			w.walk(kv.Value, t.Elem(), join(key))
-		}
-	case t.Kind() == reflect.Slice:
-		list, ok := n.(*ast.SequenceNode)
-		if !ok {
-			w.fail(n, "%s: want a list", path)
+		v.SetBool(strings.EqualFold(n.Text, "true"))
+	default: // the only numbers are of type int
+		i, err := strconv.Atoi(n.Text)
+		if err != nil || n.Kind != strictyaml.Int {
+			r.fail(n, "%s: want a whole number, got %q", path, n.Text)
 			return
 		}
-		for i, v := range list.Values {
-			w.walk(v, t.Elem(), fmt.Sprintf("%s[%d]", path, i))
-		}
-	default:
-		switch n.(type) {
-		case *ast.MappingNode, *ast.MappingValueNode, *ast.SequenceNode:
-			w.fail(n, "%s: want a single value", path)
-		default:
-			w.single(n, t, path)
-		}
+		v.SetInt(int64(i))
 	}
 }
 
-// single tries a value alone: an error of decoding the whole would stop at the first, and one
-// of a type of ours has no place. What an alias stands for was judged at its anchor.
-func (w *walker) single(n ast.Node, t reflect.Type, path string) {
-	if _, ok := n.(*ast.AliasNode); ok {
-		return
-	}
-	err := yaml.NodeToValue(n, reflect.New(t).Interface())
-	if err == nil {
-		return
-	}
-	switch t.Kind() {
-	case reflect.Bool:
-		w.fail(n, "%s: want true or false, got %q", path, n.GetToken().Value)
-	case reflect.Int:
-		w.fail(n, "%s: want a whole number, got %q", path, n.GetToken().Value)
-	default:
-		message := err.Error()
-		if y, ok := errors.AsType[yaml.Error](err); ok {
-			message = y.GetMessage() // without the lines around it
-		}
-		w.fail(n, "%s: %s", path, message)
-	}
+// member fills v, the value under key.
+func (r *reader) member(key, n *strictyaml.Node, v reflect.Value, path string) {
+	path = join(path, key.Text)
+	r.src.places[path] = [2]int{key.Line, key.Col}
+	r.value(n, v, path)
 }
 
-func (w *walker) note(kv *ast.MappingValueNode, path string) {
-	if p := kv.Key.GetToken().Position; p != nil {
-		w.src.places[path] = [2]int{p.Line, p.Column}
-	}
-}
-
-func (w *walker) mapping(n ast.Node, t reflect.Type, path string, join func(string) string) {
-	pairs, ok := pairsOf(n)
-	if !ok {
-		w.fail(n, "%s: want a mapping", path)
+// record fills a struct, whose fields name their keys by the tag yaml.
+func (r *reader) record(n *strictyaml.Node, v reflect.Value, path string) {
+	if n.Kind != strictyaml.Mapping {
+		r.fail(n, "%s: want a mapping", path)
 		return
 	}
-	fields := map[string]reflect.Type{}
+	fields := map[string]int{}
 	var names []string
-	for f := range t.Fields() {
-		if name := f.Tag.Get("yaml"); name != "" && name != "-" {
-			fields[name] = f.Type
+	for i := range v.NumField() {
+		if name := v.Type().Field(i).Tag.Get("yaml"); name != "" && name != "-" {
+			fields[name] = i
 			names = append(names, name)
 		}
 	}
-	for _, kv := range pairs {
-		key := kv.Key.GetToken().Value
-		ft, ok := fields[key]
+	for i, key := range n.Keys {
+		f, ok := fields[key.Text]
 		if !ok {
-			w.fail(kv.Key, "unknown key %q%s", join(key), didYouMean(key, names))
+			r.fail(key, "unknown key %q%s", join(path, key.Text), didYouMean(key.Text, names))
 			continue
 		}
-		w.note(kv, join(key))
-		w.walk(kv.Value, ft, join(key))
+		r.member(key, n.Values[i], v.Field(f), path)
 	}
 }
 
-func pairsOf(n ast.Node) ([]*ast.MappingValueNode, bool) {
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		return n.Values, true
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{n}, true
-	default:
-		return nil, false
+func join(path, key string) string {
+	if path == "" {
+		return key
 	}
+	return path + "." + key
 }
 
 // didYouMean names the nearest candidate, if one is near.

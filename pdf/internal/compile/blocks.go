@@ -3,9 +3,9 @@ package compile
 import (
 	"slices"
 
+	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/compile/exprlang"
-	"example.com/quire/pdf/internal/compile/yamlsrc"
 )
 
 // block is a compiled block: it gives its nodes to the sink.
@@ -56,11 +56,11 @@ type kind struct {
 // blockSource is a block while it is compiled.
 type blockSource struct {
 	kind   string
-	value  *yamlsrc.Node // of the kind key
-	common *object       // the block's mapping: the common keys are read from it
-	fields *object       // where the fields of the kind are
-	path   string        // node path: body[5].table
-	block  doc.Block     // the common keys
+	value  *strictyaml.Node // of the kind key
+	common *object          // the block's mapping: the common keys are read from it
+	fields *object          // where the fields of the kind are
+	path   string           // node path: body[5].table
+	block  doc.Block        // the common keys
 	cond   *programAt
 	link   *plainText
 	mark   *plainText // bookmark that needs data
@@ -68,8 +68,8 @@ type blockSource struct {
 }
 
 // blocks compiles a list of blocks.
-func (c *compiler) blocks(n *yamlsrc.Node, path string) []block {
-	if n.Kind != yamlsrc.Sequence {
+func (c *compiler) blocks(n *strictyaml.Node, path string) []block {
+	if n.Kind != strictyaml.Sequence {
 		c.bad(n, path, codeWrong, "", "want a list of blocks, got %s", n.Kind)
 		return nil
 	}
@@ -84,11 +84,11 @@ func (c *compiler) blocks(n *yamlsrc.Node, path string) []block {
 
 // content compiles what cells and items hold: a text, a block, or a list of
 // blocks.
-func (c *compiler) content(n *yamlsrc.Node, path string) []block {
+func (c *compiler) content(n *strictyaml.Node, path string) []block {
 	switch n.Kind {
-	case yamlsrc.Sequence:
+	case strictyaml.Sequence:
 		return c.blocks(n, path)
-	case yamlsrc.Mapping:
+	case strictyaml.Mapping:
 		if b := c.block(n, path); b != nil {
 			return []block{b}
 		}
@@ -97,12 +97,12 @@ func (c *compiler) content(n *yamlsrc.Node, path string) []block {
 	return []block{&textNode{common: common{block: doc.Block{Src: c.source(n, path)}}, text: c.rich(n, path)}}
 }
 
-func (c *compiler) source(n *yamlsrc.Node, path string) *doc.Source {
+func (c *compiler) source(n *strictyaml.Node, path string) *doc.Source {
 	return &doc.Source{File: c.file, Line: n.Line, Col: n.Col, Path: path}
 }
 
 // block compiles one block; nil when it has problems.
-func (c *compiler) block(n *yamlsrc.Node, path string) block {
+func (c *compiler) block(n *strictyaml.Node, path string) block {
 	o, ok := c.object(n, path, "a block")
 	if !ok {
 		return nil
@@ -123,7 +123,7 @@ func (c *compiler) block(n *yamlsrc.Node, path string) block {
 		c.bad(o.n.Key(k.name), path, codeLater, "", "block %q is not in this version", k.name)
 		return nil
 	}
-	if k.holds && (k.name != "rule" || b.value.Kind != yamlsrc.Null) {
+	if k.holds && (k.name != "rule" || b.value.Kind != strictyaml.Null) {
 		if b.fields, ok = c.object(b.value, b.path, "the value of "+k.name); !ok {
 			return nil
 		}
@@ -236,9 +236,9 @@ func (c *compiler) commonKeys(b *blockSource) {
 }
 
 // filled wants a list with something in it.
-func (c *compiler) filled(n *yamlsrc.Node, path, what string) bool {
+func (c *compiler) filled(n *strictyaml.Node, path, what string) bool {
 	switch {
-	case n.Kind != yamlsrc.Sequence:
+	case n.Kind != strictyaml.Sequence:
 		c.bad(n, path, codeWrong, "", "want a list of %s, got %s", what, n.Kind)
 	case len(n.Items) == 0:
 		c.bad(n, path, codeWrong, "", "there are no %s", what)
@@ -249,7 +249,7 @@ func (c *compiler) filled(n *yamlsrc.Node, path, what string) bool {
 }
 
 // pageWord reads the value of break-before and break-after.
-func (c *compiler) pageWord(n *yamlsrc.Node, path string) bool {
+func (c *compiler) pageWord(n *strictyaml.Node, path string) bool {
 	i, ok := c.choice(n, path, "page", "column")
 	if i == 1 {
 		c.bad(n, path, codeLater, "", "column breaks are not in this version")
@@ -315,7 +315,7 @@ func (c *compiler) headingBlock(b *blockSource) block {
 	o.later("number")
 	h.text = b.textFields(c)
 	if v := o.get("bookmark"); v != nil {
-		if v.Kind == yamlsrc.Bool {
+		if v.Kind == strictyaml.Bool {
 			h.marked = c.flag(v, o.at("bookmark"))
 		} else {
 			b.mark = c.plain(v, o.at("bookmark"))
@@ -329,7 +329,7 @@ func (c *compiler) rowBlock(b *blockSource) block {
 	o := b.fields
 	n := &besideNode{}
 	if v := o.get("widths"); v != nil {
-		if v.Kind != yamlsrc.Sequence {
+		if v.Kind != strictyaml.Sequence {
 			c.bad(v, o.at("widths"), codeWrong, "", "want a list of widths, got %s", v.Kind)
 		}
 		for i, w := range v.Items {
@@ -355,7 +355,7 @@ func (c *compiler) rowBlock(b *blockSource) block {
 	return n
 }
 
-func (c *compiler) valign(n *yamlsrc.Node, path string) doc.VAlign {
+func (c *compiler) valign(n *strictyaml.Node, path string) doc.VAlign {
 	i, _ := c.choice(n, path, "top", "middle", "bottom")
 	return doc.VAlign(i) //nolint:gosec // one of three
 }
@@ -382,7 +382,7 @@ func (c *compiler) boxBlock(b *blockSource) block {
 
 func (c *compiler) ruleBlock(b *blockSource) block {
 	n := &ruleNode{}
-	if b.value.Kind != yamlsrc.Null {
+	if b.value.Kind != strictyaml.Null {
 		o := b.fields
 		if v := o.get("thickness"); v != nil {
 			n.out.Thickness = c.length(v, o.at("thickness"), 1)
@@ -403,7 +403,7 @@ func (c *compiler) spacerBlock(b *blockSource) block {
 }
 
 func (c *compiler) pageBreakBlock(b *blockSource) block {
-	if b.value.Kind != yamlsrc.Null && (b.value.Kind != yamlsrc.Bool || !c.flag(b.value, b.path)) {
+	if b.value.Kind != strictyaml.Null && (b.value.Kind != strictyaml.Bool || !c.flag(b.value, b.path)) {
 		c.bad(b.value, b.path, codeWrong, "write page-break: true", "a page break has no value")
 	}
 	return &breakNode{doc.PageBreak{Block: b.block}}
@@ -430,7 +430,7 @@ func (c *compiler) listBlock(b *blockSource) block {
 	case items != nil && loop != nil:
 		c.bad(o.n.Key("for"), o.path, codeKey, "", "a list has items or for, not both")
 	case items != nil:
-		if items.Kind != yamlsrc.Sequence {
+		if items.Kind != strictyaml.Sequence {
 			c.bad(items, o.at("items"), codeWrong, "", "want a list of items, got %s", items.Kind)
 		}
 		for i, v := range items.Items {

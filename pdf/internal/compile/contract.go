@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/internal/compile/exprlang"
-	"example.com/quire/pdf/internal/compile/yamlsrc"
 )
 
 // reName is the form of names that expressions use.
 var reName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // name checks a key that expressions use as a name.
-func (c *compiler) name(k *yamlsrc.Node, path, what string) bool {
+func (c *compiler) name(k *strictyaml.Node, path, what string) bool {
 	switch {
 	case !reName.MatchString(k.Text):
 		c.bad(k, path, codeContract, "use letters, digits and _", "%q cannot be the name of %s", k.Text, what)
@@ -30,24 +30,24 @@ var invalidType = &exprlang.Type{}
 
 // typeOf reads a type: a name with its parts ("enum(A, B)", "map(T)", "T?"), a
 // list with one type, or a mapping of fields.
-func (c *compiler) typeOf(n *yamlsrc.Node, path string) *exprlang.Type {
+func (c *compiler) typeOf(n *strictyaml.Node, path string) *exprlang.Type {
 	switch n.Kind {
-	case yamlsrc.Sequence:
+	case strictyaml.Sequence:
 		if len(n.Items) != 1 {
 			c.bad(n, path, codeContract, "", "a list type names one type, as in [string]; got %d", len(n.Items))
 			return invalidType
 		}
 		return &exprlang.Type{Kind: exprlang.ListKind, Elem: c.typeOf(n.Items[0], path+"[]")}
-	case yamlsrc.Mapping:
+	case strictyaml.Mapping:
 		return c.recordOf(n, path)
-	case yamlsrc.String:
+	case strictyaml.String:
 		return c.typeText(n, path, strings.TrimSpace(n.Text))
 	}
 	c.bad(n, path, codeContract, "", "want a type, got %s", describe(n))
 	return invalidType
 }
 
-func (c *compiler) recordOf(n *yamlsrc.Node, path string) *exprlang.Type {
+func (c *compiler) recordOf(n *strictyaml.Node, path string) *exprlang.Type {
 	t := &exprlang.Type{Kind: exprlang.RecordKind}
 	for i, k := range n.Keys {
 		at := k.Text
@@ -64,7 +64,7 @@ func (c *compiler) recordOf(n *yamlsrc.Node, path string) *exprlang.Type {
 	return t
 }
 
-func (c *compiler) typeText(n *yamlsrc.Node, path, s string) *exprlang.Type {
+func (c *compiler) typeText(n *strictyaml.Node, path, s string) *exprlang.Type {
 	if rest, ok := strings.CutSuffix(s, "?"); ok {
 		t := c.typeText(n, path, strings.TrimSpace(rest))
 		if t == invalidType || t.Optional {
@@ -107,7 +107,7 @@ func inParens(s, name string) (string, bool) {
 	return strings.CutSuffix(rest, ")")
 }
 
-func (c *compiler) enumText(n *yamlsrc.Node, path, inner string) *exprlang.Type {
+func (c *compiler) enumText(n *strictyaml.Node, path, inner string) *exprlang.Type {
 	t := &exprlang.Type{Kind: exprlang.EnumKind}
 	for v := range strings.SplitSeq(inner, ",") {
 		v = strings.TrimSpace(v)
@@ -122,7 +122,7 @@ func (c *compiler) enumText(n *yamlsrc.Node, path, inner string) *exprlang.Type 
 
 // namedType resolves a name of `types:`, once per name. A type that holds itself
 // would have no end in a contract that is checked while it is read.
-func (c *compiler) namedType(n *yamlsrc.Node, path, name string) *exprlang.Type {
+func (c *compiler) namedType(n *strictyaml.Node, path, name string) *exprlang.Type {
 	if t, ok := c.named[name]; ok {
 		if t == nil {
 			c.bad(n, path, codeCircle, "", "type %q holds itself", name)
@@ -142,9 +142,9 @@ func (c *compiler) namedType(n *yamlsrc.Node, path, name string) *exprlang.Type 
 }
 
 // contract reads `types:` and `data:`.
-func (c *compiler) contract(types, data *yamlsrc.Node) *exprlang.Type {
+func (c *compiler) contract(types, data *strictyaml.Node) *exprlang.Type {
 	c.named = map[string]*exprlang.Type{}
-	c.types = &yamlsrc.Node{}
+	c.types = &strictyaml.Node{}
 	if types != nil {
 		if o, ok := c.object(types, "types", "types"); ok {
 			c.types = o.n

@@ -4,9 +4,9 @@ import (
 	"regexp"
 	"slices"
 
+	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/internal/compile/decimal"
 	"example.com/quire/pdf/internal/compile/exprlang"
-	"example.com/quire/pdf/internal/compile/yamlsrc"
 )
 
 // loop is the head of a loop: `for: x in list` or `for: i, x in list`.
@@ -25,7 +25,7 @@ func loopType() *exprlang.Type {
 
 // loop compiles the head of a loop and opens the scope of its names; endLoop
 // closes it, whether or not there are problems.
-func (c *compiler) loop(n *yamlsrc.Node, path string) *loop {
+func (c *compiler) loop(n *strictyaml.Node, path string) *loop {
 	c.loops++
 	l := &loop{i: -1}
 	text, ok := c.scalar(n, path)
@@ -116,7 +116,7 @@ func (c *compiler) switchBlock(b *blockSource) block {
 	o := b.common
 	s := &switchNode{value: c.expr(b.value, b.path)}
 	cases := o.need("cases")
-	if cases != nil && cases.Kind != yamlsrc.Sequence {
+	if cases != nil && cases.Kind != strictyaml.Sequence {
 		c.bad(cases, o.at("cases"), codeWrong, "", "want a list of cases, got %s", cases.Kind)
 		cases = nil
 	}
@@ -129,8 +129,8 @@ func (c *compiler) switchBlock(b *blockSource) block {
 			}
 			var one switchCase
 			if v := co.need("is"); v != nil {
-				items := []*yamlsrc.Node{v}
-				if v.Kind == yamlsrc.Sequence {
+				items := []*strictyaml.Node{v}
+				if v.Kind == strictyaml.Sequence {
 					items = v.Items
 				}
 				for _, item := range items {
@@ -153,7 +153,7 @@ func (c *compiler) switchBlock(b *blockSource) block {
 }
 
 // caseValue reads a literal that a switch compares with.
-func (c *compiler) caseValue(n *yamlsrc.Node, path string, value *programAt) (exprlang.Value, bool) {
+func (c *compiler) caseValue(n *strictyaml.Node, path string, value *programAt) (exprlang.Value, bool) {
 	if value == nil {
 		return exprlang.Null, false
 	}
@@ -166,11 +166,11 @@ func (c *compiler) caseValue(n *yamlsrc.Node, path string, value *programAt) (ex
 		}
 		return exprlang.Text(s), ok
 	case exprlang.IntegerKind, exprlang.DecimalKind, exprlang.NumberKind:
-		if d, err := decimal.Parse(n.Text); err == nil && (n.Kind == yamlsrc.Int || n.Kind == yamlsrc.Float) {
+		if d, err := decimal.Parse(n.Text); err == nil && (n.Kind == strictyaml.Int || n.Kind == strictyaml.Float) {
 			return exprlang.Number(d), true
 		}
 	case exprlang.BooleanKind:
-		if n.Kind == yamlsrc.Bool {
+		if n.Kind == strictyaml.Bool {
 			return exprlang.Bool(c.flag(n, path)), true
 		}
 	default:
@@ -184,7 +184,7 @@ func (c *compiler) caseValue(n *yamlsrc.Node, path string, value *programAt) (ex
 // component is an entry of `components:`.
 type component struct {
 	name   string
-	node   *yamlsrc.Node
+	node   *strictyaml.Node
 	busy   bool // being compiled
 	done   bool
 	params []param
@@ -199,7 +199,7 @@ type param struct {
 
 // readComponents reads `components:`. Bodies are compiled when all heads are
 // known, each once.
-func (c *compiler) readComponents(n *yamlsrc.Node) {
+func (c *compiler) readComponents(n *strictyaml.Node) {
 	c.components = map[string]*component{}
 	if n == nil {
 		return
@@ -271,7 +271,7 @@ func (c *compiler) useBlock(b *blockSource) block {
 	}
 	c.component(d)
 	u := &useNode{component: d, at: &place{node: b.value, path: b.path}}
-	args := &object{c: c, n: &yamlsrc.Node{}, path: o.at("with")}
+	args := &object{c: c, n: &strictyaml.Node{}, path: o.at("with")}
 	if with != nil {
 		if args, ok = c.object(with, o.at("with"), "with"); !ok {
 			return nil
@@ -298,7 +298,7 @@ func (c *compiler) useBlock(b *blockSource) block {
 
 // argument compiles the value of a parameter: one ${...} gives its value, any
 // other text a string, a number or truth value itself.
-func (c *compiler) argument(n *yamlsrc.Node, path string, p param) argument {
+func (c *compiler) argument(n *strictyaml.Node, path string, p param) argument {
 	a := argument{slot: p.slot}
 	accept := func(t *exprlang.Type) {
 		if t != nil && !p.typ.Accepts(t) {
@@ -313,11 +313,11 @@ func (c *compiler) argument(n *yamlsrc.Node, path string, p param) argument {
 	switch {
 	case !n.IsScalar():
 		c.bad(n, path, codeArguments, "", "want a value, got %s", n.Kind)
-	case wrapped(n.Text) && (n.Kind == yamlsrc.String):
+	case wrapped(n.Text) && (n.Kind == strictyaml.String):
 		if a.prog = c.expr(n, path); a.prog != nil {
 			accept(a.prog.prog.Type)
 		}
-	case n.Kind == yamlsrc.Null:
+	case n.Kind == strictyaml.Null:
 		if !p.typ.Optional {
 			c.bad(n, path, codeArguments, "", "%s is %s and needs a value", p.name, p.typ)
 		}
@@ -326,16 +326,16 @@ func (c *compiler) argument(n *yamlsrc.Node, path string, p param) argument {
 		if s, ok := a.text.known(); ok {
 			a.value, a.text = exprlang.Text(s), nil
 		}
-	case n.Kind == yamlsrc.Bool:
+	case n.Kind == strictyaml.Bool:
 		literal("boolean", exprlang.Bool(c.flag(n, path)))
-	case n.Kind == yamlsrc.Int || n.Kind == yamlsrc.Float:
+	case n.Kind == strictyaml.Int || n.Kind == strictyaml.Float:
 		d, err := decimal.Parse(n.Text)
 		if err != nil {
 			c.bad(n, path, codeArguments, "", "%s is no number", describe(n))
 			break
 		}
 		kind := "decimal"
-		if n.Kind == yamlsrc.Int {
+		if n.Kind == strictyaml.Int {
 			kind = "integer"
 		}
 		literal(kind, exprlang.Number(d))

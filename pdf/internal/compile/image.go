@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"strings"
 
+	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/compile/exprlang"
-	"example.com/quire/pdf/internal/compile/yamlsrc"
 )
 
 // altClause is where PDF/UA-2 asks for alternative text of figures.
@@ -89,7 +89,7 @@ func (c *compiler) imageSource(b *blockSource, n *imageNode) {
 	}
 }
 
-func (c *compiler) inlineImage(n *yamlsrc.Node, path, text string) []byte {
+func (c *compiler) inlineImage(n *strictyaml.Node, path, text string) []byte {
 	head, body, ok := strings.Cut(text, ";base64,")
 	if !ok {
 		c.bad(n, path, codeWrong, "", "want data:...;base64, and the image")
@@ -107,7 +107,7 @@ func (c *compiler) inlineImage(n *yamlsrc.Node, path, text string) []byte {
 
 // readFile reads a file of the template, each once. Names stay inside Files:
 // neither absolute nor with .. nor a URL.
-func (c *compiler) readFile(n *yamlsrc.Node, path, name string) []byte {
+func (c *compiler) readFile(n *strictyaml.Node, path, name string) []byte {
 	if b, ok := c.images[name]; ok {
 		return b
 	}

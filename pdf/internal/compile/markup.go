@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/compile/exprlang"
-	"example.com/quire/pdf/internal/compile/yamlsrc"
 )
 
 // part is a piece of a text: literal, or an expression.
@@ -19,7 +19,7 @@ type part struct {
 
 // place is where an expression stands, for errors while rendering.
 type place struct {
-	node *yamlsrc.Node
+	node *strictyaml.Node
 	off  int // in node.Text, of the expression's first byte
 	path string
 }
@@ -56,7 +56,7 @@ const maxTexts = 1000
 // textParser splits one scalar into literal text, expressions and markup.
 type textParser struct {
 	c      *compiler
-	n      *yamlsrc.Node
+	n      *strictyaml.Node
 	path   string
 	src    string // n.Text without the line feed that ends a block text
 	markup bool
@@ -180,8 +180,8 @@ func closingBrace(s string, i int) int {
 }
 
 // plain compiles a text without markup: only ${...} and \${ mean something.
-func (c *compiler) plain(n *yamlsrc.Node, path string) *plainText {
-	if !n.IsScalar() || n.Kind == yamlsrc.Null {
+func (c *compiler) plain(n *strictyaml.Node, path string) *plainText {
+	if !n.IsScalar() || n.Kind == strictyaml.Null {
 		c.bad(n, path, codeWrong, "", "want a text, got %s", n.Kind)
 		return &plainText{}
 	}
@@ -189,7 +189,7 @@ func (c *compiler) plain(n *yamlsrc.Node, path string) *plainText {
 }
 
 // plainPart compiles the bytes from..to of a text.
-func (c *compiler) plainPart(n *yamlsrc.Node, path string, from, to int) *plainText {
+func (c *compiler) plainPart(n *strictyaml.Node, path string, from, to int) *plainText {
 	p := &textParser{c: c, n: n, path: path, src: n.Text[:to]}
 	p.literal(from)
 	p.flushLit()
@@ -214,12 +214,12 @@ func (p *textParser) literal(i int) {
 
 // rich compiles a text with markup. Interpolated values are no markup: they are
 // put in after the markup is gone.
-func (c *compiler) rich(n *yamlsrc.Node, path string) *richText {
+func (c *compiler) rich(n *strictyaml.Node, path string) *richText {
 	return c.richWith(n, path, true)
 }
 
-func (c *compiler) richWith(n *yamlsrc.Node, path string, markup bool) *richText {
-	if !n.IsScalar() || n.Kind == yamlsrc.Null {
+func (c *compiler) richWith(n *strictyaml.Node, path string, markup bool) *richText {
+	if !n.IsScalar() || n.Kind == strictyaml.Null {
 		c.bad(n, path, codeWrong, "", "want a text, got %s", n.Kind)
 		return &richText{}
 	}
@@ -408,14 +408,14 @@ var reLink = regexp.MustCompile(`(?i)^(?:https?://|mailto:|tel:|#).`)
 const linkHint = "links are https:, http:, mailto:, tel: or #anchor"
 
 // link compiles the value of a link key.
-func (c *compiler) link(n *yamlsrc.Node, path string) *plainText {
+func (c *compiler) link(n *strictyaml.Node, path string) *plainText {
 	if _, ok := c.scalar(n, path); !ok {
 		return nil
 	}
 	return c.linkText(n, path, 0, len(n.Text))
 }
 
-func (c *compiler) linkText(n *yamlsrc.Node, path string, from, to int) *plainText {
+func (c *compiler) linkText(n *strictyaml.Node, path string, from, to int) *plainText {
 	t := c.plainPart(n, path, from, to)
 	if len(t.parts) > 0 && t.parts[0].prog == nil {
 		if s, known := t.known(); known && !reLink.MatchString(s) {
@@ -433,8 +433,8 @@ func (c *compiler) linkText(n *yamlsrc.Node, path string, from, to int) *plainTe
 	return t
 }
 
-func (c *compiler) scalar(n *yamlsrc.Node, path string) (string, bool) {
-	if !n.IsScalar() || n.Kind == yamlsrc.Null {
+func (c *compiler) scalar(n *strictyaml.Node, path string) (string, bool) {
+	if !n.IsScalar() || n.Kind == strictyaml.Null {
 		c.bad(n, path, codeWrong, "", "want a text, got %s", n.Kind)
 		return "", false
 	}

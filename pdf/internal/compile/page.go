@@ -4,9 +4,9 @@ import (
 	"regexp"
 	"slices"
 
+	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/compile/exprlang"
-	"example.com/quire/pdf/internal/compile/yamlsrc"
 )
 
 var (
@@ -32,7 +32,7 @@ func papers() []paper {
 }
 
 // page reads the page master.
-func (c *compiler) page(n *yamlsrc.Node) {
+func (c *compiler) page(n *strictyaml.Node) {
 	o, ok := c.object(n, "page", "page")
 	if !ok {
 		return
@@ -60,10 +60,10 @@ func (c *compiler) page(n *yamlsrc.Node) {
 	o.done()
 }
 
-func (c *compiler) pageSize(n *yamlsrc.Node) (width, height doc.Length) {
+func (c *compiler) pageSize(n *strictyaml.Node) (width, height doc.Length) {
 	const path = "page.size"
 	a4 := doc.A4()
-	if n.Kind == yamlsrc.Sequence {
+	if n.Kind == strictyaml.Sequence {
 		if len(n.Items) != 2 {
 			c.bad(n, path, codeWrong, "", "want [width, height], got %d lengths", len(n.Items))
 			return a4.Width, a4.Height
@@ -88,7 +88,7 @@ func (c *compiler) pageSize(n *yamlsrc.Node) (width, height doc.Length) {
 	return all[i].width, all[i].height
 }
 
-func (c *compiler) watermark(n *yamlsrc.Node) {
+func (c *compiler) watermark(n *strictyaml.Node) {
 	o, ok := c.object(n, "watermark", "a watermark")
 	if !ok {
 		return
@@ -121,7 +121,7 @@ func (c *compiler) watermark(n *yamlsrc.Node) {
 	c.plan.watermark = w
 }
 
-func (c *compiler) runningContent(n *yamlsrc.Node, path string) (r running) {
+func (c *compiler) runningContent(n *strictyaml.Node, path string) (r running) {
 	if n == nil {
 		return r
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/compile/exprlang"
 	"example.com/quire/pdf/internal/compile/locale"
-	"example.com/quire/pdf/internal/compile/yamlsrc"
 	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/standard"
 )
@@ -87,7 +87,7 @@ type compiler struct {
 	files fs.FS
 	limit diag.Limits
 
-	types *yamlsrc.Node
+	types *strictyaml.Node
 	named map[string]*exprlang.Type
 
 	exprOptions exprlang.Options
@@ -145,7 +145,7 @@ func Compile(ctx context.Context, src []byte, o Options) (*Plan, error) {
 		c.at(line, 1, "", codeSecret, "name a signer instead", "key material in a template")
 		return nil, c.err()
 	}
-	root, problems := yamlsrc.Parse(src, yamlsrc.Limits{Depth: int(limits.TemplateDepth), Nodes: int(limits.TemplateNodes)})
+	root, problems := strictyaml.Parse(src, strictyaml.Limits{Depth: int(limits.TemplateDepth), Nodes: int(limits.TemplateNodes)})
 	for _, p := range problems {
 		code := codeSyntax
 		if p.Limit {
@@ -181,12 +181,12 @@ func pemLine(src string) (int, bool) {
 // laterKeys are document keys that this version does not have.
 var laterKeys = []string{"fonts", "import", "outline", "attach", "protect", "background", "sign", "toc"}
 
-func (c *compiler) document(root *yamlsrc.Node) {
+func (c *compiler) document(root *strictyaml.Node) {
 	o, ok := c.object(root, "", "a template")
 	if !ok {
 		return
 	}
-	if v := o.need("quire"); v != nil && (v.Kind != yamlsrc.Int || v.Text != "1") {
+	if v := o.need("quire"); v != nil && (v.Kind != strictyaml.Int || v.Text != "1") {
 		c.bad(v, "quire", codeWrong, "write quire: 1", "language version %s is not known", describe(v))
 	}
 	if v := o.need("name"); v != nil {
@@ -253,7 +253,7 @@ func (c *compiler) language(o *object) {
 	}
 }
 
-func (c *compiler) tag(n *yamlsrc.Node, path string) (string, bool) {
+func (c *compiler) tag(n *strictyaml.Node, path string) (string, bool) {
 	s, ok := c.word(n, path)
 	if ok && !reTag.MatchString(s) {
 		c.bad(n, path, codeWrong, "", "%q is no BCP 47 language tag", s)
@@ -267,17 +267,17 @@ var laterStandards = []string{
 	"pdf/a-1b", "pdf/a-2a", "pdf/a-2b", "pdf/a-2u", "pdf/a-3a", "pdf/a-3b", "pdf/a-3u", "pdf/a-4e", "pdf/a-4f", "pdf/ua-1",
 }
 
-func (c *compiler) standards(n *yamlsrc.Node) {
+func (c *compiler) standards(n *strictyaml.Node) {
 	if n == nil {
 		return
 	}
-	items, path := []*yamlsrc.Node{n}, "standard"
-	if n.Kind == yamlsrc.Sequence {
+	items, path := []*strictyaml.Node{n}, "standard"
+	if n.Kind == strictyaml.Sequence {
 		items = n.Items
 	}
 	for i, v := range items {
 		at := path
-		if n.Kind == yamlsrc.Sequence {
+		if n.Kind == strictyaml.Sequence {
 			at = index(path, i)
 		}
 		s, ok := c.word(v, at)
@@ -297,7 +297,7 @@ func (c *compiler) standards(n *yamlsrc.Node) {
 	c.plan.standards = standard.Set(c.plan.standards...)
 }
 
-func (c *compiler) variables(n *yamlsrc.Node) {
+func (c *compiler) variables(n *strictyaml.Node) {
 	if n == nil {
 		return
 	}
@@ -314,7 +314,7 @@ func (c *compiler) variables(n *yamlsrc.Node) {
 			continue
 		}
 		v := o.n.Values[i]
-		if !v.IsScalar() || v.Kind == yamlsrc.Null {
+		if !v.IsScalar() || v.Kind == strictyaml.Null {
 			c.bad(v, "vars."+k.Text, codeWrong, "", "want an expression, got %s", v.Kind)
 			continue
 		}
@@ -325,7 +325,7 @@ func (c *compiler) variables(n *yamlsrc.Node) {
 	}
 }
 
-func (c *compiler) meta(n *yamlsrc.Node) {
+func (c *compiler) meta(n *strictyaml.Node) {
 	if n == nil {
 		return
 	}
@@ -340,7 +340,7 @@ func (c *compiler) meta(n *yamlsrc.Node) {
 		c.plan.subject = c.plain(v, "meta.subject")
 	}
 	if v := o.get("keywords"); v != nil {
-		if v.Kind != yamlsrc.Sequence {
+		if v.Kind != strictyaml.Sequence {
 			c.bad(v, "meta.keywords", codeWrong, "", "want a list of texts, got %s", v.Kind)
 		}
 		for i, k := range v.Items {

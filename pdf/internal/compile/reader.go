@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/compile/decimal"
 	"example.com/quire/pdf/internal/compile/exprlang"
-	"example.com/quire/pdf/internal/compile/yamlsrc"
 	"example.com/quire/pdf/internal/diag"
 )
 
@@ -54,7 +54,7 @@ func (r *reporter) at(line, col int, path, code, hint, format string, args ...an
 	}
 }
 
-func (r *reporter) bad(n *yamlsrc.Node, path, code, hint, format string, args ...any) {
+func (r *reporter) bad(n *strictyaml.Node, path, code, hint, format string, args ...any) {
 	r.at(n.Line, n.Col, path, code, hint, format, args...)
 }
 
@@ -70,14 +70,14 @@ func (r *reporter) err() error {
 // object reads a mapping key by key and knows which keys nobody asked for.
 type object struct {
 	c     *compiler
-	n     *yamlsrc.Node
+	n     *strictyaml.Node
 	path  string
 	asked []string
 }
 
 // object wants a mapping; what names it in the message.
-func (c *compiler) object(n *yamlsrc.Node, path, what string) (*object, bool) {
-	if n.Kind != yamlsrc.Mapping {
+func (c *compiler) object(n *strictyaml.Node, path, what string) (*object, bool) {
+	if n.Kind != strictyaml.Mapping {
 		c.bad(n, path, codeWrong, "", "%s is a mapping, got %s", what, n.Kind)
 		return nil, false
 	}
@@ -86,13 +86,13 @@ func (c *compiler) object(n *yamlsrc.Node, path, what string) (*object, bool) {
 
 // get returns the value of a key, or nil when it is not there. A key that is
 // there without a value counts as there, but for the kinds that take null.
-func (o *object) get(key string) *yamlsrc.Node {
+func (o *object) get(key string) *strictyaml.Node {
 	o.asked = append(o.asked, key)
 	return o.n.Get(key)
 }
 
 // need is get for keys that must be there.
-func (o *object) need(key string) *yamlsrc.Node {
+func (o *object) need(key string) *strictyaml.Node {
 	v := o.get(key)
 	if v == nil {
 		o.c.bad(o.n, o.path, codeNoKey, "", "key %q is missing", key)
@@ -129,8 +129,8 @@ func (o *object) at(key string) string {
 func index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // word reads a literal text.
-func (c *compiler) word(n *yamlsrc.Node, path string) (string, bool) {
-	if !n.IsScalar() || n.Kind == yamlsrc.Null {
+func (c *compiler) word(n *strictyaml.Node, path string) (string, bool) {
+	if !n.IsScalar() || n.Kind == strictyaml.Null {
 		c.bad(n, path, codeWrong, "", "want a text, got %s", n.Kind)
 		return "", false
 	}
@@ -142,7 +142,7 @@ func (c *compiler) word(n *yamlsrc.Node, path string) (string, bool) {
 }
 
 // choice reads one of the given words and returns its index.
-func (c *compiler) choice(n *yamlsrc.Node, path string, words ...string) (int, bool) {
+func (c *compiler) choice(n *strictyaml.Node, path string, words ...string) (int, bool) {
 	s, ok := c.word(n, path)
 	if !ok {
 		return 0, false
@@ -161,32 +161,32 @@ func alternatives(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-func (c *compiler) flag(n *yamlsrc.Node, path string) bool {
-	if n.Kind != yamlsrc.Bool {
+func (c *compiler) flag(n *strictyaml.Node, path string) bool {
+	if n.Kind != strictyaml.Bool {
 		c.bad(n, path, codeWrong, "", "want true or false, got %s", describe(n))
 	}
-	return n.Kind == yamlsrc.Bool && strings.EqualFold(n.Text, "true")
+	return n.Kind == strictyaml.Bool && strings.EqualFold(n.Text, "true")
 }
 
-func describe(n *yamlsrc.Node) string {
-	if n.IsScalar() && n.Kind != yamlsrc.Null {
+func describe(n *strictyaml.Node) string {
+	if n.IsScalar() && n.Kind != strictyaml.Null {
 		return strconv.Quote(n.Text)
 	}
 	return n.Kind.String()
 }
 
-func (c *compiler) integer(n *yamlsrc.Node, path string, least, most int) int {
+func (c *compiler) integer(n *strictyaml.Node, path string, least, most int) int {
 	v, err := strconv.Atoi(n.Text)
-	if n.Kind != yamlsrc.Int || err != nil || v < least || v > most {
+	if n.Kind != strictyaml.Int || err != nil || v < least || v > most {
 		c.bad(n, path, codeWrong, "", "want a whole number from %d to %d, got %s", least, most, describe(n))
 		return least
 	}
 	return v
 }
 
-func (c *compiler) float(n *yamlsrc.Node, path string, least, most float64) float64 {
+func (c *compiler) float(n *strictyaml.Node, path string, least, most float64) float64 {
 	v, err := strconv.ParseFloat(n.Text, 64)
-	if n.Kind != yamlsrc.Int && n.Kind != yamlsrc.Float || err != nil || v < least || v > most || v != v {
+	if n.Kind != strictyaml.Int && n.Kind != strictyaml.Float || err != nil || v < least || v > most || v != v {
 		c.bad(n, path, codeWrong, "", "want a number from %g to %g, got %s", least, most, describe(n))
 		return 0
 	}
@@ -221,7 +221,7 @@ func scaled(number string, mul, div int64) (int64, bool) {
 }
 
 // length reads a length of at least least.
-func (c *compiler) length(n *yamlsrc.Node, path string, least doc.Length) doc.Length {
+func (c *compiler) length(n *strictyaml.Node, path string, least doc.Length) doc.Length {
 	s, ok := c.word(n, path)
 	if !ok {
 		return 0
@@ -234,7 +234,7 @@ func (c *compiler) length(n *yamlsrc.Node, path string, least doc.Length) doc.Le
 	return l
 }
 
-func (c *compiler) lengthText(n *yamlsrc.Node, path, s string) (doc.Length, bool) {
+func (c *compiler) lengthText(n *strictyaml.Node, path, s string) (doc.Length, bool) {
 	number, unit := splitUnit(s)
 	if number == "0" && unit == "" {
 		return 0, true
@@ -260,8 +260,8 @@ func (c *compiler) lengthText(n *yamlsrc.Node, path, s string) (doc.Length, bool
 
 // edges reads one length, or a list of two (vertical, horizontal) or four (top,
 // right, bottom, left).
-func (c *compiler) edges(n *yamlsrc.Node, path string) doc.Edges {
-	if n.Kind != yamlsrc.Sequence {
+func (c *compiler) edges(n *strictyaml.Node, path string) doc.Edges {
+	if n.Kind != strictyaml.Sequence {
 		return doc.Same(c.length(n, path, 0))
 	}
 	l := make([]doc.Length, len(n.Items))
@@ -279,7 +279,7 @@ func (c *compiler) edges(n *yamlsrc.Node, path string) doc.Edges {
 }
 
 // width reads a column width: a length, a share (1fr), a percentage, auto.
-func (c *compiler) width(n *yamlsrc.Node, path string) doc.Width {
+func (c *compiler) width(n *strictyaml.Node, path string) doc.Width {
 	s, ok := c.word(n, path)
 	if !ok {
 		return doc.Width{}
@@ -311,7 +311,7 @@ func (c *compiler) width(n *yamlsrc.Node, path string) doc.Width {
 }
 
 // color reads #rgb, #rrggbb or none.
-func (c *compiler) color(n *yamlsrc.Node, path string) doc.Color {
+func (c *compiler) color(n *strictyaml.Node, path string) doc.Color {
 	s, ok := c.word(n, path)
 	if !ok || s == "none" {
 		return 0
@@ -329,7 +329,7 @@ func (c *compiler) color(n *yamlsrc.Node, path string) doc.Color {
 }
 
 // border reads {width, color}, or none.
-func (c *compiler) border(n *yamlsrc.Node, path string) *doc.Border {
+func (c *compiler) border(n *strictyaml.Node, path string) *doc.Border {
 	if n.IsScalar() && n.Text == "none" {
 		return &doc.Border{}
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/internal/compile/exprlang"
-	"example.com/quire/pdf/internal/compile/yamlsrc"
 )
 
 // local is a name that a block brings in: a loop variable or a parameter.
@@ -34,7 +34,7 @@ func (c *compiler) slot(info slotInfo) int {
 // variable is an entry of `vars:`.
 type variable struct {
 	name string
-	node *yamlsrc.Node
+	node *strictyaml.Node
 	busy bool // being compiled: a use now is a circle
 	done bool
 	prog *exprlang.Program
@@ -44,7 +44,7 @@ type variable struct {
 // exprScope lets one expression see its names.
 type exprScope struct {
 	c    *compiler
-	n    *yamlsrc.Node
+	n    *strictyaml.Node
 	path string
 	off  int
 }
@@ -114,7 +114,7 @@ func (c *compiler) variable(v *variable, from exprScope) exprlang.Var {
 
 // compileExpr compiles src, which stands at byte off of n.Text; nil when it has
 // problems, which are reported.
-func (c *compiler) compileExpr(n *yamlsrc.Node, path string, off int, src string) *exprlang.Program {
+func (c *compiler) compileExpr(n *strictyaml.Node, path string, off int, src string) *exprlang.Program {
 	prog, problems := exprlang.Compile(src, exprScope{c, n, path, off}, c.exprOptions)
 	for _, p := range problems {
 		line, col := n.Pos(off + p.Off)
@@ -131,8 +131,8 @@ func (c *compiler) compileExpr(n *yamlsrc.Node, path string, off int, src string
 
 // expr compiles a node that is an expression as a whole; "${...}" around it is
 // taken off.
-func (c *compiler) expr(n *yamlsrc.Node, path string) *programAt {
-	if !n.IsScalar() || n.Kind == yamlsrc.Null {
+func (c *compiler) expr(n *strictyaml.Node, path string) *programAt {
+	if !n.IsScalar() || n.Kind == strictyaml.Null {
 		c.bad(n, path, codeWrong, "", "want an expression, got %s", n.Kind)
 		return nil
 	}
@@ -159,7 +159,7 @@ type programAt struct {
 }
 
 // condition compiles an `if`.
-func (c *compiler) condition(n *yamlsrc.Node, path string) *programAt {
+func (c *compiler) condition(n *strictyaml.Node, path string) *programAt {
 	p := c.expr(n, path)
 	if p != nil && p.prog.Type.Kind != exprlang.BooleanKind && p.prog.Type.Kind != exprlang.NullKind {
 		c.bad(n, path, exprlang.CodeType, "", "want a condition, got %s", p.prog.Type)

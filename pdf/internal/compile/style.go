@@ -3,9 +3,9 @@ package compile
 import (
 	"strconv"
 
+	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/compile/exprlang"
-	"example.com/quire/pdf/internal/compile/yamlsrc"
 )
 
 // styleKeys are the keys of a style, which blocks and cells may carry too.
@@ -20,13 +20,13 @@ const baseName = "base"
 
 // styleDef is an entry of `styles:`.
 type styleDef struct {
-	node  *yamlsrc.Node
+	node  *strictyaml.Node
 	busy  bool
 	style *doc.Style
 }
 
 // styles reads `styles:`.
-func (c *compiler) readStyles(n *yamlsrc.Node) {
+func (c *compiler) readStyles(n *strictyaml.Node) {
 	c.styles = map[string]*styleDef{}
 	c.base = &doc.Style{}
 	if n == nil {
@@ -82,7 +82,7 @@ func (c *compiler) style(name string) *doc.Style {
 }
 
 // styleRef resolves the name of a style; nil when there is none.
-func (c *compiler) styleRef(n *yamlsrc.Node, path string) *doc.Style {
+func (c *compiler) styleRef(n *strictyaml.Node, path string) *doc.Style {
 	name, ok := c.word(n, path)
 	if !ok {
 		return nil
@@ -118,7 +118,7 @@ func (c *compiler) styleOver(o *object, from *doc.Style) *doc.Style {
 	return &s
 }
 
-func (c *compiler) styleKey(s *doc.Style, v *yamlsrc.Node, path, key string) {
+func (c *compiler) styleKey(s *doc.Style, v *strictyaml.Node, path, key string) {
 	switch key {
 	case "font":
 		if w, ok := c.word(v, path); ok {
@@ -151,8 +151,8 @@ func (c *compiler) styleKey(s *doc.Style, v *yamlsrc.Node, path, key string) {
 	}
 }
 
-func (c *compiler) weight(v *yamlsrc.Node, path string) int {
-	if v.Kind == yamlsrc.Int {
+func (c *compiler) weight(v *strictyaml.Node, path string) int {
+	if v.Kind == strictyaml.Int {
 		return c.integer(v, path, 1, 1000)
 	}
 	i, _ := c.choice(v, path, "normal", "bold")

@@ -1,8 +1,8 @@
 package compile
 
 import (
+	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/doc"
-	"example.com/quire/pdf/internal/compile/yamlsrc"
 )
 
 func (c *compiler) tableBlock(b *blockSource) block {
@@ -37,7 +37,7 @@ func (c *compiler) tableBlock(b *blockSource) block {
 	return t
 }
 
-func (c *compiler) columns(t *tableNode, n *yamlsrc.Node, path string) {
+func (c *compiler) columns(t *tableNode, n *strictyaml.Node, path string) {
 	if !c.filled(n, path, "columns") {
 		return
 	}
@@ -70,8 +70,8 @@ func (c *compiler) columns(t *tableNode, n *yamlsrc.Node, path string) {
 
 // rows compiles rows that are written out, and checks that their cells fill the
 // table: spans never overlap, every row has the same columns.
-func (c *compiler) rows(t *tableNode, n *yamlsrc.Node, path string) []row {
-	if n.Kind != yamlsrc.Sequence {
+func (c *compiler) rows(t *tableNode, n *strictyaml.Node, path string) []row {
+	if n.Kind != strictyaml.Sequence {
 		c.bad(n, path, codeWrong, "", "want a list of rows, got %s", n.Kind)
 		return nil
 	}
@@ -83,9 +83,9 @@ func (c *compiler) rows(t *tableNode, n *yamlsrc.Node, path string) []row {
 	return out
 }
 
-func (c *compiler) row(n *yamlsrc.Node, path string) row {
+func (c *compiler) row(n *strictyaml.Node, path string) row {
 	r := row{src: c.source(n, path)}
-	if n.Kind != yamlsrc.Sequence {
+	if n.Kind != strictyaml.Sequence {
 		c.bad(n, path, codeWrong, "", "a row is a list of cells, got %s", n.Kind)
 		return r
 	}
@@ -96,13 +96,13 @@ func (c *compiler) row(n *yamlsrc.Node, path string) row {
 }
 
 // grid lays the rows out: each takes the columns that row spans from above leave.
-func (c *compiler) grid(t *tableNode, rows []row, n *yamlsrc.Node) {
-	if len(t.columns) == 0 || n.Kind != yamlsrc.Sequence {
+func (c *compiler) grid(t *tableNode, rows []row, n *strictyaml.Node) {
+	if len(t.columns) == 0 || n.Kind != strictyaml.Sequence {
 		return
 	}
 	taken := make([]int, len(t.columns)) // rows that a cell from above still covers
 	for i, r := range rows {
-		if i >= len(n.Items) || n.Items[i].Kind != yamlsrc.Sequence {
+		if i >= len(n.Items) || n.Items[i].Kind != strictyaml.Sequence {
 			return
 		}
 		at, over := 0, false
@@ -139,8 +139,8 @@ func (c *compiler) grid(t *tableNode, rows []row, n *yamlsrc.Node) {
 }
 
 // bodyRows reads `rows`: a list of rows, or a loop that makes them.
-func (c *compiler) bodyRows(t *tableNode, n *yamlsrc.Node, path string) {
-	if n.Kind == yamlsrc.Sequence {
+func (c *compiler) bodyRows(t *tableNode, n *strictyaml.Node, path string) {
+	if n.Kind == strictyaml.Sequence {
 		t.rows = c.rows(t, n, path)
 		return
 	}
@@ -149,7 +149,7 @@ func (c *compiler) bodyRows(t *tableNode, n *yamlsrc.Node, path string) {
 		return
 	}
 	if v := o.get("stripe"); v != nil {
-		if v.Kind != yamlsrc.Sequence {
+		if v.Kind != strictyaml.Sequence {
 			c.bad(v, o.at("stripe"), codeWrong, "", "want a list of colours, got %s", v.Kind)
 		}
 		for i, s := range v.Items {
@@ -179,13 +179,13 @@ func (c *compiler) bodyRows(t *tableNode, n *yamlsrc.Node, path string) {
 	}
 	if v := o.need("cells"); v != nil {
 		r := row{src: c.source(v, o.at("cells"))}
-		if v.Kind != yamlsrc.Sequence {
+		if v.Kind != strictyaml.Sequence {
 			c.bad(v, o.at("cells"), codeWrong, "", "want a list of cells, got %s", v.Kind)
 		} else {
 			for i, cell := range v.Items {
 				r.cells = append(r.cells, c.cell(cell, index(o.at("cells"), i)))
 			}
-			c.grid(t, []row{r}, &yamlsrc.Node{Kind: yamlsrc.Sequence, Items: []*yamlsrc.Node{v}, Line: v.Line, Col: v.Col})
+			c.grid(t, []row{r}, &strictyaml.Node{Kind: strictyaml.Sequence, Items: []*strictyaml.Node{v}, Line: v.Line, Col: v.Col})
 		}
 		t.rows = []row{r}
 	}
@@ -196,16 +196,16 @@ func (c *compiler) bodyRows(t *tableNode, n *yamlsrc.Node, path string) {
 			cell.out.Colspan = max(len(t.columns), 1)
 		}
 		t.empty = &row{src: c.source(v, o.at("empty")), cells: []cellTemplate{cell}}
-		c.grid(t, []row{*t.empty}, &yamlsrc.Node{Kind: yamlsrc.Sequence, Items: []*yamlsrc.Node{{Kind: yamlsrc.Sequence, Line: v.Line, Col: v.Col}}})
+		c.grid(t, []row{*t.empty}, &strictyaml.Node{Kind: strictyaml.Sequence, Items: []*strictyaml.Node{{Kind: strictyaml.Sequence, Line: v.Line, Col: v.Col}}})
 	}
 	o.done()
 }
 
 // cell compiles a cell: a text, or a mapping with text or do.
-func (c *compiler) cell(n *yamlsrc.Node, path string) cellTemplate {
+func (c *compiler) cell(n *strictyaml.Node, path string) cellTemplate {
 	t := cellTemplate{out: doc.Cell{Src: c.source(n, path)}}
-	if n.Kind != yamlsrc.Mapping {
-		if n.Kind == yamlsrc.Null {
+	if n.Kind != strictyaml.Mapping {
+		if n.Kind == strictyaml.Null {
 			return t // an empty cell
 		}
 		t.text = c.rich(n, path)

@@ -1,13 +1,13 @@
 //go:build !race
 
-package yamlsrc_test
+package strictyaml_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"example.com/quire/pdf/internal/compile/yamlsrc"
+	"example.com/quire/internal/strictyaml"
 )
 
 // TestHostileInput ends within the limits, in a time that the size bounds: that
@@ -17,10 +17,10 @@ import (
 // detector, which slows the lexer more than the rest.
 func TestHostileInput(t *testing.T) {
 	// The least time of three, or the first that is short enough.
-	least := func(src string, enough time.Duration) (took time.Duration, problems []yamlsrc.Problem) {
+	least := func(src string, enough time.Duration) (took time.Duration, problems []strictyaml.Problem) {
 		for i := range 3 {
 			start := time.Now()
-			_, problems = yamlsrc.Parse([]byte(src), wide)
+			_, problems = strictyaml.Parse([]byte(src), wide)
 			if d := time.Since(start); i == 0 || d < took {
 				took = d
 			}
@@ -51,6 +51,9 @@ func TestHostileInput(t *testing.T) {
 		{"deep block", deep.String(), true},
 		{"line feeds behind a block text", "a: |\n x" + strings.Repeat("\n", 50_000), false},
 		{"line feeds inside a block text", "a: |\n x" + strings.Repeat("\n", 50_000) + " y\n", false},
+		{"commas", "[" + strings.Repeat(",", 500_000), true},
+		{"short items", strings.Repeat("-\n", 250_000), true},
+		{"nested JSON", "{\"a\":" + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}", true},
 		{"less-than signs", strings.Repeat("<", 50_000), false},
 	} {
 		bound := 30 * unit * time.Duration(len(tt.src)/len(plainText)+1)

@@ -1,4 +1,4 @@
-package yamlsrc_test
+package strictyaml_test
 
 import (
 	"fmt"
@@ -9,37 +9,37 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"example.com/quire/pdf/internal/compile/yamlsrc"
+	"example.com/quire/internal/strictyaml"
 )
 
-var wide = yamlsrc.Limits{Depth: 64, Nodes: 20_000}
+var wide = strictyaml.Limits{Depth: 64, Nodes: 20_000}
 
 // plain turns a tree into the values that an ordinary decoder returns.
-func plain(n *yamlsrc.Node) any {
+func plain(n *strictyaml.Node) any {
 	switch n.Kind {
-	case yamlsrc.Mapping:
+	case strictyaml.Mapping:
 		m := map[string]any{}
 		for i, k := range n.Keys {
 			m[k.Text] = plain(n.Values[i])
 		}
 		return m
-	case yamlsrc.Sequence:
+	case strictyaml.Sequence:
 		l := []any{}
 		for _, v := range n.Items {
 			l = append(l, plain(v))
 		}
 		return l
-	case yamlsrc.Null:
+	case strictyaml.Null:
 		return nil
-	case yamlsrc.Bool:
+	case strictyaml.Bool:
 		return strings.EqualFold(n.Text, "true")
-	case yamlsrc.Int:
+	case strictyaml.Int:
 		v, err := strconv.ParseInt(n.Text, 0, 64)
 		if err != nil {
 			return n.Text
 		}
 		return v
-	case yamlsrc.Float:
+	case strictyaml.Float:
 		v, err := strconv.ParseFloat(n.Text, 64)
 		if err != nil {
 			return n.Text
@@ -97,7 +97,7 @@ var samples = []string{
 func TestAgainstDecoder(t *testing.T) {
 	t.Parallel()
 	for _, src := range samples {
-		n, problems := yamlsrc.Parse([]byte(src), wide)
+		n, problems := strictyaml.Parse([]byte(src), wide)
 		if problems != nil {
 			t.Errorf("%q: %v", src, problems)
 			continue
@@ -128,7 +128,7 @@ func TestBeyondTheLexer(t *testing.T) {
 		{"blank line behind an escaped line break", "a: \"x \\\n \n  y\"\n", map[string]any{"a": "x \ny"}},
 	}
 	for _, tt := range tests {
-		n, problems := yamlsrc.Parse([]byte(tt.src), wide)
+		n, problems := strictyaml.Parse([]byte(tt.src), wide)
 		if problems != nil {
 			t.Errorf("%s: %v", tt.name, problems)
 		} else if got := plain(n); !reflect.DeepEqual(got, tt.want) {
@@ -156,7 +156,7 @@ func TestPos(t *testing.T) {
 		"{\"a\": \"b\\\"X\"}",
 	}
 	for _, src := range sources {
-		n, problems := yamlsrc.Parse([]byte(src), wide)
+		n, problems := strictyaml.Parse([]byte(src), wide)
 		if problems != nil {
 			t.Errorf("%q: %v", src, problems)
 			continue
@@ -167,9 +167,9 @@ func TestPos(t *testing.T) {
 				want = fmt.Sprintf("%d:%d", i+1, len([]rune(before))+1)
 			}
 		}
-		var walk func(n *yamlsrc.Node)
+		var walk func(n *strictyaml.Node)
 		found := ""
-		walk = func(n *yamlsrc.Node) {
+		walk = func(n *strictyaml.Node) {
 			if off := strings.Index(n.Text, "X"); off >= 0 {
 				line, col := n.Pos(off)
 				found = fmt.Sprintf("%d:%d", line, col)
@@ -187,7 +187,7 @@ func TestPos(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	n, problems := yamlsrc.Parse([]byte("[1, -2, 0o17, 0x1F, 1.5, .5, 1e3, .inf, true, null, ~, '', \"1\", 1_0, yes, 0b1]"), wide)
+	n, problems := strictyaml.Parse([]byte("[1, -2, 0o17, 0x1F, 1.5, .5, 1e3, .inf, true, null, ~, '', \"1\", 1_0, yes, 0b1]"), wide)
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -210,7 +210,7 @@ func TestKinds(t *testing.T) {
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, src, want string }{
-		{"anchor and alias", "a: &x 1\nb: *x\n", "1:4 anchors are not part of the template language; 2:4 aliases are not part of the template language"},
+		{"anchor and alias", "a: &x 1\nb: *x\n", "1:4 anchors are not part of the language; 2:4 aliases are not part of the language"},
 		{"text in stars", "a: **bold**\n", "1:4 aliases are not part"},
 		{"tag", "a: !!str 1\n", "1:4 tags are not part"},
 		{"merge key", "a:\n  <<: b\n", "2:3 merge keys are not part"},
@@ -246,14 +246,21 @@ func TestProblems(t *testing.T) {
 		{"merge key in a flow mapping", "a: {<<: b}\n", "1:5 merge keys are not part"},
 		{"option of a block text", "a: |<<\n", "1:4 syntax error: unknown option in the header of a block text"},
 		{"reserved", "a: @x\n", "1:4 syntax error"},
-		{"block text less indented", "a:\n  b: |\n      x\n    y\n", "4:1 wrong indentation in a block text"},
+		{"block text less indented", "a:\n  b: |\n      x\n    y\n", "4:5 wrong indentation"},
 		{"mapping in flow key", "{[a]: b}\n", `1:2 unexpected "["`},
+		{"tag without a name", "a: ! b\n", "1:4 tags are not part"},
+		{"line separator", "a: b\u2028c\n", "1:5 line separator U+2028"},
+		{"carriage return alone", "a: b\rc\n", "1:5 control character U+000D"},
+		{"complex key in a flow mapping", "{? a : b}\n", "1:2 complex keys are not part"},
+		{"complex key behind others", "a: b\n? c\n: d\n", "2:1 complex keys are not part"},
+		{"duplicate keys of JSON", "{\"a\": 1,\n \"a\": 2, \"a\": 3}", `2:2 key "a" stands twice; 2:10 key "a" stands twice`},
+		{"nesting of JSON", strings.Repeat("[", 65) + strings.Repeat("]", 65), "1:65 nested deeper than 64 levels"},
 		{"tab indentation", "a:\n\tb: c\n", "2:1 a tab in the indentation"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			n, problems := yamlsrc.Parse([]byte(tt.src), wide)
+			n, problems := strictyaml.Parse([]byte(tt.src), wide)
 			if n != nil {
 				t.Fatalf("read as %v", plain(n))
 			}
@@ -273,8 +280,10 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Add([]byte("a: |\n\n b\n  c: >2+\n"))
+	f.Add([]byte("- ? a\n- !<x> b\n- {a, b: [c: d]}\n"))
+	f.Add([]byte("a: &x [*x, !!str y]\n--- # c\n%d\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		n, problems := yamlsrc.Parse(src, wide)
+		n, problems := strictyaml.Parse(src, wide)
 		if (n == nil) == (len(problems) == 0) {
 			t.Fatalf("tree %v with problems %v", n, problems)
 		}
@@ -284,14 +293,22 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("problem outside the text: %+v", p)
 			}
 		}
-		var walk func(n *yamlsrc.Node)
-		walk = func(n *yamlsrc.Node) {
-			for off := range n.Text {
-				if line, col := n.Pos(off); line < 1 || line > lines || col < 1 {
+		text := strings.Split(string(src), "\n")
+		var walk func(n *strictyaml.Node)
+		walk = func(n *strictyaml.Node) {
+			for off, r := range n.Text {
+				line, col := n.Pos(off)
+				if line < 1 || line > lines || col < 1 {
 					t.Fatalf("%q at %d: place %d:%d", n.Text, off, line, col)
 				}
+				if strings.ContainsRune(" \t\n", r) {
+					continue // of a folded line, or an escape
+				}
+				if at := []rune(text[line-1]); col > len(at) || at[col-1] != r && at[col-1] != '\\' {
+					t.Fatalf("%q at %d: place %d:%d, where %q does not stand", n.Text, off, line, col, r)
+				}
 			}
-			for _, v := range append(append([]*yamlsrc.Node{}, n.Values...), n.Items...) {
+			for _, v := range append(append([]*strictyaml.Node{}, n.Values...), n.Items...) {
 				walk(v)
 			}
 		}

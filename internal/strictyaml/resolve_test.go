@@ -1,4 +1,4 @@
-package yamlsrc
+package strictyaml
 
 import (
 	"regexp"

@@ -1,15 +1,15 @@
-// Package yamlsrc reads the YAML 1.2 subset of the template language (JSON is
-// part of it) into a tree whose every character knows its place in the source:
-// an expression inside a folded block scalar is reported where it stands.
+// Package strictyaml reads the one YAML dialect of Quire, that of templates and of quire.yaml:
+// YAML 1.2 with the core schema (JSON is part of it), without what makes a text mean something
+// else than it shows. Anchors, aliases, tags, merge keys, complex keys, directives, a second
+// document, a byte-order mark and duplicate keys are problems, each with its place. Every
+// character of a scalar knows where it stands in the source, so an expression inside a folded
+// block text is reported at its own line and column.
 //
-// The tree is built on the tokens of goccy/go-yaml's lexer; its parser is not
-// used. Anchors, aliases, tags, merge keys, directives, a second document and a
-// byte-order mark are refused on the tokens, and depth and node count are judged
-// while the tree grows, so hostile input costs one pass over its bytes. The
-// lexer supplies only kinds and places of tokens: the text of scalars is decoded
-// here from the source, because the lexer's own values drop a tab inside a plain
-// scalar and mangle escapes in what it keeps as the origin.
-package yamlsrc
+// The parser is go.yaml.in/yaml/v4; this package adds the rules and the places. Depth is judged
+// while it scans, and what could become far too many nodes is refused before, so hostile input
+// costs one pass over its bytes. JSON is read by jsontext, since YAML's escapes have no
+// surrogate pairs.
+package strictyaml
 
 import (
 	"sort"
@@ -49,6 +49,7 @@ type Node struct {
 	Items  []*Node // of a Sequence
 
 	marks []mark // in a scalar: where the run of one character per column is broken
+	end   int    // in a scalar: source offset behind it
 }
 
 // mark says that Text[off:] starts at line and col of the source.
@@ -95,6 +96,7 @@ type Problem struct {
 	Message   string
 	Hint      string // what to do; may be empty
 	Limit     bool   // a limit, not the syntax
+	Empty     bool   // there is no document: nothing but blanks and comments
 }
 
 // Limits bounds a source.
