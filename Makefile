@@ -18,6 +18,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## build and start the demo; prints one URL (ARGS=--reset empties it first)
+	@echo 'building quire (the first build compiles everything and takes a minute or two)' >&2
 	@$(GO) run ./cmd/quire demo $(ARGS)
 
 build: ## one static binary in bin/

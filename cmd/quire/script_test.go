@@ -246,6 +246,7 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 	select {
 	case s.url = <-found:
 		ts.Setenv("URL", s.url)
+		ts.Setenv("ADDRESS", s.url[strings.LastIndex(s.url, "/")+1:])
 	case <-s.done:
 		ts.Fatalf("the server ended:\n%s", s.text())
 	case <-time.After(time.Minute):

@@ -136,9 +136,10 @@ func (a *App) openData(ctx context.Context, o Options) error {
 
 // Below the data directory.
 const (
-	blobDir   = "blobs"
-	stateFile = "state.db" // with -wal and -shm beside it
-	lockFile  = "lock"
+	blobDir     = "blobs"
+	stateFile   = "state.db" // with -wal and -shm beside it
+	lockFile    = "lock"
+	addressFile = "address" // where the server is reached, while there is one
 )
 
 func (a *App) templates(o Options, load templates.Loader) (*templates.Folder, error) {

@@ -1,13 +1,16 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // Empty removes the documents, state and blobs of a data directory that no process has; what
@@ -21,7 +24,7 @@ func Empty(dir string) (err error) {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() != lockFile && e.Name() != blobDir && !strings.HasPrefix(e.Name(), stateFile) {
+		if e.Name() != lockFile && e.Name() != addressFile && e.Name() != blobDir && !strings.HasPrefix(e.Name(), stateFile) {
 			return fmt.Errorf("%s holds %s, which is no part of a data directory: %w", dir, e.Name(), ErrForeign)
 		}
 	}
@@ -39,6 +42,41 @@ func Empty(dir string) (err error) {
 		}
 	}
 	return nil
+}
+
+// Announce notes where this server is reached, for other commands on this machine. Close takes
+// the note back.
+func (a *App) Announce(url string) error {
+	file := filepath.Join(a.cfg.Data, addressFile)
+	if err := os.WriteFile(file, []byte(url+"\n"), 0o600); err != nil {
+		return err
+	}
+	a.onClose(func(context.Context) error { return os.Remove(file) })
+	return nil
+}
+
+// Running returns where a server over a data directory says that it is reached, "" when none
+// answers there. A server that was killed leaves its note behind.
+func Running(ctx context.Context, dir string) string {
+	note, err := os.ReadFile(filepath.Join(dir, addressFile))
+	if err != nil {
+		return ""
+	}
+	url := strings.TrimSpace(string(note))
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/livez", http.NoBody)
+	if err != nil {
+		return ""
+	}
+	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		return ""
+	}
+	if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusOK {
+		return ""
+	}
+	return url
 }
 
 // ErrForeign says that a directory holds what is not Quire's.

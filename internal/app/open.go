@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"example.com/quire/internal/blob"
@@ -22,6 +23,9 @@ import (
 
 // ErrInUse says that another process has the data directory.
 var ErrInUse = errors.New("in use by another process; stop it, or name another directory by --data-dir")
+
+// ErrAddressInUse says that another program listens where this one should.
+var ErrAddressInUse = errors.New("another program listens there; stop it, or name another address by --listen")
 
 // Desk renders and keeps nothing: what commands without state work at.
 type Desk struct {
@@ -145,6 +149,9 @@ func Listen(ctx context.Context, c *config.Config, next bool) (net.Listener, err
 			return ln, nil
 		}
 		err = lerr
+	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("listen on %s: %w", c.Listen, ErrAddressInUse)
 	}
 	return nil, err
 }

@@ -69,6 +69,7 @@ func Run(ctx context.Context, env Env) int {
 }
 
 func (p *program) root() *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "quire",
 		Short: "Documents of record: collect, freeze, render, serve, prove",
@@ -80,8 +81,14 @@ func (p *program) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          subcommand,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if version {
+				return p.printVersion()
+			}
+			return c.Help()
+		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "print the versions of program, engine and Go")
 	root.CompletionOptions.DisableDefaultCmd = true // completion.go has ours
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpCommand(p.help())

@@ -27,11 +27,12 @@ func (p *program) demo() *cobra.Command {
 		Use:   "demo",
 		Short: "Run the server with sample documents; prints one URL",
 		Long: "Run the server with sample templates, a built-in HTTP API that really fails at times, and\n" +
-			"finished documents. Everything is kept in " + demoDir + "/; a port that is taken makes way for\n" +
-			"the next free one.",
+			"finished documents. Everything is kept in " + demoDir + "/. Without --listen a port that is taken\n" +
+			"makes way for the next free one. A demo that runs already is not started again: its URL is\n" +
+			"printed.",
 		Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg := &config.Config{Listen: listen, Data: demoDir, Log: config.Log{Level: "warn"}}
+			cfg := &config.Config{Listen: listen, Data: demoDir, Log: config.Log{Level: "error"}}
 			if p.data != "" {
 				cfg.Data = p.data
 			}
@@ -39,8 +40,10 @@ func (p *program) demo() *cobra.Command {
 				if err := app.Empty(cfg.Data); err != nil {
 					return err
 				}
+			} else if url := app.Running(c.Context(), cfg.Data); url != "" {
+				return p.print(demoAnswer{URL: url, Running: true}, url+"/\n")
 			}
-			return p.runDemo(c.Context(), cfg)
+			return p.runDemo(c.Context(), cfg, !c.Flags().Changed("listen"))
 		},
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "loopback `HOST:PORT` to listen on")
@@ -48,7 +51,14 @@ func (p *program) demo() *cobra.Command {
 	return c
 }
 
-func (p *program) runDemo(ctx context.Context, cfg *config.Config) error {
+// demoAnswer is what the demo says of itself.
+type demoAnswer struct {
+	URL     string `json:"url"`
+	Running bool   `json:"running,omitempty"` // it ran already
+}
+
+// runDemo runs the demo; with next, at the next free port.
+func (p *program) runDemo(ctx context.Context, cfg *config.Config, next bool) error {
 	api, stop, err := statusAPI(ctx)
 	if err != nil {
 		return err
@@ -64,7 +74,7 @@ func (p *program) runDemo(ctx context.Context, cfg *config.Config) error {
 		return usageError{fmt.Errorf("--listen %s: the demo answers on a loopback address only", cfg.Listen)}
 	}
 	// The pages name the address in their examples, so it is settled before they are made.
-	ln, err := app.Listen(ctx, cfg, true)
+	ln, err := app.Listen(ctx, cfg, next)
 	if err != nil {
 		return err
 	}
@@ -92,9 +102,7 @@ func (p *program) runDemo(ctx context.Context, cfg *config.Config) error {
 			}()
 		}()
 		makeSamples(ctx, a, newLog(cfg, p.Stderr), false)
-		return p.print(struct {
-			URL string `json:"url"`
-		}{url}, url+"/\n")
+		return p.print(demoAnswer{URL: url}, url+"/\n")
 	}
 	return p.run(ctx, a, ln, cfg, ready, func() {
 		cancel()

@@ -108,29 +108,32 @@ func (p *program) examineState(ctx context.Context, cfg *config.Config, add func
 		lines = "line"
 	}
 	add("audit log", err, fmt.Sprintf("%d %s, the chain holds", head.Lines, lines), "the state was changed from outside: compare with a backup")
-	if cfg.TLS.Cert == "" && !cfg.TLS.Proxy {
-		p.examineServer(ctx, cfg, add)
+	if url := app.Running(ctx, cfg.Data); url != "" {
+		add("server", ready(ctx, url), "ready at "+url, "its log says why")
+	} else {
+		add("server", nil, "not running, or not to be reached from here", "")
 	}
 }
 
-// examineServer asks a running server whether it is ready.
-func (p *program) examineServer(ctx context.Context, cfg *config.Config, add func(string, error, string, string) bool) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+// ready asks a running server whether it takes requests.
+func ready(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+cfg.Listen+"/readyz", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", http.NoBody)
 	if err != nil {
-		return
+		return err
 	}
-	res, err := (&http.Client{}).Do(req)
+	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
 	if err != nil {
-		add("server", nil, "not running on "+cfg.Listen, "")
-		return
+		return err
 	}
-	_ = res.Body.Close()
+	if err := res.Body.Close(); err != nil {
+		return err
+	}
 	if res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s answers %s", cfg.Listen, res.Status)
+		return fmt.Errorf("%s answers %s", url, res.Status)
 	}
-	add("server", err, "ready on "+cfg.Listen, "its log says why")
+	return nil
 }
 
 // writable makes and removes a file below dir, or below the nearest parent that exists.

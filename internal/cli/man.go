@@ -40,7 +40,7 @@ func exitStatuses() []entry {
 func files() []entry {
 	return []entry{
 		{"quire.yaml", "the configuration, read when it is there"},
-		{"quire-data/", "the data directory: state.db with the documents, receipts and the audit log, blobs/ with the files by their SHA-256, lock"},
+		{"quire-data/", "the data directory: state.db with the documents, receipts and the audit log, blobs/ with the files by their SHA-256, lock, and address while a server runs"},
 		{"templates/", "the templates, as NAME/template.yaml or NAME.yaml"},
 		{demoDir + "/", "the data directory of the demo"},
 	}
@@ -157,7 +157,7 @@ func (m *manual) write(root *cobra.Command, version string) {
 	about, _, _ := strings.Cut(root.Long, "\n\nExit status")
 	m.text(about)
 	m.macro("SH", "OPTIONS")
-	m.flags(root.PersistentFlags().FlagUsages())
+	m.flags(root.LocalFlags().FlagUsages())
 	m.macro("SH", "COMMANDS")
 	for _, c := range root.Commands() {
 		if !c.Hidden {

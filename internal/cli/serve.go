@@ -71,11 +71,15 @@ func (p *program) run(ctx context.Context, a *app.App, ln net.Listener, cfg *con
 	if cfg.TLS.Cert != "" {
 		scheme = "https"
 	}
+	url := scheme + "://" + display(ln.Addr())
+	if err := a.Announce(url); err != nil {
+		return closing(errors.Join(err, ln.Close()))
+	}
 	serving, end := context.WithCancel(ctx)
 	defer end()
 	done := make(chan error, 1)
 	go func() { done <- a.Serve(serving, ln) }()
-	if err := ready(scheme + "://" + display(ln.Addr())); err != nil {
+	if err := ready(url); err != nil {
 		end()
 		return closing(errors.Join(err, <-done))
 	}

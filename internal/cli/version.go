@@ -15,18 +15,20 @@ func (p *program) version() *cobra.Command {
 		Use:   "version",
 		Short: "Print the versions of program, engine and Go",
 		Args:  args(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			desk, err := app.NewDesk(time.Now)
-			if err != nil {
-				return err
-			}
-			v := struct {
-				Version  string `json:"version"`
-				Engine   string `json:"engine"`
-				Go       string `json:"go"`
-				Platform string `json:"platform"`
-			}{p.Version, desk.Engine, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-			return p.print(v, fmt.Sprintf("quire %s\nengine %s\n%s %s\n", v.Version, v.Engine, v.Go, v.Platform))
-		},
+		RunE:  func(*cobra.Command, []string) error { return p.printVersion() },
 	}
+}
+
+func (p *program) printVersion() error {
+	renderer, err := app.NewDesk(time.Now)
+	if err != nil {
+		return err
+	}
+	v := struct {
+		Version  string `json:"version"`
+		Engine   string `json:"engine"`
+		Go       string `json:"go"`
+		Platform string `json:"platform"`
+	}{p.Version, renderer.Engine, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	return p.print(v, fmt.Sprintf("quire %s\nengine %s\n%s %s\n", v.Version, v.Engine, v.Go, v.Platform))
 }
