@@ -36,6 +36,13 @@ type listener struct {
 	conns map[*conn]struct{}
 }
 
+// defaultConnections leaves as many files to what requests open as it gives to
+// connections. With connections alone a process would run out of files, and then
+// nothing that it has accepted could be answered.
+func defaultConnections(files uint64) int {
+	return int(max(min(10_000, files/2), 1))
+}
+
 func newListener(ln net.Listener, n int) *listener {
 	return &listener{
 		Listener: ln, epoch: time.Now(), slots: make(chan struct{}, max(n, 1)), closed: make(chan struct{}),

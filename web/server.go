@@ -43,8 +43,10 @@ type Server struct {
 	WriteTimeout      time.Duration // default 60 s; streams and files have 30 s per chunk instead
 	IdleTimeout       time.Duration // default 120 s
 	MaxHeaderBytes    int           // default 32 KiB (431)
-	MaxConnections    int           // default 10,000; then accepting pauses
-	MaxStreams        int           // HTTP/2 streams per connection; default 100
+	// MaxConnections is how many connections are open at once; then accepting pauses. Default:
+	// 10,000, or half of the files that the process may open, if that is less.
+	MaxConnections int
+	MaxStreams     int // HTTP/2 streams per connection; default 100
 
 	mu      sync.Mutex
 	state   serverState
@@ -223,7 +225,7 @@ func (s *Server) run(ctx context.Context, hs *http.Server, ln net.Listener) (err
 	if err := s.start(ctx); err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	limited := newListener(ln, or(s.MaxConnections, 10_000))
+	limited := newListener(ln, or(s.MaxConnections, defaultConnections(openFiles())))
 	limited.h2c = hs.Protocols != nil && hs.Protocols.UnencryptedHTTP2()
 	s.attach(base, hs, limited)
 	if s.App != nil {

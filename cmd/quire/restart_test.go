@@ -41,21 +41,7 @@ func TestRestartUnderLoadLosesNoRequest(t *testing.T) {
 	} else if testing.Short() {
 		restarts = 3
 	}
-	program, err := exec.LookPath("quire")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"quire.yaml": "listen: 127.0.0.1:0\n",
-		"templates/note.yaml": "quire: 1\nname: note\nlang: en\ntitle: \"Note ${number}\"\n" +
-			"data: {number: string}\nbody: [{text: \"Note ${number}.\"}]\n",
-	} {
-		file := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	program, dir := site(t)
 	total := tally{}
 	for range restarts {
 		total.add(restartUnderLoad(t, program, dir))
@@ -67,6 +53,27 @@ func TestRestartUnderLoadLosesNoRequest(t *testing.T) {
 	if total.answered < 10*restarts {
 		t.Errorf("%d requests were answered in %d restarts, too few to tell", total.answered, restarts)
 	}
+}
+
+// site returns the program and a directory with a configuration and a template for it.
+func site(t *testing.T) (program, dir string) {
+	t.Helper()
+	program, err := exec.LookPath("quire")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	for name, text := range map[string]string{
+		"quire.yaml": "listen: 127.0.0.1:0\n",
+		"templates/note.yaml": "quire: 1\nname: note\nlang: en\ntitle: \"Note ${number}\"\n" +
+			"data: {number: string}\nbody: [{text: \"Note ${number}.\"}]\n",
+	} {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return program, dir
 }
 
 // tally is what became of the requests.
@@ -85,16 +92,43 @@ func (t *tally) add(o tally) {
 // falls among them, and they go on until they are refused.
 func restartUnderLoad(t *testing.T, program, dir string) tally {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program, "serve", "--config", "quire.yaml")
-	cmd.Dir = dir
-	stderr, err := cmd.StderrPipe()
+	p := startProgram(t, dir, program, "serve", "--config", "quire.yaml")
+	const clients = 16
+	results := make([]tally, clients)
+	var wg sync.WaitGroup
+	for i := range clients {
+		wg.Go(func() { results[i] = useUntilRefused(t.Context(), p.address, i) })
+	}
+	time.Sleep(300*time.Millisecond + rand.N(100*time.Millisecond)) //nolint:forbidigo,gosec // SIGTERM falls anywhere
+	p.terminate(t)
+	wg.Wait()
+	var sum tally
+	for _, r := range results {
+		sum.add(r)
+	}
+	return sum
+}
+
+// runningProgram is a server in a process of its own.
+type runningProgram struct {
+	cmd     *exec.Cmd
+	address string
+	ended   chan string // what it wrote beside its log, and errors
+}
+
+// startProgram starts a server and waits until it serves.
+func startProgram(t *testing.T, dir, name string, args ...string) *runningProgram {
+	t.Helper()
+	p := &runningProgram{cmd: exec.CommandContext(t.Context(), name, args...), ended: make(chan string, 1)}
+	p.cmd.Dir = dir
+	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	found, ended := make(chan string, 1), make(chan string, 1)
+	found := make(chan string, 1)
 	go func() {
 		var log strings.Builder
 		at := regexp.MustCompile(`msg=serving url=http://(\S+)`)
@@ -107,36 +141,56 @@ func restartUnderLoad(t *testing.T, program, dir string) tally {
 				log.WriteString(lines.Text() + "\n")
 			}
 		}
-		ended <- log.String()
+		p.ended <- log.String()
 	}()
-	var address string
 	select {
-	case address = <-found:
-	case log := <-ended:
-		t.Fatalf("the server ended: %v\n%s", cmd.Wait(), log)
+	case p.address = <-found:
+	case log := <-p.ended:
+		t.Fatalf("the server ended: %v\n%s", p.cmd.Wait(), log)
 	case <-time.After(time.Minute):
 		t.Fatal("the server does not start")
 	}
-	const clients = 16
-	results := make([]tally, clients)
-	var wg sync.WaitGroup
-	for i := range clients {
-		wg.Go(func() { results[i] = useUntilRefused(t.Context(), address, i) })
-	}
-	time.Sleep(300*time.Millisecond + rand.N(100*time.Millisecond)) //nolint:forbidigo,gosec // SIGTERM falls anywhere
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	return p
+}
+
+// terminate ends the server as a service manager does.
+func (p *runningProgram) terminate(t *testing.T) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	log := <-ended
-	if err := cmd.Wait(); err != nil {
+	log := <-p.ended
+	if err := p.cmd.Wait(); err != nil {
 		t.Errorf("the server did not end cleanly: %v\n%s", err, log)
 	}
-	wg.Wait()
-	var sum tally
-	for _, r := range results {
-		sum.add(r)
+}
+
+// TestConnectionsLeaveFilesForRequests: with more clients than the process may open files, those
+// that are connected are still answered, which takes files too.
+func TestConnectionsLeaveFilesForRequests(t *testing.T) {
+	program, dir := site(t)
+	p := startProgram(t, dir, "sh", "-c", `ulimit -n 96 && exec "$0" serve --config quire.yaml`, program)
+	dialer := net.Dialer{Timeout: 10 * time.Second}
+	var conns []net.Conn
+	defer func() {
+		for _, c := range conns {
+			_ = c.Close()
+		}
+		p.terminate(t)
+	}()
+	for range 150 {
+		c, err := dialer.DialContext(t.Context(), "tcp", p.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, c)
 	}
-	return sum
+	for i, c := range conns[:3] {
+		body := fmt.Sprintf(`{"template": "note", "data": {"number": "%d"}}`, i)
+		if status, _, err := roundTrip(c, bufio.NewReader(c), http.MethodPost, p.address, "/v1/documents", body); err != nil || status != http.StatusCreated {
+			t.Errorf("client %d: %d, %v", i, status, err)
+		}
+	}
 }
 
 // useUntilRefused sends a request each 80 ms over one connection, and over a new one when the

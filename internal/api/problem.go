@@ -39,6 +39,8 @@ func problemTitle(kind string) string {
 		return "A source failed"
 	case "storage":
 		return "The storage failed"
+	case "storage-busy":
+		return "The storage is busy"
 	case "storage-full":
 		return "The storage is full"
 	case "template":
@@ -101,6 +103,8 @@ func Problem(err error) *web.Problem {
 	switch {
 	case errors.Is(err, record.ErrNotFound):
 		return problemOf("not-found", http.StatusNotFound, notFoundDetail, nil)
+	case errors.Is(err, record.ErrBusy):
+		return problemOf("storage-busy", http.StatusServiceUnavailable, "another process holds the server's storage; nothing was kept; try again", err)
 	case errors.Is(err, record.ErrNoSpace):
 		return problemOf("storage-full", http.StatusInsufficientStorage, "the server's storage is full; nothing was kept", err)
 	case errors.Is(err, record.ErrDamaged):

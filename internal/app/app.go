@@ -202,10 +202,9 @@ func (a *App) routes(o Options) error {
 	if err != nil {
 		return err
 	}
-	a.health.Check("state", web.Critical, func(ctx context.Context) error {
-		_, err := a.Library.List(ctx, record.Local, record.Query{Limit: 1})
-		return err
-	})
+	// Ready is a server that can make and keep a document.
+	a.health.Check("state", web.Critical, a.Library.Check)
+	a.health.Check("blobs", web.Critical, a.Blobs.Check)
 	a.web.Use(accessLog, access.Identify)
 	if err := a.health.Register(a.web); err != nil {
 		return err
@@ -240,10 +239,20 @@ func (a *App) Handler() http.Handler { return a.web }
 // Serve answers requests on ln until ctx ends, then finishes those that run. It closes ln.
 func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 	s := &web.Server{App: a.web, Health: a.health}
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	collected := make(chan struct{})
+	go func() {
+		defer close(collected)
+		a.collectOrphans(background)
+	}()
+	defer func() {
+		cancel()
+		<-collected
+	}()
 	if a.cfg.TLS.Cert == "" {
 		return s.Serve(ctx, ln)
 	}
-	tlsConfig, err := certificate(a.cfg.TLS.Cert, a.cfg.TLS.Key, a.now)
+	tlsConfig, err := certificate(a.cfg.TLS.Cert, a.cfg.TLS.Key, a.now, a.log)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}

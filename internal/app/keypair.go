@@ -3,6 +3,7 @@ package app
 import (
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"os"
 	"sync"
 	"time"
@@ -12,11 +13,13 @@ import (
 type keyPair struct {
 	cert, key string
 	now       func() time.Time
+	log       *slog.Logger
 
 	mu     sync.Mutex
 	loaded *tls.Certificate
 	stamp  [2]time.Time
 	looked time.Time
+	failed string // what the log was told last, "" when the files were read
 }
 
 // lookEvery is how often the files' times are looked at.
@@ -45,14 +48,33 @@ func (k *keyPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if err != nil {
 		return k.keep(err) // half of a renewal: the other file follows
 	}
-	k.loaded, k.stamp = &pair, stamp
+	k.loaded, k.stamp, k.failed = &pair, stamp, ""
 	return k.loaded, nil
 }
 
-// keep serves the certificate that was read before, when there is one.
+// keep serves the certificate that was read before, when there is one. The log is told once of
+// each reason.
 func (k *keyPair) keep(err error) (*tls.Certificate, error) {
 	if k.loaded != nil {
+		if k.failed != err.Error() {
+			k.failed = err.Error()
+			attrs := []any{slog.Any("error", err)}
+			if leaf := k.loaded.Leaf; leaf != nil {
+				attrs = append(attrs, slog.Time("expires", leaf.NotAfter))
+			}
+			k.log.Warn("the renewed certificate cannot be read; the one from before is served", attrs...)
+		}
 		return k.loaded, nil
 	}
 	return nil, fmt.Errorf("tls: %w", err)
+}
+
+// certificate reads a TLS key pair and reads it again when the files change, so that a renewed
+// certificate needs no restart.
+func certificate(certFile, keyFile string, now func() time.Time, log *slog.Logger) (*tls.Config, error) {
+	r := &keyPair{cert: certFile, key: keyFile, now: now, log: log}
+	if _, err := r.get(nil); err != nil {
+		return nil, err
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: r.get}, nil
 }

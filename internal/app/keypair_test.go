@@ -9,11 +9,14 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +24,26 @@ import (
 	"example.com/quire/internal/app"
 	"example.com/quire/internal/config"
 )
+
+// lines is a log that is read while it is written.
+type lines struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (l *lines) count(s string) int { return strings.Count(l.String(), s) }
 
 // pair is a self-signed certificate and its key, in PEM.
 type pair struct{ cert, key []byte }
@@ -90,7 +113,8 @@ func TestRenewedCertificate(t *testing.T) {
 	replace(t, keyFile, first.key, 0)
 	c := configure(t, func(c *config.Config) { c.TLS = config.TLS{Cert: certFile, Key: keyFile} })
 	var clock atomic.Int64
-	a, err := app.New(t.Context(), app.Options{Config: c, Now: func() time.Time { return time.Unix(0, clock.Load()) }})
+	var log lines
+	a, err := app.New(t.Context(), app.Options{Config: c, Log: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time { return time.Unix(0, clock.Load()) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,6 +160,10 @@ func TestRenewedCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows("the key is gone", 2*time.Second, 2)
+	shows("the key is still gone", 2*time.Second, 2)
+	if n := log.count("the renewed certificate cannot be read"); n != 2 {
+		t.Errorf("the log tells %d times of two failures:\n%s", n, log.String())
+	}
 	s.stop()
 	if err := <-s.done; err != nil {
 		t.Error(err)

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -154,14 +153,4 @@ func Listen(ctx context.Context, c *config.Config, next bool) (net.Listener, err
 		err = fmt.Errorf("listen on %s: %w", c.Listen, ErrAddressInUse)
 	}
 	return nil, err
-}
-
-// certificate reads a TLS key pair and reads it again when the files change, so that a renewed
-// certificate needs no restart.
-func certificate(certFile, keyFile string, now func() time.Time) (*tls.Config, error) {
-	r := &keyPair{cert: certFile, key: keyFile, now: now}
-	if _, err := r.get(nil); err != nil {
-		return nil, err
-	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: r.get}, nil
 }

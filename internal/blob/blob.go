@@ -55,6 +55,7 @@ type Store struct {
 	mu      sync.Mutex
 	dirs    map[string]bool          // fan-out directories whose own entry is durable
 	durable map[record.Hash]struct{} // blobs whose entry is durable, at most maxDurable of them
+	wanted  map[record.Hash]struct{} // asked for or written since a Collection began; nil without one
 }
 
 // maxDurable bounds what Has remembers; beyond it Has syncs a directory again.
@@ -121,10 +122,39 @@ func (s *Store) Create(ctx context.Context) (record.BlobWriter, error) {
 	}
 	name := path.Join(tmpDir, rand.Text())
 	f, err := s.layer.Create(name)
+	if errors.Is(err, fs.ErrNotExist) && s.renew() == nil {
+		f, err = s.layer.Create(name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("blob create: %w", full(err))
 	}
 	return &writer{store: s, name: name, file: f, sum: sha256.New()}, nil
+}
+
+// renew forgets what was known of a directory that has lost its tmp/: it may be another one. It
+// makes tmp/, but not the directory itself, which may be a place where a disk is mounted.
+func (s *Store) renew() error {
+	s.mu.Lock()
+	clear(s.dirs)
+	clear(s.durable)
+	s.mu.Unlock()
+	if err := s.layer.Mkdir(tmpDir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// checkSize is what Check writes: more than a file system keeps in the entry of a file.
+const checkSize = 64 << 10
+
+// Check writes a file and drops it again: nil says that a blob can be kept now.
+func (s *Store) Check(ctx context.Context) error {
+	w, err := s.Create(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(make([]byte, checkSize))
+	return errors.Join(err, w.Abort())
 }
 
 // writer is a blob that is being written.
@@ -196,10 +226,19 @@ func (w *writer) Abort() error {
 // publish gives the synced file tmp its name and makes the name durable. A blob
 // that is there already is replaced by its equal, which also mends a damaged one.
 func (s *Store) publish(tmp string, h record.Hash) error {
+	s.want(h)
 	dir, file := fanOut(h)
 	err := s.makeFanOut(dir)
 	if err == nil {
 		err = s.layer.Rename(tmp, file)
+	}
+	if errors.Is(err, fs.ErrNotExist) { // the directory for the hash's first byte is gone
+		if err = s.renew(); err == nil {
+			err = s.makeFanOut(dir)
+		}
+		if err == nil {
+			err = s.layer.Rename(tmp, file)
+		}
 	}
 	if err != nil {
 		// Windows does not replace a file that somebody reads; its equal will do.
@@ -254,6 +293,7 @@ func (s *Store) Has(ctx context.Context, h record.Hash) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
+	s.want(h)
 	dir, file := fanOut(h)
 	f, err := s.layer.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
+	"time"
 
 	"example.com/quire/internal/record"
 )
@@ -24,6 +26,7 @@ type Layer interface {
 	Mkdir(name string) error // one level; fs.ErrExist when it is there
 	SyncDir(name string) error
 	List(name string) ([]string, error)
+	ModTime(name string) (time.Time, error)
 	Close() error
 }
 
@@ -47,11 +50,15 @@ func openDir(dir string, readOnly bool) (Layer, error) {
 			return nil, err
 		}
 	}
-	root, err := os.OpenRoot(dir)
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	return rootLayer{root}, nil
+	l := &rootLayer{dir: dir}
+	if _, err := l.current(); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // makeDir makes dir and the parents that it lacks, and makes their entries
@@ -81,35 +88,127 @@ func makeDir(dir string) error {
 	return errors.Join(syncDir(d), d.Close())
 }
 
-type rootLayer struct{ root *os.Root }
+// rootLayer is the directory that stands at dir: an os.Root stays with the one that it opened,
+// also when that was deleted or a file system was mounted over it.
+type rootLayer struct {
+	dir string // absolute
 
-func (l rootLayer) Create(name string) (File, error) {
-	f, err := l.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	mu   sync.RWMutex
+	root *os.Root
+	info os.FileInfo // of root
+}
+
+// do calls f, and again when the directory turns out to be another one now.
+func (l *rootLayer) do(f func(*os.Root) error) error {
+	l.mu.RLock()
+	root := l.root
+	l.mu.RUnlock()
+	err := f(root)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, os.ErrClosed) {
+		if now, gone := l.current(); gone == nil && now != root {
+			return f(now)
+		}
+	}
+	return err
+}
+
+// current returns the directory that stands at dir now.
+func (l *rootLayer) current() (*os.Root, error) {
+	there, err := os.Stat(l.dir)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.root != nil && os.SameFile(there, l.info) {
+		return l.root, nil
+	}
+	root, err := os.OpenRoot(l.dir)
+	if err != nil {
+		return nil, err
+	}
+	info, err := root.Stat(".")
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	if l.root != nil {
+		_ = l.root.Close() // of a directory that is gone
+	}
+	l.root, l.info = root, info
+	return root, nil
+}
+
+func (l *rootLayer) file(open func(*os.Root) (*os.File, error)) (File, error) {
+	var f *os.File
+	err := l.do(func(r *os.Root) (err error) { f, err = open(r); return err })
 	if err != nil {
 		return nil, err
 	}
 	return rootFile{f}, nil
 }
 
-func (l rootLayer) Open(name string) (File, error) {
-	f, err := l.root.Open(name)
-	if err != nil {
+// Create makes a file in the directory that stands at dir now: what is written into one that was
+// moved away would not be found again.
+func (l *rootLayer) Create(name string) (File, error) {
+	if _, err := l.current(); err != nil {
 		return nil, err
 	}
-	return rootFile{f}, nil
+	return l.file(func(r *os.Root) (*os.File, error) { return r.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) })
 }
 
-func (l rootLayer) Rename(from, to string) error { return l.root.Rename(from, to) }
-func (l rootLayer) Remove(name string) error     { return l.root.Remove(name) }
-func (l rootLayer) Mkdir(name string) error      { return l.root.Mkdir(name, 0o700) }
-func (l rootLayer) Close() error                 { return l.root.Close() }
+func (l *rootLayer) Open(name string) (File, error) {
+	return l.file(func(r *os.Root) (*os.File, error) { return r.Open(name) })
+}
 
-func (l rootLayer) SyncDir(name string) error {
-	d, err := l.root.Open(name)
-	if err != nil {
+func (l *rootLayer) Rename(from, to string) error {
+	return l.do(func(r *os.Root) error { return r.Rename(from, to) })
+}
+
+func (l *rootLayer) Remove(name string) error {
+	return l.do(func(r *os.Root) error { return r.Remove(name) })
+}
+
+func (l *rootLayer) Mkdir(name string) error {
+	return l.do(func(r *os.Root) error { return r.Mkdir(name, 0o700) })
+}
+
+func (l *rootLayer) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.root.Close()
+}
+
+func (l *rootLayer) SyncDir(name string) error {
+	return l.do(func(r *os.Root) error {
+		d, err := r.Open(name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(syncDir(d), d.Close())
+	})
+}
+
+func (l *rootLayer) List(name string) (names []string, err error) {
+	err = l.do(func(r *os.Root) error {
+		d, err := r.Open(name)
+		if err != nil {
+			return err
+		}
+		names, err = d.Readdirnames(-1)
+		return errors.Join(err, d.Close())
+	})
+	return names, err
+}
+
+func (l *rootLayer) ModTime(name string) (at time.Time, err error) {
+	err = l.do(func(r *os.Root) error {
+		info, err := r.Stat(name)
+		if err == nil {
+			at = info.ModTime()
+		}
 		return err
-	}
-	return errors.Join(syncDir(d), d.Close())
+	})
+	return at, err
 }
 
 // syncDir makes the entries of an open directory durable. Windows cannot sync a
@@ -120,15 +219,6 @@ func syncDir(d *os.File) error {
 		return nil
 	}
 	return d.Sync()
-}
-
-func (l rootLayer) List(name string) ([]string, error) {
-	d, err := l.root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	names, err := d.Readdirnames(-1)
-	return names, errors.Join(err, d.Close())
 }
 
 type rootFile struct{ *os.File }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"example.com/quire/internal/blob"
 	"example.com/quire/internal/record"
@@ -138,7 +139,8 @@ func (m *memory) List(name string) ([]string, error) {
 	return names, nil
 }
 
-func (m *memory) Close() error { return nil }
+func (m *memory) ModTime(string) (time.Time, error) { return time.Time{}, nil }
+func (m *memory) Close() error                      { return nil }
 
 type memoryFile struct {
 	layer  *memory

@@ -15,6 +15,9 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrDamaged: stored bytes are not what their name says.
 	ErrDamaged = errors.New("stored bytes are damaged")
+	// ErrBusy: the storage is held by somebody else for the moment. The same request may be
+	// made again.
+	ErrBusy = errors.New("storage is busy")
 	// ErrNoSpace: the storage is full. Nothing half-written stays behind.
 	ErrNoSpace = errors.New("no space left in storage")
 )

@@ -191,7 +191,7 @@ func one(row *sql.Row, what string) (*record.Document, error) {
 		err = record.ErrNotFound
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
+		return nil, fmt.Errorf("%s: %w", what, known(err))
 	}
 	return d, nil
 }

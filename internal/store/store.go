@@ -177,15 +177,69 @@ func connect(file, mode string, pragmas ...string) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-// sqliteFull is SQLITE_FULL, https://www.sqlite.org/rescode.html.
-const sqliteFull = 13
+// Result codes, https://www.sqlite.org/rescode.html.
+const (
+	sqliteBusy   = 5
+	sqliteLocked = 6
+	sqliteFull   = 13
+)
 
-// known makes an error of a full disk one that is record.ErrNoSpace too.
+// known makes an error of a full disk one that is record.ErrNoSpace too, and one of a database
+// that another process holds record.ErrBusy.
 func known(err error) error {
-	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqliteFull {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqliteFull:
 		return fmt.Errorf("%w: %w", record.ErrNoSpace, err)
+	case sqliteBusy, sqliteLocked:
+		return fmt.Errorf("%w: %w", record.ErrBusy, err)
 	}
 	return err
+}
+
+// Check begins a transaction that writes nothing: nil says that one can write now.
+func (s *Store) Check(ctx context.Context) error {
+	if err := s.transact(ctx, func(context.Context, *writer) error { return nil }); err != nil {
+		return fmt.Errorf("store check: %w", err)
+	}
+	return nil
+}
+
+// Blobs returns the hashes that the documents of all spaces name: their files, their snapshots
+// and, apart, the manifests of their templates, which name further blobs.
+func (s *Store) Blobs(ctx context.Context) (files, manifests map[record.Hash]struct{}, err error) {
+	files, manifests = map[record.Hash]struct{}{}, map[record.Hash]struct{}{}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("blobs of documents: %w", known(err))
+		}
+	}()
+	rows, err := s.reader.QueryContext(ctx, "SELECT content, snapshot, template_hash FROM documents")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var names [3]string
+		if err := rows.Scan(&names[0], &names[1], &names[2]); err != nil {
+			return nil, nil, err
+		}
+		for i, name := range names {
+			h, err := record.ParseHash(name)
+			if err != nil {
+				return nil, nil, err
+			}
+			if i == 2 {
+				manifests[h] = struct{}{}
+			} else {
+				files[h] = struct{}{}
+			}
+		}
+	}
+	return files, manifests, rows.Err()
 }
 
 // transact runs f in a transaction of its own, or returns ErrReadOnly.
