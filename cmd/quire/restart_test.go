@@ -119,7 +119,7 @@ type runningProgram struct {
 // startProgram starts a server and waits until it serves.
 func startProgram(t *testing.T, dir, name string, args ...string) *runningProgram {
 	t.Helper()
-	p := &runningProgram{cmd: exec.CommandContext(t.Context(), name, args...), ended: make(chan string, 1)}
+	p := &runningProgram{cmd: exec.CommandContext(t.Context(), name, args...), ended: make(chan string, 1)} //nolint:gosec // G204: the program under test
 	p.cmd.Dir = dir
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
