@@ -209,14 +209,14 @@ func TestFigureWithoutRoom(t *testing.T) {
 		{"made list", "{row: {widths: [WIDTH, 1fr], cells: [[{for: \"r in filter(rows, .n > 100)\", do: [{text: \"${r.n}\"}]}], x]}}", "body[0].row.cells[0][0].do[0].text", "12.0", "rows"},
 		{"list", "{row: {widths: [WIDTH, 1fr], cells: [[{list: {for: r in rows, item: \"${r.n}\"}}], x]}}", "body[0].row.cells[0][0].list.item", "16.0", "rows[1].n"},
 		{"date", "{row: {widths: [WIDTH, 1fr], cells: [[{text: \"on ${day}\"}], x]}}", "body[0].row.cells[0][0].text", "12.0", "day"},
-		{"literal", "{row: {widths: [WIDTH, 1fr], cells: [[{text: \"1,234,567.89\"}], x]}}", "body[0].row.cells[0][0].text", "12.0", ""},
+		{"literal", "{row: {widths: [WIDTH, 1fr], cells: [[{text: \"1,234,567.89\", keep-figures: true}], x]}}", "body[0].row.cells[0][0].text", "12.0", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			make1 := func(width string) error {
 				src := "quire: 1\nname: n\nlang: en\ntitle: T\n" +
 					"data: {rows: [{n: decimal, s: string}], paid: decimal, groups: [[integer]], day: date}\n" +
 					"vars: {due: \"total(map(rows, .n)) + paid\"}\n" +
-					"components: {sum: {params: {label: string, value: string}, do: [{text: \"${value}\", size: 14pt}]}}\n" +
+					"components: {sum: {params: {label: string, value: string}, do: [{text: \"${value}\", size: 14pt, keep-figures: true}]}}\n" +
 					"body:\n  - " + strings.Replace(c.body, "WIDTH", width, 1) + "\n"
 				plan, err := e.Compile(t.Context(), "t.yaml", []byte(src))
 				if err != nil {

@@ -100,6 +100,8 @@ type Style struct {
 	Italic  bool
 	Color   Color // none: black
 	Align   Align
+	// KeepFigures says which digits are never broken inside.
+	KeepFigures KeepFigures
 	// TabularFigures sets digits at one width, for columns of numbers.
 	TabularFigures bool
 	// SpaceBefore and SpaceAfter are kept clear above and below the block. Two
@@ -110,6 +112,16 @@ type Style struct {
 	// behind on an old one; 0: 2. Of a table they count rows.
 	Widows, Orphans int
 }
+
+// KeepFigures says which digits no line ends inside, be they wider than their place.
+type KeepFigures uint8
+
+// The choices.
+const (
+	KeepFiguresAuto KeepFigures = iota // those of spans that are figures
+	KeepFiguresOn                      // all
+	KeepFiguresOff                     // none
+)
 
 // SpanKind tells what a Span prints.
 type SpanKind uint8

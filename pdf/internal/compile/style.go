@@ -11,7 +11,7 @@ import (
 // styleKeys are the keys of a style, which blocks and cells may carry too.
 var styleKeys = []string{
 	"font", "size", "leading", "weight", "italic", "color", "align", "space-before", "space-after",
-	"figures", "widows", "orphans",
+	"figures", "keep-figures", "widows", "orphans",
 }
 
 // baseName is the style that is the document's own; styles that extend none
@@ -144,6 +144,11 @@ func (c *compiler) styleKey(s *doc.Style, v *strictyaml.Node, path, key string) 
 	case "figures":
 		i, _ := c.choice(v, path, "proportional", "tabular")
 		s.TabularFigures = i == 1
+	case "keep-figures":
+		s.KeepFigures = doc.KeepFiguresOff
+		if c.flag(v, path) {
+			s.KeepFigures = doc.KeepFiguresOn
+		}
 	case "widows":
 		s.Widows = c.integer(v, path, 1, 20)
 	case "orphans":

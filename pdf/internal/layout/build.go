@@ -325,7 +325,7 @@ func (m *maker) spans(b *para, spans []doc.Span, el *tag.Elem, src *doc.Source, 
 		if err != nil {
 			return err
 		}
-		m.pieces = append(m.pieces, text.Piece{Text: t, Chain: c, Size: b.face.size, Figure: s.Figure})
+		m.pieces = append(m.pieces, text.Piece{Text: t, Chain: c, Size: b.face.size, Figure: b.face.figure(s)})
 		b.styles = append(b.styles, ps)
 	}
 	return nil
@@ -389,17 +389,9 @@ func (m *maker) list(n *doc.List, en env) (block, error) {
 		}
 		return "\u2022"
 	}
-	c, err := m.chain(f, 0, n.Src)
+	wide, err := m.labelWidth(f, label(0), label(max(len(n.Items)-1, 0)), n.Src, en)
 	if err != nil {
 		return nil, err
-	}
-	var wide doc.Length
-	for _, i := range [2]int{0, max(len(n.Items)-1, 0)} {
-		_, w, err := m.set.Measure([]text.Piece{{Text: label(i), Chain: c, Size: f.size}})
-		if err != nil {
-			return nil, m.setError(err, n.Src, en)
-		}
-		wide = max(wide, w)
 	}
 	wide = max(wide, f.size*3/5)
 	indent := wide + f.size/2
@@ -430,6 +422,63 @@ func (m *maker) list(n *doc.List, en env) (block, error) {
 		})
 	}
 	return out, nil
+}
+
+// labelWidth returns a width that no label between first and last is wider than: each
+// digit is taken for the widest one, and no pair of characters stands closer than alone.
+// No label has more characters than the longer of the two.
+func (m *maker) labelWidth(f *face, first, last string, src *doc.Source, en env) (doc.Length, error) {
+	c, err := m.chain(f, 0, src)
+	if err != nil {
+		return 0, err
+	}
+	width := func(s string) (doc.Length, error) {
+		_, w, err := m.set.Measure([]text.Piece{{Text: s, Chain: c, Size: f.size}})
+		if err != nil {
+			return 0, m.setError(err, src, en)
+		}
+		return w, nil
+	}
+	if first == last {
+		return width(first)
+	}
+	var digit, most doc.Length
+	for _, d := range "0123456789" {
+		w, err := width(string(d))
+		if err != nil {
+			return 0, err
+		}
+		digit = max(digit, w)
+	}
+	apart := m.apart(c, f.size)
+	for _, label := range [2]string{first, last} {
+		var sum doc.Length
+		for _, r := range label {
+			w := digit
+			if r < '0' || r > '9' {
+				if w, err = width(string(r)); err != nil {
+					return 0, err
+				}
+			}
+			sum += w + apart
+		}
+		most = max(most, sum)
+	}
+	return most, nil
+}
+
+// apart is the most that kerning moves two characters of a label apart, and a unit for
+// what rounding adds.
+func (m *maker) apart(c *text.Chain, size doc.Length) doc.Length {
+	const characters = "0123456789.-"
+	var most int64
+	face := c.Face()
+	for _, a := range characters {
+		for _, b := range characters {
+			most = max(most, int64(face.Kern(face.GlyphIndex(a), face.GlyphIndex(b))))
+		}
+	}
+	return text.Scale(most, size, face) + 1
 }
 
 func (m *maker) label(s string, f *face, en env, el *tag.Elem, src *doc.Source) (*para, error) {

@@ -12,7 +12,7 @@ import (
 // TestFigureNeedsRoom: the error speaks of what holds the figure, and asks the
 // document where in the data it comes from.
 func TestFigureNeedsRoom(t *testing.T) {
-	amount := []doc.Span{{Text: "€1,234,567.89"}}
+	amount := []doc.Span{{Text: "€1,234,567.89", Figure: true}}
 	cell := func(n doc.Node) *doc.Beside {
 		return &doc.Beside{Widths: []doc.Width{doc.Fixed(30 * doc.Pt)}, Cells: [][]doc.Node{{n}, {para("x")}}}
 	}
@@ -20,7 +20,7 @@ func TestFigureNeedsRoom(t *testing.T) {
 		node doc.Node
 		want string
 	}{
-		"page":    {&doc.Text{Spans: []doc.Span{{Text: "€1,234,567.89", Bold: true}}, Block: doc.Block{Style: &doc.Style{Size: 40 * doc.Pt}}}, "its place has 70.6 mm; give it more room or print it smaller"},
+		"page":    {&doc.Text{Spans: []doc.Span{{Text: "€1,234,567.89", Bold: true, Figure: true}}, Block: doc.Block{Style: &doc.Style{Size: 40 * doc.Pt}}}, "its place has 70.6 mm; give it more room or print it smaller"},
 		"cell":    {cell(&doc.Text{Spans: amount}), "the cell has 10.6 mm; widen the cell or print it smaller"},
 		"box":     {cell(&doc.Box{Padding: doc.Same(3 * doc.Pt), Nodes: []doc.Node{&doc.Text{Spans: amount}}}), "the cell has 10.6 mm; widen the cell or print it smaller"},
 		"columns": {&doc.Table{Columns: []doc.Column{{Width: doc.Fixed(20 * doc.Pt)}, {Width: doc.Fixed(20 * doc.Pt)}, {}}, Rows: doc.Rows(doc.Row{Cells: []doc.Cell{{Spans: amount, Colspan: 2}, {}}})}, "the columns have 14.1 mm; widen the columns or print it smaller"},
@@ -39,6 +39,19 @@ func TestFigureNeedsRoom(t *testing.T) {
 	if _, _, err := run(t, d, true); err == nil || !strings.HasSuffix(err.Error(), "(data p of €1,234,567.89)  [L312]") {
 		t.Error(err)
 	}
+}
+
+// TestKeepFiguresDecides: a style says whether digits are a figure, whatever they are of.
+func TestKeepFiguresDecides(t *testing.T) {
+	node := func(k doc.KeepFigures, figure bool) doc.Node {
+		return &doc.Beside{Widths: []doc.Width{doc.Fixed(30 * doc.Pt)}, Cells: [][]doc.Node{
+			{&doc.Text{Spans: []doc.Span{{Text: "110000004821", Figure: figure}}, Block: doc.Block{Style: &doc.Style{KeepFigures: k}}}}, {para("x")},
+		}}
+	}
+	fails(t, "L312", node(doc.KeepFiguresOn, false))
+	fails(t, "L312", node(doc.KeepFiguresAuto, true))
+	place(t, node(doc.KeepFiguresAuto, false))
+	place(t, node(doc.KeepFiguresOff, true))
 }
 
 // TestOneEmphasis: spans that differ in being figures alone are one emphasis.

@@ -87,6 +87,8 @@ type flow struct {
 	y       doc.Length
 	after   doc.Length // space below the entry drawn last
 	fresh   bool       // nothing but a repeated head stands on the page
+	blank   bool       // nothing on the page can be seen
+	broken  bool       // what can be seen next starts a page
 	pending []entry
 	// again is the table head that a new page repeats.
 	again *stack
@@ -128,15 +130,18 @@ func (f *flow) node(n doc.Node) error {
 	return f.add(e)
 }
 
-// breakPage starts a page, unless nothing stands on this one.
+// breakPage lets what follows start a page. A break is weak: several between two blocks
+// are one, and none makes a page on which nothing can be seen.
 func (f *flow) breakPage() error {
 	if err := f.flush(); err != nil {
 		return err
 	}
-	if f.fresh {
+	if f.blank {
+		f.y, f.after, f.fresh = f.top, 0, true // space above a break is space at the end of a page
 		return nil
 	}
-	return f.next()
+	f.broken = true
+	return nil
 }
 
 // add puts an entry into the flow; one that keeps with the next waits for it.
@@ -173,6 +178,21 @@ func (f *flow) flush() error {
 // new pages as needed. Each turn draws something or starts a page, and on an
 // empty page it draws or fails, so it ends.
 func (f *flow) place(group []entry) error {
+	if f.broken {
+		if !slices.ContainsFunc(group, func(e entry) bool { return e.visible() }) {
+			for i := range group { // anchors and ends stay, height vanishes
+				group[i].draw(&f.painter, f.left, f.y)
+				if group[i].ends {
+					f.again = nil
+				}
+			}
+			return nil
+		}
+		f.broken = false
+		if err := f.next(); err != nil {
+			return err
+		}
+	}
 	for len(group) > 0 {
 		repeat := f.repeatHeight()
 		if rest, ok := f.try(group, repeat); ok {
@@ -308,7 +328,7 @@ func (f *flow) draw(group []entry, repeat doc.Length) {
 		f.y += f.gap(f.after, e.before, f.fresh)
 		e.draw(&f.painter, f.left, f.y)
 		f.y += e.b.size()
-		f.after, f.fresh = e.after, false
+		f.after, f.fresh, f.blank = e.after, false, f.blank && !e.visible()
 		if e.repeat != nil {
 			f.again = e.repeat
 		}
@@ -351,7 +371,7 @@ func (f *flow) open() {
 	f.page.reset(1, &f.master)
 	f.page.Under = f.under
 	f.painter.page = &f.page
-	f.y, f.after, f.fresh = f.top, 0, true
+	f.y, f.after, f.fresh, f.blank = f.top, 0, true, true
 }
 
 // next closes the page and starts another.
@@ -368,7 +388,7 @@ func (f *flow) next() error {
 	f.number++
 	f.page.reset(f.number, &f.master)
 	f.page.Under = f.under
-	f.y, f.after, f.fresh = f.top, 0, true
+	f.y, f.after, f.fresh, f.blank = f.top, 0, true, true
 	return nil
 }
 

@@ -1,6 +1,9 @@
 package layout
 
-import "example.com/quire/pdf/doc"
+import (
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/tag"
+)
 
 // group is one table row, or the rows that row spans tie together. It is also
 // what Beside is made of: one row without lines.
@@ -27,6 +30,7 @@ type groupCell struct {
 	back                 doc.Color
 	valign               doc.VAlign
 	drop                 doc.Length // to the common baseline of the row
+	elem                 *tag.Elem
 }
 
 func (g *group) pad() (top, bottom doc.Length) {

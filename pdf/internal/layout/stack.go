@@ -23,6 +23,12 @@ type entry struct {
 // gap is the space between two entries: the larger one of the two asked for.
 func gap(after, before doc.Length) doc.Length { return max(after, before) }
 
+// visible reports whether the entry puts anything on a page.
+func (e *entry) visible() bool {
+	_, empty := e.b.(space)
+	return !empty && e.b.size() > 0
+}
+
 func (e *entry) draw(p *painter, x, y doc.Length) {
 	if e.mark != nil {
 		m := *e.mark

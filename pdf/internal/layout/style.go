@@ -41,6 +41,18 @@ func variantOf(s *doc.Span) (v variant) {
 	return v
 }
 
+// figure reports whether no line ends inside the digits of s.
+func (f *face) figure(s *doc.Span) bool {
+	switch f.style.KeepFigures {
+	case doc.KeepFiguresOn:
+		return true
+	case doc.KeepFiguresOff:
+		return false
+	default:
+		return s.Figure || s.Kind != doc.SpanText // the number of a page is one
+	}
+}
+
 const (
 	defaultSize = 10 * doc.Pt
 	boldWeight  = 700

@@ -218,6 +218,9 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 	if src == nil {
 		src = t.src
 	}
+	if t.group != nil && len(r.Cells) == 0 && !slices.Contains(t.open, 0) {
+		return t.fold(r), nil
+	}
 	if t.group == nil {
 		t.group = t.m.mem.groups.one()
 		t.group.t, t.group.section, t.group.first = t, sec, sec != t.section || !t.begun
@@ -265,22 +268,45 @@ func (t *table) closeRow(g *group, src *doc.Source, col int) (*group, error) {
 	if col < len(t.open) {
 		return nil, failed(at(src, "L303", "the row covers %d of the table's %d columns", col, len(t.open)))
 	}
-	rest := 0
 	for i := range t.open {
 		if t.open[i] < 0 {
 			t.open[i] = -t.open[i] // spans that begin in this row
 		}
-		if t.open[i] > 0 {
-			t.open[i]--
-		}
+	}
+	return t.pass(g), nil
+}
+
+// pass takes one row off the open spans, and closes g, which it returns, when that was the
+// last row of all of them.
+func (t *table) pass(g *group) *group {
+	rest := 0
+	for i := range t.open {
+		t.open[i] = max(t.open[i]-1, 0)
 		rest = max(rest, t.open[i])
 	}
 	if rest > 0 {
-		return nil, nil
+		return nil
 	}
 	t.group = nil
 	g.settle()
-	return g, nil
+	return g
+}
+
+// fold leaves out row r, which cells from above cover wholly: each of them spans one row
+// less. A row without cells may not be written (ISO 14289-2, 8.2.5.26; ISO 32000-2,
+// 14.8.4.8.3), and it would have no height of its own.
+func (t *table) fold(r *doc.Row) *group {
+	g := t.group
+	g.keep = g.keep || r.Keep
+	for i := range g.cells {
+		if c := &g.cells[i]; c.row+c.rows > len(g.rows) {
+			c.rows--
+			if c.elem != nil {
+				c.elem.Rowspan--
+			}
+		}
+	}
+	return t.pass(g)
 }
 
 func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *tag.Elem, src *doc.Source) error {
@@ -306,7 +332,7 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 			}
 		}
 	}
-	gc := groupCell{row: row, col: col, rows: rows, cols: n, back: c.Background, valign: c.VAlign}
+	gc := groupCell{row: row, col: col, rows: rows, cols: n, back: c.Background, valign: c.VAlign, elem: el}
 	gc.x = t.x[col]
 	gc.w = t.x[col+n-1] + t.w[col+n-1] - gc.x
 	left, right := t.padAt(col, n)

@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,15 +12,11 @@ import (
 
 // A figure is never torn: read by itself, each half of a torn amount is another
 // amount. UAX #14 keeps numbers together at its opportunities (LB25), but a word
-// that is wider than its line is broken between any two graphemes, and there a
-// URL and an amount are different things. Figures are
-//
-//   - what a piece marked Figure holds, up to its ordinary spaces,
-//   - a word with a digit in a piece with tabular figures,
-//   - in all other text a number with what belongs to it: 1,234.56  -£12  12 %
-//     (USD 1 234,50)  2026-01-31. Digits of names do not count: MB/2026/01,
-//     9f86d081, https://host/orders/4711. Nor does what is longer than any number
-//     that somebody reads.
+// that is wider than its line is broken between any two graphemes. A piece says
+// whether it is a figure: what a format gives is one, and so is a value of a numeric
+// or date type. All else is text, even when it is made of digits: an account number
+// may be broken. A figure ends at its ordinary spaces; the signs, currencies and marks
+// that touch it belong to it, whichever piece they are of.
 
 // FigureError says that a figure is wider than the line.
 type FigureError struct {
@@ -34,9 +29,6 @@ func (e *FigureError) Error() string {
 	return fmt.Sprintf("the figure %s is %d.%02d pt wide and the line %d.%02d pt", diag.Quote(e.Text),
 		e.Need/doc.Pt, e.Need%doc.Pt*100/doc.Pt, e.Width/doc.Pt, e.Width%doc.Pt*100/doc.Pt)
 }
-
-// longestFigure is the most characters of a figure that is not marked as one.
-const longestFigure = 64
 
 // extent is a stretch of bytes.
 type extent struct{ from, to int }
@@ -85,168 +77,55 @@ func sign(r rune) bool { return r == '-' || r == '+' || r == '\u2212' || r == '�
 // glue reports whether r is a space that no line ends at.
 func glue(r rune) bool { return r == '\u00A0' || r == '\u202F' }
 
-// figures appends the numbers of s with what belongs to them.
-func figures(dst []extent, s string) []extent {
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if !unicode.IsDigit(r) {
-			i += n
-			continue
+// touching moves the ends of f, a figure in s, around the signs, currencies and marks
+// beside it.
+func touching(s string, f extent) extent {
+	for f.from > 0 {
+		r, n := utf8.DecodeLastRuneInString(s[:f.from])
+		before, _ := utf8.DecodeLastRuneInString(s[:f.from-n])
+		if !unicode.Is(unicode.Sc, r) && r != '(' && r != '[' && (!sign(r) || unicode.IsLetter(before) || unicode.IsDigit(before)) {
+			break
 		}
-		end := numberEnd(s, i)
-		from, ok := numberStart(s, i)
-		to, alone := unitEnd(s, end)
-		if ok && alone && utf8.RuneCountInString(s[from:to]) <= longestFigure {
-			dst = append(dst, extent{from, to})
-		}
-		i = max(end, to)
+		f.from -= n
 	}
-	return dst
+	for f.to < len(s) {
+		r, n := utf8.DecodeRuneInString(s[f.to:])
+		if !unicode.Is(unicode.Sc, r) && !strings.ContainsRune("%‰°)].,:;!?", r) {
+			break
+		}
+		f.to += n
+	}
+	return f
 }
-
-// numberEnd returns where the number ends whose first digit is at i: single
-// separators of groups, fractions, times and dates stand inside it.
-func numberEnd(s string, i int) int {
-	end := i
-	for i < len(s) {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case unicode.IsDigit(r):
-			i += n
-			end = i
-		case end == i && (strings.ContainsRune(".,:/-'\u2019", r) || glue(r)):
-			i += n
-		default:
-			return end
-		}
-	}
-	return end
-}
-
-// names are the characters that make digits behind them part of a name.
-const names = "_/=&?#@\\-"
-
-// numberStart moves i, where a number begins, to before its sign, currency and
-// opening bracket. ok is false when the digits are part of a name.
-func numberStart(s string, i int) (from int, ok bool) {
-	for i > 0 {
-		r, n := utf8.DecodeLastRuneInString(s[:i])
-		before, _ := utf8.DecodeLastRuneInString(s[:i-n])
-		word := i > n && wordRune(before)
-		switch {
-		case sign(r) && !word, unicode.Is(unicode.Sc, r), r == '(', r == '[':
-			i -= n
-		case glue(r) && i > n:
-			if j := shortWord(s[:i-n], true); j > 0 { // USD 12
-				return i - n - j, true
-			}
-			if !unicode.Is(unicode.Sc, before) && !sign(before) {
-				return i, true
-			}
-			i -= n
-		default:
-			return i, !wordRune(r) && !strings.ContainsRune(names, r)
-		}
-	}
-	return 0, true
-}
-
-// unitEnd moves end, where a number ends, to behind its unit, per cent sign,
-// currency and closing marks. ok is false when the number is part of a name.
-func unitEnd(s string, end int) (to int, ok bool) {
-	rest := s[end:]
-	letters := len(rest) - len(strings.TrimLeftFunc(rest, unicode.IsLetter))
-	r, n := utf8.DecodeRuneInString(rest[letters:])
-	next, _ := utf8.DecodeRuneInString(rest[letters+n:])
-	if wordRune(r) || strings.ContainsRune(names, r) && wordRune(next) {
-		return end, false
-	}
-	to = end + shortWord(rest, false)
-	for to < len(s) {
-		r, n := utf8.DecodeRuneInString(s[to:])
-		switch {
-		case unicode.Is(unicode.Sc, r), strings.ContainsRune("%‰°)].,:;!?", r):
-			to += n
-		case glue(r):
-			next, _ := utf8.DecodeRuneInString(s[to+n:])
-			k := shortWord(s[to+n:], false)
-			if k == 0 && !unicode.Is(unicode.Sc, next) && next != '%' && next != '‰' && next != '°' {
-				return to, true
-			}
-			to += n + k
-		default:
-			return to, true
-		}
-	}
-	return to, true
-}
-
-func wordRune(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
-
-// longestUnit is the most letters that a unit or the code of a currency has.
-const longestUnit = 4
-
-// shortWord returns the length of the letters that s begins or, with back, ends
-// with; 0 when they are too many for a unit.
-func shortWord(s string, back bool) int {
-	length := 0
-	for count := 0; length < len(s); count++ {
-		r, n := utf8.DecodeRuneInString(s[length:])
-		if back {
-			r, n = utf8.DecodeLastRuneInString(s[:len(s)-length])
-		}
-		switch {
-		case !unicode.IsLetter(r):
-			return length
-		case count == longestUnit:
-			return 0
-		}
-		length += n
-	}
-	return length
-}
-
-// around is how far around a word is looked for what makes its digits a name.
-const around = 32
 
 // solid fills s.figures with the figures in items, which are the stretch of
 // s.full from s.from on: in order and apart from each other.
 func (s *Setter) solid(items []Item) {
 	s.figures = s.figures[:0]
-	end := s.from
+	at := s.from
 	for i := 0; i < len(items); {
 		it := &items[i]
-		start, digit := end, false
+		start, digit := at, false
 		for i < len(items) && items[i].Piece == it.Piece && items[i].Space == it.Space {
 			digit = digit || strings.ContainsFunc(items[i].Part.Text, unicode.IsDigit)
-			end += len(items[i].Part.Text)
+			at += len(items[i].Part.Text)
 			i++
 		}
-		if p := &s.pieces[it.Piece]; digit && (p.Figure || p.Chain.query.TabularFigures) {
-			s.figures = append(s.figures, extent{start, end})
+		if digit && s.pieces[it.Piece].Figure {
+			s.figures = append(s.figures, extent{start, at})
 		}
 	}
-	lo, hi := max(s.from-around, 0), min(end+around, len(s.full))
-	for lo > 0 && !utf8.RuneStart(s.full[lo]) {
-		lo--
-	}
-	marked := len(s.figures)
-	s.figures = figures(s.figures, s.full[lo:hi])
-	for i := marked; i < len(s.figures); i++ {
-		f := &s.figures[i]
-		f.from, f.to = max(f.from+lo, s.from), min(f.to+lo, end)
-	}
-	slices.SortFunc(s.figures, func(a, b extent) int { return a.from - b.from })
+	stretch := s.full[s.from:at]
 	n := 0
 	for _, f := range s.figures {
-		switch {
-		case f.from >= f.to: // beside the stretch
-		case n > 0 && f.from < s.figures[n-1].to:
+		f = touching(stretch, extent{f.from - s.from, f.to - s.from})
+		f.from, f.to = f.from+s.from, f.to+s.from
+		if n > 0 && f.from < s.figures[n-1].to {
 			s.figures[n-1].to = max(s.figures[n-1].to, f.to)
-		default:
-			s.figures[n] = f
-			n++
+			continue
 		}
+		s.figures[n] = f
+		n++
 	}
 	s.figures = s.figures[:n]
 }
