@@ -193,8 +193,36 @@ var commonNames = []string{
 	"id", "if", "style", "lang", "keep-together", "keep-with-next", "break-before", "break-after", "anchor", "link", "bookmark", "artifact",
 }
 
+// withoutText are the style keys that change text alone.
+var withoutText = []string{"font", "size", "leading", "weight", "italic", "color", "figures", "keep-figures", "widows", "orphans"}
+
+// inert returns the keys that would change nothing of a block of a kind.
+func inert(kind string) []string {
+	switch kind {
+	case "page-break":
+		return slices.Concat(styleKeys, []string{
+			"style", "lang", "keep-together", "keep-with-next", "break-before", "break-after", "anchor", "bookmark",
+		})
+	case "rule", "spacer":
+		return append([]string{"align", "lang", "keep-together"}, withoutText...)
+	case "image":
+		return append([]string{"keep-together"}, withoutText...)
+	}
+	return nil
+}
+
 func (c *compiler) commonKeys(b *blockSource) {
 	o := b.common
+	for _, key := range inert(b.kind) {
+		if o.n.Get(key) == nil {
+			continue
+		}
+		hint := ""
+		if b.kind == "rule" && key == "color" {
+			hint = "write rule: {color: ...}"
+		}
+		c.bad(o.n.Key(key), o.path, codeWrong, hint, "%q changes nothing of %s", key, b.kind)
+	}
 	if v := o.get("if"); v != nil {
 		b.cond = c.condition(v, o.at("if"))
 	}

@@ -150,7 +150,7 @@ func TestNowNeedsATime(t *testing.T) {
 	if err != nil || !strings.Contains(out, "2026-03-09") {
 		t.Error(out, err)
 	}
-	if source(t, "{}", "body: []").UsesTime() {
+	if source(t, "{}", "body: [{spacer: 1mm}]").UsesTime() {
 		t.Error("UsesTime without now()")
 	}
 }
@@ -184,7 +184,7 @@ func TestBudgets(t *testing.T) {
 
 func TestDataLimits(t *testing.T) {
 	t.Parallel()
-	p := source(t, "{l: [integer]}", "body: []")
+	p := source(t, "{l: [integer]}", "body: [{spacer: 1mm}]")
 	for _, tt := range []struct {
 		limits diag.Limits
 		code   string
@@ -424,7 +424,7 @@ func TestBuildFailsInParts(t *testing.T) {
 			src += "title: T\n"
 		}
 		if !strings.HasPrefix(part, "body") {
-			src += "body: []\n"
+			src += "body: [{spacer: 1mm}]\n"
 		}
 		p, err := compile.Compile(t.Context(), []byte(src), compile.Options{File: "x.yaml", Files: assets})
 		if err != nil {

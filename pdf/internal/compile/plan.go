@@ -223,7 +223,7 @@ func (c *compiler) document(root *strictyaml.Node) {
 	c.plan.header = c.runningContent(o.get("header"), "header")
 	c.plan.footer = c.runningContent(o.get("footer"), "footer")
 	c.running = false
-	if v := o.need("body"); v != nil {
+	if v := o.need("body"); v != nil && c.filled(v, "body", "blocks") {
 		c.plan.body = c.blocks(v, "body")
 	}
 	c.land()
@@ -257,6 +257,14 @@ func (c *compiler) tag(n *strictyaml.Node, path string) (string, bool) {
 	s, ok := c.word(n, path)
 	if ok && !reTag.MatchString(s) {
 		c.bad(n, path, codeWrong, "", "%q is no BCP 47 language tag", s)
+		return "", false
+	}
+	if part, known := locale.UnknownPart(s); ok && part != "" {
+		what, like := "language", strings.ToLower(part)
+		if part != s && !strings.HasPrefix(s, part+"-") {
+			what, like = "region", strings.ToUpper(part)
+		}
+		c.bad(n, path, codeWrong, exprlang.Nearest(like, known), "there is no %s %q", what, part)
 		return "", false
 	}
 	return s, ok

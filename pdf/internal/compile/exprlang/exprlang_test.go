@@ -307,7 +307,7 @@ func TestProblems(t *testing.T) {
 		{"number(n, 1, 2)", "[T109 1 number takes 1 to 2 arguments, got 3]"},
 		{"100000000000000000000", "[T106 21 an integer has at most 18 digits here; write it with a point, as in 100000000000000000000.0]"},
 		{"name.trim()", "[T109 6 values have no methods]"},
-		{"price | money('euro')", `[T107 15 "euro" is no ISO 4217 currency code; write three capital letters, as in money('EUR')]`},
+		{"price | money('euro')", `[T107 15 "euro" is no ISO 4217 currency code; did you mean "EUR"?]`},
 		{"name | money('EUR')", "[T107 1 money wants a number, got string]"},
 		{"n | number(price)", "[T107 12 number wants a count of fraction digits from 0 to 30]"},
 		{"n | number(-1)", "[T107 12 number wants a count of fraction digits from 0 to 30]"},

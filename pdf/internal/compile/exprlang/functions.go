@@ -141,7 +141,11 @@ func (c *checker) money(n *ast.CallNode) *expr {
 		return c.invalid(n)
 	}
 	if code.lit != nil && !locale.ValidCurrency(code.lit.str) {
-		return c.bad(n.Arguments[1], CodeType, "write three capital letters, as in money('EUR')", "%q is no ISO 4217 currency code", code.lit.str)
+		hint := Nearest(strings.ToUpper(code.lit.str), locale.Currencies())
+		if hint == "" {
+			hint = "write three capital letters, as in money('EUR')"
+		}
+		return c.bad(n.Arguments[1], CodeType, hint, "%q is no ISO 4217 currency code", code.lit.str)
 	}
 	l := c.o.Locale
 	return c.figure(n, e, func(m *Machine, dst []byte, v Value) ([]byte, error) {
@@ -149,7 +153,7 @@ func (c *checker) money(n *ast.CallNode) *expr {
 		if err != nil {
 			return dst, err
 		}
-		if !locale.ValidCurrency(cv.str) {
+		if code.lit == nil && !locale.ValidCurrency(cv.str) {
 			return dst, fail(code.off, CodeValue, "%q is no ISO 4217 currency code", cv.str)
 		}
 		return l.Money(dst, v.Dec(), cv.str), nil

@@ -129,32 +129,14 @@ func (l *Locale) Percent(dst []byte, d decimal.Decimal, places int) []byte {
 	return append(l.Number(dst, d, places), l.percent...)
 }
 
-// ValidCurrency reports whether code has the form of an ISO 4217 code.
-func ValidCurrency(code string) bool {
-	if len(code) != 3 {
-		return false
-	}
-	for i := range len(code) {
-		if code[i] < 'A' || code[i] > 'Z' {
-			return false
-		}
-	}
-	return true
-}
-
 // Fraction returns the count of fraction digits of a currency.
 func Fraction(code string) int {
 	for _, f := range fractions {
-		if hasWord(f.codes, code) {
+		if inList(f.codes, code) {
 			return f.digits
 		}
 	}
 	return 2
-}
-
-func hasWord(list, code string) bool {
-	i := strings.Index(list, code)
-	return i >= 0 && i%4 == 0
 }
 
 // Symbol returns the symbol of a currency: the code itself when the locale has

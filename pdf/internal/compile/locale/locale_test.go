@@ -151,9 +151,28 @@ func TestNumberKeepsDigits(t *testing.T) {
 	if locale.Fraction("KWD") != 3 || locale.Fraction("JPY") != 0 || locale.Fraction("EUR") != 2 {
 		t.Error("fraction digits")
 	}
-	for _, bad := range []string{"", "eur", "EURO", "E1R"} {
+	for _, good := range []string{"AED", "EUR", "ZWG", "DEM", "ZWL"} {
+		if !locale.ValidCurrency(good) {
+			t.Errorf("%q is not taken for a currency", good)
+		}
+	}
+	for _, bad := range []string{"", "eur", "EURO", "E1R", "XYZ", "R A", "UR ", " EU"} {
 		if locale.ValidCurrency(bad) {
 			t.Errorf("%q taken for a currency", bad)
+		}
+	}
+}
+
+// TestUnknownPartNamesLanguageOrRegion: what two letters name is checked, the rest is taken.
+func TestUnknownPartNamesLanguageOrRegion(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string]string{
+		"en": "", "de-CH": "", "EN-us": "", "zh-Hant-TW": "", "gsw-CH": "", "es-419": "", "sr-Latn": "", "x-mine": "", "de-1996": "",
+		"de-u-co-phonebk": "", "xx": "xx", "xx-yy-zz": "xx", "en-YY": "YY", "zh-Hant-QZ": "QZ", "eg": "eg",
+	} {
+		part, known := locale.UnknownPart(tag)
+		if part != want || (len(known) > 0) != (want != "") {
+			t.Errorf("%s: %q", tag, part)
 		}
 	}
 }
