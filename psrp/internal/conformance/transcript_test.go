@@ -2,8 +2,6 @@ package conformance_test
 
 import (
 	"bytes"
-	"encoding/base64"
-	"regexp"
 	"testing"
 
 	"example.com/quire/psrp/clixml"
@@ -20,47 +18,21 @@ func transcripts(t *testing.T) []conformance.Transcript {
 	return all
 }
 
-var dataLine = regexp.MustCompile(`^<Data Stream='\w+' PSGuid='([-0-9a-f]+)'>(.*)</Data>$`)
-
 // message is a message of a transcript.
 type message struct {
-	n      int
-	header proto.MessageHeader
-	body   []byte
+	conformance.Message
+	n int
 }
 
-// messages takes a transcript's messages out of its lines.
 func messages(t *testing.T, tr conformance.Transcript) (all []message) {
 	t.Helper()
-	assemblers := map[string]*proto.Assembler{}
-	for _, l := range tr.Lines {
-		m := dataLine.FindStringSubmatch(l.Text)
-		if m == nil {
-			continue
-		}
-		payload, err := base64.StdEncoding.DecodeString(m[2])
-		if err != nil {
-			t.Fatalf("line %d: %v", l.N, err)
-		}
-		a := assemblers[l.Direction+m[1]]
-		if a == nil {
-			a = &proto.Assembler{}
-			assemblers[l.Direction+m[1]] = a
-		}
-		a.Add(payload)
-		for {
-			b, ok, err := a.Next()
-			if err != nil {
-				t.Fatalf("line %d: %v", l.N, err)
-			}
-			if !ok {
-				break
-			}
-			h, body, err := proto.ParseMessage(b)
-			if err != nil {
-				t.Fatalf("line %d: %v", l.N, err)
-			}
-			all = append(all, message{l.N, h, bytes.Clone(body)})
+	steps, err := tr.Steps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range steps {
+		for _, m := range s.Messages {
+			all = append(all, message{m, s.Line.N})
 		}
 	}
 	return all
@@ -75,16 +47,16 @@ func TestEveryRecordedBodyReencodesByteForByte(t *testing.T) {
 			var e clixml.Encoder
 			for _, m := range messages(t, tr) {
 				bodies++
-				if len(m.body) == 0 {
+				if len(m.Body) == 0 {
 					continue
 				}
-				v, err := d.Decode(m.body)
+				v, err := d.Decode(m.Body)
 				if err != nil {
-					t.Fatalf("line %d, %v: %v", m.n, m.header.Type, err)
+					t.Fatalf("line %d, %v: %v", m.n, m.Header.Type, err)
 				}
 				out, err := e.AppendValue([]byte("\xEF\xBB\xBF"), v)
-				if err != nil || !bytes.Equal(out, m.body) {
-					t.Fatalf("line %d, %v: %v\nwant %s\ngot  %s", m.n, m.header.Type, err, m.body, out)
+				if err != nil || !bytes.Equal(out, m.Body) {
+					t.Fatalf("line %d, %v: %v\nwant %s\ngot  %s", m.n, m.Header.Type, err, m.Body, out)
 				}
 			}
 		})
@@ -104,31 +76,31 @@ func TestEveryRecordedMessageIsTyped(t *testing.T) {
 			var e clixml.Encoder
 			version := clixml.NewVersion(2, 4)
 			for _, m := range messages(t, tr) {
-				seen[m.header.Type] = true
-				decoded, err := proto.DecodeMessage(m.header.Type, m.body, &d)
+				seen[m.Header.Type] = true
+				decoded, err := proto.DecodeMessage(m.Header.Type, m.Body, &d)
 				if err != nil {
 					t.Fatalf("line %d: %v", m.n, err)
 				}
-				if decoded.Type() != m.header.Type {
-					t.Fatalf("line %d: %v decoded as %v", m.n, m.header.Type, decoded.Type())
+				if decoded.Type() != m.Header.Type {
+					t.Fatalf("line %d: %v decoded as %v", m.n, m.Header.Type, decoded.Type())
 				}
 				if c, ok := decoded.(*proto.SessionCapability); ok && c.Protocol.Compare(version) < 0 {
 					version = c.Protocol
 				}
 				out, err := proto.AppendBody(nil, &e, decoded, version)
 				if err != nil {
-					t.Fatalf("line %d, %v: %v", m.n, m.header.Type, err)
+					t.Fatalf("line %d, %v: %v", m.n, m.Header.Type, err)
 				}
-				want, err := d.Decode(m.body)
+				want, err := d.Decode(m.Body)
 				if err != nil {
 					t.Fatal(err)
 				}
 				got, err := d.Decode(out)
 				if err != nil {
-					t.Fatalf("line %d, %v: our own body: %v", m.n, m.header.Type, err)
+					t.Fatalf("line %d, %v: our own body: %v", m.n, m.Header.Type, err)
 				}
 				if !conformance.Alike(want, got) {
-					t.Fatalf("line %d, %v:\nwant %s\ngot  %s", m.n, m.header.Type, m.body, out)
+					t.Fatalf("line %d, %v:\nwant %s\ngot  %s", m.n, m.Header.Type, m.Body, out)
 				}
 			}
 		})
