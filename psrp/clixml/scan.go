@@ -104,7 +104,7 @@ func (d *Decoder) attribute() bool {
 	name := d.name()
 	d.space()
 	if name == "" || !isNameStart(name[0]) || d.pos >= len(d.s) || d.s[d.pos] != '=' {
-		return d.fail("an attribute that is not name=\"value\"")
+		return d.failAs(at, nil, "an attribute that is not name=\"value\"")
 	}
 	d.pos++
 	d.space()
