@@ -170,7 +170,8 @@ func (x *exchange) take(resp *http.Response, sent *http.Request, why string, sto
 	now := time.Now()
 	x.c.stats.misses.Add(1)
 	var v *variant
-	if store {
+	collapsed := x.st != nil && x.st.Collapsed()
+	if store && !collapsed { // the call whose request it was stores it
 		v = x.c.storable(sent, resp, x, now)
 	}
 	length := resp.ContentLength
@@ -178,7 +179,7 @@ func (x *exchange) take(resp *http.Response, sent *http.Request, why string, sto
 		v = nil
 	}
 	x.told(ResultMiss, 0, v != nil)
-	x.c.appendStatus(resp.Header, forwarded{why: why, status: resp.StatusCode, stored: v != nil})
+	x.c.appendStatus(resp.Header, forwarded{why: why, status: resp.StatusCode, stored: v != nil, collapsed: collapsed})
 	if len(resp.Header["Date"]) == 0 && v != nil {
 		resp.Header["Date"] = []string{v.header["Date"][0]}
 	}

@@ -195,6 +195,8 @@ type forwarded struct {
 	stored bool
 	ttl    time.Duration
 	hasTTL bool
+
+	collapsed bool
 }
 
 // status returns this cache's member of Cache-Status (RFC 9211).
@@ -210,6 +212,9 @@ func (c *Cache) status(f forwarded) string {
 		}
 		if f.stored {
 			b = append(b, "; stored"...)
+		}
+		if f.collapsed {
+			b = append(b, "; collapsed"...)
 		}
 	}
 	if f.hasTTL {

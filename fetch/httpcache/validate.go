@@ -286,7 +286,7 @@ func (x *exchange) background() {
 			<-c.slots
 			c.wg.Done()
 		}()
-		ctx, cancel := context.WithTimeout(call.Detach(b.req.Context()), backgroundWait)
+		ctx, cancel := context.WithTimeout(call.Detach(b.req.Context(), false), backgroundWait)
 		defer cancel()
 		defer context.AfterFunc(c.ctx, cancel)()
 		b.st = call.New(ctx, time.Now())

@@ -135,6 +135,8 @@ type State struct {
 	crossed  bool
 	resent   int
 	cache    CacheInfo
+	shared   bool
+	waited   time.Duration
 	inside   bool
 	attempts []Attempt
 	first    [3]Attempt // the log of an ordinary call, without an allocation of its own
@@ -323,22 +325,71 @@ func (s *State) Cache() CacheInfo {
 	return s.cache
 }
 
+// SetCollapsed notes that another call's request answered this one.
+func (s *State) SetCollapsed() {
+	s.mu.Lock()
+	s.shared = true
+	s.mu.Unlock()
+}
+
+// Collapsed returns what SetCollapsed noted.
+func (s *State) Collapsed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shared
+}
+
+// AddWait counts time that the call waited for a limit.
+func (s *State) AddWait(d time.Duration) {
+	s.mu.Lock()
+	s.waited += d
+	s.mu.Unlock()
+}
+
+// Waited returns what AddWait counted.
+func (s *State) Waited() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waited
+}
+
+// Adopt takes over what was done for the call under another state.
+func (s *State) Adopt(of *State) {
+	attempts, stop, resent, waited := of.Attempts(), of.Stop(), of.Resent(), of.Waited()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.attempts = append(s.attempts, attempts...)
+	s.stop = stop
+	s.resent += resent
+	s.waited += waited
+}
+
 // Continue makes the state of background work for a call one with its settings, observers and first request.
 func (s *State) Continue(of *State) {
 	s.Observers, s.Method, s.Origin = of.Observers, of.Method, of.Origin
+	id, crossed, keyed := of.RequestID(), of.Crossed(), of.Keyed()
+	s.mu.Lock()
+	s.id, s.crossed, s.keyed = id, crossed, keyed
+	s.mu.Unlock()
 }
 
-// Detach returns a context with ctx's values that does not end with it, for work that outlives its call. It is not in ctx's call, and
-// the call's trace hooks (net/http/httptrace) do not see it: who made them has gone.
-func Detach(ctx context.Context) context.Context { return detached{context.WithoutCancel(ctx)} }
+// Detach returns a context with ctx's values that does not end with it, for work that outlives its call. It is not in ctx's call.
+// The call's trace hooks (net/http/httptrace) see it when traced: not when who made them has gone.
+func Detach(ctx context.Context, traced bool) context.Context {
+	return &detached{context.WithoutCancel(ctx), traced}
+}
 
-type detached struct{ context.Context }
+type detached struct {
+	context.Context
+	traced bool
+}
 
-func (d detached) Value(key any) any {
+func (d *detached) Value(key any) any {
 	switch key.(type) {
 	case stateKey, tryKey:
 		return nil
-	case optionsKey:
+	}
+	if d.traced {
 		return d.Context.Value(key)
 	}
 	if t := reflect.TypeOf(key); t != nil {

@@ -22,6 +22,8 @@ const (
 	KindRedirect Kind = "redirect" // the call goes on at URL
 	KindDenied   Kind = "denied"   // the guard refused an address or a host; Detail names it
 	KindCache    Kind = "cache"    // the cache answered or passed the request on; Detail is the result
+	KindLimit    Kind = "limit"    // a limit refused the request; Detail is its key
+	KindHedge    Kind = "hedge"    // an extra leg was sent
 	KindDone     Kind = "done"     // the call ended: response headers are there, or the error
 )
 
