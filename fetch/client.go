@@ -14,7 +14,9 @@ import (
 	"example.com/quire/fetch/breaker"
 	"example.com/quire/fetch/httpcache"
 	"example.com/quire/fetch/internal/call"
+	"example.com/quire/fetch/internal/meter"
 	"example.com/quire/fetch/internal/origin"
+	"example.com/quire/fetch/limit"
 	"example.com/quire/fetch/retry"
 )
 
@@ -26,8 +28,13 @@ type Client struct {
 	own      *http.Transport
 	breakers *breaker.Set
 	spender  retry.Spender
-	cache    *httpcache.Cache // nil = none
-	closed   atomic.Bool
+	meter    *meter.Meter
+
+	// The layers with a state to show; nil = none.
+	cache     *httpcache.Cache
+	limits    *limit.Keyed
+	bulkheads []*limit.Bulkhead
+	closed    atomic.Bool
 }
 
 // New returns a client. Its error joins a *ConfigError for everything that is wrong with c.
@@ -35,7 +42,7 @@ func New(c Config) (*Client, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	cl := &Client{cfg: c.withDefaults()}
+	cl := &Client{cfg: c.withDefaults(), meter: meter.New()}
 	if c.BaseURL != "" {
 		u, err := url.Parse(c.BaseURL)
 		if err != nil {

@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"example.com/quire/fetch/breaker"
+	"example.com/quire/fetch/collapse"
+	"example.com/quire/fetch/hedge"
 	"example.com/quire/fetch/httpcache"
+	"example.com/quire/fetch/limit"
 	"example.com/quire/fetch/observe"
 	"example.com/quire/fetch/retry"
 )
@@ -50,6 +53,15 @@ type Config struct {
 	Breaker breaker.Config
 	// Cache is an HTTP cache by RFC 9111: nil = none.
 	Cache *httpcache.Config
+	// Collapse makes one request of identical ones under way at the same moment: nil = not.
+	Collapse *collapse.Config
+	// Limit is a rate limit by key: nil = none. More than one go into Middleware, by limit.NewKeyed.
+	Limit *limit.KeyedConfig
+	// Bulkhead bounds the requests in flight per origin, Adaptive does so by what the origin shows: nil = none, and at most one of the two.
+	Bulkhead *limit.BulkheadConfig
+	Adaptive *limit.AdaptiveConfig
+	// Hedge sends a late request a second time: nil = not. Without a Spender of its own it spends from the retries' budget.
+	Hedge *hedge.Config
 	// Drain is what closing a body early may read to keep the connection.
 	Drain DrainConfig
 	// Off leaves layers out.

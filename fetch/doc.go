@@ -7,14 +7,19 @@
 //	Middleware        yours, per logical call
 //	decode            gzip, MaxBody
 //	cache             RFC 9111; hits end here
+//	collapse          one request for identical ones
+//	limit             rates by key; bulkhead or adaptive limit
 //	retry             backoff, Retry-After, budget
+//	hedge             a second leg for late answers, out of the same budget
 //	breaker           per origin
 //	attempt deadline  headers, then body idle; deadline, id and idempotency fields
 //	PerAttempt        yours, per attempt
 //	drain             closing a body early keeps its connection
 //	transport         an own *http.Transport, with the guard in its dialer
 //
-// The breaker sits inside the retries, so that it sees every attempt; its refusals are typed and not retried. Redirects sit above
+// Cache, collapse, limit and hedge are there when the Config has them. Hits cost no token of a limit, and the cache stores what was
+// sent, not what was decoded. The breaker sits inside the retries, so that it sees every attempt; its refusals and those of limits are
+// typed and not retried. A hedge is one attempt's second leg. Redirects sit above
 // the stack, so each hop passes every layer, the guard included, and the total deadline spans all hops.
 //
 // # Use

@@ -13,6 +13,7 @@ import (
 	"example.com/quire/fetch/internal/call"
 	"example.com/quire/fetch/internal/fault"
 	"example.com/quire/fetch/internal/origin"
+	"example.com/quire/fetch/limit"
 	"example.com/quire/fetch/retry"
 	"example.com/quire/internal/httpfield"
 )
@@ -22,6 +23,8 @@ var (
 	ErrCircuitOpen    = breaker.ErrOpen        // the origin's breaker refused
 	ErrRetryBudget    = retry.ErrBudget        // no further attempt: the origin's budget is spent
 	ErrNotReplayable  = retry.ErrNotReplayable // no further attempt: the body cannot be sent again
+	ErrRateLimited    = limit.ErrRateLimited   // a rate limit refused
+	ErrOverloaded     = limit.ErrOverloaded    // as many requests are in flight, and wait, as may
 	ErrAttemptTimeout = call.ErrAttemptTimeout // Config.Attempt passed without response headers; also a context.DeadlineExceeded
 	ErrTotalTimeout   = call.ErrTotalTimeout   // Config.Total passed; also a context.DeadlineExceeded
 	ErrBodyIdle       = call.ErrBodyIdle       // Config.BodyIdle passed without a byte; from Read; also a context.DeadlineExceeded
@@ -96,7 +99,7 @@ func (e *Error) Format(f fmt.State, verb rune) {
 }
 
 // IsTransient tells whether the failure may be gone a while later: timeouts, connection errors, the statuses 408, 425, 429
-// and 5xx save 501 and 505, an open circuit, a spent budget. Never so are certificate errors, violations of the protocol, a name that
+// and 5xx save 501 and 505, an open circuit, a spent budget, a limit's refusal. Never so are certificate errors, violations of the protocol, a name that
 // does not exist, what the guard or the redirect policy denied, what could not be decoded, and the caller's own
 // cancellation. Of errors below HTTP it says what the retry layer goes by.
 func IsTransient(err error) bool {
@@ -106,7 +109,7 @@ func IsTransient(err error) bool {
 	if code := StatusOf(err); code != 0 {
 		return retry.Status(code) || code > 500 && code <= 599 && code != http.StatusNotImplemented && code != http.StatusHTTPVersionNotSupported
 	}
-	for _, is := range []error{ErrCircuitOpen, ErrRetryBudget} {
+	for _, is := range []error{ErrCircuitOpen, ErrRetryBudget, ErrRateLimited, ErrOverloaded} {
 		if errors.Is(err, is) {
 			return true
 		}
@@ -131,6 +134,9 @@ func RetryAfter(err error) (time.Duration, bool) {
 	}
 	if e, ok := errors.AsType[*ProblemError](err); ok {
 		return httpfield.RetryAfter(e.Header, now)
+	}
+	if e, ok := errors.AsType[*limit.Error](err); ok && e.RetryIn > 0 {
+		return e.RetryIn, true
 	}
 	if e, ok := errors.AsType[*breaker.OpenError](err); ok && !e.Until.IsZero() {
 		return e.RetryIn(now), true

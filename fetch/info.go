@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"net/http"
+	"time"
 
 	"example.com/quire/fetch/internal/call"
 	"example.com/quire/fetch/retry"
@@ -25,6 +26,12 @@ type Info struct {
 	Resent int
 	// Cache tells what the cache did.
 	Cache CacheInfo
+	// Collapsed is true when another call's request brought the response; Attempts is empty then.
+	Collapsed bool
+	// Hedged is true when an extra leg was sent: it is in Attempts.
+	Hedged bool
+	// LimiterWait is how long the call waited for limits.
+	LimiterWait time.Duration
 	// Hops are the redacted targets of the redirects that were followed.
 	Hops []string
 	// RequestID is the call's id, 128 random bits in hexadecimal.
@@ -41,5 +48,12 @@ func InfoOf(resp *http.Response) Info {
 	if st == nil {
 		return Info{}
 	}
-	return Info{Attempts: st.Attempts(), Stop: st.Stop(), Resent: st.Resent(), Cache: st.Cache(), Hops: redacted(st.Hops()), RequestID: st.RequestID()}
+	i := Info{
+		Attempts: st.Attempts(), Stop: st.Stop(), Resent: st.Resent(), Cache: st.Cache(), Collapsed: st.Collapsed(), LimiterWait: st.Waited(),
+		Hops: redacted(st.Hops()), RequestID: st.RequestID(),
+	}
+	for _, a := range i.Attempts {
+		i.Hedged = i.Hedged || a.Hedge
+	}
+	return i
 }

@@ -20,6 +20,9 @@ const (
 	OffDecode    = call.OffDecode    // bodies are handed out as they are coded; MaxBody still counts
 	OffDeadlines = call.OffDeadlines // Total, Attempt and BodyIdle; what remains is the caller's context
 	OffCache     = call.OffCache     // neither looked up nor stored
+	OffCollapse  = call.OffCollapse  // the request is not shared
+	OffLimit     = call.OffLimit     // no rate limit, no bound in flight
+	OffHedge     = call.OffHedge     // no extra leg
 )
 
 // Overrides are settings of the calls under one context. Zero fields change nothing.
@@ -36,6 +39,8 @@ type Overrides struct {
 	Cache httpcache.RequestOptions
 	// Route is a template such as "GET /users/{id}": what events name the call by, since a path may hold personal data.
 	Route string
+	// LimitKey replaces the key of the rate limit.
+	LimitKey string
 	// IdempotencyKey is sent in the header field Config.IdempotencyHeader and makes the call repeatable whatever its method:
 	// AutoKey for a new random one, else the field's whole value. A key that the request carries already stays.
 	IdempotencyKey string
@@ -52,6 +57,7 @@ func With(ctx context.Context, o Overrides) context.Context {
 	set(&c.MaxAttempts, o.MaxAttempts)
 	set(&c.Off, o.Off)
 	set(&c.Route, o.Route)
+	set(&c.LimitKey, o.LimitKey)
 	set(&c.IdempotencyKey, o.IdempotencyKey)
 	set(&c.Cache.Bypass, o.Cache.Bypass)
 	set(&c.Cache.Refresh, o.Cache.Refresh)

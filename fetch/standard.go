@@ -8,10 +8,13 @@ import (
 	"time"
 
 	"example.com/quire/fetch/breaker"
+	"example.com/quire/fetch/collapse"
+	"example.com/quire/fetch/hedge"
 	"example.com/quire/fetch/httpcache"
 	"example.com/quire/fetch/internal/body"
 	"example.com/quire/fetch/internal/call"
 	"example.com/quire/fetch/internal/origin"
+	"example.com/quire/fetch/limit"
 	"example.com/quire/fetch/retry"
 )
 
@@ -51,13 +54,9 @@ func (c *Client) assemble() error {
 	layers = append(layers, func(next http.RoundTripper) http.RoundTripper { return &start{next: next, c: c} })
 	layers = append(layers, cfg.Middleware...)
 	layers = append(layers, newDecode(cfg.Decoders, cfg.MaxBody, cfg.Off&OffDecode != 0))
-	if cfg.Cache != nil && cfg.Off&OffCache == 0 {
-		if c.cache, err = httpcache.New(*cfg.Cache); err != nil {
-			return err
-		}
-		layers = append(layers, c.cache.Layer)
+	if layers, err = c.optional(layers, again, policy.Spender); err != nil {
+		return err
 	}
-	layers = append(layers, again)
 	if cfg.Off&OffBreaker == 0 {
 		layers = append(layers, c.breakers.Layer)
 	}
@@ -76,6 +75,68 @@ func (c *Client) assemble() error {
 	}
 	c.stack = Stack(base, layers...)
 	return nil
+}
+
+// optional adds the layers between decode and breaker, of which retry alone is always there.
+func (c *Client) optional(layers []Layer, again Layer, spender retry.Spender) ([]Layer, error) {
+	cfg := &c.cfg
+	var err error
+	if cfg.Cache != nil && cfg.Off&OffCache == 0 {
+		if c.cache, err = httpcache.New(*cfg.Cache); err != nil {
+			return nil, err
+		}
+		layers = append(layers, c.cache.Layer)
+	}
+	if cfg.Collapse != nil && cfg.Off&OffCollapse == 0 {
+		shared := *cfg.Collapse
+		shared.Shared = shared.Shared || cfg.Cache != nil && cfg.Cache.Shared
+		g, err := collapse.New(shared)
+		if err != nil {
+			return nil, err
+		}
+		layers = append(layers, g.Layer)
+	}
+	var perAttempt Layer
+	if cfg.Limit != nil && cfg.Off&OffLimit == 0 {
+		if c.limits, err = limit.NewKeyed(*cfg.Limit); err != nil {
+			return nil, err
+		}
+		if cfg.Limit.PerAttempt {
+			perAttempt = c.limits.Layer
+		} else {
+			layers = append(layers, c.limits.Layer)
+		}
+	}
+	if cfg.Bulkhead != nil && cfg.Off&OffLimit == 0 {
+		b, err := limit.NewBulkhead(*cfg.Bulkhead)
+		if err != nil {
+			return nil, err
+		}
+		c.bulkheads, layers = append(c.bulkheads, b), append(layers, b.Layer)
+	}
+	if cfg.Adaptive != nil && cfg.Off&OffLimit == 0 {
+		b, err := limit.NewAdaptive(*cfg.Adaptive)
+		if err != nil {
+			return nil, err
+		}
+		c.bulkheads, layers = append(c.bulkheads, b), append(layers, b.Layer)
+	}
+	layers = append(layers, again)
+	if perAttempt != nil {
+		layers = append(layers, perAttempt)
+	}
+	if cfg.Hedge != nil && cfg.Off&OffHedge == 0 {
+		h := *cfg.Hedge
+		if h.Spender == nil {
+			h.Spender = spender
+		}
+		twice, err := hedge.New(h)
+		if err != nil {
+			return nil, err
+		}
+		layers = append(layers, twice)
+	}
+	return layers, nil
 }
 
 // start is the outermost layer: it tells the observers, and asks the guard for the host, which every hop passes by here.
@@ -113,12 +174,17 @@ func (s *start) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, call.ErrTotalTimeout
 	}
-	if !st.Observed() {
-		return s.next.RoundTrip(req)
-	}
 	begin := time.Now()
+	counted, from := s.c.meter.Begin(origin.Of(req.URL), begin), st.EachAttempt(0, func(*call.Attempt) {})
+	var resp *http.Response
+	err := errPanic // what remains when a layer below panics
+	defer func() { s.count(counted, req, st, from, resp, err) }()
+	if !st.Observed() {
+		resp, err = s.next.RoundTrip(req)
+		return resp, err
+	}
 	st.Emit(req, &call.Event{Kind: call.KindStart, Time: begin})
-	resp, err := s.next.RoundTrip(req)
+	resp, err = s.next.RoundTrip(req)
 	if denied := deniedIn(err); denied != nil {
 		st.Emit(req, &call.Event{Kind: call.KindDenied, Err: err, Detail: denied.detail()})
 	}
@@ -129,6 +195,8 @@ func (s *start) RoundTrip(req *http.Request) (*http.Response, error) {
 	st.Emit(req, e)
 	return resp, err
 }
+
+var errPanic = call.Final("panic")
 
 // entry makes each request that comes through Transport a call of its own.
 type entry struct{ c *Client }

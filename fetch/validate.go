@@ -35,12 +35,45 @@ func (c *Config) validate() error {
 	k.Join("Retry.", c.Retry.Validate())
 	k.Join("Budget.", c.Budget.Validate())
 	k.Join("Breaker.", c.Breaker.Validate())
-	if c.Cache != nil {
-		k.Join("Cache.", c.Cache.Validate())
-	}
+	c.optional(&k)
 	c.names(&k)
 	c.base(&k)
 	return k.Err()
+}
+
+// optional checks the layers that are there only when asked for.
+func (c *Config) optional(k *call.Check) {
+	if c.Cache != nil {
+		k.Join("Cache.", c.Cache.Validate())
+	}
+	if c.Collapse != nil {
+		k.Join("Collapse.", c.Collapse.Validate())
+	}
+	total := c.withDefaults().Total
+	if l := c.Limit; l != nil {
+		k.Join("Limit.", l.Validate())
+		if l.MaxWait > total {
+			k.Fail("Limit.MaxWait", l.MaxWait, "at most Total, which is "+total.String())
+		}
+	}
+	if b := c.Bulkhead; b != nil {
+		k.Join("Bulkhead.", b.Validate())
+		if b.MaxWait > total {
+			k.Fail("Bulkhead.MaxWait", b.MaxWait, "at most Total, which is "+total.String())
+		}
+	}
+	if a := c.Adaptive; a != nil {
+		k.Join("Adaptive.", a.Validate())
+		if a.MaxWait > total {
+			k.Fail("Adaptive.MaxWait", a.MaxWait, "at most Total, which is "+total.String())
+		}
+		if c.Bulkhead != nil {
+			k.Fail("Adaptive", "a value", "nothing beside Bulkhead: one bound is enough")
+		}
+	}
+	if c.Hedge != nil {
+		k.Join("Hedge.", c.Hedge.Validate())
+	}
 }
 
 // members refuses the nil values inside of what is set, typed ones too: they would panic in the middle of a call.

@@ -163,6 +163,14 @@ func (s *Set) State(key string) State {
 	return Closed
 }
 
+// Until returns when a key's open breaker will probe; zero in the other states.
+func (s *Set) Until(key string) time.Time {
+	if b, ok := s.reg.Peek(s.keyNamed(key)); ok {
+		return b.Until()
+	}
+	return time.Time{}
+}
+
 // States returns the state of every breaker of the set by key.
 func (s *Set) States() map[string]State {
 	m := make(map[string]State)

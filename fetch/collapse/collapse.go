@@ -291,7 +291,7 @@ func (f *flight) gather(resp *http.Response) (content []byte, whole bool, err er
 		}
 		n, err := resp.Body.Read(content[len(content):min(int64(cap(content)), limit+1)])
 		content = content[:len(content)+n]
-		if err == io.EOF { //nolint:errorlint // wrapped it is no end of a body
+		if err == io.EOF {
 			return content, int64(len(content)) <= limit, resp.Body.Close()
 		}
 		if err != nil {
@@ -336,7 +336,7 @@ func (f *flight) hand(resp *http.Response, read []byte) {
 
 // drop closes a stream that nobody took.
 func (f *flight) drop() {
-	if resp := f.stream.Swap(nil); resp != nil {
+	if resp := f.stream.Swap(nil); resp != nil { //nolint:bodyclose // Discard closes it
 		if resp.Body != nil {
 			body.Discard(resp.Body)
 		}

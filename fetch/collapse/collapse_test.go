@@ -34,7 +34,15 @@ func over(t *testing.T, c Config, next http.RoundTripper) (*Group, http.RoundTri
 	return g, g.Layer(next)
 }
 
-func get(ctx context.Context, t *testing.T, rt http.RoundTripper, fields ...string) (string, *http.Response, error) {
+// seen is what a caller sees besides the body.
+type seen struct {
+	Status        string
+	Header        http.Header
+	ContentLength int64
+	own           bool
+}
+
+func get(ctx context.Context, t *testing.T, rt http.RoundTripper, fields ...string) (string, seen, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, "GET", "http://a.example/x?y=z", nil)
 	if err != nil {
@@ -46,17 +54,17 @@ func get(ctx context.Context, t *testing.T, rt http.RoundTripper, fields ...stri
 	}
 	resp, err := rt.RoundTrip(req)
 	if err != nil {
-		return "", nil, err
+		return "", seen{}, err
 	}
 	b, err := io.ReadAll(resp.Body)
 	if cerr := resp.Body.Close(); cerr != nil {
 		t.Error(cerr)
 	}
-	return string(b), resp, err
+	return string(b), seen{resp.Status, resp.Header, resp.ContentLength, resp.Request == req}, err
 }
 
 // crowd sends n identical requests at once.
-func crowd(t *testing.T, rt http.RoundTripper, n int, each func(i int, body string, resp *http.Response, err error)) {
+func crowd(t *testing.T, rt http.RoundTripper, n int, each func(i int, body string, resp seen, err error)) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for i := range n {
@@ -73,8 +81,8 @@ func TestIdenticalRequestsAreOneAndEachCallerHasItsOwnResponse(t *testing.T) {
 		text := strings.Repeat("0123456789", 1024)
 		tr := fetchtest.Script(fetchtest.Step{}.Body(text).Header("A", "1").Delay(time.Second))
 		g, rt := over(t, Config{}, tr)
-		crowd(t, rt, 100, func(i int, body string, resp *http.Response, err error) {
-			if err != nil || body != text || resp.ContentLength != int64(len(text)) || resp.Status != "200 OK" || resp.Request == nil || len(resp.Header["A"]) != 1 {
+		crowd(t, rt, 100, func(i int, body string, resp seen, err error) {
+			if err != nil || body != text || resp.ContentLength != int64(len(text)) || resp.Status != "200 OK" || !resp.own || len(resp.Header["A"]) != 1 {
 				t.Errorf("%d: %d bytes, %v", i, len(body), err)
 				return
 			}
@@ -227,7 +235,7 @@ func TestPanicBelowReachesEveryCaller(t *testing.T) {
 			pass(time.Second)
 			panic("boom")
 		}))
-		crowd(t, rt, 5, func(_ int, _ string, _ *http.Response, err error) {
+		crowd(t, rt, 5, func(_ int, _ string, _ seen, err error) {
 			if err == nil || !strings.Contains(err.Error(), "panic: boom") {
 				t.Errorf("got %v", err)
 			}
@@ -243,7 +251,7 @@ func TestFailureIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := fetchtest.Script(fetchtest.Step{}.Delay(time.Second).Body("x").ResetAfter(0))
 		_, rt := over(t, Config{}, tr)
-		crowd(t, rt, 50, func(_ int, _ string, _ *http.Response, err error) {
+		crowd(t, rt, 50, func(_ int, _ string, _ seen, err error) {
 			if err == nil {
 				t.Error("no error")
 			}
@@ -275,7 +283,7 @@ func TestResponsesForOneAreNotShared(t *testing.T) {
 				g, rt := over(t, c.cfg, tr)
 				start := time.Now()
 				all := func() {
-					crowd(t, rt, 5, func(_ int, body string, _ *http.Response, err error) {
+					crowd(t, rt, 5, func(_ int, body string, _ seen, err error) {
 						if err != nil || body != "x" {
 							t.Errorf("%q %v", body, err)
 						}
@@ -312,7 +320,7 @@ func TestLargeBodyStreamsToTheFirst(t *testing.T) {
 				tr := fetchtest.Script(step.Delay(time.Second))
 				g, rt := over(t, Config{MaxBuffer: 5}, tr)
 				var bad atomic.Int64
-				crowd(t, rt, 4, func(_ int, body string, _ *http.Response, err error) {
+				crowd(t, rt, 4, func(_ int, body string, _ seen, err error) {
 					if err != nil || body != "0123456789" {
 						bad.Add(1)
 						t.Errorf("%q %v", body, err)
@@ -353,7 +361,7 @@ func TestFollowersBeyondTheBoundStartAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := fetchtest.Script(fetchtest.Step{}.Body("x").Delay(time.Second))
 		_, rt := over(t, Config{MaxFollowers: 3}, tr)
-		crowd(t, rt, 8, func(_ int, _ string, _ *http.Response, err error) {
+		crowd(t, rt, 8, func(_ int, _ string, _ seen, err error) {
 			if err != nil {
 				t.Error(err)
 			}

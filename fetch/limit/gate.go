@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -59,10 +60,10 @@ func (c AdaptiveConfig) Validate() error {
 	k.Count("Initial", int64(c.Initial))
 	k.Count("Queue", int64(c.Queue))
 	k.Duration("MaxWait", c.MaxWait)
-	if b := c.Backoff; b != 0 && !(b > 0 && b < 1) {
+	if b := c.Backoff; b < 0 || b >= 1 || math.IsNaN(b) {
 		k.Fail("Backoff", b, "0 for the default, or a number between 0 and 1")
 	}
-	if d := c.withDefaults(); k.Err() == nil && !(d.Min <= d.Initial && d.Initial <= d.Max) {
+	if d := c.withDefaults(); k.Err() == nil && (d.Initial < d.Min || d.Initial > d.Max) {
 		k.Fail("Initial", d.Initial, fmt.Sprintf("within Min and Max, which are %d and %d", d.Min, d.Max))
 	}
 	return k.Err()

@@ -57,9 +57,14 @@ func NewGCRA(r Rate, burst int) (*GCRA, error) {
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
+	return newGCRA(r, burst), nil
+}
+
+func newGCRA(r Rate, burst int) *GCRA {
 	g := &GCRA{epoch: time.Now()}
 	g.set.Store(newSetting(r, max(burst, 1)))
-	return g, nil
+	g.due.Store(math.MinInt64 / 2) // nothing is owed, also to a caller whose now is a moment older than epoch
+	return g
 }
 
 // validRate demands a rate that the clock can express.

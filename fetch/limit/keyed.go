@@ -172,9 +172,7 @@ func (k *Keyed) make(key string) *keyed {
 	case r.Limiter != nil:
 		return &keyed{theirs: r.Limiter}
 	case r.Rate != Rate{}:
-		g := &GCRA{epoch: time.Now()}
-		g.set.Store(newSetting(r.Rate, max(r.Burst, 1)))
-		return &keyed{own: g}
+		return &keyed{own: newGCRA(r.Rate, r.Burst)}
 	}
 	return &keyed{}
 }

@@ -35,6 +35,8 @@ const (
 	Redirect = call.KindRedirect
 	Denied   = call.KindDenied
 	Cache    = call.KindCache
+	Limit    = call.KindLimit
+	Hedge    = call.KindHedge
 	Done     = call.KindDone
 )
 
@@ -53,7 +55,7 @@ func Level(e *Event) slog.Level {
 	switch e.Kind {
 	case Retry, Redirect:
 		return slog.LevelInfo
-	case Stop, Breaker, Denied:
+	case Stop, Breaker, Denied, Limit:
 		return slog.LevelWarn
 	case Done:
 		if e.Err != nil {

@@ -239,6 +239,16 @@ func (s *State) Attempts() []Attempt {
 	return append([]Attempt(nil), s.attempts...)
 }
 
+// EachAttempt calls f for the log's entries from the given one on, and returns how many they are. f must not call the state.
+func (s *State) EachAttempt(from int, f func(*Attempt)) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := from; i < len(s.attempts); i++ {
+		f(&s.attempts[i])
+	}
+	return len(s.attempts) - from
+}
+
 // SetStop notes why the call was not tried again.
 func (s *State) SetStop(reason string) {
 	s.mu.Lock()
