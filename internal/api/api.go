@@ -35,6 +35,7 @@ type Options struct {
 	Maker   *record.Maker
 	Library Library
 	Blobs   record.Blobs
+	Reports record.Reports
 	Access  *Access
 	// Public lists the reports whose documents anyone may read.
 	Public []PublicReport
@@ -59,13 +60,13 @@ type Limits struct {
 // API answers the routes. Close it when the server has stopped.
 type API struct {
 	o      Options
-	public *cache.Cache[record.Hash, []byte]
+	public *cache.Cache[record.Hash, publicFile]
 }
 
 // New returns the API over its parts.
 func New(o Options) (*API, error) {
-	if o.Maker == nil || o.Library == nil || o.Blobs == nil || o.Access == nil {
-		return nil, errors.New("api: Maker, Library, Blobs and Access are needed")
+	if o.Maker == nil || o.Library == nil || o.Blobs == nil || o.Reports == nil || o.Access == nil {
+		return nil, errors.New("api: Maker, Library, Blobs, Reports and Access are needed")
 	}
 	o.Limits.fill()
 	a := &API{o: o}
@@ -74,9 +75,10 @@ func New(o Options) (*API, error) {
 	// another's request there. A document's bytes never change, so its life is long; what
 	// is not there is asked for again each time, for it may be made at any moment, and so is
 	// what failed, for making it again mends it.
-	a.public, err = cache.New(cache.Options[record.Hash, []byte]{
+	a.public, err = cache.New(cache.Options[record.Hash, publicFile]{
 		Name:     "public-documents",
 		MaxBytes: o.Limits.PublicBytes,
+		Weigh:    func(_ record.Hash, f publicFile) int { return len(f.bytes) + len(f.name) },
 		Load:     a.loadPublic,
 		Policy:   cache.Policy{TTL: 24 * time.Hour, NegativeTTL: -1, StaleWhileRevalidate: -1, StaleIfError: -1, ErrorBackoffMin: -1},
 	})

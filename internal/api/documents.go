@@ -2,6 +2,8 @@ package api
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -23,10 +25,12 @@ func (a *API) render(c *web.Context) error {
 	// The whole file is made before the first byte goes out: a fault in the data is an
 	// answer, not a torn file.
 	var file bytes.Buffer
-	if _, err := a.o.Maker.Render(c.Context(), &file, r.Request); err != nil {
+	made, err := a.o.Maker.Render(c.Context(), &file, r.Request)
+	if err != nil {
 		return r.place(err)
 	}
 	c.Writer().Header().Set("Cache-Control", "no-store")
+	nameIt(c, fileName(made.Title, "document"))
 	return c.Blob(http.StatusOK, pdfType, file.Bytes())
 }
 
@@ -96,6 +100,7 @@ func (a *API) makeDocument(c *web.Context) error {
 		return err
 	}
 	h.Set("ETag", etag(d.Content))
+	nameIt(c, pdf(d, "").name)
 	return c.Blob(status, pdfType, file)
 }
 
@@ -123,6 +128,9 @@ func (a *API) listDocuments(c *web.Context) error {
 		return &record.RequestError{Field: "limit", Got: c.Query("limit"), Want: "1 to 500"}
 	}
 	space, _ := SpaceOf(c)
+	if err := a.knownReport(c.Context(), space, q.Report); err != nil {
+		return err
+	}
 	page, err := a.o.Library.List(c.Context(), space, record.Query{Report: q.Report, After: q.After, Limit: q.Limit})
 	if err != nil {
 		return err
@@ -133,6 +141,22 @@ func (a *API) listDocuments(c *web.Context) error {
 	}
 	c.Writer().Header().Set("Cache-Control", privateCache)
 	return c.JSON(http.StatusOK, list)
+}
+
+// knownReport refuses a report that the space does not have and has no documents of either: the
+// list of a misspelt one would be empty.
+func (a *API) knownReport(ctx context.Context, space record.Space, name string) error {
+	if name == "" {
+		return nil
+	}
+	_, err := a.o.Reports.Report(ctx, space, name)
+	if !errors.Is(err, record.ErrNotFound) {
+		return err
+	}
+	if _, filed := a.o.Library.Latest(ctx, space, name); !errors.Is(filed, record.ErrNotFound) {
+		return filed // the configuration has had it before, or the state cannot be read
+	}
+	return &missingError{err}
 }
 
 // knownQuery refuses parameters that a route does not have: a misspelt filter would be none.
@@ -169,7 +193,7 @@ func (a *API) documentPDF(c *web.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.serve(c, d.Content, pdfType, privateCache)
+	return a.serve(c, pdf(d, privateCache))
 }
 
 func (a *API) documentSnapshot(c *web.Context) error {
@@ -177,7 +201,7 @@ func (a *API) documentSnapshot(c *web.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.serve(c, d.Snapshot, "application/json", privateCache)
+	return a.serve(c, file{d.Snapshot, "application/json", privateCache, ""})
 }
 
 func (a *API) documentReceipt(c *web.Context) error {

@@ -246,7 +246,7 @@ func TestListDocuments(t *testing.T) {
 	}
 	for target, want := range map[string][]string{
 		"/v1/documents?limit=2": all, "/v1/documents?limit=5": all, "/v1/documents?limit=1": all,
-		"/v1/documents?report=daily&limit=2": daily, "/v1/documents?report=daily": daily, "/v1/documents?report=nothing": {},
+		"/v1/documents?report=daily&limit=2": daily, "/v1/documents?report=daily": daily, "/v1/documents?report=open": {},
 	} {
 		got, after := []string{}, ""
 		for range 10 {

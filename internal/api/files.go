@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
+	"unicode"
 
 	"example.com/quire/cache"
 	"example.com/quire/internal/httpfield"
@@ -41,19 +43,65 @@ func (a *API) open(ctx context.Context, h record.Hash) (record.Blob, error) {
 	return blob, err
 }
 
+// file is what an answer of bytes is called and may do with them.
+type file struct {
+	hash         record.Hash
+	mediaType    string
+	cacheControl string
+	name         string // for whoever saves it; "" for none
+}
+
+// pdf is the file of a document.
+func pdf(d *record.Document, cacheControl string) file {
+	return file{d.Content, pdfType, cacheControl, fileName(d.Title, d.ID.String()[:12])}
+}
+
+// maxName bounds a file name in code points: with the ending it fits every file system.
+const maxName = 80
+
+// fileName makes a title the name of a PDF file that every system takes: no separators, no
+// characters with a meaning for a shell of Windows, no dot or space at the ends.
+func fileName(title, fallback string) string {
+	title = strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune(`<>:"/\|?*`, r):
+			return '-'
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, title)
+	runes := []rune(strings.Join(strings.Fields(title), " "))
+	name := strings.Trim(string(runes[:min(len(runes), maxName)]), " .")
+	if name == "" {
+		name = fallback
+	}
+	return name + ".pdf"
+}
+
+// nameIt says how a file is called when it is saved; browsers show it all the same.
+func nameIt(c *web.Context, name string) {
+	if name != "" {
+		c.Writer().Header().Set("Content-Disposition", web.ContentDisposition("inline", name))
+	}
+}
+
 // serve answers with a blob, conditions and ranges included. Its entity tag is its hash.
-func (a *API) serve(c *web.Context, h record.Hash, mediaType, cacheControl string) error {
-	blob, err := a.open(c.Context(), h)
+func (a *API) serve(c *web.Context, f file) error {
+	blob, err := a.open(c.Context(), f.hash)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = blob.Close() }()
-	return send(c, h, mediaType, cacheControl, blob, blob.Size())
+	return send(c, f, blob, blob.Size())
 }
 
-func send(c *web.Context, h record.Hash, mediaType, cacheControl string, body io.ReadSeeker, size int64) error {
-	c.Writer().Header().Set("Cache-Control", cacheControl)
-	return c.Content(web.Content{Type: mediaType, ETag: etag(h), Size: size, Body: body})
+func send(c *web.Context, f file, body io.ReadSeeker, size int64) error {
+	c.Writer().Header().Set("Cache-Control", f.cacheControl)
+	nameIt(c, f.name)
+	return c.Content(web.Content{Type: f.mediaType, ETag: etag(f.hash), Size: size, Body: body})
 }
 
 // content answers GET /d/{content}.pdf: the file by the hash of its bytes.
@@ -69,10 +117,11 @@ func (a *API) content(c *web.Context) error {
 	if !ok {
 		return record.ErrNotFound
 	}
-	if _, err := a.o.Library.ByContent(c.Context(), space, h); err != nil {
+	d, err := a.o.Library.ByContent(c.Context(), space, h)
+	if err != nil {
 		return err
 	}
-	return a.serve(c, h, pdfType, immutablePrivate)
+	return a.serve(c, pdf(d, immutablePrivate))
 }
 
 // latest answers GET /r/{report}/latest.pdf: the report's newest file, to be revalidated by
@@ -95,7 +144,7 @@ func (a *API) latest(c *web.Context) error {
 			return err
 		}
 		if !slices.Contains(a.o.Public, r) {
-			return a.serve(c, d.Content, pdfType, revalidatedPrivate)
+			return a.serve(c, pdf(d, revalidatedPrivate))
 		}
 		if done, err := a.sendPublic(c, d.Content, revalidatedPublic); done {
 			return err
@@ -110,12 +159,13 @@ func (a *API) sendPublic(c *web.Context, h record.Hash, cacheControl string) (do
 	if len(a.o.Public) == 0 {
 		return false, nil
 	}
-	file, err := a.public.Get(c.Context(), h)
+	got, err := a.public.Get(c.Context(), h)
+	large, isLarge := errors.AsType[*largeError](err)
 	switch {
 	case err == nil:
-		return true, send(c, h, pdfType, cacheControl, bytes.NewReader(file), int64(len(file)))
-	case errors.Is(err, errLarge):
-		return true, a.serve(c, h, pdfType, cacheControl)
+		return true, send(c, file{h, pdfType, cacheControl, got.name}, bytes.NewReader(got.bytes), int64(len(got.bytes)))
+	case isLarge:
+		return true, a.serve(c, pdf(large.document, cacheControl))
 	case errors.Is(err, cache.ErrNotFound):
 		return false, nil
 	default:
@@ -123,11 +173,21 @@ func (a *API) sendPublic(c *web.Context, h record.Hash, cacheControl string) (do
 	}
 }
 
-// errLarge: the document is public and too large to be held in memory.
-var errLarge = errors.New("api: too large for the cache of public documents")
+// publicFile is a public document that is held in memory.
+type publicFile struct {
+	name  string
+	bytes []byte
+}
+
+// largeError says that a document is public and too large to be held in memory.
+type largeError struct{ document *record.Document }
+
+func (e *largeError) Error() string {
+	return fmt.Sprintf("api: document %s has %d bytes, too many for the cache of public documents", e.document.ID, e.document.Size)
+}
 
 // loadPublic reads a document that a public report has, or returns cache.ErrNotFound.
-func (a *API) loadPublic(ctx context.Context, h record.Hash) ([]byte, error) {
+func (a *API) loadPublic(ctx context.Context, h record.Hash) (publicFile, error) {
 	for i, r := range a.o.Public {
 		if slices.ContainsFunc(a.o.Public[:i], func(p PublicReport) bool { return p.Space == r.Space }) {
 			continue // its documents were looked at already
@@ -137,26 +197,26 @@ func (a *API) loadPublic(ctx context.Context, h record.Hash) ([]byte, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return publicFile{}, err
 		}
 		if !slices.ContainsFunc(a.o.Public, func(p PublicReport) bool { return p.Space == d.Space && slices.Contains(d.Reports, p.Name) }) {
 			continue
 		}
 		if d.Size > maxCached {
-			return nil, errLarge
+			return publicFile{}, &largeError{d}
 		}
 		blob, err := a.open(ctx, h)
 		if err != nil {
-			return nil, err
+			return publicFile{}, err
 		}
 		file := make([]byte, blob.Size())
 		_, readErr := blob.ReadAt(file, 0)
 		if err := errors.Join(readErr, blob.Close()); err != nil {
-			return nil, err
+			return publicFile{}, err
 		}
-		return file, nil
+		return publicFile{pdf(d, "").name, file}, nil
 	}
-	return nil, cache.ErrNotFound
+	return publicFile{}, cache.ErrNotFound
 }
 
 // wantsJSON reports whether a request prefers JSON to a PDF (RFC 9110, section 12.5.1).

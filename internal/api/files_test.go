@@ -212,7 +212,7 @@ func serveParts(t *testing.T, h *house, change func(*api.Options)) *webtest.Clie
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := api.Options{Maker: h.app.Maker, Library: h.app.Library, Blobs: h.app.Blobs, Access: access}
+	o := api.Options{Maker: h.app.Maker, Library: h.app.Library, Blobs: h.app.Blobs, Reports: h.app.Reports, Access: access}
 	change(&o)
 	routes, err := api.New(o)
 	if err != nil {

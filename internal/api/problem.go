@@ -119,6 +119,15 @@ func Problem(err error) *web.Problem {
 	return web.AsProblem(err)
 }
 
+// MethodNotAllowed answers a method that no route of the path takes, and says which are.
+func MethodNotAllowed(c *web.Context) error {
+	allowed := c.Writer().Header().Get("Allow")
+	detail := fmt.Sprintf("%s does not work on this path; it takes %s", c.Request().Method, allowed)
+	p := web.NewProblem(http.StatusMethodNotAllowed, detail, web.ErrMethodNotAllowed)
+	p.Ext = map[string]any{"got": c.Request().Method, "want": allowed}
+	return p
+}
+
 // typed gives a problem of web's own the type that the same mistake has elsewhere: a request
 // that took too long, came from another site, or is malformed. What its status says whole keeps
 // about:blank.

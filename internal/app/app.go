@@ -59,6 +59,7 @@ type App struct {
 	Maker   *record.Maker
 	Library *store.Store
 	Blobs   *blob.Store
+	Reports record.Reports
 
 	cfg    *config.Config
 	log    *slog.Logger
@@ -102,9 +103,10 @@ func (a *App) open(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	a.Reports = newReports(o.Config)
 	a.Maker, err = record.NewMaker(record.Parts{
 		Renderer: renderer, Blobs: a.Blobs, Documents: a.Library, Collector: sources,
-		Templates: folder, Reports: newReports(o.Config), Now: o.Now,
+		Templates: folder, Reports: a.Reports, Now: o.Now,
 	})
 	if err != nil {
 		return err
@@ -181,7 +183,7 @@ func (a *App) routes(o Options) error {
 		}
 	}
 	routes, err := api.New(api.Options{
-		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Access: access, Public: public,
+		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Reports: a.Reports, Access: access, Public: public,
 		Limits: api.Limits{Body: int64(a.cfg.Limits.Body)},
 	})
 	if err != nil {
@@ -206,6 +208,7 @@ func (a *App) routes(o Options) error {
 	a.health.Check("state", web.Critical, a.Library.Check)
 	a.health.Check("blobs", web.Critical, a.Blobs.Check)
 	a.web.Use(accessLog, access.Identify)
+	a.web.MethodNotAllowed(api.MethodNotAllowed)
 	if err := a.health.Register(a.web); err != nil {
 		return err
 	}

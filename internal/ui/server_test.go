@@ -135,7 +135,7 @@ func open(t *testing.T, with ...func(*ui.Options)) *server {
 	check(t, err)
 	access, err := api.NewAccess(nil)
 	check(t, err)
-	routes, err := api.New(api.Options{Maker: h.maker, Library: h.store, Blobs: blobs, Access: access})
+	routes, err := api.New(api.Options{Maker: h.maker, Library: h.store, Blobs: blobs, Reports: filed, Access: access})
 	check(t, err)
 	end(func() error { return routes.Close(ctx) })
 	app, err := web.New(web.Options{
