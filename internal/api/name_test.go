@@ -11,7 +11,7 @@ func TestFileNameOfATitle(t *testing.T) {
 		"":                           "fallback.pdf",
 		" .. ":                       "fallback.pdf",
 		"a\x00b\tc\nd":               "ab c d.pdf",
-		`..\..\etc/passwd`:           "-..-etc-passwd.pdf",
+		`..\..\etc/hosts`:            "-..-etc-hosts.pdf",
 		"Bill of 7\u202eFDP":         "Bill of 7FDP.pdf",
 		strings.Repeat("äöü ", 100):  strings.TrimSpace(strings.Repeat("äöü ", 20)) + ".pdf",
 		"CON":                        "CON.pdf",
