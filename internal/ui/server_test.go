@@ -61,7 +61,8 @@ body:
   - {page-break: true}
   - {text: The second page.}
   - {page-break: true}
-  - {text: The third page.}
+  - {spacer: 100mm}
+  - {text: The foot of the third page.}
 `
 
 // layers are the files of the first that has them.

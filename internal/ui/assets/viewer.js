@@ -233,7 +233,9 @@ export async function show(viewer, source, signal) {
     s.sheet.append(spot);
     s.sheet.querySelector('canvas')?.setAttribute('aria-label', `Page ${n} of ${viewer.dataset.title}, which differs`);
     led = true;
-    go(n);
+    go(n, false);
+    // What differs may stand at the foot of the page.
+    stage.scrollBy({ top: Math.max(spot.offsetTop - stage.clientHeight / 3, 0), behavior: 'instant' });
   }
 
   viewer.querySelector('[data-pages]').textContent = pdf.numPages;
