@@ -1,4 +1,5 @@
-// Package arch keeps the house in order: its tests fail the build when an import rule is broken.
+// Package arch enforces the import rules of ARCHITECTURE.md: its tests fail the build when one is
+// broken.
 //
 // The rules, with the reason for each, stand in ARCHITECTURE.md. Third-party modules are
 // allowed to the packages that leaves.txt lists and to no others, so that a program that

@@ -103,7 +103,7 @@ func importRules(pkgs []pkg, leaves map[string][]string) []string {
 	return broken
 }
 
-// testKit reports whether a package is a test kit by the house's naming: pdftest, webtest, storetest.
+// testKit reports whether a package is a test kit by its name: pdftest, webtest, storetest.
 func testKit(p string) bool {
 	base := path.Base(p)
 	return strings.HasSuffix(base, "test") && base != "test"

@@ -128,10 +128,10 @@ func (l *Library) Families() []string { return slices.Clone(l.names) }
 // Fallback returns the names of the families asked for missing characters.
 func (l *Library) Fallback() []string { return slices.Clone(l.fallback) }
 
-// Match is the face found for a wish.
+// Match is the face found for a request.
 type Match struct {
 	Face *Face
-	// NoBold and NoItalic say that the wish was for bold or italic and the
+	// NoBold and NoItalic say that the request was for bold or italic and the
 	// family has no such face: Face is the nearest. Whether to set it anyway,
 	// to imitate the style or to refuse is the caller's decision.
 	NoBold, NoItalic bool

@@ -115,12 +115,12 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 	}
 	// Families are found without regard to case; one key for all spellings keeps
 	// the map as small as the library.
-	wish := q.Family
+	wanted := q.Family
 	q.Family = strings.ToLower(q.Family)
 	if c, ok := t.chains.Load(q); ok {
 		return c.(*Chain), nil
 	}
-	family := wish
+	family := wanted
 	if family == "" {
 		if all := t.lib.Families(); len(all) > 0 {
 			family = all[0]

@@ -35,15 +35,15 @@ var efforts = [...]effort{
 
 // Deflater is a [cos.Deflater] that keeps its compressors. It is safe for
 // concurrent use; one should serve all documents of an engine.
-type Deflater struct{ shelves [len(efforts)]shelf }
+type Deflater struct{ pools [len(efforts)]pool }
 
-// shelf holds compressors that wait for work. The garbage collector does not
+// pool holds compressors that wait for work. The garbage collector does not
 // clear it, as it does a sync.Pool: a compressor is more than a megabyte, and to
 // make one costs more than to compress a page.
-type shelf [16]atomic.Pointer[compressor]
+type pool [16]atomic.Pointer[compressor]
 
 // take returns a compressor, nil when none is there.
-func (s *shelf) take() *compressor {
+func (s *pool) take() *compressor {
 	for i := range s {
 		if s[i].Load() != nil {
 			if c := s[i].Swap(nil); c != nil {
@@ -54,8 +54,8 @@ func (s *shelf) take() *compressor {
 	return nil
 }
 
-// put keeps c unless the shelf is full.
-func (s *shelf) put(c *compressor) {
+// put keeps c unless the pool is full.
+func (s *pool) put(c *compressor) {
 	for i := range s {
 		if s[i].Load() == nil && s[i].CompareAndSwap(nil, c) {
 			return
@@ -72,7 +72,7 @@ func New() *Deflater { return &Deflater{} }
 // source gives an error.
 func (d *Deflater) Deflate(dst, src []byte, level cos.Level) ([]byte, error) {
 	level = min(level, cos.LevelBest)
-	c := d.shelves[level].take()
+	c := d.pools[level].take()
 	if c == nil {
 		var err error
 		if c, err = newCompressor(efforts[level]); err != nil {
@@ -81,7 +81,7 @@ func (d *Deflater) Deflate(dst, src []byte, level cos.Level) ([]byte, error) {
 	}
 	out, err := c.deflate(dst, src)
 	if err == nil {
-		d.shelves[level].put(c)
+		d.pools[level].put(c)
 	}
 	return out, err
 }

@@ -154,9 +154,9 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestShelf: a full shelf lets go of what is put on it, and gives all it has.
-func TestShelf(t *testing.T) {
-	var s shelf
+// TestPool: a full pool lets go of what is put into it, and gives all it has.
+func TestPool(t *testing.T) {
+	var s pool
 	for range len(s) + 1 {
 		s.put(&compressor{})
 	}
@@ -165,7 +165,7 @@ func TestShelf(t *testing.T) {
 		seen[c] = true
 	}
 	if len(seen) != len(s) {
-		t.Errorf("%d compressors on a shelf of %d", len(seen), len(s))
+		t.Errorf("%d compressors in a pool of %d", len(seen), len(s))
 	}
 }
 
