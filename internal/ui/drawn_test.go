@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"example.com/quire/internal/demo"
+	"example.com/quire/internal/record"
 )
 
 // inkOf counts the pixels of the first canvas that a selector finds which are
@@ -381,8 +382,14 @@ func TestBrowserNarrow(t *testing.T) {
 	h := open(t)
 	b := browse(t)
 	d := h.made(t, demo.DownReport)
-	h.made(t, "contract-note")
-	for _, path := range []string{"/documents/" + d.ID.String(), "/"} {
+	// A title may be one word, and longer than a line.
+	long, err := record.NewTemplate("long", "long.yaml", map[string][]byte{"long.yaml": []byte(
+		"quire: 1\nname: long\nlang: de\ntitle: " + strings.Repeat("Donaudampfschifffahrt", 5) + "_2026\nbody: [{heading: Lang, level: 1}]\n",
+	)})
+	check(t, err)
+	wide, err := h.maker.Make(t.Context(), record.Request{Space: record.Local, Inline: long, Data: []byte("{}"), Time: later()})
+	check(t, err)
+	for _, path := range []string{"/documents/" + d.ID.String(), "/documents/" + wide.Document.ID.String(), "/"} {
 		b.look(t, 1280, 800, 1, "light")
 		b.goTo(t, h.url+path)
 		b.until(t, `document.querySelector('.drawn') !== null`)
@@ -404,6 +411,28 @@ func TestBrowserNarrow(t *testing.T) {
 	}
 	if loose := ask[string](t, b, `(document.body.innerText.match(/\d (kB|ms|µs|s|pages?|bytes)\b/) ?? [''])[0]`); loose != "" {
 		t.Errorf("%q may be broken", loose)
+	}
+}
+
+// TestBrowserFillsTheWindow: the footer stands at the foot of a window that is not full, and the
+// viewer is as high as the window and stays in it while the receipt is read.
+func TestBrowserFillsTheWindow(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	b := browse(t)
+	b.look(t, 1280, 1200, 1, "light")
+	b.goTo(t, h.url+"/")
+	if gap := ask[float64](t, b, `innerHeight - document.querySelector('.foot').getBoundingClientRect().bottom`); gap < -1 || gap > 1 {
+		t.Errorf("the footer ends %.0f px above the foot of the window", gap)
+	}
+	d := h.made(t, "service-report")
+	b.look(t, 1280, 700, 1, "light")
+	b.goTo(t, h.url+"/documents/"+d.ID.String())
+	b.until(t, `document.querySelector('.page.drawn') !== null`)
+	ask[bool](t, b, `(scrollTo(0, document.body.scrollHeight - innerHeight - 200), true)`)
+	box := ask[[2]float64](t, b, `(({ top, height }) => [top, height])(document.querySelector('.viewer').getBoundingClientRect())`)
+	if box[0] < 0 || box[0] > 20 || box[1] < 660 || box[1] > 700 {
+		t.Errorf("the viewer stands at %.0f px, %.0f px high, in a window of 700", box[0], box[1])
 	}
 }
 
