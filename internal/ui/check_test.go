@@ -116,7 +116,8 @@ func TestBrowserDroppedFileDiffers(t *testing.T) {
 	// This time by the button, as the keyboard does it.
 	nodes, err := chromedp.Run(b.ctx, chromedp.Nodes(chromedp.CSS(`#check-file`)))
 	check(t, err)
-	check(t, chromedp.Do(b.ctx, chromedp.KeyEvent(kb.Escape)))
+	b.press(t, kb.Escape)
+	b.until(t, `!document.getElementById('check').open`)
 	_, err = chromedp.Call(b.ctx, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{file}, NodeID: nodes[0].NodeID})
 	check(t, err)
 	b.until(t, `document.querySelector('#check .answer').innerText.includes(', on page 3')`)

@@ -21,7 +21,9 @@ input.addEventListener('change', () => {
   input.value = ''; // the same file may be chosen again
 });
 dialog.querySelector('.close').addEventListener('click', () => dialog.close());
-dialog.addEventListener('close', () => running?.abort());
+dialog.addEventListener('close', () => {
+  if (!dialog.open) running?.abort(); // it may be open again for the next file
+});
 
 const drop = document.getElementById('drop');
 const withFiles = (event) => event.dataTransfer?.types.includes('Files');
