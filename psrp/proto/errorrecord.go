@@ -87,9 +87,7 @@ func (e *ErrorRecord) value() clixml.Value {
 	if e.DetailsMessage != "" || e.RecommendedAction != "" {
 		p = append(p, prop("ErrorDetails_Message", textOrNil(e.DetailsMessage)), prop("ErrorDetails_RecommendedAction", textOrNil(e.RecommendedAction)))
 	}
-	if _, ok := e.Raw.Get("SerializeExtendedInfo"); !ok {
-		p = append(p, prop("SerializeExtendedInfo", clixml.Bool(false)))
-	}
+	p = append(p, prop("SerializeExtendedInfo", received(e.Raw, "SerializeExtendedInfo", clixml.Bool(false))))
 	if e.ScriptStackTrace != "" {
 		p = append(p, prop("ErrorDetails_ScriptStackTrace", clixml.String(e.ScriptStackTrace)))
 	}

@@ -99,6 +99,14 @@ func extras(raw clixml.Value, known ...clixml.Property) []clixml.Property {
 	return props
 }
 
+// received is what raw, when there is one, says of a property that is not a field.
+func received(raw clixml.Value, name string, otherwise clixml.Value) clixml.Value {
+	if v, ok := raw.Get(name); ok {
+		return v
+	}
+	return otherwise
+}
+
 // InformationalRecord is a warning, verbose or debug record.
 type InformationalRecord struct {
 	Kind    RecordKind // RecordWarning, RecordVerbose or RecordDebug
@@ -130,9 +138,8 @@ func (r *InformationalRecord) body(clixml.Version) clixml.Value {
 	}
 	const space = "System.Management.Automation."
 	known := []clixml.Property{prop("InformationalRecord_Message", clixml.String(r.Message))}
-	if _, ok := r.Raw.Get("InformationalRecord_SerializeInvocationInfo"); !ok {
-		known = append(known, prop("InformationalRecord_SerializeInvocationInfo", clixml.Bool(false)))
-	}
+	const info = "InformationalRecord_SerializeInvocationInfo"
+	known = append(known, prop(info, received(r.Raw, info, clixml.Bool(false))))
 	return (&clixml.Object{
 		TypeNames: []string{space + name, space + "InformationalRecord", "System.Object"}, ToString: r.Message, HasToString: true,
 		Extended: extras(r.Raw, known...),

@@ -311,12 +311,17 @@ func (c *Client) Stop(id clixml.GUID) error {
 	}
 	p.step(ciStop)
 	p.input = false
-	if p.state == ciClosed {
+	switch p.state {
+	case ciClosed:
 		c.tell(PipelineEnded{ID: id, State: proto.PipelineStopped})
 		c.forget(p)
-		return nil
+	case ciClosing:
+		c.tell(PipelineEnded{ID: id, State: proto.PipelineStopped})
+		c.out.dropData(id)
+		c.out.control(proto.PacketClose, id)
+	default:
+		c.out.control(proto.PacketSignal, id)
 	}
-	c.out.control(proto.PacketSignal, id)
 	return nil
 }
 

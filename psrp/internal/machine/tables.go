@@ -222,7 +222,8 @@ var clientPipeline = func() *table {
 	t.on(ciDeferred, ciClosed, ciStop, ciClose, ciRecvLost)
 	t.on(ciCreating, ciCreating, ciInput, ciEndInput)
 	t.on(ciCreating, ciRunning, ciRecvCommandAck)
-	t.on(ciCreating, ciStopping, ciStop)
+	// A server that has no pipeline yet has none to stop: it is closed at once.
+	t.on(ciCreating, ciClosing, ciStop)
 	t.on(ciRunning, ciRunning, ciInput, ciEndInput, ciAnswer, ciRecvDataAck, ciRecvMessage)
 	t.on(ciRunning, ciStopping, ciStop)
 	t.on(ciStopping, ciStopping, ciAnswer, ciRecvDataAck, ciRecvMessage, ciRecvSignalAck, ciRecvCommandAck)
