@@ -28,7 +28,20 @@ func samples(tb testing.TB) map[string]func(*doc.Builder) error {
 		"long":       note("Many trades", 150),
 		"everything": everything(tb),
 		"nesting":    nesting(tb),
+		"marks":      marks,
 	}
+}
+
+// marks has letters with combining marks, and ligatures, in every family and weight.
+func marks(b *doc.Builder) error {
+	b.Title("Marks").Lang("yo")
+	for _, family := range []string{"Liberation Sans", "Liberation Serif", "Liberation Mono", "DejaVu Sans"} {
+		for _, weight := range []int{400, 700} {
+			b.Text("o\u0323\u0300jo\u0323 e\u0323\u0301 g\u0303uarani G\u0303 \u0254\u0303 n\u0329 Vie\u0323\u0302t i\u0307\u0301 за\u0301мок office",
+				doc.In(&doc.Style{Family: family, Weight: weight}))
+		}
+	}
+	return nil
 }
 
 func TestQPDFAndFonts(t *testing.T) {

@@ -284,7 +284,8 @@ func TestClaims(t *testing.T) {
 // TestTextExtracts: rule 5.8, tagged and plain.
 func TestTextExtracts(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
-	const typed = "₹12 €3 → ﬁ fi caf\u0065\u0301 naïve Ω \U0001D538 A\u00A0B ‘quoted’ — x\u00B2"
+	const typed = "₹12 €3 → ﬁ fi caf\u0065\u0301 naïve Ω \U0001D538 A\u00A0B ‘quoted’ — x\u00B2" +
+		" o\u0323\u0300jo\u0323 g\u0303ua \u0254\u0303 Vie\u0323\u0302t за\u0301мок"
 	for _, ids := range [][]standard.ID{nil, compliant} {
 		body, res := render(t, e, pdf.RenderOptions{Standards: ids}, func(b *doc.Builder) error {
 			b.Title("T").Lang("en").Spans([]doc.Span{{Text: typed + " "}, {Text: "Bold words", Bold: true}})

@@ -232,20 +232,31 @@ func (c *Chain) Primary() Match { return c.first }
 // each other. Characters that draw nothing need no glyph. When there is no such
 // face the error is a [*MissingError].
 func (c *Chain) Pick(cluster string) (*Face, error) {
+	return c.PickIf(cluster, func(*Face) bool { return true })
+}
+
+// PickIf is Pick among the faces that suit. It returns nil without an error when faces
+// have the characters and none of them suits.
+func (c *Chain) PickIf(cluster string, suits func(*Face) bool) (*Face, error) {
 	lacks, ok := c.first.Face.lacks(cluster)
-	if ok {
+	if ok && suits(c.first.Face) {
 		return c.first.Face, nil
 	}
+	covered := ok
 	tried := []string{c.first.Face.psName}
 	for _, s := range c.rest {
 		f, err := s.face()
 		if err != nil {
 			return nil, err
 		}
-		if lacks, ok = f.lacks(cluster); ok {
+		if lacks, ok = f.lacks(cluster); ok && suits(f) {
 			return f, nil
 		}
+		covered = covered || ok
 		tried = append(tried, f.psName)
+	}
+	if covered {
+		return nil, nil //nolint:nilnil // as documented
 	}
 	return nil, &MissingError{Rune: lacks, Cluster: cluster, Tried: tried}
 }

@@ -290,16 +290,35 @@ func (c *content) part(w *words, p *text.Part, ps *layout.PieceStyle) error {
 				}
 			}
 		}
-		if w.font.says(p.Glyphs[i:j], cluster) {
-			for k := i; k < j; k++ {
-				w.glyph(p.Glyphs[k])
+		glyphs := upright(p.Glyphs[i:j])
+		if len(glyphs) == j-i && w.font.says(glyphs, cluster) {
+			for k := range glyphs {
+				w.glyph(glyphs[k])
 			}
 		} else {
-			w.actual(p.Glyphs[i:j], cluster)
+			for k := range p.Glyphs[i:j] {
+				// Each glyph says something, whatever is stated around it (ISO 14289-2, 8.4.5.8).
+				w.font.use.Add(p.Glyphs[i+k].ID, cluster)
+			}
+			w.actual(glyphs, cluster)
+			if i += len(glyphs); i < j {
+				w.actual(p.Glyphs[i:j], "")
+			}
 		}
 		i = j
 	}
 	return nil
+}
+
+// upright returns the glyphs of a cluster up to the marks at its end that stand beside where
+// the advances put them. What precedes them states the text of the whole cluster and they
+// state none: a reader would take the place of a mark for the end of the letter.
+func upright(glyphs []text.Glyph) []text.Glyph {
+	n := len(glyphs)
+	for n > 1 && glyphs[n-1].X|glyphs[n-1].Y != 0 {
+		n--
+	}
+	return glyphs[:n]
 }
 
 // says reports whether the glyphs extract as the cluster they stand for.
@@ -355,10 +374,33 @@ func (w *words) moveTo(x doc.Length) {
 }
 
 func (w *words) glyph(g text.Glyph) {
+	if g.X|g.Y != 0 {
+		w.placed(g)
+		return
+	}
 	w.adjust()
 	w.codes = append(w.codes, byte(g.ID>>8), byte(g.ID&0xFF))
 	w.pen += int64(w.font.face.Advance(g.ID)) * 1000
 	w.want += int64(g.Advance) * 1000
+}
+
+// placed shows a glyph beside where the advances put it, by the pen and the text rise (9.3.7).
+func (w *words) placed(g text.Glyph) {
+	rise := int64(text.Scale(int64(g.Y), doc.Length(w.size), w.font.face))
+	if rise != 0 {
+		w.show()
+		w.b = cos.AppendFixed(w.b, rise, 3)
+		w.b = append(w.b, " Ts\n"...)
+	}
+	w.want += int64(g.X) * 1000
+	x := g.X
+	g.X, g.Y = 0, 0
+	w.glyph(g)
+	w.want -= int64(x) * 1000
+	if rise != 0 {
+		w.show()
+		w.b = append(w.b, "0 Ts\n"...)
+	}
 }
 
 // plain shows the glyphs of a part that say themselves what they stand for.

@@ -26,6 +26,7 @@ import (
 //	L312 a figure that is wider than its place
 //	F401 no glyph for a character
 //	F402 a script that is not supported
+//	F404 a combining mark that no font gives a place
 //	F403 no such font family, weight or slope
 func at(src *doc.Source, code, format string, args ...any) diag.Diagnostic {
 	d := diag.Diagnostic{Code: code, Message: fmt.Sprintf(format, args...)}
@@ -59,6 +60,7 @@ func (m *maker) noStyle(q text.Query, match font.Match, src *doc.Source) error {
 func (m *maker) setError(err error, src *doc.Source, en env) error {
 	var (
 		glyph  *text.MissingGlyphError
+		mark   *text.MarkError
 		script *text.ScriptError
 		narrow *text.NarrowError
 		figure *text.FigureError
@@ -67,6 +69,10 @@ func (m *maker) setError(err error, src *doc.Source, en env) error {
 	case errors.As(err, &glyph):
 		d := at(src, "F401", "no glyph for U+%04X in %s", glyph.Rune, diag.Quote(glyph.Text))
 		d.Suggestion = "tried " + strings.Join(glyph.Fonts, ", ")
+		return failed(d)
+	case errors.As(err, &mark):
+		d := at(src, "F404", "%s", err)
+		d.Suggestion = "set the text in a font that has anchors for the mark"
 		return failed(d)
 	case errors.As(err, &script):
 		return failed(at(src, "F402", "%s", script))

@@ -13,6 +13,9 @@ import (
 type Glyph struct {
 	ID      font.GID
 	Advance int32
+	// X and Y move the glyph from where the advances put it, in font units, y upwards: the
+	// place of a mark.
+	X, Y int32
 	// Cluster is the byte offset of the text that the glyph stands for; glyphs of
 	// one cluster have the same.
 	Cluster int32
@@ -31,6 +34,9 @@ type Run struct {
 // covers every character of the run, composed or not.
 type Shaper interface {
 	Shape(dst []Glyph, f *font.Face, run Run) ([]Glyph, error)
+	// Places reports whether f gives each mark of a cluster, a letter with combining marks,
+	// its place upon the letter.
+	Places(f *font.Face, cluster string) bool
 }
 
 // Latin shapes scripts whose letters stand side by side: one glyph per
@@ -44,7 +50,7 @@ func (Latin) Shape(dst []Glyph, f *font.Face, run Run) ([]Glyph, error) {
 	p := pen{dst: dst, face: f, prev: -1, tabular: run.TabularFigures}
 	s := run.Text
 	for i := 0; i < len(s); {
-		n := clusterLen(s[i:])
+		n := ClusterLen(s[i:])
 		if n == 1 {
 			p.put(rune(s[i]), i)
 		} else {
@@ -55,6 +61,38 @@ func (Latin) Shape(dst []Glyph, f *font.Face, run Run) ([]Glyph, error) {
 		i += n
 	}
 	return p.dst, nil
+}
+
+// Places implements Shaper: a mark has a place where the letter is composed with it.
+func (Latin) Places(f *font.Face, cluster string) bool { return !Marks(f, cluster) }
+
+// Marks reports whether s, as f draws it composed, has a combining mark of its own.
+func Marks(f *font.Face, s string) bool {
+	for i := 0; i < len(s); {
+		n := ClusterLen(s[i:])
+		if n > 1 && combines(s[i:i+n]) && combines(composed(f, s[i:i+n])) {
+			return true
+		}
+		i += n
+	}
+	return false
+}
+
+// Marked reports whether a cluster has a mark that no character is composed with.
+func Marked(cluster string) bool { return combines(cluster) && combines(norm.NFC.String(cluster)) }
+
+// Decompose returns the letter of a cluster and its marks apart (Unicode NFD).
+func Decompose(cluster string) string { return norm.NFD.String(cluster) }
+
+// combines reports whether a character behind the first of a cluster draws a mark.
+func combines(cluster string) bool {
+	_, n := utf8.DecodeRuneInString(cluster)
+	for _, r := range cluster[n:] {
+		if isMark(r) && !ignorable(r) {
+			return true
+		}
+	}
+	return false
 }
 
 // pen appends glyphs and remembers what the next one is kerned against.
@@ -80,9 +118,9 @@ func (p *pen) put(r rune, cluster int) {
 	p.dst = append(p.dst, Glyph{ID: id, Advance: int32(p.face.Advance(id)), Cluster: int32(cluster)})
 }
 
-// clusterLen returns the length of the first character of s with the combining
+// ClusterLen returns the length of the first character of s with the combining
 // marks behind it.
-func clusterLen(s string) int {
+func ClusterLen(s string) int {
 	if s[0] < 0x80 && (len(s) == 1 || s[1] < 0xCC) { // below U+0300: no mark
 		return 1
 	}

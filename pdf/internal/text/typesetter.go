@@ -192,11 +192,11 @@ func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string) 
 	}
 	primary := c.Face()
 	for i := 0; i < len(s); {
-		n := clusterLen(s[i:])
+		n := ClusterLen(s[i:])
 		f := primary
 		if n > 1 || f.GlyphIndex(rune(s[i])) == 0 {
 			var err error
-			if f, err = c.faceOf(s, s[i:i+n]); err != nil {
+			if f, err = c.faceOf(s, s[i:i+n], t.shaper.Places); err != nil {
 				return parts, glyphs, err
 			}
 		}
@@ -227,6 +227,7 @@ func newPart(f *font.Face, s string, glyphs []Glyph) Part {
 	for i := range glyphs {
 		adv := glyphs[i].Advance
 		p.Units += int64(adv)
+		p.Plain = p.Plain && glyphs[i].X|glyphs[i].Y == 0
 		p.Kerned = p.Kerned || int(adv) != f.Advance(glyphs[i].ID)
 	}
 	return p
@@ -234,23 +235,28 @@ func newPart(f *font.Face, s string, glyphs []Glyph) Part {
 
 // faceOf returns the face for a cluster of s that is not plain ASCII of the
 // primary face.
-func (c *Chain) faceOf(s, cluster string) (*font.Face, error) {
+func (c *Chain) faceOf(s, cluster string, places func(*font.Face, string) bool) (*font.Face, error) {
 	for _, r := range cluster {
 		if needsShaping(r) {
 			return nil, &ScriptError{Rune: r, Script: scriptName(r), Text: s}
 		}
 	}
-	return c.pick(s, cluster)
+	return c.pick(s, cluster, places)
 }
 
-// pick returns the first face that has the cluster, composed or as it is.
-func (c *Chain) pick(s, cluster string) (*font.Face, error) {
-	if nfc := norm.NFC.String(cluster); nfc != cluster {
+// pick returns the first face that has the cluster, composed or as it is. With marks that
+// no character is composed with, it is the first that gives them their places.
+func (c *Chain) pick(s, cluster string, places func(*font.Face, string) bool) (*font.Face, error) {
+	if nfc := norm.NFC.String(cluster); nfc != cluster && !combines(nfc) {
 		if f, err := c.faces.Pick(nfc); err == nil {
 			return f, nil
 		}
 	}
-	f, err := c.faces.Pick(cluster)
+	marked := combines(cluster)
+	f, err := c.faces.PickIf(cluster, func(f *font.Face) bool { return !marked || places(f, cluster) })
+	if marked && err == nil && f == nil {
+		return nil, &MarkError{Cluster: cluster, Text: s}
+	}
 	if err != nil {
 		r, _ := utf8.DecodeRuneInString(cluster)
 		e := &MissingGlyphError{Rune: r, Text: s, Err: err}
@@ -277,6 +283,17 @@ func (e *MissingGlyphError) Error() string {
 
 // Unwrap returns the error of the font chain.
 func (e *MissingGlyphError) Unwrap() error { return e.Err }
+
+// MarkError says that no face that has the characters gives a mark its place (F404).
+type MarkError struct {
+	Cluster string // the letter with its marks
+	Text    string // the word it stands in
+}
+
+// Error names the cluster and the text.
+func (e *MarkError) Error() string {
+	return fmt.Sprintf("no font places the marks of %+q in %s", e.Cluster, diag.Quote(e.Text))
+}
 
 // ScriptError says that a text needs a kind of shaping that there is none for
 // (F402).

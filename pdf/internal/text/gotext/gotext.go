@@ -1,5 +1,5 @@
-// Package gotext finds line breaks and grapheme clusters with
-// github.com/go-text/typesetting, behind the text.Segmenter interface.
+// Package gotext shapes text, and finds line breaks and grapheme clusters, with
+// github.com/go-text/typesetting, behind the interfaces of package text.
 package gotext
 
 import (

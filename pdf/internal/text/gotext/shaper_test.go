@@ -1,0 +1,172 @@
+package gotext_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/font/liberation"
+	"example.com/quire/pdf/internal/text"
+	"example.com/quire/pdf/internal/text/gotext"
+)
+
+func embedded(tb testing.TB) []*font.Face {
+	tb.Helper()
+	lib := liberation.New()
+	var out []*font.Face
+	for _, family := range lib.Families() {
+		for _, style := range []font.Style{{Weight: 400}, {Weight: 700}, {Weight: 400, Italic: true}, {Weight: 700, Italic: true}} {
+			m, err := lib.Match(family, style)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			out = append(out, m.Face)
+		}
+	}
+	return out
+}
+
+// letters are what the words of these tests are made of.
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,:;-'\"()/&äöüßéèàçñøåłőžĄęŞįΑΒΓαβγδΆώАБВабвгджяЇ€£’“–"
+
+func word(r *rand.Rand) string {
+	all := []rune(letters)
+	var b strings.Builder
+	for range 1 + r.IntN(10) {
+		b.WriteRune(all[r.IntN(len(all))])
+	}
+	return b.String()
+}
+
+// TestFastPathEqualsTheSlowOne: without marks, the embedded faces give the same glyphs at the
+// same places by the tables cmap, hmtx and kern as by all of GSUB and GPOS.
+func TestFastPathEqualsTheSlowOne(t *testing.T) {
+	words := 4_000
+	if testing.Short() {
+		words = 500
+	}
+	for _, f := range embedded(t) {
+		t.Run(f.PostScriptName(), func(t *testing.T) {
+			t.Parallel()
+			var s gotext.Shaper
+			fast := s.Fast(f)
+			r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: test data
+			differ := 0
+			for range words {
+				w := word(r)
+				if !f.Covers(w) {
+					continue
+				}
+				a, err := text.Latin{}.Shape(nil, f, text.Run{Text: w})
+				if err != nil {
+					t.Fatal(err)
+				}
+				b := s.Slow(nil, f, text.Run{Text: w})
+				if fmt.Sprint(a) != fmt.Sprint(b) {
+					if differ++; fast && differ < 5 {
+						t.Errorf("%q\nfast %v\nslow %v", w, a, b)
+					}
+				}
+			}
+			if !fast && differ == 0 {
+				t.Error("the slow path is taken for nothing")
+			}
+		})
+	}
+}
+
+// TestMarksHaveTheirPlaces: a mark that no character is composed with stands where the font
+// has an anchor for it.
+func TestMarksHaveTheirPlaces(t *testing.T) {
+	ts := text.NewTypesetter(liberation.New(), &gotext.Shaper{}, &gotext.Segmenter{}, 1<<20)
+	for name, in := range map[string]string{
+		"Yoruba": "o\u0323\u0300 e\u0323\u0301 s\u0323", "Guarani": "g\u0303 G\u0303", "IPA": "\u0254\u0303 \u025b\u0303 n\u0329", "Vietnamese": "Vie\u0323\u0302t ngu\u031b\u0300",
+		"Lithuanian": "i\u0307\u0301", "stress": "за\u0301мок",
+	} {
+		for _, family := range []string{"Liberation Sans", "Liberation Serif", "Liberation Mono", "DejaVu Sans"} {
+			t.Run(name+" "+family, func(t *testing.T) {
+				c, err := ts.Chain(text.Query{Family: family})
+				if err != nil {
+					t.Fatal(err)
+				}
+				set := text.NewSetter(t.Context(), ts)
+				defer set.Close()
+				lines, err := set.Set([]text.Piece{{Text: in, Chain: c, Size: 10 * doc.Pt}}, 500*doc.Pt, doc.AlignLeft)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range lines[0].Items {
+					part := lines[0].Items[i].Part
+					for k := 1; k < len(part.Glyphs); k++ {
+						g := part.Glyphs[k]
+						if g.Cluster == part.Glyphs[k-1].Cluster && g.Advance != 0 {
+							t.Errorf("%+q in %s: a mark takes up room: %+v", part.Text, part.Face.PostScriptName(), part.Glyphs)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestMarkWithoutAPlaceIsAnError: it is never set beside its letter.
+func TestMarkWithoutAPlaceIsAnError(t *testing.T) {
+	for name, shaper := range map[string]text.Shaper{"tables": &gotext.Shaper{}, "no tables": text.Latin{}} {
+		ts := text.NewTypesetter(liberation.New(), shaper, &gotext.Segmenter{}, 1<<20)
+		c, err := ts.Chain(text.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := text.NewSetter(t.Context(), ts)
+		in := "a \u2192\u0301 b"
+		if name == "no tables" {
+			in = "a g\u0303 b"
+		}
+		_, err = set.Set([]text.Piece{{Text: in, Chain: c, Size: 10 * doc.Pt}}, 500*doc.Pt, doc.AlignLeft)
+		set.Close()
+		if e, ok := errors.AsType[*text.MarkError](err); !ok || !strings.Contains(e.Error(), "no font places the marks of") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestLigatures: a font that has them by default has them in text, and they say their letters.
+func TestLigatures(t *testing.T) {
+	var s gotext.Shaper
+	m, err := liberation.New().Match("DejaVu Sans", font.Style{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	glyphs, err := s.Shape(nil, m.Face, text.Run{Text: "office"})
+	if err != nil || len(glyphs) != 4 || glyphs[1].Cluster != 1 || glyphs[2].Cluster != 4 {
+		t.Errorf("%v, %v", glyphs, err)
+	}
+}
+
+// TestShapersDoNotMeet: many goroutines shape with one Shaper, each as if alone.
+func TestShapersDoNotMeet(t *testing.T) {
+	var s, alone gotext.Shaper
+	faces := embedded(t)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(7, uint64(i))) //nolint:gosec // G404: test data
+			for range 300 {
+				f, w := faces[r.IntN(len(faces))], word(r)+"g\u0303"
+				if !f.Covers(w) {
+					continue
+				}
+				a, _ := s.Shape(nil, f, text.Run{Text: w})
+				if b := alone.Slow(nil, f, text.Run{Text: w}); fmt.Sprint(a) != fmt.Sprint(b) {
+					t.Errorf("%q: %v and %v", w, a, b)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
