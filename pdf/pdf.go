@@ -120,7 +120,7 @@ func New(c Config) (*Engine, error) {
 	deflater := kflate.New()
 	e := &Engine{
 		files: c.Files, limits: c.Limits.WithDefaults(), deflater: deflater,
-		setter: text.NewTypesetter(lib, &gotext.Shaper{}, &gotext.Segmenter{}, bytes/4),
+		setter: text.NewTypesetter(lib, &gotext.Shaper{Proven: liberation.Embedded}, &gotext.Segmenter{}, bytes/4),
 		subsets: font.NewCache(bytes/2, func(dst, src []byte) ([]byte, error) {
 			return deflater.Deflate(dst, src, cos.LevelBest)
 		}),

@@ -65,6 +65,21 @@ func New() *font.Library {
 	return l
 }
 
+// Embedded reports whether data is the memory of one of the embedded fonts.
+func Embedded(data []byte) bool {
+	if len(data) == 0 {
+		return false
+	}
+	for _, fam := range families() {
+		for _, src := range fam.Faces {
+			if &src.Data[0] == &data[0] && len(src.Data) == len(data) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Fingerprint returns a hash over all embedded fonts. It changes when any of
 // their bytes do, and with it the bytes of documents. It reads some 6 MB; keep
 // the result.

@@ -20,6 +20,10 @@ import (
 // tables say that letters stand side by side, go to it: it is many times as fast. The zero
 // value is ready; it is safe for concurrent use.
 type Shaper struct {
+	// Proven reports that tests hold the pairs of a font's table kern against those of its
+	// GPOS; nil: of no font. A font with both goes the fast way only if so.
+	Proven func(data []byte) bool
+
 	faces sync.Map // [sha256.Size]byte of the font file -> *face
 }
 
@@ -47,7 +51,7 @@ func (s *Shaper) face(f *font.Face) *face {
 	made := &face{plain: true}
 	if ld, err := opentype.NewLoader(bytes.NewReader(f.Data())); err == nil {
 		if made.font, err = ot.NewFont(ld); err == nil {
-			made.plain = sideBySide(made.font, f)
+			made.plain = s.sideBySide(made.font, f)
 		} else {
 			made.font = nil
 		}
@@ -61,9 +65,8 @@ func (s *Shaper) face(f *font.Face) *face {
 
 // sideBySide reports whether the tables of a font ask for nothing that text.Latin does not do
 // with runs that have no marks: no substitution that is on by default but ccmp, which concerns
-// marks, and no kerning beside that of the table kern. A font with both kern and GPOS kerning
-// is taken to say the same in both; the tests hold that against the fonts that are embedded.
-func sideBySide(f *ot.Font, ours *font.Face) bool {
+// marks, and no kerning but that of the table kern.
+func (s *Shaper) sideBySide(f *ot.Font, ours *font.Face) bool {
 	// locl is on for languages, which runs do not name.
 	on := map[string]bool{"liga": true, "clig": true, "calt": true, "rlig": true, "rclt": true, "rvrn": true}
 	for _, feature := range f.GSUB.Features {
@@ -72,7 +75,7 @@ func sideBySide(f *ot.Font, ours *font.Face) bool {
 		}
 	}
 	for _, feature := range f.GPOS.Features {
-		if feature.Tag.String() == "kern" && ours.Table("kern") == nil {
+		if feature.Tag.String() == "kern" && (s.Proven == nil || !s.Proven(ours.Data())) {
 			return false
 		}
 	}

@@ -53,7 +53,7 @@ func TestFastPathEqualsTheSlowOne(t *testing.T) {
 	for _, f := range embedded(t) {
 		t.Run(f.PostScriptName(), func(t *testing.T) {
 			t.Parallel()
-			var s gotext.Shaper
+			s := gotext.Shaper{Proven: liberation.Embedded}
 			fast := s.Fast(f)
 			r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: test data
 			differ := 0
@@ -75,6 +75,9 @@ func TestFastPathEqualsTheSlowOne(t *testing.T) {
 			}
 			if !fast && differ == 0 {
 				t.Error("the slow path is taken for nothing")
+			}
+			if foreign := (&gotext.Shaper{}); f.Table("kern") != nil && foreign.Fast(f) {
+				t.Error("the fast path is taken unproved")
 			}
 		})
 	}
@@ -150,7 +153,8 @@ func TestLigatures(t *testing.T) {
 
 // TestShapersDoNotMeet: many goroutines shape with one Shaper, each as if alone.
 func TestShapersDoNotMeet(t *testing.T) {
-	var s, alone gotext.Shaper
+	var alone gotext.Shaper
+	s := gotext.Shaper{Proven: liberation.Embedded}
 	faces := embedded(t)
 	var wg sync.WaitGroup
 	for i := range 4 {
