@@ -1,10 +1,10 @@
-// What every page has: copying, and a voice for screen readers.
+// What every page has: copying, and a live region for screen readers.
 
-const voice = document.getElementById('announce');
+const live = document.getElementById('announce');
 
 export function announce(text) {
-  voice.textContent = '';
-  setTimeout(() => { voice.textContent = text; }, 50);
+  live.textContent = '';
+  setTimeout(() => { live.textContent = text; }, 50);
 }
 
 // enable says whether a control has something to do. One without is not disabled,
