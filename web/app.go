@@ -10,6 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"example.com/quire/internal/httpfield"
+	"example.com/quire/web/internal/route"
 )
 
 // Options configure an App. The zero value is the secure profile.
@@ -46,9 +49,6 @@ type Options struct {
 	// NoRedirectClean turns off the redirect to the cleaned path: empty segments
 	// then reach a rest as they are. Dot segments never do.
 	NoRedirectClean bool
-	// FixCase redirects to the spelling of the pattern when only the case of
-	// literals differs. Default: off.
-	FixCase bool
 }
 
 // Limits bound a request. Zero means the default, a negative value no limit.
@@ -98,17 +98,17 @@ type App struct {
 	shapes      map[string]*Route // by host, method and pattern shape
 	names       map[string]*Route
 	groups      []*Group
-	constraints map[string]*constraint
-	methods     map[string]methodSet // methods beyond the known ones
+	constraints map[string]*route.Constraint
+	methods     map[string]route.Methods // methods beyond the known ones
 }
 
 // router is one immutable state of the App's routes.
 type router struct {
-	plain   *table
-	hosts   map[string]*table
+	plain   *route.Table[Route]
+	hosts   map[string]*route.Table[Route]
 	routes  []*Route // in order of registration
 	names   map[string]*Route
-	methods map[string]methodSet
+	methods map[string]route.Methods
 	groups  []*answers // most specific first; the App's own, which covers all, is last
 	answers map[*Group]*answers
 	spelled []string // method names by bit
@@ -117,7 +117,7 @@ type router struct {
 
 // allowEntry caches the Allow value of one set of methods.
 type allowEntry struct {
-	set   methodSet
+	set   route.Methods
 	value []string
 }
 
@@ -127,7 +127,7 @@ func New(o Options) (*App, error) {
 		opts: o, limits: o.Limits.withDefaults(), log: o.Logger, cross: o.CrossOrigin,
 		keep:   !o.Debug && !o.Poison,
 		shapes: map[string]*Route{}, names: map[string]*Route{},
-		constraints: map[string]*constraint{}, methods: map[string]methodSet{},
+		constraints: map[string]*route.Constraint{}, methods: map[string]route.Methods{},
 	}
 	if a.log == nil {
 		a.log = slog.Default()
@@ -158,25 +158,25 @@ func (a *App) Constraint(name string, ok func(string) bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case !validName(name):
+	case !route.ValidName(name):
 		return fmt.Errorf("web: constraint %q: a name is a Go identifier", name)
 	case ok == nil:
 		return fmt.Errorf("web: constraint %q: no function", name)
-	case builtinConstraints[name] != nil || a.constraints[name] != nil:
+	case route.Builtin(name) != nil || a.constraints[name] != nil:
 		return fmt.Errorf("web: constraint %q: the name is taken", name)
 	}
-	a.constraints[name] = &constraint{name: name, rank: customRank, check: ok, custom: true}
+	a.constraints[name] = route.Custom(name, ok)
 	return nil
 }
 
-func (a *App) constraintNamed(name string) *constraint {
+func (a *App) constraintNamed(name string) *route.Constraint {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.constraintLocked(name)
 }
 
-func (a *App) constraintLocked(name string) *constraint {
-	if c := builtinConstraints[name]; c != nil {
+func (a *App) constraintLocked(name string) *route.Constraint {
+	if c := route.Builtin(name); c != nil {
 		return c
 	}
 	return a.constraints[name]
@@ -227,16 +227,16 @@ func (a *App) add(g *Group, method, path string, h Handler, o []RouteOption) (*R
 	if h == nil {
 		return refuse("no handler")
 	}
-	if method != "" && !validToken(method) {
+	if method != "" && !httpfield.IsToken(method) {
 		return refuse(fmt.Sprintf("the method %q is no token of RFC 9110, section 5.6.2", method))
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p, err := parsePattern(g.prefix+path, a.constraintLocked)
+	p, err := route.Parse(g.prefix+path, a.constraintLocked)
 	if err != nil {
 		return refuse(err.Error())
 	}
-	r := &Route{app: a, group: g, method: method, host: g.host, pattern: p, names: p.names, source: source}
+	r := &Route{app: a, group: g, method: method, host: g.host, pattern: p, names: p.Names, source: source}
 	for _, opt := range o {
 		opt.option(r)
 	}
@@ -266,7 +266,7 @@ func (a *App) add(g *Group, method, path string, h Handler, o []RouteOption) (*R
 	return r, nil
 }
 
-func (r *Route) shape() string { return r.host + " " + r.method + " " + r.pattern.key() }
+func (r *Route) shape() string { return r.host + " " + r.method + " " + r.pattern.Key() }
 
 func (a *App) remove(r *Route) {
 	a.mu.Lock()
@@ -284,17 +284,17 @@ func (a *App) remove(r *Route) {
 }
 
 // methodBit returns the bit of a method, giving out a new one when needed.
-func (a *App) methodBit(method string) (methodSet, error) {
+func (a *App) methodBit(method string) (route.Methods, error) {
 	if method == "" {
 		return 0, nil
 	}
-	if bit := knownMethod(method); bit != 0 {
+	if bit := route.KnownBit(method); bit != 0 {
 		return bit, nil
 	}
 	if bit := a.methods[method]; bit != 0 {
 		return bit, nil
 	}
-	bit := firstCustomMethod << len(a.methods)
+	bit := route.FirstCustom << len(a.methods)
 	if bit == 0 {
 		return 0, fmt.Errorf("too many methods beyond the standard ones")
 	}
@@ -305,11 +305,11 @@ func (a *App) methodBit(method string) (methodSet, error) {
 // build makes a router of the present state. Callers hold mu.
 func (a *App) build() *router {
 	rt := &router{
-		hosts: map[string]*table{}, routes: slices.Clone(a.routes),
+		hosts: map[string]*route.Table[Route]{}, routes: slices.Clone(a.routes),
 		names: maps.Clone(a.names), methods: maps.Clone(a.methods), answers: map[*Group]*answers{},
 		spelled: make([]string, 32),
 	}
-	copy(rt.spelled, knownMethods)
+	copy(rt.spelled, route.Known)
 	for name, bit := range a.methods {
 		for i := range rt.spelled {
 			if bit == 1<<i {
@@ -317,14 +317,14 @@ func (a *App) build() *router {
 			}
 		}
 	}
-	byHost := map[string][]*Route{}
+	byHost := map[string][]route.Entry[Route]{}
 	for _, r := range a.routes {
-		byHost[r.host] = append(byHost[r.host], r)
+		byHost[r.host] = append(byHost[r.host], route.Entry[Route]{Pattern: r.pattern, Method: r.bit, Route: r})
 	}
-	rt.plain = newTable(byHost[""])
+	rt.plain = route.New(byHost[""])
 	for host, routes := range byHost {
 		if host != "" {
-			rt.hosts[host] = newTable(routes)
+			rt.hosts[host] = route.New(routes)
 		}
 	}
 	for _, g := range a.groups { // parents come before their children
@@ -347,8 +347,8 @@ func (a *App) build() *router {
 	return rt
 }
 
-func (rt *router) bit(method string) methodSet {
-	if bit := knownMethod(method); bit != 0 {
+func (rt *router) bit(method string) route.Methods {
+	if bit := route.KnownBit(method); bit != 0 {
 		return bit
 	}
 	return rt.methods[method]
@@ -356,8 +356,8 @@ func (rt *router) bit(method string) methodSet {
 
 // allow returns the Allow value for a set of methods: sorted, with OPTIONS.
 // The slice is shared and must not be changed.
-func (rt *router) allow(set methodSet) []string {
-	set |= mOptions
+func (rt *router) allow(set route.Methods) []string {
+	set |= route.Options
 	slot := &rt.allows[(uint32(set)*2654435761)>>26]
 	if e := slot.Load(); e != nil && e.set == set {
 		return e.value
@@ -389,7 +389,7 @@ func (a *App) serve(w http.ResponseWriter, r *http.Request, h Handler) {
 		h = a.route(c)
 	}
 	// A safe request without query, as most are, has nothing that admit looks at.
-	if c.m.bit&(mGet|mHead|mOptions) == 0 || r.URL.RawQuery != "" {
+	if c.m.Bit&(route.Get|route.Head|route.Options) == 0 || r.URL.RawQuery != "" {
 		if err := a.admit(c); err != nil {
 			h = a.refuse(c, routed, err)
 		}

@@ -334,7 +334,7 @@ func TestQuery(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return c.Stringf(200, "%s|%v|%d", c.Query("a"), c.QueryAll("a"), n)
+		return c.String(200, fmt.Sprintf("%s|%v|%d", c.Query("a"), c.QueryAll("a"), n))
 	})
 	cl := webtest.New(t, app)
 	for query, want := range map[string]string{

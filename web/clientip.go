@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"example.com/quire/internal/httpfield"
 )
 
 // ClientIPPolicy tells whose word names the client's address. The zero value is
@@ -50,7 +52,7 @@ func TrustedHeader(name string, cidrs ...string) ClientIPPolicy {
 
 func trusting(header string, cidrs []string) ClientIPPolicy {
 	p := ClientIPPolicy{header: http.CanonicalHeaderKey(header)}
-	if !validToken(header) {
+	if !httpfield.IsToken(header) {
 		p.err = fmt.Errorf("header %q is no field name", header)
 		return p
 	}
@@ -175,11 +177,4 @@ func parseNode(s string) (netip.Addr, bool) {
 		}
 	}
 	return netip.Addr{}, false
-}
-
-// validToken reports whether s is a token of RFC 9110, section 5.6.2.
-func validToken(s string) bool {
-	return every(s, func(c byte) bool {
-		return isDigit(c) || isLetter(c) || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
-	})
 }

@@ -3,6 +3,8 @@ package web
 import (
 	"fmt"
 	"strings"
+
+	"example.com/quire/web/internal/route"
 )
 
 // PatternError is a pattern, prefix or host that cannot be registered.
@@ -39,14 +41,14 @@ func (e *ConflictError) Error() string {
 // while neither contains the other. Routes without constraint need no search.
 func (a *App) conflict(r *Route) error {
 	if other := a.shapes[r.shape()]; other != nil {
-		return conflictError(r, other, examplePath(r.pattern, other.pattern), "both match the same requests")
+		return conflictError(r, other, route.Example(r.pattern, other.pattern), "both match the same requests")
 	}
-	if !r.pattern.constrained() {
+	if !r.pattern.Constrained() {
 		return nil
 	}
 	for _, o := range a.routes {
-		if o.host == r.host && o.pattern.constrained() && sharedMethod(r, o) && ambiguous(r.pattern, o.pattern) {
-			return conflictError(r, o, examplePath(r.pattern, o.pattern), "neither constraint is narrower than the other")
+		if o.host == r.host && o.pattern.Constrained() && route.Shared(r.bit, o.bit) && route.Ambiguous(r.pattern, o.pattern) {
+			return conflictError(r, o, route.Example(r.pattern, o.pattern), "neither constraint is narrower than the other")
 		}
 	}
 	return nil
@@ -54,93 +56,8 @@ func (a *App) conflict(r *Route) error {
 
 func conflictError(r, o *Route, example, reason string) error {
 	return &ConflictError{
-		r.method, r.host, r.pattern.text, r.source,
-		o.method, o.host, o.pattern.text, o.source,
+		r.method, r.host, r.pattern.Text, r.source,
+		o.method, o.host, o.pattern.Text, o.source,
 		o.host + example, reason,
 	}
-}
-
-// sharedMethod reports whether some method reaches both routes. GET answers HEAD.
-func sharedMethod(x, y *Route) bool {
-	head := func(a, b *Route) bool { return a.bit == mGet && b.bit == mHead }
-	return x.bit == y.bit || x.bit == 0 || y.bit == 0 || head(x, y) || head(y, x)
-}
-
-// ambiguous reports whether a path matches both patterns and the first segment
-// in which they differ does not say which is the narrower.
-func ambiguous(x, y *pattern) bool {
-	for i := range min(len(x.segs), len(y.segs)) {
-		s, t := x.segs[i], y.segs[i]
-		if s.sameShape(t) {
-			continue
-		}
-		return s.kind == segParam && t.kind == segParam && s.text == t.text &&
-			relate(s.constr, t.constr) == relOverlap && tailsMeet(x.segs[i+1:], y.segs[i+1:])
-	}
-	return false
-}
-
-// tailsMeet reports whether some path matches both lists of segments. Where it
-// cannot tell it says yes.
-func tailsMeet(x, y []segment) bool {
-	for i := 0; ; i++ {
-		switch {
-		case i == len(x) || i == len(y):
-			return len(x) == len(y)
-		case x[i].kind == segRest || y[i].kind == segRest:
-			return true
-		case !meet(x[i], y[i]):
-			return false
-		}
-	}
-}
-
-func meet(s, t segment) bool {
-	switch {
-	case s.kind == segLiteral:
-		return t.matches(s.text) && (s.text != "" || t.kind == segLiteral)
-	case t.kind == segLiteral:
-		return meet(t, s)
-	case !strings.HasSuffix(s.text, t.text) && !strings.HasSuffix(t.text, s.text):
-		return false
-	}
-	return s.text != t.text || relate(s.constr, t.constr) != relDisjoint
-}
-
-// examplePath returns a path that both patterns match.
-func examplePath(x, y *pattern) string {
-	var b strings.Builder
-	for i := range max(len(x.segs), len(y.segs)) {
-		s, t := x.segs[min(i, len(x.segs)-1)], y.segs[min(i, len(y.segs)-1)]
-		b.WriteByte('/')
-		switch {
-		case s.kind == segRest && t.kind == segRest:
-			return b.String()
-		case s.kind == segLiteral || t.kind == segRest:
-			b.WriteString(exampleText(s))
-		case t.kind == segLiteral || s.kind == segRest:
-			b.WriteString(exampleText(t))
-		default:
-			b.WriteString(exampleParam(s, t))
-		}
-	}
-	return b.String()
-}
-
-func exampleText(s segment) string {
-	if s.kind == segLiteral {
-		return s.text
-	}
-	return exampleParam(s, s)
-}
-
-func exampleParam(s, t segment) string {
-	suffix := s.text
-	if len(t.text) > len(suffix) {
-		suffix = t.text
-	}
-	if text, ok := sampleBoth(s.constr, t.constr); ok {
-		return text + suffix
-	}
-	return "{" + s.name + "}" + suffix
 }

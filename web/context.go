@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"example.com/quire/web/internal/route"
 )
 
 // ErrContextReturned is in the panic of a call on a Context whose handler has
@@ -51,7 +53,7 @@ type Context struct {
 	shard     uint32      // where flights lists it, from 1; kept over its lives
 	returned  atomic.Bool // never reset: the Context is not used again
 
-	m match // last: its array is long
+	m route.Match[Route] // last: its array is long
 }
 
 type keyed struct{ key, value any }
@@ -68,7 +70,7 @@ func (c *Context) clear() {
 	c.app, c.req, c.w, c.route, c.matched = nil, nil, nil, nil, false
 	c.res.clear()
 	c.path, c.escaped = "", false
-	c.m.reset(0)
+	c.m.Reset(0)
 	c.auto, c.refusal, c.answers, c.location = autoNone, nil, nil, ""
 	c.id, c.user = "", ""
 	clear(c.values)
@@ -162,7 +164,7 @@ func (c *Context) param(name string) (string, bool) {
 	c.live()
 	if c.matched {
 		i := c.route.param(name)
-		if i < 0 || i >= c.m.n {
+		if i < 0 || i >= c.m.N {
 			return "", false
 		}
 		return c.paramAt(i), true
@@ -172,10 +174,9 @@ func (c *Context) param(name string) (string, bool) {
 }
 
 func (c *Context) paramAt(i int) string {
-	s := c.m.offs[i]
-	v := c.path[s.lo:s.hi]
+	v := c.m.Value(c.path, i)
 	if c.escaped {
-		v = decodeValue(v)
+		v = route.DecodeValue(v)
 	}
 	return v
 }
@@ -187,7 +188,7 @@ func (c *Context) setPathValues(r *http.Request) {
 	if !c.matched {
 		return
 	}
-	r.Pattern = c.route.host + c.route.pattern.text
+	r.Pattern = c.route.host + c.route.pattern.Text
 	if c.route.method != "" {
 		r.Pattern = c.route.method + " " + r.Pattern
 	}

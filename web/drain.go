@@ -105,7 +105,7 @@ func routeLabel(r *Route) string {
 	if r == nil {
 		return ""
 	}
-	return r.host + r.pattern.text
+	return r.host + r.pattern.Text
 }
 
 func (f *flights) hijackedOpen() int {

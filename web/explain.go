@@ -6,8 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
+
+	"example.com/quire/web/internal/route"
 )
 
 // Explanation tells how a request would be routed.
@@ -74,7 +75,7 @@ func (a *App) Explain(method, target string) Explanation {
 		info := c.route.Info()
 		e.Route = &info
 	}
-	path, _ := canonical(u)
+	path, _ := route.Canonical(u)
 	for _, o := range a.current().routes {
 		e.Candidates = append(e.Candidates, explainRoute(o, c.route, method, hostName(r.Host), path))
 	}
@@ -107,7 +108,7 @@ func explainRoute(r, won *Route, method, host, path string) Candidate {
 		c.Reason = "the host differs"
 		return c
 	}
-	if why := r.pattern.mismatch(path); why != "" {
+	if why := r.pattern.Mismatch(path); why != "" {
 		c.Reason = why
 		return c
 	}
@@ -123,65 +124,9 @@ func explainRoute(r, won *Route, method, host, path string) Candidate {
 	case r.host == "" && won.host != "":
 		c.Reason = "a route with the host comes first"
 	default:
-		c.Reason = r.pattern.weaker(won.pattern)
+		c.Reason = r.pattern.Weaker(won.pattern)
 	}
 	return c
-}
-
-// mismatch says why a path does not match, "" when it does.
-func (p *pattern) mismatch(path string) string {
-	if path == "" || path[0] != '/' {
-		return "no path"
-	}
-	segs := strings.Split(path[1:], "/")
-	for i, s := range p.segs {
-		if i >= len(segs) {
-			return "the path ends before segment " + strconv.Itoa(i+1)
-		}
-		if s.kind == segRest {
-			if rest := strings.Join(segs[i:], "/"); unclean(rest) {
-				return "the path is not clean"
-			}
-			return ""
-		}
-		if s.kind == segParam && segs[i] == "" {
-			return "segment " + strconv.Itoa(i+1) + " is empty"
-		}
-		if !s.matches(segs[i]) {
-			return "segment " + strconv.Itoa(i+1) + " " + strconv.Quote(segs[i]) + " is not " + s.String()
-		}
-	}
-	if len(segs) > len(p.segs) {
-		return "the path goes on after segment " + strconv.Itoa(len(p.segs))
-	}
-	return ""
-}
-
-// weaker says why the pattern comes after another that matches too.
-func (p *pattern) weaker(won *pattern) string {
-	for i := range min(len(p.segs), len(won.segs)) {
-		if !p.segs[i].sameShape(won.segs[i]) {
-			return "segment " + strconv.Itoa(i+1) + ": " + won.segs[i].String() + " comes before " + p.segs[i].String()
-		}
-	}
-	return "a route of the method itself comes first"
-}
-
-// String writes the segment as in a pattern.
-func (s segment) String() string {
-	switch s.kind {
-	case segLiteral:
-		if s.text == "" {
-			return "{$}"
-		}
-		return s.text
-	case segRest:
-		return "{" + s.name + "...}"
-	}
-	if s.constr != nil {
-		return "{" + s.name + ":" + s.constr.name + "}" + s.text
-	}
-	return "{" + s.name + "}" + s.text
 }
 
 // Routes lists the routes by host, pattern and method.
@@ -209,7 +154,7 @@ func (a *App) Tree() string {
 	for _, r := range a.current().routes {
 		at := root
 		steps := []string{or(r.host, "*")}
-		for _, s := range r.pattern.segs {
+		for _, s := range r.pattern.Segs {
 			steps = append(steps, "/"+s.String())
 		}
 		for _, step := range steps {
@@ -253,7 +198,7 @@ func (a *App) Tree() string {
 func (a *App) URL(name string, kv ...any) (string, error) {
 	r := a.current().names[name]
 	fail := func(format string, args ...any) (string, error) {
-		return "", fmt.Errorf("web: URL of %q: %s", name, fmt.Sprintf(format, args...))
+		return "", fmt.Errorf("web: URL of %q: "+format, append([]any{name}, args...)...)
 	}
 	if r == nil {
 		return fail("no such route")
@@ -264,41 +209,17 @@ func (a *App) URL(name string, kv ...any) (string, error) {
 	values := map[string]string{}
 	for i := 0; i < len(kv); i += 2 {
 		key := fmt.Sprint(kv[i])
-		if !slices.Contains(r.pattern.names, key) || key == "" {
+		if !slices.Contains(r.pattern.Names, key) || key == "" {
 			return fail("no parameter %q", key)
 		}
 		values[key] = fmt.Sprint(kv[i+1])
 	}
-	var b strings.Builder
+	path, err := r.pattern.URL(values)
+	if err != nil {
+		return fail("%w", err)
+	}
 	if r.host != "" {
-		b.WriteString("//" + r.host)
+		return "//" + r.host + path, nil
 	}
-	for _, s := range r.pattern.segs {
-		b.WriteByte('/')
-		if s.kind == segLiteral {
-			b.WriteString(url.PathEscape(decodeValue(s.text)))
-			continue
-		}
-		v, ok := values[s.name]
-		switch {
-		case s.kind == segRest && unclean(v):
-			return fail("parameter %q: %q has an empty or dot segment", s.name, v)
-		case s.kind == segRest:
-			for i, seg := range strings.Split(v, "/") {
-				if i > 0 {
-					b.WriteByte('/')
-				}
-				b.WriteString(url.PathEscape(seg))
-			}
-			continue
-		case !ok || v == "":
-			return fail("parameter %q has no value", s.name)
-		case s.constr != nil && !s.constr.check(v):
-			return fail("parameter %q: %q is no %s", s.name, v, s.constr.name)
-		case s.text == "" && isDot(v):
-			return fail("parameter %q: %q would be a dot segment", s.name, v)
-		}
-		b.WriteString(url.PathEscape(v + decodeValue(s.text)))
-	}
-	return b.String(), nil
+	return path, nil
 }

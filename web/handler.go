@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"example.com/quire/web/internal/route"
 )
 
 // Handler answers a request. A returned error is answered by the App's error
@@ -28,9 +30,9 @@ type Route struct {
 	app     *App
 	group   *Group
 	method  string // "" for any
-	bit     methodSet
+	bit     route.Methods
 	host    string
-	pattern *pattern
+	pattern *route.Pattern
 	name    string
 	source  string
 	budgets Budgets
@@ -54,7 +56,7 @@ type RouteInfo struct {
 
 // Info describes the route.
 func (r *Route) Info() RouteInfo {
-	return RouteInfo{r.method, r.host, r.pattern.text, r.name, r.source, r.budgets, append([]any(nil), r.meta...)}
+	return RouteInfo{r.method, r.host, r.pattern.Text, r.name, r.source, r.budgets, append([]any(nil), r.meta...)}
 }
 
 // Replace gives the route another handler, under the same middleware. A
@@ -90,7 +92,7 @@ func (r *Route) label() string {
 	if method == "" {
 		method = "any method"
 	}
-	return method + " " + r.host + r.pattern.text
+	return method + " " + r.host + r.pattern.Text
 }
 
 // RouteOption is Name, Meta or Budgets.
@@ -120,7 +122,7 @@ type Group struct {
 	parent   *Group
 	prefix   string
 	host     string
-	segs     []segment // of the prefix
+	segs     []route.Segment // of the prefix
 	mw       []Middleware
 	notFound Handler
 	noMethod Handler
@@ -151,14 +153,14 @@ func (g *Group) sub(prefix, host string, mw []Middleware) *Group {
 	full := g.prefix + strings.TrimSuffix(prefix, "/")
 	s := &Group{app: g.app, parent: g, prefix: full, host: host, mw: mw}
 	if full != "" {
-		p, err := parsePattern(full, g.app.constraintNamed)
+		p, err := route.Parse(full, g.app.constraintNamed)
 		switch {
 		case err != nil:
 			panic(&PatternError{Pattern: full, Source: callerSource(), Reason: err.Error()})
-		case p.endsInRest() || p.segs[len(p.segs)-1].text == "" && p.segs[len(p.segs)-1].kind == segLiteral:
+		case p.EndsInRest() || p.Segs[len(p.Segs)-1].Text == "" && p.Segs[len(p.Segs)-1].Kind == route.Literal:
 			panic(&PatternError{Pattern: full, Source: callerSource(), Reason: "a group's prefix has no rest and no {$}"})
 		}
-		s.segs = p.segs
+		s.segs = p.Segs
 	}
 	g.app.addGroup(s)
 	return s

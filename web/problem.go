@@ -280,7 +280,7 @@ func (c *Context) log(level slog.Level, msg string, err error, more ...slog.Attr
 	}
 	attrs := []slog.Attr{slog.String("id", c.id), slog.String("method", c.req.Method), slog.Any("err", err)}
 	if c.route != nil {
-		attrs = append(attrs, slog.String("route", c.route.pattern.text))
+		attrs = append(attrs, slog.String("route", c.route.pattern.Text))
 	}
 	c.app.log.LogAttrs(ctx, level, msg, append(attrs, more...)...)
 }

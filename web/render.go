@@ -120,17 +120,6 @@ func (c *Context) String(code int, s string) error {
 	return err
 }
 
-// Stringf is String of a format.
-func (c *Context) Stringf(code int, format string, args ...any) error {
-	c.live()
-	b := c.app.getBuffer()
-	defer c.app.putBuffer(b)
-	if _, err := fmt.Fprintf(b, format, args...); err != nil {
-		return err
-	}
-	return c.send(code, valueText, b.Bytes())
-}
-
 // Blob answers with bytes of a media type.
 func (c *Context) Blob(code int, contentType string, body []byte) error {
 	c.live()

@@ -3,10 +3,8 @@ package web
 import (
 	crand "crypto/rand"
 	"encoding/binary"
-	"encoding/hex"
 	"math/rand/v2"
 	"strings"
-	"time"
 )
 
 const headerRequestID = "X-Request-Id"
@@ -115,40 +113,4 @@ func (c *Context) nextID() []string {
 	v := c.ids[:1:1]
 	c.ids = c.ids[1:]
 	return v
-}
-
-// ShortID returns 128 random bits as 26 characters of base32, the default form
-// of a request id.
-func ShortID() string { return strings.ToLower(crand.Text()) }
-
-// UUIDv4 returns a random UUID (RFC 9562, section 5.4).
-func UUIDv4() string {
-	var u [16]byte
-	_, _ = crand.Read(u[:]) // never fails
-	return uuidText(u, 4)
-}
-
-// UUIDv7 returns a UUID that begins with the time in milliseconds, so that ids
-// sort by age (RFC 9562, section 5.7).
-func UUIDv7(now time.Time) string {
-	var u [16]byte
-	_, _ = crand.Read(u[6:]) // never fails
-	ms := now.UnixMilli()
-	for i := range 6 {
-		u[i] = byte(ms >> (40 - 8*i)) //nolint:gosec // the low byte is meant
-	}
-	return uuidText(u, 7)
-}
-
-func uuidText(u [16]byte, version byte) string {
-	u[6] = u[6]&0x0f | version<<4
-	u[8] = u[8]&0x3f | 0x80
-	var b [36]byte
-	hex.Encode(b[0:8], u[0:4])
-	hex.Encode(b[9:13], u[4:6])
-	hex.Encode(b[14:18], u[6:8])
-	hex.Encode(b[19:23], u[8:10])
-	hex.Encode(b[24:36], u[10:16])
-	b[8], b[13], b[18], b[23] = '-', '-', '-', '-'
-	return string(b[:])
 }

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -37,7 +38,7 @@ func newApp(t *testing.T, o web.Options, mw ...web.Middleware) *web.App {
 		if err != nil {
 			return err
 		}
-		return c.Stringf(200, "%d", len(b))
+		return c.String(200, fmt.Sprintf("%d", len(b)))
 	})
 	return app
 }
@@ -145,6 +146,26 @@ func TestRequestID(t *testing.T) {
 	if got := webtest.New(t, newApp(t, web.Options{}, own)).With("X-Request-Id", "client").Get("/ok/1").Text(); got != "fixed" {
 		t.Errorf("own generator: %q", got)
 	}
+}
+
+// TestIDGenerators: each form is valid, of its length and never the same twice; one tells the time.
+func TestIDGenerators(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC).Sub(time.Now()))
+		for name, tt := range map[string]struct {
+			make func() string
+			form string
+		}{
+			"short": {middleware.ShortID, `^[a-z2-7]{26}$`},
+			"v4":    {middleware.UUIDv4, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`},
+			"v7":    {middleware.UUIDv7, `^018df4bc-5600-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`},
+		} {
+			a, b := tt.make(), tt.make()
+			if !regexp.MustCompile(tt.form).MatchString(a) || a == b || !web.ValidRequestID(a) {
+				t.Errorf("%s: %q, %q", name, a, b)
+			}
+		}
+	})
 }
 
 func TestBodyLimit(t *testing.T) {

@@ -1,6 +1,9 @@
 package middleware
 
 import (
+	"crypto/rand"
+	"encoding/hex"
+	"strings"
 	"time"
 
 	"example.com/quire/web"
@@ -8,13 +11,11 @@ import (
 
 // RequestIDOptions configure RequestID.
 type RequestIDOptions struct {
-	// Generate makes ids. Default: UUIDv7. Ids that web.ValidRequestID refuses
+	// Generate makes ids. Default: UUIDv7; UUIDv4 and ShortID
+	// show no time. Ids that web.ValidRequestID refuses
 	// are not used.
 	Generate func() string
 }
-
-// UUIDv7 makes ids that sort by time.
-func UUIDv7() string { return web.UUIDv7(time.Now()) }
 
 // RequestID gives the requests of a group ids of another form. The id that a
 // trusted proxy sent stays.
@@ -30,4 +31,40 @@ func RequestID(o RequestIDOptions) (web.Middleware, error) {
 			return next(c)
 		}
 	}, nil
+}
+
+// ShortID returns 128 random bits as 26 characters of base32, the form of
+// the App's own ids.
+func ShortID() string { return strings.ToLower(rand.Text()) }
+
+// UUIDv4 returns a random UUID (RFC 9562, section 5.4).
+func UUIDv4() string {
+	var u [16]byte
+	_, _ = rand.Read(u[:]) // never fails
+	return uuidText(u, 4)
+}
+
+// UUIDv7 returns a UUID that begins with the time in milliseconds, so that ids
+// sort by age (RFC 9562, section 5.7).
+func UUIDv7() string {
+	var u [16]byte
+	_, _ = rand.Read(u[6:]) // never fails
+	ms := time.Now().UnixMilli()
+	for i := range 6 {
+		u[i] = byte(ms >> (40 - 8*i)) //nolint:gosec // the low byte is meant
+	}
+	return uuidText(u, 7)
+}
+
+func uuidText(u [16]byte, version byte) string {
+	u[6] = u[6]&0x0f | version<<4
+	u[8] = u[8]&0x3f | 0x80
+	var b [36]byte
+	hex.Encode(b[0:8], u[0:4])
+	hex.Encode(b[9:13], u[4:6])
+	hex.Encode(b[14:18], u[6:8])
+	hex.Encode(b[19:23], u[8:10])
+	hex.Encode(b[24:36], u[10:16])
+	b[8], b[13], b[18], b[23] = '-', '-', '-', '-'
+	return string(b[:])
 }

@@ -1,12 +1,12 @@
-package web
+package route
 
 import (
 	"strings"
 	"time"
 )
 
-// constraint is a named test of a parameter's text. nil means any text.
-type constraint struct {
+// Constraint is a named test of a parameter's text. nil means any text.
+type Constraint struct {
 	name   string
 	rank   int // lower is tried first; a subset always has the lower rank
 	check  func(string) bool
@@ -14,32 +14,32 @@ type constraint struct {
 	custom bool
 }
 
-func (c *constraint) key() string {
+func (c *Constraint) key() string {
 	if c == nil {
 		return ""
 	}
 	return c.name
 }
 
-func (c *constraint) match(s string) bool {
+func (c *Constraint) match(s string) bool {
 	if c == nil {
 		return true
 	}
 	if c.custom {
-		return c.check(decodeValue(s))
+		return c.check(DecodeValue(s))
 	}
 	return c.check(s)
 }
 
 // order is the constraint's place among the edges of one node; plain is last.
-func (c *constraint) order() int {
+func (c *Constraint) order() int {
 	if c == nil {
 		return 100
 	}
 	return c.rank
 }
 
-var builtinConstraints = map[string]*constraint{
+var builtin = map[string]*Constraint{
 	"uint":  {name: "uint", rank: 1, check: isUint, sample: "1"},
 	"int":   {name: "int", rank: 2, check: isInt, sample: "1"},
 	"uuid":  {name: "uuid", rank: 3, check: isUUID, sample: "00000000-0000-4000-8000-000000000000"},
@@ -47,6 +47,14 @@ var builtinConstraints = map[string]*constraint{
 	"alpha": {name: "alpha", rank: 5, check: isAlpha, sample: "a"},
 	"hex":   {name: "hex", rank: 6, check: isHex, sample: "1"},
 	"alnum": {name: "alnum", rank: 7, check: isAlnum, sample: "a"},
+}
+
+// Builtin returns the built-in constraint of a name, nil when there is none.
+func Builtin(name string) *Constraint { return builtin[name] }
+
+// Custom makes a constraint of the program's. check gets the decoded text.
+func Custom(name string, check func(string) bool) *Constraint {
+	return &Constraint{name: name, rank: customRank, check: check, custom: true}
 }
 
 const customRank = 50
@@ -63,7 +71,7 @@ const (
 
 // relate says how two constraints lie to each other. Only relOverlap leaves the
 // choice between two routes open.
-func relate(a, b *constraint) relation {
+func relate(a, b *Constraint) relation {
 	switch {
 	case a.key() == b.key():
 		return relEqual
@@ -102,7 +110,7 @@ func overlaps(x, y string) bool {
 }
 
 // sampleBoth returns a text that fits both constraints, if one is easily found.
-func sampleBoth(a, b *constraint) (string, bool) {
+func sampleBoth(a, b *Constraint) (string, bool) {
 	for _, s := range []string{
 		"1", "a", "x", "A", "abc", "123", "-1", "a1", "en", "2024-02-29", "a-b", "v1", "v1.0", "a_b",
 		"00000000-0000-4000-8000-000000000000",

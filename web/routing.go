@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"example.com/quire/web/internal/route"
 )
 
 type autoKind uint8
@@ -22,33 +24,33 @@ func (a *App) route(c *Context) Handler {
 	rt := a.current()
 	r := c.req
 	if r.URL.Path == "*" && r.Method == http.MethodOptions {
-		var all methodSet
+		var all route.Methods
 		for _, o := range rt.routes {
 			all |= o.bit
-			if o.bit == mGet {
-				all |= mHead
+			if o.bit == route.Get {
+				all |= route.Head
 			}
 		}
 		return c.automatic(rt, nil, autoOptions, all)
 	}
 	m := &c.m
-	m.reset(rt.bit(r.Method))
-	m.loose = a.opts.NoRedirectClean
+	m.Reset(rt.bit(r.Method))
+	m.Loose = a.opts.NoRedirectClean
 	var (
 		found        *Route
-		table, where *table
+		table, where *route.Table[Route]
 	)
-	looked := len(rt.hosts) == 0 && r.URL.RawPath == "" && !rt.plain.escapes
+	looked := len(rt.hosts) == 0 && r.URL.RawPath == "" && !rt.plain.Escapes
 	if looked {
 		// A path that equals one without escapes is canonical.
-		if found = rt.plain.literal(r.URL.Path, m); found != nil {
+		if found = rt.plain.Literal(r.URL.Path, m); found != nil {
 			c.path, c.route, c.matched = r.URL.Path, found, true
 			return *found.run.Load()
 		}
 	}
-	c.path, c.escaped = canonical(r.URL)
+	c.path, c.escaped = route.Canonical(r.URL)
 	if looked && c.path == r.URL.Path && c.path != "" && c.path[0] == '/' {
-		found, where = rt.plain.variable(c.path, m), rt.plain
+		found, where = rt.plain.Variable(c.path, m), rt.plain
 	} else {
 		host := r.Host
 		if r.Method == http.MethodConnect && r.URL.Host != "" {
@@ -58,7 +60,7 @@ func (a *App) route(c *Context) Handler {
 		found, where = rt.find(table, c.path, m)
 	}
 	if found != nil {
-		if !c.m.rest || c.m.exact() || !a.slashRedirect(c, rt, table, where) {
+		if !c.m.Rest || c.m.Exact() || !a.slashRedirect(c, rt, table, where) {
 			c.route, c.matched = found, true
 			return *found.run.Load()
 		}
@@ -68,7 +70,7 @@ func (a *App) route(c *Context) Handler {
 }
 
 // hostTable returns the table of a host, nil when no route names it.
-func (rt *router) hostTable(host string) *table {
+func (rt *router) hostTable(host string) *route.Table[Route] {
 	if len(rt.hosts) == 0 {
 		return nil
 	}
@@ -76,23 +78,23 @@ func (rt *router) hostTable(host string) *table {
 }
 
 // find looks into the table of the host, then into the one for all hosts.
-func (rt *router) find(host *table, path string, m *match) (*Route, *table) {
+func (rt *router) find(host *route.Table[Route], path string, m *route.Match[Route]) (*Route, *route.Table[Route]) {
 	if path == "" || path[0] != '/' {
 		return nil, nil
 	}
 	if host != nil {
-		if r := host.lookup(path, m); r != nil {
+		if r := host.Lookup(path, m); r != nil {
 			return r, host
 		}
-		m.n = 0
+		m.N = 0
 	}
-	return rt.plain.lookup(path, m), rt.plain
+	return rt.plain.Lookup(path, m), rt.plain
 }
 
 // slashRedirect decides on the redirect from /a to /a/ when /a reached only a
 // rest: it is due when /a/ is matched exactly. As in net/http, a deeper rest
 // would otherwise hide the subtree that the client means.
-func (a *App) slashRedirect(c *Context, rt *router, host, where *table) bool {
+func (a *App) slashRedirect(c *Context, rt *router, host, where *route.Table[Route]) bool {
 	path := c.path
 	if a.opts.NoRedirectSlash || c.req.Method == http.MethodConnect || path[len(path)-1] == '/' {
 		return false
@@ -111,15 +113,15 @@ func (a *App) slashRedirect(c *Context, rt *router, host, where *table) bool {
 }
 
 // findSlash finds the route that matches path + "/" exactly.
-func (rt *router) findSlash(host *table, path string, m *match) *Route {
-	depth := uint64(1) << min(strings.Count(path, "/")+1, 63)
-	for _, t := range [2]*table{host, rt.plain} {
-		if t == nil || t.slashes&depth == 0 {
+func (rt *router) findSlash(host *route.Table[Route], path string, m *route.Match[Route]) *Route {
+	depth := strings.Count(path, "/") + 1
+	for _, t := range [2]*route.Table[Route]{host, rt.plain} {
+		if t == nil || !t.EndsInSlash(depth) {
 			continue
 		}
-		m.reset(m.bit)
-		if r := t.lookupSlash(path, m); r != nil {
-			if m.exact() {
+		m.Reset(m.Bit)
+		if r := t.LookupSlash(path, m); r != nil {
+			if m.Exact() {
 				return r
 			}
 			return nil
@@ -129,9 +131,9 @@ func (rt *router) findSlash(host *table, path string, m *match) *Route {
 }
 
 // missed answers a path without route: by redirect, 405, OPTIONS or 404.
-func (a *App) missed(c *Context, rt *router, host *table) Handler {
+func (a *App) missed(c *Context, rt *router, host *route.Table[Route]) Handler {
 	method, path := c.req.Method, c.path
-	allow, miss := c.m.allow, c.m.miss
+	allow, miss := c.m.Allow, c.m.Miss
 	if path != "" && path[0] == '/' && method != http.MethodConnect {
 		if target, r := a.redirectTarget(c, rt, host); r != nil {
 			if c.redirectTo(target); c.location != "" {
@@ -139,7 +141,7 @@ func (a *App) missed(c *Context, rt *router, host *table) Handler {
 			}
 		}
 	}
-	c.m.n = 0
+	c.m.N = 0
 	if miss == nil {
 		return c.automatic(rt, nil, autoNotFound, 0)
 	}
@@ -150,19 +152,19 @@ func (a *App) missed(c *Context, rt *router, host *table) Handler {
 }
 
 // redirectTarget returns the path that the client should have asked for.
-func (a *App) redirectTarget(c *Context, rt *router, host *table) (string, *Route) {
+func (a *App) redirectTarget(c *Context, rt *router, host *route.Table[Route]) (string, *Route) {
 	try := func(path string) *Route {
-		c.m.reset(c.m.bit)
+		c.m.Reset(c.m.Bit)
 		r, _ := rt.find(host, path, &c.m)
 		return r
 	}
 	path := c.path
-	if clean := cleanPath(path); clean != path {
+	if clean := route.Clean(path); clean != path {
 		if a.opts.NoRedirectClean {
 			return "", nil
 		}
 		if r := try(clean); r != nil {
-			if !c.m.exact() && !a.opts.NoRedirectSlash && clean[len(clean)-1] != '/' {
+			if !c.m.Exact() && !a.opts.NoRedirectSlash && clean[len(clean)-1] != '/' {
 				if s := rt.findSlash(host, clean, &c.m); s != nil {
 					return clean + "/", s // one redirect in place of two
 				}
@@ -177,59 +179,18 @@ func (a *App) redirectTarget(c *Context, rt *router, host *table) (string, *Rout
 				return path + "/", r
 			}
 		} else if len(path) > 1 {
-			if r := try(path[:len(path)-1]); r != nil && c.m.exact() {
+			if r := try(path[:len(path)-1]); r != nil && c.m.Exact() {
 				return path[:len(path)-1], r
-			}
-		}
-	}
-	if a.opts.FixCase {
-		if fixed, ok := rt.fixCase(c.req.Host, path, c.m.bit); ok {
-			if r := try(fixed); r != nil {
-				return fixed, r
 			}
 		}
 	}
 	return "", nil
 }
 
-// fixCase returns path in the spelling of the first route whose literals differ
-// from it in nothing but case.
-func (rt *router) fixCase(host, path string, bit methodSet) (string, bool) {
-	segs := strings.Split(path[1:], "/")
-	host = hostName(host)
-next:
-	for _, r := range rt.routes {
-		if (r.host != "" && r.host != host) || (r.bit != 0 && r.bit != bit && (r.bit != mGet || bit != mHead)) {
-			continue
-		}
-		fixed := make([]string, 0, len(segs))
-		for i, s := range r.pattern.segs {
-			if s.kind == segRest && i <= len(segs) {
-				fixed = append(fixed, segs[i:]...)
-				break
-			}
-			switch {
-			case i >= len(segs):
-				continue next
-			case s.kind == segLiteral && strings.EqualFold(s.text, segs[i]):
-				fixed = append(fixed, s.text)
-			case s.kind == segParam && s.matches(segs[i]):
-				fixed = append(fixed, segs[i])
-			default:
-				continue next
-			}
-		}
-		if out := "/" + strings.Join(fixed, "/"); len(fixed) == len(segs) && out != path {
-			return out, true
-		}
-	}
-	return "", false
-}
-
 // redirectTo sets the target of an automatic redirect, unless a browser could
 // read it as another host: //host, or /\host, which it takes for //host.
 func (c *Context) redirectTo(path string) {
-	target := escapeCanonical(path)
+	target := route.Escape(path)
 	if !localTarget(target) {
 		return
 	}
@@ -246,7 +207,7 @@ func localTarget(target string) bool {
 // automatic prepares an answer of the App's own and returns it wrapped in the
 // middleware of the group it falls to: the deeper one of the group that
 // registered the route r and the group with the longest prefix of the path.
-func (c *Context) automatic(rt *router, r *Route, kind autoKind, allow methodSet) Handler {
+func (c *Context) automatic(rt *router, r *Route, kind autoKind, allow route.Methods) Handler {
 	c.auto = kind
 	c.route = nil
 	if kind == autoMethod || kind == autoOptions {
@@ -265,7 +226,7 @@ func (c *Context) automatic(rt *router, r *Route, kind autoKind, allow methodSet
 // answers is what one group says by itself. It is immutable.
 type answers struct {
 	host     string
-	segs     []segment
+	segs     []route.Segment
 	auto     Handler // automatic, under the group's middleware
 	notFound Handler
 	noMethod Handler
@@ -286,30 +247,11 @@ func (g *Group) answers(outer *answers) *answers {
 
 func (rt *router) answersFor(host, path string) *answers {
 	for _, g := range rt.groups {
-		if (g.host == "" || g.host == hostName(host)) && g.covers(path) {
+		if (g.host == "" || g.host == hostName(host)) && route.Covers(g.segs, path) {
 			return g
 		}
 	}
 	return rt.groups[len(rt.groups)-1]
-}
-
-// covers reports whether path lies at or below the group's prefix.
-func (g *answers) covers(path string) bool {
-	rest := path
-	for _, s := range g.segs {
-		if rest == "" || rest[0] != '/' {
-			return false
-		}
-		seg := rest[1:]
-		if i := strings.IndexByte(seg, '/'); i >= 0 {
-			seg = seg[:i]
-		}
-		if !s.matches(seg) {
-			return false
-		}
-		rest = rest[1+len(seg):]
-	}
-	return true
 }
 
 // automatic is the innermost handler of the App's own answers.
