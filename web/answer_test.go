@@ -43,7 +43,11 @@ func TestStatusMap(t *testing.T) {
 		{context.DeadlineExceeded, 503, "Retry-After"},
 		{context.Canceled, 500, ""},
 		{web.ErrServerDraining, 503, "Retry-After"},
-		{web.NewProblem(401, "sign in", secret), 401, "Www-Authenticate"},
+		{web.NewProblem(401, "sign in", secret), 401, ""},
+		{&web.Problem{Status: 401, Header: http.Header{"Www-Authenticate": {`Basic realm="x"`}}}, 401, "Www-Authenticate"},
+		{fmt.Errorf("wrapped: %w", web.ErrUnauthorized), 401, ""},
+		{web.ErrForbidden, 403, ""},
+		{web.Invalid(web.FieldError{Detail: "too late"}), 422, ""},
 		{web.NewProblem(429, "slower", nil), 429, "Retry-After"},
 		{fmt.Errorf("wrapped: %w", web.NewProblem(409, "taken", secret)), 409, ""},
 		{web.NewProblem(200, "no error", nil), 500, ""},
@@ -70,6 +74,22 @@ func TestStatusMap(t *testing.T) {
 	}
 }
 
+// TestProblemHeader: fields travel with the error, and only those it names.
+func TestProblemHeader(t *testing.T) {
+	app := newApp(t, web.Options{})
+	app.GET("/late", func(*web.Context) error {
+		return fmt.Errorf("wrapped: %w", &web.Problem{Status: 429, Header: http.Header{"retry-after": {"7"}, "RateLimit": {"limit=1"}}})
+	})
+	app.GET("/who", func(*web.Context) error { return web.ErrUnauthorized })
+	c := webtest.New(t, app)
+	if h := c.Get("/late").Want(429).Header; h.Get("Retry-After") != "7" || h.Get("Ratelimit") != "limit=1" {
+		t.Errorf("%v", h)
+	}
+	if h := c.Get("/who").Want(401).Header; h["Www-Authenticate"] != nil {
+		t.Errorf("a challenge that nobody set: %v", h)
+	}
+}
+
 // TestProblemForms is the negotiation of W6.
 func TestProblemForms(t *testing.T) {
 	app := newApp(t, web.Options{})
@@ -85,6 +105,8 @@ func TestProblemForms(t *testing.T) {
 		"application/json": "application/problem+json",
 		"text/html,application/xhtml+xml,*/*;q=0.8": "text/html; charset=utf-8",
 		"text/plain":                            "text/plain; charset=utf-8",
+		"application/xml":                       "application/problem+xml",
+		"text/xml;q=0.5":                        "application/problem+xml",
 		"text/*;q=0.5, application/*;q=0.1":     "text/plain; charset=utf-8",
 		"application/problem+xml":               "application/problem+xml",
 		"image/png":                             "application/problem+json",

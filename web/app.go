@@ -136,7 +136,7 @@ func New(o Options) (*App, error) {
 		a.cross = http.NewCrossOriginProtection()
 	}
 	if o.ClientIP.err != nil {
-		return nil, fmt.Errorf("web: client address policy: %w", o.ClientIP.err)
+		return nil, o.ClientIP.err
 	}
 	if t, ok := o.Templates.(*Templates); ok && o.Debug {
 		t.reload.Store(true)

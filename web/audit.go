@@ -2,7 +2,8 @@ package web
 
 import (
 	"fmt"
-	"strings"
+	"os"
+	"reflect"
 )
 
 // Finding is a setting that is looser than the default.
@@ -69,7 +70,7 @@ func (a *App) Audit() []Finding {
 		if r.static != nil && r.static.o.List {
 			say(where, "directories are listed")
 		}
-		if r.static != nil && strings.HasSuffix(fmt.Sprintf("%T", r.static.fsys), "os.dirFS") {
+		if r.static != nil && reflect.TypeOf(r.static.fsys) == reflect.TypeOf(os.DirFS(".")) {
 			say(where, "os.DirFS follows symbolic links out of the directory; os.Root does not")
 		}
 	}

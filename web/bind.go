@@ -20,7 +20,7 @@ func (c *Context) BindJSON(dst any) error {
 	c.live()
 	v := reflect.ValueOf(dst)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
-		return fmt.Errorf("web: bind body: %T is no pointer", dst)
+		return errors.New("web: bind body: the target is no pointer")
 	}
 	if err := c.requireMedia(isJSONType, "application/json"); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (c *Context) bindFields(dst any, tag string, values func(string) ([]string,
 	c.live()
 	v := reflect.ValueOf(dst)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
-		return fmt.Errorf("web: bind %s: %T is no pointer to a struct", tag, dst)
+		return fmt.Errorf("web: bind %s: the target is no pointer to a struct", tag)
 	}
 	v = v.Elem()
 	plan, err := c.app.fieldPlan(v.Type(), tag)

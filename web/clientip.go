@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -38,7 +37,7 @@ func TrustedProxies(header string, cidrs ...string) ClientIPPolicy {
 	p := trusting(header, cidrs)
 	p.list = true
 	if p.err == nil && p.header != "X-Forwarded-For" && p.header != "Forwarded" {
-		p.err = fmt.Errorf("header %q: TrustedProxies reads X-Forwarded-For or Forwarded", header)
+		p.refuse(header, "X-Forwarded-For or Forwarded, which TrustedProxies reads")
 	}
 	return p
 }
@@ -50,20 +49,24 @@ func TrustedHeader(name string, cidrs ...string) ClientIPPolicy {
 	return trusting(name, cidrs)
 }
 
+func (p *ClientIPPolicy) refuse(got, want string) {
+	p.err = &ConfigError{Field: "Options.ClientIP", Got: got, Want: want}
+}
+
 func trusting(header string, cidrs []string) ClientIPPolicy {
 	p := ClientIPPolicy{header: http.CanonicalHeaderKey(header)}
 	if !httpfield.IsToken(header) {
-		p.err = fmt.Errorf("header %q is no field name", header)
+		p.refuse(header, "a field name")
 		return p
 	}
 	if len(cidrs) == 0 {
-		p.err = errors.New("no network of trusted proxies")
+		p.refuse("no network", "the networks of the trusted proxies")
 		return p
 	}
 	for _, s := range cidrs {
 		prefix, err := parseNetwork(s)
 		if err != nil {
-			p.err = err
+			p.refuse(s, err.Error())
 			return p
 		}
 		p.trusted = append(p.trusted, prefix)

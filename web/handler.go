@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -346,7 +347,8 @@ func callerSource() string {
 	}
 }
 
-const packagePath = "example.com/quire/web"
+// packagePath is the import path of this package, wherever it has been moved.
+var packagePath = reflect.TypeFor[App]().PkgPath()
 
 // hostName lowers the case of a Host value and cuts its port. Names that are
 // lower case already, as nearly all are, cost no allocation.

@@ -273,7 +273,7 @@ func (s *scanner) hex4() (rune, error) {
 		if s.i >= len(s.data) || !isHex(string(s.data[s.i:s.i+1])) {
 			return 0, s.unexpected("four hexadecimal digits")
 		}
-		r = r<<4 | rune(strings.IndexByte("0123456789abcdef", s.data[s.i]|0x20))
+		r = r<<4 | rune(strings.IndexByte("0123456789abcdef", s.data[s.i]|0x20)) //nolint:gosec // below 16
 		s.i++
 	}
 	return r, nil

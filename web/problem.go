@@ -14,6 +14,8 @@ import (
 var (
 	ErrNotModified        = errors.New("web: not modified")                   // 304
 	ErrPreconditionFailed = errors.New("web: precondition failed")            // 412
+	ErrUnauthorized       = errors.New("web: unauthorized")                   // 401; see Problem.Header for the challenge
+	ErrForbidden          = errors.New("web: forbidden")                      // 403
 	ErrNotFound           = errors.New("web: not found")                      // 404
 	ErrMethodNotAllowed   = errors.New("web: method not allowed")             // 405
 	ErrUnsupportedMedia   = errors.New("web: unsupported media type")         // 415
@@ -35,6 +37,9 @@ type Problem struct {
 	Instance string // "" is the request id
 	Fields   []FieldError
 	Ext      map[string]any // further members; those of RFC 9457 and "fields" are ignored
+	// Header fields travel with the error to its answer: WWW-Authenticate, Retry-After.
+	// A 503 and a 429 without Retry-After say one second.
+	Header http.Header
 
 	cause error
 }
@@ -56,6 +61,16 @@ type FieldError struct {
 // sent, and seen by errors.Is and errors.As.
 func NewProblem(status int, detail string, cause error) *Problem {
 	return &Problem{Status: status, Detail: detail, cause: cause}
+}
+
+// Invalid makes the 422 problem of a request that could be read but breaks rules
+// of the application, with a place and a detail for each.
+func Invalid(fields ...FieldError) *Problem {
+	p := &Problem{Status: http.StatusUnprocessableEntity, Fields: fields}
+	if len(fields) == 1 {
+		p.Detail = fields[0].String()
+	}
+	return p
 }
 
 func (p *Problem) Error() string {
@@ -126,6 +141,10 @@ func statusOf(err error) int {
 	switch {
 	case errors.Is(err, ErrPreconditionFailed):
 		return http.StatusPreconditionFailed
+	case errors.Is(err, ErrUnauthorized):
+		return http.StatusUnauthorized
+	case errors.Is(err, ErrForbidden):
+		return http.StatusForbidden
 	case errors.Is(err, ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return http.StatusNotFound
 	case errors.Is(err, ErrMethodNotAllowed):
@@ -219,20 +238,8 @@ func (c *Context) AnswerError(err error) {
 	if !own {
 		clearFailed(h, p.Status)
 	}
-	h["Cache-Control"] = valueNoStore
-	switch p.Status {
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		if h["Retry-After"] == nil {
-			h["Retry-After"] = valueRetry
-		}
-	case http.StatusUnauthorized:
-		if h["Www-Authenticate"] == nil { // RFC 9110, section 15.5.2, demands one
-			h["Www-Authenticate"] = valueBearer
-		}
-	case http.StatusRequestEntityTooLarge:
-		if c.req.ProtoMajor == 1 {
-			h["Connection"] = valueClose // the rest of the body is not read
-		}
+	if p.Status == http.StatusRequestEntityTooLarge && c.req.ProtoMajor == 1 {
+		h["Connection"] = valueClose // the rest of the body is not read
 	}
 	c.writeProblem(&p)
 }

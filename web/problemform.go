@@ -19,40 +19,53 @@ import (
 // writeProblem answers by p in the form that the client prefers.
 func (c *Context) writeProblem(p *Problem) {
 	h := c.w.Header()
+	b := c.app.getBuffer()
+	defer c.app.putBuffer(b)
+	p.answer(h, c.req.Header["Accept"], &b.Buffer, c.app.log)
+	c.w.WriteHeader(p.Status)
+	if _, err := c.w.Write(b.Bytes()); err != nil {
+		c.abort = true
+		c.log(slog.LevelDebug, "error answer not written", err)
+	}
+}
+
+// answer writes p's body in the form that accept prefers, and the header that
+// goes with it.
+func (p *Problem) answer(h http.Header, accept []string, b *bytes.Buffer, log *slog.Logger) {
 	if h["Vary"] == nil {
 		h["Vary"] = valueAccept
 	} else {
 		addVary(h, "Accept")
 	}
-	b := c.app.getBuffer()
-	defer c.app.putBuffer(b)
-	switch httpfield.Prefer(c.req.Header["Accept"], "application/problem+json", "application/json", "application/problem+xml", "text/plain", "text/html") {
+	h["Cache-Control"] = valueNoStore
+	for name, values := range p.Header {
+		h[http.CanonicalHeaderKey(name)] = values
+	}
+	if h["Retry-After"] == nil && (p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests) {
+		h["Retry-After"] = valueRetry
+	}
+	switch httpfield.Prefer(accept, "application/problem+json", "application/json", "application/problem+xml", "application/xml", "text/plain", "text/html", "text/xml") {
 	case "text/html":
 		h["Content-Type"] = valueHTML
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'")
-		p.html(&b.Buffer)
+		p.html(b)
 	case "text/plain":
 		h["Content-Type"] = valueText
-		p.text(&b.Buffer)
-	case "application/problem+xml":
+		p.text(b)
+	case "application/problem+xml", "application/xml", "text/xml":
 		h["Content-Type"] = []string{"application/problem+xml"}
-		p.xml(&b.Buffer)
+		p.xml(b)
 	default:
 		h["Content-Type"] = valueProblem
 		text, err := p.appendJSON(b.AvailableBuffer())
 		if err != nil { // an extension that has no JSON form
-			c.logError("problem not encodable", err)
+			log.Error("problem not encodable", slog.String("id", p.Instance), slog.Any("err", err))
 			p.Ext = nil
 			text, _ = p.appendJSON(b.AvailableBuffer()) // without extensions all members are texts and numbers
 		}
 		b.Write(text)
 	}
 	h["Content-Length"] = contentLength(b.Len())
-	c.w.WriteHeader(p.Status)
-	if _, err := c.w.Write(b.Bytes()); err != nil {
-		c.abort = true
-		c.log(slog.LevelDebug, "error answer not written", err)
-	}
 }
 
 // MarshalJSON writes the members of RFC 9457, section 3.1, then the extensions.

@@ -73,7 +73,7 @@ func (c *Context) JSON(code int, v any) error {
 	b := c.app.getBuffer()
 	defer c.app.putBuffer(b)
 	if err := b.enc.Encode(v); err != nil {
-		return fmt.Errorf("web: encode %T as JSON: %w", v, err)
+		return fmt.Errorf("web: encode JSON: %w", err)
 	}
 	return c.send(code, valueJSON, bytes.TrimSuffix(b.Bytes(), newline))
 }
@@ -97,7 +97,7 @@ func (c *Context) encodeJSON(code int, v any, set func(*json.Encoder)) error {
 	enc := json.NewEncoder(&b.Buffer)
 	set(enc)
 	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("web: encode %T as JSON: %w", v, err)
+		return fmt.Errorf("web: encode JSON: %w", err)
 	}
 	return c.send(code, valueJSON, bytes.TrimSuffix(b.Bytes(), newline))
 }

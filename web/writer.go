@@ -240,7 +240,6 @@ var (
 	valueProblem = []string{"application/problem+json"}
 	valueNoStore = []string{"no-store"}
 	valueRetry   = []string{"1"}
-	valueBearer  = []string{"Bearer"}
 	valueClose   = []string{"close"}
 	valueAccept  = []string{"Accept"}
 )

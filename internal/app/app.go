@@ -200,10 +200,7 @@ func (a *App) routes(o Options) error {
 	if err != nil {
 		return err
 	}
-	accessLog, err := middleware.AccessLog(middleware.AccessLogOptions{Logger: a.log, Skip: []string{"/livez", "/readyz"}})
-	if err != nil {
-		return err
-	}
+	accessLog := middleware.AccessLog(middleware.AccessLogOptions{Logger: a.log, Skip: []string{"/livez", "/readyz"}})
 	// Ready is a server that can make and keep a document.
 	a.health.Check("state", web.Critical, a.Library.Check)
 	a.health.Check("blobs", web.Critical, a.Blobs.Check)

@@ -23,7 +23,7 @@ type AccessLogOptions struct {
 // AccessLog logs each request when it has been answered: method, route pattern,
 // status, bytes, duration, client and id. It answers errors of the handlers
 // inside, so that the status it logs is final. It stands outermost.
-func AccessLog(o AccessLogOptions) (web.Middleware, error) {
+func AccessLog(o AccessLogOptions) web.Middleware {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
@@ -48,7 +48,7 @@ func AccessLog(o AccessLogOptions) (web.Middleware, error) {
 			returned = true
 			return nil
 		}
-	}, nil
+	}
 }
 
 func (o *AccessLogOptions) log(c *web.Context, status int, took time.Duration, skip map[string]bool) {

@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -27,7 +26,7 @@ func Hosts(o HostsOptions) (web.Middleware, error) {
 	for _, n := range o.Names {
 		name := strings.ToLower(strings.Trim(n, "[]"))
 		if name == "" || strings.ContainsAny(name, "/*? \t") {
-			return nil, fmt.Errorf("middleware: hosts: %q is no host name", n)
+			return nil, &web.ConfigError{Field: "HostsOptions.Names", Got: n, Want: "a host name"}
 		}
 		known[name] = true
 	}

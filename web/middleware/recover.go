@@ -23,7 +23,7 @@ var ErrPanic = errors.New("middleware: the handler panicked")
 
 // Recover turns a panic of the handlers inside into a 500 problem, so that the
 // middleware outside sees an ordinary error. http.ErrAbortHandler passes.
-func Recover(o RecoverOptions) (web.Middleware, error) {
+func Recover(o RecoverOptions) web.Middleware {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
@@ -47,5 +47,5 @@ func Recover(o RecoverOptions) (web.Middleware, error) {
 			}()
 			return next(c)
 		}
-	}, nil
+	}
 }

@@ -19,7 +19,7 @@ type RequestIDOptions struct {
 
 // RequestID gives the requests of a group ids of another form. The id that a
 // trusted proxy sent stays.
-func RequestID(o RequestIDOptions) (web.Middleware, error) {
+func RequestID(o RequestIDOptions) web.Middleware {
 	if o.Generate == nil {
 		o.Generate = UUIDv7
 	}
@@ -30,7 +30,7 @@ func RequestID(o RequestIDOptions) (web.Middleware, error) {
 			}
 			return next(c)
 		}
-	}, nil
+	}
 }
 
 // ShortID returns 128 random bits as 26 characters of base32, the form of

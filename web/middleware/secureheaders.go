@@ -2,7 +2,6 @@ package middleware
 
 import (
 	"crypto/rand"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,11 +55,11 @@ func (p CSP) String() string {
 func (p CSP) check() error {
 	for name, sources := range p {
 		if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") != "" {
-			return fmt.Errorf("middleware: content security policy: %q is no directive", name)
+			return &web.ConfigError{Field: "SecureHeadersOptions.CSP", Got: name, Want: "the name of a directive"}
 		}
 		for _, s := range sources {
 			if s == "" || strings.ContainsAny(s, ";, \t\r\n\x00") {
-				return fmt.Errorf("middleware: content security policy: %s: %q is no source", name, s)
+				return &web.ConfigError{Field: "SecureHeadersOptions.CSP." + name, Got: s, Want: "one source"}
 			}
 		}
 	}
@@ -131,7 +130,7 @@ func SecureHeaders(o SecureHeadersOptions) (web.Middleware, error) {
 	}
 	for name, v := range fixed {
 		if strings.ContainsAny(v, "\r\n\x00") {
-			return nil, fmt.Errorf("middleware: %s: control characters", name)
+			return nil, &web.ConfigError{Field: "SecureHeadersOptions", Got: v, Want: "a value for " + name + " without control characters"}
 		}
 	}
 	hsts := "max-age=" + strconv.FormatInt(int64(o.HSTS/time.Second), 10)

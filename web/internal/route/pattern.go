@@ -1,3 +1,10 @@
+// Package route finds the route of a path: patterns with their parameters and
+// constraints, the table of those that belong together, conflicts between them,
+// and why a route was chosen. It knows nothing of requests.
+//
+// A pattern is made of segments: text, {name} for one segment that is not empty,
+// {name:constraint}, either with a suffix as in {name}.json, and at the end
+// {name...} for the rest, a slash for the subtree or {$} for exactly the slash.
 package route
 
 import (

@@ -58,6 +58,41 @@ func TestTimeBudget(t *testing.T) {
 	})
 }
 
+// TestTimeBudgetFreesTheConnection: over HTTP/1.1 the client of an expired request
+// is told to open another connection, whose next request is answered while the
+// late handler still runs; the answer has the form that the client accepts.
+func TestTimeBudgetFreesTheConnection(t *testing.T) {
+	app := newApp(t, web.Options{})
+	release := make(chan struct{})
+	app.GET("/slow", func(*web.Context) error { <-release; return nil }, web.Budgets{Time: 20 * time.Millisecond})
+	app.GET("/next", func(c *web.Context) error { return c.String(200, "next") })
+	s := httptest.NewServer(app)
+	defer s.Close()
+	defer close(release)
+	client := s.Client()
+	client.Timeout = 10 * time.Second
+	get := func(path string) (status int, kind string, closes bool) {
+		req := newRequest(t, "GET", s.URL+path)
+		req.RequestURI = ""
+		req.Header.Set("Accept", "text/plain")
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		if err = errors.Join(err, resp.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, resp.Header.Get("Content-Type"), resp.Close
+	}
+	if status, kind, closes := get("/slow"); status != 503 || !closes || kind != "text/plain; charset=utf-8" {
+		t.Errorf("%d, close %v, %s", status, closes, kind)
+	}
+	if status, _, _ := get("/next"); status != 200 {
+		t.Errorf("%d", status)
+	}
+}
+
 // clockWriter notes when the answer came.
 type clockWriter struct {
 	*httptest.ResponseRecorder
