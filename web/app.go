@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"example.com/quire/internal/httpfield"
+	"example.com/quire/web/internal/bind"
 	"example.com/quire/web/internal/route"
 )
 
@@ -34,6 +35,9 @@ type Options struct {
 	// means AsProblem, which is also the default. It may be called beside the handler
 	// of the request, when a time budget is spent (context.DeadlineExceeded).
 	Problem func(error) *Problem
+	// Codecs read and write further media types; one of the types built in takes its
+	// place. Default: none.
+	Codecs []Codec
 	// Templates renders Context.HTML. Default: none; HTML is then an error.
 	Templates Renderer
 	// ClientIP tells whose headers name the client. Default: Direct(), the peer's
@@ -57,7 +61,8 @@ type Limits struct {
 	QueryPairs int   // default 256 (400)
 	Cookies    int   // cookies looked at by Context.Cookie; default 64
 	JSONDepth  int   // default 64 (400)
-	JSONNodes  int   // values and names; default 100,000 (400)
+	JSONNodes  int   // values; default 100,000 (400)
+	XMLDepth   int   // default 64 (400)
 }
 
 func (l Limits) withDefaults() Limits {
@@ -73,6 +78,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Cookies, 64)
 	set(&l.JSONDepth, 64)
 	set(&l.JSONNodes, 100_000)
+	set(&l.XMLDepth, 64)
 	return l
 }
 
@@ -88,7 +94,7 @@ type App struct {
 	pool    sync.Pool
 	ids     sync.Pool
 	buffers sync.Pool // *buffer
-	plans   sync.Map  // reflect.Type to what binding knows of it
+	plans   bind.Plans
 	flights flights
 
 	router atomic.Pointer[router] // nil until the first use: many registrations then cost one build

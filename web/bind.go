@@ -1,303 +1,344 @@
 package web
 
 import (
-	"encoding"
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
+
+	"example.com/quire/internal/strictjson"
+	"example.com/quire/web/internal/bind"
 )
 
 // BindJSON reads the body as one JSON value into dst, a pointer. It is strict:
 // the media type must be JSON; duplicate and unknown names, invalid UTF-8, lone
-// surrogates, too deep or too many values and anything after the value are
-// refused. Names are compared exactly, unlike in encoding/json. The error is a
-// *BindError with pointer, line and column, or ErrBodyTooLarge.
+// surrogates, too deep or too many values, null where nothing can be nil and
+// anything after the value are refused. Names are compared exactly, unlike in
+// encoding/json, and a field with a path, query, header or cookie tag is no part
+// of the body unless it has a json tag too. The error is BindErrors with pointer,
+// line and column of each fault, or ErrBodyTooLarge.
 func (c *Context) BindJSON(dst any) error {
 	c.live()
-	v := reflect.ValueOf(dst)
-	if v.Kind() != reflect.Pointer || v.IsNil() {
-		return errors.New("web: bind body: the target is no pointer")
+	v, err := target("body", dst)
+	if err != nil {
+		return err
 	}
-	if err := c.requireMedia(isJSONType, "application/json"); err != nil {
+	if _, err := c.media(isJSON, "application/json"); err != nil {
 		return err
 	}
 	data, err := c.Body()
 	if err != nil {
 		return err
 	}
-	lax := c.route != nil && c.route.laxJSON
-	return c.app.decodeJSON(data, v, lax)
+	return c.app.decodeJSON(data, v, c.route != nil && c.route.laxJSON)
+}
+
+func isJSON(kind string) bool {
+	return kind == mediaJSON || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")
+}
+
+func isXML(kind string) bool {
+	return kind == mediaXML || kind == "text/xml" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+xml")
+}
+
+// The media types that need no codec.
+const (
+	mediaJSON = "application/json"
+	mediaXML  = "application/xml"
+	mediaForm = "application/x-www-form-urlencoded"
+)
+
+// BindXML reads the body as one XML document into dst by the rules of
+// encoding/xml. A document type is refused, and with it every entity of its own;
+// so are elements deeper than Limits.XMLDepth.
+func (c *Context) BindXML(dst any) error {
+	c.live()
+	v, err := target("body", dst)
+	if err != nil {
+		return err
+	}
+	if _, err := c.media(isXML, mediaXML); err != nil {
+		return err
+	}
+	data, err := c.Body()
+	if err != nil {
+		return err
+	}
+	return bindErrors("body", bind.XML(data, v, c.app.limits.XMLDepth), data)
+}
+
+// BindForm fills the fields that have a form tag from a body of type
+// application/x-www-form-urlencoded.
+func (c *Context) BindForm(dst any) error {
+	c.live()
+	if _, err := c.media(func(kind string) bool { return kind == mediaForm }, mediaForm); err != nil {
+		return err
+	}
+	values, err := c.formTexts()
+	if err != nil {
+		return err
+	}
+	return c.bindTexts(dst, "form", values)
+}
+
+// Form returns the first value of a key of an urlencoded body, "" when it is
+// absent.
+func (c *Context) Form(key string) (string, error) {
+	c.live()
+	values, err := c.formTexts()
+	if err != nil {
+		return "", err
+	}
+	if all, err := values(key); err == nil && len(all) > 0 {
+		return all[0], nil
+	}
+	return "", nil
+}
+
+// formTexts reads an urlencoded body, which is written as a query is.
+func (c *Context) formTexts() (func(string) ([]string, error), error) {
+	data, err := c.Body()
+	if err != nil {
+		return nil, err
+	}
+	text := string(data)
+	if n := c.app.limits.QueryPairs; n > 0 && strings.Count(text, "&") >= n {
+		return nil, NewProblem(http.StatusBadRequest, fmt.Sprintf("the form has more than %d pairs", n), nil)
+	}
+	return func(key string) ([]string, error) { return pairTexts(text, key) }, nil
+}
+
+// BindBody reads the body by its Content-Type: JSON, XML, a form, or what a codec
+// of Options.Codecs takes. Any other is 415 with the types that are taken.
+func (c *Context) BindBody(dst any) error {
+	c.live()
+	taken := []string{mediaJSON, mediaXML, mediaForm}
+	for _, codec := range c.app.opts.Codecs {
+		taken = append(taken, codec.MediaTypes()...)
+	}
+	kind, err := c.media(func(kind string) bool {
+		return isJSON(kind) || isXML(kind) || slices.Contains(taken, kind)
+	}, strings.Join(taken, ", "))
+	if err != nil {
+		return err
+	}
+	for _, codec := range c.app.opts.Codecs {
+		if slices.Contains(codec.MediaTypes(), kind) {
+			data, err := c.Body()
+			if err != nil {
+				return err
+			}
+			if err := codec.Decode(bytes.NewReader(data), dst); err != nil {
+				return BindErrors{{Source: "body", Kind: BindSyntax, Want: "a value of type " + kind, Err: err}}
+			}
+			return nil
+		}
+	}
+	switch {
+	case isJSON(kind):
+		return c.BindJSON(dst)
+	case isXML(kind):
+		return c.BindXML(dst)
+	}
+	return c.BindForm(dst)
+}
+
+func target(source string, dst any) (reflect.Value, error) {
+	v := reflect.ValueOf(dst)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return v, errors.New("web: bind " + source + ": the target is no pointer")
+	}
+	return v.Elem(), nil
 }
 
 // AllowUnknownFields is a RouteOption: BindJSON skips names that the type does
 // not have. Danger: a misspelt field is then silently without effect.
 func AllowUnknownFields() RouteOption { return optionFunc(func(r *Route) { r.laxJSON = true }) }
 
-func (a *App) decodeJSON(data []byte, dst reflect.Value, lax bool) error {
-	s := scanner{data: data, plans: &a.plans, lax: lax, maxDepth: a.limits.JSONDepth, maxNodes: a.limits.JSONNodes, find: -1}
-	if err := s.document(dst.Type().Elem()); err != nil {
-		return err
-	}
-	err := json.Unmarshal(data, dst.Interface())
-	if err == nil {
+func (a *App) decodeJSON(data []byte, v reflect.Value, lax bool) error {
+	faults := a.plans.JSON(data, v, strictjson.Limits{Depth: max(a.limits.JSONDepth, 0), Nodes: max(a.limits.JSONNodes, 0)}, lax)
+	return bindErrors("body", faults, data)
+}
+
+// bindErrors is nil when there is no fault.
+func bindErrors(source string, faults []bind.Fault, text []byte) error {
+	if len(faults) == 0 {
 		return nil
 	}
-	var te *json.UnmarshalTypeError
-	if !errors.As(err, &te) {
-		// A method UnmarshalJSON or UnmarshalText of some type refused its text.
-		return &BindError{Source: "body", Kind: BindType, Want: "values of the documented form", Err: err}
-	}
-	e := &BindError{Source: "body", Kind: BindType, Got: te.Value, Want: wantedJSON(te.Type), Err: err}
-	if number, ok := strings.CutPrefix(te.Value, "number "); ok {
-		e.Got, e.Kind = shorten(number), BindRange
-		if te.Type.Kind() == reflect.String || te.Type.Kind() == reflect.Bool {
-			e.Kind = BindType
+	all := make(BindErrors, len(faults))
+	for i, f := range faults {
+		all[i] = &BindError{Source: source, Name: f.Name, Pointer: f.Pointer, Kind: BindKind(f.Kind), Got: f.Got, Want: f.Want, Near: f.Near, Err: f.Err}
+		if f.Offset >= 0 {
+			all[i].Line, all[i].Column = strictjson.Position(text, f.Offset)
 		}
 	}
-	// The pointer is found by scanning once more, up to the offset.
-	where := scanner{data: data, plans: &a.plans, lax: true, find: int(te.Offset)}
-	_ = where.document(nil) // the document is known to be well-formed; only the place matters
-	e.Pointer = where.found
-	e.Line, e.Column = position(data, max(where.foundAt, 0))
-	return e
-}
-
-func wantedJSON(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Bool:
-		return "true or false"
-	case reflect.String:
-		return "a string"
-	case reflect.Slice, reflect.Array:
-		return "an array"
-	case reflect.Struct, reflect.Map:
-		return "an object"
-	}
-	return wantedText(t)
-}
-
-// wantedText names the values that a type takes.
-func wantedText(t reflect.Type) string {
-	switch k := t.Kind(); {
-	case t == reflect.TypeFor[time.Duration]():
-		return "a duration such as 1m30s"
-	case t == reflect.TypeFor[time.Time]():
-		return "a time such as 2024-02-29T12:00:00Z"
-	case reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
-		return "a valid " + t.Name()
-	case k >= reflect.Int && k <= reflect.Int64:
-		return fmt.Sprintf("an integer of %d bits", t.Bits())
-	case k >= reflect.Uint && k <= reflect.Uintptr:
-		return fmt.Sprintf("a non-negative integer of %d bits", t.Bits())
-	case k == reflect.Float32 || k == reflect.Float64:
-		return "a number"
-	case k == reflect.Bool:
-		return "true or false"
-	}
-	return "a " + t.String()
+	return all
 }
 
 // BindPath fills the fields of a struct that have a path tag with the route's
-// parameters. The error is a *BindError.
+// parameters. The error is BindErrors.
 func (c *Context) BindPath(dst any) error {
-	return c.bindFields(dst, "path", func(name string) ([]string, error) {
-		if v, ok := c.param(name); ok {
-			return []string{v}, nil
-		}
-		return nil, nil
-	})
+	return c.bindTexts(dst, "path", c.pathTexts)
 }
 
 // BindQuery fills the fields that have a query tag. A key that is absent leaves
 // its field as it is, or sets the default tag's value; of a repeated key a
 // slice takes all values, any other field the first.
 func (c *Context) BindQuery(dst any) error {
-	return c.bindFields(dst, "query", func(name string) ([]string, error) {
-		var all []string
-		for rest := c.req.URL.RawQuery; rest != ""; {
-			var pair string
-			pair, rest, _ = strings.Cut(rest, "&")
-			v, ok, err := queryPair(pair, name)
-			if err != nil {
-				return nil, &BindError{Source: "query", Name: name, Kind: BindSyntax, Want: "valid percent escapes", Err: err}
-			}
-			if ok {
-				all = append(all, v)
-			}
-		}
-		return all, nil
-	})
+	return c.bindTexts(dst, "query", c.queryTexts)
 }
 
 // BindHeader fills the fields that have a header tag.
 func (c *Context) BindHeader(dst any) error {
-	return c.bindFields(dst, "header", func(name string) ([]string, error) {
-		return c.req.Header.Values(name), nil
-	})
+	return c.bindTexts(dst, "header", c.headerTexts)
 }
 
-// boundField is a field of a struct and how text is set into it.
-type boundField struct {
-	index []int
-	name  string
-	def   string
-	set   func(reflect.Value, string) error
-	elem  bool // set takes one element of a slice
-	want  string
+// BindCookie fills the fields that have a cookie tag.
+func (c *Context) BindCookie(dst any) error {
+	return c.bindTexts(dst, "cookie", c.cookieTexts)
 }
 
-type planKey struct {
-	t   reflect.Type
-	tag string
-}
-
-func (c *Context) bindFields(dst any, tag string, values func(string) ([]string, error)) error {
-	c.live()
-	v := reflect.ValueOf(dst)
-	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
-		return fmt.Errorf("web: bind %s: the target is no pointer to a struct", tag)
+func (c *Context) pathTexts(name string) ([]string, error) {
+	if v, ok := c.param(name); ok {
+		return []string{v}, nil
 	}
-	v = v.Elem()
-	plan, err := c.app.fieldPlan(v.Type(), tag)
+	return nil, nil
+}
+
+func (c *Context) queryTexts(name string) ([]string, error) {
+	return pairTexts(c.req.URL.RawQuery, name)
+}
+
+// pairTexts returns all values of a key in a raw query.
+func pairTexts(raw, key string) (all []string, err error) {
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		v, ok, err := queryPair(pair, key)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			all = append(all, v)
+		}
+	}
+	return all, nil
+}
+
+func (c *Context) headerTexts(name string) ([]string, error) { return c.req.Header.Values(name), nil }
+
+func (c *Context) cookieTexts(name string) ([]string, error) {
+	if v, ok := c.cookie(name); ok {
+		return []string{v}, nil
+	}
+	return nil, nil
+}
+
+func (c *Context) bindTexts(dst any, tag string, values func(string) ([]string, error)) error {
+	c.live()
+	v, err := target(tag, dst)
 	if err != nil {
 		return err
 	}
-	for _, f := range plan {
-		texts, err := values(f.name)
-		if err != nil {
+	if v.Kind() != reflect.Struct {
+		return errors.New("web: bind " + tag + ": the target is no pointer to a struct")
+	}
+	faults, err := c.app.plans.Texts(v, tag, values)
+	if err != nil {
+		return fmt.Errorf("web: bind %s: %w", tag, err)
+	}
+	return bindErrors(tag, faults, nil)
+}
+
+// Bind fills a struct from the whole request: fields with a path, query, header
+// or cookie tag, then the body, when there is one. The body goes into the field
+// Body if the struct has one, else into its other fields. The faults of all
+// places come together in BindErrors.
+func (c *Context) Bind(dst any) error {
+	c.live()
+	v, err := target("request", dst)
+	if err != nil {
+		return err
+	}
+	var all BindErrors
+	if v.Kind() == reflect.Struct {
+		for _, part := range []func(any) error{c.BindPath, c.BindQuery, c.BindHeader, c.BindCookie} {
+			if err := gather(&all, part(dst)); err != nil {
+				return err
+			}
+		}
+	}
+	if c.body != nil {
+		body := dst
+		if v.Kind() == reflect.Struct {
+			if f := v.FieldByName("Body"); f.IsValid() && f.CanAddr() {
+				body = f.Addr().Interface()
+			}
+		}
+		if err := gather(&all, c.BindBody(body)); err != nil {
 			return err
 		}
-		if len(texts) == 0 {
-			if f.def == "" {
-				continue
-			}
-			texts = []string{f.def}
-		}
-		field := fieldAt(v, f.index)
-		if f.elem {
-			field.Set(reflect.MakeSlice(field.Type(), len(texts), len(texts)))
-		}
-		for i, text := range texts {
-			at := field
-			if f.elem {
-				at = field.Index(i)
-			}
-			if err := f.set(at, text); err != nil {
-				return numberError(tag, f.name, text, f.want, err)
-			}
-			if !f.elem {
-				break
-			}
+	}
+	if all != nil {
+		return all
+	}
+	return nil
+}
+
+// gather adds the faults of err to all and returns an error that is none.
+func gather(all *BindErrors, err error) error {
+	if faults, ok := errors.AsType[BindErrors](err); ok {
+		*all = append(*all, faults...)
+		return nil
+	}
+	return err
+}
+
+// CheckBind reports what is wrong with the tags of a struct that Bind and its
+// like are to fill: the program's mistake, best found at registration.
+func (a *App) CheckBind(t reflect.Type) error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, tag := range bind.Tags() {
+		if _, err := a.plans.Fields(t, tag); err != nil {
+			return fmt.Errorf("web: bind %s: %w", tag, err)
 		}
 	}
 	return nil
 }
 
-// fieldAt is FieldByIndex that makes embedded structs behind nil pointers.
-func fieldAt(v reflect.Value, index []int) reflect.Value {
-	for i, x := range index {
-		if i > 0 && v.Kind() == reflect.Pointer {
-			if v.IsNil() {
-				v.Set(reflect.New(v.Type().Elem()))
-			}
-			v = v.Elem()
-		}
-		v = v.Field(x)
-	}
-	return v
+// Param returns a parameter of the route as a T: a text, number, boolean,
+// time.Duration or whatever reads text. The error is a *BindError (400).
+func Param[T any](c *Context, name string) (T, error) {
+	text, ok := c.param(name)
+	return textValue[T]("path", name, text, ok)
 }
 
-// fieldPlan returns, and remembers, what of a struct a tag binds.
-func (a *App) fieldPlan(t reflect.Type, tag string) ([]boundField, error) {
-	key := planKey{t, tag}
-	if p, ok := a.plans.Load(key); ok {
-		return p.([]boundField), nil // only this function stores under a planKey
+// Query returns the first value of a query key as a T. A key that is absent is
+// a *BindError (400), like one that is no T.
+func Query[T any](c *Context, name string) (T, error) {
+	c.live()
+	text, ok, err := queryValue(c.req.URL.RawQuery, name)
+	if err != nil {
+		var zero T
+		return zero, &BindError{Source: "query", Name: name, Kind: BindSyntax, Want: "valid percent escapes", Err: err}
 	}
-	var plan []boundField
-	for _, sf := range reflect.VisibleFields(t) {
-		spec, ok := sf.Tag.Lookup(tag)
-		if !ok || !sf.IsExported() {
-			continue
-		}
-		f := boundField{index: sf.Index, name: spec, def: sf.Tag.Get("default"), want: wantedText(sf.Type)}
-		if f.set = setterOf(sf.Type); f.set == nil && sf.Type.Kind() == reflect.Slice {
-			f.set, f.elem, f.want = setterOf(sf.Type.Elem()), true, wantedText(sf.Type.Elem())
-		}
-		if f.set == nil || f.name == "" {
-			return nil, fmt.Errorf("web: bind %s: field %s of %s cannot be bound", tag, sf.Name, t)
-		}
-		plan = append(plan, f)
-	}
-	a.plans.Store(key, plan)
-	return plan, nil
+	return textValue[T]("query", name, text, ok)
 }
 
-// setterOf returns how a text becomes a value of type t, nil when it cannot.
-func setterOf(t reflect.Type) func(reflect.Value, string) error {
-	if t == reflect.TypeFor[time.Duration]() {
-		return func(v reflect.Value, s string) error {
-			d, err := time.ParseDuration(s)
-			v.SetInt(int64(d))
-			return err
-		}
+func textValue[T any](source, name, text string, ok bool) (v T, err error) {
+	if !ok {
+		return v, &BindError{Source: source, Name: name, Kind: BindMissing, Want: "a value"}
 	}
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
-		return func(v reflect.Value, s string) error {
-			u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr())
-			if !ok {
-				return fmt.Errorf("%s does not read text", t)
-			}
-			return u.UnmarshalText([]byte(s))
-		}
+	if f := bind.Value(&v, name, text); f != nil {
+		return v, &BindError{Source: source, Name: name, Kind: BindKind(f.Kind), Got: f.Got, Want: f.Want, Err: f.Err}
 	}
-	switch k := t.Kind(); {
-	case k == reflect.String:
-		return func(v reflect.Value, s string) error { v.SetString(s); return nil }
-	case k == reflect.Bool:
-		return setBool
-	case k >= reflect.Int && k <= reflect.Int64:
-		return func(v reflect.Value, s string) error {
-			n, err := strconv.ParseInt(s, 10, t.Bits())
-			v.SetInt(n)
-			return err
-		}
-	case k >= reflect.Uint && k <= reflect.Uint64:
-		return func(v reflect.Value, s string) error {
-			n, err := strconv.ParseUint(s, 10, t.Bits())
-			v.SetUint(n)
-			return err
-		}
-	case k == reflect.Float32 || k == reflect.Float64:
-		return func(v reflect.Value, s string) error {
-			n, err := strconv.ParseFloat(s, t.Bits())
-			v.SetFloat(n)
-			return err
-		}
-	case k == reflect.Pointer:
-		inner := setterOf(t.Elem())
-		if inner == nil {
-			return nil
-		}
-		return func(v reflect.Value, s string) error {
-			v.Set(reflect.New(t.Elem()))
-			return inner(v.Elem(), s)
-		}
-	}
-	return nil
-}
-
-func setBool(v reflect.Value, s string) error {
-	switch s {
-	case "true", "1":
-		v.SetBool(true)
-	case "false", "0":
-		v.SetBool(false)
-	default:
-		return strconv.ErrSyntax
-	}
-	return nil
+	return v, nil
 }

@@ -1,12 +1,16 @@
 package web_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"net"
 	"net/http/httptest"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,16 +83,16 @@ func TestBindJSONErrors(t *testing.T) {
 		column  int
 		detail  string
 	}{
-		{"{\"id\":300}", web.BindRange, "/id", 1, 7, `got "300", want an integer of 8 bits`},
-		{"{\n  \"id\": 1.5}", web.BindRange, "/id", 2, 9, `got "1.5"`},
-		{`{"id":"7"}`, web.BindType, "/id", 1, 7, `got "string"`},
+		{"{\"id\":300}", web.BindRange, "/id", 1, 7, `got 300, want an integer of 8 bits`},
+		{"{\n  \"id\": 1.5}", web.BindRange, "/id", 2, 9, `got 1.5`},
+		{`{"id":"7"}`, web.BindType, "/id", 1, 7, `got a string`},
 		{`{"Plain":1}`, web.BindType, "/Plain", 1, 10, "want true or false"},
 		{`{"name":7}`, web.BindType, "/name", 1, 9, "want a string"},
 		{`{"tags":{}}`, web.BindType, "/tags", 1, 9, "want an array"},
 		{`{"lines":[{"amount":1},{"amount":"x"}]}`, web.BindType, "/lines/1/amount", 1, 34, "want a number"},
 		{`{"lines":[{"a/b~c":1}]}`, web.BindType, "/lines/0/a~1b~0c", 1, 20, "want a string"},
 		{`{"extra":{"k":65536}}`, web.BindRange, "/extra/k", 1, 15, "non-negative integer of 16 bits"},
-		{`{"when":"yesterday"}`, web.BindType, "", 0, 0, "documented form"},
+		{`{"when":"yesterday"}`, web.BindType, "/when", 1, 9, "a time such as"},
 		{"", web.BindMissing, "", 1, 1, "want a JSON value"},
 		{" \n ", web.BindMissing, "", 2, 2, "want a JSON value"},
 		{`{"id":1} {}`, web.BindTrailing, "", 1, 10, "after the value"},
@@ -100,28 +104,28 @@ func TestBindJSONErrors(t *testing.T) {
 		{`{"lines":[{"amuont":1}]}`, web.BindUnknown, "/lines/0/amuont", 1, 12, `did you mean "amount"`},
 		{`{"internal":1}`, web.BindUnknown, "/internal", 1, 2, "unknown field"},
 		{`{"Skipped":1}`, web.BindUnknown, "/Skipped", 1, 2, "unknown field"},
-		{`{"free":` + deep + `}`, web.BindDepth, "/free" + strings.Repeat("/0", 63), 1, 72, "deeper than 64"},
-		{"{\"name\":\"\xff\"}", web.BindUTF8, "/name", 1, 10, "invalid UTF-8"},
+		{`{"free":` + deep + `}`, web.BindDepth, "/free" + strings.Repeat("/0", 63), 1, 72, "more than 64 deep"},
+		{"{\"name\":\"\xff\"}", web.BindUTF8, "/name", 1, 10, "not UTF-8"},
 		{`{"name":"\ud800"}`, web.BindUTF8, "/name", 1, 10, "surrogate"},
 		{`{"name":"\ud800\u0041"}`, web.BindUTF8, "/name", 1, 10, "surrogate"},
 		{`{"name":"\udc00"}`, web.BindUTF8, "/name", 1, 10, "surrogate"},
-		{"\xff", web.BindUTF8, "", 1, 1, "invalid UTF-8"},
-		{`{"id":01}`, web.BindSyntax, "/id", 1, 8, "leading zero"},
+		{"\xff", web.BindSyntax, "", 1, 1, "byte 0xFF"},
+		{`{"id":01}`, web.BindSyntax, "/id", 1, 8, "want ',' or '}'"},
 		{`{"id":-}`, web.BindSyntax, "/id", 1, 8, "a digit"},
 		{`{"id":1.}`, web.BindSyntax, "/id", 1, 9, "a digit"},
 		{`{"id":1e+}`, web.BindSyntax, "/id", 1, 10, "a digit"},
-		{`{"id":1,}`, web.BindSyntax, "", 1, 9, "a name"},
-		{`{"id" 1}`, web.BindSyntax, "/id", 1, 7, "a colon"},
-		{`{"id":1`, web.BindSyntax, "", 1, 8, "a comma or }"},
-		{`{id:1}`, web.BindSyntax, "", 1, 2, "a name"},
-		{`[1 2]`, web.BindSyntax, "", 1, 4, "a comma or ]"},
+		{`{"id":1,}`, web.BindSyntax, "", 1, 9, "a member name"},
+		{`{"id" 1}`, web.BindSyntax, "/id", 1, 7, "want ':'"},
+		{`{"id":1`, web.BindSyntax, "/id", 1, 8, "got the end of the text"},
+		{`{id:1}`, web.BindSyntax, "", 1, 2, "a member name"},
+		{`[1 2]`, web.BindSyntax, "/0", 1, 4, "want ',' or ']'"},
 		{`[tru]`, web.BindSyntax, "/0", 1, 5, "true"},
 		{`nul`, web.BindSyntax, "", 1, 4, "null"},
-		{"{\"name\":\"a\tb\"}", web.BindSyntax, "/name", 1, 11, "control characters"},
-		{`{"name":"\x"}`, web.BindSyntax, "/name", 1, 11, "an escape"},
+		{"{\"name\":\"a\tb\"}", web.BindSyntax, "/name", 1, 11, "control character"},
+		{`{"name":"\x"}`, web.BindSyntax, "/name", 1, 11, `\uXXXX`},
 		{`{"name":"\u00g0"}`, web.BindSyntax, "/name", 1, 14, "hexadecimal"},
 		{`{"name":"abc`, web.BindSyntax, "/name", 1, 13, "end of the string"},
-		{`{"name":'a'}`, web.BindSyntax, "/name", 1, 9, "a JSON value"},
+		{`{"name":'a'}`, web.BindSyntax, "/name", 1, 9, "want a value"},
 	} {
 		err := bindJSON(t, web.Options{}, "application/json", tt.text, new(order))
 		be, ok := errors.AsType[*web.BindError](err)
@@ -131,6 +135,85 @@ func TestBindJSONErrors(t *testing.T) {
 		}
 		if be.Kind != tt.kind || be.Pointer != tt.pointer || be.Line != tt.line || be.Column != tt.column || !strings.Contains(be.Error(), tt.detail) {
 			t.Errorf("%.60s: kind %s pointer %s %d:%d %v; want %s %s %d:%d %s", tt.text, be.Kind, be.Pointer, be.Line, be.Column, be, tt.kind, tt.pointer, tt.line, tt.column, tt.detail)
+		}
+	}
+}
+
+// TestBindJSONTellsAllFaults: each with its place, in the order of the text.
+func TestBindJSONTellsAllFaults(t *testing.T) {
+	text := "{\"id\": 300, \"nmae\": \"x\",\n \"Plain\": null, \"lines\": [{\"amount\": \"x\"}, {\"amuont\": 1, \"amount\": 2}], \"tags\": {}}"
+	got := new(order)
+	err := bindJSON(t, web.Options{}, "application/json", text, got)
+	all, ok := errors.AsType[web.BindErrors](err)
+	if !ok {
+		t.Fatalf("%v", err)
+	}
+	var places []string
+	for _, e := range all {
+		places = append(places, fmt.Sprintf("%s %s %d:%d", e.Kind, e.Pointer, e.Line, e.Column))
+	}
+	want := []string{"range /id 1:8", "unknown /nmae 1:13", "type /Plain 2:11", "type /lines/0/amount 2:38", "unknown /lines/1/amuont 2:45", "type /tags 2:81"}
+	if !slices.Equal(places, want) {
+		t.Errorf("got %q\nwant %q", places, want)
+	}
+	if len(got.Lines) != 2 || got.Lines[1].Amount != 2 {
+		t.Errorf("what is right was not read: %+v", got)
+	}
+	if one, ok := errors.AsType[*web.BindError](err); !ok || one != all[0] {
+		t.Errorf("errors.As: %v", one)
+	}
+	var many struct{ Fields []struct{ Pointer string } }
+	app := newApp(t, web.Options{})
+	app.POST("/", func(c *web.Context) error { return c.BindJSON(new(map[string]int)) })
+	r := webtest.New(t, app).Post("/", "application/json", `{"a": "1", "b": true, "c": 3}`).Want(400)
+	if r.JSON(&many); len(many.Fields) != 2 || many.Fields[1].Pointer != "/b" {
+		t.Errorf("%s", r.Text())
+	}
+	if err := bindJSON(t, web.Options{}, "application/json", "["+strings.Repeat(`"x",`, 999)+`1]`, new([]int)); len(err.(web.BindErrors)) != 32 { //nolint:errorlint,forcetypeassert // what it is
+		t.Errorf("faults told are bounded: %d", len(err.(web.BindErrors))) //nolint:errorlint,forcetypeassert // as above
+	}
+}
+
+// TestBindJSONValues: null, large integers, bytes, arrays, numbers in strings and
+// types that read for themselves.
+func TestBindJSONValues(t *testing.T) {
+	type odd struct {
+		Any   any            `json:"any"`
+		P     *int           `json:"p"`
+		M     map[int]string `json:"m"`
+		B     []byte         `json:"b"`
+		A     [2]int         `json:"a"`
+		N     json.Number    `json:"n"`
+		Q     int            `json:"q,string"`
+		F     float32        `json:"f"`
+		T     time.Time      `json:"t"`
+		Raw   json.RawMessage
+		Deep  ***int
+		Path  string `path:"p"`
+		Both  string `query:"both" json:"both"`
+		Local any    `json:"-"`
+	}
+	seven := 7
+	p := &seven
+	pp := &p
+	for text, want := range map[string]odd{
+		`{"any":[9007199254740993,1.5,null,{"a":"\u00e9\n\ud83d\ude00"},true]}`: {Any: []any{json.Number("9007199254740993"), 1.5, nil, map[string]any{"a": "é\n😀"}, true}},
+		`{"any":null,"p":null,"m":null,"b":null,"Raw":null}`:                    {Raw: json.RawMessage("null")},
+		`{"p":7,"m":{"1":"x","-2":""},"b":"aGk=","a":[1,2]}`:                    {P: p, M: map[int]string{1: "x", -2: ""}, B: []byte("hi"), A: [2]int{1, 2}},
+		`{"n":1e400,"q":"-5","f":1.5,"both":"x","Raw": {"a" : 1} }`:             {N: "1e400", Q: -5, F: 1.5, Both: "x", Raw: json.RawMessage(`{"a" : 1}`)},
+		`{"Deep":7,"t":"2024-02-29T12:00:00Z"}`:                                 {Deep: &pp, T: time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)},
+	} {
+		var got odd
+		if err := bindJSON(t, web.Options{}, "application/json", text, &got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{
+		`{"q":null}`, `{"a":null}`, `{"f":null}`, `{"both":null}`, `{"t":null}`, `{"q":"x"}`, `{"a":[1]}`, `{"a":[1,2,3]}`, `{"b":"?"}`, `{"m":{"x":"y"}}`, `{"n":"1"}`, `{"n":true}`,
+		`{"Path":"x"}`, `{"p":"x"}`, `{"path":"x"}`, `{"Local":1}`, `{"f":1e39}`,
+	} {
+		if err := bindJSON(t, web.Options{}, "application/json", text, new(odd)); err == nil {
+			t.Errorf("%s was taken", text)
 		}
 	}
 }
@@ -189,6 +272,207 @@ func TestBindJSONEmbeddedRules(t *testing.T) {
 		v.low = &low{}
 		if err := bindJSON(t, web.Options{}, "application/json", text, &v); (err == nil) != ok {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestBind fills a struct from every place of a request, and tells the faults of all at once.
+func TestBind(t *testing.T) {
+	type in struct {
+		ID    int    `path:"id"`
+		Page  uint8  `query:"page" default:"1"`
+		Token string `header:"X-Tok"`
+		Sid   string `cookie:"sid"`
+		Name  string `json:"name" form:"name" xml:"name"`
+		Tags  []int  `json:"tags" form:"tag" xml:"tag"`
+	}
+	type wrapped struct {
+		ID   int `path:"id"`
+		Body struct {
+			Name string `json:"name"`
+		}
+	}
+	app := newApp(t, web.Options{Codecs: []web.Codec{lines{}}})
+	var got in
+	var inner wrapped
+	app.POST("/x/{id}", func(c *web.Context) error { got = in{}; return c.Bind(&got) })
+	app.POST("/w/{id}", func(c *web.Context) error { inner = wrapped{}; return c.Bind(&inner) })
+	app.POST("/lines/{id}", func(c *web.Context) error {
+		var all []string
+		if err := c.BindBody(&all); err != nil {
+			return err
+		}
+		return c.String(200, strings.Join(all, "|"))
+	})
+	cl := webtest.New(t, app).With("X-Tok", "t").With("Cookie", "sid=s")
+	want := in{7, 3, "t", "s", "a b", []int{1, 2}}
+	for kind, body := range map[string]string{
+		"application/json": `{"name":"a b","tags":[1,2]}`, "application/x-www-form-urlencoded": "name=a+b&tag=1&tag=2",
+		"application/xml": "<?xml version=\"1.0\"?><in><name>a b</name><tag>1</tag><tag>2</tag></in>", "text/xml; charset=utf-8": "<in><tag>1</tag><tag>2</tag><name>a b</name></in>",
+	} {
+		cl.Post("/x/7?page=3", kind, body).Want(200)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v", kind, got)
+		}
+	}
+	cl.Do("POST", "/x/7", nil).Want(200)
+	if got.Page != 1 || got.ID != 7 {
+		t.Errorf("without a body: %+v", got)
+	}
+	cl.Post("/w/7", "application/json", `{"name":"n"}`).Want(200)
+	if inner.ID != 7 || inner.Body.Name != "n" {
+		t.Errorf("%+v", inner)
+	}
+	if text := cl.Post("/lines/1", "text/lines", "a\nb").Want(200).Text(); text != "a|b" {
+		t.Errorf("by a codec: %q", text)
+	}
+	cl.Post("/lines/1", "text/lines", "").Want(400)
+	if r := cl.Post("/x/7", "image/png", "x").Want(415); r.Header.Get("Accept-Post") != "application/json, application/xml, application/x-www-form-urlencoded, text/lines" {
+		t.Errorf("%v", r.Header)
+	}
+	var p struct {
+		Fields []struct{ Source, Name, Pointer string }
+	}
+	r := cl.Post("/x/y?page=256", "application/json", `{"name":7,"tags":["x"],"ID":1}`).Want(400)
+	if r.JSON(&p); len(p.Fields) != 5 || p.Fields[0].Source != "path" || p.Fields[1].Name != "page" || p.Fields[2].Pointer != "/name" || p.Fields[4].Pointer != "/ID" {
+		t.Errorf("%s", r.Text())
+	}
+	cl.Post("/x/7", "application/x-www-form-urlencoded", "tag=x").Want(400)
+	cl.Post("/x/7", "application/x-www-form-urlencoded", strings.Repeat("a&", 300)).Want(400)
+}
+
+// lines is a codec of a type of its own.
+type lines struct{}
+
+func (lines) MediaTypes() []string { return []string{"text/lines"} }
+
+func (lines) Encode(w io.Writer, v any) error {
+	_, err := fmt.Fprint(w, v)
+	return err
+}
+
+func (lines) Decode(r io.Reader, v any) error {
+	b, err := io.ReadAll(r)
+	if len(b) == 0 {
+		return errors.New("no lines")
+	}
+	*v.(*[]string) = strings.Split(string(b), "\n") //nolint:forcetypeassert // what the test gives
+	return err
+}
+
+// TestBindXMLRefuses what is dangerous or not well-formed.
+func TestBindXMLRefuses(t *testing.T) {
+	app := newApp(t, web.Options{Limits: web.Limits{XMLDepth: 3}})
+	app.POST("/", func(c *web.Context) error {
+		var v struct {
+			N int8 `xml:"n"`
+		}
+		return c.BindXML(&v)
+	})
+	cl := webtest.New(t, app)
+	for text, kind := range map[string]web.BindKind{
+		"<!DOCTYPE a><a/>": web.BindSyntax, `<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]><a>&e;</a>`: web.BindSyntax, "<a>&e;</a>": web.BindSyntax,
+		"<a><b></a></b>": web.BindSyntax, "<a>": web.BindSyntax, "": web.BindMissing, "<a/><b/>": web.BindTrailing, "<a>\xff</a>": web.BindSyntax,
+		"<a><b><c><d/></c></b></a>": web.BindDepth, "<a><n>300</n></a>": web.BindRange, "<a><n>x</n></a>": web.BindType,
+		`<?xml version="1.0" encoding="latin1"?><a/>`: web.BindSyntax,
+	} {
+		var p struct{ Fields []struct{ Rule string } }
+		r := cl.Post("/", "application/xml", text).Want(400)
+		if r.JSON(&p); len(p.Fields) != 1 || p.Fields[0].Rule != string(kind) {
+			t.Errorf("%s: %s, want %s", text, r.Text(), kind)
+		}
+	}
+	cl.Post("/", "application/xml", "<a><b><c/></b><n>5</n></a>").Want(200)
+}
+
+// TestCheckBind finds wrong tags before a request comes.
+func TestCheckBind(t *testing.T) {
+	app := newApp(t, web.Options{})
+	for _, bad := range []any{
+		struct {
+			C chan int `query:"c"`
+		}{},
+		struct {
+			A int `path:""`
+		}{},
+		struct {
+			A int `query:"a" default:"x"`
+		}{},
+		struct {
+			a int `header:"a"`
+		}{},
+	} {
+		if err := app.CheckBind(reflect.TypeOf(bad)); err == nil {
+			t.Errorf("%+v was taken", bad)
+		}
+	}
+	if err := app.CheckBind(reflect.TypeFor[*boundFields]()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestParamAndQueryOfAnyType reads one value.
+func TestParamAndQueryOfAnyType(t *testing.T) {
+	app := newApp(t, web.Options{})
+	app.GET("/{when}", func(c *web.Context) error {
+		when, err := web.Param[time.Time](c, "when")
+		if err != nil {
+			return err
+		}
+		wait, err := web.Query[time.Duration](c, "wait")
+		if err != nil {
+			return err
+		}
+		return c.String(200, when.Add(wait).Format(time.Kitchen))
+	})
+	cl := webtest.New(t, app)
+	if got := cl.Get("/2024-02-29T12:00:00Z?wait=90m").Want(200).Text(); got != "1:30PM" {
+		t.Errorf("%q", got)
+	}
+	for _, target := range []string{"/now?wait=1s", "/2024-02-29T12:00:00Z", "/2024-02-29T12:00:00Z?wait=5", "/2024-02-29T12:00:00Z?wait=%zz"} {
+		cl.Get(target).Want(400)
+	}
+}
+
+// TestBodyCutOrSlow: a body that does not come whole is the client's fault,
+// whoever reads it.
+func TestBodyCutOrSlow(t *testing.T) {
+	app := newApp(t, web.Options{})
+	app.POST("/bind", func(c *web.Context) error { var v any; return c.BindJSON(&v) })
+	app.POST("/raw", func(c *web.Context) error {
+		_, err := io.Copy(io.Discard, c.Request().Body)
+		return err
+	})
+	s := httptest.NewUnstartedServer(app)
+	s.Config.ReadTimeout = 200 * time.Millisecond
+	s.Start()
+	defer s.Close()
+	for _, path := range []string{"/bind", "/raw"} {
+		for name, tt := range map[string]struct {
+			head, body string
+			close      bool
+			status     string
+		}{
+			"cut":           {"Content-Length: 100\r\n", `{"a":`, true, "HTTP/1.1 400 "},
+			"cut in chunks": {"Transfer-Encoding: chunked\r\n", "5\r\n{\"a\":\r\n", true, "HTTP/1.1 400 "},
+			"bad chunk":     {"Transfer-Encoding: chunked\r\n", "zz\r\n", false, "HTTP/1.1 400 "},
+			"slow":          {"Content-Length: 100\r\n", `{"a":`, false, "HTTP/1.1 408 "},
+		} {
+			conn, err := net.Dial("tcp", s.Listener.Addr().String()) //nolint:noctx // loopback
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+tt.head+"\r\n"+tt.body)
+			if err == nil && tt.close {
+				err = conn.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // what Dial of tcp returns
+			}
+			answer, readErr := io.ReadAll(conn)
+			if err = errors.Join(err, conn.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(string(answer), tt.status) {
+				t.Errorf("%s of %s: %q, %v", name, path, answer, readErr)
+			}
 		}
 	}
 }
@@ -371,7 +655,7 @@ func FuzzBindJSON(f *testing.F) {
 		if !ok {
 			t.Fatalf("%q: untyped error %v", text, got)
 		}
-		if be.Kind != web.BindType && be.Kind != web.BindRange && be.Line < 1 {
+		if be.Line < 1 || be.Column < 1 {
 			t.Fatalf("%q: no place in %v", text, got)
 		}
 	})

@@ -1,10 +1,10 @@
 package web
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // BindKind is what a BindError complains of.
@@ -35,7 +35,7 @@ type BindError struct {
 	Want    string
 	Near    string // for BindUnknown: the known name nearest to it
 	Line    int    // of a body, from 1; 0 elsewhere
-	Column  int    // in bytes, from 1
+	Column  int    // in characters, from 1
 	Err     error  // the cause, if another error is; never shown to clients
 }
 
@@ -82,16 +82,46 @@ func (e *BindError) detail() string {
 	if e.Got == "" {
 		return "want " + e.Want
 	}
-	return fmt.Sprintf("got %s, want %s", strconv.Quote(e.Got), e.Want)
+	if e.Source != "body" { // where it is described, not quoted
+		return fmt.Sprintf("got %s, want %s", strconv.Quote(e.Got), e.Want)
+	}
+	return "got " + e.Got + ", want " + e.Want
 }
 
-func (e *BindError) problem() *Problem {
-	status := http.StatusBadRequest
-	if e.Kind == BindMedia {
-		status = http.StatusUnsupportedMediaType
+// BindErrors are all faults of a request that could not be read, in the order of
+// their places. errors.As finds each *BindError in it.
+type BindErrors []*BindError
+
+func (e BindErrors) Error() string {
+	texts := make([]string, len(e))
+	for i, one := range e {
+		texts[i] = one.Error()
 	}
-	f := e.field()
-	return &Problem{Status: status, Detail: f.String(), Fields: []FieldError{f}, cause: e}
+	return strings.Join(texts, "\n")
+}
+
+// Unwrap returns the faults.
+func (e BindErrors) Unwrap() []error {
+	all := make([]error, len(e))
+	for i, one := range e {
+		all[i] = one
+	}
+	return all
+}
+
+// problem tells every fault: 400, or 415 for a media type.
+func (e BindErrors) problem() *Problem {
+	p := &Problem{Status: http.StatusBadRequest, Detail: e[0].field().String(), cause: e}
+	if len(e) > 1 {
+		p.Detail = strconv.Itoa(len(e)) + " parts of the request cannot be read"
+	}
+	for _, one := range e {
+		if one.Kind == BindMedia {
+			p.Status = http.StatusUnsupportedMediaType
+		}
+		p.Fields = append(p.Fields, one.field())
+	}
+	return p
 }
 
 // shorten keeps what a client sent from filling answers and logs.
@@ -100,12 +130,4 @@ func shorten(s string) string {
 		return s[:61] + "..."
 	}
 	return s
-}
-
-func numberError(source, name, got, want string, err error) *BindError {
-	e := &BindError{Source: source, Name: name, Kind: BindType, Got: shorten(got), Want: want, Err: err}
-	if errors.Is(err, strconv.ErrRange) {
-		e.Kind = BindRange
-	}
-	return e
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"strings"
 )
@@ -62,8 +63,21 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.limit >= 0 && b.read > b.limit {
 		return n - int(b.read-b.limit), b.tooLarge()
 	}
-	b.err = err
-	return n, err
+	b.err = bodyError(err)
+	return n, b.err
+}
+
+// bodyError says what became of a body that did not come whole. That is the
+// client's doing or the network's, and no fault of the server.
+func bodyError(err error) error {
+	timeout, isNet := errors.AsType[net.Error](err)
+	switch {
+	case err == nil || errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, http.ErrBodyReadAfterClose):
+		return err
+	case isNet && timeout.Timeout():
+		return fmt.Errorf("%w: %w", ErrBodyTimeout, err)
+	}
+	return fmt.Errorf("%w: %w", ErrBodyIncomplete, err)
 }
 
 func (b *body) tooLarge() error {
@@ -94,24 +108,21 @@ func (c *Context) Body() ([]byte, error) {
 		buf.Grow(int(n) + bytes.MinRead) // an honest length saves copies; a large one is not believed
 	}
 	if _, err := buf.ReadFrom(b); err != nil {
-		if errors.Is(err, ErrBodyTooLarge) || c.req.Context().Err() != nil {
-			return nil, err
-		}
-		return nil, NewProblem(http.StatusBadRequest, "the request body ended early", err)
+		return nil, err
 	}
 	b.whole, b.kept = buf.Bytes(), true
 	c.req.Body = io.NopCloser(bytes.NewReader(b.whole))
 	return b.whole, nil
 }
 
-// requireMedia refuses a body of another type than those accepted, with the
-// fields that say so (RFC 9110, section 12.3; RFC 5789, section 2.2).
-func (c *Context) requireMedia(accepts func(string) bool, want string) error {
+// media refuses a body of another type than those wanted, with the fields that
+// say so (RFC 9110, section 12.3; RFC 5789, section 2.2), and returns its type.
+func (c *Context) media(accepts func(kind string) bool, want string) (string, error) {
 	sent := c.req.Header.Get("Content-Type")
 	kind, params, err := mime.ParseMediaType(sent)
 	charset := strings.ToLower(params["charset"])
 	if err == nil && accepts(kind) && (charset == "" || charset == "utf-8" || charset == "us-ascii") {
-		return nil
+		return kind, nil
 	}
 	switch c.req.Method {
 	case http.MethodPost:
@@ -121,9 +132,5 @@ func (c *Context) requireMedia(accepts func(string) bool, want string) error {
 	case "QUERY":
 		c.w.Header().Set("Accept-Query", want)
 	}
-	return &BindError{Source: "body", Kind: BindMedia, Got: sent, Want: want, Err: ErrUnsupportedMedia}
-}
-
-func isJSONType(kind string) bool {
-	return kind == "application/json" || (strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json"))
+	return "", &BindError{Source: "body", Kind: BindMedia, Got: sent, Want: want, Err: ErrUnsupportedMedia}
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -200,17 +199,7 @@ func (c *Context) setPathValues(r *http.Request) {
 }
 
 // ParamInt returns a parameter as a number. The error is a *BindError (400).
-func (c *Context) ParamInt(name string) (int, error) {
-	v, ok := c.param(name)
-	if !ok {
-		return 0, &BindError{Source: "path", Name: name, Kind: BindMissing, Want: "an integer"}
-	}
-	n, err := strconv.Atoi(v)
-	if err != nil {
-		return 0, numberError("path", name, v, "an integer", err)
-	}
-	return n, nil
-}
+func (c *Context) ParamInt(name string) (int, error) { return Param[int](c, name) }
 
 // Query returns the first value of a query key, "" when the key is absent or
 // its escapes are wrong.
@@ -237,19 +226,11 @@ func (c *Context) QueryAll(key string) []string {
 // QueryInt returns a query key as a number, def when the key is absent. The
 // error is a *BindError (400).
 func (c *Context) QueryInt(key string, def int) (int, error) {
-	c.live()
-	v, ok, err := queryValue(c.req.URL.RawQuery, key)
-	switch {
-	case err != nil:
-		return 0, &BindError{Source: "query", Name: key, Kind: BindSyntax, Want: "valid percent escapes", Err: err}
-	case !ok:
+	n, err := Query[int](c, key)
+	if e, ok := errors.AsType[*BindError](err); ok && e.Kind == BindMissing {
 		return def, nil
 	}
-	n, err := strconv.Atoi(v)
-	if err != nil {
-		return 0, numberError("query", key, v, "an integer", err)
-	}
-	return n, nil
+	return n, err
 }
 
 // queryValue finds the first value of key in a raw query, without a map. A
@@ -299,12 +280,17 @@ func (c *Context) Header(key string) string {
 // Cookie returns the value of a request cookie, "" when absent. Only the first
 // Limits.Cookies are looked at.
 func (c *Context) Cookie(name string) string {
+	v, _ := c.cookie(name)
+	return v
+}
+
+func (c *Context) cookie(name string) (string, bool) {
 	c.live()
 	left := c.app.limits.Cookies
 	for _, line := range c.req.Header["Cookie"] {
 		for line != "" {
 			if left--; left == -1 {
-				return ""
+				return "", false
 			}
 			var part string
 			part, line, _ = strings.Cut(line, ";")
@@ -312,11 +298,11 @@ func (c *Context) Cookie(name string) string {
 				if len(v) > 1 && v[0] == '"' && v[len(v)-1] == '"' {
 					v = v[1 : len(v)-1]
 				}
-				return v
+				return v, true
 			}
 		}
 	}
-	return ""
+	return "", false
 }
 
 // SetCookie adds a cookie to the answer, always HttpOnly and Secure, SameSite

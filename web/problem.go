@@ -21,6 +21,8 @@ var (
 	ErrUnsupportedMedia   = errors.New("web: unsupported media type")         // 415
 	ErrNotAcceptable      = errors.New("web: no acceptable representation")   // 406
 	ErrBodyTooLarge       = errors.New("web: request body exceeds its limit") // 413
+	ErrBodyIncomplete     = errors.New("web: the request body ended early")   // 400
+	ErrBodyTimeout        = errors.New("web: the request body came too slow") // 408
 	ErrServerDraining     = errors.New("web: server is draining")             // 503
 )
 
@@ -54,7 +56,7 @@ type FieldError struct {
 	Got     string `json:"got,omitempty"`
 	Want    string `json:"want,omitempty"`
 	Line    int    `json:"line,omitempty"`   // from 1
-	Column  int    `json:"column,omitempty"` // in bytes, from 1
+	Column  int    `json:"column,omitempty"` // in characters, from 1
 }
 
 // NewProblem makes a Problem. detail is for the client; cause is logged, never
@@ -112,8 +114,11 @@ func problemOf(err error) Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p.valid()
 	}
-	if be, ok := errors.AsType[*BindError](err); ok {
-		return *be.problem()
+	if faults, ok := errors.AsType[BindErrors](err); ok && len(faults) > 0 {
+		return *faults.problem()
+	}
+	if one, ok := errors.AsType[*BindError](err); ok {
+		return *BindErrors{one}.problem()
 	}
 	return Problem{Status: statusOf(err), cause: err}
 }
@@ -153,6 +158,10 @@ func statusOf(err error) int {
 		return http.StatusUnsupportedMediaType
 	case errors.Is(err, ErrNotAcceptable):
 		return http.StatusNotAcceptable
+	case errors.Is(err, ErrBodyIncomplete):
+		return http.StatusBadRequest
+	case errors.Is(err, ErrBodyTimeout):
+		return http.StatusRequestTimeout
 	case errors.Is(err, ErrBodyTooLarge):
 		return http.StatusRequestEntityTooLarge
 	case errors.Is(err, ErrServerDraining), errors.Is(err, context.DeadlineExceeded):
@@ -238,7 +247,7 @@ func (c *Context) AnswerError(err error) {
 	if !own {
 		clearFailed(h, p.Status)
 	}
-	if p.Status == http.StatusRequestEntityTooLarge && c.req.ProtoMajor == 1 {
+	if (p.Status == http.StatusRequestEntityTooLarge || p.Status == http.StatusRequestTimeout) && c.req.ProtoMajor == 1 {
 		h["Connection"] = valueClose // the rest of the body is not read
 	}
 	c.writeProblem(&p)
