@@ -82,7 +82,7 @@ func (e *BindError) detail() string {
 	if e.Got == "" {
 		return "want " + e.Want
 	}
-	if e.Source != "body" { // where it is described, not quoted
+	if e.Source != "body" || e.Kind == BindMedia { // a value of a body is described, not quoted
 		return fmt.Sprintf("got %s, want %s", strconv.Quote(e.Got), e.Want)
 	}
 	return "got " + e.Got + ", want " + e.Want
@@ -122,12 +122,4 @@ func (e BindErrors) problem() *Problem {
 		p.Fields = append(p.Fields, one.field())
 	}
 	return p
-}
-
-// shorten keeps what a client sent from filling answers and logs.
-func shorten(s string) string {
-	if len(s) > 64 {
-		return s[:61] + "..."
-	}
-	return s
 }

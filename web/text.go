@@ -11,7 +11,3 @@ func every(s string, ok func(byte) bool) bool {
 
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-func isHex(s string) bool {
-	return every(s, func(c byte) bool { return isDigit(c) || ('a' <= c|0x20 && c|0x20 <= 'f') })
-}

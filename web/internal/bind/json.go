@@ -389,7 +389,7 @@ func (r *jsonReader) unknown(plan *jsonPlan, name string, at int) {
 		return
 	}
 	r.push(name)
-	r.fail(Fault{Kind: strictjson.Unknown, Offset: at, Got: shorten(name), Want: "a known name", Near: near})
+	r.fail(Fault{Kind: strictjson.Unknown, Offset: at, Got: shorten(name), Want: "a known field", Near: near})
 	r.pop()
 }
 
@@ -485,7 +485,7 @@ func (r *jsonReader) free() any {
 		return false
 	default:
 		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.Abs(n) >= 1<<53 && strings.IndexAny(text, ".eE") < 0 {
+		if err != nil || math.Abs(n) >= 1<<53 && !strings.ContainsAny(text, ".eE") {
 			return json.Number(text)
 		}
 		return n
