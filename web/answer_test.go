@@ -504,3 +504,50 @@ func TestTemplates(t *testing.T) {
 		t.Errorf("delimiters: %q", render("x.tmpl"))
 	}
 }
+
+// TestStatusesThatAreNone: an answer's status is 200 to 599; of any other nothing is sent.
+func TestStatusesThatAreNone(t *testing.T) {
+	app := newApp(t, web.Options{})
+	app.GET("/{how}/{code:int}", func(c *web.Context) error {
+		code, err := c.ParamInt("code")
+		if err != nil {
+			return err
+		}
+		switch c.Param("how") {
+		case "string":
+			return c.String(code, "x")
+		case "json":
+			return c.JSON(code, "x")
+		case "blob":
+			return c.Blob(code, "text/plain", []byte("x"))
+		}
+		return c.NoContent(code)
+	})
+	cl := webtest.New(t, app)
+	for _, how := range []string{"string", "json", "blob", "none"} {
+		for code, want := range map[int]int{-1: 500, 0: 500, 100: 500, 101: 500, 103: 500, 199: 500, 200: 200, 299: 299, 599: 599, 600: 500, 1000: 500} {
+			if r := cl.Get(fmt.Sprintf("/%s/%d", how, code)); r.Status != want {
+				t.Errorf("%s %d: %d, want %d", how, code, r.Status, want)
+			}
+		}
+	}
+}
+
+// TestSetHeader refuses what could become another field.
+func TestSetHeader(t *testing.T) {
+	app := newApp(t, web.Options{})
+	app.GET("/", func(c *web.Context) error {
+		for _, bad := range [][2]string{{"X-A", "a\r\nX-B: c"}, {"X-A", "a\x00"}, {"X A", "a"}, {"", "a"}, {"X-A:", "a"}} {
+			if err := c.SetHeader(bad[0], bad[1]); err == nil {
+				t.Errorf("%q was taken", bad)
+			}
+		}
+		if err := c.SetHeader("x-good", "a\tb é"); err != nil {
+			return err
+		}
+		return c.NoContent(204)
+	})
+	if got := webtest.New(t, app).Get("/").Want(204).Header.Get("X-Good"); got != "a\tb é" {
+		t.Errorf("%q", got)
+	}
+}

@@ -236,6 +236,9 @@ func (a *App) add(g *Group, method, path string, h Handler, o []RouteOption) (*R
 	if method != "" && !httpfield.IsToken(method) {
 		return refuse(fmt.Sprintf("the method %q is no token of RFC 9110, section 5.6.2", method))
 	}
+	if up := strings.ToUpper(method); up != method && route.KnownBit(up) != 0 {
+		return refuse(fmt.Sprintf("the method %q is not %s: methods are case-sensitive", method, up))
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	p, err := route.Parse(g.prefix+path, a.constraintLocked)

@@ -20,6 +20,10 @@ import (
 // no current representation: If-Match then fails, and If-None-Match: * holds, as
 // a PUT that creates wants it.
 func (c *Context) Precondition(etag string, mod time.Time) error {
+	return c.precondition(etag, mod, etag != "" || !mod.IsZero())
+}
+
+func (c *Context) precondition(etag string, mod time.Time, exists bool) error {
 	c.live()
 	if etag != "" && !httpfield.ValidETag(etag) {
 		return fmt.Errorf("web: entity tag %q: not of the form \"text\" or W/\"text\"", etag)
@@ -31,7 +35,7 @@ func (c *Context) Precondition(etag string, mod time.Time) error {
 	if !mod.IsZero() {
 		h["Last-Modified"] = []string{httpfield.FormatDate(mod)}
 	}
-	switch httpfield.Evaluate(c.req.Method, c.req.Header, etag, mod, etag != "" || !mod.IsZero()) {
+	switch httpfield.Evaluate(c.req.Method, c.req.Header, etag, mod, exists) {
 	case httpfield.NotModified:
 		return ErrNotModified
 	case httpfield.Failed:
@@ -70,7 +74,7 @@ func (c *Context) Content(ct Content) error {
 			return fmt.Errorf("web: content: %w", err)
 		}
 	}
-	if err := c.Precondition(ct.ETag, ct.Modified); err != nil {
+	if err := c.precondition(ct.ETag, ct.Modified, true); err != nil {
 		return err
 	}
 	h := c.w.Header()

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.com/quire/internal/httpfield"
 	"example.com/quire/web/internal/route"
 )
 
@@ -168,6 +169,9 @@ func (c *Context) param(name string) (string, bool) {
 		}
 		return c.paramAt(i), true
 	}
+	if c.answers != nil { // an answer of the App's own: of its path the group's prefix is known
+		return route.PrefixValue(c.answers.segs, c.path, name)
+	}
 	v := c.req.PathValue(name)
 	return v, v != ""
 }
@@ -275,6 +279,18 @@ func decodesTo(raw, key string) bool {
 func (c *Context) Header(key string) string {
 	c.live()
 	return c.req.Header.Get(key)
+}
+
+// SetHeader sets a field of the answer. It refuses a name that is no token and a
+// value with control characters, line breaks above all, which could add fields of
+// somebody else's choice.
+func (c *Context) SetHeader(name, value string) error {
+	c.live()
+	if !httpfield.IsToken(name) || !validHeaderValue(value) {
+		return fmt.Errorf("web: header %q: no field name, or control characters in the value", name)
+	}
+	c.w.Header().Set(name, value)
+	return nil
 }
 
 // Cookie returns the value of a request cookie, "" when absent. Only the first

@@ -12,10 +12,15 @@ type Gate struct {
 }
 
 // NewGate makes a gate for so many running requests and so many queued ones.
-// A request beyond them gets 503 with Retry-After at once. A gate may be shared
-// by routes. Fewer than one running means one.
+// A request beyond them gets 503 with Retry-After at once. A gate may be shared by
+// routes. It panics with a *ConfigError unless at least one may run.
 func NewGate(running, queued int) *Gate {
-	running, queued = max(running, 1), max(queued, 0)
+	if running < 1 {
+		panic(&ConfigError{Field: "NewGate.running", Got: running, Want: "at least 1"})
+	}
+	if queued < 0 {
+		panic(&ConfigError{Field: "NewGate.queued", Got: queued, Want: "0 or more"})
+	}
 	return &Gate{running: make(chan struct{}, running), queue: make(chan struct{}, running+queued)}
 }
 

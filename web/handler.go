@@ -167,9 +167,13 @@ func (g *Group) sub(prefix, host string, mw []Middleware) *Group {
 	return s
 }
 
-// Use appends middleware. It panics when a route is already registered at the
-// group or below it, since that route would silently lack the middleware.
+// Use appends middleware. It panics when one is nil, and when a route is
+// already registered at the group or below it, since that route would silently
+// lack the middleware.
 func (g *Group) Use(mw ...Middleware) {
+	if slices.ContainsFunc(mw, func(m Middleware) bool { return m == nil }) {
+		panic("web: Use at " + callerSource() + ": a middleware is nil")
+	}
 	if r := g.used.Load(); r != nil {
 		panic("web: Use at " + callerSource() + " after the route " + r.label() + " of " + r.source + ": middleware comes before routes")
 	}
@@ -254,7 +258,7 @@ func (g *Group) Mount(prefix string, h http.Handler) {
 		inner := new(http.Request)
 		*inner = *r
 		u := *r.URL
-		u.Path, u.RawPath = cutSegments(u.EscapedPath(), depth)
+		u.Path, u.RawPath = cutSegments(route.EscapedPath(&u), depth)
 		inner.URL = &u
 		c.setPathValues(inner)
 		h.ServeHTTP(c.Writer(), inner)

@@ -47,10 +47,22 @@ func (a *App) putBuffer(b *buffer) {
 	}
 }
 
-// send writes a whole answer.
-func (c *Context) send(code int, contentType []string, body []byte) error {
+// mayAnswer reports why no answer of a status can be given: one has begun, or the
+// status is none of an answer. 1xx precede one (RFC 9110, section 15.2).
+func (c *Context) mayAnswer(code int) error {
 	if c.res.code() != 0 {
 		return errAnswered
+	}
+	if code < 200 || code > 599 {
+		return fmt.Errorf("web: status %d: an answer has 200 to 599", code)
+	}
+	return nil
+}
+
+// send writes a whole answer.
+func (c *Context) send(code int, contentType []string, body []byte) error {
+	if err := c.mayAnswer(code); err != nil {
+		return err
 	}
 	h := c.w.Header()
 	h["Content-Type"] = contentType
@@ -105,8 +117,8 @@ func (c *Context) encodeJSON(code int, v any, set func(*json.Encoder)) error {
 // String answers with plain text in UTF-8.
 func (c *Context) String(code int, s string) error {
 	c.live()
-	if c.res.code() != 0 {
-		return errAnswered
+	if err := c.mayAnswer(code); err != nil {
+		return err
 	}
 	h := c.w.Header()
 	h["Content-Type"] = valueText
@@ -174,8 +186,8 @@ func (c *Context) HTML(code int, name string, v any) error {
 // NoContent answers with a status and no body.
 func (c *Context) NoContent(code int) error {
 	c.live()
-	if c.res.code() != 0 {
-		return errAnswered
+	if err := c.mayAnswer(code); err != nil {
+		return err
 	}
 	if !bodyless(code) {
 		c.w.Header()["Content-Length"] = contentLength(0)

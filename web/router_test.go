@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -554,4 +556,76 @@ func TestConformRouter(t *testing.T) {
 	app.POST("/json", echo())
 	app.PUT("/put", echo())
 	webtest.Conform(t, app)
+}
+
+// TestEncodedSlashBesideUnescapedCharacters: a path that a client wrote with
+// characters that should have been escaped is segmented like any other.
+func TestEncodedSlashBesideUnescapedCharacters(t *testing.T) {
+	app := newApp(t, web.Options{})
+	app.GET("/v/{x}", echo("x"))
+	app.Mount("/m", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.EscapedPath()) })) // a recorder takes all
+	s := httptest.NewServer(app)
+	defer s.Close()
+	for path, want := range map[string]string{
+		"/v/a^%2Fx": "a^/x", "/v/{%2Fx": "{/x", "/v/|%2F": "|/", "/v/\"%2F\"": `"/"`, "/v/é%2Fx": "é/x", "/v/a%5E%2Fx": "a^/x", "/v/^": "^",
+	} {
+		conn, err := net.Dial("tcp", s.Listener.Addr().String()) //nolint:noctx // loopback
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(conn)
+		if err = errors.Join(err, conn.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(answer), "HTTP/1.1 200 ") || !strings.Contains(string(answer), want) {
+			t.Errorf("%s: %s, want %s", path, answer, want)
+		}
+	}
+}
+
+// TestRegistrationRefuses what would silently never match, or never run.
+func TestRegistrationRefuses(t *testing.T) {
+	app := newApp(t, web.Options{})
+	for _, tt := range [][3]string{{"GET", "/a?b", "no query"}, {"GET", "/a#b", "no fragment"}, {"GET", "/{a}?", "no query"}, {"get", "/a", "case-sensitive"}, {"Post", "/a", "not POST"}} {
+		_, err := app.TryHandle(tt[0], tt[1], echo())
+		if pe, ok := errors.AsType[*web.PatternError](err); !ok || !strings.Contains(err.Error(), tt[2]) || pe.Source == "" {
+			t.Errorf("%s %s: %v", tt[0], tt[1], err)
+		}
+	}
+	if _, err := app.TryHandle("purge", "/a", echo()); err != nil {
+		t.Errorf("a method of one's own: %v", err)
+	}
+	for name, f := range map[string]func(){
+		"nil middleware": func() { app.Use(nil) },
+		"gate of none":   func() { web.NewGate(0, 1) },
+		"negative queue": func() { web.NewGate(1, -1) },
+		"Must":           func() { web.Must(nil, errors.New("x")) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+// TestParamsOfThePrefixInNotFound: the App's own answers know the group's prefix.
+func TestParamsOfThePrefixInNotFound(t *testing.T) {
+	app := newApp(t, web.Options{})
+	g := app.Group("/{shop}/{lang:alpha}.d")
+	g.NotFound(func(c *web.Context) error {
+		return c.String(404, c.Param("shop")+"|"+c.Param("lang")+"|"+c.Param("none"))
+	})
+	g.GET("/items", echo())
+	for path, want := range map[string]string{"/a%2Fb/de.d/x/y": "a/b|de|", "/s/en.d": "s|en|"} {
+		if got := webtest.New(t, app).Get(path).Want(404).Text(); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"example.com/quire/internal/httpfield"
+	"example.com/quire/web/internal/route"
 )
 
 // StaticOptions configure Static. The zero value serves files and index pages,
@@ -85,7 +86,7 @@ func (s *static) serve(c *Context) error {
 		}
 		return err
 	case info.IsDir() && !dir:
-		return c.LocalRedirect(http.StatusTemporaryRedirect, c.req.URL.EscapedPath()+"/"+query(c.req.URL))
+		return c.LocalRedirect(http.StatusTemporaryRedirect, route.EscapedPath(c.req.URL)+"/"+query(c.req.URL))
 	case info.IsDir():
 		index := path.Join(name, s.o.Index)
 		if _, err := fs.Stat(s.fsys, index); err == nil {
@@ -251,7 +252,7 @@ func (c *Context) serveFile(f fs.File, info fs.FileInfo, kind, tag string) error
 	if body, ok := f.(io.ReadSeeker); ok && info.Size() > 0 {
 		return c.Content(Content{Type: kind, ETag: tag, Modified: info.ModTime(), Size: info.Size(), Body: body})
 	}
-	if err := c.Precondition(tag, info.ModTime()); err != nil {
+	if err := c.precondition(tag, info.ModTime(), true); err != nil {
 		return err
 	}
 	h := c.w.Header()

@@ -118,6 +118,9 @@ func Parse(text string, constraint func(string) *Constraint) (*Pattern, error) {
 	if text == "" || text[0] != '/' {
 		return nil, fmt.Errorf("a path begins with a slash (a host is set by Group.Host)")
 	}
+	if strings.ContainsAny(text, "?#") {
+		return nil, fmt.Errorf("a path has no query and no fragment (a question mark in it is %%3F)")
+	}
 	p := &Pattern{Text: text}
 	parts := strings.Split(text[1:], "/")
 	for i, part := range parts {
@@ -250,8 +253,19 @@ func Canonical(u *url.URL) (path string, escaped bool) {
 	if u.RawPath == "" && strings.IndexByte(u.Path, '%') < 0 {
 		return u.Path, false
 	}
-	// EscapedPath, not RawPath: it ignores a RawPath that does not belong to Path.
-	return decodeAllButSlash(u.EscapedPath())
+	return decodeAllButSlash(EscapedPath(u))
+}
+
+// EscapedPath is u.EscapedPath, but it keeps a RawPath that belongs to Path even
+// where a character in it should have been escaped, such as ^ or a letter beyond
+// ASCII: escaped anew, a slash in a segment would become one between segments.
+func EscapedPath(u *url.URL) string {
+	if u.RawPath != "" {
+		if path, err := url.PathUnescape(u.RawPath); err == nil && path == u.Path {
+			return u.RawPath
+		}
+	}
+	return u.EscapedPath()
 }
 
 func decodeAllButSlash(s string) (out string, escaped bool) {

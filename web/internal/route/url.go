@@ -59,3 +59,16 @@ func Covers(segs []Segment, path string) bool {
 	}
 	return true
 }
+
+// PrefixValue returns the decoded value of a parameter of the prefix that segs
+// are, in a path that it covers.
+func PrefixValue(segs []Segment, path, name string) (string, bool) {
+	for _, s := range segs {
+		seg, rest, _ := strings.Cut(path[1:], "/")
+		if s.Kind == Param && s.Name == name {
+			return DecodeValue(strings.TrimSuffix(seg, s.Text)), true
+		}
+		path = "/" + rest
+	}
+	return "", false
+}
