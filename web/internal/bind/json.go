@@ -34,6 +34,8 @@ func (p *Plans) JSON(text []byte, v reflect.Value, l strictjson.Limits, lax bool
 		switch wrong.Kind {
 		case strictjson.Missing:
 			f.Want = "a JSON value"
+		case strictjson.Duplicate:
+			f.Want = "each name once"
 		case strictjson.Depth, strictjson.Nodes, strictjson.UTF8:
 			f.Want = wrong.Msg
 		case strictjson.Syntax:
