@@ -75,16 +75,24 @@ type Config struct {
 	Cache CacheLimits
 	// Limits bounds every document; zero fields are defaults.
 	Limits Limits
+	// DecodeBudget bounds the bytes of images that all renders hold decoded at one time: those
+	// that cannot be read row by row, such as an interlaced PNG. A render waits for its share
+	// until its context ends; then, and when it alone needs more, the error is a *LimitError.
+	// 0: 256 MiB.
+	DecodeBudget int64
 }
 
 // CacheLimits bounds what an Engine keeps between documents: compiled plans,
-// shaped words and font subsets.
+// shaped words, font subsets and the streams of images.
 type CacheLimits struct {
 	Bytes int64 // in all; 0: 64 MiB
 	Off   bool  // keep nothing; output is the same, only slower
 }
 
-const defaultCacheBytes = 64 << 20
+const (
+	defaultCacheBytes   = 64 << 20
+	defaultDecodeBudget = 256 << 20
+)
 
 // Engine makes documents. It is safe for concurrent use and has nothing to
 // close.
@@ -93,6 +101,7 @@ type Engine struct {
 	limits   Limits
 	setter   *text.Typesetter
 	subsets  *font.Cache
+	images   *image.Store
 	buffers  emit.Buffers
 	profile  func() ([]byte, error) // as emit.Options has it
 	deflater cos.Deflater
@@ -117,11 +126,16 @@ func New(c Config) (*Engine, error) {
 	if c.Cache.Off || bytes < 0 {
 		bytes = 0
 	}
+	budget := c.DecodeBudget
+	if budget == 0 {
+		budget = defaultDecodeBudget
+	}
 	deflater := kflate.New()
 	e := &Engine{
 		files: c.Files, limits: c.Limits.WithDefaults(), deflater: deflater,
 		setter: text.NewTypesetter(lib, &gotext.Shaper{Proven: liberation.Embedded}, &gotext.Segmenter{}, bytes/4),
-		subsets: font.NewCache(bytes/2, func(dst, src []byte) ([]byte, error) {
+		images: image.NewStore(image.Options{Deflate: deflater.Writer, CacheBytes: bytes / 4, DecodeBudget: budget}),
+		subsets: font.NewCache(bytes/4, func(dst, src []byte) ([]byte, error) {
 			return deflater.Deflate(dst, src, cos.LevelBest)
 		}),
 		profile: sync.OnceValues(func() ([]byte, error) {
@@ -212,7 +226,7 @@ func (e *Engine) emit(ctx context.Context, w io.Writer, d *doc.Document, o emit.
 	defer em.Close()
 	laid, err := layout.Run(ctx, d, layout.Options{
 		Typesetter: e.setter, Tagged: em.Tagged(), Limits: limits, Mono: e.mono,
-		Image: func(data []byte) (*image.Image, error) { return image.Open(data, limits) },
+		Image: e.images.Session(limits).Open,
 	}, em)
 	if err != nil {
 		return nil, err

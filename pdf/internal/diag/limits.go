@@ -25,8 +25,11 @@ type Limits struct {
 
 	ImagePixels int64 // width x height of one image: 50,000,000
 	ImageBytes  int64 // encoded size of one image: 32 MiB
-	FontBytes   int64 // size of one font file: 32 MiB
-	FontGlyphs  int64 // glyphs of one font: 65,535
+	// DecodedBytes is what the images of one document that cannot be read row by row hold
+	// decoded: 64 MiB
+	DecodedBytes int64
+	FontBytes    int64 // size of one font file: 32 MiB
+	FontGlyphs   int64 // glyphs of one font: 65,535
 }
 
 // maxPages is the hard bound of Limits.Pages.
@@ -41,7 +44,7 @@ func DefaultLimits() Limits {
 		ExprBytes: 4 * kib, ExprNodes: 1_000, PredicateDepth: 2,
 		PredicateSteps: 5_000_000, RangeItems: 100_000, ExprMemory: 64 * mib,
 		Pages: 5_000, OutputBytes: 512 * mib, BoxDepth: 64,
-		ImagePixels: 50_000_000, ImageBytes: 32 * mib,
+		ImagePixels: 50_000_000, ImageBytes: 32 * mib, DecodedBytes: 64 * mib,
 		FontBytes: 32 * mib, FontGlyphs: 65_535,
 	}
 }
@@ -70,6 +73,7 @@ var limitFields = [...]limitField{
 	{"BoxDepth", func(l *Limits) *int64 { return &l.BoxDepth }},
 	{"ImagePixels", func(l *Limits) *int64 { return &l.ImagePixels }},
 	{"ImageBytes", func(l *Limits) *int64 { return &l.ImageBytes }},
+	{"DecodedBytes", func(l *Limits) *int64 { return &l.DecodedBytes }},
 	{"FontBytes", func(l *Limits) *int64 { return &l.FontBytes }},
 	{"FontGlyphs", func(l *Limits) *int64 { return &l.FontGlyphs }},
 }

@@ -74,9 +74,6 @@ func (e *Emitter) xobject(x *image.XObject) (cos.Ref, error) {
 		d = append(d, cos.E("SMask", mask))
 	}
 	ref := e.w.Reserve()
-	if x.Filter == "" {
-		return ref, e.w.Stream(ref, d, x.Data)
-	}
 	if p := x.Predictor; p != nil {
 		d = append(d, cos.E("DecodeParms", cos.Dict{
 			cos.E("Predictor", cos.Int(15)), cos.E("Colors", cos.Int(p.Colors)),

@@ -2,6 +2,7 @@ package image
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ type Image struct {
 	hash          [sha256.Size]byte
 	width, height int // as stored
 	orient        int // EXIF orientation, 1 to 8
+	held          int64
 	x             XObject
 }
 
@@ -25,12 +27,22 @@ type XObject struct {
 	// Space is DeviceGray or DeviceRGB; for an indexed image the base of Palette.
 	Space   string
 	Palette []byte // RGB triples of an indexed image; nil: not indexed
-	// Filter names the encoding of Data; empty: samples to be compressed.
+	// Filter names the encoding of Data.
 	Filter string
 	// Predictor holds the columns and colours of PNG prediction; nil: none.
 	Predictor *Predictor
 	Data      []byte
 	Mask      *XObject // soft mask: the alpha channel; nil: opaque
+}
+
+// bytes is what an image takes up in a cache, about.
+func (x *XObject) bytes() int64 {
+	const overhead = 512
+	n := int64(cap(x.Data)+len(x.Palette)) + overhead
+	if x.Mask != nil {
+		n += x.Mask.bytes()
+	}
+	return n
 }
 
 // Predictor are the parameters of PNG prediction (7.4.4.4).
@@ -39,28 +51,28 @@ type Predictor struct{ Colors, Bits, Columns int }
 // ErrFormat says that image data is no JPEG or PNG, or a broken one.
 var ErrFormat = errors.New("not a readable JPEG or PNG image")
 
-// Open checks image data. Its size and the size it states are judged by l
-// before anything is decoded. The data is kept and must not change.
-func Open(data []byte, l diag.Limits) (*Image, error) {
-	l = l.WithDefaults()
-	if err := diag.Check("ImageBytes", int64(len(data)), l.ImageBytes, ""); err != nil {
-		return nil, err
-	}
-	var img *Image
-	var err error
+// file is an image file whose header was read.
+type file interface {
+	// held is the number of bytes that image holds decoded at one time, beyond a few rows.
+	held() int64
+	// image makes the streams. The image has no hash yet.
+	image(ctx context.Context, s *Store) (*Image, error)
+}
+
+// parse reads the header of an image file and judges the size that it states.
+func parse(data []byte, l diag.Limits) (file, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xFF\xD8\xFF")):
-		img, err = openJPEG(data, l)
+		return parseJPEG(data, l)
 	case bytes.HasPrefix(data, []byte(pngSignature)):
-		img, err = openPNG(data, l)
-	default:
-		err = fmt.Errorf("unknown kind of image: %w", ErrFormat)
+		return parsePNG(data, l)
 	}
-	if err != nil {
-		return nil, err
-	}
-	img.hash = sha256.Sum256(data)
-	return img, nil
+	return nil, fmt.Errorf("unknown kind of image: %w", ErrFormat)
+}
+
+// checkPixels judges a stated size.
+func checkPixels(w, h int, l diag.Limits) error {
+	return diag.Check("ImagePixels", int64(w)*int64(h), l.ImagePixels, "")
 }
 
 // Hash returns the SHA-256 of the image file.
@@ -108,11 +120,3 @@ func (m *Image) Matrix() [6]int {
 
 // XObject returns the image as it is embedded. The caller must not change it.
 func (m *Image) XObject() *XObject { return &m.x }
-
-// checkPixels judges the stated size.
-func checkPixels(w, h int, l diag.Limits) error {
-	if w <= 0 || h <= 0 {
-		return fmt.Errorf("image of %d by %d pixels: %w", w, h, ErrFormat)
-	}
-	return diag.Check("ImagePixels", int64(w)*int64(h), l.ImagePixels, "")
-}

@@ -1,96 +1,225 @@
 package image
 
 import (
-	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
-	"image/jpeg"
 
 	"example.com/quire/pdf/internal/diag"
 )
 
 // The markers of ISO/IEC 10918-1, table B.1, that are looked at.
 const (
-	markerSOI  = 0xD8
+	markerSOF0 = 0xC0
+	markerSOF2 = 0xC2
+	markerDHT  = 0xC4
+	markerRST0 = 0xD0
 	markerEOI  = 0xD9
 	markerSOS  = 0xDA
+	markerDQT  = 0xDB
+	markerDRI  = 0xDD
 	markerAPP1 = 0xE1
 )
 
-// openJPEG reads the frame header and passes the data through: DCTDecode takes
-// baseline, extended and progressive images of one or three components with 8
-// bits each (ISO 32000-2, 7.4.8).
-func openJPEG(data []byte, l diag.Limits) (*Image, error) {
-	img := &Image{orient: 1}
-	found := false
+// jpegFile is what the segments of a JPEG up to its first scan say.
+type jpegFile struct {
+	data          []byte
+	first         int // offset of the marker of the first scan
+	width, height int
+	orient        int
+	progressive   bool
+	comps         []jpegComp
+	tables        jpegTables
+}
+
+// jpegComp is a colour component of the frame.
+type jpegComp struct {
+	id, h, v, tq int
+	// blocks of a scan of this component alone, and of the whole MCUs of scans of several.
+	wide, high, stride, rows int
+	seen                     []uint64 // progressive: which coefficients of each block are not zero
+}
+
+// jpegTables are the tables of quantisation and coding that were defined so far.
+type jpegTables struct {
+	quant   [4]bool
+	dc, ac  [4]*huffman
+	restart int // MCUs between restart markers; 0: none
+}
+
+// parseJPEG reads the segments up to the first scan. DCTDecode takes baseline, extended and
+// progressive images of one or three components with 8 bits each (ISO 32000-2, 7.4.8).
+func parseJPEG(data []byte, l diag.Limits) (file, error) {
+	f := &jpegFile{data: data, orient: 1}
 	for p := 2; ; {
-		for p < len(data) && data[p] == 0xFF && p+1 < len(data) && data[p+1] == 0xFF {
-			p++ // fill bytes
+		marker, seg, next, err := jpegSegment(data, p)
+		if err != nil {
+			return nil, err
 		}
-		if p+4 > len(data) || data[p] != 0xFF {
-			return nil, fmt.Errorf("jpeg: no marker at offset %d: %w", p, ErrFormat)
-		}
-		marker := data[p+1]
-		n := int(binary.BigEndian.Uint16(data[p+2:]))
-		if marker == markerEOI || n < 2 || p+2+n > len(data) {
-			return nil, fmt.Errorf("jpeg: segment at offset %d is cut short: %w", p, ErrFormat)
-		}
-		seg := data[p+4 : p+2+n]
 		switch {
+		case marker == markerEOI:
+			return nil, jpegError("the image ends before its first scan")
 		case marker == markerSOS:
-			if !found {
-				return nil, fmt.Errorf("jpeg: no frame header: %w", ErrFormat)
+			if f.comps == nil {
+				return nil, jpegError("no frame header")
 			}
-			return img, img.decodeJPEG(data)
+			f.first = p
+			return f, nil
 		case marker == markerAPP1:
-			img.orient = exifOrientation(seg)
-		case marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
-			if err := img.frame(marker, seg, l); err != nil {
+			f.orient = exifOrientation(seg)
+		case marker >= markerSOF0 && marker <= 0xCF && marker != markerDHT && marker != 0xC8 && marker != 0xCC:
+			if err := f.frame(marker, seg, l); err != nil {
 				return nil, err
 			}
-			found = true
+		default:
+			if err := f.tables.define(marker, seg); err != nil {
+				return nil, err
+			}
 		}
-		p += 2 + n
+		p = next
 	}
 }
 
-func (m *Image) frame(marker byte, seg []byte, l diag.Limits) error {
-	if marker > 0xC2 {
-		return fmt.Errorf("jpeg: coding process %d: %w", marker-0xC0, diag.ErrUnsupported)
+func jpegError(format string, args ...any) error {
+	return fmt.Errorf("jpeg: "+format+": %w", append(args, ErrFormat)...)
+}
+
+// jpegSegment reads the marker at p, which may have fill bytes before it, and its segment. EOI
+// has none.
+func jpegSegment(data []byte, p int) (marker byte, seg []byte, next int, err error) {
+	for p+1 < len(data) && data[p] == 0xFF && data[p+1] == 0xFF {
+		p++
 	}
-	if len(seg) < 6 {
-		return fmt.Errorf("jpeg: frame header is cut short: %w", ErrFormat)
+	if p+2 > len(data) || data[p] != 0xFF {
+		return 0, nil, 0, jpegError("no marker at offset %d", p)
 	}
-	m.height, m.width = int(binary.BigEndian.Uint16(seg[1:])), int(binary.BigEndian.Uint16(seg[3:]))
-	if err := checkPixels(m.width, m.height, l); err != nil {
+	if marker = data[p+1]; marker == markerEOI {
+		return marker, nil, p + 2, nil
+	}
+	if p+4 > len(data) {
+		return 0, nil, 0, jpegError("segment at offset %d is cut short", p)
+	}
+	n := int(binary.BigEndian.Uint16(data[p+2:]))
+	if n < 2 || p+2+n > len(data) {
+		return 0, nil, 0, jpegError("segment at offset %d is cut short", p)
+	}
+	return marker, data[p+4 : p+2+n], p + 2 + n, nil
+}
+
+func (f *jpegFile) frame(marker byte, seg []byte, l diag.Limits) error {
+	if marker > markerSOF2 {
+		return fmt.Errorf("jpeg: coding process %d: %w", marker-markerSOF0, diag.ErrUnsupported)
+	}
+	if f.comps != nil {
+		return jpegError("two frame headers")
+	}
+	if len(seg) < 6 || len(seg) != 6+3*int(seg[5]) {
+		return jpegError("frame header of %d bytes", len(seg))
+	}
+	f.height, f.width = int(binary.BigEndian.Uint16(seg[1:])), int(binary.BigEndian.Uint16(seg[3:]))
+	if f.width == 0 || f.height == 0 {
+		return jpegError("an image of %d by %d pixels", f.width, f.height)
+	}
+	if err := checkPixels(f.width, f.height, l); err != nil {
 		return err
 	}
-	x := XObject{Width: m.width, Height: m.height, Bits: 8, Filter: "DCTDecode"}
-	switch {
+	switch n := seg[5]; {
 	case seg[0] != 8:
 		return fmt.Errorf("jpeg: %d bits per sample: %w", seg[0], diag.ErrUnsupported)
-	case seg[5] == 1:
-		x.Space = "DeviceGray"
-	case seg[5] == 3:
-		x.Space = "DeviceRGB"
-	default:
-		return fmt.Errorf("jpeg: %d colour components, CMYK needs an output intent for it: %w", seg[5], diag.ErrUnsupported)
+	case n != 1 && n != 3:
+		return fmt.Errorf("jpeg: %d colour components, CMYK needs an output intent for it: %w", n, diag.ErrUnsupported)
 	}
-	m.x = x
+	f.progressive = marker == markerSOF2
+	return f.components(seg[6:])
+}
+
+func (f *jpegFile) components(seg []byte) error {
+	hMax, vMax := 1, 1
+	for ; len(seg) > 0; seg = seg[3:] {
+		c := jpegComp{id: int(seg[0]), h: int(seg[1] >> 4), v: int(seg[1] & 15), tq: int(seg[2])}
+		if c.h < 1 || c.h > 4 || c.v < 1 || c.v > 4 || c.tq > 3 {
+			return jpegError("component %d: sampling %d by %d, table %d", c.id, c.h, c.v, c.tq)
+		}
+		for _, other := range f.comps {
+			if other.id == c.id {
+				return jpegError("two components %d", c.id)
+			}
+		}
+		hMax, vMax = max(hMax, c.h), max(vMax, c.v)
+		f.comps = append(f.comps, c)
+	}
+	mcusWide, mcusHigh := ceil(f.width, 8*hMax), ceil(f.height, 8*vMax)
+	for i := range f.comps {
+		c := &f.comps[i]
+		c.wide, c.high = ceil(ceil(f.width*c.h, hMax), 8), ceil(ceil(f.height*c.v, vMax), 8) // A.1.1, A.2.2
+		c.stride, c.rows = mcusWide*c.h, mcusHigh*c.v
+	}
 	return nil
 }
 
-// decodeJPEG makes sure that a reader can draw what is passed through.
-func (m *Image) decodeJPEG(data []byte) error {
-	got, err := jpeg.Decode(bytes.NewReader(data))
-	if err != nil {
-		return fmt.Errorf("%w: %w", err, ErrFormat)
+func ceil(a, b int) int { return (a + b - 1) / b }
+
+// define reads a segment that defines tables; others are of no matter.
+func (t *jpegTables) define(marker byte, seg []byte) error {
+	switch marker {
+	case markerDQT:
+		for len(seg) > 0 {
+			n, id := 65, seg[0]&15
+			if seg[0]>>4 != 0 {
+				n = 129
+			}
+			if id > 3 || seg[0]>>4 > 1 || len(seg) < n {
+				return jpegError("a broken quantisation table")
+			}
+			t.quant[id] = true
+			seg = seg[n:]
+		}
+	case markerDHT:
+		for len(seg) > 0 {
+			h, n, err := newHuffman(seg)
+			if err != nil {
+				return err
+			}
+			if seg[0]>>4 == 0 {
+				t.dc[seg[0]&3] = h
+			} else {
+				t.ac[seg[0]&3] = h
+			}
+			seg = seg[n:]
+		}
+	case markerDRI:
+		if len(seg) != 2 {
+			return jpegError("a restart interval of %d bytes", len(seg))
+		}
+		t.restart = int(binary.BigEndian.Uint16(seg))
 	}
-	if b := got.Bounds(); b.Dx() != m.width || b.Dy() != m.height {
-		return fmt.Errorf("jpeg: frame and image differ in size: %w", ErrFormat)
-	}
-	m.x.Data = data
 	return nil
+}
+
+// held implements file: of a progressive image, one bit for each coefficient.
+func (f *jpegFile) held() int64 {
+	if !f.progressive {
+		return 0
+	}
+	var blocks int64
+	for _, c := range f.comps {
+		blocks += int64(c.stride) * int64(c.rows)
+	}
+	return 8 * blocks
+}
+
+// image implements file. The data is embedded as it is once its coding was followed to its end,
+// so that a reader can draw it.
+func (f *jpegFile) image(ctx context.Context, _ *Store) (*Image, error) {
+	if err := f.follow(ctx); err != nil {
+		return nil, err
+	}
+	img := &Image{width: f.width, height: f.height, orient: f.orient}
+	img.x = XObject{Width: f.width, Height: f.height, Bits: 8, Space: "DeviceRGB", Filter: "DCTDecode", Data: f.data}
+	if len(f.comps) == 1 {
+		img.x.Space = "DeviceGray"
+	}
+	return img, nil
 }
 
 // exifOrientation returns the orientation tag (0x0112) of an EXIF segment, 1

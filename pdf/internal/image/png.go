@@ -3,13 +3,10 @@ package image
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
-	"image"
-	"image/color"
-	"image/png"
 	"io"
 
 	"example.com/quire/pdf/internal/diag"
@@ -32,31 +29,14 @@ type pngFile struct {
 	bits, kind    int
 	interlaced    bool
 	palette       []byte
-	transparent   bool
-	data          []byte // the IDAT chunks joined
+	trns          []byte   // the chunk tRNS; nil: there is none
+	data          [][]byte // the IDAT chunks
 }
 
-// openPNG passes the compressed samples of a PNG through: its filters are the
-// PNG predictors of FlateDecode (ISO 32000-2, 7.4.4.4). Interlaced images and
-// those with transparency are decoded, since PDF keeps alpha apart.
-func openPNG(data []byte, l diag.Limits) (*Image, error) {
-	f, err := readPNG(data, l)
-	if err != nil {
-		return nil, err
-	}
-	img := &Image{width: f.width, height: f.height, orient: 1}
-	if f.interlaced || f.transparent || f.kind == pngGrayAlpha || f.kind == pngRGBA {
-		img.x, err = decodePNG(data, f)
-	} else {
-		img.x, err = passPNG(f)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return img, nil
-}
+// maxSide bounds a side of an image before the product of both is judged.
+const maxSide = 1 << 30
 
-func readPNG(data []byte, l diag.Limits) (*pngFile, error) {
+func parsePNG(data []byte, l diag.Limits) (file, error) {
 	f := &pngFile{}
 	rest := data[len(pngSignature):]
 	for first := true; ; first = false {
@@ -78,34 +58,34 @@ func readPNG(data []byte, l diag.Limits) (*pngFile, error) {
 		}
 		switch kind {
 		case "IHDR":
-			if err := f.header(body, l); err != nil {
+			if err := f.header(body); err != nil {
+				return nil, err
+			}
+			if err := checkPixels(f.width, f.height, l); err != nil {
 				return nil, err
 			}
 		case "PLTE":
 			f.palette = body
 		case "tRNS":
-			f.transparent = true
+			f.trns = body
 		case "IDAT":
-			f.data = append(f.data, body...)
+			f.data = append(f.data, body)
 		case "IEND":
-			return f, nil
+			return f, f.check()
 		}
 	}
 }
 
-func (f *pngFile) header(b []byte, l diag.Limits) error {
+func (f *pngFile) header(b []byte) error {
 	if len(b) != 13 {
 		return fmt.Errorf("png: header of %d bytes: %w", len(b), ErrFormat)
 	}
 	w, h := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
-	if w > 1<<30 || h > 1<<30 {
-		return diag.Check("ImagePixels", 1<<60, l.ImagePixels, "")
+	if w == 0 || h == 0 {
+		return fmt.Errorf("png: an image of %d by %d pixels: %w", w, h, ErrFormat)
 	}
-	f.width, f.height = int(w), int(h)
+	f.width, f.height = int(min(w, maxSide)), int(min(h, maxSide))
 	f.bits, f.kind, f.interlaced = int(b[8]), int(b[9]), b[12] == 1
-	if err := checkPixels(f.width, f.height, l); err != nil {
-		return err
-	}
 	ok := b[10] == 0 && b[11] == 0 && b[12] <= 1
 	switch f.kind {
 	case pngGray:
@@ -123,99 +103,312 @@ func (f *pngFile) header(b []byte, l diag.Limits) error {
 	return nil
 }
 
+// check judges the chunks that depend on others.
+func (f *pngFile) check() error {
+	if f.kind == pngPalette {
+		if n := len(f.palette); n == 0 || n%3 != 0 || n > 3<<f.bits {
+			return fmt.Errorf("png: palette of %d bytes: %w", n, ErrFormat)
+		}
+	}
+	want := map[int]int{pngGray: 2, pngRGB: 6, pngPalette: len(f.palette) / 3}
+	if n, may := want[f.kind]; f.trns != nil && (!may || f.kind == pngPalette && len(f.trns) > n || f.kind != pngPalette && len(f.trns) != n) {
+		return fmt.Errorf("png: tRNS of %d bytes: %w", len(f.trns), ErrFormat)
+	}
+	return nil
+}
+
+// held implements file: rows of an interlaced image come in no order in which they could be
+// written.
+func (f *pngFile) held() int64 {
+	if !f.interlaced {
+		return 0
+	}
+	n := f.colors()
+	if f.alpha() {
+		n++
+	}
+	return int64(f.width) * int64(f.height) * int64(n)
+}
+
+// channels is the number of samples of a pixel in the file.
 func (f *pngFile) channels() int {
-	if f.kind == pngRGB {
+	switch f.kind {
+	case pngRGB:
+		return 3
+	case pngGrayAlpha:
+		return 2
+	case pngRGBA:
+		return 4
+	}
+	return 1
+}
+
+// colors is the number of them that is colour.
+func (f *pngFile) colors() int {
+	if f.kind == pngRGB || f.kind == pngRGBA {
 		return 3
 	}
 	return 1
 }
 
-// passPNG checks that the samples inflate to exactly the stated size and hands
-// the compressed bytes on.
-func passPNG(f *pngFile) (XObject, error) {
-	ch := f.channels()
-	row := (int64(f.width)*int64(f.bits*ch)+7)/8 + 1
-	zr, err := zlib.NewReader(bytes.NewReader(f.data))
-	if err != nil {
-		return XObject{}, fmt.Errorf("png: %w: %w", err, ErrFormat)
-	}
-	n, err := io.Copy(&filterCheck{row: row}, io.LimitReader(zr, row*int64(f.height)+1))
-	if err != nil {
-		return XObject{}, fmt.Errorf("png: %w: %w", err, ErrFormat)
-	}
-	if n != row*int64(f.height) {
-		return XObject{}, fmt.Errorf("png: %d bytes of samples, want %d: %w", n, row*int64(f.height), ErrFormat)
-	}
-	x := XObject{
-		Width: f.width, Height: f.height, Bits: f.bits, Space: "DeviceRGB", Filter: "FlateDecode", Data: f.data,
-		Predictor: &Predictor{Colors: ch, Bits: f.bits, Columns: f.width},
-	}
+func (f *pngFile) alpha() bool {
+	return f.trns != nil || f.kind == pngGrayAlpha || f.kind == pngRGBA
+}
+
+// stride is the number of bytes of a row of so many pixels, without its filter byte.
+func (f *pngFile) stride(width int) int { return (width*f.bits*f.channels() + 7) / 8 }
+
+// passes reports whether the compressed samples can be embedded as they are: PNG's filters are
+// the PNG predictors of FlateDecode (ISO 32000-2, 7.4.4.4).
+func (f *pngFile) passes() bool {
+	return !f.interlaced && f.bits <= 8 && f.channels() == f.colors()
+}
+
+// image implements file.
+func (f *pngFile) image(ctx context.Context, s *Store) (*Image, error) {
+	img := &Image{width: f.width, height: f.height, orient: 1}
+	img.x = XObject{Width: f.width, Height: f.height, Bits: 8, Space: "DeviceRGB", Filter: "FlateDecode"}
 	switch f.kind {
-	case pngGray:
-		x.Space = "DeviceGray"
+	case pngGray, pngGrayAlpha:
+		img.x.Space = "DeviceGray"
 	case pngPalette:
-		if n := len(f.palette); n == 0 || n%3 != 0 || n > 3<<f.bits {
-			return XObject{}, fmt.Errorf("png: palette of %d bytes: %w", n, ErrFormat)
-		}
-		x.Palette = f.palette
+		img.x.Palette = f.palette
 	}
-	return x, nil
-}
-
-var errPNGFilter = errors.New("unknown row filter")
-
-// filterCheck sees the inflated rows go by and checks their filter bytes.
-type filterCheck struct {
-	row, at int64
-}
-
-func (c *filterCheck) Write(p []byte) (int, error) {
-	for i := (c.row - c.at%c.row) % c.row; i < int64(len(p)); i += c.row {
-		if p[i] > 4 {
-			return 0, errPNGFilter
-		}
+	var err error
+	if f.interlaced {
+		err = f.interlace(ctx, s, &img.x)
+	} else {
+		err = f.stream(ctx, s, &img.x)
 	}
-	c.at += int64(len(p))
-	return len(p), nil
-}
-
-// decodePNG decodes an image with alpha or interlacing into 8-bit samples.
-func decodePNG(data []byte, f *pngFile) (XObject, error) {
-	src, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
-		return XObject{}, fmt.Errorf("%w: %w", err, ErrFormat)
+		return nil, fmt.Errorf("png: %w", err)
 	}
-	gray := f.kind == pngGray || f.kind == pngGrayAlpha
-	ch := 3
-	space := "DeviceRGB"
-	if gray {
-		ch, space = 1, "DeviceGray"
-	}
-	b := src.Bounds()
-	pix := make([]byte, 0, b.Dx()*b.Dy()*ch)
-	alpha := make([]byte, 0, b.Dx()*b.Dy())
-	opaque := true
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			c := nrgba(src, x, y)
-			pix = append(pix, c.R)
-			if !gray {
-				pix = append(pix, c.G, c.B)
-			}
-			alpha = append(alpha, c.A)
-			opaque = opaque && c.A == 255
+	if f.passes() {
+		img.x.Bits = f.bits
+		img.x.Data = f.data[0]
+		if len(f.data) > 1 {
+			img.x.Data = bytes.Join(f.data, nil)
 		}
 	}
-	out := XObject{Width: b.Dx(), Height: b.Dy(), Bits: 8, Space: space, Data: pix}
-	if !opaque {
-		out.Mask = &XObject{Width: b.Dx(), Height: b.Dy(), Bits: 8, Space: "DeviceGray", Data: alpha}
-	}
-	return out, nil
+	img.x.Predictor = &Predictor{Colors: f.colors(), Bits: img.x.Bits, Columns: f.width}
+	return img, nil
 }
 
-func nrgba(src image.Image, x, y int) color.NRGBA {
-	if m, ok := src.(*image.NRGBA); ok {
-		return m.NRGBAAt(x, y)
+// stream reads the rows of an image that is not interlaced and writes them on as they come.
+func (f *pngFile) stream(ctx context.Context, s *Store, x *XObject) error {
+	r, err := f.rows()
+	if err != nil {
+		return err
 	}
-	return color.NRGBAModel.Convert(src.At(x, y)).(color.NRGBA)
+	out, err := newSink(s, f, x)
+	if err != nil {
+		return err
+	}
+	defer out.close()
+	row, before := s.row(f.stride(f.width)+1), s.row(f.stride(f.width)+1)
+	defer s.rows.Put(row)
+	defer s.rows.Put(before)
+	clear(*before)
+	back := max(1, f.bits*f.channels()/8)
+	for y := range f.height {
+		if y%64 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := readRow(r, *row); err != nil {
+			return err
+		}
+		if out.idle() {
+			continue // the samples are only counted
+		}
+		filter := (*row)[0]
+		unfilter(*row, *before, back)
+		if err := out.write(f, *row, f.width, filter); err != nil {
+			return err
+		}
+		row, before = before, row
+	}
+	if err := atEnd(r); err != nil {
+		return err
+	}
+	return out.finish(x)
+}
+
+// rows returns the reader of the filtered rows.
+func (f *pngFile) rows() (io.Reader, error) {
+	readers := make([]io.Reader, len(f.data))
+	for i, b := range f.data {
+		readers[i] = bytes.NewReader(b)
+	}
+	r, err := zlib.NewReader(io.MultiReader(readers...))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
+	}
+	return r, nil
+}
+
+func readRow(r io.Reader, row []byte) error {
+	if _, err := io.ReadFull(r, row); err != nil {
+		return fmt.Errorf("too few samples: %w: %w", err, ErrFormat)
+	}
+	if row[0] > 4 {
+		return fmt.Errorf("unknown row filter %d: %w", row[0], ErrFormat)
+	}
+	return nil
+}
+
+// atEnd makes sure that nothing follows and that the checksum of the stream is right.
+func atEnd(r io.Reader) error {
+	var one [1]byte
+	switch _, err := io.ReadFull(r, one[:]); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return fmt.Errorf("too many samples: %w", ErrFormat)
+	default:
+		return fmt.Errorf("%w: %w", err, ErrFormat)
+	}
+}
+
+// adam7 are the passes of an interlaced image (ISO/IEC 15948, 8.2): the first pixel and the
+// steps.
+var adam7 = [7]struct{ x, y, dx, dy int }{
+	{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2},
+}
+
+// interlace puts the rows of all passes in their places before it writes the image.
+func (f *pngFile) interlace(ctx context.Context, s *Store, x *XObject) error {
+	r, err := f.rows()
+	if err != nil {
+		return err
+	}
+	colors := f.colors()
+	whole := make([]byte, f.width*f.height*colors)
+	var alpha []byte
+	if f.alpha() {
+		alpha = make([]byte, f.width*f.height)
+	}
+	back := max(1, f.bits*f.channels()/8)
+	for _, p := range adam7 {
+		w, h := (f.width-p.x+p.dx-1)/p.dx, (f.height-p.y+p.dy-1)/p.dy
+		if w <= 0 || h <= 0 {
+			continue
+		}
+		row, before := make([]byte, f.stride(w)+1), make([]byte, f.stride(w)+1)
+		color, opacity := make([]byte, w*colors), make([]byte, w)
+		for y := range h {
+			if y%64 == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := readRow(r, row); err != nil {
+				return err
+			}
+			unfilter(row, before, back)
+			f.expand(color, opacity, row[1:], w)
+			at := (p.y+y*p.dy)*f.width + p.x
+			for i := range w {
+				copy(whole[(at+i*p.dx)*colors:][:colors], color[i*colors:])
+				if alpha != nil {
+					alpha[at+i*p.dx] = opacity[i]
+				}
+			}
+			row, before = before, row
+		}
+	}
+	if err := atEnd(r); err != nil {
+		return err
+	}
+	out, err := newSink(s, f, x)
+	if err != nil {
+		return err
+	}
+	defer out.close()
+	for y := range f.height {
+		if y%64 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n := f.width * colors
+		copy(out.color.row(), whole[y*n:][:n])
+		if alpha != nil {
+			copy(out.mask.row(), alpha[y*f.width:][:f.width])
+		}
+		if err := out.flush(paeth); err != nil {
+			return err
+		}
+	}
+	return out.finish(x)
+}
+
+// expand turns a row of samples into 8-bit colours, or indexes of the palette, and their
+// opacity.
+func (f *pngFile) expand(color, alpha, row []byte, width int) {
+	switch {
+	case f.bits == 16:
+		f.reduce(color, alpha, row, width)
+	case f.kind == pngRGBA:
+		for i := range width {
+			copy(color[3*i:3*i+3], row[4*i:])
+			alpha[i] = row[4*i+3]
+		}
+	case f.kind == pngGrayAlpha:
+		for i := range width {
+			color[i], alpha[i] = row[2*i], row[2*i+1]
+		}
+	case f.kind == pngRGB:
+		copy(color[:3*width], row)
+		if f.trns != nil {
+			key := [3]byte{f.trns[1], f.trns[3], f.trns[5]}
+			for i := range width {
+				alpha[i] = opaque([3]byte(row[3*i:3*i+3]) != key)
+			}
+		}
+	default:
+		f.unpack(color, alpha, row, width)
+	}
+}
+
+// unpack is expand for grey and indexed samples of up to 8 bits.
+func (f *pngFile) unpack(color, alpha, row []byte, width int) {
+	most := 1<<f.bits - 1
+	for i := range width {
+		shift := 8 - f.bits - i*f.bits%8
+		v := int(row[i*f.bits/8]) >> shift & most
+		if f.kind == pngPalette {
+			color[i] = byte(v) //nolint:gosec // at most 8 bits
+			if alpha != nil {
+				alpha[i] = 255
+				if v < len(f.trns) {
+					alpha[i] = f.trns[v]
+				}
+			}
+			continue
+		}
+		color[i] = byte(v * 255 / most) //nolint:gosec // v <= most
+		if f.trns != nil {
+			alpha[i] = opaque(v != int(binary.BigEndian.Uint16(f.trns)))
+		}
+	}
+}
+
+// reduce is expand for 16-bit samples: the low byte is dropped.
+func (f *pngFile) reduce(color, alpha, row []byte, width int) {
+	channels, colors := f.channels(), f.colors()
+	for i := range width {
+		px := row[2*channels*i:][:2*channels]
+		for c := range colors {
+			color[colors*i+c] = px[2*c]
+		}
+		switch {
+		case channels > colors:
+			alpha[i] = px[2*colors]
+		case f.trns != nil:
+			alpha[i] = opaque(!bytes.Equal(px, f.trns))
+		}
+	}
+}
+
+func opaque(yes bool) byte {
+	if yes {
+		return 255
+	}
+	return 0
 }

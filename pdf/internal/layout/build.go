@@ -514,8 +514,8 @@ func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 	img, ok := m.images[key]
 	if !ok {
 		var err error
-		if img, err = m.opt.Image(n.Data); err != nil {
-			return nil, nil, failed(at(n.Src, "L307", "image %s: %s", n.Name, err))
+		if img, err = m.opt.Image(m.ctx, n.Data); err != nil {
+			return nil, nil, imageError(err, n)
 		}
 		m.images[key] = img
 	}

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -24,6 +25,7 @@ import (
 //	L309 running content grew beyond the place kept for it
 //	L311 an anchor given twice
 //	L312 a figure that is wider than its place
+//	X314 an image beyond a limit
 //	F401 no glyph for a character
 //	F402 a script that is not supported
 //	F404 a combining mark that no font gives a place
@@ -37,6 +39,19 @@ func at(src *doc.Source, code, format string, args ...any) diag.Diagnostic {
 }
 
 func failed(ds ...diag.Diagnostic) error { return &diag.DiagnosticError{Diagnostics: ds} }
+
+// imageError puts an error of an image at its place. A context that has ended is no fault of the
+// image, but when it ended the wait for memory, which is a limit.
+func imageError(err error, n *doc.Image) error {
+	code := "L307"
+	switch {
+	case errors.Is(err, diag.ErrLimit):
+		code = "X314"
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return failed(at(n.Src, code, "image %s: %s", n.Name, err))
+}
 
 // fontError puts an error of the font layer at its place.
 func (m *maker) fontError(err error, src *doc.Source) error {

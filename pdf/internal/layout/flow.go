@@ -17,8 +17,8 @@ type Options struct {
 	Tagged bool
 	Limits diag.Limits
 	Mono   string // family of code spans; empty: that of the text around
-	// Image reads image data.
-	Image func(data []byte) (*image.Image, error)
+	// Image reads image data. It may wait for memory until ctx ends.
+	Image func(ctx context.Context, data []byte) (*image.Image, error)
 }
 
 // Summary tells what a layout came to.

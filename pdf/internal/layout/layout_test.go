@@ -13,6 +13,7 @@ import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font/liberation"
 	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/emit/kflate"
 	pdfimage "example.com/quire/pdf/internal/image"
 	"example.com/quire/pdf/internal/layout"
 	"example.com/quire/pdf/internal/tag"
@@ -104,6 +105,8 @@ func (r *record) find(tb testing.TB, s string) placed {
 	return placed{}
 }
 
+var images = pdfimage.NewStore(pdfimage.Options{Deflate: kflate.New().Writer})
+
 var typesetter = text.NewTypesetter(liberation.New(), text.Latin{}, &gotext.Segmenter{}, 1<<20)
 
 func run(tb testing.TB, d *doc.Document, tagged bool) (*record, *layout.Summary, error) {
@@ -111,7 +114,7 @@ func run(tb testing.TB, d *doc.Document, tagged bool) (*record, *layout.Summary,
 	r := &record{}
 	sum, err := layout.Run(tb.Context(), d, layout.Options{
 		Typesetter: typesetter, Tagged: tagged, Mono: liberation.Mono,
-		Image: func(b []byte) (*pdfimage.Image, error) { return pdfimage.Open(b, diag.Limits{}) },
+		Image: images.Session(diag.Limits{}).Open,
 	}, r)
 	return r, sum, err
 }

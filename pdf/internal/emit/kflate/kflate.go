@@ -9,7 +9,9 @@ package kflate
 import (
 	"encoding/binary"
 	"fmt"
+	"hash"
 	"hash/adler32"
+	"io"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/flate"
@@ -122,4 +124,65 @@ func (c *compressor) deflate(dst, src []byte) ([]byte, error) {
 	out := binary.BigEndian.AppendUint32(c.out, adler32.Checksum(src))
 	c.out = nil // a compressor that waits must not keep the caller's bytes alive
 	return out, nil
+}
+
+// Writer returns a writer that compresses to dst what it takes until it is closed, at the
+// everyday level. The output depends on the bytes and on how they are cut. A writer that is
+// never closed is lost, nothing else.
+func (d *Deflater) Writer(dst io.Writer) (io.WriteCloser, error) {
+	p := &d.pools[cos.LevelDefault]
+	c := p.take()
+	if c == nil {
+		var err error
+		if c, err = newCompressor(efforts[cos.LevelDefault]); err != nil {
+			return nil, err
+		}
+	}
+	c.w.Reset(dst)
+	return &writer{c: c, pool: p, dst: dst, sum: adler32.New()}, nil
+}
+
+type writer struct {
+	c      *compressor
+	pool   *pool
+	dst    io.Writer
+	sum    hash.Hash32
+	headed bool
+}
+
+// Write implements io.Writer.
+func (w *writer) Write(p []byte) (int, error) {
+	if err := w.head(); err != nil {
+		return 0, err
+	}
+	w.sum.Write(p)
+	n, err := w.c.w.Write(p)
+	if err != nil {
+		return n, fmt.Errorf("kflate: deflate: %w", err)
+	}
+	return n, nil
+}
+
+func (w *writer) head() error {
+	if w.headed {
+		return nil
+	}
+	w.headed = true
+	_, err := w.dst.Write(w.c.header[:])
+	return err //nolint:wrapcheck // the caller's own
+}
+
+// Close implements io.Closer: it ends the stream and gives the compressor back.
+func (w *writer) Close() error {
+	if err := w.head(); err != nil {
+		return err
+	}
+	if err := w.c.w.Close(); err != nil {
+		return fmt.Errorf("kflate: deflate: %w", err)
+	}
+	_, err := w.dst.Write(w.sum.Sum(nil))
+	w.c.w.Reset(nil) // a compressor that waits must not keep the caller's writer alive
+	w.pool.put(w.c)
+	w.c = nil
+	return err //nolint:wrapcheck // the caller's own
 }

@@ -213,3 +213,51 @@ func FuzzDeflate(f *testing.F) {
 		}
 	})
 }
+
+// TestWriterGivesTheSameForTheSameCutting: a stream written in rows reads back, and neither what a
+// compressor did before nor who works beside it changes a byte.
+func TestWriterGivesTheSameForTheSameCutting(t *testing.T) {
+	d := New()
+	write := func(src []byte) []byte {
+		var b bytes.Buffer
+		w, err := d.Writer(&b)
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		for len(src) > 0 {
+			n := min(1000, len(src))
+			if _, err := w.Write(src[:n]); err != nil {
+				t.Error(err)
+			}
+			src = src[n:]
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		return b.Bytes()
+	}
+	all := sources(t)
+	first := make([][]byte, len(all))
+	for i, src := range all {
+		first[i] = write(src)
+		zr, err := zlib.NewReader(bytes.NewReader(first[i]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(zr); err != nil || !bytes.Equal(got, src) {
+			t.Errorf("source %d does not read back: %v", i, err)
+		}
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i, src := range all {
+				if !bytes.Equal(write(src), first[i]) {
+					t.Errorf("source %d has other bytes", i)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
