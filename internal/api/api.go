@@ -54,7 +54,6 @@ type Limits struct {
 	File        int64         // of a file to be verified: 64 MiB
 	Render      time.Duration // wall time of one document: 30 s
 	PublicBytes int64         // memory for hot public documents: 64 MiB
-	Running     int           // documents made at the same time: 0 = 4 x GOMAXPROCS, twice as many wait
 }
 
 // API answers the routes. Close it when the server has stopped.
@@ -95,7 +94,7 @@ func (a *API) Close(ctx context.Context) error { return a.public.Close(ctx) }
 // (Access.Identify).
 func (a *API) Register(r *web.Group) {
 	v1 := r.Group("/v1", a.o.Access.Require)
-	making := web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.Body, Gate: a.o.Limits.gate()}
+	making := web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.Body}
 	v1.POST("/render", a.render, web.Name("render"), making)
 	v1.POST("/documents", a.makeDocument, web.Name("make"), making)
 	v1.GET("/documents", a.listDocuments, web.Name("documents"))
@@ -104,7 +103,7 @@ func (a *API) Register(r *web.Group) {
 	v1.GET("/documents/{id}/receipt", a.documentReceipt, web.Name("document-receipt"))
 	v1.GET("/documents/{id}/snapshot", a.documentSnapshot, web.Name("document-snapshot"))
 	v1.POST("/documents/{id}/verify", a.verifyDocument, web.Name("document-verify"),
-		web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.File, Gate: making.Gate})
+		web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.File})
 
 	r.GET("/d/{content}.pdf", a.content, web.Name("content"))
 	r.GET("/r/{report}/latest.pdf", a.latest, web.Name("latest"))

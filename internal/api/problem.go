@@ -58,7 +58,7 @@ func problemTitle(kind string) string {
 // Members beside RFC 9457's: field, got, want, nearest, line, column, path, file, code; and
 // problems, the whole list, when there are several.
 func Problem(err error) *web.Problem {
-	if errors.Is(err, web.ErrBusy) {
+	if errors.Is(err, record.ErrOverload) || errors.Is(err, web.ErrBusy) {
 		return problemOf("busy", http.StatusServiceUnavailable, "the server makes as many documents as it can; try again", err)
 	}
 	if p, ok := errors.AsType[*web.Problem](err); ok {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -30,14 +29,7 @@ func (l *Limits) fill() {
 	if l.Render <= 0 {
 		l.Render = 30 * time.Second
 	}
-	if l.Running <= 0 {
-		l.Running = 4 * runtime.GOMAXPROCS(0)
-	}
 }
-
-// gate bounds how many documents are made at the same time: beyond it a client is told to
-// come back rather than everybody waiting.
-func (l *Limits) gate() *web.Gate { return web.NewGate(l.Running, 2*l.Running) }
 
 // wish is the body of POST /v1/render and POST /v1/documents.
 type wish struct {

@@ -15,6 +15,7 @@ import (
 	"example.com/quire/internal/api"
 	"example.com/quire/internal/config"
 	"example.com/quire/internal/record"
+	"example.com/quire/internal/render"
 	"example.com/quire/web/webtest"
 )
 
@@ -209,35 +210,87 @@ func newSlow(t *testing.T) *slow {
 	return s
 }
 
-// More documents at once than the server makes are refused with the time to come back.
-func TestOverload(t *testing.T) {
+// While one space waits for its slow source, another space's documents are made.
+func TestASlowSourceHoldsUpNoOtherSpace(t *testing.T) {
 	t.Parallel()
 	up := newSlow(t)
-	h := open(t, statusSource(up.url, nil))
-	c := serveParts(t, h, func(o *api.Options) { o.Limits.Running = 1 })
-	// One runs, two wait, the fourth is refused at once.
-	answers := make(chan *webtest.Response, 4)
-	for i := range 4 {
+	h := open(t, spaces, statusSource(up.url, nil), func(c *config.Config) {
+		s := c.Sources["status"]
+		s.Space = "alpha"
+		c.Sources["status"] = s
+		delete(c.Reports, "uptime")
+	})
+	const many = 40
+	answers := make(chan *webtest.Response, many)
+	for i := range many {
 		go func() {
-			body := strings.Replace(asksStatus, "18:30:00Z", fmt.Sprintf("18:30:0%dZ", i), 1)
-			answers <- c.Post("/v1/documents", "application/json", body)
+			answers <- h.as(alpha).Post("/v1/documents", "application/json", fmt.Sprintf(`{"template": "status", "sources": {"status": {"source": "status", "parameters": {"region": "eu", "n": %d}}}}`, i))
 		}()
 	}
-	refused := <-answers
-	wantProblem(t, refused, http.StatusServiceUnavailable, "busy")
-	if refused.Header.Get("Retry-After") == "" {
-		t.Error("no Retry-After")
+	for range 8 { // the source is busy, and the others wait for it
+		<-up.arrived
 	}
-	c.Get("/v1/documents").Want(http.StatusOK) // reading goes on
+	for i := range 5 {
+		h.as(beta).Post("/v1/documents", "application/json", note(fmt.Sprintf("B-%d", i))).Want(http.StatusCreated)
+		h.as(beta).Post("/v1/render", "application/json", note("B-1")).Want(http.StatusOK)
+	}
+	h.as(alpha).Post("/v1/render", "application/json", note("A-1")).Want(http.StatusOK)
+	if n := len(answers); n != 0 {
+		t.Errorf("%d answers before the source's", n)
+	}
 	close(up.let)
-	for range 3 {
+	for range many { // 200: made in the same millisecond of the same data, it is the same document
+		if r := <-answers; r.Status != http.StatusCreated && r.Status != http.StatusOK {
+			t.Errorf("%d %s", r.Status, r.Body)
+		}
+	}
+}
+
+func TestABurstOfFiftyIsNotRefused(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	answers := make(chan *webtest.Response, 50)
+	for i := range cap(answers) {
+		go func() {
+			answers <- h.Post("/v1/documents", "application/json", note(fmt.Sprintf("A-%d", i)))
+		}()
+	}
+	for range cap(answers) {
 		if r := <-answers; r.Status != http.StatusCreated {
 			t.Errorf("%d %s", r.Status, r.Body)
 		}
 	}
-	if n := len(decode[list](t, c.Get("/v1/documents")).Documents); n != 3 {
-		t.Errorf("%d documents, want 3", n)
+}
+
+// overloaded is a renderer whose lane is full.
+type overloaded struct{ record.Renderer }
+
+func (overloaded) Render(context.Context, io.Writer, record.Rendering) (*record.Rendered, error) {
+	return nil, fmt.Errorf("render: %w", record.ErrOverload)
+}
+
+// More documents at once than the server makes are refused with the time to come back.
+func TestOverloadIsToldWithTheTimeToComeBack(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	renderer, err := render.New(render.Config{})
+	if err != nil {
+		t.Fatal(err)
 	}
+	c := serveParts(t, h, func(o *api.Options) {
+		o.Maker, err = record.NewMaker(record.Parts{Renderer: overloaded{renderer}, Blobs: h.app.Blobs, Documents: h.app.Library, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, path := range []string{"/v1/documents", "/v1/render"} {
+		r := c.Post(path, "application/json", `{"template": {"source": "quire: 1"}}`)
+		wantProblem(t, r, http.StatusServiceUnavailable, "busy")
+		if r.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: no Retry-After", path)
+		}
+	}
+	c.Get("/v1/documents").Want(http.StatusOK) // reading goes on
 }
 
 // A document that takes too long is given up, and nothing of it stays.

@@ -276,7 +276,7 @@ func (a *App) Close(ctx context.Context) error {
 func sourcesOf(c *config.Config, log *slog.Logger) (*collect.Collector, error) {
 	var sources []collect.Source
 	for name, s := range c.Sources {
-		h := &collect.HTTP{
+		h := collect.HTTP{
 			URL: s.URL, Header: map[string]collect.Secret{}, Timeout: time.Duration(s.Timeout),
 			Attempts: s.Attempts, MaxBytes: int64(s.MaxBytes),
 		}
@@ -294,13 +294,9 @@ func sourcesOf(c *config.Config, log *slog.Logger) (*collect.Collector, error) {
 			}
 			h.Allow = append(h.Allow, prefix)
 		}
-		src := collect.Source{
-			Space:  record.Space(s.Space),
-			Source: record.Source{Name: name, Kind: collect.KindHTTP, Required: s.Required},
-			HTTP:   h,
-		}
+		src := collect.Source{Space: record.Space(s.Space), Name: name, Kind: h, Required: s.Required}
 		for p, kind := range s.Parameters {
-			src.Parameters = append(src.Parameters, record.Parameter{Name: p, Type: record.ParameterType(kind)})
+			src.Parameters = append(src.Parameters, collect.Parameter{Name: p, Type: collect.ParameterType(kind)})
 		}
 		sources = append(sources, src)
 	}

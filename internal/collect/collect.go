@@ -16,8 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,26 +28,68 @@ import (
 
 // Source is a configured source.
 type Source struct {
-	Space record.Space
-	record.Source
-	// Inline is the data of a source of kind inline: one JSON value.
-	Inline []byte
-	// HTTP configures a source of kind http.
-	HTTP *HTTP
+	Space      record.Space
+	Name       string
+	Kind       Kind
+	Parameters []Parameter
+	Required   bool // without its data nothing is made
 }
 
-// The kinds.
-const (
-	KindInline = "inline"
-	KindHTTP   = "http"
-)
+// Kind is a way to get data, with its configuration: [Inline], [HTTP].
+type Kind interface {
+	// Name is what receipts call the kind.
+	Name() string
+	// Open checks the configuration and gives what calls the source.
+	Open(parameters []Parameter, userAgent string) (Origin, error)
+}
+
+// Origin is what a source of some kind calls. It is safe for concurrent use.
+type Origin interface {
+	// Prepare makes a call with the texts of all declared parameters. Nothing is asked yet: the
+	// error, a *record.RequestError below field, says that the call is wrong.
+	Prepare(field string, values map[string]string) (Call, error)
+	Close(ctx context.Context) error
+}
+
+// Call asks for the data, one JSON value, once. Its log has every attempt, also when it fails; reason
+// then is a phrase of a fixed set, for it is frozen and shown: it names no address that was resolved
+// and no text that a server sent. err has the details.
+type Call func(ctx context.Context) (data []byte, log []record.Attempt, reason string, err error)
+
+// Inline is a kind: one JSON value that is configured itself.
+type Inline []byte
+
+// Name implements Kind.
+func (Inline) Name() string { return "inline" }
+
+// Open implements Kind.
+func (i Inline) Open(parameters []Parameter, _ string) (Origin, error) {
+	if len(parameters) > 0 {
+		return nil, errors.New("inline data takes no parameters")
+	}
+	b, _, err := strictjson.Canonical(i, strictjson.Limits{Bytes: record.DataBytes, Depth: record.DataDepth, Nodes: record.DataNodes})
+	return Inline(b), err
+}
+
+// Prepare implements Origin.
+func (i Inline) Prepare(string, map[string]string) (Call, error) {
+	return func(context.Context) ([]byte, []record.Attempt, string, error) {
+		return i, []record.Attempt{{Number: 1}}, "", nil
+	}, nil
+}
+
+// Close implements Origin.
+func (Inline) Close(context.Context) error { return nil }
 
 // Config configures a Collector.
 type Config struct {
 	Sources []Source
-	// Parallel is how many sources are called at the same time for one document:
-	// 0 = 8.
+	// Parallel is how many sources are called at the same time for one document: 0 = 8.
 	Parallel int
+	// PerSpace is how many documents of one space are collected for at the same time, and four times
+	// as many wait: 0 = 64. PerSource is how many calls of one source run at the same time: 0 = 16.
+	// So a slow source takes from nobody but from those who ask it.
+	PerSpace, PerSource int
 	// UserAgent for the requests: "" = "Quire".
 	UserAgent string
 	// Log gets a warning with the cause for each source that failed; nil = none.
@@ -57,16 +99,23 @@ type Config struct {
 // Collector calls sources. It is safe for concurrent use. It fills
 // record.Collector.
 type Collector struct {
-	sources  map[record.Space]map[string]*source
+	spaces   map[record.Space]*space
 	parallel int
 	log      *slog.Logger
 }
 
+// space is the sources of a space.
+type space struct {
+	sources map[string]*source
+	running chan struct{} // documents that are collected for
+	queue   chan struct{} // those and the ones that wait
+}
+
 // source is a configured source that is ready.
 type source struct {
-	record.Source
-	inline []byte
-	http   *httpSource
+	Source
+	origin  Origin
+	running chan struct{} // calls
 }
 
 // New returns a Collector over the sources. Its error joins everything that is
@@ -75,30 +124,41 @@ func New(c Config) (*Collector, error) {
 	if c.Parallel == 0 {
 		c.Parallel = 8
 	}
+	if c.PerSpace == 0 {
+		c.PerSpace = 64
+	}
+	if c.PerSource == 0 {
+		c.PerSource = 16
+	}
 	if c.UserAgent == "" {
 		c.UserAgent = "Quire"
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	col := &Collector{sources: make(map[record.Space]map[string]*source), parallel: c.Parallel, log: c.Log}
-	var errs []error
-	if c.Parallel < 0 {
-		errs = append(errs, fmt.Errorf("collect: parallel %d: want at least 1", c.Parallel))
+	if min(c.Parallel, c.PerSpace, c.PerSource) < 0 {
+		return nil, fmt.Errorf("collect: parallel %d, per space %d, per source %d: want at least 1", c.Parallel, c.PerSpace, c.PerSource)
 	}
+	col := &Collector{spaces: make(map[record.Space]*space), parallel: c.Parallel, log: c.Log}
+	var errs []error
 	for _, s := range c.Sources {
+		of := col.spaces[s.Space]
+		if of == nil {
+			of = &space{
+				sources: make(map[string]*source),
+				running: make(chan struct{}, c.PerSpace), queue: make(chan struct{}, 5*c.PerSpace),
+			}
+			col.spaces[s.Space] = of
+		}
 		ready, err := newSource(s, c)
-		if err == nil && col.sources[s.Space][s.Name] != nil {
-			err = errors.New("there are two of this name")
+		if err == nil && of.sources[s.Name] != nil {
+			err = errors.Join(errors.New("there are two of this name"), ready.origin.Close(context.Background()))
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("source %s: %w", s.Name, err))
 			continue
 		}
-		if col.sources[s.Space] == nil {
-			col.sources[s.Space] = make(map[string]*source)
-		}
-		col.sources[s.Space][s.Name] = ready
+		of.sources[s.Name] = ready
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, errors.Join(err, col.Close(context.Background()))
@@ -116,88 +176,52 @@ func newSource(s Source, c Config) (*source, error) {
 	if err := checkParameters(s.Parameters); err != nil {
 		return nil, err
 	}
-	ready := &source{Source: s.Source}
-	switch s.Kind {
-	case KindInline:
-		if s.HTTP != nil || len(s.Parameters) > 0 {
-			return nil, errors.New("inline data takes no parameters and no address")
-		}
-		b, _, err := strictjson.Canonical(s.Inline, strictjson.Limits{Bytes: record.DataBytes, Depth: record.DataDepth, Nodes: record.DataNodes})
-		if err != nil {
-			return nil, err
-		}
-		ready.inline = b
-	case KindHTTP:
-		if s.HTTP == nil || s.Inline != nil {
-			return nil, errors.New("kind http: want an address and no inline data")
-		}
-		h, err := newHTTP(s, c)
-		if err != nil {
-			return nil, err
-		}
-		ready.http = h
-	default:
-		return nil, fmt.Errorf("kind %q: want %s or %s", s.Kind, KindInline, KindHTTP)
+	if s.Kind == nil {
+		return nil, errors.New("it has no kind")
 	}
-	return ready, nil
-}
-
-func checkParameters(params []record.Parameter) error {
-	seen := make(map[string]bool)
-	for _, p := range params {
-		if err := record.CheckKey("parameter", p.Name); err != nil {
-			return err
-		}
-		if seen[p.Name] {
-			return fmt.Errorf("parameter %s: there are two of this name", p.Name)
-		}
-		seen[p.Name] = true
-		switch p.Type {
-		case record.String, record.Integer, record.Boolean, record.Date:
-		case record.Enum:
-			if len(p.Values) == 0 {
-				return fmt.Errorf("parameter %s: an enum without values", p.Name)
-			}
-		default:
-			return fmt.Errorf("parameter %s: type %q: want string, integer, boolean, date or enum", p.Name, p.Type)
-		}
+	origin, err := s.Kind.Open(s.Parameters, c.UserAgent)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return &source{Source: s, origin: origin, running: make(chan struct{}, c.PerSource)}, nil
 }
 
 // Close ends the connections of the sources.
 func (c *Collector) Close(ctx context.Context) error {
 	var errs []error
-	for _, sources := range c.sources {
-		for _, s := range sources {
-			if s.http != nil {
-				errs = append(errs, s.http.client.Close(ctx))
-			}
+	for _, of := range c.spaces {
+		for _, s := range of.sources {
+			errs = append(errs, s.origin.Close(ctx))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// Sources returns what requests may know of the space's sources, by name.
-func (c *Collector) Sources(space record.Space) []record.Source {
-	var out []record.Source
-	for _, s := range c.sources[space] {
-		out = append(out, s.Source)
+// Collect implements record.Collector. More documents of the space than may wait are
+// record.ErrOverload.
+func (c *Collector) Collect(ctx context.Context, name record.Space, calls []record.SourceCall) ([]record.Collected, error) {
+	if len(calls) == 0 {
+		return nil, nil
 	}
-	slices.SortFunc(out, func(a, b record.Source) int { return strings.Compare(a.Name, b.Name) })
-	return out
-}
-
-// Collect implements record.Collector.
-func (c *Collector) Collect(ctx context.Context, space record.Space, calls []record.SourceCall) ([]record.Collected, error) {
+	of := c.spaces[name]
 	// Everything that is wrong with the calls is said before any is made.
 	ready := make([]func(context.Context) record.Collected, len(calls))
 	for i, call := range calls {
 		var err error
-		if ready[i], err = c.prepare(space, call); err != nil {
+		if ready[i], err = c.prepare(of, call); err != nil {
 			return nil, err
 		}
 	}
+	select {
+	case of.queue <- struct{}{}:
+		defer func() { <-of.queue }()
+	default:
+		return nil, fmt.Errorf("collect for space %s: %w", name, record.ErrOverload)
+	}
+	if !enter(ctx, of.running) {
+		return nil, fmt.Errorf("collect: %w", ctx.Err())
+	}
+	defer func() { <-of.running }()
 	out := make([]record.Collected, len(calls))
 	slots := make(chan struct{}, c.parallel)
 	var wg sync.WaitGroup
@@ -215,40 +239,50 @@ func (c *Collector) Collect(ctx context.Context, space record.Space, calls []rec
 	return out, nil
 }
 
-// prepare checks a call and returns what makes it.
-func (c *Collector) prepare(space record.Space, call record.SourceCall) (func(context.Context) record.Collected, error) {
-	s := c.sources[space][call.Source]
+// enter takes a slot, unless ctx ends first.
+func enter(ctx context.Context, slots chan struct{}) bool {
+	select {
+	case slots <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// prepare checks a call and returns what makes it. of is nil for a space without sources.
+func (c *Collector) prepare(of *space, call record.SourceCall) (func(context.Context) record.Collected, error) {
+	var known map[string]*source
+	if of != nil {
+		known = of.sources
+	}
+	s := known[call.Source]
 	if s == nil {
-		names := make([]string, 0, len(c.sources[space]))
-		for _, known := range c.Sources(space) {
-			names = append(names, known.Name)
-		}
 		return nil, &record.RequestError{
 			Field: "sources." + call.Key + ".source", Got: fmt.Sprintf("%q", call.Source), Want: "a configured source",
-			Nearest: nearest.Name(call.Source, names),
+			Nearest: nearest.Name(call.Source, slices.Sorted(maps.Keys(known))),
 		}
 	}
 	field := "sources." + call.Key + ".parameters"
-	values, err := s.Resolve(field, call.Parameters)
+	values, err := s.resolve(field, call.Parameters)
 	if err != nil {
 		return nil, err
 	}
-	got := record.Collected{Key: call.Key, Source: s.Name, Kind: s.Kind, Parameters: call.Parameters, Required: s.Required}
-	if s.http == nil {
-		got.Outcome, got.Data, got.Attempts = record.OK, s.inline, []record.Attempt{{Number: 1}}
-		return func(context.Context) record.Collected { return got }, nil
-	}
-	target, err := s.http.address.expand(field, values)
+	ask, err := s.origin.Prepare(field, values)
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) record.Collected {
+		got := record.Collected{Key: call.Key, Source: s.Name, Kind: s.Kind.Name(), Parameters: call.Parameters, Required: s.Required}
+		if !enter(ctx, s.running) {
+			return got // Collect tells that ctx has ended
+		}
+		defer func() { <-s.running }()
 		start := time.Now()
-		data, attempts, err := s.http.get(ctx, target)
+		data, attempts, reason, err := ask(ctx)
 		got.Took, got.Attempts = time.Since(start), attempts
 		if err != nil {
-			got.Outcome, got.Reason = record.Failed, s.http.reason(err, attempts)
-			c.log.WarnContext(ctx, "source failed", "source", s.Name, "key", call.Key, "reason", got.Reason, "attempts", len(attempts), "err", err)
+			got.Outcome, got.Reason = record.Failed, reason
+			c.log.WarnContext(ctx, "source failed", "source", s.Name, "key", call.Key, "reason", reason, "attempts", len(attempts), "err", err)
 			return got
 		}
 		got.Outcome, got.Data = record.OK, data

@@ -53,11 +53,11 @@ func collector(t *testing.T, c collect.Config) *collect.Collector {
 	return col
 }
 
-func source(name string, h collect.HTTP, params ...record.Parameter) collect.Source {
+func source(name string, h collect.HTTP, params ...collect.Parameter) collect.Source {
 	if h.Allow == nil {
 		h.Allow = loopback
 	}
-	return collect.Source{Space: record.Local, Source: record.Source{Name: name, Kind: collect.KindHTTP, Parameters: params}, HTTP: &h}
+	return collect.Source{Space: record.Local, Name: name, Kind: h, Parameters: params}
 }
 
 func one(t *testing.T, col *collect.Collector, name string, params record.Parameters) record.Collected {
@@ -71,7 +71,7 @@ func one(t *testing.T, col *collect.Collector, name string, params record.Parame
 
 func TestInline(t *testing.T) {
 	col := collector(t, collect.Config{Sources: []collect.Source{
-		{Space: record.Local, Source: record.Source{Name: "rates", Kind: collect.KindInline, Required: true}, Inline: []byte(` {"b":1,"a":2} `)},
+		{Space: record.Local, Name: "rates", Kind: collect.Inline(` {"b":1,"a":2} `), Required: true},
 	}})
 	got := one(t, col, "rates", nil)
 	if got.Outcome != record.OK || string(got.Data) != `{"a":2,"b":1}` || got.Key != "k" || got.Source != "rates" || got.Kind != "inline" || !got.Required || len(got.Attempts) != 1 {
@@ -88,7 +88,7 @@ func TestHTTPSendsWhatIsConfigured(t *testing.T) {
 	secret := collect.NewSecret("Bearer canary-4711")
 	col := collector(t, collect.Config{Sources: []collect.Source{
 		source("status", collect.HTTP{URL: s.URL + "/v1/{host}/status?since={day}&fixed=a%20b", Header: map[string]collect.Secret{"Authorization": secret}},
-			record.Parameter{Name: "host", Type: record.String}, record.Parameter{Name: "day", Type: record.Date}),
+			collect.Parameter{Name: "host", Type: collect.String}, collect.Parameter{Name: "day", Type: collect.Date}),
 	}})
 	got := one(t, col, "status", record.Parameters{"host": json.RawMessage(`"a b/c?d#e%f&g=é"`), "day": json.RawMessage(`"2026-01-31"`)})
 	if got.Outcome != record.OK || string(got.Data) != `{"ok":true}` || got.Reason != "" || got.Took <= 0 {
@@ -320,7 +320,7 @@ func TestCallsRunAtTheSameTimeButNotAllOfThem(t *testing.T) {
 		}
 	}})
 	col := collector(t, collect.Config{Parallel: 3, Sources: []collect.Source{
-		source("s", collect.HTTP{URL: s.URL + "/{n}"}, record.Parameter{Name: "n", Type: record.Integer}),
+		source("s", collect.HTTP{URL: s.URL + "/{n}"}, collect.Parameter{Name: "n", Type: collect.Integer}),
 	}})
 	var calls []record.SourceCall
 	for i := range 12 {
@@ -340,6 +340,69 @@ func TestCallsRunAtTheSameTimeButNotAllOfThem(t *testing.T) {
 	}
 }
 
+// A source that does not answer holds up those who ask it, in its own space, and nobody else.
+func TestASlowSourceTakesFromNobodyElse(t *testing.T) {
+	let := make(chan struct{})
+	var at, most atomic.Int32
+	arrived := make(chan struct{}, 100)
+	s := api(t, map[string]http.HandlerFunc{
+		"/slow": func(w http.ResponseWriter, r *http.Request) {
+			arrived <- struct{}{}
+			most.Store(max(most.Load(), at.Add(1)))
+			wait(r, let)
+			at.Add(-1)
+			_, _ = w.Write([]byte("1"))
+		},
+		"/quick": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("2")) },
+	})
+	theirs := source("quick", collect.HTTP{URL: s.URL + "/quick"})
+	theirs.Space = "other"
+	col := collector(t, collect.Config{PerSpace: 6, PerSource: 2, Sources: []collect.Source{
+		source("slow", collect.HTTP{URL: s.URL + "/slow"}), source("quick", collect.HTTP{URL: s.URL + "/quick"}), theirs,
+	}})
+	ask := func(space record.Space, name string) error {
+		got, err := col.Collect(t.Context(), space, []record.SourceCall{{Key: "k", Source: name}})
+		if err == nil && got[0].Outcome != record.OK {
+			err = errors.New(got[0].Reason)
+		}
+		return err
+	}
+	errs := make(chan error, 30)
+	for range 5 {
+		go func() { errs <- ask(record.Local, "slow") }()
+	}
+	<-arrived
+	<-arrived
+	// The sixth place of the space is free, and another space has its own.
+	for space, name := range map[record.Space]string{record.Local: "quick", "other": "quick"} {
+		if err := ask(space, name); err != nil {
+			t.Errorf("space %s: %v", space, err)
+		}
+	}
+	// 6 are collected for and 24 wait; more are refused at once.
+	for range 30 {
+		go func() { errs <- ask(record.Local, "slow") }()
+	}
+	var refused int
+	for range 5 {
+		if err := <-errs; errors.Is(err, record.ErrOverload) {
+			refused++
+		}
+	}
+	if err := ask("other", "quick"); err != nil {
+		t.Errorf("another space: %v", err)
+	}
+	close(let)
+	for range 30 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if refused != 5 || most.Load() != 2 {
+		t.Errorf("%d refused, %d calls at once, want 5 and 2", refused, most.Load())
+	}
+}
+
 func TestCollectRefusesWrongCalls(t *testing.T) {
 	var asked atomic.Bool
 	s := api(t, map[string]http.HandlerFunc{"/": func(http.ResponseWriter, *http.Request) { asked.Store(true) }})
@@ -347,7 +410,7 @@ func TestCollectRefusesWrongCalls(t *testing.T) {
 	theirs.Space = "other"
 	col := collector(t, collect.Config{Sources: []collect.Source{
 		theirs,
-		source("status", collect.HTTP{URL: s.URL + "/a/.{x}/b"}, record.Parameter{Name: "x", Type: record.String}),
+		source("status", collect.HTTP{URL: s.URL + "/a/.{x}/b"}, collect.Parameter{Name: "x", Type: collect.String}),
 		source("plain", collect.HTTP{URL: s.URL}),
 	}})
 	x := func(text string) record.Parameters { return record.Parameters{"x": json.RawMessage(text)} }
@@ -374,9 +437,6 @@ func TestCollectRefusesWrongCalls(t *testing.T) {
 	if asked.Load() {
 		t.Error("a source was asked in spite of a wrong call beside it")
 	}
-	if got := col.Sources(record.Local); len(got) != 2 || got[0].Name != "plain" || got[1].Name != "status" {
-		t.Errorf("sources %+v", got)
-	}
 }
 
 func TestCollectEndsWithItsContext(t *testing.T) {
@@ -398,24 +458,23 @@ func TestCollectEndsWithItsContext(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	inline := func(change func(s *collect.Source)) collect.Source {
-		s := collect.Source{Space: record.Local, Source: record.Source{Name: "s", Kind: collect.KindInline}, Inline: []byte("1")}
+		s := collect.Source{Space: record.Local, Name: "s", Kind: collect.Inline("1")}
 		change(&s)
 		return s
 	}
-	http := func(url string, params ...record.Parameter) collect.Source {
+	http := func(url string, params ...collect.Parameter) collect.Source {
 		return source("s", collect.HTTP{URL: url}, params...)
 	}
-	x := record.Parameter{Name: "x", Type: record.String}
+	x := collect.Parameter{Name: "x", Type: collect.String}
 	for name, c := range map[string]struct {
 		s    collect.Source
 		want string
 	}{
 		"space":            {inline(func(s *collect.Source) { s.Space = "" }), "request space"},
 		"name":             {inline(func(s *collect.Source) { s.Name = "A" }), "request name"},
-		"kind":             {inline(func(s *collect.Source) { s.Kind = "ftp" }), `kind "ftp": want inline or http`},
-		"inline":           {inline(func(s *collect.Source) { s.Inline = []byte("{") }), "offset 1: want a member name"},
-		"inline with http": {inline(func(s *collect.Source) { s.HTTP = &collect.HTTP{} }), "takes no parameters"},
-		"http and inline":  {inline(func(s *collect.Source) { s.Kind = collect.KindHTTP }), "want an address"},
+		"kind":             {inline(func(s *collect.Source) { s.Kind = nil }), "it has no kind"},
+		"inline":           {inline(func(s *collect.Source) { s.Kind = collect.Inline("{") }), "offset 1: want a member name"},
+		"inline, called":   {inline(func(s *collect.Source) { s.Parameters = []collect.Parameter{x} }), "takes no parameters"},
 		"scheme":           {http("ftp://a/b"), "want http:// or https://"},
 		"no scheme":        {http("/b"), "want http:// or https://"},
 		"no host":          {http("http:///b"), "want a host"},
@@ -434,9 +493,9 @@ func TestNewRefuses(t *testing.T) {
 		"not used":         {http("http://a/", x), "parameter x: it does not occur"},
 		"unknown":          {http("http://a/{y}"), "{y} is not a declared parameter"},
 		"two parameters":   {http("http://a/{x}", x, x), "there are two of this name"},
-		"parameter name":   {http("http://a/{x-y}", record.Parameter{Name: "x-y", Type: record.String}), "want an identifier"},
-		"parameter type":   {http("http://a/{x}", record.Parameter{Name: "x", Type: "float"}), `type "float"`},
-		"enum":             {http("http://a/{x}", record.Parameter{Name: "x", Type: record.Enum}), "an enum without values"},
+		"parameter name":   {http("http://a/{x-y}", collect.Parameter{Name: "x-y", Type: collect.String}), "want an identifier"},
+		"parameter type":   {http("http://a/{x}", collect.Parameter{Name: "x", Type: "float"}), `type "float"`},
+		"enum":             {http("http://a/{x}", collect.Parameter{Name: "x", Type: collect.Enum}), "an enum without values"},
 		"negative":         {source("s", collect.HTTP{URL: "http://a", MaxBytes: -1}), "want no negative limits"},
 		"times":            {source("s", collect.HTTP{URL: "http://a", Timeout: time.Second, Attempt: time.Minute}), "Attempt"},
 	} {
@@ -508,7 +567,7 @@ func FuzzAddressStaysAtItsOrigin(f *testing.F) {
 	}))
 	f.Cleanup(server.Close)
 	col, err := collect.New(collect.Config{Sources: []collect.Source{
-		source("s", collect.HTTP{URL: server.URL + "/v1/{x}/end?q={x}&last=1"}, record.Parameter{Name: "x", Type: record.String}),
+		source("s", collect.HTTP{URL: server.URL + "/v1/{x}/end?q={x}&last=1"}, collect.Parameter{Name: "x", Type: collect.String}),
 	}})
 	if err != nil {
 		f.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"example.com/quire/internal/record"
 )
 
-// HTTP configures a source that is a JSON API.
+// HTTP is a kind: a JSON API.
 type HTTP struct {
 	// URL is a template: {parameter} stands for a value in a segment of the path
 	// or in a value of the query. Every parameter that the source declares
@@ -38,23 +38,25 @@ type HTTP struct {
 	Allow []netip.Prefix
 }
 
-// httpSource is a source of kind http that is ready. Each has a client of its
-// own, since no two sources need have the same guard.
-type httpSource struct {
+// httpOrigin has a client of its own: no two sources need have the same guard.
+type httpOrigin struct {
 	client   *fetch.Client
 	address  *address
 	maxBytes int64
 	timeout  time.Duration
 }
 
-func newHTTP(s Source, c Config) (*httpSource, error) {
-	h := *s.HTTP
+// Name implements Kind.
+func (HTTP) Name() string { return "http" }
+
+// Open implements Kind.
+func (h HTTP) Open(parameters []Parameter, userAgent string) (Origin, error) {
 	a, err := parseAddress(h.URL)
 	if err != nil {
 		return nil, err
 	}
-	declared := make([]string, len(s.Parameters))
-	for i, p := range s.Parameters {
+	declared := make([]string, len(parameters))
+	for i, p := range parameters {
 		declared[i] = p.Name
 		if !slices.Contains(a.params, p.Name) {
 			return nil, fmt.Errorf("parameter %s: it does not occur in the url", p.Name)
@@ -91,7 +93,7 @@ func newHTTP(s Source, c Config) (*httpSource, error) {
 		header.Set(name, value.Reveal())
 	}
 	client, err := fetch.New(fetch.Config{
-		BaseURL: a.base.String(), Header: header, UserAgent: c.UserAgent, // with a base, Header goes to its origin alone
+		BaseURL: a.base.String(), Header: header, UserAgent: userAgent, // with a base, Header goes to its origin alone
 		Total: h.Timeout, Attempt: h.Attempt, MaxBody: h.MaxBytes, MaxRedirects: 3,
 		Retry:     retry.Policy{MaxAttempts: h.Attempts},
 		Transport: fetch.TransportConfig{Guard: guard},
@@ -99,11 +101,29 @@ func newHTTP(s Source, c Config) (*httpSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &httpSource{client: client, address: a, maxBytes: h.MaxBytes, timeout: h.Timeout}, nil
+	return &httpOrigin{client: client, address: a, maxBytes: h.MaxBytes, timeout: h.Timeout}, nil
 }
 
+// Prepare implements Origin.
+func (h *httpOrigin) Prepare(field string, values map[string]string) (Call, error) {
+	target, err := h.address.expand(field, values)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) ([]byte, []record.Attempt, string, error) {
+		data, attempts, err := h.get(ctx, target)
+		if err != nil {
+			return nil, attempts, h.reason(err, attempts), err
+		}
+		return data, attempts, "", nil
+	}, nil
+}
+
+// Close implements Origin.
+func (h *httpOrigin) Close(ctx context.Context) error { return h.client.Close(ctx) }
+
 // get sends one logical request.
-func (h *httpSource) get(ctx context.Context, target string) (data []byte, attempts []record.Attempt, err error) {
+func (h *httpOrigin) get(ctx context.Context, target string) (data []byte, attempts []record.Attempt, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
 		return nil, nil, err
@@ -135,7 +155,7 @@ func records(log []fetch.Attempt) []record.Attempt {
 }
 
 // reason says in a phrase of a fixed set why a call failed.
-func (h *httpSource) reason(err error, attempts []record.Attempt) string {
+func (h *httpOrigin) reason(err error, attempts []record.Attempt) string {
 	if status := fetch.StatusOf(err); status != 0 {
 		return "status " + strconv.Itoa(status)
 	}

@@ -376,7 +376,7 @@ func TestConfigureWantsLoopback(t *testing.T) {
 // collectSource is what the configuration of a source means to the collector.
 func collectSource(t *testing.T, name string, s config.Source) collect.Source {
 	t.Helper()
-	h := &collect.HTTP{URL: s.URL, Timeout: time.Duration(s.Timeout), Attempts: s.Attempts, MaxBytes: int64(s.MaxBytes)}
+	h := collect.HTTP{URL: s.URL, Timeout: time.Duration(s.Timeout), Attempts: s.Attempts, MaxBytes: int64(s.MaxBytes)}
 	for _, p := range s.Allow {
 		prefix, err := netip.ParsePrefix(p)
 		if err != nil {
@@ -384,5 +384,5 @@ func collectSource(t *testing.T, name string, s config.Source) collect.Source {
 		}
 		h.Allow = append(h.Allow, prefix)
 	}
-	return collect.Source{Space: record.Local, Source: record.Source{Name: name, Kind: collect.KindHTTP}, HTTP: h}
+	return collect.Source{Space: record.Local, Name: name, Kind: h}
 }

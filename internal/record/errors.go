@@ -18,6 +18,8 @@ var (
 	// ErrBusy: the storage is held by somebody else for the moment. The same request may be
 	// made again.
 	ErrBusy = errors.New("storage is busy")
+	// ErrOverload: so much is asked for at once that this would come too late.
+	ErrOverload = errors.New("too many documents at once")
 	// ErrNoSpace: the storage is full. Nothing half-written stays behind.
 	ErrNoSpace = errors.New("no space left in storage")
 )

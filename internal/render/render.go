@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,6 +31,9 @@ type Config struct {
 	// CacheBytes bounds what is kept of compiled templates, and as much again of
 	// fonts and words in the engine: 0 = 64 MiB, -1 = nothing is kept.
 	CacheBytes int64
+	// Running is how many documents are rendered at the same time: 0 = 4 x GOMAXPROCS. Others
+	// wait, or get record.ErrOverload when they would wait too long.
+	Running int
 }
 
 // Renderer renders with the document engine. It is safe for concurrent use. It
@@ -38,6 +42,7 @@ type Renderer struct {
 	engine *pdf.Engine
 	limits pdf.Limits
 	plans  *plans
+	lane   *lane
 }
 
 // New returns a Renderer.
@@ -45,11 +50,14 @@ func New(c Config) (*Renderer, error) {
 	if c.CacheBytes == 0 {
 		c.CacheBytes = 64 << 20
 	}
+	if c.Running <= 0 {
+		c.Running = 4 * runtime.GOMAXPROCS(0)
+	}
 	engine, err := pdf.New(pdf.Config{Limits: c.Limits, Cache: pdf.CacheLimits{Bytes: c.CacheBytes, Off: c.CacheBytes < 0}})
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
-	return &Renderer{engine: engine, limits: c.Limits, plans: newPlans(c.CacheBytes)}, nil
+	return &Renderer{engine: engine, limits: c.Limits, plans: newPlans(c.CacheBytes), lane: newLane(c.Running)}, nil
 }
 
 // Engine implements record.Renderer.
@@ -92,6 +100,11 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 		}
 		o.Standards = append(o.Standards, id)
 	}
+	leave, err := r.lane.enter(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("render: %w", err)
+	}
+	defer leave()
 	plan, err := r.plan(ctx, in.Template)
 	if err != nil {
 		return nil, err

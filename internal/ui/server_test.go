@@ -98,8 +98,8 @@ func open(t *testing.T, with ...func(*ui.Options)) *server {
 	var sources []collect.Source
 	for name, s := range cfg.Sources {
 		sources = append(sources, collect.Source{
-			Space: record.Local, Source: record.Source{Name: name, Kind: collect.KindHTTP},
-			HTTP: &collect.HTTP{URL: s.URL, Attempts: s.Attempts, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}},
+			Space: record.Local, Name: name,
+			Kind: collect.HTTP{URL: s.URL, Attempts: s.Attempts, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}},
 		})
 	}
 	collector, err := collect.New(collect.Config{Sources: sources})
