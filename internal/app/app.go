@@ -30,7 +30,6 @@ import (
 	"example.com/quire/internal/record"
 	"example.com/quire/internal/render"
 	"example.com/quire/internal/store"
-	"example.com/quire/internal/templates"
 	"example.com/quire/internal/ui"
 	"example.com/quire/web"
 	"example.com/quire/web/middleware"
@@ -69,13 +68,16 @@ type App struct {
 	close  []func(context.Context) error // in reverse order
 }
 
-// New opens the state and wires the server. Nothing listens yet.
+// New opens the state and wires the server. Nothing listens yet. What Check finds is its error.
 func New(ctx context.Context, o Options) (*App, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := Check(ctx, o); err != nil {
+		return nil, err
 	}
 	opened := &App{cfg: o.Config, log: o.Log, now: o.Now, health: &web.Health{}}
 	if err := opened.open(ctx, o); err != nil {
@@ -99,10 +101,11 @@ func (a *App) open(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	folder, err := a.templates(o, renderer.Load)
+	folder, done, err := folderOf(o, renderer.Load)
 	if err != nil {
 		return err
 	}
+	a.onClose(func(context.Context) error { return done() })
 	a.Reports = newReports(o.Config)
 	a.Maker, err = record.NewMaker(record.Parts{
 		Renderer: renderer, Blobs: a.Blobs, Documents: a.Library, Collector: sources,
@@ -143,21 +146,6 @@ const (
 	lockFile    = "lock"
 	addressFile = "address" // where the server is reached, while there is one
 )
-
-func (a *App) templates(o Options, load templates.Loader) (*templates.Folder, error) {
-	if o.Templates != nil {
-		return templates.New(o.Templates, load), nil
-	}
-	root, err := os.OpenRoot(o.Config.Templates)
-	if errors.Is(err, fs.ErrNotExist) {
-		return templates.New(os.DirFS(o.Config.Templates), load), nil // it may be made later
-	}
-	if err != nil {
-		return nil, fmt.Errorf("templates: %w", err)
-	}
-	a.onClose(func(context.Context) error { return root.Close() })
-	return templates.New(root.FS(), load), nil
-}
 
 func (a *App) routes(o Options) error {
 	tokens := map[[sha256.Size]byte]record.Space{}

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"log/slog"
 	"math/big"
 	"net"
@@ -170,13 +171,24 @@ func TestRenewedCertificate(t *testing.T) {
 	}
 }
 
-// A server whose certificate cannot be read does not serve, and does not hold its port.
+// A server whose certificate cannot be read is refused, with the key that names it; one whose
+// certificate goes between that and the start does not serve, and does not hold its port.
 func TestNoCertificate(t *testing.T) {
 	dir := t.TempDir()
 	c := configure(t, func(c *config.Config) {
 		c.TLS = config.TLS{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 	})
+	_, err := app.New(t.Context(), app.Options{Config: c})
+	if wrong, ok := errors.AsType[*config.Error](err); !ok || wrong.Faults[0].Path != "tls.cert" {
+		t.Errorf("without files: %v", err)
+	}
+	first := newPair(t, 1)
+	replace(t, c.TLS.Cert, first.cert, 0)
+	replace(t, c.TLS.Key, first.key, 0)
 	a := open(t, c)
+	if err := os.Remove(c.TLS.Key); err != nil {
+		t.Fatal(err)
+	}
 	ln, err := app.Listen(t.Context(), c, false)
 	if err != nil {
 		t.Fatal(err)

@@ -144,11 +144,7 @@ func problems(err error) []record.Problem {
 		return e.All()
 	}
 	if e, ok := errors.AsType[*config.Error](err); ok {
-		all := make([]record.Problem, len(e.Faults))
-		for i, f := range e.Faults {
-			all[i] = record.Problem{File: f.File, Line: f.Line, Column: f.Col, Message: f.Message}
-		}
-		return all
+		return e.Faults
 	}
 	return nil
 }
@@ -170,7 +166,7 @@ func (p *program) report(err error) {
 	if len(all) > 0 {
 		for _, one := range all {
 			line := one.String()
-			if one.Place() == "" { // a flag or the environment
+			if one.File == "" { // a flag or the environment
 				line = "quire: " + line
 			}
 			_, _ = fmt.Fprintln(p.Stderr, p.mark(line))

@@ -312,14 +312,14 @@ func TestServe(t *testing.T) {
 	if status != http.StatusCreated {
 		t.Fatalf("%d %s", status, file)
 	}
-	doctor := (call{env: map[string]string{"QUIRE_LISTEN": strings.TrimPrefix(s.url, "http://")}}).run(t.Context(), "doctor")
-	if doctor.code != 0 || !strings.Contains(doctor.out, "ready on 127.0.0.1:") {
+	doctor := (call{}).run(t.Context(), "doctor") // which finds the server by its data directory
+	if doctor.code != 0 || !strings.Contains(doctor.out, "ready at "+s.url+"\n") {
 		t.Errorf("doctor: exit status %d\n%s", doctor.code, doctor.out)
 	}
 	if r := (call{}).run(t.Context(), "serve", "--listen", "127.0.0.1:0"); r.code != 1 || !strings.Contains(r.err, "in use by another process") {
 		t.Errorf("second server: exit status %d %q", r.code, r.err)
 	}
-	if r := (call{}).run(t.Context(), "serve", "--data-dir", "other", "--listen", strings.TrimPrefix(s.url, "http://")); r.code != 1 || !strings.Contains(r.err, "listen") {
+	if r := (call{}).run(t.Context(), "serve", "--data-dir", "other", "--listen", strings.TrimPrefix(s.url, "http://")); r.code != 1 || !strings.Contains(r.err, "another program listens there") {
 		t.Errorf("taken port: exit status %d %q", r.code, r.err)
 	}
 	if r := s.stop(); r.code != 0 {
@@ -347,8 +347,8 @@ func TestServe(t *testing.T) {
 		{[]string{"verify", "nosuch"}, 2, "nosuch"},
 		{[]string{"verify", "made.pdf", "--data-dir", "nosuch"}, 2, "holds no documents"},
 		{[]string{"verify", "made.pdf", "--config", "nosuch.yaml"}, 2, "configuration file not found"},
-		{[]string{"serve", "--listen", "0.0.0.0:0"}, 2, "no token is configured"},
-		{[]string{"serve", "--listen", "0.0.0.0:0", "--json"}, 2, `"problems":[{"message":"listen: `},
+		{[]string{"serve", "--listen", "0.0.0.0:0"}, 2, "want tokens, because 0.0.0.0:0 is not a loopback address"},
+		{[]string{"serve", "--listen", "0.0.0.0:0", "--json"}, 2, `"problems":[{"path":"listen","got":"none","want":"tokens, because `},
 		{[]string{"doctor", "--config", "nosuch.yaml"}, 1, "FAIL  configuration"},
 		{[]string{"doctor", "--config", "etc/quire.yaml"}, 0, "etc/quire.yaml"},
 	} {

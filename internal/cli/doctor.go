@@ -39,7 +39,7 @@ func (p *program) doctor() *cobra.Command {
 				if !f.OK {
 					mark, p.code = "FAIL", 1
 				}
-				_, _ = fmt.Fprintf(&text, "%s  %-13s  %s\n", mark, f.Check, f.Detail)
+				_, _ = fmt.Fprintf(&text, "%s  %-13s  %s\n", mark, f.Check, strings.ReplaceAll(f.Detail, "\n", "\n"+strings.Repeat(" ", 21)))
 				if f.Remedy != "" {
 					_, _ = fmt.Fprintf(&text, "      %-13s  -> %s\n", "", f.Remedy)
 				}
@@ -54,12 +54,15 @@ func (p *program) examine(ctx context.Context) []finding {
 	add := func(check string, err error, good, remedy string) bool {
 		f := finding{Check: check, OK: err == nil, Detail: good}
 		if err != nil {
-			f.Detail, f.Remedy = strings.ReplaceAll(err.Error(), "\n", "; "), remedy
+			f.Detail, f.Remedy = err.Error(), remedy
 		}
 		all = append(all, f)
 		return err == nil
 	}
 	cfg, err := p.load()
+	if err == nil {
+		err = app.Check(ctx, app.Options{Config: cfg})
+	}
 	where := "defaults; no configuration file"
 	if err == nil && cfg.File != "" {
 		where = cfg.File

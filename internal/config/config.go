@@ -23,6 +23,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,6 +31,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,6 +54,14 @@ type Config struct {
 	// File is where it was read from; empty without a file. Relative paths in the file are
 	// relative to its folder.
 	File string `yaml:"-"`
+
+	src *source // where its keys stand
+}
+
+// Fault places what is wrong with the value of a key, such as reports.daily.template. It is for
+// what only somebody else can judge; Load has judged the rest.
+func (c *Config) Fault(key, want, got, suggestion string) record.Problem {
+	return c.src.fault(key, want, got, suggestion)
 }
 
 // TLS says who ends TLS. Off a loopback address one of the two must be set.
@@ -134,26 +144,9 @@ type Log struct {
 // LocalSpace is the space that is there from the start.
 const LocalSpace = string(record.Local)
 
-// Fault is one thing that is wrong, with its place.
-type Fault struct {
-	File      string
-	Line, Col int // 0: the fault has no place in a file
-	Message   string
-}
-
-func (f Fault) String() string {
-	switch {
-	case f.File == "":
-		return f.Message
-	case f.Line == 0:
-		return f.File + ": " + f.Message
-	default:
-		return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Col, f.Message)
-	}
-}
-
-// Error is all that is wrong with a configuration.
-type Error struct{ Faults []Fault }
+// Error is all that is wrong with a configuration. Path is the key, such as sources.status.url;
+// File and Line are empty for what the environment or a flag set.
+type Error struct{ Faults []record.Problem }
 
 func (e *Error) Error() string {
 	lines := make([]string, len(e.Faults))
@@ -161,6 +154,17 @@ func (e *Error) Error() string {
 		lines[i] = f.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Join returns an *Error of faults in the order of the file, or nil when there are none.
+func Join(faults []record.Problem) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(faults, func(a, b record.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return &Error{Faults: faults}
 }
 
 // ErrNoFile is in the error of Load when a named file is absent.
@@ -182,6 +186,7 @@ func Load(file string, lookup func(string) (string, bool)) (*Config, error) {
 	}
 	c := &Config{}
 	src := &source{outside: map[string]bool{}}
+	var faults []record.Problem
 	if file != "" {
 		b, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -190,9 +195,7 @@ func Load(file string, lookup func(string) (string, bool)) (*Config, error) {
 		if err != nil {
 			return nil, err
 		}
-		if src, err = parse(file, b, c); err != nil {
-			return nil, err
-		}
+		src, faults = parse(file, b, c)
 		c.File = file
 	}
 	for _, v := range []struct {
@@ -222,7 +225,7 @@ func Load(file string, lookup func(string) (string, bool)) (*Config, error) {
 		}
 		*p = abs
 	}
-	if err := c.complete(src, lookup); err != nil {
+	if err := c.complete(src, faults, lookup); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -230,15 +233,36 @@ func Load(file string, lookup func(string) (string, bool)) (*Config, error) {
 
 // Complete puts the defaults into a configuration made in code and checks it as Load does.
 func (c *Config) Complete(lookup func(string) (string, bool)) error {
-	return c.complete(&source{}, lookup)
+	return c.complete(&source{}, nil, lookup)
 }
 
-func (c *Config) complete(src *source, lookup func(string) (string, bool)) error {
+// complete fills in and checks what was read with faults, which stand before those that it finds.
+// A key that could not be read is not judged again for having no value.
+func (c *Config) complete(src *source, faults []record.Problem, lookup func(string) (string, bool)) error {
+	c.src = src
 	c.fill()
-	if faults := c.check(src, lookup); len(faults) > 0 {
-		return &Error{Faults: faults}
+	read := len(faults)
+	for _, f := range c.check(lookup) {
+		if !slices.ContainsFunc(faults[:read], func(before record.Problem) bool { return f.Path != "" && within(before.Path, f.Path) }) {
+			faults = append(faults, f)
+		}
 	}
-	return nil
+	if len(faults) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(faults, func(a, b record.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return &Error{Faults: faults}
+}
+
+// within reports whether one of two keys is the other or above it.
+func within(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	rest, ok := strings.CutPrefix(b, a)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // fill puts in the defaults and makes paths of the file absolute to its folder.
@@ -286,7 +310,7 @@ func (c *Config) fill() {
 	if c.TLS.Cert != "" || c.TLS.Proxy {
 		scheme = "https"
 	}
-	def(&c.PublicURL, scheme+"://"+c.Listen)
+	def(&c.PublicURL, scheme+"://"+strings.Replace(c.Listen, "%", "%25", 1)) // a zone: RFC 6874, section 2
 }
 
 // Loopback reports whether the server listens on a loopback address only.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"example.com/quire/internal/config"
 )
 
@@ -105,9 +107,9 @@ func TestLoadWithoutFile(t *testing.T) {
 func TestFaults(t *testing.T) {
 	sum := strings.Repeat("ab", 32)
 	for _, tt := range []struct{ name, text, want string }{
-		{"unknown key", "listen: 127.0.0.1:1\nreprots: {}\n", `:2:1: unknown key "reprots"; did you mean "reports"?`},
-		{"unknown nested key", "reports:\n  r:\n    templat: x\n", `:3:5: unknown key "reports.r.templat"; did you mean "template"?`},
-		{"far key", "zzzzzzzz: 1\n", `:1:1: unknown key "zzzzzzzz"`},
+		{"unknown key", "listen: 127.0.0.1:1\nreprots: {}\n", `:2:1: reprots: unknown key; did you mean "reports"?`},
+		{"unknown nested key", "reports:\n  r:\n    templat: x\n", `:3:5: reports.r.templat: unknown key; did you mean "template"?`},
+		{"far key", "zzzzzzzz: 1\n", `:1:1: zzzzzzzz: unknown key`},
 		{"syntax", "a: [1\n", `:1:4:`},
 		{"scalar for mapping", "reports: 3\n", "reports: want a mapping"},
 		{"scalar for list", "tokens: x\n", "tokens: want a list"},
@@ -115,34 +117,34 @@ func TestFaults(t *testing.T) {
 		{"duration", "sources: {s: {url: 'https://a.example/', timeout: fast}}\n", `want a duration such as 20s or 1m30s, got "fast"`},
 		{"size", "limits: {body: big}\n", `want a size such as 10MiB, got "big"`},
 		{"body beyond what is taken", "limits: {body: 17MiB}\n", "limits.body: want 1KiB to 16MiB, got 17MiB"},
-		{"two swapped letters", "listen: 127.0.0.1:1\nerports: {}\n", `unknown key "erports"; did you mean "reports"?`},
+		{"two swapped letters", "listen: 127.0.0.1:1\nerports: {}\n", `erports: unknown key; did you mean "reports"?`},
 		{"two documents", "listen: a\n---\nlisten: b\n", `:2:1: second document`},
 		{"alias", "data: &d x\ntemplates: *d\n", ":2:12: aliases are not part of the language"},
 		{"key twice", "data: x\ndata: y\n", `:2:1: key "data" stands twice`},
 		{"text for a number", "sources: {s: {url: 'https://a.example/', attempts: '3x'}}\n", `sources.s.attempts: want a whole number, got "3x"`},
 		{"text for true", "reports: {r: {template: t, public: yes}}\n", `reports.r.public: want true or false, got "yes"`},
-		{"listen", "listen: nine\n", `:1:1: listen: want host:port, got "nine"`},
-		{"port", "listen: 127.0.0.1:99999\n", "port \"99999\" is not a number"},
-		{"public address without token", "listen: 0.0.0.0:80\n", "0.0.0.0:80 is not a loopback address and no token is configured"},
+		{"listen", "listen: nine\n", `:1:1: listen: want host:port, an IPv6 address in brackets, got "nine"`},
+		{"port", "listen: 127.0.0.1:99999\n", "listen: want a port from 0 to 65535, got \"99999\""},
+		{"public address without token", "listen: 0.0.0.0:80\n", "listen: want tokens, because 0.0.0.0:80 is not a loopback address, got none; add tokens:"},
 		{"public address without TLS", "listen: 0.0.0.0:80\n", "set tls: {cert, key}"},
-		{"proxy without token", "listen: 127.0.0.1:80\ntls: {proxy: true}\n", ":2:7: tls.proxy: behind a proxy everybody comes from this machine, and no token is configured"},
-		{"half of TLS", "tls: {cert: a.pem}\n", "cert and key go together"},
+		{"proxy without token", "listen: 127.0.0.1:80\ntls: {proxy: true}\n", ":2:7: tls.proxy: want tokens, because behind a proxy everybody comes from this machine, got none"},
+		{"half of TLS", "tls: {cert: a.pem}\n", "tls: want cert and key together, got one of them"},
 		{"token", "tokens: [{space: Bad Name, sha256: 12}]\n", "tokens[0].sha256: want the 64 hex digits"},
 		{"token twice", fmt.Sprintf("tokens: [{space: a, sha256: %s}, {space: b, sha256: %s}]\n", sum, sum), ":1:"},
-		{"source without URL", "sources: {s: {}}\n", "sources.s: no url"},
-		{"source with credentials", "sources: {s: {url: 'https://u:p@a.example/'}}\n", "no credentials in URLs"},
-		{"parameter in host", "sources: {s: {url: 'https://{h}.example/', parameters: {h: string}}}\n", "the host is fixed"},
-		{"undeclared parameter", "sources: {s: {url: 'https://a.example/{p}'}}\n", "{p} is not among parameters"},
-		{"unused parameter", "sources: {s: {url: 'https://a.example/', parameters: {p: string}}}\n", "the url does not use {p}"},
+		{"source without URL", "sources: {s: {}}\n", "sources.s.url: want http(s)://host/path, got nothing"},
+		{"source with credentials", "sources: {s: {url: 'https://u:p@a.example/'}}\n", "sources.s.url: want no credentials, got"},
+		{"parameter in host", "sources: {s: {url: 'https://{h}.example/', parameters: {h: string}}}\n", "got one in the host, which is fixed"},
+		{"undeclared parameter", "sources: {s: {url: 'https://a.example/{p}'}}\n", "want a parameter that is declared, got {p}"},
+		{"unused parameter", "sources: {s: {url: 'https://a.example/', parameters: {p: string}}}\n", "want {p} in the url, got no use of it"},
 		{"parameter kind", "sources: {s: {url: 'https://a.example/{p}', parameters: {p: date}}}\n", "want string or integer"},
-		{"secret not set", "sources: {s: {url: 'https://a.example/', headers: {A: {env: NOPE}}}}\n", "environment variable NOPE is not set"},
+		{"secret not set", "sources: {s: {url: 'https://a.example/', headers: {A: {env: NOPE}}}}\n", "want a value in the environment variable NOPE, got none"},
 		{"prefix", "sources: {s: {url: 'https://a.example/', allow: [ten]}}\n", "want an address prefix such as 10.1.0.0/16"},
 		{"attempts", "sources: {s: {url: 'https://a.example/', attempts: 50}}\n", "want 1 to 10, got 50"},
-		{"report without template", "reports: {r: {}}\n", "reports.r: no template"},
-		{"report of an unknown source", "sources: {status: {url: 'https://a.example/'}}\nreports:\n  r:\n    template: t\n    sources: {x: {source: statu}}\n", `:5:19: reports.r.sources.x.source: no source "statu"; did you mean "status"?`},
-		{"source of another space", "sources: {s: {space: a, url: 'https://a.example/'}}\nreports: {r: {template: t, sources: {x: {source: s}}}}\n", "source s belongs to space a, the report to local"},
-		{"missing parameter", "sources: {s: {url: 'https://a.example/{p}', parameters: {p: string}}}\nreports: {r: {template: t, sources: {x: {source: s}}}}\n", "needs the parameter p"},
-		{"unknown parameter", "sources: {s: {url: 'https://a.example/'}}\nreports: {r: {template: t, sources: {x: {source: s, with: {q: 1}}}}}\n", `has no parameter "q"`},
+		{"report without template", "reports: {r: {}}\n", "reports.r.template: want the name of a template, got nothing"},
+		{"report of an unknown source", "sources: {status: {url: 'https://a.example/'}}\nreports:\n  r:\n    template: t\n    sources: {x: {source: statu}}\n", `:5:19: reports.r.sources.x.source: want a source of sources, got "statu"; did you mean "status"?`},
+		{"source of another space", "sources: {s: {space: a, url: 'https://a.example/'}}\nreports: {r: {template: t, sources: {x: {source: s}}}}\n", "want a source of the report's space local, got s, which is of space a"},
+		{"missing parameter", "sources: {s: {url: 'https://a.example/{p}', parameters: {p: string}}}\nreports: {r: {template: t, sources: {x: {source: s}}}}\n", "want the parameter p of source s, got none; add with: {p: ...}"},
+		{"unknown parameter", "sources: {s: {url: 'https://a.example/'}}\nreports: {r: {template: t, sources: {x: {source: s, with: {q: 1}}}}}\n", `reports.r.sources.x.with.q: want a parameter of source s, got "q"`},
 		{"parameter of the wrong kind", "sources: {s: {url: 'https://a.example/{p}', parameters: {p: integer}}}\nreports: {r: {template: t, sources: {x: {source: s, with: {p: abc}}}}}\n", `want integer, got "abc"`},
 		{"log", "log: {format: xml, level: loud}\n", `log.format: want text or json, got "xml"`},
 	} {
@@ -156,13 +158,58 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
-	t.Run("all at once", func(t *testing.T) {
-		_, err := load(t, "log: {format: xml, level: loud}\nlimits: {body: 1B}\n", nil)
-		var all *config.Error
-		if !errors.As(err, &all) || len(all.Faults) != 3 {
-			t.Errorf("faults %v, want 3", err)
-		}
-	})
+}
+
+// One run tells everything: unknown keys, values of the wrong kind and what only the whole shows,
+// in the order of the file, and nothing twice.
+func TestAllFaultsAtOnce(t *testing.T) {
+	_, err := load(t, `log: {format: xml, levle: loud}
+reports:
+  empty: {}
+  none:
+limits: {body: much}
+tokens: [{space: a, sha256: 12}]
+sources: {s: {url: [], timeout: soon}}
+`, nil)
+	all, ok := errors.AsType[*config.Error](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range all.Faults {
+		got = append(got, fmt.Sprintf("%d:%d %s|%s|%s|%s", f.Line, f.Column, f.Path, f.Got, f.Want, f.Message))
+	}
+	want := []string{
+		`1:7 log.format|"xml"|text or json|`,
+		`1:20 log.levle|||unknown key`,
+		`3:3 reports.empty.template|nothing|the name of a template|`,
+		`4:3 reports.none.template|nothing|the name of a template|`,
+		`5:16 limits.body|"much"|a size such as 10MiB|`,
+		`6:21 tokens[0].sha256|other text|the 64 hex digits of SHA-256(token)|`,
+		`7:20 sources.s.url||a single value|`,
+		`7:33 sources.s.timeout|"soon"|a duration such as 20s or 1m30s|`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestIPv6Literals(t *testing.T) {
+	c, err := load(t, `listen: "[::1]:8080"
+sources: {s: {url: "http://[2001:db8::1]:9000/x/{n}", parameters: {n: string}, allow: ["2001:db8::/32"]}}
+`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Loopback() || c.PublicURL != "http://[::1]:8080" {
+		t.Errorf("loopback %v, %s", c.Loopback(), c.PublicURL)
+	}
+	if c, err := load(t, "listen: '[fe80::1%eth0]:8080'\ntokens: [{space: a, sha256: "+strings.Repeat("0", 64)+"}]\ntls: {proxy: true}\n", nil); err != nil || c.PublicURL != "https://[fe80::1%25eth0]:8080" {
+		t.Errorf("with a zone: %v", err)
+	}
+	if _, err := load(t, "listen: ::1:8080\n", nil); err == nil || strings.Count(err.Error(), "want") != 1 {
+		t.Errorf("without brackets: %v", err)
+	}
 }
 
 // TestEnvironmentFaults: what the environment sets wrongly is no fault of the file.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"example.com/quire/internal/nearest"
+	"example.com/quire/internal/record"
 	"example.com/quire/internal/strictyaml"
 )
 
@@ -22,11 +24,11 @@ const (
 // Duration is written as 250ms, 20s, 1m30s.
 type Duration time.Duration
 
-// UnmarshalText parses what time.ParseDuration does.
+// UnmarshalText parses what time.ParseDuration does. Its error is what is wanted.
 func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
 	if err != nil {
-		return fmt.Errorf("want a duration such as 20s or 1m30s, got %q", b)
+		return errors.New("a duration such as 20s or 1m30s")
 	}
 	*d = Duration(v)
 	return nil
@@ -42,7 +44,7 @@ var sizeUnits = []struct {
 	bytes  int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"B", 1}, {"", 1}}
 
-// UnmarshalText parses a size.
+// UnmarshalText parses a size. Its error is what is wanted.
 func (s *Size) UnmarshalText(b []byte) error {
 	for _, u := range sizeUnits {
 		digits, ok := strings.CutSuffix(string(b), u.suffix)
@@ -56,7 +58,7 @@ func (s *Size) UnmarshalText(b []byte) error {
 		*s = Size(n * u.bytes)
 		return nil
 	}
-	return fmt.Errorf("want a size such as 10MiB, got %q", b)
+	return errors.New("a size such as 10MiB")
 }
 
 func (s Size) String() string {
@@ -91,12 +93,22 @@ func (s *source) place(path string) (line, col int) {
 	}
 }
 
+// fault places what is wrong with the value of a key.
+func (s *source) fault(key, want, got, suggestion string) record.Problem {
+	p := record.Problem{Path: key, Want: want, Got: got, Suggestion: suggestion}
+	if s.file != "" && !s.outside[key] {
+		p.File = s.file
+		p.Line, p.Column = s.place(key)
+	}
+	return p
+}
+
 // parse reads file's text into c: syntax first, then every key and value against the type that
-// it fills. All faults are reported at once.
-func parse(file string, b []byte, c *Config) (*source, error) {
+// it fills. What has a fault keeps its zero value.
+func parse(file string, b []byte, c *Config) (*source, []record.Problem) {
 	src := &source{file: file, places: map[string][2]int{}, outside: map[string]bool{}}
 	if len(b) > maxFile {
-		return nil, &Error{Faults: []Fault{{File: file, Message: fmt.Sprintf("%d bytes; a configuration has at most %d", len(b), maxFile)}}}
+		return src, []record.Problem{{File: file, Message: "too large", Want: fmt.Sprintf("at most %d bytes", maxFile), Got: fmt.Sprint(len(b))}}
 	}
 	r := &reader{src: src}
 	root, problems := strictyaml.Parse(b, strictyaml.Limits{Depth: maxDepth, Nodes: maxNodes})
@@ -104,29 +116,27 @@ func parse(file string, b []byte, c *Config) (*source, error) {
 		if p.Empty {
 			return src, nil
 		}
-		f := Fault{File: file, Line: p.Line, Col: p.Col, Message: p.Message}
-		if p.Hint != "" {
-			f.Message += "; " + p.Hint
-		}
-		r.faults = append(r.faults, f)
+		r.faults = append(r.faults, record.Problem{File: file, Line: p.Line, Column: p.Col, Message: p.Message, Suggestion: p.Hint})
 	}
 	if root != nil {
 		r.value(root, reflect.ValueOf(c).Elem(), "")
 	}
-	if len(r.faults) > 0 {
-		return nil, &Error{Faults: r.faults}
-	}
-	return src, nil
+	return src, r.faults
 }
 
 // reader fills values from nodes.
 type reader struct {
 	src    *source
-	faults []Fault
+	faults []record.Problem
 }
 
-func (r *reader) fail(n *strictyaml.Node, format string, a ...any) {
-	r.faults = append(r.faults, Fault{File: r.src.file, Line: n.Line, Col: n.Col, Message: fmt.Sprintf(format, a...)})
+// fail notes that the value n of a key is not what is wanted.
+func (r *reader) fail(n *strictyaml.Node, key, want string) {
+	p := record.Problem{File: r.src.file, Line: n.Line, Column: n.Col, Path: key, Want: want}
+	if n.IsScalar() {
+		p.Got = strconv.Quote(n.Text)
+	}
+	r.faults = append(r.faults, p)
 }
 
 // value fills v, which may be set, from n. A key without a value leaves v as it is.
@@ -143,7 +153,7 @@ func (r *reader) value(n *strictyaml.Node, v reflect.Value, path string) {
 	}
 	if t, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok && n.IsScalar() {
 		if err := t.UnmarshalText([]byte(n.Text)); err != nil {
-			r.fail(n, "%s: %v", path, err)
+			r.fail(n, path, err.Error())
 		}
 		return
 	}
@@ -152,7 +162,7 @@ func (r *reader) value(n *strictyaml.Node, v reflect.Value, path string) {
 		r.record(n, v, path)
 	case reflect.Map:
 		if n.Kind != strictyaml.Mapping {
-			r.fail(n, "%s: want a mapping", path)
+			r.fail(n, path, "a mapping")
 			return
 		}
 		v.Set(reflect.MakeMapWithSize(v.Type(), len(n.Keys)))
@@ -163,7 +173,7 @@ func (r *reader) value(n *strictyaml.Node, v reflect.Value, path string) {
 		}
 	case reflect.Slice:
 		if n.Kind != strictyaml.Sequence {
-			r.fail(n, "%s: want a list", path)
+			r.fail(n, path, "a list")
 			return
 		}
 		v.Set(reflect.MakeSlice(v.Type(), len(n.Items), len(n.Items)))
@@ -178,19 +188,19 @@ func (r *reader) value(n *strictyaml.Node, v reflect.Value, path string) {
 func (r *reader) scalar(n *strictyaml.Node, v reflect.Value, path string) {
 	switch {
 	case !n.IsScalar():
-		r.fail(n, "%s: want a single value", path)
+		r.fail(n, path, "a single value")
 	case v.Kind() == reflect.String:
 		v.SetString(n.Text)
 	case v.Kind() == reflect.Bool:
 		if n.Kind != strictyaml.Bool {
-			r.fail(n, "%s: want true or false, got %q", path, n.Text)
+			r.fail(n, path, "true or false")
 			return
 		}
 		v.SetBool(strings.EqualFold(n.Text, "true"))
 	default: // the only numbers are of type int
 		i, err := strconv.Atoi(n.Text)
 		if err != nil || n.Kind != strictyaml.Int {
-			r.fail(n, "%s: want a whole number, got %q", path, n.Text)
+			r.fail(n, path, "a whole number")
 			return
 		}
 		v.SetInt(int64(i))
@@ -207,7 +217,7 @@ func (r *reader) member(key, n *strictyaml.Node, v reflect.Value, path string) {
 // record fills a struct, whose fields name their keys by the tag yaml.
 func (r *reader) record(n *strictyaml.Node, v reflect.Value, path string) {
 	if n.Kind != strictyaml.Mapping {
-		r.fail(n, "%s: want a mapping", path)
+		r.fail(n, path, "a mapping")
 		return
 	}
 	fields := map[string]int{}
@@ -221,7 +231,10 @@ func (r *reader) record(n *strictyaml.Node, v reflect.Value, path string) {
 	for i, key := range n.Keys {
 		f, ok := fields[key.Text]
 		if !ok {
-			r.fail(key, "unknown key %q%s", join(path, key.Text), didYouMean(key.Text, names))
+			r.faults = append(r.faults, record.Problem{
+				File: r.src.file, Line: key.Line, Column: key.Col, Path: join(path, key.Text),
+				Message: "unknown key", Suggestion: didYouMean(key.Text, names),
+			})
 			continue
 		}
 		r.member(key, n.Values[i], v.Field(f), path)
@@ -241,5 +254,5 @@ func didYouMean(got string, candidates []string) string {
 	if near == "" {
 		return ""
 	}
-	return fmt.Sprintf("; did you mean %q?", near)
+	return fmt.Sprintf("did you mean %q?", near)
 }

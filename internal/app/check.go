@@ -1,0 +1,102 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/quire/internal/config"
+	"example.com/quire/internal/nearest"
+	"example.com/quire/internal/record"
+	"example.com/quire/internal/templates"
+)
+
+// Check judges what a configuration names: templates, sources, certificates. It is what New begins
+// with, and what the doctor asks. Its error is a *config.Error that tells everything at once.
+func Check(ctx context.Context, o Options) error {
+	var faults []record.Problem
+	for _, check := range []func(context.Context, Options) ([]record.Problem, error){checkTemplates, checkSources, checkTLS} {
+		found, err := check(ctx, o)
+		if err != nil {
+			return err
+		}
+		faults = append(faults, found...)
+	}
+	return config.Join(faults)
+}
+
+// checkTemplates finds reports whose template is not there.
+func checkTemplates(ctx context.Context, o Options) (faults []record.Problem, err error) {
+	folder, done, err := folderOf(o, nil)
+	if err != nil {
+		return []record.Problem{o.Config.Fault("templates", "a directory that can be read", err.Error(), "")}, nil
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	names, err := folder.Names(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("templates: %w", err)
+	}
+	for _, report := range slices.Sorted(maps.Keys(o.Config.Reports)) {
+		name := o.Config.Reports[report].Template
+		if slices.Contains(names, name) {
+			continue
+		}
+		suggestion := ""
+		if near := nearest.Name(name, names); near != "" {
+			suggestion = fmt.Sprintf("did you mean %q?", near)
+		}
+		faults = append(faults, o.Config.Fault("reports."+report+".template", "the name of a template in "+o.Config.Templates, strconv.Quote(name), suggestion))
+	}
+	return faults, nil
+}
+
+// folderOf opens the templates. done gives back what it opened.
+func folderOf(o Options, load templates.Loader) (folder *templates.Folder, done func() error, err error) {
+	if o.Templates != nil {
+		return templates.New(o.Templates, load), func() error { return nil }, nil
+	}
+	root, err := os.OpenRoot(o.Config.Templates)
+	if errors.Is(err, fs.ErrNotExist) { // it may be made later
+		return templates.New(os.DirFS(o.Config.Templates), load), func() error { return nil }, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return templates.New(root.FS(), load), root.Close, nil
+}
+
+// checkSources makes each source by itself: the error of several does not say which key it is of.
+func checkSources(ctx context.Context, o Options) (faults []record.Problem, err error) {
+	for _, name := range slices.Sorted(maps.Keys(o.Config.Sources)) {
+		one := &config.Config{Sources: map[string]config.Source{name: o.Config.Sources[name]}}
+		c, wrong := sourcesOf(one, slog.New(slog.DiscardHandler))
+		if wrong != nil {
+			got := strings.TrimPrefix(wrong.Error(), "source "+name+": ")
+			faults = append(faults, o.Config.Fault("sources."+name, "a source that can be called", got, ""))
+			continue
+		}
+		if err := c.Close(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return faults, nil
+}
+
+// checkTLS reads the certificate as the server will.
+func checkTLS(_ context.Context, o Options) (faults []record.Problem, err error) {
+	if o.Config.TLS.Cert == "" {
+		return nil, nil
+	}
+	if _, err := tls.LoadX509KeyPair(o.Config.TLS.Cert, o.Config.TLS.Key); err != nil {
+		faults = append(faults, o.Config.Fault("tls.cert", "a certificate with its key, in PEM", err.Error(), ""))
+	}
+	return faults, nil
+}
