@@ -111,3 +111,15 @@ func TestBreaksAreWeak(t *testing.T) {
 		})
 	}
 }
+
+// TestSpaceAfterABreakStands: a spacer between a break and what follows moves it down, as it
+// does after a block.
+func TestSpaceAfterABreakStands(t *testing.T) {
+	lines := place(t, para("a"), &doc.PageBreak{}, &doc.Spacer{Height: 15 * doc.Pt}, para("b"), &doc.PageBreak{}, para("c")).lines
+	if len(lines) != 3 || lines[1].page != 2 || lines[2].page != 3 {
+		t.Fatalf("lines %+v", lines)
+	}
+	if down := lines[1].y - lines[2].y; down != 15*doc.Pt {
+		t.Errorf("the line stands %d units lower, want 15 pt", down)
+	}
+}

@@ -60,6 +60,7 @@ func Run(ctx context.Context, d *doc.Document, o Options, sink Sink) (*Summary, 
 	if err := f.flush(); err != nil {
 		return nil, err
 	}
+	f.drop()
 	if err := f.close(); err != nil {
 		return nil, err
 	}
@@ -89,6 +90,7 @@ type flow struct {
 	fresh   bool       // nothing but a repeated head stands on the page
 	blank   bool       // nothing on the page can be seen
 	broken  bool       // what can be seen next starts a page
+	held    []entry    // space after such a break: it goes along to the page
 	pending []entry
 	// again is the table head that a new page repeats.
 	again *stack
@@ -140,8 +142,21 @@ func (f *flow) breakPage() error {
 		f.y, f.after, f.fresh = f.top, 0, true // space above a break is space at the end of a page
 		return nil
 	}
+	f.drop()
 	f.broken = true
 	return nil
+}
+
+// drop draws what a break holds, when nothing that can be seen follows it: anchors and
+// ends stay, height vanishes.
+func (f *flow) drop() {
+	for i := range f.held {
+		f.held[i].draw(&f.painter, f.left, f.y)
+		if f.held[i].ends {
+			f.again = nil
+		}
+	}
+	f.held = f.held[:0]
 }
 
 // add puts an entry into the flow; one that keeps with the next waits for it.
@@ -180,17 +195,19 @@ func (f *flow) flush() error {
 func (f *flow) place(group []entry) error {
 	if f.broken {
 		if !slices.ContainsFunc(group, func(e entry) bool { return e.visible() }) {
-			for i := range group { // anchors and ends stay, height vanishes
-				group[i].draw(&f.painter, f.left, f.y)
-				if group[i].ends {
-					f.again = nil
-				}
-			}
+			f.held = append(f.held, group...)
 			return nil
 		}
 		f.broken = false
 		if err := f.next(); err != nil {
 			return err
+		}
+		held := f.held
+		f.held = nil
+		for i := range held {
+			if err := f.place(held[i : i+1]); err != nil {
+				return err
+			}
 		}
 	}
 	for len(group) > 0 {
