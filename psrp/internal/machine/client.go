@@ -399,6 +399,9 @@ func (c *Client) Waiting() bool {
 	return c.state == cpNegotiating || c.state == cpOpening || c.state == cpClosing || len(c.requests) > 0 || c.out.waiting() || len(c.deferred) > 0
 }
 
+// Pending reports whether NextPacket has anything to give at this moment.
+func (c *Client) Pending() bool { return c.out.pending() }
+
 // ExchangeKey brings the RSA key that KeyNeeded asked for.
 func (c *Client) ExchangeKey(k *rsa.PrivateKey) error {
 	if err := c.local("ExchangeKey", cpUse); err != nil {

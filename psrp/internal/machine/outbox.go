@@ -93,6 +93,11 @@ func (o *outbox) waiting() bool {
 	return slices.ContainsFunc(o.targets, func(t *outTarget) bool { return t.unacked || !t.open || t.size > 0 })
 }
 
+// pending reports whether anything can be sent now.
+func (o *outbox) pending() bool {
+	return o.controls.len() > 0 || slices.ContainsFunc(o.targets, func(t *outTarget) bool { return t.open && !t.unacked && t.size > 0 })
+}
+
 func (o *outbox) next(limit int) (proto.Packet, bool) {
 	if p, ok := o.controls.pop(); ok {
 		return p, true
