@@ -22,6 +22,8 @@ type body struct {
 	whole  []byte // what Body read
 	kept   bool
 	of     *http.Request
+	pool   *BodyPool // nil: none
+	taken  int64     // from the pool
 }
 
 // limitBody puts the limit around the request's body.
@@ -34,11 +36,20 @@ func (c *Context) limitBody() {
 		limit = c.route.budgets.BodyBytes
 	}
 	c.body = &body{src: c.req.Body, length: c.req.ContentLength, limit: limit, of: c.req}
+	if c.route != nil {
+		c.body.pool = c.route.budgets.Bodies
+	}
 	c.req.Body = c.body
 }
 
-// release gives the request the body back that it came with.
-func (b *body) release() { b.of.Body = b.src }
+// release gives the request the body back that it came with, and the pool its bytes.
+func (b *body) release() {
+	b.of.Body = b.src
+	if b.taken > 0 {
+		b.pool.used.Add(-b.taken)
+		b.taken = 0
+	}
+}
 
 func (c *Context) setBodyLimit(n int64) {
 	if c.body != nil {
@@ -104,10 +115,14 @@ func (c *Context) Body() ([]byte, error) {
 		return nil, &BindError{Source: "body", Kind: BindMedia, Got: ce, Want: "no content coding", Err: ErrUnsupportedMedia}
 	}
 	var buf bytes.Buffer
-	if n := b.length; n > 0 && n <= 1<<20 && (b.limit < 0 || n <= b.limit) {
+	believed := int64(1 << 20)
+	if b.pool != nil {
+		believed = 64 << 10
+	}
+	if n := b.length; n > 0 && n <= believed && (b.limit < 0 || n <= b.limit) {
 		buf.Grow(int(n) + bytes.MinRead) // an honest length saves copies; a large one is not believed
 	}
-	if _, err := buf.ReadFrom(b); err != nil {
+	if _, err := buf.ReadFrom(b.reader()); err != nil {
 		return nil, err
 	}
 	b.whole, b.kept = buf.Bytes(), true

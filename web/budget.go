@@ -12,6 +12,9 @@ type Budgets struct {
 	// BodyBytes overrides Limits.Body. Negative: no limit. Danger: what is read
 	// whole is held in memory.
 	BodyBytes int64
+	// Bodies bounds the bytes of bodies that Context.Body and the binding hold at once, together
+	// with other routes that name it. It is for routes, not for groups.
+	Bodies *BodyPool
 	// ResponseBytes is the most a handler may write; more cuts the connection.
 	ResponseBytes int64
 	// Gate bounds how many requests run at once.

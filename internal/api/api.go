@@ -52,6 +52,7 @@ type PublicReport struct {
 type Limits struct {
 	Body        int64         // of render and document requests: 10 MiB
 	File        int64         // of a file to be verified: 64 MiB
+	Bodies      int64         // of all requests that are being read or answered: 128 MiB
 	Render      time.Duration // wall time of one document: 30 s
 	PublicBytes int64         // memory for hot public documents: 64 MiB
 }
@@ -94,7 +95,7 @@ func (a *API) Close(ctx context.Context) error { return a.public.Close(ctx) }
 // (Access.Identify).
 func (a *API) Register(r *web.Group) {
 	v1 := r.Group("/v1", a.o.Access.Require)
-	making := web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.Body}
+	making := web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.Body, Bodies: web.NewBodyPool(a.o.Limits.Bodies)}
 	v1.POST("/render", a.render, web.Name("render"), making)
 	v1.POST("/documents", a.makeDocument, web.Name("make"), making)
 	v1.GET("/documents", a.listDocuments, web.Name("documents"))
@@ -103,7 +104,7 @@ func (a *API) Register(r *web.Group) {
 	v1.GET("/documents/{id}/receipt", a.documentReceipt, web.Name("document-receipt"))
 	v1.GET("/documents/{id}/snapshot", a.documentSnapshot, web.Name("document-snapshot"))
 	v1.POST("/documents/{id}/verify", a.verifyDocument, web.Name("document-verify"),
-		web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.File})
+		web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.File, Bodies: making.Bodies})
 
 	r.GET("/d/{content}.pdf", a.content, web.Name("content"))
 	r.GET("/r/{report}/latest.pdf", a.latest, web.Name("latest"))

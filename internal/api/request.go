@@ -25,6 +25,7 @@ func (l *Limits) fill() {
 	}
 	def(&l.Body, record.DataBytes+2<<20)
 	def(&l.File, 64<<20)
+	def(&l.Bodies, 128<<20)
 	def(&l.PublicBytes, 64<<20)
 	if l.Render <= 0 {
 		l.Render = 30 * time.Second
