@@ -37,6 +37,8 @@ import (
 type (
 	// Severity tells whether a diagnostic stops the work.
 	Severity = diag.Severity
+	// Kind tells what a diagnostic is about.
+	Kind = diag.Kind
 	// Diagnostic is one finding at one place.
 	Diagnostic = diag.Diagnostic
 	// DiagnosticError carries all findings.
@@ -51,6 +53,13 @@ type (
 const (
 	SeverityError   = diag.SeverityError
 	SeverityWarning = diag.SeverityWarning
+)
+
+// The kinds of diagnostics.
+const (
+	KindTemplate = diag.KindTemplate
+	KindData     = diag.KindData
+	KindLimit    = diag.KindLimit
 )
 
 // The sentinel errors, for errors.Is.

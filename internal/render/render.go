@@ -183,15 +183,23 @@ func translate(err error, data []byte) error {
 		}
 		p := problem(d)
 		switch {
-		case len(d.Code) > 0 && d.Code[0] == 'X':
+		case d.Kind() == pdf.KindLimit:
 			return &record.LimitError{Name: d.Code, At: p}
-		case isOfData(d):
+		case d.Kind() == pdf.KindData:
 			ofData, inData = append(ofData, p), append(inData, d)
 		default:
 			other = append(other, p)
 		}
 	}
 	point(ofData, inData, data)
+	if n := wrong.Omitted; n > 0 {
+		more := record.Problem{Message: fmt.Sprintf("and %d more", n)}
+		if len(ofData) > 0 {
+			ofData = append(ofData, more)
+		} else {
+			other = append(other, more)
+		}
+	}
 	if len(other) > 0 || len(ofData) == 0 {
 		all := slices.Concat(other, ofData)
 		if len(all) == 0 {
@@ -226,12 +234,6 @@ func point(problems []record.Problem, found []pdf.Diagnostic, data []byte) {
 	}
 }
 
-// isOfData reports whether the data are to blame: they are not what the template
-// declares, or hold a figure that its place has no room for.
-func isOfData(d pdf.Diagnostic) bool {
-	return len(d.Code) > 0 && d.Code[0] == 'D' || d.Code == "L312" && d.DataPath != ""
-}
-
 // problem turns a diagnostic into a problem. The place of one about a value in
 // the data is that value's path: record knows where it stands in the text as
 // sent. Where the template uses the value goes into the message.
@@ -244,10 +246,7 @@ func problem(d pdf.Diagnostic) record.Problem {
 		p.Message += fmt.Sprintf(" (page %d)", d.Page)
 	}
 	switch {
-	case !isOfData(d):
-		if d.DataPath != "" {
-			p.Message += " (data " + d.DataPath + ")"
-		}
+	case d.Kind() != pdf.KindData:
 	case d.File == dataName:
 		p.File, p.Line, p.Column, p.Path = "", 0, 0, d.DataPath
 	case d.DataPath != "":

@@ -143,6 +143,21 @@ type Span struct {
 	Text   string // for SpanText
 	Link   string // URL, or "#anchor" for a place in the document; empty: none
 	Lang   string // BCP 47; empty: as the block
+	From   Origin // for diagnostics
+}
+
+// Origin tells which value of the data a text prints. The zero Origin tells nothing.
+type Origin struct {
+	Frame Frame
+	Part  int32 // what the Frame knows the span by
+}
+
+// Frame knows the data of what a template's loops and components make. It is asked for a path
+// when a diagnostic names it, and never else.
+type Frame interface {
+	// DataPath names the value that printed text, which is in printed, the whole of a span; empty
+	// when it is not known.
+	DataPath(part int32, printed, text string) string
 }
 
 // Node is one block of a document: a pointer to one of the types below.
@@ -407,11 +422,9 @@ type Document struct {
 	Header    Running
 	Footer    Running
 	Watermark *Watermark
-	// DataPath names the value of the data that text at src prints; nil or an empty
-	// answer: it is not known. Diagnostics ask for it.
-	DataPath func(src *Source, text string) string
-	// Body yields the blocks in reading order. It is read once, as pages fill. An
-	// error ends the render with that error.
+	// Body yields the blocks in reading order. It is read once, as pages fill. With an
+	// error the render makes no document; after diagnostics it is asked for the blocks that
+	// follow, whose problems are told too.
 	Body iter.Seq2[Node, error]
 }
 

@@ -53,7 +53,7 @@ func (c *compiler) loop(n *strictyaml.Node, path string) *loop {
 				line, col := n.Pos(m[1])
 				c.at(line, col, path, exprlang.CodeType, "", "for wants a list, got %s", prog.Type)
 			} else {
-				l.list = &programAt{prog, &place{node: n, off: m[1], path: path}}
+				l.list = &programAt{prog, &place{node: n, off: m[1], path: path, reads: prog.Reads}}
 				elem, list, reads = prog.Type.Elem, prog.Path, prog.Reads
 				desc = prog.Desc
 				if desc != "" {

@@ -67,11 +67,6 @@ func (r *render) appendParts(parts []part) error {
 		if err != nil {
 			return r.fault(err, p.at)
 		}
-		if r.search != nil {
-			if err := r.found(&p, buf[len(r.batch.buf):]); err != nil {
-				return err
-			}
-		}
 		r.batch.buf = buf
 	}
 	return nil
@@ -153,6 +148,7 @@ func (r *render) rich(t *richText) ([]doc.Span, error) {
 		if s.fixed.Kind != doc.SpanText {
 			continue
 		}
+		spans[i].From = r.from(s)
 		start := len(r.batch.buf)
 		if err := r.parts(s.parts); err != nil {
 			return nil, err
@@ -190,6 +186,7 @@ func (r *render) batched(t *richText) ([]doc.Span, error) {
 		if s.fixed.Kind != doc.SpanText {
 			continue
 		}
+		spans[i].From = r.from(s)
 		start := len(b.buf)
 		if err := r.parts(s.parts); err != nil {
 			return nil, err
@@ -252,16 +249,6 @@ func (n *tableNode) emit(r *render, out sink) error {
 	if t.Foot, err = r.keptRows(n.foot); err != nil {
 		return err
 	}
-	if r.search != nil {
-		own := r.batch
-		r.batch = batch{}
-		err = n.each(r, func(t *row) error {
-			_, err := r.cells(t)
-			return err
-		})
-		r.batch = own
-		return err
-	}
 	t.Rows = n.iterate(r)
 	return out(&t)
 }
@@ -319,14 +306,21 @@ func (r *render) cells(t *row) ([]doc.Cell, error) {
 // perhaps when loops around the table have gone on, so they see the slots as
 // they are now.
 func (n *tableNode) iterate(r *render) iter.Seq2[doc.Row, error] {
-	own := &render{ctx: r.ctx, plan: r.plan, m: r.m, index: slices.Clone(r.index), most: r.most}
+	own := &render{ctx: r.ctx, plan: r.plan, m: r.m, at: r.at, most: r.most}
 	slots := slices.Clone(r.m.Slots)
 	return func(yield func(doc.Row, error) bool) {
 		give := func(t *row) error {
 			own.m.Slots, own.held = slots, 0
 			cells, err := own.cells(t)
 			if err != nil {
-				return err
+				if !goesOn(err) {
+					return err
+				}
+				if !yield(doc.Row{Src: t.src}, err) {
+					return errStop
+				}
+				own.m.Slots = slots
+				return nil // the rows that follow are made too, so that all wrong ones are told
 			}
 			if !yield(doc.Row{Src: t.src, Cells: cells, Keep: n.keep}, nil) {
 				return errStop

@@ -22,6 +22,8 @@ type place struct {
 	node *strictyaml.Node
 	off  int // in node.Text, of the expression's first byte
 	path string
+	// reads are the values that the expression reads.
+	reads []*exprlang.Path
 }
 
 // plainText is a text without markup: a title, a link, an argument.
@@ -40,6 +42,7 @@ type span struct {
 	fixed doc.Span
 	parts []part
 	link  *plainText
+	id    int32 // of parts in Plan.spans
 }
 
 // richText is a text with markup.
@@ -87,10 +90,16 @@ func (p *textParser) flushLit() {
 func (p *textParser) flushSpan() {
 	p.flushLit()
 	if len(p.parts) > 0 {
-		s := span{fixed: p.attr, parts: p.parts, link: p.link}
+		s := span{fixed: p.attr, parts: p.parts, link: p.link, id: p.c.spanID(p.parts)}
 		p.spans = append(p.spans, s)
 		p.parts = nil
 	}
+}
+
+// spanID numbers the parts of a span, for the data paths of diagnostics.
+func (c *compiler) spanID(parts []part) int32 {
+	c.plan.spans = append(c.plan.spans, parts)
+	return int32(len(c.plan.spans) - 1) //nolint:gosec // as many as the template has nodes and expressions
 }
 
 // expression reads ${...} at offset i and returns the offset behind it.
@@ -111,7 +120,7 @@ func (p *textParser) expression(i int) int {
 		p.wrong = true
 		return end + 1
 	}
-	at := &place{node: p.n, off: i + 2, path: p.path}
+	at := &place{node: p.n, off: i + 2, path: p.path, reads: prog.Reads}
 	switch prog.Type.Kind {
 	case exprlang.PageKind, exprlang.PagesKind:
 		p.pageNumber(i, prog.Type.Kind)

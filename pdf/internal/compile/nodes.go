@@ -326,10 +326,12 @@ func (n *useNode) emit(r *render, out sink) error {
 		if err != nil {
 			return err
 		}
-		if r.search != nil {
-			r.search.params[a.slot] = r.source(a.reads())
-		}
 		r.m.Slots[a.slot] = v
+	}
+	around := r.at
+	defer func() { r.at = around }()
+	for i := range n.args {
+		r.push(r.at, n.args[i].slot, 0, &n.args[i])
 	}
 	return r.emit(n.component.body, out)
 }

@@ -1,72 +1,76 @@
 package compile
 
 import (
-	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/compile/exprlang"
-	"example.com/quire/pdf/internal/diag"
 )
 
-// search looks for the value behind a printed text, for a diagnostic of layout.
-// Nothing is noted while a document is made, so that documents without faults
-// pay nothing: the blocks are gone through once more.
-type search struct {
-	src  *doc.Source
-	text string
-	path string // found
-	// params holds the data paths of the arguments of components, by slot.
-	params map[int]string
+// frame says with which items of loops and which arguments of components content was made. It is
+// what a data path is derived from, when a diagnostic asks for one; frames form a chain outwards
+// to that of the document.
+type frame struct {
+	up    *frame
+	plan  *Plan
+	slot  int
+	index int       // of a loop variable: its item
+	arg   *argument // of a parameter: what it is made of, seen from up
 }
 
-var errFound = errors.New("template: found")
+// Frames are made in pieces that grow: a long table has one for each row.
+const fewFrames, manyFrames = 8, 1024
 
-// origin is layout.Document.DataPath: the data path of the first value that makes
-// text at src.
-func (r *render) origin(src *doc.Source, text string, limits diag.Limits) string {
-	if src == nil {
-		return ""
+// push enters a loop's item or an argument.
+func (r *render) push(up *frame, slot, index int, arg *argument) {
+	if len(r.frames) == cap(r.frames) {
+		r.frames = make([]frame, 0, min(max(2*cap(r.frames), fewFrames), manyFrames))
 	}
-	again := &render{
-		ctx: r.ctx, plan: r.plan, index: make([]int, len(r.index)), most: r.most,
-		search: &search{src: src, text: text, params: map[int]string{}},
-		m: &exprlang.Machine{
-			Slots: slices.Clone(r.m.Slots), Now: r.m.Now,
-			Steps: limits.PredicateSteps, Memory: limits.ExprMemory, Range: limits.RangeItems,
-		},
-	}
-	p := r.plan
-	for _, blocks := range [...][]block{
-		p.body, p.header.first, p.header.odd, p.header.even, p.header.other, p.header.all,
-		p.footer.first, p.footer.odd, p.footer.even, p.footer.other, p.footer.all,
-	} {
-		again.held = 0
-		// What else may be wrong is not what is asked for.
-		if err := again.emit(blocks, func(doc.Node) error { again.held = 0; return nil }); err != nil {
-			break
+	r.frames = append(r.frames, frame{up: up, plan: r.plan, slot: slot, index: index, arg: arg})
+	r.at = &r.frames[len(r.frames)-1]
+}
+
+// from is where the text of a span comes from.
+func (r *render) from(s *span) doc.Origin { return doc.Origin{Frame: r.at, Part: s.id} }
+
+// DataPath implements doc.Frame: of the values that span number part prints, the path of the one
+// that printed text.
+func (f *frame) DataPath(part int32, printed, text string) string {
+	parts := f.plan.spans[part]
+	var all []*exprlang.Path
+	for i := range parts {
+		if parts[i].prog == nil {
+			continue
+		}
+		all = append(all, parts[i].prog.Reads...)
+		var own string
+		own, printed = between(parts[:i], parts[i+1:], printed)
+		// A sign, a unit or a full stop of a figure may be the template's own, its digits are
+		// all of one value.
+		if strings.Contains(own, text) || own != "" && strings.Contains(text, own) && digits(own) == digits(text) {
+			return f.source(parts[i].prog.Reads)
 		}
 	}
-	return again.search.path
+	return f.source(all)
 }
 
-// found ends the search when printed, the text of p, is what it looks for.
-func (r *render) found(p *part, printed []byte) error {
-	s := r.search
-	if !strings.HasPrefix(p.at.path, s.src.Path) {
-		return nil
+// between cuts what the part behind those before has printed off the text, up to the literal text
+// that follows it, and returns it and the rest.
+func between(before, behind []part, text string) (own, rest string) {
+	if n := len(before); n > 0 && before[n-1].prog == nil {
+		text = strings.TrimPrefix(text, before[n-1].lit)
 	}
-	// A sign, a unit or a full stop of the figure may be the template's own, its
-	// digits are all of one value.
-	text := string(printed)
-	if !strings.Contains(text, s.text) && (!strings.Contains(s.text, text) || digits(text) != digits(s.text)) {
-		return nil
+	if len(behind) > 0 && behind[0].prog == nil {
+		if i := strings.Index(text, behind[0].lit); i >= 0 {
+			return text[:i], text[i:]
+		}
 	}
-	s.path = r.source(p.prog.Reads)
-	return errFound
+	if len(behind) > 0 {
+		return text, text // two values without a text between them
+	}
+	return text, ""
 }
 
 func digits(s string) (n int) {
@@ -80,10 +84,10 @@ func digits(s string) (n int) {
 
 // source names the data that reads lead to: what they have in common, else the
 // first of them.
-func (r *render) source(reads []*exprlang.Path) string {
+func (f *frame) source(reads []*exprlang.Path) string {
 	var common string
 	for _, p := range reads {
-		path := r.trace(p)
+		path := f.trace(p)
 		switch {
 		case path == "":
 		case common == "":
@@ -97,18 +101,27 @@ func (r *render) source(reads []*exprlang.Path) string {
 	return common
 }
 
+// find returns the frame of a slot, nil when it is neither of a loop nor of a parameter around.
+func (f *frame) find(slot int) *frame {
+	for f != nil && (f.slot != slot || f.up == nil) {
+		f = f.up
+	}
+	return f
+}
+
 // trace follows loops, variables and parameters to the data.
-func (r *render) trace(p *exprlang.Path) string {
-	info := r.plan.slots[p.Slot]
-	at, known := r.search.params[p.Slot]
-	names := p.Names
+func (f *frame) trace(p *exprlang.Path) string {
+	info := f.plan.slots[p.Slot]
+	at, names := "", p.Names
+	own := f.find(p.Slot)
 	switch {
-	case known:
 	case p.Slot == 0:
-	case info.list != nil:
-		at = r.trace(info.list) + "[" + strconv.Itoa(r.index[p.Slot]) + "]"
+	case own != nil && own.arg != nil:
+		at = own.up.source(own.arg.reads())
+	case info.list != nil && own != nil:
+		at = f.trace(info.list) + "[" + strconv.Itoa(own.index) + "]"
 	case info.reads != nil: // a loop over a list that was made, or a variable
-		at, names = r.source(info.reads), nil
+		at, names = f.source(info.reads), nil
 	default:
 		return ""
 	}
@@ -122,6 +135,22 @@ func (r *render) trace(p *exprlang.Path) string {
 		at += n
 	}
 	return at
+}
+
+// name names the value of a path in the words of the template, where it leads to no data.
+func (f *frame) name(p *exprlang.Path) string {
+	info := f.plan.slots[p.Slot]
+	own := f.find(p.Slot)
+	at := info.name
+	switch {
+	case own != nil && own.arg != nil:
+		if of := f.trace(p); of != "" {
+			return of
+		}
+	case info.list != nil && own != nil:
+		at = f.name(info.list) + "[" + strconv.Itoa(own.index) + "]"
+	}
+	return strings.TrimPrefix(strings.Join(append([]string{at}, p.Names...), "."), ".")
 }
 
 // commonPath returns the path that both a and b begin with: a field or an item,

@@ -41,6 +41,7 @@ type Plan struct {
 	page            doc.Master
 	base            *doc.Style
 	slots           []slotInfo
+	spans           [][]part // what each span of a text prints, by its number
 	vars            []planVar
 	header, footer  running
 	watermark       *watermark

@@ -3,8 +3,7 @@ package compile
 import (
 	"context"
 	"errors"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 
 	"example.com/quire/pdf/doc"
@@ -38,19 +37,14 @@ func (p *Plan) Build(ctx context.Context, data Data, o BuildOptions) (*doc.Docum
 		return nil, err
 	}
 	r := &render{
-		ctx: ctx, plan: p, index: make([]int, len(p.slots)), most: limits.ExprMemory,
+		ctx: ctx, plan: p, at: &frame{plan: p}, most: limits.ExprMemory,
 		m: &exprlang.Machine{
 			Slots: make([]exprlang.Value, len(p.slots)), Now: o.Time,
 			Steps: limits.PredicateSteps, Memory: limits.ExprMemory, Range: limits.RangeItems,
 		},
 	}
 	r.m.Slots[0] = root
-	d, err := r.document()
-	if err != nil {
-		return nil, err
-	}
-	d.DataPath = func(src *doc.Source, text string) string { return r.origin(src, text, limits) }
-	return d, nil
+	return r.document()
 }
 
 // errStop says that layout asks for no more.
@@ -64,12 +58,12 @@ type render struct {
 	ctx   context.Context //nolint:containedctx // one document, one call
 	plan  *Plan
 	m     *exprlang.Machine
-	index []int // of each loop variable, for data paths
 	batch batch
 	held  int64 // bytes of nodes that wait in memory, about
 	most  int64 // of held
-	// search is nil but when the source of a printed text is looked for.
-	search *search
+
+	at     *frame  // of what is being made
+	frames []frame // room for the next ones
 }
 
 func (r *render) document() (*doc.Document, error) {
@@ -149,17 +143,32 @@ func (r *render) running(s running) (out doc.Running, err error) {
 // body is layout.Document.Body.
 func (r *render) body(yield func(doc.Node, error) bool) {
 	slots := r.m.Slots
-	err := r.emit(r.plan.body, func(n doc.Node) error {
+	out := func(n doc.Node) error {
 		if !yield(n, nil) {
 			return errStop
 		}
 		r.m.Slots = slots // a table's rows ran in between
 		r.held = 0
 		return nil
-	})
-	if err != nil && !errors.Is(err, errStop) {
-		yield(nil, err)
 	}
+	for i := range r.plan.body {
+		err := r.emit(r.plan.body[i:i+1], out)
+		if err == nil {
+			continue
+		}
+		if errors.Is(err, errStop) || !yield(nil, err) || !goesOn(err) {
+			return
+		}
+		r.m.Slots, r.held = slots, 0
+		r.batch.reset()
+	}
+}
+
+// goesOn reports whether what follows can still be made: err is of wrong data or a wrong template,
+// not of a limit or the context.
+func goesOn(err error) bool {
+	de, ok := errors.AsType[*diag.DiagnosticError](err)
+	return ok && !slices.ContainsFunc(de.Diagnostics, func(d diag.Diagnostic) bool { return d.Kind() == diag.KindLimit })
 }
 
 // emit gives the nodes of blocks to out.
@@ -206,11 +215,13 @@ func (r *render) each(l *loop, do func() error) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	around := r.at
+	defer func() { r.at = around }()
 	for i := range list.Len() {
 		if err := r.ctx.Err(); err != nil {
 			return i, err
 		}
-		if err := r.enter(l, list, i); err != nil {
+		if err := r.enter(l, list, i, around); err != nil {
 			return i, err
 		}
 		if err := do(); err != nil {
@@ -228,7 +239,7 @@ var loopValues = [4]exprlang.Value{
 }
 
 // enter sets the slots of a loop for item i.
-func (r *render) enter(l *loop, list exprlang.Value, i int) error {
+func (r *render) enter(l *loop, list exprlang.Value, i int, around *frame) error {
 	if err := r.step(l.list.at); err != nil {
 		return err
 	}
@@ -244,7 +255,7 @@ func (r *render) enter(l *loop, list exprlang.Value, i int) error {
 	if l.i >= 0 {
 		r.m.Slots[l.i] = exprlang.Int(i)
 	}
-	r.index[l.item] = i
+	r.push(around, l.item, i, nil)
 	return nil
 }
 
@@ -264,8 +275,9 @@ func (r *render) fault(err error, at *place) error {
 	}
 	line, col := at.node.Pos(at.off + e.Off)
 	d := diag.Diagnostic{Code: e.Code, File: r.plan.file, Line: line, Col: col, Path: at.path, Message: e.Message}
+	d.DataPath = r.at.source(at.reads)
 	if e.Missing != nil {
-		d.DataPath = r.dataPath(e.Missing)
+		d.DataPath = r.at.name(e.Missing)
 		d.Suggestion = "test it with if, or write | default(...)"
 	}
 	return &diag.DiagnosticError{Diagnostics: []diag.Diagnostic{d}}
@@ -277,23 +289,4 @@ func (r *render) limit(src *doc.Source, code, message string) error {
 		d.Line, d.Col, d.Path = src.Line, src.Col, src.Path
 	}
 	return &diag.DiagnosticError{Diagnostics: []diag.Diagnostic{d}}
-}
-
-// dataPath names the value of a path in the data: trades[17].price.
-func (r *render) dataPath(p *exprlang.Path) string {
-	info := r.plan.slots[p.Slot]
-	var b strings.Builder
-	switch {
-	case info.list != nil:
-		b.WriteString(r.dataPath(info.list) + "[" + strconv.Itoa(r.index[p.Slot]) + "]")
-	default:
-		b.WriteString(info.name)
-	}
-	for _, n := range p.Names {
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(n)
-	}
-	return b.String()
 }

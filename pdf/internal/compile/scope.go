@@ -103,7 +103,7 @@ func (c *compiler) variable(v *variable, from exprScope) exprlang.Var {
 		}
 		if v.prog != nil {
 			v.slot = c.slot(slotInfo{name: v.name, reads: v.prog.Reads})
-			c.plan.vars = append(c.plan.vars, planVar{prog: v.prog, slot: v.slot, at: &place{node: v.node, path: "vars." + v.name}})
+			c.plan.vars = append(c.plan.vars, planVar{prog: v.prog, slot: v.slot, at: &place{node: v.node, path: "vars." + v.name, reads: v.prog.Reads}})
 		}
 	}
 	if v.prog == nil {
@@ -144,7 +144,7 @@ func (c *compiler) expr(n *strictyaml.Node, path string) *programAt {
 	if prog == nil {
 		return nil
 	}
-	return &programAt{prog, &place{node: n, off: from, path: path}}
+	return &programAt{prog, &place{node: n, off: from, path: path, reads: prog.Reads}}
 }
 
 // wrapped reports whether s is one ${...}.

@@ -45,6 +45,27 @@ func (s *Severity) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// Kind tells what a finding is about: whom to turn to. Callers need not know codes.
+type Kind uint8
+
+// The kinds.
+const (
+	KindTemplate Kind = iota // the template, or the document built in Go
+	KindData                 // the data; also what layout cannot do for a value of it
+	KindLimit                // a limit was passed
+)
+
+// Kind returns what d is about.
+func (d *Diagnostic) Kind() Kind {
+	switch {
+	case strings.HasPrefix(d.Code, "X"):
+		return KindLimit
+	case strings.HasPrefix(d.Code, "D"), d.DataPath != "":
+		return KindData
+	}
+	return KindTemplate
+}
+
 // Diagnostic is one finding at one place. The zero values of Line, Col and
 // Page mean "not known"; EndLine and EndCol close the marked range when they
 // are set (the end is exclusive). Columns count Unicode code points from 1.
@@ -125,6 +146,7 @@ func (d Diagnostic) text() string {
 // in it, and errors.As finds it behind wrapping errors.
 type DiagnosticError struct {
 	Diagnostics []Diagnostic
+	Omitted     int // problems beyond those told
 }
 
 // Error returns the plain form: one line per diagnostic, the codes aligned.
@@ -144,6 +166,9 @@ func (e *DiagnosticError) Error() string {
 		b.WriteString(strings.Repeat(" ", width-utf8.RuneCountInString(l)+2))
 		b.WriteString("[" + e.Diagnostics[i].Code + "]")
 	}
+	if e.Omitted > 0 {
+		fmt.Fprintf(&b, "\nand %d more", e.Omitted)
+	}
 	return b.String()
 }
 
@@ -155,7 +180,8 @@ func (e *DiagnosticError) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(struct {
 		Diagnostics []Diagnostic `json:"diagnostics"`
-	}{list})
+		Omitted     int          `json:"omitted,omitempty"`
+	}{list, e.Omitted})
 }
 
 // Unwrap returns the sentinels that the codes stand for, each once.

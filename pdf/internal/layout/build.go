@@ -26,8 +26,10 @@ type maker struct {
 	pieces        []text.Piece
 	mem           memory
 	depth         int64
+	problems      []diag.Diagnostic // that did not end the layout
+	told          map[diag.Diagnostic]bool
+	omitted       int
 	anchors       map[string]*doc.Source
-	dataPath      func(src *doc.Source, text string) string
 
 	// of running content:
 	art         Artifact
@@ -122,15 +124,18 @@ func (m *maker) entries(nodes []doc.Node, en env) ([]entry, error) {
 		}
 		if t, ok := n.(*doc.Table); ok {
 			es, err := m.nestedTable(t, en)
-			if err != nil {
+			if err := m.survive(err); err != nil {
 				return nil, err
 			}
 			out = append(out, es...)
 			continue
 		}
 		e, err := m.entry(n, en)
-		if err != nil {
-			return nil, err
+		if failed := err != nil; failed {
+			if err := m.survive(err); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if e.b != nil {
 			out = append(out, e)
@@ -283,7 +288,10 @@ func (m *maker) text(spans []doc.Span, en env, el *tag.Elem, src *doc.Source, li
 	}
 	b.lines, err = m.set.Set(m.pieces, en.width, f.align)
 	if err != nil {
-		return nil, m.setError(err, src, en)
+		if err := m.survive(m.setError(err, src, en, spans)); err != nil {
+			return nil, err
+		}
+		b.lines = nil // what cannot be set takes no room
 	}
 	return b, nil
 }
@@ -435,7 +443,7 @@ func (m *maker) labelWidth(f *face, first, last string, src *doc.Source, en env)
 	width := func(s string) (doc.Length, error) {
 		_, w, err := m.set.Measure([]text.Piece{{Text: s, Chain: c, Size: f.size}})
 		if err != nil {
-			return 0, m.setError(err, src, en)
+			return 0, m.setError(err, src, en, nil)
 		}
 		return w, nil
 	}
@@ -490,7 +498,7 @@ func (m *maker) label(s string, f *face, en env, el *tag.Elem, src *doc.Source) 
 	b.styles = []PieceStyle{{Size: f.size, Color: f.color, Elem: el}}
 	m.pieces = append(m.pieces[:0], text.Piece{Text: s, Chain: c, Size: f.size})
 	if b.lines, err = m.set.Set(m.pieces, en.width, doc.AlignRight); err != nil {
-		return nil, m.setError(err, src, en)
+		return nil, m.setError(err, src, en, nil)
 	}
 	return b, nil
 }

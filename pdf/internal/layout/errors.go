@@ -40,6 +40,55 @@ func at(src *doc.Source, code, format string, args ...any) diag.Diagnostic {
 
 func failed(ds ...diag.Diagnostic) error { return &diag.DiagnosticError{Diagnostics: ds} }
 
+// maxProblems is the number of problems of one document that are told; more are counted.
+const maxProblems = 20
+
+// survive takes note of problems after which layout can go on, to find the others: the document
+// is not made, but its author learns of them all. It returns the errors after which it cannot:
+// those of limits, of the context and the sink, and those of running content, which is laid out
+// again and again.
+func (m *maker) survive(err error) error {
+	de, ok := errors.AsType[*diag.DiagnosticError](err)
+	if !ok || m.art != ArtifactNone {
+		return err
+	}
+	for _, d := range de.Diagnostics {
+		if d.Kind() == diag.KindLimit {
+			return err
+		}
+	}
+	for _, d := range de.Diagnostics {
+		switch {
+		case m.told[d]: // of a head that is repeated
+		case len(m.problems) == maxProblems:
+			m.omitted++
+		default:
+			if m.told == nil {
+				m.told = map[diag.Diagnostic]bool{}
+			}
+			m.told[d] = true
+			m.problems = append(m.problems, d)
+		}
+	}
+	return nil
+}
+
+// outcome joins the problems that were noted with the error that ended the layout, if one did. An
+// error that is no problem of the document, such as that of the context, stands alone.
+func (m *maker) outcome(err error) error {
+	if len(m.problems) == 0 {
+		return err
+	}
+	if err != nil {
+		de, ok := errors.AsType[*diag.DiagnosticError](err)
+		if !ok {
+			return err
+		}
+		m.problems = append(m.problems, de.Diagnostics...)
+	}
+	return &diag.DiagnosticError{Diagnostics: m.problems, Omitted: m.omitted}
+}
+
 // imageError puts an error of an image at its place. A context that has ended is no fault of the
 // image, but when it ended the wait for memory, which is a limit.
 func imageError(err error, n *doc.Image) error {
@@ -71,8 +120,9 @@ func (m *maker) noStyle(q text.Query, match font.Match, src *doc.Source) error {
 	return failed(at(src, "F403", "font family %q has no %s face", q.Family, what))
 }
 
-// setError puts an error of line breaking at its place.
-func (m *maker) setError(err error, src *doc.Source, en env) error {
+// setError puts an error of line breaking at its place, in the template and in the data that spans
+// come from.
+func (m *maker) setError(err error, src *doc.Source, en env, spans []doc.Span) error {
 	var (
 		glyph  *text.MissingGlyphError
 		mark   *text.MarkError
@@ -84,19 +134,38 @@ func (m *maker) setError(err error, src *doc.Source, en env) error {
 	case errors.As(err, &glyph):
 		d := at(src, "F401", "no glyph for U+%04X in %s", glyph.Rune, diag.Quote(glyph.Text))
 		d.Suggestion = "tried " + strings.Join(glyph.Fonts, ", ")
+		d.DataPath = dataPath(spans, string(glyph.Rune))
 		return failed(d)
 	case errors.As(err, &mark):
 		d := at(src, "F404", "%s", err)
 		d.Suggestion = "set the text in a font that has anchors for the mark"
 		return failed(d)
 	case errors.As(err, &script):
-		return failed(at(src, "F402", "%s", script))
+		d := at(src, "F402", "%s", script)
+		d.DataPath = dataPath(spans, string(script.Rune))
+		return failed(d)
 	case errors.As(err, &narrow):
-		return failed(at(src, "L302", "%s", narrow))
+		d := at(src, "L302", "%s", narrow)
+		d.DataPath = dataPath(spans, narrow.Text)
+		return failed(d)
 	case errors.As(err, &figure):
-		return failed(m.figureError(figure, src, en))
+		d := figureError(figure, src, en)
+		d.DataPath = dataPath(spans, figure.Text)
+		return failed(d)
 	}
 	return err
+}
+
+// dataPath names the value of the data that printed text, if one of spans is made of data and has
+// it; a figure may be of a value and of signs around it.
+func dataPath(spans []doc.Span, text string) string {
+	for i := range spans {
+		s := &spans[i]
+		if s.From.Frame != nil && (strings.Contains(s.Text, text) || s.Figure && strings.Contains(text, s.Text)) {
+			return s.From.Frame.DataPath(s.From.Part, s.Text, text)
+		}
+	}
+	return ""
 }
 
 // codeFigure is the code of figureError.
@@ -104,7 +173,7 @@ const codeFigure = "L312"
 
 // figureError says what a figure needs in the terms of the template: as the
 // width of the column or cell that it stands in.
-func (m *maker) figureError(e *text.FigureError, src *doc.Source, en env) diag.Diagnostic {
+func figureError(e *text.FigureError, src *doc.Source, en env) diag.Diagnostic {
 	need := tenths(e.Need+en.around, doc.Inch-1)
 	has := min(tenths(e.Width+en.around, doc.Inch/2), need-1)
 	room, remedy := "its place has", "give it more room"
@@ -116,9 +185,6 @@ func (m *maker) figureError(e *text.FigureError, src *doc.Source, en env) diag.D
 	}
 	d := at(src, codeFigure, "the figure %s needs %s, %s %s", diag.Quote(e.Text), tenthsOf(need), room, tenthsOf(has))
 	d.Suggestion = remedy + " or print it smaller"
-	if m.dataPath != nil {
-		d.DataPath = m.dataPath(src, e.Text)
-	}
 	return d
 }
 
@@ -126,7 +192,13 @@ func (m *maker) figureError(e *text.FigureError, src *doc.Source, en env) diag.D
 // before the rest is cut.
 func tenths(l, round doc.Length) doc.Length { return (l*254 + round) / doc.Inch }
 
-func tenthsOf(n doc.Length) string { return fmt.Sprintf("%d.%d mm", n/10, n%10) }
+func tenthsOf(n doc.Length) string {
+	sign := ""
+	if n < 0 {
+		sign, n = "-", -n
+	}
+	return fmt.Sprintf("%s%d.%d mm", sign, n/10, n%10)
+}
 
 // mm prints a length for messages.
 func mm(l doc.Length) string {

@@ -34,8 +34,9 @@ func TestFigureNeedsRoom(t *testing.T) {
 		})
 	}
 	d := tenLines()
-	d.Body = doc.Nodes(cell(&doc.Text{Spans: amount, Block: doc.Block{Src: &doc.Source{File: "f", Path: "p"}}}))
-	d.DataPath = func(src *doc.Source, text string) string { return src.Path + " of " + text }
+	from := []doc.Span{amount[0]}
+	from[0].From = doc.Origin{Frame: pathOf("p"), Part: 1}
+	d.Body = doc.Nodes(cell(&doc.Text{Spans: from, Block: doc.Block{Src: &doc.Source{File: "f", Path: "p"}}}))
 	if _, _, err := run(t, d, true); err == nil || !strings.HasSuffix(err.Error(), "(data p of €1,234,567.89)  [L312]") {
 		t.Error(err)
 	}
@@ -53,6 +54,11 @@ func TestKeepFiguresDecides(t *testing.T) {
 	place(t, node(doc.KeepFiguresAuto, false))
 	place(t, node(doc.KeepFiguresOff, true))
 }
+
+// pathOf is a Frame whose values have one path.
+type pathOf string
+
+func (p pathOf) DataPath(_ int32, _, text string) string { return string(p) + " of " + text }
 
 // TestOneEmphasis: spans that differ in being figures alone are one emphasis.
 func TestOneEmphasis(t *testing.T) {

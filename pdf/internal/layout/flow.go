@@ -29,14 +29,14 @@ type Summary struct {
 
 // Run lays doc out and hands the pages to sink as they close. Errors are
 // *diag.DiagnosticError with the place in the template, *diag.LimitError, the
-// error of ctx, of the body's or a table's iterator, or of sink. After an error
-// no further block or row is asked for.
+// error of ctx, of the body's or a table's iterator, or of sink. After diagnostics layout goes on,
+// without pages for sink, to find up to 20 of them; after any other error no further block or row
+// is asked for.
 func Run(ctx context.Context, d *doc.Document, o Options, sink Sink) (*Summary, error) {
 	m := &maker{
 		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(ctx, o.Typesetter),
 		faces: map[*doc.Style]*face{}, derivedStyles: map[derived]*doc.Style{},
 		images: map[imageKey]*image.Image{}, anchors: map[string]*doc.Source{},
-		dataPath: d.DataPath,
 	}
 	defer m.set.Close()
 	f := &flow{m: m, doc: d, sink: sink, master: d.Page}
@@ -47,27 +47,31 @@ func Run(ctx context.Context, d *doc.Document, o Options, sink Sink) (*Summary, 
 	if f.base == nil {
 		f.base = &doc.Style{}
 	}
-	if err := f.measureRunning(); err != nil {
-		return nil, err
-	}
-	if err := f.watermark(); err != nil {
-		return nil, err
-	}
-	f.open()
-	if err := f.body(); err != nil {
-		return nil, err
-	}
-	if err := f.flush(); err != nil {
-		return nil, err
-	}
-	f.drop()
-	if err := f.close(); err != nil {
-		return nil, err
-	}
-	if err := f.late(); err != nil {
+	if err := m.outcome(f.run()); err != nil {
 		return nil, err
 	}
 	return &Summary{Pages: f.number, Warnings: m.warnings}, nil
+}
+
+func (f *flow) run() error {
+	if err := f.measureRunning(); err != nil {
+		return err
+	}
+	if err := f.watermark(); err != nil {
+		return err
+	}
+	f.open()
+	if err := f.body(); err != nil {
+		return err
+	}
+	if err := f.flush(); err != nil {
+		return err
+	}
+	f.drop()
+	if err := f.close(); err != nil {
+		return err
+	}
+	return f.late()
 }
 
 // flow fills pages from top to bottom.
@@ -105,13 +109,13 @@ func (f *flow) body() error {
 		return nil
 	}
 	for n, err := range f.doc.Body {
-		if err != nil {
-			return err
+		if ended := f.m.ctx.Err(); ended != nil {
+			return ended
 		}
-		if err := f.m.ctx.Err(); err != nil {
-			return err
+		if err == nil {
+			err = f.node(n)
 		}
-		if err := f.node(n); err != nil {
+		if err := f.m.survive(err); err != nil {
 			return err
 		}
 	}
@@ -243,7 +247,7 @@ func (f *flow) place(group []entry) error {
 			}
 		}
 		if len(group) == 1 {
-			return f.tooHigh(&group[0])
+			return f.m.survive(f.tooHigh(&group[0]))
 		}
 		// The chain is higher than a page: as much of it as fits, then the rest.
 		n := f.fitting(group[:len(group)-1])
@@ -417,5 +421,8 @@ func (f *flow) close() error {
 	f.painter.finish()
 	f.page.Begun = append(f.page.Begun, f.m.begun...)
 	f.m.begun = slices.Delete(f.m.begun, 0, len(f.m.begun))
+	if len(f.m.problems) > 0 {
+		return nil // there will be no document
+	}
 	return f.sink.Page(&f.page)
 }

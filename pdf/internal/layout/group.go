@@ -336,7 +336,7 @@ func (m *maker) extent(nodes []doc.Node, en env, least, most *doc.Length) error 
 		}
 		lo, hi, err := m.set.Measure(m.pieces)
 		if err != nil {
-			return m.setError(err, n.Common().Src, en)
+			return m.setError(err, n.Common().Src, en, spans)
 		}
 		*least, *most = max(*least, lo), max(*most, hi)
 	}

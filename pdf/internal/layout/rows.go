@@ -101,7 +101,10 @@ func (r *rowRun) run() error {
 			return r.finish()
 		}
 		if err != nil {
-			return err
+			if err := r.t.m.survive(err); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := r.t.m.ctx.Err(); err != nil {
 			return err
@@ -129,11 +132,14 @@ func (r *rowRun) sample(next func() (doc.Row, error, bool)) ([]doc.Row, error) {
 	var out []doc.Row
 	for auto && len(out) < sampleRows {
 		x, err, ok := next()
-		if err != nil {
-			return nil, err
-		}
 		if !ok {
 			break
+		}
+		if err != nil {
+			if err := r.t.m.survive(err); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		out = append(out, cloneRow(&x))
 	}

@@ -183,6 +183,9 @@ func (f *flow) late() error {
 		f.painter.finish()
 		f.page.Begun = append(f.page.Begun, f.m.begun...)
 		f.m.begun = slices.Delete(f.m.begun, 0, len(f.m.begun))
+		if len(f.m.problems) > 0 {
+			continue
+		}
 		if err := f.sink.Late(&f.page); err != nil {
 			return err
 		}

@@ -1,0 +1,102 @@
+package pdf_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/template"
+)
+
+// problemsOf renders data by a template and returns what is wrong.
+func problemsOf(t *testing.T, source, data string) *pdf.DiagnosticError {
+	t.Helper()
+	e, err := pdf.New(pdf.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := e.Compile(t.Context(), "t.yaml", []byte("quire: 1\nname: t\nlang: en\ntitle: T\n"+source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.Render(t.Context(), io.Discard, p, template.JSON([]byte(data)), pdf.RenderOptions{})
+	de, ok := errors.AsType[*pdf.DiagnosticError](err)
+	if !ok {
+		t.Fatalf("error %v, want diagnostics", err)
+	}
+	return de
+}
+
+// TestAllWrongRowsAreTold: layout goes on behind a problem, and tells twenty of them.
+func TestAllWrongRowsAreTold(t *testing.T) {
+	const table = `data: {rows: [{name: string, by: integer}]}
+body:
+  - {text: Rows}
+  - table:
+      columns: [{head: Name, width: 40mm}, {head: Share, width: auto}]
+      rows: {for: r in rows, cells: ["${r.name}", "${100 / r.by}"]}
+  - {text: "${rows[0].name}"}
+`
+	for _, c := range []struct{ name, row, code string }{
+		{"no glyph", `{"name": "一", "by": 1}`, "F401"},
+		{"an expression", `{"name": "a", "by": 0}`, "D207"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var rows []string
+			for i := range 50 {
+				rows = append(rows, `{"name": "good", "by": 4}`)
+				if i%2 == 1 {
+					rows[i] = c.row
+				}
+			}
+			de := problemsOf(t, table, `{"rows": [`+strings.Join(rows, ",")+`]}`)
+			if len(de.Diagnostics) != 20 || de.Omitted != 5 || !strings.HasSuffix(de.Error(), "\nand 5 more") {
+				t.Fatalf("%d problems and %d more:\n%v", len(de.Diagnostics), de.Omitted, de)
+			}
+			for i, d := range de.Diagnostics {
+				if want := fmt.Sprintf("rows[%d]", 2*i+1); d.Code != c.code || !strings.HasPrefix(d.DataPath, want) || d.Kind() != pdf.KindData || d.Line == 0 {
+					t.Errorf("problem %d: %v, want %s of %s", i, d, c.code, want)
+				}
+			}
+		})
+	}
+}
+
+// TestProblemsOfDifferentBlocksAreToldTogether: one that stands alone in its block does not hide
+// those of the others.
+func TestProblemsOfDifferentBlocksAreToldTogether(t *testing.T) {
+	de := problemsOf(t, `data: {a: string, n: integer, list: [string]}
+components:
+  line: {params: {x: string}, do: [{text: "Line ${x}"}]}
+body:
+  - {text: "${a} and ${n}"}
+  - {list: {for: l in list, item: "${l}"}}
+  - {text: "${1 / n}"}
+  - {for: l in list, do: [{use: line, with: {x: "${l}!"}}]}
+`, `{"a": "ok", "n": 0, "list": ["x", "字"]}`)
+	var got []string
+	for _, d := range de.Diagnostics {
+		got = append(got, d.Code+" "+d.DataPath)
+	}
+	if want := "F401 list[1], D207 n, F401 list[1]"; strings.Join(got, ", ") != want {
+		t.Errorf("got %s, want %s\n%v", strings.Join(got, ", "), want, de)
+	}
+}
+
+// TestDataPathOfOneOfSeveralValues: a text that prints several values names the one that is at
+// fault.
+func TestDataPathOfOneOfSeveralValues(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"a": "字", "b": "b", "c": "c"}`: "a",
+		`{"a": "a", "b": "字", "c": "c"}`: "b",
+		`{"a": "a", "b": "b", "c": "字"}`: "c",
+	} {
+		de := problemsOf(t, "data: {a: string, b: string, c: string}\nbody: [{text: \"From ${a} to ${b}, by ${c}\"}]\n", data)
+		if len(de.Diagnostics) != 1 || de.Diagnostics[0].DataPath != want {
+			t.Errorf("%s: %v", data, de)
+		}
+	}
+}
