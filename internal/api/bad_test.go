@@ -70,7 +70,7 @@ var badRequests = []struct {
 	{
 		// The fault shows with this data and lies in the template: its place is there.
 		name: "expression that fails", body: "{\"data\": {\"n\": 0},\n\n\"template\": {\"source\": \"quire: 1\\nname: x\\ntitle: X\\nlang: en\\ndata: {n: integer}\\nbody:\\n  - {text: \\\"${1/n}\\\"}\\n\"}}",
-		status: 400, kind: "data", line: 7, column: 16, members: map[string]any{"file": "template.yaml", "code": "D207"},
+		status: 400, kind: "data", line: 1, column: 16, members: map[string]any{"path": "n", "code": "D207"},
 	},
 	{
 		name: "figure without room", body: "{\"data\": {\"n\":\n  1234567.89},\n\"template\": {\"source\": \"quire: 1\\nname: x\\ntitle: X\\nlang: en\\ndata: {n: decimal}\\nbody:\\n  - row: {widths: [18mm, 1fr], cells: [\\\"${n | money('EUR')}\\\", x]}\\n\"}}",

@@ -159,8 +159,8 @@ func TestFreeze(t *testing.T) {
 	}
 	want := `{"B":"old","C":2,"a":null,"bad":null,"m":1,"none":null,"sources":{` +
 		`"B":{"outcome":"stale","reason":"503"},"a":{"outcome":"failed","reason":"said \"no\""},` +
-		`"bad":{"outcome":"failed","reason":"the answer cannot be frozen: data line 1, column 8: a: the name \"a\" occurs twice in its object"},` +
-		`"none":{"outcome":"failed","reason":"the answer cannot be frozen: data line 1, column 1: want a value, got the end of the text"},` +
+		`"bad":{"outcome":"failed","reason":"the answer cannot be frozen: data line 1, column 8: a: the name \"a\" occurs twice in its object [D202]"},` +
+		`"none":{"outcome":"failed","reason":"the answer cannot be frozen: data line 1, column 1: want a value, got the end of the text [D201]"},` +
 		`"z":{"outcome":"ok","reason":""}},"z":[1,{"x":2,"y":1}]}`
 	if string(s.Data()) != want {
 		t.Errorf("got %s\nwant %s", s.Data(), want)

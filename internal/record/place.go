@@ -40,6 +40,12 @@ func (o Origin) locate(data []byte, problems []*Problem) {
 	}
 }
 
+// The codes of data that cannot be read, which are the document engine's: it would find the same.
+const (
+	codeSyntax    = "D201"
+	codeDuplicate = "D202"
+)
+
 // fault turns what is wrong with data, which were sent so, into the error of this package.
 func (o Origin) fault(data []byte, err error) error {
 	f, ok := errors.AsType[*strictjson.Fault](err)
@@ -61,10 +67,12 @@ func (o Origin) fault(data []byte, err error) error {
 		return &LimitError{Name: "data depth", Limit: int64(f.Limit), At: p}
 	case strictjson.Nodes:
 		return &LimitError{Name: "data nodes", Limit: int64(f.Limit), At: p}
-	case strictjson.Duplicate, strictjson.Unknown:
+	case strictjson.Duplicate:
+		p.Code, p.Message = codeDuplicate, f.Msg
+	case strictjson.Unknown:
 		p.Message = f.Msg
 	default:
-		p.Message, p.Got, p.Want = f.Msg, f.Got, f.Want
+		p.Code, p.Message, p.Got, p.Want = codeSyntax, f.Msg, f.Got, f.Want
 	}
 	return &DataError{Problem: p}
 }

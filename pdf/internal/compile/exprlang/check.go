@@ -110,6 +110,9 @@ func (c *checker) parseError(err error) {
 		msg, hint = "an integer has at most 18 digits here", "write it with a point, as in 100000000000000000000.0"
 	case strings.HasPrefix(msg, "unexpected token EOF"):
 		msg = "the expression ends too early"
+		if name := pipedName(c.src); name != "" {
+			msg, hint = name+" has no brackets", "write "+pipedCall(name)
+		}
 	case strings.HasPrefix(msg, "unexpected token Operator(\"=\")"):
 		msg, hint = "assignment is not part of the expression language", "compare with =="
 	default:
@@ -117,6 +120,37 @@ func (c *checker) parseError(err error) {
 			"unexpected token Identifier(", "unexpected (").Replace(msg)
 	}
 	c.report(c.byteOff(fe.From), c.byteOff(max(fe.To, fe.From)), code, hint, "%s", msg)
+}
+
+// pipedName returns the function that src ends with behind a bar, as in `price | money`.
+func pipedName(src string) string {
+	i := strings.LastIndexByte(src, '|')
+	if i < 0 {
+		return ""
+	}
+	name := strings.TrimSpace(src[i+1:])
+	if _, ok := functions()[name]; !ok {
+		return ""
+	}
+	return name
+}
+
+// pipedCall is how a function is written behind a bar, with an argument where it needs one.
+func pipedCall(name string) string {
+	argument := ""
+	switch name {
+	case "money":
+		argument = "'EUR'"
+	case "default":
+		argument = "'none'"
+	case "plural":
+		argument = "'item', 'items'"
+	default:
+		if functions()[name].least > 1 {
+			argument = "..."
+		}
+	}
+	return "| " + name + "(" + argument + ")"
 }
 
 // checker types one expression and compiles it on the way.
