@@ -139,6 +139,7 @@ func (m *maker) setError(err error, src *doc.Source, en env, spans []doc.Span) e
 	case errors.As(err, &mark):
 		d := at(src, "F404", "%s", err)
 		d.Suggestion = "set the text in a font that has anchors for the mark"
+		d.DataPath = dataPath(spans, mark.Cluster)
 		return failed(d)
 	case errors.As(err, &script):
 		d := at(src, "F402", "%s", script)
