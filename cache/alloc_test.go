@@ -97,9 +97,9 @@ func BenchmarkHit(b *testing.B) {
 	})
 }
 
-// TestR08WeightIsMemory compares the weights with what the heap says, to which
+// TestWeightIsMemory compares the weights with what the heap says, to which
 // the race detector adds its own.
-func TestR08WeightIsMemory(t *testing.T) {
+func TestWeightIsMemory(t *testing.T) {
 	const n = 100_000
 	heap := func() float64 {
 		var m runtime.MemStats

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestR08MaxBytesIsBytes: the bound holds after every single write, and the
+// TestMaxBytesIsBytes: the bound holds after every single write, and the
 // reported size is that of what is held.
-func TestR08MaxBytesIsBytes(t *testing.T) {
+func TestMaxBytesIsBytes(t *testing.T) {
 	const most = 1 << 20
 	c := open(t, Options[int, []byte]{MaxBytes: most})
 	for i := range 5000 {
@@ -39,9 +39,9 @@ func TestR08MaxBytesIsBytes(t *testing.T) {
 	}
 }
 
-// TestR08SizeIsLive: the size follows replacement, removal, expiry and Clear.
-func TestR08SizeIsLive(t *testing.T) {
-	h := newHand()
+// TestSizeIsLive: the size follows replacement, removal, expiry and Clear.
+func TestSizeIsLive(t *testing.T) {
+	h := newManualClock()
 	c := open(t, Options[string, string]{clock: h.clock(), Policy: plain(Policy{TTL: time.Second})})
 	base := int64(c.overhead)
 	step := func(name string, want int64, entries int64) {
@@ -73,10 +73,10 @@ func TestR08SizeIsLive(t *testing.T) {
 	}
 }
 
-// TestR23TooLargeLoad: a value that cannot be held is returned to its readers
+// TestTooLargeLoadIsServedAndNotKept: a value that cannot be held is returned to its readers
 // and displaces the one it makes wrong.
-func TestR23TooLargeLoad(t *testing.T) {
-	h := newHand()
+func TestTooLargeLoadIsServedAndNotKept(t *testing.T) {
+	h := newManualClock()
 	big := strings.Repeat("x", 1<<18)
 	c := open(t, Options[string, string]{
 		clock: h.clock(), MaxBytes: 1 << 20, Policy: plain(Policy{TTL: time.Second, StaleWhileRevalidate: -1}),

@@ -53,7 +53,7 @@ type Cache[K comparable, V any] struct {
 // hit path needs no check of its own.
 const genClosed = math.MaxUint64
 
-// New makes a cache. A wrong option is a *ConfigError.
+// New makes a cache. Its error joins a *ConfigError for everything that is wrong with o.
 func New[K comparable, V any](o Options[K, V]) (*Cache[K, V], error) {
 	o, err := o.check()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestR32Close leaves no goroutine, and nothing works afterwards.
-func TestR32Close(t *testing.T) {
+// TestCloseLeavesNoGoroutine leaves no goroutine, and nothing works afterwards.
+func TestCloseLeavesNoGoroutine(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	c, err := New(Options[string, string]{Load: func(context.Context, string) (string, error) { return "v", nil }})
 	if err != nil {
@@ -43,9 +43,9 @@ func TestR32Close(t *testing.T) {
 	}
 }
 
-// TestR32CloseWaits: for running loads, whose readers get their results, as
+// TestCloseWaitsForLoads: for running loads, whose readers get their results, as
 // long as its context allows; then the loads are cut.
-func TestR32CloseWaits(t *testing.T) {
+func TestCloseWaitsForLoads(t *testing.T) {
 	for _, patience := range []time.Duration{time.Minute, time.Second} {
 		t.Run(patience.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -67,16 +67,17 @@ func (e *LoadError) Error() string {
 // Unwrap returns Err.
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// ConfigError is a refused field of Options, Policy or WriteOptions.
+// ConfigError is an option that cannot be. New and SetWith return it, joined when there are several.
 type ConfigError struct {
-	// Field is the Go path of the field, for example "Policy.TTL".
-	Field string
-	// Reason says what is wrong with it.
-	Reason string
+	Field string // as in Go: "Policy.TTL"
+	Got   any
+	Want  string
 }
 
 // Error implements error.
-func (e *ConfigError) Error() string { return "cache config " + e.Field + ": " + e.Reason }
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("config %s: got %v, want %s", e.Field, e.Got, e.Want)
+}
 
 // maxShownKey bounds keys in errors and logs, in bytes.
 const maxShownKey = 128

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestR06OvertakenLoadIsNotKept: a load overtaken by Delete, Set or Clear does
+// TestOvertakenLoadIsNotKept: a load overtaken by Delete, Set or Clear does
 // not come back, and its readers get nothing older than what the key holds.
-func TestR06OvertakenLoadIsNotKept(t *testing.T) {
+func TestOvertakenLoadIsNotKept(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		write    func(t *testing.T, c *Cache[string, string])
@@ -85,9 +85,9 @@ func TestR06OvertakenLoadIsNotKept(t *testing.T) {
 	}
 }
 
-// TestR06LaterReadsBeginAnew: a read after a Delete or Clear never joins the
+// TestReadAfterWriteNeverJoinsOlderLoad: a read after a Delete or Clear never joins the
 // load that began before it.
-func TestR06LaterReadsBeginAnew(t *testing.T) {
+func TestReadAfterWriteNeverJoinsOlderLoad(t *testing.T) {
 	for _, write := range []string{"Delete", "Clear"} {
 		t.Run(write, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -123,9 +123,9 @@ func TestR06LaterReadsBeginAnew(t *testing.T) {
 	}
 }
 
-// TestR14LateReaderLooksAgain: a reader that found nothing, and comes to begin
+// TestLateReaderLooksAgain: a reader that found nothing, and comes to begin
 // a load when another one has just ended, looks again and does not repeat it.
-func TestR14LateReaderLooksAgain(t *testing.T) {
+func TestLateReaderLooksAgain(t *testing.T) {
 	c := open(t, Options[string, string]{})
 	set(t, c, "k", "v")
 	load := func(context.Context, string) (string, error) { return "again", nil }
@@ -137,8 +137,8 @@ func TestR14LateReaderLooksAgain(t *testing.T) {
 	}
 }
 
-// TestR07RefusedWriteChangesNothing.
-func TestR07RefusedWriteChangesNothing(t *testing.T) {
+// TestRefusedWriteChangesNothing.
+func TestRefusedWriteChangesNothing(t *testing.T) {
 	c := open(t, Options[string, string]{MaxBytes: 1 << 20})
 	set(t, c, "k", "good")
 	ended, cancel := context.WithCancel(t.Context())
@@ -167,9 +167,9 @@ func TestR07RefusedWriteChangesNothing(t *testing.T) {
 	}
 }
 
-// TestR23NewerSetWins: a refresh never overwrites a newer Set, including one
+// TestRefreshNeverOverwritesNewerSet: a refresh never overwrites a newer Set, including one
 // that follows a stale read.
-func TestR23NewerSetWins(t *testing.T) {
+func TestRefreshNeverOverwritesNewerSet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t, Options[string, string]{
 			Load: func(context.Context, string) (string, error) {

@@ -17,9 +17,9 @@ type post struct {
 	Next *post
 }
 
-// TestR02OneTypeOnEveryPath: set, loaded and refreshed reads give the same
+// TestOneTypeOnEveryPath: set, loaded and refreshed reads give the same
 // concrete type, deeply equal, also when the value is behind an interface.
-func TestR02OneTypeOnEveryPath(t *testing.T) {
+func TestOneTypeOnEveryPath(t *testing.T) {
 	for _, v := range []any{
 		post{ID: 1, Tags: []string{"a"}, Next: &post{ID: 2}}, &post{ID: 3}, "text", []byte("raw"), 42, map[string]int{"a": 1},
 	} {
@@ -62,9 +62,9 @@ func TestR02OneTypeOnEveryPath(t *testing.T) {
 	}
 }
 
-// TestR12ZeroAndAbsent: nil and zero are values; absent is asked once per
+// TestZeroValueIsAHitAndAbsentIsRemembered: nil and zero are values; absent is asked once per
 // NegativeTTL.
-func TestR12ZeroAndAbsent(t *testing.T) {
+func TestZeroValueIsAHitAndAbsentIsRemembered(t *testing.T) {
 	t.Run("nil is a hit", func(t *testing.T) {
 		c := open(t, Options[string, *post]{MaxEntries: 10, Load: func(context.Context, string) (*post, error) { return nil, nil }})
 		for range 3 {
@@ -86,7 +86,7 @@ func TestR12ZeroAndAbsent(t *testing.T) {
 		}
 	})
 	t.Run("absent", func(t *testing.T) {
-		h := newHand()
+		h := newManualClock()
 		c := open(t, Options[string, string]{clock: h.clock(), Policy: plain(Policy{}), Load: func(context.Context, string) (string, error) { return "", ErrNotFound }})
 		for range 3 {
 			for range 100 {
@@ -109,8 +109,8 @@ func TestR12ZeroAndAbsent(t *testing.T) {
 	})
 }
 
-// TestR30KeyBytesAreNotKept: nothing of the key buffer stays behind.
-func TestR30KeyBytesAreNotKept(t *testing.T) {
+// TestKeyBytesAreNotKept: nothing of the key buffer stays behind.
+func TestKeyBytesAreNotKept(t *testing.T) {
 	c := open(t, Options[string, string]{})
 	for i := range 100 {
 		set(t, c, fmt.Sprint("key", i), fmt.Sprint("value", i))

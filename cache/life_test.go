@@ -371,10 +371,10 @@ func TestNegativeLife(t *testing.T) {
 	})
 }
 
-// TestR25SpreadLives: 10 000 entries written at once neither refresh nor expire
+// TestEntriesWrittenTogetherEndApart: 10 000 entries written at once neither refresh nor expire
 // at once.
-func TestR25SpreadLives(t *testing.T) {
-	h := newHand()
+func TestEntriesWrittenTogetherEndApart(t *testing.T) {
+	h := newManualClock()
 	c := open(t, Options[int, int]{MaxEntries: 20_000, clock: h.clock(), Policy: Policy{TTL: 100 * time.Second, StaleIfError: 200 * time.Second}})
 	const n = 10_000
 	for i := range n {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestR11Contexts: a reader's context ends its own waiting and nothing else.
-func TestR11Contexts(t *testing.T) {
+// TestContextEndsOnlyItsOwnWait: a reader's context ends its own waiting and nothing else.
+func TestContextEndsOnlyItsOwnWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type valueKey struct{}
 		var calls atomic.Int64
@@ -71,8 +71,8 @@ func TestR11Contexts(t *testing.T) {
 	})
 }
 
-// TestR14OneLoadPerColdKey: 1 000 readers of a cold key, one load.
-func TestR14OneLoadPerColdKey(t *testing.T) {
+// TestOneLoadPerColdKey: 1 000 readers of a cold key, one load.
+func TestOneLoadPerColdKey(t *testing.T) {
 	for _, took := range []time.Duration{0, time.Second} {
 		t.Run(took.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -96,9 +96,9 @@ func TestR14OneLoadPerColdKey(t *testing.T) {
 	}
 }
 
-// TestR23BrokenLoaders: panic, Goexit and a loader that asks for itself release
+// TestBrokenLoaderReleasesAllReaders: panic, Goexit and a loader that asks for itself release
 // all waiters with an error that says so.
-func TestR23BrokenLoaders(t *testing.T) {
+func TestBrokenLoaderReleasesAllReaders(t *testing.T) {
 	boom := errors.New("boom")
 	var c *Cache[string, string]
 	for _, tc := range []struct {
@@ -160,9 +160,9 @@ func TestR23BrokenLoaders(t *testing.T) {
 	}
 }
 
-// TestR23LoaderContextOutlivesLoad: a context that a loader leaves behind is an
+// TestLoaderContextOutlivesLoad: a context that a loader leaves behind is an
 // ordinary one once the load has ended.
-func TestR23LoaderContextOutlivesLoad(t *testing.T) {
+func TestLoaderContextOutlivesLoad(t *testing.T) {
 	var kept context.Context
 	c := open(t, Options[string, string]{Load: func(ctx context.Context, _ string) (string, error) {
 		kept = context.WithoutCancel(ctx)
@@ -177,9 +177,9 @@ func TestR23LoaderContextOutlivesLoad(t *testing.T) {
 	}
 }
 
-// TestR24OriginDown: with the origin failing all the time no read fails within
+// TestOriginDownIsAskedOncePerBackoff: with the origin failing all the time no read fails within
 // hard life, and the origin is asked once per back-off and key.
-func TestR24OriginDown(t *testing.T) {
+func TestOriginDownIsAskedOncePerBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []time.Duration
 		start := time.Now()
@@ -216,10 +216,10 @@ func TestR24OriginDown(t *testing.T) {
 	})
 }
 
-// TestR24BackoffDoublesWithoutValue: a key that never had a value backs off in
+// TestBackoffDoublesWithoutValue: a key that never had a value backs off in
 // the same way.
-func TestR24BackoffDoublesWithoutValue(t *testing.T) {
-	h := newHand()
+func TestBackoffDoublesWithoutValue(t *testing.T) {
+	h := newManualClock()
 	calls := 0
 	c := open(t, Options[string, string]{clock: h.clock(), Policy: plain(Policy{}), Load: func(context.Context, string) (string, error) {
 		calls++

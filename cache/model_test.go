@@ -149,7 +149,7 @@ func TestModel(t *testing.T) {
 			TTL: max(dur("ttl"), time.Second), StaleWhileRevalidate: dur("swr"), StaleIfError: dur("sie"), NegativeTTL: max(dur("negative"), time.Second),
 			ErrorBackoffMin: time.Second, ErrorBackoffMax: 4 * time.Second, LoadSoftTimeout: -1,
 		}
-		h := newHand()
+		h := newManualClock()
 		c, err := New(Options[string, string]{clock: h.clock(), Policy: plain(m.p)})
 		if err != nil {
 			rt.Fatal(err)

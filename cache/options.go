@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math"
 	"reflect"
@@ -114,45 +115,49 @@ const (
 
 var nameForm = regexp.MustCompile(`^[a-z0-9._-]{1,64}$`)
 
+// checker gathers what is wrong with a configuration.
+type checker struct{ errs []error }
+
+func (c *checker) fail(field string, got any, want string) {
+	c.errs = append(c.errs, &ConfigError{Field: field, Got: got, Want: want})
+}
+
+// require fails unless ok.
+func (c *checker) require(ok bool, field string, got any, want string) {
+	if !ok {
+		c.fail(field, got, want)
+	}
+}
+
+// life returns d or its default; off says whether a negative d means 0 or is an error.
+func (c *checker) life(field string, d, def time.Duration, off bool) time.Duration {
+	if d < 0 && !off {
+		c.fail(field, d, "0 for the default, or a positive duration")
+		return def
+	}
+	d = orDefault(d, def)
+	c.require(d <= maxLife, field, d, "at most "+maxLife.String())
+	return d
+}
+
 // withDefaults returns p with its zero fields filled and its negative ones set
 // to 0, which means off in the code.
-func (p Policy) withDefaults() (Policy, error) {
-	for _, f := range []struct {
-		name string
-		d    *time.Duration
-		def  time.Duration
-		must bool
-	}{
-		{"TTL", &p.TTL, 5 * time.Minute, true},
-		{"StaleWhileRevalidate", &p.StaleWhileRevalidate, time.Minute, false},
-		{"StaleIfError", &p.StaleIfError, time.Hour, false},
-		{"NegativeTTL", &p.NegativeTTL, 5 * time.Second, false},
-		{"ErrorBackoffMin", &p.ErrorBackoffMin, 100 * time.Millisecond, false},
-		{"ErrorBackoffMax", &p.ErrorBackoffMax, max(30*time.Second, p.ErrorBackoffMin), true},
-		{"LoadSoftTimeout", &p.LoadSoftTimeout, 250 * time.Millisecond, false},
-		{"LoadTimeout", &p.LoadTimeout, 10 * time.Second, false},
-	} {
-		if *f.d < 0 && f.must {
-			return p, &ConfigError{Field: "Policy." + f.name, Reason: "cannot be negative"}
-		}
-		*f.d = orDefault(*f.d, f.def)
-		if *f.d > maxLife {
-			return p, &ConfigError{Field: "Policy." + f.name, Reason: "longer than " + maxLife.String()}
-		}
-	}
-	if p.ErrorBackoffMax < p.ErrorBackoffMin {
-		return p, &ConfigError{Field: "Policy.ErrorBackoffMax", Reason: "less than ErrorBackoffMin"}
-	}
-	// Written so that NaN is refused too.
-	if !(p.Jitter <= 1) {
-		return p, &ConfigError{Field: "Policy.Jitter", Reason: "must be at most 1"}
-	}
+func (p Policy) withDefaults(c *checker) Policy {
+	p.TTL = c.life("Policy.TTL", p.TTL, 5*time.Minute, false)
+	p.StaleWhileRevalidate = c.life("Policy.StaleWhileRevalidate", p.StaleWhileRevalidate, time.Minute, true)
+	p.StaleIfError = c.life("Policy.StaleIfError", p.StaleIfError, time.Hour, true)
+	p.NegativeTTL = c.life("Policy.NegativeTTL", p.NegativeTTL, 5*time.Second, true)
+	p.ErrorBackoffMin = c.life("Policy.ErrorBackoffMin", p.ErrorBackoffMin, 100*time.Millisecond, true)
+	p.ErrorBackoffMax = c.life("Policy.ErrorBackoffMax", p.ErrorBackoffMax, max(30*time.Second, p.ErrorBackoffMin), false)
+	p.LoadSoftTimeout = c.life("Policy.LoadSoftTimeout", p.LoadSoftTimeout, 250*time.Millisecond, true)
+	p.LoadTimeout = c.life("Policy.LoadTimeout", p.LoadTimeout, 10*time.Second, true)
+	c.require(p.ErrorBackoffMax >= p.ErrorBackoffMin, "Policy.ErrorBackoffMax", p.ErrorBackoffMax, "at least ErrorBackoffMin")
+	// NaN satisfies neither comparison.
+	c.require(p.Jitter <= 1, "Policy.Jitter", p.Jitter, "at most 1")
 	p.Jitter = orDefault(p.Jitter, 0.1)
-	if !(p.EarlyBeta <= 1000) {
-		return p, &ConfigError{Field: "Policy.EarlyBeta", Reason: "must be at most 1000"}
-	}
+	c.require(p.EarlyBeta <= 1000, "Policy.EarlyBeta", p.EarlyBeta, "at most 1000")
 	p.EarlyBeta = orDefault(p.EarlyBeta, 1)
-	return p, nil
+	return p
 }
 
 // maxLife keeps sums of lives and times clear of overflow.
@@ -167,45 +172,28 @@ func orDefault[T time.Duration | float64](v, def T) T {
 
 // lives applies o to p.
 func (o WriteOptions) lives(p *Policy) (lives, error) {
-	if o.TTL < 0 {
-		return lives{}, &ConfigError{Field: "WriteOptions.TTL", Reason: "cannot be negative"}
-	}
+	var c checker
 	l := lives{
-		ttl: orDefault(o.TTL, p.TTL),
-		swr: orDefault(o.StaleWhileRevalidate, p.StaleWhileRevalidate),
-		sie: orDefault(o.StaleIfError, p.StaleIfError),
+		ttl: c.life("WriteOptions.TTL", o.TTL, p.TTL, false),
+		swr: c.life("WriteOptions.StaleWhileRevalidate", o.StaleWhileRevalidate, p.StaleWhileRevalidate, true),
+		sie: c.life("WriteOptions.StaleIfError", o.StaleIfError, p.StaleIfError, true),
 	}
-	for _, f := range []struct {
-		name string
-		d    time.Duration
-	}{{"TTL", l.ttl}, {"StaleWhileRevalidate", l.swr}, {"StaleIfError", l.sie}} {
-		if f.d > maxLife {
-			return lives{}, &ConfigError{Field: "WriteOptions." + f.name, Reason: "longer than " + maxLife.String()}
-		}
-	}
-	return l, nil
+	return l, errors.Join(c.errs...)
 }
 
-// check returns o with its defaults, or the first field that is wrong.
+// check returns o with its defaults, or all that is wrong with it.
 func (o Options[K, V]) check() (Options[K, V], error) {
-	switch {
-	case o.Name != "" && !nameForm.MatchString(o.Name):
-		return o, &ConfigError{Field: "Name", Reason: "must match " + nameForm.String()}
-	case o.MaxBytes < 0 || o.MaxBytes > 0 && o.MaxBytes < minMaxBytes:
-		return o, &ConfigError{Field: "MaxBytes", Reason: "must be at least 8 KiB"}
-	case o.MaxEntries < 0:
-		return o, &ConfigError{Field: "MaxEntries", Reason: "cannot be negative"}
-	case o.MaxBytes > 0 && o.MaxEntries > 0:
-		return o, &ConfigError{Field: "MaxEntries", Reason: "set together with MaxBytes"}
-	}
+	var c checker
+	c.require(o.Name == "" || nameForm.MatchString(o.Name), "Name", o.Name, "empty, or a match of "+nameForm.String())
+	c.require(o.MaxBytes == 0 || o.MaxBytes >= minMaxBytes, "MaxBytes", o.MaxBytes, "0 for the default, or at least 8192")
+	c.require(o.MaxEntries >= 0, "MaxEntries", o.MaxEntries, "0 for a bound in bytes, or a positive number")
+	c.require(o.MaxBytes <= 0 || o.MaxEntries <= 0, "MaxEntries", o.MaxEntries, "0, since MaxBytes is set")
 	if o.MaxBytes == 0 && o.MaxEntries == 0 {
 		o.MaxBytes = defaultMaxBytes
 	}
 	if o.Weigh == nil {
 		o.Weigh = builtinWeigh[K, V]()
-	}
-	if o.Weigh == nil && o.MaxEntries == 0 {
-		return o, &ConfigError{Field: "Weigh", Reason: "required for " + reflect.TypeFor[V]().String() + " unless MaxEntries is set"}
+		c.require(o.Weigh != nil || o.MaxEntries > 0, "Weigh", nil, "a function that tells the size of "+reflect.TypeFor[V]().String()+", or MaxEntries set instead")
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -213,9 +201,8 @@ func (o Options[K, V]) check() (Options[K, V], error) {
 	if o.Name != "" {
 		o.Logger = o.Logger.With(slog.String("cache", o.Name))
 	}
-	var err error
-	o.Policy, err = o.Policy.withDefaults()
-	return o, err
+	o.Policy = o.Policy.withDefaults(&c)
+	return o, errors.Join(c.errs...)
 }
 
 // builtinWeigh measures strings by their length and byte slices by their

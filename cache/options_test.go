@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestR20Sentinels: each documented error is one value, testable as documented.
-func TestR20Sentinels(t *testing.T) {
+// TestErrorsAreTestable: each documented error is one value, testable as documented.
+func TestErrorsAreTestable(t *testing.T) {
 	all := []error{ErrNotFound, ErrClosed, ErrTooLarge}
 	for i, a := range all {
 		for j, b := range all {
@@ -27,7 +27,7 @@ func TestR20Sentinels(t *testing.T) {
 	if !errors.Is(wrapped, errOrigin) || wrapped.Error() != `cache load "a\nb": origin is down` {
 		t.Errorf("%v", wrapped)
 	}
-	if got := (&ConfigError{Field: "Name", Reason: "bad"}).Error(); got != "cache config Name: bad" {
+	if got := (&ConfigError{Field: "Name", Got: "A", Want: "a"}).Error(); got != "config Name: got A, want a" {
 		t.Error(got)
 	}
 	if e := (&timeoutError{after: time.Second}); e.Error() != "load timeout after 1s" || !errors.Is(e, context.DeadlineExceeded) {
@@ -35,8 +35,8 @@ func TestR20Sentinels(t *testing.T) {
 	}
 }
 
-// TestR20ConfigErrors: each refusal names its field.
-func TestR20ConfigErrors(t *testing.T) {
+// TestConfigErrorsNameTheirField: each refusal names its field.
+func TestConfigErrorsNameTheirField(t *testing.T) {
 	type opts = Options[string, string]
 	for _, tc := range []struct {
 		field string
@@ -61,8 +61,12 @@ func TestR20ConfigErrors(t *testing.T) {
 			t.Errorf("%+v: %v", tc.o, err)
 		}
 	}
-	if _, err := New(Options[string, int]{}); err == nil || err.Error() != "cache config Weigh: required for int unless MaxEntries is set" {
+	if _, err := New(Options[string, int]{}); err == nil || err.Error() != "config Weigh: got <nil>, want a function that tells the size of int, or MaxEntries set instead" {
 		t.Errorf("no Weigh: %v", err)
+	}
+	_, err := New(opts{Name: "A", Policy: Policy{TTL: -1, Jitter: 2}})
+	if err == nil || strings.Count(err.Error(), "\n") != 2 {
+		t.Errorf("three faults: %v", err)
 	}
 	c := open(t, opts{})
 	for _, o := range []WriteOptions{{TTL: -1}, {TTL: math.MaxInt64}, {StaleIfError: math.MaxInt64}, {StaleWhileRevalidate: math.MaxInt64}} {
@@ -76,9 +80,9 @@ func TestR20ConfigErrors(t *testing.T) {
 	}
 }
 
-// TestR20EveryOptionHasAnEffect sets every option and observes it; a field
+// TestEveryOptionHasAnEffect sets every option and observes it; a field
 // without a case here fails the test.
-func TestR20EveryOptionHasAnEffect(t *testing.T) {
+func TestEveryOptionHasAnEffect(t *testing.T) {
 	type opts = Options[string, string]
 	down := func(context.Context, string) (string, error) { return "", errOrigin }
 	cases := map[string]func(t *testing.T){

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestR13StatsUnderLoad: hits + misses = reads, whatever goes on beside.
-func TestR13StatsUnderLoad(t *testing.T) {
+// TestHitsAndMissesAreTheReads: hits + misses = reads, whatever goes on beside.
+func TestHitsAndMissesAreTheReads(t *testing.T) {
 	c, err := New(Options[int, int]{
 		MaxEntries: 300,
 		Load: func(_ context.Context, k int) (int, error) {

@@ -19,18 +19,18 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var errOrigin = errors.New("origin is down")
 
-// hand is a clock moved by hand.
-type hand struct{ ns atomic.Int64 }
+// manualClock is a clock moved by hand.
+type manualClock struct{ ns atomic.Int64 }
 
-func newHand() *hand {
-	h := &hand{}
+func newManualClock() *manualClock {
+	h := &manualClock{}
 	h.ns.Store(int64(time.Hour))
 	return h
 }
 
-func (h *hand) clock() *store.Clock { return store.NewClock(h.ns.Load) }
+func (h *manualClock) clock() *store.Clock { return store.NewClock(h.ns.Load) }
 
-func (h *hand) advance(d time.Duration) { h.ns.Add(int64(d)) }
+func (h *manualClock) advance(d time.Duration) { h.ns.Add(int64(d)) }
 
 // bubbleClock is the time of a synctest bubble, or of the world.
 func bubbleClock() *store.Clock {
