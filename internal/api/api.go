@@ -40,6 +40,9 @@ type Options struct {
 	// Public lists the reports whose documents anyone may read.
 	Public []PublicReport
 	Limits Limits
+	// Overloaded reports whether a document asked for now would be refused: then it is, before its
+	// request is read. Nil: never.
+	Overloaded func() bool
 }
 
 // PublicReport names a report whose documents answer without a token.
@@ -96,8 +99,9 @@ func (a *API) Close(ctx context.Context) error { return a.public.Close(ctx) }
 func (a *API) Register(r *web.Group) {
 	v1 := r.Group("/v1", a.o.Access.Require)
 	making := web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.Body, Bodies: web.NewBodyPool(a.o.Limits.Bodies)}
-	v1.POST("/render", a.render, web.Name("render"), making)
-	v1.POST("/documents", a.makeDocument, web.Name("make"), making)
+	admitted := v1.Group("", a.admit)
+	admitted.POST("/render", a.render, web.Name("render"), making)
+	admitted.POST("/documents", a.makeDocument, web.Name("make"), making)
 	v1.GET("/documents", a.listDocuments, web.Name("documents"))
 	v1.GET("/documents/{id}", a.document, web.Name("document"))
 	v1.GET("/documents/{id}/pdf", a.documentPDF, web.Name("document-pdf"))
@@ -108,4 +112,18 @@ func (a *API) Register(r *web.Group) {
 
 	r.GET("/d/{content}.pdf", a.content, web.Name("content"))
 	r.GET("/r/{report}/latest.pdf", a.latest, web.Name("latest"))
+}
+
+// admit refuses a request while too many wait. Reading it first would cost the processor more than
+// the refusal, and under overload that is what all wait for.
+func (a *API) admit(next web.Handler) web.Handler {
+	if a.o.Overloaded == nil {
+		return next
+	}
+	return func(c *web.Context) error {
+		if a.o.Overloaded() {
+			return record.ErrOverload
+		}
+		return next(c)
+	}
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"example.com/quire/internal/api"
 )
 
 // Clients that send their requests slowly keep nobody else from making documents: a rendering slot
@@ -75,4 +77,24 @@ func TestSlowWritersHoldUpNobody(t *testing.T) {
 	}
 	close(stop)
 	writers.Wait()
+}
+
+// Under overload a request is refused before it is read, and its client told when to come back.
+func TestUnderOverloadARequestIsRefusedBeforeItIsRead(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	full := false
+	c := serveParts(t, h, func(o *api.Options) { o.Overloaded = func() bool { return full } })
+	c.Post("/v1/documents", "application/json", note("A-1")).Want(http.StatusCreated)
+	full = true
+	for _, path := range []string{"/v1/documents", "/v1/render"} {
+		r := c.Post(path, "application/json", "{ this is not even JSON")
+		wantProblem(t, r, http.StatusServiceUnavailable, "busy")
+		if r.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: no Retry-After", path)
+		}
+	}
+	c.Get("/v1/documents").Want(http.StatusOK) // reading goes on
+	full = false
+	c.Post("/v1/render", "application/json", note("A-1")).Want(http.StatusOK)
 }

@@ -114,7 +114,7 @@ func (a *App) open(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	return a.routes(o)
+	return a.routes(o, renderer.Overloaded)
 }
 
 // openData opens state and blobs, which one process at a time may write.
@@ -147,7 +147,7 @@ const (
 	addressFile = "address" // where the server is reached, while there is one
 )
 
-func (a *App) routes(o Options) error {
+func (a *App) routes(o Options, overloaded func() bool) error {
 	tokens := map[[sha256.Size]byte]record.Space{}
 	for _, t := range a.cfg.Tokens {
 		sum, err := hex.DecodeString(t.SHA256)
@@ -172,7 +172,7 @@ func (a *App) routes(o Options) error {
 	}
 	routes, err := api.New(api.Options{
 		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Reports: a.Reports, Access: access, Public: public,
-		Limits: api.Limits{Body: int64(a.cfg.Limits.Body)},
+		Limits: api.Limits{Body: int64(a.cfg.Limits.Body)}, Overloaded: overloaded,
 	})
 	if err != nil {
 		return err

@@ -50,8 +50,7 @@ func (l *lane) wait(ctx context.Context) error {
 		most = min(most, time.Until(end))
 	}
 	l.mu.Lock()
-	expected := l.took * time.Duration(l.waiting+1) / time.Duration(cap(l.slots))
-	if l.waiting >= mostWaiting || expected > most {
+	if l.tooLong(most) {
 		l.mu.Unlock()
 		return record.ErrOverload
 	}
@@ -68,4 +67,17 @@ func (l *lane) wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// tooLong reports whether one more would wait longer than most. Callers hold mu.
+func (l *lane) tooLong(most time.Duration) bool {
+	expected := l.took * time.Duration(l.waiting+1) / time.Duration(cap(l.slots))
+	return l.waiting >= mostWaiting || expected > most
+}
+
+// full reports whether enter would refuse now.
+func (l *lane) full() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.slots) == cap(l.slots) && l.tooLong(longestWait)
 }

@@ -76,7 +76,14 @@ func TestWhoWouldWaitTooLongIsRefusedAtOnce(t *testing.T) {
 				}
 			})
 		}
+		synctest.Wait()
+		if !l.full() {
+			t.Error("who asks is not told that it is full")
+		}
 		done.Wait()
+		if l.full() {
+			t.Error("it is still full")
+		}
 		// Two run, and as many wait as are served within five seconds.
 		if taken.Load() != 12 || refused.Load() != 88 || time.Since(start) != 6*time.Second {
 			t.Errorf("%d taken, %d refused within %v", taken.Load(), refused.Load(), time.Since(start))

@@ -31,7 +31,8 @@ type Config struct {
 	// CacheBytes bounds what is kept of compiled templates, and as much again of
 	// fonts and words in the engine: 0 = 64 MiB, -1 = nothing is kept.
 	CacheBytes int64
-	// Running is how many documents are rendered at the same time: 0 = 4 x GOMAXPROCS. Others
+	// Running is how many documents are rendered at the same time: 0 = GOMAXPROCS + 1: rendering is
+	// work of a processor, and what else there is to do should not queue behind it. Others
 	// wait, or get record.ErrOverload when they would wait too long.
 	Running int
 }
@@ -51,7 +52,7 @@ func New(c Config) (*Renderer, error) {
 		c.CacheBytes = 64 << 20
 	}
 	if c.Running <= 0 {
-		c.Running = 4 * runtime.GOMAXPROCS(0)
+		c.Running = runtime.GOMAXPROCS(0) + 1
 	}
 	engine, err := pdf.New(pdf.Config{Limits: c.Limits, Cache: pdf.CacheLimits{Bytes: c.CacheBytes, Off: c.CacheBytes < 0}})
 	if err != nil {
@@ -59,6 +60,10 @@ func New(c Config) (*Renderer, error) {
 	}
 	return &Renderer{engine: engine, limits: c.Limits, plans: newPlans(c.CacheBytes), lane: newLane(c.Running)}, nil
 }
+
+// Overloaded reports whether Render would answer record.ErrOverload now: whoever is refused then
+// need not send or read what is to be rendered.
+func (r *Renderer) Overloaded() bool { return r.lane.full() }
 
 // Engine implements record.Renderer.
 func (r *Renderer) Engine() string { return r.engine.Version() }
