@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -68,7 +70,24 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 		"server":   cmdServer,
 		"shutdown": cmdShutdown,
 		"http":     cmdHTTP,
+		"flaky":    cmdFlaky,
 	}
+}
+
+// cmdFlaky starts an API that is busy for the first two of three requests and lets its answers be cached; it puts its address into a variable.
+func cmdFlaky(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 1, "flaky VARIABLE")
+	var calls atomic.Int64
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if calls.Add(1)%3 != 0 {
+			http.Error(w, "busy", http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Cache-Control", "max-age=60")
+		_, _ = fmt.Fprintf(w, "agent %s, key %s\n", r.UserAgent(), r.Header.Get("X-Key")) //nolint:gosec // plain text, for a client that is no browser
+	}))
+	ts.Defer(api.Close)
+	ts.Setenv(args[0], api.URL)
 }
 
 func want(ts *testscript.TestScript, neg, ok bool, usage string) {
