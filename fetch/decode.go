@@ -23,9 +23,10 @@ type decode struct {
 	off      bool
 	accept   string
 	decoders map[string]Decoder
+	damaged  func(*http.Request) // told of a body that is not what its coding says
 }
 
-func newDecode(own map[string]Decoder, limit int64, off bool) Layer {
+func newDecode(own map[string]Decoder, limit int64, off bool, damaged func(*http.Request)) Layer {
 	all := map[string]Decoder{"gzip": gunzip}
 	for name, d := range own {
 		all[strings.ToLower(name)] = d
@@ -36,7 +37,7 @@ func newDecode(own map[string]Decoder, limit int64, off bool) Layer {
 	}
 	slices.Sort(names)
 	return func(next http.RoundTripper) http.RoundTripper {
-		return &decode{next: next, max: limit, off: off, accept: strings.Join(names, ", "), decoders: all}
+		return &decode{next: next, max: limit, off: off, accept: strings.Join(names, ", "), decoders: all, damaged: damaged}
 	}
 }
 
@@ -76,6 +77,7 @@ func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
 	b.r = b.rc
 	if codings := d.codings(resp); asked && len(codings) > 0 {
 		b.decoders = codings
+		b.damaged = func() { d.damaged(req) }
 		b.source.r, b.r = b.rc, &b.source
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
@@ -137,6 +139,7 @@ type bounded struct {
 	r        io.Reader
 	decoders []Decoder
 	opened   []io.Closer
+	damaged  func()
 	bounded  bool
 	left     int64
 	err      error
@@ -213,6 +216,7 @@ func (b *bounded) cause(err error) error {
 	case b.source.err != nil:
 		return b.source.err
 	}
+	b.damaged()
 	return &codingError{err}
 }
 

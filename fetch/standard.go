@@ -53,7 +53,7 @@ func (c *Client) assemble() error {
 	layers := make([]Layer, 0, 8+len(cfg.Middleware)+len(cfg.PerAttempt))
 	layers = append(layers, func(next http.RoundTripper) http.RoundTripper { return &start{next: next, c: c} })
 	layers = append(layers, cfg.Middleware...)
-	layers = append(layers, newDecode(cfg.Decoders, cfg.MaxBody, cfg.Off&OffDecode != 0))
+	layers = append(layers, newDecode(cfg.Decoders, cfg.MaxBody, cfg.Off&OffDecode != 0, c.forget))
 	if layers, err = c.optional(layers, again, policy.Spender); err != nil {
 		return err
 	}
@@ -75,6 +75,13 @@ func (c *Client) assemble() error {
 	}
 	c.stack = Stack(base, layers...)
 	return nil
+}
+
+// forget takes what does not decode out of the cache, which keeps bodies as they are coded and cannot know.
+func (c *Client) forget(req *http.Request) {
+	if c.cache != nil {
+		c.cache.Invalidate(req.Context(), req.URL)
+	}
 }
 
 // optional adds the layers between decode and breaker, of which retry alone is always there.

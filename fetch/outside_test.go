@@ -1,0 +1,227 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mccutchen/go-httpbin/v2/httpbin"
+
+	"example.com/quire/fetch/httpcache"
+	"example.com/quire/fetch/retry"
+)
+
+func TestAgainstHTTPBin(t *testing.T) {
+	origin := httptest.NewServer(httpbin.New())
+	defer origin.Close()
+	c := client(t, Config{BaseURL: origin.URL, Cache: &httpcache.Config{}, Retry: noWait(), Total: 5 * time.Second, Attempt: 500 * time.Millisecond})
+	for _, s := range []struct {
+		path     string
+		header   string
+		status   int
+		attempts int
+		length   int64 // -1 = any
+		result   string
+	}{
+		{"status/200", "", 200, 1, -1, httpcache.ResultMiss},
+		{"status/404", "", 404, 1, -1, httpcache.ResultMiss},
+		{"status/503", "", 503, 3, -1, httpcache.ResultMiss},
+		{"status/501", "", 501, 1, -1, httpcache.ResultMiss},
+		{"bytes/1000", "", 200, 1, 1000, httpcache.ResultMiss},
+		{"stream-bytes/70000?chunk_size=1000", "", 200, 1, 70_000, httpcache.ResultMiss},
+		{"drip?numbytes=10&duration=100ms&delay=0", "", 200, 1, 10, httpcache.ResultMiss},
+		{"range/100", "Range: bytes=10-19", 206, 1, 10, httpcache.ResultMiss},
+		{"gzip", "", 200, 1, -1, httpcache.ResultMiss},
+		{"redirect/3", "", 200, 4, -1, httpcache.ResultMiss},
+		{"cache/60", "", 200, 1, -1, httpcache.ResultMiss},
+		{"cache/60", "", 200, 0, -1, httpcache.ResultHit},
+		{"etag/abc", "", 200, 1, -1, httpcache.ResultMiss},
+		{"etag/abc", `If-None-Match: "abc"`, 304, 1, 0, httpcache.ResultRevalidated},
+		{"headers", "", 200, 1, -1, httpcache.ResultMiss},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", s.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name, value, ok := strings.Cut(s.header, ": "); ok {
+			req.Header.Set(name, value)
+		}
+		resp, err := c.Do(req)
+		if err != nil {
+			t.Errorf("%s: %v", s.path, err)
+			continue
+		}
+		info := InfoOf(resp)
+		n, err := io.Copy(io.Discard, resp.Body)
+		if cerr := resp.Body.Close(); err != nil || cerr != nil || resp.StatusCode != s.status || len(info.Attempts) != s.attempts || s.length >= 0 && n != s.length || info.Cache.Result != s.result {
+			t.Errorf("%s: %d, %d bytes, %d attempts, %s, %v; want %+v", s.path, resp.StatusCode, n, len(info.Attempts), info.Cache.Result, err, s)
+		}
+	}
+	resp, err := c.Get(t.Context(), "delay/2")
+	discard(t, resp)
+	if !errors.Is(err, ErrAttemptTimeout) || !IsTransient(err) {
+		t.Errorf("delay: %v", err)
+	}
+	type echo struct {
+		Method  string              `json:"method"`
+		Data    string              `json:"data"`
+		Headers map[string][]string `json:"headers"`
+	}
+	got, err := JSON[echo](With(t.Context(), Overrides{IdempotencyKey: AutoKey}), c, "POST", "anything", map[string]int{"a": 1})
+	if err != nil || got.Method != "POST" || got.Data != `{"a":1}` || len(got.Headers["Idempotency-Key"]) != 1 {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// toxiproxy starts the proxy of that name and returns the address of its own interface.
+func toxiproxy(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", ".tools", "toxiproxy-server"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		if os.Getenv("REQUIRE_JUDGES") == "1" {
+			t.Fatal("missing judge: toxiproxy: ./tools/install-judges")
+		}
+		t.Skip("missing judge: toxiproxy: ./tools/install-judges")
+	}
+	port := freePort(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, path, "-host", "127.0.0.1", "-port", port) //nolint:gosec // our own judge
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
+	api := "http://127.0.0.1:" + port
+	for range 200 {
+		if toxi(t, "GET", api+"/version", nil) == nil {
+			return api
+		}
+		<-time.After(25 * time.Millisecond)
+	}
+	t.Fatal("toxiproxy does not answer")
+	return ""
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // it was never used
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// toxi asks the proxy's own interface.
+func toxi(t *testing.T, method, url string, body any) error {
+	t.Helper()
+	b, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := &http.Transport{DisableKeepAlives: true}
+	resp, err := tr.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close() //nolint:errcheck // only the status is wanted
+	if resp.StatusCode >= 300 {
+		text, _ := io.ReadAll(resp.Body)
+		return fmt.Errorf("%s %s: %s: %s", method, url, resp.Status, text)
+	}
+	return nil
+}
+
+func TestFaultsOfTCPHaveDefinedOutcomes(t *testing.T) {
+	api := toxiproxy(t)
+	var posts atomic.Int64
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			posts.Add(1)
+		}
+		w.Header().Set("Cache-Control", "max-age=60")
+		_, _ = w.Write(bytes.Repeat([]byte("x"), 20_000))
+	}))
+	defer origin.Close()
+	for _, c := range []struct {
+		name, toxic string
+		attributes  map[string]any
+		want        error
+	}{
+		{"latency", "latency", map[string]any{"latency": 100}, nil},
+		{"slicer", "slicer", map[string]any{"average_size": 500, "size_variation": 100, "delay": 10}, nil},
+		{"slow close", "slow_close", map[string]any{"delay": 50}, nil},
+		{"bandwidth", "bandwidth", map[string]any{"rate": 1}, context.DeadlineExceeded},
+		{"silence", "timeout", map[string]any{"timeout": 0}, context.DeadlineExceeded},
+		{"closed after silence", "timeout", map[string]any{"timeout": 100}, errAny},
+		{"cut in the body", "limit_data", map[string]any{"bytes": 5000}, io.ErrUnexpectedEOF},
+		{"cut in the header", "limit_data", map[string]any{"bytes": 30}, errAny},
+		{"reset", "reset_peer", map[string]any{"timeout": 0}, errAny},
+	} {
+		for _, method := range []string{"GET", "POST"} {
+			t.Run(c.name+" "+method, func(t *testing.T) {
+				listen := "127.0.0.1:" + freePort(t)
+				name := strings.ReplaceAll(c.name, " ", "-") + method
+				if err := toxi(t, "POST", api+"/proxies", map[string]any{"name": name, "listen": listen, "upstream": strings.TrimPrefix(origin.URL, "http://"), "enabled": true}); err != nil {
+					t.Fatal(err)
+				}
+				if err := toxi(t, "POST", api+"/proxies/"+name+"/toxics", map[string]any{"type": c.toxic, "stream": "downstream", "attributes": c.attributes}); err != nil {
+					t.Fatal(err)
+				}
+				cl := client(t, Config{Cache: &httpcache.Config{}, Total: 3 * time.Second, Attempt: time.Second, BodyIdle: 2 * time.Second, Retry: retry.Policy{Backoff: retry.Exponential{Base: time.Millisecond, Max: time.Millisecond}}})
+				before := posts.Load()
+				req, err := http.NewRequestWithContext(t.Context(), method, "http://"+listen+"/", strings.NewReader("body"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				resp, err := cl.Do(req)
+				n := int64(0)
+				if err == nil {
+					n, err = io.Copy(io.Discard, resp.Body)
+					_ = resp.Body.Close()
+				}
+				switch {
+				case c.want == nil && (err != nil || n != 20_000):
+					t.Errorf("%d bytes, %v", n, err)
+				case c.want != nil && (err == nil || !errors.Is(err, c.want) && !errors.Is(c.want, errAny) || !IsTransient(err)):
+					t.Errorf("got %v", err)
+				}
+				if sent := posts.Load() - before; method == "POST" && sent > 1 {
+					t.Errorf("the POST was sent %d times", sent)
+				}
+				if s := cl.State(); s.InFlight != 0 || c.want != nil && s.Cache.Entries != 0 {
+					t.Errorf("%d in flight, %d entries", s.InFlight, s.Cache.Entries)
+				}
+				if err := toxi(t, "DELETE", api+"/proxies/"+name, nil); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+var errAny = errors.New("any")
