@@ -1,0 +1,196 @@
+package httpcache
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/quire/internal/httpfield"
+)
+
+// A judgement is what a cache says of a response at its arrival.
+type judgement struct {
+	Storable bool `json:"storable"`
+	Fresh    int  `json:"fresh"` // seconds
+}
+
+// sample is a request and its response, drawn at random.
+type sample struct {
+	Shared  bool `json:"shared"`
+	Request struct {
+		Method  string            `json:"method"`
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+	} `json:"request"`
+	Response struct {
+		Status  int               `json:"status"`
+		Headers map[string]string `json:"headers"`
+	} `json:"response"`
+}
+
+func draw(r *rand.Rand, now time.Time) sample {
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	date := func(spread int) string {
+		return httpfield.FormatDate(now.Add(time.Duration(r.IntN(2*spread)-spread) * time.Second))
+	}
+	var s sample
+	s.Shared = r.IntN(2) == 0
+	s.Request.Method, s.Request.URL = "GET", "/"
+	s.Request.Headers = map[string]string{"host": "a.example"}
+	if r.IntN(4) == 0 {
+		s.Request.Headers["authorization"] = "x"
+	}
+	if r.IntN(8) == 0 {
+		s.Request.Headers["cache-control"] = pick("no-store", "no-cache", "max-age=5")
+	}
+	h := map[string]string{"date": httpfield.FormatDate(now), "etag": `"a"`} // with a validator all that may be stored is of use
+	s.Response.Status, _ = strconv.Atoi(pick("200", "200", "200", "203", "204", "300", "301", "302", "307", "308", "404", "405", "410", "414", "500", "501", "503"))
+	var cc []string
+	for range r.IntN(4) {
+		cc = append(cc, pick("max-age=60", "max-age=0", "s-maxage=120", "s-maxage=0", "no-store", "no-cache", "private", "public", "must-revalidate", "proxy-revalidate", "immutable", "x=y", `max-age="30"`, "max-age=60s", "MAX-AGE=10", `x="max-age=5"`))
+	}
+	if len(cc) > 0 {
+		h["cache-control"] = strings.Join(cc, pick(",", ", ", " , "))
+	}
+	if r.IntN(3) == 0 {
+		h["expires"] = pick(date(1000), date(1000), "0", "never", httpfield.FormatDate(now))
+	}
+	if r.IntN(3) == 0 {
+		h["last-modified"] = httpfield.FormatDate(now.Add(-time.Duration(r.IntN(100_000)) * time.Second))
+	}
+	if r.IntN(4) == 0 {
+		h["age"] = pick("0", "5", "61", "100000", "abc")
+	}
+	if r.IntN(8) == 0 {
+		h["vary"] = pick("*", "accept", "a, b")
+	}
+	s.Response.Headers = h
+	return s
+}
+
+// ours is what this package says.
+func (s *sample) ours(t *testing.T, now time.Time) judgement {
+	t.Helper()
+	c, err := New(Config{Shared: s.Shared})
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := func(m map[string]string) http.Header {
+		h := http.Header{}
+		for name, v := range m {
+			h.Set(name, v)
+		}
+		return h
+	}
+	req := &http.Request{Method: s.Request.Method, Header: header(s.Request.Headers)}
+	x := &exchange{c: c, options: noOptions, demands: requestDemands(req.Header), asked: now}
+	v := c.storable(req, &http.Response{StatusCode: s.Response.Status, Proto: "HTTP/1.1", Header: header(s.Response.Headers)}, x, now)
+	if v == nil {
+		return judgement{}
+	}
+	j := judgement{Storable: true, Fresh: int(max(v.life-v.age, 0) / time.Second)}
+	if v.noCache {
+		j.Fresh = 0
+	}
+	return j
+}
+
+// excused names the classes of differences, each with the section by which ours is right.
+func excused(s *sample, ours, theirs judgement) string {
+	h := s.Response.Headers
+	cc := strings.ToLower(h["cache-control"])
+	has := func(list ...string) bool {
+		for _, v := range list {
+			if strings.Contains(cc, v) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case h["age"] == "abc":
+		return "an invalid Age is ignored (RFC 9111, 5.1)"
+	case strings.Count(cc, "max-age") > 1 || strings.Count(cc, "s-maxage") > 1:
+		return "of repeated directives the first counts (RFC 9111, 4.2.1)"
+	case has("60s", `"`) || strings.Contains(h["cache-control"], "MAX-AGE"):
+		return "names are case-insensitive, a quoted value counts, text in another's quotes does not, what is no delta-seconds is stale (RFC 9111, 4.2.1 and 5.2)"
+	case s.Shared && has("proxy-revalidate"):
+		return "proxy-revalidate forbids what is stale, not what is fresh (RFC 9111, 5.2.2.8)"
+	case s.Response.Status == 302 || s.Response.Status == 307 || s.Response.Status == 500 || s.Response.Status == 503:
+		return "explicit freshness lets any understood final status be stored (RFC 9111, 3)"
+	case h["vary"] == "*":
+		return "a response that never matches is not stored (RFC 9111, 4.1)"
+	}
+	return ""
+}
+
+// maxClasses of differences there may be.
+const maxClasses = 8
+
+func TestJudgesTheSameAsOthers(t *testing.T) {
+	tools, err := filepath.Abs(filepath.Join("..", "..", ".tools", "cachetests"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(tools, "node_modules", "http-cache-semantics")); err != nil {
+		if os.Getenv("REQUIRE_JUDGES") == "1" {
+			t.Fatal("missing judge: http-cache-semantics: ./tools/install-judges")
+		}
+		t.Skip("missing judge: http-cache-semantics: ./tools/install-judges")
+	}
+	const n = 100_000
+	r, now := rand.New(rand.NewPCG(9111, 1)), time.Now().Truncate(time.Second) //nolint:gosec // repeatable on purpose
+	samples := make([]sample, n)
+	var in bytes.Buffer
+	e := json.NewEncoder(&in)
+	for i := range samples {
+		samples[i] = draw(r, now)
+		if err := e.Encode(&samples[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join("conformance", "semantics.mjs"), tools) //nolint:gosec // our own arguments
+	cmd.Stdin = &in
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != n {
+		t.Fatalf("%d answers to %d questions", len(lines), n)
+	}
+	equal, classes := 0, map[string]int{}
+	for i, line := range lines {
+		var theirs judgement
+		if err := json.Unmarshal([]byte(line), &theirs); err != nil {
+			t.Fatal(err)
+		}
+		ours := samples[i].ours(t, now)
+		rounding := ours.Fresh-theirs.Fresh <= 1 && theirs.Fresh-ours.Fresh <= 1 // they round, we cut off
+		if ours.Storable == theirs.Storable && (rounding || !ours.Storable) {
+			equal++
+			continue
+		}
+		class := excused(&samples[i], ours, theirs)
+		if classes[class]++; class == "" && classes[class] <= 10 {
+			t.Errorf("shared %t, %v, %d %v: ours %+v, theirs %+v", samples[i].Shared, samples[i].Request.Headers, samples[i].Response.Status, samples[i].Response.Headers, ours, theirs)
+		}
+	}
+	_, _ = fmt.Fprintf(os.Stdout, "differential %d of %d equal to http-cache-semantics, %d classes of differences\n", equal, n, len(classes))
+	for class, n := range classes {
+		t.Logf("%6d %s", n, class)
+	}
+	if len(classes) > maxClasses || equal < n/2 {
+		t.Errorf("%d classes of differences, %d equal", len(classes), equal)
+	}
+}
