@@ -105,7 +105,7 @@ func (s *sample) ours(t *testing.T, now time.Time) judgement {
 }
 
 // excused names the classes of differences, each with the section by which ours is right.
-func excused(s *sample, ours, theirs judgement) string {
+func excused(s *sample) string {
 	h := s.Response.Headers
 	cc := strings.ToLower(h["cache-control"])
 	has := func(list ...string) bool {
@@ -181,7 +181,7 @@ func TestJudgesTheSameAsOthers(t *testing.T) {
 			equal++
 			continue
 		}
-		class := excused(&samples[i], ours, theirs)
+		class := excused(&samples[i])
 		if classes[class]++; class == "" && classes[class] <= 10 {
 			t.Errorf("shared %t, %v, %d %v: ours %+v, theirs %+v", samples[i].Shared, samples[i].Request.Headers, samples[i].Response.Status, samples[i].Response.Headers, ours, theirs)
 		}
