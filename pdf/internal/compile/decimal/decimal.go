@@ -387,6 +387,39 @@ func (d Decimal) Round(places int) Decimal {
 	return norm(quoHalfEven(d.Mantissa(), pow10(int(d.scale-p))), p)
 }
 
+// Mode tells what rounding does with what lies between two numbers.
+type Mode uint8
+
+// The modes. The zero value is that of the formats.
+const (
+	HalfEven Mode = iota // to the nearest, ties to even
+	HalfUp               // to the nearest, ties away from zero
+	HalfDown             // to the nearest, ties towards zero
+	Up                   // away from zero
+	Down                 // towards zero
+)
+
+// Modes are the names of the modes.
+var Modes = [...]string{"half-even", "half-up", "half-down", "up", "down"}
+
+// RoundBy is Round by a mode.
+func (d Decimal) RoundBy(places int, mode Mode) Decimal {
+	places = max(places, 0)
+	p := int32(min(places, MaxDigits))
+	if mode == HalfEven || p >= d.scale {
+		return d.Round(places)
+	}
+	unit := pow10(int(d.scale - p))
+	q, r := new(big.Int).QuoRem(d.Mantissa(), unit, new(big.Int))
+	tie := new(big.Int).Abs(r)
+	half := tie.Lsh(tie, 1).Cmp(unit)
+	away := mode == HalfUp && half >= 0 || mode == HalfDown && half > 0 || mode == Up && r.Sign() != 0
+	if away {
+		q.Add(q, big.NewInt(int64(r.Sign())))
+	}
+	return norm(q, p)
+}
+
 // Trim returns the same value without trailing zeros in the fraction.
 func (d Decimal) Trim() Decimal {
 	if d.big == nil {

@@ -209,3 +209,34 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestRoundingModesAtTies: each mode at ties of both signs, small and beyond 64 bits.
+func TestRoundingModesAtTies(t *testing.T) {
+	values := []string{"0.5", "-0.5", "1.5", "-1.5", "2.5", "-2.5", "2.4", "-2.6", "2.0", "0.01"}
+	for mode, want := range map[decimal.Mode]string{
+		decimal.HalfEven: "0 0 2 -2 2 -2 2 -3 2 0",
+		decimal.HalfUp:   "1 -1 2 -2 3 -3 2 -3 2 0",
+		decimal.HalfDown: "0 0 1 -1 2 -2 2 -3 2 0",
+		decimal.Up:       "1 -1 2 -2 3 -3 3 -3 2 1",
+		decimal.Down:     "0 0 1 -1 2 -2 2 -2 2 0",
+	} {
+		var got []string
+		for _, v := range values {
+			d, err := decimal.Parse(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, d.RoundBy(0, mode).String())
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %s, want %s", decimal.Modes[mode], strings.Join(got, " "), want)
+		}
+	}
+	long, err := decimal.Parse("1234567890123456789012345.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := long.RoundBy(0, decimal.HalfUp).String(); got != "1234567890123456789012346" {
+		t.Errorf("long: %s", got)
+	}
+}

@@ -17,7 +17,7 @@ func builtins() map[string]func(*checker, *ast.BuiltinNode) *expr {
 		"len": (*checker).length, "map": (*checker).mapped, "filter": (*checker).filter,
 		"all": (*checker).quantifier, "any": (*checker).quantifier, "none": (*checker).quantifier, "one": (*checker).quantifier,
 		"count": (*checker).count, "find": (*checker).find,
-		"flatten": (*checker).flatten, "first": (*checker).end, "last": (*checker).end,
+		"sortBy": (*checker).sortBy, "flatten": (*checker).flatten, "first": (*checker).end, "last": (*checker).end,
 		"trim": (*checker).trim, "split": (*checker).split, "replace": (*checker).replace,
 		"hasPrefix": (*checker).affix, "hasSuffix": (*checker).affix,
 	}
@@ -34,14 +34,10 @@ func FunctionNames() []string {
 func (c *checker) builtin(n *ast.BuiltinNode) *expr {
 	f, ok := builtins()[n.Name]
 	if !ok {
-		hint := ""
-		if n.Name == "sum" {
-			hint = "write total(map(list, .field))"
-		}
-		return c.bad(n, CodeFunction, hint, "function %s is not part of the template language", n.Name)
+		return c.bad(n, CodeFunction, "", "function %s is not part of the template language", n.Name)
 	}
 	// The parser lets builtins through with any number of arguments.
-	want := map[string][2]int{"len": {1, 1}, "count": {1, 2}, "flatten": {1, 1}, "first": {1, 1}, "last": {1, 1}, "trim": {1, 2}, "replace": {3, 3}}
+	want := map[string][2]int{"len": {1, 1}, "count": {1, 2}, "flatten": {1, 1}, "first": {1, 1}, "last": {1, 1}, "trim": {1, 2}, "replace": {3, 3}, "sortBy": {2, 3}}
 	w, ok := want[n.Name]
 	if !ok {
 		w = [2]int{2, 2}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
+	"example.com/quire/pdf/internal/compile/decimal"
 	"example.com/quire/pdf/internal/compile/locale"
 )
 
@@ -42,6 +43,9 @@ func (c *checker) call(n *ast.CallNode) *expr {
 // CodeLater marks what the language has and this version does not.
 const CodeLater = "T112"
 
+// maxArguments bounds a call of any number of arguments.
+const maxArguments = 100
+
 // functions are those of the template language. A name that expr-lang has too
 // is ours: the parser makes it a call.
 func functions() map[string]function {
@@ -61,10 +65,20 @@ func functions() map[string]function {
 		"title":    {1, 1, (*checker).letters},
 		"truncate": {2, 2, (*checker).truncate},
 		"total":    {1, 1, (*checker).total},
-		"round":    {1, 2, (*checker).round},
-		"now":      {0, 0, (*checker).now},
-		"page":     {0, 0, func(c *checker, n *ast.CallNode) *expr { return c.literal(n, typePage, Null) }},
-		"pages":    {0, 0, func(c *checker, n *ast.CallNode) *expr { return c.literal(n, typePages, Null) }},
+		"sum":      {1, maxArguments, (*checker).aggregate},
+		"avg":      {1, maxArguments, (*checker).aggregate},
+		"min":      {1, maxArguments, (*checker).aggregate},
+		"max":      {1, maxArguments, (*checker).aggregate},
+		"keys":     {1, 1, (*checker).mapParts}, "values": {1, 1, (*checker).mapParts}, "entries": {1, 1, (*checker).mapParts},
+		"abs":     {1, 1, (*checker).abs},
+		"addDays": {2, 2, (*checker).shifted}, "addMonths": {2, 2, (*checker).shifted},
+		"daysBetween": {2, 2, (*checker).between}, "age": {2, 2, (*checker).between},
+		"weekday":      {1, 1, (*checker).weekday},
+		"startOfMonth": {1, 1, (*checker).monthEdge}, "endOfMonth": {1, 1, (*checker).monthEdge},
+		"round": {1, 3, (*checker).round},
+		"now":   {0, 0, (*checker).now},
+		"page":  {0, 0, func(c *checker, n *ast.CallNode) *expr { return c.literal(n, typePage, Null) }},
+		"pages": {0, 0, func(c *checker, n *ast.CallNode) *expr { return c.literal(n, typePages, Null) }},
 	}
 }
 
@@ -202,12 +216,26 @@ func (c *checker) places(n *ast.CallNode) (int, bool) {
 }
 
 // round is round(x, n) and round(x), exactly and half to even as all formats
-// round: what it gives is what number(n) and money would print.
+// round: what it gives is what number(n) and money would print. A third argument
+// names another mode.
 func (c *checker) round(n *ast.CallNode) *expr {
 	e := c.numberArg("round", n.Arguments[0])
 	places, ok := c.places(n)
 	if e.typ.Kind == Invalid || !ok {
 		return c.invalid(n)
+	}
+	mode := 0
+	if len(n.Arguments) == 3 {
+		m := c.node(n.Arguments[2])
+		if m.typ.Kind == Invalid {
+			return m
+		}
+		if m.lit != nil {
+			mode = slices.Index(decimal.Modes[:], m.lit.str)
+		}
+		if m.lit == nil || mode < 0 {
+			return c.bad(n.Arguments[2], CodeType, "", "round wants one of the modes %s", strings.Join(decimal.Modes[:], ", "))
+		}
 	}
 	t := typeDecimal
 	if places <= 0 {
@@ -219,7 +247,7 @@ func (c *checker) round(n *ast.CallNode) *expr {
 		if err != nil {
 			return Null, err
 		}
-		return result(m, off, v.Dec().Round(places))
+		return result(m, off, v.Dec().RoundBy(places, decimal.Mode(mode))) //nolint:gosec // an index of the modes
 	}}
 }
 
