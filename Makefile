@@ -75,6 +75,9 @@ $(LINT): tools/go.mod
 assets: ## rebuild the embedded third-party assets of the web interface and compare
 	./tools/build-assets
 
+judges-psrp: ## all judges of psrp: recordings of real PowerShell and Windows servers, psrpcore, OpenSSL, fuzzing (needs `make tools`)
+	@./tools/judges-psrp
+
 soak-crash: ## 200 kills of a server that makes documents under load
 	@QUIRE_KILLS=200 $(GO) test ./internal/app -run '^TestCrash$$' -count=1 -v -timeout 20m
 

@@ -192,6 +192,12 @@ func TestPSRPCoreServer(t *testing.T) {
 		}
 		wg.Wait()
 	})
+	t.Run("command metadata", func(t *testing.T) {
+		got, err := s.Commands(t.Context(), CommandQuery{Names: []string{"Get-Thing"}})
+		if err != nil || len(got) != 1 || got[0].Name != "Get-Thing" || got[0].Module != "M" || got[0].Type != proto.CommandCmdlet {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
 	t.Run("runspace calls", func(t *testing.T) {
 		if err := errors.Join(s.SetRunspaces(t.Context(), 1, 4), s.Reset(t.Context()), s.Ping(t.Context())); err != nil {
 			t.Error(err)

@@ -128,3 +128,11 @@ func Walk(v clixml.Value, f func(*clixml.Value)) clixml.Value {
 	walk(&v)
 	return v
 }
+
+// ClearDecoder reads the SecureStrings of protocol 2.4.
+func ClearDecoder() *clixml.Decoder { return &clixml.Decoder{Cipher: clearText{}} }
+
+type clearText struct{}
+
+func (clearText) Encrypt(dst, text []byte) ([]byte, error) { return append(dst, text...), nil }
+func (clearText) Decrypt(dst, data []byte) ([]byte, error) { return append(dst, data...), nil }

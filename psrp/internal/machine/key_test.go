@@ -143,3 +143,25 @@ func TestSessionKeyIsZeroedAtTheEnd(t *testing.T) {
 		t.Errorf("after the end it is %x", held)
 	}
 }
+
+// TestWrongSessionKeyIsNoticed decrypts what another key protects: the padding tells, but for one
+// time in about 250, so more than one text must fail.
+func TestWrongSessionKeyIsNoticed(t *testing.T) {
+	e := clixml.Encoder{Cipher: testKey()}
+	wrong := testKey()
+	wrong.key[0] ^= 1
+	d := clixml.Decoder{Cipher: wrong}
+	noticed := 0
+	for n := range 20 {
+		b, err := e.AppendValue(nil, clixml.NewSecureString(strings.Repeat("s", n)).Value())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Decode(b); err != nil {
+			noticed++
+		}
+	}
+	if noticed < 15 {
+		t.Errorf("%d of 20 texts under another key were refused", noticed)
+	}
+}
