@@ -121,19 +121,19 @@ func TestFontsOfOneEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lib, err := font.NewLibrary(font.Options{Families: []font.Family{{Name: "House", Faces: []font.Source{{Style: font.Style{Weight: 400}, Data: m}}}}})
+	lib, err := font.NewLibrary(font.Options{Families: []font.Family{{Name: "Corporate", Faces: []font.Source{{Style: font.Style{Weight: 400}, Data: m}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	own := newEngine(t, pdf.Config{Fonts: lib})
-	house := func(b *doc.Builder) error {
-		b.Style(&doc.Style{Family: "House"}).Text("in the house font")
+	corporate := func(b *doc.Builder) error {
+		b.Style(&doc.Style{Family: "Corporate"}).Text("in the corporate font")
 		return nil
 	}
-	if _, res := render(t, own, pdf.RenderOptions{}, house); len(res.Fonts) != 1 {
+	if _, res := render(t, own, pdf.RenderOptions{}, corporate); len(res.Fonts) != 1 {
 		t.Errorf("%v", res.Fonts)
 	}
-	_, err = newEngine(t, pdf.Config{}).Build(t.Context(), io.Discard, pdf.RenderOptions{}, house)
+	_, err = newEngine(t, pdf.Config{}).Build(t.Context(), io.Discard, pdf.RenderOptions{}, corporate)
 	wantCode(t, err, "F403")
 	_, err = own.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *doc.Builder) error {
 		b.Spans([]doc.Span{{Text: "bold", Bold: true}})

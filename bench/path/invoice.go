@@ -15,8 +15,8 @@ import (
 	"example.com/quire/bench/workload"
 )
 
-// appendWish appends the body of a render request.
-func appendWish(dst []byte, i int) []byte {
+// appendRequest appends the body of a render request.
+func appendRequest(dst []byte, i int) []byte {
 	dst = append(dst, `{"template":"invoice","time":"`+workload.Time.Format(time.RFC3339)+`","data":`...)
 	return append(workload.AppendData(dst, i), '}')
 }

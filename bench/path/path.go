@@ -95,7 +95,7 @@ func renderPlan() *load.Plan {
 	return &load.Plan{
 		Text: "POST /v1/render over 8 connections", Conns: 8,
 		Request: func(dst []byte, _ string, i int) []byte {
-			body := appendWish(nil, i)
+			body := appendRequest(nil, i)
 			return append(appendPost(dst, "/v1/render", len(body)), body...)
 		},
 		Check: func(_ int, a load.Answer) error { return looksLikePDF(a) },

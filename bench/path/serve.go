@@ -129,7 +129,7 @@ func post(ctx context.Context, c *http.Client, url string, body []byte) (http.He
 // warm renders a few documents so that the server has its fonts and words.
 func (p *program) warm(ctx context.Context, c *http.Client) error {
 	for i := range warmDocuments {
-		if _, _, err := post(ctx, c, "http://"+p.addr+"/v1/render", appendWish(nil, -1-i)); err != nil {
+		if _, _, err := post(ctx, c, "http://"+p.addr+"/v1/render", appendRequest(nil, -1-i)); err != nil {
 			return fmt.Errorf("warm up: %w", err)
 		}
 	}
@@ -151,14 +151,14 @@ func serveRender(ctx context.Context, env harness.Env) (harness.Served, error) {
 func servePeer(produce maker) func(context.Context, harness.Env) (harness.Served, error) {
 	return func(ctx context.Context, _ harness.Env) (harness.Served, error) {
 		return serveHandler(ctx, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			var wish struct {
+			var request struct {
 				Data json.RawMessage `json:"data"`
 			}
 			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 10<<20))
 			if err == nil {
-				err = json.Unmarshal(body, &wish)
+				err = json.Unmarshal(body, &request)
 			}
-			in := input{data: wish.Data}
+			in := input{data: request.Data}
 			if err == nil {
 				err = produce(r.Context(), &in)
 			}
@@ -202,7 +202,7 @@ func client(ctx context.Context, env harness.Env) (harness.Subject, error) {
 	var out []byte
 	end := func() error { return errors.Join(conn.Close(), p.close()) }
 	s := documents(ctx, func(_ context.Context, in *input) error {
-		// in.data is the data alone: the wish around it is part of the work of a
+		// in.data is the data alone: the request around it is part of the work of a
 		// client.
 		out = append(out[:0], `{"template":"invoice","time":"`+workload.Time.Format(time.RFC3339)+`","data":`...)
 		out = append(append(out, in.data...), '}')

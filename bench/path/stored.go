@@ -66,8 +66,8 @@ func serveStored(public bool) func(context.Context, harness.Env) (harness.Served
 		var size int64
 		c := &http.Client{}
 		for i := range storedDocuments {
-			wish := append([]byte(`{"report":"`+report+`",`), appendWish(nil, i)[1:]...)
-			head, body, err := post(ctx, c, "http://"+p.addr+"/v1/documents", wish)
+			request := append([]byte(`{"report":"`+report+`",`), appendRequest(nil, i)[1:]...)
+			head, body, err := post(ctx, c, "http://"+p.addr+"/v1/documents", request)
 			if err != nil {
 				return harness.Served{}, errors.Join(err, p.close())
 			}

@@ -205,8 +205,8 @@ func TestContentBecomesPublic(t *testing.T) {
 	}
 }
 
-// serveParts builds the routes over the parts of a house, with other options.
-func serveParts(t *testing.T, h *house, change func(*api.Options)) *webtest.Client {
+// serveParts builds the routes over the parts of a server, with other options.
+func serveParts(t *testing.T, h *server, change func(*api.Options)) *webtest.Client {
 	t.Helper()
 	access, err := api.NewAccess(nil)
 	if err != nil {

@@ -32,8 +32,8 @@ func (l *Limits) fill() {
 	}
 }
 
-// wish is the body of POST /v1/render and POST /v1/documents.
-type wish struct {
+// payload is the body of POST /v1/render and POST /v1/documents.
+type payload struct {
 	Template json.RawMessage       `json:"template"` // a name, or {"source": TEXT}
 	Report   string                `json:"report"`
 	Data     json.RawMessage       `json:"data"`
@@ -77,7 +77,7 @@ type asked struct {
 
 // read binds the body of a making request.
 func read(c *web.Context) (*asked, error) {
-	var w wish
+	var w payload
 	if err := c.BindJSON(&w); err != nil {
 		return nil, inCharacters(c, err)
 	}

@@ -1,6 +1,6 @@
 // Package app puts the program together: a configuration becomes a running server.
 //
-// It is the one place that knows every room. What runs here is wired by hand, in the order of
+// It is the one place that knows every package. What runs here is wired by hand, in the order of
 // the flow of a document: sources, renderer, blobs, state, Maker, then the HTTP interface over
 // them.
 package app

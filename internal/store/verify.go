@@ -26,7 +26,7 @@ func (s *Store) VerifyAudit(ctx context.Context) (head AuditHead, err error) {
 		return head, fmt.Errorf("audit log: %w", err)
 	}
 	defer func() { err = errors.Join(err, tx.Rollback()) }()
-	v := &verification{q: tx, latest: map[shelf]filed{}}
+	v := &verification{q: tx, latest: map[reportKey]filed{}}
 	for _, check := range []func(context.Context) error{v.lines, v.documents, v.gone, v.filings, v.latestFiled} {
 		if err := check(ctx); err != nil {
 			if _, ok := errors.AsType[*AuditError](err); !ok {
@@ -42,11 +42,11 @@ func (s *Store) VerifyAudit(ctx context.Context) (head AuditHead, err error) {
 type verification struct {
 	q      querier
 	head   AuditHead
-	latest map[shelf]filed // as the lines tell
+	latest map[reportKey]filed // as the lines tell
 }
 
-// shelf is where the documents of a report stand.
-type shelf struct{ space, report string }
+// reportKey names a report of a space.
+type reportKey struct{ space, report string }
 
 // filed is what was put there last, and by which line.
 type filed struct {
@@ -103,7 +103,7 @@ func (v *verification) lines(ctx context.Context) error {
 		}
 		v.head = AuditHead{Lines: seq, Hash: record.Sum(text)}
 		if kind == kindFiled {
-			v.latest[shelf{space, e.Report}] = filed{seq, subject}
+			v.latest[reportKey{space, e.Report}] = filed{seq, subject}
 		}
 		return nil
 	}, "SELECT seq, space, kind, subject, line, hash FROM audit ORDER BY seq")
@@ -214,11 +214,11 @@ func (v *verification) filings(ctx context.Context) error {
 
 // latestFiled checks that the latest document of each report is the one that was filed last.
 func (v *verification) latestFiled(ctx context.Context) error {
-	wrong := func(at shelf) error {
+	wrong := func(at reportKey) error {
 		return &AuditError{v.latest[at].line, "the latest of report " + at.report + " in space " + at.space + " is not the one that was filed last"}
 	}
 	err := v.each(ctx, func(row *sql.Rows) error {
-		var at shelf
+		var at reportKey
 		var document string
 		if err := row.Scan(&at.space, &at.report, &document); err != nil {
 			return err

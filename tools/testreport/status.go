@@ -136,7 +136,7 @@ func judgeRows(rows []row, results map[string]string) []string {
 	return faults
 }
 
-// nearTest names a test of the same name in another package, the usual slip.
+// nearTest names a test of the same name in another package, the usual mistake.
 func nearTest(want string, results map[string]string) string {
 	name := want[strings.LastIndexByte(want, '.')+1:]
 	var near []string

@@ -95,7 +95,7 @@ func (s *Session) Open(ctx context.Context, data []byte) (*Image, error) {
 }
 
 // hold counts what an image holds decoded against the document's share, whether it was made for
-// this document or for another: the cache decides no document's fate.
+// this document or for another: the cache never decides whether a document is made.
 func (s *Session) hold(n int64) error {
 	if err := diag.Check("DecodedBytes", s.decoded+n, s.limits.DecodedBytes, ""); err != nil {
 		return err

@@ -63,8 +63,8 @@ const (
 	beta  = "canary-token-beta-90fe"
 )
 
-// house is the server as it runs, without a listener.
-type house struct {
+// server is the server as it runs, without a listener.
+type server struct {
 	*webtest.Client
 	app *app.App
 	dir string // the data directory
@@ -103,13 +103,13 @@ func spaces(c *config.Config) {
 	}
 }
 
-// open starts the house. Without change it is one for the space local, without tokens.
-func open(t *testing.T, change ...func(*config.Config)) *house {
+// open starts the server. Without change it is one for the space local, without tokens.
+func open(t *testing.T, change ...func(*config.Config)) *server {
 	t.Helper()
 	return openAt(t, filepath.Join(t.TempDir(), "data"), change...)
 }
 
-func openAt(t *testing.T, dir string, change ...func(*config.Config)) *house {
+func openAt(t *testing.T, dir string, change ...func(*config.Config)) *server {
 	t.Helper()
 	c := &config.Config{Data: dir, Reports: map[string]config.Report{
 		"open":  {Template: "note", Public: true},
@@ -139,11 +139,11 @@ func openAt(t *testing.T, dir string, change ...func(*config.Config)) *house {
 			t.Error(err)
 		}
 	})
-	return &house{Client: webtest.New(t, a.Handler()).With("Host", "localhost:8080"), app: a, dir: dir, log: log}
+	return &server{Client: webtest.New(t, a.Handler()).With("Host", "localhost:8080"), app: a, dir: dir, log: log}
 }
 
 // serve listens on a loopback port until the test ends and returns the URL.
-func (h *house) serve(t *testing.T) string {
+func (h *server) serve(t *testing.T) string {
 	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -186,7 +186,7 @@ func client(t *testing.T) *http.Client {
 }
 
 // as returns the client of a token's bearer.
-func (h *house) as(token string) *webtest.Client { return h.With("Authorization", "Bearer "+token) }
+func (h *server) as(token string) *webtest.Client { return h.With("Authorization", "Bearer "+token) }
 
 // note is a request for a note, whose number tells it from others.
 func note(number string, more ...string) string {
