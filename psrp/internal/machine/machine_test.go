@@ -749,3 +749,51 @@ func TestLateMessagesOfAnEndedPipelineAreDropped(t *testing.T) {
 		t.Errorf("ended %+v", got)
 	}
 }
+
+func TestServersRequestExchangesOneKeyHoweverManyAsk(t *testing.T) {
+	p := openPair(t, false)
+	ask := func() {
+		t.Helper()
+		if err := p.server.send(clixml.GUID{}, &proto.PublicKeyRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		p.pump()
+	}
+	ask()
+	secret := script("x")
+	secret.Statements[0][0].Args = []proto.Arg{{Value: clixml.NewSecureString("s").Value()}}
+	if err := errors.Join(p.client.RequestKey(), p.client.Create(id(1), secret), p.client.Create(id(2), secret)); err != nil {
+		t.Fatal(err)
+	}
+	ask()
+	want[KeyNeeded](t, p.clientEvents())
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.client.ExchangeKey(key); err != nil {
+		t.Fatal(err)
+	}
+	var local *proto.LocalProtocolError
+	if err := p.client.ExchangeKey(key); !errors.As(err, &local) {
+		t.Errorf("a second key: %v", err)
+	}
+	p.toServer = nil
+	p.pump()
+	keys := 0
+	for _, out := range p.toServer {
+		if h, _, err := proto.ParseMessage(out.Data[min(len(out.Data), proto.FragmentHeaderSize):]); err == nil && h.Type == proto.MessagePublicKey {
+			keys++
+		}
+	}
+	created := 0
+	for _, e := range p.serverEvents() {
+		if _, ok := e.(Created); ok {
+			created++
+		}
+	}
+	if keys != 1 || created != 2 {
+		t.Errorf("%d keys sent, %d pipelines created", keys, created)
+	}
+	none[KeyNeeded](t, p.clientEvents())
+}
