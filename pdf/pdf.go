@@ -187,10 +187,19 @@ type Result struct {
 	Title  string // as the metadata have it
 	// Deterministic says that the same input gives the same bytes again.
 	Deterministic bool
-	Engine        string // what Engine.Version returns
-	Standards     []standard.ID
-	Fonts         []FontUse
-	Warnings      []Diagnostic
+	// PageBytes tells where the contents of pages lie in the file, in the order of the file. What
+	// pages share, such as fonts, belongs to none of them.
+	PageBytes []PageBytes
+	Engine    string // what Engine.Version returns
+	Standards []standard.ID
+	Fonts     []FontUse
+	Warnings  []Diagnostic
+}
+
+// PageBytes are the bytes of the file from From to before To: the content of a page or a part of it.
+type PageBytes struct {
+	Page     int // from 1
+	From, To int64
 }
 
 // FontUse is a font of the document.
@@ -247,6 +256,9 @@ func (e *Engine) emit(ctx context.Context, w io.Writer, d *doc.Document, o emit.
 	r := &Result{
 		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Title: d.Title, Deterministic: true, Engine: e.version,
 		Standards: o.Standards, Warnings: laid.Warnings,
+	}
+	for _, p := range em.Ranges() {
+		r.PageBytes = append(r.PageBytes, PageBytes(p))
 	}
 	for _, f := range fonts {
 		r.Fonts = append(r.Fonts, FontUse{Name: f.Name, SHA256: f.Face.Hash()})

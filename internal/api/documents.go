@@ -219,21 +219,28 @@ func (a *API) documentReceipt(c *web.Context) error {
 	})
 }
 
-// verifyDocument makes the document again and judges the file in the body by it. The stored
-// file is judged when there is no body and no media type either: an upload that is empty by
-// mistake says nothing good about the stored file.
+// verifyDocument makes the document again and judges the file in the body by it, as it comes. The
+// stored file is judged when there is no body and no media type either: an upload that is empty by
+// mistake says nothing good about the stored file. With restore=true stored bytes that are damaged or
+// lost are mended.
 func (a *API) verifyDocument(c *web.Context) error {
 	d, err := a.find(c)
 	if err != nil {
 		return err
 	}
-	file, err := c.Body()
-	if err != nil {
+	if err := knownQuery(c, "restore"); err != nil {
 		return err
 	}
 	r := record.RemakeRequest{Space: d.Space, ID: d.ID}
-	if len(file) > 0 || c.Request().Header.Get("Content-Type") != "" {
-		r.File = bytes.NewReader(file)
+	switch restore := c.Query("restore"); restore {
+	case "", "false":
+	case "true":
+		r.Restore = true
+	default:
+		return &record.RequestError{Field: "restore", Got: clip(restore), Want: "true or false"}
+	}
+	if in := c.Request(); in.ContentLength != 0 || in.Header.Get("Content-Type") != "" {
+		r.File = in.Body
 	}
 	verdict, err := a.o.Maker.Remake(c.Context(), r)
 	if err != nil {

@@ -262,8 +262,8 @@ func TestABurstOfFiftyIsNotRefused(t *testing.T) {
 	}
 }
 
-// overloaded is a renderer whose lane is full.
-type overloaded struct{ record.Renderer }
+// overloaded is an engine whose lane is full.
+type overloaded struct{ record.Engine }
 
 func (overloaded) Render(context.Context, io.Writer, record.Rendering) (*record.Rendered, error) {
 	return nil, fmt.Errorf("render: %w", record.ErrOverload)
@@ -278,7 +278,7 @@ func TestOverloadIsToldWithTheTimeToComeBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := serveParts(t, h, func(o *api.Options) {
-		o.Maker, err = record.NewMaker(record.Parts{Renderer: overloaded{renderer}, Blobs: h.app.Blobs, Documents: h.app.Library, Now: time.Now})
+		o.Maker, err = record.NewMaker(record.Parts{Engine: overloaded{renderer}, Blobs: h.app.Blobs, Documents: h.app.Library, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}

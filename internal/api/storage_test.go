@@ -101,7 +101,7 @@ func TestStorageFails(t *testing.T) {
 	}
 	f := &faulty{Blobs: h.app.Blobs}
 	maker, err := record.NewMaker(record.Parts{
-		Renderer: renderer, Blobs: f, Documents: h.app.Library, Now: time.Now,
+		Engine: renderer, Blobs: f, Documents: h.app.Library, Now: time.Now,
 		Templates: templates.New(fstest.MapFS{"note.yaml": {Data: []byte(noteTemplate)}}, renderer.Load),
 	})
 	if err != nil {

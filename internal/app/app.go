@@ -108,7 +108,7 @@ func (a *App) open(ctx context.Context, o Options) error {
 	a.onClose(func(context.Context) error { return done() })
 	a.Reports = newReports(o.Config)
 	a.Maker, err = record.NewMaker(record.Parts{
-		Renderer: renderer, Blobs: a.Blobs, Documents: a.Library, Collector: sources,
+		Engine: renderer, Blobs: a.Blobs, Documents: a.Library, Collector: sources,
 		Templates: folder, Reports: a.Reports, Now: o.Now,
 	})
 	if err != nil {

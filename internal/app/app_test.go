@@ -17,7 +17,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"example.com/quire/internal/app"
 	"example.com/quire/internal/config"
@@ -129,7 +128,7 @@ func TestDataDirectoryOfAnotherProcess(t *testing.T) {
 		t.Errorf("a second server: %v\n%s", err, out)
 	}
 	// Reading beside it is allowed.
-	archive, err := app.OpenArchive(t.Context(), c.Data, time.Now)
+	archive, err := app.OpenArchive(t.Context(), c.Data, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,7 +413,7 @@ func TestReadiness(t *testing.T) {
 }
 
 func TestDesk(t *testing.T) {
-	d, err := app.NewDesk(time.Now)
+	d, err := app.NewPreview()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -437,7 +436,7 @@ func TestDesk(t *testing.T) {
 			t.Errorf("%s: name %s, want %s", file, tmpl.Name, name)
 		}
 		var out bytes.Buffer
-		if _, err := d.Maker.Render(t.Context(), &out, record.Request{Space: record.Local, Inline: tmpl, Data: []byte(`{"who": "world"}`)}); err != nil || !bytes.HasPrefix(out.Bytes(), []byte("%PDF-")) {
+		if _, err := d.Render(t.Context(), &out, record.Request{Space: record.Local, Inline: tmpl, Data: []byte(`{"who": "world"}`)}); err != nil || !bytes.HasPrefix(out.Bytes(), []byte("%PDF-")) {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
@@ -453,7 +452,7 @@ func TestDesk(t *testing.T) {
 
 func TestArchive(t *testing.T) {
 	c := configure(t, nil)
-	if a, err := app.OpenArchive(t.Context(), c.Data, time.Now); !errors.Is(err, app.ErrNoData) {
+	if a, err := app.OpenArchive(t.Context(), c.Data, false); !errors.Is(err, app.ErrNoData) {
 		t.Errorf("without data: %v, %v", a, err)
 	}
 	a := open(t, c)
@@ -463,7 +462,7 @@ func TestArchive(t *testing.T) {
 			if !beside {
 				closing(t, a)
 			}
-			archive, err := app.OpenArchive(t.Context(), c.Data, time.Now)
+			archive, err := app.OpenArchive(t.Context(), c.Data, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -472,12 +471,9 @@ func TestArchive(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			v, err := archive.Maker.Remake(t.Context(), record.RemakeRequest{Space: record.Local, File: bytes.NewReader(r.Body)})
+			v, err := archive.Remake(t.Context(), record.RemakeRequest{Space: record.Local, File: bytes.NewReader(r.Body)})
 			if err != nil || v.Answer != record.Identical || v.Document.String() != r.Header.Get("Quire-Document") {
 				t.Errorf("%+v, %v", v, err)
-			}
-			if _, err := archive.Maker.Make(t.Context(), record.Request{Space: record.Local, Template: "hello"}); err == nil {
-				t.Error("an archive made a document")
 			}
 		})
 	}
@@ -485,13 +481,13 @@ func TestArchive(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(c.Data, "blobs")); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := app.OpenArchive(t.Context(), c.Data, time.Now); !errors.Is(err, os.ErrNotExist) {
+	if a, err := app.OpenArchive(t.Context(), c.Data, false); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without blobs: %v, %v", a, err)
 	}
 	if err := os.WriteFile(filepath.Join(c.Data, "state.db"), []byte("this is no database, whatever its name says"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := app.OpenArchive(t.Context(), c.Data, time.Now); err == nil {
+	if a, err := app.OpenArchive(t.Context(), c.Data, false); err == nil {
 		t.Errorf("a damaged state: %v", a)
 	}
 }

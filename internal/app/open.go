@@ -8,10 +8,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"example.com/quire/internal/blob"
 	"example.com/quire/internal/config"
@@ -26,30 +26,26 @@ var ErrInUse = errors.New("in use by another process; stop it, or name another d
 // ErrAddressInUse says that another program listens where this one should.
 var ErrAddressInUse = errors.New("another program listens there; stop it, or name another address by --listen")
 
-// Desk renders and keeps nothing: what commands without state work at.
-type Desk struct {
-	Maker  *record.Maker
+// Preview renders and keeps nothing, for commands without state.
+type Preview struct {
+	*record.Renderer
 	Engine string // names what decides the bytes besides template and data
 
-	renderer *render.Renderer
+	engine *render.Renderer
 }
 
-// NewDesk returns a Desk.
-func NewDesk(now func() time.Time) (*Desk, error) {
-	renderer, err := render.New(render.Config{})
+// NewPreview returns a Preview.
+func NewPreview() (*Preview, error) {
+	engine, err := render.New(render.Config{})
 	if err != nil {
 		return nil, err
 	}
-	m, err := record.NewMaker(record.Parts{Renderer: renderer, Now: now})
-	if err != nil {
-		return nil, err
-	}
-	return &Desk{Maker: m, Engine: renderer.Engine(), renderer: renderer}, nil
+	return &Preview{Renderer: record.NewRenderer(engine), Engine: engine.Version(), engine: engine}, nil
 }
 
 // Load reads a template that lies at a path of the operating system's: the file itself, or
 // template.yaml of a folder. What it names is read from the same folder and from nowhere else.
-func (d *Desk) Load(ctx context.Context, file string) (*record.Template, error) {
+func (p *Preview) Load(ctx context.Context, file string) (*record.Template, error) {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, "template.yaml")
 	}
@@ -65,7 +61,7 @@ func (d *Desk) Load(ctx context.Context, file string) (*record.Template, error) 
 			name = filepath.Base(filepath.Dir(abs))
 		}
 	}
-	return d.renderer.Load(ctx, root.FS(), templateName(name), main)
+	return p.engine.Load(ctx, root.FS(), templateName(name), main)
 }
 
 // templateName makes a file's name one that a template can have.
@@ -87,44 +83,66 @@ func templateName(s string) string {
 	return s[:min(len(s), 64)]
 }
 
-// Archive reads the state beside a server that may be running.
+// Archive has the documents below a data directory, beside a server that may be running.
 type Archive struct {
-	Maker   *record.Maker
+	*record.Archive
 	Library *store.Store
 
-	blobs *blob.Store
+	close []func() error // in reverse order
 }
 
 // ErrNoData says that the data directory holds no state.
 var ErrNoData = errors.New("holds no documents; name the server's directory by --data-dir")
 
-// OpenArchive opens the state below dir to read from it.
-func OpenArchive(ctx context.Context, dir string, now func() time.Time) (*Archive, error) {
+// OpenArchive opens the state below dir to read from it. To restore damaged files it takes the lock of
+// a server, so no other process may have the directory then: ErrInUse.
+func OpenArchive(ctx context.Context, dir string, restore bool) (*Archive, error) {
 	state := filepath.Join(dir, stateFile)
 	if _, err := os.Stat(state); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("data directory %s: %w", dir, ErrNoData)
 	}
-	library, err := store.Open(ctx, store.Config{File: state, ReadOnly: true})
-	if err != nil {
-		return nil, err
+	a := &Archive{}
+	if err := a.open(ctx, dir, restore); err != nil {
+		return nil, errors.Join(err, a.Close())
 	}
-	blobs, err := blob.Open(blob.Config{Dir: filepath.Join(dir, blobDir), ReadOnly: true})
-	if err != nil {
-		return nil, errors.Join(err, library.Close())
+	return a, nil
+}
+
+func (a *Archive) open(ctx context.Context, dir string, restore bool) error {
+	if restore {
+		unlock, err := lock(filepath.Join(dir, lockFile))
+		if err != nil {
+			return fmt.Errorf("data directory %s: %w", dir, err)
+		}
+		a.close = append(a.close, unlock)
 	}
-	renderer, err := render.New(render.Config{})
-	if err != nil {
-		return nil, errors.Join(err, blobs.Close(), library.Close())
+	var err error
+	if a.Library, err = store.Open(ctx, store.Config{File: filepath.Join(dir, stateFile), ReadOnly: true}); err != nil {
+		return err
 	}
-	m, err := record.NewMaker(record.Parts{Renderer: renderer, Blobs: blobs, Documents: library, Now: now})
+	a.close = append(a.close, a.Library.Close)
+	blobs, err := blob.Open(blob.Config{Dir: filepath.Join(dir, blobDir), ReadOnly: !restore})
 	if err != nil {
-		return nil, errors.Join(err, blobs.Close(), library.Close())
+		return err
 	}
-	return &Archive{Maker: m, Library: library, blobs: blobs}, nil
+	a.close = append(a.close, blobs.Close)
+	engine, err := render.New(render.Config{})
+	if err != nil {
+		return err
+	}
+	a.Archive = record.NewArchive(engine, blobs, a.Library)
+	return nil
 }
 
 // Close gives back what OpenArchive opened.
-func (a *Archive) Close() error { return errors.Join(a.blobs.Close(), a.Library.Close()) }
+func (a *Archive) Close() error {
+	var errs []error
+	for _, f := range slices.Backward(a.close) {
+		errs = append(errs, f())
+	}
+	a.close = nil
+	return errors.Join(errs...)
+}
 
 // Listen opens the address of the configuration. With next, a port that is taken makes way for
 // the one after it, up to 20 times.

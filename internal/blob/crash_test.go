@@ -49,7 +49,7 @@ func (n *noting) needs(d *record.Document) []record.Hash {
 // echo is a renderer whose file is its input, in several writes.
 type echo struct{}
 
-func (echo) Engine() string                                { return "echo" }
+func (echo) Version() string                               { return "echo" }
 func (echo) DocumentIDs(io.Reader) ([]record.Hash, error)  { return nil, nil }
 func (echo) Check(context.Context, *record.Template) error { return nil }
 func (echo) Render(_ context.Context, w io.Writer, r record.Rendering) (*record.Rendered, error) {
@@ -95,7 +95,7 @@ func recordMaking(t *testing.T, atOnce bool) []op {
 		if err != nil {
 			t.Fatal(err)
 		}
-		maker, err := record.NewMaker(record.Parts{Renderer: echo{}, Blobs: blobs, Documents: n, Now: time.Now})
+		maker, err := record.NewMaker(record.Parts{Engine: echo{}, Blobs: blobs, Documents: n, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}

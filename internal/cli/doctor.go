@@ -26,13 +26,15 @@ type finding struct {
 }
 
 func (p *program) doctor() *cobra.Command {
-	return &cobra.Command{
+	var deep bool
+	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check configuration, storage, templates and the engine",
-		Long:  "Check everything a server needs here and say what to do about what is wrong. Exit status 1\nwhen anything is.",
-		Args:  args(cobra.NoArgs),
+		Long: "Check everything a server needs here and say what to do about what is wrong. With --deep\n" +
+			"read every stored byte too. Exit status 1 when anything is wrong.",
+		Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			all := p.examine(c.Context())
+			all := p.examine(c.Context(), deep)
 			var text strings.Builder
 			for _, f := range all {
 				mark := "ok  "
@@ -47,9 +49,11 @@ func (p *program) doctor() *cobra.Command {
 			return p.print(all, text.String())
 		},
 	}
+	c.Flags().BoolVar(&deep, "deep", false, "read every stored byte and name what is damaged or lost")
+	return c
 }
 
-func (p *program) examine(ctx context.Context) []finding {
+func (p *program) examine(ctx context.Context, deep bool) []finding {
 	var all []finding
 	add := func(check string, err error, good, remedy string) bool {
 		f := finding{Check: check, OK: err == nil, Detail: good}
@@ -71,12 +75,12 @@ func (p *program) examine(ctx context.Context) []finding {
 		return all
 	}
 	add("data", writable(cfg.Data), cfg.Data+" can be written", "make the directory writable for this user, or name another by --data-dir")
-	p.examineState(ctx, cfg, add)
-	desk, err := app.NewDesk(time.Now)
+	p.examineState(ctx, cfg, deep, add)
+	preview, err := app.NewPreview()
 	if !add("engine", err, "", "") {
 		return all
 	}
-	all[len(all)-1].Detail = desk.Engine
+	all[len(all)-1].Detail = preview.Engine
 	files, err := filepath.Glob(filepath.Join(cfg.Templates, "*", "template.yaml"))
 	if err == nil {
 		var single []string
@@ -85,7 +89,7 @@ func (p *program) examine(ctx context.Context) []finding {
 	}
 	bad := err
 	for _, f := range files {
-		if _, err := desk.Load(ctx, f); err != nil {
+		if _, err := preview.Load(ctx, f); err != nil {
 			bad = errors.Join(bad, err)
 		}
 	}
@@ -94,8 +98,8 @@ func (p *program) examine(ctx context.Context) []finding {
 }
 
 // examineState reads the documents' state, if there is any yet.
-func (p *program) examineState(ctx context.Context, cfg *config.Config, add func(string, error, string, string) bool) {
-	archive, err := app.OpenArchive(ctx, cfg.Data, time.Now)
+func (p *program) examineState(ctx context.Context, cfg *config.Config, deep bool, add func(string, error, string, string) bool) {
+	archive, err := app.OpenArchive(ctx, cfg.Data, false)
 	if errors.Is(err, app.ErrNoData) {
 		add("state", nil, "no documents yet", "")
 		return
@@ -105,17 +109,43 @@ func (p *program) examineState(ctx context.Context, cfg *config.Config, add func
 	}
 	_, err = archive.Library.List(ctx, record.Local, record.Query{Limit: 1})
 	head, auditErr := archive.Library.VerifyAudit(ctx)
-	err = errors.Join(err, auditErr, archive.Close())
+	err = errors.Join(err, auditErr)
 	lines := "lines"
 	if head.Lines == 1 {
 		lines = "line"
 	}
 	add("audit log", err, fmt.Sprintf("%d %s, the chain holds", head.Lines, lines), "the state was changed from outside: compare with a backup")
+	if deep {
+		n, err := readAll(ctx, archive)
+		add("stored bytes", err, fmt.Sprintf("%d documents, every byte is whole", n), "`quire verify --all --restore` makes files again")
+	}
+	if err := archive.Close(); err != nil {
+		add("state", err, "", "")
+	}
 	if url := app.Running(ctx, cfg.Data); url != "" {
 		add("server", ready(ctx, url), "ready at "+url, "its log says why")
 	} else {
 		add("server", nil, "not running, or not to be reached from here", "")
 	}
+}
+
+// readAll reads every stored byte of all documents. Its error lists what is not whole.
+func readAll(ctx context.Context, archive *app.Archive) (documents int, err error) {
+	var damaged []error
+	for d, err := range archive.Library.All(ctx) {
+		if err != nil {
+			return documents, err
+		}
+		documents++
+		found, err := archive.Inspect(ctx, d)
+		if err != nil {
+			return documents, fmt.Errorf("document %s: %w", d.ID, err)
+		}
+		for _, f := range found {
+			damaged = append(damaged, fmt.Errorf("document %s of space %s: %s", d.ID, d.Space, f))
+		}
+	}
+	return documents, errors.Join(damaged...)
 }
 
 // ready asks a running server whether it takes requests.

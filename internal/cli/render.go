@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -61,11 +60,11 @@ func (p *program) renderTo(ctx context.Context, template, data, out string, at t
 	if out == "-" && p.json {
 		return usageError{errors.New("--json and -o -: standard output has room for one; name a FILE for the PDF")}
 	}
-	desk, err := app.NewDesk(time.Now)
+	preview, err := app.NewPreview()
 	if err != nil {
 		return err
 	}
-	t, err := desk.Load(ctx, template)
+	t, err := preview.Load(ctx, template)
 	if err != nil {
 		return err
 	}
@@ -73,10 +72,9 @@ func (p *program) renderTo(ctx context.Context, template, data, out string, at t
 	if r.Data, err = p.readData(data); err != nil {
 		return err
 	}
-	sum := sha256.New()
 	var made *record.Rendered
 	write := func(w io.Writer) error {
-		made, err = desk.Maker.Render(ctx, io.MultiWriter(w, sum), r)
+		made, err = preview.Render(ctx, w, r)
 		return err
 	}
 	if err := p.output(out, write); err != nil {
@@ -91,7 +89,7 @@ func (p *program) renderTo(ctx context.Context, template, data, out string, at t
 		return nil // standard output has the file
 	}
 	res := rendered{
-		File: out, Pages: made.Pages, Size: made.Size, SHA256: fmt.Sprintf("%x", sum.Sum(nil)), Engine: made.Engine, Warnings: made.Warnings,
+		File: out, Pages: made.Pages, Size: made.Size, SHA256: made.Hash.String(), Engine: made.Engine, Warnings: made.Warnings,
 	}
 	pages := "pages"
 	if made.Pages == 1 {

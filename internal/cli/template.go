@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +24,7 @@ func (p *program) template() *cobra.Command {
 		Example: "  quire template check invoice.yaml\n  quire template check templates/*/template.yaml --json",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
-			desk, err := app.NewDesk(time.Now)
+			preview, err := app.NewPreview()
 			if err != nil {
 				return err
 			}
@@ -39,7 +38,7 @@ func (p *program) template() *cobra.Command {
 			var text strings.Builder
 			var first error
 			for _, file := range a {
-				t, err := desk.Load(c.Context(), file)
+				t, err := preview.Load(c.Context(), file)
 				if err != nil {
 					if len(a) > 1 {
 						p.report(err)

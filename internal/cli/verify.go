@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,30 +14,58 @@ import (
 )
 
 func (p *program) verify() *cobra.Command {
-	var receipt, space string
+	var v verification
 	c := &cobra.Command{
-		Use:   "verify FILE",
+		Use:   "verify FILE | verify --all",
 		Short: "Make a stored document again and compare it with a file",
 		Long: "Read the document's id from the file, make the document again from its stored template\n" +
 			"and snapshot, and compare byte for byte. The answer is one of:\n\n" +
 			"  identical                    exit status 0\n" +
-			"  differs at byte N            exit status 1\n" +
+			"  differs at byte N            exit status 1, with the page where that is known\n" +
 			"  differs from its receipt     exit status 1: a field of the receipt is not so\n" +
 			"  intact, made by engine X     exit status 3: as the receipt says; this engine writes other bytes\n" +
 			"  unknown here                 exit status 4\n\n" +
+			"Stored bytes that are damaged or lost are named beside the answer. With --restore the file\n" +
+			"made again takes their place, when it is the one of the receipt. No server may have the\n" +
+			"data directory then; ask a running one by POST /v1/documents/ID/verify?restore=true.\n\n" +
+			"With --all every document of all spaces is made again and compared with its stored file.\n" +
+			"Those that are not identical and whole are listed. Exit status 1 when one differs or is\n" +
+			"damaged and not restored, else 3 when one is only intact.\n\n" +
 			"Exit status 2 says that nothing was judged: wrong usage, or something could not be read.",
-		Example: "  quire verify note.pdf --data-dir /var/lib/quire\n  quire verify note.pdf --receipt note.receipt.json",
-		Args:    args(cobra.ExactArgs(1)),
+		Example: "  quire verify note.pdf --data-dir /var/lib/quire\n  quire verify note.pdf --receipt note.receipt.json\n  quire verify --all --restore",
+		Args: args(func(c *cobra.Command, a []string) error {
+			if v.all {
+				return cobra.NoArgs(c, a)
+			}
+			return cobra.ExactArgs(1)(c, a)
+		}),
 		RunE: func(c *cobra.Command, a []string) error {
-			if err := p.judge(c.Context(), a[0], receipt, record.Space(space)); err != nil {
+			var err error
+			switch {
+			case v.all && (v.receipt != "" || c.Flags().Changed("space")):
+				err = usageError{errors.New("--all takes no --receipt and no --space: it judges every document by its own")}
+			case v.all:
+				err = p.verifyAll(c.Context(), v.restore)
+			default:
+				err = p.verifyFile(c.Context(), a[0], v)
+			}
+			if err != nil {
 				return unjudged{err}
 			}
 			return nil
 		},
 	}
-	c.Flags().StringVar(&receipt, "receipt", "", "judge by the receipt in `FILE` instead of the stored one")
-	c.Flags().StringVar(&space, "space", string(record.Local), "the `SPACE` that the document belongs to")
+	c.Flags().StringVar(&v.receipt, "receipt", "", "judge by the receipt in `FILE` instead of the stored one")
+	c.Flags().StringVar(&v.space, "space", string(record.Local), "the `SPACE` that the document belongs to")
+	c.Flags().BoolVar(&v.restore, "restore", false, "put the file made again in the place of stored bytes that are damaged or lost")
+	c.Flags().BoolVar(&v.all, "all", false, "judge every stored document")
 	return c
+}
+
+// verification is what the flags of verify ask.
+type verification struct {
+	receipt, space string
+	restore, all   bool
 }
 
 // unjudged is whatever kept verify from its answer. It has the exit status of trouble, as with
@@ -46,8 +74,28 @@ type unjudged struct{ error }
 
 func (e unjudged) Unwrap() error { return e.error }
 
-// judge tells whether a file is the document that it claims to be.
-func (p *program) judge(ctx context.Context, file, receipt string, space record.Space) error {
+// The exit statuses of verify.
+const (
+	exitDiffers = 1
+	exitIntact  = 3
+	exitUnknown = 4
+)
+
+func exitOf(a record.Answer) int {
+	switch a {
+	case record.Identical:
+		return 0
+	case record.Differs:
+		return exitDiffers
+	case record.Intact:
+		return exitIntact
+	case record.Unknown:
+	}
+	return exitUnknown
+}
+
+// verifyFile tells whether a file is the document that it claims to be.
+func (p *program) verifyFile(ctx context.Context, file string, o verification) error {
 	cfg, err := p.load()
 	if err != nil {
 		return err
@@ -56,18 +104,18 @@ func (p *program) judge(ctx context.Context, file, receipt string, space record.
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }()
-	r := record.RemakeRequest{Space: space, File: f}
-	if receipt != "" {
-		if r.Receipt, err = readReceipt(receipt); err != nil {
+	defer func() { _ = f.Close() }() // only read from
+	r := record.RemakeRequest{Space: record.Space(o.space), File: f, Restore: o.restore}
+	if o.receipt != "" {
+		if r.Receipt, err = readReceipt(o.receipt); err != nil {
 			return err
 		}
 	}
-	archive, err := app.OpenArchive(ctx, cfg.Data, time.Now)
+	archive, err := app.OpenArchive(ctx, cfg.Data, o.restore)
 	if err != nil {
 		return err
 	}
-	v, err := archive.Maker.Remake(ctx, r)
+	v, err := archive.Remake(ctx, r)
 	if err := errors.Join(err, archive.Close()); err != nil {
 		return err
 	}
@@ -86,8 +134,97 @@ func (p *program) judge(ctx context.Context, file, receipt string, space record.
 	if err := p.print(v, text); err != nil {
 		return err
 	}
-	p.code = v.ExitCode()
+	p.code = exitOf(v.Answer)
 	return nil
+}
+
+// verifiedAll is the answer of verify --all.
+type verifiedAll struct {
+	Documents int        `json:"documents"`
+	Identical int        `json:"identical"` // and whole in storage
+	Intact    int        `json:"intact"`
+	Restored  int        `json:"restored"`
+	Wrong     int        `json:"wrong"` // all others
+	Listed    []judgedAs `json:"listed"`
+}
+
+// judgedAs is a document that is not simply identical.
+type judgedAs struct {
+	Space    record.Space    `json:"space"`
+	Document record.Hash     `json:"document"`
+	Verdict  *record.Verdict `json:"verdict,omitempty"`
+	Error    string          `json:"error,omitempty"`
+}
+
+func (p *program) verifyAll(ctx context.Context, restore bool) error {
+	cfg, err := p.load()
+	if err != nil {
+		return err
+	}
+	archive, err := app.OpenArchive(ctx, cfg.Data, restore)
+	if err != nil {
+		return err
+	}
+	all, err := judgeAll(ctx, archive, restore)
+	if err := errors.Join(err, archive.Close()); err != nil {
+		return err
+	}
+	var text strings.Builder
+	for _, j := range all.Listed {
+		what := j.Error
+		if j.Verdict != nil {
+			what = j.Verdict.String()
+			if j.Verdict.Reason != "" {
+				what += " (" + j.Verdict.Reason + ")"
+			}
+		}
+		_, _ = fmt.Fprintf(&text, "%s %s: %s\n", j.Space, j.Document, what)
+	}
+	_, _ = fmt.Fprintf(&text, "%d documents: %d identical, %d intact, %d restored, %d wrong\n", all.Documents, all.Identical, all.Intact, all.Restored, all.Wrong)
+	if err := p.print(all, text.String()); err != nil {
+		return err
+	}
+	switch {
+	case all.Wrong > 0:
+		p.code = exitDiffers
+	case all.Intact > 0:
+		p.code = exitIntact
+	}
+	return nil
+}
+
+// judgeAll makes every document again.
+func judgeAll(ctx context.Context, archive *app.Archive, restore bool) (*verifiedAll, error) {
+	all := &verifiedAll{Listed: []judgedAs{}}
+	for d, err := range archive.Library.All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		all.Documents++
+		j := judgedAs{Space: d.Space, Document: d.ID}
+		v, err := archive.Remake(ctx, record.RemakeRequest{Space: d.Space, ID: d.ID, Restore: restore})
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil: // of this document alone: others may be whole
+			all.Wrong++
+			j.Error = err.Error()
+		case v.Answer == record.Identical && v.Stored == record.Whole:
+			all.Identical++
+			continue
+		case v.Answer == record.Identical && v.Stored == record.Restored:
+			all.Restored++
+		case v.Answer == record.Intact:
+			all.Intact++
+		default:
+			all.Wrong++
+		}
+		if err == nil {
+			j.Verdict = v
+		}
+		all.Listed = append(all.Listed, j)
+	}
+	return all, nil
 }
 
 // readReceipt reads a receipt whose faults are placed in its file.

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +19,7 @@ func (p *program) version() *cobra.Command {
 }
 
 func (p *program) printVersion() error {
-	renderer, err := app.NewDesk(time.Now)
+	preview, err := app.NewPreview()
 	if err != nil {
 		return err
 	}
@@ -29,6 +28,6 @@ func (p *program) printVersion() error {
 		Engine   string `json:"engine"`
 		Go       string `json:"go"`
 		Platform string `json:"platform"`
-	}{p.Version, renderer.Engine, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	}{p.Version, preview.Engine, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	return p.print(v, fmt.Sprintf("quire %s\nengine %s\n%s %s\n", v.Version, v.Engine, v.Go, v.Platform))
 }

@@ -26,15 +26,15 @@ type remade struct {
 // contradict makes v Differs when a field of the receipt is not what the file
 // made again has, or what the receipt has that the audit log knows: the document
 // id covers the inputs only, and the content hash the file only.
-func (m *Maker) contradict(ctx context.Context, v *Verdict, r remade) error {
+func (a *Archive) contradict(ctx context.Context, v *Verdict, r remade) error {
 	field, says, is := r.field()
 	whose := "the file made again has"
 	if field == "" && !v.InAuditLog {
-		stored, err := m.p.Documents.Receipt(ctx, r.receipt.Space, r.receipt.Document)
+		stored, err := a.documents.Receipt(ctx, r.receipt.Space, r.receipt.Document)
 		if err != nil {
 			return err
 		}
-		known, err := m.p.Documents.Chained(ctx, r.receipt.Space, r.receipt.Document, Sum(stored))
+		known, err := a.documents.Chained(ctx, r.receipt.Space, r.receipt.Document, Sum(stored))
 		if err != nil {
 			return err
 		}

@@ -169,7 +169,7 @@ func (m *memDocuments) Chained(_ context.Context, space record.Space, id, receip
 	return there && m.chained[id] == receipt, nil
 }
 
-// press is a renderer whose "file" shows its input. A template whose main file
+// press is an engine whose "file" shows its input. A template whose main file
 // contains "needs NAME" wants that member in the data; "broken" is a template
 // error; "stop" fails in the middle of the file.
 type press struct {
@@ -178,7 +178,7 @@ type press struct {
 	calls  int
 }
 
-func (p *press) Engine() string { return p.engine }
+func (p *press) Version() string { return p.engine }
 
 func (p *press) DocumentIDs(r io.Reader) ([]record.Hash, error) {
 	b, err := io.ReadAll(r)
@@ -228,7 +228,7 @@ func (p *press) Render(ctx context.Context, w io.Writer, r record.Rendering) (*r
 			return nil, fmt.Errorf("render: %w", err)
 		}
 	}
-	return &record.Rendered{Pages: 3, Title: p.title, Size: int64(len(text)), Engine: p.engine, Warnings: []record.Problem{{Message: "small"}}}, nil
+	return &record.Rendered{Pages: 3, Title: p.title, Size: int64(len(text)), Hash: record.Sum([]byte(text)), Engine: p.engine, PageBytes: []record.PageBytes{{Page: 1, From: 20, To: 60}, {Page: 2, From: 60, To: 90}}, Warnings: []record.Problem{{Message: "small"}}}, nil
 }
 
 // sources is a collector that answers from a table of what each source gives.
@@ -294,7 +294,7 @@ func newBench(t *testing.T) *bench {
 	b.shelf.templates["note"] = template(t, "note", "quire: 1")
 	var err error
 	b.Maker, err = record.NewMaker(record.Parts{
-		Renderer: b.press, Blobs: b.blobs, Documents: b.documents, Collector: b.sources, Templates: b.shelf, Reports: b.shelf,
+		Engine: b.press, Blobs: b.blobs, Documents: b.documents, Collector: b.sources, Templates: b.shelf, Reports: b.shelf,
 		Now: func() time.Time { b.clock = b.clock.Add(time.Millisecond); return b.clock },
 	})
 	if err != nil {

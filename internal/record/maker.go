@@ -2,22 +2,19 @@ package record
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 )
 
-// Parts are what a Maker works with. Renderer and Now are needed by all of its
-// methods; Make and Remake need Blobs and Documents too. The others may be nil:
-// then there are no sources, no templates by name or no reports.
+// Parts are what a Maker works with. Without Collector, Templates or Reports there are no sources, no
+// templates by name or no reports; the others are needed.
 type Parts struct {
-	Renderer  Renderer
+	Engine    Engine
 	Blobs     Blobs
 	Documents Documents
 	Collector Collector
@@ -30,20 +27,45 @@ type Parts struct {
 
 // Maker is the way of a document. It is safe for concurrent use and keeps no
 // state of its own.
-type Maker struct{ p Parts }
+type Maker struct {
+	*Archive
+	collector Collector
+	templates Templates
+	reports   Reports
+	now       func() time.Time
+}
 
 // NewMaker returns a Maker over its parts.
 func NewMaker(p Parts) (*Maker, error) {
-	if p.Renderer == nil {
-		return nil, errors.New("maker: no Renderer")
+	if p.Engine == nil || p.Blobs == nil || p.Documents == nil || p.Now == nil {
+		return nil, errors.New("maker: Engine, Blobs, Documents and Now are needed")
 	}
-	if p.Now == nil {
-		return nil, errors.New("maker: no Now")
+	m := &Maker{Archive: NewArchive(p.Engine, p.Blobs, p.Documents), collector: none{}, templates: none{}, reports: none{}, now: p.Now}
+	if p.Collector != nil {
+		m.collector = p.Collector
 	}
-	if (p.Blobs == nil) != (p.Documents == nil) {
-		return nil, errors.New("maker: Blobs and Documents come together")
+	if p.Templates != nil {
+		m.templates = p.Templates
 	}
-	return &Maker{p: p}, nil
+	if p.Reports != nil {
+		m.reports = p.Reports
+	}
+	return m, nil
+}
+
+// none has no sources, no templates and no reports.
+type none struct{}
+
+func (none) Collect(_ context.Context, _ Space, calls []SourceCall) ([]Collected, error) {
+	return nil, Missing("source", calls[0].Source, nil)
+}
+
+func (none) Template(_ context.Context, _ Space, name string) (*Template, error) {
+	return nil, Missing("template", name, nil)
+}
+
+func (none) Report(_ context.Context, _ Space, name string) (*Report, error) {
+	return nil, Missing("report", name, nil)
 }
 
 // Request asks for a document.
@@ -88,25 +110,22 @@ type Made struct {
 // (a required source failed), ErrNotFound (template, report), ErrNoSpace, and
 // whatever the parts return.
 func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
-	if m.p.Documents == nil {
-		return nil, errors.New("make: this Maker keeps nothing")
-	}
 	from := FromRequest
 	if r.Time.IsZero() {
-		r.Time, from = m.p.Now(), FromClock
+		r.Time, from = m.now(), FromClock
 	}
-	w := watch{now: m.p.Now}
+	w := watch{now: m.now}
 	j, err := m.prepare(ctx, r, &w)
 	if err != nil {
 		return nil, err
 	}
-	if kept, err := m.p.Documents.Document(ctx, r.Space, j.id); err == nil {
+	if kept, err := m.documents.Document(ctx, r.Space, j.id); err == nil {
 		return m.again(ctx, kept, j, &w)
 	} else if !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
 
-	blob, err := m.p.Blobs.Create(ctx)
+	blob, err := m.blobs.Create(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -128,18 +147,18 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 	d := &Document{
 		Space: r.Space, ID: j.id, Content: content, Size: size, Pages: rendered.Pages, Title: shortTitle(rendered.Title),
 		Template: j.template.Ref(), Snapshot: j.snapshot.Hash(), Options: j.options,
-		Engine: rendered.Engine, Time: j.snapshot.Time(), TimeFrom: from, Made: cutTime(m.p.Now()),
+		Engine: rendered.Engine, Time: j.snapshot.Time(), TimeFrom: from, Made: cutTime(m.now()),
 	}
 	receipt, err := j.receipt(d, w.stages)
 	if err != nil {
 		return nil, err
 	}
-	kept, created, err := m.p.Documents.Save(ctx, d, receipt, r.Report)
+	kept, created, err := m.documents.Save(ctx, d, receipt, r.Report)
 	if err != nil {
 		return nil, err
 	}
 	if !created { // somebody made the same document meanwhile
-		if receipt, err = m.p.Documents.Receipt(ctx, r.Space, j.id); err != nil {
+		if receipt, err = m.documents.Receipt(ctx, r.Space, j.id); err != nil {
 			return nil, err
 		}
 	}
@@ -173,78 +192,31 @@ func (m *Maker) again(ctx context.Context, kept *Document, j *job, w *watch) (*M
 		return nil, err
 	}
 	if report := j.request.Report; report != "" {
-		if err := m.p.Documents.File(ctx, kept.Space, kept.ID, report); err != nil {
+		if err := m.documents.File(ctx, kept.Space, kept.ID, report); err != nil {
 			return nil, err
 		}
 		var err error
-		if kept, err = m.p.Documents.Document(ctx, kept.Space, kept.ID); err != nil {
+		if kept, err = m.documents.Document(ctx, kept.Space, kept.ID); err != nil {
 			return nil, err
 		}
 	}
-	receipt, err := m.p.Documents.Receipt(ctx, kept.Space, kept.ID)
+	receipt, err := m.documents.Receipt(ctx, kept.Space, kept.ID)
 	if err != nil {
 		return nil, err
 	}
 	return &Made{Document: kept, Receipt: receipt, Stages: w.stages}, nil
 }
 
-// mend makes the file of a document again when the stored one is gone or
-// damaged. What this engine makes takes its place only when it is the same.
-func (m *Maker) mend(ctx context.Context, kept *Document, j *job, w *watch) error {
-	if whole, err := m.whole(ctx, kept.Content); err != nil || whole {
-		return err
-	}
-	blob, err := m.p.Blobs.Create(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = blob.Abort() }() // does nothing once committed
-	sum := sha256.New()
-	_, err = m.render(ctx, io.MultiWriter(blob, sum), j)
-	if err != nil && !refused(err) {
-		return err
-	}
-	if err != nil || Hash(sum.Sum(nil)) != kept.Content {
-		return fmt.Errorf("document %s: the file is not in storage as engine %s made it, and engine %s does not make it: %w",
-			kept.ID, kept.Engine, m.p.Renderer.Engine(), ErrDamaged)
-	}
-	w.stage(StageRender)
-	if _, _, err = blob.Commit(); err != nil {
-		return err
-	}
-	w.stage(StageCommit)
-	return nil
-}
-
 // Render writes the file that Make would make of the same request and time, and
 // keeps nothing. Data is inline: a request with sources or a report is a
 // *RequestError. After an error w may have taken part of a file.
 func (m *Maker) Render(ctx context.Context, w io.Writer, r Request) (*Rendered, error) {
-	if len(r.Sources) > 0 {
-		return nil, &RequestError{Field: "sources", Got: "sources", Want: "inline data alone: what is collected is kept"}
-	}
-	if r.Report != "" {
-		return nil, &RequestError{Field: "report", Got: fmt.Sprintf("%q", r.Report), Want: "none: nothing is kept"}
-	}
-	j, err := m.prepare(ctx, r, &watch{now: m.p.Now})
-	if err != nil {
+	var err error
+	if r.Inline, err = m.template(ctx, r); err != nil {
 		return nil, err
 	}
-	return m.render(ctx, w, j)
-}
-
-// Check compiles a template without rendering: *TemplateError lists everything
-// that is wrong with it.
-func (m *Maker) Check(ctx context.Context, t *Template) error { return m.p.Renderer.Check(ctx, t) }
-
-// job is a request whose inputs are settled.
-type job struct {
-	request   Request
-	template  *Template
-	options   Options
-	collected []Collected
-	snapshot  *Snapshot
-	id        Hash
+	r.Template = ""
+	return m.Renderer.Render(ctx, w, r)
 }
 
 // prepare settles what a request leaves open, collects and freezes.
@@ -252,62 +224,56 @@ func (m *Maker) prepare(ctx context.Context, r Request, w *watch) (*job, error) 
 	if err := CheckName("space", string(r.Space)); err != nil {
 		return nil, err
 	}
-	j := &job{request: r, options: r.Options.Normal()}
+	options := r.Options.Normal()
 	if r.Report != "" {
-		if err := m.fromReport(ctx, j); err != nil {
+		var err error
+		if options, err = m.fromReport(ctx, &r); err != nil {
 			return nil, err
 		}
 	}
-	var err error
-	if j.template, err = m.template(ctx, j.request); err != nil {
+	t, err := m.template(ctx, r)
+	if err != nil {
 		return nil, err
 	}
 	w.begin()
-	if calls := j.request.Sources; len(calls) > 0 {
-		if j.collected, err = m.collect(ctx, r.Space, calls); err != nil {
+	var collected []Collected
+	if len(r.Sources) > 0 {
+		if collected, err = m.collect(ctx, r.Space, r.Sources); err != nil {
 			return nil, err
 		}
 		w.stage(StageCollect)
 	}
-	if j.snapshot, err = Freeze(r.Data, r.Origin, j.collected, r.Time); err != nil {
+	j, err := settle(r, t, options, collected)
+	if err != nil {
 		return nil, err
 	}
-	for _, c := range j.collected {
+	for _, c := range collected {
 		if c.Required && c.Outcome == Failed {
 			return nil, &SourceError{Key: c.Key, Source: c.Source, Reason: c.Reason}
 		}
-	}
-	j.id, err = Identity{
-		Space: r.Space, Template: j.template.Ref(), Snapshot: j.snapshot.Hash(), Options: j.options,
-	}.ID()
-	if err != nil {
-		return nil, err
 	}
 	w.stage(StageFreeze)
 	return j, nil
 }
 
-// fromReport fills in what the request leaves open.
-func (m *Maker) fromReport(ctx context.Context, j *job) error {
-	if m.p.Reports == nil {
-		return Missing("report", j.request.Report, nil)
-	}
-	report, err := m.p.Reports.Report(ctx, j.request.Space, j.request.Report)
+// fromReport fills in what the request leaves open, and returns its options.
+func (m *Maker) fromReport(ctx context.Context, r *Request) (Options, error) {
+	report, err := m.reports.Report(ctx, r.Space, r.Report)
 	if err != nil {
-		return err
+		return Options{}, err
 	}
-	r := &j.request
 	switch {
 	case report.Template == "":
 	case r.Inline != nil:
-		return &RequestError{Field: "template", Got: "a template of its own", Want: "none: report " + report.Name + " has " + report.Template}
+		return Options{}, &RequestError{Field: "template", Got: "a template of its own", Want: "none: report " + report.Name + " has " + report.Template}
 	case r.Template != "" && r.Template != report.Template:
-		return &RequestError{Field: "template", Got: fmt.Sprintf("%q", r.Template), Want: "the report's: " + report.Template}
+		return Options{}, &RequestError{Field: "template", Got: fmt.Sprintf("%q", r.Template), Want: "the report's: " + report.Template}
 	default:
 		r.Template = report.Template
 	}
-	if j.options.isZero() {
-		j.options = report.Options.Normal()
+	options := r.Options.Normal()
+	if options.isZero() {
+		options = report.Options.Normal()
 	}
 	calls := slices.Clone(report.Sources)
 	for _, own := range r.Sources {
@@ -317,7 +283,7 @@ func (m *Maker) fromReport(ctx context.Context, j *job) error {
 			continue
 		}
 		if own.Source != "" && own.Source != calls[i].Source {
-			return &RequestError{Field: "sources." + own.Key, Got: fmt.Sprintf("%q", own.Source), Want: "the report's: " + calls[i].Source}
+			return Options{}, &RequestError{Field: "sources." + own.Key, Got: fmt.Sprintf("%q", own.Source), Want: "the report's: " + calls[i].Source}
 		}
 		merged := maps.Clone(calls[i].Parameters)
 		if merged == nil {
@@ -327,7 +293,7 @@ func (m *Maker) fromReport(ctx context.Context, j *job) error {
 		calls[i].Parameters = merged
 	}
 	r.Sources = calls
-	return nil
+	return options, nil
 }
 
 func (m *Maker) template(ctx context.Context, r Request) (*Template, error) {
@@ -338,10 +304,8 @@ func (m *Maker) template(ctx context.Context, r Request) (*Template, error) {
 		return r.Inline, nil
 	case r.Template == "":
 		return nil, &RequestError{Field: "template", Got: "nothing", Want: "a name or a template"}
-	case m.p.Templates == nil:
-		return nil, Missing("template", r.Template, nil)
 	}
-	return m.p.Templates.Template(ctx, r.Space, r.Template)
+	return m.templates.Template(ctx, r.Space, r.Template)
 }
 
 // maxSources bounds the sources of one document.
@@ -361,10 +325,7 @@ func (m *Maker) collect(ctx context.Context, space Space, calls []SourceCall) ([
 		}
 		seen[c.Key] = true
 	}
-	if m.p.Collector == nil {
-		return nil, fmt.Errorf("source %s: %w", calls[0].Source, ErrNotFound)
-	}
-	collected, err := m.p.Collector.Collect(ctx, space, calls)
+	collected, err := m.collector.Collect(ctx, space, calls)
 	if err != nil {
 		return nil, err
 	}
@@ -372,94 +333,6 @@ func (m *Maker) collect(ctx context.Context, space Space, calls []SourceCall) ([
 		return nil, fmt.Errorf("collect: %d answers to %d calls", len(collected), len(calls))
 	}
 	return collected, nil
-}
-
-// render renders j into w. Places of data errors become those of the text as sent.
-func (m *Maker) render(ctx context.Context, w io.Writer, j *job) (*Rendered, error) {
-	rendered, err := m.p.Renderer.Render(ctx, w, Rendering{
-		Template: j.template, Data: j.snapshot.Data(), Time: j.snapshot.Time(), Document: j.id, Options: j.options,
-	})
-	if wrong, ok := errors.AsType[*DataError](err); ok {
-		j.locate(wrong)
-	}
-	return rendered, err
-}
-
-// locate gives the problems in frozen data their places in what the caller
-// sent, or the source that the value came from.
-func (j *job) locate(wrong *DataError) {
-	var own []*Problem // in what the caller sent
-	one := func(p *Problem) {
-		if p.Path == "" { // not about one value in the data: it keeps its place in the template
-			return
-		}
-		p.File, p.Line, p.Column = "", 0, 0
-		for _, c := range j.collected {
-			if p.Pointer == "/"+c.Key || strings.HasPrefix(p.Pointer, "/"+c.Key+"/") { // keys are identifiers
-				p.Source = c.Key
-				return
-			}
-		}
-		own = append(own, p)
-	}
-	one(&wrong.Problem)
-	for i := range wrong.More {
-		one(&wrong.More[i])
-	}
-	if j.request.Data != nil {
-		j.request.Origin.locate(j.request.Data, own)
-	}
-}
-
-// keepInputs commits what is needed to make the document again.
-func (m *Maker) keepInputs(ctx context.Context, j *job) error {
-	for _, file := range slices.Sorted(maps.Keys(j.template.Files)) {
-		if err := m.keep(ctx, j.template.Files[file]); err != nil {
-			return fmt.Errorf("keep template file %s: %w", file, err)
-		}
-	}
-	if err := m.keep(ctx, j.template.Manifest()); err != nil {
-		return fmt.Errorf("keep template %s: %w", j.template.Name, err)
-	}
-	if err := m.keep(ctx, j.snapshot.Bytes()); err != nil {
-		return fmt.Errorf("keep snapshot: %w", err)
-	}
-	return nil
-}
-
-func (m *Maker) keep(ctx context.Context, b []byte) error {
-	name := Sum(b)
-	if whole, err := m.whole(ctx, name); err != nil || whole {
-		return err
-	}
-	w, err := m.p.Blobs.Create(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = w.Abort() }() // does nothing once committed
-	if _, err := w.Write(b); err != nil {
-		return err
-	}
-	got, _, err := w.Commit()
-	if err == nil && got != name {
-		err = fmt.Errorf("blob %s: committed as %s: %w", name, got, ErrDamaged)
-	}
-	return err
-}
-
-// whole reports whether a blob is there, durable and undamaged. A name alone
-// says nothing of the bytes, so they are read.
-func (m *Maker) whole(ctx context.Context, h Hash) (bool, error) {
-	if there, err := m.p.Blobs.Has(ctx, h); err != nil || !there {
-		return false, err
-	}
-	blob, err := m.p.Blobs.Open(ctx, h)
-	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotFound) {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	return true, blob.Close()
 }
 
 // receipt seals what is known of the document.

@@ -171,7 +171,7 @@ func TestMakeLosesARaceWell(t *testing.T) {
 	r := record.Request{Template: "note", Time: noon, Space: record.Local}
 	first := b.make(t, r)
 	late := &lateDocuments{memDocuments: b.documents}
-	maker, err := record.NewMaker(record.Parts{Renderer: &press{engine: "2+other"}, Blobs: b.blobs, Documents: late, Templates: b.shelf, Now: time.Now})
+	maker, err := record.NewMaker(record.Parts{Engine: &press{engine: "2+other"}, Blobs: b.blobs, Documents: late, Templates: b.shelf, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,28 +226,18 @@ func TestRenderGivesTheBytesOfMake(t *testing.T) {
 			t.Errorf("%s: %v, want a request error", field, err)
 		}
 	}
-	// A Maker that keeps nothing renders too, and says of the rest that it cannot.
-	bare, err := record.NewMaker(record.Parts{Renderer: b.press, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	// A Renderer keeps nothing and writes the same; what it would need a storage for it refuses.
+	renderer := record.NewRenderer(b.press)
 	out.Reset()
-	if _, err := bare.Render(t.Context(), &out, record.Request{Space: record.Local, Inline: b.shelf.templates["note"], Data: r.Data, Time: noon}); err != nil {
+	if _, err := renderer.Render(t.Context(), &out, record.Request{Space: record.Local, Inline: b.shelf.templates["note"], Data: r.Data, Time: noon}); err != nil {
 		t.Error(err)
 	}
 	if !bytes.Equal(out.Bytes(), b.file(t, made.Document)) {
-		t.Error("another Maker renders other bytes")
+		t.Error("a Renderer writes other bytes")
 	}
-	if _, err := bare.Make(t.Context(), r); err == nil {
-		t.Error("make without storage: no error")
-	}
-	if _, err := bare.Remake(t.Context(), record.RemakeRequest{Space: record.Local}); err == nil {
-		t.Error("remake without storage: no error")
-	}
-	for _, r := range []record.Request{{Space: record.Local, Template: "note"}} {
-		if _, err := bare.Render(t.Context(), &out, r); !errors.Is(err, record.ErrNotFound) {
-			t.Errorf("template by name: %v, want not found", err)
-		}
+	var wrong *record.RequestError
+	if _, err := renderer.Render(t.Context(), &out, record.Request{Space: record.Local, Template: "note"}); !errors.As(err, &wrong) || wrong.Field != "template" {
+		t.Errorf("a template by name: %v, want a request error", err)
 	}
 }
 
@@ -351,7 +341,7 @@ func TestReports(t *testing.T) {
 		t.Errorf("filed: created %v, reports %q", second.Created, second.Document.Reports)
 	}
 	// Without reports there are none.
-	maker, err := record.NewMaker(record.Parts{Renderer: b.press, Blobs: b.blobs, Documents: b.documents, Now: time.Now, Templates: b.shelf})
+	maker, err := record.NewMaker(record.Parts{Engine: b.press, Blobs: b.blobs, Documents: b.documents, Now: time.Now, Templates: b.shelf})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,9 +386,9 @@ func TestDataErrorsHaveThePlaceOfTheTextAsSent(t *testing.T) {
 func TestNewMakerSaysWhatIsMissing(t *testing.T) {
 	for _, p := range []record.Parts{
 		{Now: time.Now},
-		{Renderer: &press{}},
-		{Renderer: &press{}, Now: time.Now, Blobs: &memBlobs{}},
-		{Renderer: &press{}, Now: time.Now, Documents: &memDocuments{}},
+		{Engine: &press{}},
+		{Engine: &press{}, Now: time.Now, Blobs: &memBlobs{}},
+		{Engine: &press{}, Now: time.Now, Documents: &memDocuments{}},
 	} {
 		if _, err := record.NewMaker(p); err == nil {
 			t.Errorf("%+v: no error", p)

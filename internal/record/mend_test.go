@@ -47,7 +47,7 @@ func TestMakeMendsWhatIsDamaged(t *testing.T) {
 				if again && (!bytes.Equal(b.file(t, made.Document), file) || !bytes.Equal(made.Receipt, first.Receipt)) {
 					t.Errorf("%s %s: another document", part, how)
 				}
-				want(t, part+" "+how, verdict(t, b, record.RemakeRequest{ID: made.Document.ID}), "identical", 0)
+				want(t, part+" "+how, verdict(t, b, record.RemakeRequest{ID: made.Document.ID}), "identical")
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func TestMakeRefusesWhatItCannotMend(t *testing.T) {
 		}
 		// An engine that refuses the inputs says nothing about the request.
 		refusing := &refuser{press: b.press, err: &record.TemplateError{Problem: record.Problem{Message: "no longer"}}}
-		maker, err := record.NewMaker(record.Parts{Renderer: refusing, Blobs: b.blobs, Documents: b.documents, Templates: b.shelf, Now: b.clock.Local})
+		maker, err := record.NewMaker(record.Parts{Engine: refusing, Blobs: b.blobs, Documents: b.documents, Templates: b.shelf, Now: b.clock.Local})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,13 +30,22 @@ type Rendered struct {
 	Pages  int
 	Title  string // the file's own
 	Size   int64
+	Hash   Hash // of the file
 	Engine string
+	// PageBytes tells where the contents of pages lie in the file.
+	PageBytes []PageBytes
 	// Warnings are problems that did not stop the rendering.
 	Warnings []Problem
 }
 
-// Renderer turns a template and data into a file.
-type Renderer interface {
+// PageBytes are the bytes from From to before To: the content of a page or a part of it.
+type PageBytes struct {
+	Page     int // from 1
+	From, To int64
+}
+
+// Engine turns a template and data into a file.
+type Engine interface {
 	// Render writes the file to w. The same Rendering and the same engine give the
 	// same bytes. Errors are *TemplateError, *DataError (Path and Pointer set, places not) and
 	// *LimitError, or wrap what w returned; then w may have taken part of a file.
@@ -46,8 +55,8 @@ type Renderer interface {
 	// DocumentIDs finds the ids of documents that a file carries in its metadata, in
 	// their order; errors are those of r.
 	DocumentIDs(r io.Reader) ([]Hash, error)
-	// Engine names what decides the bytes besides the Rendering.
-	Engine() string
+	// Version names what decides the bytes besides the Rendering.
+	Version() string
 }
 
 // BlobWriter takes the bytes of a blob that does not have its name yet. It is

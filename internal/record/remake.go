@@ -1,12 +1,11 @@
 package record
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 )
 
@@ -21,29 +20,60 @@ const (
 	Intact    Answer = "intact"    // as the receipt says, but made by another engine, which writes other bytes
 )
 
-// Verdict is the answer of [Maker.Remake].
+// Stored is what the storage has of the file that a receipt names.
+type Stored string
+
+// What can be stored. Restored bytes were damaged or lost, and are whole again.
+const (
+	Whole    Stored = "whole"
+	Damaged  Stored = "damaged"
+	Lost     Stored = "lost"
+	Restored Stored = "restored"
+)
+
+// Verdict is the answer of [Archive.Remake].
 type Verdict struct {
 	Answer   Answer `json:"answer"`
 	Document Hash   `json:"document,omitzero"`
 	File     Hash   `json:"file,omitzero"` // hash of the file that was judged
 	At       int64  `json:"at"`            // Differs: offset of the first byte that differs, from 0; -1: unknown
-	MadeBy   string `json:"made_by"`       // engine of the receipt
-	Engine   string `json:"engine"`        // engine here
-	Reason   string `json:"reason,omitempty"`
+	// Page is the page whose content has the byte At, for Differs; 0: none, or not known.
+	Page   int    `json:"page,omitempty"`
+	MadeBy string `json:"made_by"` // engine of the receipt
+	Engine string `json:"engine"`  // engine here
+	Reason string `json:"reason,omitempty"`
 	// Field is where the receipt is not that of the file, for Differs without At.
 	Field string `json:"field,omitempty"`
 	// InAuditLog says that the audit log here has the receipt that was judged by:
 	// it is the one that was written when the document was made.
 	InAuditLog bool `json:"in_audit_log"`
+	// Stored tells of the document's file in storage, which need not be the one that was judged.
+	Stored Stored `json:"stored,omitempty"`
 }
 
 // String is the answer in one line.
 func (v *Verdict) String() string {
+	s := v.answer()
+	switch v.Stored {
+	case Damaged:
+		s += "; the stored bytes are damaged"
+	case Lost:
+		s += "; the stored bytes are lost"
+	case Restored:
+		s += "; the stored bytes were not whole and are restored"
+	case Whole:
+	}
+	return s
+}
+
+func (v *Verdict) answer() string {
 	switch v.Answer {
 	case Identical:
 		return "identical"
 	case Differs:
 		switch {
+		case v.At >= 0 && v.Page > 0:
+			return fmt.Sprintf("differs at byte %d, on page %d", v.At, v.Page)
 		case v.At >= 0:
 			return fmt.Sprintf("differs at byte %d", v.At)
 		case v.Field != "":
@@ -52,22 +82,9 @@ func (v *Verdict) String() string {
 		return "differs from its receipt"
 	case Intact:
 		return "intact, made by engine " + v.MadeBy
+	case Unknown:
 	}
 	return "unknown here"
-}
-
-// ExitCode is the exit status of quire verify: 0 identical, 1 differs, 3
-// intact, 4 unknown.
-func (v *Verdict) ExitCode() int {
-	switch v.Answer {
-	case Identical:
-		return 0
-	case Differs:
-		return 1
-	case Intact:
-		return 3
-	}
-	return 4
 }
 
 // RemakeRequest asks whether a file is the document it claims to be.
@@ -76,11 +93,15 @@ type RemakeRequest struct {
 	// ID names the document. Zero: it is read from Receipt or from the file's
 	// own metadata.
 	ID Hash
-	// File is what is judged. Nil: the stored file of ID.
-	File io.ReadSeeker
+	// File is what is judged; it is read once, and never held as a whole. Nil: the stored file of
+	// ID. When neither ID nor Receipt names the document, it is an io.ReadSeeker.
+	File io.Reader
 	// Receipt overrides the stored receipt. It counts for a document that this
 	// space has: a receipt alone opens nothing.
 	Receipt []byte
+	// Restore puts the file made again in the place of stored bytes that are damaged or lost, when
+	// it is the one of the receipt and the audit log has that.
+	Restore bool
 }
 
 // Remake makes a kept document again from its template and snapshot and judges
@@ -89,72 +110,221 @@ type RemakeRequest struct {
 // the file made again is equal: Identical, whatever the engine; not equal and
 // the same engine: Differs; another engine: Intact. What is then Identical or
 // Intact is held against the other fields of the receipt, which its document id
-// does not cover: one that is not so makes it Differs. Nothing is written.
-func (m *Maker) Remake(ctx context.Context, r RemakeRequest) (*Verdict, error) {
-	if m.p.Documents == nil {
-		return nil, errors.New("remake: this Maker keeps nothing")
-	}
-	v := &Verdict{Answer: Unknown, At: -1, Engine: m.p.Renderer.Engine()}
-	receipt, text, err := m.receiptFor(ctx, r)
-	if errors.Is(err, ErrNotFound) {
-		v.Reason = err.Error()
-		return v, nil
-	} else if err != nil {
-		return nil, err
+// does not cover: one that is not so makes it Differs.
+//
+// Stored bytes that are damaged or lost are told in Stored beside the answer. The answer about the
+// stored file itself is then that about the file made again; ErrDamaged says that its inputs are
+// damaged too, or that this engine does not make it. Nothing is written unless Restore says so.
+func (a *Archive) Remake(ctx context.Context, r RemakeRequest) (*Verdict, error) {
+	v := &Verdict{Answer: Unknown, At: -1, Engine: a.engine.Version()}
+	receipt, text, err := a.receiptFor(ctx, r)
+	if err != nil {
+		return v, v.unknown(err)
 	}
 	v.Document, v.MadeBy = receipt.Document, receipt.Engine
-	if v.InAuditLog, err = m.p.Documents.Chained(ctx, r.Space, receipt.Document, Sum(text)); err != nil {
+	if v.InAuditLog, err = a.documents.Chained(ctx, r.Space, receipt.Document, Sum(text)); err != nil {
 		return nil, err
 	}
-
-	j, err := m.inputs(ctx, receipt)
-	file := r.File
-	if err == nil && file == nil {
-		var stored Blob
-		if stored, err = m.p.Blobs.Open(ctx, receipt.Content); err == nil {
-			defer func() { _ = stored.Close() }() // only read from
-			file = stored
+	j, err := a.inputs(ctx, receipt)
+	if err != nil {
+		return v, v.unknown(err)
+	}
+	kept, err := a.documents.Document(ctx, r.Space, receipt.Document)
+	if err != nil {
+		return nil, err
+	}
+	again := &copyMade{job: j, content: receipt.Content}
+	if kept.Content == receipt.Content { // else the receipt speaks of another file
+		if again.stored, v.Stored, err = a.stored(ctx, receipt.Content); err != nil {
+			return nil, err
 		}
 	}
+	defer again.close()
+	if err := a.makeAgain(ctx, again, r.Restore && v.InAuditLog && v.Stored != ""); err != nil {
+		return nil, err
+	}
+	if again.restored {
+		v.Stored = Restored
+	}
+	size, err := a.judge(ctx, v, r.File, again)
+	if err != nil || v.Answer != Identical && v.Answer != Intact {
+		return v, err
+	}
+	made := remade{receipt: receipt, text: text, inputs: j, size: size}
+	if v.Answer == Identical {
+		made.rendered = again.rendered
+	}
+	return v, a.contradict(ctx, v, made)
+}
+
+// unknown makes ErrNotFound an answer.
+func (v *Verdict) unknown(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		v.Reason = err.Error()
-		return v, nil
-	} else if err != nil {
-		return nil, err
+		return nil
 	}
-	var size int64
-	if v.File, size, err = hashFrom(ctx, file); err != nil {
-		return nil, err
+	return err
+}
+
+// stored opens the file of a document, nil when it is not whole.
+func (a *Archive) stored(ctx context.Context, content Hash) (Blob, Stored, error) {
+	blob, err := a.blobs.Open(ctx, content)
+	switch {
+	case errors.Is(err, ErrDamaged):
+		return nil, Damaged, nil
+	case errors.Is(err, ErrNotFound):
+		return nil, Lost, nil
 	}
-	at, again, err := m.compare(ctx, file, j)
-	other := v.MadeBy != v.Engine
-	if err != nil {
-		// An engine that no longer takes these inputs cannot write the same bytes.
-		if !other || v.File != receipt.Content || !refused(err) {
-			return nil, fmt.Errorf("make document %s again: %w", receipt.Document, err)
+	return blob, Whole, err
+}
+
+// copyMade is a document made again, and what there is to compare it with.
+type copyMade struct {
+	job      *job
+	content  Hash  // of the receipt
+	stored   Blob  // nil: it is not whole
+	equal    bool  // the file made again is that of the receipt
+	at       int64 // where the two differ, when the stored file is whole
+	rendered *Rendered
+	err      error // why this engine takes the inputs no longer
+	restored bool
+}
+
+func (c *copyMade) close() {
+	if c.stored != nil {
+		_ = c.stored.Close() // only read from
+	}
+}
+
+// makeAgain renders a document and compares it with the stored file, or with its hash when that is not
+// whole. Then it may take its place.
+func (a *Archive) makeAgain(ctx context.Context, c *copyMade, restore bool) error {
+	if c.stored != nil {
+		cmp := newComparer(c.stored, true)
+		if err := a.renderAgain(ctx, cmp, c); err != nil || c.err != nil {
+			return err
 		}
-		v.Answer, v.Reason = Intact, err.Error()
-		return v, m.contradict(ctx, v, remade{receipt, text, j, size, nil})
+		var err error
+		c.at, err = cmp.end()
+		c.equal = c.at < 0
+		return err
+	}
+	sum := sha256.New()
+	if !restore {
+		err := a.renderAgain(ctx, sum, c)
+		c.equal = Hash(sum.Sum(nil)) == c.content
+		return err
+	}
+	blob, err := a.blobs.Create(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = blob.Abort() }() // does nothing once committed
+	if err := a.renderAgain(ctx, io.MultiWriter(sum, blob), c); err != nil {
+		return err
+	}
+	if c.equal = Hash(sum.Sum(nil)) == c.content; !c.equal {
+		return nil
+	}
+	if _, _, err := blob.Commit(); err != nil {
+		return err
+	}
+	c.restored = true
+	c.stored, err = a.blobs.Open(ctx, c.content)
+	return err
+}
+
+// renderAgain renders into w. That the engine refuses the inputs is noted.
+func (a *Archive) renderAgain(ctx context.Context, w io.Writer, c *copyMade) error {
+	rendered, err := a.render(ctx, w, c.job)
+	if refused(err) {
+		c.err = err
+		return nil
+	}
+	c.rendered = rendered
+	if err != nil {
+		return fmt.Errorf("make document %s again: %w", c.job.id, err)
+	}
+	return nil
+}
+
+// judge compares the file with the document and returns the file's size.
+func (a *Archive) judge(ctx context.Context, v *Verdict, file io.Reader, c *copyMade) (size int64, err error) {
+	other := v.MadeBy != v.Engine
+	if c.err != nil && !other { // the same engine took these inputs once
+		return 0, fmt.Errorf("make document %s again: %w", v.Document, c.err)
+	}
+	var at int64 // where the file differs from the stored one, or else from the one made again
+	switch {
+	case file != nil:
+		judged := &counted{ctx: ctx, r: file, sum: sha256.New()}
+		if at, err = a.compare(ctx, judged, c); err != nil {
+			return 0, err
+		}
+		if _, err := io.Copy(io.Discard, judged); err != nil {
+			return 0, fmt.Errorf("read the file: %w", err)
+		}
+		v.File, size = Hash(judged.sum.Sum(nil)), judged.size
+	case c.stored != nil:
+		v.File, size, at = c.content, c.stored.Size(), -1
+	case c.equal:
+		v.Answer, v.File = Identical, c.content
+		return c.rendered.Size, nil
+	case v.Stored != Damaged:
+		v.Reason = fmt.Sprintf("the file is not in storage, and engine %s does not make it", v.Engine)
+		return 0, nil
+	default:
+		return 0, fmt.Errorf("document %s: the file is not in storage as engine %s made it, and engine %s does not make it: %w",
+			v.Document, v.MadeBy, v.Engine, ErrDamaged)
 	}
 	switch {
-	case v.File != receipt.Content:
+	case v.File != c.content && at >= 0:
 		v.Answer, v.At = Differs, at
-		if at < 0 { // equal to what this engine makes, so the kept file must be the other one
-			if v.At, err = m.compareKept(ctx, file, receipt.Content); v.At < 0 {
-				v.Field = "content"
-				v.Reason = fmt.Sprintf("the receipt has %s, the file made again has %s", receipt.Content, v.File)
-			}
+		if c.equal || c.stored == nil { // these are the bytes of the rendering
+			v.Page = c.rendered.pageAt(at)
 		}
-		return v, err
-	case at < 0:
+	case v.File != c.content && c.err != nil:
+		return 0, fmt.Errorf("make document %s again: %w", v.Document, c.err)
+	case v.File != c.content: // it is what this engine makes, and there is no other to compare it with
+		v.Answer, v.Field = Differs, "content"
+		v.Reason = fmt.Sprintf("the receipt has %s, the file made again has %s", c.content, v.File)
+	case c.equal:
 		v.Answer = Identical
 	case other:
-		v.Answer, again = Intact, nil
+		v.Answer = Intact
+		if c.err != nil {
+			v.Reason = c.err.Error()
+		}
 	default:
-		v.Answer, v.At = Differs, at
-		return v, nil
+		v.Answer, v.At = Differs, c.at
+		if c.stored == nil {
+			v.At = at
+		}
+		v.Page = c.rendered.pageAt(v.At)
 	}
-	return v, m.contradict(ctx, v, remade{receipt, text, j, size, again})
+	return size, nil
+}
+
+// compare returns where the file differs from the stored file, or else from the one made again.
+func (a *Archive) compare(ctx context.Context, file io.Reader, c *copyMade) (int64, error) {
+	switch {
+	case c.stored != nil:
+		cmp := newComparer(file, false)
+		if _, err := c.stored.Seek(0, io.SeekStart); err != nil {
+			return 0, err
+		}
+		if _, err := io.Copy(cmp, c.stored); err != nil && !errors.Is(err, errDiffers) {
+			return 0, err
+		}
+		return cmp.end()
+	case c.rendered == nil:
+		return -1, nil // refused, so there is nothing to compare with: the hash tells
+	}
+	cmp := newComparer(file, true)
+	if err := a.renderAgain(ctx, cmp, c); err != nil {
+		return 0, err
+	}
+	return cmp.end()
 }
 
 // refused reports an error that the same inputs would give again.
@@ -171,7 +341,7 @@ func refused(err error) bool {
 
 // receiptFor finds the receipt to judge by, and its stored form. ErrNotFound says
 // that the document is unknown here.
-func (m *Maker) receiptFor(ctx context.Context, r RemakeRequest) (*Receipt, []byte, error) {
+func (a *Archive) receiptFor(ctx context.Context, r RemakeRequest) (*Receipt, []byte, error) {
 	if r.Receipt != nil {
 		given, text, err := parseReceipt(r.Receipt)
 		if err != nil {
@@ -185,24 +355,28 @@ func (m *Maker) receiptFor(ctx context.Context, r RemakeRequest) (*Receipt, []by
 		}
 		// The id is a hash over template and snapshot, so a document of this id in
 		// this space proves that the space may see them.
-		_, err = m.p.Documents.Document(ctx, r.Space, given.Document)
+		_, err = a.documents.Document(ctx, r.Space, given.Document)
 		return given, text, err
 	}
 	ids := []Hash{r.ID}
 	if r.ID.IsZero() {
-		if r.File == nil {
+		file, ok := r.File.(io.ReadSeeker)
+		if !ok {
 			return nil, nil, &RequestError{Field: "document", Got: "nothing", Want: "a document id or a file"}
 		}
-		if _, err := r.File.Seek(0, io.SeekStart); err != nil {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
 			return nil, nil, err
 		}
 		var err error
-		if ids, err = m.p.Renderer.DocumentIDs(r.File); err != nil {
+		if ids, err = a.engine.DocumentIDs(file); err != nil {
+			return nil, nil, err
+		}
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
 			return nil, nil, err
 		}
 	}
 	for _, id := range ids {
-		b, err := m.p.Documents.Receipt(ctx, r.Space, id)
+		b, err := a.documents.Receipt(ctx, r.Space, id)
 		if errors.Is(err, ErrNotFound) {
 			continue
 		} else if err != nil {
@@ -224,8 +398,8 @@ func (m *Maker) receiptFor(ctx context.Context, r RemakeRequest) (*Receipt, []by
 }
 
 // inputs reads back what the receipt's document was made of.
-func (m *Maker) inputs(ctx context.Context, r *Receipt) (*job, error) {
-	b, err := m.read(ctx, r.Snapshot)
+func (a *Archive) inputs(ctx context.Context, r *Receipt) (*job, error) {
+	b, err := a.read(ctx, r.Snapshot)
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
@@ -233,7 +407,7 @@ func (m *Maker) inputs(ctx context.Context, r *Receipt) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b, err = m.read(ctx, r.Template.Hash); err != nil {
+	if b, err = a.read(ctx, r.Template.Hash); err != nil {
 		return nil, fmt.Errorf("template %s: %w", r.Template.Name, err)
 	}
 	form, err := parseManifest(b)
@@ -242,7 +416,7 @@ func (m *Maker) inputs(ctx context.Context, r *Receipt) (*job, error) {
 	}
 	files := make(map[string][]byte, len(form.Files))
 	for file, h := range form.Files {
-		if files[file], err = m.read(ctx, h); err != nil {
+		if files[file], err = a.read(ctx, h); err != nil {
 			return nil, fmt.Errorf("template %s: file %s: %w", r.Template.Name, file, err)
 		}
 	}
@@ -256,8 +430,8 @@ func (m *Maker) inputs(ctx context.Context, r *Receipt) (*job, error) {
 	return &job{template: t, options: r.Options, snapshot: snapshot, id: r.Document}, nil
 }
 
-func (m *Maker) read(ctx context.Context, h Hash) ([]byte, error) {
-	blob, err := m.p.Blobs.Open(ctx, h)
+func (a *Archive) read(ctx context.Context, h Hash) ([]byte, error) {
+	blob, err := a.blobs.Open(ctx, h)
 	if err != nil {
 		return nil, err
 	}
@@ -267,109 +441,20 @@ func (m *Maker) read(ctx context.Context, h Hash) ([]byte, error) {
 	return b, err
 }
 
-// hashFrom returns the hash of the whole file and its size.
-func hashFrom(ctx context.Context, file io.ReadSeeker) (Hash, int64, error) {
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return Hash{}, 0, err
-	}
-	sum := sha256.New()
-	untilEnd := readFunc(func(p []byte) (int, error) {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		return file.Read(p)
-	})
-	size, err := io.Copy(sum, untilEnd)
-	if err != nil {
-		return Hash{}, 0, fmt.Errorf("read the file: %w", err)
-	}
-	return Hash(sum.Sum(nil)), size, nil
+// counted is a reader that ends with ctx, and knows hash and size of what was read.
+type counted struct {
+	ctx  context.Context // of the one call that reads
+	r    io.Reader
+	sum  hash.Hash
+	size int64
 }
 
-// readFunc is an io.Reader made of a function.
-type readFunc func(p []byte) (int, error)
-
-func (f readFunc) Read(p []byte) (int, error) { return f(p) }
-
-// compare renders j and returns the offset of the first byte in which file
-// differs from it, or -1 and what rendering told.
-func (m *Maker) compare(ctx context.Context, file io.ReadSeeker, j *job) (int64, *Rendered, error) {
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return 0, nil, err
-	}
-	c := comparer{file: bufio.NewReaderSize(file, 64<<10), differs: -1}
-	rendered, err := m.render(ctx, &c, j)
-	if err != nil && c.differs < 0 {
-		return 0, nil, err
-	}
-	at, err := c.end()
-	return at, rendered, err
-}
-
-// compareKept is compare with a kept file: -1 also when there is none.
-func (m *Maker) compareKept(ctx context.Context, file io.ReadSeeker, content Hash) (int64, error) {
-	kept, err := m.p.Blobs.Open(ctx, content)
-	if errors.Is(err, ErrNotFound) {
-		return -1, nil
-	} else if err != nil {
+func (c *counted) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}
-	defer func() { _ = kept.Close() }() // only read from
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return 0, err
-	}
-	c := comparer{file: bufio.NewReaderSize(file, 64<<10), differs: -1}
-	if _, err := io.Copy(&c, kept); err != nil && c.differs < 0 {
-		return 0, err
-	}
-	return c.end()
-}
-
-// errDiffers stops a rendering whose answer is known.
-var errDiffers = errors.New("the files differ")
-
-// comparer is a writer that compares what is written with a file.
-type comparer struct {
-	file    *bufio.Reader
-	at      int64
-	differs int64 // offset, or -1
-	buf     []byte
-}
-
-func (c *comparer) Write(p []byte) (int, error) {
-	if c.differs >= 0 {
-		return 0, errDiffers
-	}
-	if cap(c.buf) < len(p) {
-		c.buf = make([]byte, len(p))
-	}
-	n, err := io.ReadFull(c.file, c.buf[:len(p)])
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return 0, fmt.Errorf("read the file: %w", err)
-	}
-	got := c.buf[:n]
-	if !bytes.Equal(got, p) {
-		i := 0
-		for i < n && got[i] == p[i] {
-			i++
-		}
-		c.differs = c.at + int64(i)
-		return 0, errDiffers
-	}
-	c.at += int64(len(p))
-	return len(p), nil
-}
-
-// end returns where the files differ, or -1. A file that goes on differs at the
-// end of the other.
-func (c *comparer) end() (int64, error) {
-	if c.differs >= 0 {
-		return c.differs, nil
-	}
-	if _, err := c.file.ReadByte(); err == nil {
-		return c.at, nil
-	} else if !errors.Is(err, io.EOF) {
-		return 0, fmt.Errorf("read the file: %w", err)
-	}
-	return -1, nil
+	n, err := c.r.Read(p)
+	c.sum.Write(p[:n])
+	c.size += int64(n)
+	return n, err
 }

@@ -17,7 +17,8 @@ type Template struct {
 	Main  string            // name of the main file in Files
 	Files map[string][]byte // by slash-separated path, as of io/fs
 	hash  Hash
-	form  []byte
+	form  manifest
+	text  []byte // of form, canonical
 }
 
 // TemplateRef is the identity of a template: its name and the hash of its
@@ -59,7 +60,7 @@ func NewTemplate(name, main string, files map[string][]byte) (*Template, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Template{Name: name, Main: main, Files: files, hash: Sum(b), form: b}, nil
+	return &Template{Name: name, Main: main, Files: files, hash: Sum(b), form: form, text: b}, nil
 }
 
 // manifest is the canonical form of a template: which file is the main one, and
@@ -73,7 +74,7 @@ type manifest struct {
 
 // Manifest returns the canonical form: canonical JSON
 // {"files":{FILE:SHA256,...},"main":FILE}. Its hash is the template's.
-func (t *Template) Manifest() []byte { return t.form }
+func (t *Template) Manifest() []byte { return t.text }
 
 // Ref returns the template's identity.
 func (t *Template) Ref() TemplateRef { return TemplateRef{Name: t.Name, Hash: t.hash} }

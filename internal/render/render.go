@@ -38,7 +38,7 @@ type Config struct {
 }
 
 // Renderer renders with the document engine. It is safe for concurrent use. It
-// fills record.Renderer.
+// fills record.Engine.
 type Renderer struct {
 	engine *pdf.Engine
 	limits pdf.Limits
@@ -65,16 +65,16 @@ func New(c Config) (*Renderer, error) {
 // need not send or read what is to be rendered.
 func (r *Renderer) Overloaded() bool { return r.lane.full() }
 
-// Engine implements record.Renderer.
-func (r *Renderer) Engine() string { return r.engine.Version() }
+// Version implements record.Engine.
+func (r *Renderer) Version() string { return r.engine.Version() }
 
-// Check implements record.Renderer.
+// Check implements record.Engine.
 func (r *Renderer) Check(ctx context.Context, t *record.Template) error {
 	_, err := r.plan(ctx, t)
 	return err
 }
 
-// DocumentIDs implements record.Renderer. An id counts when what follows its last colon is a hash.
+// DocumentIDs implements record.Engine. An id counts when what follows its last colon is a hash.
 func (r *Renderer) DocumentIDs(file io.Reader) ([]record.Hash, error) {
 	texts, err := pdf.DocumentIDs(file)
 	var ids []record.Hash
@@ -89,7 +89,7 @@ func (r *Renderer) DocumentIDs(file io.Reader) ([]record.Hash, error) {
 // dataName marks places in the frozen data, which nobody sent.
 const dataName = "frozen data"
 
-// Render implements record.Renderer.
+// Render implements record.Engine.
 func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering) (*record.Rendered, error) {
 	o := pdf.RenderOptions{Time: in.Time}
 	if !in.Document.IsZero() {
@@ -118,7 +118,10 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 	if err != nil {
 		return nil, translate(err, in.Data)
 	}
-	out := &record.Rendered{Pages: res.Pages, Title: res.Title, Size: res.Size, Engine: res.Engine}
+	out := &record.Rendered{Pages: res.Pages, Title: res.Title, Size: res.Size, Hash: res.SHA256, Engine: res.Engine}
+	for _, p := range res.PageBytes {
+		out.PageBytes = append(out.PageBytes, record.PageBytes(p))
+	}
 	for _, d := range res.Warnings {
 		out.Warnings = append(out.Warnings, problem(d))
 	}

@@ -88,8 +88,8 @@ func TestRenderIsTheSameEveryTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if res.Pages != 1 || res.Title == "" || res.Size != int64(out.Len()) || res.Engine == "" || res.Engine != r.Engine() {
-				t.Errorf("result %+v of %d bytes, engine %s", res, out.Len(), r.Engine())
+			if res.Pages != 1 || res.Title == "" || res.Size != int64(out.Len()) || res.Engine == "" || res.Engine != r.Version() {
+				t.Errorf("result %+v of %d bytes, engine %s", res, out.Len(), r.Version())
 			}
 			if first == nil {
 				first = out.Bytes()
@@ -205,11 +205,7 @@ func TestErrorsHaveTheirPlaces(t *testing.T) {
 // All problems come at once, and those of data are found at their places in the
 // text as sent.
 func TestDataErrorsThroughMaker(t *testing.T) {
-	maker, err := record.NewMaker(record.Parts{Renderer: renderer(t, render.Config{}), Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = maker.Render(t.Context(), io.Discard, record.Request{
+	_, err := record.NewRenderer(renderer(t, render.Config{})).Render(t.Context(), io.Discard, record.Request{
 		Space: record.Local, Inline: noteTemplate(t, note), Origin: record.Origin{File: "note.json"},
 		Data: []byte("{\n  \"number\": 7,\n  \"lines\": [\n    {\"text\": \"x\", \"qty\": \"n/a\"}\n  ],\n  \"zzz\": 1\n}"),
 	})
@@ -316,7 +312,7 @@ func TestTheWayOfADocument(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	maker, err := record.NewMaker(record.Parts{Renderer: renderer(t, render.Config{}), Blobs: blobs, Documents: documents, Now: time.Now})
+	maker, err := record.NewMaker(record.Parts{Engine: renderer(t, render.Config{}), Blobs: blobs, Documents: documents, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +329,7 @@ func TestTheWayOfADocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Another process: nothing is kept in memory.
-	later, err := record.NewMaker(record.Parts{Renderer: renderer(t, render.Config{}), Blobs: blobs, Documents: documents, Now: time.Now})
+	later, err := record.NewMaker(record.Parts{Engine: renderer(t, render.Config{}), Blobs: blobs, Documents: documents, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func open(t *testing.T, with ...func(*ui.Options)) *server {
 	shown = append(shown, ui.Report{Space: record.Local, Name: demo.DownReport, Title: "Service report, source down"})
 
 	h.maker, err = record.NewMaker(record.Parts{
-		Renderer: renderer, Blobs: blobs, Documents: h.store, Collector: collector,
+		Engine: renderer, Blobs: blobs, Documents: h.store, Collector: collector,
 		Templates: templates.New(layers{fstest.MapFS{small + ".yaml": {Data: []byte(smallTemplate)}}, demo.Templates()}, renderer.Load), Reports: filed, Now: time.Now,
 	})
 	check(t, err)

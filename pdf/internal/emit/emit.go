@@ -62,6 +62,7 @@ type Emitter struct {
 	fan       int       // kids of a node of the page tree
 	pageNodes []cos.Ref // one per fan pages
 	pages     []pageInfo
+	ranges    []Range
 	buf       []byte
 	words     words
 
@@ -73,6 +74,13 @@ type Emitter struct {
 	anchors  map[string]dest
 	internal []internalLink
 	outline  []outlineItem
+}
+
+// Range is where the content of a page lies in the file: the bytes from From to before To. A page that
+// waited for the number of pages has two.
+type Range struct {
+	Page     int // from 1
+	From, To int64
 }
 
 // pageInfo is what is kept of a page until the end: all of it for a page that
@@ -224,9 +232,15 @@ func (e *Emitter) draw(c *content, p *layout.Page, pi *pageInfo) (cos.Ref, error
 	c.end()
 	pi.mcids = c.mcid
 	e.buf = c.b[:0]
-	ref := e.w.Reserve()
-	return ref, e.w.Stream(ref, nil, c.b)
+	ref, from := e.w.Reserve(), e.w.Offset()
+	err := e.w.Stream(ref, nil, c.b)
+	e.ranges = append(e.ranges, Range{Page: p.Number, From: from, To: e.w.Offset()})
+	return ref, err
 }
+
+// Ranges returns where the contents of pages lie, in the order of the file. The emitter does not use
+// them again.
+func (e *Emitter) Ranges() []Range { return e.ranges }
 
 // writePage writes the page object; late is its second content stream.
 func (e *Emitter) writePage(pi *pageInfo, index int, late cos.Ref) error {

@@ -1,0 +1,99 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Renderer renders and keeps nothing. It is safe for concurrent use.
+type Renderer struct{ engine Engine }
+
+// NewRenderer returns a Renderer with this engine.
+func NewRenderer(e Engine) *Renderer { return &Renderer{engine: e} }
+
+// Render writes the file that [Maker.Make] would make of the same request and time. The template and
+// the data stand in the request: one with the name of a template, with sources or with a report is a
+// *RequestError. After an error w may have taken part of a file.
+func (r *Renderer) Render(ctx context.Context, w io.Writer, in Request) (*Rendered, error) {
+	switch {
+	case len(in.Sources) > 0:
+		return nil, &RequestError{Field: "sources", Got: "sources", Want: "inline data alone: what is collected is kept"}
+	case in.Report != "":
+		return nil, &RequestError{Field: "report", Got: fmt.Sprintf("%q", in.Report), Want: "none: nothing is kept"}
+	case in.Inline == nil || in.Template != "":
+		return nil, &RequestError{Field: "template", Got: fmt.Sprintf("%q", in.Template), Want: "the template itself"}
+	}
+	if err := CheckName("space", string(in.Space)); err != nil {
+		return nil, err
+	}
+	j, err := settle(in, in.Inline, in.Options.Normal(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return r.render(ctx, w, j)
+}
+
+// Check compiles a template without rendering: *TemplateError lists everything
+// that is wrong with it.
+func (r *Renderer) Check(ctx context.Context, t *Template) error { return r.engine.Check(ctx, t) }
+
+// job is a request whose inputs are settled.
+type job struct {
+	request   Request
+	template  *Template
+	options   Options
+	collected []Collected
+	snapshot  *Snapshot
+	id        Hash
+}
+
+// settle freezes the data of a request, which makes its document the one it is.
+func settle(r Request, t *Template, o Options, collected []Collected) (*job, error) {
+	j := &job{request: r, template: t, options: o, collected: collected}
+	var err error
+	if j.snapshot, err = Freeze(r.Data, r.Origin, collected, r.Time); err != nil {
+		return nil, err
+	}
+	j.id, err = Identity{Space: r.Space, Template: t.Ref(), Snapshot: j.snapshot.Hash(), Options: o}.ID()
+	return j, err
+}
+
+// render renders j into w. Places of data errors become those of the text as sent.
+func (r *Renderer) render(ctx context.Context, w io.Writer, j *job) (*Rendered, error) {
+	rendered, err := r.engine.Render(ctx, w, Rendering{
+		Template: j.template, Data: j.snapshot.Data(), Time: j.snapshot.Time(), Document: j.id, Options: j.options,
+	})
+	if wrong, ok := errors.AsType[*DataError](err); ok {
+		j.locate(wrong)
+	}
+	return rendered, err
+}
+
+// locate gives the problems in frozen data their places in what the caller
+// sent, or the source that the value came from.
+func (j *job) locate(wrong *DataError) {
+	var own []*Problem // in what the caller sent
+	one := func(p *Problem) {
+		if p.Path == "" { // not about one value in the data: it keeps its place in the template
+			return
+		}
+		p.File, p.Line, p.Column = "", 0, 0
+		for _, c := range j.collected {
+			if p.Pointer == "/"+c.Key || strings.HasPrefix(p.Pointer, "/"+c.Key+"/") { // keys are identifiers
+				p.Source = c.Key
+				return
+			}
+		}
+		own = append(own, p)
+	}
+	one(&wrong.Problem)
+	for i := range wrong.More {
+		one(&wrong.More[i])
+	}
+	if j.request.Data != nil {
+		j.request.Origin.locate(j.request.Data, own)
+	}
+}
