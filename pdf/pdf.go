@@ -185,6 +185,9 @@ type Result struct {
 	Size   int64
 	Pages  int
 	Title  string // as the metadata have it
+	// FileName is what the template's filename printed, as a name that every file system takes;
+	// empty without one.
+	FileName string
 	// Deterministic says that the same input gives the same bytes again.
 	Deterministic bool
 	// PageBytes tells where the contents of pages lie in the file, in the order of the file. What
@@ -254,7 +257,7 @@ func (e *Engine) emit(ctx context.Context, w io.Writer, d *doc.Document, o emit.
 		return nil, err
 	}
 	r := &Result{
-		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Title: d.Title, Deterministic: true, Engine: e.version,
+		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Title: d.Title, FileName: d.FileName, Deterministic: true, Engine: e.version,
 		Standards: o.Standards, Warnings: laid.Warnings,
 	}
 	for _, p := range em.Ranges() {

@@ -100,3 +100,18 @@ func TestDataPathOfOneOfSeveralValues(t *testing.T) {
 		}
 	}
 }
+
+func TestFileNameIsMadeOfData(t *testing.T) {
+	e, err := pdf.New(pdf.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := e.Compile(t.Context(), "t.yaml", []byte("quire: 1\nname: t\nlang: en\ntitle: T\nfilename: \"Note-${no}-${day | date('iso')}.pdf\"\ndata: {no: string, day: date}\nbody: [{text: x}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Render(t.Context(), io.Discard, p, template.JSON([]byte(`{"no": "7/12", "day": "2026-01-31"}`)), pdf.RenderOptions{})
+	if err != nil || r.FileName != "Note-7-12-2026-01-31.pdf" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -414,9 +414,11 @@ type Meta struct {
 // Document is a whole document, ready for layout.
 type Document struct {
 	Title string
-	Lang  string // BCP 47
-	Meta  Meta
-	Page  Master
+	// FileName is what the file may be called; empty: nothing was said. It is not in the file.
+	FileName string
+	Lang     string // BCP 47
+	Meta     Meta
+	Page     Master
 	// BaseStyle is the style of blocks that have none, nor a parent with one.
 	BaseStyle *Style
 	Header    Running

@@ -36,6 +36,7 @@ type Plan struct {
 	contract  *exprlang.Type
 
 	title           *plainText
+	filename        *plainText
 	author, subject *plainText
 	keywords        []*plainText
 	page            doc.Master
@@ -208,6 +209,9 @@ func (c *compiler) document(root *strictyaml.Node) {
 	c.variables(o.get("vars"))
 	if v := o.need("title"); v != nil {
 		c.plan.title = c.plain(v, "title")
+	}
+	if v := o.get("filename"); v != nil {
+		c.plan.filename = c.plain(v, "filename")
 	}
 	c.meta(o.get("meta"))
 	c.plan.page = doc.A4()

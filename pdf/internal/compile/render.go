@@ -86,6 +86,7 @@ func (r *render) document() (*doc.Document, error) {
 		return s
 	}
 	d.Title, d.Meta.Author, d.Meta.Subject = text(p.title), text(p.author), text(p.subject)
+	d.FileName = fileName(text(p.filename))
 	for _, k := range p.keywords {
 		d.Meta.Keywords = append(d.Meta.Keywords, text(k))
 	}
