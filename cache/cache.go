@@ -71,7 +71,7 @@ func New[K comparable, V any](o Options[K, V]) (*Cache[K, V], error) {
 		stringKeys: reflect.TypeFor[K]().Kind() == reflect.String,
 		overhead:   entryOverhead + int(unsafe.Sizeof(record[V]{})),
 		maxWeight:  math.MaxUint32,
-		slots:      make(chan struct{}, maxLoads),
+		slots:      make(chan struct{}, o.MaxLoads),
 	}
 	c.lives = lives{ttl: c.p.TTL, swr: c.p.StaleWhileRevalidate, sie: c.p.StaleIfError}
 	if o.MaxBytes > 0 {
@@ -94,7 +94,7 @@ func New[K comparable, V any](o Options[K, V]) (*Cache[K, V], error) {
 		return nil, err
 	}
 	for i := range c.shards {
-		c.shards[i].flights = make(map[K]*flight[K, V])
+		c.shards[i].flights, c.shards[i].runs = make(map[K]*flight[K, V]), make(map[K]*runs)
 	}
 	c.closing, c.cut = context.WithCancel(context.Background())
 	c.busy.idle = make(chan struct{})

@@ -48,4 +48,11 @@
 // other keys with the context it was given, gets an error instead of waiting
 // for itself. Two loaders that wait for each other's key without such a
 // context in common are released by LoadTimeout.
+//
+// # Tests with a fake clock
+//
+// The cache reads the time of package time and needs no clock of its own for tests: in a bubble of
+// testing/synctest its lives, pauses and timeouts follow the time of the bubble. Make the cache in
+// the bubble and Close it before the bubble ends. The clock of lives ticks every 5 ms, so sleep at
+// least that much longer than a life to see it end.
 package cache

@@ -25,7 +25,21 @@ var (
 var (
 	errOwnKey = errors.New("loader asks for a key whose load it is part of")
 	errGoexit = errors.New("loader ended its goroutine")
+	// errAbandoned: every loader that may run for the key has outrun LoadTimeout.
+	errAbandoned = errors.New("earlier loaders of this key ignore the end of their context and still run")
 )
+
+// canceledError is what a loader returned that wraps context.Canceled. It does not match that
+// error: to a reader, context.Canceled says that the reader's own context has ended.
+type canceledError struct{ err error }
+
+func (e *canceledError) Error() string { return e.err.Error() }
+
+func (e *canceledError) Is(target error) bool {
+	return target != context.Canceled && errors.Is(e.err, target)
+}
+
+func (e *canceledError) As(target any) bool { return errors.As(e.err, target) }
 
 // panicError is the failure of a loader that panicked.
 type panicError struct{ value any }
@@ -47,7 +61,8 @@ func (e *timeoutError) Error() string { return fmt.Sprintf("load timeout after %
 func (e *timeoutError) Unwrap() error { return context.DeadlineExceeded }
 
 // LoadError is the failure of a loader, when no older value could be served in
-// its place. Err is what the loader returned; errors.Is and errors.As see it.
+// its place. errors.Is and errors.As see what the loader returned, with one exception: LoadError
+// never matches context.Canceled, which always is the end of the reader's own context.
 type LoadError struct {
 	// Key is the key in its fmt form, cut at 128 bytes.
 	Key string
@@ -55,7 +70,8 @@ type LoadError struct {
 	// again; until then reads of the key return this error at once. Zero
 	// means at the next read.
 	RetryAt time.Time
-	// Err is the cause.
+	// Err is the cause: what the loader returned, a loader's panic, or a reason of the cache's own;
+	// it matches context.DeadlineExceeded after LoadTimeout and ErrClosed after Close.
 	Err error
 }
 

@@ -38,7 +38,8 @@ const shards = 64
 type shard[K comparable, V any] struct {
 	mu      sync.Mutex
 	flights map[K]*flight[K, V]
-	_       [48]byte // off its neighbour's cache line
+	runs    map[K]*runs
+	_       [40]byte // off its neighbour's cache line
 }
 
 func (c *Cache[K, V]) shard(k K) *shard[K, V] {

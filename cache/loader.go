@@ -32,9 +32,11 @@ func (c *Cache[K, V]) fly(ctx context.Context, f *flight[K, V], load loader[K, V
 
 	// The watch releases the readers at the end of the context, whether the
 	// loader heeds it or not. What a late loader still returns is dropped.
+	run := &run[K, V]{flight: f}
 	watched := make(chan struct{})
 	unwatch := context.AfterFunc(ctx, func() {
 		defer close(watched)
+		run.abandon()
 		c.settle(f, outcome[V]{err: context.Cause(ctx)})
 	})
 	defer func() {
@@ -43,15 +45,19 @@ func (c *Cache[K, V]) fly(ctx context.Context, f *flight[K, V], load loader[K, V
 		}
 	}()
 
+	if err := run.admit(ctx); err != nil {
+		c.settle(f, outcome[V]{err: err})
+		return
+	}
+	defer run.end()
 	select {
 	case c.slots <- struct{}{}:
-		defer func() { <-c.slots }()
 	case <-ctx.Done():
 		return
 	}
-	c.n.loading.Add(1)
-	defer c.n.loading.Add(-1)
-	c.call(ctx, f, load)
+	if run.start() {
+		c.call(ctx, f, load)
+	}
 }
 
 // call asks the loader and settles f, also when the loader panics or ends its
@@ -93,6 +99,9 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	// Made before the lock is taken: the text of a key is code of the user.
 	var failure *LoadError
 	if out.err != nil && !notFound {
+		if errors.Is(out.err, context.Canceled) {
+			out.err = &canceledError{out.err}
+		}
 		failure = &LoadError{Key: showKey(f.key), Err: out.err}
 	}
 	s := c.shard(f.key)

@@ -32,15 +32,26 @@ type Options[K comparable, V any] struct {
 	// size in memory alone: what they point to is for Weigh to add. It is
 	// called once per value and must be safe for concurrent use.
 	Weigh func(K, V) int
-	// Load fetches a value that is not held. It returns ErrNotFound for a key
-	// that does not exist. Reads of one key share one load, and at most 1 024
-	// run at a time. A load whose key was written, deleted or cleared, or that
-	// outruns LoadTimeout, serves nobody who comes later: it may still run
-	// when the next load of its key begins. ctx has the values of the context of the read that
-	// began the load but not its end: it ends with Policy.LoadTimeout, or
-	// when Close runs out of patience. The returned value is shared by all
-	// readers: nobody may change it. Without Load, GetOrLoad still loads.
+	// Load fetches a value that is not held. It returns ErrNotFound for a key that does not exist.
+	// Reads of one key share one load. The result of a load whose key was written, deleted or
+	// cleared meanwhile, or that outran LoadTimeout, serves nobody who comes later: such a loader
+	// may still run when the next load of its key begins, but never more than two of a key run at a
+	// time. A third waits for one of them; if both have outrun LoadTimeout it fails at once.
+	//
+	// ctx has the values of the context of the read that began the load but not its end: it ends
+	// with Policy.LoadTimeout, or when Close runs out of patience. A loader must heed it: one that
+	// does not keeps its goroutine (Stats.Abandoned). The returned value is shared by all readers:
+	// nobody may change it.
+	//
+	// Without Load, GetOrLoad still loads. Load decides what becomes of stale values: with it Get
+	// and Peek serve them as Policy says; without it Get and Peek find an entry until its soft life
+	// ends and nothing afterwards, because nothing would ever replace the stale value. The entry
+	// itself is held until its hard life, for a GetOrLoad that brings its own loader.
 	Load func(ctx context.Context, key K) (V, error)
+	// MaxLoads bounds the loaders that run at a time; further loads wait within their LoadTimeout.
+	// A loader that ignores the end of its context gives its place back at LoadTimeout. Default
+	// 1024, at most 1048576.
+	MaxLoads int
 	// Policy has the lives and times.
 	Policy Policy
 	// Logger gets failed loads, panics of loaders and refused values. Values
@@ -109,7 +120,8 @@ const (
 	defaultMaxBytes = 64 << 20
 	minMaxBytes     = 8 << 10 // room for a few entries with the longest key
 	maxKeyBytes     = 1 << 10
-	maxLoads        = 1 << 10
+	defaultMaxLoads = 1 << 10
+	maxMaxLoads     = 1 << 20
 	clockTick       = 5 * time.Millisecond
 )
 
@@ -188,6 +200,10 @@ func (o Options[K, V]) check() (Options[K, V], error) {
 	c.require(o.MaxBytes == 0 || o.MaxBytes >= minMaxBytes, "MaxBytes", o.MaxBytes, "0 for the default, or at least 8192")
 	c.require(o.MaxEntries >= 0, "MaxEntries", o.MaxEntries, "0 for a bound in bytes, or a positive number")
 	c.require(o.MaxBytes <= 0 || o.MaxEntries <= 0, "MaxEntries", o.MaxEntries, "0, since MaxBytes is set")
+	c.require(o.MaxLoads >= 0 && o.MaxLoads <= maxMaxLoads, "MaxLoads", o.MaxLoads, "0 for the default, or 1 to 1048576")
+	if o.MaxLoads == 0 {
+		o.MaxLoads = defaultMaxLoads
+	}
 	if o.MaxBytes == 0 && o.MaxEntries == 0 {
 		o.MaxBytes = defaultMaxBytes
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -48,6 +49,8 @@ func TestConfigErrorsNameTheirField(t *testing.T) {
 		{"MaxBytes", opts{MaxBytes: 100}},
 		{"MaxEntries", opts{MaxEntries: -1}},
 		{"MaxEntries", opts{MaxEntries: 1, MaxBytes: 1 << 20}},
+		{"MaxLoads", opts{MaxLoads: -1}},
+		{"MaxLoads", opts{MaxLoads: 1<<20 + 1}},
 		{"Policy.TTL", opts{Policy: Policy{TTL: -1}}},
 		{"Policy.TTL", opts{Policy: Policy{TTL: math.MaxInt64}}},
 		{"Policy.ErrorBackoffMax", opts{Policy: Policy{ErrorBackoffMax: -1}}},
@@ -129,6 +132,22 @@ func TestEveryOptionHasAnEffect(t *testing.T) {
 			t.Helper()
 			want(t, open(t, opts{Load: func(_ context.Context, k string) (string, error) { return "of " + k, nil }}), "k", "of k")
 			wantErr(t, open(t, opts{}), "k", ErrNotFound)
+		},
+		"Options.MaxLoads": func(t *testing.T) {
+			t.Helper()
+			c := open(t, opts{MaxLoads: 2, Load: func(context.Context, string) (string, error) {
+				pass(time.Second)
+				return "v", nil
+			}})
+			var wg sync.WaitGroup
+			start := time.Now()
+			for _, k := range []string{"a", "b", "c", "d", "e"} {
+				wg.Go(func() { want(t, c, k, "v") })
+			}
+			wg.Wait()
+			if d := time.Since(start); d != 3*time.Second {
+				t.Errorf("5 loads of a second, 2 at a time, took %v", d)
+			}
 		},
 		"Options.Logger": func(t *testing.T) {
 			t.Helper()

@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// Set holds v under k for the policy's lives. Readers get v itself, not a
+// Set holds v under k for the policy's lives; without Options.Load, for the soft one (see there). Readers get v itself, not a
 // copy: nobody may change it afterwards. A load of k that runs meanwhile does
 // not overwrite it. Errors: ErrTooLarge, ErrClosed, that of an ended ctx; then
 // nothing has changed. Safe for concurrent use.

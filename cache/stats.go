@@ -30,8 +30,10 @@ type Stats struct {
 	// ErrNotFound. Overtaken are loads whose result was not kept because the
 	// key was written, deleted or cleared meanwhile.
 	Loads, Refreshes, LoadFailures, Overtaken uint64
-	// Loading is the number of loads that run now.
-	Loading int64
+	// Loading is the number of loaders that run now within their LoadTimeout; it is at most
+	// Options.MaxLoads. Abandoned is the number of those that run now after it: a loader that
+	// ignores its context. They hold no place among MaxLoads.
+	Loading, Abandoned int64
 	// Sets, Deletes and Clears are the writes that succeeded.
 	Sets, Deletes, Clears uint64
 	// Refused are the values, set or loaded, that were too large to be held.
@@ -56,7 +58,7 @@ type counters struct {
 
 	loads, refreshes, failures, overtaken atomic.Uint64
 	sets, deletes, clears, refused        atomic.Uint64
-	loading                               atomic.Int64
+	loading, abandoned                    atomic.Int64
 }
 
 // mine picks a stripe by the address of the caller's stack: goroutines have
@@ -77,6 +79,7 @@ func (c *Cache[K, V]) Stats() Stats {
 		LoadFailures: n.failures.Load(),
 		Overtaken:    n.overtaken.Load(),
 		Loading:      n.loading.Load(),
+		Abandoned:    n.abandoned.Load(),
 		Sets:         n.sets.Load(),
 		Deletes:      n.deletes.Load(),
 		Clears:       n.clears.Load(),
