@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 
+	"example.com/quire/bench/fetch"
 	"example.com/quire/bench/harness"
 	"example.com/quire/bench/internal/cli"
 	"example.com/quire/bench/path"
@@ -24,5 +25,5 @@ func main() {
 
 // suites lists every suite of make bench.
 func suites() []harness.Suite {
-	return []harness.Suite{path.Suite(), router.Suite()}
+	return []harness.Suite{path.Suite(), router.Suite(), fetch.Suite()}
 }

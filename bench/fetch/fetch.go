@@ -1,0 +1,165 @@
+// Package fetch is the suite of the HTTP client: each layer alone and all together over a stub transport, the cache's hits and
+// revalidations, collapsing, and the parts that are called most. What comes back is read and compared in every operation.
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"example.com/quire/bench/harness"
+)
+
+const seed = 22
+
+// Suite returns the rows.
+func Suite() harness.Suite {
+	return harness.Suite{
+		Name:  "fetch",
+		Title: "HTTP client",
+		About: "Requests over a stub transport that answers at once, so that what the client itself costs is seen: made anew each time, " +
+			"their bodies read and compared. Peers run at their documented defaults. naive-client and naive-cache are the plain ways " +
+			"to write such things: a retry loop with one breaker and one bucket for all, a sharded map with a TTL.",
+		NotShown: []string{
+			"Sockets: a request over a kept connection costs far more than any layer.",
+			"The peers with the very policy of this client; their defaults retry less carefully.",
+		},
+		Rows: []harness.Row{
+			row("full-stack", "all layers, success", "a GET through limit, retries with budget, breaker, deadlines and counters", fullStack(), harness.Goal{Against: "failsafe", AtMost: 0.4}, harness.Goal{Against: "naive-client", AtMost: 0.6}),
+			row("hit", "a cached response", "a GET of one of 1,000 fresh responses of 1 KiB with 8 fields", hits(), harness.Goal{Against: "naive-cache", AtMost: 0.8}, harness.Goal{Against: "gregjones", AtMost: 0.15}, harness.Goal{Of: harness.Allocs, AtMost: 10}),
+			row("revalidate", "a 304 to a stale response", "a GET of a stale response of 1 KiB that the origin confirms", revalidations(), harness.Goal{Against: "gregjones", Of: harness.Allocs, AtMost: 0.6}),
+			row("collapse", "100 identical requests at once", "100 goroutines get the same 10 KiB; one request goes up", crowds(), harness.Goal{Against: "singleflight", AtMost: 1.5}),
+			row("breaker", "one admission and its outcome", "Allow and Done of a closed breaker", breakers(), harness.Goal{Against: "gobreaker", AtMost: 0.25}, harness.Goal{Of: harness.Allocs, AtMost: 0}),
+			row("limiter", "one admission", "AllowN of a bucket that is never empty", limiters(), harness.Goal{Against: "x-time", AtMost: 0.7}, harness.Goal{Of: harness.Allocs, AtMost: 0}),
+			row("keyed", "one admission of one of 10,000 keys", "AllowN by key", keyed(), harness.Goal{Against: "bare", AtMost: 3}, harness.Goal{Of: harness.Allocs, AtMost: 0}),
+			row("store-get", "a look-up in the memory store", "Get of one of 10,000 entries of 1 KiB, zipf 0.99", stores(), harness.Goal{Against: "naive-map", AtMost: 0.5}, harness.Goal{Against: "otter", AtMost: 2}),
+			row("layer-retry", "retry alone", "a unique GET", alone("retry")),
+			row("layer-breaker", "breaker alone", "a unique GET", alone("breaker")),
+			row("layer-limit", "limit alone", "a unique GET", alone("limit")),
+			row("layer-collapse", "collapse alone", "a unique GET", alone("collapse")),
+			row("layer-cache-miss", "cache alone, a miss", "a unique GET whose answer is not stored", alone("cache")),
+			row("layer-hedge", "hedge alone", "a unique GET, answered before its delay", alone("hedge")),
+		},
+	}
+}
+
+// contestant makes a do function: operation i, which must return an error when what came back is not right.
+type contestant struct {
+	name, module, note string
+	own                bool
+	open               func() (do func(i int) error, end func() error, err error)
+}
+
+func row(name, title, text string, list []contestant, goals ...harness.Goal) harness.Row {
+	r := harness.Row{Name: name, Title: title, Workload: harness.Workload{Name: "fetch-" + name, Version: 1, Seed: seed, Text: text}, Goals: goals}
+	for _, c := range list {
+		r.Contestants = append(r.Contestants, harness.Contestant{
+			Name: c.name, Module: c.module, Note: c.note, Own: c.own,
+			Open: func(context.Context, harness.Env) (harness.Subject, error) { return subject(c) },
+		})
+	}
+	return r
+}
+
+func subject(c contestant) (harness.Subject, error) {
+	do, end, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	return &harness.Ops[int]{
+		Size:   1024,
+		Fill:   func(i int, in *int) error { *in = i; return nil },
+		Do:     func(in *int) error { return do(*in) },
+		Verify: func(int, *int) (harness.Facts, error) { return harness.Facts{}, nil },
+		Checks: 50,
+		End:    end,
+	}, nil
+}
+
+func nothing() error { return nil }
+
+var errWrong = errors.New("the answer is not what was sent")
+
+// stub is a transport that answers every request at once.
+type stub struct {
+	header http.Header
+	body   []byte
+	status int
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s *stub) RoundTrip(req *http.Request) (*http.Response, error) {
+	status, body := s.status, s.body
+	if req.Header.Get("If-None-Match") != "" || req.Header.Get("If-Modified-Since") != "" {
+		status, body = http.StatusNotModified, nil
+	}
+	h := make(http.Header, len(s.header))
+	for name, v := range s.header {
+		h[name] = v
+	}
+	r := &http.Response{
+		Status: "200 OK", StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h, ContentLength: int64(len(body)), Request: req,
+		Body: http.NoBody,
+	}
+	if body != nil {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	return r, nil
+}
+
+func answers(body []byte, fields ...string) *stub {
+	h := http.Header{
+		"Content-Type": {"application/json"}, "Server": {"stub"}, "Date": {time.Now().UTC().Format(http.TimeFormat)}, "Content-Length": {strconv.Itoa(len(body))},
+		"X-Request-Id": {"0123456789abcdef"}, "Vary": {"Accept-Encoding"},
+	}
+	for i := 0; i+1 < len(fields); i += 2 {
+		h[fields[i]] = []string{fields[i+1]}
+	}
+	return &stub{h, body, http.StatusOK}
+}
+
+func kilobyte(n int) []byte { return bytes.Repeat([]byte("0123456789abcdef"), n*64) }
+
+// getter sends a request and compares the body.
+func getter(rt http.RoundTripper, body []byte, url func(i int) string) func(i int) error {
+	ctx := context.Background()
+	buf := make([]byte, len(body)+1)
+	return func(i int) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url(i), nil)
+		if err != nil {
+			return err
+		}
+		resp, err := rt.RoundTrip(req)
+		if err != nil {
+			return err
+		}
+		n, err := io.ReadFull(resp.Body, buf)
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return err
+		}
+		if err := resp.Body.Close(); err != nil {
+			return err
+		}
+		if resp.StatusCode != http.StatusOK || !bytes.Equal(buf[:n], body) {
+			return fmt.Errorf("%w: status %d, %d bytes", errWrong, resp.StatusCode, n)
+		}
+		return nil
+	}
+}
+
+func same(int) string { return "http://api.example/v1/items/1" }
+
+func unique(i int) string { return "http://api.example/v1/items/" + strconv.Itoa(i) }
+
+func oneOf(n int) func(int) string {
+	urls := make([]string, n)
+	for i := range urls {
+		urls[i] = unique(i)
+	}
+	return func(i int) string { return urls[i*7919%n] }
+}
