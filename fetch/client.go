@@ -105,7 +105,7 @@ func (c *Client) begin(req *http.Request) (*http.Request, *call.State, error) {
 	if r.Method == "" {
 		r.Method = http.MethodGet
 	}
-	st.Method, st.Origin = r.Method, originOf(r)
+	st.Method, st.Origin = r.Method, origin.Of(r.URL)
 	c.chain(r, st)
 	c.fill(r, st)
 	return r, st, nil

@@ -22,6 +22,7 @@ type decode struct {
 	max      int64 // -1 = no bound
 	off      bool
 	accept   string
+	sent     []string
 	decoders map[string]Decoder
 	damaged  func(*http.Request) // told of a body that is not what its coding says
 }
@@ -37,7 +38,8 @@ func newDecode(own map[string]Decoder, limit int64, off bool, damaged func(*http
 	}
 	slices.Sort(names)
 	return func(next http.RoundTripper) http.RoundTripper {
-		return &decode{next: next, max: limit, off: off, accept: strings.Join(names, ", "), decoders: all, damaged: damaged}
+		accept := strings.Join(names, ", ")
+		return &decode{next: next, max: limit, off: off, accept: accept, sent: []string{accept}, decoders: all, damaged: damaged}
 	}
 }
 
@@ -63,7 +65,7 @@ func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
 		if c.Header == nil {
 			c.Header = make(http.Header, 1)
 		}
-		c.Header.Set("Accept-Encoding", d.accept)
+		c.Header["Accept-Encoding"] = d.sent // the list is shared: nobody may change a request
 		req, asked = &c, true
 	}
 	resp, err := d.next.RoundTrip(req)

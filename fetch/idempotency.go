@@ -23,7 +23,7 @@ func (h *sendHeaders) setKey(req *http.Request, st *call.State) {
 
 // getsKey tells whether the hop gets the key that the call asked for.
 func getsKey(req *http.Request, st *call.State) bool {
-	return st.Options.IdempotencyKey != "" && !st.Crossed() && req.Method == st.Method && origin.Of(req.URL).String() == st.Origin
+	return st.Options.IdempotencyKey != "" && !st.Crossed() && req.Method == st.Method && origin.Of(req.URL) == st.Origin
 }
 
 // keyed tells whether the hop carries an idempotency key, so that it may be repeated.

@@ -88,17 +88,15 @@ func (k *Control) PurgeCache(prefix string) (int, error) {
 
 // count enters a request that ended into the counters, and notes it when it had trouble.
 func (s *start) count(m meter.Call, req *http.Request, st *call.State, from int, resp *http.Response, err error) {
-	o := meter.Outcome{Method: req.Method, Shared: st.Collapsed(), Spent: st.Stop() == retry.StopBudget}
+	o := meter.Outcome{Method: req.Method, Log: st, From: from, Shared: st.Collapsed(), Spent: st.Stop() == retry.StopBudget}
 	if resp != nil {
 		o.Status = resp.StatusCode
 	}
 	if err != nil {
 		o.Error = errorType(err)
 	}
-	tried := 0
-	o.Attempts = func(each func(*call.Attempt)) { tried = st.EachAttempt(from, each) }
 	now := time.Now()
-	m.End(o, now)
+	tried := m.End(o, now)
 	if err == nil && tried <= 1 && o.Status < http.StatusInternalServerError {
 		return
 	}

@@ -34,13 +34,19 @@ func allocations(t *testing.T, row, name string) float64 {
 	return 0
 }
 
-func TestX(t *testing.T) {
-	for _, r := range fetch.Suite().Rows {
-		for _, c := range r.Contestants {
-			if r.Name == "collapse" {
-				continue
-			}
-			t.Logf("%-20s %-12s %.1f", r.Name, c.Name, allocations(t, r.Name, c.Name))
+func TestAllocationsStayWithinTheirBounds(t *testing.T) {
+	for _, c := range []struct {
+		row, name string
+		most      float64
+	}{
+		{"hit", "quire", 10}, {"hit", "quire-all", 16}, {"full-stack", "quire", 23}, {"revalidate", "quire", 37}, {"breaker", "quire", 0}, {"limiter", "quire", 0}, {"keyed", "quire", 0},
+		{"store-get", "quire", 0}, {"layer-retry", "quire", 11}, {"layer-breaker", "quire", 10}, {"layer-limit", "quire", 10}, {"layer-cache-miss", "quire", 13},
+		{"layer-collapse", "quire", 24}, {"layer-hedge", "quire", 24},
+	} {
+		got := allocations(t, c.row, c.name)
+		t.Logf("%s/%s: %.0f", c.row, c.name, got)
+		if got > c.most {
+			t.Errorf("%s/%s: %.1f allocations, at most %.0f", c.row, c.name, got, c.most)
 		}
 	}
 }

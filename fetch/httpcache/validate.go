@@ -289,9 +289,10 @@ func (x *exchange) background() {
 		ctx, cancel := context.WithTimeout(call.Detach(b.req.Context(), false), backgroundWait)
 		defer cancel()
 		defer context.AfterFunc(c.ctx, cancel)()
+		of := b.st
 		b.st = call.New(ctx, time.Now())
-		if x.st != nil {
-			b.st.Continue(x.st)
+		if of != nil {
+			b.st.Continue(of)
 		}
 		b.options = &b.st.Options.Cache
 		r := *b.req

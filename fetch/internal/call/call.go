@@ -14,6 +14,8 @@ import (
 	"reflect"
 	"sync"
 	"time"
+
+	"example.com/quire/fetch/internal/origin"
 )
 
 // Attempt is what one try of a call did. The log of a call holds one per try, breaker refusals included.
@@ -121,7 +123,8 @@ type State struct {
 	// Options are the overrides of the call; never nil.
 	Options *Options
 	// Method and Origin are those of the first request of the call; a redirect may leave both.
-	Method, Origin string
+	Method string
+	Origin origin.Key
 	// Observers get the call's events, in order.
 	Observers []Func
 

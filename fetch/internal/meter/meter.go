@@ -82,16 +82,17 @@ func (m *Meter) Begin(o origin.Key, now time.Time) Call {
 
 // Outcome is how a request ended.
 type Outcome struct {
-	Method   string
-	Status   int    // 0 with an error
-	Error    string // its type; "" without
-	Attempts func(func(*call.Attempt))
-	Shared   bool // answered by another's request
-	Spent    bool // not tried again because the budget was spent
+	Method string
+	Status int         // 0 with an error
+	Error  string      // its type; "" without
+	Log    *call.State // whose attempts from From on are the request's
+	From   int
+	Shared bool // answered by another's request
+	Spent  bool // not tried again because the budget was spent
 }
 
-// End counts how it ended. Exactly one End follows each Begin.
-func (c Call) End(o Outcome, now time.Time) {
+// End counts how it ended, and returns how many attempts it took. Exactly one End follows each Begin.
+func (c Call) End(o Outcome, now time.Time) int {
 	v := c.e.Value
 	took := now.Sub(c.start)
 	v.mu.Lock()
@@ -108,7 +109,7 @@ func (c Call) End(o Outcome, now time.Time) {
 	}
 	v.sum += took
 	last := ""
-	o.Attempts(func(a *call.Attempt) {
+	tried := o.Log.EachAttempt(o.From, func(a *call.Attempt) {
 		v.attempts++
 		switch {
 		case a.Hedge:
@@ -123,6 +124,7 @@ func (c Call) End(o Outcome, now time.Time) {
 	v.took.Add(took, now)
 	c.m.inFlight.Add(-1)
 	c.m.origins.Release(c.e)
+	return tried
 }
 
 func bump[K comparable](m map[K]int64, k, other K) {
