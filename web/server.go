@@ -13,6 +13,16 @@ import (
 	"time"
 )
 
+// Lane answers some requests before net/http sees them. A *frozen.Lane is one.
+type Lane interface {
+	// Listener wraps the listener that an http.Server is to serve.
+	Listener(net.Listener) net.Listener
+	// ConnState is told of each change of a connection, as http.Server.ConnState.
+	ConnState(net.Conn, http.ConnState)
+	// Drain ends the connections that only ever saw the lane.
+	Drain(context.Context) error
+}
+
 // Server runs an App over the network and drains it. Set the fields before the
 // first call; a Server runs once.
 type Server struct {
@@ -24,6 +34,9 @@ type Server struct {
 	// H2C also speaks HTTP/2 without TLS. Danger: only behind a proxy that is known.
 	H2C    bool
 	Health *Health
+	// Lane answers prebuilt replies below net/http on plain HTTP/1.1 connections,
+	// such as a frozen.Lane. Default: none. Danger: it bypasses all middleware.
+	Lane Lane
 	// DrainDelay is the time between "not ready" and the end of accepting, for
 	// load balancers to notice. Default: 0.
 	DrainDelay time.Duration
@@ -240,6 +253,10 @@ func (s *Server) run(ctx context.Context, hs *http.Server, ln net.Listener) (err
 			served <- hs.ServeTLS(limited, "", "")
 			return
 		}
+		if s.Lane != nil {
+			served <- hs.Serve(s.Lane.Listener(limited))
+			return
+		}
 		served <- hs.Serve(limited)
 	}()
 	select {
@@ -308,6 +325,12 @@ func (s *Server) attach(base context.Context, hs *http.Server, ln *listener) {
 	}
 	state := hs.ConnState
 	hs.ConnState = func(c net.Conn, st http.ConnState) {
+		if s.Lane != nil {
+			s.Lane.ConnState(c, st)
+			if inner, ok := c.(interface{ NetConn() net.Conn }); ok && !tlsOn(hs.TLSConfig) {
+				c = inner.NetConn() // what the lane was given
+			}
+		}
 		ln.note(c, st)
 		if state != nil {
 			state(c, st)
@@ -339,6 +362,14 @@ func (s *Server) drain(ctx context.Context, hs *http.Server, ln *listener, cance
 	}()
 	down := make(chan error, 1)
 	go func() {
+		if s.Lane != nil {
+			laned := make(chan struct{})
+			go func() {
+				defer close(laned)
+				_ = s.Lane.Drain(limit) // what is left at the limit is cut
+			}()
+			defer func() { <-laned }()
+		}
 		ln.end(limit, or(s.DrainIdle, time.Second))
 		down <- hs.Shutdown(limit)
 	}()

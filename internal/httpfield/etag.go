@@ -34,9 +34,10 @@ func ValidETag(s string) bool {
 	return ok && rest == ""
 }
 
-// matchList reports whether a list of entity tags, or *, matches tag. A
+// MatchETag reports whether lines, the list of an If-Match or If-None-Match field or
+// *, match tag, by weak or strong comparison (RFC 9110, section 8.8.3.2). A
 // malformed list ends at its first error.
-func matchList(lines []string, tag string, weak bool) bool {
+func MatchETag(lines []string, tag string, weak bool) bool {
 	want, _, have := ParseETag(tag)
 	for _, s := range lines {
 		for {

@@ -25,7 +25,7 @@ func Evaluate(method string, h http.Header, etag string, mod time.Time, exists b
 		current = "*" // matches If-Match: * only
 	}
 	if im := h["If-Match"]; len(im) > 0 {
-		if !exists || !matchList(im, current, false) {
+		if !exists || !MatchETag(im, current, false) {
 			return Failed
 		}
 	} else if ius, ok := date(h, "If-Unmodified-Since"); ok && !mod.IsZero() {
@@ -35,7 +35,7 @@ func Evaluate(method string, h http.Header, etag string, mod time.Time, exists b
 	}
 	read := method == http.MethodGet || method == http.MethodHead
 	if inm := h["If-None-Match"]; len(inm) > 0 {
-		if exists && matchList(inm, current, true) {
+		if exists && MatchETag(inm, current, true) {
 			if read {
 				return NotModified
 			}
