@@ -551,3 +551,63 @@ func TestSetHeader(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestNegotiate is RFC 9110, section 12.5.1: weights, specificity, 406 with what
+// is to be had, and Vary.
+func TestNegotiate(t *testing.T) {
+	type item struct {
+		XMLName struct{} `json:"-" xml:"item"`
+		Name    string   `json:"name" xml:"name"`
+	}
+	app := newApp(t, web.Options{Codecs: []web.Codec{lines{}}})
+	app.GET("/", func(c *web.Context) error { return c.Negotiate(201, item{Name: "a<b"}) })
+	app.GET("/hal", func(c *web.Context) error {
+		return c.Negotiate(200, item{Name: "x"}, "application/hal+json", "text/plain; charset=utf-8")
+	})
+	app.GET("/bad", func(c *web.Context) error { return c.Negotiate(200, item{}, "image/png") })
+	app.GET("/func", func(c *web.Context) error { return c.Negotiate(200, func() {}, c.Query("as")) })
+	for accept, want := range map[string]string{
+		"": "application/json", "*/*": "application/json", "application/xml": "application/xml", "application/json;q=0.5, application/xml": "application/xml",
+		"application/*;q=0.1, text/lines": "text/lines", "application/json;q=0, */*": "application/xml",
+	} {
+		c := webtest.New(t, app)
+		if accept != "" {
+			c = c.With("Accept", accept)
+		}
+		r := c.Get("/").Want(201)
+		if r.Header.Get("Content-Type") != want || r.Header.Get("Vary") != "Accept" || r.Header.Get("Content-Length") != fmt.Sprint(len(r.Body)) {
+			t.Errorf("%q: %v", accept, r.Header)
+		}
+	}
+	c := webtest.New(t, app)
+	if got := c.With("Accept", "application/xml").Get("/").Text(); got != "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<item><name>a&lt;b</name></item>" {
+		t.Errorf("%s", got)
+	}
+	if r := c.With("Accept", "image/png").Get("/").Want(406); !strings.Contains(r.Text(), "application/json, application/xml, text/lines") {
+		t.Errorf("%s", r.Text())
+	}
+	if r := c.Get("/hal").Want(200); r.Header.Get("Content-Type") != "application/hal+json" || r.Text() != `{"name":"x"}` {
+		t.Errorf("%v %s", r.Header, r.Text())
+	}
+	c.With("Accept", "text/plain").Get("/hal").Want(200)
+	c.Get("/bad").Want(500)
+	for _, kind := range []string{"application/json", "application/xml", "application/hal%2Bjson"} { // what cannot be encoded is never a 200
+		c.Get("/func?as=" + kind).Want(500)
+	}
+}
+
+type xmlValue struct{ A int }
+
+// TestXMLAndYAML: nothing of what cannot be encoded is sent.
+func TestXMLAndYAML(t *testing.T) {
+	app := newApp(t, web.Options{})
+	app.GET("/xml", func(c *web.Context) error { return c.XML(200, xmlValue{1}) })
+	app.GET("/bad", func(c *web.Context) error { return c.XML(200, map[string]int{"a": 1}) })
+	app.GET("/yaml", func(c *web.Context) error { return c.YAML(200, 1) })
+	c := webtest.New(t, app)
+	if r := c.Get("/xml").Want(200); r.Header.Get("Content-Type") != "application/xml; charset=utf-8" || !strings.HasSuffix(r.Text(), "<xmlValue><A>1</A></xmlValue>") {
+		t.Errorf("%v %s", r.Header, r.Text())
+	}
+	c.Get("/bad").Want(500)
+	c.Get("/yaml").Want(500)
+}

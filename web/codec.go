@@ -1,6 +1,18 @@
 package web
 
-import "io"
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.com/quire/internal/httpfield"
+)
 
 // Codec reads and writes a media type beyond those built in, JSON, XML and forms.
 // It must be safe for concurrent use. Encode must write nothing of a value that
@@ -10,4 +22,89 @@ type Codec interface {
 	MediaTypes() []string // without parameters, lower case; the first is sent
 	Encode(w io.Writer, v any) error
 	Decode(r io.Reader, v any) error
+}
+
+// XML answers with v as XML, with its declaration.
+func (c *Context) XML(code int, v any) error {
+	return c.encode(code, valueXML, func(w io.Writer) error { return writeXML(w, v) })
+}
+
+func writeXML(w io.Writer, v any) error {
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	return xml.NewEncoder(w).Encode(v)
+}
+
+// YAML answers with v by the codec of Options.Codecs for application/yaml; without
+// one it is an error.
+func (c *Context) YAML(code int, v any) error {
+	codec := c.app.codec("application/yaml")
+	if codec == nil {
+		return errors.New("web: encode YAML: Options.Codecs has no codec for application/yaml")
+	}
+	return c.encode(code, []string{codec.MediaTypes()[0]}, func(w io.Writer) error { return codec.Encode(w, v) })
+}
+
+// encode answers with what write writes, once all of it is there.
+func (c *Context) encode(code int, kind []string, write func(io.Writer) error) error {
+	c.live()
+	b := c.app.getBuffer()
+	defer c.app.putBuffer(b)
+	if err := write(&b.Buffer); err != nil {
+		return fmt.Errorf("web: encode %s: %w", kind[0], err)
+	}
+	return c.send(code, kind, bytes.TrimSuffix(b.Bytes(), newline))
+}
+
+func (a *App) codec(kind string) Codec {
+	for _, codec := range a.opts.Codecs {
+		if slices.Contains(codec.MediaTypes(), kind) {
+			return codec
+		}
+	}
+	return nil
+}
+
+// Accepts returns the one of offers, media types in the order of the server's own
+// preference, that the request prefers (RFC 9110, section 12.5.1), "" when it
+// accepts none. The answer then varies with Accept, and says so.
+func (c *Context) Accepts(offers ...string) string {
+	c.live()
+	addVary(c.w.Header(), "Accept")
+	return httpfield.Prefer(c.req.Header["Accept"], offers...)
+}
+
+// Negotiate answers with v in the form that the request prefers among offers:
+// JSON, XML, text/plain, and what the codecs of Options.Codecs write. Without
+// offers it is JSON, XML and those of the codecs. When none is acceptable the
+// error, a 406 problem, names them; an offer that nothing writes is a mistake of
+// the program.
+func (c *Context) Negotiate(code int, v any, offers ...string) error {
+	c.live()
+	if len(offers) == 0 {
+		offers = []string{mediaJSON, mediaXML}
+		for _, codec := range c.app.opts.Codecs {
+			offers = append(offers, codec.MediaTypes()[0])
+		}
+	}
+	kind := c.Accepts(offers...)
+	if kind == "" {
+		return NewProblem(http.StatusNotAcceptable, "this is to be had as "+strings.Join(offers, ", "), ErrNotAcceptable)
+	}
+	plain, _, _ := strings.Cut(kind, ";")
+	codec := c.app.codec(plain)
+	switch {
+	case codec != nil:
+		return c.encode(code, []string{kind}, func(w io.Writer) error { return codec.Encode(w, v) })
+	case plain == mediaJSON:
+		return c.JSON(code, v)
+	case isJSON(plain):
+		return c.encode(code, []string{kind}, func(w io.Writer) error { return json.NewEncoder(w).Encode(v) })
+	case isXML(plain):
+		return c.encode(code, []string{kind}, func(w io.Writer) error { return writeXML(w, v) })
+	case plain == "text/plain":
+		return c.String(code, fmt.Sprint(v))
+	}
+	return fmt.Errorf("web: negotiate: nothing writes %q", kind)
 }

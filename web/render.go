@@ -94,24 +94,20 @@ var newline = []byte("\n")
 
 // IndentedJSON is JSON for people to read.
 func (c *Context) IndentedJSON(code int, v any) error {
-	return c.encodeJSON(code, v, func(e *json.Encoder) { e.SetIndent("", "  ") })
+	return c.encode(code, valueJSON, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v)
+	})
 }
 
 // PureJSON is JSON without the escapes for HTML. Danger: not to be put into a page.
 func (c *Context) PureJSON(code int, v any) error {
-	return c.encodeJSON(code, v, func(e *json.Encoder) { e.SetEscapeHTML(false) })
-}
-
-func (c *Context) encodeJSON(code int, v any, set func(*json.Encoder)) error {
-	c.live()
-	b := c.app.getBuffer()
-	defer c.app.putBuffer(b)
-	enc := json.NewEncoder(&b.Buffer)
-	set(enc)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("web: encode JSON: %w", err)
-	}
-	return c.send(code, valueJSON, bytes.TrimSuffix(b.Bytes(), newline))
+	return c.encode(code, valueJSON, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	})
 }
 
 // String answers with plain text in UTF-8.

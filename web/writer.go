@@ -235,6 +235,7 @@ func contentLength(n int) []string {
 var (
 	valueNosniff = []string{"nosniff"}
 	valueJSON    = []string{"application/json"}
+	valueXML     = []string{"application/xml; charset=utf-8"}
 	valueText    = []string{"text/plain; charset=utf-8"}
 	valueHTML    = []string{"text/html; charset=utf-8"}
 	valueProblem = []string{"application/problem+json"}

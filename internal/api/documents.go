@@ -86,8 +86,7 @@ func (a *API) makeDocument(c *web.Context) error {
 	h.Set("Location", "/v1/documents/"+d.ID.String())
 	h.Set("Quire-Document", d.ID.String())
 	h.Set("Cache-Control", "no-store")
-	h.Add("Vary", "Accept")
-	if wantsJSON(c.Request()) {
+	if wantsJSON(c) {
 		return c.JSON(status, madeDocument{described: describe(d), Created: made.Created, Stages: made.Stages, Warnings: made.Warnings})
 	}
 	blob, err := a.open(c.Context(), d.Content)

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"unicode"
 
 	"example.com/quire/cache"
-	"example.com/quire/internal/httpfield"
 	"example.com/quire/internal/record"
 	"example.com/quire/web"
 )
@@ -221,6 +219,6 @@ func (a *API) loadPublic(ctx context.Context, h record.Hash) (publicFile, error)
 
 // wantsJSON reports whether a request prefers JSON to a PDF (RFC 9110, section 12.5.1).
 // Without a preference the answer is the file.
-func wantsJSON(r *http.Request) bool {
-	return httpfield.Prefer(r.Header["Accept"], "application/pdf", "application/json") == "application/json"
+func wantsJSON(c *web.Context) bool {
+	return c.Accepts("application/pdf", "application/json") == "application/json"
 }

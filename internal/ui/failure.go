@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"net/http"
 
-	"example.com/quire/internal/httpfield"
 	"example.com/quire/internal/record"
 	"example.com/quire/web"
 )
@@ -15,7 +14,7 @@ import (
 func (p *pages) failures(next web.Handler) web.Handler {
 	return func(c *web.Context) error {
 		err := next(c)
-		if err == nil || errors.Is(err, web.ErrNotModified) || c.Written() > 0 || !prefersHTML(c.Request().Header["Accept"]) {
+		if err == nil || errors.Is(err, web.ErrNotModified) || c.Written() > 0 || !prefersHTML(c) {
 			return err
 		}
 		problem := web.AsProblem(err)
@@ -26,7 +25,6 @@ func (p *pages) failures(next web.Handler) web.Handler {
 		if v.Title == "" {
 			v.Title = http.StatusText(problem.Status)
 		}
-		c.Writer().Header().Add("Vary", "Accept")
 		return p.show(c, problem.Status, "error", v)
 	}
 }
@@ -43,11 +41,10 @@ func absent(next web.Handler) web.Handler {
 	}
 }
 
-// prefersHTML reports whether a request gives text/html a greater weight than JSON (RFC 9110,
-// section 12.5.1). Browsers do, in every navigation; "*/*" alone, which other clients send,
-// asks for no page.
-func prefersHTML(accept []string) bool {
-	return httpfield.Prefer(accept, "application/problem+json", "application/json", "text/html") == "text/html"
+// prefersHTML reports whether a request gives text/html a greater weight than JSON. Browsers
+// do, in every navigation; "*/*" alone, which other clients send, asks for no page.
+func prefersHTML(c *web.Context) bool {
+	return c.Accepts("application/problem+json", "application/json", "text/html") == "text/html"
 }
 
 // noDocument is the answer for what is not there; another space's document is not.
