@@ -49,6 +49,7 @@ type Context struct {
 	answered  bool // an error was answered
 	abort     bool // the connection is to be cut
 	timer     *deadline
+	stream    *EventStream // of SSE; ended with the request
 	flight    flight
 	shard     uint32      // where flights lists it, from 1; kept over its lives
 	returned  atomic.Bool // never reset: the Context is not used again
@@ -75,7 +76,7 @@ func (c *Context) clear() {
 	c.id, c.user = "", ""
 	clear(c.values)
 	c.values = c.values[:0]
-	c.body, c.bodyLimit, c.answered, c.abort, c.timer = nil, 0, false, false, nil
+	c.body, c.bodyLimit, c.answered, c.abort, c.timer, c.stream = nil, 0, false, false, nil, nil
 	c.flight = flight{}
 }
 
