@@ -1,0 +1,171 @@
+package middleware
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/quire/web"
+)
+
+// CORSOptions configure CORS. Fields are named by the Fetch standard's terms.
+type CORSOptions struct {
+	// Origins may read answers: exact origins such as https://app.example, and
+	// https://*.app.example for every name below. "*" is everyone and cannot go
+	// with Credentials. Default: none.
+	Origins []string
+	// AllowOrigin decides beyond Origins. Default: nothing more. Danger: one that
+	// always says yes, with Credentials, lets every site act as the user.
+	AllowOrigin func(origin string) bool
+	// Methods of other requests than GET, HEAD and POST. Default: those that the
+	// path takes.
+	Methods []string
+	// Headers that a request may have beyond the safelisted ones. Default: none.
+	Headers []string
+	// Expose are fields of the answer that scripts may read. Default: none.
+	Expose []string
+	// Credentials lets requests carry cookies. Default: off. Danger: the listed
+	// origins then act as the user.
+	Credentials bool
+	// PrivateNetwork answers preflights of Private Network Access. Default: off.
+	PrivateNetwork bool
+	// MaxAge is how long a client keeps the answer to a preflight. Default: 10
+	// minutes. Negative: not sent.
+	MaxAge time.Duration
+}
+
+// CORS lets scripts of other origins read the answers of a group. A refused origin
+// gets no field of CORS at all. A preflight is answered for paths that exist. An
+// origin that may write must also be trusted by Options.CrossOrigin of the App.
+func CORS(o CORSOptions) (web.Middleware, error) {
+	c := &cors{o: o}
+	for _, origin := range o.Origins {
+		if origin == "*" {
+			if o.Credentials {
+				return nil, &web.ConfigError{Field: "CORSOptions.Origins", Got: "*", Want: "named origins, because of Credentials"}
+			}
+			c.everyone = true
+			continue
+		}
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil || strings.Count(origin, "*") > 1 ||
+			strings.Contains(origin, "*") && !strings.HasPrefix(u.Host, "*.") {
+			return nil, &web.ConfigError{Field: "CORSOptions.Origins", Got: origin, Want: "an origin such as https://app.example or https://*.app.example"}
+		}
+		c.origins = append(c.origins, strings.ToLower(origin))
+	}
+	for _, list := range [][]string{o.Methods, o.Headers, o.Expose} {
+		for _, name := range list {
+			if name == "" || strings.ContainsAny(name, " ,;:\t\r\n\x00") || name == "*" && o.Credentials {
+				return nil, &web.ConfigError{Field: "CORSOptions", Got: name, Want: "names of methods and fields"}
+			}
+		}
+	}
+	if o.MaxAge == 0 {
+		c.o.MaxAge = 10 * time.Minute
+	}
+	return c.wrap, nil
+}
+
+type cors struct {
+	o        CORSOptions
+	everyone bool
+	origins  []string
+}
+
+func (c *cors) wrap(next web.Handler) web.Handler {
+	return func(ctx *web.Context) error {
+		h, r := ctx.Writer().Header(), ctx.Request()
+		h.Add("Vary", "Origin")
+		origin := r.Header.Get("Origin")
+		if origin == "" || len(r.Header["Origin"]) > 1 {
+			return next(ctx)
+		}
+		method := r.Header.Get("Access-Control-Request-Method")
+		preflight := r.Method == http.MethodOptions && method != ""
+		if preflight {
+			h.Add("Vary", "Access-Control-Request-Method")
+			h.Add("Vary", "Access-Control-Request-Headers")
+		}
+		if !c.allowed(origin) {
+			return next(ctx)
+		}
+		allow := h.Get("Allow")
+		if preflight && (ctx.Route() != nil || allow != "") {
+			if c.preflight(h, r, method, allow) {
+				c.grant(h, origin)
+			}
+			h.Del("Allow")
+			return ctx.NoContent(http.StatusNoContent)
+		}
+		c.grant(h, origin)
+		if len(c.o.Expose) > 0 {
+			h.Set("Access-Control-Expose-Headers", strings.Join(c.o.Expose, ", "))
+		}
+		return next(ctx)
+	}
+}
+
+// allowed compares origins as serialised: scheme, host and port.
+func (c *cors) allowed(origin string) bool {
+	if c.everyone {
+		return true
+	}
+	lower := strings.ToLower(origin)
+	for _, known := range c.origins {
+		if known == lower {
+			return true
+		}
+		if before, after, ok := strings.Cut(known, "*"); ok {
+			name, cut := strings.CutPrefix(lower, before)
+			if name, ends := strings.CutSuffix(name, after); cut && ends && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == "" {
+				return true
+			}
+		}
+	}
+	return c.o.AllowOrigin != nil && c.o.AllowOrigin(origin)
+}
+
+func (c *cors) grant(h http.Header, origin string) {
+	if c.everyone {
+		origin = "*"
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	if c.o.Credentials {
+		h.Set("Access-Control-Allow-Credentials", "true")
+	}
+}
+
+// preflight writes what may be asked for; false when the question is refused.
+func (c *cors) preflight(h http.Header, r *http.Request, method, allow string) bool {
+	methods := c.o.Methods
+	if len(methods) == 0 {
+		methods = strings.Split(allow, ", ")
+	}
+	simple := method == http.MethodGet || method == http.MethodHead || method == http.MethodPost
+	if !simple && !slices.Contains(methods, method) {
+		return false
+	}
+	for _, line := range r.Header["Access-Control-Request-Headers"] {
+		for name := range strings.SplitSeq(line, ",") {
+			name = strings.TrimSpace(name)
+			if name != "" && !slices.ContainsFunc(c.o.Headers, func(known string) bool { return strings.EqualFold(known, name) || known == "*" }) {
+				return false
+			}
+		}
+	}
+	h.Set("Access-Control-Allow-Methods", method)
+	if asked := r.Header.Get("Access-Control-Request-Headers"); asked != "" {
+		h.Set("Access-Control-Allow-Headers", strings.Join(c.o.Headers, ", "))
+	}
+	if c.o.MaxAge > 0 {
+		h.Set("Access-Control-Max-Age", strconv.FormatInt(int64(c.o.MaxAge/time.Second), 10))
+	}
+	if c.o.PrivateNetwork && r.Header.Get("Access-Control-Request-Private-Network") == "true" {
+		h.Set("Access-Control-Allow-Private-Network", "true")
+	}
+	return true
+}
