@@ -26,7 +26,7 @@ func stream(t *testing.T, url, lastID string) (*bufio.Reader, http.Header, func(
 	if lastID != "" {
 		req.Header.Set("Last-Event-ID", lastID)
 	}
-	resp, err := http.DefaultTransport.RoundTrip(req) //nolint:bodyclose // the caller closes it
+	resp, err := new(http.Transport).RoundTrip(req) //nolint:bodyclose // the caller closes it
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,8 +64,13 @@ func TestCORS(t *testing.T) {
 		t.Errorf("%v", h)
 	}
 	for _, bad := range []middleware.CORSOptions{
-		{Origins: []string{"*"}, Credentials: true}, {Origins: []string{"app.example"}}, {Origins: []string{"https://app.example/"}}, {Origins: []string{"https://a*.example"}},
-		{Origins: []string{"https://*.*.example"}}, {Headers: []string{"a b"}}, {Headers: []string{"*"}, Credentials: true},
+		{Origins: []string{"*"}, Credentials: true},
+		{Origins: []string{"app.example"}},
+		{Origins: []string{"https://app.example/"}},
+		{Origins: []string{"https://a*.example"}},
+		{Origins: []string{"https://*.*.example"}},
+		{Headers: []string{"a b"}},
+		{Headers: []string{"*"}, Credentials: true},
 	} {
 		if _, err := middleware.CORS(bad); err == nil {
 			t.Errorf("%+v was taken", bad)
