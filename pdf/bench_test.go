@@ -89,7 +89,7 @@ func BenchmarkRender(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			e := newEngine(b, pdf.Config{})
-			plan, err := e.Compile(b.Context(), "bill.yaml", []byte(billTemplate))
+			plan, err := e.Compile(b.Context(), pdf.Source{File: "bill.yaml", Text: []byte(billTemplate)})
 			if err != nil {
 				b.Fatal(err)
 			}

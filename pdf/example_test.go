@@ -20,7 +20,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	plan, err := eng.Compile(ctx, "greeting.yaml", []byte(`quire: 1
+	plan, err := eng.Compile(ctx, pdf.Source{File: "greeting.yaml", Text: []byte(`quire: 1
 name: greeting
 lang: en
 title: "Greeting for ${name}"
@@ -28,7 +28,7 @@ standard: [pdf/a-4, pdf/ua-2]
 data: {name: string}
 body:
   - {heading: "Hello, ${name}", level: 1}
-`))
+`)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -49,14 +49,14 @@ func Example_diagnostics() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = eng.Compile(context.Background(), "note.yaml", []byte(`quire: 1
+	_, err = eng.Compile(context.Background(), pdf.Source{File: "note.yaml", Text: []byte(`quire: 1
 name: note
 lang: en
 title: Note
 data: {client: string}
 body:
   - {text: "For ${cleint}"}
-`))
+`)})
 	fmt.Println(err)
 	// Output: note.yaml:7:19: body[0].text: no field, variable or parameter "cleint"; did you mean "client"?  [T104]
 }

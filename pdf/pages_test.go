@@ -99,7 +99,7 @@ func TestFilesStayInside(t *testing.T) {
 	e := newEngine(t, pdf.Config{Files: fstest.MapFS{"a.png": {Data: picture(t, false)}}})
 	none := newEngine(t, pdf.Config{})
 	compile := func(e *pdf.Engine, file string) error {
-		_, err := e.Compile(t.Context(), "n.yaml", []byte("quire: 1\nname: n\nlang: en\ntitle: T\nbody:\n  - {image: \""+file+"\", decorative: true}\n"))
+		_, err := e.Compile(t.Context(), pdf.Source{File: "n.yaml", Text: []byte("quire: 1\nname: n\nlang: en\ntitle: T\nbody:\n  - {image: \"" + file + "\", decorative: true}\n")})
 		return err
 	}
 	if err := compile(e, "a.png"); err != nil {
@@ -151,11 +151,11 @@ func TestFontsOfOneEngine(t *testing.T) {
 // TestRenderErrors: problems of the data and of limits come out of Render.
 func TestRenderErrors(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
-	plan, err := e.Compile(t.Context(), "n.yaml", []byte("quire: 1\nname: n\nlang: en\ntitle: T\ndata: {who: string}\nbody:\n  - text: \"${who}\"\n"))
+	plan, err := e.Compile(t.Context(), pdf.Source{File: "n.yaml", Text: []byte("quire: 1\nname: n\nlang: en\ntitle: T\ndata: {who: string}\nbody:\n  - text: \"${who}\"\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := e.Compile(t.Context(), "n.yaml", []byte("quire: 1\nname: n\nlang: en\ntitle: T\ndata: {who: string}\nbody:\n  - text: \"${who}\"\n"))
+	again, err := e.Compile(t.Context(), pdf.Source{File: "n.yaml", Text: []byte("quire: 1\nname: n\nlang: en\ntitle: T\ndata: {who: string}\nbody:\n  - text: \"${who}\"\n")})
 	if err != nil || again != plan {
 		t.Error("a plan is compiled twice")
 	}
@@ -165,7 +165,7 @@ func TestRenderErrors(t *testing.T) {
 	if _, err := e.Render(t.Context(), io.Discard, plan, template.JSON([]byte(`{"who": "x"}`)), pdf.RenderOptions{Limits: &pdf.Limits{Pages: 1 << 30}}); !errors.Is(err, pdf.ErrLimit) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := e.Compile(t.Context(), "bad.yaml", []byte("quire: 2\n")); !errors.Is(err, pdf.ErrTemplate) {
+	if _, err := e.Compile(t.Context(), pdf.Source{File: "bad.yaml", Text: []byte("quire: 2\n")}); !errors.Is(err, pdf.ErrTemplate) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -175,7 +175,7 @@ func TestPlanCacheIsBounded(t *testing.T) {
 	e := newEngine(t, pdf.Config{Cache: pdf.CacheLimits{Bytes: 64 << 10}})
 	for i := range 60 {
 		word := "w" + strconv.Itoa(i)
-		plan, err := e.Compile(t.Context(), "n.yaml", []byte("quire: 1\nname: n\nlang: en\ntitle: T\nbody:\n  - text: "+word+"\n"))
+		plan, err := e.Compile(t.Context(), pdf.Source{File: "n.yaml", Text: []byte("quire: 1\nname: n\nlang: en\ntitle: T\nbody:\n  - text: " + word + "\n")})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,7 @@
 // templates and data, or from nodes built in Go.
 //
 //	eng, err := pdf.New(pdf.Config{})
-//	plan, err := eng.Compile(ctx, "note.yaml", src)                    // once
+//	plan, err := eng.Compile(ctx, pdf.Source{File: "note.yaml", Text: src}) // once
 //	res, err := eng.Render(ctx, w, plan, template.JSON(body), pdf.RenderOptions{Time: frozen})
 //
 // An Engine holds no document: what it caches are pure values, each keyed by the

@@ -182,7 +182,7 @@ func TestFailClosed(t *testing.T) {
 // TestPlace: a problem of layout names file, line, column and node path.
 func TestPlace(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
-	plan, err := e.Compile(t.Context(), "t.yaml", []byte("quire: 1\nname: n\nlang: en\ntitle: T\ndata: {who: string}\nbody:\n  - text: fine\n  - text: \"${who}\"\n"))
+	plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte("quire: 1\nname: n\nlang: en\ntitle: T\ndata: {who: string}\nbody:\n  - text: fine\n  - text: \"${who}\"\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestFigureWithoutRoom(t *testing.T) {
 					"vars: {due: \"total(map(rows, .n)) + paid\"}\n" +
 					"components: {sum: {params: {label: string, value: string}, do: [{text: \"${value}\", size: 14pt, keep-figures: true}]}}\n" +
 					"body:\n  - " + strings.Replace(c.body, "WIDTH", width, 1) + "\n"
-				plan, err := e.Compile(t.Context(), "t.yaml", []byte(src))
+				plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte(src)})
 				if err != nil {
 					t.Fatal(err)
 				}

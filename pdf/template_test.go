@@ -34,7 +34,7 @@ func templateSamples(tb testing.TB) map[string][]byte {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		plan, err := e.Compile(tb.Context(), filepath.Base(name)+".yaml", src)
+		plan, err := e.Compile(tb.Context(), pdf.Source{File: filepath.Base(name) + ".yaml", Text: src})
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestRecompiledPlan(t *testing.T) {
 	make1 := func(word string) []byte {
 		t.Helper()
 		src := strings.ReplaceAll("quire: 1\nname: n\nlang: en\ntitle: T\nbody:\n  - text: WORD\n  - {image: a.png, decorative: true}\n", "WORD", word)
-		plan, err := e.Compile(t.Context(), "n.yaml", []byte(src))
+		plan, err := e.Compile(t.Context(), pdf.Source{File: "n.yaml", Text: []byte(src)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestRecompiledPlan(t *testing.T) {
 		t.Error("a changed image is not seen")
 	}
 	delete(files, "a.png")
-	if _, err := e.Compile(t.Context(), "n.yaml", []byte("quire: 1\nname: n\nlang: en\ntitle: T\nbody:\n  - text: alpha\n  - {image: a.png, decorative: true}\n")); !errors.Is(err, pdf.ErrTemplate) {
+	if _, err := e.Compile(t.Context(), pdf.Source{File: "n.yaml", Text: []byte("quire: 1\nname: n\nlang: en\ntitle: T\nbody:\n  - text: alpha\n  - {image: a.png, decorative: true}\n")}); !errors.Is(err, pdf.ErrTemplate) {
 		t.Errorf("a file that is gone: %v", err)
 	}
 }

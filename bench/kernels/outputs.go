@@ -67,7 +67,7 @@ func output(ctx context.Context, dir string) (Output, error) {
 	if err != nil {
 		return Output{}, fmt.Errorf("engine: %w", err)
 	}
-	plan, err := eng.Compile(ctx, "template.yaml", source)
+	plan, err := eng.Compile(ctx, pdf.Source{File: "template.yaml", Text: source})
 	if err != nil {
 		return Output{}, fmt.Errorf("compile: %w", err)
 	}

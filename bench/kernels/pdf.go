@@ -23,7 +23,7 @@ func pdfKernels() []Kernel {
 				return nil, fmt.Errorf("engine: %w", err)
 			}
 			return func() error {
-				_, err := eng.Compile(context.Background(), "invoice.yaml", workload.Template)
+				_, err := eng.Compile(context.Background(), pdf.Source{File: "invoice.yaml", Text: workload.Template})
 				return err
 			}, nil
 		}},
@@ -36,7 +36,7 @@ func render(name string, standards []standard.ID) Kernel {
 		if err != nil {
 			return nil, fmt.Errorf("engine: %w", err)
 		}
-		plan, err := eng.Compile(context.Background(), "invoice.yaml", workload.Template)
+		plan, err := eng.Compile(context.Background(), pdf.Source{File: "invoice.yaml", Text: workload.Template})
 		if err != nil {
 			return nil, fmt.Errorf("compile: %w", err)
 		}

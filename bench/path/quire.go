@@ -54,7 +54,7 @@ func quireMaker(ctx context.Context, compliant bool) (maker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	plan, err := eng.Compile(ctx, "invoice.yaml", workload.Template)
+	plan, err := eng.Compile(ctx, pdf.Source{File: "invoice.yaml", Text: workload.Template})
 	if err != nil {
 		return nil, fmt.Errorf("compile: %w", err)
 	}

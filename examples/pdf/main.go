@@ -37,7 +37,7 @@ func render(ctx context.Context, w io.Writer, at time.Time) (*pdf.Result, error)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := engine.Compile(ctx, "receipt.yaml", source)
+	plan, err := engine.Compile(ctx, pdf.Source{File: "receipt.yaml", Text: source})
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func compile(t *testing.T, s demo.Sample) compiled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := e.Compile(t.Context(), s.Name+"/template.yaml", src)
+	plan, err := e.Compile(t.Context(), pdf.Source{File: s.Name + "/template.yaml", Text: src})
 	if err != nil {
 		t.Fatal(err)
 	}

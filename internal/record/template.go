@@ -76,6 +76,12 @@ type manifest struct {
 // {"files":{FILE:SHA256,...},"main":FILE}. Its hash is the template's.
 func (t *Template) Manifest() []byte { return t.text }
 
+// Sum returns the SHA-256 of a file of the template.
+func (t *Template) Sum(file string) (h Hash, ok bool) {
+	h, ok = t.form.Files[file]
+	return h, ok
+}
+
 // Ref returns the template's identity.
 func (t *Template) Ref() TemplateRef { return TemplateRef{Name: t.Name, Hash: t.hash} }
 

@@ -7,61 +7,13 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"pgregory.net/rapid"
-
-	"example.com/quire/internal/record"
 	"example.com/quire/pdf"
-	"example.com/quire/pdf/template"
 )
 
 func TestFilesAreAFileSystem(t *testing.T) {
 	f := files{"main.yaml": []byte("main"), "assets/logo.png": []byte("logo"), "assets/fonts/a.ttf": []byte("a"), "empty": nil}
 	if err := fstest.TestFS(f, "main.yaml", "assets/logo.png", "assets/fonts/a.ttf", "empty"); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestPlansStayWithinTheirBound(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := newPlans(100)
-		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			key := record.Hash{rapid.ByteRange(0, 20).Draw(t, "key")}
-			if rapid.Bool().Draw(t, "put") {
-				p := &template.Plan{}
-				before := c.get(key)
-				cost := int64(rapid.IntRange(1, 120).Draw(t, "cost"))
-				c.put(key, p, cost)
-				switch got := c.get(key); {
-				case before != nil && got != before:
-					t.Fatal("a plan was replaced")
-				case before == nil && cost <= 100 && got != p:
-					t.Fatal("a plan that fits was not kept")
-				case before == nil && cost > 100 && got != nil:
-					t.Fatal("a plan that does not fit was kept")
-				}
-			} else {
-				c.get(key)
-			}
-			sum := int64(0)
-			for e := c.used.Front(); e != nil; e = e.Next() {
-				sum += e.Value.(*kept).cost
-			}
-			if sum != c.bytes || sum > 100 || len(c.byKey) != c.used.Len() {
-				t.Fatalf("bytes %d, sum %d, %d keys, %d in the list", c.bytes, sum, len(c.byKey), c.used.Len())
-			}
-		}
-	})
-}
-
-func TestPlansThatAreUsedStay(t *testing.T) {
-	c := newPlans(3)
-	hot := record.Hash{99}
-	c.put(hot, &template.Plan{}, 1)
-	for i := range 50 {
-		c.put(record.Hash{byte(i)}, &template.Plan{}, 1)
-		if c.get(hot) == nil {
-			t.Fatalf("gone after %d others", i+1)
-		}
 	}
 }
 

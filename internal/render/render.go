@@ -5,11 +5,11 @@ package render
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -28,8 +28,8 @@ type Config struct {
 	// Limits bounds templates, data and documents; zero fields are the engine's
 	// defaults.
 	Limits pdf.Limits
-	// CacheBytes bounds what is kept of compiled templates, and as much again of
-	// fonts and words in the engine: 0 = 64 MiB, -1 = nothing is kept.
+	// CacheBytes bounds what the engine keeps of compiled templates, fonts and words: 0 = 64 MiB,
+	// -1 = nothing.
 	CacheBytes int64
 	// Running is how many documents are rendered at the same time: 0 = GOMAXPROCS + 1: rendering is
 	// work of a processor, and what else there is to do should not queue behind it. Others
@@ -41,16 +41,11 @@ type Config struct {
 // fills record.Engine.
 type Renderer struct {
 	engine *pdf.Engine
-	limits pdf.Limits
-	plans  *plans
 	lane   *lane
 }
 
 // New returns a Renderer.
 func New(c Config) (*Renderer, error) {
-	if c.CacheBytes == 0 {
-		c.CacheBytes = 64 << 20
-	}
 	if c.Running <= 0 {
 		c.Running = runtime.GOMAXPROCS(0) + 1
 	}
@@ -58,7 +53,7 @@ func New(c Config) (*Renderer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
-	return &Renderer{engine: engine, limits: c.Limits, plans: newPlans(c.CacheBytes), lane: newLane(c.Running)}, nil
+	return &Renderer{engine: engine, lane: newLane(c.Running)}, nil
 }
 
 // Overloaded reports whether Render would answer record.ErrOverload now: whoever is refused then
@@ -128,30 +123,27 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 	return out, nil
 }
 
-// plan returns the compiled template, kept by the hash of all that it is made of.
+// plan returns the compiled template, which the engine keeps.
 func (r *Renderer) plan(ctx context.Context, t *record.Template) (*template.Plan, error) {
-	key := t.Ref().Hash
-	if p := r.plans.get(key); p != nil {
-		return p, nil
-	}
-	p, err := template.Compile(ctx, t.Files[t.Main], template.Options{File: t.Main, Files: files(t.Files), Limits: r.limits})
+	return r.compile(ctx, t.Main, t.Files[t.Main], hashed{files(t.Files), t})
+}
+
+func (r *Renderer) compile(ctx context.Context, main string, text []byte, fsys fs.FS) (*template.Plan, error) {
+	p, err := r.engine.Compile(ctx, pdf.Source{File: main, Text: text, Files: fsys})
 	if err != nil {
 		return nil, translate(err, nil)
 	}
-	r.plans.put(key, p, cost(t))
 	return p, nil
 }
 
-// planFactor is what a plan takes up for each byte of its source, about.
-const planFactor = 16
-
-func cost(t *record.Template) int64 {
-	n := int64(len(t.Files[t.Main])) * (planFactor - 1)
-	for b := range maps.Values(t.Files) {
-		n += int64(len(b))
-	}
-	return n
+// hashed is the files of a template, whose hashes are known.
+type hashed struct {
+	files
+	t *record.Template
 }
+
+// Sum tells the engine the hash of a file.
+func (h hashed) Sum(name string) ([sha256.Size]byte, bool) { return h.t.Sum(name) }
 
 // Load reads a template and the files that it names from fsys, of which main is
 // the file to compile. What else is there is not part of the template. Errors
@@ -161,9 +153,9 @@ func (r *Renderer) Load(ctx context.Context, fsys fs.FS, name, main string) (*re
 	if err != nil {
 		return nil, fmt.Errorf("template %s: %w", name, err)
 	}
-	p, err := template.Compile(ctx, src, template.Options{File: main, Files: fsys, Limits: r.limits})
+	p, err := r.compile(ctx, main, src, fsys)
 	if err != nil {
-		return nil, translate(err, nil)
+		return nil, err
 	}
 	all := map[string][]byte{main: src}
 	for _, file := range p.Files() {
