@@ -12,7 +12,6 @@ package pdf
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -267,40 +266,4 @@ func (e *Engine) emit(ctx context.Context, w io.Writer, d *doc.Document, o emit.
 		r.Fonts = append(r.Fonts, FontUse{Name: f.Name, SHA256: f.Face.Hash()})
 	}
 	return r, nil
-}
-
-// CompareBytes returns the offset of the first byte in which a and b differ, -1
-// when they are identical. One that is the beginning of the other differs where
-// it ends.
-func CompareBytes(a, b io.Reader) (at int64, err error) {
-	const block = 32 << 10
-	bufA, bufB := make([]byte, block), make([]byte, block)
-	for {
-		n, errA := io.ReadFull(a, bufA)
-		m, errB := io.ReadFull(b, bufB)
-		for i := range min(n, m) {
-			if bufA[i] != bufB[i] {
-				return at + int64(i), nil
-			}
-		}
-		at += int64(min(n, m))
-		endA, endB := ended(errA), ended(errB)
-		switch {
-		case errA != nil && !endA:
-			return at, fmt.Errorf("pdf: compare bytes: first reader: %w", errA)
-		case errB != nil && !endB:
-			return at, fmt.Errorf("pdf: compare bytes: second reader: %w", errB)
-		case n != m:
-			return at, nil
-		case endA && endB:
-			return -1, nil
-		case endA != endB:
-			// Both blocks were full to the byte: the longer one goes on.
-			continue
-		}
-	}
-}
-
-func ended(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }

@@ -659,37 +659,3 @@ func TestRowErrorIsPassedOn(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func TestCompareBytes(t *testing.T) {
-	big := strings.Repeat("x", 70_000)
-	for _, c := range []struct {
-		a, b string
-		want int64
-	}{
-		{"", "", -1},
-		{"abc", "abc", -1},
-		{"abc", "abd", 2},
-		{"abc", "ab", 2},
-		{"", "a", 0},
-		{big, big, -1},
-		{big, big + "y", 70_000},
-		{big + "a", big + "b", 70_000},
-		{strings.Repeat("x", 32<<10), strings.Repeat("x", 32<<10) + "y", 32 << 10},
-	} {
-		got, err := pdf.CompareBytes(strings.NewReader(c.a), strings.NewReader(c.b))
-		if err != nil || got != c.want {
-			t.Errorf("%d and %d bytes: got %d, %v; want %d", len(c.a), len(c.b), got, err, c.want)
-		}
-	}
-	bad := io.MultiReader(strings.NewReader("ab"), badReader{})
-	if _, err := pdf.CompareBytes(bad, strings.NewReader("abc")); !errors.Is(err, errDisk) {
-		t.Errorf("got %v", err)
-	}
-	if _, err := pdf.CompareBytes(strings.NewReader("abc"), io.MultiReader(strings.NewReader("ab"), badReader{})); !errors.Is(err, errDisk) {
-		t.Errorf("got %v", err)
-	}
-}
-
-type badReader struct{}
-
-func (badReader) Read([]byte) (int, error) { return 0, errDisk }

@@ -45,12 +45,6 @@ func Compile(ctx context.Context, src []byte, o Options) (*Plan, error) {
 
 func (p *Plan) plan() *compile.Plan { return (*compile.Plan)(p) }
 
-// Name returns the template's name.
-func (p *Plan) Name() string { return p.plan().Name() }
-
-// Lang returns the template's language, a BCP 47 tag.
-func (p *Plan) Lang() string { return p.plan().Lang() }
-
 // Standards returns the standards that the template asks for.
 func (p *Plan) Standards() []standard.ID { return p.plan().Standards() }
 
@@ -58,9 +52,6 @@ func (p *Plan) Standards() []standard.ID { return p.plan().Standards() }
 // once. They were read when the template was compiled; whoever keeps the template
 // keeps them with it.
 func (p *Plan) Files() []string { return p.plan().Files() }
-
-// UsesTime reports whether the template calls now(): then Build needs a time.
-func (p *Plan) UsesTime() bool { return p.plan().UsesTime() }
 
 // Schema returns the JSON Schema (draft 2020-12) of the data: what the data of
 // this template must look like, for editors and for clients.
