@@ -47,7 +47,7 @@ func hashes(tb testing.TB) string {
 
 const childVariable = "PDF_TEST_PRINT_HASHES"
 
-// TestDeterminism: rule 5.11. Two processes and one, two and eight processors
+// TestDeterminism: two processes and one, two and eight processors
 // give the same bytes.
 func TestDeterminism(t *testing.T) {
 	want := hashes(t)

@@ -171,7 +171,7 @@ func TestVeraPDF(t *testing.T) {
 	t.Logf("negative %d/%d refused by us, %d/%d failed by veraPDF", refused, len(negatives(t)), failed, len(negatives(t)))
 }
 
-// TestNegativesAreRefused: rule 5.20, with the code and the place.
+// TestNegativesAreRefused: with the code and the place.
 func TestNegativesAreRefused(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	all := negatives(t)

@@ -94,7 +94,7 @@ func TestSharedImages(t *testing.T) {
 	}
 }
 
-// TestFilesStayInside: rule 5.25. A template reaches nothing but Config.Files.
+// TestFilesStayInside: a template reaches nothing but Config.Files.
 func TestFilesStayInside(t *testing.T) {
 	e := newEngine(t, pdf.Config{Files: fstest.MapFS{"a.png": {Data: picture(t, false)}}})
 	none := newEngine(t, pdf.Config{})
@@ -115,7 +115,7 @@ func TestFilesStayInside(t *testing.T) {
 	}
 }
 
-// TestFontsOfOneEngine: rule 5.25. A font lives in the library it was given to.
+// TestFontsOfOneEngine: a font lives in the library it was given to.
 func TestFontsOfOneEngine(t *testing.T) {
 	m, err := liberationRegular()
 	if err != nil {
@@ -139,7 +139,7 @@ func TestFontsOfOneEngine(t *testing.T) {
 		b.Spans([]doc.Span{{Text: "bold", Bold: true}})
 		return nil
 	})
-	wantCode(t, err, "F403") // rule 5.6: no synthetic bold
+	wantCode(t, err, "F403") // no synthetic bold
 	empty, err := font.NewLibrary(font.Options{})
 	if err == nil {
 		if _, err := pdf.New(pdf.Config{Fonts: empty}); !errors.Is(err, pdf.ErrFont) {

@@ -8,7 +8,6 @@ import (
 	"image/color"
 	"io"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,7 +52,7 @@ func codes(tb testing.TB, who string) []byte {
 	return b
 }
 
-// TestIsolation: rule 5.1. Ten thousand pairs of documents that differ in one
+// TestIsolation: ten thousand pairs of documents that differ in one
 // name of equal length, made one after the other by an engine that concurrent
 // workers share, caches and pooled buffers in use: each holds its own name and
 // not the other. The documents of a worker are a chain: each but the ends is the
@@ -112,7 +111,7 @@ func TestIsolation(t *testing.T) {
 	wg.Wait()
 }
 
-// TestIsolationOfText: rule 5.1, by what a reader extracts.
+// TestIsolationOfText: by what a reader extracts.
 func TestIsolationOfText(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	for i := range 6 {
@@ -141,7 +140,7 @@ func TestCacheOffGivesTheSame(t *testing.T) {
 	}
 }
 
-// TestFailClosed: rule 5.6. What is missing is an error, never a lesser file.
+// TestFailClosed: what is missing is an error, never a lesser file.
 func TestFailClosed(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	style := func(s doc.Style) func(*doc.Builder) error {
@@ -193,58 +192,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestFigureWithoutRoom: rule 5.10. A figure that does not fit is an error with
-// the node, the data and the remedy; the width that it names is enough.
-func TestFigureWithoutRoom(t *testing.T) {
-	e := newEngine(t, pdf.Config{})
-	const data = `{"rows":[{"n":12,"s":"x"},{"n":1234567.89,"s":"9f86d081884c7d659a2feaa0c55ad015"}],"paid":98765432109876.5,"groups":[[1],[2,30000000000]],"day":"2026-01-31"}`
-	for _, c := range []struct{ name, body, path, has, data string }{
-		{"column", "{table: {columns: [{width: WIDTH}], rows: {for: r in rows, cells: [\"${r.n | money('EUR')}\"]}}}", "body[0].table.rows.cells[0]", "18.0", "rows[1].n"},
-		{"padded column", "{table: {columns: [{}, {width: WIDTH}, {}], rows: {for: r in rows, cells: [a, {text: \"${r.n | money('EUR')}\"}, b]}}}", "body[0].table.rows.cells[1]", "18.0", "rows[1].n"},
-		{"auto columns, read ahead", "{table: {columns: [{width: auto}, {width: WIDTH}], rows: {for: r in rows, cells: [\"${r.s}\", \"${r.n | number(2)}\"]}}}", "body[0].table.rows.cells[1]", "12.0", "rows[1].n"},
-		{"computed", "{table: {columns: [{width: WIDTH}], rows: {for: r in rows, cells: [\"${r.n * 100 + paid - paid | number(2)} kg\"]}}}", "body[0].table.rows.cells[0]", "16.0", "rows[1].n"},
-		{"row and box", "{row: {widths: [WIDTH, 1fr], cells: [[{box: {padding: 2mm, do: [{text: \"${paid}\"}]}}], x]}}", "body[0].row.cells[0][0].box.do[0].text", "20.0", "paid"},
-		{"component", "{row: {widths: [1fr, WIDTH], cells: [x, [{use: sum, with: {label: A, value: \"${due | money('EUR')}\"}}]]}}", "components.sum.do[0].text", "20.0", "rows"},
-		{"nested loop", "{for: g in groups, do: [{row: {widths: [1fr, WIDTH], cells: [x, [{for: n in g, do: [{text: \"No. ${n}\"}]}]]}}]}", "body[0].do[0].row.cells[1][0].do[0].text", "12.0", "groups[1][1]"},
-		{"made list", "{row: {widths: [WIDTH, 1fr], cells: [[{for: \"r in filter(rows, .n > 100)\", do: [{text: \"${r.n}\"}]}], x]}}", "body[0].row.cells[0][0].do[0].text", "12.0", "rows"},
-		{"list", "{row: {widths: [WIDTH, 1fr], cells: [[{list: {for: r in rows, item: \"${r.n}\"}}], x]}}", "body[0].row.cells[0][0].list.item", "16.0", "rows[1].n"},
-		{"date", "{row: {widths: [WIDTH, 1fr], cells: [[{text: \"on ${day}\"}], x]}}", "body[0].row.cells[0][0].text", "12.0", "day"},
-		{"literal", "{row: {widths: [WIDTH, 1fr], cells: [[{text: \"1,234,567.89\", keep-figures: true}], x]}}", "body[0].row.cells[0][0].text", "12.0", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			make1 := func(width string) error {
-				src := "quire: 1\nname: n\nlang: en\ntitle: T\n" +
-					"data: {rows: [{n: decimal, s: string}], paid: decimal, groups: [[integer]], day: date}\n" +
-					"vars: {due: \"total(map(rows, .n)) + paid\"}\n" +
-					"components: {sum: {params: {label: string, value: string}, do: [{text: \"${value}\", size: 14pt, keep-figures: true}]}}\n" +
-					"body:\n  - " + strings.Replace(c.body, "WIDTH", width, 1) + "\n"
-				plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte(src)})
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, err = e.Render(t.Context(), io.Discard, plan, template.JSON([]byte(data)), pdf.RenderOptions{})
-				return err
-			}
-			de, ok := errors.AsType[*pdf.DiagnosticError](make1(c.has + "mm"))
-			if !ok || len(de.Diagnostics) != 1 {
-				t.Fatalf("got %v", de)
-			}
-			d := de.Diagnostics[0]
-			if d.Code != "L312" || d.File != "t.yaml" || d.Line == 0 || d.Col == 0 || d.Path != c.path || d.DataPath != c.data || !errors.Is(de, pdf.ErrLayout) {
-				t.Errorf("%+v", d)
-			}
-			m := regexp.MustCompile(`^the figure ".*" needs ([0-9.]+) mm, (?:the column|the cell) has ([0-9.]+) mm$`).FindStringSubmatch(d.Message)
-			if m == nil || m[2] != c.has || !strings.HasPrefix(d.Suggestion, "widen the c") {
-				t.Fatalf("%s; %s", d.Message, d.Suggestion)
-			}
-			if err := make1(m[1] + "mm"); err != nil {
-				t.Errorf("with the width that is said: %v", err)
-			}
-		})
-	}
-}
-
-// TestClaims: rules 5.7 and 5.15. A standard is claimed where it was asked for
+// TestClaims: a standard is claimed where it was asked for
 // and its rules ran clean, and nowhere else.
 func TestClaims(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
@@ -281,7 +229,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestTextExtracts: rule 5.8, tagged and plain.
+// TestTextExtracts: tagged and plain.
 func TestTextExtracts(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	const typed = "₹12 €3 → ﬁ fi caf\u0065\u0301 naïve Ω \U0001D538 A\u00A0B ‘quoted’ — x\u00B2" +
@@ -302,7 +250,7 @@ func TestTextExtracts(t *testing.T) {
 	}
 }
 
-// TestBoldIsDrawnBold: rule 5.8. The bold face puts more ink on the page.
+// TestBoldIsDrawnBold: the bold face puts more ink on the page.
 func TestBoldIsDrawnBold(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	ink := func(bold bool) (n int) {
@@ -324,7 +272,7 @@ func TestBoldIsDrawnBold(t *testing.T) {
 	}
 }
 
-// TestNoTextIsLost: rule 5.10. Words in are words out, each exactly as often,
+// TestNoTextIsLost: words in are words out, each exactly as often,
 // whatever is split: paragraphs, lists, boxes, rows, cells side by side.
 func TestNoTextIsLost(t *testing.T) {
 	n := 0
@@ -387,7 +335,7 @@ func TestNoTextIsLost(t *testing.T) {
 	}
 }
 
-// TestTooLargeIsNamed: rule 5.10. What cannot be split and fits no page is an
+// TestTooLargeIsNamed: what cannot be split and fits no page is an
 // error that names it.
 func TestTooLargeIsNamed(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
@@ -415,7 +363,7 @@ func TestTooLargeIsNamed(t *testing.T) {
 	}
 }
 
-// TestHFTSize: rule 5.12. 2,000 tagged rows in 75 pages or so.
+// TestHFTSize: 2,000 tagged rows in 75 pages or so.
 func TestHFTSize(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, note("High Frequency", 2000))
@@ -455,7 +403,7 @@ func TestHeaderRepeat(t *testing.T) {
 	}
 }
 
-// TestInternalMarkersPrintAsThemselves: rule 5.23. Nothing is found by searching
+// TestInternalMarkersPrintAsThemselves: nothing is found by searching
 // bytes, so no text can be taken for a mark of ours.
 func TestInternalMarkersPrintAsThemselves(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
@@ -478,37 +426,7 @@ func TestInternalMarkersPrintAsThemselves(t *testing.T) {
 	}
 }
 
-// TestLinksAndOutline: rules 5.16 and 5.17.
-func TestLinksAndOutline(t *testing.T) {
-	e := newEngine(t, pdf.Config{})
-	body, _ := render(t, e, pdf.RenderOptions{Standards: compliant}, note("X", 1))
-	plain := unpack(t, body)
-	for _, want := range []string{
-		"/URI(https://example.com/terms)", "/URI(https://example.com/x?y=1&z=%C3%BC)", "/Title(Trades)",
-		"/SD[", "/S/Aside", "/Tabs/S", "/Lang(en-IN)", "/DisplayDocTitle true", "http://iso.org/pdf2/ssn",
-		"/Scope/Column", "/Scope/Row", "/Type/OBJR",
-	} {
-		if !strings.Contains(plain, want) {
-			t.Errorf("no %s in the file", want)
-		}
-	}
-	// One Document, no H, no Note; every Link annotation belongs to an element.
-	if n := strings.Count(plain, "/S/Document/"); n != 1 {
-		t.Errorf("%d Document elements", n)
-	}
-	if regexp.MustCompile(`/S/(H|Note)[/ ]`).MatchString(plain) {
-		t.Error("an H or Note element")
-	}
-	if a, b := strings.Count(plain, "/Subtype/Link"), strings.Count(plain, "/StructParent "); a != b || a < 4 {
-		t.Errorf("%d links, %d with an element", a, b)
-	}
-	untagged, _ := render(t, e, pdf.RenderOptions{}, note("X", 1))
-	if s := unpack(t, untagged); strings.Contains(s, "/SD[") || strings.Contains(s, "StructElem") || strings.Contains(s, "BDC") {
-		t.Error("a plain document has structure")
-	}
-}
-
-// TestRegularTables: rule 5.18.
+// TestRegularTables: rows that do not cover every column once are refused.
 func TestRegularTables(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	cell := func(col, row int) doc.Cell { return doc.Cell{Colspan: col, Rowspan: row, Spans: txt("x")} }
@@ -578,7 +496,7 @@ func (w *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestWriteErrorStops: rule 5.33. A failing writer ends the render: no further
+// TestWriteErrorStops: a failing writer ends the render: no further
 // row is asked for, and no goroutine stays.
 func TestWriteErrorStops(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
@@ -604,7 +522,7 @@ func TestWriteErrorStops(t *testing.T) {
 	}
 }
 
-// TestCancel: rule 5.33. After cancellation no further row and no block is
+// TestCancel: after cancellation no further row and no block is
 // begun.
 func TestCancel(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())

@@ -59,7 +59,7 @@ func TestRenderSamples(t *testing.T) {
 	}
 }
 
-// TestRecompiledPlan: rule 5.2. A template changed in place, name and length
+// TestRecompiledPlan: a template changed in place, name and length
 // equal, gives another document; so does a changed file behind an unchanged
 // template.
 func TestRecompiledPlan(t *testing.T) {

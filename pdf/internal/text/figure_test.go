@@ -11,7 +11,7 @@ import (
 	"example.com/quire/pdf/internal/text"
 )
 
-// TestFiguresStayWhole: rule 5.10. Each half of a torn amount would read as
+// TestFiguresStayWhole: each half of a torn amount would read as
 // another amount; a word that is too long is another matter.
 func TestFiguresStayWhole(t *testing.T) {
 	for _, cache := range []int64{1 << 20, 0} {
