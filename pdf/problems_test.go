@@ -18,7 +18,7 @@ func problemsOf(t *testing.T, source, data string) *pdf.DiagnosticError {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := e.Compile(t.Context(), "t.yaml", []byte("quire: 1\nname: t\nlang: en\ntitle: T\n"+source))
+	p, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte("quire: 1\nname: t\nlang: en\ntitle: T\n" + source)})
 	if err != nil {
 		t.Fatal(err)
 	}
