@@ -106,7 +106,7 @@ func TestFileNameIsMadeOfData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := e.Compile(t.Context(), "t.yaml", []byte("quire: 1\nname: t\nlang: en\ntitle: T\nfilename: \"Note-${no}-${day | date('iso')}.pdf\"\ndata: {no: string, day: date}\nbody: [{text: x}]\n"))
+	p, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte("quire: 1\nname: t\nlang: en\ntitle: T\nfilename: \"Note-${no}-${day | date('iso')}.pdf\"\ndata: {no: string, day: date}\nbody: [{text: x}]\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
