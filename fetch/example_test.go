@@ -19,6 +19,8 @@ import (
 	"example.com/quire/fetch"
 	"example.com/quire/fetch/breaker"
 	"example.com/quire/fetch/fetchtest"
+	"example.com/quire/fetch/httpcache"
+	"example.com/quire/fetch/limit"
 	"example.com/quire/fetch/observe"
 	"example.com/quire/fetch/retry"
 )
@@ -261,4 +263,54 @@ func ExampleConfig_observers() {
 	// Output:
 	// level=INFO msg="fetch retry" method=GET url="https://api.example/items?token=_" attempt=1 of=3 status=503 reason="status 503"
 	// well
+}
+
+// The cache alone, under a plain client.
+func ExampleStack_cache() {
+	cache, err := httpcache.New(httpcache.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	origin := fetchtest.Script(fetchtest.Step{}.Header("Cache-Control", "max-age=60").Body("hello"))
+	client := &http.Client{Transport: fetch.Stack(origin, cache.Layer)}
+	for range 2 {
+		resp, err := client.Get("http://api.example/") //nolint:noctx // as short as it goes
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		b, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		status, _, _ := strings.Cut(resp.Header.Get("Cache-Status"), "; ttl")
+		fmt.Printf("%s: %s\n", b, status)
+	}
+	// Output:
+	// hello: quire-fetch; fwd=uri-miss; fwd-status=200; stored
+	// hello: quire-fetch; hit
+}
+
+// A rate per host, which refuses at once.
+func ExampleConfig_limit() {
+	client, err := fetch.New(fetch.Config{
+		Base:  fetchtest.Script(),
+		Limit: &limit.KeyedConfig{Default: limit.Rule{Rate: limit.Rate{Events: 1, Per: time.Hour}, Burst: 2}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 3 {
+		resp, err := client.Get(context.Background(), "http://api.example/")
+		if err != nil {
+			fmt.Println(errors.Is(err, fetch.ErrRateLimited), fetch.IsTransient(err))
+			continue
+		}
+		fmt.Println(resp.StatusCode)
+		_ = resp.Body.Close()
+	}
+	// Output:
+	// 200
+	// 200
+	// true true
 }
