@@ -412,7 +412,7 @@ func TestReadiness(t *testing.T) {
 	client(t, a).Get("/livez").Want(http.StatusOK)
 }
 
-func TestDesk(t *testing.T) {
+func TestPreviewRendersWithoutState(t *testing.T) {
 	d, err := app.NewPreview()
 	if err != nil {
 		t.Fatal(err)

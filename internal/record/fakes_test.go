@@ -247,20 +247,20 @@ func (s sources) Collect(_ context.Context, _ record.Space, calls []record.Sourc
 	return out, nil
 }
 
-// shelf has templates and reports of the space local.
-type shelf struct {
+// catalog has templates and reports of the space local.
+type catalog struct {
 	templates map[string]*record.Template
 	reports   map[string]*record.Report
 }
 
-func (s shelf) Template(_ context.Context, space record.Space, name string) (*record.Template, error) {
+func (s catalog) Template(_ context.Context, space record.Space, name string) (*record.Template, error) {
 	if t, ok := s.templates[name]; ok && space == record.Local {
 		return t, nil
 	}
 	return nil, fmt.Errorf("template %s: %w", name, record.ErrNotFound)
 }
 
-func (s shelf) Report(_ context.Context, space record.Space, name string) (*record.Report, error) {
+func (s catalog) Report(_ context.Context, space record.Space, name string) (*record.Report, error) {
 	if r, ok := s.reports[name]; ok && space == record.Local {
 		return r, nil
 	}
@@ -274,7 +274,7 @@ type bench struct {
 	documents *memDocuments
 	press     *press
 	sources   sources
-	shelf     shelf
+	catalog     catalog
 	clock     time.Time // moves by 1 ms with every look
 }
 
@@ -285,16 +285,16 @@ func newBench(t *testing.T) *bench {
 	b := &bench{
 		blobs: &memBlobs{blobs: map[record.Hash][]byte{}},
 		press: &press{engine: "1+abc", title: "Note"}, sources: sources{}, clock: noon,
-		shelf: shelf{map[string]*record.Template{}, map[string]*record.Report{}},
+		catalog: catalog{map[string]*record.Template{}, map[string]*record.Report{}},
 	}
 	b.documents = &memDocuments{
 		documents: map[record.Space]map[record.Hash]*record.Document{}, receipts: map[record.Hash][]byte{},
 		chained: map[record.Hash]record.Hash{}, blobs: b.blobs,
 	}
-	b.shelf.templates["note"] = template(t, "note", "quire: 1")
+	b.catalog.templates["note"] = template(t, "note", "quire: 1")
 	var err error
 	b.Maker, err = record.NewMaker(record.Parts{
-		Engine: b.press, Blobs: b.blobs, Documents: b.documents, Collector: b.sources, Templates: b.shelf, Reports: b.shelf,
+		Engine: b.press, Blobs: b.blobs, Documents: b.documents, Collector: b.sources, Templates: b.catalog, Reports: b.catalog,
 		Now: func() time.Time { b.clock = b.clock.Add(time.Millisecond); return b.clock },
 	})
 	if err != nil {

@@ -171,7 +171,7 @@ func TestMakeLosesARaceWell(t *testing.T) {
 	r := record.Request{Template: "note", Time: noon, Space: record.Local}
 	first := b.make(t, r)
 	late := &lateDocuments{memDocuments: b.documents}
-	maker, err := record.NewMaker(record.Parts{Engine: &press{engine: "2+other"}, Blobs: b.blobs, Documents: late, Templates: b.shelf, Now: time.Now})
+	maker, err := record.NewMaker(record.Parts{Engine: &press{engine: "2+other"}, Blobs: b.blobs, Documents: late, Templates: b.catalog, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestRenderGivesTheBytesOfMake(t *testing.T) {
 	// A Renderer keeps nothing and writes the same; what it would need a storage for it refuses.
 	renderer := record.NewRenderer(b.press)
 	out.Reset()
-	if _, err := renderer.Render(t.Context(), &out, record.Request{Space: record.Local, Inline: b.shelf.templates["note"], Data: r.Data, Time: noon}); err != nil {
+	if _, err := renderer.Render(t.Context(), &out, record.Request{Space: record.Local, Inline: b.catalog.templates["note"], Data: r.Data, Time: noon}); err != nil {
 		t.Error(err)
 	}
 	if !bytes.Equal(out.Bytes(), b.file(t, made.Document)) {
@@ -243,9 +243,9 @@ func TestRenderGivesTheBytesOfMake(t *testing.T) {
 
 func TestFailedMakesLeaveNothing(t *testing.T) {
 	b := newBench(t)
-	b.shelf.templates["broken"] = template(t, "broken", "broken")
-	b.shelf.templates["stop"] = template(t, "stop", "stop")
-	b.shelf.reports["fixed"] = &record.Report{Name: "fixed", Template: "note", Sources: []record.SourceCall{{Key: "s", Source: "api"}}}
+	b.catalog.templates["broken"] = template(t, "broken", "broken")
+	b.catalog.templates["stop"] = template(t, "stop", "stop")
+	b.catalog.reports["fixed"] = &record.Report{Name: "fixed", Template: "note", Sources: []record.SourceCall{{Key: "s", Source: "api"}}}
 	b.sources["api"] = record.Collected{Outcome: record.OK, Data: []byte("1")}
 	b.sources["vital"] = record.Collected{Outcome: record.Failed, Required: true, Reason: "no answer within 2s"}
 	b.sources["babble"] = record.Collected{Outcome: record.OK, Required: true, Data: []byte("<html>")}
@@ -305,11 +305,11 @@ func TestFailedMakesLeaveNothing(t *testing.T) {
 func TestReports(t *testing.T) {
 	b := newBench(t)
 	b.sources["api"] = record.Collected{Outcome: record.OK, Data: []byte(`"x"`)}
-	b.shelf.reports["monthly"] = &record.Report{
+	b.catalog.reports["monthly"] = &record.Report{
 		Name: "monthly", Template: "note", Options: record.Options{Standards: []string{"pdf/a-4"}},
 		Sources: []record.SourceCall{{Key: "s", Source: "api", Parameters: record.Parameters{"a": json.RawMessage("1"), "b": json.RawMessage("2")}}},
 	}
-	b.shelf.reports["open"] = &record.Report{Name: "open"}
+	b.catalog.reports["open"] = &record.Report{Name: "open"}
 	made := b.make(t, record.Request{Report: "monthly", Time: noon})
 	d := made.Document
 	if d.Template.Name != "note" || len(d.Options.Standards) != 1 || len(d.Reports) != 1 || d.Reports[0] != "monthly" {
@@ -330,7 +330,7 @@ func TestReports(t *testing.T) {
 	if got := r.Options.Standards; len(got) != 1 || got[0] != "pdf/ua-2" {
 		t.Errorf("standards %q, want the request's", got)
 	}
-	if got := b.shelf.reports["monthly"].Sources[0].Parameters["b"]; string(got) != "2" {
+	if got := b.catalog.reports["monthly"].Sources[0].Parameters["b"]; string(got) != "2" {
 		t.Errorf("the report itself was changed: b is %s", got)
 	}
 	// The same document under a second report is filed, not made.
@@ -341,7 +341,7 @@ func TestReports(t *testing.T) {
 		t.Errorf("filed: created %v, reports %q", second.Created, second.Document.Reports)
 	}
 	// Without reports there are none.
-	maker, err := record.NewMaker(record.Parts{Engine: b.press, Blobs: b.blobs, Documents: b.documents, Now: time.Now, Templates: b.shelf})
+	maker, err := record.NewMaker(record.Parts{Engine: b.press, Blobs: b.blobs, Documents: b.documents, Now: time.Now, Templates: b.catalog})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +357,7 @@ func TestReports(t *testing.T) {
 // sent, whatever order and spelling that had.
 func TestDataErrorsHaveThePlaceOfTheTextAsSent(t *testing.T) {
 	b := newBench(t)
-	b.shelf.templates["strict"] = template(t, "strict", "needs client.name")
+	b.catalog.templates["strict"] = template(t, "strict", "needs client.name")
 	b.sources["api"] = record.Collected{Outcome: record.OK, Data: []byte(`{"code":"x"}`)}
 	_, err := b.Make(t.Context(), record.Request{
 		Space: record.Local, Template: "strict", Origin: record.Origin{File: "note.json"}, Data: []byte("{\n  \"z\": 1,\n  \"extra\": 2,\n  \"client\": {\"code\": 7}\n}"),

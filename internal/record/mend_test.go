@@ -58,7 +58,7 @@ func TestMakeRefusesWhatItCannotMend(t *testing.T) {
 	for how, harm := range harms {
 		b := newBench(t)
 		r := record.Request{Space: record.Local, Template: "note", Time: noon, Report: "monthly"}
-		b.shelf.reports["monthly"] = &record.Report{Name: "monthly", Template: "note"}
+		b.catalog.reports["monthly"] = &record.Report{Name: "monthly", Template: "note"}
 		made := b.make(t, record.Request{Template: "note", Time: noon})
 		file := b.file(t, made.Document)
 		harm(b, made.Document.Content)
@@ -75,7 +75,7 @@ func TestMakeRefusesWhatItCannotMend(t *testing.T) {
 		}
 		// An engine that refuses the inputs says nothing about the request.
 		refusing := &refuser{press: b.press, err: &record.TemplateError{Problem: record.Problem{Message: "no longer"}}}
-		maker, err := record.NewMaker(record.Parts{Engine: refusing, Blobs: b.blobs, Documents: b.documents, Templates: b.shelf, Now: b.clock.Local})
+		maker, err := record.NewMaker(record.Parts{Engine: refusing, Blobs: b.blobs, Documents: b.documents, Templates: b.catalog, Now: b.clock.Local})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,7 +49,7 @@ func TestRemake(t *testing.T) {
 		t.Errorf("verdict %+v", v)
 	}
 	// A template that has changed since does not matter.
-	b.shelf.templates["note"] = template(t, "note", "quire: 2")
+	b.catalog.templates["note"] = template(t, "note", "quire: 2")
 	want(t, "after a change of the template", judge(file), "identical")
 
 	for _, at := range []int{0, 1, 99, idAt + 70, len(file) / 2, len(file) - 1} {
