@@ -253,20 +253,30 @@ func TestBrowserDamagedFile(t *testing.T) {
 	b.goTo(t, h.url+"/documents/"+d.ID.String())
 	b.until(t, `document.querySelector('.pages').textContent.includes('cannot be shown')`)
 	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`#remake`))))
-	b.until(t, `document.getElementById('answer').textContent.length > 20`)
+	b.until(t, `document.getElementById('restore') !== null`)
+	if s := ask[string](t, b, `document.querySelector('#answer strong').textContent`); s != "The stored bytes are damaged" {
+		t.Errorf("headed %q", s)
+	}
 	if good := ask[bool](t, b, `document.getElementById('answer').classList.contains('identical')`); good {
 		t.Error("a damaged file is called identical")
 	}
-	// The heading is the title of the problem, whatever went wrong.
-	_, told := h.send(t, http.MethodPost, "/v1/documents/"+d.ID.String()+"/verify", "")
-	var problem struct{ Title, Detail string }
+	// The page says of the file what the server says.
+	_, told := h.send(t, http.MethodGet, "/d/"+d.Content.String()+".pdf", "", "Accept: application/problem+json")
+	var problem struct{ Detail string }
 	check(t, json.Unmarshal([]byte(told), &problem))
-	if s := ask[string](t, b, `document.querySelector('#answer strong').textContent`); s != problem.Title {
-		t.Errorf("headed %q, want %q", s, problem.Title)
-	}
-	hasAll(t, ask[string](t, b, `document.getElementById('answer').textContent`), problem.Detail)
 	hasAll(t, ask[string](t, b, `document.querySelector('.pages').textContent`), problem.Detail)
 	b.forgive() // the browser notes the failed requests
+
+	// Restored, the file is that of the receipt again.
+	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`#restore`))))
+	b.until(t, `document.getElementById('answer').classList.contains('identical')`)
+	hasAll(t, ask[string](t, b, `document.getElementById('answer').textContent`), "restored")
+	if s := ask[string](t, b, focused); s != "remake" {
+		t.Errorf("the focus went to %q", s)
+	}
+	if _, pdf := h.page(t, "/d/"+d.Content.String()+".pdf"); record.Sum([]byte(pdf)) != d.Content {
+		t.Error("the restored file is another")
+	}
 }
 
 // focused is the control that has the focus, by what it does.

@@ -11,18 +11,20 @@ const answer = document.getElementById('answer');
 
 if (button) {
   button.disabled = false;
-  button.addEventListener('click', remake);
+  button.addEventListener('click', () => remake(''));
 }
 
-async function remake() {
+// The query is empty, or asks to put the file made again in the place of damaged bytes.
+async function remake(query) {
   if (!enabled(button)) return;
   enable(button, false);
   button.setAttribute('aria-busy', 'true');
+  if (answer.contains(document.activeElement)) button.focus();
   answer.className = 'answer';
   answer.textContent = '';
   const start = performance.now();
   try {
-    const response = await fetch(button.dataset.verify, { method: 'POST', headers: { Accept: 'application/json' } });
+    const response = await fetch(button.dataset.verify + query, { method: 'POST', headers: { Accept: 'application/json' } });
     if (!response.ok) throw await problem(response);
     say(await response.json(), performance.now() - start);
   } catch (err) {
@@ -35,8 +37,12 @@ async function remake() {
 }
 
 function say(verdict, ms) {
-  answer.classList.add(verdict.answer);
   const took = `Made again and compared in ${duration(ms)}.`;
+  if (verdict.stored === 'damaged' || verdict.stored === 'lost') {
+    damaged(verdict);
+    return;
+  }
+  answer.classList.add(verdict.answer);
   switch (verdict.answer) {
     case 'identical':
       answer.replaceChildren(strong('Identical, sha256'), code(verdict.file), line(took));
@@ -53,6 +59,24 @@ function say(verdict, ms) {
     default:
       answer.replaceChildren(strong('Unknown here'), verdict.reason || 'What it was made from is gone.');
   }
+  if (verdict.stored === 'restored') answer.append(line('The stored bytes were not whole. They are restored.'));
+}
+
+// damaged tells of stored bytes that are not those of the receipt, and offers to put the file made
+// again in their place when it is.
+function damaged(verdict) {
+  answer.classList.add('failed');
+  answer.replaceChildren(strong(verdict.stored === 'lost' ? 'The stored file is lost' : 'The stored bytes are damaged'));
+  if (verdict.answer !== 'identical' || !verdict.in_audit_log) {
+    answer.append(line(verdict.reason || 'The file made again is not the one of the receipt, so it cannot take their place.'));
+    return;
+  }
+  const restore = element('button', 'Restore it');
+  restore.type = 'button';
+  restore.className = 'button wide';
+  restore.id = 'restore';
+  restore.addEventListener('click', () => remake('?restore=true'));
+  answer.append(line('Made again, the file is the one of the receipt, byte for byte.'), restore);
 }
 
 const strong = (text) => element('strong', text);
