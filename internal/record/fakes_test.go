@@ -274,7 +274,7 @@ type bench struct {
 	documents *memDocuments
 	press     *press
 	sources   sources
-	catalog     catalog
+	catalog   catalog
 	clock     time.Time // moves by 1 ms with every look
 }
 
