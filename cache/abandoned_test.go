@@ -62,10 +62,14 @@ func TestHangingLoadersDoNotBlockOtherKeys(t *testing.T) {
 			t.Fatalf("after the loaders returned: %+v", s)
 		}
 		want(t, c, "hangs0", "v")
+		settled(c)
 		for i := range c.shards {
-			if n := len(c.shards[i].runs); n != 0 {
+			s := &c.shards[i]
+			s.mu.Lock()
+			if n := len(s.runs); n != 0 {
 				t.Errorf("%d keys are still counted as running", n)
 			}
+			s.mu.Unlock()
 		}
 	})
 }

@@ -152,9 +152,10 @@ func (b *busy) begin() bool {
 	return true
 }
 
-func (b *busy) end() {
+// end counts n less.
+func (b *busy) end(n int) {
 	b.mu.Lock()
-	b.n--
+	b.n -= n
 	finish := b.closed && b.n == 0
 	b.mu.Unlock()
 	if finish {

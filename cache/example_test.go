@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"slices"
 	"time"
 
 	"example.com/quire/cache"
@@ -129,4 +130,29 @@ func ExampleCache_SetWith() {
 	second, err := c.SetWith(ctx, "k", "v2", cache.WriteOptions{TTL: time.Second})
 	fmt.Println(second.Counter > first.Counter, err)
 	// Output: true <nil>
+}
+
+// GetMany asks the origin once for all keys that are not held.
+func ExampleCache_GetMany() {
+	ctx := context.Background()
+	c, err := cache.New(cache.Options[string, int]{MaxEntries: 100})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = c.Close(ctx) }()
+	if err := c.Set(ctx, "tea", 450); err != nil {
+		log.Fatal(err)
+	}
+	load := func(_ context.Context, skus []string) (map[string]int, error) {
+		slices.Sort(skus)
+		fmt.Println("loading", skus)
+		return map[string]int{"milk": 120}, nil
+	}
+	for range 2 {
+		fmt.Println(c.GetMany(ctx, []string{"tea", "milk", "unicorn"}, load))
+	}
+	// Output:
+	// loading [milk unicorn]
+	// map[milk:120 tea:450] <nil>
+	// map[milk:120 tea:450] <nil>
 }

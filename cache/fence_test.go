@@ -129,7 +129,7 @@ func TestLateReaderLooksAgain(t *testing.T) {
 	c := open(t, Options[string, string]{})
 	set(t, c, "k", "v")
 	load := func(context.Context, string) (string, error) { return "again", nil }
-	if f, joined, err := c.begin(t.Context(), "k", load, nil); f != nil || joined || err != nil {
+	if f, joined, err := c.begin(t.Context(), "k", source[string, string]{load: load}, nil); f != nil || joined || err != nil {
 		t.Fatalf("begin after a look that is out of date: %v, %v, %v", f, joined, err)
 	}
 	if s := c.Stats(); s.Loads != 0 {

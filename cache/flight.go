@@ -57,7 +57,7 @@ func (s *shard[K, V]) detach(k K) {
 // begin joins the load of k or begins one. seen is the record the caller found
 // wanting: if the store holds another by now, begin does nothing and returns
 // nil, since a load that ended in between must not be repeated.
-func (c *Cache[K, V]) begin(ctx context.Context, k K, load loader[K, V], seen *record[V]) (f *flight[K, V], joined bool, err error) {
+func (c *Cache[K, V]) begin(ctx context.Context, k K, from source[K, V], seen *record[V]) (f *flight[K, V], joined bool, err error) {
 	s := c.shard(k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,14 +75,18 @@ func (c *Cache[K, V]) begin(ctx context.Context, k K, load loader[K, V], seen *r
 	s.detach(k) // one of an earlier generation, if any
 	s.flights[k] = f
 	c.n.loads.Add(1)
-	go c.fly(ctx, f, load)
+	if from.batch != nil {
+		from.batch.flights = append(from.batch.flights, f)
+	} else {
+		go c.fly(ctx, []*flight[K, V]{f}, single(from.load))
+	}
 	return f, false, nil
 }
 
 // refresh begins the background load of k unless one runs or seen has been
 // replaced.
-func (c *Cache[K, V]) refresh(ctx context.Context, k K, load loader[K, V], seen *record[V]) {
-	if f, joined, err := c.begin(ctx, k, load, seen); err == nil && f != nil && !joined {
+func (c *Cache[K, V]) refresh(ctx context.Context, k K, from source[K, V], seen *record[V]) {
+	if f, joined, err := c.begin(ctx, k, from, seen); err == nil && f != nil && !joined {
 		c.n.refreshes.Add(1)
 	}
 }
@@ -115,8 +119,11 @@ func (c *Cache[K, V]) asksItself(ctx context.Context, k K) bool {
 	return false
 }
 
-// withFlight marks ctx as that of the loader of f.
-func withFlight[K comparable, V any](ctx context.Context, f *flight[K, V]) context.Context {
-	parent, _ := ctx.Value(chainKey{}).(*chain)
-	return context.WithValue(ctx, chainKey{}, &chain{flight: f, parent: parent})
+// withFlights marks ctx as that of the loader of fs.
+func withFlights[K comparable, V any](ctx context.Context, fs []*flight[K, V]) context.Context {
+	link, _ := ctx.Value(chainKey{}).(*chain)
+	for _, f := range fs {
+		link = &chain{flight: f, parent: link}
+	}
+	return context.WithValue(ctx, chainKey{}, link)
 }

@@ -52,8 +52,8 @@ func (c *Cache[K, V]) peekSlow(k K, r *record[V], own func(K) K) (v V, ok bool) 
 	if now >= r.soft {
 		n.stale.Add(1)
 	}
-	if c.wantsRefresh(r, now, c.o.Load) {
-		c.refresh(context.Background(), own(k), c.o.Load, r)
+	if c.wantsRefresh(r, now, source[K, V]{load: c.o.Load}) {
+		c.refresh(context.Background(), own(k), source[K, V]{load: c.o.Load}, r)
 	}
 	return r.value, true
 }
@@ -78,6 +78,15 @@ func (c *Cache[K, V]) GetOrLoad(ctx context.Context, k K, load func(context.Cont
 
 type loader[K comparable, V any] = func(context.Context, K) (V, error)
 
+// source is where a read loads from: a loader of its own for each key, or a batch that gathers the
+// keys. The zero value is no source.
+type source[K comparable, V any] struct {
+	load  loader[K, V]
+	batch *batch[K, V]
+}
+
+func (s source[K, V]) none() bool { return s.load == nil && s.batch == nil }
+
 func (c *Cache[K, V]) read(ctx context.Context, k K, load loader[K, V]) (v V, err error) {
 	if err := ctx.Err(); err != nil {
 		return v, err
@@ -88,13 +97,15 @@ func (c *Cache[K, V]) read(ctx context.Context, k K, load loader[K, V]) (v V, er
 		return r.value, nil
 	}
 	for {
-		done, f, v, err := c.answer(ctx, k, r, load)
+		done, f, v, err := c.answer(ctx, k, r, source[K, V]{load: load})
 		if done {
 			return v, err
 		}
 		if f != nil {
 			c.n.mine().misses.Add(1)
-			return c.wait(ctx, k, f, r)
+			soft, stop := c.softLimit()
+			defer stop()
+			return c.wait(ctx, k, f, r, soft)
 		}
 		// The record changed between the look and the decision to load:
 		// somebody was faster. Look again.
@@ -105,7 +116,7 @@ func (c *Cache[K, V]) read(ctx context.Context, k K, load loader[K, V]) (v V, er
 // answer decides over a record that is not a plain hit: it answers from r
 // (done), or joins or begins the load of the key, or finds that r is not what
 // the store holds any more (neither).
-func (c *Cache[K, V]) answer(ctx context.Context, k K, r *record[V], load loader[K, V]) (done bool, f *flight[K, V], v V, err error) {
+func (c *Cache[K, V]) answer(ctx context.Context, k K, r *record[V], from source[K, V]) (done bool, f *flight[K, V], v V, err error) {
 	gen := c.gen.Load()
 	if gen == genClosed {
 		return true, nil, v, ErrClosed
@@ -125,18 +136,18 @@ func (c *Cache[K, V]) answer(ctx context.Context, k K, r *record[V], load loader
 		case r.state == stateValue && now < r.soft,
 			// Stale is served only while something can replace it, and at
 			// once either in its window or while the origin is left alone.
-			r.state == stateValue && load != nil && (now < r.stale || now < r.retryAt):
+			r.state == stateValue && !from.none() && (now < r.stale || now < r.retryAt):
 			n.hits.Add(1)
 			if now >= r.soft {
 				n.stale.Add(1)
 			}
-			if c.wantsRefresh(r, now, load) {
-				c.refresh(ctx, k, load, r)
+			if c.wantsRefresh(r, now, from) {
+				c.refresh(ctx, k, from, r)
 			}
 			return true, nil, r.value, nil
 		}
 	}
-	if load == nil {
+	if from.none() {
 		n.misses.Add(1)
 		return true, nil, v, ErrNotFound
 	}
@@ -144,14 +155,14 @@ func (c *Cache[K, V]) answer(ctx context.Context, k K, r *record[V], load loader
 		n.misses.Add(1)
 		return true, nil, v, &LoadError{Key: showKey(k), Err: errOwnKey}
 	}
-	f, _, err = c.begin(ctx, k, load, r)
+	f, _, err = c.begin(ctx, k, from, r)
 	return err != nil, f, v, err
 }
 
 // wantsRefresh says whether a hit on r begins a background load.
-func (c *Cache[K, V]) wantsRefresh(r *record[V], now int64, load loader[K, V]) bool {
+func (c *Cache[K, V]) wantsRefresh(r *record[V], now int64, from source[K, V]) bool {
 	switch {
-	case load == nil || now < r.retryAt:
+	case from.none() || now < r.retryAt:
 		return false
 	case now < r.soft:
 		return now >= r.early && c.drawEarly(r, now)
@@ -159,17 +170,21 @@ func (c *Cache[K, V]) wantsRefresh(r *record[V], now int64, load loader[K, V]) b
 	return true
 }
 
-// wait waits for f on the caller's own context. old, if it is a value within
-// its hard life, is what to fall back on: soon, and if the load fails.
-func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V]) (v V, err error) {
-	if old != nil && (old.gen != f.gen || old.state != stateValue) {
-		old = nil
+// softLimit returns a channel that is closed after LoadSoftTimeout, if there is one.
+func (c *Cache[K, V]) softLimit() (<-chan struct{}, func() bool) {
+	if c.p.LoadSoftTimeout <= 0 {
+		return nil, func() bool { return false }
 	}
-	var soft <-chan time.Time
-	if old != nil && c.p.LoadSoftTimeout > 0 {
-		t := time.NewTimer(c.p.LoadSoftTimeout)
-		defer t.Stop()
-		soft = t.C
+	soft := make(chan struct{})
+	return soft, time.AfterFunc(c.p.LoadSoftTimeout, func() { close(soft) }).Stop
+}
+
+// wait waits for f on the caller's own context. old, if it is a value within
+// its hard life, is what to fall back on: once soft is closed, and if the load
+// fails.
+func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V], soft <-chan struct{}) (v V, err error) {
+	if old == nil || old.gen != f.gen || old.state != stateValue {
+		old, soft = nil, nil
 	}
 	for {
 		select {

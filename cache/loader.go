@@ -17,11 +17,12 @@ type outcome[V any] struct {
 	fits   bool
 }
 
-// fly runs the load of f to its end. It is the goroutine of the flight; the
-// context of the read that began it lends its values and nothing else.
-func (c *Cache[K, V]) fly(ctx context.Context, f *flight[K, V], load loader[K, V]) {
-	defer c.busy.end()
-	ctx, cancel := context.WithCancelCause(withFlight(context.WithoutCancel(ctx), f))
+// fly loads the keys of fs with one call of load, which returns an outcome per flight. It is the
+// goroutine of these flights; the context of the read that began them lends its values and nothing
+// else.
+func (c *Cache[K, V]) fly(ctx context.Context, fs []*flight[K, V], load func(context.Context, []*flight[K, V]) []outcome[V]) {
+	defer c.busy.end(len(fs))
+	ctx, cancel := context.WithCancelCause(withFlights(context.WithoutCancel(ctx), fs))
 	defer cancel(nil)
 	if d := c.p.LoadTimeout; d > 0 {
 		var stop context.CancelFunc
@@ -32,12 +33,15 @@ func (c *Cache[K, V]) fly(ctx context.Context, f *flight[K, V], load loader[K, V
 
 	// The watch releases the readers at the end of the context, whether the
 	// loader heeds it or not. What a late loader still returns is dropped.
-	run := &run[K, V]{flight: f}
+	run := &run[K, V]{cache: c}
+	defer run.end()
 	watched := make(chan struct{})
 	unwatch := context.AfterFunc(ctx, func() {
 		defer close(watched)
 		run.abandon()
-		c.settle(f, outcome[V]{err: context.Cause(ctx)})
+		for _, f := range fs {
+			c.settle(f, outcome[V]{err: context.Cause(ctx)})
+		}
 	})
 	defer func() {
 		if !unwatch() {
@@ -45,51 +49,72 @@ func (c *Cache[K, V]) fly(ctx context.Context, f *flight[K, V], load loader[K, V
 		}
 	}()
 
-	if err := run.admit(ctx); err != nil {
-		c.settle(f, outcome[V]{err: err})
+	admitted := make([]*flight[K, V], 0, len(fs))
+	for _, f := range fs {
+		if err := run.admit(ctx, f.key); err != nil {
+			c.settle(f, outcome[V]{err: err})
+			continue
+		}
+		admitted = append(admitted, f)
+	}
+	if len(admitted) == 0 {
 		return
 	}
-	defer run.end()
 	select {
 	case c.slots <- struct{}{}:
 	case <-ctx.Done():
 		return
 	}
 	if run.start() {
-		c.call(ctx, f, load)
+		c.call(ctx, admitted, load)
 	}
 }
 
-// call asks the loader and settles f, also when the loader panics or ends its
+// call asks the loader and settles fs, also when the loader panics or ends its
 // goroutine. Nothing of the former is passed on: the goroutine is ours, and a
 // panic in it would end the program for a fault of one key.
-func (c *Cache[K, V]) call(ctx context.Context, f *flight[K, V], load loader[K, V]) {
-	var out outcome[V]
-	returned := false
+func (c *Cache[K, V]) call(ctx context.Context, fs []*flight[K, V], load func(context.Context, []*flight[K, V]) []outcome[V]) {
+	var outs []outcome[V]
 	defer func() {
-		if returned {
+		if outs != nil {
 			return
 		}
-		out = outcome[V]{err: errGoexit}
+		out := outcome[V]{err: errGoexit}
 		if p := recover(); p != nil {
 			out.err = &panicError{value: p}
-			c.log.LogAttrs(ctx, slog.LevelError, "loader panicked", keyAttr(f.key), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+			c.log.LogAttrs(ctx, slog.LevelError, "loader panicked", keyAttr(fs[0].key), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
 		}
-		c.settle(f, out)
+		for _, f := range fs {
+			c.settle(f, out)
+		}
 	}()
 	start := time.Now()
-	out.value, out.err = load(ctx, f.key)
-	out.took = time.Since(start)
-	switch {
-	case out.err == nil:
-		out.weight, out.fits = c.weigh(f.key, out.value)
-	case ctx.Err() != nil && errors.Is(out.err, ctx.Err()):
-		// A loader that heeds its context may come before the watch: the
-		// readers get the reason all the same.
-		out.err = context.Cause(ctx)
+	got := load(ctx, fs)
+	took := time.Since(start)
+	for i, f := range fs {
+		out := &got[i]
+		out.took = took
+		switch {
+		case out.err == nil:
+			out.weight, out.fits = c.weigh(f.key, out.value)
+		case ctx.Err() != nil && errors.Is(out.err, ctx.Err()):
+			// A loader that heeds its context may come before the watch: the
+			// readers get the reason all the same.
+			out.err = context.Cause(ctx)
+		}
 	}
-	returned = true
-	c.settle(f, out)
+	outs = got
+	for i, f := range fs {
+		c.settle(f, outs[i])
+	}
+}
+
+// single calls load for the one key of fs.
+func single[K comparable, V any](load loader[K, V]) func(context.Context, []*flight[K, V]) []outcome[V] {
+	return func(ctx context.Context, fs []*flight[K, V]) []outcome[V] {
+		v, err := load(ctx, fs[0].key)
+		return []outcome[V]{{value: v, err: err}}
+	}
 }
 
 // settle keeps the outcome of f if f is still the load of its key, and
@@ -125,6 +150,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	case out.err == nil && !out.fits:
 		// The old value is known to be wrong by now: better none.
 		refused = true
+		c.n.refused.Add(1)
 		c.store.Remove(f.key)
 		f.value = out.value
 	case out.err == nil:
@@ -197,9 +223,8 @@ func (c *Cache[K, V]) holds(k K) bool {
 	return !c.stringKeys || c.keyBytes(k) <= maxKeyBytes
 }
 
-// refuse counts and reports a value that is too large.
+// refuse reports a value that is too large.
 func (c *Cache[K, V]) refuse(k K, op string) {
-	c.n.refused.Add(1)
 	c.log.LogAttrs(context.Background(), slog.LevelWarn, "value too large to hold", keyAttr(k), slog.String("op", op))
 }
 

@@ -1,6 +1,9 @@
 package cache
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
 // maxRuns is how many loaders of one key may run at a time: that of the present load, and one that
 // was overtaken by a write or has outrun its timeout. One origin that hangs once does not make its
@@ -13,26 +16,23 @@ type runs struct {
 	changed      chan struct{} // closed at the next change
 }
 
-func (r *runs) change() {
-	close(r.changed)
-	r.changed = make(chan struct{})
-}
-
-// run is the call of one loader. Unlike its flight, which ends when the readers are released, it
-// lasts until the loader has returned. Its fields are guarded by the shard's lock.
+// run is one call of a loader, for one key or, in GetMany, for several. Unlike its flights, which
+// end when the readers are released, it lasts until the loader has returned.
 type run[K comparable, V any] struct {
-	flight    *flight[K, V]
+	cache *Cache[K, V]
+	keys  []K // admitted
+
+	mu        sync.Mutex // taken before that of a shard
 	hasSlot   bool
 	abandoned bool
-	ended     bool // the context ended before the loader was called
+	ended     bool // the context ended
 }
 
-// admit waits until the loader of the key may run beside those that still do. Its error is
+// admit waits until one more loader of k may run beside those that still do. Its error is
 // errAbandoned if all of these have outrun their timeouts, so that waiting is vain, or the cause of
 // the end of ctx.
-func (r *run[K, V]) admit(ctx context.Context) error {
-	k := r.flight.key
-	s := r.flight.cache.shard(k)
+func (r *run[K, V]) admit(ctx context.Context, k K) error {
+	s := r.cache.shard(k)
 	for {
 		s.mu.Lock()
 		all := s.runs[k]
@@ -43,6 +43,9 @@ func (r *run[K, V]) admit(ctx context.Context) error {
 		if all.n < maxRuns {
 			all.n++
 			s.mu.Unlock()
+			r.mu.Lock()
+			r.keys = append(r.keys, k)
+			r.mu.Unlock()
 			return nil
 		}
 		hopeless, changed := all.abandoned >= maxRuns, all.changed
@@ -60,58 +63,66 @@ func (r *run[K, V]) admit(ctx context.Context) error {
 
 // start notes that the run has taken a slot and says whether to call the loader.
 func (r *run[K, V]) start() bool {
-	c := r.flight.cache
-	s := c.shard(r.flight.key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.ended {
-		<-c.slots
+		<-r.cache.slots
 		return false
 	}
 	r.hasSlot = true
-	c.n.loading.Add(1)
+	r.cache.n.loading.Add(1)
 	return true
 }
 
 // abandon gives the slot of a loader that has not returned in time to others.
 func (r *run[K, V]) abandon() {
-	c := r.flight.cache
-	s := c.shard(r.flight.key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.ended = true
 	if !r.hasSlot {
 		return
 	}
-	r.hasSlot, r.abandoned = false, true
-	<-c.slots
-	c.n.loading.Add(-1)
-	c.n.abandoned.Add(1)
-	all := s.runs[r.flight.key]
-	all.abandoned++
-	all.change()
+	r.abandoned = true
+	r.release()
+	r.cache.n.abandoned.Add(1)
+	r.each(func(all *runs) { all.abandoned++ })
 }
 
 // end notes that the loader has returned, or was not called.
 func (r *run[K, V]) end() {
-	c := r.flight.cache
-	k := r.flight.key
-	s := c.shard(k)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := s.runs[k]
-	all.n--
-	switch {
-	case r.hasSlot:
-		r.hasSlot = false
-		<-c.slots
-		c.n.loading.Add(-1)
-	case r.abandoned:
-		all.abandoned--
-		c.n.abandoned.Add(-1)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := 0
+	if r.hasSlot {
+		r.release()
+	} else if r.abandoned {
+		left = 1
+		r.cache.n.abandoned.Add(-1)
 	}
-	if all.n == 0 {
-		delete(s.runs, k)
+	r.each(func(all *runs) {
+		all.n--
+		all.abandoned -= left
+	})
+}
+
+func (r *run[K, V]) release() {
+	r.hasSlot = false
+	<-r.cache.slots
+	r.cache.n.loading.Add(-1)
+}
+
+// each changes the counts of every key of r.
+func (r *run[K, V]) each(change func(*runs)) {
+	for _, k := range r.keys {
+		s := r.cache.shard(k)
+		s.mu.Lock()
+		all := s.runs[k]
+		change(all)
+		if all.n == 0 {
+			delete(s.runs, k)
+		}
+		close(all.changed)
+		all.changed = make(chan struct{})
+		s.mu.Unlock()
 	}
-	all.change()
 }

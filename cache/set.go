@@ -43,6 +43,7 @@ func (c *Cache[K, V]) write(ctx context.Context, k K, v V, l lives) (uint64, err
 		return 0, ErrClosed
 	}
 	if !ok {
+		c.n.refused.Add(1)
 		s.mu.Unlock()
 		c.refuse(k, "set")
 		return 0, ErrTooLarge
@@ -101,7 +102,7 @@ func (c *Cache[K, V]) Clear(ctx context.Context) error {
 // sweep frees what Clear has put out of use. One runs at a time; c.sweeps
 // counts the calls it owes a walk.
 func (c *Cache[K, V]) sweep() {
-	defer c.busy.end()
+	defer c.busy.end(1)
 	for {
 		owed := c.sweeps.Load()
 		dead := func(r *record[V]) bool { return r.gen != c.gen.Load() }

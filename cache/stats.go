@@ -25,7 +25,7 @@ type Stats struct {
 	// StaleHits and NegativeHits are the hits that returned a stale value or
 	// an error: a remembered ErrNotFound or *LoadError.
 	StaleHits, NegativeHits uint64
-	// Loads are the loads begun, Refreshes those of them begun in the
+	// Loads are the loads begun, one for each key, Refreshes those of them begun in the
 	// background by a hit. LoadFailures ended with another error than
 	// ErrNotFound. Overtaken are loads whose result was not kept because the
 	// key was written, deleted or cleared meanwhile.
