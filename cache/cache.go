@@ -20,12 +20,14 @@ type Cache[K comparable, V any] struct {
 	o     Options[K, V]
 	p     Policy
 	lives lives
-	log   *slog.Logger
-	store *store.Store[K, *record[V]]
-	clock *store.Clock
-	ours  bool // clock was made here
-	seed  maphash.Seed
-	epoch uint64
+	// origin is Load or LoadEntry of o.
+	origin source[K, V]
+	log    *slog.Logger
+	store  *store.Store[K, *record[V]]
+	clock  *store.Clock
+	ours   bool // clock was made here
+	seed   maphash.Seed
+	epoch  uint64
 	// random is uniform in [0,1); tests put a known sequence here.
 	random     func() float64
 	keyBytes   func(K) int
@@ -62,6 +64,7 @@ func New[K comparable, V any](o Options[K, V]) (*Cache[K, V], error) {
 	c := &Cache[K, V]{
 		o:          o,
 		p:          o.Policy,
+		origin:     source[K, V]{load: o.Load, entry: o.LoadEntry},
 		log:        o.Logger,
 		clock:      o.clock,
 		seed:       maphash.MakeSeed(),

@@ -25,9 +25,11 @@ type record[V any] struct {
 	// early is where the plain hit ends: until then a read returns value and
 	// looks at nothing else. It is the distant past for states without value.
 	early int64
-	soft  int64 // fresh until
-	stale int64 // soft + stale-while-revalidate
-	hard  int64 // the record exists until
+	// written is when the value was set or loaded, or last found unmodified.
+	written int64
+	soft    int64 // fresh until
+	stale   int64 // soft + stale-while-revalidate
+	hard    int64 // the record exists until
 	// delta is how long the value took to load, 0 for one that was set.
 	delta time.Duration
 	// retryAt and failures belong to a key whose last load failed.
@@ -47,6 +49,7 @@ type lives struct{ ttl, swr, sie time.Duration }
 
 // live stamps r with its life from now on.
 func (c *Cache[K, V]) live(r *record[V], now int64, l lives) {
+	r.written = now
 	ttl := l.ttl
 	if c.p.Jitter > 0 {
 		ttl -= time.Duration(c.p.Jitter * c.random() * float64(ttl))

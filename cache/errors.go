@@ -24,6 +24,7 @@ var (
 
 var (
 	errOwnKey = errors.New("loader asks for a key whose load it is part of")
+	errNoOld  = errors.New("loader says NotModified, but no value was held")
 	errGoexit = errors.New("loader ended its goroutine")
 	// errAbandoned: every loader that may run for the key has outrun LoadTimeout.
 	errAbandoned = errors.New("earlier loaders of this key ignore the end of their context and still run")

@@ -156,3 +156,43 @@ func ExampleCache_GetMany() {
 	// map[milk:120 tea:450] <nil>
 	// map[milk:120 tea:450] <nil>
 }
+
+// LoadEntry asks the origin whether the value held is still right, and takes over its lives.
+func ExampleOptions_loadEntry() {
+	type page struct{ etag, body string }
+	ctx := context.Background()
+	pages, err := cache.New(cache.Options[string, *page]{
+		MaxEntries: 100,
+		LoadEntry: func(_ context.Context, _ string, old *cache.Entry[*page]) (cache.Loaded[*page], error) {
+			if old != nil {
+				fmt.Println("asking with", old.Value.etag)
+				return cache.Loaded[*page]{NotModified: true, TTL: time.Hour}, nil
+			}
+			fmt.Println("asking for all")
+			return cache.Loaded[*page]{Value: &page{`"v1"`, "hello"}, TTL: time.Millisecond, StaleWhileRevalidate: -1}, nil
+		},
+		Policy: cache.Policy{EarlyBeta: -1},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() {
+		if err := pages.Close(ctx); err != nil {
+			log.Print(err)
+		}
+	}()
+	for range 3 {
+		p, err := pages.Get(ctx, "/")
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(p.body)
+		time.Sleep(20 * time.Millisecond)
+	}
+	// Output:
+	// asking for all
+	// hello
+	// asking with "v1"
+	// hello
+	// hello
+}

@@ -19,6 +19,7 @@ type flight[K comparable, V any] struct {
 	cache *Cache[K, V]
 	key   K
 	gen   uint64
+	old   *record[V]    // the value held when the load began, if any
 	done  chan struct{} // closed by settle, after the result is written
 	// detached is set, under the shard's lock, by a write of the key.
 	detached atomic.Bool
@@ -74,10 +75,16 @@ func (c *Cache[K, V]) begin(ctx context.Context, k K, from source[K, V], seen *r
 	f = &flight[K, V]{cache: c, key: k, gen: gen, done: make(chan struct{})}
 	s.detach(k) // one of an earlier generation, if any
 	s.flights[k] = f
+	if seen != nil && seen.gen == gen && seen.state == stateValue && c.clock.Now() < seen.hard {
+		f.old = seen
+	}
 	c.n.loads.Add(1)
-	if from.batch != nil {
+	switch {
+	case from.batch != nil:
 		from.batch.flights = append(from.batch.flights, f)
-	} else {
+	case from.entry != nil:
+		go c.fly(ctx, []*flight[K, V]{f}, c.conditional(from.entry))
+	default:
 		go c.fly(ctx, []*flight[K, V]{f}, single(from.load))
 	}
 	return f, false, nil

@@ -9,9 +9,9 @@ import (
 
 // Peek returns the value of k if it is held and servable now. It never waits,
 // does not allocate on a hit, and is safe for concurrent use. A stale value is
-// served while Policy.StaleWhileRevalidate lasts if Options.Load is set (its
-// background refresh is then begun); without Load it is not served, so that
-// the caller's GetOrLoad comes to replace it.
+// served while Policy.StaleWhileRevalidate lasts if Options.Load or LoadEntry is
+// set (its background refresh is then begun); without either it is not served,
+// so that the caller's GetOrLoad comes to replace it.
 func (c *Cache[K, V]) Peek(k K) (V, bool) {
 	r, ok := c.store.Get(k)
 	if ok && r.gen == c.gen.Load() && c.clock.Now() < r.early {
@@ -44,7 +44,7 @@ func (c *Cache[K, V]) peekSlow(k K, r *record[V], own func(K) K) (v V, ok bool) 
 	}
 	n := c.n.mine()
 	now := c.clock.Now()
-	if r == nil || r.gen != gen || r.state != stateValue || now >= r.stale || now >= r.soft && c.o.Load == nil {
+	if r == nil || r.gen != gen || r.state != stateValue || now >= r.stale || now >= r.soft && c.origin.none() {
 		n.misses.Add(1)
 		return v, false
 	}
@@ -52,42 +52,43 @@ func (c *Cache[K, V]) peekSlow(k K, r *record[V], own func(K) K) (v V, ok bool) 
 	if now >= r.soft {
 		n.stale.Add(1)
 	}
-	if c.wantsRefresh(r, now, source[K, V]{load: c.o.Load}) {
-		c.refresh(context.Background(), own(k), source[K, V]{load: c.o.Load}, r)
+	if c.wantsRefresh(r, now, c.origin) {
+		c.refresh(context.Background(), own(k), c.origin, r)
 	}
 	return r.value, true
 }
 
-// Get returns the value of k, from the process or from Options.Load. See the
+// Get returns the value of k, from the process or from Options.Load or LoadEntry. See the
 // package comment for the steps. Errors: ErrNotFound, *LoadError, ErrClosed,
 // or that of ctx, which ends only the waiting of this call: the load goes on
 // and fills the cache. Safe for concurrent use.
 func (c *Cache[K, V]) Get(ctx context.Context, k K) (V, error) {
-	return c.read(ctx, k, c.o.Load)
+	return c.read(ctx, k, c.origin)
 }
 
-// GetOrLoad is Get with a loader of its own in place of Options.Load; nil
-// means Options.Load. Reads of one key that come together share one load, that
+// GetOrLoad is Get with a loader of its own in place of that of Options; nil
+// means that one. Reads of one key that come together share one load, that
 // of the first: all loaders of a key must give the same answer, whoever asks.
 func (c *Cache[K, V]) GetOrLoad(ctx context.Context, k K, load func(context.Context, K) (V, error)) (V, error) {
 	if load == nil {
-		load = c.o.Load
+		return c.read(ctx, k, c.origin)
 	}
-	return c.read(ctx, k, load)
+	return c.read(ctx, k, source[K, V]{load: load})
 }
 
 type loader[K comparable, V any] = func(context.Context, K) (V, error)
 
-// source is where a read loads from: a loader of its own for each key, or a batch that gathers the
-// keys. The zero value is no source.
+// source is where a read loads from: a loader for each key, of one kind or the other, or a batch
+// that gathers the keys. The zero value is no source.
 type source[K comparable, V any] struct {
 	load  loader[K, V]
+	entry entryLoader[K, V]
 	batch *batch[K, V]
 }
 
-func (s source[K, V]) none() bool { return s.load == nil && s.batch == nil }
+func (s source[K, V]) none() bool { return s.load == nil && s.entry == nil && s.batch == nil }
 
-func (c *Cache[K, V]) read(ctx context.Context, k K, load loader[K, V]) (v V, err error) {
+func (c *Cache[K, V]) read(ctx context.Context, k K, from source[K, V]) (v V, err error) {
 	if err := ctx.Err(); err != nil {
 		return v, err
 	}
@@ -97,7 +98,7 @@ func (c *Cache[K, V]) read(ctx context.Context, k K, load loader[K, V]) (v V, er
 		return r.value, nil
 	}
 	for {
-		done, f, v, err := c.answer(ctx, k, r, source[K, V]{load: load})
+		done, f, v, err := c.answer(ctx, k, r, from)
 		if done {
 			return v, err
 		}

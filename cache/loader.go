@@ -15,6 +15,11 @@ type outcome[V any] struct {
 	took   time.Duration
 	weight uint32
 	fits   bool
+	// The rest is said by a LoadEntry alone.
+	lives *lives     // nil: the policy's
+	kept  *record[V] // value is that of this record
+	// noStore: value is for those who wait, and the key holds nothing.
+	noStore bool
 }
 
 // fly loads the keys of fs with one call of load, which returns an outcome per flight. It is the
@@ -95,6 +100,8 @@ func (c *Cache[K, V]) call(ctx context.Context, fs []*flight[K, V], load func(co
 		out := &got[i]
 		out.took = took
 		switch {
+		case out.err == nil && out.kept != nil:
+			out.weight, out.fits = out.kept.weight, true
 		case out.err == nil:
 			out.weight, out.fits = c.weigh(f.key, out.value)
 		case ctx.Err() != nil && errors.Is(out.err, ctx.Err()):
@@ -147,6 +154,9 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	case overtaken:
 		c.n.overtaken.Add(1)
 		c.adopt(f, old, now, out, failure)
+	case out.err == nil && out.noStore:
+		c.store.Remove(f.key)
+		f.value = out.value
 	case out.err == nil && !out.fits:
 		// The old value is known to be wrong by now: better none.
 		refused = true
@@ -155,7 +165,11 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 		f.value = out.value
 	case out.err == nil:
 		r := &record[V]{value: out.value, gen: f.gen, delta: out.took, weight: out.weight}
-		c.live(r, now, c.lives)
+		l := c.lives
+		if out.lives != nil {
+			l = *out.lives
+		}
+		c.live(r, now, l)
 		c.store.Put(f.key, r)
 		f.value = out.value
 	case notFound:

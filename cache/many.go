@@ -42,7 +42,7 @@ type batch[K comparable, V any] struct{ flights []*flight[K, V] }
 // asked for in one call of load, which returns the values it has found. A key without value in its
 // answer does not exist and is remembered so; if load also returns an error, such a key has failed
 // with it instead. Keys that another read loads already are waited for and not asked for again. A
-// nil load means Options.Load, called for each key.
+// nil load means the loader of Options, called for each key.
 //
 // The result has the keys that exist. Errors: *PartialError for keys that failed, beside the values
 // of the others; ErrClosed or that of ctx, without values; *ConfigError for too many keys. Safe for
@@ -54,7 +54,7 @@ func (c *Cache[K, V]) GetMany(ctx context.Context, ks []K, load func(context.Con
 	if len(ks) > maxMany {
 		return nil, &ConfigError{Field: "GetMany.ks", Got: len(ks), Want: fmt.Sprintf("at most %d keys", maxMany)}
 	}
-	from := source[K, V]{load: c.o.Load}
+	from := c.origin
 	if load != nil {
 		from = source[K, V]{batch: &batch[K, V]{}}
 	}

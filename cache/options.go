@@ -48,6 +48,11 @@ type Options[K comparable, V any] struct {
 	// ends and nothing afterwards, because nothing would ever replace the stale value. The entry
 	// itself is held until its hard life, for a GetOrLoad that brings its own loader.
 	Load func(ctx context.Context, key K) (V, error)
+	// LoadEntry is Load for an origin that says more than the value: how long it lives, that it must
+	// not be kept, or that the value held is still right. It takes the place of Load; setting both
+	// is an error. old is the value held when the load began, stale or about to be, until its hard
+	// life; nil means that none was. It must not be changed. All else that is said of Load holds.
+	LoadEntry func(ctx context.Context, key K, old *Entry[V]) (Loaded[V], error)
 	// MaxLoads bounds the loaders that run at a time; further loads wait within their LoadTimeout.
 	// A loader that ignores the end of its context gives its place back at LoadTimeout. Default
 	// 1024, at most 1048576.
@@ -182,13 +187,13 @@ func orDefault[T time.Duration | float64](v, def T) T {
 	return max(v, 0)
 }
 
-// lives applies o to p.
-func (o WriteOptions) lives(p *Policy) (lives, error) {
+// lives applies o to p. typ is the name of the type that o stands for.
+func (o WriteOptions) lives(p *Policy, typ string) (lives, error) {
 	var c checker
 	l := lives{
-		ttl: c.life("WriteOptions.TTL", o.TTL, p.TTL, false),
-		swr: c.life("WriteOptions.StaleWhileRevalidate", o.StaleWhileRevalidate, p.StaleWhileRevalidate, true),
-		sie: c.life("WriteOptions.StaleIfError", o.StaleIfError, p.StaleIfError, true),
+		ttl: c.life(typ+".TTL", o.TTL, p.TTL, false),
+		swr: c.life(typ+".StaleWhileRevalidate", o.StaleWhileRevalidate, p.StaleWhileRevalidate, true),
+		sie: c.life(typ+".StaleIfError", o.StaleIfError, p.StaleIfError, true),
 	}
 	return l, errors.Join(c.errs...)
 }
@@ -201,6 +206,7 @@ func (o Options[K, V]) check() (Options[K, V], error) {
 	c.require(o.MaxEntries >= 0, "MaxEntries", o.MaxEntries, "0 for a bound in bytes, or a positive number")
 	c.require(o.MaxBytes <= 0 || o.MaxEntries <= 0, "MaxEntries", o.MaxEntries, "0, since MaxBytes is set")
 	c.require(o.MaxLoads >= 0 && o.MaxLoads <= maxMaxLoads, "MaxLoads", o.MaxLoads, "0 for the default, or 1 to 1048576")
+	c.require(o.Load == nil || o.LoadEntry == nil, "LoadEntry", "a function", "nil, since Load is set")
 	if o.MaxLoads == 0 {
 		o.MaxLoads = defaultMaxLoads
 	}

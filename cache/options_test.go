@@ -168,15 +168,15 @@ func TestEveryOptionHasAnEffect(t *testing.T) {
 		},
 		"Policy.TTL": func(t *testing.T) {
 			t.Helper()
-			endsAt(t, Policy{TTL: 7 * time.Second}, 7*time.Second)
+			endsAt(t, Policy{TTL: 7 * time.Second}, 7*time.Second, nil, nil)
 		},
 		"Policy.StaleWhileRevalidate": func(t *testing.T) {
 			t.Helper()
-			endsAt(t, Policy{StaleWhileRevalidate: 2 * time.Hour}, 5*time.Minute+2*time.Hour, down)
+			endsAt(t, Policy{StaleWhileRevalidate: 2 * time.Hour}, 5*time.Minute+2*time.Hour, down, nil)
 		},
 		"Policy.StaleIfError": func(t *testing.T) {
 			t.Helper()
-			endsAt(t, Policy{StaleIfError: 3 * time.Hour}, 5*time.Minute+3*time.Hour, down)
+			endsAt(t, Policy{StaleIfError: 3 * time.Hour}, 5*time.Minute+3*time.Hour, down, nil)
 		},
 		"Policy.Jitter": func(t *testing.T) {
 			t.Helper()
@@ -275,8 +275,48 @@ func TestEveryOptionHasAnEffect(t *testing.T) {
 			writeEndsAt(t, WriteOptions{TTL: time.Second, StaleIfError: 4 * time.Hour}, 4*time.Hour+time.Second, down)
 		},
 	}
+	loadedEndsAt := func(l Loaded[string], life time.Duration) func(*testing.T) {
+		return func(t *testing.T) {
+			t.Helper()
+			l.Value = "v"
+			asked := false
+			endsAt(t, Policy{}, life, nil, func(context.Context, string, *Entry[string]) (Loaded[string], error) {
+				if asked {
+					return Loaded[string]{}, errOrigin
+				}
+				asked = true
+				return l, nil
+			})
+		}
+	}
+	cases["Loaded.TTL"] = loadedEndsAt(Loaded[string]{TTL: 9 * time.Second, StaleWhileRevalidate: -1, StaleIfError: -1}, 9*time.Second)
+	cases["Loaded.StaleWhileRevalidate"] = loadedEndsAt(Loaded[string]{TTL: time.Second, StaleWhileRevalidate: 3 * time.Hour, StaleIfError: -1}, 3*time.Hour+time.Second)
+	cases["Loaded.StaleIfError"] = loadedEndsAt(Loaded[string]{TTL: time.Second, StaleIfError: 4 * time.Hour}, 4*time.Hour+time.Second)
+	cases["Loaded.Value"], cases["Options.LoadEntry"] = cases["Loaded.TTL"], cases["Loaded.TTL"]
+	cases["Loaded.NoStore"] = func(t *testing.T) {
+		t.Helper()
+		c := open(t, opts{LoadEntry: func(context.Context, string, *Entry[string]) (Loaded[string], error) {
+			return Loaded[string]{Value: "v", NoStore: true}, nil
+		}})
+		want(t, c, "k", "v")
+		if s := c.Stats(); s.Entries != 0 {
+			t.Errorf("stats %+v", s)
+		}
+	}
+	cases["Loaded.NotModified"] = func(t *testing.T) {
+		t.Helper()
+		c := open(t, opts{Policy: plain(Policy{TTL: time.Second, StaleWhileRevalidate: -1}), LoadEntry: func(context.Context, string, *Entry[string]) (Loaded[string], error) {
+			return Loaded[string]{NotModified: true}, nil
+		}})
+		set(t, c, "k", "v")
+		pass(time.Second)
+		want(t, c, "k", "v")
+		if v, ok := c.Peek("k"); v != "v" || !ok {
+			t.Errorf("after the refresh: %q, %v", v, ok)
+		}
+	}
 	cases["Options.Policy"] = cases["Policy.TTL"]
-	for _, typ := range []reflect.Type{reflect.TypeFor[opts](), reflect.TypeFor[Policy](), reflect.TypeFor[WriteOptions]()} {
+	for _, typ := range []reflect.Type{reflect.TypeFor[opts](), reflect.TypeFor[Policy](), reflect.TypeFor[WriteOptions](), reflect.TypeFor[Loaded[string]]()} {
 		name, _, _ := strings.Cut(typ.Name(), "[")
 		for f := range typ.Fields() {
 			if !f.IsExported() {
@@ -293,14 +333,14 @@ func TestEveryOptionHasAnEffect(t *testing.T) {
 }
 
 // endsAt checks that an entry under p is readable until life has passed.
-func endsAt(t *testing.T, p Policy, life time.Duration, load ...loader[string, string]) {
+func endsAt(t *testing.T, p Policy, life time.Duration, load loader[string, string], entry entryLoader[string, string]) {
 	t.Helper()
-	o := Options[string, string]{Policy: plain(p)}
-	if len(load) > 0 {
-		o.Load = load[0]
+	c := open(t, Options[string, string]{Policy: plain(p), Load: load, LoadEntry: entry})
+	if entry == nil {
+		set(t, c, "k", "v")
+	} else {
+		want(t, c, "k", "v")
 	}
-	c := open(t, o)
-	set(t, c, "k", "v")
 	pass(life - 1)
 	want(t, c, "k", "v")
 	synctest.Wait()

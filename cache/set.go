@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// Set holds v under k for the policy's lives; without Options.Load, for the soft one (see there). Readers get v itself, not a
+// Set holds v under k for the policy's lives; without a loader in Options, for the soft one (see Load). Readers get v itself, not a
 // copy: nobody may change it afterwards. A load of k that runs meanwhile does
 // not overwrite it. Errors: ErrTooLarge, ErrClosed, that of an ended ctx; then
 // nothing has changed. Safe for concurrent use.
@@ -16,7 +16,7 @@ func (c *Cache[K, V]) Set(ctx context.Context, k K, v V) error {
 // SetWith is Set with lives of its own for this write, and returns the version
 // it got. A wrong option is a *ConfigError.
 func (c *Cache[K, V]) SetWith(ctx context.Context, k K, v V, o WriteOptions) (Version, error) {
-	l, err := o.lives(&c.p)
+	l, err := o.lives(&c.p, "WriteOptions")
 	if err != nil {
 		return Version{}, err
 	}
