@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -324,6 +325,23 @@ func TestSessionStoreFails(t *testing.T) {
 	c = webtest.New(t, sessionApp(t, middleware.SessionOptions{Store: brokenStore{load: broken}}, nil))
 	c.Get("/get/a").Want(200) // without a cookie the store is not asked
 	with(c, strings.Repeat("A", 26)).Get("/get/a").Want(500)
+}
+
+// TestSessionStoreFailsUnderAccessLog: a middleware within that answers the error
+// itself gets it out, and not an empty 200.
+func TestSessionStoreFailsUnderAccessLog(t *testing.T) {
+	store := brokenStore{load: middleware.ErrSessionNotFound, save: errors.New("disk")}
+	accesslog := middleware.AccessLog(middleware.AccessLogOptions{Logger: slog.New(slog.DiscardHandler)})
+	app := newApp(t, web.Options{}, must(t)(middleware.Session(middleware.SessionOptions{Store: store})), accesslog)
+	app.GET("/set", func(c *web.Context) error {
+		if s, ok := middleware.SessionOf(c); ok {
+			s.Set("a", "1")
+		}
+		return c.String(200, "set")
+	})
+	if r := webtest.New(t, app).Get("/set").Want(500); strings.Contains(r.Text(), "disk") || cookieOf(r) != "" || r.Header.Get("Content-Type") != "application/problem+json" {
+		t.Errorf("%v %s", r.Header, r.Text())
+	}
 }
 
 func TestSessionBounds(t *testing.T) {
