@@ -48,6 +48,7 @@ type Cache[K comparable, V any] struct {
 	_   [64]byte
 
 	shards [shards]shard[K, V]
+	tags   tagTable
 	n      counters
 }
 

@@ -37,7 +37,13 @@ type record[V any] struct {
 	failures uint32
 	weight   uint32
 	state    state
-	err      error // what a failed load returned
+	tags     *tagSet // nil for none
+	err      error   // what a failed load returned
+}
+
+// of says whether r exists in generation gen: no Clear and no Purge has put it out of use.
+func (r *record[V]) of(gen uint64) bool {
+	return r.gen == gen && (r.tags == nil || r.tags.overtaken() == 0)
 }
 
 // entryOverhead is what an entry costs beside its record and the bytes of key
@@ -73,7 +79,7 @@ func (c *Cache[K, V]) absent(k K, gen uint64, now int64) *record[V] {
 func (c *Cache[K, V]) failed(k K, old *record[V], gen uint64, now int64, err error) *record[V] {
 	r := &record[V]{gen: gen, state: stateFailed, early: math.MinInt64, weight: c.bareWeight(k)}
 	var failures uint32
-	if old != nil && old.gen == gen && now < old.hard {
+	if old != nil && old.of(gen) && now < old.hard {
 		failures = old.failures
 		if old.state == stateValue {
 			keep := *old

@@ -196,3 +196,28 @@ func ExampleOptions_loadEntry() {
 	// hello
 	// hello
 }
+
+// Purge drops all entries that were written with a tag.
+func ExampleCache_Purge() {
+	ctx := context.Background()
+	pages, err := cache.New(cache.Options[string, string]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() {
+		if err := pages.Close(ctx); err != nil {
+			log.Print(err)
+		}
+	}()
+	for _, path := range []string{"/", "/posts/42"} {
+		if _, err := pages.SetWith(ctx, path, "page", cache.WriteOptions{Tags: []string{"post:42"}}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := pages.Purge(ctx, "post:42"); err != nil {
+		log.Fatal(err)
+	}
+	_, err = pages.Get(ctx, "/")
+	fmt.Println(err)
+	// Output: cache: not found
+}

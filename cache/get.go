@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 	"unsafe"
@@ -14,7 +15,7 @@ import (
 // so that the caller's GetOrLoad comes to replace it.
 func (c *Cache[K, V]) Peek(k K) (V, bool) {
 	r, ok := c.store.Get(k)
-	if ok && r.gen == c.gen.Load() && c.clock.Now() < r.early {
+	if ok && r.of(c.gen.Load()) && c.clock.Now() < r.early {
 		c.n.mine().hits.Add(1)
 		return r.value, true
 	}
@@ -28,7 +29,7 @@ func PeekBytes[V any](c *Cache[string, V], k []byte) (V, bool) {
 	// does not keep it, and what goes on from here takes a copy.
 	s := unsafe.String(unsafe.SliceData(k), len(k)) //nolint:gosec // G103: see above
 	r, ok := c.store.Get(s)
-	if ok && r.gen == c.gen.Load() && c.clock.Now() < r.early {
+	if ok && r.of(c.gen.Load()) && c.clock.Now() < r.early {
 		c.n.mine().hits.Add(1)
 		return r.value, true
 	}
@@ -44,7 +45,7 @@ func (c *Cache[K, V]) peekSlow(k K, r *record[V], own func(K) K) (v V, ok bool) 
 	}
 	n := c.n.mine()
 	now := c.clock.Now()
-	if r == nil || r.gen != gen || r.state != stateValue || now >= r.stale || now >= r.soft && c.origin.none() {
+	if r == nil || !r.of(gen) || r.state != stateValue || now >= r.stale || now >= r.soft && c.origin.none() {
 		n.misses.Add(1)
 		return v, false
 	}
@@ -93,10 +94,11 @@ func (c *Cache[K, V]) read(ctx context.Context, k K, from source[K, V]) (v V, er
 		return v, err
 	}
 	r, ok := c.store.Get(k)
-	if ok && r.gen == c.gen.Load() && c.clock.Now() < r.early {
+	if ok && r.of(c.gen.Load()) && c.clock.Now() < r.early {
 		c.n.mine().hits.Add(1)
 		return r.value, nil
 	}
+	purges := c.tags.purges.Load()
 	for {
 		done, f, v, err := c.answer(ctx, k, r, from)
 		if done {
@@ -105,8 +107,12 @@ func (c *Cache[K, V]) read(ctx context.Context, k K, from source[K, V]) (v V, er
 		if f != nil {
 			c.n.mine().misses.Add(1)
 			soft, stop := c.softLimit()
-			defer stop()
-			return c.wait(ctx, k, f, r, soft)
+			v, err = c.wait(ctx, k, f, r, soft, purges)
+			stop()
+			if !errors.Is(err, errOlderLoad) {
+				return v, err
+			}
+			c.n.mine().misses.Add(^uint64(0)) // the same read goes on
 		}
 		// The record changed between the look and the decision to load:
 		// somebody was faster. Look again.
@@ -124,7 +130,7 @@ func (c *Cache[K, V]) answer(ctx context.Context, k K, r *record[V], from source
 	}
 	n := c.n.mine()
 	now := c.clock.Now()
-	if r != nil && r.gen == gen && now < r.hard {
+	if r != nil && r.of(gen) && now < r.hard {
 		switch {
 		case r.state == stateAbsent:
 			n.hits.Add(1)
@@ -182,8 +188,9 @@ func (c *Cache[K, V]) softLimit() (<-chan struct{}, func() bool) {
 
 // wait waits for f on the caller's own context. old, if it is a value within
 // its hard life, is what to fall back on: once soft is closed, and if the load
-// fails.
-func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V], soft <-chan struct{}) (v V, err error) {
+// fails. purges is the number of Purges before the read: if one of them overtook f the error is
+// errOlderLoad, and the read must begin again.
+func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V], soft <-chan struct{}, purges uint64) (v V, err error) {
 	if old == nil || old.gen != f.gen || old.state != stateValue {
 		old, soft = nil, nil
 	}
@@ -197,10 +204,13 @@ func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *recor
 				return old.value, nil
 			}
 			// Somebody wrote the key meanwhile: no need to wait for less.
-			if r, ok := c.store.Look(k); ok && r.gen == c.gen.Load() && r.state == stateValue && c.clock.Now() < r.soft {
+			if r, ok := c.store.Look(k); ok && r.of(c.gen.Load()) && r.state == stateValue && c.clock.Now() < r.soft {
 				return r.value, nil
 			}
 		case <-f.done:
+			if f.purged > 0 && f.purged <= purges {
+				return v, errOlderLoad
+			}
 			if f.failed && c.usable(old, f) {
 				return old.value, nil
 			}
@@ -212,5 +222,5 @@ func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *recor
 // usable says whether old may stand in for the result of f: it is alive, and
 // the key was not written or deleted since the load began.
 func (c *Cache[K, V]) usable(old *record[V], f *flight[K, V]) bool {
-	return old != nil && !f.detached.Load() && old.gen == c.gen.Load() && c.clock.Now() < old.hard
+	return old != nil && !f.detached.Load() && old.of(c.gen.Load()) && c.clock.Now() < old.hard
 }

@@ -17,6 +17,8 @@ type Entry[V any] struct {
 type Loaded[V any] struct {
 	Value                                   V
 	TTL, StaleWhileRevalidate, StaleIfError time.Duration
+	// Tags are as in WriteOptions. With NotModified, nil keeps those of old.
+	Tags []string
 	// NoStore gives Value to the reads that wait for this load and to nobody else. What was held
 	// before is dropped.
 	NoStore bool
@@ -39,9 +41,15 @@ func (c *Cache[K, V]) conditional(load entryLoader[K, V]) func(context.Context, 
 		if err != nil {
 			return []outcome[V]{{err: err}}
 		}
-		o := WriteOptions{TTL: got.TTL, StaleWhileRevalidate: got.StaleWhileRevalidate, StaleIfError: got.StaleIfError}
+		o := WriteOptions{TTL: got.TTL, StaleWhileRevalidate: got.StaleWhileRevalidate, StaleIfError: got.StaleIfError, Tags: got.Tags}
 		l, err := o.lives(&c.p, "Loaded")
-		out := outcome[V]{value: got.Value, err: err, lives: &l, noStore: got.NoStore}
+		if err != nil {
+			return []outcome[V]{{err: err}}
+		}
+		if got.NotModified && got.Tags == nil && f.old != nil && f.old.tags != nil {
+			got.Tags = f.old.tags.names
+		}
+		out := outcome[V]{value: got.Value, lives: &l, tags: c.tags.set(got.Tags, f.purges), noStore: got.NoStore}
 		if got.NotModified {
 			if f.old == nil {
 				return []outcome[V]{{err: errNoOld}}

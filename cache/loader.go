@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"runtime/debug"
 	"time"
 )
@@ -16,7 +17,8 @@ type outcome[V any] struct {
 	weight uint32
 	fits   bool
 	// The rest is said by a LoadEntry alone.
-	lives *lives     // nil: the policy's
+	lives *lives // nil: the policy's
+	tags  *tagSet
 	kept  *record[V] // value is that of this record
 	// noStore: value is for those who wait, and the key holds nothing.
 	noStore bool
@@ -101,9 +103,10 @@ func (c *Cache[K, V]) call(ctx context.Context, fs []*flight[K, V], load func(co
 		out.took = took
 		switch {
 		case out.err == nil && out.kept != nil:
-			out.weight, out.fits = out.kept.weight, true
+			w := int64(out.kept.weight) - out.kept.tags.weight() + out.tags.weight()
+			out.weight, out.fits = uint32(w&math.MaxUint32), w <= c.maxWeight
 		case out.err == nil:
-			out.weight, out.fits = c.weigh(f.key, out.value)
+			out.weight, out.fits = c.weigh(f.key, out.value, out.tags)
 		case ctx.Err() != nil && errors.Is(out.err, ctx.Err()):
 			// A loader that heeds its context may come before the watch: the
 			// readers get the reason all the same.
@@ -148,7 +151,11 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	}
 	now := c.clock.Now()
 	old, _ := c.store.Look(f.key)
-	overtaken := f.detached.Load() || f.gen != c.gen.Load()
+	f.purged = out.tags.overtaken()
+	if out.kept != nil && f.purged == 0 {
+		f.purged = out.kept.tags.overtaken()
+	}
+	overtaken := f.purged > 0 || f.detached.Load() || f.gen != c.gen.Load()
 	refused := false
 	switch {
 	case overtaken:
@@ -164,7 +171,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 		c.store.Remove(f.key)
 		f.value = out.value
 	case out.err == nil:
-		r := &record[V]{value: out.value, gen: f.gen, delta: out.took, weight: out.weight}
+		r := &record[V]{value: out.value, gen: f.gen, delta: out.took, weight: out.weight, tags: out.tags}
 		l := c.lives
 		if out.lives != nil {
 			l = *out.lives
@@ -210,7 +217,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 // they asked before the key was deleted. failure is the outcome's error unless
 // that is ErrNotFound.
 func (c *Cache[K, V]) adopt(f *flight[K, V], held *record[V], now int64, out outcome[V], failure *LoadError) {
-	if held != nil && held.gen == c.gen.Load() && now < held.soft {
+	if held != nil && held.of(c.gen.Load()) && now < held.soft {
 		switch held.state {
 		case stateValue:
 			f.value = held.value

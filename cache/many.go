@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"slices"
 )
 
@@ -54,6 +55,7 @@ func (c *Cache[K, V]) GetMany(ctx context.Context, ks []K, load func(context.Con
 	if len(ks) > maxMany {
 		return nil, &ConfigError{Field: "GetMany.ks", Got: len(ks), Want: fmt.Sprintf("at most %d keys", maxMany)}
 	}
+	purges := c.tags.purges.Load()
 	from := c.origin
 	if load != nil {
 		from = source[K, V]{batch: &batch[K, V]{}}
@@ -98,11 +100,26 @@ func (c *Cache[K, V]) GetMany(ctx context.Context, ks []K, load func(context.Con
 	}
 	soft, stop := c.softLimit()
 	defer stop()
+	var again []K
 	for k, p := range waiting {
-		v, err := c.wait(ctx, k, p.flight, p.old, soft)
+		v, err := c.wait(ctx, k, p.flight, p.old, soft, purges)
+		if errors.Is(err, errOlderLoad) {
+			c.n.mine().misses.Add(^uint64(0)) // the same read goes on
+			again = append(again, k)
+			continue
+		}
 		if err := put(k, v, err); err != nil {
 			return nil, err
 		}
+	}
+	if len(again) > 0 {
+		more, err := c.GetMany(ctx, again, load)
+		if e, ok := errors.AsType[*PartialError[K]](err); ok {
+			maps.Copy(failed, e.Errors)
+		} else if err != nil {
+			return nil, err
+		}
+		maps.Copy(values, more)
 	}
 	if len(failed) > 0 {
 		return values, &PartialError[K]{Errors: failed}
@@ -120,7 +137,7 @@ type pending[K comparable, V any] struct {
 func (c *Cache[K, V]) lookup(ctx context.Context, k K, from source[K, V]) (p pending[K, V], v V, err error) {
 	for {
 		r, ok := c.store.Get(k)
-		if ok && r.gen == c.gen.Load() && c.clock.Now() < r.early {
+		if ok && r.of(c.gen.Load()) && c.clock.Now() < r.early {
 			c.n.mine().hits.Add(1)
 			return p, r.value, nil
 		}

@@ -108,10 +108,12 @@ type Policy struct {
 	LoadTimeout time.Duration
 }
 
-// WriteOptions gives one write lives of its own. Zero fields are the policy's,
+// WriteOptions gives one write lives of its own, and tags. Zero fields are the policy's,
 // negative ones mean off; TTL cannot be off.
 type WriteOptions struct {
 	TTL, StaleWhileRevalidate, StaleIfError time.Duration
+	// Tags are names by which Purge finds the entry: at most 16, of 1 to 128 bytes.
+	Tags []string
 }
 
 // Version names one write. Counter grows with each write of one Cache, so that
@@ -134,6 +136,9 @@ var nameForm = regexp.MustCompile(`^[a-z0-9._-]{1,64}$`)
 
 // checker gathers what is wrong with a configuration.
 type checker struct{ errs []error }
+
+// err joins what was found, nil for nothing.
+func (c *checker) err() error { return errors.Join(c.errs...) }
 
 func (c *checker) fail(field string, got any, want string) {
 	c.errs = append(c.errs, &ConfigError{Field: field, Got: got, Want: want})
@@ -195,7 +200,8 @@ func (o WriteOptions) lives(p *Policy, typ string) (lives, error) {
 		swr: c.life(typ+".StaleWhileRevalidate", o.StaleWhileRevalidate, p.StaleWhileRevalidate, true),
 		sie: c.life(typ+".StaleIfError", o.StaleIfError, p.StaleIfError, true),
 	}
-	return l, errors.Join(c.errs...)
+	c.tags(typ+".Tags", o.Tags)
+	return l, c.err()
 }
 
 // check returns o with its defaults, or all that is wrong with it.
@@ -224,7 +230,7 @@ func (o Options[K, V]) check() (Options[K, V], error) {
 		o.Logger = o.Logger.With(slog.String("cache", o.Name))
 	}
 	o.Policy = o.Policy.withDefaults(&c)
-	return o, errors.Join(c.errs...)
+	return o, c.err()
 }
 
 // builtinWeigh measures strings by their length and byte slices by their
@@ -265,12 +271,12 @@ func keyWeigh[K comparable]() func(K) int {
 }
 
 // weigh returns the weight of an entry, and whether it may be held.
-func (c *Cache[K, V]) weigh(k K, v V) (uint32, bool) {
+func (c *Cache[K, V]) weigh(k K, v V, tags *tagSet) (uint32, bool) {
 	key := c.keyBytes(k)
 	if key > maxKeyBytes && c.stringKeys {
 		return 0, false
 	}
-	w := int64(c.overhead) + int64(key)
+	w := int64(c.overhead) + int64(key) + tags.weight()
 	if c.o.Weigh != nil {
 		// Cut where a sum would overflow: far beyond any weight that is held.
 		w += min(int64(max(c.o.Weigh(k, v), 0)), math.MaxUint32)

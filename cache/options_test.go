@@ -315,6 +315,31 @@ func TestEveryOptionHasAnEffect(t *testing.T) {
 			t.Errorf("after the refresh: %q, %v", v, ok)
 		}
 	}
+	purges := func(c *Cache[string, string]) {
+		if err := c.Purge(t.Context(), "t"); err != nil {
+			t.Error(err)
+		}
+		if v, ok := c.Peek("k"); ok {
+			t.Errorf("after the purge: %q", v)
+		}
+	}
+	cases["WriteOptions.Tags"] = func(t *testing.T) {
+		t.Helper()
+		c := open(t, opts{})
+		if _, err := c.SetWith(t.Context(), "k", "v", WriteOptions{Tags: []string{"t"}}); err != nil {
+			t.Fatal(err)
+		}
+		want(t, c, "k", "v")
+		purges(c)
+	}
+	cases["Loaded.Tags"] = func(t *testing.T) {
+		t.Helper()
+		c := open(t, opts{LoadEntry: func(context.Context, string, *Entry[string]) (Loaded[string], error) {
+			return Loaded[string]{Value: "v", Tags: []string{"t"}}, nil
+		}})
+		want(t, c, "k", "v")
+		purges(c)
+	}
 	cases["Options.Policy"] = cases["Policy.TTL"]
 	for _, typ := range []reflect.Type{reflect.TypeFor[opts](), reflect.TypeFor[Policy](), reflect.TypeFor[WriteOptions](), reflect.TypeFor[Loaded[string]]()} {
 		name, _, _ := strings.Cut(typ.Name(), "[")

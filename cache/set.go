@@ -9,30 +9,30 @@ import (
 // not overwrite it. Errors: ErrTooLarge, ErrClosed, that of an ended ctx; then
 // nothing has changed. Safe for concurrent use.
 func (c *Cache[K, V]) Set(ctx context.Context, k K, v V) error {
-	_, err := c.write(ctx, k, v, c.lives)
+	_, err := c.write(ctx, k, v, c.lives, nil)
 	return err
 }
 
-// SetWith is Set with lives of its own for this write, and returns the version
+// SetWith is Set with lives and tags of its own for this write, and returns the version
 // it got. A wrong option is a *ConfigError.
 func (c *Cache[K, V]) SetWith(ctx context.Context, k K, v V, o WriteOptions) (Version, error) {
 	l, err := o.lives(&c.p, "WriteOptions")
 	if err != nil {
 		return Version{}, err
 	}
-	counter, err := c.write(ctx, k, v, l)
+	counter, err := c.write(ctx, k, v, l, c.tags.set(o.Tags, c.tags.purges.Load()))
 	if err != nil {
 		return Version{}, err
 	}
 	return Version{Epoch: c.epoch, Counter: counter, WriteID: randomID()}, nil
 }
 
-func (c *Cache[K, V]) write(ctx context.Context, k K, v V, l lives) (uint64, error) {
+func (c *Cache[K, V]) write(ctx context.Context, k K, v V, l lives, tags *tagSet) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	weight, ok := c.weigh(k, v)
-	r := &record[V]{value: v, weight: weight}
+	weight, ok := c.weigh(k, v, tags)
+	r := &record[V]{value: v, weight: weight, tags: tags}
 	c.live(r, c.clock.Now(), l)
 
 	s := c.shard(k)
@@ -105,7 +105,7 @@ func (c *Cache[K, V]) sweep() {
 	defer c.busy.end(1)
 	for {
 		owed := c.sweeps.Load()
-		dead := func(r *record[V]) bool { return r.gen != c.gen.Load() }
+		dead := func(r *record[V]) bool { return !r.of(c.gen.Load()) }
 		c.store.Range(func(k K, r *record[V]) bool {
 			if dead(r) {
 				c.store.RemoveIf(k, dead)
