@@ -108,7 +108,7 @@ func (a *API) Register(r *web.Group) {
 	v1.GET("/documents/{id}/receipt", a.documentReceipt, web.Name("document-receipt"))
 	v1.GET("/documents/{id}/snapshot", a.documentSnapshot, web.Name("document-snapshot"))
 	v1.POST("/documents/{id}/verify", a.verifyDocument, web.Name("document-verify"),
-		web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.File, Bodies: making.Bodies})
+		web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.File})
 
 	r.GET("/d/{content}.pdf", a.content, web.Name("content"))
 	r.GET("/r/{report}/latest.pdf", a.latest, web.Name("latest"))

@@ -122,14 +122,16 @@ func openAt(t *testing.T, dir string, change ...func(*config.Config)) *server {
 		t.Fatal(err)
 	}
 	log := &syncBuffer{}
+	files := fstest.MapFS{}
+	for _, dir := range []string{"", "alpha/", "beta/"} { // each space has its own
+		files[dir+"note.yaml"] = &fstest.MapFile{Data: []byte(noteTemplate)}
+		files[dir+"status.yaml"] = &fstest.MapFile{Data: []byte(statusTemplate)}
+		files[dir+"broken.yaml"] = &fstest.MapFile{Data: []byte("quire: 1\nname: broken\nbody:\n  - {txet: hello}\n")}
+	}
 	a, err := app.New(t.Context(), app.Options{
-		Config: c,
-		Templates: fstest.MapFS{
-			"note.yaml":   {Data: []byte(noteTemplate)},
-			"status.yaml": {Data: []byte(statusTemplate)},
-			"broken.yaml": {Data: []byte("quire: 1\nname: broken\nbody:\n  - {txet: hello}\n")},
-		},
-		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Config:    c,
+		Templates: files,
+		Log:       slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,12 +41,13 @@ func checkTemplates(ctx context.Context, o Options) (faults []record.Problem, er
 		return []record.Problem{o.Config.Fault("templates", "a directory that can be read", err.Error(), "")}, nil
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	names, err := folder.Names(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("templates: %w", err)
-	}
 	for _, report := range slices.Sorted(maps.Keys(o.Config.Reports)) {
-		name := o.Config.Reports[report].Template
+		r := o.Config.Reports[report]
+		names, err := folder.Names(ctx, record.Space(r.Space))
+		if err != nil {
+			return nil, err
+		}
+		name := r.Template
 		if slices.Contains(names, name) {
 			continue
 		}
@@ -53,24 +55,46 @@ func checkTemplates(ctx context.Context, o Options) (faults []record.Problem, er
 		if near := nearest.Name(name, names); near != "" {
 			suggestion = fmt.Sprintf("did you mean %q?", near)
 		}
-		faults = append(faults, o.Config.Fault("reports."+report+".template", "the name of a template in "+o.Config.Templates, strconv.Quote(name), suggestion))
+		faults = append(faults, o.Config.Fault("reports."+report+".template", "the name of a template in "+templatesOf(o.Config, r.Space), strconv.Quote(name), suggestion))
 	}
 	return faults, nil
 }
 
 // folderOf opens the templates. done gives back what it opened.
 func folderOf(o Options, load templates.Loader) (folder *templates.Folder, done func() error, err error) {
+	spaces := spacesOf(o.Config)
 	if o.Templates != nil {
-		return templates.New(o.Templates, load), func() error { return nil }, nil
+		return templates.New(o.Templates, load, spaces...), func() error { return nil }, nil
 	}
 	root, err := os.OpenRoot(o.Config.Templates)
 	if errors.Is(err, fs.ErrNotExist) { // it may be made later
-		return templates.New(os.DirFS(o.Config.Templates), load), func() error { return nil }, nil
+		return templates.New(os.DirFS(o.Config.Templates), load, spaces...), func() error { return nil }, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return templates.New(root.FS(), load), root.Close, nil
+	return templates.New(root.FS(), load, spaces...), root.Close, nil
+}
+
+// templatesOf is the directory in which the templates of a space stand.
+func templatesOf(c *config.Config, space string) string {
+	if space == config.LocalSpace {
+		return c.Templates
+	}
+	return filepath.Join(c.Templates, space)
+}
+
+// spacesOf lists the spaces that a configuration names.
+func spacesOf(c *config.Config) []record.Space {
+	var spaces []record.Space
+	for _, t := range c.Tokens {
+		spaces = append(spaces, record.Space(t.Space))
+	}
+	for _, r := range c.Reports {
+		spaces = append(spaces, record.Space(r.Space))
+	}
+	slices.Sort(spaces)
+	return slices.Compact(spaces)
 }
 
 // checkSources makes each source by itself: the error of several does not say which key it is of.

@@ -6,7 +6,7 @@
 //
 //	listen: 127.0.0.1:8080          # QUIRE_LISTEN
 //	data: ./quire-data              # QUIRE_DATA
-//	templates: ./templates          # QUIRE_TEMPLATES; NAME/template.yaml or NAME.yaml
+//	templates: ./templates          # QUIRE_TEMPLATES; NAME/template.yaml or NAME.yaml, of other spaces SPACE/NAME.yaml
 //	tokens:
 //	  - {space: finance, sha256: 6b3a55e0261b0304143f805a24924d0c1c44524821305f31d9277843b8a10f4e}
 //	sources:

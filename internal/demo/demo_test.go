@@ -252,7 +252,7 @@ func TestTemplatesAreTemplates(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := templates.New(demo.Templates(), renderer.Load)
-	names, err := folder.Names(t.Context())
+	names, err := folder.Names(t.Context(), record.Local)
 	if err != nil || len(names) != len(demo.Samples()) {
 		t.Fatal(names, err)
 	}

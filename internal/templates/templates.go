@@ -1,6 +1,7 @@
-// Package templates finds templates in folders.
+// Package templates finds the templates of each space in a directory.
 //
-// A template NAME is either the file NAME.yaml (or NAME.json), or template.yaml (or
+// Those of the space local stand in the directory itself, those of any other space in the
+// directory of its name, and no space sees another's. A template NAME is either the file NAME.yaml (or NAME.json), or template.yaml (or
 // template.json) in the folder NAME. What it names, such as images, is read from the folder
 // that its file is in, and belongs to its version; what else lies there does not.
 //
@@ -30,13 +31,19 @@ type Loader func(ctx context.Context, fsys fs.FS, name, main string) (*record.Te
 // MaxBytes bounds a template with its files.
 const MaxBytes = 32 << 20
 
-// Folder is the templates of one folder. It is safe for concurrent use.
+// Folder is the templates of all spaces. It is safe for concurrent use.
 type Folder struct {
-	fsys fs.FS
-	load Loader
+	fsys   fs.FS
+	load   Loader
+	spaces []record.Space // those with a directory of their own
 
 	mu    sync.Mutex
-	named map[string]named // by the template's name
+	named map[key]named
+}
+
+type key struct {
+	space record.Space
+	name  string
 }
 
 // named is what the main file of a template names. It depends on the file's text alone, so it
@@ -47,23 +54,54 @@ type named struct {
 	files []string
 }
 
-// New returns the templates of fsys. A folder that does not exist has none.
-func New(fsys fs.FS, load Loader) *Folder {
-	return &Folder{fsys: fsys, load: load, named: map[string]named{}}
+// New returns the templates of fsys: those of local, and those of the spaces given, each in the
+// directory of its name. What does not exist has no templates.
+func New(fsys fs.FS, load Loader, spaces ...record.Space) *Folder {
+	own := slices.DeleteFunc(slices.Clone(spaces), func(s record.Space) bool { return s == record.Local })
+	return &Folder{fsys: fsys, load: load, spaces: own, named: map[key]named{}}
 }
 
-// Template reads the current version. Errors are record.ErrNotFound, *record.RequestError for
-// what is no name, *record.LimitError, and those of the Loader. All spaces see the same
-// templates.
-func (f *Folder) Template(ctx context.Context, _ record.Space, name string) (*record.Template, error) {
+// of returns the files of a space; a space that New was not told of has none.
+func (f *Folder) of(space record.Space) (fs.FS, error) {
+	switch {
+	case space == record.Local:
+		return without{f.fsys, f.spaces}, nil
+	case slices.Contains(f.spaces, space):
+		return fs.Sub(f.fsys, string(space))
+	}
+	return without{}, nil
+}
+
+// without is a file system in which the directories of some spaces do not exist.
+type without struct {
+	fsys   fs.FS // nil: nothing exists
+	spaces []record.Space
+}
+
+// Open opens what is of no hidden space.
+func (w without) Open(name string) (fs.File, error) {
+	top, _, _ := strings.Cut(name, "/")
+	if w.fsys == nil || slices.Contains(w.spaces, record.Space(top)) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return w.fsys.Open(name)
+}
+
+// Template reads the current version that a space has. Errors are record.ErrNotFound,
+// *record.RequestError for what is no name, *record.LimitError, and those of the Loader.
+func (f *Folder) Template(ctx context.Context, space record.Space, name string) (*record.Template, error) {
 	if err := record.CheckName("template", name); err != nil {
 		return nil, err
 	}
-	dir, main, err := f.find(name)
+	files, err := f.of(space)
+	if err != nil {
+		return nil, fmt.Errorf("template %s: %w", name, err)
+	}
+	dir, main, err := find(ctx, files, name)
 	if err != nil {
 		return nil, err
 	}
-	fsys, err := fs.Sub(f.fsys, dir)
+	fsys, err := fs.Sub(files, dir)
 	if err != nil {
 		return nil, fmt.Errorf("template %s: %w", name, err)
 	}
@@ -71,9 +109,9 @@ func (f *Folder) Template(ctx context.Context, _ record.Space, name string) (*re
 	if err != nil {
 		return nil, fmt.Errorf("template %s: %w", name, err)
 	}
-	text := sha256.Sum256(src)
+	at, text := key{space, name}, sha256.Sum256(src)
 	f.mu.Lock()
-	known := f.named[name]
+	known := f.named[at]
 	f.mu.Unlock()
 	if known.main == main && known.text == text {
 		if t, err := gather(fsys, name, known, src); !errors.Is(err, fs.ErrNotExist) {
@@ -92,17 +130,18 @@ func (f *Folder) Template(ctx context.Context, _ record.Space, name string) (*re
 		}
 	}
 	f.mu.Lock()
-	f.named[name] = known
+	f.named[at] = known
 	f.mu.Unlock()
 	return t, nil
 }
 
-// find returns the folder and file of a template.
-func (f *Folder) find(name string) (dir, main string, err error) {
-	dir, main, err = f.lookUp(name)
+// find returns the directory and file of a template among the files of its space.
+func find(ctx context.Context, fsys fs.FS, name string) (dir, main string, err error) {
+	dir, main, err = lookUp(fsys, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", "", record.Missing("template", name, f.names())
+		names, _ := list(ctx, fsys) // without them there is nothing to suggest
+		return "", "", record.Missing("template", name, names)
 	case err != nil:
 		return "", "", fmt.Errorf("template %s: %w", name, err)
 	}
@@ -110,9 +149,9 @@ func (f *Folder) find(name string) (dir, main string, err error) {
 }
 
 // lookUp is find with the bare error, fs.ErrNotExist when there is no such template.
-func (f *Folder) lookUp(name string) (dir, main string, err error) {
+func lookUp(fsys fs.FS, name string) (dir, main string, err error) {
 	for _, at := range []string{name + ".yaml", name + ".json", name + "/template.yaml", name + "/template.json"} {
-		switch info, err := fs.Stat(f.fsys, at); {
+		switch info, err := fs.Stat(fsys, at); {
 		case err == nil && info.Mode().IsRegular():
 			return path.Dir(at), path.Base(at), nil
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -120,28 +159,6 @@ func (f *Folder) lookUp(name string) (dir, main string, err error) {
 		}
 	}
 	return "", "", fs.ErrNotExist
-}
-
-// names lists the templates of the folder.
-func (f *Folder) names() []string {
-	entries, err := fs.ReadDir(f.fsys, ".")
-	if err != nil {
-		return nil // then there is nothing to suggest
-	}
-	var names []string
-	for _, e := range entries {
-		name := e.Name()
-		if !e.IsDir() {
-			name = strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".json")
-		}
-		if record.CheckName("template", name) != nil {
-			continue
-		}
-		if _, _, err := f.lookUp(name); err == nil {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // gather reads the files that a template is known to name.
@@ -159,9 +176,17 @@ func gather(fsys fs.FS, name string, known named, src []byte) (*record.Template,
 	return record.NewTemplate(name, known.main, files)
 }
 
-// Names lists the templates there are, sorted.
-func (f *Folder) Names(ctx context.Context) ([]string, error) {
-	entries, err := fs.ReadDir(f.fsys, ".")
+// Names lists the templates of a space, sorted.
+func (f *Folder) Names(ctx context.Context, space record.Space) ([]string, error) {
+	fsys, err := f.of(space)
+	if err != nil {
+		return nil, fmt.Errorf("templates: %w", err)
+	}
+	return list(ctx, fsys)
+}
+
+func list(ctx context.Context, fsys fs.FS) ([]string, error) {
+	entries, err := fs.ReadDir(fsys, ".")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -177,7 +202,7 @@ func (f *Folder) Names(ctx context.Context) ([]string, error) {
 		if record.CheckName("template", name) != nil {
 			continue
 		}
-		if _, _, err := f.find(name); err == nil {
+		if _, _, err := lookUp(fsys, name); err == nil {
 			names = append(names, name)
 		}
 	}

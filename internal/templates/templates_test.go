@@ -135,11 +135,11 @@ func TestAFileThatIsGone(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	got, err := templates.New(tree(), newLoader(t).load).Names(t.Context())
+	got, err := templates.New(tree(), newLoader(t).load).Names(t.Context(), record.Local)
 	if want := []string{"invoice", "json-one", "note"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("names %q, %v; want %q", got, err, want)
 	}
-	none, err := templates.New(os.DirFS(filepath.Join(t.TempDir(), "absent")), newLoader(t).load).Names(t.Context())
+	none, err := templates.New(os.DirFS(filepath.Join(t.TempDir(), "absent")), newLoader(t).load).Names(t.Context(), record.Local)
 	if err != nil || len(none) != 0 {
 		t.Errorf("a folder that is absent: %q, %v", none, err)
 	}
@@ -170,5 +170,49 @@ func TestSymlinkOutOfTheFolder(t *testing.T) {
 	defer func() { _ = root.Close() }()
 	if got, err := templates.New(root.FS(), newLoader(t).load).Template(t.Context(), record.Local, "leak"); err == nil {
 		t.Errorf("a link out of the folder was followed: %q", got.Files["leak.yaml"])
+	}
+}
+
+// TestTemplatesBelongToTheirSpace: the space local has what stands in the directory itself, any
+// other what stands in its own, and none has or is told of another's.
+func TestTemplatesBelongToTheirSpace(t *testing.T) {
+	fsys := tree()
+	fsys["acme/note.yaml"] = &fstest.MapFile{Data: []byte(withLogo)}
+	fsys["acme/assets/logo.png"] = &fstest.MapFile{Data: []byte(pixel)}
+	fsys["acme/template.yaml"] = &fstest.MapFile{Data: []byte(plain)}
+	fsys["peek.yaml"] = &fstest.MapFile{Data: []byte(plain + "  - {image: acme/assets/logo.png, decorative: true}\n")}
+	f := templates.New(fsys, newLoader(t).load, record.Local, "acme", "empty-one")
+	for _, tt := range []struct {
+		space record.Space
+		want  []string
+	}{
+		{record.Local, []string{"invoice", "json-one", "note", "peek"}},
+		{"acme", []string{"note", "template"}},
+		{"empty-one", nil},
+		{"invoice", nil}, // a directory of that name makes no space
+	} {
+		got, err := f.Names(t.Context(), tt.space)
+		if err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("space %s: %q %v, want %q", tt.space, got, err, tt.want)
+		}
+	}
+	local, err := f.Template(t.Context(), record.Local, "note")
+	if err != nil {
+		t.Fatal(err)
+	}
+	acme, err := f.Template(t.Context(), "acme", "note")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if local.Ref() == acme.Ref() || len(acme.Files) != 2 {
+		t.Errorf("both spaces have one template: %s, %s with %d files", local.Ref().Hash, acme.Ref().Hash, len(acme.Files))
+	}
+	for space, name := range map[record.Space]string{record.Local: "acme", "acme": "invoice", "empty-one": "note", "invoice": "template"} {
+		if got, err := f.Template(t.Context(), space, name); !errors.Is(err, record.ErrNotFound) {
+			t.Errorf("space %s has %s: %v %v", space, name, got, err)
+		}
+	}
+	if got, err := f.Template(t.Context(), record.Local, "peek"); err == nil {
+		t.Errorf("a template of local reads a file of acme: %v", got)
 	}
 }
