@@ -31,6 +31,7 @@ type listener struct {
 	once     sync.Once
 	draining atomic.Bool
 	emptied  atomic.Bool // draining, and the queue is empty
+	until    time.Time   // the drain accepts no longer than this; set before draining
 
 	mu    sync.Mutex
 	conns map[*conn]struct{}
@@ -128,20 +129,29 @@ func (l *listener) note(c net.Conn, st http.ConnState) {
 	}
 }
 
-// queueTime is longer than it takes to accept what is in the queue.
-const queueTime = 20 * time.Millisecond
+// queueTime is longer than it takes to accept what is in the queue, unless clients
+// go on connecting: then emptyTime is the end of accepting.
+const (
+	queueTime = 20 * time.Millisecond
+	emptyTime = 200 * time.Millisecond
+)
 
-// hurry has Accept return when the queue is empty; false for a listener without
-// deadlines.
+// hurry has Accept return when the queue is empty, and at the latest at l.until;
+// false for a listener without deadlines.
 func (l *listener) hurry() bool {
 	d, ok := l.Listener.(interface{ SetDeadline(time.Time) error })
-	return ok && d.SetDeadline(time.Now().Add(queueTime)) == nil
+	at := time.Now().Add(queueTime)
+	if at.After(l.until) {
+		at = l.until
+	}
+	return ok && d.SetDeadline(at) == nil
 }
 
 // end accepts what clients have connected until now and no more, and returns
 // when all connections have ended, save those that http.Server.Shutdown has to
 // end, or when ctx has. Connections on which nothing has come for idle are closed.
 func (l *listener) end(ctx context.Context, idle time.Duration) {
+	l.until = time.Now().Add(emptyTime)
 	l.draining.Store(true)
 	refuse(l.Listener)
 	queue := l.hurry()

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -183,5 +184,55 @@ func TestDrainOfTLSConnections(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// unfiltered is a listener whose socket is out of reach, as on systems without socket filters.
+type unfiltered struct{ tcp *net.TCPListener }
+
+func (u unfiltered) Accept() (net.Conn, error)      { return u.tcp.Accept() }
+func (u unfiltered) Close() error                   { return u.tcp.Close() }
+func (u unfiltered) Addr() net.Addr                 { return u.tcp.Addr() }
+func (u unfiltered) SetDeadline(at time.Time) error { return u.tcp.SetDeadline(at) }
+
+// TestDrainStopsAcceptingWhileClientsGoOnConnecting: where new connections cannot be held off
+// the queue is never empty, and accepting ends all the same.
+func TestDrainStopsAcceptingWhileClientsGoOnConnecting(t *testing.T) {
+	a, err := web.New(web.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	done := make(chan error, 1)
+	go func() {
+		done <- (&web.Server{App: a, DrainIdle: 10 * time.Millisecond}).Serve(ctx, unfiltered{ln.(*net.TCPListener)})
+	}()
+	refused := make(chan struct{})
+	for range 2 {
+		go func() {
+			defer func() { refused <- struct{}{} }()
+			for {
+				c, err := new(net.Dialer).DialContext(t.Context(), "tcp", ln.Addr().String())
+				if err != nil {
+					return
+				}
+				_ = c.Close()
+			}
+		}()
+	}
+	begun := time.Now()
+	stop()
+	<-refused
+	<-refused
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("the drain took %v", took)
 	}
 }

@@ -327,7 +327,7 @@ func serve(t *testing.T, a *app.App, c *config.Config) *server {
 
 // A document that is being made when the server is told to stop is finished, kept and answered.
 func TestServeFinishesWhatRuns(t *testing.T) {
-	arrived, let := make(chan struct{}), make(chan struct{})
+	arrived, let := make(chan struct{}, 8), make(chan struct{}) // as many as are tried at most
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		arrived <- struct{}{}
 		<-let
