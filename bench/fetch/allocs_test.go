@@ -39,9 +39,20 @@ func TestAllocationsStayWithinTheirBounds(t *testing.T) {
 		row, name string
 		most      float64
 	}{
-		{"hit", "quire", 10}, {"hit", "quire-all", 16}, {"full-stack", "quire", 23}, {"revalidate", "quire", 37}, {"breaker", "quire", 0}, {"limiter", "quire", 0}, {"keyed", "quire", 0},
-		{"store-get", "quire", 0}, {"layer-retry", "quire", 11}, {"layer-breaker", "quire", 10}, {"layer-limit", "quire", 10}, {"layer-cache-miss", "quire", 13},
-		{"layer-collapse", "quire", 24}, {"layer-hedge", "quire", 24},
+		{"hit", "quire", 10},
+		{"hit", "quire-all", 16},
+		{"full-stack", "quire", 23},
+		{"revalidate", "quire", 37},
+		{"breaker", "quire", 0},
+		{"limiter", "quire", 0},
+		{"keyed", "quire", 0},
+		{"store-get", "quire", 0},
+		{"layer-retry", "quire", 11},
+		{"layer-breaker", "quire", 10},
+		{"layer-limit", "quire", 10},
+		{"layer-cache-miss", "quire", 13},
+		{"layer-collapse", "quire", 24},
+		{"layer-hedge", "quire", 24},
 	} {
 		got := allocations(t, c.row, c.name)
 		t.Logf("%s/%s: %.0f", c.row, c.name, got)

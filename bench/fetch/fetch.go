@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -99,9 +100,7 @@ func (s *stub) RoundTrip(req *http.Request) (*http.Response, error) {
 		status, body = http.StatusNotModified, nil
 	}
 	h := make(http.Header, len(s.header))
-	for name, v := range s.header {
-		h[name] = v
-	}
+	maps.Copy(h, s.header)
 	r := &http.Response{
 		Status: "200 OK", StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h, ContentLength: int64(len(body)), Request: req,
 		Body: http.NoBody,
