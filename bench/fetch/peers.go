@@ -62,7 +62,7 @@ func singleflightCrowd(body []byte) func() (func(int) error, func() error, error
 			var joined atomic.Int64
 			err := together(func() error {
 				if joined.Add(1) == crowd {
-					time.AfterFunc(time.Millisecond, func() { close(up.ready) })
+					time.AfterFunc(joinTime, func() { close(up.ready) })
 				}
 				req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, unique(i), nil)
 				if err != nil {
