@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dunglas/httpsfv"
+
 	"example.com/quire/internal/httpfield"
 )
 
@@ -112,22 +114,32 @@ func targeted(lines []string) (directives, bool) {
 	if tooLong(lines) {
 		return d, false
 	}
-	dict, err := httpfield.ParseDictionary(lines)
-	if err != nil || len(dict) == 0 || len(dict) > maxMembers {
+	dict, err := httpsfv.UnmarshalDictionary(lines)
+	if err != nil {
+		return d, false
+	}
+	names := dict.Names()
+	if len(names) == 0 || len(names) > maxMembers {
 		return d, false
 	}
 	d.targeted = true
-	for _, m := range dict {
-		if on, isBool := m.Value.(bool); isBool && !on {
+	for _, name := range names {
+		var value any // nil for an inner list
+		if m, _ := dict.Get(name); m != nil {
+			if item, ok := m.(httpsfv.Item); ok {
+				value = item.Value
+			}
+		}
+		if value == false {
 			continue // ?0 switches off
 		}
-		switch m.Key {
+		switch name {
 		case "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error":
 			s := seconds{set: true}
-			if n, ok := m.Value.(int64); ok && n > 0 {
+			if n, ok := value.(int64); ok && n > 0 {
 				s.d = time.Duration(min(n, 1<<31)) * time.Second
 			}
-			switch m.Key {
+			switch name {
 			case "max-age":
 				d.maxAge = s
 			case "s-maxage":
@@ -138,7 +150,7 @@ func targeted(lines []string) (directives, bool) {
 				d.sie = s
 			}
 		default:
-			d.set(m.Key, "", false)
+			d.set(name, "", false)
 		}
 	}
 	return d, true
