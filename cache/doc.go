@@ -16,7 +16,7 @@
 // # A lookup in steps
 //
 //  1. The local record is looked up. If it has a value, belongs to the present
-//     generation (Clear begins a new one), has no purged tag and is fresh, it is returned. Most
+//     generation (Clear begins a new one), has no invalidated tag and is fresh, it is returned. Most
 //     reads end here: a map lookup, a few comparisons, no allocation.
 //  2. A record at its hard life does not exist. A remembered "does not exist"
 //     gives ErrNotFound.
@@ -33,7 +33,7 @@
 //     by LoadTimeout; each reader leaves on its own context, and the load
 //     goes on when all have left.
 //  7. The result is kept unless the key was set, deleted or cleared, or a tag of
-//     the result purged, since the load began; then the readers get what the key holds now, or, if it
+//     the result invalidated, since the load began; then the readers get what the key holds now, or, if it
 //     holds nothing, the result without its being kept. A reader that comes
 //     after such a write never joins the older load.
 //  8. ErrNotFound from the loader is kept for NegativeTTL. Another error is

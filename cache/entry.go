@@ -41,7 +41,7 @@ type record[V any] struct {
 	err      error   // what a failed load returned
 }
 
-// of says whether r exists in generation gen: no Clear and no Purge has put it out of use.
+// of says whether r exists in generation gen: no Clear and no InvalidateTags has put it out of use.
 func (r *record[V]) of(gen uint64) bool {
 	return r.gen == gen && (r.tags == nil || r.tags.overtaken() == 0)
 }

@@ -197,8 +197,8 @@ func ExampleOptions_loadEntry() {
 	// hello
 }
 
-// Purge drops all entries that were written with a tag.
-func ExampleCache_Purge() {
+// InvalidateTags drops all entries that were written with a tag.
+func ExampleCache_InvalidateTags() {
 	ctx := context.Background()
 	pages, err := cache.New(cache.Options[string, string]{})
 	if err != nil {
@@ -214,7 +214,7 @@ func ExampleCache_Purge() {
 			log.Fatal(err)
 		}
 	}
-	if err := pages.Purge(ctx, "post:42"); err != nil {
+	if err := pages.InvalidateTags(ctx, "post:42"); err != nil {
 		log.Fatal(err)
 	}
 	_, err = pages.Get(ctx, "/")

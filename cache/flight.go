@@ -16,12 +16,12 @@ import (
 // kept. Clear needs no walk over the flights: a result bears the generation at
 // which its load began, and does not exist in a later one.
 type flight[K comparable, V any] struct {
-	cache  *Cache[K, V]
-	key    K
-	gen    uint64
-	purges uint64        // Purges when the load began
-	old    *record[V]    // the value held when the load began, if any
-	done   chan struct{} // closed by settle, after the result is written
+	cache *Cache[K, V]
+	key   K
+	gen   uint64
+	bumps uint64        // invalidations when the load began
+	old   *record[V]    // the value held when the load began, if any
+	done  chan struct{} // closed by settle, after the result is written
 	// detached is set, under the shard's lock, by a write of the key.
 	detached atomic.Bool
 	settled  bool // guarded by the shard's lock
@@ -30,8 +30,8 @@ type flight[K comparable, V any] struct {
 	value  V
 	err    error // ErrNotFound or *LoadError
 	failed bool  // err is a failure, not an answer
-	// purged is the number of a Purge of a tag of value since the load began, or 0.
-	purged uint64
+	// bumped is the number of an invalidation of a tag of value since the load began, or 0.
+	bumped uint64
 }
 
 // shards is the number of locks the keys are spread over. A power of two.
@@ -75,7 +75,7 @@ func (c *Cache[K, V]) begin(ctx context.Context, k K, from source[K, V], seen *r
 	if gen == genClosed || !c.busy.begin() {
 		return nil, false, ErrClosed
 	}
-	f = &flight[K, V]{cache: c, key: k, gen: gen, purges: c.tags.purges.Load(), done: make(chan struct{})}
+	f = &flight[K, V]{cache: c, key: k, gen: gen, bumps: c.tags.bumps.Load(), done: make(chan struct{})}
 	s.detach(k) // one of an earlier generation, if any
 	s.flights[k] = f
 	if seen != nil && seen.of(gen) && seen.state == stateValue && c.clock.Now() < seen.hard {

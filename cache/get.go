@@ -98,7 +98,7 @@ func (c *Cache[K, V]) read(ctx context.Context, k K, from source[K, V]) (v V, er
 		c.n.mine().hits.Add(1)
 		return r.value, nil
 	}
-	purges := c.tags.purges.Load()
+	bumps := c.tags.bumps.Load()
 	for {
 		done, f, v, err := c.answer(ctx, k, r, from)
 		if done {
@@ -107,7 +107,7 @@ func (c *Cache[K, V]) read(ctx context.Context, k K, from source[K, V]) (v V, er
 		if f != nil {
 			c.n.mine().misses.Add(1)
 			soft, stop := c.softLimit()
-			v, err = c.wait(ctx, k, f, r, soft, purges)
+			v, err = c.wait(ctx, k, f, r, soft, bumps)
 			stop()
 			if !errors.Is(err, errOlderLoad) {
 				return v, err
@@ -188,9 +188,9 @@ func (c *Cache[K, V]) softLimit() (<-chan struct{}, func() bool) {
 
 // wait waits for f on the caller's own context. old, if it is a value within
 // its hard life, is what to fall back on: once soft is closed, and if the load
-// fails. purges is the number of Purges before the read: if one of them overtook f the error is
+// fails. bumps is the number of invalidations before the read: if one of them overtook f the error is
 // errOlderLoad, and the read must begin again.
-func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V], soft <-chan struct{}, purges uint64) (v V, err error) {
+func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V], soft <-chan struct{}, bumps uint64) (v V, err error) {
 	if old == nil || old.gen != f.gen || old.state != stateValue {
 		old, soft = nil, nil
 	}
@@ -208,7 +208,7 @@ func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *recor
 				return r.value, nil
 			}
 		case <-f.done:
-			if f.purged > 0 && f.purged <= purges {
+			if f.bumped > 0 && f.bumped <= bumps {
 				return v, errOlderLoad
 			}
 			if f.failed && c.usable(old, f) {

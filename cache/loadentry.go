@@ -49,7 +49,7 @@ func (c *Cache[K, V]) conditional(load entryLoader[K, V]) func(context.Context, 
 		if got.NotModified && got.Tags == nil && f.old != nil && f.old.tags != nil {
 			got.Tags = f.old.tags.names
 		}
-		out := outcome[V]{value: got.Value, lives: &l, tags: c.tags.set(got.Tags, f.purges), noStore: got.NoStore}
+		out := outcome[V]{value: got.Value, lives: &l, tags: c.tags.set(got.Tags, f.bumps), noStore: got.NoStore}
 		if got.NotModified {
 			if f.old == nil {
 				return []outcome[V]{{err: errNoOld}}

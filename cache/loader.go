@@ -151,11 +151,11 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	}
 	now := c.clock.Now()
 	old, _ := c.store.Look(f.key)
-	f.purged = out.tags.overtaken()
-	if out.kept != nil && f.purged == 0 {
-		f.purged = out.kept.tags.overtaken()
+	f.bumped = out.tags.overtaken()
+	if out.kept != nil && f.bumped == 0 {
+		f.bumped = out.kept.tags.overtaken()
 	}
-	overtaken := f.purged > 0 || f.detached.Load() || f.gen != c.gen.Load()
+	overtaken := f.bumped > 0 || f.detached.Load() || f.gen != c.gen.Load()
 	refused := false
 	switch {
 	case overtaken:

@@ -55,7 +55,7 @@ func (c *Cache[K, V]) GetMany(ctx context.Context, ks []K, load func(context.Con
 	if len(ks) > maxMany {
 		return nil, &ConfigError{Field: "GetMany.ks", Got: len(ks), Want: fmt.Sprintf("at most %d keys", maxMany)}
 	}
-	purges := c.tags.purges.Load()
+	bumps := c.tags.bumps.Load()
 	from := c.origin
 	if load != nil {
 		from = source[K, V]{batch: &batch[K, V]{}}
@@ -102,7 +102,7 @@ func (c *Cache[K, V]) GetMany(ctx context.Context, ks []K, load func(context.Con
 	defer stop()
 	var again []K
 	for k, p := range waiting {
-		v, err := c.wait(ctx, k, p.flight, p.old, soft, purges)
+		v, err := c.wait(ctx, k, p.flight, p.old, soft, bumps)
 		if errors.Is(err, errOlderLoad) {
 			c.n.mine().misses.Add(^uint64(0)) // the same read goes on
 			again = append(again, k)

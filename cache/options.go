@@ -112,7 +112,7 @@ type Policy struct {
 // negative ones mean off; TTL cannot be off.
 type WriteOptions struct {
 	TTL, StaleWhileRevalidate, StaleIfError time.Duration
-	// Tags are names by which Purge finds the entry: at most 16, of 1 to 128 bytes.
+	// Tags are names by which InvalidateTags finds the entry: at most 16, of 1 to 128 bytes.
 	Tags []string
 }
 

@@ -315,12 +315,12 @@ func TestEveryOptionHasAnEffect(t *testing.T) {
 			t.Errorf("after the refresh: %q, %v", v, ok)
 		}
 	}
-	purges := func(c *Cache[string, string]) {
-		if err := c.Purge(t.Context(), "t"); err != nil {
+	bumps := func(c *Cache[string, string]) {
+		if err := c.InvalidateTags(t.Context(), "t"); err != nil {
 			t.Error(err)
 		}
 		if v, ok := c.Peek("k"); ok {
-			t.Errorf("after the purge: %q", v)
+			t.Errorf("after the bump: %q", v)
 		}
 	}
 	cases["WriteOptions.Tags"] = func(t *testing.T) {
@@ -330,7 +330,7 @@ func TestEveryOptionHasAnEffect(t *testing.T) {
 			t.Fatal(err)
 		}
 		want(t, c, "k", "v")
-		purges(c)
+		bumps(c)
 	}
 	cases["Loaded.Tags"] = func(t *testing.T) {
 		t.Helper()
@@ -338,7 +338,7 @@ func TestEveryOptionHasAnEffect(t *testing.T) {
 			return Loaded[string]{Value: "v", Tags: []string{"t"}}, nil
 		}})
 		want(t, c, "k", "v")
-		purges(c)
+		bumps(c)
 	}
 	cases["Options.Policy"] = cases["Policy.TTL"]
 	for _, typ := range []reflect.Type{reflect.TypeFor[opts](), reflect.TypeFor[Policy](), reflect.TypeFor[WriteOptions](), reflect.TypeFor[Loaded[string]]()} {

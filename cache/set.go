@@ -20,7 +20,7 @@ func (c *Cache[K, V]) SetWith(ctx context.Context, k K, v V, o WriteOptions) (Ve
 	if err != nil {
 		return Version{}, err
 	}
-	counter, err := c.write(ctx, k, v, l, c.tags.set(o.Tags, c.tags.purges.Load()))
+	counter, err := c.write(ctx, k, v, l, c.tags.set(o.Tags, c.tags.bumps.Load()))
 	if err != nil {
 		return Version{}, err
 	}

@@ -12,7 +12,7 @@ type Stats struct {
 	// Name is Options.Name.
 	Name string
 	// Entries and Bytes are what is held now, "does not exist" entries
-	// included, and cleared, purged or expired ones until their memory is freed.
+	// included, and cleared, invalidated or expired ones until their memory is freed.
 	// Without a Weigh (possible with MaxEntries alone) Bytes has keys and
 	// overhead only.
 	Entries, Bytes int64
@@ -34,8 +34,8 @@ type Stats struct {
 	// Options.MaxLoads. Abandoned is the number of those that run now after it: a loader that
 	// ignores its context. They hold no place among MaxLoads.
 	Loading, Abandoned int64
-	// Sets, Deletes, Clears and Purges are the writes that succeeded.
-	Sets, Deletes, Clears, Purges uint64
+	// Sets, Deletes, Clears and Invalidations (InvalidateTags) are the writes that succeeded.
+	Sets, Deletes, Clears, Invalidations uint64
 	// Refused are the values, set or loaded, that were too large to be held.
 	Refused uint64
 	// Evictions were dropped for lack of room, Expirations at hard life.
@@ -73,20 +73,20 @@ func (c *counters) mine() *stripe {
 func (c *Cache[K, V]) Stats() Stats {
 	n := &c.n
 	s := Stats{
-		Name:         c.o.Name,
-		Loads:        n.loads.Load(),
-		Refreshes:    n.refreshes.Load(),
-		LoadFailures: n.failures.Load(),
-		Overtaken:    n.overtaken.Load(),
-		Loading:      n.loading.Load(),
-		Abandoned:    n.abandoned.Load(),
-		Sets:         n.sets.Load(),
-		Deletes:      n.deletes.Load(),
-		Clears:       n.clears.Load(),
-		Purges:       c.tags.purges.Load(),
-		Refused:      n.refused.Load(),
-		Evictions:    c.store.Evictions(),
-		Expirations:  c.store.Expirations(),
+		Name:          c.o.Name,
+		Loads:         n.loads.Load(),
+		Refreshes:     n.refreshes.Load(),
+		LoadFailures:  n.failures.Load(),
+		Overtaken:     n.overtaken.Load(),
+		Loading:       n.loading.Load(),
+		Abandoned:     n.abandoned.Load(),
+		Sets:          n.sets.Load(),
+		Deletes:       n.deletes.Load(),
+		Clears:        n.clears.Load(),
+		Invalidations: c.tags.bumps.Load(),
+		Refused:       n.refused.Load(),
+		Evictions:     c.store.Evictions(),
+		Expirations:   c.store.Expirations(),
 	}
 	s.Entries, s.Bytes = c.store.Held()
 	for i := range n.stripes {

@@ -19,37 +19,37 @@ func setTagged(t *testing.T, c *Cache[string, string], k, v string, tags ...stri
 	}
 }
 
-func purgeTags(t *testing.T, c *Cache[string, string], tags ...string) {
+func invalidateTags(t *testing.T, c *Cache[string, string], tags ...string) {
 	t.Helper()
-	if err := c.Purge(t.Context(), tags...); err != nil {
+	if err := c.InvalidateTags(t.Context(), tags...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestPurgeDropsWhatHasTheTag: and nothing else; what is written afterwards stays.
-func TestPurgeDropsWhatHasTheTag(t *testing.T) {
+// TestInvalidateTagsDropsWhatHasTheTag: and nothing else; what is written afterwards stays.
+func TestInvalidateTagsDropsWhatHasTheTag(t *testing.T) {
 	c := open(t, Options[string, string]{})
 	set(t, c, "plain", "v")
 	setTagged(t, c, "a", "v", "posts", "a")
 	setTagged(t, c, "b", "v", "posts", "b")
-	purgeTags(t, c, "unknown", "a")
+	invalidateTags(t, c, "unknown", "a")
 	wantErr(t, c, "a", ErrNotFound)
 	want(t, c, "b", "v")
 	setTagged(t, c, "a", "new", "posts", "a")
 	want(t, c, "a", "new")
-	purgeTags(t, c)
-	purgeTags(t, c, "posts")
+	invalidateTags(t, c)
+	invalidateTags(t, c, "posts")
 	wantErr(t, c, "a", ErrNotFound)
 	wantErr(t, c, "b", ErrNotFound)
 	want(t, c, "plain", "v")
-	if v, ok := PeekBytes(c, []byte("b")); ok || c.Stats().Purges != 2 {
+	if v, ok := PeekBytes(c, []byte("b")); ok || c.Stats().Invalidations != 2 {
 		t.Errorf("%q, stats %+v", v, c.Stats())
 	}
 }
 
-// TestPurgeFencesLoads: a load that a Purge overtakes serves those who asked before it, is not kept,
+// TestInvalidateTagsFencesLoads: a load that an invalidation overtakes serves those who asked before it, is not kept,
 // and does not serve those who ask afterwards, alone or among many keys.
-func TestPurgeFencesLoads(t *testing.T) {
+func TestInvalidateTagsFencesLoads(t *testing.T) {
 	for _, notModified := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			value := "old"
@@ -69,7 +69,7 @@ func TestPurgeFencesLoads(t *testing.T) {
 			wg.Go(func() { want(t, c, "k", "old") })
 			synctest.Wait()
 			value = "new"
-			purgeTags(t, c, "t", "other")
+			invalidateTags(t, c, "t", "other")
 			wg.Go(func() { want(t, c, "k", "new") })
 			wg.Go(func() { wantMany(t, c, nil, []string{"k"}, map[string]string{"k": "new"}) })
 			wg.Wait()
@@ -97,39 +97,39 @@ func TestUnmodifiedKeepsItsTags(t *testing.T) {
 		if got := c.Stats().Bytes; got != bytes+int64(len("another")-len("one")) {
 			t.Errorf("%d bytes after %d", got, bytes)
 		}
-		purgeTags(t, c, "one")
+		invalidateTags(t, c, "one")
 		want(t, c, "k", "v")
-		purgeTags(t, c, "another")
+		invalidateTags(t, c, "another")
 		if v, ok := c.Peek("k"); ok {
-			t.Errorf("after the purge: %q", v)
+			t.Errorf("after the bump: %q", v)
 		}
 	})
 }
 
-// TestTagsNobodyHasAreForgotten: and a load that began before such a tag was purged is not kept.
+// TestTagsNobodyHasAreForgotten: and a load that began before such a tag was bumped is not kept.
 func TestTagsNobodyHasAreForgotten(t *testing.T) {
 	var table tagTable
-	before := table.purges.Load()
-	table.purge([]string{"t"})
-	for i := range recentPurges {
-		table.purge([]string{fmt.Sprint(i)})
+	before := table.bumps.Load()
+	table.bump([]string{"t"})
+	for i := range recentBumps {
+		table.bump([]string{fmt.Sprint(i)})
 	}
-	after := table.purges.Load()
+	after := table.bumps.Load()
 	for range 100 {
 		runtime.GC()
 		pass(time.Millisecond)
 		table.mu.Lock()
 		n := len(table.known)
 		table.mu.Unlock()
-		if n == recentPurges {
+		if n == recentBumps {
 			break
 		}
 	}
-	if n := len(table.known); n != recentPurges {
-		t.Fatalf("%d tags known, want %d", n, recentPurges)
+	if n := len(table.known); n != recentBumps {
+		t.Fatalf("%d tags known, want %d", n, recentBumps)
 	}
 	if table.set([]string{"t"}, before).overtaken() == 0 || table.set([]string{"t"}, after).overtaken() != 0 {
-		t.Error("a forgotten purge is not respected, or one is made up")
+		t.Error("a forgotten bump is not respected, or one is made up")
 	}
 }
 
@@ -141,17 +141,17 @@ func TestTagsThatCannotBe(t *testing.T) {
 		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "WriteOptions.Tags" {
 			t.Errorf("set %.9q: %v", tags, err)
 		}
-		if e, ok := errors.AsType[*ConfigError](c.Purge(t.Context(), tags...)); !ok || e.Field != "Purge.tags" {
-			t.Errorf("purge %.9q: %v", tags, e)
+		if e, ok := errors.AsType[*ConfigError](c.InvalidateTags(t.Context(), tags...)); !ok || e.Field != "InvalidateTags.tags" {
+			t.Errorf("bump %.9q: %v", tags, e)
 		}
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := c.Purge(ended, "t"); !errors.Is(err, context.Canceled) {
+	if err := c.InvalidateTags(ended, "t"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	shut(t, c)
-	if err := c.Purge(t.Context(), "t"); !errors.Is(err, ErrClosed) || c.Stats().Sets+c.Stats().Purges != 0 {
+	if err := c.InvalidateTags(t.Context(), "t"); !errors.Is(err, ErrClosed) || c.Stats().Sets+c.Stats().Invalidations != 0 {
 		t.Errorf("%v, stats %+v", err, c.Stats())
 	}
 }
