@@ -63,6 +63,11 @@ func (e *PipelineError) Error() string {
 	return s
 }
 
+// Is reports whether the server refused a script, for ErrScriptsNotAllowed.
+func (e *PipelineError) Is(target error) bool {
+	return target == ErrScriptsNotAllowed && e.Record != nil && e.Record.FullyQualifiedErrorID == scriptsNotAllowed
+}
+
 // Unwrap returns the cause on this side and the record.
 func (e *PipelineError) Unwrap() []error {
 	var errs []error

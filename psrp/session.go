@@ -203,20 +203,25 @@ func applicationArguments(m map[string]any) (clixml.Value, error) {
 
 // wait waits, with mu held, until ready says so or ctx ends.
 func (s *Session) wait(ctx context.Context, ready func() bool) error {
+	return waitFor(ctx, s.changed, ready)
+}
+
+// waitFor waits, with the lock of changed held, until ready says so or ctx ends.
+func waitFor(ctx context.Context, changed *sync.Cond, ready func() bool) error {
 	if ready() {
 		return nil
 	}
 	stop := context.AfterFunc(ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.changed.Broadcast()
+		changed.L.Lock()
+		defer changed.L.Unlock()
+		changed.Broadcast()
 	})
 	defer stop()
 	for !ready() {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		s.changed.Wait()
+		changed.Wait()
 	}
 	return nil
 }

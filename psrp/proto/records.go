@@ -84,6 +84,15 @@ func (r Record) AsMessage() (Message, error) {
 	return nil, &LocalProtocolError{Op: "Record", State: fmt.Sprintf("a record of stream %v without its content", r.Kind)}
 }
 
+// Value returns the object form of the record, as it is merged into output.
+func (r Record) Value() (clixml.Value, error) {
+	m, err := r.AsMessage()
+	if err != nil {
+		return clixml.Value{}, err
+	}
+	return m.body(clixml.Version{}), nil
+}
+
 // extras returns the properties of raw's that a struct does not know, to be sent with it again.
 func extras(raw clixml.Value, known ...clixml.Property) []clixml.Property {
 	o, ok := raw.Object()

@@ -86,6 +86,9 @@ func (s *Server) local(op string, ev int) error {
 // Queued returns how many bytes of messages wait to be sent.
 func (s *Server) Queued() int { return s.size }
 
+// Packets returns how many packets wait to be sent, a message with all its fragments for one.
+func (s *Server) Packets() int { return s.out.len() }
+
 func (s *Server) control(k proto.PacketKind, id clixml.GUID) {
 	s.out.push(serverPacket{packet: proto.Packet{Kind: k, Target: id}})
 }
