@@ -1,53 +1,31 @@
-package psrp
+package psrp_test
 
 import (
 	"context"
 	"errors"
-	"math"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
-	"example.com/quire/psrp/clixml"
-	"example.com/quire/psrp/host"
+	"example.com/quire/internal/remotingtest"
+	"example.com/quire/psrp"
 	"example.com/quire/psrp/oop"
-	"example.com/quire/psrp/proto"
 )
 
-// judgePython is the interpreter with psrpcore, which tools/install-judges makes.
-func judgePython(t *testing.T) string {
-	t.Helper()
-	python := os.Getenv("PSRP_PYTHON")
-	if python == "" {
-		python, _ = filepath.Abs("../.tools/psrp/bin/python")
-	}
-	if _, err := os.Stat(python); err != nil { //nolint:gosec // G703: the tester names it
-		const line = "missing judge: psrpcore 0.3.1: ./tools/install-judges"
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal(line)
-		}
-		t.Skip(line)
-	}
-	return python
-}
-
 // openJudge opens a session to a psrpcore server in a child process.
-func openJudge(t *testing.T, fault string, o Options) (*Session, error) {
+func openJudge(t *testing.T, fault string, o psrp.Options) (*psrp.Session, error) {
 	t.Helper()
-	conn, err := oop.StartProcess(t.Context(), "env", "FAULT="+fault, judgePython(t), "testdata/psrpcore_server.py")
+	python, script := remotingtest.Python(t), remotingtest.ServerScript(t)
+	conn, err := oop.StartProcess(t.Context(), "env", "FAULT="+fault, python, script)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Open(t.Context(), conn, o)
+	return psrp.Open(t.Context(), conn, o)
 }
 
-func closeJudge(t *testing.T, s *Session) {
+func closeJudge(t *testing.T, s *psrp.Session) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
@@ -58,168 +36,29 @@ func closeJudge(t *testing.T, s *Session) {
 }
 
 func TestPSRPCoreServer(t *testing.T) {
-	script := host.NewScripted(host.Answer{Method: proto.HostReadLine, Value: "typed"})
-	s, err := openJudge(t, "", Options{Host: script.Set(), MaxRunspaces: 3})
+	s, err := openJudge(t, "", psrp.Options{Host: remotingtest.Host(), MaxRunspaces: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer closeJudge(t, s)
-	run := func(t *testing.T, p Pipeline, input ...any) *Result {
-		t.Helper()
-		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
-		defer stop()
-		res, err := s.Run(ctx, p, input...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res
-	}
-	if v := s.Server().Protocol; v != clixml.NewVersion(2, 3) {
-		t.Errorf("protocol %v", v)
-	}
-	t.Run("types arrive as they were", func(t *testing.T) {
-		var got []string
-		for _, v := range run(t, Cmd("types")).Output {
-			got = append(got, v.Base().Kind().String()+" "+v.String())
-		}
-		want := []string{
-			"String text\n_x0041_ \U0001F600 <&>", "Char é", "Bool true", "Uint8 255", "Int8 -128", "Int16 -32768", "Uint16 65535", "Int32 -2147483648", "Uint32 4294967295",
-			"Int64 -9223372036854775808", "Uint64 18446744073709551615", "Float64 1.7976931348623157E+308", "Decimal 1.50", "Bytes [3 bytes]",
-			"GUID ab000000-0000-0000-0000-000000000001", "Version 1.2.3.4", "URI http://a/?b&c", "XML <a />", "ScriptBlock $_", "DateTime 2026-11-21T15:09:28Z", "TimeSpan PT1M35S",
-			"Nil null", "List [1, a, null]", "Dict {k=1}",
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("got\n%q, want\n%q", got, want)
-		}
-	})
-	t.Run("arguments come back as they went", func(t *testing.T) {
-		args := []any{
-			"text\n_x0041_ \U0001F600", clixml.Char('x'), true, uint8(1), int8(-1), int16(-2), uint16(3), math.MinInt32, uint32(4), int64(math.MinInt64), uint64(math.MaxUint64), 2.5,
-			clixml.GUID{1},
-			clixml.NewVersion(1, 2),
-			[]byte{1, 2},
-			time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), 95 * time.Second,
-			[]string{"a", "b"},
-			map[string]int{"k": 1},
-			nil, clixml.NewSecureString("secret"),
-		}
-		p := Cmd("args")
-		var sent []clixml.Value
-		for _, a := range args {
-			p = p.Arg(a)
-			v, err := clixml.Marshal(a)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sent = append(sent, v)
-		}
-		got := run(t, p).Output
-		if len(got) != len(sent) {
-			t.Fatalf("%d of %d came back", len(got), len(sent))
-		}
-		for i := range got {
-			if secret, ok := sent[i].SecureString(); ok {
-				back, _ := got[i].SecureString()
-				want, _ := secret.Reveal()
-				if text, ok := back.Reveal(); !ok || text != want {
-					t.Errorf("the secret came back as %q", text)
-				}
-				continue
-			}
-			if got[i].Base().Kind() != sent[i].Base().Kind() || got[i].String() != sent[i].String() {
-				t.Errorf("%v %v came back as %v %v", sent[i].Kind(), sent[i], got[i].Kind(), got[i])
-			}
-		}
-	})
-	t.Run("seven streams in order", func(t *testing.T) {
-		var kinds []string
-		for _, r := range run(t, Cmd("streams")).Records {
-			kinds = append(kinds, r.Kind.String())
-		}
-		if !slices.Equal(kinds, []string{"output", "error", "warning", "verbose", "debug", "progress", "information", "output"}) {
-			t.Errorf("records %v", kinds)
-		}
-	})
-	t.Run("a prompt is answered", func(t *testing.T) {
-		if got := run(t, Cmd("ask")).Output; len(got) != 1 || got[0].String() != "typed" {
-			t.Errorf("answer %v", got)
-		}
-	})
-	t.Run("input is echoed", func(t *testing.T) {
-		in := make([]any, 1000)
-		for i := range in {
-			in[i] = i
-		}
-		got := run(t, Cmd("echo"), in...).Output
-		for i, v := range got {
-			if n, _ := v.Int(); int(n) != i {
-				t.Fatalf("%v at %d", v, i)
-			}
-		}
-		if len(got) != len(in) {
-			t.Errorf("%d of %d came back", len(got), len(in))
-		}
-	})
-	t.Run("large objects", func(t *testing.T) {
-		for _, n := range []int{100 << 10, 12 << 20} {
-			got := run(t, Cmd("big").Arg(n)).Output
-			if text, _ := got[0].Text(); len(text) != n {
-				t.Errorf("%d bytes of %d", len(text), n)
-			}
-		}
-	})
-	t.Run("stop", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		r, err := s.Start(ctx, Cmd("sleep"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.AfterFunc(100*time.Millisecond, cancel)
-		for _, err := range r.Records() {
-			if e, ok := errors.AsType[*PipelineError](err); !ok || e.State != proto.PipelineStopped {
-				t.Errorf("error %v", err)
-			}
-		}
-	})
-	t.Run("pipelines at once", func(t *testing.T) {
-		var wg sync.WaitGroup
-		for range 3 {
-			wg.Go(func() {
-				if res, err := s.Run(t.Context(), Cmd("echo"), 1, 2, 3); err != nil || len(res.Output) != 3 {
-					t.Errorf("%v, %v", res, err)
-				}
-			})
-		}
-		wg.Wait()
-	})
-	t.Run("command metadata", func(t *testing.T) {
-		got, err := s.Commands(t.Context(), CommandQuery{Names: []string{"Get-Thing"}})
-		if err != nil || len(got) != 1 || got[0].Name != "Get-Thing" || got[0].Module != "M" || got[0].Type != proto.CommandCmdlet {
-			t.Errorf("%+v, %v", got, err)
-		}
-	})
-	t.Run("runspace calls", func(t *testing.T) {
-		if err := errors.Join(s.SetRunspaces(t.Context(), 1, 4), s.Reset(t.Context()), s.Ping(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	remotingtest.ClientScenarios(t, s)
 }
 
 func TestPSRPCoreServerThatIsFaulty(t *testing.T) {
-	remote := func(err error) bool { _, ok := errors.AsType[*RemoteProtocolError](err); return ok }
-	lost := func(err error) bool { _, ok := errors.AsType[*TransportError](err); return ok }
+	remote := func(err error) bool { _, ok := errors.AsType[*psrp.RemoteProtocolError](err); return ok }
+	lost := func(err error) bool { _, ok := errors.AsType[*psrp.TransportError](err); return ok }
 	for fault, wrong := range map[string]func(error) bool{
 		"cut": nil, "dup-ack": nil, "banner": nil, "oversize": remote, "object0": remote, "badtag": remote, "badline": remote, "die": lost,
 	} {
 		t.Run(fault, func(t *testing.T) {
-			s, err := openJudge(t, fault, Options{})
+			s, err := openJudge(t, fault, psrp.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer closeJudge(t, s)
 			ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 			defer stop()
-			res, err := s.Run(ctx, Cmd("big").Arg(50_000))
+			res, err := s.Run(ctx, psrp.Cmd("big").Arg(50_000))
 			if wrong == nil {
 				if err != nil || len(res.Output) != 1 {
 					t.Errorf("%v, %v", res, err)
@@ -229,14 +68,14 @@ func TestPSRPCoreServerThatIsFaulty(t *testing.T) {
 			if !wrong(err) {
 				t.Errorf("error %v (%T)", err, err)
 			}
-			if e, ok := errors.AsType[*TransportError](err); ok && (e.ExitCode != 3 || !strings.Contains(e.Stderr, "the judge dies")) {
+			if e, ok := errors.AsType[*psrp.TransportError](err); ok && (e.ExitCode != 3 || !strings.Contains(e.Stderr, "the judge dies")) {
 				t.Errorf("exit code %d, standard error %q", e.ExitCode, e.Stderr)
 			}
 		})
 	}
 	t.Run("silent", func(t *testing.T) {
-		_, err := openJudge(t, "silent", Options{Limits: Limits{Opening: 300 * time.Millisecond}})
-		if e, ok := errors.AsType[*TransportError](err); !ok || !e.Timeout() {
+		_, err := openJudge(t, "silent", psrp.Options{Limits: psrp.Limits{Opening: 300 * time.Millisecond}})
+		if e, ok := errors.AsType[*psrp.TransportError](err); !ok || !e.Timeout() {
 			t.Errorf("error %v", err)
 		}
 	})

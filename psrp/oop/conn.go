@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"example.com/quire/psrp/proto"
 )
@@ -30,6 +31,12 @@ type Options struct {
 	Confidential bool
 	// Host is for errors.
 	Host string
+	// Stderr, when not nil, is what the peer writes beside the protocol. It is read to its end, and
+	// its last 8 KiB stand in the errors of Send and Recv.
+	Stderr io.Reader
+	// ExitCode, when not nil, is asked once the stream has ended, for the error: the peer's exit
+	// code, -1 when there is none. It may wait for a moment.
+	ExitCode func() int
 }
 
 const (
@@ -37,6 +44,9 @@ const (
 	readSize       = 64 << 10
 	maxBannerLines = 64
 	maxBannerBytes = 16 << 10
+	// endPatience is how long an error waits for what the peer said at its end: a stream ends a
+	// moment before the process behind it does.
+	endPatience = time.Second
 )
 
 // Conn moves packets over a stream. It satisfies psrp.Transport: one Send and one Recv at a time,
@@ -61,14 +71,24 @@ type Conn struct {
 	closeOnce sync.Once
 	closeErr  error
 	closed    chan struct{}
-	// ended, when not nil, completes the error of a stream that has ended.
-	ended func(*proto.TransportError)
+	stderr    *tail         // nil without
+	heard     chan struct{} // closed when Options.Stderr has ended
 }
 
 // NewConn returns a connection over rw, which Close closes. A server is one that ServeStdio or a
 // subsystem of sshd starts.
 func NewConn(rw io.ReadWriteCloser, r Role, o Options) *Conn {
-	return &Conn{rw: rw, role: r, options: o, closed: make(chan struct{})}
+	c := &Conn{rw: rw, role: r, options: o, closed: make(chan struct{}), heard: make(chan struct{})}
+	if o.Stderr == nil {
+		close(c.heard)
+		return c
+	}
+	c.stderr = &tail{}
+	go func() {
+		defer close(c.heard)
+		_, _ = io.Copy(c.stderr, o.Stderr)
+	}()
+	return c
 }
 
 // Properties say what the framing carries.
@@ -243,8 +263,15 @@ func (c *Conn) lost(ctx context.Context, phase string, err error) error {
 		}
 	}
 	e := &proto.TransportError{Phase: phase, Host: c.options.Host, ExitCode: -1, Banner: c.Banner(), Err: err}
-	if c.ended != nil {
-		c.ended(e)
+	if c.options.ExitCode != nil {
+		e.ExitCode = c.options.ExitCode()
+	}
+	if c.stderr != nil {
+		select {
+		case <-c.heard:
+		case <-time.After(endPatience):
+		}
+		e.Stderr = c.stderr.String()
 	}
 	return e
 }

@@ -15,10 +15,7 @@ import (
 	"example.com/quire/psrp/proto"
 )
 
-const (
-	stderrTail = 8 << 10
-	endGrace   = 5 * time.Second
-)
+const endGrace = 5 * time.Second
 
 // StartProcess starts a server as a child process, such as `pwsh -s`, and returns the connection to
 // its standard input and output. The last 8 KiB of its standard error are kept for errors. ctx
@@ -42,8 +39,8 @@ func StartProcess(ctx context.Context, name string, args ...string) (*Conn, erro
 	if err != nil {
 		return fail(err)
 	}
-	tail := &tailWriter{}
-	cmd.Stdout, cmd.Stderr = childOut, tail
+	stderr := &tail{}
+	cmd.Stdout, cmd.Stderr = childOut, stderr
 	cmd.WaitDelay = endGrace
 	err = cmd.Start()
 	_ = childOut.Close()
@@ -56,16 +53,8 @@ func StartProcess(ctx context.Context, name string, args ...string) (*Conn, erro
 		p.err = cmd.Wait()
 		close(p.done)
 	}()
-	c := NewConn(p, Client, Options{Confidential: true})
-	c.ended = func(e *proto.TransportError) {
-		// The stream ends a moment before the process does.
-		select {
-		case <-p.done:
-			e.ExitCode = cmd.ProcessState.ExitCode()
-		case <-time.After(time.Second):
-		}
-		e.Stderr = tail.String()
-	}
+	c := NewConn(p, Client, Options{Confidential: true, ExitCode: p.exitCode})
+	c.stderr = stderr
 	return c, nil
 }
 
@@ -77,6 +66,16 @@ type process struct {
 	reading sync.Mutex // held by whoever reads out
 	done    chan struct{}
 	err     error // of Wait, after done
+}
+
+// exitCode waits for the process, which ends a moment after its output.
+func (p *process) exitCode() int {
+	select {
+	case <-p.done:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(endPatience):
+		return -1
+	}
 }
 
 func (p *process) Read(b []byte) (int, error) {
@@ -114,28 +113,6 @@ func (p *process) Close() error {
 		return nil
 	}
 	return err
-}
-
-// tailWriter keeps the last bytes that are written to it.
-type tailWriter struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-func (t *tailWriter) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, b...)
-	if over := len(t.buf) - stderrTail; over > 0 {
-		t.buf = append(t.buf[:0], t.buf[over:]...)
-	}
-	return len(b), nil
-}
-
-func (t *tailWriter) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.buf)
 }
 
 // DialUnix connects to a server's Unix socket, such as a PowerShell process opens (see PipePath).

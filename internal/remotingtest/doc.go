@@ -1,0 +1,78 @@
+// Package remotingtest has the live peers that tests of PowerShell remoting need, and what is asked
+// of them: psrpcore, a server of others, in a child process and behind a real OpenSSH sshd on
+// loopback. tools/install-judges installs them; see CONTRIBUTING.md, "Judges".
+package remotingtest
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// ErrNoJudge is a judge that is not installed.
+var ErrNoJudge = errors.New("missing judge")
+
+//go:embed psrpcore_server.py
+var serverScript []byte
+
+// tools is the directory of what tools/install-judges installs.
+func tools() string {
+	_, file, _, _ := runtime.Caller(0)
+	if !filepath.IsAbs(file) { // built with -trimpath: tests run in their package's directory
+		dir, _ := os.Getwd()
+		for dir != filepath.Dir(dir) {
+			if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+				return filepath.Join(dir, ".tools")
+			}
+			dir = filepath.Dir(dir)
+		}
+	}
+	return filepath.Join(filepath.Dir(file), "..", "..", ".tools")
+}
+
+// FindPython returns the interpreter with psrpcore, pypsrp and pyspnego: that of PSRP_PYTHON, or
+// the one that tools/install-judges makes.
+func FindPython() (string, error) {
+	python := os.Getenv("PSRP_PYTHON")
+	if python == "" {
+		python = filepath.Join(tools(), "psrp", "bin", "python")
+	}
+	if _, err := os.Stat(python); err != nil { //nolint:gosec // G703: the tester names it
+		return "", fmt.Errorf("%w: psrpcore 0.3.1: ./tools/install-judges", ErrNoJudge)
+	}
+	return python, nil
+}
+
+// Python is FindPython for a test, which is skipped without.
+func Python(tb testing.TB) string {
+	tb.Helper()
+	python, err := FindPython()
+	Need(tb, err)
+	return python
+}
+
+// Need skips a test whose judge is missing, or fails it when all judges are required.
+func Need(tb testing.TB, err error) {
+	tb.Helper()
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrNoJudge) && os.Getenv("REQUIRE_JUDGES") != "1":
+		tb.Skip(err)
+	default:
+		tb.Fatal(err)
+	}
+}
+
+// ServerScript writes the psrpcore server for a test and returns its path.
+func ServerScript(tb testing.TB) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "psrpcore_server.py")
+	if err := os.WriteFile(path, serverScript, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
