@@ -3,7 +3,6 @@ package standard_test
 import (
 	"bytes"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -191,30 +190,5 @@ func TestJudgeWithoutClaimsFindsNothing(t *testing.T) {
 	j.Elem(&tag.Elem{Type: tag.Figure})
 	if found := j.Finish(cos.Trailer{}); found != nil {
 		t.Errorf("found %+v", found)
-	}
-}
-
-// TestJudgeMemoryDoesNotGrow: a million faults take no more memory than twenty.
-func TestJudgeMemoryDoesNotGrow(t *testing.T) {
-	j := standard.NewJudge([]standard.ID{standard.PDFUA2}, cos.V20)
-	op, e := []byte("Tj"), &tag.Elem{Type: tag.Figure}
-	judge := func(n int) {
-		for range n {
-			j.Content(cos.Ref{Num: 1}, op, nil)
-			j.Elem(e)
-		}
-	}
-	judge(100)
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	judge(1 << 19)
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	if after.HeapAlloc > before.HeapAlloc+64<<10 {
-		t.Errorf("the heap grew from %d to %d bytes", before.HeapAlloc, after.HeapAlloc)
-	}
-	if n := len(j.Finish(cos.Trailer{})); n != 20 {
-		t.Errorf("%d findings", n)
 	}
 }

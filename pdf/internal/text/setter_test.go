@@ -380,22 +380,6 @@ func TestCacheIsPure(t *testing.T) {
 	}
 }
 
-// TestCachedWordDoesNotAllocate: V11.
-func TestCachedWordDoesNotAllocate(t *testing.T) {
-	ts := typesetter(t, 1<<20)
-	s := text.NewSetter(t.Context(), ts)
-	p := piece(t, ts, "settlement")
-	set := func() {
-		if _, err := s.Set(p, 200*doc.Pt, doc.AlignLeft); err != nil {
-			t.Fatal(err)
-		}
-	}
-	set()
-	if n := testing.AllocsPerRun(200, set); n >= 1 {
-		t.Errorf("%.2f allocations", n)
-	}
-}
-
 func TestClean(t *testing.T) {
 	if s := text.Clean("a\xFFb"); s != "a\uFFFDb" || !utf8.ValidString(s) {
 		t.Errorf("%q", s)
