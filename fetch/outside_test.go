@@ -107,7 +107,7 @@ func toxiproxy(t *testing.T) string {
 	}
 	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
 	api := "http://127.0.0.1:" + port
-	for range 200 {
+	for range 2400 {
 		if toxi(t, "GET", api+"/version", nil) == nil {
 			return api
 		}

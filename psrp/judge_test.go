@@ -27,7 +27,7 @@ func openJudge(t *testing.T, fault string, o psrp.Options) (*psrp.Session, error
 
 func closeJudge(t *testing.T, s *psrp.Session) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	if err := s.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)
@@ -56,7 +56,7 @@ func TestPSRPCoreServerThatIsFaulty(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer closeJudge(t, s)
-			ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 			defer stop()
 			res, err := s.Run(ctx, psrp.Cmd("big").Arg(50_000))
 			if wrong == nil {

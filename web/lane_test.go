@@ -75,7 +75,7 @@ func TestServerWithLane(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 4*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("the drain took %v", took)
 	}
 	for _, r := range []*bufio.Reader{bothR, onlyR} {

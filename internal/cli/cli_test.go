@@ -409,7 +409,7 @@ func TestDemo(t *testing.T) {
 		} `json:"documents"`
 	}
 	filed := map[string]bool{}
-	for range 300 { // the collected ones come when their source has answered
+	for range 1200 { // the collected ones come when their source has answered
 		status, b := get(t, client, s.url+"/v1/documents")
 		if err := json.Unmarshal(b, &list); err != nil || status != http.StatusOK {
 			t.Fatalf("%d %s %v", status, b, err)

@@ -18,8 +18,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/quire/web/frozen"
@@ -97,6 +99,42 @@ func start(tb testing.TB, h http.Handler, lane *frozen.Lane) string {
 	}
 	tb.Cleanup(func() { _ = s.Close() }) // what is left is not waited for
 	return ln.Addr().String()
+}
+
+// pipes is a listener in memory, whose connections keep to the clock of a synctest bubble.
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error { p.once.Do(func() { close(p.done) }); return nil }
+func (p *pipes) Addr() net.Addr {
+	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
+}
+
+// serve has s serve the lane in memory until the test ends, and returns what connects to it.
+func serve(t *testing.T, s *http.Server, lane *frozen.Lane) (dial func() net.Conn) {
+	t.Helper()
+	p := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
+	s.ConnState = lane.ConnState
+	go func() { _ = s.Serve(lane.Listener(p)) }() // ends by Close
+	t.Cleanup(func() { _ = s.Close() })           // what is left is not waited for
+	return func() net.Conn {
+		client, server := net.Pipe()
+		t.Cleanup(func() { _ = client.Close() }) // at the end of the test
+		p.conns <- server
+		return client
+	}
 }
 
 // talk sends text, in pieces of n bytes when n > 0, and returns all that comes
@@ -376,7 +414,7 @@ func TestClientGoneIsSeen(t *testing.T) {
 		select {
 		case <-r.Context().Done():
 			gone <- r.Context().Err()
-		case <-time.After(5 * time.Second):
+		case <-time.After(time.Minute):
 			gone <- errors.New("not seen")
 		}
 	})
@@ -441,52 +479,50 @@ func TestChangesHoldForTheNextRequest(t *testing.T) {
 // TestDrainEndsWhatWaits: answers say Connection: close, connections that wait end,
 // and none of them is cut in the middle of an answer.
 func TestDrainEndsWhatWaits(t *testing.T) {
-	tb := table(t)
-	lane := frozen.NewLane(frozen.LaneOptions{Timeouts: frozen.Timeouts{Drain: 50 * time.Millisecond}}, tb)
-	addr := start(t, http.HandlerFunc(ordinary), lane)
-	dial := func() (net.Conn, *bufio.Reader) {
-		c, err := net.Dial("tcp", addr) //nolint:noctx // loopback
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		tb := table(t)
+		lane := frozen.NewLane(frozen.LaneOptions{Timeouts: frozen.Timeouts{Drain: 50 * time.Millisecond}}, tb)
+		connect := serve(t, &http.Server{Handler: http.HandlerFunc(ordinary), ReadHeaderTimeout: 5 * time.Second}, lane)
+		dial := func() (net.Conn, *bufio.Reader) {
+			c := connect()
+			return c, bufio.NewReader(c)
 		}
-		t.Cleanup(func() { _ = c.Close() }) // at the end of the test
-		return c, bufio.NewReader(c)
-	}
-	ask := func(c net.Conn, r *bufio.Reader) *http.Response {
-		if _, err := io.WriteString(c, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-			t.Fatal(err)
+		ask := func(c net.Conn, r *bufio.Reader) *http.Response {
+			if _, err := io.WriteString(c, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			resp, err := http.ReadResponse(r, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := io.Copy(io.Discard, resp.Body)
+			if err = errors.Join(err, resp.Body.Close()); err != nil || n != 200_000 {
+				t.Fatal(n, err)
+			}
+			return resp
 		}
-		resp, err := http.ReadResponse(r, nil)
-		if err != nil {
-			t.Fatal(err)
+		idle, idleR := dial()
+		last, lastR := dial()
+		for _, resp := range []*http.Response{ask(idle, idleR), ask(last, lastR)} { //nolint:bodyclose // ask closes them
+			if resp.Close {
+				t.Error("closes before the drain")
+			}
 		}
-		n, err := io.Copy(io.Discard, resp.Body)
-		if err = errors.Join(err, resp.Body.Close()); err != nil || n != 200_000 {
-			t.Fatal(n, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		done := make(chan error, 1)
+		go func() { done <- lane.Drain(ctx) }()
+		time.Sleep(10 * time.Millisecond)          //nolint:forbidigo // the clock of the bubble: the drain has begun
+		if resp := ask(last, lastR); !resp.Close { //nolint:bodyclose // ask closes it
+			t.Error("an answer during the drain does not say that it is the last")
 		}
-		return resp
-	}
-	idle, idleR := dial()
-	last, lastR := dial()
-	for _, resp := range []*http.Response{ask(idle, idleR), ask(last, lastR)} { //nolint:bodyclose // ask closes them
-		if resp.Close {
-			t.Error("closes before the drain")
+		if _, err := idleR.ReadByte(); !errors.Is(err, io.EOF) {
+			t.Errorf("the connection that waits: %v", err)
 		}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- lane.Drain(ctx) }()
-	time.Sleep(10 * time.Millisecond)          //nolint:forbidigo // the drain has begun
-	if resp := ask(last, lastR); !resp.Close { //nolint:bodyclose // ask closes it
-		t.Error("an answer during the drain does not say that it is the last")
-	}
-	if _, err := idleR.ReadByte(); !errors.Is(err, io.EOF) {
-		t.Errorf("the connection that waits: %v", err)
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestSlowClientsEnd: a head that does not come, and a reader that does not read.
@@ -509,7 +545,7 @@ func TestSlowClientsEnd(t *testing.T) {
 		if _, err := io.Copy(io.Discard, c); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) && !strings.Contains(err.Error(), "reset") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if took := time.Since(began); took > 4*time.Second {
+		if took := time.Since(began); took > 30*time.Second {
 			t.Errorf("%s: ended after %v", name, took)
 		}
 		_ = c.Close() // it has ended
@@ -533,44 +569,35 @@ func TestSlowClientsEnd(t *testing.T) {
 // TestOrdinaryTimeoutsCountFromTheMessage: what the lane took before does not
 // count against the first ordinary request of a connection.
 func TestOrdinaryTimeoutsCountFromTheMessage(t *testing.T) {
-	tb := table(t)
-	lane := frozen.NewLane(frozen.LaneOptions{}, tb)
-	ln, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // loopback
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &http.Server{Handler: http.HandlerFunc(ordinary), ReadHeaderTimeout: 300 * time.Millisecond, ReadTimeout: 300 * time.Millisecond, ConnState: lane.ConnState}
-	go func() { _ = s.Serve(lane.Listener(ln)) }() // ends by Close
-	defer func() { _ = s.Close() }()               // what is left is not waited for
-	c, err := net.Dial("tcp", ln.Addr().String())  //nolint:noctx // loopback
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }() // at the end of the test
-	r := bufio.NewReader(c)
-	for i, text := range []string{"GET /small HTTP/1.1\r\nHost: x\r\n\r\n", "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe"} {
-		if _, err := io.WriteString(c, text); err != nil {
-			t.Fatal(err)
-		}
-		if i == 1 {
-			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // within the time of the message
-			if _, err := io.WriteString(c, "llo"); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		tb := table(t)
+		lane := frozen.NewLane(frozen.LaneOptions{}, tb)
+		c := serve(t, &http.Server{Handler: http.HandlerFunc(ordinary), ReadHeaderTimeout: 300 * time.Millisecond, ReadTimeout: 300 * time.Millisecond}, lane)()
+		r := bufio.NewReader(c)
+		for i, text := range []string{"GET /small HTTP/1.1\r\nHost: x\r\n\r\n", "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe"} {
+			if _, err := io.WriteString(c, text); err != nil {
 				t.Fatal(err)
 			}
+			if i == 1 {
+				time.Sleep(100 * time.Millisecond) //nolint:forbidigo // the clock of the bubble: within the time of the message
+				if _, err := io.WriteString(c, "llo"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			resp, err := http.ReadResponse(r, nil)
+			if err != nil {
+				t.Fatalf("%d: %v", i, err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if err = errors.Join(err, resp.Body.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if i == 1 && !strings.Contains(string(body), `"hello" <nil>`) {
+				t.Errorf("%s", body)
+			}
+			time.Sleep(400 * time.Millisecond) //nolint:forbidigo // the clock of the bubble: longer than the server's time for a head
 		}
-		resp, err := http.ReadResponse(r, nil)
-		if err != nil {
-			t.Fatalf("%d: %v", i, err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		if err = errors.Join(err, resp.Body.Close()); err != nil {
-			t.Fatal(err)
-		}
-		if i == 1 && !strings.Contains(string(body), `"hello" <nil>`) {
-			t.Errorf("%s", body)
-		}
-		time.Sleep(400 * time.Millisecond) //nolint:forbidigo // longer than the server's time for a head
-	}
+	})
 }
 
 // TestHostsAndAdmit: requests for other hosts and of other peers go up.

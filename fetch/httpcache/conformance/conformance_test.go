@@ -88,7 +88,7 @@ func origin(t *testing.T, tools string) *url.URL {
 		_ = cmd.Wait() // ended by the signal
 	})
 	var d net.Dialer
-	for range 200 {
+	for range 2400 {
 		c, err := d.DialContext(t.Context(), "tcp", address)
 		if err == nil {
 			_ = c.Close()
