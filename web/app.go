@@ -31,13 +31,16 @@ type Options struct {
 	ErrorHandler func(*Context, error)
 	// Problem says what AnswerError tells the client of an error: this is where an
 	// application gives its own errors, and those of web itself, types of its own. The
-	// errors of web are a *Problem without Type, a *BindError or one of the Err values. nil
-	// means AsProblem, which is also the default. It may be called beside the handler
+	// errors of web are a *Problem without Type, a *BindError, a *ValidationError or one of
+	// the Err values. nil means AsProblem, which is also the default. It may be called beside the handler
 	// of the request, when a time budget is spent (context.DeadlineExceeded).
 	Problem func(error) *Problem
 	// Codecs read and write further media types; one of the types built in takes its
 	// place. Default: none.
 	Codecs []Codec
+	// Validator checks what the binding methods read, such as a *validate.Validator.
+	// Default: none; to bind a type with rules is then an error.
+	Validator Validator
 	// Templates renders Context.HTML. Default: none; HTML is then an error.
 	Templates Renderer
 	// ClientIP tells whose headers name the client. Default: Direct(), the peer's
@@ -95,6 +98,7 @@ type App struct {
 	ids     sync.Pool
 	buffers sync.Pool // *buffer
 	plans   bind.Plans
+	ruled   sync.Map // reflect.Type to the error of its rules, or nil
 	flights flights
 
 	router atomic.Pointer[router] // nil until the first use: many registrations then cost one build

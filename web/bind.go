@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"reflect"
 	"slices"
@@ -20,7 +21,18 @@ import (
 // encoding/json, and a field with a path, query, header or cookie tag is no part
 // of the body unless it has a json tag too. The error is BindErrors with pointer,
 // line and column of each fault, or ErrBodyTooLarge.
-func (c *Context) BindJSON(dst any) error {
+func (c *Context) BindJSON(dst any) error { return c.checked(dst, "body", c.readJSON(dst)) }
+
+// checked is the error of reading a place of the request into dst, and without
+// one that of the rules which the values there break.
+func (c *Context) checked(dst any, source string, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.validate(dst, source)
+}
+
+func (c *Context) readJSON(dst any) error {
 	c.live()
 	v, err := target("body", dst)
 	if err != nil {
@@ -36,6 +48,11 @@ func (c *Context) BindJSON(dst any) error {
 	return c.app.decodeJSON(data, v, c.route != nil && c.route.laxJSON)
 }
 
+func isForm(contentType string) bool {
+	kind, _, _ := mime.ParseMediaType(contentType) // what is no media type is no form either
+	return kind == mediaForm || kind == mediaMultipart
+}
+
 func isJSON(kind string) bool {
 	return kind == mediaJSON || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")
 }
@@ -49,12 +66,16 @@ const (
 	mediaJSON = "application/json"
 	mediaXML  = "application/xml"
 	mediaForm = "application/x-www-form-urlencoded"
+
+	mediaMultipart = "multipart/form-data"
 )
 
 // BindXML reads the body as one XML document into dst by the rules of
 // encoding/xml. A document type is refused, and with it every entity of its own;
 // so are elements deeper than Limits.XMLDepth.
-func (c *Context) BindXML(dst any) error {
+func (c *Context) BindXML(dst any) error { return c.checked(dst, "body", c.readXML(dst)) }
+
+func (c *Context) readXML(dst any) error {
 	c.live()
 	v, err := target("body", dst)
 	if err != nil {
@@ -72,7 +93,9 @@ func (c *Context) BindXML(dst any) error {
 
 // BindForm fills the fields that have a form tag from a body of type
 // application/x-www-form-urlencoded.
-func (c *Context) BindForm(dst any) error {
+func (c *Context) BindForm(dst any) error { return c.checked(dst, "form", c.readForm(dst)) }
+
+func (c *Context) readForm(dst any) error {
 	c.live()
 	if _, err := c.media(func(kind string) bool { return kind == mediaForm }, mediaForm); err != nil {
 		return err
@@ -113,7 +136,9 @@ func (c *Context) formTexts() (func(string) ([]string, error), error) {
 
 // BindBody reads the body by its Content-Type: JSON, XML, a form, or what a codec
 // of Options.Codecs takes. Any other is 415 with the types that are taken.
-func (c *Context) BindBody(dst any) error {
+func (c *Context) BindBody(dst any) error { return c.checked(dst, "body", c.readBody(dst)) }
+
+func (c *Context) readBody(dst any) error {
 	c.live()
 	taken := []string{mediaJSON, mediaXML, mediaForm}
 	for _, codec := range c.app.opts.Codecs {
@@ -139,11 +164,11 @@ func (c *Context) BindBody(dst any) error {
 	}
 	switch {
 	case isJSON(kind):
-		return c.BindJSON(dst)
+		return c.readJSON(dst)
 	case isXML(kind):
-		return c.BindXML(dst)
+		return c.readXML(dst)
 	}
-	return c.BindForm(dst)
+	return c.readForm(dst)
 }
 
 func target(source string, dst any) (reflect.Value, error) {
@@ -181,24 +206,24 @@ func bindErrors(source string, faults []bind.Fault, text []byte) error {
 // BindPath fills the fields of a struct that have a path tag with the route's
 // parameters. The error is BindErrors.
 func (c *Context) BindPath(dst any) error {
-	return c.bindTexts(dst, "path", c.pathTexts)
+	return c.checked(dst, "path", c.bindTexts(dst, "path", c.pathTexts))
 }
 
 // BindQuery fills the fields that have a query tag. A key that is absent leaves
 // its field as it is, or sets the default tag's value; of a repeated key a
 // slice takes all values, any other field the first.
 func (c *Context) BindQuery(dst any) error {
-	return c.bindTexts(dst, "query", c.queryTexts)
+	return c.checked(dst, "query", c.bindTexts(dst, "query", c.queryTexts))
 }
 
 // BindHeader fills the fields that have a header tag.
 func (c *Context) BindHeader(dst any) error {
-	return c.bindTexts(dst, "header", c.headerTexts)
+	return c.checked(dst, "header", c.bindTexts(dst, "header", c.headerTexts))
 }
 
 // BindCookie fills the fields that have a cookie tag.
 func (c *Context) BindCookie(dst any) error {
-	return c.bindTexts(dst, "cookie", c.cookieTexts)
+	return c.checked(dst, "cookie", c.bindTexts(dst, "cookie", c.cookieTexts))
 }
 
 func (c *Context) pathTexts(name string) ([]string, error) {
@@ -255,8 +280,11 @@ func (c *Context) bindTexts(dst any, tag string, values func(string) ([]string, 
 
 // Bind fills a struct from the whole request: fields with a path, query, header
 // or cookie tag, then the body, when there is one. The body goes into the field
-// Body if the struct has one, else into its other fields. The faults of all
-// places come together in BindErrors.
+// Body if the struct has one without a json tag, else into its other fields. The
+// faults of all places come together in BindErrors. What could be read is then
+// checked against the rules of its type by Options.Validator, as it is by every
+// other method that binds; the error tells every broken rule and is a
+// *ValidationError (422).
 func (c *Context) Bind(dst any) error {
 	c.live()
 	v, err := target("request", dst)
@@ -265,27 +293,28 @@ func (c *Context) Bind(dst any) error {
 	}
 	var all BindErrors
 	if v.Kind() == reflect.Struct {
-		for _, part := range []func(any) error{c.BindPath, c.BindQuery, c.BindHeader, c.BindCookie} {
-			if err := gather(&all, part(dst)); err != nil {
+		for _, part := range []struct {
+			tag   string
+			texts func(string) ([]string, error)
+		}{{"path", c.pathTexts}, {"query", c.queryTexts}, {"header", c.headerTexts}, {"cookie", c.cookieTexts}} {
+			if err := gather(&all, c.bindTexts(dst, part.tag, part.texts)); err != nil {
 				return err
 			}
 		}
 	}
 	if c.body != nil {
 		body := dst
-		if v.Kind() == reflect.Struct {
-			if f := v.FieldByName("Body"); f.IsValid() && f.CanAddr() {
-				body = f.Addr().Interface()
-			}
+		if f := bodyField(v.Type()); f != nil {
+			body = v.FieldByIndex(f.Index).Addr().Interface()
 		}
-		if err := gather(&all, c.BindBody(body)); err != nil {
+		if err := gather(&all, c.readBody(body)); err != nil {
 			return err
 		}
 	}
 	if all != nil {
 		return all
 	}
-	return nil
+	return c.validate(dst, "")
 }
 
 // gather adds the faults of err to all and returns an error that is none.
@@ -297,21 +326,22 @@ func gather(all *BindErrors, err error) error {
 	return err
 }
 
-// CheckBind reports what is wrong with the tags of a struct that Bind and its
-// like are to fill: the program's mistake, best found at registration.
+// CheckBind reports what is wrong with the tags of a type that Bind and its like
+// are to fill, rules without Options.Validator or unknown to it among them: the
+// program's mistake, best found at registration. Bind finds it at its first use (500).
 func (a *App) CheckBind(t reflect.Type) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if t.Kind() != reflect.Struct {
-		return nil
+		return a.checkRules(t)
 	}
-	for _, tag := range bind.Tags() {
+	for _, tag := range append(bind.Tags(), "form") {
 		if _, err := a.plans.Fields(t, tag); err != nil {
 			return fmt.Errorf("web: bind %s: %w", tag, err)
 		}
 	}
-	return nil
+	return a.checkRules(t)
 }
 
 // Param returns a parameter of the route as a T: a text, number, boolean,

@@ -148,6 +148,12 @@ func (c *Context) Status() int {
 	return c.res.code()
 }
 
+// Answered reports whether an answer has begun: its status is sent or certain.
+func (c *Context) Answered() bool {
+	c.live()
+	return c.res.code() != 0 || c.res.hijacked
+}
+
 // Written returns the bytes of the body sent so far.
 func (c *Context) Written() int64 {
 	c.live()

@@ -47,3 +47,8 @@ func (g *Gate) Middleware() Middleware {
 		}
 	}
 }
+
+// Limits returns how many requests run at once and how many more may wait.
+func (g *Gate) Limits() (running, queued int) {
+	return cap(g.running), cap(g.queue) - cap(g.running)
+}

@@ -48,10 +48,11 @@ type Problem struct {
 
 // FieldError tells what is wrong with one part of a request.
 type FieldError struct {
-	Source  string `json:"source,omitempty"`  // path, query, header, body
+	Source  string `json:"source,omitempty"`  // path, query, header, cookie, form, body
 	Pointer string `json:"pointer,omitempty"` // RFC 6901, into a body
 	Name    string `json:"name,omitempty"`    // of a parameter
 	Rule    string `json:"rule,omitempty"`    // what was broken: a BindKind, or a rule of validation
+	Limit   string `json:"limit,omitempty"`   // of that rule
 	Detail  string `json:"detail"`
 	Got     string `json:"got,omitempty"`
 	Want    string `json:"want,omitempty"`
@@ -116,6 +117,9 @@ func problemOf(err error) Problem {
 	}
 	if faults, ok := errors.AsType[BindErrors](err); ok && len(faults) > 0 {
 		return *faults.problem()
+	}
+	if invalid, ok := errors.AsType[*ValidationError](err); ok {
+		return *invalid.problem()
 	}
 	if one, ok := errors.AsType[*BindError](err); ok {
 		return *BindErrors{one}.problem()

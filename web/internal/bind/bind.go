@@ -389,3 +389,28 @@ func elsewhere(tag reflect.StructTag) bool {
 	}
 	return false
 }
+
+// JSONField is a field of a struct as JSON names it.
+type JSONField struct {
+	Name   string
+	Field  reflect.StructField
+	Quoted bool // the string option of the tag
+}
+
+// JSONFields returns the fields that JSON can name, by name.
+func (p *Plans) JSONFields(t reflect.Type) []JSONField {
+	plan := p.jsonFields(t)
+	all := make([]JSONField, len(plan.fields))
+	for i, f := range plan.fields {
+		all[i] = JSONField{f.name, t.FieldByIndex(f.index), f.quoted}
+	}
+	return all
+}
+
+// Settable reports how a type takes text, "" when it does not.
+func Settable(t reflect.Type) string {
+	if setter(t) == nil {
+		return ""
+	}
+	return want(t)
+}
