@@ -29,6 +29,7 @@ func samples(tb testing.TB) map[string]func(*doc.Builder) error {
 		"everything": everything(tb),
 		"nesting":    nesting(tb),
 		"marks":      marks,
+		"barcodes":   barcodes,
 	}
 }
 

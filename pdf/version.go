@@ -13,10 +13,11 @@ import (
 )
 
 // byteLeaves are the modules whose version may change the bytes of a document
-// (compression, line breaks, normalisation), with the versions that go.mod names:
+// (compression, barcodes, line breaks, normalisation), with the versions that go.mod names:
 // a program without build information has those. Fonts are named by their hash.
 var byteLeaves = []struct{ path, version string }{
 	{"github.com/klauspost/compress", "v1.20.3"},
+	{"github.com/boombuler/barcode", "v1.1.0"},
 	{"github.com/go-text/typesetting", "v0.3.5"},
 	{"golang.org/x/text", "v0.43.0"},
 }
@@ -26,7 +27,7 @@ var byteLeaves = []struct{ path, version string }{
 // the Go the program was built with, whose tables say what a letter, a mark and
 // its capital are, as in
 //
-//	quire-pdf/3 data/0f3a91c2 compress@v1.20.3 typesetting@v0.3.5 text@v0.43.0 unicode@15.0.0
+//	quire-pdf/3 data/0f3a91c2 compress@v1.20.3 barcode@v1.1.0 typesetting@v0.3.5 text@v0.43.0 unicode@15.0.0
 func version() string {
 	h := sha256.New()
 	fonts := liberation.Fingerprint()

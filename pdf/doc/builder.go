@@ -140,6 +140,11 @@ func (b *Builder) Table(cols []Column, f func(*Table)) *Builder {
 // Image appends an image. It never splits.
 func (b *Builder) Image(img Image) *Builder { return b.Add(&img) }
 
+// Barcode appends a barcode of the usual size. alt says to whom it cannot be seen what it is for.
+func (b *Builder) Barcode(kind Symbology, value, alt string) *Builder {
+	return b.Add(&Barcode{Symbology: kind, Value: value, Alt: alt})
+}
+
 // Rule appends a horizontal line.
 func (b *Builder) Rule() *Builder { return b.Add(&Rule{}) }
 

@@ -26,6 +26,8 @@ var installs = map[string]string{
 	"pdftoppm":  "apt-get install poppler-utils",
 	"java":      "apt-get install default-jre-headless",
 	"verapdf":   "make tools",
+	"zbarimg":   "apt-get install zbar-tools",
+	"zxing":     "make tools",
 }
 
 // Need skips the test when a judge is missing, or fails it with
@@ -46,22 +48,31 @@ func Need(tb testing.TB, judge string) string {
 // veraJar is where `make tools` puts veraPDF, below the repository's root.
 const veraJar = ".tools/cli-1.30.2.jar"
 
+// zxingPython is the Python that has zxing-cpp, put there by `make tools` too.
+const zxingPython = ".tools/pdf/bin/python"
+
 func find(judge string) (string, error) {
-	if judge != "verapdf" {
+	file := ""
+	switch judge {
+	case "verapdf":
+		if _, err := exec.LookPath("java"); err != nil {
+			return "", err
+		}
+		file = veraJar
+	case "zxing":
+		file = zxingPython
+	default:
 		return exec.LookPath(judge)
-	}
-	if _, err := exec.LookPath("java"); err != nil {
-		return "", err
 	}
 	root, err := Root()
 	if err != nil {
 		return "", err
 	}
-	jar := filepath.Join(root, filepath.FromSlash(veraJar))
-	if _, err := os.Stat(jar); err != nil {
+	file = filepath.Join(root, filepath.FromSlash(file))
+	if _, err := os.Stat(file); err != nil {
 		return "", err
 	}
-	return jar, nil
+	return file, nil
 }
 
 // Root returns the root of the repository: the nearest folder above with a

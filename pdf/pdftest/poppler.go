@@ -123,6 +123,17 @@ func Info(tb testing.TB, file string) map[string]string {
 // test.
 func Raster(tb testing.TB, file string, dpi int) []image.Image {
 	tb.Helper()
+	names := rasterFiles(tb, file, dpi)
+	pages := make([]image.Image, len(names))
+	for i, name := range names {
+		pages[i] = readPNG(tb, name)
+	}
+	return pages
+}
+
+// rasterFiles draws the pages of a file by poppler and returns the names of their PNG files.
+func rasterFiles(tb testing.TB, file string, dpi int) []string {
+	tb.Helper()
 	dir := tb.TempDir()
 	_, errs, code := run(tb, "pdftoppm", "-r", fmt.Sprint(dpi), "-png", file, filepath.Join(dir, "p"))
 	if code != 0 || errs != "" {
@@ -133,11 +144,7 @@ func Raster(tb testing.TB, file string, dpi int) []image.Image {
 		tb.Fatal(err)
 	}
 	slices.Sort(names)
-	pages := make([]image.Image, len(names))
-	for i, name := range names {
-		pages[i] = readPNG(tb, name)
-	}
-	return pages
+	return names
 }
 
 func readPNG(tb testing.TB, name string) image.Image {

@@ -24,6 +24,7 @@ func kinds() []kind {
 		{"row", (*compiler).rowBlock, true},
 		{"box", (*compiler).boxBlock, true},
 		{"image", (*compiler).imageBlock, false},
+		{"barcode", (*compiler).barcodeBlock, false},
 		{"rule", (*compiler).ruleBlock, true},
 		{"spacer", (*compiler).spacerBlock, false},
 		{"page-break", (*compiler).pageBreakBlock, false},
@@ -36,7 +37,6 @@ func kinds() []kind {
 		{"shape", nil, true},
 		{"chart", nil, true},
 		{"svg", nil, false},
-		{"barcode", nil, false},
 		{"field", nil, false},
 		{"signature", nil, false},
 		{"markdown", nil, false},
@@ -207,6 +207,8 @@ func inert(kind string) []string {
 		return append([]string{"align", "lang", "keep-together"}, withoutText...)
 	case "image":
 		return append([]string{"keep-together"}, withoutText...)
+	case "barcode": // its readable text has a font
+		return []string{"keep-together", "widows", "orphans", "keep-figures"}
 	}
 	return nil
 }

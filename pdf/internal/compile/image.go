@@ -19,26 +19,7 @@ func (c *compiler) imageBlock(b *blockSource) block {
 	o := b.common
 	n := &imageNode{}
 	c.imageSource(b, n)
-	alt := o.get("alt")
-	if alt != nil {
-		n.alt = c.plain(alt, o.at("alt"))
-		if s, ok := n.alt.known(); ok {
-			n.out.Alt, n.alt = s, nil
-			if strings.TrimSpace(s) == "" {
-				c.bad(alt, o.at("alt"), codeNoAlt, "write decorative: true when the image means nothing", "the alt text is empty")
-			}
-		}
-	}
-	if v := o.get("decorative"); v != nil {
-		n.out.Decorative = c.flag(v, o.at("decorative"))
-	}
-	switch {
-	case alt == nil && !n.out.Decorative:
-		c.bad(o.n.Key("image"), b.path, codeNoAlt, "add alt: or decorative: true", "no alt text")
-		c.list[len(c.list)-1].Clause = altClause
-	case alt != nil && n.out.Decorative:
-		c.bad(alt, o.at("alt"), codeWrong, "", "a decorative image has no alt text")
-	}
+	n.alt, n.out.Alt, n.out.Decorative = c.alternative(b)
 	if v := o.get("width"); v != nil {
 		n.out.Width = c.length(v, o.at("width"), 1)
 	}
@@ -56,6 +37,33 @@ func (c *compiler) imageBlock(b *blockSource) block {
 	n.link = b.link
 	n.common = b.done()
 	return n
+}
+
+// alternative reads what stands for a figure where it cannot be seen: `alt`, a text that may need
+// data, or `decorative: true`; one of them must be there.
+func (c *compiler) alternative(b *blockSource) (text *plainText, fixed string, decorative bool) {
+	o := b.common
+	alt := o.get("alt")
+	if alt != nil {
+		text = c.plain(alt, o.at("alt"))
+		if s, ok := text.known(); ok {
+			fixed, text = s, nil
+			if strings.TrimSpace(s) == "" {
+				c.bad(alt, o.at("alt"), codeNoAlt, "write decorative: true when the "+b.kind+" means nothing", "the alt text is empty")
+			}
+		}
+	}
+	if v := o.get("decorative"); v != nil {
+		decorative = c.flag(v, o.at("decorative"))
+	}
+	switch {
+	case alt == nil && !decorative:
+		c.bad(o.n.Key(b.kind), b.path, codeNoAlt, "add alt: or decorative: true", "no alt text")
+		c.list[len(c.list)-1].Clause = altClause
+	case alt != nil && decorative:
+		c.bad(alt, o.at("alt"), codeWrong, "", "a decorative %s has no alt text", b.kind)
+	}
+	return text, fixed, decorative
 }
 
 // imageSource reads what the image is: a file, a data: URL, or a value of type

@@ -61,6 +61,13 @@ func (c *content) back(rects []layout.RectItem) error {
 	if err := c.mark(nil, layout.ArtifactLayout); err != nil {
 		return err
 	}
+	c.rects(rects)
+	return nil
+}
+
+// rects fills rectangles. Neighbours of one colour are one path, so that no viewer shows a seam
+// between them.
+func (c *content) rects(rects []layout.RectItem) {
 	for i := range rects {
 		r := &rects[i]
 		c.fill(r.Color)
@@ -80,7 +87,6 @@ func (c *content) back(rects []layout.RectItem) error {
 			c.b = append(c.b, "f\n"...)
 		}
 	}
-	return nil
 }
 
 func (c *content) fill(col doc.Color) {
@@ -491,16 +497,31 @@ func (w *words) end() []byte {
 	return b
 }
 
-// image draws an image.
-func (c *content) image(it *layout.ImageItem) error {
+// figure begins a drawing in the rectangle x, y, w, h, counted from the top left corner.
+func (c *content) figure(el *tag.Elem, art layout.Artifact, x, y, w, h doc.Length) error {
 	c.endText()
-	if err := c.mark(it.Elem, it.Artifact); err != nil {
+	if err := c.mark(el, art); err != nil {
 		return err
 	}
-	if it.Elem != nil && c.e.tree != nil {
-		if err := c.e.figureBox(it, c.height); err != nil {
-			return err
-		}
+	if el != nil && c.e.tree != nil {
+		return c.e.figureBox(el, x, c.height-y-h, w, h)
+	}
+	return nil
+}
+
+// shape draws rectangles.
+func (c *content) shape(it *layout.ShapeItem) error {
+	if err := c.figure(it.Elem, it.Artifact, it.X, it.Y, it.W, it.H); err != nil {
+		return err
+	}
+	c.rects(it.Rects)
+	return nil
+}
+
+// image draws an image.
+func (c *content) image(it *layout.ImageItem) error {
+	if err := c.figure(it.Elem, it.Artifact, it.X, it.Y, it.W, it.H); err != nil {
+		return err
 	}
 	res, err := c.e.imageOf(it.Image)
 	if err != nil {

@@ -220,10 +220,13 @@ func (e *Emitter) draw(c *content, p *layout.Page, pi *pageInfo) (cos.Ref, error
 	}
 	for i := range p.Items {
 		var err error
-		if t := p.Items[i].Text; t != nil {
-			err = c.text(t)
-		} else {
-			err = c.image(p.Items[i].Image)
+		switch it := &p.Items[i]; {
+		case it.Text != nil:
+			err = c.text(it.Text)
+		case it.Image != nil:
+			err = c.image(it.Image)
+		default:
+			err = c.shape(it.Shape)
 		}
 		if err != nil {
 			return cos.Ref{}, err

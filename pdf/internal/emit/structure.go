@@ -69,14 +69,13 @@ func (e *Emitter) verdict(t cos.Trailer) error {
 }
 
 // figureBox states the place of a figure on its page (14.8.5.4.3).
-func (e *Emitter) figureBox(it *layout.ImageItem, height doc.Length) error {
+func (e *Emitter) figureBox(el *tag.Elem, x, y, w, h doc.Length) error {
 	b := []byte("/O/Layout/Placement/Block/BBox[")
-	b = cos.AppendFixed(b, int64(it.X), 2)
-	b = append(b, ' ')
-	b = cos.AppendFixed(b, int64(height-it.Y-it.H), 2)
-	b = append(b, ' ')
-	b = cos.AppendFixed(b, int64(it.X+it.W), 2)
-	b = append(b, ' ')
-	b = cos.AppendFixed(b, int64(height-it.Y), 2)
-	return e.tree.AddAttributes(it.Elem, string(append(b, ']')))
+	for i, v := range [4]doc.Length{x, y, x + w, y + h} {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = cos.AppendFixed(b, int64(v), 2)
+	}
+	return e.tree.AddAttributes(el, string(append(b, ']')))
 }

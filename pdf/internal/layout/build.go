@@ -213,6 +213,11 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
 		}
 		e.b, el, err = m.image(n, en)
+	case *doc.Barcode:
+		if c.Style == nil && m.art == ArtifactNone {
+			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
+		}
+		e.b, el, err = m.barcode(n, en)
 	case *doc.Rule:
 		e.b = line{w: en.width, thick: n.Thickness, color: n.Color}
 		if n.Thickness <= 0 {

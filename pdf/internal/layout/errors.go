@@ -25,6 +25,7 @@ import (
 //	L309 running content grew beyond the place kept for it
 //	L311 an anchor given twice
 //	L312 a figure that is wider than its place
+//	L313 a barcode that cannot be made of its value, or is wider than its place
 //	X314 an image beyond a limit
 //	F401 no glyph for a character
 //	F402 a script that is not supported
@@ -168,6 +169,9 @@ func dataPath(spans []doc.Span, text string) string {
 	}
 	return ""
 }
+
+// codeBarcode is the code of what is wrong with a barcode.
+const codeBarcode = "L313"
 
 // codeFigure is the code of figureError.
 const codeFigure = "L312"

@@ -59,6 +59,14 @@ type ImageItem struct {
 	Artifact   Artifact
 }
 
+// ShapeItem is a drawing of filled rectangles, in the order in which they cover each other.
+type ShapeItem struct {
+	X, Y, W, H doc.Length // what the drawing takes
+	Rects      []RectItem
+	Elem       *tag.Elem // nil: an artifact
+	Artifact   Artifact
+}
+
 // UnderItem is the watermark: a line of text turned about the point X, Y by
 // Angle degrees counter-clockwise. The positions of Text count from that point.
 type UnderItem struct {
@@ -87,6 +95,7 @@ type Mark struct {
 type Item struct {
 	Text  *TextItem
 	Image *ImageItem
+	Shape *ShapeItem
 }
 
 // Page is a finished page, or the part of one that had to wait for the number
