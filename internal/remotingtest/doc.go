@@ -1,5 +1,5 @@
 // Package remotingtest has the live peers that tests of PowerShell remoting need, and what is asked
-// of them: psrpcore, a server of others, in a child process and behind a real OpenSSH sshd on
+// of them: pypsrp, a client of others; psrpcore, a server, in a child process and behind OpenSSH on
 // loopback. tools/install-judges installs them; see CONTRIBUTING.md, "Judges".
 package remotingtest
 

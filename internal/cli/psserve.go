@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"example.com/quire/internal/demo"
+	"example.com/quire/psrp"
+)
+
+// psServeOptions say where PowerShell connects.
+type psServeOptions struct {
+	unix string
+}
+
+func (p *program) psServe() *cobra.Command {
+	var o psServeOptions
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Be a PowerShell host with three sample commands",
+		Long: "Serve the PowerShell Remoting Protocol: Get-QuireHost, Measure-Number and Wait-Countdown are\n" +
+			"Go functions that PowerShell and other clients call as commands. Nothing else runs: scripts\n" +
+			"are refused and no process is started.\n\n" +
+			"Without flags one client is served over standard input and output, as the subsystem of an\n" +
+			"SSH server: `Subsystem powershell /usr/bin/quire ps serve` in sshd_config.",
+		Example: "  quire ps serve --unix /run/quire/ps.sock",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(c *cobra.Command, _ []string) error { return p.servePowerShell(c.Context(), o) },
+	}
+	c.Flags().StringVar(&o.unix, "unix", "", "serve the clients of a Unix socket at `PATH`, which only the user may connect to")
+	return c
+}
+
+func (p *program) servePowerShell(ctx context.Context, o psServeOptions) error {
+	srv := &psrp.Server{Registry: demo.PowerShell()}
+	if o.unix == "" {
+		return stopped(ctx, srv.ServeStdio(ctx))
+	}
+	l, err := listenPrivately(ctx, o.unix)
+	if err != nil {
+		return err
+	}
+	if err := p.print(map[string]string{"unix": o.unix}, "serving PowerShell at "+o.unix+"\n"); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return stopped(ctx, srv.ServeListener(ctx, l))
+}
+
+// stopped makes the end that was asked for no failure.
+func stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return nil
+	}
+	return err
+}
+
+// listenPrivately makes a socket that other users cannot connect to: it gets its name once it is
+// closed to them.
+func listenPrivately(ctx context.Context, path string) (net.Listener, error) {
+	if _, err := os.Lstat(path); err == nil {
+		return nil, usageError{fmt.Errorf("serve at %s: the file is there already", path)}
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".quire-ps-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // an empty directory stays behind
+	made := filepath.Join(dir, "s")
+	var c net.ListenConfig
+	l, err := c.Listen(ctx, "unix", made)
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := l.(*net.UnixListener); ok {
+		u.SetUnlinkOnClose(false)
+	}
+	if err := errors.Join(os.Chmod(made, 0o600), os.Rename(made, path)); err != nil {
+		return nil, errors.Join(fmt.Errorf("serve at %s: %w", path, err), l.Close())
+	}
+	return &namedListener{Listener: l, path: path}, nil
+}
+
+// namedListener removes its socket when it is closed, before any Close returns.
+type namedListener struct {
+	net.Listener
+	path string
+	once sync.Once
+	err  error
+}
+
+func (l *namedListener) Close() error {
+	l.once.Do(func() { l.err = errors.Join(l.Listener.Close(), os.Remove(l.path)) })
+	return l.err
+}
