@@ -1,5 +1,4 @@
-// Package nearest finds the name that was probably meant: one rule for every
-// `did you mean`.
+// Package nearest finds the name that was probably meant: one rule for every `did you mean`.
 package nearest
 
 import "unicode/utf8"
@@ -7,31 +6,32 @@ import "unicode/utf8"
 // maxLen bounds the work: a longer name was not mistyped, it is something else.
 const maxLen = 128
 
-// Name returns the one of known that differs least from got, the first in the
-// order of the alphabet where several do, or "" when none is near. Case costs
-// nothing; inserting, deleting or changing a letter, or swapping two neighbours,
-// costs one, and at most one in three letters (at least one) may differ. Of a
-// single letter nothing can be said.
+// Name returns the one of known that differs least from got, or "" when none is near. Case costs
+// nothing; inserting, deleting or changing a letter, or swapping two neighbours, costs one, and at
+// most one in three letters (at least one) may differ. Of several that differ as little, those with
+// the same first letter come first, for the first is seldom mistyped, then those first in the order
+// of the alphabet. Of a single letter nothing can be said.
 func Name(got string, known []string) string {
 	if len(got) > maxLen {
 		return ""
 	}
 	a := []rune(got)
-	best, least := "", max(1, (len(a)+1)/3)
+	best, least, first := "", max(1, (len(a)+1)/3), false // the letters of best's first and got's are the same
 	for _, k := range known {
 		if k == "" || utf8.RuneCountInString(k) > maxLen {
 			continue
 		}
-		d := distance(a, []rune(k), least)
-		if d <= least && d < len(a) && (best == "" || d < least || k < best) {
-			best, least = k, d
+		r := []rune(k)
+		d, same := distance(a, r, least), len(a) > 0 && lower(a[0]) == lower(r[0])
+		if d <= least && d < len(a) && (best == "" || d < least || same && !first || same == first && k < best) {
+			best, least, first = k, d, same
 		}
 	}
 	return best
 }
 
-// distance counts the edits from a to b (optimal string alignment). What is more
-// than limit is told as some number above it.
+// distance counts the edits from a to b (optimal string alignment). What is more than limit is told
+// as some number above it.
 func distance(a, b []rune, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1

@@ -30,6 +30,12 @@ func TestOrderDoesNotDecide(t *testing.T) {
 			t.Errorf("of %q: %q", known, got)
 		}
 	}
+	if got := nearest.Name("text", []string{"next", "test"}); got != "test" {
+		t.Errorf("a name with the same first letter is nearer than one earlier in the alphabet: %q", got)
+	}
+	if got := nearest.Name("Text", []string{"next", "tent"}); got != "tent" {
+		t.Errorf("of either case: %q", got)
+	}
 	if got := nearest.Name("NAME", []string{"NAMF", "name"}); got != "name" {
 		t.Errorf("a name that differs in case only is nearer than another letter: %q", got)
 	}

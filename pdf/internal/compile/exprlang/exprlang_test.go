@@ -541,18 +541,6 @@ func TestUsed(t *testing.T) {
 	}
 }
 
-func TestNearestName(t *testing.T) {
-	t.Parallel()
-	names := []string{"heading", "table", "text", "image", "box"}
-	for in, want := range map[string]string{
-		"haeding": "heading", "tabel": "table", "Text": "text", "imgae": "image", "bx": "box", "zzz": "", "": "", "headingheading": "",
-	} {
-		if got := exprlang.NearestName(in, names); got != want {
-			t.Errorf("nearest of %q = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func FuzzCompile(f *testing.F) {
 	for _, s := range []string{
 		"name", "total(map(trades, (.side == 'BUY' ? 1 : -1) * .qty * .price))", "day | date('long')",
