@@ -1,18 +1,20 @@
 // Package templates finds the templates of each space in a directory.
 //
 // Those of the space local stand in the directory itself, those of any other space in the
-// directory of its name, and no space sees another's. A template NAME is either the file NAME.yaml (or NAME.json), or template.yaml (or
-// template.json) in the folder NAME. What it names, such as images, is read from the folder
-// that its file is in, and belongs to its version; what else lies there does not.
+// directory of its name, and no space sees another's. A template NAME is either the file NAME.yaml
+// (or NAME.json), or template.yaml (or template.json) in the folder NAME. What it names, such as
+// images, is read from the folder that its file is in, and belongs to its version; what else lies
+// there does not.
 //
-// Files are read afresh on each call: an edited template is a new version at the next request,
-// and a document's own version is kept with the document. Every file is opened through the
+// Files are read afresh on each call: an edited template is a new version at the next request, and
+// a document's own version is kept with the document. What is read is compared with the version
+// kept last, so that only what has changed is hashed or compiled. Every file is opened through the
 // fs.FS given; that of an os.Root refuses symbolic links that lead out of it.
 package templates
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -38,27 +40,23 @@ type Folder struct {
 	spaces []record.Space // those with a directory of their own
 
 	mu    sync.Mutex
-	named map[key]named
+	last  map[key]*record.Template // the version of each that was read last, as far as maxKept goes
+	bytes int64                    // of their files
 }
+
+// maxKept bounds the files of the templates that are kept, in bytes.
+const maxKept = 64 << 20
 
 type key struct {
 	space record.Space
 	name  string
 }
 
-// named is what the main file of a template names. It depends on the file's text alone, so it
-// is known without compiling while that stays the same.
-type named struct {
-	main  string
-	text  [sha256.Size]byte
-	files []string
-}
-
 // New returns the templates of fsys: those of local, and those of the spaces given, each in the
 // directory of its name. What does not exist has no templates.
 func New(fsys fs.FS, load Loader, spaces ...record.Space) *Folder {
 	own := slices.DeleteFunc(slices.Clone(spaces), func(s record.Space) bool { return s == record.Local })
-	return &Folder{fsys: fsys, load: load, spaces: own, named: map[key]named{}}
+	return &Folder{fsys: fsys, load: load, spaces: own, last: map[key]*record.Template{}}
 }
 
 // of returns the files of a space; a space that New was not told of has none.
@@ -105,34 +103,79 @@ func (f *Folder) Template(ctx context.Context, space record.Space, name string) 
 	if err != nil {
 		return nil, fmt.Errorf("template %s: %w", name, err)
 	}
-	src, err := read(fsys, main, MaxBytes)
-	if err != nil {
-		return nil, fmt.Errorf("template %s: %w", name, err)
-	}
-	at, text := key{space, name}, sha256.Sum256(src)
 	f.mu.Lock()
-	known := f.named[at]
+	last := f.last[key{space, name}]
 	f.mu.Unlock()
-	if known.main == main && known.text == text {
-		if t, err := gather(fsys, name, known, src); !errors.Is(err, fs.ErrNotExist) {
-			return t, err
+	t, err := again(fsys, main, last)
+	if t == nil && err == nil {
+		if info, err := fs.Stat(fsys, main); err == nil && info.Size() > MaxBytes {
+			return nil, &record.LimitError{Name: "template bytes", Limit: MaxBytes, Got: info.Size()}
 		}
-		// A file is gone: compiling says where it was named.
+		t, err = f.load(ctx, fsys, name, main)
 	}
-	t, err := f.load(ctx, fsys, name, main)
 	if err != nil {
 		return nil, err
 	}
-	known = named{main: main, text: sha256.Sum256(t.Files[main])}
-	for file := range t.Files {
-		if file != main {
-			known.files = append(known.files, file)
-		}
+	if t != last {
+		f.keep(key{space, name}, t)
 	}
-	f.mu.Lock()
-	f.named[at] = known
-	f.mu.Unlock()
 	return t, nil
+}
+
+// again reads the files of the version that was read last: if all are as they were, it is that
+// version. What a template names depends on the text of its main file alone, so that another one is
+// made without compiling while that stays the same. Without a version to compare with, or when a
+// file is gone, it returns nil: compiling says where the file was named.
+func again(fsys fs.FS, main string, last *record.Template) (*record.Template, error) {
+	if last == nil || last.Main != main {
+		return nil, nil //nolint:nilnil // not known, as documented
+	}
+	files, left, changed := make(map[string][]byte, len(last.Files)), int64(MaxBytes), false
+	for file, was := range last.Files {
+		b, err := read(fsys, file, left)
+		if errors.Is(err, fs.ErrNotExist) || file == main && err == nil && !bytes.Equal(b, was) {
+			return nil, nil //nolint:nilnil // as above
+		}
+		if err != nil {
+			return nil, fmt.Errorf("template %s: %w", last.Name, err)
+		}
+		left -= int64(len(b))
+		files[file], changed = b, changed || !bytes.Equal(b, was)
+	}
+	if !changed {
+		return last, nil
+	}
+	return record.NewTemplate(last.Name, main, files)
+}
+
+// keep takes a version to compare with; others may have to go.
+func (f *Folder) keep(at key, t *record.Template) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drop(at)
+	f.last[at] = t
+	f.bytes += size(t)
+	for other := range f.last {
+		if f.bytes <= maxKept {
+			break
+		}
+		f.drop(other)
+	}
+}
+
+func (f *Folder) drop(at key) {
+	if t := f.last[at]; t != nil {
+		f.bytes -= size(t)
+		delete(f.last, at)
+	}
+}
+
+// size counts the bytes of a template's files.
+func size(t *record.Template) (n int64) {
+	for _, b := range t.Files {
+		n += int64(len(b))
+	}
+	return n
 }
 
 // find returns the directory and file of a template among the files of its space.
@@ -159,21 +202,6 @@ func lookUp(fsys fs.FS, name string) (dir, main string, err error) {
 		}
 	}
 	return "", "", fs.ErrNotExist
-}
-
-// gather reads the files that a template is known to name.
-func gather(fsys fs.FS, name string, known named, src []byte) (*record.Template, error) {
-	files := map[string][]byte{known.main: src}
-	left := int64(MaxBytes - len(src))
-	for _, file := range known.files {
-		b, err := read(fsys, file, left)
-		if err != nil {
-			return nil, fmt.Errorf("template %s: %w", name, err)
-		}
-		left -= int64(len(b))
-		files[file] = b
-	}
-	return record.NewTemplate(name, known.main, files)
 }
 
 // Names lists the templates of a space, sorted.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -118,6 +119,55 @@ func TestAnEditIsANewVersion(t *testing.T) {
 	fsys["invoice/template.yaml"] = &fstest.MapFile{Data: []byte(plain)}
 	if third := get(); third == second || l.compiled != 2 {
 		t.Errorf("the text changed: same version %t, compiled %d times", third == second, l.compiled)
+	}
+}
+
+// TestAnUnchangedTemplateIsHashedOnce: it is the version itself, with its hashes, however often its
+// files are written anew with the same bytes; and a version is kept of every template.
+func TestAnUnchangedTemplateIsHashedOnce(t *testing.T) {
+	fsys := tree()
+	f := templates.New(fsys, newLoader(t).load)
+	first := map[string]*record.Template{}
+	for range 3 {
+		for _, name := range []string{"invoice", "note", "json-one"} {
+			got, err := f.Template(t.Context(), record.Local, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if was := first[name]; was != nil && was != got {
+				t.Errorf("%s was made anew", name)
+			}
+			first[name] = got
+		}
+		fsys["invoice/assets/logo.png"] = &fstest.MapFile{Data: []byte(pixel)}
+	}
+}
+
+// TestTheTemplatesThatAreKeptAreBounded: what does not fit is made anew, and is right.
+func TestTheTemplatesThatAreKeptAreBounded(t *testing.T) {
+	fsys := fstest.MapFS{}
+	for _, name := range []string{"a", "b", "c"} {
+		fsys[name+".yaml"] = &fstest.MapFile{Data: append(bytes.Repeat([]byte("#"), 30<<20), name...)}
+	}
+	made := 0
+	f := templates.New(fsys, func(_ context.Context, fsys fs.FS, name, main string) (*record.Template, error) {
+		made++
+		b, err := fs.ReadFile(fsys, main)
+		if err != nil {
+			return nil, err
+		}
+		return record.NewTemplate(name, main, map[string][]byte{main: b})
+	})
+	for range 2 {
+		for name, file := range fsys {
+			got, err := f.Template(t.Context(), record.Local, strings.TrimSuffix(name, ".yaml"))
+			if err != nil || !bytes.Equal(got.Files[name], file.Data) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if made < 4 {
+		t.Errorf("%d made of three templates of 30 MiB asked for twice: more than 64 MiB are kept", made)
 	}
 }
 
