@@ -14,4 +14,12 @@
 // No record is dropped or overtakes another. A consumer that does not keep up holds the server
 // back, except while something else of the session waits for the server: a Run or Send inside a
 // loop over Records does not dead-lock.
+//
+// A [Server] is the other end: Go functions that a [Registry] makes commands, which PowerShell's
+// Enter-PSSession and Invoke-Command reach.
+//
+//	psrp.Add(&registry, psrp.CommandInfo{Name: "Get-Disk"}, func(ctx context.Context, a args, c *psrp.Call) error {
+//		return c.Output(disk)
+//	})
+//	err := (&psrp.Server{Registry: &registry}).ServeStdio(ctx)
 package psrp

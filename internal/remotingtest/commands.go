@@ -148,7 +148,7 @@ func PyPSRP(t *testing.T, what Scenarios, env []string, args ...string) {
 	if err := os.WriteFile(script, clientScript, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), Python(t), append([]string{script}, args...)...)
+	cmd := exec.CommandContext(t.Context(), Python(t), append([]string{script}, args...)...) //nolint:gosec // G204: the judge's interpreter
 	cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0", "SCENARIOS="+string(what)), env...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
