@@ -286,12 +286,12 @@ func TestDocsCommandLine(t *testing.T) {
 			for _, m := range commandForm.FindAllStringSubmatch(list, -1) {
 				look(append(slices.Clone(path), m[1]))
 			}
-			if len(path) > 0 {
-				return
-			}
 		}
 		title := strings.Join(append([]string{"quire"}, path...), " ")
 		text, ok := sections[title]
+		if group && len(path) > 0 && !ok {
+			return // it does nothing by itself
+		}
 		if !ok && len(path) > 0 {
 			t.Errorf("docs/command-line.md has no section %q", title)
 		}

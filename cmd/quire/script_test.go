@@ -26,6 +26,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"example.com/quire/internal/remotingtest"
 )
 
 func TestMain(m *testing.M) {
@@ -45,6 +47,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds:                scriptCommands(),
+		Condition:           judged,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SAMPLES", samples)
 			e.Setenv("NO_COLOR", "1")
@@ -71,7 +74,32 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 		"shutdown": cmdShutdown,
 		"http":     cmdHTTP,
 		"flaky":    cmdFlaky,
+		"sshd":     cmdSSHD,
 	}
+}
+
+// judged is the condition [judge:NAME]: whether a judge is there, or must be.
+func judged(cond string) (bool, error) {
+	name, ok := strings.CutPrefix(cond, "judge:")
+	if !ok || name != "sshd" {
+		return false, fmt.Errorf("unknown condition %q", cond)
+	}
+	return os.Getenv("REQUIRE_JUDGES") == "1" || remotingtest.HasSSHD(), nil
+}
+
+// cmdSSHD starts an OpenSSH server with psrpcore behind it, and puts into variables where it is and
+// what opens it.
+func cmdSSHD(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 0, "sshd")
+	dir := ts.MkAbs("sshd")
+	ts.Check(os.Mkdir(dir, 0o700))
+	s, err := remotingtest.StartSSHD(dir)
+	ts.Check(err)
+	ts.Defer(s.Close)
+	ts.Setenv("SSHD", s.User+"@"+s.Addr)
+	ts.Setenv("SSHD_KEY", s.Key)
+	ts.Setenv("SSHD_KNOWN", s.KnownHosts)
+	ts.Setenv("SSHD_PEER", s.Command())
 }
 
 // cmdFlaky starts an API that is busy for the first two of three requests and lets its answers be cached; it puts its address into a variable.

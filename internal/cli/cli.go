@@ -6,7 +6,7 @@
 //	0  done; verify: identical
 //	1  it failed; verify: the file differs
 //	2  the request was wrong: usage, configuration, template or data; verify: nothing was judged
-//	3  verify: intact, made by another engine
+//	3  verify: intact, made by another engine; ps: the host was not reached or did not let in
 //	4  verify: the document is not known here
 package cli
 
@@ -77,7 +77,7 @@ func (p *program) root() *cobra.Command {
 			"archival PDF, serves the identical bytes for ever, and proves and re-makes every one.\n\n" +
 			"Exit status: 0 done, 1 failed, 2 wrong request (usage, configuration, template, data);\n" +
 			"verify: 0 identical, 1 differs, 2 nothing was judged, 3 intact but made by another engine,\n" +
-			"4 unknown here.",
+			"4 unknown here; ps: 3 the host was not reached or did not let in.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          subcommand,
@@ -184,7 +184,8 @@ func (p *program) mark(s string) string {
 	return "\x1b[31m" + s + "\x1b[0m"
 }
 
-func terminal(w io.Writer) bool {
+// terminal reports whether a stream is one.
+func terminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
@@ -199,6 +200,9 @@ func exitCode(err error) int {
 	}
 	if _, ok := errors.AsType[*config.Error](err); ok {
 		return 2
+	}
+	if notReached(err) {
+		return 3
 	}
 	if _, ok := errors.AsType[*record.TemplateError](err); ok {
 		return 2

@@ -32,7 +32,7 @@ func exitStatuses() []entry {
 		{"0", "done; verify: identical"},
 		{"1", "it failed; verify: the file differs; doctor: something is wrong"},
 		{"2", "the request was wrong: usage, configuration, template or data, a file that is not there; verify: nothing was judged, whatever the reason"},
-		{"3", "verify: intact, made by another engine"},
+		{"3", "verify: intact, made by another engine; ps: the host was not reached or did not let in"},
 		{"4", "verify: the document is not known here"},
 	}
 }
@@ -124,10 +124,10 @@ func (m *manual) flags(usages string) {
 	}
 }
 
-// command writes a command with those below it. A command that does nothing by itself is its
-// children.
+// command writes a command with those below it. A command that does nothing by itself, and so takes
+// no arguments, is its children.
 func (m *manual) command(c *cobra.Command) {
-	if !c.HasSubCommands() {
+	if !c.HasSubCommands() || strings.Contains(c.Use, " ") {
 		m.macro("SS", strings.TrimSuffix(c.UseLine(), " [flags]"))
 		about := c.Long
 		if about == "" {

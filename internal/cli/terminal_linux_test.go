@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"example.com/quire/internal/remotingtest"
 )
 
 // terminal opens a pseudo terminal: what is written to the second file is read from the first.
@@ -72,5 +74,29 @@ func TestNoPDFOnATerminal(t *testing.T) {
 	}
 	if r := (call{}).run(t.Context(), "render", file, "-o", "-"); r.code != 0 || !strings.HasPrefix(r.out, "%PDF-2.0") {
 		t.Errorf("elsewhere: exit status %d, %.20q", r.code, r.out)
+	}
+}
+
+// TestProgressOnATerminalIsOneLineThatChanges: it shows while the pipeline runs and is gone when
+// the next line comes.
+func TestProgressOnATerminalIsOneLineThatChanges(t *testing.T) {
+	python, script := remotingtest.Python(t), remotingtest.ServerScript(t)
+	outer, inner := terminal(t)
+	if err := unix.IoctlSetWinsize(int(inner.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
+		t.Fatal(err)
+	}
+	r := (call{stderr: inner, stdout: inner}).run(t.Context(), "ps", "stdio:"+python+" "+script, "--", "streams")
+	if r.code != 0 {
+		t.Fatalf("exit status %d", r.code)
+	}
+	b := make([]byte, 4096)
+	n, err := outer.Read(b)
+	for err == nil && !strings.HasSuffix(string(b[:n]), "2\r\n") {
+		var more int
+		more, err = outer.Read(b[n:])
+		n += more
+	}
+	if got := string(b[:n]); !strings.Contains(got, "DEBUG: d\x1b[0m\r\na: s\r\x1b[KINFORMATION: i\r\n2\r\n") || err != nil {
+		t.Errorf("the terminal shows %q, %v", got, err)
 	}
 }

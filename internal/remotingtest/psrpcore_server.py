@@ -72,7 +72,7 @@ def values():
 
 def step(pipe, ps, guid):
     cmd = ps.commands[0]
-    name, args = cmd.command_text, [v for _, v in cmd.parameters]
+    name, args = cmd.command_text.strip(), [v for _, v in cmd.parameters]
     if name == "types":
         for v in values():
             pipe.write_output(v)
@@ -109,7 +109,7 @@ def events():
         guid = str(getattr(ev, "pipeline_id", "") or "").lower()
         if kind == "CreatePipelineEvent":
             pipe, ps = pipes[guid], ev.pipeline
-            running[guid] = ps.commands[0].command_text
+            running[guid] = ps.commands[0].command_text.strip()
             pipe.start()
             if step(pipe, ps, guid):
                 pipe.complete()

@@ -67,11 +67,20 @@ func NewSSHD(tb testing.TB, config ...string) *SSHD {
 	return s
 }
 
+// HasSSHD reports whether StartSSHD finds what it needs.
+func HasSSHD() bool {
+	_, err := os.Stat(sshdProgram())
+	_, noPython := FindPython()
+	return err == nil && noPython == nil
+}
+
+func sshdProgram() string { return filepath.Join(tools(), "sshd", "usr", "sbin", "sshd") }
+
 // StartSSHD starts a server whose files are in dir, an existing directory, with further lines of
 // sshd_config. Each connection has an sshd of its own (sshd -i), so there is no port to guess and
 // none is left behind.
 func StartSSHD(dir string, config ...string) (*SSHD, error) {
-	program := filepath.Join(tools(), "sshd", "usr", "sbin", "sshd")
+	program := sshdProgram()
 	if _, err := os.Stat(program); err != nil {
 		return nil, fmt.Errorf("%w: sshd: ./tools/install-judges", ErrNoJudge)
 	}

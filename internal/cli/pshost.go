@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/quire/psrp"
+	"example.com/quire/psrp/clixml"
+	"example.com/quire/psrp/oop"
+	"example.com/quire/psrp/ssh"
+)
+
+// psRemote says how a host is reached.
+type psRemote struct {
+	user         string
+	identity     []string
+	knownHosts   []string
+	passwordFile string
+	jump         []string
+	subsystem    string
+	insecure     bool
+}
+
+func (r *psRemote) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVarP(&r.user, "user", "u", "", "be this `USER` there")
+	f.StringArrayVarP(&r.identity, "identity", "i", nil, "prove it by the private key in `FILE`; may be repeated (default: the agent's, ~/.ssh/id_*)")
+	f.StringVar(&r.passwordFile, "password-file", "", "read the password from `FILE`; without it a terminal is asked")
+	f.StringArrayVar(&r.knownHosts, "known-hosts", nil, "know hosts by their keys in `FILE` (default: ~/.ssh/known_hosts)")
+	f.StringArrayVarP(&r.jump, "jump", "J", nil, "go through `[USER@]NAME[:PORT]`; may be repeated, first hop first")
+	f.StringVar(&r.subsystem, "subsystem", "", "start this `NAME` over SSH instead of powershell")
+	f.BoolVar(&r.insecure, "insecure-ignore-host-key", false, "take any host for the right one: whoever sits between sees everything")
+}
+
+// dial connects to a host.
+func (r *psRemote) dial(ctx context.Context, address string, p *program, v *psView) (psrp.Transport, error) {
+	scheme, rest, ok := strings.Cut(address, ":")
+	switch {
+	case ok && scheme == "stdio":
+		words := strings.Fields(rest)
+		if len(words) == 0 {
+			return nil, usageError{errors.New("stdio: names no program: want stdio:PROGRAM [ARGUMENT...]")}
+		}
+		return oop.StartProcess(ctx, words[0], words[1:]...)
+	case ok && scheme == "unix":
+		if rest == "" {
+			return nil, usageError{errors.New("unix: names no socket: want unix:PATH")}
+		}
+		return oop.DialUnix(ctx, rest)
+	}
+	if !strings.Contains(address, "://") {
+		address = "ssh://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("host: %w", err)}
+	}
+	if _, ok := u.User.Password(); ok {
+		return nil, usageError{errors.New("host: a password does not belong on a command line: use --password-file")}
+	}
+	if u.Hostname() == "" {
+		return nil, usageError{fmt.Errorf("host %q: it has no name", address)}
+	}
+	switch u.Scheme {
+	case "ssh":
+		if u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+			return nil, usageError{fmt.Errorf("host %q: want ssh://[USER@]NAME[:PORT]", address)}
+		}
+		return r.ssh(ctx, u, p, v)
+	}
+	return nil, usageError{fmt.Errorf("host %q: %s is no way to reach a host: want ssh, stdio or unix", address, u.Scheme)}
+}
+
+func (r *psRemote) ssh(ctx context.Context, u *url.URL, p *program, v *psView) (psrp.Transport, error) {
+	c := r.sshConfig(u, p, v)
+	for _, hop := range r.jump {
+		hu, err := url.Parse("ssh://" + hop)
+		if err != nil || hu.Hostname() == "" {
+			return nil, usageError{fmt.Errorf("--jump %q: want [USER@]NAME[:PORT]", hop)}
+		}
+		hc := r.sshConfig(hu, p, v)
+		hc.DialContext = c.DialContext
+		jump, err := ssh.DialJump(ctx, hc)
+		if err != nil {
+			return nil, err
+		}
+		c.DialContext = jump.DialContext // it lives as long as the process
+	}
+	conn, err := ssh.Dial(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (r *psRemote) sshConfig(u *url.URL, p *program, v *psView) ssh.Config {
+	c := ssh.Config{
+		Addr: u.Host, User: u.User.Username(), KnownHosts: r.knownHosts, Subsystem: r.subsystem, InsecureIgnoreHostKey: r.insecure,
+		OnBanner: func(lines []string) { v.banner(lines) },
+	}
+	if r.user != "" {
+		c.User = r.user
+	}
+	keys := r.identity
+	if len(keys) == 0 {
+		c.Auth = append(c.Auth, ssh.Agent(""))
+		if home, err := os.UserHomeDir(); err == nil {
+			for _, name := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
+				if file := filepath.Join(home, ".ssh", name); exists(file) {
+					keys = append(keys, file)
+				}
+			}
+		}
+	}
+	for _, k := range keys {
+		c.Auth = append(c.Auth, ssh.KeyFile(k, func() (*clixml.SecureString, error) { return p.readSecret("Passphrase of " + k + ": ") }))
+	}
+	if r.passwordFile != "" || terminal(p.Stdin) {
+		c.Auth = append(c.Auth, ssh.PasswordFunc(func(context.Context) (*clixml.SecureString, error) {
+			return r.password(p, "Password for "+u.Host+": ")
+		}))
+	}
+	return c
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// password reads the password from its file, or asks for it.
+func (r *psRemote) password(p *program, question string) (*clixml.SecureString, error) {
+	if r.passwordFile == "" {
+		return p.readSecret(question)
+	}
+	b, err := os.ReadFile(r.passwordFile)
+	if err != nil {
+		return nil, err
+	}
+	defer clear(b)
+	return clixml.NewSecureString(strings.TrimRight(string(b), "\r\n")), nil
+}
