@@ -135,7 +135,13 @@ func TestVeraPDF(t *testing.T) {
 		put(name, body)
 		claimed = append(claimed, name)
 	}
-	body, _ := render(t, e, pdf.RenderOptions{Standards: compliant}, note("Flip", 2))
+	body, err := markdownSample(t, e, markdownData, pdf.RenderOptions{Standards: compliant, Time: frozen})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put("markdown", body)
+	claimed = append(claimed, "markdown")
+	body, _ = render(t, e, pdf.RenderOptions{Standards: compliant}, note("Flip", 2))
 	put("flipped a", bytes.Replace(body, []byte("<pdfaid:part>4<"), []byte("<pdfaid:part>3<"), 1))
 	put("flipped ua", bytes.Replace(body, []byte("<pdfuaid:part>2<"), []byte("<pdfuaid:part>1<"), 1))
 	for name, n := range negatives(t) {

@@ -107,6 +107,10 @@ func cmdFlaky(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) == 1, "flaky VARIABLE")
 	var calls atomic.Int64
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			<-r.Context().Done() // until the client goes
+			return
+		}
 		if calls.Add(1)%3 != 0 {
 			http.Error(w, "busy", http.StatusServiceUnavailable)
 			return

@@ -23,6 +23,7 @@ func kinds() []kind {
 		{"table", (*compiler).tableBlock, true},
 		{"row", (*compiler).rowBlock, true},
 		{"box", (*compiler).boxBlock, true},
+		{"markdown", (*compiler).markdownBlock, false},
 		{"image", (*compiler).imageBlock, false},
 		{"barcode", (*compiler).barcodeBlock, false},
 		{"rule", (*compiler).ruleBlock, true},
@@ -39,7 +40,6 @@ func kinds() []kind {
 		{"svg", nil, false},
 		{"field", nil, false},
 		{"signature", nil, false},
-		{"markdown", nil, false},
 		{"math", nil, false},
 	}
 }
@@ -207,6 +207,8 @@ func inert(kind string) []string {
 		return append([]string{"align", "lang", "keep-together"}, withoutText...)
 	case "image":
 		return append([]string{"keep-together"}, withoutText...)
+	case "markdown":
+		return []string{"keep-together", "keep-with-next"}
 	case "barcode": // its readable text has a font
 		return []string{"keep-together", "widows", "orphans", "keep-figures"}
 	}

@@ -1,0 +1,93 @@
+package pdf_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/template"
+)
+
+const markdownTemplate = `quire: 1
+name: minutes
+lang: en
+title: Minutes
+data: {notes: string, who: string}
+body:
+  - {heading: Minutes}
+  - {markdown: "${notes}", level: 2}
+  - markdown: |
+      Written by **${who}** for [the board](https://example.com/board).
+
+      | Item | Amount |
+      |---|--:|
+      | Rent | 1,200.00 |
+
+      > Nothing else was said.
+
+      ` + "```" + `
+      if done {
+          stop()
+      }
+      ` + "```" + `
+`
+
+const markdownData = `{"who": "A*B*", "notes": "# Present\n\nAll, *nearly*.\n\n1. Money\n   - in\n   - out\n2. Time\n\n---\n\n<b>raw</b>"}`
+
+func markdownSample(tb testing.TB, e *pdf.Engine, data string, o pdf.RenderOptions) ([]byte, error) {
+	tb.Helper()
+	plan, err := e.Compile(tb.Context(), pdf.Source{File: "t.yaml", Text: []byte(markdownTemplate)})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var out bytes.Buffer
+	_, err = e.Render(tb.Context(), &out, plan, template.JSON([]byte(data)), o)
+	return out.Bytes(), err
+}
+
+// TestMarkdownIsTypesetAndTagged: the parts of a text become elements, and what the data put into
+// a text of the template is no markup.
+func TestMarkdownIsTypesetAndTagged(t *testing.T) {
+	body, err := markdownSample(t, newEngine(t, pdf.Config{}), markdownData, pdf.RenderOptions{Standards: compliant, Time: frozen})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := pdftest.Write(t, "minutes.pdf", body)
+	tree := pdftest.StructText(t, file)
+	for _, want := range []string{"Present", "nearly", "Money", "<b>raw</b>", "A*B*", "Rent", "stop()"} {
+		if !strings.Contains(tree, want) {
+			t.Errorf("the structure has no %q:\n%s", want, tree)
+		}
+	}
+	for _, element := range []string{"H1", "H2", "L ", "LI", "Table", "TH", "Link", "Span", "Code"} {
+		if !strings.Contains(tree, element) {
+			t.Errorf("the structure has no element %s:\n%s", element, tree)
+		}
+	}
+}
+
+func TestMarkdownOfDataIsJudged(t *testing.T) {
+	_, err := markdownSample(t, newEngine(t, pdf.Config{}), `{"who": "", "notes": "[a](javascript:x)"}`, pdf.RenderOptions{})
+	de, ok := errors.AsType[*pdf.DiagnosticError](err)
+	if !ok || len(de.Diagnostics) != 1 {
+		t.Fatal(err)
+	}
+	if d := de.Diagnostics[0]; d.DataPath != "notes" || d.Path != "body[1].markdown" || d.Line != 8 || !strings.Contains(d.Message, "is no link") {
+		t.Errorf("%+v", d)
+	}
+	e := newEngine(t, pdf.Config{})
+	for body, want := range map[string]string{
+		`{markdown: "[a](ftp:x)"}`:           `"ftp:x" is no link`,
+		`{markdown: ""}`:                     "the text is empty",
+		`{markdown: a, keep-together: true}`: "changes nothing of markdown",
+		`{markdown: a, level: 12}`:           "12",
+	} {
+		_, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte("quire: 1\nname: n\nlang: en\ntitle: T\nbody:\n  - " + body + "\n")})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
