@@ -154,8 +154,19 @@ func (c *Call) Progress(r *proto.ProgressRecord) error {
 	})
 }
 
-// Event forwards an event to the client's session, whoever runs pipelines there.
+// Event forwards an event to the client's session, whoever runs pipelines there. Its time is now
+// and its arguments are none unless it has them.
 func (c *Call) Event(e UserEvent) error {
+	if e.TimeGenerated.IsNil() {
+		now, err := clixml.NewDateTime(time.Now())
+		if err != nil {
+			return fmt.Errorf("psrp: event: %w", err)
+		}
+		e.TimeGenerated = now.Value()
+	}
+	if e.SourceArgs.IsNil() {
+		e.SourceArgs = clixml.NewList().Value()
+	}
 	return c.pipeline.write(c.ctx, func() error { return c.pipeline.session.machine.UserEvent(&e) })
 }
 

@@ -78,7 +78,8 @@ func connect(srv *psrp.Server) (s *psrp.Session, closeSession func()) {
 		panic(err)
 	}
 	return s, func() {
-		_ = s.Close(ctx)
-		_ = <-served
+		if err := errors.Join(s.Close(ctx), <-served); err != nil {
+			fmt.Println(err)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -101,19 +102,20 @@ func run(ctx context.Context, out io.Writer, n int) (err error) {
 }
 
 func table(out io.Writer, results []psrp.TargetResult[Inventory]) error {
-	rows := "HOST\tSYSTEM\tMEMORY\tUP\tFREE /\n"
+	var rows strings.Builder
+	rows.WriteString("HOST\tSYSTEM\tMEMORY\tUP\tFREE /\n")
 	down := 0
 	for _, r := range results {
 		if r.Err != nil {
 			down++
-			rows += fmt.Sprintf("%s\tdown (%s): %v\n", r.Target, r.Phase, r.Err)
+			fmt.Fprintf(&rows, "%s\tdown (%s): %v\n", r.Target, r.Phase, r.Err)
 			continue
 		}
 		h := r.Value
-		rows += fmt.Sprintf("%s\t%s\t%d GiB\t%.0f d\t%.0f %%\n", h.Host, h.System, h.Memory>>10, h.Uptime.Hours()/24, 100*h.FreeDisks["/"])
+		fmt.Fprintf(&rows, "%s\t%s\t%d GiB\t%.0f d\t%.0f %%\n", h.Host, h.System, h.Memory>>10, h.Uptime.Hours()/24, 100*h.FreeDisks["/"])
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	if _, err := io.WriteString(w, rows); err != nil {
+	if _, err := io.WriteString(w, rows.String()); err != nil {
 		return err
 	}
 	if err := w.Flush(); err != nil {
