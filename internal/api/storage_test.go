@@ -83,11 +83,11 @@ func (w *faultyWriter) Write(p []byte) (int, error) {
 	return w.BlobWriter.Write(p)
 }
 
-func (w *faultyWriter) Commit() (record.Hash, int64, error) {
+func (w *faultyWriter) Commit(h record.Hash) (int64, error) {
 	if err := w.of.fails("commit"); err != nil {
-		return record.Hash{}, 0, errors.Join(err, w.Abort())
+		return 0, errors.Join(err, w.Abort())
 	}
-	return w.BlobWriter.Commit()
+	return w.BlobWriter.Commit(h)
 }
 
 // Whatever call the storage fails, the request fails, nothing half-written stays, and the next

@@ -18,10 +18,8 @@ package blob
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"hash/maphash"
 	"io/fs"
 	"path"
@@ -128,7 +126,7 @@ func (s *Store) Create(ctx context.Context) (record.BlobWriter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("blob create: %w", full(err))
 	}
-	return &writer{store: s, name: name, file: f, sum: sha256.New()}, nil
+	return &writer{store: s, name: name, file: f}, nil
 }
 
 // renew forgets what was known of a directory that has lost its tmp/: it may be another one. It
@@ -162,7 +160,6 @@ type writer struct {
 	store *Store
 	name  string
 	file  File
-	sum   hash.Hash
 	size  int64
 	err   error // the first failure; from then on nothing is taken
 	done  bool
@@ -181,7 +178,6 @@ func (w *writer) Write(p []byte) (int, error) {
 	if err != nil {
 		w.err = fmt.Errorf("blob write: %w", full(err))
 	}
-	w.sum.Write(p[:n])
 	w.size += int64(n)
 	return n, w.err
 }
@@ -189,26 +185,25 @@ func (w *writer) Write(p []byte) (int, error) {
 // Commit implements record.BlobWriter. Whatever fails, the temporary file is
 // removed; a sync that failed is never tried again, because the kernel may have
 // dropped the pages that it could not write.
-func (w *writer) Commit() (record.Hash, int64, error) {
+func (w *writer) Commit(h record.Hash) (int64, error) {
 	if w.done {
-		return record.Hash{}, 0, errDone
+		return 0, errDone
 	}
 	if w.err != nil {
-		return record.Hash{}, 0, errors.Join(w.err, w.Abort())
+		return 0, errors.Join(w.err, w.Abort())
 	}
-	h := record.Hash(w.sum.Sum(nil))
 	if err := w.file.Sync(); err != nil {
-		return record.Hash{}, 0, errors.Join(fmt.Errorf("blob commit: sync: %w", full(err)), w.Abort())
+		return 0, errors.Join(fmt.Errorf("blob commit: sync: %w", full(err)), w.Abort())
 	}
 	if err := w.file.Close(); err != nil {
 		w.done = true
-		return record.Hash{}, 0, errors.Join(fmt.Errorf("blob commit: close: %w", full(err)), w.store.layer.Remove(w.name))
+		return 0, errors.Join(fmt.Errorf("blob commit: close: %w", full(err)), w.store.layer.Remove(w.name))
 	}
 	w.done = true
 	if err := w.store.publish(w.name, h); err != nil {
-		return record.Hash{}, 0, fmt.Errorf("blob commit: %w", full(err))
+		return 0, fmt.Errorf("blob commit: %w", full(err))
 	}
-	return h, w.size, nil
+	return w.size, nil
 }
 
 // Abort implements record.BlobWriter.

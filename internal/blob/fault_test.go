@@ -137,8 +137,11 @@ func keep(ctx context.Context, s *blob.Store, b []byte) (record.Hash, error) {
 			return record.Hash{}, errors.Join(err, w.Abort())
 		}
 	}
-	h, _, err := w.Commit()
-	return h, err
+	h := record.Sum(b)
+	if _, err := w.Commit(h); err != nil {
+		return record.Hash{}, err
+	}
+	return h, nil
 }
 
 // Every single call that the store makes of the file system fails once, for

@@ -49,10 +49,7 @@ func (a *Archive) keep(ctx context.Context, name Hash, b []byte) error {
 	if _, err := w.Write(b); err != nil {
 		return err
 	}
-	got, _, err := w.Commit()
-	if err == nil && got != name {
-		err = fmt.Errorf("blob %s: committed as %s: %w", name, got, ErrDamaged)
-	}
+	_, err = w.Commit(name)
 	return err
 }
 
@@ -91,7 +88,7 @@ func (a *Archive) mend(ctx context.Context, kept *Document, j *job, w *watch) er
 			kept.ID, kept.Engine, a.engine.Version(), ErrDamaged)
 	}
 	w.stage(StageRender)
-	if _, _, err = blob.Commit(); err != nil {
+	if _, err = blob.Commit(kept.Content); err != nil {
 		return err
 	}
 	w.stage(StageCommit)

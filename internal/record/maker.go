@@ -138,14 +138,14 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 	if err := m.keepInputs(ctx, j); err != nil {
 		return nil, err
 	}
-	content, size, err := blob.Commit()
+	size, err := blob.Commit(rendered.Hash)
 	if err != nil {
 		return nil, err
 	}
 	w.stage(StageCommit)
 
 	d := &Document{
-		Space: r.Space, ID: j.id, Content: content, Size: size, Pages: rendered.Pages, Title: shortTitle(rendered.Title),
+		Space: r.Space, ID: j.id, Content: rendered.Hash, Size: size, Pages: rendered.Pages, Title: shortTitle(rendered.Title),
 		Template: j.template.Ref(), Snapshot: j.snapshot.Hash(), Options: j.options,
 		Engine: rendered.Engine, Time: j.snapshot.Time(), TimeFrom: from, Made: cutTime(m.now()),
 	}

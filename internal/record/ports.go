@@ -63,9 +63,9 @@ type Engine interface {
 // for one goroutine.
 type BlobWriter interface {
 	io.Writer
-	// Commit makes the bytes durable under their hash: when it returns nil they
-	// survive a loss of power.
-	Commit() (Hash, int64, error)
+	// Commit makes the bytes durable under their hash, which whoever made them has taken on the
+	// way: when it returns nil they survive a loss of power. Under another hash they are damage.
+	Commit(h Hash) (size int64, err error)
 	// Abort drops the bytes and leaves nothing. After Commit it does nothing.
 	Abort() error
 }

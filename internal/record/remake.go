@@ -209,24 +209,18 @@ func (a *Archive) makeAgain(ctx context.Context, c *copyMade, restore bool) erro
 		c.equal = c.at < 0
 		return err
 	}
-	sum := sha256.New()
 	if !restore {
-		err := a.renderAgain(ctx, sum, c)
-		c.equal = Hash(sum.Sum(nil)) == c.content
-		return err
+		return a.renderAgain(ctx, io.Discard, c)
 	}
 	blob, err := a.blobs.Create(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = blob.Abort() }() // does nothing once committed
-	if err := a.renderAgain(ctx, io.MultiWriter(sum, blob), c); err != nil {
+	if err := a.renderAgain(ctx, blob, c); err != nil || !c.equal {
 		return err
 	}
-	if c.equal = Hash(sum.Sum(nil)) == c.content; !c.equal {
-		return nil
-	}
-	if _, _, err := blob.Commit(); err != nil {
+	if _, err := blob.Commit(c.content); err != nil {
 		return err
 	}
 	c.restored = true
@@ -241,10 +235,10 @@ func (a *Archive) renderAgain(ctx context.Context, w io.Writer, c *copyMade) err
 		c.err = err
 		return nil
 	}
-	c.rendered = rendered
 	if err != nil {
 		return fmt.Errorf("make document %s again: %w", c.job.id, err)
 	}
+	c.rendered, c.equal = rendered, rendered.Hash == c.content
 	return nil
 }
 

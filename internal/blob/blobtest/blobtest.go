@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) Place) {
 	t.Run("a flip after opening is an error, never a wrong byte", func(t *testing.T) { flippedLate(t, open(t)) })
 	t.Run("a cut file is an error", func(t *testing.T) { cut(t, open(t)) })
 	t.Run("committing again mends damage", func(t *testing.T) { mend(t, open(t)) })
+	t.Run("bytes under another hash are damage", func(t *testing.T) { misnamed(t, open(t)) })
 	t.Run("many at once", func(t *testing.T) { atOnce(t, open(t)) })
 	t.Run("a cancelled context", func(t *testing.T) { cancelled(t, open(t)) })
 }
@@ -71,12 +72,10 @@ func Put(t *testing.T, blobs record.Blobs, b []byte) record.Hash {
 		}
 		rest = rest[n:]
 	}
-	h, size, err := w.Commit()
-	if err != nil {
-		t.Fatalf("commit: %v", err)
-	}
-	if h != record.Sum(b) || size != int64(len(b)) {
-		t.Fatalf("commit: %s of %d bytes, want %s of %d", h, size, record.Sum(b), len(b))
+	h := record.Sum(b)
+	size, err := w.Commit(h)
+	if err != nil || size != int64(len(b)) {
+		t.Fatalf("commit: %d bytes of %d, %v", size, len(b), err)
 	}
 	return h
 }
@@ -178,7 +177,7 @@ func abort(t *testing.T, p Place) {
 	if _, err := w.Write(want); err == nil {
 		t.Error("write after abort: no error")
 	}
-	if _, _, err := w.Commit(); err == nil {
+	if _, err := w.Commit(record.Sum(want)); err == nil {
 		t.Error("commit after abort: no error")
 	}
 	if _, err := Get(t, p.Blobs, record.Sum(want)); !errors.Is(err, record.ErrNotFound) {
@@ -302,6 +301,24 @@ func atOnce(t *testing.T, p Place) {
 	noStray(t, p)
 }
 
+func misnamed(t *testing.T, p Place) {
+	t.Helper()
+	w, err := p.Blobs.Create(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := record.Sum([]byte("other"))
+	if _, err = w.Write([]byte("bytes")); err == nil {
+		_, err = w.Commit(other)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Get(t, p.Blobs, other); !errors.Is(err, record.ErrDamaged) {
+		t.Errorf("read: %v, want damaged", err)
+	}
+}
+
 func putGet(t *testing.T, blobs record.Blobs, want []byte) error {
 	t.Helper()
 	w, err := blobs.Create(t.Context())
@@ -311,8 +328,8 @@ func putGet(t *testing.T, blobs record.Blobs, want []byte) error {
 	if _, err := w.Write(want); err != nil {
 		return errors.Join(err, w.Abort())
 	}
-	h, _, err := w.Commit()
-	if err != nil {
+	h := record.Sum(want)
+	if _, err := w.Commit(h); err != nil {
 		return err
 	}
 	got, err := Get(t, blobs, h)
