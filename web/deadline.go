@@ -1,10 +1,12 @@
 package web
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -26,6 +28,7 @@ type deadline struct {
 	cancel  context.CancelFunc
 	expired atomic.Bool
 	off     atomic.Bool // the handler streams: no deadline any more
+	outer   *deadline   // of a budget around this one
 	at      time.Time
 	id      string
 	accept  []string
@@ -63,7 +66,7 @@ func withDeadline(d time.Duration, next Handler) Handler {
 		oldReq, oldW, outer := c.req, c.w, c.timer
 		ctx, cancel := context.WithCancel(oldReq.Context())
 		t := &deadline{
-			w: oldW, header: oldW.Header().Clone(), cancel: cancel, at: time.Now().Add(d),
+			w: oldW, header: oldW.Header().Clone(), cancel: cancel, outer: outer, at: time.Now().Add(d),
 			id: c.id, accept: oldReq.Header["Accept"], head: oldReq.Method == http.MethodHead, upload: c.body != nil, h1: oldReq.ProtoMajor == 1, app: c.app,
 		}
 		if t.header == nil {
@@ -164,11 +167,11 @@ func (t *deadline) expire() {
 	}
 }
 
-// disarm takes the running answer out of the time budget.
+// disarm takes the running answer out of the time budgets, the route's and its groups'.
 func (c *Context) disarm() {
-	if c.timer != nil {
-		c.timer.off.Store(true)
-		c.timer.timer.Stop()
+	for t := c.timer; t != nil; t = t.outer {
+		t.off.Store(true)
+		t.timer.Stop()
 	}
 }
 
@@ -220,5 +223,20 @@ func (w *timedWriter) Flush() {
 	_ = w.FlushError() // http.Flusher has no way to say so
 }
 
-// Unwrap lets http.ResponseController reach deadlines and Hijack.
+// Hijack takes the connection out of the time budget: what becomes of it is the handler's.
+func (w *timedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.t.mu.Lock()
+	defer w.t.mu.Unlock()
+	if !w.begin() {
+		return nil, nil, http.ErrHandlerTimeout
+	}
+	conn, rw, err := http.NewResponseController(w.t.w).Hijack()
+	if err == nil {
+		w.t.off.Store(true)
+		w.t.timer.Stop()
+	}
+	return conn, rw, err
+}
+
+// Unwrap lets http.ResponseController reach deadlines.
 func (w *timedWriter) Unwrap() http.ResponseWriter { return w.t.w }

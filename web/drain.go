@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -138,6 +139,14 @@ func (h *hijacked) Close() error {
 	delete(h.f.conns, h)
 	h.f.mu.Unlock()
 	return h.Conn.Close()
+}
+
+// CloseWrite ends our half, where the connection has halves.
+func (h *hijacked) CloseWrite() error {
+	if half, ok := h.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
 }
 
 func (f *flights) closeHijacked() {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
 	"runtime/debug"
 )
@@ -204,7 +206,11 @@ func (c *Context) Error(err error) {
 	case c.answered:
 		c.logError("error after an error answer", err)
 	case c.res.hijacked:
-		c.logError("error on a hijacked connection", err)
+		level := slog.LevelError
+		if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, context.Canceled) {
+			level = slog.LevelInfo // the client has left: the ordinary end of a WebSocket
+		}
+		c.log(level, "hijacked connection ended", err)
 	case c.res.code() != 0:
 		c.answered, c.abort = true, true
 		level := slog.LevelError

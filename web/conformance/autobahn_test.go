@@ -1,0 +1,144 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"example.com/quire/web"
+	"example.com/quire/web/ws"
+)
+
+// autobahnCases are what `make test` runs: framing, pings, reserved bits, opcodes, fragments,
+// text that is not UTF-8 and closing. Group 9 is about size, 10 about fragments made
+// automatically, 12 and 13 about compression.
+var autobahnCases = []string{"1.1.*", "1.2.*", "2.*", "3.*", "4.*", "5.*", "6.2.*", "7.*", "13.3.1", "13.7.1"}
+
+// autobahnAll are all its cases, in the processes that run side by side.
+var autobahnAll = [][]string{{"1.*", "2.*", "3.*", "4.*", "5.*", "6.*", "7.*", "9.*", "10.*"}, {"12.*"}, {"13.*"}}
+
+// TestAutobahn has the fuzzing client of the Autobahn test suite judge the echo server. Outcomes
+// other than OK, NON-STRICT (where the standard leaves a choice) and INFORMATIONAL are failures;
+// so is a case that was not run.
+func TestAutobahn(t *testing.T) {
+	groups, least := [][]string{autobahnCases}, 100
+	if everything() {
+		groups, least = autobahnAll, 500
+	}
+	python, suite := autobahn(t)
+	url := serve(t, echo(t, ws.Options{ReadLimit: 32 << 20, Compression: ws.NewCompression(1)}))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	run, failed := 0, 0
+	for i, cases := range groups {
+		wg.Go(func() {
+			results := runAutobahn(t, python, suite, strings.Replace(url, "http", "ws", 1)+"/echo", cases, i)
+			mu.Lock()
+			defer mu.Unlock()
+			for id, r := range results {
+				run++
+				if !r.passed() {
+					failed++
+					t.Errorf("%s: %s, closing %s", id, r.Behavior, r.BehaviorClose)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if run < least {
+		t.Errorf("%d cases were run, want at least %d", run, least)
+	}
+	report("autobahn %d run, %d failed", run, failed)
+}
+
+// TestAutobahnCanFail shows a server to the suite that answers with what it should not.
+func TestAutobahnCanFail(t *testing.T) {
+	python, suite := autobahn(t)
+	app := newApp(t)
+	app.GET("/echo", func(c *web.Context) error {
+		conn, err := ws.Upgrade(c, ws.Options{ReadLimit: 1 << 20})
+		if err != nil {
+			return err
+		}
+		for {
+			_, b, err := conn.Read(c.Context())
+			if err != nil {
+				return err
+			}
+			if err := conn.Write(c.Context(), ws.Binary, append(b, '!')); err != nil {
+				return err
+			}
+		}
+	})
+	results := runAutobahn(t, python, suite, strings.Replace(serve(t, app), "http", "ws", 1)+"/echo", []string{"1.1.1", "1.1.2"}, 0)
+	if r := results["1.1.2"]; len(results) != 2 || r.Behavior != "FAILED" {
+		t.Errorf("text that comes back as other bytes: %+v", results)
+	}
+}
+
+type autobahnResult struct{ Behavior, BehaviorClose string }
+
+func (r autobahnResult) passed() bool {
+	good := []string{"OK", "NON-STRICT", "INFORMATIONAL"}
+	return slices.Contains(good, r.Behavior) && slices.Contains(good, r.BehaviorClose)
+}
+
+// autobahn returns the Python 2.7 that the suite needs and where it is installed.
+func autobahn(t *testing.T) (python, dir string) {
+	t.Helper()
+	dir = filepath.Join(tools(t), "ab")
+	b, err := os.ReadFile(filepath.Join(dir, "python"))
+	if err != nil {
+		missing(t, "autobahn")
+	}
+	return strings.TrimSpace(string(b)), dir
+}
+
+// runAutobahn runs cases and returns what became of each.
+func runAutobahn(t *testing.T, python, suite, url string, cases []string, number int) map[string]autobahnResult {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), fmt.Sprint(number))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Error(err)
+		return nil
+	}
+	spec, err := json.Marshal(map[string]any{
+		"outdir":  filepath.Join(dir, "reports"),
+		"servers": []any{map[string]any{"agent": "quire", "url": url, "options": map[string]any{"version": 18}}},
+		"cases":   cases, "exclude-cases": []string{}, "exclude-agent-cases": map[string]any{},
+	})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "spec.json"), spec, 0o600)
+	}
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cmd := exec.CommandContext(ctx, python, filepath.Join(suite, "bin", "wstest"), "-m", "fuzzingclient", "-s", filepath.Join(dir, "spec.json")) //nolint:gosec // the judge that was installed
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+suite)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("wstest: %v\n%s", err, tail(out))
+		return nil
+	}
+	index, err := os.ReadFile(filepath.Join(dir, "reports", "index.json")) //nolint:gosec // in a directory of the test
+	if err != nil {
+		t.Errorf("wstest: %v\n%s", err, tail(out))
+		return nil
+	}
+	var agents map[string]map[string]autobahnResult
+	if err := json.Unmarshal(index, &agents); err != nil {
+		t.Error(err)
+	}
+	return agents["quire"]
+}

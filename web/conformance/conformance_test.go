@@ -1,0 +1,100 @@
+// Package conformance holds web against judges of others: the suites of Autobahn and h2spec, and
+// clients that are not ours. `make judges-web` runs them whole; an ordinary test run has the
+// shorter version of the long ones.
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"example.com/quire/web"
+	"example.com/quire/web/ws"
+)
+
+// everything reports whether the long versions are to run.
+func everything() bool { return os.Getenv("QUIRE_JUDGES") == "web" }
+
+// report prints a line for `make judges-web`, at the beginning of a line.
+func report(format string, args ...any) {
+	_, _ = fmt.Fprintf(os.Stdout, format+"\n", args...)
+}
+
+// tools returns the directory of the judges.
+func tools(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("..", "..", ".tools"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// missing ends a test whose judge is absent.
+func missing(t *testing.T, name string) {
+	t.Helper()
+	if os.Getenv("REQUIRE_JUDGES") == "1" {
+		t.Fatalf("missing judge: %s: ./tools/install-judges", name)
+	}
+	t.Skipf("missing judge: %s: ./tools/install-judges", name)
+}
+
+func tail(b []byte) []byte { return b[max(0, len(b)-2000):] }
+
+func newApp(t *testing.T) *web.App {
+	t.Helper()
+	app, err := web.New(web.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return app
+}
+
+// serve starts a Server on a free port and returns its address as a URL.
+func serve(t *testing.T, app *web.App) string {
+	t.Helper()
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &web.Server{App: app, H2C: true}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(ctx, ln) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return "http://" + ln.Addr().String()
+}
+
+// echo is an App that sends back what comes over /echo.
+func echo(t *testing.T, o ws.Options) *web.App {
+	t.Helper()
+	app := newApp(t)
+	app.GET("/echo", func(c *web.Context) error {
+		conn, err := ws.Upgrade(c, o)
+		if err != nil {
+			return err
+		}
+		for {
+			kind, b, err := conn.Read(c.Context())
+			if err != nil {
+				return err
+			}
+			if err := conn.Write(c.Context(), kind, b); err != nil {
+				return err
+			}
+		}
+	})
+	return app
+}
