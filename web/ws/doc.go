@@ -31,9 +31,9 @@
 package ws
 
 import (
-	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strconv"
 )
 
@@ -79,7 +79,7 @@ const (
 
 // ErrClosed is what every use of a connection returns that is closed or lost; the error is a
 // *CloseError then.
-var ErrClosed = errors.New("websocket: connection is closed")
+var ErrClosed = fmt.Errorf("websocket: %w", net.ErrClosed)
 
 // CloseError tells how a connection ended. To errors.Is it is ErrClosed and io.EOF.
 type CloseError struct {
@@ -111,4 +111,4 @@ func (e *CloseError) Error() string {
 func (e *CloseError) Unwrap() error { return e.Err }
 
 // Is makes a CloseError equal to ErrClosed and io.EOF.
-func (e *CloseError) Is(target error) bool { return target == ErrClosed || target == io.EOF } //nolint:errorlint // it is errors.Is that asks
+func (e *CloseError) Is(target error) bool { return target == ErrClosed || target == io.EOF }

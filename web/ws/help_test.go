@@ -3,6 +3,8 @@ package ws_test
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -46,7 +48,7 @@ func serve(t *testing.T, app http.Handler) string {
 func upgraded(t *testing.T, o ws.Options, h func(*web.Context, *ws.Conn) error) (addr string, ended chan error) {
 	t.Helper()
 	app := newApp(t)
-	ended = make(chan error, 16)
+	ended = make(chan error, 256)
 	app.GET("/ws", func(c *web.Context) error {
 		conn, err := ws.Upgrade(c, o)
 		if err == nil {
@@ -123,7 +125,7 @@ func dialText(t *testing.T, addr, request string) *peer {
 		t.Fatal(err)
 	}
 	p := &peer{Conn: conn, t: t, r: bufio.NewReader(conn)}
-	if p.resp, err = http.ReadResponse(p.r, nil); err != nil {
+	if p.resp, err = http.ReadResponse(p.r, nil); err != nil { //nolint:bodyclose // its connection is closed
 		t.Fatal(err)
 	}
 	if p.resp.StatusCode != http.StatusSwitchingProtocols {
@@ -147,7 +149,9 @@ func text(s string) frame {
 }
 
 func closing(code ws.Code, reason string) frame {
-	return frame{wsframe.Header{Fin: true, Opcode: wsframe.Close}, append([]byte{byte(code >> 8), byte(code)}, reason...)}
+	f := frame{wsframe.Header{Fin: true, Opcode: wsframe.Close}, binary.BigEndian.AppendUint16(nil, uint16(code))}
+	f.payload = append(f.payload, reason...)
+	return f
 }
 
 // bytes are the frame as a client sends it.
@@ -196,7 +200,7 @@ func (p *peer) next() (f frame, ok bool) {
 			return f, true
 		}
 		c, err := p.r.ReadByte()
-		if err == io.EOF && len(b) == 0 {
+		if errors.Is(err, io.EOF) && len(b) == 0 {
 			return f, false
 		}
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -38,10 +39,11 @@ type HubOptions struct {
 	Receive func(ctx context.Context, from *Conn, kind Kind, data []byte) error
 }
 
-// Errors of a Hub.
+// Errors of Join. To errors.Is they are net.ErrClosed: no fault of the server, which the App would
+// log as one.
 var (
-	ErrHubClosed  = errors.New("websocket: the hub is closed")
-	ErrSlowClient = errors.New("websocket: the client is too slow")
+	ErrHubClosed  = fmt.Errorf("websocket: the hub is closed: %w", net.ErrClosed)
+	ErrSlowClient = fmt.Errorf("websocket: the client is too slow: %w", net.ErrClosed)
 )
 
 // Hub sends messages to all clients of a topic. It is safe for concurrent use. Each client has a
@@ -128,7 +130,7 @@ func (h *Hub) Join(ctx context.Context, conn *Conn, topics ...string) error {
 	if r := <-received; r != nil {
 		err = r
 	}
-	if errors.Is(err, ErrClosed) {
+	if _, ok := errors.AsType[*CloseError](err); ok {
 		return nil
 	}
 	return err

@@ -11,24 +11,24 @@ import (
 	"example.com/quire/web/internal/wsframe"
 )
 
-// breach is what the peer did that ends the connection, with the code that says so.
-type breach struct {
+// breachError is what the peer did that ends the connection, with the code that says so.
+type breachError struct {
 	code Code
 	err  error
 }
 
-func (b *breach) Error() string { return b.err.Error() }
-func (b *breach) Unwrap() error { return b.err }
+func (b *breachError) Error() string { return b.err.Error() }
+func (b *breachError) Unwrap() error { return b.err }
 
-func broken(code Code, reason string) error { return &breach{code, errors.New(reason)} }
+func broken(code Code, reason string) error { return &breachError{code, errors.New(reason)} }
 
-// peerClosed is a close frame.
-type peerClosed struct {
+// peerCloseError is a close frame.
+type peerCloseError struct {
 	code   Code
 	reason string
 }
 
-func (*peerClosed) Error() string { return "closed by the peer" }
+func (*peerCloseError) Error() string { return "closed by the peer" }
 
 // readLoop reads until the connection ends. It is the one goroutine that reads.
 func (n *Conn) readLoop() {
@@ -50,7 +50,7 @@ func (n *Conn) readLoop() {
 
 // lost ends the connection for the reason that reading did.
 func (n *Conn) lost(err error) {
-	if closed, ok := errors.AsType[*peerClosed](err); ok {
+	if closed, ok := errors.AsType[*peerCloseError](err); ok {
 		select {
 		case <-n.closing: // the answer to our own
 			n.finish(&CloseError{Code: closed.code, Reason: closed.reason, Local: true})
@@ -60,7 +60,7 @@ func (n *Conn) lost(err error) {
 		}
 		return
 	}
-	if b, ok := errors.AsType[*breach](err); ok {
+	if b, ok := errors.AsType[*breachError](err); ok {
 		n.sendClose(n.ctx, b.code, b.Error())
 		n.linger()
 		n.finish(&CloseError{Code: b.code, Reason: b.Error(), Local: true, Err: err})
@@ -112,7 +112,7 @@ func (n *Conn) header() (wsframe.Header, error) {
 	for {
 		h, size, err := wsframe.Parse(n.in[n.r:n.w])
 		if err != nil {
-			return h, &breach{ProtocolError, err}
+			return h, &breachError{ProtocolError, err}
 		}
 		if size > 0 {
 			n.r += size
@@ -146,7 +146,7 @@ func (n *Conn) begin(h wsframe.Header) error {
 		limit += limit>>10 + 64 // what deflate adds to what it cannot compress
 	}
 	if h.Length > limit-int64(len(n.assembling.data)) {
-		return &breach{MessageTooBig, errTooBig}
+		return &breachError{MessageTooBig, errTooBig}
 	}
 	return nil
 }
@@ -192,9 +192,9 @@ func (n *Conn) whole() (message, error) {
 		data, err := n.o.Compression.inflate(m.data, n.o.ReadLimit)
 		switch {
 		case errors.Is(err, errTooBig):
-			return m, &breach{MessageTooBig, err}
+			return m, &breachError{MessageTooBig, err}
 		case err != nil:
-			return m, &breach{InvalidPayload, errDeflate}
+			return m, &breachError{InvalidPayload, errDeflate}
 		case m.kind == Text && !utf8.Valid(data):
 			return m, broken(InvalidPayload, "text is not UTF-8")
 		}
@@ -227,7 +227,7 @@ func (n *Conn) controlFrame(h wsframe.Header) error {
 	case wsframe.Close:
 		switch {
 		case len(payload) == 0:
-			return &peerClosed{code: NoStatus}
+			return &peerCloseError{code: NoStatus}
 		case len(payload) == 1:
 			return broken(ProtocolError, "close frame of one byte")
 		}
@@ -238,7 +238,7 @@ func (n *Conn) controlFrame(h wsframe.Header) error {
 		if !utf8.Valid(payload[2:]) {
 			return broken(InvalidPayload, "close reason is not UTF-8")
 		}
-		return &peerClosed{Code(code), string(payload[2:])}
+		return &peerCloseError{Code(code), string(payload[2:])}
 	default: // a pong: that it came is all there is to it
 		return nil
 	}

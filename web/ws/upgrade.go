@@ -92,7 +92,7 @@ func Upgrade(c *web.Context, o Options) (*Conn, error) {
 	var early []byte
 	if n := rw.Reader.Buffered(); n > 0 {
 		// A client may send frames behind the handshake, which the server has read with it.
-		early, err = rw.Reader.Peek(n)
+		early, err = rw.Peek(n)
 	}
 	if err == nil {
 		err = errors.Join(raw.SetDeadline(time.Now().Add(o.WriteWait)), answer(raw, header, r, protocol, extension), raw.SetDeadline(time.Time{}))

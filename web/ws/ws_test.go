@@ -315,14 +315,14 @@ func TestReturnOfTheHandlerCloses(t *testing.T) {
 
 // TestWritersTakeTurns: messages of many writers, large and small, arrive whole.
 func TestWritersTakeTurns(t *testing.T) {
-	const writers, each = 8, 40
+	const writers, each, letters = 8, 40, "abcdefgh"
 	for _, m := range []*ws.Compression{nil, ws.NewCompression(1)} {
 		addr, ended := upgraded(t, ws.Options{Compression: m}, func(c *web.Context, conn *ws.Conn) error {
 			var wg sync.WaitGroup
 			for w := range writers {
 				wg.Go(func() {
 					for i := range each {
-						if err := conn.Write(c.Context(), ws.Text, bytes.Repeat([]byte{byte('a' + w)}, i*i*20)); err != nil {
+						if err := conn.Write(c.Context(), ws.Text, bytes.Repeat([]byte(letters[w:w+1]), i*i*20)); err != nil {
 							t.Error(err)
 						}
 						if err := conn.Ping(c.Context(), []byte("p")); err != nil {
@@ -334,7 +334,7 @@ func TestWritersTakeTurns(t *testing.T) {
 			wg.Wait()
 			return nil
 		})
-		conn, resp, err := websocket.Dial(t.Context(), "ws://"+addr+"/ws", &websocket.DialOptions{CompressionMode: websocket.CompressionNoContextTakeover})
+		conn, resp, err := websocket.Dial(t.Context(), "ws://"+addr+"/ws", &websocket.DialOptions{CompressionMode: websocket.CompressionNoContextTakeover}) //nolint:bodyclose // there is none
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -357,8 +357,8 @@ func TestWritersTakeTurns(t *testing.T) {
 			seen[b[0]]++
 		}
 		for w := range writers {
-			if seen[byte('a'+w)] != each-1 {
-				t.Errorf("writer %d: %d messages, want %d", w, seen[byte('a'+w)], each-1)
+			if seen[letters[w]] != each-1 {
+				t.Errorf("writer %d: %d messages, want %d", w, seen[letters[w]], each-1)
 			}
 		}
 		_ = conn.CloseNow() // it is closing
@@ -539,7 +539,7 @@ func TestUpgradeThroughTheStack(t *testing.T) {
 			if err := c.SetHeader("X-Group", "yes"); err != nil {
 				return err
 			}
-			c.SetCookie(&http.Cookie{Name: "seen", Value: "1"})
+			c.SetCookie(&http.Cookie{Name: "seen", Value: "1"}) //nolint:gosec // SetCookie makes it safe
 			return next(c)
 		}
 	})
@@ -558,8 +558,12 @@ func TestUpgradeThroughTheStack(t *testing.T) {
 		close(over)
 		return echo(c, conn)
 	}, web.Budgets{Time: 20 * time.Millisecond})
-	srv := httptest.NewServer(app)
-	p := dial(t, srv.Listener.Addr().String(), "Accept-Encoding: gzip")
+	returned := make(chan struct{})
+	addr := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		app.ServeHTTP(w, r)
+		close(returned)
+	}))
+	p := dial(t, addr, "Accept-Encoding: gzip")
 	if h := p.resp.Header; h.Get("X-Group") != "yes" || h.Get("Set-Cookie") == "" || h.Get("Content-Encoding") != "" {
 		t.Errorf("%v", h)
 	}
@@ -570,7 +574,7 @@ func TestUpgradeThroughTheStack(t *testing.T) {
 	}
 	p.send(closing(ws.Normal, ""))
 	p.wantClose(ws.Normal)
-	srv.Close()
+	receive(t, returned)
 	if strings.Contains(log.String(), "level=ERROR") || strings.Contains(log.String(), "level=WARN") {
 		t.Errorf("an ordinary end is logged as a fault:\n%s", log.String())
 	}
@@ -587,7 +591,11 @@ func TestUpgradeWhereItCannotBe(t *testing.T) {
 	srv.EnableHTTP2 = true
 	srv.StartTLS()
 	defer srv.Close()
-	resp, err := srv.Client().Get(srv.URL + "/ws")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+"/ws", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := srv.Client().Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

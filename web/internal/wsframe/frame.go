@@ -84,7 +84,7 @@ func Parse(b []byte) (h Header, n int, err error) {
 		if u>>63 != 0 || u <= 0xffff {
 			return h, 0, ErrLength
 		}
-		h.Length = int64(u) //nolint:gosec // its highest bit is clear
+		h.Length = int64(u)
 	}
 	if h.Masked {
 		if n += 4; len(b) < n {
@@ -113,10 +113,10 @@ func (h Header) Append(b []byte) []byte {
 		b = append(b, first, masked|byte(h.Length)) //nolint:gosec // below 126
 	case h.Length <= 0xffff:
 		b = append(b, first, masked|126)
-		b = binary.BigEndian.AppendUint16(b, uint16(h.Length)) //nolint:gosec // fits, as compared
+		b = binary.BigEndian.AppendUint16(b, uint16(h.Length))
 	default:
 		b = append(b, first, masked|127)
-		b = binary.BigEndian.AppendUint64(b, uint64(h.Length)) //nolint:gosec // a length is not negative
+		b = binary.BigEndian.AppendUint64(b, uint64(h.Length))
 	}
 	if h.Masked {
 		b = append(b, h.Mask[:]...)
