@@ -1,0 +1,125 @@
+package openapi
+
+import (
+	"net/http"
+	"reflect"
+
+	"example.com/quire/web"
+)
+
+// setting is what the options below attach to a route.
+type setting func(*settings)
+
+type settings struct {
+	id, summary, description string
+	tags                     []string
+	statuses                 []int
+	errors                   []int
+	security                 []requirement
+	public                   bool
+	deprecated, hidden       bool
+	produces, consumes       []string
+	requests, responses      []example
+}
+
+type requirement struct {
+	name   string
+	scopes []string
+}
+
+type example struct {
+	name  string
+	value any
+}
+
+func (s *settings) success() int {
+	if len(s.statuses) > 0 {
+		return s.statuses[0]
+	}
+	return 0
+}
+
+// Summary says in a few words what an operation does.
+func Summary(text string) web.RouteOption { return option(func(s *settings) { s.summary = text }) }
+
+// Description says more than Summary; it may be CommonMark.
+func Description(text string) web.RouteOption {
+	return option(func(s *settings) { s.description = text })
+}
+
+// ID is the operationId, which must be unique. Default: the route's name, else one
+// made of method and path.
+func ID(id string) web.RouteOption { return option(func(s *settings) { s.id = id }) }
+
+// Tags put an operation into groups.
+func Tags(names ...string) web.RouteOption {
+	return option(func(s *settings) { s.tags = append(s.tags, names...) })
+}
+
+// Status names the statuses of success; the first is that of an Out whose Status is 0.
+func Status(codes ...int) web.RouteOption {
+	return option(func(s *settings) { s.statuses = append(s.statuses, codes...) })
+}
+
+// Errors names statuses of problems that the handler answers, beside those that
+// binding, rules, budgets and security bring with them.
+func Errors(codes ...int) web.RouteOption {
+	return option(func(s *settings) { s.errors = append(s.errors, codes...) })
+}
+
+// Security names a scheme of Info.Security that an operation needs, in place of
+// Info.Default. Several are alternatives. It describes; a middleware enforces.
+func Security(scheme string, scopes ...string) web.RouteOption {
+	return option(func(s *settings) { s.security = append(s.security, requirement{scheme, scopes}) })
+}
+
+// Public says that an operation needs none of the schemes.
+func Public() web.RouteOption { return option(func(s *settings) { s.public = true }) }
+
+// Deprecated says that an operation should no longer be used.
+func Deprecated() web.RouteOption { return option(func(s *settings) { s.deprecated = true }) }
+
+// Hidden leaves an operation out of the description.
+func Hidden() web.RouteOption { return option(func(s *settings) { s.hidden = true }) }
+
+// Produces names the media types of the answer's body. Default: application/json,
+// or application/octet-stream for []byte.
+func Produces(mediaTypes ...string) web.RouteOption {
+	return option(func(s *settings) { s.produces = append(s.produces, mediaTypes...) })
+}
+
+// Consumes names the media types of the request's body. Default: what the binding takes.
+func Consumes(mediaTypes ...string) web.RouteOption {
+	return option(func(s *settings) { s.consumes = append(s.consumes, mediaTypes...) })
+}
+
+// RequestExample shows a body of a request, encoded as JSON.
+func RequestExample(name string, body any) web.RouteOption {
+	return option(func(s *settings) { s.requests = append(s.requests, example{name, body}) })
+}
+
+// ResponseExample shows a body of an answer of success, encoded as JSON.
+func ResponseExample(name string, body any) web.RouteOption {
+	return option(func(s *settings) { s.responses = append(s.responses, example{name, body}) })
+}
+
+// Describe describes a route whose handler binds and answers by itself: In and Out
+// are read as those of Handle, but nothing is done by them. Out may be struct{}.
+func Describe[In, Out any]() web.RouteOption {
+	return web.Meta(&operation{in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](), described: true})
+}
+
+func option(f setting) web.RouteOption { return web.Meta(f) }
+
+// problems are the statuses of errors that an operation can answer, in any case.
+func (s *settings) problems(extra ...int) []int {
+	seen := map[int]bool{}
+	var all []int
+	for _, code := range append(extra, s.errors...) {
+		if !seen[code] && code >= http.StatusBadRequest {
+			seen[code] = true
+			all = append(all, code)
+		}
+	}
+	return all
+}

@@ -1,0 +1,82 @@
+package openapi
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.com/quire/web"
+)
+
+// Options of Serve.
+type Options struct {
+	// Path is that of the description without its ending; .json and .yaml are added.
+	// Default: /openapi.
+	Path string
+}
+
+// Serve registers the routes of a description, as JSON and as YAML, with an entity
+// tag. Whoever may use the routes of r may read it: put it into a group with a
+// middleware where that is too many. Without Info.Servers the description says that
+// the API is where it came from itself.
+func Serve(r web.Registrar, d *Doc, o Options) error {
+	base := o.Path
+	if base == "" {
+		base = "/openapi"
+	}
+	s := &served{}
+	for _, form := range []struct {
+		ending, kind string
+		yaml         bool
+	}{{".json", "application/json", false}, {".yaml", "application/yaml", true}} {
+		route, err := r.TryHandle("GET", base+form.ending, func(c *web.Context) error {
+			text := s.json
+			if form.yaml {
+				text = s.yaml
+			}
+			return c.Content(web.Content{Type: form.kind, ETag: s.tag(text), Body: bytes.NewReader(text)})
+		})
+		if err != nil {
+			return fmt.Errorf("openapi: serve: %w", err)
+		}
+		if s.json == nil {
+			if err := s.fill(d, route.Info().Pattern); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type served struct{ json, yaml []byte }
+
+func (s *served) tag(text []byte) string {
+	sum := sha256.Sum256(text)
+	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+}
+
+// fill writes the description with the server relative to its own place, so that
+// what a proxy puts before the path stays before all paths.
+func (s *served) fill(d *Doc, pattern string) error {
+	s.json, s.yaml = d.json, d.yaml
+	if d.servers {
+		return nil
+	}
+	url := "."
+	if up := strings.Count(pattern, "/") - 1; up > 0 {
+		url = strings.TrimSuffix(strings.Repeat("../", up), "/")
+	}
+	tree := slices.Clone(d.tree)
+	for i, m := range tree {
+		if m.name == "paths" {
+			tree = slices.Insert(tree, i, member{"servers", servers([]string{url})})
+			break
+		}
+	}
+	var err error
+	s.json, s.yaml, err = render(tree)
+	return err
+}
