@@ -36,18 +36,15 @@ func outDefault(ctx context.Context, _ outDefaultArgs, c *Call) error {
 		*t = textTable{}
 		return nil
 	}
-	for v, err := range Input[clixml.Value](c) {
-		if err != nil {
-			return err
-		}
+	show := func(v clixml.Value) error {
 		if t.add(v) {
-			continue
+			return nil
 		}
 		if err := flush(); err != nil {
 			return err
 		}
 		if t.add(v) {
-			continue
+			return nil
 		}
 		kind := host.LinePlain
 		if o, ok := v.Object(); ok && strings.HasSuffix(o.TypeName(), "ErrorRecord") {
@@ -58,8 +55,41 @@ func outDefault(ctx context.Context, _ outDefaultArgs, c *Call) error {
 				return err
 			}
 		}
+		return nil
+	}
+	for v, err := range Input[clixml.Value](c) {
+		if err != nil {
+			return err
+		}
+		for _, part := range parts(v) {
+			if err := show(part); err != nil {
+				return err
+			}
+		}
 	}
 	return flush()
+}
+
+// parts are what of a value is shown by itself: the items of a list, the entries of a dictionary,
+// nothing of null.
+func parts(v clixml.Value) []clixml.Value {
+	if v.IsNil() {
+		return nil
+	}
+	if l, ok := v.List(); ok {
+		return l.Items
+	}
+	d, ok := v.Dict()
+	if !ok {
+		return []clixml.Value{v}
+	}
+	var entries []clixml.Value
+	for _, e := range d.Entries {
+		o := &clixml.Object{TypeNames: []string{"System.Collections.DictionaryEntry", "System.Object"}}
+		o.Extended = clixml.Properties{{Name: "Name", Value: e.Key}, {Name: "Value", Value: e.Value}}
+		entries = append(entries, o.Value())
+	}
+	return entries
 }
 
 // textTable gathers objects of one shape.
