@@ -1,6 +1,10 @@
 package main
 
 import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,5 +72,42 @@ func TestPyPSRPRunsTheSampleCommandsOverAUnixSocket(t *testing.T) {
 	}
 	if want := "serving PowerShell at " + socket + "\n"; said.String() != want {
 		t.Errorf("it said %q, want %q", said.String(), want)
+	}
+}
+
+func TestPyPSRPRunsTheSampleCommandsOverSSH(t *testing.T) {
+	dir := t.TempDir()
+	host, user := filepath.Join(dir, "host"), filepath.Join(dir, "user")
+	for _, file := range []string{host, user} {
+		remotingtest.Need(t, remotingtest.KeyFile(file, ""))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cmd := exec.CommandContext(ctx, quireProgram(t), "ps", "serve", "--ssh", "127.0.0.1:0", "--host-key", host, "--authorized-keys", user+".pub") //nolint:gosec // G204: the test itself
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said, err := bufio.NewReader(out).ReadString('\n')
+	addr, ok := strings.CutPrefix(strings.TrimSpace(said), "serving PowerShell over SSH at ")
+	if err != nil || !ok {
+		t.Fatalf("it said %q, %v", said, err)
+	}
+	public, err := os.ReadFile(host + ".pub") //nolint:gosec // G304: of the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, port, _ := net.SplitHostPort(addr)
+	known := filepath.Join(dir, "known_hosts")
+	if err := os.WriteFile(known, []byte("["+name+"]:"+port+" "+string(public)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	remotingtest.PyPSRP(t, remotingtest.ScenariosOfSamples, nil, "ssh", name, port, "anybody", user, known)
+	cancel()
+	if err := cmd.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("quire ps serve: %v", err)
 	}
 }

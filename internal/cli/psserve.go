@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto"
 	"errors"
 	"fmt"
 	"net"
@@ -13,11 +14,15 @@ import (
 
 	"example.com/quire/internal/demo"
 	"example.com/quire/psrp"
+	"example.com/quire/psrp/ssh"
 )
 
 // psServeOptions say where PowerShell connects.
 type psServeOptions struct {
-	unix string
+	unix           string
+	ssh            string
+	hostKey        string
+	authorizedKeys string
 }
 
 func (p *program) psServe() *cobra.Command {
@@ -29,18 +34,31 @@ func (p *program) psServe() *cobra.Command {
 			"Go functions that PowerShell and other clients call as commands. Nothing else runs: scripts\n" +
 			"are refused and no process is started.\n\n" +
 			"Without flags one client is served over standard input and output, as the subsystem of an\n" +
-			"SSH server: `Subsystem powershell /usr/bin/quire ps serve` in sshd_config.",
-		Example: "  quire ps serve --unix /run/quire/ps.sock",
-		Args:    args(cobra.NoArgs),
-		RunE:    func(c *cobra.Command, _ []string) error { return p.servePowerShell(c.Context(), o) },
+			"SSH server: `Subsystem powershell /usr/bin/quire ps serve` in sshd_config. With --ssh it is\n" +
+			"that SSH server itself, which lets in whoever has one of the authorized keys.",
+		Example: "  quire ps serve --unix /run/quire/ps.sock\n" +
+			"  quire ps serve --ssh 127.0.0.1:2222 --host-key host_ed25519 --authorized-keys ~/.ssh/authorized_keys",
+		Args: args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return p.servePowerShell(c.Context(), o) },
 	}
-	c.Flags().StringVar(&o.unix, "unix", "", "serve the clients of a Unix socket at `PATH`, which only the user may connect to")
+	f := c.Flags()
+	f.StringVar(&o.ssh, "ssh", "", "serve the clients of SSH at `HOST:PORT`; port 0 takes a free one")
+	f.StringVar(&o.hostKey, "host-key", "", "prove to clients of SSH that this is the host by the private key in `FILE`")
+	f.StringVar(&o.authorizedKeys, "authorized-keys", "", "let in clients of SSH by the public keys in `FILE`, as in OpenSSH's authorized_keys")
+	f.StringVar(&o.unix, "unix", "", "serve the clients of a Unix socket at `PATH`, which only the user may connect to")
 	return c
 }
 
 func (p *program) servePowerShell(ctx context.Context, o psServeOptions) error {
 	srv := &psrp.Server{Registry: demo.PowerShell()}
-	if o.unix == "" {
+	switch {
+	case o.unix != "" && o.ssh != "":
+		return usageError{errors.New("--unix and --ssh exclude each other")}
+	case o.ssh == "" && (o.hostKey != "" || o.authorizedKeys != ""):
+		return usageError{errors.New("--host-key and --authorized-keys are for --ssh")}
+	case o.ssh != "":
+		return p.servePowerShellOverSSH(ctx, srv, o)
+	case o.unix == "":
 		return stopped(ctx, srv.ServeStdio(ctx))
 	}
 	l, err := listenPrivately(ctx, o.unix)
@@ -51,6 +69,34 @@ func (p *program) servePowerShell(ctx context.Context, o psServeOptions) error {
 		return errors.Join(err, l.Close())
 	}
 	return stopped(ctx, srv.ServeListener(ctx, l))
+}
+
+func (p *program) servePowerShellOverSSH(ctx context.Context, srv *psrp.Server, o psServeOptions) error {
+	if o.hostKey == "" || o.authorizedKeys == "" {
+		return usageError{errors.New("--ssh needs --host-key and --authorized-keys; `ssh-keygen -t ed25519 -N '' -f FILE` makes a host key")}
+	}
+	host, err := ssh.PrivateKeyFile(o.hostKey)
+	if err != nil {
+		return usageError{err}
+	}
+	text, err := os.ReadFile(o.authorizedKeys)
+	if err != nil {
+		return usageError{err}
+	}
+	keys, err := ssh.ParseAuthorizedKeys(text)
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w", o.authorizedKeys, err)}
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", o.ssh)
+	if err != nil {
+		return err
+	}
+	addr := l.Addr().String()
+	if err := p.print(map[string]string{"ssh": addr}, "serving PowerShell over SSH at "+addr+"\n"); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return stopped(ctx, ssh.Serve(ctx, l, ssh.ServerConfig{HostKeys: []crypto.Signer{host}, AuthorizedKey: ssh.AuthorizedKeys(keys...)}, srv))
 }
 
 // stopped makes the end that was asked for no failure.

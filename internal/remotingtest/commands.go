@@ -141,7 +141,7 @@ const (
 )
 
 // PyPSRP has pypsrp, a client of others, use a server; each of its answers is a subtest. args are
-// `process EXECUTABLE ARGUMENT...`, `pipe PATH` or `ssh HOST PORT USER KEYFILE`.
+// `process EXECUTABLE ARGUMENT...`, `pipe PATH` or `ssh HOST PORT USER KEYFILE KNOWNHOSTS`.
 func PyPSRP(t *testing.T, what Scenarios, env []string, args ...string) {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "client.py")

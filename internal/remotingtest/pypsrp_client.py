@@ -2,7 +2,7 @@
 
     pypsrp_client.py process EXECUTABLE [ARGUMENT...]
     pypsrp_client.py pipe PATH
-    pypsrp_client.py ssh HOST PORT USER KEY_FILE
+    pypsrp_client.py ssh HOST PORT USER KEY_FILE KNOWN_HOSTS_FILE
 
 Which scenarios run says the environment's SCENARIOS: `all` or `samples`.
 """
@@ -236,7 +236,7 @@ async def main():
     elif mode == "pipe":
         info = psrp.NamedPipeInfo(rest[0])
     else:
-        info = psrp.SSHInfo(rest[0], int(rest[1]), username=rest[2], subsystem="powershell", options=ssh_options(rest[2], rest[3]))
+        info = psrp.SSHInfo(rest[0], int(rest[1]), options=ssh_options(*rest[2:]))
     ui = UI()
     scenarios = [arguments, errors, types, streams, input_, large, stop, prompts, secrets, metadata, chains, console, runspaces, parallel]
     if os.environ.get("SCENARIOS") == "samples":
@@ -253,10 +253,10 @@ async def main():
     print("ok closed", flush=True)
 
 
-def ssh_options(user, key):
+def ssh_options(user, key, known_hosts):
     import asyncssh
 
-    return asyncssh.SSHClientConnectionOptions(username=user, client_keys=[key], known_hosts=None)
+    return asyncssh.SSHClientConnectionOptions(username=user, client_keys=[key], known_hosts=known_hosts, agent_path=None)
 
 
 asyncio.run(main())

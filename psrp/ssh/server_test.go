@@ -74,7 +74,7 @@ type own struct {
 
 func startOwn(t *testing.T, c ssh.ServerConfig) *own {
 	t.Helper()
-	r := &psrp.Registry{}
+	r := remotingtest.Commands()
 	psrp.Add(r, psrp.CommandInfo{Name: "Get-Caller"}, func(_ context.Context, _ struct{}, c *psrp.Call) error {
 		id := c.Identity()
 		return c.Output(id.User + " by " + id.Method)
@@ -86,14 +86,6 @@ func startOwn(t *testing.T, c ssh.ServerConfig) *own {
 	psrp.Add(r, psrp.CommandInfo{Name: "Write-Streams"}, func(_ context.Context, _ struct{}, c *psrp.Call) error {
 		return errors.Join(c.Output(1), c.Error(proto.NewErrorRecord("Id", proto.ErrorCategory(0), "e")), c.Warning("w"), c.Verbose("v"), c.Debug("d"),
 			c.Progress(proto.NewProgress(0, "a", "s")), c.Information("i"))
-	})
-	psrp.Add(r, psrp.CommandInfo{Name: "Copy-Input"}, func(_ context.Context, _ struct{}, c *psrp.Call) error {
-		for n, err := range psrp.Input[int](c) {
-			if err := errors.Join(err, c.Output(n)); err != nil {
-				return err
-			}
-		}
-		return nil
 	})
 	psrp.Add(r, psrp.CommandInfo{Name: "Measure-Text"}, func(_ context.Context, a struct {
 		Text string `psrp:"Text,mandatory,position=0"`
@@ -457,7 +449,6 @@ func TestOpenSSHClientReachesOurServer(t *testing.T) {
 
 func TestPypsrpReachesOurServerOverSSH(t *testing.T) {
 	noLeaks(t)
-	python := remotingtest.Python(t)
 	file := filepath.Join(t.TempDir(), "id")
 	remotingtest.Need(t, remotingtest.KeyFile(file, ""))
 	key, err := ssh.PrivateKeyFile(file)
@@ -466,10 +457,7 @@ func TestPypsrpReachesOurServerOverSSH(t *testing.T) {
 	}
 	o := startOwn(t, ssh.ServerConfig{AuthorizedKey: ssh.AuthorizedKeys(public(t, key))})
 	_, port, _ := net.SplitHostPort(o.addr)
-	out, err := exec.CommandContext(t.Context(), python, "testdata/pypsrp_client.py", port, file, o.knownHosts).CombinedOutput() //nolint:gosec // the judge
-	if want := "ok caller\nok streams\nok input\nok stop\nok large\n"; err != nil || string(out) != want {
-		t.Errorf("pypsrp says\n%s%v, want\n%s", out, err, want)
-	}
+	remotingtest.PyPSRP(t, remotingtest.ScenariosOfCommands, nil, "ssh", "127.0.0.1", port, "ops", file, o.knownHosts)
 	o.stop()
 }
 
