@@ -117,7 +117,7 @@ func (a *Archive) open(ctx context.Context, dir string, restore bool) error {
 		a.close = append(a.close, unlock)
 	}
 	var err error
-	if a.Library, err = store.Open(ctx, store.Config{File: filepath.Join(dir, stateFile), ReadOnly: true}); err != nil {
+	if a.Library, err = store.Open(ctx, store.Config{File: filepath.Join(dir, stateFile), ReadOnly: !restore}); err != nil {
 		return err
 	}
 	a.close = append(a.close, a.Library.Close)

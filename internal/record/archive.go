@@ -91,6 +91,9 @@ func (a *Archive) mend(ctx context.Context, kept *Document, j *job, w *watch) er
 	if _, err = blob.Commit(kept.Content); err != nil {
 		return err
 	}
+	if err := a.documents.Restored(ctx, kept.Space, kept.ID); err != nil {
+		return err
+	}
 	w.stage(StageCommit)
 	return nil
 }

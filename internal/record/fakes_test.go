@@ -139,6 +139,16 @@ func (m *memDocuments) File(_ context.Context, space record.Space, id record.Has
 	return nil
 }
 
+func (m *memDocuments) Restored(_ context.Context, space record.Space, id record.Hash) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.documents[space][id]; !ok {
+		return record.ErrNotFound
+	}
+	m.blobs.log = append(m.blobs.log, "restored "+id.String())
+	return nil
+}
+
 func (m *memDocuments) Document(_ context.Context, space record.Space, id record.Hash) (*record.Document, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -3,6 +3,7 @@ package record_test
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"testing"
 
 	"example.com/quire/internal/record"
@@ -43,6 +44,9 @@ func TestMakeMendsWhatIsDamaged(t *testing.T) {
 					if record.Sum(b.blobs.blobs[h]) != h {
 						t.Errorf("%s %s, made again %v: the %s is not mended", part, how, again, name)
 					}
+				}
+				if told := slices.Contains(b.blobs.log, "restored "+made.Document.ID.String()); told != (again && part == "file") {
+					t.Errorf("%s %s, made again %v: told in the audit log %v", part, how, again, told)
 				}
 				if again && (!bytes.Equal(b.file(t, made.Document), file) || !bytes.Equal(made.Receipt, first.Receipt)) {
 					t.Errorf("%s %s: another document", part, how)

@@ -98,6 +98,9 @@ type Documents interface {
 	// File puts a document under a report and moves the report's latest to it,
 	// unless it stands there already. ErrNotFound when the space has no such document.
 	File(ctx context.Context, space Space, id Hash, report string) error
+	// Restored says in the audit log that the stored file of a document was not whole and has been
+	// replaced by its equal. ErrNotFound when the space has no such document.
+	Restored(ctx context.Context, space Space, id Hash) error
 	// Document returns ErrNotFound when the space has no such document.
 	Document(ctx context.Context, space Space, id Hash) (*Document, error)
 	// Receipt returns the stored form of the document's receipt, or ErrNotFound.

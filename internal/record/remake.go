@@ -144,6 +144,9 @@ func (a *Archive) Remake(ctx context.Context, r RemakeRequest) (*Verdict, error)
 		return nil, err
 	}
 	if again.restored {
+		if err := a.documents.Restored(ctx, r.Space, receipt.Document); err != nil {
+			return nil, err
+		}
 		v.Stored = Restored
 	}
 	size, err := a.judge(ctx, v, r.File, again)

@@ -397,7 +397,7 @@ func TestRestorePutsTheFileMadeAgainInThePlaceOfWhatIsNotWhole(t *testing.T) {
 			t.Errorf("%s: the stored file is not the receipt's", how)
 		}
 		v := verdict(t, b, record.RemakeRequest{ID: made.Document.ID, Restore: true})
-		if want(t, how+": again", v, "identical"); v.Stored != record.Whole || len(b.blobs.log) != commits+1 {
+		if want(t, how+": again", v, "identical"); v.Stored != record.Whole || len(b.blobs.log) != commits+2 || b.blobs.log[commits+1] != "restored "+made.Document.ID.String() {
 			t.Errorf("%s: %+v, written %q", how, v, b.blobs.log[commits:])
 		}
 	}

@@ -13,8 +13,9 @@ import (
 
 // Kinds of audit lines.
 const (
-	kindMade  = "document.made"
-	kindFiled = "document.filed"
+	kindMade     = "document.made"
+	kindFiled    = "document.filed"
+	kindRestored = "document.restored"
 )
 
 // entry is one line of the audit log. Its text is canonical JSON.

@@ -80,6 +80,20 @@ func (s *Store) File(ctx context.Context, space record.Space, id record.Hash, re
 	return nil
 }
 
+// Restored implements record.Documents.
+func (s *Store) Restored(ctx context.Context, space record.Space, id record.Hash) error {
+	err := s.transact(ctx, func(ctx context.Context, tx *writer) error {
+		if _, err := document(ctx, tx, space, id); err != nil {
+			return err
+		}
+		return s.append(ctx, tx, entry{Space: space, Kind: kindRestored, Subject: id})
+	})
+	if err != nil {
+		return fmt.Errorf("note that document %s is restored: %w", id, err)
+	}
+	return nil
+}
+
 func (s *Store) file(ctx context.Context, tx *writer, space record.Space, id record.Hash, report string) error {
 	done, err := tx.ExecContext(ctx, `INSERT INTO filings (space, report, document, seq, filed)
 		VALUES (?1, ?2, ?3, (SELECT coalesce(max(seq), 0) + 1 FROM filings WHERE space = ?1 AND report = ?2), ?4)
