@@ -12,6 +12,7 @@ package pdf
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"io/fs"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/crypt"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/font/liberation"
@@ -176,6 +178,12 @@ type RenderOptions struct {
 	DocumentID string
 	// Limits may only lower those of the engine; nil leaves them.
 	Limits *Limits
+	// Protect encrypts the document with AES-256; nil leaves it plain. No PDF/A document can be.
+	Protect *crypt.Options
+	// Rand is where the key and the vectors of an encrypted document come from; nil: crypto/rand,
+	// and the document is not deterministic. A source that repeats itself makes documents of one
+	// key: it is for tests.
+	Rand io.Reader
 }
 
 // Result tells what was written.
@@ -230,6 +238,7 @@ func (e *Engine) write(ctx context.Context, w io.Writer, d *doc.Document, o Rend
 	}
 	return e.emit(ctx, w, d, emit.Options{
 		Standards: standard.Set(ids...), Time: o.Time, DocumentID: o.DocumentID, Limits: limits,
+		Protect: o.Protect, Rand: o.Rand,
 	})
 }
 
@@ -239,6 +248,10 @@ const producer = "Quire"
 func (e *Engine) emit(ctx context.Context, w io.Writer, d *doc.Document, o emit.Options) (*Result, error) {
 	o.Producer, o.Deflater, o.Fonts, o.Profile, o.Buffers = producer, e.deflater, e.subsets, e.profile, &e.buffers
 	limits := o.Limits
+	deterministic := o.Protect == nil || o.Rand != nil
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
 	em, err := emit.New(w, d, o)
 	if err != nil {
 		return nil, err
@@ -256,7 +269,7 @@ func (e *Engine) emit(ctx context.Context, w io.Writer, d *doc.Document, o emit.
 		return nil, err
 	}
 	r := &Result{
-		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Title: d.Title, FileName: d.FileName, Deterministic: true, Engine: e.version,
+		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Title: d.Title, FileName: d.FileName, Deterministic: deterministic, Engine: e.version,
 		Standards: o.Standards, Warnings: laid.Warnings,
 	}
 	for _, p := range em.Ranges() {

@@ -53,6 +53,8 @@ type Options struct {
 	// Watch is shown every object given to Put, PutDirect and the stream methods, streams by
 	// their dictionary with Filter; nil: nobody is. It must not keep the object.
 	Watch func(Ref, Object)
+	// Encrypt makes an encrypted file; nil: a plain one.
+	Encrypt *Encryption
 }
 
 // Trailer is what a reader starts from (ISO 32000-2, 7.5.5).
@@ -98,6 +100,7 @@ type Writer struct {
 	xref   []entry // by object number
 	inUse  int
 	packed []byte // deflated data
+	secret []byte // encrypted data
 
 	body  []byte // of the open object stream
 	heads []head
@@ -134,7 +137,7 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	w.flushed, w.inUse = 0, 0
 	w.hash.Reset()
 	w.xref = append(kept(w.xref), entryFree)
-	w.body, w.packed, w.objs, w.heads = kept(w.body), kept(w.packed), kept(w.objs), w.heads[:0]
+	w.body, w.packed, w.secret, w.objs, w.heads = kept(w.body), kept(w.packed), kept(w.secret), kept(w.objs), w.heads[:0]
 	w.buf = append(w.buf[:0], "%PDF-"...)
 	w.buf = append(w.buf, o.Version.String()...)
 	// Four bytes above 127 tell transfer programs that the file is binary
@@ -214,6 +217,15 @@ func (w *Writer) PutDirect(ref Ref, o Object) error {
 	if err := w.check(ref, o); err != nil {
 		return w.fail(err)
 	}
+	o, err := w.sealed(o)
+	if err != nil {
+		return w.fail(err)
+	}
+	return w.direct(ref, o)
+}
+
+// direct writes an object as it is.
+func (w *Writer) direct(ref Ref, o Object) error {
 	w.begin(ref)
 	w.buf = o.AppendPDF(w.buf)
 	w.buf = append(w.buf, "\nendobj\n"...)
@@ -265,6 +277,22 @@ func (w *Writer) EncodedStream(ref Ref, dict Dict, filter Name, data []byte) err
 			return w.fail(&ObjectError{Ref: ref, Reason: "stream dictionary names " + string(key) + " itself"})
 		}
 	}
+	if e := w.opt.Encrypt; e != nil && (!e.PlainMetadata || dict.Get("Type") != Name("Metadata")) {
+		o, err := w.sealed(dict)
+		if err != nil {
+			return w.fail(err)
+		}
+		dict = o.(Dict) //nolint:forcetypeassert // sealed returns what it was given
+		if w.secret, err = e.Cipher.Encrypt(kept(w.secret), data); err != nil {
+			return w.fail(err)
+		}
+		data = w.secret
+	}
+	return w.encoded(ref, dict, filter, data)
+}
+
+// encoded writes a stream as it is.
+func (w *Writer) encoded(ref Ref, dict Dict, filter Name, data []byte) error {
 	w.begin(ref)
 	w.buf = dict.AppendPDF(w.buf)
 	w.buf = w.buf[:len(w.buf)-len(">>")]

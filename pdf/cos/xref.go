@@ -41,6 +41,16 @@ func (e entry) fields() (kind byte, second uint64, third uint16) {
 
 // finish writes the cross-reference stream, its offset and the end marker.
 func (w *Writer) finish(t Trailer) (Summary, error) {
+	var encrypt Ref
+	if e := w.opt.Encrypt; e != nil {
+		encrypt = w.Reserve()
+		if err := w.claim(encrypt); err != nil {
+			return Summary{}, err
+		}
+		if err := w.direct(encrypt, e.Dict); err != nil {
+			return Summary{}, err
+		}
+	}
 	w.drain()
 	if w.err != nil {
 		return Summary{}, w.err
@@ -62,13 +72,16 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 	size := len(w.xref)
 
 	id := Hex(sum.ID[:])
-	dict := make(Dict, 0, 7+len(t.More))
+	dict := make(Dict, 0, 8+len(t.More))
 	dict = append(
 		dict, E("Type", Name("XRef")), E("Size", Int(size)),
 		E("W", Array{Int(1), Int(width), Int(2)}), E("Root", t.Root),
 	)
 	if !t.Info.IsZero() {
 		dict = append(dict, E("Info", t.Info))
+	}
+	if !encrypt.IsZero() {
+		dict = append(dict, E("Encrypt", encrypt))
 	}
 	dict = append(dict, E("ID", Array{id, id}))
 	dict = append(dict, t.More...)
@@ -82,7 +95,13 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 		}
 		w.packed, table = packed, packed
 	}
-	if err := w.EncodedStream(ref, dict, filter, table); err != nil {
+	if err := w.claim(ref); err != nil {
+		return Summary{}, err
+	}
+	if err := w.check(ref, dict); err != nil {
+		return Summary{}, w.fail(err)
+	}
+	if err := w.encoded(ref, dict, filter, table); err != nil { // it is never encrypted (7.5.8.2)
 		return Summary{}, err
 	}
 	w.buf = append(w.buf, "startxref\n"...)

@@ -14,6 +14,7 @@ import (
 //
 //	S001 the document has no title
 //	S002 the document has no language, or one that is no language tag
+//	S003 an archival document is encrypted
 //	S020 a heading level is skipped
 //	S028 a figure without alternative text
 //	S030 a character of a private use area, which has no meaning to a reader
@@ -73,6 +74,18 @@ func (c *Checker) Document(d *doc.Document) diag.List {
 		})
 	}
 	l = append(l, c.readable(d.Title, diag.Diagnostic{Path: "title"}, "8.6")...)
+	return l
+}
+
+// Encryption judges that the document is encrypted, which an archive could not read for ever.
+func (c *Checker) Encryption() diag.List {
+	var l diag.List
+	if c.claims(PDFA4) {
+		l.Add(diag.Diagnostic{
+			Code: "S003", Path: "standard", Message: "a PDF/A document is not encrypted", Suggestion: "protect it or claim PDF/A, not both",
+			Clause: "ISO 19005-4, 6.1.3",
+		})
+	}
 	return l
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/crypt"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/internal/diag"
@@ -32,6 +33,10 @@ type Options struct {
 	// Nil deflates it anew.
 	Profile func() ([]byte, error)
 	Buffers *Buffers // nil: new ones
+	// Protect says who may open the document, Rand where its key comes from; nil: it is not
+	// encrypted.
+	Protect *crypt.Options
+	Rand    io.Reader
 	// Force leaves out the checks of the standards, so that tests can show that a
 	// validator finds what the checks refuse.
 	Force bool
@@ -106,9 +111,17 @@ const keptBytes = 1 << 18
 func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 	check := standard.NewChecker(o.Standards)
 	if !o.Force {
-		if err := check.Document(d).Err(); err != nil {
+		problems := check.Document(d)
+		if o.Protect != nil {
+			problems = append(problems, check.Encryption()...)
+		}
+		if err := problems.Err(); err != nil {
 			return nil, err
 		}
+	}
+	protection, err := protect(o.Protect, o.Rand)
+	if err != nil {
+		return nil, err
 	}
 	if o.Buffers == nil {
 		o.Buffers = &Buffers{}
@@ -124,7 +137,7 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 	e.byHash, e.anchors = map[[sha256.Size]byte]*imageRes{}, map[string]dest{}
 	file := cos.Options{
 		Version: cos.V20, Deflater: o.Deflater, Level: o.Level,
-		Limits: cos.Limits{OutputBytes: o.Limits.OutputBytes},
+		Limits: cos.Limits{OutputBytes: o.Limits.OutputBytes}, Encrypt: protection,
 	}
 	if len(o.Standards) > 0 {
 		e.judge = standard.NewJudge(o.Standards, file.Version)

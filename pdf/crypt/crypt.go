@@ -1,0 +1,199 @@
+// Package crypt encrypts documents with AES-256, revision 6 of the standard security handler
+// (ISO 32000-2, 7.6.4), the only one that the standard has not deprecated.
+//
+// A password that opens a document lets its reader do what [Permissions] allow; programs are
+// asked to heed them, nothing forces them to. Who has the owner password may do everything. What
+// must stay secret needs a user password.
+package crypt
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/xdg-go/stringprep"
+)
+
+// Permissions are what who opens a document with the user password may do (table 22).
+type Permissions uint32
+
+// The permissions. Reading aloud and by other assistive technology is always allowed.
+const (
+	Print     Permissions = 1 << 2  // in a quality of at most 150 dpi without PrintHigh
+	Modify    Permissions = 1 << 3  // change what is not a comment or a field
+	Copy      Permissions = 1 << 4  // copy text and graphics
+	Annotate  Permissions = 1 << 5  // comments, and filling in with Fill
+	Fill      Permissions = 1 << 8  // fill in fields and sign
+	Assemble  Permissions = 1 << 10 // insert, delete and turn pages
+	PrintHigh Permissions = 1 << 11
+
+	All = Print | Modify | Copy | Annotate | Fill | Assemble | PrintHigh
+)
+
+// always are the bits that revision 6 has set: 7 and 8, 10 (extraction for accessibility), and 13
+// to 32.
+const always = 1<<6 | 1<<7 | 1<<9 | 0xFFFFF000
+
+// Options say who may do what. The zero value encrypts nothing: an owner password is required.
+type Options struct {
+	Owner       string // password for everything; required, and not the user's
+	User        string // password for reading; empty: anyone may
+	Permissions Permissions
+	// PlainMetadata leaves the XMP packet readable, so that a document of record can be
+	// recognised without a password.
+	PlainMetadata bool
+}
+
+// ConfigError reports an option that cannot be.
+type ConfigError struct{ Field, Got, Want string }
+
+// Error implements error.
+func (e *ConfigError) Error() string {
+	return "crypt: " + e.Field + ": want " + e.Want + ", got " + e.Got
+}
+
+// maxPassword is what counts of a password (7.6.4.3.3).
+const maxPassword = 127
+
+// Handler encrypts one document. Its fields are those of the encryption dictionary (table 21).
+// It is not safe for concurrent use.
+type Handler struct {
+	O, U   []byte // 48 bytes
+	OE, UE []byte // 32
+	Perms  []byte // 16
+	P      int32
+
+	block cipher.Block
+	rand  io.Reader
+}
+
+// New makes the key of a document and what the passwords unlock it with. rand gives the key, the
+// salts and the initialisation vectors; it must not repeat itself.
+func New(o Options, rand io.Reader) (*Handler, error) {
+	owner, err := prepare("Owner", o.Owner)
+	if err != nil {
+		return nil, err
+	}
+	user, err := prepare("User", o.User)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(owner) == 0:
+		return nil, &ConfigError{"Owner", "nothing", "a password"}
+	case string(owner) == string(user):
+		return nil, &ConfigError{"Owner", "the user password", "another one than the user's: it would allow everything"}
+	case o.Permissions&^All != 0:
+		return nil, &ConfigError{"Permissions", fmt.Sprintf("%#x", uint32(o.Permissions)), "a sum of the permissions"}
+	}
+	var secret [32 + 4*8 + 4]byte // key, salts of both passwords, padding of Perms
+	if _, err := io.ReadFull(rand, secret[:]); err != nil {
+		return nil, fmt.Errorf("crypt: read random bytes: %w", err)
+	}
+	key, salts := secret[:32], secret[32:64]
+	h := &Handler{rand: rand, P: int32(uint32(o.Permissions) | always)} //nolint:gosec // the bits are meant
+	h.U = append(hash(user, salts[0:8], nil), salts[:16]...)
+	h.UE = wrap(hash(user, salts[8:16], nil), key)
+	h.O = append(hash(owner, salts[16:24], h.U), salts[16:32]...)
+	h.OE = wrap(hash(owner, salts[24:32], h.U), key)
+	if h.block, err = aes.NewCipher(key); err != nil {
+		return nil, fmt.Errorf("crypt: %w", err)
+	}
+	h.Perms = h.perms(!o.PlainMetadata, secret[64:])
+	return h, nil
+}
+
+// prepare normalises a password (SASLprep, RFC 4013) and cuts what does not count.
+func prepare(field, s string) ([]byte, error) {
+	p, err := stringprep.SASLprep.Prepare(s)
+	if err != nil {
+		return nil, &ConfigError{field, "one with characters that nobody can type", "a password that SASLprep (RFC 4013) takes"}
+	}
+	return []byte(p[:min(len(p), maxPassword)]), nil
+}
+
+// perms is algorithm 10.
+func (h *Handler) perms(metadata bool, random []byte) []byte {
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:], 0xFFFFFFFF_00000000|uint64(uint32(h.P))) //nolint:gosec // the bits are meant
+	b[8] = 'F'
+	if metadata {
+		b[8] = 'T'
+	}
+	copy(b[9:], "adb")
+	copy(b[12:], random)
+	h.block.Encrypt(b[:], b[:])
+	return b[:]
+}
+
+// wrap encrypts the key of the document with that of a password (algorithms 8 and 9).
+func wrap(by, key []byte) []byte {
+	block, err := aes.NewCipher(by)
+	if err != nil {
+		panic(err) // a hash is 32 bytes long
+	}
+	out := make([]byte, len(key))
+	cipher.NewCBCEncrypter(block, make([]byte, aes.BlockSize)).CryptBlocks(out, key) //nolint:gosec // a vector of zeros, as the algorithm says
+	return out
+}
+
+// hash is algorithm 2.B. u is the string U for the owner's password, else nil.
+func hash(password, salt, u []byte) []byte {
+	first := sha256.New()
+	first.Write(password)
+	first.Write(salt)
+	first.Write(u)
+	k := first.Sum(nil)
+	var long []byte
+	for round := 1; ; round++ {
+		long = long[:0]
+		for range 64 {
+			long = append(append(append(long, password...), k...), u...)
+		}
+		block, err := aes.NewCipher(k[:16])
+		if err != nil {
+			panic(err) // 16 bytes are a key
+		}
+		cipher.NewCBCEncrypter(block, k[16:32]).CryptBlocks(long, long)
+		sum := 0
+		for _, b := range long[:16] {
+			sum += int(b) // the number modulo 3 is that of its digits to the base 256, for 256 is 1 modulo 3
+		}
+		switch sum % 3 {
+		case 0:
+			s := sha256.Sum256(long)
+			k = s[:]
+		case 1:
+			s := sha512.Sum384(long)
+			k = s[:]
+		default:
+			s := sha512.Sum512(long)
+			k = s[:]
+		}
+		if round >= 64 && int(long[len(long)-1]) <= round-32 {
+			return k[:32]
+		}
+	}
+}
+
+// Encrypt appends data as a string or stream of the document holds them: a random initialisation
+// vector, then AES-256 in CBC mode with the padding of RFC 8018 (7.6.3.3).
+func (h *Handler) Encrypt(dst, data []byte) ([]byte, error) {
+	start := len(dst)
+	pad := aes.BlockSize - len(data)%aes.BlockSize
+	dst = append(dst, make([]byte, aes.BlockSize)...)
+	if _, err := io.ReadFull(h.rand, dst[start:]); err != nil {
+		return nil, fmt.Errorf("crypt: read random bytes: %w", err)
+	}
+	dst = append(dst, data...)
+	for range pad {
+		dst = append(dst, byte(pad))
+	}
+	body := dst[start+aes.BlockSize:]
+	cipher.NewCBCEncrypter(h.block, dst[start:start+aes.BlockSize]).CryptBlocks(body, body)
+	return dst, nil
+}
