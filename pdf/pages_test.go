@@ -187,3 +187,28 @@ func TestPlanCacheIsBounded(t *testing.T) {
 		t.Errorf("%d bytes of plans", n)
 	}
 }
+
+// TestHyphenatedTextExtractsWhole reads a justified paragraph of narrow lines as a reader does: a
+// word that a line ends within is whole again without its soft hyphen (ISO 32000-2, 14.8.2.2.3).
+func TestHyphenatedTextExtractsWhole(t *testing.T) {
+	const in = "Die Donaudampfschifffahrt beförderte zwischen Regensburg und dem Schwarzen Meer " +
+		"Reisende, Güter und Nachrichten; ihre Betriebsordnung regelte Fahrpreisermäßigungen für Geschäftsreisende."
+	style := &doc.Style{Align: doc.AlignJustify, Size: 11 * doc.Pt}
+	var sizes []int64
+	for _, s := range []*doc.Style{style, {Align: doc.AlignJustify, Size: 11 * doc.Pt, Hyphenate: doc.HyphenateOff}, {Align: doc.AlignJustify, Size: 11 * doc.Pt, Breaking: doc.BreakingGreedy}} {
+		file, r := render(t, newEngine(t, pdf.Config{}), pdf.RenderOptions{}, func(b *doc.Builder) error {
+			b.Title("T").Lang("de")
+			b.Page(doc.Master{Width: 245 * doc.Pt, Height: 400 * doc.Pt, Margins: doc.Edges{Left: 20 * doc.Pt, Right: 20 * doc.Pt, Top: 20 * doc.Pt, Bottom: 20 * doc.Pt}})
+			b.Add(styled(s, txt(in)...))
+			return nil
+		})
+		sizes = append(sizes, r.Size)
+		words := pdftest.Words(t, pdftest.Write(t, "hyphens.pdf", file))
+		if got := strings.ReplaceAll(strings.Join(words, " "), "\u00AD ", ""); got != in {
+			t.Errorf("got  %s\nwant %s", got, in)
+		}
+	}
+	if sizes[0] == sizes[1] || sizes[0] == sizes[2] {
+		t.Errorf("hyphenation or total fit changes nothing: %d bytes", sizes)
+	}
+}

@@ -102,6 +102,9 @@ type Style struct {
 	Align   Align
 	// KeepFigures says which digits are never broken inside.
 	KeepFigures KeepFigures
+	// Breaking says how lines are broken, and Hyphenate whether words may be.
+	Breaking  Breaking
+	Hyphenate Hyphenate
 	// TabularFigures sets digits at one width, for columns of numbers.
 	TabularFigures bool
 	// SpaceBefore and SpaceAfter are kept clear above and below the block. Two
@@ -121,6 +124,26 @@ const (
 	KeepFiguresAuto KeepFigures = iota // those of spans that are figures
 	KeepFiguresOn                      // all
 	KeepFiguresOff                     // none
+)
+
+// Breaking says how a paragraph is broken into lines.
+type Breaking uint8
+
+// The ways.
+const (
+	BreakingAuto   Breaking = iota // total for justified text outside of tables and rows, else greedy
+	BreakingGreedy                 // each line takes what it can
+	BreakingTotal                  // the paragraph as a whole, for the best lines in sum
+)
+
+// Hyphenate says whether words may be hyphenated at the end of a line, as their language does.
+type Hyphenate uint8
+
+// The choices.
+const (
+	HyphenateAuto Hyphenate = iota // in justified text
+	HyphenateOn
+	HyphenateOff
 )
 
 // SpanKind tells what a Span prints.

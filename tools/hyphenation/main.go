@@ -9,7 +9,6 @@
 package main
 
 import (
-	"encoding/binary"
 	"flag"
 	"fmt"
 	"maps"
@@ -24,9 +23,23 @@ import (
 
 // languages are the files taken: the tag of our file and that of theirs.
 var languages = [][2]string{
-	{"da", "da"}, {"de", "de-1996"}, {"en-gb", "en-gb"}, {"en-us", "en-us"}, {"es", "es"}, {"et", "et"},
-	{"eu", "eu"}, {"fi", "fi"}, {"fr", "fr"}, {"hr", "hr"}, {"it", "it"}, {"nb", "nb"}, {"oc", "oc"},
-	{"pl", "pl"}, {"pt", "pt"}, {"rm", "rm"}, {"sl", "sl"},
+	{"da", "da"},
+	{"de", "de-1996"},
+	{"en-gb", "en-gb"},
+	{"en-us", "en-us"},
+	{"es", "es"},
+	{"et", "et"},
+	{"eu", "eu"},
+	{"fi", "fi"},
+	{"fr", "fr"},
+	{"hr", "hr"},
+	{"it", "it"},
+	{"nb", "nb"},
+	{"oc", "oc"},
+	{"pl", "pl"},
+	{"pt", "pt"},
+	{"rm", "rm"},
+	{"sl", "sl"},
 }
 
 func main() {
@@ -89,7 +102,7 @@ func read(from, tag string) (head string, patterns []string, err error) {
 	patterns = strings.Fields(string(txt))
 	// An exception is a pattern of the whole word that outweighs all others.
 	if txt, err = os.ReadFile(filepath.Join(from, "txt", "hyph-"+tag+".hyp.txt")); err == nil {
-		for _, word := range strings.Fields(string(txt)) {
+		for word := range strings.FieldsSeq(string(txt)) {
 			patterns = append(patterns, exception(word))
 		}
 	}
@@ -151,10 +164,10 @@ func parse(p string) (letters []rune, value string) {
 		r := runes[i]
 		switch {
 		case i+1 < len(runes) && runes[i+1] == 0:
-			levels = append(levels, byte(len(letters)), byte(r-'e')+10)
+			levels = append(levels, low(len(letters)), low(int(r-'e'))+10)
 			i++
 		case r >= '0' && r <= '9':
-			levels = append(levels, byte(len(letters)), byte(r-'0'))
+			levels = append(levels, low(len(letters)), low(int(r-'0')))
 		default:
 			letters = append(letters, unicode.ToLower(r))
 		}
@@ -186,18 +199,18 @@ func pack(patterns []string, left, right int) ([]byte, error) {
 	if len(runes) > 126 { // with the dot, what the head of a node counts
 		return nil, fmt.Errorf("%d letters", len(runes))
 	}
-	out := append([]byte("HYP1"), byte(left), byte(right), byte(len(runes)))
+	out := append([]byte("HYP1"), low(left), low(right), low(len(runes)))
 	for i, r := range runes {
-		alphabet[r] = byte(i + 1)
-		out = append(out, byte(r>>8), byte(r)) // of the basic plane
+		alphabet[r] = low(i + 1)
+		out = append(out, low(int(r>>8)), low(int(r))) // of the basic plane
 	}
 	w := &writer{alphabet: alphabet, seen: map[string]int{}, values: map[string]int{}}
 	at := w.put(root)
-	out = binary.BigEndian.AppendUint16(out, uint16(len(w.order)))
+	out = append(out, low(len(w.order)>>8), low(len(w.order)))
 	for _, v := range w.order {
-		out = append(append(out, byte(len(v))), v...)
+		out = append(append(out, low(len(v))), v...)
 	}
-	out = append(out, byte(at>>16), byte(at>>8), byte(at))
+	out = append(out, low(at>>16), low(at>>8), low(at))
 	return append(out, w.b...), nil
 }
 
@@ -212,7 +225,7 @@ type writer struct {
 
 func (w *writer) put(n *node) int {
 	var b []byte
-	head := byte(len(n.next))
+	head := low(len(n.next))
 	if n.value != "" {
 		head |= 0x80
 	}
@@ -224,11 +237,11 @@ func (w *writer) put(n *node) int {
 			w.values[n.value] = v
 			w.order = append(w.order, n.value)
 		}
-		b = binary.BigEndian.AppendUint16(b, uint16(v))
+		b = append(b, low(v>>8), low(v))
 	}
 	for _, r := range slices.SortedFunc(maps.Keys(n.next), func(a, b rune) int { return int(w.alphabet[a]) - int(w.alphabet[b]) }) {
 		at := w.put(n.next[r])
-		b = append(b, w.alphabet[r], byte(at>>16), byte(at>>8), byte(at))
+		b = append(b, w.alphabet[r], low(at>>16), low(at>>8), low(at))
 	}
 	if at, ok := w.seen[string(b)]; ok {
 		return at
@@ -238,3 +251,5 @@ func (w *writer) put(n *node) int {
 	w.b = append(w.b, b...)
 	return at
 }
+
+func low(v int) byte { return byte(v & 0xFF) }

@@ -306,14 +306,6 @@ func (b *blockSource) textFields(c *compiler) *richText {
 		i, _ := c.choice(v, o.at("markup"), "on", "none")
 		markup = i == 0
 	}
-	if v := o.get("breaking"); v != nil {
-		if i, _ := c.choice(v, o.at("breaking"), "greedy", "total"); i == 1 {
-			c.bad(v, o.at("breaking"), codeLater, "", "breaking: total is not in this version")
-		}
-	}
-	if v := o.get("hyphenate"); v != nil && c.flag(v, o.at("hyphenate")) {
-		c.bad(v, o.at("hyphenate"), codeLater, "", "hyphenation is not in this version")
-	}
 	o.later("max-lines", "overflow")
 	t := c.richWith(b.value, b.path, markup)
 	if b.link != nil {

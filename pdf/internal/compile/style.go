@@ -11,7 +11,7 @@ import (
 // styleKeys are the keys of a style, which blocks and cells may carry too.
 var styleKeys = []string{
 	"font", "size", "leading", "weight", "italic", "color", "align", "space-before", "space-after",
-	"figures", "keep-figures", "widows", "orphans",
+	"figures", "keep-figures", "widows", "orphans", "breaking", "hyphenate",
 }
 
 // baseName is the style that is the document's own; styles that extend none
@@ -107,7 +107,7 @@ func (c *compiler) styleOver(o *object, from *doc.Style) *doc.Style {
 		set, size, leading = true, size || key == "size", leading || key == "leading"
 		c.styleKey(&s, v, o.at(key), key)
 	}
-	o.later("features", "letter-spacing", "underline", "hyphens")
+	o.later("features", "letter-spacing", "underline")
 	if !set {
 		return from
 	}
@@ -153,6 +153,14 @@ func (c *compiler) styleKey(s *doc.Style, v *strictyaml.Node, path, key string) 
 		s.Widows = c.integer(v, path, 1, 20)
 	case "orphans":
 		s.Orphans = c.integer(v, path, 1, 20)
+	case "breaking":
+		i, _ := c.choice(v, path, "greedy", "total")
+		s.Breaking = doc.BreakingGreedy + doc.Breaking(i) //nolint:gosec // one of two
+	case "hyphenate":
+		s.Hyphenate = doc.HyphenateOff
+		if c.flag(v, path) {
+			s.Hyphenate = doc.HyphenateOn
+		}
 	}
 }
 

@@ -49,7 +49,8 @@ type env struct {
 	style *doc.Style
 	elem  *tag.Elem // parent of the elements
 	width doc.Length
-	item  bool // within a list item
+	lang  string // BCP 47, of the nearest block that names one
+	item  bool   // within a list item
 	// room is the place whose width decides, one of the constants below; empty: the
 	// page. It is wider than width by around.
 	room   string
@@ -173,6 +174,7 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 		en.style = c.Style
 		e.before, e.after = c.Style.SpaceBefore, c.Style.SpaceAfter
 	}
+	en.lang = firstOf(c.Lang, en.lang)
 	var el *tag.Elem
 	var err error
 	switch n := n.(type) {
@@ -285,13 +287,13 @@ func (m *maker) text(spans []doc.Span, en env, el *tag.Elem, src *doc.Source, li
 	if b.orphans <= 0 {
 		b.orphans = 2
 	}
-	if err := m.spans(b, spans, el, src, link); err != nil {
+	if err := m.spans(b, spans, en, el, src, link); err != nil {
 		return nil, err
 	}
 	if m.art == ArtifactNone && m.opt.Tagged && el == nil {
 		b.art = ArtifactLayout
 	}
-	b.lines, err = m.set.Set(m.pieces, en.width, f.align)
+	b.lines, err = m.set.SetParagraph(m.pieces, en.width, f.breaking(en))
 	if err != nil {
 		if err := m.survive(m.setError(err, src, en, spans)); err != nil {
 			return nil, err
@@ -302,7 +304,7 @@ func (m *maker) text(spans []doc.Span, en env, el *tag.Elem, src *doc.Source, li
 }
 
 // spans fills m.pieces and the styles of b.
-func (m *maker) spans(b *para, spans []doc.Span, el *tag.Elem, src *doc.Source, link string) error {
+func (m *maker) spans(b *para, spans []doc.Span, en env, el *tag.Elem, src *doc.Source, link string) error {
 	m.pieces = m.pieces[:0]
 	b.styles = m.mem.styles.take(len(spans))[:0]
 	var last *Link
@@ -338,7 +340,9 @@ func (m *maker) spans(b *para, spans []doc.Span, el *tag.Elem, src *doc.Source, 
 		if err != nil {
 			return err
 		}
-		m.pieces = append(m.pieces, text.Piece{Text: t, Chain: c, Size: b.face.size, Figure: b.face.figure(s)})
+		m.pieces = append(m.pieces, text.Piece{
+			Text: t, Chain: c, Size: b.face.size, Figure: b.face.figure(s), Lang: firstOf(s.Lang, en.lang),
+		})
 		b.styles = append(b.styles, ps)
 	}
 	return nil

@@ -102,7 +102,7 @@ type flow struct {
 	waits []int // pages whose running content asks for the number of pages
 }
 
-func (f *flow) env() env { return env{style: f.base, width: f.width} }
+func (f *flow) env() env { return env{style: f.base, width: f.width, lang: f.doc.Lang} }
 
 func (f *flow) body() error {
 	if f.doc.Body == nil {

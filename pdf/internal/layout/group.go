@@ -293,7 +293,7 @@ func (m *maker) beside(n *doc.Beside, en env) (block, error) {
 		if w <= 0 && len(n.Cells[i]) > 0 || x+w > en.width+doc.Length(len(cols)) {
 			return nil, failed(at(n.Src, "L306", "no width is left for cell %d", i+1))
 		}
-		st, err := m.stack(n.Cells[i], env{style: en.style, elem: en.elem, width: w, room: oneCell})
+		st, err := m.stack(n.Cells[i], env{style: en.style, elem: en.elem, width: w, lang: en.lang, room: oneCell})
 		if err != nil {
 			return nil, err
 		}
@@ -331,7 +331,7 @@ func (m *maker) extent(nodes []doc.Node, en env, least, most *doc.Length) error 
 		if err != nil {
 			return err
 		}
-		if err := m.spans(&para{face: f}, spans, nil, n.Common().Src, ""); err != nil {
+		if err := m.spans(&para{face: f}, spans, en, nil, n.Common().Src, ""); err != nil {
 			return err
 		}
 		lo, hi, err := m.set.Measure(m.pieces)

@@ -213,7 +213,7 @@ func (f *flow) watermark() error {
 	m.art = ArtifactWatermark
 	defer func() { m.art = ArtifactNone }()
 	lay := func(s *doc.Style) (*para, error) {
-		b, err := m.text([]doc.Span{{Text: w.Text}}, env{style: s, width: text.Unlimited}, nil, nil, "")
+		b, err := m.text([]doc.Span{{Text: w.Text}}, env{style: s, width: text.Unlimited, lang: f.doc.Lang}, nil, nil, "")
 		if err != nil {
 			return nil, err
 		}

@@ -53,6 +53,18 @@ func (f *face) figure(s *doc.Span) bool {
 	}
 }
 
+// breaking says how the lines of a paragraph are broken. A cell is narrow, and its rows are many:
+// there each line takes what it can unless the style asks for more.
+func (f *face) breaking(en env) text.Options {
+	st := f.style
+	justified := f.align == doc.AlignJustify
+	return text.Options{
+		Align:     f.align,
+		Total:     st.Breaking == doc.BreakingTotal || st.Breaking == doc.BreakingAuto && justified && en.room == "",
+		Hyphenate: st.Hyphenate == doc.HyphenateOn || st.Hyphenate == doc.HyphenateAuto && justified,
+	}
+}
+
 const (
 	defaultSize = 10 * doc.Pt
 	boldWeight  = 700

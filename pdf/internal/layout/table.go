@@ -38,6 +38,7 @@ type table struct {
 }
 
 func (m *maker) table(n *doc.Table, en env) (*table, error) {
+	en.lang = firstOf(n.Lang, en.lang)
 	t := &table{m: m, n: n, src: n.Src, en: en}
 	if len(n.Columns) == 0 {
 		return nil, failed(at(n.Src, "L303", "a table needs columns"))
@@ -177,7 +178,7 @@ func (t *table) measure(r *doc.Row, head bool, open []int, least, most []doc.Len
 }
 
 func (t *table) measureCell(c *doc.Cell, col int, head bool, least, most *doc.Length) error {
-	en := env{style: t.cellStyle(c, col, head)}
+	en := env{style: t.cellStyle(c, col, head), lang: t.en.lang}
 	var lo, hi doc.Length
 	nodes := c.Nodes
 	if len(nodes) == 0 {
@@ -338,7 +339,7 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	left, right := t.padAt(col, n)
 	gc.left = left
 	en := env{
-		style: t.cellStyle(c, col, sec == sectionHead), elem: el, width: gc.w - left - right,
+		style: t.cellStyle(c, col, sec == sectionHead), elem: el, width: gc.w - left - right, lang: t.en.lang,
 		room: oneColumn, around: left + right,
 	}
 	if n > 1 {
@@ -414,7 +415,7 @@ func (t *table) caption() (*entry, error) {
 		s = t.m.derive(t.en.style, derivedCaption)
 	}
 	el := t.m.elem(t.elem, tag.Caption, t.src, "")
-	b, err := t.m.text(t.n.Caption, env{style: s, elem: el, width: t.en.width}, el, t.src, "")
+	b, err := t.m.text(t.n.Caption, env{style: s, elem: el, width: t.en.width, lang: t.en.lang}, el, t.src, "")
 	if err != nil {
 		return nil, err
 	}

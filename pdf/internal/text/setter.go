@@ -9,6 +9,7 @@ import (
 
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/text/hyph"
 )
 
 // Piece is a stretch of a paragraph in one style.
@@ -19,6 +20,17 @@ type Piece struct {
 	// Figure says that Text is a number, an amount or a date: no line ends inside
 	// it but at an ordinary space.
 	Figure bool
+	Lang   string // BCP 47: whose hyphenation counts
+}
+
+// Options say how a paragraph is set.
+type Options struct {
+	Align doc.Align
+	// Total breaks the paragraph as a whole, for the best lines in sum; else, and where a stretch is
+	// wider than the line, each line takes what it can.
+	Total bool
+	// Hyphenate allows hyphens in words, as the language of their piece has them.
+	Hyphenate bool
 }
 
 // Item is a placed piece of a line: the glyphs of Part at X from the line's left
@@ -78,6 +90,13 @@ type Setter struct {
 	width               doc.Length
 	align               doc.Align
 	pieces              []Piece
+
+	hyphenate   bool
+	total       bool // lines may be tighter than natural
+	ladder      int  // lines in a row that end with a hyphen
+	patternLang string
+	patterns    *hyph.Language // of patternLang
+	fitter      fitter
 }
 
 // NewSetter returns a setter over t. Close it, and the next one has its buffers.
@@ -107,16 +126,41 @@ func (s *Setter) Close() {
 // Unlimited is a width that no line reaches.
 const Unlimited doc.Length = 1 << 40
 
-// Set breaks pieces, which make up one paragraph, into lines of the given width:
-// greedily, at the opportunities of UAX #14; a stretch wider than a whole line
-// breaks between graphemes, but never inside a figure. Errors are
-// *MissingGlyphError, *ScriptError, *NarrowError, *FigureError and that of the
-// setter's context.
+// Set breaks pieces, which make up one paragraph, into lines of the given width, each as long
+// as it can be. See SetParagraph.
 func (s *Setter) Set(pieces []Piece, width doc.Length, align doc.Align) ([]Line, error) {
-	s.open(pieces, width, align)
+	return s.SetParagraph(pieces, width, Options{Align: align})
+}
+
+// SetParagraph breaks pieces, which make up one paragraph, into lines of the given width, at the
+// opportunities of UAX #14 and, where asked, within words. A stretch wider than a whole line
+// breaks between graphemes, but never inside a figure. Errors are *MissingGlyphError,
+// *ScriptError, *NarrowError, *FigureError and that of the setter's context.
+func (s *Setter) SetParagraph(pieces []Piece, width doc.Length, o Options) ([]Line, error) {
+	s.open(pieces, width, o.Align)
+	s.hyphenate, s.total = o.Hyphenate, false
 	full := s.join(pieces)
 	s.full, s.from = full, 0
 	s.findBreaks(pieces, full)
+	var err error
+	done := false
+	if o.Total && width < Unlimited {
+		done, err = s.setTotal(full)
+	}
+	if err == nil && !done {
+		err = s.setGreedy(full)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := s.lines[s.firstLine:len(s.lines):len(s.lines)]
+	s.pieces, s.full = nil, ""
+	return out, nil
+}
+
+// setGreedy fills each line as far as it goes.
+func (s *Setter) setGreedy(full string) error {
+	pieces := s.pieces
 	pos, bi := 0, 0
 	for pi := range pieces {
 		end := pos + len(pieces[pi].Text)
@@ -132,11 +176,11 @@ func (s *Setter) Set(pieces []Piece, width doc.Length, align doc.Align) ([]Line,
 				seg = trimEnd(seg)
 			}
 			if err := s.add(pi, seg); err != nil {
-				return nil, err
+				return err
 			}
 			if atBreak {
 				if err := s.settle(); err != nil {
-					return nil, err
+					return err
 				}
 				s.from = stop
 				if hard {
@@ -147,14 +191,12 @@ func (s *Setter) Set(pieces []Piece, width doc.Length, align doc.Align) ([]Line,
 		}
 	}
 	if err := s.settle(); err != nil {
-		return nil, err
+		return err
 	}
 	if len(s.items) > s.lineStart || len(full) > 0 && len(s.lines) == s.firstLine {
 		s.closeLine(len(s.items), true)
 	}
-	out := s.lines[s.firstLine:len(s.lines):len(s.lines)]
-	s.pieces, s.full = nil, ""
-	return out, nil
+	return nil
 }
 
 // open starts a paragraph. The chunks are replaced before they are full of old
@@ -169,6 +211,7 @@ func (s *Setter) open(pieces []Piece, width doc.Length, align doc.Align) {
 	s.lineStart, s.segStart = len(s.items), len(s.items)
 	s.firstLine = len(s.lines)
 	s.x, s.width, s.align, s.pieces = 0, width, align, pieces
+	s.hyphenate, s.total, s.ladder = false, false, 0
 }
 
 func (s *Setter) join(pieces []Piece) string {
@@ -282,14 +325,23 @@ func (s *Setter) settle() error {
 	case s.x+w <= s.width:
 		s.x += all
 		s.segStart = len(s.items)
-	case s.segStart > s.lineStart:
+	default:
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
+		if s.hyphenate {
+			if done, err := s.hyphenateOpen(); done || err != nil {
+				if err != nil {
+					return err
+				}
+				return s.settle()
+			}
+		}
+		if s.segStart == s.lineStart {
+			return s.breakLong()
+		}
 		s.closeLine(s.segStart, false)
 		return s.settle()
-	default:
-		return s.breakLong()
 	}
 	return nil
 }
@@ -449,7 +501,7 @@ func partsWidth(parts []Part, size doc.Length) doc.Length {
 // one, so that extracted words stay apart, and places the rest.
 func (s *Setter) closeLine(end int, last bool) {
 	line := s.items[s.lineStart:end]
-	n, gaps := len(line), 0
+	n := len(line)
 	for n > 0 && line[n-1].Space {
 		n--
 	}
@@ -464,7 +516,13 @@ func (s *Setter) closeLine(end int, last bool) {
 			n++
 		}
 	}
-	x := doc.Length(0)
+	s.finishLine(line, n, last)
+	s.lineStart, s.segStart, s.x, s.ladder = end, end, 0, 0
+}
+
+// finishLine places the items of a line, the spaces behind the first n left out of its width.
+func (s *Setter) finishLine(line []Item, n int, last bool) {
+	x, gaps := doc.Length(0), 0
 	for i := range line {
 		if i > 0 {
 			x += line[i].kern
@@ -481,13 +539,14 @@ func (s *Setter) closeLine(end int, last bool) {
 	}
 	s.justify(line, n, gaps, natural, last)
 	s.lines = append(s.lines, Line{Items: slices.Clip(line), Width: natural})
-	s.lineStart, s.segStart, s.x = end, end, 0
 }
 
 // justify moves the items to where the alignment wants them.
 func (s *Setter) justify(line []Item, n, gaps int, natural doc.Length, last bool) {
 	free := s.width - natural
-	if free <= 0 || s.width >= Unlimited {
+	if free < 0 && s.total && s.align == doc.AlignJustify {
+		last = false // total fit took the line for one whose spaces shrink
+	} else if free <= 0 || s.width >= Unlimited {
 		return
 	}
 	var shift doc.Length
@@ -503,6 +562,9 @@ func (s *Setter) justify(line []Item, n, gaps int, natural doc.Length, last bool
 		// Every gap gets its share; what integer division leaves goes to the first
 		// ones, a unit each.
 		share, more := free/doc.Length(gaps), free%doc.Length(gaps)
+		if more < 0 {
+			share, more = share-1, more+doc.Length(gaps)
+		}
 		for i := range line {
 			line[i].X += shift
 			if i < n && line[i].Space {

@@ -14,6 +14,7 @@ import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/text/hyph"
 )
 
 // Part is a shaped piece of text in one face. It is immutable: documents that
@@ -76,12 +77,13 @@ type word struct {
 
 // Typesetter shapes words through a cache. It is safe for concurrent use.
 type Typesetter struct {
-	lib    *font.Library
-	shaper Shaper
-	seg    Segmenter
-	chains sync.Map // Query -> *Chain
-	seed   maphash.Seed
-	words  []atomic.Pointer[word] // a text may stand in either of two slots
+	lib     *font.Library
+	shaper  Shaper
+	seg     Segmenter
+	hyphens *hyph.Library
+	chains  sync.Map // Query -> *Chain
+	seed    maphash.Seed
+	words   []atomic.Pointer[word] // a text may stand in either of two slots
 
 	setters sync.Pool // of *Setter
 }
@@ -96,7 +98,7 @@ const (
 // NewTypesetter returns a typesetter over the faces of lib. About cacheBytes are
 // spent on shaped words; 0 turns the cache off.
 func NewTypesetter(lib *font.Library, sh Shaper, seg Segmenter, cacheBytes int64) *Typesetter {
-	t := &Typesetter{lib: lib, shaper: sh, seg: seg, seed: maphash.MakeSeed()}
+	t := &Typesetter{lib: lib, shaper: sh, seg: seg, hyphens: hyph.New(), seed: maphash.MakeSeed()}
 	if slots := cacheBytes / wordCost; slots >= 2 {
 		n := 2
 		for int64(n)*2 <= slots {

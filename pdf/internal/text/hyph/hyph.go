@@ -24,8 +24,14 @@ var data embed.FS
 // aliases are the languages that share the patterns of another: by the primary subtag, or by it
 // and the region.
 var aliases = [...][2]string{
-	{"en", "en-us"}, {"en-au", "en-gb"}, {"en-ie", "en-gb"}, {"en-in", "en-gb"}, {"en-nz", "en-gb"}, {"en-za", "en-gb"},
-	{"no", "nb"}, {"nn", "nb"},
+	{"en", "en-us"},
+	{"en-au", "en-gb"},
+	{"en-ie", "en-gb"},
+	{"en-in", "en-gb"},
+	{"en-nz", "en-gb"},
+	{"en-za", "en-gb"},
+	{"no", "nb"},
+	{"nn", "nb"},
 }
 
 // Library has the patterns of all languages, each read when it is first wanted. It is safe for
@@ -101,9 +107,9 @@ func parse(b string) (*Language, error) {
 	for i := range n {
 		r := rune(b[2*i])<<8 | rune(b[2*i+1])
 		if int(r) < len(l.latin) {
-			l.latin[r] = uint8(i + 1) //nolint:gosec // G115: n has a byte
+			l.latin[r] = uint8(i + 1)
 		} else {
-			l.others[r] = uint8(i + 1) //nolint:gosec // G115: as above
+			l.others[r] = uint8(i + 1)
 		}
 	}
 	b = b[2*n:]
@@ -192,9 +198,9 @@ func (l *Language) Points(dst []int, word string) []int {
 		if label == 0 || n == maxWord {
 			return dst
 		}
-		at[n] = i
+		at[n] = i //nolint:gosec // G602: n is below maxWord
 		n++
-		labels[n] = label
+		labels[n] = label //nolint:gosec // G602: as above, and labels has two more
 	}
 	if n < l.left+l.right {
 		return dst

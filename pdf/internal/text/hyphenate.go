@@ -1,0 +1,158 @@
+package text
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/text/hyph"
+)
+
+// hyphens returns the patterns for the language of a piece, nil when it has none.
+func (s *Setter) hyphens(p *Piece) *hyph.Language {
+	if p.Lang != s.patternLang || s.patterns == nil {
+		s.patternLang, s.patterns = p.Lang, s.t.hyphens.Language(p.Lang)
+	}
+	return s.patterns
+}
+
+// minHyphenated is the shortest word that is hyphenated, in letters.
+const minHyphenated = 5
+
+// hyphenPoints appends where the word of items[i] may be hyphenated, as offsets in its text. A word
+// of several items (in several fonts, or with soft hyphens of its own) has none, nor has what looks
+// like an address, an identifier or a name in camel case.
+func (s *Setter) hyphenPoints(dst []int, i int) []int {
+	it := &s.items[i]
+	p := &s.pieces[it.Piece]
+	word := it.Part.Text
+	if it.Space || p.Figure || len(word) < minHyphenated || strings.ContainsAny(word, "0123456789/@_\\=&\u00AD\u200B\u2060") {
+		return dst
+	}
+	patterns := s.hyphens(p)
+	if patterns == nil || s.joins(i-1, i) || s.joins(i, i+1) {
+		return dst
+	}
+	for from := 0; from < len(word); {
+		r, n := utf8.DecodeRuneInString(word[from:])
+		if !unicode.IsLetter(r) {
+			from += n
+			continue
+		}
+		to, letters, inner := from, 0, 0
+		for to < len(word) {
+			r, n := utf8.DecodeRuneInString(word[to:])
+			if !unicode.IsLetter(r) && !unicode.Is(unicode.M, r) {
+				break
+			}
+			if letters > 0 && unicode.IsUpper(r) {
+				inner++
+			}
+			letters++
+			to += n
+		}
+		if letters >= minHyphenated && (inner == 0 || inner == letters-1) {
+			k := len(dst)
+			dst = patterns.Points(dst, word[from:to])
+			for ; k < len(dst); k++ {
+				dst[k] += from
+			}
+		}
+		from = to
+	}
+	return dst
+}
+
+// joins reports whether items a and b are parts of one word.
+func (s *Setter) joins(a, b int) bool {
+	if a < s.lineStart || b >= len(s.items) || s.items[a].Space || s.items[b].Space {
+		return false
+	}
+	l, _ := utf8.DecodeLastRuneInString(s.items[a].Part.Text)
+	r, _ := utf8.DecodeRuneInString(s.items[b].Part.Text)
+	return (unicode.IsLetter(l) || l == '\u00AD') && unicode.IsLetter(r)
+}
+
+// widthTo returns the advance of the first bytes of an item.
+func (s *Setter) widthTo(it *Item, bytes int) (doc.Length, bool) {
+	var units int64
+	size := s.pieces[it.Piece].Size
+	for i := range it.Part.Glyphs {
+		g := &it.Part.Glyphs[i]
+		switch {
+		case int(g.Cluster) < bytes:
+			units += int64(g.Advance)
+		case int(g.Cluster) == bytes:
+			return Scale(units, size, it.Part.Face), true
+		default:
+			return 0, false // within a ligature
+		}
+	}
+	return 0, false
+}
+
+// closeCut ends the line within items[k], behind the given bytes of its word, with a hyphen. The
+// next line begins with the rest.
+func (s *Setter) closeCut(k, bytes int) error {
+	it := s.items[k]
+	p := &s.pieces[it.Piece]
+	word := it.Part.Text
+	head, err := s.shape(p.Chain, word[:bytes], true)
+	if err != nil {
+		return err
+	}
+	rest, err := s.shape(p.Chain, word[bytes:], true)
+	if err != nil {
+		return err
+	}
+	line := append(s.items[s.lineStart:k:k], Item{Part: &head[0], W: head[0].Width(p.Size), kern: it.kern, Piece: it.Piece})
+	if h, ok := s.hyphen(&line[len(line)-1]); ok {
+		line = append(line, h)
+	}
+	s.finishLine(line, len(line), false)
+	s.items[k] = Item{Part: &rest[0], W: rest[0].Width(p.Size), Piece: it.Piece}
+	s.lineStart, s.segStart, s.x = k, k, 0
+	return nil
+}
+
+// hyphenateOpen ends the line within a word of the open stretch, the first that crosses its end. It
+// reports whether there is such a place.
+func (s *Setter) hyphenateOpen() (bool, error) {
+	if s.ladder >= maxLadder {
+		return false, nil
+	}
+	avail := s.width - s.x
+	if s.align != doc.AlignJustify && s.segStart > s.lineStart && avail < 2*s.pieces[0].Size {
+		return false, nil // a ragged line is full enough
+	}
+	var x doc.Length
+	bytes := 0
+	for k := s.segStart; k < len(s.items); k++ {
+		it := &s.items[k]
+		if k > s.lineStart {
+			x += it.kern
+		}
+		if x+it.W <= avail {
+			x += it.W
+			bytes += len(it.Part.Text)
+			continue
+		}
+		s.fitter.points = s.hyphenPoints(s.fitter.points[:0], k)
+		hyphen := s.hyphenWidth(it)
+		for _, p := range slices.Backward(s.fitter.points) {
+			if w, ok := s.widthTo(it, p); ok && x+w+hyphen <= avail {
+				ladder := s.ladder + 1
+				if err := s.closeCut(k, p); err != nil {
+					return false, err
+				}
+				s.ladder = ladder
+				s.from += bytes + p
+				return true, nil
+			}
+		}
+		return false, nil
+	}
+	return false, nil
+}
