@@ -2,6 +2,7 @@ package psrp
 
 import (
 	"context"
+	"log/slog"
 
 	"example.com/quire/psrp/clixml"
 	"example.com/quire/psrp/proto"
@@ -73,6 +74,7 @@ func (q *callQueue) serve() {
 		}
 		s.mu.Unlock()
 		answer := s.options.Host.Serve(ctx, c.call)
+		s.log.LogAttrs(ctx, slog.LevelDebug, "psrp: host call", slog.String("method", c.call.Method.String()), slog.Bool("refused", answer.Error != nil))
 		s.mu.Lock()
 		if c.call.WantsAnswer() {
 			q.stop()

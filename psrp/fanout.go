@@ -73,8 +73,9 @@ func (e *PanicError) Error() string { return fmt.Sprintf("psrp: the job panicked
 
 // FanOut runs job on every target, each in a session of its own that is closed afterwards, and
 // returns one result per target in the order of targets. A target that fails, or whose job panics,
-// leaves the others alone. It returns when all results are there: soon after ctx ends, as every job
-// is given a context of it.
+// leaves the others alone. When ctx ends, or a target's time does, what runs there is stopped, and a
+// server that has not done so after a second loses its transport: FanOut returns then, if its jobs
+// do nothing but use their sessions.
 func FanOut[T any](ctx context.Context, targets []Target, o FanOutOptions, job func(ctx context.Context, s *Session) (T, error)) []TargetResult[T] {
 	if o.Throttle <= 0 {
 		o.Throttle = 32
@@ -122,6 +123,25 @@ func FanOut[T any](ctx context.Context, targets []Target, o FanOutOptions, job f
 	return results
 }
 
+// stopGrace is what a server of a target that is cancelled is given to stop what runs.
+const stopGrace = time.Second
+
+// abandon loses the session after a moment, in which it may end by itself.
+func (s *Session) abandon(after time.Duration, cause error) {
+	timer := time.NewTimer(after)
+	defer timer.Stop()
+	select {
+	case <-s.done:
+		return
+	case <-timer.C:
+	}
+	s.mu.Lock()
+	s.machine.Lost(&TransportError{Phase: "stop", ExitCode: -1, Err: cause})
+	s.dispatch()
+	s.mu.Unlock()
+	_ = s.transport.Close()
+}
+
 // fanOutOne works on one target.
 func fanOutOne[T any](ctx context.Context, t *Target, o *FanOutOptions, tell func(TargetEvent), r *TargetResult[T], job func(ctx context.Context, s *Session) (T, error)) {
 	if o.Timeout > 0 {
@@ -145,10 +165,16 @@ func fanOutOne[T any](ctx context.Context, t *Target, o *FanOutOptions, tell fun
 	}
 	defer func() {
 		// A job that has ended has its result; what closing says is of no further use.
-		closing, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		grace := 10 * time.Second
+		if ctx.Err() != nil {
+			grace = stopGrace
+		}
+		closing, stop := context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer stop()
 		_ = s.Close(closing)
 	}()
+	release := context.AfterFunc(ctx, func() { s.abandon(stopGrace, context.Cause(ctx)) })
+	defer release()
 	step(PhaseRunning, nil)
 	v, err := guarded(ctx, s, job)
 	if err != nil {

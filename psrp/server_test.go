@@ -25,12 +25,23 @@ func startServer(t *testing.T, srv *Server, o Options) *Session {
 
 func startServerAs(t *testing.T, srv *Server, id Identity, o Options) *Session {
 	t.Helper()
+	return startConn(t, srv, id, o, true)
+}
+
+// startPlain is startServer over a connection that others could read: protocol 2.3.
+func startPlain(t *testing.T, srv *Server, o Options) *Session {
+	t.Helper()
+	return startConn(t, srv, Identity{}, o, false)
+}
+
+func startConn(t *testing.T, srv *Server, id Identity, o Options, confidential bool) *Session {
+	t.Helper()
 	a, b := net.Pipe()
 	served := make(chan error, 1)
 	go func() {
-		served <- srv.Serve(context.Background(), oop.NewConn(b, oop.Server, oop.Options{Confidential: true}), id)
+		served <- srv.Serve(context.Background(), oop.NewConn(b, oop.Server, oop.Options{Confidential: confidential}), id)
 	}()
-	s, err := Open(t.Context(), oop.NewConn(a, oop.Client, oop.Options{Confidential: true}), o)
+	s, err := Open(t.Context(), oop.NewConn(a, oop.Client, oop.Options{Confidential: confidential}), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -199,6 +199,10 @@ func (s *serverSession) dispatch() {
 			return
 		}
 		switch e := e.(type) {
+		case machine.FragmentsDropped:
+			s.log.LogAttrs(s.ctx, slog.LevelWarn, "psrp: fragments without a beginning dropped", slog.String("target", e.ID.String()), slog.Int("count", e.Count))
+		case machine.KeyExchanged:
+			s.log.LogAttrs(s.ctx, slog.LevelInfo, "psrp: session key exchanged")
 		case machine.Initialized:
 			s.init, s.min, s.max = e.Init, int(e.Init.MinRunspaces), int(e.Init.MaxRunspaces)
 			s.log.LogAttrs(s.ctx, slog.LevelInfo, "psrp: client's session opened", slog.String("protocol", e.Version.String()))

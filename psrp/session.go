@@ -317,6 +317,10 @@ func (s *Session) dispatch() {
 			return
 		}
 		switch e := e.(type) {
+		case machine.FragmentsDropped:
+			s.log.LogAttrs(s.ctx, slog.LevelWarn, "psrp: fragments without a beginning dropped", slog.String("target", e.ID.String()), slog.Int("count", e.Count))
+		case machine.KeyExchanged:
+			s.log.LogAttrs(s.ctx, slog.LevelInfo, "psrp: session key exchanged")
 		case machine.Opened:
 			s.opened = true
 		case machine.PrivateData:

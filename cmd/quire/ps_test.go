@@ -96,13 +96,13 @@ func TestPyPSRPRunsTheSampleCommandsOverSSH(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatalf("it said %q, %v", said, err)
 	}
-	public, err := os.ReadFile(host + ".pub") //nolint:gosec // G304: of the test
+	public, err := os.ReadFile(host + ".pub")
 	if err != nil {
 		t.Fatal(err)
 	}
 	name, port, _ := net.SplitHostPort(addr)
 	known := filepath.Join(dir, "known_hosts")
-	if err := os.WriteFile(known, []byte("["+name+"]:"+port+" "+string(public)), 0o600); err != nil {
+	if err := os.WriteFile(known, []byte("["+name+"]:"+port+" "+string(public)), 0o600); err != nil { //nolint:gosec // G703: of the test
 		t.Fatal(err)
 	}
 	remotingtest.PyPSRP(t, remotingtest.ScenariosOfSamples, nil, "ssh", name, port, "anybody", user, known)

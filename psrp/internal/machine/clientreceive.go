@@ -115,6 +115,7 @@ func (c *Client) receiveData(p proto.Packet) error {
 		in = &pipe.in
 	}
 	in.Add(p.Data)
+	defer c.tellDropped(in, p.Target)
 	for {
 		message, ok, err := in.Next()
 		if err != nil || !ok {
@@ -288,6 +289,7 @@ func (c *Client) sessionKey(m *proto.EncryptedSessionKey) error {
 		return fail(err)
 	}
 	c.key.key, c.rsa = key, nil
+	c.tell(KeyExchanged{})
 	c.useCipher(&c.key)
 	held := c.held
 	c.held, c.heldSize = nil, 0

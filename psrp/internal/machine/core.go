@@ -135,6 +135,14 @@ func (c *core) assembler() proto.Assembler {
 	}}
 }
 
+// tellDropped tells of continuations whose start was never seen.
+func (c *core) tellDropped(a *proto.Assembler, id clixml.GUID) {
+	if a.Dropped > 0 {
+		c.tell(FragmentsDropped{ID: id, Count: a.Dropped})
+		a.Dropped = 0
+	}
+}
+
 func (c *core) useCipher(cipher clixml.Cipher) { c.enc.Cipher, c.dec.Cipher = cipher, cipher }
 
 // before reports whether the negotiated version is older.

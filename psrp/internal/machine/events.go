@@ -9,6 +9,18 @@ import (
 // zero identifier is the pool.
 type Event interface{ event() }
 
+// Events of both sides.
+type (
+	// FragmentsDropped says that continuations came whose start did not: of a message that was given
+	// up, as clients and servers do when they stop.
+	FragmentsDropped struct {
+		ID    clixml.GUID
+		Count int
+	}
+	// KeyExchanged says that both sides have the session key of protocols before 2.4.
+	KeyExchanged struct{}
+)
+
 // Events of the client.
 type (
 	// Opened says that the pool can be used.
@@ -92,23 +104,25 @@ type (
 	CloseAsked struct{}
 )
 
-func (Opened) event()         {}
-func (PrivateData) event()    {}
-func (PoolEnded) event()      {}
-func (Recorded) event()       {}
-func (PipelineEnded) event()  {}
-func (PipelineClosed) event() {}
-func (HostCalled) event()     {}
-func (Availability) event()   {}
-func (UserEvented) event()    {}
-func (KeyNeeded) event()      {}
-func (Acknowledged) event()   {}
-func (Initialized) event()    {}
-func (Created) event()        {}
-func (MetadataAsked) event()  {}
-func (InputGiven) event()     {}
-func (InputEnded) event()     {}
-func (StopAsked) event()      {}
-func (HostAnswered) event()   {}
-func (RunspacesAsked) event() {}
-func (CloseAsked) event()     {}
+func (FragmentsDropped) event() {}
+func (KeyExchanged) event()     {}
+func (Opened) event()           {}
+func (PrivateData) event()      {}
+func (PoolEnded) event()        {}
+func (Recorded) event()         {}
+func (PipelineEnded) event()    {}
+func (PipelineClosed) event()   {}
+func (HostCalled) event()       {}
+func (Availability) event()     {}
+func (UserEvented) event()      {}
+func (KeyNeeded) event()        {}
+func (Acknowledged) event()     {}
+func (Initialized) event()      {}
+func (Created) event()          {}
+func (MetadataAsked) event()    {}
+func (InputGiven) event()       {}
+func (InputEnded) event()       {}
+func (StopAsked) event()        {}
+func (HostAnswered) event()     {}
+func (RunspacesAsked) event()   {}
+func (CloseAsked) event()       {}

@@ -199,6 +199,7 @@ func (s *Server) stateError(t proto.MessageType, ev int) error {
 
 func (s *Server) poolData(p proto.Packet) error {
 	s.in.Add(p.Data)
+	defer s.tellDropped(&s.in, p.Target)
 	for {
 		message, ok, err := s.in.Next()
 		if err != nil {
@@ -350,6 +351,7 @@ func (s *Server) publicKey(m *proto.PublicKey) error {
 	if err != nil {
 		return &proto.RemoteProtocolError{Stage: "key", Type: m.Type(), Offset: -1, Err: err}
 	}
+	s.tell(KeyExchanged{})
 	return s.send(clixml.GUID{}, &proto.EncryptedSessionKey{Blob: blob})
 }
 
@@ -418,6 +420,7 @@ func (s *Server) pipelineData(p proto.Packet) error {
 	}
 	pipe.owed++
 	pipe.in.Add(p.Data)
+	defer s.tellDropped(&pipe.in, p.Target)
 	for {
 		message, ok, err := pipe.in.Next()
 		if err != nil {
