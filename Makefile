@@ -12,7 +12,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-fetch judges-psrp soak-crash soak-restart vulncheck clean
+.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-fetch judges-psrp soak-crash soak-restart soak-overload vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,6 +83,9 @@ soak-crash: ## 200 kills of a server that makes documents under load
 
 soak-restart: ## 100 restarts of a server under load over kept connections
 	@QUIRE_RESTARTS=100 $(GO) test ./cmd/quire -run '^TestRestartUnderLoadLosesNoRequest$$' -count=1 -v -timeout 20m
+
+soak-overload: ## five times the capacity of one processor for a minute, with the time that refusals take
+	@QUIRE_OVERLOAD=60s $(GO) test ./cmd/quire -run '^TestUnderOverloadEveryRequestIsMadeOrRefused$$' -count=1 -v -timeout 20m
 
 judges-fetch: ## judges of others for fetch: http-cache-tests, promtool, differential checks, faults over TCP; then planted faults
 	@mkdir -p $(BUILD); REQUIRE_JUDGES=1 $(GO) test -count=1 -v ./fetch/... >$(BUILD)/judges-fetch.log 2>&1; code=$$?; \
