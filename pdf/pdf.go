@@ -192,8 +192,8 @@ type Result struct {
 	Size   int64
 	Pages  int
 	Title  string // as the metadata have it
-	// FileName is what the template's filename printed, as a name that every file system takes;
-	// empty without one.
+	// FileName is what the template's filename printed, else its title, as a name that every file
+	// system takes; empty when nothing is left of it, and for documents that were built.
 	FileName string
 	// Deterministic says that the same input gives the same bytes again.
 	Deterministic bool

@@ -41,6 +41,23 @@ func TestEveryPDFHasAName(t *testing.T) {
 	}
 }
 
+// What the template says of its file's name goes before the title.
+func TestTemplateNamesThePDF(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	body := `{"template": {"source": "quire: 1\nname: n\nlang: en\ntitle: T\nfilename: \"Bill-${no}\"\ndata: {no: string}\nbody: [{text: x}]"}, "data": {"no": "12/7"}}`
+	for _, path := range []string{"/v1/render", "/v1/documents"} {
+		r := h.Post(path, "application/json", body)
+		if got := r.Header.Get("Content-Disposition"); got != `inline; filename="Bill-12-7.pdf"` || r.Status >= 300 {
+			t.Errorf("%s: %d, %s", path, r.Status, got)
+		}
+	}
+	l := decode[list](t, h.Get("/v1/documents").Want(http.StatusOK))
+	if len(l.Documents) != 1 || l.Documents[0].Name != "Bill-12-7.pdf" {
+		t.Errorf("%+v", l.Documents)
+	}
+}
+
 // A report that is not there is said to be not there: an empty list would be taken for an answer.
 func TestListOfAnUnknownReportIsNotFound(t *testing.T) {
 	t.Parallel()

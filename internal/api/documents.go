@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -30,7 +31,7 @@ func (a *API) render(c *web.Context) error {
 		return r.place(err)
 	}
 	c.Writer().Header().Set("Cache-Control", "no-store")
-	nameIt(c, fileName(made.Title, "document"))
+	nameIt(c, cmp.Or(made.Name, "document.pdf"))
 	return c.Blob(http.StatusOK, pdfType, file.Bytes())
 }
 

@@ -2,13 +2,12 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"unicode"
 
 	"example.com/quire/cache"
 	"example.com/quire/internal/record"
@@ -51,32 +50,7 @@ type file struct {
 
 // pdf is the file of a document.
 func pdf(d *record.Document, cacheControl string) file {
-	return file{d.Content, pdfType, cacheControl, fileName(d.Title, d.ID.String()[:12])}
-}
-
-// maxName bounds a file name in code points: with the ending it fits every file system.
-const maxName = 80
-
-// fileName makes a title the name of a PDF file that every system takes: no separators, no
-// characters with a meaning for a shell of Windows, no dot or space at the ends.
-func fileName(title, fallback string) string {
-	title = strings.Map(func(r rune) rune {
-		switch {
-		case strings.ContainsRune(`<>:"/\|?*`, r):
-			return '-'
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, title)
-	runes := []rune(strings.Join(strings.Fields(title), " "))
-	name := strings.Trim(string(runes[:min(len(runes), maxName)]), " .")
-	if name == "" {
-		name = fallback
-	}
-	return name + ".pdf"
+	return file{d.Content, pdfType, cacheControl, cmp.Or(d.Name, d.ID.String()[:12]+".pdf")}
 }
 
 // nameIt says how a file is called when it is saved; browsers show it all the same.

@@ -35,6 +35,7 @@ type Document struct {
 	Size     int64       `json:"size"`    // bytes
 	Pages    int         `json:"pages"`
 	Title    string      `json:"title,omitempty"` // the file's own, at most 256 characters of it
+	Name     string      `json:"name,omitempty"`  // what the file may be called, with .pdf
 	Template TemplateRef `json:"template"`
 	Snapshot Hash        `json:"snapshot"`
 	Options  Options     `json:"options"`

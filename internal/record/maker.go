@@ -145,7 +145,7 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 	w.stage(StageCommit)
 
 	d := &Document{
-		Space: r.Space, ID: j.id, Content: rendered.Hash, Size: size, Pages: rendered.Pages, Title: shortTitle(rendered.Title),
+		Space: r.Space, ID: j.id, Content: rendered.Hash, Size: size, Pages: rendered.Pages, Title: shortTitle(rendered.Title), Name: rendered.Name,
 		Template: j.template.Ref(), Snapshot: j.snapshot.Hash(), Options: j.options,
 		Engine: rendered.Engine, Time: j.snapshot.Time(), TimeFrom: from, Made: cutTime(m.now()),
 	}

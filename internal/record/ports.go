@@ -29,6 +29,7 @@ type Rendering struct {
 type Rendered struct {
 	Pages  int
 	Title  string // the file's own
+	Name   string // what the file may be called; empty: nothing was said
 	Size   int64
 	Hash   Hash // of the file
 	Engine string

@@ -113,7 +113,7 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 	if err != nil {
 		return nil, translate(err, in.Data)
 	}
-	out := &record.Rendered{Pages: res.Pages, Title: res.Title, Size: res.Size, Hash: res.SHA256, Engine: res.Engine}
+	out := &record.Rendered{Pages: res.Pages, Title: res.Title, Name: res.FileName, Size: res.Size, Hash: res.SHA256, Engine: res.Engine}
 	for _, p := range res.PageBytes {
 		out.PageBytes = append(out.PageBytes, record.PageBytes(p))
 	}

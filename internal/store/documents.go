@@ -14,7 +14,7 @@ import (
 
 // columns are what scan reads, of documents AS d.
 const columns = `d.space, d.id, d.content, d.size, d.pages, d.template, d.template_hash, d.snapshot, d.options,
-	d.signer, d.engine, d.time, d.made, d.title, d.time_from,
+	d.signer, d.engine, d.time, d.made, d.title, d.time_from, d.name,
 	(SELECT json_group_array(f.report) FROM filings f WHERE f.space = d.space AND f.document = d.id)`
 
 // Save implements record.Documents.
@@ -55,10 +55,10 @@ func (s *Store) insert(ctx context.Context, tx *writer, d *record.Document, opti
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO documents (space, id, seq, content, size, pages, template, template_hash, snapshot,
-			options, signer, engine, time, made, receipt, title, time_from)
-		VALUES (?1, ?2, (SELECT coalesce(max(seq), 0) + 1 FROM documents WHERE space = ?1), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
+			options, signer, engine, time, made, receipt, title, time_from, name)
+		VALUES (?1, ?2, (SELECT coalesce(max(seq), 0) + 1 FROM documents WHERE space = ?1), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`,
 		string(d.Space), d.ID.String(), d.Content.String(), d.Size, d.Pages, d.Template.Name, d.Template.Hash.String(), d.Snapshot.String(),
-		string(options), d.Signer, d.Engine, formatTime(d.Time), formatTime(d.Made), string(receipt), d.Title, string(d.TimeFrom))
+		string(options), d.Signer, d.Engine, formatTime(d.Time), formatTime(d.Made), string(receipt), d.Title, string(d.TimeFrom), d.Name)
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func scan(row interface{ Scan(into ...any) error }, more ...any) (*record.Docume
 	var space, id, content, templateHash, snapshot, options, when, made, reports string
 	err := row.Scan(append([]any{
 		&space, &id, &content, &d.Size, &d.Pages, &d.Template.Name, &templateHash, &snapshot, &options,
-		&d.Signer, &d.Engine, &when, &made, &d.Title, &d.TimeFrom, &reports,
+		&d.Signer, &d.Engine, &when, &made, &d.Title, &d.TimeFrom, &d.Name, &reports,
 	}, more...)...)
 	if err != nil {
 		return nil, err

@@ -57,6 +57,7 @@ func Document(t *testing.T, space record.Space, number int) (*record.Document, [
 		Size:     int64(1000 + number),
 		Pages:    1 + number%7,
 		Title:    []string{"", "Invoice 2026-0147", "Größe \"é\""}[number%3],
+		Name:     []string{"", "Invoice 2026-0147.pdf", "Größe -é-.pdf"}[number%3],
 		TimeFrom: []record.TimeOrigin{record.FromClock, record.FromRequest}[number%2],
 		Template: record.TemplateRef{Name: fmt.Sprintf("template-%d", number%3), Hash: record.Sum(fmt.Appendf(nil, "template %d", number%5))},
 		Snapshot: record.Sum(fmt.Appendf(nil, "snapshot %d", number)),

@@ -18,13 +18,14 @@ func fileName(s string) string {
 		switch {
 		case strings.ContainsRune(`/\:*?"<>|`, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
 			return '-'
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
-			return -1 // among them those that turn the direction, which hide an ending
 		case unicode.IsSpace(r):
 			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+			return -1 // among them those that turn the direction, which hide an ending
 		}
 		return r
 	}, s)
+	s = strings.Join(strings.Fields(s), " ")
 	const ending = ".pdf"
 	if n := len(s) - len(ending); n >= 0 && strings.EqualFold(s[n:], ending) {
 		s = s[:n]

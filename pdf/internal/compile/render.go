@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -86,7 +87,7 @@ func (r *render) document() (*doc.Document, error) {
 		return s
 	}
 	d.Title, d.Meta.Author, d.Meta.Subject = text(p.title), text(p.author), text(p.subject)
-	d.FileName = fileName(text(p.filename))
+	d.FileName = cmp.Or(fileName(text(p.filename)), fileName(d.Title))
 	for _, k := range p.keywords {
 		d.Meta.Keywords = append(d.Meta.Keywords, text(k))
 	}
