@@ -194,6 +194,16 @@ func (w *timedWriter) begin() bool {
 func (w *timedWriter) WriteHeader(code int) {
 	w.t.mu.Lock()
 	defer w.t.mu.Unlock()
+	if informational(code) && !w.t.begun && !w.t.over {
+		h := w.t.w.Header()
+		kept := maps.Clone(h)
+		clear(h)
+		maps.Copy(h, w.t.header)
+		w.t.w.WriteHeader(code)
+		clear(h)
+		maps.Copy(h, kept)
+		return
+	}
 	if w.begin() {
 		w.t.w.WriteHeader(code)
 	}

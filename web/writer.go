@@ -64,12 +64,17 @@ func bodyless(status int) bool {
 	return status < 200 || status == http.StatusNoContent || status == http.StatusNotModified
 }
 
+// informational reports whether the answer is still to come (RFC 9110, section 15.2).
+func informational(code int) bool {
+	return code >= 100 && code < 200 && code != http.StatusSwitchingProtocols
+}
+
 func (w *response) WriteHeader(code int) {
 	if w.code() != 0 || w.hijacked {
 		return
 	}
-	if code >= 100 && code < 200 && code != http.StatusSwitchingProtocols {
-		w.w.WriteHeader(code) // informational: the answer is still to come (RFC 9110, section 15.2)
+	if informational(code) {
+		w.w.WriteHeader(code)
 		return
 	}
 	w.setCode(code)

@@ -53,6 +53,20 @@ func (r *recorder) Fatalf(format string, _ ...any) {
 	panic(r)
 }
 
+// failures returns how the client failed the test.
+func failures(t *testing.T, app *web.App, f func(*webtest.Client)) (failed []string) {
+	t.Helper()
+	r := &recorder{TB: t}
+	defer func() {
+		if p := recover(); p != nil && p != any(r) {
+			panic(p)
+		}
+		failed = r.failed
+	}()
+	f(webtest.New(r, app))
+	return nil
+}
+
 // TestClientFails: the client must be able to fail a test.
 func TestClientFails(t *testing.T) {
 	app := newApp(t)
@@ -64,17 +78,8 @@ func TestClientFails(t *testing.T) {
 		"was cut": func(c *webtest.Client) { c.Get("/cut") },
 		"encode":  func(c *webtest.Client) { c.PostJSON("/text", func() {}) },
 	} {
-		r := &recorder{TB: t}
-		func() {
-			defer func() {
-				if p := recover(); p != nil && p != any(r) {
-					panic(p)
-				}
-			}()
-			f(webtest.New(r, app))
-		}()
-		if len(r.failed) != 1 || !strings.Contains(r.failed[0], want) {
-			t.Errorf("%s: %q", want, r.failed)
+		if failed := failures(t, app, f); len(failed) != 1 || !strings.Contains(failed[0], want) {
+			t.Errorf("%s: %q", want, failed)
 		}
 	}
 }

@@ -117,6 +117,9 @@ func (n *Conn) Err() error {
 // Read returns the next message, which is the caller's. When ctx ends first the connection stays
 // as it is. The error of a connection that has ended is a *CloseError.
 func (n *Conn) Read(ctx context.Context) (Kind, []byte, error) {
+	if n.Err() == nil && ctx.Err() != nil { // a message that waits is not for who does not
+		return 0, nil, fmt.Errorf("websocket: read: %w", ctx.Err())
+	}
 	select {
 	case m := <-n.messages:
 		return m.kind, m.data, nil
@@ -144,7 +147,8 @@ func (n *Conn) ReadJSON(ctx context.Context, v any) error {
 }
 
 // Write sends a message and returns when the system has taken it. Text has to be valid UTF-8.
-// When ctx ends while a part of the message is out, the connection is lost.
+// When ctx ends before, the connection stays as it is; while a part of the message is out, it is
+// lost.
 func (n *Conn) Write(ctx context.Context, kind Kind, data []byte) error {
 	if kind != Text && kind != Binary {
 		return fmt.Errorf("websocket: write: no kind of message: %d", kind)
@@ -178,6 +182,9 @@ func (n *Conn) WriteJSON(ctx context.Context, v any) error {
 
 // acquire waits for the turn to write on a connection that is open. unlock ends it.
 func (n *Conn) acquire(ctx context.Context) error {
+	if n.Err() == nil && ctx.Err() != nil { // nothing is out, so the connection goes on
+		return fmt.Errorf("websocket: write: %w", ctx.Err())
+	}
 	select {
 	case n.lock <- struct{}{}:
 	case <-n.done:

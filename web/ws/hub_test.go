@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -253,5 +254,97 @@ func TestJoinEndsWithItsContext(t *testing.T) {
 	_ = p.Close() // both halves
 	if err := receive(t, ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("Join: %v", err)
+	}
+}
+
+// TestCompressedMessageReachesAllClients, each in the window that it asked for.
+func TestCompressedMessageReachesAllClients(t *testing.T) {
+	const clients = 6
+	m := ws.NewCompression(64)
+	hub := ws.NewHub(ws.HubOptions{})
+	addr, ended := hubServer(t, hub, ws.Options{Compression: m})
+	long := strings.Repeat("euro ", 2000)
+	var peers []*peer
+	for i := range clients {
+		offer := "permessage-deflate"
+		if i%2 == 1 {
+			offer += "; server_max_window_bits=10" // frames of their own
+		}
+		peers = append(peers, dial(t, addr, "X-Topics: t", "Sec-WebSocket-Extensions: "+offer))
+	}
+	wait(t, "joined", func() bool { return hub.Count("t") == clients })
+	if n, err := hub.Broadcast("t", ws.Text, []byte(long)); n != clients || err != nil {
+		t.Fatalf("%d clients, %v", n, err)
+	}
+	for _, p := range peers {
+		f, _ := p.next()
+		if !f.Compressed || len(f.payload) > len(long)/10 || string(unpack(t, f.payload)) != long {
+			t.Errorf("%+v of %d bytes", f.Header, len(f.payload))
+		}
+	}
+	for _, p := range peers {
+		p.send(closing(ws.Normal, ""))
+		p.wantClose(ws.Normal)
+		if err := receive(t, ended); err != nil {
+			t.Errorf("Join: %v", err)
+		}
+	}
+}
+
+// TestDrainTellsClientsOfAHub: each is told to go, its Join ends, and a slow one is not waited for
+// longer than the drain lasts.
+func TestDrainTellsClientsOfAHub(t *testing.T) {
+	const clients = 5
+	hub := ws.NewHub(ws.HubOptions{})
+	app := newApp(t)
+	ended := make(chan error, clients)
+	app.GET("/ws", func(c *web.Context) error {
+		conn, err := ws.Upgrade(c, ws.Options{CloseWait: patience})
+		if err == nil {
+			err = hub.Join(c.Context(), conn, "t")
+			ended <- err
+		}
+		return err
+	})
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &web.Server{App: app, DrainTimeout: patience}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(context.Background(), ln) }()
+	defer func() {
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var peers []*peer
+	for range clients {
+		peers = append(peers, dial(t, ln.Addr().String()))
+	}
+	wait(t, "joined", func() bool { return hub.Count("t") == clients })
+	result := make(chan web.DrainResult, 1)
+	go func() { result <- srv.Shutdown(context.Background()) }()
+	for _, p := range peers {
+		f, ok := p.next()
+		if !ok || f.Opcode != wsframe.Close || len(f.payload) < 2 || ws.Code(f.payload[0])<<8|ws.Code(f.payload[1]) != ws.GoingAway {
+			t.Errorf("%t %+v %q, want a close frame with 1001", ok, f.Header, f.payload)
+		}
+	}
+	for _, p := range peers {
+		p.send(closing(ws.GoingAway, ""))
+		_ = p.Close() // it is closing
+		if err := receive(t, ended); err != nil {
+			t.Errorf("Join: %v", err)
+		}
+	}
+	if r := receive(t, result); len(r.Cut) > 0 {
+		t.Errorf("cut: %+v", r.Cut)
+	}
+	if err := receive(t, served); err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	if s := hub.Stats(); s.Clients != 0 {
+		t.Errorf("%+v", s)
 	}
 }
