@@ -20,6 +20,12 @@ var (
 	// quarter of Options.MaxBytes, or for a string key longer than 1 KiB. What
 	// was held before stays.
 	ErrTooLarge = errors.New("cache: too large")
+	// ErrUnavailable says that the remote level cannot be reached. A write that fails with it has
+	// changed nothing.
+	ErrUnavailable = errors.New("cache: remote unavailable")
+	// ErrUncertain is returned by writes of which it is not known whether the remote did them. The key is
+	// asked for again at its next read.
+	ErrUncertain = errors.New("cache: outcome of the write is not known")
 )
 
 var (
@@ -31,6 +37,9 @@ var (
 	// errAbandoned: every loader that may run for the key has outrun LoadTimeout.
 	errAbandoned = errors.New("earlier loaders of this key ignore the end of their context and still run")
 )
+
+// unavailable makes err match ErrUnavailable.
+func unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 
 // canceledError is what a loader returned that wraps context.Canceled. It does not match that
 // error: to a reader, context.Canceled says that the reader's own context has ended.
