@@ -57,7 +57,7 @@ body:
 				t.Fatalf("%d problems and %d more:\n%v", len(de.Diagnostics), de.Omitted, de)
 			}
 			for i, d := range de.Diagnostics {
-				if want := fmt.Sprintf("rows[%d]", 2*i+1); d.Code != c.code || !strings.HasPrefix(d.DataPath, want) || d.Kind() != pdf.KindData || d.Line == 0 {
+				if want := fmt.Sprintf("rows[%d]", 2*i+1); d.Code != c.code || !strings.HasPrefix(d.DataPath, want) || d.Kind != pdf.KindData || d.Line == 0 {
 					t.Errorf("problem %d: %v, want %s of %s", i, d, c.code, want)
 				}
 			}
@@ -113,5 +113,45 @@ func TestFileNameIsMadeOfData(t *testing.T) {
 	r, err := e.Render(t.Context(), io.Discard, p, template.JSON([]byte(`{"no": "7/12", "day": "2026-01-31"}`)), pdf.RenderOptions{})
 	if err != nil || r.FileName != "Note-7-12-2026-01-31.pdf" {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestProblemsOfRunningContentAreTold: each once, whatever the count of pages, beside those of the
+// body.
+func TestProblemsOfRunningContentAreTold(t *testing.T) {
+	de := problemsOf(t, `data: {a: string, rows: [string]}
+header: {all: [{text: "${a}"}, {text: "字"}]}
+footer: {odd: [{text: "${a}!"}], even: [{text: "${page()} of ${pages()} ${a}"}]}
+body:
+  - {for: r in rows, do: [{text: "${r}", break-before: page}]}
+`, `{"a": "語", "rows": ["one", "漢", "three", "four"]}`)
+	var got []string
+	for _, d := range de.Diagnostics {
+		got = append(got, d.Code+" "+d.Path+" "+d.DataPath)
+	}
+	want := "F401 header.all[0].text a, F401 header.all[1].text , F401 footer.odd[0].text a, F401 footer.even[0].text a, F401 body[0].do[0].text rows[1]"
+	if strings.Join(got, ", ") != want || de.Omitted != 0 {
+		t.Errorf("got %s and %d more, want %s\n%v", strings.Join(got, ", "), de.Omitted, want, de)
+	}
+}
+
+// TestALinkToNowhereNamesItsData: of a text, a cell and an image.
+func TestALinkToNowhereNamesItsData(t *testing.T) {
+	de := problemsOf(t, `data: {to: string, rows: [{at: string, name: string}]}
+body:
+  - {text: "A [word](#${to}x) and ${to}"}
+  - {text: words, link: "#${to}"}
+  - table:
+      columns: [{head: Name, width: 40mm}]
+      rows: {for: r in rows, cells: [{text: "${r.name}", link: "#${r.at}"}]}
+  - {text: "[fixed](#place)"}
+  - {text: here, anchor: place}
+`, `{"to": "t", "rows": [{"at": "place", "name": "a"}, {"at": "b", "name": "b"}]}`)
+	var got []string
+	for _, d := range de.Diagnostics {
+		got = append(got, fmt.Sprint(d.Code, " ", d.Kind, " ", d.DataPath))
+	}
+	if want := "L308 data to, L308 data to, L308 data rows[1].at"; strings.Join(got, ", ") != want {
+		t.Errorf("got %s, want %s\n%v", strings.Join(got, ", "), want, de)
 	}
 }

@@ -30,14 +30,14 @@ func TestTranslate(t *testing.T) {
 		{"warnings alone", &pdf.DiagnosticError{Diagnostics: []pdf.Diagnostic{{Severity: pdf.SeverityWarning, Code: "L310", Message: "w"}}}, "warning: w  [L310]"},
 		{
 			"both kinds", &pdf.DiagnosticError{Diagnostics: []pdf.Diagnostic{
-				{Code: "D203", File: dataName, Line: 1, Col: 9, DataPath: "a", Message: "bad"},
+				{Code: "D203", Kind: pdf.KindData, File: dataName, Line: 1, Col: 9, DataPath: "a", Message: "bad"},
 				{Code: "F401", File: "a.yaml", Line: 2, Col: 3, Path: "body[0]", Message: "no glyph", Page: 4},
 			}},
 			"template a.yaml:2:3: body[0]: no glyph (page 4) [F401]\ntemplate a: bad [D203]",
 		},
 		{
 			"what layout cannot do for a value", &pdf.DiagnosticError{Omitted: 5, Diagnostics: []pdf.Diagnostic{
-				{Code: "F401", File: "a.yaml", Line: 2, Col: 3, Path: "body[0]", DataPath: "b", Message: "no glyph"},
+				{Code: "F401", Kind: pdf.KindData, File: "a.yaml", Line: 2, Col: 3, Path: "body[0]", DataPath: "b", Message: "no glyph"},
 			}},
 			"data b: no glyph (used at a.yaml:2:3) [F401]\ndata and 5 more",
 		},

@@ -182,10 +182,10 @@ func translate(err error, data []byte) error {
 			continue
 		}
 		p := problem(d)
-		switch {
-		case d.Kind() == pdf.KindLimit:
+		switch d.Kind {
+		case pdf.KindLimit:
 			return &record.LimitError{Name: d.Code, At: p}
-		case d.Kind() == pdf.KindData:
+		case pdf.KindData:
 			ofData, inData = append(ofData, p), append(inData, d)
 		default:
 			other = append(other, p)
@@ -246,7 +246,7 @@ func problem(d pdf.Diagnostic) record.Problem {
 		p.Message += fmt.Sprintf(" (page %d)", d.Page)
 	}
 	switch {
-	case d.Kind() != pdf.KindData:
+	case d.Kind != pdf.KindData:
 	case d.File == dataName:
 		p.File, p.Line, p.Column, p.Path = "", 0, 0, d.DataPath
 	case d.DataPath != "":

@@ -173,6 +173,7 @@ type Span struct {
 type Origin struct {
 	Frame Frame
 	Part  int32 // what the Frame knows the span by
+	Link  int32 // what the Frame knows the target of its link by
 }
 
 // Frame knows the data of what a template's loops and components make. It is asked for a path
@@ -379,6 +380,7 @@ type Image struct {
 	Height     Length
 	Fit        Fit
 	Link       string
+	From       Origin // for diagnostics
 }
 
 // Rule is a horizontal line across the whole width.

@@ -266,7 +266,7 @@ func (r *render) payment(p *payment) (string, error) {
 			}
 		}
 	}
-	return "", &diag.DiagnosticError{Diagnostics: []diag.Diagnostic{d}}
+	return "", diag.Fail(d)
 }
 
 // cents writes an amount with two decimals, and one that has more as it is: it is refused then.

@@ -309,13 +309,7 @@ func (b *blockSource) textFields(c *compiler) *richText {
 	o.later("max-lines", "overflow")
 	t := c.richWith(b.value, b.path, markup)
 	if b.link != nil {
-		for i := range t.spans {
-			if t.spans[i].link == nil {
-				t.spans[i].link = b.link
-			}
-		}
-		t.static = nil
-		t.finish()
+		t.linkTo(b.link)
 	}
 	return t
 }

@@ -145,10 +145,10 @@ func (r *render) rich(t *richText) ([]doc.Span, error) {
 		if spans[i].Link, err = r.link(s.link); err != nil {
 			return nil, err
 		}
+		spans[i].From = r.from(s)
 		if s.fixed.Kind != doc.SpanText {
 			continue
 		}
-		spans[i].From = r.from(s)
 		start := len(r.batch.buf)
 		if err := r.parts(s.parts); err != nil {
 			return nil, err
@@ -183,10 +183,10 @@ func (r *render) batched(t *richText) ([]doc.Span, error) {
 		if spans[i].Link, err = r.link(s.link); err != nil {
 			return nil, err
 		}
+		spans[i].From = r.from(s)
 		if s.fixed.Kind != doc.SpanText {
 			continue
 		}
-		spans[i].From = r.from(s)
 		start := len(b.buf)
 		if err := r.parts(s.parts); err != nil {
 			return nil, err
@@ -205,7 +205,6 @@ type cellTemplate struct {
 	out  doc.Cell
 	text *richText
 	body []block
-	link *plainText // nil: out.Link
 }
 
 type row struct {
@@ -284,11 +283,6 @@ func (r *render) cells(t *row) ([]doc.Cell, error) {
 		c := &t.cells[i]
 		cells[i] = c.out
 		var err error
-		if c.link != nil {
-			if cells[i].Link, err = r.link(c.link); err != nil {
-				return nil, err
-			}
-		}
 		if c.body != nil {
 			cells[i].Nodes, err = r.collect(c.body)
 		} else {

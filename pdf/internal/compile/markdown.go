@@ -61,11 +61,11 @@ func (n *markdownNode) emit(r *render, out sink) error {
 			return err
 		}
 		opt := n.opt
-		opt.From = doc.Origin{Frame: r.at, Part: n.id}
+		opt.From = doc.Origin{Frame: r.at, Part: n.id, Link: n.id}
 		if nodes, err = markdown.Nodes(text, opt); err != nil {
 			d := diag.Diagnostic{Code: exprlang.CodeValue, File: b.Src.File, Line: b.Src.Line, Col: b.Src.Col, Path: b.Src.Path, Message: err.Error()}
 			d.DataPath = r.at.DataPath(n.id, text, text)
-			return &diag.DiagnosticError{Diagnostics: []diag.Diagnostic{d}}
+			return diag.Fail(d)
 		}
 	}
 	for i, node := range nodes {

@@ -27,7 +27,10 @@ type place struct {
 }
 
 // plainText is a text without markup: a title, a link, an argument.
-type plainText struct{ parts []part }
+type plainText struct {
+	parts []part
+	id    int32 // of a link: of parts in Plan.spans
+}
 
 // known returns the text when it needs no data.
 func (t *plainText) known() (string, bool) {
@@ -202,7 +205,7 @@ func (c *compiler) plainPart(n *strictyaml.Node, path string, from, to int) *pla
 	p := &textParser{c: c, n: n, path: path, src: n.Text[:to]}
 	p.literal(from)
 	p.flushLit()
-	return &plainText{p.parts}
+	return &plainText{parts: p.parts}
 }
 
 // literal reads the text from offset i on without markup.
@@ -242,6 +245,17 @@ func (c *compiler) richWith(n *strictyaml.Node, path string, markup bool) *richT
 	t := &richText{spans: p.spans}
 	t.finish()
 	return t
+}
+
+// linkTo makes a link of what is not one in the text.
+func (t *richText) linkTo(to *plainText) {
+	for i := range t.spans {
+		if t.spans[i].link == nil {
+			t.spans[i].link = to
+		}
+	}
+	t.static = nil
+	t.finish()
 }
 
 // finish fills static when no span needs data.
@@ -426,6 +440,7 @@ func (c *compiler) link(n *strictyaml.Node, path string) *plainText {
 
 func (c *compiler) linkText(n *strictyaml.Node, path string, from, to int) *plainText {
 	t := c.plainPart(n, path, from, to)
+	t.id = c.spanID(t.parts)
 	if len(t.parts) > 0 && t.parts[0].prog == nil {
 		if s, known := t.known(); known && !reLink.MatchString(s) {
 			line, col := n.Pos(from)

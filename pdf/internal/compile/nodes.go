@@ -179,6 +179,7 @@ func (n *imageNode) emit(r *render, out sink) error {
 		if img.Link, err = r.link(n.link); err != nil {
 			return err
 		}
+		img.From = doc.Origin{Frame: r.at, Link: n.link.id}
 	}
 	return out(&img)
 }

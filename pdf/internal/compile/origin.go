@@ -33,7 +33,13 @@ func (r *render) push(up *frame, slot, index int, arg *argument) {
 }
 
 // from is where the text of a span comes from.
-func (r *render) from(s *span) doc.Origin { return doc.Origin{Frame: r.at, Part: s.id} }
+func (r *render) from(s *span) doc.Origin {
+	o := doc.Origin{Frame: r.at, Part: s.id}
+	if s.link != nil {
+		o.Link = s.link.id
+	}
+	return o
+}
 
 // DataPath implements doc.Frame: of the values that span number part prints, the path of the one
 // that printed text.

@@ -170,7 +170,7 @@ func (r *render) body(yield func(doc.Node, error) bool) {
 // not of a limit or the context.
 func goesOn(err error) bool {
 	de, ok := errors.AsType[*diag.DiagnosticError](err)
-	return ok && !slices.ContainsFunc(de.Diagnostics, func(d diag.Diagnostic) bool { return d.Kind() == diag.KindLimit })
+	return ok && !slices.ContainsFunc(de.Diagnostics, func(d diag.Diagnostic) bool { return d.Kind == diag.KindLimit })
 }
 
 // emit gives the nodes of blocks to out.
@@ -282,7 +282,7 @@ func (r *render) fault(err error, at *place) error {
 		d.DataPath = r.at.name(e.Missing)
 		d.Suggestion = "test it with if, or write | default(...)"
 	}
-	return &diag.DiagnosticError{Diagnostics: []diag.Diagnostic{d}}
+	return diag.Fail(d)
 }
 
 func (r *render) limit(src *doc.Source, code, message string) error {
@@ -290,5 +290,5 @@ func (r *render) limit(src *doc.Source, code, message string) error {
 	if src != nil {
 		d.Line, d.Col, d.Path = src.Line, src.Col, src.Path
 	}
-	return &diag.DiagnosticError{Diagnostics: []diag.Diagnostic{d}}
+	return diag.Fail(d)
 }

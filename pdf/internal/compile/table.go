@@ -240,9 +240,9 @@ func (c *compiler) cell(n *strictyaml.Node, path string) cellTemplate {
 		t.out.Header = c.flag(v, o.at("header"))
 	}
 	if v := o.get("link"); v != nil {
-		t.link = c.link(v, o.at("link"))
-		if s, ok := t.link.known(); ok {
-			t.out.Link, t.link = s, nil
+		link := c.link(v, o.at("link"))
+		if t.text != nil && link != nil {
+			t.text.linkTo(link)
 		}
 	}
 	o.later("border", "headers", "padding")

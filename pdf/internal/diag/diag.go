@@ -55,15 +55,28 @@ const (
 	KindLimit                // a limit was passed
 )
 
-// Kind returns what d is about.
-func (d *Diagnostic) Kind() Kind {
-	switch {
-	case strings.HasPrefix(d.Code, "X"):
-		return KindLimit
-	case strings.HasPrefix(d.Code, "D"), d.DataPath != "":
-		return KindData
+// String returns "template", "data" or "limit".
+func (k Kind) String() string {
+	switch k {
+	case KindData:
+		return "data"
+	case KindLimit:
+		return "limit"
 	}
-	return KindTemplate
+	return "template"
+}
+
+// MarshalText writes the name of the kind.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads the name of a kind.
+func (k *Kind) UnmarshalText(b []byte) error {
+	for *k = range KindLimit + 1 {
+		if k.String() == string(b) {
+			return nil
+		}
+	}
+	return fmt.Errorf("diag kind: unknown name %q", b)
 }
 
 // Diagnostic is one finding at one place. The zero values of Line, Col and
@@ -73,6 +86,8 @@ type Diagnostic struct {
 	// Code is a stable name: a letter and three digits. T template, D data,
 	// L layout, F font, S standard, R reader, G signature, X limit.
 	Code string `json:"code"`
+	// Kind says what the finding is about. List.Add and Fail set it.
+	Kind Kind `json:"kind"`
 	// File is the name of the template or data text that the place lies in.
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
@@ -204,8 +219,23 @@ func (e *DiagnosticError) Unwrap() []error {
 // for concurrent use.
 type List []Diagnostic
 
-// Add appends d.
-func (l *List) Add(d Diagnostic) { *l = append(*l, d) }
+// Add appends d, whose Kind follows from the rest of it.
+func (l *List) Add(d Diagnostic) {
+	switch {
+	case strings.HasPrefix(d.Code, "X"):
+		d.Kind = KindLimit
+	case strings.HasPrefix(d.Code, "D"), d.DataPath != "":
+		d.Kind = KindData
+	}
+	*l = append(*l, d)
+}
+
+// Fail returns the error of one problem, with its Kind.
+func Fail(d Diagnostic) *DiagnosticError {
+	var l List
+	l.Add(d)
+	return &DiagnosticError{Diagnostics: l}
+}
 
 // Err returns a *DiagnosticError with all diagnostics when at least one of them
 // is an error, and nil otherwise.

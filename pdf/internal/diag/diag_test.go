@@ -46,7 +46,7 @@ func TestDiagnosticJSON(t *testing.T) {
 	if e != nil {
 		t.Fatal(e)
 	}
-	want := `{"diagnostics":[{"code":"L304","file":"f","line":1,"col":2,"message":"m","page":3,"severity":"warning"}]}`
+	want := `{"diagnostics":[{"code":"L304","kind":"template","file":"f","line":1,"col":2,"message":"m","page":3,"severity":"warning"}]}`
 	if string(b) != want {
 		t.Errorf("got %s", b)
 	}
@@ -56,6 +56,9 @@ func TestDiagnosticJSON(t *testing.T) {
 	}
 	if e := json.Unmarshal([]byte(`{"diagnostics":[{"severity":"loud"}]}`), &back); e == nil {
 		t.Error("an unknown severity is read")
+	}
+	if e := json.Unmarshal([]byte(`{"diagnostics":[{"kind":"other"}]}`), &back); e == nil {
+		t.Error("an unknown kind is read")
 	}
 	if b, e := json.Marshal(&diag.DiagnosticError{}); e != nil || string(b) != `{"diagnostics":[]}` {
 		t.Errorf("%s %v", b, e)
@@ -93,6 +96,24 @@ func TestList(t *testing.T) {
 	l.Add(diag.Diagnostic{Code: "L301"})
 	if err := l.Err(); err == nil || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestKindIsOfTheCodeOrOfThePlaceInTheData(t *testing.T) {
+	for want, d := range map[string]diag.Diagnostic{
+		"template": {Code: "T104"}, "data": {Code: "D203"}, "limit": {Code: "X307", DataPath: "a"},
+	} {
+		err := diag.Fail(d)
+		if got := err.Diagnostics[0].Kind; got.String() != want {
+			t.Errorf("%s: %v, want %s", d.Code, got, want)
+		}
+		var back diag.Diagnostic
+		if b, e := json.Marshal(err.Diagnostics[0]); e != nil || json.Unmarshal(b, &back) != nil || back != err.Diagnostics[0] {
+			t.Errorf("%s: %v comes back as %v", d.Code, err.Diagnostics[0], back)
+		}
+	}
+	if d := diag.Fail(diag.Diagnostic{Code: "F401", DataPath: "a"}).Diagnostics[0]; d.Kind != diag.KindData {
+		t.Errorf("a glyph that a value needs: %v", d.Kind)
 	}
 }
 

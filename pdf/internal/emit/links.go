@@ -108,9 +108,7 @@ func (e *Emitter) link(p *layout.Page, pi *pageInfo, l *layout.Link) error {
 	}
 	uri, err := URI(l.Target)
 	if err != nil {
-		return &diag.DiagnosticError{Diagnostics: []diag.Diagnostic{l.Src.Place(diag.Diagnostic{
-			Code: "L310", Message: err.Error(), Page: p.Number,
-		})}}
+		return diag.Fail(l.Src.Place(diag.Diagnostic{Code: "L310", Message: err.Error(), Page: p.Number, DataPath: l.DataPath()}))
 	}
 	return e.w.Put(ref, append(d, cos.E("A", cos.Dict{
 		cos.E("S", cos.Name("URI")), cos.E("URI", cos.String(uri)),
@@ -154,6 +152,7 @@ func (e *Emitter) internalLinks() error {
 		if !ok {
 			missing.Add(l.link.Src.Place(diag.Diagnostic{
 				Code: "L308", Message: fmt.Sprintf("no anchor %q in the document", l.link.Target[1:]),
+				DataPath: l.link.DataPath(),
 			}))
 			continue
 		}

@@ -27,7 +27,6 @@ type maker struct {
 	mem           memory
 	depth         int64
 	problems      []diag.Diagnostic // that did not end the layout
-	told          map[diag.Diagnostic]bool
 	omitted       int
 	anchors       map[string]*doc.Source
 
@@ -318,7 +317,7 @@ func (m *maker) spans(b *para, spans []doc.Span, en env, el *tag.Elem, src *doc.
 		ps := PieceStyle{Size: b.face.size, Color: b.face.color, Elem: el}
 		if target := firstOf(s.Link, link); target != "" {
 			if last == nil || last.Target != target {
-				last = &Link{Target: target, Src: src}
+				last = &Link{Target: target, Src: src, From: s.From}
 				last.Elem = m.inline(m.linkParent(el, src), tag.Link, src, "")
 			}
 			last.Text += t
@@ -577,7 +576,7 @@ func (m *maker) pictureElem(b *picture, n *doc.Image, en env) *tag.Elem {
 	parent := en.elem
 	var top *tag.Elem
 	if n.Link != "" && m.art != ArtifactRepeat {
-		b.link = &Link{Target: n.Link, Src: n.Src, Text: n.Alt}
+		b.link = &Link{Target: n.Link, Src: n.Src, Text: n.Alt, From: n.From}
 		hang := m.linkParent(parent, n.Src)
 		if m.opt.Tagged && m.art == ArtifactNone {
 			// A Link stands within a line of text: give it a paragraph.

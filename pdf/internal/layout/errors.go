@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/quire/pdf/doc"
@@ -39,35 +40,30 @@ func at(src *doc.Source, code, format string, args ...any) diag.Diagnostic {
 	return d
 }
 
-func failed(ds ...diag.Diagnostic) error { return &diag.DiagnosticError{Diagnostics: ds} }
+func failed(d diag.Diagnostic) error { return diag.Fail(d) }
 
 // maxProblems is the number of problems of one document that are told; more are counted.
 const maxProblems = 20
 
 // survive takes note of problems after which layout can go on, to find the others: the document
 // is not made, but its author learns of them all. It returns the errors after which it cannot:
-// those of limits, of the context and the sink, and those of running content, which is laid out
-// again and again.
+// those of limits, of the context and the sink.
 func (m *maker) survive(err error) error {
 	de, ok := errors.AsType[*diag.DiagnosticError](err)
-	if !ok || m.art != ArtifactNone {
+	if !ok {
 		return err
 	}
 	for _, d := range de.Diagnostics {
-		if d.Kind() == diag.KindLimit {
+		if d.Kind == diag.KindLimit {
 			return err
 		}
 	}
 	for _, d := range de.Diagnostics {
 		switch {
-		case m.told[d]: // of a head that is repeated
+		case slices.Contains(m.problems, d): // of a head or a footer that is repeated
 		case len(m.problems) == maxProblems:
 			m.omitted++
 		default:
-			if m.told == nil {
-				m.told = map[diag.Diagnostic]bool{}
-			}
-			m.told[d] = true
 			m.problems = append(m.problems, d)
 		}
 	}
@@ -163,7 +159,7 @@ func (m *maker) setError(err error, src *doc.Source, en env, spans []doc.Span) e
 func dataPath(spans []doc.Span, text string) string {
 	for i := range spans {
 		s := &spans[i]
-		if s.From.Frame != nil && (strings.Contains(s.Text, text) || s.Figure && strings.Contains(text, s.Text)) {
+		if s.Kind == doc.SpanText && s.From.Frame != nil && (strings.Contains(s.Text, text) || s.Figure && strings.Contains(text, s.Text)) {
 			return s.From.Frame.DataPath(s.From.Part, s.Text, text)
 		}
 	}

@@ -35,6 +35,15 @@ type Link struct {
 	Src    *doc.Source
 	Elem   *tag.Elem // the Link element; nil when the document is not tagged
 	Text   string
+	From   doc.Origin
+}
+
+// DataPath names the value of the data that the target is made of; empty when it is not of data.
+func (l *Link) DataPath() string {
+	if l.From.Frame == nil {
+		return ""
+	}
+	return l.From.Frame.DataPath(l.From.Link, l.Target, l.Target)
 }
 
 // TextItem is a line of text with its left end and baseline at X, Y.

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 
@@ -18,7 +17,10 @@ const (
 )
 
 // running holds the heights kept for header and footer, equal on all pages.
-type running struct{ head, foot doc.Length }
+type running struct {
+	head, foot doc.Length
+	wrong      bool // a problem of it was told: once, not for each page
+}
 
 // pick returns the content for a page.
 func pick(r *doc.Running, page int) []doc.Node {
@@ -51,9 +53,11 @@ func (f *flow) measureRunning() error {
 		art Artifact
 	}{{&f.doc.Header, &f.running.head, ArtifactHeader}, {&f.doc.Footer, &f.running.foot, ArtifactFooter}} {
 		for _, nodes := range lists(side.r) {
+			told := len(f.m.problems)
 			st, err := f.runningStack(nodes, side.art, widest, widest)
-			if noRoom(err) {
+			if noRoom(f.m.problems[told:]) {
 				// Not for a page number of a document of its own: the pages will tell.
+				f.m.problems, f.m.omitted = f.m.problems[:told], 0
 				st, err = f.runningStack(nodes, side.art, "8", "8")
 			}
 			if err != nil {
@@ -63,6 +67,7 @@ func (f *flow) measureRunning() error {
 		}
 	}
 	f.m.begun, f.m.aside, f.m.warnings = nil, nil, nil
+	f.running.wrong = len(f.m.problems) > 0
 	f.top, f.bottom = m.Margins.Top, m.Height-m.Margins.Bottom
 	f.headBottom, f.footTop = f.top-runningGap, f.bottom+runningGap
 	edge := runningEdge
@@ -83,10 +88,9 @@ func (f *flow) measureRunning() error {
 	return nil
 }
 
-// noRoom reports whether err is of a figure that is wider than its place.
-func noRoom(err error) bool {
-	de, ok := errors.AsType[*diag.DiagnosticError](err)
-	return ok && de.Diagnostics[0].Code == codeFigure
+// noRoom reports whether problems are of figures that are wider than their place.
+func noRoom(problems []diag.Diagnostic) bool {
+	return len(problems) > 0 && !slices.ContainsFunc(problems, func(d diag.Diagnostic) bool { return d.Code != codeFigure })
 }
 
 // runningStack lays out running content.
@@ -143,9 +147,10 @@ func (f *flow) endAside() {
 }
 
 func (f *flow) drawRunning(nodes []doc.Node, art Artifact, total string) error {
-	if len(nodes) == 0 {
+	if len(nodes) == 0 || f.running.wrong {
 		return nil
 	}
+	told := len(f.m.problems) + f.m.omitted
 	st, err := f.runningStack(nodes, art, strconv.Itoa(f.page.Number), total)
 	if err != nil {
 		return err
@@ -156,8 +161,12 @@ func (f *flow) drawRunning(nodes []doc.Node, art Artifact, total string) error {
 		kept, y = f.running.foot, f.footTop
 	}
 	if h > kept {
-		return failed(at(nodes[0].Common().Src, "L309", "running content of page %d is %s high, measured were %s", f.page.Number, mm(h), mm(kept)))
+		err = f.m.survive(failed(at(nodes[0].Common().Src, "L309", "running content of page %d is %s high, measured were %s", f.page.Number, mm(h), mm(kept))))
+		if err != nil {
+			return err
+		}
 	}
+	f.running.wrong = len(f.m.problems)+f.m.omitted > told
 	st.draw(&f.painter, f.left, y)
 	return nil
 }
