@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"example.com/quire/internal/nearest"
@@ -124,8 +125,8 @@ func (a *API) listDocuments(c *web.Context) error {
 	if err := knownQuery(c, "report", "after", "limit"); err != nil {
 		return err
 	}
-	if q.Limit < 1 || q.Limit > 500 {
-		return &record.RequestError{Field: "limit", Got: c.Query("limit"), Want: "1 to 500"}
+	if q.Limit < 1 || q.Limit > record.PageMost {
+		return &record.RequestError{Field: "limit", Got: c.Query("limit"), Want: "1 to " + strconv.Itoa(record.PageMost)}
 	}
 	space, _ := SpaceOf(c)
 	if err := a.knownReport(c.Context(), space, q.Report); err != nil {

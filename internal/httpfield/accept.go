@@ -151,3 +151,19 @@ func CodingQ(ranges []Weighted, present bool, coding string) int {
 	}
 	return 0
 }
+
+// Compressible reports whether contents of a media type, as in Content-Type (RFC 9110, section
+// 8.3), shrink by a content coding.
+func Compressible(contentType string) bool {
+	kind, _, _ := strings.Cut(contentType, ";")
+	kind = strings.ToLower(strings.TrimSpace(kind))
+	if strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") {
+		return true
+	}
+	switch kind {
+	case "application/json", "application/xml", "application/javascript", "application/yaml", "application/wasm", "application/x-ndjson",
+		"application/vnd.ms-fontobject", "font/ttf", "font/otf", "image/bmp", "image/vnd.microsoft.icon", "image/x-icon":
+		return true
+	}
+	return false
+}

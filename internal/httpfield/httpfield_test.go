@@ -206,3 +206,14 @@ func TestRFC9111_5_2_CacheControl(t *testing.T) {
 		t.Error("Has")
 	}
 }
+
+func TestCompressibleTypesAreThoseThatShrink(t *testing.T) {
+	for kind, want := range map[string]bool{
+		"text/html; charset=utf-8": true, "Application/JSON": true, "image/svg+xml": true, "application/problem+json ;x=y": true,
+		"application/pdf": false, "image/png": false, "": false, "texts/plain": false,
+	} {
+		if got := Compressible(kind); got != want {
+			t.Errorf("%q: %v, want %v", kind, got, want)
+		}
+	}
+}

@@ -88,11 +88,17 @@ func (i Identity) ID() (Hash, error) {
 	return Sum(b), nil
 }
 
+// How many documents a page of a list has when a Query does not say, and at most.
+const (
+	PageDefault = 50
+	PageMost    = 500
+)
+
 // Query selects documents of a space, newest first.
 type Query struct {
 	Report string // "": all
 	After  string // Page.Next of the page before; "": from the newest
-	Limit  int    // at most so many; 0 means 50, more than 500 means 500
+	Limit  int    // at most so many; 0 means PageDefault, more than PageMost means that
 }
 
 // Page is a part of a list.

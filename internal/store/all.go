@@ -19,7 +19,7 @@ func (s *Store) All(ctx context.Context) iter.Seq2[*record.Document, error] {
 			return
 		}
 		for _, space := range spaces {
-			for q := (record.Query{Limit: 500}); ; {
+			for q := (record.Query{Limit: record.PageMost}); ; {
 				page, err := s.List(ctx, space, q)
 				if err != nil {
 					yield(nil, err)

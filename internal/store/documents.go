@@ -155,13 +155,9 @@ func (s *Store) Latest(ctx context.Context, space record.Space, report string) (
 // under it, the last filed first. An After that no page gave is a
 // *record.RequestError.
 func (s *Store) List(ctx context.Context, space record.Space, q record.Query) (page *record.Page, err error) {
-	const most = 500
-	limit := q.Limit
-	switch {
-	case limit <= 0:
-		limit = 50
-	case limit > most:
-		limit = most
+	limit := min(q.Limit, record.PageMost)
+	if limit <= 0 {
+		limit = record.PageDefault
 	}
 	before := int64(1<<63 - 1)
 	if q.After != "" {

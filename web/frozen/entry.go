@@ -151,7 +151,7 @@ func Build(spec EntrySpec) (*Entry, error) {
 		if i < 0 || bodies[i] != nil {
 			return nil, fmt.Errorf("build frozen entry: coding %q: want gzip, zstd and br, each once", enc.Name)
 		}
-		if len(spec.Body) >= minCoded && compressible(spec.Header.Get("Content-Type")) && len(enc.Body)*10 <= len(spec.Body)*9 {
+		if len(spec.Body) >= minCoded && httpfield.Compressible(spec.Header.Get("Content-Type")) && len(enc.Body)*10 <= len(spec.Body)*9 {
 			bodies[i] = enc.Body
 		}
 	}
@@ -160,22 +160,6 @@ func Build(spec EntrySpec) (*Entry, error) {
 
 // minCoded is the size in bytes from which a coded body is worth its cost.
 const minCoded = 512
-
-// compressible reports whether bodies of a media type shrink.
-func compressible(kind string) bool {
-	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
-	kind = strings.TrimSpace(kind)
-	switch {
-	case strings.HasPrefix(kind, "text/"), strings.HasSuffix(kind, "+json"), strings.HasSuffix(kind, "+xml"):
-		return true
-	}
-	switch kind {
-	case "application/json", "application/xml", "application/javascript", "application/wasm", "application/x-ndjson", "application/manifest+json",
-		"application/vnd.ms-fontobject", "font/ttf", "font/otf", "image/bmp", "image/vnd.microsoft.icon", "image/x-icon":
-		return true
-	}
-	return false
-}
 
 // validValue reports whether a field value may stand in a head (RFC 9110, section 5.5).
 func validValue(s string) bool {

@@ -151,15 +151,7 @@ func (m *middleware) compressible(kind string) bool {
 			return false
 		}
 	}
-	if main == "text" || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") {
-		return true
-	}
-	switch kind {
-	case "application/json", "application/xml", "application/javascript", "application/yaml", "application/wasm", "application/x-ndjson",
-		"application/vnd.ms-fontobject", "font/ttf", "font/otf", "image/bmp", "image/vnd.microsoft.icon", "image/x-icon":
-		return true
-	}
-	return false
+	return httpfield.Compressible(kind)
 }
 
 // encoder is what gzip.Writer and zstd.Encoder have in common.

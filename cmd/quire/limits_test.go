@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+)
+
+// TestDocsLimits: what the documentation says of limits is what the code has. The limits of the
+// document engine are values of pdf; the others stand behind the text that is given for them in a
+// source file.
+func TestDocsLimits(t *testing.T) {
+	text := page(t, "docs/limits.md")
+	engine := reflect.ValueOf((pdf.Limits{}).WithDefaults())
+	for i := range engine.NumField() {
+		name, n := engine.Type().Field(i).Name, engine.Field(i).Int()
+		value := decimal(n)
+		if strings.HasSuffix(name, "Bytes") || strings.HasSuffix(name, "Memory") {
+			value = size(n, " ")
+		}
+		if row := fmt.Sprintf("| `%s` | %s |", name, value); !strings.Contains(text, row) {
+			t.Errorf("docs/limits.md: want %s", row)
+		}
+	}
+	if rows, fields := strings.Count(text, "\n| `"), engine.NumField(); rows != fields {
+		t.Errorf("docs/limits.md has %d rows of the engine's limits, want %d", rows, fields)
+	}
+
+	body := inSource(t, "internal/config/config.go", "defaultBody = ")
+	least := inSource(t, "internal/config/config.go", "leastBody   = ")
+	most := inSource(t, "internal/config/config.go", "mostBody    = ")
+	if used := inSource(t, "internal/api/request.go", "def(&l.Body, "); used != body {
+		t.Errorf("bodies are limited to %d by api, to %d by config", used, body)
+	}
+	file := size(inSource(t, "internal/api/request.go", "def(&l.File, "), " ")
+	bodies := size(inSource(t, "internal/api/request.go", "def(&l.Bodies, "), " ")
+	listed := inSource(t, "internal/record/document.go", "PageDefault = ")
+	mostListed := inSource(t, "internal/record/document.go", "PageMost    = ")
+	sources := inSource(t, "internal/record/maker.go", "const maxSources = ")
+	answer := inSource(t, "internal/collect/http.go", "h.MaxBytes = ")
+	characters := inSource(t, "internal/collect/parameter.go", "of String: characters; 0: ")
+	files := size(inSource(t, "internal/templates/templates.go", "const MaxBytes = "), " ")
+	title := inSource(t, "internal/record/maker.go", "const maxTitle = ")
+	wait := inSource(t, "internal/render/lane.go", "longestWait = ")
+	wall := inSource(t, "internal/api/request.go", "l.Render = ")
+	data, depth, nodes := engine.FieldByName("DataBytes").Int(), engine.FieldByName("DataDepth").Int(), engine.FieldByName("DataNodes").Int()
+	for _, said := range []struct{ page, text string }{
+		{"docs/limits.md", fmt.Sprintf("| body of a render or document request | %s | `limits.body`, %s to %s |", size(body, " "), size(least, " "), size(most, " "))},
+		{"docs/limits.md", fmt.Sprintf("| file to be verified | %s |", file)},
+		{"docs/limits.md", fmt.Sprintf("| bodies held at once, of all requests | %s |", bodies)},
+		{"docs/limits.md", fmt.Sprintf("| documents in a page of a list | %d | %d when", mostListed, listed)},
+		{"docs/limits.md", fmt.Sprintf("| sources of a document | %d |", sources)},
+		{"docs/limits.md", fmt.Sprintf("| answer of a source | %s |", size(answer, " "))},
+		{"docs/limits.md", fmt.Sprintf("| parameter of a source | %d characters |", characters)},
+		{"docs/limits.md", fmt.Sprintf("| files of a template | %s |", files)},
+		{"docs/limits.md", fmt.Sprintf("| title kept with a document | %d characters |", title)},
+		{"docs/limits.md", fmt.Sprintf("| wait for a rendering slot | %d s |", wait)},
+		{"docs/limits.md", fmt.Sprintf("| making a document | %d s |", wall)},
+		{"docs/configuration.md", fmt.Sprintf("| `limits.body` | `%s` | | of a render or document request; %s to %s.", size(body, ""), size(least, ""), size(most, ""))},
+		{"docs/configuration.md", fmt.Sprintf("`data` in it has at most %s, %d levels and %s values |", size(data, ""), depth, decimal(nodes))},
+		{"docs/configuration.md", fmt.Sprintf("| `sources.NAME.max-bytes` | `%s` |", size(answer, ""))},
+		{"docs/http-api.md", fmt.Sprintf("at most so many (%d; %d at most)", listed, mostListed)},
+		{"docs/http-api.md", fmt.Sprintf("up to %s of any media type", file)},
+		{"docs/http-api.md", fmt.Sprintf("at most %d characters of it", title)},
+		{"docs/problems.md", fmt.Sprintf("longer than %d seconds", wait)},
+	} {
+		if !strings.Contains(page(t, said.page), said.text) {
+			t.Errorf("%s does not say: %s", said.page, said.text)
+		}
+	}
+}
+
+// inSource evaluates the constant expression behind a text in a source file; a time is in seconds.
+func inSource(t *testing.T, file, behind string) int64 {
+	t.Helper()
+	m := regexp.MustCompile(regexp.QuoteMeta(behind) + `([\w.<*+ ]+)`).FindStringSubmatch(page(t, file))
+	if m == nil {
+		t.Fatalf("%s has no %q", file, behind)
+	}
+	expr := strings.NewReplacer("record.DataBytes", fmt.Sprint((pdf.Limits{}).WithDefaults().DataBytes), "* time.Second", "").Replace(m[1])
+	v, err := types.Eval(token.NewFileSet(), nil, token.NoPos, strings.TrimSpace(expr))
+	if err != nil {
+		t.Fatalf("%s: %s: %v", file, m[1], err)
+	}
+	n, _ := constant.Int64Val(v.Value)
+	return n
+}
+
+// size writes a size as the documentation does: in prose with a space before the unit.
+func size(n int64, space string) string {
+	if n%(1<<20) == 0 {
+		return fmt.Sprintf("%d%sMiB", n>>20, space)
+	}
+	return fmt.Sprintf("%d%sKiB", n>>10, space)
+}
+
+// decimal writes a number with commas between groups of three digits.
+func decimal(n int64) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return decimal(n/1000) + fmt.Sprintf(",%03d", n%1000)
+}
