@@ -611,3 +611,24 @@ func TestXMLAndYAML(t *testing.T) {
 	c.Get("/bad").Want(500)
 	c.Get("/yaml").Want(500)
 }
+
+func TestXMLProblemHasTheExtensions(t *testing.T) {
+	app := newApp(t, web.Options{})
+	app.GET("/", func(*web.Context) error {
+		p := web.NewProblem(409, "taken", nil)
+		p.Ext = map[string]any{
+			"balance": 30.5, "accounts": []any{"/a<1>", map[string]int{"n": 1 << 60}}, "none": nil, "ok": true,
+			"status": 7, "two words": 1, "ns:x": 1, "-x": 1, "func": func() {},
+		}
+		return p
+	})
+	got := webtest.New(t, app).With("Accept", "application/xml").Get("/").Want(409).Text()
+	want := "<detail>taken</detail><instance>"
+	_, rest, ok := strings.Cut(got, "</instance>")
+	if !ok || !strings.Contains(got, want) {
+		t.Fatalf("%s", got)
+	}
+	if rest != "<accounts><i>/a&lt;1&gt;</i><i><n>1152921504606846976</n></i></accounts><balance>30.5</balance><none></none><ok>true</ok></problem>\n" {
+		t.Errorf("extensions: %s", rest)
+	}
+}

@@ -40,19 +40,18 @@ type Context struct {
 	answers  *answers
 	location string
 
-	id        string
-	ids       []string // in store; kept over the Context's lives
-	user      string
-	values    []keyed
-	body      *body
-	bodyLimit int64
-	answered  bool // an error was answered
-	abort     bool // the connection is to be cut
-	timer     *deadline
-	stream    *EventStream // of SSE; ended with the request
-	flight    flight
-	shard     uint32      // where flights lists it, from 1; kept over its lives
-	returned  atomic.Bool // never reset: the Context is not used again
+	id       string
+	ids      []string // in store; kept over the Context's lives
+	user     string
+	values   []keyed
+	body     *body
+	answered bool // an error was answered
+	abort    bool // the connection is to be cut
+	timer    *deadline
+	stream   *EventStream // of SSE; ended with the request
+	flight   flight
+	shard    uint32      // where flights lists it, from 1; kept over its lives
+	returned atomic.Bool // never reset: the Context is not used again
 
 	m route.Match[Route] // last: its array is long
 }
@@ -76,7 +75,7 @@ func (c *Context) clear() {
 	c.id, c.user = "", ""
 	clear(c.values)
 	c.values = c.values[:0]
-	c.body, c.bodyLimit, c.answered, c.abort, c.timer, c.stream = nil, 0, false, false, nil, nil
+	c.body, c.answered, c.abort, c.timer, c.stream = nil, false, false, nil, nil
 	c.flight = flight{}
 }
 

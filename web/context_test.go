@@ -9,7 +9,9 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"example.com/quire/web"
 	"example.com/quire/web/webtest"
@@ -389,5 +391,39 @@ func TestRefusalsRunUnderMiddleware(t *testing.T) {
 	c.Get("/g/x?a=1&b=2&c=3").Want(400)
 	if !slices.Equal(seen, []int{403, 400}) || reached {
 		t.Errorf("the group's middleware saw %v, the handler was reached: %t", seen, reached)
+	}
+}
+
+func TestContextOfTheRequestEndsWithTheHandlerAndStaysSafe(t *testing.T) {
+	app := newApp(t, web.Options{})
+	kept := make(chan context.Context, 2)
+	key := web.NewKey[string]("k")
+	handler := func(c *web.Context) error {
+		key.Set(c, "v")
+		kept <- c.Context()
+		if err := c.Context().Err(); err != nil {
+			t.Errorf("ended before the handler returned: %v", err)
+		}
+		return c.NoContent(http.StatusNoContent)
+	}
+	app.GET("/", handler)
+	app.GET("/timed", handler, web.Budgets{Time: time.Hour})
+	r := start(t, &web.Server{App: app})
+	for _, path := range []string{"/", "/timed"} {
+		if _, _, err := r.get(t, path); err != nil {
+			t.Fatal(err)
+		}
+		ctx := <-kept
+		<-ctx.Done() // or the test never ends
+		var several sync.WaitGroup
+		for range 4 {
+			several.Go(func() {
+				if !errors.Is(ctx.Err(), context.Canceled) || ctx.Value("x") != nil {
+					t.Errorf("%s: %v", path, ctx.Err())
+				}
+				ctx.Deadline()
+			})
+		}
+		several.Wait()
 	}
 }

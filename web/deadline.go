@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"maps"
 	"net"
@@ -180,7 +181,15 @@ type timedWriter struct{ t *deadline }
 
 func (w *timedWriter) Header() http.Header { return w.t.header }
 
+// begin commits the handler's header. Once it has been true expire writes nothing any more, so
+// that the handler need not hold mu while a slow client takes its answer.
 func (w *timedWriter) begin() bool {
+	w.t.mu.Lock()
+	defer w.t.mu.Unlock()
+	return w.begun()
+}
+
+func (w *timedWriter) begun() bool {
 	if w.t.over {
 		return false
 	}
@@ -194,34 +203,40 @@ func (w *timedWriter) begin() bool {
 func (w *timedWriter) WriteHeader(code int) {
 	w.t.mu.Lock()
 	defer w.t.mu.Unlock()
-	if informational(code) && !w.t.begun && !w.t.over {
+	if informational(code) {
+		if w.t.begun || w.t.over {
+			return
+		}
 		h := w.t.w.Header()
 		kept := maps.Clone(h)
-		clear(h)
-		maps.Copy(h, w.t.header)
+		w.t.copyHeader()
 		w.t.w.WriteHeader(code)
 		clear(h)
 		maps.Copy(h, kept)
 		return
 	}
-	if w.begin() {
+	if w.begun() {
 		w.t.w.WriteHeader(code)
 	}
 }
 
 func (w *timedWriter) Write(p []byte) (int, error) {
-	w.t.mu.Lock()
-	defer w.t.mu.Unlock()
 	if !w.begin() {
 		return 0, http.ErrHandlerTimeout
 	}
 	return w.t.w.Write(p)
 }
 
+// ReadFrom hands a file on to the server's writer.
+func (w *timedWriter) ReadFrom(src io.Reader) (int64, error) {
+	if !w.begin() {
+		return 0, http.ErrHandlerTimeout
+	}
+	return io.Copy(w.t.w, src)
+}
+
 // FlushError sends what is buffered.
 func (w *timedWriter) FlushError() error {
-	w.t.mu.Lock()
-	defer w.t.mu.Unlock()
 	if !w.begin() {
 		return http.ErrHandlerTimeout
 	}
@@ -235,9 +250,9 @@ func (w *timedWriter) Flush() {
 
 // Hijack takes the connection out of the time budget: what becomes of it is the handler's.
 func (w *timedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	w.t.mu.Lock()
+	w.t.mu.Lock() // for so long that expire sees off
 	defer w.t.mu.Unlock()
-	if !w.begin() {
+	if !w.begun() {
 		return nil, nil, http.ErrHandlerTimeout
 	}
 	conn, rw, err := http.NewResponseController(w.t.w).Hijack()

@@ -1,10 +1,16 @@
 package web_test
 
 import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/quire/web"
 	"example.com/quire/web/webtest"
@@ -138,3 +144,43 @@ func TestAudit(t *testing.T) {
 	}
 	webtest.Conform(t, app)
 }
+
+func TestAuditOfTheServer(t *testing.T) {
+	if f := (&web.Server{App: newApp(t, web.Options{})}).Audit(); len(f) != 0 {
+		t.Errorf("the zero Server has findings: %v", f)
+	}
+	tight := &web.Server{Addr: "[::1]:0", ReadTimeout: time.Second, MaxStreams: 1, TLS: &tls.Config{MinVersion: tls.VersionTLS13}}
+	if f := tight.Audit(); len(f) != 0 {
+		t.Errorf("tighter settings are findings: %v", f)
+	}
+	loose := &web.Server{
+		App: newApp(t, web.Options{NoRedirectClean: true}), Addr: ":8080", H2C: true, Lane: noLane{},
+		TLS: &tls.Config{
+			MinVersion: tls.VersionTLS10, KeyLogWriter: io.Discard,
+			CipherSuites: []uint16{tls.TLS_RSA_WITH_RC4_128_SHA}, //nolint:gosec // what is to be found
+		},
+		ReadHeaderTimeout: -1, IdleTimeout: time.Hour, MaxHeaderBytes: 1 << 20, MaxConnections: 20_000, MaxStreams: 200,
+	}
+	var settings []string
+	for _, f := range loose.Audit() {
+		settings = append(settings, f.Setting+": "+f.Danger)
+	}
+	text := strings.Join(settings, "\n")
+	for _, want := range []string{
+		"Options.NoRedirectClean", "Server.Addr: :8080 is reached", "Server.H2C", "Server.Lane", "MinVersion: TLS 1.0", "RC4", "KeyLogWriter",
+		"Server.ReadHeaderTimeout: no time limit", "Server.IdleTimeout: 1h0m0s in place of 2m0s", "Server.MaxHeaderBytes: 1048576", "Server.MaxConnections: 20000", "Server.MaxStreams: 200",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no finding of %q in\n%s", want, text)
+		}
+	}
+	if plain := (&web.Server{Addr: "192.0.2.1:80"}).Audit(); len(plain) != 1 || !strings.Contains(plain[0].Danger, "plain HTTP") {
+		t.Errorf("without TLS: %v", plain)
+	}
+}
+
+type noLane struct{}
+
+func (noLane) Listener(ln net.Listener) net.Listener { return ln }
+func (noLane) ConnState(net.Conn, http.ConnState)    {}
+func (noLane) Drain(context.Context) error           { return nil }

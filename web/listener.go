@@ -41,7 +41,7 @@ type listener struct {
 // connections. With connections alone a process would run out of files, and then
 // nothing that it has accepted could be answered.
 func defaultConnections(files uint64) int {
-	return int(max(min(10_000, files/2), 1))
+	return int(max(min(maxConnections, files/2), 1))
 }
 
 func newListener(ln net.Listener, n int) *listener {

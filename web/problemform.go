@@ -178,8 +178,8 @@ func (p *Problem) html(b *bytes.Buffer) {
 	b.WriteString("</main></body></html>\n")
 }
 
-// xml writes the form of RFC 9457, appendix B, without the extensions, which
-// need not have an XML name.
+// xml writes the form of RFC 9457, appendix B. An extension is left out when its name is none
+// of XML or its value has no JSON form.
 func (p *Problem) xml(b *bytes.Buffer) {
 	kind := p.Type
 	if kind == "" {
@@ -187,12 +187,9 @@ func (p *Problem) xml(b *bytes.Buffer) {
 	}
 	b.WriteString(xml.Header + `<problem xmlns="urn:ietf:rfc:7807">`)
 	put := func(name, text string) {
-		if text == "" {
-			return
+		if text != "" {
+			xmlElement(b, name, text)
 		}
-		b.WriteString("<" + name + ">")
-		_ = xml.EscapeText(b, []byte(text)) // a bytes.Buffer takes everything
-		b.WriteString("</" + name + ">")
 	}
 	put("type", kind)
 	put("title", p.title())
@@ -200,13 +197,55 @@ func (p *Problem) xml(b *bytes.Buffer) {
 	put("detail", p.Detail)
 	put("instance", p.Instance)
 	if len(p.Fields) > 0 {
-		b.WriteString("<fields>")
-		for _, f := range p.Fields {
-			put("i", f.String())
+		texts := make([]any, len(p.Fields))
+		for i, f := range p.Fields {
+			texts[i] = f.String()
 		}
-		b.WriteString("</fields>")
+		xmlElement(b, "fields", texts)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Ext)) {
+		if slices.Contains(problemMembers, name) {
+			continue
+		}
+		if text, err := json.Marshal(p.Ext[name]); err == nil {
+			d := json.NewDecoder(bytes.NewReader(text))
+			d.UseNumber()
+			var v any
+			if d.Decode(&v) == nil {
+				xmlElement(b, name, v)
+			}
+		}
 	}
 	b.WriteString("</problem>\n")
+}
+
+// xmlElement writes a JSON value as an element: an object as elements of its names, an
+// array as elements named i.
+func xmlElement(b *bytes.Buffer, name string, v any) {
+	if !isXMLName(name) {
+		return
+	}
+	b.WriteString("<" + name + ">")
+	switch v := v.(type) {
+	case map[string]any:
+		for _, inner := range slices.Sorted(maps.Keys(v)) {
+			xmlElement(b, inner, v[inner])
+		}
+	case []any:
+		for _, item := range v {
+			xmlElement(b, "i", item)
+		}
+	case nil:
+	default:
+		_ = xml.EscapeText(b, []byte(fmt.Sprint(v))) // a bytes.Buffer takes everything
+	}
+	b.WriteString("</" + name + ">")
+}
+
+// isXMLName takes the names of ASCII without a colon, which RFC 9457, section 3.2, advises.
+func isXMLName(name string) bool {
+	return name != "" && (isLetter(name[0]) || name[0] == '_') &&
+		every(name, func(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' || c == '-' || c == '.' })
 }
 
 // addVary adds a field name to Vary unless it is there.

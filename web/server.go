@@ -79,6 +79,17 @@ const (
 	serverEnded
 )
 
+// The defaults of a Server.
+const (
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 30 * time.Second
+	writeTimeout      = 60 * time.Second
+	idleTimeout       = 120 * time.Second
+	maxHeaderBytes    = 32 << 10
+	maxConnections    = 10_000
+	maxStreams        = 100
+)
+
 // DrainError is Run's error when a drain had to cut requests.
 type DrainError struct{ Result DrainResult }
 
@@ -99,11 +110,12 @@ func (s *Server) Run(ctx context.Context) error {
 // errNoCertificate keeps a configuration of TLS from ending as plain HTTP.
 var errNoCertificate = errors.New("web: Server.TLS: no certificate; set Certificates or GetCertificate, or call RunTLS")
 
-// RunTLS is Run with a certificate and key from PEM files.
+// RunTLS is Run with a certificate and key from PEM files, which are read again when they have
+// changed; see CertificateFiles.
 func (s *Server) RunTLS(ctx context.Context, certFile, keyFile string) error {
-	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+	files, err := newCertFiles(certFile, keyFile, s.logger())
 	if err != nil {
-		return fmt.Errorf("web: certificate %s: %w", certFile, err)
+		return err
 	}
 	ln, err := s.listen(ctx, s.Addr)
 	if err != nil {
@@ -113,7 +125,7 @@ func (s *Server) RunTLS(ctx context.Context, certFile, keyFile string) error {
 	if conf == nil {
 		conf = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	conf.Certificates = append([]tls.Certificate{cert}, conf.Certificates...)
+	files.serve(conf)
 	hs := s.httpServer()
 	hs.TLSConfig = conf
 	return s.run(ctx, hs, ln)
@@ -179,14 +191,14 @@ func or[T comparable](v, def T) T {
 func (s *Server) httpServer() *http.Server {
 	hs := &http.Server{
 		Handler:                      s.App,
-		ReadHeaderTimeout:            or(s.ReadHeaderTimeout, 5*time.Second),
-		ReadTimeout:                  or(s.ReadTimeout, 30*time.Second),
-		WriteTimeout:                 or(s.WriteTimeout, 60*time.Second),
-		IdleTimeout:                  or(s.IdleTimeout, 120*time.Second),
-		MaxHeaderBytes:               or(s.MaxHeaderBytes, 32<<10),
+		ReadHeaderTimeout:            or(s.ReadHeaderTimeout, readHeaderTimeout),
+		ReadTimeout:                  or(s.ReadTimeout, readTimeout),
+		WriteTimeout:                 or(s.WriteTimeout, writeTimeout),
+		IdleTimeout:                  or(s.IdleTimeout, idleTimeout),
+		MaxHeaderBytes:               or(s.MaxHeaderBytes, maxHeaderBytes),
 		ErrorLog:                     slog.NewLogLogger(s.logger().Handler(), slog.LevelDebug),
 		DisableGeneralOptionsHandler: true, // the App answers OPTIONS *
-		HTTP2:                        &http.HTTP2Config{MaxConcurrentStreams: or(s.MaxStreams, 100)},
+		HTTP2:                        &http.HTTP2Config{MaxConcurrentStreams: or(s.MaxStreams, maxStreams)},
 	}
 	if s.H2C {
 		hs.Protocols = new(http.Protocols)

@@ -154,7 +154,7 @@ func (w *response) WriteString(s string) (int, error) {
 // TCP connection inside the kernel.
 func (w *response) ReadFrom(src io.Reader) (int64, error) {
 	rf, ok := w.w.(io.ReaderFrom)
-	if !ok || w.head || w.limit > 0 {
+	if !ok || w.head || !w.fits(src) {
 		return io.Copy(struct{ io.Writer }{w}, src)
 	}
 	if err := w.before(0, nil); err != nil {
@@ -163,6 +163,15 @@ func (w *response) ReadFrom(src io.Reader) (int64, error) {
 	n, err := rf.ReadFrom(src)
 	w.bytes.Add(n)
 	return n, err
+}
+
+// fits tells whether all that src can give is within the limit.
+func (w *response) fits(src io.Reader) bool {
+	if w.limit <= 0 {
+		return true
+	}
+	part, ok := src.(*io.LimitedReader)
+	return ok && part.N <= w.limit-w.bytes.Load()
 }
 
 // FlushError sends what is buffered.

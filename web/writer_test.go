@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/quire/web"
 	"example.com/quire/web/webtest"
@@ -133,5 +135,54 @@ func TestGroupPrefixWithConstraint(t *testing.T) {
 		if _, got, _ := ask(app, "GET", path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
+	}
+}
+
+// kernelWriter is a server's writer that notes what it could send from inside the kernel.
+type kernelWriter struct {
+	*httptest.ResponseRecorder
+	files int64
+}
+
+func (w *kernelWriter) ReadFrom(src io.Reader) (int64, error) {
+	n, err := io.Copy(w.ResponseRecorder, src)
+	if part, ok := src.(*io.LimitedReader); ok {
+		if _, ok := part.R.(*os.File); ok {
+			w.files += n
+		}
+	}
+	return n, err
+}
+
+func TestFilesAreHandedToTheServerUnderBudgets(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "f.txt"), bytes.Repeat([]byte("x"), 600<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	app := newApp(t, web.Options{})
+	serve := func(c *web.Context) error { return c.File(os.DirFS(dir), "f.txt") }
+	app.GET("/plain", serve)
+	app.GET("/timed", serve, web.Budgets{Time: time.Hour})
+	app.GET("/counted", serve, web.Budgets{ResponseBytes: 600 << 10})
+	app.GET("/both", serve, web.Budgets{Time: time.Hour, ResponseBytes: 1 << 20})
+	for _, path := range []string{"/plain", "/timed", "/counted", "/both"} {
+		w := &kernelWriter{ResponseRecorder: httptest.NewRecorder()}
+		app.ServeHTTP(w, newRequest(t, "GET", path))
+		if w.Code != 200 || w.files != 600<<10 || w.Body.Len() != 600<<10 {
+			t.Errorf("%s: %d, %d of %d bytes as a file", path, w.Code, w.files, w.Body.Len())
+		}
+	}
+	app.GET("/over", serve, web.Budgets{ResponseBytes: 599 << 10})
+	w := &kernelWriter{ResponseRecorder: httptest.NewRecorder()}
+	func() {
+		defer func() {
+			if p := recover(); p != http.ErrAbortHandler { //nolint:errorlint // a panic's value
+				t.Errorf("an answer over its budget: %v", p)
+			}
+		}()
+		app.ServeHTTP(w, newRequest(t, "GET", "/over"))
+	}()
+	if n := w.Body.Len(); n > 599<<10 {
+		t.Errorf("%d bytes got past a budget of %d", n, 599<<10)
 	}
 }
