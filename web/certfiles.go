@@ -9,79 +9,91 @@ import (
 	"time"
 )
 
-// certFiles is a certificate and its key in PEM files, which a renewal replaces while the server
-// runs. Handshakes look at the files, at most once a second; so there is nothing to stop.
-type certFiles struct {
-	cert, key string
-	log       *slog.Logger
-
-	mu      sync.Mutex
-	pair    *tls.Certificate
-	seen    [2]os.FileInfo // as they were at the last load, of what failed too
-	checked time.Time
+// CertificateOptions configure CertificateFiles.
+type CertificateOptions struct {
+	Logger *slog.Logger     // default: slog.Default()
+	Now    func() time.Time // default: time.Now
 }
 
 // CertificateFiles returns a tls.Config.GetCertificate that serves the certificate and key of PEM
-// files. They are read again, within a second of the next handshake, when one of them has changed;
-// while the two do not fit together, as between two writes of a renewal, the certificate from
-// before is served and the log says why. Run with RunTLS a Server has it already. nil is slog.Default().
-func CertificateFiles(certFile, keyFile string, log *slog.Logger) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
-	files, err := newCertFiles(certFile, keyFile, or(log, slog.Default()))
+// files. Handshakes look at the files, at most once a second, and read them again when one has
+// changed, so that a renewal needs no restart. While the two cannot be read or do not fit together,
+// as between two writes of a renewal, the certificate from before is served, and the log is told
+// once of each reason. RunTLS has it already.
+func CertificateFiles(certFile, keyFile string, o CertificateOptions) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
+	c, err := newCertFiles(certFile, keyFile, o)
 	if err != nil {
 		return nil, err
 	}
-	return func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return files.current(), nil }, nil
+	return func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.current(), nil }, nil
 }
 
-func newCertFiles(cert, key string, log *slog.Logger) (*certFiles, error) {
-	c := &certFiles{cert: cert, key: key, log: log}
+type certFiles struct {
+	cert, key string
+	now       func() time.Time
+	log       *slog.Logger
+
+	mu     sync.Mutex
+	pair   *tls.Certificate
+	read   [2]os.FileInfo // the files that pair is of
+	looked time.Time
+	failed string // what the log was told last, "" when the files were read
+}
+
+func newCertFiles(cert, key string, o CertificateOptions) (*certFiles, error) {
+	c := &certFiles{cert: cert, key: key, now: o.Now, log: or(o.Logger, slog.Default())}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	c.looked = c.now()
 	return c, c.load()
 }
 
-// load reads the files. Callers hold mu, or nobody else has c yet.
+// load reads the files if they are not those that were read before.
 func (c *certFiles) load() error {
-	seen := c.look()
+	var files [2]os.FileInfo
+	fresh := c.pair == nil
+	for i, name := range []string{c.cert, c.key} {
+		info, err := os.Stat(name)
+		if err != nil {
+			return fmt.Errorf("web: certificate: %w", err)
+		}
+		files[i] = info
+		fresh = fresh || !os.SameFile(info, c.read[i]) || info.Size() != c.read[i].Size() || !info.ModTime().Equal(c.read[i].ModTime())
+	}
+	if !fresh {
+		return nil
+	}
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
-	c.seen = seen
 	if err != nil {
 		return fmt.Errorf("web: certificate %s: %w", c.cert, err)
 	}
-	c.pair = &pair
+	c.pair, c.read = &pair, files
 	return nil
 }
 
-// look returns what the files are now, nil for one that is not there.
-func (c *certFiles) look() (now [2]os.FileInfo) {
-	for i, name := range []string{c.cert, c.key} {
-		if info, err := os.Stat(name); err == nil {
-			now[i] = info
-		}
-	}
-	return now
-}
-
-// current returns the certificate, read again if the files have changed.
+// current returns the certificate of the files as they are, or were when they could be read.
 func (c *certFiles) current() *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := time.Now(); now.Sub(c.checked) >= time.Second {
-		c.checked = now
-		if files := c.look(); changed(files[0], c.seen[0]) || changed(files[1], c.seen[1]) {
-			if err := c.load(); err != nil {
-				c.log.Error("certificate not read again; the one from before is served", slog.Any("err", err))
-			} else {
-				c.log.Info("certificate read again", slog.String("file", c.cert))
-			}
+	now := c.now()
+	if now.Sub(c.looked) < time.Second {
+		return c.pair
+	}
+	c.looked = now
+	err := c.load()
+	switch {
+	case err == nil:
+		c.failed = ""
+	case c.failed != err.Error():
+		c.failed = err.Error()
+		attrs := []any{slog.Any("error", err)}
+		if leaf := c.pair.Leaf; leaf != nil {
+			attrs = append(attrs, slog.Time("expires", leaf.NotAfter))
 		}
+		c.log.Warn("the renewed certificate cannot be read; the one from before is served", attrs...)
 	}
 	return c.pair
-}
-
-func changed(now, before os.FileInfo) bool {
-	if now == nil || before == nil {
-		return now != before
-	}
-	return !os.SameFile(now, before) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime())
 }
 
 // serve makes the files the first certificate of conf, behind its own GetCertificate.

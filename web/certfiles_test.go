@@ -57,62 +57,39 @@ func TestCertificateFilesAreReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	writeCert(t, certFile, keyFile, 1)
-	logged := make(chan string, 100)
-	get, err := web.CertificateFiles(certFile, keyFile, slog.New(slog.NewTextHandler(channelWriter(logged), nil)))
+	now := time.Now()
+	var log strings.Builder
+	get, err := web.CertificateFiles(certFile, keyFile, web.CertificateOptions{
+		Logger: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time { return now },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, &web.Server{App: newApp(t, web.Options{}), TLS: &tls.Config{GetCertificate: get, MinVersion: tls.VersionTLS12}})
-	// serial returns the number of the certificate that a client gets which names the server, or none.
-	serial := func(name string) int64 {
+	shows := func(what string, later time.Duration, want int64) {
 		t.Helper()
-		conn, err := (&tls.Dialer{Config: &tls.Config{ServerName: name, InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", r.addr) //nolint:gosec // the test judges
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.Close() }()
-		return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.Int64() //nolint:forcetypeassert // of a tls.Dialer
-	}
-	await := func(want int64) {
-		t.Helper()
-		for end := time.Now().Add(time.Minute); serial("example.com") != want; {
-			if time.Now().After(end) {
-				t.Fatalf("certificate %d is still not served", want)
-			}
+		now = now.Add(later)
+		pair, err := get(&tls.ClientHelloInfo{})
+		if err != nil || pair.Leaf.SerialNumber.Int64() != want {
+			t.Errorf("%s: certificate %v, %v; want %d", what, pair.Leaf.SerialNumber, err, want)
 		}
 	}
-	if n := serial("example.com"); n != 1 {
-		t.Fatalf("certificate %d", n)
+	shows("at first", 0, 1)
+	writeCert(t, certFile, "", 2)
+	shows("half of a renewal", time.Second, 1)
+	shows("half of a renewal still", time.Second, 1)
+	writeCert(t, certFile, keyFile, 3)
+	shows("within a second of the last look", 999*time.Millisecond, 1)
+	shows("a second after it", time.Millisecond, 3)
+	if err := os.Remove(keyFile); err != nil {
+		t.Fatal(err)
 	}
-	writeCert(t, certFile, keyFile, 2)
-	await(2)
-	if n := serial(""); n != 2 {
-		t.Errorf("a client that names no server gets certificate %d", n)
-	}
-	writeCert(t, certFile, "", 3) // its key is missing: the one from before stays
-	for line := ""; !strings.Contains(line, "certificate not read again"); {
-		if n := serial("example.com"); n != 2 {
-			t.Fatalf("certificate %d without its key", n)
-		}
-		select {
-		case line = <-logged:
-		default:
-		}
-	}
+	shows("no key", time.Second, 3)
 	writeCert(t, certFile, keyFile, 4)
-	await(4)
-	if _, err := web.CertificateFiles(certFile, filepath.Join(dir, "none"), nil); err == nil {
+	shows("both again", time.Second, 4)
+	if n := strings.Count(log.String(), "cannot be read"); n != 2 {
+		t.Errorf("the log tells %d times of two failures:\n%s", n, log.String())
+	}
+	if _, err := web.CertificateFiles(certFile, filepath.Join(dir, "none"), web.CertificateOptions{}); err == nil {
 		t.Error("a missing key is no error")
 	}
-}
-
-// channelWriter sends each line that is written, as long as there is room.
-type channelWriter chan<- string
-
-func (w channelWriter) Write(p []byte) (int, error) {
-	select {
-	case w <- string(p):
-	default:
-	}
-	return len(p), nil
 }

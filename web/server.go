@@ -113,7 +113,7 @@ var errNoCertificate = errors.New("web: Server.TLS: no certificate; set Certific
 // RunTLS is Run with a certificate and key from PEM files, which are read again when they have
 // changed; see CertificateFiles.
 func (s *Server) RunTLS(ctx context.Context, certFile, keyFile string) error {
-	files, err := newCertFiles(certFile, keyFile, s.logger())
+	files, err := newCertFiles(certFile, keyFile, CertificateOptions{Logger: s.logger()})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -240,11 +241,11 @@ func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 	if a.cfg.TLS.Cert == "" {
 		return s.Serve(ctx, ln)
 	}
-	tlsConfig, err := certificate(a.cfg.TLS.Cert, a.cfg.TLS.Key, a.now, a.log)
+	certificate, err := web.CertificateFiles(a.cfg.TLS.Cert, a.cfg.TLS.Key, web.CertificateOptions{Logger: a.log, Now: a.now})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	s.TLS = tlsConfig
+	s.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate}
 	return s.Serve(ctx, ln)
 }
 
