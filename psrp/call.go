@@ -143,7 +143,13 @@ func (c *Call) Information(v any, tags ...string) error {
 		if !shown {
 			return nil
 		}
-		return c.show(proto.HostWriteLine2, clixml.String(textFor(x)))
+		// What Write-Host says without a line's end is a HostInformationMessage with NoNewLine.
+		show := proto.HostWriteLine2
+		v, _ := x.Get("NoNewLine")
+		if open, _ := v.Bool(); open {
+			show = proto.HostWrite1
+		}
+		return c.show(show, clixml.String(textFor(x)))
 	})
 }
 

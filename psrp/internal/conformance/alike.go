@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,60 +10,102 @@ import (
 
 // Alike reports whether two values mean the same to PowerShell: equal but for the order of
 // properties and of a dictionary's entries, and for the version inside a list type's name.
-func Alike(a, b clixml.Value) bool { return alike(a, b, 0) }
+func Alike(want, got clixml.Value) bool { return len(Differences(want, got)) == 0 }
 
-func alike(a, b clixml.Value, depth int) bool {
-	if depth > 200 {
-		return true // a cycle, compared that often
-	}
-	depth++
-	if a.Kind() != b.Kind() {
-		return a.IsNil() && b.IsNil()
-	}
-	switch a.Kind() {
-	case clixml.KindObject:
-		x, _ := a.Object()
-		y, _ := b.Object()
-		return slices.EqualFunc(x.TypeNames, y.TypeNames, sameType) && x.ToString == y.ToString &&
-			alike(x.Base, y.Base, depth) && sameProperties(x.Adapted, y.Adapted, depth) && sameProperties(x.Extended, y.Extended, depth)
-	case clixml.KindList:
-		x, _ := a.List()
-		y, _ := b.List()
-		return x.Kind == y.Kind && slices.EqualFunc(x.Items, y.Items, func(v, w clixml.Value) bool { return alike(v, w, depth) })
-	case clixml.KindDict:
-		x, _ := a.Dict()
-		y, _ := b.Dict()
-		if len(x.Entries) != len(y.Entries) {
-			return false
-		}
-		used := make([]bool, len(y.Entries))
-		for _, e := range x.Entries {
-			i := slices.IndexFunc(y.Entries, func(f clixml.Entry) bool { return alike(e.Key, f.Key, depth) })
-			if i < 0 || used[i] || !alike(e.Value, y.Entries[i].Value, depth) {
-				return false
-			}
-			used[i] = true
-		}
-		return true
-	case clixml.KindMemberSet:
-		x, _ := a.MemberSet()
-		y, _ := b.MemberSet()
-		return sameProperties(x.Members, y.Members, depth)
-	}
-	return clixml.Equal(a, b)
+// Differences names the places where two values are not alike, by their paths: names of properties,
+// keys of dictionaries and indexes of lists, with slashes between. The path of a whole is "".
+func Differences(want, got clixml.Value) []string {
+	var d differences
+	d.values("", want, got, 0)
+	return d.paths
 }
 
-func sameProperties(x, y clixml.Properties, depth int) bool {
-	if len(x) != len(y) {
-		return false
+type differences struct{ paths []string }
+
+func (d *differences) add(path string) { d.paths = append(d.paths, strings.TrimPrefix(path, "/")) }
+
+func (d *differences) values(path string, want, got clixml.Value, depth int) {
+	if depth > 200 {
+		return // a cycle, compared that often
 	}
-	for _, p := range x {
-		v, ok := y.Get(p.Name)
-		if !ok || !alike(p.Value, v, depth) {
-			return false
+	depth++
+	if want.Kind() != got.Kind() {
+		if !want.IsNil() || !got.IsNil() {
+			d.add(path)
+		}
+		return
+	}
+	switch want.Kind() {
+	case clixml.KindObject:
+		x, _ := want.Object()
+		y, _ := got.Object()
+		if !slices.EqualFunc(x.TypeNames, y.TypeNames, sameType) || x.ToString != y.ToString {
+			d.add(path)
+		}
+		d.values(path, x.Base, y.Base, depth)
+		d.properties(path, x.Adapted, y.Adapted, depth)
+		d.properties(path, x.Extended, y.Extended, depth)
+	case clixml.KindList:
+		x, _ := want.List()
+		y, _ := got.List()
+		if x.Kind != y.Kind || len(x.Items) != len(y.Items) {
+			d.add(path)
+			return
+		}
+		for i := range x.Items {
+			d.values(fmt.Sprint(path, "/", i), x.Items[i], y.Items[i], depth)
+		}
+	case clixml.KindDict:
+		x, _ := want.Dict()
+		y, _ := got.Dict()
+		d.entries(path, x.Entries, y.Entries, depth)
+	case clixml.KindMemberSet:
+		x, _ := want.MemberSet()
+		y, _ := got.MemberSet()
+		d.properties(path, x.Members, y.Members, depth)
+	default:
+		if !clixml.Equal(want, got) {
+			d.add(path)
 		}
 	}
-	return true
+}
+
+func (d *differences) entries(path string, want, got []clixml.Entry, depth int) {
+	used := make([]bool, len(got))
+	for _, e := range want {
+		at := path + "/" + e.Key.String()
+		i := slices.IndexFunc(got, func(f clixml.Entry) bool { return Alike(e.Key, f.Key) })
+		if i < 0 || used[i] {
+			d.add(at)
+			continue
+		}
+		used[i] = true
+		d.values(at, e.Value, got[i].Value, depth)
+	}
+	for i, e := range got {
+		if !used[i] {
+			d.add(path + "/" + e.Key.String())
+		}
+	}
+}
+
+func (d *differences) properties(path string, want, got clixml.Properties, depth int) {
+	before := len(d.paths)
+	for _, p := range want {
+		if v, ok := got.Get(p.Name); ok {
+			d.values(path+"/"+p.Name, p.Value, v, depth)
+		} else {
+			d.add(path + "/" + p.Name)
+		}
+	}
+	for _, p := range got {
+		if _, ok := want.Get(p.Name); !ok {
+			d.add(path + "/" + p.Name)
+		}
+	}
+	if len(want) != len(got) && len(d.paths) == before {
+		d.add(path) // a name that is there twice
+	}
 }
 
 // sameType compares type names; the list type of commands names a version of PowerShell, which no
