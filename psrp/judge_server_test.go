@@ -9,8 +9,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"example.com/quire/internal/remotingtest"
 	"example.com/quire/psrp"
+	"example.com/quire/psrp/oop"
 )
 
 // TestMain makes the test's binary a server over standard input and output, for clients that start
@@ -50,8 +53,72 @@ func TestPyPSRPOverAUnixSocket(t *testing.T) {
 	srv := &psrp.Server{Registry: remotingtest.Commands(), Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	go func() { served <- srv.ServeListener(ctx, l) }()
 	remotingtest.PyPSRP(t, remotingtest.ScenariosOfCommands, nil, "pipe", path)
+	remotingtest.PyPSRP(t, remotingtest.ScenarioOfAnEnd, nil, "pipe", path)
 	cancel()
+	// It returns when no session and no command is left.
 	if err := <-served; !errors.Is(err, context.Canceled) {
 		t.Errorf("serve: %v", err)
 	}
+}
+
+// TestSessionsOverAUnixSocketLeaveNothing opens, uses and ends sessions over a socket in every order.
+func TestSessionsOverAUnixSocketLeaveNothing(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	dir, err := os.MkdirTemp("", "psrp") //nolint:usetesting // short, as the path of a socket must be
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // of the test
+	path := filepath.Join(dir, "s")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	served := make(chan error, 1)
+	srv := &psrp.Server{Registry: remotingtest.Commands()}
+	go func() { served <- srv.ServeListener(ctx, l) }()
+	for _, tt := range []struct {
+		name string
+		end  func(conn *oop.Conn, s *psrp.Session)
+	}{
+		{"closed", func(_ *oop.Conn, s *psrp.Session) { _ = s.Close(t.Context()) }},
+		{"the client's end", func(conn *oop.Conn, s *psrp.Session) { _ = conn.Close(); <-s.Done() }},
+		{"closed after its end", func(conn *oop.Conn, s *psrp.Session) { _ = conn.Close(); _ = s.Close(t.Context()) }},
+		{"closed twice", func(_ *oop.Conn, s *psrp.Session) { _ = s.Close(t.Context()); _ = s.Close(t.Context()) }},
+		{"the server's end", func(_ *oop.Conn, s *psrp.Session) { cancel(); <-s.Done() }},
+	} {
+		useUnix(t, tt.name, path, tt.end)
+	}
+	if err := <-served; !errors.Is(err, context.Canceled) {
+		t.Errorf("serve: %v", err)
+	}
+}
+
+// useUnix opens a session, runs a command, leaves another running, and ends.
+func useUnix(t *testing.T, name, path string, end func(conn *oop.Conn, s *psrp.Session)) {
+	t.Helper()
+	conn, err := oop.DialUnix(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := psrp.Open(t.Context(), conn, psrp.Options{MaxRunspaces: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := s.Run(t.Context(), psrp.Cmd("Get-Args").Arg("a")); err != nil || len(res.Output) != 1 {
+		t.Errorf("%s: %v, %v", name, res, err)
+	}
+	run, err := s.Start(t.Context(), psrp.Cmd("Wait-Forever"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	end(conn, s)
+	for _, err := range run.Records() {
+		if err == nil {
+			t.Errorf("%s: a record", name)
+		}
+	}
+	_ = s.Close(context.Background())
 }

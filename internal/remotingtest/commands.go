@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -95,7 +94,12 @@ func Commands() *psrp.Registry {
 	psrp.Add(r, psrp.CommandInfo{Name: "Get-Secret"}, func(_ context.Context, a struct{ Secret *clixml.SecureString }, c *psrp.Call) error {
 		return c.Output(a.Secret)
 	})
+	psrp.Add(r, psrp.CommandInfo{Name: "Get-Login"}, func(_ context.Context, a struct{ Login clixml.Credential }, c *psrp.Call) error {
+		password, _ := a.Login.Password.Reveal()
+		return errors.Join(c.Output(a.Login.User+" "+password), c.Output(a.Login))
+	})
 	add("Read-User", readUser)
+	add("Use-Screen", useScreen)
 	return r
 }
 
@@ -128,6 +132,32 @@ func readUser(ctx context.Context, c *psrp.Call) error {
 		c.Output(fmt.Sprint("choice ", choice[0])), c.Output("user "+cred.User+" "+password))
 }
 
+// useScreen reads and changes the client's console.
+func useScreen(ctx context.Context, c *psrp.Call) error {
+	h := c.Host()
+	state, err := h.Raw.State(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.Output(fmt.Sprint(state.Title, " ", state.Buffer.Width, "x", state.Buffer.Height)); err != nil {
+		return err
+	}
+	state.Title, state.Cursor = "ours", proto.Coordinates{X: 3, Y: 4}
+	if err := errors.Join(h.Raw.Set(ctx, host.PropertyTitle, state), h.Raw.Set(ctx, host.PropertyCursor, state)); err != nil {
+		return err
+	}
+	key, err := h.Raw.ReadKey(ctx, proto.ReadKeyNoEcho|proto.ReadKeyIncludeKeyDown)
+	if err != nil {
+		return err
+	}
+	cells, err := h.Raw.Screen().Cells(ctx, proto.Rectangle{Right: 1})
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.Output(fmt.Sprintf("key %c, %d", rune(key.Char), key.VirtualKeyCode)), c.Output(fmt.Sprintf("cells %c%c", rune(cells[0][0].Char), rune(cells[0][1].Char))),
+		h.Console.Write(ctx, "red", host.Style{Colored: true, Foreground: proto.ColorRed, Background: proto.ColorBlack}), h.Shell.SetShouldExit(ctx, 3))
+}
+
 //go:embed pypsrp_client.py
 var clientScript []byte
 
@@ -138,16 +168,14 @@ type Scenarios string
 const (
 	ScenariosOfCommands Scenarios = "all"     // with a server of Commands
 	ScenariosOfSamples  Scenarios = "samples" // with `quire ps serve`
+	ScenarioOfAnEnd     Scenarios = "gone"    // with a server of Commands: the client dies while Wait-Forever runs
 )
 
 // PyPSRP has pypsrp, a client of others, use a server; each of its answers is a subtest. args are
 // `process EXECUTABLE ARGUMENT...`, `pipe PATH` or `ssh HOST PORT USER KEYFILE KNOWNHOSTS`.
 func PyPSRP(t *testing.T, what Scenarios, env []string, args ...string) {
 	t.Helper()
-	script := filepath.Join(t.TempDir(), "client.py")
-	if err := os.WriteFile(script, clientScript, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	script := scriptFile(t, clientScript)
 	cmd := exec.CommandContext(t.Context(), Python(t), append([]string{script}, args...)...) //nolint:gosec // G204: the judge's interpreter
 	cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0", "SCENARIOS="+string(what)), env...)
 	var stderr strings.Builder
@@ -169,7 +197,7 @@ func PyPSRP(t *testing.T, what Scenarios, env []string, args ...string) {
 	if t.Failed() {
 		t.Log(stderr.String())
 	}
-	if least := map[Scenarios]int{ScenariosOfCommands: 15, ScenariosOfSamples: 2}[what]; passed < least {
+	if least := map[Scenarios]int{ScenariosOfCommands: 20, ScenariosOfSamples: 2, ScenarioOfAnEnd: 1}[what]; passed < least {
 		t.Errorf("pypsrp said %d things, want %d at least:\n%s", passed, least, out)
 	}
 }

@@ -19,6 +19,9 @@ var ErrNoJudge = errors.New("missing judge")
 //go:embed psrpcore_server.py
 var serverScript []byte
 
+//go:embed psrpcore_codec.py
+var codecScript []byte
+
 // tools is the directory of what tools/install-judges installs.
 func tools() string {
 	_, file, _, _ := runtime.Caller(0)
@@ -70,8 +73,19 @@ func Need(tb testing.TB, err error) {
 // ServerScript writes the psrpcore server for a test and returns its path.
 func ServerScript(tb testing.TB) string {
 	tb.Helper()
-	path := filepath.Join(tb.TempDir(), "psrpcore_server.py")
-	if err := os.WriteFile(path, serverScript, 0o600); err != nil {
+	return scriptFile(tb, serverScript)
+}
+
+// CodecScript writes the psrpcore codec for a test and returns its path.
+func CodecScript(tb testing.TB) string {
+	tb.Helper()
+	return scriptFile(tb, codecScript)
+}
+
+func scriptFile(tb testing.TB, script []byte) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "script.py")
+	if err := os.WriteFile(path, script, 0o600); err != nil {
 		tb.Fatal(err)
 	}
 	return path

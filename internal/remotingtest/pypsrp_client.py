@@ -4,7 +4,7 @@
     pypsrp_client.py pipe PATH
     pypsrp_client.py ssh HOST PORT USER KEY_FILE KNOWN_HOSTS_FILE
 
-Which scenarios run says the environment's SCENARIOS: `all` or `samples`.
+Which scenarios run says the environment's SCENARIOS: `all`, `samples` or `gone`.
 """
 
 import asyncio
@@ -14,15 +14,70 @@ import sys
 import traceback
 
 import psrp
+import psrpcore
 import psrpcore.types as T
 
-faulthandler.dump_traceback_later(60, exit=True)  # a client that hangs says where
+faulthandler.dump_traceback_later(300, exit=True)  # a client that hangs says where
+
+
+class RawUI(psrp.PSHostRawUI):
+    def __init__(self, written):
+        super().__init__()
+        self.written = written
+
+    def get_foreground_color(self):
+        return T.ConsoleColor.White
+
+    def get_background_color(self):
+        return T.ConsoleColor.Black
+
+    def get_cursor_position(self):
+        return T.Coordinates(1, 2)
+
+    def get_window_position(self):
+        return T.Coordinates(0, 0)
+
+    def get_cursor_size(self):
+        return 25
+
+    def get_buffer_size(self):
+        return T.Size(120, 3000)
+
+    def get_window_size(self):
+        return T.Size(120, 30)
+
+    def get_max_window_size(self):
+        return T.Size(120, 40)
+
+    def get_max_physical_window_size(self):
+        return T.Size(200, 60)
+
+    def get_window_title(self):
+        return "theirs"
+
+    def set_window_title(self, title):
+        self.written.append("title " + title)
+
+    def set_cursor_position(self, x, y):
+        self.written.append("cursor %d,%d" % (x, y))
+
+    def read_key(self, options=T.ReadKeyOptions.IncludeKeyDown):
+        return T.KeyInfo(65, T.PSChar("a"), T.ControlKeyStates.none, True)
+
+    def get_buffer_contents(self, left, top, right, bottom):
+        cell = lambda c: T.BufferCell(T.PSChar(c), T.ConsoleColor.White, T.ConsoleColor.Black, T.BufferCellType.Complete)
+        return [[cell("x"), cell("y")]]
+
+
+class Host(psrp.PSHost):
+    def set_should_exit(self, exit_code):
+        self.ui.written.append("exit %d" % exit_code)
 
 
 class UI(psrp.PSHostUI):
     def __init__(self):
-        super().__init__()
         self.written = []
+        super().__init__(RawUI(self.written))
 
     def read_line(self):
         return "typed"
@@ -217,6 +272,69 @@ async def parallel(pool, ui):
     equal([out for out, _ in waits], [[0], [1], [2], [3]])
 
 
+async def merged(pool, ui):
+    ui.written.clear()
+    command = psrpcore.Command("Write-All")
+    command.redirect_error()
+    command.redirect_warning()
+    ps = psrp.AsyncPowerShell(pool)
+    ps.add_command(command)
+    out = await ps.invoke()
+    equal([str(getattr(x, "Message", x)) for x in out], ["o", "e", "w"])
+    equal((ps.streams.error, ps.streams.warning), ([], []))
+    equal(ui.written, ["progress a", "line h"])
+
+
+async def actions(pool, ui):
+    ps = psrp.AsyncPowerShell(pool)
+    ps.add_command("Write-All").add_parameters(ErrorAction="Stop")
+    equal(await fails(ps), "Bad")
+    _, ps = await run(pool, "Write-All", {"ErrorAction": "SilentlyContinue", "WarningAction": "Ignore"})
+    equal((ps.streams.error, ps.streams.warning, len(ps.streams.information)), ([], [], 2))
+
+
+async def credentials(pool, ui):
+    out, _ = await run(pool, "Get-Login", {"Login": T.PSCredential("them", T.PSSecureString("theirs"))})
+    equal(str(out[0]), "them theirs")
+    equal((out[1].UserName, out[1].Password.decrypt()), ("them", "theirs"))
+
+
+async def screen(pool, ui):
+    ui.written.clear()
+    out, _ = await run(pool, "Use-Screen")
+    equal([str(x) for x in out], ["theirs 120x3000", "key a, 65", "cells xy"])
+    equal(ui.written, ["title ours", "cursor 3,4", "text red", "exit 3"])
+
+
+async def waiting(pool, ui):
+    """Pipelines beyond the runspaces wait; one that waits is stopped at once."""
+    await pool.set_min_runspaces(1)
+    equal(await pool.set_max_runspaces(1), True)
+    first, second = psrp.AsyncPowerShell(pool), psrp.AsyncPowerShell(pool)
+    first.add_command("Wait-Forever")
+    second.add_command("Get-Args").add_argument("never")
+    tasks = [await first.invoke_async(), await second.invoke_async()]
+    equal(await pool.get_available_runspaces(), 0)
+    for ps, task in ((second, tasks[1]), (first, tasks[0])):
+        await ps.stop()
+        try:
+            await task
+            raise AssertionError("the pipeline was not stopped")
+        except psrp.PipelineStopped:
+            pass
+    equal(await pool.get_available_runspaces(), 1)
+    equal(await pool.set_max_runspaces(4), True)
+
+
+async def gone(pool, ui):
+    """The client dies while a pipeline runs."""
+    ps = psrp.AsyncPowerShell(pool)
+    ps.add_command("Wait-Forever")
+    await ps.invoke_async()
+    print("ok gone", flush=True)
+    os._exit(0)
+
+
 async def samples(pool, ui):
     out, _ = await run(pool, "Get-QuireHost")
     equal(out[0].PSTypeNames[0], "Deserialized.Quire.Host")
@@ -238,15 +356,14 @@ async def main():
     else:
         info = psrp.SSHInfo(rest[0], int(rest[1]), options=ssh_options(*rest[2:]))
     ui = UI()
-    scenarios = [arguments, errors, types, streams, input_, large, stop, prompts, secrets, metadata, chains, console, runspaces, parallel]
-    if os.environ.get("SCENARIOS") == "samples":
-        scenarios = [samples]
-    pool = psrp.AsyncRunspacePool(info, max_runspaces=2, host=psrp.PSHost(ui), application_arguments={"who": "pypsrp"})
+    scenarios = [arguments, errors, types, streams, input_, large, stop, prompts, secrets, metadata, chains, console, runspaces, parallel, merged, actions, credentials, screen, waiting]
+    scenarios = {"samples": [samples], "gone": [gone]}.get(os.environ.get("SCENARIOS"), scenarios)
+    pool = psrp.AsyncRunspacePool(info, max_runspaces=2, host=Host(ui), application_arguments={"who": "pypsrp"})
     async with pool:
         equal(str(pool.application_private_data["PSVersionTable"]["PSRemotingProtocolVersion"]), "2.3")
         for f in scenarios:
             try:
-                await asyncio.wait_for(f(pool, ui), 30)
+                await asyncio.wait_for(f(pool, ui), 120)
                 print("ok", f.__name__.strip("_"), flush=True)
             except BaseException:
                 print("failed", f.__name__.strip("_"), " | ".join(traceback.format_exc().strip().splitlines()[-3:]), flush=True)
