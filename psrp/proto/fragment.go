@@ -183,7 +183,9 @@ func (a *Assembler) add(f Fragment, limit int) (message []byte, ok bool, err err
 	case f.Start && len(a.partial) == most:
 		return nil, false, &RemoteProtocolError{Stage: "fragment", Offset: 0, Err: fmt.Errorf("more than %d incomplete objects: %w", most, ErrTooLarge)}
 	case f.Start:
-		a.partial = append(a.partial, partial{object: f.Object})
+		// Most messages of a few fragments lie in one payload: there is room for what has come of it.
+		room := min(4*len(f.Blob), len(f.Blob)+len(a.payload), limit)
+		a.partial = append(a.partial, partial{object: f.Object, message: make([]byte, 0, room)})
 	case i == len(a.partial):
 		a.Dropped++
 		return nil, false, nil
