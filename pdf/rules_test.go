@@ -295,7 +295,7 @@ func TestNoTextIsLost(t *testing.T) {
 			b.Text(words(120))
 		}
 		b.List(doc.MarkerDisc, words(200), words(3), words(150))
-		b.Add(&doc.Box{Padding: doc.Same(8 * doc.Pt), Border: &doc.Border{Width: doc.Pt}, Nodes: []doc.Node{
+		b.Add(&doc.Box{Padding: doc.Same(8 * doc.Pt), Border: doc.Around(doc.Line{Width: doc.Pt}), Nodes: []doc.Node{
 			para(words(100)), &doc.Box{Padding: doc.Same(4 * doc.Pt), Nodes: []doc.Node{para(words(150))}},
 		}})
 		b.Add(&doc.Beside{Gap: 6 * doc.Pt, Cells: [][]doc.Node{{para(words(90))}, {para(words(30)), para(words(60))}}})

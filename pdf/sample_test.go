@@ -174,7 +174,7 @@ func everything(tb testing.TB) func(*doc.Builder) error {
 		b.Title("Everything <&> one").Lang("en").Style(baseStyle)
 		b.Page(doc.Master{
 			Width: doc.MM(210), Height: doc.MM(297), Margins: doc.Same(doc.MM(20)),
-			Border: &doc.Border{Width: doc.Pt / 2, Color: doc.RGB(0x99, 0x99, 0x99)},
+			Border: doc.Around(doc.Line{Width: doc.Pt / 2, Color: doc.RGB(0x99, 0x99, 0x99)}),
 		})
 		b.Watermark(doc.Watermark{Text: "DRAFT", Angle: 45, Opacity: 0.08})
 		b.Header(doc.Running{
@@ -207,7 +207,7 @@ func everything(tb testing.TB) func(*doc.Builder) error {
 		b.Image(doc.Image{Name: "logo.png", Data: logo, Alt: "The logo", Width: doc.MM(20), Height: doc.MM(20)})
 		b.Rule().Space(6 * doc.Pt)
 		b.Add(&doc.Box{
-			Padding: doc.Same(6 * doc.Pt), Border: &doc.Border{Width: doc.Pt / 2, Color: doc.RGB(150, 150, 150)},
+			Padding: doc.Same(6 * doc.Pt), Border: doc.Around(doc.Line{Width: doc.Pt / 2, Color: doc.RGB(150, 150, 150)}),
 			Background: doc.RGB(245, 247, 250), Nodes: []doc.Node{
 				&doc.Text{Spans: []doc.Span{{Text: "A box with a link "}, {Text: "back to the top", Link: "#top"}}},
 			},
@@ -217,7 +217,7 @@ func everything(tb testing.TB) func(*doc.Builder) error {
 		}})
 		b.Heading(2, "Spans of cells")
 		b.Table([]doc.Column{{}, {}, {}}, func(tb *doc.Table) {
-			tb.Border = &doc.Border{Width: doc.Pt / 2}
+			tb.Border = doc.Lattice(doc.Line{Width: doc.Pt / 2})
 			tb.Stripe = []doc.Color{doc.RGB(255, 255, 255), doc.RGB(245, 247, 250)}
 			tb.Head = []doc.Row{
 				{Cells: []doc.Cell{{Spans: txt("Group"), Colspan: 2}, {Spans: txt("Rest"), Rowspan: 2, VAlign: doc.VAlignMiddle}}},
@@ -260,7 +260,7 @@ func nesting(tb testing.TB) func(*doc.Builder) error {
 			t.Rows = doc.Rows(doc.Row{Cells: []doc.Cell{{Nodes: inner()}, {Nodes: inner()}}})
 		})
 		b.Add(&doc.List{Marker: doc.MarkerDecimal, Items: []doc.ListItem{{Nodes: inner()}, {Nodes: []doc.Node{}}}})
-		b.Add(&doc.Box{Padding: doc.Same(4 * doc.Pt), Border: &doc.Border{Width: doc.Pt}, Nodes: inner()})
+		b.Add(&doc.Box{Padding: doc.Same(4 * doc.Pt), Border: doc.Around(doc.Line{Width: doc.Pt}), Nodes: inner()})
 		b.Add(&doc.Beside{Cells: [][]doc.Node{inner(), inner()}})
 		b.Spans([]doc.Span{
 			{Text: "plain", Link: "#there"}, {Text: "bold", Link: "#there", Bold: true}, {Text: " "}, {Text: "to a word", Link: "https://example.com/" + "long"},

@@ -277,11 +277,29 @@ type Edges struct{ Top, Right, Bottom, Left Length }
 // Same returns equal edges.
 func Same(l Length) Edges { return Edges{l, l, l, l} }
 
-// Border is a line of one width and colour on all sides.
-type Border struct {
+// Line is a line of a border. The zero Line is none.
+type Line struct {
 	Width Length
 	Color Color // none: black
+	// Dash holds the lengths of a dash and of the gap behind it; zero: the line is solid.
+	Dash [2]Length
 }
+
+// Border holds the lines around a box, a row, a cell or a page.
+type Border struct{ Top, Right, Bottom, Left Line }
+
+// Around returns a border of one line on all sides.
+func Around(l Line) *Border { return &Border{l, l, l, l} }
+
+// Grid holds the lines of a table: those around it, those between its rows and those between its
+// columns. Where it is split over pages, the lines between rows close the parts.
+type Grid struct {
+	Border
+	Rows, Columns Line
+}
+
+// Lattice returns a grid of one line around every cell.
+func Lattice(l Line) *Grid { return &Grid{Border{l, l, l, l}, l, l} }
 
 // Table is a table. Its rows come from an iterator and are laid out as they
 // come: no table is ever held in memory as a whole.
@@ -299,9 +317,23 @@ type Table struct {
 	// HeadOnce prints the head rows on the first page of the table only.
 	HeadOnce bool
 	// Stripe holds the backgrounds of the body rows in turn.
-	Stripe  []Color
-	Border  *Border // lines around every cell; nil: hairlines between rows; Width 0: none
-	Padding *Edges  // inside every cell; nil: 2 pt above and below, 4 pt at the sides
+	Stripe []Color
+	Border *Grid // nil: hairlines between rows, heavier lines below the head and above the foot
+	// Padding is inside every cell; nil: CellPadding, but none at the sides of a table without
+	// border, stripes and backgrounds of its columns and head.
+	Padding *Edges
+	// Width is how wide the table is, and Align where it stands when that leaves room. The zero
+	// Width, and auto, are the whole width.
+	Width Width
+	Align Align
+	// HeadBackground is behind the row of the columns' heads, HeadBorder around it.
+	HeadBackground Color
+	HeadBorder     *Border
+}
+
+// CellPadding is the padding of tables that name none.
+func CellPadding() Edges {
+	return Edges{Top: 5 * Pt / 2, Right: 4 * Pt, Bottom: 5 * Pt / 2, Left: 4 * Pt}
 }
 
 // Column describes one column of a table.
@@ -313,7 +345,9 @@ type Column struct {
 	Style     *Style // of the body cells; nil: the table's
 	// RowHeader makes the body cells of the column row headers (TH Scope=Row).
 	RowHeader bool
-	Src       *Source
+	// Background is behind the body cells of the column that no other background is behind.
+	Background Color
+	Src        *Source
 }
 
 // Row is one row of a table.
@@ -323,6 +357,10 @@ type Row struct {
 	Keep  bool // not split over pages
 	// Background is behind the whole row and takes the place of the stripe.
 	Background Color
+	// Border is drawn over the lines of the table.
+	Border *Border
+	// KeepWithNext keeps the row on the page where the next one starts.
+	KeepWithNext bool
 }
 
 // Cell is one cell. It holds Spans, or Nodes when there are any.
@@ -335,6 +373,7 @@ type Cell struct {
 	Rowspan    int // 0: 1
 	Link       string
 	Background Color
+	Border     *Border // drawn over the lines of the table
 	VAlign     VAlign
 	Header     bool // TH: Scope=Column in head rows, Scope=Row elsewhere
 }

@@ -61,6 +61,8 @@ type blockSource struct {
 	fields *object          // where the fields of the kind are
 	path   string           // node path: body[5].table
 	block  doc.Block        // the common keys
+	look   look
+	level  int // of a heading
 	cond   *programAt
 	link   *plainText
 	mark   *plainText // bookmark that needs data
@@ -230,7 +232,15 @@ func (c *compiler) commonKeys(b *blockSource) {
 	if v := o.get("if"); v != nil {
 		b.cond = c.condition(v, o.at("if"))
 	}
-	b.block.Style = c.ownStyle(o, nil)
+	var parent *doc.Style
+	if b.kind == "heading" {
+		b.level = 1
+		if v := o.get("level"); v != nil {
+			b.level = c.integer(v, o.at("level"), 1, 9)
+		}
+		parent = c.headingStyle(b.level)
+	}
+	b.look = c.ownLook(o, parent)
 	if v := o.get("lang"); v != nil {
 		b.block.Lang, _ = c.tag(v, o.at("lang"))
 	}
@@ -292,6 +302,11 @@ func (c *compiler) pageWord(n *strictyaml.Node, path string) bool {
 // done moves the common keys into the node.
 func (b *blockSource) done() common {
 	m := common{block: b.block, mark: b.mark}
+	if b.look.name == nil && b.look.color == nil {
+		m.block.Style = b.look.fixed
+	} else {
+		m.look = &b.look
+	}
 	if s, ok := b.mark.known(); ok {
 		m.block.Bookmark, m.mark = s, nil
 	}
@@ -321,15 +336,7 @@ func (c *compiler) textBlock(b *blockSource) block {
 
 func (c *compiler) headingBlock(b *blockSource) block {
 	o := b.common
-	h := &headingNode{level: 1}
-	if v := o.get("level"); v != nil {
-		h.level = c.integer(v, o.at("level"), 1, 9)
-	}
-	if b.block.Style == nil {
-		b.block.Style = c.headingStyle(h.level)
-	} else if o.n.Get("style") == nil { // style keys beside the heading change its own style
-		b.block.Style = c.styleOver(o, c.headingStyle(h.level))
-	}
+	h := &headingNode{level: b.level}
 	o.later("number")
 	h.text = b.textFields(c)
 	if v := o.get("bookmark"); v != nil {
@@ -388,7 +395,7 @@ func (c *compiler) boxBlock(b *blockSource) block {
 		n.border = c.border(v, o.at("border"))
 	}
 	if v := o.get("background"); v != nil {
-		n.background = c.color(v, o.at("background"))
+		n.background = c.paint(v, o.at("background"))
 	}
 	o.later("radius", "width", "height")
 	if v := o.need("do"); v != nil {

@@ -196,7 +196,7 @@ func (d *decoder) value(t *exprlang.Type) exprlang.Value {
 		return d.mapping(t)
 	case c == '[' && t.Kind == exprlang.ListKind:
 		return d.array(t)
-	case c == '"' && t.Kind >= exprlang.StringKind && t.Kind <= exprlang.ImageKind:
+	case c == '"' && t.Kind >= exprlang.StringKind && t.Kind <= exprlang.ColorKind:
 		s := d.str()
 		if d.failed {
 			return exprlang.Null
@@ -257,6 +257,12 @@ func (d *decoder) textValue(t *exprlang.Type, start int, s string) exprlang.Valu
 		if v, err := time.Parse(time.RFC3339, s); err == nil {
 			return exprlang.DateTime(v)
 		}
+	case exprlang.ColorKind:
+		if v, ok := exprlang.Color(s); ok {
+			return v
+		}
+		d.report(start, codeDataType, `write "#rrggbb" or "none"`, "want a colour, got %s%s", quoted(s), d.use(d.field))
+		return exprlang.Null
 	case exprlang.ImageKind:
 		if _, rest, ok := strings.Cut(s, ";base64,"); ok && strings.HasPrefix(s, "data:") {
 			s = rest

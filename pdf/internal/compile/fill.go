@@ -199,31 +199,28 @@ func (r *render) batched(t *richText) ([]doc.Span, error) {
 type column struct {
 	out  doc.Column
 	head *richText
+	back paint
 }
 
 type cellTemplate struct {
 	out  doc.Cell
 	text *richText
 	body []block
-}
-
-type row struct {
-	src   *doc.Source
-	cells []cellTemplate
+	look *look      // nil: out.Style
+	back paint
 }
 
 type tableNode struct {
 	common
-	out     doc.Table // what needs no data
+	out     doc.Table  // what needs no data
+	base    *doc.Style // of cells whose column has none
 	caption *richText
 	columns []column
 	head    []row
 	foot    []row
-	rows    []row // with loop: the one row
-	loop    *loop
-	filter  *programAt
-	empty   *row
+	rows    []rowSource
 	keep    bool
+	painted bool // some row or cell has a background
 }
 
 func (n *tableNode) emit(r *render, out sink) error {
@@ -239,6 +236,9 @@ func (n *tableNode) emit(r *render, out sink) error {
 	for i, c := range n.columns {
 		t.Columns[i] = c.out
 		if t.Columns[i].Head, err = r.rich(c.head); err != nil {
+			return err
+		}
+		if t.Columns[i].Background, err = r.paint(c.back); err != nil {
 			return err
 		}
 	}
@@ -261,14 +261,25 @@ func (r *render) keptRows(rows []row) ([]doc.Row, error) {
 	for i := range rows {
 		var b batch
 		r.batch, b = b, r.batch
-		cells, err := r.cells(&rows[i])
+		made, err := r.row(&rows[i])
 		r.batch = b
 		if err != nil {
 			return nil, err
 		}
-		out[i] = doc.Row{Src: rows[i].src, Cells: cells}
+		out[i] = made
 	}
 	return out, nil
+}
+
+// row makes a row, whose cells live in the batch.
+func (r *render) row(t *row) (doc.Row, error) {
+	cells, err := r.cells(t)
+	if err != nil {
+		return doc.Row{}, err
+	}
+	out := doc.Row{Src: t.src, Cells: cells, Border: t.border, KeepWithNext: t.with}
+	out.Background, err = r.paint(t.back)
+	return out, err
 }
 
 // cells fills the cells of a row; they live in the batch.
@@ -283,6 +294,14 @@ func (r *render) cells(t *row) ([]doc.Cell, error) {
 		c := &t.cells[i]
 		cells[i] = c.out
 		var err error
+		if c.look != nil {
+			if cells[i].Style, err = r.look(c.look); err != nil {
+				return nil, err
+			}
+		}
+		if cells[i].Background, err = r.paint(c.back); err != nil {
+			return nil, err
+		}
 		if c.body != nil {
 			cells[i].Nodes, err = r.collect(c.body)
 		} else {
@@ -305,7 +324,7 @@ func (n *tableNode) iterate(r *render) iter.Seq2[doc.Row, error] {
 	return func(yield func(doc.Row, error) bool) {
 		give := func(t *row) error {
 			own.m.Slots, own.held = slots, 0
-			cells, err := own.cells(t)
+			made, err := own.row(t)
 			if err != nil {
 				if !goesOn(err) {
 					return err
@@ -316,7 +335,8 @@ func (n *tableNode) iterate(r *render) iter.Seq2[doc.Row, error] {
 				own.m.Slots = slots
 				return nil // the rows that follow are made too, so that all wrong ones are told
 			}
-			if !yield(doc.Row{Src: t.src, Cells: cells, Keep: n.keep}, nil) {
+			made.Keep = n.keep
+			if !yield(made, nil) {
 				return errStop
 			}
 			own.m.Slots = slots
@@ -324,7 +344,7 @@ func (n *tableNode) iterate(r *render) iter.Seq2[doc.Row, error] {
 		}
 		outer := own.m.Slots
 		own.m.Slots = slots
-		err := n.each(own, give)
+		err := own.rows(n.rows, give)
 		own.m.Slots = outer
 		if err != nil && err != errStop { //nolint:errorlint // made above, never wrapped
 			yield(doc.Row{}, err)
@@ -332,28 +352,45 @@ func (n *tableNode) iterate(r *render) iter.Seq2[doc.Row, error] {
 	}
 }
 
-func (n *tableNode) each(r *render, give func(*row) error) error {
-	if n.loop == nil {
-		for i := range n.rows {
-			if err := give(&n.rows[i]); err != nil {
-				return err
-			}
+func (r *render) rows(all []rowSource, give func(*row) error) error {
+	for _, s := range all {
+		if err := s.rows(r, give); err != nil {
+			return err
 		}
-		return nil
 	}
+	return nil
+}
+
+func (t *row) rows(_ *render, give func(*row) error) error { return give(t) }
+
+func (l *rowLoop) rows(r *render, give func(*row) error) error {
 	given := 0
-	_, err := r.each(n.loop, func() error {
-		if n.filter != nil {
-			v, err := r.eval(n.filter)
+	count := func(t *row) error {
+		given++
+		return give(t)
+	}
+	_, err := r.each(l.loop, func() error {
+		if l.filter != nil {
+			v, err := r.eval(l.filter)
 			if err != nil || !v.True() {
 				return err
 			}
 		}
-		given++
-		return give(&n.rows[0])
+		return r.rows(l.body, count)
 	})
-	if err == nil && given == 0 && n.empty != nil {
-		err = give(n.empty)
+	if err == nil && given == 0 && l.empty != nil {
+		err = give(l.empty)
 	}
 	return err
+}
+
+func (n *rowChoice) rows(r *render, give func(*row) error) error {
+	v, err := r.eval(n.cond)
+	switch {
+	case err != nil:
+		return err
+	case v.True():
+		return r.rows(n.then, give)
+	}
+	return r.rows(n.other, give)
 }

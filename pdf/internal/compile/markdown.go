@@ -23,7 +23,7 @@ func (c *compiler) markdownBlock(b *blockSource) block {
 	if v := o.get("level"); v != nil {
 		n.opt.Level = c.integer(v, o.at("level"), 1, 9)
 	}
-	if n.opt.Text = b.block.Style; n.opt.Text == nil {
+	if n.opt.Text = b.look.fixed; n.opt.Text == nil {
 		n.opt.Text = c.base
 	}
 	var headings [10]*doc.Style

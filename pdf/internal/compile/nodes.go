@@ -13,12 +13,19 @@ import (
 // common holds the keys that all blocks share.
 type common struct {
 	block doc.Block
+	look  *look      // nil: the block's style
 	mark  *plainText // bookmark that needs data
 }
 
-// fill returns the common keys with the bookmark.
+// fill returns the common keys with what needs data.
 func (n *common) fill(r *render) (doc.Block, error) {
 	b := n.block
+	if n.look != nil {
+		var err error
+		if b.Style, err = r.look(n.look); err != nil {
+			return b, err
+		}
+	}
 	if n.mark != nil {
 		var err error
 		if b.Bookmark, err = r.plain(n.mark); err != nil {
@@ -100,7 +107,7 @@ type boxNode struct {
 	common
 	padding    doc.Edges
 	border     *doc.Border
-	background doc.Color
+	background paint
 	body       []block
 }
 
@@ -109,11 +116,15 @@ func (n *boxNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
+	back, err := r.paint(n.background)
+	if err != nil {
+		return err
+	}
 	nodes, err := r.collect(n.body)
 	if err != nil {
 		return err
 	}
-	return out(&doc.Box{Block: b, Padding: n.padding, Border: n.border, Background: n.background, Nodes: nodes})
+	return out(&doc.Box{Block: b, Padding: n.padding, Border: n.border, Background: back, Nodes: nodes})
 }
 
 type ruleNode struct {

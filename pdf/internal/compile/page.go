@@ -110,7 +110,8 @@ func (c *compiler) watermark(n *strictyaml.Node) {
 			from = s
 		}
 	}
-	w.out.Style = c.styleOver(o, from)
+	over := c.overlay(o, false)
+	w.out.Style = over.on(from, from)
 	o.later("image", "over", "layer")
 	if o.n.Get("image") == nil {
 		if v := o.need("text"); v != nil {
@@ -141,23 +142,4 @@ func (c *compiler) runningContent(n *strictyaml.Node, path string) (r running) {
 	}
 	o.done()
 	return r
-}
-
-// ownStyle reads `style` and the style keys beside it. The result is parent when
-// there are none; parent nil stands for the document's style.
-func (c *compiler) ownStyle(o *object, parent *doc.Style) *doc.Style {
-	s := parent
-	if v := o.get("style"); v != nil {
-		if named := c.styleRef(v, o.at("style")); named != nil {
-			s = named
-		}
-	}
-	from := s
-	if from == nil {
-		from = c.base
-	}
-	if out := c.styleOver(o, from); out != from {
-		return out
-	}
-	return s
 }

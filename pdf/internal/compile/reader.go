@@ -313,38 +313,12 @@ func (c *compiler) width(n *strictyaml.Node, path string) doc.Width {
 // color reads #rgb, #rrggbb or none.
 func (c *compiler) color(n *strictyaml.Node, path string) doc.Color {
 	s, ok := c.word(n, path)
-	if !ok || s == "none" {
-		return 0
-	}
-	h := strings.TrimPrefix(s, "#")
-	if len(h) == 3 {
-		h = string([]byte{h[0], h[0], h[1], h[1], h[2], h[2]})
-	}
-	v, err := strconv.ParseUint(h, 16, 32)
-	if err != nil || len(h) != 6 || h == s {
-		c.bad(n, path, codeWrong, `write "#rrggbb" in quotes`, "want a colour, got %q", s)
-		return 0
-	}
-	return doc.Color(0xFF000000 | uint32(v))
-}
-
-// border reads {width, color}, or none.
-func (c *compiler) border(n *strictyaml.Node, path string) *doc.Border {
-	if n.IsScalar() && n.Text == "none" {
-		return &doc.Border{}
-	}
-	o, ok := c.object(n, path, "a border")
 	if !ok {
-		return nil
+		return 0
 	}
-	b := &doc.Border{Width: doc.Pt / 2}
-	if v := o.get("width"); v != nil {
-		b.Width = c.length(v, o.at("width"), 0)
+	v, ok := exprlang.Color(s)
+	if !ok {
+		c.bad(n, path, codeWrong, colorHint, "want a colour, got %q", s)
 	}
-	if v := o.get("color"); v != nil {
-		b.Color = c.color(v, o.at("color"))
-	}
-	o.later("radius", "style")
-	o.done()
-	return b
+	return colorOf(v)
 }

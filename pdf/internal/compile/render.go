@@ -63,6 +63,8 @@ type render struct {
 	held  int64 // bytes of nodes that wait in memory, about
 	most  int64 // of held
 
+	tints map[tint]*doc.Style // made by look
+
 	at     *frame  // of what is being made
 	frames []frame // room for the next ones
 }

@@ -39,6 +39,8 @@ func schemaOf(t *exprlang.Type) map[string]any {
 			values = append(values, nil)
 		}
 		s["enum"] = values
+	case exprlang.ColorKind:
+		kind, s["pattern"] = "string", "^(#[0-9A-Fa-f]{3}|#[0-9A-Fa-f]{6}|none)$"
 	case exprlang.ImageKind:
 		kind, s["contentEncoding"] = "string", "base64"
 	case exprlang.ListKind:

@@ -23,6 +23,8 @@ type styleDef struct {
 	node  *strictyaml.Node
 	busy  bool
 	style *doc.Style
+	over  overlay   // its own keys
+	from  *styleDef // what it extends by name; nil: nothing, or base
 }
 
 // styles reads `styles:`.
@@ -70,15 +72,16 @@ func (c *compiler) style(name string) *doc.Style {
 	if name == baseName {
 		from = &doc.Style{}
 	}
+	parent := ""
 	if v := o.get("extends"); v != nil {
 		if s := c.styleRef(v, o.at("extends")); s != nil {
-			from = s
+			from, parent = s, v.Text
 		}
 	}
-	s := c.styleOver(o, from)
+	d.over, d.from = c.overlay(o, false), c.styles[parent]
+	d.style = d.over.on(from, c.base)
 	o.done()
-	d.style = s
-	return s
+	return d.style
 }
 
 // styleRef resolves the name of a style; nil when there is none.
@@ -94,74 +97,114 @@ func (c *compiler) styleRef(n *strictyaml.Node, path string) *doc.Style {
 	return c.style(name)
 }
 
-// styleOver reads the style keys of o over a copy of from; from itself when
-// there are none.
-func (c *compiler) styleOver(o *object, from *doc.Style) *doc.Style {
-	s := *from
-	set, size, leading := false, false, false
+// overlay holds style keys that were read: what they change of a style.
+type overlay struct {
+	set           []func(*doc.Style)
+	size, leading bool
+	colored       bool
+	paint         *programAt // the colour, when data decides it
+}
+
+// overlay reads the style keys of o. A colour may be an expression where data says so.
+func (c *compiler) overlay(o *object, data bool) (over overlay) {
 	for _, key := range styleKeys {
 		v := o.get(key)
 		if v == nil {
 			continue
 		}
-		set, size, leading = true, size || key == "size", leading || key == "leading"
-		c.styleKey(&s, v, o.at(key), key)
+		if key == "color" && data {
+			if p, ok := c.choices(v, o.at(key)); ok {
+				over.paint = c.colors(p)
+				continue
+			}
+		}
+		if set := c.styleKey(v, o.at(key), key); set != nil {
+			over.set = append(over.set, set)
+		}
+		over.size, over.leading = over.size || key == "size", over.leading || key == "leading"
+		over.colored = over.colored || key == "color"
 	}
 	o.later("features", "letter-spacing", "underline")
-	if !set {
+	return over
+}
+
+// on returns from with the keys laid over it; from itself when there are none. A from that is nil
+// stands for base.
+func (over *overlay) on(from, base *doc.Style) *doc.Style {
+	if len(over.set) == 0 {
 		return from
 	}
-	if size && !leading && from.Size > 0 {
+	if from == nil {
+		from = base
+	}
+	s := *from
+	for _, set := range over.set {
+		set(&s)
+	}
+	if over.size && !over.leading && from.Size > 0 {
 		// The inherited leading belongs to the inherited size: 9/12 becomes 15/20.
 		s.Leading = (from.Leading*s.Size + from.Size/2) / from.Size
 	}
 	return &s
 }
 
-func (c *compiler) styleKey(s *doc.Style, v *strictyaml.Node, path, key string) {
+// styleKey reads one key and returns what it sets.
+func (c *compiler) styleKey(v *strictyaml.Node, path, key string) func(*doc.Style) {
 	switch key {
 	case "font":
 		if w, ok := c.word(v, path); ok {
-			s.Family = w
+			return func(s *doc.Style) { s.Family = w }
 		}
 	case "size":
-		s.Size = c.length(v, path, 1)
+		l := c.length(v, path, 1)
+		return func(s *doc.Style) { s.Size = l }
 	case "leading":
-		s.Leading = c.length(v, path, 1)
+		l := c.length(v, path, 1)
+		return func(s *doc.Style) { s.Leading = l }
 	case "weight":
-		s.Weight = c.weight(v, path)
+		w := c.weight(v, path)
+		return func(s *doc.Style) { s.Weight = w }
 	case "italic":
-		s.Italic = c.flag(v, path)
+		on := c.flag(v, path)
+		return func(s *doc.Style) { s.Italic = on }
 	case "color":
-		s.Color = c.color(v, path)
+		col := c.color(v, path)
+		return func(s *doc.Style) { s.Color = col }
 	case "align":
 		i, _ := c.choice(v, path, "left", "right", "center", "justify")
-		s.Align = doc.Align(i) //nolint:gosec // one of four
+		return func(s *doc.Style) { s.Align = doc.Align(i) } //nolint:gosec // one of four
 	case "space-before":
-		s.SpaceBefore = c.length(v, path, 0)
+		l := c.length(v, path, 0)
+		return func(s *doc.Style) { s.SpaceBefore = l }
 	case "space-after":
-		s.SpaceAfter = c.length(v, path, 0)
+		l := c.length(v, path, 0)
+		return func(s *doc.Style) { s.SpaceAfter = l }
 	case "figures":
 		i, _ := c.choice(v, path, "proportional", "tabular")
-		s.TabularFigures = i == 1
+		return func(s *doc.Style) { s.TabularFigures = i == 1 }
 	case "keep-figures":
-		s.KeepFigures = doc.KeepFiguresOff
+		keep := doc.KeepFiguresOff
 		if c.flag(v, path) {
-			s.KeepFigures = doc.KeepFiguresOn
+			keep = doc.KeepFiguresOn
 		}
+		return func(s *doc.Style) { s.KeepFigures = keep }
 	case "widows":
-		s.Widows = c.integer(v, path, 1, 20)
+		n := c.integer(v, path, 1, 20)
+		return func(s *doc.Style) { s.Widows = n }
 	case "orphans":
-		s.Orphans = c.integer(v, path, 1, 20)
+		n := c.integer(v, path, 1, 20)
+		return func(s *doc.Style) { s.Orphans = n }
 	case "breaking":
 		i, _ := c.choice(v, path, "greedy", "total")
-		s.Breaking = doc.BreakingGreedy + doc.Breaking(i) //nolint:gosec // one of two
+		return func(s *doc.Style) { s.Breaking = doc.BreakingGreedy + doc.Breaking(i) } //nolint:gosec // one of two
 	case "hyphenate":
-		s.Hyphenate = doc.HyphenateOff
+		hyphenate := doc.HyphenateOff
 		if c.flag(v, path) {
-			s.Hyphenate = doc.HyphenateOn
+			hyphenate = doc.HyphenateOn
 		}
+		return func(s *doc.Style) { s.Hyphenate = hyphenate }
 	}
+	return nil
 }
 
 func (c *compiler) weight(v *strictyaml.Node, path string) int {

@@ -70,6 +70,10 @@ func (c *content) back(rects []layout.RectItem) error {
 func (c *content) rects(rects []layout.RectItem) {
 	for i := range rects {
 		r := &rects[i]
+		if r.Dash[0] > 0 {
+			c.dashes(r)
+			continue
+		}
 		c.fill(r.Color)
 		x, y := hundredths(r.X), hundredths(c.height-r.Y-r.H)
 		// Both edges are rounded, so that neighbours meet.
@@ -82,11 +86,42 @@ func (c *content) rects(rects []layout.RectItem) {
 		c.b = append(c.b, ' ')
 		c.num(max(h, 1))
 		c.b = append(c.b, " re\n"...)
-		if i+1 == len(rects) || rects[i+1].Color != r.Color {
+		if i+1 == len(rects) || rects[i+1].Color != r.Color || rects[i+1].Dash[0] > 0 {
 			c.judge(&opFill)
 			c.b = append(c.b, "f\n"...)
 		}
 	}
+}
+
+// dashes strokes a dashed line. Its graphics state is its own.
+func (c *content) dashes(r *layout.RectItem) {
+	width := min(r.W, r.H)
+	from, to := [2]doc.Length{r.X + r.W/2, r.Y}, [2]doc.Length{r.X + r.W/2, r.Y + r.H}
+	if r.W >= r.H {
+		from, to = [2]doc.Length{r.X, r.Y + r.H/2}, [2]doc.Length{r.X + r.W, r.Y + r.H/2}
+	}
+	c.b = append(c.b, "q "...)
+	red, green, blue := r.Color.RGB()
+	for _, v := range [3]uint8{red, green, blue} {
+		c.b = cos.AppendRatio(c.b, int64(v), 255, 3)
+		c.b = append(c.b, ' ')
+	}
+	c.judge(&opStrokeColor)
+	c.b = append(c.b, "RG "...)
+	c.num(max(hundredths(width), 1))
+	c.b = append(c.b, " w ["...)
+	c.num(max(hundredths(r.Dash[0]), 1))
+	c.b = append(c.b, ' ')
+	c.num(max(hundredths(r.Dash[1]), 1))
+	c.b = append(c.b, "] 0 d "...)
+	for i, p := range [2][2]doc.Length{from, to} {
+		c.num(hundredths(p[0]))
+		c.b = append(c.b, ' ')
+		c.num(hundredths(c.height - p[1]))
+		c.b = append(c.b, [2]string{" m ", " l "}[i]...)
+	}
+	c.judge(&opStroke)
+	c.b = append(c.b, "S Q\n"...)
 }
 
 func (c *content) fill(col doc.Color) {
@@ -159,13 +194,15 @@ type operator struct {
 
 // The operators that a standard has a word on.
 var (
-	opFill    = operator{code: []byte("f")}
-	opColor   = operator{code: []byte("rg")}
-	opMark    = operator{code: []byte("BDC"), args: []cos.Object{cos.Name("Artifact")}}
-	opElem    = operator{code: []byte("BDC"), args: []cos.Object{cos.Name("P")}}
-	opEndMark = operator{code: []byte("EMC")}
-	opShow    = operator{code: []byte("TJ")}
-	opDraw    = operator{code: []byte("Do")}
+	opFill        = operator{code: []byte("f")}
+	opColor       = operator{code: []byte("rg")}
+	opStroke      = operator{code: []byte("S")}
+	opStrokeColor = operator{code: []byte("RG")}
+	opMark        = operator{code: []byte("BDC"), args: []cos.Object{cos.Name("Artifact")}}
+	opElem        = operator{code: []byte("BDC"), args: []cos.Object{cos.Name("P")}}
+	opEndMark     = operator{code: []byte("EMC")}
+	opShow        = operator{code: []byte("TJ")}
+	opDraw        = operator{code: []byte("Do")}
 )
 
 func (c *content) judge(o *operator) {

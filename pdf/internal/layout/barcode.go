@@ -146,7 +146,7 @@ func (b *symbol) draw(p *painter, x, y doc.Length) {
 	dark := b.code.Rects()
 	it.Rects = make([]RectItem, 0, len(dark)+4)
 	for _, r := range dark {
-		it.Rects = append(it.Rects, RectItem{col(r.X), row(r.Y), col(r.X+r.W) - col(r.X), row(r.Y+r.H) - row(r.Y), doc.Black})
+		it.Rects = append(it.Rects, RectItem{X: col(r.X), Y: row(r.Y), W: col(r.X+r.W) - col(r.X), H: row(r.Y+r.H) - row(r.Y), Color: doc.Black})
 	}
 	if b.cross {
 		it.Rects = appendCross(it.Rects, it.X+b.w/2, it.Y+b.h/2, b.w*7/46)
@@ -160,7 +160,9 @@ func (b *symbol) draw(p *painter, x, y doc.Length) {
 // appendCross draws the Swiss cross with its white border, w wide, around a point: 7 mm on a code
 // of 46 mm (Implementation Guidelines QR-bill, section 6.4.2). Readers mend what it covers.
 func appendCross(rects []RectItem, x, y, w doc.Length) []RectItem {
-	centred := func(cw, ch doc.Length, c doc.Color) RectItem { return RectItem{x - cw/2, y - ch/2, cw, ch, c} }
+	centred := func(cw, ch doc.Length, c doc.Color) RectItem {
+		return RectItem{X: x - cw/2, Y: y - ch/2, W: cw, H: ch, Color: c}
+	}
 	white := doc.RGB(255, 255, 255)
 	return append(rects,
 		centred(w, w, white),

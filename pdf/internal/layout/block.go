@@ -32,19 +32,24 @@ func (p *painter) fill(x, y, w, h doc.Length, c doc.Color) {
 	if c.None() || w <= 0 || h <= 0 {
 		return
 	}
-	p.page.Back = append(p.page.Back, RectItem{x, y, w, h, c})
+	p.page.Back = append(p.page.Back, RectItem{X: x, Y: y, W: w, H: h, Color: c})
 }
 
 // rule draws a line; all lines come after all backgrounds. The borders of rows
 // that touch are drawn once.
 func (p *painter) rule(x, y, w, h doc.Length, c doc.Color) {
+	p.line(x, y, w, h, doc.Line{Color: c})
+}
+
+// line is rule for a line that may be dashed; its width is w or h.
+func (p *painter) line(x, y, w, h doc.Length, l doc.Line) {
 	if w <= 0 || h <= 0 {
 		return
 	}
-	if c.None() {
-		c = doc.Black
+	if l.Color.None() {
+		l.Color = doc.Black
 	}
-	r := RectItem{x, y, w, h, c}
+	r := RectItem{X: x, Y: y, W: w, H: h, Color: l.Color, Dash: l.Dash}
 	if n := len(p.rules); n > 0 && p.rules[n-1] == r {
 		return
 	}
@@ -53,14 +58,25 @@ func (p *painter) rule(x, y, w, h doc.Length, c doc.Color) {
 
 // frame draws a border inside the rectangle's edge.
 func (p *painter) frame(x, y, w, h doc.Length, b *doc.Border) {
-	if b == nil || b.Width <= 0 {
+	if b == nil {
 		return
 	}
-	t := b.Width
-	p.rule(x, y, w, t, b.Color)
-	p.rule(x, y+h-t, w, t, b.Color)
-	p.rule(x, y+t, t, h-2*t, b.Color)
-	p.rule(x+w-t, y+t, t, h-2*t, b.Color)
+	top, bottom := b.Top.Width, b.Bottom.Width
+	p.line(x, y, w, top, b.Top)
+	p.line(x, y+h-bottom, w, bottom, b.Bottom)
+	p.line(x, y+top, b.Left.Width, h-top-bottom, b.Left)
+	p.line(x+w-b.Right.Width, y+top, b.Right.Width, h-top-bottom, b.Right)
+}
+
+// around draws a border whose lines stand centred on the rectangle's edge.
+func (p *painter) around(x, y, w, h doc.Length, b *doc.Border) {
+	top, right, bottom, left := b.Top.Width, b.Right.Width, b.Bottom.Width, b.Left.Width
+	from, to := x-left/2, x+w-right/2+right
+	p.line(from, y-top/2, to-from, top, b.Top)
+	p.line(from, y+h-bottom/2, to-from, bottom, b.Bottom)
+	tall := h - top/2 - (bottom - bottom/2)
+	p.line(x-left/2, y+top/2, left, tall, b.Left)
+	p.line(x+w-right/2, y+top/2, right, tall, b.Right)
 }
 
 // finish moves the rules behind the backgrounds.
@@ -248,20 +264,25 @@ type box struct {
 	body   *stack
 }
 
-func (b *box) edge() doc.Length {
-	if b.border == nil {
-		return 0
+// edges is what padding and border take at each side.
+func (b *box) edges() doc.Edges {
+	e := b.pad
+	if l := b.border; l != nil {
+		e.Top, e.Right, e.Bottom, e.Left = e.Top+l.Top.Width, e.Right+l.Right.Width, e.Bottom+l.Bottom.Width, e.Left+l.Left.Width
 	}
-	return b.border.Width
+	return e
 }
 
-func (b *box) around() doc.Length { return b.pad.Top + b.pad.Bottom + 2*b.edge() }
+func (b *box) around() doc.Length {
+	e := b.edges()
+	return e.Top + e.Bottom
+}
 
 func (b *box) size() doc.Length { return b.body.size() + b.around() }
 
 func (b *box) baseline() (doc.Length, bool) {
 	l, ok := b.body.baseline()
-	return l + b.pad.Top + b.edge(), ok
+	return l + b.edges().Top, ok
 }
 
 func (b *box) split(avail doc.Length, force bool) (block, block) {
@@ -284,5 +305,6 @@ func (b *box) draw(p *painter, x, y doc.Length) {
 	h := b.size()
 	p.fill(x, y, b.w, h, b.back)
 	p.frame(x, y, b.w, h, b.border)
-	b.body.draw(p, x+b.pad.Left+b.edge(), y+b.pad.Top+b.edge())
+	e := b.edges()
+	b.body.draw(p, x+e.Left, y+e.Top)
 }

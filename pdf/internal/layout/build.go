@@ -513,7 +513,8 @@ func (m *maker) label(s string, f *face, en env, el *tag.Elem, src *doc.Source) 
 
 func (m *maker) box(n *doc.Box, en env) (block, error) {
 	b := &box{w: en.width, pad: n.Padding, border: n.Border, back: n.Background}
-	st, err := m.stack(n.Nodes, en.narrow(n.Padding.Left+n.Padding.Right+2*b.edge()))
+	e := b.edges()
+	st, err := m.stack(n.Nodes, en.narrow(e.Left+e.Right))
 	if err != nil {
 		return nil, err
 	}

@@ -12,14 +12,17 @@ type group struct {
 	section section
 	first   bool // the first of its section: the foot has a heavier line above it
 	last    bool // the last of the head: it has a heavier line below
+	starts  bool // nothing of the table is above
+	ends    bool // nothing of the table is below
 	keep    bool
 	rows    []groupRow
 	cells   []groupCell
 }
 
 type groupRow struct {
-	h    doc.Length
-	back doc.Color
+	h      doc.Length
+	back   doc.Color
+	border *doc.Border
 }
 
 type groupCell struct {
@@ -28,6 +31,7 @@ type groupCell struct {
 	left                 doc.Length // padding
 	body                 block
 	back                 doc.Color
+	border               *doc.Border
 	valign               doc.VAlign
 	drop                 doc.Length // to the common baseline of the row
 	elem                 *tag.Elem
@@ -125,7 +129,7 @@ func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) 
 	top, bottom := g.pad()
 	head, tail := *g, *g
 	head.cells, tail.cells = nil, nil
-	tail.first = false
+	head.ends, tail.first, tail.starts = false, false, false
 	rowsAbove := row
 	if inside {
 		rowsAbove = row + 1
@@ -175,13 +179,13 @@ func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) 
 
 func (g *group) draw(p *painter, x, y doc.Length) {
 	top, bottom := g.pad()
-	var w doc.Length
+	var left, w doc.Length
 	if g.t != nil {
-		w = g.t.x[len(g.t.x)-1] + g.t.w[len(g.t.w)-1]
+		left, w = x+g.t.x[0], g.t.x[len(g.t.x)-1]+g.t.w[len(g.t.w)-1]-g.t.x[0]
 	}
 	ry := y
 	for r := range g.rows {
-		p.fill(x, ry, w, g.rows[r].h, g.rows[r].back)
+		p.fill(left, ry, w, g.rows[r].h, g.rows[r].back)
 		ry += g.rows[r].h
 	}
 	for i := range g.cells {
@@ -203,7 +207,8 @@ func (g *group) draw(p *painter, x, y doc.Length) {
 		c.body.draw(p, x+c.x+c.left, cy+dy)
 	}
 	if g.t != nil {
-		g.lines(p, x, y, w)
+		g.lines(p, x, y)
+		g.borders(p, x, y, left, left+w)
 	}
 }
 
@@ -215,30 +220,34 @@ const (
 	hairlineColor = doc.Color(0xFFC4C8CE)
 )
 
-func (g *group) lines(p *painter, x, y, w doc.Length) {
-	h := g.size()
+func (g *group) lines(p *painter, x, y doc.Length) {
 	if b := g.t.n.Border; b != nil {
 		g.grid(p, x, y, b)
 		return
 	}
+	left, w := x+g.t.x[0], g.t.x[len(g.t.x)-1]+g.t.w[len(g.t.w)-1]-g.t.x[0]
 	if g.section == sectionFoot {
-		if g.first {
-			p.rule(x, y-headLine/2, w, headLine, doc.Black)
-		} else {
-			p.rule(x, y-hairline/2, w, hairline, hairlineColor)
+		switch {
+		case g.rows[0].border != nil:
+		case g.first:
+			p.rule(left, y-headLine/2, w, headLine, doc.Black)
+		default:
+			p.rule(left, y-hairline/2, w, hairline, hairlineColor)
 		}
 		return
 	}
+	h := g.size()
 	ry := y
 	for r := range g.rows {
 		ry += g.rows[r].h
 		switch {
+		case g.rows[r].border != nil: // it has its own
 		case g.section == sectionHead && g.last && r == len(g.rows)-1:
-			p.rule(x, ry-headLine/2, w, headLine, doc.Black)
+			p.rule(left, ry-headLine/2, w, headLine, doc.Black)
 		case r < len(g.rows)-1:
 			g.between(p, x, ry, r)
 		default:
-			p.rule(x, y+h-hairline/2, w, hairline, hairlineColor)
+			p.rule(left, y+h-hairline/2, w, hairline, hairlineColor)
 		}
 	}
 }
@@ -254,19 +263,51 @@ func (g *group) between(p *painter, x, y doc.Length, r int) {
 
 // grid draws the lines around the cells. They stand centred on the cell edges,
 // so neighbours share them.
-func (g *group) grid(p *painter, x, y doc.Length, b *doc.Border) {
-	if b.Width <= 0 {
-		return
+func (g *group) grid(p *painter, x, y doc.Length, b *doc.Grid) {
+	for i := range g.cells {
+		c := &g.cells[i]
+		around := doc.Border{Top: b.Rows, Right: b.Columns, Bottom: b.Rows, Left: b.Columns}
+		if g.starts && c.row == 0 {
+			around.Top = b.Top
+		}
+		if g.ends && c.row+c.rows == len(g.rows) {
+			around.Bottom = b.Bottom
+		}
+		if c.col == 0 {
+			around.Left = b.Left
+		}
+		if c.col+c.cols == len(g.t.n.Columns) {
+			around.Right = b.Right
+		}
+		p.around(x+c.x, y+g.height(0, c.row), c.w, g.height(c.row, c.rows), &around)
 	}
-	half := b.Width / 2
+}
+
+// borders draws those that rows and cells have of their own. A row that a cell from above reaches
+// into has no line through it.
+func (g *group) borders(p *painter, x, y, left, right doc.Length) {
 	for i := range g.cells {
 		c := &g.cells[i]
 		cy, ch := y+g.height(0, c.row), g.height(c.row, c.rows)
-		left, right := x+c.x, x+c.x+c.w
-		p.rule(left-half, cy-half, c.w+b.Width, b.Width, b.Color)
-		p.rule(left-half, cy+ch-half, c.w+b.Width, b.Width, b.Color)
-		p.rule(left-half, cy+half, b.Width, ch-b.Width, b.Color)
-		p.rule(right-half, cy+half, b.Width, ch-b.Width, b.Color)
+		var of doc.Border
+		if b := g.rows[c.row].border; b != nil {
+			of.Top = b.Top
+			if x+c.x == left {
+				of.Left = b.Left
+			}
+			if x+c.x+c.w == right {
+				of.Right = b.Right
+			}
+		}
+		if b := g.rows[c.row+c.rows-1].border; b != nil {
+			of.Bottom = b.Bottom
+		}
+		if of != (doc.Border{}) {
+			p.around(x+c.x, cy, c.w, ch, &of)
+		}
+		if c.border != nil {
+			p.around(x+c.x, cy, c.w, ch, c.border)
+		}
 	}
 }
 

@@ -452,7 +452,7 @@ func TestSplitInsideKeep(t *testing.T) {
 func TestRowSpansSplit(t *testing.T) {
 	c := func(s string, rows int) doc.Cell { return doc.Cell{Spans: spans(s), Rowspan: rows} }
 	r := place(t, &doc.Table{
-		Columns: make([]doc.Column, 2), Border: &doc.Border{Width: doc.Pt},
+		Columns: make([]doc.Column, 2), Border: doc.Lattice(doc.Line{Width: doc.Pt}),
 		Rows: doc.Rows(
 			doc.Row{Cells: []doc.Cell{c("s1\ns2\ns3\ns4\ns5\ns6\ns7\ns8\ns9", 4), c("r1", 1)}},
 			doc.Row{Cells: []doc.Cell{c("r2", 1)}},
@@ -485,7 +485,7 @@ func TestRowSpansSplit(t *testing.T) {
 
 func TestBoxFragments(t *testing.T) {
 	r := place(t, &doc.Box{
-		Padding: doc.Same(4 * doc.Pt), Border: &doc.Border{Width: doc.Pt}, Background: doc.RGB(1, 2, 3),
+		Padding: doc.Same(4 * doc.Pt), Border: doc.Around(doc.Line{Width: doc.Pt}), Background: doc.RGB(1, 2, 3),
 		Nodes: []doc.Node{lines("a", 14)},
 	})
 	for p := 1; p <= 2; p++ {

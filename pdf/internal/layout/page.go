@@ -58,6 +58,7 @@ type TextItem struct {
 type RectItem struct {
 	X, Y, W, H doc.Length
 	Color      doc.Color
+	Dash       [2]doc.Length // along the longer side; zero: the rectangle is filled
 }
 
 // ImageItem is an image in its rectangle.

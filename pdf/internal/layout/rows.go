@@ -193,7 +193,7 @@ func (r *rowRun) row(x *doc.Row) error {
 	}
 	r.count++
 	e := entry{b: g, keep: g.keep, src: x.Src}
-	e.keepNext = r.count < r.orphans && g.size() <= r.tall
+	e.keepNext = x.KeepWithNext || r.count < r.orphans && g.size() <= r.tall
 	if t.inBody >= rowsPerBody {
 		e.done, t.body = t.body, nil
 	}
@@ -241,6 +241,9 @@ func (r *rowRun) finish() error {
 		rest = append(rest, entry{b: space{}}) // a head without rows ends here
 	}
 	last := &rest[len(rest)-1]
+	if g, ok := last.b.(*group); ok {
+		g.ends = true
+	}
 	if len(foot) > 0 {
 		last.keepNext = false
 	}

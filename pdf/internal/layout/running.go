@@ -109,7 +109,7 @@ func (f *flow) inset() doc.Length {
 // dress adds border and running content to the page that closes. What asks for
 // the number of pages waits.
 func (f *flow) dress() error {
-	if b := f.master.Border; b != nil && b.Width > 0 {
+	if b := f.master.Border; b != nil {
 		inset := f.inset()
 		f.painter.frame(inset, inset, f.master.Width-2*inset, f.master.Height-2*inset, b)
 	}

@@ -18,7 +18,7 @@ func TestRunning(t *testing.T) {
 	d.Footer = doc.Running{Other: node("other"), All: []doc.Node{&doc.List{Items: []doc.ListItem{{Nodes: []doc.Node{
 		&doc.Box{Nodes: []doc.Node{&doc.Text{Spans: []doc.Span{{Kind: doc.SpanPage}, {Text: "/"}, {Kind: doc.SpanPages}}}}},
 	}}}}}}
-	d.Page.Border = &doc.Border{Width: doc.Pt}
+	d.Page.Border = doc.Around(doc.Line{Width: doc.Pt})
 	d.Body = doc.Nodes(lines("a", 25))
 	r, sum, err := run(t, d, true)
 	if err != nil {

@@ -25,6 +25,7 @@ type table struct {
 	x      []doc.Length // of their left edges
 	styles []*doc.Style // of the body cells
 	heads  []*doc.Style // of the head cells
+	dx     doc.Length   // of the table in the width it is given
 	pad    doc.Edges
 	flush  bool // no padding at the outer edges
 	stripe int
@@ -46,12 +47,16 @@ func (m *maker) table(n *doc.Table, en env) (*table, error) {
 	if n.Style != nil {
 		t.en.style = m.derive(n.Style, derivedPlain)
 	}
+	if err := t.place(); err != nil {
+		return nil, err
+	}
 	switch {
 	case n.Padding != nil:
 		t.pad = *n.Padding
 	default:
-		t.pad = doc.Edges{Top: 5 * doc.Pt / 2, Right: 4 * doc.Pt, Bottom: 5 * doc.Pt / 2, Left: 4 * doc.Pt}
-		t.flush = n.Border == nil && len(n.Stripe) == 0
+		t.pad = doc.CellPadding()
+		t.flush = n.Border == nil && len(n.Stripe) == 0 && n.HeadBackground.None() &&
+			!slices.ContainsFunc(n.Columns, func(c doc.Column) bool { return !c.Background.None() })
 	}
 	t.elem = m.elem(en.elem, tag.Table, n.Src, n.Lang)
 	t.styles, t.heads = make([]*doc.Style, 0, len(n.Columns)), make([]*doc.Style, 0, len(n.Columns))
@@ -71,12 +76,37 @@ func (m *maker) table(n *doc.Table, en env) (*table, error) {
 	return t, nil
 }
 
+// place gives the table its width and its place in that of what is around.
+func (t *table) place() error {
+	whole, wide := t.en.width, t.en.width
+	switch w := t.n.Width; w.Kind {
+	case doc.WidthFixed:
+		wide = w.Value
+	case doc.WidthPercent:
+		wide = whole * w.Value / (100 * 1024)
+	}
+	if wide > whole {
+		return failed(at(t.src, "L306", "the table is %s wide in a place of %s", mm(wide), mm(whole)))
+	}
+	switch t.n.Align {
+	case doc.AlignRight:
+		t.dx = whole - wide
+	case doc.AlignCenter:
+		t.dx = (whole - wide) / 2
+	}
+	t.en.width = wide
+	return nil
+}
+
 // headRows are the rows printed at the top: that of the columns' heads, if any,
 // and those of Head.
 func (t *table) headRows() []doc.Row {
 	var rows []doc.Row
 	if slices.ContainsFunc(t.n.Columns, func(c doc.Column) bool { return len(c.Head) > 0 }) {
-		r := doc.Row{Src: t.src, Cells: make([]doc.Cell, len(t.n.Columns))}
+		r := doc.Row{
+			Src: t.src, Cells: make([]doc.Cell, len(t.n.Columns)),
+			Background: t.n.HeadBackground, Border: t.n.HeadBorder,
+		}
 		for i := range t.n.Columns {
 			c := &t.n.Columns[i]
 			r.Cells[i] = doc.Cell{Src: c.Src, Style: c.HeadStyle, Spans: c.Head, Header: true, VAlign: doc.VAlignBottom}
@@ -118,7 +148,7 @@ func (t *table) size(head, sample []doc.Row) error {
 	t.x = lengths.take(len(cols))
 	var x doc.Length
 	for i, w := range t.w {
-		t.x[i] = x
+		t.x[i] = t.dx + x
 		x += w
 		if w <= t.side(i, 1) {
 			return failed(at(t.src, "L306", "no width is left for column %d: the columns before ask for more than %s", i+1, mm(t.en.width)))
@@ -224,7 +254,7 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 	}
 	if t.group == nil {
 		t.group = t.m.mem.groups.one()
-		t.group.t, t.group.section, t.group.first = t, sec, sec != t.section || !t.begun
+		t.group.t, t.group.section, t.group.first, t.group.starts = t, sec, sec != t.section || !t.begun, !t.begun
 		t.group.rows, t.group.cells = t.m.mem.rows.take(1)[:0], t.m.mem.cells.take(len(r.Cells))[:0]
 		t.section, t.begun = sec, true
 	}
@@ -239,7 +269,7 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 	}
 	tr := t.m.elem(parent, tag.TR, src, "")
 	row := len(g.rows)
-	g.rows = append(g.rows, groupRow{back: back})
+	g.rows = append(g.rows, groupRow{back: back, border: r.Border})
 	col := 0
 	for i := range r.Cells {
 		for col < len(t.open) && t.open[col] > 0 {
@@ -333,7 +363,10 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 			}
 		}
 	}
-	gc := groupCell{row: row, col: col, rows: rows, cols: n, back: c.Background, valign: c.VAlign, elem: el}
+	gc := groupCell{row: row, col: col, rows: rows, cols: n, back: c.Background, border: c.Border, valign: c.VAlign, elem: el}
+	if gc.back.None() && g.rows[row].back.None() && sec == sectionBody && n == 1 {
+		gc.back = t.n.Columns[col].Background
+	}
 	gc.x = t.x[col]
 	gc.w = t.x[col+n-1] + t.w[col+n-1] - gc.x
 	left, right := t.padAt(col, n)
@@ -402,6 +435,9 @@ func (t *table) head(rows []doc.Row) (first, again *stack, err error) {
 	}
 	again, err = lay(nil)
 	t.m.art = art
+	if again != nil && len(again.entries) > 0 {
+		again.entries[0].b.(*group).starts = true // a new part of the table
+	}
 	return first, again, err
 }
 
@@ -418,6 +454,9 @@ func (t *table) caption() (*entry, error) {
 	b, err := t.m.text(t.n.Caption, env{style: s, elem: el, width: t.en.width, lang: t.en.lang}, el, t.src, "")
 	if err != nil {
 		return nil, err
+	}
+	if t.dx > 0 {
+		b = &labelled{indent: t.dx, body: &stack{entries: []entry{{b: b}}}}
 	}
 	return &entry{b: b, before: s.SpaceBefore, after: s.SpaceAfter, keepNext: true, src: t.src}, nil
 }

@@ -74,6 +74,7 @@ func Compile(src string, scope Scope, o Options) (*Program, []Problem) {
 	}
 	return &Program{
 		Type: e.typ, Path: e.path, Reads: c.reads, Figure: e.isFigure(), UsesTime: c.usesTime, Desc: e.desc,
+		Leaves: e.leaves, Open: e.open(),
 		lets: c.maxLets, eval: e.eval, write: e.write,
 	}, nil
 }
@@ -181,12 +182,24 @@ type expr struct {
 	off  int
 	end  int
 	lit  *Value // its value, when it needs no data
-	path *Path
-	desc string
+	// leaves are the literals that the value may be. What is neither one nor chosen among some
+	// (choice) has none.
+	leaves []Leaf
+	choice bool // all that it may be is in leaves
+	path   *Path
+	desc   string
 	// figure says that a text is a formatted number or date, or may be one.
 	figure bool
 	// write appends the text without making a string of it first; nil: by eval.
 	write func(m *Machine, dst []byte) ([]byte, error)
+}
+
+func (e *expr) open() bool { return e.lit == nil && !e.choice }
+
+// chosen makes e one of a and b.
+func (e *expr) chosen(a, b *expr) *expr {
+	e.leaves, e.choice = slices.Concat(a.leaves, b.leaves), !a.open() && !b.open()
+	return e
 }
 
 func (e *expr) isFigure() bool {
@@ -229,7 +242,7 @@ func (c *checker) invalid(n ast.Node) *expr {
 
 func (c *checker) literal(n ast.Node, t *Type, v Value) *expr {
 	off, end := c.span(n)
-	return &expr{typ: t, off: off, end: end, lit: &v, eval: func(*Machine) (Value, error) { return v, nil }}
+	return &expr{typ: t, off: off, end: end, lit: &v, leaves: []Leaf{{off, v}}, eval: func(*Machine) (Value, error) { return v, nil }}
 }
 
 func (c *checker) node(n ast.Node) *expr {
@@ -448,14 +461,14 @@ func (c *checker) fieldOf(n *ast.MemberNode, base *expr, name string, off, end i
 
 func (c *checker) conditional(n *ast.ConditionalNode) *expr {
 	cond, a, b := c.boolean(n.Cond), c.node(n.Exp1), c.node(n.Exp2)
-	t := join(a.typ, b.typ)
+	t := joinColors(a, b)
 	if t == nil {
 		return c.bad(n.Exp2, CodeType, "", "one branch is %s, the other %s", a.typ, b.typ)
 	}
 	if a.typ.Kind == PageKind || a.typ.Kind == PagesKind || b.typ.Kind == PageKind || b.typ.Kind == PagesKind {
 		return c.bad(n.Exp1, CodeType, "", "page() and pages() stand alone in ${...}")
 	}
-	return &expr{typ: t, off: a.off, end: b.end, figure: a.isFigure() || b.isFigure(), eval: func(m *Machine) (Value, error) {
+	out := &expr{typ: t, off: a.off, end: b.end, figure: a.isFigure() || b.isFigure(), eval: func(m *Machine) (Value, error) {
 		v, err := cond.eval(m)
 		if err != nil {
 			return Null, err
@@ -465,6 +478,7 @@ func (c *checker) conditional(n *ast.ConditionalNode) *expr {
 		}
 		return b.eval(m)
 	}}
+	return out.chosen(a, b)
 }
 
 // boolean checks a condition. A missing optional boolean counts as false.

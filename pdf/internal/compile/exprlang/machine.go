@@ -98,12 +98,22 @@ type Program struct {
 	Figure bool
 	// UsesTime reports whether it calls now().
 	UsesTime bool
+	// Leaves are the literals that the value may be, those under ? : and ??. Open is set when it
+	// may be another value, too.
+	Leaves []Leaf
+	Open   bool
 	// Desc names the value in messages: trades[], note.number. It may be empty.
 	Desc string
 
 	lets  int
 	eval  evalFunc
 	write func(m *Machine, dst []byte) ([]byte, error)
+}
+
+// Leaf is a literal of an expression.
+type Leaf struct {
+	Off   int // byte of the source
+	Value Value
 }
 
 type evalFunc func(m *Machine) (Value, error)

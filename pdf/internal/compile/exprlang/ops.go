@@ -271,20 +271,21 @@ func textTest(a, b *expr, test func(s, t string) bool) *expr {
 }
 
 func (c *checker) coalesce(n ast.Node, a, b *expr) *expr {
-	t := join(a.typ.required(), b.typ)
+	t := joinColors(&expr{typ: a.typ.required(), leaves: a.leaves, lit: a.lit, choice: a.choice}, b)
 	if a.typ.Kind == NullKind {
 		t = b.typ
 	}
 	if t == nil {
 		return c.bad(n, CodeType, "", "the value is %s, its replacement %s", a.typ.required(), b.typ)
 	}
-	return &expr{typ: t, off: a.off, end: b.end, figure: a.isFigure() || b.isFigure(), eval: func(m *Machine) (Value, error) {
+	out := &expr{typ: t, off: a.off, end: b.end, figure: a.isFigure() || b.isFigure(), eval: func(m *Machine) (Value, error) {
 		v, err := a.eval(m)
 		if err == nil && v.IsNull() {
 			return b.eval(m)
 		}
 		return v, err
 	}}
+	return out.chosen(a, b)
 }
 
 func (c *checker) rangeOf(n *ast.BinaryNode, a, b *expr) *expr {

@@ -35,6 +35,7 @@ const (
 	DateTimeKind
 	EnumKind
 	ImageKind
+	ColorKind // #rrggbb or none
 	ListKind
 	RecordKind
 	MapKind
@@ -45,7 +46,7 @@ const (
 
 var kindNames = [...]string{
 	"invalid", "null", "string", "integer", "decimal", "number", "boolean", "date", "datetime", "enum",
-	"image", "list", "record", "map", "page number", "page count", "plural forms",
+	"image", "color", "list", "record", "map", "page number", "page count", "plural forms",
 }
 
 // Type is the type of a value. Types are immutable once a contract is read, but
@@ -133,6 +134,7 @@ var (
 	typeInteger  = &Type{Kind: IntegerKind}
 	typeDecimal  = &Type{Kind: DecimalKind}
 	typeBoolean  = &Type{Kind: BooleanKind}
+	typeColor    = &Type{Kind: ColorKind}
 	typeDateTime = &Type{Kind: DateTimeKind}
 	typePage     = &Type{Kind: PageKind}
 	typePages    = &Type{Kind: PagesKind}
@@ -142,7 +144,7 @@ var (
 // such as "decimal".
 func Basic(name string) (*Type, bool) {
 	i := slices.Index(kindNames[:], name)
-	if k := Kind(max(i, 0)); k >= StringKind && k <= DateTimeKind || k == ImageKind { //nolint:gosec // an index of a short list
+	if k := Kind(max(i, 0)); k >= StringKind && k <= DateTimeKind || k == ImageKind || k == ColorKind { //nolint:gosec // an index of a short list
 		return &Type{Kind: k}, true
 	}
 	return nil, false
@@ -150,7 +152,7 @@ func Basic(name string) (*Type, bool) {
 
 // BasicNames returns the names that Basic knows.
 func BasicNames() []string {
-	return []string{"string", "integer", "decimal", "number", "boolean", "date", "datetime", "image"}
+	return []string{"string", "integer", "decimal", "number", "boolean", "date", "datetime", "image", "color"}
 }
 
 // join returns the type that holds the values of both, or nil.

@@ -16,7 +16,7 @@ const (
 	null valueKind = iota
 	boolean
 	number
-	text // strings, enums, images
+	text // strings, enums, images, colours
 	date
 	datetime
 	list

@@ -1,0 +1,100 @@
+package compile
+
+import (
+	"example.com/quire/internal/strictyaml"
+	"example.com/quire/pdf/doc"
+)
+
+// lineKeys are those of one line of a border.
+var lineKeys = []string{"width", "color", "dash"}
+
+// hairline is the line that tables have between their rows.
+var hairline = doc.Line{Width: doc.Pt * 3 / 10, Color: doc.RGB(0xC4, 0xC8, 0xCE)}
+
+// line reads {width, color, dash}, hairline or none.
+func (c *compiler) line(n *strictyaml.Node, path string) doc.Line {
+	if n.IsScalar() {
+		if i, _ := c.choice(n, path, "none", "hairline"); i == 1 {
+			return hairline
+		}
+		return doc.Line{}
+	}
+	o, ok := c.object(n, path, "a line of a border")
+	if !ok {
+		return doc.Line{}
+	}
+	l := c.lineOf(o)
+	o.done()
+	return l
+}
+
+func (c *compiler) lineOf(o *object) doc.Line {
+	l := doc.Line{Width: doc.Pt / 2}
+	if v := o.get("width"); v != nil {
+		l.Width = c.length(v, o.at("width"), 0)
+	}
+	if v := o.get("color"); v != nil {
+		l.Color = c.color(v, o.at("color"))
+	}
+	if v := o.get("dash"); v != nil {
+		const least = doc.Pt / 10
+		switch {
+		case v.Kind != strictyaml.Sequence || len(v.Items) != 2:
+			c.bad(v, o.at("dash"), codeWrong, "as in [2pt, 1pt]", "want the lengths of a dash and of the gap behind it")
+		default:
+			for i, item := range v.Items {
+				l.Dash[i] = c.length(item, index(o.at("dash"), i), least)
+			}
+		}
+	}
+	return l
+}
+
+// border reads the lines around something: one line for all sides, or lines by side.
+func (c *compiler) border(n *strictyaml.Node, path string) *doc.Border {
+	g := c.lines(n, path, nil)
+	return &g.Border
+}
+
+// grid reads the lines of a table.
+func (c *compiler) grid(n *strictyaml.Node, path string) *doc.Grid {
+	return c.lines(n, path, []string{"rows", "columns"})
+}
+
+// lines reads a border; within are the keys of the lines between parts.
+func (c *compiler) lines(n *strictyaml.Node, path string, within []string) *doc.Grid {
+	if n.IsScalar() {
+		return doc.Lattice(c.line(n, path))
+	}
+	o, ok := c.object(n, path, "a border")
+	if !ok {
+		return &doc.Grid{}
+	}
+	o.later("radius", "style")
+	g := &doc.Grid{}
+	sides := map[string]*doc.Line{
+		"top": &g.Top, "right": &g.Right, "bottom": &g.Bottom, "left": &g.Left, "rows": &g.Rows, "columns": &g.Columns,
+	}
+	bySide := false
+	if v := o.get("all"); v != nil {
+		bySide = true
+		*g = *doc.Lattice(c.line(v, o.at("all")))
+	}
+	for _, side := range append([]string{"top", "right", "bottom", "left"}, within...) {
+		if v := o.get(side); v != nil {
+			bySide = true
+			*sides[side] = c.line(v, o.at(side))
+		}
+	}
+	if !bySide {
+		g = doc.Lattice(c.lineOf(o))
+	}
+	for _, k := range lineKeys {
+		if bySide && o.n.Key(k) != nil {
+			c.bad(o.n.Key(k), path, codeKey, "write all: {"+k+": ...}", "%q beside the lines of single sides", k)
+			o.get(k)
+		}
+	}
+	o.done()
+	return g
+}

@@ -1,0 +1,429 @@
+package compile
+
+import (
+	"slices"
+
+	"example.com/quire/internal/strictyaml"
+	"example.com/quire/pdf/doc"
+)
+
+// rowSource gives rows of a table: one row, or what a loop or a condition makes.
+type rowSource interface {
+	rows(r *render, give func(*row) error) error
+}
+
+// row is one row.
+type row struct {
+	src    *doc.Source
+	cells  []cellTemplate
+	back   paint
+	border *doc.Border
+	with   bool // on the page of the next row
+}
+
+// rowLoop gives its rows for each item.
+type rowLoop struct {
+	loop   *loop
+	filter *programAt // nil: every item
+	body   []rowSource
+	empty  *row // when there were no rows
+}
+
+// rowChoice gives its rows when the condition holds.
+type rowChoice struct {
+	cond        *programAt
+	then, other []rowSource
+}
+
+// rowsReader compiles the rows of one part of a table. It lays them out: each takes the columns
+// that row spans from above leave.
+type rowsReader struct {
+	c     *compiler
+	t     *tableNode
+	head  bool
+	taken []int // rows that a cell from above still covers, by column
+	stop  bool  // a row was wrong: those after it would be, too
+	last  *row
+}
+
+func (c *compiler) reader(t *tableNode, head bool) *rowsReader {
+	return &rowsReader{c: c, t: t, head: head, taken: make([]int, len(t.columns))}
+}
+
+// rows compiles rows that are written out.
+func (c *compiler) rows(t *tableNode, n *strictyaml.Node, path string, head bool) []row {
+	if n.Kind != strictyaml.Sequence {
+		c.bad(n, path, codeWrong, "", "want a list of rows, got %s", n.Kind)
+		return nil
+	}
+	p := c.reader(t, head)
+	out := make([]row, 0, len(n.Items))
+	for i, v := range n.Items {
+		r := p.literal(v, index(path, i))
+		p.last = &r
+		out = append(out, r)
+	}
+	p.end(n)
+	return out
+}
+
+// literal compiles a list of cells, or a mapping with cells and how the row looks.
+func (p *rowsReader) literal(n *strictyaml.Node, path string) row {
+	if n.Kind != strictyaml.Mapping {
+		return p.cells(n, path, rowLook{})
+	}
+	o, _ := p.c.object(n, path, "a row")
+	r := p.row(o)
+	o.done()
+	return r
+}
+
+// row compiles the cells of a mapping and how the row looks.
+func (p *rowsReader) row(o *object) row {
+	c := p.c
+	l := c.rowLook(o)
+	var back paint
+	if v := o.get("background"); v != nil {
+		back = c.paint(v, o.at("background"))
+		p.t.painted = true
+	}
+	var border *doc.Border
+	if v := o.get("border"); v != nil {
+		border = c.border(v, o.at("border"))
+	}
+	with := false
+	if v := o.get("keep-with-next"); v != nil {
+		with = c.flag(v, o.at("keep-with-next"))
+	}
+	r := row{src: c.source(o.n, o.path)}
+	if v := o.need("cells"); v != nil {
+		r = p.cells(v, o.at("cells"), l)
+	}
+	r.back, r.border, r.with = back, border, with
+	return r
+}
+
+// cells compiles a list of cells and checks that they fill the columns.
+func (p *rowsReader) cells(n *strictyaml.Node, path string, l rowLook) row {
+	r := row{src: p.c.source(n, path)}
+	if n.Kind != strictyaml.Sequence {
+		p.c.bad(n, path, codeWrong, "", "a row is a list of cells, got %s", n.Kind)
+		p.stop = true
+		return r
+	}
+	at, over := 0, false
+	for i, v := range n.Items {
+		for at < len(p.taken) && p.taken[at] > 0 {
+			at++
+		}
+		cell := p.cell(v, index(path, i), at, &l)
+		span := max(cell.out.Colspan, 1)
+		for k := at; k < at+span; k++ {
+			if k >= len(p.taken) || p.taken[k] > 0 {
+				over = true
+				break
+			}
+			p.taken[k] = max(cell.out.Rowspan, 1)
+		}
+		at += span
+		r.cells = append(r.cells, cell)
+	}
+	filled := true
+	for k := range p.taken {
+		filled = filled && p.taken[k] > 0
+		p.taken[k] = max(p.taken[k]-1, 0)
+	}
+	if (over || !filled) && !p.stop && len(p.taken) > 0 {
+		p.c.bad(n, path, codeWrong, "", "the row does not fill the %d columns of the table", len(p.taken))
+		p.stop = true
+	}
+	return r
+}
+
+// end ends a run of rows: no span may reach beyond it.
+func (p *rowsReader) end(n *strictyaml.Node) {
+	if !p.stop && p.last != nil && slices.ContainsFunc(p.taken, func(left int) bool { return left > 0 }) {
+		p.c.bad(n, p.last.src.Path, codeWrong, "", "a rowspan reaches below the last row")
+	}
+	clear(p.taken)
+	p.stop, p.last = false, nil
+}
+
+// bodyRows reads `rows`: a list of entries, or one entry with how all rows are set.
+func (c *compiler) bodyRows(t *tableNode, n *strictyaml.Node, path string) {
+	p := c.reader(t, false)
+	if n.Kind == strictyaml.Sequence {
+		t.rows = p.entries(n, path)
+		return
+	}
+	o, ok := c.object(n, path, "rows")
+	if !ok {
+		return
+	}
+	if v := o.get("stripe"); v != nil {
+		if v.Kind != strictyaml.Sequence {
+			c.bad(v, o.at("stripe"), codeWrong, "", "want a list of colours, got %s", v.Kind)
+		}
+		for i, s := range v.Items {
+			t.out.Stripe = append(t.out.Stripe, c.color(s, index(o.at("stripe"), i)))
+		}
+	}
+	if v := o.get("split"); v != nil {
+		t.keep = !c.flag(v, o.at("split"))
+	}
+	o.later("group", "carry")
+	if o.n.Get("for") == nil && o.n.Get("if") == nil && o.n.Get("rows") != nil {
+		// rows: {rows: [[...]], stripe: ...} is rows: [[...]] with options.
+		t.rows = p.entries(o.get("rows"), o.at("rows"))
+	} else if o.n.Get("for") == nil && o.n.Get("if") == nil {
+		o.need("for")
+		o.get("cells")
+		o.get("empty")
+	} else {
+		t.rows = []rowSource{p.entry(o)}
+	}
+	o.done()
+}
+
+// entries compiles a list of rows, loops and conditions.
+func (p *rowsReader) entries(n *strictyaml.Node, path string) []rowSource {
+	if n.Kind != strictyaml.Sequence {
+		p.c.bad(n, path, codeWrong, "", "want a list of rows, got %s", n.Kind)
+		return nil
+	}
+	out := make([]rowSource, 0, len(n.Items))
+	for i, v := range n.Items {
+		if v.Kind == strictyaml.Mapping && (v.Get("for") != nil || v.Get("if") != nil) {
+			p.end(n)
+			o, _ := p.c.object(v, index(path, i), "a row")
+			out = append(out, p.entry(o))
+			o.done()
+			continue
+		}
+		r := p.literal(v, index(path, i))
+		p.last = &r
+		out = append(out, &r)
+	}
+	p.end(n)
+	return out
+}
+
+// entry compiles a mapping with for, if or both.
+func (p *rowsReader) entry(o *object) rowSource {
+	c := p.c
+	loop := o.get("for")
+	if loop == nil {
+		choice := &rowChoice{cond: c.condition(o.get("if"), o.at("if")), then: p.body(o)}
+		if v := o.get("else"); v != nil {
+			choice.other = p.entries(v, o.at("else"))
+		}
+		return choice
+	}
+	l := &rowLoop{loop: c.loop(loop, o.at("for"))}
+	if v := o.get("if"); v != nil {
+		l.filter = c.condition(v, o.at("if"))
+	}
+	l.body = p.body(o)
+	c.endLoop(l.loop)
+	if v := o.get("empty"); v != nil {
+		cell := p.cell(v, o.at("empty"), 0, &rowLook{})
+		if cell.out.Colspan == 0 {
+			cell.out.Colspan = max(len(p.t.columns), 1)
+		}
+		l.empty = &row{src: c.source(v, o.at("empty")), cells: []cellTemplate{cell}}
+	}
+	return l
+}
+
+// body compiles `cells`, one row, or `rows`, several.
+func (p *rowsReader) body(o *object) []rowSource {
+	if v := o.get("rows"); v != nil {
+		if o.n.Get("cells") != nil {
+			p.c.bad(o.n.Key("cells"), o.path, codeKey, "", "give cells or rows, not both")
+			o.get("cells")
+		}
+		return p.entries(v, o.at("rows"))
+	}
+	r := p.row(o)
+	p.last = &r
+	p.end(o.n)
+	return []rowSource{&r}
+}
+
+// headRow reads how the row of the columns' heads looks.
+func (c *compiler) headRow(t *tableNode, n *strictyaml.Node, path string) {
+	o, ok := c.object(n, path, "head-row")
+	if !ok {
+		return
+	}
+	l := c.rowLook(o)
+	if l.prog != nil || l.over.paint != nil {
+		c.bad(n, path, codeWrong, "", "the style of the head does not come from data")
+	}
+	for i := range t.columns {
+		if col := &t.columns[i].out; col.HeadStyle == nil && l.restyles() {
+			col.HeadStyle = l.look(t.style(i, true)).fixed
+		}
+	}
+	if v := o.get("background"); v != nil {
+		t.out.HeadBackground = c.color(v, o.at("background"))
+	}
+	if v := o.get("border"); v != nil {
+		t.out.HeadBorder = c.border(v, o.at("border"))
+	}
+	o.done()
+}
+
+// style is that of the cells of a column: the column's, else the table's; of head cells the
+// column's for them, else that in bold.
+func (n *tableNode) style(col int, head bool) *doc.Style {
+	s := n.base
+	if col >= len(n.columns) {
+		return s
+	}
+	c := &n.columns[col].out
+	if c.Style != nil {
+		s = c.Style
+	}
+	if !head {
+		return s
+	}
+	if c.HeadStyle != nil {
+		return c.HeadStyle
+	}
+	bold := *s
+	bold.Weight = 700
+	return &bold
+}
+
+// rowLook is how a row changes the styles of its columns.
+type rowLook struct {
+	over  overlay
+	style *styleDef
+	prog  *programAt // gives the name of a style; nil: style
+}
+
+func (c *compiler) rowLook(o *object) (l rowLook) {
+	l.over = c.overlay(o, true)
+	v := o.get("style")
+	if v == nil {
+		return l
+	}
+	p, ok := c.choices(v, o.at("style"))
+	switch {
+	case ok:
+		l.prog = p
+	case c.styleRef(v, o.at("style")) != nil:
+		l.style = c.styles[v.Text]
+	}
+	return l
+}
+
+func (l *rowLook) restyles() bool {
+	return len(l.over.set) > 0 || l.over.paint != nil || l.style != nil || l.prog != nil
+}
+
+// look lays the row's style over that of a column.
+func (l *rowLook) look(column *doc.Style) look {
+	return look{fixed: l.over.on(l.style.laid(column), column), color: l.over.paint}
+}
+
+// laid lays the keys of a named style, and of those that it extends, over another style.
+func (d *styleDef) laid(s *doc.Style) *doc.Style {
+	if d == nil {
+		return s
+	}
+	return d.over.on(d.from.laid(s), s)
+}
+
+// cell compiles a cell that begins in a column: a text, or a mapping with text or do.
+func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) cellTemplate {
+	c := p.c
+	t := cellTemplate{out: doc.Cell{Src: c.source(n, path)}}
+	if n.Kind != strictyaml.Mapping {
+		if n.Kind != strictyaml.Null { // an empty cell
+			t.text = c.rich(n, path)
+		}
+		p.restyle(&t, nil, col, l)
+		return t
+	}
+	o, _ := c.object(n, path, "a cell")
+	text, do := o.get("text"), o.get("do")
+	switch {
+	case text != nil && do != nil:
+		c.bad(o.n.Key("do"), path, codeKey, "", "a cell has text or do, not both")
+	case text != nil:
+		t.text = c.rich(text, o.at("text"))
+	case do != nil:
+		t.body = c.blocks(do, o.at("do"))
+	default:
+		c.bad(n, path, codeNoKey, "", "a cell has text or do")
+	}
+	if v := o.get("colspan"); v != nil {
+		if v.Text == "all" {
+			t.out.Colspan = max(len(p.t.columns)-col, 1)
+		} else {
+			t.out.Colspan = c.integer(v, o.at("colspan"), 1, 1000)
+		}
+	}
+	if v := o.get("rowspan"); v != nil {
+		t.out.Rowspan = c.integer(v, o.at("rowspan"), 1, 1000)
+	}
+	p.restyle(&t, o, col, l)
+	if v := o.get("background"); v != nil {
+		t.back = c.paint(v, o.at("background"))
+		p.t.painted = true
+	}
+	if v := o.get("border"); v != nil {
+		t.out.Border = c.border(v, o.at("border"))
+	}
+	if v := o.get("valign"); v != nil {
+		t.out.VAlign = c.valign(v, o.at("valign"))
+	}
+	if v := o.get("header"); v != nil {
+		t.out.Header = c.flag(v, o.at("header"))
+	}
+	if v := o.get("link"); v != nil {
+		link := c.link(v, o.at("link"))
+		if t.text != nil && link != nil {
+			t.text.linkTo(link)
+		}
+	}
+	o.later("headers", "padding")
+	o.done()
+	return t
+}
+
+// restyle gives a cell its style: that of its column, changed by the row, and then by the keys of
+// the cell; a style that the cell names stands in place of both.
+func (p *rowsReader) restyle(t *cellTemplate, o *object, col int, l *rowLook) {
+	c := p.c
+	column := p.t.style(col, p.head)
+	made := l.look(column)
+	if l.prog != nil {
+		made.name = l.prog
+		made.named = c.styleLeaves(l.prog, func(d *styleDef) *doc.Style { return l.over.on(d.laid(column), column) })
+	}
+	var own look
+	if o != nil {
+		own = c.ownLook(o, column)
+		switch over := own.over; {
+		case o.n.Get("style") != nil:
+			made = own
+		case len(over.set) > 0 || own.color != nil:
+			made.fixed = over.on(made.fixed, column)
+			for name, s := range made.named {
+				made.named[name] = over.on(s, column)
+			}
+			if own.color != nil || over.colored {
+				made.color = own.color
+			}
+		}
+	}
+	switch {
+	case made.name != nil || made.color != nil:
+		t.look = &made
+	case made.fixed != column:
+		t.out.Style = made.fixed
+	}
+}
