@@ -206,7 +206,7 @@ type cellTemplate struct {
 	out  doc.Cell
 	text *richText
 	body []block
-	look *look      // nil: out.Style
+	look *look // nil: out.Style
 	back paint
 }
 
