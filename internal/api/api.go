@@ -40,9 +40,9 @@ type Options struct {
 	// Public lists the reports whose documents anyone may read.
 	Public []PublicReport
 	Limits Limits
-	// Overloaded reports whether a document asked for now would be refused: then it is, before its
-	// request is read. Nil: never.
-	Overloaded func() bool
+	// Overloaded reports whether a document that a space asks for now would be refused: then it is,
+	// before its request is read. Nil: never.
+	Overloaded func(record.Space) bool
 }
 
 // PublicReport names a report whose documents answer without a token.
@@ -121,7 +121,7 @@ func (a *API) admit(next web.Handler) web.Handler {
 		return next
 	}
 	return func(c *web.Context) error {
-		if a.o.Overloaded() {
+		if space, _ := SpaceOf(c); a.o.Overloaded(space) {
 			return record.ErrOverload
 		}
 		return next(c)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"example.com/quire/internal/api"
+	"example.com/quire/internal/record"
 )
 
 // Clients that send their requests slowly keep nobody else from making documents: a rendering slot
@@ -84,7 +85,7 @@ func TestUnderOverloadARequestIsRefusedBeforeItIsRead(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	full := false
-	c := serveParts(t, h, func(o *api.Options) { o.Overloaded = func() bool { return full } })
+	c := serveParts(t, h, func(o *api.Options) { o.Overloaded = func(record.Space) bool { return full } })
 	c.Post("/v1/documents", "application/json", note("A-1")).Want(http.StatusCreated)
 	full = true
 	for _, path := range []string{"/v1/documents", "/v1/render"} {

@@ -148,7 +148,7 @@ const (
 	addressFile = "address" // where the server is reached, while there is one
 )
 
-func (a *App) routes(o Options, overloaded func() bool) error {
+func (a *App) routes(o Options, overloaded func(record.Space) bool) error {
 	tokens := map[[sha256.Size]byte]record.Space{}
 	for _, t := range a.cfg.Tokens {
 		sum, err := hex.DecodeString(t.SHA256)

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -334,6 +335,8 @@ func TestServeFinishesWhatRuns(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(r.URL.Path) // a broken answer fails the test
 	}))
 	t.Cleanup(up.Close)
+	release := sync.OnceFunc(func() { close(let) })
+	t.Cleanup(release) // up waits for its handlers, however the test ends
 	c := configure(t, func(c *config.Config) {
 		c.Sources = map[string]config.Source{"s": {
 			URL: up.URL + "/{a}/{n}", Allow: []string{"127.0.0.0/8"}, Parameters: map[string]string{"a": "string", "n": "integer"},
@@ -366,7 +369,11 @@ func TestServeFinishesWhatRuns(t *testing.T) {
 		file, err := io.ReadAll(resp.Body)
 		got <- answer{resp.StatusCode, file, errors.Join(err, resp.Body.Close())}
 	}()
-	<-arrived
+	select {
+	case <-arrived:
+	case r := <-got:
+		t.Fatalf("answered without its source: status %d, %v, %.800q", r.status, r.err, r.file)
+	}
 	s.stop()
 	for { // until nobody is let in any more
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
@@ -382,7 +389,7 @@ func TestServeFinishesWhatRuns(t *testing.T) {
 		t.Fatalf("the server ended before its request: %v", err)
 	default:
 	}
-	close(let)
+	release()
 	if r := <-got; r.err != nil || r.status != http.StatusCreated || !bytes.HasPrefix(r.file, []byte("%PDF-")) {
 		t.Errorf("status %d, %v, %.800q", r.status, r.err, r.file)
 	}

@@ -18,6 +18,7 @@ type Collector interface {
 
 // Rendering is everything that decides the bytes of a file.
 type Rendering struct {
+	Space    Space // whose turn it is, when many wait
 	Template *Template
 	Data     []byte    // canonical JSON object
 	Time     time.Time // zero: there is no date

@@ -424,7 +424,7 @@ func (a *Archive) inputs(ctx context.Context, r *Receipt) (*job, error) {
 	if t.hash != r.Template.Hash {
 		return nil, fmt.Errorf("template %s: %w", r.Template.Name, ErrDamaged)
 	}
-	return &job{template: t, options: r.Options, snapshot: snapshot, id: r.Document}, nil
+	return &job{request: Request{Space: r.Space}, template: t, options: r.Options, snapshot: snapshot, id: r.Document}, nil
 }
 
 func (a *Archive) read(ctx context.Context, h Hash) ([]byte, error) {

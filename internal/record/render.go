@@ -64,7 +64,7 @@ func settle(r Request, t *Template, o Options, collected []Collected) (*job, err
 // render renders j into w. Places of data errors become those of the text as sent.
 func (r *Renderer) render(ctx context.Context, w io.Writer, j *job) (*Rendered, error) {
 	rendered, err := r.engine.Render(ctx, w, Rendering{
-		Template: j.template, Data: j.snapshot.Data(), Time: j.snapshot.Time(), Document: j.id, Options: j.options,
+		Space: j.request.Space, Template: j.template, Data: j.snapshot.Data(), Time: j.snapshot.Time(), Document: j.id, Options: j.options,
 	})
 	if wrong, ok := errors.AsType[*DataError](err); ok {
 		j.locate(wrong)

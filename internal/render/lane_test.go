@@ -14,7 +14,7 @@ import (
 
 // use renders for so long in a lane.
 func (l *lane) use(ctx context.Context, d time.Duration) error {
-	leave, err := l.enter(ctx)
+	leave, err := l.enter(ctx, record.Local)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func TestABurstWaitsForItsTurn(t *testing.T) {
 		start := time.Now()
 		for range 50 {
 			done.Go(func() {
-				leave, err := l.enter(t.Context())
+				leave, err := l.enter(t.Context(), record.Local)
 				if err != nil {
 					refused.Add(1)
 					return
@@ -77,11 +77,11 @@ func TestWhoWouldWaitTooLongIsRefusedAtOnce(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if !l.full() {
+		if !l.full(record.Local) {
 			t.Error("who asks is not told that it is full")
 		}
 		done.Wait()
-		if l.full() {
+		if l.full(record.Local) {
 			t.Error("it is still full")
 		}
 		// Two run, and as many wait as are served within five seconds.
@@ -98,7 +98,7 @@ func TestWhoWouldWaitTooLongIsRefusedAtOnce(t *testing.T) {
 func TestWaitingEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLane(1)
-		leave, err := l.enter(t.Context())
+		leave, err := l.enter(t.Context(), record.Local)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if leave, err = l.enter(t.Context()); err != nil {
+		if leave, err = l.enter(t.Context(), record.Local); err != nil {
 			t.Fatal(err)
 		}
 		defer leave()
@@ -123,6 +123,113 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 		start = time.Now()
 		if err := l.use(short, 0); !errors.Is(err, record.ErrOverload) || time.Since(start) != 0 {
 			t.Errorf("%v after %v, want a refusal at once: the deadline comes first", err, time.Since(start))
+		}
+	})
+}
+
+// The space of the long queue gets half of the slots' time and no more; the other waits for its own
+// only.
+func TestSlotsGoRoundTheSpacesThatWait(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		many, few   time.Duration // how long a rendering of theirs takes
+		most, least int           // of the many's that are served before the fifth of the few's
+	}{
+		{"alike", 100 * time.Millisecond, 100 * time.Millisecond, 7, 4},
+		{"long ones of who asks for many", 400 * time.Millisecond, 100 * time.Millisecond, 4, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLane(1)
+				var done sync.WaitGroup
+				var served, before atomic.Int32
+				ask := func(space record.Space, takes time.Duration, then func()) {
+					done.Go(func() {
+						leave, err := l.enter(t.Context(), space)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						<-time.After(takes)
+						then()
+						leave()
+					})
+				}
+				for range 40 {
+					ask("many", c.many, func() { served.Add(1) })
+				}
+				synctest.Wait()
+				for i := range 5 {
+					ask("few", c.few, func() {
+						if i == 4 {
+							before.Store(served.Load())
+						}
+					})
+					synctest.Wait()
+				}
+				done.Wait()
+				if n := int(before.Load()); n > c.most || n < c.least || served.Load() != 40 {
+					t.Errorf("%d of 40 came before the fifth of the others, want %d to %d", n, c.least, c.most)
+				}
+				if len(l.spaces) != 0 || l.running != 0 || l.waiting != 0 {
+					t.Errorf("the lane is not empty: %+v", l)
+				}
+			})
+		})
+	}
+}
+
+// A space that asks for more than can be made is refused, others are not.
+func TestWhoFloodsIsRefusedAndOthersAreNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLane(2)
+		for range 50 {
+			if err := l.use(t.Context(), 10*time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var done sync.WaitGroup
+		for range 150 {
+			done.Go(func() {
+				if err := l.use(t.Context(), 10*time.Millisecond); err != nil && !errors.Is(err, record.ErrOverload) {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		if !l.full(record.Local) || l.full("other") {
+			t.Errorf("full for who floods: %v, for others: %v", l.full(record.Local), l.full("other"))
+		}
+		start := time.Now()
+		if leave, err := l.enter(t.Context(), "other"); err != nil || time.Since(start) > 20*time.Millisecond {
+			t.Errorf("another space: %v after %v", err, time.Since(start))
+		} else {
+			leave()
+		}
+		done.Wait()
+	})
+}
+
+// However waiting ends, no slot and no place in the queue is lost.
+func TestALaneLosesNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLane(3)
+		var done sync.WaitGroup
+		for i := range 60 {
+			done.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%7+1)*time.Millisecond)
+				defer cancel()
+				leave, err := l.enter(ctx, record.Space(string(rune('a'+i%5))))
+				if err != nil {
+					return
+				}
+				<-time.After(time.Duration(i%3) * time.Millisecond)
+				leave()
+			})
+		}
+		done.Wait()
+		if len(l.spaces) != 0 || l.running != 0 || l.waiting != 0 {
+			t.Errorf("the lane is not empty: %+v", l)
 		}
 	})
 }

@@ -33,7 +33,7 @@ type Config struct {
 	CacheBytes int64
 	// Running is how many documents are rendered at the same time: 0 = GOMAXPROCS + 1: rendering is
 	// work of a processor, and what else there is to do should not queue behind it. Others
-	// wait, or get record.ErrOverload when they would wait too long.
+	// wait, the spaces in turn, or get record.ErrOverload when they would wait too long.
 	Running int
 }
 
@@ -56,9 +56,9 @@ func New(c Config) (*Renderer, error) {
 	return &Renderer{engine: engine, lane: newLane(c.Running)}, nil
 }
 
-// Overloaded reports whether Render would answer record.ErrOverload now: whoever is refused then
-// need not send or read what is to be rendered.
-func (r *Renderer) Overloaded() bool { return r.lane.full() }
+// Overloaded reports whether Render would answer record.ErrOverload to a space now: whoever is
+// refused then need not send or read what is to be rendered.
+func (r *Renderer) Overloaded(space record.Space) bool { return r.lane.full(space) }
 
 // Version implements record.Engine.
 func (r *Renderer) Version() string { return r.engine.Version() }
@@ -100,7 +100,7 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 		}
 		o.Standards = append(o.Standards, id)
 	}
-	leave, err := r.lane.enter(ctx)
+	leave, err := r.lane.enter(ctx, in.Space)
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
