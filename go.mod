@@ -22,6 +22,7 @@ require (
 	github.com/maypok86/otter/v2 v2.4.0
 	github.com/mccutchen/go-httpbin/v2 v2.26.0
 	github.com/prometheus/client_golang v1.25.0
+	github.com/redis/rueidis v1.0.79
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/spf13/cobra v1.10.2
 	github.com/xdg-go/stringprep v1.0.4

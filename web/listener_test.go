@@ -102,10 +102,10 @@ func TestDrainAnswersTheNextRequestOfAKeptConnection(t *testing.T) {
 func TestDrainClosesAConnectionOnWhichNothingComes(t *testing.T) {
 	const idle = 60 * time.Millisecond
 	r, begin := draining(t, &web.Server{DrainIdle: idle})
+	since := time.Now() // what follows is before the connections begin to wait
 	kept, unused := dial(t, r.addr), dial(t, r.addr)
 	kept.send(t, plainGet)
 	kept.answer(t)
-	since := time.Now()
 	begin()
 	for _, c := range []*wire{kept, unused} {
 		if _, err := c.answers.ReadByte(); !errors.Is(err, io.EOF) {

@@ -39,6 +39,16 @@ func (r Rate) interval() int64 {
 	return (int64(r.Per)-1)/int64(r.Requests) + 1
 }
 
+// Emission returns what a RateStore counts by: the time between two requests, rounded up to
+// nanoseconds, and how many may come together. The error is that of a Rate that makes no sense.
+func (r Rate) Emission() (interval time.Duration, burst int, err error) {
+	r, err = r.withDefaults()
+	if err != nil {
+		return 0, 0, err
+	}
+	return time.Duration(r.interval()), r.Burst, nil
+}
+
 // Decision is the answer of a RateStore.
 type Decision struct {
 	Allowed bool
@@ -111,11 +121,11 @@ func NewMemoryRateStore(maxKeys int) (*MemoryRateStore, error) {
 
 // Take implements RateStore. It fails for a Rate that makes no sense only.
 func (s *MemoryRateStore) Take(_ context.Context, key string, r Rate) (Decision, error) {
-	r, err := r.withDefaults()
+	interval, burst, err := r.Emission()
 	if err != nil {
 		return Decision{}, err
 	}
-	return s.take(maphash.String(s.seed, key), r.interval(), int64(r.Burst)), nil
+	return s.take(maphash.String(s.seed, key), int64(interval), int64(burst)), nil
 }
 
 // Reset implements RateStore. A key that found no place of its own keeps what it
