@@ -24,9 +24,15 @@ func Host() host.Set {
 // The session was opened with Host and at least three runspaces.
 func ClientScenarios(t *testing.T, s *psrp.Session) {
 	t.Helper()
+	ClientScenariosUpTo(t, s, 12<<20)
+}
+
+// ClientScenariosUpTo is ClientScenarios with objects of at most largest bytes.
+func ClientScenariosUpTo(t *testing.T, s *psrp.Session, largest int) {
+	t.Helper()
 	run := func(t *testing.T, p psrp.Pipeline, input ...any) *psrp.Result {
 		t.Helper()
-		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
 		res, err := s.Run(ctx, p, input...)
 		if err != nil {
@@ -121,7 +127,7 @@ func ClientScenarios(t *testing.T, s *psrp.Session) {
 		}
 	})
 	t.Run("large objects", func(t *testing.T) {
-		for _, n := range []int{100 << 10, 12 << 20} {
+		for _, n := range []int{100 << 10, largest} {
 			got := run(t, psrp.Cmd("big").Arg(n)).Output
 			if text, _ := got[0].Text(); len(text) != n {
 				t.Errorf("%d bytes of %d", len(text), n)
