@@ -1,6 +1,7 @@
 package pdf_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,11 +9,23 @@ import (
 	"testing"
 
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/template"
 )
 
 // problemsOf renders data by a template and returns what is wrong.
 func problemsOf(t *testing.T, source, data string) *pdf.DiagnosticError {
+	t.Helper()
+	_, err := rendered(t, source, data)
+	de, ok := errors.AsType[*pdf.DiagnosticError](err)
+	if !ok {
+		t.Fatalf("error %v, want diagnostics", err)
+	}
+	return de
+}
+
+// rendered renders the body of a template.
+func rendered(t *testing.T, source, data string) ([]byte, error) {
 	t.Helper()
 	e, err := pdf.New(pdf.Config{})
 	if err != nil {
@@ -22,12 +35,9 @@ func problemsOf(t *testing.T, source, data string) *pdf.DiagnosticError {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = e.Render(t.Context(), io.Discard, p, template.JSON([]byte(data)), pdf.RenderOptions{})
-	de, ok := errors.AsType[*pdf.DiagnosticError](err)
-	if !ok {
-		t.Fatalf("error %v, want diagnostics", err)
-	}
-	return de
+	var out bytes.Buffer
+	_, err = e.Render(t.Context(), &out, p, template.JSON([]byte(data)), pdf.RenderOptions{})
+	return out.Bytes(), err
 }
 
 // TestAllWrongRowsAreTold: layout goes on behind a problem, and tells twenty of them.
@@ -152,6 +162,45 @@ body:
 		got = append(got, fmt.Sprint(d.Code, " ", d.Kind, " ", d.DataPath))
 	}
 	if want := "L308 data to, L308 data to, L308 data rows[1].at"; strings.Join(got, ", ") != want {
+		t.Errorf("got %s, want %s\n%v", strings.Join(got, ", "), want, de)
+	}
+}
+
+const anchored = `data: {rows: [{id: string, name: string}]}
+body:
+  - {for: r in rows, do: [{text: "${r.name}", link: "#row-${r.id}"}, {text: again, link: "#para-${r.id}"}]}
+  - table:
+      columns: [{head: Name, width: 40mm}]
+      rows: {for: r in rows, anchor: "row-${r.id}", cells: ["${r.name}"]}
+  - {for: r in rows, do: [{text: "${r.name}", anchor: "para-${r.id}", break-before: page}]}
+`
+
+// TestAnchorsMadeOfData: links from a loop lead to the rows and paragraphs that another loop made.
+func TestAnchorsMadeOfData(t *testing.T) {
+	body, err := rendered(t, anchored, `{"rows": [{"id": "1/a", "name": "one"}, {"id": "2 b", "name": "two"}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := pdftest.Write(t, "f.pdf", body)
+	if err := pdftest.QPDF(t, file); err != nil {
+		t.Error(err)
+	}
+	plain, _ := tool(t, "qpdf", "--qdf", "--object-streams=disable", file, "-")
+	for what, want := range map[string]int{"/Subtype /Link": 4, "/D [": 4} {
+		if n := strings.Count(plain, what); n != want {
+			t.Errorf("%q stands %d times, want %d", what, n, want)
+		}
+	}
+}
+
+// TestADoubledAnchorNamesItsData: that of the second value.
+func TestADoubledAnchorNamesItsData(t *testing.T) {
+	de := problemsOf(t, anchored, `{"rows": [{"id": "a", "name": "one"}, {"id": "b", "name": "two"}, {"id": "a", "name": "three"}]}`)
+	var got []string
+	for _, d := range de.Diagnostics {
+		got = append(got, fmt.Sprint(d.Code, " ", d.Kind, " ", d.DataPath))
+	}
+	if want := "L311 data rows[2].id, L311 data rows[2].id"; strings.Join(got, ", ") != want {
 		t.Errorf("got %s, want %s\n%v", strings.Join(got, ", "), want, de)
 	}
 }

@@ -192,7 +192,9 @@ type Block struct {
 	Src    *Source
 	Style  *Style
 	Anchor string // name that "#anchor" links point at
-	Lang   string // BCP 47; empty: as the parent
+	// AnchorFrom is what Anchor is made of, for diagnostics.
+	AnchorFrom Origin
+	Lang       string // BCP 47; empty: as the parent
 	// Bookmark is the title of an outline item that leads here; empty: none.
 	Bookmark string
 	// BookmarkLevel nests outline items: 1 is the top. A heading with 0 uses its

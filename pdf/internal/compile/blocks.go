@@ -66,7 +66,8 @@ type blockSource struct {
 	cond   *programAt
 	link   *plainText
 	mark   *plainText // bookmark that needs data
-	breaks bool       // a page break behind the block
+	anchor *plainText
+	breaks bool // a page break behind the block
 }
 
 // blocks compiles a list of blocks.
@@ -257,11 +258,7 @@ func (c *compiler) commonKeys(b *blockSource) {
 		b.breaks = c.pageWord(v, o.at("break-after"))
 	}
 	if v := o.get("anchor"); v != nil {
-		b.block.Anchor, _ = c.word(v, o.at("anchor"))
-		c.anchors = append(c.anchors, b.block.Anchor)
-		if c.loops > 0 {
-			c.bad(v, o.at("anchor"), codeWrong, "", "an anchor in a loop or a component would be there many times")
-		}
+		b.anchor = c.anchor(v, o.at("anchor"))
 	}
 	if v := o.get("link"); v != nil {
 		switch b.kind {
@@ -275,6 +272,25 @@ func (c *compiler) commonKeys(b *blockSource) {
 		b.mark = c.plain(v, o.at("bookmark"))
 	}
 	o.later("id", "artifact")
+}
+
+// anchor reads the name of a place; nil when it is wrong.
+func (c *compiler) anchor(n *strictyaml.Node, path string) *plainText {
+	t := c.plain(n, path)
+	s, known := t.known()
+	switch {
+	case !known:
+		t.id = c.spanID(t.parts)
+		c.madeAnchors = true
+		return t
+	case s == "":
+		c.bad(n, path, codeWrong, "", "the anchor is empty")
+		return nil
+	case c.loops > 0:
+		c.bad(n, path, codeWrong, `make it of the item, as in "line-${l.id}"`, "an anchor in a loop or a component would be there many times")
+	}
+	c.anchors = append(c.anchors, s)
+	return t
 }
 
 // filled wants a list with something in it.
@@ -301,7 +317,7 @@ func (c *compiler) pageWord(n *strictyaml.Node, path string) bool {
 
 // done moves the common keys into the node.
 func (b *blockSource) done() common {
-	m := common{block: b.block, mark: b.mark}
+	m := common{block: b.block, mark: b.mark, anchor: b.anchor}
 	if b.look.name == nil && b.look.color == nil {
 		m.block.Style = b.look.fixed
 	} else {
@@ -309,6 +325,9 @@ func (b *blockSource) done() common {
 	}
 	if s, ok := b.mark.known(); ok {
 		m.block.Bookmark, m.mark = s, nil
+	}
+	if s, ok := b.anchor.known(); ok {
+		m.block.Anchor, m.anchor = s, nil
 	}
 	return m
 }

@@ -278,8 +278,32 @@ func (r *render) row(t *row) (doc.Row, error) {
 		return doc.Row{}, err
 	}
 	out := doc.Row{Src: t.src, Cells: cells, Border: t.border, KeepWithNext: t.with}
+	if t.anchor != nil && len(cells) > 0 {
+		if err := r.rowAnchor(&cells[0], t); err != nil {
+			return out, err
+		}
+	}
 	out.Background, err = r.paint(t.back)
 	return out, err
+}
+
+// rowAnchor makes the anchor of a row that of what its first cell begins with.
+func (r *render) rowAnchor(c *doc.Cell, t *row) error {
+	var b doc.Block
+	if err := r.anchor(&b, t.anchor); err != nil {
+		return err
+	}
+	if len(c.Nodes) == 0 {
+		b.Src = c.Src
+		c.Nodes = []doc.Node{&doc.Text{Block: b, Spans: slices.Clone(c.Spans)}}
+		return nil
+	}
+	first := c.Nodes[0].Common()
+	if first.Anchor != "" {
+		return diag.Fail(first.Src.Place(diag.Diagnostic{Code: codeWrong, Message: "the row and its first block have an anchor each"}))
+	}
+	first.Anchor, first.AnchorFrom = b.Anchor, b.AnchorFrom // the nodes of this row are its own
+	return nil
 }
 
 // cells fills the cells of a row; they live in the batch.

@@ -12,9 +12,10 @@ import (
 
 // common holds the keys that all blocks share.
 type common struct {
-	block doc.Block
-	look  *look      // nil: the block's style
-	mark  *plainText // bookmark that needs data
+	block  doc.Block
+	look   *look      // nil: the block's style
+	mark   *plainText // bookmark that needs data
+	anchor *plainText // that needs data
 }
 
 // fill returns the common keys with what needs data.
@@ -26,6 +27,11 @@ func (n *common) fill(r *render) (doc.Block, error) {
 			return b, err
 		}
 	}
+	if n.anchor != nil {
+		if err := r.anchor(&b, n.anchor); err != nil {
+			return b, err
+		}
+	}
 	if n.mark != nil {
 		var err error
 		if b.Bookmark, err = r.plain(n.mark); err != nil {
@@ -33,6 +39,13 @@ func (n *common) fill(r *render) (doc.Block, error) {
 		}
 	}
 	return b, nil
+}
+
+// anchor gives a block an anchor that is made of data.
+func (r *render) anchor(b *doc.Block, t *plainText) (err error) {
+	b.Anchor, err = r.plain(t)
+	b.AnchorFrom = doc.Origin{Frame: r.at, Part: t.id}
+	return err
 }
 
 // sequence is several blocks in the place of one.

@@ -108,8 +108,9 @@ type compiler struct {
 	running bool // inside a header or footer
 	loops   int  // loops around the block, a component counts as one
 
-	anchors []string
-	jumps   []jump // links to anchors, checked when all anchors are known
+	anchors     []string
+	madeAnchors bool   // some are made of data: which there are is known at the end of a layout
+	jumps       []jump // links to anchors, checked when all anchors are known
 }
 
 // jump is a link to an anchor.
@@ -122,7 +123,7 @@ type jump struct {
 // land checks that each link to an anchor has one.
 func (c *compiler) land() {
 	for _, j := range c.jumps {
-		if !slices.Contains(c.anchors, j.anchor) {
+		if !c.madeAnchors && !slices.Contains(c.anchors, j.anchor) {
 			c.at(j.line, j.col, j.path, codeName, exprlang.Nearest(j.anchor, c.anchors), "no anchor %q", j.anchor)
 		}
 	}

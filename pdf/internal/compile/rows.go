@@ -19,6 +19,7 @@ type row struct {
 	back   paint
 	border *doc.Border
 	with   bool // on the page of the next row
+	anchor *plainText
 }
 
 // rowLoop gives its rows for each item.
@@ -95,11 +96,15 @@ func (p *rowsReader) row(o *object) row {
 	if v := o.get("keep-with-next"); v != nil {
 		with = c.flag(v, o.at("keep-with-next"))
 	}
+	var anchor *plainText
+	if v := o.get("anchor"); v != nil {
+		anchor = c.anchor(v, o.at("anchor"))
+	}
 	r := row{src: c.source(o.n, o.path)}
 	if v := o.need("cells"); v != nil {
 		r = p.cells(v, o.at("cells"), l)
 	}
-	r.back, r.border, r.with = back, border, with
+	r.back, r.border, r.with, r.anchor = back, border, with, anchor
 	return r
 }
 

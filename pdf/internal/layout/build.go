@@ -256,7 +256,11 @@ func (m *maker) mark(e *entry, n doc.Node, el *tag.Elem) error {
 	}
 	if c.Anchor != "" {
 		if _, dup := m.anchors[c.Anchor]; dup {
-			return failed(at(c.Src, "L311", "anchor %q is given twice", c.Anchor))
+			d := at(c.Src, "L311", "anchor %q is given twice", c.Anchor)
+			if from := c.AnchorFrom; from.Frame != nil {
+				d.DataPath = from.Frame.DataPath(from.Part, c.Anchor, c.Anchor)
+			}
+			return failed(d)
 		}
 		m.anchors[c.Anchor] = c.Src
 	}
