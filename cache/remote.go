@@ -133,7 +133,6 @@ const (
 // Frame is news of a namespace. Those of one link come one after the other.
 type Frame struct {
 	Kind    FrameKind
-	Node    uint64 // who wrote: LinkOptions.Node of its cache, 0 if not known
 	Version Version
 	Key     string
 	Record  *Record

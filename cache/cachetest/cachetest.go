@@ -59,6 +59,7 @@ type Recorder struct {
 	frames []cache.Frame
 	epoch  uint64
 	isUp   bool
+	why    error // of the last Down
 	proof  time.Time
 	more   chan struct{}
 }
@@ -70,7 +71,9 @@ func (r *Recorder) note(what string, change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change()
-	r.news = append(r.news, what)
+	if what != "proof" {
+		r.news = append(r.news, what)
+	}
 	close(r.more)
 	r.more = make(chan struct{})
 }
@@ -84,7 +87,9 @@ func (r *Recorder) Frame(f cache.Frame) {
 func (r *Recorder) Up(epoch uint64) { r.note("up", func() { r.isUp, r.epoch = true, epoch }) }
 
 // Down implements cache.Sink.
-func (r *Recorder) Down(error) { r.note("down", func() { r.isUp = false }) }
+func (r *Recorder) Down(err error) {
+	r.note("down", func() { r.isUp, r.why = false, err })
+}
 
 // Proof implements cache.Sink.
 func (r *Recorder) Proof(sent time.Time) { r.note("proof", func() { r.proof = sent }) }
@@ -103,7 +108,7 @@ func (r *Recorder) wait(t *testing.T, what string, ok func() bool) {
 		select {
 		case <-more:
 		case <-end:
-			t.Fatalf("no %s within %v; got %v", what, patience, r.news)
+			t.Fatalf("no %s within %v; got %v, last down: %v", what, patience, r.news, r.why)
 		}
 	}
 }

@@ -1,0 +1,311 @@
+// Package cacheredis is the second level of package cache in a Redis server, version 6.2 or later,
+// or one that is compatible, such as Valkey.
+//
+// A Client is both cache.Remote and cache.Bus. Writes are scripts, so that storing a record,
+// numbering it and publishing it are one step. News come over a subscription on a connection of
+// their own, on which a heartbeat shows that none are outstanding; when it fails, or the server is
+// another one than before, the link is reported as down and made anew.
+//
+// The user of the server needs the commands EVAL, EVALSHA, GET, GETRANGE, MGET, SET, DEL, HGET, HMGET,
+// HSET, HINCRBY, PEXPIRE, PTTL, PUBLISH, SUBSCRIBE, UNSUBSCRIBE, INFO, TIME, ROLE, PING, CLIENT, HELLO, AUTH and
+// SELECT, the keys q1:* and the channels q1:b:*. Whoever else may write those keys can change what the caches of
+// all nodes hold, but not have a record taken for that of another key.
+package cacheredis
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"example.com/quire/cache"
+)
+
+// Config says where the server is.
+type Config struct {
+	// Addr is the server's host:port.
+	Addr string
+	// Username and Password authenticate, if set.
+	Username, Password string
+	// DB is the number of the database.
+	DB int
+	// TLS, if not nil, encrypts the connections.
+	TLS *tls.Config
+	// DialTimeout bounds the making of a connection, in which a call may stand even if its context ends.
+	// Default 1s.
+	DialTimeout time.Duration
+	// Dial makes connections in place of a net.Dialer. The Client adds no TLS to them.
+	Dial func(ctx context.Context, addr string) (net.Conn, error)
+}
+
+// Client is a connection to a server for any number of caches. Its methods may be called concurrently.
+// Errors that match cache.ErrUnavailable are refusals of the server and failures to connect.
+type Client struct {
+	calls, links rueidis.Client
+	run          scripts
+	// offset is the server's clock less ours in microseconds, at most as large as that; read at
+	// measured, a time.Time in nanoseconds.
+	offset, measured atomic.Int64
+}
+
+// measureEvery is how often the server's clock is read.
+const measureEvery = 10 * time.Second
+
+// Open makes a client. It does not need the server to be there: connections are made, and made again,
+// when they are used. Its error is a *cache.ConfigError.
+func Open(c Config) (*Client, error) {
+	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
+		return nil, &cache.ConfigError{Field: "Addr", Got: strconv.Quote(c.Addr), Want: "host:port"}
+	}
+	if c.DB < 0 {
+		return nil, &cache.ConfigError{Field: "DB", Got: c.DB, Want: "0 or more"}
+	}
+	if c.DialTimeout < 0 {
+		return nil, &cache.ConfigError{Field: "DialTimeout", Got: c.DialTimeout, Want: "0 for the default, or more"}
+	}
+	if c.DialTimeout == 0 {
+		c.DialTimeout = time.Second
+	}
+	o := rueidis.ClientOption{
+		InitAddress: []string{c.Addr}, Username: c.Username, Password: c.Password, SelectDB: c.DB,
+		TLSConfig: c.TLS, ForceSingleClient: true, DisableCache: true, DisableRetry: true, AlwaysPipelining: true,
+		Dialer: net.Dialer{Timeout: c.DialTimeout}, ConnWriteTimeout: c.DialTimeout, ClientSetInfo: rueidis.DisableClientSetInfo,
+	}
+	if c.Dial != nil {
+		o.DialCtxFn = func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
+			ctx, cancel := context.WithTimeout(ctx, c.DialTimeout)
+			defer cancel()
+			return c.Dial(ctx, addr)
+		}
+	}
+	calls, err := rueidis.NewClient(o)
+	if calls == nil {
+		return nil, fmt.Errorf("cacheredis open %s: %w", c.Addr, err)
+	}
+	links, err := rueidis.NewClient(o)
+	if links == nil {
+		calls.Close()
+		return nil, fmt.Errorf("cacheredis open %s: %w", c.Addr, err)
+	}
+	return &Client{calls: calls, links: links, run: newScripts()}, nil
+}
+
+// Close ends the connections. Call it after the caches are closed.
+func (c *Client) Close() {
+	c.calls.Close()
+	c.links.Close()
+}
+
+// failure tells what a call came to.
+func failure(ctx context.Context, op string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var dial *net.OpError
+	if _, refused := rueidis.IsRedisErr(err); refused || errors.As(err, &dial) && dial.Op == "dial" || errors.Is(err, rueidis.ErrClosing) {
+		return fmt.Errorf("%w: %s: %w", cache.ErrUnavailable, op, err)
+	}
+	return fmt.Errorf("cacheredis %s: %w", op, err)
+}
+
+// now is the server's time in microseconds, not before it really is that late.
+func (c *Client) now() int64 { return time.Now().UnixMicro() + c.offset.Load() }
+
+// measure takes the answer to a TIME that was sent at that time.
+func (c *Client) measure(sent time.Time, answer rueidis.RedisResult) error {
+	parts, err := answer.AsStrSlice()
+	if err != nil {
+		return err
+	}
+	if len(parts) != 2 {
+		return malformed("answer to TIME of length", len(parts))
+	}
+	seconds, err1 := strconv.ParseInt(parts[0], 10, 64)
+	micros, err2 := strconv.ParseInt(parts[1], 10, 64)
+	if err := errors.Join(err1, err2); err != nil || seconds < 0 || seconds > 1<<40 {
+		return malformed("answer to TIME", parts)
+	}
+	c.offset.Store(seconds*1_000_000 + micros - sent.UnixMicro())
+	c.measured.Store(sent.UnixNano())
+	return nil
+}
+
+func (c *Client) measureIfOld(ctx context.Context) error {
+	sent := time.Now()
+	if sent.UnixNano()-c.measured.Load() < int64(measureEvery) {
+		return nil
+	}
+	return c.measure(sent, c.calls.Do(ctx, c.calls.B().Time().Build()))
+}
+
+// Fetch implements cache.Remote.
+func (c *Client) Fetch(ctx context.Context, ns string, keys []string, headersOnly bool) ([]cache.Record, error) {
+	if err := ctx.Err(); err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	if err := c.measureIfOld(ctx); err != nil {
+		return nil, failure(ctx, "time", err)
+	}
+	all := make([]cache.Record, len(keys))
+	if headersOnly {
+		cmds := make(rueidis.Commands, len(keys))
+		for i, k := range keys {
+			cmds[i] = c.calls.B().Getrange().Key(dataKey(ns, k)).Start(0).End(recordHeader - 1).Build()
+		}
+		for i, answer := range c.calls.DoMulti(ctx, cmds...) {
+			b, err := answer.AsBytes()
+			if err != nil {
+				return nil, failure(ctx, "fetch", err)
+			}
+			all[i], _ = parseHeader(b, c.now()) // what cannot be read is not there
+		}
+		return all, nil
+	}
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = dataKey(ns, k)
+	}
+	answers, err := c.calls.Do(ctx, c.calls.B().Mget().Key(names...).Build()).ToArray()
+	if err != nil {
+		return nil, failure(ctx, "fetch", err)
+	}
+	if len(answers) != len(keys) {
+		return nil, fmt.Errorf("cacheredis fetch: %w", malformed("answers", len(answers)))
+	}
+	for i := range answers {
+		if s, err := answers[i].ToString(); err == nil {
+			all[i], _ = parseRecord([]byte(s), ns, keys[i], c.now()) // what cannot be read is not there
+		}
+	}
+	return all, nil
+}
+
+// head is what all scripts get first.
+func head(ns string, more ...string) []string {
+	return append([]string{channel(ns), rueidis.BinaryString(binary.BigEndian.AppendUint64(nil, rand.Uint64()))}, more...) //nolint:gosec // G404: a name, not a secret
+}
+
+func versionBytes(v cache.Version) string {
+	if v == (cache.Version{}) {
+		return ""
+	}
+	b := binary.BigEndian.AppendUint64(nil, v.Epoch)
+	b = binary.BigEndian.AppendUint64(b, v.Counter)
+	return string(binary.BigEndian.AppendUint64(b, v.WriteID))
+}
+
+func tokenBytes(t uint64) string { return strconv.FormatUint(t, 16) }
+
+func keysOf(ns, key string) []string {
+	return []string{metaKey(ns), dataKey(ns, key), leaseKey(ns, key)}
+}
+
+// Store implements cache.Remote.
+func (c *Client) Store(ctx context.Context, ns string, r cache.StoreRequest) (cache.StoreResult, error) {
+	if err := ctx.Err(); err != nil {
+		return cache.StoreResult{}, err
+	}
+	b, err := appendRecord(nil, ns, r.Key, &r.Record)
+	if err != nil {
+		return cache.StoreResult{}, fmt.Errorf("%w: cacheredis store: %w", cache.ErrUnavailable, err)
+	}
+	life, err := millis(r.Record.Remove)
+	if err != nil {
+		return cache.StoreResult{}, fmt.Errorf("%w: cacheredis store: %w", cache.ErrUnavailable, err)
+	}
+	condition, wants := "a", ""
+	switch r.If {
+	case cache.StoreIfVersion:
+		condition, wants = "v", versionBytes(r.IfVersion)
+	case cache.StoreIfLease:
+		condition, wants = "l", tokenBytes(r.Token)
+	case cache.StoreAlways:
+	}
+	push := "0"
+	if r.Push {
+		push = "1"
+	}
+	id := r.Record.Version.WriteID
+	f := appendFrame(nil, cache.FrameKey, id, r.Key)
+	got, err := c.run.store.Exec(ctx, c.calls, keysOf(ns, r.Key), head(ns, condition, wants, strconv.FormatUint(life, 10),
+		string(b[:8]), string(b[32:]), string(f[:4]), string(f[20:]), push)).ToString()
+	switch {
+	case rueidis.IsRedisNil(err):
+		return cache.StoreResult{}, nil
+	case err != nil:
+		return cache.StoreResult{}, failure(ctx, "store", err)
+	case len(got) != 16:
+		return cache.StoreResult{}, fmt.Errorf("cacheredis store: %w", malformed("version of length", len(got)))
+	}
+	v := cache.Version{Epoch: binary.BigEndian.Uint64([]byte(got[:8])), Counter: binary.BigEndian.Uint64([]byte(got[8:])), WriteID: id}
+	return cache.StoreResult{Stored: true, Version: v}, nil
+}
+
+// Lease implements cache.Remote.
+func (c *Client) Lease(ctx context.Context, ns string, r cache.LeaseRequest) (cache.LeaseResult, error) {
+	if err := ctx.Err(); err != nil {
+		return cache.LeaseResult{}, err
+	}
+	life, err := millis(r.TTL)
+	if err != nil && r.Verb != cache.LeaseRelease {
+		return cache.LeaseResult{}, fmt.Errorf("%w: cacheredis lease: %w", cache.ErrUnavailable, err)
+	}
+	verb := map[cache.LeaseVerb]string{cache.LeaseAcquire: "a", cache.LeaseRenew: "r", cache.LeaseRelease: "x"}[r.Verb]
+	f := appendFrame(nil, cache.FrameLease, 0, r.Key)
+	got, err := c.run.lease.Exec(ctx, c.calls, keysOf(ns, r.Key), head(ns, verb, tokenBytes(r.Token), strconv.FormatUint(life, 10),
+		versionBytes(r.Known), string(f[:4]), string(f[20:]))).AsInt64()
+	if err != nil {
+		return cache.LeaseResult{}, failure(ctx, "lease", err)
+	}
+	return cache.LeaseResult{Granted: got == 1, Newer: got == 2}, nil
+}
+
+// tagLife is how long the counter of a tag is kept at least.
+const tagLife = 24 * time.Hour
+
+// Tags implements cache.Remote.
+func (c *Client) Tags(ctx context.Context, ns string, names []string, life time.Duration, bump bool) ([]uint64, error) {
+	if err := ctx.Err(); err != nil || len(names) == 0 {
+		return nil, err
+	}
+	ms, err := millis(max(life, tagLife))
+	if err != nil {
+		return nil, fmt.Errorf("%w: cacheredis tags: %w", cache.ErrUnavailable, err)
+	}
+	flag := "0"
+	if bump {
+		flag = "1"
+	}
+	keys, args := []string{metaKey(ns)}, head(ns, flag)
+	for _, name := range names {
+		kept := ms
+		if name == "" {
+			kept = 0
+		}
+		f := appendFrame(nil, cache.FrameTag, 0, name)
+		keys = append(keys, tagKey(ns, name))
+		args = append(args, strconv.FormatUint(kept, 10), string(f[:4]), string(f[20:]))
+	}
+	answers, err := c.run.tags.Exec(ctx, c.calls, keys, args).AsStrSlice()
+	if err != nil {
+		return nil, failure(ctx, "tags", err)
+	}
+	if len(answers) != len(names) {
+		return nil, fmt.Errorf("cacheredis tags: %w", malformed("answers", len(answers)))
+	}
+	all := make([]uint64, len(names))
+	for i, a := range answers {
+		if all[i], err = strconv.ParseUint(a, 10, 64); err != nil {
+			return nil, fmt.Errorf("cacheredis tags: %w", malformed("counter", a))
+		}
+	}
+	return all, nil
+}

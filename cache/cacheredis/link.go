@@ -1,0 +1,205 @@
+package cacheredis
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"example.com/quire/cache"
+)
+
+// The proof of a link. A heartbeat is a pipeline on the connection of the subscription. The server
+// sends frames of writes that came before the heartbeat before its answer, and the connection's
+// reader hands frames over before it hands over the answer. So an answered heartbeat proves that all
+// frames of writes before its sending have arrived: the time of sending is the proof, not that of the
+// answer.
+
+// pause is how long a link waits before it tries again: it doubles from the first to the second.
+const (
+	minPause = 20 * time.Millisecond
+	maxPause = time.Second
+)
+
+type link struct {
+	client *Client
+	ns     string
+	o      cache.LinkOptions
+
+	mu   sync.Mutex // one call of the sink at a time
+	sink cache.Sink
+	up   bool
+}
+
+// Attach implements cache.Bus.
+func (c *Client) Attach(ns string, o cache.LinkOptions, s cache.Sink) (func(), error) {
+	if o.Heartbeat <= 0 || o.Timeout <= 0 {
+		return nil, &cache.ConfigError{Field: "LinkOptions", Got: o, Want: "a Heartbeat and a Timeout above 0"}
+	}
+	l := &link{client: c, ns: ns, o: o, sink: s}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.run(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}, nil
+}
+
+// run makes one session after the other until ctx ends.
+func (l *link) run(ctx context.Context) {
+	for pause := minPause; ; {
+		lasted, err := l.session(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		l.mu.Lock()
+		l.sink.Down(err)
+		l.mu.Unlock()
+		if lasted {
+			pause = minPause
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
+
+// session holds one connection until it fails, and says whether the link was up.
+func (l *link) session(ctx context.Context) (wasUp bool, err error) {
+	conn, release := l.client.links.Dedicate()
+	defer release()
+	defer conn.Close()
+	wrong := make(chan error, 1)
+	ended := make(chan struct{})
+	defer func() {
+		close(ended)
+		l.mu.Lock() // waits for a message that is being handed over
+		l.up = false
+		l.mu.Unlock()
+	}()
+	lost := conn.SetPubSubHooks(rueidis.PubSubHooks{OnMessage: func(m rueidis.PubSubMessage) {
+		select {
+		case <-ended: // a late message of a session that is over
+		default:
+			if err := l.message(m); err != nil {
+				select {
+				case wrong <- err:
+				default:
+				}
+			}
+		}
+	}})
+	if err := l.within(ctx, func(ctx context.Context) error {
+		return conn.Do(ctx, conn.B().Subscribe().Channel(channel(l.ns)).Build()).Error()
+	}); err != nil {
+		return false, err
+	}
+	epoch, err := l.open(ctx)
+	if err != nil {
+		return false, err
+	}
+	tick := time.NewTicker(l.o.Heartbeat)
+	defer tick.Stop()
+	for first := true; ; first = false {
+		sent := time.Now()
+		if err := l.within(ctx, func(ctx context.Context) error { return l.beat(ctx, conn, epoch) }); err != nil {
+			return !first, err
+		}
+		l.mu.Lock()
+		if first {
+			l.up = true
+			l.sink.Up(binary.BigEndian.Uint64([]byte(epoch)))
+		}
+		l.sink.Proof(sent)
+		l.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return true, ctx.Err()
+		case err := <-lost:
+			return true, errors.Join(errLost, err)
+		case err := <-wrong:
+			return true, err
+		case <-tick.C:
+		}
+	}
+}
+
+var (
+	errLost       = errors.New("cacheredis: the connection of the link has ended")
+	errEpoch      = errors.New("cacheredis: the server begins a new epoch")
+	errNotPrimary = errors.New("cacheredis: the server is not the primary")
+)
+
+// within runs one step of a session in time.
+func (l *link) within(ctx context.Context, step func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, l.o.Timeout)
+	defer cancel()
+	return step(ctx)
+}
+
+func (l *link) open(ctx context.Context) (epoch string, err error) {
+	err = l.within(ctx, func(ctx context.Context) error {
+		epoch, err = l.client.run.open.Exec(ctx, l.client.calls, []string{metaKey(l.ns)}, head(l.ns)).ToString()
+		if err == nil && len(epoch) != 8 {
+			err = malformed("epoch of length", len(epoch))
+		}
+		return err
+	})
+	return epoch, err
+}
+
+// beat is one heartbeat.
+func (l *link) beat(ctx context.Context, conn rueidis.DedicatedClient, epoch string) error {
+	sent := time.Now()
+	answers := conn.DoMulti(ctx, conn.B().Time().Build(), conn.B().Hget().Key(metaKey(l.ns)).Field("e").Build(), conn.B().Role().Build())
+	if err := l.client.measure(sent, answers[0]); err != nil {
+		return err
+	}
+	if now, err := answers[1].ToString(); rueidis.IsRedisNil(err) || err == nil && now != epoch {
+		return errEpoch
+	} else if err != nil {
+		return err
+	}
+	role, err := answers[2].ToArray()
+	if err != nil {
+		return err
+	}
+	if len(role) == 0 {
+		return malformed("answer to ROLE of length", 0)
+	}
+	if name, err := role[0].ToString(); err != nil || name != "master" {
+		return fmt.Errorf("%w: it says %q", errNotPrimary, name)
+	}
+	return nil
+}
+
+// message hands one message over. An error ends the session: it is not known what was said. What comes
+// before the link is up is older than all that its user knows; the frame of an epoch that the open
+// script has begun is among it.
+func (l *link) message(m rueidis.PubSubMessage) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.up {
+		return nil
+	}
+	f, err := parseFrame([]byte(m.Message), l.ns, l.client.now())
+	if err != nil {
+		return err
+	}
+	if f.Kind == kindEpoch {
+		return errEpoch
+	}
+	l.sink.Frame(f)
+	return nil
+}
