@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -61,6 +62,9 @@ type Options struct {
 // Limits bound a request. Zero means the default, a negative value no limit.
 type Limits struct {
 	Body       int64 // bytes of a request body; default 1 MiB (413); Budgets.BodyBytes overrides it per route
+	Multipart  int64 // bytes of a multipart body, where no Budgets say otherwise; default 32 MiB (413)
+	Parts      int   // of a multipart body; default 128 (413)
+	File       int64 // bytes of one part; default 16 MiB (413)
 	QueryPairs int   // default 256 (400)
 	Cookies    int   // cookies looked at by Context.Cookie; default 64
 	JSONDepth  int   // default 64 (400)
@@ -74,9 +78,10 @@ func (l Limits) withDefaults() Limits {
 			*p = def
 		}
 	}
-	if l.Body == 0 {
-		l.Body = 1 << 20
-	}
+	l.Body = or(l.Body, 1<<20)
+	l.Multipart = or(l.Multipart, 32<<20)
+	l.File = or(l.File, 16<<20)
+	set(&l.Parts, 128)
 	set(&l.QueryPairs, 256)
 	set(&l.Cookies, 64)
 	set(&l.JSONDepth, 64)
@@ -152,6 +157,7 @@ func New(o Options) (*App, error) {
 		t.reload.Store(true)
 	}
 	a.flights.epoch = time.Now()
+	a.plans.File = reflect.TypeFor[*Upload]()
 	a.root = &Group{app: a}
 	a.groups = []*Group{a.root}
 	a.pool.New = func() any { return new(Context) }
@@ -475,6 +481,9 @@ func (a *App) finish(c *Context) {
 	}
 	if c.flight.listed {
 		a.flights.remove(c)
+	}
+	if c.form != nil {
+		c.form.close()
 	}
 	if c.body != nil {
 		c.body.release()

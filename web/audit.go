@@ -45,6 +45,9 @@ func (a *App) Audit() []Finding {
 	std := Limits{}.withDefaults()
 	bounds(say, "Limits.", []bound{
 		{"Body", a.limits.Body, std.Body},
+		{"Multipart", a.limits.Multipart, std.Multipart},
+		{"Parts", int64(a.limits.Parts), int64(std.Parts)},
+		{"File", a.limits.File, std.File},
 		{"QueryPairs", int64(a.limits.QueryPairs), int64(std.QueryPairs)},
 		{"Cookies", int64(a.limits.Cookies), int64(std.Cookies)},
 		{"JSONDepth", int64(a.limits.JSONDepth), int64(std.JSONDepth)},
@@ -58,6 +61,9 @@ func (a *App) Audit() []Finding {
 			say(where, "no limit for bodies")
 		case n > std.Body:
 			say(where, "bodies of %d bytes in place of %d", n, std.Body)
+		}
+		if r.decompress {
+			say(where, "bodies are unpacked: a client pays less for one than the server")
 		}
 		if r.laxJSON {
 			say(where, "unknown fields of a body are skipped")

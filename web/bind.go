@@ -50,8 +50,10 @@ func (c *Context) readJSON(dst any) error {
 
 func isForm(contentType string) bool {
 	kind, _, _ := mime.ParseMediaType(contentType) // what is no media type is no form either
-	return kind == mediaForm || kind == mediaMultipart
+	return isFormKind(kind)
 }
+
+func isFormKind(kind string) bool { return kind == mediaForm || kind == mediaMultipart }
 
 func isJSON(kind string) bool {
 	return kind == mediaJSON || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")
@@ -92,23 +94,27 @@ func (c *Context) readXML(dst any) error {
 }
 
 // BindForm fills the fields that have a form tag from a body of type
-// application/x-www-form-urlencoded.
+// application/x-www-form-urlencoded or multipart/form-data. Of the latter, files go into fields
+// of type *Upload and []*Upload, and the body is read whole; see Parts for one that is large.
 func (c *Context) BindForm(dst any) error { return c.checked(dst, "form", c.readForm(dst)) }
 
 func (c *Context) readForm(dst any) error {
 	c.live()
-	if _, err := c.media(func(kind string) bool { return kind == mediaForm }, mediaForm); err != nil {
+	if _, err := c.media(isFormKind, mediaForm+", "+mediaMultipart); err != nil {
 		return err
 	}
 	values, err := c.formTexts()
 	if err != nil {
 		return err
 	}
-	return c.bindTexts(dst, "form", values)
+	if err := c.bindTexts(dst, "form", values); err != nil || c.form == nil {
+		return err
+	}
+	return c.bindUploads(dst)
 }
 
-// Form returns the first value of a key of an urlencoded body, "" when it is
-// absent.
+// Form returns the first value of a key of a form, urlencoded or multipart, "" when
+// it is absent or a file.
 func (c *Context) Form(key string) (string, error) {
 	c.live()
 	values, err := c.formTexts()
@@ -121,8 +127,12 @@ func (c *Context) Form(key string) (string, error) {
 	return "", nil
 }
 
-// formTexts reads an urlencoded body, which is written as a query is.
+// formTexts reads a multipart body, or an urlencoded one, which is written as a query is.
 func (c *Context) formTexts() (func(string) ([]string, error), error) {
+	if kind, _, _ := mime.ParseMediaType(c.req.Header.Get("Content-Type")); kind == mediaMultipart {
+		f, err := c.wholeForm()
+		return func(key string) ([]string, error) { return f.values[key], nil }, err
+	}
 	data, err := c.Body()
 	if err != nil {
 		return nil, err
@@ -140,7 +150,7 @@ func (c *Context) BindBody(dst any) error { return c.checked(dst, "body", c.read
 
 func (c *Context) readBody(dst any) error {
 	c.live()
-	taken := []string{mediaJSON, mediaXML, mediaForm}
+	taken := []string{mediaJSON, mediaXML, mediaForm, mediaMultipart}
 	for _, codec := range c.app.opts.Codecs {
 		taken = append(taken, codec.MediaTypes()...)
 	}

@@ -327,7 +327,7 @@ func TestBind(t *testing.T) {
 		t.Errorf("by a codec: %q", text)
 	}
 	cl.Post("/lines/1", "text/lines", "").Want(400)
-	if r := cl.Post("/x/7", "image/png", "x").Want(415); r.Header.Get("Accept-Post") != "application/json, application/xml, application/x-www-form-urlencoded, text/lines" {
+	if r := cl.Post("/x/7", "image/png", "x").Want(415); r.Header.Get("Accept-Post") != "application/json, application/xml, application/x-www-form-urlencoded, multipart/form-data, text/lines" {
 		t.Errorf("%v", r.Header)
 	}
 	var p struct {

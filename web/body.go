@@ -24,6 +24,9 @@ type body struct {
 	of     *http.Request
 	pool   *BodyPool // nil: none
 	taken  int64     // from the pool
+	packed *body     // under src, when the body is unpacked
+
+	budgeted bool // the limit is one of Budgets
 }
 
 // limitBody puts the limit around the request's body.
@@ -31,20 +34,23 @@ func (c *Context) limitBody() {
 	if c.req.Body == nil || c.req.Body == http.NoBody {
 		return
 	}
-	limit := c.app.limits.Body
-	if c.route != nil && c.route.budgets.BodyBytes != 0 {
-		limit = c.route.budgets.BodyBytes
-	}
-	c.body = &body{src: c.req.Body, length: c.req.ContentLength, limit: limit, of: c.req}
+	c.body = &body{src: c.req.Body, length: c.req.ContentLength, limit: c.app.limits.Body, of: c.req}
 	if c.route != nil {
+		if n := c.route.budgets.BodyBytes; n != 0 {
+			c.body.limit, c.body.budgeted = n, true
+		}
 		c.body.pool = c.route.budgets.Bodies
 	}
 	c.req.Body = c.body
+	c.unpack()
 }
 
 // release gives the request the body back that it came with, and the pool its bytes.
 func (b *body) release() {
 	b.of.Body = b.src
+	if b.packed != nil {
+		b.of.Body = b.packed.src
+	}
 	if b.taken > 0 {
 		b.pool.used.Add(-b.taken)
 		b.taken = 0
@@ -52,8 +58,8 @@ func (b *body) release() {
 }
 
 func (c *Context) setBodyLimit(n int64) {
-	if c.body != nil {
-		c.body.limit = n
+	for b := c.body; b != nil; b = b.packed {
+		b.limit = n
 	}
 }
 
@@ -85,10 +91,17 @@ func bodyError(err error) error {
 	switch {
 	case err == nil || errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, http.ErrBodyReadAfterClose):
 		return err
+	case errors.Is(err, ErrBodyTooLarge) || errors.Is(err, ErrBodyTimeout) || errors.Is(err, ErrBodyIncomplete) || isFault(err):
+		return err // of a body that is unpacked
 	case isNet && timeout.Timeout():
 		return fmt.Errorf("%w: %w", ErrBodyTimeout, err)
 	}
 	return fmt.Errorf("%w: %w", ErrBodyIncomplete, err)
+}
+
+func isFault(err error) bool {
+	_, ok := errors.AsType[*BindError](err)
+	return ok
 }
 
 func (b *body) tooLarge() error {
@@ -100,7 +113,7 @@ func (b *body) Close() error { return b.src.Close() }
 
 // Body reads the whole body within its limit. It may be called again, and the
 // request's body may be read again after it. A body with a Content-Encoding is
-// refused with 415: it would have to be unpacked first. The error for a body
+// refused with 415 unless the route has Decompress. The error for a body
 // over its limit is ErrBodyTooLarge (413).
 func (c *Context) Body() ([]byte, error) {
 	c.live()
@@ -111,8 +124,8 @@ func (c *Context) Body() ([]byte, error) {
 	if b.kept {
 		return b.whole, nil
 	}
-	if ce := c.req.Header.Get("Content-Encoding"); ce != "" && !strings.EqualFold(ce, "identity") {
-		return nil, &BindError{Source: "body", Kind: BindMedia, Got: ce, Want: "no content coding", Err: ErrUnsupportedMedia}
+	if err := c.uncoded(); err != nil {
+		return nil, err
 	}
 	var buf bytes.Buffer
 	believed := int64(1 << 20)
@@ -128,6 +141,21 @@ func (c *Context) Body() ([]byte, error) {
 	b.whole, b.kept = buf.Bytes(), true
 	c.req.Body = io.NopCloser(bytes.NewReader(b.whole))
 	return b.whole, nil
+}
+
+// uncoded refuses a body with a content coding, and tells which would be taken (RFC 9110,
+// section 12.5.3).
+func (c *Context) uncoded() error {
+	sent := c.req.Header.Get("Content-Encoding")
+	if sent == "" || strings.EqualFold(sent, "identity") {
+		return nil
+	}
+	taken, want := "identity", "no content coding"
+	if c.route != nil && c.route.decompress {
+		taken, want = "gzip", "gzip or no content coding"
+	}
+	c.w.Header().Set("Accept-Encoding", taken)
+	return &BindError{Source: "body", Kind: BindMedia, Got: sent, Want: want, Err: ErrUnsupportedMedia}
 }
 
 // media refuses a body of another type than those wanted, with the fields that

@@ -33,19 +33,23 @@ type pooled struct{ *body }
 
 func (p pooled) Read(b []byte) (int, error) {
 	n, err := p.body.Read(b)
-	if n > 0 && !p.take(int64(n)) {
-		return 0, NewProblem(http.StatusServiceUnavailable, "too many bytes of requests at once", ErrBusy)
+	if full := p.hold(int64(n)); full != nil {
+		return 0, full
 	}
 	return n, err
 }
 
-func (b *body) take(n int64) bool {
+// hold takes n bytes out of the pool, if there is one, until the request ends.
+func (b *body) hold(n int64) error {
+	if b.pool == nil || n == 0 {
+		return nil
+	}
 	if b.pool.used.Add(n) > b.pool.limit {
 		b.pool.used.Add(-n)
-		return false
+		return NewProblem(http.StatusServiceUnavailable, "too many bytes of requests at once", ErrBusy)
 	}
 	b.taken += n
-	return true
+	return nil
 }
 
 // reader is for a body that is kept whole.

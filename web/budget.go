@@ -37,6 +37,9 @@ func (b Budgets) Middleware() Middleware {
 		return func(c *Context) error {
 			if c.route == nil || c.route.budgets.BodyBytes == 0 { // the route's own word is nearer
 				c.setBodyLimit(b.BodyBytes)
+				if c.body != nil {
+					c.body.budgeted = true
+				}
 			}
 			return inner(c)
 		}

@@ -45,8 +45,9 @@ type Context struct {
 	user     string
 	values   []keyed
 	body     *body
-	answered bool // an error was answered
-	abort    bool // the connection is to be cut
+	form     *form // a multipart body that was read whole
+	answered bool  // an error was answered
+	abort    bool  // the connection is to be cut
 	timer    *deadline
 	stream   *EventStream // of SSE; ended with the request
 	flight   flight
@@ -75,7 +76,7 @@ func (c *Context) clear() {
 	c.id, c.user = "", ""
 	clear(c.values)
 	c.values = c.values[:0]
-	c.body, c.answered, c.abort, c.timer, c.stream = nil, false, false, nil, nil
+	c.body, c.form, c.answered, c.abort, c.timer, c.stream = nil, nil, false, false, nil, nil
 	c.flight = flight{}
 }
 

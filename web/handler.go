@@ -39,9 +39,11 @@ type Route struct {
 	budgets Budgets
 	meta    []any
 	laxJSON bool
-	static  *static // set by Static, for Audit
-	wrap    []Middleware
-	removed bool // guarded by app.mu
+
+	decompress bool
+	static     *static // set by Static, for Audit
+	wrap       []Middleware
+	removed    bool // guarded by app.mu
 }
 
 // RouteInfo describes a route.

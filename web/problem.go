@@ -123,6 +123,9 @@ func problemOf(err error) Problem {
 	if invalid, ok := errors.AsType[*ValidationError](err); ok {
 		return *invalid.problem()
 	}
+	if part, ok := errors.AsType[*UploadError](err); ok {
+		return *part.problem()
+	}
 	if one, ok := errors.AsType[*BindError](err); ok {
 		return *BindErrors{one}.problem()
 	}

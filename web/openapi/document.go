@@ -356,14 +356,19 @@ func (w *writer) bodyTypes(op *operation, s settings) []string {
 	if isBytes(t) {
 		return []string{"application/octet-stream"}
 	}
+	kinds := []string{"application/json"}
 	if t.Kind() == reflect.Struct {
 		for _, sf := range reflect.VisibleFields(t) {
-			if sf.Tag.Get("form") != "" {
-				return []string{"application/x-www-form-urlencoded", "multipart/form-data"}
+			switch {
+			case sf.Tag.Get("form") == "":
+			case isUpload(sf.Type), sf.Type.Kind() == reflect.Slice && isUpload(sf.Type.Elem()):
+				return []string{"multipart/form-data"}
+			default:
+				kinds = []string{"application/x-www-form-urlencoded", "multipart/form-data"}
 			}
 		}
 	}
-	return []string{"application/json"}
+	return kinds
 }
 
 func (w *writer) requestBody(op *operation, s settings) object {
@@ -405,11 +410,15 @@ func (w *writer) form(t reflect.Type) object {
 				continue
 			}
 			d := direction{input: true, text: true}
-			schema := w.of(sf.Type, d)
-			if isUpload(sf.Type) {
-				schema = object{{"type", "string"}, {"format", "binary"}}
-			} else if sf.Type.Kind() == reflect.Slice && isUpload(sf.Type.Elem()) {
-				schema = object{{"type", "array"}, {"items", object{{"type", "string"}, {"format", "binary"}}}}
+			var schema any
+			file := object{{"type", "string"}, {"format", "binary"}}
+			switch {
+			case isUpload(sf.Type):
+				schema = file
+			case sf.Type.Kind() == reflect.Slice && isUpload(sf.Type.Elem()):
+				schema = object{{"type", "array"}, {"items", file}}
+			default:
+				schema = w.of(sf.Type, d)
 			}
 			schema, needed := w.described(schema, sf, d)
 			if needed {
@@ -570,4 +579,4 @@ func problemSchema() object {
 	}
 }
 
-func isUpload(reflect.Type) bool { return false }
+func isUpload(t reflect.Type) bool { return t == reflect.TypeFor[*web.Upload]() }

@@ -33,7 +33,13 @@ const maxFaults = 32
 
 // Plans remember what is known of types. The zero value is ready; it is safe for
 // concurrent use.
-type Plans struct{ m sync.Map }
+type Plans struct {
+	// File is the type of fields that Fields leaves out of a form, which they are no text of, and
+	// Files finds; so are slices of it. Set it before the first use.
+	File reflect.Type
+
+	m sync.Map
+}
 
 type planKey struct {
 	t   reflect.Type
@@ -67,6 +73,9 @@ func (p *Plans) Fields(t reflect.Type, tag string) ([]Field, error) {
 		if !ok || name == "-" {
 			continue
 		}
+		if p.isFile(sf, tag) && sf.IsExported() {
+			continue
+		}
 		f := Field{Name: name, Def: sf.Tag.Get("default"), Want: want(sf.Type), index: sf.Index}
 		if f.set = setter(sf.Type); f.set == nil && sf.Type.Kind() == reflect.Slice {
 			f.set, f.elem, f.Want = setter(sf.Type.Elem()), true, want(sf.Type.Elem())
@@ -88,6 +97,32 @@ func (p *Plans) Fields(t reflect.Type, tag string) ([]Field, error) {
 	}
 	p.m.Store(key, plan)
 	return plan, nil
+}
+
+func (p *Plans) isFile(sf reflect.StructField, tag string) bool {
+	return p.File != nil && tag == "form" && (sf.Type == p.File || sf.Type == reflect.SliceOf(p.File))
+}
+
+// FileField is a field of a struct that takes a file, or several when it is a slice.
+type FileField struct {
+	Name  string
+	Index []int
+}
+
+// Files returns the fields of a struct type, with a form tag, that take files.
+func (p *Plans) Files(t reflect.Type) []FileField {
+	key := planKey{t, "files"}
+	if known, ok := p.m.Load(key); ok {
+		return known.([]FileField) // only this function stores under this tag
+	}
+	var files []FileField
+	for _, sf := range reflect.VisibleFields(t) {
+		if name := sf.Tag.Get("form"); name != "" && name != "-" && p.isFile(sf, "form") {
+			files = append(files, FileField{name, sf.Index})
+		}
+	}
+	p.m.Store(key, files)
+	return files
 }
 
 func setType(t reflect.Type, elem bool) reflect.Type {
