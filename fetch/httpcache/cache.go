@@ -117,13 +117,45 @@ func (x *exchange) ask() (*http.Response, error) {
 	return x.validate(why)
 }
 
-// other passes requests that are not looked up; those that are not known to be safe invalidate (RFC 9111, section 4.4).
+// other passes requests that are not looked up. Those that are not known to be safe invalidate (RFC 9111, section 4.4); the answer to
+// a POST is stored for a GET where it says that it is what a GET would return (RFC 9110, section 9.3.3).
 func (x *exchange) other() (*http.Response, error) {
-	resp, err := x.pass(fwdMethod)
-	if err == nil && !safe(x.req.Method) && resp.StatusCode >= 200 && resp.StatusCode < 400 {
+	resp, err := x.send(x.req)
+	if err != nil {
+		x.c.stats.bypassed.Add(1)
+		return nil, err
+	}
+	stores := x.representsTarget(resp)
+	if !safe(x.req.Method) && resp.StatusCode >= 200 && resp.StatusCode < 400 {
 		x.c.invalidateBy(x.req, resp)
 	}
-	return resp, err
+	if !stores {
+		return x.passed(resp, fwdMethod), nil
+	}
+	x.demands = requestDemands(x.req.Header)
+	x.number = x.c.number.Load() // its own invalidation does not count
+	return x.take(resp, x.req, fwdMethod, true), nil
+}
+
+// representsTarget tells whether the answer to a POST has the target's own address in Content-Location, and nobody has changed the
+// target since it was asked for.
+func (x *exchange) representsTarget(resp *http.Response) bool {
+	lines := resp.Header["Content-Location"]
+	if x.req.Method != http.MethodPost || resp.StatusCode != http.StatusOK || len(lines) != 1 || x.c.cfg.Mode == TTLOnly || x.options.Bypass {
+		return false
+	}
+	u, err := x.req.URL.Parse(lines[0])
+	if err != nil {
+		return false
+	}
+	there := *x.req
+	there.URL, there.Host = u, ""
+	other, ok := x.c.keyOf(&there)
+	if !ok {
+		return false
+	}
+	x.key, ok = x.c.keyOf(x.req)
+	return ok && x.key == other && !x.c.outdated(x.key, x.number)
 }
 
 // safe tells whether the IANA registry calls a method safe.
@@ -136,14 +168,19 @@ func safe(method string) bool {
 }
 
 func (x *exchange) pass(why string) (*http.Response, error) {
-	x.c.stats.bypassed.Add(1)
 	resp, err := x.next.RoundTrip(x.req)
 	if err != nil {
+		x.c.stats.bypassed.Add(1)
 		return nil, err
 	}
+	return x.passed(resp, why), nil
+}
+
+func (x *exchange) passed(resp *http.Response, why string) *http.Response {
+	x.c.stats.bypassed.Add(1)
 	x.told(ResultBypass, 0, false)
 	x.c.appendStatus(resp.Header, forwarded{why: why, status: resp.StatusCode})
-	return resp, nil
+	return resp
 }
 
 // send asks the origin, and takes the time and the number of invalidations before.
@@ -191,6 +228,9 @@ func (x *exchange) take(resp *http.Response, sent *http.Request, why string, sto
 			x.c.commit(sent.Context(), x.key, v, x.number)
 		}
 		return resp
+	}
+	if v.partial && length < 0 {
+		_, length, _, _ = contentRange(resp.Header)
 	}
 	resp.Body = &recorder{rc: resp.Body, c: x.c, ctx: sent.Context(), key: x.key, v: v, number: x.number, want: length}
 	return resp

@@ -1,8 +1,11 @@
 package httpcache
 
 import (
+	"cmp"
 	"crypto/tls"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -103,14 +106,18 @@ next:
 }
 
 // normal joins the lines of a field and takes out the white space around its members, which changes no list's meaning. Languages and
-// codings are the same in either case (RFC 9110, sections 8.4.1 and 12.5.4).
+// codings are the same in either case (RFC 9110, sections 8.4.1 and 12.5.4), and what ranks languages is their weight alone.
 func normal(name string, lines []string) (string, bool) {
 	if len(lines) == 0 {
 		return "", false
 	}
-	if name == "Accept-Language" || name == "Accept-Encoding" {
+	switch name {
+	case "Accept-Encoding":
 		joined, _ := normal("", lines)
 		return strings.ToLower(joined), true
+	case "Accept-Language":
+		joined, _ := normal("", lines)
+		return byWeight(strings.ToLower(joined)), true
 	}
 	if len(lines) == 1 && !strings.ContainsAny(lines[0], ", \t") {
 		return lines[0], true
@@ -123,6 +130,31 @@ func normal(name string, lines []string) (string, bool) {
 		b.WriteString(member)
 	}
 	return b.String(), true
+}
+
+// byWeight sorts the members of a list by weight, then by name. One that cannot be read leaves the list as it is.
+func byWeight(list string) string {
+	if !strings.Contains(list, ",") {
+		return list
+	}
+	lines := []string{list}
+	members := httpfield.ParseWeighted(lines)
+	n := 0
+	for range httpfield.Members(lines) {
+		n++
+	}
+	if n != len(members) {
+		return list
+	}
+	slices.SortFunc(members, func(a, b httpfield.Weighted) int {
+		return cmp.Or(b.Q-a.Q, strings.Compare(a.Value, b.Value), strings.Compare(a.Params, b.Params))
+	})
+	b := make([]byte, 0, len(list)+4*n)
+	for _, m := range members {
+		b = append(append(append(b, m.Value...), ';'), m.Params...)
+		b = append(strconv.AppendInt(append(b, ";q="...), int64(m.Q), 10), ',')
+	}
+	return string(b)
 }
 
 // matches tells whether req selects the variant.

@@ -50,34 +50,38 @@ func (x *exchange) within(v *variant) bool {
 	return apply && len(ranges) == 1 && ranges[0].Start >= v.start && ranges[0].Start+ranges[0].Length <= v.start+int64(len(v.body))
 }
 
-// part fills in what a 206 says about its place; false when it cannot be stored: without a strong tag nothing says that two parts are
-// of one body (RFC 9111, section 3.4).
+// part fills in what a 206 says about its place; false when it says nothing that can be relied on, or when more is to come than
+// its place has room for. Of a shorter one that is stored which is there: it begins where it says.
 func (v *variant) part(resp *http.Response) bool {
-	tag, rest, ok := httpfield.ParseETag(v.etag)
-	if !ok || rest != "" || tag.Weak || len(resp.Header["Content-Range"]) != 1 {
-		return false
-	}
-	unit, spec, ok := strings.Cut(strings.TrimSpace(resp.Header["Content-Range"][0]), " ")
-	if !ok || !strings.EqualFold(unit, "bytes") {
-		return false
-	}
-	span, size, ok := strings.Cut(spec, "/")
-	first, last, ok2 := strings.Cut(span, "-")
-	if !ok || !ok2 {
-		return false
-	}
-	start, err1 := strconv.ParseInt(first, 10, 64)
-	end, err2 := strconv.ParseInt(last, 10, 64)
-	total, err3 := strconv.ParseInt(size, 10, 64)
-	if err1 != nil || err2 != nil || err3 != nil || start < 0 || end < start || total <= end || resp.ContentLength >= 0 && resp.ContentLength != end-start+1 {
+	start, length, total, ok := contentRange(resp.Header)
+	if !ok || resp.ContentLength > length {
 		return false
 	}
 	v.partial, v.start, v.total = true, start, total
 	return true
 }
 
-// combine joins a part, complete as it stands, with what e has of the same body: with a part that it touches to a longer one, and to a
-// whole where nothing is left out. The new one's fields count. It returns nil when the part adds nothing.
+// contentRange reads the place of a single part in bytes (RFC 9110, section 14.4).
+func contentRange(h http.Header) (start, length, total int64, ok bool) {
+	lines := h["Content-Range"]
+	if len(lines) != 1 {
+		return 0, 0, 0, false
+	}
+	unit, spec, _ := strings.Cut(strings.TrimSpace(lines[0]), " ")
+	span, size, _ := strings.Cut(spec, "/")
+	first, last, _ := strings.Cut(span, "-")
+	start, err1 := strconv.ParseInt(first, 10, 64)
+	end, err2 := strconv.ParseInt(last, 10, 64)
+	total, err3 := strconv.ParseInt(size, 10, 64)
+	if !strings.EqualFold(unit, "bytes") || err1 != nil || err2 != nil || err3 != nil || start < 0 || end < start || total <= end {
+		return 0, 0, 0, false
+	}
+	return start, end - start + 1, total, true
+}
+
+// combine joins a part with what e has of the same body: with a part that it touches to a longer one, and to a whole where nothing is
+// left out. The new one's fields count. It returns nil when the part adds nothing. Without a strong tag nothing says that two parts are
+// of one body (RFC 9111, section 3.4): the newer one is kept.
 func (e *Entry) combine(v *variant, limit int64) *variant {
 	if e == nil {
 		return v
@@ -89,7 +93,7 @@ func (e *Entry) combine(v *variant, limit int64) *variant {
 		if !old.partial {
 			return nil // the whole is there
 		}
-		if old.total != v.total {
+		if tag, rest, ok := httpfield.ParseETag(v.etag); !ok || rest != "" || tag.Weak || old.total != v.total {
 			return v
 		}
 		oldEnd, newEnd := old.start+int64(len(old.body)), v.start+int64(len(v.body))

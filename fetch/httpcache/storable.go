@@ -11,8 +11,8 @@ import (
 // storable returns the variant that a response makes, without its body; nil when it must not or need not be stored (RFC 9111,
 // section 3). req is what was sent, from asked to now.
 func (c *Cache) storable(req *http.Request, resp *http.Response, x *exchange, now time.Time) *variant {
-	status := resp.StatusCode
-	if req.Method != http.MethodGet && req.Method != "" || status < 200 || status == http.StatusNotModified || x.demands.noStore || x.options.NoStore {
+	status, post := resp.StatusCode, req.Method == http.MethodPost
+	if req.Method != http.MethodGet && req.Method != "" && !post || status < 200 || status == http.StatusNotModified || x.demands.noStore || x.options.NoStore {
 		return nil
 	}
 	d := c.responseDirectives(resp.Header)
@@ -43,7 +43,7 @@ func (c *Cache) storable(req *http.Request, resp *http.Response, x *exchange, no
 	c.judge(v, resp.Header, &d, ttl, x.asked, now)
 	// Something must say that it may be stored, and it must be of some use: fresh for a while, or to be validated.
 	_, explicit := c.lifetime(status, resp.Header, &d, v.date, now, ttl)
-	if !explicit && !d.public && !d.private && !heuristic(status) {
+	if !explicit && (post || !d.public && !d.private && !heuristic(status)) {
 		return nil
 	}
 	if v.life <= v.age && v.etag == "" && v.modified.IsZero() && v.swr == 0 && v.sie == 0 && !hasExpiry(&d, resp.Header) {

@@ -632,10 +632,84 @@ func TestRanges(t *testing.T) {
 			})
 		})
 	}
+	for name, c := range map[string]struct {
+		step    fetchtest.Step
+		request string
+		want    string // "" = asked for again
+	}{
+		"without a tag":                 {part("4", "9", "456789", "X: y"), "bytes=6-", "6789"},
+		"beyond what is stored":         {part("4", "7", "4567", "X: y"), "bytes=6-", ""},
+		"of a part that is cut":         {part("4", "9", "4567", "X: y"), "bytes=5-6", "56"},
+		"beyond where a part is cut":    {part("4", "9", "4567", "X: y"), "bytes=6-9", ""},
+		"of more than there is room":    {part("4", "5", "4567", tag), "bytes=4-5", ""},
+		"of an undeclared excess":       {part("4", "5", "4567", tag).Drip(1, 0), "bytes=4-5", ""},
+		"of a part that counts in rows": {answer(206, "45", fresh60, tag, "Content-Range: rows 4-5/10"), "bytes=4-5", ""},
+	} {
+		t.Run("a part: "+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, Config{}, c.step, answer(206, "again", tag))
+				r.do("GET", "/", "Range: bytes=4-9")
+				g := r.do("GET", "/", "Range: "+c.request)
+				if hit := g.result == ResultHit; hit != (c.want != "") || hit && (g.body != c.want || g.status != 206) {
+					t.Errorf("%+v", g)
+				}
+			})
+		})
+	}
 	t.Run("multipart/byteranges passes through", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, Config{}, answer(206, "--x", fresh60, tag, "Content-Type: multipart/byteranges; boundary=x"))
 			if g := r.do("GET", "/", "Range: bytes=0-1,3-4"); g.body != "--x" || g.stored {
+				t.Errorf("%+v", g)
+			}
+		})
+	})
+}
+
+// RFC 9110, section 9.3.3: explicit freshness, and a Content-Location that is the target's own.
+func TestAnswerToPostIsStoredForGet(t *testing.T) {
+	const here = "Content-Location: /x"
+	for _, c := range []struct {
+		name   string
+		cfg    Config
+		method string
+		answer fetchtest.Step
+		want   bool
+	}{
+		{"as a GET would return it", Config{}, "POST", step(fresh60, here), true},
+		{"by its full address", Config{}, "POST", step(fresh60, "Content-Location: http://a.example/x"), true},
+		{"of another address", Config{}, "POST", step(fresh60, "Content-Location: /y"), false},
+		{"of another origin", Config{}, "POST", step(fresh60, "Content-Location: https://a.example/x"), false},
+		{"without an address", Config{}, "POST", step(fresh60), false},
+		{"without explicit freshness", Config{}, "POST", step(here, `Etag: "a"`, "Last-Modified: Mon, 01 Jan 1990 00:00:00 GMT"), false},
+		{"public is no freshness", Config{}, "POST", step(here, "Cache-Control: public", `Etag: "a"`), false},
+		{"no-store", Config{}, "POST", step(here, "Cache-Control: max-age=60, no-store"), false},
+		{"private in a shared cache", Config{Shared: true}, "POST", step(here, "Cache-Control: max-age=60, private"), false},
+		{"of a creation", Config{}, "POST", answer(201, "x", fresh60, here), false},
+		{"of PUT", Config{}, "PUT", step(fresh60, here), false},
+		{"by time alone", Config{Mode: TTLOnly, TTL: second}, "POST", step(fresh60, here), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, c.cfg, answer(200, "before", fresh60), c.answer, answer(200, "after"))
+				r.do("GET", "/x")
+				first := r.do(c.method, "/x")
+				second := r.do("GET", "/x")
+				if hit := second.result == ResultHit; hit != c.want || hit && second.body != first.body || second.body == "before" {
+					t.Errorf("%+v", second)
+				}
+			})
+		})
+	}
+	t.Run("not when another has changed the target meanwhile", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, Config{}, answer(200, "slow", fresh60, here).Delay(5*second), answer(200, ""), answer(200, "new"))
+			var wg sync.WaitGroup
+			wg.Go(func() { r.do("POST", "/x") })
+			pass(second)
+			r.do("DELETE", "/x")
+			wg.Wait()
+			if g := r.do("GET", "/x"); g.body != "new" {
 				t.Errorf("%+v", g)
 			}
 		})

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -64,16 +63,8 @@ func origin(t *testing.T, tools string) *url.URL {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
+	address := free(t)
 	_, port, _ := net.SplitHostPort(address)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, "node", "--no-warnings", "--import", loopback, "server/server.mjs") //nolint:gosec // our own arguments
 	cmd.Dir = filepath.Join(tools, "package")
@@ -87,41 +78,59 @@ func origin(t *testing.T, tools string) *url.URL {
 		cancel()
 		_ = cmd.Wait() // ended by the signal
 	})
+	if !listens(t, address) {
+		t.Fatal("the suite's server does not listen")
+	}
+	return &url.URL{Scheme: "http", Host: address}
+}
+
+// free returns an address that nobody listens at.
+func free(t *testing.T) string {
+	t.Helper()
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return l.Addr().String()
+}
+
+// listens waits a minute at most for somebody at an address.
+func listens(t *testing.T, address string) bool {
+	t.Helper()
 	var d net.Dialer
 	for range 2400 {
-		c, err := d.DialContext(t.Context(), "tcp", address)
-		if err == nil {
+		if c, err := d.DialContext(t.Context(), "tcp", address); err == nil {
 			_ = c.Close()
-			u, err := url.Parse("http://" + address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return u
+			return true
 		}
 		<-time.After(25 * time.Millisecond)
 	}
-	t.Fatal("the suite's server does not listen")
-	return nil
+	return false
 }
 
-// score runs the suite through a reverse proxy over rt.
-func score(t *testing.T, tools string, shared bool, wrap func(http.RoundTripper) http.RoundTripper) []outcome {
+// front starts a reverse proxy over rt before the suite's server and returns its address.
+func front(t *testing.T, tools string, wrap func(http.RoundTripper) http.RoundTripper) string {
 	t.Helper()
 	target := origin(t, tools)
 	// Without kept connections: net/http sends again by itself on one that died, and some tests hang up.
 	base := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
-	proxy := &httputil.ReverseProxy{
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport: wrap(base),
 		ErrorLog:  log.New(io.Discard, "", 0),
-	}
-	front := httptest.NewServer(proxy)
-	defer front.Close()
-	mode := "private"
-	if shared {
-		mode = "shared"
-	}
-	cmd := exec.CommandContext(t.Context(), "node", "--no-warnings", "run.mjs", tools, mode, front.URL) //nolint:gosec // our own arguments
+	})
+	t.Cleanup(proxy.Close)
+	return proxy.URL
+}
+
+// score runs the suite against a cache at an address.
+func score(t *testing.T, tools, mode, address string) []outcome {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "node", "--no-warnings", "run.mjs", tools, mode, address) //nolint:gosec // our own arguments
 	out, err := cmd.Output()
 	if err != nil {
 		if ee, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -136,6 +145,22 @@ func score(t *testing.T, tools string, shared bool, wrap func(http.RoundTripper)
 	}
 	slices.SortFunc(all, func(a, b outcome) int { return strings.Compare(a.ID, b.ID) })
 	return all
+}
+
+// settled is the score of our cache. The suite's pauses are real time, so that a busy machine may miss one: when a test fails that the
+// page says is passed, all are run a second time, and what is passed in either run is passed.
+func settled(t *testing.T, tools, mode string, known map[string]string) []outcome {
+	t.Helper()
+	address := front(t, tools, cached(t, mode == "shared"))
+	all := score(t, tools, mode, address)
+	if !slices.ContainsFunc(all, func(o outcome) bool { return !o.Pass && known[o.ID] == passed }) {
+		return all
+	}
+	again := score(t, tools, mode, front(t, tools, cached(t, mode == "shared")))
+	for i := range again {
+		again[i].Pass = again[i].Pass || all[i].Pass
+	}
+	return again
 }
 
 func count(all []outcome, kind string) (passed, total int) {
@@ -187,22 +212,26 @@ func exceptions(t *testing.T) map[string]exception {
 	return m
 }
 
-// The suite's counts, and the most exceptions there may be.
+// The suite's counts, the least that is passed of what is optimal, and the most exceptions there may be.
 const (
 	requiredPrivate, requiredShared = 147, 157
+	optimalPrivate, optimalShared   = 62, 80
 	mostExceptions                  = 14
 )
 
-var update = flag.Bool("update", false, "write docs/http-cache-tests.md") //nolint:gochecknoglobals // a flag of the test
+var update = flag.Bool("update", false, "write docs/http-cache-tests.md, and what proxies of others score") //nolint:gochecknoglobals // a flag of the test
 
 func TestEveryRequiredTestOfTheSuiteIsPassed(t *testing.T) {
 	t.Parallel()
-	tools := judge(t, "http-cache-tests", "cachetests/package")
-	tools = filepath.Dir(tools)
+	tools := filepath.Dir(judge(t, "http-cache-tests", "cachetests/package"))
+	written, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var private, shared []outcome
 	var wg sync.WaitGroup
-	wg.Go(func() { private = score(t, tools, false, cached(t, false)) })
-	wg.Go(func() { shared = score(t, tools, true, cached(t, true)) })
+	wg.Go(func() { private = settled(t, tools, "private", read(string(written), 0)) })
+	wg.Go(func() { shared = settled(t, tools, "shared", read(string(written), 1)) })
 	wg.Wait()
 	excused := exceptions(t)
 	missed := map[string]bool{}
@@ -233,59 +262,29 @@ func TestEveryRequiredTestOfTheSuiteIsPassed(t *testing.T) {
 	if ofP != requiredPrivate || ofS != requiredShared || len(excused) > mostExceptions {
 		t.Errorf("the suite has %d and %d required tests, want %d and %d, with at most %d exceptions", ofP, ofS, requiredPrivate, requiredShared, mostExceptions)
 	}
+	p, _ = count(private, "optimal")
+	s, _ = count(shared, "optimal")
+	if p < optimalPrivate || s < optimalShared {
+		t.Errorf("%d and %d of what is optimal, want %d and %d", p, s, optimalPrivate, optimalShared)
+	}
+	now := render(private, shared, excused, others(t))
 	if *update {
-		writeTable(t, private, shared, excused)
+		if err := os.WriteFile(page, []byte(now), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	had, _, _ := strings.Cut(string(written), behaviour)
+	if have, _, _ := strings.Cut(now, behaviour); have != had && !t.Failed() {
+		t.Errorf("%s says otherwise: go test ./fetch/httpcache/conformance -run Required -update\n%s", page, firstDifference(had, have))
 	}
 }
 
 func TestSuiteFailsAProxyWithoutCache(t *testing.T) {
 	t.Parallel()
 	tools := filepath.Dir(judge(t, "http-cache-tests", "cachetests/package"))
-	all := score(t, tools, false, func(rt http.RoundTripper) http.RoundTripper { return rt })
+	all := score(t, tools, "private", front(t, tools, func(rt http.RoundTripper) http.RoundTripper { return rt }))
 	if p, n := count(all, "required"); p > n/2 || p < n/5 {
 		t.Errorf("without a cache %d of %d are passed, want about a third", p, n)
-	}
-}
-
-// writeTable writes the page with every outcome.
-func writeTable(t *testing.T, private, shared []outcome, excused map[string]exception) {
-	t.Helper()
-	var b strings.Builder
-	b.WriteString("# http-cache-tests\n\nWhat the suite [http-cache-tests](https://cache-tests.fyi/) 0.4.5 says of `fetch/httpcache`, of ")
-	b.WriteString(time.Now().UTC().Format(time.DateOnly))
-	b.WriteString(". `go test ./fetch/httpcache/conformance -run Required -update` writes this page.\n\n| mode | required | optimal | behaviour checks |\n|---|---|---|---|\n")
-	for _, run := range []struct {
-		mode string
-		all  []outcome
-	}{{"private", private}, {"shared", shared}} {
-		fmt.Fprintf(&b, "| %s |", run.mode)
-		for _, kind := range []string{"required", "optimal", "check"} {
-			p, n := count(run.all, kind)
-			fmt.Fprintf(&b, " %d of %d |", p, n)
-		}
-		b.WriteString("\n")
-	}
-	b.WriteString("\nA behaviour check asks what a cache does, and has no right answer.\n\n## Required tests that are not passed\n\n| test | section | why that is right | our own test |\n|---|---|---|---|\n")
-	for _, id := range slices.Sorted(maps.Keys(excused)) {
-		e := excused[id]
-		fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", e.ID, e.Section, e.Reason, e.Test)
-	}
-	b.WriteString("\n## Every test\n\n| test | kind | private | shared |\n|---|---|---|---|\n")
-	in := map[string][2]string{}
-	kinds := map[string]string{}
-	for i, all := range [][]outcome{private, shared} {
-		for _, o := range all {
-			cell := in[o.ID]
-			if cell[i] = "no"; o.Pass {
-				cell[i] = "yes"
-			}
-			in[o.ID], kinds[o.ID] = cell, o.Kind
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(in)) {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", id, kinds[id], in[id][0], in[id][1])
-	}
-	if err := os.WriteFile(filepath.Join("..", "..", "..", "docs", "http-cache-tests.md"), []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }
