@@ -87,10 +87,8 @@ soak-restart: ## 100 restarts of a server under load over kept connections
 soak-overload: ## five times the capacity of one processor for a minute, with the time that refusals take
 	@QUIRE_OVERLOAD=60s $(GO) test ./cmd/quire -run '^TestUnderOverloadEveryRequestIsMadeOrRefused$$' -count=1 -v -timeout 20m
 
-judges-fetch: ## judges of others for fetch: http-cache-tests, promtool, differential checks, faults over TCP; then planted faults
-	@mkdir -p $(BUILD); REQUIRE_JUDGES=1 $(GO) test -count=1 -v ./fetch/... >$(BUILD)/judges-fetch.log 2>&1; code=$$?; \
-	grep -E '^(private|shared|differential|FAIL|panic)|--- FAIL|missing judge' $(BUILD)/judges-fetch.log; exit $$code
-	@cd tools && $(GO) run ./mutants ../fetch/testdata/mutants.json
+judges-fetch: ## all judges of fetch: http-cache-tests beside nginx, squid and varnish, differential checks, faults over TCP, fuzzing; then planted faults
+	@./tools/judges-fetch
 
 vulncheck: ## known vulnerabilities in what is linked; needs the network
 	cd tools && $(GO) build -o ../$(TOOLS)/govulncheck golang.org/x/vuln/cmd/govulncheck

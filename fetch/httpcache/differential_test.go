@@ -158,24 +158,17 @@ func TestJudgesTheSameAsOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), "node", filepath.Join("conformance", "semantics.mjs"), tools) //nolint:gosec // our own arguments
-	cmd.Stdin = &in
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if len(lines) != n {
-		t.Fatalf("%d answers to %d questions", len(lines), n)
-	}
+	questions := in.Bytes()
+	lines := ask(t, questions, n, "node", filepath.Join("conformance", "semantics.mjs"), tools)
 	equal, classes := 0, map[string]int{}
+	reused := make([]bool, n) // by http-cache-semantics
 	for i, line := range lines {
 		var theirs judgement
 		if err := json.Unmarshal([]byte(line), &theirs); err != nil {
 			t.Fatal(err)
 		}
 		ours := samples[i].ours(t, now)
+		reused[i] = theirs.Storable && theirs.Fresh > 0
 		rounding := ours.Fresh-theirs.Fresh <= 1 && theirs.Fresh-ours.Fresh <= 1 // they round, we cut off
 		if ours.Storable == theirs.Storable && (rounding || !ours.Storable) {
 			equal++
@@ -192,5 +185,74 @@ func TestJudgesTheSameAsOthers(t *testing.T) {
 	}
 	if len(classes) > maxClasses || equal < n/2 {
 		t.Errorf("%d classes of differences, %d equal", len(classes), equal)
+	}
+	againstLibraries(t, samples, questions, reused, now)
+}
+
+// ask gives a program n lines and returns its n answers.
+func ask(t *testing.T, in []byte, n int, name string, args ...string) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...) //nolint:gosec // our own arguments
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != n {
+		t.Fatalf("%d answers to %d questions", len(lines), n)
+	}
+	return lines
+}
+
+// againstLibraries asks hishel and CacheControl too. Each errs in its own way: where they and http-cache-semantics agree with each
+// other and not with us, we are wrong, but for the documented classes.
+func againstLibraries(t *testing.T, samples []sample, questions []byte, reused []bool, now time.Time) {
+	t.Helper()
+	python, err := filepath.Abs(filepath.Join("..", "..", ".tools", "httpcaches", "bin", "python"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(python); err != nil {
+		if os.Getenv("REQUIRE_JUDGES") == "1" {
+			t.Fatal("missing judge: hishel and CacheControl: ./tools/install-judges")
+		}
+		t.Skip("missing judge: hishel and CacheControl: ./tools/install-judges")
+	}
+	n := len(samples)
+	if os.Getenv("SLOW_JUDGES") != "1" {
+		n = 5000
+	}
+	questions = bytes.Join(bytes.SplitAfterN(questions, []byte("\n"), n+1)[:n], nil)
+	lines := ask(t, questions, n, python, filepath.Join("conformance", "libraries.py"), strconv.FormatInt(now.Unix(), 10))
+	equal, private, equalPrivate := 0, 0, 0
+	for i, line := range lines {
+		var theirs struct {
+			Hishel       bool
+			CacheControl *bool
+		}
+		if err := json.Unmarshal([]byte(line), &theirs); err != nil {
+			t.Fatal(err)
+		}
+		judged := samples[i].ours(t, now)
+		ours := judged.Storable && judged.Fresh > 0
+		if ours == theirs.Hishel {
+			equal++
+		}
+		agreed := theirs.Hishel == reused[i]
+		if theirs.CacheControl != nil {
+			private++
+			if ours == *theirs.CacheControl {
+				equalPrivate++
+			}
+			agreed = agreed && *theirs.CacheControl == reused[i]
+		}
+		if agreed && ours != reused[i] && excused(&samples[i]) == "" {
+			t.Errorf("shared %t, %v, %d %v: reused %t, say we alone", samples[i].Shared, samples[i].Request.Headers, samples[i].Response.Status, samples[i].Response.Headers, ours)
+		}
+	}
+	_, _ = fmt.Fprintf(os.Stdout, "differential %d of %d equal to hishel, %d of %d to CacheControl\n", equal, n, equalPrivate, private)
+	if equal < n/2 || equalPrivate < private/2 {
+		t.Error("they hardly agree: are these judges?")
 	}
 }
