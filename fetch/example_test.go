@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/api"
+
 	"example.com/quire/fetch"
 	"example.com/quire/fetch/breaker"
 	"example.com/quire/fetch/fetchtest"
@@ -161,7 +163,33 @@ func ExampleStack() {
 	// 200
 }
 
-// SDKs and reverse proxies take the stack as their transport.
+// The SDK of a service, here that of Prometheus, takes the stack as its transport. What it sends is retried, limited and counted
+// without its knowing; what it sends by POST only when nothing was sent before, or with an idempotency key.
+func ExampleClient_Transport_sdk() {
+	busy := fetchtest.Step{}.Status(503)
+	c, err := fetch.New(fetch.Config{
+		Base: fetchtest.Script(busy, fetchtest.Step{}.Header("Content-Type", "application/json").Body(`{"status":"success","data":{"version":"3.1.0"}}`)),
+	})
+	if err != nil {
+		panic(err)
+	}
+	sdk, err := api.NewClient(api.Config{Address: "https://prometheus.example", RoundTripper: c.Transport()})
+	if err != nil {
+		panic(err)
+	}
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, sdk.URL("/api/v1/status/buildinfo", nil).String(), nil)
+	if err != nil {
+		panic(err)
+	}
+	resp, body, err := sdk.Do(context.Background(), req) //nolint:bodyclose // the SDK has read and closed it
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(resp.StatusCode, len(fetch.InfoOf(resp).Attempts), string(body))
+	// Output: 200 2 {"status":"success","data":{"version":"3.1.0"}}
+}
+
+// Reverse proxies take the stack as their transport.
 func ExampleClient_Transport() {
 	c, err := fetch.New(fetch.Config{Base: flaky()})
 	if err != nil {

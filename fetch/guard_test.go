@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"code.dny.dev/ssrf"
 
 	"example.com/quire/fetch/observe"
 	"example.com/quire/fetch/retry"
@@ -459,4 +462,50 @@ func FuzzGuardCheck(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The judge is a guard of others, whose list comes from the same registries.
+func TestGuardDeniesWhatAnotherDenies(t *testing.T) {
+	theirs := ssrf.New(ssrf.WithAnyPort())
+	list := slices.Concat(denied4, denied6)
+	r := rand.New(rand.NewPCG(26, 1)) //nolint:gosec // repeatable on purpose
+	draw := func() netip.Addr {
+		var b [16]byte
+		binary.BigEndian.PutUint64(b[:], r.Uint64())
+		binary.BigEndian.PutUint64(b[8:], r.Uint64())
+		switch r.IntN(4) {
+		case 0:
+			return netip.AddrFrom4([4]byte(b[:4]))
+		case 1:
+			b[0] = 0x20 | b[0]&0x1f // in 2000::/3
+		case 2: // beside the border of a prefix of ours
+			p := list[r.IntN(len(list))]
+			if r.IntN(2) == 0 {
+				return p.Addr().Prev()
+			}
+			return member(p, b)
+		}
+		return netip.AddrFrom16(b)
+	}
+	for range 100_000 {
+		a := draw()
+		if !a.IsValid() {
+			continue
+		}
+		at := netip.AddrPortFrom(a, 443)
+		mine, his := new(Guard).Check(at), theirs.SafeAddr(a)
+		if (mine == nil) != (his == nil) {
+			t.Fatalf("%s: %v here, %v there", a, mine, his)
+		}
+	}
+}
+
+// member returns an address of p, drawn by random bytes.
+func member(p netip.Prefix, random [16]byte) netip.Addr {
+	b := p.Addr().AsSlice()
+	for i := p.Bits(); i < len(b)*8; i++ {
+		b[i/8] |= random[i/8] & (0x80 >> (i % 8))
+	}
+	a, _ := netip.AddrFromSlice(b)
+	return a
 }

@@ -10,11 +10,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,7 +29,7 @@ import (
 func TestAgainstHTTPBin(t *testing.T) {
 	origin := httptest.NewServer(httpbin.New())
 	defer origin.Close()
-	c := client(t, Config{BaseURL: origin.URL, Cache: &httpcache.Config{}, Retry: noWait(), Total: 5 * time.Second, Attempt: 500 * time.Millisecond})
+	c := client(t, Config{BaseURL: origin.URL, Cache: &httpcache.Config{}, Retry: noWait()})
 	for _, s := range []struct {
 		path     string
 		header   string
@@ -70,7 +72,7 @@ func TestAgainstHTTPBin(t *testing.T) {
 			t.Errorf("%s: %d, %d bytes, %d attempts, %s, %v; want %+v", s.path, resp.StatusCode, n, len(info.Attempts), info.Cache.Result, err, s)
 		}
 	}
-	resp, err := c.Get(t.Context(), "delay/2")
+	resp, err := c.Get(With(t.Context(), Overrides{Attempt: 200 * time.Millisecond}), "delay/2")
 	discard(t, resp)
 	if !errors.Is(err, ErrAttemptTimeout) || !IsTransient(err) {
 		t.Errorf("delay: %v", err)
@@ -192,7 +194,11 @@ func TestFaultsOfTCPHaveDefinedOutcomes(t *testing.T) {
 				if err := toxi(t, "POST", api+"/proxies/"+name+"/toxics", map[string]any{"type": c.toxic, "stream": "downstream", "attributes": c.attributes}); err != nil {
 					t.Fatal(err)
 				}
-				cl := client(t, Config{Cache: &httpcache.Config{}, Total: 3 * time.Second, Attempt: time.Second, BodyIdle: 2 * time.Second, Retry: retry.Policy{Backoff: retry.Exponential{Base: time.Millisecond, Max: time.Millisecond}}})
+				cfg := Config{Cache: &httpcache.Config{}, Retry: retry.Policy{Backoff: retry.Exponential{Base: time.Millisecond, Max: time.Millisecond}}}
+				if errors.Is(c.want, context.DeadlineExceeded) {
+					cfg.Total, cfg.Attempt, cfg.BodyIdle = 3*time.Second, time.Second, 2*time.Second
+				}
+				cl := client(t, cfg)
 				before := posts.Load()
 				req, err := http.NewRequestWithContext(t.Context(), method, "http://"+listen+"/", strings.NewReader("body"))
 				if err != nil {
@@ -225,3 +231,62 @@ func TestFaultsOfTCPHaveDefinedOutcomes(t *testing.T) {
 }
 
 var errAny = errors.New("any")
+
+// Through a proxy of others: http by absolute addresses, https by CONNECT.
+func TestCONNECTProxy(t *testing.T) {
+	python, err := filepath.Abs(filepath.Join("..", ".tools", "httpcaches", "bin", "python"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(python); err != nil {
+		if os.Getenv("REQUIRE_JUDGES") == "1" {
+			t.Fatal("missing judge: proxy.py: ./tools/install-judges")
+		}
+		t.Skip("missing judge: proxy.py: ./tools/install-judges")
+	}
+	port := freePort(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, python, "-m", "proxy", "--hostname", "127.0.0.1", "--port", port, "--num-workers", "1", "--num-acceptors", "1", "--log-level", "e", "--data-dir", t.TempDir()) //nolint:gosec // our own judge
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
+	cmd.WaitDelay = 10 * time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cancel(); _ = cmd.Wait() }) // ended by the signal
+	through := &url.URL{Scheme: "http", Host: "127.0.0.1:" + port}
+	var d net.Dialer
+	for range 2400 {
+		if c, err := d.DialContext(t.Context(), "tcp", through.Host); err == nil {
+			_ = c.Close()
+			break
+		}
+		<-time.After(25 * time.Millisecond)
+	}
+	var asked atomic.Int64
+	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		_, _ = io.WriteString(w, "hello")
+	})
+	plain, coded := httptest.NewServer(hello), httptest.NewTLSServer(hello)
+	defer plain.Close()
+	defer coded.Close()
+	var tunnels atomic.Int64
+	cl := client(t, Config{Transport: TransportConfig{
+		TLS:   coded.Client().Transport.(*http.Transport).TLSClientConfig,
+		Proxy: func(*http.Request) (*url.URL, error) { tunnels.Add(1); return through, nil },
+	}})
+	for i, address := range []string{plain.URL, coded.URL, plain.URL, coded.URL} {
+		resp, err := cl.Get(t.Context(), address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body := read(t, resp); body != "hello" || asked.Load() != int64(i+1) || tunnels.Load() != int64(i+1) {
+			t.Errorf("%s: %q, asked %d times, %d by the proxy", address, body, asked.Load(), tunnels.Load())
+		}
+	}
+	resp, err := cl.Get(t.Context(), "https://127.0.0.1:"+freePort(t)+"/")
+	discard(t, resp)
+	if err == nil {
+		t.Error("a proxy that reaches nobody gave an answer")
+	}
+}

@@ -152,6 +152,6 @@ func report(w io.Writer, s fetch.State, failed int64) error {
 	_, err := fmt.Fprintf(w, "calls       %d\ncache       %d hits, %d misses, %d stale\ncollapse    %d answered by another's request\nlimit       %v waited, %d refused\n"+
 		"retry       %d attempts, %d of them again\nhedge       %d extra legs, %d won\nbreaker     %s\nlatency     p50 %v, p99 %v\nfailed %d\n",
 		o.Total(), s.Cache.Hits, s.Cache.Misses, s.Cache.Stale, o.Collapsed, s.Limits.Waited.Round(time.Millisecond), s.Limits.RateLimited,
-		o.Attempts, sum(o.Retries, ""), sum(o.Hedges, ""), sum(o.Hedges, "won"), o.Breaker, o.P50.Round(time.Millisecond), o.P99.Round(time.Millisecond), failed)
+		o.Attempts, sum(o.Retries, ""), sum(o.Hedges, ""), sum(o.Hedges, "won"), o.Breaker, o.P50.Round(10*time.Microsecond), o.P99.Round(10*time.Microsecond), failed)
 	return err
 }

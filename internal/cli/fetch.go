@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -49,7 +50,7 @@ type fetchOptions struct {
 
 // fetched is what one request did, as JSON.
 type fetched struct {
-	URL      string         `json:"url"`
+	URL      string         `json:"url,omitempty"` // without user and query, which may be secrets
 	Status   int            `json:"status,omitempty"`
 	Bytes    int64          `json:"bytes"`
 	Took     float64        `json:"seconds"`
@@ -120,16 +121,14 @@ func fetchOnce(ctx context.Context, client *fetch.Client, address string, o fetc
 		body, err = io.ReadAll(resp.Body)
 		err = errors.Join(err, resp.Body.Close())
 		r.Status, r.Bytes = resp.StatusCode, int64(len(body))
+		at := url.URL{Scheme: resp.Request.URL.Scheme, Host: resp.Request.URL.Host, Path: resp.Request.URL.Path}
+		r.URL = at.String()
 	} else if e, ok := errors.AsType[*fetch.Error](err); ok {
-		info.Attempts = e.Attempts
+		info.Attempts, r.URL = e.Attempts, e.URL
 	}
 	took := time.Since(begin)
 	r.Took = took.Seconds()
-	r.URL = "the address" // as the client shows it, without secrets; of one that does not parse nothing is shown
 	state := client.State()
-	if len(state.Origins) > 0 {
-		r.URL = state.Origins[0].Origin
-	}
 	if err != nil {
 		r.Error = err.Error()
 	}
