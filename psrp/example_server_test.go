@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"example.com/quire/psrp"
+	"example.com/quire/psrp/host"
+	"example.com/quire/psrp/proto"
 	"example.com/quire/psrp/psrptest"
 )
 
@@ -67,13 +69,75 @@ func ExampleServer() {
 	// true
 }
 
+// A command writes to all streams of its caller and asks the caller's user.
+func ExampleCall() {
+	r := &psrp.Registry{}
+	psrp.Add(r, psrp.CommandInfo{Name: "Remove-Site"}, func(ctx context.Context, a struct {
+		Name string `psrp:"Name,mandatory,position=0"`
+	}, c *psrp.Call,
+	) error {
+		if err := c.Verbose("looking for " + a.Name); err != nil {
+			return err
+		}
+		prompter := c.Host().Prompter
+		if prompter == nil {
+			return proto.NewErrorRecord("NobodyToAsk", proto.PermissionDenied, "Nobody can be asked.")
+		}
+		answer, err := prompter.Choose(ctx, host.ChoiceRequest{Caption: "Remove " + a.Name + "?", Choices: []proto.ChoiceDescription{{Label: "&Yes"}, {Label: "&No"}}})
+		if err != nil {
+			return err
+		}
+		if answer[0] != 0 {
+			return c.Warning(a.Name + " stays")
+		}
+		return c.Output(a.Name + " is gone")
+	})
+	user := host.NewScripted(host.Answer{Method: proto.HostPromptForChoice, Value: []int32{1}})
+	s, closeSession := connectAs(&psrp.Server{Registry: r}, psrp.Options{Host: user.Set()})
+	defer closeSession()
+	res, err := s.Run(context.Background(), psrp.Cmd("Remove-Site").Arg("north").Switch("Verbose"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, record := range res.Records {
+		fmt.Println(record.Kind, record.Message.Message)
+	}
+	// Output:
+	// verbose looking for north
+	// warning north stays
+}
+
+// Scripts come as text with their arguments; a server without a handler refuses them.
+func ExampleScriptHandler() {
+	srv := &psrp.Server{Scripts: func(_ context.Context, text string, args []psrp.Arg, c *psrp.Call) error {
+		if text != "status" {
+			return psrp.ErrScriptsNotAllowed
+		}
+		return c.Output(fmt.Sprint("status of ", args[0].Value))
+	}}
+	s, closeSession := connect(srv)
+	defer closeSession()
+	res, err := s.Run(context.Background(), psrp.Script("status").Param("Of", "disk 3"))
+	fmt.Println(res.Output, err)
+	_, err = s.Run(context.Background(), psrp.Script("rm -r /"))
+	fmt.Println(errors.Is(err, psrp.ErrScriptsNotAllowed))
+	// Output:
+	// [status of disk 3] <nil>
+	// true
+}
+
 // connect opens a session in memory.
 func connect(srv *psrp.Server) (s *psrp.Session, closeSession func()) {
+	return connectAs(srv, psrp.Options{})
+}
+
+func connectAs(srv *psrp.Server, o psrp.Options) (s *psrp.Session, closeSession func()) {
 	client, server := psrptest.Pipe()
 	served := make(chan error, 1)
 	ctx := context.Background()
 	go func() { served <- srv.Serve(ctx, server, psrp.Identity{User: "operator"}) }()
-	s, err := psrp.Open(ctx, client, psrp.Options{})
+	s, err := psrp.Open(ctx, client, o)
 	if err != nil {
 		panic(err)
 	}

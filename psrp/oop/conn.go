@@ -29,6 +29,10 @@ type Options struct {
 	OnBanner func(lines []string)
 	// Confidential says that nobody reads along: a child process, SSH, a Unix socket.
 	Confidential bool
+	// MaxPayload is the most bytes of input that a client packs into one packet when they have
+	// queued up: from 32 KiB, which is PowerShell's and the default, to 256 KiB. The next packet
+	// waits for an acknowledgement, so more is faster where a round trip takes long.
+	MaxPayload int
 	// Host is for errors.
 	Host string
 	// Stderr, when not nil, is what the peer writes beside the protocol. It is read to its end, and
@@ -41,6 +45,7 @@ type Options struct {
 
 const (
 	maxLine        = 16 << 20
+	maxPayload     = 256 << 10
 	readSize       = 64 << 10
 	maxBannerLines = 64
 	maxBannerBytes = 16 << 10
@@ -93,7 +98,7 @@ func NewConn(rw io.ReadWriteCloser, r Role, o Options) *Conn {
 
 // Properties say what the framing carries.
 func (c *Conn) Properties() proto.TransportProperties {
-	return proto.TransportProperties{MaxPayload: proto.DefaultPayload, Confidential: c.options.Confidential}
+	return proto.TransportProperties{MaxPayload: min(max(c.options.MaxPayload, proto.DefaultPayload), maxPayload), Confidential: c.options.Confidential}
 }
 
 // Close closes the stream and frees a Send or Recv that is blocked in it.

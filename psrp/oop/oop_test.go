@@ -76,6 +76,15 @@ func (s *stream) Read(b []byte) (int, error)  { return s.Reader.Read(b) }
 func (s *stream) Write(b []byte) (int, error) { s.writes++; return s.Buffer.Write(b) }
 func (s *stream) Close() error                { return nil }
 
+func TestMaxPayloadIsFrom32To256KiB(t *testing.T) {
+	for asked, want := range map[int]int{0: 32 << 10, 1: 32 << 10, 100_000: 100_000, 1 << 30: 256 << 10} {
+		c := oop.NewConn(&stream{}, oop.Client, oop.Options{MaxPayload: asked})
+		if got := c.Properties().MaxPayload; got != want {
+			t.Errorf("MaxPayload %d is %d, want %d", asked, got, want)
+		}
+	}
+}
+
 func TestLinesCutAnywhereAreJoined(t *testing.T) {
 	big := bytes.Repeat([]byte("0123456789abcdef"), 700_000) // 11 MB, whose line has 15 MB
 	var text []byte

@@ -52,6 +52,8 @@ type Config struct {
 	// OnBanner is given the greeting of the SSH server, and the text that came before the first
 	// packet of the protocol, each at most once.
 	OnBanner func(lines []string)
+	// MaxPayload is that of oop.Options.
+	MaxPayload int
 	// Logger is told of connections, authentication and refusals; nil is silent. It is never told
 	// of secrets.
 	Logger *slog.Logger
@@ -112,7 +114,7 @@ func Dial(ctx context.Context, c Config) (*oop.Conn, error) {
 		_ = client.Close()
 		return nil, c.fail("open", err)
 	}
-	return oop.NewConn(s, oop.Client, oop.Options{OnBanner: c.OnBanner, Confidential: true, Host: c.Addr, Stderr: s.channel.Stderr(), ExitCode: s.exitCode}), nil
+	return oop.NewConn(s, oop.Client, oop.Options{OnBanner: c.OnBanner, Confidential: true, MaxPayload: c.MaxPayload, Host: c.Addr, Stderr: s.channel.Stderr(), ExitCode: s.exitCode}), nil
 }
 
 // connect makes an SSH connection.

@@ -158,8 +158,9 @@ type outgoing struct {
 	next    uint64 // the next fragment's number
 }
 
-// appendFragments appends whole fragments of messages up to max bytes, at least one when dst is
-// empty, and returns how many messages are done.
+// appendFragments appends whole fragments of messages up to limit bytes, at least one when dst is
+// empty, and returns how many messages are done. A fragment has at most PowerShell's size; a larger
+// payload holds several.
 func appendFragments(dst []byte, q []outgoing, limit int) (out []byte, done int) {
 	limit = max(limit, proto.FragmentHeaderSize+1)
 	for i := range q {
@@ -167,11 +168,12 @@ func appendFragments(dst []byte, q []outgoing, limit int) (out []byte, done int)
 		for {
 			room := limit - len(dst) - proto.FragmentHeaderSize
 			rest := len(m.message) - m.sent
-			// A fragment is not cut smaller than a payload only to fill one up.
-			if len(dst) > 0 && room < rest {
+			// A fragment is not cut smaller only to fill a payload up.
+			n := min(rest, proto.DefaultPayload-proto.FragmentHeaderSize)
+			if len(dst) > 0 && room < n {
 				return dst, i
 			}
-			n := min(room, rest)
+			n = min(n, room)
 			dst = proto.AppendFragment(dst, proto.Fragment{
 				Object: m.object, ID: m.next, Start: m.next == 0, End: n == rest, Blob: m.message[m.sent : m.sent+n],
 			})

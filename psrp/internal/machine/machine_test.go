@@ -244,6 +244,58 @@ func TestClientHasOneUnacknowledgedDataPerTarget(t *testing.T) {
 	}
 }
 
+func TestQueuedInputIsPackedIntoPayloads(t *testing.T) {
+	for limit, want := range map[int]int{0: 4, 256 << 10: 1} { // packets
+		p := openPair(t, true)
+		p.client.config.Transport.MaxPayload = limit
+		pipeline := script("x")
+		pipeline.Input = true
+		if err := p.client.Create(id(1), pipeline); err != nil {
+			t.Fatal(err)
+		}
+		p.pump()
+		p.toServer = nil
+		text := strings.Repeat("x", 1000)
+		for range 50 {
+			if err := p.client.Input(id(1), clixml.String(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		large := strings.Repeat("y", 50_000)
+		if err := p.client.Input(id(1), clixml.String(large)); err != nil {
+			t.Fatal(err)
+		}
+		p.pump()
+		if len(p.toServer) != want {
+			t.Errorf("limit %d: %d packets, want %d", limit, len(p.toServer), want)
+		}
+		for _, packet := range p.toServer {
+			if most := max(limit, proto.DefaultPayload); len(packet.Data) > most {
+				t.Errorf("limit %d: a payload of %d bytes", limit, len(packet.Data))
+			}
+			for b := packet.Data; len(b) > 0; {
+				f, rest, err := proto.ParseFragment(b)
+				if err != nil || len(f.Blob) > proto.DefaultPayload-proto.FragmentHeaderSize {
+					t.Fatalf("limit %d: a fragment of %d bytes, %v", limit, len(f.Blob), err)
+				}
+				b = rest
+			}
+		}
+		given := 0
+		for _, e := range p.serverEvents() {
+			if in, ok := e.(InputGiven); ok {
+				given++
+				if s, _ := in.Value.Text(); s != text && s != large {
+					t.Errorf("limit %d: input of %d bytes", limit, len(s))
+				}
+			}
+		}
+		if given != 51 {
+			t.Errorf("limit %d: %d objects arrived", limit, given)
+		}
+	}
+}
+
 func TestStopEndsAsStoppedBeforeTheAck(t *testing.T) {
 	p := openPair(t, true)
 	if err := p.client.Create(id(1), script("sleep")); err != nil {

@@ -142,7 +142,7 @@ func (s *Server) NextPacket(limit int) (proto.Packet, bool) {
 	}
 	// One message after the other, a fragment a packet, as PowerShell's server does.
 	var done int
-	s.buffer, done = appendFragments(s.buffer[:0], first.data, limit)
+	s.buffer, done = appendFragments(s.buffer[:0], first.data, min(limit, proto.DefaultPayload))
 	p.Data = s.buffer
 	if done == 1 {
 		s.size -= len(first.data[0].message)
