@@ -12,7 +12,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-fetch judges-psrp soak-crash soak-restart soak-overload vulncheck clean
+.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-fetch judges-psrp soak-psrp soak-crash soak-restart soak-overload vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ assets: ## rebuild the embedded third-party assets of the web interface and comp
 
 judges-psrp: ## all judges of psrp: recordings of real PowerShell and Windows servers, psrpcore, OpenSSL, fuzzing (needs `make tools`)
 	@./tools/judges-psrp
+
+soak-psrp: ## the judges of psrp with ten minutes for each fuzz target
+	@FUZZTIME=10m ./tools/judges-psrp
 
 soak-crash: ## 200 kills of a server that makes documents under load
 	@QUIRE_KILLS=200 $(GO) test ./internal/app -run '^TestCrash$$' -count=1 -v -timeout 20m

@@ -2,7 +2,9 @@ package clixml_test
 
 import (
 	"bytes"
+	"errors"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"example.com/quire/psrp/clixml"
@@ -56,6 +58,63 @@ func FuzzDocument(f *testing.F) {
 		}
 		if again, err := readDocument(&d, out); err != nil || len(again) != len(vs) {
 			t.Fatalf("%q is written %q and read back as %v, %v", doc, out, again, err)
+		}
+	})
+}
+
+// FuzzUnmarshal reads any body into a struct of every kind of field: what fits is written and read
+// back as the same, and what does not is an error with its path.
+func FuzzUnmarshal(f *testing.F) {
+	type inner struct {
+		Text string
+		Next *inner
+	}
+	type all struct {
+		Bool   bool
+		Small  int8
+		Large  uint64
+		Float  float32
+		Char   clixml.Char
+		Bytes  []byte
+		When   time.Time
+		Wait   time.Duration
+		ID     clixml.GUID
+		Names  []string
+		Counts map[string]int
+		Inner  *inner
+		Any    any
+		Raw    clixml.Value
+	}
+	for _, x := range []all{{}, {Bool: true, Small: -1, Large: 1 << 63, Float: 2.5, Char: 'c', Bytes: []byte{1}, Wait: time.Second, Names: []string{"a"}, Counts: map[string]int{"k": 1}, Inner: &inner{"t", &inner{}}, Any: "x"}} {
+		v, err := clixml.Marshal(x)
+		if err != nil {
+			f.Fatal(err)
+		}
+		body, err := (&clixml.Encoder{}).AppendValue(nil, v)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		d := clixml.Decoder{Limits: clixml.Limits{Nodes: 10_000, Decoded: 1 << 20}}
+		v, err := d.Decode(body)
+		if err != nil {
+			return
+		}
+		var x, again all
+		if err := clixml.Unmarshal(v, &x); err != nil {
+			if _, ok := errors.AsType[*clixml.FieldError](err); !ok {
+				t.Errorf("%q: %v (%T)", body, err, err)
+			}
+			return
+		}
+		v, err = clixml.Marshal(x)
+		if err != nil {
+			return // text that is no UTF-8, a time that no DateTime is
+		}
+		if err := clixml.Unmarshal(v, &again); err != nil {
+			t.Errorf("%q is read and not read again: %v", body, err)
 		}
 	})
 }
