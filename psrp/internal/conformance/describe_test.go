@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -338,6 +339,83 @@ func TestEveryDescribedObjectIsWhatPowerShellSaw(t *testing.T) {
 	t.Logf("%d objects described", total)
 	if total < 380 {
 		t.Errorf("%d objects described, want the 401 that were recorded less those under a lost key", total)
+	}
+}
+
+// errorDescription is what the scenario "errors" printed of an ErrorRecord as the real client saw it.
+type errorDescription struct {
+	Text       string   `json:"text"`
+	ID         *string  `json:"fqid"`
+	Category   string   `json:"cat"`
+	Reason     string   `json:"reason"`
+	Target     string   `json:"target"`
+	TargetType string   `json:"targetType"`
+	Activity   string   `json:"activity"`
+	Details    string   `json:"details"`
+	Action     string   `json:"action"`
+	Exception  []string `json:"excNames"`
+	Stack      string   `json:"stack"`
+}
+
+// errorAsSeen describes a record of ours as that scenario does.
+func errorAsSeen(e *proto.ErrorRecord) errorDescription {
+	d := errorDescription{
+		Text: e.Message, ID: &e.FullyQualifiedErrorID, Category: e.Category.String(), Reason: e.Reason, Target: e.TargetName, TargetType: e.TargetType,
+		Activity: e.Activity, Details: e.DetailsMessage, Action: e.RecommendedAction, Stack: e.ScriptStackTrace,
+	}
+	if d.Details != "" {
+		d.Text = d.Details
+	}
+	o, _ := e.Exception.Object()
+	for _, name := range o.TypeNames {
+		d.Exception = append(d.Exception, "Deserialized."+name)
+	}
+	return d
+}
+
+// TestEveryDescribedErrorIsWhatPowerShellSaw holds the fields of our records to what the real client
+// printed of the same bytes: of the stream of errors, and of failed pipelines.
+func TestEveryDescribedErrorIsWhatPowerShellSaw(t *testing.T) {
+	total := 0
+	for _, tr := range transcripts(t) {
+		if !strings.Contains(tr.Printed, `"fqid"`) {
+			continue
+		}
+		var seen []*proto.ErrorRecord
+		for _, m := range messages(t, tr) {
+			if m.Header.Type != proto.MessageErrorRecord && m.Header.Type != proto.MessagePipelineState {
+				continue
+			}
+			decoded, err := proto.DecodeMessage(m.Header.Type, m.Body, conformance.ClearDecoder())
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch d := decoded.(type) {
+			case *proto.ErrorRecord:
+				seen = append(seen, d)
+			case *proto.PipelineStateMessage:
+				if d.Error != nil {
+					seen = append(seen, d.Error)
+				}
+			}
+		}
+		for line := range strings.Lines(tr.Printed) {
+			var d errorDescription
+			if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &d) != nil || d.ID == nil {
+				continue
+			}
+			total++
+			i := slices.IndexFunc(seen, func(e *proto.ErrorRecord) bool { return reflect.DeepEqual(errorAsSeen(e), d) })
+			if i < 0 {
+				t.Errorf("%s: no record is what the client saw: %+v", tr.Name, d)
+				continue
+			}
+			seen = seen[i+1:]
+		}
+	}
+	t.Logf("%d errors described", total)
+	if total < 10 {
+		t.Errorf("%d errors described, want the 10 that were recorded", total)
 	}
 }
 
