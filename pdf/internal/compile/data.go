@@ -87,7 +87,9 @@ func invalidUTF8(s string) int {
 }
 
 // decoder reads JSON against a contract: what it returns is right by the
-// contract or reported.
+// contract or reported. It has a reader of its own, not that of strictjson: going
+// through its tokens costs more than 1.2 times the whole decoding. FuzzData
+// holds the two to the same language.
 type decoder struct {
 	name   string
 	src    string

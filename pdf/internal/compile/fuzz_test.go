@@ -4,9 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"example.com/quire/internal/strictjson"
 	"example.com/quire/pdf/internal/compile"
 	"example.com/quire/pdf/internal/diag"
 )
@@ -78,8 +80,15 @@ func FuzzData(f *testing.F) {
 		f.Add(body)
 	}
 	f.Add([]byte(`{"note":{"number":"1","date":"2026-01-05","at":"2026-01-05T10:00:00Z","total":1.50},"client":{"name":"a","tags":["b"]},"trades":[{"symbol":"x","side":"BUY","qty":1,"price":2}],"rates":{"a":1},"deep":[[1]]}`))
+	f.Add([]byte("{\"note\": \"\\ud800\"}"))
+	f.Add([]byte("{\"rates\": {\"a\": 1, \"\\u0061\": 2}} "))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		d, err := p.Build(t.Context(), compile.JSON(body), compile.BuildOptions{})
+		if _, wrong := strictjson.Check(body, strictjson.Limits{}); wrong != nil {
+			isNoJSON(t, wrong, err)
+		} else if codes := codesOf(err); slices.Contains(codes, "D201") {
+			t.Fatalf("what jsontext takes is no JSON here: %v", err)
+		}
 		if err == nil {
 			_, err = dump(t, d)
 		}
@@ -87,6 +96,31 @@ func FuzzData(f *testing.F) {
 			checkReport(t, err)
 		}
 	})
+}
+
+// isNoJSON wants that err says so too of a text that jsontext does not take. A name that stands
+// twice is told only where the contract wants the object; behind a limit nothing is read.
+func isNoJSON(t *testing.T, wrong, err error) {
+	t.Helper()
+	codes := codesOf(err)
+	limited := len(codes) >= 100 || slices.ContainsFunc(codes, func(c string) bool { return c[0] == 'X' })
+	if limited || slices.Contains(codes, "D201") {
+		return
+	}
+	var fault *strictjson.Fault
+	if !errors.As(wrong, &fault) || fault.Kind != strictjson.Duplicate {
+		t.Fatalf("jsontext says %v, here it is %v", wrong, err)
+	}
+}
+
+func codesOf(err error) (codes []string) {
+	var de *diag.DiagnosticError
+	if errors.As(err, &de) {
+		for _, d := range de.Diagnostics {
+			codes = append(codes, d.Code)
+		}
+	}
+	return codes
 }
 
 func FuzzMarkup(f *testing.F) {
