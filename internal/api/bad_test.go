@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"example.com/quire/internal/api"
 	"example.com/quire/internal/config"
 )
 
@@ -239,13 +241,14 @@ func TestBodyLimit(t *testing.T) {
 // The data's own limit, 8 MiB, stands below that of the body.
 func TestDataLimit(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	// Time enough to read so much on a machine that has other work.
+	c := serveParts(t, open(t), func(o *api.Options) { o.Limits.Render = time.Hour })
 	long := func(size int) string {
 		return strings.Replace(note("NUMBER"), "NUMBER", strings.Repeat("x", size), 1)
 	}
-	p := wantProblem(t, h.Post("/v1/render", "application/json", long(9<<20)), http.StatusRequestEntityTooLarge, "limit")
+	p := wantProblem(t, c.Post("/v1/render", "application/json", long(9<<20)), http.StatusRequestEntityTooLarge, "limit")
 	p.want(t, map[string]any{"limited": "data bytes", "limit": 8 << 20})
-	p = wantProblem(t, h.Post("/v1/render", "application/json", long(11<<20)), http.StatusRequestEntityTooLarge, "limit")
+	p = wantProblem(t, c.Post("/v1/render", "application/json", long(11<<20)), http.StatusRequestEntityTooLarge, "limit")
 	p.want(t, map[string]any{"limited": "body bytes", "limit": 10 << 20})
 }
 
