@@ -167,7 +167,7 @@ func (c *Context) readBody(dst any) error {
 				return err
 			}
 			if err := codec.Decode(bytes.NewReader(data), dst); err != nil {
-				return BindErrors{{Source: "body", Kind: BindSyntax, Want: "a value of type " + kind, Err: err}}
+				return BindErrors{codecFault(kind, err)}
 			}
 			return nil
 		}
@@ -179,6 +179,17 @@ func (c *Context) readBody(dst any) error {
 		return c.readXML(dst)
 	}
 	return c.readForm(dst)
+}
+
+// codecFault is the fault of a body that a codec cannot read.
+func codecFault(kind string, err error) *BindError {
+	f := &BindError{Source: "body", Kind: BindSyntax, Want: "a value of type " + kind, Err: err}
+	if placed, ok := errors.AsType[Placed](err); ok {
+		var reason string
+		f.Line, f.Column, f.Pointer, reason = placed.Place()
+		f.Want += ": " + reason
+	}
+	return f
 }
 
 func target(source string, dst any) (reflect.Value, error) {

@@ -24,6 +24,13 @@ type Codec interface {
 	Decode(r io.Reader, v any) error
 }
 
+// Placed is an error of Codec.Decode that knows where in the body it is: line and column from 1, 0
+// where they are not known, the JSON Pointer of the value, and a reason that the client is told.
+type Placed interface {
+	error
+	Place() (line, column int, pointer, reason string)
+}
+
 // XML answers with v as XML, with its declaration.
 func (c *Context) XML(code int, v any) error {
 	return c.encode(code, valueXML, func(w io.Writer) error { return writeXML(w, v) })

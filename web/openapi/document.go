@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"example.com/quire/web"
+	"example.com/quire/web/yaml"
 )
 
 // Info is what a description says of the API as a whole.
@@ -97,11 +98,12 @@ func Document(app *web.App, info Info) (*Doc, error) {
 	return d, nil
 }
 
-func render(tree object) (text, yaml []byte, err error) {
+func render(tree object) (text, asYAML []byte, err error) {
 	if text, err = marshal(tree); err != nil {
 		return nil, nil, err
 	}
-	return text, yamlOf(text), nil
+	asYAML, err = yaml.FromJSON(text)
+	return text, asYAML, err
 }
 
 // JSON returns the description. The caller must not change it.

@@ -32,7 +32,7 @@ func TestDescriptionIsValidForOpenAPISpecValidator(t *testing.T) {
 			}
 			args = append(args, file)
 		}
-		out, err := exec.CommandContext(t.Context(), judge, args...).CombinedOutput() //nolint:gosec // the judge of tools/install-judges
+		out, err := exec.CommandContext(t.Context(), judge, args...).CombinedOutput()
 		return string(out), err
 	}
 	if out, err := run(map[string][]byte{"shop.json": doc.JSON(), "shop.yaml": doc.YAML()}); err != nil {
