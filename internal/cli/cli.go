@@ -56,7 +56,7 @@ func (e usageError) Unwrap() error { return e.err }
 func Run(ctx context.Context, env Env) int {
 	p := &program{Env: env}
 	root := p.root()
-	root.SetArgs(env.Args)
+	root.SetArgs(append([]string{}, env.Args...)) // never nil: cobra would take those of the process
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)

@@ -42,11 +42,6 @@ func New(mant int64, scale int) Decimal {
 	return Decimal{mant: mant, scale: int32(min(max(scale, 0), math.MaxInt32))}
 }
 
-// FromBig returns mant / 10^scale. It does not keep mant.
-func FromBig(mant *big.Int, scale int) Decimal {
-	return norm(new(big.Int).Set(mant), int32(min(max(scale, 0), math.MaxInt32)))
-}
-
 // norm takes over m.
 func norm(m *big.Int, scale int32) Decimal {
 	if m.IsInt64() {
