@@ -107,15 +107,13 @@ func isNoJSON(t *testing.T, wrong, err error) {
 	if limited || slices.Contains(codes, "D201") {
 		return
 	}
-	var fault *strictjson.Fault
-	if !errors.As(wrong, &fault) || fault.Kind != strictjson.Duplicate {
+	if fault, ok := errors.AsType[*strictjson.Fault](wrong); !ok || fault.Kind != strictjson.Duplicate {
 		t.Fatalf("jsontext says %v, here it is %v", wrong, err)
 	}
 }
 
 func codesOf(err error) (codes []string) {
-	var de *diag.DiagnosticError
-	if errors.As(err, &de) {
+	if de, ok := errors.AsType[*diag.DiagnosticError](err); ok {
 		for _, d := range de.Diagnostics {
 			codes = append(codes, d.Code)
 		}
