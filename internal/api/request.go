@@ -34,15 +34,15 @@ func (l *Limits) fill() {
 
 // payload is the body of POST /v1/render and POST /v1/documents.
 type payload struct {
-	Template json.RawMessage       `json:"template"` // a name, or {"source": TEXT}
-	Report   string                `json:"report"`
-	Data     json.RawMessage       `json:"data"`
-	Sources  map[string]sourceWish `json:"sources"`
-	Options  record.Options        `json:"options"`
-	Time     *string               `json:"time"` // RFC 3339
+	Template json.RawMessage          `json:"template"` // a name, or {"source": TEXT}
+	Report   string                   `json:"report"`
+	Data     json.RawMessage          `json:"data"`
+	Sources  map[string]sourceRequest `json:"sources"`
+	Options  record.Options           `json:"options"`
+	Time     *string                  `json:"time"` // RFC 3339
 }
 
-type sourceWish struct {
+type sourceRequest struct {
 	Source     string            `json:"source"`
 	Parameters record.Parameters `json:"parameters"`
 }
