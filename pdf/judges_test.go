@@ -30,6 +30,8 @@ func samples(tb testing.TB) map[string]func(*doc.Builder) error {
 		"nesting":    nesting(tb),
 		"marks":      marks,
 		"barcodes":   barcodes,
+		"arabic":     rightToLeft("ar"),
+		"hebrew":     rightToLeft("he"),
 	}
 }
 

@@ -142,7 +142,7 @@ func TestCacheOffGivesTheSame(t *testing.T) {
 
 // TestFailClosed: what is missing is an error, never a lesser file.
 func TestFailClosed(t *testing.T) {
-	e := newEngine(t, pdf.Config{})
+	e := newEngine(t, pdf.Config{Fonts: unjoined(t)})
 	style := func(s doc.Style) func(*doc.Builder) error {
 		return func(b *doc.Builder) error { b.Style(&s).Text("x"); return nil }
 	}
@@ -154,7 +154,7 @@ func TestFailClosed(t *testing.T) {
 		{"font family", "F403", pdf.ErrFont, style(doc.Style{Family: "Nope"})},
 		{"italic face", "F403", pdf.ErrFont, style(doc.Style{Family: "DejaVu Sans", Italic: true})},
 		{"glyph", "F401", pdf.ErrFont, func(b *doc.Builder) error { b.Text("\u4E00"); return nil }},
-		{"script", "F402", pdf.ErrFont, func(b *doc.Builder) error { b.Text("שלום"); return nil }},
+		{"script", "F402", pdf.ErrFont, func(b *doc.Builder) error { b.Text("سلام"); return nil }},
 		{"image", "L307", pdf.ErrLayout, func(b *doc.Builder) error {
 			b.Image(doc.Image{Name: "a.png", Data: []byte("no image"), Alt: "a"})
 			return nil
@@ -176,6 +176,21 @@ func TestFailClosed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// unjoined is a library whose Arabic letters have no tables that join them.
+func unjoined(tb testing.TB) *font.Library {
+	tb.Helper()
+	m, err := liberation.New().Match("DejaVu Sans", font.Style{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	data := bytes.Replace(m.Face.Data(), []byte("GSUB"), []byte("GSUX"), 1)
+	lib, err := liberation.New().With(font.Options{Families: []font.Family{{Name: "DejaVu Sans", Faces: []font.Source{{Data: data}}}}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return lib
 }
 
 // TestPlace: a problem of layout names file, line, column and node path.

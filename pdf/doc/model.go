@@ -73,10 +73,11 @@ type Align uint8
 
 // The alignments.
 const (
-	AlignLeft Align = iota
+	AlignStart Align = iota // left, or right in a language that runs from right to left
 	AlignRight
 	AlignCenter
 	AlignJustify
+	AlignLeft
 )
 
 // VAlign is the vertical alignment inside a cell.

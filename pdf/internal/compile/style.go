@@ -171,8 +171,8 @@ func (c *compiler) styleKey(v *strictyaml.Node, path, key string) func(*doc.Styl
 		col := c.color(v, path)
 		return func(s *doc.Style) { s.Color = col }
 	case "align":
-		i, _ := c.choice(v, path, "left", "right", "center", "justify")
-		return func(s *doc.Style) { s.Align = doc.Align(i) } //nolint:gosec // one of four
+		i, _ := c.choice(v, path, "start", "right", "center", "justify", "left")
+		return func(s *doc.Style) { s.Align = doc.Align(i) } //nolint:gosec // one of five
 	case "space-before":
 		l := c.length(v, path, 0)
 		return func(s *doc.Style) { s.SpaceBefore = l }
@@ -233,7 +233,7 @@ func (c *compiler) headingStyle(level int) *doc.Style {
 	if level < len(percent) {
 		s.Size = s.Size * percent[level] / 100
 	}
-	s.Leading, s.Weight, s.Align = 0, 700, doc.AlignLeft
+	s.Leading, s.Weight, s.Align = 0, 700, doc.AlignStart
 	s.SpaceBefore, s.SpaceAfter = s.Size, s.Size/2
 	c.headings[level] = &s
 	return &s

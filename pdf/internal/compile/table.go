@@ -37,7 +37,7 @@ func (c *compiler) tableBlock(b *blockSource) block {
 	}
 	if v := o.get("align"); v != nil {
 		i, _ := c.choice(v, o.at("align"), "left", "right", "center")
-		t.out.Align = doc.Align(i) //nolint:gosec // one of three
+		t.out.Align = [...]doc.Align{doc.AlignLeft, doc.AlignRight, doc.AlignCenter}[i]
 	}
 	if v := o.get("header-repeat"); v != nil {
 		t.out.HeadOnce = !c.flag(v, o.at("header-repeat"))

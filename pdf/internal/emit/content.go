@@ -322,7 +322,10 @@ func (c *content) part(w *words, p *text.Part, ps *layout.PieceStyle) error {
 			j++
 		}
 		to := len(p.Text)
-		if j < len(p.Glyphs) {
+		switch {
+		case p.RTL && i > 0:
+			to = int(p.Glyphs[i-1].Cluster)
+		case !p.RTL && j < len(p.Glyphs):
 			to = int(p.Glyphs[j].Cluster)
 		}
 		cluster := p.Text[at:to]

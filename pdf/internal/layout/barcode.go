@@ -61,7 +61,7 @@ func (m *maker) barcode(n *doc.Barcode, en env) (block, *tag.Elem, error) {
 		d.Suggestion = "give it a smaller module: or size:, or more room"
 		return nil, nil, failed(d)
 	}
-	switch en.style.Align {
+	switch en.align() {
 	case doc.AlignRight:
 		b.dx = en.width - wide
 	case doc.AlignCenter:
@@ -111,8 +111,9 @@ func (m *maker) readable(b *symbol, n *doc.Barcode, en env, wide doc.Length) err
 	b.text = text.(*para) //nolint:forcetypeassert // m.text makes no other block
 	from, to := wide, doc.Length(0)
 	for _, l := range b.text.lines {
-		if n := len(l.Items); n > 0 {
-			from, to = min(from, l.Items[0].X), max(to, l.Items[n-1].X+l.Items[n-1].W)
+		if len(l.Items) > 0 {
+			a, b := extent(l.Items)
+			from, to = min(from, a), max(to, b)
 		}
 	}
 	b.textX = (wide-max(0, to-from))/2 - from

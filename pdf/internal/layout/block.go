@@ -150,13 +150,23 @@ func (b *para) areas(p *painter, line *text.Line, x, base doc.Length) {
 			for k > i+1 && line.Items[k-1].Space {
 				k--
 			}
-			from, to := line.Items[i].X, line.Items[k-1].X+line.Items[k-1].W
+			from, to := extent(line.Items[i:k])
 			p.page.Links = append(p.page.Links, LinkArea{
 				X: x + from, Y: base - b.face.ascent, W: to - from, H: b.face.ascent + b.face.descent, Link: l,
 			})
 		}
 		i = j
 	}
+}
+
+// extent returns where items begin and end on their line.
+func extent(items []text.Item) (from, to doc.Length) {
+	from, to = items[0].X, items[0].X+items[0].W
+	for i := range items[1:] {
+		it := &items[i+1]
+		from, to = min(from, it.X), max(to, it.X+it.W)
+	}
+	return from, to
 }
 
 // space is empty height.
@@ -208,9 +218,9 @@ func (b *picture) draw(p *painter, x, y doc.Length) {
 
 // labelled is a list item: a label beside a body.
 type labelled struct {
-	label  *para // nil once it is drawn
-	indent doc.Length
-	body   *stack
+	label         *para      // nil once it is drawn
+	labelX, bodyX doc.Length // of their left edges
+	body          *stack
 }
 
 func (b *labelled) size() doc.Length {
@@ -244,15 +254,15 @@ func (b *labelled) split(avail doc.Length, force bool) (block, block) {
 	if tail == nil {
 		return b, nil
 	}
-	return &labelled{label: b.label, indent: b.indent, body: head.(*stack)},
-		&labelled{indent: b.indent, body: tail.(*stack)}
+	return &labelled{label: b.label, labelX: b.labelX, bodyX: b.bodyX, body: head.(*stack)},
+		&labelled{bodyX: b.bodyX, body: tail.(*stack)}
 }
 
 func (b *labelled) draw(p *painter, x, y doc.Length) {
 	if b.label != nil {
-		b.label.draw(p, x, y+b.drop())
+		b.label.draw(p, x+b.labelX, y+b.drop())
 	}
-	b.body.draw(p, x+b.indent, y)
+	b.body.draw(p, x+b.bodyX, y)
 }
 
 // box is a frame around a stack.

@@ -63,6 +63,14 @@ const (
 	manyColumns = "the columns"
 )
 
+// align is where things without lines stand: at the right or the left edge, or in the middle.
+func (en env) align() doc.Align {
+	if en.style.Align == doc.AlignStart && text.RightToLeft(en.lang) {
+		return doc.AlignRight
+	}
+	return en.style.Align
+}
+
 // narrow is en with less width in the same room.
 func (en env) narrow(by doc.Length) env {
 	en.width -= by
@@ -425,7 +433,7 @@ func (m *maker) list(n *doc.List, en env) (block, error) {
 		}
 		li := m.elem(list, tag.LI, src, "")
 		lbl := m.elem(li, tag.Lbl, src, "")
-		lp, err := m.label(label(i), f, env{width: wide}, lbl, src)
+		lp, err := m.label(label(i), f, env{width: wide, lang: en.lang}, lbl, src)
 		if err != nil {
 			return nil, err
 		}
@@ -436,10 +444,12 @@ func (m *maker) list(n *doc.List, en env) (block, error) {
 		if err != nil {
 			return nil, err
 		}
+		b := &labelled{label: lp, bodyX: indent, body: st}
+		if text.RightToLeft(en.lang) {
+			b.labelX, b.bodyX = en.width-wide, 0
+		}
 		after := f.lead / 6
-		out.entries = append(out.entries, entry{
-			b: &labelled{label: lp, indent: indent, body: st}, before: after, after: after, src: src,
-		})
+		out.entries = append(out.entries, entry{b: b, before: after, after: after, src: src})
 	}
 	return out, nil
 }
@@ -508,8 +518,12 @@ func (m *maker) label(s string, f *face, en env, el *tag.Elem, src *doc.Source) 
 	}
 	b := &para{face: f, art: m.art, widow: 1, orphans: 1}
 	b.styles = []PieceStyle{{Size: f.size, Color: f.color, Elem: el}}
-	m.pieces = append(m.pieces[:0], text.Piece{Text: s, Chain: c, Size: f.size})
-	if b.lines, err = m.set.Set(m.pieces, en.width, doc.AlignRight); err != nil {
+	m.pieces = append(m.pieces[:0], text.Piece{Text: s, Chain: c, Size: f.size, Lang: en.lang})
+	towards := doc.AlignRight // the body
+	if text.RightToLeft(en.lang) {
+		towards = doc.AlignLeft
+	}
+	if b.lines, err = m.set.Set(m.pieces, en.width, towards); err != nil {
 		return nil, m.setError(err, src, en, nil)
 	}
 	return b, nil
@@ -566,7 +580,7 @@ func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 		w, h = en.width, en.width*h/w
 	}
 	b := &picture{w: w, h: h, item: ImageItem{Image: img, Artifact: m.art}}
-	switch en.style.Align {
+	switch en.align() {
 	case doc.AlignRight:
 		b.dx = en.width - w
 	case doc.AlignCenter:

@@ -3,6 +3,7 @@ package layout
 import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/tag"
+	"example.com/quire/pdf/internal/text"
 )
 
 // group is one table row, or the rows that row spans tie together. It is also
@@ -338,7 +339,11 @@ func (m *maker) beside(n *doc.Beside, en env) (block, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.cells = append(g.cells, groupCell{col: i, rows: 1, cols: 1, x: x, w: w, body: st, valign: n.VAlign})
+		left := x
+		if text.RightToLeft(en.lang) {
+			left = en.width - x - w
+		}
+		g.cells = append(g.cells, groupCell{col: i, rows: 1, cols: 1, x: left, w: w, body: st, valign: n.VAlign})
 		x += w + n.Gap
 	}
 	g.settle()

@@ -158,10 +158,10 @@ func (m *maker) derive(from *doc.Style, kind int) *doc.Style {
 		s.SpaceBefore, s.SpaceAfter = 0, 0
 	case derivedCaption:
 		s.SpaceBefore, s.SpaceAfter = 0, size*2/5
-		s.Italic, s.Weight, s.Align = false, boldWeight, doc.AlignLeft
+		s.Italic, s.Weight, s.Align = false, boldWeight, doc.AlignStart
 	default: // a heading of that level
 		s.Weight, s.Italic, s.TabularFigures = boldWeight, false, false
-		s.Align = doc.AlignLeft
+		s.Align = doc.AlignStart
 		s.Size = size * headingScale(kind) / 100
 		s.Leading = s.Size * 6 / 5
 		s.SpaceBefore = size * 7 / 5

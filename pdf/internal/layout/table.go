@@ -5,6 +5,7 @@ import (
 
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/tag"
+	"example.com/quire/pdf/internal/text"
 )
 
 // rowsPerBody bounds a TBody element, so that no element's list of children
@@ -88,7 +89,11 @@ func (t *table) place() error {
 	if wide > whole {
 		return failed(at(t.src, "L306", "the table is %s wide in a place of %s", mm(wide), mm(whole)))
 	}
-	switch t.n.Align {
+	align := t.n.Align
+	if align == doc.AlignStart && text.RightToLeft(t.en.lang) {
+		align = doc.AlignRight
+	}
+	switch align {
 	case doc.AlignRight:
 		t.dx = whole - wide
 	case doc.AlignCenter:
@@ -371,6 +376,9 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	gc.w = t.x[col+n-1] + t.w[col+n-1] - gc.x
 	left, right := t.padAt(col, n)
 	gc.left = left
+	if text.RightToLeft(t.en.lang) {
+		gc.x, gc.left = t.x[0]+t.x[len(t.x)-1]+t.w[len(t.w)-1]-gc.x-gc.w, right
+	}
 	en := env{
 		style: t.cellStyle(c, col, sec == sectionHead), elem: el, width: gc.w - left - right, lang: t.en.lang,
 		room: oneColumn, around: left + right,
@@ -456,7 +464,7 @@ func (t *table) caption() (*entry, error) {
 		return nil, err
 	}
 	if t.dx > 0 {
-		b = &labelled{indent: t.dx, body: &stack{entries: []entry{{b: b}}}}
+		b = &labelled{bodyX: t.dx, body: &stack{entries: []entry{{b: b}}}}
 	}
 	return &entry{b: b, before: s.SpaceBefore, after: s.SpaceAfter, keepNext: true, src: t.src}, nil
 }

@@ -34,7 +34,7 @@ func dump(nodes []doc.Node) string {
 		case *doc.Table:
 			b.WriteString("table(")
 			for _, c := range n.Columns {
-				align := doc.AlignLeft
+				align := doc.AlignStart
 				if c.Style != nil {
 					align = c.Style.Align
 				}

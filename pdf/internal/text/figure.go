@@ -37,6 +37,7 @@ type extent struct{ from, to int }
 // pieces, less those inside figures.
 func (s *Setter) findBreaks(pieces []Piece, full string) {
 	s.breaks = breaks(s.t.seg, s.breaks[:0], full)
+	s.order.find(pieces, full)
 	pi, from := 0, 0
 	kept := s.breaks[:0]
 	for _, b := range s.breaks {
@@ -197,9 +198,9 @@ func (s *Setter) border(i int) int {
 // addCut appends w, a part of the word of it.
 func (s *Setter) addCut(out *[]Item, it *Item, w string) error {
 	p := &s.pieces[it.Piece]
-	parts, err := s.shape(p.Chain, w, true)
+	parts, err := s.shape(p, w, true, it.Level)
 	for i := range parts {
-		*out = append(*out, Item{Part: &parts[i], W: parts[i].Width(p.Size), Piece: it.Piece})
+		*out = append(*out, Item{Part: &parts[i], W: parts[i].Width(p.Size), Piece: it.Piece, Level: it.Level})
 	}
 	return err
 }

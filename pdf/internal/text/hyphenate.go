@@ -28,7 +28,7 @@ func (s *Setter) hyphenPoints(dst []int, i int) []int {
 	it := &s.items[i]
 	p := &s.pieces[it.Piece]
 	word := it.Part.Text
-	if it.Space || p.Figure || len(word) < minHyphenated || strings.ContainsAny(word, "0123456789/@_\\=&\u00AD\u200B\u2060") {
+	if it.Space || p.Figure || it.Part.RTL || len(word) < minHyphenated || strings.ContainsAny(word, "0123456789/@_\\=&\u00AD\u200B\u2060") {
 		return dst
 	}
 	patterns := s.hyphens(p)
@@ -99,20 +99,20 @@ func (s *Setter) closeCut(k, bytes int) error {
 	it := s.items[k]
 	p := &s.pieces[it.Piece]
 	word := it.Part.Text
-	head, err := s.shape(p.Chain, word[:bytes], true)
+	head, err := s.shape(p, word[:bytes], true, it.Level)
 	if err != nil {
 		return err
 	}
-	rest, err := s.shape(p.Chain, word[bytes:], true)
+	rest, err := s.shape(p, word[bytes:], true, it.Level)
 	if err != nil {
 		return err
 	}
-	line := append(s.items[s.lineStart:k:k], Item{Part: &head[0], W: head[0].Width(p.Size), kern: it.kern, Piece: it.Piece})
+	line := append(s.items[s.lineStart:k:k], Item{Part: &head[0], W: head[0].Width(p.Size), kern: it.kern, Piece: it.Piece, Level: it.Level})
 	if h, ok := s.hyphen(&line[len(line)-1]); ok {
 		line = append(line, h)
 	}
 	s.finishLine(line, len(line), false)
-	s.items[k] = Item{Part: &rest[0], W: rest[0].Width(p.Size), Piece: it.Piece}
+	s.items[k] = Item{Part: &rest[0], W: rest[0].Width(p.Size), Piece: it.Piece, Level: it.Level}
 	s.lineStart, s.segStart, s.x = k, k, 0
 	return nil
 }

@@ -1,6 +1,12 @@
 package text
 
-import "unicode"
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // ignorable reports whether r draws nothing (Default_Ignorable_Code_Point, as
 // far as text in use has it): joiners, soft hyphen, direction marks, variation
@@ -26,8 +32,8 @@ func isMark(r rune) bool {
 	return unicode.Is(unicode.M, r) || r == 0x200D || (r >= 0xFE00 && r <= 0xFE0F)
 }
 
-// simple lists the scripts that the Latin shaper draws right: letters side by
-// side, left to right, no form that depends on the neighbours.
+// simple lists the scripts whose letters stand side by side, left to right, in forms that do not
+// depend on their neighbours.
 var simple = []*unicode.RangeTable{
 	unicode.Latin, unicode.Common, unicode.Greek, unicode.Cyrillic, unicode.Han,
 	unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
@@ -36,20 +42,38 @@ var simple = []*unicode.RangeTable{
 	unicode.Gothic, unicode.Old_Italic, unicode.Yi, unicode.Lisu, unicode.Vai,
 }
 
-// needsShaping reports whether r belongs to a script that the Latin shaper
-// would draw wrong, or asks for right-to-left order.
-func needsShaping(r rune) bool {
+// complexRune reports whether r is of a script that joins, reorders or stacks its letters or runs
+// from right to left, or is a control of their order.
+func complexRune(r rune) bool {
 	switch {
-	case r < 0x590:
+	case r < 0x590, r >= 0x3000 && r < 0xA500, r >= 0xAC00 && r < 0xD7A4:
 		return false
-	case r == 0x200F, r == 0x061C, r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069:
-		return true // bidirectional controls ask for an order we would not give
+	case r >= 0x1E00 && r < 0x2C00:
+		return r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+	case r == 0x061C:
+		return true
 	case r >= 0x1100 && r <= 0x11FF, r >= 0xA960 && r <= 0xA97F, r >= 0xD7B0 && r <= 0xD7FF:
 		return true // conjoining jamo
 	case r >= 0xE000 && r <= 0xF8FF, r >= 0xF0000:
 		return false // private use and tags: no script
 	}
-	return !unicode.In(r, simple...) && (unicode.Is(unicode.L, r) || unicode.Is(unicode.M, r))
+	return !unicode.In(r, simple...) && (unicode.Is(unicode.L, r) || unicode.Is(unicode.M, r) || unicode.Is(unicode.N, r))
+}
+
+// isComplex reports whether s has a character of complexRune.
+func isComplex(s string) bool {
+	for i := 0; i < len(s); {
+		if s[i] < 0xD6 { // below U+0580
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if complexRune(r) {
+			return true
+		}
+		i += n
+	}
+	return false
 }
 
 // scriptName returns the Unicode name of the script of r.
@@ -60,8 +84,46 @@ func scriptName(r rune) string {
 			name = n
 		}
 	}
-	if name == "" || name == "Common" || name == "Inherited" {
-		return "right-to-left or conjoining"
-	}
 	return name
 }
+
+// rightToLeft lists the languages, and the scripts of ISO 15924, that are written from right to left.
+const rightToLeft = " ar arc arz azb bgn ckb dv fa glk he iw ks lrc mzn nqo ota pnb prs ps sam sd syr ug ur yi " +
+	" adlm arab armi hebr mand nbat nkoo phnx prti rohg samr syrc thaa "
+
+// RightToLeft reports whether lang, a BCP 47 tag, is written from right to left. A script in the tag
+// decides before the language.
+func RightToLeft(lang string) bool {
+	tag := strings.ToLower(lang)
+	primary, rest, _ := strings.Cut(tag, "-")
+	for part := range strings.SplitSeq(rest, "-") {
+		if len(part) == 4 && part[0] >= 'a' {
+			return strings.Contains(rightToLeft, " "+part+" ")
+		}
+		if len(part) < 3 {
+			break // a region or a private part: no script comes behind it
+		}
+	}
+	return primary != "" && strings.Contains(rightToLeft, " "+primary+" ")
+}
+
+// scriptOf returns the script of a complex character; nil for controls and what scripts share.
+func scriptOf(r rune) *unicode.RangeTable {
+	for _, t := range complexScripts {
+		if unicode.Is(t, r) {
+			return t
+		}
+	}
+	return nil
+}
+
+// complexScripts are all scripts but the simple ones.
+var complexScripts = func() []*unicode.RangeTable {
+	var out []*unicode.RangeTable
+	for _, name := range slices.Sorted(maps.Keys(unicode.Scripts)) {
+		if t := unicode.Scripts[name]; !slices.Contains(simple, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}()

@@ -9,6 +9,7 @@ import (
 
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/text/bidi"
 	"example.com/quire/pdf/internal/text/hyph"
 )
 
@@ -20,7 +21,9 @@ type Piece struct {
 	// Figure says that Text is a number, an amount or a date: no line ends inside
 	// it but at an ordinary space.
 	Figure bool
-	Lang   string // BCP 47: whose hyphenation counts
+	// Lang is the language, BCP 47: its hyphenation and its forms of letters count, and that of the
+	// first piece says to which side the paragraph runs.
+	Lang string
 }
 
 // Options say how a paragraph is set.
@@ -42,9 +45,10 @@ type Item struct {
 	kern  doc.Length // moves it towards the item before, unless it opens a line
 	Piece int32      // index of the piece it is from
 	Space bool
+	Level bidi.Level // of embedding (UAX #9)
 }
 
-// Line is one line of a paragraph.
+// Line is one line of a paragraph. Items stand in the order of the text; X says where each is.
 type Line struct {
 	Items []Item
 	// Width is the natural width, without the space that ends the line.
@@ -97,6 +101,7 @@ type Setter struct {
 	patternLang string
 	patterns    *hyph.Language // of patternLang
 	fitter      fitter
+	order       order
 }
 
 // NewSetter returns a setter over t. Close it, and the next one has its buffers.
@@ -119,7 +124,7 @@ func (s *Setter) Close() {
 	clear(s.parts[:cap(s.parts)])
 	clear(s.long[:cap(s.long)])
 	s.items, s.lines, s.parts, s.long = s.items[:0], s.lines[:0], s.parts[:0], s.long[:0]
-	s.glyphs, s.pieces, s.ctx = s.glyphs[:0], nil, nil
+	s.glyphs, s.pieces, s.ctx, s.order.levels = s.glyphs[:0], nil, nil, nil
 	s.t.setters.Put(s)
 }
 
@@ -175,7 +180,7 @@ func (s *Setter) setGreedy(full string) error {
 			if hard || stop == len(full) {
 				seg = trimEnd(seg)
 			}
-			if err := s.add(pi, seg); err != nil {
+			if err := s.add(pi, seg, pos); err != nil {
 				return err
 			}
 			if atBreak {
@@ -233,58 +238,65 @@ func trimEnd(s string) string {
 	return strings.TrimRight(s, "\r\n\v\f\u0085\u2028\u2029")
 }
 
-// add appends the items of seg, a stretch without break opportunity inside.
-func (s *Setter) add(pi int, seg string) error {
+// add appends the items of seg, a stretch at byte pos without break opportunity inside.
+func (s *Setter) add(pi int, seg string, pos int) error {
 	for i := 0; i < len(seg); {
 		if seg[i] == ' ' || seg[i] == '\t' {
-			if err := s.addSpace(pi); err != nil {
+			if err := s.addSpace(pi, pos+i); err != nil {
 				return err
 			}
 			i++
 			continue
 		}
 		from, figures := i, false
-		for ; i < len(seg) && seg[i] != ' ' && seg[i] != '\t'; i++ {
+		level := s.order.at(pos + i)
+		for ; i < len(seg) && seg[i] != ' ' && seg[i] != '\t' && s.order.at(pos+i) == level; i++ {
 			figures = figures || seg[i]-'0' <= 9
 		}
-		if err := s.addWord(pi, seg[from:i], figures); err != nil {
+		if err := s.addWord(pi, seg[from:i], figures, level); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Setter) addSpace(pi int) error {
+func (s *Setter) addSpace(pi, pos int) error {
 	p := &s.pieces[pi]
 	parts := p.Chain.space
 	if parts == nil {
 		var err error
-		if parts, err = s.shape(p.Chain, " ", false); err != nil {
+		if parts, err = s.shape(p, " ", false, 0); err != nil {
 			return err
 		}
 	}
-	s.addParts(pi, parts, true)
+	s.addParts(pi, parts, true, s.order.at(pos))
 	return nil
 }
 
-func (s *Setter) addWord(pi int, w string, figures bool) error {
-	parts, err := s.shape(s.pieces[pi].Chain, w, figures)
+func (s *Setter) addWord(pi int, w string, figures bool, level bidi.Level) error {
+	parts, err := s.shape(&s.pieces[pi], w, figures, level)
 	if err == nil {
-		s.addParts(pi, parts, false)
+		s.addParts(pi, parts, false, level)
 	}
 	return err
 }
 
-func (s *Setter) addParts(pi int, parts []Part, space bool) {
+func (s *Setter) addParts(pi int, parts []Part, space bool, level bidi.Level) {
 	for i := range parts {
-		s.push(Item{Part: &parts[i], W: parts[i].Width(s.pieces[pi].Size), Piece: int32(pi), Space: space}) //nolint:gosec // G115: pieces are few
+		s.push(Item{Part: &parts[i], W: parts[i].Width(s.pieces[pi].Size), Piece: int32(pi), Space: space, Level: level}) //nolint:gosec // G115: pieces are few
 	}
 }
 
 // shape returns the parts of a word, from the cache or in memory of the setter.
-func (s *Setter) shape(c *Chain, w string, figures bool) ([]Part, error) {
+func (s *Setter) shape(p *Piece, w string, figures bool, level bidi.Level) ([]Part, error) {
+	var d dialect
+	if s.order.foreign {
+		if d.complex, d.rtl = isComplex(w), level.RTL(); d.complex {
+			d.lang = p.Lang
+		}
+	}
 	if s.t.caches(len(w), figures) {
-		return s.t.shape(c, w)
+		return s.t.shape(p.Chain, w, d)
 	}
 	if cap(s.glyphs)-len(s.glyphs) < len(w) {
 		s.glyphs = make([]Glyph, 0, max(1024, len(w)))
@@ -294,7 +306,7 @@ func (s *Setter) shape(c *Chain, w string, figures bool) ([]Part, error) {
 	}
 	from := len(s.parts)
 	var err error
-	s.parts, s.glyphs, err = s.t.shapeNew(s.parts, s.glyphs, c, w)
+	s.parts, s.glyphs, err = s.t.shapeNew(s.parts, s.glyphs, p.Chain, w, d)
 	return s.parts[from:], err
 }
 
@@ -303,7 +315,7 @@ func (s *Setter) push(it Item) {
 	if n := len(s.items); n > s.lineStart && !it.Space {
 		prev := &s.items[n-1]
 		a, b := prev.Part, it.Part
-		if !prev.Space && a.Face == b.Face && len(a.Glyphs) > 0 && len(b.Glyphs) > 0 {
+		if !prev.Space && a.Face == b.Face && !a.RTL && !b.RTL && len(a.Glyphs) > 0 && len(b.Glyphs) > 0 {
 			p, q := &s.pieces[prev.Piece], &s.pieces[it.Piece]
 			if p.Size == q.Size && !p.Chain.query.TabularFigures {
 				k := int64(a.Face.Kern(a.Glyphs[len(a.Glyphs)-1].ID, b.Glyphs[0].ID))
@@ -385,7 +397,7 @@ func (s *Setter) hyphen(it *Item) (Item, bool) {
 	}
 	adv := f.Advance(id)
 	p := &Part{Face: f, Text: softHyphen, Glyphs: []Glyph{{ID: id, Advance: int32(adv)}}, Units: int64(adv)} //nolint:gosec // G115: 16 bits
-	return Item{Part: p, W: p.Width(s.pieces[it.Piece].Size), Piece: it.Piece}, true
+	return Item{Part: p, W: p.Width(s.pieces[it.Piece].Size), Piece: it.Piece, Level: it.Level}, true
 }
 
 // breakLong breaks the open stretch, which starts a line and is wider than it,
@@ -432,7 +444,7 @@ func (s *Setter) cut(it *Item) error {
 			return err
 		}
 		avail := s.width - s.x
-		take, parts, err := s.fitting(p, word, from, ends, avail, int(count*avail/max(it.W, 1)))
+		take, parts, err := s.fitting(it, from, ends, avail, int(count*avail/max(it.W, 1)))
 		if err != nil {
 			return err
 		}
@@ -441,7 +453,7 @@ func (s *Setter) cut(it *Item) error {
 				s.closeLine(len(s.items), false)
 				continue
 			}
-			one, err := s.shape(p.Chain, word[from:ends[0]], true)
+			one, err := s.shape(p, word[from:ends[0]], true, it.Level)
 			if err != nil {
 				return err
 			}
@@ -449,7 +461,7 @@ func (s *Setter) cut(it *Item) error {
 		}
 		for i := range parts {
 			w := parts[i].Width(p.Size)
-			s.items = append(s.items, Item{Part: &parts[i], W: w, Piece: it.Piece})
+			s.items = append(s.items, Item{Part: &parts[i], W: w, Piece: it.Piece, Level: it.Level})
 			s.x += w
 		}
 		s.segStart = len(s.items)
@@ -461,16 +473,16 @@ func (s *Setter) cut(it *Item) error {
 	return nil
 }
 
-// fitting returns how many of the graphemes of word from byte from on, which end
-// at ends, are no wider than avail together, and those shaped. It tries guess,
+// fitting returns how many of the graphemes of it from byte from on, which end at ends, are no wider than avail together, and those shaped. It tries guess,
 // then what the width of each try suggests, then halves what is open.
-func (s *Setter) fitting(p *Piece, word string, from int, ends []int, avail doc.Length, guess int) (int, []Part, error) {
+func (s *Setter) fitting(it *Item, from int, ends []int, avail doc.Length, guess int) (int, []Part, error) {
+	p, word := &s.pieces[it.Piece], it.Part.Text
 	var best []Part
 	lo, hi := 0, len(ends)+1 // lo graphemes fit, hi do not
 	for try := 0; lo+1 < hi; try++ {
 		top := min(hi-1, 2*lo+32)
 		n := min(max(guess, lo+1), top)
-		parts, err := s.shape(p.Chain, word[from:ends[n-1]], true)
+		parts, err := s.shape(p, word[from:ends[n-1]], true, it.Level)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -522,42 +534,55 @@ func (s *Setter) closeLine(end int, last bool) {
 
 // finishLine places the items of a line, the spaces behind the first n left out of its width.
 func (s *Setter) finishLine(line []Item, n int, last bool) {
-	x, gaps := doc.Length(0), 0
-	for i := range line {
+	natural, gaps := doc.Length(0), 0
+	for i := range line[:n] {
 		if i > 0 {
-			x += line[i].kern
+			natural += line[i].kern
 		}
-		line[i].X = x
-		x += line[i].W
-		if i < n && line[i].Space {
+		natural += line[i].W
+		if line[i].Space {
 			gaps++
 		}
 	}
-	natural := x
-	if n < len(line) {
-		natural -= line[n].W
+	x := s.justify(line[:n], gaps, natural, last)
+	if s.order.levels != nil {
+		s.arrange(line, n, x)
+	} else {
+		for i := range line {
+			if i > 0 {
+				x += line[i].kern
+			}
+			line[i].X = x
+			x += line[i].W
+		}
 	}
-	s.justify(line, n, gaps, natural, last)
 	s.lines = append(s.lines, Line{Items: slices.Clip(line), Width: natural})
 }
 
-// justify moves the items to where the alignment wants them.
-func (s *Setter) justify(line []Item, n, gaps int, natural doc.Length, last bool) {
+// justify widens the spaces of a line by what the alignment gives them, and returns where its left
+// end stands.
+func (s *Setter) justify(line []Item, gaps int, natural doc.Length, last bool) doc.Length {
 	free := s.width - natural
 	if free < 0 && s.total && s.align == doc.AlignJustify {
 		last = false // total fit took the line for one whose spaces shrink
 	} else if free <= 0 || s.width >= Unlimited {
-		return
+		return 0
 	}
-	var shift doc.Length
 	switch s.align {
+	case doc.AlignStart:
+		if s.order.lang {
+			return free
+		}
 	case doc.AlignRight:
-		shift = free
+		return free
 	case doc.AlignCenter:
-		shift = free / 2
+		return free / 2
 	case doc.AlignJustify:
 		if last || gaps == 0 {
-			return
+			if s.order.base == bidi.RightToLeft {
+				return free
+			}
+			return 0
 		}
 		// Every gap gets its share; what integer division leaves goes to the first
 		// ones, a unit each.
@@ -566,23 +591,16 @@ func (s *Setter) justify(line []Item, n, gaps int, natural doc.Length, last bool
 			share, more = share-1, more+doc.Length(gaps)
 		}
 		for i := range line {
-			line[i].X += shift
-			if i < n && line[i].Space {
-				add := share
+			if line[i].Space {
+				line[i].W += share
 				if more > 0 {
-					add, more = add+1, more-1
+					line[i].W++
+					more--
 				}
-				line[i].W += add
-				shift += add
 			}
 		}
-		return
-	default:
-		return
 	}
-	for i := range line {
-		line[i].X += shift
-	}
+	return 0
 }
 
 // Measure returns the width of the widest unbreakable stretch of the paragraph
@@ -611,7 +629,7 @@ func (s *Setter) Measure(pieces []Piece) (least, most doc.Length, err error) {
 			}
 			if seg := strings.TrimRight(trimEnd(full[pos:stop]), " \t"); seg != "" {
 				n := len(s.items)
-				if err := s.add(pi, seg); err != nil {
+				if err := s.add(pi, seg, pos); err != nil {
 					return 0, 0, err
 				}
 				w, _ := s.measure(s.items[n:], true)

@@ -213,7 +213,7 @@ func TestTextErrors(t *testing.T) {
 			t.Errorf("%v", e)
 		}
 	})
-	for _, s := range []string{"שלום", "سلام", "नमस्ते", "ไทย", "a\u202Eb", "\u1100\u1161"} {
+	for _, s := range []string{"שלום", "سلام"} {
 		t.Run("script "+s, func(t *testing.T) {
 			var e *text.ScriptError
 			if err := set(s, 100*doc.Pt); !errors.As(err, &e) {

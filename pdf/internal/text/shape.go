@@ -17,14 +17,18 @@ type Glyph struct {
 	// place of a mark.
 	X, Y int32
 	// Cluster is the byte offset of the text that the glyph stands for; glyphs of
-	// one cluster have the same.
+	// one cluster have the same. Clusters come as they are drawn, from left to right; within one
+	// the letter comes before its marks.
 	Cluster int32
 }
 
 // Run is a piece of text for one face.
 type Run struct {
 	Text string
-	Lang string // BCP 47
+	Lang string // BCP 47; counts in complex runs alone
+	// Complex says that the letters are of a script that joins, reorders or stacks them, and RTL
+	// that they run from right to left.
+	Complex, RTL bool
 	// TabularFigures keeps digits at one width: no kerning beside a digit.
 	TabularFigures bool
 }
@@ -37,6 +41,8 @@ type Shaper interface {
 	// Places reports whether f gives each mark of a cluster, a letter with combining marks,
 	// its place upon the letter.
 	Places(f *font.Face, cluster string) bool
+	// Shapes reports whether f has the tables that the script of r needs.
+	Shapes(f *font.Face, r rune) bool
 }
 
 // Latin shapes scripts whose letters stand side by side: one glyph per
@@ -65,6 +71,9 @@ func (Latin) Shape(dst []Glyph, f *font.Face, run Run) ([]Glyph, error) {
 
 // Places implements Shaper: a mark has a place where the letter is composed with it.
 func (Latin) Places(f *font.Face, cluster string) bool { return !Marks(f, cluster) }
+
+// Shapes implements Shaper: of the scripts that need tables there is none.
+func (Latin) Shapes(_ *font.Face, r rune) bool { return !complexRune(r) }
 
 // Marks reports whether s, as f draws it composed, has a combining mark of its own.
 func Marks(f *font.Face, s string) bool {

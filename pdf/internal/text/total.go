@@ -107,7 +107,7 @@ func (s *Setter) addAll(full string) error {
 			if hard || stop == len(full) {
 				seg = trimEnd(seg)
 			}
-			if err := s.add(pi, seg); err != nil {
+			if err := s.add(pi, seg, pos); err != nil {
 				return err
 			}
 			if atBreak {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -29,6 +30,8 @@ type Part struct {
 	Plain bool
 	// Kerned says that some advance is not the glyph's own.
 	Kerned bool
+	// RTL says that the clusters of the glyphs fall: their text runs from right to left.
+	RTL bool
 }
 
 // Width returns the advance of the part at the given size, scaled once.
@@ -67,9 +70,17 @@ func (c *Chain) Face() *font.Face { return c.faces.Primary().Face }
 // Match returns the first face and what it lacks of the style asked for.
 func (c *Chain) Match() font.Match { return c.faces.Primary() }
 
+// dialect is what, beside the style, the shapes of a text depend on. Texts of simple scripts from
+// left to right have the zero one.
+type dialect struct {
+	lang         string
+	complex, rtl bool
+}
+
 // word is what the cache holds: the parts of a text, one per face.
 type word struct {
 	query Query
+	dialect
 	text  string
 	parts []Part
 	one   [1]Part // most have one
@@ -135,7 +146,7 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 	// Only families of the library get in, at 1000 weights each: the map is
 	// bounded.
 	c := &Chain{query: q, mix: maphash.Comparable(t.seed, q), faces: faces}
-	if c.space, _, err = t.shapeNew(nil, nil, c, " "); err != nil {
+	if c.space, _, err = t.shapeNew(nil, nil, c, " ", dialect{}); err != nil {
 		c.space = nil // a text with a space will say what is missing
 	}
 	t.chains.Store(q, c)
@@ -143,22 +154,26 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 }
 
 // shape returns the parts of s, a word of a text or a space, from the cache. The
-// library of a typesetter never changes, so query and text are the whole input:
-// two texts share an entry only when both are equal.
-func (t *Typesetter) shape(c *Chain, s string) ([]Part, error) {
+// library of a typesetter never changes, so query, dialect and text are the whole input:
+// two texts share an entry only when all are equal.
+func (t *Typesetter) shape(c *Chain, s string, d dialect) ([]Part, error) {
 	h := maphash.String(t.seed, s) ^ c.mix
+	if d != (dialect{}) {
+		h ^= maphash.Comparable(t.seed, d)
+	}
 	mask := uint64(len(t.words) - 1) //nolint:gosec // G115: not empty
 	a, b := &t.words[h&mask], &t.words[(h>>32)&mask]
-	if w := a.Load(); w != nil && w.text == s && w.query == c.query {
+	if w := a.Load(); w != nil && w.text == s && w.query == c.query && w.dialect == d {
 		return w.parts, nil
 	}
-	if w := b.Load(); w != nil && w.text == s && w.query == c.query {
+	if w := b.Load(); w != nil && w.text == s && w.query == c.query && w.dialect == d {
 		return w.parts, nil
 	}
 	// The entry must not hold on to the data text that s was cut from.
-	w := &word{query: c.query, text: strings.Clone(s)}
+	w := &word{query: c.query, dialect: d, text: strings.Clone(s)}
+	w.lang = strings.Clone(d.lang)
 	var err error
-	if w.parts, _, err = t.shapeNew(w.one[:0], make([]Glyph, 0, len(s)), c, w.text); err != nil {
+	if w.parts, _, err = t.shapeNew(w.one[:0], make([]Glyph, 0, len(s)), c, w.text, d); err != nil {
 		return nil, err
 	}
 	slot := a
@@ -176,7 +191,10 @@ func (t *Typesetter) caches(n int, figures bool) bool {
 }
 
 // shapeNew appends the parts of s to parts and their glyphs to glyphs.
-func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string) ([]Part, []Glyph, error) {
+func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string, d dialect) ([]Part, []Glyph, error) {
+	if d.complex || d.rtl {
+		return t.shapeComplex(parts, glyphs, c, s, d)
+	}
 	start, face := 0, (*font.Face)(nil)
 	flush := func(end int) error {
 		if face == nil || end == start {
@@ -198,7 +216,7 @@ func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string) 
 		f := primary
 		if n > 1 || f.GlyphIndex(rune(s[i])) == 0 {
 			var err error
-			if f, err = c.faceOf(s, s[i:i+n], t.shaper.Places); err != nil {
+			if f, err = c.pick(s, s[i:i+n], t.shaper.Places); err != nil {
 				return parts, glyphs, err
 			}
 		}
@@ -235,15 +253,89 @@ func newPart(f *font.Face, s string, glyphs []Glyph) Part {
 	return p
 }
 
-// faceOf returns the face for a cluster of s that is not plain ASCII of the
-// primary face.
-func (c *Chain) faceOf(s, cluster string, places func(*font.Face, string) bool) (*font.Face, error) {
-	for _, r := range cluster {
-		if needsShaping(r) {
-			return nil, &ScriptError{Rune: r, Script: scriptName(r), Text: s}
+// shapeComplex is shapeNew for a text of one direction in which a script joins, reorders or stacks
+// its letters, or that runs from right to left. Each script is a run of its own.
+func (t *Typesetter) shapeComplex(parts []Part, glyphs []Glyph, c *Chain, s string, d dialect) ([]Part, []Glyph, error) {
+	var face *font.Face
+	start, script := 0, (*unicode.RangeTable)(nil)
+	flush := func(end int) error {
+		if end == start {
+			return nil
 		}
+		from := len(glyphs)
+		var err error
+		glyphs, err = t.shaper.Shape(glyphs, face, Run{
+			Text: s[start:end], Lang: d.lang, TabularFigures: c.query.TabularFigures, Complex: script != nil, RTL: d.rtl,
+		})
+		if err != nil {
+			return err
+		}
+		for i := range glyphs[from:] {
+			if g := &glyphs[from+i]; g.ID == 0 { // a form that shaping asks for
+				r, _ := utf8.DecodeRuneInString(s[start+int(g.Cluster):])
+				return &MissingGlyphError{Rune: r, Text: s, Fonts: []string{face.PostScriptName()}}
+			}
+		}
+		p := newPart(face, s[start:end], glyphs[from:len(glyphs):len(glyphs)])
+		p.RTL, p.Plain = d.rtl, p.Plain && !d.rtl
+		parts = append(parts, p)
+		start = end
+		return nil
 	}
-	return c.pick(s, cluster, places)
+	for i := 0; i < len(s); {
+		n := ClusterLen(s[i:])
+		cluster := s[i : i+n]
+		r, _ := utf8.DecodeRuneInString(cluster)
+		f, of := face, script
+		switch {
+		case ignorable(r) && n == utf8.RuneLen(r) && face != nil: // stays with its neighbours
+		case complexRune(r):
+			if of = scriptOf(r); of == nil {
+				of = script
+			}
+			var err error
+			if f, err = c.shaping(s, cluster, r, t.shaper.Shapes); err != nil {
+				return parts, glyphs, err
+			}
+		case face == nil || !unicode.In(r, unicode.Common, unicode.Inherited) || face.GlyphIndex(r) == 0:
+			of = nil
+			var err error
+			if f, err = c.pick(s, cluster, t.shaper.Places); err != nil {
+				return parts, glyphs, err
+			}
+		}
+		if f != face || of != script {
+			if err := flush(i); err != nil {
+				return parts, glyphs, err
+			}
+			face, script = f, of
+		}
+		i += n
+	}
+	err := flush(len(s))
+	return parts, glyphs, err
+}
+
+// shaping returns the first face that has the cluster, of a script that needs tables, with them.
+func (c *Chain) shaping(s, cluster string, r rune, shapes func(*font.Face, rune) bool) (*font.Face, error) {
+	f, err := c.faces.PickIf(cluster, func(f *font.Face) bool { return shapes(f, r) })
+	if err != nil {
+		return nil, missing(s, cluster, err)
+	}
+	if f == nil {
+		return nil, &ScriptError{Rune: r, Script: scriptName(r), Text: s}
+	}
+	return f, nil
+}
+
+// missing words the error of a font chain.
+func missing(s, cluster string, err error) error {
+	r, _ := utf8.DecodeRuneInString(cluster)
+	e := &MissingGlyphError{Rune: r, Text: s, Err: err}
+	if m, ok := errors.AsType[*font.MissingError](err); ok {
+		e.Rune, e.Fonts = m.Rune, m.Tried
+	}
+	return e
 }
 
 // pick returns the first face that has the cluster, composed or as it is. With marks that
@@ -260,12 +352,7 @@ func (c *Chain) pick(s, cluster string, places func(*font.Face, string) bool) (*
 		return nil, &MarkError{Cluster: cluster, Text: s}
 	}
 	if err != nil {
-		r, _ := utf8.DecodeRuneInString(cluster)
-		e := &MissingGlyphError{Rune: r, Text: s, Err: err}
-		if m, ok := errors.AsType[*font.MissingError](err); ok {
-			e.Rune, e.Fonts = m.Rune, m.Tried
-		}
-		return nil, e
+		return nil, missing(s, cluster, err)
 	}
 	return f, nil
 }
@@ -297,8 +384,7 @@ func (e *MarkError) Error() string {
 	return fmt.Sprintf("no font places the marks of %+q in %s", e.Cluster, diag.Quote(e.Text))
 }
 
-// ScriptError says that a text needs a kind of shaping that there is none for
-// (F402).
+// ScriptError says that no face that has a character has the tables that its script needs (F402).
 type ScriptError struct {
 	Rune   rune
 	Script string // Unicode script name
@@ -307,5 +393,5 @@ type ScriptError struct {
 
 // Error names the script and the text.
 func (e *ScriptError) Error() string {
-	return fmt.Sprintf("%s text is not supported: U+%04X in %s", e.Script, e.Rune, diag.Quote(e.Text))
+	return fmt.Sprintf("no font shapes %s text: U+%04X in %s", e.Script, e.Rune, diag.Quote(e.Text))
 }

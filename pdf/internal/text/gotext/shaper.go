@@ -2,6 +2,8 @@ package gotext
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"sync"
 	"unicode"
 
@@ -85,10 +87,29 @@ func (s *Shaper) sideBySide(f *ot.Font, ours *font.Face) bool {
 // Shape implements text.Shaper.
 func (s *Shaper) Shape(dst []text.Glyph, f *font.Face, run text.Run) ([]text.Glyph, error) {
 	at := s.face(f)
-	if at.font == nil || at.plain && !text.Marks(f, run.Text) {
+	switch {
+	case at.font == nil, at.plain && !run.Complex && !run.RTL && !text.Marks(f, run.Text):
 		return text.Latin{}.Shape(dst, f, run)
+	case run.Complex:
+		return at.shapeComplex(dst, run), nil
 	}
 	return at.shape(dst, run), nil
+}
+
+// shapeComplex leaves composing and the choice of forms to the tables.
+func (f *face) shapeComplex(dst []text.Glyph, run text.Run) []text.Glyph {
+	w := f.pool.Get().(*worker)
+	defer f.pool.Put(w)
+	w.begin()
+	w.script = language.Common
+	for i, r := range run.Text {
+		w.buffer.AddRune(r, i)
+		if s := language.LookupScript(r); w.script == language.Common && s != language.Common && s != language.Inherited {
+			w.script = s
+		}
+	}
+	w.shape(run)
+	return w.glyphs(dst, run)
 }
 
 func (f *face) shape(dst []text.Glyph, run text.Run) []text.Glyph {
@@ -102,6 +123,12 @@ func (f *face) shape(dst []text.Glyph, run text.Run) []text.Glyph {
 		i += n
 	}
 	w.shape(run)
+	return w.glyphs(dst, run)
+}
+
+// glyphs appends what was shaped.
+func (w *worker) glyphs(dst []text.Glyph, run text.Run) []text.Glyph {
+	from := len(dst)
 	for i := range w.buffer.Info {
 		g, p := &w.buffer.Info[i], &w.buffer.Pos[i]
 		dst = append(dst, text.Glyph{
@@ -109,7 +136,29 @@ func (f *face) shape(dst []text.Glyph, run text.Run) []text.Glyph {
 			Advance: p.XAdvance, X: p.XOffset, Y: p.YOffset,
 		})
 	}
+	if run.RTL {
+		lettersFirst(dst[from:])
+	}
 	return dst
+}
+
+// lettersFirst turns the clusters of a run from right to left around, in which marks come before
+// the letter that they stand on.
+func lettersFirst(glyphs []text.Glyph) {
+	for i := 0; i < len(glyphs); {
+		j := i + 1
+		for j < len(glyphs) && glyphs[j].Cluster == glyphs[i].Cluster {
+			j++
+		}
+		letter := glyphs[j-1].Advance
+		if !slices.ContainsFunc(glyphs[i:j-1], func(g text.Glyph) bool { return g.Advance != 0 }) {
+			slices.Reverse(glyphs[i:j])
+			for k := i + 1; k < j; k++ {
+				glyphs[k].X -= letter
+			}
+		}
+		i = j
+	}
 }
 
 func (w *worker) begin() {
@@ -148,6 +197,9 @@ const joiner = '\u034F'
 func (w *worker) shape(run text.Run) {
 	b := w.buffer
 	b.Props.Direction, b.Props.Script = harfbuzz.LeftToRight, w.script
+	if run.RTL {
+		b.Props.Direction = harfbuzz.RightToLeft
+	}
 	b.Props.Language = language.NewLanguage(run.Lang)
 	var features []harfbuzz.Feature
 	if run.TabularFigures {
@@ -163,6 +215,33 @@ func (w *worker) shape(run text.Run) {
 
 // ignored reports the characters that draw nothing and that shaping needs not see.
 func ignored(r rune) bool { return r == 0xAD || r == 0x200B || r == 0x2060 || r == 0xFEFF }
+
+// Shapes implements text.Shaper: the font has substitutions (OpenType, GSUB) for the script, if
+// the script needs them.
+func (s *Shaper) Shapes(f *font.Face, r rune) bool {
+	at := s.face(f)
+	if at.font == nil {
+		return false
+	}
+	tags, needs := tagsOf[language.LookupScript(r)]
+	return !needs || slices.ContainsFunc(at.font.GSUB.Scripts, func(have ot.Script) bool {
+		return strings.Contains(tags, have.Tag.String())
+	})
+}
+
+// tagsOf are the scripts that cannot be read without substitutions, for they join or stack their
+// letters, with the tags of their tables.
+var tagsOf = map[language.Script]string{
+	language.Arabic: "arab", language.Syriac: "syrc", language.Nko: "nko ", language.Mongolian: "mong", language.Phags_Pa: "phag",
+	language.Mandaic: "mand", language.Adlam: "adlm", language.Hanifi_Rohingya: "rohg",
+	language.Devanagari: "deva dev2 dev3", language.Bengali: "beng bng2 bng3", language.Gurmukhi: "guru gur2 gur3",
+	language.Gujarati: "gujr gjr2 gjr3", language.Oriya: "orya ory2 ory3", language.Tamil: "taml tml2 tml3",
+	language.Telugu: "telu tel2 tel3", language.Kannada: "knda knd2 knd3", language.Malayalam: "mlym mlm2 mlm3",
+	language.Sinhala: "sinh", language.Khmer: "khmr", language.Myanmar: "mymr mym2", language.Tibetan: "tibt",
+	language.Javanese: "java", language.Balinese: "bali", language.Sundanese: "sund", language.Tai_Tham: "lana", language.Cham: "cham",
+	language.Meetei_Mayek: "mtei", language.Limbu: "limb", language.Lepcha: "lepc", language.Newa: "newa", language.Tirhuta: "tirh",
+	language.Grantha: "gran", language.Chakma: "cakm", language.Sharada: "shrd", language.Brahmi: "brah",
+}
 
 // Places implements text.Shaper: a mark has its place when it is composed with the letter, or
 // attached to it or to a mark before it (OpenType, GPOS lookup types 4 and 6).

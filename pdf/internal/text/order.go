@@ -1,0 +1,95 @@
+package text
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/text/bidi"
+)
+
+// order is the direction of a paragraph and of the characters in it (UAX #9). Its direction is that
+// of its language, unless all its letters run the other way: a name from other hands stands right in
+// a cell of its own, and a sentence that begins with one stays whole (a higher-level protocol, HL1).
+// Paragraphs that run from left to right wholly, as nearly all do, have no levels.
+type order struct {
+	foreign bool         // some characters are complex, or there are levels
+	lang    bool         // the language is written from right to left
+	base    bidi.Base    // of the paragraph
+	levels  []bidi.Level // by byte; nil: 0
+
+	tag    string // what lang was found for
+	para   bidi.Paragraph
+	visual []int
+	onLine []bidi.Level
+}
+
+// at returns the level of the character at byte i.
+func (o *order) at(i int) bidi.Level {
+	if o.levels == nil {
+		return 0
+	}
+	return o.levels[i]
+}
+
+// find does the paragraph full, which pieces make up.
+func (o *order) find(pieces []Piece, full string) {
+	o.foreign, o.base, o.levels = false, bidi.LeftToRight, nil
+	if len(pieces) == 0 {
+		o.lang = false
+		return
+	}
+	if tag := pieces[0].Lang; tag != o.tag {
+		o.tag, o.lang = tag, RightToLeft(tag)
+	}
+	left, right := false, false // letters that run to the right; that run to the left, or controls that make so
+	for i := 0; i < len(full); {
+		if c := full[i]; c < 0xD6 { // below U+0580
+			left = left || c >= 'A' && (c <= 'Z' || c >= 'a' && c <= 'z' || c >= 0xC3)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(full[i:])
+		i += n
+		if !complexRune(r) {
+			left = left || unicode.IsLetter(r)
+			continue
+		}
+		o.foreign = true
+		toRight, toLeft := bidi.Strong(r)
+		left, right = left || toRight, right || toLeft
+	}
+	if right && (o.lang || !left) || o.lang && !left {
+		o.base = bidi.RightToLeft
+	}
+	if right || o.base == bidi.RightToLeft {
+		o.foreign = true
+		o.levels = o.para.Levels(full, o.base)
+	}
+}
+
+// arrange places the items of a line whose left end stands at x, the spaces behind the first n
+// beyond the end of the line (L1, L2).
+func (s *Setter) arrange(line []Item, n int, x doc.Length) {
+	o := &s.order
+	o.onLine = o.onLine[:0]
+	for i := range line {
+		l := line[i].Level
+		if i >= n {
+			l = bidi.Level(o.base)
+			line[i].Level = l
+			if l.RTL() {
+				x -= line[i].W
+			}
+		}
+		o.onLine = append(o.onLine, l)
+	}
+	o.visual = bidi.Order(o.visual[:0], o.onLine)
+	for _, k := range o.visual {
+		if k > 0 {
+			x += line[k].kern
+		}
+		line[k].X = x
+		x += line[k].W
+	}
+}
