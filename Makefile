@@ -12,7 +12,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-fetch judges-psrp soak-psrp soak-crash soak-restart soak-overload vulncheck clean
+.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-psrp soak-psrp soak-crash soak-restart soak-overload vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +89,12 @@ soak-restart: ## 100 restarts of a server under load over kept connections
 
 soak-overload: ## five times the capacity of one processor for a minute, with the time that refusals take
 	@QUIRE_OVERLOAD=60s $(GO) test ./cmd/quire -run '^TestUnderOverloadEveryRequestIsMadeOrRefused$$' -count=1 -v -timeout 20m
+
+judges-cache: ## judges of others for cache: one suite on Redis 7.0, Redis 6.2 and Valkey, cuts by toxiproxy, promtool; then fuzzing
+	@REQUIRE_JUDGES=1 $(GO) test -race -count=1 ./cache/...
+	@set -e; for f in cacheredis/FuzzRecord cacheredis/FuzzFrame codec/zstd/FuzzDecode codec/FuzzJSON codec/FuzzBinary; do \
+		$(GO) test ./cache/$${f%/*} -run '^$$' -fuzz "^$${f##*/}$$" -fuzztime 20s; \
+	done
 
 judges-fetch: ## all judges of fetch: http-cache-tests beside nginx, squid and varnish, differential checks, faults over TCP, fuzzing; then planted faults
 	@./tools/judges-fetch

@@ -45,7 +45,7 @@ const (
 	maxTags      = 17 // 16, and the tag "" that stands for the namespace
 	maxTag       = 128
 	maxPayload   = 512 << 20
-	maxMillis    = 1<<48 - 1
+	maxMillis    = math.MaxInt64 / 1_000_000 // what a time.Duration holds; less than 2^44
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -69,8 +69,8 @@ func uint48(b []byte) uint64 {
 // millis is d in whole milliseconds, at least one.
 func millis(d time.Duration) (uint64, error) {
 	ms := d.Milliseconds()
-	if d <= 0 || ms > maxMillis {
-		return 0, fmt.Errorf("life of %v: want more than 0 and less than 2^48 ms", d)
+	if d <= 0 {
+		return 0, fmt.Errorf("life of %v: want more than 0", d)
 	}
 	return uint64(max(ms, 1)), nil
 }
@@ -138,14 +138,14 @@ func parseHeader(b []byte, now int64) (r cache.Record, err error) {
 	// Differences beyond what a Duration holds are cut: such a record is not fresh in any case.
 	age := min(max(now-int64(stored), 0), math.MaxInt64/1000)
 	r.Age = time.Duration(age) * time.Microsecond
-	r.Fresh = millisOf(uint48(b[40:]))
-	r.Remove = millisOf(uint48(b[46:]))
+	fresh, remove := uint48(b[40:]), uint48(b[46:])
+	if min(fresh, remove) == 0 || max(fresh, remove) > maxMillis {
+		return cache.Record{}, malformed("life", max(fresh, remove))
+	}
+	r.Fresh = time.Duration(fresh) * time.Millisecond   //nolint:gosec // G115: at most maxMillis
+	r.Remove = time.Duration(remove) * time.Millisecond //nolint:gosec // G115: at most maxMillis
 	r.LoadTime = time.Duration(binary.BigEndian.Uint32(b[52:])) * time.Microsecond
 	return r, nil
-}
-
-func millisOf(ms uint64) time.Duration {
-	return time.Duration(min(ms, math.MaxInt64/uint64(time.Millisecond))) * time.Millisecond
 }
 
 // version reads the version in a header of at least 40 bytes.
