@@ -99,7 +99,7 @@ func ExamplePeekBytes() {
 func ExampleLoadError() {
 	ctx := context.Background()
 	down := errors.New("connection refused")
-	c, err := cache.New(cache.Options[string, string]{})
+	c, err := cache.New(cache.Options[string, string]{Policy: cache.Policy{ErrorBackoffMin: time.Hour}})
 	if err != nil {
 		log.Fatal(err)
 	}
