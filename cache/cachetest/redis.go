@@ -132,8 +132,11 @@ func (r *Redis) Kill() {
 func (r *Redis) Restart(t *testing.T) {
 	t.Helper()
 	r.Kill()
-	if !r.start(t) {
-		t.Fatalf("the server does not come back on %s: %s", r.Addr, r.log)
+	// For a while another process may have the port, as its end of a connection.
+	for end := time.Now().Add(patience); !r.start(t); r.Kill() {
+		if time.Now().After(end) {
+			t.Fatalf("the server does not come back on %s: %s", r.Addr, r.log)
+		}
 	}
 }
 
