@@ -27,11 +27,15 @@ func Suite() harness.Suite {
 			"their bodies read and compared. Peers run at their documented defaults. naive-client and naive-cache are the plain ways " +
 			"to write such things: a retry loop with one breaker and one bucket for all, a sharded map with a TTL.",
 		NotShown: []string{
-			"Sockets: a request over a kept connection costs far more than any layer.",
+			"What happens over minutes: storms and slow tails are tests in virtual time (`go test ./bench/fetch -v`).",
 			"The peers with the very policy of this client; their defaults retry less carefully.",
 		},
 		Rows: []harness.Row{
 			row("full-stack", "all layers, success", "a GET through limit, retries with budget, breaker, deadlines and counters", fullStack(), harness.Goal{Against: "failsafe", AtMost: 0.4}, harness.Goal{Against: "naive-client", AtMost: 0.6}),
+			row("full-stack-parallel", "all layers, by goroutines", "64 GETs by 1, 2, 8 and 64 goroutines at once", parallelStacks()),
+			row("kept", "a GET over a kept connection", "a GET of 27 bytes from a server in another process, read to its end", keptConnections(), harness.Goal{Against: "bare", AtMost: 1.03}, harness.Goal{Of: harness.Allocs, AtMost: 58}),
+			row("closed-unread", "a body that is not read", "a GET of 16 KiB from a server in another process, closed without reading", closedUnread(), harness.Goal{Against: "bare", AtMost: 0.5}, harness.Goal{Against: "bare", Of: harness.Bytes, AtMost: 0.4}),
+			row("hit-parallel", "a cached response, by goroutines", "64 GETs of 1,000 fresh responses of 1 KiB by 1, 2, 8 and 64 goroutines at once", parallelHits()),
 			row("hit", "a cached response", "a GET of one of 1,000 fresh responses of 1 KiB with 8 fields", hits(), harness.Goal{Against: "naive-cache", AtMost: 0.8}, harness.Goal{Against: "gregjones", AtMost: 0.15}, harness.Goal{Of: harness.Allocs, AtMost: 10}),
 			row("revalidate", "a 304 to a stale response", "a GET of a stale response of 1 KiB that the origin confirms", revalidations(), harness.Goal{Against: "gregjones", Of: harness.Allocs, AtMost: 0.6}),
 			row("collapse", "100 identical requests at once", "100 goroutines get the same 10 KiB; one request goes up", crowds(), harness.Goal{Against: "singleflight", AtMost: 1.5}),
@@ -40,6 +44,8 @@ func Suite() harness.Suite {
 			row("keyed", "one admission of one of 10,000 keys", "AllowN by key", keyed(), harness.Goal{Against: "bare", AtMost: 3}, harness.Goal{Of: harness.Allocs, AtMost: 0}),
 			row("store-get", "a look-up in the memory store", "Get of one of 10,000 entries of 1 KiB, zipf 0.99", stores(), harness.Goal{Against: "naive-map", AtMost: 0.5}, harness.Goal{Against: "otter", AtMost: 2}),
 			row("layer-retry", "retry alone", "a unique GET", alone("retry")),
+			row("layer-retry-1", "retry after a failure", "a unique GET that succeeds at the second attempt, without a wait", retried(1)),
+			row("layer-retry-3", "retry after three failures", "a unique GET that succeeds at the fourth attempt, without a wait", retried(3)),
 			row("layer-breaker", "breaker alone", "a unique GET", alone("breaker")),
 			row("layer-limit", "limit alone", "a unique GET", alone("limit")),
 			row("layer-collapse", "collapse alone", "a unique GET", alone("collapse")),

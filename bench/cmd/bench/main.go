@@ -16,6 +16,7 @@ import (
 )
 
 func main() {
+	fetch.ServeOrigin()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	a := &cli.App{Suites: suites(), Self: selfcheck.Suite(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: "."}
 	code := a.Main(ctx, os.Args[1:])
