@@ -33,12 +33,13 @@ func (p *program) ps() *cobra.Command {
 	var o psOptions
 	c := &cobra.Command{
 		Use:   "ps HOST -- SCRIPT",
-		Short: "Run PowerShell on another host, over SSH, a child process or a Unix socket",
+		Short: "Run PowerShell on another host, over SSH, WSMan, a child process or a Unix socket",
 		Long: "Run a script on a host by PowerShell remoting and show its seven streams as they come: output\n" +
 			"on standard output, error, warning, verbose, debug, information and progress on standard\n" +
 			"error. On a terminal progress is one line that changes, and the script may ask questions.\n\n" +
 			"HOST is one of\n" +
 			"  [USER@]NAME[:PORT], ssh://[USER@]NAME[:PORT]   SSH, subsystem powershell\n" +
+			"  https://[USER@]NAME[:PORT], http://...         WSMan, with NTLM; over http its bodies are sealed\n" +
 			"  stdio:PROGRAM [ARGUMENT...]                    a child process, such as stdio:pwsh -s\n" +
 			"  unix:PATH                                      a Unix socket\n\n" +
 			"The words after -- are joined by spaces to the script's text. Values belong in --param, which\n" +

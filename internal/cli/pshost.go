@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
@@ -15,6 +17,7 @@ import (
 	"example.com/quire/psrp/clixml"
 	"example.com/quire/psrp/oop"
 	"example.com/quire/psrp/ssh"
+	"example.com/quire/psrp/wsman"
 )
 
 // psRemote says how a host is reached.
@@ -26,6 +29,10 @@ type psRemote struct {
 	jump         []string
 	subsystem    string
 	insecure     bool
+
+	basic         bool
+	caFile        string
+	configuration string
 }
 
 func (r *psRemote) flags(c *cobra.Command) {
@@ -36,6 +43,9 @@ func (r *psRemote) flags(c *cobra.Command) {
 	f.StringArrayVar(&r.knownHosts, "known-hosts", nil, "know hosts by their keys in `FILE` (default: ~/.ssh/known_hosts)")
 	f.StringArrayVarP(&r.jump, "jump", "J", nil, "go through `[USER@]NAME[:PORT]`; may be repeated, first hop first")
 	f.StringVar(&r.subsystem, "subsystem", "", "start this `NAME` over SSH instead of powershell")
+	f.BoolVar(&r.basic, "basic", false, "over HTTPS, prove it by Basic instead of NTLM")
+	f.StringVar(&r.caFile, "ca", "", "over HTTPS, trust the authorities in `FILE` instead of the system's")
+	f.StringVar(&r.configuration, "configuration", "", "over HTTP and HTTPS, use the session configuration `NAME` instead of Microsoft.PowerShell")
 	f.BoolVar(&r.insecure, "insecure-ignore-host-key", false, "take any host for the right one: whoever sits between sees everything")
 }
 
@@ -69,13 +79,15 @@ func (r *psRemote) dial(ctx context.Context, address string, p *program, v *psVi
 		return nil, usageError{fmt.Errorf("host %q: it has no name", address)}
 	}
 	switch u.Scheme {
+	case "https", "http":
+		return r.wsman(ctx, u, p)
 	case "ssh":
 		if u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
 			return nil, usageError{fmt.Errorf("host %q: want ssh://[USER@]NAME[:PORT]", address)}
 		}
 		return r.ssh(ctx, u, p, v)
 	}
-	return nil, usageError{fmt.Errorf("host %q: %s is no way to reach a host: want ssh, stdio or unix", address, u.Scheme)}
+	return nil, usageError{fmt.Errorf("host %q: %s is no way to reach a host: want ssh, https, http, stdio or unix", address, u.Scheme)}
 }
 
 func (r *psRemote) ssh(ctx context.Context, u *url.URL, p *program, v *psView) (psrp.Transport, error) {
@@ -94,6 +106,44 @@ func (r *psRemote) ssh(ctx context.Context, u *url.URL, p *program, v *psView) (
 		c.DialContext = jump.DialContext // it lives as long as the process
 	}
 	conn, err := ssh.Dial(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
+
+// wsman connects by Windows Remote Management.
+func (r *psRemote) wsman(ctx context.Context, u *url.URL, p *program) (psrp.Transport, error) {
+	user := u.User.Username()
+	if r.user != "" {
+		user = r.user
+	}
+	if user == "" {
+		return nil, usageError{fmt.Errorf("host %q: say who you are by --user 'DOMAIN\\NAME'", u.Redacted())}
+	}
+	secret, err := r.password(p, "Password of "+user+": ")
+	if err != nil {
+		return nil, fmt.Errorf("password of %s (--password-file names a file): %w", user, err)
+	}
+	u.User = nil
+	password, _ := secret.Reveal() // it has just been read
+	auth := wsman.NTLM
+	if r.basic {
+		auth = wsman.Basic
+	}
+	c := wsman.Config{Endpoint: u.String(), Auth: auth(user, password), ConfigurationName: r.configuration}
+	if r.caFile != "" {
+		pem, err := os.ReadFile(r.caFile)
+		if err != nil {
+			return nil, err
+		}
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("--ca %s: it holds no certificate in PEM", r.caFile)
+		}
+		c.TLS = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	}
+	conn, err := wsman.Dial(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -95,7 +96,8 @@ func (c *Conn) transportError(phase string, err error) error {
 	if _, ok := errors.AsType[*dialError](err); ok {
 		phase = "dial"
 	}
-	if errors.Is(err, errUnauthorized) {
+	_, stranger := errors.AsType[*tls.CertificateVerificationError](err)
+	if stranger || errors.Is(err, errUnauthorized) {
 		phase = "auth"
 	}
 	if phase == "auth" {

@@ -11,6 +11,7 @@ import (
 	"example.com/quire/bench/harness"
 	"example.com/quire/bench/internal/cli"
 	"example.com/quire/bench/path"
+	"example.com/quire/bench/psrp"
 	"example.com/quire/bench/router"
 	"example.com/quire/bench/selfcheck"
 )
@@ -26,5 +27,5 @@ func main() {
 
 // suites lists every suite of make bench.
 func suites() []harness.Suite {
-	return []harness.Suite{path.Suite(), router.Suite(), fetch.Suite()}
+	return []harness.Suite{path.Suite(), router.Suite(), fetch.Suite(), psrp.Suite()}
 }
