@@ -132,10 +132,7 @@ func (p *parsed) operations() map[string]parsedOperation {
 	for path := range p.root.object("paths") {
 		item := p.resolve(p.root.object("paths")[path])
 		template, names := pathTemplate(path)
-		blank := template
-		for _, n := range names {
-			blank = strings.Replace(blank, "{"+n+"}", "{}", 1)
-		}
+		blank := blanked(template, names)
 		for _, method := range methods {
 			key := strings.ToLower(method)
 			if method == "QUERY" {
@@ -303,6 +300,8 @@ type subset struct {
 
 	depth int
 }
+
+var pointerToken = strings.NewReplacer("~", "~0", "/", "~1") // RFC 6901, section 3
 
 type outlier struct{ at, what string }
 
@@ -500,7 +499,7 @@ func (s *subset) members(a, b tree, at string) []outlier {
 		}
 		taken, rest := b.object("properties"), b["additionalProperties"]
 		for _, name := range slices.Sorted(maps.Keys(a.object("properties"))) {
-			below := at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+			below := at + "/" + pointerToken.Replace(name)
 			own := a.object("properties")[name]
 			switch inner, known := taken[name]; {
 			case known:

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"example.com/quire/web"
 	"example.com/quire/web/yaml"
@@ -56,14 +57,7 @@ type Doc struct {
 	tree       object
 	json, yaml []byte
 	servers    bool
-	ops        []*described
-	builder    *builder
-}
-
-// described is an operation with what its answers are checked by.
-type described struct {
-	method, pattern string
-	responses       object
+	parsed     func() (*parsed, error) // of json, once
 }
 
 // Document describes the routes of an App that have types: those of Handle, and
@@ -87,7 +81,8 @@ func Document(app *web.App, info Info) (*Doc, error) {
 	if err := w.name(); err != nil {
 		return nil, err
 	}
-	d := &Doc{tree: w.document(), servers: len(info.Servers) > 0, ops: w.ops, builder: w.builder}
+	d := &Doc{tree: w.document(), servers: len(info.Servers) > 0}
+	d.parsed = sync.OnceValues(func() (*parsed, error) { return parse(d.json) })
 	if err := errors.Join(w.errs...); err != nil {
 		return nil, fmt.Errorf("openapi: document: %w", err)
 	}
@@ -119,7 +114,6 @@ type writer struct {
 	*builder
 	info      Info
 	paths     object
-	ops       []*described
 	ids       map[string]string // operationId to route
 	templates map[string]string // path with its names blanked out to path
 	tags      []string
@@ -146,10 +140,7 @@ func (w *writer) route(r web.RouteInfo) {
 		}
 	}
 	template, names := pathTemplate(r.Pattern)
-	blank := template
-	for _, n := range names {
-		blank = strings.Replace(blank, "{"+n+"}", "{}", 1)
-	}
+	blank := blanked(template, names)
 	renamed := map[string]string{}
 	if known, ok := w.templates[blank]; ok { // one path, whatever its parameters are called
 		_, others := pathTemplate(known)
@@ -195,6 +186,14 @@ func pathTemplate(pattern string) (string, []string) {
 	}
 }
 
+// blanked is a template whose parameters have no names, by which paths are told apart.
+func blanked(template string, names []string) string {
+	for _, n := range names {
+		template = strings.Replace(template, "{"+n+"}", "{}", 1)
+	}
+	return template
+}
+
 func (w *writer) operation(op *operation, s settings, r web.RouteInfo, names []string, renamed map[string]string) object {
 	var o object
 	if len(s.tags) > 0 {
@@ -219,7 +218,6 @@ func (w *writer) operation(op *operation, s settings, r web.RouteInfo, names []s
 	}
 	responses := w.responses(op, s, r)
 	o.put("responses", responses)
-	w.ops = append(w.ops, &described{r.Method, r.Pattern, responses})
 	if s.deprecated {
 		o.put("deprecated", true)
 	}

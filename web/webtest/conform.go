@@ -18,7 +18,10 @@ import (
 // conditions and ranges are heeded where a validator is sent (sections 13, 14),
 // and errors are problems with a request id. Only GET, HEAD, OPTIONS and a
 // method nobody registered are sent.
-func Conform(t *testing.T, app *web.App) {
+//
+// Answers that vary with Accept come in the type that is asked for (section 12.5.1), and those of
+// routes that described knows are as it says: give the *openapi.Doc of the App.
+func Conform(t *testing.T, app *web.App, described ...Answers) {
 	t.Helper()
 	paths := map[string][]string{}
 	for _, r := range app.Routes() {
@@ -29,7 +32,7 @@ func Conform(t *testing.T, app *web.App) {
 	for path, methods := range paths {
 		t.Run(path, func(t *testing.T) {
 			if slices.Contains(methods, http.MethodGet) || slices.Contains(methods, "") {
-				conformGet(t, New(t, app), path)
+				conformGet(t, New(t, app), path, described)
 			}
 			if !slices.Contains(methods, "") && !slices.Contains(methods, http.MethodOptions) {
 				conformAllow(t, New(t, app), path, methods)
@@ -44,7 +47,12 @@ func Conform(t *testing.T, app *web.App) {
 	})
 }
 
-func conformGet(t *testing.T, c *Client, path string) {
+// Answers judges an answer by a description of the route; *openapi.Doc does.
+type Answers interface {
+	CheckAnswer(method, pattern string, status int, header http.Header, body []byte) error
+}
+
+func conformGet(t *testing.T, c *Client, path string, described []Answers) {
 	t.Helper()
 	get, head := c.Get(path), c.Do(http.MethodHead, path, nil)
 	if len(head.Body) != 0 {
@@ -70,6 +78,12 @@ func conformGet(t *testing.T, c *Client, path string) {
 	if get.Status >= 400 {
 		problem(t, get)
 	}
+	for _, d := range described {
+		if err := d.CheckAnswer(http.MethodGet, path, get.Status, get.Header, get.Body); err != nil {
+			t.Error(err)
+		}
+	}
+	conformAccept(t, c, path, get)
 	tag := get.Header.Get("Etag")
 	if get.Status != http.StatusOK || tag == "" {
 		return
@@ -88,6 +102,28 @@ func conformGet(t *testing.T, c *Client, path string) {
 		if r := c.With("Range", "bytes="+strconv.Itoa(len(get.Body))+"-").Get(path); r.Status != http.StatusRequestedRangeNotSatisfiable {
 			t.Errorf("Range after the end: %d, want 416", r.Status)
 		}
+	}
+}
+
+// conformAccept: a type that is had can be asked for, and without one that fits the answer is 406
+// or the usual one (RFC 9110, sections 12.4.1 and 15.5.7).
+func conformAccept(t *testing.T, c *Client, path string, get *Response) {
+	t.Helper()
+	varies := strings.FieldsFunc(strings.Join(get.Header["Vary"], ","), func(r rune) bool { return r == ',' || r == ' ' })
+	if get.Status != http.StatusOK || !slices.Contains(varies, "Accept") {
+		return
+	}
+	kind, _, _ := strings.Cut(get.Header.Get("Content-Type"), ";")
+	same := c.With("Accept", kind+", */*;q=0.1").Get(path)
+	if got, _, _ := strings.Cut(same.Header.Get("Content-Type"), ";"); same.Status != get.Status || got != kind {
+		t.Errorf("Accept %s: %d of type %q", kind, same.Status, got)
+	}
+	switch r := c.With("Accept", "webtest/none").Get(path); r.Status {
+	case http.StatusNotAcceptable:
+		problem(t, r)
+	case get.Status:
+	default:
+		t.Errorf("Accept of an unknown type: %d, want %d or 406", r.Status, get.Status)
 	}
 }
 
