@@ -164,7 +164,7 @@ func inPlaceOfAutobahn(t *testing.T, url string) {
 	t.Helper()
 	run, failed := 0, 0
 	for _, mode := range []websocket.CompressionMode{websocket.CompressionDisabled, websocket.CompressionNoContextTakeover, websocket.CompressionContextTakeover} {
-		conn, _, err := websocket.Dial(t.Context(), url, &websocket.DialOptions{CompressionMode: mode})
+		conn, _, err := websocket.Dial(t.Context(), url, &websocket.DialOptions{CompressionMode: mode}) //nolint:bodyclose // there is none
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,10 +4,8 @@
 package conformance
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -57,24 +55,7 @@ func newApp(t *testing.T) *web.App {
 // serve starts a Server on a free port and returns its address as a URL.
 func serve(t *testing.T, app *web.App) string {
 	t.Helper()
-	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := &web.Server{App: app, H2C: true}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(ctx, ln) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := srv.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return "http://" + ln.Addr().String()
+	return serveBy(t, &web.Server{App: app, H2C: true})
 }
 
 // echo is an App that sends back what comes over /echo.
