@@ -12,7 +12,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-psrp soak-psrp soak-crash soak-restart soak-overload vulncheck clean
+.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-psrp judges-web soak-psrp soak-crash soak-restart soak-overload vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ judges-psrp: ## all judges of psrp: recordings of real PowerShell and Windows se
 
 soak-psrp: ## the judges of psrp with ten minutes for each fuzz target
 	@FUZZTIME=10m ./tools/judges-psrp
+
+judges-web: ## all judges of web: Autobahn, h2spec, OpenAPI, Chromium, promtool, Redis, fuzzing; then planted faults (needs `make tools`)
+	@./tools/judges-web
 
 soak-crash: ## 200 kills of a server that makes documents under load
 	@QUIRE_KILLS=200 $(GO) test ./internal/app -run '^TestCrash$$' -count=1 -v -timeout 20m
