@@ -415,7 +415,10 @@ func TestClosedSessionCancelsItsCommands(t *testing.T) {
 	})
 	for name, end := range map[string]func(s *Session){
 		"closed": func(s *Session) { _ = s.Close(context.Background()) },
-		"lost":   func(s *Session) { _ = s.transport.Close() },
+		"lost": func(s *Session) {
+			_ = s.transport.Close()
+			<-s.Done() // before Close, which would end it well
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := startServer(t, &Server{Registry: r}, Options{})
