@@ -304,7 +304,11 @@ func (c *conn) SetDeadline(t time.Time) error {
 func (c *conn) idle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lag, c.fresh = 0, false
+	c.lag = 0
+	if c.state == stateOpaque {
+		return // it stays so, and over HTTP/2 another goroutine reads
+	}
+	c.fresh = false
 	if c.state == stateFlight || c.state == stateMessage && c.left == 0 {
 		c.state = stateBoundary
 		return

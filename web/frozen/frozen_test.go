@@ -799,3 +799,50 @@ func ExampleLane() {
 	// hello
 	// <nil>
 }
+
+// TestHTTP2GoesUp: a connection that begins HTTP/2 with prior knowledge is net/http's for good;
+// the ends of its streams are told to the lane while others are read.
+func TestHTTP2GoesUp(t *testing.T) {
+	lane := frozen.NewLane(frozen.LaneOptions{}, frozen.NewTable(frozen.Limits{}))
+	var p http.Protocols
+	p.SetHTTP1(true)
+	p.SetUnencryptedHTTP2(true)
+	s := &http.Server{
+		Protocols: &p, ConnState: lane.ConnState, ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto+r.URL.Path) }), //nolint:gosec // read by no browser
+	}
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.Serve(lane.Listener(ln)) }() // ends by Close
+	t.Cleanup(func() { _ = s.Close() })            // what is left is not waited for
+	var only http.Protocols
+	only.SetUnencryptedHTTP2(true)
+	tr := &http.Transport{Protocols: &only}
+	t.Cleanup(tr.CloseIdleConnections)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for j := range 50 {
+				path := fmt.Sprintf("/%d/%d", i, j)
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+ln.Addr().String()+path, http.NoBody)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				resp, err := tr.RoundTrip(req)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				b, err := io.ReadAll(resp.Body)
+				_ = resp.Body.Close() // read
+				if err != nil || string(b) != "HTTP/2.0"+path {
+					t.Errorf("%q, %v", b, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
