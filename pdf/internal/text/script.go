@@ -94,17 +94,32 @@ const rightToLeft = " ar arc arz azb bgn ckb dv fa glk he iw ks lrc mzn nqo ota 
 // RightToLeft reports whether lang, a BCP 47 tag, is written from right to left. A script in the tag
 // decides before the language.
 func RightToLeft(lang string) bool {
-	tag := strings.ToLower(lang)
-	primary, rest, _ := strings.Cut(tag, "-")
-	for part := range strings.SplitSeq(rest, "-") {
-		if len(part) == 4 && part[0] >= 'a' {
-			return strings.Contains(rightToLeft, " "+part+" ")
+	primary, rest, more := strings.Cut(lang, "-")
+	for more {
+		var part string
+		part, rest, more = strings.Cut(rest, "-")
+		if len(part) == 4 && part[0] >= 'A' {
+			return listed(part)
 		}
 		if len(part) < 3 {
 			break // a region or a private part: no script comes behind it
 		}
 	}
-	return primary != "" && strings.Contains(rightToLeft, " "+primary+" ")
+	return listed(primary)
+}
+
+// listed reports whether rightToLeft has a subtag, whose letters may be of either case.
+func listed(subtag string) bool {
+	var word [6]byte
+	if len(subtag) < 2 || len(subtag) > len(word)-2 {
+		return false
+	}
+	n := 1 + copy(word[1:], subtag)
+	for i := 1; i < n; i++ {
+		word[i] |= 0x20
+	}
+	word[0], word[n] = ' ', ' '
+	return strings.Contains(rightToLeft, string(word[:n+1]))
 }
 
 // scriptOf returns the script of a complex character; nil for controls and what scripts share.
