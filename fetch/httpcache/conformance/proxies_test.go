@@ -1,3 +1,5 @@
+//go:build judges
+
 package conformance
 
 import (
@@ -76,11 +78,8 @@ func file(t *testing.T, dir, name, content string) string {
 	return full
 }
 
-// TestOthersPassFewer runs the suite against proxies of others; with -update it keeps their scores for the page.
+// TestOthersPassFewer runs the suite against proxies of others, which takes a minute; with -update it keeps their scores for the page.
 func TestOthersPassFewer(t *testing.T) {
-	if os.Getenv("SLOW_JUDGES") != "1" {
-		t.Skip("a minute: make judges-fetch")
-	}
 	tools := filepath.Dir(judge(t, "http-cache-tests", "cachetests/package"))
 	root := judge(t, "nginx, squid and varnish", "proxies/root")
 	list := proxies()
