@@ -88,8 +88,8 @@ func scriptName(r rune) string {
 }
 
 // rightToLeft lists the languages, and the scripts of ISO 15924, that are written from right to left.
-const rightToLeft = " ar arc arz azb bgn ckb dv fa glk he iw ks lrc mzn nqo ota pnb prs ps sam sd syr ug ur yi " +
-	" adlm arab armi hebr mand nbat nkoo phnx prti rohg samr syrc thaa "
+const rightToLeft = "ar arc arz azb bgn ckb dv fa glk he iw ks lrc mzn nqo ota pnb prs ps sam sd syr ug ur yi " +
+	"adlm arab armi hebr mand nbat nkoo phnx prti rohg samr syrc thaa"
 
 // RightToLeft reports whether lang, a BCP 47 tag, is written from right to left. A script in the tag
 // decides before the language.
@@ -110,16 +110,12 @@ func RightToLeft(lang string) bool {
 
 // listed reports whether rightToLeft has a subtag, whose letters may be of either case.
 func listed(subtag string) bool {
-	var word [6]byte
-	if len(subtag) < 2 || len(subtag) > len(word)-2 {
-		return false
+	for word := range strings.FieldsSeq(rightToLeft) {
+		if strings.EqualFold(word, subtag) {
+			return true
+		}
 	}
-	n := 1 + copy(word[1:], subtag)
-	for i := 1; i < n; i++ {
-		word[i] |= 0x20
-	}
-	word[0], word[n] = ' ', ' '
-	return strings.Contains(rightToLeft, string(word[:n+1]))
+	return false
 }
 
 // scriptOf returns the script of a complex character; nil for controls and what scripts share.
