@@ -227,8 +227,8 @@ func TestMemoryOfIdleOrigins(t *testing.T) {
 	}
 }
 
-// mostPerOrigin are the bytes of an idle origin: 4 KiB of them are the histogram of its latency.
-const mostPerOrigin = 10 << 10
+// mostPerOrigin are the bytes of an idle origin.
+const mostPerOrigin = 4 << 10
 
 // What a client takes by its configuration.
 func TestMemoryOfAClient(t *testing.T) {

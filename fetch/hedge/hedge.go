@@ -116,7 +116,7 @@ func New(c Config) (func(http.RoundTripper) http.RoundTripper, error) {
 	c = c.withDefaults()
 	var own *digests
 	if c.Source == nil && c.Delay == 0 {
-		own = &digests{origin.NewRegistry(4096, 10*time.Minute, func(origin.Key) *hist.Hist { return hist.New() })}
+		own = &digests{origin.NewRegistry(4096, 10*time.Minute, func(origin.Key) *hist.Hist { return new(hist.Hist) })}
 		c.Source = own
 	}
 	return func(next http.RoundTripper) http.RoundTripper { return &transport{next: next, c: c, own: own} }, nil

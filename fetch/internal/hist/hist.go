@@ -1,7 +1,8 @@
-// Package hist keeps the distribution of recent durations in little memory: 2 KiB for each of two halves of a window.
+// Package hist keeps the distribution of recent durations in little memory: 64 bytes for each power of two that one of them falls
+// into, in each of two halves of a window. An ordinary origin's durations fall into a handful.
 //
-// A duration falls into one of 16 parts of its power of two, so a percentile is right within 6 %. The window turns by halves: when the
-// newer half is full of time the older is forgotten, and a percentile looks at both.
+// A duration falls into one of 16 parts of its power of two, so a percentile is right within 6 %. The window turns by halves: when
+// the newer half is full of time the older is forgotten, and a percentile looks at both.
 package hist
 
 import (
@@ -21,16 +22,38 @@ const (
 	fresh = 100 * time.Millisecond // a percentile is computed at most so often
 )
 
-// Hist is safe for concurrent use.
+// Hist is safe for concurrent use; the zero Hist is empty.
 type Hist struct {
-	mu     sync.Mutex
-	turned time.Time
-	new    [buckets]uint32
-	old    [buckets]uint32
-	n, was uint32
+	mu       sync.Mutex
+	turned   time.Time
+	new, old counts
 
 	cached atomic.Pointer[answer]
 }
+
+// counts are the samples of half a window, by power and part. What no sample fell into is not there.
+type counts struct {
+	n       uint32
+	byPower [powers]*[parts]uint32
+}
+
+func (c *counts) add(b int) {
+	p := &c.byPower[b/parts]
+	if *p == nil {
+		*p = new([parts]uint32)
+	}
+	(*p)[b%parts]++
+	c.n++
+}
+
+func (c *counts) power(p int) *[parts]uint32 {
+	if own := c.byPower[p]; own != nil {
+		return own
+	}
+	return &none
+}
+
+var none [parts]uint32 // nobody writes to it
 
 type answer struct {
 	q       float64
@@ -38,9 +61,6 @@ type answer struct {
 	samples int
 	at      time.Time
 }
-
-// New returns an empty one.
-func New() *Hist { return &Hist{} }
 
 func bucket(d time.Duration) int {
 	n := uint64(max(d, 0) / unit)
@@ -66,8 +86,7 @@ func (h *Hist) Add(d time.Duration, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.turn(now)
-	h.new[b]++
-	h.n++
+	h.new.add(b)
 }
 
 // turn forgets the older half when its time has come. With the lock held.
@@ -75,16 +94,13 @@ func (h *Hist) turn(now time.Time) {
 	switch gone := now.Sub(h.turned); {
 	case gone < half:
 	case gone < 2*half:
-		h.old, h.was = h.new, h.n
-		h.new, h.n = [buckets]uint32{}, 0
-		h.turned = now
+		h.old, h.new, h.turned = h.new, counts{}, now
 	default:
-		h.old, h.was = [buckets]uint32{}, 0
-		if h.n > 0 && gone < 3*half {
-			h.old, h.was = h.new, h.n
+		h.old = counts{}
+		if gone < 3*half {
+			h.old = h.new
 		}
-		h.new, h.n = [buckets]uint32{}, 0
-		h.turned = now
+		h.new, h.turned = counts{}, now
 	}
 }
 
@@ -95,19 +111,23 @@ func (h *Hist) Quantile(q float64, now time.Time) (time.Duration, int) {
 	}
 	h.mu.Lock()
 	h.turn(now)
-	n := h.n + h.was
-	want := uint32(q*float64(n) + 0.5)
-	var sum uint32
-	d := time.Duration(0)
-	if n > 0 {
-		for b := range buckets {
-			if sum += h.new[b] + h.old[b]; sum >= max(want, 1) {
-				d = value(b)
-				break
-			}
-		}
-	}
+	n := h.new.n + h.old.n
+	d := h.reached(max(uint32(q*float64(n)+0.5), 1))
 	h.mu.Unlock()
 	h.cached.Store(&answer{q, d, int(n), now})
 	return d, int(n)
+}
+
+// reached returns the duration that so many samples did not exceed; 0 when there are fewer. With the lock held.
+func (h *Hist) reached(want uint32) time.Duration {
+	var sum uint32
+	for p := range powers {
+		a, b := h.new.power(p), h.old.power(p)
+		for i := range parts {
+			if sum += a[i] + b[i]; sum >= want {
+				return value(p*parts + i)
+			}
+		}
+	}
+	return 0
 }

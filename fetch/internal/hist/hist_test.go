@@ -6,7 +6,7 @@ import (
 )
 
 func TestQuantilesAreRightWithinSixPercent(t *testing.T) {
-	h, now := New(), time.Now()
+	h, now := new(Hist), time.Now()
 	for i := range 10_000 {
 		h.Add(time.Duration(i+1)*time.Millisecond, now)
 	}
@@ -32,7 +32,7 @@ func TestBucketsCoverAllDurations(t *testing.T) {
 }
 
 func TestOldSamplesAreForgotten(t *testing.T) {
-	h, now := New(), time.Now()
+	h, now := new(Hist), time.Now()
 	h.Add(time.Second, now)
 	for _, c := range []struct {
 		after time.Duration

@@ -35,12 +35,7 @@ type Meter struct {
 
 // New returns one that has counted nothing.
 func New() *Meter {
-	return &Meter{origins: origin.NewRegistry(maxOrigins, idle, func(origin.Key) *counts {
-		return &counts{
-			requests: make(map[Answer]int64), errors: make(map[string]int64), retries: make(map[string]int64), hedges: make(map[string]int64),
-			took: hist.New(),
-		}
-	})}
+	return &Meter{origins: origin.NewRegistry(maxOrigins, idle, func(k origin.Key) *counts { return &counts{name: k.String()} })}
 }
 
 // Answer is what a request was answered with: a status, or 0 for an error.
@@ -49,7 +44,9 @@ type Answer struct {
 	Code   int
 }
 
+// counts are those of an origin. The maps are made with their first member: most origins never have some of them.
 type counts struct {
+	name     string
 	mu       sync.Mutex
 	inFlight int
 	requests map[Answer]int64
@@ -60,7 +57,7 @@ type counts struct {
 	shared   int64
 	spent    int64
 	sum      time.Duration
-	took     *hist.Hist
+	took     hist.Hist
 }
 
 // Call is a request that has begun.
@@ -80,6 +77,9 @@ func (m *Meter) Begin(o origin.Key, now time.Time) Call {
 	return Call{m, e, now}
 }
 
+// Origin returns the text of the request's origin.
+func (c Call) Origin() string { return c.e.Value.name }
+
 // Outcome is how a request ended.
 type Outcome struct {
 	Method string
@@ -97,9 +97,9 @@ func (c Call) End(o Outcome, now time.Time) int {
 	took := now.Sub(c.start)
 	v.mu.Lock()
 	v.inFlight--
-	bump(v.requests, Answer{o.Method, o.Status}, Answer{"other", 0})
+	bump(&v.requests, Answer{o.Method, o.Status}, Answer{"other", 0})
 	if o.Error != "" {
-		bump(v.errors, o.Error, "other")
+		bump(&v.errors, o.Error, "other")
 	}
 	if o.Shared {
 		v.shared++
@@ -113,10 +113,10 @@ func (c Call) End(o Outcome, now time.Time) int {
 		v.attempts++
 		switch {
 		case a.Hedge:
-			bump(v.hedges, a.Reason, "other")
+			bump(&v.hedges, a.Reason, "other")
 			return
 		case a.N > 1:
-			bump(v.retries, last, "other")
+			bump(&v.retries, last, "other")
 		}
 		last = a.Reason
 	})
@@ -127,11 +127,14 @@ func (c Call) End(o Outcome, now time.Time) int {
 	return tried
 }
 
-func bump[K comparable](m map[K]int64, k, other K) {
-	if _, ok := m[k]; !ok && len(m) >= maxLabels {
+func bump[K comparable](m *map[K]int64, k, other K) {
+	if *m == nil {
+		*m = make(map[K]int64, 1)
+	}
+	if _, ok := (*m)[k]; !ok && len(*m) >= maxLabels {
 		k = other
 	}
-	m[k]++
+	(*m)[k]++
 }
 
 // InFlight returns how many requests are under way.
@@ -184,8 +187,8 @@ type Origin struct {
 func (m *Meter) Origins() []Origin {
 	var list []Origin
 	now := time.Now()
-	m.origins.Each(func(k origin.Key, v *counts) {
-		o := Origin{Origin: k.String()}
+	m.origins.Each(func(_ origin.Key, v *counts) {
+		o := Origin{Origin: v.name}
 		v.mu.Lock()
 		o.InFlight, o.Attempts, o.Collapsed, o.BudgetSpent, o.Sum = v.inFlight, v.attempts, v.shared, v.spent, v.sum
 		o.Requests, o.Errors, o.Retries, o.Hedges = maps.Clone(v.requests), maps.Clone(v.errors), maps.Clone(v.retries), maps.Clone(v.hedges)
