@@ -88,8 +88,10 @@ func (c *Client) begin(req *http.Request) (*http.Request, *call.State, error) {
 		return nil, nil, ErrClosed
 	}
 	now := time.Now()
-	st := call.New(req.Context(), now)
-	st.Observers = c.cfg.Observers
+	f := new(frame)
+	st := &f.state
+	st.Init(req.Context(), now)
+	st.Client, st.Observers = f, c.cfg.Observers
 	if c.cfg.Off&OffDeadlines == 0 && !st.Off(OffDeadlines) {
 		total := c.cfg.Total
 		if o := st.Options.Total; o > 0 {
@@ -97,7 +99,8 @@ func (c *Client) begin(req *http.Request) (*http.Request, *call.State, error) {
 		}
 		st.End = now.Add(total)
 	}
-	r := req.WithContext(st)
+	r := &f.own
+	*r = *req.WithContext(st)
 	if err := c.address(r); err != nil {
 		closeBody(req)
 		return nil, st, err

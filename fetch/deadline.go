@@ -48,7 +48,8 @@ func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 	if d.off || st.Off(call.OffDeadlines) {
 		return d.next.RoundTrip(req)
 	}
-	a := &attempt{parent: req.Context(), idle: d.idle, end: st.End}
+	a := take(st, takenAttempt, func(f *frame) *attempt { return &f.attempt })
+	a.parent, a.idle, a.end = req.Context(), d.idle, st.End
 	ctx, cancel := context.WithCancelCause(a.parent)
 	a.cancel = cancel
 	a.until(d.attemptEnd(st, try))
@@ -58,7 +59,8 @@ func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 			a.release()
 		}
 	}()
-	resp, err := d.next.RoundTrip(req.WithContext(ctx))
+	a.req = *req.WithContext(ctx)
+	resp, err := d.next.RoundTrip(&a.req)
 	returned = true
 	cause := a.stopped()
 	if err == nil && cause != nil {
@@ -102,8 +104,9 @@ func (d *deadline) attemptEnd(st *call.State, try call.Try) (time.Time, error) {
 	return now.Add(own), call.ErrAttemptTimeout
 }
 
-// attempt is the timer and the body of one attempt.
+// attempt is the request, the timer and the body of one attempt.
 type attempt struct {
+	req    http.Request
 	parent context.Context
 	cancel context.CancelCauseFunc
 	idle   time.Duration

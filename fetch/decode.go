@@ -59,14 +59,17 @@ func (d *decode) Unwrap() http.RoundTripper { return d.next }
 // RoundTrip implements http.RoundTripper.
 func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
 	asked := false
-	if st := call.From(req.Context()); !d.off && (st == nil || !st.Off(call.OffDecode)) && wantsDecoding(req) {
-		c := *req
+	st := call.From(req.Context())
+	own := take(st, takenCoding, func(f *frame) *coding { return &f.coding })
+	if !d.off && (st == nil || !st.Off(call.OffDecode)) && wantsDecoding(req) {
+		c := &own.req
+		*c = *req
 		c.Header = req.Header.Clone()
 		if c.Header == nil {
 			c.Header = make(http.Header, 1)
 		}
 		c.Header["Accept-Encoding"] = d.sent // the list is shared: nobody may change a request
-		req, asked = &c, true
+		req, asked = c, true
 	}
 	resp, err := d.next.RoundTrip(req)
 	if err != nil {
@@ -75,8 +78,8 @@ func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
 	if resp.Body == nil || resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
 		return resp, nil
 	}
-	b := &bounded{rc: resp.Body, left: d.max, bounded: d.max >= 0}
-	b.r = b.rc
+	b := &own.body
+	b.rc, b.r, b.left, b.bounded = resp.Body, resp.Body, d.max, d.max >= 0
 	if codings := d.codings(resp); asked && len(codings) > 0 {
 		b.decoders = codings
 		b.damaged = func() { d.damaged(req) }
@@ -92,6 +95,12 @@ func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Body = b
 	}
 	return resp, nil
+}
+
+// coding is what decode makes for a request: a copy of it that asks for codings, and the response's body.
+type coding struct {
+	req  http.Request
+	body bounded
 }
 
 // wantsDecoding tells whether decoding may stand between the caller and the server. Not when the caller asks for codings

@@ -182,7 +182,11 @@ func (s *start) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, call.ErrTotalTimeout
 	}
 	begin := time.Now()
-	counted, from := s.c.meter.Begin(origin.Of(req.URL), begin), st.EachAttempt(0, func(*call.Attempt) {})
+	here := origin.Of(req.URL)
+	counted, from := s.c.meter.Begin(here, begin), st.EachAttempt(0, func(*call.Attempt) {})
+	if st.OriginText == "" && here == st.Origin {
+		st.OriginText = counted.Origin()
+	}
 	var resp *http.Response
 	err := errPanic // what remains when a layer below panics
 	defer func() { s.count(counted, req, st, from, resp, err) }()
@@ -280,10 +284,13 @@ func (d *drain) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil || resp.Body == nil || resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
 		return resp, err
 	}
-	if st := call.From(req.Context()); st != nil && st.Off(call.OffDrain) {
+	st := call.From(req.Context())
+	if st != nil && st.Off(call.OffDrain) {
 		return resp, nil
 	}
-	resp.Body = body.NewDrained(resp.Body, resp.ContentLength, d.max, d.wait)
+	b := take(st, takenDrained, func(f *frame) *body.Drained { return &f.drained })
+	b.Wrap(resp.Body, resp.ContentLength, d.max, d.wait)
+	resp.Body = b
 	return resp, nil
 }
 

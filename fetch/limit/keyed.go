@@ -94,7 +94,7 @@ type KeyedConfig struct {
 func Global(*http.Request) string { return "" }
 
 // ByHost gives each origin its key, such as "https://api.example".
-func ByHost(req *http.Request) string { return origin.Of(req.URL).String() }
+func ByHost(req *http.Request) string { return call.OriginText(req) }
 
 // ByRoute gives each route its key: fetch.Overrides.Route, "" for requests without.
 func ByRoute(req *http.Request) string { return call.OptionsOf(req.Context()).Route }

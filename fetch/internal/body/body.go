@@ -27,7 +27,7 @@ func Discard(rc io.ReadCloser) {
 	stop()
 }
 
-// Drained wraps a response body so that closing it early reads a small rest first.
+// Drained is a response body that is wrapped so that closing it early reads a small rest first.
 type Drained struct {
 	rc   io.ReadCloser
 	left int64 // declared length less what was read; -1 when unknown
@@ -42,9 +42,10 @@ type Drained struct {
 	err     error
 }
 
-// NewDrained wraps rc of the declared length (-1 unknown).
-func NewDrained(rc io.ReadCloser, length, limit int64, wait time.Duration) *Drained {
-	return &Drained{rc: rc, left: length, max: min(limit, math.MaxInt64-1), wait: wait} // Close asks for one byte more
+// Wrap makes the zero Drained a wrapper of rc of the declared length (-1 unknown).
+func (d *Drained) Wrap(rc io.ReadCloser, length, limit int64, wait time.Duration) {
+	d.rc, d.left, d.wait = rc, length, wait
+	d.max = min(limit, math.MaxInt64-1) // Close asks for one byte more
 }
 
 func (d *Drained) Read(p []byte) (int, error) {

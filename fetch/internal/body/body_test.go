@@ -95,7 +95,8 @@ func TestDrained(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStream(c.text, c.end)
-				d := NewDrained(s, c.length, limit, time.Millisecond)
+				d := new(Drained)
+				d.Wrap(s, c.length, limit, time.Millisecond)
 				if _, err := io.ReadFull(d, make([]byte, c.read)); err != nil {
 					t.Fatal(err)
 				}
@@ -116,7 +117,8 @@ func TestDrained(t *testing.T) {
 func TestDrainedCloseEndsARead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStream("", false)
-		d := NewDrained(s, -1, 100, time.Hour)
+		d := new(Drained)
+		d.Wrap(s, -1, 100, time.Hour)
 		var err error
 		done := make(chan struct{})
 		go func() {
@@ -137,7 +139,8 @@ func TestDrainedCloseEndsARead(t *testing.T) {
 
 func TestDrainedAfterTheEnd(t *testing.T) {
 	s := newStream("x", true)
-	d := NewDrained(s, 1, 100, time.Hour)
+	d := new(Drained)
+	d.Wrap(s, 1, 100, time.Hour)
 	if _, err := io.ReadAll(d); err != nil {
 		t.Fatal(err)
 	}

@@ -125,8 +125,12 @@ type State struct {
 	// Method and Origin are those of the first request of the call; a redirect may leave both.
 	Method string
 	Origin origin.Key
+	// OriginText is Origin as text, where somebody has it at hand; else "".
+	OriginText string
 	// Observers get the call's events, in order.
 	Observers []Func
+	// Client is what the client that made the call keeps beside its state; nil for work in the background.
+	Client any
 
 	mu       sync.Mutex
 	try      Try
@@ -142,14 +146,20 @@ type State struct {
 	waited   time.Duration
 	inside   bool
 	attempts []Attempt
-	first    [3]Attempt // the log of an ordinary call, without an allocation of its own
+	first    [2]Attempt // the log of an ordinary call, without an allocation of its own
 }
 
 // New returns the state of a call that starts now under the caller's context.
 func New(ctx context.Context, now time.Time) *State {
-	s := &State{Context: ctx, Start: now, Options: OptionsOf(ctx), try: Try{N: 1, Of: 1, Start: now}}
-	s.attempts = s.first[:0]
+	s := new(State)
+	s.Init(ctx, now)
 	return s
+}
+
+// Init makes of the zero State what New returns.
+func (s *State) Init(ctx context.Context, now time.Time) {
+	s.Context, s.Start, s.Options, s.try = ctx, now, OptionsOf(ctx), Try{N: 1, Of: 1, Start: now}
+	s.attempts = s.first[:0]
 }
 
 // From returns the state of the call that ctx belongs to, nil if there is none.
@@ -168,6 +178,15 @@ func Of(req *http.Request) (*http.Request, *State) {
 	s := New(ctx, time.Now())
 	s.Method = req.Method
 	return req.WithContext(s), s
+}
+
+// OriginText returns the origin of req as text, which for a client's calls is at hand.
+func OriginText(req *http.Request) string {
+	o := origin.Of(req.URL)
+	if s := From(req.Context()); s != nil && s.OriginText != "" && s.Origin == o {
+		return s.OriginText
+	}
+	return o.String()
 }
 
 // Value makes the state findable from the contexts derived from it.

@@ -91,7 +91,7 @@ func (s *State) Emit(req *http.Request, e *Event) {
 		if e.URL == "" {
 			e.URL = origin.Redact(req.URL)
 		}
-		e.Origin = origin.Of(req.URL).String()
+		e.Origin = OriginText(req)
 	}
 	for _, f := range s.Observers {
 		f(s, e)

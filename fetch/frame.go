@@ -1,0 +1,39 @@
+package fetch
+
+import (
+	"net/http"
+	"sync/atomic"
+
+	"example.com/quire/fetch/internal/body"
+	"example.com/quire/fetch/internal/call"
+)
+
+// frame is what an ordinary call needs, in one allocation: its state, and one of each of the things that the layers of this package
+// make for a request. The first to come takes one. Who comes later (the next hop, another attempt, a second leg beside the first)
+// allocates its own: nothing in a frame is used twice, since a transport may look at a request for longer than its round trip.
+type frame struct {
+	state call.State
+	taken atomic.Uint32
+
+	own     http.Request // the caller's, with the state as its context
+	coding  coding
+	attempt attempt
+	drained body.Drained
+}
+
+// The parts of a frame that are taken.
+const (
+	takenCoding uint32 = 1 << iota
+	takenAttempt
+	takenDrained
+)
+
+// take returns a part of the call's frame, or a new one when it is taken or the call has no frame.
+func take[T any](st *call.State, bit uint32, part func(*frame) *T) *T {
+	if st != nil {
+		if f, ok := st.Client.(*frame); ok && f.taken.Or(bit)&bit == 0 {
+			return part(f)
+		}
+	}
+	return new(T)
+}

@@ -1,0 +1,70 @@
+package fetch
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/quire/fetch/internal/call"
+)
+
+func TestPartsOfAFrameAreTakenOnce(t *testing.T) {
+	f := new(frame)
+	f.state.Init(t.Context(), time.Now())
+	f.state.Client = f
+	part := func() *attempt { return take(&f.state, takenAttempt, func(f *frame) *attempt { return &f.attempt }) }
+	if part() != &f.attempt {
+		t.Error("the first attempt is not the frame's")
+	}
+	if second, third := part(), part(); second == &f.attempt || third == &f.attempt || second == third {
+		t.Error("a part was taken twice")
+	}
+	if take(&f.state, takenCoding, func(f *frame) *coding { return &f.coding }) != &f.coding {
+		t.Error("another part was taken with it")
+	}
+	for _, st := range []*call.State{nil, call.New(t.Context(), time.Now())} {
+		if take(st, takenAttempt, func(*frame) *attempt { return &f.attempt }) == &f.attempt {
+			t.Error("a part of another call's frame")
+		}
+	}
+}
+
+// Attempts, hops and legs of one call have requests of their own: a transport may keep one.
+func TestRequestsOfACallAreItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seen := make(map[*http.Request]bool)
+		base := roundTrip(func(req *http.Request) (*http.Response, error) {
+			if seen[req] {
+				t.Errorf("request %d is one of those before", len(seen)+1)
+			}
+			seen[req] = true
+			resp := &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: req}
+			switch len(seen) {
+			case 2:
+				resp.StatusCode = http.StatusFound
+				resp.Header.Set("Location", "/other")
+			case 4:
+				resp.StatusCode = http.StatusOK
+			}
+			return resp, nil
+		})
+		c, err := New(Config{Base: base})
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := c.Get(t.Context(), "http://api.example/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := resp.Body.Close(); err != nil {
+			t.Error(err)
+		}
+		if len(seen) != 4 {
+			t.Errorf("%d requests, want 4", len(seen))
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
