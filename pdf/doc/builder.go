@@ -48,6 +48,13 @@ func (b *Builder) Style(s *Style) *Builder {
 	return b
 }
 
+// Theme sets how everything is set that names no style, as in
+// Theme(DefaultTheme(base)).
+func (b *Builder) Theme(t *Theme) *Builder {
+	b.doc.Theme = t
+	return b
+}
+
 // Header sets the running headers. They stand in the top margin; the body gives
 // way to the highest of them on all pages.
 func (b *Builder) Header(r Running) *Builder {

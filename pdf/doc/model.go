@@ -321,7 +321,7 @@ type Table struct {
 	HeadOnce bool
 	// Stripe holds the backgrounds of the body rows in turn.
 	Stripe []Color
-	Border *Grid // nil: hairlines between rows, heavier lines below the head and above the foot
+	Border *Grid // nil: the Rules of the theme
 	// Padding is inside every cell; nil: CellPadding, but none at the sides of a table without
 	// border, stripes and backgrounds of its columns and head.
 	Padding *Edges
@@ -488,6 +488,7 @@ type Document struct {
 	Page     Master
 	// BaseStyle is the style of blocks that have none, nor a parent with one.
 	BaseStyle *Style
+	Theme     *Theme // nil: none
 	Header    Running
 	Footer    Running
 	Watermark *Watermark

@@ -121,6 +121,7 @@ func (n *barcodeNode) emit(r *render, out sink) error {
 type payment struct {
 	form   paymentForm
 	fields []paymentField
+	file   string
 	node   *strictyaml.Node
 	path   string
 }
@@ -186,7 +187,7 @@ func (c *compiler) payment(n *strictyaml.Node, path string, form paymentForm) *p
 	if !ok {
 		return nil
 	}
-	p := &payment{form: form, node: n, path: path}
+	p := &payment{form: form, file: c.file, node: n, path: path}
 	inner := map[string]*object{}
 	for _, name := range form.names() {
 		in, key := o, name
@@ -249,7 +250,7 @@ func (r *render) payment(p *payment) (string, error) {
 	if err == nil {
 		return text, nil
 	}
-	d := diag.Diagnostic{Code: "L313", File: r.plan.file, Line: p.node.Line, Col: p.node.Col, Path: p.path, Message: err.Error()}
+	d := diag.Diagnostic{Code: "L313", File: p.file, Line: p.node.Line, Col: p.node.Col, Path: p.path, Message: err.Error()}
 	for _, f := range p.fields {
 		reason, ok := strings.CutPrefix(err.Error(), f.name+": ")
 		if !ok {

@@ -53,7 +53,7 @@ func (c *compiler) loop(n *strictyaml.Node, path string) *loop {
 				line, col := n.Pos(m[1])
 				c.at(line, col, path, exprlang.CodeType, "", "for wants a list, got %s", prog.Type)
 			} else {
-				l.list = &programAt{prog, &place{node: n, off: m[1], path: path, reads: prog.Reads}}
+				l.list = &programAt{prog, c.place(n, path, m[1], prog)}
 				elem, list, reads = prog.Type.Elem, prog.Path, prog.Reads
 				desc = prog.Desc
 				if desc != "" {
@@ -185,6 +185,7 @@ func (c *compiler) caseValue(n *strictyaml.Node, path string, value *programAt) 
 type component struct {
 	name   string
 	node   *strictyaml.Node
+	file   string
 	busy   bool // being compiled
 	done   bool
 	params []param
@@ -197,10 +198,9 @@ type param struct {
 	slot int
 }
 
-// readComponents reads `components:`. Bodies are compiled when all heads are
-// known, each once.
-func (c *compiler) readComponents(n *strictyaml.Node) {
-	c.components = map[string]*component{}
+// declareComponents reads the names of `components:`; one of the template stands in place of one
+// of the same name of its theme.
+func (c *compiler) declareComponents(n *strictyaml.Node) {
 	if n == nil {
 		return
 	}
@@ -209,9 +209,15 @@ func (c *compiler) readComponents(n *strictyaml.Node) {
 		return
 	}
 	for i, k := range o.n.Keys {
-		c.components[k.Text] = &component{name: k.Text, node: o.n.Values[i]}
-		c.componentNames = append(c.componentNames, k.Text)
+		if c.components[k.Text] == nil {
+			c.componentNames = append(c.componentNames, k.Text)
+		}
+		c.components[k.Text] = &component{name: k.Text, node: o.n.Values[i], file: c.file}
 	}
+}
+
+// readComponents compiles the bodies, each once, when all names are known.
+func (c *compiler) readComponents() {
 	for _, name := range c.componentNames {
 		c.component(c.components[name])
 	}
@@ -223,6 +229,10 @@ func (c *compiler) component(d *component) {
 	}
 	d.busy = true
 	defer func() { d.busy, d.done = false, true }()
+	c.within(d.file, func() { c.readComponent(d) })
+}
+
+func (c *compiler) readComponent(d *component) {
 	path := "components." + d.name
 	o, ok := c.object(d.node, path, "a component")
 	if !ok {
@@ -270,7 +280,7 @@ func (c *compiler) useBlock(b *blockSource) block {
 		return nil
 	}
 	c.component(d)
-	u := &useNode{component: d, at: &place{node: b.value, path: b.path}}
+	u := &useNode{component: d, at: c.place(b.value, b.path, 0, nil)}
 	args := &object{c: c, n: &strictyaml.Node{}, path: o.at("with")}
 	if with != nil {
 		if args, ok = c.object(with, o.at("with"), "with"); !ok {

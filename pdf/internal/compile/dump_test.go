@@ -20,6 +20,14 @@ func dump(t *testing.T, d *doc.Document) (string, error) {
 	if d.BaseStyle != nil {
 		w.line("base%s", styleText(d.BaseStyle))
 	}
+	if d.Theme != nil {
+		for i, h := range d.Theme.Headings {
+			w.line("theme h%d%s", i+1, styleText(h))
+		}
+		head, foot := d.Theme.TableHead(*d.BaseStyle), d.Theme.TableFoot(*d.BaseStyle)
+		w.line("theme caption%s head%s foot%s", styleText(d.Theme.Caption), styleText(&head), styleText(&foot))
+		w.line("theme rules %v gap %d link %06x", *d.Theme.Rules, d.Theme.ParagraphGap, uint32(d.Theme.Link))
+	}
 	if d.Watermark != nil {
 		w.line("watermark %q angle %g opacity %g%s", d.Watermark.Text, d.Watermark.Angle, d.Watermark.Opacity, styleText(d.Watermark.Style))
 	}

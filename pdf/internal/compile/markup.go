@@ -19,11 +19,21 @@ type part struct {
 
 // place is where an expression stands, for errors while rendering.
 type place struct {
+	file string
 	node *strictyaml.Node
 	off  int // in node.Text, of the expression's first byte
 	path string
 	// reads are the values that the expression reads.
 	reads []*exprlang.Path
+}
+
+// place is where prog stands, at byte off of n; prog may be nil.
+func (c *compiler) place(n *strictyaml.Node, path string, off int, prog *exprlang.Program) *place {
+	at := &place{file: c.file, node: n, off: off, path: path}
+	if prog != nil {
+		at.reads = prog.Reads
+	}
+	return at
 }
 
 // plainText is a text without markup: a title, a link, an argument.
@@ -123,7 +133,7 @@ func (p *textParser) expression(i int) int {
 		p.wrong = true
 		return end + 1
 	}
-	at := &place{node: p.n, off: i + 2, path: p.path, reads: prog.Reads}
+	at := p.c.place(p.n, p.path, i+2, prog)
 	switch prog.Type.Kind {
 	case exprlang.PageKind, exprlang.PagesKind:
 		p.pageNumber(i, prog.Type.Kind)

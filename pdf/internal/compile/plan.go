@@ -41,6 +41,7 @@ type Plan struct {
 	keywords        []*plainText
 	page            doc.Master
 	base            *doc.Style
+	theme           *doc.Theme
 	slots           []slotInfo
 	spans           [][]part // what each span of a text prints, by its number
 	vars            []planVar
@@ -134,7 +135,8 @@ func (c *compiler) land() {
 func Compile(ctx context.Context, src []byte, o Options) (*Plan, error) {
 	limits := o.Limits.WithDefaults()
 	c := &compiler{
-		reporter: reporter{file: o.File}, files: o.Files, limit: limits, images: map[string][]byte{},
+		reporter: reporter{file: o.File}, files: o.Files, limit: limits,
+		images: map[string][]byte{}, components: map[string]*component{},
 		plan: &Plan{file: o.File, contract: &exprlang.Type{Kind: exprlang.RecordKind}},
 	}
 	if err := ctx.Err(); err != nil {
@@ -148,17 +150,7 @@ func Compile(ctx context.Context, src []byte, o Options) (*Plan, error) {
 		c.at(line, 1, "", codeSecret, "name a signer instead", "key material in a template")
 		return nil, c.err()
 	}
-	root, problems := strictyaml.Parse(src, strictyaml.Limits{Depth: int(limits.TemplateDepth), Nodes: int(limits.TemplateNodes)})
-	for _, p := range problems {
-		code := codeSyntax
-		if p.Limit {
-			code = codeTplNodes
-			if strings.HasPrefix(p.Message, "nested") {
-				code = codeTplDepth
-			}
-		}
-		c.at(p.Line, p.Col, "", code, p.Hint, "%s", p.Message)
-	}
+	root := c.parse(src)
 	if root == nil {
 		return nil, c.err()
 	}
@@ -170,6 +162,22 @@ func Compile(ctx context.Context, src []byte, o Options) (*Plan, error) {
 		return nil, err
 	}
 	return c.plan, nil
+}
+
+// parse reads a file of the template; nil when it cannot be read.
+func (c *compiler) parse(src []byte) *strictyaml.Node {
+	root, problems := strictyaml.Parse(src, strictyaml.Limits{Depth: int(c.limit.TemplateDepth), Nodes: int(c.limit.TemplateNodes)})
+	for _, p := range problems {
+		code := codeSyntax
+		if p.Limit {
+			code = codeTplNodes
+			if strings.HasPrefix(p.Message, "nested") {
+				code = codeTplDepth
+			}
+		}
+		c.at(p.Line, p.Col, "", code, p.Hint, "%s", p.Message)
+	}
+	return root
 }
 
 // pemLine finds a private key in PEM form.
@@ -215,13 +223,22 @@ func (c *compiler) document(root *strictyaml.Node) {
 		c.plan.filename = c.plain(v, "filename")
 	}
 	c.meta(o.get("meta"))
+	styles := o.get("styles")
+	file, themed := c.theme(o.get("theme"), styles)
 	c.plan.page = doc.A4()
+	if themed {
+		c.plan.page.Margins = doc.Same(doc.MM(25))
+	}
+	c.readStyles(styles, file, themed)
 	if v := o.get("page"); v != nil {
 		c.page(v)
 	}
-	c.readStyles(o.get("styles"))
 	c.plan.base = c.base
-	c.readComponents(o.get("components"))
+	if file != nil {
+		c.within(file.file, func() { c.declareComponents(file.components) })
+	}
+	c.declareComponents(o.get("components"))
+	c.readComponents()
 	if v := o.get("watermark"); v != nil {
 		c.watermark(v)
 	}

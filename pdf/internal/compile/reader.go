@@ -62,6 +62,9 @@ func (r *reporter) bad(n *strictyaml.Node, path, code, hint, format string, args
 func (r *reporter) err() error {
 	sort.SliceStable(r.list, func(i, j int) bool {
 		a, b := r.list[i], r.list[j]
+		if a.File != b.File {
+			return a.File == r.file || b.File != r.file && a.File < b.File
+		}
 		return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
 	})
 	return r.list.Err()

@@ -78,7 +78,7 @@ func (r *render) document() (*doc.Document, error) {
 		}
 		r.m.Slots[v.slot] = val
 	}
-	d := &doc.Document{Lang: p.lang, Page: p.page, BaseStyle: p.base}
+	d := &doc.Document{Lang: p.lang, Page: p.page, BaseStyle: p.base, Theme: p.theme}
 	var err error
 	text := func(t *plainText) string {
 		if t == nil || err != nil {
@@ -278,7 +278,7 @@ func (r *render) fault(err error, at *place) error {
 		return err
 	}
 	line, col := at.node.Pos(at.off + e.Off)
-	d := diag.Diagnostic{Code: e.Code, File: r.plan.file, Line: line, Col: col, Path: at.path, Message: e.Message}
+	d := diag.Diagnostic{Code: e.Code, File: at.file, Line: line, Col: col, Path: at.path, Message: e.Message}
 	d.DataPath = r.at.source(at.reads)
 	if e.Missing != nil {
 		d.DataPath = r.at.name(e.Missing)
@@ -290,7 +290,7 @@ func (r *render) fault(err error, at *place) error {
 func (r *render) limit(src *doc.Source, code, message string) error {
 	d := diag.Diagnostic{Code: code, File: r.plan.file, Message: message}
 	if src != nil {
-		d.Line, d.Col, d.Path = src.Line, src.Col, src.Path
+		d = src.Place(d)
 	}
 	return diag.Fail(d)
 }

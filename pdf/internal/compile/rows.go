@@ -41,23 +41,23 @@ type rowChoice struct {
 type rowsReader struct {
 	c     *compiler
 	t     *tableNode
-	head  bool
+	part  tablePart
 	taken []int // rows that a cell from above still covers, by column
 	stop  bool  // a row was wrong: those after it would be, too
 	last  *row
 }
 
-func (c *compiler) reader(t *tableNode, head bool) *rowsReader {
-	return &rowsReader{c: c, t: t, head: head, taken: make([]int, len(t.columns))}
+func (c *compiler) reader(t *tableNode, part tablePart) *rowsReader {
+	return &rowsReader{c: c, t: t, part: part, taken: make([]int, len(t.columns))}
 }
 
 // rows compiles rows that are written out.
-func (c *compiler) rows(t *tableNode, n *strictyaml.Node, path string, head bool) []row {
+func (c *compiler) rows(t *tableNode, n *strictyaml.Node, path string, part tablePart) []row {
 	if n.Kind != strictyaml.Sequence {
 		c.bad(n, path, codeWrong, "", "want a list of rows, got %s", n.Kind)
 		return nil
 	}
-	p := c.reader(t, head)
+	p := c.reader(t, part)
 	out := make([]row, 0, len(n.Items))
 	for i, v := range n.Items {
 		r := p.literal(v, index(path, i))
@@ -156,7 +156,7 @@ func (p *rowsReader) end(n *strictyaml.Node) {
 
 // bodyRows reads `rows`: a list of entries, or one entry with how all rows are set.
 func (c *compiler) bodyRows(t *tableNode, n *strictyaml.Node, path string) {
-	p := c.reader(t, false)
+	p := c.reader(t, partBody)
 	if n.Kind == strictyaml.Sequence {
 		t.rows = p.entries(n, path)
 		return
@@ -267,7 +267,7 @@ func (c *compiler) headRow(t *tableNode, n *strictyaml.Node, path string) {
 	}
 	for i := range t.columns {
 		if col := &t.columns[i].out; col.HeadStyle == nil && l.restyles() {
-			col.HeadStyle = l.look(t.style(i, true)).fixed
+			col.HeadStyle = l.look(c.cellStyle(t, i, partHead)).fixed
 		}
 	}
 	if v := o.get("background"); v != nil {
@@ -279,26 +279,40 @@ func (c *compiler) headRow(t *tableNode, n *strictyaml.Node, path string) {
 	o.done()
 }
 
-// style is that of the cells of a column: the column's, else the table's; of head cells the
-// column's for them, else that in bold.
-func (n *tableNode) style(col int, head bool) *doc.Style {
-	s := n.base
-	if col >= len(n.columns) {
-		return s
+// tablePart is a part of a table.
+type tablePart uint8
+
+const (
+	partBody tablePart = iota
+	partHead
+	partFoot
+)
+
+// cellStyle is that of the cells of a column: the column's, else the table's; of head cells the
+// column's for them, else what the theme makes of it, or bold; of foot cells what the theme makes.
+func (c *compiler) cellStyle(n *tableNode, col int, part tablePart) *doc.Style {
+	s, head := n.base, (*doc.Style)(nil)
+	if col < len(n.columns) {
+		if of := &n.columns[col].out; of.Style != nil {
+			s = of.Style
+		}
+		head = n.columns[col].out.HeadStyle
 	}
-	c := &n.columns[col].out
-	if c.Style != nil {
-		s = c.Style
+	switch theme := c.plan.theme; {
+	case part == partHead && head != nil:
+		return head
+	case part == partHead && theme != nil:
+		made := theme.TableHead(*s)
+		return &made
+	case part == partHead:
+		bold := *s
+		bold.Weight = 700
+		return &bold
+	case part == partFoot && theme != nil:
+		made := theme.TableFoot(*s)
+		return &made
 	}
-	if !head {
-		return s
-	}
-	if c.HeadStyle != nil {
-		return c.HeadStyle
-	}
-	bold := *s
-	bold.Weight = 700
-	return &bold
+	return s
 }
 
 // rowLook is how a row changes the styles of its columns.
@@ -403,7 +417,7 @@ func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) 
 // the cell; a style that the cell names stands in place of both.
 func (p *rowsReader) restyle(t *cellTemplate, o *object, col int, l *rowLook) {
 	c := p.c
-	column := p.t.style(col, p.head)
+	column := c.cellStyle(p.t, col, p.part)
 	made := l.look(column)
 	if l.prog != nil {
 		made.name = l.prog

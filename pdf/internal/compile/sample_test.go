@@ -53,7 +53,18 @@ func difference(want, got string) string {
 // assets are the files that templates of these tests name.
 var assets = fstest.MapFS{
 	"assets/logo.png": {Data: []byte("not really a picture; the template does not look inside")},
-	"photo.jpg":       {Data: []byte("neither is this")},
+	"brand.yaml": {Data: []byte(`quire: 1
+styles:
+  h1: {color: "#7a1f1f"}
+  num: {align: right}
+components:
+  seal:
+    params: {who: string}
+    do: [{text: "Sealed by ${who}", style: num}]
+`)},
+	"plain.yaml": {Data: []byte("quire: 1\ntheme: none\nstyles: {h2: {size: 20pt}}\n")},
+	"wrong.yaml": {Data: []byte("quire: 1\nbody: []\nstyles:\n  h1: {sise: 3pt}\ncomponents:\n  seal: {do: [{text: \"${nothing}\"}]}\n")},
+	"photo.jpg":  {Data: []byte("neither is this")},
 }
 
 func planOf(t *testing.T, file string) *compile.Plan {

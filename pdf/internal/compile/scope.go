@@ -79,7 +79,7 @@ func (s exprScope) Names() []string {
 }
 
 func (s exprScope) Used(f *exprlang.Field, off int) {
-	if f.Used[0] == 0 {
+	if f.Used[0] == 0 && s.c.file == s.c.plan.file {
 		f.Used[0], f.Used[1] = s.n.Pos(s.off + off)
 	}
 }
@@ -103,7 +103,7 @@ func (c *compiler) variable(v *variable, from exprScope) exprlang.Var {
 		}
 		if v.prog != nil {
 			v.slot = c.slot(slotInfo{name: v.name, reads: v.prog.Reads})
-			c.plan.vars = append(c.plan.vars, planVar{prog: v.prog, slot: v.slot, at: &place{node: v.node, path: "vars." + v.name, reads: v.prog.Reads}})
+			c.plan.vars = append(c.plan.vars, planVar{prog: v.prog, slot: v.slot, at: c.place(v.node, "vars."+v.name, 0, v.prog)})
 		}
 	}
 	if v.prog == nil {
@@ -144,7 +144,7 @@ func (c *compiler) expr(n *strictyaml.Node, path string) *programAt {
 	if prog == nil {
 		return nil
 	}
-	return &programAt{prog, &place{node: n, off: from, path: path, reads: prog.Reads}}
+	return &programAt{prog, c.place(n, path, from, prog)}
 }
 
 // wrapped reports whether s is one ${...}.

@@ -20,39 +20,19 @@ const baseName = "base"
 
 // styleDef is an entry of `styles:`.
 type styleDef struct {
-	node  *strictyaml.Node
+	node  *strictyaml.Node // nil: of the default theme
+	file  string
+	below *styleDef // of the same name, in the theme; nil: there is none
 	busy  bool
 	style *doc.Style
 	over  overlay   // its own keys
 	from  *styleDef // what it extends by name; nil: nothing, or base
 }
 
-// styles reads `styles:`.
-func (c *compiler) readStyles(n *strictyaml.Node) {
-	c.styles = map[string]*styleDef{}
-	c.base = &doc.Style{}
-	if n == nil {
-		return
-	}
-	o, ok := c.object(n, "styles", "styles")
-	if !ok {
-		return
-	}
-	for i, k := range o.n.Keys {
-		c.styles[k.Text] = &styleDef{node: o.n.Values[i]}
-		c.styleNames = append(c.styleNames, k.Text)
-	}
-	if c.styles[baseName] != nil {
-		c.base = c.style(baseName)
-	}
-	for _, name := range c.styleNames {
-		c.style(name)
-	}
-}
-
 // style resolves a style that exists.
-func (c *compiler) style(name string) *doc.Style {
-	d := c.styles[name]
+func (c *compiler) style(name string) *doc.Style { return c.resolve(c.styles[name], name) }
+
+func (c *compiler) resolve(d *styleDef, name string) *doc.Style {
 	if d.style != nil {
 		return d.style
 	}
@@ -63,25 +43,31 @@ func (c *compiler) style(name string) *doc.Style {
 	}
 	d.busy = true
 	defer func() { d.busy = false }()
+	c.within(d.file, func() { c.readStyle(d, name, path) })
+	return d.style
+}
+
+func (c *compiler) readStyle(d *styleDef, name, path string) {
 	o, ok := c.object(d.node, path, "a style")
 	if !ok {
 		d.style = c.base
-		return d.style
+		return
 	}
 	from := c.base
 	if name == baseName {
 		from = &doc.Style{}
 	}
-	parent := ""
+	if d.below != nil {
+		from, d.from = c.resolve(d.below, name), d.below
+	}
 	if v := o.get("extends"); v != nil {
 		if s := c.styleRef(v, o.at("extends")); s != nil {
-			from, parent = s, v.Text
+			from, d.from = s, c.styles[v.Text]
 		}
 	}
-	d.over, d.from = c.overlay(o, false), c.styles[parent]
+	d.over = c.overlay(o, false)
 	d.style = d.over.on(from, c.base)
 	o.done()
-	return d.style
 }
 
 // styleRef resolves the name of a style; nil when there is none.

@@ -21,13 +21,13 @@ func (c *compiler) tableBlock(b *blockSource) block {
 		c.headRow(t, v, o.at("head-row"))
 	}
 	if v := o.get("head"); v != nil {
-		t.head = c.rows(t, v, o.at("head"), true)
+		t.head = c.rows(t, v, o.at("head"), partHead)
 	}
 	if v := o.need("rows"); v != nil {
 		c.bodyRows(t, v, o.at("rows"))
 	}
 	if v := o.get("foot"); v != nil {
-		t.foot = c.rows(t, v, o.at("foot"), false)
+		t.foot = c.rows(t, v, o.at("foot"), partFoot)
 	}
 	if v := o.get("width"); v != nil {
 		t.out.Width = c.width(v, o.at("width"))

@@ -41,6 +41,11 @@ func (p *painter) rule(x, y, w, h doc.Length, c doc.Color) {
 	p.line(x, y, w, h, doc.Line{Color: c})
 }
 
+// across draws a horizontal line that stands centred on y.
+func (p *painter) across(x, y, w doc.Length, l doc.Line) {
+	p.line(x, y-l.Width/2, w, l.Width, l)
+}
+
 // line is rule for a line that may be dashed; its width is w or h.
 func (p *painter) line(x, y, w, h doc.Length, l doc.Line) {
 	if w <= 0 || h <= 0 {

@@ -30,6 +30,10 @@ type maker struct {
 	omitted       int
 	anchors       map[string]*doc.Source
 
+	theme     *doc.Theme
+	rules     doc.Rules // of tables without a border
+	baseColor doc.Color // of the document's own style
+
 	// of running content:
 	art         Artifact
 	page, total string    // what page() and pages() print
@@ -186,12 +190,15 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 	var err error
 	switch n := n.(type) {
 	case *doc.Text:
+		if c.Style == nil && en.room == "" && !en.item && m.art == ArtifactNone {
+			e.after = m.theme.ParagraphGap
+		}
 		el = m.elem(en.elem, tag.P, c.Src, c.Lang)
 		e.b, err = m.text(n.Spans, en, el, c.Src, "")
 	case *doc.Heading:
 		e.keepNext = true
 		if c.Style == nil {
-			en.style = m.derive(en.style, max(n.Level, 1))
+			en.style = m.heading(en.style, n.Level)
 			e.before, e.after = en.style.SpaceBefore, en.style.SpaceAfter
 		}
 		if el = m.elem(en.elem, tag.H, c.Src, c.Lang); el != nil {
@@ -336,6 +343,9 @@ func (m *maker) spans(b *para, spans []doc.Span, en env, el *tag.Elem, src *doc.
 			if m.art != ArtifactRepeat {
 				ps.Link = last
 				b.links = true
+			}
+			if link := m.theme.Link; !link.None() && b.face.style.Color == m.baseColor {
+				ps.Color = link
 			}
 			ps.Elem = last.Elem
 		} else {

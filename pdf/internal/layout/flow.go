@@ -47,6 +47,7 @@ func Run(ctx context.Context, d *doc.Document, o Options, sink Sink) (*Summary, 
 	if f.base == nil {
 		f.base = &doc.Style{}
 	}
+	m.themed(d.Theme, f.base)
 	if err := m.outcome(f.run()); err != nil {
 		return nil, err
 	}

@@ -213,51 +213,52 @@ func (g *group) draw(p *painter, x, y doc.Length) {
 	}
 }
 
-// The lines of a table without a border of its own: none at the sides, hairlines
-// between rows, heavier ones below the head and around the foot.
-const (
-	hairline      = doc.Pt * 3 / 10
-	headLine      = doc.Pt * 3 / 4
-	hairlineColor = doc.Color(0xFFC4C8CE)
-)
-
+// lines draws those of the table: none at the sides when it has no border of its own.
 func (g *group) lines(p *painter, x, y doc.Length) {
 	if b := g.t.n.Border; b != nil {
 		g.grid(p, x, y, b)
 		return
 	}
+	rules := &g.t.m.rules
 	left, w := x+g.t.x[0], g.t.x[len(g.t.x)-1]+g.t.w[len(g.t.w)-1]-g.t.x[0]
+	h := g.size()
+	if g.starts && g.rows[0].border == nil {
+		p.across(left, y, w, rules.Top)
+	}
+	if g.ends && g.rows[len(g.rows)-1].border == nil {
+		p.across(left, y+h, w, rules.Bottom)
+	}
 	if g.section == sectionFoot {
 		switch {
 		case g.rows[0].border != nil:
 		case g.first:
-			p.rule(left, y-headLine/2, w, headLine, doc.Black)
+			p.across(left, y, w, rules.Head)
 		default:
-			p.rule(left, y-hairline/2, w, hairline, hairlineColor)
+			p.across(left, y, w, rules.Rows)
 		}
 		return
 	}
-	h := g.size()
 	ry := y
 	for r := range g.rows {
 		ry += g.rows[r].h
+		last := r == len(g.rows)-1
 		switch {
 		case g.rows[r].border != nil: // it has its own
-		case g.section == sectionHead && g.last && r == len(g.rows)-1:
-			p.rule(left, ry-headLine/2, w, headLine, doc.Black)
-		case r < len(g.rows)-1:
+		case last && g.section == sectionHead && g.last:
+			p.across(left, ry, w, rules.Head)
+		case !last:
 			g.between(p, x, ry, r)
-		default:
-			p.rule(left, y+h-hairline/2, w, hairline, hairlineColor)
+		case !g.ends || rules.Bottom.Width == 0:
+			p.across(left, y+h, w, rules.Rows)
 		}
 	}
 }
 
-// between draws the hairline below row r, but through no cell.
+// between draws the line below row r, but through no cell.
 func (g *group) between(p *painter, x, y doc.Length, r int) {
 	for i := range g.cells {
 		if c := &g.cells[i]; c.row+c.rows == r+1 {
-			p.rule(x+c.x, y-hairline/2, c.w, hairline, hairlineColor)
+			p.across(x+c.x, y, c.w, g.t.m.rules.Rows)
 		}
 	}
 }
@@ -362,7 +363,7 @@ func (m *maker) extent(nodes []doc.Node, en env, least, most *doc.Length) error 
 		case *doc.Heading:
 			spans = n.Spans
 			if n.Style == nil {
-				style = m.derive(en.style, max(n.Level, 1))
+				style = m.heading(en.style, n.Level)
 			}
 		case *doc.Image:
 			*least, *most = max(*least, n.Width), max(*most, n.Width)

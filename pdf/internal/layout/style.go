@@ -139,7 +139,34 @@ const (
 	derivedHead    = -1 // bold
 	derivedCaption = -2
 	derivedPlain   = -3 // without the spaces of its block
+	derivedFoot    = -4
 )
+
+// plainRules are those of tables without a border and without a theme.
+var plainRules = doc.Rules{
+	Head: doc.Line{Width: doc.Pt * 3 / 4, Color: doc.Black},
+	Rows: doc.Line{Width: doc.Pt * 3 / 10, Color: doc.RGB(0xC4, 0xC8, 0xCE)},
+}
+
+// themed takes over the theme of the document; without one everything is set as it always was.
+func (m *maker) themed(t *doc.Theme, base *doc.Style) {
+	if t == nil {
+		t = &doc.Theme{}
+	}
+	m.theme, m.rules, m.baseColor = t, plainRules, base.Color
+	if t.Rules != nil {
+		m.rules = *t.Rules
+	}
+}
+
+// heading is the style of a heading that names none.
+func (m *maker) heading(around *doc.Style, level int) *doc.Style {
+	level = min(max(level, 1), len(m.theme.Headings))
+	if s := m.theme.Headings[level-1]; s != nil {
+		return s
+	}
+	return m.derive(around, level)
+}
 
 func (m *maker) derive(from *doc.Style, kind int) *doc.Style {
 	key := derived{from, kind}
@@ -153,7 +180,13 @@ func (m *maker) derive(from *doc.Style, kind int) *doc.Style {
 	}
 	switch kind {
 	case derivedHead:
-		s.Weight = boldWeight
+		if m.theme.TableHead != nil {
+			s = m.theme.TableHead(s)
+		} else {
+			s.Weight = boldWeight
+		}
+	case derivedFoot:
+		s = m.theme.TableFoot(s)
 	case derivedPlain:
 		s.SpaceBefore, s.SpaceAfter = 0, 0
 	case derivedCaption:

@@ -26,6 +26,7 @@ type table struct {
 	x      []doc.Length // of their left edges
 	styles []*doc.Style // of the body cells
 	heads  []*doc.Style // of the head cells
+	feet   []*doc.Style // of the foot cells
 	dx     doc.Length   // of the table in the width it is given
 	pad    doc.Edges
 	flush  bool // no padding at the outer edges
@@ -72,6 +73,13 @@ func (m *maker) table(n *doc.Table, en env) (*table, error) {
 			h = m.derive(s, derivedHead)
 		}
 		t.styles, t.heads = append(t.styles, s), append(t.heads, h)
+	}
+	t.feet = t.styles
+	if m.theme.TableFoot != nil && len(n.Foot) > 0 {
+		t.feet = make([]*doc.Style, len(t.styles))
+		for i, s := range t.styles {
+			t.feet[i] = m.derive(s, derivedFoot)
+		}
 	}
 	t.open = make([]int, len(n.Columns))
 	return t, nil
@@ -134,11 +142,11 @@ func (t *table) size(head, sample []doc.Row) error {
 	if auto {
 		for _, set := range []struct {
 			rows []doc.Row
-			head bool
-		}{{head, true}, {sample, false}, {t.n.Foot, false}} {
+			sec  section
+		}{{head, sectionHead}, {sample, sectionBody}, {t.n.Foot, sectionFoot}} {
 			open := make([]int, len(cols))
 			for i := range set.rows {
-				if err := t.measure(&set.rows[i], set.head, open, least, most); err != nil {
+				if err := t.measure(&set.rows[i], set.sec, open, least, most); err != nil {
 					return err
 				}
 			}
@@ -184,7 +192,7 @@ func (t *table) padAt(i, n int) (left, right doc.Length) {
 
 // measure widens least and most by the cells of a row that stand in one auto
 // column. open holds the rows that spans from above still cover, by column.
-func (t *table) measure(r *doc.Row, head bool, open []int, least, most []doc.Length) error {
+func (t *table) measure(r *doc.Row, sec section, open []int, least, most []doc.Length) error {
 	col := 0
 	for i := range r.Cells {
 		for col < len(open) && open[col] > 0 {
@@ -200,7 +208,7 @@ func (t *table) measure(r *doc.Row, head bool, open []int, least, most []doc.Len
 			open[k] = max(c.Rowspan, 1) - 1
 		}
 		if n == 1 && t.n.Columns[col].Width.Kind == doc.WidthAuto {
-			if err := t.measureCell(c, col, head, &least[col], &most[col]); err != nil {
+			if err := t.measureCell(c, col, sec, &least[col], &most[col]); err != nil {
 				return err
 			}
 		}
@@ -212,8 +220,8 @@ func (t *table) measure(r *doc.Row, head bool, open []int, least, most []doc.Len
 	return nil
 }
 
-func (t *table) measureCell(c *doc.Cell, col int, head bool, least, most *doc.Length) error {
-	en := env{style: t.cellStyle(c, col, head), lang: t.en.lang}
+func (t *table) measureCell(c *doc.Cell, col int, sec section, least, most *doc.Length) error {
+	en := env{style: t.cellStyle(c, col, sec), lang: t.en.lang}
 	var lo, hi doc.Length
 	nodes := c.Nodes
 	if len(nodes) == 0 {
@@ -227,12 +235,14 @@ func (t *table) measureCell(c *doc.Cell, col int, head bool, least, most *doc.Le
 	return nil
 }
 
-func (t *table) cellStyle(c *doc.Cell, col int, head bool) *doc.Style {
+func (t *table) cellStyle(c *doc.Cell, col int, sec section) *doc.Style {
 	switch {
 	case c.Style != nil:
 		return t.m.derive(c.Style, derivedPlain)
-	case head:
+	case sec == sectionHead:
 		return t.heads[col]
+	case sec == sectionFoot:
+		return t.feet[col]
 	default:
 		return t.styles[col]
 	}
@@ -380,7 +390,7 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 		gc.x, gc.left = t.x[0]+t.x[len(t.x)-1]+t.w[len(t.w)-1]-gc.x-gc.w, right
 	}
 	en := env{
-		style: t.cellStyle(c, col, sec == sectionHead), elem: el, width: gc.w - left - right, lang: t.en.lang,
+		style: t.cellStyle(c, col, sec), elem: el, width: gc.w - left - right, lang: t.en.lang,
 		room: oneColumn, around: left + right,
 	}
 	if n > 1 {
@@ -455,6 +465,9 @@ func (t *table) caption() (*entry, error) {
 		return nil, nil
 	}
 	s := t.n.CaptionStyle
+	if s == nil {
+		s = t.m.theme.Caption
+	}
 	if s == nil {
 		s = t.m.derive(t.en.style, derivedCaption)
 	}
