@@ -135,6 +135,14 @@ func Invoke[T any](ctx context.Context, s *Session, p Pipeline, input ...any) it
 			yield(none, err)
 			return
 		}
+		outputOf[T](ctx, s, r)(yield)
+	}
+}
+
+// outputOf is what Invoke yields of a pipeline that runs.
+func outputOf[T any](ctx context.Context, s *Session, r *Running) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
 		var first *ErrorRecord
 		for rec, err := range r.Records() {
 			if err != nil {

@@ -208,7 +208,8 @@ func (r *Running) Send(ctx context.Context, v any) error {
 	s := r.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	const window = 64 << 10
+	// Enough to fill the next payload with while one is on its way.
+	window := max(64<<10, 2*s.transport.Properties().MaxPayload)
 	if err := s.wait(ctx, func() bool { return r.ended || s.machine.Queued(r.id) < window }); err != nil {
 		return err
 	}

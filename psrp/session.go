@@ -32,8 +32,13 @@ type Options struct {
 	// OnEvent is given the events that scripts forward, one after the other, by a goroutine of the
 	// session's own.
 	OnEvent func(UserEvent)
-	Limits  Limits
-	Tracer  proto.Tracer
+	// Keepalive is after which time without a packet from the server it is asked for one, and how
+	// often then: after three times more without any the session is lost, with a *TransportError of
+	// the phase "keepalive". Nothing is asked while a pipeline runs, since a server need not answer
+	// then; SSH has a keep-alive of its own. 0 is never.
+	Keepalive time.Duration
+	Limits    Limits
+	Tracer    proto.Tracer
 	// Logger is told of openings, losses and refusals; nil is silent. It is never told of values.
 	Logger *slog.Logger
 }
@@ -49,6 +54,9 @@ type Limits struct {
 	QueueMost int
 	// Result bounds the bytes of one Result of Run: default 128 MiB.
 	Result int
+	// FilePart bounds the bytes of a file that one command carries: default 32 MiB. Windows refuses
+	// more than 50 MiB of input, which is in base64.
+	FilePart int
 	// Opening, Stopping and Closing are how long the server may take: default 60 s each.
 	Opening, Stopping, Closing time.Duration
 }
@@ -63,6 +71,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.QueueBytes, 8<<20)
 	set(&l.QueueMost, 64<<20)
 	set(&l.Result, 128<<20)
+	set(&l.FilePart, 32<<20)
 	for _, d := range []*time.Duration{&l.Opening, &l.Stopping, &l.Closing} {
 		if *d == 0 {
 			*d = time.Minute
@@ -99,6 +108,8 @@ type Session struct {
 	private  clixml.Value
 	running  map[clixml.GUID]*Running
 	answers  map[int64]*proto.RunspaceAvailability
+	asked    int64      // the unanswered request of keepAlive; 0 is none
+	received uint64     // packets
 	calls    *callQueue // of the pool
 	sendDone bool       // the writer has nothing left and will not look again
 }
@@ -134,6 +145,9 @@ func Open(ctx context.Context, t Transport, o Options) (*Session, error) {
 	}
 	s.group.Go(s.read)
 	s.group.Go(s.write)
+	if o.Keepalive > 0 {
+		s.group.Go(func() { s.keepAlive(o.Keepalive) })
+	}
 	go s.finish()
 	opening, stop := context.WithTimeout(ctx, s.limits.Opening)
 	defer stop()
@@ -231,6 +245,7 @@ func (s *Session) read() {
 	for {
 		p, err := s.transport.Recv(s.ctx)
 		s.mu.Lock()
+		s.received++
 		if err != nil {
 			s.machine.Lost(err)
 		} else if err = s.machine.Receive(p); err != nil {
@@ -326,7 +341,11 @@ func (s *Session) dispatch() {
 		case machine.PrivateData:
 			s.private = e.Data
 		case machine.Availability:
-			s.answers[e.Answer.CallID] = e.Answer
+			if e.Answer.CallID == s.asked {
+				s.asked = 0
+			} else {
+				s.answers[e.Answer.CallID] = e.Answer
+			}
 		case machine.UserEvented:
 			if s.options.OnEvent != nil {
 				s.calls.push(queuedCall{event: e.Event})

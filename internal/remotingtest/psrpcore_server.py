@@ -4,6 +4,7 @@ What a pipeline does is said by the name of its first command. FAULT names what 
 """
 import base64
 import datetime
+import hashlib
 import os
 import re
 import sys
@@ -24,6 +25,7 @@ pool = psrpcore.ServerRunspacePool()
 pipes = {}
 inputs = {}
 running = {}
+appended = {}  # files, by the pipeline that appends to them
 
 
 def write(line):
@@ -70,9 +72,44 @@ def values():
     ]
 
 
+def hash_of(path):
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest().upper()
+
+
+def file_script(pipe, guid, does, p):
+    """Does what the script of Upload and Download does whose first line says so."""
+    if does == "Says":
+        path, exists = os.path.abspath(p["Path"]), os.path.isfile(p["Path"])
+        pipe.write_output(t.PSCustomObject(Path=path, Exists=exists, IsDirectory=os.path.isdir(path), Size=t.PSInt64(os.path.getsize(path) if exists else 0),
+                                           Hash=hash_of(path) if exists and p["WithHash"] else ""))
+    elif does == "Appends":
+        appended[guid] = open(p["Path"], "ab" if p["Offset"] else "xb")
+        if appended[guid].tell() != p["Offset"]:
+            raise RuntimeError("changed by others")
+        return False
+    elif does == "Gives":
+        found = hash_of(p["From"])
+        if found.lower() == p["Hash"].lower():
+            (os.replace if p["Overwrite"] else os.rename)(p["From"], p["To"])
+        pipe.write_output(found)
+    elif does == "Writes":
+        with open(p["Path"], "rb") as f:
+            f.seek(p["Offset"])
+            left = p["Count"]
+            while left > 0 and (block := f.read(min(left, p["BlockSize"]))):
+                pipe.write_output(block)
+                left -= len(block)
+    elif does == "Removes":
+        os.path.exists(p["Path"]) and os.remove(p["Path"])
+    return True
+
+
 def step(pipe, ps, guid):
     cmd = ps.commands[0]
     name, args = cmd.command_text.strip(), [v for _, v in cmd.parameters]
+    if name.startswith("# "):
+        return file_script(pipe, guid, name.split()[1], dict(cmd.parameters))
     if name == "types":
         for v in values():
             pipe.write_output(v)
@@ -124,8 +161,15 @@ def events():
         elif kind == "PipelineInputEvent":
             if running.get(guid) == "echo":
                 pipes[guid].write_output(ev.data)
+            elif guid in appended:
+                appended[guid].write(ev.data)
         elif kind == "EndOfPipelineInputEvent":
-            if running.pop(guid, None) == "echo":
+            done = running.pop(guid, None) == "echo"
+            if guid in appended:
+                with appended.pop(guid) as f:
+                    pipes[guid].write_output(t.PSInt64(f.tell()))
+                done = True
+            if done:
                 pipes[guid].complete()
         elif kind == "PipelineHostResponseEvent":
             pipes[guid].write_output(ev.result)

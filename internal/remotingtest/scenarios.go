@@ -1,10 +1,17 @@
 package remotingtest
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"io/fs"
 	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -134,6 +141,7 @@ func ClientScenariosUpTo(t *testing.T, s *psrp.Session, largest int) {
 			}
 		}
 	})
+	t.Run("files are copied", func(t *testing.T) { copiesFiles(t, s) })
 	t.Run("stop", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r, err := s.Start(ctx, psrp.Cmd("sleep"))
@@ -169,4 +177,32 @@ func ClientScenariosUpTo(t *testing.T, s *psrp.Session, largest int) {
 			t.Error(err)
 		}
 	})
+}
+
+// copiesFiles copies a file there and back. The server is on the same machine and does in Python
+// what the scripts ask for.
+func copiesFiles(t *testing.T, s *psrp.Session) {
+	t.Helper()
+	dir := t.TempDir()
+	path, data := filepath.Join(dir, "a"), make([]byte, 300_000)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // never fails
+	sum := sha256.Sum256(data)
+	up, err := s.Upload(t.Context(), path, bytes.NewReader(data), psrp.CopyOptions{})
+	if err != nil || up.SHA256 != sum || up.Path != path {
+		t.Errorf("upload: %+v, %v", up, err)
+	}
+	var back bytes.Buffer
+	down, err := s.Download(t.Context(), &back, path, psrp.CopyOptions{})
+	if err != nil || down != up || !bytes.Equal(back.Bytes(), data) {
+		t.Errorf("download: %+v, %v", down, err)
+	}
+	if _, err := s.Upload(t.Context(), path, strings.NewReader("other"), psrp.CopyOptions{}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a second upload: %v", err)
+	}
+	if _, err := s.Upload(t.Context(), path, strings.NewReader("other"), psrp.CopyOptions{Overwrite: true}); err != nil {
+		t.Errorf("a second upload that may: %v", err)
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
+		t.Errorf("the host has %v, %v", names, err)
+	}
 }
