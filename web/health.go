@@ -36,7 +36,7 @@ type Health struct {
 
 	mu     sync.Mutex
 	checks []healthCheck
-	last   healthReport
+	last   HealthReport
 	lastAt time.Time
 }
 
@@ -46,15 +46,17 @@ type healthCheck struct {
 	run  func(context.Context) error
 }
 
-type healthReport struct {
-	Status string        `json:"status"` // ok, degraded, failing, starting, draining
-	Checks []checkReport `json:"checks"`
+// HealthReport is the body of the answers of Health.
+type HealthReport struct {
+	Status string        `json:"status" doc:"ok, degraded, failing, starting or draining" example:"ok"`
+	Checks []CheckReport `json:"checks"`
 }
 
-type checkReport struct {
-	Name   string `json:"name"`
-	Kind   string `json:"kind"`
-	Status string `json:"status"` // ok, failing
+// CheckReport is what one check of Health said.
+type CheckReport struct {
+	Name   string `json:"name" example:"state"`
+	Kind   string `json:"kind" doc:"critical or degraded" example:"critical"`
+	Status string `json:"status" doc:"ok or failing" example:"ok"`
 }
 
 const (
@@ -76,40 +78,41 @@ func (h *Health) Ready(ctx context.Context) bool {
 	return code == http.StatusOK
 }
 
-// Register adds the three routes. They say whether checks pass, not why not.
-func (h *Health) Register(r Registrar) error {
-	answer := func(c *Context, code int, rep healthReport) error {
+// Register adds the three routes, with the options given to each, such as a description. They say
+// whether checks pass, not why not.
+func (h *Health) Register(r Registrar, o ...RouteOption) error {
+	answer := func(c *Context, code int, rep HealthReport) error {
 		c.Writer().Header().Set("Cache-Control", "no-store")
 		return c.JSON(code, rep)
 	}
 	for path, f := range map[string]Handler{
 		"/livez": func(c *Context) error {
-			return answer(c, http.StatusOK, healthReport{Status: "ok", Checks: []checkReport{}})
+			return answer(c, http.StatusOK, HealthReport{Status: "ok", Checks: []CheckReport{}})
 		},
 		"/startupz": func(c *Context) error {
 			if !h.started.Load() {
-				return answer(c, http.StatusServiceUnavailable, healthReport{Status: "starting", Checks: []checkReport{}})
+				return answer(c, http.StatusServiceUnavailable, HealthReport{Status: "starting", Checks: []CheckReport{}})
 			}
-			return answer(c, http.StatusOK, healthReport{Status: "ok", Checks: []checkReport{}})
+			return answer(c, http.StatusOK, HealthReport{Status: "ok", Checks: []CheckReport{}})
 		},
 		"/readyz": func(c *Context) error {
 			code, rep := h.ready(c.Context(), c.app.log)
 			return answer(c, code, rep)
 		},
 	} {
-		if _, err := r.TryHandle(http.MethodGet, path, f); err != nil {
+		if _, err := r.TryHandle(http.MethodGet, path, f, o...); err != nil {
 			return fmt.Errorf("web: health: %w", err)
 		}
 	}
 	return nil
 }
 
-func (h *Health) ready(ctx context.Context, log *slog.Logger) (int, healthReport) {
+func (h *Health) ready(ctx context.Context, log *slog.Logger) (int, HealthReport) {
 	switch {
 	case h.draining.Load():
-		return http.StatusServiceUnavailable, healthReport{Status: "draining", Checks: []checkReport{}}
+		return http.StatusServiceUnavailable, HealthReport{Status: "draining", Checks: []CheckReport{}}
 	case !h.started.Load():
-		return http.StatusServiceUnavailable, healthReport{Status: "starting", Checks: []checkReport{}}
+		return http.StatusServiceUnavailable, HealthReport{Status: "starting", Checks: []CheckReport{}}
 	}
 	rep := h.report(ctx, log)
 	if rep.Status == "failing" {
@@ -119,7 +122,7 @@ func (h *Health) ready(ctx context.Context, log *slog.Logger) (int, healthReport
 }
 
 // report runs the checks, all at once, or returns what they said a moment ago.
-func (h *Health) report(ctx context.Context, log *slog.Logger) healthReport {
+func (h *Health) report(ctx context.Context, log *slog.Logger) HealthReport {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.lastAt.IsZero() && time.Since(h.lastAt) < checkHold && len(h.last.Checks) == len(h.checks) {
@@ -128,14 +131,14 @@ func (h *Health) report(ctx context.Context, log *slog.Logger) healthReport {
 	// The answer is for everybody who asks in this second, not for this client alone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTime)
 	defer cancel()
-	rep := healthReport{Status: "ok", Checks: make([]checkReport, len(h.checks))}
+	rep := HealthReport{Status: "ok", Checks: make([]CheckReport, len(h.checks))}
 	errs := make([]chan error, len(h.checks))
 	for i, c := range h.checks {
 		errs[i] = make(chan error, 1)
 		go func() { errs[i] <- c.run(ctx) }()
 	}
 	for i, c := range h.checks {
-		rep.Checks[i] = checkReport{c.name, c.kind.String(), "ok"}
+		rep.Checks[i] = CheckReport{c.name, c.kind.String(), "ok"}
 		var err error
 		select {
 		case err = <-errs[i]:

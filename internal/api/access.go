@@ -37,6 +37,9 @@ func NewAccess(tokens map[[sha256.Size]byte]record.Space, names ...string) (*Acc
 	return &Access{hosts: hosts}, nil
 }
 
+// tokenNeeded says that the routes under /v1 want a token.
+func (a *Access) tokenNeeded() bool { return len(a.tokens) > 0 }
+
 var spaceKey = web.NewKey[record.Space]("space")
 
 // SpaceOf returns the space that a request acts in; false when it bears no token.
@@ -45,7 +48,7 @@ func SpaceOf(c *web.Context) (record.Space, bool) { return spaceKey.Get(c) }
 // Identify is middleware for all routes: it notes the space of the caller and refuses wrong
 // credentials, wherever they are sent.
 func (a *Access) Identify(next web.Handler) web.Handler {
-	if len(a.tokens) == 0 {
+	if !a.tokenNeeded() {
 		return a.hosts(func(c *web.Context) error {
 			if err := sameSite(c.Request()); err != nil {
 				return err

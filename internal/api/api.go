@@ -100,18 +100,18 @@ func (a *API) Register(r *web.Group) {
 	v1 := r.Group("/v1", a.o.Access.Require)
 	making := web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.Body, Bodies: web.NewBodyPool(a.o.Limits.Bodies)}
 	admitted := v1.Group("", a.admit)
-	admitted.POST("/render", a.render, web.Name("render"), making)
-	admitted.POST("/documents", a.makeDocument, web.Name("make"), making)
-	v1.GET("/documents", a.listDocuments, web.Name("documents"))
-	v1.GET("/documents/{id}", a.document, web.Name("document"))
-	v1.GET("/documents/{id}/pdf", a.documentPDF, web.Name("document-pdf"))
-	v1.GET("/documents/{id}/receipt", a.documentReceipt, web.Name("document-receipt"))
-	v1.GET("/documents/{id}/snapshot", a.documentSnapshot, web.Name("document-snapshot"))
-	v1.POST("/documents/{id}/verify", a.verifyDocument, web.Name("document-verify"),
-		web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.File})
+	admitted.POST("/render", a.render, described("render", making)...)
+	admitted.POST("/documents", a.makeDocument, described("make", making)...)
+	v1.GET("/documents", a.listDocuments, described("documents")...)
+	v1.GET("/documents/{id}", a.document, described("document")...)
+	v1.GET("/documents/{id}/pdf", a.documentPDF, described("document-pdf")...)
+	v1.GET("/documents/{id}/receipt", a.documentReceipt, described("document-receipt")...)
+	v1.GET("/documents/{id}/snapshot", a.documentSnapshot, described("document-snapshot")...)
+	v1.POST("/documents/{id}/verify", a.verifyDocument,
+		described("document-verify", web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.File})...)
 
-	r.GET("/d/{content}.pdf", a.content, web.Name("content"))
-	r.GET("/r/{report}/latest.pdf", a.latest, web.Name("latest"))
+	r.GET("/d/{content}.pdf", a.content, described("content")...)
+	r.GET("/r/{report}/latest.pdf", a.latest, described("latest")...)
 }
 
 // admit refuses a request while too many wait. Reading it first would cost the processor more than

@@ -36,8 +36,8 @@ func (a *API) render(c *web.Context) error {
 	return c.Blob(http.StatusOK, pdfType, file.Bytes())
 }
 
-// described is a document as the API shows it.
-type described struct {
+// shownDocument is a document as the API shows it.
+type shownDocument struct {
 	*record.Document
 	Links links `json:"links"`
 }
@@ -48,12 +48,12 @@ type links struct {
 	Receipt  string `json:"receipt"`
 	Snapshot string `json:"snapshot"`
 	Verify   string `json:"verify"`
-	Content  string `json:"content"` // the same bytes at the heavy-read path
+	Content  string `json:"content" doc:"The same bytes at the heavy-read path"`
 }
 
-func describe(d *record.Document) described {
+func show(d *record.Document) shownDocument {
 	self := "/v1/documents/" + d.ID.String()
-	return described{Document: d, Links: links{
+	return shownDocument{Document: d, Links: links{
 		Self: self, PDF: self + "/pdf", Receipt: self + "/receipt", Snapshot: self + "/snapshot", Verify: self + "/verify",
 		Content: "/d/" + d.Content.String() + ".pdf",
 	}}
@@ -61,8 +61,8 @@ func describe(d *record.Document) described {
 
 // madeDocument is the JSON answer to a making request.
 type madeDocument struct {
-	described
-	Created  bool             `json:"created"`
+	shownDocument
+	Created  bool             `json:"created" doc:"Made now; false: the same inputs had made it before"`
 	Stages   []record.Stage   `json:"stages"`
 	Warnings []record.Problem `json:"warnings,omitempty"`
 }
@@ -89,7 +89,7 @@ func (a *API) makeDocument(c *web.Context) error {
 	h.Set("Quire-Document", d.ID.String())
 	h.Set("Cache-Control", "no-store")
 	if wantsJSON(c) {
-		return c.JSON(status, madeDocument{described: describe(d), Created: made.Created, Stages: made.Stages, Warnings: made.Warnings})
+		return c.JSON(status, madeDocument{shownDocument: show(d), Created: made.Created, Stages: made.Stages, Warnings: made.Warnings})
 	}
 	blob, err := a.open(c.Context(), d.Content)
 	if err != nil {
@@ -106,15 +106,15 @@ func (a *API) makeDocument(c *web.Context) error {
 }
 
 type listQuery struct {
-	Report string `query:"report"`
-	After  string `query:"after"`
-	Limit  int    `query:"limit" default:"50"`
+	Report string `query:"report" doc:"Only documents of this report" example:"service-report"`
+	After  string `query:"after" doc:"The next of the page before"`
+	Limit  int    `query:"limit" default:"50" doc:"At most so many, 1 to 500"`
 }
 
 // documentList is a page of documents, newest first.
 type documentList struct {
-	Documents []described `json:"documents"`
-	Next      string      `json:"next,omitempty"` // the after of the next page
+	Documents []shownDocument `json:"documents"`
+	Next      string          `json:"next,omitempty"` // the after of the next page
 }
 
 func (a *API) listDocuments(c *web.Context) error {
@@ -136,9 +136,9 @@ func (a *API) listDocuments(c *web.Context) error {
 	if err != nil {
 		return err
 	}
-	list := documentList{Documents: make([]described, len(page.Documents)), Next: page.Next}
+	list := documentList{Documents: make([]shownDocument, len(page.Documents)), Next: page.Next}
 	for i, d := range page.Documents {
-		list.Documents[i] = describe(d)
+		list.Documents[i] = show(d)
 	}
 	c.Writer().Header().Set("Cache-Control", privateCache)
 	return c.JSON(http.StatusOK, list)
@@ -186,7 +186,7 @@ func (a *API) document(c *web.Context) error {
 		return err
 	}
 	c.Writer().Header().Set("Cache-Control", privateCache)
-	return c.JSON(http.StatusOK, describe(d))
+	return c.JSON(http.StatusOK, show(d))
 }
 
 func (a *API) documentPDF(c *web.Context) error {

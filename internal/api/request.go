@@ -34,16 +34,16 @@ func (l *Limits) fill() {
 
 // payload is the body of POST /v1/render and POST /v1/documents.
 type payload struct {
-	Template json.RawMessage          `json:"template"` // a name, or {"source": TEXT}
-	Report   string                   `json:"report"`
-	Data     json.RawMessage          `json:"data"`
-	Sources  map[string]sourceRequest `json:"sources"`
+	Template json.RawMessage          `json:"template" doc:"A template's name, or the template itself as an object with its text as source and, if it has one, its name"`
+	Report   string                   `json:"report" doc:"A report of the configuration: brings template and sources, and moves its latest document"`
+	Data     json.RawMessage          `json:"data" doc:"An object of what the template asks for"`
+	Sources  map[string]sourceRequest `json:"sources" doc:"What each source gives stands under its key in the data"`
 	Options  record.Options           `json:"options"`
-	Time     *string                  `json:"time"` // RFC 3339
+	Time     *string                  `json:"time" doc:"The document's time (RFC 3339)" example:"2026-01-31T18:30:00Z"`
 }
 
 type sourceRequest struct {
-	Source     string            `json:"source"`
+	Source     string            `json:"source" doc:"A source of the configuration"`
 	Parameters record.Parameters `json:"parameters"`
 }
 

@@ -57,6 +57,9 @@ body:
     do: [{text: "${s.name}"}]
 `
 
+// reportTemplate takes the data of the description's example.
+const reportTemplate = "quire: 1\nname: report\nlang: en\ntitle: Report\ndata: {report: {team: string, contact: string}}\nbody: [{text: \"${report.team} ${report.contact}\"}]\n"
+
 // The tokens of the spaces alpha and beta. They are canaries: no log may hold them.
 const (
 	alpha = "canary-token-alpha-5d1c"
@@ -126,6 +129,7 @@ func openAt(t *testing.T, dir string, change ...func(*config.Config)) *server {
 	for _, dir := range []string{"", "alpha/", "beta/"} { // each space has its own
 		files[dir+"note.yaml"] = &fstest.MapFile{Data: []byte(noteTemplate)}
 		files[dir+"status.yaml"] = &fstest.MapFile{Data: []byte(statusTemplate)}
+		files[dir+"report.yaml"] = &fstest.MapFile{Data: []byte(reportTemplate)}
 		files[dir+"broken.yaml"] = &fstest.MapFile{Data: []byte("quire: 1\nname: broken\nbody:\n  - {txet: hello}\n")}
 	}
 	a, err := app.New(t.Context(), app.Options{

@@ -195,11 +195,14 @@ func (a *App) routes(o Options, overloaded func(record.Space) bool) error {
 	a.health.Check("blobs", web.Critical, a.Blobs.Check)
 	a.web.Use(accessLog, access.Identify)
 	a.web.MethodNotAllowed(api.MethodNotAllowed)
-	if err := a.health.Register(a.web); err != nil {
+	if err := a.health.Register(a.web, api.HealthDescription()...); err != nil {
 		return err
 	}
 	all := a.web.Group("")
 	routes.Register(all)
+	if err := routes.Describe(all); err != nil {
+		return err
+	}
 	return ui.Register(all, ui.Options{
 		Library: a.Library, Space: api.Caller, Reports: pages(o), BaseURL: a.cfg.PublicURL,
 		Log: a.log, Token: len(tokens) > 0,

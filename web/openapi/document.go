@@ -349,10 +349,7 @@ func (w *writer) bodyTypes(op *operation, s settings) []string {
 	if len(s.consumes) > 0 {
 		return s.consumes
 	}
-	t := op.body.Type
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
+	t := pointed(op.body.Type)
 	if isBytes(t) {
 		return []string{"application/octet-stream"}
 	}
@@ -376,7 +373,7 @@ func (w *writer) requestBody(op *operation, s settings) object {
 	for _, kind := range w.bodyTypes(op, s) {
 		media := object{}
 		switch {
-		case isBytes(op.body.Type):
+		case isBytes(pointed(op.body.Type)):
 			media.put("schema", object{})
 		case strings.HasSuffix(kind, "form-urlencoded"), strings.HasPrefix(kind, "multipart/"):
 			media.put("schema", w.form(op.body.Type))
@@ -398,9 +395,7 @@ func (w *writer) requestBody(op *operation, s settings) object {
 
 // form describes the fields of a struct that have a form tag.
 func (w *writer) form(t reflect.Type) object {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
+	t = pointed(t)
 	var properties object
 	var required []string
 	if t.Kind() == reflect.Struct {
@@ -501,7 +496,7 @@ func (w *writer) content(op *operation, s settings) object {
 	var content object
 	for _, kind := range kinds {
 		media := object{}
-		if isBytes(op.answer.Type) {
+		if isBytes(op.answer.Type) || isFile(kind) {
 			media.put("schema", object{})
 		} else {
 			schema, _ := w.described(w.of(op.answer.Type, direction{}), *op.answer, direction{})
@@ -513,6 +508,17 @@ func (w *writer) content(op *operation, s settings) object {
 		content.put(kind, media)
 	}
 	return content
+}
+
+// isFile reports whether bodies of a media type are bytes to everyone: a schema says nothing of them.
+func isFile(kind string) bool {
+	switch first, second, _ := strings.Cut(kind, "/"); first {
+	case "image", "audio", "video", "font":
+		return true
+	case "application":
+		return slices.Contains([]string{"octet-stream", "pdf", "zip", "gzip"}, second)
+	}
+	return false
 }
 
 // implied are the statuses of errors that come with what an operation is made of.

@@ -111,7 +111,15 @@ func adapt[In, Out any](p *plan, h func(context.Context, *In) (*Out, error)) web
 			if err != nil {
 				return err
 			}
-			v.FieldByIndex(p.bodyIndex).SetBytes(data)
+			body := v.FieldByIndex(p.bodyIndex)
+			if p.body == bodyMay {
+				if len(data) > 0 {
+					body.Set(reflect.New(body.Type().Elem()))
+					body.Elem().SetBytes(data)
+				}
+			} else {
+				body.SetBytes(data)
+			}
 		}
 		if err := p.bind(c, in); err != nil {
 			return err

@@ -85,7 +85,7 @@ func (op *operation) compile(app *web.App, method string) (*plan, error) {
 			if sf.Type.Kind() == reflect.Pointer {
 				p.body = bodyMay
 			}
-			p.rawBody = isBytes(sf.Type)
+			p.rawBody = isBytes(sf.Type) || sf.Type.Kind() == reflect.Pointer && isBytes(sf.Type.Elem())
 		case sf.Type == reflect.TypeFor[*web.Context]() && sf.IsExported():
 			p.raw = sf.Index
 		case sf.Anonymous:
@@ -172,6 +172,14 @@ func placeOf(sf reflect.StructField) string {
 		}
 	}
 	return ""
+}
+
+// pointed is what a pointer leads to, t itself where it is none.
+func pointed(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
 }
 
 func isBytes(t reflect.Type) bool {
