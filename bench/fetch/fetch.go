@@ -27,7 +27,7 @@ func Suite() harness.Suite {
 			"their bodies read and compared. Peers run at their documented defaults. naive-client and naive-cache are the plain ways " +
 			"to write such things: a retry loop with one breaker and one bucket for all, a sharded map with a TTL.",
 		NotShown: []string{
-			"What happens over minutes: storms and slow tails are tests in virtual time (`go test ./bench/fetch -v`).",
+			"What happens over minutes: storms, slow tails and servers that degrade are tests in virtual time (`cd bench && go test ./fetch -v`).",
 			"The peers with the very policy of this client; their defaults retry less carefully.",
 		},
 		Rows: []harness.Row{
