@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 
@@ -200,10 +201,17 @@ type column struct {
 	out  doc.Column
 	head *richText
 	back paint
+	cond *programAt // nil: it is always there
+	loop *loop      // nil: one column; else one for each item
 }
+
+// varies reports whether data decide how many columns there are of it.
+func (c *column) varies() bool { return c.cond != nil || c.loop != nil }
 
 type cellTemplate struct {
 	out  doc.Cell
+	col  int   // the column, as written, that it begins in
+	loop *loop // nil: one cell; else one for each item, in a column with a loop
 	text *richText
 	body []block
 	look *look // nil: out.Style
@@ -221,6 +229,7 @@ type tableNode struct {
 	rows    []rowSource
 	keep    bool
 	painted bool // some row or cell has a background
+	varies  bool // data decide which columns there are
 }
 
 func (n *tableNode) emit(r *render, out sink) error {
@@ -232,15 +241,10 @@ func (n *tableNode) emit(r *render, out sink) error {
 	if t.Caption, err = r.rich(n.caption); err != nil {
 		return err
 	}
-	t.Columns = make([]doc.Column, len(n.columns))
-	for i, c := range n.columns {
-		t.Columns[i] = c.out
-		if t.Columns[i].Head, err = r.rich(c.head); err != nil {
-			return err
-		}
-		if t.Columns[i].Background, err = r.paint(c.back); err != nil {
-			return err
-		}
+	around := r.counts
+	defer func() { r.counts = around }()
+	if t.Columns, r.counts, err = n.made(r); err != nil {
+		return err
 	}
 	if t.Head, err = r.keptRows(n.head); err != nil {
 		return err
@@ -250,6 +254,51 @@ func (n *tableNode) emit(r *render, out sink) error {
 	}
 	t.Rows = n.iterate(r)
 	return out(&t)
+}
+
+// made makes the columns. counts says how many there are of each as it is written, nil when there
+// is one of each.
+func (n *tableNode) made(r *render) (all []doc.Column, counts []int, err error) {
+	all = make([]doc.Column, 0, len(n.columns))
+	if n.varies {
+		counts = make([]int, len(n.columns))
+	}
+	for i := range n.columns {
+		c := &n.columns[i]
+		one := func() error {
+			out := c.out
+			var err error
+			if out.Head, err = r.rich(c.head); err != nil {
+				return err
+			}
+			if out.Background, err = r.paint(c.back); err != nil {
+				return err
+			}
+			if all = append(all, out); len(all) > maxColumns {
+				return r.limit(c.out.Src, codeColumns, tooManyColumns)
+			}
+			return nil
+		}
+		from := len(all)
+		switch {
+		case c.loop != nil:
+			_, err = r.each(c.loop, one)
+		case c.cond != nil:
+			var v exprlang.Value
+			if v, err = r.eval(c.cond); err == nil && v.True() {
+				err = one()
+			}
+		default:
+			err = one()
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if counts != nil {
+			counts[i] = len(all) - from
+		}
+	}
+	return all, counts, nil
 }
 
 // keptRows returns rows that stay valid.
@@ -312,26 +361,13 @@ func (r *render) cells(t *row) ([]doc.Cell, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
 	}
+	if r.counts != nil {
+		return r.variedCells(t)
+	}
 	cells := slices.Grow(r.batch.cells, len(t.cells))[:len(t.cells)]
 	r.batch.cells = cells
 	for i := range t.cells {
-		c := &t.cells[i]
-		cells[i] = c.out
-		var err error
-		if c.look != nil {
-			if cells[i].Style, err = r.look(c.look); err != nil {
-				return nil, err
-			}
-		}
-		if cells[i].Background, err = r.paint(c.back); err != nil {
-			return nil, err
-		}
-		if c.body != nil {
-			cells[i].Nodes, err = r.collect(c.body)
-		} else {
-			cells[i].Spans, err = r.batched(c.text)
-		}
-		if err != nil {
+		if err := r.cell(&t.cells[i], &cells[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -339,11 +375,66 @@ func (r *render) cells(t *row) ([]doc.Cell, error) {
 	return cells, nil
 }
 
+// variedCells is cells for a table whose columns data decide: a cell spans the columns that there
+// are of those it was written for, and is left out when there are none.
+func (r *render) variedCells(t *row) ([]doc.Cell, error) {
+	cells := r.batch.cells
+	for i := range t.cells {
+		c := &t.cells[i]
+		span := 0
+		for _, n := range r.counts[c.col : c.col+max(c.out.Colspan, 1)] {
+			span += n
+		}
+		one := func() error {
+			cells = append(cells, doc.Cell{})
+			return r.cell(c, &cells[len(cells)-1])
+		}
+		switch {
+		case c.loop != nil:
+			n, err := r.each(c.loop, one)
+			if err != nil {
+				return nil, err
+			}
+			if n != span {
+				message := fmt.Sprintf("%d cells for %d columns", n, span)
+				return nil, r.fault(&exprlang.Error{Code: codeRagged, Message: message}, c.loop.list.at)
+			}
+		case span > 0:
+			if err := one(); err != nil {
+				return nil, err
+			}
+			cells[len(cells)-1].Colspan = span
+		}
+	}
+	r.batch.cells = cells
+	r.batch.finish()
+	return cells, nil
+}
+
+// cell fills a cell, which lives in the batch.
+func (r *render) cell(c *cellTemplate, out *doc.Cell) (err error) {
+	*out = c.out
+	if c.look != nil {
+		if out.Style, err = r.look(c.look); err != nil {
+			return err
+		}
+	}
+	if out.Background, err = r.paint(c.back); err != nil {
+		return err
+	}
+	if c.body != nil {
+		out.Nodes, err = r.collect(c.body)
+	} else {
+		out.Spans, err = r.batched(c.text)
+	}
+	return err
+}
+
 // iterate returns the body rows. They are made while layout asks for them,
 // perhaps when loops around the table have gone on, so they see the slots as
 // they are now.
 func (n *tableNode) iterate(r *render) iter.Seq2[doc.Row, error] {
-	own := &render{ctx: r.ctx, plan: r.plan, m: r.m, at: r.at, most: r.most}
+	own := &render{ctx: r.ctx, plan: r.plan, m: r.m, at: r.at, most: r.most, counts: r.counts}
 	slots := slices.Clone(r.m.Slots)
 	return func(yield func(doc.Row, error) bool) {
 		give := func(t *row) error {

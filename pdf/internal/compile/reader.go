@@ -34,6 +34,8 @@ const (
 	codeTplDepth  = "X302"
 	codeTplNodes  = "X303"
 	codeTexts     = "X313"
+	codeColumns   = "X315"
+	codeRagged    = "L303"
 )
 
 // maxReported bounds a report; a text with more problems has one cause.

@@ -65,6 +65,8 @@ type render struct {
 
 	tints map[tint]*doc.Style // made by look
 
+	counts []int // columns of the table being made, by column as written; nil: one of each
+
 	at     *frame  // of what is being made
 	frames []frame // room for the next ones
 }

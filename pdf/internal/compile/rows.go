@@ -122,6 +122,7 @@ func (p *rowsReader) cells(n *strictyaml.Node, path string, l rowLook) row {
 			at++
 		}
 		cell := p.cell(v, index(path, i), at, &l)
+		cell.col = at
 		span := max(cell.out.Colspan, 1)
 		for k := at; k < at+span; k++ {
 			if k >= len(p.taken) || p.taken[k] > 0 {
@@ -232,6 +233,9 @@ func (p *rowsReader) entry(o *object) rowSource {
 	c.endLoop(l.loop)
 	if v := o.get("empty"); v != nil {
 		cell := p.cell(v, o.at("empty"), 0, &rowLook{})
+		if cell.loop != nil {
+			c.bad(v, o.at("empty"), codeWrong, "", "what stands there without rows is one cell")
+		}
 		if cell.out.Colspan == 0 {
 			cell.out.Colspan = max(len(p.t.columns), 1)
 		}
@@ -367,6 +371,16 @@ func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) 
 		return t
 	}
 	o, _ := c.object(n, path, "a cell")
+	if v := o.get("for"); v != nil {
+		t.loop = c.loop(v, o.at("for"))
+		defer c.endLoop(t.loop)
+		switch {
+		case col >= len(p.t.columns) || p.t.columns[col].loop == nil:
+			c.bad(v, o.at("for"), codeWrong, "give the column a for, too", "a cell with for stands in a column with for")
+		case o.n.Get("colspan") != nil:
+			c.bad(o.n.Key("colspan"), path, codeKey, "", "a cell has for or colspan, not both")
+		}
+	}
 	text, do := o.get("text"), o.get("do")
 	switch {
 	case text != nil && do != nil:

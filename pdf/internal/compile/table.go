@@ -57,8 +57,17 @@ func (c *compiler) tableBlock(b *blockSource) block {
 	return t
 }
 
+// maxColumns bounds the columns of a table, written or made of data.
+const maxColumns = 1000
+
+const tooManyColumns = "a table has more than 1000 columns"
+
 func (c *compiler) columns(t *tableNode, n *strictyaml.Node, path string) {
 	if !c.filled(n, path, "columns") {
+		return
+	}
+	if len(n.Items) > maxColumns {
+		c.bad(n, path, codeColumns, "", tooManyColumns)
 		return
 	}
 	for i, v := range n.Items {
@@ -68,6 +77,15 @@ func (c *compiler) columns(t *tableNode, n *strictyaml.Node, path string) {
 			continue
 		}
 		col := column{out: doc.Column{Src: c.source(v, at)}}
+		if v := o.get("for"); v != nil {
+			col.loop = c.loop(v, o.at("for"))
+		}
+		if v := o.get("if"); v != nil {
+			col.cond = c.condition(v, o.at("if"))
+			if col.loop != nil {
+				c.bad(o.n.Key("if"), o.path, codeKey, "write for: x in filter(list, ...)", "a column has for or if, not both")
+			}
+		}
 		if v := o.get("head"); v != nil {
 			col.head = c.rich(v, o.at("head"))
 		}
@@ -90,6 +108,10 @@ func (c *compiler) columns(t *tableNode, n *strictyaml.Node, path string) {
 		if v := o.get("background"); v != nil {
 			col.back = c.paint(v, o.at("background"))
 		}
+		if col.loop != nil {
+			c.endLoop(col.loop)
+		}
+		t.varies = t.varies || col.varies()
 		o.done()
 		t.columns = append(t.columns, col)
 	}

@@ -52,6 +52,9 @@ func (m *maker) rows(n *doc.Table, en env, emit func(entry) error) (*rowRun, err
 		r.before, r.after = n.Style.SpaceBefore, n.Style.SpaceAfter
 	} else {
 		r.before, r.after = m.halfLine(en.style), m.halfLine(en.style)
+		if m.theme.Rules != nil {
+			r.after *= 2 // the rule below a table stands apart from what follows
+		}
 	}
 	var e entry
 	if err := m.mark(&e, n, t.elem); err != nil {
