@@ -85,3 +85,62 @@ func TestRightToLeftPagesAreMirrored(t *testing.T) {
 		}
 	}
 }
+
+// TestRightToLeftTextOfMergedCells: a cell over several columns takes the room of all of them, and its
+// text begins at its right edge; a cell over several rows stands right of those beside it.
+func TestRightToLeftTextOfMergedCells(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	for lang, words := range wordsOf {
+		// Together wider than one column and narrower than two.
+		long := strings.Join(slices.Concat(words, words), " ")
+		body, _ := render(t, e, pdf.RenderOptions{Standards: compliant, Time: frozen}, func(b *doc.Builder) error {
+			b.Title("T").Lang(lang)
+			b.Add(&doc.Table{
+				Columns: []doc.Column{{Head: txt("One")}, {Head: txt("Two")}, {Head: txt("Three")}},
+				Rows: doc.Rows(
+					doc.Row{Cells: []doc.Cell{{Spans: txt("77 " + long), Colspan: 2}, {Spans: txt("Right")}}},
+					doc.Row{Cells: []doc.Cell{{Spans: txt("Left")}, {Spans: txt("88 " + words[0]), Colspan: 2}}},
+					doc.Row{Cells: []doc.Cell{{Spans: txt("99 " + words[1]), Rowspan: 2}, {Spans: txt("A")}, {Spans: txt("B")}}},
+					doc.Row{Cells: []doc.Cell{{Spans: txt("C")}, {Spans: txt("D")}}},
+				),
+			})
+			return nil
+		})
+		boxes, place := pdftest.Boxes(t, pdftest.Write(t, "f.pdf", body)), map[string]pdftest.Word{}
+		for _, w := range boxes {
+			place[w.Text] = w
+		}
+		at := func(s string) pdftest.Word {
+			t.Helper()
+			w, ok := place[s]
+			if !ok {
+				t.Fatalf("%s: no %q in %v", lang, s, place)
+			}
+			return w
+		}
+		// In each column the first characters stand at the right edge.
+		for _, same := range [][]string{{"One", "77", "Left", "99"}, {"Two", "88", "A", "C"}, {"Three", "Right", "B", "D"}} {
+			for _, s := range same[1:] {
+				if a, b := at(same[0]), at(s); b.XMax < a.XMax-1 || b.XMax > a.XMax+1 {
+					t.Errorf("%s: %s ends at %.1f, the column at %.1f", lang, s, b.XMax, a.XMax)
+				}
+			}
+		}
+		if a, b := at("A"), at("C"); b.YMin <= a.YMax || at("99").YMin > a.YMax {
+			t.Errorf("%s: rows of the merged cell at %v and %v", lang, a, b)
+		}
+		// The text of the wide cell stands on one line that crosses into the second column: between it
+		// and the next row there is nothing.
+		first, left := at("77"), at("77").XMin
+		for _, w := range boxes {
+			if w.YMin < first.YMax && w.YMax > first.YMin && w.Text != "Right" {
+				left = min(left, w.XMin)
+			} else if w.YMin > first.YMax && w.YMax < at("Left").YMin {
+				t.Errorf("%s: %v stands on a line of its own", lang, w)
+			}
+		}
+		if left > at("Two").XMax || left < at("Three").XMax {
+			t.Errorf("%s: the text of two columns ends at %.1f", lang, left)
+		}
+	}
+}

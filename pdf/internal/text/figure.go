@@ -36,8 +36,9 @@ type extent struct{ from, to int }
 // findBreaks fills s.breaks with the opportunities of full, the joined text of
 // pieces, less those inside figures.
 func (s *Setter) findBreaks(pieces []Piece, full string) {
-	s.breaks = breaks(s.t.seg, s.breaks[:0], full)
-	s.order.find(pieces, full)
+	var plain bool
+	s.breaks, plain = breaks(s.t.seg, s.breaks[:0], full)
+	s.order.find(pieces, full, plain)
 	pi, from := 0, 0
 	kept := s.breaks[:0]
 	for _, b := range s.breaks {

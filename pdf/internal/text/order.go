@@ -32,8 +32,8 @@ func (o *order) at(i int) bidi.Level {
 	return o.levels[i]
 }
 
-// find does the paragraph full, which pieces make up.
-func (o *order) find(pieces []Piece, full string) {
+// find does the paragraph full, which pieces make up. Where plain is set, all of it is below U+0180.
+func (o *order) find(pieces []Piece, full string, plain bool) {
 	o.foreign, o.base, o.levels = false, bidi.LeftToRight, nil
 	if len(pieces) == 0 {
 		o.lang = false
@@ -42,9 +42,12 @@ func (o *order) find(pieces []Piece, full string) {
 	if tag := pieces[0].Lang; tag != o.tag {
 		o.tag, o.lang = tag, RightToLeft(tag)
 	}
+	if !o.lang && (plain || !mayBeForeign(full)) {
+		return
+	}
 	left, right := false, false // letters that run to the right; that run to the left, or controls that make so
 	for i := 0; i < len(full); {
-		if c := full[i]; c < 0xD6 { // below U+0580
+		if c := full[i]; c < foreignByte {
 			left = left || c >= 'A' && (c <= 'Z' || c >= 'a' && c <= 'z' || c >= 0xC3)
 			i++
 			continue
@@ -66,6 +69,19 @@ func (o *order) find(pieces []Piece, full string) {
 		o.foreign = true
 		o.levels = o.para.Levels(full, o.base)
 	}
+}
+
+// foreignByte is the first byte of U+0580 in UTF-8; no complex character begins with a lower one.
+const foreignByte = 0xD6
+
+// mayBeForeign reports whether s has a byte from which complex characters begin.
+func mayBeForeign(s string) bool {
+	for i := range len(s) {
+		if s[i] >= foreignByte {
+			return true
+		}
+	}
+	return false
 }
 
 // arrange places the items of a line whose left end stands at x, the spaces behind the first n

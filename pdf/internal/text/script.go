@@ -3,7 +3,6 @@ package text
 import (
 	"maps"
 	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -63,7 +62,7 @@ func complexRune(r rune) bool {
 // isComplex reports whether s has a character of complexRune.
 func isComplex(s string) bool {
 	for i := 0; i < len(s); {
-		if s[i] < 0xD6 { // below U+0580
+		if s[i] < foreignByte {
 			i++
 			continue
 		}
@@ -87,33 +86,48 @@ func scriptName(r rune) string {
 	return name
 }
 
-// rightToLeft lists the languages, and the scripts of ISO 15924, that are written from right to left.
-const rightToLeft = "ar arc arz azb bgn ckb dv fa glk he iw ks lrc mzn nqo ota pnb prs ps sam sd syr ug ur yi " +
-	"adlm arab armi hebr mand nbat nkoo phnx prti rohg samr syrc thaa"
-
 // RightToLeft reports whether lang, a BCP 47 tag, is written from right to left. A script in the tag
 // decides before the language.
 func RightToLeft(lang string) bool {
-	primary, rest, more := strings.Cut(lang, "-")
-	for more {
+	primary, rest := subtag(lang)
+	for rest != "" {
 		var part string
-		part, rest, more = strings.Cut(rest, "-")
+		part, rest = subtag(rest)
 		if len(part) == 4 && part[0] >= 'A' {
-			return listed(part)
+			return writtenLeftwards(part)
 		}
 		if len(part) < 3 {
 			break // a region or a private part: no script comes behind it
 		}
 	}
-	return listed(primary)
+	return writtenLeftwards(primary)
 }
 
-// listed reports whether rightToLeft has a subtag, whose letters may be of either case.
-func listed(subtag string) bool {
-	for word := range strings.FieldsSeq(rightToLeft) {
-		if strings.EqualFold(word, subtag) {
-			return true
+// subtag returns the first subtag of a BCP 47 tag and what comes behind it.
+func subtag(tag string) (first, rest string) {
+	for i := range len(tag) {
+		if tag[i] == '-' {
+			return tag[:i], tag[i+1:]
 		}
+	}
+	return tag, ""
+}
+
+// writtenLeftwards lists the languages, and the scripts of ISO 15924, that are written from right to
+// left. The letters of name may be of either case. It is asked for every paragraph.
+func writtenLeftwards(name string) bool {
+	var lower [4]byte
+	if len(name) > len(lower) {
+		return false
+	}
+	for i := range len(name) {
+		lower[i] = name[i] | 0x20
+	}
+	switch string(lower[:len(name)]) {
+	case "ar", "arc", "arz", "azb", "bgn", "ckb", "dv", "fa", "glk", "he", "iw", "ks", "lrc", "mzn",
+		"nqo", "ota", "pnb", "prs", "ps", "sam", "sd", "syr", "ug", "ur", "yi",
+		"adlm", "arab", "armi", "hebr", "mand", "nbat", "nkoo", "phnx", "prti", "rohg", "samr", "syrc", "thaa":
+		return true
 	}
 	return false
 }

@@ -77,9 +77,10 @@ func plainBreaks(dst []Break, s string) ([]Break, bool) {
 	return dst, true
 }
 
-func breaks(seg Segmenter, dst []Break, s string) []Break {
-	if out, ok := plainBreaks(dst, s); ok {
-		return out
+// breaks appends the breaks of s, and reports whether all of s is plain: ASCII and letters up to U+017F.
+func breaks(seg Segmenter, dst []Break, s string) (all []Break, plain bool) {
+	if dst, plain = plainBreaks(dst, s); plain {
+		return dst, true
 	}
-	return seg.Breaks(dst, s)
+	return seg.Breaks(dst, s), false
 }

@@ -249,9 +249,17 @@ func (s *Setter) add(pi int, seg string, pos int) error {
 			continue
 		}
 		from, figures := i, false
-		level := s.order.at(pos + i)
-		for ; i < len(seg) && seg[i] != ' ' && seg[i] != '\t' && s.order.at(pos+i) == level; i++ {
+		for ; i < len(seg) && seg[i] != ' ' && seg[i] != '\t'; i++ {
 			figures = figures || seg[i]-'0' <= 9
+		}
+		var level bidi.Level
+		if levels := s.order.levels; levels != nil {
+			level = levels[pos+from]
+			for k := from; k < i; k++ { // a word ends where the level changes
+				if levels[pos+k] != level {
+					i = k
+				}
+			}
 		}
 		if err := s.addWord(pi, seg[from:i], figures, level); err != nil {
 			return err

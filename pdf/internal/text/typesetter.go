@@ -73,8 +73,8 @@ func (c *Chain) Match() font.Match { return c.faces.Primary() }
 // dialect is what, beside the style, the shapes of a text depend on. Texts of simple scripts from
 // left to right have the zero one.
 type dialect struct {
-	lang         string
 	complex, rtl bool
+	lang         string // of complex texts alone
 }
 
 // word is what the cache holds: the parts of a text, one per face.
@@ -158,15 +158,15 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 // two texts share an entry only when all are equal.
 func (t *Typesetter) shape(c *Chain, s string, d dialect) ([]Part, error) {
 	h := maphash.String(t.seed, s) ^ c.mix
-	if d != (dialect{}) {
+	if d.complex || d.rtl {
 		h ^= maphash.Comparable(t.seed, d)
 	}
 	mask := uint64(len(t.words) - 1) //nolint:gosec // G115: not empty
 	a, b := &t.words[h&mask], &t.words[(h>>32)&mask]
-	if w := a.Load(); w != nil && w.text == s && w.query == c.query && w.dialect == d {
+	if w := a.Load(); w != nil && w.text == s && w.dialect == d && w.query == c.query {
 		return w.parts, nil
 	}
-	if w := b.Load(); w != nil && w.text == s && w.query == c.query && w.dialect == d {
+	if w := b.Load(); w != nil && w.text == s && w.dialect == d && w.query == c.query {
 		return w.parts, nil
 	}
 	// The entry must not hold on to the data text that s was cut from.
