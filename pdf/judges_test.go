@@ -142,7 +142,9 @@ func TestVeraPDF(t *testing.T) {
 		t.Fatal(err)
 	}
 	put("markdown", body)
-	claimed = append(claimed, "markdown")
+	body, _ = openType(t, pdf.RenderOptions{Standards: compliant, Time: frozen})
+	put("opentype", body)
+	claimed = append(claimed, "markdown", "opentype")
 	body, _ = render(t, e, pdf.RenderOptions{Standards: compliant}, note("Flip", 2))
 	put("flipped a", bytes.Replace(body, []byte("<pdfaid:part>4<"), []byte("<pdfaid:part>3<"), 1))
 	put("flipped ua", bytes.Replace(body, []byte("<pdfuaid:part>2<"), []byte("<pdfuaid:part>1<"), 1))

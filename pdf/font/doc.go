@@ -1,5 +1,5 @@
-// Package font reads TrueType fonts, finds faces for text and cuts the subsets
-// that a PDF embeds.
+// Package font reads fonts with TrueType or CFF outlines, alone or in
+// collections, finds faces for text and cuts the subsets that a PDF embeds.
 //
 // [Parse] makes a [Face], which is immutable and safe for concurrent use. All
 // its measures are integers in font units; [Face.UnitsPerEm] of them make one
@@ -13,7 +13,7 @@
 // A document collects the glyphs it draws in a [Use] per face and asks a
 // [Cache] for the [Subset]. Subsets keep the glyph ids of the font, so that
 // content streams can be written before the subset is known (Identity-H with an
-// identity CIDToGIDMap, ISO 32000-2, 9.7.4). The set of glyphs is rounded up to
+// identity CIDToGIDMap or a CFF charset, ISO 32000-2, 9.7.4). The set of glyphs is rounded up to
 // whole Unicode blocks, which makes documents with different text share one
 // subset; the cache is keyed by the SHA-256 of font and glyph set, never by
 // less.

@@ -79,3 +79,21 @@ func (e *MissingError) Error() string {
 
 // Is reports that the error is a [diag.ErrFont].
 func (e *MissingError) Is(target error) bool { return target == diag.ErrFont }
+
+// CollectionError reports a face that a font file does not have.
+type CollectionError struct {
+	Face  string   // index or PostScript name asked for
+	Count int      // faces of the file
+	Known []string // PostScript names of the faces, when one was asked for
+}
+
+// Error implements error.
+func (e *CollectionError) Error() string {
+	if e.Known == nil {
+		return fmt.Sprintf("font: find face %s of a collection: the file has %d, counted from 0", e.Face, e.Count)
+	}
+	return fmt.Sprintf("font: find face %q of a collection: the file has %s", e.Face, strings.Join(e.Known, ", "))
+}
+
+// Is reports that the error is a [diag.ErrFont].
+func (e *CollectionError) Is(target error) bool { return target == diag.ErrFont }

@@ -2,6 +2,8 @@ package font
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
+	"strconv"
 	"sync"
 
 	"example.com/quire/pdf/internal/diag"
@@ -42,8 +44,10 @@ type Metrics struct {
 
 // Face is one font. It is immutable and safe for concurrent use.
 type Face struct {
-	data []byte
-	dir  directory
+	data  []byte
+	index int  // of the face in a collection
+	whole bool // the file holds this face alone
+	dir   directory
 
 	metrics   Metrics
 	style     Style
@@ -55,6 +59,7 @@ type Face struct {
 	symbol    bool
 	numGlyphs int
 	longLoca  bool
+	cff       *cff // nil: the outlines are in glyf
 
 	hmtx     []byte
 	hMetrics int // entries with an advance of their own
@@ -66,20 +71,31 @@ type Face struct {
 	kern      []byte   // pairs of the first horizontal subtable, sorted
 	kernFirst []uint32 // by left glyph: its first pair; one more as the end
 
-	hash  func() [sha256.Size]byte
-	index func() *glyphIndex
+	hash   func() [sha256.Size]byte
+	glyphs func() *glyphIndex
 }
 
-// Parse reads a TrueType font. It keeps data, which must not change
-// afterwards. The checks of tables that only subsetting needs happen there.
+// Parse reads a font with TrueType or CFF outlines, of a collection the first face. It keeps data,
+// which must not change afterwards. The checks of tables that only subsetting needs happen there.
 // Zero limits are the defaults.
-func Parse(data []byte, l diag.Limits) (*Face, error) {
+func Parse(data []byte, l diag.Limits) (*Face, error) { return ParseFace(data, 0, l) }
+
+// ParseFace is [Parse] for face number index, from 0, of a font collection (OpenType, "Font
+// Collections"). Any other file has one face.
+func ParseFace(data []byte, index int, l diag.Limits) (*Face, error) {
 	l = l.WithDefaults()
-	dir, err := readDirectory(data, l)
+	offsets, err := faceOffsets(data, l)
 	if err != nil {
 		return nil, err
 	}
-	f := &Face{data: data, dir: dir}
+	if index < 0 || index >= len(offsets) {
+		return nil, &CollectionError{Face: strconv.Itoa(index), Count: len(offsets)}
+	}
+	dir, err := readDirectory(data, offsets[index])
+	if err != nil {
+		return nil, err
+	}
+	f := &Face{data: data, index: index, whole: len(offsets) == 1, dir: dir}
 	for _, read := range []func(*Face, diag.Limits) error{
 		(*Face).readHead, (*Face).readMaxp, (*Face).readHorizontal, (*Face).readOS2,
 		(*Face).readPost, (*Face).readOutlines, (*Face).readNames, (*Face).readCmap, (*Face).readKern,
@@ -89,15 +105,50 @@ func Parse(data []byte, l diag.Limits) (*Face, error) {
 		}
 	}
 	f.guessHeights()
-	f.hash = sync.OnceValue(func() [sha256.Size]byte { return sha256.Sum256(data) })
-	f.index = sync.OnceValue(f.buildIndex)
+	f.hash = sync.OnceValue(func() [sha256.Size]byte {
+		sum := sha256.Sum256(data)
+		if index == 0 {
+			return sum
+		}
+		return sha256.Sum256(binary.BigEndian.AppendUint32(sum[:], uint32(index))) //nolint:gosec // G115: at most maxFaces
+	})
+	f.glyphs = sync.OnceValue(f.buildIndex)
 	return f, nil
+}
+
+// ParseNamed is [Parse] for the face of a collection that has a PostScript name.
+func ParseNamed(data []byte, name string, l diag.Limits) (*Face, error) {
+	l = l.WithDefaults()
+	offsets, err := faceOffsets(data, l)
+	if err != nil {
+		return nil, err
+	}
+	e := &CollectionError{Face: name, Count: len(offsets)}
+	for i, from := range offsets {
+		dir, err := readDirectory(data, from)
+		if err != nil {
+			return nil, err
+		}
+		f := &Face{dir: dir}
+		if err := f.readNames(l); err != nil {
+			return nil, err
+		}
+		if f.psName == name {
+			return ParseFace(data, i, l)
+		}
+		e.Known = append(e.Known, f.psName)
+	}
+	return nil, e
 }
 
 // Data returns the font file. The caller must not change it.
 func (f *Face) Data() []byte { return f.data }
 
-// Hash returns the SHA-256 of the font file.
+// Index returns which face of the file this is: 0 but in collections.
+func (f *Face) Index() int { return f.index }
+
+// Hash returns the SHA-256 of the font file, and for a further face of a collection one of that and
+// its index.
 func (f *Face) Hash() [sha256.Size]byte { return f.hash() }
 
 // PostScriptName returns the name of the face for PDF, such as

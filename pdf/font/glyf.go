@@ -2,9 +2,17 @@ package font
 
 import "example.com/quire/pdf/internal/diag"
 
-// readOutlines finds loca and glyf; the single outlines are checked when they
+// readOutlines finds loca and glyf, or the table CFF; the single outlines are checked when they
 // are used.
-func (f *Face) readOutlines(diag.Limits) error {
+func (f *Face) readOutlines(l diag.Limits) error {
+	if f.dir.get("glyf") == nil {
+		if f.dir.get("CFF2") != nil {
+			return &UnsupportedError{Kind: "a variable font with CFF2 outlines"}
+		}
+		if f.dir.get("CFF ") != nil {
+			return f.readCFF(l)
+		}
+	}
 	size := 2 * (f.numGlyphs + 1)
 	if f.longLoca {
 		size *= 2

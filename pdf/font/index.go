@@ -10,6 +10,15 @@ type glyphSet []uint64
 
 func newGlyphSet(glyphs int) glyphSet { return make(glyphSet, (glyphs+63)/64) }
 
+// fullGlyphSet has all glyphs of a font.
+func fullGlyphSet(glyphs int) glyphSet {
+	s := newGlyphSet(glyphs)
+	for i := range glyphs {
+		s.add(GID(i))
+	}
+	return s
+}
+
 func (s glyphSet) has(g GID) bool { return s[g>>6]&(1<<(g&63)) != 0 }
 
 func (s glyphSet) add(g GID) { s[g>>6] |= 1 << (g & 63) }
@@ -72,14 +81,14 @@ func (f *Face) Rune(g GID) (r rune, ok bool) {
 	if int(g) >= f.numGlyphs {
 		return 0, false
 	}
-	r = f.index().runes[g]
+	r = f.glyphs().runes[g]
 	return r, r >= 0
 }
 
 // Runes returns what Rune does for all glyphs, -1 for those no character is
 // mapped to. The caller must not change it. Where r is below U+E000 and the rune
 // of g, [Use.AddRune] is true for them whatever came before, and Use.Draw does.
-func (f *Face) Runes() []rune { return f.index().runes }
+func (f *Face) Runes() []rune { return f.glyphs().runes }
 
 // presentation reports whether r is a character of compatibility for a form of
 // other characters, as the ligature U+FB01, or has no meaning of its own.

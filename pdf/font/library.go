@@ -13,6 +13,9 @@ import (
 type Source struct {
 	Style Style  // what the face is chosen by, whatever the font says of itself
 	Data  []byte // must not change
+	// Of a font collection, Name is the PostScript name of the face; without one, Index counts, from 0.
+	Name  string
+	Index int
 }
 
 // Family is a named group of faces.
@@ -97,9 +100,9 @@ func (l *Library) add(families []Family) error {
 			if s.Weight == 0 {
 				s.Weight = 400
 			}
-			limits, data := l.limits, src.Data
+			limits := l.limits
 			slots = append(slots, &slot{style: s, face: sync.OnceValues(func() (*Face, error) {
-				f, err := Parse(data, limits)
+				f, err := src.parse(limits)
 				if err != nil {
 					return nil, fmt.Errorf("font: family %s: %w", fam.Name, err)
 				}
@@ -110,6 +113,13 @@ func (l *Library) add(families []Family) error {
 		l.families[key] = slots
 	}
 	return nil
+}
+
+func (s *Source) parse(l diag.Limits) (*Face, error) {
+	if s.Name != "" {
+		return ParseNamed(s.Data, s.Name, l)
+	}
+	return ParseFace(s.Data, s.Index, l)
 }
 
 func (l *Library) setFallback(names []string) error {

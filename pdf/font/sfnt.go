@@ -50,36 +50,57 @@ func (d directory) need(tag string, size int) ([]byte, error) {
 	return t, nil
 }
 
-func readDirectory(data []byte, l diag.Limits) (directory, error) {
+// maxFaces is far above what collections hold.
+const maxFaces = 256
+
+// faceOffsets returns where the table directories of a file stand: one, or those of the faces of a
+// collection.
+func faceOffsets(data []byte, l diag.Limits) ([]int, error) {
 	if err := diag.Check("FontBytes", int64(len(data)), l.FontBytes, "font file"); err != nil {
 		return nil, err //nolint:wrapcheck // a LimitError says all
 	}
 	if len(data) < 12 {
 		return nil, &FormatError{Reason: "shorter than its header"}
 	}
-	switch kind := u32(data, 0); kind {
-	case kindTrueType, kindTrueApple:
-	case kindCFF:
-		return nil, &UnsupportedError{Kind: "OpenType with CFF outlines"}
-	case kindCollection:
-		return nil, &UnsupportedError{Kind: "a font collection"}
+	if u32(data, 0) != kindCollection {
+		return []int{0}, nil
+	}
+	n := u32(data, 8)
+	if n == 0 || n > maxFaces || len(data) < 12+4*int(n) {
+		return nil, &FormatError{Reason: fmt.Sprintf("a collection of %d faces", n)}
+	}
+	offsets := make([]int, n)
+	for i := range offsets {
+		offsets[i] = int(u32(data, 12+4*i))
+	}
+	return offsets, nil
+}
+
+// readDirectory reads the table directory at an offset of data, which is a whole file.
+func readDirectory(data []byte, from int) (directory, error) {
+	if len(data) < from+12 {
+		return nil, &FormatError{Reason: "shorter than its header"}
+	}
+	at := data[from:]
+	switch kind := u32(at, 0); kind {
+	case kindTrueType, kindTrueApple, kindCFF:
 	case kindWOFF, kindWOFF2:
 		return nil, &UnsupportedError{Kind: "WOFF"}
 	default:
 		return nil, &FormatError{Reason: fmt.Sprintf("unknown kind 0x%08X", kind)}
 	}
-	n := int(u16(data, 4))
+	n := int(u16(at, 4))
 	if n == 0 || n > maxTables {
 		return nil, &FormatError{Reason: fmt.Sprintf("%d tables", n)}
 	}
-	if len(data) < 12+16*n {
+	if len(at) < 12+16*n {
 		return nil, &FormatError{Reason: "table directory cut off"}
 	}
 	dir := make(directory, 0, n)
 	for i := range n {
-		at := 12 + 16*i
-		tag := string(data[at : at+4])
-		offset, length := uint64(u32(data, at+8)), uint64(u32(data, at+12))
+		entry := at[12+16*i:]
+		tag := string(entry[:4])
+		offset, length := uint64(u32(entry, 8)), uint64(u32(entry, 12))
 		if offset+length > uint64(len(data)) {
 			return nil, &FormatError{Table: tag, Reason: "lies outside the file"}
 		}

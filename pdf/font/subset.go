@@ -11,13 +11,13 @@ import (
 // Fonts are compressed once and kept, so it should take the best level.
 type Deflate func(dst, src []byte) ([]byte, error)
 
-// Subset is a face as a PDF embeds it: a TrueType font program with the glyph
-// ids of the font, for a CIDFont of type 2 with Identity-H and an identity
-// CIDToGIDMap (ISO 32000-2, 9.7.4). It is immutable and may be shared by
-// documents.
+// Subset is a face as a PDF embeds it, with the glyph ids of the font as CIDs of Identity-H: a
+// TrueType font program for a CIDFont of type 2 with an identity CIDToGIDMap, or a CFF program for
+// one of type 0 (ISO 32000-2, 9.7.4). It is immutable and may be shared by documents.
 type Subset struct {
 	Name    string     // BaseFont and FontName: "ABCDEF+LiberationSans", without tag when the whole font is embedded
-	Program []byte     // FontFile2 stream, compressed with FlateDecode
+	CFF     bool       // the program is of CIDFontType0C
+	Program []byte     // FontFile2 stream, with CFF FontFile3, compressed with FlateDecode
 	Length1 int        // size of the font program before compression
 	W       []byte     // the W array in PDF syntax, empty "[]" when DW says all
 	DW      int        // default width, in 1/1000 em
@@ -122,20 +122,18 @@ func (u *Use) subset(set glyphSet, deflate Deflate) (*Subset, error) {
 		deflate = bestDeflate
 	}
 	key := u.key(set)
-	s := &Subset{Name: subsetTag(key) + "+" + f.psName, Desc: f.Descriptor()}
+	s := &Subset{Name: subsetTag(key) + "+" + f.psName, CFF: f.cff != nil, Desc: f.Descriptor()}
 	ids := set.appendIDs(nil)
-	program := f.data
 	if f.fsType&fsNoSubset != 0 {
 		s.Name = f.psName
-	} else {
-		var err error
-		if program, err = f.cut(set); err != nil {
-			return nil, fmt.Errorf("font: subset %s: %w", f.psName, err)
-		}
+		set = fullGlyphSet(f.numGlyphs)
+	}
+	program, err := f.program(set, s.Name)
+	if err != nil {
+		return nil, fmt.Errorf("font: subset %s: %w", f.psName, err)
 	}
 	s.Length1 = len(program)
 	s.W, s.DW = f.widths(ids)
-	var err error
 	if s.Program, err = deflate(nil, program); err != nil {
 		return nil, fmt.Errorf("font: subset %s: %w", f.psName, err)
 	}
@@ -143,6 +141,18 @@ func (u *Use) subset(set glyphSet, deflate Deflate) (*Subset, error) {
 		return nil, fmt.Errorf("font: subset %s: %w", f.psName, err)
 	}
 	return s, nil
+}
+
+// program returns the font program with the glyphs of set; all of them are the file itself, where
+// that is a program.
+func (f *Face) program(set glyphSet, name string) ([]byte, error) {
+	switch ids := set.appendIDs(nil); {
+	case f.cff != nil:
+		return f.cutCFF(ids, name)
+	case len(ids) == f.numGlyphs && f.fsType&fsNoSubset != 0 && f.whole:
+		return f.data, nil
+	}
+	return f.cut(set)
 }
 
 func bestDeflate(dst, src []byte) ([]byte, error) {

@@ -40,7 +40,11 @@ func (f *Face) readHead(diag.Limits) error {
 }
 
 func (f *Face) readMaxp(l diag.Limits) error {
-	t, err := f.dir.need("maxp", 32) // version 1.0, the one for glyf outlines
+	size := 32 // version 1.0, the one for glyf outlines
+	if f.dir.get("glyf") == nil {
+		size = 6 // version 0.5
+	}
+	t, err := f.dir.need("maxp", size)
 	if err != nil {
 		return err
 	}
@@ -141,10 +145,10 @@ func (f *Face) guessHeights() {
 	fill(&m.StrikePosition, m.XHeight/2+m.StrikeThickness/2)
 }
 
-// top returns the upper edge of the outline of r, 0 when there is none.
+// top returns the upper edge of the TrueType outline of r, 0 when there is none.
 func (f *Face) top(r rune) int {
 	g := f.GlyphIndex(r)
-	if g == 0 {
+	if g == 0 || f.cff != nil {
 		return 0
 	}
 	b, err := f.outline(g)

@@ -17,7 +17,7 @@ type Use struct {
 
 // NewUse returns an empty collection for f.
 func NewUse(f *Face) *Use {
-	return &Use{face: f, index: f.index(), drawn: newGlyphSet(f.numGlyphs)}
+	return &Use{face: f, index: f.glyphs(), drawn: newGlyphSet(f.numGlyphs)}
 }
 
 // Face returns the face.

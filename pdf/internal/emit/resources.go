@@ -121,11 +121,12 @@ func (e *Emitter) writeResources() ([]Font, error) {
 	return fonts, e.w.Put(e.resources, d)
 }
 
-// writeFont writes a Type 0 font over a CIDFont of TrueType outlines (9.7).
+// writeFont writes a Type 0 font over a CIDFont of TrueType or CFF outlines (9.7, 9.9.1).
 func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 	first := e.w.ReserveN(4)
 	file, desc, cid, unicode := first, first.Plus(1), first.Plus(2), first.Plus(3)
-	if err := e.w.EncodedStream(file, cos.Dict{cos.E("Length1", cos.Int(s.Length1))}, cos.FlateDecode, s.Program); err != nil {
+	key, kind := fontFile(s)
+	if err := e.w.EncodedStream(file, kind, cos.FlateDecode, s.Program); err != nil {
 		return err
 	}
 	if err := e.w.EncodedStream(unicode, nil, cos.FlateDecode, s.Unicode); err != nil {
@@ -135,7 +136,7 @@ func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 		return err
 	}
 	if e.judge != nil { // who is shown no raw objects
-		e.judge.Object(desc, cos.Dict{cos.E("Type", cos.Name("FontDescriptor")), cos.E("FontFile2", file)}, nil)
+		e.judge.Object(desc, cos.Dict{cos.E("Type", cos.Name("FontDescriptor")), cos.E(cos.Name(key), file)}, nil)
 	}
 	if err := e.w.PutRaw(cid, e.cidFont(s, desc)); err != nil {
 		return err
@@ -145,6 +146,14 @@ func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 		cos.E("Encoding", cos.Name("Identity-H")), cos.E("DescendantFonts", cos.Array{cid}),
 		cos.E("ToUnicode", unicode),
 	})
+}
+
+// fontFile returns the key of a font program in its descriptor and what its stream says of it.
+func fontFile(s *font.Subset) (key string, d cos.Dict) {
+	if s.CFF {
+		return "FontFile3", cos.Dict{cos.E("Subtype", cos.Name("CIDFontType0C"))}
+	}
+	return "FontFile2", cos.Dict{cos.E("Length1", cos.Int(s.Length1))}
 }
 
 // descriptor returns the font descriptor (9.8) in the emitter's buffer.
@@ -166,7 +175,8 @@ func (e *Emitter) descriptor(s *font.Subset, file cos.Ref) []byte {
 	b = appendKey(b, "/Descent ", d.Descent)
 	b = appendKey(b, "/CapHeight ", d.CapHeight)
 	b = appendKey(b, "/StemV ", d.StemV)
-	b = append(b, "/FontFile2 "...)
+	key, _ := fontFile(s)
+	b = append(append(append(b, '/'), key...), ' ')
 	b = cos.AppendRef(b, file)
 	e.buf = append(b, ">>"...)
 	return e.buf
@@ -174,14 +184,21 @@ func (e *Emitter) descriptor(s *font.Subset, file cos.Ref) []byte {
 
 // cidFont returns the CIDFont (9.7.4) in the emitter's buffer.
 func (e *Emitter) cidFont(s *font.Subset, desc cos.Ref) []byte {
-	b := append(e.buf[:0], "<</Type/Font/Subtype/CIDFontType2/BaseFont"...)
+	kind := byte('2')
+	if s.CFF {
+		kind = '0'
+	}
+	b := append(append(append(e.buf[:0], "<</Type/Font/Subtype/CIDFontType"...), kind), "/BaseFont"...)
 	b = cos.AppendName(b, s.Name)
 	b = append(b, "/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/FontDescriptor "...)
 	b = cos.AppendRef(b, desc)
 	b = appendKey(b, "/DW ", s.DW)
 	b = append(b, "/W"...)
 	b = append(b, s.W...)
-	e.buf = append(b, "/CIDToGIDMap/Identity>>"...)
+	if !s.CFF { // whose charset maps them
+		b = append(b, "/CIDToGIDMap/Identity"...)
+	}
+	e.buf = append(b, ">>"...)
 	return e.buf
 }
 

@@ -51,8 +51,8 @@ func (s *Shaper) face(f *font.Face) *face {
 		return have.(*face)
 	}
 	made := &face{plain: true}
-	if ld, err := opentype.NewLoader(bytes.NewReader(f.Data())); err == nil {
-		if made.font, err = ot.NewFont(ld); err == nil {
+	if faces, err := opentype.NewLoaders(bytes.NewReader(f.Data())); err == nil && f.Index() < len(faces) {
+		if made.font, err = ot.NewFont(faces[f.Index()]); err == nil {
 			made.plain = s.sideBySide(made.font, f)
 		} else {
 			made.font = nil
