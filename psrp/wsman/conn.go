@@ -21,10 +21,10 @@ import (
 // pipeline is asked for by requests that wait at the host. Their answers are the packets of Recv, so
 // a caller that stops calling it stops them.
 type Conn struct {
-	config Config
-	client client
-	lanes  *lanes
-	host   string
+	config      Config
+	client      client
+	connections *connections
+	host        string
 
 	ctx     context.Context // of all requests
 	cancel  context.CancelFunc
@@ -56,8 +56,8 @@ func Dial(ctx context.Context, c Config) (*Conn, error) {
 	}
 	t := &Conn{
 		config: c, host: u.Host, packets: make(chan proto.Packet), commands: map[clixml.GUID]*command{},
-		client: client{to: u.String(), resource: c.resource(), session: newID(), locale: c.Locale, envelope: c.MaxEnvelope, timeout: c.OperationTimeout},
-		lanes:  newLanes(&c, u.String(), u.Hostname(), u.Scheme == "https"),
+		client:      client{to: u.String(), resource: c.resource(), session: newID(), locale: c.Locale, envelope: c.MaxEnvelope, timeout: c.OperationTimeout},
+		connections: newConnections(&c, u.String(), u.Hostname(), u.Scheme == "https"),
 	}
 	if t.client.maxPayload() < 1024 {
 		return nil, &proto.TransportError{Phase: "dial", Host: u.Host, ExitCode: -1, Err: errors.New("wsman: names and address leave no room in an envelope")}
@@ -65,9 +65,9 @@ func Dial(ctx context.Context, c Config) (*Conn, error) {
 	t.ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	dialling, stop := context.WithTimeout(ctx, c.OperationTimeout+httpPatience)
 	defer stop()
-	if err := t.lanes.authenticate(dialling); err != nil {
+	if err := t.connections.authenticate(dialling); err != nil {
 		t.cancel()
-		t.lanes.closeIdle()
+		t.connections.closeIdle()
 		return nil, t.transportError("auth", err)
 	}
 	return t, nil
@@ -114,7 +114,7 @@ func (c *Conn) Close() error {
 	c.mu.Unlock()
 	c.fail(os.ErrClosed)
 	c.group.Wait()
-	c.lanes.closeIdle()
+	c.connections.closeIdle()
 	return nil
 }
 
@@ -237,7 +237,7 @@ func (c *Conn) exchange(r *request) (*response, error) {
 	}
 	ctx, stop := context.WithTimeout(c.ctx, c.config.OperationTimeout+httpPatience)
 	defer stop()
-	body, err := c.lanes.do(ctx, envelope)
+	body, err := c.connections.do(ctx, envelope)
 	if err != nil {
 		return nil, err
 	}

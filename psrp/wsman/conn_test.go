@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -110,6 +111,40 @@ func TestPSRPCoreServerOverWSMan(t *testing.T) {
 	}
 	if strings.Contains(log.String(), canary) {
 		t.Errorf("the log holds the password: %s", log.String())
+	}
+}
+
+// login is a RoundTripper of a user: it proves who one is in its own way, as one for Kerberos does.
+type login struct {
+	*http.Transport
+	requests atomic.Int64
+}
+
+func (l *login) RoundTrip(r *http.Request) (*http.Response, error) {
+	l.requests.Add(1)
+	r = r.Clone(r.Context())
+	r.SetBasicAuth("user", canary)
+	return l.Transport.RoundTrip(r)
+}
+
+func TestPSRPCoreServerThroughARoundTripperOfTheUser(t *testing.T) {
+	noLeaks(t)
+	w := psrpcore(t)
+	w.User, w.Password = "user", canary
+	s := start(t, w, true)
+	l := &login{Transport: &http.Transport{TLSClientConfig: roots(s)}}
+	defer l.CloseIdleConnections()
+	session, err := open(t, wsman.Config{Endpoint: s.URL, RoundTripper: l}, psrp.Options{Host: remotingtest.Host(), MaxRunspaces: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	remotingtest.ClientScenariosUpTo(t, session, 1<<20)
+	closeSession(t, session)
+	if n := int(l.requests.Load()); n < w.Seen("Send")+w.Seen("Receive") {
+		t.Errorf("%d requests came through the RoundTripper", n)
+	}
+	if err := echo(t, wsman.Config{Endpoint: s.URL, RoundTripper: l.Transport}); err == nil {
+		t.Error("a RoundTripper that proves nothing is let in")
 	}
 }
 

@@ -25,18 +25,18 @@ import (
 const (
 	// maxAnswer bounds the body of an answer, whatever its envelope was announced to be.
 	maxAnswer = 8 << 20
-	// laneIdle is how long a connection may rest and still be used: a host closes one after two
+	// maxIdle is how long a connection may rest and still be used: a host closes one after two
 	// minutes, and a request that meets that moment is lost.
-	laneIdle = 30 * time.Second
+	maxIdle = 30 * time.Second
 )
 
 // errUnauthorized is the answer 401.
 var errUnauthorized = errors.New("the host does not accept the credentials, or not this way to prove them")
 
-// lane is one connection, which carries one request at a time. NTLM authenticates connections, so a
-// lane knows its own: as many are made as requests run side by side.
-type lane struct {
-	pool      *lanes
+// connection carries one request at a time: as many are made as requests run side by side. NTLM
+// authenticates connections, so each has its own session.
+type connection struct {
+	pool      *connections
 	transport http.RoundTripper
 	close     func()
 	dialled   atomic.Int64 // connections that were made; a sealing session is good for the last alone
@@ -45,21 +45,21 @@ type lane struct {
 	used      time.Time
 }
 
-// lanes are the connections to one host.
-type lanes struct {
+// connections are those to one host.
+type connections struct {
 	endpoint string
 	host     string // for SPNs
 	secure   bool   // https
 	auth     Auth   // nil: the RoundTripper's
-	make     func(l *lane)
+	make     func(conn *connection)
 
 	mu   sync.Mutex
-	free []*lane
+	free []*connection
 }
 
-func newLanes(c *Config, endpoint, host string, secure bool) *lanes {
-	p := &lanes{endpoint: endpoint, host: host, secure: secure, auth: c.Auth}
-	p.make = func(l *lane) {
+func newConnections(c *Config, endpoint, host string, secure bool) *connections {
+	p := &connections{endpoint: endpoint, host: host, secure: secure, auth: c.Auth}
+	p.make = func(conn *connection) {
 		dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 		t := &http.Transport{
 			DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -67,16 +67,16 @@ func newLanes(c *Config, endpoint, host string, secure bool) *lanes {
 				if err != nil {
 					return nil, &dialError{err}
 				}
-				l.dialled.Add(1)
+				conn.dialled.Add(1)
 				return nc, nil
 			},
 			MaxConnsPerHost: 1, DisableCompression: true, TLSHandshakeTimeout: 30 * time.Second, TLSClientConfig: c.tls(),
 			TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1: NTLM is of a connection
 		}
-		l.transport, l.close = t, t.CloseIdleConnections
+		conn.transport, conn.close = t, t.CloseIdleConnections
 	}
 	if c.RoundTripper != nil {
-		p.make = func(l *lane) { l.transport, l.close = c.RoundTripper, func() {} }
+		p.make = func(conn *connection) { conn.transport, conn.close = c.RoundTripper, func() {} }
 	}
 	return p
 }
@@ -87,77 +87,77 @@ type dialError struct{ err error }
 func (e *dialError) Error() string { return e.err.Error() }
 func (e *dialError) Unwrap() error { return e.err }
 
-func (p *lanes) take() *lane {
+func (p *connections) take() *connection {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.free) > 0 {
-		l := p.free[len(p.free)-1]
+		conn := p.free[len(p.free)-1]
 		p.free = p.free[:len(p.free)-1]
-		if time.Since(l.used) < laneIdle {
-			return l
+		if time.Since(conn.used) < maxIdle {
+			return conn
 		}
-		l.close()
+		conn.close()
 	}
-	l := &lane{pool: p}
-	p.make(l)
-	return l
+	conn := &connection{pool: p}
+	p.make(conn)
+	return conn
 }
 
-func (p *lanes) give(l *lane) {
+func (p *connections) give(conn *connection) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l.used = time.Now()
-	p.free = append(p.free, l)
+	conn.used = time.Now()
+	p.free = append(p.free, conn)
 }
 
 // closeIdle closes what no request uses.
-func (p *lanes) closeIdle() {
+func (p *connections) closeIdle() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, l := range p.free {
-		l.close()
+	for _, conn := range p.free {
+		conn.close()
 	}
 	p.free = nil
 }
 
 // do posts an envelope over a connection of its own and returns the answer's body, opened if it was
 // sealed. The status is 2xx or 5xx: what else comes is an error.
-func (p *lanes) do(ctx context.Context, envelope []byte) ([]byte, error) {
-	l := p.take()
-	body, err := l.do(ctx, envelope)
+func (p *connections) do(ctx context.Context, envelope []byte) ([]byte, error) {
+	conn := p.take()
+	body, err := conn.do(ctx, envelope)
 	if err != nil {
-		l.close()
+		conn.close()
 		return nil, err
 	}
-	p.give(l)
+	p.give(conn)
 	return body, nil
 }
 
 // authenticate makes the connection ready, for NTLM and before the first request.
-func (p *lanes) authenticate(ctx context.Context) error {
-	l := p.take()
-	if err := l.authenticate(ctx); err != nil {
-		l.close()
+func (p *connections) authenticate(ctx context.Context) error {
+	conn := p.take()
+	if err := conn.authenticate(ctx); err != nil {
+		conn.close()
 		return err
 	}
-	p.give(l)
+	p.give(conn)
 	return nil
 }
 
-func (l *lane) do(ctx context.Context, envelope []byte) ([]byte, error) {
-	_, isNTLM := l.pool.auth.(negotiate)
+func (conn *connection) do(ctx context.Context, envelope []byte) ([]byte, error) {
+	_, isNTLM := conn.pool.auth.(negotiate)
 	for again := false; ; again = true {
-		if isNTLM && !l.authenticated() {
-			if err := l.authenticate(ctx); err != nil {
+		if isNTLM && !conn.authenticated() {
+			if err := conn.authenticate(ctx); err != nil {
 				return nil, err
 			}
 		}
-		session := l.session
+		session := conn.session
 		body, contentType := envelope, plainType
-		if session != nil && !l.pool.secure {
+		if session != nil && !conn.pool.secure {
 			body, contentType = appendSealed(nil, session, envelope), sealedType
 		}
-		answer, err := l.post(ctx, body, contentType, l.header())
+		answer, err := conn.post(ctx, body, contentType, conn.header())
 		if err != nil {
 			return nil, err
 		}
@@ -165,7 +165,7 @@ func (l *lane) do(ctx context.Context, envelope []byte) ([]byte, error) {
 		case status == http.StatusUnauthorized:
 			// A connection that was closed meanwhile has been made anew and knows nobody. The host has
 			// not looked at the body: once it is asked again.
-			if isNTLM && !again && !l.authenticated() {
+			if isNTLM && !again && !conn.authenticated() {
 				continue
 			}
 			return nil, errUnauthorized
@@ -176,8 +176,8 @@ func (l *lane) do(ctx context.Context, envelope []byte) ([]byte, error) {
 		if !strings.Contains(answer.contentType, "soap+xml") && !strings.HasPrefix(answer.contentType, "multipart/") {
 			return nil, fmt.Errorf("wsman: HTTP status %d with %.100q instead of SOAP", answer.status, answer.contentType)
 		}
-		if session != nil && !l.pool.secure {
-			if !l.authenticated() {
+		if session != nil && !conn.pool.secure {
+			if !conn.authenticated() {
 				return nil, notSealed("the connection was made anew")
 			}
 			return openSealed(session, answer.contentType, answer.body)
@@ -187,8 +187,8 @@ func (l *lane) do(ctx context.Context, envelope []byte) ([]byte, error) {
 }
 
 // header is the Authorization of each request.
-func (l *lane) header() string {
-	switch a := l.pool.auth.(type) {
+func (conn *connection) header() string {
+	switch a := conn.pool.auth.(type) {
 	case basic:
 		return a.header()
 	case certificate:
@@ -197,21 +197,23 @@ func (l *lane) header() string {
 	return ""
 }
 
-func (l *lane) authenticated() bool { return l.session != nil && l.owner == l.dialled.Load() }
+func (conn *connection) authenticated() bool {
+	return conn.session != nil && conn.owner == conn.dialled.Load()
+}
 
 // authenticate has NTLM's three messages pass, with empty bodies.
-func (l *lane) authenticate(ctx context.Context) error {
-	n, ok := l.pool.auth.(negotiate)
+func (conn *connection) authenticate(ctx context.Context) error {
+	n, ok := conn.pool.auth.(negotiate)
 	if !ok {
 		return nil
 	}
-	l.session = nil
+	conn.session = nil
 	h, err := n.credentials.Begin()
 	if err != nil {
 		return err
 	}
 	token := func(b []byte) string { return n.scheme() + " " + base64.StdEncoding.EncodeToString(b) }
-	answer, err := l.post(ctx, nil, plainType, token(h.Negotiate()))
+	answer, err := conn.post(ctx, nil, plainType, token(h.Negotiate()))
 	if err != nil {
 		return err
 	}
@@ -219,16 +221,16 @@ func (l *lane) authenticate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	owner := l.dialled.Load()
+	owner := conn.dialled.Load()
 	binding, err := bindingOf(answer.tls)
 	if err != nil {
 		return err
 	}
-	message, session, err := h.Authenticate(challenge, "HTTP/"+l.pool.host, binding)
+	message, session, err := h.Authenticate(challenge, "HTTP/"+conn.pool.host, binding)
 	if err != nil {
 		return err
 	}
-	if answer, err = l.post(ctx, nil, plainType, token(message)); err != nil {
+	if answer, err = conn.post(ctx, nil, plainType, token(message)); err != nil {
 		return err
 	}
 	switch {
@@ -236,10 +238,10 @@ func (l *lane) authenticate(ctx context.Context) error {
 		return errUnauthorized
 	case answer.status < 200 || answer.status >= 300:
 		return fmt.Errorf("wsman: authenticate: HTTP status %d %s", answer.status, http.StatusText(answer.status))
-	case l.dialled.Load() != owner:
+	case conn.dialled.Load() != owner:
 		return errors.New("wsman: authenticate: the host closed the connection meanwhile")
 	}
-	l.session, l.owner = session, owner
+	conn.session, conn.owner = session, owner
 	return nil
 }
 
@@ -269,8 +271,8 @@ func (a *answer) challenge(scheme string) ([]byte, error) {
 	return nil, fmt.Errorf("wsman: the host does not offer %s with NTLM, but %.200q", scheme, a.offers)
 }
 
-func (l *lane) post(ctx context.Context, body []byte, contentType, authorization string) (*answer, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.pool.endpoint, bytes.NewReader(body))
+func (conn *connection) post(ctx context.Context, body []byte, contentType, authorization string) (*answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, conn.pool.endpoint, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +281,7 @@ func (l *lane) post(ctx context.Context, body []byte, contentType, authorization
 	if authorization != "" {
 		req.Header.Set("Authorization", authorization)
 	}
-	resp, err := l.transport.RoundTrip(req)
+	resp, err := conn.transport.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
