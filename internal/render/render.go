@@ -41,7 +41,7 @@ type Config struct {
 // fills record.Engine.
 type Renderer struct {
 	engine *pdf.Engine
-	lane   *lane
+	queue  *queue
 }
 
 // New returns a Renderer.
@@ -53,12 +53,12 @@ func New(c Config) (*Renderer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
-	return &Renderer{engine: engine, lane: newLane(c.Running)}, nil
+	return &Renderer{engine: engine, queue: newQueue(c.Running)}, nil
 }
 
 // Overloaded reports whether Render would answer record.ErrOverload to a space now: whoever is
 // refused then need not send or read what is to be rendered.
-func (r *Renderer) Overloaded(space record.Space) bool { return r.lane.full(space) }
+func (r *Renderer) Overloaded(space record.Space) bool { return r.queue.full(space) }
 
 // Version implements record.Engine.
 func (r *Renderer) Version() string { return r.engine.Version() }
@@ -100,7 +100,7 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 		}
 		o.Standards = append(o.Standards, id)
 	}
-	leave, err := r.lane.enter(ctx, in.Space)
+	leave, err := r.queue.enter(ctx, in.Space)
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}

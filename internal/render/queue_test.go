@@ -12,9 +12,9 @@ import (
 	"example.com/quire/internal/record"
 )
 
-// use renders for so long in a lane.
-func (l *lane) use(ctx context.Context, d time.Duration) error {
-	leave, err := l.enter(ctx, record.Local)
+// use renders for so long.
+func (q *queue) use(ctx context.Context, d time.Duration) error {
+	leave, err := q.enter(ctx, record.Local)
 	if err != nil {
 		return err
 	}
@@ -25,13 +25,13 @@ func (l *lane) use(ctx context.Context, d time.Duration) error {
 
 func TestABurstWaitsForItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLane(4)
+		q := newQueue(4)
 		var done sync.WaitGroup
 		var running, most, refused atomic.Int32
 		start := time.Now()
 		for range 50 {
 			done.Go(func() {
-				leave, err := l.enter(t.Context(), record.Local)
+				leave, err := q.enter(t.Context(), record.Local)
 				if err != nil {
 					refused.Add(1)
 					return
@@ -54,9 +54,9 @@ func TestABurstWaitsForItsTurn(t *testing.T) {
 
 func TestWhoWouldWaitTooLongIsRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLane(2)
-		for range 100 { // the lane learns that a rendering takes a second
-			if err := l.use(t.Context(), time.Second); err != nil {
+		q := newQueue(2)
+		for range 100 { // the queue learns that a rendering takes a second
+			if err := q.use(t.Context(), time.Second); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -66,7 +66,7 @@ func TestWhoWouldWaitTooLongIsRefusedAtOnce(t *testing.T) {
 		for range 100 {
 			done.Go(func() {
 				before := time.Now()
-				switch err := l.use(t.Context(), time.Second); {
+				switch err := q.use(t.Context(), time.Second); {
 				case err == nil:
 					taken.Add(1)
 				case !errors.Is(err, record.ErrOverload) || time.Since(before) != 0:
@@ -77,11 +77,11 @@ func TestWhoWouldWaitTooLongIsRefusedAtOnce(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if !l.full(record.Local) {
+		if !q.full(record.Local) {
 			t.Error("who asks is not told that it is full")
 		}
 		done.Wait()
-		if l.full(record.Local) {
+		if q.full(record.Local) {
 			t.Error("it is still full")
 		}
 		// Two run, and as many wait as are served within five seconds.
@@ -89,7 +89,7 @@ func TestWhoWouldWaitTooLongIsRefusedAtOnce(t *testing.T) {
 			t.Errorf("%d taken, %d refused within %v", taken.Load(), refused.Load(), time.Since(start))
 		}
 		// Afterwards there is room again.
-		if err := l.use(t.Context(), time.Second); err != nil {
+		if err := q.use(t.Context(), time.Second); err != nil {
 			t.Error(err)
 		}
 	})
@@ -97,31 +97,31 @@ func TestWhoWouldWaitTooLongIsRefusedAtOnce(t *testing.T) {
 
 func TestWaitingEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLane(1)
-		leave, err := l.enter(t.Context(), record.Local)
+		q := newQueue(1)
+		leave, err := q.enter(t.Context(), record.Local)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		start := time.Now()
-		if err := l.use(ctx, 0); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 3*time.Second {
+		if err := q.use(ctx, 0); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 3*time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 		leave() // held for three seconds
 		for range 100 {
-			if err := l.use(t.Context(), 3*time.Second); err != nil {
+			if err := q.use(t.Context(), 3*time.Second); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if leave, err = l.enter(t.Context(), record.Local); err != nil {
+		if leave, err = q.enter(t.Context(), record.Local); err != nil {
 			t.Fatal(err)
 		}
 		defer leave()
 		short, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		start = time.Now()
-		if err := l.use(short, 0); !errors.Is(err, record.ErrOverload) || time.Since(start) != 0 {
+		if err := q.use(short, 0); !errors.Is(err, record.ErrOverload) || time.Since(start) != 0 {
 			t.Errorf("%v after %v, want a refusal at once: the deadline comes first", err, time.Since(start))
 		}
 	})
@@ -140,12 +140,12 @@ func TestSlotsGoRoundTheSpacesThatWait(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newLane(1)
+				q := newQueue(1)
 				var done sync.WaitGroup
 				var served, before atomic.Int32
 				ask := func(space record.Space, takes time.Duration, then func()) {
 					done.Go(func() {
-						leave, err := l.enter(t.Context(), space)
+						leave, err := q.enter(t.Context(), space)
 						if err != nil {
 							t.Error(err)
 							return
@@ -171,8 +171,8 @@ func TestSlotsGoRoundTheSpacesThatWait(t *testing.T) {
 				if n := int(before.Load()); n > c.most || n < c.least || served.Load() != 40 {
 					t.Errorf("%d of 40 came before the fifth of the others, want %d to %d", n, c.least, c.most)
 				}
-				if len(l.spaces) != 0 || l.running != 0 || l.waiting != 0 {
-					t.Errorf("the lane is not empty: %+v", l)
+				if len(q.spaces) != 0 || q.running != 0 || q.waiting != 0 {
+					t.Errorf("the queue is not empty: %+v", q)
 				}
 			})
 		})
@@ -182,26 +182,26 @@ func TestSlotsGoRoundTheSpacesThatWait(t *testing.T) {
 // A space that asks for more than can be made is refused, others are not.
 func TestWhoFloodsIsRefusedAndOthersAreNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLane(2)
+		q := newQueue(2)
 		for range 50 {
-			if err := l.use(t.Context(), 10*time.Millisecond); err != nil {
+			if err := q.use(t.Context(), 10*time.Millisecond); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var done sync.WaitGroup
 		for range 150 {
 			done.Go(func() {
-				if err := l.use(t.Context(), 10*time.Millisecond); err != nil && !errors.Is(err, record.ErrOverload) {
+				if err := q.use(t.Context(), 10*time.Millisecond); err != nil && !errors.Is(err, record.ErrOverload) {
 					t.Error(err)
 				}
 			})
 		}
 		synctest.Wait()
-		if !l.full(record.Local) || l.full("other") {
-			t.Errorf("full for who floods: %v, for others: %v", l.full(record.Local), l.full("other"))
+		if !q.full(record.Local) || q.full("other") {
+			t.Errorf("full for who floods: %v, for others: %v", q.full(record.Local), q.full("other"))
 		}
 		start := time.Now()
-		if leave, err := l.enter(t.Context(), "other"); err != nil || time.Since(start) > 20*time.Millisecond {
+		if leave, err := q.enter(t.Context(), "other"); err != nil || time.Since(start) > 20*time.Millisecond {
 			t.Errorf("another space: %v after %v", err, time.Since(start))
 		} else {
 			leave()
@@ -213,13 +213,13 @@ func TestWhoFloodsIsRefusedAndOthersAreNot(t *testing.T) {
 // However waiting ends, no slot and no place in the queue is lost.
 func TestALaneLosesNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLane(3)
+		q := newQueue(3)
 		var done sync.WaitGroup
 		for i := range 60 {
 			done.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%7+1)*time.Millisecond)
 				defer cancel()
-				leave, err := l.enter(ctx, record.Space(string(rune('a'+i%5))))
+				leave, err := q.enter(ctx, record.Space(string(rune('a'+i%5))))
 				if err != nil {
 					return
 				}
@@ -228,8 +228,8 @@ func TestALaneLosesNoSlot(t *testing.T) {
 			})
 		}
 		done.Wait()
-		if len(l.spaces) != 0 || l.running != 0 || l.waiting != 0 {
-			t.Errorf("the lane is not empty: %+v", l)
+		if len(q.spaces) != 0 || q.running != 0 || q.waiting != 0 {
+			t.Errorf("the queue is not empty: %+v", q)
 		}
 	})
 }

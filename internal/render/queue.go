@@ -9,7 +9,7 @@ import (
 	"example.com/quire/internal/record"
 )
 
-// lane bounds how many documents are rendered at the same time. The others wait as long as their
+// queue bounds how many documents are rendered at the same time. The others wait as long as their
 // turn can be expected soon: whoever would wait longer is refused at once, because an answer that
 // comes too late costs as much as one in time.
 //
@@ -18,7 +18,7 @@ import (
 // within a space to who came first. This is start-time fair queueing: a space that comes anew
 // begins with what the space served last has used, so it neither waits for its past nor may save
 // up for later.
-type lane struct {
+type queue struct {
 	slots int
 
 	mu      sync.Mutex
@@ -26,11 +26,11 @@ type lane struct {
 	waiting int
 	took    time.Duration // how long a slot is held, as a moving average
 	turn    time.Duration // what the space served last had used
-	spaces  map[record.Space]*line
+	spaces  map[record.Space]*share
 }
 
-// line is what a space has in the lane; it is there as long as there is something.
-type line struct {
+// share is what a space has of the queue; it is there as long as there is something.
+type share struct {
 	used    time.Duration
 	running int
 	waiting []*waiter
@@ -47,115 +47,115 @@ const (
 	mostWaiting = 256             // whatever is expected: each holds its data in memory
 )
 
-func newLane(slots int) *lane { return &lane{slots: slots, spaces: map[record.Space]*line{}} }
+func newQueue(slots int) *queue { return &queue{slots: slots, spaces: map[record.Space]*share{}} }
 
 // enter waits for a slot; leave gives it back. Errors are record.ErrOverload and that of ctx.
-func (l *lane) enter(ctx context.Context, space record.Space) (leave func(), err error) {
+func (q *queue) enter(ctx context.Context, space record.Space) (leave func(), err error) {
 	most := longestWait
 	if end, ok := ctx.Deadline(); ok {
 		most = min(most, time.Until(end))
 	}
-	l.mu.Lock()
-	if l.tooLong(space, most) {
-		l.mu.Unlock()
+	q.mu.Lock()
+	if q.tooLong(space, most) {
+		q.mu.Unlock()
 		return nil, record.ErrOverload
 	}
-	own := l.spaces[space]
+	own := q.spaces[space]
 	if own == nil {
-		own = &line{used: l.turn}
-		l.spaces[space] = own
+		own = &share{used: q.turn}
+		q.spaces[space] = own
 	}
 	w := &waiter{turn: make(chan struct{})}
 	own.waiting = append(own.waiting, w)
-	l.waiting++
-	l.serve()
-	l.mu.Unlock()
+	q.waiting++
+	q.serve()
+	q.mu.Unlock()
 
 	select {
 	case <-w.turn:
 	case <-ctx.Done():
-		l.mu.Lock()
-		defer l.mu.Unlock()
+		q.mu.Lock()
+		defer q.mu.Unlock()
 		if i := slices.Index(own.waiting, w); i >= 0 {
 			own.waiting = slices.Delete(own.waiting, i, i+1)
-			l.waiting--
-			l.drop(space)
+			q.waiting--
+			q.drop(space)
 		} else { // it came at the same moment
-			l.end(space, -w.charged)
+			q.end(space, -w.charged)
 		}
 		return nil, ctx.Err()
 	}
 	start := time.Now()
 	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
+		q.mu.Lock()
+		defer q.mu.Unlock()
 		took := time.Since(start)
-		l.end(space, took-w.charged)
-		l.took += (took - l.took) / 8
+		q.end(space, took-w.charged)
+		q.took += (took - q.took) / 8
 	}, nil
 }
 
 // serve gives the slots that are free to those whose turn it is. Callers hold mu.
-func (l *lane) serve() {
-	for l.running < l.slots && l.waiting > 0 {
-		var next *line
-		for _, q := range l.spaces {
-			if len(q.waiting) > 0 && (next == nil || q.used < next.used) {
-				next = q
+func (q *queue) serve() {
+	for q.running < q.slots && q.waiting > 0 {
+		var next *share
+		for _, other := range q.spaces {
+			if len(other.waiting) > 0 && (next == nil || other.used < next.used) {
+				next = other
 			}
 		}
 		w := next.waiting[0]
 		next.waiting = slices.Delete(next.waiting, 0, 1)
-		w.charged = l.took
+		w.charged = q.took
 		close(w.turn)
-		l.turn = next.used
+		q.turn = next.used
 		next.used += w.charged
 		next.running++
-		l.waiting--
-		l.running++
+		q.waiting--
+		q.running++
 	}
 }
 
 // end takes a slot back; more is what its space has used beyond what it paid. Callers hold mu.
-func (l *lane) end(space record.Space, more time.Duration) {
-	own := l.spaces[space]
+func (q *queue) end(space record.Space, more time.Duration) {
+	own := q.spaces[space]
 	own.used += more
 	own.running--
-	l.running--
-	l.drop(space)
-	l.serve()
+	q.running--
+	q.drop(space)
+	q.serve()
 }
 
-// drop forgets a space that has nothing in the lane any more. Callers hold mu.
-func (l *lane) drop(space record.Space) {
-	if own := l.spaces[space]; own.running == 0 && len(own.waiting) == 0 {
-		delete(l.spaces, space)
+// drop forgets a space that has nothing in the queue any more. Callers hold mu.
+func (q *queue) drop(space record.Space) {
+	if own := q.spaces[space]; own.running == 0 && len(own.waiting) == 0 {
+		delete(q.spaces, space)
 	}
 }
 
 // tooLong reports whether one more of a space would wait longer than most. Callers hold mu.
-func (l *lane) tooLong(space record.Space, most time.Duration) bool {
-	if l.running < l.slots {
+func (q *queue) tooLong(space record.Space, most time.Duration) bool {
+	if q.running < q.slots {
 		return false
 	}
-	before, others := 0, 0 // in its own line; spaces with others
-	for name, q := range l.spaces {
+	before, others := 0, 0 // of its own space; other spaces that wait
+	for name, other := range q.spaces {
 		if name == space {
-			before = len(q.waiting)
-		} else if len(q.waiting) > 0 {
+			before = len(other.waiting)
+		} else if len(other.waiting) > 0 {
 			others++
 		}
 	}
-	if l.waiting >= mostWaiting || before >= mostWaiting/2 { // no space takes all places
+	if q.waiting >= mostWaiting || before >= mostWaiting/2 { // no space takes all places
 		return true
 	}
-	ahead := min(l.waiting+1, (before+1)*(others+1))
-	return l.took*time.Duration(ahead)/time.Duration(l.slots) > most
+	ahead := min(q.waiting+1, (before+1)*(others+1))
+	return q.took*time.Duration(ahead)/time.Duration(q.slots) > most
 }
 
 // full reports whether enter would refuse a space now.
-func (l *lane) full(space record.Space) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.tooLong(space, longestWait)
+func (q *queue) full(space record.Space) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.tooLong(space, longestWait)
 }
