@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,26 +78,40 @@ func TestNoPDFOnATerminal(t *testing.T) {
 	}
 }
 
-// TestProgressOnATerminalIsOneLineThatChanges: it shows while the pipeline runs and is gone when
-// the next line comes.
-func TestProgressOnATerminalIsOneLineThatChanges(t *testing.T) {
-	python, script := remotingtest.Python(t), remotingtest.ServerScript(t)
-	outer, inner := terminal(t)
-	if err := unix.IoctlSetWinsize(int(inner.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
-		t.Fatal(err)
-	}
-	r := (call{stderr: inner, stdout: inner}).run(t.Context(), "ps", "stdio:"+python+" "+script, "--", "streams")
-	if r.code != 0 {
-		t.Fatalf("exit status %d", r.code)
-	}
-	b := make([]byte, 4096)
-	n, err := outer.Read(b)
-	for err == nil && !strings.HasSuffix(string(b[:n]), "2\r\n") {
-		var more int
-		more, err = outer.Read(b[n:])
-		n += more
-	}
-	if got := string(b[:n]); !strings.Contains(got, "DEBUG: d\x1b[0m\r\na: s\r\x1b[KINFORMATION: i\r\n2\r\n") || err != nil {
-		t.Errorf("the terminal shows %q, %v", got, err)
+// TestStreamsOnATerminal has a script write to all seven streams, over OpenSSH and in a child
+// process: each record shows once and in its place. Progress is one line that changes: it shows
+// while the pipeline runs and is gone when the next line comes.
+func TestStreamsOnATerminal(t *testing.T) {
+	sshd := remotingtest.NewSSHD(t)
+	for name, host := range map[string][]string{
+		"ssh":           {"-i", sshd.Key, "--known-hosts", sshd.KnownHosts, sshd.User + "@" + sshd.Addr},
+		"child process": {"stdio:" + sshd.Command()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			outer, inner := terminal(t)
+			if err := unix.IoctlSetWinsize(int(inner.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
+				t.Fatal(err)
+			}
+			r := (call{stderr: inner, stdout: inner}).run(t.Context(), slices.Concat([]string{"ps"}, host, []string{"--", "streams"})...)
+			if r.code != 0 {
+				t.Fatalf("exit status %d", r.code)
+			}
+			b := make([]byte, 4096)
+			n, err := outer.Read(b)
+			for err == nil && !strings.HasSuffix(string(b[:n]), "2\r\n") {
+				var more int
+				more, err = outer.Read(b[n:])
+				n += more
+			}
+			const want = "1\r\n\x1b[91mERROR: e [Id]\x1b[0m\r\n\x1b[93mWARNING: w\x1b[0m\r\n\x1b[93mVERBOSE: v\x1b[0m\r\n\x1b[93mDEBUG: d\x1b[0m\r\na: s\r\x1b[KINFORMATION: i\r\n2\r\n"
+			if got := string(b[:n]); got != want || err != nil {
+				t.Errorf("the terminal shows %q, %v, want %q", got, err, want)
+			}
+			for script, code := range map[string]int{"fail": 1, "types": 0} {
+				if r := (call{}).run(t.Context(), slices.Concat([]string{"ps"}, host, []string{"--", script})...); r.code != code {
+					t.Errorf("%s: exit status %d, want %d: %s", script, r.code, code, r.err)
+				}
+			}
+		})
 	}
 }

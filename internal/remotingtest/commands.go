@@ -197,7 +197,7 @@ func PyPSRP(t *testing.T, what Scenarios, env []string, args ...string) {
 	if t.Failed() {
 		t.Log(stderr.String())
 	}
-	if least := map[Scenarios]int{ScenariosOfCommands: 20, ScenariosOfSamples: 2, ScenarioOfAnEnd: 1}[what]; passed < least {
+	if least := map[Scenarios]int{ScenariosOfCommands: 20, ScenariosOfSamples: 4, ScenarioOfAnEnd: 1}[what]; passed < least {
 		t.Errorf("pypsrp said %d things, want %d at least:\n%s", passed, least, out)
 	}
 }

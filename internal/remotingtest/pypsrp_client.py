@@ -335,12 +335,18 @@ async def gone(pool, ui):
     os._exit(0)
 
 
-async def samples(pool, ui):
+async def get_quire_host(pool, ui):
     out, _ = await run(pool, "Get-QuireHost")
     equal(out[0].PSTypeNames[0], "Deserialized.Quire.Host")
     equal(out[0].Processors > 0, True)
+
+
+async def measure_number(pool, ui):
     out, _ = await run(pool, "Measure-Number", data=[1, 2.5, "4"])
     equal([(x.Count, x.Sum, x.Minimum, x.Maximum) for x in out], [(3, 7.5, 1.0, 4.0)])
+
+
+async def wait_countdown(pool, ui):
     out, ps = await run(pool, "Wait-Countdown", {"From": 2, "Pause": "1ms", "Verbose": None})
     equal(out, [2, 1])
     equal([x.Message for x in ps.streams.verbose], ["2", "1"])
@@ -357,7 +363,7 @@ async def main():
         info = psrp.SSHInfo(rest[0], int(rest[1]), options=ssh_options(*rest[2:]))
     ui = UI()
     scenarios = [arguments, errors, types, streams, input_, large, stop, prompts, secrets, metadata, chains, console, runspaces, parallel, merged, actions, credentials, screen, waiting]
-    scenarios = {"samples": [samples], "gone": [gone]}.get(os.environ.get("SCENARIOS"), scenarios)
+    scenarios = {"samples": [get_quire_host, measure_number, wait_countdown], "gone": [gone]}.get(os.environ.get("SCENARIOS"), scenarios)
     pool = psrp.AsyncRunspacePool(info, max_runspaces=2, host=Host(ui), application_arguments={"who": "pypsrp"})
     async with pool:
         equal(str(pool.application_private_data["PSVersionTable"]["PSRemotingProtocolVersion"]), "2.3")
