@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,6 +101,17 @@ func negatives(tb testing.TB) map[string]negative {
 		"figure without alt": {"S028", "ua2", compliant, func(b *doc.Builder) {
 			b.Title("T").Lang("en").Image(doc.Image{Name: "red.png", Data: red})
 		}},
+		"no title in 1.7": {"S001", "ua1", claimable[1], func(b *doc.Builder) { b.Lang("en").Text("x") }},
+		"no lang in 1.7":  {"S002", "ua1", claimable[1], func(b *doc.Builder) { b.Title("T").Text("x") }},
+		"heading level skipped in 1.7": {"S020", "ua1", claimable[1], func(b *doc.Builder) {
+			b.Title("T").Lang("en").Heading(1, "One").Heading(3, "Three")
+		}},
+		"figure without alt in 1.7": {"S028", "ua1", claimable[2], func(b *doc.Builder) {
+			b.Title("T").Lang("en").Image(doc.Image{Name: "red.png", Data: red})
+		}},
+		"page of six metres": {"S048", "2b", claimable[1], func(b *doc.Builder) {
+			b.Title("T").Lang("en").Page(doc.Master{Width: doc.MM(6000), Height: doc.MM(297), Margins: doc.Same(doc.MM(20))}).Text("x")
+		}},
 		"private use bookmark": {"S030", "ua2", compliant, func(b *doc.Builder) {
 			b.Title("T").Lang("en").Text("x", doc.Bookmark("\uE000"))
 		}},
@@ -114,40 +124,87 @@ func negatives(tb testing.TB) map[string]negative {
 	}
 }
 
-// TestVeraPDF judges every sample against what it claims, shows for every
-// negative that both we and the validator refuse it, and that a claim flipped in
-// the file is found.
+// veraFolders gathers files by the flavours that veraPDF judges them by, so that each is
+// one start of it.
+type veraFolders map[string]string
+
+func (v veraFolders) put(tb testing.TB, flavour, name string, body []byte) {
+	tb.Helper()
+	name = fileName(name)
+	if v[flavour] == "" {
+		v[flavour] = tb.TempDir()
+	}
+	if err := os.WriteFile(filepath.Join(v[flavour], name+".pdf"), body, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// fileName makes a name of the names of standards, which have strokes.
+func fileName(name string) string { return strings.ReplaceAll(name, "/", "") }
+
+// verdicts judges all files: by flavour, then by name.
+func (v veraFolders) verdicts(tb testing.TB) map[string]map[string]pdftest.Verdict {
+	tb.Helper()
+	out := map[string]map[string]pdftest.Verdict{}
+	for flavour, dir := range v {
+		out[flavour] = map[string]pdftest.Verdict{}
+		for file, verdict := range pdftest.VeraPDF(tb, flavour, dir) {
+			out[flavour][strings.TrimSuffix(file, ".pdf")] = verdict
+		}
+	}
+	return out
+}
+
+// TestVeraPDF judges every sample against what it claims, some against each set of
+// standards, shows for every negative that both we and the validator refuse it, and that a
+// claim flipped in the file is found.
 func TestVeraPDF(t *testing.T) {
 	pdftest.Need(t, "verapdf")
 	e := newEngine(t, pdf.Config{})
-	dir := t.TempDir()
-	put := func(name string, body []byte) {
+	files := veraFolders{}
+	var claimed []string // flavour and name
+	put := func(name string, ids []standard.ID, body []byte) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name+".pdf"), body, 0o600); err != nil {
-			t.Fatal(err)
+		for _, id := range ids {
+			files.put(t, flavours[id], name, body)
+			claimed = append(claimed, flavours[id]+" "+name)
 		}
 	}
 	good := samples(t)
 	for name, f := range good {
 		body, _ := render(t, e, pdf.RenderOptions{Standards: compliant, Time: frozen, DocumentID: "id-1"}, f)
-		put(name, body)
+		put(name, compliant, body)
 	}
-	claimed := slices.Collect(maps.Keys(good))
+	for i, ids := range claimable[1:] {
+		name := "hello"
+		if i < 2 {
+			name = "everything"
+		}
+		body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: frozen, DocumentID: "id-1"}, good[name])
+		put(fmt.Sprintf("%s %v", name, ids), ids, body)
+	}
 	for name, body := range templateSamples(t) {
-		put(name, body)
-		claimed = append(claimed, name)
+		put(name, compliant, body)
 	}
-	body, err := markdownSample(t, e, markdownData, pdf.RenderOptions{Standards: compliant, Time: frozen})
-	if err != nil {
-		t.Fatal(err)
+	for _, ids := range claimable[:2] {
+		body, err := markdownSample(t, e, markdownData, pdf.RenderOptions{Standards: ids, Time: frozen})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(fmt.Sprintf("markdown %v", ids), ids, body)
+		body, _ = openType(t, pdf.RenderOptions{Standards: ids, Time: frozen})
+		put(fmt.Sprintf("opentype %v", ids), ids, body)
 	}
-	put("markdown", body)
-	body, _ = openType(t, pdf.RenderOptions{Standards: compliant, Time: frozen})
-	put("opentype", body)
-	claimed = append(claimed, "markdown", "opentype")
-	body, _ = render(t, e, pdf.RenderOptions{Standards: compliant}, note("Flip", 2))
-	put("flipped a", bytes.Replace(body, []byte("<pdfaid:part>4<"), []byte("<pdfaid:part>3<"), 1))
-	put("flipped ua", bytes.Replace(body, []byte("<pdfuaid:part>2<"), []byte("<pdfuaid:part>1<"), 1))
+	flip := func(flavour, old, flipped string, ids []standard.ID) {
+		t.Helper()
+		body, _ := render(t, e, pdf.RenderOptions{Standards: ids}, note("Flip", 2))
+		files.put(t, flavour, "flipped", bytes.Replace(body, []byte(old), []byte(flipped), 1))
+	}
+	flip("4", "<pdfaid:part>4<", "<pdfaid:part>3<", compliant)
+	flip("ua2", "<pdfuaid:part>2<", "<pdfuaid:part>1<", compliant)
+	flip("2b", "<pdfaid:part>2<", "<pdfaid:part>3<", claimable[1])
+	flip("3b", "%PDF-1.7", "%PDF-2.0", claimable[2])
+	flip("ua1", "%PDF-1.7", "%PDF-2.0", claimable[2])
 	for name, n := range negatives(t) {
 		b := doc.NewBuilder()
 		n.doc(b)
@@ -155,24 +212,23 @@ func TestVeraPDF(t *testing.T) {
 		if err := e.BuildForced(t.Context(), &forced, n.claims, b.Document()); err != nil {
 			t.Fatalf("%s, forced: %v", name, err)
 		}
-		put(name, forced.Bytes())
+		files.put(t, n.flavour, name, forced.Bytes())
 	}
-	verdicts := map[string]map[string]pdftest.Verdict{
-		"4": pdftest.VeraPDF(t, "4", dir), "ua2": pdftest.VeraPDF(t, "ua2", dir),
-	}
-	for _, name := range claimed {
-		for flavour, files := range verdicts {
-			if v := files[name+".pdf"]; !v.Compliant {
-				t.Errorf("%s is not %s: %s", name, flavour, strings.Join(v.Messages, "\n\t"))
-			}
+	verdicts := files.verdicts(t)
+	for _, c := range claimed {
+		flavour, name, _ := strings.Cut(c, " ")
+		if v := verdicts[flavour][fileName(name)]; !v.Compliant {
+			t.Errorf("%s is not %s: %s", name, flavour, strings.Join(v.Messages, "\n\t"))
 		}
 	}
-	if verdicts["4"]["flipped a.pdf"].Compliant || verdicts["ua2"]["flipped ua.pdf"].Compliant {
-		t.Error("veraPDF does not see a flipped claim")
+	for flavour, of := range verdicts {
+		if of["flipped"].Compliant {
+			t.Errorf("veraPDF does not see a flipped claim of %s", flavour)
+		}
 	}
 	refused, failed := 0, 0
 	for name, n := range negatives(t) {
-		if v := verdicts[n.flavour][name+".pdf"]; v.Compliant {
+		if v := verdicts[n.flavour][name]; v.Compliant || len(v.Clauses) == 0 {
 			t.Errorf("%s: veraPDF finds nothing", name)
 		} else {
 			failed++
@@ -188,6 +244,12 @@ func TestNegativesAreRefused(t *testing.T) {
 	all := negatives(t)
 	all["heading level skipped"] = negative{"S020", "", compliant, func(b *doc.Builder) {
 		b.Title("T").Lang("en").Heading(1, "One").Heading(3, "Three").Text("x")
+	}}
+	all["heading of level 7 in 1.7"] = negative{"S021", "", claimable[1], func(b *doc.Builder) {
+		b.Title("T").Lang("en")
+		for level := range 7 {
+			b.Heading(level+1, "x")
+		}
 	}}
 	all["span in no language"] = negative{"S031", "", compliant, func(b *doc.Builder) {
 		b.Title("T").Lang("en").Spans([]doc.Span{{Text: "x", Lang: "not a tag"}})

@@ -171,7 +171,8 @@ type RenderOptions struct {
 	// Time is the moment the document states: XMP dates and now(). Zero: no date
 	// is written, and now() in a template is an error.
 	Time time.Time
-	// Standards are claimed in addition to those of the template.
+	// Standards are claimed in addition to those of the template. They choose the version of
+	// PDF, 2.0 without any; those that exclude each other are an error (standard.Set).
 	Standards []standard.ID
 	// DocumentID is written as xmpMM:DocumentID, where it is found without a
 	// reader.
@@ -236,8 +237,12 @@ func (e *Engine) write(ctx context.Context, w io.Writer, d *doc.Document, o Rend
 	if err != nil {
 		return nil, err
 	}
+	claims, err := standard.Set(ids...)
+	if err != nil {
+		return nil, diag.Fail(Diagnostic{Code: "S004", Path: "standard", Message: err.Error()})
+	}
 	return e.emit(ctx, w, d, emit.Options{
-		Standards: standard.Set(ids...), Time: o.Time, DocumentID: o.DocumentID, Limits: limits,
+		Standards: claims, Time: o.Time, DocumentID: o.DocumentID, Limits: limits,
 		Protect: o.Protect, Rand: o.Rand,
 	})
 }

@@ -208,16 +208,19 @@ func TestPlace(t *testing.T) {
 }
 
 // TestClaims: a standard is claimed where it was asked for
-// and its rules ran clean, and nowhere else.
+// and its rules ran clean, and nowhere else; it decides the version of the file.
 func TestClaims(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
-	for _, ids := range [][]standard.ID{nil, {standard.PDFA4}, {standard.PDFUA2}, compliant} {
+	for _, ids := range append([][]standard.ID{nil}, claimable...) {
 		body, res := render(t, e, pdf.RenderOptions{Standards: ids, DocumentID: "doc-42"}, note("X", 2))
 		for _, c := range []struct {
 			claim string
 			want  bool
 		}{
+			{"<pdfaid:part>2</pdfaid:part>\n<pdfaid:conformance>B</pdfaid:conformance>", slices.Contains(ids, standard.PDFA2b)},
+			{"<pdfaid:part>3</pdfaid:part>\n<pdfaid:conformance>B</pdfaid:conformance>", slices.Contains(ids, standard.PDFA3b)},
 			{"<pdfaid:part>4</pdfaid:part>\n<pdfaid:rev>2020</pdfaid:rev>", slices.Contains(ids, standard.PDFA4)},
+			{"<pdfuaid:part>1</pdfuaid:part>", slices.Contains(ids, standard.PDFUA1)},
 			{"<pdfuaid:part>2</pdfuaid:part>\n<pdfuaid:rev>2024</pdfuaid:rev>", slices.Contains(ids, standard.PDFUA2)},
 			{"<xmpMM:DocumentID>doc-42</xmpMM:DocumentID>", true},
 			{"xmp:CreateDate", false}, // no time was given
@@ -229,8 +232,9 @@ func TestClaims(t *testing.T) {
 		if !slices.Equal(res.Standards, ids) {
 			t.Errorf("result says %v of %v", res.Standards, ids)
 		}
-		if !bytes.HasPrefix(body, []byte("%PDF-2.0\n%\xE2\xE3\xCF\xD3\n")) || !bytes.HasSuffix(body, []byte("%%EOF\n")) && !bytes.HasSuffix(body, []byte("%%EOF")) {
-			t.Error("header or end of file")
+		header := "%PDF-" + standard.Version(ids).String() + "\n%\xE2\xE3\xCF\xD3\n"
+		if !bytes.HasPrefix(body, []byte(header)) || !bytes.HasSuffix(body, []byte("%%EOF\n")) && !bytes.HasSuffix(body, []byte("%%EOF")) {
+			t.Errorf("claims %v: header or end of file", ids)
 		}
 		for _, not := range []string{"/Info", "LZWDecode", "/JavaScript", "/NeedAppearances"} {
 			if bytes.Contains(body, []byte(not)) {
@@ -241,6 +245,57 @@ func TestClaims(t *testing.T) {
 	timed, _ := render(t, e, pdf.RenderOptions{Time: frozen}, note("X", 2))
 	if !bytes.Contains(timed, []byte("<xmp:CreateDate>2026-01-31T18:30:00+05:30</xmp:CreateDate>")) {
 		t.Error("the date of the options is not in the metadata")
+	}
+}
+
+// TestStandardsOfPDF17: their files have nothing that came with PDF 2.0, namespaces and
+// structure destinations among it, and everything else as the others have it.
+func TestStandardsOfPDF17(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	body, _ := render(t, e, pdf.RenderOptions{Standards: []standard.ID{standard.PDFUA1, standard.PDFA3b}}, note("X", 1))
+	plain := unpack(t, body)
+	for _, want := range []string{"%PDF-1.7", "/S/Aside/P ", "/Aside/Div", "/S/Link/P ", "/S/GoTo/D[", "/GTS_PDFA1", "/Tabs/S", "/Scope/Column", "/Type/OBJR"} {
+		if !strings.Contains(plain, want) {
+			t.Errorf("no %s in the file", want)
+		}
+	}
+	for _, not := range []string{"/SD[", "/NS ", "/Namespace", "iso.org"} {
+		if strings.Contains(plain, not) {
+			t.Errorf("%s in the file", not)
+		}
+	}
+	words := func(ids []standard.ID) []string {
+		t.Helper()
+		body, _ := render(t, e, pdf.RenderOptions{Standards: ids}, note("X", 20))
+		return pdftest.Words(t, pdftest.Write(t, "f.pdf", body))
+	}
+	if old, late := words([]standard.ID{standard.PDFA2b}), words([]standard.ID{standard.PDFA4}); !slices.Equal(old, late) {
+		t.Errorf("the text differs: %q and %q", old, late)
+	}
+}
+
+// TestStandardsThatExcludeEachOther: those of the options are judged with those of the
+// template, before the first byte.
+func TestStandardsThatExcludeEachOther(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	const head = "quire: 1\nname: n\nlang: en\ntitle: T\nbody: [{text: x}]\n"
+	_, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte(head + "standard: [pdf/ua-1, pdf/a-4]\n")})
+	if want := "t.yaml:6:22: standard[1]: pdf/a-4 and pdf/ua-1: pdf/a-4 is of PDF 2.0, pdf/ua-1 of PDF 1.7"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte(head + "standard: pdf/a-2b\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	_, err = e.Render(t.Context(), &out, plan, template.JSON([]byte("{}")), pdf.RenderOptions{Standards: []standard.ID{standard.PDFUA2}})
+	wantCode(t, err, "S004")
+	if !errors.Is(err, pdf.ErrStandard) || out.Len() > 0 {
+		t.Errorf("%v after %d bytes", err, out.Len())
+	}
+	res, err := e.Render(t.Context(), &out, plan, template.JSON([]byte("{}")), pdf.RenderOptions{Standards: []standard.ID{standard.PDFUA1}})
+	if err != nil || !slices.Equal(res.Standards, []standard.ID{standard.PDFA2b, standard.PDFUA1}) {
+		t.Errorf("%v, %v", res, err)
 	}
 }
 

@@ -21,6 +21,23 @@ import (
 // compliant is what most samples claim.
 var compliant = []standard.ID{standard.PDFA4, standard.PDFUA2}
 
+// claimable are the sets of standards that one file can claim, but for the empty one.
+var claimable = [][]standard.ID{
+	compliant,
+	{standard.PDFA2b, standard.PDFUA1},
+	{standard.PDFA3b, standard.PDFUA1},
+	{standard.PDFA2b},
+	{standard.PDFA3b},
+	{standard.PDFA4},
+	{standard.PDFUA1},
+	{standard.PDFUA2},
+}
+
+// flavours are the names that veraPDF has for standards.
+var flavours = map[standard.ID]string{
+	standard.PDFA2b: "2b", standard.PDFA3b: "3b", standard.PDFA4: "4", standard.PDFUA1: "ua1", standard.PDFUA2: "ua2",
+}
+
 // frozen is the moment that samples state.
 var frozen = time.Date(2026, 1, 31, 18, 30, 0, 0, time.FixedZone("", 5*3600+1800))
 

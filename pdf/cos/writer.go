@@ -161,6 +161,9 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
+// Version is that of the file.
+func (w *Writer) Version() Version { return w.opt.Version }
+
 // Offset is the length of the file so far, bytes not yet handed on included,
 // objects of the open object stream not.
 func (w *Writer) Offset() int64 { return w.flushed + int64(len(w.buf)) }

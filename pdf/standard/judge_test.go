@@ -63,10 +63,13 @@ func set(d *cos.Dict, key cos.Name, v cos.Object) {
 	*d = append(*d, cos.E(key, v))
 }
 
-// judge shows a file to a judge of both standards.
-func (f *sound) judge(tb testing.TB) []standard.Finding {
+// judge shows a file to a judge of two standards.
+func (f *sound) judge(tb testing.TB, claims ...standard.ID) []standard.Finding {
 	tb.Helper()
-	j := standard.NewJudge([]standard.ID{standard.PDFA4, standard.PDFUA2}, f.version)
+	if claims == nil {
+		claims = []standard.ID{standard.PDFA4, standard.PDFUA2}
+	}
+	j := standard.NewJudge(claims, f.version)
 	src := &doc.Source{Path: "body[0]"}
 	for i, o := range []cos.Object{f.page, f.annot, f.image, f.intent} {
 		j.Object(cos.Ref{Num: uint32(i + 10)}, o, src)
@@ -178,6 +181,44 @@ func TestJudgeFindsEachRuleThatIsBroken(t *testing.T) {
 				}
 			}
 			t.Errorf("want %s of %s, found %q", c.rule, c.clause, all)
+		})
+	}
+}
+
+// TestJudgeOfPDF17 spoils a file that claims PDF/A-2b and PDF/UA-1, or A-3b: the rules of
+// PDF 2.0 do not bind it, and its own are found.
+func TestJudgeOfPDF17(t *testing.T) {
+	old := func(f *sound) { f.version = cos.V17 }
+	for name, c := range map[string]struct {
+		spoil func(*sound)
+		want  string // finding; empty: none
+	}{
+		"sound":                  {old, ""},
+		"new version":            {func(f *sound) { f.version = cos.V20 }, "S043 ISO 19005-2, 6.1.2; S043 ISO 14289-1, 6.1"},
+		"ordinary destination":   {func(f *sound) { set(&f.annot, "A", cos.Dict{cos.E("S", cos.Name("GoTo"))}) }, ""},
+		"information dictionary": {func(f *sound) { f.trailer.Info = cos.Ref{Num: 9} }, ""},
+		"script":                 {func(f *sound) { set(&f.annot, "A", cos.Dict{cos.E("S", cos.Name("JavaScript"))}) }, "S045 ISO 19005-2, 6.5.1"},
+		"LZW":                    {func(f *sound) { set(&f.image, "Filter", cos.Name("LZWDecode")) }, "S045 ISO 19005-2, 6.1.7.2"},
+		"font outside": {
+			func(f *sound) { set(&f.page, "Type", cos.Name("FontDescriptor")) }, "S046 ISO 19005-2, 6.2.11.4.1; S046 ISO 14289-1, 7.21.4.1",
+		},
+		"tab order":     {func(f *sound) { set(&f.page, "Tabs", nil) }, "S044 ISO 14289-1, 7.18.3"},
+		"no metadata":   {func(f *sound) { set(&f.catalog, "Metadata", nil) }, "S043 ISO 19005-2, 6.6.2.1; S043 ISO 14289-1, 7.1"},
+		"outside text":  {func(f *sound) { f.content = func(op func(string, ...cos.Object)) { op("Tj") } }, "S042 ISO 14289-1, 7.1"},
+		"figure":        {func(f *sound) { f.elems = func(add func(*tag.Elem)) { add(&tag.Elem{Type: tag.Figure}) } }, "S028 ISO 14289-1, 7.3"},
+		"no annotation": {func(f *sound) { set(&f.annot, "Contents", nil) }, "S044 ISO 14289-1, 7.18.5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := soundFile()
+			old(f)
+			c.spoil(f)
+			var got []string
+			for _, x := range f.judge(t, standard.PDFA2b, standard.PDFUA1) {
+				got = append(got, x.Rule+" "+x.Clause)
+			}
+			if s := strings.Join(got, "; "); s != c.want {
+				t.Errorf("found %q, want %q", s, c.want)
+			}
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/tag"
@@ -14,8 +15,10 @@ import (
 //
 //	S001 the document has no title
 //	S002 the document has no language, or one that is no language tag
-//	S003 an archival document is encrypted
+//	S003 a document is encrypted whose standard does not allow it
+//	S004 standards that exclude each other
 //	S020 a heading level is skipped
+//	S021 a heading level that PDF 1.7 has not
 //	S028 a figure without alternative text
 //	S030 a character of a private use area, which has no meaning to a reader
 //	S031 a language tag that is none
@@ -27,6 +30,7 @@ import (
 //	S045 an action, a filter or a key that a standard forbids
 //	S046 a font that is not embedded
 //	S047 a colour without an output intent
+//	S048 a page of a size that PDF/A-2 and 3 have not
 //
 // Checker judges the document before it is written, so that a finding has a place in the
 // template; Judge judges what is written, whatever made it. S040 to S047 are faults of the
@@ -35,55 +39,83 @@ import (
 // Checker judges one document against the standards it claims, as its parts
 // come by in reading order. It is not safe for concurrent use.
 type Checker struct {
-	ids   []ID
-	level int // of the heading before
+	claims []ID
+	level  int // of the heading before
 }
 
 // NewChecker returns a checker for the given claims; without any it finds
 // nothing wrong.
-func NewChecker(ids []ID) *Checker { return &Checker{ids: ids} }
+func NewChecker(claims []ID) *Checker { return &Checker{claims: claims} }
 
-// Tagged reports whether the claims ask for a structure tree. PDF/A-4 asks for
-// none, but a document of record with a claim is tagged always.
-func (c *Checker) Tagged() bool { return len(c.ids) > 0 }
+// Tagged reports whether the claims ask for a structure tree. PDF/A of level B and
+// PDF/A-4 ask for none, but a document of record with a claim is tagged always.
+func (c *Checker) Tagged() bool { return len(c.claims) > 0 }
 
-func (c *Checker) claims(id ID) bool { return slices.Contains(c.ids, id) }
+func (c *Checker) accessible() bool { return slices.ContainsFunc(c.claims, ID.Accessible) }
 
-// Document judges title and language.
+// The clauses of the rules that are judged before anything is written.
+var (
+	titleClause    = clause{ua1: "7.1", ua2: "8.11.1"}
+	langClause     = clause{ua1: "7.2", ua2: "8.4.4"}
+	headingClause  = clause{ua1: "7.4.2", ua2: "8.2.5"}
+	altClause      = clause{ua1: "7.3", ua2: "8.2.5.28.2"}
+	sizeClause     = clause{a2: "6.1.13"}
+	encryptClause  = clause{a2: "6.1.3", a4: "6.1.3"}
+	meaningClause  = clause{a4: "6.2.10.8", ua1: "7.2", ua2: "8.4.3"}
+	readableClause = clause{a4: "6.2.10.8", ua1: "7.2", ua2: "8.6"}
+)
+
+// Document judges the size of the pages, title and language.
 func (c *Checker) Document(d *doc.Document) diag.List {
 	var l diag.List
-	if !c.claims(PDFUA2) {
-		return nil
+	const least, most = 3 * doc.Pt, 14_400 * doc.Pt
+	for _, side := range [...]doc.Length{d.Page.Width, d.Page.Height} {
+		if at := sizeClause.first(c.claims); at != "" && side != 0 && (side < least || side > most) {
+			l.Add(diag.Diagnostic{
+				Code: "S048", Path: "page.size", Message: fmt.Sprintf("a page side of %d pt; want 3 to 14,400", side/doc.Pt),
+				Suggestion: "claim pdf/a-4", Clause: at,
+			})
+		}
+	}
+	if !c.accessible() {
+		return l
 	}
 	if strings.TrimSpace(d.Title) == "" {
 		l.Add(diag.Diagnostic{
 			Code: "S001", Path: "title", Message: "the document has no title", Suggestion: "add title:",
-			Clause: "ISO 14289-2, 8.11.1",
+			Clause: titleClause.first(c.claims),
 		})
 	}
 	switch {
 	case d.Lang == "":
 		l.Add(diag.Diagnostic{
 			Code: "S002", Path: "lang", Message: "the document has no language", Suggestion: "add lang:",
-			Clause: "ISO 14289-2, 8.4.4",
+			Clause: langClause.first(c.claims),
 		})
 	case !IsLanguage(d.Lang):
 		l.Add(diag.Diagnostic{
 			Code: "S002", Path: "lang", Message: fmt.Sprintf("%q is no language tag", d.Lang),
-			Clause: "ISO 14289-2, 8.4.4",
+			Clause: langClause.first(c.claims),
 		})
 	}
-	l = append(l, c.readable(d.Title, diag.Diagnostic{Path: "title"}, "8.6")...)
+	l = append(l, c.readable(d.Title, diag.Diagnostic{Path: "title"}, &readableClause)...)
 	return l
 }
 
-// Encryption judges that the document is encrypted, which an archive could not read for ever.
+// Encryption judges that the document is encrypted, which an archive could not read for
+// ever, and in a way that PDF 1.7 does not know.
 func (c *Checker) Encryption() diag.List {
 	var l diag.List
-	if c.claims(PDFA4) {
+	switch {
+	case Archival(c.claims):
 		l.Add(diag.Diagnostic{
 			Code: "S003", Path: "standard", Message: "a PDF/A document is not encrypted", Suggestion: "protect it or claim PDF/A, not both",
-			Clause: "ISO 19005-4, 6.1.3",
+			Clause: encryptClause.first(c.claims),
+		})
+	case Version(c.claims) != cos.V20:
+		l.Add(diag.Diagnostic{
+			Code: "S003", Path: "standard", Message: "AES-256 is of PDF 2.0, which " + c.claims[0].String() + " is not", Suggestion: "claim pdf/ua-2",
+			Clause: "ISO 32000-1, 7.6.1",
 		})
 	}
 	return l
@@ -91,17 +123,18 @@ func (c *Checker) Encryption() diag.List {
 
 // Bookmark judges the title of an outline item.
 func (c *Checker) Bookmark(title string, src *doc.Source) diag.List {
-	return c.readable(title, src.Place(diag.Diagnostic{}), "8.6")
+	return c.readable(title, src.Place(diag.Diagnostic{}), &readableClause)
 }
 
 // readable judges a string that is read out to people.
-func (c *Checker) readable(s string, d diag.Diagnostic, clause string) diag.List {
-	if len(c.ids) == 0 {
+func (c *Checker) readable(s string, d diag.Diagnostic, rule *clause) diag.List {
+	at := rule.first(c.claims)
+	if at == "" {
 		return nil
 	}
 	for _, r := range s {
 		if IsPrivate(r) {
-			d.Code, d.Clause = "S030", "ISO 14289-2, "+clause
+			d.Code, d.Clause = "S030", at
 			d.Message = fmt.Sprintf("U+%04X of a private use area in %q has no meaning to a reader", r, s)
 			return diag.List{d}
 		}
@@ -112,15 +145,15 @@ func (c *Checker) readable(s string, d diag.Diagnostic, clause string) diag.List
 // Elem judges an element as it is made.
 func (c *Checker) Elem(e *tag.Elem) diag.List {
 	var l diag.List
-	if len(c.ids) == 0 {
+	if len(c.claims) == 0 {
 		return nil
 	}
 	if e.Lang != "" && !IsLanguage(e.Lang) {
 		l.Add(e.Src.Place(diag.Diagnostic{
-			Code: "S031", Message: fmt.Sprintf("%q is no language tag", e.Lang), Clause: "ISO 14289-2, 8.4.4",
+			Code: "S031", Message: fmt.Sprintf("%q is no language tag", e.Lang), Clause: langClause.first(c.claims),
 		}))
 	}
-	if !c.claims(PDFUA2) {
+	if !c.accessible() {
 		return l
 	}
 	switch e.Type {
@@ -130,16 +163,24 @@ func (c *Checker) Elem(e *tag.Elem) diag.List {
 				Code:       "S020",
 				Message:    fmt.Sprintf("heading of level %d after one of level %d", e.Level, c.level),
 				Suggestion: fmt.Sprintf("use level: %d", c.level+1),
-				Clause:     "ISO 14289-2, 8.2.5",
+				Clause:     headingClause.first(c.claims),
+			}))
+		}
+		if e.Level > tag.MostLevels17 && Version(c.claims) == cos.V17 {
+			l.Add(e.Src.Place(diag.Diagnostic{
+				Code:       "S021",
+				Message:    fmt.Sprintf("heading of level %d; PDF 1.7 has 6", e.Level),
+				Suggestion: "use level: 6, or claim pdf/ua-2",
+				Clause:     headingClause.first(c.claims),
 			}))
 		}
 		c.level = e.Level
 	case tag.Figure:
-		l = append(l, c.readable(e.Alt, e.Src.Place(diag.Diagnostic{}), "8.4.3")...)
+		l = append(l, c.readable(e.Alt, e.Src.Place(diag.Diagnostic{}), &meaningClause)...)
 		if e.Alt == "" {
 			l.Add(e.Src.Place(diag.Diagnostic{
 				Code: "S028", Message: "no alt text", Suggestion: "add alt: or decorative: true",
-				Clause: "ISO 14289-2, 8.2.5.28.2",
+				Clause: altClause.first(c.claims),
 			}))
 		}
 	}
@@ -148,7 +189,7 @@ func (c *Checker) Elem(e *tag.Elem) diag.List {
 
 // Text judges a word of real content.
 func (c *Checker) Text(s string, src *doc.Source) diag.List {
-	return c.readable(s, src.Place(diag.Diagnostic{}), "8.4.3")
+	return c.readable(s, src.Place(diag.Diagnostic{}), &meaningClause)
 }
 
 // IsPrivate reports whether r is of a private use area.

@@ -1,30 +1,56 @@
 // Package standard knows the archival and accessibility standards that a
 // document may claim: which go together, what each asks of the document, and
-// at which clause. LEDGER-A4.md and LEDGER-UA2.md list every clause that is met,
-// how, and the test that shows it.
+// at which clause. The ledgers (LEDGER-A2.md, LEDGER-A4.md, LEDGER-UA1.md and
+// LEDGER-UA2.md) list every clause that is met, how, and the test that shows it.
 package standard
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"example.com/quire/pdf/cos"
 )
 
 // ID names a standard.
 type ID uint8
 
-// The standards.
+// The standards. Those of PDF/A come first.
 const (
-	PDFA4  ID = iota + 1 // ISO 19005-4:2020
+	PDFA2b ID = iota + 1 // ISO 19005-2:2011, level B
+	PDFA3b               // ISO 19005-3:2012, level B
+	PDFA4                // ISO 19005-4:2020
+	PDFUA1               // ISO 14289-1:2014
 	PDFUA2               // ISO 14289-2:2024
 )
 
-var names = [...]string{PDFA4: "pdf/a-4", PDFUA2: "pdf/ua-2"}
+// ids says of each standard its name in templates, its number at ISO, and the version of
+// PDF that it is built on, which is that of the file.
+var ids = [...]struct {
+	name    string
+	iso     string
+	version cos.Version
+}{
+	PDFA2b: {"pdf/a-2b", "ISO 19005-2", cos.V17},
+	PDFA3b: {"pdf/a-3b", "ISO 19005-3", cos.V17},
+	PDFA4:  {"pdf/a-4", "ISO 19005-4", cos.V20},
+	PDFUA1: {"pdf/ua-1", "ISO 14289-1", cos.V17},
+	PDFUA2: {"pdf/ua-2", "ISO 14289-2", cos.V20},
+}
+
+func (id ID) known() bool { return id > 0 && int(id) < len(ids) }
+
+// Archival reports whether id is a part of PDF/A.
+func (id ID) Archival() bool { return id.known() && id <= PDFA4 }
+
+// Accessible reports whether id is a part of PDF/UA.
+func (id ID) Accessible() bool { return id.known() && id >= PDFUA1 }
 
 // String returns the name that templates use, as in "pdf/a-4".
 func (id ID) String() string {
-	if int(id) < len(names) && names[id] != "" {
-		return names[id]
+	if id.known() {
+		return ids[id].name
 	}
 	return fmt.Sprintf("standard(%d)", uint8(id))
 }
@@ -43,22 +69,109 @@ func (id *ID) UnmarshalText(b []byte) error {
 }
 
 // Names returns the names of all standards, in the order of their IDs.
-func Names() []string { return slices.Clone(names[1:]) }
+func Names() []string {
+	var names []string
+	for _, s := range ids[1:] {
+		names = append(names, s.name)
+	}
+	return names
+}
 
 // Parse returns the standard with the given name.
 func Parse(name string) (ID, error) {
-	for i, n := range names {
-		if n != "" && n == name {
-			return ID(i), nil
+	for id := range ids {
+		if id > 0 && ids[id].name == name {
+			return ID(id), nil
 		}
 	}
 	return 0, fmt.Errorf("standard %q: unknown; there are %s", name, strings.Join(Names(), ", "))
 }
 
-// Set returns the given standards sorted, each once. Every pair of those there
-// are can be met by one file: both are of PDF 2.0.
-func Set(ids ...ID) []ID {
-	out := slices.Clone(ids)
+// ErrConflict is what errors.Is finds when standards cannot be met by one file.
+var ErrConflict = errors.New("the standards exclude each other")
+
+// Set returns the given standards sorted, each once. Two that no file can claim together
+// are an error that wraps ErrConflict and says why: a file has one version of PDF, and its
+// metadata name one part of PDF/A and one of PDF/UA.
+func Set(claims ...ID) ([]ID, error) {
+	out := slices.Clone(claims)
 	slices.Sort(out)
-	return slices.Compact(out)
+	out = slices.Compact(out)
+	for i, id := range out {
+		if !id.known() {
+			return nil, fmt.Errorf("%s: unknown; there are %s", id, strings.Join(Names(), ", "))
+		}
+		for _, before := range out[:i] {
+			if why := conflict(before, id); why != "" {
+				return nil, fmt.Errorf("%s and %s: %s: %w", before, id, why, ErrConflict)
+			}
+		}
+	}
+	return out, nil
+}
+
+func conflict(a, b ID) string {
+	switch {
+	case a.Archival() && b.Archival():
+		return "a file names one part of PDF/A"
+	case a.Accessible() && b.Accessible():
+		return "a file names one part of PDF/UA"
+	case ids[a].version != ids[b].version:
+		return fmt.Sprintf("%s is of PDF %s, %s of PDF %s", a, ids[a].version, b, ids[b].version)
+	}
+	return ""
+}
+
+// Version returns the version of PDF that a file has which claims what Set returned: 2.0
+// without a claim.
+func Version(claims []ID) cos.Version {
+	if len(claims) == 0 {
+		return cos.V20
+	}
+	return ids[claims[0]].version
+}
+
+// archival returns the part of PDF/A among claims, 0 for none.
+func archival(claims []ID) ID {
+	if i := slices.IndexFunc(claims, ID.Archival); i >= 0 {
+		return claims[i]
+	}
+	return 0
+}
+
+// Archival reports whether one of claims is a part of PDF/A, which wants an output intent.
+func Archival(claims []ID) bool { return archival(claims) != 0 }
+
+// clause is where standards state a rule; an empty one is no rule of that standard, and
+// one that begins with ISO is of a standard that this one refers to. Parts 2 and 3 of ISO
+// 19005 number their clauses alike.
+type clause struct{ a2, a4, ua1, ua2 string }
+
+func (c *clause) of(id ID) string {
+	s := ""
+	switch id {
+	case PDFA2b, PDFA3b:
+		s = c.a2
+	case PDFA4:
+		s = c.a4
+	case PDFUA1:
+		s = c.ua1
+	case PDFUA2:
+		s = c.ua2
+	}
+	if s == "" || strings.HasPrefix(s, "ISO") {
+		return s
+	}
+	return ids[id].iso + ", " + s
+}
+
+// first returns the clause of the last of claims that has the rule: that of PDF/UA goes
+// before that of PDF/A.
+func (c *clause) first(claims []ID) string {
+	for _, id := range slices.Backward(claims) {
+		if s := c.of(id); s != "" {
+			return s
+		}
+	}
+	return ""
 }

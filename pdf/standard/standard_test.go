@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/tag"
@@ -23,7 +24,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %v, %v", n, id, err)
 		}
 	}
-	if _, err := standard.Parse("pdf/x-4"); err == nil || !strings.Contains(err.Error(), "pdf/a-4, pdf/ua-2") {
+	if _, err := standard.Parse("pdf/x-4"); err == nil || !strings.Contains(err.Error(), "pdf/a-2b, pdf/a-3b, pdf/a-4, pdf/ua-1, pdf/ua-2") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := standard.Parse(""); err == nil {
@@ -40,8 +41,38 @@ func TestNames(t *testing.T) {
 	if json.Unmarshal([]byte(`["pdf/a-9"]`), &back) == nil {
 		t.Error("an unknown name is read")
 	}
-	if got := standard.Set(standard.PDFUA2, standard.PDFA4, standard.PDFUA2); !slices.Equal(got, []standard.ID{standard.PDFA4, standard.PDFUA2}) {
-		t.Errorf("got %v", got)
+}
+
+// TestStandardsThatExcludeEachOther: of all pairs, those hold together that are of one
+// version of PDF and of both families.
+func TestStandardsThatExcludeEachOther(t *testing.T) {
+	a2, a3, a4, u1, u2 := standard.PDFA2b, standard.PDFA3b, standard.PDFA4, standard.PDFUA1, standard.PDFUA2
+	for _, c := range []struct {
+		in, out []standard.ID
+		version cos.Version
+	}{
+		{nil, nil, cos.V20},
+		{[]standard.ID{u2, a4, u2}, []standard.ID{a4, u2}, cos.V20},
+		{[]standard.ID{u1, a2}, []standard.ID{a2, u1}, cos.V17},
+		{[]standard.ID{a3, u1}, []standard.ID{a3, u1}, cos.V17},
+		{[]standard.ID{u1}, []standard.ID{u1}, cos.V17},
+		{[]standard.ID{a4}, []standard.ID{a4}, cos.V20},
+	} {
+		got, err := standard.Set(c.in...)
+		if err != nil || !slices.Equal(got, c.out) || standard.Version(got) != c.version {
+			t.Errorf("%v: %v of PDF %s, %v", c.in, got, standard.Version(got), err)
+		}
+	}
+	for pair, why := range map[[2]standard.ID]string{
+		{a2, a3}: "one part of PDF/A", {a4, a2}: "one part of PDF/A", {a3, a4}: "one part of PDF/A", {u2, u1}: "one part of PDF/UA",
+		{u2, a2}: "pdf/a-2b is of PDF 1.7, pdf/ua-2 of PDF 2.0", {a3, u2}: "pdf/a-3b is of PDF 1.7", {a4, u1}: "pdf/ua-1 of PDF 1.7",
+	} {
+		if _, err := standard.Set(pair[:]...); !errors.Is(err, standard.ErrConflict) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%v: %v, want %s", pair, err, why)
+		}
+	}
+	if _, err := standard.Set(99); err == nil || errors.Is(err, standard.ErrConflict) {
+		t.Errorf("an unknown standard: %v", err)
 	}
 }
 
@@ -86,6 +117,85 @@ func TestXMP(t *testing.T) {
 		if strings.Contains(empty, "<"+not) || strings.Contains(empty, not+">") {
 			t.Errorf("%s without a value", not)
 		}
+	}
+}
+
+// TestXMPNamesEachStandard: an archive of part 2 or 3 describes the schema of PDF/UA-1,
+// which it does not know (ISO 19005-2, 6.6.2.3).
+func TestXMPNamesEachStandard(t *testing.T) {
+	for _, c := range []struct {
+		claims    []standard.ID
+		want, not string
+	}{
+		{[]standard.ID{standard.PDFA2b}, "<pdfaid:part>2</pdfaid:part>\n<pdfaid:conformance>B<", "pdfuaid:part"},
+		{[]standard.ID{standard.PDFA3b}, "<pdfaid:part>3</pdfaid:part>\n<pdfaid:conformance>B<", "pdfaid:rev"},
+		{[]standard.ID{standard.PDFUA1}, "<pdfuaid:part>1<", "pdfaExtension"},
+		{[]standard.ID{standard.PDFA2b, standard.PDFUA1}, "<pdfaSchema:namespaceURI>http://www.aiim.org/pdfua/ns/id/<", "pdfuaid:rev"},
+		{[]standard.ID{standard.PDFA4, standard.PDFUA2}, "<pdfuaid:rev>2024<", "pdfaExtension"},
+	} {
+		packet := string(standard.AppendXMP(nil, standard.Metadata{Standards: c.claims}))
+		if !strings.Contains(packet, c.want) || strings.Contains(packet, c.not) {
+			t.Errorf("%v: want %s and no %s in\n%s", c.claims, c.want, c.not, packet)
+		}
+		if err := xml.Unmarshal([]byte(packet), new(any)); err != nil {
+			t.Errorf("%v: %v", c.claims, err)
+		}
+	}
+}
+
+// TestCheckerOfPDF17: the rules that the standards of PDF 1.7 have of their own, and the
+// clauses of those that they share with the later ones.
+func TestCheckerOfPDF17(t *testing.T) {
+	ua1 := []standard.ID{standard.PDFUA1}
+	both := []standard.ID{standard.PDFA2b, standard.PDFUA1}
+	src := &doc.Source{Path: "body[1]"}
+	named := &doc.Document{Title: "t", Lang: "en"}
+	sized := func(w, h doc.Length) *doc.Document {
+		return &doc.Document{Title: "t", Lang: "en", Page: doc.Master{Width: w, Height: h}}
+	}
+	heading := func(c *standard.Checker) diag.List {
+		var l diag.List
+		for level := 1; level <= 7; level++ {
+			l = append(l, c.Elem(&tag.Elem{Type: tag.H, Level: level, Src: src})...)
+		}
+		return l
+	}
+	for name, c := range map[string]struct {
+		claims []standard.ID
+		judge  func(*standard.Checker) diag.List
+		want   string
+	}{
+		"title and language":     {ua1, func(c *standard.Checker) diag.List { return c.Document(&doc.Document{}) }, "S001 ISO 14289-1, 7.1; S002 ISO 14289-1, 7.2"},
+		"nothing":                {both, func(c *standard.Checker) diag.List { return c.Document(named) }, ""},
+		"level 7":                {ua1, heading, "S021 ISO 14289-1, 7.4.2"},
+		"level 7 of 2.0":         {[]standard.ID{standard.PDFUA2}, heading, ""},
+		"level 7 of 2b":          {[]standard.ID{standard.PDFA2b}, heading, ""},
+		"level skipped":          {both, func(c *standard.Checker) diag.List { return c.Elem(&tag.Elem{Type: tag.H, Level: 2}) }, "S020 ISO 14289-1, 7.4.2"},
+		"figure":                 {both, func(c *standard.Checker) diag.List { return c.Elem(&tag.Elem{Type: tag.Figure}) }, "S028 ISO 14289-1, 7.3"},
+		"private use":            {ua1, func(c *standard.Checker) diag.List { return c.Text("\uE000", src) }, "S030 ISO 14289-1, 7.2"},
+		"private use of level B": {[]standard.ID{standard.PDFA3b}, func(c *standard.Checker) diag.List { return c.Text("\uE000", src) }, ""},
+		"private use of 4":       {[]standard.ID{standard.PDFA4}, func(c *standard.Checker) diag.List { return c.Text("\uE000", src) }, "S030 ISO 19005-4, 6.2.10.8"},
+		"encrypted 3b":           {[]standard.ID{standard.PDFA3b, standard.PDFUA1}, (*standard.Checker).Encryption, "S003 ISO 19005-3, 6.1.3"},
+		"encrypted ua1":          {ua1, (*standard.Checker).Encryption, "S003 ISO 32000-1, 7.6.1"},
+		"encrypted ua2":          {[]standard.ID{standard.PDFUA2}, (*standard.Checker).Encryption, ""},
+		"largest page":           {both, func(c *standard.Checker) diag.List { return c.Document(sized(14_400*doc.Pt, 3*doc.Pt)) }, ""},
+		"huge page": {
+			[]standard.ID{standard.PDFA2b},
+			func(c *standard.Checker) diag.List { return c.Document(sized(14_401*doc.Pt, 14_401*doc.Pt)) },
+			"S048 ISO 19005-2, 6.1.13; S048 ISO 19005-2, 6.1.13",
+		},
+		"tiny page":        {both, func(c *standard.Checker) diag.List { return c.Document(sized(doc.MM(100), 2*doc.Pt)) }, "S048 ISO 19005-2, 6.1.13"},
+		"huge page of 2.0": {[]standard.ID{standard.PDFA4}, func(c *standard.Checker) diag.List { return c.Document(sized(20_000*doc.Pt, 20_000*doc.Pt)) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, d := range c.judge(standard.NewChecker(c.claims)) {
+				got = append(got, d.Code+" "+d.Clause)
+			}
+			if s := strings.Join(got, "; "); s != c.want {
+				t.Errorf("got %q, want %q", s, c.want)
+			}
+		})
 	}
 }
 

@@ -1,7 +1,6 @@
 package standard
 
 import (
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -45,19 +44,45 @@ func AppendXMP(dst []byte, m Metadata) []byte {
 		x.element("xmp:MetadataDate", at)
 	}
 	x.element("xmpMM:DocumentID", m.DocumentID)
-	if slices.Contains(m.Standards, PDFA4) {
-		// ISO 19005-4, 6.7.3: part and revision, no conformance level.
-		x.element("pdfaid:part", "4")
-		x.element("pdfaid:rev", "2020")
-	}
-	if slices.Contains(m.Standards, PDFUA2) {
-		// ISO 14289-2, clause 5.
-		x.element("pdfuaid:part", "2")
-		x.element("pdfuaid:rev", "2024")
+	for _, id := range m.Standards {
+		switch id {
+		case PDFA2b, PDFA3b:
+			// ISO 19005-2, 6.6.4: part and conformance level.
+			x.element("pdfaid:part", map[ID]string{PDFA2b: "2", PDFA3b: "3"}[id])
+			x.element("pdfaid:conformance", "B")
+		case PDFA4:
+			// ISO 19005-4, 6.7.3: part and revision, no conformance level.
+			x.element("pdfaid:part", "4")
+			x.element("pdfaid:rev", "2020")
+		case PDFUA1:
+			// ISO 14289-1, clause 5.
+			x.element("pdfuaid:part", "1")
+			if Archival(m.Standards) {
+				x.raw(accessibleSchema)
+			}
+		case PDFUA2:
+			// ISO 14289-2, clause 5.
+			x.element("pdfuaid:part", "2")
+			x.element("pdfuaid:rev", "2024")
+		}
 	}
 	x.raw("</rdf:Description>\n</rdf:RDF></x:xmpmeta>\n<?xpacket end=\"w\"?>")
 	return x.b
 }
+
+// accessibleSchema describes the property pdfuaid:part, which the schemas that PDF/A-2 and
+// 3 know have not (ISO 19005-2, 6.6.2.3).
+const accessibleSchema = `<pdfaExtension:schemas xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/"` +
+	` xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#">` +
+	`<rdf:Bag><rdf:li rdf:parseType="Resource">` +
+	`<pdfaSchema:schema>PDF/UA identification</pdfaSchema:schema>` +
+	`<pdfaSchema:namespaceURI>http://www.aiim.org/pdfua/ns/id/</pdfaSchema:namespaceURI>` +
+	`<pdfaSchema:prefix>pdfuaid</pdfaSchema:prefix>` +
+	`<pdfaSchema:property><rdf:Seq><rdf:li rdf:parseType="Resource">` +
+	`<pdfaProperty:name>part</pdfaProperty:name><pdfaProperty:valueType>Integer</pdfaProperty:valueType>` +
+	`<pdfaProperty:category>internal</pdfaProperty:category>` +
+	`<pdfaProperty:description>Part of ISO 14289</pdfaProperty:description>` +
+	`</rdf:li></rdf:Seq></pdfaSchema:property></rdf:li></rdf:Bag></pdfaExtension:schemas>` + "\n"
 
 type xmp struct{ b []byte }
 

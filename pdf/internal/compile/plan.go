@@ -295,7 +295,7 @@ func (c *compiler) tag(n *strictyaml.Node, path string) (string, bool) {
 
 // known standards that a later version has.
 var laterStandards = []string{
-	"pdf/a-1b", "pdf/a-2a", "pdf/a-2b", "pdf/a-2u", "pdf/a-3a", "pdf/a-3b", "pdf/a-3u", "pdf/a-4e", "pdf/a-4f", "pdf/ua-1",
+	"pdf/a-1b", "pdf/a-2a", "pdf/a-2u", "pdf/a-3a", "pdf/a-3u", "pdf/a-4e", "pdf/a-4f",
 }
 
 func (c *compiler) standards(n *strictyaml.Node) {
@@ -318,14 +318,18 @@ func (c *compiler) standards(n *strictyaml.Node) {
 		id, err := standard.Parse(s)
 		switch {
 		case err == nil:
-			c.plan.standards = append(c.plan.standards, id)
+			claims, err := standard.Set(append(c.plan.standards, id)...)
+			if err != nil {
+				c.bad(v, at, "S004", "", "%v", err)
+				continue
+			}
+			c.plan.standards = claims
 		case slices.Contains(laterStandards, s):
 			c.bad(v, at, codeLater, "", "standard %q is not in this version", s)
 		default:
 			c.bad(v, at, codeName, exprlang.Nearest(s, append(standard.Names(), laterStandards...)), "no standard %q", s)
 		}
 	}
-	c.plan.standards = standard.Set(c.plan.standards...)
 }
 
 func (c *compiler) variables(n *strictyaml.Node) {

@@ -5,7 +5,6 @@ package emit
 import (
 	"crypto/sha256"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,8 +20,8 @@ import (
 
 // Options says how a file is written.
 type Options struct {
-	Standards  []standard.ID
-	Time       time.Time // zero: no dates
+	Standards  []standard.ID // as standard.Set returns them: they choose the version of PDF
+	Time       time.Time     // zero: no dates
 	DocumentID string
 	Producer   string
 	Limits     diag.Limits // with their defaults
@@ -136,7 +135,7 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 	e.o, e.doc, e.fan, e.check = o, d, pagesPerNode, check
 	e.byHash, e.anchors = map[[sha256.Size]byte]*imageRes{}, map[string]dest{}
 	file := cos.Options{
-		Version: cos.V20, Deflater: o.Deflater, Level: o.Level,
+		Version: standard.Version(o.Standards), Deflater: o.Deflater, Level: o.Level,
 		Limits: cos.Limits{OutputBytes: o.Limits.OutputBytes}, Encrypt: protection,
 	}
 	if len(o.Standards) > 0 {
@@ -350,7 +349,7 @@ func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
 		}
 		d = append(d, cos.E("MarkInfo", cos.Dict{cos.E("Marked", cos.Bool(true))}), cos.E("StructTreeRoot", root))
 	}
-	if slices.Contains(e.o.Standards, standard.PDFA4) {
+	if standard.Archival(e.o.Standards) {
 		intent, err := e.outputIntent()
 		if err != nil {
 			return nil, err
@@ -377,7 +376,7 @@ func (e *Emitter) metadata() (cos.Ref, error) {
 }
 
 // outputIntent names sRGB as the colour space of the device colours (ISO
-// 19005-4, 6.2.3).
+// 19005-2 and 4, 6.2.3).
 func (e *Emitter) outputIntent() (cos.Ref, error) {
 	profile, intent := e.w.Reserve(), e.w.Reserve()
 	packed, err := e.o.Profile()

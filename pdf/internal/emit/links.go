@@ -168,15 +168,15 @@ func (e *Emitter) internalLinks() error {
 	return missing.Err()
 }
 
-// goTo returns the action that leads to a place. In a tagged document it is a
-// structure destination (ISO 14289-2, 8.8; ISO 32000-2, 12.3.2.3), with the page
-// for viewers that know none.
+// goTo returns the action that leads to a place. In a tagged document of PDF 2.0 it is a
+// structure destination (ISO 14289-2, 8.8; ISO 32000-2, 12.3.2.3), with the page for
+// viewers that know none.
 func (e *Emitter) goTo(to dest) cos.Entry {
 	at := func(target cos.Ref) cos.Array {
 		return cos.Array{target, cos.Name("XYZ"), cos.Null{}, cos.Fixed(to.y), cos.Null{}}
 	}
 	action := cos.Dict{cos.E("S", cos.Name("GoTo")), cos.E("D", at(to.page))}
-	if !to.elem.IsZero() {
+	if !to.elem.IsZero() && e.w.Version() != cos.V17 {
 		action = append(action, cos.E("SD", at(to.elem)))
 	}
 	return cos.E("A", action)

@@ -118,11 +118,16 @@ func (e *Elem) cellAttributes() string {
 	return "/O/Table" + body
 }
 
+// append appends e in PDF syntax. PDF 1.7 has no namespaces, and there ns is zero; a heading
+// beneath the lowest that it has is one of that.
 func (e *Elem) append(b []byte, ns cos.Ref) []byte {
 	b = append(b, "<</Type/StructElem/S"...)
-	b = e.AppendName(b)
-	b = append(b, "/NS "...)
-	b = cos.AppendRef(b, ns)
+	if ns.IsZero() {
+		b = (&Elem{Type: e.Type, Level: min(e.Level, MostLevels17)}).AppendName(b)
+	} else {
+		b = append(e.AppendName(b), "/NS "...)
+		b = cos.AppendRef(b, ns)
+	}
 	b = append(b, "/P "...)
 	b = cos.AppendRef(b, e.Parent.ref)
 	if !e.page.IsZero() {

@@ -1,6 +1,7 @@
 // Package tag writes the structure tree of a tagged PDF (ISO 32000-2, 14.7 and
 // 14.8): elements with their namespaces and attributes, the links between
-// content and elements, and the parent tree.
+// content and elements, and the parent tree. In a file of PDF 1.7 the tree has no
+// namespaces, and types that came later are mapped to those that 1.7 has.
 //
 // The elements are those that layout makes: there is one tree, and one enum of
 // structure types. An element has its object number as soon as it is added, so
@@ -128,9 +129,12 @@ func (t *Tree) write(e *Elem) error {
 	if t.Closed != nil {
 		t.Closed(e)
 	}
-	ns, err := t.namespace(types[e.Type].ns)
-	if err != nil {
-		return err
+	var ns cos.Ref
+	if t.w.Version() != cos.V17 {
+		var err error
+		if ns, err = t.namespace(types[e.Type].ns); err != nil {
+			return err
+		}
 	}
 	t.buf = e.append(t.buf[:0], ns)
 	return t.w.PutRaw(e.ref, t.buf)
@@ -160,24 +164,25 @@ func (t *Tree) Close() (cos.Ref, error) {
 	if err != nil {
 		return cos.Ref{}, err
 	}
-	spaces := cos.Array{}
-	for _, r := range t.ns {
-		if !r.IsZero() {
-			spaces = append(spaces, r)
-		}
-	}
 	root := cos.Dict{
 		cos.E("Type", cos.Name("StructTreeRoot")),
-		cos.E("Namespaces", spaces),
 		cos.E("K", t.doc.ref),
-		// Readers of PDF 1.7 know neither namespaces nor these types: to them they are
-		// what comes nearest. The map does not concern elements with a namespace
-		// (14.8.6.1).
+		// PDF 1.7 knows neither namespaces nor these types: they are what comes nearest. The
+		// map does not concern elements with a namespace (14.8.6.1).
 		cos.E("RoleMap", cos.Dict{
 			cos.E("Aside", cos.Name("Div")), cos.E("Em", cos.Name("Span")), cos.E("Strong", cos.Name("Span")),
 		}),
 		cos.E("ParentTree", parents),
 		cos.E("ParentTreeNextKey", cos.Int(len(t.nums))),
+	}
+	var spaces cos.Array
+	for _, r := range t.ns {
+		if !r.IsZero() {
+			spaces = append(spaces, r)
+		}
+	}
+	if len(spaces) > 0 {
+		root = append(root, cos.E("Namespaces", spaces))
 	}
 	return t.root.ref, t.w.Put(t.root.ref, root)
 }

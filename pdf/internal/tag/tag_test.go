@@ -122,6 +122,31 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// TestTreeOfPDF17: no namespaces, a role for each type that came later, and no more than six
+// levels of headings.
+func TestTreeOfPDF17(t *testing.T) {
+	var out bytes.Buffer
+	w := cos.NewWriter(&out, cos.Options{Version: cos.V17, Deflater: plain{}})
+	tree := tag.NewTree(w)
+	for _, e := range []*tag.Elem{{Type: tag.Aside}, {Type: tag.Code}, {Type: tag.H, Level: 2}, {Type: tag.H, Level: 9}, {Type: tag.H}} {
+		if err := tree.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finish(t, w, tree)
+	s := out.String()
+	for _, want := range []string{"/S/Aside/P ", "/S/Code/P ", "/S/H1/P ", "/S/H2/P ", "/S/H6/P ", "/RoleMap<</Aside/Div/Em/Span/Strong/Span>>"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	for _, not := range []string{"/NS", "/Namespace", "/H9"} {
+		if strings.Contains(s, not) {
+			t.Errorf("there is %s", not)
+		}
+	}
+}
+
 // TestEmptyTree: no pages, no kids.
 func TestEmptyTree(t *testing.T) {
 	var out bytes.Buffer

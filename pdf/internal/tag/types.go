@@ -100,8 +100,11 @@ func (t Type) MayHold(kid Type) bool { return types[t].holds&(1<<kid) != 0 }
 // String returns the name of the type, H for headings of any level.
 func (t Type) String() string { return types[t].name }
 
-// AppendName appends the name of e's structure type in PDF syntax. PDF 2.0 has no
-// highest heading level.
+// MostLevels17 is how many levels of headings PDF 1.7 has (ISO 32000-1, 14.8.4.3.2); PDF 2.0
+// has no highest.
+const MostLevels17 = 6
+
+// AppendName appends the name of e's structure type in PDF syntax.
 func (e *Elem) AppendName(b []byte) []byte {
 	if e.Type == H {
 		return cos.AppendInt(append(b, "/H"...), int64(max(e.Level, 1)))
