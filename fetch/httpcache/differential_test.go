@@ -52,11 +52,16 @@ func draw(r *rand.Rand, now time.Time) sample {
 	if r.IntN(8) == 0 {
 		s.Request.Headers["cache-control"] = pick("no-store", "no-cache", "max-age=5")
 	}
-	h := map[string]string{"date": httpfield.FormatDate(now), "etag": `"a"`} // with a validator all that may be stored is of use
-	s.Response.Status, _ = strconv.Atoi(pick("200", "200", "200", "203", "204", "300", "301", "302", "307", "308", "404", "405", "410", "414", "500", "501", "503"))
+	h := map[string]string{
+		"date": httpfield.FormatDate(now), "etag": `"a"`,
+	} // with a validator all that may be stored is of use
+	s.Response.Status, _ = strconv.Atoi(pick("200", "200", "200", "203", "204", "300", "301", "302",
+		"307", "308", "404", "405", "410", "414", "500", "501", "503"))
 	var cc []string
 	for range r.IntN(4) {
-		cc = append(cc, pick("max-age=60", "max-age=0", "s-maxage=120", "s-maxage=0", "no-store", "no-cache", "private", "public", "must-revalidate", "proxy-revalidate", "immutable", "x=y", `max-age="30"`, "max-age=60s", "MAX-AGE=10", `x="max-age=5"`))
+		cc = append(cc, pick("max-age=60", "max-age=0", "s-maxage=120", "s-maxage=0", "no-store",
+			"no-cache", "private", "public", "must-revalidate", "proxy-revalidate", "immutable", "x=y",
+			`max-age="30"`, "max-age=60s", "MAX-AGE=10", `x="max-age=5"`))
 	}
 	if len(cc) > 0 {
 		h["cache-control"] = strings.Join(cc, pick(",", ", ", " , "))
@@ -93,7 +98,9 @@ func (s *sample) ours(t *testing.T, now time.Time) judgement {
 	}
 	req := &http.Request{Method: s.Request.Method, Header: header(s.Request.Headers)}
 	x := &exchange{c: c, options: noOptions, demands: requestDemands(req.Header), asked: now}
-	v := c.storable(req, &http.Response{StatusCode: s.Response.Status, Proto: "HTTP/1.1", Header: header(s.Response.Headers)}, x, now)
+	v := c.storable(req, &http.Response{
+		StatusCode: s.Response.Status, Proto: "HTTP/1.1", Header: header(s.Response.Headers),
+	}, x, now)
 	if v == nil {
 		return judgement{}
 	}
@@ -122,10 +129,12 @@ func excused(s *sample) string {
 	case strings.Count(cc, "max-age") > 1 || strings.Count(cc, "s-maxage") > 1:
 		return "of repeated directives the first counts (RFC 9111, 4.2.1)"
 	case has("60s", `"`) || strings.Contains(h["cache-control"], "MAX-AGE"):
-		return "names are case-insensitive, a quoted value counts, text in another's quotes does not, what is no delta-seconds is stale (RFC 9111, 4.2.1 and 5.2)"
+		return "names are case-insensitive, a quoted value counts, text in another's quotes does not, " +
+			"what is no delta-seconds is stale (RFC 9111, 4.2.1 and 5.2)"
 	case s.Shared && has("proxy-revalidate"):
 		return "proxy-revalidate forbids what is stale, not what is fresh (RFC 9111, 5.2.2.8)"
-	case s.Response.Status == 302 || s.Response.Status == 307 || s.Response.Status == 500 || s.Response.Status == 503:
+	case s.Response.Status == 302 || s.Response.Status == 307 || s.Response.Status == 500 ||
+		s.Response.Status == 503:
 		return "explicit freshness lets any understood final status be stored (RFC 9111, 3)"
 	case h["vary"] == "*":
 		return "a response that never matches is not stored (RFC 9111, 4.1)"
@@ -148,7 +157,8 @@ func TestJudgesTheSameAsOthers(t *testing.T) {
 		t.Skip("missing judge: http-cache-semantics: ./tools/install-judges")
 	}
 	const n = 100_000
-	r, now := rand.New(rand.NewPCG(9111, 1)), time.Now().Truncate(time.Second) //nolint:gosec // repeatable on purpose
+	r := rand.New(rand.NewPCG(9111, 1)) //nolint:gosec // repeatable on purpose
+	now := time.Now().Truncate(time.Second)
 	samples := make([]sample, n)
 	var in bytes.Buffer
 	e := json.NewEncoder(&in)
@@ -177,10 +187,14 @@ func TestJudgesTheSameAsOthers(t *testing.T) {
 		}
 		class := excused(&samples[i])
 		if classes[class]++; class == "" && classes[class] <= 10 {
-			t.Errorf("shared %t, %v, %d %v: ours %+v, theirs %+v", samples[i].Shared, samples[i].Request.Headers, samples[i].Response.Status, samples[i].Response.Headers, ours, theirs)
+			t.Errorf("shared %t, %v, %d %v: ours %+v, theirs %+v", samples[i].Shared,
+				samples[i].Request.Headers, samples[i].Response.Status, samples[i].Response.Headers, ours,
+				theirs)
 		}
 	}
-	_, _ = fmt.Fprintf(os.Stdout, "differential %d of %d equal to http-cache-semantics, %d classes of differences\n", equal, n, len(classes))
+	_, _ = fmt.Fprintf(os.Stdout,
+		"differential %d of %d equal to http-cache-semantics, %d classes of differences\n", equal, n,
+		len(classes))
 	for class, n := range classes {
 		t.Logf("%6d %s", n, class)
 	}
@@ -206,9 +220,12 @@ func ask(t *testing.T, in []byte, n int, name string, args ...string) []string {
 	return lines
 }
 
-// againstLibraries asks hishel and CacheControl too. Each errs in its own way: where they and http-cache-semantics agree with each
-// other and not with us, we are wrong, but for the documented classes.
-func againstLibraries(t *testing.T, samples []sample, questions []byte, reused []bool, now time.Time) {
+// againstLibraries asks hishel and CacheControl too. Each errs in its own way: where they and
+// http-cache-semantics agree with each other and not with us, we are wrong, but for the documented
+// classes.
+func againstLibraries(t *testing.T, samples []sample, questions []byte, reused []bool,
+	now time.Time,
+) {
 	t.Helper()
 	python, err := filepath.Abs(filepath.Join("..", "..", ".tools", "httpcaches", "bin", "python"))
 	if err != nil {
@@ -225,7 +242,8 @@ func againstLibraries(t *testing.T, samples []sample, questions []byte, reused [
 		n = 5000
 	}
 	questions = bytes.Join(bytes.SplitAfterN(questions, []byte("\n"), n+1)[:n], nil)
-	lines := ask(t, questions, n, python, filepath.Join("conformance", "libraries.py"), strconv.FormatInt(now.Unix(), 10))
+	lines := ask(t, questions, n, python, filepath.Join("conformance", "libraries.py"),
+		strconv.FormatInt(now.Unix(), 10))
 	equal, private, equalPrivate := 0, 0, 0
 	for i, line := range lines {
 		var theirs struct {
@@ -249,10 +267,12 @@ func againstLibraries(t *testing.T, samples []sample, questions []byte, reused [
 			agreed = agreed && *theirs.CacheControl == reused[i]
 		}
 		if agreed && ours != reused[i] && excused(&samples[i]) == "" {
-			t.Errorf("shared %t, %v, %d %v: reused %t, say we alone", samples[i].Shared, samples[i].Request.Headers, samples[i].Response.Status, samples[i].Response.Headers, ours)
+			t.Errorf("shared %t, %v, %d %v: reused %t, say we alone", samples[i].Shared,
+				samples[i].Request.Headers, samples[i].Response.Status, samples[i].Response.Headers, ours)
 		}
 	}
-	_, _ = fmt.Fprintf(os.Stdout, "differential %d of %d equal to hishel, %d of %d to CacheControl\n", equal, n, equalPrivate, private)
+	_, _ = fmt.Fprintf(os.Stdout, "differential %d of %d equal to hishel, %d of %d to CacheControl\n",
+		equal, n, equalPrivate, private)
 	if equal < n/2 || equalPrivate < private/2 {
 		t.Error("they hardly agree: are these judges?")
 	}

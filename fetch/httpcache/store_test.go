@@ -3,6 +3,7 @@ package httpcache
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -38,7 +39,14 @@ func readAll(t *testing.T, resp *http.Response) []byte {
 }
 
 func entryOf(body string) *Entry {
-	return &Entry{variants: []*variant{{status: 200, proto: "HTTP/1.1", body: []byte(body), header: http.Header{"Date": {"x"}, "A": {"1", "2"}}, values: 3}}}
+	return &Entry{
+		variants: []*variant{
+			{
+				status: 200, proto: "HTTP/1.1", body: []byte(body),
+				header: http.Header{"Date": {"x"}, "A": {"1", "2"}}, values: 3,
+			},
+		},
+	}
 }
 
 func keyed(n int) Key {
@@ -152,7 +160,8 @@ func TestStoredBytesAreTheOrigins(t *testing.T) {
 		chunk := rapid.IntRange(0, 1000).Draw(rt, "chunk")
 		fields := []string{fresh60}
 		for i := range rapid.IntRange(0, 10).Draw(rt, "fields") {
-			fields = append(fields, fmt.Sprintf("X-%d: %s", i%5, rapid.StringMatching(`[ -~]{0,20}`).Draw(rt, "value")))
+			fields = append(fields,
+				fmt.Sprintf("X-%d: %s", i%5, rapid.StringMatching(`[ -~]{0,20}`).Draw(rt, "value")))
 		}
 		s := answer(200, string(body), fields...)
 		if chunk > 0 {
@@ -194,7 +203,8 @@ func TestHitsAreGenuineResponses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp.Status != "200 OK" || resp.Proto != "HTTP/1.1" || resp.ProtoMajor != 1 || resp.ProtoMinor != 1 || resp.Request != req || resp.ContentLength != 4 || resp.Body == nil {
+	if resp.Status != "200 OK" || resp.Proto != "HTTP/1.1" || resp.ProtoMajor != 1 ||
+		resp.ProtoMinor != 1 || resp.Request != req || resp.ContentLength != 4 || resp.Body == nil {
 		t.Errorf("%+v", resp)
 	}
 	var b bytes.Buffer
@@ -240,9 +250,12 @@ func TestEncodedEntriesServeAsStoredOnes(t *testing.T) {
 	t.Run("through a store of bytes", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &mapStore{m: map[string][]byte{}}
-			r := newRig(t, Config{Store: s}, step("Cache-Control: max-age=1, stale-if-error=60", `Etag: "a"`, "Vary: Foo", "X: 1", "X: 2"), not(fresh60, `Etag: "a"`), answer(200, ""))
+			r := newRig(t, Config{Store: s},
+				step("Cache-Control: max-age=1, stale-if-error=60", `Etag: "a"`, "Vary: Foo", "X: 1", "X: 2"),
+				not(fresh60, `Etag: "a"`), answer(200, ""))
 			r.do("GET", "/", "Foo: 1")
-			if g := r.do("GET", "/", "Foo: 1"); g.result != ResultHit || g.body != "body" || strings.Join(g.header["X"], ",") != "1,2" {
+			if g := r.do("GET", "/", "Foo: 1"); g.result != ResultHit || g.body != "body" ||
+				strings.Join(g.header["X"], ",") != "1,2" {
 				t.Errorf("%+v", g)
 			}
 			pass(2 * second)
@@ -266,10 +279,14 @@ func TestEncodedEntriesServeAsStoredOnes(t *testing.T) {
 func sampleEntry(tb testing.TB) []byte {
 	tb.Helper()
 	v := &variant{
-		status: 206, proto: "HTTP/2.0", header: http.Header{"Date": {"x"}, "Etag": {`"a"`}}, body: []byte("123"), partial: true, start: 4, total: 10,
-		vary: []selector{{"Foo", "1", true}}, arrived: time.Unix(1e9, 5), date: time.Unix(1e9, 0), life: time.Hour, etag: `"a"`, immutable: true,
+		status: 206, proto: "HTTP/2.0", header: http.Header{"Date": {"x"}, "Etag": {`"a"`}},
+		body: []byte("123"), partial: true, start: 4, total: 10,
+		vary: []selector{{"Foo", "1", true}}, arrived: time.Unix(1e9, 5), date: time.Unix(1e9, 0),
+		life: time.Hour, etag: `"a"`, immutable: true,
 	}
-	b, err := (&Entry{variants: []*variant{v, {status: 200, header: http.Header{"Date": {"y"}}, total: -1}}}).AppendBinary(nil)
+	b, err := (&Entry{
+		variants: []*variant{v, {status: 200, header: http.Header{"Date": {"y"}}, total: -1}},
+	}).AppendBinary(nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -317,21 +334,28 @@ func TestDamagedEntriesAreErrors(t *testing.T) {
 	}
 }
 
-// FuzzResponse feeds hostile fields to the whole cache: whatever they say, it neither panics nor serves other bytes.
+// FuzzResponse feeds hostile fields to the whole cache: whatever they say, it neither panics nor
+// serves other bytes.
 func FuzzResponse(f *testing.F) {
-	for _, s := range []string{"max-age=60", `a="b, max-age=1`, "no-cache=\"x\", max-age=\"5\"", "stale-while-revalidate=9, max-age=1", ",,=,\x00"} {
+	for _, s := range []string{
+		"max-age=60", `a="b, max-age=1`, "no-cache=\"x\", max-age=\"5\"",
+		"stale-while-revalidate=9, max-age=1", ",,=,\x00",
+	} {
 		f.Add(s, s, "Mon, 01 Jan 1990 00:00:00 GMT", "5", "Foo", "bytes 0-3/4", "bytes=0-1", true)
 	}
 	f.Fuzz(func(t *testing.T, cc, cdn, date, age, vary, contentRange, rng string, shared bool) {
 		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, Config{Shared: shared}, step("Cache-Control: "+cc, "Cdn-Cache-Control: "+cdn, "Date: "+date, "Expires: "+date, "Last-Modified: "+date, "Age: "+age, "Vary: "+vary, "Content-Range: "+contentRange, "Etag: "+cc))
+			r := newRig(t, Config{Shared: shared}, step("Cache-Control: "+cc, "Cdn-Cache-Control: "+cdn,
+				"Date: "+date, "Expires: "+date, "Last-Modified: "+date, "Age: "+age, "Vary: "+vary,
+				"Content-Range: "+contentRange, "Etag: "+cc))
 			r.do("GET", "/", "Cache-Control: "+cdn, "Pragma: "+cc)
 			pass(time.Second)
 			g := r.do("GET", "/", "Cache-Control: "+cc, "If-None-Match: "+cdn, "If-Modified-Since: "+date)
 			if g.status == 200 && g.body != "body" {
 				t.Errorf("%+v", g)
 			}
-			if g := r.do("GET", "/", "Range: "+rng, "If-Range: "+cc); g.status == 206 && !strings.Contains("body", g.body) {
+			if g := r.do("GET", "/", "Range: "+rng, "If-Range: "+cc); g.status == 206 &&
+				!strings.Contains("body", g.body) {
 				t.Errorf("%+v", g)
 			}
 		})
@@ -359,7 +383,8 @@ func TestConfigIsRefused(t *testing.T) {
 	if err != nil || c.cfg.MaxEntry != 1000 {
 		t.Errorf("MaxEntry %d, %v", c.cfg.MaxEntry, err)
 	}
-	if name, settings := c.Layer(fetchtest.Script()).(*transport).Describe(); name != "cache" || !strings.Contains(settings, "private") {
+	if name, settings := c.Layer(fetchtest.Script()).(*transport).Describe(); name != "cache" ||
+		!strings.Contains(settings, "private") {
 		t.Errorf("%s: %s", name, settings)
 	}
 }
@@ -381,3 +406,5 @@ func TestInvalidationOfOneURLLeavesOthersOnTheirWay(t *testing.T) {
 		t.Error("what was on its way when all were forgotten")
 	}
 }
+
+var errStore = errors.New("store is down")

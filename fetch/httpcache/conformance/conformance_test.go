@@ -1,4 +1,5 @@
-// Package conformance holds the cache against judges of others: http-cache-tests, http-cache-semantics and hishel.
+// Package conformance holds the cache against judges of others: http-cache-tests,
+// http-cache-semantics and hishel.
 package conformance
 
 import (
@@ -29,7 +30,8 @@ import (
 
 const install = "./tools/install-judges"
 
-// judge returns the absolute path of what a judge needs, or skips; with REQUIRE_JUDGES=1 absence is a failure.
+// judge returns the absolute path of what a judge needs, or skips; with REQUIRE_JUDGES=1 absence is
+// a failure.
 func judge(t *testing.T, name, path string) string {
 	t.Helper()
 	full, err := filepath.Abs(filepath.Join("..", "..", "..", ".tools", path))
@@ -66,9 +68,11 @@ func origin(t *testing.T, tools string) *url.URL {
 	address := free(t)
 	_, port, _ := net.SplitHostPort(address)
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, "node", "--no-warnings", "--import", loopback, "server/server.mjs") //nolint:gosec // our own arguments
+	cmd := exec.CommandContext(ctx, "node", //nolint:gosec // our own arguments
+		"--no-warnings", "--import", loopback, "server/server.mjs")
 	cmd.Dir = filepath.Join(tools, "package")
-	cmd.Env = append(os.Environ(), "npm_config_protocol=http", "npm_config_port="+port, "npm_config_pidfile="+filepath.Join(t.TempDir(), "server.pid"))
+	cmd.Env = append(os.Environ(), "npm_config_protocol=http", "npm_config_port="+port,
+		"npm_config_pidfile="+filepath.Join(t.TempDir(), "server.pid"))
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Start(); err != nil {
@@ -116,7 +120,8 @@ func listens(t *testing.T, address string) bool {
 func front(t *testing.T, tools string, wrap func(http.RoundTripper) http.RoundTripper) string {
 	t.Helper()
 	target := origin(t, tools)
-	// Without kept connections: net/http sends again by itself on one that died, and some tests hang up.
+	// Without kept connections: net/http sends again by itself on one that died, and some tests hang
+	// up.
 	base := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
 	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
@@ -130,7 +135,8 @@ func front(t *testing.T, tools string, wrap func(http.RoundTripper) http.RoundTr
 // score runs the suite against a cache at an address.
 func score(t *testing.T, tools, mode, address string) []outcome {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "node", "--no-warnings", "run.mjs", tools, mode, address) //nolint:gosec // our own arguments
+	cmd := exec.CommandContext(t.Context(), "node", //nolint:gosec // our own arguments
+		"--no-warnings", "run.mjs", tools, mode, address)
 	out, err := cmd.Output()
 	if err != nil {
 		if ee, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -147,8 +153,9 @@ func score(t *testing.T, tools, mode, address string) []outcome {
 	return all
 }
 
-// settled is the score of our cache. The suite's pauses are real time, so that a busy machine may miss one: when a test fails that the
-// page says is passed, all are run a second time, and what is passed in either run is passed.
+// settled is the score of our cache. The suite's pauses are real time, so that a busy machine may
+// miss one: when a test fails that the page says is passed, all are run a second time, and what is
+// passed in either run is passed.
 func settled(t *testing.T, tools, mode string, known map[string]string) []outcome {
 	t.Helper()
 	address := front(t, tools, cached(t, mode == "shared"))
@@ -212,14 +219,16 @@ func exceptions(t *testing.T) map[string]exception {
 	return m
 }
 
-// The suite's counts, the least that is passed of what is optimal, and the most exceptions there may be.
+// The suite's counts, the least that is passed of what is optimal, and the most exceptions there
+// may be.
 const (
 	requiredPrivate, requiredShared = 147, 157
 	optimalPrivate, optimalShared   = 62, 80
 	mostExceptions                  = 14
 )
 
-var update = flag.Bool("update", false, "write docs/http-cache-tests.md, and what proxies of others score") //nolint:gochecknoglobals // a flag of the test
+var update = flag.Bool("update", false,
+	"write docs/http-cache-tests.md, and what proxies of others score")
 
 func TestEveryRequiredTestOfTheSuiteIsPassed(t *testing.T) {
 	t.Parallel()
@@ -258,9 +267,11 @@ func TestEveryRequiredTestOfTheSuiteIsPassed(t *testing.T) {
 	}
 	p, ofP := count(private, "required")
 	s, ofS := count(shared, "required")
-	_, _ = fmt.Fprintf(os.Stdout, "private %d/%d shared %d/%d exceptions %d\n", p, ofP, s, ofS, len(excused))
+	_, _ = fmt.Fprintf(os.Stdout, "private %d/%d shared %d/%d exceptions %d\n", p, ofP, s, ofS,
+		len(excused))
 	if ofP != requiredPrivate || ofS != requiredShared || len(excused) > mostExceptions {
-		t.Errorf("the suite has %d and %d required tests, want %d and %d, with at most %d exceptions", ofP, ofS, requiredPrivate, requiredShared, mostExceptions)
+		t.Errorf("the suite has %d and %d required tests, want %d and %d, with at most %d exceptions",
+			ofP, ofS, requiredPrivate, requiredShared, mostExceptions)
 	}
 	p, _ = count(private, "optimal")
 	s, _ = count(shared, "optimal")
@@ -276,14 +287,16 @@ func TestEveryRequiredTestOfTheSuiteIsPassed(t *testing.T) {
 	}
 	had, _, _ := strings.Cut(string(written), behaviour)
 	if have, _, _ := strings.Cut(now, behaviour); have != had && !t.Failed() {
-		t.Errorf("%s says otherwise: go test ./fetch/httpcache/conformance -run Required -update\n%s", page, firstDifference(had, have))
+		t.Errorf("%s says otherwise: go test ./fetch/httpcache/conformance -run Required -update\n%s",
+			page, firstDifference(had, have))
 	}
 }
 
 func TestSuiteFailsAProxyWithoutCache(t *testing.T) {
 	t.Parallel()
 	tools := filepath.Dir(judge(t, "http-cache-tests", "cachetests/package"))
-	all := score(t, tools, "private", front(t, tools, func(rt http.RoundTripper) http.RoundTripper { return rt }))
+	all := score(t, tools, "private",
+		front(t, tools, func(rt http.RoundTripper) http.RoundTripper { return rt }))
 	if p, n := count(all, "required"); p > n/2 || p < n/5 {
 		t.Errorf("without a cache %d of %d are passed, want about a third", p, n)
 	}

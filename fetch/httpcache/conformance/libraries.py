@@ -1,6 +1,6 @@
-"""Reads lines of {request, response, shared} and prints what hishel and CacheControl say of each: may the response be reused
-without asking the origin. CacheControl is a private cache only; of shared ones it says null. The argument is the time it is, in
-seconds since 1970."""
+"""Reads lines of {request, response, shared} and prints what hishel and CacheControl say of each:
+may the response be reused without asking the origin. CacheControl is a private cache only; of
+shared ones it says null. The argument is the time it is, in seconds since 1970."""
 import json
 import logging
 import sys
@@ -19,14 +19,16 @@ URL = "http://a.example/"
 
 
 def hishel(question):
-    options = CacheOptions(shared=question["shared"], supported_methods=["GET", "HEAD"], allow_stale=False)
+    shared, methods = question["shared"], ["GET", "HEAD"]
+    options = CacheOptions(shared=shared, supported_methods=methods, allow_stale=False)
     request = Request(method="GET", url=URL, headers=Headers(question["request"]["headers"]))
-    response = Response(status_code=question["response"]["status"], headers=Headers(question["response"]["headers"]))
+    answer = question["response"]
+    response = Response(status_code=answer["status"], headers=Headers(answer["headers"]))
     if not isinstance(CacheMiss(request=request, options=options).next(response), StoreAndUse):
         return False
     if parse_cache_control(response.headers.get("cache-control")).no_cache:
         return False
-    return (get_freshness_lifetime(response, question["shared"]) or 0) > get_age(response)
+    return (get_freshness_lifetime(response, shared) or 0) > get_age(response)
 
 
 class Keep:
@@ -44,7 +46,7 @@ def cachecontrol(question):
         return None
     c = CacheController(serializer=Keep())
     request = types.SimpleNamespace(url=URL, headers=question["request"]["headers"])
-    response = types.SimpleNamespace(status=question["response"]["status"], headers=question["response"]["headers"])
+    response = types.SimpleNamespace(**question["response"])
     c.cache_response(request, response, b"")
     return bool(c.cached_request(types.SimpleNamespace(url=URL, headers={})))
 

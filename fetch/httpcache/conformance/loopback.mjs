@@ -2,5 +2,6 @@
 import net from 'node:net'
 const listen = net.Server.prototype.listen
 net.Server.prototype.listen = function (port, ...rest) {
-  return listen.call(this, { port, host: '127.0.0.1' }, ...rest.filter(a => typeof a === 'function'))
+  const callbacks = rest.filter(a => typeof a === 'function')
+  return listen.call(this, { port, host: '127.0.0.1' }, ...callbacks)
 }

@@ -23,8 +23,10 @@ const (
 // render is the page with every outcome.
 func render(private, shared []outcome, excused map[string]exception, proxies []proxyScore) string {
 	var b strings.Builder
-	b.WriteString("# http-cache-tests\n\nWhat the suite [http-cache-tests](https://cache-tests.fyi/) 0.4.5 says of `fetch/httpcache`. " +
-		"`go test ./fetch/httpcache/conformance -run Required -update` writes this page, and the same test without the flag compares it.\n\n" +
+	b.WriteString("# http-cache-tests\n\n" +
+		"What the suite [http-cache-tests](https://cache-tests.fyi/) 0.4.5 says of `fetch/httpcache`. " +
+		"`go test ./fetch/httpcache/conformance -run Required -update` writes this page, " +
+		"and the same test without the flag compares it.\n\n" +
 		"| mode | required | optimal |\n|---|---|---|\n")
 	for _, run := range []struct {
 		mode string
@@ -34,12 +36,15 @@ func render(private, shared []outcome, excused map[string]exception, proxies []p
 		q, m := count(run.all, "optimal")
 		fmt.Fprintf(&b, "| %s | %d of %d | %d of %d |\n", run.mode, p, n, q, m)
 	}
-	b.WriteString("\nProxies of others before the same server, as shared caches, with the configuration in `fetch/httpcache/conformance/proxies_test.go`:\n\n" +
+	b.WriteString("\nProxies of others before the same server, as shared caches, " +
+		"with the configuration in `fetch/httpcache/conformance/proxies_test.go`:\n\n" +
 		"| proxy | required | optimal |\n|---|---|---|\n")
 	for _, s := range proxies {
-		fmt.Fprintf(&b, "| %s | %d of %d | %d of %d |\n", s.Name, s.Required, requiredShared, s.Optimal, s.OfOptimal)
+		fmt.Fprintf(&b, "| %s | %d of %d | %d of %d |\n",
+			s.Name, s.Required, requiredShared, s.Optimal, s.OfOptimal)
 	}
-	b.WriteString("\n## Required tests that are not passed\n\n| test | section | why that is right | our own test |\n|---|---|---|---|\n")
+	b.WriteString("\n## Required tests that are not passed\n\n" +
+		"| test | section | why that is right | our own test |\n|---|---|---|---|\n")
 	for _, id := range slices.Sorted(maps.Keys(excused)) {
 		e := excused[id]
 		fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", e.ID, e.Section, e.Reason, e.Test)
@@ -64,7 +69,8 @@ func render(private, shared []outcome, excused map[string]exception, proxies []p
 	}
 	b.WriteString("\n## Every test\n\n")
 	table("required", "optimal")
-	b.WriteString("\n" + behaviour + "\n\nThey ask what a cache does, and have no right answer. Of " + time.Now().UTC().Format(time.DateOnly) + ".\n\n")
+	b.WriteString("\n" + behaviour + "\n\nThey ask what a cache does, and have no right answer. Of " +
+		time.Now().UTC().Format(time.DateOnly) + ".\n\n")
 	table("check")
 	return b.String()
 }
@@ -74,8 +80,10 @@ func read(page string, column int) map[string]string {
 	page, _, _ = strings.Cut(page, behaviour)
 	m := map[string]string{}
 	for line := range strings.Lines(page) {
-		if cells := strings.Split(line, " | "); len(cells) == 4 && (cells[1] == "required" || cells[1] == "optimal") {
-			m[strings.TrimPrefix(cells[0], "| ")] = strings.TrimSuffix(strings.TrimSpace(cells[2+column]), " |")
+		if cells := strings.Split(line, " | "); len(cells) == 4 &&
+			(cells[1] == "required" || cells[1] == "optimal") {
+			m[strings.TrimPrefix(cells[0], "| ")] = strings.TrimSuffix(strings.TrimSpace(cells[2+column]),
+				" |")
 		}
 	}
 	return m

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// proxy is a caching proxy of others: its name with the version, and the arguments that start it in dir, in the foreground, before the
-// server at origin. root has the unpacked Debian packages.
+// proxy is a caching proxy of others: its name with the version, and the arguments that start it in
+// dir, in the foreground, before the server at origin. root has the unpacked Debian packages.
 type proxy struct {
 	name, binary string
 	start        func(t *testing.T, root, dir, address, origin string) []string
@@ -26,12 +26,14 @@ func proxies() []proxy {
 	return []proxy{
 		{"nginx 1.22", "nginx", func(t *testing.T, _, dir, address, origin string) []string {
 			t.Helper()
-			return []string{"-p", dir, "-e", filepath.Join(dir, "error.log"), "-c", file(t, dir, "nginx.conf", fmt.Sprintf(`
+			log := filepath.Join(dir, "error.log")
+			return []string{"-p", dir, "-e", log, "-c", file(t, dir, "nginx.conf", fmt.Sprintf(`
 				daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/error.log;
 				events {}
 				http {
 					access_log off;
-					client_body_temp_path %[1]s/a; proxy_temp_path %[1]s/b; fastcgi_temp_path %[1]s/c; uwsgi_temp_path %[1]s/d; scgi_temp_path %[1]s/e;
+					client_body_temp_path %[1]s/a; proxy_temp_path %[1]s/b;
+					fastcgi_temp_path %[1]s/c; uwsgi_temp_path %[1]s/d; scgi_temp_path %[1]s/e;
 					proxy_cache_path %[1]s/cache keys_zone=z:10m;
 					server {
 						listen %[2]s;
@@ -64,7 +66,10 @@ pinger_enable off
 `, address, origin, host, port, dir, filepath.Join(root, "usr/share")))}
 		}},
 		{"varnish 7.1", "varnishd", func(_ *testing.T, _, dir, address, origin string) []string {
-			return []string{"-F", "-j", "none", "-n", dir, "-a", address, "-b", origin, "-s", "malloc,64m", "-p", "default_grace=0", "-p", "default_ttl=0", "-p", "default_keep=60"}
+			return []string{
+				"-F", "-j", "none", "-n", dir, "-a", address, "-b", origin, "-s", "malloc,64m",
+				"-p", "default_grace=0", "-p", "default_ttl=0", "-p", "default_keep=60",
+			}
 		}},
 	}
 }
@@ -72,13 +77,15 @@ pinger_enable off
 func file(t *testing.T, dir, name, content string) string {
 	t.Helper()
 	full := filepath.Join(dir, name)
-	if err := os.WriteFile(full, []byte(content), 0o644); err != nil { //nolint:gosec // a server with another user reads it
+	err := os.WriteFile(full, []byte(content), 0o644) //nolint:gosec // a server's other user reads it
+	if err != nil {
 		t.Fatal(err)
 	}
 	return full
 }
 
-// TestOthersPassFewer runs the suite against proxies of others, which takes a minute; with -update it keeps their scores for the page.
+// TestOthersPassFewer runs the suite against proxies of others, which takes a minute; with -update
+// it keeps their scores for the page.
 func TestOthersPassFewer(t *testing.T) {
 	tools := filepath.Dir(judge(t, "http-cache-tests", "cachetests/package"))
 	root := judge(t, "nginx, squid and varnish", "proxies/root")
@@ -109,9 +116,11 @@ func TestOthersPassFewer(t *testing.T) {
 		}
 	}
 	for _, s := range scores {
-		_, _ = fmt.Fprintf(os.Stdout, "%s: shared %d/%d optimal %d/%d\n", s.Name, s.Required, requiredShared, s.Optimal, s.OfOptimal)
+		_, _ = fmt.Fprintf(os.Stdout, "%s: shared %d/%d optimal %d/%d\n", s.Name, s.Required,
+			requiredShared, s.Optimal, s.OfOptimal)
 		if s.Required < 30 || s.Required+s.Optimal >= ours {
-			t.Errorf("%s passes %d, and we %d: is it the cache that answers?", s.Name, s.Required+s.Optimal, ours)
+			t.Errorf("%s passes %d, and we %d: is it the cache that answers?", s.Name, s.Required+s.Optimal,
+				ours)
 		}
 	}
 	if *update {
@@ -126,7 +135,7 @@ func TestOthersPassFewer(t *testing.T) {
 // run starts the proxy and returns its address.
 func (p *proxy) run(t *testing.T, root, origin string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "proxy") //nolint:usetesting // servers that drop their rights must reach it
+	dir, err := os.MkdirTemp("", "proxy") //nolint:usetesting // reachable for servers of fewer rights
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +144,9 @@ func (p *proxy) run(t *testing.T, root, origin string) string {
 	}
 	address := free(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, filepath.Join(root, "usr/sbin", p.binary), p.start(t, root, dir, address, origin)...) //nolint:gosec // our own arguments
+	args := p.start(t, root, dir, address, origin)
+	program := filepath.Join(root, "usr/sbin", p.binary)
+	cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // our own arguments
 	lib := filepath.Join(root, "usr/lib/x86_64-linux-gnu")
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+lib+":"+filepath.Join(lib, "varnish"))
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

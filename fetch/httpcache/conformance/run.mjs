@@ -1,8 +1,10 @@
-// Runs the suite of http-cache-tests against a cache at an address and prints one JSON line with every test's outcome.
+// Runs the suite of http-cache-tests against a cache at an address and prints one JSON line with
+// every test's outcome.
 //
 //   node --no-warnings run.mjs DIRECTORY private|shared http://127.0.0.1:PORT
 //
-// DIRECTORY has the unpacked package and node-fetch. Node's own fetch is of no use: it adds Cache-Control to conditional requests.
+// DIRECTORY has the unpacked package and node-fetch. Node's own fetch is of no use: it adds
+// Cache-Control to conditional requests.
 import { pathToFileURL } from 'node:url'
 
 const [tools, mode, base] = process.argv.slice(2)
@@ -20,4 +22,8 @@ await runTests(suites, client, mode === 'private', base, 25)
 const raw = getResults()
 const byId = new Map(suites.flatMap(s => s.tests.map(t => [t.id, t])))
 const passes = id => raw[id] === true && (byId.get(id)?.depends_on ?? []).every(passes)
-console.log(JSON.stringify(Object.keys(raw).map(id => ({ id, kind: byId.get(id).kind ?? 'required', name: byId.get(id).name, pass: passes(id), detail: raw[id] }))))
+const outcome = id => {
+  const { kind = 'required', name } = byId.get(id)
+  return { id, kind, name, pass: passes(id), detail: raw[id] }
+}
+console.log(JSON.stringify(Object.keys(raw).map(outcome)))

@@ -1,6 +1,6 @@
 // Reads lines of {request, response, shared} and prints what http-cache-semantics says of each at a
-// given moment: storable, and how long it is fresh. Arguments: the tools' folder, the moment in Unix
-// seconds; by the clock a pause of the process would count as age.
+// given moment: storable, and how long it is fresh. Arguments: the tools' folder, the moment in
+// Unix seconds; by the clock a pause of the process would count as age.
 import { createInterface } from 'node:readline'
 import { createRequire } from 'node:module'
 
