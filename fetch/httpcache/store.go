@@ -257,13 +257,13 @@ func (c *Cache) remove(ctx context.Context, k Key) {
 // not reach it: an entry half written is of no use to anybody.
 func (c *Cache) bounded(ctx context.Context, f func(context.Context) (*Entry, error)) (*Entry, bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
+	defer cancel() // not before the answer was taken, which would look like the end of the time
 	type result struct {
 		e   *Entry
 		err error
 	}
 	done := make(chan result, 1)
 	c.wg.Go(func() {
-		defer cancel()
 		e, err := f(ctx)
 		done <- result{e, err}
 	})

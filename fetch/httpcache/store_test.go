@@ -276,6 +276,26 @@ func TestEncodedEntriesServeAsStoredOnes(t *testing.T) {
 	})
 }
 
+// The answer and the end of the call's own context must not race.
+func TestStoreThatAnswersInTimeHasNotFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := New(Config{Store: &mapStore{m: map[string][]byte{}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := keyed(1)
+		c.set(t.Context(), key, entryOf("body"))
+		for n := range 2000 {
+			if e, ok := c.get(t.Context(), &key); !ok || e == nil {
+				t.Fatalf("look-up %d: an entry %t, an answer %t", n, e != nil, ok)
+			}
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func sampleEntry(tb testing.TB) []byte {
 	tb.Helper()
 	v := &variant{
