@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"example.com/quire/cache"
@@ -62,8 +63,9 @@ type Limits struct {
 
 // API answers the routes. Close it when the server has stopped.
 type API struct {
-	o      Options
-	public *cache.Cache[record.Hash, publicFile]
+	o        Options
+	public   *cache.Cache[string, publicFile] // by the hash of their bytes, as it stands in /d/
+	latestOf map[string]*atomic.Pointer[string]
 }
 
 // New returns the API over its parts.
@@ -72,16 +74,16 @@ func New(o Options) (*API, error) {
 		return nil, errors.New("api: Maker, Library, Blobs, Reports and Access are needed")
 	}
 	o.Limits.fill()
-	a := &API{o: o}
+	a := &API{o: o, latestOf: newLatest(o.Public)}
 	var err error
 	// Only documents of public reports enter the cache: no answer for one client can meet
 	// another's request there. A document's bytes never change, so its life is long; what
 	// is not there is asked for again each time, for it may be made at any moment, and so is
 	// what failed, for making it again mends it.
-	a.public, err = cache.New(cache.Options[record.Hash, publicFile]{
+	a.public, err = cache.New(cache.Options[string, publicFile]{
 		Name:     "public-documents",
 		MaxBytes: o.Limits.PublicBytes,
-		Weigh:    func(_ record.Hash, f publicFile) int { return len(f.bytes) + len(f.name) },
+		Weigh:    func(_ string, f publicFile) int { return len(f.bytes) + len(f.name) + answerBytes },
 		Load:     a.loadPublic,
 		Policy:   cache.Policy{TTL: 24 * time.Hour, NegativeTTL: -1, StaleWhileRevalidate: -1, StaleIfError: -1, ErrorBackoffMin: -1},
 	})

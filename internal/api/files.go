@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"io"
 	"slices"
 
-	"example.com/quire/cache"
 	"example.com/quire/internal/record"
 	"example.com/quire/web"
 )
@@ -23,10 +21,6 @@ const (
 	revalidatedPrivate = "private, no-cache"
 	revalidatedPublic  = "public, no-cache"
 )
-
-// maxCached is the largest public document that is held in memory; larger ones come from
-// their blob each time.
-const maxCached = 8 << 20
 
 func etag(h record.Hash) string { return `"` + h.String() + `"` }
 
@@ -101,8 +95,10 @@ func (a *API) content(c *web.Context) error {
 func (a *API) latest(c *web.Context) error {
 	name := c.Param("report")
 	reports := a.o.Public
+	noted := a.noteLatest(name)
 	if space, ok := SpaceOf(c); ok { // the caller's own comes first: spaces may use the same name
 		reports = append([]PublicReport{{Space: space, Name: name}}, reports...)
+		noted = func(record.Hash) {}
 	}
 	for _, r := range reports {
 		if r.Name != name {
@@ -118,77 +114,12 @@ func (a *API) latest(c *web.Context) error {
 		if !slices.Contains(a.o.Public, r) {
 			return a.serve(c, pdf(d, revalidatedPrivate))
 		}
+		noted(d.Content)
 		if done, err := a.sendPublic(c, d.Content, revalidatedPublic); done {
 			return err
 		}
 	}
 	return record.ErrNotFound
-}
-
-// sendPublic answers with a public document, from memory if it fits there. done is false for
-// a document that is not public.
-func (a *API) sendPublic(c *web.Context, h record.Hash, cacheControl string) (done bool, err error) {
-	if len(a.o.Public) == 0 {
-		return false, nil
-	}
-	got, err := a.public.Get(c.Context(), h)
-	large, isLarge := errors.AsType[*largeError](err)
-	switch {
-	case err == nil:
-		return true, send(c, file{h, pdfType, cacheControl, got.name}, bytes.NewReader(got.bytes), int64(len(got.bytes)))
-	case isLarge:
-		return true, a.serve(c, pdf(large.document, cacheControl))
-	case errors.Is(err, cache.ErrNotFound):
-		return false, nil
-	default:
-		return true, err
-	}
-}
-
-// publicFile is a public document that is held in memory.
-type publicFile struct {
-	name  string
-	bytes []byte
-}
-
-// largeError says that a document is public and too large to be held in memory.
-type largeError struct{ document *record.Document }
-
-func (e *largeError) Error() string {
-	return fmt.Sprintf("api: document %s has %d bytes, too many for the cache of public documents", e.document.ID, e.document.Size)
-}
-
-// loadPublic reads a document that a public report has, or returns cache.ErrNotFound.
-func (a *API) loadPublic(ctx context.Context, h record.Hash) (publicFile, error) {
-	for i, r := range a.o.Public {
-		if slices.ContainsFunc(a.o.Public[:i], func(p PublicReport) bool { return p.Space == r.Space }) {
-			continue // its documents were looked at already
-		}
-		d, err := a.o.Library.ByContent(ctx, r.Space, h)
-		if errors.Is(err, record.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return publicFile{}, err
-		}
-		if !slices.ContainsFunc(a.o.Public, func(p PublicReport) bool { return p.Space == d.Space && slices.Contains(d.Reports, p.Name) }) {
-			continue
-		}
-		if d.Size > maxCached {
-			return publicFile{}, &largeError{d}
-		}
-		blob, err := a.open(ctx, h)
-		if err != nil {
-			return publicFile{}, err
-		}
-		file := make([]byte, blob.Size())
-		_, readErr := blob.ReadAt(file, 0)
-		if err := errors.Join(readErr, blob.Close()); err != nil {
-			return publicFile{}, err
-		}
-		return publicFile{pdf(d, "").name, file}, nil
-	}
-	return publicFile{}, cache.ErrNotFound
 }
 
 // wantsJSON reports whether a request prefers JSON to a PDF (RFC 9110, section 12.5.1).

@@ -6,6 +6,7 @@
 package app
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -33,6 +34,7 @@ import (
 	"example.com/quire/internal/store"
 	"example.com/quire/internal/ui"
 	"example.com/quire/web"
+	"example.com/quire/web/frozen"
 	"example.com/quire/web/middleware"
 )
 
@@ -65,6 +67,7 @@ type App struct {
 	log    *slog.Logger
 	now    func() time.Time
 	web    *web.App
+	routes *api.API
 	health *web.Health
 	close  []func(context.Context) error // in reverse order
 }
@@ -109,13 +112,13 @@ func (a *App) open(ctx context.Context, o Options) error {
 	a.onClose(func(context.Context) error { return done() })
 	a.Reports = newReports(o.Config)
 	a.Maker, err = record.NewMaker(record.Parts{
-		Engine: renderer, Blobs: a.Blobs, Documents: a.Library, Collector: sources,
+		Engine: renderer, Blobs: a.Blobs, Documents: announcing{a.Library, a.moved}, Collector: sources,
 		Templates: folder, Reports: a.Reports, Now: o.Now,
 	})
 	if err != nil {
 		return err
 	}
-	return a.routes(o, renderer.Overloaded)
+	return a.register(o, renderer.Overloaded)
 }
 
 // openData opens state and blobs, which one process at a time may write.
@@ -148,7 +151,8 @@ const (
 	addressFile = "address" // where the server is reached, while there is one
 )
 
-func (a *App) routes(o Options, overloaded func(record.Space) bool) error {
+// register builds the App of web with all routes.
+func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 	tokens := map[[sha256.Size]byte]record.Space{}
 	for _, t := range a.cfg.Tokens {
 		sum, err := hex.DecodeString(t.SHA256)
@@ -171,14 +175,14 @@ func (a *App) routes(o Options, overloaded func(record.Space) bool) error {
 			public = append(public, api.PublicReport{Space: r.Space, Name: r.Name})
 		}
 	}
-	routes, err := api.New(api.Options{
+	a.routes, err = api.New(api.Options{
 		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Reports: a.Reports, Access: access, Public: public,
 		Limits: api.Limits{Body: int64(a.cfg.Limits.Body)}, Overloaded: overloaded,
 	})
 	if err != nil {
 		return err
 	}
-	a.onClose(routes.Close)
+	a.onClose(a.routes.Close)
 	// A body is read by web first and frozen after. In it the data stand one level down, and
 	// web's limits are a little above that again: the errors of freezing say more.
 	a.web, err = web.New(web.Options{
@@ -199,8 +203,8 @@ func (a *App) routes(o Options, overloaded func(record.Space) bool) error {
 		return err
 	}
 	all := a.web.Group("")
-	routes.Register(all)
-	if err := routes.Describe(all); err != nil {
+	a.routes.Register(all)
+	if err := a.routes.Describe(all); err != nil {
 		return err
 	}
 	return ui.Register(all, ui.Options{
@@ -242,6 +246,9 @@ func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 		<-collected
 	}()
 	if a.cfg.TLS.Cert == "" {
+		if a.routes.HasPublic() && len(a.cfg.Tokens) > 0 {
+			s.Lane = frozen.NewLane(frozen.LaneOptions{OnServed: a.logServed}, a.routes.Frozen())
+		}
 		return s.Serve(ctx, ln)
 	}
 	certificate, err := web.CertificateFiles(a.cfg.TLS.Cert, a.cfg.TLS.Key, web.CertificateOptions{Logger: a.log, Now: a.now})
@@ -250,6 +257,53 @@ func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	s.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate}
 	return s.Serve(ctx, ln)
+}
+
+// logServed writes the access log of what the frozen lane answered.
+func (a *App) logServed(s frozen.Served) {
+	ctx := context.Background()
+	if !a.log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	method, route := http.MethodGet, "/r/{report}/latest.pdf"
+	if s.Head {
+		method = http.MethodHead
+	}
+	if bytes.HasPrefix(s.Target, []byte("/d/")) {
+		route = "/d/{content}.pdf"
+	}
+	client := s.Remote.String()
+	if peer, err := netip.ParseAddrPort(client); err == nil {
+		client = peer.Addr().Unmap().String()
+	}
+	a.log.LogAttrs(ctx, slog.LevelInfo, "request", slog.String("method", method), slog.String("route", route),
+		slog.Int("status", s.Status), slog.Int("bytes", s.Bytes), slog.String("client", client), slog.Bool("frozen", true))
+}
+
+// announcing tells of each report that may have another latest document, before whoever filed it
+// knows.
+type announcing struct {
+	record.Documents
+	moved func(report string)
+}
+
+// Save implements record.Documents.
+func (d announcing) Save(ctx context.Context, doc *record.Document, receipt []byte, report string) (*record.Document, bool, error) {
+	defer d.moved(report)
+	return d.Documents.Save(ctx, doc, receipt, report)
+}
+
+// File implements record.Documents.
+func (d announcing) File(ctx context.Context, space record.Space, id record.Hash, report string) error {
+	defer d.moved(report)
+	return d.Documents.File(ctx, space, id, report)
+}
+
+// moved tells the routes, which are there once New has returned.
+func (a *App) moved(report string) {
+	if a.routes != nil {
+		a.routes.Moved(report)
+	}
 }
 
 func (a *App) onClose(f func(context.Context) error) { a.close = append(a.close, f) }
