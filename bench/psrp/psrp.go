@@ -40,6 +40,16 @@ type job struct {
 	slow  bool // an operation takes long: fewer are checked
 }
 
+// gives judges that an operation gave its variant back.
+func gives[T any](got *T, want []T, equal func(a, b T) bool) func(i int) error {
+	return func(i int) error {
+		if !equal(*got, want[i%variants]) {
+			return errWrong
+		}
+		return nil
+	}
+}
+
 // maker makes a contestant ready.
 type maker func() (job, error)
 
