@@ -37,17 +37,23 @@ func TestPyPSRPOverStdio(t *testing.T) {
 	remotingtest.PyPSRP(t, remotingtest.ScenariosOfCommands, []string{"PSRP_TEST_SERVER=stdio"}, "process", self)
 }
 
+// listenUnix listens at a path that is short, as that of a socket must be.
+func listenUnix(t *testing.T) (l net.Listener, path string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "psrp") //nolint:usetesting // a test's own directory has too long a name
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path = filepath.Join(dir, "s")
+	if l, err = (&net.ListenConfig{}).Listen(t.Context(), "unix", path); err != nil {
+		t.Fatal(err)
+	}
+	return l, path
+}
+
 func TestPyPSRPOverAUnixSocket(t *testing.T) {
-	dir, err := os.MkdirTemp("", "psrp") //nolint:usetesting // short, as the path of a socket must be
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // of the test
-	path := filepath.Join(dir, "s")
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, path := listenUnix(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	srv := &psrp.Server{Registry: remotingtest.Commands(), Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}
@@ -64,16 +70,7 @@ func TestPyPSRPOverAUnixSocket(t *testing.T) {
 // TestSessionsOverAUnixSocketLeaveNothing opens, uses and ends sessions over a socket in every order.
 func TestSessionsOverAUnixSocketLeaveNothing(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	dir, err := os.MkdirTemp("", "psrp") //nolint:usetesting // short, as the path of a socket must be
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // of the test
-	path := filepath.Join(dir, "s")
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, path := listenUnix(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	served := make(chan error, 1)

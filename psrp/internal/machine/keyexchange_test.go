@@ -21,14 +21,7 @@ func TestSecureStringWaitsForTheSessionKey(t *testing.T) {
 	p.pump()
 	none[Created](t, p.serverEvents())
 	want[KeyNeeded](t, p.clientEvents())
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.client.ExchangeKey(key); err != nil {
-		t.Fatal(err)
-	}
-	p.pump()
+	p.exchangeKey()
 	v := want[Created](t, p.serverEvents()).Pipeline.Statements[0][0].Args[0].Value
 	s, ok := v.SecureString()
 	if !ok {
@@ -59,14 +52,7 @@ func TestReceivedSecureStringWaitsPastTheEnd(t *testing.T) {
 	want[Recorded](t, events)
 	want[KeyNeeded](t, events)
 	none[PipelineEnded](t, events)
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.client.ExchangeKey(key); err != nil {
-		t.Fatal(err)
-	}
-	p.pump()
+	p.exchangeKey()
 	events = p.clientEvents()
 	var texts []string
 	for _, e := range events {

@@ -2,6 +2,8 @@ package machine
 
 import (
 	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
 	"testing"
 
 	"example.com/quire/psrp/clixml"
@@ -69,6 +71,19 @@ func (p *pair) pump() {
 			}
 		}
 	}
+}
+
+// exchangeKey brings the key that the client has asked for.
+func (p *pair) exchangeKey() {
+	p.t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err == nil {
+		err = p.client.ExchangeKey(key)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.pump()
 }
 
 func drain(next func() (Event, bool)) (events []Event) {
