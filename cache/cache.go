@@ -42,14 +42,19 @@ type Cache[K comparable, V any] struct {
 	sweeps  atomic.Int64
 
 	_ [64]byte
-	// gen counts the Clears. It is read by every hit and written by Clear and
-	// Close alone, so it has a line of memory for itself.
+	// gen counts the Clears and the sessions of the link (see link). It is read by
+	// every hit and hardly ever written, so it has a line of memory for itself.
 	gen atomic.Uint64
 	_   [64]byte
 
 	shards [shards]shard[K, V]
 	tags   tagTable
 	n      counters
+
+	// The second level; nil without one.
+	remote  Remote
+	link    *link
+	breaker breaker
 }
 
 // genClosed is the generation of a closed cache: no record bears it, so the
@@ -103,11 +108,22 @@ func New[K comparable, V any](o Options[K, V]) (*Cache[K, V], error) {
 	c.closing, c.cut = context.WithCancel(context.Background())
 	c.busy.idle = make(chan struct{})
 	c.busy.last = func() {
+		if c.link != nil {
+			c.link.detach()
+		}
 		c.store.Close()
 		if c.ours {
 			c.clock.Stop()
 		}
 		c.cut()
+	}
+	if o.Remote != nil {
+		c.remote = o.Remote
+		if err := c.connect(); err != nil {
+			c.link = nil // never attached
+			c.busy.close()
+			return nil, err
+		}
 	}
 	return c, nil
 }

@@ -49,6 +49,27 @@
 // for itself. Two loaders that wait for each other's key without such a
 // context in common are released by LoadTimeout.
 //
+// # Two levels
+//
+// With Options.Remote several caches, mostly of different processes, share a second level. Where the
+// steps above would begin a load, the read goes on so:
+//
+//  1. A value that is held is suspect if the link to the remote was down since it was checked, and is
+//     compared by its version: if it is what the remote has still, and none of its tags was
+//     invalidated, it is served.
+//  2. What is not held, or has changed, is fetched. A fresh record answers the read.
+//  3. Otherwise one node of all gets the lease of the key and loads it. The others wait for its result.
+//  4. The result is stored unless the key was written meanwhile: then what was written answers.
+//  5. If the remote does not answer, a value that was right not longer than MaxStale ago is served, or
+//     the loader runs, and its result is kept here for five seconds at most.
+//
+// A write changes the remote first, in one step with the news for all others; if that fails nothing
+// changes here. Each record has a version, and news of a version end what is older. Staleness says how
+// old an answer can be. GetMany with a loader of its own takes no leases: two nodes may load a key at
+// the same time, and the first to store it wins. A LoadEntry whose tags this node has not met since the
+// link came up keeps its result to this node the first time. The window in which stale values are served
+// at once is that of each node's own policy.
+//
 // # Tests with a fake clock
 //
 // The cache reads the time of package time and needs no clock of its own for tests: in a bubble of

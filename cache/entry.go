@@ -10,9 +10,10 @@ import (
 type state uint8
 
 const (
-	stateValue  state = iota // the key has a value
-	stateAbsent              // the loader said that the key does not exist
-	stateFailed              // the loader failed and there is nothing to fall back on
+	stateValue   state = iota // the key has a value
+	stateAbsent               // the loader said that the key does not exist
+	stateUnasked              // the remote had nothing, and the read no loader
+	stateFailed               // the loader failed and there is nothing to fall back on
 )
 
 // record is what the store holds for a key. It never changes once it is in the
@@ -39,6 +40,7 @@ type record[V any] struct {
 	state    state
 	tags     *tagSet // nil for none
 	err      error   // what a failed load returned
+	shared   *shared // nil for what has nothing to do with a remote
 }
 
 // of says whether r exists in generation gen: no Clear and no InvalidateTags has put it out of use.
@@ -53,23 +55,33 @@ const entryOverhead = 112
 // lives are the TTLs of one write.
 type lives struct{ ttl, swr, sie time.Duration }
 
+// hard is the hard life.
+func (l lives) hard() time.Duration { return l.ttl + max(l.swr, l.sie) }
+
+// jittered shortens the soft life by chance.
+func (c *Cache[K, V]) jittered(l lives) lives {
+	if c.p.Jitter > 0 {
+		l.ttl = max(l.ttl-time.Duration(c.p.Jitter*c.random()*float64(l.ttl)), 1)
+	}
+	return l
+}
+
 // live stamps r with its life from now on.
 func (c *Cache[K, V]) live(r *record[V], now int64, l lives) {
 	r.written = now
-	ttl := l.ttl
-	if c.p.Jitter > 0 {
-		ttl -= time.Duration(c.p.Jitter * c.random() * float64(ttl))
-	}
-	r.soft = now + int64(max(ttl, 1))
+	r.soft = now + int64(l.ttl)
 	r.stale = r.soft + int64(l.swr)
 	r.hard = r.soft + int64(max(l.swr, l.sie))
 	r.early = c.earlyFrom(r)
+	if r.shared != nil {
+		r.early = min(r.early, r.shared.until)
+	}
 }
 
 // absent makes the record of a key that does not exist.
 func (c *Cache[K, V]) absent(k K, gen uint64, now int64) *record[V] {
 	r := &record[V]{gen: gen, state: stateAbsent, weight: c.bareWeight(k)}
-	c.live(r, now, lives{ttl: c.p.NegativeTTL})
+	c.live(r, now, c.jittered(lives{ttl: c.p.NegativeTTL}))
 	r.early = math.MinInt64
 	return r
 }
@@ -79,7 +91,7 @@ func (c *Cache[K, V]) absent(k K, gen uint64, now int64) *record[V] {
 func (c *Cache[K, V]) failed(k K, old *record[V], gen uint64, now int64, err error) *record[V] {
 	r := &record[V]{gen: gen, state: stateFailed, early: math.MinInt64, weight: c.bareWeight(k)}
 	var failures uint32
-	if old != nil && old.of(gen) && now < old.hard {
+	if old != nil && old.exists(gen) && now < old.hard {
 		failures = old.failures
 		if old.state == stateValue {
 			keep := *old

@@ -23,6 +23,8 @@ var (
 	// ErrUnavailable says that the remote level cannot be reached. A write that fails with it has
 	// changed nothing.
 	ErrUnavailable = errors.New("cache: remote unavailable")
+	// ErrReadOnly is returned by the writes of a cache with Options.ReadOnly.
+	ErrReadOnly = errors.New("cache: read-only")
 	// ErrUncertain is returned by writes of which it is not known whether the remote did them. The key is
 	// asked for again at its next read.
 	ErrUncertain = errors.New("cache: outcome of the write is not known")
@@ -35,7 +37,9 @@ var (
 	errOlderLoad = errors.New("load began before an invalidation that the read comes after")
 	errGoexit    = errors.New("loader ended its goroutine")
 	// errAbandoned: every loader that may run for the key has outrun LoadTimeout.
-	errAbandoned = errors.New("earlier loaders of this key ignore the end of their context and still run")
+	errOtherCodec = errors.New("written with another codec")
+	errBreaker    = unavailable(errors.New("it failed several times in a row and is left alone for a moment"))
+	errAbandoned  = errors.New("earlier loaders of this key ignore the end of their context and still run")
 )
 
 // unavailable makes err match ErrUnavailable.
@@ -53,10 +57,13 @@ func (e *canceledError) Is(target error) bool {
 
 func (e *canceledError) As(target any) bool { return errors.As(e.err, target) }
 
-// panicError is the failure of a loader that panicked.
-type panicError struct{ value any }
+// panicError is the failure of a loader or codec that panicked.
+type panicError struct {
+	value any
+	who   string
+}
 
-func (e *panicError) Error() string { return fmt.Sprintf("loader panicked: %v", e.value) }
+func (e *panicError) Error() string { return fmt.Sprintf("%s panicked: %v", e.who, e.value) }
 
 // Unwrap shows the value the loader panicked with, if it was an error.
 func (e *panicError) Unwrap() error {
@@ -94,6 +101,22 @@ func (e *LoadError) Error() string {
 
 // Unwrap returns Err.
 func (e *LoadError) Unwrap() error { return e.Err }
+
+// DecodeError is a value from the remote that cannot be read. It counts as none (Stats.Malformed).
+type DecodeError struct {
+	// Key is the key in its fmt form, cut at 128 bytes.
+	Key   string
+	Codec byte // the Codec.ID it was written with
+	Err   error
+}
+
+// Error implements error.
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("cache decode %q: codec %d: %v", e.Key, e.Codec, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *DecodeError) Unwrap() error { return e.Err }
 
 // ConfigError is an option that cannot be. New and SetWith return it, joined when there are several.
 type ConfigError struct {

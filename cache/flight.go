@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // flight is one load of one key, shared by all reads that need it.
@@ -32,6 +33,31 @@ type flight[K comparable, V any] struct {
 	failed bool  // err is a failure, not an answer
 	// bumped is the number of an invalidation of a tag of value since the load began, or 0.
 	bumped uint64
+	rec    *record[V] // the record of value, if it was kept
+
+	*asking // nil without Options.Remote
+}
+
+// asking is what a flight knows of the remote. Its goroutine alone uses it, but for what the shard's
+// lock guards.
+type asking struct {
+	text  string // the key
+	loads bool   // there is a loader
+	bulk  bool   // for several keys at once, without leases
+	asked bool
+	alone bool    // the remote is left out of this load
+	known Version // of the record that was found wanting
+	bare  bool    // there was none, or a tombstone
+	token uint64
+	// counters are those of tags before the load began, at began.
+	counters map[string]tagCounter
+	began    time.Duration
+	stored   atomic.Bool
+
+	// Guarded by the shard's lock.
+	writeID uint64 // of the store of the result
+	waits   bool   // for wake
+	wake    chan struct{}
 }
 
 // shards is the number of locks the keys are spread over. A power of two.
@@ -43,7 +69,8 @@ type shard[K comparable, V any] struct {
 	mu      sync.Mutex
 	flights map[K]*flight[K, V]
 	runs    map[K]*runs
-	_       [40]byte // off its neighbour's cache line
+	seen    Version  // of the last frame for one of the keys
+	_       [16]byte // off its neighbour's cache line
 }
 
 func (c *Cache[K, V]) shard(k K) *shard[K, V] {
@@ -78,17 +105,18 @@ func (c *Cache[K, V]) begin(ctx context.Context, k K, from source[K, V], seen *r
 	f = &flight[K, V]{cache: c, key: k, gen: gen, bumps: c.tags.bumps.Load(), done: make(chan struct{})}
 	s.detach(k) // one of an earlier generation, if any
 	s.flights[k] = f
-	if seen != nil && seen.of(gen) && seen.state == stateValue && c.clock.Now() < seen.hard {
+	if seen != nil && seen.exists(gen) && seen.state == stateValue && c.clock.Now() < seen.hard {
 		f.old = seen
 	}
-	c.n.loads.Add(1)
-	switch {
-	case from.batch != nil:
+	if c.remote == nil {
+		c.n.loads.Add(1)
+	} else {
+		f.asking = &asking{loads: !from.none(), bulk: from.batch != nil, token: randomID()}
+	}
+	if from.batch != nil {
 		from.batch.flights = append(from.batch.flights, f)
-	case from.entry != nil:
-		go c.fly(ctx, []*flight[K, V]{f}, c.conditional(from.entry))
-	default:
-		go c.fly(ctx, []*flight[K, V]{f}, single(from.load))
+	} else {
+		go c.fly(ctx, []*flight[K, V]{f}, c.caller(from))
 	}
 	return f, false, nil
 }

@@ -45,7 +45,7 @@ func (c *Cache[K, V]) peekSlow(k K, r *record[V], own func(K) K) (v V, ok bool) 
 	}
 	n := c.n.mine()
 	now := c.clock.Now()
-	if r == nil || !r.of(gen) || r.state != stateValue || now >= r.stale || now >= r.soft && c.origin.none() {
+	if r == nil || !r.exists(gen) || r.suspect(gen, now) || r.state != stateValue || now >= r.stale || now >= r.soft && c.origin.none() {
 		n.misses.Add(1)
 		return v, false
 	}
@@ -87,7 +87,9 @@ type source[K comparable, V any] struct {
 	batch *batch[K, V]
 }
 
-func (s source[K, V]) none() bool { return s.load == nil && s.entry == nil && s.batch == nil }
+func (s source[K, V]) none() bool {
+	return s.load == nil && s.entry == nil && (s.batch == nil || s.batch.load == nil)
+}
 
 func (c *Cache[K, V]) read(ctx context.Context, k K, from source[K, V]) (v V, err error) {
 	if err := ctx.Err(); err != nil {
@@ -130,9 +132,9 @@ func (c *Cache[K, V]) answer(ctx context.Context, k K, r *record[V], from source
 	}
 	n := c.n.mine()
 	now := c.clock.Now()
-	if r != nil && r.of(gen) && now < r.hard {
+	if r != nil && r.exists(gen) && now < r.hard && !r.suspect(gen, now) {
 		switch {
-		case r.state == stateAbsent:
+		case r.state == stateAbsent, r.state == stateUnasked && from.none():
 			n.hits.Add(1)
 			n.negative.Add(1)
 			return true, nil, v, ErrNotFound
@@ -154,7 +156,7 @@ func (c *Cache[K, V]) answer(ctx context.Context, k K, r *record[V], from source
 			return true, nil, r.value, nil
 		}
 	}
-	if from.none() {
+	if from.none() && c.remote == nil {
 		n.misses.Add(1)
 		return true, nil, v, ErrNotFound
 	}
@@ -191,7 +193,7 @@ func (c *Cache[K, V]) softLimit() (<-chan struct{}, func() bool) {
 // fails. bumps is the number of invalidations before the read: if one of them overtook f the error is
 // errOlderLoad, and the read must begin again.
 func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V], soft <-chan struct{}, bumps uint64) (v V, err error) {
-	if old == nil || old.gen != f.gen || old.state != stateValue {
+	if old == nil || !old.exists(f.gen) || old.state != stateValue {
 		old, soft = nil, nil
 	}
 	for {
@@ -211,8 +213,8 @@ func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *recor
 			if f.bumped > 0 && f.bumped <= bumps {
 				return v, errOlderLoad
 			}
-			if f.failed && c.usable(old, f) {
-				return old.value, nil
+			if f.failed && c.usable(f.old, f) {
+				return f.old.value, nil
 			}
 			return f.value, f.err
 		}
@@ -222,5 +224,9 @@ func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *recor
 // usable says whether old may stand in for the result of f: it is alive, and
 // the key was not written or deleted since the load began.
 func (c *Cache[K, V]) usable(old *record[V], f *flight[K, V]) bool {
-	return old != nil && !f.detached.Load() && old.of(c.gen.Load()) && c.clock.Now() < old.hard
+	if old == nil || f.detached.Load() {
+		return false
+	}
+	gen, now := c.gen.Load(), c.clock.Now()
+	return old.exists(gen) && now < old.hard && (!old.suspect(gen, now) || c.bound(old) <= c.p.MaxStale)
 }

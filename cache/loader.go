@@ -20,6 +20,11 @@ type outcome[V any] struct {
 	lives *lives // nil: the policy's
 	tags  *tagSet
 	kept  *record[V] // value is that of this record
+	rec   *record[V] // the whole record, if the remote had it
+	// shared is what the record has to do with the remote.
+	shared *shared
+	// unasked: there was no loader to ask. passing: err is not remembered.
+	unasked, passing bool
 	// noStore: value is for those who wait, and the key holds nothing.
 	noStore bool
 }
@@ -56,6 +61,27 @@ func (c *Cache[K, V]) fly(ctx context.Context, fs []*flight[K, V], load func(con
 		}
 	}()
 
+	if c.remote != nil {
+		fs = c.consult(ctx, fs)
+		if len(fs) == 0 {
+			return
+		}
+		if load == nil {
+			for _, f := range fs {
+				c.settle(f, outcome[V]{err: ErrNotFound, unasked: true, shared: &shared{version: f.known, checked: c.link.now(), until: c.until(f.gen)}})
+			}
+			return
+		}
+		if !fs[0].bulk {
+			if !c.lead(ctx, fs[0]) {
+				return
+			}
+			defer c.hold(ctx, fs[0])()
+		}
+		c.prepare(ctx, fs)
+		c.n.loads.Add(uint64(len(fs)))
+	}
+
 	admitted := make([]*flight[K, V], 0, len(fs))
 	for _, f := range fs {
 		if err := run.admit(ctx, f.key); err != nil {
@@ -88,7 +114,7 @@ func (c *Cache[K, V]) call(ctx context.Context, fs []*flight[K, V], load func(co
 		}
 		out := outcome[V]{err: errGoexit}
 		if p := recover(); p != nil {
-			out.err = &panicError{value: p}
+			out.err = &panicError{value: p, who: "loader"}
 			c.log.LogAttrs(ctx, slog.LevelError, "loader panicked", keyAttr(fs[0].key), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
 		}
 		for _, f := range fs {
@@ -106,17 +132,33 @@ func (c *Cache[K, V]) call(ctx context.Context, fs []*flight[K, V], load func(co
 			w := int64(out.kept.weight) - out.kept.tags.weight() + out.tags.weight()
 			out.weight, out.fits = uint32(w&math.MaxUint32), w <= c.maxWeight
 		case out.err == nil:
-			out.weight, out.fits = c.weigh(f.key, out.value, out.tags)
+			out.weight, out.fits = c.weigh(f.key, out.value, 0, out.tags)
 		case ctx.Err() != nil && errors.Is(out.err, ctx.Err()):
 			// A loader that heeds its context may come before the watch: the
 			// readers get the reason all the same.
 			out.err = context.Cause(ctx)
 		}
 	}
+	if c.remote != nil {
+		c.shareAll(ctx, fs, got)
+	}
 	outs = got
 	for i, f := range fs {
 		c.settle(f, outs[i])
 	}
+}
+
+// caller returns how the loader of from is called; nil if there is none.
+func (c *Cache[K, V]) caller(from source[K, V]) func(context.Context, []*flight[K, V]) []outcome[V] {
+	switch {
+	case from.batch != nil && from.batch.load != nil:
+		return bulk(from.batch.load)
+	case from.entry != nil:
+		return c.conditional(from.entry)
+	case from.load != nil:
+		return single(from.load)
+	}
+	return nil
 }
 
 // single calls load for the one key of fs.
@@ -155,12 +197,15 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	if out.kept != nil && f.bumped == 0 {
 		f.bumped = out.kept.tags.overtaken()
 	}
-	overtaken := f.bumped > 0 || f.detached.Load() || f.gen != c.gen.Load()
+	overtaken := f.bumped > 0 || f.detached.Load() || !sameClear(f.gen, c.gen.Load())
 	refused := false
 	switch {
 	case overtaken:
 		c.n.overtaken.Add(1)
 		c.adopt(f, old, now, out, failure)
+	case out.rec != nil && out.fits:
+		c.store.Put(f.key, out.rec)
+		f.rec, f.value, f.err = out.rec, out.value, out.err
 	case out.err == nil && out.noStore:
 		c.store.Remove(f.key)
 		f.value = out.value
@@ -171,34 +216,45 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 		c.store.Remove(f.key)
 		f.value = out.value
 	case out.err == nil:
-		r := &record[V]{value: out.value, gen: f.gen, delta: out.took, weight: out.weight, tags: out.tags}
+		r := &record[V]{value: out.value, gen: f.gen, delta: out.took, weight: out.weight, tags: out.tags, shared: out.shared}
 		l := c.lives
 		if out.lives != nil {
 			l = *out.lives
 		}
+		if out.shared == nil {
+			l = c.jittered(l)
+		}
 		c.live(r, now, l)
 		c.store.Put(f.key, r)
-		f.value = out.value
+		f.rec, f.value = r, out.value
 	case notFound:
 		f.err = ErrNotFound
-		if c.p.NegativeTTL > 0 && c.holds(f.key) {
-			c.store.Put(f.key, c.absent(f.key, f.gen, now))
-		} else {
+		switch {
+		case out.unasked && !f.bare:
+			// Something is there, for those who have a loader.
+		case c.p.NegativeTTL > 0 && c.holds(f.key):
+			r := c.absent(f.key, f.gen, now)
+			r.shared = out.shared
+			if out.unasked {
+				r.state = stateUnasked
+			}
+			c.store.Put(f.key, r)
+		default:
 			c.store.Remove(f.key)
 		}
 	default:
 		f.failed = true
 		f.err = failure
-		if c.p.ErrorBackoffMin > 0 && c.holds(f.key) {
+		if c.p.ErrorBackoffMin > 0 && c.holds(f.key) && !out.passing {
 			r := c.failed(f.key, old, f.gen, now, out.err)
 			failure.RetryAt = time.Unix(0, r.retryAt)
 			c.store.Put(f.key, r)
 		}
 	}
-	if failure != nil {
+	if failure != nil && !out.passing {
 		c.n.failures.Add(1)
 	}
-	failed := f.failed
+	failed := f.failed && !out.passing
 	close(f.done)
 	s.mu.Unlock()
 
@@ -217,7 +273,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 // they asked before the key was deleted. failure is the outcome's error unless
 // that is ErrNotFound.
 func (c *Cache[K, V]) adopt(f *flight[K, V], held *record[V], now int64, out outcome[V], failure *LoadError) {
-	if held != nil && held.of(c.gen.Load()) && now < held.soft {
+	if held != nil && held.exists(c.gen.Load()) && now < held.soft {
 		switch held.state {
 		case stateValue:
 			f.value = held.value
@@ -225,7 +281,7 @@ func (c *Cache[K, V]) adopt(f *flight[K, V], held *record[V], now int64, out out
 		case stateAbsent:
 			f.err = ErrNotFound
 			return
-		case stateFailed:
+		case stateFailed, stateUnasked:
 		}
 	}
 	switch {

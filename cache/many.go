@@ -37,7 +37,10 @@ func (e *PartialError[K]) Unwrap() []error {
 }
 
 // batch gathers the flights of keys that one call of a bulk loader will fill.
-type batch[K comparable, V any] struct{ flights []*flight[K, V] }
+type batch[K comparable, V any] struct {
+	flights []*flight[K, V]
+	load    func(context.Context, []K) (map[K]V, error)
+}
 
 // GetMany is Get for up to 10 000 keys: what is held is answered as by Get, and all other keys are
 // asked for in one call of load, which returns the values it has found. A key without value in its
@@ -57,8 +60,8 @@ func (c *Cache[K, V]) GetMany(ctx context.Context, ks []K, load func(context.Con
 	}
 	bumps := c.tags.bumps.Load()
 	from := c.origin
-	if load != nil {
-		from = source[K, V]{batch: &batch[K, V]{}}
+	if load != nil || from.none() && c.remote != nil {
+		from = source[K, V]{batch: &batch[K, V]{load: load}}
 	}
 	values, failed := make(map[K]V, len(ks)), map[K]error{}
 	waiting := map[K]pending[K, V]{}
@@ -93,7 +96,7 @@ func (c *Cache[K, V]) GetMany(ctx context.Context, ks []K, load func(context.Con
 	// Flights that were begun are other readers' too: they take off in any case.
 	if from.batch != nil && len(from.batch.flights) > 0 {
 		c.sortByHash(from.batch.flights)
-		go c.fly(ctx, from.batch.flights, bulk(load))
+		go c.fly(ctx, from.batch.flights, c.caller(from))
 	}
 	if ended != nil {
 		return nil, ended

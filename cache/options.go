@@ -1,12 +1,14 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"math"
 	"reflect"
 	"regexp"
+	"strconv"
 	"time"
 	"unsafe"
 
@@ -53,6 +55,21 @@ type Options[K comparable, V any] struct {
 	// is an error. old is the value held when the load began, stale or about to be, until its hard
 	// life; nil means that none was. It must not be changed. All else that is said of Load holds.
 	LoadEntry func(ctx context.Context, key K, old *Entry[V]) (Loaded[V], error)
+	// Remote and Bus are the second level, which several caches share under one Name; both or none.
+	// A *Hub is both, as is a *cacheredis.Client. They are to be closed after the cache. With them a
+	// read asks the process, the remote and then the loader, one load per key runs in all processes,
+	// and a write changes the remote and ends what others hold. New waits until the link is up, for
+	// Policy.LinkTimeout at most; without it the cache works and says so (Staleness).
+	Remote Remote
+	Bus    Bus
+	// Codec turns values into bytes and back; required with Remote. What is held is always what Decode
+	// returned, also for values that were set or loaded here.
+	Codec Codec[V]
+	// Keys turns keys into text for the remote. It is built in for keys that are strings or integers,
+	// and required with Remote for others. The text has at most 1 KiB.
+	Keys KeyCodec[K]
+	// ReadOnly makes all writes fail with ErrReadOnly. What is loaded is stored all the same.
+	ReadOnly bool
 	// MaxLoads bounds the loaders that run at a time; further loads wait within their LoadTimeout.
 	// A loader that ignores the end of its context gives its place back at LoadTimeout. Default
 	// 1024, at most 1048576.
@@ -106,6 +123,33 @@ type Policy struct {
 	// all waiting reads are released, even if the loader does not return.
 	// Default 10s. Off means no bound.
 	LoadTimeout time.Duration
+
+	// What follows has a meaning with Options.Remote alone.
+
+	// RemoteTimeout bounds each call of the remote. Default 100ms. It cannot be off.
+	RemoteTimeout time.Duration
+	// LeaseTTL is after how long another node may load a key whose loading node has died. Default 3s,
+	// at least 10ms.
+	LeaseTTL time.Duration
+	// TombstoneTTL is how long the remote remembers that a key was deleted, so that no older load is
+	// stored. Default, and least value: 15s, or LoadTimeout, LeaseTTL and RemoteTimeout together if
+	// that is more.
+	TombstoneTTL time.Duration
+	// Mode is how other nodes learn of writes. Default Invalidate.
+	Mode SyncMode
+	// PushMaxBytes is the greatest encoding that Push sends. Default 64 KiB.
+	PushMaxBytes int
+	// PushAll holds also pushed values of keys that were not held.
+	PushAll bool
+	// Heartbeat is how often the link is checked, which is the usual bound of Staleness; LinkTimeout is
+	// when a check has failed. Defaults 250ms and 1s.
+	Heartbeat, LinkTimeout time.Duration
+	// SuspectTTL is how long an entry is served after it was compared with the remote while the link
+	// is down. Default 250ms.
+	SuspectTTL time.Duration
+	// MaxStale is how long entries are served while neither the link nor the remote can tell that they
+	// are right. Default 30s, at least twice Heartbeat.
+	MaxStale time.Duration
 }
 
 // WriteOptions gives one write lives of its own, and tags. Zero fields are the policy's,
@@ -114,11 +158,14 @@ type WriteOptions struct {
 	TTL, StaleWhileRevalidate, StaleIfError time.Duration
 	// Tags are names by which InvalidateTags finds the entry: at most 16, of 1 to 128 bytes.
 	Tags []string
+	// Mode is how other nodes learn of this write; 0 is the policy's. Without a remote it has no meaning.
+	Mode SyncMode
 }
 
-// Version names one write. Counter grows with each write of one Cache, so that
-// of two writes of a key the later has the greater one; Epoch is random and
-// tells one Cache from another; WriteID is random per write.
+// Version names one write. Counter grows with each write of one Cache or, with
+// Options.Remote, of one remote and namespace, so that of two writes of a key the later has the
+// greater one; Epoch is random and tells one Cache, or one history of a remote, from another;
+// WriteID is random per write.
 type Version struct {
 	Epoch, Counter, WriteID uint64
 }
@@ -179,8 +226,24 @@ func (p Policy) withDefaults(c *checker) Policy {
 	p.Jitter = orDefault(p.Jitter, 0.1)
 	c.require(p.EarlyBeta <= 1000, "Policy.EarlyBeta", p.EarlyBeta, "at most 1000")
 	p.EarlyBeta = orDefault(p.EarlyBeta, 1)
+	p.RemoteTimeout = c.life("Policy.RemoteTimeout", p.RemoteTimeout, 100*time.Millisecond, false)
+	p.LeaseTTL = c.life("Policy.LeaseTTL", p.LeaseTTL, 3*time.Second, false)
+	c.require(p.LeaseTTL >= minLease, "Policy.LeaseTTL", p.LeaseTTL, "at least "+minLease.String())
+	longest := p.LoadTimeout + p.LeaseTTL + p.RemoteTimeout
+	p.TombstoneTTL = c.life("Policy.TombstoneTTL", p.TombstoneTTL, max(15*time.Second, longest), false)
+	c.require(p.TombstoneTTL >= longest, "Policy.TombstoneTTL", p.TombstoneTTL, "at least LoadTimeout + LeaseTTL + RemoteTimeout")
+	c.require(p.Mode <= Push, "Policy.Mode", p.Mode, "Invalidate or Push")
+	c.require(p.PushMaxBytes >= 0, "Policy.PushMaxBytes", p.PushMaxBytes, "0 for the default, or a positive number")
+	p.Mode, p.PushMaxBytes = cmp.Or(p.Mode, Invalidate), cmp.Or(p.PushMaxBytes, 64<<10)
+	p.Heartbeat = c.life("Policy.Heartbeat", p.Heartbeat, 250*time.Millisecond, false)
+	p.LinkTimeout = c.life("Policy.LinkTimeout", p.LinkTimeout, time.Second, false)
+	p.SuspectTTL = c.life("Policy.SuspectTTL", p.SuspectTTL, 250*time.Millisecond, false)
+	p.MaxStale = c.life("Policy.MaxStale", p.MaxStale, 30*time.Second, false)
+	c.require(p.MaxStale >= 2*p.Heartbeat, "Policy.MaxStale", p.MaxStale, "at least twice Heartbeat")
 	return p
 }
+
+const minLease = 10 * time.Millisecond
 
 // maxLife keeps sums of lives and times clear of overflow.
 const maxLife = 100 * 365 * 24 * time.Hour
@@ -201,6 +264,7 @@ func (o WriteOptions) lives(p *Policy, typ string) (lives, error) {
 		sie: c.life(typ+".StaleIfError", o.StaleIfError, p.StaleIfError, true),
 	}
 	c.tags(typ+".Tags", o.Tags)
+	c.require(o.Mode <= Push, typ+".Mode", o.Mode, "Invalidate or Push")
 	return l, c.err()
 }
 
@@ -221,7 +285,7 @@ func (o Options[K, V]) check() (Options[K, V], error) {
 	}
 	if o.Weigh == nil {
 		o.Weigh = builtinWeigh[K, V]()
-		c.require(o.Weigh != nil || o.MaxEntries > 0, "Weigh", nil, "a function that tells the size of "+reflect.TypeFor[V]().String()+", or MaxEntries set instead")
+		c.require(o.Weigh != nil || o.MaxEntries > 0 || o.Codec != nil && o.Remote != nil, "Weigh", nil, "a function that tells the size of "+reflect.TypeFor[V]().String()+", or MaxEntries set instead")
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -230,7 +294,68 @@ func (o Options[K, V]) check() (Options[K, V], error) {
 		o.Logger = o.Logger.With(slog.String("cache", o.Name))
 	}
 	o.Policy = o.Policy.withDefaults(&c)
+	if o.Remote != nil || o.Bus != nil {
+		o.checkRemote(&c)
+	}
 	return o, c.err()
+}
+
+// checkRemote checks what a second level needs.
+func (o *Options[K, V]) checkRemote(c *checker) {
+	c.require(o.Remote != nil && o.Bus != nil, "Bus", o.Bus, "Remote and Bus, or neither")
+	c.require(o.Name != "", "Name", o.Name, "a name that all nodes of this cache share")
+	c.require(o.Codec != nil, "Codec", nil, "a codec, since Remote is set")
+	c.require(o.Policy.LoadTimeout > 0, "Policy.LoadTimeout", o.Policy.LoadTimeout, "a timeout, since Remote is set")
+	if o.Keys == nil {
+		o.Keys = builtinKeys[K]()
+		c.require(o.Keys != nil, "Keys", nil, "a KeyCodec for "+reflect.TypeFor[K]().String())
+	}
+}
+
+// basicKeys is the KeyCodec of strings and integers.
+type basicKeys[K comparable] struct{}
+
+// builtinKeys returns the codec of keys that are strings or integers; nil for others.
+func builtinKeys[K comparable]() KeyCodec[K] {
+	switch k := reflect.TypeFor[K]().Kind(); {
+	case k == reflect.String, k >= reflect.Int && k <= reflect.Uintptr:
+		return basicKeys[K]{}
+	}
+	return nil
+}
+
+// Format implements KeyCodec.
+func (basicKeys[K]) Format(k K) string {
+	v := reflect.ValueOf(k)
+	switch {
+	case v.Kind() == reflect.String:
+		return v.String()
+	case v.CanInt():
+		return strconv.FormatInt(v.Int(), 10)
+	}
+	return strconv.FormatUint(v.Uint(), 10)
+}
+
+// Parse implements KeyCodec.
+func (basicKeys[K]) Parse(s string) (k K, err error) {
+	v := reflect.ValueOf(&k).Elem()
+	switch {
+	case v.Kind() == reflect.String:
+		v.SetString(s)
+	case v.CanInt():
+		n, err := strconv.ParseInt(s, 10, v.Type().Bits())
+		if err != nil {
+			return k, err
+		}
+		v.SetInt(n)
+	default:
+		n, err := strconv.ParseUint(s, 10, v.Type().Bits())
+		if err != nil {
+			return k, err
+		}
+		v.SetUint(n)
+	}
+	return k, nil
 }
 
 // builtinWeigh measures strings by their length and byte slices by their
@@ -270,8 +395,9 @@ func keyWeigh[K comparable]() func(K) int {
 	}
 }
 
-// weigh returns the weight of an entry, and whether it may be held.
-func (c *Cache[K, V]) weigh(k K, v V, tags *tagSet) (uint32, bool) {
+// weigh returns the weight of an entry, and whether it may be held. size is what the codec says of v,
+// for a cache without Weigh.
+func (c *Cache[K, V]) weigh(k K, v V, size int, tags *tagSet) (uint32, bool) {
 	key := c.keyBytes(k)
 	if key > maxKeyBytes && c.stringKeys {
 		return 0, false
@@ -279,7 +405,10 @@ func (c *Cache[K, V]) weigh(k K, v V, tags *tagSet) (uint32, bool) {
 	w := int64(c.overhead) + int64(key) + tags.weight()
 	if c.o.Weigh != nil {
 		// Cut where a sum would overflow: far beyond any weight that is held.
-		w += min(int64(max(c.o.Weigh(k, v), 0)), math.MaxUint32)
+		size = c.o.Weigh(k, v)
+	}
+	if size > 0 {
+		w += min(int64(size), math.MaxUint32)
 	}
 	return uint32(w & math.MaxUint32), w <= c.maxWeight
 }

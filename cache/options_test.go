@@ -16,7 +16,7 @@ import (
 
 // TestErrorsAreTestable: each documented error is one value, testable as documented.
 func TestErrorsAreTestable(t *testing.T) {
-	all := []error{ErrNotFound, ErrClosed, ErrTooLarge}
+	all := []error{ErrNotFound, ErrClosed, ErrTooLarge, ErrUnavailable, ErrReadOnly, ErrUncertain}
 	for i, a := range all {
 		for j, b := range all {
 			if errors.Is(a, b) != (i == j) {
@@ -340,6 +340,7 @@ func TestEveryOptionHasAnEffect(t *testing.T) {
 		want(t, c, "k", "v")
 		bumps(c)
 	}
+	remoteCases(cases)
 	cases["Options.Policy"] = cases["Policy.TTL"]
 	for _, typ := range []reflect.Type{reflect.TypeFor[opts](), reflect.TypeFor[Policy](), reflect.TypeFor[WriteOptions](), reflect.TypeFor[Loaded[string]]()} {
 		name, _, _ := strings.Cut(typ.Name(), "[")

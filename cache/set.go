@@ -9,6 +9,10 @@ import (
 // not overwrite it. Errors: ErrTooLarge, ErrClosed, that of an ended ctx; then
 // nothing has changed. Safe for concurrent use.
 func (c *Cache[K, V]) Set(ctx context.Context, k K, v V) error {
+	if c.remote != nil {
+		_, err := c.writeShared(ctx, k, v, c.lives, WriteOptions{})
+		return err
+	}
 	_, err := c.write(ctx, k, v, c.lives, nil)
 	return err
 }
@@ -19,6 +23,9 @@ func (c *Cache[K, V]) SetWith(ctx context.Context, k K, v V, o WriteOptions) (Ve
 	l, err := o.lives(&c.p, "WriteOptions")
 	if err != nil {
 		return Version{}, err
+	}
+	if c.remote != nil {
+		return c.writeShared(ctx, k, v, l, o)
 	}
 	counter, err := c.write(ctx, k, v, l, c.tags.set(o.Tags, c.tags.bumps.Load()))
 	if err != nil {
@@ -31,9 +38,9 @@ func (c *Cache[K, V]) write(ctx context.Context, k K, v V, l lives, tags *tagSet
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	weight, ok := c.weigh(k, v, tags)
+	weight, ok := c.weigh(k, v, 0, tags)
 	r := &record[V]{value: v, weight: weight, tags: tags}
-	c.live(r, c.clock.Now(), l)
+	c.live(r, c.clock.Now(), c.jittered(l))
 
 	s := c.shard(k)
 	s.mu.Lock()
@@ -64,6 +71,9 @@ func (c *Cache[K, V]) Delete(ctx context.Context, k K) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if c.remote != nil {
+		return c.deleteShared(ctx, k)
+	}
 	s := c.shard(k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,20 +93,26 @@ func (c *Cache[K, V]) Clear(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	for {
-		gen := c.gen.Load()
-		if gen == genClosed {
-			return ErrClosed
+	if c.remote != nil {
+		if err := c.bumpShared(ctx, []string{""}); err != nil {
+			return err
 		}
-		if c.gen.CompareAndSwap(gen, gen+1) {
-			break
-		}
+	} else if !c.drop() {
+		return ErrClosed
 	}
 	c.n.clears.Add(1)
+	return nil
+}
+
+// drop puts all records out of use, unless the cache is closed.
+func (c *Cache[K, V]) drop() bool {
+	if !c.advance(func(gen uint64) uint64 { return gen + clearing }) {
+		return false
+	}
 	if c.sweeps.Add(1) == 1 && c.busy.begin() {
 		go c.sweep()
 	}
-	return nil
+	return true
 }
 
 // sweep frees what Clear has put out of use. One runs at a time; c.sweeps
@@ -105,7 +121,7 @@ func (c *Cache[K, V]) sweep() {
 	defer c.busy.end(1)
 	for {
 		owed := c.sweeps.Load()
-		dead := func(r *record[V]) bool { return !r.of(c.gen.Load()) }
+		dead := func(r *record[V]) bool { return !r.exists(c.gen.Load()) }
 		c.store.Range(func(k K, r *record[V]) bool {
 			if dead(r) {
 				c.store.RemoveIf(k, dead)

@@ -38,6 +38,13 @@ type Stats struct {
 	Sets, Deletes, Clears, Invalidations uint64
 	// Refused are the values, set or loaded, that were too large to be held.
 	Refused uint64
+	// RemoteHits are the keys, each asked for once for all who read it, for which the remote had a
+	// record in use, RemoteMisses the others. RemoteFailures are calls of the remote that failed.
+	RemoteHits, RemoteMisses, RemoteFailures uint64
+	// Revalidated are the entries found to be those of the remote still, after the link was down.
+	// Pushed are the values that came with the frames of other nodes and were held. Malformed are
+	// those, pushed or fetched, that could not be read. LinkBreaks is how often the link went down.
+	Revalidated, Pushed, Malformed, LinkBreaks uint64
 	// Evictions were dropped for lack of room, Expirations at hard life.
 	Evictions, Expirations uint64
 }
@@ -58,6 +65,10 @@ type counters struct {
 
 	loads, refreshes, failures, overtaken atomic.Uint64
 	sets, deletes, clears, refused        atomic.Uint64
+	invalidations                         atomic.Uint64
+	remoteHits, remoteMisses              atomic.Uint64
+	remoteFailures, revalidated, pushed   atomic.Uint64
+	malformed, breaks                     atomic.Uint64
 	loading, abandoned                    atomic.Int64
 }
 
@@ -83,10 +94,12 @@ func (c *Cache[K, V]) Stats() Stats {
 		Sets:          n.sets.Load(),
 		Deletes:       n.deletes.Load(),
 		Clears:        n.clears.Load(),
-		Invalidations: c.tags.bumps.Load(),
+		Invalidations: n.invalidations.Load(),
 		Refused:       n.refused.Load(),
-		Evictions:     c.store.Evictions(),
-		Expirations:   c.store.Expirations(),
+		RemoteHits:    n.remoteHits.Load(), RemoteMisses: n.remoteMisses.Load(), RemoteFailures: n.remoteFailures.Load(),
+		Revalidated: n.revalidated.Load(), Pushed: n.pushed.Load(), Malformed: n.malformed.Load(), LinkBreaks: n.breaks.Load(),
+		Evictions:   c.store.Evictions(),
+		Expirations: c.store.Expirations(),
 	}
 	s.Entries, s.Bytes = c.store.Held()
 	for i := range n.stripes {

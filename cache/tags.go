@@ -163,6 +163,13 @@ func (c *Cache[K, V]) InvalidateTags(ctx context.Context, tags ...string) error 
 	if err := check.err(); err != nil || len(tags) == 0 {
 		return err
 	}
-	c.tags.bump(tags)
+	if c.remote != nil {
+		if err := c.bumpShared(ctx, tags); err != nil {
+			return err
+		}
+	} else {
+		c.tags.bump(tags)
+	}
+	c.n.invalidations.Add(1)
 	return nil
 }

@@ -58,6 +58,13 @@ func New(sources ...Source) *Collector {
 	count("clears_total", "Times that all entries were dropped.", func(s *cache.Stats) uint64 { return s.Clears })
 	count("invalidations_total", "Times that entries were dropped by tag.", func(s *cache.Stats) uint64 { return s.Invalidations })
 	count("refused_total", "Values too large to be held.", func(s *cache.Stats) uint64 { return s.Refused })
+	count("remote_hits_total", "Keys for which the remote had a record in use.", func(s *cache.Stats) uint64 { return s.RemoteHits })
+	count("remote_misses_total", "Keys for which it had none.", func(s *cache.Stats) uint64 { return s.RemoteMisses })
+	count("remote_failures_total", "Calls of the remote that failed.", func(s *cache.Stats) uint64 { return s.RemoteFailures })
+	count("revalidated_total", "Entries found unchanged in the remote.", func(s *cache.Stats) uint64 { return s.Revalidated })
+	count("pushed_total", "Values held that came from other nodes.", func(s *cache.Stats) uint64 { return s.Pushed })
+	count("malformed_total", "Values from the remote that could not be read.", func(s *cache.Stats) uint64 { return s.Malformed })
+	count("link_breaks_total", "Times that the link to the remote went down.", func(s *cache.Stats) uint64 { return s.LinkBreaks })
 	count("evictions_total", "Entries dropped for lack of room.", func(s *cache.Stats) uint64 { return s.Evictions })
 	count("expirations_total", "Entries dropped at the end of their life.", func(s *cache.Stats) uint64 { return s.Expirations })
 	return c

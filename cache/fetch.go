@@ -1,0 +1,331 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// maxFetch is how many keys one call of Remote.Fetch asks for.
+const maxFetch = 512
+
+// shared is what a record has to do with the remote. It never changes.
+type shared struct {
+	version Version // zero: nothing was there
+	tags    []RecordTag
+	// checked is the last time, of the link's clock, at which the remote was known to hold version.
+	checked time.Duration
+	// until is when the record is to be compared with the remote; never, as long as the session lasts
+	// and the link is up.
+	until int64
+}
+
+// exists says whether no Clear and no invalidation has put r out of use as of gen. It may be suspect.
+func (r *record[V]) exists(gen uint64) bool {
+	return sameClear(r.gen, gen) && (r.tags == nil || r.tags.overtaken() == 0)
+}
+
+// suspect says whether r is to be compared with the remote before it is served.
+func (r *record[V]) suspect(gen uint64, now int64) bool {
+	return r.shared != nil && (r.gen != gen || now >= r.shared.until)
+}
+
+// suspected is r, to be compared at its next read. What is known of it is what it says of itself.
+func (r *record[V]) suspected() *record[V] {
+	s := *r
+	sh := *r.shared
+	sh.until = math.MinInt64
+	s.shared, s.early, s.gen = &sh, math.MinInt64, r.gen/clearing*clearing
+	return &s
+}
+
+// until is when a record of gen that was checked just now is to be checked again.
+func (c *Cache[K, V]) until(gen uint64) int64 {
+	if linked(gen) {
+		return math.MaxInt64
+	}
+	return c.clock.Now() + int64(c.p.SuspectTTL)
+}
+
+// unshared marks a record that is not in the remote: it equals nothing that is there.
+func (c *Cache[K, V]) unshared(until int64) *shared {
+	return &shared{version: Version{WriteID: randomID() | 1}, checked: c.link.now(), until: until}
+}
+
+// take makes the record of one that the remote has. fits is false for a value that is too large to
+// be held here.
+func (c *Cache[K, V]) take(k K, rec *Record, gen, bumps uint64, checked time.Duration) (r *record[V], fits bool, err error) {
+	r = &record[V]{gen: gen, delta: rec.LoadTime, shared: &shared{version: rec.Version, tags: rec.Tags, checked: checked, until: c.until(gen)}}
+	r.written = c.clock.Now() - int64(rec.Age)
+	r.soft = r.written + int64(min(rec.Fresh, maxLife))
+	r.hard = r.written + int64(min(rec.Remove, maxLife))
+	r.stale = min(r.soft+int64(c.p.StaleWhileRevalidate), r.hard)
+	if rec.State == RecordAbsent {
+		r.state, r.early, r.weight = stateAbsent, math.MinInt64, c.bareWeight(k)
+		return r, true, nil
+	}
+	r.early = min(c.earlyFrom(r), r.shared.until)
+	r.tags = c.tags.set(tagNames(rec.Tags), bumps)
+	size := 0
+	if rec.Codec != c.o.Codec.ID() {
+		err = &DecodeError{Key: showKey(k), Codec: rec.Codec, Err: errOtherCodec}
+	} else if r.value, size, err = decode(c.o.Codec, rec.Payload); err != nil {
+		err = &DecodeError{Key: showKey(k), Codec: rec.Codec, Err: err}
+	}
+	if err != nil {
+		c.n.malformed.Add(1)
+		return nil, false, err
+	}
+	r.weight, fits = c.weigh(k, r.value, size, r.tags)
+	return r, fits, nil
+}
+
+// tagNames are the tags without "", which stands for all entries.
+func tagNames(tags []RecordTag) []string {
+	var names []string
+	for _, t := range tags {
+		if t.Name != "" {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// decode calls the codec, whose panic is an error: the bytes come from elsewhere.
+func decode[V any](codec Codec[V], src []byte) (v V, size int, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicError{value: p, who: "codec"}
+		}
+	}()
+	return codec.Decode(src)
+}
+
+// fetch asks the remote for records.
+func (c *Cache[K, V]) fetch(ctx context.Context, keys []string, headersOnly bool) (all []Record, err error) {
+	for len(keys) > 0 {
+		some := keys[:min(len(keys), maxFetch)]
+		keys = keys[len(some):]
+		err := c.ask(ctx, func(ctx context.Context) error {
+			got, err := c.remote.Fetch(ctx, c.o.Name, some, headersOnly)
+			if err == nil && len(got) != len(some) {
+				err = fmt.Errorf("%d records for %d keys", len(got), len(some))
+			}
+			all = append(all, got...)
+			return err
+		})
+		if err != nil {
+			return nil, asUnavailable(err)
+		}
+	}
+	return all, nil
+}
+
+// counters returns the counters of tags: those known in this session, the others from the remote.
+func (c *Cache[K, V]) counters(ctx context.Context, names map[string]struct{}, life time.Duration) (map[string]tagCounter, error) {
+	l := c.link
+	all := make(map[string]tagCounter, len(names))
+	var missing []string
+	l.mu.Lock()
+	gen, asked := c.gen.Load(), l.now()
+	if len(l.counters) > maxCounters {
+		clear(l.counters)
+	}
+	for name := range names {
+		if t, ok := l.counters[name]; ok && asked-t.since < recheckTags {
+			all[name] = t
+		} else {
+			missing = append(missing, name)
+		}
+	}
+	l.mu.Unlock()
+	if len(missing) == 0 {
+		return all, nil
+	}
+	var got []uint64
+	err := c.ask(ctx, func(ctx context.Context) (err error) {
+		got, err = c.remote.Tags(ctx, c.o.Name, missing, life, false)
+		if err == nil && len(got) != len(missing) {
+			err = fmt.Errorf("%d counters for %d tags", len(got), len(missing))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, asUnavailable(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	keep := linked(gen) && gen%clearing == c.gen.Load()%clearing
+	for i, name := range missing {
+		t := tagCounter{counter: got[i], since: l.now()}
+		if keep {
+			// A frame that came meanwhile may be of a later bump.
+			if known, ok := l.counters[name]; ok && known.counter > t.counter {
+				t = known
+			}
+			l.counters[name] = t
+		}
+		all[name] = t
+	}
+	return all, nil
+}
+
+// consult asks the remote for the keys of fs before anything is loaded, settles what it answers and
+// returns the rest. A value that is held and suspect is compared by its header first; one that is
+// only due for a refresh is not asked for: the lease tells if another node was faster.
+func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*flight[K, V]) {
+	var compare, whole []*flight[K, V]
+	now := c.clock.Now()
+	for _, f := range fs {
+		first := !f.asked
+		if first {
+			f.asked, f.text = true, c.o.Keys.Format(f.key)
+		}
+		held := first && f.old != nil && f.old.shared != nil
+		switch {
+		case f.alone || !c.holds(f.key):
+			f.alone = true
+			rest = append(rest, f)
+		case held && f.old.suspect(f.gen, now):
+			compare = append(compare, f)
+		case held:
+			f.known = f.old.shared.version
+			rest = append(rest, f)
+		default:
+			whole = append(whole, f)
+		}
+	}
+	at := c.link.now()
+	if recs, counters, err := c.records(ctx, compare, true); err != nil {
+		rest = append(rest, c.unreachable(compare, err)...)
+	} else {
+		for i, f := range compare {
+			old := f.old
+			if recs[i].Version != old.shared.version || !current(old.shared.tags, counters) {
+				whole = append(whole, f)
+				continue
+			}
+			c.n.revalidated.Add(1)
+			f.known = old.shared.version
+			same := *old
+			same.gen = f.gen
+			same.shared = &shared{version: f.known, tags: old.shared.tags, checked: at, until: c.until(f.gen)}
+			same.early = min(c.earlyFrom(&same), same.shared.until)
+			rest = append(rest, c.answered(f, &same, true)...)
+		}
+	}
+	at = c.link.now()
+	recs, counters, err := c.records(ctx, whole, false)
+	if err != nil {
+		return append(rest, c.unreachable(whole, err)...)
+	}
+	for i, f := range whole {
+		rec := &recs[i]
+		f.known = rec.Version
+		f.bare = rec.State == RecordNone || rec.State == RecordTombstone
+		found := false
+		if (rec.State == RecordValue || rec.State == RecordAbsent) && current(rec.Tags, counters) {
+			if r, fits, err := c.take(f.key, rec, f.gen, f.bumps, at); err == nil {
+				found = true
+				rest = append(rest, c.answered(f, r, fits)...)
+			}
+		}
+		if found {
+			c.n.remoteHits.Add(1)
+		} else {
+			c.n.remoteMisses.Add(1)
+			rest = append(rest, f)
+		}
+	}
+	return rest
+}
+
+func current(tags []RecordTag, counters map[string]tagCounter) bool {
+	return currentTags(tags, func(name string) (uint64, bool) {
+		t, ok := counters[name]
+		return t.counter, ok
+	})
+}
+
+// records fetches the records of fs and the counters of all tags concerned.
+func (c *Cache[K, V]) records(ctx context.Context, fs []*flight[K, V], headersOnly bool) ([]Record, map[string]tagCounter, error) {
+	if len(fs) == 0 {
+		return nil, nil, nil
+	}
+	keys := make([]string, len(fs))
+	for i, f := range fs {
+		keys[i] = f.text
+	}
+	recs, err := c.fetch(ctx, keys, headersOnly)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, life := map[string]struct{}{}, time.Duration(0)
+	for i := range recs {
+		tags := recs[i].Tags
+		if headersOnly {
+			tags = fs[i].old.shared.tags
+		}
+		for _, t := range tags {
+			names[t.Name] = struct{}{}
+		}
+		life = max(life, tagLife(recs[i].Remove))
+	}
+	counters, err := c.counters(ctx, names, life)
+	return recs, counters, err
+}
+
+// tagLife is how long the counters of the tags of a record are kept at least.
+func tagLife(remove time.Duration) time.Duration { return 2 * min(max(remove, time.Second), maxLife) }
+
+// answered settles f with what the remote has if that may be served at once: fresh, or stale within
+// its window, when the next read refreshes it. Otherwise f goes on, with the value to fall back on.
+func (c *Cache[K, V]) answered(f *flight[K, V], r *record[V], fits bool) (rest []*flight[K, V]) {
+	now := c.clock.Now()
+	switch {
+	case r.state == stateAbsent && now < r.soft:
+		c.settle(f, outcome[V]{rec: r, fits: true, err: ErrNotFound})
+	case r.state == stateValue && (now < r.soft || now < r.stale && f.loads):
+		c.settle(f, outcome[V]{rec: r, fits: fits, value: r.value, tags: r.tags})
+	default:
+		if r.state == stateValue && fits && now < r.hard {
+			f.old = r
+		}
+		return []*flight[K, V]{f}
+	}
+	return nil
+}
+
+// unreachable settles flights that the remote cannot answer: with the value that is held, for
+// MaxStale after it was last known to be right, or, without a loader, with an error. The rest is loaded
+// and kept here alone.
+func (c *Cache[K, V]) unreachable(fs []*flight[K, V], err error) (rest []*flight[K, V]) {
+	now := c.clock.Now()
+	for _, f := range fs {
+		switch old := f.old; {
+		case old != nil && old.shared != nil && now < old.soft && c.bound(old) <= c.p.MaxStale:
+			same := *old
+			sh := *old.shared
+			sh.checked, sh.until = c.link.now()-c.bound(old), now+int64(c.p.SuspectTTL)
+			same.gen, same.shared = f.gen, &sh
+			same.early = min(c.earlyFrom(&same), sh.until)
+			c.settle(f, outcome[V]{rec: &same, fits: true, value: same.value, tags: same.tags})
+		case !f.loads:
+			c.settle(f, outcome[V]{err: err, passing: true})
+		default:
+			f.alone = true
+			rest = append(rest, f)
+		}
+	}
+	return rest
+}
+
+// asUnavailable makes err match ErrUnavailable: nothing was changed by a call that only reads.
+func asUnavailable(err error) error {
+	if errors.Is(err, ErrUnavailable) {
+		return err
+	}
+	return unavailable(err)
+}

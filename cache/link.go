@@ -1,0 +1,350 @@
+package cache
+
+import (
+	"log/slog"
+	"math"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Sessions. While the link is up, every write of another node arrives as a frame, so what is held
+// needs no check. Between two such times writes may have gone unseen. The link therefore counts
+// sessions, odd ones with the link up and even ones without, and the generation of the cache has
+// that number in its lower half, the number of Clears in its upper: a record of another session is
+// no plain hit any more, at the cost of the one comparison that Clear needs anyway. It is suspect: it
+// exists still, and is compared with the remote by version before it is served.
+//
+// The proof of a session is the time up to which all writes are known to have arrived (see Sink). It
+// bounds how old an answer can be:
+//
+//	write of k on another node   P                    read of k here
+//	          |------------------|---------------------|
+//	                             frame has arrived      bound = now - P
+//
+// A frame that has not arrived belongs to a write after P. If no proof comes for MaxStale, say because
+// the process was stopped, the session ends, and the next proof begins one.
+
+const clearing = 1 << 32 // what a Clear adds to a generation
+
+func sameClear(a, b uint64) bool { return a/clearing == b/clearing }
+
+func linked(gen uint64) bool { return gen%2 == 1 }
+
+const (
+	maxCounters   = 1 << 16
+	recheckTags   = 6 * time.Hour // a quarter of how long a remote keeps a counter at least
+	keptSessions  = 64
+	unprovedBound = time.Duration(math.MaxInt64)
+)
+
+// link is what a cache knows through its Bus. Times count from start.
+type link struct {
+	start  time.Time
+	detach func()
+	first  chan struct{} // closed when the link comes up for the first time
+
+	mu       sync.Mutex
+	up       bool // between Up and Down; a session may have lapsed all the same
+	epoch    uint64
+	proof    time.Duration // of the session that runs; below 0 for none
+	ended    []session
+	counters map[string]tagCounter
+	lapse    *time.Timer
+}
+
+// session is one that has ended.
+type session struct {
+	number uint32
+	proof  time.Duration
+}
+
+// tagCounter is what is known of a tag in the remote.
+type tagCounter struct {
+	counter uint64
+	since   time.Duration // when it was read, or its frame came
+}
+
+func (l *link) now() time.Duration { return time.Since(l.start) }
+
+// connect attaches the cache to its bus and waits for the first session, LinkTimeout at most.
+func (c *Cache[K, V]) connect() error {
+	l := &link{start: time.Now(), proof: -1, first: make(chan struct{}), counters: make(map[string]tagCounter)}
+	c.link = l
+	l.lapse = time.AfterFunc(c.p.MaxStale, c.lapsed)
+	detach, err := c.o.Bus.Attach(c.o.Name, LinkOptions{Heartbeat: c.p.Heartbeat, Timeout: c.p.LinkTimeout}, receiver[K, V]{c})
+	if err != nil {
+		l.lapse.Stop()
+		return err
+	}
+	l.detach = func() {
+		detach()
+		l.lapse.Stop()
+	}
+	late := time.NewTimer(c.p.LinkTimeout)
+	defer late.Stop()
+	select {
+	case <-l.first:
+	case <-late.C:
+		c.log.Warn("no link to the remote yet", slog.Duration("waited", c.p.LinkTimeout))
+	}
+	return nil
+}
+
+// advance replaces the generation unless the cache is closed.
+func (c *Cache[K, V]) advance(next func(gen uint64) uint64) bool {
+	for {
+		gen := c.gen.Load()
+		if gen == genClosed {
+			return false
+		}
+		if c.gen.CompareAndSwap(gen, next(gen)) {
+			return true
+		}
+	}
+}
+
+// turn ends the session and begins one with the link up or down. The caller holds mu.
+func (c *Cache[K, V]) turn(up bool) {
+	l := c.link
+	gen := c.gen.Load()
+	if gen != genClosed && linked(gen) && l.proof >= 0 {
+		l.ended = append(l.ended, session{number: uint32(gen % clearing), proof: l.proof})
+		l.ended = l.ended[max(len(l.ended)-keptSessions, 0):]
+	}
+	l.proof = -1
+	clear(l.counters)
+	c.advance(func(gen uint64) uint64 {
+		gen++
+		if linked(gen) != up {
+			gen++
+		}
+		return gen
+	})
+	if !up {
+		c.n.breaks.Add(1)
+	}
+}
+
+// lapsed ends a session that has had no proof for MaxStale.
+func (c *Cache[K, V]) lapsed() {
+	l := c.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if linked(c.gen.Load()) && l.now()-l.proof >= c.p.MaxStale {
+		c.turn(false)
+	}
+}
+
+// receiver is the Sink of a cache.
+type receiver[K comparable, V any] struct{ c *Cache[K, V] }
+
+// Up implements Sink.
+func (r receiver[K, V]) Up(epoch uint64) {
+	l := r.c.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.up, l.epoch = true, epoch
+	r.c.turn(true)
+	r.c.breaker.close()
+	l.lapse.Reset(r.c.p.MaxStale)
+	select {
+	case <-l.first:
+	default:
+		close(l.first)
+	}
+}
+
+// Down implements Sink.
+func (r receiver[K, V]) Down(err error) {
+	l := r.c.link
+	l.mu.Lock()
+	was := l.up
+	l.up = false
+	if was {
+		r.c.turn(false)
+	}
+	l.mu.Unlock()
+	if was {
+		r.c.log.Warn("link to the remote is down", slog.Any("error", err))
+	}
+}
+
+// Proof implements Sink.
+func (r receiver[K, V]) Proof(sent time.Time) {
+	l := r.c.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.up {
+		return
+	}
+	if !linked(r.c.gen.Load()) {
+		r.c.turn(true)
+	}
+	l.proof = max(l.proof, sent.Sub(l.start))
+	l.lapse.Reset(max(r.c.p.MaxStale-time.Since(sent), 0))
+}
+
+// Frame implements Sink.
+func (r receiver[K, V]) Frame(f Frame) {
+	l := r.c.link
+	l.mu.Lock()
+	if f.Version.Epoch != l.epoch {
+		// Not to be ordered with what is held: everything is to be compared.
+		r.c.turn(false)
+		r.c.turn(true)
+	}
+	l.mu.Unlock()
+	if f.Kind == FrameTag {
+		r.c.bump(f.Key, f.Version.Counter)
+		return
+	}
+	k, err := r.c.o.Keys.Parse(f.Key)
+	if err != nil {
+		r.c.n.malformed.Add(1)
+		return
+	}
+	if f.Kind == FrameLease {
+		r.c.wake(k)
+		return
+	}
+	r.c.news(k, &f)
+}
+
+// bump puts what has the tag out of use, the tag "" everything, unless that was done for this counter.
+// Counter 0 is one that is not known.
+func (c *Cache[K, V]) bump(name string, counter uint64) {
+	l := c.link
+	l.mu.Lock()
+	known, ok := l.counters[name]
+	again := ok && known.counter >= counter
+	again = again && counter > 0
+	switch {
+	case counter == 0:
+		delete(l.counters, name)
+	case !again && linked(c.gen.Load()):
+		l.counters[name] = tagCounter{counter: counter, since: l.now()}
+	}
+	l.mu.Unlock()
+	switch {
+	case again:
+	case name == "":
+		c.drop()
+	default:
+		c.tags.bump([]string{name})
+	}
+}
+
+// newer says whether a version that the remote gave out later than b takes its place.
+func (v Version) newer(b Version) bool { return v.Epoch != b.Epoch || v.Counter > b.Counter }
+
+// news applies the frame of a write: a record that is older goes, or is replaced by the one pushed,
+// and a load that began before is not kept. A frame that comes twice, late, or for a write of this
+// cache finds nothing older.
+func (c *Cache[K, V]) news(k K, f *Frame) {
+	pushed, err := c.pushed(k, f.Record)
+	s := c.shard(k)
+	s.mu.Lock()
+	s.seen = f.Version
+	if fl := s.flights[k]; fl != nil && !fl.woken() && fl.writeID != f.Version.WriteID {
+		s.detach(k)
+	}
+	held, ok := c.store.Look(k)
+	older := ok && (held.shared == nil || f.Version.newer(held.shared.version))
+	switch {
+	case pushed != nil && (older || !ok && c.p.PushAll) && c.gen.Load() != genClosed:
+		c.store.Put(k, pushed)
+		c.n.pushed.Add(1)
+	case older && err != nil && held.shared != nil:
+		// What cannot be read does not end what can: if the remote has nothing better and the origin
+		// fails, the old value serves on.
+		c.store.Put(k, held.suspected())
+	case older:
+		c.store.Remove(k)
+	}
+	s.mu.Unlock()
+	c.store.Trim()
+}
+
+// pushed makes the record of a frame; nil if it has none or it is not wanted, as that of a write of
+// this cache, which was decoded already; an error if it cannot be read.
+func (c *Cache[K, V]) pushed(k K, rec *Record) (*record[V], error) {
+	if rec == nil || rec.State != RecordValue || c.own(rec.Version) {
+		return nil, nil
+	}
+	gen, bumps := c.gen.Load(), c.tags.bumps.Load()
+	if _, held := c.store.Look(k); !held && !c.p.PushAll {
+		return nil, nil
+	}
+	l := c.link
+	l.mu.Lock()
+	valid := currentTags(rec.Tags, func(name string) (uint64, bool) {
+		t, ok := l.counters[name]
+		return t.counter, ok
+	})
+	l.mu.Unlock()
+	if !valid {
+		return nil, nil
+	}
+	r, fits, err := c.take(k, rec, gen, bumps, l.now())
+	if !fits {
+		return nil, err
+	}
+	return r, err
+}
+
+// currentTags says whether tags are those of a record that no Clear and no invalidation has overtaken.
+func currentTags(tags []RecordTag, counter func(name string) (uint64, bool)) bool {
+	named := false
+	for _, t := range tags {
+		named = named || t.Name == ""
+		if n, ok := counter(t.Name); !ok || n != t.Counter {
+			return false
+		}
+	}
+	return named
+}
+
+// wake lets a flight that waits for the lease of k try again.
+func (c *Cache[K, V]) wake(k K) {
+	s := c.shard(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.flights[k]; f != nil {
+		f.woken()
+	}
+}
+
+// Staleness is the bound of what reads return now: nothing they serve was replaced in the remote
+// longer ago. It is math.MaxInt64 while the link is down, when each entry is compared with the remote
+// before it is served, and 0 without Options.Remote. Safe for concurrent use.
+func (c *Cache[K, V]) Staleness() time.Duration {
+	if c.link == nil {
+		return 0
+	}
+	l := c.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.proof < 0 || !linked(c.gen.Load()) {
+		return unprovedBound
+	}
+	return l.now() - l.proof
+}
+
+// bound is how long ago r may have been replaced in the remote.
+func (c *Cache[K, V]) bound(r *record[V]) time.Duration {
+	if r.shared == nil {
+		return 0
+	}
+	l := c.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	proof := r.shared.checked
+	number := uint32(r.gen % clearing)
+	if linked(r.gen) && number == uint32(c.gen.Load()%clearing) {
+		proof = max(proof, l.proof)
+	} else if i := slices.IndexFunc(l.ended, func(s session) bool { return s.number == number }); i >= 0 {
+		proof = max(proof, l.ended[i].proof)
+	}
+	return l.now() - proof
+}

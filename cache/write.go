@@ -1,0 +1,209 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// localOnly is how long something is kept that could not be stored in the remote.
+const localOnly = 5 * time.Second
+
+// SyncMode is how the caches that share a remote learn of a write.
+type SyncMode uint8
+
+// The sync modes. The zero value is that of the policy, where it is Invalidate.
+const (
+	// Invalidate sends key and version: the others drop what they hold and fetch it when it is read.
+	Invalidate SyncMode = iota + 1
+	// Push also sends values up to Policy.PushMaxBytes: the others replace what they hold.
+	Push
+)
+
+// writable says why a write cannot be, if so.
+func (c *Cache[K, V]) writable(ctx context.Context) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case c.gen.Load() == genClosed:
+		return ErrClosed
+	case c.o.ReadOnly:
+		return ErrReadOnly
+	}
+	return nil
+}
+
+// transcode encodes v, and decodes it again: a value that was written here is what others read.
+func (c *Cache[K, V]) transcode(v V) (payload []byte, back V, size int, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicError{value: p, who: "codec"}
+		}
+	}()
+	payload, err = c.o.Codec.Append(nil, v)
+	if err != nil {
+		return nil, v, 0, err
+	}
+	back, size, err = c.o.Codec.Decode(payload)
+	return payload, back, size, err
+}
+
+func (c *Cache[K, V]) pushes(mode SyncMode, payload []byte) bool {
+	return mode == Push && len(payload) <= c.p.PushMaxBytes
+}
+
+// writeID names a write. Its upper part is that of the cache, which so knows its own frames.
+func (c *Cache[K, V]) writeID() uint64 { return c.epoch>>ownBits<<ownBits | randomID()>>(64-ownBits) }
+
+const ownBits = 40
+
+func (c *Cache[K, V]) own(v Version) bool { return v.WriteID>>ownBits == c.epoch>>ownBits }
+
+// put stores one record whatever is there, and returns its version. A call that failed halfway may
+// have been done, or be done yet: the id of the write tells. If it is not there the key is suspect
+// from now on, and the frame of the write, should it come, ends what is held.
+func (c *Cache[K, V]) put(ctx context.Context, k K, rec Record, push bool) (Version, error) {
+	text := c.o.Keys.Format(k)
+	rec.Version.WriteID = c.writeID()
+	var got StoreResult
+	err := c.ask(ctx, func(ctx context.Context) (err error) {
+		got, err = c.remote.Store(ctx, c.o.Name, StoreRequest{Key: text, Record: rec, Push: push})
+		return err
+	})
+	if err == nil || errors.Is(err, ErrUnavailable) {
+		return got.Version, err
+	}
+	there, unread := c.fetch(context.WithoutCancel(ctx), []string{text}, true)
+	if unread == nil && there[0].Version.WriteID == rec.Version.WriteID {
+		return there[0].Version, nil
+	}
+	s := c.shard(k)
+	s.mu.Lock()
+	s.detach(k)
+	if r, ok := c.store.Look(k); ok && r.shared != nil {
+		c.store.Put(k, r.suspected())
+	}
+	s.mu.Unlock()
+	return Version{}, fmt.Errorf("%w: %w", ErrUncertain, err)
+}
+
+func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o WriteOptions) (Version, error) {
+	if err := c.writable(ctx); err != nil {
+		return Version{}, err
+	}
+	payload, v, size, err := c.transcode(v)
+	if err != nil {
+		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), err)
+	}
+	if !c.holds(k) {
+		c.n.refused.Add(1)
+		c.refuse(k, "set")
+		return Version{}, ErrTooLarge
+	}
+	// What is known before the write is what the record may claim.
+	gen, bumps, at := c.gen.Load(), c.tags.bumps.Load(), c.link.now()
+	names := map[string]struct{}{"": {}}
+	for _, name := range o.Tags {
+		names[name] = struct{}{}
+	}
+	l = c.jittered(l)
+	counters, err := c.counters(ctx, names, tagLife(l.hard()))
+	if err != nil {
+		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), err)
+	}
+	rec := Record{State: RecordValue, Codec: c.o.Codec.ID(), Payload: payload, Fresh: l.ttl, Remove: l.hard()}
+	for name := range names {
+		rec.Tags = append(rec.Tags, RecordTag{Name: name, Counter: counters[name].counter})
+	}
+	mode := o.Mode
+	if mode == 0 {
+		mode = c.p.Mode
+	}
+	version, err := c.put(ctx, k, rec, c.pushes(mode, payload))
+	if err != nil {
+		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), err)
+	}
+	r := &record[V]{value: v, gen: gen, tags: c.tags.set(o.Tags, bumps)}
+	r.shared = &shared{version: version, tags: rec.Tags, checked: at, until: c.until(gen)}
+	var fits bool
+	r.weight, fits = c.weigh(k, v, size, r.tags)
+	c.live(r, c.clock.Now(), l)
+	c.n.sets.Add(1)
+	c.written(k, r, fits)
+	return version, nil
+}
+
+// written holds what was just written here, unless the frame of a later write has come already.
+func (c *Cache[K, V]) written(k K, r *record[V], fits bool) {
+	version := r.shared.version
+	s := c.shard(k)
+	s.mu.Lock()
+	s.detach(k)
+	if s.seen.Epoch == version.Epoch && s.seen.Counter > version.Counter {
+		// It may have been of this key.
+		r = r.suspected()
+	}
+	held, ok := c.store.Look(k)
+	switch {
+	case ok && held.shared != nil && held.shared.version.Epoch == version.Epoch && held.shared.version.Counter > version.Counter:
+	case !fits || c.gen.Load() == genClosed:
+		c.store.Remove(k)
+	default:
+		c.store.Put(k, r)
+	}
+	s.mu.Unlock()
+	c.store.Trim()
+	if !fits {
+		c.n.refused.Add(1)
+		c.refuse(k, "set")
+	}
+}
+
+func (c *Cache[K, V]) deleteShared(ctx context.Context, k K) error {
+	if err := c.writable(ctx); err != nil {
+		return err
+	}
+	version, err := c.put(ctx, k, Record{State: RecordTombstone, Fresh: c.p.TombstoneTTL, Remove: c.p.TombstoneTTL}, false)
+	if err != nil {
+		return fmt.Errorf("cache delete %q: %w", showKey(k), err)
+	}
+	s := c.shard(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.detach(k)
+	if held, ok := c.store.Look(k); ok && (held.shared == nil || version.newer(held.shared.version)) {
+		c.store.Remove(k)
+	}
+	c.n.deletes.Add(1)
+	return nil
+}
+
+// bumpShared invalidates tags for all nodes.
+func (c *Cache[K, V]) bumpShared(ctx context.Context, names []string) error {
+	if err := c.writable(ctx); err != nil {
+		return err
+	}
+	var got []uint64
+	err := c.ask(ctx, func(ctx context.Context) (err error) {
+		got, err = c.remote.Tags(ctx, c.o.Name, names, tagLife(c.lives.hard()), true)
+		if err == nil && len(got) != len(names) {
+			err = fmt.Errorf("%d counters for %d tags", len(got), len(names))
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, ErrUnavailable) {
+		// It may have been done. To invalidate once too often does no harm.
+		for _, name := range names {
+			c.bump(name, 0)
+		}
+		err = fmt.Errorf("%w: %w", ErrUncertain, err)
+	}
+	if err != nil {
+		return fmt.Errorf("cache invalidate: %w", err)
+	}
+	for i, name := range names {
+		c.bump(name, got[i])
+	}
+	return nil
+}
