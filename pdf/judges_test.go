@@ -31,6 +31,7 @@ func samples(tb testing.TB) map[string]func(*doc.Builder) error {
 		"barcodes":   barcodes,
 		"arabic":     rightToLeft("ar"),
 		"hebrew":     rightToLeft("he"),
+		"drawings":   gallery(drawings(tb), false),
 	}
 }
 

@@ -409,9 +409,10 @@ const (
 	FitStretch            // fills the box
 )
 
-// Image is a JPEG or PNG image. With one of Width and Height the other follows
-// from the proportions; with none the image has its natural size at 96 pixels
-// per inch, no wider than the space there is.
+// Image is a JPEG or PNG image, or an SVG drawing, which stays vectors and whose
+// texts stay text. With one of Width and Height the other follows from the
+// proportions; with none the image has its natural size at 96 pixels per inch, no
+// wider than the space there is.
 type Image struct {
 	Block
 	Name       string // what diagnostics call it: the file name

@@ -28,6 +28,8 @@ var installs = map[string]string{
 	"verapdf":   "make tools",
 	"zbarimg":   "apt-get install zbar-tools",
 	"zxing":     "make tools",
+	"node":      "apt-get install nodejs",
+	"resvg":     "make tools",
 }
 
 // Need skips the test when a judge is missing, or fails it with
@@ -61,6 +63,8 @@ func find(judge string) (string, error) {
 		file = veraJar
 	case "zxing":
 		file = zxingPython
+	case "resvg":
+		file = resvgModules
 	default:
 		return exec.LookPath(judge)
 	}

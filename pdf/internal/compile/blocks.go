@@ -37,7 +37,7 @@ func kinds() []kind {
 		{"place", nil, true},
 		{"shape", nil, true},
 		{"chart", nil, true},
-		{"svg", nil, false},
+		{"svg", (*compiler).imageBlock, false},
 		{"field", nil, false},
 		{"signature", nil, false},
 		{"math", nil, false},

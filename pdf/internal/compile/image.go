@@ -103,8 +103,8 @@ func (c *compiler) inlineImage(n *strictyaml.Node, path, text string) []byte {
 		c.bad(n, path, codeWrong, "", "want data:...;base64, and the image")
 		return nil
 	}
-	if head != "data:image/png" && head != "data:image/jpeg" {
-		c.bad(n, path, codeWrong, "", "%s is no image/png and no image/jpeg", quoted(head))
+	if head != "data:image/png" && head != "data:image/jpeg" && head != "data:image/svg+xml" {
+		c.bad(n, path, codeWrong, "", "%s is no image/png, image/jpeg or image/svg+xml", quoted(head))
 	}
 	b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(body), ""))
 	if err != nil {

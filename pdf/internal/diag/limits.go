@@ -28,6 +28,11 @@ type Limits struct {
 	// DecodedBytes is what the images of one document that cannot be read row by row hold
 	// decoded: 64 MiB
 	DecodedBytes int64
+	SVGBytes     int64 // size of one SVG file: 1 MiB
+	SVGElements  int64 // elements, texts and style rules of one SVG file: 20,000
+	SVGDepth     int64 // nesting of its elements: 64
+	SVGUses      int64 // times that one drawing follows a use element: 5,000
+	SVGSteps     int64 // elements and path segments drawn and style rules tried in one: 2,000,000
 	FontBytes    int64 // size of one font file: 32 MiB
 	FontGlyphs   int64 // glyphs of one font: 65,535
 }
@@ -45,6 +50,7 @@ func DefaultLimits() Limits {
 		PredicateSteps: 5_000_000, RangeItems: 100_000, ExprMemory: 64 * mib,
 		Pages: 5_000, OutputBytes: 512 * mib, BoxDepth: 64,
 		ImagePixels: 50_000_000, ImageBytes: 32 * mib, DecodedBytes: 64 * mib,
+		SVGBytes: mib, SVGElements: 20_000, SVGDepth: 64, SVGUses: 5_000, SVGSteps: 2_000_000,
 		FontBytes: 32 * mib, FontGlyphs: 65_535,
 	}
 }
@@ -74,6 +80,11 @@ var limitFields = [...]limitField{
 	{"ImagePixels", func(l *Limits) *int64 { return &l.ImagePixels }},
 	{"ImageBytes", func(l *Limits) *int64 { return &l.ImageBytes }},
 	{"DecodedBytes", func(l *Limits) *int64 { return &l.DecodedBytes }},
+	{"SVGBytes", func(l *Limits) *int64 { return &l.SVGBytes }},
+	{"SVGElements", func(l *Limits) *int64 { return &l.SVGElements }},
+	{"SVGDepth", func(l *Limits) *int64 { return &l.SVGDepth }},
+	{"SVGUses", func(l *Limits) *int64 { return &l.SVGUses }},
+	{"SVGSteps", func(l *Limits) *int64 { return &l.SVGSteps }},
 	{"FontBytes", func(l *Limits) *int64 { return &l.FontBytes }},
 	{"FontGlyphs", func(l *Limits) *int64 { return &l.FontGlyphs }},
 }

@@ -563,6 +563,9 @@ func (c *content) image(it *layout.ImageItem) error {
 	if err := c.figure(it.Elem, it.Artifact, it.X, it.Y, it.W, it.H); err != nil {
 		return err
 	}
+	if it.Drawing != nil {
+		return c.drawing(it)
+	}
 	res, err := c.e.imageOf(it.Image)
 	if err != nil {
 		return err

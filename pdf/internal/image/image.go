@@ -49,7 +49,7 @@ func (x *XObject) bytes() int64 {
 type Predictor struct{ Colors, Bits, Columns int }
 
 // ErrFormat says that image data is no JPEG or PNG, or a broken one.
-var ErrFormat = errors.New("not a readable JPEG or PNG image")
+var ErrFormat = errors.New("not a readable JPEG, PNG or SVG image")
 
 // file is an image file whose header was read.
 type file interface {

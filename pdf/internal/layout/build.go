@@ -7,7 +7,7 @@ import (
 
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/diag"
-	"example.com/quire/pdf/internal/image"
+	"example.com/quire/pdf/internal/svg"
 	"example.com/quire/pdf/internal/tag"
 	"example.com/quire/pdf/internal/text"
 )
@@ -20,7 +20,7 @@ type maker struct {
 	set           *text.Setter
 	faces         map[*doc.Style]*face
 	derivedStyles map[derived]*doc.Style
-	images        map[imageKey]*image.Image
+	images        map[imageKey]ImageItem // without their places
 	begun         []*tag.Elem
 	warnings      []diag.Diagnostic
 	pieces        []text.Piece
@@ -555,16 +555,10 @@ func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 	if len(n.Data) == 0 {
 		return nil, nil, failed(at(n.Src, "L307", "image %s: no data", n.Name))
 	}
-	key := imageKey{&n.Data[0], len(n.Data)}
-	img, ok := m.images[key]
-	if !ok {
-		var err error
-		if img, err = m.opt.Image(m.ctx, n.Data); err != nil {
-			return nil, nil, imageError(err, n)
-		}
-		m.images[key] = img
+	item, iw, ih, err := m.open(n)
+	if err != nil {
+		return nil, nil, err
 	}
-	iw, ih := doc.Length(img.Width()), doc.Length(img.Height())
 	w, h := n.Width, n.Height
 	switch {
 	case w > 0 && h > 0:
@@ -580,7 +574,7 @@ func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 	case h > 0:
 		w = h * iw / ih
 	default:
-		w, h = iw*doc.Inch/96, ih*doc.Inch/96
+		w, h = iw, ih
 		if w > en.width {
 			w, h = en.width, en.width*ih/iw
 		}
@@ -589,7 +583,8 @@ func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 		m.warnings = append(m.warnings, warning(at(n.Src, "L304", "image %s is %s wide in a place of %s and was made smaller", n.Name, mm(w), mm(en.width))))
 		w, h = en.width, en.width*h/w
 	}
-	b := &picture{w: w, h: h, item: ImageItem{Image: img, Artifact: m.art}}
+	item.Artifact = m.art
+	b := &picture{w: w, h: h, item: item}
 	switch en.align() {
 	case doc.AlignRight:
 		b.dx = en.width - w
@@ -597,6 +592,44 @@ func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 		b.dx = (en.width - w) / 2
 	}
 	return b, m.pictureElem(b, n, en), nil
+}
+
+// open reads image data, each once, and returns the natural size at 96 pixels per inch.
+func (m *maker) open(n *doc.Image) (it ImageItem, w, h doc.Length, err error) {
+	key := imageKey{&n.Data[0], len(n.Data)}
+	it, ok := m.images[key]
+	if !ok {
+		if svg.Is(n.Data) {
+			it.Drawing, err = m.drawing(n)
+		} else {
+			it.Image, err = m.opt.Image(m.ctx, n.Data)
+		}
+		if err != nil {
+			return it, 0, 0, m.imageError(err, n)
+		}
+		m.images[key] = it
+	}
+	const pixel = doc.Inch / 96
+	if d := it.Drawing; d != nil {
+		return it, max(1, doc.Points(d.Width*72/96)), max(1, doc.Points(d.Height*72/96)), nil
+	}
+	return it, doc.Length(it.Image.Width()) * pixel, doc.Length(it.Image.Height()) * pixel, nil
+}
+
+// drawing reads an SVG file. What it has and is not drawn is told.
+func (m *maker) drawing(n *doc.Image) (*svg.Drawing, error) {
+	f, err := svg.Read(n.Data, m.limits)
+	if err != nil {
+		return nil, err
+	}
+	d, err := f.Draw(svg.Fonts{Typesetter: m.opt.Typesetter, Setter: m.set})
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range d.Warnings {
+		m.warnings = append(m.warnings, warning(at(n.Src, "L315", "image %s:%d:%d: %s", n.Name, w.Line, w.Col, w.Message)))
+	}
+	return d, nil
 }
 
 // pictureElem tags a picture: a Figure, in a Link when it has one. It returns

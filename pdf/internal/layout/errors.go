@@ -10,6 +10,7 @@ import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/svg"
 	"example.com/quire/pdf/internal/text"
 )
 
@@ -26,6 +27,8 @@ import (
 //	L309 running content grew beyond the place kept for it
 //	L311 an anchor given twice
 //	L312 a figure that is wider than its place
+//	L314 an SVG image with a script, an entity or a reference beyond itself
+//	L315 warning: something in an SVG image that is not drawn
 //	L313 a barcode that cannot be made of its value, or is wider than its place
 //	X314 an image beyond a limit
 //	F401 no glyph for a character
@@ -88,13 +91,24 @@ func (m *maker) outcome(err error) error {
 
 // imageError puts an error of an image at its place. A context that has ended is no fault of the
 // image, but when it ended the wait for memory, which is a limit.
-func imageError(err error, n *doc.Image) error {
+func (m *maker) imageError(err error, n *doc.Image) error {
+	if fault, ok := errors.AsType[*svg.Error](err); ok {
+		d := at(n.Src, "L307", "image %s:%s", n.Name, fault)
+		if fault.Refused {
+			d.Code, d.Message = "L314", fmt.Sprintf("image %s:%s has no place in a drawing", n.Name, fault)
+		}
+		d.Suggestion = fault.Remedy
+		return failed(d)
+	}
 	code := "L307"
 	switch {
 	case errors.Is(err, diag.ErrLimit):
 		code = "X314"
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
+	}
+	if e := m.setError(err, n.Src, env{}, nil); !errors.Is(e, err) {
+		return e
 	}
 	return failed(at(n.Src, code, "image %s: %s", n.Name, err))
 }

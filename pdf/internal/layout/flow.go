@@ -36,7 +36,7 @@ func Run(ctx context.Context, d *doc.Document, o Options, sink Sink) (*Summary, 
 	m := &maker{
 		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(ctx, o.Typesetter),
 		faces: map[*doc.Style]*face{}, derivedStyles: map[derived]*doc.Style{},
-		images: map[imageKey]*image.Image{}, anchors: map[string]*doc.Source{},
+		images: map[imageKey]ImageItem{}, anchors: map[string]*doc.Source{},
 	}
 	defer m.set.Close()
 	f := &flow{m: m, doc: d, sink: sink, master: d.Page}

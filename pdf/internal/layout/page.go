@@ -3,6 +3,7 @@ package layout
 import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/image"
+	"example.com/quire/pdf/internal/svg"
 	"example.com/quire/pdf/internal/tag"
 	"example.com/quire/pdf/internal/text"
 )
@@ -61,10 +62,11 @@ type RectItem struct {
 	Dash       [2]doc.Length // along the longer side; zero: the rectangle is filled
 }
 
-// ImageItem is an image in its rectangle.
+// ImageItem is an image in its rectangle: a bitmap or a drawing.
 type ImageItem struct {
 	X, Y, W, H doc.Length
 	Image      *image.Image
+	Drawing    *svg.Drawing
 	Elem       *tag.Elem // nil: an artifact
 	Artifact   Artifact
 }
