@@ -5,11 +5,14 @@ package webtest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -67,28 +70,66 @@ func (c *Client) PostJSON(target string, v any) *Response {
 // answer fails the test.
 func (c *Client) Do(method, target string, body []byte) *Response {
 	c.t.Helper()
+	w := httptest.NewRecorder()
+	if p := c.send(c.t.Context(), w, method, target, body); p != nil {
+		c.t.Fatalf("%s %s: the answer was cut: %v", method, target, p)
+	}
+	return &Response{w.Code, w.Result().Header, w.Body.Bytes(), c.t}
+}
+
+// send has the handler answer, and returns what it panicked with.
+func (c *Client) send(ctx context.Context, w http.ResponseWriter, method, target string, body []byte) (cut any) {
 	var src io.Reader
 	if body != nil {
 		src = bytes.NewReader(body)
 	}
-	r := httptest.NewRequestWithContext(c.t.Context(), method, target, src)
+	r := httptest.NewRequestWithContext(ctx, method, target, src)
 	maps.Copy(r.Header, c.header)
 	if h := r.Header.Get("Host"); h != "" {
 		r.Host = h
 		r.Header.Del("Host")
 	}
-	w := httptest.NewRecorder()
-	func() {
-		defer func() {
-			if p := recover(); p != nil {
-				c.t.Helper()
-				c.t.Fatalf("%s %s: the answer was cut: %v", method, target, p)
-			}
-		}()
-		c.handler.ServeHTTP(w, r)
-	}()
-	return &Response{w.Code, w.Result().Header, w.Body.Bytes(), c.t}
+	defer func() { cut = recover() }()
+	c.handler.ServeHTTP(w, r)
+	return nil
 }
+
+// first is Get, but of a stream of server-sent events it reads the first block, which may be a
+// comment, and leaves.
+func (c *Client) first(target string) (r *Response, stream bool) {
+	c.t.Helper()
+	ctx, leave := context.WithTimeout(c.t.Context(), patience)
+	defer leave()
+	w := &leaver{ResponseRecorder: httptest.NewRecorder(), leave: leave}
+	cut := c.send(ctx, w, http.MethodGet, target, nil)
+	if cut != nil && !w.left {
+		c.t.Fatalf("GET %s: the answer was cut: %v", target, cut)
+	}
+	return &Response{w.Code, w.Result().Header, w.Body.Bytes(), c.t}, w.left
+}
+
+// leaver is a client that leaves after the first block of a stream.
+type leaver struct {
+	*httptest.ResponseRecorder
+	leave context.CancelFunc
+	left  bool
+}
+
+func (l *leaver) Write(p []byte) (int, error) {
+	if l.left {
+		return 0, net.ErrClosed
+	}
+	n, err := l.ResponseRecorder.Write(p)
+	kind, _, _ := strings.Cut(l.Header().Get("Content-Type"), ";")
+	if kind == "text/event-stream" && bytes.Contains(l.Body.Bytes(), []byte("\n\n")) {
+		l.left = true
+		l.leave()
+	}
+	return n, err
+}
+
+// WriteString implements io.StringWriter, which the recorder would otherwise do by itself.
+func (l *leaver) WriteString(s string) (int, error) { return l.Write([]byte(s)) }
 
 // JSON decodes the body into v, or fails the test.
 func (r *Response) JSON(v any) {

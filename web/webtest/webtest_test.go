@@ -96,3 +96,30 @@ func TestConform(t *testing.T) {
 	app.GET("/options", func(c *web.Context) error { return c.NoContent(http.StatusNoContent) })
 	webtest.Conform(t, app)
 }
+
+// TestConformLeavesStreams: a stream that never ends is left after its first event, and one that
+// lacks what every answer has fails.
+func TestConformLeavesStreams(t *testing.T) {
+	app := newApp(t)
+	ended := 0
+	app.GET("/events", func(c *web.Context) error {
+		defer func() { ended++ }()
+		s, err := c.SSE(web.SSEOptions{})
+		for err == nil {
+			err = s.Send(web.Event{Data: "again"})
+		}
+		return err
+	})
+	app.GET("/waiting", func(c *web.Context) error {
+		defer func() { ended++ }()
+		s, err := c.SSE(web.SSEOptions{})
+		if err == nil {
+			<-s.Context().Done()
+		}
+		return err
+	})
+	webtest.Conform(t, app)
+	if ended != 2 {
+		t.Errorf("%d streams ended, want 2", ended)
+	}
+}
