@@ -56,7 +56,7 @@ func complexRune(r rune) bool {
 	case r >= 0xE000 && r <= 0xF8FF, r >= 0xF0000:
 		return false // private use and tags: no script
 	}
-	return !unicode.In(r, simple...) && (unicode.Is(unicode.L, r) || unicode.Is(unicode.M, r) || unicode.Is(unicode.N, r))
+	return !unicode.In(r, simple...) && unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P)
 }
 
 // isComplex reports whether s has a character of complexRune.

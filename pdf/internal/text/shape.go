@@ -151,9 +151,13 @@ func longCluster(s string) int {
 	return n
 }
 
-// composed returns the form of the cluster that f has glyphs for: NFC, or the
-// cluster as it is.
+// composed returns the form of the cluster that f has glyphs for. A character alone stays what it is,
+// where f has it; of a letter with marks the composed form (Unicode NFC) comes first.
 func composed(f *font.Face, cluster string) string {
+	r, n := utf8.DecodeRuneInString(cluster)
+	if n == len(cluster) && f.GlyphIndex(r) != 0 {
+		return cluster
+	}
 	if nfc := norm.NFC.String(cluster); nfc == cluster || f.Covers(nfc) {
 		return nfc
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // Shaper implements text.Shaper by the port of HarfBuzz in go-text: GSUB, GPOS, ligatures and
-// the places of marks. Runs that text.Latin draws alike, without a mark and in a face whose
+// the places of marks. Runs that text.Latin draws alike, without a mark or joiner and in a face whose
 // tables say that letters stand side by side, go to it: it is many times as fast. The zero
 // value is ready; it is safe for concurrent use.
 type Shaper struct {
@@ -35,7 +35,10 @@ var _ text.Shaper = (*Shaper)(nil)
 type face struct {
 	font  *ot.Font // nil: go-text cannot read it
 	plain bool     // letters stand side by side: what Latin does is all there is to do
-	pool  sync.Pool
+	// But for these characters: joiners, and what is no mark and yet attached or composed like one.
+	attached string
+	lead     [256]bool // the bytes that they begin with
+	pool     sync.Pool
 }
 
 // worker shapes for one goroutine at a time.
@@ -53,7 +56,9 @@ func (s *Shaper) face(f *font.Face) *face {
 	made := &face{plain: true}
 	if faces, err := opentype.NewLoaders(bytes.NewReader(f.Data())); err == nil && f.Index() < len(faces) {
 		if made.font, err = ot.NewFont(faces[f.Index()]); err == nil {
-			made.plain = s.sideBySide(made.font, f)
+			if made.plain = s.sideBySide(made.font, f); made.plain {
+				made.findAttached()
+			}
 		} else {
 			made.font = nil
 		}
@@ -88,12 +93,79 @@ func (s *Shaper) sideBySide(f *ot.Font, ours *font.Face) bool {
 func (s *Shaper) Shape(dst []text.Glyph, f *font.Face, run text.Run) ([]text.Glyph, error) {
 	at := s.face(f)
 	switch {
-	case at.font == nil, at.plain && !run.Complex && !run.RTL && !text.Marks(f, run.Text):
+	case at.font == nil, at.plain && !run.Complex && !run.RTL && !text.Marks(f, run.Text) && !at.attaches(run.Text):
 		return text.Latin{}.Shape(dst, f, run)
 	case run.Complex:
 		return at.shapeComplex(dst, run), nil
 	}
 	return at.shape(dst, run), nil
+}
+
+// findAttached fills f.attached, of characters that text.Marks does not tell from letters.
+func (f *face) findAttached() {
+	list, parts := []rune("\u200C\u200D"), composedOf(f.font)
+	for it := f.font.Cmap.Iter(); it.Next(); {
+		r, g := it.Char()
+		id := tables.GlyphID(g) //nolint:gosec // G115: 16-bit ids
+		if !unicode.Is(unicode.M, r) && (parts[id] || isAttached(f.font, id)) {
+			list = append(list, r)
+		}
+	}
+	f.attached = string(list)
+	for _, r := range f.attached {
+		f.lead[string(r)[0]] = true
+	}
+}
+
+func (f *face) attaches(s string) bool {
+	for i := range len(s) {
+		if f.lead[s[i]] {
+			return strings.ContainsAny(s, f.attached)
+		}
+	}
+	return false
+}
+
+// composedOf returns the glyphs that the feature ccmp makes one glyph of with those before them: marks,
+// and the letters of tone, whose contours are drawn as one.
+func composedOf(f *ot.Font) map[tables.GlyphID]bool {
+	out := map[tables.GlyphID]bool{}
+	for _, feature := range f.GSUB.Features {
+		if feature.Tag.String() != "ccmp" {
+			continue
+		}
+		for _, i := range feature.LookupListIndices {
+			if int(i) >= len(f.GSUB.Lookups) {
+				continue
+			}
+			for _, sub := range f.GSUB.Lookups[i].Subtables {
+				ligatures, _ := sub.(tables.LigatureSubs)
+				for _, set := range ligatures.LigatureSets {
+					for _, l := range set.Ligatures {
+						for _, g := range l.ComponentGlyphIDs {
+							out[g] = true
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// isAttached reports whether some lookup has an anchor for a mark g.
+func isAttached(f *ot.Font, g tables.GlyphID) bool {
+	for i := range f.GPOS.Lookups {
+		for _, sub := range f.GPOS.Lookups[i].Subtables {
+			switch sub.(type) {
+			case tables.MarkBasePos, tables.MarkLigPos, tables.MarkMarkPos:
+				if _, ok := sub.Cov().Index(g); ok {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // shapeComplex leaves composing and the choice of forms to the tables.
@@ -214,7 +286,9 @@ func (w *worker) shape(run text.Run) {
 }
 
 // ignored reports the characters that draw nothing and that shaping needs not see.
-func ignored(r rune) bool { return r == 0xAD || r == 0x200B || r == 0x2060 || r == 0xFEFF }
+func ignored(r rune) bool {
+	return r == 0xAD || r == 0x200B || r == 0x200E || r >= 0x2060 && r <= 0x2064 || r >= 0x206A && r <= 0x206F || r == 0xFEFF
+}
 
 // Shapes implements text.Shaper: the font has substitutions (OpenType, GSUB) for the script, if
 // the script needs them.
