@@ -3,11 +3,8 @@ package fetch
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -24,6 +21,7 @@ import (
 
 	"example.com/quire/fetch/httpcache"
 	"example.com/quire/fetch/retry"
+	"example.com/quire/internal/toxitest"
 )
 
 func TestAgainstHTTPBin(t *testing.T) {
@@ -88,78 +86,8 @@ func TestAgainstHTTPBin(t *testing.T) {
 	}
 }
 
-// toxiproxy starts the proxy of that name and returns the address of its own interface.
-func toxiproxy(t *testing.T) string {
-	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", ".tools", "toxiproxy-server"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal("missing judge: toxiproxy: ./tools/install-judges")
-		}
-		t.Skip("missing judge: toxiproxy: ./tools/install-judges")
-	}
-	port := freePort(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, path, "-host", "127.0.0.1", "-port", port) //nolint:gosec // our own judge
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
-	api := "http://127.0.0.1:" + port
-	for range 2400 {
-		if toxi(t, "GET", api+"/version", nil) == nil {
-			return api
-		}
-		<-time.After(25 * time.Millisecond)
-	}
-	t.Fatal("toxiproxy does not answer")
-	return ""
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	var lc net.ListenConfig
-	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close() //nolint:errcheck // it was never used
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
-
-// toxi asks the proxy's own interface.
-func toxi(t *testing.T, method, url string, body any) error {
-	t.Helper()
-	b, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr := &http.Transport{DisableKeepAlives: true}
-	resp, err := tr.RoundTrip(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close() //nolint:errcheck // only the status is wanted
-	if resp.StatusCode >= 300 {
-		text, _ := io.ReadAll(resp.Body)
-		return fmt.Errorf("%s %s: %s: %s", method, url, resp.Status, text)
-	}
-	return nil
-}
-
 func TestFaultsOfTCPHaveDefinedOutcomes(t *testing.T) {
-	api := toxiproxy(t)
+	server := toxitest.Start(t, "..")
 	var posts atomic.Int64
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -171,29 +99,24 @@ func TestFaultsOfTCPHaveDefinedOutcomes(t *testing.T) {
 	defer origin.Close()
 	for _, c := range []struct {
 		name, toxic string
-		attributes  map[string]any
+		attributes  map[string]int
 		want        error
 	}{
-		{"latency", "latency", map[string]any{"latency": 100}, nil},
-		{"slicer", "slicer", map[string]any{"average_size": 500, "size_variation": 100, "delay": 10}, nil},
-		{"slow close", "slow_close", map[string]any{"delay": 50}, nil},
-		{"bandwidth", "bandwidth", map[string]any{"rate": 1}, context.DeadlineExceeded},
-		{"silence", "timeout", map[string]any{"timeout": 0}, context.DeadlineExceeded},
-		{"closed after silence", "timeout", map[string]any{"timeout": 100}, errAny},
-		{"cut in the body", "limit_data", map[string]any{"bytes": 5000}, io.ErrUnexpectedEOF},
-		{"cut in the header", "limit_data", map[string]any{"bytes": 30}, errAny},
-		{"reset", "reset_peer", map[string]any{"timeout": 0}, errAny},
+		{"latency", "latency", map[string]int{"latency": 100}, nil},
+		{"slicer", "slicer", map[string]int{"average_size": 500, "size_variation": 100, "delay": 10}, nil},
+		{"slow close", "slow_close", map[string]int{"delay": 50}, nil},
+		{"bandwidth", "bandwidth", map[string]int{"rate": 1}, context.DeadlineExceeded},
+		{"silence", "timeout", map[string]int{"timeout": 0}, context.DeadlineExceeded},
+		{"closed after silence", "timeout", map[string]int{"timeout": 100}, errAny},
+		{"cut in the body", "limit_data", map[string]int{"bytes": 5000}, io.ErrUnexpectedEOF},
+		{"cut in the header", "limit_data", map[string]int{"bytes": 30}, errAny},
+		{"reset", "reset_peer", map[string]int{"timeout": 0}, errAny},
 	} {
 		for _, method := range []string{"GET", "POST"} {
 			t.Run(c.name+" "+method, func(t *testing.T) {
-				listen := "127.0.0.1:" + freePort(t)
 				name := strings.ReplaceAll(c.name, " ", "-") + method
-				if err := toxi(t, "POST", api+"/proxies", map[string]any{"name": name, "listen": listen, "upstream": strings.TrimPrefix(origin.URL, "http://"), "enabled": true}); err != nil {
-					t.Fatal(err)
-				}
-				if err := toxi(t, "POST", api+"/proxies/"+name+"/toxics", map[string]any{"type": c.toxic, "stream": "downstream", "attributes": c.attributes}); err != nil {
-					t.Fatal(err)
-				}
+				listen := server.Proxy(t, name, strings.TrimPrefix(origin.URL, "http://"))
+				server.Add(t, name, toxitest.Toxic{Type: c.toxic, Stream: "downstream", Attributes: c.attributes})
 				cfg := Config{Cache: &httpcache.Config{}, Retry: retry.Policy{Backoff: retry.Exponential{Base: time.Millisecond, Max: time.Millisecond}}}
 				if errors.Is(c.want, context.DeadlineExceeded) {
 					cfg.Total, cfg.Attempt, cfg.BodyIdle = 3*time.Second, time.Second, 2*time.Second
@@ -222,9 +145,7 @@ func TestFaultsOfTCPHaveDefinedOutcomes(t *testing.T) {
 				if s := cl.State(); s.InFlight != 0 || c.want != nil && s.Cache.Entries != 0 {
 					t.Errorf("%d in flight, %d entries", s.InFlight, s.Cache.Entries)
 				}
-				if err := toxi(t, "DELETE", api+"/proxies/"+name, nil); err != nil {
-					t.Error(err)
-				}
+				server.Remove(t, name)
 			})
 		}
 	}
@@ -244,24 +165,27 @@ func TestCONNECTProxy(t *testing.T) {
 		}
 		t.Skip("missing judge: proxy.py: ./tools/install-judges")
 	}
-	port := freePort(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "port")
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, python, "-m", "proxy", "--hostname", "127.0.0.1", "--port", port, "--num-workers", "1", "--num-acceptors", "1", "--log-level", "e", "--data-dir", t.TempDir()) //nolint:gosec // our own judge
+	cmd := exec.CommandContext(ctx, python, "-m", "proxy", //nolint:gosec // our own judge
+		"--hostname", "127.0.0.1", "--port", "0", "--port-file", file,
+		"--num-workers", "1", "--num-acceptors", "1", "--log-level", "e", "--data-dir", dir)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	cmd.WaitDelay = 10 * time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cancel(); _ = cmd.Wait() }) // ended by the signal
-	through := &url.URL{Scheme: "http", Host: "127.0.0.1:" + port}
-	var d net.Dialer
+	port := ""
 	for range 2400 {
-		if c, err := d.DialContext(t.Context(), "tcp", through.Host); err == nil {
-			_ = c.Close()
+		if b, err := os.ReadFile(file); err == nil && bytes.HasSuffix(b, []byte("\n")) {
+			port = string(bytes.TrimSpace(b))
 			break
 		}
 		<-time.After(25 * time.Millisecond)
 	}
+	through := &url.URL{Scheme: "http", Host: "127.0.0.1:" + port}
 	var asked atomic.Int64
 	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
@@ -284,7 +208,7 @@ func TestCONNECTProxy(t *testing.T) {
 			t.Errorf("%s: %q, asked %d times, %d by the proxy", address, body, asked.Load(), tunnels.Load())
 		}
 	}
-	resp, err := cl.Get(t.Context(), "https://127.0.0.1:"+freePort(t)+"/")
+	resp, err := cl.Get(t.Context(), "https://127.0.0.1:1/")
 	discard(t, resp)
 	if err == nil {
 		t.Error("a proxy that reaches nobody gave an answer")
