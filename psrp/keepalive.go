@@ -2,7 +2,6 @@ package psrp
 
 import (
 	"context"
-	"log/slog"
 	"time"
 )
 
@@ -34,9 +33,7 @@ func (s *Session) keepAlive(interval time.Duration) {
 			}
 		default:
 			if silent++; silent == keepaliveMisses {
-				err := &TransportError{Phase: "keepalive", ExitCode: -1, Err: context.DeadlineExceeded}
-				s.log.LogAttrs(s.ctx, slog.LevelWarn, "psrp: session lost", slog.Any("error", err))
-				s.machine.Lost(err)
+				s.machine.Lost(&TransportError{Phase: "keepalive", ExitCode: -1, Err: context.DeadlineExceeded})
 				s.dispatch()
 			}
 		}

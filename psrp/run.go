@@ -34,7 +34,7 @@ func (s *Session) Run(ctx context.Context, p Pipeline, input ...any) (*Result, e
 		}
 		if size += rec.size; size > s.limits.Result {
 			s.mu.Lock()
-			r.giveUp(ErrResultTooLarge)
+			r.overLimit(ErrResultTooLarge)
 			s.dispatch()
 			s.mu.Unlock()
 			continue

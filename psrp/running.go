@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"log/slog"
 	"time"
 
 	"example.com/quire/psrp/clixml"
@@ -84,8 +85,16 @@ func (r *Running) recorded(e machine.Recorded) {
 func (r *Running) grow(size int) {
 	r.bytes += size
 	if r.bytes > r.session.limits.QueueMost && r.bytes > size {
-		r.giveUp(ErrConsumerTooSlow)
+		r.overLimit(ErrConsumerTooSlow)
 	}
+}
+
+// overLimit stops the pipeline because of a limit of this side.
+func (r *Running) overLimit(limit error) {
+	if s := r.session; !r.ended && r.cause == nil {
+		s.log.LogAttrs(s.ctx, slog.LevelWarn, "psrp: pipeline stopped at a limit", slog.Any("error", limit))
+	}
+	r.giveUp(limit)
 }
 
 func (r *Running) hostCalled(e machine.HostCalled) {

@@ -370,6 +370,9 @@ func (s *Session) dispatch() {
 			s.group.Go(s.exchangeKey)
 		case machine.PoolEnded:
 			s.ended, s.err = true, e.Err
+			if e.Err != nil && s.opened {
+				s.log.LogAttrs(s.ctx, slog.LevelWarn, "psrp: session lost", slog.Any("error", e.Err))
+			}
 			close(s.done)
 		}
 	}
