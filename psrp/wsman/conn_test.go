@@ -138,7 +138,7 @@ func TestPSRPCoreServerThroughARoundTripperOfTheUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	remotingtest.ClientScenariosUpTo(t, session, 1<<20)
+	remotingtest.ClientScenariosUpTo(t, session, 100<<10)
 	closeSession(t, session)
 	if n := int(l.requests.Load()); n < w.Seen("Send")+w.Seen("Receive") {
 		t.Errorf("%d requests came through the RoundTripper", n)
