@@ -7,12 +7,23 @@ import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/emit"
 	"example.com/quire/pdf/standard"
+	"example.com/quire/pdf/template"
 )
 
 // BuildForced is Build without the checks of the standards: it makes what they
 // refuse, so that tests can show that a validator refuses it too.
 func (e *Engine) BuildForced(ctx context.Context, w io.Writer, ids []standard.ID, d *doc.Document) error {
 	_, err := e.emit(ctx, w, d, emit.Options{Standards: ids, Limits: e.limits, Force: true})
+	return err
+}
+
+// RenderForced is Render without the checks of the standards, as BuildForced is Build.
+func (e *Engine) RenderForced(ctx context.Context, w io.Writer, p *template.Plan, data template.Data, o RenderOptions) error {
+	d, err := p.Build(ctx, data, template.BuildOptions{Time: o.Time, Limits: e.limits})
+	if err != nil {
+		return err
+	}
+	_, err = e.emit(ctx, w, d, emit.Options{Standards: o.Standards, Limits: e.limits, Protect: o.Protect, Force: true})
 	return err
 }
 
