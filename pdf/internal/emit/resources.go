@@ -125,8 +125,11 @@ func (e *Emitter) writeResources() ([]Font, error) {
 func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 	first := e.w.ReserveN(4)
 	file, desc, cid, unicode := first, first.Plus(1), first.Plus(2), first.Plus(3)
-	key, kind := fontFile(s)
-	if err := e.w.EncodedStream(file, kind, cos.FlateDecode, s.Program); err != nil {
+	kind := cos.E("Length1", cos.Int(s.Length1))
+	if s.CFF {
+		kind = cos.E("Subtype", cos.Name("CIDFontType0C"))
+	}
+	if err := e.w.EncodedStream(file, cos.Dict{kind}, cos.FlateDecode, s.Program); err != nil {
 		return err
 	}
 	if err := e.w.EncodedStream(unicode, nil, cos.FlateDecode, s.Unicode); err != nil {
@@ -136,7 +139,7 @@ func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 		return err
 	}
 	if e.judge != nil { // who is shown no raw objects
-		e.judge.Object(desc, cos.Dict{cos.E("Type", cos.Name("FontDescriptor")), cos.E(cos.Name(key), file)}, nil)
+		e.judge.Object(desc, cos.Dict{cos.E("Type", cos.Name("FontDescriptor")), cos.E(cos.Name(fontFile(s)), file)}, nil)
 	}
 	if err := e.w.PutRaw(cid, e.cidFont(s, desc)); err != nil {
 		return err
@@ -148,12 +151,12 @@ func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 	})
 }
 
-// fontFile returns the key of a font program in its descriptor and what its stream says of it.
-func fontFile(s *font.Subset) (key string, d cos.Dict) {
+// fontFile returns the key of a font program in its descriptor.
+func fontFile(s *font.Subset) string {
 	if s.CFF {
-		return "FontFile3", cos.Dict{cos.E("Subtype", cos.Name("CIDFontType0C"))}
+		return "FontFile3"
 	}
-	return "FontFile2", cos.Dict{cos.E("Length1", cos.Int(s.Length1))}
+	return "FontFile2"
 }
 
 // descriptor returns the font descriptor (9.8) in the emitter's buffer.
@@ -175,8 +178,7 @@ func (e *Emitter) descriptor(s *font.Subset, file cos.Ref) []byte {
 	b = appendKey(b, "/Descent ", d.Descent)
 	b = appendKey(b, "/CapHeight ", d.CapHeight)
 	b = appendKey(b, "/StemV ", d.StemV)
-	key, _ := fontFile(s)
-	b = append(append(append(b, '/'), key...), ' ')
+	b = append(append(append(b, '/'), fontFile(s)...), ' ')
 	b = cos.AppendRef(b, file)
 	e.buf = append(b, ">>"...)
 	return e.buf
