@@ -83,7 +83,7 @@ func newAPI() (*api, error) {
 	openapi.Handle(orders, http.MethodGet, "/orders/{id:uint}", a.order, openapi.Summary("An order"), openapi.Tags("orders"), openapi.Errors(401, 403, 404))
 	app.GET("/board", a.watchBoard, openapi.Hidden())
 	app.GET("/events", a.events, openapi.Hidden())
-	app.GET("/", func(c *web.Context) error { return c.Redirect(http.StatusSeeOther, "/docs/") }, openapi.Hidden())
+	app.GET("/{$}", func(c *web.Context) error { return c.Redirect(http.StatusSeeOther, "/docs/") }, openapi.Hidden())
 
 	doc, err := openapi.Document(app, openapi.Info{
 		Title: "Point of sale", Version: "1", Default: []string{"token"},
@@ -101,20 +101,26 @@ type Products struct {
 	Items []Product `json:"items"`
 }
 
-func (a *api) products(context.Context, *struct{}) (*struct{ Body Products }, error) {
-	return &struct{ Body Products }{Products{a.shop.list()}}, nil
+// inStock is an answer with what is there now, which no cache can know.
+type inStock[T any] struct {
+	CacheControl string `header:"Cache-Control"`
+	Body         T
+}
+
+func (a *api) products(context.Context, *struct{}) (*inStock[Products], error) {
+	return &inStock[Products]{"no-store", Products{a.shop.list()}}, nil
 }
 
 type bySKU struct {
 	SKU string `path:"sku" validate:"max=20" example:"TEA"`
 }
 
-func (a *api) product(_ context.Context, in *bySKU) (*struct{ Body Product }, error) {
+func (a *api) product(_ context.Context, in *bySKU) (*inStock[Product], error) {
 	p, err := a.shop.product(in.SKU)
 	if err != nil {
 		return nil, web.NewProblem(http.StatusNotFound, err.Error(), err)
 	}
-	return &struct{ Body Product }{p}, nil
+	return &inStock[Product]{"no-store", p}, nil
 }
 
 // Credentials are those of a till.

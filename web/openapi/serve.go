@@ -37,6 +37,7 @@ func Serve(r web.Registrar, d *Doc, o Options) error {
 			if form.yaml {
 				text = s.yaml
 			}
+			c.Writer().Header()["Cache-Control"] = []string{"no-cache"} // a new program has another one
 			return c.Content(web.Content{Type: form.kind, ETag: s.tag(text), Body: bytes.NewReader(text)})
 		})
 		if err != nil {
