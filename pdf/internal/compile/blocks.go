@@ -31,6 +31,7 @@ func kinds() []kind {
 		{"page-break", (*compiler).pageBreakBlock, false},
 		{"use", (*compiler).useBlock, false},
 		{"switch", (*compiler).switchBlock, false},
+		{"slot", (*compiler).slotBlock, false},
 		{"columns", nil, true},
 		{"section", nil, true},
 		{"toc", nil, true},
@@ -131,7 +132,7 @@ func (c *compiler) block(n *strictyaml.Node, path string) block {
 			return nil
 		}
 	}
-	if k.name == "use" || k.name == "switch" {
+	if k.name == "use" || k.name == "switch" || k.name == "slot" {
 		// They stand for other blocks, which have their own common keys.
 		if v := o.get("if"); v != nil {
 			b.cond = c.condition(v, o.at("if"))

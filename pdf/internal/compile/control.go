@@ -186,10 +186,13 @@ type component struct {
 	name   string
 	node   *strictyaml.Node
 	file   string
+	theme  bool // of a theme's file: another one may stand in its place
 	busy   bool // being compiled
 	done   bool
 	params []param
 	body   []block
+	slots  []string // that a use may fill
+	placed []string // those that the body has a place for
 }
 
 type param struct {
@@ -198,9 +201,8 @@ type param struct {
 	slot int
 }
 
-// declareComponents reads the names of `components:`; one of the template stands in place of one
-// of the same name of its theme.
-func (c *compiler) declareComponents(n *strictyaml.Node) {
+// declareComponents reads the names of `components:`; only one of a theme may be there already.
+func (c *compiler) declareComponents(n *strictyaml.Node, theme bool) {
 	if n == nil {
 		return
 	}
@@ -209,10 +211,14 @@ func (c *compiler) declareComponents(n *strictyaml.Node) {
 		return
 	}
 	for i, k := range o.n.Keys {
-		if c.components[k.Text] == nil {
+		switch there := c.components[k.Text]; {
+		case there != nil && !there.theme:
+			c.bad(k, "components."+k.Text, codeContract, "", "there is a component %q in %s already", k.Text, there.file)
+			continue
+		case there == nil:
 			c.componentNames = append(c.componentNames, k.Text)
 		}
-		c.components[k.Text] = &component{name: k.Text, node: o.n.Values[i], file: c.file}
+		c.components[k.Text] = &component{name: k.Text, node: o.n.Values[i], file: c.file, theme: theme}
 	}
 }
 
@@ -255,9 +261,20 @@ func (c *compiler) readComponent(d *component) {
 			}
 		}
 	}
-	o.later("slots")
+	if v := o.get("slots"); v != nil {
+		c.declareSlots(d, v, o.at("slots"))
+	}
+	around := c.inside
+	c.inside = d
+	defer func() { c.inside = around }()
 	if v := o.need("do"); v != nil {
 		d.body = c.blocks(v, o.at("do"))
+	}
+	for i, name := range d.slots {
+		if !slices.Contains(d.placed, name) {
+			v := o.n.Get("slots").Items[i]
+			c.bad(v, index(o.at("slots"), i), codeWrong, "place it as in - {slot: "+name+"}", "slot %q has no place in the component", name)
+		}
 	}
 	o.done()
 }
@@ -265,7 +282,7 @@ func (c *compiler) readComponent(d *component) {
 func (c *compiler) useBlock(b *blockSource) block {
 	o := b.common
 	with := o.get("with")
-	o.later("slots")
+	slots := o.get("slots")
 	name, ok := c.word(b.value, b.path)
 	if !ok {
 		return nil
@@ -297,6 +314,9 @@ func (c *compiler) useBlock(b *blockSource) block {
 			continue
 		}
 		u.args = append(u.args, c.argument(v, args.at(p.name), p))
+	}
+	if slots != nil {
+		u.slots = c.fill(d, slots, o.at("slots"))
 	}
 	for _, k := range args.n.Keys {
 		if !slices.Contains(args.asked, k.Text) {

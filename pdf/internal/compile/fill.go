@@ -434,7 +434,7 @@ func (r *render) cell(c *cellTemplate, out *doc.Cell) (err error) {
 // perhaps when loops around the table have gone on, so they see the slots as
 // they are now.
 func (n *tableNode) iterate(r *render) iter.Seq2[doc.Row, error] {
-	own := &render{ctx: r.ctx, plan: r.plan, m: r.m, at: r.at, most: r.most, counts: r.counts}
+	own := &render{ctx: r.ctx, plan: r.plan, m: r.m, at: r.at, most: r.most, counts: r.counts, filling: r.filling}
 	slots := slices.Clone(r.m.Slots)
 	return func(yield func(doc.Row, error) bool) {
 		give := func(t *row) error {
@@ -483,6 +483,13 @@ func (l *rowLoop) rows(r *render, give func(*row) error) error {
 	count := func(t *row) error {
 		given++
 		return give(t)
+	}
+	if l.groups != nil {
+		err := l.groups.rows(r, l, count)
+		if err == nil && given == 0 && l.empty != nil {
+			err = give(l.empty)
+		}
+		return err
 	}
 	_, err := r.each(l.loop, func() error {
 		if l.filter != nil {

@@ -328,6 +328,7 @@ func (a *argument) reads() (all []*exprlang.Path) {
 type useNode struct {
 	component *component
 	args      []argument
+	slots     map[string][]block
 	at        *place
 }
 
@@ -353,10 +354,13 @@ func (n *useNode) emit(r *render, out sink) error {
 		}
 		r.m.Slots[a.slot] = v
 	}
-	around := r.at
-	defer func() { r.at = around }()
+	around, filled := r.at, r.filling
+	defer func() { r.at, r.filling = around, filled }()
 	for i := range n.args {
 		r.push(r.at, n.args[i].slot, 0, &n.args[i])
+	}
+	if len(n.component.slots) > 0 {
+		r.filling = &filling{slots: n.slots, at: around, around: filled}
 	}
 	return r.emit(n.component.body, out)
 }

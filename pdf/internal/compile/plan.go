@@ -104,6 +104,8 @@ type compiler struct {
 
 	components     map[string]*component
 	componentNames []string
+	inside         *component // whose body is being compiled
+	imported       []string   // files
 
 	images  map[string][]byte
 	running bool // inside a header or footer
@@ -190,7 +192,7 @@ func pemLine(src string) (int, bool) {
 }
 
 // laterKeys are document keys that this version does not have.
-var laterKeys = []string{"fonts", "import", "outline", "attach", "protect", "background", "sign", "toc"}
+var laterKeys = []string{"fonts", "outline", "attach", "protect", "background", "sign", "toc"}
 
 func (c *compiler) document(root *strictyaml.Node) {
 	o, ok := c.object(root, "", "a template")
@@ -235,9 +237,10 @@ func (c *compiler) document(root *strictyaml.Node) {
 	}
 	c.plan.base = c.base
 	if file != nil {
-		c.within(file.file, func() { c.declareComponents(file.components) })
+		c.within(file.file, func() { c.declareComponents(file.components, true) })
 	}
-	c.declareComponents(o.get("components"))
+	c.imports(o.get("import"), nil)
+	c.declareComponents(o.get("components"), false)
 	c.readComponents()
 	if v := o.get("watermark"); v != nil {
 		c.watermark(v)

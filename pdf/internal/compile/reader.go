@@ -35,6 +35,7 @@ const (
 	codeTplNodes  = "X303"
 	codeTexts     = "X313"
 	codeColumns   = "X315"
+	codeImports   = "X316"
 	codeRagged    = "L303"
 )
 

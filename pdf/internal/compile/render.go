@@ -65,7 +65,8 @@ type render struct {
 
 	tints map[tint]*doc.Style // made by look
 
-	counts []int // columns of the table being made, by column as written; nil: one of each
+	filling *filling // of the component being made
+	counts  []int    // columns of the table being made, by column as written; nil: one of each
 
 	at     *frame  // of what is being made
 	frames []frame // room for the next ones
@@ -244,20 +245,25 @@ var loopValues = [4]exprlang.Value{
 	exprlang.Record([]exprlang.Value{exprlang.Bool(true), exprlang.Bool(true)}),
 }
 
+// loopPlace is the value of `loop` for item i of n.
+func loopPlace(i, n int) exprlang.Value {
+	place := 0
+	if i == 0 {
+		place |= 1
+	}
+	if i == n-1 {
+		place |= 2
+	}
+	return loopValues[place]
+}
+
 // enter sets the slots of a loop for item i.
 func (r *render) enter(l *loop, list exprlang.Value, i int, around *frame) error {
 	if err := r.step(l.list.at); err != nil {
 		return err
 	}
-	place := 0
-	if i == 0 {
-		place |= 1
-	}
-	if i == list.Len()-1 {
-		place |= 2
-	}
 	r.m.Slots[l.item] = list.At(i)
-	r.m.Slots[l.at] = loopValues[place]
+	r.m.Slots[l.at] = loopPlace(i, list.Len())
 	if l.i >= 0 {
 		r.m.Slots[l.i] = exprlang.Int(i)
 	}

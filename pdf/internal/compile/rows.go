@@ -26,6 +26,7 @@ type row struct {
 type rowLoop struct {
 	loop   *loop
 	filter *programAt // nil: every item
+	groups *rowGroups // nil: one row after the other
 	body   []rowSource
 	empty  *row // when there were no rows
 }
@@ -177,7 +178,7 @@ func (c *compiler) bodyRows(t *tableNode, n *strictyaml.Node, path string) {
 	if v := o.get("split"); v != nil {
 		t.keep = !c.flag(v, o.at("split"))
 	}
-	o.later("group", "carry")
+	o.later("carry")
 	if o.n.Get("for") == nil && o.n.Get("if") == nil && o.n.Get("rows") != nil {
 		// rows: {rows: [[...]], stripe: ...} is rows: [[...]] with options.
 		t.rows = p.entries(o.get("rows"), o.at("rows"))
@@ -225,11 +226,18 @@ func (p *rowsReader) entry(o *object) rowSource {
 		}
 		return choice
 	}
+	outer := len(c.locals)
 	l := &rowLoop{loop: c.loop(loop, o.at("for"))}
 	if v := o.get("if"); v != nil {
 		l.filter = c.condition(v, o.at("if"))
 	}
+	if v := o.get("group"); v != nil {
+		l.groups = p.groups(l.loop, v, o.at("group"), outer)
+	}
 	l.body = p.body(o)
+	if l.groups != nil {
+		c.locals = c.locals[:len(c.locals)-1]
+	}
 	c.endLoop(l.loop)
 	if v := o.get("empty"); v != nil {
 		cell := p.cell(v, o.at("empty"), 0, &rowLook{})

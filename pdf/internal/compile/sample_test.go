@@ -62,9 +62,32 @@ components:
     params: {who: string}
     do: [{text: "Sealed by ${who}", style: num}]
 `)},
-	"plain.yaml": {Data: []byte("quire: 1\ntheme: none\nstyles: {h2: {size: 20pt}}\n")},
-	"wrong.yaml": {Data: []byte("quire: 1\nbody: []\nstyles:\n  h1: {sise: 3pt}\ncomponents:\n  seal: {do: [{text: \"${nothing}\"}]}\n")},
-	"photo.jpg":  {Data: []byte("neither is this")},
+	"parts.yaml": {Data: []byte(`quire: 1
+import: [parts/card.yaml]
+components:
+  pair:
+    params: {label: string}
+    slots: [value]
+    do: [{row: {widths: [30mm, 1fr], cells: ["${label}", [{slot: value, empty: [{text: (none)}]}]]}}]
+`)},
+	"parts/card.yaml": {Data: []byte(`quire: 1
+components:
+  card:
+    params: {title: string, times: integer}
+    slots: [body, foot]
+    do:
+      - box:
+          border: hairline
+          do:
+            - {heading: "${title}", level: 2}
+            - for: i in 1..times
+              do: [{text: "${title} ${i}"}, {slot: body}, {text: "after ${title} ${i}"}]
+            - table: {columns: [{head: "Of ${title}"}], rows: [[{do: [{slot: foot, empty: [{text: "no foot of ${title}"}]}]}]]}
+`)},
+	"circle.yaml": {Data: []byte("quire: 1\nimport: [circle.yaml]\ncomponents: {pair: {do: [{text: x}]}}\n")},
+	"plain.yaml":  {Data: []byte("quire: 1\ntheme: none\nstyles: {h2: {size: 20pt}}\n")},
+	"wrong.yaml":  {Data: []byte("quire: 1\nbody: []\nstyles:\n  h1: {sise: 3pt}\ncomponents:\n  seal: {do: [{text: \"${nothing}\"}]}\n")},
+	"photo.jpg":   {Data: []byte("neither is this")},
 }
 
 func planOf(t *testing.T, file string) *compile.Plan {

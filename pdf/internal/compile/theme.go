@@ -54,35 +54,15 @@ func (c *compiler) readTheme(n *strictyaml.Node, name string) (t *themeFile, the
 		return nil, false
 	}
 	t = &themeFile{file: name}
-	c.within(name, func() {
-		root := c.parse(src)
-		if root == nil {
-			return
-		}
-		o, ok := c.object(root, "", "a theme")
-		if !ok {
-			return
-		}
-		if v := o.need("quire"); v != nil && (v.Kind != strictyaml.Int || v.Text != "1") {
-			c.bad(v, "quire", codeWrong, "write quire: 1", "language version %s is not known", describe(v))
-		}
+	c.part(name, src, "a theme", func(o *object) {
 		themed = true
 		if v := o.get("theme"); v != nil {
 			i, _ := c.choice(v, "theme", "default", "none")
 			themed = i == 0
 		}
 		t.styles, t.components = o.get("styles"), o.get("components")
-		o.done()
 	})
 	return t, themed
-}
-
-// within reports what do finds at places of another file.
-func (c *compiler) within(file string, do func()) {
-	around := c.file
-	c.file = file
-	defer func() { c.file = around }()
-	do()
 }
 
 // readStyles reads the styles of all layers.
