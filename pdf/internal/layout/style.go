@@ -142,6 +142,9 @@ const (
 	derivedFoot    = -4
 )
 
+// plain is the theme of documents without one: it is never written.
+var plain doc.Theme
+
 // plainRules are those of tables without a border and without a theme.
 var plainRules = doc.Rules{
 	Head: doc.Line{Width: doc.Pt * 3 / 4, Color: doc.Black},
@@ -151,7 +154,7 @@ var plainRules = doc.Rules{
 // themed takes over the theme of the document; without one everything is set as it always was.
 func (m *maker) themed(t *doc.Theme, base *doc.Style) {
 	if t == nil {
-		t = &doc.Theme{}
+		t = &plain
 	}
 	m.theme, m.rules, m.baseColor = t, plainRules, base.Color
 	if t.Rules != nil {
