@@ -48,7 +48,7 @@ func TestDocsLimits(t *testing.T) {
 	characters := inSource(t, "internal/collect/parameter.go", "of String: characters; 0: ")
 	files := size(inSource(t, "internal/templates/templates.go", "const MaxBytes = "), " ")
 	title := inSource(t, "internal/record/maker.go", "const maxTitle = ")
-	wait := inSource(t, "internal/render/lane.go", "longestWait = ")
+	wait := inSource(t, "internal/render/queue.go", "longestWait = ")
 	wall := inSource(t, "internal/api/request.go", "l.Render = ")
 	data, depth, nodes := engine.FieldByName("DataBytes").Int(), engine.FieldByName("DataDepth").Int(), engine.FieldByName("DataNodes").Int()
 	for _, said := range []struct{ page, text string }{
