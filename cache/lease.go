@@ -41,6 +41,7 @@ func (c *Cache[K, V]) lead(ctx context.Context, f *flight[K, V]) bool {
 			}
 			poll.Stop()
 		}
+		c.hush(f) // a write that comes while the remote is asked overtakes the answer
 		if len(c.consult(ctx, []*flight[K, V]{f})) == 0 {
 			return false
 		}
