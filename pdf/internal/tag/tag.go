@@ -164,8 +164,18 @@ func (t *Tree) Close() (cos.Ref, error) {
 	if err != nil {
 		return cos.Ref{}, err
 	}
-	root := cos.Dict{
-		cos.E("Type", cos.Name("StructTreeRoot")),
+	var spaces cos.Array
+	for _, r := range t.ns {
+		if !r.IsZero() {
+			spaces = append(spaces, r)
+		}
+	}
+	root := cos.Dict{cos.E("Type", cos.Name("StructTreeRoot"))}
+	if len(spaces) > 0 {
+		root = append(root, cos.E("Namespaces", spaces))
+	}
+	root = append(
+		root,
 		cos.E("K", t.doc.ref),
 		// PDF 1.7 knows neither namespaces nor these types: they are what comes nearest. The
 		// map does not concern elements with a namespace (14.8.6.1).
@@ -174,16 +184,7 @@ func (t *Tree) Close() (cos.Ref, error) {
 		}),
 		cos.E("ParentTree", parents),
 		cos.E("ParentTreeNextKey", cos.Int(len(t.nums))),
-	}
-	var spaces cos.Array
-	for _, r := range t.ns {
-		if !r.IsZero() {
-			spaces = append(spaces, r)
-		}
-	}
-	if len(spaces) > 0 {
-		root = append(root, cos.E("Namespaces", spaces))
-	}
+	)
 	return t.root.ref, t.w.Put(t.root.ref, root)
 }
 
