@@ -331,21 +331,24 @@ func (r *serverReplay) await(ctx context.Context, ready func() bool) error {
 
 // send sends the lines of the client, each when what it had received before has come.
 func (r *serverReplay) send(ctx context.Context, client *oop.Conn) error {
-	acks, messages := map[string]int{}, map[clixml.GUID]int{}
+	acks, messages, ended := map[string]int{}, map[clixml.GUID]int{}, map[clixml.GUID]bool{}
 	for _, s := range r.steps {
 		id := s.Packet.Target
 		switch {
 		case s.Packet.Kind == 0:
 		case s.Line.Direction == "s2c" && s.Packet.Kind == proto.PacketData:
 			for _, m := range s.Messages {
-				if r.played[id] || m.Header.Type == proto.MessagePipelineState {
+				switch {
+				case r.played[id]:
 					messages[id]++
+				case m.Header.Type == proto.MessagePipelineState: // however many come before it
+					ended[id] = true
 				}
 			}
 		case s.Line.Direction == "s2c":
 			acks[s.Packet.Kind.String()+" "+id.String()]++
 		default:
-			if err := r.answered(ctx, acks, messages); err != nil {
+			if err := r.answered(ctx, acks, messages, ended); err != nil {
 				return fmt.Errorf("line %d: %w", s.Line.N, err)
 			}
 			p := s.Packet
@@ -364,11 +367,11 @@ func (r *serverReplay) send(ctx context.Context, client *oop.Conn) error {
 			r.mu.Unlock()
 		}
 	}
-	return r.answered(ctx, acks, messages)
+	return r.answered(ctx, acks, messages, ended)
 }
 
-// answered waits for acknowledgements and for so many messages of each target.
-func (r *serverReplay) answered(ctx context.Context, acks map[string]int, messages map[clixml.GUID]int) error {
+// answered waits for acknowledgements, for so many messages of each target, and for the end of pipelines.
+func (r *serverReplay) answered(ctx context.Context, acks map[string]int, messages map[clixml.GUID]int, ended map[clixml.GUID]bool) error {
 	lack := ""
 	err := r.await(ctx, func() bool {
 		for k, n := range acks {
@@ -378,6 +381,12 @@ func (r *serverReplay) answered(ctx context.Context, acks map[string]int, messag
 		}
 		for id, n := range messages {
 			if lack = fmt.Sprint(n, " messages of ", id); len(r.got[id]) < n {
+				return false
+			}
+		}
+		for id := range ended {
+			lack = fmt.Sprint("the end of ", id)
+			if !slices.ContainsFunc(r.got[id], func(m conformance.Message) bool { return m.Header.Type == proto.MessagePipelineState }) {
 				return false
 			}
 		}
