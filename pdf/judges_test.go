@@ -32,6 +32,7 @@ func samples(tb testing.TB) map[string]func(*doc.Builder) error {
 		"arabic":     rightToLeft("ar"),
 		"hebrew":     rightToLeft("he"),
 		"drawings":   gallery(drawings(tb), false),
+		"book":       book,
 	}
 }
 

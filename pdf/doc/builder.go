@@ -74,6 +74,12 @@ func (b *Builder) Watermark(w Watermark) *Builder {
 	return b
 }
 
+// References says that the body asks for numbers of pages; see Document.References.
+func (b *Builder) References() *Builder {
+	b.doc.References = true
+	return b
+}
+
 // Add appends nodes.
 func (b *Builder) Add(nodes ...Node) *Builder {
 	b.nodes = append(b.nodes, nodes...)

@@ -80,7 +80,7 @@ const (
 	AlignLeft
 )
 
-// VAlign is the vertical alignment inside a cell.
+// VAlign is the vertical alignment inside a cell, or of a page.
 type VAlign uint8
 
 // The vertical alignments.
@@ -152,9 +152,11 @@ type SpanKind uint8
 
 // The span kinds.
 const (
-	SpanText  SpanKind = iota // Text
-	SpanPage                  // the number of the page it stands on
-	SpanPages                 // the number of pages; in running content only
+	SpanText      SpanKind = iota // Text
+	SpanPage                      // the number of the page it stands on
+	SpanPages                     // the number of pages
+	SpanReference                 // the number of the page where the anchor stands that Text names
+	SpanTitle                     // the heading of Level that the page begins with or is beneath; in running content only
 )
 
 // Span is a piece of inline content. A line feed in Text breaks the line.
@@ -164,6 +166,7 @@ type Span struct {
 	Italic bool
 	Code   bool   // monospaced face
 	Figure bool   // a number, an amount or a date: broken at its ordinary spaces only
+	Level  uint8  // for SpanTitle; 0: 1
 	Text   string // for SpanText
 	Link   string // URL, or "#anchor" for a place in the document; empty: none
 	Lang   string // BCP 47; empty: as the block
@@ -229,13 +232,18 @@ type Marker uint8
 const (
 	MarkerDisc    Marker = iota // a bullet
 	MarkerDecimal               // 1. 2. 3.
+	MarkerAlpha
+	MarkerUpperAlpha
+	MarkerRoman
+	MarkerUpperRoman
+	MarkerLegal // 1., in the list within it 1.1, in that 1.1.1
 )
 
 // List is a list of items.
 type List struct {
 	Block
 	Marker Marker
-	Start  int // number of the first item of a decimal list; 0: 1
+	Start  int // number of the first item of a numbered list; 0: 1
 	Items  []ListItem
 }
 
@@ -451,6 +459,10 @@ type Master struct {
 	Margins Edges
 	// Border is drawn around the page, half way between its edge and the body.
 	Border *Border
+	// Background covers the sheet, beneath everything.
+	Background Color
+	// VAlign says where the content stands on a page that it does not fill.
+	VAlign VAlign
 }
 
 // A4 returns a portrait A4 master with margins of 20 mm.
@@ -493,8 +505,12 @@ type Document struct {
 	Header    Running
 	Footer    Running
 	Watermark *Watermark
-	// Body yields the blocks in reading order. It is read once, as pages fill. With an
-	// error the render makes no document; after diagnostics it is asked for the blocks that
+	// References says that numbers of pages stand in the body: SpanPage, SpanPages,
+	// SpanReference, Toc. The body is then laid out up to four times, until the numbers are
+	// those of the pages; warning L316 says that they did not settle.
+	References bool
+	// Body yields the blocks in reading order. It is read as pages fill: once, or with
+	// References several times, and must be the same each time. With an error the render makes no document; after diagnostics it is asked for the blocks that
 	// follow, whose problems are told too.
 	Body iter.Seq2[Node, error]
 }

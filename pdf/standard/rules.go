@@ -67,16 +67,7 @@ var (
 
 // Document judges the size of the pages, title and language.
 func (c *Checker) Document(d *doc.Document) diag.List {
-	var l diag.List
-	const least, most = 3 * doc.Pt, 14_400 * doc.Pt
-	for _, side := range [...]doc.Length{d.Page.Width, d.Page.Height} {
-		if at := sizeClause.first(c.claims); at != "" && side != 0 && (side < least || side > most) {
-			l.Add(diag.Diagnostic{
-				Code: "S048", Path: "page.size", Message: fmt.Sprintf("a page side of %d pt; want 3 to 14,400", side/doc.Pt),
-				Suggestion: "claim pdf/a-4", Clause: at,
-			})
-		}
-	}
+	l := c.PageSize(d.Page.Width, d.Page.Height)
 	if !c.accessible() {
 		return l
 	}
@@ -99,6 +90,21 @@ func (c *Checker) Document(d *doc.Document) diag.List {
 		})
 	}
 	l = append(l, c.readable(d.Title, diag.Diagnostic{Path: "title"}, &readableClause)...)
+	return l
+}
+
+// PageSize judges the size of a page; 0 is that of A4.
+func (c *Checker) PageSize(width, height doc.Length) diag.List {
+	var l diag.List
+	const least, most = 3 * doc.Pt, 14_400 * doc.Pt
+	for _, side := range [...]doc.Length{width, height} {
+		if at := sizeClause.first(c.claims); at != "" && side != 0 && (side < least || side > most) {
+			l.Add(diag.Diagnostic{
+				Code: "S048", Path: "page.size", Message: fmt.Sprintf("a page side of %d pt; want 3 to 14,400", side/doc.Pt),
+				Suggestion: "claim pdf/a-4", Clause: at,
+			})
+		}
+	}
 	return l
 }
 

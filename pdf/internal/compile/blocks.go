@@ -33,8 +33,8 @@ func kinds() []kind {
 		{"switch", (*compiler).switchBlock, false},
 		{"slot", (*compiler).slotBlock, false},
 		{"columns", nil, true},
-		{"section", nil, true},
-		{"toc", nil, true},
+		{"section", (*compiler).sectionBlock, true},
+		{"toc", (*compiler).tocBlock, true},
 		{"place", nil, true},
 		{"shape", nil, true},
 		{"chart", nil, true},
@@ -213,6 +213,10 @@ func inert(kind string) []string {
 		return append([]string{"keep-together"}, withoutText...)
 	case "markdown":
 		return []string{"keep-together", "keep-with-next"}
+	case "section":
+		return []string{"keep-together", "keep-with-next", "break-before", "break-after"}
+	case "toc":
+		return []string{"keep-together", "bookmark"}
 	case "barcode": // its readable text has a font
 		return []string{"keep-together", "widows", "orphans", "keep-figures"}
 	}
@@ -458,16 +462,17 @@ func (c *compiler) listBlock(b *blockSource) block {
 	o := b.fields
 	n := &listNode{}
 	if v := o.get("marker"); v != nil {
-		i, _ := c.choice(v, o.at("marker"), "disc", "decimal", "alpha", "roman", "legal", "text")
-		if i > 1 {
+		const text = 7
+		i, _ := c.choice(v, o.at("marker"), "disc", "decimal", "alpha", "upper-alpha", "roman", "upper-roman", "legal", "text")
+		if i == text {
 			c.bad(v, o.at("marker"), codeLater, "", "marker %q is not in this version", v.Text)
 		}
-		n.marker = doc.Marker(min(i, 1)) //nolint:gosec // 0 or 1
+		n.marker = doc.Marker(i) //nolint:gosec // one of eight
 	}
 	if v := o.get("start"); v != nil {
 		n.start = c.integer(v, o.at("start"), 0, 1_000_000)
-		if n.marker != doc.MarkerDecimal {
-			c.bad(v, o.at("start"), codeWrong, "", "only a decimal list has a start")
+		if n.marker == doc.MarkerDisc {
+			c.bad(v, o.at("start"), codeWrong, "", "only a numbered list has a start")
 		}
 	}
 	items, loop := o.get("items"), o.get("for")

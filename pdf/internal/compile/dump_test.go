@@ -31,20 +31,8 @@ func dump(t *testing.T, d *doc.Document) (string, error) {
 	if d.Watermark != nil {
 		w.line("watermark %q angle %g opacity %g%s", d.Watermark.Text, d.Watermark.Angle, d.Watermark.Opacity, styleText(d.Watermark.Style))
 	}
-	for _, r := range []struct {
-		name string
-		run  doc.Running
-	}{{"header", d.Header}, {"footer", d.Footer}} {
-		for _, e := range []struct {
-			name  string
-			nodes []doc.Node
-		}{{"first", r.run.First}, {"odd", r.run.Odd}, {"even", r.run.Even}, {"other", r.run.Other}, {"all", r.run.All}} {
-			if e.nodes != nil {
-				w.line("%s %s", r.name, e.name)
-				w.nodes(e.nodes)
-			}
-		}
-	}
+	w.running("header", &d.Header)
+	w.running("footer", &d.Footer)
 	for n, err := range d.Body {
 		if err != nil {
 			return w.b.String(), err
@@ -52,6 +40,22 @@ func dump(t *testing.T, d *doc.Document) (string, error) {
 		w.node(n)
 	}
 	return w.b.String(), w.err
+}
+
+// running writes the headers or the footers; nil are those around.
+func (w *dumper) running(name string, r *doc.Running) {
+	if r == nil {
+		return
+	}
+	for _, e := range []struct {
+		name  string
+		nodes []doc.Node
+	}{{"first", r.First}, {"odd", r.Odd}, {"even", r.Even}, {"other", r.Other}, {"all", r.All}} {
+		if e.nodes != nil {
+			w.line("%s %s", name, e.name)
+			w.nodes(e.nodes)
+		}
+	}
 }
 
 type dumper struct {
@@ -96,6 +100,10 @@ func spans(list []doc.Span) string {
 			flags += "P"
 		case doc.SpanPages:
 			flags += "N"
+		case doc.SpanReference:
+			flags += "R"
+		case doc.SpanTitle:
+			flags += fmt.Sprintf("T%d", s.Level)
 		}
 		fmt.Fprintf(&b, " %s%q", flags, s.Text)
 		if s.Link != "" {
@@ -155,6 +163,24 @@ func (w *dumper) node(n doc.Node) {
 		w.line("spacer %d%s", n.Height, common)
 	case *doc.PageBreak:
 		w.line("page-break%s", common)
+	case *doc.Toc:
+		w.line("toc %d leader %d%s", n.Levels, n.Leader, common)
+	case *doc.Section:
+		w.line("section from %d format %d%s", n.NumberFrom, n.Numbering, common)
+		w.depth++
+		defer func() { w.depth-- }()
+		if p := n.Page; p != nil {
+			w.line("page %dx%d %v background %08x valign %d", p.Width, p.Height, p.Margins, uint32(p.Background), p.VAlign)
+		}
+		w.running("header", n.Header)
+		w.running("footer", n.Footer)
+		for n, err := range n.Body {
+			if err != nil {
+				w.err = err
+				return
+			}
+			w.node(n)
+		}
 	default:
 		w.t.Errorf("unknown node %T", n)
 	}

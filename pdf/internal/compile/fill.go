@@ -147,8 +147,8 @@ func (r *render) rich(t *richText) ([]doc.Span, error) {
 			return nil, err
 		}
 		spans[i].From = r.from(s)
-		if s.fixed.Kind != doc.SpanText {
-			continue
+		if len(s.parts) == 0 {
+			continue // the layout knows its text
 		}
 		start := len(r.batch.buf)
 		if err := r.parts(s.parts); err != nil {
@@ -185,8 +185,8 @@ func (r *render) batched(t *richText) ([]doc.Span, error) {
 			return nil, err
 		}
 		spans[i].From = r.from(s)
-		if s.fixed.Kind != doc.SpanText {
-			continue
+		if len(s.parts) == 0 {
+			continue // the layout knows its text
 		}
 		start := len(b.buf)
 		if err := r.parts(s.parts); err != nil {

@@ -135,8 +135,8 @@ func (p *textParser) expression(i int) int {
 	}
 	at := p.c.place(p.n, p.path, i+2, prog)
 	switch prog.Type.Kind {
-	case exprlang.PageKind, exprlang.PagesKind:
-		p.pageNumber(i, prog.Type.Kind)
+	case exprlang.PageKind, exprlang.PagesKind, exprlang.ReferenceKind, exprlang.TitleKind:
+		p.ofLayout(i, prog, at)
 	default:
 		if !prog.Type.Printable() {
 			p.bad(i+2, exprlang.CodeType, "", "%s has no text", prog.Type)
@@ -156,21 +156,35 @@ func (p *textParser) expression(i int) int {
 	return end + 1
 }
 
-func (p *textParser) pageNumber(i int, k exprlang.Kind) {
+// ofLayout adds a span whose text the layout knows.
+func (p *textParser) ofLayout(i int, prog *exprlang.Program, at *place) {
 	switch {
 	case !p.markup && !p.code:
 		p.bad(i, codeWrong, "", "a page number may stand in the text of blocks only")
 		return
-	case k == exprlang.PagesKind && !p.c.running:
-		p.bad(i, codeLater, "", "pages() outside headers and footers is not in this version")
+	case prog.Type.Kind == exprlang.TitleKind && !p.c.running:
+		p.bad(i, codeWrong, "", "section() may stand in headers and footers only")
 		return
 	}
 	p.flushSpan()
 	s := span{fixed: p.attr, link: p.link}
-	s.fixed.Kind = doc.SpanPage
-	if k == exprlang.PagesKind {
+	switch prog.Type.Kind {
+	case exprlang.PageKind:
+		s.fixed.Kind = doc.SpanPage
+	case exprlang.PagesKind:
 		s.fixed.Kind = doc.SpanPages
+	case exprlang.TitleKind:
+		level, _ := prog.Leaves[0].Value.Dec().Int64()
+		s.fixed.Kind, s.fixed.Level = doc.SpanTitle, uint8(level) //nolint:gosec // 1 to 9
+	default:
+		s.fixed.Kind, s.parts = doc.SpanReference, []part{{prog: prog, at: at}}
+		s.id = p.c.spanID(s.parts)
+		if len(prog.Leaves) == 1 && !prog.Open {
+			line, col := p.n.Pos(i)
+			p.c.jumps = append(p.c.jumps, jump{prog.Leaves[0].Value.Str(), line, col, p.path})
+		}
 	}
+	p.c.plan.references = p.c.plan.references || !p.c.running || s.fixed.Kind == doc.SpanReference
 	p.spans = append(p.spans, s)
 }
 
@@ -279,7 +293,7 @@ func (t *richText) finish() {
 		out[i] = s.fixed
 		out[i].Link = link
 		switch {
-		case s.fixed.Kind != doc.SpanText:
+		case s.fixed.Kind != doc.SpanText && s.fixed.Kind != doc.SpanReference:
 		case len(s.parts) == 1 && s.parts[0].prog == nil:
 			out[i].Text = s.parts[0].lit
 		default:

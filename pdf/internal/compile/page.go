@@ -31,37 +31,41 @@ func papers() []paper {
 	}
 }
 
-// page reads the page master.
-func (c *compiler) page(n *strictyaml.Node) {
-	o, ok := c.object(n, "page", "page")
+// page reads a page master on top of p.
+func (c *compiler) page(n *strictyaml.Node, path string, p *doc.Master) {
+	o, ok := c.object(n, path, "page")
 	if !ok {
 		return
 	}
-	p := &c.plan.page
 	if v := o.get("size"); v != nil {
-		p.Width, p.Height = c.pageSize(v)
+		p.Width, p.Height = c.pageSize(v, o.at("size"))
 	}
 	if v := o.get("orientation"); v != nil {
-		if i, ok := c.choice(v, "page.orientation", "portrait", "landscape"); ok && (i == 1) == (p.Width < p.Height) {
+		if i, ok := c.choice(v, o.at("orientation"), "portrait", "landscape"); ok && (i == 1) == (p.Width < p.Height) {
 			p.Width, p.Height = p.Height, p.Width
 		}
 	}
 	if v := o.get("margin"); v != nil {
-		p.Margins = c.edges(v, "page.margin")
+		p.Margins = c.edges(v, o.at("margin"))
 		sized := p.Width > 0 && p.Height > 0
 		if sized && (p.Margins.Left+p.Margins.Right >= p.Width || p.Margins.Top+p.Margins.Bottom >= p.Height) {
-			c.bad(v, "page.margin", codeWrong, "", "the margins leave no room on the page")
+			c.bad(v, o.at("margin"), codeWrong, "", "the margins leave no room on the page")
 		}
 	}
 	if v := o.get("border"); v != nil {
-		p.Border = c.border(v, "page.border")
+		p.Border = c.border(v, o.at("border"))
 	}
-	o.later("background", "columns", "first", "odd", "even")
+	if v := o.get("background"); v != nil {
+		p.Background = c.color(v, o.at("background"))
+	}
+	if v := o.get("valign"); v != nil {
+		p.VAlign = c.valign(v, o.at("valign"))
+	}
+	o.later("columns", "first", "odd", "even")
 	o.done()
 }
 
-func (c *compiler) pageSize(n *strictyaml.Node) (width, height doc.Length) {
-	const path = "page.size"
+func (c *compiler) pageSize(n *strictyaml.Node, path string) (width, height doc.Length) {
 	a4 := doc.A4()
 	if n.Kind == strictyaml.Sequence {
 		if len(n.Items) != 2 {
@@ -122,14 +126,17 @@ func (c *compiler) watermark(n *strictyaml.Node) {
 	c.plan.watermark = w
 }
 
-func (c *compiler) runningContent(n *strictyaml.Node, path string) (r running) {
+// runningContent reads the value of a header or a footer.
+func (c *compiler) runningContent(n *strictyaml.Node, path, what string) (r running) {
 	if n == nil {
 		return r
 	}
-	o, ok := c.object(n, path, "a "+path)
+	o, ok := c.object(n, path, "a "+what)
 	if !ok {
 		return r
 	}
+	c.running = true
+	defer func() { c.running = false }()
 	for _, e := range [...]struct {
 		key string
 		to  *[]block

@@ -48,6 +48,7 @@ type Plan struct {
 	header, footer  running
 	watermark       *watermark
 	body            []block
+	references      bool // the body asks for numbers of pages
 }
 
 // planVar is a variable, in an order that computes each after those it needs.
@@ -233,7 +234,7 @@ func (c *compiler) document(root *strictyaml.Node) {
 	}
 	c.readStyles(styles, file, themed)
 	if v := o.get("page"); v != nil {
-		c.page(v)
+		c.page(v, "page", &c.plan.page)
 	}
 	c.plan.base = c.base
 	if file != nil {
@@ -245,10 +246,8 @@ func (c *compiler) document(root *strictyaml.Node) {
 	if v := o.get("watermark"); v != nil {
 		c.watermark(v)
 	}
-	c.running = true
-	c.plan.header = c.runningContent(o.get("header"), "header")
-	c.plan.footer = c.runningContent(o.get("footer"), "footer")
-	c.running = false
+	c.plan.header = c.runningContent(o.get("header"), "header", "header")
+	c.plan.footer = c.runningContent(o.get("footer"), "footer", "footer")
 	if v := o.need("body"); v != nil && c.filled(v, "body", "blocks") {
 		c.plan.body = c.blocks(v, "body")
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"time"
 
@@ -81,7 +82,7 @@ func (r *render) document() (*doc.Document, error) {
 		}
 		r.m.Slots[v.slot] = val
 	}
-	d := &doc.Document{Lang: p.lang, Page: p.page, BaseStyle: p.base, Theme: p.theme}
+	d := &doc.Document{Lang: p.lang, Page: p.page, BaseStyle: p.base, Theme: p.theme, References: p.references}
 	var err error
 	text := func(t *plainText) string {
 		if t == nil || err != nil {
@@ -108,7 +109,7 @@ func (r *render) document() (*doc.Document, error) {
 	if d.Footer, err = r.running(p.footer); err != nil {
 		return nil, err
 	}
-	d.Body = r.body
+	d.Body = r.again(r.stream(p.body))
 	return d, nil
 }
 
@@ -147,27 +148,38 @@ func (r *render) running(s running) (out doc.Running, err error) {
 	return out, nil
 }
 
-// body is layout.Document.Body.
-func (r *render) body(yield func(doc.Node, error) bool) {
-	slots := r.m.Slots
-	out := func(n doc.Node) error {
-		if !yield(n, nil) {
-			return errStop
-		}
-		r.m.Slots = slots // a table's rows ran in between
-		r.held = 0
-		return nil
+// again is a body that may be read several times, each time with the budgets of now.
+func (r *render) again(body iter.Seq2[doc.Node, error]) iter.Seq2[doc.Node, error] {
+	steps, memory := r.m.Steps, r.m.Memory
+	return func(yield func(doc.Node, error) bool) {
+		r.m.Steps, r.m.Memory = steps, memory
+		body(yield)
 	}
-	for i := range r.plan.body {
-		err := r.emit(r.plan.body[i:i+1], out)
-		if err == nil {
-			continue
+}
+
+// stream yields the nodes of blocks, made as they are asked for.
+func (r *render) stream(blocks []block) iter.Seq2[doc.Node, error] {
+	return func(yield func(doc.Node, error) bool) {
+		slots := r.m.Slots
+		out := func(n doc.Node) error {
+			if !yield(n, nil) {
+				return errStop
+			}
+			r.m.Slots = slots // a table's rows ran in between
+			r.held = 0
+			return nil
 		}
-		if errors.Is(err, errStop) || !yield(nil, err) || !goesOn(err) {
-			return
+		for i := range blocks {
+			err := r.emit(blocks[i:i+1], out)
+			if err == nil {
+				continue
+			}
+			if errors.Is(err, errStop) || !yield(nil, err) || !goesOn(err) {
+				return
+			}
+			r.m.Slots, r.held = slots, 0
+			r.batch.reset()
 		}
-		r.m.Slots, r.held = slots, 0
-		r.batch.reset()
 	}
 }
 

@@ -66,6 +66,7 @@ type Emitter struct {
 	fan       int       // kids of a node of the page tree
 	pageNodes []cos.Ref // one per fan pages
 	pages     []pageInfo
+	labels    []pageLabel
 	ranges    []Range
 	buf       []byte
 	words     words
@@ -179,12 +180,18 @@ func (e *Emitter) Page(p *layout.Page) error {
 	if e.tree != nil {
 		info.key = e.tree.PageKey()
 	}
+	if err := e.sheet(p); err != nil {
+		return err
+	}
 	e.pages = append(e.pages, info)
 	if err := e.begin(p); err != nil {
 		return err
 	}
 	pi := &e.pages[len(e.pages)-1]
 	c := e.content(pi)
+	if err := c.paper(p); err != nil {
+		return err
+	}
 	if err := c.under(p.Under); err != nil {
 		return err
 	}
@@ -335,6 +342,7 @@ func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
 	if e.doc.Title != "" {
 		d = append(d, cos.E("ViewerPreferences", cos.Dict{cos.E("DisplayDocTitle", cos.Bool(true))}))
 	}
+	d = append(d, e.pageLabels()...)
 	outline, err := e.writeOutline()
 	if err != nil {
 		return nil, err

@@ -159,6 +159,9 @@ func (e *Emitter) internalLinks() error {
 		if len(missing) > 0 {
 			continue
 		}
+		if item := l.link.Item; item != nil && !to.elem.IsZero() {
+			item.Refer(to.elem)
+		}
 		e.from = l.link.Src
 		if err := e.w.Put(l.ref, append(l.dict, e.goTo(to))); err != nil {
 			return err

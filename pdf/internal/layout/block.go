@@ -97,7 +97,8 @@ type para struct {
 	face           *face
 	art            Artifact
 	widow, orphans int
-	links          bool // some piece is a link
+	links          bool   // some piece is a link
+	place          string // an anchor where it begins; empty: none
 }
 
 func (b *para) size() doc.Length { return doc.Length(len(b.lines)) * b.face.lead }
@@ -123,10 +124,14 @@ func (b *para) split(avail doc.Length, force bool) (block, block) {
 	}
 	head, tail := *b, *b
 	head.lines, tail.lines = b.lines[:fit], b.lines[fit:]
+	tail.place = ""
 	return &head, &tail
 }
 
 func (b *para) draw(p *painter, x, y doc.Length) {
+	if b.place != "" {
+		p.page.Marks = append(p.page.Marks, Mark{Anchor: b.place, Y: y})
+	}
 	for i := range b.lines {
 		line := &b.lines[i]
 		base := y + b.face.base

@@ -34,9 +34,17 @@ type maker struct {
 	rules     doc.Rules // of tables without a border
 	baseColor doc.Color // of the document's own style
 
+	known  *findings // what the pass before found; nil: this is the first, or the only one
+	found  *findings // nil: nobody asks
+	headed int       // headings so far
+	places int       // hidden anchors of paragraphs so far
+	titled bool      // running content asks for titles
+	labels string    // of the list around, when its labels begin those of lists within it
+
 	// of running content:
 	art         Artifact
 	page, total string    // what page() and pages() print
+	titles      *titles   // what section() prints
 	aside       *tag.Elem // made when a link needs it
 	asideP      *tag.Elem // its paragraph, the parent of the links
 }
@@ -244,6 +252,8 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 		}
 	case *doc.Spacer:
 		e.b = space{n.Height}
+	case *doc.Toc:
+		e.b, el, err = m.toc(n, en)
 	default:
 		return e, failed(at(c.Src, "L305", "%T cannot stand here", n))
 	}
@@ -266,7 +276,12 @@ func (m *maker) halfLine(s *doc.Style) doc.Length {
 // mark notes the anchor and the outline item of a node.
 func (m *maker) mark(e *entry, n doc.Node, el *tag.Elem) error {
 	c := n.Common()
-	if m.art != ArtifactNone || c.Anchor == "" && c.Bookmark == "" {
+	title := ""
+	h, _ := n.(*doc.Heading)
+	if h != nil && m.art == ArtifactNone && (m.found != nil || m.titled) {
+		title = m.title(h)
+	}
+	if m.art != ArtifactNone || c.Anchor == "" && c.Bookmark == "" && title == "" {
 		return nil
 	}
 	if c.Anchor != "" {
@@ -282,11 +297,17 @@ func (m *maker) mark(e *entry, n doc.Node, el *tag.Elem) error {
 	level := c.BookmarkLevel
 	if level == 0 {
 		level = 1
-		if h, ok := n.(*doc.Heading); ok {
+		if h != nil {
 			level = max(h.Level, 1)
 		}
 	}
 	e.mark = &Mark{Anchor: c.Anchor, Bookmark: c.Bookmark, Level: level, Elem: el, Src: c.Src}
+	if title != "" {
+		e.mark.Title, e.mark.TitleLevel = title, max(h.Level, 1)
+		if m.headed++; m.found != nil && c.Anchor == "" {
+			e.mark.Anchor = hidden("heading", m.headed)
+		}
+	}
 	return nil
 }
 
@@ -329,7 +350,15 @@ func (m *maker) spans(b *para, spans []doc.Span, en env, el *tag.Elem, src *doc.
 	var before *doc.Span // the one that the last piece is from
 	for i := range spans {
 		s := &spans[i]
-		t := m.spanText(s)
+		t := s.Text
+		if s.Kind == doc.SpanText {
+			t = text.Clean(t)
+		} else {
+			var err error
+			if t, err = m.ofPages(b, s, src); err != nil {
+				return err
+			}
+		}
 		if t == "" {
 			continue
 		}
@@ -393,17 +422,6 @@ func (m *maker) marked(el *tag.Elem, s *doc.Span, src *doc.Source) *tag.Elem {
 	return el
 }
 
-func (m *maker) spanText(s *doc.Span) string {
-	switch s.Kind {
-	case doc.SpanPage:
-		return m.page
-	case doc.SpanPages:
-		return m.total
-	default:
-		return text.Clean(s.Text)
-	}
-}
-
 func firstOf(a, b string) string {
 	if a != "" {
 		return a
@@ -421,13 +439,10 @@ func (m *maker) list(n *doc.List, en env) (block, error) {
 	if start == 0 {
 		start = 1
 	}
-	label := func(i int) string {
-		if n.Marker == doc.MarkerDecimal {
-			return strconv.Itoa(start+i) + "."
-		}
-		return "\u2022"
-	}
-	wide, err := m.labelWidth(f, label(0), label(max(len(n.Items)-1, 0)), n.Src, en)
+	around := m.labels
+	defer func() { m.labels = around }()
+	label := func(i int) string { return label(n.Marker, around, start+i) }
+	wide, err := m.labelsWidth(f, n, label, en)
 	if err != nil {
 		return nil, err
 	}
@@ -450,6 +465,10 @@ func (m *maker) list(n *doc.List, en env) (block, error) {
 		body := m.elem(li, tag.LBody, src, "")
 		within := en.narrow(indent)
 		within.style, within.elem, within.item = m.derive(en.style, derivedPlain), body, true
+		m.labels = ""
+		if n.Marker == doc.MarkerLegal {
+			m.labels = strings.TrimSuffix(label(i), ".") + "."
+		}
 		st, err := m.stack(item.Nodes, within)
 		if err != nil {
 			return nil, err
@@ -462,6 +481,46 @@ func (m *maker) list(n *doc.List, en env) (block, error) {
 		out.entries = append(out.entries, entry{b: b, before: after, after: after, src: src})
 	}
 	return out, nil
+}
+
+// label is that of item number n of a list. around is the label of the item that the list is in,
+// when that is one of a legal list.
+func label(marker doc.Marker, around string, n int) string {
+	switch marker {
+	case doc.MarkerDisc:
+		return "\u2022"
+	case doc.MarkerAlpha:
+		return numeral(n, doc.NumberingAlpha) + "."
+	case doc.MarkerUpperAlpha:
+		return numeral(n, doc.NumberingUpperAlpha) + "."
+	case doc.MarkerRoman:
+		return numeral(n, doc.NumberingRoman) + "."
+	case doc.MarkerUpperRoman:
+		return numeral(n, doc.NumberingUpperRoman) + "."
+	case doc.MarkerLegal:
+		if around != "" {
+			return around + strconv.Itoa(n)
+		}
+	}
+	return strconv.Itoa(n) + "."
+}
+
+// labelsWidth returns a width that no label of a list is wider than.
+func (m *maker) labelsWidth(f *face, n *doc.List, label func(int) string, en env) (doc.Length, error) {
+	last := max(len(n.Items)-1, 0)
+	switch n.Marker {
+	case doc.MarkerDisc, doc.MarkerDecimal, doc.MarkerLegal:
+		return m.labelWidth(f, label(0), label(last), n.Src, en)
+	}
+	var most doc.Length // letters and Roman numerals differ in width as they come
+	for i := range last + 1 {
+		w, err := m.labelWidth(f, label(i), label(i), n.Src, en)
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, w)
+	}
+	return most, nil
 }
 
 // labelWidth returns a width that no label between first and last is wider than: each

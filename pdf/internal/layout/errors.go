@@ -30,6 +30,7 @@ import (
 //	L314 an SVG image with a script, an entity or a reference beyond itself
 //	L315 warning: something in an SVG image that is not drawn
 //	L313 a barcode that cannot be made of its value, or is wider than its place
+//	L316 warning: numbers of pages did not settle, or an error: they are asked for without References
 //	X314 an image beyond a limit
 //	F401 no glyph for a character
 //	F402 a script that is not supported

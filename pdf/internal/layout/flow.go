@@ -2,6 +2,7 @@ package layout
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"example.com/quire/pdf/doc"
@@ -33,36 +34,52 @@ type Summary struct {
 // without pages for sink, to find up to 20 of them; after any other error no further block or row
 // is asked for.
 func Run(ctx context.Context, d *doc.Document, o Options, sink Sink) (*Summary, error) {
+	images := map[imageKey]ImageItem{}
+	if !d.References {
+		return pass(ctx, d, o, sink, images, nil, nil)
+	}
+	known, err := dryPasses(ctx, d, o, images)
+	if err != nil {
+		return nil, err
+	}
+	found := newFindings()
+	sum, err := pass(ctx, d, o, sink, images, known, found)
+	if err == nil && !found.equal(known) {
+		sum.Warnings = append(sum.Warnings, warning(at(nil, "L316", "the numbers of pages that the document refers to did not settle")))
+	}
+	return sum, err
+}
+
+// pass lays the document out once.
+func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, images map[imageKey]ImageItem, known, found *findings) (*Summary, error) {
 	m := &maker{
 		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(ctx, o.Typesetter),
 		faces: map[*doc.Style]*face{}, derivedStyles: map[derived]*doc.Style{},
-		images: map[imageKey]ImageItem{}, anchors: map[string]*doc.Source{},
+		images: images, anchors: map[string]*doc.Source{}, known: known, found: found,
 	}
 	defer m.set.Close()
-	f := &flow{m: m, doc: d, sink: sink, master: d.Page}
-	if f.master.Width <= 0 || f.master.Height <= 0 {
-		f.master.Width, f.master.Height = doc.MM(210), doc.MM(297)
-	}
-	f.base = d.BaseStyle
+	f := &flow{m: m, doc: d, sink: sink, base: d.BaseStyle}
 	if f.base == nil {
 		f.base = &doc.Style{}
 	}
+	f.region = &region{master: sized(d.Page), header: &d.Header, footer: &d.Footer}
+	f.within = env{style: f.base, lang: d.Lang}
 	m.themed(d.Theme, f.base)
 	if err := m.outcome(f.run()); err != nil {
 		return nil, err
+	}
+	if found != nil {
+		found.total = f.number
 	}
 	return &Summary{Pages: f.number, Warnings: m.warnings}, nil
 }
 
 func (f *flow) run() error {
-	if err := f.measureRunning(); err != nil {
-		return err
-	}
-	if err := f.watermark(); err != nil {
+	if err := f.measure(f.region, nil); err != nil {
 		return err
 	}
 	f.open()
-	if err := f.body(); err != nil {
+	if err := f.nodes(f.doc.Body); err != nil {
 		return err
 	}
 	if err := f.flush(); err != nil {
@@ -77,19 +94,20 @@ func (f *flow) run() error {
 
 // flow fills pages from top to bottom.
 type flow struct {
-	m      *maker
-	doc    *doc.Document
-	sink   Sink
-	master doc.Master
-	base   *doc.Style
+	m    *maker
+	doc  *doc.Document
+	sink Sink
+	base *doc.Style
 
-	top, bottom, left, width doc.Length // of the body
-	headBottom, footTop      doc.Length // of the running content
-	running                  running
+	*region         // of what is laid out
+	within  env     // of the blocks of the region, but for the width
+	sheet   *region // of the open page
 
 	page    Page
 	painter painter
 	number  int
+	label   int // the number that the open page shows
+	counted int // that of the page before
 	y       doc.Length
 	after   doc.Length // space below the entry drawn last
 	fresh   bool       // nothing but a repeated head stands on the page
@@ -99,17 +117,28 @@ type flow struct {
 	pending []entry
 	// again is the table head that a new page repeats.
 	again *stack
-	under *UnderItem
-	waits []int // pages whose running content asks for the number of pages
+	waits []late
+	heads titles // of the page before
 }
 
-func (f *flow) env() env { return env{style: f.base, width: f.width, lang: f.doc.Lang} }
+// late is a page whose running content asks for the number of pages.
+type late struct {
+	number, label int
+	region        *region
+	titles        *titles
+}
 
-func (f *flow) body() error {
-	if f.doc.Body == nil {
+func (f *flow) env() env {
+	en := f.within
+	en.width = f.width
+	return en
+}
+
+func (f *flow) nodes(all iter.Seq2[doc.Node, error]) error {
+	if all == nil {
 		return nil
 	}
-	for n, err := range f.doc.Body {
+	for n, err := range all {
 		if ended := f.m.ctx.Err(); ended != nil {
 			return ended
 		}
@@ -129,6 +158,8 @@ func (f *flow) node(n doc.Node) error {
 		return f.breakPage()
 	case *doc.Table:
 		return f.table(n)
+	case *doc.Section:
+		return f.section(n)
 	}
 	e, err := f.m.entry(n, f.env())
 	if err != nil {
@@ -391,9 +422,8 @@ func (f *flow) table(n *doc.Table) error {
 func (f *flow) open() {
 	f.number = 1
 	f.page.reset(1, &f.master)
-	f.page.Under = f.under
 	f.painter.page = &f.page
-	f.y, f.after, f.fresh, f.blank = f.top, 0, true, true
+	f.begin()
 }
 
 // next closes the page and starts another.
@@ -408,15 +438,21 @@ func (f *flow) next() error {
 		return err
 	}
 	f.number++
+	f.counted = f.label
 	f.page.reset(f.number, &f.master)
-	f.page.Under = f.under
-	f.y, f.after, f.fresh, f.blank = f.top, 0, true, true
+	f.begin()
 	return nil
 }
 
 // close hands the page over with its running content.
 func (f *flow) close() error {
-	if err := f.dress(); err != nil {
+	of := f.region
+	f.region = f.sheet
+	f.settle()
+	f.note()
+	err := f.dress()
+	f.region = of
+	if err != nil {
 		return err
 	}
 	f.painter.finish()

@@ -333,7 +333,8 @@ func (m *maker) beside(n *doc.Beside, en env) (block, error) {
 	g.rows, g.cells = m.mem.rows.take(1), m.mem.cells.take(len(cols))[:0]
 	var x doc.Length
 	for i, w := range widths(m.mem.lengths.take(len(cols)), cols, total, least, most) {
-		if w <= 0 && len(n.Cells[i]) > 0 || x+w > en.width+doc.Length(len(cols)) {
+		blank := cols[i].Kind == doc.WidthAuto && most[i] == 0 // its text is empty
+		if w <= 0 && len(n.Cells[i]) > 0 && !blank || x+w > en.width+doc.Length(len(cols)) {
 			return nil, failed(at(n.Src, "L306", "no width is left for cell %d", i+1))
 		}
 		st, err := m.stack(n.Cells[i], env{style: en.style, elem: en.elem, width: w, lang: en.lang, room: oneCell})

@@ -37,6 +37,7 @@ type Link struct {
 	Elem   *tag.Elem // the Link element; nil when the document is not tagged
 	Text   string
 	From   doc.Origin
+	Item   *tag.Elem // the TOCI that points at what the target names; nil: none
 }
 
 // DataPath names the value of the data that the target is made of; empty when it is not of data.
@@ -101,6 +102,10 @@ type Mark struct {
 	Y        doc.Length
 	Elem     *tag.Elem
 	Src      *doc.Source
+	// Title is the text of a heading that tables of contents or running content ask for, and
+	// TitleLevel its level.
+	Title      string
+	TitleLevel int
 }
 
 // Item is one thing drawn in the foreground; exactly one pointer is set.
@@ -115,9 +120,10 @@ type Item struct {
 // downwards. It is valid only during the call that hands it over.
 type Page struct {
 	Number        int // from 1
+	Label         PageLabel
 	Width, Height doc.Length
-	// Under is drawn before everything else; nil: nothing. It is the same for all
-	// pages.
+	Background    doc.Color // of the sheet, beneath all
+	// Under is drawn next; nil: nothing. It is the same for all pages of a section.
 	Under *UnderItem
 	// Back is drawn next: backgrounds, then rules, in this order. All of it is
 	// ArtifactLayout.
@@ -128,6 +134,12 @@ type Page struct {
 	// Begun lists the block elements made since the page before, in reading order;
 	// Done those that get no more content after this page.
 	Begun, Done []*tag.Elem
+}
+
+// PageLabel is the number that a page shows.
+type PageLabel struct {
+	Number    int
+	Numbering doc.Numbering
 }
 
 // Sink takes the pages. An error ends the layout and is returned from it.

@@ -22,16 +22,17 @@ type running struct {
 	wrong      bool // a problem of it was told: once, not for each page
 }
 
-// pick returns the content for a page.
-func pick(r *doc.Running, page int) []doc.Node {
+// pick returns the content for the first page of a section, or for one that shows a number.
+func pick(r *doc.Running, first bool, number int) []doc.Node {
+	odd := number%2 == 1
 	switch {
-	case page == 1 && r.First != nil:
+	case first && r.First != nil:
 		return r.First
-	case page%2 == 1 && r.Odd != nil:
+	case odd && r.Odd != nil:
 		return r.Odd
-	case page%2 == 0 && r.Even != nil:
+	case !odd && r.Even != nil:
 		return r.Even
-	case page > 1 && r.Other != nil:
+	case !first && r.Other != nil:
 		return r.Other
 	}
 	return r.All
@@ -43,16 +44,22 @@ func lists(r *doc.Running) [5][]doc.Node {
 
 // measureRunning sizes the body: below the highest header and above the highest
 // footer. Page numbers are measured at the most digits they may have.
-func (f *flow) measureRunning() error {
+func (f *flow) measureRunning(src *doc.Source) error {
 	m := f.master
+	begun, warned, above := f.m.begun, len(f.m.warnings), f.m.titles
+	f.m.titles = &sampleTitles
+	defer func() { f.m.titles = above }()
+	told := len(f.m.problems)
+	f.running = running{}
 	f.left, f.width = m.Margins.Left, m.Width-m.Margins.Left-m.Margins.Right
 	widest := "8" + strconv.FormatInt(f.m.limits.Pages, 10)[1:]
 	for _, side := range []struct {
 		r   *doc.Running
 		h   *doc.Length
 		art Artifact
-	}{{&f.doc.Header, &f.running.head, ArtifactHeader}, {&f.doc.Footer, &f.running.foot, ArtifactFooter}} {
+	}{{f.header, &f.running.head, ArtifactHeader}, {f.footer, &f.running.foot, ArtifactFooter}} {
 		for _, nodes := range lists(side.r) {
+			f.m.titled = f.m.titled || wants(nodes, doc.SpanTitle)
 			told := len(f.m.problems)
 			st, err := f.runningStack(nodes, side.art, widest, widest)
 			if noRoom(f.m.problems[told:]) {
@@ -66,8 +73,8 @@ func (f *flow) measureRunning() error {
 			*side.h = max(*side.h, st.size())
 		}
 	}
-	f.m.begun, f.m.aside, f.m.warnings = nil, nil, nil
-	f.running.wrong = len(f.m.problems) > 0
+	f.m.begun, f.m.aside, f.m.warnings = begun, nil, f.m.warnings[:warned]
+	f.running.wrong = len(f.m.problems) > told
 	f.top, f.bottom = m.Margins.Top, m.Height-m.Margins.Bottom
 	f.headBottom, f.footTop = f.top-runningGap, f.bottom+runningGap
 	edge := runningEdge
@@ -83,7 +90,7 @@ func (f *flow) measureRunning() error {
 		f.bottom = f.footTop - runningGap
 	}
 	if f.bottom-f.top < 20*doc.Pt || f.width < 20*doc.Pt {
-		return failed(at(nil, "L306", "margins and running content leave a body of %s by %s", mm(f.width), mm(f.bottom-f.top)))
+		return failed(at(src, "L306", "margins and running content leave a body of %s by %s", mm(f.width), mm(f.bottom-f.top)))
 	}
 	return nil
 }
@@ -97,7 +104,7 @@ func noRoom(problems []diag.Diagnostic) bool {
 func (f *flow) runningStack(nodes []doc.Node, art Artifact, page, total string) (*stack, error) {
 	f.m.art, f.m.page, f.m.total = art, page, total
 	defer func() { f.m.art, f.m.page, f.m.total = ArtifactNone, "", "" }()
-	return f.m.stack(nodes, f.env())
+	return f.m.stack(nodes, env{style: f.base, width: f.width, lang: f.doc.Lang})
 }
 
 // inset is how far the border of a page stands from its edge.
@@ -115,7 +122,7 @@ func (f *flow) dress() error {
 	}
 	waits := false
 	for _, art := range [2]Artifact{ArtifactHeader, ArtifactFooter} {
-		nodes := pick(f.side(art), f.number)
+		nodes := pick(f.side(art), f.first == f.number, f.label)
 		if wantsTotal(nodes) {
 			waits = true
 			continue
@@ -126,16 +133,16 @@ func (f *flow) dress() error {
 	}
 	f.endAside()
 	if waits {
-		f.waits = append(f.waits, f.number)
+		f.waits = append(f.waits, late{f.number, f.label, f.sheet, f.m.titles})
 	}
 	return nil
 }
 
 func (f *flow) side(art Artifact) *doc.Running {
 	if art == ArtifactHeader {
-		return &f.doc.Header
+		return f.header
 	}
-	return &f.doc.Footer
+	return f.footer
 }
 
 // endAside closes the element that holds the links of the running content.
@@ -151,7 +158,7 @@ func (f *flow) drawRunning(nodes []doc.Node, art Artifact, total string) error {
 		return nil
 	}
 	told := len(f.m.problems) + f.m.omitted
-	st, err := f.runningStack(nodes, art, strconv.Itoa(f.page.Number), total)
+	st, err := f.runningStack(nodes, art, numeral(f.label, f.numbering), total)
 	if err != nil {
 		return err
 	}
@@ -174,13 +181,14 @@ func (f *flow) drawRunning(nodes []doc.Node, art Artifact, total string) error {
 // late makes what had to wait for the number of pages.
 func (f *flow) late() error {
 	total := strconv.Itoa(f.number)
-	for _, n := range f.waits {
+	for _, w := range f.waits {
 		if err := f.m.ctx.Err(); err != nil {
 			return err
 		}
-		f.page.reset(n, &f.master)
+		f.region, f.label, f.m.titles = w.region, w.label, w.titles
+		f.page.reset(w.number, &f.master)
 		for _, art := range [2]Artifact{ArtifactHeader, ArtifactFooter} {
-			nodes := pick(f.side(art), n)
+			nodes := pick(f.side(art), f.first == w.number, w.label)
 			if !wantsTotal(nodes) {
 				continue
 			}
@@ -257,26 +265,28 @@ func (f *flow) watermark() error {
 }
 
 // wantsTotal reports whether some span prints the number of pages.
-func wantsTotal(nodes []doc.Node) bool {
+func wantsTotal(nodes []doc.Node) bool { return wants(nodes, doc.SpanPages) }
+
+// wants reports whether some span is of a kind.
+func wants(nodes []doc.Node, kind doc.SpanKind) bool {
+	spans := func(all []doc.Span) bool {
+		return slices.ContainsFunc(all, func(s doc.Span) bool { return s.Kind == kind })
+	}
 	return slices.ContainsFunc(nodes, func(n doc.Node) bool {
 		switch n := n.(type) {
 		case *doc.Text:
-			return spansWant(n.Spans)
+			return spans(n.Spans)
 		case *doc.Heading:
-			return spansWant(n.Spans)
+			return spans(n.Spans)
 		case *doc.Box:
-			return wantsTotal(n.Nodes)
+			return wants(n.Nodes, kind)
 		case *doc.Beside:
-			return slices.ContainsFunc(n.Cells, wantsTotal)
+			return slices.ContainsFunc(n.Cells, func(c []doc.Node) bool { return wants(c, kind) })
 		case *doc.List:
-			return slices.ContainsFunc(n.Items, func(i doc.ListItem) bool { return wantsTotal(i.Nodes) })
+			return slices.ContainsFunc(n.Items, func(i doc.ListItem) bool { return wants(i.Nodes, kind) })
 		case *doc.Table:
 			return true // its rows are read once, so they are not looked through
 		}
 		return false
 	})
-}
-
-func spansWant(spans []doc.Span) bool {
-	return slices.ContainsFunc(spans, func(s doc.Span) bool { return s.Kind == doc.SpanPages })
 }

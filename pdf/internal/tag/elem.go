@@ -35,6 +35,7 @@ type Elem struct {
 	page    cos.Ref // of the first content: what kids without a page refer to
 	kids    []kid
 	attrs   []cos.Ref
+	refers  []cos.Ref
 	written bool
 
 	// Most elements have one kid and at most one attribute object.
@@ -82,20 +83,25 @@ func (e *Elem) AddAnnotation(page, annotation cos.Ref) {
 	e.kids = append(e.kids, kid{page: page, ref: annotation})
 }
 
+// Refer makes e refer to an element (14.7.2, Ref). PDF 1.7 does not have that.
+func (e *Elem) Refer(to cos.Ref) { e.refers = append(e.refers, to) }
+
 // attributes returns what the type of e asks for (14.8.5), in PDF syntax.
 func (e *Elem) attributes() string {
 	switch e.Type {
 	case L:
 		// ISO 14289-2, 8.2.5.25: a list with labels says how it is numbered.
-		if e.Marker == doc.MarkerDecimal {
-			return "/O/List/ListNumbering/Decimal"
-		}
-		return "/O/List/ListNumbering/Disc"
+		return "/O/List/ListNumbering/" + listNumberings[e.Marker]
 	case TH, TD:
 		return e.cellAttributes()
 	default:
 		return ""
 	}
+}
+
+var listNumberings = [...]string{
+	doc.MarkerDisc: "Disc", doc.MarkerDecimal: "Decimal", doc.MarkerAlpha: "LowerAlpha", doc.MarkerUpperAlpha: "UpperAlpha",
+	doc.MarkerRoman: "LowerRoman", doc.MarkerUpperRoman: "UpperRoman", doc.MarkerLegal: "Decimal",
 }
 
 func (e *Elem) cellAttributes() string {
@@ -143,6 +149,16 @@ func (e *Elem) append(b []byte, ns cos.Ref) []byte {
 		b = cos.AppendText(b, e.Alt)
 	}
 	b = appendAttrs(b, e.attrs)
+	if len(e.refers) > 0 && !ns.IsZero() {
+		b = append(b, "/Ref["...)
+		for i, r := range e.refers {
+			if i > 0 {
+				b = append(b, ' ')
+			}
+			b = cos.AppendRef(b, r)
+		}
+		b = append(b, ']')
+	}
 	if len(e.kids) > 0 {
 		b = append(b, "/K"...)
 		b = e.appendKids(b)

@@ -30,6 +30,9 @@ const (
 	Em
 	Strong
 	Code
+	Sect
+	TOC
+	TOCI
 	numTypes
 )
 
@@ -56,9 +59,10 @@ var types = [numTypes]struct {
 }{
 	P:        {name: "P", holds: inline | of(L, Table)},
 	H:        {name: "H", holds: inline},
-	Document: {name: "Document", holds: blocks | of(Document, Aside, Link, Code)},
+	Document: {name: "Document", holds: blocks | of(Document, Sect, TOC, Aside, Link, Code)},
+	Sect:     {name: "Sect", holds: blocks | of(Sect, TOC, Aside, Link, Code)},
 	Aside:    {name: "Aside", holds: blocks | of(Document, Lbl, Caption, Link, Code)},
-	Div:      {name: "Div", holds: blocks | inline | of(Document, Aside, LI, LBody, Caption, THead, TBody, TFoot, TR, TH, TD)},
+	Div:      {name: "Div", holds: of(TOC) | blocks | inline | of(Document, Aside, LI, LBody, Caption, THead, TBody, TFoot, TR, TH, TD)},
 	L:        {name: "L", holds: of(L, LI, Caption)},
 	LI:       {name: "LI", holds: of(Div, Lbl, LBody)},
 	Lbl:      {name: "Lbl", holds: inline &^ of(Lbl)},
@@ -76,6 +80,8 @@ var types = [numTypes]struct {
 	Span:     {name: "Span", holds: inline},
 	Em:       {name: "Em", holds: inline},
 	Strong:   {name: "Strong", holds: inline},
+	TOC:      {name: "TOC", ns: PDF17, holds: of(TOC, TOCI, Caption)}, // PDF 2.0 dropped it
+	TOCI:     {name: "TOCI", ns: PDF17, holds: of(P, Lbl, TOC)},
 	Code:     {name: "Code", ns: PDF17, holds: (blocks | inline | of(Aside, Caption)) &^ of(H)}, // PDF 2.0 dropped it
 }
 

@@ -172,8 +172,8 @@ func (c *checker) mapped(n *ast.BuiltinNode) *expr {
 	if each == nil {
 		return src.orInvalid(c, n)
 	}
-	if body.typ.Kind == PageKind || body.typ.Kind == PagesKind {
-		return c.bad(n, CodeType, "", "page() and pages() stand alone in ${...}")
+	if body.typ.OfLayout() {
+		return c.bad(n, CodeType, "", aloneMessage)
 	}
 	off, _ := c.span(n)
 	e := c.predicateExpr(n, &Type{Kind: ListKind, Elem: body.typ}, src, func(m *Machine, list Value) (Value, error) {

@@ -465,8 +465,8 @@ func (c *checker) conditional(n *ast.ConditionalNode) *expr {
 	if t == nil {
 		return c.bad(n.Exp2, CodeType, "", "one branch is %s, the other %s", a.typ, b.typ)
 	}
-	if a.typ.Kind == PageKind || a.typ.Kind == PagesKind || b.typ.Kind == PageKind || b.typ.Kind == PagesKind {
-		return c.bad(n.Exp1, CodeType, "", "page() and pages() stand alone in ${...}")
+	if a.typ.OfLayout() || b.typ.OfLayout() {
+		return c.bad(n.Exp1, CodeType, "", aloneMessage)
 	}
 	out := &expr{typ: t, off: a.off, end: b.end, figure: a.isFigure() || b.isFigure(), eval: func(m *Machine) (Value, error) {
 		v, err := cond.eval(m)

@@ -16,9 +16,6 @@ type function struct {
 	check       func(*checker, *ast.CallNode) *expr
 }
 
-// later holds the functions of the language that this version does not have.
-var later = []string{"pageOf", "section"}
-
 func (c *checker) call(n *ast.CallNode) *expr {
 	id, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok {
@@ -29,9 +26,6 @@ func (c *checker) call(n *ast.CallNode) *expr {
 	}
 	f, ok := functions()[id.Value]
 	if !ok {
-		if slices.Contains(later, id.Value) {
-			return c.bad(n, CodeLater, "", "function %s is not in this version", id.Value)
-		}
 		return c.bad(n, CodeFunction, Nearest(id.Value, FunctionNames()), "no function %s", id.Value)
 	}
 	if !c.arity(n, id.Value, len(n.Arguments), f.least, f.most) {
@@ -75,10 +69,11 @@ func functions() map[string]function {
 		"daysBetween": {2, 2, (*checker).between}, "age": {2, 2, (*checker).between},
 		"weekday":      {1, 1, (*checker).weekday},
 		"startOfMonth": {1, 1, (*checker).monthEdge}, "endOfMonth": {1, 1, (*checker).monthEdge},
-		"round": {1, 3, (*checker).round},
-		"now":   {0, 0, (*checker).now},
-		"page":  {0, 0, func(c *checker, n *ast.CallNode) *expr { return c.literal(n, typePage, Null) }},
-		"pages": {0, 0, func(c *checker, n *ast.CallNode) *expr { return c.literal(n, typePages, Null) }},
+		"round":  {1, 3, (*checker).round},
+		"now":    {0, 0, (*checker).now},
+		"page":   {0, 0, func(c *checker, n *ast.CallNode) *expr { return c.literal(n, typePage, Null) }},
+		"pages":  {0, 0, func(c *checker, n *ast.CallNode) *expr { return c.literal(n, typePages, Null) }},
+		"pageOf": {1, 1, (*checker).pageOf}, "section": {0, 1, (*checker).sectionTitle},
 	}
 }
 
@@ -514,6 +509,32 @@ func (c *checker) now(n *ast.CallNode) *expr {
 		}
 		return DateTime(m.Now), nil
 	}}
+}
+
+// aloneMessage says where a value of the layout may stand.
+const aloneMessage = "page(), pages(), pageOf() and section() stand alone in ${...}"
+
+// pageOf is pageOf(anchor): its value is the anchor.
+func (c *checker) pageOf(n *ast.CallNode) *expr {
+	arg := c.textArg(callee(n), n.Arguments[0])
+	if arg.typ.Kind == Invalid {
+		return arg
+	}
+	off, end := c.span(n)
+	return &expr{typ: typeReference, off: off, end: end, leaves: arg.leaves, eval: arg.eval}
+}
+
+// sectionTitle is section(level): its value is the level.
+func (c *checker) sectionTitle(n *ast.CallNode) *expr {
+	level := 1
+	if len(n.Arguments) == 1 {
+		i, ok := n.Arguments[0].(*ast.IntegerNode)
+		if !ok || i.Value < 1 || i.Value > 9 {
+			return c.bad(n.Arguments[0], CodeType, "", "want a level of headings, a number from 1 to 9")
+		}
+		level = i.Value
+	}
+	return c.literal(n, typeTitle, Int(level))
 }
 
 // ReservedNames returns the names that fields, variables and parameters may not

@@ -160,4 +160,7 @@ func (t *Type) Printable() bool {
 }
 
 // Storable reports whether variables and parameters may be of type t.
-func (t *Type) Storable() bool { return t.Kind != PageKind && t.Kind != PagesKind }
+func (t *Type) Storable() bool { return !t.OfLayout() }
+
+// OfLayout reports whether values of type t are known to the layout alone.
+func (t *Type) OfLayout() bool { return t.Kind >= PageKind && t.Kind <= TitleKind }

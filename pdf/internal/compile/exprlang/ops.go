@@ -164,7 +164,7 @@ func (c *checker) equality(n *ast.BinaryNode, a, b *expr) *expr {
 		return c.bad(n, CodeType, "", "%s and %s are never equal", a.typ, b.typ)
 	}
 	if k := t.Kind; (k == ListKind || k == RecordKind || k == MapKind) && a.typ.Kind != NullKind && b.typ.Kind != NullKind ||
-		k == PageKind || k == PagesKind {
+		t.OfLayout() {
 		return c.bad(n, CodeType, "", "values of type %s cannot be compared", t)
 	}
 	if !c.enumLiteral(n.Right, a, b) || !c.enumLiteral(n.Left, b, a) {

@@ -39,14 +39,16 @@ const (
 	ListKind
 	RecordKind
 	MapKind
-	PageKind  // page(): known when the page is
-	PagesKind // pages(): known at the end
-	formsKind // {one: ..., other: ...} in plural()
+	PageKind      // page(): known when the page is
+	PagesKind     // pages(): known at the end
+	ReferenceKind // pageOf(): known when all pages are
+	TitleKind     // section(): known when the page is
+	formsKind     // {one: ..., other: ...} in plural()
 )
 
 var kindNames = [...]string{
 	"invalid", "null", "string", "integer", "decimal", "number", "boolean", "date", "datetime", "enum",
-	"image", "color", "list", "record", "map", "page number", "page count", "plural forms",
+	"image", "color", "list", "record", "map", "page number", "page count", "page number", "section title", "plural forms",
 }
 
 // Type is the type of a value. Types are immutable once a contract is read, but
@@ -128,16 +130,18 @@ func (t *Type) required() *Type {
 
 // The types without parts.
 var (
-	typeInvalid  = &Type{Kind: Invalid}
-	typeNull     = &Type{Kind: NullKind, Optional: true}
-	typeString   = &Type{Kind: StringKind}
-	typeInteger  = &Type{Kind: IntegerKind}
-	typeDecimal  = &Type{Kind: DecimalKind}
-	typeBoolean  = &Type{Kind: BooleanKind}
-	typeColor    = &Type{Kind: ColorKind}
-	typeDateTime = &Type{Kind: DateTimeKind}
-	typePage     = &Type{Kind: PageKind}
-	typePages    = &Type{Kind: PagesKind}
+	typeInvalid   = &Type{Kind: Invalid}
+	typeNull      = &Type{Kind: NullKind, Optional: true}
+	typeString    = &Type{Kind: StringKind}
+	typeInteger   = &Type{Kind: IntegerKind}
+	typeDecimal   = &Type{Kind: DecimalKind}
+	typeBoolean   = &Type{Kind: BooleanKind}
+	typeColor     = &Type{Kind: ColorKind}
+	typeDateTime  = &Type{Kind: DateTimeKind}
+	typePage      = &Type{Kind: PageKind}
+	typePages     = &Type{Kind: PagesKind}
+	typeReference = &Type{Kind: ReferenceKind}
+	typeTitle     = &Type{Kind: TitleKind}
 )
 
 // Basic returns the type of a name of the contract language that has no parts,

@@ -1,0 +1,38 @@
+package doc
+
+import "iter"
+
+// Numbering says how numbers are written: those of pages and of the items of a list.
+type Numbering uint8
+
+// The ways to write numbers. Letters are doubled behind the last: z, aa, bb (ISO 32000-2, 12.4.2).
+const (
+	NumberingDecimal    Numbering = iota // 1, 2, 3
+	NumberingRoman                       // i, ii, iii
+	NumberingUpperRoman                  // I, II, III
+	NumberingAlpha                       // a, b, c
+	NumberingUpperAlpha                  // A, B, C
+)
+
+// Section is a part of the document with pages of its own. It starts a page, and so does what
+// follows it. A section stands in the body or in another section, never within a block.
+type Section struct {
+	Block
+	Page *Master // nil: that around
+	// Header and Footer take the place of those around; nil: they stay. First is the first page
+	// of the section, and odd or even is the number that a page shows.
+	Header, Footer *Running
+	// NumberFrom is the number of its first page; 0: the pages are counted on.
+	NumberFrom int
+	Numbering  Numbering
+	// Body yields the blocks as Document.Body does.
+	Body iter.Seq2[Node, error]
+}
+
+// Section appends a section whose content f adds to the builder it is given.
+func (b *Builder) Section(s Section, f func(*Builder)) *Builder {
+	var in Builder
+	f(&in)
+	s.Body = Nodes(in.nodes...)
+	return b.Add(&s)
+}

@@ -1,0 +1,77 @@
+package compile
+
+import (
+	"example.com/quire/internal/strictyaml"
+	"example.com/quire/pdf/doc"
+)
+
+type sectionNode struct {
+	common
+	page           *doc.Master // nil: that around
+	header, footer *running    // nil: those around
+	from           int
+	numbering      doc.Numbering
+	body           []block
+}
+
+func (c *compiler) sectionBlock(b *blockSource) block {
+	o := b.fields
+	n := &sectionNode{}
+	page := c.plan.page
+	if v := o.get("page"); v != nil {
+		c.page(v, o.at("page"), &page)
+		n.page = &page
+	}
+	if v := o.get("valign"); v != nil {
+		page.VAlign = c.valign(v, o.at("valign"))
+		n.page = &page
+	}
+	if v := o.get("header"); v != nil {
+		r := c.runningContent(v, o.at("header"), "header")
+		n.header = &r
+	}
+	if v := o.get("footer"); v != nil {
+		r := c.runningContent(v, o.at("footer"), "footer")
+		n.footer = &r
+	}
+	if v := o.get("number-from"); v != nil {
+		n.from = c.integer(v, o.at("number-from"), 1, 1_000_000)
+	}
+	if v := o.get("number-format"); v != nil {
+		n.numbering = c.numbering(v, o.at("number-format"))
+	}
+	if v := o.need("do"); v != nil {
+		n.body = c.blocks(v, o.at("do"))
+	}
+	n.common = b.done()
+	return n
+}
+
+// numbering reads a way to write numbers.
+func (c *compiler) numbering(n *strictyaml.Node, path string) doc.Numbering {
+	i, _ := c.choice(n, path, "decimal", "roman", "upper-roman", "alpha", "upper-alpha")
+	return doc.Numbering(i) //nolint:gosec // one of five
+}
+
+func (n *sectionNode) emit(r *render, out sink) error {
+	s := &doc.Section{Page: n.page, NumberFrom: n.from, Numbering: n.numbering}
+	var err error
+	if s.Block, err = n.fill(r); err != nil {
+		return err
+	}
+	for _, side := range [...]struct {
+		from *running
+		to   **doc.Running
+	}{{n.header, &s.Header}, {n.footer, &s.Footer}} {
+		if side.from == nil {
+			continue
+		}
+		made, err := r.running(*side.from)
+		if err != nil {
+			return err
+		}
+		*side.to = &made
+	}
+	s.Body = r.stream(n.body)
+	return out(s)
+}

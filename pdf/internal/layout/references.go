@@ -1,0 +1,162 @@
+package layout
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/quire/pdf/doc"
+)
+
+// Numbers of pages in the body are known when the body has been laid out, and laying it out needs
+// them. So it is laid out until they settle, without a sink, each time with the numbers of the
+// time before, and then for good. A table of contents of a hundred headings settles in three
+// passes: one finds the headings, one the pages that they stand on behind the table, one that
+// nothing moves any more. What never settles, such as a number that is wider on the page it moves
+// its own line to, ends after mostDry passes with a warning.
+
+// mostDry is the most passes before the last.
+const mostDry = 3
+
+// findings is what a pass learns about the pages.
+type findings struct {
+	pages map[string]string // what the pages of anchors show
+	heads []foundHead
+	total int
+}
+
+// foundHead is a heading in the document.
+type foundHead struct {
+	level        int
+	title, label string
+	anchor       string
+}
+
+func newFindings() *findings { return &findings{pages: map[string]string{}} }
+
+func (f *findings) equal(g *findings) bool {
+	return f.total == g.total && slices.Equal(f.heads, g.heads) && maps.Equal(f.pages, g.pages)
+}
+
+// dryPasses lays the document out until what it refers to settles.
+func dryPasses(ctx context.Context, d *doc.Document, o Options, images map[imageKey]ImageItem) (known *findings, err error) {
+	for range mostDry {
+		found := newFindings()
+		if _, err := pass(ctx, d, o, nowhere{}, images, known, found); err != nil {
+			return nil, err
+		}
+		if known != nil && known.equal(found) {
+			break
+		}
+		known = found
+	}
+	return known, nil
+}
+
+// nowhere is the Sink of a dry pass.
+type nowhere struct{}
+
+func (nowhere) Page(*Page) error { return nil }
+func (nowhere) Late(*Page) error { return nil }
+
+// hidden is an anchor that no document can name.
+func hidden(what string, n int) string { return "\x00" + what + strconv.Itoa(n) }
+
+// ofPages returns the text of a span that depends on pages.
+func (m *maker) ofPages(b *para, s *doc.Span, src *doc.Source) (string, error) {
+	anchor := s.Text
+	switch s.Kind {
+	case doc.SpanTitle:
+		return m.titles.of(max(int(s.Level), 1)), nil
+	case doc.SpanPage:
+		if m.page != "" || m.art != ArtifactNone {
+			return m.page, nil
+		}
+		if b.place == "" && m.found != nil {
+			m.places++
+			b.place = hidden("place", m.places)
+		}
+		anchor = b.place
+	case doc.SpanPages:
+		if m.total != "" || m.art != ArtifactNone {
+			return m.total, nil
+		}
+	}
+	switch {
+	case m.found == nil:
+		return "", failed(at(src, "L316", "a number of a page in a document that does not say References"))
+	case m.known == nil:
+		return "00", nil // about as wide
+	case s.Kind == doc.SpanPages:
+		return strconv.Itoa(m.known.total), nil
+	}
+	label, ok := m.known.pages[anchor]
+	if !ok && anchor != b.place {
+		d := at(src, "L308", "no anchor %q in the document", anchor)
+		if s.From.Frame != nil {
+			d.DataPath = s.From.Frame.DataPath(s.From.Part, anchor, anchor)
+		}
+		return "", failed(d)
+	}
+	return label, nil
+}
+
+// titles are the headings that a page is beneath, by level.
+type titles [10]string
+
+// sampleTitles are as high as titles of one line.
+var sampleTitles = titles{"X", "X", "X", "X", "X", "X", "X", "X", "X", "X"}
+
+func (t *titles) of(level int) string {
+	if t == nil {
+		return ""
+	}
+	return t[level]
+}
+
+// title is the text of a heading.
+func (m *maker) title(h *doc.Heading) string {
+	var b strings.Builder
+	for i := range h.Spans {
+		b.WriteString(h.Spans[i].Text)
+	}
+	return b.String()
+}
+
+// note takes down what stands on the page that closes: its anchors and headings.
+func (f *flow) note() {
+	m := f.m
+	if m.found == nil && !m.titled {
+		return
+	}
+	label := numeral(f.label, f.numbering)
+	shown := f.heads // the first heading of each level that begins here, else that of the page before
+	var begun [len(shown)]bool
+	for i := range f.page.Marks {
+		mk := &f.page.Marks[i]
+		if m.found != nil && mk.Anchor != "" {
+			m.found.pages[mk.Anchor] = label
+		}
+		if mk.Title == "" {
+			continue
+		}
+		level := min(mk.TitleLevel, len(shown)-1)
+		if m.found != nil {
+			m.found.heads = append(m.found.heads, foundHead{mk.TitleLevel, mk.Title, label, mk.Anchor})
+		}
+		if !begun[level] {
+			begun[level], shown[level] = true, mk.Title
+		}
+		f.heads[level] = mk.Title
+		for k := level + 1; k < len(shown); k++ {
+			if f.heads[k] = ""; !begun[k] {
+				shown[k] = ""
+			}
+		}
+	}
+	if m.titled {
+		m.titles = &shown
+	}
+}

@@ -1,0 +1,167 @@
+package layout
+
+import (
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/tag"
+)
+
+// region is what the pages of a section have in common, or those of the document around its
+// sections.
+type region struct {
+	master         doc.Master
+	header, footer *doc.Running
+	numbering      doc.Numbering
+	from           int // number of its first page; 0: the pages are counted on
+	first          int // its first page in the file; 0: there is none yet
+
+	top, bottom, left, width doc.Length // of the body
+	headBottom, footTop      doc.Length // of the running content
+	running                  running
+	under                    *UnderItem
+}
+
+// section lays out a section on pages of its own.
+func (f *flow) section(n *doc.Section) error {
+	if err := f.breakPage(); err != nil {
+		return err
+	}
+	outer, around := f.region, f.within
+	in, err := f.regionOf(n)
+	if err != nil {
+		return err
+	}
+	f.enter(in)
+	if n.Style != nil {
+		f.within.style = n.Style
+	}
+	f.within.lang = firstOf(n.Lang, f.within.lang)
+	// The element is complete at the end of the document: the tables of contents within it point
+	// at what is yet to come.
+	f.within.elem = f.m.elem(around.elem, tag.Sect, n.Src, n.Lang)
+	e := entry{b: space{}, keepNext: true, src: n.Src}
+	if err := f.m.mark(&e, n, f.within.elem); err != nil {
+		return err
+	}
+	if e.mark != nil {
+		if err := f.add(e); err != nil {
+			return err
+		}
+	}
+	if err := f.nodes(n.Body); err != nil {
+		return err
+	}
+	if err := f.breakPage(); err != nil {
+		return err
+	}
+	f.within = around
+	f.enter(outer)
+	return nil
+}
+
+// regionOf returns the region of a section.
+func (f *flow) regionOf(n *doc.Section) (*region, error) {
+	r := *f.region
+	r.from, r.numbering, r.first = n.NumberFrom, n.Numbering, 0
+	if n.Page != nil {
+		r.master = sized(*n.Page)
+	}
+	if n.Header != nil {
+		r.header = n.Header
+	}
+	if n.Footer != nil {
+		r.footer = n.Footer
+	}
+	if n.Page == nil && n.Header == nil && n.Footer == nil {
+		return &r, nil
+	}
+	return &r, f.measure(&r, n.Src)
+}
+
+// measure finds the places of body and running content on the pages of r.
+func (f *flow) measure(r *region, src *doc.Source) error {
+	outer := f.region
+	f.region = r
+	defer func() { f.region = outer }()
+	if err := f.measureRunning(src); err != nil {
+		return err
+	}
+	return f.watermark()
+}
+
+// enter makes r the region of what is laid out next. A page that shows nothing yet becomes one of
+// r; any other has been ended by a break.
+func (f *flow) enter(r *region) {
+	f.region = r
+	if f.blank {
+		if f.sheet.first == f.number {
+			f.sheet.first = 0
+		}
+		f.begin()
+	}
+}
+
+// begin makes the open page one of the region. What it shows already, anchors, stays.
+func (f *flow) begin() {
+	r := f.region
+	f.sheet = r
+	f.label = f.counted + 1
+	if r.first == 0 {
+		r.first = f.number
+		if r.from > 0 {
+			f.label = r.from
+		}
+	}
+	f.page.Width, f.page.Height, f.page.Background, f.page.Under = r.master.Width, r.master.Height, r.master.Background, r.under
+	f.page.Label = PageLabel{Number: f.label, Numbering: r.numbering}
+	f.y, f.after, f.fresh, f.blank = f.top, 0, true, true
+}
+
+// sized is m with the size of A4 when it has none.
+func sized(m doc.Master) doc.Master {
+	if m.Width <= 0 || m.Height <= 0 {
+		m.Width, m.Height = doc.MM(210), doc.MM(297)
+	}
+	return m
+}
+
+// settle moves the content of the open page to where the page has it stand.
+func (f *flow) settle() {
+	room := f.bottom - f.y
+	switch f.master.VAlign {
+	case doc.VAlignTop:
+		return
+	case doc.VAlignMiddle:
+		room /= 2
+	}
+	if room > 0 {
+		f.painter.shift(room)
+	}
+}
+
+// shift moves all that was drawn on the page down.
+func (p *painter) shift(by doc.Length) {
+	rects := func(all []RectItem) {
+		for i := range all {
+			all[i].Y += by
+		}
+	}
+	rects(p.page.Back)
+	rects(p.rules)
+	for i := range p.page.Items {
+		switch it := &p.page.Items[i]; {
+		case it.Text != nil:
+			it.Text.Y += by
+		case it.Image != nil:
+			it.Image.Y += by
+		default:
+			it.Shape.Y += by
+			rects(it.Shape.Rects)
+		}
+	}
+	for i := range p.page.Links {
+		p.page.Links[i].Y += by
+	}
+	for i := range p.page.Marks {
+		p.page.Marks[i].Y += by
+	}
+}
