@@ -1,13 +1,16 @@
 # The one harness for measuring speed and for the counts that `make check` gates.
 # Paths are relative to the root of the repository, whose Makefile includes this.
 #
-#   make bench RUN='path|router'          rows whose suite/row matches
+#   make bench RUN='path|web'             rows whose suite/row matches
 #   make bench-save NAME=before RUN=path  measure longer and keep the run
 #   make bench-compare A=before B=after   old, new, change, verdict
 #   make bench-report NAME=after          put a saved run into docs/benchmarks/
 
 BENCH     := .build/bench
 BENCHARGS ?=
+
+# Where `make tools` unpacks nginx.
+bench bench-save bench-test: export PATH := $(PATH):$(CURDIR)/.tools/proxies/root/usr/sbin
 
 .PHONY: bench bench-save bench-compare bench-selfcheck bench-report bench-list bench-gate bench-gate-update bench-test bench-lint bench-build
 

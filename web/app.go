@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"example.com/quire/internal/httpfield"
+	"example.com/quire/internal/route"
 	"example.com/quire/web/internal/bind"
-	"example.com/quire/web/internal/route"
 )
 
 // Options configure an App. The zero value is the secure profile.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"example.com/quire/web/internal/route"
+	"example.com/quire/internal/route"
 )
 
 // PatternError is a pattern, prefix or host that cannot be registered.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"example.com/quire/internal/httpfield"
-	"example.com/quire/web/internal/route"
+	"example.com/quire/internal/route"
 )
 
 // ErrContextReturned is in the panic of a call on a Context whose handler has

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/quire/web/internal/route"
+	"example.com/quire/internal/route"
 )
 
 // Explanation tells how a request would be routed.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"example.com/quire/web/internal/route"
+	"example.com/quire/internal/route"
 )
 
 // Handler answers a request. A returned error is answered by the App's error

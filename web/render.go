@@ -128,6 +128,15 @@ func (c *Context) String(code int, s string) error {
 	return err
 }
 
+// Stringf answers with plain text, formatted as by fmt.Sprintf.
+func (c *Context) Stringf(code int, format string, args ...any) error {
+	c.live()
+	b := c.app.getBuffer()
+	defer c.app.putBuffer(b)
+	_, _ = fmt.Fprintf(&b.Buffer, format, args...) // a bytes.Buffer does not fail
+	return c.send(code, valueText, b.Bytes())
+}
+
 // Blob answers with bytes of a media type.
 func (c *Context) Blob(code int, contentType string, body []byte) error {
 	c.live()

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"example.com/quire/web/internal/route"
+	"example.com/quire/internal/route"
 )
 
 type autoKind uint8
@@ -40,23 +40,16 @@ func (a *App) route(c *Context) Handler {
 		found        *Route
 		table, where *route.Table[Route]
 	)
-	looked := len(rt.hosts) == 0 && r.URL.RawPath == "" && !rt.plain.Escapes
-	if looked {
-		// A path that equals one without escapes is canonical.
-		if found = rt.plain.Literal(r.URL.Path, m); found != nil {
-			c.path, c.route, c.matched = r.URL.Path, found, true
-			return *found.run.Load()
-		}
-	}
-	c.path, c.escaped = route.Canonical(r.URL)
-	if looked && c.path == r.URL.Path && c.path != "" && c.path[0] == '/' {
-		found, where = rt.plain.Variable(c.path, m), rt.plain
+	if len(rt.hosts) == 0 {
+		found, c.path, c.escaped = rt.plain.Find(r.URL, m)
+		where = rt.plain
 	} else {
 		host := r.Host
 		if r.Method == http.MethodConnect && r.URL.Host != "" {
 			host = r.URL.Host
 		}
-		table = rt.hostTable(host)
+		table = rt.hosts[hostName(host)]
+		c.path, c.escaped = route.Canonical(r.URL)
 		found, where = rt.find(table, c.path, m)
 	}
 	if found != nil {
@@ -67,14 +60,6 @@ func (a *App) route(c *Context) Handler {
 		return c.automatic(rt, found, autoRedirect, 0)
 	}
 	return a.missed(c, rt, table)
-}
-
-// hostTable returns the table of a host, nil when no route names it.
-func (rt *router) hostTable(host string) *route.Table[Route] {
-	if len(rt.hosts) == 0 {
-		return nil
-	}
-	return rt.hosts[hostName(host)]
 }
 
 // find looks into the table of the host, then into the one for all hosts.

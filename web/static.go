@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"example.com/quire/internal/httpfield"
-	"example.com/quire/web/internal/route"
+	"example.com/quire/internal/route"
 )
 
 // StaticOptions configure Static. The zero value serves files and index pages,

@@ -4,28 +4,7 @@ import (
 	"testing"
 
 	"example.com/quire/bench/fetch"
-	"example.com/quire/bench/harness"
+	"example.com/quire/bench/internal/harnesstest"
 )
 
-func TestEveryContestantPassesItsCheck(t *testing.T) {
-	suite := fetch.Suite()
-	if err := harness.Validate([]harness.Suite{suite}); err != nil {
-		t.Fatal(err)
-	}
-	for _, row := range suite.Rows {
-		for _, c := range row.Contestants {
-			t.Run(row.Name+"/"+c.Name, func(t *testing.T) {
-				s, err := c.Open(t.Context(), harness.Env{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := s.Check(t.Context()); err != nil {
-					t.Error(err)
-				}
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-	}
-}
+func TestEveryContestantPassesItsCheck(t *testing.T) { harnesstest.Check(t, fetch.Suite()) }

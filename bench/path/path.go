@@ -5,6 +5,7 @@ package path
 import (
 	"example.com/quire/bench/harness"
 	"example.com/quire/bench/internal/load"
+	"example.com/quire/bench/internal/nginx"
 	"example.com/quire/bench/workload"
 )
 
@@ -80,16 +81,15 @@ func Suite() harness.Suite {
 					{Name: "quire, public", Own: true, Quire: true, Serve: serveStored(true), Note: "the report of the documents is public"},
 					{Name: "quire, private", Own: true, Quire: true, Serve: serveStored(false), Note: "the space is checked and the file is read and hashed for each request"},
 					{Name: "net/http", Serve: serveMemory, Note: "the same bytes from a map in memory, no access check, no log"},
-					{Name: "nginx", Needs: []harness.Tool{nginx}, Serve: serveNginx, Note: "the same bytes from files, no access check, no log"},
+					{Name: "nginx", Needs: []harness.Tool{nginx.Tool}, Serve: serveNginx, Note: "the same bytes from files, no access check, no log"},
 				},
+				Goals: []harness.Goal{{Against: "net/http", AtMost: 0.65}},
 			},
 		},
 	}
 }
 
 func tools() []harness.Tool { return []harness.Tool{pdftotext} }
-
-var nginx = harness.Tool{Name: "nginx", Install: "apt-get install nginx", Version: []string{"-v"}}
 
 func renderPlan() *load.Plan {
 	return &load.Plan{

@@ -6,17 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"example.com/quire/bench/harness"
 	"example.com/quire/bench/internal/load"
+	"example.com/quire/bench/internal/nginx"
 	"example.com/quire/bench/workload"
 )
 
@@ -125,92 +121,14 @@ func serveMemory(ctx context.Context, _ harness.Env) (harness.Served, error) {
 	return s, err
 }
 
-const nginxConfiguration = `daemon off;
-master_process off;
-worker_processes 1;
-pid nginx.pid;
-error_log error.log;
-events { worker_connections 512; }
-http {
-  types { application/pdf pdf; }
-  access_log off;
-  sendfile on;
-  keepalive_requests 100000000;
-  open_file_cache max=64;
-  client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp; scgi_temp_path tmp;
-  server { listen 127.0.0.1:%d; root files; }
-}
-`
-
 // serveNginx serves the documents as files.
 func serveNginx(ctx context.Context, env harness.Env) (harness.Served, error) {
 	target, files, err := finished(ctx)
 	if err != nil {
 		return harness.Served{}, err
 	}
-	for name, b := range files {
-		path := filepath.Join(env.Dir, "files", filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			return harness.Served{}, fmt.Errorf("prepare: %w", err)
-		}
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			return harness.Served{}, fmt.Errorf("prepare: %w", err)
-		}
-	}
-	port, err := freePort(ctx)
-	if err != nil {
-		return harness.Served{}, err
-	}
-	if err := os.WriteFile(filepath.Join(env.Dir, "nginx.conf"), fmt.Appendf(nil, nginxConfiguration, port), 0o600); err != nil {
-		return harness.Served{}, fmt.Errorf("prepare: %w", err)
-	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), nginx.Name, "-p", env.Dir, "-c", "nginx.conf", "-e", "error.log") //nolint:gosec // fixed arguments
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	if err := cmd.Start(); err != nil {
-		return harness.Served{}, fmt.Errorf("start nginx: %w", err)
-	}
-	end := func() error {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-		return nil
-	}
-	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	if err := awaitPort(ctx, addr); err != nil {
-		return harness.Served{}, errors.Join(err, end())
-	}
-	return harness.Served{
-		Addr: addr, Target: target, PIDs: []int{cmd.Process.Pid}, Close: end,
-		Facts: harness.Facts{OutputBytes: int64(len(files["/d/"+target[:hexSum]+".pdf"]))},
-	}, nil
-}
-
-func freePort(ctx context.Context) (int, error) {
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a port: %w", err)
-	}
-	_, port, err := net.SplitHostPort(ln.Addr().String())
-	if err := errors.Join(err, ln.Close()); err != nil {
-		return 0, fmt.Errorf("find a port: %w", err)
-	}
-	return strconv.Atoi(port)
-}
-
-func awaitPort(ctx context.Context, addr string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
-		if err == nil {
-			return c.Close()
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("nothing listens at %s: %w", addr, err)
-		case <-tick.C:
-		}
-	}
+	s, err := nginx.Serve(ctx, env.Dir, files, "")
+	s.Target = target
+	s.Facts.OutputBytes = int64(len(files["/d/"+target[:hexSum]+".pdf"]))
+	return s, err
 }

@@ -1,14 +1,18 @@
 package router
 
 import (
+	"crypto/rand"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-chi/chi/v5"
+	chimiddleware "github.com/go-chi/chi/v5/middleware"
 	"github.com/julienschmidt/httprouter"
 	"github.com/labstack/echo/v5"
+	echomiddleware "github.com/labstack/echo/v5/middleware"
 
 	"example.com/quire/web"
 )
@@ -18,29 +22,64 @@ import (
 type peer struct {
 	name   string
 	module string
-	build  func([]route, *probe) (http.Handler, error)
+	note   string
+	build  func([]line, *probe) (http.Handler, error)
 }
 
-var all = []peer{
-	{"quire", "", quire},
-	{"gin", "github.com/gin-gonic/gin", ginPeer},
-	{"echo", "github.com/labstack/echo/v5", echoPeer},
-	{"chi", "github.com/go-chi/chi/v5", chiPeer},
-	{"httprouter", "github.com/julienschmidt/httprouter", httprouterPeer},
-	{"net/http", "", muxPeer},
+const (
+	ginModule        = "github.com/gin-gonic/gin"
+	echoModule       = "github.com/labstack/echo/v5"
+	chiModule        = "github.com/go-chi/chi/v5"
+	httprouterModule = "github.com/julienschmidt/httprouter"
+)
+
+var bares = []peer{
+	{"quire", "", "", quireRouter},
+	{"gin", ginModule, "", ginPeer(false)},
+	{"echo", echoModule, "", echoPeer(false)},
+	{"chi", chiModule, "", chiPeer(false)},
+	{"httprouter", httprouterModule, "", httprouterPeer},
+	{"net/http", "", "", muxPeer},
 }
 
-func without(name string) []peer {
-	var out []peer
-	for _, p := range all {
-		if p.name != name {
-			out = append(out, p)
-		}
+const wrapped = "request id, nosniff and recovery by a handler of a few lines around it"
+
+var apps = []peer{
+	{"quire", "", "", quire},
+	{"gin", ginModule, "gin.Recovery; request id and nosniff by a middleware of a few lines", ginPeer(true)},
+	{"echo", echoModule, "its middleware RequestID, Secure and Recover", echoPeer(true)},
+	{"chi", chiModule, "its middleware RequestID, which does not tell the client, SetHeader and Recoverer", chiPeer(true)},
+	{"httprouter", httprouterModule, wrapped, secured(httprouterPeer)},
+	{"net/http", "", wrapped, secured(muxPeer)},
+}
+
+func without(peers []peer, name string) []peer {
+	return slices.DeleteFunc(slices.Clone(peers), func(p peer) bool { return p.name == name })
+}
+
+// secured does by hand what the App does for each request.
+func secured(build func([]line, *probe) (http.Handler, error)) func([]line, *probe) (http.Handler, error) {
+	return func(routes []line, seen *probe) (http.Handler, error) {
+		next, err := build(routes, seen)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer func() {
+				if p := recover(); p != nil {
+					w.WriteHeader(http.StatusInternalServerError)
+				}
+			}()
+			mark(w.Header())
+			next.ServeHTTP(w, r)
+		}), err
 	}
-	return out
 }
 
-func quire(routes []route, seen *probe) (http.Handler, error) {
+// mark sets a request id and nosniff.
+func mark(h http.Header) {
+	h["X-Request-Id"] = []string{rand.Text()}
+	h["X-Content-Type-Options"] = []string{"nosniff"}
+}
+
+func quire(routes []line, seen *probe) (http.Handler, error) {
 	app, err := web.New(web.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("new app: %w", err)
@@ -61,44 +100,61 @@ func colons(pattern string) string {
 	return strings.NewReplacer("{", ":", "}", "").Replace(pattern)
 }
 
-func ginPeer(routes []route, seen *probe) (http.Handler, error) {
-	gin.SetMode(gin.ReleaseMode)
-	e := gin.New()
-	e.HandleMethodNotAllowed = true
-	for i, r := range routes {
-		e.Handle(r.method, colons(r.pattern), func(c *gin.Context) {
-			seen.see(i, r.names, c.Param)
-			c.Status(http.StatusNoContent)
-			c.Writer.WriteHeaderNow()
-		})
+// ginPeer and the next are bare, or do for each request what the App does.
+func ginPeer(same bool) func([]line, *probe) (http.Handler, error) {
+	return func(routes []line, seen *probe) (http.Handler, error) {
+		gin.SetMode(gin.ReleaseMode)
+		e := gin.New()
+		if same {
+			e.Use(gin.Recovery(), func(c *gin.Context) { mark(c.Writer.Header()) })
+		}
+		e.HandleMethodNotAllowed = true
+		for i, r := range routes {
+			e.Handle(r.method, colons(r.pattern), func(c *gin.Context) {
+				seen.see(i, r.names, c.Param)
+				c.Status(http.StatusNoContent)
+				c.Writer.WriteHeaderNow()
+			})
+		}
+		return e, nil
 	}
-	return e, nil
 }
 
-func echoPeer(routes []route, seen *probe) (http.Handler, error) {
-	e := echo.New()
-	for i, r := range routes {
-		e.Add(r.method, colons(r.pattern), func(c *echo.Context) error {
-			seen.see(i, r.names, c.Param)
-			return c.NoContent(http.StatusNoContent)
-		})
+func echoPeer(same bool) func([]line, *probe) (http.Handler, error) {
+	return func(routes []line, seen *probe) (http.Handler, error) {
+		e := echo.New()
+		if same {
+			secure := echomiddleware.SecureWithConfig(echomiddleware.SecureConfig{ContentTypeNosniff: "nosniff"})
+			e.Use(echomiddleware.Recover(), echomiddleware.RequestID(), secure)
+		}
+		for i, r := range routes {
+			e.Add(r.method, colons(r.pattern), func(c *echo.Context) error {
+				seen.see(i, r.names, c.Param)
+				return c.NoContent(http.StatusNoContent)
+			})
+		}
+		return e, nil
 	}
-	return e, nil
 }
 
-func chiPeer(routes []route, seen *probe) (http.Handler, error) {
-	m := chi.NewMux()
-	for i, r := range routes {
-		m.MethodFunc(r.method, r.pattern, func(w http.ResponseWriter, req *http.Request) {
-			rctx := chi.RouteContext(req.Context())
-			seen.see(i, r.names, rctx.URLParam)
-			w.WriteHeader(http.StatusNoContent)
-		})
+func chiPeer(same bool) func([]line, *probe) (http.Handler, error) {
+	return func(routes []line, seen *probe) (http.Handler, error) {
+		m := chi.NewMux()
+		if same {
+			m.Use(chimiddleware.Recoverer, chimiddleware.RequestID, chimiddleware.SetHeader("X-Content-Type-Options", "nosniff"))
+		}
+		for i, r := range routes {
+			m.MethodFunc(r.method, r.pattern, func(w http.ResponseWriter, req *http.Request) {
+				rctx := chi.RouteContext(req.Context())
+				seen.see(i, r.names, rctx.URLParam)
+				w.WriteHeader(http.StatusNoContent)
+			})
+		}
+		return m, nil
 	}
-	return m, nil
 }
 
-func httprouterPeer(routes []route, seen *probe) (http.Handler, error) {
+func httprouterPeer(routes []line, seen *probe) (http.Handler, error) {
 	m := httprouter.New()
 	for i, r := range routes {
 		m.Handle(r.method, colons(r.pattern), func(w http.ResponseWriter, _ *http.Request, ps httprouter.Params) {
@@ -109,7 +165,7 @@ func httprouterPeer(routes []route, seen *probe) (http.Handler, error) {
 	return m, nil
 }
 
-func muxPeer(routes []route, seen *probe) (http.Handler, error) {
+func muxPeer(routes []line, seen *probe) (http.Handler, error) {
 	m := http.NewServeMux()
 	for i, r := range routes {
 		m.HandleFunc(r.method+" "+r.pattern, func(w http.ResponseWriter, req *http.Request) {

@@ -4,29 +4,16 @@ import (
 	"testing"
 
 	"example.com/quire/bench/harness"
+	"example.com/quire/bench/internal/harnesstest"
 	"example.com/quire/bench/router"
 )
 
 func TestEveryContestantPassesItsCheck(t *testing.T) {
-	suite := router.Suite()
-	if err := harness.Validate([]harness.Suite{suite}); err != nil {
+	if err := harness.Validate(router.Suites()); err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range suite.Rows {
-		for _, c := range row.Contestants {
-			t.Run(row.Name+"/"+c.Name, func(t *testing.T) {
-				s, err := c.Open(t.Context(), harness.Env{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := s.Check(t.Context()); err != nil {
-					t.Error(err)
-				}
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-		}
+	for _, suite := range router.Suites() {
+		harnesstest.Check(t, suite)
 	}
 }
 

@@ -13,20 +13,20 @@ var githubRoutes string
 
 // github is a public API as it is: 203 routes, some with five segments.
 func github() set {
-	var routes []route
+	var routes []line
 	for line := range strings.Lines(githubRoutes) {
 		fields := strings.Fields(line)
 		if len(fields) == 0 || fields[0] == "#" {
 			continue
 		}
 		for _, method := range fields[1:] {
-			routes = append(routes, newRoute(method, fields[0]))
+			routes = append(routes, newLine(method, fields[0]))
 		}
 	}
 	return anyOf("github", "Requests over all routes of GitHub's API version 3, each as often, with unique parameter values.", routes)
 }
 
-func anyOf(name, text string, routes []route) set {
+func anyOf(name, text string, routes []line) set {
 	return set{name: name, text: text, routes: routes, asks: func(rng *rand.Rand) ask {
 		k := rng.IntN(len(routes))
 		return fill(rng, k, routes[k])
@@ -37,13 +37,13 @@ func anyOf(name, text string, routes []route) set {
 func static() set {
 	sections := []string{"", "doc", "doc/articles", "doc/codewalk", "doc/gopher", "doc/play", "pkg", "pkg/net", "src", "blog", "help/start"}
 	pages := []string{"index.html", "install.html", "cmd.html", "faq.html", "spec.html", "effective.html", "root.html", "style.css", "security.html", "debug.html", "race.html", "memory.html", "about.html", "contrib.html", "logo.png"}
-	var routes []route
+	var routes []line
 	for _, s := range sections {
 		for _, p := range pages {
 			if len(routes) == 157 {
 				break
 			}
-			routes = append(routes, newRoute(http.MethodGet, "/"+strings.TrimPrefix(s+"/"+p, "/")))
+			routes = append(routes, newLine(http.MethodGet, "/"+strings.TrimPrefix(s+"/"+p, "/")))
 		}
 	}
 	return anyOf("static", "Requests over 157 static routes in eleven sections, each as often.", routes)
@@ -55,7 +55,7 @@ func single(n int) set {
 	for i := range n {
 		fmt.Fprintf(&b, "/{p%d}", i)
 	}
-	routes := []route{newRoute(http.MethodGet, "/x"+b.String()), newRoute(http.MethodGet, "/health")}
+	routes := []line{newLine(http.MethodGet, "/x"+b.String()), newLine(http.MethodGet, "/health")}
 	return set{
 		name: fmt.Sprintf("params-%d", n), text: fmt.Sprintf("Requests for one route of %d parameters with unique values; a static route stands beside it.", n),
 		routes: routes,
@@ -65,12 +65,12 @@ func single(n int) set {
 
 // mixed has literals and parameters side by side at two levels.
 func mixed() set {
-	routes := []route{
-		newRoute(http.MethodGet, "/u/new"),
-		newRoute(http.MethodGet, "/u/{id}"),
-		newRoute(http.MethodGet, "/u/new/draft"),
-		newRoute(http.MethodGet, "/u/{id}/posts"),
-		newRoute(http.MethodGet, "/u/{id}/posts/{post}"),
+	routes := []line{
+		newLine(http.MethodGet, "/u/new"),
+		newLine(http.MethodGet, "/u/{id}"),
+		newLine(http.MethodGet, "/u/new/draft"),
+		newLine(http.MethodGet, "/u/{id}/posts"),
+		newLine(http.MethodGet, "/u/{id}/posts/{post}"),
 	}
 	return set{
 		name: "mixed", text: "/u/new beside /u/{id} and what hangs below both; a third of the values begin with the literal.",
@@ -90,11 +90,11 @@ func mixed() set {
 
 // wrongMethod asks with a method that other routes have and this path has not.
 func wrongMethod() set {
-	routes := []route{
-		newRoute(http.MethodGet, "/u/{id}"),
-		newRoute(http.MethodPut, "/u/{id}"),
-		newRoute(http.MethodPost, "/orders"),
-		newRoute(http.MethodGet, "/orders/{order}/lines/{line}"),
+	routes := []line{
+		newLine(http.MethodGet, "/u/{id}"),
+		newLine(http.MethodPut, "/u/{id}"),
+		newLine(http.MethodPost, "/orders"),
+		newLine(http.MethodGet, "/orders/{order}/lines/{line}"),
 	}
 	return set{
 		name: "method-not-allowed", text: "POST to paths that have GET and PUT only; the answer is 405 with Allow.",

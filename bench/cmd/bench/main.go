@@ -6,14 +6,17 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 
 	"example.com/quire/bench/fetch"
+	"example.com/quire/bench/handlers"
 	"example.com/quire/bench/harness"
 	"example.com/quire/bench/internal/cli"
 	"example.com/quire/bench/path"
 	"example.com/quire/bench/psrp"
 	"example.com/quire/bench/router"
 	"example.com/quire/bench/selfcheck"
+	"example.com/quire/bench/sockets"
 )
 
 func main() {
@@ -27,5 +30,5 @@ func main() {
 
 // suites lists every suite of make bench.
 func suites() []harness.Suite {
-	return []harness.Suite{path.Suite(), router.Suite(), fetch.Suite(), psrp.Suite()}
+	return slices.Concat([]harness.Suite{path.Suite()}, router.Suites(), []harness.Suite{handlers.Suite(), sockets.Suite(), fetch.Suite(), psrp.Suite()})
 }

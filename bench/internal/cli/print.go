@@ -26,7 +26,7 @@ func (a *App) printRow(r saved.Row, asJSON bool) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	server := r.Server != ""
 	if server {
-		_, _ = fmt.Fprintln(w, "  contestant\tcpu/request\t±\tp50\tp99\toutput\tpeak rss\tratio\tinterval\tverdict")
+		_, _ = fmt.Fprintln(w, "  contestant\tcpu/request\t±\trequests/s\tp50\tp99\toutput\tpeak rss\tratio\tinterval\tverdict")
 	} else {
 		_, _ = fmt.Fprintln(w, "  contestant\tcpu/op\t±\ttime/op\tallocs\tbytes\toutput\tpeak rss\tratio\tinterval\tverdict")
 	}
@@ -45,7 +45,7 @@ func (a *App) printRow(r saved.Row, asJSON bool) {
 		}
 		line := []string{report.Label(c), cells.CPU, cells.Spread, cells.Time, cells.Allocs, cells.Bytes, cells.Output, cells.RSS, ratio, interval, verdict}
 		if server {
-			line = []string{report.Label(c), cells.CPU, cells.Spread, cells.P50, cells.P99, cells.Output, cells.RSS, ratio, interval, verdict}
+			line = []string{report.Label(c), cells.CPU, cells.Spread, cells.Rate, cells.P50, cells.P99, cells.Output, cells.RSS, ratio, interval, verdict}
 		}
 		_, _ = fmt.Fprintf(w, "  %s\n", strings.Join(line, "\t"))
 	}

@@ -24,6 +24,10 @@ import (
 type Plan struct {
 	Text  string // one phrase for the report: "POST /v1/render, 8 connections"
 	Conns int
+	// Pipeline is how many requests a connection sends before it reads their answers; 0 is one.
+	Pipeline int
+	// Timed tells whose latency counts for the quantiles. Nil is all; a run without any has none.
+	Timed func(i int) bool
 	// Request appends request i, head and body, to dst; target is what the server
 	// said of itself (harness.Served.Target). It is called by several goroutines at
 	// once and its result must depend on its arguments alone.
@@ -114,12 +118,13 @@ func run(ctx context.Context, addr, target string, p *Plan, check func(int, Answ
 	start := time.Now()
 	for _, l := range lanes {
 		wg.Go(func() {
+			depth := max(1, p.Pipeline)
 			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
+				i := int(next.Add(int64(depth))) - depth
 				if i >= n {
 					return
 				}
-				if err := l.one(p, check, first+i); err != nil {
+				if err := l.batch(p, check, first+i, min(depth, n-i)); err != nil {
 					cancel(fmt.Errorf("request %d: %w", first+i, err))
 					return
 				}
@@ -134,6 +139,9 @@ func run(ctx context.Context, addr, target string, p *Plan, check func(int, Answ
 	var all []time.Duration
 	for _, l := range lanes {
 		all = append(all, l.took...)
+	}
+	if len(all) == 0 {
+		return Result{Requests: n, Wall: wall}, nil
 	}
 	slices.Sort(all)
 	return Result{Requests: n, Wall: wall, P50: all[(len(all)-1)/2], P99: all[(len(all)-1)*99/100]}, nil
@@ -150,8 +158,12 @@ type lane struct {
 	took   []time.Duration
 }
 
-func (l *lane) one(p *Plan, check func(int, Answer) error, i int) error {
-	l.out = p.Request(l.out[:0], l.target, i)
+// batch sends requests first ... first+n-1 at once and reads their answers in order.
+func (l *lane) batch(p *Plan, check func(int, Answer) error, first, n int) error {
+	l.out = l.out[:0]
+	for i := range n {
+		l.out = p.Request(l.out, l.target, first+i)
+	}
 	if err := l.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 		return fmt.Errorf("set deadline: %w", err)
 	}
@@ -159,12 +171,19 @@ func (l *lane) one(p *Plan, check func(int, Answer) error, i int) error {
 	if _, err := l.conn.Write(l.out); err != nil {
 		return fmt.Errorf("send: %w", err)
 	}
-	a, err := l.read()
-	if err != nil {
-		return fmt.Errorf("receive: %w", err)
+	for i := first; i < first+n; i++ {
+		a, err := l.read()
+		if err != nil {
+			return fmt.Errorf("receive: %w", err)
+		}
+		if p.Timed == nil || p.Timed(i) {
+			l.took = append(l.took, time.Since(start))
+		}
+		if err := check(i, a); err != nil {
+			return err
+		}
 	}
-	l.took = append(l.took, time.Since(start))
-	return check(i, a)
+	return nil
 }
 
 var errMalformed = errors.New("malformed answer")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"example.com/quire/bench/internal/saved"
 	"example.com/quire/bench/internal/stat"
@@ -13,7 +14,7 @@ import (
 
 // Row cells of a contestant; empty where there is no figure.
 type Row struct {
-	CPU, Spread, Time, P50, P99, Allocs, Bytes, Output, RSS string
+	CPU, Spread, Time, Rate, P50, P99, Allocs, Bytes, Output, RSS string
 }
 
 // Cells words a timed contestant's figures.
@@ -29,8 +30,13 @@ func Cells(c saved.Contestant) Row {
 	if len(c.CPU) > 0 {
 		spread = fmt.Sprintf("%.1f %%", 100*stat.Spread(c.CPU))
 	}
+	rate := ""
+	if wall, known := c.Value("time"); known && wall > 0 {
+		rate = fmt.Sprintf("%.0f", float64(time.Second)/wall)
+	}
 	return Row{
-		CPU: word("cpu"), Spread: spread, Time: word("time"), P50: word("p50"), P99: word("p99"),
+		Rate: rate,
+		CPU:  word("cpu"), Spread: spread, Time: word("time"), P50: word("p50"), P99: word("p99"),
 		Allocs: word("allocs"), Bytes: word("bytes"), Output: word("output"), RSS: word("rss"),
 	}
 }

@@ -121,7 +121,7 @@ func writeRow(b *strings.Builder, r saved.Row) {
 	b.WriteString("\n\n")
 	server := r.Server != ""
 	if server {
-		b.WriteString("| contestant | CPU per request | ± | p50 | p99 | output | peak RSS | ratio | interval | verdict |\n|---|---|---|---|---|---|---|---|---|---|\n")
+		b.WriteString("| contestant | CPU per request | ± | requests/s | p50 | p99 | output | peak RSS | ratio | interval | verdict |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	} else {
 		b.WriteString("| contestant | CPU per op | ± | time per op | allocs | bytes | output | peak RSS | ratio | interval | verdict |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	}
@@ -143,7 +143,7 @@ func writeRow(b *strings.Builder, r saved.Row) {
 			}
 		}
 		if server {
-			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", Label(c), cells.CPU, cells.Spread, cells.P50, cells.P99, cells.Output, cells.RSS, ratio, interval, verdict)
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", Label(c), cells.CPU, cells.Spread, cells.Rate, cells.P50, cells.P99, cells.Output, cells.RSS, ratio, interval, verdict)
 		} else {
 			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
 				Label(c), cells.CPU, cells.Spread, cells.Time, cells.Allocs, cells.Bytes, cells.Output, cells.RSS, ratio, interval, verdict)

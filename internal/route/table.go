@@ -2,6 +2,7 @@ package route
 
 import (
 	"math/bits"
+	"net/url"
 	"strings"
 )
 
@@ -149,6 +150,26 @@ func (t *Table[V]) Lookup(path string, m *Match[V]) *V {
 		return r
 	}
 	return t.Variable(path, m)
+}
+
+// Find returns the route of a URL, with the canonical form of its path: the values of m are
+// parts of that. escaped says that they need DecodeValue.
+func (t *Table[V]) Find(u *url.URL, m *Match[V]) (r *V, path string, escaped bool) {
+	plain := u.RawPath == "" && !t.Escapes
+	if plain {
+		// A path that equals one without escapes is canonical.
+		if r = t.Literal(u.Path, m); r != nil {
+			return r, u.Path, false
+		}
+	}
+	path, escaped = Canonical(u)
+	switch {
+	case path == "" || path[0] != '/':
+		return nil, path, escaped
+	case plain && path == u.Path:
+		return t.Variable(path, m), path, escaped
+	}
+	return t.Lookup(path, m), path, escaped
 }
 
 // Literal looks among the paths that are spelled out.

@@ -1,0 +1,221 @@
+package handlers
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/labstack/echo/v5"
+
+	"example.com/quire/bench/harness"
+	"example.com/quire/web"
+)
+
+// quire is an App with routes.
+func quire(o web.Options, routes func(*web.App)) contestant {
+	return contestant{name: "quire", own: true, build: func() (http.Handler, error) {
+		app, err := web.New(o)
+		if err != nil {
+			return nil, err
+		}
+		routes(app)
+		return app, nil
+	}}
+}
+
+// gins and echos are engines without any middleware but that of the row.
+func gins(routes func(*gin.Engine)) contestant {
+	return contestant{name: "gin", module: ginModule, build: func() (http.Handler, error) {
+		gin.SetMode(gin.ReleaseMode)
+		e := gin.New()
+		routes(e)
+		return e, nil
+	}}
+}
+
+func echos(routes func(*echo.Echo)) contestant {
+	return contestant{name: "echo", module: echoModule, build: func() (http.Handler, error) {
+		e := echo.New()
+		routes(e)
+		return e, nil
+	}}
+}
+
+const pong = "pong"
+
+func quirePong(c *web.Context) error { return c.String(http.StatusOK, pong) }
+
+func ginPong(c *gin.Context) { c.String(http.StatusOK, pong) }
+
+func echoPong(c *echo.Context) error { return c.String(http.StatusOK, pong) }
+
+func number(i int) string { return strconv.Itoa(1000 + i) }
+
+// item is a small answer.
+type item struct {
+	ID    int      `json:"id" xml:"id" yaml:"id"`
+	Name  string   `json:"name" xml:"name" yaml:"name"`
+	Price string   `json:"price" xml:"price" yaml:"price"`
+	Tags  []string `json:"tags" xml:"tags" yaml:"tags"`
+}
+
+var ruler = item{7, "steel ruler", "12.50", []string{"tools", "metal"}}
+
+func plainRows() []harness.Row {
+	ping := func(name, title, text string) job {
+		return job{name: name, title: title, text: text, target: always("/ping"), want: says(http.StatusOK, always(pong))}
+	}
+	same := []contestant{
+		quire(web.Options{}, func(a *web.App) { a.GET("/ping", quirePong) }),
+		gins(func(e *gin.Engine) { e.GET("/ping", ginPong) }),
+		echos(func(e *echo.Echo) { e.GET("/ping", echoPong) }),
+	}
+	parallel := ping("parallel", "the same by four goroutines", "64 requests by four goroutines at once, GOMAXPROCS=2.")
+	parallel.procs, parallel.together = 2, 64
+	hundred := job{
+		name: "routes-100", title: "one of a hundred routes", text: "Requests for a hundred routes in turn, half of them with a parameter.",
+		target: func(i int) string {
+			if i%2 == 0 {
+				return fmt.Sprintf("/section%d/list", i%100)
+			}
+			return fmt.Sprintf("/section%d/item/%d", i%100, i)
+		},
+		want: says(http.StatusOK, always(pong)),
+	}
+	sections := func(list, one string, add func(path string)) {
+		for i := range 100 {
+			if i%2 == 0 {
+				add(fmt.Sprintf("/section%d/"+list, i))
+			} else {
+				add(fmt.Sprintf("/section%d/"+one, i))
+			}
+		}
+	}
+	groups := ping("groups", "a route in nested groups", "Requests for a route in three groups, each with a middleware that does nothing.")
+	groups.target = always("/api/v1/shop/ping")
+	five := ping("middleware-5", "five middlewares that do nothing", "Requests through five middlewares that only call the next.")
+	return []harness.Row{
+		row(ping("text", "a short text", "Requests for one route that answers four bytes of text."), same, faster("gin", 1), allocations(0)),
+		row(parallel, same, faster("gin", 1)),
+		row(hundred, []contestant{
+			quire(web.Options{}, func(a *web.App) { sections("list", "item/{id}", func(p string) { a.GET(p, quirePong) }) }),
+			gins(func(e *gin.Engine) { sections("list", "item/:id", func(p string) { e.GET(p, ginPong) }) }),
+			echos(func(e *echo.Echo) { sections("list", "item/:id", func(p string) { e.GET(p, echoPong) }) }),
+		}, faster("gin", 1), allocations(0)),
+		row(groups, []contestant{
+			quire(web.Options{}, func(a *web.App) {
+				a.Group("/api", quireNothing).Group("/v1", quireNothing).Group("/shop", quireNothing).GET("/ping", quirePong)
+			}),
+			gins(func(e *gin.Engine) {
+				e.Group("/api", ginNothing).Group("/v1", ginNothing).Group("/shop", ginNothing).GET("/ping", ginPong)
+			}),
+			echos(func(e *echo.Echo) {
+				e.Group("/api", echoNothing).Group("/v1", echoNothing).Group("/shop", echoNothing).GET("/ping", echoPong)
+			}),
+		}, faster("gin", 1), allocations(0)),
+		row(five, []contestant{
+			quire(web.Options{}, func(a *web.App) {
+				a.Use(quireNothing, quireNothing, quireNothing, quireNothing, quireNothing)
+				a.GET("/ping", quirePong)
+			}),
+			gins(func(e *gin.Engine) {
+				e.Use(ginNothing, ginNothing, ginNothing, ginNothing, ginNothing)
+				e.GET("/ping", ginPong)
+			}),
+			echos(func(e *echo.Echo) {
+				e.Use(echoNothing, echoNothing, echoNothing, echoNothing, echoNothing)
+				e.GET("/ping", echoPong)
+			}),
+		}, faster("gin", 1), allocations(0)),
+		row(job{
+			name: "params-text", title: "three parameters in a text", text: "Requests with three unique parameters that the handler formats.",
+			target: func(i int) string { return "/a/" + number(i) + "/b/" + number(i+1) + "/c/" + number(i+2) },
+			want:   says(http.StatusOK, func(i int) string { return number(i) + " " + number(i+1) + " " + number(i+2) }),
+		}, []contestant{
+			quire(web.Options{}, func(a *web.App) {
+				a.GET("/a/{a}/b/{b}/c/{c}", func(c *web.Context) error {
+					return c.Stringf(http.StatusOK, "%s %s %s", c.Param("a"), c.Param("b"), c.Param("c"))
+				})
+			}),
+			gins(func(e *gin.Engine) {
+				e.GET("/a/:a/b/:b/c/:c", func(c *gin.Context) {
+					c.String(http.StatusOK, "%s %s %s", c.Param("a"), c.Param("b"), c.Param("c"))
+				})
+			}),
+			echos(func(e *echo.Echo) {
+				e.GET("/a/:a/b/:b/c/:c", func(c *echo.Context) error {
+					return c.String(http.StatusOK, fmt.Sprintf("%s %s %s", c.Param("a"), c.Param("b"), c.Param("c")))
+				})
+			}),
+		}, allocations(3), faster("gin", 0.9)),
+		row(job{
+			name: "query-text", title: "three query keys in a text", text: "Requests with three unique query values that the handler formats.",
+			target: func(i int) string { return "/search?q=" + number(i) + "&page=" + number(i+1) + "&sort=" + number(i+2) },
+			want:   says(http.StatusOK, func(i int) string { return number(i) + " " + number(i+1) + " " + number(i+2) }),
+		}, []contestant{
+			quire(web.Options{}, func(a *web.App) {
+				a.GET("/search", func(c *web.Context) error {
+					return c.Stringf(http.StatusOK, "%s %s %s", c.Query("q"), c.Query("page"), c.Query("sort"))
+				})
+			}),
+			gins(func(e *gin.Engine) {
+				e.GET("/search", func(c *gin.Context) {
+					c.String(http.StatusOK, "%s %s %s", c.Query("q"), c.Query("page"), c.Query("sort"))
+				})
+			}),
+			echos(func(e *echo.Echo) {
+				e.GET("/search", func(c *echo.Context) error {
+					return c.String(http.StatusOK, fmt.Sprintf("%s %s %s", c.QueryParam("q"), c.QueryParam("page"), c.QueryParam("sort")))
+				})
+			}),
+		}, allocations(4), faster("gin", 0.9)),
+		row(render("json", "a small struct as JSON", jsonOf(ruler)), renders(
+			func(c *web.Context) error { return c.JSON(http.StatusOK, ruler) },
+			func(c *gin.Context) { c.JSON(http.StatusOK, ruler) },
+			func(c *echo.Context) error { return c.JSON(http.StatusOK, ruler) },
+		), allocations(2), faster("gin", 0.9)),
+	}
+}
+
+func quireNothing(next web.Handler) web.Handler { return func(c *web.Context) error { return next(c) } }
+
+func ginNothing(c *gin.Context) { c.Next() }
+
+func echoNothing(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c *echo.Context) error { return next(c) }
+}
+
+// render is a job whose answer is the same each time, white space at its end aside.
+func render(name, title, want string) job {
+	return job{
+		name: name, title: title, text: "Requests that are answered by " + title + ".", target: always("/render"),
+		want: func(_ int, a *answer) error {
+			if a.status != http.StatusOK || strings.TrimSpace(string(a.body)) != want {
+				return fmt.Errorf("%w: want %.300q", errWrong, want)
+			}
+			return nil
+		},
+	}
+}
+
+func renders(q web.Handler, g gin.HandlerFunc, e echo.HandlerFunc) []contestant {
+	list := []contestant{quire(options(), func(a *web.App) { a.GET("/render", q) })}
+	if g != nil {
+		list = append(list, gins(func(r *gin.Engine) { r.GET("/render", g) }))
+	}
+	if e != nil {
+		list = append(list, echos(func(r *echo.Echo) { r.GET("/render", e) }))
+	}
+	return list
+}
+
+func jsonOf(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a fixed value
+	}
+	return string(b)
+}
