@@ -115,6 +115,7 @@ func packets() []harness.Row {
 	flat := row("defragment-32k", "read a fragment of 32 KB", "ParseFragment, which copies nothing", "of-1k", 1.2, 0, unfragment(32<<10), unfragment(1<<10))
 	flat.Contestants[1].Own = true
 	k4 := blocks(1 << 10)
+	var assembler proto.Assembler // one serves all messages of a stream, one after the other
 	return append(
 		rows, flat,
 		row("defragment-1k", "read a fragment of 1 KB", "ParseFragment", "base64", 0.02, 0, unfragment(1<<10), decode64(1<<10)),
@@ -123,9 +124,8 @@ func packets() []harness.Row {
 				return proto.AppendFragments(nil, 7, block(4<<10, k), 1<<10+proto.FragmentHeaderSize)
 			}, func(k int) []byte { return block(4<<10, k) },
 				func(b []byte) ([]byte, error) {
-					var a proto.Assembler
-					a.Add(b)
-					m, _, err := a.Next()
+					assembler.Add(b)
+					m, _, err := assembler.Next()
 					return m, err
 				}), decode64(4<<10)),
 		row("message-encode", "a message of 1 KB", "AppendMessage", "base64", 0.10, 0,

@@ -1,6 +1,7 @@
 package clixml
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -39,7 +40,12 @@ type Decoder struct {
 
 const maxAttrs = 8
 
-type attribute struct{ name, value string }
+// An attribute is where its name and value stand in the text, which keeps pointers out of the table.
+type attribute struct {
+	name, nameEnd   int
+	value, valueEnd int
+	spaces          bool // the value has white space to be made spaces
+}
 
 // Decode reads the body of a message: exactly one element, after an optional byte order mark. An
 // empty body is null. Nothing in the result aliases body.
@@ -91,7 +97,6 @@ func (d *Decoder) release() {
 	clear(d.objects)
 	clear(d.types)
 	d.objects, d.types, d.sparse, d.strange = d.objects[:0], d.types[:0], nil, nil
-	clear(d.attrs[:])
 	if cap(d.scratch) > 1<<20 {
 		d.scratch = nil
 	}
@@ -113,6 +118,14 @@ func (d *Decoder) fail(reason string) bool { return d.failAs(d.pos, nil, reason)
 func (d *Decoder) failAs(at int, sentinel error, reason string) bool {
 	if d.err == nil {
 		d.err = &SyntaxError{Offset: int64(at), Element: d.element, Reason: reason, Err: sentinel}
+	}
+	return false
+}
+
+// failedIn names the innermost element of the error that has just been recorded.
+func (d *Decoder) failedIn(tag string) bool {
+	if e, ok := errors.AsType[*SyntaxError](d.err); ok {
+		e.Element = tag
 	}
 	return false
 }
@@ -324,8 +337,8 @@ func (d *Decoder) baseValue(tag string, empty bool) (Value, bool) {
 		return l.Value(), true
 	}
 	base := len(d.items)
+	d.element = tag
 	for {
-		d.element = tag
 		child, childEmpty, ok := d.child(tag)
 		if !ok {
 			return Value{}, false
@@ -420,8 +433,8 @@ func (d *Decoder) properties(section string, empty bool) (Properties, bool) {
 		return nil, true
 	}
 	base := len(d.props)
+	d.element = section
 	for {
-		d.element = section
 		tag, propEmpty, ok := d.child(section)
 		if !ok {
 			return nil, false

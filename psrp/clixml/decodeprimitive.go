@@ -8,48 +8,46 @@ import (
 	"strconv"
 )
 
+// primitive reads a value without elements inside; an error is one of tag.
 func (d *Decoder) primitive(kind Kind, tag string, empty bool) (Value, bool) {
-	outer := d.element
-	d.element = tag
 	at := d.pos
 	raw := ""
 	if !empty {
 		var ok bool
 		if raw, ok = d.rawText(tag); !ok {
-			return Value{}, false
+			return Value{}, d.failedIn(tag)
 		}
 	}
-	var v Value
-	var ok bool
 	switch kind {
 	case KindString, KindXML, KindScriptBlock, KindURI:
-		var s string
-		if s, ok = d.unescape(raw, at); !ok {
-			return Value{}, false
+		s, ok := d.unescape(raw, at)
+		if !ok {
+			return Value{}, d.failedIn(tag)
 		}
-		d.element = outer
 		return textValue(kind, s), true
 	case KindNil:
 		// PowerShell skips what stands inside a Nil; we take that for damage.
 		if trimSpace(raw) != "" {
-			return Value{}, d.failAs(at, nil, "text in Nil")
+			d.failAs(at, nil, "text in Nil")
+			return Value{}, d.failedIn(tag)
 		}
-		v = Nil()
+		return Nil(), true
 	case KindBytes, KindSecureString:
-		v, ok = d.binary(kind, raw, at)
+		v, ok := d.binary(kind, raw, at)
 		if !ok {
-			return Value{}, false
+			return Value{}, d.failedIn(tag)
 		}
-	default:
-		if raw, ok = d.entities(raw, at); !ok {
-			return Value{}, false
-		}
-		var err error
-		if v, err = parsePrimitive(kind, trimSpace(raw)); err != nil {
-			return Value{}, d.failAs(at, nil, fmt.Sprintf("%q: %v", clip(raw), unwrapText(err)))
-		}
+		return v, true
 	}
-	d.element = outer
+	raw, ok := d.entities(raw, at)
+	if !ok {
+		return Value{}, d.failedIn(tag)
+	}
+	v, err := parsePrimitive(kind, trimSpace(raw))
+	if err != nil {
+		d.failAs(at, nil, fmt.Sprintf("%q: %v", clip(raw), unwrapText(err)))
+		return Value{}, d.failedIn(tag)
+	}
 	return v, true
 }
 

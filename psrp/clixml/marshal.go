@@ -39,7 +39,7 @@ func Marshal(v any) (Value, error) {
 		return x, nil
 	}
 	rv := reflect.ValueOf(v)
-	out, err := m.value(rv, nil)
+	out, err := m.value(rv)
 	if err != nil {
 		err.Path = typeLabel(rv.Type()) + err.Path
 		return Value{}, err
@@ -91,79 +91,51 @@ func fieldError(want, got, reason string) *FieldError {
 	return &FieldError{Want: want, Got: got, Reason: reason}
 }
 
-// value makes the value of v; f, when not nil, is the field it stands in.
-func (m *marshaler) value(v reflect.Value, f *field) (Value, *FieldError) {
-	if f != nil && f.text {
-		s, err := textForm(v)
-		if err != nil {
-			return Value{}, fieldError("a string", v.Type().String(), err.Error())
+// value makes the value of v, whose type is not known beforehand.
+func (m *marshaler) value(v reflect.Value) (Value, *FieldError) {
+	return m.as(structPlans.form(v.Type()), v)
+}
+
+// as makes the value of v in the form of its type.
+func (m *marshaler) as(f form, v reflect.Value) (Value, *FieldError) {
+	switch f {
+	case formMarshaler:
+		if k := v.Kind(); (k == reflect.Pointer || k == reflect.Interface) && v.IsNil() {
+			return Nil(), nil
 		}
-		return s, nil
-	}
-	t := v.Type()
-	if t.Implements(typeMarshaler) && (t.Kind() != reflect.Pointer || !v.IsNil()) {
 		x, err := v.Interface().(Marshaler).MarshalCLIXML()
 		if err != nil {
-			return Value{}, fieldError("a value", t.String(), err.Error())
+			return Value{}, fieldError("a value", v.Type().String(), err.Error())
 		}
 		return x, nil
-	}
-	if f != nil && f.enum != nil && v.CanInterface() {
-		return enumForm(v, f.enum)
-	}
-	switch t {
-	case typeGUID, typeChar, typeTimeSpan, typeVersion, typeXMLText, typeScriptBlock, typeURI, typeDecimal, typeDateTime, typeCredential:
+	case formOwn:
 		return v.Interface().(interface{ Value() Value }).Value(), nil
-	case typeValue:
+	case formValue:
 		return v.Interface().(Value), nil
-	case typeTime:
+	case formTime:
 		d, err := NewDateTime(v.Interface().(time.Time))
 		if err != nil {
 			return Value{}, fieldError("a DateTime", "time", err.Error())
 		}
 		return d.Value(), nil
-	case typeDuration:
+	case formDuration:
 		return NewTimeSpan(time.Duration(v.Int())).Value(), nil
+	case formBig:
+		return bigForm(v)
+	case formIndirect:
+		return m.indirect(v)
+	case formObject:
+		return m.shared(v)
+	}
+	if x := scalar(v); x.kind != KindNone {
+		return x, nil
 	}
 	switch v.Kind() {
-	case reflect.Bool:
-		return Bool(v.Bool()), nil
-	case reflect.Int8:
-		return Int8(int8(v.Int())), nil //nolint:gosec // G115: the kind says that it fits
-	case reflect.Int16:
-		return Int16(int16(v.Int())), nil //nolint:gosec // G115: the kind says that it fits
-	case reflect.Int32:
-		return Int32(int32(v.Int())), nil //nolint:gosec // G115: the kind says that it fits
-	case reflect.Int64:
-		return Int64(v.Int()), nil
-	case reflect.Int:
-		return Int(v.Int()), nil
-	case reflect.Uint8:
-		return Uint8(uint8(v.Uint())), nil //nolint:gosec // G115: the kind says that it fits
-	case reflect.Uint16:
-		return Uint16(uint16(v.Uint())), nil //nolint:gosec // G115: the kind says that it fits
-	case reflect.Uint32:
-		return Uint32(uint32(v.Uint())), nil //nolint:gosec // G115: the kind says that it fits
-	case reflect.Uint64:
-		return Uint64(v.Uint()), nil
-	case reflect.Uint, reflect.Uintptr:
-		if n := v.Uint(); n > math.MaxUint32 {
-			return Uint64(n), nil
-		}
-		return Uint32(uint32(v.Uint())), nil //nolint:gosec // G115: checked
-	case reflect.Float32:
-		return Float32(float32(v.Float())), nil
-	case reflect.Float64:
-		return Float64(v.Float()), nil
-	case reflect.String:
-		return String(v.String()), nil
-	case reflect.Pointer:
-		return m.pointer(v)
 	case reflect.Interface:
 		if v.IsNil() {
 			return Nil(), nil
 		}
-		return m.value(v.Elem(), nil)
+		return m.value(v.Elem())
 	case reflect.Slice, reflect.Array:
 		return m.list(v)
 	case reflect.Map:
@@ -172,37 +144,77 @@ func (m *marshaler) value(v reflect.Value, f *field) (Value, *FieldError) {
 		o := &Object{}
 		return o.Value(), m.object(o, v)
 	}
-	return Value{}, fieldError("a value", t.String(), "has no CLIXML form, is not")
+	return Value{}, fieldError("a value", v.Type().String(), "has no CLIXML form, is not")
 }
 
-func (m *marshaler) pointer(v reflect.Value) (Value, *FieldError) {
+// scalar makes the value of a truth value, a number or a string; of all else the absent one.
+func scalar(v reflect.Value) Value {
+	switch v.Kind() {
+	case reflect.Bool:
+		return Bool(v.Bool())
+	case reflect.Int8:
+		return Int8(int8(v.Int())) //nolint:gosec // G115: the kind says that it fits
+	case reflect.Int16:
+		return Int16(int16(v.Int())) //nolint:gosec // G115: the kind says that it fits
+	case reflect.Int32:
+		return Int32(int32(v.Int())) //nolint:gosec // G115: the kind says that it fits
+	case reflect.Int64:
+		return Int64(v.Int())
+	case reflect.Int:
+		return Int(v.Int())
+	case reflect.Uint8:
+		return Uint8(uint8(v.Uint())) //nolint:gosec // G115: the kind says that it fits
+	case reflect.Uint16:
+		return Uint16(uint16(v.Uint())) //nolint:gosec // G115: the kind says that it fits
+	case reflect.Uint32:
+		return Uint32(uint32(v.Uint())) //nolint:gosec // G115: the kind says that it fits
+	case reflect.Uint64:
+		return Uint64(v.Uint())
+	case reflect.Uint, reflect.Uintptr:
+		if n := v.Uint(); n > math.MaxUint32 {
+			return Uint64(n)
+		}
+		return Uint32(uint32(v.Uint())) //nolint:gosec // G115: checked
+	case reflect.Float32:
+		return Float32(float32(v.Float()))
+	case reflect.Float64:
+		return Float64(v.Float())
+	case reflect.String:
+		return String(v.String())
+	}
+	return Value{}
+}
+
+// bigForm writes a *big.Int as a Decimal.
+func bigForm(v reflect.Value) (Value, *FieldError) {
 	if v.IsNil() {
 		return Nil(), nil
 	}
-	switch x := v.Interface().(type) {
-	case *SecureString:
-		return x.Value(), nil
-	case *Object:
-		return x.Value(), nil
-	case *List:
-		return x.Value(), nil
-	case *Dict:
-		return x.Value(), nil
-	case *Progress:
-		return x.Value(), nil
-	case *big.Int:
-		d, err := ParseDecimal(x.String())
-		if err != nil {
-			return Value{}, fieldError("a Decimal", "big.Int "+clip(x.String()), "overflows")
-		}
-		return d.Value(), nil
+	x := v.Interface().(*big.Int).String()
+	d, err := ParseDecimal(x)
+	if err != nil {
+		return Value{}, fieldError("a Decimal", "big.Int "+clip(x), "overflows")
 	}
-	if v.Elem().Kind() != reflect.Struct || isLeaf(v.Type().Elem()) {
-		if m.depth++; m.depth > 100 {
-			return Value{}, fieldError("a value", v.Type().String(), "is nested too deeply for")
-		}
-		defer func() { m.depth-- }()
-		return m.value(v.Elem(), nil)
+	return d.Value(), nil
+}
+
+// indirect writes what a pointer points at, which has no identity in CLIXML.
+func (m *marshaler) indirect(v reflect.Value) (Value, *FieldError) {
+	if v.IsNil() {
+		return Nil(), nil
+	}
+	if m.depth++; m.depth > 100 {
+		return Value{}, fieldError("a value", v.Type().String(), "is nested too deeply for")
+	}
+	x, err := m.value(v.Elem())
+	m.depth--
+	return x, err
+}
+
+// shared writes the struct that a pointer points at, the first time; later it is the same object.
+func (m *marshaler) shared(v reflect.Value) (Value, *FieldError) {
+	if v.IsNil() {
+		return Nil(), nil
 	}
 	if o := m.known(v.UnsafePointer()); o != nil {
 		return o.Value(), nil
@@ -229,8 +241,9 @@ func (m *marshaler) list(v reflect.Value) (Value, *FieldError) {
 	}
 	defer func() { m.depth-- }()
 	l := &List{Items: make([]Value, v.Len())}
+	items := structPlans.form(v.Type().Elem())
 	for i := range l.Items {
-		x, err := m.value(v.Index(i), nil)
+		x, err := m.as(items, v.Index(i))
 		if err != nil {
 			err.Path = "[" + strconv.Itoa(i) + "]" + err.Path
 			return Value{}, err
@@ -249,13 +262,14 @@ func (m *marshaler) dict(v reflect.Value) (Value, *FieldError) {
 	}
 	defer func() { m.depth-- }()
 	d := &Dict{Entries: make([]Entry, 0, v.Len())}
+	keys, values := structPlans.form(v.Type().Key()), structPlans.form(v.Type().Elem())
 	for it := v.MapRange(); it.Next(); {
-		k, err := m.value(it.Key(), nil)
+		k, err := m.as(keys, it.Key())
 		if err != nil {
 			err.Path = "[key]" + err.Path
 			return Value{}, err
 		}
-		x, err := m.value(it.Value(), nil)
+		x, err := m.as(values, it.Value())
 		if err != nil {
 			err.Path = "[" + clip(fmt.Sprint(it.Key())) + "]" + err.Path
 			return Value{}, err
@@ -287,7 +301,6 @@ func (m *marshaler) object(o *Object, v reflect.Value) *FieldError {
 	if m.depth++; m.depth > 100 {
 		return fieldError("a value", v.Type().String(), "is nested too deeply for")
 	}
-	defer func() { m.depth-- }()
 	o.TypeNames = p.types
 	if len(p.types) > 0 && &p.types[0] != &customObjectTypes[0] && v.CanInterface() {
 		if s, ok := reflect.TypeAssert[fmt.Stringer](v); ok {
@@ -299,17 +312,26 @@ func (m *marshaler) object(o *Object, v reflect.Value) *FieldError {
 	extended := all[p.adapted:p.adapted]
 	for i := range p.fields {
 		f := &p.fields[i]
-		fv, err := v.FieldByIndexErr(f.index)
-		if err != nil {
-			continue // behind an embedded pointer that is nil
+		fv := v.Field(f.index[0])
+		if len(f.index) > 1 {
+			var err error
+			if fv, err = v.FieldByIndexErr(f.index); err != nil {
+				continue // behind an embedded pointer that is nil
+			}
 		}
 		if f.omitEmpty && fv.IsZero() {
 			continue
 		}
-		x, ferr := m.value(fv, f)
-		if ferr != nil {
-			ferr.Path = "." + f.goName + ferr.Path
-			return ferr
+		var x Value
+		if f.plain {
+			x = scalar(fv)
+		}
+		if x.kind == KindNone {
+			var err *FieldError
+			if x, err = m.field(f, fv); err != nil {
+				err.Path = "." + f.goName + err.Path
+				return err
+			}
 		}
 		if f.adapted {
 			adapted = append(adapted, Property{f.name, x})
@@ -318,7 +340,23 @@ func (m *marshaler) object(o *Object, v reflect.Value) *FieldError {
 		}
 	}
 	o.Adapted, o.Extended = adapted, extended
+	m.depth--
 	return nil
+}
+
+// field makes the value of a field, by its options before its type.
+func (m *marshaler) field(f *field, v reflect.Value) (Value, *FieldError) {
+	switch {
+	case f.text:
+		s, err := textForm(v)
+		if err != nil {
+			return Value{}, fieldError("a string", v.Type().String(), err.Error())
+		}
+		return s, nil
+	case f.enum != nil && f.form != formMarshaler:
+		return enumForm(v, f.enum)
+	}
+	return m.as(f.form, v)
 }
 
 // enumForm writes a number as an enum, its text by its String method.

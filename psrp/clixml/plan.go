@@ -27,10 +27,58 @@ type field struct {
 	omitEmpty bool
 	text      bool // as a string
 	enum      []string
+	form      form
+	plain     bool // neither option nor type ask for more than its reflect.Kind
 }
 
-// planCache remembers plans, which depend on nothing but the type.
-type planCache struct{ plans sync.Map } // reflect.Type to *plan or error
+// A form is how values of a Go type are made.
+type form uint8
+
+const (
+	formKind      form = iota // by its reflect.Kind
+	formMarshaler             // a Marshaler
+	formOwn                   // a type of this package that has a method Value
+	formValue                 // a Value
+	formTime                  // a time.Time
+	formDuration              // a time.Duration
+	formBig                   // a *big.Int
+	formIndirect              // a pointer to something without identity
+	formObject                // a pointer to a struct, which has one
+)
+
+func formOf(t reflect.Type) form {
+	if t.Implements(typeMarshaler) {
+		return formMarshaler
+	}
+	switch t {
+	case typeGUID, typeChar, typeTimeSpan, typeVersion, typeXMLText, typeScriptBlock, typeURI, typeDecimal, typeDateTime, typeCredential:
+		return formOwn
+	case typeValue:
+		return formValue
+	case typeTime:
+		return formTime
+	case typeDuration:
+		return formDuration
+	}
+	if t.Kind() != reflect.Pointer {
+		return formKind
+	}
+	switch e := t.Elem(); {
+	case e == typeSecure, e == typeObject, e == typeList, e == typeDict, e == typeProgress:
+		return formOwn
+	case e == typeBigInt:
+		return formBig
+	case e.Kind() == reflect.Struct && !isLeaf(e):
+		return formObject
+	}
+	return formIndirect
+}
+
+// planCache remembers plans and forms, which depend on nothing but the type.
+type planCache struct {
+	plans sync.Map // reflect.Type to *plan or error
+	forms sync.Map // reflect.Type to form
+}
 
 // structPlans is shared by all: what is in it, anyone would make anew.
 var structPlans = &planCache{}
@@ -51,6 +99,15 @@ func (c *planCache) of(t reflect.Type) (*plan, error) {
 	}
 	p, _ := got.(*plan)
 	return p, nil
+}
+
+func (c *planCache) form(t reflect.Type) form {
+	got, ok := c.forms.Load(t)
+	if !ok {
+		got, _ = c.forms.LoadOrStore(t, formOf(t))
+	}
+	f, _ := got.(form)
+	return f
 }
 
 func makePlan(t reflect.Type) (*plan, error) {
@@ -115,7 +172,7 @@ func (p *plan) add(t reflect.Type, at []int, in map[reflect.Type]bool) error {
 		if name == "" {
 			name = sf.Name
 		}
-		f := field{name: name, goName: sf.Name, index: index}
+		f := field{name: name, goName: sf.Name, index: index, form: formOf(sf.Type)}
 		for option := range strings.SplitSeq(options, ",") {
 			switch key, value, _ := strings.Cut(option, "="); key {
 			case "":
@@ -131,6 +188,7 @@ func (p *plan) add(t reflect.Type, at []int, in map[reflect.Type]bool) error {
 				return fmt.Errorf("clixml: type %v: field %s: unknown option %q", t, sf.Name, option)
 			}
 		}
+		f.plain = f.form == formKind && !f.text && f.enum == nil
 		p.fields = append(p.fields, f)
 	}
 	return nil

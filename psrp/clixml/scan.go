@@ -27,18 +27,24 @@ func (d *Decoder) peek() bool {
 	return d.fail("the document ends here, before its last end tag")
 }
 
-func isNameByte(c byte) bool {
-	return c|0x20 >= 'a' && c|0x20 <= 'z' || c-'0' <= 9 || c == '_' || c == ':' || c == '-' || c == '.'
-}
+// nameBytes are the bytes of names.
+var nameBytes = func() (set [256]bool) {
+	for c := range set {
+		set[c] = c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == ':' || c == '-' || c == '.'
+	}
+	return set
+}()
 
 func isNameStart(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
 
 func (d *Decoder) name() string {
-	from := d.pos
-	for d.pos < len(d.s) && isNameByte(d.s[d.pos]) {
-		d.pos++
+	rest := d.s[d.pos:]
+	n := 0
+	for n < len(rest) && nameBytes[rest[n]] {
+		n++
 	}
-	return d.s[from:d.pos]
+	d.pos += n
+	return rest[:n]
 }
 
 // startTag reads a start tag with its attributes; empty means that it closed itself.
@@ -116,41 +122,58 @@ func (d *Decoder) attribute() bool {
 		return d.fail("an attribute without quotes")
 	}
 	d.pos++
-	n := strings.IndexByte(d.s[d.pos:], quote)
-	if n < 0 {
+	rest, n, seen := d.s[d.pos:], 0, uint8(0)
+	for n < len(rest) && rest[n] != quote {
+		seen |= attributeBytes[rest[n]]
+		n++
+	}
+	if n == len(rest) {
 		return d.fail("an attribute that does not end")
 	}
-	value := d.s[d.pos : d.pos+n]
-	if strings.IndexByte(value, '<') >= 0 {
-		return d.fail("a < in an attribute")
+	value, end := d.pos, d.pos+n
+	d.pos = end + 1
+	if seen&attributeMarkup != 0 {
+		return d.failAs(value, nil, "a < in an attribute")
 	}
-	if strings.ContainsAny(value, "\t\n\r") {
-		// XML 1.0 section 3.3.3: white space in an attribute is a space.
-		value = strings.NewReplacer("\r\n", " ", "\t", " ", "\n", " ", "\r", " ").Replace(value)
+	if seen&attributeReference != 0 {
+		if _, ok := d.entities(d.s[value:end], value); !ok {
+			return false
+		}
 	}
-	if _, ok := d.entities(value, d.pos); !ok {
-		return false
-	}
-	d.pos += n + 1
-	for i := range d.nattrs {
-		if d.attrs[i].name == name {
+	for _, a := range d.attrs[:d.nattrs] {
+		if d.s[a.name:a.nameEnd] == name {
 			return d.failAs(at, nil, fmt.Sprintf("attribute %q twice", name))
 		}
 	}
 	if d.nattrs == maxAttrs {
 		return d.failAs(at, nil, fmt.Sprintf("more than %d attributes", maxAttrs))
 	}
-	d.attrs[d.nattrs] = attribute{name, value}
+	d.attrs[d.nattrs] = attribute{name: at, nameEnd: at + len(name), value: value, valueEnd: end, spaces: seen&attributeSpace != 0}
 	d.nattrs++
 	return true
 }
 
+const (
+	attributeMarkup = 1 << iota
+	attributeReference
+	attributeSpace
+)
+
+// attributeBytes are the bytes of attributes that need a second look.
+var attributeBytes = [256]uint8{'<': attributeMarkup, '&': attributeReference, '\t': attributeSpace, '\n': attributeSpace, '\r': attributeSpace}
+
 // attr returns the raw value of an attribute of the element just begun.
 func (d *Decoder) attr(name string) (string, bool) {
-	for i := range d.nattrs {
-		if d.attrs[i].name == name {
-			return d.attrs[i].value, true
+	for _, a := range d.attrs[:d.nattrs] {
+		if d.s[a.name:a.nameEnd] != name {
+			continue
 		}
+		value := d.s[a.value:a.valueEnd]
+		if a.spaces {
+			// XML 1.0 section 3.3.3: white space in an attribute is a space.
+			value = strings.NewReplacer("\r\n", " ", "\t", " ", "\n", " ", "\r", " ").Replace(value)
+		}
+		return value, true
 	}
 	return "", false
 }
@@ -171,6 +194,10 @@ func (d *Decoder) child(parent string) (tag string, empty, ok bool) {
 func (d *Decoder) endTag(tag string) bool {
 	d.pos += 2
 	at := d.pos
+	if rest := d.s[at:]; len(rest) > len(tag) && rest[len(tag)] == '>' && rest[:len(tag)] == tag {
+		d.pos += len(tag) + 1
+		return true
+	}
 	if got := d.name(); got != tag {
 		return d.failAs(at, nil, fmt.Sprintf("end tag %q where %q is open", clip(got), tag))
 	}

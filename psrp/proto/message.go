@@ -61,7 +61,7 @@ type messageInfo struct {
 	pipeline bool // the message bears a pipeline's identifier
 }
 
-// messages is the one table of message types: name, sender, scope.
+// messages is the one table of message types, in the order of their numbers: name, sender, scope.
 var messages = [...]messageInfo{
 	{MessageSessionCapability, "SESSION_CAPABILITY", fromClient | fromServer, false},
 	{MessageInitRunspacePool, "INIT_RUNSPACEPOOL", fromClient, false},
@@ -96,13 +96,23 @@ var messages = [...]messageInfo{
 	{MessagePipelineHostResponse, "PIPELINE_HOST_RESPONSE", fromClient, true},
 }
 
-func (t MessageType) info() (messageInfo, bool) {
-	for i := range messages {
-		if messages[i].t == t {
-			return messages[i], true
+// noMessage is what a type that MS-PSRP does not have is: sent by nobody.
+var noMessage messageInfo
+
+// info finds a type in the table, which is in the order of the numbers.
+func (t MessageType) info() (m *messageInfo, ok bool) {
+	low, high := 0, len(messages)
+	for low < high {
+		if middle := (low + high) / 2; messages[middle].t < t {
+			low = middle + 1
+		} else {
+			high = middle
 		}
 	}
-	return messageInfo{}, false
+	if low < len(messages) && messages[low].t == t {
+		return &messages[low], true
+	}
+	return &noMessage, false
 }
 
 // Known reports whether MS-PSRP has this message.
@@ -122,6 +132,10 @@ func (t MessageType) Pipeline() bool { m, _ := t.info(); return m.pipeline }
 // SentBy reports whether that side may send the message.
 func (t MessageType) SentBy(d Direction) bool {
 	m, _ := t.info()
+	return m.sentBy(d)
+}
+
+func (m *messageInfo) sentBy(d Direction) bool {
 	if d == ToServer {
 		return m.from&fromClient != 0
 	}
@@ -177,7 +191,7 @@ func ParseMessage(b []byte) (h MessageHeader, body []byte, err error) {
 	switch {
 	case !ok:
 		return h, nil, &RemoteProtocolError{Stage: "message", Target: h.Pipeline, Offset: 4, Err: fmt.Errorf("unknown %v", h.Type)}
-	case !h.Type.SentBy(h.To):
+	case !info.sentBy(h.To):
 		return h, nil, messageError(h.Type, 0, "not a message "+h.To.String())
 	case info.pipeline == h.Pipeline.IsZero():
 		return h, nil, messageError(h.Type, 24, fmt.Sprintf("pipeline %v", h.Pipeline))
