@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"example.com/quire/cache/internal/store"
@@ -50,11 +51,16 @@ type Cache[K comparable, V any] struct {
 	shards [shards]shard[K, V]
 	tags   tagTable
 	n      counters
+	hot    hotKeys[K]
 
 	// The second level; nil without one.
 	remote  Remote
 	link    *link
 	breaker breaker
+	// checkEvery is the least time between two comparisons of a hit with the remote, in nanoseconds; 0
+	// for none. checked is when the last began, by the clock of the link.
+	checkEvery int64
+	checked    atomic.Int64
 }
 
 // genClosed is the generation of a closed cache: no record bears it, so the
@@ -119,6 +125,9 @@ func New[K comparable, V any](o Options[K, V]) (*Cache[K, V], error) {
 	}
 	if o.Remote != nil {
 		c.remote = o.Remote
+		if c.p.SelfCheck > 0 {
+			c.checkEvery = int64(time.Second) / int64(c.p.SelfCheck)
+		}
 		if err := c.connect(); err != nil {
 			c.link = nil // never attached
 			c.busy.close()

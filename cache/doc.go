@@ -65,7 +65,8 @@
 //
 // A write changes the remote first, in one step with the news for all others; if that fails nothing
 // changes here. Each record has a version, and news of a version end what is older. Staleness says how
-// old an answer can be. GetMany with a loader of its own takes no leases: two nodes may load a key at
+// old an answer can be, GetEntry of one value, and may ask for more. A load that failed is remembered by all
+// nodes until the end of its pause, unless the remote has a value still. GetMany with a loader of its own takes no leases: two nodes may load a key at
 // the same time, and the first to store it wins. A LoadEntry whose tags this node has not met since the
 // link came up keeps its result to this node the first time. The window in which stale values are served
 // at once is that of each node's own policy.

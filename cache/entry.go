@@ -88,20 +88,20 @@ func (c *Cache[K, V]) absent(k K, gen uint64, now int64) *record[V] {
 
 // failed makes the record of a failed load. old is the record it follows: a
 // value that is still alive stays, marked with the time of the next try.
-func (c *Cache[K, V]) failed(k K, old *record[V], gen uint64, now int64, err error) *record[V] {
-	r := &record[V]{gen: gen, state: stateFailed, early: math.MinInt64, weight: c.bareWeight(k)}
-	var failures uint32
+func (c *Cache[K, V]) failed(k K, old *record[V], gen uint64, now int64, out *outcome[V]) *record[V] {
+	r := &record[V]{gen: gen, state: stateFailed, early: math.MinInt64, weight: c.bareWeight(k), shared: out.shared}
+	failures := out.failures
 	if old != nil && old.exists(gen) && now < old.hard {
-		failures = old.failures
+		failures = max(failures, old.failures)
 		if old.state == stateValue {
 			keep := *old
 			r = &keep
 		}
 	}
-	r.failures = min(failures+1, 64)
+	r.failures = min(failures+1, maxFailures)
 	back := c.backoff(r.failures)
 	r.retryAt = now + int64(back)
-	r.err = err
+	r.err = out.err
 	if r.state == stateFailed {
 		// Outlives its back-off, so that a failure right after it still
 		// finds the count and doubles on.
@@ -109,6 +109,9 @@ func (c *Cache[K, V]) failed(k K, old *record[V], gen uint64, now int64, err err
 	}
 	return r
 }
+
+// maxFailures is as far as failures in a row are counted.
+const maxFailures = 64
 
 // backoff is the pause after the nth failure in a row.
 func (c *Cache[K, V]) backoff(n uint32) time.Duration {

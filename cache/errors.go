@@ -23,6 +23,11 @@ var (
 	// ErrUnavailable says that the remote level cannot be reached. A write that fails with it has
 	// changed nothing.
 	ErrUnavailable = errors.New("cache: remote unavailable")
+	// ErrStale is returned by GetEntry for a value that may be older than ReadOptions.MaxStale while the
+	// remote cannot be asked.
+	ErrStale = errors.New("cache: value may be out of date")
+	// ErrConflict is returned by Update for a key that others write all the time. Nothing has changed.
+	ErrConflict = errors.New("cache: written by others meanwhile")
 	// ErrReadOnly is returned by the writes of a cache with Options.ReadOnly.
 	ErrReadOnly = errors.New("cache: read-only")
 	// ErrUncertain is returned by writes of which it is not known whether the remote did them. The key is
@@ -37,6 +42,7 @@ var (
 	errOlderLoad = errors.New("load began before an invalidation that the read comes after")
 	errGoexit    = errors.New("loader ended its goroutine")
 	// errAbandoned: every loader that may run for the key has outrun LoadTimeout.
+	errElsewhere  = errors.New("it failed at another node a moment ago")
 	errOtherCodec = errors.New("written with another codec")
 	errBreaker    = unavailable(errors.New("it failed several times in a row and is left alone for a moment"))
 	errAbandoned  = errors.New("earlier loaders of this key ignore the end of their context and still run")

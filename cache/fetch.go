@@ -66,6 +66,14 @@ func (c *Cache[K, V]) take(k K, rec *Record, gen, bumps uint64, checked time.Dur
 		r.state, r.early, r.weight = stateAbsent, math.MinInt64, c.bareWeight(k)
 		return r, true, nil
 	}
+	if rec.State == RecordFailed {
+		r.state, r.early, r.weight = stateFailed, math.MinInt64, c.bareWeight(k)
+		r.retryAt, r.failures, r.err = r.soft, 1, errElsewhere
+		if len(rec.Payload) > 0 {
+			r.failures = min(uint32(rec.Payload[0]), maxFailures)
+		}
+		return r, true, nil
+	}
 	r.early = min(c.earlyFrom(r), r.shared.until)
 	r.tags = c.tags.set(tagNames(rec.Tags), bumps)
 	size := 0
@@ -76,6 +84,7 @@ func (c *Cache[K, V]) take(k K, rec *Record, gen, bumps uint64, checked time.Dur
 	}
 	if err != nil {
 		c.n.malformed.Add(1)
+		c.observe(Event[K]{Kind: EventRefuse, Key: k, Err: err})
 		return nil, false, err
 	}
 	r.weight, fits = c.weigh(k, r.value, size, r.tags)
@@ -123,8 +132,9 @@ func (c *Cache[K, V]) fetch(ctx context.Context, keys []string, headersOnly bool
 	return all, nil
 }
 
-// counters returns the counters of tags: those known in this session, the others from the remote.
-func (c *Cache[K, V]) counters(ctx context.Context, names map[string]struct{}, life time.Duration) (map[string]tagCounter, error) {
+// counters returns the counters of tags: those known in this session, unless they are to be fresh, the
+// others from the remote.
+func (c *Cache[K, V]) counters(ctx context.Context, names map[string]struct{}, life time.Duration, fresh bool) (map[string]tagCounter, error) {
 	l := c.link
 	all := make(map[string]tagCounter, len(names))
 	var missing []string
@@ -134,7 +144,7 @@ func (c *Cache[K, V]) counters(ctx context.Context, names map[string]struct{}, l
 		clear(l.counters)
 	}
 	for name := range names {
-		if t, ok := l.counters[name]; ok && asked-t.since < recheckTags {
+		if t, ok := l.counters[name]; ok && !fresh && asked-t.since < recheckTags {
 			all[name] = t
 		} else {
 			missing = append(missing, name)
@@ -188,7 +198,7 @@ func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*
 		case f.alone || !c.holds(f.key):
 			f.alone = true
 			rest = append(rest, f)
-		case held && f.old.suspect(f.gen, now):
+		case held && (f.verify || f.old.suspect(f.gen, now)):
 			compare = append(compare, f)
 		case held:
 			f.known = f.old.shared.version
@@ -224,9 +234,9 @@ func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*
 	for i, f := range whole {
 		rec := &recs[i]
 		f.known = rec.Version
-		f.bare = rec.State == RecordNone || rec.State == RecordTombstone
+		f.bare = rec.State == RecordNone || rec.State >= RecordTombstone
 		found := false
-		if (rec.State == RecordValue || rec.State == RecordAbsent) && current(rec.Tags, counters) {
+		if rec.State != RecordNone && rec.State != RecordTombstone && current(rec.Tags, counters) {
 			if r, fits, err := c.take(f.key, rec, f.gen, f.bumps, at); err == nil {
 				found = true
 				rest = append(rest, c.answered(f, r, fits)...)
@@ -262,8 +272,9 @@ func (c *Cache[K, V]) records(ctx context.Context, fs []*flight[K, V], headersOn
 	if err != nil {
 		return nil, nil, err
 	}
-	names, life := map[string]struct{}{}, time.Duration(0)
+	names, life, fresh := map[string]struct{}{}, time.Duration(0), false
 	for i := range recs {
+		fresh = fresh || fs[i].verify
 		tags := recs[i].Tags
 		if headersOnly {
 			tags = fs[i].old.shared.tags
@@ -273,7 +284,7 @@ func (c *Cache[K, V]) records(ctx context.Context, fs []*flight[K, V], headersOn
 		}
 		life = max(life, tagLife(recs[i].Remove))
 	}
-	counters, err := c.counters(ctx, names, life)
+	counters, err := c.counters(ctx, names, life, fresh)
 	return recs, counters, err
 }
 
@@ -289,7 +300,10 @@ func (c *Cache[K, V]) answered(f *flight[K, V], r *record[V], fits bool) (rest [
 		c.settle(f, outcome[V]{rec: r, fits: true, err: ErrNotFound})
 	case r.state == stateValue && (now < r.soft || now < r.stale && f.loads):
 		c.settle(f, outcome[V]{rec: r, fits: fits, value: r.value, tags: r.tags})
+	case r.state == stateFailed && now < r.retryAt:
+		c.settle(f, outcome[V]{rec: r, fits: true, err: r.err, passing: true})
 	default:
+		f.failures = r.failures
 		if r.state == stateValue && fits && now < r.hard {
 			f.old = r
 		}
@@ -304,6 +318,7 @@ func (c *Cache[K, V]) answered(f *flight[K, V], r *record[V], fits bool) (rest [
 func (c *Cache[K, V]) unreachable(fs []*flight[K, V], err error) (rest []*flight[K, V]) {
 	now := c.clock.Now()
 	for _, f := range fs {
+		f.cut = err
 		switch old := f.old; {
 		case old != nil && old.shared != nil && now < old.soft && c.bound(old) <= c.p.MaxStale:
 			same := *old
@@ -311,9 +326,9 @@ func (c *Cache[K, V]) unreachable(fs []*flight[K, V], err error) (rest []*flight
 			sh.checked, sh.until = c.link.now()-c.bound(old), now+int64(c.p.SuspectTTL)
 			same.gen, same.shared = f.gen, &sh
 			same.early = min(c.earlyFrom(&same), sh.until)
-			c.settle(f, outcome[V]{rec: &same, fits: true, value: same.value, tags: same.tags})
+			c.settle(f, outcome[V]{rec: &same, fits: true, value: same.value, tags: same.tags, lost: err})
 		case !f.loads:
-			c.settle(f, outcome[V]{err: err, passing: true})
+			c.settle(f, outcome[V]{err: err, passing: true, lost: err})
 		default:
 			f.alone = true
 			rest = append(rest, f)

@@ -33,7 +33,9 @@ type flight[K comparable, V any] struct {
 	failed bool  // err is a failure, not an answer
 	// bumped is the number of an invalidation of a tag of value since the load began, or 0.
 	bumped uint64
-	rec    *record[V] // the record of value, if it was kept
+	rec    *record[V] // the record of value, if it has one
+	source Source     // of value
+	lost   error      // why the remote could not be asked, if so
 
 	*asking // nil without Options.Remote
 }
@@ -41,14 +43,21 @@ type flight[K comparable, V any] struct {
 // asking is what a flight knows of the remote. Its goroutine alone uses it, but for what the shard's
 // lock guards.
 type asking struct {
-	text  string // the key
-	loads bool   // there is a loader
-	bulk  bool   // for several keys at once, without leases
-	asked bool
-	alone bool    // the remote is left out of this load
-	known Version // of the record that was found wanting
-	bare  bool    // there was none, or a tombstone
-	token uint64
+	text  string        // the key
+	loads bool          // there is a loader
+	bulk  bool          // for several keys at once, without leases
+	since time.Duration // when it began, by the clock of the link
+	// verify: the remote is asked for the version of what is held, and for the counters of its tags,
+	// whatever is known of them.
+	verify bool
+	asked  bool
+	alone  bool    // the remote is left out of this load
+	cut    error   // why, if it could not be asked
+	known  Version // of the record that was found wanting
+	bare   bool    // there was none, or a tombstone
+	// failures is how often the key has failed in a row, as the remote says.
+	failures uint32
+	token    uint64
 	// counters are those of tags before the load began, at began.
 	counters map[string]tagCounter
 	began    time.Duration
@@ -87,13 +96,14 @@ func (s *shard[K, V]) detach(k K) {
 
 // begin joins the load of k or begins one. seen is the record the caller found
 // wanting: if the store holds another by now, begin does nothing and returns
-// nil, since a load that ended in between must not be repeated.
+// nil, since a load that ended in between must not be repeated. A source that verifies
+// joins none, as one that runs may have asked the remote before the read began.
 func (c *Cache[K, V]) begin(ctx context.Context, k K, from source[K, V], seen *record[V]) (f *flight[K, V], joined bool, err error) {
 	s := c.shard(k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	gen := c.gen.Load()
-	if f := s.flights[k]; f != nil && f.gen == gen {
+	if f := s.flights[k]; f != nil && f.gen == gen && !from.verify {
 		return f, true, nil
 	}
 	if now, _ := c.store.Look(k); now != seen {
@@ -103,7 +113,7 @@ func (c *Cache[K, V]) begin(ctx context.Context, k K, from source[K, V], seen *r
 		return nil, false, ErrClosed
 	}
 	f = &flight[K, V]{cache: c, key: k, gen: gen, bumps: c.tags.bumps.Load(), done: make(chan struct{})}
-	s.detach(k) // one of an earlier generation, if any
+	s.detach(k) // one of an earlier generation, or of before a read that verifies
 	s.flights[k] = f
 	if seen != nil && seen.exists(gen) && seen.state == stateValue && c.clock.Now() < seen.hard {
 		f.old = seen
@@ -111,7 +121,7 @@ func (c *Cache[K, V]) begin(ctx context.Context, k K, from source[K, V], seen *r
 	if c.remote == nil {
 		c.n.loads.Add(1)
 	} else {
-		f.asking = &asking{loads: !from.none(), bulk: from.batch != nil, token: randomID()}
+		f.asking = &asking{loads: !from.none(), bulk: from.batch != nil, token: randomID(), since: c.link.now(), verify: from.verify}
 	}
 	if from.batch != nil {
 		from.batch.flights = append(from.batch.flights, f)

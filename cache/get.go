@@ -16,10 +16,12 @@ import (
 func (c *Cache[K, V]) Peek(k K) (V, bool) {
 	r, ok := c.store.Get(k)
 	if ok && r.of(c.gen.Load()) && c.clock.Now() < r.early {
-		c.n.mine().hits.Add(1)
+		if c.n.mine().hit() {
+			c.sample(k, r, same)
+		}
 		return r.value, true
 	}
-	return c.peekSlow(k, r, func(k K) K { return k })
+	return c.peekSlow(k, r, same)
 }
 
 // PeekBytes is Peek for a key in a byte slice, without making a string of it.
@@ -30,7 +32,9 @@ func PeekBytes[V any](c *Cache[string, V], k []byte) (V, bool) {
 	s := unsafe.String(unsafe.SliceData(k), len(k)) //nolint:gosec // G103: see above
 	r, ok := c.store.Get(s)
 	if ok && r.of(c.gen.Load()) && c.clock.Now() < r.early {
-		c.n.mine().hits.Add(1)
+		if c.n.mine().hit() {
+			c.sample(s, r, strings.Clone)
+		}
 		return r.value, true
 	}
 	return c.peekSlow(s, r, strings.Clone)
@@ -85,6 +89,8 @@ type source[K comparable, V any] struct {
 	load  loader[K, V]
 	entry entryLoader[K, V]
 	batch *batch[K, V]
+	// verify asks the remote also for what is held.
+	verify bool
 }
 
 func (s source[K, V]) none() bool {
@@ -97,7 +103,9 @@ func (c *Cache[K, V]) read(ctx context.Context, k K, from source[K, V]) (v V, er
 	}
 	r, ok := c.store.Get(k)
 	if ok && r.of(c.gen.Load()) && c.clock.Now() < r.early {
-		c.n.mine().hits.Add(1)
+		if c.n.mine().hit() {
+			c.sample(k, r, same)
+		}
 		return r.value, nil
 	}
 	bumps := c.tags.bumps.Load()
@@ -109,7 +117,7 @@ func (c *Cache[K, V]) read(ctx context.Context, k K, from source[K, V]) (v V, er
 		if f != nil {
 			c.n.mine().misses.Add(1)
 			soft, stop := c.softLimit()
-			v, err = c.wait(ctx, k, f, r, soft, bumps)
+			v, _, err = c.wait(ctx, k, f, r, soft, bumps)
 			stop()
 			if !errors.Is(err, errOlderLoad) {
 				return v, err
@@ -132,7 +140,7 @@ func (c *Cache[K, V]) answer(ctx context.Context, k K, r *record[V], from source
 	}
 	n := c.n.mine()
 	now := c.clock.Now()
-	if r != nil && r.exists(gen) && now < r.hard && !r.suspect(gen, now) {
+	if !from.verify && r != nil && r.exists(gen) && now < r.hard && !r.suspect(gen, now) {
 		switch {
 		case r.state == stateAbsent, r.state == stateUnasked && from.none():
 			n.hits.Add(1)
@@ -191,32 +199,32 @@ func (c *Cache[K, V]) softLimit() (<-chan struct{}, func() bool) {
 // wait waits for f on the caller's own context. old, if it is a value within
 // its hard life, is what to fall back on: once soft is closed, and if the load
 // fails. bumps is the number of invalidations before the read: if one of them overtook f the error is
-// errOlderLoad, and the read must begin again.
-func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V], soft <-chan struct{}, bumps uint64) (v V, err error) {
+// errOlderLoad, and the read must begin again. rec is the record of v, if it has one.
+func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V], soft <-chan struct{}, bumps uint64) (v V, rec *record[V], err error) {
 	if old == nil || !old.exists(f.gen) || old.state != stateValue {
 		old, soft = nil, nil
 	}
 	for {
 		select {
 		case <-ctx.Done():
-			return v, ctx.Err()
+			return v, nil, ctx.Err()
 		case <-soft:
 			soft = nil
 			if c.usable(old, f) {
-				return old.value, nil
+				return old.value, old, nil
 			}
 			// Somebody wrote the key meanwhile: no need to wait for less.
 			if r, ok := c.store.Look(k); ok && r.of(c.gen.Load()) && r.state == stateValue && c.clock.Now() < r.soft {
-				return r.value, nil
+				return r.value, r, nil
 			}
 		case <-f.done:
 			if f.bumped > 0 && f.bumped <= bumps {
-				return v, errOlderLoad
+				return v, nil, errOlderLoad
 			}
 			if f.failed && c.usable(f.old, f) {
-				return f.old.value, nil
+				return f.old.value, f.old, nil
 			}
-			return f.value, f.err
+			return f.value, f.rec, f.err
 		}
 	}
 }

@@ -169,7 +169,7 @@ func (h *Hub) Store(ctx context.Context, ns string, r StoreRequest) (StoreResult
 	kept.Version = Version{Epoch: h.epoch, Counter: h.next, WriteID: r.Record.Version.WriteID}
 	s.records[r.Key] = kept
 	delete(s.leases, r.Key)
-	f := Frame{Kind: FrameKey, Version: kept.Version, Key: r.Key}
+	f := Frame{Kind: FrameKey, Version: kept.Version, Key: r.Key, Written: kept.stored}
 	if r.Push {
 		f.Record = &kept.Record
 	}
@@ -237,6 +237,23 @@ func (h *Hub) Tags(ctx context.Context, ns string, names []string, _ time.Durati
 		}
 	}
 	return all, nil
+}
+
+// Purge implements Remote. It takes no time.
+func (h *Hub) Purge(ctx context.Context, ns string, _ int) (int, error) {
+	s, leave, err := h.enter(ctx, ns)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	n := 0
+	for k, r := range s.records {
+		if r.State != RecordTombstone && !currentTags(r.Tags, func(name string) (uint64, bool) { c, ok := s.tags[name]; return c, ok }) {
+			delete(s.records, k)
+			n++
+		}
+	}
+	return n, nil
 }
 
 // Attach implements Bus.

@@ -128,7 +128,7 @@ func (c *Cache[K, V]) prepare(ctx context.Context, fs []*flight[K, V]) {
 			}
 		}
 	}
-	counters, err := c.counters(ctx, names, tagLife(c.lives.hard()))
+	counters, err := c.counters(ctx, names, tagLife(c.lives.hard()), false)
 	began := c.link.now()
 	for _, f := range fs {
 		f.counters, f.began = counters, began
@@ -167,6 +167,7 @@ func (c *Cache[K, V]) share(ctx context.Context, f *flight[K, V], out *outcome[V
 	case errors.Is(out.err, ErrNotFound) && c.p.NegativeTTL > 0:
 		rec.State, rec.Fresh, rec.Remove = RecordAbsent, c.p.NegativeTTL, c.p.NegativeTTL
 	case out.err != nil:
+		c.shareFailure(ctx, f, out)
 		return
 	case out.noStore && f.known == (Version{}):
 		return
@@ -191,17 +192,27 @@ func (c *Cache[K, V]) share(ctx context.Context, f *flight[K, V], out *outcome[V
 	switch {
 	case f.alone:
 		l.ttl = min(l.ttl, localOnly)
-		out.lives, out.shared = &l, c.unshared(0)
+		out.lives, out.shared, out.lost = &l, c.unshared(0), f.cut
 		return
 	case !known:
 		names := map[string]struct{}{}
 		for _, t := range rec.Tags {
 			names[t.Name] = struct{}{}
 		}
-		_, _ = c.counters(ctx, names, tagLife(rec.Remove)) // an error leaves them unknown
+		_, _ = c.counters(ctx, names, tagLife(rec.Remove), false) // an error leaves them unknown
 		out.lives, out.shared = &l, c.unshared(c.until(f.gen))
 		return
 	}
+	out.lives = &l
+	if err := c.storeLoad(ctx, f, out, rec); err != nil {
+		l.ttl = min(l.ttl, localOnly)
+		out.shared = c.unshared(0)
+	}
+}
+
+// storeLoad stores what came of the load of f unless the key was written since f looked. Then f is
+// settled with what is there now.
+func (c *Cache[K, V]) storeLoad(ctx context.Context, f *flight[K, V], out *outcome[V], rec Record) error {
 	rec.Version.WriteID = c.writeID()
 	s := c.shard(f.key)
 	s.mu.Lock()
@@ -217,11 +228,9 @@ func (c *Cache[K, V]) share(ctx context.Context, f *flight[K, V], out *outcome[V
 		got, err = c.remote.Store(ctx, c.o.Name, r)
 		return err
 	})
-	out.lives = &l
 	switch {
 	case err != nil:
-		l.ttl = min(l.ttl, localOnly)
-		out.shared = c.unshared(0)
+		return err
 	case got.Stored:
 		f.stored.Store(true)
 		out.shared = &shared{version: got.Version, tags: rec.Tags, checked: at, until: c.until(f.gen)}
@@ -230,6 +239,27 @@ func (c *Cache[K, V]) share(ctx context.Context, f *flight[K, V], out *outcome[V
 		s.mu.Lock()
 		f.detached.Store(true)
 		s.mu.Unlock()
+	}
+	return nil
+}
+
+// shareFailure tells all nodes to leave the origin alone for the pause after a failed load, if the
+// remote has nothing else for the key. A value there stays, and each node that serves it when it is
+// stale makes its own pauses, as it does where several keys were loaded at once.
+func (c *Cache[K, V]) shareFailure(ctx context.Context, f *flight[K, V], out *outcome[V]) {
+	if f.alone || f.bulk || c.p.ErrorBackoffMin <= 0 || ctx.Err() != nil || errors.Is(out.err, ErrNotFound) ||
+		f.known != (Version{}) && f.failures == 0 {
+		return
+	}
+	out.failures = f.failures
+	if held, ok := c.store.Look(f.key); ok && held.state == stateFailed {
+		out.failures = max(out.failures, held.failures)
+	}
+	n := min(out.failures+1, maxFailures)
+	back := c.backoff(n)
+	rec := Record{State: RecordFailed, Payload: []byte{byte(n)}, LoadTime: out.took, Fresh: back, Remove: 2 * back}
+	if c.recordTags(f, out, &rec) {
+		_ = c.storeLoad(ctx, f, out, rec) // on an error the pause is this node's alone
 	}
 }
 

@@ -143,7 +143,6 @@ type receiver[K comparable, V any] struct{ c *Cache[K, V] }
 func (r receiver[K, V]) Up(epoch uint64) {
 	l := r.c.link
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.up, l.epoch = true, epoch
 	r.c.turn(true)
 	r.c.breaker.close()
@@ -153,6 +152,8 @@ func (r receiver[K, V]) Up(epoch uint64) {
 	default:
 		close(l.first)
 	}
+	l.mu.Unlock()
+	r.c.observe(Event[K]{Kind: EventLinkUp})
 }
 
 // Down implements Sink.
@@ -167,6 +168,7 @@ func (r receiver[K, V]) Down(err error) {
 	l.mu.Unlock()
 	if was {
 		r.c.log.Warn("link to the remote is down", slog.Any("error", err))
+		r.c.observe(Event[K]{Kind: EventLinkDown, Err: err})
 	}
 }
 
@@ -230,8 +232,10 @@ func (c *Cache[K, V]) bump(name string, counter uint64) {
 	case again:
 	case name == "":
 		c.drop()
+		c.observe(Event[K]{Kind: EventClear})
 	default:
 		c.tags.bump([]string{name})
+		c.observe(Event[K]{Kind: EventInvalidate, Tags: []string{name}})
 	}
 }
 
@@ -264,6 +268,12 @@ func (c *Cache[K, V]) news(k K, f *Frame) {
 	}
 	s.mu.Unlock()
 	c.store.Trim()
+	if !c.own(f.Version) && !f.Written.IsZero() {
+		c.n.propagation.observe(time.Since(f.Written))
+	}
+	if !c.own(f.Version) {
+		c.observe(Event[K]{Kind: EventNews, Key: k, Version: f.Version})
+	}
 }
 
 // pushed makes the record of a frame; nil if it has none or it is not wanted, as that of a write of

@@ -5,13 +5,6 @@ import (
 	"time"
 )
 
-// Entry is a value that is held, as Options.LoadEntry gets it.
-type Entry[V any] struct {
-	Value V
-	// Age is the time since the value was set or loaded, or last found unmodified.
-	Age time.Duration
-}
-
 // Loaded is what Options.LoadEntry returns. The durations are as in WriteOptions: zero is the
 // policy's, negative is off; one that cannot be fails the load with a *ConfigError.
 type Loaded[V any] struct {
@@ -35,7 +28,8 @@ func (c *Cache[K, V]) conditional(load entryLoader[K, V]) func(context.Context, 
 		f := fs[0]
 		var old *Entry[V]
 		if f.old != nil {
-			old = &Entry[V]{Value: f.old.value, Age: time.Duration(c.clock.Now() - f.old.written)}
+			e := c.entry(f.old, FromLocal, c.bound(f.old))
+			old = &e
 		}
 		got, err := load(ctx, f.key, old)
 		if err != nil {

@@ -27,6 +27,21 @@ type outcome[V any] struct {
 	unasked, passing bool
 	// noStore: value is for those who wait, and the key holds nothing.
 	noStore bool
+	// lost is why the remote could not be asked, if so.
+	lost error
+	// failures is how often the key has failed in a row before, as the remote says.
+	failures uint32
+}
+
+// version is that of what the remote has of out; zero for nothing.
+func (o *outcome[V]) version() Version {
+	switch {
+	case o.rec != nil && o.rec.shared != nil:
+		return o.rec.shared.version
+	case o.shared != nil:
+		return o.shared.version
+	}
+	return Version{}
 }
 
 // fly loads the keys of fs with one call of load, which returns an outcome per flight. It is the
@@ -180,6 +195,9 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 			out.err = &canceledError{out.err}
 		}
 		failure = &LoadError{Key: showKey(f.key), Err: out.err}
+		if out.rec != nil {
+			failure.RetryAt = time.Unix(0, out.rec.retryAt)
+		}
 	}
 	s := c.shard(f.key)
 	s.mu.Lock()
@@ -187,7 +205,10 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 		s.mu.Unlock()
 		return
 	}
-	f.settled = true
+	f.settled, f.lost, f.source = true, out.lost, FromOrigin
+	if out.rec != nil {
+		f.source = FromRemote
+	}
 	if s.flights[f.key] == f {
 		delete(s.flights, f.key)
 	}
@@ -206,6 +227,9 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	case out.rec != nil && out.fits:
 		c.store.Put(f.key, out.rec)
 		f.rec, f.value, f.err = out.rec, out.value, out.err
+		if failure != nil {
+			f.failed, f.err = true, failure
+		}
 	case out.err == nil && out.noStore:
 		c.store.Remove(f.key)
 		f.value = out.value
@@ -246,7 +270,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 		f.failed = true
 		f.err = failure
 		if c.p.ErrorBackoffMin > 0 && c.holds(f.key) && !out.passing {
-			r := c.failed(f.key, old, f.gen, now, out.err)
+			r := c.failed(f.key, old, f.gen, now, &out)
 			failure.RetryAt = time.Unix(0, r.retryAt)
 			c.store.Put(f.key, r)
 		}
@@ -273,10 +297,11 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 // they asked before the key was deleted. failure is the outcome's error unless
 // that is ErrNotFound.
 func (c *Cache[K, V]) adopt(f *flight[K, V], held *record[V], now int64, out outcome[V], failure *LoadError) {
-	if held != nil && held.exists(c.gen.Load()) && now < held.soft {
+	older := held != nil && held.shared != nil && held.shared.version.Epoch == out.version().Epoch && held.shared.version.Counter < out.version().Counter
+	if held != nil && !older && held.exists(c.gen.Load()) && now < held.soft {
 		switch held.state {
 		case stateValue:
-			f.value = held.value
+			f.rec, f.value, f.source = held, held.value, FromLocal
 			return
 		case stateAbsent:
 			f.err = ErrNotFound
@@ -286,7 +311,7 @@ func (c *Cache[K, V]) adopt(f *flight[K, V], held *record[V], now int64, out out
 	}
 	switch {
 	case out.err == nil:
-		f.value = out.value
+		f.rec, f.value = out.rec, out.value
 	case failure == nil:
 		f.err = ErrNotFound
 	default:
@@ -303,6 +328,7 @@ func (c *Cache[K, V]) holds(k K) bool {
 // refuse reports a value that is too large.
 func (c *Cache[K, V]) refuse(k K, op string) {
 	c.log.LogAttrs(context.Background(), slog.LevelWarn, "value too large to hold", keyAttr(k), slog.String("op", op))
+	c.observe(Event[K]{Kind: EventRefuse, Key: k, Err: ErrTooLarge})
 }
 
 // keyAttr is a key in the log: quoted, whatever the handler, and cut.

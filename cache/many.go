@@ -105,7 +105,7 @@ func (c *Cache[K, V]) GetMany(ctx context.Context, ks []K, load func(context.Con
 	defer stop()
 	var again []K
 	for k, p := range waiting {
-		v, err := c.wait(ctx, k, p.flight, p.old, soft, bumps)
+		v, _, err := c.wait(ctx, k, p.flight, p.old, soft, bumps)
 		if errors.Is(err, errOlderLoad) {
 			c.n.mine().misses.Add(^uint64(0)) // the same read goes on
 			again = append(again, k)
@@ -141,7 +141,9 @@ func (c *Cache[K, V]) lookup(ctx context.Context, k K, from source[K, V]) (p pen
 	for {
 		r, ok := c.store.Get(k)
 		if ok && r.of(c.gen.Load()) && c.clock.Now() < r.early {
-			c.n.mine().hits.Add(1)
+			if c.n.mine().hit() {
+				c.sample(k, r, same)
+			}
 			return p, r.value, nil
 		}
 		done, f, v, err := c.answer(ctx, k, r, from)

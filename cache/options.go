@@ -79,6 +79,10 @@ type Options[K comparable, V any] struct {
 	// Logger gets failed loads, panics of loaders and refused values. Values
 	// are never logged; keys are, quoted and cut at 128 bytes. Nil is silence.
 	Logger *slog.Logger
+	// Observer is told what happens, in the goroutine where it happens, so it must not wait for anything;
+	// it may be called concurrently. It holds no lock, and may use what of the cache does not wait: Peek, Stats,
+	// Staleness. News of writes elsewhere wait until it returns.
+	Observer func(Event[K])
 
 	// clock moves the life of entries in tests.
 	clock *store.Clock
@@ -150,6 +154,10 @@ type Policy struct {
 	// MaxStale is how long entries are served while neither the link nor the remote can tell that they
 	// are right. Default 30s, at least twice Heartbeat.
 	MaxStale time.Duration
+	// SelfCheck is how many hits in a second are compared with the remote at most, to tell how old
+	// what is served really is (Stats.Compared). They are taken from one hit in 64. Default 10, at most 100;
+	// negative is none.
+	SelfCheck int
 }
 
 // WriteOptions gives one write lives of its own, and tags. Zero fields are the policy's,
@@ -239,6 +247,8 @@ func (p Policy) withDefaults(c *checker) Policy {
 	p.LinkTimeout = c.life("Policy.LinkTimeout", p.LinkTimeout, time.Second, false)
 	p.SuspectTTL = c.life("Policy.SuspectTTL", p.SuspectTTL, 250*time.Millisecond, false)
 	p.MaxStale = c.life("Policy.MaxStale", p.MaxStale, 30*time.Second, false)
+	c.require(p.SelfCheck <= 100, "Policy.SelfCheck", p.SelfCheck, "at most 100")
+	p.SelfCheck = cmp.Or(p.SelfCheck, 10)
 	c.require(p.MaxStale >= 2*p.Heartbeat, "Policy.MaxStale", p.MaxStale, "at least twice Heartbeat")
 	return p
 }

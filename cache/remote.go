@@ -14,6 +14,7 @@ const (
 	RecordValue                        // Payload is a value
 	RecordAbsent                       // a loader said that the key does not exist
 	RecordTombstone                    // the key was deleted a short while ago
+	RecordFailed                       // a load failed, and the next is to wait until the end of Fresh
 )
 
 // Record is an entry as a Remote keeps it. Payload and Tags are shared: nobody may change them.
@@ -118,6 +119,10 @@ type Remote interface {
 	// them, gets one that is greater than all before it; bump also sends FrameTag. A counter is kept
 	// for life at least, or for good for the tag "".
 	Tags(ctx context.Context, ns string, names []string, life time.Duration, bump bool) ([]uint64, error)
+	// Purge removes the records of which a tag has another counter by now, or none, and returns their
+	// number. It looks at perSecond keys of the remote in a second, at least 1, until it has seen all or
+	// ctx ends. Records of other namespaces stay, as does one that is replaced meanwhile.
+	Purge(ctx context.Context, ns string, perSecond int) (int, error)
 }
 
 // FrameKind says what happened.
@@ -136,6 +141,9 @@ type Frame struct {
 	Version Version
 	Key     string
 	Record  *Record
+	// Written is when the record of a FrameKey was stored, by the clock of this process and not later
+	// than it really was; zero if that is not known.
+	Written time.Time
 }
 
 // LinkOptions configures a link.

@@ -10,10 +10,10 @@ import (
 // nothing has changed. Safe for concurrent use.
 func (c *Cache[K, V]) Set(ctx context.Context, k K, v V) error {
 	if c.remote != nil {
-		_, err := c.writeShared(ctx, k, v, c.lives, WriteOptions{})
+		_, err := c.writeShared(ctx, k, v, c.lives, WriteOptions{}, StoreRequest{})
 		return err
 	}
-	_, err := c.write(ctx, k, v, c.lives, nil)
+	_, err := c.write(ctx, k, v, c.lives, nil, nil)
 	return err
 }
 
@@ -25,16 +25,17 @@ func (c *Cache[K, V]) SetWith(ctx context.Context, k K, v V, o WriteOptions) (Ve
 		return Version{}, err
 	}
 	if c.remote != nil {
-		return c.writeShared(ctx, k, v, l, o)
+		return c.writeShared(ctx, k, v, l, o, StoreRequest{})
 	}
-	counter, err := c.write(ctx, k, v, l, c.tags.set(o.Tags, c.tags.bumps.Load()))
+	counter, err := c.write(ctx, k, v, l, c.tags.set(o.Tags, c.tags.bumps.Load()), nil)
 	if err != nil {
 		return Version{}, err
 	}
 	return Version{Epoch: c.epoch, Counter: counter, WriteID: randomID()}, nil
 }
 
-func (c *Cache[K, V]) write(ctx context.Context, k K, v V, l lives, tags *tagSet) (uint64, error) {
+// write holds v under k, if the condition holds, which is asked for under the lock of the key; nil is none.
+func (c *Cache[K, V]) write(ctx context.Context, k K, v V, l lives, tags *tagSet, condition func() bool) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -55,6 +56,10 @@ func (c *Cache[K, V]) write(ctx context.Context, k K, v V, l lives, tags *tagSet
 		c.refuse(k, "set")
 		return 0, ErrTooLarge
 	}
+	if condition != nil && !condition() {
+		s.mu.Unlock()
+		return 0, ErrConflict
+	}
 	s.detach(k)
 	c.store.Put(k, r)
 	// Taken in the lock of the key: the order of the counters of one key is
@@ -62,6 +67,7 @@ func (c *Cache[K, V]) write(ctx context.Context, k K, v V, l lives, tags *tagSet
 	counter := c.n.sets.Add(1)
 	s.mu.Unlock()
 	c.store.Trim()
+	c.observe(Event[K]{Kind: EventSet, Key: k})
 	return counter, nil
 }
 
@@ -72,18 +78,32 @@ func (c *Cache[K, V]) Delete(ctx context.Context, k K) error {
 		return err
 	}
 	if c.remote != nil {
-		return c.deleteShared(ctx, k)
+		_, err := c.deleteShared(ctx, k, StoreRequest{})
+		return err
 	}
+	return c.remove(k, nil)
+}
+
+// remove drops k, with a condition as for write.
+func (c *Cache[K, V]) remove(k K, condition func() bool) error {
 	s := c.shard(k)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c.gen.Load() == genClosed {
-		return ErrClosed
+	var err error
+	switch {
+	case c.gen.Load() == genClosed:
+		err = ErrClosed
+	case condition != nil && !condition():
+		err = ErrConflict
+	default:
+		s.detach(k)
+		c.store.Remove(k)
+		c.n.deletes.Add(1)
 	}
-	s.detach(k)
-	c.store.Remove(k)
-	c.n.deletes.Add(1)
-	return nil
+	s.mu.Unlock()
+	if err == nil {
+		c.observe(Event[K]{Kind: EventDelete, Key: k})
+	}
+	return err
 }
 
 // Clear drops all entries, at a cost that does not depend on their number:
@@ -97,7 +117,9 @@ func (c *Cache[K, V]) Clear(ctx context.Context) error {
 		if err := c.bumpShared(ctx, []string{""}); err != nil {
 			return err
 		}
-	} else if !c.drop() {
+	} else if c.drop() {
+		c.observe(Event[K]{Kind: EventClear})
+	} else {
 		return ErrClosed
 	}
 	c.n.clears.Add(1)
@@ -121,13 +143,7 @@ func (c *Cache[K, V]) sweep() {
 	defer c.busy.end(1)
 	for {
 		owed := c.sweeps.Load()
-		dead := func(r *record[V]) bool { return !r.exists(c.gen.Load()) }
-		c.store.Range(func(k K, r *record[V]) bool {
-			if dead(r) {
-				c.store.RemoveIf(k, dead)
-			}
-			return true
-		})
+		c.purge()
 		if c.sweeps.Add(-owed) == 0 {
 			return
 		}

@@ -3,6 +3,8 @@ package cache
 import (
 	"context"
 	"errors"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -176,6 +178,87 @@ func remoteCases(cases map[string]func(t *testing.T)) {
 			t.Errorf("%d comparisons in 10 s", n)
 		}
 		wire.heal()
+	}
+	cases["Policy.SelfCheck"] = func(t *testing.T) {
+		t.Helper()
+		for rate, least := range map[int]uint64{-1: 0, 5: 4, 100: 80} {
+			c, _ := node(t, NewHub(), opts{Policy: Policy{SelfCheck: rate}})
+			tell(t, c, "k", "v")
+			for range 100 {
+				for range 256 {
+					want(t, c, "k", "v")
+				}
+				pass(10 * time.Millisecond)
+			}
+			if n := c.Stats().Compared; n < least || n > uint64(max(rate, 0)) {
+				t.Errorf("SelfCheck %d: %d compared in a second", rate, n)
+			}
+		}
+	}
+	cases["Options.Observer"] = func(t *testing.T) {
+		t.Helper()
+		h := NewHub()
+		var mu sync.Mutex
+		var all []Event[string]
+		c, wire := node(t, h, opts{MaxBytes: 8 << 10, Observer: func(e Event[string]) {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, e)
+		}})
+		other, _ := node(t, h, opts{})
+		told := func(kind EventKind) Event[string] {
+			t.Helper()
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			if len(all) != 1 || all[0].Kind != kind {
+				t.Fatalf("want kind %d alone: %+v", kind, all)
+			}
+			e := all[0]
+			all = nil
+			return e
+		}
+		told(EventLinkUp)
+		version, err := c.SetWith(t.Context(), "k", "v", WriteOptions{Tags: []string{"t"}})
+		if e := told(EventSet); err != nil || e.Key != "k" || e.Version != version {
+			t.Errorf("%+v, %v", e, err)
+		}
+		if err := c.Delete(t.Context(), "k"); err != nil || told(EventDelete).Key != "k" {
+			t.Error(err)
+		}
+		for _, by := range []*Cache[string, string]{c, other} {
+			if err := by.InvalidateTags(t.Context(), "t"); err != nil || told(EventInvalidate).Tags[0] != "t" {
+				t.Error(err)
+			}
+			if err := by.Clear(t.Context()); err != nil || told(EventClear).Err != nil {
+				t.Error(err)
+			}
+		}
+		tell(t, other, "k", "v")
+		if e := told(EventNews); e.Key != "k" || e.Version.Epoch != version.Epoch || !e.Version.newer(version) {
+			t.Errorf("%+v", e)
+		}
+		tell(t, other, "big", strings.Repeat("v", 3000))
+		told(EventNews)
+		if _, err := h.Store(t.Context(), "n", StoreRequest{Key: "k", Record: Record{
+			State: RecordValue, Codec: 99, Fresh: time.Hour, Remove: time.Hour, Tags: c.current(t, ""),
+		}}); err != nil {
+			t.Error(err)
+		}
+		told(EventNews)
+		wantErr(t, c, "k", ErrNotFound)
+		if e := told(EventRefuse); e.Key != "k" || e.Err == nil {
+			t.Errorf("%+v", e)
+		}
+		wire.cutLink()
+		if e := told(EventLinkDown); !errors.Is(e.Err, errWire) {
+			t.Errorf("%+v", e)
+		}
+		wire.heal()
+		told(EventLinkUp)
+		alone := open(t, opts{Observer: func(e Event[string]) { all = append(all, e) }})
+		set(t, alone, "k", "v")
+		told(EventSet)
 	}
 	cases["Policy.MaxStale"] = func(t *testing.T) {
 		t.Helper()

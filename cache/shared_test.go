@@ -99,15 +99,16 @@ func TestLeaseOfADeadNodeEnds(t *testing.T) {
 	})
 }
 
-// TestFailedLoadFreesTheLease: the next node tries at once.
+// TestFailedLoadFreesTheLease: the next node tries at once if there is no pause after failures.
 func TestFailedLoadFreesTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()
-		a, _ := node(t, h, Options[string, string]{Load: func(context.Context, string) (string, error) {
+		off := Policy{ErrorBackoffMin: -1}
+		a, _ := node(t, h, Options[string, string]{Policy: off, Load: func(context.Context, string) (string, error) {
 			pass(time.Second)
 			return "", errOrigin
 		}})
-		b, _ := node(t, h, Options[string, string]{Load: func(context.Context, string) (string, error) { return "v", nil }})
+		b, _ := node(t, h, Options[string, string]{Policy: off, Load: func(context.Context, string) (string, error) { return "v", nil }})
 		go func() { wantErr(t, a, "k", errOrigin) }()
 		synctest.Wait()
 		start := time.Now()

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"sync/atomic"
+	"time"
 	"unsafe"
 )
 
@@ -45,8 +46,59 @@ type Stats struct {
 	// Pushed are the values that came with the frames of other nodes and were held. Malformed are
 	// those, pushed or fetched, that could not be read. LinkBreaks is how often the link went down.
 	Revalidated, Pushed, Malformed, LinkBreaks uint64
+	// Compared are the hits that were compared with the remote afterwards (Policy.SelfCheck), Outdated
+	// those of them whose value had been replaced there before the hit. WorstStaleness is how long
+	// before, at most, of the worst.
+	Compared, Outdated uint64
+	WorstStaleness     time.Duration
+	// Propagation has the times between the writes of other nodes, as the remote stored them, and their
+	// news here.
+	Propagation Histogram
 	// Evictions were dropped for lack of room, Expirations at hard life.
 	Evictions, Expirations uint64
+}
+
+// Histogram counts durations.
+type Histogram struct {
+	// Buckets has, at i, the number of those above Upper(i-1) and up to Upper(i); the last one has all
+	// that are greater.
+	Buckets [16]uint64
+	Sum     time.Duration
+}
+
+// Upper is the upper end of bucket i: 100 µs for the first, twice as much for each further one.
+func (Histogram) Upper(i int) time.Duration { return 100 * time.Microsecond << i }
+
+// Count is the number of durations.
+func (h Histogram) Count() (n uint64) {
+	for _, b := range h.Buckets {
+		n += b
+	}
+	return n
+}
+
+// histogram is a Histogram that counts.
+type histogram struct {
+	buckets [len(Histogram{}.Buckets)]atomic.Uint64
+	sum     atomic.Int64
+}
+
+func (h *histogram) observe(d time.Duration) {
+	d = max(d, 0)
+	i := 0
+	for i < len(h.buckets)-1 && d > (Histogram{}).Upper(i) {
+		i++
+	}
+	h.buckets[i].Add(1)
+	h.sum.Add(int64(d))
+}
+
+func (h *histogram) snapshot() (s Histogram) {
+	for i := range h.buckets {
+		s.Buckets[i] = h.buckets[i].Load()
+	}
+	s.Sum = time.Duration(h.sum.Load())
+	return s
 }
 
 // stripes spread the counters of the hit path, so that two cores that read do
@@ -69,7 +121,9 @@ type counters struct {
 	remoteHits, remoteMisses              atomic.Uint64
 	remoteFailures, revalidated, pushed   atomic.Uint64
 	malformed, breaks                     atomic.Uint64
-	loading, abandoned                    atomic.Int64
+	compared, outdated                    atomic.Uint64
+	loading, abandoned, worst             atomic.Int64
+	propagation                           histogram
 }
 
 // mine picks a stripe by the address of the caller's stack: goroutines have
@@ -98,6 +152,8 @@ func (c *Cache[K, V]) Stats() Stats {
 		Refused:       n.refused.Load(),
 		RemoteHits:    n.remoteHits.Load(), RemoteMisses: n.remoteMisses.Load(), RemoteFailures: n.remoteFailures.Load(),
 		Revalidated: n.revalidated.Load(), Pushed: n.pushed.Load(), Malformed: n.malformed.Load(), LinkBreaks: n.breaks.Load(),
+		Compared: n.compared.Load(), Outdated: n.outdated.Load(), WorstStaleness: time.Duration(n.worst.Load()),
+		Propagation: n.propagation.snapshot(),
 		Evictions:   c.store.Evictions(),
 		Expirations: c.store.Expirations(),
 	}

@@ -169,6 +169,7 @@ func (c *Cache[K, V]) InvalidateTags(ctx context.Context, tags ...string) error 
 		}
 	} else {
 		c.tags.bump(tags)
+		c.observe(Event[K]{Kind: EventInvalidate, Tags: tags})
 	}
 	c.n.invalidations.Add(1)
 	return nil

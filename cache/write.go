@@ -60,22 +60,25 @@ const ownBits = 40
 
 func (c *Cache[K, V]) own(v Version) bool { return v.WriteID>>ownBits == c.epoch>>ownBits }
 
-// put stores one record whatever is there, and returns its version. A call that failed halfway may
-// have been done, or be done yet: the id of the write tells. If it is not there the key is suspect
+// put stores the record of w, with its condition, and returns its version; ErrConflict if the condition does not
+// hold. A call that failed halfway may have been done, or be done yet: the id of the write tells. If it is not there the key is suspect
 // from now on, and the frame of the write, should it come, ends what is held.
-func (c *Cache[K, V]) put(ctx context.Context, k K, rec Record, push bool) (Version, error) {
-	text := c.o.Keys.Format(k)
-	rec.Version.WriteID = c.writeID()
+func (c *Cache[K, V]) put(ctx context.Context, k K, w StoreRequest) (Version, error) {
+	w.Key = c.o.Keys.Format(k)
+	w.Record.Version.WriteID = c.writeID()
 	var got StoreResult
 	err := c.ask(ctx, func(ctx context.Context) (err error) {
-		got, err = c.remote.Store(ctx, c.o.Name, StoreRequest{Key: text, Record: rec, Push: push})
+		got, err = c.remote.Store(ctx, c.o.Name, w)
 		return err
 	})
-	if err == nil || errors.Is(err, ErrUnavailable) {
+	switch {
+	case err == nil && !got.Stored:
+		return Version{}, ErrConflict
+	case err == nil || errors.Is(err, ErrUnavailable):
 		return got.Version, err
 	}
-	there, unread := c.fetch(context.WithoutCancel(ctx), []string{text}, true)
-	if unread == nil && there[0].Version.WriteID == rec.Version.WriteID {
+	there, unread := c.fetch(context.WithoutCancel(ctx), []string{w.Key}, true)
+	if unread == nil && there[0].Version.WriteID == w.Record.Version.WriteID {
 		return there[0].Version, nil
 	}
 	s := c.shard(k)
@@ -88,7 +91,8 @@ func (c *Cache[K, V]) put(ctx context.Context, k K, rec Record, push bool) (Vers
 	return Version{}, fmt.Errorf("%w: %w", ErrUncertain, err)
 }
 
-func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o WriteOptions) (Version, error) {
+// writeShared stores v with the condition of w, of which the rest is filled in here.
+func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o WriteOptions, w StoreRequest) (Version, error) {
 	if err := c.writable(ctx); err != nil {
 		return Version{}, err
 	}
@@ -108,7 +112,7 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 		names[name] = struct{}{}
 	}
 	l = c.jittered(l)
-	counters, err := c.counters(ctx, names, tagLife(l.hard()))
+	counters, err := c.counters(ctx, names, tagLife(l.hard()), false)
 	if err != nil {
 		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), err)
 	}
@@ -120,7 +124,8 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 	if mode == 0 {
 		mode = c.p.Mode
 	}
-	version, err := c.put(ctx, k, rec, c.pushes(mode, payload))
+	w.Record, w.Push = rec, c.pushes(mode, payload)
+	version, err := c.put(ctx, k, w)
 	if err != nil {
 		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), err)
 	}
@@ -131,6 +136,7 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 	c.live(r, c.clock.Now(), l)
 	c.n.sets.Add(1)
 	c.written(k, r, fits)
+	c.observe(Event[K]{Kind: EventSet, Key: k, Version: version})
 	return version, nil
 }
 
@@ -160,23 +166,26 @@ func (c *Cache[K, V]) written(k K, r *record[V], fits bool) {
 	}
 }
 
-func (c *Cache[K, V]) deleteShared(ctx context.Context, k K) error {
+// deleteShared removes k with the condition of w, of which the rest is filled in here.
+func (c *Cache[K, V]) deleteShared(ctx context.Context, k K, w StoreRequest) (Version, error) {
 	if err := c.writable(ctx); err != nil {
-		return err
+		return Version{}, err
 	}
-	version, err := c.put(ctx, k, Record{State: RecordTombstone, Fresh: c.p.TombstoneTTL, Remove: c.p.TombstoneTTL}, false)
+	w.Record = Record{State: RecordTombstone, Fresh: c.p.TombstoneTTL, Remove: c.p.TombstoneTTL}
+	version, err := c.put(ctx, k, w)
 	if err != nil {
-		return fmt.Errorf("cache delete %q: %w", showKey(k), err)
+		return Version{}, fmt.Errorf("cache delete %q: %w", showKey(k), err)
 	}
 	s := c.shard(k)
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.detach(k)
 	if held, ok := c.store.Look(k); ok && (held.shared == nil || version.newer(held.shared.version)) {
 		c.store.Remove(k)
 	}
+	s.mu.Unlock()
 	c.n.deletes.Add(1)
-	return nil
+	c.observe(Event[K]{Kind: EventDelete, Key: k, Version: version})
+	return version, nil
 }
 
 // bumpShared invalidates tags for all nodes.

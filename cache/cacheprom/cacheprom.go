@@ -18,8 +18,9 @@ type Source interface{ Stats() cache.Stats }
 
 // Collector is a prometheus.Collector. It is safe for concurrent use.
 type Collector struct {
-	sources []Source
-	metrics []metric
+	sources     []Source
+	metrics     []metric
+	propagation *prometheus.Desc
 }
 
 type metric struct {
@@ -67,6 +68,10 @@ func New(sources ...Source) *Collector {
 	count("link_breaks_total", "Times that the link to the remote went down.", func(s *cache.Stats) uint64 { return s.LinkBreaks })
 	count("evictions_total", "Entries dropped for lack of room.", func(s *cache.Stats) uint64 { return s.Evictions })
 	count("expirations_total", "Entries dropped at the end of their life.", func(s *cache.Stats) uint64 { return s.Expirations })
+	count("compared_hits_total", "Hits that were compared with the remote.", func(s *cache.Stats) uint64 { return s.Compared })
+	count("stale_reads_total", "Those of them whose value had been replaced before.", func(s *cache.Stats) uint64 { return s.Outdated })
+	add(prometheus.GaugeValue, "worst_staleness_seconds", "How long before, of the worst.", func(s *cache.Stats) float64 { return s.WorstStaleness.Seconds() })
+	c.propagation = prometheus.NewDesc("cache_propagation_seconds", "Time between writes of other nodes and their news here.", []string{"cache"}, nil)
 	return c
 }
 
@@ -75,6 +80,7 @@ func (c *Collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, m := range c.metrics {
 		ch <- m.desc
 	}
+	ch <- c.propagation
 }
 
 // Collect implements prometheus.Collector.
@@ -84,5 +90,11 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 		for _, m := range c.metrics {
 			ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.of(&s), s.Name)
 		}
+		h, below, all := s.Propagation, map[float64]uint64{}, uint64(0)
+		for i, n := range h.Buckets[:len(h.Buckets)-1] {
+			all += n
+			below[h.Upper(i).Seconds()] = all
+		}
+		ch <- prometheus.MustNewConstHistogram(c.propagation, h.Count(), h.Sum.Seconds(), below, s.Name)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -42,10 +43,15 @@ func different(t *testing.T, name string) (fixed, []float64) {
 		switch f := v.Field(i); f.Kind() {
 		case reflect.Int64:
 			f.SetInt(int64(100 + i))
+			if f.Type() == reflect.TypeFor[time.Duration]() {
+				f.SetInt(int64(100+i) * int64(time.Second))
+			}
 		case reflect.Uint64:
 			f.SetUint(uint64(100 + i))
 		case reflect.String:
 			continue
+		case reflect.Struct:
+			s.Propagation = cache.Histogram{Buckets: [16]uint64{0: uint64(90 + i), 1: 4, 15: 6}, Sum: time.Second}
 		default:
 			t.Fatalf("field %s", v.Type().Field(i).Name)
 		}
@@ -72,7 +78,11 @@ func TestEveryStatisticIsShown(t *testing.T) {
 			t.Errorf("%s: %v", f.GetName(), f.GetMetric())
 		}
 		m := f.GetMetric()[0]
-		seen[m.GetCounter().GetValue()+m.GetGauge().GetValue()] = true
+		h := m.GetHistogram()
+		seen[m.GetCounter().GetValue()+m.GetGauge().GetValue()+float64(h.GetSampleCount())] = true
+		if h != nil && (h.GetSampleSum() != 1 || h.GetBucket()[0].GetUpperBound() != 0.0001 || h.GetBucket()[1].GetCumulativeCount() != h.GetSampleCount()-6) {
+			t.Errorf("%s: %v", f.GetName(), h)
+		}
 		if (m.GetCounter() != nil) != strings.HasSuffix(f.GetName(), "_total") {
 			t.Errorf("%s has the wrong type", f.GetName())
 		}

@@ -8,7 +8,7 @@
 //
 // The user of the server needs the commands EVAL, EVALSHA, GET, GETRANGE, MGET, SET, DEL, HGET, HMGET,
 // HSET, HINCRBY, PEXPIRE, PTTL, PUBLISH, SUBSCRIBE, UNSUBSCRIBE, INFO, TIME, ROLE, PING, CLIENT, HELLO, AUTH and
-// SELECT, the keys q1:* and the channels q1:b:*. Whoever else may write those keys can change what the caches of
+// SELECT, for Purge SCAN and UNLINK, the keys q1:* and the channels q1:b:*. Whoever else may write those keys can change what the caches of
 // all nodes hold, but not have a record taken for that of another key.
 package cacheredis
 

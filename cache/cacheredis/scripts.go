@@ -59,11 +59,12 @@ if ARGV[3] == 'l' and redis.call('GET', KEYS[3]) ~= ARGV[4] then return false en
 local e = begin()
 local c = num(redis.call('HINCRBY', KEYS[1], 'c', 1))
 local t = redis.call('TIME')
-local record = ARGV[6] .. e .. c .. num(t[1] * 1000000 + t[2]) .. ARGV[7]
+local stored = num(t[1] * 1000000 + t[2])
+local record = ARGV[6] .. e .. c .. stored .. ARGV[7]
 redis.call('SET', KEYS[2], record, 'PX', ARGV[5])
 redis.call('DEL', KEYS[3])
 local frame = ARGV[8] .. e .. c .. ARGV[9]
-if ARGV[10] == '1' then frame = frame .. record end
+frame = frame .. (ARGV[10] == '1' and record or stored)
 redis.call('PUBLISH', ARGV[1], frame)
 return e .. c
 `
@@ -111,8 +112,35 @@ end
 return all
 `
 
+// purgeScript removes the records among KEYS of which a tag has another counter than it has now, or
+// which lack the tag "". Tombstones (state 3) have no tags and stay. What is no record of this form
+// stays too. The counters are in the slot of the records.
+//
+// KEYS data...; ARGV what the keys of counters begin with
+const purgeScript = `
+local n = 0
+for _, key in ipairs(KEYS) do
+  local r = redis.call('GETRANGE', key, 0, 2399)
+  if #r >= 64 and string.sub(r, 1, 3) == 'QE\1' and string.byte(r, 4) ~= 3 then
+    local at, all, valid = 65, false, true
+    for _ = 1, string.byte(r, 6) do
+      local l = string.byte(r, at)
+      if not l or #r < at + l + 8 then break end
+      local name = string.sub(r, at + 1, at + l)
+      local hi, lo = struct.unpack('>I4I4', string.sub(r, at + l + 1, at + l + 8))
+      local now = redis.call('GET', ARGV[1] .. name)
+      valid = valid and now and tonumber(now) == hi * 4294967296 + lo
+      all = all or name == ''
+      at = at + l + 9
+    end
+    if not (valid and all) then n = n + redis.call('UNLINK', key) end
+  end
+end
+return n
+`
+
 // scripts are the programs of a client: EVALSHA, and EVAL where the server does not know the text.
-type scripts struct{ open, store, lease, tags *rueidis.Lua }
+type scripts struct{ open, store, lease, tags, purge *rueidis.Lua }
 
 func newScripts() scripts {
 	return scripts{
@@ -120,5 +148,6 @@ func newScripts() scripts {
 		store: rueidis.NewLuaScript(storeScript),
 		lease: rueidis.NewLuaScript(leaseScript),
 		tags:  rueidis.NewLuaScript(tagsScript),
+		purge: rueidis.NewLuaScript(purgeScript),
 	}
 }

@@ -28,7 +28,8 @@ import (
 // The server fills in epoch, counter and time of storage. The key stands in the record so that a
 // record is never given out under another key, whatever puts it there.
 //
-// A frame is a header of 32 bytes and the key or tag, and, if the write is pushed, the record:
+// A frame is a header of 32 bytes and the key or tag, and, for a write, the record if it is pushed, or
+// else the time of storage alone, as in the record:
 //
 //	 0  2  51 42            12  8  counter
 //	 2  1  wire form        20  8  write id
@@ -88,7 +89,7 @@ func appendRecord(dst []byte, ns, key string, r *cache.Record) ([]byte, error) {
 	if len(key) > maxKey || len(r.Payload) > maxPayload || len(r.Tags) > maxTags {
 		return dst, fmt.Errorf("key of %d bytes, payload of %d, %d tags: %w", len(key), len(r.Payload), len(r.Tags), cache.ErrTooLarge)
 	}
-	if r.State == cache.RecordNone || r.State > cache.RecordTombstone {
+	if r.State == cache.RecordNone || r.State > cache.RecordFailed {
 		return dst, malformed("state", r.State)
 	}
 	start := len(dst)
@@ -126,18 +127,15 @@ func parseHeader(b []byte, now int64) (r cache.Record, err error) {
 		return r, malformed("wire form", b[2])
 	}
 	r.State = cache.RecordState(b[3])
-	if r.State == cache.RecordNone || r.State > cache.RecordTombstone {
+	if r.State == cache.RecordNone || r.State > cache.RecordFailed {
 		return cache.Record{}, malformed("state", b[3])
 	}
 	r.Codec = b[4]
 	r.Version = version(b)
-	stored := binary.BigEndian.Uint64(b[24:])
-	if stored > math.MaxInt64 {
+	if stored := binary.BigEndian.Uint64(b[24:]); stored > math.MaxInt64 {
 		return cache.Record{}, malformed("time", stored)
 	}
-	// Differences beyond what a Duration holds are cut: such a record is not fresh in any case.
-	age := min(max(now-int64(stored), 0), math.MaxInt64/1000)
-	r.Age = time.Duration(age) * time.Microsecond
+	r.Age = age(b[24:], now)
 	fresh, remove := uint48(b[40:]), uint48(b[46:])
 	if min(fresh, remove) == 0 || max(fresh, remove) > maxMillis {
 		return cache.Record{}, malformed("life", max(fresh, remove))
@@ -146,6 +144,13 @@ func parseHeader(b []byte, now int64) (r cache.Record, err error) {
 	r.Remove = time.Duration(remove) * time.Millisecond //nolint:gosec // G115: at most maxMillis
 	r.LoadTime = time.Duration(binary.BigEndian.Uint32(b[52:])) * time.Microsecond
 	return r, nil
+}
+
+// age is the time since that in b, of the server's clock; 0 for what it cannot be. Differences beyond
+// what a Duration holds are cut: such a record is not fresh in any case.
+func age(b []byte, now int64) time.Duration {
+	stored := min(binary.BigEndian.Uint64(b), math.MaxInt64)
+	return time.Duration(min(max(now-int64(stored), 0), math.MaxInt64/1000)) * time.Microsecond
 }
 
 // version reads the version in a header of at least 40 bytes.
@@ -230,12 +235,16 @@ func parseFrame(b []byte, ns string, now int64) (f cache.Frame, err error) {
 		return cache.Frame{}, malformed("kind", b[3])
 	}
 	record := b[frameHeader+n:]
-	if f.Kind != cache.FrameKey || b[2] > wireForm || len(record) == 0 {
+	if f.Kind != cache.FrameKey || b[2] > wireForm {
+		return f, nil
+	}
+	if len(record) == 8 {
+		f.Written = time.Now().Add(-age(record, now))
 		return f, nil
 	}
 	// A record that cannot be read leaves the news that there is one.
 	if r, err := parseRecord(record, ns, f.Key, now); err == nil && r.Version == f.Version {
-		f.Record = &r
+		f.Record, f.Written = &r, time.Now().Add(-r.Age)
 	}
 	return f, nil
 }

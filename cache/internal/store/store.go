@@ -112,15 +112,16 @@ func (s *Store[K, R]) Put(k K, r R) {
 // Remove drops k.
 func (s *Store[K, R]) Remove(k K) { s.o.Invalidate(k) }
 
-// RemoveIf drops k if its record satisfies dead, in one atomic step. dead may
-// not call the store.
-func (s *Store[K, R]) RemoveIf(k K, dead func(R) bool) {
+// RemoveIf drops k if its record satisfies dead, in one atomic step, and says whether it did. dead
+// may not call the store.
+func (s *Store[K, R]) RemoveIf(k K, dead func(R) bool) (removed bool) {
 	s.o.ComputeIfPresent(k, func(r R) (R, otter.ComputeOp) {
-		if dead(r) {
+		if removed = dead(r); removed {
 			return r, otter.InvalidateOp
 		}
 		return r, otter.CancelOp
 	})
+	return removed
 }
 
 // Range calls f for every record until f returns false. Records written during
