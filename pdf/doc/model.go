@@ -398,12 +398,34 @@ type Beside struct {
 	VAlign VAlign
 }
 
+// Columns sets its blocks in columns of one width, one after the other and as equal in height as
+// lines allow. What a page does not hold goes on in columns of the next.
+type Columns struct {
+	Block
+	Count int // from 2
+	Gap   Length
+	Nodes []Node
+}
+
+// Place sets blocks at a place of the page on which it comes, beside the flow of the text. X and Y
+// are those of its top left corner, from that of the sheet. What is higher than Height, or does not
+// lie within the sheet, is an error. It stands in the body or in a section.
+type Place struct {
+	Block
+	X, Y, Width Length
+	Height      Length // 0: as high as the content
+	Nodes       []Node
+}
+
 // Box is a frame around blocks. It splits over pages; each fragment has its own
 // border.
 type Box struct {
 	Block
-	Padding    Edges
-	Border     *Border // nil: none
+	Padding Edges
+	Border  *Border // nil: none
+	// Radius makes the corners round, but for those at a page break. The border must then be one
+	// solid line on all sides.
+	Radius     Length
 	Background Color
 	Nodes      []Node
 }
@@ -477,9 +499,11 @@ type Running struct {
 	First, Odd, Even, Other, All []Node
 }
 
-// Watermark is text behind the content of every page; always an artifact.
+// Watermark is a text or an image in the middle of every page; always an artifact.
 type Watermark struct {
 	Text    string
+	Image   *Image  // in the place of Text, as wide as it says; without a size it fills the page
+	Over    bool    // over the content, not behind it
 	Style   *Style  // nil: bold, sized to the page; Size 0: sized to the page
 	Angle   float64 // degrees counter-clockwise
 	Opacity float64 // 0..1; 0: 0.1

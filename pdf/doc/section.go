@@ -22,6 +22,8 @@ type Section struct {
 	// Header and Footer take the place of those around; nil: they stay. First is the first page
 	// of the section, and odd or even is the number that a page shows.
 	Header, Footer *Running
+	// Watermark takes the place of that around; nil: it stays. An empty one is none.
+	Watermark *Watermark
 	// NumberFrom is the number of its first page; 0: the pages are counted on.
 	NumberFrom int
 	Numbering  Numbering

@@ -32,10 +32,10 @@ func kinds() []kind {
 		{"use", (*compiler).useBlock, false},
 		{"switch", (*compiler).switchBlock, false},
 		{"slot", (*compiler).slotBlock, false},
-		{"columns", nil, true},
+		{"columns", (*compiler).columnsBlock, true},
 		{"section", (*compiler).sectionBlock, true},
 		{"toc", (*compiler).tocBlock, true},
-		{"place", nil, true},
+		{"place", (*compiler).placeBlock, true},
 		{"shape", nil, true},
 		{"chart", nil, true},
 		{"svg", (*compiler).imageBlock, false},
@@ -214,6 +214,8 @@ func inert(kind string) []string {
 	case "markdown":
 		return []string{"keep-together", "keep-with-next"}
 	case "section":
+		return []string{"keep-together", "keep-with-next", "break-before", "break-after"}
+	case "place":
 		return []string{"keep-together", "keep-with-next", "break-before", "break-after"}
 	case "toc":
 		return []string{"keep-together", "bookmark"}
@@ -421,7 +423,13 @@ func (c *compiler) boxBlock(b *blockSource) block {
 	if v := o.get("background"); v != nil {
 		n.background = c.paint(v, o.at("background"))
 	}
-	o.later("radius", "width", "height")
+	if v := o.get("radius"); v != nil {
+		n.radius = c.length(v, o.at("radius"), 0)
+		if l := n.border; l != nil && (*l != *doc.Around(l.Top) || l.Top.Dash[0] > 0) {
+			c.bad(v, o.at("radius"), codeWrong, "", "a box with round corners has one solid line on all sides")
+		}
+	}
+	o.later("width", "height")
 	if v := o.need("do"); v != nil {
 		n.body = c.blocks(v, o.at("do"))
 	}

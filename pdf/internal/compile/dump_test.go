@@ -163,6 +163,12 @@ func (w *dumper) node(n doc.Node) {
 		w.line("spacer %d%s", n.Height, common)
 	case *doc.PageBreak:
 		w.line("page-break%s", common)
+	case *doc.Columns:
+		w.line("columns %d gap %d%s", n.Count, n.Gap, common)
+		w.nodes(n.Nodes)
+	case *doc.Place:
+		w.line("place %d,%d %dx%d%s", n.X, n.Y, n.Width, n.Height, common)
+		w.nodes(n.Nodes)
 	case *doc.Toc:
 		w.line("toc %d leader %d%s", n.Levels, n.Leader, common)
 	case *doc.Section:
@@ -171,6 +177,9 @@ func (w *dumper) node(n doc.Node) {
 		defer func() { w.depth-- }()
 		if p := n.Page; p != nil {
 			w.line("page %dx%d %v background %08x valign %d", p.Width, p.Height, p.Margins, uint32(p.Background), p.VAlign)
+		}
+		if m := n.Watermark; m != nil {
+			w.line("watermark %q image %v over %v", m.Text, m.Image != nil, m.Over)
 		}
 		w.running("header", n.Header)
 		w.running("footer", n.Footer)

@@ -120,6 +120,7 @@ type boxNode struct {
 	common
 	padding    doc.Edges
 	border     *doc.Border
+	radius     doc.Length
 	background paint
 	body       []block
 }
@@ -137,7 +138,7 @@ func (n *boxNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	return out(&doc.Box{Block: b, Padding: n.padding, Border: n.border, Background: back, Nodes: nodes})
+	return out(&doc.Box{Block: b, Padding: n.padding, Border: n.border, Radius: n.radius, Background: back, Nodes: nodes})
 }
 
 type ruleNode struct {

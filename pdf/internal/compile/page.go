@@ -92,38 +92,64 @@ func (c *compiler) pageSize(n *strictyaml.Node, path string) (width, height doc.
 	return all[i].width, all[i].height
 }
 
-func (c *compiler) watermark(n *strictyaml.Node) {
-	o, ok := c.object(n, "watermark", "a watermark")
-	if !ok {
-		return
-	}
+// watermark reads one; null is none.
+func (c *compiler) watermark(n *strictyaml.Node, path string) *watermark {
 	w := &watermark{out: doc.Watermark{Angle: 45}}
+	if n.Kind == strictyaml.Null {
+		return w
+	}
+	o, ok := c.object(n, path, "a watermark")
+	if !ok {
+		return w
+	}
 	if v := o.get("if"); v != nil {
-		w.cond = c.condition(v, "watermark.if")
+		w.cond = c.condition(v, o.at("if"))
 	}
 	if v := o.get("angle"); v != nil {
-		w.out.Angle = c.float(v, "watermark.angle", -360, 360)
+		w.out.Angle = c.float(v, o.at("angle"), -360, 360)
 	}
 	if v := o.get("opacity"); v != nil {
-		w.out.Opacity = c.float(v, "watermark.opacity", 0, 1)
+		w.out.Opacity = c.float(v, o.at("opacity"), 0, 1)
+	}
+	if v := o.get("layer"); v != nil {
+		i, _ := c.choice(v, o.at("layer"), "under", "over")
+		w.out.Over = i == 1
+	}
+	if v := o.get("image"); v != nil {
+		w.image = c.watermarkImage(o, v)
+		o.done()
+		return w
 	}
 	// Without a size it fills the page, so the size of the text does not count.
 	from := &doc.Style{Family: c.base.Family, Weight: 700}
 	if v := o.get("style"); v != nil {
-		if s := c.styleRef(v, "watermark.style"); s != nil {
+		if s := c.styleRef(v, o.at("style")); s != nil {
 			from = s
 		}
 	}
 	over := c.overlay(o, false)
 	w.out.Style = over.on(from, from)
-	o.later("image", "over", "layer")
-	if o.n.Get("image") == nil {
-		if v := o.need("text"); v != nil {
-			w.text = c.plain(v, "watermark.text")
-		}
+	if v := o.need("text"); v != nil {
+		w.text = c.plain(v, o.at("text"))
 	}
 	o.done()
-	c.plan.watermark = w
+	return w
+}
+
+// watermarkImage reads the image of a watermark.
+func (c *compiler) watermarkImage(o *object, v *strictyaml.Node) *imageNode {
+	b := &blockSource{kind: "image", value: v, common: o, fields: o, path: o.at("image")}
+	n := &imageNode{out: doc.Image{Decorative: true}}
+	n.out.Src = c.source(v, b.path)
+	c.imageSource(b, n)
+	if v := o.get("width"); v != nil {
+		n.out.Width = c.length(v, o.at("width"), 1)
+	}
+	if v := o.get("height"); v != nil {
+		n.out.Height = c.length(v, o.at("height"), 1)
+	}
+	n.common = common{block: n.out.Block}
+	return n
 }
 
 // runningContent reads the value of a header or a footer.

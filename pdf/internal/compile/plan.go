@@ -62,9 +62,10 @@ type planVar struct {
 type running struct{ first, odd, even, other, all []block }
 
 type watermark struct {
-	cond *programAt
-	text *plainText
-	out  doc.Watermark
+	cond  *programAt
+	text  *plainText
+	image *imageNode // nil: text
+	out   doc.Watermark
 }
 
 // Name returns the template's name.
@@ -244,7 +245,7 @@ func (c *compiler) document(root *strictyaml.Node) {
 	c.declareComponents(o.get("components"), false)
 	c.readComponents()
 	if v := o.get("watermark"); v != nil {
-		c.watermark(v)
+		c.plan.watermark = c.watermark(v, "watermark")
 	}
 	c.plan.header = c.runningContent(o.get("header"), "header", "header")
 	c.plan.footer = c.runningContent(o.get("footer"), "footer", "footer")

@@ -100,7 +100,7 @@ func (r *render) document() (*doc.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Watermark, err = r.watermark(); err != nil {
+	if d.Watermark, err = r.watermark(p.watermark); err != nil {
 		return nil, err
 	}
 	if d.Header, err = r.running(p.header); err != nil {
@@ -113,8 +113,7 @@ func (r *render) document() (*doc.Document, error) {
 	return d, nil
 }
 
-func (r *render) watermark() (*doc.Watermark, error) {
-	w := r.plan.watermark
+func (r *render) watermark(w *watermark) (*doc.Watermark, error) {
 	if w == nil {
 		return nil, nil //nolint:nilnil // no watermark is no error
 	}
@@ -125,6 +124,12 @@ func (r *render) watermark() (*doc.Watermark, error) {
 		}
 	}
 	out := w.out
+	if w.image != nil {
+		return &out, w.image.emit(r, func(n doc.Node) error {
+			out.Image, _ = n.(*doc.Image)
+			return nil
+		})
+	}
 	var err error
 	out.Text, err = r.plain(w.text)
 	return &out, err

@@ -9,6 +9,7 @@ type sectionNode struct {
 	common
 	page           *doc.Master // nil: that around
 	header, footer *running    // nil: those around
+	watermark      *watermark  // nil: that around
 	from           int
 	numbering      doc.Numbering
 	body           []block
@@ -33,6 +34,9 @@ func (c *compiler) sectionBlock(b *blockSource) block {
 	if v := o.get("footer"); v != nil {
 		r := c.runningContent(v, o.at("footer"), "footer")
 		n.footer = &r
+	}
+	if v := o.get("watermark"); v != nil {
+		n.watermark = c.watermark(v, o.at("watermark"))
 	}
 	if v := o.get("number-from"); v != nil {
 		n.from = c.integer(v, o.at("number-from"), 1, 1_000_000)
@@ -71,6 +75,14 @@ func (n *sectionNode) emit(r *render, out sink) error {
 			return err
 		}
 		*side.to = &made
+	}
+	if n.watermark != nil {
+		if s.Watermark, err = r.watermark(n.watermark); err != nil {
+			return err
+		}
+		if s.Watermark == nil {
+			s.Watermark = &doc.Watermark{} // its condition does not hold: none
+		}
 	}
 	s.Body = r.stream(n.body)
 	return out(s)

@@ -74,6 +74,10 @@ func (c *content) rects(rects []layout.RectItem) {
 			c.dashes(r)
 			continue
 		}
+		if r.Round != nil {
+			c.round(r)
+			continue
+		}
 		c.fill(r.Color)
 		x, y := hundredths(r.X), hundredths(c.height-r.Y-r.H)
 		// Both edges are rounded, so that neighbours meet.
@@ -86,7 +90,7 @@ func (c *content) rects(rects []layout.RectItem) {
 		c.b = append(c.b, ' ')
 		c.num(max(h, 1))
 		c.b = append(c.b, " re\n"...)
-		if i+1 == len(rects) || rects[i+1].Color != r.Color || rects[i+1].Dash[0] > 0 {
+		if i+1 == len(rects) || rects[i+1].Color != r.Color || rects[i+1].Dash[0] > 0 || rects[i+1].Round != nil {
 			c.judge(&opFill)
 			c.b = append(c.b, "f\n"...)
 		}
@@ -122,6 +126,54 @@ func (c *content) dashes(r *layout.RectItem) {
 	}
 	c.judge(&opStroke)
 	c.b = append(c.b, "S Q\n"...)
+}
+
+// round fills a rectangle with round corners, or a frame.
+func (c *content) round(r *layout.RectItem) {
+	c.fill(r.Color)
+	c.roundPath(r.X, c.height-r.Y-r.H, r.X+r.W, c.height-r.Y, r.Round.Radius)
+	line, inner := r.Round.Line, r.Round.Radius
+	c.judge(&opFill)
+	if line == 0 || 2*line >= min(r.W, r.H) {
+		c.b = append(c.b, "f\n"...)
+		return
+	}
+	for i := range inner {
+		inner[i] = max(inner[i]-line, 0)
+	}
+	c.roundPath(r.X+line, c.height-r.Y-r.H+line, r.X+r.W-line, c.height-r.Y-line, inner)
+	c.b = append(c.b, "f*\n"...)
+}
+
+// roundPath appends the path of a rectangle with round corners, whose bottom left is x0, y0. The
+// control points of a quarter of a circle lie at 0.5523 of its radius.
+func (c *content) roundPath(x0, y0, x1, y1 doc.Length, radius [4]doc.Length) {
+	point := func(x, y doc.Length) {
+		c.num(hundredths(x))
+		c.b = append(c.b, ' ')
+		c.num(hundredths(y))
+		c.b = append(c.b, ' ')
+	}
+	const most, circle = 10_000, 10_000 - 5523
+	corner := func(r, x, y, fromX, fromY, toX, toY doc.Length) { // from and to are directions
+		point(x+fromX*r, y+fromY*r)
+		c.b = append(c.b, "l\n"...)
+		if r == 0 {
+			return
+		}
+		in := r * circle / most
+		point(x+fromX*in, y+fromY*in)
+		point(x+toX*in, y+toY*in)
+		point(x+toX*r, y+toY*r)
+		c.b = append(c.b, "c\n"...)
+	}
+	point(x0+radius[0], y1)
+	c.b = append(c.b, "m\n"...)
+	corner(radius[1], x1, y1, -1, 0, 0, -1)
+	corner(radius[2], x1, y0, 0, 1, -1, 0)
+	corner(radius[3], x0, y0, 1, 0, 0, 1)
+	corner(radius[0], x0, y1, 0, -1, 1, 0)
+	c.b = append(c.b, "h\n"...)
 }
 
 func (c *content) fill(col doc.Color) {

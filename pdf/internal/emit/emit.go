@@ -74,7 +74,7 @@ type Emitter struct {
 	fonts  []*fontRes
 	images []*imageRes
 	byHash map[[sha256.Size]byte]*imageRes
-	mark   *watermark
+	marks  []*watermark
 
 	anchors  map[string]dest
 	internal []internalLink
@@ -192,15 +192,17 @@ func (e *Emitter) Page(p *layout.Page) error {
 	if err := c.paper(p); err != nil {
 		return err
 	}
-	if err := c.under(p.Under); err != nil {
-		return err
+	if p.Under != nil && !p.Under.Over {
+		if err := c.watermark(p.Under); err != nil {
+			return err
+		}
 	}
 	ref, err := e.draw(c, p, pi)
 	if err != nil {
 		return err
 	}
 	pi.contents = ref
-	if err := e.marks(p, pi); err != nil {
+	if err := e.places(p, pi); err != nil {
 		return err
 	}
 	if err := e.links(p, pi); err != nil {
@@ -248,6 +250,12 @@ func (e *Emitter) draw(c *content, p *layout.Page, pi *pageInfo) (cos.Ref, error
 			err = c.shape(it.Shape)
 		}
 		if err != nil {
+			return cos.Ref{}, err
+		}
+	}
+	if p.Under != nil && p.Under.Over {
+		c.endText()
+		if err := c.watermark(p.Under); err != nil {
 			return cos.Ref{}, err
 		}
 	}

@@ -36,8 +36,8 @@ type outlineItem struct {
 	to    dest
 }
 
-// marks notes anchors and bookmarks.
-func (e *Emitter) marks(p *layout.Page, pi *pageInfo) error {
+// places notes anchors and bookmarks.
+func (e *Emitter) places(p *layout.Page, pi *pageInfo) error {
 	for i := range p.Marks {
 		m := &p.Marks[i]
 		d := dest{page: pi.ref, y: p.Height - m.Y}

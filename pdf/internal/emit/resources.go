@@ -2,6 +2,7 @@ package emit
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"example.com/quire/pdf/cos"
@@ -102,12 +103,18 @@ func (e *Emitter) writeResources() ([]Font, error) {
 	for _, r := range e.images {
 		xd = append(xd, cos.E(cos.Name(r.name), r.ref))
 	}
-	if e.mark != nil {
-		if err := e.w.Put(e.mark.resources, cos.Dict{cos.E("Font", fd)}); err != nil {
+	if len(e.marks) > 0 {
+		own := cos.Dict{cos.E("Font", fd)}
+		if slices.ContainsFunc(e.marks, func(m *watermark) bool { return m.item.Image != nil }) {
+			own = append(own, cos.E("XObject", xd))
+		}
+		if err := e.w.Put(e.marks[0].resources, own); err != nil {
 			return nil, err
 		}
-		xd = append(xd, cos.E(watermarkName, e.mark.ref))
-		gd = append(gd, cos.E(watermarkName, e.mark.state))
+	}
+	for _, m := range e.marks {
+		xd = append(xd, cos.E(cos.Name(m.name), m.ref))
+		gd = append(gd, cos.E(cos.Name(m.name), m.state))
 	}
 	d := cos.Dict{}
 	for _, part := range []struct {
@@ -206,17 +213,19 @@ func (e *Emitter) cidFont(s *font.Subset, desc cos.Ref) []byte {
 
 func appendKey(b []byte, key string, v int) []byte { return cos.AppendInt(append(b, key...), int64(v)) }
 
-// watermark is the form XObject that every page shows.
-type watermark struct{ ref, state, resources cos.Ref }
+// watermark is the form XObject that pages show.
+type watermark struct {
+	item                  *layout.UnderItem
+	name                  string
+	ref, state, resources cos.Ref
+}
 
-const watermarkName = "W"
-
-// under shows the watermark of a page; the first one makes the form.
-func (c *content) under(u *layout.UnderItem) error {
-	if u == nil {
-		return nil
-	}
-	if c.e.mark == nil {
+// watermark shows the watermark of a page; the first page of a section makes the form.
+func (c *content) watermark(u *layout.UnderItem) error {
+	marks := &c.e.marks
+	i := slices.IndexFunc(*marks, func(m *watermark) bool { return m.item == u })
+	if i < 0 {
+		i = len(*marks)
 		if err := c.e.makeWatermark(u, c.pi); err != nil {
 			return err
 		}
@@ -225,13 +234,20 @@ func (c *content) under(u *layout.UnderItem) error {
 		return err
 	}
 	c.judge(&opDraw)
-	c.b = append(c.b, "q/W gs/W Do Q\n"...)
+	name := (*marks)[i].name
+	c.b = append(append(append(append(append(c.b, "q/"...), name...), " gs/"...), name...), " Do Q\n"...)
 	return nil
 }
 
 func (e *Emitter) makeWatermark(u *layout.UnderItem, pi *pageInfo) error {
-	m := &watermark{ref: e.w.Reserve(), state: e.w.Reserve(), resources: e.w.Reserve()}
-	e.mark = m
+	m := &watermark{item: u, name: "W", ref: e.w.Reserve(), state: e.w.Reserve()}
+	if n := len(e.marks); n == 0 {
+		m.resources = e.w.Reserve()
+	} else {
+		m.name += strconv.Itoa(n)
+		m.resources = e.marks[0].resources
+	}
+	e.marks = append(e.marks, m)
 	alpha := cos.Decimal{Mantissa: int64(math.Round(u.Opacity * 1000)), Scale: 3}
 	if err := e.w.Put(m.state, cos.Dict{
 		cos.E("Type", cos.Name("ExtGState")), cos.E("ca", alpha), cos.E("CA", alpha),
@@ -250,7 +266,13 @@ func (e *Emitter) makeWatermark(u *layout.UnderItem, pi *pageInfo) error {
 	c.b = append(c.b, ' ')
 	c.num(hundredths(pi.h - u.Y))
 	c.b = append(c.b, " cm\n"...)
-	if err := c.text(&u.Text); err != nil {
+	var err error
+	if u.Image != nil {
+		err = c.image(u.Image)
+	} else {
+		err = c.text(&u.Text)
+	}
+	if err != nil {
 		return err
 	}
 	c.end()

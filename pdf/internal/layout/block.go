@@ -281,6 +281,9 @@ type box struct {
 	pad    doc.Edges
 	border *doc.Border
 	back   doc.Color
+	radius doc.Length
+	above  bool // it began on a page before
+	below  bool // it goes on on the next page
 	body   *stack
 }
 
@@ -318,13 +321,41 @@ func (b *box) split(avail doc.Length, force bool) (block, block) {
 	}
 	one, two := *b, *b
 	one.body, two.body = head.(*stack), tail.(*stack)
+	one.below, two.above = true, true
 	return &one, &two
 }
 
 func (b *box) draw(p *painter, x, y doc.Length) {
 	h := b.size()
-	p.fill(x, y, b.w, h, b.back)
-	p.frame(x, y, b.w, h, b.border)
+	if b.radius > 0 {
+		b.round(p, x, y, h)
+	} else {
+		p.fill(x, y, b.w, h, b.back)
+		p.frame(x, y, b.w, h, b.border)
+	}
 	e := b.edges()
 	b.body.draw(p, x+e.Left, y+e.Top)
+}
+
+// round draws background and border of a box with round corners; those at a page break are not.
+func (b *box) round(p *painter, x, y, h doc.Length) {
+	r := min(b.radius, b.w/2, h/2)
+	var radius [4]doc.Length
+	if !b.above {
+		radius[0], radius[1] = r, r
+	}
+	if !b.below {
+		radius[2], radius[3] = r, r
+	}
+	it := RectItem{X: x, Y: y, W: b.w, H: h, Color: b.back, Round: &Round{Radius: radius}}
+	if !b.back.None() {
+		p.page.Back = append(p.page.Back, it)
+	}
+	if b.border != nil && b.border.Top.Width > 0 {
+		if it.Color = b.border.Top.Color; it.Color.None() {
+			it.Color = doc.Black
+		}
+		it.Round = &Round{Radius: radius, Line: b.border.Top.Width}
+		p.rules = append(p.rules, it)
+	}
 }

@@ -232,6 +232,11 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)
 		}
 		e.b, err = m.box(n, en)
+	case *doc.Columns:
+		if c.Style == nil {
+			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)
+		}
+		e.b, err = m.columns(n, en)
 	case *doc.Image:
 		if c.Style == nil && m.art == ArtifactNone {
 			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
@@ -599,7 +604,10 @@ func (m *maker) label(s string, f *face, en env, el *tag.Elem, src *doc.Source) 
 }
 
 func (m *maker) box(n *doc.Box, en env) (block, error) {
-	b := &box{w: en.width, pad: n.Padding, border: n.Border, back: n.Background}
+	b := &box{w: en.width, pad: n.Padding, border: n.Border, back: n.Background, radius: n.Radius}
+	if l := n.Border; n.Radius > 0 && l != nil && (*l != *doc.Around(l.Top) || l.Top.Dash[0] > 0) {
+		return nil, failed(at(n.Src, "L305", "a box with round corners has one solid line on all sides"))
+	}
 	e := b.edges()
 	st, err := m.stack(n.Nodes, en.narrow(e.Left+e.Right))
 	if err != nil {

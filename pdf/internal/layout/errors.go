@@ -31,6 +31,7 @@ import (
 //	L315 warning: something in an SVG image that is not drawn
 //	L313 a barcode that cannot be made of its value, or is wider than its place
 //	L316 warning: numbers of pages did not settle, or an error: they are asked for without References
+//	L317 a place beyond the sheet, or one that its content does not fit
 //	X314 an image beyond a limit
 //	F401 no glyph for a character
 //	F402 a script that is not supported

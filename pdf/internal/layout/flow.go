@@ -62,7 +62,7 @@ func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, images map
 	if f.base == nil {
 		f.base = &doc.Style{}
 	}
-	f.region = &region{master: sized(d.Page), header: &d.Header, footer: &d.Footer}
+	f.region = &region{master: sized(d.Page), header: &d.Header, footer: &d.Footer, watermark: d.Watermark}
 	f.within = env{style: f.base, lang: d.Lang}
 	m.themed(d.Theme, f.base)
 	if err := m.outcome(f.run()); err != nil {
@@ -75,7 +75,10 @@ func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, images map
 }
 
 func (f *flow) run() error {
-	if err := f.measure(f.region, nil); err != nil {
+	if err := f.measureRunning(nil); err != nil {
+		return err
+	}
+	if err := f.makeWatermark(); err != nil {
 		return err
 	}
 	f.open()
@@ -160,6 +163,8 @@ func (f *flow) node(n doc.Node) error {
 		return f.table(n)
 	case *doc.Section:
 		return f.section(n)
+	case *doc.Place:
+		return f.fixed(n)
 	}
 	e, err := f.m.entry(n, f.env())
 	if err != nil {

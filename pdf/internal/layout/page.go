@@ -61,6 +61,13 @@ type RectItem struct {
 	X, Y, W, H doc.Length
 	Color      doc.Color
 	Dash       [2]doc.Length // along the longer side; zero: the rectangle is filled
+	Round      *Round        // nil: its corners are not
+}
+
+// Round says how the corners of a rectangle are rounded.
+type Round struct {
+	Radius [4]doc.Length // top left, top right, bottom right, bottom left
+	Line   doc.Length    // of a frame: its width; 0: the rectangle is filled
 }
 
 // ImageItem is an image in its rectangle: a bitmap or a drawing.
@@ -80,10 +87,12 @@ type ShapeItem struct {
 	Artifact   Artifact
 }
 
-// UnderItem is the watermark: a line of text turned about the point X, Y by
-// Angle degrees counter-clockwise. The positions of Text count from that point.
+// UnderItem is the watermark: a line of text or an image, turned about the point X, Y by
+// Angle degrees counter-clockwise. The positions of Text and Image count from that point.
 type UnderItem struct {
 	Text           TextItem
+	Image          *ImageItem // in the place of Text
+	Over           bool       // it is drawn last
 	X, Y           doc.Length
 	Angle, Opacity float64
 }
@@ -123,7 +132,8 @@ type Page struct {
 	Label         PageLabel
 	Width, Height doc.Length
 	Background    doc.Color // of the sheet, beneath all
-	// Under is drawn next; nil: nothing. It is the same for all pages of a section.
+	// Under is drawn next, or last when it lies over the page; nil: nothing. It is the same for
+	// all pages of a section.
 	Under *UnderItem
 	// Back is drawn next: backgrounds, then rules, in this order. All of it is
 	// ArtifactLayout.

@@ -17,6 +17,7 @@ type region struct {
 	top, bottom, left, width doc.Length // of the body
 	headBottom, footTop      doc.Length // of the running content
 	running                  running
+	watermark                *doc.Watermark
 	under                    *UnderItem
 }
 
@@ -71,21 +72,21 @@ func (f *flow) regionOf(n *doc.Section) (*region, error) {
 	if n.Footer != nil {
 		r.footer = n.Footer
 	}
-	if n.Page == nil && n.Header == nil && n.Footer == nil {
-		return &r, nil
+	if n.Watermark != nil {
+		r.watermark = n.Watermark
 	}
-	return &r, f.measure(&r, n.Src)
-}
-
-// measure finds the places of body and running content on the pages of r.
-func (f *flow) measure(r *region, src *doc.Source) error {
 	outer := f.region
-	f.region = r
+	f.region = &r
 	defer func() { f.region = outer }()
-	if err := f.measureRunning(src); err != nil {
-		return err
+	if n.Page != nil || n.Header != nil || n.Footer != nil {
+		if err := f.measureRunning(n.Src); err != nil {
+			return nil, err
+		}
 	}
-	return f.watermark()
+	if n.Watermark != nil || r.master.Width != outer.master.Width || r.master.Height != outer.master.Height {
+		return &r, f.makeWatermark()
+	}
+	return &r, nil
 }
 
 // enter makes r the region of what is laid out next. A page that shows nothing yet becomes one of
@@ -164,4 +165,45 @@ func (p *painter) shift(by doc.Length) {
 	for i := range p.page.Marks {
 		p.page.Marks[i].Y += by
 	}
+}
+
+// fixed draws blocks at their place on the page.
+func (f *flow) fixed(n *doc.Place) error {
+	if err := f.flush(); err != nil {
+		return err
+	}
+	if f.broken {
+		f.broken = false
+		if err := f.next(); err != nil {
+			return err
+		}
+	}
+	en := f.env()
+	en.width = n.Width
+	if n.Style != nil {
+		en.style = n.Style
+	}
+	en.lang = firstOf(n.Lang, en.lang)
+	if m := f.sheet.master; n.Width <= 0 || n.X < 0 || n.Y < 0 || n.X+n.Width > m.Width || n.Y+n.Height > m.Height {
+		return failed(at(n.Src, "L317", "the place lies beyond the sheet, which is %s by %s", mm(m.Width), mm(m.Height)))
+	}
+	e := entry{src: n.Src}
+	st, err := f.m.stack(n.Nodes, en)
+	if err != nil {
+		return err
+	}
+	if err := f.m.mark(&e, n, nil); err != nil {
+		return err
+	}
+	room := n.Height
+	if room == 0 {
+		room = f.sheet.master.Height - n.Y
+	}
+	if h := st.size(); h > room {
+		return failed(at(n.Src, "L317", "the content is %s high, the place has %s", mm(h), mm(room)))
+	}
+	e.b = st
+	e.draw(&f.painter, n.X, n.Y)
+	f.blank = false
+	return nil
 }

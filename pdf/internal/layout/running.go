@@ -210,11 +210,17 @@ func (f *flow) late() error {
 	return nil
 }
 
-// watermark lays out the text behind the pages. Without a size of its own it is
-// as large as leaves it within the sheet, at any angle.
-func (f *flow) watermark() error {
-	w := f.doc.Watermark
-	if w == nil || w.Text == "" {
+// makeWatermark lays out that of the pages. Without a size of its own it is as large as leaves it
+// within the sheet, at any angle.
+func (f *flow) makeWatermark() error {
+	f.under = nil
+	w := f.watermark
+	switch {
+	case w == nil:
+		return nil
+	case w.Image != nil:
+		return f.imageWatermark(w)
+	case w.Text == "":
 		return nil
 	}
 	s := doc.Style{Weight: boldWeight, Family: f.base.Family}
@@ -251,16 +257,43 @@ func (f *flow) watermark() error {
 			return err
 		}
 	}
-	opacity := min(max(w.Opacity, 0), 1)
-	if opacity == 0 {
-		opacity = 0.1
-	}
 	met := b.face.chains[0].Face().Metrics()
 	rise := text.Scale(int64(met.CapHeight), b.face.size, b.face.chains[0].Face()) / 2
 	f.under = &UnderItem{
-		X: f.master.Width / 2, Y: f.master.Height / 2, Angle: w.Angle, Opacity: opacity,
+		X: f.master.Width / 2, Y: f.master.Height / 2, Angle: w.Angle, Opacity: opacity(w), Over: w.Over,
 		Text: TextItem{X: -b.lines[0].Width / 2, Y: rise, Line: &b.lines[0], Pieces: b.styles, Artifact: ArtifactWatermark},
 	}
+	return nil
+}
+
+func opacity(w *doc.Watermark) float64 {
+	if o := min(max(w.Opacity, 0), 1); o > 0 {
+		return o
+	}
+	return 0.1
+}
+
+// imageWatermark lays out a watermark that is an image.
+func (f *flow) imageWatermark(w *doc.Watermark) error {
+	n := *w.Image
+	n.Decorative, n.Link = true, ""
+	if n.Width <= 0 && n.Height <= 0 {
+		n.Width, n.Height, n.Fit = f.master.Width*8/10, f.master.Height*8/10, doc.FitContain
+		if w.Angle != 0 { // at any angle
+			n.Width = min(n.Width, n.Height)
+			n.Height = n.Width
+		}
+	}
+	f.m.art = ArtifactWatermark
+	defer func() { f.m.art = ArtifactNone }()
+	b, _, err := f.m.image(&n, env{style: f.base, width: f.master.Width, lang: f.doc.Lang})
+	if err != nil {
+		return err
+	}
+	p := b.(*picture) //nolint:forcetypeassert // m.image makes no other block
+	it := p.item
+	it.X, it.Y, it.W, it.H = -p.w/2, -p.h/2, p.w, p.h
+	f.under = &UnderItem{X: f.master.Width / 2, Y: f.master.Height / 2, Angle: w.Angle, Opacity: opacity(w), Over: w.Over, Image: &it}
 	return nil
 }
 
