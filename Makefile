@@ -12,7 +12,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-psrp soak-crash soak-restart soak-overload soak-shaping vulncheck clean
+.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-psrp soak-crash soak-restart soak-overload soak-shaping heavyread vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -107,6 +107,10 @@ judges-fetch: ## all judges of fetch: http-cache-tests beside nginx, squid and v
 
 judges-pdf: ## judges of pdf: every sample and a matrix by veraPDF, qpdf and pdftotext, 60 forbidden documents; then planted faults (needs `make tools`)
 	@./tools/judges-pdf
+
+heavyread: ## start redis-server, one writer and two readers of examples/heavyread (needs `make tools`)
+	@$(GO) build -o $(BUILD)/heavyread ./examples/heavyread
+	@$(BUILD)/heavyread all -data $(BUILD)/heavyread-posts
 
 vulncheck: ## known vulnerabilities in what is linked; needs the network
 	cd tools && $(GO) build -o ../$(TOOLS)/govulncheck golang.org/x/vuln/cmd/govulncheck

@@ -181,8 +181,8 @@ func (c *Client) Fetch(ctx context.Context, ns string, keys []string, headersOnl
 		return nil, fmt.Errorf("cacheredis fetch: %w", malformed("answers", len(answers)))
 	}
 	for i := range answers {
-		if s, err := answers[i].ToString(); err == nil {
-			all[i], _ = parseRecord([]byte(s), ns, keys[i], c.now()) // what cannot be read is not there
+		if b, err := answers[i].AsBytes(); err == nil {
+			all[i], _ = parseRecord(b, ns, keys[i], c.now()) // what cannot be read is not there
 		}
 	}
 	return all, nil

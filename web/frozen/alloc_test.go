@@ -3,6 +3,7 @@
 package frozen
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"strings"
@@ -36,6 +37,29 @@ func TestNoAllocationsPerHit(t *testing.T) {
 		few, many := testing.AllocsPerRun(20, func() { run(10) }), testing.AllocsPerRun(20, func() { run(510) })
 		if per := (many - few) / 500; per >= 0.01 {
 			t.Errorf("%s: %v allocations per hit", name, per)
+		}
+	}
+}
+
+// TestEntryBinaryCopiesNoBody: the bodies of an entry that was read are those of its binary form.
+func TestEntryBinaryCopiesNoBody(t *testing.T) {
+	body := []byte(strings.Repeat("a", 600))
+	e, err := Build(EntrySpec{Header: http.Header{"Content-Type": {"text/css"}}, Body: body, Encodings: []Encoding{{"gzip", []byte("xyz")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := e.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Entry
+	if err := again.UnmarshalBinary(b); err != nil {
+		t.Fatal(err)
+	}
+	for c, want := range map[coding][]byte{identity: body, gzip: []byte("xyz")} {
+		at := bytes.Index(b, want)
+		if got := again.variants[c].body; at < 0 || !bytes.Equal(got, want) || &got[0] != &b[at] {
+			t.Errorf("%s: %.20q is not at %d of the form", codingNames[c], got, at)
 		}
 	}
 }

@@ -111,39 +111,9 @@ var refused = []string{
 
 // Build makes an Entry. The error names the field that cannot be.
 func Build(spec EntrySpec) (*Entry, error) {
-	e := &Entry{status: spec.Status, public: spec.Public}
-	if e.status == 0 {
-		e.status = http.StatusOK
-	}
-	if e.status < 200 || e.status > 599 || e.status == http.StatusNoContent || e.status == http.StatusPartialContent || e.status == http.StatusNotModified {
-		return nil, fmt.Errorf("build frozen entry: status %d: want 200 to 599 with a body of its own", e.status)
-	}
-	if len(spec.Body) > MaxBody {
-		return nil, fmt.Errorf("build frozen entry: body: %d bytes, want at most %d", len(spec.Body), MaxBody)
-	}
-	for _, name := range slices.Sorted(maps.Keys(spec.Header)) {
-		canonical := http.CanonicalHeaderKey(name)
-		if !httpfield.IsToken(name) || slices.Contains(refused, canonical) {
-			return nil, fmt.Errorf("build frozen entry: field %q cannot be stored", name)
-		}
-		for _, v := range spec.Header[name] {
-			if !validValue(v) {
-				return nil, fmt.Errorf("build frozen entry: field %s: control characters or space at an end", canonical)
-			}
-			e.fields = append(e.fields, field{canonical, v})
-		}
-	}
-	tag := spec.ETag
-	if tag == "" {
-		sum := sha256.Sum256(spec.Body)
-		tag = `"` + base64.RawURLEncoding.EncodeToString(sum[:])[:22] + `"`
-	}
-	if strings.HasPrefix(tag, "W/") || !httpfield.ValidETag(tag) {
-		return nil, fmt.Errorf("build frozen entry: entity tag %q: want a strong one with its quotes", tag)
-	}
-	if !spec.LastModified.IsZero() {
-		e.modified = spec.LastModified.UTC().Truncate(time.Second)
-		e.date = httpfield.FormatDate(e.modified)
+	e, tag, err := spec.begin()
+	if err != nil {
+		return nil, err
 	}
 	bodies := [codings][]byte{identity: spec.Body}
 	for _, enc := range spec.Encodings {
@@ -155,7 +125,46 @@ func Build(spec EntrySpec) (*Entry, error) {
 			bodies[i] = enc.Body
 		}
 	}
-	return e, e.assemble(tag, bodies)
+	e.assemble(tag, bodies)
+	return e, nil
+}
+
+// begin checks all but the codings and makes an entry without variants, and the tag of the body.
+func (spec *EntrySpec) begin() (e *Entry, tag string, err error) {
+	e = &Entry{status: spec.Status, public: spec.Public}
+	if e.status == 0 {
+		e.status = http.StatusOK
+	}
+	if e.status < 200 || e.status > 599 || e.status == http.StatusNoContent || e.status == http.StatusPartialContent || e.status == http.StatusNotModified {
+		return nil, "", fmt.Errorf("build frozen entry: status %d: want 200 to 599 with a body of its own", e.status)
+	}
+	if len(spec.Body) > MaxBody {
+		return nil, "", fmt.Errorf("build frozen entry: body: %d bytes, want at most %d", len(spec.Body), MaxBody)
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec.Header)) {
+		canonical := http.CanonicalHeaderKey(name)
+		if !httpfield.IsToken(name) || slices.Contains(refused, canonical) {
+			return nil, "", fmt.Errorf("build frozen entry: field %q cannot be stored", name)
+		}
+		for _, v := range spec.Header[name] {
+			if !validValue(v) {
+				return nil, "", fmt.Errorf("build frozen entry: field %s: control characters or space at an end", canonical)
+			}
+			e.fields = append(e.fields, field{canonical, v})
+		}
+	}
+	if tag = spec.ETag; tag == "" {
+		sum := sha256.Sum256(spec.Body)
+		tag = `"` + base64.RawURLEncoding.EncodeToString(sum[:])[:22] + `"`
+	}
+	if strings.HasPrefix(tag, "W/") || !httpfield.ValidETag(tag) {
+		return nil, "", fmt.Errorf("build frozen entry: entity tag %q: want a strong one with its quotes", tag)
+	}
+	if !spec.LastModified.IsZero() {
+		e.modified = spec.LastModified.UTC().Truncate(time.Second)
+		e.date = httpfield.FormatDate(e.modified)
+	}
+	return e, tag, nil
 }
 
 // minCoded is the size in bytes from which a coded body is worth its cost.
@@ -172,7 +181,7 @@ func validValue(s string) bool {
 }
 
 // assemble makes the variants.
-func (e *Entry) assemble(tag string, bodies [codings][]byte) error {
+func (e *Entry) assemble(tag string, bodies [codings][]byte) {
 	coded := false
 	for i, body := range bodies {
 		coded = coded || body != nil && coding(i) != identity
@@ -180,6 +189,8 @@ func (e *Entry) assemble(tag string, bodies [codings][]byte) error {
 	if coded {
 		e.addVary()
 	}
+	// One order however the entry came to be, so that it is the same bytes everywhere.
+	slices.SortStableFunc(e.fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
 	for i, body := range bodies {
 		c := coding(i)
 		if body == nil && c != identity {
@@ -208,7 +219,6 @@ func (e *Entry) assemble(tag string, bodies [codings][]byte) error {
 		e.variants[c] = v
 		e.size += len(v.full) + len(v.same) + len(body)
 	}
-	return nil
 }
 
 func (e *Entry) addVary() {
@@ -275,7 +285,8 @@ const version = 1
 
 var errBinary = errors.New("read frozen entry: not the form that AppendBinary writes")
 
-// AppendBinary appends the entry in a form for a cache.
+// AppendBinary appends the entry in a form for a cache: all its codings, as they
+// are. It and UnmarshalBinary make *Entry a value of codec.Binary in package cache.
 func (e *Entry) AppendBinary(b []byte) ([]byte, error) {
 	flags := byte(0)
 	if e.public {
@@ -306,8 +317,9 @@ func (e *Entry) AppendBinary(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary reads what AppendBinary wrote. The entry keeps parts of data,
-// which must not be changed afterwards.
+// UnmarshalBinary reads what AppendBinary wrote; the entry gives the same answers,
+// byte for byte. It copies no body: the entry keeps parts of data, which must not
+// be changed afterwards.
 func (e *Entry) UnmarshalBinary(data []byte) error {
 	r := binaryReader{data}
 	if len(data) < 2 || data[0] != version || data[1] > 1 {
@@ -327,6 +339,9 @@ func (e *Entry) UnmarshalBinary(data []byte) error {
 		spec.Header[name] = append(spec.Header[name], value)
 	}
 	spec.ETag = string(r.bytes())
+	if spec.ETag == "" {
+		return errBinary
+	}
 	var bodies [codings][]byte
 	for c := range bodies {
 		if r.uvarint(1) == 1 {
@@ -336,13 +351,13 @@ func (e *Entry) UnmarshalBinary(data []byte) error {
 	if r.b == nil || len(r.b) > 0 || bodies[identity] == nil {
 		return errBinary
 	}
-	spec.Body = bodies[identity]
-	built, err := Build(spec)
+	built, tag, err := spec.begin()
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBinary, err)
 	}
-	*e = Entry{status: built.status, public: built.public, modified: built.modified, date: built.date, fields: built.fields}
-	return e.assemble(spec.ETag, bodies)
+	*e = *built
+	e.assemble(tag, bodies)
+	return nil
 }
 
 // binaryReader takes a text apart from the left; b is nil after a fault.

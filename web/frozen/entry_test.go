@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"strings"
 	"testing"
 
 	"example.com/quire/web/frozen"
@@ -65,6 +67,55 @@ func TestEntryBinary(t *testing.T) {
 				t.Errorf("%s: %d bytes of %d were taken", target, i, len(b))
 			}
 		}
+	}
+}
+
+// TestEntryBinaryHasTheSameBytes on the wire, whatever order and case the fields were given in.
+func TestEntryBinaryHasTheSameBytes(t *testing.T) {
+	body := bytes.Repeat([]byte("text "), 200)
+	e := build(t, frozen.EntrySpec{
+		Header: http.Header{"Content-Type": {"text/plain"}, "x-b": {"1", "2"}, "X-A": {"3"}, "Y": {"4"}, "x-a": {"5"}}, Body: body, LastModified: modified,
+		Encodings: []frozen.Encoding{{"gzip", gz(t, body)}, {"br", []byte("brotli")}, {"zstd", []byte("zstd")}},
+	})
+	b, err := e.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := new(frozen.Entry)
+	if err := again.UnmarshalBinary(b); err != nil {
+		t.Fatal(err)
+	}
+	tb := frozen.NewTable(frozen.Limits{})
+	for target, e := range map[string]*frozen.Entry{"/a": e, "/b": again} {
+		if err := tb.Put(target, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lane := frozen.NewLane(frozen.LaneOptions{}, tb)
+	addr := start(t, http.NotFoundHandler(), lane)
+	ask := func(target string) string {
+		text := ""
+		for _, coding := range []string{"", "Accept-Encoding: gzip\r\n", "Accept-Encoding: br\r\n", "Accept-Encoding: zstd\r\n", "If-None-Match: *\r\n"} {
+			text += "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + coding + "\r\n"
+		}
+		return dates.ReplaceAllString(talk(t, addr, text, 0), "Date: now\r\n")
+	}
+	if a, b := ask("/a"), ask("/b"); a != b || strings.Count(a, "200 OK") != 4 || strings.Count(a, "304 Not") != 1 {
+		t.Errorf("built:\n%.2000q\nread back:\n%.2000q", a, b)
+	}
+}
+
+var dates = regexp.MustCompile(`Date: [^\r]*\r\n`)
+
+// TestEntryBinaryWithoutTag is refused: no entry is without one.
+func TestEntryBinaryWithoutTag(t *testing.T) {
+	b, err := build(t, frozen.EntrySpec{ETag: `"t"`, Body: []byte("body")}).AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = bytes.Replace(b, []byte("\x03\"t\""), []byte{0}, 1)
+	if err := new(frozen.Entry).UnmarshalBinary(b); err == nil {
+		t.Error("it was taken")
 	}
 }
 
