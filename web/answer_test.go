@@ -385,6 +385,7 @@ func TestRender(t *testing.T) {
 		"pure":      {func(c *web.Context) error { return c.PureJSON(200, v) }, 200, "application/json", `{"a":"<&>"}`},
 		"indented":  {func(c *web.Context) error { return c.IndentedJSON(200, v) }, 200, "application/json", "{\n  \"a\": \"\\u003c\\u0026\\u003e\"\n}"},
 		"string":    {func(c *web.Context) error { return c.String(200, "é") }, 200, "text/plain; charset=utf-8", "é"},
+		"stringf":   {func(c *web.Context) error { return c.Stringf(200, "%s %d", "é", 7) }, 200, "text/plain; charset=utf-8", "é 7"},
 		"blob":      {func(c *web.Context) error { return c.Blob(200, "image/x", []byte{1, 2}) }, 200, "image/x", "\x01\x02"},
 		"html":      {func(c *web.Context) error { return c.HTML(200, "page.html", "<b>") }, 200, "text/html; charset=utf-8", "<p>&lt;b&gt;</p>"},
 		"none":      {func(c *web.Context) error { return c.NoContent(204) }, 204, "", ""},

@@ -544,3 +544,27 @@ func FuzzVerify(f *testing.F) {
 		}
 	})
 }
+
+// TestSaltOfPSIsAsLongAsItsHash: RFC 7518, section 3.5.
+func TestSaltOfPSIsAsLongAsItsHash(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := jwt.NewVerifier(jwt.Options{Algorithms: []string{"PS256"}, Keys: []jwt.Key{{Algorithm: "PS256", Key: &key.PublicKey}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := base64.RawURLEncoding.EncodeToString
+	text := part([]byte(`{"alg":"PS256"}`)) + "." + part(fmt.Appendf(nil, `{"exp":%d}`, time.Now().Add(time.Hour).Unix()))
+	sum := sha256.Sum256([]byte(text))
+	for salt, good := range map[int]bool{sha256.Size: true, 20: false, rsa.PSSSaltLengthAuto: false} { // at signing the longest that fits
+		sig, err := rsa.SignPSS(rand.Reader, key, crypto.SHA256, sum[:], &rsa.PSSOptions{SaltLength: salt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Verify(t.Context(), text+"."+part(sig)); good != (err == nil) || !good && !errors.Is(err, jwt.ErrInvalid) {
+			t.Errorf("salt of %d bytes: %v", salt, err)
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"crypto/rsa"
 	"fmt"
 
+	"github.com/golang-jwt/jwt/v5"
+
 	"example.com/quire/web"
 )
 
@@ -83,6 +85,16 @@ func checkKey(field, algorithm string, key any) error {
 		}
 	}
 	return nil
+}
+
+// strict is the method as its standard has it: the salt of PS is as long as the hash (RFC 7518, section 3.5), where the library takes
+// any.
+func strict(m jwt.SigningMethod) jwt.SigningMethod {
+	ps, ok := m.(*jwt.SigningMethodRSAPSS)
+	if !ok {
+		return m
+	}
+	return &jwt.SigningMethodRSAPSS{SigningMethodRSA: ps.SigningMethodRSA, Options: ps.Options, VerifyOptions: ps.Options}
 }
 
 // public returns the public half of a signing key, and a secret as it is.

@@ -140,6 +140,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Claims, error) {
 		if t.Method.Alg() != k.Algorithm {
 			return nil, fmt.Errorf("the key is for %s, not for %s", k.Algorithm, t.Method.Alg())
 		}
+		t.Method = strict(t.Method)
 		return k.Key, nil
 	})
 	switch {
