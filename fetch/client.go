@@ -88,9 +88,9 @@ func (c *Client) begin(req *http.Request) (*http.Request, *call.State, error) {
 		return nil, nil, ErrClosed
 	}
 	now := time.Now()
-	f := new(frame)
+	f := newFrame(c.cache != nil)
 	st := &f.state
-	st.Init(req.Context(), now)
+	st.Init(req.Context(), now, f.log())
 	st.Client, st.Observers = f, c.cfg.Observers
 	if c.cfg.Off&OffDeadlines == 0 && !st.Off(OffDeadlines) {
 		total := c.cfg.Total

@@ -48,7 +48,7 @@ func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 	if d.off || st.Off(call.OffDeadlines) {
 		return d.next.RoundTrip(req)
 	}
-	a := take(st, takenAttempt, func(f *frame) *attempt { return &f.attempt })
+	a := take(st, takenAttempt, func(f *frame) *attempt { return &f.wire.attempt })
 	a.parent, a.idle, a.end = req.Context(), d.idle, st.End
 	ctx, cancel := context.WithCancelCause(a.parent)
 	a.cancel = cancel

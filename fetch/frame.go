@@ -15,10 +15,37 @@ type frame struct {
 	state call.State
 	taken atomic.Uint32
 
-	own     http.Request // the caller's, with the state as its context
-	coding  coding
+	own    http.Request // the caller's, with the state as its context
+	coding coding
+	wire   *wire // nil in a client with a cache, whose calls seldom need it
+}
+
+// wire is the part of a frame that a call needs to go to the origin, which one that the cache answers does not.
+type wire struct {
 	attempt attempt
 	drained body.Drained
+	log     [2]call.Attempt
+}
+
+// newFrame returns a frame: with its wire when nothing can answer in the origin's place.
+func newFrame(cached bool) *frame {
+	if cached {
+		return new(frame)
+	}
+	f := new(struct {
+		frame
+		wire wire
+	})
+	f.frame.wire = &f.wire
+	return &f.frame
+}
+
+// log is where the call's log of attempts grows from.
+func (f *frame) log() []call.Attempt {
+	if f.wire == nil {
+		return nil
+	}
+	return f.wire.log[:0]
 }
 
 // The parts of a frame that are taken.
@@ -28,10 +55,10 @@ const (
 	takenDrained
 )
 
-// take returns a part of the call's frame, or a new one when it is taken or the call has no frame.
+// take returns a part of the call's frame, or a new one when it is taken, or when the call has no frame or one without that part.
 func take[T any](st *call.State, bit uint32, part func(*frame) *T) *T {
 	if st != nil {
-		if f, ok := st.Client.(*frame); ok && f.taken.Or(bit)&bit == 0 {
+		if f, ok := st.Client.(*frame); ok && (bit == takenCoding || f.wire != nil) && f.taken.Or(bit)&bit == 0 {
 			return part(f)
 		}
 	}

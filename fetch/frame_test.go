@@ -10,21 +10,25 @@ import (
 )
 
 func TestPartsOfAFrameAreTakenOnce(t *testing.T) {
-	f := new(frame)
-	f.state.Init(t.Context(), time.Now())
+	f := newFrame(false)
+	f.state.Init(t.Context(), time.Now(), f.log())
 	f.state.Client = f
-	part := func() *attempt { return take(&f.state, takenAttempt, func(f *frame) *attempt { return &f.attempt }) }
-	if part() != &f.attempt {
+	part := func() *attempt {
+		return take(&f.state, takenAttempt, func(f *frame) *attempt { return &f.wire.attempt })
+	}
+	if part() != &f.wire.attempt {
 		t.Error("the first attempt is not the frame's")
 	}
-	if second, third := part(), part(); second == &f.attempt || third == &f.attempt || second == third {
+	if second, third := part(), part(); second == &f.wire.attempt || third == &f.wire.attempt || second == third {
 		t.Error("a part was taken twice")
 	}
 	if take(&f.state, takenCoding, func(f *frame) *coding { return &f.coding }) != &f.coding {
 		t.Error("another part was taken with it")
 	}
-	for _, st := range []*call.State{nil, call.New(t.Context(), time.Now())} {
-		if take(st, takenAttempt, func(*frame) *attempt { return &f.attempt }) == &f.attempt {
+	without := newFrame(true)
+	without.state.Client = without
+	for _, st := range []*call.State{nil, &without.state, call.New(t.Context(), time.Now())} {
+		if take(st, takenAttempt, func(*frame) *attempt { return &f.wire.attempt }) == &f.wire.attempt {
 			t.Error("a part of another call's frame")
 		}
 	}

@@ -288,7 +288,7 @@ func (d *drain) RoundTrip(req *http.Request) (*http.Response, error) {
 	if st != nil && st.Off(call.OffDrain) {
 		return resp, nil
 	}
-	b := take(st, takenDrained, func(f *frame) *body.Drained { return &f.drained })
+	b := take(st, takenDrained, func(f *frame) *body.Drained { return &f.wire.drained })
 	b.Wrap(resp.Body, resp.ContentLength, d.max, d.wait)
 	resp.Body = b
 	return resp, nil

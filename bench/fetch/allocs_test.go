@@ -39,8 +39,8 @@ func TestAllocationsStayWithinTheirBounds(t *testing.T) {
 		row, name string
 		most      float64
 	}{
-		{"hit", "quire", 10},
-		{"hit", "quire-all", 13},
+		{"hit", "quire", 9},
+		{"hit", "quire-all", 12},
 		{"full-stack", "quire", 16}, // 8 of them are the stub's and the request's
 		{"revalidate", "quire", 37},
 		{"breaker", "quire", 0},

@@ -218,7 +218,7 @@ func (x *exchange) take(resp *http.Response, sent *http.Request, why string, sto
 	x.told(ResultMiss, 0, v != nil)
 	x.c.appendStatus(resp.Header, forwarded{why: why, status: resp.StatusCode, stored: v != nil, collapsed: collapsed})
 	if len(resp.Header["Date"]) == 0 && v != nil {
-		resp.Header["Date"] = []string{v.header["Date"][0]}
+		resp.Header["Date"] = []string{v.fields.get("Date")[0]}
 	}
 	if v == nil {
 		return resp

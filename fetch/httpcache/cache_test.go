@@ -112,6 +112,20 @@ func (r *rig) try(o RequestOptions, method, path string, fields ...string) (got,
 	return got{resp.StatusCode, string(b), resp.Header, info.Result, info.Stored}, err
 }
 
+// closed sends a GET with this context, and closes the answer's body unread.
+func (r *rig) closed(ctx context.Context) error {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://a.example/", nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	resp, err := r.rt.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
 func (r *rig) asked() int { return len(r.tr.Requests()) }
 
 // reused tells, in a bubble, whether a second request so many seconds after the first is answered

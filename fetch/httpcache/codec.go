@@ -25,8 +25,8 @@ func (e *Entry) AppendBinary(b []byte) ([]byte, error) {
 	for _, v := range e.variants {
 		b = binary.AppendUvarint(b, uint64(v.status)) //nolint:gosec // three digits
 		b = appendText(b, v.proto)
-		b = binary.AppendUvarint(b, uint64(len(v.header)))
-		for name, values := range v.header {
+		b = binary.AppendUvarint(b, uint64(len(v.fields.names)))
+		for name, values := range v.fields.all {
 			b = appendText(b, name)
 			b = binary.AppendUvarint(b, uint64(len(values)))
 			for _, s := range values {
@@ -168,17 +168,17 @@ func (r *decoder) variant() *variant {
 	status := r.status()
 	v.status, v.proto = status, string(r.bytes())
 	n := r.count(2)
-	v.header = make(http.Header, n)
+	h := make(http.Header, n)
 	for range n {
 		name := string(r.bytes())
 		values := make([]string, r.count(1))
 		for i := range values {
 			values[i] = string(r.bytes())
 		}
-		if !httpfield.IsToken(name) || http.CanonicalHeaderKey(name) != name || v.header[name] != nil || len(values) == 0 {
+		if !httpfield.IsToken(name) || http.CanonicalHeaderKey(name) != name || h[name] != nil || len(values) == 0 {
 			r.fail()
 		}
-		v.header[name] = values
+		h[name] = values
 	}
 	v.body = append([]byte{}, r.bytes()...)
 	n = r.count(3)
@@ -190,10 +190,10 @@ func (r *decoder) variant() *variant {
 	v.age, v.life, v.swr, v.sie = r.duration(), r.duration(), r.duration(), r.duration()
 	v.etag = string(r.bytes())
 	v.partial, v.noCache, v.revalidate, v.immutable, v.invalidated = r.bool(), r.bool(), r.bool(), r.bool(), r.bool()
-	if len(v.header["Date"]) == 0 || v.partial && (v.start < 0 || v.start > v.total-int64(len(v.body))) {
+	if len(h["Date"]) == 0 || v.partial && (v.start < 0 || v.start > v.total-int64(len(v.body))) {
 		r.fail()
 	}
-	v.count()
+	v.setHeader(h)
 	return v
 }
 

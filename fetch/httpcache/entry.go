@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"example.com/quire/internal/httpfield"
@@ -21,8 +22,8 @@ type Entry struct {
 type variant struct {
 	status int
 	proto  string
-	header http.Header // without what belongs to the connection
-	values int         // how many there are in header
+	fields fields // without those that belong to the connection
+	texts  *atomic.Pointer[texts]
 	body   []byte
 	tls    *tls.ConnectionState // of the exchange; not encoded
 
@@ -46,6 +47,77 @@ type variant struct {
 	invalidated bool // by a HEAD that does not fit (section 4.3.5)
 }
 
+// fields are a header in the form that is quickest to copy: its values in one list, and its names, each with the end of its own values.
+type fields struct {
+	names  []fieldName
+	values []string
+}
+
+type fieldName struct {
+	text string
+	end  int
+}
+
+func fieldsOf(h http.Header) fields {
+	n := 0
+	for _, values := range h {
+		n += len(values)
+	}
+	f := fields{make([]fieldName, 0, len(h)), make([]string, 0, n)}
+	for name, values := range h {
+		f.values = append(f.values, values...)
+		f.names = append(f.names, fieldName{name, len(f.values)})
+	}
+	return f
+}
+
+// all calls yield for each field. The values are not to be modified.
+func (f *fields) all(yield func(name string, values []string) bool) {
+	from := 0
+	for _, n := range f.names {
+		if !yield(n.text, f.values[from:n.end:n.end]) {
+			return
+		}
+		from = n.end
+	}
+}
+
+// get returns the values of a field, which are not to be modified.
+func (f *fields) get(name string) []string {
+	for n, values := range f.all {
+		if n == name {
+			return values
+		}
+	}
+	return nil
+}
+
+// header returns a header of its own, with room for more fields, and without those that skip, if it is not nil, names.
+func (f *fields) header(more int, skip func(name string) bool) http.Header {
+	h := make(http.Header, len(f.names)+more)
+	values, from := slices.Clone(f.values), 0
+	for i := range f.names {
+		n := &f.names[i]
+		if skip == nil || !skip(n.text) {
+			h[n.text] = values[from:n.end:n.end]
+		}
+		from = n.end
+	}
+	return h
+}
+
+// texts are what a hit adds to the header. They change once a second; what is asked for more often finds them here.
+type texts struct {
+	age, ttl            int64 // in seconds
+	by                  string
+	ageText, statusText string
+}
+
+// setHeader sets the fields, of which v keeps copies.
+func (v *variant) setHeader(h http.Header) {
+	v.fields, v.texts = fieldsOf(h), new(atomic.Pointer[texts])
+}
+
 // selector is one field of a request that selects (RFC 9111, section 4.1), its lines joined and its white space normalised.
 type selector struct {
 	name, value string
@@ -65,13 +137,13 @@ func (e *Entry) size() int64 {
 }
 
 func (v *variant) size() int64 {
-	const fixed, field, value = 384, 64, 24
+	const fixed, field, value = 512, 64, 24
 	n := int64(fixed + cap(v.body) + len(v.etag))
-	for name, values := range v.header {
-		n += int64(field + len(name))
-		for _, s := range values {
-			n += int64(value + len(s))
-		}
+	for _, name := range v.fields.names {
+		n += int64(field + len(name.text))
+	}
+	for _, s := range v.fields.values {
+		n += int64(value + len(s))
 	}
 	for _, s := range v.vary {
 		n += int64(field + len(s.name) + len(s.value))

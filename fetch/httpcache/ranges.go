@@ -108,10 +108,10 @@ func (e *Entry) combine(v *variant, limit int64) *variant {
 		n.body, n.start = joined, start
 		if n.start == 0 && int64(len(joined)) == n.total {
 			n.partial, n.status = false, http.StatusOK
-			n.header = n.header.Clone()
-			delete(n.header, "Content-Range")
-			n.header["Content-Length"] = []string{strconv.FormatInt(n.total, 10)}
-			n.count()
+			h := n.fields.header(1, nil)
+			delete(h, "Content-Range")
+			h["Content-Length"] = []string{strconv.FormatInt(n.total, 10)}
+			n.setHeader(h)
 		}
 		return &n
 	}

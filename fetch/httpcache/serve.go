@@ -89,7 +89,11 @@ func (x *exchange) serve(v *variant, now time.Time, f forwarded, result string) 
 		}
 	}
 	r := &hit{}
-	r.Header = v.copyHeader(status)
+	if status == http.StatusNotModified {
+		r.Header = v.fields.header(2, ofBody)
+	} else {
+		r.Header = v.fields.header(2, nil)
+	}
 	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
 	if v.proto == "HTTP/2.0" {
 		r.Proto, r.ProtoMajor, r.ProtoMinor = v.proto, 2, 0
@@ -117,10 +121,9 @@ func (x *exchange) serve(v *variant, now time.Time, f forwarded, result string) 
 			r.Header["Content-Length"] = []string{strconv.FormatInt(length, 10)}
 		}
 	}
-	r.age[0] = strconv.FormatInt(int64(age/time.Second), 10)
-	r.Header["Age"] = r.age[:1:1]
 	f.ttl, f.hasTTL = v.life-age, true
-	r.status[0] = x.c.status(f)
+	r.age[0], r.status[0] = x.c.texts(v, age, f)
+	r.Header["Age"] = r.age[:1:1]
 	if upstream := r.Header["Cache-Status"]; upstream != nil {
 		r.Header["Cache-Status"] = append(upstream, r.status[0])
 	} else {
@@ -130,23 +133,27 @@ func (x *exchange) serve(v *variant, now time.Time, f forwarded, result string) 
 	return &r.Response
 }
 
-// copyHeader returns a header of the response's own: one map and one list for all values. A 304 carries what concerns the
-// store of its receiver, not the metadata of a body it has (RFC 9110, section 15.4.5).
-func (v *variant) copyHeader(status int) http.Header {
-	h := make(http.Header, len(v.header)+2)
-	all := make([]string, 0, v.values)
-	for name, values := range v.header {
-		if status == http.StatusNotModified {
-			switch name {
-			case "Content-Length", "Content-Encoding", "Content-Language", "Content-Range", "Content-Type", "Content-Md5":
-				continue
-			}
-		}
-		from := len(all)
-		all = append(all, values...)
-		h[name] = all[from:len(all):len(all)]
+// texts returns the values of Age and Cache-Status.
+func (c *Cache) texts(v *variant, age time.Duration, f forwarded) (ageText, statusText string) {
+	seconds, ttl := int64(age/time.Second), int64(f.ttl/time.Second)
+	if t := v.texts.Load(); t != nil && f.why == "" && t.age == seconds && t.ttl == ttl && t.by == c.cfg.StatusName {
+		return t.ageText, t.statusText
 	}
-	return h
+	t := &texts{seconds, ttl, c.cfg.StatusName, strconv.FormatInt(seconds, 10), c.status(f)}
+	if f.why == "" {
+		v.texts.Store(t)
+	}
+	return t.ageText, t.statusText
+}
+
+// ofBody tells whether a field is about a body. A 304 carries what concerns the store of its receiver, not the metadata of a body that it
+// has (RFC 9110, section 15.4.5).
+func ofBody(name string) bool {
+	switch name {
+	case "Content-Length", "Content-Encoding", "Content-Language", "Content-Range", "Content-Type", "Content-Md5":
+		return true
+	}
+	return false
 }
 
 func conditional(h http.Header) bool {
@@ -218,7 +225,7 @@ func (c *Cache) status(f forwarded) string {
 		}
 	}
 	if f.hasTTL {
-		b = strconv.AppendInt(append(b, "; ttl="...), int64(f.ttl.Truncate(time.Second)/time.Second), 10)
+		b = strconv.AppendInt(append(b, "; ttl="...), int64(f.ttl/time.Second), 10)
 	}
 	return string(b)
 }

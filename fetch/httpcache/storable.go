@@ -55,24 +55,17 @@ func (c *Cache) storable(req *http.Request, resp *http.Response, x *exchange, no
 	if c.cfg.Cacheable != nil && !c.cfg.Cacheable(req, resp) {
 		return nil
 	}
-	v.header = stripped(resp.Header)
+	h := stripped(resp.Header)
 	if len(resp.Header["Date"]) == 0 {
-		v.header["Date"] = []string{httpfield.FormatDate(now)} // RFC 9110, section 6.6.1
+		h["Date"] = []string{httpfield.FormatDate(now)} // RFC 9110, section 6.6.1
 	}
-	v.count()
+	v.setHeader(h)
 	return v
 }
 
 // hasExpiry tells whether the response was meant to be stored although it is stale already: a request may accept that (max-stale).
 func hasExpiry(d *directives, h http.Header) bool {
 	return d.maxAge.d > 0 || d.sMaxAge.d > 0 || len(h["Expires"]) == 1
-}
-
-func (v *variant) count() {
-	v.values = 0
-	for _, values := range v.header {
-		v.values += len(values)
-	}
 }
 
 // judge fills in what the header says about freshness and validation.

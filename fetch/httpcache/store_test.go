@@ -39,14 +39,9 @@ func readAll(t *testing.T, resp *http.Response) []byte {
 }
 
 func entryOf(body string) *Entry {
-	return &Entry{
-		variants: []*variant{
-			{
-				status: 200, proto: "HTTP/1.1", body: []byte(body),
-				header: http.Header{"Date": {"x"}, "A": {"1", "2"}}, values: 3,
-			},
-		},
-	}
+	v := &variant{status: 200, proto: "HTTP/1.1", body: []byte(body)}
+	v.setHeader(http.Header{"Date": {"x"}, "A": {"1", "2"}})
+	return &Entry{variants: []*variant{v}}
 }
 
 func keyed(n int) Key {
@@ -299,14 +294,15 @@ func TestStoreThatAnswersInTimeHasNotFailed(t *testing.T) {
 func sampleEntry(tb testing.TB) []byte {
 	tb.Helper()
 	v := &variant{
-		status: 206, proto: "HTTP/2.0", header: http.Header{"Date": {"x"}, "Etag": {`"a"`}},
+		status: 206, proto: "HTTP/2.0",
 		body: []byte("123"), partial: true, start: 4, total: 10,
 		vary: []selector{{"Foo", "1", true}}, arrived: time.Unix(1e9, 5), date: time.Unix(1e9, 0),
 		life: time.Hour, etag: `"a"`, immutable: true,
 	}
-	b, err := (&Entry{
-		variants: []*variant{v, {status: 200, header: http.Header{"Date": {"y"}}, total: -1}},
-	}).AppendBinary(nil)
+	v.setHeader(http.Header{"Date": {"x"}, "Etag": {`"a"`}})
+	second := &variant{status: 200, total: -1}
+	second.setHeader(http.Header{"Date": {"y"}})
+	b, err := (&Entry{variants: []*variant{v, second}}).AppendBinary(nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func (x *exchange) conditional() (sent *http.Request, ours bool) {
 	}
 	modified := ""
 	if v := x.v; v != nil {
-		if m := v.header["Last-Modified"]; !v.modified.IsZero() && len(m) == 1 {
+		if m := v.fields.get("Last-Modified"); !v.modified.IsZero() && len(m) == 1 {
 			modified = m[0]
 		} else if len(tags) == 0 {
 			modified = httpfield.FormatDate(v.date)
@@ -130,7 +130,7 @@ func (x *exchange) notModified(resp *http.Response, why string, sole bool, now t
 	x.c.stats.revalidated.Add(1)
 	if x.v == old {
 		x.c.replace(x.req.Context(), x.key, old, next, x.number)
-	} else if vary, ok := selectors(next.header["Vary"], x.req.Header); ok {
+	} else if vary, ok := selectors(next.fields.get("Vary"), x.req.Header); ok {
 		next.vary = vary // this request selects it too, says the origin
 		x.c.commit(x.req.Context(), x.key, next, x.number)
 	}
@@ -197,8 +197,8 @@ func (x *exchange) ownTag(h http.Header) bool {
 // the stored body, and with the freshness that they give.
 func (c *Cache) updated(v *variant, h http.Header, x *exchange, now time.Time) *variant {
 	n := *v
-	n.header = v.header.Clone()
-	delete(n.header, "Age") // it was that of the response before
+	own := v.fields.header(len(h), nil)
+	delete(own, "Age") // it was that of the response before
 	connection := h["Connection"]
 	for name, values := range h {
 		switch name {
@@ -208,16 +208,16 @@ func (c *Cache) updated(v *variant, h http.Header, x *exchange, now time.Time) *
 		if hopByHop(name) || len(connection) > 0 && httpfield.HasToken(connection, name) {
 			continue
 		}
-		n.header[name] = slices.Clone(values)
+		own[name] = values
 	}
 	var ok bool
 	if n.date, ok = dateField(h, "Date", now); !ok {
 		n.date = now
-		n.header["Date"] = []string{httpfield.FormatDate(now)}
+		own["Date"] = []string{httpfield.FormatDate(now)}
 	}
-	n.count()
+	n.setHeader(own)
 	n.arrived, n.invalidated = now, false
-	d := c.responseDirectives(n.header)
+	d := c.responseDirectives(own)
 	if c.cfg.Mode == TTLOnly {
 		d.noCache, d.mustRevalidate, d.proxyRevalidate, d.sMaxAge = false, false, false, seconds{}
 	}
@@ -225,7 +225,7 @@ func (c *Cache) updated(v *variant, h http.Header, x *exchange, now time.Time) *
 	if x.options.TTL > 0 {
 		ttl = x.options.TTL
 	}
-	c.judge(&n, n.header, &d, ttl, x.asked, now)
+	c.judge(&n, own, &d, ttl, x.asked, now)
 	return &n
 }
 

@@ -146,20 +146,22 @@ type State struct {
 	waited   time.Duration
 	inside   bool
 	attempts []Attempt
-	first    [2]Attempt // the log of an ordinary call, without an allocation of its own
 }
 
 // New returns the state of a call that starts now under the caller's context.
 func New(ctx context.Context, now time.Time) *State {
-	s := new(State)
-	s.Init(ctx, now)
-	return s
+	s := new(struct {
+		State
+		log [2]Attempt // of an ordinary call, without an allocation of its own
+	})
+	s.Init(ctx, now, s.log[:0])
+	return &s.State
 }
 
-// Init makes of the zero State what New returns.
-func (s *State) Init(ctx context.Context, now time.Time) {
+// Init makes of the zero State what New returns, with a log that grows from the given one.
+func (s *State) Init(ctx context.Context, now time.Time, log []Attempt) {
 	s.Context, s.Start, s.Options, s.try = ctx, now, OptionsOf(ctx), Try{N: 1, Of: 1, Start: now}
-	s.attempts = s.first[:0]
+	s.attempts = log
 }
 
 // From returns the state of the call that ctx belongs to, nil if there is none.
