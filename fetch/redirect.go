@@ -34,7 +34,7 @@ func isRedirect(resp *http.Response) bool {
 // right. first is the answer to req when it is there already: most calls see no redirect and go without that client.
 func (c *Client) follow(req *http.Request, first *http.Response) (*http.Response, error) {
 	h := http.Client{Transport: &primed{next: c.stack, first: first, check: c.cfg.MaxRedirects >= 0}, CheckRedirect: c.checkRedirect, Jar: c.cfg.Jar}
-	resp, err := h.Do(req) //nolint:gosec // addresses are judged by the guard, where a caller wants that
+	resp, err := h.Do(req)
 	if err != nil {
 		// Its *url.Error has the address with everything in it; ours has it redacted.
 		if ue, ok := err.(*url.Error); ok { //nolint:errorlint // only the outermost, which the client adds
