@@ -57,5 +57,9 @@ func (e *Engine) Render(ctx context.Context, w io.Writer, p *template.Plan, data
 	if err != nil {
 		return nil, err
 	}
-	return e.write(ctx, w, d, o, append(slices.Clip(p.Standards()), o.Standards...))
+	r, err := e.write(ctx, w, d, o, append(slices.Clip(p.Standards()), o.Standards...))
+	if warnings := p.Warnings(); r != nil && len(warnings) > 0 {
+		r.Warnings = append(warnings, r.Warnings...)
+	}
+	return r, err
 }

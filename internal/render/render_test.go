@@ -170,7 +170,7 @@ func TestErrorsHaveTheirPlaces(t *testing.T) {
 		{"missing data", note, `{"number":"A-1"}`, nil, false, []string{"data ", "lines", "[D204]"}},
 		{"wrong type", note, `{"number":"A-1","lines":[{"text":"x","qty":"n/a"}]}`, nil, false, []string{"data ", "lines[0].qty: ", "[D203]"}},
 		{"unknown data", note, `{"number":"A-1","lines":[],"extra":1}`, nil, false, []string{"extra", "[D205]"}},
-		{"null printed", strings.Replace(note, `"Note ${number}", level`, `"Note ${remark}", level`, 1), noteData, nil, false, []string{"data remark: ", "(used at note.yaml:11:", "[D206]"}},
+		{"null printed", strings.Replace(note, `"Note ${number}", level`, `"Note ${remark + ''}", level`, 1), noteData, nil, false, []string{"data remark: ", "(used at note.yaml:11:", "[D206]"}},
 		{
 			"figure without room", strings.Replace(note, "30mm", "10mm", 1), `{"number":"A-1","lines":[{"text":"x","qty":7},{"text":"y","qty":1234567890}]}`, nil, false,
 			[]string{"data lines[1].qty: ", `the figure "1234567890" needs 21.`, "the column has 10.0 mm", "(used at note.yaml:16:", "; widen the column", "[L312]"},

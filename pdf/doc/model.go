@@ -108,6 +108,15 @@ type Style struct {
 	Hyphenate Hyphenate
 	// TabularFigures sets digits at one width, for columns of numbers.
 	TabularFigures bool
+	// Underline and Strike draw a line below and through the text; nil: none. A Line without a width
+	// is as the font has it, one without a colour as the text.
+	Underline, Strike *Line
+	// LetterSpacing is added behind each letter; below 0 they stand closer.
+	LetterSpacing Length
+	// SmallCaps shows small letters as small capitals. Their text stays as it is written.
+	SmallCaps bool
+	// Position raises or lowers the text, which is smaller then.
+	Position Position
 	// SpaceBefore and SpaceAfter are kept clear above and below the block. Two
 	// spaces that meet do not add up: the larger one holds. There is none at the
 	// top of a page.
@@ -116,6 +125,16 @@ type Style struct {
 	// behind on an old one; 0: 2. Of a table they count rows.
 	Widows, Orphans int
 }
+
+// Position is where a text stands to the line.
+type Position uint8
+
+// The positions.
+const (
+	PositionBase  Position = iota // on it
+	PositionSuper                 // raised: an exponent
+	PositionSub                   // lowered: an index
+)
 
 // KeepFigures says which digits no line ends inside, be they wider than their place.
 type KeepFigures uint8
@@ -157,6 +176,7 @@ const (
 	SpanPages                     // the number of pages
 	SpanReference                 // the number of the page where the anchor stands that Text names
 	SpanTitle                     // the heading of Level that the page begins with or is beneath; in running content only
+	SpanImage                     // Image
 )
 
 // Span is a piece of inline content. A line feed in Text breaks the line.
@@ -168,9 +188,15 @@ type Span struct {
 	Figure bool   // a number, an amount or a date: broken at its ordinary spaces only
 	Level  uint8  // for SpanTitle; 0: 1
 	Text   string // for SpanText
-	Link   string // URL, or "#anchor" for a place in the document; empty: none
-	Lang   string // BCP 47; empty: as the block
-	From   Origin // for diagnostics
+	// Style is laid over that of the block: what it leaves zero is as the block has it. Its leading,
+	// alignment and all else that is of whole blocks changes nothing.
+	Style *Style
+	// Image stands on the line, as high as its Height, its Width or else the capitals say, with its
+	// Alt, or Decorative. Anything else of it changes nothing.
+	Image *Image
+	Link  string // URL, or "#anchor" for a place in the document; empty: none
+	Lang  string // BCP 47; empty: as the block
+	From  Origin // for diagnostics
 }
 
 // Origin tells which value of the data a text prints. The zero Origin tells nothing.

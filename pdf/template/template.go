@@ -53,6 +53,10 @@ func (p *Plan) Standards() []standard.ID { return p.plan().Standards() }
 // keeps them with it.
 func (p *Plan) Files() []string { return p.plan().Files() }
 
+// Warnings returns what is likely a mistake of the template, though documents can be made of it, in
+// the order of the places; every document made of it tells it again.
+func (p *Plan) Warnings() []diag.Diagnostic { return p.plan().Warnings() }
+
 // Schema returns the JSON Schema (draft 2020-12) of the data: what the data of
 // this template must look like, for editors and for clients.
 func (p *Plan) Schema() ([]byte, error) { return p.plan().Schema() }

@@ -132,10 +132,12 @@ func (c *compiler) block(n *strictyaml.Node, path string) block {
 			return nil
 		}
 	}
+	defer c.given(nil)() // ends what the block's own `if` proves
 	if k.name == "use" || k.name == "switch" || k.name == "slot" {
 		// They stand for other blocks, which have their own common keys.
 		if v := o.get("if"); v != nil {
 			b.cond = c.condition(v, o.at("if"))
+			c.given(b.cond.holds())
 		}
 	} else {
 		c.commonKeys(b)
@@ -239,6 +241,7 @@ func (c *compiler) commonKeys(b *blockSource) {
 	}
 	if v := o.get("if"); v != nil {
 		b.cond = c.condition(v, o.at("if"))
+		c.given(b.cond.holds()) // until the end of the block
 	}
 	var parent *doc.Style
 	if b.kind == "heading" {

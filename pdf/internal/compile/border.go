@@ -37,17 +37,22 @@ func (c *compiler) lineOf(o *object) doc.Line {
 		l.Color = c.color(v, o.at("color"))
 	}
 	if v := o.get("dash"); v != nil {
-		const least = doc.Pt / 10
-		switch {
-		case v.Kind != strictyaml.Sequence || len(v.Items) != 2:
-			c.bad(v, o.at("dash"), codeWrong, "as in [2pt, 1pt]", "want the lengths of a dash and of the gap behind it")
-		default:
-			for i, item := range v.Items {
-				l.Dash[i] = c.length(item, index(o.at("dash"), i), least)
-			}
-		}
+		l.Dash = c.dash(v, o.at("dash"))
 	}
 	return l
+}
+
+// dash reads the lengths of a dash and of the gap behind it.
+func (c *compiler) dash(n *strictyaml.Node, path string) (d [2]doc.Length) {
+	if n.Kind != strictyaml.Sequence || len(n.Items) != 2 {
+		c.bad(n, path, codeWrong, "as in [2pt, 1pt]", "want the lengths of a dash and of the gap behind it")
+		return d
+	}
+	const least = doc.Pt / 10
+	for i, item := range n.Items {
+		d[i] = c.length(item, index(path, i), least)
+	}
+	return d
 }
 
 // border reads the lines around something: one line for all sides, or lines by side.

@@ -87,24 +87,31 @@ func (c *compiler) endLoop(l *loop) {
 }
 
 func (c *compiler) forBlock(o *object) block {
+	var cond *programAt
+	if v := o.get("if"); v != nil {
+		cond = c.condition(v, o.at("if"))
+		defer c.given(cond.holds())()
+	}
 	f := &forNode{loop: c.loop(o.get("for"), o.at("for"))}
 	f.body = c.blocks(o.get("do"), o.at("do"))
 	c.endLoop(f.loop)
 	if v := o.get("empty"); v != nil {
 		f.empty = c.blocks(v, o.at("empty"))
 	}
-	var out block = f
-	if v := o.get("if"); v != nil {
-		out = &ifNode{cond: c.condition(v, o.at("if")), then: []block{f}}
-	}
 	o.done()
-	return out
+	if o.n.Get("if") != nil {
+		return &ifNode{cond: cond, then: []block{f}}
+	}
+	return f
 }
 
 func (c *compiler) ifBlock(o *object) block {
 	f := &ifNode{cond: c.condition(o.get("if"), o.at("if"))}
+	end := c.given(f.cond.holds())
 	f.then = c.blocks(o.get("do"), o.at("do"))
+	end()
 	if v := o.get("else"); v != nil {
+		defer c.given(f.cond.fails())()
 		f.other = c.blocks(v, o.at("else"))
 	}
 	o.done()
@@ -121,6 +128,10 @@ func (c *compiler) switchBlock(b *blockSource) block {
 		cases = nil
 	}
 	if cases != nil {
+		end := func() {}
+		if s.value != nil {
+			end = c.given(s.value.prog.Itself) // null is no case
+		}
 		for i, n := range cases.Items {
 			path := index(o.at("cases"), i)
 			co, ok := c.object(n, path, "a case")
@@ -145,6 +156,7 @@ func (c *compiler) switchBlock(b *blockSource) block {
 			co.done()
 			s.cases = append(s.cases, one)
 		}
+		end()
 	}
 	if v := o.get("else"); v != nil {
 		s.other = c.blocks(v, o.at("else"))
@@ -244,11 +256,11 @@ func (c *compiler) readComponent(d *component) {
 	if !ok {
 		return
 	}
-	locals, loops := c.locals, c.loops
+	locals, loops, known := c.locals, c.loops, c.exprOptions.Known
 	// A component sees the data, the variables and its parameters, not where it
 	// is used; it may be used in a loop.
-	c.locals, c.loops = nil, 1
-	defer func() { c.locals, c.loops = locals, loops }()
+	c.locals, c.loops, c.exprOptions.Known = nil, 1, nil
+	defer func() { c.locals, c.loops, c.exprOptions.Known = locals, loops, known }()
 	if v := o.get("params"); v != nil {
 		if po, ok := c.object(v, o.at("params"), "params"); ok {
 			for i, k := range po.n.Keys {

@@ -114,10 +114,10 @@ func TestMissingValues(t *testing.T) {
 	contract := `{a: [{b: [{c: "string?", link: "string?", img: "image?"}]}], n: {x: "string?", y: "decimal?"}, r: "{}?"}`
 	contract = strings.Replace(contract, `, r: "{}?"`, "", 1)
 	for _, tt := range []struct{ body, want string }{
-		{`body: [{for: o in a, do: [{for: p in o.b, do: [{text: "${p.c}"}]}]}]`, `x.yaml:6:58: body[0].do[0].do[0].text: a[].b[].c is missing; test it with if, or write | default(...) (data a[0].b[1].c)  [D206]`},
-		{`body: [{text: "${n.x}"}]`, "x.yaml:6:18: body[0].text: n.x is missing; test it with if, or write | default(...) (data n.x)  [D206]"},
+		{`body: [{for: o in a, do: [{for: p in o.b, do: [{text: "${p.c + ''}"}]}]}]`, `x.yaml:6:58: body[0].do[0].do[0].text: a[].b[].c is missing; test it with if, or write | default(...) (data a[0].b[1].c)  [D206]`},
+		{`body: [{text: "${n.x + ''}"}]`, "x.yaml:6:18: body[0].text: n.x is missing; test it with if, or write | default(...) (data n.x)  [D206]"},
 		{`body: [{text: "${n.y + 1}"}]`, "x.yaml:6:18: body[0].text: n.y is missing; test it with if, or write | default(...) (data n.y)  [D206]"},
-		{`body: [{table: {columns: [{head: A}], rows: {for: 'o in a[0].b', cells: ["${o.c}"]}}}]`, "x.yaml:6:77: body[0].table.rows.cells[0]: a[].b[].c is missing; test it with if, or write | default(...) (data a[].b[].c)  [D206]"},
+		{`body: [{table: {columns: [{head: A}], rows: {for: 'o in a[0].b', cells: ["${o.c + ''}"]}}}]`, "x.yaml:6:77: body[0].table.rows.cells[0]: a[].b[].c is missing; test it with if, or write | default(...) (data a[].b[].c)  [D206]"},
 		{`body: [{text: "${n.x | default('-')} ${n.x ?? 'y'}"}]`, ""},
 		{`body: [{for: 'p in a[0].b', do: [{text: t, link: "${p.link}", if: p.link == null}, {image: "${p.img}", alt: a}]}]`, ""},
 		{`vars: {v: n.y * 2}` + "\n" + `body: [{text: "${v}"}]`, "x.yaml:6:11: vars.v: n.y is missing; test it with if, or write | default(...) (data n.y)  [D206]"},
@@ -130,6 +130,32 @@ func TestMissingValues(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.body, got, tt.want)
+		}
+	}
+}
+
+// TestBareDecimalsWarn: a decimal without a format stands there with a point; where the language
+// writes a comma that is a warning, which every document repeats.
+func TestBareDecimalsWarn(t *testing.T) {
+	t.Parallel()
+	for lang, want := range map[string]string{
+		"de": "x.yaml:5:18: body[0].text: warning: d is printed with a point, and de writes \",\"; write | number(2), or | money('EUR')  [T121]",
+		"en": "",
+	} {
+		p, err := compile.Compile(t.Context(), []byte("quire: 1\nname: x\nlang: "+lang+"\ntitle: \"${d}\"\n"+
+			`body: [{text: "${d} ${d | number(2)} ${n}", anchor: "a-${d}"}]`+"\ndata: {d: decimal, n: integer}\n"), compile.Options{File: "x.yaml"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, d := range p.Warnings() {
+			if d.Severity != diag.SeverityWarning {
+				t.Errorf("severity %v", d.Severity)
+			}
+			got = append(got, d.String())
+		}
+		if strings.Join(got, "\n") != want {
+			t.Errorf("%s: %q", lang, got)
 		}
 	}
 }
@@ -317,7 +343,7 @@ func TestDeterminism(t *testing.T) {
 	t.Parallel()
 	data := `{"m": {"b": 1, "a": 2, "c": 3}, "s": "x"}`
 	turned := `{"s": "x", "m": {"c": 3, "a": 2, "b": 1}}`
-	const body = `body: [{text: "${m.a} ${m.b} ${s} ${len(m)}"}, {image: photo.jpg, alt: a}, {image: assets/logo.png, decorative: true}]`
+	const body = `body: [{text: "${m.a ?? 0} ${m.b ?? 0} ${s} ${len(m)}"}, {image: photo.jpg, alt: a}, {image: assets/logo.png, decorative: true}]`
 	want := ""
 	for i := range 20 {
 		p := source(t, "{m: map(integer), s: string}", body)
@@ -409,14 +435,14 @@ body:
 func TestBuildFailsInParts(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{
-		`title: "${o}"`, `meta: {author: "${o}"}`, `header: {all: [{text: "${o}"}]}`, `footer: {all: [{row: {cells: ["${o}"]}}]}`,
-		`watermark: {text: "${o}"}`, `watermark: {text: a, if: "o < 'a'"}`, `body: [{text: a, bookmark: "${o}"}]`, `body: [{rule: , bookmark: "${o}"}]`,
-		`body: [{heading: "${o}"}]`, `body: [{list: {items: ["${o}"]}}]`, `body: [{box: {do: [{text: "${o}"}]}}]`, `body: [{switch: o + 'x', cases: []}]`,
-		`body: [{table: {columns: [{head: "${o}"}], rows: []}}]`, `body: [{table: {columns: [{head: a}], rows: [], caption: "${o}"}}]`,
-		`body: [{table: {columns: [{head: a}], rows: [["${o}"]]}}]`, `body: [{table: {columns: [{head: a}], rows: [], foot: [["${o}"]]}}]`,
-		`body: [{table: {columns: [{head: a}], rows: [], head: [[{text: a, link: "x${o}"}]]}}]`,
-		`body: [{table: {columns: [{head: a}], rows: {for: "x in [1]", if: "o < 'a'", cells: [b]}}}]`, `body: [{image: photo.jpg, alt: "${o}"}]`,
-		`body: [{spacer: 1mm, bookmark: "${o}"}, {text: b}]`, `body: [{for: "x in [o + 'a']", do: []}]`, `body: [{text: "a", link: "https://${o}"}]`,
+		`title: "${o + ''}"`, `meta: {author: "${o + ''}"}`, `header: {all: [{text: "${o + ''}"}]}`, `footer: {all: [{row: {cells: ["${o + ''}"]}}]}`,
+		`watermark: {text: "${o + ''}"}`, `watermark: {text: a, if: "o < 'a'"}`, `body: [{text: a, bookmark: "${o + ''}"}]`, `body: [{rule: , bookmark: "${o + ''}"}]`,
+		`body: [{heading: "${o + ''}"}]`, `body: [{list: {items: ["${o + ''}"]}}]`, `body: [{box: {do: [{text: "${o + ''}"}]}}]`, `body: [{switch: o + 'x', cases: []}]`,
+		`body: [{table: {columns: [{head: "${o + ''}"}], rows: []}}]`, `body: [{table: {columns: [{head: a}], rows: [], caption: "${o + ''}"}}]`,
+		`body: [{table: {columns: [{head: a}], rows: [["${o + ''}"]]}}]`, `body: [{table: {columns: [{head: a}], rows: [], foot: [["${o + ''}"]]}}]`,
+		`body: [{table: {columns: [{head: a}], rows: [], head: [[{text: a, link: "x${o + ''}"}]]}}]`,
+		`body: [{table: {columns: [{head: a}], rows: {for: "x in [1]", if: "o < 'a'", cells: [b]}}}]`, `body: [{image: photo.jpg, alt: "${o + ''}"}]`,
+		`body: [{spacer: 1mm, bookmark: "${o + ''}"}, {text: b}]`, `body: [{for: "x in [o + 'a']", do: []}]`, `body: [{text: "a", link: "https://${o + ''}"}]`,
 	} {
 		src := "quire: 1\nname: x\nlang: en\ndata: {o: \"string?\"}\n" + part + "\n"
 		if !strings.HasPrefix(part, "title") {

@@ -106,6 +106,12 @@ func spans(list []doc.Span) string {
 			flags += fmt.Sprintf("T%d", s.Level)
 		}
 		fmt.Fprintf(&b, " %s%q", flags, s.Text)
+		if s.Image != nil {
+			fmt.Fprintf(&b, "image %s %d bytes alt %q", s.Image.Name, len(s.Image.Data), s.Image.Alt)
+		}
+		if s.Style != nil {
+			fmt.Fprintf(&b, "{%s }", styleText(s.Style))
+		}
 		if s.Link != "" {
 			fmt.Fprintf(&b, "->%s", s.Link)
 		}

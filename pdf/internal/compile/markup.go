@@ -77,6 +77,7 @@ type textParser struct {
 	src    string // n.Text without the line feed that ends a block text
 	markup bool
 	code   bool // inside `code`
+	absent bool // a missing value is no mistake: it means that there is nothing
 
 	lit   []byte
 	parts []part
@@ -142,6 +143,7 @@ func (p *textParser) expression(i int) int {
 			p.bad(i+2, exprlang.CodeType, "", "%s has no text", prog.Type)
 			break
 		}
+		p.bare(i+2, prog, strings.TrimSpace(p.src[i+2:end]))
 		if !prog.Figure || !p.markup {
 			p.flushLit()
 			p.parts = append(p.parts, part{prog: prog, at: at})
@@ -154,6 +156,23 @@ func (p *textParser) expression(i int) int {
 		p.attr.Figure = false
 	}
 	return end + 1
+}
+
+// bare reports values that should not be printed as they are: those that may be missing, and
+// decimals, which are written with a point, where the language writes a comma.
+func (p *textParser) bare(off int, prog *exprlang.Program, src string) {
+	what := "the value"
+	if prog.Desc != "" {
+		what = prog.Desc
+	}
+	if prog.Type.Optional && !p.absent {
+		p.bad(off, codeMissing, "write ${"+src+" | default('...')}, or print it where "+src+" != null", "%s may be missing", what)
+	}
+	number := prog.Type.Kind == exprlang.DecimalKind || prog.Type.Kind == exprlang.NumberKind
+	if l := p.c.exprOptions.Locale; number && p.markup && l != nil && l.DecimalSign() != "." {
+		line, col := p.n.Pos(off)
+		p.c.warn(line, col, p.path, codeBare, "write | number(2), or | money('EUR')", "%s is printed with a point, and %s writes %q", what, l.Tag(), l.DecimalSign())
+	}
 }
 
 // ofLayout adds a span whose text the layout knows.
@@ -226,7 +245,10 @@ func (c *compiler) plain(n *strictyaml.Node, path string) *plainText {
 
 // plainPart compiles the bytes from..to of a text.
 func (c *compiler) plainPart(n *strictyaml.Node, path string, from, to int) *plainText {
-	p := &textParser{c: c, n: n, path: path, src: n.Text[:to]}
+	return c.plainText(&textParser{c: c, n: n, path: path, src: n.Text[:to]}, from)
+}
+
+func (c *compiler) plainText(p *textParser, from int) *plainText {
 	p.literal(from)
 	p.flushLit()
 	return &plainText{parts: p.parts}
@@ -322,6 +344,8 @@ func (p *textParser) inline(from, to int) {
 		case strings.HasPrefix(rest, "^["):
 			p.bad(i, codeLater, `write \^ for the character itself`, "footnotes are not in this version")
 			i += 2
+		case strings.HasPrefix(rest, "!["):
+			i = p.imageSpan(i, to)
 		case c == '[':
 			i = p.linkSpan(i, to)
 		case c == '*':
@@ -401,9 +425,12 @@ func (p *textParser) codeSpan(i, to int) int {
 	return to
 }
 
-// linkSpan reads [label](target); a bracket that starts no link is a bracket.
+// linkSpan reads [label](target) or [label]{style}; a bracket that starts neither is a bracket.
 func (p *textParser) linkSpan(i, to int) int {
 	label := bracketEnd(p.src[:to], i+1, ']')
+	if label >= 0 && label+1 < to && p.src[label+1] == '{' {
+		return p.styledSpan(i, label, to)
+	}
 	if label < 0 || label+1 >= to || p.src[label+1] != '(' {
 		p.lit = append(p.lit, '[')
 		return i + 1
@@ -463,7 +490,8 @@ func (c *compiler) link(n *strictyaml.Node, path string) *plainText {
 }
 
 func (c *compiler) linkText(n *strictyaml.Node, path string, from, to int) *plainText {
-	t := c.plainPart(n, path, from, to)
+	// A link that is a single value is no link when that is missing.
+	t := c.plainText(&textParser{c: c, n: n, path: path, src: n.Text[:to], absent: wrapped(n.Text[from:to])}, from)
 	t.id = c.spanID(t.parts)
 	if len(t.parts) > 0 && t.parts[0].prog == nil {
 		if s, known := t.known(); known && !reLink.MatchString(s) {

@@ -104,6 +104,7 @@ func (c *compiler) watermark(n *strictyaml.Node, path string) *watermark {
 	}
 	if v := o.get("if"); v != nil {
 		w.cond = c.condition(v, o.at("if"))
+		defer c.given(w.cond.holds())()
 	}
 	if v := o.get("angle"); v != nil {
 		w.out.Angle = c.float(v, o.at("angle"), -360, 360)

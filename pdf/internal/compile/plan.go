@@ -8,6 +8,7 @@ import (
 
 	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/compile/decimal"
 	"example.com/quire/pdf/internal/compile/exprlang"
 	"example.com/quire/pdf/internal/compile/locale"
 	"example.com/quire/pdf/internal/diag"
@@ -33,6 +34,7 @@ type Plan struct {
 	standards []standard.ID
 	files     []string
 	usesTime  bool
+	warnings  []diag.Diagnostic
 	contract  *exprlang.Type
 
 	title           *plainText
@@ -85,6 +87,9 @@ func (p *Plan) Files() []string { return slices.Clone(p.files) }
 // UsesTime reports whether the template calls now(): then Build needs a time.
 func (p *Plan) UsesTime() bool { return p.usesTime }
 
+// Warnings returns what is likely a mistake of the template, in the order of the places.
+func (p *Plan) Warnings() []diag.Diagnostic { return slices.Clone(p.warnings) }
+
 // compiler holds the state of one compilation.
 type compiler struct {
 	reporter
@@ -103,6 +108,7 @@ type compiler struct {
 	styleNames []string
 	base       *doc.Style
 	headings   [10]*doc.Style
+	spanStyles map[nested]*doc.Style
 
 	components     map[string]*component
 	componentNames []string
@@ -165,6 +171,8 @@ func Compile(ctx context.Context, src []byte, o Options) (*Plan, error) {
 	if err := c.err(); err != nil {
 		return nil, err
 	}
+	c.sort(c.warnings)
+	c.plan.warnings = c.warnings
 	return c.plan, nil
 }
 
@@ -258,7 +266,7 @@ func (c *compiler) document(root *strictyaml.Node) {
 	slices.Sort(c.plan.files)
 }
 
-// language reads `lang:` and `locale:`.
+// language reads `lang:`, `locale:` and `rounding:`.
 func (c *compiler) language(o *object) {
 	tag, at := "", o.need("lang")
 	if at != nil {
@@ -270,6 +278,13 @@ func (c *compiler) language(o *object) {
 		tag, _ = c.tag(v, "locale")
 	}
 	l, ok := locale.Lookup(tag)
+	if v := o.get("rounding"); v != nil {
+		i, _ := c.choice(v, "rounding", decimal.Modes[:]...)
+		c.exprOptions.Rounding = decimal.Mode(i) //nolint:gosec // an index of the modes
+	}
+	if ok {
+		l = l.Rounding(c.exprOptions.Rounding)
+	}
 	c.exprOptions.Locale = l
 	if !ok {
 		c.exprOptions.NoLocale = "there are no formats for " + quoted(tag) + "; set locale: to one of " + strings.Join(locale.Tags(), ", ")

@@ -28,6 +28,8 @@ const (
 	codeCircle    = "T115"
 	codeArguments = "T116"
 	codeFile      = "T118"
+	codeMissing   = "T120"
+	codeBare      = "T121"
 	codeSecret    = "T901"
 	codeNoAlt     = "S028"
 	codeTplBytes  = "X301"
@@ -44,8 +46,9 @@ const maxReported = 100
 
 // reporter gathers diagnostics of one template.
 type reporter struct {
-	file string
-	list diag.List
+	file     string
+	list     diag.List
+	warnings []diag.Diagnostic
 }
 
 func (r *reporter) at(line, col int, path, code, hint, format string, args ...any) {
@@ -57,20 +60,35 @@ func (r *reporter) at(line, col int, path, code, hint, format string, args ...an
 	}
 }
 
+// warn notes what is likely a mistake and stops nothing.
+func (r *reporter) warn(line, col int, path, code, hint, format string, args ...any) {
+	if len(r.warnings) < maxReported {
+		r.warnings = append(r.warnings, diag.Diagnostic{
+			Code: code, File: r.file, Line: line, Col: col, Path: path, Severity: diag.SeverityWarning,
+			Message: fmt.Sprintf(format, args...), Suggestion: hint,
+		})
+	}
+}
+
 func (r *reporter) bad(n *strictyaml.Node, path, code, hint, format string, args ...any) {
 	r.at(n.Line, n.Col, path, code, hint, format, args...)
 }
 
 // err returns all that was found, by place.
 func (r *reporter) err() error {
-	sort.SliceStable(r.list, func(i, j int) bool {
-		a, b := r.list[i], r.list[j]
+	r.sort(r.list)
+	return r.list.Err()
+}
+
+// sort orders by place, the template's own file first.
+func (r *reporter) sort(list []diag.Diagnostic) {
+	sort.SliceStable(list, func(i, j int) bool {
+		a, b := list[i], list[j]
 		if a.File != b.File {
 			return a.File == r.file || b.File != r.file && a.File < b.File
 		}
 		return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
 	})
-	return r.list.Err()
 }
 
 // object reads a mapping key by key and knows which keys nobody asked for.

@@ -220,8 +220,12 @@ func (p *rowsReader) entry(o *object) rowSource {
 	c := p.c
 	loop := o.get("for")
 	if loop == nil {
-		choice := &rowChoice{cond: c.condition(o.get("if"), o.at("if")), then: p.body(o)}
+		choice := &rowChoice{cond: c.condition(o.get("if"), o.at("if"))}
+		end := c.given(choice.cond.holds())
+		choice.then = p.body(o)
+		end()
 		if v := o.get("else"); v != nil {
+			defer c.given(choice.cond.fails())()
 			choice.other = p.entries(v, o.at("else"))
 		}
 		return choice
@@ -231,10 +235,12 @@ func (p *rowsReader) entry(o *object) rowSource {
 	if v := o.get("if"); v != nil {
 		l.filter = c.condition(v, o.at("if"))
 	}
+	end := c.given(l.filter.holds())
 	if v := o.get("group"); v != nil {
 		l.groups = p.groups(l.loop, v, o.at("group"), outer)
 	}
 	l.body = p.body(o)
+	end()
 	if l.groups != nil {
 		c.locals = c.locals[:len(c.locals)-1]
 	}
@@ -370,6 +376,9 @@ func (d *styleDef) laid(s *doc.Style) *doc.Style {
 // cell compiles a cell that begins in a column: a text, or a mapping with text or do.
 func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) cellTemplate {
 	c := p.c
+	if col < len(p.t.columns) {
+		defer c.given(p.t.columns[col].cond.holds())()
+	}
 	t := cellTemplate{out: doc.Cell{Src: c.source(n, path)}}
 	if n.Kind != strictyaml.Mapping {
 		if n.Kind != strictyaml.Null { // an empty cell

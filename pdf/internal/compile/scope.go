@@ -92,10 +92,10 @@ func (c *compiler) variable(v *variable, from exprScope) exprlang.Var {
 	}
 	if !v.done && !v.busy {
 		v.busy = true
-		locals := c.locals
-		c.locals = nil
+		locals, known := c.locals, c.exprOptions.Known
+		c.locals, c.exprOptions.Known = nil, nil
 		v.prog = c.compileExpr(v.node, "vars."+v.name, 0, v.node.Text)
-		c.locals = locals
+		c.locals, c.exprOptions.Known = locals, known
 		v.busy, v.done = false, true
 		if v.prog != nil && !v.prog.Type.Storable() {
 			c.bad(v.node, "vars."+v.name, exprlang.CodeType, "", "a variable cannot hold a %s", v.prog.Type)
@@ -156,6 +156,28 @@ func wrapped(s string) bool {
 type programAt struct {
 	prog *exprlang.Program
 	at   *place
+}
+
+// holds and fails are what a condition proves; nothing when it could not be compiled.
+func (p *programAt) holds() []string {
+	if p == nil {
+		return nil
+	}
+	return p.prog.Holds
+}
+
+func (p *programAt) fails() []string {
+	if p == nil {
+		return nil
+	}
+	return p.prog.Fails
+}
+
+// given lets what is compiled until end is called rely on facts.
+func (c *compiler) given(facts []string) (end func()) {
+	around := c.exprOptions.Known
+	c.exprOptions.Known = slices.Concat(around, facts)
+	return func() { c.exprOptions.Known = around }
 }
 
 // condition compiles an `if`.

@@ -12,6 +12,7 @@ import (
 var styleKeys = []string{
 	"font", "size", "leading", "weight", "italic", "color", "align", "space-before", "space-after",
 	"figures", "keep-figures", "widows", "orphans", "breaking", "hyphenate",
+	"underline", "strike", "letter-spacing", "caps", "position",
 }
 
 // baseName is the style that is the document's own; styles that extend none
@@ -110,7 +111,7 @@ func (c *compiler) overlay(o *object, data bool) (over overlay) {
 		over.size, over.leading = over.size || key == "size", over.leading || key == "leading"
 		over.colored = over.colored || key == "color"
 	}
-	o.later("features", "letter-spacing", "underline")
+	o.later("features")
 	return over
 }
 
@@ -189,8 +190,49 @@ func (c *compiler) styleKey(v *strictyaml.Node, path, key string) func(*doc.Styl
 			hyphenate = doc.HyphenateOn
 		}
 		return func(s *doc.Style) { s.Hyphenate = hyphenate }
+	case "underline":
+		l := c.textLine(v, path)
+		return func(s *doc.Style) { s.Underline = l }
+	case "strike":
+		l := c.textLine(v, path)
+		return func(s *doc.Style) { s.Strike = l }
+	case "letter-spacing":
+		l := c.length(v, path, -10*doc.Pt)
+		return func(s *doc.Style) { s.LetterSpacing = l }
+	case "caps":
+		i, _ := c.choice(v, path, "normal", "small")
+		return func(s *doc.Style) { s.SmallCaps = i == 1 }
+	case "position":
+		i, _ := c.choice(v, path, "base", "super", "sub")
+		return func(s *doc.Style) { s.Position = doc.Position(i) } //nolint:gosec // one of three
 	}
 	return nil
+}
+
+// textLine reads a line below or through text: true, false, or how it looks.
+func (c *compiler) textLine(v *strictyaml.Node, path string) *doc.Line {
+	if v.Kind == strictyaml.Bool {
+		if !c.flag(v, path) {
+			return nil
+		}
+		return &doc.Line{}
+	}
+	o, ok := c.object(v, path, "a line of text")
+	if !ok {
+		return nil
+	}
+	l := &doc.Line{}
+	if v := o.get("thickness"); v != nil {
+		l.Width = c.length(v, o.at("thickness"), 1)
+	}
+	if v := o.get("color"); v != nil {
+		l.Color = c.color(v, o.at("color"))
+	}
+	if v := o.get("dash"); v != nil {
+		l.Dash = c.dash(v, o.at("dash"))
+	}
+	o.done()
+	return l
 }
 
 func (c *compiler) weight(v *strictyaml.Node, path string) int {

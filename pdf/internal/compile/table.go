@@ -86,6 +86,7 @@ func (c *compiler) columns(t *tableNode, n *strictyaml.Node, path string) {
 				c.bad(o.n.Key("if"), o.path, codeKey, "write for: x in filter(list, ...)", "a column has for or if, not both")
 			}
 		}
+		end := c.given(col.cond.holds())
 		if v := o.get("head"); v != nil {
 			col.head = c.rich(v, o.at("head"))
 		}
@@ -108,6 +109,7 @@ func (c *compiler) columns(t *tableNode, n *strictyaml.Node, path string) {
 		if v := o.get("background"); v != nil {
 			col.back = c.paint(v, o.at("background"))
 		}
+		end()
 		if col.loop != nil {
 			c.endLoop(col.loop)
 		}

@@ -324,7 +324,7 @@ func (c *content) text(t *layout.TextItem) error {
 }
 
 func sameStyle(a, b *layout.PieceStyle) bool {
-	return a == b || a.Size == b.Size && a.Color == b.Color && a.Elem == b.Elem
+	return a == b || a.Size == b.Size && a.Color == b.Color && a.Elem == b.Elem && a.Inline == b.Inline
 }
 
 // run shows items of one face, size, colour and element.
@@ -340,7 +340,11 @@ func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.It
 	c.fill(ps.Color)
 	c.judge(&opShow)
 	origin := items[0].X
-	x, y := hundredths(t.X+origin), hundredths(c.height-t.Y)
+	var rise, spacing doc.Length
+	if in := ps.Inline; in != nil {
+		rise, spacing = in.Rise, in.Spacing
+	}
+	x, y := hundredths(t.X+origin), hundredths(c.height-t.Y+rise)
 	c.num(x - c.lineX)
 	c.b = append(c.b, ' ')
 	c.num(y - c.lineY)
@@ -349,6 +353,7 @@ func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.It
 
 	w := &c.e.words
 	w.begin(f, ps.Size, c.b)
+	w.space(spacing)
 	for i := range items {
 		it := &items[i]
 		w.moveTo(it.X - origin)
@@ -363,8 +368,16 @@ func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.It
 // part shows the glyphs of a part, and states the text of those that do not say
 // it themselves (14.9.4).
 func (c *content) part(w *words, p *text.Part, ps *layout.PieceStyle) error {
-	if p.Plain {
+	if p.Plain && w.spacing == 0 {
 		w.plain(p)
+		return nil
+	}
+	// A reader takes letters a tenth of their size apart for words.
+	if p.Replaced || w.spacing*10 >= 1000*w.upem {
+		for i := range p.Glyphs {
+			w.font.use.Add(p.Glyphs[i].ID, p.Text)
+		}
+		w.actual(p.Glyphs, p.Text)
 		return nil
 	}
 	for i := 0; i < len(p.Glyphs); {
@@ -403,6 +416,7 @@ func (c *content) part(w *words, p *text.Part, ps *layout.PieceStyle) error {
 				w.actual(p.Glyphs[i:j], "")
 			}
 		}
+		w.want += w.spacing
 		i = j
 	}
 	return nil
@@ -454,11 +468,21 @@ type words struct {
 	want  int64  // where the next glyph belongs
 	codes []byte // of the open string
 	array bool   // "[" is written
+
+	spacing int64 // behind each letter, as pen
 }
 
 func (w *words) begin(f *fontRes, size doc.Length, b []byte) {
 	w.b, w.font, w.size, w.upem = b, f, int64(size), int64(f.face.UnitsPerEm())
 	w.pen, w.want, w.codes, w.array = 0, 0, w.codes[:0], false
+}
+
+// space sets what stands between letters beside their advances.
+func (w *words) space(l doc.Length) {
+	w.spacing = 0
+	if l != 0 {
+		w.spacing = int64(l) * 1000 * w.upem / w.size
+	}
 }
 
 // moveTo states where the next part begins, from the origin of the run.
@@ -576,6 +600,9 @@ func (w *words) actual(glyphs []text.Glyph, s string) {
 	w.b = cos.AppendText(w.b, s)
 	w.b = append(w.b, ">>BDC\n"...)
 	for i := range glyphs {
+		if i > 0 && glyphs[i].Cluster != glyphs[i-1].Cluster {
+			w.want += w.spacing
+		}
 		w.glyph(glyphs[i])
 	}
 	w.show()
@@ -590,20 +617,20 @@ func (w *words) end() []byte {
 }
 
 // figure begins a drawing in the rectangle x, y, w, h, counted from the top left corner.
-func (c *content) figure(el *tag.Elem, art layout.Artifact, x, y, w, h doc.Length) error {
+func (c *content) figure(el *tag.Elem, art layout.Artifact, inline bool, x, y, w, h doc.Length) error {
 	c.endText()
 	if err := c.mark(el, art); err != nil {
 		return err
 	}
 	if el != nil && c.e.tree != nil {
-		return c.e.figureBox(el, x, c.height-y-h, w, h)
+		return c.e.figureBox(el, inline, x, c.height-y-h, w, h)
 	}
 	return nil
 }
 
 // shape draws rectangles.
 func (c *content) shape(it *layout.ShapeItem) error {
-	if err := c.figure(it.Elem, it.Artifact, it.X, it.Y, it.W, it.H); err != nil {
+	if err := c.figure(it.Elem, it.Artifact, false, it.X, it.Y, it.W, it.H); err != nil {
 		return err
 	}
 	c.rects(it.Rects)
@@ -612,7 +639,7 @@ func (c *content) shape(it *layout.ShapeItem) error {
 
 // image draws an image.
 func (c *content) image(it *layout.ImageItem) error {
-	if err := c.figure(it.Elem, it.Artifact, it.X, it.Y, it.W, it.H); err != nil {
+	if err := c.figure(it.Elem, it.Artifact, it.Inline, it.X, it.Y, it.W, it.H); err != nil {
 		return err
 	}
 	if it.Drawing != nil {

@@ -68,9 +68,13 @@ func (e *Emitter) verdict(t cos.Trailer) error {
 	return l.Err()
 }
 
-// figureBox states the place of a figure on its page (14.8.5.4.3).
-func (e *Emitter) figureBox(el *tag.Elem, x, y, w, h doc.Length) error {
+// figureBox states the place of a figure on its page (14.8.5.4.3), and that it is a block unless it
+// stands within a line.
+func (e *Emitter) figureBox(el *tag.Elem, inline bool, x, y, w, h doc.Length) error {
 	b := []byte("/O/Layout/Placement/Block/BBox[")
+	if inline {
+		b = []byte("/O/Layout/BBox[")
+	}
 	for i, v := range [4]doc.Length{x, y, x + w, y + h} {
 		if i > 0 {
 			b = append(b, ' ')

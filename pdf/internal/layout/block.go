@@ -99,6 +99,7 @@ type para struct {
 	widow, orphans int
 	links          bool   // some piece is a link
 	place          string // an anchor where it begins; empty: none
+	inline         bool   // some piece is not plain text
 }
 
 func (b *para) size() doc.Length { return doc.Length(len(b.lines)) * b.face.lead }
@@ -135,7 +136,9 @@ func (b *para) draw(p *painter, x, y doc.Length) {
 	for i := range b.lines {
 		line := &b.lines[i]
 		base := y + b.face.base
-		if len(line.Items) > 0 {
+		if b.inline {
+			b.drawInline(p, line, x, base)
+		} else if len(line.Items) > 0 {
 			t := p.texts.one()
 			*t = TextItem{X: x, Y: base, Line: line, Pieces: b.styles, Artifact: b.art}
 			p.page.Items = append(p.page.Items, Item{Text: t})

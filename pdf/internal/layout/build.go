@@ -20,6 +20,7 @@ type maker struct {
 	set           *text.Setter
 	faces         map[*doc.Style]*face
 	derivedStyles map[derived]*doc.Style
+	inlineStyles  map[laidOver]*doc.Style
 	images        map[imageKey]ImageItem // without their places
 	begun         []*tag.Elem
 	warnings      []diag.Diagnostic
@@ -356,9 +357,12 @@ func (m *maker) spans(b *para, spans []doc.Span, en env, el *tag.Elem, src *doc.
 	for i := range spans {
 		s := &spans[i]
 		t := s.Text
-		if s.Kind == doc.SpanText {
+		switch s.Kind {
+		case doc.SpanText:
 			t = text.Clean(t)
-		} else {
+		case doc.SpanImage:
+			t = text.Object
+		default:
 			var err error
 			if t, err = m.ofPages(b, s, src); err != nil {
 				return err
@@ -367,13 +371,19 @@ func (m *maker) spans(b *para, spans []doc.Span, en env, el *tag.Elem, src *doc.
 		if t == "" {
 			continue
 		}
+		f, err := m.spanFace(b.face, s, src)
+		if err != nil {
+			return err
+		}
 		ps := PieceStyle{Size: b.face.size, Color: b.face.color, Elem: el}
 		if target := firstOf(s.Link, link); target != "" {
 			if last == nil || last.Target != target {
 				last = &Link{Target: target, Src: src, From: s.From}
 				last.Elem = m.inline(m.linkParent(el, src), tag.Link, src, "")
 			}
-			last.Text += t
+			if last.Text += t; s.Kind == doc.SpanImage {
+				last.Text = strings.TrimSuffix(last.Text, t) + s.Image.Alt
+			}
 			if m.art != ArtifactRepeat {
 				ps.Link = last
 				b.links = true
@@ -388,27 +398,42 @@ func (m *maker) spans(b *para, spans []doc.Span, en env, el *tag.Elem, src *doc.
 		if before != nil && sameMarks(before, s) && before.Link == s.Link {
 			ps.Elem = b.styles[len(b.styles)-1].Elem // one emphasis, whatever it is made of
 		} else {
-			ps.Elem = m.marked(ps.Elem, s, src)
+			ps.Elem = m.marked(ps.Elem, s, f, src)
 		}
 		before = s
-		c, err := m.chain(b.face, variantOf(s), src)
+		if f != b.face {
+			if ps.Size = f.size; ps.Color == b.face.color {
+				ps.Color = f.color
+			}
+		}
+		c, err := m.chain(f, variantOf(s), src)
 		if err != nil {
 			return err
 		}
-		m.pieces = append(m.pieces, text.Piece{
-			Text: t, Chain: c, Size: b.face.size, Figure: b.face.figure(s), Lang: firstOf(s.Lang, en.lang),
-		})
-		b.styles = append(b.styles, ps)
+		p := text.Piece{Text: t, Chain: c, Size: f.size, Figure: f.figure(s), Lang: firstOf(s.Lang, en.lang)}
+		if !f.special && s.Kind != doc.SpanImage {
+			m.pieces, b.styles = append(m.pieces, p), append(b.styles, ps)
+			continue
+		}
+		if s.Kind == doc.SpanImage {
+			img, err := m.spanImage(s, f, en, src)
+			if err != nil {
+				return err
+			}
+			m.inlineFigure(img, s.Image, ps.Elem, src)
+			p.Object, ps.Inline = img.W, &Inline{Image: img}
+		}
+		m.addPieces(b, f, p, ps)
 	}
 	return nil
 }
 
 func sameMarks(a, b *doc.Span) bool {
-	return a.Bold == b.Bold && a.Italic == b.Italic && a.Code == b.Code && a.Lang == b.Lang
+	return a.Bold == b.Bold && a.Italic == b.Italic && a.Code == b.Code && a.Lang == b.Lang && a.Style == b.Style
 }
 
 // marked wraps the element of a span in those that its markup means.
-func (m *maker) marked(el *tag.Elem, s *doc.Span, src *doc.Source) *tag.Elem {
+func (m *maker) marked(el *tag.Elem, s *doc.Span, f *face, src *doc.Source) *tag.Elem {
 	if el == nil {
 		return nil
 	}
@@ -423,6 +448,12 @@ func (m *maker) marked(el *tag.Elem, s *doc.Span, src *doc.Source) *tag.Elem {
 	}
 	if s.Code {
 		el = m.inline(el, tag.Code, src, "")
+	}
+	if s.Style != nil {
+		if look, shift := lookOf(s.Style), f.rise(); look != 0 || shift != 0 {
+			el = m.inline(el, tag.Span, src, "")
+			el.Look, el.Shift = look, shift
+		}
 	}
 	return el
 }

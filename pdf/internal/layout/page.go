@@ -27,6 +27,20 @@ type PieceStyle struct {
 	Color doc.Color
 	Elem  *tag.Elem // nil: an artifact
 	Link  *Link     // nil: none
+	// Inline is how the piece differs from plain text; nil: in nothing.
+	Inline *Inline
+}
+
+// Inline is how text stands on its line that is not plain.
+type Inline struct {
+	Rise    doc.Length // of the baseline
+	Spacing doc.Length // behind each letter
+	// Underline and Strike are lines below and through the text, nil: none, whose middles stand at
+	// UnderlineY and StrikeY above the baseline.
+	Underline, Strike   *doc.Line
+	UnderlineY, StrikeY doc.Length
+	// Image stands in place of the text; nil: it is text.
+	Image *ImageItem
 }
 
 // Link is one link of the document; its areas may stand on many lines and
@@ -77,6 +91,7 @@ type ImageItem struct {
 	Drawing    *svg.Drawing
 	Elem       *tag.Elem // nil: an artifact
 	Artifact   Artifact
+	Inline     bool // it stands within a line of text
 }
 
 // ShapeItem is a drawing of filled rectangles, in the order in which they cover each other.

@@ -17,6 +17,7 @@ type face struct {
 	color   doc.Color
 	align   doc.Align
 	chains  [8]*text.Chain // by variant
+	special bool           // the text is not plain: addPieces sees to it
 }
 
 // variant selects the font of a span: bit 0 bold, bit 1 italic, bit 2 code.
@@ -96,6 +97,7 @@ func (m *maker) face(s *doc.Style, src *doc.Source) (*face, error) {
 	f.descent = text.Scale(int64(-met.Descent), f.size, c.Face())
 	// The letters stand in the middle of the leading.
 	f.base = (f.lead-f.ascent-f.descent)/2 + f.ascent
+	f.special = s.SmallCaps || marksText(s)
 	m.faces[s] = f
 	return f, nil
 }

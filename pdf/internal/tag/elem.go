@@ -17,6 +17,34 @@ const (
 	ScopeColumn
 )
 
+// TextLook is what the look of a Span means, one bit each.
+type TextLook uint8
+
+// The looks that mean something (ISO 32000-2, 14.8.5.4.5).
+const (
+	Underlined TextLook = 1 << iota
+	Struck
+)
+
+// spanAttributes returns what the look of a Span asks for. A text has one decoration: one that is
+// both struck and underlined is struck.
+func (e *Elem) spanAttributes() string {
+	if e.Look == 0 && e.Shift == 0 {
+		return ""
+	}
+	b := []byte("/O/Layout")
+	switch {
+	case e.Look&Struck != 0:
+		b = append(b, "/TextDecorationType/LineThrough"...)
+	case e.Look&Underlined != 0:
+		b = append(b, "/TextDecorationType/Underline"...)
+	}
+	if e.Shift != 0 { // TextPosition says less, and is not in PDF 1.7
+		b = cos.AppendFixed(append(b, "/BaselineShift "...), int64(e.Shift), 3)
+	}
+	return string(b)
+}
+
 // Elem is an element of the structure tree. Layout makes it with what it means;
 // Tree.Add gives it its object and its place among its parent's kids, and
 // Tree.Finish writes it.
@@ -27,6 +55,8 @@ type Elem struct {
 	Src              *doc.Source
 	Lang             string     // BCP 47; empty: as the parent
 	Alt              string     // of Figure and Link
+	Look             TextLook   // of Span
+	Shift            doc.Length // of the baseline, of Span: above 0 it is raised
 	Marker           doc.Marker // of L
 	Scope            Scope      // of TH
 	Colspan, Rowspan int        // of TH and TD; 0: 1
@@ -94,6 +124,8 @@ func (e *Elem) attributes() string {
 		return "/O/List/ListNumbering/" + listNumberings[e.Marker]
 	case TH, TD:
 		return e.cellAttributes()
+	case Span:
+		return e.spanAttributes()
 	default:
 		return ""
 	}

@@ -201,7 +201,7 @@ func (s *Setter) addCut(out *[]Item, it *Item, w string) error {
 	p := &s.pieces[it.Piece]
 	parts, err := s.shape(p, w, true, it.Level)
 	for i := range parts {
-		*out = append(*out, Item{Part: &parts[i], W: parts[i].Width(p.Size), Piece: it.Piece, Level: it.Level})
+		*out = append(*out, Item{Part: &parts[i], W: p.width(&parts[i]), Piece: it.Piece, Level: it.Level})
 	}
 	return err
 }

@@ -22,13 +22,13 @@ func (s *Setter) hyphens(p *Piece) *hyph.Language {
 const minHyphenated = 5
 
 // hyphenPoints appends where the word of items[i] may be hyphenated, as offsets in its text. A word
-// of several items (in several fonts, or with soft hyphens of its own) has none, nor has what looks
-// like an address, an identifier or a name in camel case.
+// of several items (in several fonts, or with soft hyphens of its own) has none, nor has one of
+// spaced letters, nor what looks like an address, an identifier or a name in camel case.
 func (s *Setter) hyphenPoints(dst []int, i int) []int {
 	it := &s.items[i]
 	p := &s.pieces[it.Piece]
 	word := it.Part.Text
-	if it.Space || p.Figure || it.Part.RTL || len(word) < minHyphenated || strings.ContainsAny(word, "0123456789/@_\\=&\u00AD\u200B\u2060") {
+	if it.Space || p.Figure || p.Spacing != 0 || it.Part.RTL || len(word) < minHyphenated || strings.ContainsAny(word, "0123456789/@_\\=&\u00AD\u200B\u2060") {
 		return dst
 	}
 	patterns := s.hyphens(p)

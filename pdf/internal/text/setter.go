@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"example.com/quire/pdf/doc"
@@ -21,6 +22,13 @@ type Piece struct {
 	// Figure says that Text is a number, an amount or a date: no line ends inside
 	// it but at an ordinary space.
 	Figure bool
+	// Spacing is added behind each letter.
+	Spacing doc.Length
+	// SmallCaps shows small letters as capitals. The parts still say what was written.
+	SmallCaps bool
+	// Object is how wide the thing is that stands in the line in place of Text, the one character
+	// U+FFFC, which has no glyph; 0: Text is text.
+	Object doc.Length
 	// Lang is the language, BCP 47: its hyphenation and its forms of letters count, and that of the
 	// first piece says to which side the paragraph runs.
 	Lang string
@@ -34,6 +42,26 @@ type Options struct {
 	Total bool
 	// Hyphenate allows hyphens in words, as the language of their piece has them.
 	Hyphenate bool
+}
+
+// width is that of a part of the piece.
+func (p *Piece) width(part *Part) doc.Length {
+	w := part.Width(p.Size)
+	if p.Spacing != 0 {
+		w += p.Spacing * doc.Length(part.letters())
+	}
+	return w
+}
+
+// letters counts the clusters of a part.
+func (p *Part) letters() int {
+	n := 0
+	for i := range p.Glyphs {
+		if i == 0 || p.Glyphs[i].Cluster != p.Glyphs[i-1].Cluster {
+			n++
+		}
+	}
+	return n
 }
 
 // Item is a placed piece of a line: the glyphs of Part at X from the line's left
@@ -240,6 +268,10 @@ func trimEnd(s string) string {
 
 // add appends the items of seg, a stretch at byte pos without break opportunity inside.
 func (s *Setter) add(pi int, seg string, pos int) error {
+	if w := s.pieces[pi].Object; w > 0 && seg != "" {
+		s.push(Item{Part: &objectPart, W: w, Piece: int32(pi), Level: s.order.at(pos)}) //nolint:gosec // G115: pieces are few
+		return nil
+	}
 	for i := 0; i < len(seg); {
 		if seg[i] == ' ' || seg[i] == '\t' {
 			if err := s.addSpace(pi, pos+i); err != nil {
@@ -268,6 +300,12 @@ func (s *Setter) add(pi int, seg string, pos int) error {
 	return nil
 }
 
+// Object is the text of a Piece that is a thing: Unicode's object replacement character.
+const Object = "\uFFFC"
+
+// objectPart is the part of all things: nothing is drawn of it.
+var objectPart = Part{Text: Object}
+
 func (s *Setter) addSpace(pi, pos int) error {
 	p := &s.pieces[pi]
 	parts := p.Chain.space
@@ -291,7 +329,7 @@ func (s *Setter) addWord(pi int, w string, figures bool, level bidi.Level) error
 
 func (s *Setter) addParts(pi int, parts []Part, space bool, level bidi.Level) {
 	for i := range parts {
-		s.push(Item{Part: &parts[i], W: parts[i].Width(s.pieces[pi].Size), Piece: int32(pi), Space: space, Level: level}) //nolint:gosec // G115: pieces are few
+		s.push(Item{Part: &parts[i], W: s.pieces[pi].width(&parts[i]), Piece: int32(pi), Space: space, Level: level}) //nolint:gosec // G115: pieces are few
 	}
 }
 
@@ -303,9 +341,17 @@ func (s *Setter) shape(p *Piece, w string, figures bool, level bidi.Level) ([]Pa
 			d.lang = p.Lang
 		}
 	}
+	if p.SmallCaps {
+		return s.shapeCapitals(p, w, d)
+	}
 	if s.t.caches(len(w), figures) {
 		return s.t.shape(p.Chain, w, d)
 	}
+	return s.shapeNew(p, w, d)
+}
+
+// shapeNew shapes a word in memory of the setter.
+func (s *Setter) shapeNew(p *Piece, w string, d dialect) ([]Part, error) {
 	if cap(s.glyphs)-len(s.glyphs) < len(w) {
 		s.glyphs = make([]Glyph, 0, max(1024, len(w)))
 	}
@@ -318,6 +364,34 @@ func (s *Setter) shape(p *Piece, w string, figures bool, level bidi.Level) ([]Pa
 	return s.parts[from:], err
 }
 
+// shapeCapitals shapes the capitals of a word. Its parts say the word as it is written.
+func (s *Setter) shapeCapitals(p *Piece, w string, d dialect) ([]Part, error) {
+	var capitals []byte
+	var at []int32 // by byte of capitals: the byte of w that it stands for
+	for i, r := range w {
+		n := len(capitals)
+		capitals = utf8.AppendRune(capitals, unicode.ToUpper(r))
+		for range len(capitals) - n {
+			at = append(at, int32(i)) //nolint:gosec // G115: a word
+		}
+	}
+	at = append(at, int32(len(w))) //nolint:gosec // G115: a word
+	parts, err := s.shapeNew(p, string(capitals), d)
+	from := 0
+	for i := range parts {
+		part := &parts[i]
+		to := from + len(part.Text)
+		start := at[from]
+		for k := range part.Glyphs {
+			g := &part.Glyphs[k]
+			g.Cluster = at[from+int(g.Cluster)] - start
+		}
+		part.Text, part.Plain, part.Replaced = w[start:at[to]], false, true
+		from = to
+	}
+	return parts, err
+}
+
 // push appends it with the kerning between it and the item before it.
 func (s *Setter) push(it Item) {
 	if n := len(s.items); n > s.lineStart && !it.Space {
@@ -325,7 +399,7 @@ func (s *Setter) push(it Item) {
 		a, b := prev.Part, it.Part
 		if !prev.Space && a.Face == b.Face && !a.RTL && !b.RTL && len(a.Glyphs) > 0 && len(b.Glyphs) > 0 {
 			p, q := &s.pieces[prev.Piece], &s.pieces[it.Piece]
-			if p.Size == q.Size && !p.Chain.query.TabularFigures {
+			if p.Size == q.Size && p.Spacing == 0 && !p.Chain.query.TabularFigures {
 				k := int64(a.Face.Kern(a.Glyphs[len(a.Glyphs)-1].ID, b.Glyphs[0].ID))
 				it.kern = Scale(k, q.Size, b.Face)
 			}
@@ -445,6 +519,17 @@ func (s *Setter) spread(items []Item) error {
 func (s *Setter) cut(it *Item) error {
 	p := &s.pieces[it.Piece]
 	word := it.Part.Text
+	if p.Object > 0 {
+		if len(s.items) > s.lineStart {
+			s.closeLine(len(s.items), false)
+		}
+		if it.W > s.width {
+			return &NarrowError{Text: word, Need: it.W, Width: s.width}
+		}
+		s.push(*it)
+		s.x, s.segStart = it.W, len(s.items)
+		return nil
+	}
 	s.ends = s.t.seg.Graphemes(s.ends[:0], word)
 	count := doc.Length(len(s.ends))
 	for ends, from := s.ends, 0; len(ends) > 0; {
@@ -465,10 +550,10 @@ func (s *Setter) cut(it *Item) error {
 			if err != nil {
 				return err
 			}
-			return &NarrowError{Text: word[from:ends[0]], Need: partsWidth(one, p.Size), Width: s.width}
+			return &NarrowError{Text: word[from:ends[0]], Need: p.widths(one), Width: s.width}
 		}
 		for i := range parts {
-			w := parts[i].Width(p.Size)
+			w := p.width(&parts[i])
 			s.items = append(s.items, Item{Part: &parts[i], W: w, Piece: it.Piece, Level: it.Level})
 			s.x += w
 		}
@@ -494,7 +579,7 @@ func (s *Setter) fitting(it *Item, from int, ends []int, avail doc.Length, guess
 		if err != nil {
 			return 0, nil, err
 		}
-		w := partsWidth(parts, p.Size)
+		w := p.widths(parts)
 		if w <= avail {
 			lo, best = n, parts
 		} else {
@@ -509,10 +594,11 @@ func (s *Setter) fitting(it *Item, from int, ends []int, avail doc.Length, guess
 	return lo, best, nil
 }
 
-func partsWidth(parts []Part, size doc.Length) doc.Length {
+// widths is that of several parts of the piece.
+func (p *Piece) widths(parts []Part) doc.Length {
 	var w doc.Length
 	for i := range parts {
-		w += parts[i].Width(size)
+		w += p.width(&parts[i])
 	}
 	return w
 }

@@ -32,6 +32,8 @@ type Part struct {
 	Kerned bool
 	// RTL says that the clusters of the glyphs fall: their text runs from right to left.
 	RTL bool
+	// Replaced says that the glyphs are those of other characters than Text: of its capitals.
+	Replaced bool
 }
 
 // Width returns the advance of the part at the given size, scaled once.

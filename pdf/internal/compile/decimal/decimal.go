@@ -273,9 +273,12 @@ func (d Decimal) Mul(e Decimal) Decimal {
 	return norm(m.Mul(m, e.Mantissa()), scale)
 }
 
-// Quo returns d / e rounded half-even to 34 significant digits, without
-// trailing zeros; dividing by zero is ErrDivide.
-func (d Decimal) Quo(e Decimal) (Decimal, error) {
+// Quo is QuoBy half to even.
+func (d Decimal) Quo(e Decimal) (Decimal, error) { return d.QuoBy(e, HalfEven) }
+
+// QuoBy returns d / e rounded by mode to 34 significant digits, without trailing zeros; dividing
+// by zero is ErrDivide.
+func (d Decimal) QuoBy(e Decimal, mode Mode) (Decimal, error) {
 	if e.Sign() == 0 {
 		return Decimal{}, ErrDivide
 	}
@@ -297,7 +300,7 @@ func (d Decimal) Quo(e Decimal) (Decimal, error) {
 		den.Mul(den, big.NewInt(10))
 		scale--
 	}
-	q := quoHalfEven(num, den)
+	q := quo(num, den, mode)
 	if scale < 0 {
 		q.Mul(q, pow10(-scale))
 		scale = 0
@@ -307,16 +310,17 @@ func (d Decimal) Quo(e Decimal) (Decimal, error) {
 
 func digitsOf(m *big.Int) int { return len(new(big.Int).Abs(m).Text(10)) }
 
-func quoHalfEven(num, den *big.Int) *big.Int {
+// quo returns num / den as a whole number, rounded by mode.
+func quo(num, den *big.Int, mode Mode) *big.Int {
 	q, r := new(big.Int).QuoRem(num, den, new(big.Int))
-	twice := r.Lsh(r.Abs(r), 1)
-	c := twice.CmpAbs(den)
-	if c > 0 || c == 0 && q.Bit(0) == 1 {
-		if num.Sign()*den.Sign() < 0 {
-			q.Sub(q, big.NewInt(1))
-		} else {
-			q.Add(q, big.NewInt(1))
-		}
+	if r.Sign() == 0 {
+		return q
+	}
+	half := r.Lsh(r.Abs(r), 1).CmpAbs(den) // is it less than half, half, or more
+	away := mode == Up || half > 0 && mode != Down ||
+		half == 0 && (mode == HalfUp || mode == HalfEven && q.Bit(0) == 1)
+	if away {
+		q.Add(q, big.NewInt(int64(num.Sign()*den.Sign())))
 	}
 	return q
 }
@@ -379,7 +383,7 @@ func (d Decimal) Round(places int) Decimal {
 		}
 		return Decimal{mant: q, scale: p}
 	}
-	return norm(quoHalfEven(d.Mantissa(), pow10(int(d.scale-p))), p)
+	return norm(quo(d.Mantissa(), pow10(int(d.scale-p)), HalfEven), p)
 }
 
 // Mode tells what rounding does with what lies between two numbers.
@@ -404,15 +408,7 @@ func (d Decimal) RoundBy(places int, mode Mode) Decimal {
 	if mode == HalfEven || p >= d.scale {
 		return d.Round(places)
 	}
-	unit := pow10(int(d.scale - p))
-	q, r := new(big.Int).QuoRem(d.Mantissa(), unit, new(big.Int))
-	tie := new(big.Int).Abs(r)
-	half := tie.Lsh(tie, 1).Cmp(unit)
-	away := mode == HalfUp && half >= 0 || mode == HalfDown && half > 0 || mode == Up && r.Sign() != 0
-	if away {
-		q.Add(q, big.NewInt(int64(r.Sign())))
-	}
-	return norm(q, p)
+	return norm(quo(d.Mantissa(), pow10(int(d.scale-p)), mode), p)
 }
 
 // Trim returns the same value without trailing zeros in the fraction.

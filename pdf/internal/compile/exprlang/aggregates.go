@@ -79,7 +79,7 @@ func (c *checker) aggregate(n *ast.CallNode) *expr {
 		case count == 0 && name != "sum":
 			return Null, nil
 		case name == "avg":
-			q, err := acc.Quo(decimal.New(int64(count), 0))
+			q, err := acc.QuoBy(decimal.New(int64(count), 0), c.o.Rounding)
 			if err != nil {
 				return Null, fail(off, CodeValue, "%s", err)
 			}

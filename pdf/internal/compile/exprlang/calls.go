@@ -199,12 +199,14 @@ func (e *expr) orInvalid(c *checker, n ast.Node) *expr {
 }
 
 func (c *checker) filter(n *ast.BuiltinNode) *expr {
-	src, _, each := c.predicate(n, true)
+	src, test, each := c.predicate(n, true)
 	if each == nil {
 		return src.orInvalid(c, n)
 	}
 	off, _ := c.span(n)
-	return c.predicateExpr(n, src.typ.required(), src, func(m *Machine, list Value) (Value, error) {
+	t := *src.typ.required()
+	t.Elem = t.Elem.shown(test.yes, c.depth)
+	return c.predicateExpr(n, &t, src, func(m *Machine, list Value) (Value, error) {
 		var out []Value
 		err := each(m, list, func(_ int, item, v Value) bool {
 			if v.True() {
@@ -272,11 +274,11 @@ func (c *checker) count(n *ast.BuiltinNode) *expr {
 }
 
 func (c *checker) find(n *ast.BuiltinNode) *expr {
-	src, _, each := c.predicate(n, true)
+	src, test, each := c.predicate(n, true)
 	if each == nil {
 		return src.orInvalid(c, n)
 	}
-	e := c.predicateExpr(n, src.typ.Elem.optional(), src, func(m *Machine, list Value) (Value, error) {
+	e := c.predicateExpr(n, src.typ.Elem.shown(test.yes, c.depth).optional(), src, func(m *Machine, list Value) (Value, error) {
 		found := Null
 		err := each(m, list, func(_ int, item, v Value) bool {
 			if v.True() {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -49,6 +50,12 @@ type Options struct {
 	Locale   *locale.Locale
 	NoLocale string
 
+	// Rounding is the mode of division, round and all formats.
+	Rounding decimal.Mode
+	// Known are the facts that hold where the expression stands: Holds of the tests around it that
+	// succeeded, Fails of those that did not.
+	Known []string
+
 	MaxBytes, MaxNodes, PredicateDepth int
 }
 
@@ -69,12 +76,13 @@ func Compile(src string, scope Scope, o Options) (*Program, []Problem) {
 		return nil, c.problems
 	}
 	e := c.node(tree)
+	e.test()
 	if len(c.problems) > 0 {
 		return nil, c.problems
 	}
 	return &Program{
 		Type: e.typ, Path: e.path, Reads: c.reads, Figure: e.isFigure(), UsesTime: c.usesTime, Desc: e.desc,
-		Leaves: e.leaves, Open: e.open(),
+		Leaves: e.leaves, Open: e.open(), Holds: lasting(e.yes), Fails: lasting(e.no), Itself: lasting(named(e)),
 		lets: c.maxLets, eval: e.eval, write: e.write,
 	}, nil
 }
@@ -167,12 +175,14 @@ type checker struct {
 	maxLets  int
 	usesTime bool
 	reads    []*Path
+	facts    []string // that hold here, beside those of the options
 }
 
 type letVar struct {
 	name string
 	typ  *Type
 	desc string
+	ref  string
 }
 
 // expr is a checked expression.
@@ -188,6 +198,10 @@ type expr struct {
 	choice bool // all that it may be is in leaves
 	path   *Path
 	desc   string
+	// ref names the value for facts; yes and no are those that it proves, a condition, when it holds
+	// and when it does not.
+	ref     string
+	yes, no []string
 	// figure says that a text is a formatted number or date, or may be one.
 	figure bool
 	// write appends the text without making a string of it first; nil: by eval.
@@ -309,7 +323,7 @@ func (c *checker) identifier(n *ast.IdentifierNode) *expr {
 	}
 	for i, l := range slices.Backward(c.lets) {
 		if l.name == n.Value {
-			return &expr{typ: l.typ, off: off, end: end, desc: l.desc, eval: func(m *Machine) (Value, error) { return m.lets[i], nil }}
+			return c.narrow(&expr{typ: l.typ, off: off, end: end, desc: l.desc, ref: l.ref, eval: func(m *Machine) (Value, error) { return m.lets[i], nil }})
 		}
 	}
 	v, ok := c.scope.Lookup(n.Value)
@@ -333,8 +347,8 @@ func (c *checker) identifier(n *ast.IdentifierNode) *expr {
 		e.path.Steps, e.path.Names = []int{v.Field}, []string{n.Value}
 	}
 	c.reads = append(c.reads, e.path)
-	e.eval = e.path.eval()
-	return e
+	e.eval, e.ref = e.path.eval(), e.path.name()
+	return c.narrow(e)
 }
 
 // eval returns the reading of a path. A field of null is null: null is caught
@@ -374,7 +388,7 @@ func (c *checker) pointer(n *ast.PointerNode) *expr {
 	switch n.Name {
 	case "":
 		p := c.pointers[d]
-		return &expr{typ: p.typ, off: off, end: end, desc: p.desc, eval: func(m *Machine) (Value, error) { return m.elem[d], nil }}
+		return c.narrow(&expr{typ: p.typ, off: off, end: end, desc: p.desc, ref: itemName(d), eval: func(m *Machine) (Value, error) { return m.elem[d], nil }})
 	case "index":
 		return &expr{typ: typeInteger, off: off, end: end, eval: func(m *Machine) (Value, error) { return Int(m.index[d]), nil }}
 	}
@@ -401,10 +415,14 @@ func (c *checker) member(n *ast.MemberNode) *expr {
 		if key.typ.Kind != Invalid && !key.typ.textual() {
 			return c.bad(n.Property, CodeType, "", "the key of a map is a string, not %s", key.typ)
 		}
-		return &expr{typ: base.typ.Elem.optional(), off: off, end: end, desc: base.desc + "." + "*", eval: func(m *Machine) (Value, error) {
+		e := &expr{typ: base.typ.Elem.optional(), off: off, end: end, desc: base.desc + "." + "*", eval: func(m *Machine) (Value, error) {
 			b, k, err := eval2(m, base, key)
 			return b.key(k.str), err
 		}}
+		if key.lit != nil && base.ref != "" {
+			e.ref = base.ref + "[" + strconv.Quote(key.lit.str) + "]"
+		}
+		return c.narrow(e)
 	case ListKind:
 		if named {
 			return c.bad(n.Property, CodeType, "take one item, or loop over them", "%s is a list and has no field %q", base.name("this"), name.Value)
@@ -435,10 +453,13 @@ func (c *checker) fieldOf(n *ast.MemberNode, base *expr, name string, off, end i
 	}
 	c.scope.Used(f, off)
 	typ := f.Type
+	if slices.Contains(base.typ.present, i) {
+		typ = typ.required()
+	}
 	if base.typ.Optional {
 		typ = typ.optional()
 	}
-	e := &expr{typ: typ, off: base.off, end: end, desc: base.desc + "." + name}
+	e := &expr{typ: typ, off: base.off, end: end, desc: base.desc + "." + name, ref: fieldName(base.ref, i)}
 	if base.desc == "" {
 		e.desc = name
 	}
@@ -450,17 +471,18 @@ func (c *checker) fieldOf(n *ast.MemberNode, base *expr, name string, off, end i
 		}
 		c.reads[len(c.reads)-1] = e.path // in the place of base, which was read last
 		e.eval = e.path.eval()
-		return e
+		return c.narrow(e)
 	}
 	e.eval = func(m *Machine) (Value, error) {
 		v, err := base.eval(m)
 		return v.field(i), err
 	}
-	return e
+	return c.narrow(e)
 }
 
 func (c *checker) conditional(n *ast.ConditionalNode) *expr {
-	cond, a, b := c.boolean(n.Cond), c.node(n.Exp1), c.node(n.Exp2)
+	cond := c.boolean(n.Cond)
+	a, b := c.given(cond.yes, n.Exp1, c.node), c.given(cond.no, n.Exp2, c.node)
 	t := joinColors(a, b)
 	if t == nil {
 		return c.bad(n.Exp2, CodeType, "", "one branch is %s, the other %s", a.typ, b.typ)
@@ -487,11 +509,19 @@ func (c *checker) boolean(n ast.Node) *expr {
 	if k := e.typ.Kind; k != BooleanKind && k != Invalid && k != NullKind {
 		return c.bad(n, CodeType, "", "want a condition, got %s", e.typ)
 	}
+	return e.test()
+}
+
+// test notes what a truth value of the data proves of itself.
+func (e *expr) test() *expr {
+	if e.typ.Kind == BooleanKind && e.typ.Optional {
+		e.yes = append(e.yes, named(e)...)
+	}
 	return e
 }
 
 func (c *checker) array(n *ast.ArrayNode) *expr {
-	elem := typeNull
+	elem := typeNothing
 	items := make([]*expr, len(n.Nodes))
 	for i, in := range n.Nodes {
 		items[i] = c.node(in)
@@ -524,7 +554,7 @@ func (c *checker) array(n *ast.ArrayNode) *expr {
 func (c *checker) let(n *ast.VariableDeclaratorNode) *expr {
 	value := c.node(n.Value)
 	slot := len(c.lets)
-	c.lets = append(c.lets, letVar{n.Name, value.typ, value.desc})
+	c.lets = append(c.lets, letVar{n.Name, value.typ, value.desc, value.ref})
 	c.maxLets = max(c.maxLets, len(c.lets))
 	body := c.node(n.Expr)
 	c.lets = c.lets[:slot]

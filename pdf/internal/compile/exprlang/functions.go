@@ -152,7 +152,7 @@ func (c *checker) money(n *ast.CallNode) *expr {
 	if code.lit != nil && !locale.ValidCurrency(code.lit.str) {
 		hint := Nearest(strings.ToUpper(code.lit.str), locale.Currencies())
 		if hint == "" {
-			hint = "write three capital letters, as in money('EUR')"
+			hint = "write a code of ISO 4217, as in money('EUR')"
 		}
 		return c.bad(n.Arguments[1], CodeType, hint, "%q is no ISO 4217 currency code", code.lit.str)
 	}
@@ -210,7 +210,7 @@ func (c *checker) places(n *ast.CallNode) (int, bool) {
 	return int(v), true
 }
 
-// round is round(x, n) and round(x), exactly and half to even as all formats
+// round is round(x, n) and round(x), exactly and by the mode of the document, as all formats
 // round: what it gives is what number(n) and money would print. A third argument
 // names another mode.
 func (c *checker) round(n *ast.CallNode) *expr {
@@ -219,7 +219,7 @@ func (c *checker) round(n *ast.CallNode) *expr {
 	if e.typ.Kind == Invalid || !ok {
 		return c.invalid(n)
 	}
-	mode := 0
+	mode := int(c.o.Rounding)
 	if len(n.Arguments) == 3 {
 		m := c.node(n.Arguments[2])
 		if m.typ.Kind == Invalid {

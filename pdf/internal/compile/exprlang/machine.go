@@ -102,6 +102,11 @@ type Program struct {
 	// may be another value, too.
 	Leaves []Leaf
 	Open   bool
+	// Holds and Fails are what a condition proves of the values of slots when it holds and when it
+	// does not.
+	Holds, Fails []string
+	// Itself is the fact that the value, as it is read, is not null; empty when it has no name.
+	Itself []string
 	// Desc names the value in messages: trades[], note.number. It may be empty.
 	Desc string
 

@@ -14,7 +14,7 @@ func (c *checker) unary(n *ast.UnaryNode) *expr {
 	switch n.Operator {
 	case "!", "not":
 		e := c.boolean(n.Node)
-		return &expr{typ: typeBoolean, off: off, end: e.end, eval: func(m *Machine) (Value, error) {
+		return &expr{typ: typeBoolean, off: off, end: e.end, yes: e.no, no: e.yes, eval: func(m *Machine) (Value, error) {
 			v, err := e.eval(m)
 			return Bool(!v.True()), err
 		}}
@@ -81,9 +81,18 @@ func (c *checker) binary(n *ast.BinaryNode) *expr {
 }
 
 func (c *checker) logic(n *ast.BinaryNode) *expr {
-	a, b := c.boolean(n.Left), c.boolean(n.Right)
 	stop := n.Operator == "or" || n.Operator == "||"
-	return &expr{typ: typeBoolean, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
+	a := c.boolean(n.Left)
+	onward := a.yes
+	if stop {
+		onward = a.no
+	}
+	b := c.given(onward, n.Right, c.boolean)
+	yes, no := slices.Concat(a.yes, b.yes), both(a.no, b.no)
+	if stop {
+		yes, no = both(a.yes, b.yes), slices.Concat(a.no, b.no)
+	}
+	return &expr{typ: typeBoolean, off: a.off, end: b.end, yes: yes, no: no, eval: func(m *Machine) (Value, error) {
 		v, err := a.eval(m)
 		if err != nil || v.True() == stop {
 			return Bool(stop), err
@@ -123,6 +132,10 @@ func (c *checker) arithmetic(n *ast.BinaryNode, a, b *expr) *expr {
 	}
 	off, _ := c.span(n)
 	op := arithmetic[n.Operator]
+	if n.Operator == "/" {
+		mode := c.o.Rounding
+		op = func(a, b decimal.Decimal) (decimal.Decimal, error) { return a.QuoBy(b, mode) }
+	}
 	return &expr{typ: t, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
 		x, y, err := need2(m, a, b)
 		if err != nil {
@@ -154,7 +167,6 @@ var arithmetic = map[string]func(a, b decimal.Decimal) (decimal.Decimal, error){
 	"+": func(a, b decimal.Decimal) (decimal.Decimal, error) { return a.Add(b), nil },
 	"-": func(a, b decimal.Decimal) (decimal.Decimal, error) { return a.Sub(b), nil },
 	"*": func(a, b decimal.Decimal) (decimal.Decimal, error) { return a.Mul(b), nil },
-	"/": decimal.Decimal.Quo,
 	"%": decimal.Decimal.Rem,
 }
 
@@ -171,10 +183,20 @@ func (c *checker) equality(n *ast.BinaryNode, a, b *expr) *expr {
 		return c.invalid(n)
 	}
 	want := n.Operator == "=="
-	return &expr{typ: typeBoolean, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
+	e := &expr{typ: typeBoolean, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
 		x, y, err := eval2(m, a, b)
 		return Bool(Equal(x, y) == want), err
 	}}
+	switch {
+	case a.typ.Kind == NullKind || b.typ.Kind == NullKind:
+		e.no = named(a, b)
+	case !a.typ.Optional || !b.typ.Optional: // what equals a value is one
+		e.yes = named(a, b)
+	}
+	if !want {
+		e.yes, e.no = e.no, e.yes
+	}
+	return e
 }
 
 // enumLiteral checks that a text compared with an enum is one of its values.
@@ -193,7 +215,7 @@ func (c *checker) order(n *ast.BinaryNode, a, b *expr) *expr {
 		return c.bad(n, CodeType, "", "%s and %s have no order", a.typ, b.typ)
 	}
 	op := n.Operator
-	return &expr{typ: typeBoolean, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
+	return &expr{typ: typeBoolean, off: a.off, end: b.end, yes: named(a, b), no: named(a, b), eval: func(m *Machine) (Value, error) {
 		x, y, err := need2(m, a, b)
 		if err != nil {
 			return Null, err
@@ -232,7 +254,11 @@ func (c *checker) in(n *ast.BinaryNode, a, b *expr) *expr {
 		return c.bad(n, CodeType, "", "in wants a list or a map, got %s", b.typ)
 	}
 	off, _ := c.span(n)
-	return &expr{typ: typeBoolean, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
+	var yes []string
+	if b.typ.Kind == MapKind || !b.typ.Elem.Optional {
+		yes = named(a)
+	}
+	return &expr{typ: typeBoolean, off: a.off, end: b.end, yes: yes, eval: func(m *Machine) (Value, error) {
 		x, y, err := eval2(m, a, b)
 		if err != nil {
 			return Null, err
@@ -264,7 +290,7 @@ func (c *checker) textTest(n *ast.BinaryNode, a, b *expr) *expr {
 }
 
 func textTest(a, b *expr, test func(s, t string) bool) *expr {
-	return &expr{typ: typeBoolean, off: a.off, end: b.end, eval: func(m *Machine) (Value, error) {
+	return &expr{typ: typeBoolean, off: a.off, end: b.end, yes: named(a, b), no: named(a, b), eval: func(m *Machine) (Value, error) {
 		x, y, err := need2(m, a, b)
 		return Bool(err == nil && test(x.str, y.str)), err
 	}}

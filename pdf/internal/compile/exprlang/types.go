@@ -60,6 +60,7 @@ type Type struct {
 	Fields   []*Field // of RecordKind, in the order of the contract
 	Enum     []string // of EnumKind
 	Name     string   // a named type's name
+	present  []int    // fields of a record that a filter has shown not to be null
 }
 
 // Field is a field of a record.
@@ -142,6 +143,7 @@ var (
 	typePages     = &Type{Kind: PagesKind}
 	typeReference = &Type{Kind: ReferenceKind}
 	typeTitle     = &Type{Kind: TitleKind}
+	typeNothing   = &Type{Kind: NullKind} // of the items of []
 )
 
 // Basic returns the type of a name of the contract language that has no parts,
@@ -194,7 +196,11 @@ func join(a, b *Type) *Type {
 		if !slices.Equal(a.Fields, b.Fields) {
 			return nil
 		}
-		t = a
+		if t = a; !slices.Equal(a.present, b.present) {
+			either := *a
+			either.present = nil
+			t = &either
+		}
 	case a.Kind == b.Kind:
 		t = a
 	default:

@@ -31,6 +31,7 @@ type Locale struct {
 	cardinal                       func(operands) Category
 	ordinal                        func(dst []byte, n int64) []byte
 	symbols                        string // CODE=symbol, by code
+	rounding                       decimal.Mode
 }
 
 // defaults maps a language with a region to the tables it shares.
@@ -75,11 +76,25 @@ func Tags() []string {
 // Tag returns the tag of the tables.
 func (l *Locale) Tag() string { return l.tag }
 
+// Rounding returns the locale with formats that round by mode; those of the tables round half to
+// even, as CLDR does.
+func (l *Locale) Rounding(mode decimal.Mode) *Locale {
+	if mode == l.rounding {
+		return l
+	}
+	other := *l
+	other.rounding = mode
+	return &other
+}
+
+// DecimalSign returns what stands before the digits of a fraction.
+func (l *Locale) DecimalSign() string { return l.decimal }
+
 // Number appends d with separators. places is the count of fraction digits to
-// round to, half-even; a negative one keeps the digits that d has.
+// round to; a negative one keeps the digits that d has.
 func (l *Locale) Number(dst []byte, d decimal.Decimal, places int) []byte {
 	if places >= 0 {
-		d = d.Round(places)
+		d = d.RoundBy(places, l.rounding)
 	}
 	if d.Sign() < 0 {
 		dst = append(dst, l.minus...)
@@ -157,7 +172,7 @@ func (l *Locale) Symbol(code string) string {
 // currency's fraction digits. code must be valid.
 func (l *Locale) Money(dst []byte, d decimal.Decimal, code string) []byte {
 	const sign, space = "¤", "\u00a0"
-	d = d.Round(Fraction(code))
+	d = d.RoundBy(Fraction(code), l.rounding)
 	pattern, negative, own := strings.Cut(l.money, ";")
 	if d.Sign() < 0 {
 		d = d.Neg()
