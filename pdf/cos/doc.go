@@ -1,10 +1,10 @@
-// Package cos writes the object layer of PDF (ISO 32000-2, clause 7): objects
+// Package cos writes and reads the object layer of PDF (ISO 32000-2, clause 7): objects
 // in PDF syntax, object streams, cross-reference streams and the file around
 // them. COS is the historic name of that layer.
 //
-// The package has two halves.
+// The package has three parts.
 //
-// The append half turns values into bytes: [AppendName], [AppendString],
+// The append part turns values into bytes: [AppendName], [AppendString],
 // [AppendText], [AppendInt], [AppendFixed] and the object values [Name],
 // [String], [Text], [Int], [Decimal], [Array], [Dict], [Ref] ... Every function appends
 // to the slice it is given and keeps nothing. The output is a function of the
@@ -13,7 +13,7 @@
 // floating-point number is involved anywhere, so every platform writes the
 // same bytes.
 //
-// The writing half is [Writer]. Object numbers are reserved first and written
+// The writing part is [Writer]. Object numbers are reserved first and written
 // in any order, so an object may point to one that comes much later:
 //
 //	w := cos.NewWriter(out, cos.Options{Version: cos.V20})
@@ -28,4 +28,8 @@
 //
 // The file identifier is the first half of the SHA-256 of everything before
 // the cross-reference stream: equal input makes an equal file.
+//
+// The reading part is [Reader]: it finds the objects of a file of any maker, in whatever form
+// its cross-reference data has, undoes filters, and repairs what is damaged. It trusts nothing
+// in the file: every size is held against [ReadLimits] before memory is taken for it.
 package cos

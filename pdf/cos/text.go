@@ -1,6 +1,7 @@
 package cos
 
 import (
+	"encoding/binary"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -162,4 +163,49 @@ func AppendDate(dst []byte, t time.Time) []byte {
 	h, m := offset/3600, offset/60%60
 	dst = append(dst, sign, byte('0'+h/10), byte('0'+h%10), '\'', byte('0'+m/10), byte('0'+m%10)) //nolint:gosec // G115: digits
 	return append(dst, ')')
+}
+
+// docHigh are the characters of PDFDocEncoding at 0x18 to 0x1F and 0x80 to 0xA0 (Annex D.3), at
+// which it differs from Latin-1.
+const docLow, docHigh = "\u02D8\u02C7\u02C6\u02D9\u02DD\u02DB\u02DA\u02DC", "\u2022\u2020\u2021\u2026\u2014\u2013\u0192\u2044\u2039\u203A\u2212\u2030\u201E\u201C\u201D\u2018" +
+	"\u2019\u201A\u2122\uFB01\uFB02\u0141\u0152\u0160\u0178\u017D\u0131\u0142\u0153\u0161\u017E\uFFFD\u20AC"
+
+// TextOf returns the text of a text string object (7.9.2.2) in UTF-8, whether it was read or is
+// to be written; ok is false for other objects.
+func TextOf(o Object) (text string, ok bool) {
+	if t, isText := o.(Text); isText {
+		return string(t), true
+	}
+	b, ok := Bytes(o)
+	switch s := string(b); {
+	case !ok:
+		return "", false
+	case strings.HasPrefix(s, "\xFE\xFF"):
+		return fromUTF16(b[2:], binary.BigEndian), true
+	case strings.HasPrefix(s, "\xFF\xFE"): // not of the standard, but found
+		return fromUTF16(b[2:], binary.LittleEndian), true
+	case strings.HasPrefix(s, "\xEF\xBB\xBF"):
+		return strings.ToValidUTF8(s[3:], "\uFFFD"), true
+	}
+	low, high := []rune(docLow), []rune(docHigh)
+	out := make([]rune, 0, len(b))
+	for _, c := range b {
+		r := rune(c)
+		switch {
+		case c >= 0x18 && c <= 0x1F:
+			r = low[c-0x18]
+		case c >= 0x80 && c <= 0xA0:
+			r = high[c-0x80]
+		}
+		out = append(out, r)
+	}
+	return string(out), true
+}
+
+func fromUTF16(b []byte, order binary.ByteOrder) string {
+	units := make([]uint16, 0, len(b)/2)
+	for ; len(b) > 1; b = b[2:] {
+		units = append(units, order.Uint16(b))
+	}
+	return string(utf16.Decode(units))
 }

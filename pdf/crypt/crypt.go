@@ -4,6 +4,9 @@
 // A password that opens a document lets its reader do what [Permissions] allow; programs are
 // asked to heed them, nothing forces them to. Who has the owner password may do everything. What
 // must stay secret needs a user password.
+//
+// [Open] reads what this and all earlier revisions encrypted, RC4 among them; only revision 6 is
+// ever written.
 package crypt
 
 import (
