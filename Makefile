@@ -81,7 +81,7 @@ judges-psrp: ## all judges of psrp: recordings of real PowerShell and Windows se
 soak-psrp: ## the judges of psrp with ten minutes for each fuzz target
 	@FUZZTIME=10m ./tools/judges-psrp
 
-judges-web: ## all judges of web: Autobahn, h2spec, spectral, Schemathesis, httplint, Chromium, promtool, Redis, fuzzing; then planted faults (needs `make tools`)
+judges-web: ## all judges of web: Autobahn, h2spec, spectral, Schemathesis, httplint, REDbot, slowhttptest, Wycheproof, clients of others, Chromium, promtool, Redis, fuzzing; then planted faults (needs `make tools`)
 	@./tools/judges-web
 
 soak-crash: ## 200 kills of a server that makes documents under load
