@@ -61,6 +61,9 @@ type Cache[K comparable, V any] struct {
 	// for none. checked is when the last began, by the clock of the link.
 	checkEvery int64
 	checked    atomic.Int64
+	first      uint64        // see writeID
+	writes     atomic.Uint64 // so far
+	clash      sync.Once     // reports one
 }
 
 // genClosed is the generation of a closed cache: no record bears it, so the
@@ -81,6 +84,7 @@ func New[K comparable, V any](o Options[K, V]) (*Cache[K, V], error) {
 		clock:      o.clock,
 		seed:       maphash.MakeSeed(),
 		epoch:      randomID(),
+		first:      randomID(),
 		random:     uniform,
 		keyBytes:   keyWeigh[K](),
 		stringKeys: reflect.TypeFor[K]().Kind() == reflect.String,

@@ -312,18 +312,20 @@ func (c *Cache[K, V]) answered(f *flight[K, V], r *record[V], fits bool) (rest [
 	return nil
 }
 
-// unreachable settles flights that the remote cannot answer: with the value that is held, for
-// MaxStale after it was last known to be right, or, without a loader, with an error. The rest is loaded
-// and kept here alone.
+// unreachable settles flights that the remote cannot answer: while the link is down with the value
+// that is held, for MaxStale after it was last known to be right, or, without a loader, with an error.
+// The rest is loaded and kept here alone. With the link up what could not be compared is not served:
+// Staleness would not be true.
 func (c *Cache[K, V]) unreachable(fs []*flight[K, V], err error) (rest []*flight[K, V]) {
 	now := c.clock.Now()
 	for _, f := range fs {
 		f.cut = err
 		switch old := f.old; {
-		case old != nil && old.shared != nil && now < old.soft && c.bound(old) <= c.p.MaxStale:
+		case !linked(f.gen) && old != nil && old.shared != nil && now < old.soft && c.bound(old) <= c.p.MaxStale:
 			same := *old
 			sh := *old.shared
-			sh.checked, sh.until = c.link.now()-c.bound(old), now+int64(c.p.SuspectTTL)
+			bound := c.bound(old)
+			sh.checked, sh.until = c.link.now()-bound, now+int64(min(c.p.SuspectTTL, c.p.MaxStale-bound))
 			same.gen, same.shared = f.gen, &sh
 			same.early = min(c.earlyFrom(&same), sh.until)
 			c.settle(f, outcome[V]{rec: &same, fits: true, value: same.value, tags: same.tags, lost: err})

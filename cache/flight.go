@@ -31,6 +31,8 @@ type flight[K comparable, V any] struct {
 	value  V
 	err    error // ErrNotFound or *LoadError
 	failed bool  // err is a failure, not an answer
+	// compared: the remote had nothing better than old.
+	compared bool
 	// bumped is the number of an invalidation of a tag of value since the load began, or 0.
 	bumped uint64
 	rec    *record[V] // the record of value, if it has one
@@ -78,7 +80,7 @@ type shard[K comparable, V any] struct {
 	mu      sync.Mutex
 	flights map[K]*flight[K, V]
 	runs    map[K]*runs
-	seen    Version  // of the last frame for one of the keys
+	seen    Version  // the latest of the frames for these keys
 	_       [16]byte // off its neighbour's cache line
 }
 
@@ -92,6 +94,16 @@ func (s *shard[K, V]) detach(k K) {
 		f.detached.Store(true)
 		delete(s.flights, k)
 	}
+}
+
+// saw notes a version that the remote gave out for one of the keys, and says whether a later one was
+// seen before. The caller holds mu.
+func (s *shard[K, V]) saw(v Version) (late bool) {
+	late = s.seen.Epoch == v.Epoch && s.seen.Counter > v.Counter
+	if !late {
+		s.seen = v
+	}
+	return late
 }
 
 // begin joins the load of k or begins one. seen is the record the caller found

@@ -210,7 +210,7 @@ func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *recor
 			return v, nil, ctx.Err()
 		case <-soft:
 			soft = nil
-			if c.usable(old, f) {
+			if c.usable(old, f, false) {
 				return old.value, old, nil
 			}
 			// Somebody wrote the key meanwhile: no need to wait for less.
@@ -221,7 +221,7 @@ func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *recor
 			if f.bumped > 0 && f.bumped <= bumps {
 				return v, nil, errOlderLoad
 			}
-			if f.failed && c.usable(f.old, f) {
+			if f.failed && c.usable(f.old, f, f.compared) {
 				return f.old.value, f.old, nil
 			}
 			return f.value, f.rec, f.err
@@ -230,11 +230,12 @@ func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *recor
 }
 
 // usable says whether old may stand in for the result of f: it is alive, and
-// the key was not written or deleted since the load began.
-func (c *Cache[K, V]) usable(old *record[V], f *flight[K, V]) bool {
+// the key was not written or deleted since the load began. compared says that the remote has
+// nothing better, for one that is suspect.
+func (c *Cache[K, V]) usable(old *record[V], f *flight[K, V], compared bool) bool {
 	if old == nil || f.detached.Load() {
 		return false
 	}
 	gen, now := c.gen.Load(), c.clock.Now()
-	return old.exists(gen) && now < old.hard && (!old.suspect(gen, now) || c.bound(old) <= c.p.MaxStale)
+	return old.exists(gen) && now < old.hard && (!old.suspect(gen, now) || (compared || !linked(gen)) && c.bound(old) <= c.p.MaxStale)
 }

@@ -72,13 +72,16 @@ func (c *Cache[K, V]) connect() error {
 	l := &link{start: time.Now(), proof: -1, first: make(chan struct{}), counters: make(map[string]tagCounter)}
 	c.link = l
 	l.lapse = time.AfterFunc(c.p.MaxStale, c.lapsed)
-	detach, err := c.o.Bus.Attach(c.o.Name, LinkOptions{Heartbeat: c.p.Heartbeat, Timeout: c.p.LinkTimeout}, receiver[K, V]{c})
+	in := newInbox(receiver[K, V]{c})
+	detach, err := c.o.Bus.Attach(c.o.Name, LinkOptions{Heartbeat: c.p.Heartbeat, Timeout: c.p.LinkTimeout}, in)
 	if err != nil {
+		in.close()
 		l.lapse.Stop()
 		return err
 	}
 	l.detach = func() {
 		detach()
+		in.close()
 		l.lapse.Stop()
 	}
 	late := time.NewTimer(c.p.LinkTimeout)
@@ -187,14 +190,27 @@ func (r receiver[K, V]) Proof(sent time.Time) {
 	l.lapse.Reset(max(r.c.p.MaxStale-time.Since(sent), 0))
 }
 
+// doubt lets everything that is held be compared, with the link up. The caller holds mu.
+func (c *Cache[K, V]) doubt() {
+	c.turn(false)
+	c.turn(true)
+}
+
+// lost implements listener.
+func (r receiver[K, V]) lost() {
+	r.c.link.mu.Lock()
+	r.c.doubt()
+	r.c.link.mu.Unlock()
+	r.c.log.Warn("news of the remote come faster than they are applied: what is held is compared")
+}
+
 // Frame implements Sink.
 func (r receiver[K, V]) Frame(f Frame) {
 	l := r.c.link
 	l.mu.Lock()
 	if f.Version.Epoch != l.epoch {
-		// Not to be ordered with what is held: everything is to be compared.
-		r.c.turn(false)
-		r.c.turn(true)
+		// Not to be ordered with what is held.
+		r.c.doubt()
 	}
 	l.mu.Unlock()
 	if f.Kind == FrameTag {
@@ -247,16 +263,19 @@ func (v Version) newer(b Version) bool { return v.Epoch != b.Epoch || v.Counter 
 // cache finds nothing older.
 func (c *Cache[K, V]) news(k K, f *Frame) {
 	pushed, err := c.pushed(k, f.Record)
+	if c.named(f.Version) && !c.own(f.Version) {
+		c.clash.Do(func() { c.log.Warn("another cache of this namespace has the id of this one") })
+	}
 	s := c.shard(k)
 	s.mu.Lock()
-	s.seen = f.Version
+	late := s.saw(f.Version)
 	if fl := s.flights[k]; fl != nil && !fl.woken() && fl.writeID != f.Version.WriteID {
 		s.detach(k)
 	}
 	held, ok := c.store.Look(k)
 	older := ok && (held.shared == nil || f.Version.newer(held.shared.version))
 	switch {
-	case pushed != nil && (older || !ok && c.p.PushAll) && c.gen.Load() != genClosed:
+	case pushed != nil && (older || !ok && !late && c.p.PushAll) && c.gen.Load() != genClosed:
 		c.store.Put(k, pushed)
 		c.n.pushed.Add(1)
 	case older && err != nil && held.shared != nil:

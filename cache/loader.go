@@ -25,6 +25,8 @@ type outcome[V any] struct {
 	shared *shared
 	// unasked: there was no loader to ask. passing: err is not remembered.
 	unasked, passing bool
+	// compared: the remote was asked before the loader.
+	compared bool
 	// noStore: value is for those who wait, and the key holds nothing.
 	noStore bool
 	// lost is why the remote could not be asked, if so.
@@ -156,6 +158,9 @@ func (c *Cache[K, V]) call(ctx context.Context, fs []*flight[K, V], load func(co
 	}
 	if c.remote != nil {
 		c.shareAll(ctx, fs, got)
+		for i, f := range fs {
+			got[i].compared = !f.alone
+		}
 	}
 	outs = got
 	for i, f := range fs {
@@ -267,7 +272,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 			c.store.Remove(f.key)
 		}
 	default:
-		f.failed = true
+		f.failed, f.compared = true, out.compared
 		f.err = failure
 		if c.p.ErrorBackoffMin > 0 && c.holds(f.key) && !out.passing {
 			r := c.failed(f.key, old, f.gen, now, &out)
@@ -315,7 +320,7 @@ func (c *Cache[K, V]) adopt(f *flight[K, V], held *record[V], now int64, out out
 	case failure == nil:
 		f.err = ErrNotFound
 	default:
-		f.failed = true
+		f.failed, f.compared = true, out.compared
 		f.err = failure
 	}
 }

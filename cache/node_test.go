@@ -19,7 +19,8 @@ type wire struct {
 	cut  bool
 	sink Sink
 
-	before, after atomic.Pointer[error] // fails calls, without and in spite of their being done
+	before, after atomic.Pointer[error]  // fails calls, without and in spite of their being done
+	fetched       atomic.Pointer[func()] // called when a Fetch is done, before its answer arrives
 	fetches       atomic.Int64
 	headers       atomic.Int64
 }
@@ -54,7 +55,11 @@ func (w *wire) Fetch(ctx context.Context, ns string, keys []string, headersOnly 
 	if e := w.before.Load(); e != nil {
 		return nil, *e
 	}
-	return w.Hub.Fetch(ctx, ns, keys, headersOnly)
+	got, err := w.Hub.Fetch(ctx, ns, keys, headersOnly)
+	if f := w.fetched.Load(); f != nil {
+		(*f)()
+	}
+	return got, err
 }
 
 func (w *wire) Store(ctx context.Context, ns string, r StoreRequest) (StoreResult, error) {
@@ -77,20 +82,22 @@ func (w *wire) Attach(ns string, o LinkOptions, s Sink) (func(), error) {
 // cutLink loses what comes from now on until heal; the node notices at once.
 func (w *wire) cutLink() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.cut = true
 	w.sink.Down(errWire)
+	w.mu.Unlock()
+	synctest.Wait()
 }
 
 func (w *wire) heal() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.cut = false
 	w.Hub.mu.Lock()
 	epoch := w.epoch
 	w.Hub.mu.Unlock()
 	w.sink.Up(epoch)
 	w.sink.Proof(time.Now())
+	w.mu.Unlock()
+	synctest.Wait()
 }
 
 // through is the sink that the hub sees.

@@ -53,12 +53,19 @@ func (c *Cache[K, V]) pushes(mode SyncMode, payload []byte) bool {
 	return mode == Push && len(payload) <= c.p.PushMaxBytes
 }
 
-// writeID names a write. Its upper part is that of the cache, which so knows its own frames.
-func (c *Cache[K, V]) writeID() uint64 { return c.epoch>>ownBits<<ownBits | randomID()>>(64-ownBits) }
+// writeID names a write. Its upper part is the random id of the cache; its lower part goes on from a
+// random number. So a cache knows its own frames from those of another that has its id by chance.
+func (c *Cache[K, V]) writeID() uint64 { return c.epoch&^ownMask | (c.first+c.writes.Add(1))&ownMask }
 
-const ownBits = 40
+const ownMask = 1<<40 - 1
 
-func (c *Cache[K, V]) own(v Version) bool { return v.WriteID>>ownBits == c.epoch>>ownBits }
+// own says whether v is that of a write of this cache.
+func (c *Cache[K, V]) own(v Version) bool {
+	return c.named(v) && (v.WriteID-c.first-1)&ownMask < c.writes.Load()
+}
+
+// named says whether v is that of a write of this cache, or of one with its id.
+func (c *Cache[K, V]) named(v Version) bool { return (v.WriteID^c.epoch)&^ownMask == 0 }
 
 // put stores the record of w, with its condition, and returns its version; ErrConflict if the condition does not
 // hold. A call that failed halfway may have been done, or be done yet: the id of the write tells. If it is not there the key is suspect
@@ -146,7 +153,7 @@ func (c *Cache[K, V]) written(k K, r *record[V], fits bool) {
 	s := c.shard(k)
 	s.mu.Lock()
 	s.detach(k)
-	if s.seen.Epoch == version.Epoch && s.seen.Counter > version.Counter {
+	if s.saw(version) {
 		// It may have been of this key.
 		r = r.suspected()
 	}
@@ -179,6 +186,7 @@ func (c *Cache[K, V]) deleteShared(ctx context.Context, k K, w StoreRequest) (Ve
 	s := c.shard(k)
 	s.mu.Lock()
 	s.detach(k)
+	s.saw(version)
 	if held, ok := c.store.Look(k); ok && (held.shared == nil || version.newer(held.shared.version)) {
 		c.store.Remove(k)
 	}

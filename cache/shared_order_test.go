@@ -1,0 +1,229 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestWriteOvertakesALateAnswer: a reader waits for the lease of another node, asks the remote when
+// that has written, and a second write comes while the answer is on its way.
+func TestWriteOvertakesALateAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHub()
+		a, _ := node(t, h, Options[string, string]{})
+		b, wire := node(t, h, Options[string, string]{Load: func(context.Context, string) (string, error) { return "loaded", nil }})
+		if got, err := h.Lease(t.Context(), "n", LeaseRequest{Key: "k", Token: 1, TTL: time.Hour}); err != nil || !got.Granted {
+			t.Fatal(got, err)
+		}
+		read := make(chan struct{})
+		go func() {
+			defer close(read)
+			if _, err := b.Get(t.Context(), "k"); err != nil {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		answer := make(chan struct{})
+		late := func() { <-answer }
+		wire.fetched.Store(&late)
+		tell(t, a, "k", "old")
+		tell(t, a, "k", "new")
+		wire.fetched.Store(nil)
+		close(answer)
+		<-read
+		peeks(t, b, "k", "")
+		want(t, b, "k", "new")
+	})
+}
+
+// frame is that of the record that the hub has for k.
+func (h *Hub) frame(t *testing.T, k string) Frame {
+	t.Helper()
+	r, err := h.Fetch(t.Context(), "n", []string{k}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Frame{Kind: FrameKey, Version: r[0].Version, Key: k, Record: &r[0]}
+}
+
+// TestFramesTwiceAndOutOfOrder are harmless, whether the key is held, was deleted or was never there;
+// one of an epoch that is not that of the link lets everything be compared.
+func TestFramesTwiceAndOutOfOrder(t *testing.T) {
+	for _, p := range []Policy{{}, {Mode: Push}, {Mode: Push, PushAll: true}} {
+		synctest.Test(t, func(t *testing.T) {
+			h := NewHub()
+			a, _ := node(t, h, Options[string, string]{Policy: p})
+			b, wire := node(t, h, Options[string, string]{Policy: p})
+			var frames []Frame
+			write := func(v string) {
+				tell(t, a, "k", v)
+				frames = append(frames, h.frame(t, "k"))
+			}
+			replay := func() {
+				for i := range frames {
+					wire.sink.Frame(frames[len(frames)-1-i])
+					wire.sink.Frame(frames[len(frames)-1-i])
+					synctest.Wait()
+				}
+			}
+			for i := range 5 {
+				write(fmt.Sprint(i))
+			}
+			want(t, b, "k", "4")
+			headers := wire.headers.Load() + wire.fetches.Load()
+			replay()
+			peeks(t, b, "k", "4")
+			if n := wire.headers.Load() + wire.fetches.Load() - headers; n != 0 {
+				t.Errorf("%+v: old news made the node ask %d times", p, n)
+			}
+			if err := b.Delete(t.Context(), "k"); err != nil {
+				t.Fatal(err)
+			}
+			replay()
+			peeks(t, b, "k", "")
+			wantErr(t, b, "k", ErrNotFound)
+			write("new")
+			want(t, b, "k", "new")
+			if err := a.Delete(t.Context(), "k"); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			replay()
+			wantErr(t, b, "k", ErrNotFound)
+			write("last")
+			want(t, b, "k", "last")
+
+			other := frames[0]
+			other.Version.Epoch++
+			other.Key = "another"
+			breaks := b.Stats().LinkBreaks
+			wire.sink.Frame(other)
+			synctest.Wait()
+			peeks(t, b, "k", "") // suspect
+			want(t, b, "k", "last")
+			peeks(t, b, "k", "last")
+			if b.Stats().LinkBreaks == breaks {
+				t.Error("a frame of another epoch went unseen")
+			}
+		})
+	}
+}
+
+// TestNodesWithOneIDSeeEachOther, and say that there are two.
+func TestNodesWithOneIDSeeEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHub()
+		p := Policy{Mode: Push}
+		var log strings.Builder
+		a, _ := node(t, h, Options[string, string]{Policy: p})
+		b, _ := node(t, h, Options[string, string]{Policy: p, Logger: textLogger(&log)})
+		if a.epoch == b.epoch {
+			t.Error("ids are not random")
+		}
+		synctest.Wait()
+		b.epoch = a.epoch
+		tell(t, b, "k", "one")
+		want(t, a, "k", "one")
+		if log.Len() != 0 {
+			t.Errorf("a frame of its own: %s", &log)
+		}
+		for i := range 3 {
+			v := fmt.Sprint("two ", i)
+			tell(t, a, "k", v)
+			peeks(t, b, "k", v)
+			v = fmt.Sprint("three ", i)
+			tell(t, b, "k", v)
+			peeks(t, a, "k", v)
+		}
+		if n := strings.Count(log.String(), "has the id of this one"); n != 1 {
+			t.Errorf("reported %d times: %s", n, &log)
+		}
+	})
+}
+
+// TestWritesDuringTheStartAreSeen: what is read before the link is up is compared once it is.
+func TestWritesDuringTheStartAreSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHub()
+		a, _ := node(t, h, Options[string, string]{})
+		tell(t, a, "k", "old")
+
+		// The subscription comes late: until then New does not return, and nothing is asked for.
+		late := &lateBus{Hub: h, after: 500 * time.Millisecond}
+		start := time.Now()
+		b := open(t, Options[string, string]{Name: "n", Remote: h, Bus: late, Codec: textCodec{}})
+		if d := time.Since(start); d != late.after {
+			t.Errorf("New waited %v", d)
+		}
+		want(t, b, "k", "old")
+		tell(t, a, "k", "new")
+		want(t, b, "k", "new")
+
+		// It comes when New has given up waiting, and the link loses what is written before.
+		late = &lateBus{Hub: h, after: 3 * time.Second}
+		c := open(t, Options[string, string]{Name: "n", Remote: h, Bus: late, Codec: textCodec{}})
+		want(t, c, "k", "new")
+		wantErr(t, c, "absent", ErrNotFound)
+		tell(t, a, "k", "newer")
+		tell(t, a, "absent", "there")
+		pass(late.after)
+		want(t, c, "k", "newer")
+		want(t, c, "absent", "there")
+	})
+}
+
+// lateBus attaches late.
+type lateBus struct {
+	*Hub
+	after time.Duration
+}
+
+func (l *lateBus) Attach(ns string, o LinkOptions, s Sink) (func(), error) {
+	var detach func()
+	attached := make(chan struct{})
+	time.AfterFunc(l.after, func() {
+		detach, _ = l.Hub.Attach(ns, o, s) // the hub has no errors
+		close(attached)
+	})
+	return func() {
+		<-attached
+		detach()
+	}, nil
+}
+
+// TestLostTagInvalidatesForEver: a counter that is made anew is greater than all that were.
+func TestLostTagInvalidatesForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHub()
+		a, _ := node(t, h, Options[string, string]{})
+		for _, k := range []string{"one", "two"} {
+			if _, err := a.SetWith(t.Context(), k, k, WriteOptions{Tags: []string{"t"}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lose := func() {
+			h.mu.Lock()
+			delete(h.ns["n"].tags, "t")
+			h.mu.Unlock()
+		}
+		lose()
+		for range 3 {
+			b, wire := node(t, h, Options[string, string]{})
+			wantErr(t, b, "one", ErrNotFound)
+			wire.cutLink()
+			wire.heal()
+			wantErr(t, b, "one", ErrNotFound)
+			lose()
+		}
+		if _, err := a.SetWith(t.Context(), "one", "new", WriteOptions{Tags: []string{"t"}}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		b, _ := node(t, h, Options[string, string]{})
+		wantErr(t, b, "two", ErrNotFound)
+	})
+}
