@@ -5,6 +5,7 @@
 #   make bench-save NAME=before RUN=path  measure longer and keep the run
 #   make bench-compare A=before B=after   old, new, change, verdict
 #   make bench-report NAME=after          put a saved run into docs/benchmarks/
+#   make bench-heavyread                  examples/heavyread by wrk, beside nginx and others
 
 BENCH     := .build/bench
 BENCHARGS ?=
@@ -12,7 +13,7 @@ BENCHARGS ?=
 # Where `make tools` unpacks nginx.
 bench bench-save bench-test: export PATH := $(PATH):$(CURDIR)/.tools/proxies/root/usr/sbin
 
-.PHONY: bench bench-save bench-compare bench-selfcheck bench-report bench-list bench-gate bench-gate-update bench-test bench-lint bench-build
+.PHONY: bench bench-save bench-compare bench-selfcheck bench-report bench-list bench-gate bench-gate-update bench-test bench-lint bench-build bench-heavyread
 
 bench-build:
 	@mkdir -p .build
@@ -41,6 +42,15 @@ bench-gate: bench-build ## allocations, bytes, instructions, output hashes and p
 
 bench-gate-update: bench-build ## measure the gate's baselines anew and print what changed
 	@$(BENCH) gate-update $(BENCHARGS)
+
+WRK_THREADS     ?= 4
+WRK_CONNECTIONS ?= 400
+WRK_DURATION    ?= 10s
+
+bench-heavyread: ## measure examples/heavyread, 12 minutes; writes docs/benchmarks/heavyread.md (needs `make tools`)
+	@mkdir -p .build
+	@cd bench && $(GO) build -trimpath -buildvcs=false -o ../.build/bench-heavyread ./cmd/heavyread
+	@.build/bench-heavyread -threads $(WRK_THREADS) -connections $(WRK_CONNECTIONS) -duration $(WRK_DURATION) $(BENCHARGS)
 
 bench-test:
 	cd bench && $(GO) vet ./... && $(GO) test ./...

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"slices"
 
+	"example.com/quire/bench/cache"
 	"example.com/quire/bench/fetch"
 	"example.com/quire/bench/handlers"
 	"example.com/quire/bench/harness"
@@ -30,5 +31,5 @@ func main() {
 
 // suites lists every suite of make bench.
 func suites() []harness.Suite {
-	return slices.Concat([]harness.Suite{path.Suite()}, router.Suites(), []harness.Suite{handlers.Suite(), sockets.Suite(), fetch.Suite(), psrp.Suite()})
+	return slices.Concat([]harness.Suite{path.Suite()}, router.Suites(), []harness.Suite{handlers.Suite(), sockets.Suite(), fetch.Suite(), psrp.Suite(), cache.Suite()})
 }

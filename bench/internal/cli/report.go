@@ -74,7 +74,8 @@ func keptRuns(store saved.Store) ([]*saved.Run, error) {
 	return runs, nil
 }
 
-// writePages writes the pages and removes those of suites that are gone.
+// writePages writes the pages and removes those of suites that are gone. Pages that another command
+// made, which says so in their first line, stay.
 func writePages(dir string, pages map[string]string, printf func(string, ...any)) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return fmt.Errorf("write pages: %w", err)
@@ -85,6 +86,9 @@ func writePages(dir string, pages map[string]string, printf func(string, ...any)
 	}
 	for _, e := range entries {
 		if _, wanted := pages[e.Name()]; !wanted && filepath.Ext(e.Name()) == ".md" {
+			if b, err := os.ReadFile(filepath.Join(dir, e.Name())); err != nil || !report.Generated(b) {
+				continue
+			}
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("remove stale page: %w", err)
 			}

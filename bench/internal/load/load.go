@@ -61,9 +61,9 @@ func (a Answer) Field(name string) string {
 
 // Result is what a run of requests showed.
 type Result struct {
-	Requests int
-	Wall     time.Duration
-	P50, P99 time.Duration
+	Requests           int
+	Wall               time.Duration
+	P50, P90, P99, Max time.Duration
 }
 
 // answerTimeout is how long one answer may take before the server counts as
@@ -73,7 +73,13 @@ const answerTimeout = 20 * time.Second
 // Run sends requests first ... first+n-1 over fresh connections and returns once
 // all are answered. The first wrong answer ends it.
 func Run(ctx context.Context, addr, target string, p *Plan, first, n int) (Result, error) {
-	return run(ctx, addr, target, p, p.Check, first, n)
+	return run(ctx, addr, target, p, p.Check, first, n, 0)
+}
+
+// RunAt is Run in an open loop: request k is due at k/perSecond whatever became of those before it,
+// and its latency counts from then on. A timer wakes late by about 0.1 ms, which is part of the figures.
+func RunAt(ctx context.Context, addr, target string, p *Plan, n int, perSecond float64) (Result, error) {
+	return run(ctx, addr, target, p, p.Check, 0, n, time.Duration(float64(time.Second)/perSecond))
 }
 
 // Probe sends n requests and judges the answers in full.
@@ -82,11 +88,11 @@ func Probe(ctx context.Context, addr, target string, p *Plan, first, n int) erro
 	if check == nil {
 		check = p.Check
 	}
-	_, err := run(ctx, addr, target, p, check, first, n)
+	_, err := run(ctx, addr, target, p, check, first, n, 0)
 	return err
 }
 
-func run(ctx context.Context, addr, target string, p *Plan, check func(int, Answer) error, first, n int) (Result, error) {
+func run(ctx context.Context, addr, target string, p *Plan, check func(int, Answer) error, first, n int, every time.Duration) (Result, error) {
 	conns := max(1, min(p.Conns, n))
 	lanes := make([]*lane, conns)
 	defer func() {
@@ -124,7 +130,16 @@ func run(ctx context.Context, addr, target string, p *Plan, check func(int, Answ
 				if i >= n {
 					return
 				}
-				if err := l.batch(p, check, first+i, min(depth, n-i)); err != nil {
+				due := time.Now()
+				if every > 0 {
+					due = start.Add(time.Duration(i) * every)
+					select {
+					case <-time.After(time.Until(due)):
+					case <-ctx.Done():
+						return
+					}
+				}
+				if err := l.batch(p, check, first+i, min(depth, n-i), due); err != nil {
 					cancel(fmt.Errorf("request %d: %w", first+i, err))
 					return
 				}
@@ -144,7 +159,8 @@ func run(ctx context.Context, addr, target string, p *Plan, check func(int, Answ
 		return Result{Requests: n, Wall: wall}, nil
 	}
 	slices.Sort(all)
-	return Result{Requests: n, Wall: wall, P50: all[(len(all)-1)/2], P99: all[(len(all)-1)*99/100]}, nil
+	at := func(percent int) time.Duration { return all[(len(all)-1)*percent/100] }
+	return Result{Requests: n, Wall: wall, P50: at(50), P90: at(90), P99: at(99), Max: at(100)}, nil
 }
 
 // lane is one connection with its buffers.
@@ -158,8 +174,9 @@ type lane struct {
 	took   []time.Duration
 }
 
-// batch sends requests first ... first+n-1 at once and reads their answers in order.
-func (l *lane) batch(p *Plan, check func(int, Answer) error, first, n int) error {
+// batch sends requests first ... first+n-1 at once and reads their answers in order. Latencies count
+// from due on.
+func (l *lane) batch(p *Plan, check func(int, Answer) error, first, n int, due time.Time) error {
 	l.out = l.out[:0]
 	for i := range n {
 		l.out = p.Request(l.out, l.target, first+i)
@@ -167,7 +184,6 @@ func (l *lane) batch(p *Plan, check func(int, Answer) error, first, n int) error
 	if err := l.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 		return fmt.Errorf("set deadline: %w", err)
 	}
-	start := time.Now()
 	if _, err := l.conn.Write(l.out); err != nil {
 		return fmt.Errorf("send: %w", err)
 	}
@@ -177,7 +193,7 @@ func (l *lane) batch(p *Plan, check func(int, Answer) error, first, n int) error
 			return fmt.Errorf("receive: %w", err)
 		}
 		if p.Timed == nil || p.Timed(i) {
-			l.took = append(l.took, time.Since(start))
+			l.took = append(l.took, time.Since(due))
 		}
 		if err := check(i, a); err != nil {
 			return err

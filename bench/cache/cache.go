@@ -1,0 +1,180 @@
+// Package cache is the suite of the cache: look-ups, writes and values beside other caches, and the
+// path to Redis beside the clients alone. What a look-up finds is counted in every operation and
+// compared in full before.
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"example.com/quire/bench/harness"
+)
+
+const seed = 14
+
+// Suite returns the rows.
+func Suite() harness.Suite {
+	allocs := func(n float64) harness.Goal { return harness.Goal{Of: harness.Allocs, AtMost: n} }
+	against := func(name string, atMost float64) harness.Goal { return harness.Goal{Against: name, AtMost: atMost} }
+	return harness.Suite{
+		Name:  "cache",
+		Title: "Cache",
+		About: "Values of one type by string keys, all entries with a life of an hour. otter is that module with the options and the " +
+			"clock that quire gives it. naive is the plain way to write such a map: 16 shards by hash/fnv, a lock, time.Now for each call, " +
+			"no bound. assembled is ristretto with two shared counters and a type assertion behind it. " +
+			"The rows of Redis run a server of their own.",
+		NotShown: []string{
+			"Storms of inserts alone, where ristretto drops what others keep, and the garbage collector's part, where bigcache, freecache and fastcache keep their bytes out of its sight.",
+			"Hit ratios: they are tests (`cd bench && go test ./cache -run Ratio -v`).",
+		},
+		Rows: []harness.Row{
+			row("hit", "a hit", "a look-up of one of 1,000 keys with a short text", hits(locals(thousand, small)...),
+				against("otter", 1.6), against("naive", 0.9), against("assembled", 0.8), against("ristretto", 1), against("sturdyc", 0.6), against("theine", 1.4), allocs(0)),
+			row("hit-bytes", "a hit by a key of bytes", "PeekBytes of one of 1,000 keys", hits(peekBytes(), named(quire(thousand, small), "get")), against("get", 1.2), allocs(0)),
+			row("hit-zipf", "a hit in cold memory", "a look-up of one of 200,000 keys, zipf 0.99, with a short text", hits(quire(many, small), otterCache(many, small), plainLRU(many, small)),
+				against("otter", 1.4), against("golang-lru", 0.5), allocs(0)),
+			row("hit-256", "a hit of 256 bytes", "a look-up of one of 1,000 keys with 256 bytes, all of which are read", hits(quire(thousand, bytes256), bigCache(), freeCache(), fastCache()),
+				against("bigcache", 0.6), against("freecache", 0.6), against("fastcache", 1), allocs(0)),
+			row("set-in-place", "a write in place", "a write of one of 1,000 keys that are held", writes(setters(thousand, small)...), against("otter", 1.4), allocs(3)),
+			row("set-unique", "a write of a new key", "a write of a key that was made by fmt.Sprintf, when the cache is full", writes(inserters()...), against("naive", 0.85), against("golang-lru-expirable", 0.8), allocs(5)),
+			row("redis-local", "a hit with Redis attached", "a look-up of one of 1,000 keys that the process holds", hits(attached(), named(quire(thousand, small), "alone"), rueidisCached(), goRedis()),
+				against("alone", 1.05), against("rueidis-docache", 0.25), against("go-redis", 0.25), allocs(0)),
+			row("redis-hit", "a read of Redis", "64 goroutines read 256 bytes of a key each that the process does not hold", hits(remoteReads()...), against("rueidis", 1.25), against("go-redis", 0.77)),
+			row("redis-set", "a write to Redis", "64 goroutines write 256 bytes to a key each", writes(remoteWrites()...), against("script", 2)),
+		},
+	}
+}
+
+// contestant is one implementation of a row. open makes it ready; the function that it returns does
+// operations first ... first+n-1 and returns how many came out right.
+type contestant struct {
+	name, module, note string
+	own                bool
+	open               func(context.Context, harness.Env) (*subject, error)
+}
+
+func named(c contestant, name string) contestant {
+	c.name = name
+	return c
+}
+
+func row(name, title, text string, list []contestant, goals ...harness.Goal) harness.Row {
+	r := harness.Row{Name: name, Title: title, Workload: harness.Workload{Name: "cache-" + name, Version: 1, Seed: seed, Text: text}, Goals: goals}
+	if strings.HasPrefix(name, "redis-") && name != "redis-local" {
+		r.Primary = harness.Time // much of the work is the server's
+	}
+	for _, c := range list {
+		r.Contestants = append(r.Contestants, harness.Contestant{
+			Name: c.name, Module: c.module, Note: c.note, Own: c.own,
+			Open: func(ctx context.Context, env harness.Env) (harness.Subject, error) {
+				s, err := c.open(ctx, env)
+				if err != nil {
+					return nil, err // not a nil *subject
+				}
+				return s, nil
+			},
+		})
+	}
+	return r
+}
+
+// hits and writes say in a row what its contestants do.
+func hits(list ...contestant) []contestant   { return list }
+func writes(list ...contestant) []contestant { return list }
+
+// subject is a contestant made ready. It does operations in a loop of its own: a call through a
+// function value for each would cost a tenth of a hit.
+type subject struct {
+	run   func(first, n int) (right int)
+	check func() error
+	end   func() error
+
+	first, n, right int
+}
+
+var errWrong = errors.New("the cache does not give what was put in")
+
+// Check implements harness.Subject.
+func (s *subject) Check(context.Context) (harness.Facts, error) {
+	if right := s.run(0, chunk); right != chunk {
+		return harness.Facts{}, fmt.Errorf("%w: %d of %d operations", errWrong, right, chunk)
+	}
+	return harness.Facts{}, s.check()
+}
+
+// chunk is how many operations are prepared at most: the picks of keys repeat after it.
+const chunk = 4096
+
+// Chunk implements harness.Subject.
+func (s *subject) Chunk() int { return chunk }
+
+// Prepare implements harness.Subject.
+func (s *subject) Prepare(first, n int) error {
+	s.first, s.n = first, n
+	return nil
+}
+
+// Run implements harness.Subject.
+func (s *subject) Run() error {
+	s.right = s.run(s.first, s.n)
+	return nil
+}
+
+// Glance implements harness.Subject.
+func (s *subject) Glance() error {
+	if s.right != s.n {
+		return fmt.Errorf("%w: %d of %d operations", errWrong, s.right, s.n)
+	}
+	return nil
+}
+
+// Close implements harness.Subject.
+func (s *subject) Close() error {
+	if s.end == nil {
+		return nil
+	}
+	return s.end()
+}
+
+// keys of a workload, and the value of each.
+type keys struct {
+	all   []string
+	picks [chunk]int32
+}
+
+const (
+	thousand = 1000
+	many     = 200_000
+)
+
+// keysOf makes n keys, asked for evenly if they are few, by zipf 0.99 if many.
+func keysOf(n int) *keys {
+	k := &keys{all: make([]string, n)}
+	for i := range k.all {
+		k.all[i] = fmt.Sprint("posts/", i)
+	}
+	rng := rand.New(rand.NewPCG(seed, uint64(n))) //nolint:gosec // a fixed stream of inputs
+	pick := func() int { return rng.IntN(n) }
+	if n > thousand {
+		pick = zipf(rng, n, 0.99)
+	}
+	for i := range k.picks {
+		k.picks[i] = int32(pick()) //nolint:gosec // at most a million
+	}
+	return k
+}
+
+// at is the key of operation i.
+func (k *keys) at(i int) string { return k.all[k.picks[i%chunk]] }
+
+func small(key string) string { return "the value of " + key }
+
+// bytes256 is 256 bytes that end in the key.
+func bytes256(key string) []byte {
+	b := make([]byte, 256)
+	copy(b[256-len(key):], key)
+	return b
+}
