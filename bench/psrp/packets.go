@@ -112,13 +112,14 @@ func packets() []harness.Row {
 	for _, n := range []int{1, 32} {
 		rows = append(rows, row(fmt.Sprintf("fragment-%dk", n), fmt.Sprintf("cut %d KB into fragments", n), "AppendFragments", "base64", 0.10, 0, fragment(n<<10), encode64(n<<10)))
 	}
-	flat := row("defragment-32k", "read a fragment of 32 KB", "ParseFragment, which copies nothing", "of-1k", 1.2, 0, unfragment(32<<10), unfragment(1<<10))
+	const views = 16
+	flat := row("defragment-32k", "read 16 fragments of 32 KB", "ParseFragment, which copies nothing", "of-1k", 1.2, 0, times(views, unfragment(32<<10)), times(views, unfragment(1<<10)))
 	flat.Contestants[1].Own = true
 	k4 := blocks(1 << 10)
 	var assembler proto.Assembler // one serves all messages of a stream, one after the other
 	return append(
 		rows, flat,
-		row("defragment-1k", "read a fragment of 1 KB", "ParseFragment", "base64", 0.02, 0, unfragment(1<<10), decode64(1<<10)),
+		row("defragment-1k", "read 16 fragments of 1 KB", "ParseFragment", "base64", 0.02, 0, times(views, unfragment(1<<10)), times(views, decode64(1<<10))),
 		row("assemble-4", "put 4 fragments of 1 KB together", "Add and Next of an Assembler", "base64", 0.25, 1,
 			reading(func(k int) []byte {
 				return proto.AppendFragments(nil, 7, block(4<<10, k), 1<<10+proto.FragmentHeaderSize)
@@ -130,9 +131,9 @@ func packets() []harness.Row {
 				}), decode64(4<<10)),
 		row("message-encode", "a message of 1 KB", "AppendMessage", "base64", 0.10, 0,
 			appending(func(dst []byte, i int) []byte { return proto.AppendMessage(dst, header(i), k4[i]) }, func(i int) []byte { return proto.AppendMessage(nil, header(i), block(1<<10, i)) }), encode64(1<<10)),
-		row("message-decode", "read a message of 1 KB", "ParseMessage", "base64", 0.02, 0,
-			reading(func(k int) []byte { return proto.AppendMessage(nil, header(k), block(1<<10, k)) }, func(k int) []byte { return block(1<<10, k) },
-				func(b []byte) ([]byte, error) { _, body, err := proto.ParseMessage(b); return body, err }), decode64(1<<10)),
+		row("message-decode", "read 16 messages of 1 KB", "ParseMessage", "base64", 0.02, 0,
+			times(views, reading(func(k int) []byte { return proto.AppendMessage(nil, header(k), block(1<<10, k)) }, func(k int) []byte { return block(1<<10, k) },
+				func(b []byte) ([]byte, error) { _, body, err := proto.ParseMessage(b); return body, err })), times(views, decode64(1<<10))),
 		row("send-4k", "send 4 KB", "Send of a connection to nowhere", "base64", 1.08, 0, sending(4<<10), encode64(4<<10)),
 		row("send-256", "send 256 bytes", "Send of a connection to nowhere", "base64", 1.5, 0, sending(256), encode64(256)),
 		row("send-command", "send a Command", "AppendPacket", "appendf", 1, 0,

@@ -53,6 +53,25 @@ func gives[T any](got *T, want []T, equal func(a, b T) bool) func(i int) error {
 // maker makes a contestant ready.
 type maker func() (job, error)
 
+// times makes one operation of n: what takes a few nanoseconds is not to be measured by itself, beside the
+// harness's own steps.
+func times(n int, m maker) maker {
+	return func() (job, error) {
+		one, err := m()
+		all := one
+		all.do = func(i int) error {
+			for k := range n {
+				if err := one.do(i*n + k); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		all.check = func(i int) error { return one.check(i*n + n - 1) }
+		return all, err
+	}
+}
+
 // row is a row of quire against a kernel. atMost bounds the ratio, allocs the allocations of an operation when it is not negative.
 func row(name, title, text, kernel string, atMost, allocs float64, own, other maker) harness.Row {
 	r := harness.Row{Name: name, Title: title, Workload: harness.Workload{Name: "psrp-" + name, Version: 1, Seed: seed, Text: text}}
