@@ -274,6 +274,10 @@ func (c *Cache[K, V]) news(k K, f *Frame) {
 	}
 	held, ok := c.store.Look(k)
 	older := ok && (held.shared == nil || f.Version.newer(held.shared.version))
+	if older && late && pushed != nil {
+		// The later one may have been of this key: what is held in its place is suspect.
+		pushed = pushed.suspected()
+	}
 	switch {
 	case pushed != nil && (older || !ok && !late && c.p.PushAll) && c.gen.Load() != genClosed:
 		c.store.Put(k, pushed)

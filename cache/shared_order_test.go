@@ -227,3 +227,44 @@ func TestLostTagInvalidatesForEver(t *testing.T) {
 		wantErr(t, b, "two", ErrNotFound)
 	})
 }
+
+// TestLateFrameIsNotTakenForTheLatest: the answer to a write comes after the frame of the second write
+// that followed it, and the frame of the first one after both.
+func TestLateFrameIsNotTakenForTheLatest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHub()
+		p := Policy{Mode: Push}
+		a, _ := node(t, h, Options[string, string]{Policy: p})
+		b, wire := node(t, h, Options[string, string]{Policy: p})
+		wire.mu.Lock()
+		wire.cut = true // frames come by hand
+		wire.mu.Unlock()
+		var first Frame
+		b.remote = &tardy{wire: wire, stored: func() {
+			set(t, a, "k", "two")
+			first = h.frame(t, "k")
+			set(t, a, "k", "three")
+			wire.sink.Frame(h.frame(t, "k"))
+			synctest.Wait()
+		}}
+		set(t, b, "k", "one")
+		b.remote = wire
+		peeks(t, b, "k", "")
+		wire.sink.Frame(first)
+		synctest.Wait()
+		peeks(t, b, "k", "")
+		want(t, b, "k", "three")
+	})
+}
+
+// tardy answers a write when stored is done.
+type tardy struct {
+	*wire
+	stored func()
+}
+
+func (w *tardy) Store(ctx context.Context, ns string, r StoreRequest) (StoreResult, error) {
+	got, err := w.wire.Store(ctx, ns, r)
+	w.stored()
+	return got, err
+}
