@@ -169,11 +169,13 @@ func (s *service) start(ctx context.Context, c Config, t tools, dir string) erro
 	if s.reader, err = s.procs.start(ctx, measured, s.readers[0], bin, "reader", "-addr", s.readers[0], "-redis", s.redis, "-data", data); err != nil {
 		return err
 	}
-	conf := fmt.Sprintf(`upstream readers { server %s; server %s; keepalive 128; keepalive_requests 100000000; }
+	// The gateway keeps as many connections to the readers as can be in use at once: what it closed and
+	// opened again would be measured as the readers' latency.
+	conf := fmt.Sprintf(`upstream readers { server %s; server %s; keepalive %d; keepalive_requests 100000000; }
 server {
   listen %s;
   location / { proxy_pass http://readers; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header X-Request-Id $request_id; }
-}`, s.readers[0], s.readers[1], s.gateway)
+}`, s.readers[0], s.readers[1], c.Connections, s.gateway)
 	_, err = s.nginx(ctx, t, other, filepath.Join(dir, "gateway"), s.gateway, conf)
 	return err
 }

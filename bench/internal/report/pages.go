@@ -57,6 +57,7 @@ func Pages(runs []*saved.Run) map[string]string {
 			states[saved.Met], states[saved.Missed], states[saved.Near], states[saved.Open], s.run.Started.Format("2006-01-02"), commitOf(s.run))
 		pages[s.suite.Name+".md"] = page(s.run, s.suite, s.rows)
 	}
+	index.WriteString("\n[heavyread.md](heavyread.md) is the report of `examples/heavyread`, which `make bench-heavyread` writes.\n")
 	pages["README.md"] = index.String()
 	return pages
 }
