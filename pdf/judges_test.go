@@ -189,6 +189,9 @@ func TestVeraPDF(t *testing.T) {
 	for name, body := range templateSamples(t) {
 		put(name, compliant, body)
 	}
+	for _, ids := range carrying {
+		put(fmt.Sprintf("files %v", ids), ids, carrier(t, ids))
+	}
 	for _, ids := range claimable[:2] {
 		body, err := markdownSample(t, e, markdownData, pdf.RenderOptions{Standards: ids, Time: frozen})
 		if err != nil {

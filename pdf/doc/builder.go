@@ -74,6 +74,30 @@ func (b *Builder) Watermark(w Watermark) *Builder {
 	return b
 }
 
+// Viewer says how a viewer opens and prints the document.
+func (b *Builder) Viewer(v Viewer) *Builder {
+	b.doc.Viewer = v
+	return b
+}
+
+// Attach adds a file that the document carries.
+func (b *Builder) Attach(a Attachment) *Builder {
+	b.doc.Attachments = append(b.doc.Attachments, a)
+	return b
+}
+
+// Outline gives the outline, in the place of the bookmarks of the blocks.
+func (b *Builder) Outline(items ...OutlineItem) *Builder {
+	b.doc.Outline = items
+	return b
+}
+
+// OutlineLevels puts all headings down to a level into the outline.
+func (b *Builder) OutlineLevels(n int) *Builder {
+	b.doc.OutlineLevels = n
+	return b
+}
+
 // References says that the body asks for numbers of pages; see Document.References.
 func (b *Builder) References() *Builder {
 	b.doc.References = true

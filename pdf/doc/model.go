@@ -555,6 +555,13 @@ type Document struct {
 	Header    Running
 	Footer    Running
 	Watermark *Watermark
+	Viewer    Viewer
+	// Attachments are the files that the document carries.
+	Attachments []Attachment
+	// Outline is shown in the place of the bookmarks of the blocks; nil: these are.
+	Outline []OutlineItem
+	// OutlineLevels makes bookmarks of all headings down to this level that have none of their own.
+	OutlineLevels int
 	// References says that numbers of pages stand in the body: SpanPage, SpanPages,
 	// SpanReference, Toc. The body is then laid out up to four times, until the numbers are
 	// those of the pages; warning L316 says that they did not settle.

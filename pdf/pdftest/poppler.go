@@ -160,3 +160,26 @@ func readPNG(tb testing.TB, name string) image.Image {
 	}
 	return img
 }
+
+// Attachments returns the contents of the files that a document carries by their names, by
+// pdfdetach.
+func Attachments(tb testing.TB, file string) map[string]string {
+	tb.Helper()
+	dir := tb.TempDir()
+	if out, errs, code := run(tb, "pdfdetach", "-saveall", "-o", dir, file); code != 0 {
+		tb.Fatalf("pdfdetach %s: exit %d: %s%s", filepath.Base(file), code, out, errs)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		files[e.Name()] = string(b)
+	}
+	return files
+}

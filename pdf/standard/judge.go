@@ -31,6 +31,7 @@ type Judge struct {
 	findings []Finding
 
 	catalog, intent, profile bool
+	files                    bool    // some are attached
 	device                   cos.Ref // the first content in a device colour
 	marked                   int     // open marked-content sequences
 }
@@ -79,6 +80,14 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 		}
 	case "Annot":
 		j.annotation(r, d, src)
+	case "Filespec":
+		if d.Get("EF") != nil {
+			j.attached(r, d, src)
+		}
+	case "EmbeddedFile":
+		if name(d, "Subtype") == "" {
+			j.find("S049", clause{a2: "6.8", a4: "6.9"}, r, src, "an attached file without its media type")
+		}
 	case "OutputIntent":
 		j.intent = j.intent || name(d, "S") == "GTS_PDFA1" && d.Get("DestOutputProfile") != nil
 	case "FontDescriptor":
@@ -92,6 +101,19 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 	j.stream(r, d, src)
 	if title, ok := d.Get("Title").(cos.Text); ok && strings.ContainsFunc(string(title), IsPrivate) {
 		j.find("S030", clause{ua1: "7.2", ua2: "8.6"}, r, src, "a private use character in the title %q", string(title))
+	}
+}
+
+// attached judges the specification of an attached file (ISO 19005-3, 6.8; ISO 19005-4, 6.9).
+func (j *Judge) attached(r cos.Ref, d cos.Dict, src *doc.Source) {
+	j.files = true
+	if at := noFiles(j.claims); at != "" {
+		j.add("S049", at, r, src, "an attached file")
+	}
+	for _, key := range [...]cos.Name{"F", "UF", "AFRelationship"} {
+		if d.Get(key) == nil {
+			j.find("S049", clause{a2: "6.8", a4: "6.9"}, r, src, "an attached file without %s", string(key))
+		}
 	}
 }
 
@@ -260,6 +282,9 @@ func (j *Judge) Finish(t cos.Trailer) []Finding {
 	}
 	if !t.Info.IsZero() {
 		j.find("S043", clause{a4: "6.1.3"}, t.Info, nil, "an information dictionary")
+	}
+	if archival(j.claims) == PDFA4f && !j.files {
+		j.add("S050", needsFiles, cos.Ref{}, nil, "no attached file")
 	}
 	if !j.device.IsZero() && (!j.intent || !j.profile) {
 		j.find("S047", clause{a2: "6.2.4.3", a4: "6.2.4.3"}, j.device, nil, "device colours without an output intent")

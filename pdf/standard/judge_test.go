@@ -148,6 +148,7 @@ func TestJudgeFindsEachRuleThatIsBroken(t *testing.T) {
 		"ordinary destination":   {func(f *sound) { set(&f.annot, "A", cos.Dict{cos.E("S", cos.Name("GoTo"))}) }, "S044", "14289-2, 8.8"},
 		"private use title":      {func(f *sound) { set(&f.page, "Title", cos.Text("\uE000")) }, "S030", "14289-2, 8.6"},
 		"font outside":           {func(f *sound) { f.intent = cos.Dict{cos.E("Type", cos.Name("FontDescriptor"))} }, "S046", "19005-4, 6.2.10.4"},
+		"attached file":          {func(f *sound) { f.intent = fileSpec() }, "S049", "19005-4, 6.9"},
 		"text outside the tree":  {ops("Tj"), "S042", "14289-2, 8.2.2"},
 		"sequence without a tag": {ops("BDC", "EMC"), "S042", "14289-2, 8.2.2"},
 		"sequence not closed":    {ops("BMC"), "S042", "14289-2, 8.2.2"},
@@ -220,6 +221,37 @@ func TestJudgeOfPDF17(t *testing.T) {
 				t.Errorf("found %q, want %q", s, c.want)
 			}
 		})
+	}
+}
+
+func fileSpec() cos.Dict {
+	return cos.Dict{cos.E("Type", cos.Name("Filespec")), cos.E("EF", cos.Dict{})}
+}
+
+// TestJudgeOfAttachedFiles: part 3 and level F of part 4 take files of any kind, described; level F
+// asks for one.
+func TestJudgeOfAttachedFiles(t *testing.T) {
+	whole := append(fileSpec(), cos.E("F", cos.Text("a")), cos.E("UF", cos.Text("a")), cos.E("AFRelationship", cos.Name("Data")))
+	for _, c := range []struct {
+		claim   standard.ID
+		version cos.Version
+		object  cos.Dict
+		want    int
+	}{
+		{standard.PDFA3b, cos.V17, whole, 0},
+		{standard.PDFA3b, cos.V17, fileSpec(), 3},
+		{standard.PDFA2b, cos.V17, whole, 1},
+		{standard.PDFA4f, cos.V20, whole, 0},
+		{standard.PDFA4f, cos.V20, cos.Dict{}, 1},
+		{standard.PDFA4f, cos.V20, cos.Dict{cos.E("Type", cos.Name("EmbeddedFile"))}, 2},
+		{standard.PDFA4, cos.V20, whole, 1},
+	} {
+		j := standard.NewJudge([]standard.ID{c.claim}, c.version)
+		j.Object(cos.Ref{Num: 1}, cos.Dict{cos.E("Type", cos.Name("Catalog")), cos.E("Metadata", cos.Ref{Num: 3})}, nil)
+		j.Object(cos.Ref{Num: 2}, c.object, nil)
+		if found := j.Finish(cos.Trailer{}); len(found) != c.want {
+			t.Errorf("%s, %v: %+v", c.claim, c.object, found)
+		}
 	}
 }
 

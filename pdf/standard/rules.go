@@ -31,6 +31,8 @@ import (
 //	S046 a font that is not embedded
 //	S047 a colour without an output intent
 //	S048 a page of a size that PDF/A-2 and 3 have not
+//	S049 an attached file where the standard takes none, or one without what it asks for
+//	S050 no attached file where the standard asks for one
 //
 // Checker judges the document before it is written, so that a finding has a place in the
 // template; Judge judges what is written, whatever made it. S040 to S047 are faults of the
@@ -67,7 +69,7 @@ var (
 
 // Document judges the size of the pages, title and language.
 func (c *Checker) Document(d *doc.Document) diag.List {
-	l := c.PageSize(d.Page.Width, d.Page.Height)
+	l := append(c.PageSize(d.Page.Width, d.Page.Height), c.attachments(d)...)
 	if !c.accessible() {
 		return l
 	}
@@ -91,6 +93,37 @@ func (c *Checker) Document(d *doc.Document) diag.List {
 	}
 	l = append(l, c.readable(d.Title, diag.Diagnostic{Path: "title"}, &readableClause)...)
 	return l
+}
+
+// attachments judges whether the document may carry files, and must.
+func (c *Checker) attachments(d *doc.Document) diag.List {
+	var l diag.List
+	switch {
+	case archival(c.claims) == PDFA4f && len(d.Attachments) == 0:
+		l.Add(diag.Diagnostic{
+			Code: "S050", Path: "attach", Message: "pdf/a-4f is for documents that carry files", Suggestion: "claim pdf/a-4, or add attach:",
+			Clause: needsFiles,
+		})
+	case len(d.Attachments) > 0 && noFiles(c.claims) != "":
+		suggestion := "claim pdf/a-3b"
+		if Version(c.claims) == cos.V20 {
+			suggestion = "claim pdf/a-4f"
+		}
+		l.Add(d.Attachments[0].Src.Place(diag.Diagnostic{
+			Code: "S049", Path: "attach", Message: archival(c.claims).String() + " takes no files that are not PDF/A themselves",
+			Suggestion: suggestion, Clause: noFiles(c.claims),
+		}))
+	}
+	return l
+}
+
+// needsFiles is where PDF/A-4f asks for attached files.
+const needsFiles = "ISO 19005-4, annex A.2"
+
+// noFiles is the clause by which a file with these claims carries no files of any kind; empty: it
+// may.
+func noFiles(claims []ID) string {
+	return map[ID]string{PDFA2b: "ISO 19005-2, 6.8", PDFA4: "ISO 19005-4, 6.9"}[archival(claims)]
 }
 
 // PageSize judges the size of a page; 0 is that of A4.

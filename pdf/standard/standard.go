@@ -21,6 +21,7 @@ const (
 	PDFA2b ID = iota + 1 // ISO 19005-2:2011, level B
 	PDFA3b               // ISO 19005-3:2012, level B
 	PDFA4                // ISO 19005-4:2020
+	PDFA4f               // ISO 19005-4:2020, annex A: with files of any kind
 	PDFUA1               // ISO 14289-1:2014
 	PDFUA2               // ISO 14289-2:2024
 )
@@ -35,6 +36,7 @@ var ids = [...]struct {
 	PDFA2b: {"pdf/a-2b", "ISO 19005-2", cos.V17},
 	PDFA3b: {"pdf/a-3b", "ISO 19005-3", cos.V17},
 	PDFA4:  {"pdf/a-4", "ISO 19005-4", cos.V20},
+	PDFA4f: {"pdf/a-4f", "ISO 19005-4", cos.V20},
 	PDFUA1: {"pdf/ua-1", "ISO 14289-1", cos.V17},
 	PDFUA2: {"pdf/ua-2", "ISO 14289-2", cos.V20},
 }
@@ -42,7 +44,7 @@ var ids = [...]struct {
 func (id ID) known() bool { return id > 0 && int(id) < len(ids) }
 
 // Archival reports whether id is a part of PDF/A.
-func (id ID) Archival() bool { return id.known() && id <= PDFA4 }
+func (id ID) Archival() bool { return id.known() && id <= PDFA4f }
 
 // Accessible reports whether id is a part of PDF/UA.
 func (id ID) Accessible() bool { return id.known() && id >= PDFUA1 }
@@ -152,7 +154,7 @@ func (c *clause) of(id ID) string {
 	switch id {
 	case PDFA2b, PDFA3b:
 		s = c.a2
-	case PDFA4:
+	case PDFA4, PDFA4f:
 		s = c.a4
 	case PDFUA1:
 		s = c.ua1

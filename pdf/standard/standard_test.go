@@ -24,7 +24,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %v, %v", n, id, err)
 		}
 	}
-	if _, err := standard.Parse("pdf/x-4"); err == nil || !strings.Contains(err.Error(), "pdf/a-2b, pdf/a-3b, pdf/a-4, pdf/ua-1, pdf/ua-2") {
+	if _, err := standard.Parse("pdf/x-4"); err == nil || !strings.Contains(err.Error(), "pdf/a-2b, pdf/a-3b, pdf/a-4, pdf/a-4f, pdf/ua-1, pdf/ua-2") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := standard.Parse(""); err == nil {
@@ -131,7 +131,8 @@ func TestXMPNamesEachStandard(t *testing.T) {
 		{[]standard.ID{standard.PDFA3b}, "<pdfaid:part>3</pdfaid:part>\n<pdfaid:conformance>B<", "pdfaid:rev"},
 		{[]standard.ID{standard.PDFUA1}, "<pdfuaid:part>1<", "pdfaExtension"},
 		{[]standard.ID{standard.PDFA2b, standard.PDFUA1}, "<pdfaSchema:namespaceURI>http://www.aiim.org/pdfua/ns/id/<", "pdfuaid:rev"},
-		{[]standard.ID{standard.PDFA4, standard.PDFUA2}, "<pdfuaid:rev>2024<", "pdfaExtension"},
+		{[]standard.ID{standard.PDFA4, standard.PDFUA2}, "<pdfuaid:rev>2024<", "pdfaid:conformance"},
+		{[]standard.ID{standard.PDFA4f, standard.PDFUA2}, "<pdfaid:rev>2020</pdfaid:rev>\n<pdfaid:conformance>F<", "pdfaExtension"},
 	} {
 		packet := string(standard.AppendXMP(nil, standard.Metadata{Standards: c.claims}))
 		if !strings.Contains(packet, c.want) || strings.Contains(packet, c.not) {

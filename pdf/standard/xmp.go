@@ -50,10 +50,11 @@ func AppendXMP(dst []byte, m Metadata) []byte {
 			// ISO 19005-2, 6.6.4: part and conformance level.
 			x.element("pdfaid:part", map[ID]string{PDFA2b: "2", PDFA3b: "3"}[id])
 			x.element("pdfaid:conformance", "B")
-		case PDFA4:
-			// ISO 19005-4, 6.7.3: part and revision, no conformance level.
+		case PDFA4, PDFA4f:
+			// ISO 19005-4, 6.7.3: part and revision; a level for files with attachments alone.
 			x.element("pdfaid:part", "4")
 			x.element("pdfaid:rev", "2020")
+			x.element("pdfaid:conformance", map[ID]string{PDFA4f: "F"}[id])
 		case PDFUA1:
 			// ISO 14289-1, clause 5.
 			x.element("pdfuaid:part", "1")

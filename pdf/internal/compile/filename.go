@@ -9,11 +9,34 @@ import (
 // maxFileName bounds a file name in bytes: file systems take 255, and others add to it.
 const maxFileName = 200
 
-// fileName makes a name that every file system takes of what a template's filename printed: no
-// separators, control characters or those that Windows refuses, which become dashes, no blanks or
-// full stops at its ends, none of the names that Windows keeps for devices, and the ending .pdf.
-// What is left of nothing is empty.
+// fileName makes a name that every file system takes of what a template's filename printed, with the
+// ending .pdf. What is left of nothing is empty.
 func fileName(s string) string {
+	const ending = ".pdf"
+	s = cleanName(s)
+	if n := len(s) - len(ending); n >= 0 && strings.EqualFold(s[n:], ending) {
+		s = s[:n]
+	}
+	if s = bound(s, maxFileName-len(ending)); s == "" {
+		return ""
+	}
+	return s + ending
+}
+
+// safeName is fileName for files of any ending.
+func safeName(s string) string {
+	s = cleanName(s)
+	if i := strings.LastIndexByte(s, '.'); i > 0 && len(s)-i < maxFileName/2 {
+		if stem := bound(s[:i], maxFileName-(len(s)-i)); stem != "" {
+			return stem + strings.TrimRight(s[i:], " .")
+		}
+	}
+	return bound(s, maxFileName)
+}
+
+// cleanName takes from a name what some system does not take: separators, control characters and
+// those that Windows refuses, which become dashes.
+func cleanName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case strings.ContainsRune(`/\:*?"<>|`, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
@@ -25,26 +48,23 @@ func fileName(s string) string {
 		}
 		return r
 	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	const ending = ".pdf"
-	if n := len(s) - len(ending); n >= 0 && strings.EqualFold(s[n:], ending) {
-		s = s[:n]
-	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// bound cuts a name to so many bytes, without blanks or full stops at its ends, and makes none of it
+// that Windows keeps for devices.
+func bound(s string, most int) string {
 	s = strings.Trim(s, " .")
-	if len(s) > maxFileName-len(ending) {
-		cut := maxFileName - len(ending)
-		for cut > 0 && !utf8.RuneStart(s[cut]) {
-			cut--
+	if len(s) > most {
+		for most > 0 && !utf8.RuneStart(s[most]) {
+			most--
 		}
-		s = strings.TrimRight(s[:cut], " .")
-	}
-	if s == "" {
-		return ""
+		s = strings.TrimRight(s[:most], " .")
 	}
 	if isDevice(s) {
 		s = "_" + s
 	}
-	return s + ending
+	return s
 }
 
 // isDevice reports whether Windows takes a name, up to its first full stop, for a device.

@@ -32,3 +32,14 @@ func TestFileNamesAreSafeOnEverySystem(t *testing.T) {
 		t.Errorf("a long name has %d bytes: %q", len(long), long)
 	}
 }
+
+func TestNamesOfAttachedFilesKeepTheirEnding(t *testing.T) {
+	for in, want := range map[string]string{
+		"orders.csv": "orders.csv", "../../a.xml": "-..-a.xml", "a/b.tar.gz": "a-b.tar.gz", "con.txt": "_con.txt", "README": "README",
+		" x .pdf ": "x.pdf", "...": "", ".csv": "csv", strings.Repeat("n", 300) + ".csv": strings.Repeat("n", 196) + ".csv",
+	} {
+		if got := safeName(in); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+}

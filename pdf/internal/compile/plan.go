@@ -49,6 +49,10 @@ type Plan struct {
 	vars            []planVar
 	header, footer  running
 	watermark       *watermark
+	viewer          doc.Viewer
+	attachments     []attachment
+	outline         []outlineItem
+	outlineLevels   int
 	body            []block
 	references      bool // the body asks for numbers of pages
 }
@@ -202,7 +206,7 @@ func pemLine(src string) (int, bool) {
 }
 
 // laterKeys are document keys that this version does not have.
-var laterKeys = []string{"fonts", "outline", "attach", "protect", "background", "sign", "toc"}
+var laterKeys = []string{"fonts", "protect", "background", "sign", "toc"}
 
 func (c *compiler) document(root *strictyaml.Node) {
 	o, ok := c.object(root, "", "a template")
@@ -257,6 +261,9 @@ func (c *compiler) document(root *strictyaml.Node) {
 	}
 	c.plan.header = c.runningContent(o.get("header"), "header", "header")
 	c.plan.footer = c.runningContent(o.get("footer"), "footer", "footer")
+	c.viewer(o.get("viewer"))
+	c.attachments(o.get("attach"))
+	c.outline(o.get("outline"))
 	if v := o.need("body"); v != nil && c.filled(v, "body", "blocks") {
 		c.plan.body = c.blocks(v, "body")
 	}
@@ -313,7 +320,7 @@ func (c *compiler) tag(n *strictyaml.Node, path string) (string, bool) {
 
 // known standards that a later version has.
 var laterStandards = []string{
-	"pdf/a-1b", "pdf/a-2a", "pdf/a-2u", "pdf/a-3a", "pdf/a-3u", "pdf/a-4e", "pdf/a-4f",
+	"pdf/a-1b", "pdf/a-2a", "pdf/a-2u", "pdf/a-3a", "pdf/a-3u", "pdf/a-4e",
 }
 
 func (c *compiler) standards(n *strictyaml.Node) {

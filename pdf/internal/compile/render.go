@@ -82,7 +82,7 @@ func (r *render) document() (*doc.Document, error) {
 		}
 		r.m.Slots[v.slot] = val
 	}
-	d := &doc.Document{Lang: p.lang, Page: p.page, BaseStyle: p.base, Theme: p.theme, References: p.references}
+	d := &doc.Document{Lang: p.lang, Page: p.page, BaseStyle: p.base, Theme: p.theme, References: p.references, Viewer: p.viewer, OutlineLevels: p.outlineLevels}
 	var err error
 	text := func(t *plainText) string {
 		if t == nil || err != nil {
@@ -107,6 +107,12 @@ func (r *render) document() (*doc.Document, error) {
 		return nil, err
 	}
 	if d.Footer, err = r.running(p.footer); err != nil {
+		return nil, err
+	}
+	if d.Attachments, err = r.attachments(); err != nil {
+		return nil, err
+	}
+	if d.Outline, err = r.outline(p.outline); err != nil {
 		return nil, err
 	}
 	d.Body = r.again(r.stream(p.body))

@@ -347,17 +347,21 @@ func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
 	if e.doc.Lang != "" {
 		d = append(d, cos.E("Lang", cos.Text(e.doc.Lang)))
 	}
-	if e.doc.Title != "" {
-		d = append(d, cos.E("ViewerPreferences", cos.Dict{cos.E("DisplayDocTitle", cos.Bool(true))}))
-	}
+	d = append(d, e.viewerPreferences()...)
 	d = append(d, e.pageLabels()...)
 	outline, err := e.writeOutline()
 	if err != nil {
 		return nil, err
 	}
 	if !outline.IsZero() {
-		d = append(d, cos.E("Outlines", outline), cos.E("PageMode", cos.Name("UseOutlines")))
+		d = append(d, cos.E("Outlines", outline))
 	}
+	d = append(d, e.pageMode(!outline.IsZero())...)
+	files, err := e.attachments()
+	if err != nil {
+		return nil, err
+	}
+	d = append(d, files...)
 	if e.tree != nil {
 		root, err := e.tree.Close()
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 //
 //	L308 a link to an anchor that is not in the document
 //	L310 a link that is no http, https, mailto or tel URL
+//	L317 two attached files of one name, or one without
 
 // dest is a place in the document.
 type dest struct {
@@ -31,9 +32,10 @@ type internalLink struct {
 
 // outlineItem is a bookmark in reading order.
 type outlineItem struct {
-	title string
-	level int
-	to    dest
+	title  string
+	level  int
+	closed bool
+	to     dest
 }
 
 // places notes anchors and bookmarks.
@@ -215,6 +217,13 @@ type outlineNode struct {
 // writeOutline writes the outline (12.3.3), zero when there are no bookmarks. An
 // item belongs to the nearest one before it of a lower level.
 func (e *Emitter) writeOutline() (cos.Ref, error) {
+	if e.doc.Outline != nil {
+		var missing diag.List
+		e.outline = e.given(nil, e.doc.Outline, 1, &missing)
+		if err := missing.Err(); err != nil {
+			return cos.Ref{}, err
+		}
+	}
 	if len(e.outline) == 0 {
 		return cos.Ref{}, nil
 	}
@@ -240,13 +249,44 @@ func (e *Emitter) writeOutline() (cos.Ref, error) {
 	})
 }
 
-// open counts the items beneath n, all of which are shown.
+// given turns an outline that was given into items in reading order.
+func (e *Emitter) given(to []outlineItem, from []doc.OutlineItem, level int, missing *diag.List) []outlineItem {
+	for i := range from {
+		it := &from[i]
+		at, ok := e.anchors[it.Anchor]
+		if !ok {
+			d := diag.Diagnostic{Code: "L308", Message: fmt.Sprintf("no anchor %q in the document", it.Anchor)}
+			if it.From.Frame != nil {
+				d.DataPath = it.From.Frame.DataPath(it.From.Link, "#"+it.Anchor, "#"+it.Anchor)
+			}
+			missing.Add(it.Src.Place(d))
+		}
+		if !e.o.Force {
+			*missing = append(*missing, e.check.Bookmark(it.Title, it.Src)...)
+		}
+		to = append(to, outlineItem{title: it.Title, level: level, closed: it.Closed, to: at})
+		to = e.given(to, it.Items, level+1, missing)
+	}
+	return to
+}
+
+// open counts the items beneath n that are shown when n itself is open.
 func (n *outlineNode) open() int {
 	c := len(n.kids)
 	for _, k := range n.kids {
-		c += k.open()
+		if !k.item.closed {
+			c += k.open()
+		}
 	}
 	return c
+}
+
+// count is what the entry Count says: below 0 the items are folded away (12.3.3, table 151).
+func (n *outlineNode) count() cos.Int {
+	if n.item.closed {
+		return cos.Int(-n.open())
+	}
+	return cos.Int(n.open())
 }
 
 func (e *Emitter) outlineKids(n *outlineNode) error {
@@ -259,7 +299,7 @@ func (e *Emitter) outlineKids(n *outlineNode) error {
 			d = append(d, cos.E("Next", n.kids[i+1].ref))
 		}
 		if len(k.kids) > 0 {
-			d = append(d, cos.E("First", k.kids[0].ref), cos.E("Last", k.kids[len(k.kids)-1].ref), cos.E("Count", cos.Int(k.open())))
+			d = append(d, cos.E("First", k.kids[0].ref), cos.E("Last", k.kids[len(k.kids)-1].ref), cos.E("Count", k.count()))
 		}
 		if err := e.w.Put(k.ref, append(d, e.goTo(k.item.to))); err != nil {
 			return err

@@ -31,6 +31,7 @@ type maker struct {
 	omitted       int
 	anchors       map[string]*doc.Source
 
+	outline   int // levels of headings that are bookmarks
 	theme     *doc.Theme
 	rules     doc.Rules // of tables without a border
 	baseColor doc.Color // of the document's own style
@@ -287,7 +288,11 @@ func (m *maker) mark(e *entry, n doc.Node, el *tag.Elem) error {
 	if h != nil && m.art == ArtifactNone && (m.found != nil || m.titled) {
 		title = m.title(h)
 	}
-	if m.art != ArtifactNone || c.Anchor == "" && c.Bookmark == "" && title == "" {
+	bookmark := c.Bookmark
+	if h != nil && bookmark == "" && m.art == ArtifactNone && max(h.Level, 1) <= m.outline {
+		bookmark = m.title(h)
+	}
+	if m.art != ArtifactNone || c.Anchor == "" && bookmark == "" && title == "" {
 		return nil
 	}
 	if c.Anchor != "" {
@@ -307,7 +312,7 @@ func (m *maker) mark(e *entry, n doc.Node, el *tag.Elem) error {
 			level = max(h.Level, 1)
 		}
 	}
-	e.mark = &Mark{Anchor: c.Anchor, Bookmark: c.Bookmark, Level: level, Elem: el, Src: c.Src}
+	e.mark = &Mark{Anchor: c.Anchor, Bookmark: bookmark, Level: level, Elem: el, Src: c.Src}
 	if title != "" {
 		e.mark.Title, e.mark.TitleLevel = title, max(h.Level, 1)
 		if m.headed++; m.found != nil && c.Anchor == "" {

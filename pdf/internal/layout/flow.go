@@ -64,6 +64,7 @@ func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, images map
 	}
 	f.region = &region{master: sized(d.Page), header: &d.Header, footer: &d.Footer, watermark: d.Watermark}
 	f.within = env{style: f.base, lang: d.Lang}
+	m.outline = d.OutlineLevels
 	m.themed(d.Theme, f.base)
 	if err := m.outcome(f.run()); err != nil {
 		return nil, err
