@@ -30,6 +30,12 @@ func (b *Builder) Lang(tag string) *Builder {
 	return b
 }
 
+// DecimalSign sets what decimal tab stops and columns stand on: "," in most of Europe.
+func (b *Builder) DecimalSign(sign string) *Builder {
+	b.doc.DecimalSign = sign
+	return b
+}
+
 // Meta sets author, subject and keywords.
 func (b *Builder) Meta(m Meta) *Builder {
 	b.doc.Meta = m
@@ -111,32 +117,37 @@ func (b *Builder) Add(nodes ...Node) *Builder {
 }
 
 // TextOption changes one text or heading.
-type TextOption func(*Block, *[]Span)
+type TextOption func(*Block, *[]Span, *[]Tab)
 
 // In sets the style of the text.
-func In(s *Style) TextOption { return func(b *Block, _ *[]Span) { b.Style = s } }
+func In(s *Style) TextOption { return func(b *Block, _ *[]Span, _ *[]Tab) { b.Style = s } }
 
 // Anchor names the text for links to "#name".
-func Anchor(name string) TextOption { return func(b *Block, _ *[]Span) { b.Anchor = name } }
+func Anchor(name string) TextOption { return func(b *Block, _ *[]Span, _ *[]Tab) { b.Anchor = name } }
 
 // Bookmark puts the text into the outline under the given title.
-func Bookmark(title string) TextOption { return func(b *Block, _ *[]Span) { b.Bookmark = title } }
+func Bookmark(title string) TextOption {
+	return func(b *Block, _ *[]Span, _ *[]Tab) { b.Bookmark = title }
+}
 
 // LinkTo makes the whole text a link to a URL or to "#anchor".
 func LinkTo(target string) TextOption {
-	return func(_ *Block, spans *[]Span) {
+	return func(_ *Block, spans *[]Span, _ *[]Tab) {
 		for i := range *spans {
 			(*spans)[i].Link = target
 		}
 	}
 }
 
+// Tabs sets where the tabs of the text lead to, in the order of their places.
+func Tabs(stops ...Tab) TextOption { return func(_ *Block, _ *[]Span, tabs *[]Tab) { *tabs = stops } }
+
 // Heading appends a heading of level 1 to 9. It stays on the page of the block
 // after it.
 func (b *Builder) Heading(level int, s string, o ...TextOption) *Builder {
 	h := &Heading{Level: level, Spans: []Span{{Text: s}}}
 	for _, f := range o {
-		f(&h.Block, &h.Spans)
+		f(&h.Block, &h.Spans, &h.Tabs)
 	}
 	return b.Add(h)
 }
@@ -151,7 +162,7 @@ func (b *Builder) Text(s string, o ...TextOption) *Builder {
 func (b *Builder) Spans(spans []Span, o ...TextOption) *Builder {
 	t := &Text{Spans: spans}
 	for _, f := range o {
-		f(&t.Block, &t.Spans)
+		f(&t.Block, &t.Spans, &t.Tabs)
 	}
 	return b.Add(t)
 }

@@ -78,6 +78,7 @@ const (
 	AlignCenter
 	AlignJustify
 	AlignLeft
+	AlignDecimal // in a column of a table its decimal signs stand below each other; elsewhere at the right
 )
 
 // VAlign is the vertical alignment inside a cell, or of a page.
@@ -117,6 +118,9 @@ type Style struct {
 	SmallCaps bool
 	// Position raises or lowers the text, which is smaller then.
 	Position Position
+	// Indent moves the first line of a paragraph in; below 0 all lines but the first. MarginLeft and
+	// MarginRight are kept clear beside paragraphs.
+	Indent, MarginLeft, MarginRight Length
 	// SpaceBefore and SpaceAfter are kept clear above and below the block. Two
 	// spaces that meet do not add up: the larger one holds. There is none at the
 	// top of a page.
@@ -242,13 +246,45 @@ func (b *Block) Common() *Block { return b }
 type Text struct {
 	Block
 	Spans []Span
+	// Tabs are where the tabs in the text lead to, in the order of their places. Without any, a tab is
+	// a space.
+	Tabs []Tab
 }
+
+// Tab is a tab stop: a place on the line that what stands behind a tab is aligned with.
+type Tab struct {
+	At     Width // a length or a share of the whole, from the side at which lines begin
+	Align  TabAlign
+	Leader TabLeader
+}
+
+// TabAlign is what of a text stands at its tab stop.
+type TabAlign uint8
+
+// The alignments.
+const (
+	TabLeft    TabAlign = iota // its beginning
+	TabRight                   // its end
+	TabCenter                  // its middle
+	TabDecimal                 // the decimal sign of its number
+)
+
+// TabLeader is what fills the room that a tab leaves.
+type TabLeader uint8
+
+// The leaders.
+const (
+	TabLeaderNone TabLeader = iota
+	TabLeaderDots
+	TabLeaderLine
+)
 
 // Heading is a heading of Level 1 to 9. It stays with the block after it.
 type Heading struct {
 	Block
 	Level int
 	Spans []Span
+	Tabs  []Tab
 }
 
 // Marker is the kind of label that list items have.
@@ -547,8 +583,10 @@ type Document struct {
 	// FileName is what the file may be called; empty: nothing was said. It is not in the file.
 	FileName string
 	Lang     string // BCP 47
-	Meta     Meta
-	Page     Master
+	// DecimalSign is what numbers stand on at decimal tab stops and in decimal columns; empty: a point.
+	DecimalSign string
+	Meta        Meta
+	Page        Master
 	// BaseStyle is the style of blocks that have none, nor a parent with one.
 	BaseStyle *Style
 	Theme     *Theme // nil: none

@@ -200,7 +200,10 @@ var commonNames = []string{
 }
 
 // withoutText are the style keys that change text alone.
-var withoutText = []string{"font", "size", "leading", "weight", "italic", "color", "figures", "keep-figures", "widows", "orphans"}
+var withoutText = []string{
+	"font", "size", "leading", "weight", "italic", "color", "figures", "keep-figures", "widows", "orphans",
+	"indent", "margin-left", "margin-right",
+}
 
 // inert returns the keys that would change nothing of a block of a kind.
 func inert(kind string) []string {
@@ -213,6 +216,8 @@ func inert(kind string) []string {
 		return append([]string{"align", "lang", "keep-together"}, withoutText...)
 	case "image":
 		return append([]string{"keep-together"}, withoutText...)
+	case "list":
+		return []string{"indent", "margin-left", "margin-right"}
 	case "markdown":
 		return []string{"keep-together", "keep-with-next"}
 	case "section":
@@ -220,9 +225,9 @@ func inert(kind string) []string {
 	case "place":
 		return []string{"keep-together", "keep-with-next", "break-before", "break-after"}
 	case "toc":
-		return []string{"keep-together", "bookmark"}
+		return []string{"keep-together", "bookmark", "indent", "margin-left", "margin-right"}
 	case "barcode": // its readable text has a font
-		return []string{"keep-together", "widows", "orphans", "keep-figures"}
+		return []string{"keep-together", "widows", "orphans", "keep-figures", "indent", "margin-left", "margin-right"}
 	}
 	return nil
 }
@@ -342,32 +347,69 @@ func (b *blockSource) done() common {
 	return m
 }
 
-// textFields refuses the text options that this version does not have.
-func (b *blockSource) textFields(c *compiler) *richText {
+// textFields reads what texts and headings have.
+func (b *blockSource) textFields(c *compiler) (t *richText, tabs []doc.Tab) {
 	o := b.common
 	markup := true
 	if v := o.get("markup"); v != nil {
 		i, _ := c.choice(v, o.at("markup"), "on", "none")
 		markup = i == 0
 	}
+	if v := o.get("tabs"); v != nil {
+		tabs = c.tabs(v, o.at("tabs"))
+	}
 	o.later("max-lines", "overflow")
-	t := c.richWith(b.value, b.path, markup)
+	t = c.richWith(b.value, b.path, markup)
 	if b.link != nil {
 		t.linkTo(b.link)
 	}
-	return t
+	return t, tabs
 }
 
 func (c *compiler) textBlock(b *blockSource) block {
-	text := b.textFields(c)
-	return &textNode{common: b.done(), text: text}
+	text, tabs := b.textFields(c)
+	return &textNode{common: b.done(), text: text, tabs: tabs}
+}
+
+// tabs reads the tab stops of a text.
+func (c *compiler) tabs(n *strictyaml.Node, path string) []doc.Tab {
+	if !c.filled(n, path, "tab stops") {
+		return nil
+	}
+	out := make([]doc.Tab, len(n.Items))
+	for i, v := range n.Items {
+		o, ok := c.object(v, index(path, i), "a tab stop")
+		if !ok {
+			continue
+		}
+		t := &out[i]
+		if at := o.need("at"); at != nil {
+			t.At = c.width(at, o.at("at"))
+			if t.At.Kind != doc.WidthFixed && t.At.Kind != doc.WidthPercent {
+				c.bad(at, o.at("at"), codeWrong, "as in 40mm or 100%", "a tab stop stands at a length or at a share of the whole")
+			}
+			if i > 0 && t.At.Kind == out[i-1].At.Kind && t.At.Value <= out[i-1].At.Value {
+				c.bad(at, o.at("at"), codeWrong, "", "the tab stop stands before the one above")
+			}
+		}
+		if v := o.get("align"); v != nil {
+			k, _ := c.choice(v, o.at("align"), "left", "right", "center", "decimal")
+			t.Align = doc.TabAlign(k) //nolint:gosec // one of four
+		}
+		if v := o.get("leader"); v != nil {
+			k, _ := c.choice(v, o.at("leader"), "none", "dots", "line")
+			t.Leader = doc.TabLeader(k) //nolint:gosec // one of three
+		}
+		o.done()
+	}
+	return out
 }
 
 func (c *compiler) headingBlock(b *blockSource) block {
 	o := b.common
 	h := &headingNode{level: b.level}
 	o.later("number")
-	h.text = b.textFields(c)
+	h.text, h.tabs = b.textFields(c)
 	if v := o.get("bookmark"); v != nil {
 		if v.Kind == strictyaml.Bool {
 			h.marked = c.flag(v, o.at("bookmark"))

@@ -75,8 +75,15 @@ func styleText(s *doc.Style) string {
 	if s == nil {
 		return ""
 	}
-	return fmt.Sprintf(" {%s %.1f/%.1f w%d i%v #%06x a%d t%v sp%.1f,%.1f wo%d,%d}", s.Family, float64(s.Size)/1024, float64(s.Leading)/1024,
-		s.Weight, s.Italic, uint32(s.Color), s.Align, s.TabularFigures, float64(s.SpaceBefore)/1024, float64(s.SpaceAfter)/1024, s.Widows, s.Orphans)
+	return fmt.Sprintf(" {%s %.1f/%.1f w%d i%v #%06x a%d t%v sp%.1f,%.1f wo%d,%d%s}", s.Family, float64(s.Size)/1024, float64(s.Leading)/1024,
+		s.Weight, s.Italic, uint32(s.Color), s.Align, s.TabularFigures, float64(s.SpaceBefore)/1024, float64(s.SpaceAfter)/1024, s.Widows, s.Orphans, indents(s))
+}
+
+func indents(s *doc.Style) string {
+	if s.Indent == 0 && s.MarginLeft == 0 && s.MarginRight == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" in%.1f,%.1f,%.1f", float64(s.Indent)/1024, float64(s.MarginLeft)/1024, float64(s.MarginRight)/1024)
 }
 
 func spans(list []doc.Span) string {
@@ -142,6 +149,9 @@ func (w *dumper) node(n doc.Node) {
 	}
 	switch n := n.(type) {
 	case *doc.Text:
+		for _, tab := range n.Tabs {
+			common += fmt.Sprintf(" tab %d:%d align %d leader %d", tab.At.Kind, tab.At.Value, tab.Align, tab.Leader)
+		}
 		w.line("text%s%s", spans(n.Spans), common)
 	case *doc.Heading:
 		w.line("heading %d%s%s", n.Level, spans(n.Spans), common)

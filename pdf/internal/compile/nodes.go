@@ -56,6 +56,7 @@ func (n sequence) emit(r *render, out sink) error { return r.emit(n, out) }
 type textNode struct {
 	common
 	text *richText
+	tabs []doc.Tab
 }
 
 func (n *textNode) emit(r *render, out sink) error {
@@ -67,12 +68,13 @@ func (n *textNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	return out(&doc.Text{Block: b, Spans: spans})
+	return out(&doc.Text{Block: b, Spans: spans, Tabs: n.tabs})
 }
 
 type headingNode struct {
 	common
 	text   *richText
+	tabs   []doc.Tab
 	level  int
 	marked bool // the bookmark is the heading's own text
 }
@@ -91,7 +93,7 @@ func (n *headingNode) emit(r *render, out sink) error {
 			b.Bookmark += s.Text
 		}
 	}
-	return out(&doc.Heading{Block: b, Level: n.level, Spans: spans})
+	return out(&doc.Heading{Block: b, Level: n.level, Spans: spans, Tabs: n.tabs})
 }
 
 type besideNode struct {

@@ -55,6 +55,7 @@ type Plan struct {
 	outlineLevels   int
 	body            []block
 	references      bool // the body asks for numbers of pages
+	decimalSign     string
 }
 
 // planVar is a variable, in an order that computes each after those it needs.
@@ -293,6 +294,9 @@ func (c *compiler) language(o *object) {
 		l = l.Rounding(c.exprOptions.Rounding)
 	}
 	c.exprOptions.Locale = l
+	if l != nil {
+		c.plan.decimalSign = l.DecimalSign()
+	}
 	if !ok {
 		c.exprOptions.NoLocale = "there are no formats for " + quoted(tag) + "; set locale: to one of " + strings.Join(locale.Tags(), ", ")
 		if at != nil && at == o.n.Get("locale") && tag != "" {

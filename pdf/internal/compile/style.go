@@ -12,7 +12,7 @@ import (
 var styleKeys = []string{
 	"font", "size", "leading", "weight", "italic", "color", "align", "space-before", "space-after",
 	"figures", "keep-figures", "widows", "orphans", "breaking", "hyphenate",
-	"underline", "strike", "letter-spacing", "caps", "position",
+	"underline", "strike", "letter-spacing", "caps", "position", "indent", "margin-left", "margin-right",
 }
 
 // baseName is the style that is the document's own; styles that extend none
@@ -158,8 +158,8 @@ func (c *compiler) styleKey(v *strictyaml.Node, path, key string) func(*doc.Styl
 		col := c.color(v, path)
 		return func(s *doc.Style) { s.Color = col }
 	case "align":
-		i, _ := c.choice(v, path, "start", "right", "center", "justify", "left")
-		return func(s *doc.Style) { s.Align = doc.Align(i) } //nolint:gosec // one of five
+		i, _ := c.choice(v, path, "start", "right", "center", "justify", "left", "decimal")
+		return func(s *doc.Style) { s.Align = doc.Align(i) } //nolint:gosec // one of six
 	case "space-before":
 		l := c.length(v, path, 0)
 		return func(s *doc.Style) { s.SpaceBefore = l }
@@ -190,6 +190,15 @@ func (c *compiler) styleKey(v *strictyaml.Node, path, key string) func(*doc.Styl
 			hyphenate = doc.HyphenateOn
 		}
 		return func(s *doc.Style) { s.Hyphenate = hyphenate }
+	case "indent":
+		l := c.length(v, path, -maxLength)
+		return func(s *doc.Style) { s.Indent = l }
+	case "margin-left":
+		l := c.length(v, path, 0)
+		return func(s *doc.Style) { s.MarginLeft = l }
+	case "margin-right":
+		l := c.length(v, path, 0)
+		return func(s *doc.Style) { s.MarginRight = l }
 	case "underline":
 		l := c.textLine(v, path)
 		return func(s *doc.Style) { s.Underline = l }
@@ -261,7 +270,7 @@ func (c *compiler) headingStyle(level int) *doc.Style {
 	if level < len(percent) {
 		s.Size = s.Size * percent[level] / 100
 	}
-	s.Leading, s.Weight, s.Align = 0, 700, doc.AlignStart
+	s.Leading, s.Weight, s.Align, s.Indent = 0, 700, doc.AlignStart, 0
 	s.SpaceBefore, s.SpaceAfter = s.Size, s.Size/2
 	c.headings[level] = &s
 	return &s

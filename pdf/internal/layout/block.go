@@ -97,9 +97,11 @@ type para struct {
 	face           *face
 	art            Artifact
 	widow, orphans int
-	links          bool   // some piece is a link
-	place          string // an anchor where it begins; empty: none
-	inline         bool   // some piece is not plain text
+	links          bool       // some piece is a link
+	place          string     // an anchor where it begins; empty: none
+	inline         bool       // some piece is not plain text
+	leaders        bool       // some tab has one
+	dx             doc.Length // the margin at the left
 }
 
 func (b *para) size() doc.Length { return doc.Length(len(b.lines)) * b.face.lead }
@@ -133,6 +135,7 @@ func (b *para) draw(p *painter, x, y doc.Length) {
 	if b.place != "" {
 		p.page.Marks = append(p.page.Marks, Mark{Anchor: b.place, Y: y})
 	}
+	x += b.dx
 	for i := range b.lines {
 		line := &b.lines[i]
 		base := y + b.face.base
@@ -142,6 +145,9 @@ func (b *para) draw(p *painter, x, y doc.Length) {
 			t := p.texts.one()
 			*t = TextItem{X: x, Y: base, Line: line, Pieces: b.styles, Artifact: b.art}
 			p.page.Items = append(p.page.Items, Item{Text: t})
+		}
+		if b.leaders {
+			b.drawLeaders(p, line, x, base)
 		}
 		if b.links {
 			b.areas(p, line, x, base)

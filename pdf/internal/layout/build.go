@@ -32,6 +32,7 @@ type maker struct {
 	anchors       map[string]*doc.Source
 
 	outline   int // levels of headings that are bookmarks
+	decimal   string // the decimal sign
 	theme     *doc.Theme
 	rules     doc.Rules // of tables without a border
 	baseColor doc.Color // of the document's own style
@@ -68,6 +69,7 @@ type env struct {
 	// page. It is wider than width by around.
 	room   string
 	around doc.Length
+	sign   doc.Length // of a decimal column: where decimal signs stand; 0: nowhere
 }
 
 // What a template calls the places that it gives a width.
@@ -79,10 +81,12 @@ const (
 
 // align is where things without lines stand: at the right or the left edge, or in the middle.
 func (en env) align() doc.Align {
-	if en.style.Align == doc.AlignStart && text.RightToLeft(en.lang) {
+	switch a := en.style.Align; {
+	case a == doc.AlignStart && text.RightToLeft(en.lang), a == doc.AlignDecimal:
 		return doc.AlignRight
+	default:
+		return a
 	}
-	return en.style.Align
 }
 
 // narrow is en with less width in the same room.
@@ -204,7 +208,7 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 			e.after = m.theme.ParagraphGap
 		}
 		el = m.elem(en.elem, tag.P, c.Src, c.Lang)
-		e.b, err = m.text(n.Spans, en, el, c.Src, "")
+		e.b, err = m.paragraph(n.Spans, n.Tabs, en, el, c.Src, "")
 	case *doc.Heading:
 		e.keepNext = true
 		if c.Style == nil {
@@ -214,7 +218,7 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 		if el = m.elem(en.elem, tag.H, c.Src, c.Lang); el != nil {
 			el.Level = n.Level
 		}
-		e.b, err = m.text(n.Spans, en, el, c.Src, "")
+		e.b, err = m.paragraph(n.Spans, n.Tabs, en, el, c.Src, "")
 	case *doc.List:
 		if c.Style == nil {
 			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)
@@ -325,12 +329,22 @@ func (m *maker) mark(e *entry, n doc.Node, el *tag.Elem) error {
 // text breaks spans into a paragraph. Every span without a link of its own has
 // the link of the block.
 func (m *maker) text(spans []doc.Span, en env, el *tag.Elem, src *doc.Source, link string) (block, error) {
+	return m.paragraph(spans, nil, en, el, src, link)
+}
+
+// paragraph is text with tab stops.
+func (m *maker) paragraph(spans []doc.Span, tabs []doc.Tab, en env, el *tag.Elem, src *doc.Source, link string) (block, error) {
 	f, err := m.face(en.style, src)
 	if err != nil {
 		return nil, err
 	}
 	b := m.mem.paras.one()
-	*b = para{face: f, art: m.art, widow: f.style.Widows, orphans: f.style.Orphans}
+	*b = para{face: f, art: m.art, widow: f.style.Widows, orphans: f.style.Orphans, dx: f.style.MarginLeft}
+	if beside := f.style.MarginLeft + f.style.MarginRight; beside != 0 {
+		if en = en.narrow(beside); en.width <= 0 {
+			return nil, failed(at(src, "L306", "the margins of the text leave no width of %s", mm(en.width+beside)))
+		}
+	}
 	if b.widow <= 0 {
 		b.widow = 2
 	}
@@ -343,14 +357,19 @@ func (m *maker) text(spans []doc.Span, en env, el *tag.Elem, src *doc.Source, li
 	if m.art == ArtifactNone && m.opt.Tagged && el == nil {
 		b.art = ArtifactLayout
 	}
-	b.lines, err = m.set.SetParagraph(m.pieces, en.width, f.breaking(en))
+	o := f.breaking(en)
+	o.Decimal, o.Sign = m.decimal, en.sign
+	if o.Tabs, err = m.stops(tabs, en.width, src); err != nil {
+		return nil, err
+	}
+	b.lines, err = m.set.SetParagraph(m.pieces, en.width, o)
 	if err != nil {
 		if err := m.survive(m.setError(err, src, en, spans)); err != nil {
 			return nil, err
 		}
 		b.lines = nil // what cannot be set takes no room
 	}
-	return b, nil
+	return b, m.leaders(b, tabs, src)
 }
 
 // spans fills m.pieces and the styles of b.
@@ -505,7 +524,7 @@ func (m *maker) list(n *doc.List, en env) (block, error) {
 		}
 		body := m.elem(li, tag.LBody, src, "")
 		within := en.narrow(indent)
-		within.style, within.elem, within.item = m.derive(en.style, derivedPlain), body, true
+		within.style, within.elem, within.item = m.derive(en.style, derivedItem), body, true
 		m.labels = ""
 		if n.Marker == doc.MarkerLegal {
 			m.labels = strings.TrimSuffix(label(i), ".") + "."

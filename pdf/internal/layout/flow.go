@@ -66,6 +66,9 @@ func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, images map
 	f.within = env{style: f.base, lang: d.Lang}
 	m.outline = d.OutlineLevels
 	m.themed(d.Theme, f.base)
+	if m.decimal = d.DecimalSign; m.decimal == "" {
+		m.decimal = "."
+	}
 	if err := m.outcome(f.run()); err != nil {
 		return nil, err
 	}

@@ -386,7 +386,8 @@ func (m *maker) extent(nodes []doc.Node, en env, least, most *doc.Length) error 
 		if err != nil {
 			return m.setError(err, n.Common().Src, en, spans)
 		}
-		*least, *most = max(*least, lo), max(*most, hi)
+		beside := style.MarginLeft + style.MarginRight + max(style.Indent, -style.Indent)
+		*least, *most = max(*least, lo+beside), max(*most, hi+beside)
 	}
 	return nil
 }

@@ -126,14 +126,14 @@ func (r *rowRun) source() iter.Seq2[doc.Row, error] {
 	return r.n.Rows
 }
 
-// sample reads rows ahead when a column is sized by its content.
+// sample reads rows ahead when a column is sized by its content, or its numbers stand on their signs.
 func (r *rowRun) sample(next func() (doc.Row, error, bool)) ([]doc.Row, error) {
-	auto := false
+	ahead := r.t.decimal()
 	for i := range r.n.Columns {
-		auto = auto || r.n.Columns[i].Width.Kind == doc.WidthAuto
+		ahead = ahead || r.n.Columns[i].Width.Kind == doc.WidthAuto
 	}
 	var out []doc.Row
-	for auto && len(out) < sampleRows {
+	for ahead && len(out) < sampleRows {
 		x, err, ok := next()
 		if !ok {
 			break

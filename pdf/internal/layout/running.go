@@ -228,6 +228,7 @@ func (f *flow) makeWatermark() error {
 		s = *w.Style
 	}
 	s.Align, s.Leading = doc.AlignLeft, 0
+	s.Indent, s.MarginLeft, s.MarginRight = 0, 0, 0
 	fit := s.Size <= 0
 	if fit {
 		s.Size = 100 * doc.Pt

@@ -18,6 +18,7 @@ type face struct {
 	align   doc.Align
 	chains  [8]*text.Chain // by variant
 	special bool           // the text is not plain: addPieces sees to it
+	dot     *text.Item     // what leaders are made of; nil: none was asked for
 }
 
 // variant selects the font of a span: bit 0 bold, bit 1 italic, bit 2 code.
@@ -61,6 +62,7 @@ func (f *face) breaking(en env) text.Options {
 	justified := f.align == doc.AlignJustify
 	return text.Options{
 		Align:     f.align,
+		Indent:    st.Indent,
 		Total:     st.Breaking == doc.BreakingTotal || st.Breaking == doc.BreakingAuto && justified && en.room == "",
 		Hyphenate: st.Hyphenate == doc.HyphenateOn || st.Hyphenate == doc.HyphenateAuto && justified,
 	}
@@ -142,6 +144,7 @@ const (
 	derivedCaption = -2
 	derivedPlain   = -3 // without the spaces of its block
 	derivedFoot    = -4
+	derivedItem    = -5 // plain, and where its list stands
 )
 
 // plain is the theme of documents without one: it is never written.
@@ -194,12 +197,15 @@ func (m *maker) derive(from *doc.Style, kind int) *doc.Style {
 		s = m.theme.TableFoot(s)
 	case derivedPlain:
 		s.SpaceBefore, s.SpaceAfter = 0, 0
+	case derivedItem:
+		s.SpaceBefore, s.SpaceAfter = 0, 0
+		s.Indent, s.MarginLeft, s.MarginRight = 0, 0, 0
 	case derivedCaption:
 		s.SpaceBefore, s.SpaceAfter = 0, size*2/5
-		s.Italic, s.Weight, s.Align = false, boldWeight, doc.AlignStart
+		s.Italic, s.Weight, s.Align, s.Indent = false, boldWeight, doc.AlignStart, 0
 	default: // a heading of that level
 		s.Weight, s.Italic, s.TabularFigures = boldWeight, false, false
-		s.Align = doc.AlignStart
+		s.Align, s.Indent = doc.AlignStart, 0
 		s.Size = size * headingScale(kind) / 100
 		s.Leading = s.Size * 6 / 5
 		s.SpaceBefore = size * 7 / 5

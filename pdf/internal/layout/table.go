@@ -12,7 +12,8 @@ import (
 // grows with the table. A body is cut only where no row span is open.
 const rowsPerBody = 512
 
-// sampleRows is how many rows are read ahead to size auto columns.
+// sampleRows is how many rows are read ahead to size auto columns, and to find the place of the decimal
+// signs of a column.
 const sampleRows = 100
 
 // table is a table being laid out.
@@ -24,6 +25,7 @@ type table struct {
 	elem   *tag.Elem
 	w      []doc.Length // of the columns
 	x      []doc.Length // of their left edges
+	signs  []doc.Length // of decimal columns: where the signs stand in their cells; 0: nowhere
 	styles []*doc.Style // of the body cells
 	heads  []*doc.Style // of the head cells
 	feet   []*doc.Style // of the foot cells
@@ -139,7 +141,10 @@ func (t *table) size(head, sample []doc.Row) error {
 	}
 	lengths := &t.m.mem.lengths
 	least, most := lengths.take(len(cols)), lengths.take(len(cols))
-	if auto {
+	if t.decimal() {
+		t.signs = lengths.take(2 * len(cols)) // before and behind the signs, for now
+	}
+	if auto || t.signs != nil {
 		for _, set := range []struct {
 			rows []doc.Row
 			sec  section
@@ -152,6 +157,12 @@ func (t *table) size(head, sample []doc.Row) error {
 			}
 		}
 		for i := range cols {
+			if t.signs != nil {
+				most[i] = max(most[i], t.signs[2*i]+t.signs[2*i+1]+t.side(i, 1))
+				if t.signs[2*i] > 0 {
+					least[i] = most[i]
+				}
+			}
 			// A column without content has some width all the same.
 			least[i] = max(least[i], t.side(i, 1)+doc.Pt)
 			most[i] = max(most[i], least[i])
@@ -169,6 +180,12 @@ func (t *table) size(head, sample []doc.Row) error {
 	}
 	if x > t.en.width+doc.Length(len(t.w)) {
 		return failed(at(t.src, "L306", "the columns are %s wide in a place of %s", mm(x), mm(t.en.width)))
+	}
+	for i := range t.signs[:len(t.signs)/2] {
+		before, behind := t.signs[2*i], t.signs[2*i+1]
+		if t.signs[i] = 0; before > 0 {
+			t.signs[i] = max(t.w[i]-t.side(i, 1)-behind, 1)
+		}
 	}
 	return nil
 }
@@ -207,6 +224,11 @@ func (t *table) measure(r *doc.Row, sec section, open []int, least, most []doc.L
 		for k := col; k < col+n; k++ {
 			open[k] = max(c.Rowspan, 1) - 1
 		}
+		if n == 1 && t.signs != nil && sec != sectionHead {
+			if err := t.measureSigns(c, col, sec); err != nil {
+				return err
+			}
+		}
 		if n == 1 && t.n.Columns[col].Width.Kind == doc.WidthAuto {
 			if err := t.measureCell(c, col, sec, &least[col], &most[col]); err != nil {
 				return err
@@ -232,6 +254,33 @@ func (t *table) measureCell(c *doc.Cell, col int, sec section, least, most *doc.
 	}
 	side := t.side(col, 1)
 	*least, *most = max(*least, lo+side), max(*most, hi+side)
+	return nil
+}
+
+// decimal reports whether the numbers of some column stand on their decimal signs.
+func (t *table) decimal() bool {
+	return slices.ContainsFunc(t.styles, func(s *doc.Style) bool { return s.Align == doc.AlignDecimal })
+}
+
+// measureSigns widens what is kept before and behind the decimal signs of a column by a cell.
+func (t *table) measureSigns(c *doc.Cell, col int, sec section) error {
+	style := t.cellStyle(c, col, sec)
+	if style.Align != doc.AlignDecimal || len(c.Nodes) > 0 {
+		return nil
+	}
+	f, err := t.m.face(style, c.Src)
+	if err != nil {
+		return err
+	}
+	en := env{style: style, lang: t.en.lang}
+	if err := t.m.spans(&para{face: f}, c.Spans, en, nil, c.Src, ""); err != nil {
+		return err
+	}
+	before, behind, err := t.m.set.AroundSign(t.m.pieces, t.m.decimal)
+	if err != nil {
+		return t.m.setError(err, c.Src, en, c.Spans)
+	}
+	t.signs[2*col], t.signs[2*col+1] = max(t.signs[2*col], before), max(t.signs[2*col+1], behind)
 	return nil
 }
 
@@ -393,8 +442,11 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 		style: t.cellStyle(c, col, sec), elem: el, width: gc.w - left - right, lang: t.en.lang,
 		room: oneColumn, around: left + right,
 	}
-	if n > 1 {
+	switch {
+	case n > 1:
 		en.room = manyColumns
+	case t.signs != nil && sec != sectionHead:
+		en.sign = t.signs[col]
 	}
 	var err error
 	if len(c.Nodes) > 0 {

@@ -131,7 +131,7 @@ func (t *tocMaker) line(h foundHead, depth int, toc *tag.Elem) (block, error) {
 	bold := t.deep && depth == 0
 	lay := func(s string, width doc.Length, align doc.Align, linked bool) (*para, error) {
 		style := *t.en.style
-		style.Align = align
+		style.Align, style.Indent, style.MarginLeft, style.MarginRight = align, 0, 0, 0
 		lined := en
 		lined.style, lined.width = &style, width
 		var el *tag.Elem

@@ -113,7 +113,7 @@ func (s *Setter) closeCut(k, bytes int) error {
 	}
 	s.finishLine(line, len(line), false)
 	s.items[k] = Item{Part: &rest[0], W: rest[0].Width(p.Size), Piece: it.Piece, Level: it.Level}
-	s.lineStart, s.segStart, s.x = k, k, 0
+	s.lineStart, s.segStart, s.x = k, k, s.indents[1]
 	return nil
 }
 

@@ -42,6 +42,17 @@ type Options struct {
 	Total bool
 	// Hyphenate allows hyphens in words, as the language of their piece has them.
 	Hyphenate bool
+	// Indent is how far the first line begins behind the others; below 0 they begin behind it.
+	Indent doc.Length
+	// Tabs are where tabs lead to, in the order of their places; without any a tab is a space. Lines
+	// of a paragraph that has them begin at their side, are broken each as long as it can be, and their
+	// spaces stay as they are.
+	Tabs []TabStop
+	// Decimal is the decimal sign that numbers stand on.
+	Decimal string
+	// Sign is where that of a paragraph of doc.AlignDecimal stands, from the left; 0: its lines end at
+	// the right.
+	Sign doc.Length
 }
 
 // width is that of a part of the piece.
@@ -68,12 +79,14 @@ func (p *Part) letters() int {
 // end. W is the advance it takes up, which for a space of a justified line is
 // more than Part's own.
 type Item struct {
-	Part  *Part
-	X, W  doc.Length
-	kern  doc.Length // moves it towards the item before, unless it opens a line
-	Piece int32      // index of the piece it is from
-	Space bool
-	Level bidi.Level // of embedding (UAX #9)
+	Part   *Part
+	X, W   doc.Length
+	kern   doc.Length // moves it towards the item before, unless it opens a line
+	Piece  int32      // index of the piece it is from
+	Space  bool
+	Tab    bool          // it leads to a tab stop
+	Leader doc.TabLeader // of a tab
+	Level  bidi.Level    // of embedding (UAX #9)
 }
 
 // Line is one line of a paragraph. Items stand in the order of the text; X says where each is.
@@ -123,6 +136,12 @@ type Setter struct {
 	align               doc.Align
 	pieces              []Piece
 
+	indents [2]doc.Length // of the first line and of the others
+	tabs    []TabStop
+	decimal string
+	sign    doc.Length // where decimal signs stand; 0: nowhere
+	field   field      // behind the last tab of the line being filled
+
 	hyphenate   bool
 	total       bool // lines may be tighter than natural
 	ladder      int  // lines in a row that end with a hyphen
@@ -171,13 +190,15 @@ func (s *Setter) Set(pieces []Piece, width doc.Length, align doc.Align) ([]Line,
 // *ScriptError, *NarrowError, *FigureError and that of the setter's context.
 func (s *Setter) SetParagraph(pieces []Piece, width doc.Length, o Options) ([]Line, error) {
 	s.open(pieces, width, o.Align)
-	s.hyphenate, s.total = o.Hyphenate, false
+	s.hyphenate, s.tabs, s.decimal, s.sign = o.Hyphenate && o.Tabs == nil, o.Tabs, o.Decimal, o.Sign
+	s.indents = [2]doc.Length{max(o.Indent, 0), max(-o.Indent, 0)}
+	s.x = s.indents[0]
 	full := s.join(pieces)
 	s.full, s.from = full, 0
 	s.findBreaks(pieces, full)
 	var err error
 	done := false
-	if o.Total && width < Unlimited {
+	if o.Total && width < Unlimited && o.Tabs == nil {
 		done, err = s.setTotal(full)
 	}
 	if err == nil && !done {
@@ -245,6 +266,7 @@ func (s *Setter) open(pieces []Piece, width doc.Length, align doc.Align) {
 	s.firstLine = len(s.lines)
 	s.x, s.width, s.align, s.pieces = 0, width, align, pieces
 	s.hyphenate, s.total, s.ladder = false, false, 0
+	s.indents, s.tabs, s.field.open, s.sign = [2]doc.Length{}, nil, false, 0
 }
 
 func (s *Setter) join(pieces []Piece) string {
@@ -274,8 +296,12 @@ func (s *Setter) add(pi int, seg string, pos int) error {
 	}
 	for i := 0; i < len(seg); {
 		if seg[i] == ' ' || seg[i] == '\t' {
+			n := len(s.items)
 			if err := s.addSpace(pi, pos+i); err != nil {
 				return err
+			}
+			if seg[i] == '\t' && s.tabs != nil {
+				s.items[n].Tab = true
 			}
 			i++
 			continue
@@ -414,9 +440,13 @@ func (s *Setter) settle() error {
 	if len(s.items) == s.segStart {
 		return nil
 	}
-	w, all := s.measure(s.items[s.segStart:], s.lineStart == s.segStart)
+	var w, all doc.Length
+	if s.tabs == nil {
+		w, all = s.measure(s.items[s.segStart:], s.lineStart == s.segStart)
+	}
 	switch {
-	case s.x+w <= s.width:
+	case s.tabs != nil && s.settleTabs():
+	case s.tabs == nil && s.x+w <= s.width:
 		s.x += all
 		s.segStart = len(s.items)
 	default:
@@ -501,6 +531,9 @@ func (s *Setter) breakLong() error {
 func (s *Setter) spread(items []Item) error {
 	for i := range items {
 		it := items[i]
+		if it.Tab {
+			s.field = s.openField(&it, len(s.items), s.x)
+		}
 		if it.Space || s.x+it.W <= s.width {
 			s.push(it)
 			s.x += it.W
@@ -527,7 +560,8 @@ func (s *Setter) cut(it *Item) error {
 			return &NarrowError{Text: word, Need: it.W, Width: s.width}
 		}
 		s.push(*it)
-		s.x, s.segStart = it.W, len(s.items)
+		s.x += it.W
+		s.segStart = len(s.items)
 		return nil
 	}
 	s.ends = s.t.seg.Graphemes(s.ends[:0], word)
@@ -608,7 +642,7 @@ func (p *Piece) widths(parts []Part) doc.Length {
 func (s *Setter) closeLine(end int, last bool) {
 	line := s.items[s.lineStart:end]
 	n := len(line)
-	for n > 0 && line[n-1].Space {
+	for n > 0 && line[n-1].Space && line[n-1].Leader == doc.TabLeaderNone {
 		n--
 	}
 	if n < len(line) && !last && n > 0 {
@@ -623,7 +657,8 @@ func (s *Setter) closeLine(end int, last bool) {
 		}
 	}
 	s.finishLine(line, n, last)
-	s.lineStart, s.segStart, s.x, s.ladder = end, end, 0, 0
+	s.lineStart, s.segStart, s.x, s.ladder = end, end, s.indents[1], 0
+	s.field.open = false
 }
 
 // finishLine places the items of a line, the spaces behind the first n left out of its width.
@@ -638,7 +673,14 @@ func (s *Setter) finishLine(line []Item, n int, last bool) {
 			gaps++
 		}
 	}
-	x := s.justify(line[:n], gaps, natural, last)
+	indent := s.indents[0]
+	if len(s.lines) > s.firstLine {
+		indent = s.indents[1]
+	}
+	x := s.justify(line[:n], gaps, natural+indent, last)
+	if !s.fromRight() {
+		x += indent
+	}
 	if s.order.levels != nil {
 		s.arrange(line, n, x)
 	} else {
@@ -650,7 +692,15 @@ func (s *Setter) finishLine(line []Item, n int, last bool) {
 			x += line[i].W
 		}
 	}
-	s.lines = append(s.lines, Line{Items: slices.Clip(line), Width: natural})
+	s.lines = append(s.lines, Line{Items: slices.Clip(line), Width: natural + indent})
+}
+
+// fromRight reports whether the lines begin at the right.
+func (s *Setter) fromRight() bool {
+	if s.align == doc.AlignJustify && s.tabs == nil {
+		return s.order.base == bidi.RightToLeft
+	}
+	return s.order.lang
 }
 
 // justify widens the spaces of a line by what the alignment gives them, and returns where its left
@@ -662,13 +712,22 @@ func (s *Setter) justify(line []Item, gaps int, natural doc.Length, last bool) d
 	} else if free <= 0 || s.width >= Unlimited {
 		return 0
 	}
-	switch s.align {
+	align := s.align
+	if s.tabs != nil {
+		align = doc.AlignStart
+	}
+	switch align {
 	case doc.AlignStart:
 		if s.order.lang {
 			return free
 		}
 	case doc.AlignRight:
 		return free
+	case doc.AlignDecimal:
+		if s.sign == 0 {
+			return free
+		}
+		return min(max(s.sign-s.beforeSign(line), 0), free)
 	case doc.AlignCenter:
 		return free / 2
 	case doc.AlignJustify:

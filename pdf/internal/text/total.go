@@ -236,7 +236,11 @@ func (s *Setter) tryLine(ni int32, ci, from int) bool {
 		b := &f.chances[n.chance]
 		startX, startS, hyphenBefore = b.startX, b.startS, b.hyphen && !b.mandatory
 	}
-	free, spaces := s.width-(c.endX-startX), c.endS-startS
+	indent := s.indents[1]
+	if n.chance < 0 {
+		indent = s.indents[0]
+	}
+	free, spaces := s.width-indent-(c.endX-startX), c.endS-startS
 	ratio, fits := s.ratio(free, spaces, c.mandatory)
 	if !fits {
 		// Without its hyphen a longer line may be narrower.
