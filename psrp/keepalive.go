@@ -29,7 +29,7 @@ func (s *Session) keepAlive(interval time.Duration) {
 		case s.asked == 0:
 			if ci, err := s.machine.Available(); err == nil { // else it is being closed
 				s.asked = ci
-				s.changed.Broadcast()
+				s.wake()
 			}
 		default:
 			if silent++; silent == keepaliveMisses {

@@ -191,7 +191,7 @@ func (s *Session) request(ctx context.Context, ask func() (int64, error)) (*prot
 	if err != nil {
 		return nil, err
 	}
-	s.changed.Broadcast()
+	s.wake()
 	err = s.wait(ctx, func() bool { return s.answers[ci] != nil || s.ended })
 	a := s.answers[ci]
 	delete(s.answers, ci)

@@ -136,7 +136,7 @@ func (r *Running) stop() {
 			s.dispatch()
 		}
 	})
-	s.changed.Broadcast()
+	s.wake()
 }
 
 func (r *Running) cancelled() {
@@ -219,7 +219,10 @@ func (r *Running) Send(ctx context.Context, v any) error {
 	defer s.mu.Unlock()
 	// Enough to fill the next payload with while one is on its way.
 	window := max(64<<10, 2*s.transport.Properties().MaxPayload)
-	if err := s.wait(ctx, func() bool { return r.ended || s.machine.Queued(r.id) < window }); err != nil {
+	s.flushing++
+	err = s.wait(ctx, func() bool { return r.ended || s.machine.Queued(r.id) < window })
+	s.flushing--
+	if err != nil {
 		return err
 	}
 	if r.ended {

@@ -159,7 +159,7 @@ func (p *servedPipeline) take(ctx context.Context) (v clixml.Value, ok bool, err
 	if p.inputBytes -= in.size; p.held && len(p.input) <= s.limits.InputRecords/2 && p.inputBytes <= s.limits.InputBytes/2 {
 		p.held = false
 		s.machine.Hold(p.id, false)
-		s.changed.Broadcast()
+		s.toSend.Signal()
 	}
 	return in.value, true, nil
 }
@@ -196,7 +196,7 @@ func (p *servedPipeline) write(ctx context.Context, send func() error) error {
 	case p.finished || s.ended:
 		return ErrStopped
 	}
-	defer s.changed.Broadcast()
+	defer s.toSend.Signal()
 	return send()
 }
 

@@ -27,6 +27,7 @@ type serverSession struct {
 
 	mu       sync.Mutex
 	changed  *sync.Cond // anything below
+	toSend   *sync.Cond // for the writer: the machine may have a packet, or has ended
 	machine  *machine.Server
 	init     *proto.InitRunspacePool // nil before the pool is open
 	min, max int                     // of runspaces, as the client asked
@@ -36,6 +37,7 @@ type serverSession struct {
 	deserted int               // commands that run on without their pipelines
 	closing  bool              // the client waits for CloseAck
 	ended    bool
+	done     chan struct{} // closed when ended
 	err      error
 	lost     bool // nothing comes any more
 	written  bool // the writer has nothing left and will not look again
@@ -43,13 +45,13 @@ type serverSession struct {
 
 func newServerSession(ctx context.Context, server *Server, t Transport, id Identity, limits ServerLimits, private func(clixml.Version) clixml.Value) *serverSession {
 	s := &serverSession{
-		server: server, transport: t, id: id, limits: limits, pipes: map[clixml.GUID]*servedPipeline{},
+		server: server, transport: t, id: id, limits: limits, pipes: map[clixml.GUID]*servedPipeline{}, done: make(chan struct{}),
 		log: server.logger().With(slog.String("user", id.User), slog.String("address", id.Address)),
 		machine: machine.NewServer(machine.ServerConfig{
 			Transport: t.Properties(), PrivateData: private, Limits: limits.Machine, Tracer: server.Tracer,
 		}),
 	}
-	s.changed = sync.NewCond(&s.mu)
+	s.changed, s.toSend = sync.NewCond(&s.mu), sync.NewCond(&s.mu)
 	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	s.builtins = builtins(s)
 	return s
@@ -59,21 +61,20 @@ func newServerSession(ctx context.Context, server *Server, t Transport, id Ident
 var errSessionEnded = errors.New("psrp: the client's session has ended")
 
 func (s *serverSession) serve(ctx context.Context) error {
-	io, stopIO := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopIO()
+	// Close frees Send and Recv: a context that could end would have to be watched for each packet.
+	io := context.WithoutCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() { s.read(io) })
 	group.Go(func() { s.write(io) })
 	release := context.AfterFunc(ctx, func() { s.shutDown(context.Cause(ctx)) })
+	<-s.done
 	s.mu.Lock()
-	_ = s.wait(io, func() bool { return s.ended })
 	s.linger(io)
 	err := s.err
 	s.mu.Unlock()
 	release()
 	s.cancel(errSessionEnded)
 	closed := s.transport.Close()
-	stopIO()
 	group.Wait()
 	s.waitForCommands()
 	if err == nil && ctx.Err() == nil {
@@ -172,7 +173,7 @@ func (s *serverSession) write(ctx context.Context) {
 		s.mu.Lock()
 		p, ok := s.machine.NextPacket(0)
 		for !ok && !s.ended {
-			s.changed.Wait()
+			s.toSend.Wait()
 			p, ok = s.machine.NextPacket(0)
 		}
 		s.changed.Broadcast() // somebody may wait for room
@@ -190,12 +191,13 @@ func (s *serverSession) write(ctx context.Context) {
 	}
 }
 
-// dispatch delivers the machine's events, with mu held. It never waits.
+// dispatch delivers the machine's events, with mu held, and wakes whoever waits. It never waits.
 func (s *serverSession) dispatch() {
-	defer s.changed.Broadcast()
 	for {
 		e, ok := s.machine.NextEvent()
 		if !ok {
+			s.changed.Broadcast()
+			s.toSend.Signal()
 			return
 		}
 		switch e := e.(type) {
@@ -237,6 +239,7 @@ func (s *serverSession) dispatch() {
 			s.settle()
 		case machine.PoolEnded:
 			s.ended = true
+			close(s.done)
 			if s.err == nil {
 				s.err = e.Err
 			}

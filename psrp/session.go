@@ -101,6 +101,7 @@ type Session struct {
 
 	mu       sync.Mutex
 	changed  *sync.Cond // anything below
+	toSend   *sync.Cond // for the writer: the machine may have a packet, or has ended
 	machine  *machine.Client
 	opened   bool
 	ended    bool
@@ -111,6 +112,7 @@ type Session struct {
 	asked    int64      // the unanswered request of keepAlive; 0 is none
 	received uint64     // packets
 	calls    *callQueue // of the pool
+	flushing int        // calls that wait for packets to go out
 	sendDone bool       // the writer has nothing left and will not look again
 }
 
@@ -129,7 +131,7 @@ func Open(ctx context.Context, t Transport, o Options) (*Session, error) {
 		transport: t, options: o, limits: o.Limits.withDefaults(), log: log, done: make(chan struct{}), gone: make(chan struct{}),
 		running: map[clixml.GUID]*Running{}, answers: map[int64]*proto.RunspaceAvailability{},
 	}
-	s.changed = sync.NewCond(&s.mu)
+	s.changed, s.toSend = sync.NewCond(&s.mu), sync.NewCond(&s.mu)
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.calls = &callQueue{session: s}
 	minimum := max(o.MinRunspaces, 1)
@@ -189,7 +191,8 @@ func (s *Session) openError(err error) error {
 func (s *Session) abort() {
 	s.mu.Lock()
 	_ = s.machine.Close()
-	s.changed.Broadcast()
+	s.wake()
+	s.flushing++
 	flushed, stop := context.WithTimeout(s.ctx, time.Second)
 	defer stop()
 	_ = s.wait(flushed, func() bool { return s.ended || !s.machine.Pending() })
@@ -225,12 +228,14 @@ func waitFor(ctx context.Context, changed *sync.Cond, ready func() bool) error {
 	if ready() {
 		return nil
 	}
-	stop := context.AfterFunc(ctx, func() {
-		changed.L.Lock()
-		defer changed.L.Unlock()
-		changed.Broadcast()
-	})
-	defer stop()
+	if ctx.Done() != nil {
+		stop := context.AfterFunc(ctx, func() {
+			changed.L.Lock()
+			defer changed.L.Unlock()
+			changed.Broadcast()
+		})
+		defer stop()
+	}
 	for !ready() {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -240,10 +245,18 @@ func waitFor(ctx context.Context, changed *sync.Cond, ready func() bool) error {
 	return nil
 }
 
-// read gives what the transport brings to the machine.
+// wake tells whoever waits to look again.
+func (s *Session) wake() {
+	s.changed.Broadcast()
+	s.toSend.Signal()
+}
+
+// read gives what the transport brings to the machine. Close frees it: a context that could end
+// would have to be watched for each packet.
 func (s *Session) read() {
+	ctx := context.WithoutCancel(s.ctx)
 	for {
-		p, err := s.transport.Recv(s.ctx)
+		p, err := s.transport.Recv(ctx)
 		s.mu.Lock()
 		s.received++
 		if err != nil {
@@ -251,7 +264,13 @@ func (s *Session) read() {
 		} else if err = s.machine.Receive(p); err != nil {
 			s.log.LogAttrs(s.ctx, slog.LevelWarn, "psrp: peer broke the protocol", slog.Any("error", err))
 		}
-		s.dispatch()
+		// Each packet would wake everybody otherwise.
+		if s.deliver() {
+			s.changed.Broadcast()
+		}
+		if s.ended || s.machine.Pending() {
+			s.toSend.Signal()
+		}
 		for !s.ended && s.mustPause() {
 			s.changed.Wait()
 		}
@@ -277,8 +296,9 @@ func (s *Session) mustPause() bool {
 	return full && !s.machine.Waiting()
 }
 
-// write sends what the machine has to send.
+// write sends what the machine has to send, until the transport is closed.
 func (s *Session) write() {
+	ctx := context.WithoutCancel(s.ctx)
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -289,17 +309,17 @@ func (s *Session) write() {
 		s.mu.Lock()
 		p, ok := s.machine.NextPacket(0)
 		for !ok && !s.ended {
-			s.changed.Wait()
+			s.toSend.Wait()
 			p, ok = s.machine.NextPacket(0)
 		}
-		if p.Kind == proto.PacketData {
-			s.changed.Broadcast() // somebody may wait for room
+		if s.flushing > 0 {
+			s.changed.Broadcast()
 		}
 		s.mu.Unlock()
 		if !ok {
 			return
 		}
-		if err := s.transport.Send(s.ctx, p); err != nil {
+		if err := s.transport.Send(ctx, p); err != nil {
 			s.mu.Lock()
 			s.machine.Lost(err)
 			s.dispatch()
@@ -323,15 +343,26 @@ func (s *Session) finish() {
 	close(s.gone)
 }
 
-// dispatch delivers the machine's events, with mu held. It never waits.
+// dispatch delivers the machine's events, with mu held, and wakes whoever waits. It never waits.
 func (s *Session) dispatch() {
-	defer s.changed.Broadcast()
+	s.deliver()
+	s.wake()
+}
+
+// deliver delivers the machine's events, with mu held. It reports whether there were any that
+// somebody but the reader may wait for.
+func (s *Session) deliver() (news bool) {
 	for {
 		e, ok := s.machine.NextEvent()
 		if !ok {
-			return
+			return news
 		}
 		switch e := e.(type) {
+		case machine.Acknowledged:
+			continue
+		case machine.PipelineClosed:
+			delete(s.running, e.ID)
+			continue
 		case machine.FragmentsDropped:
 			s.log.LogAttrs(s.ctx, slog.LevelWarn, "psrp: fragments without a beginning dropped", slog.String("target", e.ID.String()), slog.Int("count", e.Count))
 		case machine.KeyExchanged:
@@ -364,8 +395,6 @@ func (s *Session) dispatch() {
 			if r := s.running[e.ID]; r != nil {
 				r.finished(e)
 			}
-		case machine.PipelineClosed:
-			delete(s.running, e.ID)
 		case machine.KeyNeeded:
 			s.group.Go(s.exchangeKey)
 		case machine.PoolEnded:
@@ -375,6 +404,7 @@ func (s *Session) dispatch() {
 			}
 			close(s.done)
 		}
+		news = true
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Decoder reads values. The zero value works. It keeps its tables between calls to save
@@ -108,7 +109,7 @@ func shrink[T any](s []T) []T {
 	if cap(s) > 1<<16 {
 		return nil
 	}
-	clear(s[:cap(s)])
+	clear(s)
 	return s[:0]
 }
 
@@ -435,6 +436,10 @@ func (d *Decoder) properties(section string, empty bool) (Properties, bool) {
 	base := len(d.props)
 	d.element = section
 	for {
+		if p, ok := d.plainProperty(); ok {
+			d.props = append(d.props, p)
+			continue
+		}
 		tag, propEmpty, ok := d.child(section)
 		if !ok {
 			return nil, false
@@ -470,6 +475,54 @@ func (d *Decoder) properties(section string, empty bool) (Properties, bool) {
 		d.props = append(d.props, Property{Name: name, Value: v})
 	}
 	return pop(&d.props, base), true
+}
+
+// plainProperty reads a property as most are, <TAG N="name">text</TAG>: a primitive whose name and
+// text stand for themselves. Of anything else it reads nothing: that is for child and value.
+func (d *Decoder) plainProperty() (p Property, ok bool) {
+	s, from := d.s, d.pos+1
+	if from >= len(s) || s[d.pos] != '<' {
+		return p, false
+	}
+	at := from
+	for at < len(s) && nameBytes[s[at]] {
+		at++
+	}
+	tag := s[from:at]
+	kind, ok := tagKind(tag)
+	if !ok || !strings.HasPrefix(s[at:], ` N="`) {
+		return p, false
+	}
+	at += len(` N="`)
+	nameEnd := plainEnd(s, at, true)
+	if !strings.HasPrefix(s[nameEnd:], `">`) {
+		return p, false
+	}
+	p.Name = s[at:nameEnd]
+	at = nameEnd + len(`">`)
+	textEnd := plainEnd(s, at, false)
+	end := textEnd + len("</>") + len(tag)
+	if end > len(s) || s[textEnd] != '<' || s[textEnd+1] != '/' || s[textEnd+2:end-1] != tag || s[end-1] != '>' {
+		return p, false
+	}
+	text, size := s[at:textEnd], int64(valueSize+len(p.Name))
+	switch kind {
+	case KindString, KindXML, KindScriptBlock, KindURI:
+		p.Value = textValue(kind, text)
+		size += int64(len(text))
+	case KindNil, KindBytes, KindSecureString:
+		return p, false
+	default:
+		var err error
+		if p.Value, err = parsePrimitive(kind, trimSpace(text)); err != nil {
+			return p, false
+		}
+	}
+	if !d.node(size) {
+		return p, false
+	}
+	d.pos = end
+	return p, true
 }
 
 const (

@@ -1,6 +1,7 @@
 package clixml
 
 import (
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -34,7 +35,7 @@ func plainEnd(s string, i int, attr bool) int {
 		m := x&highs | (x-0x20*ones) & ^x & highs | zeros(x^0x7F*ones) | zeros(x^'_'*ones) |
 			zeros((x|quote)^'&'*ones) | zeros((x|0x02*ones)^'>'*ones)
 		if m != 0 {
-			break
+			return i + bits.TrailingZeros64(m)/8
 		}
 		i += 8
 	}

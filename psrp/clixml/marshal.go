@@ -307,9 +307,8 @@ func (m *marshaler) object(o *Object, v reflect.Value) *FieldError {
 			o.ToString, o.HasToString = s.String(), true
 		}
 	}
-	all := make(Properties, 0, len(p.fields))
-	adapted := all[0:0:p.adapted]
-	extended := all[p.adapted:p.adapted]
+	all := make(Properties, len(p.fields))
+	adapted, extended := 0, p.adapted // where the next of either goes
 	for i := range p.fields {
 		f := &p.fields[i]
 		fv := v.Field(f.index[0])
@@ -322,24 +321,25 @@ func (m *marshaler) object(o *Object, v reflect.Value) *FieldError {
 		if f.omitEmpty && fv.IsZero() {
 			continue
 		}
-		var x Value
-		if f.plain {
-			x = scalar(fv)
+		next := &extended
+		if f.adapted {
+			next = &adapted
 		}
-		if x.kind == KindNone {
+		made := &all[*next]
+		*next++
+		made.Name = f.name
+		if f.plain {
+			made.Value = scalar(fv)
+		}
+		if made.Value.kind == KindNone {
 			var err *FieldError
-			if x, err = m.field(f, fv); err != nil {
+			if made.Value, err = m.field(f, fv); err != nil {
 				err.Path = "." + f.goName + err.Path
 				return err
 			}
 		}
-		if f.adapted {
-			adapted = append(adapted, Property{f.name, x})
-		} else {
-			extended = append(extended, Property{f.name, x})
-		}
 	}
-	o.Adapted, o.Extended = adapted, extended
+	o.Adapted, o.Extended = all[:adapted:p.adapted], all[p.adapted:extended]
 	m.depth--
 	return nil
 }

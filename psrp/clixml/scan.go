@@ -123,6 +123,9 @@ func (d *Decoder) attribute() bool {
 	}
 	d.pos++
 	rest, n, seen := d.s[d.pos:], 0, uint8(0)
+	if quote == '"' {
+		n = plainEnd(rest, 0, true)
+	}
 	for n < len(rest) && rest[n] != quote {
 		seen |= attributeBytes[rest[n]]
 		n++
@@ -236,30 +239,14 @@ func (d *Decoder) rawText(tag string) (string, bool) {
 	return "", d.failAs(d.pos, ErrUnknownTag, "an element inside text")
 }
 
-// cleanEnd returns up to where s is plain text: ASCII without control characters, & > and
-// underscores. What a writer escapes never occurs raw, so most text is clean to its end.
-func cleanEnd(s string) int {
-	i := 0
-	for i+8 <= len(s) {
-		x := load(s, i)
-		if x&highs|(x-0x20*ones)&^x&highs|zeros(x^'_'*ones)|zeros(x^'&'*ones)|zeros(x^'>'*ones) != 0 {
-			break
-		}
-		i += 8
-	}
-	for i < len(s) && s[i] >= 0x20 && s[i] < utf8.RuneSelf && s[i] != '_' && s[i] != '&' && s[i] != '>' {
-		i++
-	}
-	return i
-}
-
 // unescape returns text as the value it stands for: references are resolved first, then the
 // _xHHHH_ escapes, as PowerShell does. at is its offset.
 func (d *Decoder) unescape(raw string, at int) (string, bool) {
 	if !d.grow(int64(len(raw))) {
 		return "", false
 	}
-	n := cleanEnd(raw)
+	// What a writer escapes never occurs raw, so most text is plain to its end.
+	n := plainEnd(raw, 0, false)
 	if n == len(raw) {
 		return raw, true
 	}

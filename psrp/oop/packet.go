@@ -1,10 +1,11 @@
 package oop
 
 import (
+	"bytes"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"example.com/quire/psrp/clixml"
@@ -96,7 +97,7 @@ func parsePacket(line, buf []byte) (p proto.Packet, grown []byte, err error) {
 	if cap(buf) < size {
 		buf = make([]byte, size)
 	}
-	n, err := base64.StdEncoding.Strict().Decode(buf[:cap(buf)], text)
+	n, err := strict.Decode(buf[:cap(buf)], text)
 	if err != nil {
 		s.pos = at
 		return p, buf, s.fail("the text of Data is not base64")
@@ -104,6 +105,8 @@ func parsePacket(line, buf []byte) (p proto.Packet, grown []byte, err error) {
 	p.Data = buf[:n:n]
 	return p, buf, nil
 }
+
+var strict = base64.StdEncoding.Strict()
 
 func clip[T string | []byte](s T) string {
 	if len(s) > 64 {
@@ -139,13 +142,28 @@ func parseGUID(b []byte) (g clixml.GUID, ok bool) {
 	if len(b) != 36 || b[8] != '-' || b[13] != '-' || b[18] != '-' || b[23] != '-' {
 		return g, false
 	}
-	for _, part := range [...][3]int{{0, 0, 8}, {4, 9, 13}, {6, 14, 18}, {8, 19, 23}, {10, 24, 36}} {
-		if _, err := hex.Decode(g[part[0]:], b[part[1]:part[2]]); err != nil {
-			return clixml.GUID{}, false
-		}
+	wrong := byte(0)
+	for i, at := range [len(g)]int{0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34} {
+		high, low := hexDigits[b[at]], hexDigits[b[at+1]]
+		g[i] = high<<4 | low
+		wrong |= high | low
+	}
+	if wrong > 15 {
+		return clixml.GUID{}, false
 	}
 	return g, true
 }
+
+// hexDigits are the values of digits, and 255 of all else.
+var hexDigits = func() (values [256]byte) {
+	for c := range values {
+		values[c] = 255
+		if n, err := strconv.ParseUint(string(rune(c)), 16, 4); err == nil {
+			values[c] = byte(n)
+		}
+	}
+	return values
+}()
 
 // scanner reads the one element of a line.
 type scanner struct {
@@ -202,15 +220,13 @@ func (s *scanner) attribute() (key, value []byte, more bool, err error) {
 	}
 	quote := s.line[s.pos]
 	s.pos++
-	from := s.pos
-	for s.pos < len(s.line) && s.line[s.pos] != quote {
-		s.pos++
-	}
-	if s.pos == len(s.line) {
+	n := bytes.IndexByte(s.line[s.pos:], quote)
+	if n < 0 {
+		s.pos = len(s.line)
 		return nil, nil, false, s.fail("an attribute that does not end")
 	}
-	value = s.line[from:s.pos]
-	s.pos++
+	value = s.line[s.pos : s.pos+n]
+	s.pos += n + 1
 	return key, value, true, nil
 }
 

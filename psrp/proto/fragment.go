@@ -61,38 +61,41 @@ var ErrShort = errors.New("the fragment is not complete")
 // ParseFragment reads the fragment at the start of b. Blob and rest are views of b. ErrShort says
 // that b holds less than one fragment; any other error is a *RemoteProtocolError.
 func ParseFragment(b []byte) (f Fragment, rest []byte, err error) {
-	return parseFragment(b, maxBlob)
+	if len(b) < FragmentHeaderSize {
+		return f, b, ErrShort
+	}
+	flags, size := b[16], int64(binary.BigEndian.Uint32(b[17:]))
+	f.Object, f.ID = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
+	f.Start, f.End = flags&flagStart != 0, flags&flagEnd != 0
+	if f.Object == 0 || flags > flagStart|flagEnd || f.Start != (f.ID == 0) || size > maxBlob || size > int64(len(b)-FragmentHeaderSize) {
+		return f, b, refuseFragment(b, maxBlob)
+	}
+	end := FragmentHeaderSize + size
+	f.Blob = b[FragmentHeaderSize:end:end]
+	return f, b[end:], nil
 }
 
 // maxBlob is the largest blob accepted, and the most that a header alone can make a reader wait for.
 const maxBlob = 10 << 20
 
-func parseFragment(b []byte, limit int) (f Fragment, rest []byte, err error) {
+// refuseFragment says why there is no fragment with a blob of at most limit bytes at the start of b.
+func refuseFragment(b []byte, limit int) error {
 	if len(b) < FragmentHeaderSize {
-		return f, b, ErrShort
+		return ErrShort
 	}
-	f.Object = binary.BigEndian.Uint64(b)
-	f.ID = binary.BigEndian.Uint64(b[8:])
-	flags := b[16]
-	size := int64(binary.BigEndian.Uint32(b[17:]))
+	object, id, flags, size := binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:]), b[16], int64(binary.BigEndian.Uint32(b[17:]))
+	start := flags&flagStart != 0
 	switch {
-	case f.Object == 0:
-		return f, b, fragmentError(0, "object 0")
-	case flags&^(flagStart|flagEnd) != 0:
-		return f, b, fragmentError(16, fmt.Sprintf("reserved flags %#02x", flags))
+	case object == 0:
+		return fragmentError(0, "object 0")
+	case flags > flagStart|flagEnd:
+		return fragmentError(16, fmt.Sprintf("reserved flags %#02x", flags))
 	case size > int64(limit):
-		return f, b, &RemoteProtocolError{Stage: "fragment", Offset: 17, Err: fmt.Errorf("blob of %d bytes, at most %d: %w", size, limit, ErrTooLarge)}
+		return &RemoteProtocolError{Stage: "fragment", Offset: 17, Err: fmt.Errorf("blob of %d bytes, at most %d: %w", size, limit, ErrTooLarge)}
+	case start != (id == 0):
+		return fragmentError(8, fmt.Sprintf("fragment %d of object %d has start flag %t", id, object, start))
 	}
-	f.Start, f.End = flags&flagStart != 0, flags&flagEnd != 0
-	if f.Start != (f.ID == 0) {
-		return f, b, fragmentError(8, fmt.Sprintf("fragment %d of object %d has start flag %t", f.ID, f.Object, f.Start))
-	}
-	if int64(len(b)-FragmentHeaderSize) < size {
-		return f, b, ErrShort
-	}
-	end := FragmentHeaderSize + int(size)
-	f.Blob = b[FragmentHeaderSize:end:end]
-	return f, b[end:], nil
+	return ErrShort
 }
 
 func fragmentError(offset int64, reason string) error {
@@ -118,8 +121,13 @@ type Assembler struct {
 	payload []byte // what Add brought and Next has not read
 	carry   []byte // the beginning of a fragment whose end is still to come
 	partial []partial
-	held    int64 // bytes taken from the budget
+	held    int64  // bytes taken from the budget
+	out     []byte // the message of several fragments that Next returned last
+	spare   []byte // its memory, once nobody looks at it any more
 }
+
+// maxSpare bounds the memory that waits for the next message.
+const maxSpare = 128 << 10
 
 type partial struct {
 	object, next uint64
@@ -129,6 +137,9 @@ type partial struct {
 // Add brings the next payload. It is read, and views of it are returned, by Next until that
 // reports that there is nothing more; only then may payload be reused or Add be called again.
 func (a *Assembler) Add(payload []byte) {
+	if a.out != nil {
+		a.out, a.spare = nil, a.out[:0]
+	}
 	if len(a.carry) == 0 {
 		a.payload = payload
 		return
@@ -145,17 +156,17 @@ func (a *Assembler) Next() (message []byte, ok bool, err error) {
 		limit = 32<<20 + MessageHeaderSize
 	}
 	for {
-		f, rest, err := parseFragment(a.payload, min(limit, maxBlob))
-		if errors.Is(err, ErrShort) {
+		f, rest, err := ParseFragment(a.payload)
+		if err != nil || len(f.Blob) > limit {
+			if err = refuseFragment(a.payload, min(limit, maxBlob)); !errors.Is(err, ErrShort) {
+				return nil, false, err
+			}
 			a.carry = append(a.carry[:0], a.payload...)
 			a.payload = nil
 			if len(a.carry) == 0 {
 				a.carry = nil
 			}
 			return nil, false, a.account()
-		}
-		if err != nil {
-			return nil, false, err
 		}
 		a.payload = rest
 		if f.Start && f.End {
@@ -184,8 +195,12 @@ func (a *Assembler) add(f Fragment, limit int) (message []byte, ok bool, err err
 		return nil, false, &RemoteProtocolError{Stage: "fragment", Offset: 0, Err: fmt.Errorf("more than %d incomplete objects: %w", most, ErrTooLarge)}
 	case f.Start:
 		// Most messages of a few fragments lie in one payload: there is room for what has come of it.
-		room := min(4*len(f.Blob), len(f.Blob)+len(a.payload), limit)
-		a.partial = append(a.partial, partial{object: f.Object, message: make([]byte, 0, room)})
+		memory := a.spare
+		if room := min(4*len(f.Blob), len(f.Blob)+len(a.payload), limit); cap(memory) < room {
+			memory = make([]byte, 0, room)
+		}
+		a.spare = nil
+		a.partial = append(a.partial, partial{object: f.Object, message: memory})
 	case i == len(a.partial):
 		a.Dropped++
 		return nil, false, nil
@@ -210,6 +225,9 @@ func (a *Assembler) add(f Fragment, limit int) (message []byte, ok bool, err err
 	a.partial[i] = a.partial[last]
 	a.partial[last] = partial{}
 	a.partial = a.partial[:last]
+	if cap(message) <= maxSpare {
+		a.out = message
+	}
 	return message, true, nil
 }
 
@@ -235,5 +253,5 @@ func (a *Assembler) Release() {
 	if a.Limits.Budget != nil {
 		*a.Limits.Budget += a.held
 	}
-	a.payload, a.carry, a.partial, a.held = nil, nil, nil, 0
+	a.payload, a.carry, a.partial, a.held, a.out, a.spare = nil, nil, nil, 0, nil, nil
 }

@@ -229,3 +229,32 @@ func FuzzAssembler(f *testing.F) {
 		}
 	})
 }
+
+// The memory of a message is used again for the next payload's, not for the next of the same one.
+func TestMessagesOfOnePayloadStayUntilTheNextPayload(t *testing.T) {
+	var a proto.Assembler
+	for round := range byte(3) {
+		var payload []byte
+		var want [][]byte
+		for i := range byte(3) {
+			m := bytes.Repeat([]byte{10*round + i}, 100+int(i))
+			want = append(want, m)
+			payload = proto.AppendFragments(payload, uint64(10*round+i+1), m, 40)
+		}
+		a.Add(payload)
+		var got [][]byte
+		for {
+			m, ok, err := a.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				break
+			}
+			got = append(got, m)
+		}
+		if !slices.EqualFunc(got, want, bytes.Equal) {
+			t.Errorf("round %d: %v, want %v", round, got, want)
+		}
+	}
+}

@@ -61,7 +61,7 @@ type messageInfo struct {
 	pipeline bool // the message bears a pipeline's identifier
 }
 
-// messages is the one table of message types, in the order of their numbers: name, sender, scope.
+// messages is the one table of message types: name, sender, scope.
 var messages = [...]messageInfo{
 	{MessageSessionCapability, "SESSION_CAPABILITY", fromClient | fromServer, false},
 	{MessageInitRunspacePool, "INIT_RUNSPACEPOOL", fromClient, false},
@@ -96,21 +96,23 @@ var messages = [...]messageInfo{
 	{MessagePipelineHostResponse, "PIPELINE_HOST_RESPONSE", fromClient, true},
 }
 
+// messageSlots say where a type stands in messages, by the bits in which the numbers differ.
+var messageSlots = func() (slots [512]uint8) {
+	for i := range messages {
+		slots[messages[i].t.slot()] = uint8(i)
+	}
+	return slots
+}()
+
+func (t MessageType) slot() MessageType { return t>>16&7<<6 | t>>8&1<<5 | t&31 }
+
 // noMessage is what a type that MS-PSRP does not have is: sent by nobody.
 var noMessage messageInfo
 
-// info finds a type in the table, which is in the order of the numbers.
+// info finds a type in the table. What is not there has the slot of another type, or none.
 func (t MessageType) info() (m *messageInfo, ok bool) {
-	low, high := 0, len(messages)
-	for low < high {
-		if middle := (low + high) / 2; messages[middle].t < t {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low < len(messages) && messages[low].t == t {
-		return &messages[low], true
+	if m = &messages[messageSlots[t.slot()]]; m.t == t {
+		return m, true
 	}
 	return &noMessage, false
 }

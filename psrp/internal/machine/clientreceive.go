@@ -74,10 +74,15 @@ func (c *Client) receiveAck(p proto.Packet) error {
 	if pipe == nil {
 		return nil // for an identifier that is not known any more, as PowerShell does
 	}
-	ev := map[proto.PacketKind]int{
-		proto.PacketCommandAck: ciRecvCommandAck, proto.PacketDataAck: ciRecvDataAck,
-		proto.PacketSignalAck: ciRecvSignalAck, proto.PacketCloseAck: ciRecvCloseAck,
-	}[p.Kind]
+	ev := ciRecvCommandAck
+	switch p.Kind {
+	case proto.PacketDataAck:
+		ev = ciRecvDataAck
+	case proto.PacketSignalAck:
+		ev = ciRecvSignalAck
+	case proto.PacketCloseAck:
+		ev = ciRecvCloseAck
+	}
 	if _, a := clientPipeline.next(pipe.state, ev); a == forbidden {
 		return packetError(p, clientPipeline.refusal(pipe.state, ev))
 	}
