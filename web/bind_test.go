@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"net"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -434,11 +436,24 @@ func TestParamAndQueryOfAnyType(t *testing.T) {
 	}
 }
 
-// TestBodyCutOrSlow: a body that does not come whole is the client's fault,
-// whoever reads it.
+// TestBodyCutOrSlow: a body that does not come whole is the client's fault, whoever reads it, and
+// no error in the server's log.
 func TestBodyCutOrSlow(t *testing.T) {
-	app := newApp(t, web.Options{})
-	app.POST("/bind", func(c *web.Context) error { var v any; return c.BindJSON(&v) })
+	log := &logText{}
+	app := newApp(t, web.Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
+	kinds := map[string]string{"/json": "application/json", "/xml": "application/xml", "/form": "application/x-www-form-urlencoded", "/parts": multipartType, "/raw": "text/plain", "/whole": "text/plain"}
+	app.POST("/json", func(c *web.Context) error { return c.BindJSON(new(any)) })
+	app.POST("/xml", func(c *web.Context) error { return c.BindXML(new(struct{})) })
+	app.POST("/form", func(c *web.Context) error { return c.BindForm(new(struct{})) })
+	app.POST("/parts", func(c *web.Context) error {
+		for _, err := range c.Parts() {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	app.POST("/whole", func(c *web.Context) error { _, err := c.Body(); return err })
 	app.POST("/raw", func(c *web.Context) error {
 		_, err := io.Copy(io.Discard, c.Request().Body)
 		return err
@@ -447,7 +462,8 @@ func TestBodyCutOrSlow(t *testing.T) {
 	s.Config.ReadTimeout = 200 * time.Millisecond
 	s.Start()
 	defer s.Close()
-	for _, path := range []string{"/bind", "/raw"} {
+	var all sync.WaitGroup
+	for path, kind := range kinds {
 		for name, tt := range map[string]struct {
 			head, body string
 			close      bool
@@ -458,22 +474,29 @@ func TestBodyCutOrSlow(t *testing.T) {
 			"bad chunk":     {"Transfer-Encoding: chunked\r\n", "zz\r\n", false, "HTTP/1.1 400 "},
 			"slow":          {"Content-Length: 100\r\n", `{"a":`, false, "HTTP/1.1 408 "},
 		} {
-			conn, err := net.Dial("tcp", s.Listener.Addr().String()) //nolint:noctx // loopback
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+tt.head+"\r\n"+tt.body)
-			if err == nil && tt.close {
-				err = conn.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // what Dial of tcp returns
-			}
-			answer, readErr := io.ReadAll(conn)
-			if err = errors.Join(err, conn.Close()); err != nil {
-				t.Fatal(err)
-			}
-			if !strings.HasPrefix(string(answer), tt.status) {
-				t.Errorf("%s of %s: %q, %v", name, path, answer, readErr)
-			}
+			all.Go(func() {
+				conn, err := net.Dial("tcp", s.Listener.Addr().String()) //nolint:noctx // loopback
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, err = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Type: "+kind+"\r\n"+tt.head+"\r\n"+tt.body)
+				if err == nil && tt.close {
+					err = conn.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // what Dial of tcp returns
+				}
+				answer, readErr := io.ReadAll(conn)
+				if err = errors.Join(err, conn.Close()); err != nil {
+					t.Error(err)
+				}
+				if !strings.HasPrefix(string(answer), tt.status) || !strings.Contains(string(answer), "Content-Type: application/problem+json\r\n") {
+					t.Errorf("%s of %s: %q, %v", name, path, answer, readErr)
+				}
+			})
 		}
+	}
+	all.Wait()
+	if text := log.String(); strings.Contains(text, "ERROR") {
+		t.Errorf("the log: %s", text)
 	}
 }
 

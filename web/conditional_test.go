@@ -123,6 +123,7 @@ func TestRFC9110_14_Ranges(t *testing.T) {
 		contentRange, body  string
 	}{
 		{"/strong", "bytes=0-0", "", 206, "bytes 0-0/20", "0"},
+		{"/strong", "BYTES=0-0", "", 206, "bytes 0-0/20", "0"}, // units are case-insensitive
 		{"/strong", "bytes=5-", "", 206, "bytes 5-19/20", digits[5:]},
 		{"/strong", "bytes=-3", "", 206, "bytes 17-19/20", "hij"},
 		{"/strong", "bytes=-99", "", 206, "bytes 0-19/20", digits},

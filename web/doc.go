@@ -48,4 +48,16 @@
 // has a request id and nosniff, no proxy is trusted, state changes from other
 // origins are refused, bodies and queries are limited, dotfiles are not served.
 // App.Audit lists every setting that is looser.
+//
+// # What net/http decides
+//
+// Messages are read by net/http. It refuses malformed heads with 400, those over
+// Server.MaxHeaderBytes with 431 and transfer codings other than chunked with 501,
+// in plain text and before the App: these answers are no problems, have no request
+// id and stand in no access log. It lets three things pass that RFC 9112 allows a
+// server to refuse: both Content-Length and Transfer-Encoding in one request
+// (section 6.1; the latter counts), folded header lines (5.2), and lines that end
+// in a bare LF (2.2). Danger: a proxy in front that reads one of them in another
+// way and passes it on sees other requests than the Server; use one that refuses
+// them. A frozen lane answers no request that has any of them itself.
 package web

@@ -433,6 +433,18 @@ func TestHosts(t *testing.T) {
 	if _, _, h := ask(app, "POST", "api.example.com|/a"); h.Get("Allow") != "GET, HEAD, OPTIONS" {
 		t.Errorf("Allow %q", h.Get("Allow"))
 	}
+	// Redirects follow the routes of the host too, and those that it alone has lead nobody else.
+	g.GET("/tree/", func(c *web.Context) error { return c.String(200, "tree") })
+	g.GET("/deep/leaf", func(c *web.Context) error { return c.String(200, "leaf") })
+	for target, want := range map[string]string{
+		"api.example.com|/deep/leaf/": "/deep/leaf", "api.example.com|//deep/./leaf": "/deep/leaf", "api.example.com|//only": "/only",
+		"other.example|/tree": "", "other.example|/deep/leaf/": "", "other.example|//only": "/only",
+	} {
+		code, _, h := ask(app, "GET", target)
+		if got := h.Get("Location"); got != want || (want != "") != (code == 307) {
+			t.Errorf("%s: %d to %q, want %q", target, code, got, want)
+		}
+	}
 }
 
 func TestGroups(t *testing.T) {
