@@ -124,6 +124,10 @@ func (c *Context) String(code int, s string) error {
 	}
 	h["Content-Length"] = contentLength(len(s))
 	c.w.WriteHeader(code)
+	if c.w == http.ResponseWriter(&c.res) { // saves asking what it can do
+		_, err := c.res.WriteString(s)
+		return err
+	}
 	_, err := io.WriteString(c.w, s)
 	return err
 }

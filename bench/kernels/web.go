@@ -25,6 +25,12 @@ func (b *blank) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// WriteString is there because net/http's own writer has it.
+func (b *blank) WriteString(s string) (int, error) {
+	b.body += len(s)
+	return len(s), nil
+}
+
 // webKernels are whole requests through an App with zero Options.
 func webKernels() []Kernel {
 	text := func(c *web.Context) error { return c.String(http.StatusOK, "ok") }
@@ -62,7 +68,7 @@ func webKernels() []Kernel {
 }
 
 func request(name, method, path string, status int, routes func(*web.App)) Kernel {
-	return Kernel{Name: name, N: 20000, Open: func() (func() error, error) {
+	return Kernel{Name: name, N: 40000, Open: func() (func() error, error) {
 		app, err := web.New(web.Options{})
 		if err != nil {
 			return nil, fmt.Errorf("new app: %w", err)
