@@ -434,6 +434,11 @@ type Row struct {
 	Border *Border
 	// KeepWithNext keeps the row on the page where the next one starts.
 	KeepWithNext bool
+	// Carry makes the rows that are printed when a page ends behind this row: out below it, in on the
+	// next page below the head; nil is none. They repeat what the rows above come to and are no part
+	// of the table's structure. Carry may be called, once, until the document is laid out. A row that
+	// has one is split over pages only where an empty page does not hold it.
+	Carry func() (out, in *Row, err error)
 }
 
 // Cell is one cell. It holds Spans, or Nodes when there are any.

@@ -451,6 +451,9 @@ func (n *tableNode) iterate(r *render) iter.Seq2[doc.Row, error] {
 				return nil // the rows that follow are made too, so that all wrong ones are told
 			}
 			made.Keep = n.keep
+			if own.carry != nil {
+				made.Carry = own.carry.rows(own, slots)
+			}
 			if !yield(made, nil) {
 				return errStop
 			}
@@ -484,6 +487,11 @@ func (l *rowLoop) rows(r *render, give func(*row) error) error {
 		given++
 		return give(t)
 	}
+	if l.carry != nil {
+		around := r.carry
+		r.carry = &carrying{of: l.carry}
+		defer func() { r.carry = around }()
+	}
 	if l.groups != nil {
 		err := l.groups.rows(r, l, count)
 		if err == nil && given == 0 && l.empty != nil {
@@ -498,12 +506,23 @@ func (l *rowLoop) rows(r *render, give func(*row) error) error {
 				return err
 			}
 		}
+		if err := l.carried(r); err != nil {
+			return err
+		}
 		return r.rows(l.body, count)
 	})
 	if err == nil && given == 0 && l.empty != nil {
 		err = give(l.empty)
 	}
 	return err
+}
+
+// carried adds the item to what is carried over page breaks.
+func (l *rowLoop) carried(r *render) error {
+	if l.carry == nil {
+		return nil
+	}
+	return r.carry.add(r)
 }
 
 func (n *rowChoice) rows(r *render, give func(*row) error) error {

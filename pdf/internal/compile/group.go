@@ -117,6 +117,9 @@ func (g *rowGroups) rows(r *render, l *rowLoop, give func(*row) error) error {
 				return err
 			}
 			r.m.Slots[l.loop.at] = loopPlace(i, len(one.items))
+			if err := l.carried(r); err != nil {
+				return err
+			}
 			next := give
 			if i == len(one.items)-1 && len(g.foot) > 0 {
 				next = with

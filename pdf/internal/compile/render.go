@@ -66,8 +66,9 @@ type render struct {
 
 	tints map[tint]*doc.Style // made by look
 
-	filling *filling // of the component being made
-	counts  []int    // columns of the table being made, by column as written; nil: one of each
+	filling *filling  // of the component being made
+	carry   *carrying // of the loop whose rows are made; nil: nothing is carried
+	counts  []int     // columns of the table being made, by column as written; nil: one of each
 
 	at     *frame  // of what is being made
 	frames []frame // room for the next ones

@@ -27,6 +27,7 @@ type rowLoop struct {
 	loop   *loop
 	filter *programAt // nil: every item
 	groups *rowGroups // nil: one row after the other
+	carry  *rowCarry  // nil: nothing is carried over page breaks
 	body   []rowSource
 	empty  *row // when there were no rows
 }
@@ -178,7 +179,6 @@ func (c *compiler) bodyRows(t *tableNode, n *strictyaml.Node, path string) {
 	if v := o.get("split"); v != nil {
 		t.keep = !c.flag(v, o.at("split"))
 	}
-	o.later("carry")
 	if o.n.Get("for") == nil && o.n.Get("if") == nil && o.n.Get("rows") != nil {
 		// rows: {rows: [[...]], stripe: ...} is rows: [[...]] with options.
 		t.rows = p.entries(o.get("rows"), o.at("rows"))
@@ -238,6 +238,9 @@ func (p *rowsReader) entry(o *object) rowSource {
 	end := c.given(l.filter.holds())
 	if v := o.get("group"); v != nil {
 		l.groups = p.groups(l.loop, v, o.at("group"), outer)
+	}
+	if v := o.get("carry"); v != nil {
+		l.carry = p.carry(v, o.at("carry"), outer)
 	}
 	l.body = p.body(o)
 	end()

@@ -29,9 +29,10 @@ type maker struct {
 	depth         int64
 	problems      []diag.Diagnostic // that did not end the layout
 	omitted       int
+	failed        error // see fail
 	anchors       map[string]*doc.Source
 
-	outline   int // levels of headings that are bookmarks
+	outline   int    // levels of headings that are bookmarks
 	decimal   string // the decimal sign
 	theme     *doc.Theme
 	rules     doc.Rules // of tables without a border

@@ -75,6 +75,21 @@ func (m *maker) survive(err error) error {
 	return nil
 }
 
+// fail is survive where no error can be returned: what layout cannot survive ends it at the next block.
+func (m *maker) fail(err error) {
+	if err = m.survive(err); err != nil && m.failed == nil {
+		m.failed = err
+	}
+}
+
+// ended is the error that ends the layout.
+func (m *maker) ended() error {
+	if m.failed != nil {
+		return m.failed
+	}
+	return m.ctx.Err()
+}
+
 // outcome joins the problems that were noted with the error that ended the layout, if one did. An
 // error that is no problem of the document, such as that of the context, stands alone.
 func (m *maker) outcome(err error) error {

@@ -96,6 +96,9 @@ func (f *flow) run() error {
 	if err := f.close(); err != nil {
 		return err
 	}
+	if err := f.m.ended(); err != nil {
+		return err
+	}
 	return f.late()
 }
 
@@ -124,6 +127,8 @@ type flow struct {
 	pending []entry
 	// again is the table head that a new page repeats.
 	again *stack
+	carry *carried // of the row drawn last
+	in    *group   // carried in to the open page
 	waits []late
 	heads titles // of the page before
 }
@@ -146,7 +151,7 @@ func (f *flow) nodes(all iter.Seq2[doc.Node, error]) error {
 		return nil
 	}
 	for n, err := range all {
-		if ended := f.m.ctx.Err(); ended != nil {
+		if ended := f.m.ended(); ended != nil {
 			return ended
 		}
 		if err == nil {
@@ -198,7 +203,7 @@ func (f *flow) drop() {
 	for i := range f.held {
 		f.held[i].draw(&f.painter, f.left, f.y)
 		if f.held[i].ends {
-			f.again = nil
+			f.again, f.in = nil, nil
 		}
 	}
 	f.held = f.held[:0]
@@ -332,12 +337,14 @@ func (f *flow) tooHigh(e *entry) error {
 
 // repeatHeight is the height of the table head that a fresh page starts with.
 func (f *flow) repeatHeight() doc.Length {
-	if !f.fresh || f.again == nil {
+	if !f.fresh {
 		return 0
 	}
 	// A head of more than half a page would leave the rows no room.
-	if h := f.again.size(); h <= (f.bottom-f.top)/2 {
-		return h
+	if again := f.repeated(); again != nil {
+		if h := again.size(); h <= (f.bottom-f.top)/2 {
+			return h
+		}
 	}
 	return 0
 }
@@ -354,14 +361,15 @@ func (f *flow) try(group []entry, repeat doc.Length) (rest []entry, ok bool) {
 		after, start = group[i].after, false
 	}
 	y += f.gap(after, group[last].before, start)
-	if y+group[last].b.size() <= f.bottom {
+	alone := f.fresh && last == 0 // on an empty page
+	if end := y + group[last].b.size(); end <= f.bottom && (alone || end+group[last].reserve(f.bottom-end) <= f.bottom) {
 		f.draw(group, repeat)
 		return nil, true
 	}
-	if y > f.bottom {
+	if y > f.bottom || group[last].carry != nil && !alone {
 		return nil, false
 	}
-	head, tail, ok := group[last].split(f.bottom-y, f.fresh && last == 0)
+	head, tail, ok := group[last].split(f.bottom-y, alone)
 	if !ok {
 		return nil, false
 	}
@@ -382,7 +390,7 @@ func (f *flow) gap(after, before doc.Length, start bool) doc.Length {
 
 func (f *flow) draw(group []entry, repeat doc.Length) {
 	if repeat > 0 {
-		f.again.draw(&f.painter, f.left, f.y)
+		f.repeated().draw(&f.painter, f.left, f.y)
 		f.y += repeat
 	}
 	for i := range group {
@@ -390,12 +398,12 @@ func (f *flow) draw(group []entry, repeat doc.Length) {
 		f.y += f.gap(f.after, e.before, f.fresh)
 		e.draw(&f.painter, f.left, f.y)
 		f.y += e.b.size()
-		f.after, f.fresh, f.blank = e.after, false, f.blank && !e.visible()
+		f.after, f.fresh, f.blank, f.carry = e.after, false, f.blank && !e.visible(), e.carry
 		if e.repeat != nil {
 			f.again = e.repeat
 		}
 		if e.ends {
-			f.again = nil
+			f.again, f.in = nil, nil
 		}
 	}
 }
@@ -437,6 +445,7 @@ func (f *flow) open() {
 
 // next closes the page and starts another.
 func (f *flow) next() error {
+	f.carryOut()
 	if err := f.close(); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"iter"
+	"slices"
 
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/tag"
@@ -109,7 +110,7 @@ func (r *rowRun) run() error {
 			}
 			continue
 		}
-		if err := r.t.m.ctx.Err(); err != nil {
+		if err := r.t.m.ended(); err != nil {
 			return err
 		}
 		r.next = x
@@ -196,6 +197,9 @@ func (r *rowRun) row(x *doc.Row) error {
 	}
 	r.count++
 	e := entry{b: g, keep: g.keep, src: x.Src}
+	if x.Carry != nil {
+		e.carry = &carried{t: t, make: x.Carry}
+	}
 	e.keepNext = x.KeepWithNext || r.count < r.orphans && g.size() <= r.tall
 	if t.inBody >= rowsPerBody {
 		e.done, t.body = t.body, nil
@@ -250,6 +254,7 @@ func (r *rowRun) finish() error {
 	if len(foot) > 0 {
 		last.keepNext = false
 	}
+	last.carry = nil // nothing follows
 	for _, e := range rest[:len(rest)-1] {
 		if err := r.send(e); err != nil {
 			return err
@@ -292,6 +297,18 @@ func (m *maker) nestedTable(n *doc.Table, en env) ([]entry, error) {
 	return []entry{{b: tb, before: r.before, after: r.after, keepNext: n.KeepWithNext, src: n.Src}}, nil
 }
 
+// carry is the height of what is kept for a row that is carried out.
+func (b *nested) carry() doc.Length {
+	for i := range b.entries {
+		if c := b.entries[i].carry; c != nil {
+			if out, _ := c.rows(); out != nil {
+				return out.size()
+			}
+		}
+	}
+	return 0
+}
+
 // nested is a table within a block: a stack that repeats its head where it is
 // split.
 type nested struct {
@@ -300,7 +317,11 @@ type nested struct {
 }
 
 func (b *nested) split(avail doc.Length, force bool) (block, block) {
-	head, tail := b.stack.split(avail, force)
+	if b.size() <= avail {
+		return b, nil
+	}
+	out := b.carry() // of all rows alike
+	head, tail := b.stack.split(avail-out, force)
 	if head == nil {
 		return nil, b
 	}
@@ -309,6 +330,15 @@ func (b *nested) split(avail doc.Length, force bool) (block, block) {
 	}
 	rest := tail.(*stack)
 	first := *head.(*stack)
+	if c := first.entries[len(first.entries)-1].carry; c != nil {
+		below, above := c.rows()
+		if above != nil {
+			rest = &stack{append([]entry{{b: above}}, rest.entries...)}
+		}
+		if below != nil && first.size()+below.size() <= avail {
+			first.entries = append(slices.Clip(first.entries), entry{b: below})
+		}
+	}
 	if b.again != nil && b.again.size() <= avail/2 {
 		rest = &stack{append(append([]entry(nil), b.again.entries...), rest.entries...)}
 	}

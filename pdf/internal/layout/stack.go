@@ -17,6 +17,7 @@ type entry struct {
 	done          *tag.Elem // complete once all of the entry is drawn
 	repeat        *stack    // from here on, new pages start with this table head
 	ends          bool      // new pages start with no head any more
+	carry         *carried  // of a row: what is printed where a page ends behind it; nil: nothing
 	src           *doc.Source
 }
 
@@ -56,7 +57,7 @@ func (e *entry) split(avail doc.Length, force bool) (head, tail entry, ok bool) 
 	head.keepNext = false
 	if t != nil {
 		head.done, tail.mark = nil, nil
-		head.ends = false
+		head.ends, head.carry = false, nil
 		head.after, tail.before = 0, 0
 	}
 	return head, tail, true

@@ -36,9 +36,10 @@ type table struct {
 	body   *tag.Elem // open TBody
 	inBody int
 
-	group   *group  // rows that open row spans join
-	open    []int   // rows that a span still covers, by column
-	section section // of the group laid out last
+	group   *group     // rows that open row spans join
+	open    []int      // rows that a span still covers, by column
+	carry   doc.Length // the height of the row carried out that was laid out last
+	section section    // of the group laid out last
 	begun   bool
 }
 
@@ -304,6 +305,7 @@ const (
 	sectionHead section = iota
 	sectionBody
 	sectionFoot
+	sectionCarry // what is printed where a page ends
 )
 
 // add lays out a row. It returns the group that the row completes, nil while a
