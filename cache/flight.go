@@ -67,6 +67,7 @@ type asking struct {
 
 	// Guarded by the shard's lock.
 	writeID uint64 // of the store of the result
+	touched bool   // since then
 	waits   bool   // for wake
 	wake    chan struct{}
 }
@@ -80,8 +81,9 @@ type shard[K comparable, V any] struct {
 	mu      sync.Mutex
 	flights map[K]*flight[K, V]
 	runs    map[K]*runs
-	seen    Version  // the latest of the frames for these keys
-	_       [16]byte // off its neighbour's cache line
+	seen    Version // the latest of the frames for these keys
+	touches uint64  // FrameTouched for one of the keys
+	_       [8]byte // off its neighbour's cache line
 }
 
 func (c *Cache[K, V]) shard(k K) *shard[K, V] {

@@ -10,8 +10,8 @@ import (
 const maxPending = 1 << 16
 
 // inbox takes the news of a bus, which must not wait, to a cache, which may be slow: it has values to
-// decode. Of the frames of one key that wait only the latest is kept. The place it takes is that of
-// the first, before any proof that came between; it is applied the earlier, which harms nothing. When
+// decode. Of the frames of one kind and key that wait only the latest is kept. The place it takes is that
+// of the first, before any proof that came between; it is applied the earlier, which harms nothing. When
 // frames of too many keys wait they are dropped, and the cache is told that news were lost.
 type inbox struct {
 	to listener
@@ -84,6 +84,8 @@ func (b *inbox) Frame(f Frame) {
 		s := subject{f.Kind, f.Key}
 		at, waits := b.frames[s]
 		switch {
+		case waits && f.Kind == FrameTouched && b.frames[subject{FrameKey, f.Key}] > at:
+			// It may be about the record of that frame: its place is behind it.
 		case waits:
 			// One that comes late, or twice, does not replace a newer one.
 			if v := b.queue[at].frame.Version; f.Version.Epoch != v.Epoch || f.Version.Counter >= v.Counter {

@@ -49,6 +49,17 @@ func TestNewsThatWait(t *testing.T) {
 				b.Proof(time.Time{})
 			}
 		}, []string{"a 4", "b 2", "proof", "a 5", "proof"}},
+		"touched": {func(b *inbox) {
+			touch := func(k string) Frame { return Frame{Kind: FrameTouched, Key: k} }
+			b.Frame(touch("a"))
+			b.Frame(key("b", 1))
+			b.Frame(touch("a"))
+			b.Frame(key("a", 2))
+			for range 3 {
+				b.Frame(touch("a")) // of what the frame before has pushed, it may be
+				b.Frame(key("a", 3))
+			}
+		}, []string{"a 0", "b 1", "a 3", "a 0"}},
 		"another epoch": {func(b *inbox) {
 			b.Frame(key("a", 9))
 			b.Frame(Frame{Kind: FrameKey, Key: "a", Version: Version{Epoch: 1, Counter: 2}})

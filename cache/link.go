@@ -73,7 +73,7 @@ func (c *Cache[K, V]) connect() error {
 	c.link = l
 	l.lapse = time.AfterFunc(c.p.MaxStale, c.lapsed)
 	in := newInbox(receiver[K, V]{c})
-	detach, err := c.o.Bus.Attach(c.o.Name, LinkOptions{Heartbeat: c.p.Heartbeat, Timeout: c.p.LinkTimeout}, in)
+	detach, err := c.o.Bus.Attach(c.o.Name, LinkOptions{Heartbeat: c.p.Heartbeat, Timeout: c.p.LinkTimeout, Tracked: c.p.Mode == Tracked}, in)
 	if err != nil {
 		in.close()
 		l.lapse.Stop()
@@ -208,7 +208,7 @@ func (r receiver[K, V]) lost() {
 func (r receiver[K, V]) Frame(f Frame) {
 	l := r.c.link
 	l.mu.Lock()
-	if f.Version.Epoch != l.epoch {
+	if f.Kind != FrameTouched && f.Version.Epoch != l.epoch {
 		// Not to be ordered with what is held.
 		r.c.doubt()
 	}
@@ -222,11 +222,14 @@ func (r receiver[K, V]) Frame(f Frame) {
 		r.c.n.malformed.Add(1)
 		return
 	}
-	if f.Kind == FrameLease {
+	switch f.Kind {
+	case FrameLease:
 		r.c.wake(k)
-		return
+	case FrameTouched:
+		r.c.touched(k)
+	default:
+		r.c.news(k, &f)
 	}
-	r.c.news(k, &f)
 }
 
 // bump puts what has the tag out of use, the tag "" everything, unless that was done for this counter.
@@ -296,6 +299,26 @@ func (c *Cache[K, V]) news(k K, f *Frame) {
 	}
 	if !c.own(f.Version) {
 		c.observe(Event[K]{Kind: EventNews, Key: k, Version: f.Version})
+	}
+}
+
+// touched lets what is held of k be compared at its next read. A load that may have asked the remote
+// before is not kept; what it is just storing is, to be compared as well: it may be what was seen.
+func (c *Cache[K, V]) touched(k K) {
+	s := c.shard(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.touches++
+	f := s.flights[k]
+	switch {
+	case f == nil || f.woken():
+	case f.writeID != 0:
+		f.touched = true
+	default:
+		s.detach(k)
+	}
+	if held, ok := c.store.Look(k); ok && held.shared != nil && c.gen.Load() != genClosed {
+		c.store.Put(k, held.suspected())
 	}
 }
 

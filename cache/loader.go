@@ -230,7 +230,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 		c.n.overtaken.Add(1)
 		c.adopt(f, old, now, out, failure)
 	case out.rec != nil && out.fits:
-		c.store.Put(f.key, out.rec)
+		c.store.Put(f.key, f.doubted(out.rec))
 		f.rec, f.value, f.err = out.rec, out.value, out.err
 		if failure != nil {
 			f.failed, f.err = true, failure
@@ -254,7 +254,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 			l = c.jittered(l)
 		}
 		c.live(r, now, l)
-		c.store.Put(f.key, r)
+		c.store.Put(f.key, f.doubted(r))
 		f.rec, f.value = r, out.value
 	case notFound:
 		f.err = ErrNotFound
@@ -295,6 +295,14 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 		c.log.LogAttrs(context.Background(), slog.LevelWarn, "load failed",
 			keyAttr(f.key), slog.Any("error", failure.Err), slog.Time("retry_at", failure.RetryAt))
 	}
+}
+
+// doubted is r, to be compared at its next read if its key was touched while it was stored.
+func (f *flight[K, V]) doubted(r *record[V]) *record[V] {
+	if f.asking != nil && f.touched && r.shared != nil {
+		return r.suspected()
+	}
+	return r
 }
 
 // adopt gives the readers of an overtaken load what the key holds now, which

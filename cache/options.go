@@ -240,7 +240,7 @@ func (p Policy) withDefaults(c *checker) Policy {
 	longest := p.LoadTimeout + p.LeaseTTL + p.RemoteTimeout
 	p.TombstoneTTL = c.life("Policy.TombstoneTTL", p.TombstoneTTL, max(15*time.Second, longest), false)
 	c.require(p.TombstoneTTL >= longest, "Policy.TombstoneTTL", p.TombstoneTTL, "at least LoadTimeout + LeaseTTL + RemoteTimeout")
-	c.require(p.Mode <= Push, "Policy.Mode", p.Mode, "Invalidate or Push")
+	c.require(p.Mode <= Tracked, "Policy.Mode", p.Mode, "Invalidate, Push or Tracked")
 	c.require(p.PushMaxBytes >= 0, "Policy.PushMaxBytes", p.PushMaxBytes, "0 for the default, or a positive number")
 	p.Mode, p.PushMaxBytes = cmp.Or(p.Mode, Invalidate), cmp.Or(p.PushMaxBytes, 64<<10)
 	p.Heartbeat = c.life("Policy.Heartbeat", p.Heartbeat, 250*time.Millisecond, false)
@@ -250,6 +250,7 @@ func (p Policy) withDefaults(c *checker) Policy {
 	c.require(p.SelfCheck <= 100, "Policy.SelfCheck", p.SelfCheck, "at most 100")
 	p.SelfCheck = cmp.Or(p.SelfCheck, 10)
 	c.require(p.MaxStale >= 2*p.Heartbeat, "Policy.MaxStale", p.MaxStale, "at least twice Heartbeat")
+	c.require(p.Mode != Tracked || p.MaxStale >= 3*p.Heartbeat, "Policy.MaxStale", p.MaxStale, "at least three times Heartbeat, since Mode is Tracked")
 	return p
 }
 

@@ -130,9 +130,10 @@ type FrameKind uint8
 
 // The kinds of frames.
 const (
-	FrameKey   FrameKind = iota + 1 // Key has a new record: Record, or to be fetched if that is nil
-	FrameTag                        // the tag Key has the counter Version.Counter
-	FrameLease                      // the lease of Key was released without a new record
+	FrameKey     FrameKind = iota + 1 // Key has a new record: Record, or to be fetched if that is nil
+	FrameTag                          // the tag Key has the counter Version.Counter
+	FrameLease                        // the lease of Key was released without a new record
+	FrameTouched                      // Key may have another record, or none, of which no version is known
 )
 
 // Frame is news of a namespace. Those of one link come one after the other.
@@ -150,6 +151,9 @@ type Frame struct {
 type LinkOptions struct {
 	// Heartbeat is the time between two checks of the link, Timeout that after which a check has failed.
 	Heartbeat, Timeout time.Duration
+	// Tracked asks for a FrameTouched also for what is done to records by others than Remote's methods, and
+	// for records that end. A bus where that cannot be leaves it out.
+	Tracked bool
 }
 
 // Sink gets the news of a link, one call at a time. Its methods do not block.

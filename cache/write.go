@@ -19,6 +19,10 @@ const (
 	Invalidate SyncMode = iota + 1
 	// Push also sends values up to Policy.PushMaxBytes: the others replace what they hold.
 	Push
+	// Tracked is Invalidate for a node that also sees what clients without this package do to the
+	// records in the remote, and records that the remote drops: it compares what it holds at the next read. Each write of
+	// another node costs such a comparison too. It is a mode of the policy alone.
+	Tracked
 )
 
 // writable says why a write cannot be, if so.
@@ -131,6 +135,7 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 	if mode == 0 {
 		mode = c.p.Mode
 	}
+	touches := c.touches(k)
 	w.Record, w.Push = rec, c.pushes(mode, payload)
 	version, err := c.put(ctx, k, w)
 	if err != nil {
@@ -142,18 +147,26 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 	r.weight, fits = c.weigh(k, v, size, r.tags)
 	c.live(r, c.clock.Now(), l)
 	c.n.sets.Add(1)
-	c.written(k, r, fits)
+	c.written(k, r, fits, touches)
 	c.observe(Event[K]{Kind: EventSet, Key: k, Version: version})
 	return version, nil
 }
 
+// touches is how often keys of the shard of k were touched.
+func (c *Cache[K, V]) touches(k K) uint64 {
+	s := c.shard(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.touches
+}
+
 // written holds what was just written here, unless the frame of a later write has come already.
-func (c *Cache[K, V]) written(k K, r *record[V], fits bool) {
+func (c *Cache[K, V]) written(k K, r *record[V], fits bool, touches uint64) {
 	version := r.shared.version
 	s := c.shard(k)
 	s.mu.Lock()
 	s.detach(k)
-	if s.saw(version) {
+	if s.saw(version) || s.touches != touches {
 		// It may have been of this key.
 		r = r.suspected()
 	}

@@ -63,7 +63,7 @@ func do(t *testing.T, err error) {
 // TestCachesShareAServer: what one node writes, deletes, clears or loads holds for the other.
 func TestCachesShareAServer(t *testing.T) {
 	for _, kind := range cachetest.RedisKinds() {
-		for _, mode := range []cache.SyncMode{cache.Invalidate, cache.Push} {
+		for _, mode := range []cache.SyncMode{cache.Invalidate, cache.Push, cache.Tracked} {
 			t.Run(fmt.Sprint(kind, mode), func(t *testing.T) {
 				t.Parallel()
 				server := cachetest.StartRedis(t, kind)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,15 @@ import (
 // reader hands frames over before it hands over the answer. So an answered heartbeat proves that all
 // frames of writes before its sending have arrived: the time of sending is the proof, not that of the
 // answer.
+
+// A tracked link also gets the server's own invalidations (CLIENT TRACKING in broadcast mode), which
+// the server sends at the end of a turn of its event loop. The answer to a heartbeat can so come before
+// the invalidation of an earlier write of the same turn:
+//
+//	turn n    foreign DEL k; heartbeat i is answered; then the invalidation of k is sent
+//	turn n+1  heartbeat i+1 is answered
+//
+// The proof of such a link is therefore the sending of the heartbeat before the last answered one.
 
 // pause is how long a link waits before it tries again: it doubles from the first to the second.
 const (
@@ -100,6 +110,25 @@ func (l *link) session(ctx context.Context) (wasUp bool, err error) {
 			}
 		}
 	}})
+	if l.o.Tracked {
+		lost = conn.SetOnInvalidations(func(keys []rueidis.RedisMessage) {
+			select {
+			case <-ended:
+			default:
+				if err := l.touched(keys); err != nil {
+					select {
+					case wrong <- err:
+					default:
+					}
+				}
+			}
+		})
+		if err := l.within(ctx, func(ctx context.Context) error {
+			return conn.Do(ctx, conn.B().Arbitrary("CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", dataKey(l.ns, "")).Build()).Error()
+		}); err != nil {
+			return false, err
+		}
+	}
 	if err := l.within(ctx, func(ctx context.Context) error {
 		return conn.Do(ctx, conn.B().Subscribe().Channel(channel(l.ns)).Build()).Error()
 	}); err != nil {
@@ -111,6 +140,7 @@ func (l *link) session(ctx context.Context) (wasUp bool, err error) {
 	}
 	tick := time.NewTicker(l.o.Heartbeat)
 	defer tick.Stop()
+	var before time.Time
 	for first := true; ; first = false {
 		sent := time.Now()
 		if err := l.within(ctx, func(ctx context.Context) error { return l.beat(ctx, conn, epoch) }); err != nil {
@@ -121,7 +151,13 @@ func (l *link) session(ctx context.Context) (wasUp bool, err error) {
 			l.up = true
 			l.sink.Up(binary.BigEndian.Uint64([]byte(epoch)))
 		}
-		l.sink.Proof(sent)
+		switch {
+		case !l.o.Tracked:
+			l.sink.Proof(sent)
+		case !first:
+			l.sink.Proof(before)
+		}
+		before = sent
 		l.mu.Unlock()
 		select {
 		case <-ctx.Done():
@@ -138,6 +174,7 @@ func (l *link) session(ctx context.Context) (wasUp bool, err error) {
 var (
 	errLost       = errors.New("cacheredis: the connection of the link has ended")
 	errEpoch      = errors.New("cacheredis: the server begins a new epoch")
+	errFlushed    = errors.New("cacheredis: the server has dropped all keys")
 	errNotPrimary = errors.New("cacheredis: the server is not the primary")
 )
 
@@ -201,5 +238,26 @@ func (l *link) message(m rueidis.PubSubMessage) error {
 		return errEpoch
 	}
 	l.sink.Frame(f)
+	return nil
+}
+
+// touched hands over the server's invalidations of keys; nil stands for all.
+func (l *link) touched(keys []rueidis.RedisMessage) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.up {
+		return nil
+	}
+	if keys == nil {
+		return errFlushed
+	}
+	for _, k := range keys {
+		name, err := k.ToString()
+		key, ok := strings.CutPrefix(name, dataKey(l.ns, ""))
+		if err != nil || !ok {
+			return malformed("invalidation of", name)
+		}
+		l.sink.Frame(cache.Frame{Kind: cache.FrameTouched, Key: key})
+	}
 	return nil
 }
