@@ -11,9 +11,13 @@
 // Values are shared. What is set or loaded is handed to every reader as it is,
 // so nobody may change it afterwards.
 //
-// A read never prolongs the life of an entry.
+// # Non-goals
 //
-// # A lookup in steps
+// It is no queue and no database: there are no transactions over several keys and no writes that reach
+// the origin later. A read never prolongs the life of an entry. Nothing is kept on disk, and replicas of
+// the remote are not read.
+//
+// # The life of a Get
 //
 //  1. The local record is looked up. If it has a value, belongs to the present
 //     generation (Clear begins a new one), has no invalidated tag and is fresh, it is returned. Most
@@ -52,7 +56,7 @@
 // # Two levels
 //
 // With Options.Remote several caches, mostly of different processes, share a second level. Where the
-// steps above would begin a load, the read goes on so:
+// steps above would begin a load, the Get goes on so:
 //
 //  1. A value that is held is suspect if the link to the remote was down since it was checked, and is
 //     compared by its version: if it is what the remote has still, and none of its tags was
@@ -63,13 +67,13 @@
 //  5. If the remote does not answer, a value that was right not longer than MaxStale ago is served, or
 //     the loader runs, and its result is kept here for five seconds at most.
 //
-// A write changes the remote first, in one step with the news for all others; if that fails nothing
-// changes here. Each record has a version, and news of a version end what is older. Staleness says how
-// old an answer can be, GetEntry of one value, and may ask for more. A load that failed is remembered by all
-// nodes until the end of its pause, unless the remote has a value still. GetMany with a loader of its own takes no leases: two nodes may load a key at
-// the same time, and the first to store it wins. A LoadEntry whose tags this node has not met since the
-// link came up keeps its result to this node the first time. The window in which stale values are served
-// at once is that of each node's own policy.
+// A write changes the remote first, in one step with the news for all others (SyncMode says in which
+// form); if that fails nothing changes here. Each record has a version, and news of a version end what is older. Staleness says how
+// old an answer can be, GetEntry of one value, and may ask for more. A load that failed is remembered by
+// all nodes until the end of its pause, unless the remote has a value still. GetMany with a loader of its
+// own takes no leases: two nodes may load a key at the same time, and the first to store it wins. A
+// LoadEntry whose tags this node has not met since the link came up keeps its result to this node the
+// first time. The window in which stale values are served at once is that of each node's own policy.
 //
 // # Tests with a fake clock
 //
