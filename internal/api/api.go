@@ -14,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"example.com/quire/cache"
@@ -63,9 +62,9 @@ type Limits struct {
 
 // API answers the routes. Close it when the server has stopped.
 type API struct {
-	o        Options
-	public   *cache.Cache[string, publicFile] // by the hash of their bytes, as it stands in /d/
-	latestOf map[string]*atomic.Pointer[string]
+	o      Options
+	public *cache.Cache[string, publicFile] // by the hash of their bytes, as it stands in /d/
+	newest *cache.Cache[string, string]     // that hash, by the name of a public report
 }
 
 // New returns the API over its parts.
@@ -74,27 +73,34 @@ func New(o Options) (*API, error) {
 		return nil, errors.New("api: Maker, Library, Blobs, Reports and Access are needed")
 	}
 	o.Limits.fill()
-	a := &API{o: o, latestOf: newLatest(o.Public)}
+	a := &API{o: o}
 	var err error
-	// Only documents of public reports enter the cache: no answer for one client can meet
+	policy := cache.Policy{TTL: 24 * time.Hour, NegativeTTL: -1, StaleWhileRevalidate: -1, StaleIfError: -1, ErrorBackoffMin: -1}
+	// Only documents of public reports enter the caches: no answer for one client can meet
 	// another's request there. A document's bytes never change, so its life is long; what
 	// is not there is asked for again each time, for it may be made at any moment, and so is
-	// what failed, for making it again mends it.
+	// what failed, for making it again mends it. Which one is a report's latest holds until Moved.
 	a.public, err = cache.New(cache.Options[string, publicFile]{
 		Name:     "public-documents",
 		MaxBytes: o.Limits.PublicBytes,
 		Weigh:    func(_ string, f publicFile) int { return len(f.bytes) + len(f.name) + answerBytes },
 		Load:     a.loadPublic,
-		Policy:   cache.Policy{TTL: 24 * time.Hour, NegativeTTL: -1, StaleWhileRevalidate: -1, StaleIfError: -1, ErrorBackoffMin: -1},
+		Policy:   policy,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
+	}
+	a.newest, err = cache.New(cache.Options[string, string]{Name: "public-latest", MaxBytes: newestBytes, Load: a.loadNewest, Policy: policy})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("api: %w", err), a.public.Close(context.Background()))
 	}
 	return a, nil
 }
 
 // Close frees what New made.
-func (a *API) Close(ctx context.Context) error { return a.public.Close(ctx) }
+func (a *API) Close(ctx context.Context) error {
+	return errors.Join(a.newest.Close(ctx), a.public.Close(ctx))
+}
 
 // Register adds the routes to r, whose middleware must have identified the caller
 // (Access.Identify).

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"example.com/quire/cache"
 	"example.com/quire/internal/record"
 	"example.com/quire/web"
 )
@@ -94,30 +95,33 @@ func (a *API) content(c *web.Context) error {
 // its entity tag.
 func (a *API) latest(c *web.Context) error {
 	name := c.Param("report")
-	reports := a.o.Public
-	noted := a.noteLatest(name)
 	if space, ok := SpaceOf(c); ok { // the caller's own comes first: spaces may use the same name
-		reports = append([]PublicReport{{Space: space, Name: name}}, reports...)
-		noted = func(record.Hash) {}
-	}
-	for _, r := range reports {
-		if r.Name != name {
-			continue
-		}
-		d, err := a.o.Library.Latest(c.Context(), r.Space, name)
-		if errors.Is(err, record.ErrNotFound) {
-			continue
-		}
-		if err != nil {
+		d, err := a.o.Library.Latest(c.Context(), space, name)
+		switch {
+		case errors.Is(err, record.ErrNotFound):
+		case err != nil:
 			return err
-		}
-		if !slices.Contains(a.o.Public, r) {
+		case !slices.Contains(a.o.Public, PublicReport{Space: space, Name: name}):
 			return a.serve(c, pdf(d, revalidatedPrivate))
+		default:
+			if done, err := a.sendPublic(c, d.Content, revalidatedPublic); done {
+				return err
+			}
 		}
-		noted(d.Content)
-		if done, err := a.sendPublic(c, d.Content, revalidatedPublic); done {
-			return err
-		}
+	}
+	content, err := a.newest.Get(c.Context(), name)
+	if errors.Is(err, cache.ErrNotFound) {
+		return record.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	h, err := record.ParseHash(content)
+	if err != nil {
+		return err
+	}
+	if done, err := a.sendPublic(c, h, revalidatedPublic); done {
+		return err
 	}
 	return record.ErrNotFound
 }

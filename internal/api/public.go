@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync/atomic"
 
 	"example.com/quire/cache"
 	"example.com/quire/internal/record"
@@ -18,6 +17,9 @@ import (
 // maxCached is the largest public document that is held in memory; larger ones come from
 // their blob each time.
 const maxCached = 8 << 20
+
+// newestBytes is the memory for the names of public reports, each with the hash of its latest document.
+const newestBytes = 1 << 20
 
 // answerBytes is the memory of the two answers of a document beside its bytes, about.
 const answerBytes = 4 << 10
@@ -50,11 +52,9 @@ func (p publicFiles) Find(target []byte) (*frozen.Entry, bool) {
 		return f.content, ok
 	}
 	if name, ok := between(target, "/r/", "/latest.pdf"); ok {
-		if slot := p.api.latestOf[string(name)]; slot != nil {
-			if content := slot.Load(); content != nil && *content != "" {
-				f, ok := p.api.public.Peek(*content)
-				return f.latest, ok
-			}
+		if content, ok := cache.PeekBytes(p.api.newest, name); ok {
+			f, ok := p.api.public.Peek(content)
+			return f.latest, ok
 		}
 	}
 	return nil, false
@@ -72,34 +72,28 @@ func between(s []byte, before, behind string) ([]byte, bool) {
 // before anybody is told: then no answer that begins later is the former one. It is safe for
 // concurrent use.
 func (a *API) Moved(report string) {
-	if slot := a.latestOf[report]; slot != nil {
-		slot.Store(new(string)) // another pointer than any before: what was read until now cannot be noted
-	}
+	// Whoever looks for it now, and began before, keeps what is found to himself. After Close nothing
+	// is held.
+	_ = a.newest.Delete(context.Background(), report)
 }
 
-// noteLatest begins to look for a report's latest document. What it returns notes the one that was
-// found, for the lane, unless the report has moved since. The lane has it once it is in memory.
-func (a *API) noteLatest(report string) func(record.Hash) {
-	slot := a.latestOf[report]
-	if slot == nil {
-		return func(record.Hash) {}
-	}
-	before := slot.Load()
-	return func(h record.Hash) {
-		if content := h.String(); before == nil || *before != content {
-			slot.CompareAndSwap(before, &content)
+// loadNewest finds the content of the latest document of a public report, as it stands in /d/, or
+// returns cache.ErrNotFound.
+func (a *API) loadNewest(ctx context.Context, report string) (string, error) {
+	for _, r := range a.o.Public {
+		if r.Name != report {
+			continue
+		}
+		d, err := a.o.Library.Latest(ctx, r.Space, report)
+		switch {
+		case errors.Is(err, record.ErrNotFound):
+		case err != nil:
+			return "", err
+		default:
+			return d.Content.String(), nil
 		}
 	}
-}
-
-// newLatest makes the slots of the public reports, in each the content of the latest document as it
-// stands in /d/, once somebody asked for it.
-func newLatest(public []PublicReport) map[string]*atomic.Pointer[string] {
-	all := map[string]*atomic.Pointer[string]{}
-	for _, r := range public {
-		all[r.Name] = &atomic.Pointer[string]{}
-	}
-	return all
+	return "", cache.ErrNotFound
 }
 
 // sendPublic answers with a public document, from memory if it fits there. done is false for

@@ -149,6 +149,7 @@ const (
 	stateFile   = "state.db" // with -wal and -shm beside it
 	lockFile    = "lock"
 	addressFile = "address" // where the server is reached, while there is one
+	controlFile = "control" // its socket for commands on this machine
 )
 
 // register builds the App of web with all routes.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,7 +26,7 @@ func Empty(dir string) (err error) {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() != lockFile && e.Name() != addressFile && e.Name() != blobDir && !strings.HasPrefix(e.Name(), stateFile) {
+		if !slices.Contains([]string{lockFile, addressFile, controlFile, blobDir}, e.Name()) && !strings.HasPrefix(e.Name(), stateFile) {
 			return fmt.Errorf("%s holds %s, which is no part of a data directory: %w", dir, e.Name(), ErrForeign)
 		}
 	}
@@ -44,14 +46,17 @@ func Empty(dir string) (err error) {
 	return nil
 }
 
-// Announce notes where this server is reached, for other commands on this machine. Close takes
-// the note back.
+// Announce notes where this server is reached, for other commands on this machine, and opens the socket
+// by which they control it. Close takes both back. Without a socket the server runs on, and says so.
 func (a *App) Announce(url string) error {
 	file := filepath.Join(a.cfg.Data, addressFile)
 	if err := os.WriteFile(file, []byte(url+"\n"), 0o600); err != nil {
 		return err
 	}
 	a.onClose(func(context.Context) error { return os.Remove(file) })
+	if err := a.openControl(); err != nil {
+		a.log.Warn("no control socket: `quire cache` will not reach this server", slog.Any("error", err))
+	}
 	return nil
 }
 

@@ -1,0 +1,69 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"example.com/quire/cache"
+)
+
+// CacheState is what one of the server's caches has done and holds.
+type CacheState struct {
+	Name         string `json:"name"`
+	Hits         uint64 `json:"hits"`
+	Misses       uint64 `json:"misses"`
+	Loads        uint64 `json:"loads"`
+	LoadFailures uint64 `json:"loadFailures"`
+	Evictions    uint64 `json:"evictions"`
+	Entries      int64  `json:"entries"`
+	Bytes        int64  `json:"bytes"`
+	MaxBytes     int64  `json:"maxBytes"`
+	// Bound is how long ago, at most, what is served may have been replaced; null is not known.
+	Bound *float64 `json:"boundSeconds"`
+}
+
+// CachedEntry is what is held under a key.
+type CachedEntry struct {
+	Cache   string `json:"cache"`
+	Key     string `json:"key"`
+	Content string `json:"content"`        // SHA-256 of the file
+	Name    string `json:"name,omitempty"` // of the file, if that is held
+	Bytes   int    `json:"bytes"`          // of the file, if that is held
+}
+
+func stateOf[V any](c *cache.Cache[string, V], maxBytes int64) CacheState {
+	s := c.Stats()
+	state := CacheState{
+		Name: s.Name, Hits: s.Hits, Misses: s.Misses, Loads: s.Loads, LoadFailures: s.LoadFailures,
+		Evictions: s.Evictions, Entries: s.Entries, Bytes: s.Bytes, MaxBytes: maxBytes,
+	}
+	if bound := c.Staleness(); bound < math.MaxInt64 {
+		state.Bound = new(bound.Seconds())
+	}
+	return state
+}
+
+// Caches tells the state of the caches: public documents, and which one is a report's latest.
+func (a *API) Caches() []CacheState {
+	return []CacheState{stateOf(a.public, a.o.Limits.PublicBytes), stateOf(a.newest, newestBytes)}
+}
+
+// Cached tells what is held under a key: the hash of a public document's bytes, or the name of a public
+// report. It reads nothing else. file is nil unless the document itself is held.
+func (a *API) Cached(key string) (e CachedEntry, file []byte, ok bool) {
+	content, isReport := a.newest.Peek(key)
+	if isReport {
+		e = CachedEntry{Cache: a.newest.Stats().Name, Key: key, Content: content}
+	} else {
+		e = CachedEntry{Cache: a.public.Stats().Name, Key: key, Content: key}
+	}
+	f, held := a.public.Peek(e.Content)
+	e.Name, e.Bytes = f.name, len(f.bytes)
+	return e, f.bytes, isReport || held
+}
+
+// PurgeCaches empties the caches. What is asked for next is read from its blob.
+func (a *API) PurgeCaches(ctx context.Context) error {
+	return errors.Join(a.newest.Clear(ctx), a.public.Clear(ctx))
+}
