@@ -1,6 +1,6 @@
 // Package kernels holds the pure pieces of work whose allocations, bytes and
 // instructions the gate counts. A kernel does one operation on prepared inputs;
-// it starts no goroutines and reads no clock, so that its counts are exact.
+// it starts no goroutines and does not depend on the clock, so that its counts are exact.
 package kernels
 
 import (
@@ -23,7 +23,7 @@ type Kernel struct {
 
 // All returns every gated kernel.
 func All() []Kernel {
-	return slices.Concat(reference(), webKernels(), pdfKernels())
+	return slices.Concat(reference(), webKernels(), pdfKernels(), fetchKernels())
 }
 
 // Find returns the kernel of that name.
