@@ -40,7 +40,7 @@ type ConfigError = call.ConfigError
 // Error is what every failed call returns. Err has the reason for errors.Is and errors.As.
 type Error struct {
 	Op        string // the method
-	URL       string // of the hop that failed: no userinfo, query values as "_"
+	URL       string // of the hop that failed: no userinfo, query values as "_", cut at 1,024 bytes
 	Origin    string
 	RequestID string
 	Attempts  []Attempt
@@ -54,7 +54,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("fetch %s %s: %s", e.Op, e.URL, e.reason(e.Err))
 }
 
-// reason is err's text without what the request's address keeps to itself.
+// reason is err's text without what the request's address keeps to itself, and no longer than a line of a log may be.
 func (e *Error) reason(err error) string {
 	if err == nil {
 		return "no reason given"
@@ -63,7 +63,7 @@ func (e *Error) reason(err error) string {
 	for _, u := range e.urls {
 		text = origin.Scrub(text, u)
 	}
-	return text
+	return origin.Cut(text)
 }
 
 // Unwrap returns Err.

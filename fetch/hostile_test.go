@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"example.com/quire/fetch/httpcache"
+	"example.com/quire/fetch/observe"
 	"example.com/quire/fetch/retry"
 )
 
@@ -151,6 +152,48 @@ func TestHostileOriginEndsWithinTheLimits(t *testing.T) {
 			}
 			if n := cl.State().Cache.Entries; n != 0 {
 				t.Errorf("%d entries are cached", n)
+			}
+		})
+	}
+}
+
+// What a server wrote stands in errors, and errors stand in logs.
+func TestErrorsDoNotGrowWithWhatServersWrite(t *testing.T) {
+	const length = 200 << 10
+	long := strings.Repeat("long", length/4)
+	for _, c := range []struct{ name, answer string }{
+		{"no HTTP", "220 " + long + "\r\n\r\n"},
+		{"a status that is none", "HTTP/1.1 2x0 " + long + "\r\n\r\n"},
+		{"a field without colon", "HTTP/1.1 200 OK\r\nno " + long + "\r\n\r\n"},
+		{"a length that is none", "HTTP/1.1 200 OK\r\nContent-Length: " + long + "\r\n\r\n"},
+		{"redirect to a long address", "HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/" + long + "?" + long + "\r\nContent-Length: 0\r\n\r\n"},
+		{"media type", "HTTP/1.1 200 OK\r\nContent-Type: text/" + long + "\r\nContent-Length: 2\r\n\r\n{}"},
+		{"a number for a text", fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{\"a\": 1%s}", length+8, strings.Repeat("0", length))},
+		{"problem", fmt.Sprintf("HTTP/1.1 400 Bad\r\nContent-Type: application/problem+json\r\nContent-Length: 60014\r\n\r\n{\"detail\": \"%s\"}", long[:60_000])},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			address, _ := hostile(t, func(conn net.Conn) { _, _ = io.WriteString(conn, c.answer) })
+			port := netip.MustParseAddrPort(strings.TrimPrefix(address, "http://")).Port()
+			var logged atomic.Int64
+			longest := func(_ context.Context, e *observe.Event) {
+				logged.Store(max(logged.Load(), int64(len(e.ErrorText())+len(e.URL))))
+			}
+			cl := client(t, Config{
+				Retry: noWait(), Observers: []observe.Func{longest},
+				Transport: TransportConfig{Guard: &Guard{AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, AllowPorts: []uint16{port, 80}}},
+			})
+			_, err := GetJSON[struct{ A string }](t.Context(), cl, address)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if n := len(err.Error()); n > 4<<10 {
+				t.Errorf("a text of %d bytes", n)
+			}
+			if n := len(fmt.Sprintf("%+v", err)); n > 16<<10 {
+				t.Errorf("%%+v is %d bytes", n)
+			}
+			if n := logged.Load(); n > 4<<10 {
+				t.Errorf("an event of %d bytes", n)
 			}
 		})
 	}

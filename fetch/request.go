@@ -44,7 +44,7 @@ type DecodeError struct {
 }
 
 func (e *DecodeError) Error() string {
-	return fmt.Sprintf("decode %s, status %d, %q: %v", e.URL, e.Status, e.MediaType, e.Err)
+	return fmt.Sprintf("decode %s, status %d, %q: %s", e.URL, e.Status, origin.Cut(e.MediaType), origin.Cut(fmt.Sprint(e.Err)))
 }
 
 // Unwrap returns the reason: ErrMediaType, ErrTrailingData, ErrEmptyBody, ErrBodyTooLarge, an error of encoding/json or of the body.
@@ -86,10 +86,10 @@ func (e *ProblemError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: status %s", e.Method, e.URL, statusText(e.Status))
 	if e.Title != "" {
-		fmt.Fprintf(&b, ": %q", e.Title) // quoted: what a server says is data, line ends included
+		fmt.Fprintf(&b, ": %q", origin.Cut(e.Title)) // quoted: what a server says is data, line ends included
 	}
 	if e.Detail != "" {
-		fmt.Fprintf(&b, ": %q", e.Detail)
+		fmt.Fprintf(&b, ": %q", origin.Cut(e.Detail))
 	}
 	return b.String()
 }

@@ -56,7 +56,7 @@ func (e *Event) ErrorText() string {
 	if e.Err == nil {
 		return ""
 	}
-	return origin.Scrub(e.Err.Error(), e.url)
+	return origin.Cut(origin.Scrub(e.Err.Error(), e.url))
 }
 
 // Redact returns u without userinfo, fragment and the values of the query.

@@ -3,6 +3,7 @@
 package origin
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 )
@@ -45,7 +46,7 @@ func (k Key) String() string {
 }
 
 // Redact returns u without userinfo, values of the query, and fragment. Names of the query stay, but a member
-// without "=" may be a value by itself and is hidden.
+// without "=" may be a value by itself and is hidden. What is longer than a text should be is cut.
 func Redact(u *url.URL) string {
 	if u == nil {
 		return ""
@@ -58,7 +59,18 @@ func Redact(u *url.URL) string {
 	if c.Opaque != "" {
 		c.Opaque = "_"
 	}
-	return c.String()
+	return Cut(c.String())
+}
+
+// maxText is how many bytes of what a server wrote, or of an address, an error or a log may quote.
+const maxText = 1 << 10
+
+// Cut bounds a text that others have written: what is beyond 1,024 bytes is left out, and said to be.
+func Cut(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return fmt.Sprintf("%s... (%d bytes)", strings.ToValidUTF8(text[:maxText], ""), len(text))
 }
 
 func redactQuery(q string) string {
@@ -79,7 +91,8 @@ func redactQuery(q string) string {
 	return b.String()
 }
 
-// Scrub hides in text, which is an error's, what Redact hides in u: errors from below may quote the address they failed on.
+// Scrub hides in text, which is an error's, what Redact hides in u: errors from below may quote the address they failed on. It is for Cut to
+// bound what comes of it: a secret that was cut in two would no longer be found.
 func Scrub(text string, u *url.URL) string {
 	if u == nil {
 		return text
