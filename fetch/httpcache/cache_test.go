@@ -368,6 +368,31 @@ func TestUsersAreKeptApart(t *testing.T) {
 			t.Error("one user's response for another")
 		}
 	})
+	t.Run("shared, with Set-Cookie", func(t *testing.T) {
+		cookie, old := "Set-Cookie: s=1", "Last-Modified: Mon, 01 Jan 1990 00:00:00 GMT"
+		for _, c := range []struct {
+			name   string
+			config Config
+			field  string
+			stored bool
+		}{
+			{"heuristic freshness", Config{Shared: true}, old, false},
+			{"a TTL", Config{Shared: true, TTL: time.Hour}, old, false},
+			{"nothing but a TTL", Config{Shared: true, Mode: TTLOnly, TTL: time.Hour}, old, false},
+			{"only validated", Config{Shared: true}, `Etag: "a"`, false},
+			{"the origin says for how long", Config{Shared: true}, fresh, true}, // RFC 9111, section 7.3
+			{"the origin says for all", Config{Shared: true}, "Cache-Control: public, s-maxage=60", true},
+			{"one's own", Config{}, old, true},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				r := newRig(t, c.config, answer(200, "first", cookie, c.field), answer(200, "second", cookie, c.field))
+				first, second := who(r), who(r)
+				if stored := first == second; stored != c.stored {
+					t.Errorf("%q, then %q", first, second)
+				}
+			})
+		}
+	})
 	t.Run("a key holds no credentials", func(t *testing.T) {
 		r := newRig(t, Config{})
 		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://a.example/", nil)

@@ -42,7 +42,8 @@ const (
 
 // Config describes a cache. The zero value is a private cache in memory.
 type Config struct {
-	// Shared is for a cache that serves several users: nothing private is stored, s-maxage and targeted fields count.
+	// Shared is for a cache that serves several users: nothing private is stored, nor a Set-Cookie whose origin says nothing about caching;
+	// s-maxage and targeted fields count.
 	Shared bool
 	Mode   Mode
 	// TTL is the freshness of responses whose origin says nothing about it, in place of the heuristic: 0 = none. With TTLOnly

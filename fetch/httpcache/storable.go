@@ -22,6 +22,9 @@ func (c *Cache) storable(req *http.Request, resp *http.Response, x *exchange, no
 	if c.cfg.Shared && len(req.Header["Authorization"]) > 0 && !d.public && !d.mustRevalidate && !d.sMaxAge.set {
 		return nil // section 3.5
 	}
+	if c.cfg.Shared && len(resp.Header["Set-Cookie"]) > 0 && !d.public && !d.maxAge.set && !d.sMaxAge.set && len(resp.Header["Expires"]) == 0 {
+		return nil // it may be stored (section 7.3), but nobody says that what has one user's cookie is for all
+	}
 	if c.cfg.Mode == TTLOnly {
 		if status != http.StatusOK {
 			return nil
