@@ -175,13 +175,13 @@ func (s *start) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	if !st.End.IsZero() && !time.Now().Before(st.End) {
+	begin := st.SetOut()
+	if !st.End.IsZero() && !begin.Before(st.End) {
 		if req.Body != nil {
 			_ = req.Body.Close()
 		}
 		return nil, call.ErrTotalTimeout
 	}
-	begin := time.Now()
 	here := origin.Of(req.URL)
 	counted, from := s.c.meter.Begin(here, begin), st.EachAttempt(0, func(*call.Attempt) {})
 	if st.OriginText == "" && here == st.Origin {

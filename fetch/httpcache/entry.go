@@ -92,10 +92,11 @@ func (f *fields) get(name string) []string {
 	return nil
 }
 
-// header returns a header of its own, with room for more fields, and without those that skip, if it is not nil, names.
-func (f *fields) header(more int, skip func(name string) bool) http.Header {
+// header returns a header of its own, with room for more fields, and without those that skip, if it is not nil, names. Its values are in
+// the caller's room, if they find room there.
+func (f *fields) header(room []string, more int, skip func(name string) bool) http.Header {
 	h := make(http.Header, len(f.names)+more)
-	values, from := slices.Clone(f.values), 0
+	values, from := append(room[:0], f.values...), 0
 	for i := range f.names {
 		n := &f.names[i]
 		if skip == nil || !skip(n.text) {

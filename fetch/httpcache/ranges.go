@@ -108,7 +108,7 @@ func (e *Entry) combine(v *variant, limit int64) *variant {
 		n.body, n.start = joined, start
 		if n.start == 0 && int64(len(joined)) == n.total {
 			n.partial, n.status = false, http.StatusOK
-			h := n.fields.header(1, nil)
+			h := n.fields.header(nil, 1, nil)
 			delete(h, "Content-Range")
 			h["Content-Length"] = []string{strconv.FormatInt(n.total, 10)}
 			n.setHeader(h)

@@ -49,6 +49,7 @@ type hit struct {
 	body   reader
 	age    [1]string
 	status [1]string
+	values [8]string // of the other fields, when they are not more
 }
 
 // reader reads stored bytes, which it never changes.
@@ -90,9 +91,9 @@ func (x *exchange) serve(v *variant, now time.Time, f forwarded, result string) 
 	}
 	r := &hit{}
 	if status == http.StatusNotModified {
-		r.Header = v.fields.header(2, ofBody)
+		r.Header = v.fields.header(r.values[:], 2, ofBody)
 	} else {
-		r.Header = v.fields.header(2, nil)
+		r.Header = v.fields.header(r.values[:], 2, nil)
 	}
 	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
 	if v.proto == "HTTP/2.0" {

@@ -75,7 +75,11 @@ func NewMemory(maxBytes int64) *Memory {
 }
 
 func (s *Memory) shard(k *Key) *shard {
-	return &s.shards[maphash.String(s.seed, k.Path)%memoryShards^maphash.String(s.seed, k.Query)%memoryShards]
+	h := maphash.String(s.seed, k.Path)
+	if k.Query != "" {
+		h ^= maphash.String(s.seed, k.Query)
+	}
+	return &s.shards[h%memoryShards]
 }
 
 func (s *Memory) get(k *Key) *Entry {
@@ -100,20 +104,16 @@ func (s *Memory) Get(_ context.Context, k Key) (*Entry, error) { return s.get(&k
 // Set implements Store. An entry larger than the store is not kept.
 func (s *Memory) Set(_ context.Context, k Key, e *Entry) error {
 	size := e.size() + int64(len(k.Scheme)+len(k.Host)+len(k.Path)+len(k.Query)+len(k.Partition)) + nodeOverhead
+	if s.replace(&k, e, size) {
+		return nil
+	}
 	s.remove(k)
 	if size > s.max {
 		return nil
 	}
-	for {
-		b := s.bytes.Load()
-		if b+size > s.max {
-			if !s.evict() {
-				return nil // others hold the room and have not arrived yet
-			}
-			continue
-		}
-		if s.bytes.CompareAndSwap(b, b+size) {
-			break
+	for !s.reserve(size) {
+		if !s.evict() {
+			return nil // others hold the room and have not arrived yet
 		}
 	}
 	sh := s.shard(&k)
@@ -131,6 +131,37 @@ func (s *Memory) Set(_ context.Context, k Key, e *Entry) error {
 		s.partitioned.Add(1)
 	}
 	return nil
+}
+
+// reserve takes so many bytes of the bound, or gives back when n is negative; false when they are not there.
+func (s *Memory) reserve(n int64) bool {
+	for {
+		b := s.bytes.Load()
+		if n > 0 && b+n > s.max {
+			return false
+		}
+		if s.bytes.CompareAndSwap(b, b+n) {
+			return true
+		}
+	}
+}
+
+// replace puts e in the place of what the key has, which is a use of it. It is false where there is nothing, and where the new one does not
+// fit without another's going.
+func (s *Memory) replace(k *Key, e *Entry, size int64) bool {
+	sh := s.shard(k)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	n := sh.m[*k]
+	if n == nil {
+		return false
+	}
+	if !s.reserve(size - n.size) {
+		return false
+	}
+	n.entry, n.size = e, size
+	n.used.Store(true)
+	return true
 }
 
 // nodeOverhead is what a key costs besides its text: node, place in the map, Entry.

@@ -72,6 +72,29 @@ func TestMemoryKeepsWithinItsBound(t *testing.T) {
 	}
 }
 
+func TestMemoryReplacesWhatAKeyHas(t *testing.T) {
+	for _, length := range []int{0, 10, 500, 3000, 6000} { // 6000 do not fit beside the other entry
+		m, alone := NewMemory(8<<10), NewMemory(8<<10)
+		_ = m.Set(t.Context(), keyed(1), entryOf(strings.Repeat("x", 1000)))
+		_ = m.Set(t.Context(), keyed(2), entryOf(strings.Repeat("x", 1000)))
+		_ = m.Set(t.Context(), keyed(2), entryOf(strings.Repeat("y", length)))
+		e, _ := m.Get(t.Context(), keyed(2))
+		if e == nil || string(e.variants[0].body) != strings.Repeat("y", length) {
+			t.Errorf("%d bytes: not what was set last", length)
+		}
+		_ = alone.Set(t.Context(), keyed(2), entryOf(strings.Repeat("y", length)))
+		if other, _ := m.Get(t.Context(), keyed(1)); other != nil {
+			_ = alone.Set(t.Context(), keyed(1), entryOf(strings.Repeat("x", 1000)))
+		} else if length < 6000 {
+			t.Errorf("%d bytes: the other entry is gone", length)
+		}
+		entries, size := m.Size()
+		if n, want := alone.Size(); entries != n || size != want || size > m.MaxBytes() {
+			t.Errorf("%d bytes: %d entries of %d bytes, want %d of %d", length, entries, size, n, want)
+		}
+	}
+}
+
 func TestMemorySparesWhatIsUsed(t *testing.T) {
 	m := NewMemory(200 << 10)
 	for n := range 20 {

@@ -197,7 +197,7 @@ func (x *exchange) ownTag(h http.Header) bool {
 // the stored body, and with the freshness that they give.
 func (c *Cache) updated(v *variant, h http.Header, x *exchange, now time.Time) *variant {
 	n := *v
-	own := v.fields.header(len(h), nil)
+	own := v.fields.header(nil, len(h), nil)
 	delete(own, "Age") // it was that of the response before
 	connection := h["Connection"]
 	for name, values := range h {

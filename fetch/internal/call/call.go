@@ -138,6 +138,7 @@ type State struct {
 	key      string
 	stop     string
 	hops     []*url.URL
+	out      bool
 	keyed    bool
 	crossed  bool
 	resent   int
@@ -202,6 +203,19 @@ func (s *State) Value(key any) any {
 
 // Off tells whether the call switched a layer off.
 func (s *State) Off(l Layers) bool { return s.Options.Off&l != 0 }
+
+// SetOut returns the time at which a request of the call sets out: the beginning of the call for the first, the clock's for a redirect's
+// next hop.
+func (s *State) SetOut() time.Time {
+	s.mu.Lock()
+	first := !s.out
+	s.out = true
+	s.mu.Unlock()
+	if first {
+		return s.Start
+	}
+	return time.Now()
+}
 
 // Begin starts an attempt. Layers below read its start instead of the clock.
 func (s *State) Begin(t Try) {

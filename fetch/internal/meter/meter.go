@@ -47,8 +47,8 @@ type Answer struct {
 // counts are those of an origin. The maps are made with their first member: most origins never have some of them.
 type counts struct {
 	name     string
+	inFlight atomic.Int64
 	mu       sync.Mutex
-	inFlight int
 	requests map[Answer]int64
 	errors   map[string]int64
 	retries  map[string]int64 // by the reason of the attempt before
@@ -70,9 +70,7 @@ type Call struct {
 // Begin counts a request that begins.
 func (m *Meter) Begin(o origin.Key, now time.Time) Call {
 	e := m.origins.Acquire(o, now)
-	e.Value.mu.Lock()
-	e.Value.inFlight++
-	e.Value.mu.Unlock()
+	e.Value.inFlight.Add(1)
 	m.inFlight.Add(1)
 	return Call{m, e, now}
 }
@@ -95,8 +93,8 @@ type Outcome struct {
 func (c Call) End(o Outcome, now time.Time) int {
 	v := c.e.Value
 	took := now.Sub(c.start)
+	v.inFlight.Add(-1)
 	v.mu.Lock()
-	v.inFlight--
 	bump(&v.requests, Answer{o.Method, o.Status}, Answer{"other", 0})
 	if o.Error != "" {
 		bump(&v.errors, o.Error, "other")
@@ -190,7 +188,7 @@ func (m *Meter) Origins() []Origin {
 	m.origins.Each(func(_ origin.Key, v *counts) {
 		o := Origin{Origin: v.name}
 		v.mu.Lock()
-		o.InFlight, o.Attempts, o.Collapsed, o.BudgetSpent, o.Sum = v.inFlight, v.attempts, v.shared, v.spent, v.sum
+		o.InFlight, o.Attempts, o.Collapsed, o.BudgetSpent, o.Sum = int(v.inFlight.Load()), v.attempts, v.shared, v.spent, v.sum
 		o.Requests, o.Errors, o.Retries, o.Hedges = maps.Clone(v.requests), maps.Clone(v.errors), maps.Clone(v.retries), maps.Clone(v.hedges)
 		v.mu.Unlock()
 		o.P50, o.Samples = v.took.Quantile(0.5, now)

@@ -2,6 +2,7 @@ package origin
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,6 +17,7 @@ type Registry[K comparable, V any] struct {
 	m    map[K]*Entry[K, V]
 	head Entry[K, V] // ring: head.next is the least recently used
 	max  int
+	over atomic.Bool // there are more than max
 	idle time.Duration
 	make func(K) V
 }
@@ -26,7 +28,7 @@ type Entry[K comparable, V any] struct {
 	Value      V
 	prev, next *Entry[K, V]
 	used       time.Time
-	holders    int
+	holders    atomic.Int32 // grows with the lock held
 }
 
 // NewRegistry returns an empty one of at most limit idle entries.
@@ -48,18 +50,19 @@ func (r *Registry[K, V]) Acquire(k K, now time.Time) *Entry[K, V] {
 		e.unlink()
 	}
 	e.used = now
-	e.holders++
+	e.holders.Add(1)
 	e.link(&r.head)
 	r.evict(now)
 	return e
 }
 
-// Release gives e back.
+// Release gives e back. It takes the lock only where there is something to evict; the entry that was one too many is held by whoever made
+// it, so that at least its own Release finds that out.
 func (r *Registry[K, V]) Release(e *Entry[K, V]) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e.holders--
-	if len(r.m) > r.max {
+	e.holders.Add(-1)
+	if r.over.Load() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		r.evict(e.used)
 	}
 }
@@ -100,10 +103,10 @@ func (r *Registry[K, V]) evict(now time.Time) {
 		next := e.next
 		over, old := len(r.m) > r.max, now.Sub(e.used) >= r.idle
 		if !over && !old {
-			return
+			break
 		}
 		e.unlink()
-		if e.holders == 0 {
+		if e.holders.Load() == 0 {
 			delete(r.m, e.Key)
 		} else {
 			e.used = now
@@ -111,6 +114,7 @@ func (r *Registry[K, V]) evict(now time.Time) {
 		}
 		e = next
 	}
+	r.over.Store(len(r.m) > r.max)
 }
 
 func (e *Entry[K, V]) unlink() {
