@@ -87,7 +87,13 @@ func hits() []contestant {
 			return warm(cl.Transport(), end)
 		}},
 		{name: "naive-cache", note: "a TTL for all; its hits share one header map", open: func() (func(int) error, func() error, error) {
-			return warm(newNaiveCache(fresh()), nothing)
+			return warm(newNaiveCache(fresh(), false), nothing)
+		}},
+		{name: "naive-clone", note: "the same with a clone of the header and an Age for each caller", open: func() (func(int) error, func() error, error) {
+			return warm(newNaiveCache(fresh(), true), nothing)
+		}},
+		{name: "copy", own: true, note: "the least that a hit costs: a response with a header of 10 fields of its own, without a look-up and without rules", open: func() (func(int) error, func() error, error) {
+			return warm(newCopied(fresh()), nothing)
 		}},
 		{name: "gregjones", module: "github.com/gregjones/httpcache", open: func() (func(int) error, func() error, error) {
 			return warm(gregjones(fresh()), nothing)
@@ -273,35 +279,67 @@ func zipf(n int) func(i int) int {
 	return func(i int) int { return list[i%len(list)] }
 }
 
+// entries is how many the store has in its rows.
+const entries = 10_000
+
+// filled is our store with its entries and their keys.
+func filled() (m *httpcache.Memory, keys []httpcache.Key, end func() error, err error) {
+	m = httpcache.NewMemory(64 << 20)
+	c, err := httpcache.New(httpcache.Config{Store: m})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	body := kilobyte(1)
+	do := getter(c.Layer(cacheable(body, "max-age=3600")), body, unique)
+	keys = make([]httpcache.Key, entries)
+	for i := range keys {
+		if err := do(i); err != nil {
+			return nil, nil, nil, err
+		}
+		keys[i] = httpcache.Key{Scheme: "http", Host: "api.example", Path: "/v1/items/" + strconv.Itoa(i)}
+	}
+	return m, keys, func() error { return c.Close(context.Background()) }, nil
+}
+
 func stores() []contestant {
-	const n = 10_000
 	return []contestant{
 		{name: "quire", own: true, open: func() (func(int) error, func() error, error) {
-			m := httpcache.NewMemory(64 << 20)
-			c, err := httpcache.New(httpcache.Config{Store: m})
+			m, keys, end, err := filled()
 			if err != nil {
 				return nil, nil, err
 			}
-			body := kilobyte(1)
-			do := getter(c.Layer(cacheable(body, "max-age=3600")), body, unique)
-			keys := make([]httpcache.Key, n)
-			for i := range keys {
-				if err := do(i); err != nil {
-					return nil, nil, err
-				}
-				keys[i] = httpcache.Key{Scheme: "http", Host: "api.example", Path: "/v1/items/" + strconv.Itoa(i)}
-			}
-			pick, ctx := zipf(n), context.Background()
+			pick, ctx := zipf(entries), context.Background()
 			return func(i int) error {
 				e, err := m.Get(ctx, keys[pick(i)])
 				if err != nil || e == nil {
 					return fmt.Errorf("%w: %w", errWrong, err)
 				}
 				return nil
-			}, func() error { return c.Close(ctx) }, nil
+			}, end, nil
 		}},
-		{name: "naive-map", note: "16 shards by hash/fnv, a key by Sprintf", open: naiveMap(n)},
-		{name: "otter", module: "github.com/maypok86/otter/v2", open: otterMap(n)},
+		{name: "naive-map", note: "16 shards by hash/fnv, a key by Sprintf", open: naiveMap(false)},
+		{name: "otter", module: "github.com/maypok86/otter/v2", open: otterMap(false)},
+	}
+}
+
+func storeWrites() []contestant {
+	return []contestant{
+		{name: "quire", own: true, open: func() (func(int) error, func() error, error) {
+			m, keys, end, err := filled()
+			if err != nil {
+				return nil, nil, err
+			}
+			pick, ctx := zipf(entries), context.Background()
+			e, err := m.Get(ctx, keys[0])
+			return func(i int) error { return m.Set(ctx, keys[pick(i)], e) }, func() error {
+				if n, _ := m.Size(); n != entries {
+					return fmt.Errorf("%w: %d entries", errWrong, n)
+				}
+				return end()
+			}, err
+		}},
+		{name: "naive-map", note: "16 shards by hash/fnv, a key by Sprintf", open: naiveMap(true)},
+		{name: "otter", module: "github.com/maypok86/otter/v2", open: otterMap(true)},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"net/http"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,20 +93,26 @@ func singleflightCrowd(body []byte) func() (func(int) error, func() error, error
 	}
 }
 
-func otterMap(n int) func() (func(int) error, func() error, error) {
+// otterMap reads, or writes, values of 1 KiB.
+func otterMap(write bool) func() (func(int) error, func() error, error) {
 	return func() (func(int) error, func() error, error) {
-		c, err := otter.New(&otter.Options[string, []byte]{MaximumSize: 2 * n})
+		c, err := otter.New(&otter.Options[string, []byte]{MaximumSize: 2 * entries})
 		if err != nil {
 			return nil, nil, err
 		}
-		keys, body := make([]string, n), kilobyte(1)
+		keys, body := make([]string, entries), kilobyte(1)
 		for i := range keys {
 			keys[i] = unique(i)
 			c.Set(keys[i], body)
 		}
-		pick := zipf(n)
+		pick := zipf(entries)
 		return func(i int) error {
-			if v, ok := c.GetIfPresent(keys[pick(i)]); !ok || len(v) != len(body) {
+			key := keys[pick(i)]
+			if write {
+				c.Set(key, body)
+				return nil
+			}
+			if v, ok := c.GetIfPresent(key); !ok || len(v) != len(body) {
 				return errWrong
 			}
 			return nil
@@ -116,6 +123,7 @@ func otterMap(n int) func() (func(int) error, func() error, error) {
 // naiveCache is the plain way to write a TTL cache.
 type naiveCache struct {
 	next   http.RoundTripper
+	clones bool // each response has a header of its own, with an Age, as RFC 9111 wants it
 	shards [16]naiveShard
 }
 
@@ -130,8 +138,10 @@ type naiveEntry struct {
 	till time.Time
 }
 
-func newNaiveCache(next http.RoundTripper) *naiveCache {
-	c := &naiveCache{next: next}
+const naiveTTL = time.Hour
+
+func newNaiveCache(next http.RoundTripper, clones bool) *naiveCache {
+	c := &naiveCache{next: next, clones: clones}
 	for i := range c.shards {
 		c.shards[i].m = make(map[string]*naiveEntry)
 	}
@@ -151,7 +161,8 @@ func (c *naiveCache) RoundTrip(req *http.Request) (*http.Response, error) {
 	s.mu.RLock()
 	e := s.m[key]
 	s.mu.RUnlock()
-	if e == nil || time.Now().After(e.till) {
+	now := time.Now()
+	if e == nil || now.After(e.till) {
 		resp, err := c.next.RoundTrip(req)
 		if err != nil {
 			return nil, err
@@ -163,28 +174,87 @@ func (c *naiveCache) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err := resp.Body.Close(); err != nil {
 			return nil, err
 		}
-		e = &naiveEntry{*resp, b, time.Now().Add(time.Hour)}
+		e = &naiveEntry{*resp, b, now.Add(naiveTTL)}
 		s.mu.Lock()
 		s.m[key] = e
 		s.mu.Unlock()
 	}
 	r := e.resp
 	r.Request, r.Body = req, io.NopCloser(bytes.NewReader(e.body))
+	if c.clones {
+		r.Header = e.resp.Header.Clone()
+		r.Header.Set("Age", strconv.FormatInt(int64((now.Sub(e.till)+naiveTTL)/time.Second), 10))
+	}
 	return &r, nil
 }
 
-func naiveMap(n int) func() (func(int) error, func() error, error) {
+// copied answers with the same response, in a header of the caller's own: the fields that a hit has, from a list, into a map of the
+// right size.
+type copied struct {
+	names  []string
+	values []string
+	body   []byte
+}
+
+// newCopied takes the fields and the body of next's answer, and adds those of a cache.
+func newCopied(next *stub) *copied {
+	c := &copied{names: []string{"Age", "Cache-Status"}, values: []string{"0", "quire-fetch; hit; ttl=3600"}, body: next.body}
+	for name, values := range next.header {
+		c.names, c.values = append(c.names, name), append(c.values, values[0])
+	}
+	return c
+}
+
+// copiedResponse is a response in one piece with what it points to.
+type copiedResponse struct {
+	http.Response
+	body   bytes.Reader
+	values [10]string
+}
+
+func (*copiedResponse) Close() error { return nil }
+
+func (r *copiedResponse) Read(p []byte) (int, error) { return r.body.Read(p) }
+
+// RoundTrip implements http.RoundTripper.
+func (c *copied) RoundTrip(req *http.Request) (*http.Response, error) {
+	r := &copiedResponse{Response: http.Response{
+		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header, len(c.names)),
+		ContentLength: int64(len(c.body)), Request: req,
+	}}
+	copy(r.values[:], c.values)
+	for i, name := range c.names {
+		r.Header[name] = r.values[i : i+1 : i+1]
+	}
+	r.body.Reset(c.body)
+	r.Body = r
+	return &r.Response, nil
+}
+
+// naiveMap is the map of naiveCache, read or written.
+func naiveMap(write bool) func() (func(int) error, func() error, error) {
 	return func() (func(int) error, func() error, error) {
-		c, body := newNaiveCache(nil), kilobyte(1)
-		paths := make([]string, n)
+		c, body := newNaiveCache(nil, false), kilobyte(1)
+		paths := make([]string, entries)
+		set := func(path string) {
+			key := fmt.Sprintf("%s:%s", http.MethodGet, path)
+			s := c.shard(key)
+			s.mu.Lock()
+			s.m[key] = &naiveEntry{body: body, till: time.Now().Add(naiveTTL)}
+			s.mu.Unlock()
+		}
 		for i := range paths {
 			paths[i] = unique(i)
-			key := fmt.Sprintf("%s:%s", http.MethodGet, paths[i])
-			c.shard(key).m[key] = &naiveEntry{body: body, till: time.Now().Add(time.Hour)}
+			set(paths[i])
 		}
-		pick := zipf(n)
+		pick := zipf(entries)
 		return func(i int) error {
-			key := fmt.Sprintf("%s:%s", http.MethodGet, paths[pick(i)])
+			path := paths[pick(i)]
+			if write {
+				set(path)
+				return nil
+			}
+			key := fmt.Sprintf("%s:%s", http.MethodGet, path)
 			s := c.shard(key)
 			s.mu.RLock()
 			e := s.m[key]
