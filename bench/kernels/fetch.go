@@ -30,6 +30,7 @@ func fetchKernels() []Kernel {
 			return allow(func(now time.Time) bool { return k.AllowN(now, "https://api.example", 1) }), err
 		}},
 		{Name: "fetch/store-get", N: 50_000, Open: lookUp},
+		{Name: "fetch/store-set", N: 20_000, Open: replacement},
 	}
 }
 
@@ -82,7 +83,7 @@ func stored(address string) (get func() error, m *httpcache.Memory, err error) {
 		return nil, nil, err
 	}
 	body := bytes.Repeat([]byte("0123456789abcdef"), 64)
-	rt, buf := c.Layer(&eightFields{body}), make([]byte, len(body))
+	rt, buf := c.Layer(&eightFields{body}), make([]byte, len(body)+1)
 	get = func() error {
 		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, nil)
 		if err != nil {
@@ -92,11 +93,8 @@ func stored(address string) (get func() error, m *httpcache.Memory, err error) {
 		if err != nil {
 			return err
 		}
-		if _, err := io.ReadFull(resp.Body, buf); err != nil {
-			return err
-		}
-		if n, err := resp.Body.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) || !bytes.Equal(buf, body) {
-			return fmt.Errorf("%w: %d bytes too many, %w", errOutcome, n, err)
+		if n, err := io.ReadFull(resp.Body, buf); !errors.Is(err, io.ErrUnexpectedEOF) || !bytes.Equal(buf[:n], body) {
+			return fmt.Errorf("%w: %d bytes, %w", errOutcome, n, err)
 		}
 		return resp.Body.Close()
 	}
@@ -104,16 +102,37 @@ func stored(address string) (get func() error, m *httpcache.Memory, err error) {
 }
 
 func cachedResponse() (func() error, error) {
-	get, _, err := stored("https://api.example/v1/items/1")
+	get, _, err := stored(storedItem)
 	return get, err
 }
 
+// storedItem is the address that the store's kernels fill, itemKey its key.
+const storedItem = "https://api.example/v1/items/1"
+
+var itemKey = httpcache.Key{Scheme: "https", Host: "api.example", Path: "/v1/items/1"}
+
 func lookUp() (func() error, error) {
-	_, m, err := stored("https://api.example/v1/items/1")
-	key := httpcache.Key{Scheme: "https", Host: "api.example", Path: "/v1/items/1"}
+	_, m, err := stored(storedItem)
 	return func() error {
-		if e, err := m.Get(context.Background(), key); err != nil || e == nil {
+		if e, err := m.Get(context.Background(), itemKey); err != nil || e == nil {
 			return fmt.Errorf("%w: %w", errOutcome, err)
+		}
+		return nil
+	}, err
+}
+
+func replacement() (func() error, error) {
+	_, m, err := stored(storedItem)
+	if err != nil {
+		return nil, err
+	}
+	e, err := m.Get(context.Background(), itemKey)
+	return func() error {
+		if err := m.Set(context.Background(), itemKey, e); err != nil {
+			return err
+		}
+		if n, _ := m.Size(); n != 1 {
+			return fmt.Errorf("%w: %d entries", errOutcome, n)
 		}
 		return nil
 	}, err
