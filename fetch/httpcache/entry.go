@@ -64,9 +64,13 @@ func fieldsOf(h http.Header) fields {
 		n += len(values)
 	}
 	f := fields{make([]fieldName, 0, len(h)), make([]string, 0, n)}
-	for name, values := range h {
-		f.values = append(f.values, values...)
-		f.names = append(f.names, fieldName{name, len(f.values)})
+	for name := range h {
+		f.names = append(f.names, fieldName{text: name})
+	}
+	slices.SortFunc(f.names, func(a, b fieldName) int { return strings.Compare(a.text, b.text) }) // so that an entry has one encoding
+	for i := range f.names {
+		f.values = append(f.values, h[f.names[i].text]...)
+		f.names[i].end = len(f.values)
 	}
 	return f
 }

@@ -356,6 +356,19 @@ func FuzzEntry(f *testing.F) {
 	})
 }
 
+func TestEncodedEntryIsTheSameBytesEachTime(t *testing.T) {
+	want := sampleEntry(t)
+	for range 50 {
+		var e Entry
+		if err := e.UnmarshalBinary(want); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := e.AppendBinary(nil); err != nil || !bytes.Equal(got, want) || !bytes.Equal(sampleEntry(t), want) {
+			t.Fatalf("%q, then %q, %v", want, got, err)
+		}
+	}
+}
+
 func TestDamagedEntriesAreErrors(t *testing.T) {
 	whole := sampleEntry(t)
 	for n := range whole {
