@@ -40,8 +40,8 @@ bench-list: bench-build ## list suites, rows, contestants and saved runs
 bench-gate: bench-build ## allocations, bytes, instructions, output hashes and program size against bench/baseline/
 	@$(BENCH) gate $(BENCHARGS)
 
-bench-gate-update: bench-build ## measure the gate's baselines anew and print what changed
-	@$(BENCH) gate-update $(BENCHARGS)
+bench-gate-update: bench-build ## measure the gate's baselines anew, RUN=regexp only those of some kernels, and print what changed
+	@$(BENCH) gate-update -only '$(RUN)' $(BENCHARGS)
 
 WRK_THREADS     ?= 4
 WRK_CONNECTIONS ?= 400

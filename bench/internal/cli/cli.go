@@ -46,7 +46,7 @@ const help = `bench measures the project's speed.
   bench selfcheck                  the harness tells a tenth apart and calls equal things equal
   bench report [NAME]              keep run NAME and write docs/benchmarks/ from the kept runs
   bench gate                       counts, hashes and sizes against bench/baseline/
-  bench gate-update                measure the baselines anew and print what changed
+  bench gate-update [-only RE]     measure the baselines, or those of some kernels, anew and print what changed
 
 -json writes the outcome as JSON. REQUIRE_JUDGES=1 makes an absent tool a failure.
 `

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"example.com/quire/bench/internal/cli"
+	"example.com/quire/bench/internal/gate"
 )
 
 // gateCommand runs a gate command on the real repository, with a build overlay
@@ -97,6 +98,30 @@ func TestGateCatchesOneAllocationMore(t *testing.T) {
 	code, out := gateCommand(t, overlay, "gate", "-only", "web/static", "-baseline", recorded(t))
 	if code != 1 || !strings.Contains(out, "FAIL web/static: allocations per operation") || !strings.Contains(out, "(+1)") {
 		t.Errorf("one allocation more in App.ServeHTTP: exit %d\n%s", code, out)
+	}
+}
+
+func TestGateUpdateOfOneKernelLeavesTheOthers(t *testing.T) {
+	dir := recorded(t)
+	base, err := gate.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const one, other = "reference/sha256", "web/static"
+	want := base.Kernels[one]
+	base.Kernels[one], base.Kernels[other] = gate.Counts{Allocs: 77}, gate.Counts{Allocs: 88}
+	if err := base.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := gateCommand(t, nil, "gate-update", "-only", one, "-baseline", dir); code != 0 {
+		t.Fatalf("exit %d\n%s", code, out)
+	}
+	got, err := gate.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := got.Kernels[one].Allocs, got.Kernels[other].Allocs; a != want.Allocs || b != 88 {
+		t.Errorf("%s has %d allocations, want %d; %s has %d, want 88", one, a, want.Allocs, other, b)
 	}
 }
 

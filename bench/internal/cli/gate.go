@@ -108,13 +108,24 @@ func (a *App) gateUpdate(ctx context.Context, args []string) (int, error) {
 		return usage, err
 	}
 	defer cleanup()
-	if m.Only != nil {
-		return usage, fmt.Errorf("%w: a baseline is recorded whole", errUsage)
-	}
 	m.Runs = recordRuns
+	base, err := gate.Load(dir)
+	if err != nil {
+		return failed, err
+	}
 	now, err := m.Measure(ctx)
 	if err != nil {
 		return failed, err
+	}
+	if m.Only != nil {
+		if base.Toolchain != now.Toolchain {
+			return usage, fmt.Errorf("%w: the baseline is of %s, and this is %s: it is to be recorded whole", errUsage, base.Toolchain, now.Toolchain)
+		}
+		for name, counts := range base.Kernels {
+			if !m.Only.MatchString(name) {
+				now.Kernels[name] = counts
+			}
+		}
 	}
 	diffs, err := gate.Update(dir, now)
 	for _, d := range diffs {
