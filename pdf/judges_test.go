@@ -34,6 +34,7 @@ func samples(tb testing.TB) map[string]func(*doc.Builder) error {
 		"drawings":   gallery(drawings(tb), false),
 		"book":       book,
 		"looks":      inlineLooks(tb),
+		"pictures":   pictures(tb),
 	}
 }
 

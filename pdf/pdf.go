@@ -264,7 +264,7 @@ func (e *Engine) emit(ctx context.Context, w io.Writer, d *doc.Document, o emit.
 	defer em.Close()
 	laid, err := layout.Run(ctx, d, layout.Options{
 		Typesetter: e.setter, Tagged: em.Tagged(), Limits: limits, Mono: e.mono,
-		Image: e.images.Session(limits).Open,
+		Images: e.images.Session(limits),
 	}, em)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 )
 
 // byteLeaves are the modules whose version may change the bytes of a document
-// (compression, barcodes, line breaks, normalisation), with the versions that go.mod names:
+// (compression, barcodes, line breaks, normalisation, images), with the versions that go.mod names:
 // a program without build information has those. Fonts are named by their hash.
 var byteLeaves = []struct{ path, version string }{
 	{"github.com/klauspost/compress", "v1.20.3"},
@@ -21,6 +21,7 @@ var byteLeaves = []struct{ path, version string }{
 	{"github.com/go-text/typesetting", "v0.3.5"},
 	{"github.com/yuin/goldmark", "v1.8.7"},
 	{"golang.org/x/text", "v0.43.0"},
+	{"golang.org/x/image", "v0.47.0"},
 }
 
 // version returns Result.Engine: the number raised by hand, the hash of the
@@ -28,7 +29,7 @@ var byteLeaves = []struct{ path, version string }{
 // the Go the program was built with, whose tables say what a letter, a mark and
 // its capital are, as in
 //
-//	quire-pdf/4 data/0f3a91c2 compress@v1.20.3 barcode@v1.1.0 typesetting@v0.3.5 goldmark@v1.8.7 text@v0.43.0 unicode@15.0.0
+//	quire-pdf/4 data/0f3a91c2 compress@v1.20.3 barcode@v1.1.0 typesetting@v0.3.5 goldmark@v1.8.7 text@v0.43.0 image@v0.47.0 unicode@15.0.0
 func version() string {
 	h := sha256.New()
 	fonts := liberation.Fingerprint()

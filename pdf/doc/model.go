@@ -504,9 +504,10 @@ type Fit uint8
 const (
 	FitContain Fit = iota // as large as fits, proportions kept
 	FitStretch            // fills the box
+	FitCover              // fills the box, proportions kept: what lies beyond it is cut off
 )
 
-// Image is a JPEG or PNG image, or an SVG drawing, which stays vectors and whose
+// Image is a JPEG, PNG, GIF, WebP or TIFF image, or an SVG drawing, which stays vectors and whose
 // texts stay text. With one of Width and Height the other follows from the
 // proportions; with none the image has its natural size at 96 pixels per inch, no
 // wider than the space there is.
@@ -519,8 +520,11 @@ type Image struct {
 	Width      Length
 	Height     Length
 	Fit        Fit
-	Link       string
-	From       Origin // for diagnostics
+	// MaxDPI is the highest resolution at which the image is printed, in pixels per inch: one that has
+	// more pixels is made smaller. 0: it is left as it is. An image within a line is.
+	MaxDPI int
+	Link   string
+	From   Origin // for diagnostics
 }
 
 // Rule is a horizontal line across the whole width.

@@ -62,6 +62,7 @@ var (
 	headingClause  = clause{ua1: "7.4.2", ua2: "8.2.5"}
 	altClause      = clause{ua1: "7.3", ua2: "8.2.5.28.2"}
 	sizeClause     = clause{a2: "6.1.13"}
+	deviceClause   = clause{a2: "6.2.4.3", a4: "6.2.4.3"}
 	encryptClause  = clause{a2: "6.1.3", a4: "6.1.3"}
 	meaningClause  = clause{a4: "6.2.10.8", ua1: "7.2", ua2: "8.4.3"}
 	readableClause = clause{a4: "6.2.10.8", ua1: "7.2", ua2: "8.6"}
@@ -163,6 +164,17 @@ func (c *Checker) Encryption() diag.List {
 // Bookmark judges the title of an outline item.
 func (c *Checker) Bookmark(title string, src *doc.Source) diag.List {
 	return c.readable(title, src.Place(diag.Diagnostic{}), &readableClause)
+}
+
+// CMYK judges an image in the ink of no known press: there is one output intent, and it is sRGB.
+func (c *Checker) CMYK(src *doc.Source) diag.List {
+	at := deviceClause.first(c.claims)
+	if at == "" {
+		return nil
+	}
+	return diag.List{src.Place(diag.Diagnostic{
+		Code: "S047", Message: "a CMYK image without a colour profile", Suggestion: "save it with its ICC profile, or as RGB", Clause: at,
+	})}
 }
 
 // readable judges a string that is read out to people.

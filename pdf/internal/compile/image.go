@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"example.com/quire/internal/strictyaml"
@@ -28,12 +29,14 @@ func (c *compiler) imageBlock(b *blockSource) block {
 	}
 	if v := o.get("fit"); v != nil {
 		i, _ := c.choice(v, o.at("fit"), "contain", "stretch", "cover")
-		if i == 2 {
-			c.bad(v, o.at("fit"), codeLater, "", "fit: cover is not in this version")
+		n.out.Fit = doc.Fit(i) //nolint:gosec // one of three
+		if n.out.Width == 0 || n.out.Height == 0 {
+			c.bad(v, o.at("fit"), codeWrong, "", "without width and height there is no box to fit in")
 		}
-		n.out.Fit = doc.Fit(min(i, 1)) //nolint:gosec // 0 or 1
 	}
-	o.later("dpi-max")
+	if v := o.get("dpi-max"); v != nil {
+		n.out.MaxDPI = c.integer(v, o.at("dpi-max"), 18, 2400)
+	}
 	n.link = b.link
 	n.common = b.done()
 	return n
@@ -103,8 +106,9 @@ func (c *compiler) inlineImage(n *strictyaml.Node, path, text string) []byte {
 		c.bad(n, path, codeWrong, "", "want data:...;base64, and the image")
 		return nil
 	}
-	if head != "data:image/png" && head != "data:image/jpeg" && head != "data:image/svg+xml" {
-		c.bad(n, path, codeWrong, "", "%s is no image/png, image/jpeg or image/svg+xml", quoted(head))
+	kind, _ := strings.CutPrefix(head, "data:image/")
+	if kinds := []string{"png", "jpeg", "gif", "webp", "tiff", "svg+xml"}; !slices.Contains(kinds, kind) {
+		c.bad(n, path, codeWrong, "", "%s is none of image/%s", quoted(head), strings.Join(kinds, ", "))
 	}
 	b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(body), ""))
 	if err != nil {

@@ -642,8 +642,33 @@ func (c *content) image(it *layout.ImageItem) error {
 	if err := c.figure(it.Elem, it.Artifact, it.Inline, it.X, it.Y, it.W, it.H); err != nil {
 		return err
 	}
+	if f := it.Full; f != nil {
+		c.b = append(c.b, "q "...)
+		for _, v := range [4]int64{hundredths(it.X), hundredths(c.height - it.Y - it.H), hundredths(it.W), hundredths(it.H)} {
+			c.num(v)
+			c.b = append(c.b, ' ')
+		}
+		c.b = append(c.b, "re W n "...)
+		whole := *it
+		whole.X, whole.Y, whole.W, whole.H = it.X+f.X, it.Y+f.Y, f.W, f.H
+		if err := c.imageObject(&whole); err != nil {
+			return err
+		}
+		c.b = append(c.b, "Q\n"...)
+		return nil
+	}
+	return c.imageObject(it)
+}
+
+// imageObject draws all of an image.
+func (c *content) imageObject(it *layout.ImageItem) error {
 	if it.Drawing != nil {
 		return c.drawing(it)
+	}
+	if x := it.Image.XObject(); x.Space == "DeviceCMYK" && x.Profile == nil && !c.e.o.Force {
+		if err := c.e.check.CMYK(it.Src).Err(); err != nil {
+			return err
+		}
 	}
 	res, err := c.e.imageOf(it.Image)
 	if err != nil {

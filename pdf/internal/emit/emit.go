@@ -74,7 +74,9 @@ type Emitter struct {
 	fonts  []*fontRes
 	images []*imageRes
 	byHash map[[sha256.Size]byte]*imageRes
-	marks  []*watermark
+	// profiles are the ICC profiles by their hashes.
+	profiles map[[sha256.Size]byte]cos.Ref
+	marks    []*watermark
 
 	anchors  map[string]dest
 	internal []internalLink

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"crypto/sha256"
 	"math"
 	"slices"
 	"strconv"
@@ -60,12 +61,20 @@ func (e *Emitter) xobject(x *image.XObject) (cos.Ref, error) {
 		cos.E("Width", cos.Int(x.Width)), cos.E("Height", cos.Int(x.Height)),
 		cos.E("BitsPerComponent", cos.Int(x.Bits)),
 	}
-	if x.Palette == nil {
-		d = append(d, cos.E("ColorSpace", cos.Name(x.Space)))
-	} else {
-		d = append(d, cos.E("ColorSpace", cos.Array{
-			cos.Name("Indexed"), cos.Name(x.Space), cos.Int(len(x.Palette)/3 - 1), cos.Hex(x.Palette),
-		}))
+	space, err := e.colorSpace(x)
+	if err != nil {
+		return cos.Ref{}, err
+	}
+	if x.Palette != nil {
+		space = cos.Array{cos.Name("Indexed"), space, cos.Int(len(x.Palette)/3 - 1), cos.Hex(x.Palette)}
+	}
+	d = append(d, cos.E("ColorSpace", space))
+	if x.Inverted {
+		var decode cos.Array
+		for range 4 {
+			decode = append(decode, cos.Int(1), cos.Int(0))
+		}
+		d = append(d, cos.E("Decode", decode))
 	}
 	if x.Mask != nil {
 		mask, err := e.xobject(x.Mask)
@@ -82,6 +91,27 @@ func (e *Emitter) xobject(x *image.XObject) (cos.Ref, error) {
 		}))
 	}
 	return ref, e.w.EncodedStream(ref, d, cos.Name(x.Filter), x.Data)
+}
+
+// colorSpace returns that of the device, or of the image's profile (8.6.5.5), each of which is in the
+// file once.
+func (e *Emitter) colorSpace(x *image.XObject) (cos.Object, error) {
+	p := x.Profile
+	if p == nil {
+		return cos.Name(x.Space), nil
+	}
+	ref, ok := e.profiles[p.Hash]
+	if !ok {
+		ref = e.w.Reserve()
+		if err := e.w.EncodedStream(ref, cos.Dict{cos.E("N", cos.Int(p.Colors)), cos.E("Alternate", cos.Name(x.Space))}, cos.FlateDecode, p.Data); err != nil {
+			return nil, err
+		}
+		if e.profiles == nil {
+			e.profiles = map[[sha256.Size]byte]cos.Ref{}
+		}
+		e.profiles[p.Hash] = ref
+	}
+	return cos.Array{cos.Name("ICCBased"), ref}, nil
 }
 
 // writeResources writes the fonts and the resource dictionary that all pages

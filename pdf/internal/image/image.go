@@ -24,9 +24,13 @@ type Image struct {
 type XObject struct {
 	Width, Height int
 	Bits          int
-	// Space is DeviceGray or DeviceRGB; for an indexed image the base of Palette.
-	Space   string
-	Palette []byte // RGB triples of an indexed image; nil: not indexed
+	// Space is DeviceGray, DeviceRGB or DeviceCMYK; for an indexed image the base of Palette.
+	Space string
+	// Profile says what the colours are; nil: those of the device.
+	Profile *Profile
+	// Inverted says that 255 is no ink, as Adobe's programs write CMYK.
+	Inverted bool
+	Palette  []byte // RGB triples of an indexed image; nil: not indexed
 	// Filter names the encoding of Data.
 	Filter string
 	// Predictor holds the columns and colours of PNG prediction; nil: none.
@@ -42,21 +46,31 @@ func (x *XObject) bytes() int64 {
 	if x.Mask != nil {
 		n += x.Mask.bytes()
 	}
+	if x.Profile != nil {
+		n += int64(len(x.Profile.Data))
+	}
 	return n
 }
 
 // Predictor are the parameters of PNG prediction (7.4.4.4).
 type Predictor struct{ Colors, Bits, Columns int }
 
-// ErrFormat says that image data is no JPEG or PNG, or a broken one.
-var ErrFormat = errors.New("not a readable JPEG, PNG or SVG image")
+// ErrFormat says that image data is none of the known kinds, or broken.
+var ErrFormat = errors.New("not a readable JPEG, PNG, GIF, WebP, TIFF or SVG image")
+
+// Ask is what is asked of an image beyond its file: the pixels that it is made smaller to, as they
+// are stored. The zero Ask leaves it as it is.
+type Ask struct{ Width, Height int }
+
+func (a Ask) none() bool { return a == Ask{} }
 
 // file is an image file whose header was read.
 type file interface {
+	size() (width, height, orient int)
 	// held is the number of bytes that image holds decoded at one time, beyond a few rows.
-	held() int64
+	held(to Ask) int64
 	// image makes the streams. The image has no hash yet.
-	image(ctx context.Context, s *Store) (*Image, error)
+	image(ctx context.Context, s *Store, to Ask) (*Image, error)
 }
 
 // parse reads the header of an image file and judges the size that it states.
@@ -66,6 +80,12 @@ func parse(data []byte, l diag.Limits) (file, error) {
 		return parseJPEG(data, l)
 	case bytes.HasPrefix(data, []byte(pngSignature)):
 		return parsePNG(data, l)
+	case bytes.HasPrefix(data, []byte("GIF8")):
+		return parseGIF(data, l)
+	case isWebP(data):
+		return parseWebP(data, l)
+	case isTIFF(data):
+		return parseTIFF(data, l)
 	}
 	return nil, fmt.Errorf("unknown kind of image: %w", ErrFormat)
 }
@@ -75,7 +95,7 @@ func checkPixels(w, h int, l diag.Limits) error {
 	return diag.Check("ImagePixels", int64(w)*int64(h), l.ImagePixels, "")
 }
 
-// Hash returns the SHA-256 of the image file.
+// Hash returns the SHA-256 of the image file and of what was asked of it.
 func (m *Image) Hash() [sha256.Size]byte { return m.hash }
 
 // Width returns the width in pixels as seen: EXIF orientation applied.

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -19,6 +20,8 @@ const (
 	markerDQT  = 0xDB
 	markerDRI  = 0xDD
 	markerAPP1 = 0xE1
+	markerAPP2 = 0xE2
+	markerAdob = 0xEE
 )
 
 // jpegFile is what the segments of a JPEG up to its first scan say.
@@ -30,6 +33,8 @@ type jpegFile struct {
 	progressive   bool
 	comps         []jpegComp
 	tables        jpegTables
+	adobe         bool           // samples of CMYK are inverted
+	profile       map[int][]byte // the parts of an ICC profile
 }
 
 // jpegComp is a colour component of the frame.
@@ -48,7 +53,7 @@ type jpegTables struct {
 }
 
 // parseJPEG reads the segments up to the first scan. DCTDecode takes baseline, extended and
-// progressive images of one or three components with 8 bits each (ISO 32000-2, 7.4.8).
+// progressive images of one, three or four components with 8 bits each (ISO 32000-2, 7.4.8).
 func parseJPEG(data []byte, l diag.Limits) (file, error) {
 	f := &jpegFile{data: data, orient: 1}
 	for p := 2; ; {
@@ -67,6 +72,10 @@ func parseJPEG(data []byte, l diag.Limits) (file, error) {
 			return f, nil
 		case marker == markerAPP1:
 			f.orient = exifOrientation(seg)
+		case marker == markerAPP2:
+			f.profilePart(seg)
+		case marker == markerAdob:
+			f.adobe = f.adobe || bytes.HasPrefix(seg, []byte("Adobe"))
 		case marker >= markerSOF0 && marker <= 0xCF && marker != markerDHT && marker != 0xC8 && marker != 0xCC:
 			if err := f.frame(marker, seg, l); err != nil {
 				return nil, err
@@ -126,8 +135,8 @@ func (f *jpegFile) frame(marker byte, seg []byte, l diag.Limits) error {
 	switch n := seg[5]; {
 	case seg[0] != 8:
 		return fmt.Errorf("jpeg: %d bits per sample: %w", seg[0], diag.ErrUnsupported)
-	case n != 1 && n != 3:
-		return fmt.Errorf("jpeg: %d colour components, CMYK needs an output intent for it: %w", n, diag.ErrUnsupported)
+	case n != 1 && n != 3 && n != 4:
+		return fmt.Errorf("jpeg: %d colour components: %w", n, diag.ErrUnsupported)
 	}
 	f.progressive = marker == markerSOF2
 	return f.components(seg[6:])
@@ -196,30 +205,72 @@ func (t *jpegTables) define(marker byte, seg []byte) error {
 	return nil
 }
 
-// held implements file: of a progressive image, one bit for each coefficient.
-func (f *jpegFile) held() int64 {
-	if !f.progressive {
-		return 0
+// profilePart takes a part of an ICC profile, which stands in segments of at most 64 KiB (ISO
+// 15076-1, annex B.4).
+func (f *jpegFile) profilePart(seg []byte) {
+	const head = "ICC_PROFILE\x00"
+	if len(seg) < len(head)+2 || string(seg[:len(head)]) != head {
+		return
 	}
+	if f.profile == nil {
+		f.profile = map[int][]byte{}
+	}
+	f.profile[int(seg[len(head)])] = seg[len(head)+2:]
+}
+
+// icc joins the parts of the profile; nil when there is none, or a part is missing.
+func (f *jpegFile) icc() *Profile {
+	var all []byte
+	for i := 1; i <= len(f.profile); i++ {
+		part, ok := f.profile[i]
+		if !ok {
+			return nil
+		}
+		all = append(all, part...)
+	}
+	return newProfile(all, len(f.comps))
+}
+
+// held implements file: of a progressive image, one bit for each coefficient; of one that is made
+// smaller, its samples.
+func (f *jpegFile) held(to Ask) int64 {
 	var blocks int64
 	for _, c := range f.comps {
 		blocks += int64(c.stride) * int64(c.rows)
 	}
-	return 8 * blocks
+	const block, coefficients = 64, 64 * 4 // bytes of the samples, and of what a progressive decoder keeps
+	switch {
+	case to.none() && f.progressive:
+		return 8 * blocks
+	case to.none():
+		return 0
+	case f.progressive:
+		return (8 + block + coefficients) * blocks
+	}
+	return block * blocks
 }
+
+// size implements file.
+func (f *jpegFile) size() (width, height, orient int) { return f.width, f.height, f.orient }
 
 // image implements file. The data is embedded as it is once its coding was followed to its end,
 // so that a reader can draw it.
-func (f *jpegFile) image(ctx context.Context, _ *Store) (*Image, error) {
+func (f *jpegFile) image(ctx context.Context, s *Store, to Ask) (*Image, error) {
 	if err := f.follow(ctx); err != nil {
 		return nil, err
 	}
-	img := &Image{width: f.width, height: f.height, orient: f.orient}
-	img.x = XObject{Width: f.width, Height: f.height, Bits: 8, Space: "DeviceRGB", Filter: "DCTDecode", Data: f.data}
-	if len(f.comps) == 1 {
-		img.x.Space = "DeviceGray"
+	if !to.none() {
+		img, err := f.smallerJPEG(ctx, s, to)
+		if err != nil {
+			return nil, err
+		}
+		img.orient = f.orient
+		return img, img.x.profiled(s, f.icc())
 	}
-	return img, nil
+	img := &Image{width: f.width, height: f.height, orient: f.orient}
+	img.x = XObject{Width: f.width, Height: f.height, Bits: 8, Space: spaces[len(f.comps)], Filter: "DCTDecode", Data: f.data}
+	img.x.Inverted = len(f.comps) == 4 && f.adobe
+	return img, img.x.profiled(s, f.icc())
 }
 
 // exifOrientation returns the orientation tag (0x0112) of an EXIF segment, 1
@@ -229,31 +280,5 @@ func exifOrientation(seg []byte) int {
 	if len(seg) < len(head)+8 || string(seg[:len(head)]) != head {
 		return 1
 	}
-	t := seg[len(head):]
-	var order binary.ByteOrder = binary.BigEndian
-	switch string(t[:2]) {
-	case "II":
-		order = binary.LittleEndian
-	case "MM":
-	default:
-		return 1
-	}
-	at := int64(order.Uint32(t[4:]))
-	if at+2 > int64(len(t)) {
-		return 1
-	}
-	n := int64(order.Uint16(t[at:]))
-	for i := range n {
-		e := at + 2 + i*12
-		if e+12 > int64(len(t)) {
-			return 1
-		}
-		if order.Uint16(t[e:]) == 0x0112 {
-			if v := int(order.Uint16(t[e+8:])); v >= 1 && v <= 8 {
-				return v
-			}
-			return 1
-		}
-	}
-	return 1
+	return tiffOrientation(seg[len(head):])
 }

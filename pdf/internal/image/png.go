@@ -30,6 +30,7 @@ type pngFile struct {
 	interlaced    bool
 	palette       []byte
 	trns          []byte   // the chunk tRNS; nil: there is none
+	profile       []byte   // the ICC profile of the chunk iCCP; nil: there is none
 	data          [][]byte // the IDAT chunks
 }
 
@@ -68,12 +69,32 @@ func parsePNG(data []byte, l diag.Limits) (file, error) {
 			f.palette = body
 		case "tRNS":
 			f.trns = body
+		case "iCCP":
+			f.profile = inflatedProfile(body)
 		case "IDAT":
 			f.data = append(f.data, body)
 		case "IEND":
 			return f, f.check()
 		}
 	}
+}
+
+// inflatedProfile reads a chunk iCCP (ISO/IEC 15948, 11.3.3.3): a name, a method and the profile,
+// deflated; nil when that is broken or too large.
+func inflatedProfile(body []byte) []byte {
+	_, rest, ok := bytes.Cut(body, []byte{0})
+	if !ok || len(rest) < 1 || rest[0] != 0 {
+		return nil
+	}
+	r, err := zlib.NewReader(bytes.NewReader(rest[1:]))
+	if err != nil {
+		return nil
+	}
+	out, err := io.ReadAll(io.LimitReader(r, mostProfile+1))
+	if err != nil || len(out) > mostProfile {
+		return nil
+	}
+	return out
 }
 
 func (f *pngFile) header(b []byte) error {
@@ -119,7 +140,7 @@ func (f *pngFile) check() error {
 
 // held implements file: rows of an interlaced image come in no order in which they could be
 // written.
-func (f *pngFile) held() int64 {
+func (f *pngFile) held(Ask) int64 {
 	if !f.interlaced {
 		return 0
 	}
@@ -128,6 +149,18 @@ func (f *pngFile) held() int64 {
 		n++
 	}
 	return int64(f.width) * int64(f.height) * int64(n)
+}
+
+// size implements file.
+func (f *pngFile) size() (width, height, orient int) { return f.width, f.height, 1 }
+
+// icc returns the profile of the colours; nil when there is none.
+func (f *pngFile) icc() *Profile {
+	colors := f.colors()
+	if f.kind == pngPalette {
+		colors = 3
+	}
+	return newProfile(f.profile, colors)
 }
 
 // channels is the number of samples of a pixel in the file.
@@ -165,7 +198,22 @@ func (f *pngFile) passes() bool {
 }
 
 // image implements file.
-func (f *pngFile) image(ctx context.Context, s *Store) (*Image, error) {
+func (f *pngFile) image(ctx context.Context, s *Store, to Ask) (*Image, error) {
+	img, err := f.streams(ctx, s, to)
+	if err != nil {
+		return nil, fmt.Errorf("png: %w", err)
+	}
+	return img, img.x.profiled(s, f.icc())
+}
+
+func (f *pngFile) streams(ctx context.Context, s *Store, to Ask) (*Image, error) {
+	if !to.none() {
+		r, err := f.raster(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return r.shrunk(to.Width, to.Height).compress(ctx, s)
+	}
 	img := &Image{width: f.width, height: f.height, orient: 1}
 	img.x = XObject{Width: f.width, Height: f.height, Bits: 8, Space: "DeviceRGB", Filter: "FlateDecode"}
 	switch f.kind {
@@ -181,7 +229,7 @@ func (f *pngFile) image(ctx context.Context, s *Store) (*Image, error) {
 		err = f.stream(ctx, s, &img.x)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("png: %w", err)
+		return nil, err
 	}
 	if f.passes() {
 		img.x.Bits = f.bits
@@ -275,11 +323,40 @@ var adam7 = [7]struct{ x, y, dx, dy int }{
 	{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2},
 }
 
-// interlace puts the rows of all passes in their places before it writes the image.
+// interlace writes an interlaced image.
 func (f *pngFile) interlace(ctx context.Context, s *Store, x *XObject) error {
-	r, err := f.rows()
+	r, err := f.deinterlaced(ctx)
 	if err != nil {
 		return err
+	}
+	out, err := newSink(s, f, x)
+	if err != nil {
+		return err
+	}
+	defer out.close()
+	for y := range f.height {
+		if y%64 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		var opacity []byte
+		if out.mask != nil {
+			opacity = out.mask.row()
+		}
+		if err := r.next(out.color.row(), opacity); err != nil {
+			return err
+		}
+		if err := out.flush(paeth); err != nil {
+			return err
+		}
+	}
+	return out.finish(x)
+}
+
+// deinterlaced puts the rows of all passes in their places before it gives the first.
+func (f *pngFile) deinterlaced(ctx context.Context) (*raster, error) {
+	r, err := f.rows()
+	if err != nil {
+		return nil, err
 	}
 	colors := f.colors()
 	whole := make([]byte, f.width*f.height*colors)
@@ -297,10 +374,10 @@ func (f *pngFile) interlace(ctx context.Context, s *Store, x *XObject) error {
 		color, opacity := make([]byte, w*colors), make([]byte, w)
 		for y := range h {
 			if y%64 == 0 && ctx.Err() != nil {
-				return context.Cause(ctx)
+				return nil, context.Cause(ctx)
 			}
 			if err := readRow(r, row); err != nil {
-				return err
+				return nil, err
 			}
 			unfilter(row, before, back)
 			f.expand(color, opacity, row[1:], w)
@@ -315,27 +392,56 @@ func (f *pngFile) interlace(ctx context.Context, s *Store, x *XObject) error {
 		}
 	}
 	if err := atEnd(r); err != nil {
-		return err
+		return nil, err
 	}
-	out, err := newSink(s, f, x)
-	if err != nil {
-		return err
-	}
-	defer out.close()
-	for y := range f.height {
-		if y%64 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
+	y := 0
+	out := f.rowless()
+	out.next = func(color, opacity []byte) error {
 		n := f.width * colors
-		copy(out.color.row(), whole[y*n:][:n])
-		if alpha != nil {
-			copy(out.mask.row(), alpha[y*f.width:][:f.width])
+		copy(color, whole[y*n:][:n])
+		if opacity != nil {
+			copy(opacity, alpha[y*f.width:][:f.width])
 		}
-		if err := out.flush(paeth); err != nil {
+		y++
+		return nil
+	}
+	return out, nil
+}
+
+// rowless is a raster that has no rows yet.
+func (f *pngFile) rowless() *raster {
+	r := &raster{width: f.width, height: f.height, colors: f.colors(), alpha: f.alpha()}
+	if f.kind == pngPalette {
+		r.palette = f.palette
+	}
+	return r
+}
+
+// raster gives the rows as they are read.
+func (f *pngFile) raster(ctx context.Context) (*raster, error) {
+	if f.interlaced {
+		return f.deinterlaced(ctx)
+	}
+	r, err := f.rows()
+	if err != nil {
+		return nil, err
+	}
+	row, before := make([]byte, f.stride(f.width)+1), make([]byte, f.stride(f.width)+1)
+	back := max(1, f.bits*f.channels()/8)
+	y, out := 0, f.rowless()
+	out.next = func(color, opacity []byte) error {
+		if err := readRow(r, row); err != nil {
 			return err
 		}
+		unfilter(row, before, back)
+		f.expand(color, opacity, row[1:], f.width)
+		row, before = before, row
+		if y++; y == f.height {
+			return atEnd(r)
+		}
+		return nil
 	}
-	return out.finish(x)
+	return out, nil
 }
 
 // expand turns a row of samples into 8-bit colours, or indexes of the palette, and their

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"sync"
 
@@ -36,8 +37,19 @@ type Store struct {
 	recent *list.List // of *entry, the last used first
 }
 
-// key is the SHA-256 of an image file. Nothing else is asked of an image so far.
-type key = [sha256.Size]byte
+// key is the SHA-256 of an image file, and what is asked of the image.
+type key struct {
+	sum [sha256.Size]byte
+	ask Ask
+}
+
+// hash names the image.
+func (k key) hash() [sha256.Size]byte {
+	if k.ask.none() {
+		return k.sum
+	}
+	return sha256.Sum256(fmt.Appendf(k.sum[:], " as %d by %d", k.ask.Width, k.ask.Height))
+}
 
 // entry is an image that is made or being made.
 type entry struct {
@@ -67,16 +79,60 @@ func (s *Store) Session(l diag.Limits) *Session {
 	return &Session{store: s, limits: l.WithDefaults()}
 }
 
+// Size returns the pixels of an image as seen: EXIF orientation applied. Only its header is read.
+func (s *Session) Size(data []byte) (width, height int, err error) {
+	if err := diag.Check("ImageBytes", int64(len(data)), s.limits.ImageBytes, ""); err != nil {
+		return 0, 0, err
+	}
+	f, err := parse(data, s.limits)
+	if err != nil {
+		return 0, 0, err
+	}
+	width, height, orient := f.size()
+	if orient >= turned {
+		width, height = height, width
+	}
+	return width, height, nil
+}
+
+// turned is the first of the EXIF orientations in which rows are columns.
+const turned = 5
+
+// OpenWithin is Open for an image that is to have at most so many pixels as seen, with its
+// proportions: one that has more is made smaller.
+func (s *Session) OpenWithin(ctx context.Context, data []byte, width, height int) (*Image, error) {
+	w, h, err := s.Size(data)
+	if err != nil || w <= width && h <= height {
+		if err != nil {
+			return nil, err
+		}
+		return s.Open(ctx, data)
+	}
+	f, err := parse(data, s.limits)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, orient := f.size(); orient >= turned {
+		width, height = height, width
+		w, h = h, w
+	}
+	return s.open(ctx, data, Ask{Width: max(1, min(w, width)), Height: max(1, min(h, height))})
+}
+
 // Open checks image data and makes its streams, or finds those that another document had made.
 // Its size and the size it states are judged before anything is decoded. What must be held
 // decoded as a whole counts against the document's DecodedBytes, and waits until ctx ends for
 // its share of the store's DecodeBudget. The data is kept and must not change.
 func (s *Session) Open(ctx context.Context, data []byte) (*Image, error) {
+	return s.open(ctx, data, Ask{})
+}
+
+func (s *Session) open(ctx context.Context, data []byte, to Ask) (*Image, error) {
 	if err := diag.Check("ImageBytes", int64(len(data)), s.limits.ImageBytes, ""); err != nil {
 		return nil, err
 	}
-	for sum := sha256.Sum256(data); ; {
-		e, mine := s.store.claim(sum)
+	for k := (key{sha256.Sum256(data), to}); ; {
+		e, mine := s.store.claim(k)
 		if mine {
 			return s.make(ctx, e, data)
 		}
@@ -86,8 +142,10 @@ func (s *Session) Open(ctx context.Context, data []byte) (*Image, error) {
 			return nil, context.Cause(ctx)
 		}
 		if img := e.image; img != nil {
-			if err := checkPixels(img.width, img.height, s.limits); err != nil {
-				return nil, err
+			if to.none() { // else the header was read just now
+				if err := checkPixels(img.width, img.height, s.limits); err != nil {
+					return nil, err
+				}
 			}
 			return img, s.hold(img.held)
 		}
@@ -128,7 +186,7 @@ func (s *Session) make(ctx context.Context, e *entry, data []byte) (*Image, erro
 	if err != nil {
 		return nil, err
 	}
-	held := f.held()
+	held := f.held(e.key.ask)
 	if err := s.hold(held); err != nil {
 		return nil, err
 	}
@@ -136,11 +194,11 @@ func (s *Session) make(ctx context.Context, e *entry, data []byte) (*Image, erro
 		return nil, err
 	}
 	defer s.store.budget.give(held)
-	made, err := f.image(ctx, s.store)
+	made, err := f.image(ctx, s.store, e.key.ask)
 	if err != nil {
 		return nil, err
 	}
-	made.hash, made.held = e.key, held
+	made.hash, made.held = e.key.hash(), held
 	img = made
 	return img, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/image"
 	"example.com/quire/pdf/internal/svg"
 	"example.com/quire/pdf/internal/tag"
 	"example.com/quire/pdf/internal/text"
@@ -55,8 +56,9 @@ type maker struct {
 
 // imageKey names image data within one render, which keeps the data alive.
 type imageKey struct {
-	first *byte
-	n     int
+	data          *byte
+	bytes         int
+	width, height int // that it may have at most; 0: as it is
 }
 
 // env is what a node takes over from its parent.
@@ -685,12 +687,17 @@ func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 	w, h := n.Width, n.Height
 	switch {
 	case w > 0 && h > 0:
-		if n.Fit == doc.FitContain {
-			if w*ih <= h*iw {
-				h = w * ih / iw
-			} else {
-				w = h * iw / ih
-			}
+		switch wide := w*ih > h*iw; {
+		case n.Fit == doc.FitContain && wide:
+			w = h * iw / ih
+		case n.Fit == doc.FitContain:
+			h = w * ih / iw
+		case n.Fit == doc.FitCover && wide: // what is above and below is cut off
+			full := w * ih / iw
+			item.Full = &Rect{Y: (h - full) / 2, W: w, H: full}
+		case n.Fit == doc.FitCover:
+			full := h * iw / ih
+			item.Full = &Rect{X: (w - full) / 2, W: full, H: h}
 		}
 	case w > 0:
 		h = w * ih / iw
@@ -704,9 +711,21 @@ func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 	}
 	if w > en.width && en.width > 0 {
 		m.warnings = append(m.warnings, warning(at(n.Src, "L304", "image %s is %s wide in a place of %s and was made smaller", n.Name, mm(w), mm(en.width))))
+		if f := item.Full; f != nil {
+			item.Full = &Rect{X: f.X * en.width / w, Y: f.Y * en.width / w, W: f.W * en.width / w, H: f.H * en.width / w}
+		}
 		w, h = en.width, en.width*h/w
 	}
-	item.Artifact = m.art
+	if n.MaxDPI > 0 && item.Drawing == nil {
+		full := Rect{W: w, H: h}
+		if item.Full != nil {
+			full = *item.Full
+		}
+		if item.Image, err = m.openWithin(n, full.W, full.H); err != nil {
+			return nil, nil, err
+		}
+	}
+	item.Artifact, item.Src = m.art, n.Src
 	b := &picture{w: w, h: h, item: item}
 	switch en.align() {
 	case doc.AlignRight:
@@ -719,24 +738,45 @@ func (m *maker) image(n *doc.Image, en env) (block, *tag.Elem, error) {
 
 // open reads image data, each once, and returns the natural size at 96 pixels per inch.
 func (m *maker) open(n *doc.Image) (it ImageItem, w, h doc.Length, err error) {
-	key := imageKey{&n.Data[0], len(n.Data)}
+	const pixel = doc.Inch / 96
+	key := imageKey{data: &n.Data[0], bytes: len(n.Data)}
 	it, ok := m.images[key]
 	if !ok {
-		if svg.Is(n.Data) {
+		switch {
+		case svg.Is(n.Data):
 			it.Drawing, err = m.drawing(n)
-		} else {
-			it.Image, err = m.opt.Image(m.ctx, n.Data)
+		case n.MaxDPI > 0: // how large it is printed says what is read of it
+			var width, height int
+			if width, height, err = m.opt.Images.Size(n.Data); err == nil {
+				return it, doc.Length(width) * pixel, doc.Length(height) * pixel, nil
+			}
+		default:
+			it.Image, err = m.opt.Images.Open(m.ctx, n.Data)
 		}
 		if err != nil {
 			return it, 0, 0, m.imageError(err, n)
 		}
 		m.images[key] = it
 	}
-	const pixel = doc.Inch / 96
 	if d := it.Drawing; d != nil {
 		return it, max(1, doc.Points(d.Width*72/96)), max(1, doc.Points(d.Height*72/96)), nil
 	}
 	return it, doc.Length(it.Image.Width()) * pixel, doc.Length(it.Image.Height()) * pixel, nil
+}
+
+// openWithin reads an image that is printed so large, with no more pixels than its resolution allows.
+func (m *maker) openWithin(n *doc.Image, w, h doc.Length) (*image.Image, error) {
+	pixels := func(l doc.Length) int { return int((l*doc.Length(n.MaxDPI) + doc.Inch - 1) / doc.Inch) }
+	key := imageKey{data: &n.Data[0], bytes: len(n.Data), width: pixels(w), height: pixels(h)}
+	it, ok := m.images[key]
+	if !ok {
+		var err error
+		if it.Image, err = m.opt.Images.OpenWithin(m.ctx, n.Data, key.width, key.height); err != nil {
+			return nil, m.imageError(err, n)
+		}
+		m.images[key] = it
+	}
+	return it.Image, nil
 }
 
 // drawing reads an SVG file. What it has and is not drawn is told.

@@ -173,7 +173,7 @@ func TestWatermarksOfSections(t *testing.T) {
 		&doc.Section{Body: doc.Nodes(para("e"))},
 	)
 	u := &unders{}
-	if _, err := layout.Run(t.Context(), d, layout.Options{Typesetter: typesetter, Tagged: true, Image: images.Session(diag.Limits{}).Open}, u); err != nil {
+	if _, err := layout.Run(t.Context(), d, layout.Options{Typesetter: typesetter, Tagged: true, Images: images.Session(diag.Limits{})}, u); err != nil {
 		t.Fatal(err)
 	}
 	if len(u.all) != 5 || u.all[0] == nil || u.all[0] != u.all[4] || u.all[3] != nil {

@@ -18,8 +18,8 @@ type Options struct {
 	Tagged bool
 	Limits diag.Limits
 	Mono   string // family of code spans; empty: that of the text around
-	// Image reads image data. It may wait for memory until ctx ends.
-	Image func(ctx context.Context, data []byte) (*image.Image, error)
+	// Images reads image data. It may wait for memory until the context ends.
+	Images *image.Session
 }
 
 // Summary tells what a layout came to.

@@ -161,6 +161,7 @@ func (m *maker) addPieces(b *para, f *face, p text.Piece, ps PieceStyle) {
 // spanImage opens the image of a span and finds how large it is.
 func (m *maker) spanImage(s *doc.Span, f *face, en env, src *doc.Source) (*ImageItem, error) {
 	img := *s.Image
+	img.MaxDPI = 0
 	if img.Src == nil {
 		img.Src = src
 	}

@@ -114,7 +114,7 @@ func run(tb testing.TB, d *doc.Document, tagged bool) (*record, *layout.Summary,
 	r := &record{}
 	sum, err := layout.Run(tb.Context(), d, layout.Options{
 		Typesetter: typesetter, Tagged: tagged, Mono: liberation.Mono,
-		Image: images.Session(diag.Limits{}).Open,
+		Images: images.Session(diag.Limits{}),
 	}, r)
 	return r, sum, err
 }

@@ -89,10 +89,15 @@ type ImageItem struct {
 	X, Y, W, H doc.Length
 	Image      *image.Image
 	Drawing    *svg.Drawing
+	Full       *Rect     // all of the image, from X, Y, of which the rectangle shows a part; nil: it shows all
 	Elem       *tag.Elem // nil: an artifact
 	Artifact   Artifact
 	Inline     bool // it stands within a line of text
+	Src        *doc.Source
 }
+
+// Rect is a rectangle.
+type Rect struct{ X, Y, W, H doc.Length }
 
 // ShapeItem is a drawing of filled rectangles, in the order in which they cover each other.
 type ShapeItem struct {
