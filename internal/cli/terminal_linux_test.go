@@ -107,10 +107,12 @@ func TestStreamsOnATerminal(t *testing.T) {
 			if got := string(b[:n]); got != want || err != nil {
 				t.Errorf("the terminal shows %q, %v, want %q", got, err, want)
 			}
-			for script, code := range map[string]int{"fail": 1, "types": 0} {
-				if r := (call{}).run(t.Context(), slices.Concat([]string{"ps"}, host, []string{"--", script})...); r.code != code {
-					t.Errorf("%s: exit status %d, want %d: %s", script, r.code, code, r.err)
-				}
+			if r := (call{}).run(t.Context(), slices.Concat([]string{"ps"}, host, []string{"--", "types"})...); r.code != 0 {
+				t.Errorf("exit status %d of a pipeline that completed: %s", r.code, r.err)
+			}
+			r = (call{}).run(t.Context(), slices.Concat([]string{"ps"}, host, []string{"--", "fail"})...)
+			if r.code != 1 || !strings.Contains(r.err, "as asked [Failure]") {
+				t.Errorf("exit status %d, want 1 of a pipeline that failed, with its error: %q", r.code, r.err)
 			}
 		})
 	}

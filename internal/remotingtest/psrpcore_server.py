@@ -128,7 +128,9 @@ def step(pipe, ps, guid):
     elif name == "big":
         pipe.write_output("x" * int(args[0]))
     elif name == "fail":
-        raise RuntimeError("as asked")
+        pipe._change_state(t.PSInvocationState.Failed, t.ErrorRecord(Exception=t.NETException(Message="as asked"), CategoryInfo=t.ErrorCategoryInfo(), FullyQualifiedErrorId="Failure"))
+        running.pop(guid)
+        return False
     elif name == "ask":
         psrpcore.ServerHostRequestor(pipe).read_line()
         return False

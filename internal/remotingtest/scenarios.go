@@ -113,6 +113,15 @@ func ClientScenariosUpTo(t *testing.T, s *psrp.Session, largest int) {
 			t.Errorf("records %v", kinds)
 		}
 	})
+	t.Run("a pipeline fails with its record", func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		_, err := s.Run(ctx, psrp.Cmd("fail"))
+		failed, ok := errors.AsType[*psrp.PipelineError](err)
+		if !ok || failed.State != proto.PipelineFailed || failed.Record == nil || failed.Record.FullyQualifiedErrorID != "Failure" {
+			t.Errorf("the end is %v", err)
+		}
+	})
 	t.Run("a prompt is answered", func(t *testing.T) {
 		if got := run(t, psrp.Cmd("ask")).Output; len(got) != 1 || got[0].String() != "typed" {
 			t.Errorf("answer %v", got)
