@@ -68,34 +68,41 @@ func (r *psRemote) dial(ctx context.Context, address string, p *program, v *psVi
 	if !strings.Contains(address, "://") {
 		address = "ssh://" + address
 	}
-	u, err := url.Parse(address)
+	u, err := hostURL("host", address)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("host: %w", err)}
-	}
-	if _, ok := u.User.Password(); ok {
-		return nil, usageError{errors.New("host: a password does not belong on a command line: use --password-file")}
-	}
-	if u.Hostname() == "" {
-		return nil, usageError{fmt.Errorf("host %q: it has no name", address)}
+		return nil, err
 	}
 	switch u.Scheme {
 	case "https", "http":
 		return r.wsman(ctx, u, p)
 	case "ssh":
 		if u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
-			return nil, usageError{fmt.Errorf("host %q: want ssh://[USER@]NAME[:PORT]", address)}
+			return nil, usageError{errors.New("host: want ssh://[USER@]NAME[:PORT]")}
 		}
 		return r.ssh(ctx, u, p, v)
 	}
-	return nil, usageError{fmt.Errorf("host %q: %s is no way to reach a host: want ssh, https, http, stdio or unix", address, u.Scheme)}
+	return nil, usageError{fmt.Errorf("host: %s is no way to reach a host: want ssh, https, http, stdio or unix", u.Scheme)}
+}
+
+// hostURL reads where a host or a hop is. Its errors quote nothing: somebody may have written a
+// password there.
+func hostURL(what, address string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" {
+		return nil, usageError{fmt.Errorf("%s: want [USER@]NAME[:PORT], or a URL of that", what)}
+	}
+	if _, ok := u.User.Password(); ok {
+		return nil, usageError{fmt.Errorf("%s: a password does not belong on a command line: use --password-file", what)}
+	}
+	return u, nil
 }
 
 func (r *psRemote) ssh(ctx context.Context, u *url.URL, p *program, v *psView) (psrp.Transport, error) {
 	c := r.sshConfig(u, p, v)
 	for _, hop := range r.jump {
-		hu, err := url.Parse("ssh://" + hop)
-		if err != nil || hu.Hostname() == "" {
-			return nil, usageError{fmt.Errorf("--jump %q: want [USER@]NAME[:PORT]", hop)}
+		hu, err := hostURL("--jump", "ssh://"+strings.TrimPrefix(hop, "ssh://"))
+		if err != nil {
+			return nil, err
 		}
 		hc := r.sshConfig(hu, p, v)
 		hc.DialContext = c.DialContext
@@ -119,7 +126,7 @@ func (r *psRemote) wsman(ctx context.Context, u *url.URL, p *program) (psrp.Tran
 		user = r.user
 	}
 	if user == "" {
-		return nil, usageError{fmt.Errorf("host %q: say who you are by --user 'DOMAIN\\NAME'", u.Redacted())}
+		return nil, usageError{fmt.Errorf("host %s: say who you are by --user 'DOMAIN\\NAME'", u.Hostname())}
 	}
 	secret, err := r.password(p, "Password of "+user+": ")
 	if err != nil {
