@@ -41,9 +41,8 @@ func (g GUID) AppendWire(dst []byte) []byte {
 
 // GUIDFromWire reads 16 bytes in .NET order.
 func GUIDFromWire(b [16]byte) (g GUID) {
-	binary.BigEndian.PutUint32(g[0:], binary.LittleEndian.Uint32(b[0:]))
-	binary.BigEndian.PutUint16(g[4:], binary.LittleEndian.Uint16(b[4:]))
-	binary.BigEndian.PutUint16(g[6:], binary.LittleEndian.Uint16(b[6:]))
+	x := binary.LittleEndian.Uint64(b[:])
+	binary.BigEndian.PutUint64(g[:], x<<32|x>>16&0xFFFF0000|x>>48)
 	copy(g[8:], b[8:])
 	return g
 }

@@ -64,7 +64,8 @@ func (c Config) withDefaults() (Config, *url.URL, error) {
 	}
 	u, err := url.Parse(c.Endpoint)
 	if err != nil {
-		return fail("endpoint: %w", err)
+		// The error would quote all of it, with a password that does not belong there.
+		return fail("endpoint: no URL like https://host:5986/wsman")
 	}
 	secure := u.Scheme == "https"
 	switch {

@@ -284,6 +284,7 @@ func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 		"no host":                   {Endpoint: "https://", Auth: auth},
 		"another scheme":            {Endpoint: "ftp://h", Auth: auth},
 		"password in the endpoint":  {Endpoint: "https://u:" + canary + "@h", Auth: auth},
+		"password in a wrong URL":   {Endpoint: "https://u:" + canary + "@h:port", Auth: auth},
 		"nobody":                    {Endpoint: "https://h"},
 		"certificate over HTTP":     {Endpoint: "http://h", Auth: wsman.Certificate(tls.Certificate{}), AllowPlaintext: true},
 		"NTLM with a RoundTripper":  {Endpoint: "https://h", Auth: wsman.NTLM("u", "p"), RoundTripper: &http.Transport{}},
