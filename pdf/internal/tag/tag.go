@@ -10,6 +10,8 @@
 package tag
 
 import (
+	"encoding/binary"
+
 	"example.com/quire/pdf/cos"
 )
 
@@ -29,9 +31,14 @@ type Tree struct {
 	nums  []num // of the parent tree, in the order of their keys
 }
 
+// num is an entry of the parent tree. That of a page has the elements of its content in the order of
+// their mcid, each as the difference of its object number to the one before: elements follow each other
+// in the file as on the page, so most take a byte, for as long as the document is being made.
 type num struct {
-	refs []cos.Ref // of a page: the elements by mcid
-	ref  cos.Ref   // of an annotation
+	diffs []byte
+	last  uint32
+	count int
+	ref   cos.Ref // of an annotation
 }
 
 // NewTree begins a tree with its one Document element (14.8.4.3).
@@ -86,13 +93,14 @@ func (t *Tree) PageKey() int {
 // e. Every page counts its content from 0 without a gap.
 func (t *Tree) SetContent(key, mcid int, e *Elem) {
 	n := &t.nums[key]
-	if n.refs == nil {
-		n.refs = make([]cos.Ref, 0, 64)
+	if mcid != n.count {
+		panic("tag: content of a page is counted without a gap")
 	}
-	for len(n.refs) <= mcid {
-		n.refs = append(n.refs, cos.Ref{})
+	if n.diffs == nil {
+		n.diffs = make([]byte, 0, 64)
 	}
-	n.refs[mcid] = e.ref
+	n.diffs = binary.AppendVarint(n.diffs, int64(e.ref.Num)-int64(n.last))
+	n.last, n.count = e.ref.Num, n.count+1
 }
 
 // AnnotationKey returns a key of the parent tree for an annotation that belongs
@@ -122,6 +130,15 @@ func (t *Tree) Finish(e *Elem) error {
 		return err
 	}
 	e.kids, e.oneKid = nil, [1]kid{}
+	// Nothing leads from what is written to what was before, nor from what is above to what is written:
+	// elements come from blocks of memory, and one of them would keep all there were.
+	for above := e.Parent.kids; len(above) > 0; above = above[:len(above)-1] {
+		if last := &above[len(above)-1]; last.elem == e {
+			last.elem = nil
+			break
+		}
+	}
+	e.Parent = nil
 	return nil
 }
 
@@ -226,11 +243,14 @@ func (t *Tree) appendNum(b []byte, key int, space bool) []byte {
 		return cos.AppendRef(b, n.ref)
 	}
 	b = append(b, '[')
-	for i, r := range n.refs {
-		if i > 0 {
+	var at int64
+	for diffs := n.diffs; len(diffs) > 0; {
+		diff, size := binary.Varint(diffs)
+		if at > 0 {
 			b = append(b, ' ')
 		}
-		b = cos.AppendRef(b, r)
+		at, diffs = at+diff, diffs[size:]
+		b = cos.AppendRef(b, cos.Ref{Num: uint32(at)}) //nolint:gosec // G115: the number of an object
 	}
 	return append(b, ']')
 }
