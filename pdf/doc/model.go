@@ -463,6 +463,8 @@ type Beside struct {
 	Gap    Length
 	Cells  [][]Node
 	VAlign VAlign
+	// Stretch makes a box that ends a cell as high as leaves the cell as high as the others.
+	Stretch bool
 }
 
 // Columns sets its blocks in columns of one width, one after the other and as equal in height as
@@ -494,6 +496,9 @@ type Box struct {
 	// solid line on all sides.
 	Radius     Length
 	Background Color
+	Width      Length // 0: that of its place; a narrower box stands as its style aligns
+	Height     Length // at least; 0: as high as the content
+	VAlign     VAlign // of the content, in a box that is higher
 	Nodes      []Node
 }
 
@@ -538,6 +543,9 @@ type Rule struct {
 type Spacer struct {
 	Block
 	Height Length
+	// Fill, in place of Height, takes the room that the page has left: what follows on the page stands
+	// at its foot. Several share the room. It stands in the body or in a section.
+	Fill bool
 }
 
 // PageBreak ends the page.

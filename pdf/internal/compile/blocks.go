@@ -438,6 +438,9 @@ func (c *compiler) rowBlock(b *blockSource) block {
 	if v := o.get("valign"); v != nil {
 		n.valign = c.valign(v, o.at("valign"))
 	}
+	if v := o.get("stretch"); v != nil {
+		n.stretch = c.flag(v, o.at("stretch"))
+	}
 	if v := o.need("cells"); v != nil {
 		c.filled(v, o.at("cells"), "cells")
 		for i, cell := range v.Items {
@@ -474,7 +477,16 @@ func (c *compiler) boxBlock(b *blockSource) block {
 			c.bad(v, o.at("radius"), codeWrong, "", "a box with round corners has one solid line on all sides")
 		}
 	}
-	o.later("width", "height")
+	if v := o.get("width"); v != nil {
+		n.width = c.length(v, o.at("width"), 1)
+	}
+	if v := o.get("height"); v != nil {
+		n.height = c.length(v, o.at("height"), 1)
+	}
+	if v := o.get("valign"); v != nil {
+		n.valign = c.valign(v, o.at("valign"))
+	}
+	o.later("rotate")
 	if v := o.need("do"); v != nil {
 		n.body = c.blocks(v, o.at("do"))
 	}
@@ -499,7 +511,10 @@ func (c *compiler) ruleBlock(b *blockSource) block {
 }
 
 func (c *compiler) spacerBlock(b *blockSource) block {
-	n := &spacerNode{height: c.length(b.value, b.path, 0)}
+	n := &spacerNode{rest: b.value.Text == "fill"}
+	if !n.rest {
+		n.height = c.length(b.value, b.path, 0)
+	}
 	n.common = b.done()
 	return n
 }

@@ -98,10 +98,11 @@ func (n *headingNode) emit(r *render, out sink) error {
 
 type besideNode struct {
 	common
-	widths []doc.Width
-	gap    doc.Length
-	valign doc.VAlign
-	cells  [][]block
+	widths  []doc.Width
+	gap     doc.Length
+	valign  doc.VAlign
+	cells   [][]block
+	stretch bool
 }
 
 func (n *besideNode) emit(r *render, out sink) error {
@@ -115,7 +116,7 @@ func (n *besideNode) emit(r *render, out sink) error {
 			return err
 		}
 	}
-	return out(&doc.Beside{Block: b, Widths: n.widths, Gap: n.gap, VAlign: n.valign, Cells: cells})
+	return out(&doc.Beside{Block: b, Widths: n.widths, Gap: n.gap, VAlign: n.valign, Stretch: n.stretch, Cells: cells})
 }
 
 type boxNode struct {
@@ -124,6 +125,9 @@ type boxNode struct {
 	border     *doc.Border
 	radius     doc.Length
 	background paint
+	width      doc.Length
+	height     doc.Length
+	valign     doc.VAlign
 	body       []block
 }
 
@@ -140,7 +144,7 @@ func (n *boxNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	return out(&doc.Box{Block: b, Padding: n.padding, Border: n.border, Radius: n.radius, Background: back, Nodes: nodes})
+	return out(&doc.Box{Block: b, Padding: n.padding, Border: n.border, Radius: n.radius, Background: back, Width: n.width, Height: n.height, VAlign: n.valign, Nodes: nodes})
 }
 
 type ruleNode struct {
@@ -159,6 +163,7 @@ func (n *ruleNode) emit(r *render, out sink) error {
 type spacerNode struct {
 	common
 	height doc.Length
+	rest   bool // all that the page has left
 }
 
 func (n *spacerNode) emit(r *render, out sink) error {
@@ -166,7 +171,7 @@ func (n *spacerNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	return out(&doc.Spacer{Block: b, Height: n.height})
+	return out(&doc.Spacer{Block: b, Height: n.height, Fill: n.rest})
 }
 
 type breakNode struct{ out doc.PageBreak }

@@ -26,6 +26,8 @@ type painter struct {
 	page  *Page
 	rules []RectItem
 	texts arena[TextItem]
+	fills []spot    // what was drawn before each
+	still [][2]spot // what does not move with the rest
 }
 
 func (p *painter) fill(x, y, w, h doc.Length, c doc.Color) {
@@ -188,6 +190,14 @@ func extent(items []text.Item) (from, to doc.Length) {
 	return from, to
 }
 
+// fill is the room that a page has left: what is drawn behind it moves down when the page is full.
+type fill struct{}
+
+func (fill) size() doc.Length                      { return 0 }
+func (fill) baseline() (doc.Length, bool)          { return 0, false }
+func (fill) split(doc.Length, bool) (block, block) { return fill{}, nil }
+func (fill) draw(p *painter, _, _ doc.Length)      { p.fills = append(p.fills, p.spot()) }
+
 // space is empty height.
 type space struct{ h doc.Length }
 
@@ -291,8 +301,11 @@ type box struct {
 	border *doc.Border
 	back   doc.Color
 	radius doc.Length
-	above  bool // it began on a page before
-	below  bool // it goes on on the next page
+	above  bool       // it began on a page before
+	below  bool       // it goes on on the next page
+	dx     doc.Length // from the left edge of its place
+	least  doc.Length // it is at least as high
+	valign doc.VAlign
 	body   *stack
 }
 
@@ -310,11 +323,24 @@ func (b *box) around() doc.Length {
 	return e.Top + e.Bottom
 }
 
-func (b *box) size() doc.Length { return b.body.size() + b.around() }
+func (b *box) size() doc.Length { return max(b.body.size()+b.around(), b.least) }
+
+// drop is how far the content stands below the top of its room.
+func (b *box) drop() doc.Length {
+	room := b.size() - b.around() - b.body.size()
+	switch b.valign {
+	case doc.VAlignMiddle:
+		return room / 2
+	case doc.VAlignBottom:
+		return room
+	default:
+		return 0
+	}
+}
 
 func (b *box) baseline() (doc.Length, bool) {
 	l, ok := b.body.baseline()
-	return l + b.edges().Top, ok
+	return l + b.edges().Top + b.drop(), ok
 }
 
 func (b *box) split(avail doc.Length, force bool) (block, block) {
@@ -326,15 +352,21 @@ func (b *box) split(avail doc.Length, force bool) (block, block) {
 		return nil, b
 	}
 	if tail == nil {
-		return b, nil
+		if b.least > avail && !force {
+			return nil, b
+		}
+		tail = &stack{} // the rest is empty
 	}
 	one, two := *b, *b
 	one.body, two.body = head.(*stack), tail.(*stack)
 	one.below, two.above = true, true
+	one.valign, two.valign, one.least = doc.VAlignTop, doc.VAlignTop, min(b.least, avail)
+	two.least = max(b.least-one.size(), 0)
 	return &one, &two
 }
 
 func (b *box) draw(p *painter, x, y doc.Length) {
+	x += b.dx
 	h := b.size()
 	if b.radius > 0 {
 		b.round(p, x, y, h)
@@ -343,7 +375,7 @@ func (b *box) draw(p *painter, x, y doc.Length) {
 		p.frame(x, y, b.w, h, b.border)
 	}
 	e := b.edges()
-	b.body.draw(p, x+e.Left, y+e.Top)
+	b.body.draw(p, x+e.Left, y+e.Top+b.drop())
 }
 
 // round draws background and border of a box with round corners; those at a page break are not.

@@ -148,6 +148,9 @@ func (m *maker) entries(nodes []doc.Node, en env) ([]entry, error) {
 		if err := m.deep(n); err != nil {
 			return nil, err
 		}
+		if s, ok := n.(*doc.Spacer); ok && s.Fill {
+			return nil, failed(at(s.Src, "L305", "a space that fills the page stands in the body or in a section"))
+		}
 		if _, ok := n.(*doc.PageBreak); ok || n.Common().BreakBefore {
 			return nil, failed(at(n.Common().Src, "L305", "a page cannot end inside a block"))
 		}
@@ -265,7 +268,11 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
 		}
 	case *doc.Spacer:
-		e.b = space{n.Height}
+		if n.Fill {
+			e.b = fill{}
+		} else {
+			e.b = space{n.Height}
+		}
 	case *doc.Toc:
 		e.b, el, err = m.toc(n, en)
 	default:
@@ -662,7 +669,19 @@ func (m *maker) label(s string, f *face, en env, el *tag.Elem, src *doc.Source) 
 }
 
 func (m *maker) box(n *doc.Box, en env) (block, error) {
-	b := &box{w: en.width, pad: n.Padding, border: n.Border, back: n.Background, radius: n.Radius}
+	b := &box{w: en.width, pad: n.Padding, border: n.Border, back: n.Background, radius: n.Radius, least: n.Height, valign: n.VAlign}
+	if n.Width > en.width {
+		return nil, failed(at(n.Src, "L306", "the box is %s wide in a place of %s", mm(n.Width), mm(en.width)))
+	}
+	if n.Width > 0 {
+		switch b.w = n.Width; en.align() {
+		case doc.AlignRight:
+			b.dx = en.width - b.w
+		case doc.AlignCenter:
+			b.dx = (en.width - b.w) / 2
+		}
+		en.width = b.w
+	}
 	if l := n.Border; n.Radius > 0 && l != nil && (*l != *doc.Around(l.Top) || l.Top.Dash[0] > 0) {
 		return nil, failed(at(n.Src, "L305", "a box with round corners has one solid line on all sides"))
 	}

@@ -16,6 +16,7 @@ type group struct {
 	starts  bool // nothing of the table is above
 	ends    bool // nothing of the table is below
 	keep    bool
+	even    bool // the cells begin at the top, wherever their first lines stand
 	rows    []groupRow
 	cells   []groupCell
 }
@@ -53,7 +54,7 @@ func (g *group) settle() {
 		g.rows[r].h = 0
 		var deepest doc.Length
 		for i := range g.cells {
-			if c := &g.cells[i]; c.row == r && c.valign == doc.VAlignTop {
+			if c := &g.cells[i]; c.row == r && c.valign == doc.VAlignTop && !g.even {
 				if b, ok := c.body.baseline(); ok {
 					deepest = max(deepest, b)
 				}
@@ -65,7 +66,7 @@ func (g *group) settle() {
 				continue
 			}
 			c.drop = 0
-			if b, ok := c.body.baseline(); ok && c.valign == doc.VAlignTop {
+			if b, ok := c.body.baseline(); ok && c.valign == doc.VAlignTop && !g.even {
 				c.drop = deepest - b
 			}
 			if c.rows == 1 {
@@ -348,8 +349,26 @@ func (m *maker) beside(n *doc.Beside, en env) (block, error) {
 		g.cells = append(g.cells, groupCell{col: i, rows: 1, cols: 1, x: left, w: w, body: st, valign: n.VAlign})
 		x += w + n.Gap
 	}
-	g.settle()
+	g.even = n.Stretch
+	if g.settle(); n.Stretch {
+		g.stretch()
+	}
 	return g, nil
+}
+
+// stretch makes the boxes that end the cells of a row as high as fills the row.
+func (g *group) stretch() {
+	for i := range g.cells {
+		c := &g.cells[i]
+		st := c.body.(*stack) //nolint:forcetypeassert // those of Beside hold nothing else
+		if len(st.entries) == 0 {
+			continue
+		}
+		if b, ok := st.entries[len(st.entries)-1].b.(*box); ok {
+			b.least = b.size() + g.rows[0].h - st.size()
+		}
+	}
+	g.settle()
 }
 
 // extent measures the nodes of an auto-wide cell: its text and its images that

@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"slices"
+
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/tag"
 )
@@ -128,43 +130,57 @@ func sized(m doc.Master) doc.Master {
 // settle moves the content of the open page to where the page has it stand.
 func (f *flow) settle() {
 	room := f.bottom - f.y
-	switch f.master.VAlign {
-	case doc.VAlignTop:
-		return
-	case doc.VAlignMiddle:
-		room /= 2
+	fills := f.painter.fills
+	switch {
+	case room <= 0:
+	case len(fills) > 0:
+		for i, from := range fills {
+			share := room / doc.Length(len(fills)-i)
+			f.painter.shift(from, share)
+			room -= share
+		}
+	case f.master.VAlign == doc.VAlignMiddle:
+		f.painter.shift(spot{}, room/2)
+	case f.master.VAlign == doc.VAlignBottom:
+		f.painter.shift(spot{}, room)
 	}
-	if room > 0 {
-		f.painter.shift(room)
-	}
+	f.painter.fills, f.painter.still = fills[:0], f.painter.still[:0]
 }
 
-// shift moves all that was drawn on the page down.
-func (p *painter) shift(by doc.Length) {
-	rects := func(all []RectItem) {
-		for i := range all {
-			all[i].Y += by
+// spot says what of a page was drawn before a moment.
+type spot struct{ back, rules, items, links, marks int }
+
+func (p *painter) spot() spot {
+	return spot{len(p.page.Back), len(p.rules), len(p.page.Items), len(p.page.Links), len(p.page.Marks)}
+}
+
+// shift moves what was drawn on the page from a moment on down, but for what stands at its place.
+func (p *painter) shift(from spot, by doc.Length) {
+	each := func(n int, at func(spot) int, move func(i int)) {
+		for i := at(from); i < n; i++ {
+			if !slices.ContainsFunc(p.still, func(r [2]spot) bool { return at(r[0]) <= i && i < at(r[1]) }) {
+				move(i)
+			}
 		}
 	}
-	rects(p.page.Back)
-	rects(p.rules)
-	for i := range p.page.Items {
-		switch it := &p.page.Items[i]; {
+	page := p.page
+	each(len(page.Back), func(s spot) int { return s.back }, func(i int) { page.Back[i].Y += by })
+	each(len(p.rules), func(s spot) int { return s.rules }, func(i int) { p.rules[i].Y += by })
+	each(len(page.Items), func(s spot) int { return s.items }, func(i int) {
+		switch it := &page.Items[i]; {
 		case it.Text != nil:
 			it.Text.Y += by
 		case it.Image != nil:
 			it.Image.Y += by
 		default:
 			it.Shape.Y += by
-			rects(it.Shape.Rects)
+			for k := range it.Shape.Rects {
+				it.Shape.Rects[k].Y += by
+			}
 		}
-	}
-	for i := range p.page.Links {
-		p.page.Links[i].Y += by
-	}
-	for i := range p.page.Marks {
-		p.page.Marks[i].Y += by
-	}
+	})
+	each(len(page.Links), func(s spot) int { return s.links }, func(i int) { page.Links[i].Y += by })
+	each(len(page.Marks), func(s spot) int { return s.marks }, func(i int) { page.Marks[i].Y += by })
 }
 
 // fixed draws blocks at their place on the page.
@@ -203,7 +219,9 @@ func (f *flow) fixed(n *doc.Place) error {
 		return failed(at(n.Src, "L317", "the content is %s high, the place has %s", mm(h), mm(room)))
 	}
 	e.b = st
+	before := f.painter.spot()
 	e.draw(&f.painter, n.X, n.Y)
+	f.painter.still = append(f.painter.still, [2]spot{before, f.painter.spot()})
 	f.blank = false
 	return nil
 }
