@@ -18,9 +18,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,6 +46,8 @@ type Config struct {
 	DialTimeout time.Duration
 	// Dial makes connections in place of a net.Dialer. The Client adds no TLS to them.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
+	// Logger gets a warning of a server that may evict any key. Nil is silence.
+	Logger *slog.Logger
 }
 
 // Client is a connection to a server for any number of caches. Its methods may be called concurrently.
@@ -51,6 +55,8 @@ type Config struct {
 type Client struct {
 	calls, links rueidis.Client
 	run          scripts
+	log          *slog.Logger
+	warned       sync.Once
 	// offset is the server's clock less ours in microseconds, at most as large as that; read at
 	// measured, a time.Time in nanoseconds.
 	offset, measured atomic.Int64
@@ -95,7 +101,11 @@ func Open(c Config) (*Client, error) {
 		calls.Close()
 		return nil, fmt.Errorf("cacheredis open %s: %w", c.Addr, err)
 	}
-	return &Client{calls: calls, links: links, run: newScripts()}, nil
+	log := c.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Client{calls: calls, links: links, run: newScripts(), log: log}, nil
 }
 
 // Close ends the connections. Call it after the caches are closed.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -138,6 +139,7 @@ func (l *link) session(ctx context.Context) (wasUp bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	l.judgeEviction(ctx, conn)
 	tick := time.NewTicker(l.o.Heartbeat)
 	defer tick.Stop()
 	var before time.Time
@@ -194,6 +196,23 @@ func (l *link) open(ctx context.Context) (epoch string, err error) {
 		return err
 	})
 	return epoch, err
+}
+
+// judgeEviction warns of a server that drops any key for lack of memory: counters of tags go with it,
+// and with each all entries that have the tag.
+func (l *link) judgeEviction(ctx context.Context, conn rueidis.DedicatedClient) {
+	_ = l.within(ctx, func(ctx context.Context) error { // the heartbeat finds what is wrong with the connection
+		info, err := conn.Do(ctx, conn.B().Info().Section("memory").Build()).ToString()
+		_, policy, _ := strings.Cut(info, "maxmemory_policy:")
+		policy, _, _ = strings.Cut(policy, "\r")
+		if strings.HasPrefix(policy, "allkeys-") {
+			l.client.warned.Do(func() {
+				l.client.log.Warn("the server may evict any key, so that entries with tags end early; set maxmemory-policy to volatile-lfu",
+					slog.String("maxmemory_policy", policy))
+			})
+		}
+		return err
+	})
 }
 
 // beat is one heartbeat.
