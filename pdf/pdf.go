@@ -61,6 +61,7 @@ const (
 	KindTemplate = diag.KindTemplate
 	KindData     = diag.KindData
 	KindLimit    = diag.KindLimit
+	KindInput    = diag.KindInput
 )
 
 // The sentinel errors, for errors.Is.
@@ -72,6 +73,8 @@ var (
 	ErrStandard    = diag.ErrStandard
 	ErrLimit       = diag.ErrLimit
 	ErrUnsupported = diag.ErrUnsupported
+	ErrDamaged     = diag.ErrDamaged
+	ErrPassword    = diag.ErrPassword
 )
 
 // Config configures an Engine. The zero value is usable.

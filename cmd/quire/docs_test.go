@@ -14,6 +14,7 @@ import (
 
 	"example.com/quire/internal/cli"
 	"example.com/quire/internal/config"
+	"example.com/quire/pdf/operation"
 )
 
 // The documentation is part of the program: what it shows must run, what it names must exist,
@@ -280,7 +281,7 @@ func TestDocsCommandLine(t *testing.T) {
 			t.Fatalf("help %v: %s", path, errs)
 		}
 		_, list, group := strings.Cut(help, "Available Commands:\n")
-		if group {
+		if group && !slices.Equal(path, []string{"pdf"}) { // whose commands docs/operations.md has
 			list, _, _ = strings.Cut(list, "\n\n")
 			for _, m := range commandForm.FindAllStringSubmatch(list, -1) {
 				look(append(slices.Clone(path), m[1]))
@@ -434,3 +435,65 @@ func TestDocsRoutes(t *testing.T) {
 		}
 	}
 }
+
+// TestDocsOperations: docs/operations.md has a heading for every operation and no other, and its
+// commands run as they stand.
+func TestDocsOperations(t *testing.T) {
+	text := page(t, "docs/operations.md")
+	var headings, names []string
+	for _, m := range regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(text, -1) {
+		headings = append(headings, m[1])
+	}
+	for _, o := range operation.All() {
+		names = append(names, o.Name)
+		_, section, _ := strings.Cut(text, "\n## "+o.Name+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		if !strings.Contains(section, "```sh operation\nquire pdf "+o.Name+" ") || !strings.Contains(section, "\nGo: `") {
+			t.Errorf("%s has no example or no function", o.Name)
+		}
+		for _, p := range o.Parameters {
+			if p.Name != "password" && !strings.Contains(section, "--"+p.Name) {
+				t.Errorf("%s: no word of --%s", o.Name, p.Name)
+			}
+		}
+	}
+	if !slices.Equal(headings, names) {
+		t.Errorf("headings %q, operations %q", headings, names)
+	}
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"in.pdf", "more.pdf"} {
+		if err := os.WriteFile("t.yaml", []byte(operationSample), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, errs := quire(t, "render", "t.yaml", "-o", name, "--standard", "pdf/a-4,pdf/ua-2"); code != 0 {
+			t.Fatal(errs)
+		}
+	}
+	for name, text := range map[string]string{"secret.txt": "owner\n", "reader.txt": "reader\n", "note.txt": "a note"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, b := range fences(text) {
+		if b.info != "sh operation" {
+			continue
+		}
+		for line := range strings.Lines(b.text) {
+			if code, _, errs := quire(t, strings.Fields(line)[1:]...); code != 0 {
+				t.Errorf("%s%d: %s", line, code, errs)
+			}
+		}
+	}
+}
+
+const operationSample = `quire: 1
+name: sample
+lang: en
+title: Sample
+body:
+  - {heading: One, bookmark: One}
+  - {page-break: true}
+  - {heading: Two, bookmark: Two}
+  - {page-break: true}
+  - {heading: Three, bookmark: Three}
+`

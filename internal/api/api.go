@@ -54,7 +54,7 @@ type PublicReport struct {
 // Limits bound requests. Zero fields mean the default.
 type Limits struct {
 	Body        int64         // of render and document requests: 10 MiB
-	File        int64         // of a file to be verified: 64 MiB
+	File        int64         // of a file to be verified, and of those of an operation on PDFs together: 64 MiB
 	Bodies      int64         // of all requests that are being read or answered: 128 MiB
 	Render      time.Duration // wall time of one document: 30 s
 	PublicBytes int64         // memory for hot public documents: 64 MiB
@@ -65,6 +65,7 @@ type API struct {
 	o      Options
 	public *cache.Cache[string, publicFile] // by the hash of their bytes, as it stands in /d/
 	newest *cache.Cache[string, string]     // that hash, by the name of a public report
+	pdf    *operations
 }
 
 // New returns the API over its parts.
@@ -80,6 +81,9 @@ func New(o Options) (*API, error) {
 	// another's request there. A document's bytes never change, so its life is long; what
 	// is not there is asked for again each time, for it may be made at any moment, and so is
 	// what failed, for making it again mends it. Which one is a report's latest holds until Moved.
+	if a.pdf, err = newOperations(); err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
 	a.public, err = cache.New(cache.Options[string, publicFile]{
 		Name:     "public-documents",
 		MaxBytes: o.Limits.PublicBytes,
@@ -117,6 +121,7 @@ func (a *API) Register(r *web.Group) {
 	v1.GET("/documents/{id}/snapshot", a.documentSnapshot, described("document-snapshot")...)
 	v1.POST("/documents/{id}/verify", a.verifyDocument,
 		described("document-verify", web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.File})...)
+	a.pdf.register(v1, a.o.Limits)
 
 	r.GET("/d/{content}.pdf", a.content, described("content")...)
 	r.GET("/r/{report}/latest.pdf", a.latest, described("latest")...)

@@ -101,7 +101,7 @@ func (a *API) makeDocument(c *web.Context) error {
 		return err
 	}
 	h.Set("ETag", etag(d.Content))
-	nameIt(c, pdf(d, "").name)
+	nameIt(c, pdfFile(d, "").name)
 	return c.Blob(status, pdfType, file)
 }
 
@@ -194,7 +194,7 @@ func (a *API) documentPDF(c *web.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.serve(c, pdf(d, privateCache))
+	return a.serve(c, pdfFile(d, privateCache))
 }
 
 func (a *API) documentSnapshot(c *web.Context) error {

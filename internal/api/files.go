@@ -43,8 +43,8 @@ type file struct {
 	name         string // for whoever saves it; "" for none
 }
 
-// pdf is the file of a document.
-func pdf(d *record.Document, cacheControl string) file {
+// pdfFile is the file of a document.
+func pdfFile(d *record.Document, cacheControl string) file {
 	return file{d.Content, pdfType, cacheControl, cmp.Or(d.Name, d.ID.String()[:12]+".pdf")}
 }
 
@@ -88,7 +88,7 @@ func (a *API) content(c *web.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.serve(c, pdf(d, immutablePrivate))
+	return a.serve(c, pdfFile(d, immutablePrivate))
 }
 
 // latest answers GET /r/{report}/latest.pdf: the report's newest file, to be revalidated by
@@ -102,7 +102,7 @@ func (a *API) latest(c *web.Context) error {
 		case err != nil:
 			return err
 		case !slices.Contains(a.o.Public, PublicReport{Space: space, Name: name}):
-			return a.serve(c, pdf(d, revalidatedPrivate))
+			return a.serve(c, pdfFile(d, revalidatedPrivate))
 		default:
 			if done, err := a.sendPublic(c, d.Content, revalidatedPublic); done {
 				return err

@@ -29,6 +29,8 @@ func problemTitle(kind string) string {
 		return "The stored bytes are damaged"
 	case "data":
 		return "The data do not fit the template"
+	case "input":
+		return "The file that was sent is not right"
 	case "limit":
 		return "Over a limit"
 	case "not-found":

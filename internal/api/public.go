@@ -108,7 +108,7 @@ func (a *API) sendPublic(c *web.Context, h record.Hash, cacheControl string) (do
 	case err == nil:
 		return true, send(c, file{h, pdfType, cacheControl, got.name}, bytes.NewReader(got.bytes), int64(len(got.bytes)))
 	case isLarge:
-		return true, a.serve(c, pdf(large.document, cacheControl))
+		return true, a.serve(c, pdfFile(large.document, cacheControl))
 	case errors.Is(err, cache.ErrNotFound):
 		return false, nil
 	default:
@@ -156,7 +156,7 @@ func (a *API) loadPublic(ctx context.Context, content string) (publicFile, error
 		if err := errors.Join(readErr, blob.Close()); err != nil {
 			return publicFile{}, err
 		}
-		return newPublicFile(pdf(d, "").name, h, b)
+		return newPublicFile(pdfFile(d, "").name, h, b)
 	}
 	return publicFile{}, cache.ErrNotFound
 }

@@ -26,6 +26,7 @@ import (
 	"example.com/quire/internal/app"
 	"example.com/quire/internal/config"
 	"example.com/quire/internal/record"
+	"example.com/quire/pdf"
 )
 
 // Env is the world as a command sees it.
@@ -96,7 +97,7 @@ func (p *program) root() *cobra.Command {
 	f.BoolVar(&p.json, "json", false, "one JSON value on standard output instead of text")
 	f.StringVar(&p.config, "config", "", "configuration `FILE` (default: quire.yaml if it exists; QUIRE_CONFIG)")
 	f.StringVar(&p.data, "data-dir", "", "`DIRECTORY` of state and blobs (QUIRE_DATA)")
-	root.AddCommand(p.serve(), p.demo(), p.render(), p.template(), p.verify(), p.cache(), p.fetch(), p.ps(), p.doctor(), p.version(), p.completion(), p.man())
+	root.AddCommand(p.serve(), p.demo(), p.render(), p.template(), p.pdf(), p.verify(), p.cache(), p.fetch(), p.ps(), p.doctor(), p.version(), p.completion(), p.man())
 	return root
 }
 
@@ -216,7 +217,10 @@ func exitCode(err error) int {
 	if _, ok := errors.AsType[*record.LimitError](err); ok {
 		return 2
 	}
-	for _, wrong := range []error{fs.ErrNotExist, config.ErrNoFile, app.ErrNoData, app.ErrForeign} {
+	if _, ok := errors.AsType[*pdf.OptionError](err); ok {
+		return 2
+	}
+	for _, wrong := range []error{pdf.ErrDamaged, pdf.ErrPassword, pdf.ErrUnsupported, pdf.ErrLimit, fs.ErrNotExist, config.ErrNoFile, app.ErrNoData, app.ErrForeign} {
 		if errors.Is(err, wrong) {
 			return 2
 		}

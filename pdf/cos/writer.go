@@ -280,6 +280,26 @@ func (w *Writer) EncodedStream(ref Ref, dict Dict, filter Name, data []byte) err
 			return w.fail(&ObjectError{Ref: ref, Reason: "stream dictionary names " + string(key) + " itself"})
 		}
 	}
+	return w.stream(ref, dict, filter, data)
+}
+
+// CopyStream writes a stream object as another file has it: dict says by which filters data is
+// encoded. Length is set here and must not stand in dict.
+func (w *Writer) CopyStream(ref Ref, dict Dict, data []byte) error {
+	if err := w.claim(ref); err != nil {
+		return err
+	}
+	if err := w.check(ref, dict); err != nil {
+		return w.fail(err)
+	}
+	if dict.Get("Length") != nil {
+		return w.fail(&ObjectError{Ref: ref, Reason: "stream dictionary names Length itself"})
+	}
+	return w.stream(ref, dict, "", data)
+}
+
+// stream writes a stream that was checked, encrypted when the file is.
+func (w *Writer) stream(ref Ref, dict Dict, filter Name, data []byte) error {
 	if e := w.opt.Encrypt; e != nil && (!e.PlainMetadata || dict.Get("Type") != Name("Metadata")) {
 		o, err := w.sealed(dict)
 		if err != nil {

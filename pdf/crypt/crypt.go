@@ -37,6 +37,43 @@ const (
 	All = Print | Modify | Copy | Annotate | Fill | Assemble | PrintHigh
 )
 
+// permissionNames are the names of permissions, in the order of their bits.
+var permissionNames = [...]struct {
+	name string
+	p    Permissions
+}{
+	{"print", Print}, {"modify", Modify}, {"copy", Copy}, {"annotate", Annotate}, {"fill", Fill}, {"assemble", Assemble}, {"print-high", PrintHigh},
+}
+
+// PermissionNames returns the names that [ParsePermission] takes.
+func PermissionNames() (names []string) {
+	for _, x := range permissionNames {
+		names = append(names, x.name)
+	}
+	return names
+}
+
+// ParsePermission returns the permission of a name; ok is false for a name of none.
+func ParsePermission(name string) (p Permissions, ok bool) {
+	for _, x := range permissionNames {
+		if x.name == name {
+			return x.p, true
+		}
+	}
+	return 0, false
+}
+
+// Names returns the names of the permissions in p.
+func (p Permissions) Names() []string {
+	names := []string{}
+	for _, x := range permissionNames {
+		if p&x.p != 0 {
+			names = append(names, x.name)
+		}
+	}
+	return names
+}
+
 // always are the bits that revision 6 has set: 7 and 8, 10 (extraction for accessibility), and 13
 // to 32.
 const always = 1<<6 | 1<<7 | 1<<9 | 0xFFFFF000

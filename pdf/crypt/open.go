@@ -48,6 +48,7 @@ type Key struct {
 	// Owner reports that the password was the owner's, who may do everything.
 	Owner bool
 
+	permissions      Permissions
 	file             []byte
 	filters          map[string]Method
 	strings, streams Method
@@ -61,7 +62,7 @@ const padding = "\x28\xBF\x4E\x5E\x4E\x75\x8A\x41\x64\x00\x4E\x56\xFF\xFA\x01\x0
 // when it is neither. It reads revisions 2 to 6 of the standard security handler, those with
 // RC4, AES-128 and AES-256; other values are an error that names them.
 func Open(l Locked, password string) (*Key, error) {
-	k := &Key{filters: l.Filters}
+	k := &Key{filters: l.Filters, permissions: Permissions(uint32(l.P)) & All} //nolint:gosec // G115: the bits are meant
 	switch {
 	case (l.V == 1 || l.V == 2 || l.V == 3) && (l.R == 2 || l.R == 3):
 		k.strings, k.streams = RC4, RC4
@@ -87,6 +88,17 @@ func Open(l Locked, password string) (*Key, error) {
 		return nil, err
 	}
 	return k, nil
+}
+
+// Method tells how streams are encrypted.
+func (k *Key) Method() Method { return k.streams }
+
+// Allowed returns what the user may do; who has the owner's password may do everything.
+func (k *Key) Allowed() Permissions {
+	if k.Owner {
+		return All
+	}
+	return k.permissions
 }
 
 func (l Locked) method(name string) (Method, error) {

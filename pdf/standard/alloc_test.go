@@ -16,8 +16,8 @@ func TestJudgeMemoryDoesNotGrow(t *testing.T) {
 	j := standard.NewJudge([]standard.ID{standard.PDFUA2}, cos.V20)
 	op, e := []byte("Tj"), &tag.Elem{Type: tag.Figure}
 	judge := func(n int) {
-		for range n {
-			j.Content(cos.Ref{Num: 1}, op, nil)
+		for i := range n {
+			j.Content(cos.Ref{Num: uint32(i + 1)}, op, nil)
 			j.Elem(e)
 		}
 	}

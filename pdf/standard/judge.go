@@ -2,6 +2,7 @@ package standard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/quire/pdf/cos"
@@ -30,10 +31,11 @@ type Judge struct {
 	version  cos.Version
 	findings []Finding
 
-	catalog, intent, profile bool
-	files                    bool    // some are attached
-	device                   cos.Ref // the first content in a device colour
-	marked                   int     // open marked-content sequences
+	catalog, intents bool
+	files            bool       // some are attached
+	profile          int64      // colour components of the output intent; 0: there is none
+	device           [5]cos.Ref // the first content in the device colour of so many components
+	marked           int        // open marked-content sequences
 }
 
 // NewJudge returns the judge of a file of version v that claims what Set returned; without any it
@@ -52,8 +54,12 @@ func (j *Judge) find(rule string, c clause, at cos.Ref, src *doc.Source, format 
 }
 
 func (j *Judge) add(rule, clause string, at cos.Ref, src *doc.Source, format string, args ...any) {
-	if len(j.findings) < mostFindings {
-		j.findings = append(j.findings, Finding{rule, clause, at, src, fmt.Sprintf(format, args...)})
+	if len(j.findings) == mostFindings {
+		return
+	}
+	f := Finding{rule, clause, at, src, fmt.Sprintf(format, args...)}
+	if !slices.Contains(j.findings, f) { // what is drawn twice is told once
+		j.findings = append(j.findings, f)
 	}
 }
 
@@ -89,18 +95,41 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 			j.find("S049", clause{a2: "6.8", a4: "6.9"}, r, src, "an attached file without its media type")
 		}
 	case "OutputIntent":
-		j.intent = j.intent || name(d, "S") == "GTS_PDFA1" && d.Get("DestOutputProfile") != nil
+		j.intent(d)
+	case "Action":
+		j.action(r, d, src)
+	case "Font":
+		// The 14 standard fonts need no descriptor; they are not embedded either.
+		if sub := name(d, "Subtype"); (sub == "Type1" || sub == "TrueType" || sub == "MMType1") && d.Get("FontDescriptor") == nil {
+			j.find("S046", fontClause, r, src, "a font that is not embedded")
+		}
 	case "FontDescriptor":
 		if d.Get("FontFile") == nil && d.Get("FontFile2") == nil && d.Get("FontFile3") == nil {
-			j.find("S046", clause{a2: "6.2.11.4.1", a4: "6.2.10.4", ua1: "7.21.4.1", ua2: "8.4.5.5"}, r, src, "a font that is not embedded")
+			j.find("S046", fontClause, r, src, "a font that is not embedded")
 		}
 	}
 	if d.Get("AA") != nil {
 		j.find("S045", clause{a2: "6.5.2", a4: "6.6.3"}, r, src, "additional actions")
 	}
 	j.stream(r, d, src)
-	if title, ok := d.Get("Title").(cos.Text); ok && strings.ContainsFunc(string(title), IsPrivate) {
-		j.find("S030", clause{ua1: "7.2", ua2: "8.6"}, r, src, "a private use character in the title %q", string(title))
+	if title, ok := cos.TextOf(d.Get("Title")); ok && strings.ContainsFunc(title, IsPrivate) {
+		j.find("S030", clause{ua1: "7.2", ua2: "8.6"}, r, src, "a private use character in the title %q", title)
+	}
+}
+
+var fontClause = clause{a2: "6.2.11.4.1", a4: "6.2.10.4", ua1: "7.21.4.1", ua2: "8.4.5.5"}
+
+// intent notes the output intent of PDF/A. The profile is a reference to an RGB one where a file is
+// written, and the dictionary of its stream where one is read.
+func (j *Judge) intent(d cos.Dict) {
+	profile := d.Get("DestOutputProfile")
+	if name(d, "S") != "GTS_PDFA1" || profile == nil {
+		return
+	}
+	j.profile = 3
+	if read, ok := profile.(cos.Dict); ok {
+		n, _ := read.Get("N").(cos.Int)
+		j.profile = int64(n)
 	}
 }
 
@@ -120,9 +149,14 @@ func (j *Judge) attached(r cos.Ref, d cos.Dict, src *doc.Source) {
 // stream judges what a stream dictionary may not say; no other dictionary has these keys
 // with these values.
 func (j *Judge) stream(r cos.Ref, d cos.Dict, src *doc.Source) {
-	switch f := name(d, "Filter"); f {
-	case "LZWDecode", "Crypt":
-		j.find("S045", clause{a2: "6.1.7.2", a4: "6.1.6.2"}, r, src, "filter %s", string(f))
+	filters, ok := d.Get("Filter").(cos.Array)
+	if !ok {
+		filters = cos.Array{d.Get("Filter")}
+	}
+	for _, f := range filters {
+		if f == cos.Object(cos.Name("LZWDecode")) || f == cos.Object(cos.Name("Crypt")) {
+			j.find("S045", clause{a2: "6.1.7.2", a4: "6.1.6.2"}, r, src, "filter %s", f.AppendPDF(nil)[1:])
+		}
 	}
 	if name(d, "Subtype") != "Image" {
 		return
@@ -135,17 +169,19 @@ func (j *Judge) stream(r cos.Ref, d cos.Dict, src *doc.Source) {
 	if isTrue(d.Get("Interpolate")) {
 		j.find("S045", clause{a2: "6.2.8", a4: "6.2.7.1"}, r, src, "an image with Interpolate")
 	}
-	if space := name(d, "ColorSpace"); strings.HasPrefix(string(space), "Device") {
-		j.inDevice(r)
-		if space == "DeviceCMYK" {
-			j.find("S047", clause{a2: "6.2.4.3", a4: "6.2.4.3"}, r, src, "DeviceCMYK under an RGB output intent")
-		}
+	switch name(d, "ColorSpace") {
+	case "DeviceGray":
+		j.inDevice(1, r)
+	case "DeviceRGB":
+		j.inDevice(3, r)
+	case "DeviceCMYK":
+		j.inDevice(4, r)
 	}
 }
 
-func (j *Judge) inDevice(at cos.Ref) {
-	if j.device.IsZero() {
-		j.device = at
+func (j *Judge) inDevice(components int, at cos.Ref) {
+	if j.device[components].IsZero() {
+		j.device[components] = at
 	}
 }
 
@@ -158,11 +194,11 @@ func (j *Judge) catalogue(r cos.Ref, d cos.Dict) {
 		j.find("S043", clause{a4: "6.1.12"}, r, nil, "a version in the catalog")
 	}
 	if d.Get("OutputIntents") != nil {
-		j.profile = true
+		j.intents = true
 	}
-	lang, _ := d.Get("Lang").(cos.Text)
-	if !IsLanguage(string(lang)) {
-		j.find("S002", clause{ua1: "7.2", ua2: "8.4.4"}, r, nil, "%q is no language of the document", string(lang))
+	lang, _ := cos.TextOf(d.Get("Lang"))
+	if !IsLanguage(lang) {
+		j.find("S002", clause{ua1: "7.2", ua2: "8.4.4"}, r, nil, "%q is no language of the document", lang)
 	}
 	marks, _ := d.Get("MarkInfo").(cos.Dict)
 	if !isTrue(marks.Get("Marked")) {
@@ -191,7 +227,16 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 	if d.Get("StructParent") == nil {
 		j.find("S044", clause{ua1: "7.18.1", ua2: "8.9.2"}, r, src, "an annotation outside the structure tree")
 	}
-	a, _ := d.Get("A").(cos.Dict)
+	if a, ok := d.Get("A").(cos.Dict); ok {
+		j.action(r, a, src)
+	}
+	if text, _ := cos.TextOf(d.Get("Contents")); sub == "Link" && text == "" {
+		j.find("S044", clause{ua1: "7.18.5", ua2: "8.9.4.2"}, r, src, "a link without Contents")
+	}
+}
+
+// action judges an action (ISO 19005-2, 6.5.1, and 4, 6.6.1; ISO 14289-2, 8.8).
+func (j *Judge) action(r cos.Ref, a cos.Dict, src *doc.Source) {
 	switch s := name(a, "S"); s {
 	case "Launch", "Sound", "Movie", "ResetForm", "ImportData", "Hide", "SetOCGState", "Rendition", "Trans", "GoTo3DView":
 		j.find("S045", clause{a2: "6.5.1", a4: "6.6.1"}, r, src, "an action of type %s", string(s))
@@ -201,9 +246,6 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 		if a.Get("SD") == nil {
 			j.find("S044", clause{ua2: "8.8"}, r, src, "a link within the document without a structure destination")
 		}
-	}
-	if text, _ := d.Get("Contents").(cos.Text); sub == "Link" && text == "" {
-		j.find("S044", clause{ua1: "7.18.5", ua2: "8.9.4.2"}, r, src, "a link without Contents")
 	}
 }
 
@@ -222,11 +264,12 @@ func (j *Judge) Content(page cos.Ref, op []byte, args []cos.Object) {
 		if j.marked == 0 {
 			j.find("S042", clause{ua1: "7.1", ua2: "8.2.2"}, page, nil, "content that is neither an artifact nor in the structure tree (%s)", string(op))
 		}
-	case "g", "G", "rg", "RG":
-		j.inDevice(page)
+	case "g", "G":
+		j.inDevice(1, page)
+	case "rg", "RG":
+		j.inDevice(3, page)
 	case "k", "K":
-		j.inDevice(page)
-		j.find("S047", clause{a2: "6.2.4.3", a4: "6.2.4.3"}, page, nil, "DeviceCMYK under an RGB output intent")
+		j.inDevice(4, page)
 	}
 }
 
@@ -237,7 +280,11 @@ func (j *Judge) Elem(e *tag.Elem) {
 		return
 	}
 	if e.Parent != nil && e.Parent.Parent != nil && !e.Parent.Type.MayHold(e.Type) {
-		j.find("S040", clause{ua1: "7.2", ua2: "ISO/TS 32005, 6.2"}, e.Ref(), e.Src, "%s within %s", e.Type, e.Parent.Type)
+		c := clause{ua2: "ISO/TS 32005, 6.2"}
+		if tabular(e.Type) || tabular(e.Parent.Type) { // PDF 1.7 has rules for tables and lists only
+			c.ua1 = "7.2"
+		}
+		j.find("S040", c, e.Ref(), e.Src, "%s within %s", e.Type, e.Parent.Type)
 	}
 	if e.Lang != "" && !IsLanguage(e.Lang) {
 		j.find("S031", clause{ua1: "7.2", ua2: "8.4.4"}, e.Ref(), e.Src, "%q is no language tag", e.Lang)
@@ -266,7 +313,17 @@ func (j *Judge) Elem(e *tag.Elem) {
 	}
 }
 
-// Finish judges the file as a whole and returns what was found, the first 20.
+// tabular reports whether a type is a part of tables, lists or tables of contents.
+func tabular(t tag.Type) bool {
+	switch t {
+	case tag.Table, tag.THead, tag.TBody, tag.TFoot, tag.TR, tag.TH, tag.TD, tag.L, tag.LI, tag.LBody, tag.TOC, tag.TOCI:
+		return true
+	default:
+		return false
+	}
+}
+
+// Finish judges the file as a whole and returns what was found, each once, the first 20.
 func (j *Judge) Finish(t cos.Trailer) []Finding {
 	if len(j.claims) == 0 {
 		return nil
@@ -286,11 +343,25 @@ func (j *Judge) Finish(t cos.Trailer) []Finding {
 	if archival(j.claims) == PDFA4f && !j.files {
 		j.add("S050", needsFiles, cos.Ref{}, nil, "no attached file")
 	}
-	if !j.device.IsZero() && (!j.intent || !j.profile) {
-		j.find("S047", clause{a2: "6.2.4.3", a4: "6.2.4.3"}, j.device, nil, "device colours without an output intent")
-	}
+	j.colours()
 	if j.marked != 0 {
 		j.find("S042", clause{ua1: "7.1", ua2: "8.2.2"}, cos.Ref{}, nil, "marked-content sequences that are not closed")
 	}
 	return j.findings
+}
+
+// colours judges device colours by the output intent: one of as many components must define them;
+// shades of grey are within all (ISO 19005-2 and 4, 6.2.4.3).
+func (j *Judge) colours() {
+	rule := clause{a2: "6.2.4.3", a4: "6.2.4.3"}
+	for n, at := range j.device {
+		switch {
+		case at.IsZero():
+		case j.profile == 0 || !j.intents:
+			j.find("S047", rule, at, nil, "device colours without an output intent")
+			return
+		case n > 1 && int64(n) != j.profile:
+			j.find("S047", rule, at, nil, "%s under an output intent of %d components", map[int]string{3: "DeviceRGB", 4: "DeviceCMYK"}[n], j.profile)
+		}
+	}
 }

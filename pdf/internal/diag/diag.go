@@ -7,6 +7,7 @@ package diag
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -53,15 +54,18 @@ const (
 	KindTemplate Kind = iota // the template, or the document built in Go
 	KindData                 // the data; also what layout cannot do for a value of it
 	KindLimit                // a limit was passed
+	KindInput                // a PDF that was given
 )
 
-// String returns "template", "data" or "limit".
+// String returns "template", "data", "limit" or "input".
 func (k Kind) String() string {
 	switch k {
 	case KindData:
 		return "data"
 	case KindLimit:
 		return "limit"
+	case KindInput:
+		return "input"
 	}
 	return "template"
 }
@@ -71,7 +75,7 @@ func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads the name of a kind.
 func (k *Kind) UnmarshalText(b []byte) error {
-	for *k = range KindLimit + 1 {
+	for *k = range KindInput + 1 {
 		if k.String() == string(b) {
 			return nil
 		}
@@ -98,6 +102,10 @@ type Diagnostic struct {
 	Path string `json:"path,omitempty"`
 	// DataPath is the path of the value in the data, as in trades[17].price.
 	DataPath string `json:"dataPath,omitempty"`
+	// Object is the number of an object of a PDF that was given, Offset the place in it where the
+	// fault lies, from 1; 0: not known.
+	Object uint32 `json:"object,omitempty"`
+	Offset int64  `json:"offset,omitempty"`
 	// Message says what is wrong, without a full stop.
 	Message string `json:"message"`
 	// Suggestion says what to do, as a phrase: did you mean "qty"?
@@ -130,6 +138,12 @@ func (d Diagnostic) text() string {
 			}
 		}
 		b.WriteString(": ")
+	}
+	if d.Object > 0 {
+		b.WriteString("object " + strconv.FormatUint(uint64(d.Object), 10) + ": ")
+	}
+	if d.Offset > 0 {
+		b.WriteString("offset " + strconv.FormatInt(d.Offset, 10) + ": ")
 	}
 	subject, aside := d.Path, d.DataPath
 	if subject == "" {
@@ -202,13 +216,8 @@ func (e *DiagnosticError) MarshalJSON() ([]byte, error) {
 // Unwrap returns the sentinels that the codes stand for, each once.
 func (e *DiagnosticError) Unwrap() []error {
 	var out []error
-	var seen [256]bool
 	for _, d := range e.Diagnostics {
-		if d.Code == "" || seen[d.Code[0]] {
-			continue
-		}
-		seen[d.Code[0]] = true
-		if err := sentinelOf(d.Code[0]); err != nil {
+		if err := sentinelOf(d.Code); err != nil && !slices.Contains(out, err) {
 			out = append(out, err)
 		}
 	}
@@ -226,6 +235,8 @@ func (l *List) Add(d Diagnostic) {
 		d.Kind = KindLimit
 	case strings.HasPrefix(d.Code, "D"), d.DataPath != "":
 		d.Kind = KindData
+	case strings.HasPrefix(d.Code, "R"):
+		d.Kind = KindInput
 	}
 	*l = append(*l, d)
 }

@@ -15,11 +15,27 @@ var (
 	ErrSigner      = errors.New("pdf: signer")
 	ErrLimit       = errors.New("pdf: limit")
 	ErrDamaged     = errors.New("pdf: damaged")
+	ErrPassword    = errors.New("pdf: password")
 	ErrUnsupported = errors.New("pdf: unsupported")
 )
 
-func sentinelOf(letter byte) error {
-	switch letter {
+// The codes of files that are read whose sentinel is not ErrDamaged.
+const (
+	CodeDamaged     = "R001"
+	CodePassword    = "R002"
+	CodeUnsupported = "R003"
+)
+
+func sentinelOf(code string) error {
+	switch code {
+	case "":
+		return nil
+	case CodePassword:
+		return ErrPassword
+	case CodeUnsupported:
+		return ErrUnsupported
+	}
+	switch code[0] {
 	case 'T':
 		return ErrTemplate
 	case 'D':

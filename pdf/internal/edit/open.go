@@ -157,13 +157,28 @@ func (w *walk) node(o cos.Object, from cos.Dict, depth int) error {
 	return diag.Check("Pages", int64(len(w.d.Pages)), int64(w.most), "")
 }
 
-// with returns d with a value under key.
+// version returns the version of PDF that a file is of: that of its header or a later one that the
+// catalog names (7.2.2 of ISO 32000-2).
+func (d *Document) version() string {
+	v := d.Version()
+	if root, err := d.Dict(d.Trailer().Get("Root")); err == nil {
+		if later, ok := root.Get("Version").(cos.Name); ok && string(later) > v && len(later) < 8 {
+			v = string(later)
+		}
+	}
+	return v
+}
+
+// with returns d with a value under key, nil for none.
 func with(d cos.Dict, key cos.Name, v cos.Object) cos.Dict {
 	out := make(cos.Dict, 0, len(d)+1)
 	for _, e := range d {
 		if e.Key != key {
 			out = append(out, e)
 		}
+	}
+	if v == nil {
+		return out
 	}
 	return append(out, cos.E(key, v))
 }

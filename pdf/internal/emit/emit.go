@@ -121,7 +121,7 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 			return nil, err
 		}
 	}
-	protection, err := protect(o.Protect, o.Rand)
+	protection, err := Protection(o.Protect, o.Rand)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,9 @@ import (
 	"example.com/quire/pdf/crypt"
 )
 
-// protect makes the encryption of a file; nil without options.
-func protect(o *crypt.Options, rand io.Reader) (*cos.Encryption, error) {
+// Protection returns how a file with these options is encrypted; nil without options. Its errors are
+// those of crypt.New.
+func Protection(o *crypt.Options, rand io.Reader) (*cos.Encryption, error) {
 	if o == nil {
 		return nil, nil
 	}

@@ -2,6 +2,7 @@ package tag
 
 import (
 	"strconv"
+	"strings"
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/doc"
@@ -99,6 +100,28 @@ func (e *Elem) Holds() (elems, content, annotations int) {
 	}
 	return elems, content, annotations
 }
+
+// ReadElem returns the element of a file that is read, by the name of its structure type; ok is
+// false for a type that is not made here. It is for [Elem.Holds] and what judges it: no Tree takes it.
+func ReadElem(ref cos.Ref, name cos.Name) (e *Elem, ok bool) {
+	e = &Elem{ref: ref, written: true}
+	if n, found := strings.CutPrefix(string(name), "H"); found {
+		if level, err := strconv.Atoi(n); err == nil && level > 0 || n == "" {
+			e.Type, e.Level = H, level
+			return e, true
+		}
+	}
+	for t := range numTypes {
+		if t != H && types[t].name == string(name) {
+			e.Type = t
+			return e, true
+		}
+	}
+	return nil, false
+}
+
+// AddElem makes an element that is read a kid of e.
+func (e *Elem) AddElem(of cos.Ref) { e.kids = append(e.kids, kid{ref: of}) }
 
 // AddContent makes marked content sequence mcid of a page a kid of e.
 func (e *Elem) AddContent(page cos.Ref, mcid int) {

@@ -1,0 +1,305 @@
+package api
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/operation"
+	"example.com/quire/web"
+	"example.com/quire/web/openapi"
+)
+
+// operations are the routes of package operation. Files that come and go lie in temporary files, and
+// a fixed number of operations run at one time, so memory does not grow with what is sent.
+type operations struct {
+	engine *pdf.Engine
+	slots  chan struct{}
+}
+
+// slots is how many operations run at one time; others wait for theirs.
+const slots = 2
+
+func newOperations() (*operations, error) {
+	e, err := pdf.New(pdf.Config{Cache: pdf.CacheLimits{Off: true}})
+	if err != nil {
+		return nil, err
+	}
+	return &operations{e, make(chan struct{}, slots)}, nil
+}
+
+// register adds a route for each operation.
+func (p *operations) register(v1 *web.Group, l Limits) {
+	budget := web.Budgets{Time: l.Render, BodyBytes: l.File}
+	for _, o := range operation.All() {
+		pattern := "/pdf/" + o.Name // docs/operations.md describes them
+		v1.POST(pattern, func(c *web.Context) error { return p.answer(c, o) }, append(describedOperation(o), budget)...)
+	}
+}
+
+// describedOperation describes the route of an operation.
+func describedOperation(o operation.Operation) []web.RouteOption {
+	var b strings.Builder
+	b.WriteString(o.Description + " The body is the PDF, and parameters stand in the query; or it is `multipart/form-data` with parts `file`")
+	if o.Most > 1 {
+		b.WriteString(", in their order")
+	}
+	b.WriteString(", and a part for each parameter. Passwords and uploads are taken as parts only.\n")
+	if len(o.Parameters) > 0 {
+		b.WriteString("\n| parameter | meaning |\n|---|---|\n")
+	}
+	for _, p := range o.Parameters {
+		need := ""
+		if p.Required {
+			need = " (required)"
+		}
+		example := ""
+		if p.Example != "" {
+			example = ", such as `" + p.Example + "`"
+		}
+		fmt.Fprintf(&b, "| `%s`%s | %s%s |\n", p.Name, need, p.Doc, example)
+	}
+	common := []web.RouteOption{
+		web.Name("pdf-" + o.Name), openapi.Tags("pdf"), openapi.Summary(o.Summary), openapi.Description(b.String()),
+		openapi.Consumes(pdfType, "multipart/form-data"), openapi.Errors(http.StatusRequestEntityTooLarge),
+	}
+	switch o.Gives {
+	case operation.Document:
+		return append(common, openapi.Describe[struct{ Body []byte }, operationAnswer](), openapi.Produces(pdfType))
+	case operation.Documents:
+		return append(common, openapi.Describe[struct{ Body []byte }, operationAnswer](), openapi.Produces("application/zip"))
+	case operation.Report:
+	}
+	return append(common, openapi.Describe[struct{ Body []byte }, jsonAnswer[json.RawMessage]](), openapi.Produces("application/json"))
+}
+
+// operationAnswer is a file, with what became of it in a header field.
+type operationAnswer struct {
+	Cache       string `header:"Cache-Control"`
+	Disposition string `header:"Content-Disposition" doc:"How the file is called"`
+	Summary     string `header:"Quire-Summary" doc:"What was done, as JSON in ASCII"`
+	Body        []byte
+}
+
+// answer runs an operation on what a request brings.
+func (p *operations) answer(c *web.Context, o operation.Operation) error {
+	files := &temporary{}
+	defer files.close()
+	in, err := p.input(c, o, files)
+	if err != nil {
+		return err
+	}
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	case <-c.Context().Done():
+		return context.Cause(c.Context())
+	}
+	var made []*os.File
+	in.Create = func(int) (io.WriteCloser, error) {
+		f, err := files.add()
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, f)
+		return keptOpen{f}, nil
+	}
+	done, err := o.Run(c.Context(), p.engine, in)
+	if err != nil {
+		return operationProblem(err)
+	}
+	h := c.Writer().Header()
+	h.Set("Cache-Control", "no-store")
+	if o.Gives == operation.Report {
+		return c.JSON(http.StatusOK, done.Report)
+	}
+	summary, err := json.Marshal(done.Report)
+	if err != nil {
+		return err
+	}
+	if s := ascii(summary); len(s) <= 4<<10 {
+		h.Set("Quire-Summary", s)
+	}
+	base := strings.TrimSuffix(in.Files[0].Name, ".pdf")
+	if o.Gives == operation.Documents {
+		f, err := files.add()
+		if err != nil {
+			return err
+		}
+		if err := zipped(f, base, made); err != nil {
+			return err
+		}
+		h.Set("Content-Disposition", web.ContentDisposition("attachment", base+".zip"))
+		return sendFile(c, "application/zip", f)
+	}
+	nameIt(c, base+"-"+o.Name+".pdf")
+	return sendFile(c, pdfType, made[0])
+}
+
+// ascii writes what is not of ASCII in JSON as escapes, for a header field.
+func ascii(b []byte) string {
+	var s strings.Builder
+	for _, r := range string(b) {
+		switch {
+		case r < 0x80:
+			s.WriteRune(r)
+		case r > 0xFFFF:
+			r -= 0x10000
+			fmt.Fprintf(&s, `\u%04x\u%04x`, 0xD800+r>>10, 0xDC00+r&0x3FF)
+		default:
+			fmt.Fprintf(&s, `\u%04x`, r)
+		}
+	}
+	return s.String()
+}
+
+// zipped writes files into an archive, which adds nothing to their sizes.
+func zipped(to io.Writer, base string, files []*os.File) error {
+	z := zip.NewWriter(to)
+	for i, f := range files {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		w, err := z.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("%s-%03d.pdf", base, i+1), Method: zip.Store, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(w, f); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+// sendFile answers with a file from its beginning.
+func sendFile(c *web.Context, kind string, f *os.File) error {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	h := c.Writer().Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Length", fmt.Sprint(size))
+	c.Writer().WriteHeader(http.StatusOK)
+	_, err = io.Copy(c.Writer(), io.NewSectionReader(f, 0, size))
+	return err
+}
+
+// input reads files and parameters of a request.
+func (p *operations) input(c *web.Context, o operation.Operation, files *temporary) (operation.Input, error) {
+	in := operation.Input{Values: map[string]string{}, Uploads: map[string]operation.File{}}
+	kinds := map[string]operation.Kind{}
+	for _, x := range o.Parameters {
+		kinds[x.Name] = x.Kind
+	}
+	for name, values := range c.Request().URL.Query() {
+		if k := kinds[name]; k == operation.Secret || k == operation.Upload {
+			return in, optionProblem(&pdf.OptionError{Field: name, Got: "a value in the address, which logs keep", Want: "a part of multipart/form-data"})
+		}
+		in.Values[name] = values[len(values)-1]
+	}
+	if kind, _, _ := mime.ParseMediaType(c.Header("Content-Type")); kind != "multipart/form-data" {
+		if kind != "" && kind != pdfType && kind != "application/octet-stream" {
+			return in, web.NewProblem(http.StatusUnsupportedMediaType, "want application/pdf or multipart/form-data", nil)
+		}
+		f, err := files.keep("document.pdf", c.Request().Body)
+		in.Files = []operation.File{f}
+		return in, err
+	}
+	for part, err := range c.Parts() {
+		if err != nil {
+			return in, err
+		}
+		name := part.FileName
+		if name == "" {
+			name = "document.pdf"
+		}
+		switch k, known := kinds[part.Name]; {
+		case part.Name == "file":
+			f, err := files.keep(name, part)
+			if err != nil {
+				return in, err
+			}
+			in.Files = append(in.Files, f)
+		case known && k == operation.Upload:
+			f, err := files.keep(name, part)
+			if err != nil {
+				return in, err
+			}
+			in.Uploads[part.Name] = f
+		default:
+			const most = 64 << 10
+			v, err := io.ReadAll(io.LimitReader(part, most+1))
+			if err != nil {
+				return in, err
+			}
+			if len(v) > most {
+				return in, optionProblem(&pdf.OptionError{Field: part.Name, Got: "a long value", Want: "at most 65536 bytes"})
+			}
+			in.Values[part.Name] = string(v)
+		}
+	}
+	return in, nil
+}
+
+// temporary are files that end with the request.
+type temporary struct{ files []*os.File }
+
+func (t *temporary) add() (*os.File, error) {
+	f, err := os.CreateTemp("", "quire-pdf-*")
+	if err == nil {
+		t.files = append(t.files, f)
+	}
+	return f, err
+}
+
+func (t *temporary) keep(name string, r io.Reader) (operation.File, error) {
+	f, err := t.add()
+	if err != nil {
+		return operation.File{}, err
+	}
+	n, err := io.Copy(f, r)
+	return operation.File{Name: name, Data: f, Size: n}, err
+}
+
+func (t *temporary) close() {
+	for _, f := range t.files {
+		_ = f.Close()           // what it holds was sent or is not wanted
+		_ = os.Remove(f.Name()) // the system clears what cannot be removed
+	}
+}
+
+// keptOpen is a file that is written once and then read.
+type keptOpen struct{ *os.File }
+
+func (keptOpen) Close() error { return nil }
+
+// operationProblem tells an error of an operation.
+func operationProblem(err error) error {
+	if e, ok := errors.AsType[*pdf.OptionError](err); ok {
+		return optionProblem(e)
+	}
+	if e, ok := errors.AsType[*pdf.LimitError](err); ok {
+		return problem("limit", http.StatusRequestEntityTooLarge, err, members{"limited": e.Name, "limit": e.Limit})
+	}
+	if e, ok := errors.AsType[*pdf.DiagnosticError](err); ok && len(e.Diagnostics) > 0 {
+		d := e.Diagnostics[0]
+		return problem("input", http.StatusBadRequest, err, members{
+			"code": d.Code, "file": d.File, "object": d.Object, "offset": d.Offset, "suggestion": d.Suggestion, "clause": d.Clause,
+		})
+	}
+	return err
+}
+
+func optionProblem(e *pdf.OptionError) error {
+	return problem("request", http.StatusBadRequest, e, members{"field": e.Field, "got": e.Got, "want": e.Want, "nearest": e.Nearest})
+}

@@ -1,0 +1,158 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/quire/internal/cli"
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/crypt"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/operation"
+	"example.com/quire/pdf/standard"
+	"example.com/quire/web/openapi"
+)
+
+// aPDF is a tagged file of three pages; protect may be nil.
+func aPDF(t *testing.T, protect *crypt.Options) string {
+	t.Helper()
+	e, err := pdf.New(pdf.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := pdf.RenderOptions{Standards: []standard.ID{standard.PDFUA2}, Protect: protect}
+	if protect == nil {
+		o.Standards = append(o.Standards, standard.PDFA4)
+	}
+	var out bytes.Buffer
+	if _, err := e.Build(t.Context(), &out, o, func(b *doc.Builder) error {
+		b.Title("Three pages").Lang("en")
+		for _, s := range []string{"One", "Two", "Three"} {
+			b.Heading(1, s, doc.Bookmark(s))
+			b.Text("Text of " + s)
+			b.PageBreak()
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// form is a multipart body of parts "file" and of values.
+func form(t *testing.T, files []string, values map[string]string) (kind, body string) {
+	t.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, f := range files {
+		part, err := w.CreateFormFile("file", "some.pdf")
+		if err == nil {
+			_, err = part.Write([]byte(f))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, v := range values {
+		if err := w.WriteField(name, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return w.FormDataContentType(), b.String()
+}
+
+// TestOperationsAreTheSameThreeWays: each operation of the one table has its function in package
+// pdf, its command and its route, and there are no others.
+func TestOperationsAreTheSameThreeWays(t *testing.T) {
+	t.Parallel()
+	var table, commands, routes []string
+	for _, o := range operation.All() {
+		table = append(table, o.Name)
+		var out, errs bytes.Buffer
+		env := cli.Env{Args: []string{"pdf", o.Name, "--help"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, LookupEnv: func(string) (string, bool) { return "", false }}
+		if code := cli.Run(t.Context(), env); code != 0 || !strings.Contains(out.String(), o.Summary) {
+			t.Errorf("quire pdf %s --help: %d %s%s", o.Name, code, out.String(), errs.String())
+		}
+		for _, p := range o.Parameters {
+			if !strings.Contains(out.String(), "--"+p.Name) {
+				t.Errorf("quire pdf %s has no --%s", o.Name, p.Name)
+			}
+		}
+	}
+	var out bytes.Buffer
+	cli.Run(t.Context(), cli.Env{Args: []string{"pdf"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, LookupEnv: func(string) (string, bool) { return "", false }})
+	_, list, _ := strings.Cut(out.String(), "Available Commands:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	for line := range strings.Lines(list) {
+		commands = append(commands, strings.Fields(line)[0])
+	}
+	for _, r := range routesOf(t, open(t)).Routes() {
+		if name, ok := strings.CutPrefix(r.Pattern, "/v1/pdf/"); ok {
+			routes = append(routes, name)
+			if r.Method != http.MethodPost {
+				t.Errorf("%s %s", r.Method, r.Pattern)
+			}
+		}
+	}
+	for _, l := range [][]string{table, commands, routes} {
+		slices.Sort(l)
+	}
+	if len(table) < 2 || !slices.Equal(table, commands) || !slices.Equal(table, routes) {
+		t.Errorf("operations %q, commands %q, routes %q", table, commands, routes)
+	}
+}
+
+// TestOperationsOverHTTP: a PDF is the body itself or a part of a form, and faults are problems that
+// say what to do.
+func TestOperationsOverHTTP(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	doc, err := openapi.Document(routesOf(t, h), openapi.Info{Title: "Quire", Version: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := aPDF(t, nil)
+	secret := aPDF(t, &crypt.Options{Owner: "owner", User: "reader"})
+	mediaType, body := form(t, []string{plain}, nil)
+	secretType, secretBody := form(t, []string{secret}, map[string]string{"password": "reader"})
+	wrongType, wrongBody := form(t, []string{secret}, map[string]string{"password": "other"})
+	for name, c := range map[string]struct {
+		target, kind, body string
+		status             int
+		want               string
+	}{
+		"body":             {"info", "application/pdf", plain, 200, `"title":"Three pages"`},
+		"form":             {"info", mediaType, body, 200, `"page":3`},
+		"encrypted":        {"info", secretType, secretBody, 200, `"method":"AESV3"`},
+		"no password":      {"info", "application/pdf", secret, 400, `"code":"R002"`},
+		"wrong password":   {"info", wrongType, wrongBody, 400, `give the password`},
+		"password in URL":  {"info?password=x", "application/pdf", secret, 400, `multipart/form-data`},
+		"unknown":          {"info?pags=1", "application/pdf", plain, 400, `"field":"pags"`},
+		"not a PDF":        {"info", "application/pdf", "no PDF at all", 400, `"code":"R001"`},
+		"nothing":          {"info", "", "", 400, `urn:quire:problem:input`},
+		"media type":       {"info", "text/plain", plain, 415, `application/pdf`},
+		"conforms":         {"check", "application/pdf", plain, 200, `"conforms":true`},
+		"judged":           {"check?standard=pdf/a-2b", "application/pdf", plain, 200, `"conforms":false`},
+		"unknown standard": {"check?standard=pdf/a-2x", "application/pdf", plain, 400, `"nearest":"pdf/a-2b"`},
+	} {
+		r := h.Post("/v1/pdf/"+c.target, c.kind, c.body)
+		if r.Status != c.status || !strings.Contains(strings.ReplaceAll(string(r.Body), `": "`, `":"`), c.want) {
+			t.Errorf("%s: %d %s", name, r.Status, r.Body)
+		}
+		path, _, _ := strings.Cut(c.target, "?")
+		if err := doc.CheckAnswer(http.MethodPost, "/v1/pdf/"+path, r.Status, r.Header, r.Body); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !json.Valid(r.Body) {
+			t.Errorf("%s: %s", name, r.Body)
+		}
+	}
+}

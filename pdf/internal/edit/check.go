@@ -1,0 +1,368 @@
+package edit
+
+import (
+	"context"
+	"fmt"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/tag"
+	"example.com/quire/pdf/standard"
+)
+
+// mostOperators bounds the operators of content that one check or one extraction reads, those of a
+// form each time that it is drawn.
+const mostOperators = 20_000_000
+
+// Check judges a file against standards that standard.Set returned: it walks what the trailer leads
+// to, the content of each page as it is drawn, and the structure tree, and shows them to the Judge.
+func (d *Document) Check(ctx context.Context, ids []standard.ID) ([]standard.Finding, error) {
+	e := NewDraft(d)
+	version := cos.V17
+	if d.Version() >= "2" { // the header counts
+		version = cos.V20
+	}
+	j := standard.NewJudge(ids, version)
+	c := checker{ctx: ctx, e: e, j: j, annots: map[uint32]bool{}, left: mostOperators}
+	root := e.catalog()
+	form := e.dict(root.Get("AcroForm"))
+	f := standard.File{
+		Metadata: e.data(root.Get("Metadata")), XFA: form.Get("XFA") != nil,
+		Scripts: len(e.names(e.dict(root.Get("Names")).Get("JavaScript"))) > 0,
+	}
+	id := e.array(d.Trailer().Get("ID"))
+	f.ID = len(id) == 2
+	if w := d.Warnings(); len(w) > 0 {
+		f.Damage = w[0].String()
+	}
+	j.File(f)
+	for _, p := range e.pages {
+		if err := c.page(p); err != nil {
+			return nil, err
+		}
+	}
+	c.structure()
+	if err := c.objects(); err != nil {
+		return nil, err
+	}
+	if e.err != nil {
+		return nil, e.err
+	}
+	t := cos.Trailer{Root: e.root, Info: e.info}
+	if enc := d.Trailer().Get("Encrypt"); enc != nil {
+		t.More = cos.Dict{cos.E("Encrypt", enc)}
+	}
+	return j.Finish(t), nil
+}
+
+type checker struct {
+	ctx    context.Context //nolint:containedctx // of one call
+	e      *Draft
+	j      *standard.Judge
+	annots map[uint32]bool
+	left   int
+}
+
+// objects shows every object that the catalog leads to but the elements of the structure tree.
+func (c *checker) objects() error {
+	seen := map[uint32]bool{c.e.root.Num: true}
+	queue := []cos.Ref{c.e.root}
+	if !c.e.info.IsZero() {
+		queue, seen[c.e.info.Num] = append(queue, c.e.info), true
+	}
+	var walk func(r cos.Ref, o cos.Object, key cos.Name)
+	walk = func(r cos.Ref, o cos.Object, key cos.Name) {
+		switch v := o.(type) {
+		case cos.Ref:
+			if !seen[v.Num] {
+				seen[v.Num] = true
+				queue = append(queue, v)
+			}
+		case cos.Array:
+			for _, x := range v {
+				walk(r, x, key)
+			}
+		case cos.Dict:
+			c.show(r, v, key)
+			for _, x := range v {
+				walk(r, x.Value, x.Key)
+			}
+		}
+	}
+	for i := 0; i < len(queue); i++ {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		o := c.e.object(queue[i])
+		if s, ok := o.(*stream); ok {
+			o = s.dict
+		}
+		walk(queue[i], o, "")
+	}
+	return nil
+}
+
+// show shows one dictionary to the judge, with what it looks into resolved and its type named.
+func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
+	kind := c.e.name(d.Get("Type"))
+	switch {
+	case kind == "StructElem" || kind == "StructTreeRoot" || kind == "ObjStm" || kind == "XRef":
+		return
+	case r == c.e.root && key == "":
+		kind = "Catalog"
+	case c.annots[r.Num] && key == "":
+		kind = "Annot"
+	case key == "A" || key == "OpenAction" || key == "Next" || d.Get("JS") != nil:
+		if d.Get("S") != nil {
+			kind = "Action"
+		}
+	case d.Get("EF") != nil:
+		kind = "Filespec"
+	case key == "OutputIntents" && kind == "":
+		kind = "OutputIntent"
+	}
+	out := make(cos.Dict, 0, len(d)+1)
+	for _, x := range d {
+		switch x.Key {
+		case "Lang", "MarkInfo", "ViewerPreferences", "A", "Contents", "Title", "ColorSpace", "Filter", "Interpolate", "F", "Subtype", "S", "Marked", "DisplayDocTitle", "N", "Tabs":
+			if v := c.e.resolve(x.Value); v != nil {
+				out = append(out, cos.E(x.Key, v))
+			}
+		case "DestOutputProfile":
+			if v := c.e.dict(x.Value); v != nil {
+				out = append(out, cos.E(x.Key, v))
+			}
+		case "Type", "AA":
+		default:
+			out = append(out, x)
+		}
+	}
+	if aa := c.e.dict(d.Get("AA")); aa != nil && (kind == "Catalog" || kind == "Page" || kind == "Annot" || d.Get("FT") != nil) {
+		out = append(out, cos.E("AA", aa))
+	}
+	if kind != "" {
+		out = append(out, cos.E("Type", kind))
+	}
+	c.j.Object(r, out, nil)
+}
+
+// page shows the annotations and the content of a page.
+func (c *checker) page(p Page) error {
+	for _, a := range c.e.array(p.Dict.Get("Annots")) {
+		if r := refOf(a); !r.IsZero() {
+			c.annots[r.Num] = true
+			if kind := c.e.name(c.e.dict(r).Get("Subtype")); kind == "Popup" {
+				delete(c.annots, r.Num) // it belongs to another one
+			}
+		} else if d := c.e.dict(a); d != nil {
+			c.show(p.Ref, with(d, "Type", cos.Name("Annot")), "Annots")
+		}
+	}
+	return c.content(p.Ref, c.e.content(p.Dict), c.e.dict(p.Dict.Get("Resources")), nil, 0)
+}
+
+// content returns the content of a page: its streams with a line end between them (7.8.2).
+func (e *Draft) content(page cos.Dict) []byte {
+	o := page.Get("Contents")
+	if _, one := e.resolve(o).(*stream); one {
+		return e.data(o)
+	}
+	var out []byte
+	for _, part := range e.array(o) {
+		out = append(append(out, e.data(part)...), '\n')
+	}
+	return out
+}
+
+// mostForms is how deep forms are followed that draw others.
+const mostForms = 12
+
+// content shows operators; marks says of each open sequence whether the judge knows it.
+func (c *checker) content(page cos.Ref, data []byte, resources cos.Dict, marks []bool, depth int) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	spaces := c.e.dict(resources.Get("ColorSpace"))
+	covers := func(args []cos.Object) bool {
+		if len(args) == 0 || args[0] == cos.Object(cos.Name("Artifact")) {
+			return true
+		}
+		if len(args) < 2 {
+			return false
+		}
+		props := c.e.dict(args[1])
+		if n, ok := args[1].(cos.Name); ok {
+			props = c.e.dict(c.e.dict(resources.Get("Properties")).Get(n))
+		}
+		_, ok := c.e.resolve(props.Get("MCID")).(cos.Int)
+		return ok
+	}
+	open := len(marks)
+	return cos.Operators(data, func(op []byte, args []cos.Object) error {
+		if c.left--; c.left < 0 {
+			return &diag.LimitError{Name: "Operators", Value: mostOperators + 1, Limit: mostOperators, Place: fmt.Sprintf("object %d", page.Num)}
+		}
+		switch string(op) {
+		case "BMC", "BDC":
+			shown := covers(args)
+			if marks = append(marks, shown); len(marks) > 1<<10 {
+				return &diag.LimitError{Name: "Depth", Value: int64(len(marks)), Limit: 1 << 10, Place: fmt.Sprintf("object %d", page.Num)}
+			}
+			if !shown {
+				return nil
+			}
+		case "EMC":
+			if len(marks) == open {
+				return nil // it closes nothing here
+			}
+			shown := marks[len(marks)-1]
+			if marks = marks[:len(marks)-1]; !shown {
+				return nil
+			}
+		case "g", "G":
+			if spaces.Get("DefaultGray") != nil {
+				return nil
+			}
+		case "rg", "RG":
+			if spaces.Get("DefaultRGB") != nil {
+				return nil
+			}
+		case "k", "K":
+			if spaces.Get("DefaultCMYK") != nil {
+				return nil
+			}
+		case "cs", "CS":
+			if len(args) == 1 {
+				op = map[cos.Object][]byte{cos.Name("DeviceGray"): []byte("g"), cos.Name("DeviceRGB"): []byte("rg"), cos.Name("DeviceCMYK"): []byte("k")}[named1(args[0])]
+				if op == nil {
+					return nil
+				}
+			}
+		case "Do":
+			if len(args) == 1 && depth < mostForms {
+				n, _ := args[0].(cos.Name)
+				form := c.e.dict(resources.Get("XObject")).Get(n)
+				if d := c.e.dict(form); c.e.name(d.Get("Subtype")) == "Form" {
+					own := c.e.dict(d.Get("Resources"))
+					if own == nil {
+						own = resources
+					}
+					return c.content(page, c.e.data(form), own, marks, depth+1)
+				}
+			}
+		}
+		c.j.Content(page, op, args)
+		return nil
+	})
+}
+
+// named1 returns o when it is a name, which a map can look up, else an empty one.
+func named1(o cos.Object) cos.Object {
+	if n, ok := o.(cos.Name); ok {
+		return n
+	}
+	return cos.Name("")
+}
+
+// structure shows the elements of the structure tree, each when it is complete.
+func (c *checker) structure() {
+	root := c.e.dict(c.e.catalog().Get("StructTreeRoot"))
+	roles := c.e.dict(root.Get("RoleMap"))
+	classes := c.e.dict(root.Get("ClassMap"))
+	seen, n := map[cos.Ref]bool{}, 0
+	var walk func(o cos.Object, above *tag.Elem, depth int)
+	kids := func(d cos.Dict) cos.Array {
+		if list, ok := c.e.resolve(d.Get("K")).(cos.Array); ok {
+			return list
+		}
+		if k := d.Get("K"); k != nil {
+			return cos.Array{k}
+		}
+		return nil
+	}
+	walk = func(o cos.Object, above *tag.Elem, depth int) {
+		r := refOf(o)
+		d, _ := c.e.resolve(o).(cos.Dict)
+		if n++; d == nil || depth > mostDepth || n > mostEntries || !r.IsZero() && seen[r] {
+			return
+		}
+		seen[r] = true
+		kind := c.e.name(d.Get("S"))
+		for range 16 {
+			to := c.e.name(roles.Get(kind))
+			if to == "" || to == kind {
+				break
+			}
+			kind = to
+		}
+		e, known := tag.ReadElem(r, kind)
+		if !known {
+			e = nil // what is within it is judged by itself
+		} else if e.Parent = above; above == nil {
+			e.Parent = &tag.Elem{Type: tag.Document}
+		}
+		for _, kid := range kids(d) {
+			x := c.e.resolve(kid)
+			k, isDict := x.(cos.Dict)
+			what := c.e.name(k.Get("Type"))
+			switch {
+			case !isDict || what == "MCR":
+				if e != nil && x != nil {
+					e.AddContent(cos.Ref{Num: 1}, 0)
+				}
+			case what == "OBJR":
+				if e != nil {
+					e.AddAnnotation(cos.Ref{Num: 1}, refOf(k.Get("Obj")))
+				}
+			default:
+				if e != nil {
+					e.AddElem(refOf(kid))
+				}
+				walk(kid, e, depth+1)
+			}
+		}
+		if e == nil {
+			return
+		}
+		e.Lang, e.Alt = c.e.text(d.Get("Lang")), c.e.text(d.Get("Alt"))
+		if e.Alt == "" {
+			e.Alt = c.e.text(d.Get("ActualText"))
+		}
+		if e.Type == tag.TH && c.scoped(d, classes) {
+			e.Scope = tag.ScopeColumn
+		}
+		c.j.Elem(e)
+	}
+	for _, kid := range kids(root) {
+		walk(kid, nil, 0)
+	}
+}
+
+// scoped reports whether the attributes of a header cell say what it heads, or that cells name it.
+func (c *checker) scoped(d, classes cos.Dict) bool {
+	if d.Get("ID") != nil {
+		return true
+	}
+	found := false
+	look := func(o cos.Object) {
+		list := c.e.array(o)
+		if list == nil {
+			list = cos.Array{o}
+		}
+		for _, a := range list {
+			found = found || c.e.dict(a).Get("Scope") != nil
+		}
+	}
+	look(d.Get("A"))
+	class := c.e.resolve(d.Get("C"))
+	list, ok := class.(cos.Array)
+	if !ok {
+		list = cos.Array{class}
+	}
+	for _, n := range list {
+		if name := c.e.name(n); name != "" {
+			look(classes.Get(name))
+		}
+	}
+	return found
+}

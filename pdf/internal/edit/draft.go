@@ -1,0 +1,214 @@
+package edit
+
+import (
+	"slices"
+
+	"example.com/quire/pdf/cos"
+)
+
+// Draft is what a file is written from: the objects of one document or of several, and over them
+// those that were changed or added. The objects of all stand in one space of numbers: those of the
+// n-th document, from 0, are n·span and up, and what is added comes behind the last. Nothing is
+// read before it is asked for.
+//
+// What cannot be read is null to those who ask, and the first error is kept: whoever writes a
+// Draft, or judges one, returns Err.
+type Draft struct {
+	parts []*Document
+	over  map[uint32]cos.Object
+	next  uint32
+	root  cos.Ref
+	info  cos.Ref
+	pages []Page
+	err   error
+	void  []string // names of signatures that do not hold for what is written
+}
+
+// span is how many numbers each document has. What lies above in one is taken for absent.
+const span = 1 << 24
+
+// NewDraft returns the draft of all that a document has.
+func NewDraft(d *Document) *Draft {
+	e := &Draft{parts: []*Document{d}, over: map[uint32]cos.Object{}, next: span, pages: slices.Clone(d.Pages)}
+	e.root, _ = d.Trailer().Get("Root").(cos.Ref)
+	e.info, _ = d.Trailer().Get("Info").(cos.Ref)
+	return e
+}
+
+// Err returns the first error of reading.
+func (e *Draft) Err() error { return e.err }
+
+// Pages returns the pages, in order.
+func (e *Draft) Pages() []Page { return e.pages }
+
+// stream is a stream of a document that is read, or one that was made, whose data is plain.
+type stream struct {
+	dict cos.Dict
+	from *Document
+	in   *cos.Stream
+	data []byte
+}
+
+// AppendPDF implements [cos.Object].
+func (s *stream) AppendPDF(dst []byte) []byte { return s.dict.AppendPDF(dst) }
+
+// add makes an object of its own.
+func (e *Draft) add(o cos.Object) cos.Ref {
+	e.next++
+	r := cos.Ref{Num: e.next}
+	e.over[r.Num] = o
+	return r
+}
+
+// set puts an object in the place of another.
+func (e *Draft) set(r cos.Ref, o cos.Object) { e.over[r.Num] = o }
+
+// object returns the object that r refers to, Null where there is none.
+func (e *Draft) object(r cos.Ref) cos.Object {
+	if o, ok := e.over[r.Num]; ok {
+		return o
+	}
+	part := int(r.Num / span)
+	if part >= len(e.parts) {
+		return cos.Null{}
+	}
+	d := e.parts[part]
+	o, err := d.Object(cos.Ref{Num: r.Num % span, Gen: r.Gen})
+	if err != nil {
+		if e.err == nil {
+			e.err = err
+		}
+		return cos.Null{}
+	}
+	by := uint32(part) * span //nolint:gosec // G115: as in join
+	if s, ok := o.(*cos.Stream); ok {
+		dict, _ := moved(s.Dict, by).(cos.Dict)
+		return &stream{dict: dict, from: d, in: s}
+	}
+	return moved(o, by)
+}
+
+// moved returns an object that was read for this with its references moved.
+func moved(o cos.Object, by uint32) cos.Object {
+	if by == 0 {
+		return o
+	}
+	switch v := o.(type) {
+	case cos.Ref:
+		if v.Num >= span {
+			return cos.Null{}
+		}
+		return cos.Ref{Num: v.Num + by, Gen: v.Gen}
+	case cos.Array:
+		for i := range v {
+			v[i] = moved(v[i], by)
+		}
+	case cos.Dict:
+		out := make(cos.Dict, len(v))
+		for i := range v {
+			out[i] = cos.E(v[i].Key, moved(v[i].Value, by))
+		}
+		return out
+	}
+	return o
+}
+
+// resolve follows references.
+func (e *Draft) resolve(o cos.Object) cos.Object {
+	for range 32 {
+		r, ok := o.(cos.Ref)
+		if !ok {
+			if _, null := o.(cos.Null); null {
+				return nil
+			}
+			return o
+		}
+		o = e.object(r)
+	}
+	return nil
+}
+
+// dict is resolve for a dictionary or that of a stream, nil for anything else.
+func (e *Draft) dict(o cos.Object) cos.Dict {
+	switch v := e.resolve(o).(type) {
+	case cos.Dict:
+		return v
+	case *stream:
+		return v.dict
+	}
+	return nil
+}
+
+// array is resolve for an array.
+func (e *Draft) array(o cos.Object) cos.Array {
+	a, _ := e.resolve(o).(cos.Array)
+	return a
+}
+
+// name is resolve for a name, empty for anything else.
+func (e *Draft) name(o cos.Object) cos.Name {
+	n, _ := e.resolve(o).(cos.Name)
+	return n
+}
+
+// integer is resolve for an integer, def for anything else.
+func (e *Draft) integer(o cos.Object, def int64) int64 {
+	if n, ok := e.resolve(o).(cos.Int); ok {
+		return int64(n)
+	}
+	return def
+}
+
+// text is resolve for a text string, empty for anything else.
+func (e *Draft) text(o cos.Object) string {
+	s, _ := cos.TextOf(e.resolve(o))
+	return s
+}
+
+// catalog returns the document catalog.
+func (e *Draft) catalog() cos.Dict { return e.dict(e.root) }
+
+// change puts a value under a key of the catalog; nil takes it away.
+func (e *Draft) change(key cos.Name, v cos.Object) { e.set(e.root, with(e.catalog(), key, v)) }
+
+// data returns the decoded data of a stream, nil for anything else and for formats of images.
+func (e *Draft) data(o cos.Object) []byte {
+	s, ok := e.resolve(o).(*stream)
+	switch {
+	case !ok:
+		return nil
+	case s.in == nil:
+		return s.data
+	}
+	b, rest, err := s.from.Decode(s.in)
+	if err != nil || len(rest) > 0 {
+		if e.err == nil {
+			e.err = err
+		}
+		return nil
+	}
+	return b
+}
+
+// number returns a number, def for anything else.
+func number(o cos.Object, def float64) float64 {
+	switch v := o.(type) {
+	case cos.Int:
+		return float64(v)
+	case cos.Fixed:
+		return float64(v) / 1024
+	case cos.Decimal:
+		f := float64(v.Mantissa)
+		for range v.Scale {
+			f /= 10
+		}
+		return f
+	}
+	return def
+}
+
+// refOf returns a reference, zero for anything else.
+func refOf(o cos.Object) cos.Ref {
+	r, _ := o.(cos.Ref)
+	return r
+}

@@ -1,0 +1,152 @@
+package edit
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"example.com/quire/pdf/cos"
+)
+
+// WriteOptions say how a Draft is written.
+type WriteOptions struct {
+	Encrypt  *cos.Encryption // nil: plain
+	Deflater cos.Deflater
+	Bytes    int64 // most bytes of the file; 0: 512 MiB
+	// Progress is told after each object how many are written and how many are known by now.
+	Progress func(done, known int)
+}
+
+// Write writes what the catalog of a draft leads to as a file of its own: what nothing refers to
+// stays behind, streams are copied as they are encoded, and all else goes into object streams. The
+// file is of PDF 2.0 when one of its documents is, or when it is encrypted; else of 1.7.
+func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Summary, error) {
+	version := cos.V17
+	for _, d := range e.parts {
+		if d.version() >= "2" {
+			version = cos.V20
+		}
+	}
+	if o.Encrypt != nil {
+		version = cos.V20 // AES-256 is not of 1.7
+	}
+	// The limits of PDF/A are for files that claim it: others may hold what they held.
+	c := copier{e: e, to: map[uint32]cos.Ref{}, w: cos.NewWriter(w, cos.Options{
+		Version: version, Deflater: o.Deflater, Encrypt: o.Encrypt,
+		Limits: cos.Limits{OutputBytes: o.Bytes, Objects: 1 << 30, StringBytes: 1 << 30, NameBytes: 1 << 16, Depth: 1 << 10},
+	})}
+	e.change("Version", nil)
+	root, info := c.ref(e.root), cos.Ref{}
+	if !e.info.IsZero() {
+		info = c.ref(e.info)
+	}
+	for i := 0; i < len(c.queue); i++ {
+		if err := ctx.Err(); err != nil {
+			return cos.Summary{}, err
+		}
+		if err := c.copy(c.queue[i]); err != nil {
+			return cos.Summary{}, err
+		}
+		if o.Progress != nil {
+			o.Progress(i+1, len(c.queue))
+		}
+	}
+	return c.w.Close(cos.Trailer{Root: root, Info: info})
+}
+
+// copier writes the objects of a draft, each once.
+type copier struct {
+	e     *Draft
+	w     *cos.Writer
+	to    map[uint32]cos.Ref
+	queue []cos.Ref
+}
+
+// ref returns the number that an object has in the file.
+func (c *copier) ref(r cos.Ref) cos.Ref {
+	to, ok := c.to[r.Num]
+	if !ok {
+		to = c.w.Reserve()
+		c.to[r.Num] = to
+		c.queue = append(c.queue, r)
+	}
+	return to
+}
+
+func (c *copier) copy(r cos.Ref) error {
+	to := c.to[r.Num]
+	o := c.e.object(r)
+	if c.e.err != nil {
+		return c.e.err
+	}
+	s, ok := o.(*stream)
+	if !ok {
+		return c.w.Put(to, c.object(o))
+	}
+	if s.in == nil {
+		dict, _ := c.object(s.dict).(cos.Dict)
+		if name, _ := s.dict.Get("Type").(cos.Name); name == "Metadata" {
+			return c.w.EncodedStream(to, dict, "", s.data) // found without a reader of PDF
+		}
+		return c.w.Stream(to, dict, s.data)
+	}
+	data, err := s.from.Raw(s.in)
+	if err != nil {
+		return err
+	}
+	dict, _ := c.object(c.e.uncrypted(with(s.dict, "Length", nil))).(cos.Dict)
+	return c.w.CopyStream(to, dict, data)
+}
+
+// object returns a copy of an object with the references that it has in the file.
+func (c *copier) object(o cos.Object) cos.Object {
+	switch v := o.(type) {
+	case nil:
+		return cos.Null{}
+	case cos.Ref:
+		if over, ok := c.e.over[v.Num]; ok {
+			if _, null := over.(cos.Null); null {
+				return over
+			}
+		}
+		if v.IsZero() {
+			return cos.Null{}
+		}
+		return c.ref(v)
+	case cos.Array:
+		out := make(cos.Array, len(v))
+		for i := range v {
+			out[i] = c.object(v[i])
+		}
+		return out
+	case cos.Dict:
+		out := make(cos.Dict, 0, len(v))
+		for _, x := range v {
+			// Names that nothing can print cannot be meant by anything either (7.3.5).
+			if x.Value != nil && strings.IndexByte(string(x.Key), 0) < 0 {
+				out = append(out, cos.E(x.Key, c.object(x.Value)))
+			}
+		}
+		return out
+	case cos.Name:
+		return cos.Name(strings.ReplaceAll(string(v), "\x00", ""))
+	}
+	return o
+}
+
+// uncrypted returns the dictionary of a stream whose data was decrypted without its Crypt filter.
+func (e *Draft) uncrypted(d cos.Dict) cos.Dict {
+	filter := e.resolve(d.Get("Filter"))
+	if filter == cos.Object(cos.Name("Crypt")) {
+		return with(with(d, "Filter", nil), "DecodeParms", nil)
+	}
+	list, _ := filter.(cos.Array)
+	if len(list) == 0 || e.name(list[0]) != "Crypt" { // it is the first one (7.4.10)
+		return d
+	}
+	d = with(d, "Filter", list[1:])
+	if parms := e.array(d.Get("DecodeParms")); len(parms) > 0 {
+		d = with(d, "DecodeParms", parms[1:])
+	}
+	return d
+}

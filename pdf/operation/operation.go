@@ -1,0 +1,198 @@
+// Package operation is the one list of what can be done with PDF files: each [Operation] names the
+// function of package pdf that does it, and its files and parameters. The command line makes a
+// command of each, `quire pdf NAME`, and the HTTP API a route, POST /v1/pdf/NAME; neither has a list
+// of its own.
+package operation
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/quire/internal/nearest"
+	"example.com/quire/pdf"
+)
+
+// Kind is what a parameter's value is.
+type Kind uint8
+
+// The kinds of parameters.
+const (
+	Text   Kind = iota
+	Number      // a whole number
+	Switch      // true or false
+	Secret      // a password: never an argument of a command, nor in an address
+	Upload      // a file
+)
+
+// Parameter is what an operation can be told.
+type Parameter struct {
+	Name     string
+	Kind     Kind
+	Doc      string // a phrase; what stands in backquotes is the value's name
+	Required bool
+	Example  string
+}
+
+// Gives is what an operation makes.
+type Gives uint8
+
+// What operations make.
+const (
+	Report    Gives = iota // a value, as JSON or text
+	Document               // one PDF
+	Documents              // several
+)
+
+// Operation is one thing that can be done with files.
+type Operation struct {
+	Name, Summary, Description string
+	// Go is the function of package pdf that does it.
+	Go         any
+	Most       int // files: 1, or more
+	Gives      Gives
+	Parameters []Parameter
+
+	run func(*call) error
+}
+
+// File is a file that an operation is given.
+type File struct {
+	Name string
+	Data io.ReaderAt
+	Size int64
+}
+
+// Input is what an operation works on.
+type Input struct {
+	Files   []File
+	Values  map[string]string // of parameters, by their names
+	Uploads map[string]File   // of parameters of the kind Upload
+	Limits  pdf.ReadLimits
+	Time    time.Time // which the file states; zero: no dates change
+	// Create returns where a file is written, which is named part by part: 1, 2 ...
+	Create   func(part int) (io.WriteCloser, error)
+	Progress func(done, known int) // may be nil
+}
+
+// Outcome is what became of it.
+type Outcome struct {
+	Report any // to be shown as JSON
+	Text   string
+	// Failed says that a check found something: the file is not what was asked.
+	Failed bool
+}
+
+// Find returns the operation of a name; an unknown one is a *pdf.OptionError with the nearest name.
+func Find(name string) (*Operation, error) {
+	all := All()
+	var names []string
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i], nil
+		}
+		names = append(names, all[i].Name)
+	}
+	return nil, &pdf.OptionError{Field: "operation", Got: strconv.Quote(name), Want: strings.Join(names, ", "), Nearest: nearest.Name(name, names)}
+}
+
+// Run does it. Errors are *pdf.OptionError for what was asked wrongly, those of Engine.Open, each
+// *pdf.DiagnosticError with the name of its file, and those of in.Create. Nothing that was written
+// before an error is a file.
+func (o *Operation) Run(ctx context.Context, e *pdf.Engine, in Input) (*Outcome, error) {
+	var names []string
+	for _, p := range o.Parameters {
+		names = append(names, p.Name)
+		if p.Required && in.Values[p.Name] == "" && in.Uploads[p.Name].Data == nil {
+			return nil, &pdf.OptionError{Field: p.Name, Got: "nothing", Want: p.Doc}
+		}
+	}
+	var given []string
+	for name := range in.Values {
+		given = append(given, name)
+	}
+	for name := range in.Uploads {
+		given = append(given, name)
+	}
+	slices.Sort(given)
+	for _, name := range given {
+		if !slices.Contains(names, name) {
+			return nil, &pdf.OptionError{Field: name, Got: "an unknown parameter", Want: cmp.Or(strings.Join(names, ", "), "none"), Nearest: nearest.Name(name, names)}
+		}
+	}
+	if n := len(in.Files); n == 0 || n > o.Most {
+		return nil, &pdf.OptionError{Field: "file", Got: strconv.Itoa(n) + " files", Want: "1 to " + strconv.Itoa(o.Most)}
+	}
+	c := &call{ctx: ctx, e: e, in: in, out: &Outcome{}}
+	if err := o.run(c); err != nil {
+		return nil, err
+	}
+	return c.out, nil
+}
+
+// call is one run.
+type call struct {
+	ctx context.Context //nolint:containedctx // of one call
+	e   *pdf.Engine
+	in  Input
+	out *Outcome
+}
+
+// open opens the i-th file.
+func (c *call) open(i int) (*pdf.Document, error) {
+	f := c.in.Files[i]
+	d, err := c.e.Open(c.ctx, f.Data, f.Size, pdf.OpenOptions{Password: c.in.Values["password"], Limits: c.in.Limits})
+	return d, named(f.Name, err)
+}
+
+// named puts the name of the file into the diagnostics of an error.
+func named(file string, err error) error {
+	if e, ok := err.(*pdf.DiagnosticError); ok { //nolint:errorlint // only those that Open made, which are not wrapped
+		for i := range e.Diagnostics {
+			e.Diagnostics[i].File = file
+		}
+	}
+	return err
+}
+
+// list reads a list of words with commas between them.
+func (c *call) list(name string) (out []string) {
+	for s := range strings.SplitSeq(c.in.Values[name], ",") {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Example is a command line without its program, for help and documentation.
+func (o *Operation) Example() string {
+	words := []string{o.Name, "in.pdf"}
+	if o.Most > 1 {
+		words = append(words, "more.pdf")
+	}
+	for _, p := range o.Parameters {
+		if p.Example == "" {
+			continue
+		}
+		switch p.Kind {
+		case Switch:
+			words = append(words, "--"+p.Name)
+		case Secret:
+			words = append(words, "--"+p.Name+"-file", p.Example)
+		case Text, Number, Upload:
+			words = append(words, "--"+p.Name, p.Example)
+		}
+	}
+	if o.Gives == Document {
+		words = append(words, "-o", "out.pdf")
+	}
+	return strings.Join(words, " ")
+}
+
+// Aborter is what Create may return beside io.WriteCloser: it is told of an error in place of Close.
+type Aborter interface{ Abort(err error) }

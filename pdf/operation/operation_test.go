@@ -1,0 +1,160 @@
+package operation_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/operation"
+	"example.com/quire/pdf/standard"
+)
+
+func engine(t *testing.T) *pdf.Engine {
+	t.Helper()
+	e, err := pdf.New(pdf.Config{Cache: pdf.CacheLimits{Off: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// sample is a tagged file of four pages that claims PDF/A-4 and PDF/UA-2, with bookmarks and links.
+func sample(t *testing.T, e *pdf.Engine, title string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if _, err := e.Build(t.Context(), &out, pdf.RenderOptions{Standards: []standard.ID{standard.PDFA4, standard.PDFUA2}}, func(b *doc.Builder) error {
+		b.Title(title).Lang("en")
+		for i, s := range []string{"One", "Two", "Three", "Four"} {
+			if i > 0 {
+				b.PageBreak()
+			}
+			b.Heading(1, title+" "+s, doc.Bookmark(s), doc.Anchor(s))
+			b.Text("to the first", doc.LinkTo("#One"))
+			b.Text("to the last", doc.LinkTo("#Four"))
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func file(name string, b []byte) operation.File {
+	return operation.File{Name: name, Data: bytes.NewReader(b), Size: int64(len(b))}
+}
+
+// parts keeps what an operation writes.
+type parts struct{ files []*bytes.Buffer }
+
+func (p *parts) create(int) (io.WriteCloser, error) {
+	b := &bytes.Buffer{}
+	p.files = append(p.files, b)
+	return closer{b}, nil
+}
+
+type closer struct{ io.Writer }
+
+func (closer) Close() error { return nil }
+
+// run runs an operation on files and returns what it wrote.
+func run(t *testing.T, e *pdf.Engine, name string, values map[string]string, files ...[]byte) (*operation.Outcome, [][]byte, error) {
+	t.Helper()
+	o, err := operation.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &parts{}
+	in := operation.Input{Values: values, Create: p.create}
+	for _, b := range files {
+		in.Files = append(in.Files, file("in.pdf", b))
+	}
+	done, err := o.Run(t.Context(), e, in)
+	var out [][]byte
+	for _, b := range p.files {
+		out = append(out, b.Bytes())
+	}
+	return done, out, err
+}
+
+// TestTableNamesAFunctionOfPackagePDF: each operation has an exported function of package pdf, and
+// each method of Engine that works on documents is one of them.
+func TestTableNamesAFunctionOfPackagePDF(t *testing.T) {
+	named := map[string]bool{}
+	for _, o := range operation.All() {
+		f := runtime.FuncForPC(reflect.ValueOf(o.Go).Pointer()).Name()
+		short, ok := strings.CutPrefix(f, "example.com/quire/pdf.")
+		if !ok || strings.Contains(short, "func") {
+			t.Errorf("%s: %s is no function of package pdf", o.Name, f)
+		}
+		named[short] = true
+		if o.Name != strings.ToLower(o.Name) || o.Summary == "" || strings.HasSuffix(o.Summary, ".") || !strings.HasSuffix(o.Description, ".") || o.Most < 1 {
+			t.Errorf("%s: summary %q, description %q, %d files", o.Name, o.Summary, o.Description, o.Most)
+		}
+		for _, p := range o.Parameters {
+			if p.Doc == "" {
+				t.Errorf("%s: %s has no description", o.Name, p.Name)
+			}
+		}
+	}
+	open := map[string]bool{"Edit": true} // which runs the operations that are values of pdf.Op
+	document := reflect.TypeFor[*pdf.Document]()
+	for m := range reflect.TypeFor[*pdf.Engine]().Methods() {
+		for in := range m.Type.Ins() {
+			if in == document && !open[m.Name] && !named["(*Engine)."+m.Name] {
+				t.Errorf("Engine.%s is no operation", m.Name)
+			}
+		}
+	}
+}
+
+// TestInfoTellsWhatAFileHas.
+func TestInfoTellsWhatAFileHas(t *testing.T) {
+	e := engine(t)
+	done, _, err := run(t, e, "info", nil, sample(t, e, "Sample"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"version      2.0\n", "pages        4\n", "title        Sample\n", "claims       pdf/a-4, pdf/ua-2\n", "tagged       yes\n", "bookmarks    4\n", "language     en\n", "page 4 "} {
+		if !strings.Contains(done.Text, want) {
+			t.Errorf("no %q in\n%s", want, done.Text)
+		}
+	}
+}
+
+// TestWrongRequestsSayWhatIsRight: options, files and passwords, each with its field or its code.
+func TestWrongRequestsSayWhatIsRight(t *testing.T) {
+	e := engine(t)
+	b := sample(t, e, "Sample")
+	for name, c := range map[string]struct {
+		operation string
+		values    map[string]string
+		files     [][]byte
+		want      string
+	}{
+		"no file":          {"info", nil, nil, "file: got 0 files, want 1 to 1"},
+		"two files":        {"info", nil, [][]byte{b, b}, "got 2 files"},
+		"unknown option":   {"check", map[string]string{"standart": "x"}, [][]byte{b}, `did you mean "standard"`},
+		"unknown standard": {"check", map[string]string{"standard": "pdf/a-9"}, [][]byte{b}, "pdf/a-2b"},
+		"both":             {"check", map[string]string{"standard": "pdf/a-2b,pdf/a-4"}, [][]byte{b}, "one part of PDF/A"},
+	} {
+		_, out, err := run(t, e, c.operation, c.values, c.files...)
+		var option *pdf.OptionError
+		if !errors.As(err, &option) || !strings.Contains(err.Error(), c.want) || len(out) > 0 {
+			t.Errorf("%s: %v, %d files", name, err, len(out))
+		}
+	}
+	_, _, err := run(t, e, "info", nil, []byte("%PDF-1.7\nnothing"))
+	var told *pdf.DiagnosticError
+	if !errors.As(err, &told) || !errors.Is(err, pdf.ErrDamaged) || told.Diagnostics[0].Kind != pdf.KindInput || told.Diagnostics[0].File != "in.pdf" || told.Diagnostics[0].Suggestion == "" {
+		t.Errorf("damaged: %v", err)
+	}
+	if _, err := operation.Find("inof"); err == nil || !strings.Contains(err.Error(), `did you mean "info"`) {
+		t.Errorf("unknown operation: %v", err)
+	}
+}

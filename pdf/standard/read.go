@@ -1,0 +1,93 @@
+package standard
+
+import (
+	"bytes"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.com/quire/pdf/cos"
+)
+
+// File is what only a file that is read can get wrong: the writer of this module always does it
+// right.
+type File struct {
+	Metadata []byte // the XMP packet of the catalog
+	ID       bool   // the trailer has an identifier
+	Damage   string // what had to be repaired, the first; empty: nothing
+	XFA      bool   // the form has an XFA packet
+	Scripts  bool   // the catalog names scripts
+}
+
+// File judges what stands in File. It is called once, for files that are read.
+func (j *Judge) File(f File) {
+	at := cos.Ref{}
+	claimed := XMPClaims(f.Metadata)
+	for _, id := range j.claims {
+		if !slices.Contains(claimed, id.String()) {
+			c := clause{a2: "6.6.4", a4: "6.7.3", ua1: "5", ua2: "5"}
+			j.add("S043", c.of(id), at, nil, "the metadata do not claim %s", id)
+		}
+	}
+	if XMPTitle(f.Metadata) == "" {
+		j.find("S001", clause{ua1: "7.1", ua2: "8.11.1"}, at, nil, "the metadata have no title")
+	}
+	if !f.ID {
+		j.find("S043", clause{a2: "6.1.3", a4: "6.1.3"}, at, nil, "no identifier in the trailer")
+	}
+	if f.Damage != "" {
+		j.find("S043", clause{a2: "6.1", a4: "6.1"}, at, nil, "the file is damaged: %s", f.Damage)
+	}
+	if f.XFA {
+		j.find("S045", clause{a2: "6.4.2", a4: "6.4.2", ua1: "7.15", ua2: "8.9.4.11"}, at, nil, "a form of XFA")
+	}
+	if f.Scripts {
+		j.find("S045", clause{a2: "6.5.1"}, at, nil, "scripts of the document")
+	}
+}
+
+// property finds a simple property of XMP by its prefix, as element or attribute.
+func property(packet []byte, name string) string {
+	re := regexp.MustCompile(regexp.QuoteMeta(name) + `(?:\s*=\s*["']([^"'<]*)["']|\s*>\s*([^<]*?)\s*</)`)
+	if m := re.FindSubmatch(packet); m != nil {
+		return strings.TrimSpace(string(m[1]) + string(m[2]))
+	}
+	return ""
+}
+
+// XMPClaims returns the standards that an XMP packet claims, by names such as pdf/a-2b and pdf/ua-1,
+// those that this package does not judge too. It trusts the prefixes pdfaid and pdfuaid, which the
+// standards demand (ISO 19005-2, 6.6.4). A packet that is not in UTF-8 claims nothing.
+func XMPClaims(packet []byte) (names []string) {
+	if part := property(packet, "pdfaid:part"); len(part) == 1 {
+		names = append(names, "pdf/a-"+part+strings.ToLower(property(packet, "pdfaid:conformance")))
+	}
+	if part := property(packet, "pdfuaid:part"); len(part) == 1 {
+		names = append(names, "pdf/ua-"+part)
+	}
+	return names
+}
+
+// XMPTitle returns dc:title of an XMP packet, empty when it has none.
+func XMPTitle(packet []byte) string {
+	_, rest, ok := bytes.Cut(packet, []byte("<dc:title"))
+	if !ok {
+		return property(packet, "dc:title")
+	}
+	rest, _, _ = bytes.Cut(rest, []byte("</dc:title"))
+	if _, item, ok := bytes.Cut(rest, []byte("<rdf:li")); ok {
+		_, item, _ = bytes.Cut(item, []byte(">"))
+		item, _, _ = bytes.Cut(item, []byte("<"))
+		return html.UnescapeString(strings.TrimSpace(string(item)))
+	}
+	return ""
+}
+
+// WithoutClaims returns an XMP packet that claims no standard.
+func WithoutClaims(packet []byte) []byte {
+	const names = `pdf(?:a|ua)id:(?:part|conformance|rev|amd|corr)`
+	elements := regexp.MustCompile(`<` + names + `(?:\s[^>]*)?>[^<]*</` + names + `>\s*|<` + names + `\s*/>\s*`)
+	attributes := regexp.MustCompile(`\s` + names + `\s*=\s*(?:"[^"]*"|'[^']*')`)
+	return attributes.ReplaceAll(elements.ReplaceAll(packet, nil), nil)
+}
