@@ -22,6 +22,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,8 +34,13 @@ import (
 
 // Config says where the server is.
 type Config struct {
-	// Addr is the server's host:port.
+	// Addr is the server's host:port. With SentinelMaster it is that of a Sentinel, or of several, separated
+	// by commas.
 	Addr string
+	// SentinelMaster is the name by which the Sentinels know the primary, if they are to be asked for it,
+	// at each new connection. User name, password and database are those of the primary; TLS and Dial hold
+	// for the Sentinels too.
+	SentinelMaster string
 	// Username and Password authenticate, if set.
 	Username, Password string
 	// DB is the number of the database.
@@ -68,8 +74,14 @@ const measureEvery = 10 * time.Second
 // Open makes a client. It does not need the server to be there: connections are made, and made again,
 // when they are used. Its error is a *cache.ConfigError.
 func Open(c Config) (*Client, error) {
-	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
-		return nil, &cache.ConfigError{Field: "Addr", Got: strconv.Quote(c.Addr), Want: "host:port"}
+	addrs := []string{c.Addr}
+	if c.SentinelMaster != "" {
+		addrs = strings.Split(c.Addr, ",")
+	}
+	for _, addr := range addrs {
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			return nil, &cache.ConfigError{Field: "Addr", Got: strconv.Quote(c.Addr), Want: "host:port"}
+		}
 	}
 	if c.DB < 0 {
 		return nil, &cache.ConfigError{Field: "DB", Got: c.DB, Want: "0 or more"}
@@ -85,7 +97,9 @@ func Open(c Config) (*Client, error) {
 		TLSConfig: c.TLS, ForceSingleClient: true, DisableCache: true, DisableRetry: true, AlwaysPipelining: true,
 		Dialer: net.Dialer{Timeout: c.DialTimeout}, ConnWriteTimeout: c.DialTimeout, ClientSetInfo: rueidis.DisableClientSetInfo,
 	}
-	if c.Dial != nil {
+	if c.SentinelMaster != "" {
+		o.DialCtxFn = c.dialPrimary(addrs)
+	} else if c.Dial != nil {
 		o.DialCtxFn = func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
 			ctx, cancel := context.WithTimeout(ctx, c.DialTimeout)
 			defer cancel()

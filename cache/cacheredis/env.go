@@ -9,11 +9,11 @@ import (
 )
 
 // FromEnv reads a Config from the environment: the variables PREFIX_ADDR (host:port), PREFIX_USERNAME,
-// PREFIX_PASSWORD, PREFIX_DB (a number) and PREFIX_TLS (true: encrypted, with the certificate authorities
-// of the system). What is not set is left out. An error is a *cache.ConfigError that names the variable.
+// PREFIX_PASSWORD, PREFIX_DB (a number), PREFIX_SENTINEL_MASTER (see Config) and PREFIX_TLS (true: encrypted,
+// with the certificate authorities of the system). What is not set is left out. An error is a *cache.ConfigError that names the variable.
 func FromEnv(prefix string) (Config, error) {
 	c := Config{
-		Addr: os.Getenv(prefix + "_ADDR"), Username: os.Getenv(prefix + "_USERNAME"), Password: os.Getenv(prefix + "_PASSWORD"),
+		Addr: os.Getenv(prefix + "_ADDR"), SentinelMaster: os.Getenv(prefix + "_SENTINEL_MASTER"), Username: os.Getenv(prefix + "_USERNAME"), Password: os.Getenv(prefix + "_PASSWORD"),
 	}
 	if db := os.Getenv(prefix + "_DB"); db != "" {
 		n, err := strconv.Atoi(db)

@@ -22,6 +22,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/rueidis"
+
 	"example.com/quire/cache"
 	"example.com/quire/cache/cacheredis"
 	"example.com/quire/cache/cachetest"
@@ -49,9 +51,9 @@ func nodeOf(t *testing.T, c cacheredis.Config, o cache.Options[string, []byte]) 
 // eventually waits for what only time brings.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); <-time.After(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !ok(); <-time.After(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("not within 30 s: %s", what)
+			t.Fatalf("not within two minutes: %s", what)
 		}
 	}
 }
@@ -98,6 +100,57 @@ func TestReplicaThatLagsIsPromoted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSentinelPromotesAReplica: the caches find the primary by Sentinel, and the next one when it is lost.
+func TestSentinelPromotesAReplica(t *testing.T) {
+	for _, kind := range cachetest.RedisKinds() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			primary, replica := cachetest.StartRedis(t, kind), cachetest.StartRedis(t, kind)
+			_, port, _ := net.SplitHostPort(primary.Addr)
+			command(t, replica.Addr, "REPLICAOF", "127.0.0.1", port)
+			sentinel := cachetest.StartSentinel(t, kind, "main", primary.Addr)
+			c := cacheredis.Config{Addr: "127.0.0.1:1," + sentinel.Addr, SentinelMaster: "main", DialTimeout: 5 * time.Second}
+			o := cache.Options[string, []byte]{Policy: cache.Policy{LinkTimeout: 10 * time.Second}}
+			a, b := nodeOf(t, c, o), nodeOf(t, c, o)
+			eventually(t, "a write is taken", func() bool { return a.Set(t.Context(), "k", []byte("kept")) == nil })
+			becomes(t, b, "k", "kept")
+			copied := open(t, cacheredis.Config{Addr: replica.Addr})
+			eventually(t, "the replica has the value", func() bool {
+				got, err := copied.Fetch(t.Context(), "posts", []string{"k"}, false)
+				return err == nil && string(got[0].Payload) == "kept"
+			})
+			eventually(t, "Sentinel lists the replica", func() bool { return replicas(t, sentinel.Addr) == 1 })
+			primary.Kill()
+			for _, n := range []*text{a, b} {
+				eventually(t, "the link is down", func() bool { return n.Stats().LinkBreaks > 0 })
+			}
+			eventually(t, "a write is taken", func() bool { return b.Set(t.Context(), "k", []byte("new")) == nil })
+			for _, n := range []*text{a, b} {
+				becomes(t, n, "k", "new")
+				eventually(t, "a proof", func() bool { return n.Staleness() < 10*time.Second })
+			}
+		})
+	}
+}
+
+// replicas is how many replicas of main a Sentinel can reach.
+func replicas(t *testing.T, sentinel string) (n int) {
+	t.Helper()
+	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{sentinel}, ForceSingleClient: true, DisableCache: true})
+	do(t, err)
+	defer c.Close()
+	all, err := c.Do(t.Context(), c.B().Arbitrary("SENTINEL", "REPLICAS", "main").Build()).ToArray()
+	do(t, err)
+	for _, one := range all {
+		of, err := one.AsStrMap()
+		do(t, err)
+		if of["flags"] == "slave" && of["master-link-status"] == "ok" {
+			n++
+		}
+	}
+	return n
 }
 
 // TestCacheStartsWithoutItsServer: it serves from the loader, says that it proves nothing, and is in
@@ -188,7 +241,8 @@ func TestConfigFromTheEnvironment(t *testing.T) {
 	}
 	cachetest.Link(t, open(t, c), "n")
 	t.Setenv("CACHE_TLS", "true")
-	if c, err := cacheredis.FromEnv("CACHE"); err != nil || c.TLS == nil {
+	t.Setenv("CACHE_SENTINEL_MASTER", "main")
+	if c, err := cacheredis.FromEnv("CACHE"); err != nil || c.TLS == nil || c.SentinelMaster != "main" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for name, v := range map[string]string{"CACHE_TLS": "maybe", "CACHE_DB": "-1"} {

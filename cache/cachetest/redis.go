@@ -33,6 +33,35 @@ type Redis struct {
 // judge the test is skipped; with REQUIRE_JUDGES=1 it fails.
 func StartRedis(t *testing.T, kind string, args ...string) *Redis {
 	t.Helper()
+	dir := t.TempDir()
+	return launch(t, kind, func(port string) []string {
+		return append([]string{"--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no", "--dir", dir}, args...)
+	})
+}
+
+// StartSentinel starts a Sentinel of that kind that alone decides over the primary at addr, which it
+// knows by name.
+func StartSentinel(t *testing.T, kind, name, addr string) *Redis {
+	t.Helper()
+	dir := t.TempDir()
+	host, primary, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return launch(t, kind, func(port string) []string {
+		file := filepath.Join(dir, "sentinel.conf")
+		text := fmt.Sprintf("bind 127.0.0.1\nport %s\ndir %s\nsentinel monitor %s %s %s 1\n"+
+			"sentinel down-after-milliseconds %[3]s 2000\nsentinel failover-timeout %[3]s 5000\n", port, dir, name, host, primary)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return []string{file, "--sentinel"}
+	})
+}
+
+// launch starts a process of that kind on a free port, for which args makes its arguments.
+func launch(t *testing.T, kind string, args func(port string) []string) *Redis {
+	t.Helper()
 	bin := map[string]string{"redis": "redis/bin/redis-server", "redis62": "redis62/redis-server", "valkey": "valkey/valkey-server"}[kind]
 	dir, err := os.Getwd()
 	if err != nil {
@@ -63,7 +92,7 @@ func StartRedis(t *testing.T, kind string, args ...string) *Redis {
 		}
 		_, port, _ := net.SplitHostPort(addr) // of a listener
 		r := &Redis{Addr: addr, bin: bin}
-		r.args = append([]string{"--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no", "--dir", t.TempDir()}, args...)
+		r.args = args(port)
 		if r.start(t) {
 			t.Cleanup(r.Kill)
 			return r
