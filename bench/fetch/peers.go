@@ -46,9 +46,9 @@ func goBreaker() (func(int) error, func() error, error) {
 }
 
 func xTime() (func(int) error, func() error, error) {
-	l, start := rate.NewLimiter(100_000_000, 1_000_000), time.Now()
-	return func(i int) error {
-		if !l.AllowN(start.Add(time.Duration(i)*time.Microsecond), 1) {
+	l, now := rate.NewLimiter(100_000_000, 1_000_000), ticking()
+	return func(int) error {
+		if !l.AllowN(now(), 1) {
 			return errWrong
 		}
 		return nil
