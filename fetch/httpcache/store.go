@@ -45,15 +45,18 @@ type Memory struct {
 const memoryShards = 16
 
 type shard struct {
-	mu   sync.RWMutex
-	m    map[Key]*node
-	head node // ring by arrival: head.next is the newest
-	hand *node
-	_    [64]byte // no two shards on one line of the processor's cache
+	mu    sync.RWMutex
+	m     map[uint64]*node // by hash: the first of those that have it
+	count int
+	head  node // ring by arrival: head.next is the newest
+	hand  *node
+	_     [64]byte // no two shards on one line of the processor's cache
 }
 
 type node struct {
 	key        Key
+	hash       uint64
+	same       *node // the next of the same hash
 	entry      *Entry
 	size       int64
 	used       atomic.Bool
@@ -68,24 +71,36 @@ func NewMemory(maxBytes int64) *Memory {
 	s := &Memory{max: maxBytes, seed: maphash.MakeSeed()}
 	for i := range s.shards {
 		sh := &s.shards[i]
-		sh.m = make(map[Key]*node)
+		sh.m = make(map[uint64]*node)
 		sh.head.prev, sh.head.next = &sh.head, &sh.head
 	}
 	return s
 }
 
-func (s *Memory) shard(k *Key) *shard {
-	h := maphash.String(s.seed, k.Path)
+// shard returns the key's hash and shard. Keys that differ in the scheme alone have one hash, and find compares them in full.
+func (s *Memory) shard(k *Key) (uint64, *shard) {
+	h := maphash.String(s.seed, k.Path) ^ 3*maphash.String(s.seed, k.Host)
 	if k.Query != "" {
-		h ^= maphash.String(s.seed, k.Query)
+		h ^= 5 * maphash.String(s.seed, k.Query)
 	}
-	return &s.shards[h%memoryShards]
+	if k.Partition != "" {
+		h ^= 7 * maphash.String(s.seed, k.Partition)
+	}
+	return h, &s.shards[h%memoryShards]
+}
+
+func (sh *shard) find(h uint64, k *Key) *node {
+	n := sh.m[h]
+	for n != nil && n.key != *k {
+		n = n.same
+	}
+	return n
 }
 
 func (s *Memory) get(k *Key) *Entry {
-	sh := s.shard(k)
+	h, sh := s.shard(k)
 	sh.mu.RLock()
-	n := sh.m[*k]
+	n := sh.find(h, k)
 	if n == nil {
 		sh.mu.RUnlock()
 		return nil
@@ -116,16 +131,17 @@ func (s *Memory) Set(_ context.Context, k Key, e *Entry) error {
 			return nil // others hold the room and have not arrived yet
 		}
 	}
-	sh := s.shard(&k)
+	h, sh := s.shard(&k)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if old := sh.m[k]; old != nil { // another Set came first
+	if old := sh.find(h, &k); old != nil { // another Set came first
 		s.forget(sh, old)
 	}
-	n := &node{key: k, entry: e, size: size}
+	n := &node{key: k, hash: h, same: sh.m[h], entry: e, size: size}
 	n.prev, n.next = &sh.head, sh.head.next
 	n.prev.next, n.next.prev = n, n
-	sh.m[k] = n
+	sh.m[h] = n
+	sh.count++
 	s.entries.Add(1)
 	if k.Partition != "" {
 		s.partitioned.Add(1)
@@ -149,10 +165,10 @@ func (s *Memory) reserve(n int64) bool {
 // replace puts e in the place of what the key has, which is a use of it. It is false where there is nothing, and where the new one does not
 // fit without another's going.
 func (s *Memory) replace(k *Key, e *Entry, size int64) bool {
-	sh := s.shard(k)
+	h, sh := s.shard(k)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	n := sh.m[*k]
+	n := sh.find(h, k)
 	if n == nil {
 		return false
 	}
@@ -174,10 +190,10 @@ func (s *Memory) Delete(_ context.Context, k Key) error {
 }
 
 func (s *Memory) remove(k Key) {
-	sh := s.shard(&k)
+	h, sh := s.shard(&k)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if n := sh.m[k]; n != nil {
+	if n := sh.find(h, &k); n != nil {
 		s.forget(sh, n)
 	}
 }
@@ -188,7 +204,18 @@ func (s *Memory) forget(sh *shard, n *node) {
 		sh.hand = n.prev
 	}
 	n.prev.next, n.next.prev = n.next, n.prev
-	delete(sh.m, n.key)
+	sh.count--
+	switch first := sh.m[n.hash]; {
+	case first != n:
+		for first.same != n {
+			first = first.same
+		}
+		first.same = n.same
+	case n.same != nil:
+		sh.m[n.hash] = n.same
+	default:
+		delete(sh.m, n.hash)
+	}
 	s.bytes.Add(-n.size)
 	s.entries.Add(-1)
 	if n.key.Partition != "" {
@@ -217,7 +244,7 @@ func (s *Memory) evict() bool {
 // sieve moves the hand to what goes next, once around at most.
 func (sh *shard) sieve() *node {
 	n := sh.hand
-	for range sh.m {
+	for range sh.count {
 		if n == nil || n == &sh.head {
 			n = sh.head.prev // the oldest
 		}
@@ -238,8 +265,8 @@ func (s *Memory) Purge(_ context.Context, match func(Key) bool) (int, error) {
 	for i := range s.shards {
 		sh := &s.shards[i]
 		sh.mu.Lock()
-		for k, n := range sh.m {
-			if match(k) {
+		for n := sh.head.next; n != &sh.head; n = n.next {
+			if match(n.key) {
 				s.forget(sh, n)
 				gone++
 			}

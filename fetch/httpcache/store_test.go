@@ -95,6 +95,32 @@ func TestMemoryReplacesWhatAKeyHas(t *testing.T) {
 	}
 }
 
+// http and https of one address have the same hash.
+func TestMemoryTellsKeysOfOneHashApart(t *testing.T) {
+	keys := []Key{keyed(1), keyed(1), keyed(1), keyed(2)}
+	keys[1].Scheme, keys[2].Scheme = "https", "other"
+	for gone := range 3 {
+		m := NewMemory(0)
+		for i, k := range keys {
+			_ = m.Set(t.Context(), k, entryOf(strconv.Itoa(i)))
+		}
+		_ = m.Delete(t.Context(), keys[gone])
+		_ = m.Delete(t.Context(), Key{Scheme: "none", Host: keys[0].Host, Path: keys[0].Path})
+		for i, k := range keys {
+			e, _ := m.Get(t.Context(), k)
+			if (e == nil) != (i == gone) || e != nil && string(e.variants[0].body) != strconv.Itoa(i) {
+				t.Errorf("without %d: %d has %v", gone, i, e)
+			}
+		}
+		if n, err := m.Purge(t.Context(), func(k Key) bool { return k.Path == keys[0].Path }); n != 2 || err != nil {
+			t.Errorf("%d purged, %v", n, err)
+		}
+		if n, _ := m.Size(); n != 1 {
+			t.Errorf("%d entries left", n)
+		}
+	}
+}
+
 func TestMemorySparesWhatIsUsed(t *testing.T) {
 	m := NewMemory(200 << 10)
 	for n := range 20 {
@@ -118,6 +144,7 @@ func TestMemoryUnderConcurrentUse(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, uint64(g))) //nolint:gosec // repeatable on purpose
 			for range 25_000 {
 				k := keyed(r.IntN(200))
+				k.Scheme = []string{"http", "https"}[r.IntN(2)]
 				switch r.IntN(4) {
 				case 0:
 					_ = m.Set(t.Context(), k, entryOf(k.Path))

@@ -108,6 +108,26 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
+func TestRegistryEvictsWhatWasNotUsedForLong(t *testing.T) {
+	r := NewRegistry(10, time.Hour, func(k int) int { return k })
+	now := time.Now()
+	for range 1000 {
+		now = now.Add(2 * slack)
+		for k := range 8 { // used all the time, and at the same moment
+			r.Release(r.Acquire(k, now))
+		}
+		r.Release(r.Acquire(int(now.UnixNano()), now)) // used once
+	}
+	for k := range 8 {
+		if _, ok := r.Peek(k); !ok {
+			t.Errorf("%d, used all the time, was evicted", k)
+		}
+	}
+	if r.Len() > 10 {
+		t.Errorf("%d entries", r.Len())
+	}
+}
+
 func TestRegistryHeldEntriesDoNotHideOthers(t *testing.T) {
 	r := NewRegistry(20, time.Hour, func(int) struct{} { return struct{}{} })
 	now := time.Now()

@@ -10,8 +10,8 @@ import (
 // may be passed for as long as more than that many are in use at once; entries unused for the idle time go first,
 // then the least recently used.
 //
-// The entries form a ring by last use: front is the oldest. One mutex guards map and ring; what V does with itself
-// happens outside.
+// The entries form a ring by last use, give or take a second: front is the oldest. An entry that was moved to the end a moment ago
+// stays where it is, which spares its neighbours. One mutex guards map and ring; what V does with itself happens outside.
 type Registry[K comparable, V any] struct {
 	mu   sync.Mutex
 	m    map[K]*Entry[K, V]
@@ -28,8 +28,12 @@ type Entry[K comparable, V any] struct {
 	Value      V
 	prev, next *Entry[K, V]
 	used       time.Time
+	moved      time.Time    // to the end of the ring
 	holders    atomic.Int32 // grows with the lock held
 }
+
+// slack is how long an entry keeps its place in the ring once others stand behind it.
+const slack = time.Second
 
 // NewRegistry returns an empty one of at most limit idle entries.
 func NewRegistry[K comparable, V any](limit int, idle time.Duration, mk func(K) V) *Registry[K, V] {
@@ -46,12 +50,13 @@ func (r *Registry[K, V]) Acquire(k K, now time.Time) *Entry[K, V] {
 	if e == nil {
 		e = &Entry[K, V]{Key: k, Value: r.make(k)}
 		r.m[k] = e
-	} else {
+		e.link(&r.head, now)
+	} else if e.next != &r.head && now.Sub(e.moved) >= slack {
 		e.unlink()
+		e.link(&r.head, now)
 	}
 	e.used = now
 	e.holders.Add(1)
-	e.link(&r.head)
 	r.evict(now)
 	return e
 }
@@ -110,7 +115,7 @@ func (r *Registry[K, V]) evict(now time.Time) {
 			delete(r.m, e.Key)
 		} else {
 			e.used = now
-			e.link(&r.head)
+			e.link(&r.head, now)
 		}
 		e = next
 	}
@@ -121,7 +126,8 @@ func (e *Entry[K, V]) unlink() {
 	e.prev.next, e.next.prev = e.next, e.prev
 }
 
-func (e *Entry[K, V]) link(head *Entry[K, V]) { // as the most recently used
+func (e *Entry[K, V]) link(head *Entry[K, V], now time.Time) { // as the most recently used
+	e.moved = now
 	e.prev, e.next = head.prev, head
 	head.prev.next, head.prev = e, e
 }
