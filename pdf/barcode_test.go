@@ -168,3 +168,16 @@ body:
 		}
 	}
 }
+
+// TestSizeOfABarcodeIsNotThatOfItsText: the value below the bars was set as high as the code is wide.
+func TestSizeOfABarcodeIsNotThatOfItsText(t *testing.T) {
+	const text = "quire: 1\nname: x\nlang: en\ntitle: T\npage: {size: A6, margin: 7mm}\nbody: [{barcode: code128, value: ABC-4711, size: 60mm, alt: x}]\n"
+	body, err := renderText(t, newEngine(t, pdf.Config{}), text, "{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := pdftest.Boxes(t, pdftest.Write(t, "f.pdf", body))
+	if len(words) != 1 || words[0].Text != "ABC-4711" || words[0].YMax-words[0].YMin > 20 {
+		t.Errorf("the text below the bars: %+v", words)
+	}
+}

@@ -256,6 +256,9 @@ func (c *compiler) commonKeys(b *blockSource) {
 		}
 		parent = c.headingStyle(b.level)
 	}
+	if b.kind == "barcode" {
+		o.kindKeys = []string{"size"} // of the symbol, not of the text below it
+	}
 	b.look = c.ownLook(o, parent)
 	if v := o.get("lang"); v != nil {
 		b.block.Lang, _ = c.tag(v, o.at("lang"))

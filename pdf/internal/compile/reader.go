@@ -97,6 +97,8 @@ type object struct {
 	n     *strictyaml.Node
 	path  string
 	asked []string
+	// kindKeys are those that a kind of block has of its own, whatever they mean in a style.
+	kindKeys []string
 }
 
 // object wants a mapping; what names it in the message.

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"slices"
 	"strconv"
 
 	"example.com/quire/internal/strictyaml"
@@ -96,7 +97,7 @@ type overlay struct {
 func (c *compiler) overlay(o *object, data bool) (over overlay) {
 	for _, key := range styleKeys {
 		v := o.get(key)
-		if v == nil {
+		if v == nil || slices.Contains(o.kindKeys, key) {
 			continue
 		}
 		if key == "color" && data {
