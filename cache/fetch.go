@@ -133,29 +133,30 @@ func (c *Cache[K, V]) fetch(ctx context.Context, keys []string, headersOnly bool
 }
 
 // counters returns the counters of tags: those known in this session, unless they are to be fresh, the
-// others from the remote.
-func (c *Cache[K, V]) counters(ctx context.Context, names map[string]struct{}, life time.Duration, fresh bool) (map[string]tagCounter, error) {
+// others from the remote. asOf is the time, of the link's clock, up to which they are known to be right.
+func (c *Cache[K, V]) counters(ctx context.Context, names map[string]struct{}, life time.Duration, fresh bool) (all map[string]tagCounter, asOf time.Duration, err error) {
 	l := c.link
-	all := make(map[string]tagCounter, len(names))
+	all = make(map[string]tagCounter, len(names))
 	var missing []string
 	l.mu.Lock()
 	gen, asked := c.gen.Load(), l.now()
+	asOf = asked
 	if len(l.counters) > maxCounters {
 		clear(l.counters)
 	}
 	for name := range names {
 		if t, ok := l.counters[name]; ok && !fresh && asked-t.since < recheckTags {
-			all[name] = t
+			all[name], asOf = t, min(asked, l.proof)
 		} else {
 			missing = append(missing, name)
 		}
 	}
 	l.mu.Unlock()
 	if len(missing) == 0 {
-		return all, nil
+		return all, asOf, nil
 	}
 	var got []uint64
-	err := c.ask(ctx, func(ctx context.Context) (err error) {
+	err = c.ask(ctx, func(ctx context.Context) (err error) {
 		got, err = c.remote.Tags(ctx, c.o.Name, missing, life, false)
 		if err == nil && len(got) != len(missing) {
 			err = fmt.Errorf("%d counters for %d tags", len(got), len(missing))
@@ -163,7 +164,7 @@ func (c *Cache[K, V]) counters(ctx context.Context, names map[string]struct{}, l
 		return err
 	})
 	if err != nil {
-		return nil, asUnavailable(err)
+		return nil, 0, asUnavailable(err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -172,14 +173,15 @@ func (c *Cache[K, V]) counters(ctx context.Context, names map[string]struct{}, l
 		t := tagCounter{counter: got[i], since: l.now()}
 		if keep {
 			// A frame that came meanwhile may be of a later bump.
-			if known, ok := l.counters[name]; ok && known.counter > t.counter {
+			known := l.counters[name]
+			if t.applied = known.applied; known.counter > t.counter {
 				t = known
 			}
 			l.counters[name] = t
 		}
 		all[name] = t
 	}
-	return all, nil
+	return all, asOf, nil
 }
 
 // consult asks the remote for the keys of fs before anything is loaded, settles what it answers and
@@ -207,8 +209,7 @@ func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*
 			whole = append(whole, f)
 		}
 	}
-	at := c.link.now()
-	if recs, counters, err := c.records(ctx, compare, true); err != nil {
+	if recs, counters, at, err := c.records(ctx, compare, true); err != nil {
 		rest = append(rest, c.unreachable(compare, err)...)
 	} else {
 		for i, f := range compare {
@@ -226,8 +227,7 @@ func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*
 			rest = append(rest, c.answered(f, &same, true)...)
 		}
 	}
-	at = c.link.now()
-	recs, counters, err := c.records(ctx, whole, false)
+	recs, counters, at, err := c.records(ctx, whole, false)
 	if err != nil {
 		return append(rest, c.unreachable(whole, err)...)
 	}
@@ -235,15 +235,18 @@ func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*
 		rec := &recs[i]
 		f.known = rec.Version
 		f.bare = rec.State == RecordNone || rec.State >= RecordTombstone
-		found := false
+		var r *record[V]
+		var fits bool
+		var err error
 		if rec.State != RecordNone && rec.State != RecordTombstone && current(rec.Tags, counters) {
-			if r, fits, err := c.take(f.key, rec, f.gen, f.bumps, at); err == nil {
-				found = true
-				rest = append(rest, c.answered(f, r, fits)...)
-			}
+			r, fits, err = c.take(f.key, rec, f.gen, f.bumps, at)
 		}
-		if found {
+		if err == nil && f.old != nil && f.old.shared != nil {
+			c.fallBackOn(f, nil) // the remote has it no more; one that cannot be read does not end what can
+		}
+		if r != nil {
 			c.n.remoteHits.Add(1)
+			rest = append(rest, c.answered(f, r, fits)...)
 		} else {
 			c.n.remoteMisses.Add(1)
 			rest = append(rest, f)
@@ -259,18 +262,30 @@ func current(tags []RecordTag, counters map[string]tagCounter) bool {
 	})
 }
 
-// records fetches the records of fs and the counters of all tags concerned.
-func (c *Cache[K, V]) records(ctx context.Context, fs []*flight[K, V], headersOnly bool) ([]Record, map[string]tagCounter, error) {
+// fallBackOn replaces what f falls back on if its load fails. Others see it once f is settled.
+func (c *Cache[K, V]) fallBackOn(f *flight[K, V], old *record[V]) {
+	s := c.shard(f.key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !f.settled {
+		f.old = old
+	}
+}
+
+// records fetches the records of fs and the counters of all tags concerned. at is the time, of the
+// link's clock, as of which they are right.
+func (c *Cache[K, V]) records(ctx context.Context, fs []*flight[K, V], headersOnly bool) (recs []Record, counters map[string]tagCounter, at time.Duration, err error) {
+	at = c.link.now()
 	if len(fs) == 0 {
-		return nil, nil, nil
+		return nil, nil, at, nil
 	}
 	keys := make([]string, len(fs))
 	for i, f := range fs {
 		keys[i] = f.text
 	}
-	recs, err := c.fetch(ctx, keys, headersOnly)
+	recs, err = c.fetch(ctx, keys, headersOnly)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, at, err
 	}
 	names, life, fresh := map[string]struct{}{}, time.Duration(0), false
 	for i := range recs {
@@ -284,8 +299,8 @@ func (c *Cache[K, V]) records(ctx context.Context, fs []*flight[K, V], headersOn
 		}
 		life = max(life, tagLife(recs[i].Remove))
 	}
-	counters, err := c.counters(ctx, names, life, fresh)
-	return recs, counters, err
+	counters, asOf, err := c.counters(ctx, names, life, fresh)
+	return recs, counters, min(at, asOf), err
 }
 
 // tagLife is how long the counters of the tags of a record are kept at least.
@@ -305,7 +320,7 @@ func (c *Cache[K, V]) answered(f *flight[K, V], r *record[V], fits bool) (rest [
 	default:
 		f.failures = r.failures
 		if r.state == stateValue && fits && now < r.hard {
-			f.old = r
+			c.fallBackOn(f, r)
 		}
 		return []*flight[K, V]{f}
 	}

@@ -31,13 +31,15 @@ type flight[K comparable, V any] struct {
 	value  V
 	err    error // ErrNotFound or *LoadError
 	failed bool  // err is a failure, not an answer
-	// compared: the remote had nothing better than old.
-	compared bool
 	// bumped is the number of an invalidation of a tag of value since the load began, or 0.
 	bumped uint64
 	rec    *record[V] // the record of value, if it has one
 	source Source     // of value
 	lost   error      // why the remote could not be asked, if so
+	// spare: value is that of old, in place of err.
+	spare bool
+	// asOf is the time up to which the remote is known to have had rec, when f was settled.
+	asOf time.Duration
 
 	*asking // nil without Options.Remote
 }
@@ -69,7 +71,9 @@ type asking struct {
 	writeID uint64 // of the store of the result
 	touched bool   // since then
 	waits   bool   // for wake
-	wake    chan struct{}
+	// replaced: news of a write have come meanwhile
+	replaced bool
+	wake     chan struct{}
 }
 
 // shards is the number of locks the keys are spread over. A power of two.

@@ -117,10 +117,10 @@ func (c *Cache[K, V]) read(ctx context.Context, k K, from source[K, V]) (v V, er
 		if f != nil {
 			c.n.mine().misses.Add(1)
 			soft, stop := c.softLimit()
-			v, _, err = c.wait(ctx, k, f, r, soft, bumps)
+			got, err := c.wait(ctx, k, f, r, soft, bumps)
 			stop()
 			if !errors.Is(err, errOlderLoad) {
-				return v, err
+				return got.value, err
 			}
 			c.n.mine().misses.Add(^uint64(0)) // the same read goes on
 		}
@@ -196,44 +196,76 @@ func (c *Cache[K, V]) softLimit() (<-chan struct{}, func() bool) {
 	return soft, time.AfterFunc(c.p.LoadSoftTimeout, func() { close(soft) }).Stop
 }
 
+// found is what a read that waited has got.
+type found[V any] struct {
+	value  V
+	rec    *record[V] // of value, if it has one
+	source Source
+	bound  time.Duration
+	lost   error // why the remote could not be asked, if so
+}
+
 // wait waits for f on the caller's own context. old, if it is a value within
-// its hard life, is what to fall back on: once soft is closed, and if the load
-// fails. bumps is the number of invalidations before the read: if one of them overtook f the error is
-// errOlderLoad, and the read must begin again. rec is the record of v, if it has one.
-func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V], soft <-chan struct{}, bumps uint64) (v V, rec *record[V], err error) {
+// its hard life, is what to fall back on once soft is closed. bumps is the number of invalidations
+// before the read: if one of them overtook f the error is errOlderLoad, and the read must begin again.
+func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V], soft <-chan struct{}, bumps uint64) (found[V], error) {
 	if old == nil || !old.exists(f.gen) || old.state != stateValue {
-		old, soft = nil, nil
+		soft = nil
 	}
 	for {
 		select {
 		case <-ctx.Done():
-			return v, nil, ctx.Err()
+			return found[V]{}, ctx.Err()
 		case <-soft:
 			soft = nil
-			if c.usable(old, f, false) {
-				return old.value, old, nil
-			}
-			// Somebody wrote the key meanwhile: no need to wait for less.
-			if r, ok := c.store.Look(k); ok && r.of(c.gen.Load()) && r.state == stateValue && c.clock.Now() < r.soft {
-				return r.value, r, nil
+			if got, ok := c.meanwhile(k, f, old); ok {
+				return got, nil
 			}
 		case <-f.done:
 			if f.bumped > 0 && f.bumped <= bumps {
-				return v, nil, errOlderLoad
+				return found[V]{}, errOlderLoad
 			}
-			if f.failed && c.usable(f.old, f, f.compared) {
-				return f.old.value, f.old, nil
+			got := found[V]{value: f.value, rec: f.rec, source: f.source, lost: f.lost}
+			switch {
+			case c.remote == nil:
+			case f.rec != nil:
+				got.bound = c.link.now() - f.asOf
+			case f.lost != nil:
+				got.bound = unprovedBound
+			default:
+				got.bound = c.link.now() - f.since
 			}
-			return f.value, f.rec, f.err
+			if f.spare {
+				return got, nil
+			}
+			return got, f.err
 		}
 	}
 }
 
-// usable says whether old may stand in for the result of f: it is alive, and
-// the key was not written or deleted since the load began. compared says that the remote has
-// nothing better, for one that is suspect.
-func (c *Cache[K, V]) usable(old *record[V], f *flight[K, V], compared bool) bool {
-	if old == nil || f.detached.Load() {
+// meanwhile is what to serve while f, the load of k, goes on: old, if it may stand in for the result,
+// or what somebody has written since.
+func (c *Cache[K, V]) meanwhile(k K, f *flight[K, V], old *record[V]) (got found[V], ok bool) {
+	s := c.shard(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, held := c.store.Look(k)
+	gen, now := c.gen.Load(), c.clock.Now()
+	switch {
+	case !held:
+		return got, false
+	case r == old && !f.detached.Load() && c.usable(old, false):
+	case r.state == stateValue && r.exists(gen) && now < r.soft && !r.suspect(gen, now):
+	default:
+		return got, false
+	}
+	return found[V]{value: r.value, rec: r, bound: c.bound(r)}, true
+}
+
+// usable says whether old, which no news have overtaken, may stand in for the result of a load: it is
+// alive. compared says that the remote has nothing better, for one that is suspect.
+func (c *Cache[K, V]) usable(old *record[V], compared bool) bool {
+	if old == nil {
 		return false
 	}
 	gen, now := c.gen.Load(), c.clock.Now()

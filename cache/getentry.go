@@ -49,8 +49,9 @@ type Entry[V any] struct {
 	Source  Source
 	// Age is the time since the value was set or loaded, or last found unmodified.
 	Age time.Duration
-	// Bound is how long ago, at most, the value may have been replaced in the remote: math.MaxInt64 if
-	// nothing is known of that, 0 without a remote.
+	// Bound is how long ago, at most, the value may have been replaced in the remote, counted from an
+	// instant between the call and its return: math.MaxInt64 if nothing is known of that, 0 without a
+	// remote.
 	Bound time.Duration
 }
 
@@ -73,8 +74,11 @@ func (c *Cache[K, V]) GetEntry(ctx context.Context, k K, o ReadOptions) (e Entry
 	for {
 		r, _ := c.store.Get(k)
 		bound := time.Duration(0)
-		if r != nil {
+		if r != nil && c.remote != nil {
 			bound = c.bound(r)
+			if now, _ := c.store.Look(k); now != r {
+				continue // replaced, perhaps before the proof that bound is of
+			}
 			from.verify = from.verify || bound > limit
 		}
 		done, f, _, err := c.answer(ctx, k, r, from)
@@ -87,25 +91,25 @@ func (c *Cache[K, V]) GetEntry(ctx context.Context, k K, o ReadOptions) (e Entry
 			continue
 		}
 		c.n.mine().misses.Add(1)
-		v, rec, err := c.waitFor(ctx, k, f, r, from.verify || limit < math.MaxInt64, bumps)
-		bound = c.answerBound(f, rec)
+		got, err := c.waitFor(ctx, k, f, r, from.verify || limit < math.MaxInt64, bumps)
 		// What was asked for after the read began is as new as it can be.
-		proved := c.remote == nil || f.lost == nil && bound <= c.link.now()-f.since
+		proved := c.remote == nil || got.lost == nil && got.bound <= c.link.now()-f.since
 		switch {
 		case errors.Is(err, errOlderLoad):
 		case err != nil && !errors.Is(err, ErrNotFound):
 			return e, err
-		case from.verify && proved, !o.Verify && bound <= limit:
-			if rec == nil {
-				return Entry[V]{Value: v, Source: f.source, Bound: bound}, err
+		case from.verify && proved, !o.Verify && got.bound <= limit:
+			if got.rec == nil {
+				return Entry[V]{Value: got.value, Source: got.source, Bound: got.bound}, err
 			}
-			return c.entry(rec, f.source, bound), err
-		case from.verify && f.lost == nil:
+			return c.entry(got.rec, got.source, got.bound), err
+		case from.verify && got.lost == nil && f.err != nil:
 			return e, f.err // the load failed, and the old value will not do
+		case from.verify && got.lost == nil: // overtaken by news that are not proved yet
 		case o.Verify:
-			return e, fmt.Errorf("cache get %q: %w", showKey(k), asUnavailable(f.lost))
+			return e, fmt.Errorf("cache get %q: %w", showKey(k), asUnavailable(got.lost))
 		case from.verify:
-			return e, fmt.Errorf("cache get %q: %w: %w", showKey(k), ErrStale, f.lost)
+			return e, fmt.Errorf("cache get %q: %w: %w", showKey(k), ErrStale, got.lost)
 		default:
 			from.verify = true
 		}
@@ -114,26 +118,13 @@ func (c *Cache[K, V]) GetEntry(ctx context.Context, k K, o ReadOptions) (e Entry
 }
 
 // waitFor is wait, for a value that is held too long to do, or for no stale one at all.
-func (c *Cache[K, V]) waitFor(ctx context.Context, k K, f *flight[K, V], old *record[V], strict bool, bumps uint64) (V, *record[V], error) {
+func (c *Cache[K, V]) waitFor(ctx context.Context, k K, f *flight[K, V], old *record[V], strict bool, bumps uint64) (found[V], error) {
 	if strict {
 		return c.wait(ctx, k, f, nil, nil, bumps)
 	}
 	soft, stop := c.softLimit()
 	defer stop()
 	return c.wait(ctx, k, f, old, soft, bumps)
-}
-
-// answerBound is the bound of what f has brought, of which rec is the record, if it has one.
-func (c *Cache[K, V]) answerBound(f *flight[K, V], rec *record[V]) time.Duration {
-	switch {
-	case c.remote == nil:
-		return 0
-	case rec != nil:
-		return c.bound(rec)
-	case f.lost != nil:
-		return unprovedBound
-	}
-	return c.link.now() - f.since
 }
 
 // entry tells of r.

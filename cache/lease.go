@@ -61,17 +61,23 @@ func (c *Cache[K, V]) listen(f *flight[K, V]) <-chan struct{} {
 	return f.wake
 }
 
-// hush ends that.
+// hush ends that. What news came of is nothing to fall back on any more.
 func (c *Cache[K, V]) hush(f *flight[K, V]) {
 	s := c.shard(f.key)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	f.waits = false
-	s.mu.Unlock()
+	if f.replaced && !f.settled {
+		f.old = nil
+	}
+	f.replaced = false
 }
 
-// woken says whether f waits for news, and wakes it. The caller holds the shard's lock.
-func (f *flight[K, V]) woken() bool {
+// woken says whether f waits for news, and wakes it; replaced if they are those of a write. The caller
+// holds the shard's lock.
+func (f *flight[K, V]) woken(replaced bool) bool {
 	if f.waits {
+		f.replaced = f.replaced || replaced
 		select {
 		case <-f.wake:
 		default:
@@ -128,7 +134,7 @@ func (c *Cache[K, V]) prepare(ctx context.Context, fs []*flight[K, V]) {
 			}
 		}
 	}
-	counters, err := c.counters(ctx, names, tagLife(c.lives.hard()), false)
+	counters, _, err := c.counters(ctx, names, tagLife(c.lives.hard()), false)
 	began := c.link.now()
 	for _, f := range fs {
 		f.counters, f.began = counters, began
@@ -199,7 +205,7 @@ func (c *Cache[K, V]) share(ctx context.Context, f *flight[K, V], out *outcome[V
 		for _, t := range rec.Tags {
 			names[t.Name] = struct{}{}
 		}
-		_, _ = c.counters(ctx, names, tagLife(rec.Remove), false) // an error leaves them unknown
+		_, _, _ = c.counters(ctx, names, tagLife(rec.Remove), false) // an error leaves them unknown
 		out.lives, out.shared = &l, c.unshared(c.until(f.gen))
 		return
 	}

@@ -63,6 +63,8 @@ type session struct {
 type tagCounter struct {
 	counter uint64
 	since   time.Duration // when it was read, or its frame came
+	// applied is the last counter by which what is held was put out of use. One that was read may be greater.
+	applied uint64
 }
 
 func (l *link) now() time.Duration { return time.Since(l.start) }
@@ -209,8 +211,9 @@ func (r receiver[K, V]) Frame(f Frame) {
 	l := r.c.link
 	l.mu.Lock()
 	if f.Kind != FrameTouched && f.Version.Epoch != l.epoch {
-		// Not to be ordered with what is held.
+		// Not to be ordered with what is held, nor with what will come.
 		r.c.doubt()
+		f.Record = nil
 	}
 	l.mu.Unlock()
 	if f.Kind == FrameTag {
@@ -238,13 +241,12 @@ func (c *Cache[K, V]) bump(name string, counter uint64) {
 	l := c.link
 	l.mu.Lock()
 	known, ok := l.counters[name]
-	again := ok && known.counter >= counter
-	again = again && counter > 0
+	again := ok && known.applied >= counter && counter > 0
 	switch {
 	case counter == 0:
 		delete(l.counters, name)
 	case !again && linked(c.gen.Load()):
-		l.counters[name] = tagCounter{counter: counter, since: l.now()}
+		l.counters[name] = tagCounter{counter: max(counter, known.counter), since: l.now(), applied: counter}
 	}
 	l.mu.Unlock()
 	switch {
@@ -261,6 +263,11 @@ func (c *Cache[K, V]) bump(name string, counter uint64) {
 // newer says whether a version that the remote gave out later than b takes its place.
 func (v Version) newer(b Version) bool { return v.Epoch != b.Epoch || v.Counter > b.Counter }
 
+// before says whether r is known to be of an earlier write than v.
+func (r *record[V]) before(v Version) bool {
+	return r != nil && r.shared != nil && r.shared.version.Epoch == v.Epoch && v.Counter > r.shared.version.Counter
+}
+
 // news applies the frame of a write: a record that is older goes, or is replaced by the one pushed,
 // and a load that began before is not kept. A frame that comes twice, late, or for a write of this
 // cache finds nothing older.
@@ -272,14 +279,13 @@ func (c *Cache[K, V]) news(k K, f *Frame) {
 	s := c.shard(k)
 	s.mu.Lock()
 	late := s.saw(f.Version)
-	if fl := s.flights[k]; fl != nil && !fl.woken() && fl.writeID != f.Version.WriteID {
+	if fl := s.flights[k]; fl != nil && !fl.woken(true) && fl.writeID != f.Version.WriteID {
 		s.detach(k)
 	}
 	held, ok := c.store.Look(k)
 	older := ok && (held.shared == nil || f.Version.newer(held.shared.version))
 	if older && late && pushed != nil {
-		// The later one may have been of this key: what is held in its place is suspect.
-		pushed = pushed.suspected()
+		pushed = nil // the later one may have been of this key
 	}
 	switch {
 	case pushed != nil && (older || !ok && !late && c.p.PushAll) && c.gen.Load() != genClosed:
@@ -311,7 +317,7 @@ func (c *Cache[K, V]) touched(k K) {
 	s.touches++
 	f := s.flights[k]
 	switch {
-	case f == nil || f.woken():
+	case f == nil || f.woken(true):
 	case f.writeID != 0:
 		f.touched = true
 	default:
@@ -334,6 +340,7 @@ func (c *Cache[K, V]) pushed(k K, rec *Record) (*record[V], error) {
 	}
 	l := c.link
 	l.mu.Lock()
+	proof := max(l.proof, 0) // the frame of a later write, or of its tags, may be on its way
 	valid := currentTags(rec.Tags, func(name string) (uint64, bool) {
 		t, ok := l.counters[name]
 		return t.counter, ok
@@ -342,7 +349,7 @@ func (c *Cache[K, V]) pushed(k K, rec *Record) (*record[V], error) {
 	if !valid {
 		return nil, nil
 	}
-	r, fits, err := c.take(k, rec, gen, bumps, l.now())
+	r, fits, err := c.take(k, rec, gen, bumps, proof)
 	if !fits {
 		return nil, err
 	}
@@ -367,7 +374,7 @@ func (c *Cache[K, V]) wake(k K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f := s.flights[k]; f != nil {
-		f.woken()
+		f.woken(false)
 	}
 }
 
@@ -387,11 +394,19 @@ func (c *Cache[K, V]) Staleness() time.Duration {
 	return l.now() - l.proof
 }
 
-// bound is how long ago r may have been replaced in the remote.
+// bound is how long ago r may have been replaced in the remote. See asOf.
 func (c *Cache[K, V]) bound(r *record[V]) time.Duration {
 	if r.shared == nil {
 		return 0
 	}
+	return c.link.now() - c.asOf(r)
+}
+
+// asOf is the time, of the link's clock, up to which the remote is known to have had r, which has a
+// remote. That is so if r is in the store after the call, or the caller holds the lock of the key's shard
+// and no news of the key have overtaken r: news are applied under that lock and before the proof that
+// follows them.
+func (c *Cache[K, V]) asOf(r *record[V]) time.Duration {
 	l := c.link
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -402,5 +417,5 @@ func (c *Cache[K, V]) bound(r *record[V]) time.Duration {
 	} else if i := slices.IndexFunc(l.ended, func(s session) bool { return s.number == number }); i >= 0 {
 		proof = max(proof, l.ended[i].proof)
 	}
-	return l.now() - proof
+	return proof
 }

@@ -85,7 +85,7 @@ func (c *Cache[K, V]) fly(ctx context.Context, fs []*flight[K, V], load func(con
 		}
 		if load == nil {
 			for _, f := range fs {
-				c.settle(f, outcome[V]{err: ErrNotFound, unasked: true, shared: &shared{version: f.known, checked: c.link.now(), until: c.until(f.gen)}})
+				c.settle(f, outcome[V]{err: ErrNotFound, unasked: true, shared: &shared{version: f.known, checked: f.since, until: c.until(f.gen)}})
 			}
 			return
 		}
@@ -228,10 +228,23 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	switch {
 	case overtaken:
 		c.n.overtaken.Add(1)
+		// What is answered is not kept. Nothing older is to be served after it: not what is held, nor what
+		// another load falls back on, nor the frame of an earlier write.
+		v := out.version()
+		if old.before(v) {
+			c.store.Remove(f.key)
+			old = nil
+		}
+		if fl := s.flights[f.key]; fl != nil && fl.old.before(v) {
+			s.detach(f.key)
+		}
+		if v.Epoch != 0 {
+			s.saw(v)
+		}
 		c.adopt(f, old, now, out, failure)
 	case out.rec != nil && out.fits:
-		c.store.Put(f.key, f.doubted(out.rec))
-		f.rec, f.value, f.err = out.rec, out.value, out.err
+		f.rec, f.value, f.err = f.doubted(out.rec), out.value, out.err
+		c.store.Put(f.key, f.rec)
 		if failure != nil {
 			f.failed, f.err = true, failure
 		}
@@ -254,8 +267,8 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 			l = c.jittered(l)
 		}
 		c.live(r, now, l)
-		c.store.Put(f.key, f.doubted(r))
-		f.rec, f.value = r, out.value
+		f.rec, f.value = f.doubted(r), out.value
+		c.store.Put(f.key, f.rec)
 	case notFound:
 		f.err = ErrNotFound
 		switch {
@@ -272,8 +285,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 			c.store.Remove(f.key)
 		}
 	default:
-		f.failed, f.compared = true, out.compared
-		f.err = failure
+		f.failed, f.err = true, failure
 		if c.p.ErrorBackoffMin > 0 && c.holds(f.key) && !out.passing {
 			r := c.failed(f.key, old, f.gen, now, &out)
 			failure.RetryAt = time.Unix(0, r.retryAt)
@@ -284,6 +296,12 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 		c.n.failures.Add(1)
 	}
 	failed := f.failed && !out.passing
+	if f.failed && !overtaken && c.usable(f.old, out.compared) {
+		f.spare, f.rec, f.value = true, f.old, f.old.value
+	}
+	if f.rec != nil && f.rec.shared != nil {
+		f.asOf = c.asOf(f.rec)
+	}
 	close(f.done)
 	s.mu.Unlock()
 
@@ -310,26 +328,28 @@ func (f *flight[K, V]) doubted(r *record[V]) *record[V] {
 // they asked before the key was deleted. failure is the outcome's error unless
 // that is ErrNotFound.
 func (c *Cache[K, V]) adopt(f *flight[K, V], held *record[V], now int64, out outcome[V], failure *LoadError) {
-	older := held != nil && held.shared != nil && held.shared.version.Epoch == out.version().Epoch && held.shared.version.Counter < out.version().Counter
-	if held != nil && !older && held.exists(c.gen.Load()) && now < held.soft {
+	gen := c.gen.Load()
+	if held != nil && held.exists(gen) && now < held.soft && !held.suspect(gen, now) {
 		switch held.state {
 		case stateValue:
 			f.rec, f.value, f.source = held, held.value, FromLocal
 			return
 		case stateAbsent:
-			f.err = ErrNotFound
+			f.rec, f.err = held, ErrNotFound
 			return
 		case stateFailed, stateUnasked:
 		}
 	}
 	switch {
 	case out.err == nil:
-		f.rec, f.value = out.rec, out.value
+		f.value = out.value
+		if out.rec != nil {
+			f.rec = out.rec.suspected() // no proof since it was fetched is one for it
+		}
 	case failure == nil:
 		f.err = ErrNotFound
 	default:
-		f.failed, f.compared = true, out.compared
-		f.err = failure
+		f.failed, f.err = true, failure
 	}
 }
 

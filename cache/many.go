@@ -105,13 +105,13 @@ func (c *Cache[K, V]) GetMany(ctx context.Context, ks []K, load func(context.Con
 	defer stop()
 	var again []K
 	for k, p := range waiting {
-		v, _, err := c.wait(ctx, k, p.flight, p.old, soft, bumps)
+		got, err := c.wait(ctx, k, p.flight, p.old, soft, bumps)
 		if errors.Is(err, errOlderLoad) {
 			c.n.mine().misses.Add(^uint64(0)) // the same read goes on
 			again = append(again, k)
 			continue
 		}
-		if err := put(k, v, err); err != nil {
+		if err := put(k, got.value, err); err != nil {
 			return nil, err
 		}
 	}

@@ -48,8 +48,8 @@ func (c *Cache[K, V]) updateShared(ctx context.Context, k K, f func(old V, ok bo
 		return Version{}, err
 	}
 	fl := &flight[K, V]{asking: &asking{text: c.o.Keys.Format(k), verify: true}}
-	gen, bumps, at := c.gen.Load(), c.tags.bumps.Load(), c.link.now()
-	recs, counters, err := c.records(ctx, []*flight[K, V]{fl}, false)
+	gen, bumps := c.gen.Load(), c.tags.bumps.Load()
+	recs, counters, at, err := c.records(ctx, []*flight[K, V]{fl}, false)
 	if err != nil {
 		return Version{}, fmt.Errorf("cache update %q: %w", showKey(k), err)
 	}

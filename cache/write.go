@@ -123,7 +123,8 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 		names[name] = struct{}{}
 	}
 	l = c.jittered(l)
-	counters, err := c.counters(ctx, names, tagLife(l.hard()), false)
+	// With a counter that was bumped meanwhile the value would be out of use at once.
+	counters, _, err := c.counters(ctx, names, tagLife(l.hard()), len(o.Tags) > 0)
 	if err != nil {
 		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), err)
 	}

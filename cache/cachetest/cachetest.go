@@ -139,6 +139,13 @@ func (r *Recorder) WaitFrame(t *testing.T, ok func(cache.Frame) bool) (f cache.F
 	return f
 }
 
+// Frames are those that came.
+func (r *Recorder) Frames() []cache.Frame {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.frames)
+}
+
 // Link attaches a Recorder and waits until it is up.
 func Link(t *testing.T, s Shared, ns string) *Recorder {
 	t.Helper()

@@ -1,0 +1,274 @@
+package cachetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"example.com/quire/cache"
+)
+
+// Faulty is what stands between one node and what it shares with others, and fails: calls take long,
+// get lost, or are done after the caller has given up; frames come late, twice and out of order; the
+// link is cut, which the node learns later. It keeps what cache.Remote and cache.Bus promise. All that
+// it does follows from one number. It is meant for a bubble of testing/synctest, whose time costs
+// nothing.
+type Faulty struct {
+	Shared
+
+	mu    sync.Mutex
+	rand  *rand.Rand
+	calm  bool
+	cut   bool
+	down  bool      // the sink knows
+	last  time.Time // up to when frames are on their way
+	life  int       // of the link; what was on its way in an earlier one is lost
+	sink  cache.Sink
+	epoch uint64
+	timer *time.Timer
+}
+
+// errFault is what calls that fail return.
+var errFault = errors.New("simulated fault")
+
+// The times of a Faulty.
+const (
+	maxDelay  = 40 * time.Millisecond
+	maxCut    = 2 * time.Second
+	maxCalm   = 3 * time.Second
+	maxNotice = 500 * time.Millisecond // until a cut is noticed
+)
+
+// NewFaulty makes the one of a node.
+func NewFaulty(s Shared, seed, node uint64) *Faulty {
+	return &Faulty{Shared: s, rand: rand.New(rand.NewPCG(seed, node))} //nolint:gosec // G404: to be replayed
+}
+
+// Calm ends all faults.
+func (f *Faulty) Calm() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calm = true
+	if f.cut {
+		f.heal()
+	}
+}
+
+// chance is true once in n times, up to 1 for each time.
+func (f *Faulty) chance(n int) bool { return !f.calm && f.rand.IntN(n) == 0 }
+
+// delay is how long something takes: never twice the same, so that the order of what happens is that
+// of the numbers drawn.
+func (f *Faulty) delay(most time.Duration) time.Duration {
+	if f.calm {
+		return 0
+	}
+	return time.Duration(1 + f.rand.Int64N(int64(most)))
+}
+
+// course is what becomes of one call.
+type course struct {
+	before, after time.Duration
+	lost          bool // it does not arrive
+	late          bool // it arrives when the caller has gone
+	refused       bool
+}
+
+func (f *Faulty) draw() (c course) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c = course{before: f.delay(maxDelay), after: f.delay(maxDelay)}
+	c.lost, c.late, c.refused = f.chance(40), f.chance(40), f.chance(40)
+	if f.cut {
+		c.lost, c.late = true, f.chance(4)
+	}
+	return c
+}
+
+// through makes one call take its course.
+func through[T any](ctx context.Context, f *Faulty, call func(context.Context) (T, error)) (got T, err error) {
+	c := f.draw()
+	if err := waits(ctx, c.before); err != nil {
+		return got, err
+	}
+	switch {
+	case c.refused:
+		return got, fmt.Errorf("%w: %w", cache.ErrUnavailable, errFault)
+	case c.late:
+		time.AfterFunc(c.after+maxDelay, func() { _, _ = call(context.WithoutCancel(ctx)) }) // nobody hears of it
+		return got, errFault
+	case c.lost:
+		<-ctx.Done()
+		return got, ctx.Err()
+	}
+	got, err = call(ctx)
+	if e := waits(ctx, c.after); e != nil {
+		return got, e
+	}
+	return got, err
+}
+
+func waits(ctx context.Context, d time.Duration) error {
+	if d == 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Fetch implements cache.Remote.
+func (f *Faulty) Fetch(ctx context.Context, ns string, keys []string, headersOnly bool) ([]cache.Record, error) {
+	return through(ctx, f, func(ctx context.Context) ([]cache.Record, error) { return f.Shared.Fetch(ctx, ns, keys, headersOnly) })
+}
+
+// Store implements cache.Remote.
+func (f *Faulty) Store(ctx context.Context, ns string, r cache.StoreRequest) (cache.StoreResult, error) {
+	return through(ctx, f, func(ctx context.Context) (cache.StoreResult, error) { return f.Shared.Store(ctx, ns, r) })
+}
+
+// Lease implements cache.Remote.
+func (f *Faulty) Lease(ctx context.Context, ns string, r cache.LeaseRequest) (cache.LeaseResult, error) {
+	return through(ctx, f, func(ctx context.Context) (cache.LeaseResult, error) { return f.Shared.Lease(ctx, ns, r) })
+}
+
+// Tags implements cache.Remote.
+func (f *Faulty) Tags(ctx context.Context, ns string, names []string, life time.Duration, bump bool) ([]uint64, error) {
+	return through(ctx, f, func(ctx context.Context) ([]uint64, error) { return f.Shared.Tags(ctx, ns, names, life, bump) })
+}
+
+// Attach implements cache.Bus, for one cache.
+func (f *Faulty) Attach(ns string, o cache.LinkOptions, s cache.Sink) (func(), error) {
+	f.mu.Lock()
+	f.sink = s
+	f.later(maxCalm, f.breaks)
+	f.mu.Unlock()
+	detach, err := f.Shared.Attach(ns, o, (*faultySink)(f))
+	return func() {
+		if detach != nil {
+			detach()
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.life++
+		f.calm, f.sink = true, nil
+		f.timer.Stop()
+	}, err
+}
+
+// later runs the next step of the link's fate, with mu held. So it is called itself.
+func (f *Faulty) later(most time.Duration, step func()) {
+	f.timer = time.AfterFunc(f.delay(most), func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if !f.calm {
+			step()
+		}
+	})
+}
+
+// breaks cuts the link, silently.
+func (f *Faulty) breaks() {
+	f.cut = true
+	f.life++
+	f.later(maxNotice, f.notice)
+}
+
+func (f *Faulty) notice() {
+	f.down = true
+	f.sink.Down(errFault)
+	f.later(maxCut, func() {
+		f.heal()
+		f.later(maxCalm, f.breaks)
+	})
+}
+
+func (f *Faulty) heal() {
+	if !f.down {
+		f.sink.Down(errFault)
+	}
+	f.cut, f.down = false, false
+	f.life++
+	f.last = time.Now()
+	f.sink.Up(f.epoch)
+	f.sink.Proof(time.Now())
+}
+
+// faultySink is what the bus sees.
+type faultySink Faulty
+
+// arrive calls the sink when d is over, unless the link ends before. The caller holds mu.
+func (f *faultySink) arrive(d time.Duration, call func(cache.Sink)) {
+	if at := time.Now().Add(d); at.After(f.last) {
+		f.last = at
+	}
+	if d == 0 {
+		call(f.sink)
+		return
+	}
+	life := f.life
+	time.AfterFunc(d, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.life == life {
+			call(f.sink)
+		}
+	})
+}
+
+// Frame implements cache.Sink.
+func (f *faultySink) Frame(n cache.Frame) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.cut {
+		return
+	}
+	faulty, call := (*Faulty)(f), func(s cache.Sink) { s.Frame(n) }
+	f.arrive(faulty.delay(maxDelay), call)
+	if last := f.last; faulty.chance(4) {
+		f.arrive(faulty.delay(10*maxDelay), call)
+		f.last = last // no proof waits for the second time
+	}
+}
+
+// Up implements cache.Sink.
+func (f *faultySink) Up(epoch uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.epoch = epoch
+	if !f.cut {
+		f.sink.Up(epoch)
+	}
+}
+
+// Down implements cache.Sink.
+func (f *faultySink) Down(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.life++
+	if !f.cut {
+		f.sink.Down(err)
+	}
+}
+
+// Proof implements cache.Sink. It arrives after all frames that came before it.
+func (f *faultySink) Proof(sent time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.cut {
+		return
+	}
+	wait := max(time.Until(f.last), 0)
+	if wait > 0 {
+		wait++
+	}
+	f.arrive(wait, func(s cache.Sink) { s.Proof(sent) })
+}

@@ -1,0 +1,270 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/quire/cache"
+	"example.com/quire/cache/cachetest"
+	"example.com/quire/cache/codec"
+)
+
+// number reads a number of the environment.
+func number(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	s := os.Getenv(name)
+	if s == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// TestSimulatedFaults: three nodes in the ways of keeping in step, six writers and readers, and between
+// the nodes and what they share everything that goes wrong. QUIRE_RUNS is the number of runs, QUIRE_SEED
+// that of the first.
+func TestSimulatedFaults(t *testing.T) {
+	first := number(t, "QUIRE_SEED", 1)
+	ops := 0
+	for seed := first; seed < first+number(t, "QUIRE_RUNS", 12); seed++ {
+		history := simulate(t, seed)
+		ops += len(history)
+		if wrong := cachetest.Violations(history); len(wrong) > 0 {
+			t.Fatalf("seed %d (QUIRE_SEED=%d QUIRE_RUNS=1 runs it again):\n%s", seed, seed, strings.Join(wrong, "\n"))
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d (QUIRE_SEED=%d QUIRE_RUNS=1 runs it again)", seed, seed)
+		}
+	}
+	t.Logf("simulated ops %d violations 0", ops)
+}
+
+const simulatedMaxStale = 3 * time.Second
+
+var errSimulatedOrigin = errors.New("the origin fails")
+
+// simulation is one run.
+type simulation struct {
+	hub    *cache.Hub
+	start  time.Time
+	nodes  []*cache.Cache[string, []byte]
+	faults []*cachetest.Faulty
+
+	mu  sync.Mutex
+	ops []cachetest.Op
+}
+
+func (s *simulation) note(ops ...cachetest.Op) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range ops {
+		o.Return = time.Since(s.start)
+		s.ops = append(s.ops, o)
+	}
+}
+
+// simulate makes one history, at whose end all faults are over. All that happens, but for what happens
+// in one nanosecond, follows from the seed.
+func simulate(t *testing.T, seed uint64) []cachetest.Op {
+	t.Helper()
+	s := &simulation{}
+	synctest.Test(t, func(t *testing.T) {
+		s.hub, s.start = cache.NewHub(), time.Now()
+		for i := range uint64(3) {
+			c := s.open(t, seed, i)
+			defer func() {
+				if err := c.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		var wg sync.WaitGroup
+		for w := range 6 {
+			wg.Go(func() {
+				r := rand.New(rand.NewPCG(seed, uint64(100+w))) //nolint:gosec // G404: to be replayed
+				for i := range 150 {
+					<-time.After(time.Duration(1 + r.Int64N(int64(100*time.Millisecond))))
+					s.one(t.Context(), w%3, r.IntN(3), fmt.Sprint(w, ".", i), r.IntN(100))
+				}
+			})
+		}
+		wg.Wait()
+		for _, f := range s.faults {
+			f.Calm()
+		}
+		<-time.After(10 * time.Second)
+		s.compare(t)
+	})
+	return s.ops
+}
+
+// open adds a node.
+func (s *simulation) open(t *testing.T, seed, i uint64) *cache.Cache[string, []byte] {
+	t.Helper()
+	f := cachetest.NewFaulty(s.hub, seed, i)
+	var mu sync.Mutex
+	r := rand.New(rand.NewPCG(seed, 10+i)) //nolint:gosec // G404: to be replayed
+	random := func() float64 {
+		mu.Lock()
+		defer mu.Unlock()
+		return r.Float64()
+	}
+	o := cache.Options[string, []byte]{Name: "n", Remote: f, Bus: f, Codec: codec.Raw{}, Policy: cache.Policy{
+		TTL: time.Hour, Jitter: -1, EarlyBeta: -1, ErrorBackoffMin: -1, LeaseTTL: 300 * time.Millisecond,
+		Heartbeat: 50 * time.Millisecond, LinkTimeout: 200 * time.Millisecond, MaxStale: simulatedMaxStale,
+		PushAll: i == 2,
+	}}
+	if i > 0 {
+		o.Policy.Mode = cache.Push
+		// To fail is all that a loader can do without being a second register. It takes the lease,
+		// and those who wait for it ask again.
+		o.Load = func(context.Context, string) ([]byte, error) {
+			<-time.After(1 + time.Duration(random()*float64(200*time.Millisecond)))
+			return nil, errSimulatedOrigin
+		}
+	}
+	c, err := cache.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache.SetRandom(c, random)
+	s.nodes, s.faults = append(s.nodes, c), append(s.faults, f)
+	return c
+}
+
+// compare demands that all nodes have in the end what the remote has.
+func (s *simulation) compare(t *testing.T) {
+	t.Helper()
+	for i := range 3 {
+		o := cachetest.Op{Node: -1, Key: fmt.Sprint("k", i), Call: time.Since(s.start)}
+		e, err := s.nodes[0].GetEntry(t.Context(), o.Key, cache.ReadOptions{Verify: true})
+		if err != nil && !errors.Is(err, cache.ErrNotFound) {
+			t.Errorf("in the end: %v", err)
+		}
+		o.Value = string(e.Value)
+		s.note(o)
+		for n, c := range s.nodes {
+			v, err := c.Get(t.Context(), o.Key)
+			if string(v) != o.Value || err != nil && (o.Value != "" || !errors.Is(err, cache.ErrNotFound) && !errors.Is(err, errSimulatedOrigin)) {
+				t.Errorf("node %d has %q, %v in the end; the remote has %q", n, v, err, o.Value)
+			}
+		}
+	}
+}
+
+// one makes one call, of which choice is the kind. One that changed and answered nothing is no part of
+// the history. All but the first key have a tag.
+func (s *simulation) one(ctx context.Context, node, key int, value string, choice int) {
+	c := s.nodes[node]
+	o := cachetest.Op{Node: node, Key: fmt.Sprint("k", key), Value: value, Call: time.Since(s.start)}
+	var err error
+	all := []cachetest.Op{o}
+	switch {
+	case choice < 20:
+		w := cache.WriteOptions{}
+		if key > 0 {
+			w.Tags = []string{"t"}
+		}
+		all[0].Write = true
+		all[0].Version, err = c.SetWith(ctx, o.Key, []byte(value), w)
+	case choice < 24:
+		all[0].Write, all[0].Value = true, ""
+		err = c.Delete(ctx, o.Key)
+	case choice < 26:
+		all = nil
+		for _, k := range []string{"k1", "k2"} {
+			all = append(all, cachetest.Op{Node: node, Key: k, Write: true, Call: o.Call})
+		}
+		err = c.InvalidateTags(ctx, "t")
+	default:
+		if s.read(ctx, c, &o, choice) {
+			s.note(o)
+		}
+		return
+	}
+	unsure := errors.Is(err, cache.ErrUncertain)
+	if err == nil || unsure {
+		for i := range all {
+			all[i].Unsure = unsure
+		}
+		s.note(all...)
+	}
+}
+
+// read says whether there was an answer.
+func (s *simulation) read(ctx context.Context, c *cache.Cache[string, []byte], o *cachetest.Op, choice int) bool {
+	var e cache.Entry[[]byte]
+	var err error
+	staleness, breaks := c.Staleness(), c.Stats().LinkBreaks
+	switch {
+	case choice < 40:
+		var ok bool
+		if e.Value, ok = c.Peek(o.Key); !ok {
+			return false
+		}
+	case choice < 60:
+		e.Value, err = c.Get(ctx, o.Key)
+	case choice < 75:
+		e, err = c.GetEntry(ctx, o.Key, cache.ReadOptions{})
+	case choice < 85:
+		e, err = c.GetEntry(ctx, o.Key, cache.ReadOptions{MaxStale: 100 * time.Millisecond})
+		staleness = 100 * time.Millisecond
+	default:
+		e, err = c.GetEntry(ctx, o.Key, cache.ReadOptions{Verify: true})
+		staleness = 0
+	}
+	o.Value, o.Bound = string(e.Value), e.Bound
+	if choice < 60 || err != nil {
+		// What Staleness says holds until the link breaks.
+		o.Bound = staleness
+		if staleness == math.MaxInt64 || choice < 75 && c.Stats().LinkBreaks != breaks {
+			o.Bound = simulatedMaxStale + 10*time.Millisecond // the clock of lives ticks every 5 ms
+		}
+	}
+	return err == nil || errors.Is(err, cache.ErrNotFound)
+}
+
+// TestFaultsFollowFromTheirNumber: the same number, the same faults.
+func TestFaultsFollowFromTheirNumber(t *testing.T) {
+	run := func(seed uint64) (news []string) {
+		synctest.Test(t, func(t *testing.T) {
+			h, start := cache.NewHub(), time.Now()
+			f := cachetest.NewFaulty(h, seed, 1)
+			r := cachetest.NewRecorder()
+			detach, err := f.Attach("n", cache.LinkOptions{Heartbeat: time.Hour, Timeout: time.Second}, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer detach()
+			for i := range uint64(300) {
+				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+				got, err := f.Store(ctx, "n", cache.StoreRequest{Key: "k", Record: cachetest.Value("v", i+1)})
+				cancel()
+				news = append(news, fmt.Sprint(time.Since(start), " ", got.Version.Counter, " ", err))
+			}
+			news = append(news, fmt.Sprint(len(r.Frames())))
+		})
+		return news
+	}
+	a, b, c := run(7), run(7), run(8)
+	if !reflect.DeepEqual(a, b) {
+		t.Error("one number, two courses")
+	}
+	if reflect.DeepEqual(a, c) {
+		t.Error("two numbers, one course")
+	}
+}
