@@ -215,7 +215,7 @@ func (s *Setter) figure(items []Item, name string) error {
 		}
 		bare, all := s.measure(s.items[from:], from == s.lineStart)
 		if s.x+bare <= s.width {
-			s.x += all
+			s.placed(from, all)
 			return nil
 		}
 		s.items = s.items[:from]

@@ -536,7 +536,7 @@ func (s *Setter) spread(items []Item) error {
 		}
 		if it.Space || s.x+it.W <= s.width {
 			s.push(it)
-			s.x += it.W
+			s.placed(len(s.items)-1, it.W)
 			continue
 		}
 		if err := s.cut(&it); err != nil {
@@ -560,7 +560,7 @@ func (s *Setter) cut(it *Item) error {
 			return &NarrowError{Text: word, Need: it.W, Width: s.width}
 		}
 		s.push(*it)
-		s.x += it.W
+		s.placed(len(s.items)-1, it.W)
 		s.segStart = len(s.items)
 		return nil
 	}
@@ -589,7 +589,7 @@ func (s *Setter) cut(it *Item) error {
 		for i := range parts {
 			w := p.width(&parts[i])
 			s.items = append(s.items, Item{Part: &parts[i], W: w, Piece: it.Piece, Level: it.Level})
-			s.x += w
+			s.placed(len(s.items)-1, w)
 		}
 		s.segStart = len(s.items)
 		from, ends = ends[take-1], ends[take:]

@@ -97,6 +97,21 @@ func (s *Setter) openField(it *Item, i int, x doc.Length) field {
 	return f
 }
 
+// placed reckons items[from:], which have been put in the line and are w wide, into it. What stands behind
+// a tab may make that narrower.
+func (s *Setter) placed(from int, w doc.Length) {
+	f := &s.field
+	if !f.open || from <= f.tab {
+		s.x += w
+		return
+	}
+	for i := from; i < len(s.items); i++ {
+		s.grow(f, &s.items[i], s.items[i].W+s.items[i].kern)
+	}
+	s.items[f.tab].W = f.width()
+	s.x = f.x + f.width() + f.all
+}
+
 // grow reckons an item of the given width into the field.
 func (s *Setter) grow(f *field, it *Item, w doc.Length) {
 	if f.stop.Align == doc.TabDecimal && !f.sign && !it.Space {

@@ -187,3 +187,21 @@ func TestDecimalsStandOnTheirSign(t *testing.T) {
 		t.Errorf("a long number ends at %d", end)
 	}
 }
+
+// TestFieldBehindABrokenWordKeepsToTheWidth: what follows the tab behind a word that was broken, because it
+// is wider than the line, counts with the space before it.
+func TestFieldBehindABrokenWordKeepsToTheWidth(t *testing.T) {
+	ts := typesetter(t, 1<<20)
+	set := text.NewSetter(t.Context(), ts)
+	defer set.Close()
+	const width = 31 * doc.Pt
+	lines, err := set.SetParagraph(piece(t, ts, "wonderful\t 1,5"), width, text.Options{Tabs: []text.TabStop{{At: width / 5}}})
+	if err != nil || len(lines) < 3 {
+		t.Fatal(len(lines), err)
+	}
+	for i := range lines {
+		if lines[i].Width > width {
+			t.Errorf("line %d is %d wide, of %d", i, lines[i].Width, width)
+		}
+	}
+}
