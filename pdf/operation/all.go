@@ -6,12 +6,14 @@ import (
 
 	"example.com/quire/internal/nearest"
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/crypt"
 	"example.com/quire/pdf/standard"
 )
 
 // The parameters that several operations have.
 var (
 	password = Parameter{Name: "password", Kind: Secret, Doc: "the password of the file's user or owner"}
+	pages    = Parameter{Name: "pages", Doc: "these `PAGES`, such as 1-3,5,r1,odd; default all", Example: "odd"}
 )
 
 // All returns the operations, in the order in which they are shown.
@@ -31,6 +33,87 @@ func All() []Operation {
 				password,
 			},
 			run: check,
+		},
+		{
+			Name: "split", Summary: "Split a PDF into parts",
+			Description: "By lists of pages, every so many pages, at bookmarks of the first level, or by size; one of them. Bookmarks, destinations, fields, tags and labels of its pages come along with each part.",
+			Go:          (*pdf.Engine).Split, Most: 1, Gives: Documents,
+			Parameters: []Parameter{
+				{Name: "pages", Doc: "one part of each list of `PAGES`, with semicolons between them, such as 1-3;4-r1"},
+				{Name: "every", Kind: Number, Doc: "parts of `N` pages", Example: "1"},
+				{Name: "bookmark", Kind: Switch, Doc: "a part begins where a bookmark of the first level leads"},
+				{Name: "size", Kind: Number, Doc: "parts of as many pages as fit into so many `BYTES`"},
+				password,
+			},
+			run: split,
+		},
+		{
+			Name: "merge", Summary: "Join PDFs, one behind the other",
+			Description: "Bookmarks stand below one with the name of each file; destinations, form fields, tags, attachments, layers and page labels are kept. Metadata are those of the first file.",
+			Go:          (*pdf.Engine).Merge, Most: 100, Gives: Document,
+			Parameters: []Parameter{
+				{Name: "pages", Doc: "`PAGES` of each file, with semicolons between the lists, such as 1-3;all"},
+				password,
+			},
+			run: merge,
+		},
+		{
+			Name: "rotate", Summary: "Turn pages", Description: "Clockwise, beside what they are turned by.",
+			Go: pdf.Rotate, Most: 1, Gives: Document,
+			Parameters: []Parameter{
+				{Name: "degrees", Kind: Number, Doc: "turn by `DEGREES`, a multiple of 90", Required: true, Example: "90"}, pages, password,
+			},
+			run: func(c *call) error {
+				n, err := c.number("degrees", 0)
+				if err != nil {
+					return err
+				}
+				return c.edit(pdf.EditOptions{}, pdf.Rotate(c.in.Values["pages"], n))
+			},
+		},
+		{
+			Name: "crop", Summary: "Show a part of pages", Description: "What lies outside is not shown, but stays in the file: this is no redaction.",
+			Go: pdf.Crop, Most: 1, Gives: Document,
+			Parameters: []Parameter{
+				{Name: "box", Doc: "show `LEFT,BOTTOM,RIGHT,TOP`, in points", Required: true, Example: "50,50,400,600"}, pages, password,
+			},
+			run: crop,
+		},
+		{
+			Name: "reorder", Summary: "Choose pages and their order", Description: "Pages that are not listed go, and with them what leads only to them; one that is listed twice comes twice.",
+			Go: pdf.Reorder, Most: 1, Gives: Document,
+			Parameters: []Parameter{{Name: "pages", Doc: "these `PAGES`, such as 3,1-2,r1", Required: true, Example: "3,1-2"}, password},
+			run:        func(c *call) error { return c.edit(pdf.EditOptions{}, pdf.Reorder(c.in.Values["pages"])) },
+		},
+		{
+			Name: "delete", Summary: "Take pages away", Description: "With the pages goes what leads only to them: bookmarks, destinations, links, fields, tags.",
+			Go: pdf.Delete, Most: 1, Gives: Document,
+			Parameters: []Parameter{{Name: "pages", Doc: "these `PAGES`, such as 2,r1", Required: true, Example: "2"}, password},
+			run:        func(c *call) error { return c.edit(pdf.EditOptions{}, pdf.Delete(c.in.Values["pages"])) },
+		},
+		{
+			Name: "encrypt", Summary: "Encrypt a PDF with AES-256", Description: "Revision 6 of the standard security handler. Who has the owner's password may do everything; programs are asked to heed what others are allowed. A claim of PDF/A goes.",
+			Go: pdf.Encrypt, Most: 1, Gives: Document,
+			Parameters: []Parameter{
+				{Name: "owner", Kind: Secret, Doc: "the owner's password of the new file", Required: true, Example: "secret.txt"},
+				{Name: "user", Kind: Secret, Doc: "the password for reading; without it anyone may read"},
+				{Name: "allow", Doc: "what readers may do: `LIST` of " + strings.Join(crypt.PermissionNames(), ", ") + ", or none; default all"},
+				password,
+			},
+			run: encrypt,
+		},
+		{
+			Name: "decrypt", Summary: "Write an encrypted PDF plain", Description: "It needs the password of the owner.",
+			Go: pdf.Decrypt, Most: 1, Gives: Document, Parameters: []Parameter{password},
+			run: func(c *call) error { return c.edit(pdf.EditOptions{}, pdf.Decrypt()) },
+		},
+		{
+			Name: "metadata", Summary: "Change title, author, subject and keywords", Description: "In the information dictionary and in XMP. An empty value in a form takes an entry away.",
+			Go: pdf.SetMetadata, Most: 1, Gives: Document,
+			Parameters: []Parameter{
+				{Name: "title", Doc: "the `TITLE`", Example: "Report"}, {Name: "author", Doc: "the `AUTHOR`"}, {Name: "subject", Doc: "the `SUBJECT`"}, {Name: "keywords", Doc: "the `KEYWORDS`"}, password,
+			},
+			run: metadata,
 		},
 	}
 }

@@ -91,3 +91,40 @@ func WithoutClaims(packet []byte) []byte {
 	attributes := regexp.MustCompile(`\s` + names + `\s*=\s*(?:"[^"]*"|'[^']*')`)
 	return attributes.ReplaceAll(elements.ReplaceAll(packet, nil), nil)
 }
+
+// SetXMP returns an XMP packet with one property replaced: Title, Author, Subject or Keywords. An
+// empty value takes it away. The packet keeps all else, and its prefixes are trusted, as those of
+// [XMPClaims].
+func SetXMP(packet []byte, key, value string) []byte {
+	x := &xmp{}
+	var names []string
+	switch key {
+	case "Title":
+		names = []string{"dc:title"}
+		x.alt("dc:title", value)
+	case "Author":
+		names = []string{"dc:creator"}
+		x.list("dc:creator", "Seq", value)
+	case "Subject":
+		names = []string{"dc:description"}
+		x.alt("dc:description", value)
+	case "Keywords":
+		names = []string{"pdf:Keywords", "dc:subject"}
+		x.element("pdf:Keywords", value)
+	}
+	for _, name := range names {
+		q := regexp.QuoteMeta(name)
+		packet = regexp.MustCompile(`(?s)<`+q+`(?:\s[^>]*)?>.*?</`+q+`>\s*`).ReplaceAll(packet, nil)
+		packet = regexp.MustCompile(`\s`+q+`\s*=\s*(?:"[^"]*"|'[^']*')`).ReplaceAll(packet, nil)
+	}
+	if len(x.b) == 0 {
+		return packet
+	}
+	// A Description of its own has the prefixes that the others may lack.
+	at := bytes.LastIndex(packet, []byte("</rdf:RDF>"))
+	if at < 0 {
+		return packet
+	}
+	own := `<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:pdf="http://ns.adobe.com/pdf/1.3/">` + string(x.b) + "</rdf:Description>\n"
+	return slices.Concat(packet[:at], []byte(own), packet[at:])
+}

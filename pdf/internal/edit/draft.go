@@ -6,15 +6,16 @@ import (
 	"example.com/quire/pdf/cos"
 )
 
-// Draft is what a file is written from: the objects of one document or of several, and over them
-// those that were changed or added. The objects of all stand in one space of numbers: those of the
-// n-th document, from 0, are n·span and up, and what is added comes behind the last. Nothing is
-// read before it is asked for.
+// Draft is what a file is written from: the objects of a document, and over them those that were
+// changed or added, whose numbers are span and up. The objects of drafts that are merged into it
+// stand in the same space of numbers: those of the n-th, from 1, are 2·n·span and up. Nothing is read
+// before it is asked for.
 //
 // What cannot be read is null to those who ask, and the first error is kept: whoever writes a
 // Draft, or judges one, returns Err.
 type Draft struct {
-	parts []*Document
+	base  *Document
+	more  []*Draft
 	over  map[uint32]cos.Object
 	next  uint32
 	root  cos.Ref
@@ -24,12 +25,12 @@ type Draft struct {
 	void  []string // names of signatures that do not hold for what is written
 }
 
-// span is how many numbers each document has. What lies above in one is taken for absent.
+// span is how many numbers a document has. What lies above in one is taken for absent.
 const span = 1 << 24
 
 // NewDraft returns the draft of all that a document has.
 func NewDraft(d *Document) *Draft {
-	e := &Draft{parts: []*Document{d}, over: map[uint32]cos.Object{}, next: span, pages: slices.Clone(d.Pages)}
+	e := &Draft{base: d, over: map[uint32]cos.Object{}, next: span, pages: slices.Clone(d.Pages)}
 	e.root, _ = d.Trailer().Get("Root").(cos.Ref)
 	e.info, _ = d.Trailer().Get("Info").(cos.Ref)
 	return e
@@ -40,6 +41,21 @@ func (e *Draft) Err() error { return e.err }
 
 // Pages returns the pages, in order.
 func (e *Draft) Pages() []Page { return e.pages }
+
+// join adds the objects of another draft and returns how far its numbers are moved.
+func (e *Draft) join(o *Draft) uint32 {
+	e.more = append(e.more, o)
+	return uint32(len(e.more)) * 2 * span //nolint:gosec // G115: MostInputs bounds it
+}
+
+// documents returns the documents that the objects are of.
+func (e *Draft) documents() []*Document {
+	all := []*Document{e.base}
+	for _, o := range e.more {
+		all = append(all, o.documents()...)
+	}
+	return all
+}
 
 // stream is a stream of a document that is read, or one that was made, whose data is plain.
 type stream struct {
@@ -68,47 +84,60 @@ func (e *Draft) object(r cos.Ref) cos.Object {
 	if o, ok := e.over[r.Num]; ok {
 		return o
 	}
-	part := int(r.Num / span)
-	if part >= len(e.parts) {
+	if n := r.Num / (2 * span); n > 0 {
+		if int(n) > len(e.more) {
+			return cos.Null{}
+		}
+		o := e.more[n-1]
+		out := moved(o.object(cos.Ref{Num: r.Num % (2 * span), Gen: r.Gen}), n*2*span)
+		if e.err == nil {
+			e.err = o.err
+		}
+		return out
+	}
+	if r.Num >= span {
 		return cos.Null{}
 	}
-	d := e.parts[part]
-	o, err := d.Object(cos.Ref{Num: r.Num % span, Gen: r.Gen})
+	o, err := e.base.Object(r)
 	if err != nil {
 		if e.err == nil {
 			e.err = err
 		}
 		return cos.Null{}
 	}
-	by := uint32(part) * span //nolint:gosec // G115: as in join
 	if s, ok := o.(*cos.Stream); ok {
-		dict, _ := moved(s.Dict, by).(cos.Dict)
-		return &stream{dict: dict, from: d, in: s}
+		return &stream{dict: s.Dict, from: e.base, in: s}
 	}
-	return moved(o, by)
+	return o
 }
 
-// moved returns an object that was read for this with its references moved.
+// moved returns a copy of an object with its references moved.
 func moved(o cos.Object, by uint32) cos.Object {
 	if by == 0 {
 		return o
 	}
 	switch v := o.(type) {
 	case cos.Ref:
-		if v.Num >= span {
+		if v.IsZero() || v.Num >= 2*span {
 			return cos.Null{}
 		}
 		return cos.Ref{Num: v.Num + by, Gen: v.Gen}
 	case cos.Array:
+		out := make(cos.Array, len(v))
 		for i := range v {
-			v[i] = moved(v[i], by)
+			out[i] = moved(v[i], by)
 		}
+		return out
 	case cos.Dict:
 		out := make(cos.Dict, len(v))
 		for i := range v {
 			out[i] = cos.E(v[i].Key, moved(v[i].Value, by))
 		}
 		return out
+	case *stream:
+		s := *v
+		s.dict, _ = moved(v.dict, by).(cos.Dict)
+		return &s
 	}
 	return o
 }

@@ -22,7 +22,7 @@ type WriteOptions struct {
 // file is of PDF 2.0 when one of its documents is, or when it is encrypted; else of 1.7.
 func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Summary, error) {
 	version := cos.V17
-	for _, d := range e.parts {
+	for _, d := range e.documents() {
 		if d.version() >= "2" {
 			version = cos.V20
 		}

@@ -1,0 +1,479 @@
+package pdf
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/crypt"
+	"example.com/quire/pdf/internal/edit"
+	"example.com/quire/pdf/internal/emit"
+	"example.com/quire/pdf/standard"
+)
+
+// Op is one change of a document, for Engine.Edit. It belongs to no document and is safe for
+// concurrent use.
+type Op struct {
+	apply func(*edit.Draft) error
+	// protect encrypts the file; plain lets an encrypted one be written without.
+	protect *crypt.Options
+	plain   bool
+}
+
+// EditOptions say how a changed document is written.
+type EditOptions struct {
+	Protect  *crypt.Options        // encrypts it with AES-256; nil: plain
+	Rand     io.Reader             // as in RenderOptions
+	Progress func(objects, of int) // called while the file is written; nil: nobody is told
+}
+
+// Summary tells what was written.
+type Summary struct {
+	Size  int64 `json:"size"`  // bytes, of all parts
+	Pages int   `json:"pages"` // of all parts
+	Parts int   `json:"parts,omitempty"`
+	// Claims are the standards that the file goes on to claim: the Judge has found nothing in it.
+	Claims []string `json:"claims"`
+	// VoidSignatures are the fields whose signatures do not hold for the new bytes and are gone.
+	VoidSignatures []string `json:"void_signatures,omitempty"`
+	// Warnings are what could not be kept, such as a claim.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Edit writes a document with changes made to it, in their order. The file is new: what nothing
+// refers to any more stays behind, streams are copied as they are encoded, and signatures are void.
+//
+// A claim of a standard stays only when the Judge finds nothing in the new file; else it goes, and
+// Warnings says why. An encrypted document needs its owner's password, and Decrypt or Protect: it is
+// not written plain by the way. Errors are those of Open, *OptionError, and those of ctx and w; what
+// w took before an error is no document.
+func (e *Engine) Edit(ctx context.Context, w io.Writer, d *Document, o EditOptions, ops ...Op) (*Summary, error) {
+	plain := false
+	for _, op := range ops {
+		plain = plain || op.plain
+		if op.protect != nil {
+			o.Protect = op.protect
+		}
+	}
+	if err := d.mayChange(o, plain); err != nil {
+		return nil, err
+	}
+	draft := edit.NewDraft(d.d)
+	for _, op := range ops {
+		if op.apply == nil {
+			continue
+		}
+		if err := op.apply(draft); err != nil {
+			return nil, err
+		}
+	}
+	s := &Summary{}
+	if err := e.writeDraft(ctx, w, draft, o, s); err != nil {
+		return nil, told(err)
+	}
+	return s, nil
+}
+
+func (d *Document) mayChange(o EditOptions, plain bool) error {
+	if err := d.d.MayChange(); err != nil {
+		return err
+	}
+	if d.d.Key != nil && o.Protect == nil && !plain {
+		return &OptionError{Field: "protect", Got: "nothing for an encrypted file", Want: "decrypt first, or passwords for the new file"}
+	}
+	return nil
+}
+
+// Rotate turns pages clockwise by a multiple of 90 degrees. Pages are listed as in 1-3,5,r1,odd;
+// empty: all.
+func Rotate(pages string, degrees int) Op {
+	return onPages(pages, func(d *edit.Draft, list []int) error { return d.Rotate(list, degrees) })
+}
+
+// Crop sets what is shown of pages: left, bottom, right and top in points from the lower left corner
+// of the page's coordinates. What lies outside is not shown, but stays in the file.
+func Crop(pages string, box [4]float64) Op {
+	return onPages(pages, func(d *edit.Draft, list []int) error { return d.Crop(list, box) })
+}
+
+// Reorder makes the pages those listed, in that order; others go, and with them what leads only to
+// them: bookmarks, destinations, links, fields, elements of the structure tree. A page that is
+// listed twice comes twice.
+func Reorder(pages string) Op {
+	return onPages(pages, func(d *edit.Draft, list []int) error {
+		if len(list) == 0 {
+			return &OptionError{Field: "pages", Got: "none", Want: "one page at least"}
+		}
+		d.Select(list)
+		return nil
+	})
+}
+
+// Delete takes the pages listed away, and with them what leads only to them, as in Reorder.
+func Delete(pages string) Op {
+	return onPages(pages, func(d *edit.Draft, list []int) error {
+		if strings.TrimSpace(pages) == "" {
+			return &OptionError{Field: "pages", Got: "none", Want: "the pages to delete"}
+		}
+		var left []int
+		for i := range d.Pages() {
+			if !slices.Contains(list, i) {
+				left = append(left, i)
+			}
+		}
+		if len(left) == 0 {
+			return &OptionError{Field: "pages", Got: strconv.Quote(pages) + ", which are all", Want: "a page that stays"}
+		}
+		d.Select(left)
+		return nil
+	})
+}
+
+func onPages(pages string, f func(*edit.Draft, []int) error) Op {
+	return Op{apply: func(d *edit.Draft) error {
+		list, err := edit.ParsePages(pages, len(d.Pages()))
+		if err != nil {
+			return err
+		}
+		return f(d, list)
+	}}
+}
+
+// Decrypt lets an encrypted document be written plain.
+func Decrypt() Op { return Op{plain: true} }
+
+// Encrypt encrypts the file with AES-256.
+func Encrypt(o crypt.Options) Op { return Op{protect: &o} }
+
+// Metadata are the entries that SetMetadata changes; nil leaves one as it is, an empty text takes it
+// away.
+type Metadata = edit.Metadata
+
+// SetMetadata changes title, author, subject and keywords, in the information dictionary and in XMP.
+func SetMetadata(m Metadata) Op {
+	return Op{apply: func(d *edit.Draft) error { d.SetMetadata(m); return nil }}
+}
+
+// SplitOptions say where a document is split; exactly one of the fields is set.
+type SplitOptions struct {
+	Ranges   []string // one part of each list of pages, such as 1-3,5
+	Every    int      // parts of so many pages
+	Bookmark bool     // a part begins where a bookmark of the first level leads
+	MaxBytes int64    // parts of as many pages as fit; one page alone may be larger, with a warning
+	EditOptions
+}
+
+// Split writes parts of a document, each a document of its own: out is called for each, from 1. What
+// belongs to the pages of a part comes along: bookmarks, destinations, fields, structure elements,
+// labels. The document's attachments are in the first part. Errors are as those of Edit.
+func (e *Engine) Split(ctx context.Context, d *Document, o SplitOptions, out func(part int) (io.WriteCloser, error)) (*Summary, error) {
+	if err := d.mayChange(o.EditOptions, false); err != nil {
+		return nil, err
+	}
+	parts, err := e.parts(ctx, d, o)
+	if err != nil {
+		return nil, told(err)
+	}
+	s := &Summary{Parts: len(parts)}
+	for i, pages := range parts {
+		draft := edit.NewDraft(d.d)
+		draft.Select(pages)
+		if i > 0 {
+			draft.WithoutAttachments()
+		}
+		if err := e.writePart(ctx, draft, i+1, o, s, out); err != nil {
+			return nil, told(err)
+		}
+	}
+	return s, nil
+}
+
+func (e *Engine) writePart(ctx context.Context, draft *edit.Draft, n int, o SplitOptions, s *Summary, out func(int) (io.WriteCloser, error)) error {
+	w, err := out(n)
+	if err != nil {
+		return err
+	}
+	if err := e.writeDraft(ctx, w, draft, o.EditOptions, s); err != nil {
+		if a, ok := w.(interface{ Abort(err error) }); ok {
+			a.Abort(err)
+		} else {
+			_ = w.Close() // err is what is told
+		}
+		return err
+	}
+	return w.Close()
+}
+
+// parts returns the pages of each part.
+func (e *Engine) parts(ctx context.Context, d *Document, o SplitOptions) (parts [][]int, err error) {
+	n, set := d.Pages(), 0
+	if n == 0 {
+		return nil, &OptionError{Field: "file", Got: "no pages", Want: "a file with pages"}
+	}
+	starts := []int{0}
+	if len(o.Ranges) > 0 {
+		set++
+		for _, r := range o.Ranges {
+			pages, err := edit.ParsePages(r, n)
+			if err != nil {
+				return nil, err
+			}
+			if len(pages) == 0 {
+				return nil, &OptionError{Field: "pages", Got: strconv.Quote(r) + ", which are none", Want: "one page at least"}
+			}
+			parts = append(parts, pages)
+		}
+	}
+	if o.Every != 0 {
+		set++
+		if o.Every < 0 {
+			return nil, &OptionError{Field: "every", Got: strconv.Itoa(o.Every), Want: "1 or more"}
+		}
+		for at := o.Every; at < n; at += o.Every {
+			starts = append(starts, at)
+		}
+	}
+	if o.Bookmark {
+		set++
+		for _, at := range edit.NewDraft(d.d).Chapters() {
+			if at > 0 {
+				starts = append(starts, at)
+			}
+		}
+	}
+	if o.MaxBytes != 0 {
+		set++
+		if starts, err = e.startsBySize(ctx, d, o.MaxBytes); err != nil {
+			return nil, err
+		}
+	}
+	if set != 1 {
+		return nil, &OptionError{Field: "split", Got: strconv.Itoa(set) + " of them", Want: "one of pages, every, bookmark and size"}
+	}
+	if len(o.Ranges) > 0 {
+		return parts, nil
+	}
+	for i, from := range starts {
+		to := n
+		if i+1 < len(starts) {
+			to = starts[i+1]
+		}
+		parts = append(parts, pagesFrom(from, to))
+	}
+	return parts, nil
+}
+
+func pagesFrom(from, to int) (pages []int) {
+	for p := from; p < to; p++ {
+		pages = append(pages, p)
+	}
+	return pages
+}
+
+// startsBySize finds how many pages fit into a part, by writing parts to nowhere: each time twice as
+// many until they no longer fit, then halving.
+func (e *Engine) startsBySize(ctx context.Context, d *Document, most int64) ([]int, error) {
+	if most < 1 {
+		return nil, &OptionError{Field: "size", Got: strconv.FormatInt(most, 10), Want: "bytes, 1 or more"}
+	}
+	var starts []int
+	for from, n := 0, d.Pages(); from < n; {
+		starts = append(starts, from)
+		fits := func(to int) (bool, error) {
+			draft := edit.NewDraft(d.d)
+			draft.Select(pagesFrom(from, to))
+			if from > 0 {
+				draft.WithoutAttachments()
+			}
+			sum, err := draft.Write(ctx, io.Discard, edit.WriteOptions{Deflater: e.deflater})
+			return sum.Size <= most, err
+		}
+		low, high := from+1, n+1 // low fits or is alone, high does not
+		for step := 1; low+step < high; step *= 2 {
+			ok, err := fits(low + step)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				high = low + step
+				break
+			}
+			low += step
+		}
+		for low+1 < high {
+			mid := (low + high) / 2
+			ok, err := fits(mid)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				low = mid
+			} else {
+				high = mid
+			}
+		}
+		from = low
+	}
+	return starts, nil
+}
+
+// MergeInput is a document that is merged.
+type MergeInput struct {
+	Doc   *Document
+	Name  string // of the bookmark above those of the document; empty: "Document 1" and so on
+	Pages string // as in Rotate; empty: all
+}
+
+// Merge writes documents one behind the other, as one: their bookmarks below one with the name of
+// each, named destinations, form fields (renamed where two have one name), structure trees,
+// attachments, layers and page labels. Metadata, output intent and preferences are those of the first.
+// A claim stays when all make it and the Judge finds nothing. Errors are as those of Edit.
+func (e *Engine) Merge(ctx context.Context, w io.Writer, in []MergeInput, o EditOptions) (*Summary, error) {
+	if len(in) == 0 || len(in) > edit.MostInputs {
+		return nil, &OptionError{Field: "file", Got: strconv.Itoa(len(in)) + " files", Want: "1 to " + strconv.Itoa(edit.MostInputs)}
+	}
+	s := &Summary{}
+	var drafts []*edit.Draft
+	var names []string
+	var counts []int
+	outlines := edit.Outlines{}
+	var claims []string
+	for i, x := range in {
+		if err := x.Doc.mayChange(o, false); err != nil {
+			return nil, err
+		}
+		pages, err := edit.ParsePages(x.Pages, x.Doc.Pages())
+		if err != nil {
+			return nil, err
+		}
+		d := edit.NewDraft(x.Doc.d)
+		d.Select(pages)
+		d.Void() // Merge takes the names along
+		if x.Name == "" {
+			x.Name = fmt.Sprintf("Document %d", i+1)
+		}
+		drafts, names, counts = append(drafts, d), append(names, x.Name), append(counts, len(d.Pages()))
+		if i == 0 {
+			claims = d.Claims()
+		}
+		claims = slices.DeleteFunc(claims, func(c string) bool { return !slices.Contains(d.Claims(), c) })
+	}
+	first := drafts[0]
+	if len(claims) < len(first.Claims()) {
+		s.Warnings = append(s.Warnings, "claims were dropped: not every file makes them")
+		first.DropClaims()
+	}
+	for i, d := range drafts {
+		if i > 0 {
+			for _, what := range first.Merge(d) {
+				s.Warnings = append(s.Warnings, names[i]+": not kept: "+what)
+			}
+		}
+		outlines.Add(d, i)
+		if err := d.Err(); err != nil {
+			return nil, told(err)
+		}
+	}
+	first.Nest(names, counts, outlines)
+	if err := e.writeDraft(ctx, w, first, o, s); err != nil {
+		return nil, told(err)
+	}
+	return s, nil
+}
+
+// writeDraft writes a draft and adds to a summary. A file that claims a standard is written to a
+// temporary file first, and judged.
+func (e *Engine) writeDraft(ctx context.Context, w io.Writer, d *edit.Draft, o EditOptions, s *Summary) error {
+	s.VoidSignatures = append(s.VoidSignatures, d.Void()...)
+	write := func(w io.Writer, protect *crypt.Options) (cos.Summary, error) {
+		source := o.Rand
+		if source == nil {
+			source = rand.Reader
+		}
+		enc, err := emit.Protection(protect, source)
+		if err != nil {
+			return cos.Summary{}, err
+		}
+		return d.Write(ctx, w, edit.WriteOptions{Encrypt: enc, Deflater: e.deflater, Bytes: e.limits.OutputBytes, Progress: o.Progress})
+	}
+	claims := d.Claims()
+	if err := d.Err(); err != nil {
+		return err
+	}
+	if len(claims) > 0 {
+		why, err := e.unfit(ctx, claims, o, func(w io.Writer) error {
+			_, err := write(w, nil)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			if w := "the claim of " + strings.Join(claims, " and ") + " was dropped: " + why; !slices.Contains(s.Warnings, w) {
+				s.Warnings = append(s.Warnings, w)
+			}
+			d.DropClaims()
+			claims = nil
+		}
+	}
+	sum, err := write(w, o.Protect)
+	if err != nil {
+		return err
+	}
+	s.Size += sum.Size
+	s.Pages += len(d.Pages())
+	if s.Claims == nil { // of the first part; those of all are told
+		s.Claims = append([]string{}, claims...)
+	}
+	s.Claims = slices.DeleteFunc(s.Claims, func(c string) bool { return !slices.Contains(claims, c) })
+	return nil
+}
+
+// unfit says why a file may not claim what it does, empty when it may.
+func (e *Engine) unfit(ctx context.Context, claims []string, o EditOptions, write func(io.Writer) error) (why string, err error) {
+	var ids []standard.ID
+	for _, name := range claims {
+		id, err := standard.Parse(name)
+		if err != nil {
+			return name + " is not judged here", nil
+		}
+		ids = append(ids, id)
+	}
+	if ids, err = standard.Set(ids...); err != nil {
+		return err.Error(), nil
+	}
+	if o.Protect != nil && (standard.Archival(ids) || standard.Version(ids) != cos.V20) {
+		return "it is encrypted", nil
+	}
+	f, err := os.CreateTemp("", "quire-pdf-*")
+	if err != nil {
+		return "", fmt.Errorf("pdf: judge what is written: %w", err)
+	}
+	defer func() {
+		_ = f.Close()           // only read from by now
+		_ = os.Remove(f.Name()) // the system clears what cannot be removed
+	}()
+	if err := write(f); err != nil {
+		return "", err
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return "", err
+	}
+	limits := cos.ReadLimits{FileBytes: max(size, 64<<20)}
+	d, err := edit.Open(f, size, edit.Options{Pages: int(e.limits.Pages), Limits: limits})
+	if err != nil {
+		return "", err
+	}
+	found, err := d.Check(ctx, ids)
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return found[0].Message + " (" + found[0].Clause + ")", nil
+}

@@ -1,0 +1,187 @@
+package operation
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"example.com/quire/internal/nearest"
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/crypt"
+)
+
+// number reads a whole number; def where there is none.
+func (c *call) number(name string, def int) (int, error) {
+	s := c.in.Values[name]
+	if s == "" {
+		return def, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0, &pdf.OptionError{Field: name, Got: strconv.Quote(s), Want: "a whole number"}
+	}
+	return n, nil
+}
+
+// on reads a switch.
+func (c *call) on(name string) (bool, error) {
+	switch s := c.in.Values[name]; s {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	default:
+		return false, &pdf.OptionError{Field: name, Got: strconv.Quote(s), Want: "true or false"}
+	}
+}
+
+// edit writes the first file with changes.
+func (c *call) edit(o pdf.EditOptions, ops ...pdf.Op) error {
+	d, err := c.open(0)
+	if err != nil {
+		return err
+	}
+	return c.write(func(w io.Writer) (*pdf.Summary, error) {
+		o.Progress = c.in.Progress
+		s, err := c.e.Edit(c.ctx, w, d, o, ops...)
+		return s, named(c.in.Files[0].Name, err)
+	})
+}
+
+// write writes the one file that an operation makes.
+func (c *call) write(f func(io.Writer) (*pdf.Summary, error)) error {
+	w, err := c.in.Create(1)
+	if err != nil {
+		return err
+	}
+	s, err := f(w)
+	if err != nil {
+		if a, ok := w.(Aborter); ok {
+			a.Abort(err)
+		} else {
+			_ = w.Close() // err is what is told
+		}
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	c.told(s)
+	return nil
+}
+
+// told makes the report of what was written.
+func (c *call) told(s *pdf.Summary) {
+	var b strings.Builder
+	if s.Parts > 0 {
+		b.WriteString(strconv.Itoa(s.Parts) + " parts, ")
+	}
+	b.WriteString(strconv.Itoa(s.Pages) + " pages, " + strconv.FormatInt(s.Size, 10) + " bytes\n")
+	for _, name := range s.VoidSignatures {
+		b.WriteString("void: the signature " + name + "\n")
+	}
+	for _, w := range s.Warnings {
+		b.WriteString("warning: " + w + "\n")
+	}
+	c.out.Report, c.out.Text = s, b.String()
+}
+
+func split(c *call) error {
+	o := pdf.SplitOptions{EditOptions: pdf.EditOptions{Progress: c.in.Progress}}
+	var err error
+	if o.Every, err = c.number("every", 0); err != nil {
+		return err
+	}
+	if o.Bookmark, err = c.on("bookmark"); err != nil {
+		return err
+	}
+	size, err := c.number("size", 0)
+	if err != nil {
+		return err
+	}
+	o.MaxBytes = int64(size)
+	if s := c.in.Values["pages"]; s != "" {
+		o.Ranges = strings.Split(s, ";")
+	}
+	d, err := c.open(0)
+	if err != nil {
+		return err
+	}
+	s, err := c.e.Split(c.ctx, d, o, c.in.Create)
+	if err != nil {
+		return named(c.in.Files[0].Name, err)
+	}
+	c.told(s)
+	return nil
+}
+
+func merge(c *call) error {
+	var in []pdf.MergeInput
+	var lists []string
+	if s := c.in.Values["pages"]; s != "" {
+		if lists = strings.Split(s, ";"); len(lists) != len(c.in.Files) {
+			return &pdf.OptionError{Field: "pages", Got: strconv.Itoa(len(lists)) + " lists", Want: "one for each of the files, with semicolons between them"}
+		}
+	}
+	for i, f := range c.in.Files {
+		d, err := c.open(i)
+		if err != nil {
+			return err
+		}
+		name := f.Name[strings.LastIndexAny(f.Name, `/\`)+1:]
+		x := pdf.MergeInput{Doc: d, Name: strings.TrimSuffix(name, ".pdf")}
+		if lists != nil {
+			x.Pages = lists[i]
+		}
+		in = append(in, x)
+	}
+	return c.write(func(w io.Writer) (*pdf.Summary, error) {
+		return c.e.Merge(c.ctx, w, in, pdf.EditOptions{Progress: c.in.Progress})
+	})
+}
+
+func crop(c *call) error {
+	fields := strings.Split(c.in.Values["box"], ",")
+	var box [4]float64
+	for i := range box {
+		var err error
+		if len(fields) == len(box) {
+			box[i], err = strconv.ParseFloat(strings.TrimSpace(fields[i]), 64)
+		}
+		if len(fields) != len(box) || err != nil || box[i] != box[i] || box[i] > 1e6 || box[i] < -1e6 {
+			return &pdf.OptionError{Field: "box", Got: strconv.Quote(c.in.Values["box"]), Want: "left,bottom,right,top in points"}
+		}
+	}
+	return c.edit(pdf.EditOptions{}, pdf.Crop(c.in.Values["pages"], box))
+}
+
+func encrypt(c *call) error {
+	o := crypt.Options{Owner: c.in.Values["owner"], User: c.in.Values["user"], Permissions: crypt.All}
+	if list := c.list("allow"); len(list) > 0 {
+		o.Permissions = 0
+		for _, name := range list {
+			p, ok := crypt.ParsePermission(name)
+			if !ok && (name != "none" || len(list) > 1) {
+				known := append(crypt.PermissionNames(), "none")
+				return &pdf.OptionError{Field: "allow", Got: strconv.Quote(name), Want: strings.Join(known, ", "), Nearest: nearest.Name(name, known)}
+			}
+			o.Permissions |= p
+		}
+	}
+	return c.edit(pdf.EditOptions{}, pdf.Encrypt(o))
+}
+
+func metadata(c *call) error {
+	var m pdf.Metadata
+	some := false
+	for name, to := range map[string]**string{"title": &m.Title, "author": &m.Author, "subject": &m.Subject, "keywords": &m.Keywords} {
+		if v, ok := c.in.Values[name]; ok {
+			*to = &v
+			some = true
+		}
+	}
+	if !some {
+		return &pdf.OptionError{Field: "metadata", Got: "nothing to change", Want: "title, author, subject or keywords"}
+	}
+	return c.edit(pdf.EditOptions{}, pdf.SetMetadata(m))
+}

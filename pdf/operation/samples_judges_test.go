@@ -1,0 +1,93 @@
+//go:build judges
+
+package operation_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/pdftest"
+)
+
+// TestSamplesAreMergedSplitAndTurned: each sample of other makers, merged with itself, its first page
+// split off and its pages turned, has the pages that it should for qpdf, without an error.
+func TestSamplesAreMergedSplitAndTurned(t *testing.T) {
+	qpdf := pdftest.Need(t, "qpdf")
+	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "github.com/pdfcpu/pdfcpu@v0.15.0")
+	cmd.Dir = t.TempDir()
+	out, err := cmd.Output()
+	var module struct{ Dir string }
+	if err == nil {
+		err = json.Unmarshal(out, &module)
+	}
+	if err != nil {
+		t.Fatalf("the samples of pdfcpu: %v", err)
+	}
+	e := engine(t)
+	n, written := 0, 0
+	err = filepath.WalkDir(module.Dir, func(path string, _ fs.DirEntry, err error) error {
+		if !strings.EqualFold(filepath.Ext(path), ".pdf") || err != nil {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		d, err := e.Open(t.Context(), bytes.NewReader(b), int64(len(b)), pdf.OpenOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			return nil
+		}
+		info := d.Info()
+		if n++; d.Pages() == 0 || info.Encryption != nil && !info.Encryption.Owner {
+			return nil
+		}
+		for name, x := range map[string]struct {
+			values map[string]string
+			files  [][]byte
+			pages  int
+		}{
+			"merge":   {nil, [][]byte{b, b}, 2 * d.Pages()},
+			"reorder": {map[string]string{"pages": "1"}, [][]byte{b}, 1},
+			"rotate":  {map[string]string{"degrees": "90"}, [][]byte{b}, d.Pages()},
+		} {
+			if info.Encryption != nil {
+				continue
+			}
+			_, out, err := run(t, e, name, x.values, x.files...)
+			if err != nil {
+				t.Errorf("%s %s: %v", name, path, err)
+				continue
+			}
+			written++
+			file := pdftest.Write(t, "out.pdf", out[0])
+			said, err := exec.CommandContext(t.Context(), qpdf, "--show-npages", file).CombinedOutput() //nolint:gosec // a judge, over files of the test
+			if got, bad := strconv.Atoi(strings.TrimSpace(string(said))); bad != nil || err != nil || got != x.pages {
+				t.Errorf("%s %s: qpdf counts %s, want %d, %v", name, path, said, x.pages, err)
+			}
+			after, err := e.Open(t.Context(), bytes.NewReader(out[0]), int64(len(out[0])), pdf.OpenOptions{Strict: true})
+			if err != nil {
+				t.Errorf("%s %s: %v", name, path, err)
+				continue
+			}
+			got := after.Info()
+			if name == "rotate" && (got.Bookmarks != info.Bookmarks || len(got.Fields) != len(info.Fields) || len(got.Attachments) != len(info.Attachments)) ||
+				name == "merge" && (got.Bookmarks != 2*info.Bookmarks+2 || len(got.Fields) < len(info.Fields) || len(got.Attachments) != 2*len(info.Attachments)) {
+				t.Errorf("%s %s: %d bookmarks, %d fields, %d attachments of %d, %d, %d", name, path, got.Bookmarks, len(got.Fields), len(got.Attachments), info.Bookmarks, len(info.Fields), len(info.Attachments))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("operations on %d samples: %d files written, each with the pages that it should have for qpdf", n, written)
+}
