@@ -3,6 +3,7 @@ package pdf
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/crypt"
+	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/edit"
 	"example.com/quire/pdf/internal/emit"
 	"example.com/quire/pdf/standard"
@@ -219,13 +221,20 @@ func (e *Engine) parts(ctx context.Context, d *Document, o SplitOptions) (parts 
 	starts := []int{0}
 	if len(o.Ranges) > 0 {
 		set++
+		all := 0
 		for _, r := range o.Ranges {
+			if strings.TrimSpace(r) == "" {
+				return nil, &OptionError{Field: "pages", Got: "an empty list", Want: "pages for each part, or all"}
+			}
 			pages, err := edit.ParsePages(r, n)
 			if err != nil {
 				return nil, err
 			}
 			if len(pages) == 0 {
 				return nil, &OptionError{Field: "pages", Got: strconv.Quote(r) + ", which are none", Want: "one page at least"}
+			}
+			if all += len(pages); all > edit.MostChosen {
+				return nil, &OptionError{Field: "pages", Got: strconv.Itoa(all) + " pages and more", Want: "at most " + strconv.Itoa(edit.MostChosen) + " in all parts"}
 			}
 			parts = append(parts, pages)
 		}
@@ -344,25 +353,32 @@ func (e *Engine) Merge(ctx context.Context, w io.Writer, in []MergeInput, o Edit
 	var counts []int
 	outlines := edit.Outlines{}
 	var claims []string
+	total := 0
 	for i, x := range in {
+		if x.Name == "" {
+			x.Name = fmt.Sprintf("Document %d", i+1)
+		}
 		if err := x.Doc.mayChange(o, false); err != nil {
-			return nil, err
+			return nil, ofInput(x.Name, err)
 		}
 		pages, err := edit.ParsePages(x.Pages, x.Doc.Pages())
 		if err != nil {
-			return nil, err
+			return nil, ofInput(x.Name, err)
+		}
+		if total += len(pages); int64(total) > e.limits.Pages {
+			return nil, diag.Check("Pages", int64(total), e.limits.Pages, "")
 		}
 		d := edit.NewDraft(x.Doc.d)
 		d.Select(pages)
 		d.Void() // Merge takes the names along
-		if x.Name == "" {
-			x.Name = fmt.Sprintf("Document %d", i+1)
-		}
 		drafts, names, counts = append(drafts, d), append(names, x.Name), append(counts, len(d.Pages()))
 		if i == 0 {
 			claims = d.Claims()
 		}
 		claims = slices.DeleteFunc(claims, func(c string) bool { return !slices.Contains(d.Claims(), c) })
+	}
+	if total == 0 {
+		return nil, &OptionError{Field: "pages", Got: "none of any file", Want: "one page at least"}
 	}
 	first := drafts[0]
 	if len(claims) < len(first.Claims()) {
@@ -387,16 +403,39 @@ func (e *Engine) Merge(ctx context.Context, w io.Writer, in []MergeInput, o Edit
 	return s, nil
 }
 
+// ofInput names the file among those merged that an error is of.
+func ofInput(name string, err error) error {
+	if e, ok := errors.AsType[*OptionError](err); ok {
+		e.Got += " (" + name + ")"
+	}
+	if e, ok := errors.AsType[*DiagnosticError](err); ok {
+		for i := range e.Diagnostics {
+			e.Diagnostics[i].File = name
+		}
+	}
+	return err
+}
+
 // writeDraft writes a draft and adds to a summary. A file that claims a standard is written to a
 // temporary file first, and judged.
 func (e *Engine) writeDraft(ctx context.Context, w io.Writer, d *edit.Draft, o EditOptions, s *Summary) error {
-	s.VoidSignatures = append(s.VoidSignatures, d.Void()...)
+	if err := diag.Check("Pages", int64(len(d.Pages())), e.limits.Pages, ""); err != nil {
+		return err
+	}
+	for _, name := range d.Void() { // of a file that is split, in each part
+		if !slices.Contains(s.VoidSignatures, name) {
+			s.VoidSignatures = append(s.VoidSignatures, name)
+		}
+	}
 	write := func(w io.Writer, protect *crypt.Options) (cos.Summary, error) {
 		source := o.Rand
 		if source == nil {
 			source = rand.Reader
 		}
 		enc, err := emit.Protection(protect, source)
+		if e, ok := errors.AsType[*crypt.ConfigError](err); ok {
+			return cos.Summary{}, &OptionError{Field: strings.ToLower(e.Field), Got: e.Got, Want: e.Want}
+		}
 		if err != nil {
 			return cos.Summary{}, err
 		}

@@ -114,6 +114,7 @@ func SetXMP(packet []byte, key, value string) []byte {
 	}
 	for _, name := range names {
 		q := regexp.QuoteMeta(name)
+		packet = regexp.MustCompile(`<`+q+`(?:\s[^>]*)?/>\s*`).ReplaceAll(packet, nil)
 		packet = regexp.MustCompile(`(?s)<`+q+`(?:\s[^>]*)?>.*?</`+q+`>\s*`).ReplaceAll(packet, nil)
 		packet = regexp.MustCompile(`\s`+q+`\s*=\s*(?:"[^"]*"|'[^']*')`).ReplaceAll(packet, nil)
 	}

@@ -31,9 +31,17 @@ const span = 1 << 24
 // NewDraft returns the draft of all that a document has.
 func NewDraft(d *Document) *Draft {
 	e := &Draft{base: d, over: map[uint32]cos.Object{}, next: span, pages: slices.Clone(d.Pages)}
-	e.root, _ = d.Trailer().Get("Root").(cos.Ref)
-	e.info, _ = d.Trailer().Get("Info").(cos.Ref)
+	e.root, e.info = e.own(d.Trailer().Get("Root")), e.own(d.Trailer().Get("Info"))
 	return e
+}
+
+// own returns the reference to a dictionary of the trailer, which gets an object of its own where it
+// stands in the trailer itself, as in some damaged files.
+func (e *Draft) own(o cos.Object) cos.Ref {
+	if d, ok := o.(cos.Dict); ok {
+		return e.add(d)
+	}
+	return refOf(o)
 }
 
 // Err returns the first error of reading.

@@ -1,6 +1,9 @@
 package edit
 
 import (
+	"slices"
+	"strings"
+
 	"example.com/quire/pdf/cos"
 )
 
@@ -136,20 +139,51 @@ func (e *Draft) pruneForm(kept map[uint32]bool) {
 // voidSignatures takes the values of signed fields away, for they hold for the bytes of the file
 // that was read, and notes the names of the fields. What they look like stays.
 func (e *Draft) voidSignatures() {
-	some := false
-	for _, f := range e.fields() {
-		if f.kind == "Sig" && !f.ref.IsZero() && f.dict.Get("V") != nil {
-			e.set(f.ref, with(f.dict, "V", nil))
-			e.void = append(e.void, f.name)
-			some = true
-		}
-	}
-	if !some {
-		return
-	}
 	root := e.catalog()
-	e.set(e.root, with(with(root, "Perms", nil), "DSS", nil))
-	if form := e.dict(root.Get("AcroForm")); form != nil {
-		e.change("AcroForm", e.add(with(form, "SigFlags", nil)))
+	// They name signatures, of fields or without (12.8.6 and 12.8.4.3).
+	if root.Get("Perms") != nil || root.Get("DSS") != nil {
+		root = with(with(root, "Perms", nil), "DSS", nil)
+		e.set(e.root, root)
+	}
+	form := e.dict(root.Get("AcroForm"))
+	before := len(e.void)
+	seen := map[cos.Ref]bool{}
+	var walk func(o cos.Object, name string, kind cos.Name, depth int) cos.Object
+	walk = func(o cos.Object, name string, kind cos.Name, depth int) cos.Object {
+		r, d := refOf(o), e.dict(o)
+		if d == nil || depth > mostDepth || !r.IsZero() && seen[r] {
+			return o
+		}
+		seen[r] = true
+		if t := e.text(d.Get("T")); t != "" {
+			name = strings.TrimPrefix(name+"."+t, ".")
+		}
+		if k := e.name(d.Get("FT")); k != "" {
+			kind = k
+		}
+		out := d
+		if kind == "Sig" && d.Get("V") != nil { // a field may leave it to those below
+			out = with(d, "V", nil)
+			e.void = append(e.void, name)
+		}
+		if kids := e.array(d.Get("Kids")); len(kids) > 0 {
+			left := make(cos.Array, len(kids))
+			for i, kid := range kids {
+				left[i] = walk(kid, name, kind, depth+1)
+			}
+			out = with(out, "Kids", left)
+		}
+		if r.IsZero() {
+			return out
+		}
+		e.set(r, out)
+		return o
+	}
+	fields := slices.Clone(e.array(form.Get("Fields")))
+	for i, o := range fields {
+		fields[i] = walk(o, "", "", 0)
+	}
+	if len(e.void) > before {
+		e.change("AcroForm", e.add(with(with(form, "SigFlags", nil), "Fields", fields)))
 	}
 }

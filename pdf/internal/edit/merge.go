@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 
 	"example.com/quire/pdf/cos"
 )
@@ -14,6 +15,7 @@ const MostInputs = 100
 // could not be taken along. The other must not be used any more; metadata, output intent and
 // preferences are those of e.
 func (e *Draft) Merge(o *Draft) (lost []string) {
+	e.separate()
 	by := e.join(o)
 	m := merger{e: e, by: by, root: moved(o.catalog(), by).(cos.Dict)} //nolint:forcetypeassert // moved keeps the type
 	m.destinations(o)
@@ -46,6 +48,7 @@ func (e *Draft) Merge(o *Draft) (lost []string) {
 
 // Nest puts the bookmarks of each file below one with its name: counts are the pages of each.
 func (e *Draft) Nest(names []string, counts []int, outlines Outlines) {
+	e.separate()
 	var all []item
 	first := 0
 	for i, name := range names {
@@ -154,7 +157,7 @@ func (m *merger) destinations(o *Draft) {
 		return d
 	}
 	for i, p := range o.pages {
-		annots := o.array(p.Dict.Get("Annots"))
+		annots := slices.Clone(o.array(p.Dict.Get("Annots"))) // a Document keeps its own
 		for j, a := range annots {
 			if d := o.dict(a); d.Get("Dest") != nil || d.Get("A") != nil {
 				if d = fix(refOf(a), d); refOf(a).IsZero() {
@@ -194,22 +197,21 @@ func (m *merger) form(o *Draft) (lost []string) {
 	}
 	ours := e.dict(e.catalog().Get("AcroForm"))
 	fields := append(cos.Array{}, e.array(ours.Get("Fields"))...)
-	taken := map[string]bool{}
+	taken := names{}
 	for _, f := range fields {
-		taken[e.text(e.dict(f).Get("T"))] = true
+		taken.free(e.text(e.dict(f).Get("T")))
 	}
 	for _, f := range o.array(theirs.Get("Fields")) {
 		r := refOf(f)
 		d := o.dict(f)
-		if r.IsZero() || d == nil {
+		if d == nil {
 			continue
 		}
-		name := o.text(d.Get("T"))
-		was := name
-		for n := 2; taken[name]; n++ {
-			name = fmt.Sprintf("%s-%d", was, n)
+		if r.IsZero() {
+			r = o.add(d)
 		}
-		if taken[name] = true; name != was {
+		was := o.text(d.Get("T"))
+		if name := taken.free(was); name != was {
 			d = with(d, "T", cos.Text(name))
 		}
 		for _, key := range [...]cos.Name{"DA", "Q"} { // defaults of their form
@@ -250,6 +252,27 @@ func (m *merger) form(o *Draft) (lost []string) {
 	}
 	e.change("AcroForm", e.add(form))
 	return lost
+}
+
+// names are those that are taken, each with the last number that was put behind it: files in which
+// all have one name do not make the search quadratic.
+type names map[string]int
+
+// free takes a name, or where it is taken already the next with a number that is free.
+func (t names) free(name string) string {
+	n, was := t[name]
+	if !was {
+		t[name] = 1
+		return name
+	}
+	for {
+		n++
+		next := fmt.Sprintf("%s-%d", name, n)
+		if _, was := t[next]; !was {
+			t[name], t[next] = n, 1
+			return next
+		}
+	}
 }
 
 func (m *merger) array(a cos.Array) cos.Array {
@@ -397,16 +420,12 @@ func (m *merger) keys(o *Draft, by int64) {
 func (m *merger) attachments(o *Draft) {
 	e := m.e
 	all := e.names(e.dict(e.catalog().Get("Names")).Get("EmbeddedFiles"))
-	taken := map[string]bool{}
+	taken := names{}
 	for _, x := range all {
-		taken[x.name] = true
+		taken.free(x.name)
 	}
 	for _, x := range o.names(o.dict(o.catalog().Get("Names")).Get("EmbeddedFiles")) {
-		was := x.name
-		for n := 2; taken[x.name]; n++ {
-			x.name = fmt.Sprintf("%s-%d", was, n)
-		}
-		taken[x.name] = true
+		x.name = taken.free(x.name)
 		all = append(all, named{x.name, moved(x.value, m.by)})
 	}
 	e.setNames("EmbeddedFiles", all)

@@ -61,7 +61,11 @@ func (e *Draft) Crop(pages []int, box [4]float64) error {
 	for _, i := range unique(pages) {
 		media := e.box(e.pages[i].Dict.Get("MediaBox"), letter)
 		b := [4]float64{max(box[0], media[0]), max(box[1], media[1]), min(box[2], media[2]), min(box[3], media[3])}
-		if b[0] >= b[2] || b[1] >= b[3] {
+		for i := range b {
+			b[i] = math.Round(b[i] * 1000)
+		}
+		// Said so that NaN is none, nor what a Decimal cannot hold.
+		if !(b[0] < b[2] && b[1] < b[3] && max(-b[0], -b[1], b[2], b[3]) < 1<<53) {
 			return &OptionError{
 				Field: "box", Got: fmt.Sprintf("%g,%g,%g,%g", box[0], box[1], box[2], box[3]),
 				Want: fmt.Sprintf("left,bottom,right,top within those of page %d: %g,%g,%g,%g", i+1, media[0], media[1], media[2], media[3]),
@@ -69,7 +73,7 @@ func (e *Draft) Crop(pages []int, box [4]float64) error {
 		}
 		var a cos.Array
 		for _, v := range b {
-			a = append(a, cos.Decimal{Mantissa: int64(math.Round(v * 1000)), Scale: 3})
+			a = append(a, cos.Decimal{Mantissa: int64(v), Scale: 3})
 		}
 		e.setPage(i, "CropBox", a)
 	}

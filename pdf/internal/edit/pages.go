@@ -59,15 +59,15 @@ func ParsePages(list string, n int) ([]int, error) {
 				break
 			}
 		}
-		if len(out) > mostChosen {
-			return nil, pagesError(strconv.Itoa(len(out))+" pages and more", "at most "+strconv.Itoa(mostChosen))
+		if len(out) > MostChosen {
+			return nil, pagesError(strconv.Itoa(len(out))+" pages and more", "at most "+strconv.Itoa(MostChosen))
 		}
 	}
 	return out, nil
 }
 
-// mostChosen bounds how many pages a list can name: pages may come twice.
-const mostChosen = 100_000
+// MostChosen bounds how many pages a list can name: pages may come twice.
+const MostChosen = 100_000
 
 func pageNumber(s string, n int, item string) (int, error) {
 	digits, fromEnd := strings.CutPrefix(s, "r")
