@@ -371,3 +371,26 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 		t.Errorf("%d given up, want 3", aborted)
 	}
 }
+
+// TestClaimsThatNoLongerHoldGo with a warning, and check agrees with what is left.
+func TestClaimsThatNoLongerHoldGo(t *testing.T) {
+	e := engine(t)
+	b := sample(t, e, "First")
+	for _, files := range [][][]byte{{b, rich("Two")}, {b, b}} {
+		done, out, err := run(t, e, "merge", nil, files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := &files[0][0] == &files[1][0]
+		if dropped := strings.Contains(done.Text, "warning: claims were dropped"); dropped == same {
+			t.Errorf("claims dropped: %t\n%s", dropped, done.Text)
+		}
+		judged, _, err := run(t, e, "check", map[string]string{"standard": "pdf/a-4, pdf/ua-2"}, out[0])
+		if err != nil || judged.Failed == same || !strings.Contains(judged.Text, "to pdf/a-4 and pdf/ua-2") {
+			t.Errorf("check: %v, %+v", err, judged)
+		}
+	}
+	if _, _, err := run(t, e, "check", nil, rich("One")); err == nil {
+		t.Error("a file without claims was judged")
+	}
+}
