@@ -28,7 +28,7 @@ func (c *Cache[K, V]) lead(ctx context.Context, f *flight[K, V]) bool {
 			f.alone = true
 			continue
 		case got.Granted:
-			c.hush(f)
+			c.unlisten(f)
 			return true
 		case !got.Newer:
 			poll := time.NewTimer(time.Duration(float64(c.p.LeaseTTL) / 8 * (0.75 + 0.5*c.random())))
@@ -41,12 +41,12 @@ func (c *Cache[K, V]) lead(ctx context.Context, f *flight[K, V]) bool {
 			}
 			poll.Stop()
 		}
-		c.hush(f) // a write that comes while the remote is asked overtakes the answer
+		c.unlisten(f) // a write that comes while the remote is asked overtakes the answer
 		if len(c.consult(ctx, []*flight[K, V]{f})) == 0 {
 			return false
 		}
 	}
-	c.hush(f)
+	c.unlisten(f)
 	return true
 }
 
@@ -61,8 +61,8 @@ func (c *Cache[K, V]) listen(f *flight[K, V]) <-chan struct{} {
 	return f.wake
 }
 
-// hush ends that. What news came of is nothing to fall back on any more.
-func (c *Cache[K, V]) hush(f *flight[K, V]) {
+// unlisten ends that. What was written meanwhile is nothing to fall back on any more.
+func (c *Cache[K, V]) unlisten(f *flight[K, V]) {
 	s := c.shard(f.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -164,7 +164,7 @@ func (f *Faulty) Attach(ns string, o cache.LinkOptions, s cache.Sink) (func(), e
 	}, err
 }
 
-// later runs the next step of the link's fate, with mu held. So it is called itself.
+// later runs the next of the link's steps, with mu held. So it is called itself.
 func (f *Faulty) later(most time.Duration, step func()) {
 	f.timer = time.AfterFunc(f.delay(most), func() {
 		f.mu.Lock()
