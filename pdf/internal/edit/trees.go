@@ -61,26 +61,32 @@ func (e *Draft) names(root cos.Object) (out []named) {
 // perLeaf is how many entries share a leaf of a tree.
 const perLeaf = 64
 
+// tree makes a name tree or a number tree (ISO 32000-2, 7.9.6 and 7.9.7) of keys in their order, each with
+// its value behind it; nil of nothing. list is what its leaves call them.
+func (e *Draft) tree(list cos.Name, entries cos.Array) cos.Object {
+	var kids cos.Array
+	for leaf := range slices.Chunk(entries, 2*perLeaf) {
+		d := cos.Dict{cos.E(list, leaf)}
+		if len(leaf) == len(entries) {
+			return e.add(d)
+		}
+		kids = append(kids, e.add(append(d, cos.E("Limits", cos.Array{leaf[0], leaf[len(leaf)-2]}))))
+	}
+	if kids == nil {
+		return nil
+	}
+	return e.add(cos.Dict{cos.E("Kids", kids)})
+}
+
 // nameTree makes a name tree; nil of nothing. Of entries with one name the first counts.
 func (e *Draft) nameTree(entries []named) cos.Object {
 	slices.SortStableFunc(entries, func(a, b named) int { return cmp.Compare(a.name, b.name) })
 	entries = slices.CompactFunc(entries, func(a, b named) bool { return a.name == b.name })
-	if len(entries) == 0 {
-		return nil
+	var list cos.Array
+	for _, x := range entries {
+		list = append(list, cos.String(x.name), x.value)
 	}
-	var kids cos.Array
-	for leaf := range slices.Chunk(entries, perLeaf) {
-		var list cos.Array
-		for _, x := range leaf {
-			list = append(list, cos.String(x.name), x.value)
-		}
-		d := cos.Dict{cos.E("Names", list)}
-		if len(entries) <= perLeaf {
-			return e.add(d)
-		}
-		kids = append(kids, e.add(append(d, cos.E("Limits", cos.Array{cos.String(leaf[0].name), cos.String(leaf[len(leaf)-1].name)}))))
-	}
-	return e.add(cos.Dict{cos.E("Kids", kids)})
+	return e.tree("Names", list)
 }
 
 // numbered is an entry of a number tree.
@@ -102,20 +108,12 @@ func (e *Draft) numbers(root cos.Object) (out []numbered) {
 // numberTree makes a number tree of entries, which are sorted by it.
 func (e *Draft) numberTree(entries []numbered) cos.Object {
 	slices.SortStableFunc(entries, func(a, b numbered) int { return cmp.Compare(a.key, b.key) })
-	var kids cos.Array
-	for leaf := range slices.Chunk(entries, perLeaf) {
-		var list cos.Array
-		for _, x := range leaf {
-			list = append(list, cos.Int(x.key), x.value)
-		}
-		d := cos.Dict{cos.E("Nums", list)}
-		if len(entries) <= perLeaf {
-			return e.add(d)
-		}
-		kids = append(kids, e.add(append(d, cos.E("Limits", cos.Array{cos.Int(leaf[0].key), cos.Int(leaf[len(leaf)-1].key)}))))
+	var list cos.Array
+	for _, x := range entries {
+		list = append(list, cos.Int(x.key), x.value)
 	}
-	if kids == nil {
-		return e.add(cos.Dict{cos.E("Nums", cos.Array{})})
+	if t := e.tree("Nums", list); t != nil {
+		return t
 	}
-	return e.add(cos.Dict{cos.E("Kids", kids)})
+	return e.add(cos.Dict{cos.E("Nums", cos.Array{})})
 }
