@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v5"
 
 	"example.com/quire/bench/harness"
+	"example.com/quire/bench/internal/profile"
 	"example.com/quire/web"
 )
 
@@ -36,12 +37,28 @@ func gins(routes func(*gin.Engine)) contestant {
 	}}
 }
 
+const sameWork = "gin, same work"
+
+// alike is gin doing what the App does of itself.
+func alike(routes func(*gin.Engine)) contestant {
+	bare := gins(routes)
+	return contestant{name: sameWork, module: ginModule, note: profile.Note, build: func() (http.Handler, error) {
+		h, err := bare.build()
+		return profile.Wrap(h), err
+	}}
+}
+
 func echos(routes func(*echo.Echo)) contestant {
 	return contestant{name: "echo", module: echoModule, build: func() (http.Handler, error) {
 		e := echo.New()
 		routes(e)
 		return e, nil
 	}}
+}
+
+// beside is an App, gin twice, and echo.
+func beside(q func(*web.App), g func(*gin.Engine), e func(*echo.Echo)) []contestant {
+	return []contestant{quire(web.Options{}, q), gins(g), alike(g), echos(e)}
 }
 
 const pong = "pong"
@@ -68,11 +85,11 @@ func plainRows() []harness.Row {
 	ping := func(name, title, text string) job {
 		return job{name: name, title: title, text: text, target: always("/ping"), want: says(http.StatusOK, always(pong))}
 	}
-	same := []contestant{
-		quire(web.Options{}, func(a *web.App) { a.GET("/ping", quirePong) }),
-		gins(func(e *gin.Engine) { e.GET("/ping", ginPong) }),
-		echos(func(e *echo.Echo) { e.GET("/ping", echoPong) }),
-	}
+	same := beside(
+		func(a *web.App) { a.GET("/ping", quirePong) },
+		func(e *gin.Engine) { e.GET("/ping", ginPong) },
+		func(e *echo.Echo) { e.GET("/ping", echoPong) },
+	)
 	parallel := ping("parallel", "the same by four goroutines", "64 requests by four goroutines at once, GOMAXPROCS=2.")
 	parallel.procs, parallel.together = 2, 64
 	hundred := job{
@@ -98,80 +115,80 @@ func plainRows() []harness.Row {
 	groups.target = always("/api/v1/shop/ping")
 	five := ping("middleware-5", "five middlewares that do nothing", "Requests through five middlewares that only call the next.")
 	return []harness.Row{
-		row(ping("text", "a short text", "Requests for one route that answers four bytes of text."), same, faster("gin", 1), allocations(0)),
-		row(parallel, same, faster("gin", 1)),
-		row(hundred, []contestant{
-			quire(web.Options{}, func(a *web.App) { sections("list", "item/{id}", func(p string) { a.GET(p, quirePong) }) }),
-			gins(func(e *gin.Engine) { sections("list", "item/:id", func(p string) { e.GET(p, ginPong) }) }),
-			echos(func(e *echo.Echo) { sections("list", "item/:id", func(p string) { e.GET(p, echoPong) }) }),
-		}, faster("gin", 1), allocations(0)),
-		row(groups, []contestant{
-			quire(web.Options{}, func(a *web.App) {
+		row(ping("text", "a short text", "Requests for one route that answers four bytes of text."), same, faster("gin", 1), faster(sameWork, 1), allocations(0)),
+		row(parallel, same, faster("gin", 1), faster(sameWork, 1)),
+		row(hundred, beside(
+			func(a *web.App) { sections("list", "item/{id}", func(p string) { a.GET(p, quirePong) }) },
+			func(e *gin.Engine) { sections("list", "item/:id", func(p string) { e.GET(p, ginPong) }) },
+			func(e *echo.Echo) { sections("list", "item/:id", func(p string) { e.GET(p, echoPong) }) },
+		), faster("gin", 1), faster(sameWork, 1), allocations(0)),
+		row(groups, beside(
+			func(a *web.App) {
 				a.Group("/api", quireNothing).Group("/v1", quireNothing).Group("/shop", quireNothing).GET("/ping", quirePong)
-			}),
-			gins(func(e *gin.Engine) {
+			},
+			func(e *gin.Engine) {
 				e.Group("/api", ginNothing).Group("/v1", ginNothing).Group("/shop", ginNothing).GET("/ping", ginPong)
-			}),
-			echos(func(e *echo.Echo) {
+			},
+			func(e *echo.Echo) {
 				e.Group("/api", echoNothing).Group("/v1", echoNothing).Group("/shop", echoNothing).GET("/ping", echoPong)
-			}),
-		}, faster("gin", 1), allocations(0)),
-		row(five, []contestant{
-			quire(web.Options{}, func(a *web.App) {
+			},
+		), faster("gin", 1), faster(sameWork, 1), allocations(0)),
+		row(five, beside(
+			func(a *web.App) {
 				a.Use(quireNothing, quireNothing, quireNothing, quireNothing, quireNothing)
 				a.GET("/ping", quirePong)
-			}),
-			gins(func(e *gin.Engine) {
+			},
+			func(e *gin.Engine) {
 				e.Use(ginNothing, ginNothing, ginNothing, ginNothing, ginNothing)
 				e.GET("/ping", ginPong)
-			}),
-			echos(func(e *echo.Echo) {
+			},
+			func(e *echo.Echo) {
 				e.Use(echoNothing, echoNothing, echoNothing, echoNothing, echoNothing)
 				e.GET("/ping", echoPong)
-			}),
-		}, faster("gin", 1), allocations(0)),
+			},
+		), faster("gin", 1), faster(sameWork, 1), allocations(0)),
 		row(job{
 			name: "params-text", title: "three parameters in a text", text: "Requests with three unique parameters that the handler formats.",
 			target: func(i int) string { return "/a/" + number(i) + "/b/" + number(i+1) + "/c/" + number(i+2) },
 			want:   says(http.StatusOK, func(i int) string { return number(i) + " " + number(i+1) + " " + number(i+2) }),
-		}, []contestant{
-			quire(web.Options{}, func(a *web.App) {
+		}, beside(
+			func(a *web.App) {
 				a.GET("/a/{a}/b/{b}/c/{c}", func(c *web.Context) error {
 					return c.Stringf(http.StatusOK, "%s %s %s", c.Param("a"), c.Param("b"), c.Param("c"))
 				})
-			}),
-			gins(func(e *gin.Engine) {
+			},
+			func(e *gin.Engine) {
 				e.GET("/a/:a/b/:b/c/:c", func(c *gin.Context) {
 					c.String(http.StatusOK, "%s %s %s", c.Param("a"), c.Param("b"), c.Param("c"))
 				})
-			}),
-			echos(func(e *echo.Echo) {
+			},
+			func(e *echo.Echo) {
 				e.GET("/a/:a/b/:b/c/:c", func(c *echo.Context) error {
 					return c.String(http.StatusOK, fmt.Sprintf("%s %s %s", c.Param("a"), c.Param("b"), c.Param("c")))
 				})
-			}),
-		}, allocations(3), faster("gin", 0.9)),
+			},
+		), allocations(3), faster("gin", 0.9), faster(sameWork, 0.9)),
 		row(job{
 			name: "query-text", title: "three query keys in a text", text: "Requests with three unique query values that the handler formats.",
 			target: func(i int) string { return "/search?q=" + number(i) + "&page=" + number(i+1) + "&sort=" + number(i+2) },
 			want:   says(http.StatusOK, func(i int) string { return number(i) + " " + number(i+1) + " " + number(i+2) }),
-		}, []contestant{
-			quire(web.Options{}, func(a *web.App) {
+		}, beside(
+			func(a *web.App) {
 				a.GET("/search", func(c *web.Context) error {
 					return c.Stringf(http.StatusOK, "%s %s %s", c.Query("q"), c.Query("page"), c.Query("sort"))
 				})
-			}),
-			gins(func(e *gin.Engine) {
+			},
+			func(e *gin.Engine) {
 				e.GET("/search", func(c *gin.Context) {
 					c.String(http.StatusOK, "%s %s %s", c.Query("q"), c.Query("page"), c.Query("sort"))
 				})
-			}),
-			echos(func(e *echo.Echo) {
+			},
+			func(e *echo.Echo) {
 				e.GET("/search", func(c *echo.Context) error {
 					return c.String(http.StatusOK, fmt.Sprintf("%s %s %s", c.QueryParam("q"), c.QueryParam("page"), c.QueryParam("sort")))
 				})
-			}),
-		}, allocations(4), faster("gin", 0.9)),
+			},
+		), allocations(4), faster("gin", 0.9), faster(sameWork, 0.9)),
 		row(render("json", "a small struct as JSON", jsonOf(ruler)), renders(
 			func(c *web.Context) error { return c.JSON(http.StatusOK, ruler) },
 			func(c *gin.Context) { c.JSON(http.StatusOK, ruler) },

@@ -262,7 +262,7 @@ func (w *worker) sample(first, n int, collect bool) (reply, error) {
 	return r, nil
 }
 
-// count measures allocations per operation: the least of three passes, because
+// count measures allocations per operation: the least of three passes, in hundredths as they are shown, because
 // the runtime allocates now and then on its own account.
 func (w *worker) count(first, n int) (reply, error) {
 	n = min(n, w.subject.Chunk())
@@ -279,7 +279,7 @@ func (w *worker) count(first, n int) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-		best.Allocs = min(best.Allocs, float64(after.Mallocs-before.Mallocs)/float64(n))
+		best.Allocs = min(best.Allocs, math.Round(100*float64(after.Mallocs-before.Mallocs)/float64(n))/100)
 		best.Bytes = min(best.Bytes, float64(after.TotalAlloc-before.TotalAlloc)/float64(n))
 	}
 	return best, nil

@@ -19,18 +19,18 @@ import (
 // parts that every request passes.
 func fetchKernels() []Kernel {
 	return []Kernel{
-		{Name: "fetch/hit", N: 2000, Open: cachedResponse},
-		{Name: "fetch/breaker", N: 100_000, Open: admission},
-		{Name: "fetch/limiter", N: 200_000, Open: func() (func() error, error) {
+		{Name: "fetch/hit", N: 12_000, Open: cachedResponse},
+		{Name: "fetch/breaker", N: 300_000, Open: admission},
+		{Name: "fetch/limiter", N: 300_000, Open: func() (func() error, error) {
 			g, err := limit.NewGCRA(limit.Rate{Events: 1000, Per: time.Second}, 1000)
 			return allow(func(now time.Time) bool { return g.AllowN(now, 1) }), err
 		}},
-		{Name: "fetch/keyed", N: 50_000, Open: func() (func() error, error) {
+		{Name: "fetch/keyed", N: 125_000, Open: func() (func() error, error) {
 			k, err := limit.NewKeyed(limit.KeyedConfig{Default: limit.Rule{Rate: limit.Rate{Events: 1000, Per: time.Second}, Burst: 1000}})
 			return allow(func(now time.Time) bool { return k.AllowN(now, "https://api.example", 1) }), err
 		}},
-		{Name: "fetch/store-get", N: 50_000, Open: lookUp},
-		{Name: "fetch/store-set", N: 20_000, Open: replacement},
+		{Name: "fetch/store-get", N: 250_000, Open: lookUp},
+		{Name: "fetch/store-set", N: 140_000, Open: replacement},
 	}
 }
 

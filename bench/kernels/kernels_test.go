@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/quire/bench/internal/gate"
 	"example.com/quire/bench/kernels"
 )
 
@@ -30,5 +31,18 @@ func TestCountOfTheReferenceKernel(t *testing.T) {
 	c, err := kernels.Count("reference/sha256")
 	if err != nil || c.Allocs != 1 || c.Bytes != 32 {
 		t.Errorf("got %+v, %v; want one allocation of 32 bytes", c, err)
+	}
+}
+
+// A count is the difference of two processes; in a short run what starting up costs by chance would look like a change.
+func TestKernelsRunLongEnoughToBeCounted(t *testing.T) {
+	base, err := gate.Load("../baseline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range kernels.All() {
+		if n := base.Kernels[k.Name].Instructions * float64(k.N); n < kernels.LeastInstructions {
+			t.Errorf("kernel %s executes %.0f instructions in %d operations, want at least %d: raise its N", k.Name, n, k.N, kernels.LeastInstructions)
+		}
 	}
 }

@@ -17,7 +17,7 @@ func pdfKernels() []Kernel {
 	return []Kernel{
 		render("pdf/invoice", nil),
 		render("pdf/invoice-archival", []standard.ID{standard.PDFA4, standard.PDFUA2}),
-		{Name: "pdf/compile", N: 20, Batch: 40, Open: func() (func() error, error) {
+		{Name: "pdf/compile", N: 25, Batch: 40, Open: func() (func() error, error) {
 			eng, err := pdf.New(pdf.Config{Cache: pdf.CacheLimits{Off: true}})
 			if err != nil {
 				return nil, fmt.Errorf("engine: %w", err)
@@ -31,7 +31,7 @@ func pdfKernels() []Kernel {
 }
 
 func render(name string, standards []standard.ID) Kernel {
-	return Kernel{Name: name, N: 40, Batch: 40, Open: func() (func() error, error) {
+	return Kernel{Name: name, N: 50, Batch: 40, Open: func() (func() error, error) {
 		eng, err := pdf.New(pdf.Config{})
 		if err != nil {
 			return nil, fmt.Errorf("engine: %w", err)

@@ -10,7 +10,7 @@ import (
 func reference() []Kernel {
 	return []Kernel{{
 		Name: "reference/sha256",
-		N:    2000,
+		N:    3000,
 		Open: func() (func() error, error) {
 			block := make([]byte, 1024)
 			return func() error {

@@ -68,7 +68,7 @@ func webKernels() []Kernel {
 }
 
 func request(name, method, path string, status int, routes func(*web.App)) Kernel {
-	return Kernel{Name: name, N: 40000, Open: func() (func() error, error) {
+	return Kernel{Name: name, N: 50_000, Open: func() (func() error, error) {
 		app, err := web.New(web.Options{})
 		if err != nil {
 			return nil, fmt.Errorf("new app: %w", err)

@@ -1,7 +1,6 @@
 package router
 
 import (
-	"crypto/rand"
 	"fmt"
 	"net/http"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/labstack/echo/v5"
 	echomiddleware "github.com/labstack/echo/v5/middleware"
 
+	"example.com/quire/bench/internal/profile"
 	"example.com/quire/web"
 )
 
@@ -42,15 +42,13 @@ var bares = []peer{
 	{"net/http", "", "", muxPeer},
 }
 
-const wrapped = "request id, nosniff and recovery by a handler of a few lines around it"
-
 var apps = []peer{
 	{"quire", "", "", quire},
 	{"gin", ginModule, "gin.Recovery; request id and nosniff by a middleware of a few lines", ginPeer(true)},
 	{"echo", echoModule, "its middleware RequestID, Secure and Recover", echoPeer(true)},
 	{"chi", chiModule, "its middleware RequestID, which does not tell the client, SetHeader and Recoverer", chiPeer(true)},
-	{"httprouter", httprouterModule, wrapped, secured(httprouterPeer)},
-	{"net/http", "", wrapped, secured(muxPeer)},
+	{"httprouter", httprouterModule, profile.Note, secured(httprouterPeer)},
+	{"net/http", "", profile.Note, secured(muxPeer)},
 }
 
 func without(peers []peer, name string) []peer {
@@ -61,22 +59,8 @@ func without(peers []peer, name string) []peer {
 func secured(build func([]line, *probe) (http.Handler, error)) func([]line, *probe) (http.Handler, error) {
 	return func(routes []line, seen *probe) (http.Handler, error) {
 		next, err := build(routes, seen)
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			defer func() {
-				if p := recover(); p != nil {
-					w.WriteHeader(http.StatusInternalServerError)
-				}
-			}()
-			mark(w.Header())
-			next.ServeHTTP(w, r)
-		}), err
+		return profile.Wrap(next), err
 	}
-}
-
-// mark sets a request id and nosniff.
-func mark(h http.Header) {
-	h["X-Request-Id"] = []string{rand.Text()}
-	h["X-Content-Type-Options"] = []string{"nosniff"}
 }
 
 func quire(routes []line, seen *probe) (http.Handler, error) {
@@ -106,7 +90,7 @@ func ginPeer(same bool) func([]line, *probe) (http.Handler, error) {
 		gin.SetMode(gin.ReleaseMode)
 		e := gin.New()
 		if same {
-			e.Use(gin.Recovery(), func(c *gin.Context) { mark(c.Writer.Header()) })
+			e.Use(gin.Recovery(), func(c *gin.Context) { profile.Mark(c.Writer.Header()) })
 		}
 		e.HandleMethodNotAllowed = true
 		for i, r := range routes {
