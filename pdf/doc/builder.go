@@ -61,8 +61,8 @@ func (b *Builder) Theme(t *Theme) *Builder {
 	return b
 }
 
-// Header sets the running headers. They stand in the top margin; the body gives
-// way to the highest of them on all pages.
+// Header sets the running headers. They stand in the top margin; the body of a page
+// gives way to a higher one.
 func (b *Builder) Header(r Running) *Builder {
 	b.doc.Header = r
 	return b

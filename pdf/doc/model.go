@@ -555,8 +555,8 @@ type PageBreak struct{ Block }
 type Master struct {
 	Width, Height Length // 0: A4
 	// Margins lie between the page's edge and the body. Running content stands in
-	// the top and bottom margins; where it is higher than its margin, the body
-	// gives way on every page alike.
+	// the top and bottom margins; where that of a page is higher than its margin, the
+	// body of the page gives way.
 	Margins Edges
 	// Border is drawn around the page, half way between its edge and the body.
 	Border *Border

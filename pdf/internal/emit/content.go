@@ -66,7 +66,7 @@ func (c *content) back(rects []layout.RectItem) error {
 }
 
 // rects fills rectangles. Neighbours of one colour are one path, so that no viewer shows a seam
-// between them.
+// between them; rules are a path each, which viewers fit to their pixels.
 func (c *content) rects(rects []layout.RectItem) {
 	for i := range rects {
 		r := &rects[i]
@@ -90,7 +90,7 @@ func (c *content) rects(rects []layout.RectItem) {
 		c.b = append(c.b, ' ')
 		c.num(max(h, 1))
 		c.b = append(c.b, " re\n"...)
-		if i+1 == len(rects) || rects[i+1].Color != r.Color || rects[i+1].Dash[0] > 0 || rects[i+1].Round != nil {
+		if i+1 == len(rects) || r.Rule || rects[i+1].Color != r.Color || rects[i+1].Rule || rects[i+1].Dash[0] > 0 || rects[i+1].Round != nil {
 			c.judge(&opFill)
 			c.b = append(c.b, "f\n"...)
 		}

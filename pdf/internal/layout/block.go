@@ -25,20 +25,47 @@ type block interface {
 type painter struct {
 	page  *Page
 	rules []RectItem
+	edges []edge // of tables, see joined
+	lines []edge // the memory of joined
 	texts arena[TextItem]
 	fills []spot    // what was drawn before each
 	still [][2]spot // what does not move with the rest
+	fixed int       // backgrounds that nothing joins any more: they move on their own
 }
+
+// seam is how far a background reaches beneath the one beside it: where the two meet between two
+// pixels nothing of the paper shows.
+const seam = doc.Pt / 2
 
 func (p *painter) fill(x, y, w, h doc.Length, c doc.Color) {
 	if c.None() || w <= 0 || h <= 0 {
 		return
 	}
-	p.page.Back = append(p.page.Back, RectItem{X: x, Y: y, W: w, H: h, Color: c})
+	back := p.page.Back
+	const near = 32 // backgrounds before this one are looked at
+	for i := len(back) - 1; i >= max(p.fixed, len(back)-near); i-- {
+		b := &back[i]
+		below := b.Y+b.H == y && x <= b.X && b.X+b.W <= x+w
+		beside := b.X+b.W == x && y <= b.Y && b.Y+b.H <= y+h
+		switch {
+		case b.Round != nil || !below && !beside:
+		case b.Color == c && i == len(back)-1 && below && b.X == x && b.W == w:
+			b.H += h
+			return
+		case b.Color == c && i == len(back)-1 && beside && b.Y == y && b.H == h:
+			b.W += w
+			return
+		case b.Color == c: // they are drawn as one
+		case below:
+			b.H += min(seam, h)
+		default:
+			b.W += min(seam, w)
+		}
+	}
+	p.page.Back = append(back, RectItem{X: x, Y: y, W: w, H: h, Color: c})
 }
 
-// rule draws a line; all lines come after all backgrounds. The borders of rows
-// that touch are drawn once.
+// rule draws a line; all lines come after all backgrounds.
 func (p *painter) rule(x, y, w, h doc.Length, c doc.Color) {
 	p.line(x, y, w, h, doc.Line{Color: c})
 }
@@ -56,11 +83,7 @@ func (p *painter) line(x, y, w, h doc.Length, l doc.Line) {
 	if l.Color.None() {
 		l.Color = doc.Black
 	}
-	r := RectItem{X: x, Y: y, W: w, H: h, Color: l.Color, Dash: l.Dash}
-	if n := len(p.rules); n > 0 && p.rules[n-1] == r {
-		return
-	}
-	p.rules = append(p.rules, r)
+	p.rules = append(p.rules, RectItem{X: x, Y: y, W: w, H: h, Color: l.Color, Dash: l.Dash, Rule: true})
 }
 
 // frame draws a border inside the rectangle's edge.
@@ -75,19 +98,14 @@ func (p *painter) frame(x, y, w, h doc.Length, b *doc.Border) {
 	p.line(x+w-b.Right.Width, y+top, b.Right.Width, h-top-bottom, b.Right)
 }
 
-// around draws a border whose lines stand centred on the rectangle's edge.
-func (p *painter) around(x, y, w, h doc.Length, b *doc.Border) {
-	top, right, bottom, left := b.Top.Width, b.Right.Width, b.Bottom.Width, b.Left.Width
-	from, to := x-left/2, x+w-right/2+right
-	p.line(from, y-top/2, to-from, top, b.Top)
-	p.line(from, y+h-bottom/2, to-from, bottom, b.Bottom)
-	tall := h - top/2 - (bottom - bottom/2)
-	p.line(x-left/2, y+top/2, left, tall, b.Left)
-	p.line(x+w-right/2, y+top/2, right, tall, b.Right)
-}
-
 // finish moves the rules behind the backgrounds.
 func (p *painter) finish() {
+	if len(p.edges) > 0 {
+		for _, e := range p.joined() {
+			p.page.Back = append(p.page.Back, e.rect())
+		}
+	}
+	p.fixed = 0
 	p.page.Back = append(p.page.Back, p.rules...)
 	p.rules = p.rules[:0]
 }

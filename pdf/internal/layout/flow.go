@@ -113,6 +113,7 @@ type flow struct {
 	within  env     // of the blocks of the region, but for the width
 	sheet   *region // of the open page
 
+	body    // of the open page
 	page    Page
 	painter painter
 	number  int
@@ -292,6 +293,12 @@ func (f *flow) place(group []entry) error {
 				continue
 			}
 		}
+		if f.tallest > f.bottom-f.top && height(group) <= f.tallest {
+			if err := f.next(); err != nil { // a page to come has more room
+				return err
+			}
+			continue
+		}
 		if len(group) == 1 {
 			return f.m.survive(f.tooHigh(&group[0]))
 		}
@@ -305,18 +312,25 @@ func (f *flow) place(group []entry) error {
 	return nil
 }
 
-// fitting returns how many of the entries an empty page holds, at least 1.
-func (f *flow) fitting(group []entry) int {
-	y := f.top
+// height is that of a group on an empty page.
+func height(group []entry) (h doc.Length) {
 	for i := range group {
 		if i > 0 {
-			y += gap(group[i-1].after, group[i].before)
+			h += gap(group[i-1].after, group[i].before)
 		}
-		if y += group[i].b.size(); y > f.bottom {
-			return max(i, 1)
+		h += group[i].b.size()
+	}
+	return h
+}
+
+// fitting returns how many of the entries an empty page holds, at least 1.
+func (f *flow) fitting(group []entry) int {
+	for n := len(group); n > 1; n-- {
+		if height(group[:n]) <= f.bottom-f.top {
+			return n
 		}
 	}
-	return len(group)
+	return 1
 }
 
 func (f *flow) tooHigh(e *entry) error {
@@ -361,7 +375,8 @@ func (f *flow) try(group []entry, repeat doc.Length) (rest []entry, ok bool) {
 		after, start = group[i].after, false
 	}
 	y += f.gap(after, group[last].before, start)
-	alone := f.fresh && last == 0 // on an empty page
+	// On an empty page, and no page to come has more room for it.
+	alone := f.fresh && last == 0 && (f.tallest <= f.bottom-f.top || group[0].b.size() > f.tallest)
 	if end := y + group[last].b.size(); end <= f.bottom && (alone || end+group[last].reserve(f.bottom-end) <= f.bottom) {
 		f.draw(group, repeat)
 		return nil, true

@@ -209,33 +209,33 @@ func (g *group) draw(p *painter, x, y doc.Length) {
 		c.body.draw(p, x+c.x+c.left, cy+dy)
 	}
 	if g.t != nil {
-		g.lines(p, x, y)
+		g.lines(p, x, y, left, w)
 		g.borders(p, x, y, left, left+w)
 	}
 }
 
 // lines draws those of the table: none at the sides when it has no border of its own.
-func (g *group) lines(p *painter, x, y doc.Length) {
+func (g *group) lines(p *painter, x, y, left, w doc.Length) {
 	if b := g.t.n.Border; b != nil {
-		g.grid(p, x, y, b)
+		g.grid(p, x, y, left, left+w, b)
 		return
 	}
 	rules := &g.t.m.rules
-	left, w := x+g.t.x[0], g.t.x[len(g.t.x)-1]+g.t.w[len(g.t.w)-1]-g.t.x[0]
 	h := g.size()
+	across := func(y doc.Length, l doc.Line) { p.level(left, y, w, l, rankTable) }
 	if g.starts && g.rows[0].border == nil {
-		p.across(left, y, w, rules.Top)
+		across(y, rules.Top)
 	}
 	if g.ends && g.rows[len(g.rows)-1].border == nil {
-		p.across(left, y+h, w, rules.Bottom)
+		across(y+h, rules.Bottom)
 	}
 	if g.section == sectionFoot {
 		switch {
 		case g.rows[0].border != nil:
 		case g.first:
-			p.across(left, y, w, rules.Head)
+			across(y, rules.Head)
 		default:
-			p.across(left, y, w, rules.Rows)
+			across(y, rules.Rows)
 		}
 		return
 	}
@@ -246,11 +246,11 @@ func (g *group) lines(p *painter, x, y doc.Length) {
 		switch {
 		case g.rows[r].border != nil: // it has its own
 		case last && g.section == sectionHead && g.last:
-			p.across(left, ry, w, rules.Head)
+			across(ry, rules.Head)
 		case !last:
 			g.between(p, x, ry, r)
 		case !g.ends || rules.Bottom.Width == 0:
-			p.across(left, y+h, w, rules.Rows)
+			across(y+h, rules.Rows)
 		}
 	}
 }
@@ -259,14 +259,14 @@ func (g *group) lines(p *painter, x, y doc.Length) {
 func (g *group) between(p *painter, x, y doc.Length, r int) {
 	for i := range g.cells {
 		if c := &g.cells[i]; c.row+c.rows == r+1 {
-			p.across(x+c.x, y, c.w, g.t.m.rules.Rows)
+			p.level(x+c.x, y, c.w, g.t.m.rules.Rows, rankTable)
 		}
 	}
 }
 
 // grid draws the lines around the cells. They stand centred on the cell edges,
 // so neighbours share them.
-func (g *group) grid(p *painter, x, y doc.Length, b *doc.Grid) {
+func (g *group) grid(p *painter, x, y, left, right doc.Length, b *doc.Grid) {
 	for i := range g.cells {
 		c := &g.cells[i]
 		around := doc.Border{Top: b.Rows, Right: b.Columns, Bottom: b.Rows, Left: b.Columns}
@@ -276,13 +276,13 @@ func (g *group) grid(p *painter, x, y doc.Length, b *doc.Grid) {
 		if g.ends && c.row+c.rows == len(g.rows) {
 			around.Bottom = b.Bottom
 		}
-		if c.col == 0 {
+		if x+c.x == left {
 			around.Left = b.Left
 		}
-		if c.col+c.cols == len(g.t.n.Columns) {
+		if x+c.x+c.w == right {
 			around.Right = b.Right
 		}
-		p.around(x+c.x, y+g.height(0, c.row), c.w, g.height(c.row, c.rows), &around)
+		p.around(x+c.x, y+g.height(0, c.row), c.w, g.height(c.row, c.rows), &around, rankTable)
 	}
 }
 
@@ -305,11 +305,9 @@ func (g *group) borders(p *painter, x, y, left, right doc.Length) {
 		if b := g.rows[c.row+c.rows-1].border; b != nil {
 			of.Bottom = b.Bottom
 		}
-		if of != (doc.Border{}) {
-			p.around(x+c.x, cy, c.w, ch, &of)
-		}
+		p.around(x+c.x, cy, c.w, ch, &of, rankRow)
 		if c.border != nil {
-			p.around(x+c.x, cy, c.w, ch, c.border)
+			p.around(x+c.x, cy, c.w, ch, c.border, rankCell)
 		}
 	}
 }

@@ -21,9 +21,9 @@ func TestFootLines(t *testing.T) {
 			light++
 		}
 	}
-	// Heavy: below the head and above the foot. Light: below both rows, and two in
+	// Heavy: below the head and above the foot. Light: below the first row, and two in
 	// the foot.
-	if heavy != 2 || light != 4 {
+	if heavy != 2 || light != 3 {
 		t.Errorf("%d heavy lines and %d light ones", heavy, light)
 	}
 }

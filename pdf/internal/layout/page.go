@@ -76,6 +76,7 @@ type RectItem struct {
 	Color      doc.Color
 	Dash       [2]doc.Length // along the longer side; zero: the rectangle is filled
 	Round      *Round        // nil: its corners are not
+	Rule       bool          // a line: filled by itself, so that viewers give it whole pixels
 }
 
 // Round says how the corners of a rectangle are rounded.

@@ -16,11 +16,11 @@ type region struct {
 	from           int // number of its first page; 0: the pages are counted on
 	first          int // its first page in the file; 0: there is none yet
 
-	top, bottom, left, width doc.Length // of the body
-	headBottom, footTop      doc.Length // of the running content
-	running                  running
-	watermark                *doc.Watermark
-	under                    *UnderItem
+	left, width doc.Length // of the body
+	tallest     doc.Length // the height of the highest body of its pages but the first
+	running     running
+	watermark   *doc.Watermark
+	under       *UnderItem
 }
 
 // section lays out a section on pages of its own.
@@ -115,6 +115,7 @@ func (f *flow) begin() {
 		}
 	}
 	f.page.Width, f.page.Height, f.page.Background, f.page.Under = r.master.Width, r.master.Height, r.master.Background, r.under
+	f.body = r.bodyOf(r.first == f.number, f.label)
 	f.page.Label = PageLabel{Number: f.label, Numbering: r.numbering}
 	f.y, f.after, f.fresh, f.blank = f.top, 0, true, true
 }
@@ -148,10 +149,11 @@ func (f *flow) settle() {
 }
 
 // spot says what of a page was drawn before a moment.
-type spot struct{ back, rules, items, links, marks int }
+type spot struct{ back, rules, edges, items, links, marks int }
 
 func (p *painter) spot() spot {
-	return spot{len(p.page.Back), len(p.rules), len(p.page.Items), len(p.page.Links), len(p.page.Marks)}
+	p.fixed = len(p.page.Back)
+	return spot{len(p.page.Back), len(p.rules), len(p.edges), len(p.page.Items), len(p.page.Links), len(p.page.Marks)}
 }
 
 // shift moves what was drawn on the page from a moment on down, but for what stands at its place.
@@ -166,6 +168,7 @@ func (p *painter) shift(from spot, by doc.Length) {
 	page := p.page
 	each(len(page.Back), func(s spot) int { return s.back }, func(i int) { page.Back[i].Y += by })
 	each(len(p.rules), func(s spot) int { return s.rules }, func(i int) { p.rules[i].Y += by })
+	each(len(p.edges), func(s spot) int { return s.edges }, func(i int) { p.edges[i].move(by) })
 	each(len(page.Items), func(s spot) int { return s.items }, func(i int) {
 		switch it := &page.Items[i]; {
 		case it.Text != nil:

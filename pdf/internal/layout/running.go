@@ -16,34 +16,44 @@ const (
 	runningEdge = 18 * doc.Pt
 )
 
-// running holds the heights kept for header and footer, equal on all pages.
+// running holds the heights kept for headers and footers, by the lists of doc.Running.
 type running struct {
-	head, foot doc.Length
+	head, foot [numLists]doc.Length
 	wrong      bool // a problem of it was told: once, not for each page
 }
 
-// pick returns the content for the first page of a section, or for one that shows a number.
-func pick(r *doc.Running, first bool, number int) []doc.Node {
+// The lists of doc.Running.
+const (
+	listFirst = iota
+	listOdd
+	listEven
+	listOther
+	listAll
+	numLists
+)
+
+// pick returns the list for the first page of a section, or for one that shows a number.
+func pick(r *doc.Running, first bool, number int) int {
 	odd := number%2 == 1
 	switch {
 	case first && r.First != nil:
-		return r.First
+		return listFirst
 	case odd && r.Odd != nil:
-		return r.Odd
+		return listOdd
 	case !odd && r.Even != nil:
-		return r.Even
+		return listEven
 	case !first && r.Other != nil:
-		return r.Other
+		return listOther
 	}
-	return r.All
+	return listAll
 }
 
-func lists(r *doc.Running) [5][]doc.Node {
-	return [5][]doc.Node{r.First, r.Odd, r.Even, r.Other, r.All}
+func lists(r *doc.Running) [numLists][]doc.Node {
+	return [numLists][]doc.Node{r.First, r.Odd, r.Even, r.Other, r.All}
 }
 
-// measureRunning sizes the body: below the highest header and above the highest
-// footer. Page numbers are measured at the most digits they may have.
+// measureRunning finds how high headers and footers are. Page numbers are measured at the most digits
+// they may have.
 func (f *flow) measureRunning(src *doc.Source) error {
 	m := f.master
 	begun, warned, above := f.m.begun, len(f.m.warnings), f.m.titles
@@ -55,10 +65,10 @@ func (f *flow) measureRunning(src *doc.Source) error {
 	widest := "8" + strconv.FormatInt(f.m.limits.Pages, 10)[1:]
 	for _, side := range []struct {
 		r   *doc.Running
-		h   *doc.Length
+		h   *[numLists]doc.Length
 		art Artifact
 	}{{f.header, &f.running.head, ArtifactHeader}, {f.footer, &f.running.foot, ArtifactFooter}} {
-		for _, nodes := range lists(side.r) {
+		for i, nodes := range lists(side.r) {
 			f.m.titled = f.m.titled || wants(nodes, doc.SpanTitle)
 			told := len(f.m.problems)
 			st, err := f.runningStack(nodes, side.art, widest, widest)
@@ -70,29 +80,50 @@ func (f *flow) measureRunning(src *doc.Source) error {
 			if err != nil {
 				return err
 			}
-			*side.h = max(*side.h, st.size())
+			side.h[i] = st.size()
 		}
 	}
 	f.m.begun, f.m.aside, f.m.warnings = begun, nil, f.m.warnings[:warned]
 	f.running.wrong = len(f.m.problems) > told
-	f.top, f.bottom = m.Margins.Top, m.Height-m.Margins.Bottom
-	f.headBottom, f.footTop = f.top-runningGap, f.bottom+runningGap
-	edge := runningEdge
-	if m.Border != nil {
-		edge = max(edge, f.inset()+runningGap/2)
-	}
-	if f.running.head > 0 {
-		f.headBottom = max(f.headBottom, edge+f.running.head)
-		f.top = f.headBottom + runningGap
-	}
-	if f.running.foot > 0 {
-		f.footTop = min(f.footTop, m.Height-edge-f.running.foot)
-		f.bottom = f.footTop - runningGap
-	}
-	if f.bottom-f.top < 20*doc.Pt || f.width < 20*doc.Pt {
-		return failed(at(src, "L306", "margins and running content leave a body of %s by %s", mm(f.width), mm(f.bottom-f.top)))
+	f.tallest = 0
+	for _, first := range [...]bool{true, false} {
+		for number := range 2 {
+			b := f.bodyOf(first, number)
+			if b.bottom-b.top < 20*doc.Pt || f.width < 20*doc.Pt {
+				return failed(at(src, "L306", "margins and running content leave a body of %s by %s", mm(f.width), mm(b.bottom-b.top)))
+			}
+			if !first {
+				f.tallest = max(f.tallest, b.bottom-b.top)
+			}
+		}
 	}
 	return nil
+}
+
+// body is where the content of a page stands, and its running content.
+type body struct {
+	top, bottom         doc.Length
+	headBottom, footTop doc.Length
+}
+
+// bodyOf returns that of a page: between its own header and footer.
+func (r *region) bodyOf(first bool, number int) body {
+	m := &r.master
+	b := body{top: m.Margins.Top, bottom: m.Height - m.Margins.Bottom}
+	b.headBottom, b.footTop = b.top-runningGap, b.bottom+runningGap
+	edge := runningEdge
+	if m.Border != nil {
+		edge = max(edge, r.inset()+runningGap/2)
+	}
+	if h := r.running.head[pick(r.header, first, number)]; h > 0 {
+		b.headBottom = max(b.headBottom, edge+h)
+		b.top = b.headBottom + runningGap
+	}
+	if h := r.running.foot[pick(r.footer, first, number)]; h > 0 {
+		b.footTop = min(b.footTop, m.Height-edge-h)
+		b.bottom = b.footTop - runningGap
+	}
+	return b
 }
 
 // noRoom reports whether problems are of figures that are wider than their place.
@@ -108,8 +139,8 @@ func (f *flow) runningStack(nodes []doc.Node, art Artifact, page, total string) 
 }
 
 // inset is how far the border of a page stands from its edge.
-func (f *flow) inset() doc.Length {
-	m := f.master.Margins
+func (r *region) inset() doc.Length {
+	m := r.master.Margins
 	return min(m.Top, m.Right, m.Bottom, m.Left) / 2
 }
 
@@ -122,12 +153,11 @@ func (f *flow) dress() error {
 	}
 	waits := false
 	for _, art := range [2]Artifact{ArtifactHeader, ArtifactFooter} {
-		nodes := pick(f.side(art), f.first == f.number, f.label)
-		if wantsTotal(nodes) {
+		if wantsTotal(f.picked(art)) {
 			waits = true
 			continue
 		}
-		if err := f.drawRunning(nodes, art, ""); err != nil {
+		if err := f.drawRunning(art, ""); err != nil {
 			return err
 		}
 	}
@@ -145,6 +175,12 @@ func (f *flow) side(art Artifact) *doc.Running {
 	return f.footer
 }
 
+// picked is the running content of the open page.
+func (f *flow) picked(art Artifact) []doc.Node {
+	side := f.side(art)
+	return lists(side)[pick(side, f.first == f.page.Number, f.label)]
+}
+
 // endAside closes the element that holds the links of the running content.
 func (f *flow) endAside() {
 	if f.m.aside != nil {
@@ -153,7 +189,8 @@ func (f *flow) endAside() {
 	}
 }
 
-func (f *flow) drawRunning(nodes []doc.Node, art Artifact, total string) error {
+func (f *flow) drawRunning(art Artifact, total string) error {
+	nodes := f.picked(art)
 	if len(nodes) == 0 || f.running.wrong {
 		return nil
 	}
@@ -163,12 +200,12 @@ func (f *flow) drawRunning(nodes []doc.Node, art Artifact, total string) error {
 		return err
 	}
 	h := st.size()
-	kept, y := f.running.head, f.headBottom-h
+	kept, y := &f.running.head, f.headBottom-h
 	if art == ArtifactFooter {
-		kept, y = f.running.foot, f.footTop
+		kept, y = &f.running.foot, f.footTop
 	}
-	if h > kept {
-		err = f.m.survive(failed(at(nodes[0].Common().Src, "L309", "running content of page %d is %s high, measured were %s", f.page.Number, mm(h), mm(kept))))
+	if measured := kept[pick(f.side(art), f.first == f.page.Number, f.label)]; h > measured {
+		err = f.m.survive(failed(at(nodes[0].Common().Src, "L309", "running content of page %d is %s high, measured were %s", f.page.Number, mm(h), mm(measured))))
 		if err != nil {
 			return err
 		}
@@ -187,12 +224,12 @@ func (f *flow) late() error {
 		}
 		f.region, f.label, f.m.titles = w.region, w.label, w.titles
 		f.page.reset(w.number, &f.master)
+		f.body = f.bodyOf(f.first == w.number, w.label)
 		for _, art := range [2]Artifact{ArtifactHeader, ArtifactFooter} {
-			nodes := pick(f.side(art), f.first == w.number, w.label)
-			if !wantsTotal(nodes) {
+			if !wantsTotal(f.picked(art)) {
 				continue
 			}
-			if err := f.drawRunning(nodes, art, total); err != nil {
+			if err := f.drawRunning(art, total); err != nil {
 				return err
 			}
 		}

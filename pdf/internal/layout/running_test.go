@@ -83,3 +83,76 @@ func TestWatermark(t *testing.T) {
 		t.Error("a watermark without glyphs")
 	}
 }
+
+// TestBodyLiesBetweenItsOwnHeaderAndFooter: the body of each page begins as far below the header of
+// that page as of every other, and ends as far above its footer, whatever the heights of the others.
+func TestBodyLiesBetweenItsOwnHeaderAndFooter(t *testing.T) {
+	node := func(prefix string, n int) []doc.Node { return []doc.Node{lines(prefix, n)} }
+	d := tenLines()
+	d.Page.Height = 300 * doc.Pt
+	d.Header = doc.Running{First: node("first", 5), Odd: node("odd", 3), Even: node("even", 1)}
+	d.Footer = doc.Running{First: []doc.Node{}, Other: node("foot", 4)}
+	var all []doc.Node
+	for i := range 60 {
+		all = append(all, para(fmt.Sprintf("line %d", i)))
+	}
+	d.Body = doc.Nodes(all...)
+	r, sum, err := run(t, d, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum.Pages < 4 {
+		t.Fatalf("%d pages", sum.Pages)
+	}
+	seen := map[doc.Length]bool{}
+	for p := 1; p < sum.Pages; p++ {
+		var above, first, last, below doc.Length
+		for _, l := range r.lines {
+			switch {
+			case l.page != p:
+			case l.artifact == layout.ArtifactHeader:
+				above = max(above, l.y)
+			case l.artifact == layout.ArtifactFooter && below == 0:
+				below = l.y
+			case l.artifact == layout.ArtifactNone && first == 0:
+				first, last = l.y, l.y
+			case l.artifact == layout.ArtifactNone:
+				last = l.y
+			}
+		}
+		if first-above != 24*doc.Pt { // 12 pt, and the height of a line
+			t.Errorf("page %d: the body begins %d below the header", p, first-above)
+		}
+		if room := below - last; p > 1 && (room < 24*doc.Pt || room >= 36*doc.Pt) {
+			t.Errorf("page %d: the body ends %d above the footer", p, room)
+		}
+		if bottom := 280*doc.Pt - last; p == 1 && bottom >= 15*doc.Pt {
+			t.Errorf("page 1: %d are left above the margin", bottom)
+		}
+		seen[first] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("bodies begin at %v", seen)
+	}
+}
+
+// TestWhatFirstPagesHaveNoRoomForGoesToTheNext: a high header of the first page is no reason to refuse
+// what later pages hold, nor to tear it.
+func TestWhatFirstPagesHaveNoRoomForGoesToTheNext(t *testing.T) {
+	d := tenLines()
+	d.Header = doc.Running{First: []doc.Node{lines("head", 5)}}
+	whole := lines("a", 9)
+	whole.KeepTogether = true
+	for _, n := range []doc.Node{
+		whole, &doc.Image{Data: pngOf(t, 10, 10), Alt: "x", Width: 100 * doc.Pt, Height: 100 * doc.Pt, Fit: doc.FitStretch},
+	} {
+		d.Body = doc.Nodes(n, para("after"))
+		r, sum, err := run(t, d, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum.Pages != 2 || r.find(t, "after").page != 2 {
+			t.Errorf("%d pages: %v", sum.Pages, r.lines)
+		}
+	}
+}
