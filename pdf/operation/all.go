@@ -35,6 +35,23 @@ func All() []Operation {
 			run: check,
 		},
 		{
+			Name: "text", Summary: "Extract text with its places",
+			Description: "Words and lines in the order of reading, which is taken from where they stand; as JSON with box, font and size of each word. Text that is drawn as paths or pixels is not seen.",
+			Go:          (*pdf.Document).Text, Most: 1, Gives: Report, Parameters: []Parameter{pages, password}, run: text,
+		},
+		{
+			Name: "search", Summary: "Find where text stands",
+			Description: "Over line ends, and through hyphens at them. Boxes are left, bottom, right and top in points, as redact takes them.",
+			Go:          (*pdf.Document).Search, Most: 1, Gives: Report,
+			Parameters: []Parameter{
+				{Name: "text", Doc: "this `TEXT`; spaces stand for any white space", Example: "Two"},
+				{Name: "regexp", Doc: "what matches this `EXPRESSION`, in RE2 syntax"},
+				{Name: "case", Kind: Switch, Doc: "letters match only as they are written"},
+				pages, password,
+			},
+			run: search,
+		},
+		{
 			Name: "split", Summary: "Split a PDF into parts",
 			Description: "By lists of pages, every so many pages, at bookmarks of the first level, or by size; one of them. Bookmarks, destinations, fields, tags and labels of its pages come along with each part.",
 			Go:          (*pdf.Engine).Split, Most: 1, Gives: Documents,

@@ -1,0 +1,492 @@
+package content
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/bidi"
+
+	"example.com/quire/pdf/cos"
+)
+
+// Word is what stands between spaces, in the order of reading.
+type Word struct {
+	Text  string
+	Quad  Quad // on the page
+	Font  string
+	Size  float64
+	Parts []Part // its characters
+}
+
+// Part is what one glyph of a word stands for.
+type Part struct {
+	Text string
+	Quad Quad
+}
+
+// Line is words on one baseline, next to each other.
+type Line struct {
+	Words []Word
+	Box   Rect
+}
+
+// Text returns the words with spaces between them.
+func (l Line) Text() string {
+	var b strings.Builder
+	for i, w := range l.Words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(w.Text)
+	}
+	return b.String()
+}
+
+// Text is what stands on a page.
+type Text struct {
+	Lines   []Line
+	Order   []Word // the words as the content draws them
+	Unknown int    // glyphs of which the file does not tell what they stand for
+}
+
+// piece is a glyph, or what an ActualText stands for, laid along its baseline: u runs along it, v
+// upwards from it, both on the page.
+type piece struct {
+	Part
+	font       string
+	size       float64
+	angle      int     // of the baseline in degrees
+	u, end, v  float64 // where it begins, ends and stands
+	spaceAfter bool
+}
+
+// Content is something that is drawn on a page.
+type Content struct {
+	Data      []byte
+	Resources cos.Dict
+	Matrix    Matrix // from its coordinates to those of the page
+}
+
+// Read returns the text of contents: words and lines with their places. within is what the page
+// shows; glyphs outside it are left out, none when it is empty.
+func (in *Interpreter) Read(ctx context.Context, place string, within Rect, contents ...Content) (*Text, error) {
+	c := collector{within: within}
+	for _, x := range contents {
+		if err := in.Run(ctx, x, place, c.event); err != nil {
+			return nil, err
+		}
+		c.flush()
+	}
+	words := c.words()
+	return &Text{Lines: lines(words), Order: ordered(words), Unknown: c.unknown}, nil
+}
+
+// collector gathers the pieces of a page.
+type collector struct {
+	within  Rect
+	pieces  []piece
+	unknown int
+	// The sequence with ActualText that is open, and what was drawn in it.
+	actual   int // its Mark.Start + 1; 0: none
+	text     string
+	replaced []piece
+}
+
+func (c *collector) event(e *Event) error {
+	if e.Kind != Show {
+		return nil
+	}
+	start, text := 0, ""
+	for _, m := range e.Marks {
+		if s, ok := cos.TextOf(m.Props.Get("ActualText")); ok {
+			start, text = m.Start+1, s
+			break
+		}
+	}
+	if start != c.actual {
+		c.flush()
+		c.actual, c.text = start, text
+	}
+	for _, g := range e.Glyphs {
+		p := c.piece(g, e.State)
+		b := g.Quad.Bounds()
+		if c.within != (Rect{}) && !(b[0] <= c.within[2] && b[2] >= c.within[0] && b[1] <= c.within[3] && b[3] >= c.within[1]) {
+			continue
+		}
+		if c.actual > 0 {
+			c.replaced = append(c.replaced, p)
+			continue
+		}
+		if !g.Known {
+			c.unknown++
+			p.Text = "\uFFFD"
+		}
+		c.add(p)
+	}
+	return nil
+}
+
+func (c *collector) add(p piece) {
+	if strings.TrimFunc(p.Text, unicode.IsSpace) == "" {
+		if p.Text != "" && len(c.pieces) > 0 {
+			c.pieces[len(c.pieces)-1].spaceAfter = true
+		}
+		return
+	}
+	// A letter that is drawn twice to look bold is one.
+	for i := len(c.pieces) - 1; i >= max(0, len(c.pieces)-8); i-- {
+		o := c.pieces[i]
+		if o.Text == p.Text && o.angle == p.angle && math.Abs(o.u-p.u) < 0.1*p.size && math.Abs(o.v-p.v) < 0.1*p.size {
+			return
+		}
+	}
+	c.pieces = append(c.pieces, p)
+}
+
+// flush ends a sequence with ActualText: its characters share the place of what was drawn.
+func (c *collector) flush() {
+	list, text := c.replaced, []rune(clean(c.text))
+	c.actual, c.replaced = 0, nil
+	if len(list) == 0 || len(text) == 0 {
+		return
+	}
+	first, last := list[0], list[len(list)-1]
+	width := last.end - first.u
+	if first.v != last.v || width <= 0 {
+		last, width = first, first.end-first.u
+	}
+	for i, r := range text {
+		p := first
+		from, to := float64(i)/float64(len(text)), float64(i+1)/float64(len(text))
+		along := func(at float64) (low, high Point) {
+			mix := func(a, b Point) Point { return Point{a.X + (b.X-a.X)*at, a.Y + (b.Y-a.Y)*at} }
+			return mix(first.Quad[0], last.Quad[1]), mix(first.Quad[3], last.Quad[2])
+		}
+		a, d := along(from)
+		b, e := along(to)
+		p.Text, p.Quad = string(r), Quad{a, b, e, d}
+		p.u, p.end = first.u+width*from, first.u+width*to
+		p.spaceAfter = false
+		c.add(p)
+	}
+}
+
+func (c *collector) piece(g Glyph, s *State) piece {
+	p := piece{Part: Part{g.Text, g.Quad}, size: g.Size}
+	if s.Font != nil {
+		p.font = s.Font.Name
+	}
+	q := g.Quad
+	dx, dy := q[1].X-q[0].X, q[1].Y-q[0].Y
+	if g.Vertical || dx == 0 && dy == 0 { // along the line, which runs down or has no width
+		dx, dy = q[3].Y-q[0].Y, -(q[3].X - q[0].X)
+		if g.Vertical {
+			dx, dy = q[0].X-q[3].X, q[0].Y-q[3].Y
+		}
+	}
+	p.angle = int(math.Round(math.Atan2(dy, dx)*180/math.Pi)+360) % 360
+	sin, cosine := math.Sincos(float64(p.angle) * math.Pi / 180)
+	p.u, p.v = g.Origin.X*cosine+g.Origin.Y*sin, g.Origin.Y*cosine-g.Origin.X*sin
+	p.end = p.u
+	for _, x := range q {
+		p.end = max(p.end, x.X*cosine+x.Y*sin)
+	}
+	return p
+}
+
+// word is a Word with its place along the baseline.
+type word struct {
+	Word
+	piece
+	n int // in which order it was drawn
+}
+
+// The gaps in parts of the size: beyond the first a word ends, beyond the second a line.
+const (
+	wordGap = 0.1
+	lineGap = 1.8
+)
+
+// words joins pieces that follow each other on one baseline, first as they are drawn and then as
+// they stand.
+func (c *collector) words() []word {
+	var out []word
+	for _, p := range c.pieces {
+		if n := len(out); n > 0 && !out[n-1].spaceAfter && joins(&out[n-1], p) {
+			out[n-1].extend(p)
+			continue
+		}
+		out = append(out, word{Word: Word{Parts: []Part{p.Part}}, piece: p, n: len(out)})
+	}
+	slices.SortStableFunc(out, func(a, b word) int {
+		return cmp.Or(cmp.Compare(a.angle, b.angle), cmp.Compare(math.Round(-a.v*4), math.Round(-b.v*4)), cmp.Compare(a.u, b.u))
+	})
+	var merged []word
+	for _, w := range out {
+		if n := len(merged); n > 0 && !merged[n-1].spaceAfter && joins(&merged[n-1], w.piece) {
+			m := &merged[n-1]
+			for i, part := range w.Parts {
+				p := w.piece
+				p.Part, p.spaceAfter = part, w.spaceAfter && i == len(w.Parts)-1
+				m.extend(p)
+			}
+			m.n = min(m.n, w.n)
+			continue
+		}
+		merged = append(merged, w)
+	}
+	for i := range merged {
+		merged[i].finish()
+	}
+	return merged
+}
+
+// joins reports whether a piece goes on with a word.
+func joins(w *word, p piece) bool {
+	size := max(w.size, p.size)
+	gap := p.u - w.end
+	return w.angle == p.angle && math.Abs(w.v-p.v) < 0.25*size && min(w.size, p.size) > 0.6*size && gap < wordGap*size && gap > -0.6*size && p.u >= w.u-0.1*size
+}
+
+func (w *word) extend(p piece) {
+	w.Parts = append(w.Parts, p.Part)
+	w.end, w.spaceAfter = max(w.end, p.end), p.spaceAfter
+}
+
+// finish makes the text of a word, which stands in the order of reading.
+func (w *word) finish() {
+	right := 0
+	for _, p := range w.Parts {
+		right += direction(p.Text)
+	}
+	if right > 0 {
+		slices.Reverse(w.Parts)
+	}
+	var b strings.Builder
+	for _, p := range w.Parts {
+		b.WriteString(p.Text)
+	}
+	w.Text, w.Font, w.Size = b.String(), w.font, w.size
+	w.Quad = joined(w.Parts)
+}
+
+// direction is 1 for text that is read from right to left, -1 for the other way, 0 for neither.
+func direction(s string) int {
+	r, _ := utf8.DecodeRuneInString(s)
+	if r < 0x590 {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return -1
+		}
+		return 0
+	}
+	switch props, _ := bidi.LookupRune(r); props.Class() {
+	case bidi.R, bidi.AL:
+		return 1
+	case bidi.L:
+		return -1
+	}
+	return 0
+}
+
+// joined returns the quad around parts that stand on one baseline.
+func joined(parts []Part) Quad {
+	q := parts[0].Quad
+	dx, dy := q[1].X-q[0].X, q[1].Y-q[0].Y
+	n := math.Hypot(dx, dy)
+	for _, p := range parts[1:] {
+		if l := math.Hypot(p.Quad[1].X-p.Quad[0].X, p.Quad[1].Y-p.Quad[0].Y); n == 0 && l > 0 {
+			dx, dy, n = p.Quad[1].X-p.Quad[0].X, p.Quad[1].Y-p.Quad[0].Y, l
+		}
+	}
+	if n == 0 {
+		return q
+	}
+	m := Matrix{dx / n, dy / n, -dy / n, dx / n, q[0].X, q[0].Y}
+	inv, ok := m.Inverse()
+	if !ok {
+		return q
+	}
+	var all Rect
+	for i, p := range parts {
+		b := inv.quad(p.Quad).Bounds()
+		if i == 0 {
+			all = b
+		}
+		all = all.Union(b)
+	}
+	return m.Quad(all)
+}
+
+func (m Matrix) quad(q Quad) Quad {
+	for i, p := range q {
+		q[i] = m.At(p.X, p.Y)
+	}
+	return q
+}
+
+func ordered(words []word) []Word {
+	list := slices.Clone(words)
+	slices.SortStableFunc(list, func(a, b word) int { return cmp.Compare(a.n, b.n) })
+	out := make([]Word, len(list))
+	for i, w := range list {
+		out[i] = w.Word
+	}
+	return out
+}
+
+// lines joins words on one baseline to lines and puts these into the order of reading.
+func lines(words []word) []Line {
+	var groups [][]word
+	for _, w := range words { // by angle, baseline and place
+		joinedTo := -1
+		for i := len(groups) - 1; i >= max(0, len(groups)-64); i-- {
+			last := groups[i][len(groups[i])-1]
+			size := max(last.size, w.size)
+			if gap := w.u - last.end; last.angle == w.angle && math.Abs(last.v-w.v) < 0.35*size && gap > -0.6*size && gap < lineGap*size {
+				joinedTo = i
+				break
+			}
+		}
+		if joinedTo < 0 {
+			groups = append(groups, []word{w})
+			continue
+		}
+		groups[joinedTo] = append(groups[joinedTo], w)
+	}
+	out := make([]Line, len(groups))
+	for i, g := range groups {
+		right := 0
+		for _, w := range g {
+			right += direction(w.Text)
+		}
+		if right > 0 {
+			slices.Reverse(g)
+			runs(g)
+		}
+		out[i].Box = g[0].Quad.Bounds()
+		for _, w := range g {
+			out[i].Words = append(out[i].Words, w.Word)
+			out[i].Box = out[i].Box.Union(w.Quad.Bounds())
+		}
+	}
+	return read(out, 0)
+}
+
+// runs turns the words back that are read from left to right within a line of the other way.
+func runs(g []word) {
+	for i := 0; i < len(g); i++ {
+		j := i
+		for j < len(g) && direction(g[j].Text) < 0 {
+			j++
+		}
+		slices.Reverse(g[i:j])
+		i = max(i, j-1)
+	}
+}
+
+// read puts lines into the order of reading by cutting the page where nothing stands: across where
+// the widest gap between lines is, unless a gutter divides columns.
+func read(list []Line, depth int) []Line {
+	if len(list) < 2 {
+		return list
+	}
+	if depth < 64 {
+		if at, ok := gutter(list); ok {
+			left, right := parted(list, func(l Line) bool { return l.Box[2] <= at })
+			return append(read(left, depth+1), read(right, depth+1)...)
+		}
+		if at, ok := gap(list); ok {
+			above, below := parted(list, func(l Line) bool { return l.Box[1] >= at })
+			return append(read(above, depth+1), read(below, depth+1)...)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Line) int {
+		if c := cmp.Compare(math.Round(-a.Box[1]), math.Round(-b.Box[1])); c != 0 && min(a.Box[3], b.Box[3])-max(a.Box[1], b.Box[1]) < 0.5*min(a.Box[3]-a.Box[1], b.Box[3]-b.Box[1]) {
+			return c
+		}
+		return cmp.Compare(a.Box[0], b.Box[0])
+	})
+	return list
+}
+
+func parted(list []Line, first func(Line) bool) (a, b []Line) {
+	for _, l := range list {
+		if first(l) {
+			a = append(a, l)
+		} else {
+			b = append(b, l)
+		}
+	}
+	return a, b
+}
+
+// span is a part of an axis that lines cover.
+type span struct{ from, to float64 }
+
+// gaps returns the parts of an axis between lines that none covers.
+func gaps(list []Line, from, to int) (out []span) {
+	spans := make([]span, len(list))
+	for i, l := range list {
+		spans[i] = span{l.Box[from], l.Box[to]}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	end := spans[0].to
+	for _, s := range spans[1:] {
+		if s.from > end {
+			out = append(out, span{end, s.from})
+		}
+		end = max(end, s.to)
+	}
+	return out
+}
+
+// gutter finds where columns of three lines or more part that are no columns of one table: their
+// lines do not stand on the same baselines throughout.
+func gutter(list []Line) (at float64, ok bool) {
+	best := 0.0
+	for _, g := range gaps(list, 0, 2) {
+		if w := g.to - g.from; w > best {
+			best, at = w, (g.from+g.to)/2
+		}
+	}
+	if best < 6 {
+		return 0, false
+	}
+	left, right := parted(list, func(l Line) bool { return l.Box[2] <= at })
+	if len(left) < 3 || len(right) < 3 {
+		return 0, false
+	}
+	level, base := 0, map[float64]bool{}
+	for _, r := range right {
+		base[math.Round(r.Box[1])] = true
+	}
+	for _, l := range left {
+		if at := math.Round(l.Box[1]); base[at] || base[at-1] || base[at+1] {
+			level++
+		}
+	}
+	wide := func(list []Line) bool { // text rather than cells
+		n := 0
+		for _, l := range list {
+			n += len(l.Words)
+		}
+		return n >= 4*len(list)
+	}
+	return at, level < len(left) || wide(left) && wide(right)
+}
+
+// gap finds the widest gap across the page.
+func gap(list []Line) (at float64, ok bool) {
+	best := 0.0
+	for _, g := range gaps(list, 1, 3) {
+		if w := g.to - g.from; w > best {
+			best, at = w, (g.from+g.to)/2
+		}
+	}
+	return at, best > 0
+}

@@ -1,0 +1,387 @@
+package edit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/internal/content"
+	"example.com/quire/pdf/internal/diag"
+)
+
+// source is a draft as package content reads it: what is damaged is nil and counted, a limit is
+// kept as the draft's error.
+type source struct {
+	e      *Draft
+	broken int // streams that could not be decoded
+}
+
+func (s *source) Resolve(o cos.Object) cos.Object { return s.e.resolve(o) }
+
+func (s *source) Dict(o cos.Object) cos.Dict { return s.e.dict(o) }
+
+func (s *source) Data(o cos.Object) []byte {
+	v, ok := s.e.resolve(o).(*stream)
+	if !ok {
+		return nil
+	}
+	if v.in == nil {
+		return v.data
+	}
+	b, rest, err := v.from.Decode(v.in)
+	if errors.Is(err, diag.ErrDamaged) || len(rest) > 0 {
+		s.broken++
+		return nil
+	}
+	if err != nil && s.e.err == nil {
+		s.e.err = err
+	}
+	return b
+}
+
+// drawn returns what is drawn on a page: its content, and what its annotations look like.
+func (s *source) drawn(p Page) []content.Content {
+	out := []content.Content{{Data: s.pageData(p.Dict), Resources: s.e.dict(p.Dict.Get("Resources")), Matrix: content.Identity}}
+	for _, a := range s.e.array(p.Dict.Get("Annots")) {
+		d := s.e.dict(a)
+		if s.e.integer(d.Get("F"), 0)&2 != 0 || s.e.name(d.Get("Subtype")) == "Popup" {
+			continue // hidden
+		}
+		if look, ok := s.appearance(d); ok {
+			out = append(out, look)
+		}
+	}
+	return out
+}
+
+// pageData is Draft.content for what may be damaged.
+func (s *source) pageData(page cos.Dict) []byte {
+	o := page.Get("Contents")
+	if _, one := s.e.resolve(o).(*stream); one {
+		return s.Data(o)
+	}
+	var out []byte
+	for _, part := range s.e.array(o) {
+		out = append(append(out, s.Data(part)...), '\n')
+	}
+	return out
+}
+
+// appearance returns the normal appearance of an annotation, in its place (ISO 32000-2, 12.5.5).
+func (s *source) appearance(annot cos.Dict) (content.Content, bool) {
+	o := annot.Get("AP")
+	n := s.e.dict(o).Get("N")
+	if _, one := s.e.resolve(n).(*stream); !one {
+		n = s.e.dict(n).Get(s.e.name(annot.Get("AS")))
+	}
+	form, ok := s.e.resolve(n).(*stream)
+	if !ok {
+		return content.Content{}, false
+	}
+	m := content.Identity
+	if a := s.e.array(form.dict.Get("Matrix")); len(a) == 6 {
+		for i := range m {
+			m[i] = number(s.e.resolve(a[i]), m[i])
+		}
+	}
+	box := m.Quad(content.Rect(s.e.box(form.dict.Get("BBox"), [4]float64{0, 0, 1, 1}))).Bounds()
+	rect := s.e.box(annot.Get("Rect"), [4]float64{})
+	if box[2] <= box[0] || box[3] <= box[1] || rect == [4]float64{} {
+		return content.Content{}, false
+	}
+	sx, sy := (rect[2]-rect[0])/(box[2]-box[0]), (rect[3]-rect[1])/(box[3]-box[1])
+	fit := content.Matrix{sx, 0, 0, sy, rect[0] - box[0]*sx, rect[1] - box[1]*sy}
+	return content.Content{Data: s.Data(n), Resources: s.e.dict(form.dict.Get("Resources")), Matrix: m.Mul(fit)}, true
+}
+
+// TextOptions say what text is told.
+type TextOptions struct {
+	Pages string // as in ParsePages; empty: all
+}
+
+// TextPage is the text of a page. Lengths are in points, coordinates those of the page: from its
+// lower left corner, before it is turned.
+type TextPage struct {
+	Page    int        `json:"page"` // from 1
+	Box     [4]float64 `json:"box"`  // left, bottom, right, top of what is shown
+	Rotate  int        `json:"rotate"`
+	Lines   []TextLine `json:"lines"`             // in the order of reading
+	Unknown int        `json:"unknown,omitempty"` // characters of which the file does not tell what they stand for: U+FFFD
+}
+
+// TextLine is words next to each other on one baseline.
+type TextLine struct {
+	Text  string     `json:"text"`
+	Box   [4]float64 `json:"box"`
+	Words []TextWord `json:"words"`
+}
+
+// TextWord is a word with its place.
+type TextWord struct {
+	Text string     `json:"text"`
+	Box  [4]float64 `json:"box"`
+	// Quad has the corners x1 y1 ... x4 y4 of a word that does not run straight to the right, from
+	// the lower left one as it is read and around against the clock.
+	Quad *[8]float64 `json:"quad,omitempty"`
+	Font string      `json:"font"` // its PostScript name
+	Size float64     `json:"size"`
+}
+
+// Text returns the text of pages.
+func (d *Document) Text(ctx context.Context, o TextOptions) ([]TextPage, error) {
+	r, err := newTextReader(d, o.Pages)
+	if err != nil {
+		return nil, err
+	}
+	out := []TextPage{}
+	for _, i := range r.pages {
+		t, err := r.page(ctx, i, true)
+		if err != nil {
+			return nil, err
+		}
+		p := TextPage{Page: i + 1, Box: r.e.shown(i), Rotate: int(r.e.rotation(r.e.pages[i].Dict)), Lines: []TextLine{}, Unknown: t.Unknown}
+		for _, l := range t.Lines {
+			line := TextLine{Text: l.Text(), Box: rounded(l.Box)}
+			for _, w := range l.Words {
+				word := TextWord{Text: w.Text, Box: rounded(w.Quad.Bounds()), Font: w.Font, Size: hundredth(w.Size)}
+				if q := w.Quad; hundredth(q[0].Y) != hundredth(q[1].Y) || q[1].X < q[0].X {
+					word.Quad = &[8]float64{hundredth(q[0].X), hundredth(q[0].Y), hundredth(q[1].X), hundredth(q[1].Y), hundredth(q[2].X), hundredth(q[2].Y), hundredth(q[3].X), hundredth(q[3].Y)}
+				}
+				line.Words = append(line.Words, word)
+			}
+			p.Lines = append(p.Lines, line)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func rounded(r content.Rect) [4]float64 {
+	for i := range r {
+		r[i] = hundredth(r[i])
+	}
+	return r
+}
+
+// hundredth rounds a length to what is worth telling.
+func hundredth(v float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'f', 2, 64), 64)
+	if err != nil || r == 0 {
+		return 0 // never "-0"
+	}
+	return r
+}
+
+// shown returns what is shown of a page.
+func (e *Draft) shown(i int) [4]float64 {
+	media := e.box(e.pages[i].Dict.Get("MediaBox"), letter)
+	crop := e.box(e.pages[i].Dict.Get("CropBox"), media)
+	crop = [4]float64{max(crop[0], media[0]), max(crop[1], media[1]), min(crop[2], media[2]), min(crop[3], media[3])}
+	if crop[0] >= crop[2] || crop[1] >= crop[3] {
+		return media
+	}
+	return crop
+}
+
+// textReader reads the text of pages of one draft.
+type textReader struct {
+	e     *Draft
+	src   *source
+	in    *content.Interpreter
+	pages []int
+}
+
+func newTextReader(d *Document, pages string) (*textReader, error) {
+	list, err := ParsePages(pages, len(d.Pages))
+	if err != nil {
+		return nil, err
+	}
+	return newReader(NewDraft(d), unique(list)), nil
+}
+
+func newReader(e *Draft, pages []int) *textReader {
+	r := &textReader{e: e, src: &source{e: e}, pages: pages}
+	r.in = content.New(r.src)
+	return r
+}
+
+// page reads one page, from 0: what it shows, or all that is drawn.
+func (r *textReader) page(ctx context.Context, i int, shown bool) (*content.Text, error) {
+	within := content.Rect{}
+	if shown {
+		within = r.e.shown(i)
+	}
+	t, err := r.in.Read(ctx, content.Place(i+1), within, r.src.drawn(r.e.pages[i])...)
+	if err == nil {
+		err = r.e.err
+	}
+	return t, err
+}
+
+// SearchOptions say what is searched: exactly one of Text and Regexp.
+type SearchOptions struct {
+	Text   string // spaces in it stand for any white space, line ends too
+	Regexp string // in RE2 syntax, over the text of a page with single spaces
+	Case   bool   // letters match only as they are written
+	Pages  string // as in ParsePages; empty: all
+}
+
+// Match is text that was found.
+type Match struct {
+	Page  int          `json:"page"` // from 1
+	Text  string       `json:"text"`
+	Boxes [][4]float64 `json:"boxes"` // left, bottom, right, top in points, one for each line it is on
+}
+
+// mostPattern bounds a pattern, and mostMatches what is found.
+const (
+	mostPattern = 4 << 10
+	mostMatches = 100_000
+)
+
+// Pattern returns what the options search for; errors are *OptionError.
+func (o SearchOptions) Pattern() (*regexp.Regexp, error) {
+	s := o.Regexp
+	switch {
+	case (o.Text == "") == (o.Regexp == ""):
+		return nil, &OptionError{Field: "text", Got: "both or none of text and regexp", Want: "one of them"}
+	case len(o.Text)+len(o.Regexp) > mostPattern:
+		return nil, &OptionError{Field: "text", Got: strconv.Itoa(len(o.Text)+len(o.Regexp)) + " bytes", Want: "at most " + strconv.Itoa(mostPattern)}
+	case o.Regexp == "":
+		words := strings.Fields(o.Text)
+		if len(words) == 0 {
+			return nil, &OptionError{Field: "text", Got: "spaces only", Want: "a word"}
+		}
+		for i := range words {
+			words[i] = regexp.QuoteMeta(words[i])
+		}
+		s = strings.Join(words, `\s+`)
+	}
+	if !o.Case {
+		s = "(?i)" + s
+	}
+	re, err := regexp.Compile(s)
+	if err != nil {
+		return nil, &OptionError{Field: "regexp", Got: strconv.Quote(o.Regexp), Want: "a regular expression in RE2 syntax: " + err.Error()}
+	}
+	if re.MatchString("") {
+		return nil, &OptionError{Field: "regexp", Got: strconv.Quote(o.Regexp) + ", which matches nothing at all", Want: "one that matches a character at least"}
+	}
+	return re, nil
+}
+
+// Search returns where text stands, in the order of reading.
+func (d *Document) Search(ctx context.Context, o SearchOptions) ([]Match, error) {
+	re, err := o.Pattern()
+	if err != nil {
+		return nil, err
+	}
+	r, err := newTextReader(d, o.Pages)
+	if err != nil {
+		return nil, err
+	}
+	out := []Match{}
+	for _, i := range r.pages {
+		t, err := r.page(ctx, i, true)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range found(t, re, false) {
+			m.Page = i + 1
+			out = append(out, m)
+		}
+		if len(out) > mostMatches {
+			return nil, &diag.LimitError{Name: "Matches", Value: int64(len(out)), Limit: mostMatches, Place: content.Place(i + 1)}
+		}
+	}
+	return out, nil
+}
+
+// flow is text in one order, and where each of its characters stands.
+type flow struct {
+	text  strings.Builder
+	parts []content.Part
+	line  []int // of each part
+	from  []int // where each part begins in text
+}
+
+func (f *flow) word(w content.Word, line int) {
+	for _, p := range w.Parts {
+		f.parts, f.line, f.from = append(f.parts, p), append(f.line, line), append(f.from, f.text.Len())
+		f.text.WriteString(p.Text)
+	}
+}
+
+// flows returns the text of a page in the orders in which it is searched: that of reading, the same
+// with words joined that a hyphen divides at the end of a line, and as it was drawn where all is set.
+func flows(t *content.Text, all bool) []*flow {
+	read, whole, drawn := &flow{}, &flow{}, &flow{}
+	divided := false
+	for n, l := range t.Lines {
+		for i, w := range l.Words {
+			read.word(w, n)
+			read.text.WriteByte(' ')
+			last := len(w.Parts) - 1
+			if i == len(l.Words)-1 && last > 0 && n < len(t.Lines)-1 && strings.Contains("-\u00AD\u2010", w.Parts[last].Text) && w.Parts[last].Text != "" {
+				w.Parts = w.Parts[:last]
+				whole.word(w, n)
+				divided = true
+				continue
+			}
+			whole.word(w, n)
+			whole.text.WriteByte(' ')
+		}
+	}
+	out := []*flow{read}
+	if divided {
+		out = append(out, whole)
+	}
+	if all {
+		for i, w := range t.Order {
+			drawn.word(w, i)
+			drawn.text.WriteByte(' ')
+		}
+		out = append(out, drawn)
+	}
+	return out
+}
+
+// found returns the matches on a page; all searches it in every order.
+func found(t *content.Text, re *regexp.Regexp, all bool) (out []Match) {
+	seen := map[string]bool{}
+	for _, f := range flows(t, all) {
+		s := f.text.String()
+		for _, at := range re.FindAllStringIndex(s, mostMatches) {
+			m := Match{Text: strings.TrimSpace(s[at[0]:at[1]])}
+			i, exact := slices.BinarySearch(f.from, at[0])
+			if !exact && i > 0 {
+				i--
+			}
+			var box content.Rect
+			line := -1
+			for ; i < len(f.parts) && f.from[i] < at[1]; i++ {
+				if f.from[i]+len(f.parts[i].Text) <= at[0] {
+					continue
+				}
+				b := f.parts[i].Quad.Bounds()
+				if f.line[i] == line {
+					box = box.Union(b)
+					m.Boxes[len(m.Boxes)-1] = rounded(box)
+					continue
+				}
+				line, box = f.line[i], b
+				m.Boxes = append(m.Boxes, rounded(box))
+			}
+			if key := fmt.Sprint(m.Boxes); len(m.Boxes) > 0 && !seen[key] {
+				seen[key] = true
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
