@@ -3,6 +3,8 @@ package cache
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -315,6 +317,66 @@ func TestTaggedSetAfterInvalidationIsThere(t *testing.T) {
 		tagged("new")
 		want(t, a, "k", "new")
 	})
+}
+
+// TestSetAfterClearIsThere, though the node that sets has not heard of the Clear.
+func TestSetAfterClearIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHub()
+		a, _ := node(t, h, Options[string, string]{})
+		b, wire := node(t, h, Options[string, string]{})
+		tell(t, b, "k", "old")
+		wire.silently()
+		if err := a.Clear(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		tell(t, b, "k", "new")
+		want(t, a, "k", "new")
+		want(t, b, "k", "new")
+		if n, err := a.Purge(t.Context(), 1000); n != 0 || err != nil {
+			t.Errorf("purged %d, %v", n, err)
+		}
+		want(t, a, "k", "new")
+	})
+}
+
+// TestUpdateOfWhatWasInvalidated between its read and its write begins again, without the old value.
+func TestUpdateOfWhatWasInvalidated(t *testing.T) {
+	for name, invalidate := range map[string]func(context.Context, *Cache[string, string]) error{
+		"Clear":          func(ctx context.Context, c *Cache[string, string]) error { return c.Clear(ctx) },
+		"InvalidateTags": func(ctx context.Context, c *Cache[string, string]) error { return c.InvalidateTags(ctx, "t") },
+	} {
+		for _, silent := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " unheard ", silent), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					h := NewHub()
+					a, _ := node(t, h, Options[string, string]{})
+					b, wire := node(t, h, Options[string, string]{})
+					if _, err := b.SetWith(t.Context(), "k", "old", WriteOptions{Tags: []string{"t"}}); err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+					if silent {
+						wire.silently()
+					}
+					var calls []string
+					_, err := b.Update(t.Context(), "k", func(old string, ok bool) (string, Op, error) {
+						if calls = append(calls, fmt.Sprint(old, ok)); len(calls) == 1 {
+							if err := invalidate(t.Context(), a); err != nil {
+								t.Error(err)
+							}
+							synctest.Wait()
+						}
+						return old + "new", Put, nil
+					})
+					if err != nil || !slices.Equal(calls, []string{"oldtrue", "false"}) {
+						t.Errorf("%q, %v", calls, err)
+					}
+					want(t, a, "k", "new")
+				})
+			})
+		}
+	}
 }
 
 // TestFrameOfAnotherEpochPushesNothing: it cannot be ordered with what will come.

@@ -287,7 +287,7 @@ func (c *Cache[K, V]) records(ctx context.Context, fs []*flight[K, V], headersOn
 	if err != nil {
 		return nil, nil, at, err
 	}
-	names, life, fresh := map[string]struct{}{}, time.Duration(0), false
+	names, life, fresh := map[string]struct{}{}, tagLife(c.lives.hard()), false // an Update writes them again
 	for i := range recs {
 		fresh = fresh || fs[i].verify
 		tags := recs[i].Tags

@@ -164,6 +164,9 @@ func (h *Hub) Store(ctx context.Context, ns string, r StoreRequest) (StoreResult
 		}
 	case StoreAlways:
 	}
+	if r.Current && !matchTags(r.Record.Tags, s.counter) {
+		return StoreResult{Outdated: true}, nil
+	}
 	h.next++
 	kept := hubRecord{Record: r.Record, stored: time.Now()}
 	kept.Version = Version{Epoch: h.epoch, Counter: h.next, WriteID: r.Record.Version.WriteID}
@@ -175,6 +178,12 @@ func (h *Hub) Store(ctx context.Context, ns string, r StoreRequest) (StoreResult
 	}
 	s.send(f)
 	return StoreResult{Stored: true, Version: kept.Version}, nil
+}
+
+// counter is that of a tag.
+func (s *hubSpace) counter(name string) (n uint64, ok bool) {
+	n, ok = s.tags[name]
+	return n, ok
 }
 
 // holds says whether token holds the lease of key.
@@ -248,7 +257,7 @@ func (h *Hub) Purge(ctx context.Context, ns string, _ int) (int, error) {
 	defer leave()
 	n := 0
 	for k, r := range s.records {
-		if r.State != RecordTombstone && !currentTags(r.Tags, func(name string) (uint64, bool) { c, ok := s.tags[name]; return c, ok }) {
+		if r.State != RecordTombstone && !currentTags(r.Tags, s.counter) {
 			delete(s.records, k)
 			n++
 		}

@@ -358,14 +358,15 @@ func (c *Cache[K, V]) pushed(k K, rec *Record) (*record[V], error) {
 
 // currentTags says whether tags are those of a record that no Clear and no invalidation has overtaken.
 func currentTags(tags []RecordTag, counter func(name string) (uint64, bool)) bool {
-	named := false
-	for _, t := range tags {
-		named = named || t.Name == ""
-		if n, ok := counter(t.Name); !ok || n != t.Counter {
-			return false
-		}
-	}
-	return named
+	return slices.ContainsFunc(tags, func(t RecordTag) bool { return t.Name == "" }) && matchTags(tags, counter)
+}
+
+// matchTags says whether all of tags have their counters.
+func matchTags(tags []RecordTag, counter func(name string) (uint64, bool)) bool {
+	return !slices.ContainsFunc(tags, func(t RecordTag) bool {
+		n, ok := counter(t.Name)
+		return !ok || n != t.Counter
+	})
 }
 
 // wake lets a flight that waits for the lease of k try again.

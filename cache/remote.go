@@ -60,14 +60,17 @@ type StoreRequest struct {
 	If        Condition
 	IfVersion Version
 	Token     uint64
+	// Current refuses a record of which a tag does not have the counter that it says.
+	Current bool
 	// Push asks that the frame of this write has the whole record. A remote may send the version alone.
 	Push bool
 }
 
 // StoreResult is what became of a StoreRequest whose condition was checked.
 type StoreResult struct {
-	Stored  bool
-	Version Version // of the record that was stored
+	Stored   bool
+	Outdated bool    // StoreRequest.Current refused it
+	Version  Version // of the record that was stored
 }
 
 // LeaseVerb is what LeaseRequest asks for.

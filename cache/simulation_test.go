@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -61,27 +61,18 @@ var errSimulatedOrigin = errors.New("the origin fails")
 type simulation struct {
 	hub    *cache.Hub
 	start  time.Time
-	nodes  []*cache.Cache[string, []byte]
+	nodes  []*cachetest.Client
 	faults []*cachetest.Faulty
-
-	mu  sync.Mutex
-	ops []cachetest.Op
 }
 
-func (s *simulation) note(ops ...cachetest.Op) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range ops {
-		o.Return = time.Since(s.start)
-		s.ops = append(s.ops, o)
-	}
-}
+var simulatedKeys = []string{"k0", "k1", "k2"}
 
 // simulate makes one history, at whose end all faults are over. All that happens, but for what happens
 // in one nanosecond, follows from the seed.
 func simulate(t *testing.T, seed uint64) []cachetest.Op {
 	t.Helper()
 	s := &simulation{}
+	ops := make([][]cachetest.Op, 6)
 	synctest.Test(t, func(t *testing.T) {
 		s.hub, s.start = cache.NewHub(), time.Now()
 		for i := range uint64(3) {
@@ -93,12 +84,12 @@ func simulate(t *testing.T, seed uint64) []cachetest.Op {
 			}()
 		}
 		var wg sync.WaitGroup
-		for w := range 6 {
+		for w := range ops {
 			wg.Go(func() {
 				r := rand.New(rand.NewPCG(seed, uint64(100+w))) //nolint:gosec // G404: to be replayed
 				for i := range 150 {
 					<-time.After(time.Duration(1 + r.Int64N(int64(100*time.Millisecond))))
-					s.one(t.Context(), w%3, r.IntN(3), fmt.Sprint(w, ".", i), r.IntN(100))
+					ops[w] = append(ops[w], s.nodes[w%3].Do(t.Context(), cachetest.DrawCall(r.IntN(100)), simulatedKeys, r.IntN(3), fmt.Sprint(w, ".", i))...)
 				}
 			})
 		}
@@ -107,9 +98,9 @@ func simulate(t *testing.T, seed uint64) []cachetest.Op {
 			f.Calm()
 		}
 		<-time.After(10 * time.Second)
-		s.compare(t)
+		ops = append(ops, s.compare(t))
 	})
-	return s.ops
+	return slices.Concat(ops...)
 }
 
 // open adds a node.
@@ -142,100 +133,33 @@ func (s *simulation) open(t *testing.T, seed, i uint64) *cache.Cache[string, []b
 		t.Fatal(err)
 	}
 	cache.SetRandom(c, random)
-	s.nodes, s.faults = append(s.nodes, c), append(s.faults, f)
+	s.faults = append(s.faults, f)
+	s.nodes = append(s.nodes, &cachetest.Client{
+		Node: len(s.nodes), Cache: c, Now: func() time.Duration { return time.Since(s.start) },
+		MaxStale: simulatedMaxStale + 10*time.Millisecond, // the clock of lives ticks every 5 ms
+	})
 	return c
 }
 
-// compare demands that all nodes have in the end what the remote has.
-func (s *simulation) compare(t *testing.T) {
+// compare demands that all nodes have in the end what the remote has, and returns that.
+func (s *simulation) compare(t *testing.T) (ops []cachetest.Op) {
 	t.Helper()
-	for i := range 3 {
-		o := cachetest.Op{Node: -1, Key: fmt.Sprint("k", i), Call: time.Since(s.start)}
-		e, err := s.nodes[0].GetEntry(t.Context(), o.Key, cache.ReadOptions{Verify: true})
-		if err != nil && !errors.Is(err, cache.ErrNotFound) {
-			t.Errorf("in the end: %v", err)
+	for i, k := range simulatedKeys {
+		all := s.nodes[0].Do(t.Context(), cachetest.CallVerify, simulatedKeys, i, "")
+		if len(all) == 0 {
+			t.Errorf("%s cannot be read in the end", k)
+			continue
 		}
-		o.Value = string(e.Value)
-		s.note(o)
+		all[0].Node = -1
+		ops = append(ops, all[0])
 		for n, c := range s.nodes {
-			v, err := c.Get(t.Context(), o.Key)
-			if string(v) != o.Value || err != nil && (o.Value != "" || !errors.Is(err, cache.ErrNotFound) && !errors.Is(err, errSimulatedOrigin)) {
-				t.Errorf("node %d has %q, %v in the end; the remote has %q", n, v, err, o.Value)
+			v, err := c.Cache.Get(t.Context(), k)
+			if want := all[0].Value; string(v) != want || err != nil && (want != "" || !errors.Is(err, cache.ErrNotFound) && !errors.Is(err, errSimulatedOrigin)) {
+				t.Errorf("node %d has %q, %v in the end; the remote has %q", n, v, err, want)
 			}
 		}
 	}
-}
-
-// one makes one call, of which choice is the kind. One that changed and answered nothing is no part of
-// the history. All but the first key have a tag.
-func (s *simulation) one(ctx context.Context, node, key int, value string, choice int) {
-	c := s.nodes[node]
-	o := cachetest.Op{Node: node, Key: fmt.Sprint("k", key), Value: value, Call: time.Since(s.start)}
-	var err error
-	all := []cachetest.Op{o}
-	switch {
-	case choice < 20:
-		w := cache.WriteOptions{}
-		if key > 0 {
-			w.Tags = []string{"t"}
-		}
-		all[0].Write = true
-		all[0].Version, err = c.SetWith(ctx, o.Key, []byte(value), w)
-	case choice < 24:
-		all[0].Write, all[0].Value = true, ""
-		err = c.Delete(ctx, o.Key)
-	case choice < 26:
-		all = nil
-		for _, k := range []string{"k1", "k2"} {
-			all = append(all, cachetest.Op{Node: node, Key: k, Write: true, Call: o.Call})
-		}
-		err = c.InvalidateTags(ctx, "t")
-	default:
-		if s.read(ctx, c, &o, choice) {
-			s.note(o)
-		}
-		return
-	}
-	unsure := errors.Is(err, cache.ErrUncertain)
-	if err == nil || unsure {
-		for i := range all {
-			all[i].Unsure = unsure
-		}
-		s.note(all...)
-	}
-}
-
-// read says whether there was an answer.
-func (s *simulation) read(ctx context.Context, c *cache.Cache[string, []byte], o *cachetest.Op, choice int) bool {
-	var e cache.Entry[[]byte]
-	var err error
-	staleness, breaks := c.Staleness(), c.Stats().LinkBreaks
-	switch {
-	case choice < 40:
-		var ok bool
-		if e.Value, ok = c.Peek(o.Key); !ok {
-			return false
-		}
-	case choice < 60:
-		e.Value, err = c.Get(ctx, o.Key)
-	case choice < 75:
-		e, err = c.GetEntry(ctx, o.Key, cache.ReadOptions{})
-	case choice < 85:
-		e, err = c.GetEntry(ctx, o.Key, cache.ReadOptions{MaxStale: 100 * time.Millisecond})
-		staleness = 100 * time.Millisecond
-	default:
-		e, err = c.GetEntry(ctx, o.Key, cache.ReadOptions{Verify: true})
-		staleness = 0
-	}
-	o.Value, o.Bound = string(e.Value), e.Bound
-	if choice < 60 || err != nil {
-		// What Staleness says holds until the link breaks.
-		o.Bound = staleness
-		if staleness == math.MaxInt64 || choice < 75 && c.Stats().LinkBreaks != breaks {
-			o.Bound = simulatedMaxStale + 10*time.Millisecond // the clock of lives ticks every 5 ms
-		}
-	}
-	return err == nil || errors.Is(err, cache.ErrNotFound)
+	return ops
 }
 
 // TestFaultsFollowFromTheirNumber: the same number, the same faults.

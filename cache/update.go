@@ -56,13 +56,14 @@ func (c *Cache[K, V]) updateShared(ctx context.Context, k K, f func(old V, ok bo
 	var old V
 	var tags []string
 	rec, ok := &recs[0], false
+	w := StoreRequest{If: StoreIfVersion, IfVersion: rec.Version}
 	if rec.State == RecordValue && rec.Age < rec.Fresh && current(rec.Tags, counters) {
 		if r, _, err := c.take(k, rec, gen, bumps, at); err == nil { // what cannot be read is replaced
 			old, ok, tags = r.value, true, tagNames(rec.Tags)
+			w.Record.Tags = rec.Tags // the new value is made of the old one: what ends that ends it too
 		}
 	}
 	v, op, err := f(old, ok)
-	w := StoreRequest{If: StoreIfVersion, IfVersion: rec.Version}
 	switch {
 	case err != nil:
 		return Version{}, err

@@ -72,7 +72,7 @@ func (c *Cache[K, V]) own(v Version) bool {
 func (c *Cache[K, V]) named(v Version) bool { return (v.WriteID^c.epoch)&^ownMask == 0 }
 
 // put stores the record of w, with its condition, and returns its version; ErrConflict if the condition does not
-// hold. A call that failed halfway may have been done, or be done yet: the id of the write tells. If it is not there the key is suspect
+// hold, errOutdated if its tags are out of date. A call that failed halfway may have been done, or be done yet: the id of the write tells. If it is not there the key is suspect
 // from now on, and the frame of the write, should it come, ends what is held.
 func (c *Cache[K, V]) put(ctx context.Context, k K, w StoreRequest) (Version, error) {
 	w.Key = c.o.Keys.Format(k)
@@ -83,6 +83,8 @@ func (c *Cache[K, V]) put(ctx context.Context, k K, w StoreRequest) (Version, er
 		return err
 	})
 	switch {
+	case err == nil && got.Outdated:
+		return Version{}, errOutdated
 	case err == nil && !got.Stored:
 		return Version{}, ErrConflict
 	case err == nil || errors.Is(err, ErrUnavailable):
@@ -123,27 +125,38 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 		names[name] = struct{}{}
 	}
 	l = c.jittered(l)
-	// With a counter that was bumped meanwhile the value would be out of use at once.
-	counters, _, err := c.counters(ctx, names, tagLife(l.hard()), len(o.Tags) > 0)
-	if err != nil {
-		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), err)
-	}
-	rec := Record{State: RecordValue, Codec: c.o.Codec.ID(), Payload: payload, Fresh: l.ttl, Remove: l.hard()}
-	for name := range names {
-		rec.Tags = append(rec.Tags, RecordTag{Name: name, Counter: counters[name].counter})
-	}
 	mode := o.Mode
 	if mode == 0 {
 		mode = c.p.Mode
 	}
 	touches := c.touches(k)
-	w.Record, w.Push = rec, c.pushes(mode, payload)
-	version, err := c.put(ctx, k, w)
+	known := w.Record.Tags // those of an Update
+	w.Record = Record{State: RecordValue, Codec: c.o.Codec.ID(), Payload: payload, Tags: known, Fresh: l.ttl, Remove: l.hard()}
+	w.Push = c.pushes(mode, payload)
+	var version Version
+	// With a counter that was bumped before the call the value would be out of use at once. The remote
+	// checks one that is known here; if it is not right any more the remote is asked for it.
+	for fresh := len(o.Tags) > 0; ; fresh = true {
+		w.Current = known != nil || !fresh
+		if known == nil {
+			if w.Record.Tags, err = c.recordCounters(ctx, names, tagLife(l.hard()), fresh); err != nil {
+				break
+			}
+		}
+		version, err = c.put(ctx, k, w)
+		if !errors.Is(err, errOutdated) {
+			break
+		}
+		if known != nil {
+			err = ErrConflict
+			break
+		}
+	}
 	if err != nil {
 		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), err)
 	}
 	r := &record[V]{value: v, gen: gen, tags: c.tags.set(o.Tags, bumps)}
-	r.shared = &shared{version: version, tags: rec.Tags, checked: at, until: c.until(gen)}
+	r.shared = &shared{version: version, tags: w.Record.Tags, checked: at, until: c.until(gen)}
 	var fits bool
 	r.weight, fits = c.weigh(k, v, size, r.tags)
 	c.live(r, c.clock.Now(), l)
@@ -151,6 +164,18 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 	c.written(k, r, fits, touches)
 	c.observe(Event[K]{Kind: EventSet, Key: k, Version: version})
 	return version, nil
+}
+
+// errOutdated is that of a write whose tags do not have the counters that it knows.
+var errOutdated = errors.New("a tag was invalidated")
+
+// recordCounters returns tags with their counters, which the remote is asked for if they are to be fresh.
+func (c *Cache[K, V]) recordCounters(ctx context.Context, names map[string]struct{}, life time.Duration, fresh bool) (tags []RecordTag, err error) {
+	counters, _, err := c.counters(ctx, names, life, fresh)
+	for name := range names {
+		tags = append(tags, RecordTag{Name: name, Counter: counters[name].counter})
+	}
+	return tags, err
 }
 
 // touches is how often keys of the shard of k were touched.

@@ -232,6 +232,9 @@ func keysOf(ns, key string) []string {
 	return []string{metaKey(ns), dataKey(ns, key), leaseKey(ns, key)}
 }
 
+// outdated is what the script answers for a record that StoreRequest.Current refuses.
+const outdated = "outdated"
+
 // Store implements cache.Remote.
 func (c *Client) Store(ctx context.Context, ns string, r cache.StoreRequest) (cache.StoreResult, error) {
 	if err := ctx.Err(); err != nil {
@@ -259,11 +262,19 @@ func (c *Client) Store(ctx context.Context, ns string, r cache.StoreRequest) (ca
 	}
 	id := r.Record.Version.WriteID
 	f := appendFrame(nil, cache.FrameKey, id, r.Key)
-	got, err := c.run.store.Exec(ctx, c.calls, keysOf(ns, r.Key), head(ns, condition, wants, strconv.FormatUint(life, 10),
-		string(b[:8]), string(b[32:]), string(f[:4]), string(f[20:]), push)).ToString()
+	keys, args := keysOf(ns, r.Key), head(ns, condition, wants, strconv.FormatUint(life, 10),
+		string(b[:8]), string(b[32:]), string(f[:4]), string(f[20:]), push)
+	if r.Current {
+		for _, t := range r.Record.Tags {
+			keys, args = append(keys, tagKey(ns, t.Name)), append(args, strconv.FormatUint(t.Counter, 10))
+		}
+	}
+	got, err := c.run.store.Exec(ctx, c.calls, keys, args).ToString()
 	switch {
 	case rueidis.IsRedisNil(err):
 		return cache.StoreResult{}, nil
+	case got == outdated:
+		return cache.StoreResult{Outdated: true}, nil
 	case err != nil:
 		return cache.StoreResult{}, failure(ctx, "store", err)
 	case len(got) != 16:

@@ -48,14 +48,17 @@ return begin((run or '') .. '/' .. (repl or ''))
 
 // storeScript stores one record.
 //
-// KEYS meta, data, lease; ARGV channel, epoch, condition, what it wants, life in ms, header to
-// byte 8, record from byte 32, frame to byte 4, frame from byte 20, push
+// KEYS meta, data, lease, tag...; ARGV channel, epoch, condition, what it wants, life in ms, header to
+// byte 8, record from byte 32, frame to byte 4, frame from byte 20, push, counter of each tag
 const storeScript = lib + `
 local now = redis.call('GETRANGE', KEYS[2], 0, 39)
 local have = ''
 if #now == 40 then have = string.sub(now, 9, 24) .. string.sub(now, 33, 40) end
 if ARGV[3] == 'v' and have ~= ARGV[4] then return false end
 if ARGV[3] == 'l' and redis.call('GET', KEYS[3]) ~= ARGV[4] then return false end
+for i = 4, #KEYS do
+  if redis.call('GET', KEYS[i]) ~= ARGV[i + 7] then return 'outdated' end
+end
 local e = begin()
 local c = num(redis.call('HINCRBY', KEYS[1], 'c', 1))
 local t = redis.call('TIME')

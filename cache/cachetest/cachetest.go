@@ -42,6 +42,7 @@ func RunRemote(t *testing.T, open func(*testing.T) Shared) {
 		{"a lease ends with its life", testLeaseLife},
 		{"a write ends the lease", testLeaseLost},
 		{"counters of tags grow", testTags},
+		{"a record with a tag that is out of date is refused", testCurrent},
 		{"a link brings every write in order", testFrames},
 		{"writers at once end with one version", testWriters},
 		{"a link that is up is proved", testProof},
@@ -418,6 +419,46 @@ func testTags(t *testing.T, s Shared, ns string) {
 	link.WaitFrame(t, func(f cache.Frame) bool {
 		return f.Kind == cache.FrameTag && f.Key == "" && f.Version.Counter == bumped[1]
 	})
+}
+
+func testCurrent(t *testing.T, s Shared, ns string) {
+	t.Helper()
+	names := []string{"", "a"}
+	counters, err := s.Tags(t.Context(), ns, names, time.Hour, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := cache.StoreRequest{Key: "k", Record: Value("v", 1), Current: true}
+	for i, name := range names {
+		r.Record.Tags = append(r.Record.Tags, cache.RecordTag{Name: name, Counter: counters[i]})
+	}
+	first := store(t, s, ns, r)
+	if !first.Stored || first.Outdated {
+		t.Errorf("with the counters of now: %+v", first)
+	}
+	for _, name := range names {
+		if _, err := s.Tags(t.Context(), ns, []string{name}, time.Hour, true); err != nil {
+			t.Fatal(err)
+		}
+		if got := store(t, s, ns, r); got != (cache.StoreResult{Outdated: true}) {
+			t.Errorf("after %q was bumped: %+v", name, got)
+		}
+	}
+	r.Record.Tags = []cache.RecordTag{{Name: "none", Counter: 1}}
+	if got := store(t, s, ns, r); got != (cache.StoreResult{Outdated: true}) {
+		t.Errorf("with a tag that has no counter: %+v", got)
+	}
+	r.If = cache.StoreIfVersion
+	if got := store(t, s, ns, r); got != (cache.StoreResult{}) {
+		t.Errorf("with a version that is not there: %+v", got)
+	}
+	if got := fetch(t, s, ns, "k")[0].Version; got != first.Version {
+		t.Errorf("a refused write left %v, want %v", got, first.Version)
+	}
+	r.If, r.Current = cache.StoreAlways, false
+	if got := store(t, s, ns, r); !got.Stored {
+		t.Errorf("unchecked: %+v", got)
+	}
 }
 
 func testFrames(t *testing.T, s Shared, ns string) {

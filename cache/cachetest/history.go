@@ -20,7 +20,10 @@ type Op struct {
 	Key   string
 	Write bool
 	// Value is what was written or read, "" for no value. No two writes have the same one, but for removals.
-	Value        string
+	Value string
+	// Compare marks a write that was done because the value was Old.
+	Compare      bool
+	Old          string
 	Call, Return time.Duration
 	// Version is that of a write, if the writer learnt it.
 	Version cache.Version
@@ -62,14 +65,17 @@ var register = porcupine.Model{
 	Init: func() any { return 0 },
 	Step: func(state, in, _ any) (bool, any) {
 		c, have := in.(call), state.(int) //nolint:forcetypeassert // made below
-		return c.write || c.value == have, c.value
+		if c.write {
+			return !c.compare || c.old == have, c.value
+		}
+		return c.value == have, have
 	},
 	Hash: func(state any) uint64 { return uint64(state.(int)) }, //nolint:forcetypeassert // the model keeps numbers
 }
 
 type call struct {
-	write bool
-	value int
+	write, compare bool
+	value, old     int
 }
 
 // judging is how long porcupine may think about one key. Histories of a few thousand calls take
@@ -78,35 +84,66 @@ const judging = time.Minute
 
 // notARegister says what is wrong with the calls of one key; "" for nothing.
 func notARegister(all []Op) string {
-	written := map[string]bool{"": true}
-	for _, o := range all {
-		written[o.Value] = written[o.Value] || o.Write
+	if v, ok := unwritten(all); ok {
+		return fmt.Sprintf("%q was read and never written", v)
 	}
-	for _, o := range all {
-		if !written[o.Value] {
-			return fmt.Sprintf("%q was read and never written", o.Value)
-		}
-	}
-	switch judge(all) {
+	switch judge(all, judging) {
 	case porcupine.Ok:
 		return ""
 	case porcupine.Unknown:
 		return fmt.Sprintf("not judged within %v: %d calls", judging, len(all))
 	case porcupine.Illegal:
 	}
-	if why := tooOld(all); why != "" {
-		return why
-	}
-	few := shortest(all)
+	few := fewest(shortest(all))
 	lines := make([]string, 0, maxShown)
 	for _, o := range few[max(len(few)-maxShown, 0):] {
-		lines = append(lines, fmt.Sprintf("\n\t%+v", o))
+		lines = append(lines, "\n\t"+o.String())
 	}
-	return fmt.Sprintf("%d calls are not those of a register, the last of them:%s", len(few), strings.Join(lines, ""))
+	return fmt.Sprintf("%d calls, of %d, are not those of a register:%s", len(few), len(all), strings.Join(lines, ""))
 }
 
 // maxShown is how many calls of a history that is wrong are shown.
 const maxShown = 16
+
+// String tells what was called, and when.
+func (o Op) String() string {
+	what := "reads"
+	switch {
+	case o.Compare:
+		what = fmt.Sprintf("replaces %q by", o.Old)
+	case o.Write && o.Value == "":
+		what = "removes"
+	case o.Write:
+		what = "writes"
+	}
+	s := fmt.Sprintf("node %d %s %q from %v to %v", o.Node, what, o.Value, o.Call, o.Return)
+	switch {
+	case o.Unsure:
+		s += ", perhaps"
+	case !o.Write:
+		s += fmt.Sprintf(" with a bound of %v", o.Bound)
+	case o.Version != (cache.Version{}):
+		s += fmt.Sprintf(" as %d", o.Version.Counter)
+	}
+	return s
+}
+
+// unwritten returns a value that was read, or replaced, and that nobody wrote.
+func unwritten(all []Op) (string, bool) {
+	written := map[string]bool{"": true}
+	for _, o := range all {
+		written[o.Value] = written[o.Value] || o.Write
+	}
+	for _, o := range all {
+		if !written[o.Value] {
+			return o.Value, true
+		}
+		if !written[o.Old] {
+			return o.Old, true
+		}
+	}
+	return "", false
+}
 
 // shortest returns the calls up to the first instant, by their ends, at which those of all are wrong. A
 // write that goes on then may be done yet.
@@ -122,46 +159,83 @@ func shortest(all []Op) []Op {
 		}
 		return some
 	}
-	n := sort.Search(len(all), func(n int) bool { return judge(until(n)) == porcupine.Illegal })
+	n := sort.Search(len(all), func(n int) bool { return judge(until(n), judging) == porcupine.Illegal })
 	return until(n)
 }
 
-// judge asks porcupine about the calls of one key.
-func judge(all []Op) porcupine.CheckResult {
-	end, read := time.Duration(0), map[string]bool{}
+// fewest leaves out calls without which the others are wrong still: the last ones first, as nothing may
+// be read that nobody has written.
+func fewest(all []Op) []Op {
+	for size := (len(all) + 1) / 2; size > 0; size /= 2 {
+		for end := len(all); end > 0; end -= size {
+			some := slices.Delete(slices.Clone(all), max(end-size, 0), end)
+			if _, missing := unwritten(some); !missing && judge(some, judging/60) == porcupine.Illegal {
+				all = some
+			}
+		}
+	}
+	return all
+}
+
+// judge asks porcupine about the calls of one key, each of whose values is written once.
+func judge(all []Op, patience time.Duration) porcupine.CheckResult {
+	end, seen, called := time.Duration(0), map[string]time.Duration{}, map[string]time.Duration{}
+	see := func(v string, by time.Duration) {
+		if was, ok := seen[v]; !ok || by < was {
+			seen[v] = by
+		}
+	}
 	for _, o := range all {
 		end = max(end, o.Return)
-		read[o.Value] = read[o.Value] || !o.Write
+		if o.Compare && !o.Unsure {
+			see(o.Old, o.Return)
+		}
+		if o.Write {
+			called[o.Value] = o.Call
+		} else {
+			see(o.Value, o.Return)
+		}
 	}
 	numbers := map[string]int{"": 0}
-	history := make([]porcupine.Operation, 0, len(all))
-	for _, o := range telling(all) {
-		if o.Write && o.Unsure {
-			if !read[o.Value] {
-				continue // not done for any reader: that it is done after the end is always right
-			}
-			o.Return = end + 1
+	number := func(v string) int {
+		if _, ok := numbers[v]; !ok {
+			numbers[v] = len(numbers)
 		}
-		if _, ok := numbers[o.Value]; !ok {
-			numbers[o.Value] = len(numbers)
+		return numbers[v]
+	}
+	history := make([]porcupine.Operation, 0, len(all))
+	for _, o := range telling(all, called) {
+		by, was := seen[o.Value]
+		switch {
+		case o.Write && o.Unsure && !was:
+			continue // not done for any reader: that it is done after the end is always right
+		case o.Write && o.Unsure && o.Value == "":
+			o.Return = end + 1
+		case o.Write && o.Unsure, o.Write && was && o.Value != "" && by < o.Return:
+			o.Return = max(by, o.Call) // it was done when somebody had seen it
 		}
 		history = append(history, porcupine.Operation{
-			ClientId: o.Node, Input: call{write: o.Write, value: numbers[o.Value]}, Call: int64(o.Call), Return: int64(o.Return),
+			ClientId: o.Node, Call: int64(o.Call), Return: int64(o.Return),
+			Input: call{write: o.Write, value: number(o.Value), compare: o.Compare, old: number(o.Old)},
 		})
 	}
-	return porcupine.CheckOperationsTimeout(register, history, judging)
+	return porcupine.CheckOperationsTimeout(register, history, patience)
 }
 
 // telling returns the writes, and the reads with their bounds as part of their times. A read that lasted
 // while another one of the same value began and ended says nothing that this one does not, and is left out.
-func telling(all []Op) (some []Op) {
+//
+// called is when the writes of the values began: no read is answered as of an instant before.
+func telling(all []Op, called map[string]time.Duration) (some []Op) {
 	reads := map[string][]Op{}
 	for _, o := range all {
 		if o.Write {
 			some = append(some, o)
 			continue
 		}
-		o.Call -= o.Bound
+		if o.Call -= o.Bound; o.Value != "" {
+			o.Call = max(o.Call, min(called[o.Value], o.Return))
+		}
 		reads[o.Value] = append(reads[o.Value], o)
 	}
 	for _, same := range reads {
@@ -188,22 +262,47 @@ func versions(all []Op) map[string]cache.Version {
 	return m
 }
 
-// tooOld finds a read of a value that was replaced longer ago than its bound; "" for none.
-func tooOld(all []Op) string {
-	known := versions(all)
-	for _, r := range all {
-		had, ok := known[r.Value]
-		if r.Write || !ok {
-			continue
+// Stale says of how many reads it is known for how long, at least, what they returned had been replaced when
+// they were called, how many of them were not of the present value, how old the oldest was, and what the
+// first one was of which the bound was less than that.
+func Stale(ops []Op) (reads, stale int, oldest time.Duration, wrong *Op) {
+	keys := map[string][]Op{}
+	for _, o := range ops {
+		keys[o.Key] = append(keys[o.Key], o)
+	}
+	for _, all := range keys {
+		known := versions(all)
+		// The latest writes come first, each with the earliest end of those that are not before it.
+		writes := slices.DeleteFunc(slices.Clone(all), func(o Op) bool { return !o.Write || o.Unsure || o.Version == (cache.Version{}) })
+		slices.SortFunc(writes, func(a, b Op) int {
+			return cmp.Or(cmp.Compare(a.Version.Epoch, b.Version.Epoch), cmp.Compare(b.Version.Counter, a.Version.Counter))
+		})
+		for i := 1; i < len(writes); i++ {
+			if writes[i-1].Version.Epoch == writes[i].Version.Epoch {
+				writes[i].Return = min(writes[i].Return, writes[i-1].Return)
+			}
 		}
-		for _, w := range all {
-			if w.Write && !w.Unsure && w.Version.Epoch == had.Epoch && w.Version.Counter > had.Counter && w.Return < r.Call-r.Bound {
-				return fmt.Sprintf("node %d read %q (%d) at %v with a bound of %v, and node %d had written %q (%d) by %v",
-					r.Node, r.Value, had.Counter, r.Call, r.Bound, w.Node, w.Value, w.Version.Counter, w.Return)
+		for _, r := range all {
+			had, ok := known[r.Value]
+			if r.Write || !ok {
+				continue
+			}
+			reads++
+			// What stands before had is later.
+			i, _ := slices.BinarySearchFunc(writes, had, func(w Op, v cache.Version) int {
+				return cmp.Or(cmp.Compare(w.Version.Epoch, v.Epoch), cmp.Compare(v.Counter, w.Version.Counter))
+			})
+			if i == 0 || writes[i-1].Version.Epoch != had.Epoch || writes[i-1].Return >= r.Call {
+				continue
+			}
+			age := r.Call - writes[i-1].Return
+			stale, oldest = stale+1, max(oldest, age)
+			if age > r.Bound && wrong == nil {
+				wrong = &r
 			}
 		}
 	}
-	return ""
+	return reads, stale, oldest, wrong
 }
 
 // goingBack finds reads of a node that are older than what it has read of the key before.
