@@ -112,7 +112,9 @@ const (
 type Engine struct {
 	files    fs.FS
 	limits   Limits
+	fonts    *font.Library
 	setter   *text.Typesetter
+	setters  setters // of documents with fonts of their own
 	subsets  *font.Cache
 	images   *image.Store
 	buffers  emit.Buffers
@@ -145,7 +147,7 @@ func New(c Config) (*Engine, error) {
 	}
 	deflater := kflate.New()
 	e := &Engine{
-		files: c.Files, limits: c.Limits.WithDefaults(), deflater: deflater,
+		files: c.Files, limits: c.Limits.WithDefaults(), deflater: deflater, fonts: lib,
 		setter: text.NewTypesetter(lib, &gotext.Shaper{Proven: liberation.Embedded}, &gotext.Segmenter{}, bytes/4),
 		images: image.NewStore(image.Options{Deflate: deflater.Writer, CacheBytes: bytes / 4, DecodeBudget: budget}),
 		subsets: font.NewCache(bytes/4, func(dst, src []byte) ([]byte, error) {
@@ -154,6 +156,7 @@ func New(c Config) (*Engine, error) {
 		profile: sync.OnceValues(func() ([]byte, error) {
 			return deflater.Deflate(nil, standard.SRGBProfile(), cos.LevelBest)
 		}),
+		setters: setters{off: bytes == 0},
 		plans:   newPlans(bytes / 4),
 		version: version(),
 	}
@@ -260,13 +263,18 @@ func (e *Engine) emit(ctx context.Context, w io.Writer, d *doc.Document, o emit.
 	if o.Rand == nil {
 		o.Rand = rand.Reader
 	}
+	setter, err := e.typesetter(d.Fonts, o.Standards)
+	if err != nil {
+		return nil, err
+	}
+	o.Exact = d.Fonts != nil && d.Fonts.Options().Exact
 	em, err := emit.New(w, d, o)
 	if err != nil {
 		return nil, err
 	}
 	defer em.Close()
 	laid, err := layout.Run(ctx, d, layout.Options{
-		Typesetter: e.setter, Tagged: em.Tagged(), Limits: limits, Mono: e.mono,
+		Typesetter: setter, Tagged: em.Tagged(), Limits: limits, Mono: e.mono,
 		Images: e.images.Session(limits),
 	}, em)
 	if err != nil {

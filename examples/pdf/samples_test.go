@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,17 +16,19 @@ import (
 
 var update = flag.Bool("update", false, "draw the pages of the samples anew")
 
-// TestSamplesLookAsTheyDid: each sample makes a document of its standards without a warning, whose
-// pages look like those that lie beside it.
+// TestSamplesLookAsTheyDid: each sample makes a document without a warning, which veraPDF finds to hold
+// its standards, and whose pages look like those that lie beside it.
 func TestSamplesLookAsTheyDid(t *testing.T) {
+	top := t
 	templates, err := filepath.Glob("samples/*/template.yaml")
-	if err != nil || len(templates) < 8 {
+	if err != nil || len(templates) < 20 {
 		t.Fatalf("%d samples, %v", len(templates), err)
 	}
 	engine, err := pdf.New(pdf.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	claims := map[string]string{} // a folder of files for each flavour of veraPDF
 	for _, name := range templates {
 		dir := filepath.Dir(name)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
@@ -55,6 +58,24 @@ func TestSamplesLookAsTheyDid(t *testing.T) {
 				t.Error(err)
 			}
 			pdftest.Golden(t, file, dir, *update)
+			for _, id := range res.Standards {
+				flavour := strings.NewReplacer("pdf/a-", "", "pdf/ua-", "ua").Replace(id.String())
+				if claims[flavour] == "" {
+					claims[flavour] = top.TempDir()
+				}
+				if err := os.WriteFile(filepath.Join(claims[flavour], filepath.Base(dir)+".pdf"), out.Bytes(), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
 		})
 	}
+	t.Run("veraPDF", func(t *testing.T) {
+		for flavour, dir := range claims {
+			for file, v := range pdftest.VeraPDF(t, flavour, dir) {
+				if !v.Compliant {
+					t.Errorf("%s %s: %v", flavour, file, v)
+				}
+			}
+		}
+	})
 }

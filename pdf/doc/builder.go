@@ -54,6 +54,12 @@ func (b *Builder) Style(s *Style) *Builder {
 	return b
 }
 
+// Fonts sets the fonts that the document brings along.
+func (b *Builder) Fonts(f *Fonts) *Builder {
+	b.doc.Fonts = f
+	return b
+}
+
 // Theme sets how everything is set that names no style, as in
 // Theme(DefaultTheme(base)).
 func (b *Builder) Theme(t *Theme) *Builder {

@@ -109,6 +109,10 @@ type Style struct {
 	Hyphenate Hyphenate
 	// TabularFigures sets digits at one width, for columns of numbers.
 	TabularFigures bool
+	// Features are OpenType features of the font by their tags, apart by commas: on as in "onum", off
+	// as in "-liga", or one of several alternates as in "salt=2". A font that lacks one that is on
+	// is an error.
+	Features string
 	// Underline and Strike draw a line below and through the text; nil: none. A Line without a width
 	// is as the font has it, one without a colour as the text.
 	Underline, Strike *Line
@@ -604,6 +608,7 @@ type Document struct {
 	DecimalSign string
 	Meta        Meta
 	Page        Master
+	Fonts       *Fonts // nil: those of the engine alone
 	// BaseStyle is the style of blocks that have none, nor a parent with one.
 	BaseStyle *Style
 	Theme     *Theme // nil: none

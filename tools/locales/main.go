@@ -9,7 +9,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"go/format"
@@ -19,22 +21,38 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // languages are the locales that tables are made of, with their rules.
 var languages = []struct{ tag, cardinal, ordinal string }{
+	{"ar", "Arabic", "Plain"},
+	{"ar-EG", "Arabic", "Plain"},
+	{"cs", "Czech", "Dot"},
 	{"da", "Danish", "Dot"},
 	{"de", "One", "Dot"},
+	{"de-AT", "One", "Dot"},
+	{"de-CH", "One", "Dot"},
 	{"en", "One", "English"},
 	{"en-GB", "One", "English"},
 	{"en-IN", "One", "English"},
 	{"es", "Spanish", "Spanish"},
+	{"es-MX", "Spanish", "Spanish"},
+	{"fi", "One", "Dot"},
 	{"fr", "French", "French"},
+	{"fr-CA", "French", "French"},
+	{"hi", "Hindi", "Hindi"},
 	{"it", "Italian", "Sign"},
+	{"ja", "None", "Chinese"},
+	{"nb", "Exact", "Dot"},
 	{"nl", "One", "Dutch"},
 	{"pl", "Polish", "Dot"},
 	{"pt", "Portuguese", "Sign"},
+	{"pt-PT", "Italian", "Sign"},
 	{"sv", "One", "Swedish"},
+	{"tr", "Exact", "Dot"},
+	{"zh", "None", "Chinese"},
 }
 
 func main() {
@@ -58,7 +76,8 @@ func (s styles) list() []string { return []string{s.Short, s.Medium, s.Long, s.F
 
 // names are words by their number or by the abbreviation of a day.
 type names struct {
-	Format struct{ Wide, Abbreviated map[string]string }
+	Format     struct{ Wide, Abbreviated map[string]string }
+	StandAlone struct{ Wide map[string]string } `json:"stand-alone"`
 }
 
 type calendar struct {
@@ -68,17 +87,21 @@ type calendar struct {
 	AtTime                   struct{ Standard styles } `json:"dateTimeFormats-atTime"`
 }
 
+// numbers are those of the numbering system that is the language's own.
 type numbers struct {
-	MinimumGroupingDigits string
-	Symbols               struct{ Decimal, Group, MinusSign, PercentSign string } `json:"symbols-numberSystem-latn"`
-	Decimals              struct{ Standard string }                               `json:"decimalFormats-numberSystem-latn"`
-	Currencies            struct{ Standard string }                               `json:"currencyFormats-numberSystem-latn"`
-	Percents              struct{ Standard string }                               `json:"percentFormats-numberSystem-latn"`
+	zero     rune
+	minGroup int
+
+	symbols struct{ Decimal, Group, CurrencyDecimal, CurrencyGroup, MinusSign, PercentSign string }
+
+	decimals, currencies, percents struct{ Standard string }
 }
 
 type pattern struct {
-	Two string `json:"2"`
-	End string
+	Two    string `json:"2"`
+	Start  string
+	Middle string
+	End    string
 }
 
 func tables(from string) ([]byte, error) {
@@ -102,7 +125,6 @@ func tables(from string) ([]byte, error) {
 
 func table(out *bytes.Buffer, from, tag, cardinal, ordinal string) error {
 	var (
-		n          numbers
 		currencies map[string]struct{ Symbol string }
 		dates      calendar
 		lists      struct {
@@ -110,12 +132,15 @@ func table(out *bytes.Buffer, from, tag, cardinal, ordinal string) error {
 			Or  pattern `json:"listPattern-type-or"`
 		}
 	)
+	n, err := numbersOf(from, tag)
+	if err != nil {
+		return err
+	}
 	for _, of := range []struct {
 		file string
 		into any
 		path []string
 	}{
-		{"cldr-numbers-full/main/" + tag + "/numbers.json", &n, []string{"numbers"}},
 		{"cldr-numbers-full/main/" + tag + "/currencies.json", &currencies, []string{"numbers", "currencies"}},
 		{"cldr-dates-full/main/" + tag + "/ca-gregorian.json", &dates, []string{"dates", "calendars", "gregorian"}},
 		{"cldr-misc-full/main/" + tag + "/listPatterns.json", &lists, []string{"listPatterns"}},
@@ -124,8 +149,9 @@ func table(out *bytes.Buffer, from, tag, cardinal, ordinal string) error {
 			return err
 		}
 	}
-	whole, _, _ := strings.Cut(n.Decimals.Standard, ".")
-	percent := n.Percents.Standard[strings.LastIndexAny(n.Percents.Standard, "0#")+1:]
+	whole, _, _ := strings.Cut(n.decimals.Standard, ".")
+	percent := strings.Replace(n.percents.Standard, "%", n.symbols.PercentSign, 1)
+	before, after := percent[:strings.IndexAny(percent, "0#")], percent[strings.LastIndexAny(percent, "0#")+1:]
 	at := dates.AtTime.Standard
 	glue := []string{dates.DateTimeFormats.Short, dates.DateTimeFormats.Medium, at.Long, at.Full}
 	if at.Short != "" {
@@ -133,13 +159,13 @@ func table(out *bytes.Buffer, from, tag, cardinal, ordinal string) error {
 	}
 	var symbols []string
 	for _, code := range slices.Sorted(maps.Keys(currencies)) {
-		if s := currencies[code].Symbol; s != "" && s != code && s != "¤" {
+		s := currencies[code].Symbol
+		if strings.Contains(s, " ") {
+			return fmt.Errorf("the symbol of %s has a space", code)
+		}
+		if s != "" && s != code && s != "¤" {
 			symbols = append(symbols, code+"="+s)
 		}
-	}
-	minGroup, err := strconv.Atoi(n.MinimumGroupingDigits)
-	if err != nil {
-		return err
 	}
 	days := []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 	months := make([]string, 12)
@@ -147,28 +173,73 @@ func table(out *bytes.Buffer, from, tag, cardinal, ordinal string) error {
 		months[i] = strconv.Itoa(i + 1)
 	}
 	fmt.Fprintf(out, "{\ntag: %q,\n", tag)
-	fmt.Fprintf(out, "decimal: %s, group: %s, minus: %s, percent: %s,\n",
-		quote(n.Symbols.Decimal), quote(n.Symbols.Group), quote(n.Symbols.MinusSign), quote(strings.Replace(percent, "%", n.Symbols.PercentSign, 1)))
-	fmt.Fprintf(out, "minGroup: %d, lakh: %v, money: %s,\n", minGroup, strings.HasSuffix(whole, "#,##,##0"), quote(n.Currencies.Standard))
+	fmt.Fprintf(out, "decimal: %s, group: %s, moneyGroup: %s, minus: %s, before: %s, percent: %s,\n",
+		quote(n.symbols.Decimal), quote(n.symbols.Group), quote(cmp.Or(n.symbols.CurrencyGroup, n.symbols.Group)),
+		quote(n.symbols.MinusSign), quote(before), quote(after))
+	fmt.Fprintf(out, "zero: %q, minGroup: %d, lakh: %v, money: %s,\n",
+		n.zero, n.minGroup, strings.HasSuffix(whole, "#,##,##0"), quote(n.currencies.Standard))
 	fmt.Fprintf(out, "dates: %s,\n", array(dates.DateFormats.list()))
 	fmt.Fprintf(out, "times: %s,\n", array(dates.TimeFormats.list()[:2]))
 	fmt.Fprintf(out, "glue: %s,\n", array(glue))
-	fmt.Fprintf(out, "months: %s,\n", array(pick(dates.Months.Format.Wide, months)))
-	fmt.Fprintf(out, "monthsShort: %s,\n", array(pick(dates.Months.Format.Abbreviated, months)))
-	fmt.Fprintf(out, "days: %s,\n", array(pick(dates.Days.Format.Wide, days)))
-	fmt.Fprintf(out, "daysShort: %s,\n", array(pick(dates.Days.Format.Abbreviated, days)))
+	for _, l := range []struct {
+		name  string
+		words names
+		keys  []string
+	}{{"months", dates.Months, months}, {"days", dates.Days, days}} {
+		fmt.Fprintf(out, "%s: %s,\n", l.name, array(pick(l.words.Format.Wide, l.keys)))
+		fmt.Fprintf(out, "%sShort: %s,\n", l.name, array(pick(l.words.Format.Abbreviated, l.keys)))
+		fmt.Fprintf(out, "%sAlone: %s,\n", l.name, array(pick(l.words.StandAlone.Wide, l.keys)))
+	}
 	periods := dates.DayPeriods.Format.Abbreviated
 	fmt.Fprintf(out, "am: %s, pm: %s,\n", quote(periods["am"]), quote(periods["pm"]))
+	for _, l := range []pattern{lists.And, lists.Or} {
+		if l.Start != l.Middle {
+			return fmt.Errorf("lists begin with %q and go on with %q", l.Start, l.Middle)
+		}
+	}
 	fmt.Fprintf(out, "and: %s, or: %s,\n", array(lists.And.between()), array(lists.Or.between()))
 	fmt.Fprintf(out, "cardinal: cardinal%s, ordinal: ordinal%s,\n", cardinal, ordinal)
 	fmt.Fprintf(out, "symbols: %s,\n},\n", quote(strings.Join(symbols, " ")))
 	return nil
 }
 
-// between returns what stands between two members and before the last of more.
+// numbersOf reads how a language writes numbers, with the digits that are its own.
+func numbersOf(from, tag string) (n numbers, err error) {
+	file := filepath.Join(from, "cldr-numbers-full/main", tag, "numbers.json")
+	path := []string{"main", tag, "numbers"}
+	var head struct {
+		MinimumGroupingDigits  string
+		DefaultNumberingSystem string
+	}
+	if err := read(file, &head, path); err != nil {
+		return n, err
+	}
+	var systems map[string]struct {
+		Digits string `json:"_digits"`
+	}
+	if err := read(filepath.Join(from, "cldr-core/supplemental/numberingSystems.json"), &systems, []string{"supplemental", "numberingSystems"}); err != nil {
+		return n, err
+	}
+	n.zero, _ = utf8.DecodeRuneInString(systems[head.DefaultNumberingSystem].Digits)
+	for name, into := range map[string]any{
+		"symbols": &n.symbols, "decimalFormats": &n.decimals, "currencyFormats": &n.currencies, "percentFormats": &n.percents,
+	} {
+		key := name + "-numberSystem-" + head.DefaultNumberingSystem
+		if err := read(file, into, append(path[:3:3], key)); err != nil {
+			return n, err
+		}
+	}
+	if n.symbols.CurrencyDecimal != "" {
+		return n, errors.New("amounts have a decimal sign of their own")
+	}
+	n.minGroup, err = strconv.Atoi(head.MinimumGroupingDigits)
+	return n, err
+}
+
+// between returns what stands between two members, between more, and before the last of more.
 func (p pattern) between() []string {
 	inner := strings.NewReplacer("{0}", "", "{1}", "")
-	return []string{inner.Replace(p.Two), inner.Replace(p.End)}
+	return []string{inner.Replace(p.Two), inner.Replace(p.Middle), inner.Replace(p.End)}
 }
 
 // fractions writes the currencies that do not have two digits.
@@ -231,7 +302,21 @@ func array(list []string) string {
 	return fmt.Sprintf("[%d]string{%s}", len(list), strings.Join(quoted, ", "))
 }
 
-// quote writes a Go string in which characters that look like another are escaped.
+// quote writes a Go string in which what cannot be told from another by its looks is escaped.
 func quote(s string) string {
-	return strings.NewReplacer("\u00a0", `\u00a0`, "\u202f", `\u202f`, "\u2212", `\u2212`).Replace(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`)
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\u00a0' || r == '\u2212' || r > ' ' && !unicode.IsGraphic(r) || r > ' ' && unicode.IsSpace(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }

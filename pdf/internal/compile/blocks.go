@@ -202,7 +202,7 @@ var commonNames = []string{
 // withoutText are the style keys that change text alone.
 var withoutText = []string{
 	"font", "size", "leading", "weight", "italic", "color", "figures", "keep-figures", "widows", "orphans",
-	"indent", "margin-left", "margin-right",
+	"features", "indent", "margin-left", "margin-right",
 }
 
 // inert returns the keys that would change nothing of a block of a kind.

@@ -64,6 +64,9 @@ func (c *compiler) spanStyle(name string, around *doc.Style) *doc.Style {
 			s.Position = own.Position
 		}
 		s.SmallCaps = s.SmallCaps || own.SmallCaps
+		if own.Features != "" {
+			s.Features = own.Features
+		}
 	default:
 		return nil
 	}

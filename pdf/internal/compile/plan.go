@@ -44,6 +44,7 @@ type Plan struct {
 	page            doc.Master
 	base            *doc.Style
 	theme           *doc.Theme
+	fonts           *doc.Fonts
 	slots           []slotInfo
 	spans           [][]part // what each span of a text prints, by its number
 	vars            []planVar
@@ -207,7 +208,7 @@ func pemLine(src string) (int, bool) {
 }
 
 // laterKeys are document keys that this version does not have.
-var laterKeys = []string{"fonts", "protect", "background", "sign", "toc"}
+var laterKeys = []string{"protect", "background", "sign", "toc"}
 
 func (c *compiler) document(root *strictyaml.Node) {
 	o, ok := c.object(root, "", "a template")
@@ -227,6 +228,7 @@ func (c *compiler) document(root *strictyaml.Node) {
 	}
 	c.language(o)
 	c.standards(o.get("standard"))
+	c.fonts(o.get("fonts"))
 	c.plan.contract = c.contract(o.get("types"), o.get("data"))
 	c.exprOptions.MaxBytes = int(c.limit.ExprBytes)
 	c.exprOptions.MaxNodes = int(c.limit.ExprNodes)

@@ -13,7 +13,7 @@ import (
 var styleKeys = []string{
 	"font", "size", "leading", "weight", "italic", "color", "align", "space-before", "space-after",
 	"figures", "keep-figures", "widows", "orphans", "breaking", "hyphenate",
-	"underline", "strike", "letter-spacing", "caps", "position", "indent", "margin-left", "margin-right",
+	"underline", "strike", "letter-spacing", "caps", "position", "features", "indent", "margin-left", "margin-right",
 }
 
 // baseName is the style that is the document's own; styles that extend none
@@ -112,7 +112,6 @@ func (c *compiler) overlay(o *object, data bool) (over overlay) {
 		over.size, over.leading = over.size || key == "size", over.leading || key == "leading"
 		over.colored = over.colored || key == "color"
 	}
-	o.later("features")
 	return over
 }
 
@@ -212,6 +211,9 @@ func (c *compiler) styleKey(v *strictyaml.Node, path, key string) func(*doc.Styl
 	case "caps":
 		i, _ := c.choice(v, path, "normal", "small")
 		return func(s *doc.Style) { s.SmallCaps = i == 1 }
+	case "features":
+		f := c.features(v, path)
+		return func(s *doc.Style) { s.Features = f }
 	case "position":
 		i, _ := c.choice(v, path, "base", "super", "sub")
 		return func(s *doc.Style) { s.Position = doc.Position(i) } //nolint:gosec // one of three

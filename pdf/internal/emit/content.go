@@ -29,6 +29,7 @@ type content struct {
 	size         doc.Length
 	color        doc.Color // of fills; the graphics state begins with black
 	lineX, lineY int64     // origin of the text line, in hundredths
+	slanted      bool      // so is the text matrix
 }
 
 func (e *Emitter) content(pi *pageInfo) *content {
@@ -289,7 +290,7 @@ func (c *content) beginText() {
 	}
 	c.unmark()
 	c.b = append(c.b, "BT\n"...)
-	c.inText, c.lineX, c.lineY = true, 0, 0
+	c.inText, c.lineX, c.lineY, c.slanted = true, 0, 0, false
 	// Font and size are part of the graphics state and outlive the text object.
 }
 
@@ -309,7 +310,7 @@ func (c *content) text(t *layout.TextItem) error {
 	for i := 0; i < len(items); {
 		ps := &t.Pieces[items[i].Piece]
 		j := i + 1
-		for j < len(items) && items[j].Part.Face == items[i].Part.Face && sameStyle(ps, &t.Pieces[items[j].Piece]) {
+		for j < len(items) && sameFace(items[j].Part, items[i].Part) && sameStyle(ps, &t.Pieces[items[j].Piece]) {
 			j++
 		}
 		if err := c.mark(ps.Elem, t.Artifact); err != nil {
@@ -321,6 +322,10 @@ func (c *content) text(t *layout.TextItem) error {
 		i = j
 	}
 	return nil
+}
+
+func sameFace(a, b *text.Part) bool {
+	return a.Face == b.Face && a.Bold == b.Bold && a.Slanted == b.Slanted
 }
 
 func sameStyle(a, b *layout.PieceStyle) bool {
@@ -345,11 +350,25 @@ func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.It
 		rise, spacing = in.Rise, in.Spacing
 	}
 	x, y := hundredths(t.X+origin), hundredths(c.height-t.Y+rise)
-	c.num(x - c.lineX)
+	move := " Td\n"
+	dx, dy := x-c.lineX, y-c.lineY
+	drawn := items[0].Part
+	if drawn.Slanted || c.slanted { // the matrix is set anew: Td would move along the slant (9.4.2)
+		move, dx, dy = " Tm\n", x, y
+		if c.slanted = drawn.Slanted; c.slanted {
+			c.b = append(c.b, "1 0 .2126 1 "...) // 12 degrees
+		} else {
+			c.b = append(c.b, "1 0 0 1 "...)
+		}
+	}
+	c.num(dx)
 	c.b = append(c.b, ' ')
-	c.num(y - c.lineY)
-	c.b = append(c.b, " Td\n"...)
+	c.num(dy)
+	c.b = append(c.b, move...)
 	c.lineX, c.lineY = x, y
+	if drawn.Bold {
+		c.embolden(ps)
+	}
 
 	w := &c.e.words
 	w.begin(f, ps.Size, c.b)
@@ -362,7 +381,23 @@ func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.It
 		}
 	}
 	c.b = w.end()
+	if drawn.Bold {
+		c.b = append(c.b, "0 Tr\n"...)
+	}
 	return nil
+}
+
+// embolden has glyphs filled and stroked (9.3.6): that is bold where a family has no such face.
+func (c *content) embolden(ps *layout.PieceStyle) {
+	c.judge(&opStrokeColor)
+	r, g, b := ps.Color.RGB()
+	for _, v := range [3]uint8{r, g, b} {
+		c.b = cos.AppendRatio(c.b, int64(v), 255, 3)
+		c.b = append(c.b, ' ')
+	}
+	c.b = append(c.b, "RG\n"...)
+	c.b = cos.AppendFixed(c.b, int64(ps.Size/30), 3)
+	c.b = append(c.b, " w 2 Tr\n"...)
 }
 
 // part shows the glyphs of a part, and states the text of those that do not say

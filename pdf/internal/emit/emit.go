@@ -28,6 +28,7 @@ type Options struct {
 	Deflater   cos.Deflater
 	Level      cos.Level
 	Fonts      *font.Cache
+	Exact      bool // fonts have the glyphs that are drawn alone
 	// Profile returns standard.SRGBProfile, deflated: it is the same in every file.
 	// Nil deflates it anew.
 	Profile func() ([]byte, error)

@@ -120,7 +120,7 @@ func (e *Emitter) writeResources() ([]Font, error) {
 	fonts := make([]Font, 0, len(e.fonts))
 	var fd, xd, gd cos.Dict
 	for _, r := range e.fonts {
-		sub, err := e.o.Fonts.Subset(r.use, false)
+		sub, err := e.o.Fonts.Subset(r.use, e.o.Exact)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/quire/internal/nearest"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/internal/diag"
@@ -136,6 +137,15 @@ func (m *maker) fontError(err error, src *doc.Source) error {
 	if family, ok := errors.AsType[*font.FamilyError](err); ok {
 		d.Message = fmt.Sprintf("no font family %q", family.Family)
 		d.Suggestion = "there are " + strings.Join(family.Known, ", ")
+	}
+	if feature, ok := errors.AsType[*text.FeatureError](err); ok {
+		d.Code, d.Message = "F405", feature.Error()
+		switch hint := nearest.Name(feature.Tag, feature.Known); {
+		case hint != "":
+			d.Suggestion = hint
+		case len(feature.Known) > 0:
+			d.Suggestion = "it has " + strings.Join(feature.Known, ", ")
+		}
 	}
 	return failed(d)
 }

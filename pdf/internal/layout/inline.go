@@ -58,6 +58,9 @@ func overlaid(under, over *doc.Style) *doc.Style {
 		s.KeepFigures = over.KeepFigures
 	}
 	s.TabularFigures = s.TabularFigures || over.TabularFigures
+	if over.Features != "" {
+		s.Features = over.Features
+	}
 	if over.Underline != nil {
 		s.Underline = over.Underline
 	}

@@ -111,7 +111,7 @@ func (m *maker) chain(f *face, v variant, src *doc.Source) (*text.Chain, error) 
 	}
 	q := text.Query{
 		Family: f.style.Family, Weight: f.style.Weight, Italic: f.style.Italic,
-		TabularFigures: f.style.TabularFigures,
+		TabularFigures: f.style.TabularFigures, Features: f.style.Features,
 	}
 	if v&variantBold != 0 {
 		q.Weight = max(q.Weight, boldWeight)
@@ -120,13 +120,13 @@ func (m *maker) chain(f *face, v variant, src *doc.Source) (*text.Chain, error) 
 		q.Italic = !q.Italic // emphasis within italics stands upright
 	}
 	if v&variantCode != 0 && m.opt.Mono != "" {
-		q.Family = m.opt.Mono
+		q.Family, q.Features = m.opt.Mono, "" // they are those of another font
 	}
 	c, err := m.opt.Typesetter.Chain(q)
 	if err != nil {
 		return nil, m.fontError(err, src)
 	}
-	if match := c.Match(); match.NoBold || match.NoItalic {
+	if match := c.Match(); (match.NoBold || match.NoItalic) && !m.opt.Typesetter.Synthetic {
 		return nil, m.noStyle(q, match, src)
 	}
 	f.chains[v] = c

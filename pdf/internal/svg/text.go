@@ -459,7 +459,7 @@ func (d *drawer) chain(n *node, st *style) (*text.Chain, error) {
 	q.Family = ""
 	c, err := d.fonts.Typesetter.Chain(q)
 	if err == nil {
-		if m := c.Match(); m.NoBold || m.NoItalic {
+		if m := c.Match(); (m.NoBold || m.NoItalic) && !d.fonts.Typesetter.Synthetic {
 			d.told(n, "the font family of %s has no such weight or slope", n.name)
 		}
 		d.chains[key] = c

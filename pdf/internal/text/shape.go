@@ -31,6 +31,7 @@ type Run struct {
 	Complex, RTL bool
 	// TabularFigures keeps digits at one width: no kerning beside a digit.
 	TabularFigures bool
+	Features       string // as doc.Style has them
 }
 
 // Shaper turns the text of a run into the glyphs of one face, appended to dst.
@@ -43,6 +44,8 @@ type Shaper interface {
 	Places(f *font.Face, cluster string) bool
 	// Shapes reports whether f has the tables that the script of r needs.
 	Shapes(f *font.Face, r rune) bool
+	// Features returns the tags of the OpenType features that f has, sorted.
+	Features(f *font.Face) []string
 }
 
 // Latin shapes scripts whose letters stand side by side: one glyph per
@@ -74,6 +77,9 @@ func (Latin) Places(f *font.Face, cluster string) bool { return !Marks(f, cluste
 
 // Shapes implements Shaper: of the scripts that need tables there is none.
 func (Latin) Shapes(_ *font.Face, r rune) bool { return !complexRune(r) }
+
+// Features implements Shaper: it applies none.
+func (Latin) Features(*font.Face) []string { return nil }
 
 // Marks reports whether s, as f draws it composed, has a combining mark of its own.
 func Marks(f *font.Face, s string) bool {

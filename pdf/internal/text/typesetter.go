@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,6 +35,8 @@ type Part struct {
 	RTL bool
 	// Replaced says that the glyphs are those of other characters than Text: of its capitals.
 	Replaced bool
+	// Bold and Slanted say that the face is drawn so because its family has no such one.
+	Bold, Slanted bool
 }
 
 // Width returns the advance of the part at the given size, scaled once.
@@ -55,6 +58,7 @@ type Query struct {
 	Weight         int    // 0: 400
 	Italic         bool
 	TabularFigures bool
+	Features       string // as doc.Style has them
 }
 
 // Chain is a face with its fallbacks and shaping options. It is immutable and
@@ -90,6 +94,10 @@ type word struct {
 
 // Typesetter shapes words through a cache. It is safe for concurrent use.
 type Typesetter struct {
+	// Synthetic says that bold and italic are made of another face where a family lacks them, and Boxes
+	// that a character that no font has is drawn as .notdef. Both are set before the first use.
+	Synthetic, Boxes bool
+
 	lib     *font.Library
 	shaper  Shaper
 	seg     Segmenter
@@ -147,6 +155,10 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 	}
 	// Only families of the library get in, at 1000 weights each: the map is
 	// bounded.
+	if err := t.featured(q, faces.Primary().Face); err != nil {
+		return nil, err
+	}
+	q.Features = strings.Clone(q.Features)
 	c := &Chain{query: q, mix: maphash.Comparable(t.seed, q), faces: faces}
 	if c.space, _, err = t.shapeNew(nil, nil, c, " ", dialect{}); err != nil {
 		c.space = nil // a text with a space will say what is missing
@@ -205,10 +217,10 @@ func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string, 
 		from := len(glyphs)
 		text := s[start:end]
 		var err error
-		if glyphs, err = t.shaper.Shape(glyphs, face, Run{Text: text, TabularFigures: c.query.TabularFigures}); err != nil {
+		if glyphs, err = t.shaper.Shape(glyphs, face, Run{Text: text, TabularFigures: c.query.TabularFigures, Features: c.query.Features}); err != nil {
 			return err
 		}
-		parts = append(parts, newPart(face, text, glyphs[from:len(glyphs):len(glyphs)]))
+		parts = append(parts, t.newPart(c, face, text, glyphs[from:len(glyphs):len(glyphs)]))
 		start = end
 		return nil
 	}
@@ -218,7 +230,7 @@ func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string, 
 		f := primary
 		if n > 1 || f.GlyphIndex(rune(s[i])) == 0 {
 			var err error
-			if f, err = c.pick(s, s[i:i+n], t.shaper.Places); err != nil {
+			if f, err = t.pick(c, s, s[i:i+n]); err != nil {
 				return parts, glyphs, err
 			}
 		}
@@ -232,6 +244,30 @@ func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string, 
 	}
 	err := flush(len(s))
 	return parts, glyphs, err
+}
+
+// featured checks that a font has the features that are to be on.
+func (t *Typesetter) featured(q Query, f *font.Face) error {
+	if q.Features == "" {
+		return nil
+	}
+	known := t.shaper.Features(f)
+	for feature := range strings.SplitSeq(q.Features, ",") {
+		tag, _, _ := strings.Cut(feature, "=")
+		if _, found := slices.BinarySearch(known, tag); !found && !strings.HasPrefix(tag, "-") {
+			return &FeatureError{Font: f.PostScriptName(), Tag: tag, Known: known}
+		}
+	}
+	return nil
+}
+
+// newPart is newPart for a face of a chain, which is drawn as the chain asks where it is not so itself.
+func (t *Typesetter) newPart(c *Chain, f *font.Face, s string, glyphs []Glyph) Part {
+	p := newPart(f, s, glyphs)
+	if m := c.Match(); t.Synthetic && f == m.Face {
+		p.Bold, p.Slanted = m.NoBold, m.NoItalic
+	}
+	return p
 }
 
 // newPart sums up glyphs.
@@ -267,18 +303,18 @@ func (t *Typesetter) shapeComplex(parts []Part, glyphs []Glyph, c *Chain, s stri
 		from := len(glyphs)
 		var err error
 		glyphs, err = t.shaper.Shape(glyphs, face, Run{
-			Text: s[start:end], Lang: d.lang, TabularFigures: c.query.TabularFigures, Complex: script != nil, RTL: d.rtl,
+			Text: s[start:end], Lang: d.lang, TabularFigures: c.query.TabularFigures, Features: c.query.Features, Complex: script != nil, RTL: d.rtl,
 		})
 		if err != nil {
 			return err
 		}
 		for i := range glyphs[from:] {
-			if g := &glyphs[from+i]; g.ID == 0 { // a form that shaping asks for
+			if g := &glyphs[from+i]; g.ID == 0 && !t.Boxes { // a form that shaping asks for
 				r, _ := utf8.DecodeRuneInString(s[start+int(g.Cluster):])
 				return &MissingGlyphError{Rune: r, Text: s, Fonts: []string{face.PostScriptName()}}
 			}
 		}
-		p := newPart(face, s[start:end], glyphs[from:len(glyphs):len(glyphs)])
+		p := t.newPart(c, face, s[start:end], glyphs[from:len(glyphs):len(glyphs)])
 		p.RTL, p.Plain = d.rtl, p.Plain && !d.rtl
 		parts = append(parts, p)
 		start = end
@@ -296,13 +332,16 @@ func (t *Typesetter) shapeComplex(parts []Part, glyphs []Glyph, c *Chain, s stri
 				of = script
 			}
 			var err error
-			if f, err = c.shaping(s, cluster, r, t.shaper.Shapes); err != nil {
+			if f, err = c.shaping(s, cluster, r, t.shaper.Shapes); err != nil && t.boxed(err) {
+				f, err = c.Face(), nil
+			}
+			if err != nil {
 				return parts, glyphs, err
 			}
 		case face == nil || !unicode.In(r, unicode.Common, unicode.Inherited) || face.GlyphIndex(r) == 0:
 			of = nil
 			var err error
-			if f, err = c.pick(s, cluster, t.shaper.Places); err != nil {
+			if f, err = t.pick(c, s, cluster); err != nil {
 				return parts, glyphs, err
 			}
 		}
@@ -340,6 +379,24 @@ func missing(s, cluster string, err error) error {
 	return e
 }
 
+// pick is that of the chain. A character that no face has may be a box of the first one.
+func (t *Typesetter) pick(c *Chain, s, cluster string) (*font.Face, error) {
+	f, err := c.pick(s, cluster, t.shaper.Places)
+	if err != nil && t.boxed(err) {
+		return c.Face(), nil
+	}
+	return f, err
+}
+
+// boxed reports whether err is about a character that is drawn as a box.
+func (t *Typesetter) boxed(err error) bool {
+	if !t.Boxes {
+		return false
+	}
+	_, missing := errors.AsType[*MissingGlyphError](err)
+	return missing
+}
+
 // pick returns the first face that has the cluster, composed or as it is. With marks that
 // no character is composed with, it is the first that gives them their places.
 func (c *Chain) pick(s, cluster string, places func(*font.Face, string) bool) (*font.Face, error) {
@@ -374,6 +431,15 @@ func (e *MissingGlyphError) Error() string {
 
 // Unwrap returns the error of the font chain.
 func (e *MissingGlyphError) Unwrap() error { return e.Err }
+
+// FeatureError says that a font has no feature of that tag (F405).
+type FeatureError struct {
+	Font, Tag string
+	Known     []string // those that it has
+}
+
+// Error names font and feature.
+func (e *FeatureError) Error() string { return fmt.Sprintf("font %s has no feature %q", e.Font, e.Tag) }
 
 // MarkError says that no face that has the characters gives a mark its place (F404).
 type MarkError struct {

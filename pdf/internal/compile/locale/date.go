@@ -33,7 +33,7 @@ type field struct {
 	text   string
 }
 
-// ParsePattern checks a pattern of the letters y M d E a H h m s; text between
+// ParsePattern checks a pattern of the letters y M L d E c a H h m s; text between
 // apostrophes is literal. An error names the letter that is not one of them.
 func ParsePattern(s string) (Pattern, error) {
 	var p Pattern
@@ -59,7 +59,7 @@ func ParsePattern(s string) (Pattern, error) {
 			for i+n < len(s) && s[i+n] == c {
 				n++
 			}
-			limit := map[byte]int{'y': 4, 'M': 4, 'd': 2, 'E': 4, 'a': 1, 'H': 2, 'h': 2, 'm': 2, 's': 2}[c]
+			limit := map[byte]int{'y': 4, 'M': 4, 'L': 4, 'd': 2, 'E': 4, 'c': 4, 'a': 1, 'H': 2, 'h': 2, 'm': 2, 's': 2}[c]
 			if n > limit {
 				return Pattern{}, fmt.Errorf("date pattern %q: no field %q", s, s[i:i+n])
 			}
@@ -99,7 +99,7 @@ func quoted(s string) (text string, n int, ok bool) {
 func (p Pattern) HasTime() bool { return p.has("aHhms") }
 
 // HasDate reports whether p prints parts of a date.
-func (p Pattern) HasDate() bool { return p.has("yMdE") }
+func (p Pattern) HasDate() bool { return p.has("yMLdEc") }
 
 func (p Pattern) has(letters string) bool {
 	for _, f := range p.fields {
@@ -138,26 +138,31 @@ func (l *Locale) Time(dst []byte, t time.Time, p Pattern) []byte {
 			dst = append(dst, f.text...)
 		case 'y':
 			if f.count == 2 {
-				dst = padded(dst, t.Year()%100, 2)
+				dst = l.padded(dst, t.Year()%100, 2)
 			} else {
-				dst = padded(dst, t.Year(), f.count)
+				dst = l.padded(dst, t.Year(), f.count)
 			}
-		case 'M':
-			switch m := int(t.Month()); f.count {
-			case 3:
+		case 'M', 'L':
+			switch m := int(t.Month()); {
+			case f.count < 3:
+				dst = l.padded(dst, m, f.count)
+			case f.count == 3:
 				dst = append(dst, l.monthsShort[m-1]...)
-			case 4:
-				dst = append(dst, l.months[m-1]...)
+			case f.letter == 'L':
+				dst = append(dst, l.monthsAlone[m-1]...)
 			default:
-				dst = padded(dst, m, f.count)
+				dst = append(dst, l.months[m-1]...)
 			}
 		case 'd':
-			dst = padded(dst, t.Day(), f.count)
-		case 'E':
-			if f.count == 4 {
-				dst = append(dst, l.days[t.Weekday()]...)
-			} else {
+			dst = l.padded(dst, t.Day(), f.count)
+		case 'E', 'c':
+			switch {
+			case f.count < 4:
 				dst = append(dst, l.daysShort[t.Weekday()]...)
+			case f.letter == 'c':
+				dst = append(dst, l.daysAlone[t.Weekday()]...)
+			default:
+				dst = append(dst, l.days[t.Weekday()]...)
 			}
 		case 'a':
 			if t.Hour() < 12 {
@@ -166,23 +171,27 @@ func (l *Locale) Time(dst []byte, t time.Time, p Pattern) []byte {
 				dst = append(dst, l.pm...)
 			}
 		case 'H':
-			dst = padded(dst, t.Hour(), f.count)
+			dst = l.padded(dst, t.Hour(), f.count)
 		case 'h':
-			dst = padded(dst, (t.Hour()+11)%12+1, f.count)
+			dst = l.padded(dst, (t.Hour()+11)%12+1, f.count)
 		case 'm':
-			dst = padded(dst, t.Minute(), f.count)
+			dst = l.padded(dst, t.Minute(), f.count)
 		case 's':
-			dst = padded(dst, t.Second(), f.count)
+			dst = l.padded(dst, t.Second(), f.count)
 		}
 	}
 	return dst
 }
 
-func padded(dst []byte, n, width int) []byte {
-	for limit := 10; width > 1; width, limit = width-1, limit*10 {
-		if n < limit {
-			dst = append(dst, '0')
-		}
+// padded appends n with at least width digits.
+func (l *Locale) padded(dst []byte, n, width int) []byte {
+	var buf [20]byte
+	digits := strconv.AppendInt(buf[:0], int64(n), 10)
+	for range width - len(digits) {
+		dst = l.digit(dst, '0')
 	}
-	return strconv.AppendInt(dst, int64(n), 10)
+	for _, c := range digits {
+		dst = l.digit(dst, c)
+	}
+	return dst
 }

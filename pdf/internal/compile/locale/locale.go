@@ -10,42 +10,57 @@ package locale
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"example.com/quire/pdf/internal/compile/decimal"
 )
 
 // Locale is one set of conventions. It is immutable and safe for concurrent use.
 type Locale struct {
-	tag                            string
-	decimal, group, minus, percent string
-	minGroup                       int  // digits left of the first separator from which on grouping starts
-	lakh                           bool // 12,34,567: two digits per group after the first three
-	money                          string
-	dates                          [4]string // short, medium, long, full
-	times                          [2]string // short, medium
-	glue                           [4]string // {1} the date, {0} the time
-	months, monthsShort            [12]string
-	days, daysShort                [7]string // from Sunday
-	am, pm                         string
-	and, or                        [2]string // between two; before the last of more
-	cardinal                       func(operands) Category
-	ordinal                        func(dst []byte, n int64) []byte
-	symbols                        string // CODE=symbol, by code
-	rounding                       decimal.Mode
+	tag                              string
+	decimal, group, moneyGroup       string
+	minus, before, percent           string // of a percentage: before and behind its digits
+	zero                             rune   // the first of the ten digits
+	minGroup                         int    // digits left of the first separator from which on grouping starts
+	lakh                             bool   // 12,34,567: two digits per group after the first three
+	money                            string
+	dates                            [4]string // short, medium, long, full
+	times                            [2]string // short, medium
+	glue                             [4]string // {1} the date, {0} the time
+	months, monthsShort, monthsAlone [12]string
+	days, daysShort, daysAlone       [7]string // from Sunday
+	am, pm                           string
+	and, or                          [3]string // between two; between more; before the last of more
+	cardinal                         func(operands) Category
+	ordinal                          func(dst []byte, n int64) []byte
+	symbols                          string // CODE=symbol, by code
+	rounding                         decimal.Mode
 }
 
 // defaults maps a language with a region to the tables it shares.
 var defaults = [...][2]string{
+	{"cs-CZ", "cs"},
 	{"da-DK", "da"},
 	{"de-DE", "de"},
 	{"en-US", "en"},
 	{"es-ES", "es"},
+	{"fi-FI", "fi"},
 	{"fr-FR", "fr"},
+	{"hi-IN", "hi"},
 	{"it-IT", "it"},
+	{"ja-JP", "ja"},
+	{"nb-NO", "nb"},
 	{"nl-NL", "nl"},
+	{"no", "nb"},
+	{"no-NO", "nb"},
 	{"pl-PL", "pl"},
 	{"pt-BR", "pt"},
 	{"sv-SE", "sv"},
+	{"tr-TR", "tr"},
+	{"zh-CN", "zh"},
+	{"zh-Hans", "zh"},
+	{"zh-Hans-CN", "zh"},
 }
 
 // Lookup finds the locale of a BCP 47 tag, letter case ignored.
@@ -93,6 +108,11 @@ func (l *Locale) DecimalSign() string { return l.decimal }
 // Number appends d with separators. places is the count of fraction digits to
 // round to; a negative one keeps the digits that d has.
 func (l *Locale) Number(dst []byte, d decimal.Decimal, places int) []byte {
+	return l.number(dst, d, places, "")
+}
+
+// number is Number with a text behind the sign.
+func (l *Locale) number(dst []byte, d decimal.Decimal, places int, before string) []byte {
 	if places >= 0 {
 		d = d.RoundBy(places, l.rounding)
 	}
@@ -100,11 +120,11 @@ func (l *Locale) Number(dst []byte, d decimal.Decimal, places int) []byte {
 		dst = append(dst, l.minus...)
 		d = d.Neg()
 	}
-	return l.unsigned(dst, d)
+	return l.unsigned(append(dst, before...), d, l.group)
 }
 
 // unsigned appends d, which is not negative.
-func (l *Locale) unsigned(dst []byte, d decimal.Decimal) []byte {
+func (l *Locale) unsigned(dst []byte, d decimal.Decimal, group string) []byte {
 	var buf [40]byte
 	digits := d.Append(buf[:0])
 	whole := len(digits)
@@ -114,15 +134,25 @@ func (l *Locale) unsigned(dst []byte, d decimal.Decimal) []byte {
 	grouped := whole >= 3+l.minGroup
 	for i := range whole {
 		if left := whole - i; grouped && i > 0 && l.boundary(left) {
-			dst = append(dst, l.group...)
+			dst = append(dst, group...)
 		}
-		dst = append(dst, digits[i])
+		dst = l.digit(dst, digits[i])
 	}
 	if whole < len(digits) {
 		dst = append(dst, l.decimal...)
-		dst = append(dst, digits[whole+1:]...)
+		for _, c := range digits[whole+1:] {
+			dst = l.digit(dst, c)
+		}
 	}
 	return dst
+}
+
+// digit appends the locale's digit for that of ASCII.
+func (l *Locale) digit(dst []byte, c byte) []byte {
+	if l.zero == '0' {
+		return append(dst, c)
+	}
+	return utf8.AppendRune(dst, l.zero+rune(c-'0'))
 }
 
 // boundary reports whether a separator stands before the last left digits.
@@ -141,7 +171,7 @@ func (l *Locale) Percent(dst []byte, d decimal.Decimal, places int) []byte {
 	if places < 0 {
 		d = d.Trim()
 	}
-	return append(l.Number(dst, d, places), l.percent...)
+	return append(l.number(dst, d, places, l.before), l.percent...)
 }
 
 // Fraction returns the count of fraction digits of a currency.
@@ -188,13 +218,14 @@ func (l *Locale) Money(dst []byte, d decimal.Decimal, code string) []byte {
 		case strings.HasPrefix(pattern, sign):
 			pattern = pattern[len(sign):]
 			dst = append(dst, symbol...)
-			// Currency spacing: letters do not touch digits.
-			if last := symbol[len(symbol)-1]; last|0x20 >= 'a' && last|0x20 <= 'z' && strings.HasPrefix(pattern, "#") {
+			// Currency spacing: what is no sign, such as a letter, does not touch digits.
+			last, _ := utf8.DecodeLastRuneInString(symbol)
+			if !unicode.In(last, unicode.S, unicode.Z) && strings.HasPrefix(pattern, "#") {
 				dst = append(dst, space...)
 			}
 		case c == '#':
 			pattern = pattern[strings.LastIndexByte(pattern, '0')+1:]
-			dst = l.unsigned(dst, d)
+			dst = l.unsigned(dst, d, l.moneyGroup)
 		case c == '-':
 			pattern = pattern[1:]
 			dst = append(dst, l.minus...)
@@ -215,12 +246,12 @@ func (l *Locale) Join(dst []byte, items []string, or bool) []byte {
 	for i, s := range items {
 		switch {
 		case i == 0:
-		case i < len(items)-1:
-			dst = append(dst, ", "...)
 		case len(items) == 2:
 			dst = append(dst, words[0]...)
-		default:
+		case i < len(items)-1:
 			dst = append(dst, words[1]...)
+		default:
+			dst = append(dst, words[2]...)
 		}
 		dst = append(dst, s...)
 	}

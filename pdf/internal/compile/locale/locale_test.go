@@ -30,21 +30,22 @@ func TestCLDR(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close() //nolint:errcheck // read only
-	lines, failed := 0, 0
+	lines, failed, tags := 0, 0, map[string]bool{}
 	for s := bufio.NewScanner(f); s.Scan(); lines++ {
 		col := strings.Split(s.Text(), "\t")
 		l, ok := locale.Lookup(col[0])
 		if !ok {
 			t.Fatalf("no locale %s", col[0])
 		}
+		tags[l.Tag()] = true
 		if got := format(t, l, col[1], col[2]); got != col[3] {
 			if failed++; failed < 40 {
 				t.Errorf("%s %s %s = %q, want %q", col[0], col[1], col[2], got, col[3])
 			}
 		}
 	}
-	if lines < 4000 {
-		t.Errorf("only %d lines were checked", lines)
+	if lines < 8000 || len(tags) != len(locale.Tags()) {
+		t.Errorf("only %d lines of %d locales were checked", lines, len(tags))
 	}
 }
 
@@ -96,6 +97,11 @@ func TestOrdinal(t *testing.T) {
 		"pt": {3: "3º"},
 		"nl": {8: "8e"},
 		"sv": {1: "1:a", 2: "2:a", 3: "3:e", 11: "11:e", 12: "12:e", 22: "22:a"},
+		"hi": {1: "1ला", 2: "2रा", 4: "4था", 5: "5वाँ", 6: "6ठा", 21: "21वाँ"},
+		"ja": {3: "第3"},
+		"ar": {3: "3"},
+
+		"ar-EG": {12: "١٢"},
 	}
 	for tag, cases := range want {
 		l, _ := locale.Lookup(tag)
@@ -109,17 +115,17 @@ func TestOrdinal(t *testing.T) {
 
 func TestLookup(t *testing.T) {
 	t.Parallel()
-	for tag, want := range map[string]string{"en-us": "en", "EN-IN": "en-IN", "de-DE": "de", "pt-BR": "pt"} {
+	for tag, want := range map[string]string{"en-us": "en", "EN-IN": "en-IN", "de-DE": "de", "pt-BR": "pt", "no": "nb", "zh-hans-cn": "zh", "de-CH": "de-CH"} {
 		if l, ok := locale.Lookup(tag); !ok || l.Tag() != want {
 			t.Errorf("Lookup(%q) = %v, %v", tag, l, ok)
 		}
 	}
-	for _, tag := range []string{"", "en-AU", "de-CH", "x"} {
+	for _, tag := range []string{"", "en-AU", "fr-CH", "zh-TW", "ar-SA", "x"} {
 		if _, ok := locale.Lookup(tag); ok {
 			t.Errorf("Lookup(%q) found tables that are not its own", tag)
 		}
 	}
-	if n := len(locale.Tags()); n != 12 {
+	if n := len(locale.Tags()); n != 26 {
 		t.Errorf("%d tags", n)
 	}
 	for _, tag := range locale.Tags() {
@@ -195,6 +201,15 @@ func TestPattern(t *testing.T) {
 		}
 		if got := string(de.Time(nil, at, p)); got != want {
 			t.Errorf("%s = %q, want %q", pattern, got, want)
+		}
+	}
+	for tag, want := range map[string]string{
+		"pl": "3 marca, marzec, poniedziałek", "fi": "3 maaliskuuta, maaliskuu, maanantai", "ar-EG": "٣ مارس, مارس, الاثنين",
+	} {
+		l, _ := locale.Lookup(tag)
+		p, err := locale.ParsePattern("M MMMM, LLLL, cccc")
+		if got := string(l.Time(nil, at, p)); got != want || err != nil {
+			t.Errorf("%s: %q, %v", tag, got, err)
 		}
 	}
 	for _, bad := range []string{"YYYY", "ddd", "yyyyy", "'open", "n", "MMMMM"} {

@@ -3,6 +3,7 @@ package locale
 import (
 	"math/big"
 	"strconv"
+	"unicode/utf8"
 
 	"example.com/quire/pdf/internal/compile/decimal"
 )
@@ -54,6 +55,49 @@ func (o operands) roundMillion() bool { return o.i == million && o.v == 0 }
 func cardinalOne(o operands) Category {
 	if o.i == 1 && o.v == 0 {
 		return One
+	}
+	return Other
+}
+
+// cardinalExact is for languages in which 1.0 is one, too.
+func cardinalExact(o operands) Category {
+	if o.i == 1 && !o.fraction {
+		return One
+	}
+	return Other
+}
+
+func cardinalNone(operands) Category { return Other }
+
+func cardinalHindi(o operands) Category {
+	if o.i == 0 {
+		return One
+	}
+	return cardinalExact(o)
+}
+
+func cardinalCzech(o operands) Category {
+	switch {
+	case o.v != 0:
+		return Many
+	case o.i == 1:
+		return One
+	case o.i >= 2 && o.i <= 4:
+		return Few
+	}
+	return Other
+}
+
+func cardinalArabic(o operands) Category {
+	switch tens := o.i % 100; {
+	case o.fraction:
+		return Other
+	case o.i <= 2:
+		return [...]Category{Zero, One, Two}[o.i]
+	case tens >= 11:
+		return Many
+	case tens >= 3:
+		return Few
 	}
 	return Other
 }
@@ -111,10 +155,39 @@ func cardinalPolish(o operands) Category {
 }
 
 // Ordinal appends the short ordinal of n: 1st, 2., 3e.
-func (l *Locale) Ordinal(dst []byte, n int64) []byte { return l.ordinal(dst, n) }
+func (l *Locale) Ordinal(dst []byte, n int64) []byte {
+	if l.zero == '0' {
+		return l.ordinal(dst, n)
+	}
+	for _, r := range string(l.ordinal(nil, n)) {
+		if r >= '0' && r <= '9' {
+			dst = l.digit(dst, byte(r))
+		} else {
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return dst
+}
 
 func suffixed(dst []byte, n int64, suffix string) []byte {
 	return append(strconv.AppendInt(dst, n, 10), suffix...)
+}
+
+func ordinalChinese(dst []byte, n int64) []byte { return suffixed(append(dst, "第"...), n, "") }
+
+func ordinalHindi(dst []byte, n int64) []byte {
+	suffix := "वाँ"
+	switch n {
+	case 1, -1:
+		suffix = "ला"
+	case 2, 3, -2, -3:
+		suffix = "रा"
+	case 4, -4:
+		suffix = "था"
+	case 6, -6:
+		suffix = "ठा"
+	}
+	return suffixed(dst, n, suffix)
 }
 
 func lastDigits(n int64) (ones, tens int64) {
@@ -137,6 +210,7 @@ func ordinalEnglish(dst []byte, n int64) []byte {
 	return suffixed(dst, n, "th")
 }
 
+func ordinalPlain(dst []byte, n int64) []byte   { return suffixed(dst, n, "") }
 func ordinalDot(dst []byte, n int64) []byte     { return suffixed(dst, n, ".") }
 func ordinalDutch(dst []byte, n int64) []byte   { return suffixed(dst, n, "e") }
 func ordinalSign(dst []byte, n int64) []byte    { return suffixed(dst, n, "º") }

@@ -3,6 +3,7 @@ package gotext
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -93,7 +94,7 @@ func (s *Shaper) sideBySide(f *ot.Font, ours *font.Face) bool {
 func (s *Shaper) Shape(dst []text.Glyph, f *font.Face, run text.Run) ([]text.Glyph, error) {
 	at := s.face(f)
 	switch {
-	case at.font == nil, at.plain && !run.Complex && !run.RTL && !text.Marks(f, run.Text) && !at.attaches(run.Text):
+	case at.font == nil, at.plain && !run.Complex && !run.RTL && run.Features == "" && !text.Marks(f, run.Text) && !at.attaches(run.Text):
 		return text.Latin{}.Shape(dst, f, run)
 	case run.Complex:
 		return at.shapeComplex(dst, run), nil
@@ -282,7 +283,47 @@ func (w *worker) shape(run text.Run) {
 			}
 		}
 	}
+	if run.Features != "" {
+		features = append(features, featuresOf(run.Features)...)
+	}
 	b.Shape(w.font, features)
+}
+
+// featuresOf reads features as doc.Style has them.
+func featuresOf(list string) []harfbuzz.Feature {
+	var out []harfbuzz.Feature
+	for s := range strings.SplitSeq(list, ",") {
+		f := harfbuzz.Feature{Value: 1, End: harfbuzz.FeatureGlobalEnd}
+		s, off := strings.CutPrefix(s, "-")
+		tag, value, chosen := strings.Cut(s, "=")
+		if off {
+			f.Value = 0
+		} else if n, err := strconv.ParseUint(value, 10, 8); chosen && err == nil {
+			f.Value = uint32(n)
+		}
+		if len(tag) == 4 {
+			f.Tag = opentype.NewTag(tag[0], tag[1], tag[2], tag[3])
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Features implements text.Shaper.
+func (s *Shaper) Features(f *font.Face) []string {
+	at := s.face(f)
+	if at.font == nil {
+		return nil
+	}
+	var tags []string
+	for _, feature := range at.font.GSUB.Features {
+		tags = append(tags, feature.Tag.String())
+	}
+	for _, feature := range at.font.GPOS.Features {
+		tags = append(tags, feature.Tag.String())
+	}
+	slices.Sort(tags)
+	return slices.Compact(tags)
 }
 
 // ignored reports the characters that draw nothing and that shaping needs not see.
