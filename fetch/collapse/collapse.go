@@ -136,8 +136,12 @@ func KeyOf(req *http.Request) ([]byte, bool) {
 	}
 	sum := sha256.Sum256(text)
 	u := req.URL
-	b := make([]byte, 0, 96+len(u.Host)+len(u.Path)+len(u.RawQuery))
-	for _, s := range [...]string{req.Method, u.Scheme, u.Host, req.Host, u.EscapedPath(), u.RawQuery} {
+	path := u.EscapedPath()
+	if u.ForceQuery && u.RawQuery == "" {
+		path += "?"
+	}
+	b := make([]byte, 0, 96+len(u.Host)+len(u.Opaque)+len(path)+len(u.RawQuery))
+	for _, s := range [...]string{req.Method, u.Scheme, u.Host, req.Host, u.Opaque, path, u.RawQuery} {
 		b = appendText(b, s)
 	}
 	return append(b, sum[:]...), true

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -132,6 +133,19 @@ func TestOnlyIdenticalRequestsAreOne(t *testing.T) {
 			})
 		})
 	}
+	t.Run("the key names what is asked for", func(t *testing.T) {
+		seen := make(map[string]*url.URL)
+		for _, u := range []*url.URL{
+			{Path: "/p"}, {Path: "/p", ForceQuery: true}, {Path: "/p", RawQuery: "?"}, {Opaque: "//a.example/one"}, {Opaque: "//a.example/two"},
+		} {
+			u.Scheme, u.Host = "http", "a.example"
+			k, ok := KeyOf((&http.Request{Method: http.MethodGet, URL: u}).WithContext(t.Context()))
+			if other := seen[string(k)]; !ok || other != nil {
+				t.Errorf("%s has the key of %s", u, other)
+			}
+			seen[string(k)] = u
+		}
+	})
 	t.Run("the key hides credentials", func(t *testing.T) {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://a.example/", nil)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -318,6 +319,24 @@ func TestFieldsOfTheConnectionAreNotStored(t *testing.T) {
 	}
 	if g.header.Get("B") != "2" || g.header.Get("Set-Cookie") != "c" || g.result != ResultHit {
 		t.Errorf("%v", g.header)
+	}
+}
+
+func TestWhatIsAskedForIsNotMistakenForAnother(t *testing.T) {
+	r := newRig(t, Config{}, answer(200, "1", "Cache-Control: max-age=60"), answer(200, "2", "Cache-Control: max-age=60"),
+		answer(200, "3", "Cache-Control: max-age=60"), answer(200, "4", "Cache-Control: max-age=60"), answer(200, "5", "Cache-Control: max-age=60"))
+	for want, u := range []*url.URL{
+		{Path: "/p"}, {Path: "/p", ForceQuery: true}, {Path: "/p", RawQuery: "?"}, // /p, /p? and /p??
+		{Opaque: "//a.example/one"}, {Opaque: "//a.example/two"}, // sent as they are
+	} {
+		u.Scheme, u.Host = "http", "a.example"
+		resp, err := r.rt.RoundTrip((&http.Request{Method: http.MethodGet, URL: u, Header: http.Header{}}).WithContext(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(readAll(t, resp)); got != strconv.Itoa(want+1) {
+			t.Errorf("%s was answered with what belongs to request %s", u, got)
+		}
 	}
 }
 

@@ -288,11 +288,11 @@ type Key struct {
 	Partition string
 }
 
-// KeyOf returns the key of a request's URL, without partition. It is false for a request with a Host of its own, whose URL does
-// not name what it asks for.
+// KeyOf returns the key of a request's URL, without partition. It is false for a request with a Host of its own, and for one whose URL
+// has an Opaque part, which is sent as it is: their URL does not name what they ask for.
 func KeyOf(req *http.Request) (Key, bool) {
 	u := req.URL
-	if req.Host != "" && req.Host != u.Host {
+	if req.Host != "" && req.Host != u.Host || u.Opaque != "" {
 		return Key{}, false
 	}
 	o := origin.Of(u)
@@ -303,8 +303,8 @@ func KeyOf(req *http.Request) (Key, bool) {
 	if k.Path == "" {
 		k.Path = "/"
 	}
-	if u.ForceQuery {
-		k.Query = "?"
+	if u.ForceQuery && k.Query == "" {
+		k.Path += "?" // which is no part of a path, so that it is unlike the query "?"
 	}
 	return k, true
 }
