@@ -132,11 +132,11 @@ func front(t *testing.T, tools string, wrap func(http.RoundTripper) http.RoundTr
 	return proxy.URL
 }
 
-// score runs the suite against a cache at an address.
-func score(t *testing.T, tools, mode, address string) []outcome {
+// score runs the suite, or some of its tests, against a cache at an address.
+func score(t *testing.T, tools, mode, address string, ids ...string) []outcome {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "node", //nolint:gosec // our own arguments
-		"--no-warnings", "run.mjs", tools, mode, address)
+	args := append([]string{"--no-warnings", "run.mjs", tools, mode, address}, ids...)
+	cmd := exec.CommandContext(t.Context(), "node", args...) //nolint:gosec // our own arguments
 	out, err := cmd.Output()
 	if err != nil {
 		if ee, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -154,20 +154,29 @@ func score(t *testing.T, tools, mode, address string) []outcome {
 }
 
 // settled is the score of our cache. The suite's pauses are real time, so that a busy machine may
-// miss one: when a test fails that the page says is passed, all are run a second time, and what is
-// passed in either run is passed.
+// miss one: tests that fail although the page says that they are passed are run again, alone and
+// against a new cache, and what is passed in one run is passed.
 func settled(t *testing.T, tools, mode string, known map[string]string) []outcome {
 	t.Helper()
-	address := front(t, tools, cached(t, mode == "shared"))
-	all := score(t, tools, mode, address)
-	if !slices.ContainsFunc(all, func(o outcome) bool { return !o.Pass && known[o.ID] == passed }) {
-		return all
+	all := score(t, tools, mode, front(t, tools, cached(t, mode == "shared")))
+	for range 4 {
+		var missed []string
+		for _, o := range all {
+			if !o.Pass && known[o.ID] == passed {
+				missed = append(missed, o.ID)
+			}
+		}
+		if len(missed) == 0 {
+			break
+		}
+		again := score(t, tools, mode, front(t, tools, cached(t, mode == "shared")), missed...)
+		for i := range all {
+			all[i].Pass = all[i].Pass || slices.ContainsFunc(again, func(o outcome) bool {
+				return o.ID == all[i].ID && o.Pass
+			})
+		}
 	}
-	again := score(t, tools, mode, front(t, tools, cached(t, mode == "shared")))
-	for i := range again {
-		again[i].Pass = again[i].Pass || all[i].Pass
-	}
-	return again
+	return all
 }
 
 func count(all []outcome, kind string) (passed, total int) {
