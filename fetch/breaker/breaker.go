@@ -153,11 +153,15 @@ func New(c Config) (*Breaker, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return newBreaker(c.withDefaults(), ""), nil
+	b := new(Breaker)
+	b.init(c.withDefaults(), "")
+	return b, nil
 }
 
-func newBreaker(c Config, key string) *Breaker {
-	return &Breaker{cfg: c, key: key, win: newWindow(time.Now(), c.Window, c.Buckets), openFor: c.OpenFor}
+// init makes the zero Breaker a closed one.
+func (b *Breaker) init(c Config, key string) {
+	b.cfg, b.key, b.openFor = c, key, c.OpenFor
+	b.win = newWindow(time.Now(), c.Window, c.Buckets)
 }
 
 // Ticket is the admission of one call. Exactly one Done must follow each.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/quire/fetch/internal/call"
@@ -106,9 +107,9 @@ func Default(resp *http.Response, err error) Outcome {
 // Set is a breaker per key. It is safe for concurrent use.
 type Set struct {
 	cfg  Config
-	reg  *origin.Registry[setKey, *Breaker]
+	reg  *origin.Registry[setKey, Breaker]
 	mu   sync.Mutex
-	pins map[setKey]*origin.Entry[setKey, *Breaker] // isolated or disabled by hand: not to be forgotten
+	pins map[setKey]*origin.Entry[setKey, Breaker] // isolated or disabled by hand: not to be forgotten
 }
 
 // setKey is an origin, or a name from Config.Key in Host.
@@ -132,8 +133,8 @@ func NewSet(c Config) (*Set, error) {
 	c = c.withDefaults()
 	return &Set{
 		cfg:  c,
-		reg:  origin.NewRegistry(c.MaxKeys, c.IdleAfter, func(k setKey) *Breaker { return newBreaker(c, k.String()) }),
-		pins: make(map[setKey]*origin.Entry[setKey, *Breaker]),
+		reg:  origin.NewRegistry(c.MaxKeys, c.IdleAfter, func(b *Breaker, k setKey) { b.init(c, k.String()) }),
+		pins: make(map[setKey]*origin.Entry[setKey, Breaker]),
 	}, nil
 }
 
@@ -141,7 +142,7 @@ func (s *Set) keyOf(req *http.Request) setKey {
 	if s.cfg.Key != nil {
 		return setKey{origin.Key{Host: s.cfg.Key(req)}, true}
 	}
-	return setKey{origin.Of(req.URL), false}
+	return setKey{call.OriginOf(req), false}
 }
 
 // keyNamed reads a key as OpenError and OnChange print it: an origin, or a name from Config.Key.
@@ -157,7 +158,7 @@ func (s *Set) keyNamed(name string) setKey {
 
 // State returns the state of a key's breaker: Closed when there is none yet.
 func (s *Set) State(key string) State {
-	if b, ok := s.reg.Peek(s.keyNamed(key)); ok {
+	if b := s.reg.Peek(s.keyNamed(key)); b != nil {
 		return b.State()
 	}
 	return Closed
@@ -165,7 +166,7 @@ func (s *Set) State(key string) State {
 
 // Until returns when a key's open breaker will probe; zero in the other states.
 func (s *Set) Until(key string) time.Time {
-	if b, ok := s.reg.Peek(s.keyNamed(key)); ok {
+	if b := s.reg.Peek(s.keyNamed(key)); b != nil {
 		return b.Until()
 	}
 	return time.Time{}
@@ -195,7 +196,7 @@ func (s *Set) Reset(key string) {
 		s.reg.Release(e)
 		return
 	}
-	if b, ok := s.reg.Peek(k); ok {
+	if b := s.reg.Peek(k); b != nil {
 		b.Reset()
 	}
 }
@@ -209,7 +210,7 @@ func (s *Set) pin(key string) *Breaker {
 		e = s.reg.Acquire(k, time.Now())
 		s.pins[k] = e
 	}
-	return e.Value
+	return &e.Value
 }
 
 // Layer returns the set as a layer over next.
@@ -284,14 +285,14 @@ type judged struct {
 	ticket Ticket
 	start  time.Time
 	took   time.Duration
-	once   sync.Once
+	told   atomic.Bool
 }
 
 func (j *judged) Read(p []byte) (int, error) {
 	n, err := j.rc.Read(p)
 	switch {
 	case err == nil:
-	case errors.Is(err, io.EOF):
+	case err == io.EOF:
 		j.done(Success)
 	case j.ctx.Err() != nil || errors.Is(err, http.ErrBodyReadAfterClose):
 		j.done(Ignored)
@@ -308,5 +309,7 @@ func (j *judged) Close() error {
 }
 
 func (j *judged) done(o Outcome) {
-	j.once.Do(func() { j.ticket.Done(o, j.took, j.start.Add(j.took)) })
+	if !j.told.Swap(true) {
+		j.ticket.Done(o, j.took, j.start.Add(j.took))
+	}
 }

@@ -116,7 +116,7 @@ func New(c Config) (func(http.RoundTripper) http.RoundTripper, error) {
 	c = c.withDefaults()
 	var own *digests
 	if c.Source == nil && c.Delay == 0 {
-		own = &digests{origin.NewRegistry(4096, 10*time.Minute, func(origin.Key) *hist.Hist { return new(hist.Hist) })}
+		own = &digests{origin.NewRegistry(4096, 10*time.Minute, func(*hist.Hist, origin.Key) {})}
 		c.Source = own
 	}
 	return func(next http.RoundTripper) http.RoundTripper { return &transport{next: next, c: c, own: own} }, nil
@@ -124,13 +124,13 @@ func New(c Config) (func(http.RoundTripper) http.RoundTripper, error) {
 
 // digests are the layer's own.
 type digests struct {
-	reg *origin.Registry[origin.Key, *hist.Hist]
+	reg *origin.Registry[origin.Key, hist.Hist]
 }
 
 // Quantile implements Quantiler.
 func (d *digests) Quantile(req *http.Request, q float64) (time.Duration, int) {
-	h, ok := d.reg.Peek(origin.Of(req.URL))
-	if !ok {
+	h := d.reg.Peek(origin.Of(req.URL))
+	if h == nil {
 		return 0, 0
 	}
 	return h.Quantile(q, time.Now())
@@ -138,9 +138,7 @@ func (d *digests) Quantile(req *http.Request, q float64) (time.Duration, int) {
 
 func (d *digests) add(req *http.Request, took time.Duration) {
 	now := time.Now()
-	e := d.reg.Acquire(origin.Of(req.URL), now)
-	defer d.reg.Release(e)
-	e.Value.Add(took, now)
+	d.reg.Touch(origin.Of(req.URL), now).Add(took, now)
 }
 
 type transport struct {

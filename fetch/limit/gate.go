@@ -92,7 +92,7 @@ type Bulkhead struct {
 	maxWait  time.Duration
 	adaptive *AdaptiveConfig
 	settings string
-	reg      *origin.Registry[string, *gate]
+	reg      *origin.Registry[string, gate]
 	rejected atomic.Int64
 }
 
@@ -127,7 +127,7 @@ func (b *Bulkhead) init(limit float64) {
 	if b.key == nil {
 		b.key = ByHost
 	}
-	b.reg = origin.NewRegistry(4096, 10*time.Minute, func(string) *gate { return &gate{limit: limit} })
+	b.reg = origin.NewRegistry(4096, 10*time.Minute, func(g *gate, _ string) { g.limit = limit })
 }
 
 // Rejected returns how many requests were refused.
@@ -135,8 +135,8 @@ func (b *Bulkhead) Rejected() int64 { return b.rejected.Load() }
 
 // State returns the bound of a key and how many requests are in flight and waiting.
 func (b *Bulkhead) State(key string) (limit float64, inFlight, waiting int) {
-	g, ok := b.reg.Peek(key)
-	if !ok {
+	g := b.reg.Peek(key)
+	if g == nil {
 		return 0, 0, 0
 	}
 	g.mu.Lock()
@@ -323,7 +323,7 @@ func judge(resp *http.Response, err error) int {
 // held is a place, kept to the end of the body.
 type held struct {
 	b       *Bulkhead
-	e       *origin.Entry[string, *gate]
+	e       *origin.Entry[string, gate]
 	start   time.Time
 	rc      io.ReadCloser
 	outcome int

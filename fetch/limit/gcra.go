@@ -30,14 +30,15 @@ func (r Rate) interval() time.Duration {
 
 // GCRA is one limiter. It is safe for concurrent use.
 type GCRA struct {
-	epoch time.Time
 	set   atomic.Pointer[setting]
 	due   atomic.Int64 // the theoretical arrival time, in nanoseconds since epoch
+	epoch time.Time
 
 	denied atomic.Int64
 	mu     sync.Mutex // of SetRate
 }
 
+// setting is what limiters of the same rate may share.
 type setting struct {
 	rate     Rate
 	burst    int
@@ -47,6 +48,7 @@ type setting struct {
 
 func newSetting(r Rate, burst int) *setting {
 	i := int64(r.interval())
+	burst = max(burst, 1)
 	return &setting{rate: r, burst: burst, interval: i, ahead: i * int64(burst)}
 }
 
@@ -57,15 +59,20 @@ func NewGCRA(r Rate, burst int) (*GCRA, error) {
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
-	return newGCRA(r, burst), nil
+	g := new(GCRA)
+	g.init(newSetting(r, burst))
+	return g, nil
 }
 
-func newGCRA(r Rate, burst int) *GCRA {
-	g := &GCRA{epoch: time.Now()}
-	g.set.Store(newSetting(r, max(burst, 1)))
+// init makes the zero GCRA a limiter.
+func (g *GCRA) init(s *setting) {
+	g.epoch = time.Now()
 	g.due.Store(math.MinInt64 / 2) // nothing is owed, also to a caller whose now is a moment older than epoch
-	return g
+	g.set.Store(s)
 }
+
+// limits tells whether it is one, and not a zero GCRA.
+func (g *GCRA) limits() bool { return g.set.Load() != nil }
 
 // validRate demands a rate that the clock can express.
 func validRate(k *call.Check, rate, burst string, r Rate, n int) {
@@ -169,7 +176,7 @@ func (g *GCRA) SetRate(r Rate, burst int) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	old, next := g.set.Load(), newSetting(r, max(burst, 1))
+	old, next := g.set.Load(), newSetting(r, burst)
 	g.set.Store(next)
 	for {
 		due, at := g.due.Load(), int64(time.Since(g.epoch))

@@ -129,15 +129,33 @@ func (c KeyedConfig) Validate() error {
 // Keyed is a limiter per key, made on demand. It is safe for concurrent use.
 type Keyed struct {
 	cfg      KeyedConfig
-	reg      *origin.Registry[string, *keyed]
+	reg      *origin.Registry[string, keyed]
+	rules    map[string]ruled
+	common   ruled // Default
 	rejected atomic.Int64
 	waited   atomic.Int64 // nanoseconds
 }
 
-// keyed is what a key has: nothing, a limiter of ours, or one of others.
+// keyed is what a key has: a limiter of ours, one of others, or nothing.
 type keyed struct {
-	own    *GCRA
+	own    GCRA // without a setting when it is not ours
 	theirs Allower
+}
+
+// ruled is a rule, as all keys that it stands for share it.
+type ruled struct {
+	own    *setting
+	theirs Allower
+}
+
+func ruledBy(r Rule) ruled {
+	switch {
+	case r.Limiter != nil:
+		return ruled{theirs: r.Limiter}
+	case r.Rate != Rate{}:
+		return ruled{own: newSetting(r.Rate, r.Burst)}
+	}
+	return ruled{}
 }
 
 // NewKeyed returns limits without any key.
@@ -158,31 +176,28 @@ func NewKeyed(c KeyedConfig) (*Keyed, error) {
 	for _, r := range append(slices.Collect(maps.Values(c.Rules)), c.Default) {
 		c.IdleAfter = max(c.IdleAfter, r.Rate.interval()*time.Duration(max(r.Burst, 1))) // forgotten sooner it would grant a burst too many
 	}
-	k := &Keyed{cfg: c}
+	k := &Keyed{cfg: c, rules: make(map[string]ruled, len(c.Rules)), common: ruledBy(c.Default)}
+	for key, r := range c.Rules {
+		k.rules[key] = ruledBy(r)
+	}
 	k.reg = origin.NewRegistry(c.MaxKeys, c.IdleAfter, k.make)
 	return k, nil
 }
 
-func (k *Keyed) make(key string) *keyed {
-	r, ok := k.cfg.Rules[key]
+func (k *Keyed) make(v *keyed, key string) {
+	r, ok := k.rules[key]
 	if !ok {
-		r = k.cfg.Default
+		r = k.common
 	}
-	switch {
-	case r.Limiter != nil:
-		return &keyed{theirs: r.Limiter}
-	case r.Rate != Rate{}:
-		return &keyed{own: newGCRA(r.Rate, r.Burst)}
+	if v.theirs = r.theirs; r.own != nil {
+		v.own.init(r.own)
 	}
-	return &keyed{}
 }
 
 // AllowN admits n events of a key at now, all or none.
 func (k *Keyed) AllowN(now time.Time, key string, n int) bool {
-	e := k.reg.Acquire(key, now)
-	defer k.reg.Release(e)
-	switch v := e.Value; {
-	case v.own != nil:
+	switch v := k.reg.Touch(key, now); {
+	case v.own.limits():
 		return v.own.AllowN(now, n)
 	case v.theirs != nil:
 		for range n {
@@ -208,7 +223,7 @@ func (k *Keyed) Len() int { return k.reg.Len() }
 func (k *Keyed) SetRate(key string, r Rate, burst int) (bool, error) {
 	e := k.reg.Acquire(key, time.Now())
 	defer k.reg.Release(e)
-	if e.Value.own == nil {
+	if !e.Value.own.limits() {
 		return false, nil
 	}
 	return true, e.Value.own.SetRate(r, burst)
@@ -257,11 +272,17 @@ func (l *rateLayer) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func (k *Keyed) admit(req *http.Request, st *call.State, key string) error {
-	now := time.Now()
-	e := k.reg.Acquire(key, now)
-	defer k.reg.Release(e)
-	v, limit := e.Value, k.cfg.MaxWait
-	if v.own == nil && v.theirs == nil {
+	now, limit := st.Now(), k.cfg.MaxWait
+	var v *keyed
+	if limit > 0 { // who waits holds the key
+		e := k.reg.Acquire(key, now)
+		defer k.reg.Release(e)
+		v = &e.Value
+	} else {
+		v = k.reg.Touch(key, now)
+	}
+	ours := v.own.limits()
+	if !ours && v.theirs == nil {
 		return nil
 	}
 	if err := req.Context().Err(); err != nil {
@@ -273,9 +294,9 @@ func (k *Keyed) admit(req *http.Request, st *call.State, key string) error {
 	var wait time.Duration
 	var err error
 	switch {
-	case v.own != nil && limit > 0:
+	case ours && limit > 0:
 		wait, err = v.own.wait(req.Context(), limit)
-	case v.own != nil:
+	case ours:
 		w, ok := v.own.reserve(now, 1, 0)
 		if wait = w; !ok {
 			v.own.denied.Add(1)
@@ -298,7 +319,7 @@ func (k *Keyed) admit(req *http.Request, st *call.State, key string) error {
 		return err
 	}
 	refused := &Error{Kind: ErrRateLimited, Key: key}
-	if v.own != nil {
+	if ours {
 		refused.RetryIn = wait
 	}
 	return refused

@@ -46,7 +46,7 @@ type Budget struct {
 	floor    float64
 	slot     time.Duration
 	epoch    time.Time
-	accounts *origin.Registry[origin.Key, *account]
+	accounts *origin.Registry[origin.Key, account]
 }
 
 // NewBudget returns a budget; at most 4 096 origins are remembered, those idle for 10 minutes (or a longer Window) are not.
@@ -65,7 +65,7 @@ func NewBudget(c BudgetConfig) (*Budget, error) {
 	}
 	return &Budget{
 		ratio: c.Ratio, floor: float64(c.Floor), slot: c.Window / slots, epoch: time.Now(),
-		accounts: origin.NewRegistry(maxOrigins, max(originIdle, c.Window), func(origin.Key) *account { return &account{} }),
+		accounts: origin.NewRegistry(maxOrigins, max(originIdle, c.Window), func(*account, origin.Key) {}),
 	}, nil
 }
 
@@ -92,9 +92,7 @@ type account struct {
 
 // Deposit counts a call to req's origin.
 func (b *Budget) Deposit(req *http.Request, now time.Time) {
-	e := b.accounts.Acquire(origin.Of(req.URL), now)
-	defer b.accounts.Release(e)
-	a := e.Value
+	a := b.accounts.Touch(call.OriginOf(req), now)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.deposits[a.turn(b.number(now))]++
@@ -102,9 +100,7 @@ func (b *Budget) Deposit(req *http.Request, now time.Time) {
 
 // Withdraw takes a retry from the account of req's origin; false when there is none left.
 func (b *Budget) Withdraw(req *http.Request, now time.Time) bool {
-	e := b.accounts.Acquire(origin.Of(req.URL), now)
-	defer b.accounts.Release(e)
-	a := e.Value
+	a := b.accounts.Touch(call.OriginOf(req), now)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	at := a.turn(b.number(now))
@@ -124,8 +120,8 @@ func (b *Budget) Withdraw(req *http.Request, now time.Time) bool {
 
 // Denied returns how many retries to the origin of req the budget has refused.
 func (b *Budget) Denied(req *http.Request) int64 {
-	a, ok := b.accounts.Peek(origin.Of(req.URL))
-	if !ok {
+	a := b.accounts.Peek(origin.Of(req.URL))
+	if a == nil {
 		return 0
 	}
 	a.mu.Lock()

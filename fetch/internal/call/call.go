@@ -122,8 +122,10 @@ type State struct {
 	End time.Time
 	// Options are the overrides of the call; never nil.
 	Options *Options
-	// Method and Origin are those of the first request of the call; a redirect may leave both.
+	// Method, URL and Origin are those of the first request of the call; a redirect may leave them. The URL is its very own, by which the
+	// same request is known again, and not to be read.
 	Method string
+	URL    *url.URL
 	Origin origin.Key
 	// OriginText is Origin as text, where somebody has it at hand; else "".
 	OriginText string
@@ -183,10 +185,22 @@ func Of(req *http.Request) (*http.Request, *State) {
 	return req.WithContext(s), s
 }
 
+// OriginOf returns the origin of req, which for a client's calls is at hand.
+func OriginOf(req *http.Request) origin.Key { return From(req.Context()).OriginOf(req.URL) }
+
+// OriginOf returns the origin of u. The state may be nil.
+func (s *State) OriginOf(u *url.URL) origin.Key {
+	if s != nil && s.URL == u {
+		return s.Origin
+	}
+	return origin.Of(u)
+}
+
 // OriginText returns the origin of req as text, which for a client's calls is at hand.
 func OriginText(req *http.Request) string {
-	o := origin.Of(req.URL)
-	if s := From(req.Context()); s != nil && s.OriginText != "" && s.Origin == o {
+	s := From(req.Context())
+	o := s.OriginOf(req.URL)
+	if s != nil && s.OriginText != "" && s.Origin == o {
 		return s.OriginText
 	}
 	return o.String()
@@ -215,6 +229,14 @@ func (s *State) SetOut() time.Time {
 		return s.Start
 	}
 	return time.Now()
+}
+
+// Now reads the clock: its monotonic part alone, which takes half as long. The state may be nil.
+func (s *State) Now() time.Time {
+	if s == nil {
+		return time.Now()
+	}
+	return s.Start.Add(time.Since(s.Start))
 }
 
 // Begin starts an attempt. Layers below read its start instead of the clock.

@@ -25,7 +25,7 @@ const (
 
 // Meter is safe for concurrent use.
 type Meter struct {
-	origins  *origin.Registry[origin.Key, *counts]
+	origins  *origin.Registry[origin.Key, counts]
 	inFlight atomic.Int64
 
 	mu    sync.Mutex
@@ -35,7 +35,7 @@ type Meter struct {
 
 // New returns one that has counted nothing.
 func New() *Meter {
-	return &Meter{origins: origin.NewRegistry(maxOrigins, idle, func(k origin.Key) *counts { return &counts{name: k.String()} })}
+	return &Meter{origins: origin.NewRegistry(maxOrigins, idle, func(c *counts, k origin.Key) { c.name = k.String() })}
 }
 
 // Answer is what a request was answered with: a status, or 0 for an error.
@@ -63,7 +63,7 @@ type counts struct {
 // Call is a request that has begun.
 type Call struct {
 	m     *Meter
-	e     *origin.Entry[origin.Key, *counts]
+	e     *origin.Entry[origin.Key, counts]
 	start time.Time
 }
 
@@ -91,7 +91,7 @@ type Outcome struct {
 
 // End counts how it ended, and returns how many attempts it took. Exactly one End follows each Begin.
 func (c Call) End(o Outcome, now time.Time) int {
-	v := c.e.Value
+	v := &c.e.Value
 	took := now.Sub(c.start)
 	v.inFlight.Add(-1)
 	v.mu.Lock()

@@ -17,7 +17,11 @@ type Key struct {
 
 // Of returns the origin of u. For an address in usual form it allocates nothing.
 func Of(u *url.URL) Key {
-	k := Key{TLS: strings.EqualFold(u.Scheme, "https")}
+	k := Key{TLS: u.Scheme == "https" || u.Scheme != "http" && strings.EqualFold(u.Scheme, "https")}
+	if usual(u.Host) {
+		k.Host = u.Host
+		return k
+	}
 	host, port := u.Host, ""
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.IndexByte(host[i:], ']') < 0 {
 		host, port = host[:i], host[i+1:]
@@ -35,6 +39,16 @@ func Of(u *url.URL) Key {
 	}
 	k.Host = strings.ToLower(host) + ":" + port
 	return k
+}
+
+// usual tells whether a host is in the form of a key: a name in lower case, or an IPv4 address, without a port.
+func usual(host string) bool {
+	for i := range len(host) {
+		if c := host[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && (c != '.' || i == len(host)-1) {
+			return false
+		}
+	}
+	return true
 }
 
 // String returns the origin as scheme and authority.

@@ -3,6 +3,7 @@ package origin
 import (
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -76,7 +77,10 @@ func TestScrub(t *testing.T) {
 
 func TestRegistry(t *testing.T) {
 	made := 0
-	r := NewRegistry(3, time.Minute, func(int) int { made++; return made })
+	r := NewRegistry(3, time.Minute, func(v *int, _ int) {
+		made++
+		*v = made
+	})
 	now := time.Now()
 	held := r.Acquire(0, now)
 	for i := 1; i <= 10; i++ {
@@ -85,7 +89,7 @@ func TestRegistry(t *testing.T) {
 	if r.Len() > 3 || made != 11 {
 		t.Errorf("%d entries, %d made", r.Len(), made)
 	}
-	if v, ok := r.Peek(0); !ok || v != 1 {
+	if v := r.Peek(0); v == nil || *v != 1 {
 		t.Error("an entry in use was evicted")
 	}
 	if again := r.Acquire(0, now); again != held {
@@ -99,27 +103,27 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("%d entries, want the one that is not idle", r.Len())
 	}
 	var keys []int
-	r.Each(func(k, _ int) { keys = append(keys, k) })
+	r.Each(func(k int, _ *int) { keys = append(keys, k) })
 	if len(keys) != 1 || keys[0] != 99 {
 		t.Errorf("keys %v", keys)
 	}
-	if _, ok := r.Peek(0); ok {
+	if r.Peek(0) != nil {
 		t.Error("an idle entry stayed")
 	}
 }
 
 func TestRegistryEvictsWhatWasNotUsedForLong(t *testing.T) {
-	r := NewRegistry(10, time.Hour, func(k int) int { return k })
+	r := NewRegistry(10, time.Hour, func(*int, int) {})
 	now := time.Now()
 	for range 1000 {
-		now = now.Add(2 * slack)
+		now = now.Add(time.Duration(2 * slack))
 		for k := range 8 { // used all the time, and at the same moment
 			r.Release(r.Acquire(k, now))
 		}
 		r.Release(r.Acquire(int(now.UnixNano()), now)) // used once
 	}
 	for k := range 8 {
-		if _, ok := r.Peek(k); !ok {
+		if r.Peek(k) == nil {
 			t.Errorf("%d, used all the time, was evicted", k)
 		}
 	}
@@ -129,7 +133,7 @@ func TestRegistryEvictsWhatWasNotUsedForLong(t *testing.T) {
 }
 
 func TestRegistryHeldEntriesDoNotHideOthers(t *testing.T) {
-	r := NewRegistry(20, time.Hour, func(int) struct{} { return struct{}{} })
+	r := NewRegistry(20, time.Hour, func(*struct{}, int) {})
 	now := time.Now()
 	for i := range 15 {
 		r.Acquire(i, now) // never released
@@ -139,5 +143,46 @@ func TestRegistryHeldEntriesDoNotHideOthers(t *testing.T) {
 	}
 	if r.Len() > 20 {
 		t.Errorf("%d entries", r.Len())
+	}
+}
+
+func TestRegistryFindsAllOfMany(t *testing.T) {
+	r := NewRegistry(10_000, time.Hour, func(v *int, k int) { *v = k })
+	now := time.Now()
+	for k := range 10_000 {
+		r.Touch(k, now)
+	}
+	for k := range 10_000 {
+		if v := r.Peek(k); v == nil || *v != k {
+			t.Fatalf("%d was lost", k)
+		}
+	}
+}
+
+// Who holds an entry holds the one that everybody finds, whatever is made and evicted meanwhile.
+func TestRegistryUnderConcurrentUse(t *testing.T) {
+	const limit = 8
+	r := NewRegistry(limit, time.Second, func(v *int, k int) { *v = k })
+	now := time.Now()
+	var wg sync.WaitGroup
+	for worker := range 4 {
+		wg.Go(func() {
+			for i := range 5000 {
+				k, at := (i*(worker+1))%24, now.Add(time.Duration(i)*time.Millisecond)
+				if v := r.Touch(k+1, at); *v != k+1 {
+					t.Errorf("%d for %d", *v, k+1)
+				}
+				e := r.Acquire(k, at)
+				if r.Peek(k) != &e.Value || e.Value != k {
+					t.Errorf("%d is held, and another one is found", k)
+				}
+				r.Release(e)
+			}
+		})
+	}
+	wg.Wait()
+	r.Touch(0, now.Add(time.Minute))
+	if n := r.Len(); n > limit {
+		t.Errorf("%d entries", n)
 	}
 }
