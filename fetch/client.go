@@ -65,11 +65,14 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 		return nil, c.fail(req, st, err)
 	}
 	var resp *http.Response
+	header := r.Header
 	if c.cfg.Jar != nil {
 		r.Header = r.Header.Clone() // net/http's client puts the cookies into the map that it finds
 		resp, err = c.follow(r, nil)
 	} else if resp, err = c.stack.RoundTrip(r); err == nil && c.cfg.MaxRedirects >= 0 && isRedirect(resp) {
-		resp, err = c.follow(r, resp)
+		first := *r
+		first.Header = header // without what decode has put into it
+		resp, err = c.follow(&first, resp)
 	}
 	if err != nil {
 		return nil, c.fail(r, st, err)
@@ -111,6 +114,7 @@ func (c *Client) begin(req *http.Request) (*http.Request, *call.State, error) {
 	st.Method, st.Origin = r.Method, origin.Of(r.URL)
 	c.chain(r, st)
 	c.fill(r, st)
+	st.URL = r.URL
 	return r, st, nil
 }
 
@@ -158,12 +162,10 @@ func (c *Client) address(r *http.Request) error {
 		r.URL, r.Host = joined, ""
 		return nil
 	}
-	switch strings.ToLower(u.Scheme) {
-	case "http", "https":
-	default:
+	if u.Scheme != "http" && u.Scheme != "https" && !strings.EqualFold(u.Scheme, "http") && !strings.EqualFold(u.Scheme, "https") {
 		return errScheme
 	}
-	if u.Host == "" || u.Hostname() == "" {
+	if u.Host == "" || (u.Host[0] == ':' || u.Host[0] == '[') && u.Hostname() == "" {
 		return errNoHost
 	}
 	return nil

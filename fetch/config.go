@@ -69,7 +69,8 @@ type Config struct {
 
 	// Middleware wraps each logical call, redirect hops one by one, outside of everything but the observers.
 	Middleware []Layer
-	// PerAttempt wraps each attempt, inside the breaker and the attempt's deadline: for signing and tracing.
+	// PerAttempt wraps each attempt, inside the breaker and the attempt's deadline: for signing and tracing. Cache and collapse above it do
+	// not see what it adds: credentials that differ between calls belong in the request or in Middleware, which those take into account.
 	PerAttempt []Layer
 
 	// DeadlineHeader is the name of a field that tells the server the whole milliseconds left, per attempt: "" = not sent.
@@ -123,6 +124,7 @@ func (c Config) withDefaults() Config {
 	if c.IdempotencyHeader == "" {
 		c.IdempotencyHeader = "Idempotency-Key"
 	}
+	c.IdempotencyHeader = http.CanonicalHeaderKey(c.IdempotencyHeader)
 	c.Transport = c.Transport.withDefaults()
 	c.Header = c.Header.Clone()
 	return c

@@ -49,10 +49,13 @@ func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 		return d.next.RoundTrip(req)
 	}
 	a := take(st, takenAttempt, func(f *frame) *attempt { return &f.wire.attempt })
-	a.parent, a.idle, a.end = req.Context(), d.idle, st.End
+	a.parent, a.start, a.idle = req.Context(), try.Start, d.idle
+	if !st.End.IsZero() {
+		a.end = max(st.End.Sub(a.start), 1)
+	}
 	ctx, cancel := context.WithCancelCause(a.parent)
 	a.cancel = cancel
-	a.until(d.attemptEnd(st, try))
+	a.until(d.headers(st, try, a.end))
 	returned := false
 	defer func() {
 		if !returned { // a panic below
@@ -78,20 +81,16 @@ func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// attemptEnd returns when the attempt's headers must be there, and the error if they are not.
-func (d *deadline) attemptEnd(st *call.State, try call.Try) (time.Time, error) {
-	now := try.Start
+// headers returns after how long the attempt's headers must be there, of a call with so much time left (0 = any), and the error if they
+// are not.
+func (d *deadline) headers(st *call.State, try call.Try, left time.Duration) (time.Duration, error) {
 	own := d.attempt
 	if o := st.Options.Attempt; o > 0 {
 		own = o
 	}
-	if st.End.IsZero() {
-		if own == 0 {
-			return time.Time{}, nil
-		}
-		return now.Add(own), call.ErrAttemptTimeout
+	if left == 0 {
+		return own, call.ErrAttemptTimeout
 	}
-	left := st.End.Sub(now)
 	if d.split {
 		share := max(left/time.Duration(max(try.Of-try.N+1, 1)), leastAttempt)
 		if own == 0 || share < own {
@@ -99,57 +98,58 @@ func (d *deadline) attemptEnd(st *call.State, try call.Try) (time.Time, error) {
 		}
 	}
 	if own == 0 || left <= own {
-		return st.End, call.ErrTotalTimeout
+		return left, call.ErrTotalTimeout
 	}
-	return now.Add(own), call.ErrAttemptTimeout
+	return own, call.ErrAttemptTimeout
 }
 
-// attempt is the request, the timer and the body of one attempt.
+// attempt is the request, the timer and the body of one attempt. Its times count from its start; 0 = none.
 type attempt struct {
 	req    http.Request
 	parent context.Context
 	cancel context.CancelCauseFunc
+	start  time.Time
 	idle   time.Duration
-	end    time.Time // total; zero = none
+	end    time.Duration // total
 	rc     io.ReadCloser
 
 	mu    sync.Mutex
 	timer *time.Timer
-	at    time.Time // when the timer shall strike; zero = not at all
-	armed time.Time // when it will: never after at. Striking early, it is set again, which is cheaper than setting it on every Read
+	at    time.Duration // when the timer shall strike
+	armed time.Duration // when it will: never after at. Striking early, it is set again, which is cheaper than setting it on every Read
 	why   error
 	cause error // what it struck for
 	done  bool
 }
 
-// until sets the timer; a zero time stops it.
-func (a *attempt) until(at time.Time, why error) {
+// until sets the timer; 0 stops it.
+func (a *attempt) until(at time.Duration, why error) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.set(at, why)
+	a.mu.Unlock()
 }
 
-func (a *attempt) set(at time.Time, why error) {
+func (a *attempt) set(at time.Duration, why error) {
 	a.at, a.why = at, why
 	switch {
-	case at.IsZero() || a.done:
+	case at == 0 || a.done:
 	case a.timer == nil:
 		a.armed = at
-		a.timer = time.AfterFunc(time.Until(at), a.strike)
-	case a.armed.IsZero() || at.Before(a.armed):
+		a.timer = time.AfterFunc(at-time.Since(a.start), a.strike)
+	case a.armed == 0 || at < a.armed:
 		a.armed = at
-		a.timer.Reset(time.Until(at))
+		a.timer.Reset(at - time.Since(a.start))
 	}
 }
 
 func (a *attempt) strike() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.armed = time.Time{}
-	if a.done || a.at.IsZero() || a.cause != nil {
+	a.armed = 0
+	if a.done || a.at == 0 || a.cause != nil {
 		return
 	}
-	if left := time.Until(a.at); left > 0 {
+	if left := a.at - time.Since(a.start); left > 0 {
 		a.armed = a.at
 		a.timer.Reset(left)
 		return
@@ -162,7 +162,7 @@ func (a *attempt) strike() {
 func (a *attempt) stopped() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.set(time.Time{}, nil)
+	a.set(0, nil)
 	return a.cause
 }
 
@@ -211,12 +211,12 @@ func (a *attempt) body(resp *http.Response) {
 	a.rc = resp.Body
 	if w, ok := resp.Body.(io.ReadWriteCloser); ok && resp.StatusCode == http.StatusSwitchingProtocols {
 		// From here on it is a connection of another protocol; no deadline of ours has a meaning there.
-		a.end, a.idle = time.Time{}, 0
+		a.end, a.idle = 0, 0
 		resp.Body = switched{a, w}
 		return
 	}
 	resp.Body = a
-	if !a.end.IsZero() {
+	if a.end > 0 {
 		a.until(a.end, call.ErrTotalTimeout)
 	}
 }
@@ -224,8 +224,8 @@ func (a *attempt) body(resp *http.Response) {
 // Read reads the body. Silence is measured while a Read waits; a caller that takes its time between two is not silence.
 func (a *attempt) Read(p []byte) (int, error) {
 	if a.idle > 0 {
-		at, why := time.Now().Add(a.idle), call.ErrBodyIdle
-		if !a.end.IsZero() && !a.end.After(at) {
+		at, why := time.Since(a.start)+a.idle, call.ErrBodyIdle
+		if a.end > 0 && a.end <= at {
 			at, why = a.end, call.ErrTotalTimeout
 		}
 		a.until(at, why)

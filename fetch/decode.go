@@ -21,13 +21,14 @@ type decode struct {
 	next     http.RoundTripper
 	max      int64 // -1 = no bound
 	off      bool
+	sole     bool // the client's request comes straight here, and nobody else has it
 	accept   string
 	sent     []string
 	decoders map[string]Decoder
 	damaged  func(*http.Request) // told of a body that is not what its coding says
 }
 
-func newDecode(own map[string]Decoder, limit int64, off bool, damaged func(*http.Request)) Layer {
+func newDecode(own map[string]Decoder, limit int64, off, sole bool, damaged func(*http.Request)) Layer {
 	all := map[string]Decoder{"gzip": gunzip}
 	for name, d := range own {
 		all[strings.ToLower(name)] = d
@@ -39,7 +40,7 @@ func newDecode(own map[string]Decoder, limit int64, off bool, damaged func(*http
 	slices.Sort(names)
 	return func(next http.RoundTripper) http.RoundTripper {
 		accept := strings.Join(names, ", ")
-		return &decode{next: next, max: limit, off: off, accept: accept, sent: []string{accept}, decoders: all, damaged: damaged}
+		return &decode{next: next, max: limit, off: off, sole: sole, accept: accept, sent: []string{accept}, decoders: all, damaged: damaged}
 	}
 }
 
@@ -60,16 +61,18 @@ func (d *decode) Unwrap() http.RoundTripper { return d.next }
 func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
 	asked := false
 	st := call.From(req.Context())
-	own := take(st, takenCoding, func(f *frame) *coding { return &f.coding })
+	b := take(st, takenBody, func(f *frame) *bounded { return &f.body })
 	if !d.off && (st == nil || !st.Off(call.OffDecode)) && wantsDecoding(req) {
-		c := &own.req
-		*c = *req
-		c.Header = req.Header.Clone()
-		if c.Header == nil {
-			c.Header = make(http.Header, 1)
+		h := make(http.Header, 1)
+		if len(req.Header) > 0 {
+			h = req.Header.Clone()
 		}
-		c.Header["Accept-Encoding"] = d.sent // the list is shared: nobody may change a request
-		req, asked = c, true
+		h["Accept-Encoding"] = d.sent // the list is shared: nobody may change a request
+		if !d.sole || !isOwn(st, req) {
+			c := *req
+			req = &c
+		}
+		req.Header, asked = h, true
 	}
 	resp, err := d.next.RoundTrip(req)
 	if err != nil {
@@ -78,12 +81,10 @@ func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
 	if resp.Body == nil || resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
 		return resp, nil
 	}
-	b := &own.body
 	b.rc, b.r, b.left, b.bounded = resp.Body, resp.Body, d.max, d.max >= 0
 	if codings := d.codings(resp); asked && len(codings) > 0 {
-		b.decoders = codings
-		b.damaged = func() { d.damaged(req) }
-		b.source.r, b.r = b.rc, &b.source
+		b.coded = &coded{source: source{r: b.rc}, decoders: codings, req: req, damaged: d.damaged}
+		b.r = &b.coded.source
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
 		resp.ContentLength = -1
@@ -91,16 +92,10 @@ func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
 	} else if b.bounded && resp.ContentLength > d.max {
 		b.err = call.ErrBodyTooLarge // declared: no need to read up to the bound first
 	}
-	if b.bounded || b.decoders != nil {
+	if b.bounded || b.coded != nil {
 		resp.Body = b
 	}
 	return resp, nil
-}
-
-// coding is what decode makes for a request: a copy of it that asks for codings, and the response's body.
-type coding struct {
-	req  http.Request
-	body bounded
 }
 
 // wantsDecoding tells whether decoding may stand between the caller and the server. Not when the caller asks for codings
@@ -108,6 +103,9 @@ type coding struct {
 func wantsDecoding(req *http.Request) bool {
 	if req.Method == http.MethodHead {
 		return false
+	}
+	if len(req.Header) == 0 {
+		return true
 	}
 	for _, name := range []string{"Accept-Encoding", "Range", "If-Match", "If-None-Match", "If-Range"} {
 		if _, ok := req.Header[name]; ok {
@@ -120,7 +118,7 @@ func wantsDecoding(req *http.Request) bool {
 // codings returns the decoders of the response's codings, the last applied first; nil when there is none or one is unknown.
 func (d *decode) codings(resp *http.Response) []Decoder {
 	var list []Decoder
-	for _, line := range resp.Header.Values("Content-Encoding") {
+	for _, line := range resp.Header["Content-Encoding"] {
 		for name := range strings.SplitSeq(line, ",") {
 			name = strings.ToLower(strings.TrimSpace(name))
 			switch name {
@@ -145,15 +143,21 @@ const maxCodings = 3
 
 // bounded is a body that is decoded when first read and ends in ErrBodyTooLarge beyond its bound.
 type bounded struct {
-	rc       io.ReadCloser
+	rc      io.ReadCloser
+	r       io.Reader
+	coded   *coded // nil = it is not
+	bounded bool
+	left    int64
+	err     error
+}
+
+// coded is what a body needs that is to be decoded.
+type coded struct {
 	source   source
-	r        io.Reader
-	decoders []Decoder
+	decoders []Decoder // nil = they are opened
 	opened   []io.Closer
-	damaged  func()
-	bounded  bool
-	left     int64
-	err      error
+	req      *http.Request
+	damaged  func(*http.Request)
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
@@ -163,7 +167,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if b.decoders != nil {
+	if b.coded != nil && b.coded.decoders != nil {
 		if b.err = b.open(); b.err != nil {
 			return 0, b.err
 		}
@@ -179,7 +183,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 		b.left -= int64(n)
 	}
 	if err != nil {
-		if !errors.Is(err, io.EOF) && b.opened != nil {
+		if b.coded != nil && b.coded.opened != nil && !errors.Is(err, io.EOF) {
 			err = b.cause(err)
 		}
 		b.err = err
@@ -188,27 +192,29 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 func (b *bounded) open() error {
-	for i, dec := range b.decoders {
+	for i, dec := range b.coded.decoders {
 		r, err := dec(b.r)
 		if err != nil {
 			if i == 0 && errors.Is(err, io.EOF) {
-				b.decoders = nil
+				b.coded.decoders = nil
 				return io.EOF // an empty body, coded or not
 			}
 			return b.cause(err)
 		}
 		b.r = r
-		b.opened = append(b.opened, r)
+		b.coded.opened = append(b.coded.opened, r)
 	}
-	b.decoders = nil
+	b.coded.decoders = nil
 	return nil
 }
 
 func (b *bounded) Close() error {
-	for _, c := range b.opened {
-		_ = c.Close() // a decoder has nothing to lose; the body below reports
+	if b.coded != nil {
+		for _, c := range b.coded.opened {
+			_ = c.Close() // a decoder has nothing to lose; the body below reports
+		}
+		b.coded.opened = nil
 	}
-	b.opened = nil
 	return b.rc.Close()
 }
 
@@ -224,10 +230,10 @@ func (b *bounded) cause(err error) error {
 	switch {
 	case errors.Is(err, call.ErrBodyTooLarge):
 		return err
-	case b.source.err != nil:
-		return b.source.err
+	case b.coded.source.err != nil:
+		return b.coded.source.err
 	}
-	b.damaged()
+	b.coded.damaged(b.coded.req)
 	return &codingError{err}
 }
 

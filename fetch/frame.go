@@ -15,16 +15,16 @@ type frame struct {
 	state call.State
 	taken atomic.Uint32
 
-	own    http.Request // the caller's, with the state as its context
-	coding coding
-	wire   *wire // nil in a client with a cache, whose calls seldom need it
+	own  http.Request // the caller's, with the state as its context
+	body bounded
+	wire *wire // nil in a client with a cache, whose calls seldom need it
 }
 
 // wire is the part of a frame that a call needs to go to the origin, which one that the cache answers does not.
 type wire struct {
 	attempt attempt
 	drained body.Drained
-	log     [2]call.Attempt
+	log     [1]call.Attempt
 }
 
 // newFrame returns a frame: with its wire when nothing can answer in the origin's place.
@@ -50,15 +50,24 @@ func (f *frame) log() []call.Attempt {
 
 // The parts of a frame that are taken.
 const (
-	takenCoding uint32 = 1 << iota
+	takenBody uint32 = 1 << iota
 	takenAttempt
 	takenDrained
 )
 
+// isOwn tells whether req is the one in the call's frame, and not one that a layer has made of it.
+func isOwn(st *call.State, req *http.Request) bool {
+	if st == nil {
+		return false
+	}
+	f, ok := st.Client.(*frame)
+	return ok && req == &f.own
+}
+
 // take returns a part of the call's frame, or a new one when it is taken, or when the call has no frame or one without that part.
 func take[T any](st *call.State, bit uint32, part func(*frame) *T) *T {
 	if st != nil {
-		if f, ok := st.Client.(*frame); ok && (bit == takenCoding || f.wire != nil) && f.taken.Or(bit)&bit == 0 {
+		if f, ok := st.Client.(*frame); ok && (bit == takenBody || f.wire != nil) && f.taken.Or(bit)&bit == 0 {
 			return part(f)
 		}
 	}

@@ -22,7 +22,7 @@ func TestPartsOfAFrameAreTakenOnce(t *testing.T) {
 	if second, third := part(), part(); second == &f.wire.attempt || third == &f.wire.attempt || second == third {
 		t.Error("a part was taken twice")
 	}
-	if take(&f.state, takenCoding, func(f *frame) *coding { return &f.coding }) != &f.coding {
+	if take(&f.state, takenBody, func(f *frame) *bounded { return &f.body }) != &f.body {
 		t.Error("another part was taken with it")
 	}
 	without := newFrame(true)

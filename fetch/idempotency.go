@@ -28,5 +28,9 @@ func getsKey(req *http.Request, st *call.State) bool {
 
 // keyed tells whether the hop carries an idempotency key, so that it may be repeated.
 func keyed(req *http.Request, header string, st *call.State) bool {
-	return getsKey(req, st) || req.Header.Get(header) != ""
+	if getsKey(req, st) {
+		return true
+	}
+	values := req.Header[header] // which is in canonical form
+	return len(values) > 0 && values[0] != ""
 }

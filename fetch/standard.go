@@ -53,7 +53,7 @@ func (c *Client) assemble() error {
 	layers := make([]Layer, 0, 8+len(cfg.Middleware)+len(cfg.PerAttempt))
 	layers = append(layers, func(next http.RoundTripper) http.RoundTripper { return &start{next: next, c: c} })
 	layers = append(layers, cfg.Middleware...)
-	layers = append(layers, newDecode(cfg.Decoders, cfg.MaxBody, cfg.Off&OffDecode != 0, c.forget))
+	layers = append(layers, newDecode(cfg.Decoders, cfg.MaxBody, cfg.Off&OffDecode != 0, len(cfg.Middleware) == 0 && cfg.Jar == nil, c.forget))
 	if layers, err = c.optional(layers, again, policy.Spender); err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (s *start) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, call.ErrTotalTimeout
 	}
-	here := origin.Of(req.URL)
+	here := st.OriginOf(req.URL)
 	counted, from := s.c.meter.Begin(here, begin), st.EachAttempt(0, func(*call.Attempt) {})
 	if st.OriginText == "" && here == st.Origin {
 		st.OriginText = counted.Origin()
