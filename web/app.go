@@ -470,9 +470,7 @@ func (a *App) refuse(c *Context, routed bool, err error) Handler {
 // broken one and takes the Context back.
 func (a *App) finish(c *Context) {
 	p := recover()
-	if c.stream != nil {
-		c.stream.close()
-	}
+	c.endStream()
 	if p != nil {
 		c.recovered(p)
 	}

@@ -277,10 +277,29 @@ func (g *Group) stack() []Middleware {
 }
 
 func compose(mw []Middleware, h Handler) Handler {
+	if len(mw) > 0 {
+		h = endingStreams(h)
+	}
 	for _, m := range slices.Backward(mw) {
 		h = m(h)
 	}
 	return h
+}
+
+// endingStreams ends an event stream when its handler has returned, before the middleware around
+// that goes on: the stream's heartbeat writes from another goroutine, and the writer may be one
+// that a middleware is about to close.
+func endingStreams(h Handler) Handler {
+	return func(c *Context) error {
+		defer c.endStream()
+		return h(c)
+	}
+}
+
+func (c *Context) endStream() {
+	if c.stream != nil {
+		c.stream.close()
+	}
 }
 
 // FromStd makes a Handler of an http.Handler. The route's parameters reach it

@@ -114,6 +114,44 @@ func TestSSEReplay(t *testing.T) {
 	}
 }
 
+// TestSSEEndsBeforeTheMiddlewareGoesOn: what a middleware does with its writer when the handler has
+// returned, no heartbeat can meet.
+func TestSSEEndsBeforeTheMiddlewareGoesOn(t *testing.T) {
+	app := newApp(t, web.Options{})
+	var s *web.EventStream
+	var late []error
+	look := func(next web.Handler) web.Handler {
+		return func(c *web.Context) error {
+			defer func() { late = append(late, s.Send(web.Event{Data: "late"}), s.Context().Err()) }()
+			return next(c)
+		}
+	}
+	begin := func(c *web.Context) (err error) {
+		s, err = c.SSE(web.SSEOptions{})
+		return err
+	}
+	app.Use(look)
+	app.GET("/", begin)
+	app.GET("/panic", func(c *web.Context) error {
+		if err := begin(c); err != nil {
+			return err
+		}
+		panic("the stream has begun")
+	})
+	app.NotFound(begin)
+	for _, target := range []string{"/", "/panic", "/none"} {
+		late = nil
+		w := httptest.NewRecorder()
+		func() {
+			defer func() { _ = recover() }() // the panic cuts the answer
+			app.ServeHTTP(w, newRequest(t, http.MethodGet, target))
+		}()
+		if len(late) != 2 || !errors.Is(late[0], web.ErrStreamEnded) || late[1] == nil || w.Body.String() != ":\n\n" {
+			t.Errorf("%s: %v, %q", target, late, w.Body)
+		}
+	}
+}
+
 // TestSSEHeartbeat: something comes though no event does, and a lost client ends
 // the stream.
 func TestSSEHeartbeat(t *testing.T) {
