@@ -77,7 +77,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	if !ok {
 		return c, nil
 	}
-	wrapped := &conn{TCPConn: t}
+	wrapped := &conn{TCPConn: t, release: sync.OnceFunc(l.release)}
 	wrapped.wait(l.epoch)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,15 +116,17 @@ func (l *listener) note(c net.Conn, st http.ConnState) {
 			inner.wait(l.epoch)
 		}
 	case http.StateClosed, http.StateHijacked:
-		l.release()
 		if t, ok := c.(*tls.Conn); ok {
 			c = t.NetConn()
 		}
-		if inner, ok := c.(*conn); ok {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			delete(l.conns, inner)
+		inner, ok := c.(*conn)
+		if !ok {
+			l.release()
+			return
 		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.conns, inner) // its slot it keeps until it is closed, a WebSocket as well
 	default:
 	}
 }
@@ -190,6 +192,8 @@ func (l *listener) close(idle time.Duration) (left int) {
 // closes its halves.
 type conn struct {
 	*net.TCPConn
+	release func() // gives the slot back, once
+
 	shared  atomic.Bool  // HTTP/2, which has its own way to end: GOAWAY
 	waiting atomic.Bool  // no byte of the next request has come
 	since   atomic.Int64 // when it began to wait: time after the listener's epoch
@@ -213,6 +217,12 @@ const lookTime = time.Millisecond
 func (c *conn) wait(epoch time.Time) {
 	c.since.Store(int64(time.Since(epoch)))
 	c.waiting.Store(true)
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.release()
+	return c.TCPConn.Close()
 }
 
 // finish ends the wait, unless the first byte comes before. It may be called

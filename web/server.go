@@ -56,8 +56,9 @@ type Server struct {
 	WriteTimeout      time.Duration // default 60 s; streams and files have 30 s per chunk instead
 	IdleTimeout       time.Duration // default 120 s
 	MaxHeaderBytes    int           // default 32 KiB (431)
-	// MaxConnections is how many connections are open at once; then accepting pauses. Default:
-	// 10,000, or half of the files that the process may open, if that is less.
+	// MaxConnections is how many connections are open at once, WebSockets among them; then
+	// accepting pauses. Default: 10,000, or half of the files that the process may open, if that
+	// is less.
 	MaxConnections int
 	MaxStreams     int // HTTP/2 streams per connection; default 100
 

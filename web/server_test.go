@@ -480,6 +480,40 @@ func TestServerLimits(t *testing.T) {
 	}
 }
 
+// TestHijackedConnectionsCount: a connection that has left net/http is open all the same.
+func TestHijackedConnectionsCount(t *testing.T) {
+	app := newApp(t, web.Options{})
+	app.GET("/", func(c *web.Context) error { return c.NoContent(204) })
+	app.GET("/up", func(c *web.Context) error {
+		conn, rw, err := http.NewResponseController(c.Writer()).Hijack()
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		_, _ = io.Copy(io.Discard, rw) // until the client leaves
+		return errors.Join(err, conn.Close())
+	})
+	r := start(t, &web.Server{App: app, MaxConnections: 1})
+	up, next := dial(t, r.addr), dial(t, r.addr)
+	up.send(t, "GET /up HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+	if line, err := up.answers.ReadString('\n'); !strings.HasPrefix(line, "HTTP/1.1 101") {
+		t.Fatal(line, err)
+	}
+	next.send(t, plainGet)
+	if err := next.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := next.answers.Peek(1); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("a second connection was served: %q, %v", b, err)
+	}
+	if err := errors.Join(up.Close(), next.SetReadDeadline(time.Time{})); err != nil {
+		t.Fatal(err)
+	}
+	if got := next.answer(t); got.status != 204 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestHealth(t *testing.T) {
 	app := newApp(t, web.Options{})
 	h := new(web.Health)
