@@ -233,6 +233,11 @@ func (s *static) list(c *Context, name string) error {
 
 // openFile opens a regular file.
 func openFile(fsys fs.FS, name string) (fs.File, fs.FileInfo, error) {
+	if system, ok := fsys.(fs.StatFS); ok { // to open a named pipe waits until somebody writes to it
+		if info, err := system.Stat(name); err == nil && !info.Mode().IsRegular() {
+			return nil, nil, fileError(name, fs.ErrNotExist)
+		}
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, nil, fileError(name, err)

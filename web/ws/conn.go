@@ -80,9 +80,9 @@ func newConn(c *web.Context, raw net.Conn, early []byte, o Options) *Conn {
 // start begins to read, and to watch what ends the connection: the handler's return, the
 // server's drain.
 func (n *Conn) start(c *web.Context) {
-	go n.readLoop()
-	n.mu.Lock() // finish looks at release
+	n.mu.Lock() // finish, which a client that has left already may begin at once, looks at release
 	defer n.mu.Unlock()
+	go n.readLoop()
 	drained := c.OnDrain(func(ctx context.Context) {
 		_ = n.close(ctx, GoingAway, "the server is going away") // it has ended either way
 	})
