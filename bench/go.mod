@@ -29,6 +29,7 @@ require (
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/redis/rueidis v1.0.79
 	github.com/sony/gobreaker/v2 v2.4.0
+	github.com/uptrace/bunrouter v1.0.23
 	github.com/valyala/fasthttp v1.74.0
 	github.com/viccon/sturdyc v1.1.5
 	golang.org/x/sync v0.24.0

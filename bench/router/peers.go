@@ -12,6 +12,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 	"github.com/labstack/echo/v5"
 	echomiddleware "github.com/labstack/echo/v5/middleware"
+	"github.com/uptrace/bunrouter"
 
 	"example.com/quire/bench/internal/profile"
 	"example.com/quire/web"
@@ -31,6 +32,7 @@ const (
 	echoModule       = "github.com/labstack/echo/v5"
 	chiModule        = "github.com/go-chi/chi/v5"
 	httprouterModule = "github.com/julienschmidt/httprouter"
+	bunrouterModule  = "github.com/uptrace/bunrouter"
 )
 
 var bares = []peer{
@@ -39,6 +41,7 @@ var bares = []peer{
 	{"echo", echoModule, "", echoPeer(false)},
 	{"chi", chiModule, "", chiPeer(false)},
 	{"httprouter", httprouterModule, "", httprouterPeer},
+	{"bunrouter", bunrouterModule, "", bunrouterPeer},
 	{"net/http", "", "", muxPeer},
 }
 
@@ -48,9 +51,11 @@ var apps = []peer{
 	{"echo", echoModule, "its middleware RequestID, Secure and Recover", echoPeer(true)},
 	{"chi", chiModule, "its middleware RequestID, which does not tell the client, SetHeader and Recoverer", chiPeer(true)},
 	{"httprouter", httprouterModule, profile.Note, secured(httprouterPeer)},
+	{"bunrouter", bunrouterModule, profile.Note, secured(bunrouterPeer)},
 	{"net/http", "", profile.Note, secured(muxPeer)},
 }
 
+// without leaves out a peer that cannot do a row.
 func without(peers []peer, name string) []peer {
 	return slices.DeleteFunc(slices.Clone(peers), func(p peer) bool { return p.name == name })
 }
@@ -144,6 +149,19 @@ func httprouterPeer(routes []line, seen *probe) (http.Handler, error) {
 		m.Handle(r.method, colons(r.pattern), func(w http.ResponseWriter, _ *http.Request, ps httprouter.Params) {
 			seen.see(i, r.names, ps.ByName)
 			w.WriteHeader(http.StatusNoContent)
+		})
+	}
+	return m, nil
+}
+
+func bunrouterPeer(routes []line, seen *probe) (http.Handler, error) {
+	m := bunrouter.New()
+	for i, r := range routes {
+		m.Handle(r.method, colons(r.pattern), func(w http.ResponseWriter, req bunrouter.Request) error {
+			params := req.Params()
+			seen.see(i, r.names, params.ByName)
+			w.WriteHeader(http.StatusNoContent)
+			return nil
 		})
 	}
 	return m, nil
