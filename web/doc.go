@@ -49,6 +49,25 @@
 // origins are refused, bodies and queries are limited, dotfiles are not served.
 // App.Audit lists every setting that is looser.
 //
+// # Coming from gin, echo or chi
+//
+//	/users/:id, /files/*path       /users/{id}, /files/{path...}
+//	gin.H{"a": 1}                  map[string]any{"a": 1}
+//	c.ShouldBindJSON(&v)           c.BindJSON(&v); c.Bind(&v) reads path, query, header, cookie and body
+//	binding:"required"             validate:"required", with Options.Validator of package validate
+//	c.AbortWithStatusJSON(404, v)  return web.NewProblem(404, detail, cause), or web.ErrNotFound
+//	c.Next(); c.Abort()            next(c) in a Middleware; return without it
+//	c.Set(k, v), c.Get(k)          a Key of NewKey, which knows its type
+//	e.HTTPErrorHandler             Options.Problem, or Options.ErrorHandler
+//	c.Stream, c.SSEvent            c.SSE
+//	gin.Recovery(), Logger()       the App recovers; middleware.AccessLog logs
+//	r.Run(), e.Start()             (&Server{App: app}).Run(ctx)
+//	chi: http.Handler              FromStd, FromStdMiddleware, Group.Mount
+//
+// A handler returns its error rather than answering it, middleware stands before
+// the routes that it is for, and a Context ends with its handler: what goes on in
+// another goroutine takes Context.Context() and values.
+//
 // # What net/http decides
 //
 // Messages are read by net/http. It refuses malformed heads with 400, those over

@@ -5,14 +5,17 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"testing/fstest"
 	"time"
 
 	"example.com/quire/web"
@@ -170,4 +173,205 @@ func ExampleServer_Audit() {
 	// Output:
 	// Server.Addr: 0.0.0.0:8080 is reached from other machines; plain HTTP unless RunTLS is called: whoever is in between reads and changes it
 	// Server.H2C: HTTP/2 without TLS: only behind a proxy that is known
+}
+
+// Groups have a prefix and middleware of their own. A middleware gets the next handler once, when
+// routes are registered, and returns what runs for each request.
+func ExampleGroup() {
+	app, err := web.New(web.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	staff := func(next web.Handler) web.Handler {
+		return func(c *web.Context) error {
+			if c.Header("X-Staff") == "" {
+				return web.ErrForbidden // the App answers it: 403
+			}
+			return next(c)
+		}
+	}
+	admin := app.Group("/admin", staff)
+	admin.GET("/users/{id:int}", func(c *web.Context) error {
+		id, err := c.ParamInt("id")
+		if err != nil {
+			return err
+		}
+		return c.Stringf(http.StatusOK, "user %d", id)
+	}, web.Name("user"))
+	for _, staff := range []string{"", "yes"} {
+		r := httptest.NewRequest("GET", "/admin/users/7", nil) //nolint:noctx // an example
+		r.Header.Set("X-Staff", staff)
+		w := httptest.NewRecorder()
+		app.ServeHTTP(w, r)
+		fmt.Println(w.Code)
+	}
+	fmt.Println(app.URL("user", "id", 7))
+	// Output:
+	// 403
+	// 200
+	// /admin/users/7 <nil>
+}
+
+// A handler returns what went wrong. What stands in a Problem is for the client, its cause for the
+// log; any other error becomes the fixed text of its status.
+func ExampleNewProblem() {
+	app, err := web.New(web.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	errSoldOut := errors.New("row 7 of table stock is 0")
+	app.GET("/buy", func(*web.Context) error {
+		return web.NewProblem(http.StatusConflict, "this article is sold out", errSoldOut)
+	})
+	app.GET("/fail", func(*web.Context) error { return errSoldOut })
+	for _, path := range []string{"/buy", "/fail"} {
+		w := httptest.NewRecorder()
+		app.ServeHTTP(w, httptest.NewRequest("GET", path, nil)) //nolint:noctx // an example
+		var p struct{ Title, Detail string }
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%d %s %q\n", w.Code, p.Title, p.Detail)
+	}
+	// Output:
+	// 409 Conflict "this article is sold out"
+	// 500 Internal Server Error ""
+}
+
+// Bind fills one struct from path, query, header, cookie and body, and tells every fault at once.
+func ExampleContext_Bind() {
+	app, err := web.New(web.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	app.PUT("/items/{id}", func(c *web.Context) error {
+		var in struct {
+			ID    int  `path:"id"`
+			Force bool `query:"force" default:"false"`
+			Body  struct {
+				Name  string `json:"name"`
+				Price uint16 `json:"price"`
+			}
+		}
+		if err := c.Bind(&in); err != nil {
+			return err
+		}
+		return c.NoContent(http.StatusNoContent)
+	})
+	r := httptest.NewRequest("PUT", "/items/seven?force=maybe", strings.NewReader(`{"name": "tea", "price": -1, "prize": 2}`)) //nolint:noctx // an example
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	app.ServeHTTP(w, r)
+	var p struct{ Fields []web.FieldError }
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(w.Code)
+	for _, f := range p.Fields {
+		fmt.Println(f.Source, f.Name+f.Pointer, f.Rule)
+	}
+	// Output:
+	// 400
+	// path id type
+	// query force type
+	// body /price range
+	// body /prize unknown
+}
+
+// A page with a layout. Templates come from any fs.FS: embed.FS, or os.DirFS during development.
+func ExampleNewTemplates() {
+	templates, err := web.NewTemplates(fstest.MapFS{
+		"layouts/main.html": {Data: []byte("<title>{{block \"title\" .}}Shop{{end}}</title>{{block \"body\" .}}{{end}}")},
+		"item.html":         {Data: []byte("{{define \"body\"}}<h1>{{.}}</h1>{{end}}")},
+	}, web.TemplateOptions{Layout: "layouts/main.html"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	app, err := web.New(web.Options{Templates: templates})
+	if err != nil {
+		log.Fatal(err)
+	}
+	app.GET("/item", func(c *web.Context) error { return c.HTML(http.StatusOK, "item.html", "Cups & pots") })
+	w := httptest.NewRecorder()
+	app.ServeHTTP(w, httptest.NewRequest("GET", "/item", nil)) //nolint:noctx // an example
+	fmt.Println(w.Body)
+	// Output: <title>Shop</title><h1>Cups &amp; pots</h1>
+}
+
+// One value in the form that the client asks for.
+func ExampleContext_Negotiate() {
+	app, err := web.New(web.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	type item struct {
+		Name string `json:"name" xml:"name"`
+	}
+	app.GET("/item", func(c *web.Context) error { return c.Negotiate(http.StatusOK, item{"tea"}) })
+	for _, accept := range []string{"application/json", "application/xml;q=0.9, text/html", "image/png"} {
+		r := httptest.NewRequest("GET", "/item", nil) //nolint:noctx // an example
+		r.Header.Set("Accept", accept)
+		w := httptest.NewRecorder()
+		app.ServeHTTP(w, r)
+		fmt.Println(w.Code, w.Header().Get("Content-Type"))
+	}
+	// Output:
+	// 200 application/json
+	// 200 application/xml
+	// 406 application/problem+json
+}
+
+// A stream of events. The client of a browser comes back by itself, with the id of the last event
+// it had; the log has what it missed.
+func ExampleContext_SSE() {
+	app, err := web.New(web.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	events := web.NewEventLog(100)
+	events.Add(web.Event{ID: "1", Name: "stock", Data: "12 cups"})
+	events.Add(web.Event{ID: "2", Name: "stock", Data: "11 cups"})
+	app.GET("/events", func(c *web.Context) error {
+		stream, err := c.SSE(web.SSEOptions{Log: events})
+		if err != nil {
+			return err
+		}
+		// A program waits here for what happens, or for the end of stream.Context().
+		return stream.Send(web.Event{ID: "3", Name: "stock", Data: "10 cups"})
+	})
+	r := httptest.NewRequest("GET", "/events", nil) //nolint:noctx // an example
+	r.Header.Set("Last-Event-ID", "1")
+	w := httptest.NewRecorder()
+	app.ServeHTTP(w, r)
+	fmt.Print(w.Body)
+	// Output:
+	// id: 2
+	// event: stock
+	// data: 11 cups
+	//
+	// id: 3
+	// event: stock
+	// data: 10 cups
+}
+
+// Handlers and middleware of net/http are used as they are.
+func ExampleFromStd() {
+	app, err := web.New(web.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	app.Use(web.FromStdMiddleware(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-From", "net/http")
+			next.ServeHTTP(w, r)
+		})
+	}))
+	app.GET("/hello/{name}", web.FromStd(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = io.WriteString(w, "hello "+r.PathValue("name")) //nolint:gosec // plain text, and the App has set nosniff
+	})))
+	w := httptest.NewRecorder()
+	app.ServeHTTP(w, httptest.NewRequest("GET", "/hello/you", nil)) //nolint:noctx // an example
+	fmt.Println(w.Header().Get("X-From"), w.Body)
+	// Output: net/http hello you
 }
