@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -73,12 +74,42 @@ func serveStored(public bool) func(context.Context, harness.Env) (harness.Served
 			}
 			target.WriteString(sum)
 			size = int64(len(body))
+			if public {
+				if err := laned(ctx, c, "http://"+p.addr+"/d/"+sum+".pdf"); err != nil {
+					return harness.Served{}, errors.Join(err, p.close())
+				}
+			}
 		}
 		return harness.Served{
 			Addr: p.addr, Target: target.String(), PIDs: []int{p.cmd.Process.Pid},
 			Facts: harness.Facts{OutputBytes: size}, Close: p.close,
 		}, nil
 	}
+}
+
+// laned asks for a public document twice: the second answer must be the frozen lane's, which has no
+// request id.
+func laned(ctx context.Context, c *http.Client, url string) error {
+	var head http.Header
+	for range 2 {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+		if err != nil {
+			return fmt.Errorf("request: %w", err)
+		}
+		res, err := c.Do(req)
+		if err != nil {
+			return fmt.Errorf("get: %w", err)
+		}
+		_, err = io.Copy(io.Discard, res.Body)
+		if err := errors.Join(err, res.Body.Close()); err != nil {
+			return fmt.Errorf("read answer: %w", err)
+		}
+		head = res.Header
+	}
+	if id := head.Get("X-Request-Id"); id != "" {
+		return fmt.Errorf("%s is not answered by the frozen lane", url)
+	}
+	return nil
 }
 
 // finished makes the documents for those that only serve: address -> bytes.

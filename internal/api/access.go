@@ -7,6 +7,7 @@ import (
 
 	"example.com/quire/internal/record"
 	"example.com/quire/web"
+	"example.com/quire/web/frozen"
 	"example.com/quire/web/middleware"
 )
 
@@ -20,7 +21,8 @@ import (
 // rebinding) and every request that a browser calls cross-site.
 type Access struct {
 	tokens map[[sha256.Size]byte]record.Space
-	hosts  web.Middleware // without tokens
+	names  []string       // of hosts that are answered, without tokens
+	hosts  web.Middleware // that sees to it
 }
 
 // NewAccess returns the access of tokens, given as their SHA-256. Without tokens, requests are
@@ -30,11 +32,19 @@ func NewAccess(tokens map[[sha256.Size]byte]record.Space, names ...string) (*Acc
 	if len(tokens) > 0 {
 		return &Access{tokens: tokens}, nil
 	}
-	hosts, err := middleware.Hosts(middleware.HostsOptions{Names: append([]string{"localhost", "127.0.0.1", "::1"}, names...)})
+	names = append([]string{"localhost", "127.0.0.1", "::1"}, names...)
+	hosts, err := middleware.Hosts(middleware.HostsOptions{Names: names})
 	if err != nil {
 		return nil, err
 	}
-	return &Access{hosts: hosts}, nil
+	return &Access{names: names, hosts: hosts}, nil
+}
+
+// Lane returns the options by which a frozen lane over API.Frozen answers nobody whom Identify
+// would refuse: without tokens it goes by Host and Sec-Fetch-Site too, and Origin and credentials
+// never reach it.
+func (a *Access) Lane() frozen.LaneOptions {
+	return frozen.LaneOptions{Hosts: a.names, SameOrigin: !a.tokenNeeded()}
 }
 
 // tokenNeeded says that the routes under /v1 want a token.

@@ -34,10 +34,7 @@ type publicFile struct {
 // Frozen finds the answers of public documents that are held in memory, for the frozen lane. It has
 // what anybody may read without a token, and no more: a document comes into memory when a public
 // report has it, and is found as a report's latest until Moved. What it has not, and every request
-// with credentials, the routes answer.
-//
-// The lane sees neither the Host of a request nor the site that it comes from, so it is not for a
-// server without tokens, which goes by those.
+// with credentials, the routes answer. The lane's options are those of Access.Lane.
 func (a *API) Frozen() frozen.Source { return publicFiles{a} }
 
 // HasPublic reports whether there are public reports.

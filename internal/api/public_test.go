@@ -194,22 +194,65 @@ func TestReportThatIsNoLongerPublicIsServedToItsSpaceAlone(t *testing.T) {
 	})
 }
 
-// TestServerWithoutTokensHasNoLane: there every request is judged by its Host and by the site that
-// it comes from, which the lane does not look at.
-func TestServerWithoutTokensHasNoLane(t *testing.T) {
+// TestLaneWithoutTokensAnswersNoForeigner: there every request is judged by its Host and by the site
+// that it comes from, by the lane as by the routes.
+func TestLaneWithoutTokensAnswersNoForeigner(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	v := &visitor{t, h.serve(t), client(t)}
-	target := "/d/" + makeNew(t, h.Client, note("A-1", `"report": "open"`)).content + ".pdf"
-	for range 3 {
-		if r := v.read(target); r.frozen || r.status != http.StatusOK {
-			t.Errorf("%d, by the lane: %v", r.status, r.frozen)
+	content := "/d/" + makeNew(t, h.Client, note("A-1", `"report": "open"`)).content + ".pdf"
+	for _, target := range []string{content, "/r/open/latest.pdf"} {
+		v.read(target)
+		for _, tt := range []struct {
+			header, value string
+			status        int
+			lane          bool
+		}{
+			{"Accept", "*/*", http.StatusOK, true},
+			{"Host", "localhost", http.StatusOK, true},
+			{"Host", "LOCALHOST.:8080", http.StatusOK, true},
+			{"Host", "[::1]:8080", http.StatusOK, true},
+			{"Host", "rebound.example", http.StatusMisdirectedRequest, false},
+			{"Host", "localhost.rebound.example:8080", http.StatusMisdirectedRequest, false},
+			{"Sec-Fetch-Site", "none", http.StatusOK, true},
+			{"Sec-Fetch-Site", "same-origin", http.StatusOK, true},
+			{"Sec-Fetch-Site", "same-site", http.StatusForbidden, false},
+			{"Sec-Fetch-Site", "cross-site", http.StatusForbidden, false},
+			{"Origin", "https://rebound.example", http.StatusForbidden, false},
+			{"Origin", v.url, http.StatusOK, false},
+		} {
+			if r := v.readWith(target, tt.header, tt.value); r.status != tt.status || r.frozen != tt.lane {
+				t.Errorf("%s: %s %s: %d, by the lane: %v, want %d, %v", target, tt.header, tt.value, r.status, r.frozen, tt.status, tt.lane)
+			}
 		}
 	}
-	if r := v.readWith(target, "Host", "rebound.example"); r.status != http.StatusMisdirectedRequest {
-		t.Errorf("another host: %d", r.status)
-	}
-	if r := v.readWith(target, "Sec-Fetch-Site", "cross-site"); r.status != http.StatusForbidden {
-		t.Errorf("another site: %d", r.status)
-	}
+}
+
+// TestLaneWithoutTokensKnowsOwnReports: a report of another space is found where there is none of
+// one's own, and never in place of it.
+func TestLaneWithoutTokensKnowsOwnReports(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	var theirs made
+	t.Run("with tokens", func(t *testing.T) {
+		theirs = makeNew(t, openAt(t, dir, spaces).as(alpha), note("A-1", `"report": "open"`))
+	})
+	var own made
+	t.Run("own", func(t *testing.T) {
+		own = makeNew(t, openAt(t, dir).Client, note("A-2", `"report": "open"`))
+	})
+	t.Run("others' alone is public", func(t *testing.T) {
+		h := openAt(t, dir, func(c *config.Config) {
+			c.Reports = map[string]config.Report{"open": {Space: "alpha", Template: "note", Public: true}}
+		})
+		v := &visitor{t, h.serve(t), client(t)}
+		for range 2 {
+			if r := v.read("/r/open/latest.pdf"); r.frozen || !bytes.Equal(r.body, own.file) {
+				t.Errorf("the latest is not one's own: %d, by the lane: %v", r.status, r.frozen)
+			}
+			if r := v.read("/d/" + theirs.content + ".pdf"); !bytes.Equal(r.body, theirs.file) {
+				t.Errorf("what is public is not found: %d", r.status)
+			}
+		}
+	})
 }

@@ -67,6 +67,7 @@ type App struct {
 	log    *slog.Logger
 	now    func() time.Time
 	web    *web.App
+	access *api.Access
 	routes *api.API
 	health *web.Health
 	close  []func(context.Context) error // in reverse order
@@ -166,7 +167,7 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 	if err != nil {
 		return err
 	}
-	access, err := api.NewAccess(tokens, host)
+	a.access, err = api.NewAccess(tokens, host)
 	if err != nil {
 		return err
 	}
@@ -177,7 +178,7 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 		}
 	}
 	a.routes, err = api.New(api.Options{
-		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Reports: a.Reports, Access: access, Public: public,
+		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Reports: a.Reports, Access: a.access, Public: public,
 		Limits: api.Limits{Body: int64(a.cfg.Limits.Body)}, Overloaded: overloaded,
 	})
 	if err != nil {
@@ -198,7 +199,7 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 	// Ready is a server that can make and keep a document.
 	a.health.Check("state", web.Critical, a.Library.Check)
 	a.health.Check("blobs", web.Critical, a.Blobs.Check)
-	a.web.Use(accessLog, access.Identify)
+	a.web.Use(accessLog, a.access.Identify)
 	a.web.MethodNotAllowed(api.MethodNotAllowed)
 	if err := a.health.Register(a.web, api.HealthDescription()...); err != nil {
 		return err
@@ -247,8 +248,10 @@ func (a *App) Serve(ctx context.Context, ln net.Listener) error {
 		<-collected
 	}()
 	if a.cfg.TLS.Cert == "" {
-		if a.routes.HasPublic() && len(a.cfg.Tokens) > 0 {
-			s.Lane = frozen.NewLane(frozen.LaneOptions{OnServed: a.logServed}, a.routes.Frozen())
+		if a.routes.HasPublic() {
+			o := a.access.Lane()
+			o.OnServed = a.logServed
+			s.Lane = frozen.NewLane(o, a.routes.Frozen())
 		}
 		return s.Serve(ctx, ln)
 	}
@@ -274,8 +277,8 @@ func (a *App) logServed(s frozen.Served) {
 		route = "/d/{content}.pdf"
 	}
 	client := s.Remote.String()
-	if peer, err := netip.ParseAddrPort(client); err == nil {
-		client = peer.Addr().Unmap().String()
+	if peer, ok := s.Remote.(*net.TCPAddr); ok {
+		client = peer.AddrPort().Addr().Unmap().String()
 	}
 	a.log.LogAttrs(ctx, slog.LevelInfo, "request", slog.String("method", method), slog.String("route", route),
 		slog.Int("status", s.Status), slog.Int("bytes", s.Bytes), slog.String("client", client), slog.Bool("frozen", true))

@@ -4,26 +4,28 @@ package frozen
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 )
 
-// TestNoAllocationsPerHit: 200, 304 and a coded reply, each on a connection that
-// has been asked before.
+// TestNoAllocationsPerHit: 200, 304, a coded reply and one whose body is not copied, each on a
+// connection that has been asked before.
 func TestNoAllocationsPerHit(t *testing.T) {
 	e, err := Build(EntrySpec{Header: http.Header{"Content-Type": {"text/css"}}, Body: []byte(strings.Repeat("a", 600)), ETag: `"t"`, Encodings: []Encoding{{"gzip", []byte("x")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tb := NewTable(Limits{})
-	if err := tb.Put("/x", e); err != nil {
+	large, err := Build(EntrySpec{Body: make([]byte, 2*maxCopy)})
+	if err := errors.Join(err, tb.Put("/x", e), tb.Put("/large", large)); err != nil {
 		t.Fatal(err)
 	}
 	const fields = "Host: example.com\r\nUser-Agent: a browser of today\r\nAccept: text/html\r\nAccept-Encoding: gzip, deflate, br, zstd\r\nSec-Fetch-Site: none\r\n"
-	for name, more := range map[string]string{"200": "", "304": "If-None-Match: \"t-gz\"\r\n"} {
-		s := &script{request: []byte("GET /x HTTP/1.1\r\n" + fields + more + "\r\n")}
+	for name, line := range map[string]string{"200": "/x HTTP/1.1\r\n", "304": "/x HTTP/1.1\r\nIf-None-Match: \"t-gz\"\r\n", "large": "/large HTTP/1.1\r\n"} {
+		s := &script{request: []byte("GET " + line + fields + "\r\n")}
 		c := NewLane(LaneOptions{Hosts: []string{"example.com"}}, tb).wrap(s)
 		run := func(n int) {
 			s.reads = n

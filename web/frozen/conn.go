@@ -43,9 +43,11 @@ type conn struct {
 	encodings []byte
 	weights   weights
 
-	out      []byte // answers not yet sent
-	large    []byte // the body behind out, too large to copy
-	closing  bool   // the last answer said so
+	out      []byte    // answers not yet sent
+	large    []byte    // the body behind out, too large to copy
+	parts    [2][]byte // both, while they are sent
+	buffers  net.Buffers
+	closing  bool // the last answer said so
 	writeEnd time.Time
 	readEnd  time.Time // of the lane's own deadline; zero: net/http's holds
 	readKind bool      // it is that of a head
@@ -402,8 +404,10 @@ func (c *conn) flush() error {
 	}
 	var err error
 	if len(c.large) > 0 {
-		parts := net.Buffers{c.out, c.large}
-		_, err = parts.WriteTo(c.Conn)
+		c.parts = [2][]byte{c.out, c.large}
+		c.buffers = c.parts[:]
+		_, err = c.buffers.WriteTo(c.Conn)
+		c.parts[1] = nil // the entry may be gone before the next
 	} else {
 		_, err = c.Write(c.out)
 	}

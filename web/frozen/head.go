@@ -20,6 +20,7 @@ type requestHead struct {
 	isHead    bool
 	close     bool // Connection: close
 	secret    bool // Authorization or Cookie
+	foreign   bool // a browser says that another site's page asks
 	method    []byte
 	target    []byte
 	host      []byte
@@ -180,6 +181,11 @@ func (h *requestHead) field(line []byte, seen *seenFields, allowed map[string]bo
 		return opaque
 	case "authorization", "cookie":
 		h.secret = true
+		return serve
+	case "sec-fetch-site":
+		if string(value) != "same-origin" && string(value) != "none" {
+			h.foreign = true
+		}
 		return serve
 	case "accept-encoding":
 		if !once(&seen.encodings) {

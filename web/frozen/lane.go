@@ -15,10 +15,15 @@ import (
 
 // LaneOptions configure a Lane.
 type LaneOptions struct {
-	// Hosts are the names that entries answer for, without port, in any case; a
-	// request for another goes up. Default: every host. Danger: on loopback a page
-	// of a foreign name that resolves to 127.0.0.1 then reads the entries.
+	// Hosts are the names that entries answer for, without port, in any case, IPv6
+	// addresses with or without brackets; a request for another goes up. Default:
+	// every host. Danger: on loopback a page of a foreign name that resolves to
+	// 127.0.0.1 then reads the entries.
 	Hosts []string
+	// SameOrigin sends up what another site's page asks for: each request whose
+	// Sec-Fetch-Site is neither same-origin nor none. Clients that are no browsers
+	// do not send the field. Default: they are answered like any other.
+	SameOrigin bool
 	// AllowHeaders are request fields, besides the common ones, that do not keep a
 	// request from being answered. Danger: middleware that goes by such a field
 	// does not see the request.
@@ -85,7 +90,11 @@ func NewLane(o LaneOptions, sources ...Source) *Lane {
 	if len(o.Hosts) > 0 {
 		l.hosts = map[string]bool{}
 		for _, h := range o.Hosts {
-			l.hosts[strings.ToLower(strings.TrimSuffix(h, "."))] = true
+			h = strings.ToLower(strings.TrimSuffix(h, "."))
+			if strings.Contains(h, ":") && h[0] != '[' {
+				h = "[" + h + "]" // as it stands in Host
+			}
+			l.hosts[h] = true
 		}
 	}
 	for _, name := range o.AllowHeaders {
@@ -192,7 +201,7 @@ func (l *Lane) now() []byte {
 
 // find returns the entry that may answer a head, nil when it goes up.
 func (l *Lane) find(h *requestHead) *Entry {
-	if l.hosts != nil && !l.knows(h.host) {
+	if l.hosts != nil && !l.knows(h.host) || l.opts.SameOrigin && h.foreign {
 		return nil
 	}
 	for _, s := range l.sources {

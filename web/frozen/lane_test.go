@@ -111,11 +111,12 @@ func FuzzLane(f *testing.F) {
 	})
 }
 
-// TestHostsAndAdmit: requests for other hosts and of other peers go up.
+// TestHostsAndAdmit: requests for other hosts, of other sites' pages and of other peers go up.
 func TestHostsAndAdmit(t *testing.T) {
 	tb := table(t)
-	hosts := start(t, http.HandlerFunc(ordinary), frozen.NewLane(frozen.LaneOptions{Hosts: []string{"Docs.Example"}, AllowHeaders: []string{"X-Mine", "Range"}}, tb))
-	for host, want := range map[string]bool{"docs.example": true, "DOCS.example:8080": true, "docs.example.": true, "evil.example": false, "docs.example.evil": false, "[::1]:80": false} {
+	hosts := start(t, http.HandlerFunc(ordinary), frozen.NewLane(frozen.LaneOptions{Hosts: []string{"Docs.Example", "::1", "[::2]"}, AllowHeaders: []string{"X-Mine", "Range"}}, tb))
+	own := start(t, http.HandlerFunc(ordinary), frozen.NewLane(frozen.LaneOptions{SameOrigin: true}, tb))
+	for host, want := range map[string]bool{"docs.example": true, "DOCS.example:8080": true, "docs.example.": true, "evil.example": false, "docs.example.evil": false, "[::1]:80": true, "[::1]": true, "[::2]:80": true, "[::3]:80": false, "::1": false} {
 		got := talk(t, hosts, "GET /small HTTP/1.1\r\nHost: "+host+"\r\nX-Mine: 1\r\nConnection: close\r\n\r\n", 0)
 		if strings.Contains(got, "X-Ordinary") == want {
 			t.Errorf("%s: %s", host, got)
@@ -123,6 +124,15 @@ func TestHostsAndAdmit(t *testing.T) {
 	}
 	if got := talk(t, hosts, "GET /small HTTP/1.1\r\nHost: docs.example\r\nRange: bytes=0-1\r\n\r\n", 0); !strings.Contains(got, "X-Ordinary") {
 		t.Errorf("Range was allowed: %s", got)
+	}
+	for line, want := range map[string]bool{
+		"Accept: */*": true, "Sec-Fetch-Site: same-origin": true, "sec-fetch-site: none": true,
+		"Sec-Fetch-Site: cross-site": false, "sec-fetch-site: same-site": false, "Sec-Fetch-Site:": false, "Sec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site": false,
+	} {
+		request := "GET /small HTTP/1.1\r\nHost: x\r\n" + line + "\r\nConnection: close\r\n\r\n"
+		if got := talk(t, own, request, 0); strings.Contains(got, "X-Ordinary") == want {
+			t.Errorf("%s: %s", line, got)
+		}
 	}
 	var asked atomic.Int64
 	no := start(t, http.HandlerFunc(ordinary), frozen.NewLane(frozen.LaneOptions{Admit: func(a netip.Addr) bool { asked.Add(1); return !a.IsLoopback() }}, tb))
