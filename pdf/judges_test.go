@@ -33,6 +33,7 @@ func samples(tb testing.TB) map[string]func(*doc.Builder) error {
 		"hebrew":     rightToLeft("he"),
 		"drawings":   gallery(drawings(tb), false),
 		"book":       book,
+		"footnotes":  footnotes,
 		"looks":      inlineLooks(tb),
 		"pictures":   pictures(tb),
 	}

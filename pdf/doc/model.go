@@ -185,6 +185,7 @@ const (
 	SpanReference                 // the number of the page where the anchor stands that Text names
 	SpanTitle                     // the heading of Level that the page begins with or is beneath; in running content only
 	SpanImage                     // Image
+	SpanNote                      // the number of Note, which stands at the foot of the page
 )
 
 // Span is a piece of inline content. A line feed in Text breaks the line.
@@ -202,6 +203,7 @@ type Span struct {
 	// Image stands on the line, as high as its Height, its Width or else the capitals say, with its
 	// Alt, or Decorative. Anything else of it changes nothing.
 	Image *Image
+	Note  *Note  // for SpanNote
 	Link  string // URL, or "#anchor" for a place in the document; empty: none
 	Lang  string // BCP 47; empty: as the block
 	From  Origin // for diagnostics
@@ -615,6 +617,7 @@ type Document struct {
 	Header    Running
 	Footer    Running
 	Watermark *Watermark
+	Footnotes Footnotes
 	Viewer    Viewer
 	// Attachments are the files that the document carries.
 	Attachments []Attachment

@@ -26,7 +26,10 @@ type Section struct {
 	Watermark *Watermark
 	// NumberFrom is the number of its first page; 0: the pages are counted on.
 	NumberFrom int
-	Numbering  Numbering
+	// Part makes it a large division of the document, which sections with chapters belong to: its
+	// structure type is Part, not Sect.
+	Part      bool
+	Numbering Numbering
 	// Body yields the blocks as Document.Body does.
 	Body iter.Seq2[Node, error]
 }

@@ -8,6 +8,8 @@ type Theme struct {
 	Headings [9]*Style
 	// Caption is the style of the captions of tables; nil: as without a theme.
 	Caption *Style
+	// Footnote is the style of footnotes; nil: as without a theme.
+	Footnote *Style
 	// TableHead and TableFoot return the style of the cells of heads and feet, made
 	// of that of their column, whose alignment they keep. They are called by many
 	// goroutines at once. nil: as without a theme.
@@ -65,6 +67,10 @@ func DefaultTheme(base Style) *Theme {
 	caption.Size, caption.Weight, caption.Italic, caption.Align = base.Size*9/10, 700, false, AlignStart
 	caption.Leading, caption.Color, caption.SpaceBefore, caption.SpaceAfter = base.Leading, ink, base.Leading/2, base.Leading/4
 	t.Caption = &caption
+	note := base
+	note.Size, note.Leading, note.Align, note.Indent, note.Hyphenate = base.Size*85/100, base.Leading*85/100, AlignStart, 0, HyphenateAuto
+	note.SpaceBefore, note.SpaceAfter, note.MarginLeft, note.MarginRight = 0, 0, 0, 0
+	t.Footnote = &note
 	t.TableHead = func(s Style) Style {
 		if s.Size <= 0 {
 			s.Size = base.Size

@@ -147,6 +147,9 @@ func (r *render) rich(t *richText) ([]doc.Span, error) {
 			return nil, err
 		}
 		spans[i].From = r.from(s)
+		if err := r.note(&spans[i], s); err != nil {
+			return nil, err
+		}
 		if len(s.parts) == 0 {
 			continue // the layout knows its text
 		}
@@ -158,6 +161,16 @@ func (r *render) rich(t *richText) ([]doc.Span, error) {
 		r.batch.buf = r.batch.buf[:start]
 	}
 	return spans, nil
+}
+
+// note gives a span its footnote, if it is one's number.
+func (r *render) note(to *doc.Span, s *span) error {
+	if s.note == nil {
+		return nil
+	}
+	spans, err := r.rich(s.note)
+	to.Note = &doc.Note{Spans: spans}
+	return err
 }
 
 func (t *richText) fixed() []doc.Span {
@@ -185,6 +198,9 @@ func (r *render) batched(t *richText) ([]doc.Span, error) {
 			return nil, err
 		}
 		spans[i].From = r.from(s)
+		if err := r.note(&spans[i], s); err != nil {
+			return nil, err
+		}
 		if len(s.parts) == 0 {
 			continue // the layout knows its text
 		}

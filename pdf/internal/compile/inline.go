@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/compile/exprlang"
 )
@@ -114,6 +115,58 @@ func (p *textParser) styledSpan(i, label, to int) int {
 	p.flushSpan()
 	p.attr.Style = around
 	return end
+}
+
+// noteSpan reads ^[the text of a footnote].
+func (p *textParser) noteSpan(i, to int) int {
+	end := bracketEnd(p.src[:to], i+2, ']')
+	switch {
+	case end < 0:
+		p.bad(i, codeMarkup, `write \^ for the character itself`, "the footnote is not closed")
+		return to
+	case p.note:
+		p.bad(i, codeMarkup, "", "a footnote inside a footnote")
+		return end + 1
+	case p.link != nil:
+		p.bad(i, codeMarkup, "write it behind the link", "a footnote inside a link")
+		return end + 1
+	case p.c.running:
+		p.bad(i, codeMarkup, "", "a footnote stands in the body, not in what is repeated on pages")
+		return end + 1
+	case strings.TrimSpace(p.src[i+2:end]) == "":
+		p.bad(i, codeMarkup, "", "the footnote is empty")
+		return end + 1
+	}
+	p.flushSpan()
+	around, attr := p.spans, p.attr
+	p.spans, p.attr, p.note = nil, doc.Span{}, true
+	p.inline(i+2, end)
+	p.flushSpan()
+	note := &richText{spans: p.spans}
+	note.finish()
+	p.spans, p.attr, p.note = append(around, span{fixed: doc.Span{Kind: doc.SpanNote}, note: note}), attr, false
+	return end + 1
+}
+
+// footnotes reads how footnotes are set.
+func (c *compiler) footnotes(n *strictyaml.Node) {
+	const path = "footnotes"
+	o, ok := c.object(n, path, "footnotes")
+	if !ok {
+		return
+	}
+	f := &c.plan.footnotes
+	if v := o.get("restart"); v != nil {
+		i, _ := c.choice(v, o.at("restart"), "never", "section", "page")
+		f.Restart = doc.Restart(i) //nolint:gosec // one of three
+	}
+	if v := o.get("number-format"); v != nil {
+		f.Numbering = c.numbering(v, o.at("number-format"))
+	}
+	if v := o.get("style"); v != nil {
+		f.Style = c.styleRef(v, o.at("style"))
+	}
+	o.done()
 }
 
 // imageSpan reads ![what it shows](file) and the {style} behind it.

@@ -55,7 +55,8 @@ type span struct {
 	fixed doc.Span
 	parts []part
 	link  *plainText
-	id    int32 // of parts in Plan.spans
+	id    int32     // of parts in Plan.spans
+	note  *richText // a footnote; nil: it is none
 }
 
 // richText is a text with markup.
@@ -84,6 +85,7 @@ type textParser struct {
 	spans []span
 	attr  doc.Span // of the span that is open
 	link  *plainText
+	note  bool // inside a footnote
 	count int
 	wrong bool
 }
@@ -296,7 +298,7 @@ func (c *compiler) richWith(n *strictyaml.Node, path string, markup bool) *richT
 // linkTo makes a link of what is not one in the text.
 func (t *richText) linkTo(to *plainText) {
 	for i := range t.spans {
-		if t.spans[i].link == nil {
+		if t.spans[i].link == nil && t.spans[i].note == nil {
 			t.spans[i].link = to
 		}
 	}
@@ -315,6 +317,11 @@ func (t *richText) finish() {
 		out[i] = s.fixed
 		out[i].Link = link
 		switch {
+		case s.note != nil:
+			if s.note.static == nil {
+				return
+			}
+			out[i].Note = &doc.Note{Spans: s.note.static}
 		case s.fixed.Kind != doc.SpanText && s.fixed.Kind != doc.SpanReference:
 		case len(s.parts) == 1 && s.parts[0].prog == nil:
 			out[i].Text = s.parts[0].lit
@@ -342,8 +349,7 @@ func (p *textParser) inline(from, to int) {
 		case c == '`':
 			i = p.codeSpan(i, to)
 		case strings.HasPrefix(rest, "^["):
-			p.bad(i, codeLater, `write \^ for the character itself`, "footnotes are not in this version")
-			i += 2
+			i = p.noteSpan(i, to)
 		case strings.HasPrefix(rest, "!["):
 			i = p.imageSpan(i, to)
 		case c == '[':

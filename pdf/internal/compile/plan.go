@@ -55,6 +55,7 @@ type Plan struct {
 	outline         []outlineItem
 	outlineLevels   int
 	body            []block
+	footnotes       doc.Footnotes
 	references      bool // the body asks for numbers of pages
 	decimalSign     string
 }
@@ -259,6 +260,9 @@ func (c *compiler) document(root *strictyaml.Node) {
 	c.imports(o.get("import"), nil)
 	c.declareComponents(o.get("components"), false)
 	c.readComponents()
+	if v := o.get("footnotes"); v != nil {
+		c.footnotes(v)
+	}
 	if v := o.get("watermark"); v != nil {
 		c.plan.watermark = c.watermark(v, "watermark")
 	}

@@ -12,6 +12,7 @@ type sectionNode struct {
 	watermark      *watermark  // nil: that around
 	from           int
 	numbering      doc.Numbering
+	part           bool
 	body           []block
 }
 
@@ -44,6 +45,9 @@ func (c *compiler) sectionBlock(b *blockSource) block {
 	if v := o.get("number-format"); v != nil {
 		n.numbering = c.numbering(v, o.at("number-format"))
 	}
+	if v := o.get("part"); v != nil {
+		n.part = c.flag(v, o.at("part"))
+	}
 	if v := o.need("do"); v != nil {
 		n.body = c.blocks(v, o.at("do"))
 	}
@@ -58,7 +62,7 @@ func (c *compiler) numbering(n *strictyaml.Node, path string) doc.Numbering {
 }
 
 func (n *sectionNode) emit(r *render, out sink) error {
-	s := &doc.Section{Page: n.page, NumberFrom: n.from, Numbering: n.numbering}
+	s := &doc.Section{Page: n.page, NumberFrom: n.from, Numbering: n.numbering, Part: n.part}
 	var err error
 	if s.Block, err = n.fill(r); err != nil {
 		return err

@@ -18,6 +18,7 @@ const (
 	captionName = "caption"
 	headName    = "table-head"
 	footName    = "table-foot"
+	noteName    = "footnote"
 )
 
 // themeFile is a theme of the template's folder.
@@ -133,6 +134,7 @@ func (c *compiler) themeStyles() {
 		c.themeStyle("h"+strconv.Itoa(i+1), func(s *doc.Style) { *s = *h })
 	}
 	c.themeStyle(captionName, func(s *doc.Style) { *s = *t.Caption })
+	c.themeStyle(noteName, func(s *doc.Style) { *s = *t.Footnote })
 	c.themeStyle(headName, func(s *doc.Style) { *s = t.TableHead(*s) })
 	c.themeStyle(footName, func(s *doc.Style) { *s = t.TableFoot(*s) })
 	c.themeStyle(linkName, func(s *doc.Style) {
@@ -149,7 +151,7 @@ func (c *compiler) made() *doc.Theme {
 	for i := range t.Headings {
 		t.Headings[i] = c.style("h" + strconv.Itoa(i+1))
 	}
-	t.Caption = c.style(captionName)
+	t.Caption, t.Footnote = c.style(captionName), c.style(noteName)
 	head, foot := c.styles[headName], c.styles[footName]
 	t.TableHead = func(s doc.Style) doc.Style { return *head.laid(&s) }
 	t.TableFoot = func(s doc.Style) doc.Style { return *foot.laid(&s) }

@@ -121,6 +121,8 @@ type para struct {
 	place          string     // an anchor where it begins; empty: none
 	inline         bool       // some piece is not plain text
 	leaders        bool       // some tab has one
+	cites          bool       // it is to be drawn: its notes are
+	notes          []*note    // whose numbers stand in it
 	dx             doc.Length // the margin at the left
 }
 
@@ -172,7 +174,19 @@ func (b *para) draw(p *painter, x, y doc.Length) {
 		if b.links {
 			b.areas(p, line, x, base)
 		}
+		if b.notes != nil {
+			b.citations(p, line, y)
+		}
 		y += b.face.lead
+	}
+}
+
+// citations marks the places of the numbers of notes on a line, which the notes lead back to.
+func (b *para) citations(p *painter, line *text.Line, y doc.Length) {
+	for i := range line.Items {
+		if n := b.styles[line.Items[i].Piece].note; n != nil {
+			p.page.Marks = append(p.page.Marks, Mark{Anchor: hidden("cite", n.index), Y: y, Elem: n.cite.Elem, Src: n.src})
+		}
 	}
 }
 

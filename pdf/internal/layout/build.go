@@ -46,6 +46,15 @@ type maker struct {
 	titled bool      // running content asks for titles
 	labels string    // of the list around, when its labels begin those of lists within it
 
+	// of footnotes:
+	footnotes *doc.Footnotes
+	around    func() env // of what is laid out, at the width of the page
+	notes     int        // so far
+	number    int        // of the last one
+	noted     bool       // one is being laid out
+	headAgain bool       // the head of a table is, a second time
+	noNotes   string     // where none can stand; empty: they can
+
 	// of running content:
 	art         Artifact
 	page, total string    // what page() and pages() print
@@ -349,7 +358,7 @@ func (m *maker) paragraph(spans []doc.Span, tabs []doc.Tab, en env, el *tag.Elem
 		return nil, err
 	}
 	b := m.mem.paras.one()
-	*b = para{face: f, art: m.art, widow: f.style.Widows, orphans: f.style.Orphans, dx: f.style.MarginLeft}
+	*b = para{face: f, art: m.art, widow: f.style.Widows, orphans: f.style.Orphans, dx: f.style.MarginLeft, cites: true}
 	if beside := f.style.MarginLeft + f.style.MarginRight; beside != 0 {
 		if en = en.narrow(beside); en.width <= 0 {
 			return nil, failed(at(src, "L306", "the margins of the text leave no width of %s", mm(en.width+beside)))
@@ -379,6 +388,9 @@ func (m *maker) paragraph(spans []doc.Span, tabs []doc.Tab, en env, el *tag.Elem
 		}
 		b.lines = nil // what cannot be set takes no room
 	}
+	if err := m.compose(b.notes); err != nil {
+		return nil, err
+	}
 	return b, m.leaders(b, tabs, src)
 }
 
@@ -396,6 +408,12 @@ func (m *maker) spans(b *para, spans []doc.Span, en env, el *tag.Elem, src *doc.
 			t = text.Clean(t)
 		case doc.SpanImage:
 			t = text.Object
+		case doc.SpanNote:
+			last, before = nil, nil
+			if err := m.citation(b, s, en, el, src); err != nil {
+				return err
+			}
+			continue
 		default:
 			var err error
 			if t, err = m.ofPages(b, s, src); err != nil {

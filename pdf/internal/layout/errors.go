@@ -33,6 +33,7 @@ import (
 //	L313 a barcode that cannot be made of its value, or is wider than its place
 //	L316 warning: numbers of pages did not settle, or an error: they are asked for without References
 //	L317 a place beyond the sheet, or one that its content does not fit
+//	L318 a footnote where none can stand
 //	X314 an image beyond a limit
 //	F401 no glyph for a character
 //	F402 a script that is not supported

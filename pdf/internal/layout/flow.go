@@ -35,7 +35,7 @@ type Summary struct {
 // is asked for.
 func Run(ctx context.Context, d *doc.Document, o Options, sink Sink) (*Summary, error) {
 	images := map[imageKey]ImageItem{}
-	if !d.References {
+	if !d.References && d.Footnotes.Restart != doc.RestartPage {
 		return pass(ctx, d, o, sink, images, nil, nil)
 	}
 	known, err := dryPasses(ctx, d, o, images)
@@ -64,6 +64,7 @@ func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, images map
 	}
 	f.region = &region{master: sized(d.Page), header: &d.Header, footer: &d.Footer, watermark: d.Watermark}
 	f.within = env{style: f.base, lang: d.Lang}
+	m.footnotes, m.around = &d.Footnotes, f.env
 	m.outline = d.OutlineLevels
 	m.themed(d.Theme, f.base)
 	if m.decimal = d.DecimalSign; m.decimal == "" {
@@ -95,6 +96,14 @@ func (f *flow) run() error {
 	f.drop()
 	if err := f.close(); err != nil {
 		return err
+	}
+	for len(f.queue) > 0 { // notes that no page had room for
+		if err := f.turn(); err != nil {
+			return err
+		}
+		if err := f.close(); err != nil {
+			return err
+		}
 	}
 	if err := f.m.ended(); err != nil {
 		return err
@@ -132,6 +141,12 @@ type flow struct {
 	in    *group   // carried in to the open page
 	waits []late
 	heads titles // of the page before
+
+	queue     []*note    // footnotes that are not yet drawn
+	foot      doc.Length // where the body would end without notes
+	kept      doc.Length // for notes of the pages before
+	onPage    int        // notes whose numbers stand on the page
+	blankBody bool       // nothing but notes was drawn
 }
 
 // late is a page whose running content asks for the number of pages.
@@ -273,7 +288,7 @@ func (f *flow) place(group []entry) error {
 			}
 			continue
 		}
-		if !f.fresh {
+		if !f.fresh || f.kept > 0 {
 			if err := f.next(); err != nil {
 				return err
 			}
@@ -376,15 +391,17 @@ func (f *flow) try(group []entry, repeat doc.Length) (rest []entry, ok bool) {
 	}
 	y += f.gap(after, group[last].before, start)
 	// On an empty page, and no page to come has more room for it.
-	alone := f.fresh && last == 0 && (f.tallest <= f.bottom-f.top || group[0].b.size() > f.tallest)
-	if end := y + group[last].b.size(); end <= f.bottom && (alone || end+group[last].reserve(f.bottom-end) <= f.bottom) {
+	alone := f.fresh && f.kept == 0 && last == 0 && (f.tallest <= f.bottom-f.top || group[0].b.size() > f.tallest)
+	bottom := f.limit(f.cites(group))
+	if end := y + group[last].b.size(); end <= bottom && (alone || end+group[last].reserve(bottom-end) <= bottom) {
 		f.draw(group, repeat)
 		return nil, true
 	}
-	if y > f.bottom || group[last].carry != nil && !alone {
+	above := f.cites(group[:last])
+	if y > f.limit(above) || group[last].carry != nil && !alone {
 		return nil, false
 	}
-	head, tail, ok := group[last].split(f.bottom-y, alone)
+	head, tail, ok := f.cut(&group[last], y, above, alone)
 	if !ok {
 		return nil, false
 	}
@@ -414,12 +431,16 @@ func (f *flow) draw(group []entry, repeat doc.Length) {
 		e.draw(&f.painter, f.left, f.y)
 		f.y += e.b.size()
 		f.after, f.fresh, f.blank, f.carry = e.after, false, f.blank && !e.visible(), e.carry
+		f.blankBody = f.blankBody && !e.visible()
 		if e.repeat != nil {
 			f.again = e.repeat
 		}
 		if e.ends {
 			f.again, f.in = nil, nil
 		}
+	}
+	if ns := f.cites(group); len(ns) > 0 {
+		f.cite(ns)
 	}
 }
 
@@ -464,6 +485,21 @@ func (f *flow) next() error {
 	if err := f.close(); err != nil {
 		return err
 	}
+	of := f.region
+	for f.region = f.sheet; len(f.queue) > 0 && f.region != of; { // notes stay in their section
+		if err := f.turn(); err != nil {
+			return err
+		}
+		if err := f.close(); err != nil {
+			return err
+		}
+	}
+	f.region = of
+	return f.turn()
+}
+
+// turn starts a page.
+func (f *flow) turn() error {
 	if err := f.m.ctx.Err(); err != nil {
 		return err
 	}
@@ -482,8 +518,11 @@ func (f *flow) close() error {
 	of := f.region
 	f.region = f.sheet
 	f.settle()
+	err := f.setNotes()
 	f.note()
-	err := f.dress()
+	if err == nil {
+		err = f.dress()
+	}
 	f.region = of
 	if err != nil {
 		return err

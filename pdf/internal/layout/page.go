@@ -29,6 +29,8 @@ type PieceStyle struct {
 	Link  *Link     // nil: none
 	// Inline is how the piece differs from plain text; nil: in nothing.
 	Inline *Inline
+
+	note *note // whose number it is; nil: it is none
 }
 
 // Inline is how text stands on its line that is not plain.

@@ -24,6 +24,7 @@ const mostDry = 3
 type findings struct {
 	pages map[string]string // what the pages of anchors show
 	heads []foundHead
+	notes []int // the numbers that footnotes have on their pages
 	total int
 }
 
@@ -37,7 +38,7 @@ type foundHead struct {
 func newFindings() *findings { return &findings{pages: map[string]string{}} }
 
 func (f *findings) equal(g *findings) bool {
-	return f.total == g.total && slices.Equal(f.heads, g.heads) && maps.Equal(f.pages, g.pages)
+	return f.total == g.total && slices.Equal(f.heads, g.heads) && slices.Equal(f.notes, g.notes) && maps.Equal(f.pages, g.pages)
 }
 
 // dryPasses lays the document out until what it refers to settles.

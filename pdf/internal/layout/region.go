@@ -40,7 +40,13 @@ func (f *flow) section(n *doc.Section) error {
 	f.within.lang = firstOf(n.Lang, f.within.lang)
 	// The element is complete at the end of the document: the tables of contents within it point
 	// at what is yet to come.
-	f.within.elem = f.m.elem(around.elem, tag.Sect, n.Src, n.Lang)
+	kind := tag.Sect
+	if n.Part {
+		if kind = tag.Part; around.elem != nil && around.elem.Type != tag.Part {
+			return failed(at(n.Src, "L305", "a part of the document stands in no section but another part"))
+		}
+	}
+	f.within.elem = f.m.elem(around.elem, kind, n.Src, n.Lang)
 	e := entry{b: space{}, keepNext: true, src: n.Src}
 	if err := f.m.mark(&e, n, f.within.elem); err != nil {
 		return err
@@ -49,6 +55,11 @@ func (f *flow) section(n *doc.Section) error {
 		if err := f.add(e); err != nil {
 			return err
 		}
+	}
+	number := f.m.number
+	if f.m.footnotes.Restart == doc.RestartSection {
+		f.m.number = 0
+		defer func() { f.m.number = number }()
 	}
 	if err := f.nodes(n.Body); err != nil {
 		return err
@@ -117,7 +128,8 @@ func (f *flow) begin() {
 	f.page.Width, f.page.Height, f.page.Background, f.page.Under = r.master.Width, r.master.Height, r.master.Background, r.under
 	f.body = r.bodyOf(r.first == f.number, f.label)
 	f.page.Label = PageLabel{Number: f.label, Numbering: r.numbering}
-	f.y, f.after, f.fresh, f.blank = f.top, 0, true, true
+	f.continueNotes()
+	f.y, f.after, f.fresh, f.blank, f.blankBody = f.top, 0, true, f.kept == 0, true
 }
 
 // sized is m with the size of A4 when it has none.
@@ -207,7 +219,9 @@ func (f *flow) fixed(n *doc.Place) error {
 		return failed(at(n.Src, "L317", "the place lies beyond the sheet, which is %s by %s", mm(m.Width), mm(m.Height)))
 	}
 	e := entry{src: n.Src}
+	f.m.noNotes = "a place beside the flow"
 	st, err := f.m.stack(n.Nodes, en)
+	f.m.noNotes = ""
 	if err != nil {
 		return err
 	}

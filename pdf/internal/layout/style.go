@@ -145,6 +145,7 @@ const (
 	derivedPlain   = -3 // without the spaces of its block
 	derivedFoot    = -4
 	derivedItem    = -5 // plain, and where its list stands
+	derivedNote    = -6
 )
 
 // plain is the theme of documents without one: it is never written.
@@ -200,6 +201,9 @@ func (m *maker) derive(from *doc.Style, kind int) *doc.Style {
 	case derivedItem:
 		s.SpaceBefore, s.SpaceAfter = 0, 0
 		s.Indent, s.MarginLeft, s.MarginRight = 0, 0, 0
+	case derivedNote:
+		s.Size, s.Leading = size*noteSize/100, s.Leading*noteSize/100
+		s.SpaceBefore, s.SpaceAfter, s.Indent, s.MarginLeft, s.MarginRight, s.Align = 0, 0, 0, 0, 0, doc.AlignStart
 	case derivedCaption:
 		s.SpaceBefore, s.SpaceAfter = 0, size*2/5
 		s.Italic, s.Weight, s.Align, s.Indent = false, boldWeight, doc.AlignStart, 0

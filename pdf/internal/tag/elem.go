@@ -1,6 +1,7 @@
 package tag
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -61,6 +62,10 @@ type Elem struct {
 	Marker           doc.Marker // of L
 	Scope            Scope      // of TH
 	Colspan, Rowspan int        // of TH and TD; 0: 1
+	// Counterpart is the FENote of a citation, or the citation of an FENote: each refers to the other
+	// (ISO 14289-2, 8.2.5.14). The FENote is added before the citation is written, and written after
+	// that was added.
+	Counterpart *Elem
 
 	ref     cos.Ref
 	page    cos.Ref // of the first content: what kids without a page refer to
@@ -68,6 +73,7 @@ type Elem struct {
 	attrs   []cos.Ref
 	refers  []cos.Ref
 	written bool
+	id      int // of a Note of PDF 1.7, from 1
 
 	// Most elements have one kid and at most one attribute object.
 	oneKid  [1]kid
@@ -149,6 +155,8 @@ func (e *Elem) attributes() string {
 		return e.cellAttributes()
 	case Span:
 		return e.spanAttributes()
+	case FENote:
+		return "/O/FENote/NoteType/Footnote"
 	default:
 		return ""
 	}
@@ -199,6 +207,10 @@ func (e *Elem) append(b []byte, ns cos.Ref) []byte {
 		b = append(b, "/Lang"...)
 		b = cos.AppendText(b, e.Lang)
 	}
+	if e.id > 0 {
+		b = append(b, "/ID"...)
+		b = cos.AppendLiteral(b, noteID(e.id))
+	}
 	if e.Alt != "" {
 		b = append(b, "/Alt"...)
 		b = cos.AppendText(b, e.Alt)
@@ -220,6 +232,9 @@ func (e *Elem) append(b []byte, ns cos.Ref) []byte {
 	}
 	return append(b, ">>"...)
 }
+
+// noteID is the identifier of a note; identifiers stand in the order of their numbers.
+func noteID(n int) []byte { return fmt.Appendf(nil, "note%08d", n) }
 
 func appendAttrs(b []byte, refs []cos.Ref) []byte {
 	switch len(refs) {

@@ -29,6 +29,7 @@ type Tree struct {
 	attrs map[string]cos.Ref
 	buf   []byte
 	nums  []num // of the parent tree, in the order of their keys
+	notes []cos.Ref
 }
 
 // num is an entry of the parent tree. That of a page has the elements of its content in the order of
@@ -59,6 +60,13 @@ func (t *Tree) Add(e *Elem) error {
 	}
 	e.ref, e.kids = t.w.Reserve(), e.oneKid[:0]
 	e.Parent.kids = append(e.Parent.kids, kid{elem: e, ref: e.ref})
+	if e.Type == FENote {
+		t.notes = append(t.notes, e.ref)
+		if t.w.Version() == cos.V17 { // a Note, which has an identifier (ISO 14289-1, 7.9)
+			e.id = len(t.notes)
+			return nil
+		}
+	}
 	if body := e.attributes(); body != "" {
 		e.attrs = e.oneAttr[:0]
 		return t.AddAttributes(e, body)
@@ -146,6 +154,10 @@ func (t *Tree) write(e *Elem) error {
 	if t.Closed != nil {
 		t.Closed(e)
 	}
+	if e.Counterpart != nil {
+		e.Refer(e.Counterpart.ref)
+		e.Counterpart = nil
+	}
 	var ns cos.Ref
 	if t.w.Version() != cos.V17 {
 		var err error
@@ -187,7 +199,18 @@ func (t *Tree) Close() (cos.Ref, error) {
 			spaces = append(spaces, r)
 		}
 	}
+	roles := cos.Dict{cos.E("Aside", cos.Name("Div")), cos.E("Em", cos.Name("Span")), cos.E("Strong", cos.Name("Span"))}
 	root := cos.Dict{cos.E("Type", cos.Name("StructTreeRoot"))}
+	if len(t.notes) > 0 {
+		roles = append(roles, cos.E("FENote", cos.Name("Note")))
+		if t.w.Version() == cos.V17 {
+			ids, err := t.idTree()
+			if err != nil {
+				return cos.Ref{}, err
+			}
+			root = append(root, cos.E("IDTree", ids))
+		}
+	}
 	if len(spaces) > 0 {
 		root = append(root, cos.E("Namespaces", spaces))
 	}
@@ -196,13 +219,35 @@ func (t *Tree) Close() (cos.Ref, error) {
 		cos.E("K", t.doc.ref),
 		// PDF 1.7 knows neither namespaces nor these types: they are what comes nearest. The
 		// map does not concern elements with a namespace (14.8.6.1).
-		cos.E("RoleMap", cos.Dict{
-			cos.E("Aside", cos.Name("Div")), cos.E("Em", cos.Name("Span")), cos.E("Strong", cos.Name("Span")),
-		}),
+		cos.E("RoleMap", roles),
 		cos.E("ParentTree", parents),
 		cos.E("ParentTreeNextKey", cos.Int(len(t.nums))),
 	)
 	return t.root.ref, t.w.Put(t.root.ref, root)
+}
+
+// idTree writes the name tree (7.9.6) of the identifiers of notes, in leaves of bounded size.
+func (t *Tree) idTree() (cos.Ref, error) {
+	var leaves cos.Array
+	for from := 0; from < len(t.notes); from += leafKeys {
+		to := min(from+leafKeys, len(t.notes))
+		b := append(t.buf[:0], "<</Limits["...)
+		b = cos.AppendLiteral(b, noteID(from+1))
+		b = cos.AppendLiteral(b, noteID(to))
+		b = append(b, "]/Names["...)
+		for k := from; k < to; k++ {
+			b = cos.AppendLiteral(b, noteID(k+1))
+			b = cos.AppendRef(append(b, ' '), t.notes[k])
+		}
+		t.buf = append(b, "]>>"...)
+		ref := t.w.Reserve()
+		if err := t.w.PutRaw(ref, t.buf); err != nil {
+			return ref, err
+		}
+		leaves = append(leaves, ref)
+	}
+	ref := t.w.Reserve()
+	return ref, t.w.Put(ref, cos.Dict{cos.E("Kids", leaves)})
 }
 
 // parentTree writes the number tree (7.9.7) in leaves of bounded size.

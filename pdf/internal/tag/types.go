@@ -33,6 +33,8 @@ const (
 	Sect
 	TOC
 	TOCI
+	Part
+	FENote
 	numTypes
 )
 
@@ -58,39 +60,41 @@ var types = [numTypes]struct {
 	holds set
 }{
 	P:        {name: "P", holds: inline | of(L, Table)},
-	H:        {name: "H", holds: inline},
-	Document: {name: "Document", holds: blocks | of(Document, Sect, TOC, Aside, Link, Code)},
-	Sect:     {name: "Sect", holds: blocks | of(Sect, TOC, Aside, Link, Code)},
-	Aside:    {name: "Aside", holds: blocks | of(Document, Lbl, Caption, Link, Code)},
-	Div:      {name: "Div", holds: of(TOC) | blocks | inline | of(Document, Aside, LI, LBody, Caption, THead, TBody, TFoot, TR, TH, TD)},
+	H:        {name: "H", holds: inline | of(Sect)},
+	Document: {name: "Document", holds: blocks | of(Document, Part, TOC, Aside, Link, Code, FENote)},
+	Part:     {name: "Part", holds: 1<<numTypes - 1},
+	Sect:     {name: "Sect", holds: blocks | of(Part, TOC, Aside, Lbl, Caption, Link, Code, FENote)},
+	FENote:   {name: "FENote", holds: (blocks | inline | of(Part, Aside, Caption)) &^ of(H)},
+	Aside:    {name: "Aside", holds: blocks | of(Document, Part, TOC, Lbl, Caption, Link, Code, FENote)},
+	Div:      {name: "Div", holds: of(TOC, TOCI) | blocks | inline | of(Document, Part, Aside, LI, LBody, Caption, THead, TBody, TFoot, TR, TH, TD)},
 	L:        {name: "L", holds: of(L, LI, Caption)},
 	LI:       {name: "LI", holds: of(Div, Lbl, LBody)},
 	Lbl:      {name: "Lbl", holds: inline &^ of(Lbl)},
-	LBody:    {name: "LBody", holds: (blocks | inline | of(Aside, Caption)) &^ of(Lbl)},
+	LBody:    {name: "LBody", holds: (blocks | inline | of(Part, Aside, Caption)) &^ of(Lbl)},
 	Table:    {name: "Table", holds: of(Caption, THead, TBody, TFoot, TR)},
-	Caption:  {name: "Caption", holds: blocks | inline | of(Aside)},
+	Caption:  {name: "Caption", holds: blocks | inline | of(Part, Aside)},
 	THead:    {name: "THead", holds: of(TR)},
 	TBody:    {name: "TBody", holds: of(TR)},
 	TFoot:    {name: "TFoot", holds: of(TR)},
 	TR:       {name: "TR", holds: of(TH, TD)},
 	TH:       {name: "TH", holds: blocks | inline},
 	TD:       {name: "TD", holds: blocks | inline},
-	Figure:   {name: "Figure", holds: blocks | inline | of(Aside, Caption)},
-	Link:     {name: "Link", holds: blocks | inline | of(Aside, Caption)},
+	Figure:   {name: "Figure", holds: blocks | inline | of(Part, Aside, Caption)},
+	Link:     {name: "Link", holds: blocks | inline | of(Part, Aside, Caption)},
 	Span:     {name: "Span", holds: inline},
 	Em:       {name: "Em", holds: inline},
 	Strong:   {name: "Strong", holds: inline},
-	TOC:      {name: "TOC", ns: PDF17, holds: of(TOC, TOCI, Caption)}, // PDF 2.0 dropped it
-	TOCI:     {name: "TOCI", ns: PDF17, holds: of(P, Lbl, TOC)},
-	Code:     {name: "Code", ns: PDF17, holds: (blocks | inline | of(Aside, Caption)) &^ of(H)}, // PDF 2.0 dropped it
+	TOC:      {name: "TOC", ns: PDF17, holds: of(Part, TOC, TOCI, Caption)}, // PDF 2.0 dropped it
+	TOCI:     {name: "TOCI", ns: PDF17, holds: of(Div, P, Lbl, TOC)},
+	Code:     {name: "Code", ns: PDF17, holds: (blocks | inline | of(Part, Aside, Caption)) &^ of(H)}, // PDF 2.0 dropped it
 }
 
 // set is a set of types, one bit each.
 type set uint32
 
 const (
-	inline = set(1<<Lbl | 1<<Figure | 1<<Link | 1<<Span | 1<<Em | 1<<Strong | 1<<Code)
-	blocks = set(1<<Div | 1<<P | 1<<H | 1<<L | 1<<Table | 1<<Figure)
+	inline = set(1<<Lbl | 1<<Figure | 1<<Link | 1<<Span | 1<<Em | 1<<Strong | 1<<Code | 1<<FENote)
+	blocks = set(1<<Div | 1<<P | 1<<H | 1<<L | 1<<Table | 1<<Figure | 1<<Sect)
 )
 
 func of(types ...Type) (s set) {
