@@ -75,6 +75,7 @@ var (
 	ErrUnsupported = diag.ErrUnsupported
 	ErrDamaged     = diag.ErrDamaged
 	ErrPassword    = diag.ErrPassword
+	ErrNotProvable = diag.ErrNotProvable
 )
 
 // Config configures an Engine. The zero value is usable.

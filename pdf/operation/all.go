@@ -109,6 +109,21 @@ func All() []Operation {
 			run:        func(c *call) error { return c.edit(pdf.EditOptions{}, pdf.Delete(c.in.Values["pages"])) },
 		},
 		{
+			Name: "redact", Summary: "Take text and areas out of a PDF for good",
+			Description: "Characters, pixels, paths and annotations, and hidden copies of the text: ActualText, alternative texts, bookmarks, metadata, values of fields. Attachments and scripts go whole. The new file is read again, and refused where the text is still found or cannot be told.",
+			Go:          (*pdf.Engine).Redact, Most: 1, Gives: Document,
+			Parameters: []Parameter{
+				{Name: "text", Doc: "take out this `TEXT`; spaces stand for any white space", Example: "Two"},
+				{Name: "regexp", Doc: "take out what matches this `EXPRESSION`, in RE2 syntax"},
+				{Name: "case", Kind: Switch, Doc: "letters match only as they are written"},
+				{Name: "box", Doc: "take out what lies in `LEFT,BOTTOM,RIGHT,TOP`, in points; several with semicolons between them"},
+				{Name: "pages", Doc: "the boxes are on these `PAGES`, such as 1-3,5; default all"},
+				{Name: "unmarked", Kind: Switch, Doc: "draw no black boxes"},
+				password,
+			},
+			run: redact,
+		},
+		{
 			Name: "encrypt", Summary: "Encrypt a PDF with AES-256", Description: "Revision 6 of the standard security handler. Who has the owner's password may do everything; programs are asked to heed what others are allowed. A claim of PDF/A goes.",
 			Go: pdf.Encrypt, Most: 1, Gives: Document,
 			Parameters: []Parameter{

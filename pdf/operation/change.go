@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -141,18 +142,64 @@ func merge(c *call) error {
 }
 
 func crop(c *call) error {
-	fields := strings.Split(c.in.Values["box"], ",")
-	var box [4]float64
+	box, err := boxOf(c.in.Values["box"])
+	if err != nil {
+		return err
+	}
+	return c.edit(pdf.EditOptions{}, pdf.Crop(c.in.Values["pages"], box))
+}
+
+// boxOf reads a rectangle.
+func boxOf(s string) (box [4]float64, err error) {
+	fields := strings.Split(s, ",")
 	for i := range box {
 		var err error
 		if len(fields) == len(box) {
 			box[i], err = strconv.ParseFloat(strings.TrimSpace(fields[i]), 64)
 		}
 		if len(fields) != len(box) || err != nil || box[i] != box[i] || box[i] > 1e6 || box[i] < -1e6 {
-			return &pdf.OptionError{Field: "box", Got: strconv.Quote(c.in.Values["box"]), Want: "left,bottom,right,top in points"}
+			return box, &pdf.OptionError{Field: "box", Got: strconv.Quote(s), Want: "left,bottom,right,top in points"}
 		}
 	}
-	return c.edit(pdf.EditOptions{}, pdf.Crop(c.in.Values["pages"], box))
+	return box, nil
+}
+
+func redact(c *call) error {
+	search, err := c.searched()
+	if err != nil {
+		return err
+	}
+	o := pdf.RedactOptions{Text: search.Text, Regexp: search.Regexp, Case: search.Case, Pages: search.Pages}
+	if o.Unmarked, err = c.on("unmarked"); err != nil {
+		return err
+	}
+	if s := c.in.Values["box"]; s != "" {
+		for part := range strings.SplitSeq(s, ";") {
+			box, err := boxOf(part)
+			if err != nil {
+				return err
+			}
+			o.Boxes = append(o.Boxes, box)
+		}
+	}
+	d, err := c.open(0)
+	if err != nil {
+		return err
+	}
+	var s *pdf.RedactSummary
+	if err := c.write(func(w io.Writer) (*pdf.Summary, error) {
+		if s, err = c.e.Redact(c.ctx, w, d, o); err != nil {
+			return nil, named(c.in.Files[0].Name, err)
+		}
+		return &s.Summary, nil
+	}); err != nil {
+		return err
+	}
+	r := s.Removed
+	c.out.Report = s
+	c.out.Text += fmt.Sprintf("removed: %d matches, %d characters, %d images, %d parts of images, %d paths, %d annotations, %d strings, %d attachments; the new file was searched and has none of it\n",
+		r.Matches, r.Characters, r.Images, r.ImageParts, r.Paths, r.Annotations, r.Strings, r.Attachments)
+	return nil
 }
 
 func encrypt(c *call) error {

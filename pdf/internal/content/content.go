@@ -106,6 +106,8 @@ type Interpreter struct {
 	glyphs int
 	// Skipped says that a form was not followed, since it draws itself or lies too deep.
 	Skipped bool
+	// Drawn makes Read tell the characters that are drawn where ActualText says others.
+	Drawn bool
 }
 
 // New returns an Interpreter, whose limits are for all pages that it follows.

@@ -75,7 +75,7 @@ type Content struct {
 // Read returns the text of contents: words and lines with their places. within is what the page
 // shows; glyphs outside it are left out, none when it is empty.
 func (in *Interpreter) Read(ctx context.Context, place string, within Rect, contents ...Content) (*Text, error) {
-	c := collector{within: within}
+	c := collector{within: within, drawn: in.Drawn}
 	for _, x := range contents {
 		if err := in.Run(ctx, x, place, c.event); err != nil {
 			return nil, err
@@ -89,6 +89,7 @@ func (in *Interpreter) Read(ctx context.Context, place string, within Rect, cont
 // collector gathers the pieces of a page.
 type collector struct {
 	within  Rect
+	drawn   bool // ActualText is not heeded
 	pieces  []piece
 	unknown int
 	// The sequence with ActualText that is open, and what was drawn in it.
@@ -103,7 +104,7 @@ func (c *collector) event(e *Event) error {
 	}
 	start, text := 0, ""
 	for _, m := range e.Marks {
-		if s, ok := cos.TextOf(m.Props.Get("ActualText")); ok {
+		if s, ok := cos.TextOf(m.Props.Get("ActualText")); ok && !c.drawn {
 			start, text = m.Start+1, s
 			break
 		}

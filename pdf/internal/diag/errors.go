@@ -17,6 +17,7 @@ var (
 	ErrDamaged     = errors.New("pdf: damaged")
 	ErrPassword    = errors.New("pdf: password")
 	ErrUnsupported = errors.New("pdf: unsupported")
+	ErrNotProvable = errors.New("pdf: not provable")
 )
 
 // The codes of files that are read whose sentinel is not ErrDamaged.
@@ -24,6 +25,7 @@ const (
 	CodeDamaged     = "R001"
 	CodePassword    = "R002"
 	CodeUnsupported = "R003"
+	CodeNotProvable = "R004"
 )
 
 func sentinelOf(code string) error {
@@ -34,6 +36,8 @@ func sentinelOf(code string) error {
 		return ErrPassword
 	case CodeUnsupported:
 		return ErrUnsupported
+	case CodeNotProvable:
+		return ErrNotProvable
 	}
 	switch code[0] {
 	case 'T':

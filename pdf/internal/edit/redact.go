@@ -1,0 +1,622 @@
+package edit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/internal/content"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/standard"
+)
+
+// RedactOptions say what is taken out of a document: text that matches, wherever it stands, and what
+// lies in boxes.
+type RedactOptions struct {
+	Text, Regexp string       // as in SearchOptions; at most one of them
+	Case         bool         // alike
+	Boxes        [][4]float64 // left, bottom, right, top in points, in the coordinates of the page
+	Pages        string       // of Boxes, as in ParsePages; empty: all
+	Unmarked     bool         // no black box is drawn where something was
+}
+
+// Removed counts what was taken out.
+type Removed struct {
+	Matches     int `json:"matches"`     // of the text
+	Characters  int `json:"characters"`  // that pages showed
+	Images      int `json:"images"`      // whole ones
+	ImageParts  int `json:"image_parts"` // of images, whose pixels there are black
+	Paths       int `json:"paths"`
+	Annotations int `json:"annotations"` // with links and form fields
+	Strings     int `json:"strings"`     // of bookmarks, metadata, structure elements and others
+	Attachments int `json:"attachments"`
+	// Unsearched counts images that stay and in whose pixels text is not searched.
+	Unsearched int `json:"unsearched_images"`
+}
+
+// mostBoxes bounds the boxes of one redaction, on all pages.
+const mostBoxes = 100_000
+
+// Redaction is what a document loses.
+type Redaction struct {
+	Removed Removed
+	re      *regexp.Regexp   // nil: boxes only
+	said    []*regexp.Regexp // what stood in boxes: hidden copies of it go too
+	boxes   [][]content.Rect // of each page
+}
+
+// notProvable is the error of a redaction that could leave something.
+func notProvable(place, why string) error {
+	return diag.Fail(diag.Diagnostic{
+		Code: diag.CodeNotProvable, Path: place, Message: "the redaction cannot be proved: " + why,
+		Suggestion: "redact whole areas by box, delete the page, or make an image of it",
+	})
+}
+
+// Redact takes out of a draft what the options say: characters, pixels and paths of pages, and the
+// copies that files have of text: ActualText and alternative texts, annotations, values of fields,
+// bookmarks, metadata. Attachments, scripts, XFA, thumbnails and private data go as a whole. What is
+// written from the draft must be held against Proved.
+func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error) {
+	r := &Redaction{}
+	if o.Text != "" || o.Regexp != "" {
+		re, err := SearchOptions{Text: o.Text, Regexp: o.Regexp, Case: o.Case}.Pattern()
+		if err != nil {
+			return nil, err
+		}
+		r.re = re
+	} else if len(o.Boxes) == 0 {
+		return nil, &OptionError{Field: "text", Got: "nothing to redact", Want: "text, regexp or box"}
+	}
+	list, err := ParsePages(o.Pages, len(e.pages))
+	if err != nil {
+		return nil, err
+	}
+	if list = unique(list); len(list)*len(o.Boxes) > mostBoxes {
+		return nil, &diag.LimitError{Name: "Boxes", Value: int64(len(list) * len(o.Boxes)), Limit: mostBoxes}
+	}
+	e.separate()
+	r.boxes = make([][]content.Rect, len(e.pages))
+	for _, b := range o.Boxes {
+		if !(b[0] < b[2] && b[1] < b[3]) {
+			return nil, &OptionError{Field: "box", Got: fmt.Sprintf("%g,%g,%g,%g", b[0], b[1], b[2], b[3]), Want: "left,bottom,right,top, the lower numbers first"}
+		}
+		for _, i := range list {
+			r.boxes[i] = append(r.boxes[i], b)
+		}
+	}
+	if err := r.match(ctx, e); err != nil {
+		return nil, err
+	}
+	e.Void()
+	for i := range e.pages {
+		if err := r.page(ctx, e, i, !o.Unmarked); err != nil {
+			return nil, err
+		}
+	}
+	e.pageTree()
+	e.dropDangling()
+	r.hidden(e)
+	return r, e.err
+}
+
+// match adds the boxes of the text that matches. A page of which not all text can be told is refused.
+func (r *Redaction) match(ctx context.Context, e *Draft) error {
+	reader := newReader(e, nil)
+	for i := range e.pages {
+		t, err := reader.page(ctx, i, false)
+		if err != nil {
+			return err
+		}
+		switch {
+		case reader.src.broken > 0:
+			return notProvable(content.Place(i+1), "content that cannot be decoded")
+		case reader.in.Skipped:
+			return notProvable(content.Place(i+1), "forms that lie too deep or draw themselves")
+		case r.re == nil:
+			continue
+		case t.Unknown > 0:
+			return notProvable(content.Place(i+1), strconv.Itoa(t.Unknown)+" characters of which the file does not tell what they stand for")
+		}
+		matches, err := r.every(ctx, reader.in, content.Place(i+1), reader.src.drawn(e.pages[i])...)
+		if err != nil {
+			return err
+		}
+		for _, m := range matches {
+			r.Removed.Matches++
+			for _, b := range m.Boxes {
+				r.boxes[i] = append(r.boxes[i], b)
+			}
+		}
+	}
+	return nil
+}
+
+// every returns the matches in contents, in what they say and in what they draw where that is another.
+func (r *Redaction) every(ctx context.Context, in *content.Interpreter, place string, contents ...content.Content) ([]Match, error) {
+	var out []Match
+	defer func() { in.Drawn = false }()
+	for _, in.Drawn = range [...]bool{false, true} {
+		t, err := in.Read(ctx, place, content.Rect{}, contents...)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range found(t, r.re, true) {
+			if !slices.ContainsFunc(out, func(o Match) bool { return slices.Equal(o.Boxes, m.Boxes) }) {
+				out = append(out, m)
+			}
+		}
+		if len(out) > mostMatches {
+			return nil, &diag.LimitError{Name: "Matches", Value: int64(len(out)), Limit: mostMatches, Place: place}
+		}
+	}
+	return out, nil
+}
+
+// page takes out what lies in the boxes of a page.
+func (r *Redaction) page(ctx context.Context, e *Draft, i int, mark bool) error {
+	boxes := r.boxes[i]
+	p := e.pages[i]
+	for _, key := range [...]cos.Name{"Thumb", "PieceInfo", "Metadata", "AF"} {
+		p.Dict = with(p.Dict, key, nil)
+	}
+	p.Dict = with(p.Dict, "Annots", r.annotations(ctx, e, p, boxes))
+	src := &source{e: e}
+	x := &eraser{r: r, e: e, boxes: boxes, marks: map[int]bool{}, ids: map[int64]bool{}, place: content.Place(i + 1)}
+	c := content.Content{Data: src.pageData(p.Dict), Resources: e.dict(p.Dict.Get("Resources")), Matrix: content.Identity}
+	if len(boxes) > 0 { // first what is hit, then what is written: texts of marked content stand before it
+		if err := content.New(src).Run(ctx, c, x.place, x.look); err != nil {
+			return err
+		}
+	}
+	x.levels = []*level{{resources: c.Resources, used: map[cos.Name]bool{}, path: -1}}
+	if err := content.New(src).Run(ctx, c, x.place, x.write); err != nil {
+		return err
+	}
+	top := x.levels[0]
+	out := append([]byte("q\n"), top.out...)
+	for range top.depth {
+		out = append(out, "Q\n"...)
+	}
+	out = append(out, "Q\n"...)
+	if mark && len(boxes) > 0 {
+		out = append(out, "/Artifact BMC q 0 g\n"...)
+		for _, b := range boxes {
+			for _, v := range [...]float64{b[0], b[1], b[2] - b[0], b[3] - b[1]} {
+				out = append(thousandths(v).AppendPDF(out), ' ')
+			}
+			out = append(out, "re\n"...)
+		}
+		out = append(out, "f Q EMC\n"...)
+	}
+	p.Dict = with(with(p.Dict, "Contents", e.add(&stream{data: out})), "Resources", top.pruned(e))
+	e.pages[i].Dict = p.Dict
+	e.set(p.Ref, p.Dict)
+	for line := range strings.SplitSeq(x.text.String(), "\n") {
+		if line = strings.TrimSpace(line); utf8.RuneCountInString(line) >= 4 && r.re == nil {
+			re, err := SearchOptions{Text: line[:min(len(line), mostPattern)]}.Pattern()
+			if err == nil && len(r.said) < 1000 {
+				r.said = append(r.said, re)
+			}
+		}
+	}
+	r.elements(e, p.Ref, x.ids)
+	return nil
+}
+
+func thousandths(v float64) cos.Decimal {
+	if v >= 0 {
+		return cos.Decimal{Mantissa: int64(v*1000 + 0.5), Scale: 3}
+	}
+	return cos.Decimal{Mantissa: int64(v*1000 - 0.5), Scale: 3}
+}
+
+// annotations returns those of a page that stay; fields whose widgets go lose their values.
+func (r *Redaction) annotations(ctx context.Context, e *Draft, p Page, boxes []content.Rect) cos.Object {
+	var left cos.Array
+	gone := map[cos.Ref]bool{}
+	src := &source{e: e}
+	for _, a := range e.array(p.Dict.Get("Annots")) {
+		d := e.dict(a)
+		rect := content.Rect(e.box(d.Get("Rect"), [4]float64{}))
+		hit := e.name(d.Get("Subtype")) == "FileAttachment"
+		for _, b := range boxes {
+			hit = hit || rect.Overlaps(b)
+		}
+		if r.re != nil && !hit { // its text lies elsewhere than its place says
+			if look, ok := src.appearance(d); ok {
+				m, err := r.every(ctx, content.New(src), content.Place(0), look)
+				hit = err != nil || len(m) > 0
+			}
+		}
+		if !hit {
+			left = append(left, a)
+			continue
+		}
+		r.Removed.Annotations++
+		ref := refOf(a)
+		gone[ref] = true
+		for up, n := a, 0; up != nil && n < mostDepth; n++ { // the field and those above
+			f := e.dict(up)
+			if ur := refOf(up); !ur.IsZero() && e.name(d.Get("Subtype")) == "Widget" {
+				for _, key := range [...]cos.Name{"V", "DV", "RV", "AP", "TU", "Opt"} {
+					f = with(f, key, nil)
+				}
+				e.set(ur, f)
+			}
+			up = f.Get("Parent")
+		}
+		if !ref.IsZero() {
+			e.set(ref, cos.Null{})
+		}
+	}
+	stay := left[:0]
+	for _, a := range left {
+		d := e.dict(a)
+		if parent := refOf(d.Get("Parent")); e.name(d.Get("Subtype")) == "Popup" && gone[parent] {
+			e.set(refOf(a), cos.Null{})
+			continue
+		}
+		stay = append(stay, a)
+	}
+	if len(stay) == 0 {
+		return nil
+	}
+	return stay
+}
+
+// dropDangling takes fields and structure elements away whose annotations are gone.
+func (e *Draft) dropDangling() {
+	kept, keys := map[uint32]bool{}, map[int64]bool{}
+	for _, p := range e.pages {
+		kept[p.Ref.Num] = true
+		keys[e.integer(p.Dict.Get("StructParents"), -1)] = true
+		for _, a := range e.array(p.Dict.Get("Annots")) {
+			kept[refOf(a).Num] = true
+			keys[e.integer(e.dict(a).Get("StructParent"), -1)] = true
+		}
+	}
+	e.formKeys(keys)
+	e.pruneForm(kept)
+	e.pruneStructure(kept, keys)
+}
+
+// elements takes the texts away that stand for content in place of it, from the structure elements
+// whose content was hit.
+func (r *Redaction) elements(e *Draft, page cos.Ref, ids map[int64]bool) {
+	if len(ids) == 0 {
+		return
+	}
+	seen := map[cos.Ref]bool{}
+	var walk func(o cos.Object, pg cos.Ref, depth int) bool
+	walk = func(o cos.Object, pg cos.Ref, depth int) bool {
+		ref := refOf(o)
+		if depth > mostDepth || len(seen) > mostEntries || !ref.IsZero() && seen[ref] {
+			return false
+		}
+		seen[ref] = true
+		switch v := e.resolve(o).(type) {
+		case cos.Int:
+			return pg.Num == page.Num && ids[int64(v)]
+		case cos.Array:
+			hit := false
+			for _, k := range v {
+				hit = walk(k, pg, depth+1) || hit
+			}
+			return hit
+		case cos.Dict:
+			if own := refOf(v.Get("Pg")); !own.IsZero() {
+				pg = own
+			}
+			if e.name(v.Get("Type")) == "MCR" {
+				return pg.Num == page.Num && ids[e.integer(v.Get("MCID"), -1)]
+			}
+			hit := walk(v.Get("K"), pg, depth+1)
+			if hit && !ref.IsZero() {
+				d := v
+				for _, key := range [...]cos.Name{"ActualText", "Alt", "E"} {
+					if d.Get(key) != nil {
+						r.Removed.Strings++
+						d = with(d, key, nil)
+					}
+				}
+				if e.name(v.Get("S")) == "Figure" { // which must have one
+					d = with(d, "Alt", cos.Text("redacted"))
+				}
+				e.set(ref, d)
+			}
+			return hit
+		}
+		return false
+	}
+	walk(e.dict(e.catalog().Get("StructTreeRoot")).Get("K"), cos.Ref{}, 0)
+}
+
+// hidden takes away what holds copies of text beside the pages.
+func (r *Redaction) hidden(e *Draft) {
+	r.Removed.Attachments = len(e.attachments())
+	e.WithoutAttachments()
+	for _, key := range [...]cos.Name{"PieceInfo", "SpiderInfo", "Collection", "AA", "Threads"} {
+		e.change(key, nil)
+	}
+	names := e.dict(e.catalog().Get("Names"))
+	for _, key := range [...]cos.Name{"JavaScript", "AlternatePresentations", "Renditions", "Templates", "URLS", "IDS"} {
+		names = with(names, key, nil)
+	}
+	e.change("Names", nil)
+	if len(names) > 0 {
+		e.change("Names", e.add(names))
+	}
+	if a := e.dict(e.catalog().Get("OpenAction")); a != nil && e.name(a.Get("S")) != "GoTo" {
+		e.change("OpenAction", nil)
+	}
+	if form := e.dict(e.catalog().Get("AcroForm")); form.Get("XFA") != nil {
+		e.change("AcroForm", e.add(with(form, "XFA", nil)))
+	}
+	r.sweep(e)
+	packet := e.data(e.catalog().Get("Metadata"))
+	if packet == nil {
+		return
+	}
+	if r.in(unescaped(packet)) {
+		packet = standard.SetXMP(packet, "Title", strings.TrimSpace(r.without(standard.XMPTitle(packet))))
+		for _, key := range [...]string{"Author", "Subject", "Keywords"} {
+			if r.in(unescaped(packet)) {
+				packet = standard.SetXMP(packet, key, e.text(e.dict(e.info).Get(cos.Name(key))))
+			}
+		}
+		r.Removed.Strings++
+		if r.in(unescaped(packet)) {
+			e.change("Metadata", nil)
+			return
+		}
+		e.setPacket(packet)
+	}
+}
+
+// unescaped is the text of XML without its tags.
+func unescaped(b []byte) string {
+	s := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(b), " ")
+	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'", "&amp;", "&").Replace(s)
+}
+
+// in reports whether text has what must not be.
+func (r *Redaction) in(s string) bool {
+	if r.re != nil && r.re.MatchString(s) {
+		return true
+	}
+	return slices.ContainsFunc(r.said, func(re *regexp.Regexp) bool { return re.MatchString(s) })
+}
+
+// without returns text without it.
+func (r *Redaction) without(s string) string {
+	for range 8 { // what is left may match anew
+		if !r.in(s) {
+			return s
+		}
+		if r.re != nil {
+			s = r.re.ReplaceAllString(s, "")
+		}
+		for _, re := range r.said {
+			s = re.ReplaceAllString(s, "")
+		}
+	}
+	return ""
+}
+
+// sweep takes text out of every string that the catalog leads to, and private data out of every
+// dictionary.
+func (r *Redaction) sweep(e *Draft) {
+	var change func(o cos.Object) (cos.Object, bool)
+	change = func(o cos.Object) (cos.Object, bool) {
+		switch v := o.(type) {
+		case cos.String, cos.Hex, cos.Text:
+			if s, ok := cos.TextOf(v); ok && r.in(s) {
+				r.Removed.Strings++
+				return cos.Text(r.without(s)), true
+			}
+		case cos.Array:
+			var out cos.Array
+			for i := range v {
+				if x, ok := change(v[i]); ok {
+					if out == nil {
+						out = slices.Clone(v)
+					}
+					out[i] = x
+				}
+			}
+			if out != nil {
+				return out, true
+			}
+		case cos.Dict:
+			var out cos.Dict
+			for _, key := range [...]cos.Name{"PieceInfo", "AF", "RichMediaContent", "EF"} {
+				if v.Get(key) != nil {
+					v = with(v, key, nil)
+					out = v
+				}
+			}
+			for i := range v {
+				if x, ok := change(v[i].Value); ok {
+					if out == nil {
+						out = slices.Clone(v)
+						v = out
+					}
+					out[i].Value = x
+				}
+			}
+			if out != nil {
+				return out, true
+			}
+		case *stream:
+			d := v.dict
+			if d.Get("Metadata") != nil {
+				d = with(d, "Metadata", nil)
+			}
+			x, ok := change(d)
+			if ok || len(d) != len(v.dict) {
+				s := *v
+				s.dict = d
+				if ok {
+					s.dict, _ = x.(cos.Dict)
+				}
+				return &s, true
+			}
+		}
+		return o, false
+	}
+	e.reach(func(ref cos.Ref, o cos.Object) {
+		if x, ok := change(o); ok {
+			e.set(ref, x)
+		}
+	})
+	if names := e.dict(e.catalog().Get("Names")); names.Get("Dests") != nil { // in the order of their new names
+		e.setNames("Dests", e.names(names.Get("Dests")))
+	}
+}
+
+// reach calls f with each object that the catalog or the information dictionary leads to, once.
+// What f changes is followed as it is then.
+func (e *Draft) reach(f func(cos.Ref, cos.Object)) {
+	seen := map[uint32]bool{}
+	var queue []cos.Ref
+	var walk func(o cos.Object)
+	walk = func(o cos.Object) {
+		switch v := o.(type) {
+		case cos.Ref:
+			if !v.IsZero() && !seen[v.Num] {
+				seen[v.Num] = true
+				queue = append(queue, v)
+			}
+		case cos.Array:
+			for _, x := range v {
+				walk(x)
+			}
+		case cos.Dict:
+			for _, x := range v {
+				walk(x.Value)
+			}
+		case *stream:
+			walk(v.dict)
+		}
+	}
+	walk(e.root)
+	walk(e.info)
+	for i := 0; i < len(queue); i++ {
+		f(queue[i], e.object(queue[i]))
+		walk(e.object(queue[i]))
+	}
+}
+
+// Proved holds a file that was written against the redaction: no page shows what was to go, nothing
+// stands in its boxes, and no string, name or stream has the text. Else it is an error.
+func (r *Redaction) Proved(ctx context.Context, d *Document) error {
+	e := NewDraft(d)
+	reader := newReader(e, nil)
+	for i, p := range e.pages {
+		t, err := reader.page(ctx, i, false)
+		if err != nil {
+			return err
+		}
+		if r.re != nil {
+			if m, err := r.every(ctx, reader.in, content.Place(i+1), reader.src.drawn(p)...); err != nil || len(m) > 0 {
+				return cmp.Or(err, notProvable(content.Place(i+1), "the text is still found"))
+			}
+		}
+		if reader.src.broken > 0 || reader.in.Skipped || r.re != nil && t.Unknown > 0 {
+			return notProvable(content.Place(i+1), "not all of what was written can be read")
+		}
+		for _, c := range reader.src.drawn(p) {
+			err := reader.in.Run(ctx, c, content.Place(i+1), func(ev *content.Event) error {
+				for _, g := range ev.Glyphs {
+					if ev.Kind == content.Show && inBoxes(g.Quad, r.boxes[i]) && strings.TrimSpace(g.Text) != "" {
+						return notProvable(content.Place(i+1), "a character still stands in a box")
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	var fault error
+	e.reach(func(ref cos.Ref, o cos.Object) {
+		if fault == nil {
+			fault = r.clean(ctx, e, reader, ref, o)
+		}
+	})
+	if fault == nil {
+		fault = e.err
+	}
+	return fault
+}
+
+// clean is an error when an object of a file has what must not be.
+func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref cos.Ref, o cos.Object) error {
+	place := fmt.Sprintf("object %d", ref.Num)
+	var look func(o cos.Object, key cos.Name) bool
+	look = func(o cos.Object, key cos.Name) bool {
+		switch v := o.(type) {
+		case cos.String, cos.Hex:
+			s, _ := cos.TextOf(v)
+			return r.in(s)
+		case cos.Name:
+			return key != "" && key != "BaseFont" && key != "FontName" && r.re != nil && len(v) > 3 && r.re.MatchString(string(v))
+		case cos.Array:
+			return slices.ContainsFunc(v, func(x cos.Object) bool { return look(x, key) })
+		case cos.Dict:
+			return slices.ContainsFunc(v, func(x cos.Entry) bool { return look(x.Value, x.Key) })
+		case *stream:
+			return look(v.dict, "")
+		}
+		return false
+	}
+	if look(o, "") {
+		return notProvable(place, "a string or a name still has the text")
+	}
+	s, ok := o.(*stream)
+	kind := e.name(e.dict(o).Get("Subtype"))
+	if !ok || kind == "Image" || s.dict.Get("Length1") != nil || kind == "Type1C" || kind == "CIDFontType0C" || kind == "OpenType" || r.re == nil {
+		return nil
+	}
+	b := reader.src.Data(ref)
+	resources := e.dict(s.dict.Get("Resources"))
+	if kind == "XML" || e.name(s.dict.Get("Type")) == "Metadata" {
+		if r.in(unescaped(b)) {
+			return notProvable(place, "metadata still have the text")
+		}
+	}
+	if resources != nil || kind == "Form" {
+		m, err := r.every(ctx, reader.in, place, content.Content{Data: b, Resources: resources, Matrix: content.Identity})
+		if err != nil {
+			return err
+		}
+		if len(m) > 0 {
+			return notProvable(place, "a form, a pattern or a glyph still shows the text")
+		}
+	}
+	return nil
+}
+
+// inBoxes reports whether the middle of a glyph lies in one of the boxes: half of its width and height.
+func inBoxes(q content.Quad, boxes []content.Rect) bool {
+	if len(boxes) == 0 {
+		return false
+	}
+	at := func(u, v float64) content.Point {
+		return content.Point{
+			X: q[0].X + (q[1].X-q[0].X)*u + (q[3].X-q[0].X)*v,
+			Y: q[0].Y + (q[1].Y-q[0].Y)*u + (q[3].Y-q[0].Y)*v,
+		}
+	}
+	middle := content.Quad{at(0.25, 0.25), at(0.75, 0.25), at(0.75, 0.75), at(0.25, 0.75)}.Bounds()
+	middle[2], middle[3] = max(middle[2], middle[0]+0.01), max(middle[3], middle[1]+0.01) // of no width, too
+	return slices.ContainsFunc(boxes, middle.Overlaps)
+}

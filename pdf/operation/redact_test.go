@@ -1,0 +1,281 @@
+package operation_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/standard"
+)
+
+// secretive has the word in every place where a file can hold it.
+func secretive(word string) []byte {
+	hex := fmt.Sprintf("FEFF%X", utf16be(word))
+	page := "BT /F 12 Tf 20 150 Td (The ) Tj /Span<</MCID 0/ActualText(" + word + ")>>BDC [(" + word[:3] + ")-20(" + word[3:] + ")] TJ EMC ( word) Tj 0 -20 Td (kept) Tj ET /X Do\n" +
+		"q 80 0 0 40 20 20 cm /I Do Q 44 148 m 60 160 l S"
+	form := "BT /F 10 Tf 0 0 Td (in a form " + word + ") Tj ET"
+	look := "BT /F 10 Tf 2 2 Td (" + word + ") Tj ET"
+	image := strings.Repeat("\xff", 8*4)
+	stream := func(dict, data string) string {
+		return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", dict, len(data), data)
+	}
+	return raw(
+		`<</Type/Catalog/Pages 2 0 R/Outlines 9 0 R/AcroForm<</Fields[8 0 R]>>/Names<</EmbeddedFiles<</Names[(a)15 0 R]>>/Dests<</Names[(`+word+`)[3 0 R/Fit]]>>/JavaScript<</Names[(j)<</S/JavaScript/JS(`+word+`)>>]>>>>/StructTreeRoot 12 0 R/MarkInfo<</Marked true>>/PieceInfo<</A<</B(`+word+`)>>>>>>`,
+		`<</Type/Pages/Kids[3 0 R 14 0 R]/Count 2/MediaBox[0 0 300 200]/Resources<</Font<</F 11 0 R>>/XObject<</X 5 0 R/I 6 0 R>>>>>>`,
+		`<</Type/Page/Parent 2 0 R/Contents 4 0 R/Annots[7 0 R 8 0 R]/StructParents 0>>`,
+		stream("", page),
+		stream("/Type/XObject/Subtype/Form/BBox[0 0 300 200]/Matrix[1 0 0 1 20 100]/Resources<</Font<</F 11 0 R>>>>", form),
+		stream("/Type/XObject/Subtype/Image/Width 8/Height 4/BitsPerComponent 8/ColorSpace/DeviceGray", image),
+		`<</Type/Annot/Subtype/Text/Rect[250 20 270 40]/Contents<`+hex+`>>>`,
+		`<</Type/Annot/Subtype/Widget/FT/Tx/T(field)/V(`+word+`)/DA(/F 10 Tf)/Rect[200 100 280 120]/AP<</N 16 0 R>>>>`,
+		`<</First 10 0 R/Last 10 0 R/Count 1>>`,
+		`<</Title(About `+word+`)/Parent 9 0 R/Dest(`+word+`)>>`,
+		`<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>`,
+		`<</Type/StructTreeRoot/K 13 0 R/ParentTree<</Nums[0[13 0 R]]>>>>`,
+		`<</S/P/P 12 0 R/Pg 3 0 R/Alt(say `+strings.ToLower(word)+`)/K 0>>`,
+		`<</Type/Page/Parent 2 0 R>>`,
+		`<</Type/Filespec/F(a)/EF<</F 17 0 R>>>>`,
+		stream("/Type/XObject/Subtype/Form/BBox[0 0 80 20]/Resources<</Font<</F 11 0 R>>>>", look),
+		stream("/Type/EmbeddedFile", word),
+	)
+}
+
+func utf16be(s string) (b []byte) {
+	for _, c := range []byte(s) {
+		b = append(b, 0, c)
+	}
+	return b
+}
+
+// extracted is what readers find in a file: poppler as it is laid out, as it is drawn and as it is
+// tagged, qpdf in every string and stream, and our own.
+func extracted(t *testing.T, b []byte) map[string]string {
+	t.Helper()
+	file := pdftest.Write(t, "in.pdf", b)
+	out := map[string]string{}
+	for name, args := range map[string][]string{
+		"pdftotext": {"-layout", file, "-"}, "pdftotext in the order of drawing": {"-raw", file, "-"}, "pdfinfo": {"-struct-text", file},
+		"qpdf": {"--warning-exit-0", "--qdf", "--object-streams=disable", "--decode-level=all", file, "-"},
+	} {
+		judge, _, _ := strings.Cut(name, " ")
+		said, err := exec.CommandContext(t.Context(), pdftest.Need(t, judge), args...).Output() //nolint:gosec // G204: judges, over files of the test
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[name] = string(said)
+	}
+	var own strings.Builder
+	e := engine(t)
+	pages, err := open(t, e, b, "").Text(t.Context(), pdf.TextOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		for _, l := range p.Lines {
+			own.WriteString(l.Text + "\n")
+		}
+	}
+	out["own"] = own.String()
+	return out
+}
+
+// finders are the readers that find a word, in any encoding of strings.
+func finders(t *testing.T, b []byte, word string) (list []string) {
+	t.Helper()
+	for name, text := range extracted(t, b) {
+		low := strings.ToLower(text)
+		if strings.Contains(low, strings.ToLower(word)) || strings.Contains(low, strings.ToLower(fmt.Sprintf("%X", word))) || strings.Contains(low, strings.ToLower(fmt.Sprintf("%X", utf16be(word)))) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// TestRedactedTextIsFoundByNoReader, wherever the file had it; what stands beside it stays in its
+// place.
+func TestRedactedTextIsFoundByNoReader(t *testing.T) {
+	e := engine(t)
+	const word = "Zanzibar"
+	b := secretive(word)
+	if n := finders(t, b, word); len(n) < 4 {
+		t.Fatalf("before: found by %q only", n)
+	}
+	for name, values := range map[string]map[string]string{
+		"text":   {"text": "zanzibar"},
+		"regexp": {"regexp": `Z\w+r`},
+	} {
+		done, out, err := run(t, e, "redact", values, b)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if n := finders(t, out[0], word); len(n) > 0 {
+			t.Errorf("%s: still found by %q", name, n)
+		}
+		file := pdftest.Write(t, "out.pdf", out[0])
+		if err := pdftest.QPDF(t, file); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		before, after := pdftest.Boxes(t, pdftest.Write(t, "in.pdf", b)), pdftest.Boxes(t, file)
+		for _, w := range []string{"The", "word", "kept", "form"} {
+			var from, to []pdftest.Word
+			for _, x := range before {
+				if x.Text == w {
+					from = append(from, x)
+				}
+			}
+			for _, x := range after {
+				if x.Text == w {
+					to = append(to, x)
+				}
+			}
+			if len(from) != len(to) || len(to) > 0 && fmt.Sprintf("%.1f", from[0].XMin) != fmt.Sprintf("%.1f", to[0].XMin) {
+				t.Errorf("%s: %q was at %+v, is at %+v", name, w, from, to)
+			}
+		}
+		i := open(t, e, out[0], "").Info()
+		if len(i.Attachments) > 0 || len(i.Active) > 0 || i.Bookmarks != 1 || len(i.Fields) > 0 || !strings.Contains(done.Text, "1 attachments") {
+			t.Errorf("%s: %+v\n%s", name, i, done.Text)
+		}
+	}
+}
+
+// TestBlackBoxIsNoRedaction: readers find the text under one, and not where a box was redacted.
+func TestBlackBoxIsNoRedaction(t *testing.T) {
+	e := engine(t)
+	const word = "Zanzibar"
+	b := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>`,
+		`<</Type/Page/Parent 2 0 R/Contents 4 0 R>>`,
+		"<</Length 90>>stream\nBT /F 12 Tf 20 150 Td (Zanzibar) Tj 0 -50 Td (open) Tj ET 0 g 10 140 100 30 re f         \nendstream")
+	if n := finders(t, b, word); len(n) < 4 {
+		t.Fatalf("under the box: found by %q only", n)
+	}
+	_, out, err := run(t, e, "redact", map[string]string{"box": "10,140,110,170"}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := finders(t, out[0], word); len(n) > 0 {
+		t.Errorf("still found by %q", n)
+	}
+	if n := finders(t, out[0], "open"); len(n) < 3 {
+		t.Errorf("what stood beside it is found by %q only", n)
+	}
+	img := pdftest.Raster(t, pdftest.Write(t, "out.pdf", out[0]), 72)[0]
+	if r, _, _, _ := img.At(50, 45).RGBA(); r != 0 {
+		t.Error("no black box")
+	}
+}
+
+// TestRedactedPixelsAreBlack: those of an image in a box, in the file and not under a black box only.
+func TestRedactedPixelsAreBlack(t *testing.T) {
+	e := engine(t)
+	b := secretive("Zanzibar")
+	done, out, err := run(t, e, "redact", map[string]string{"box": "20,20,60,40", "unmarked": "true", "pages": "1"}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(done.Text, "1 parts of images") {
+		t.Error(done.Text)
+	}
+	img := pdftest.Raster(t, pdftest.Write(t, "out.pdf", out[0]), 72)[0]
+	at := func(x, y int) bool { r, _, _, _ := img.At(x, y).RGBA(); return r < 0x8000 }
+	if !at(30, 170) || !at(50, 165) || at(90, 145) {
+		t.Errorf("black at the left below %t, %t, at the right above %t", at(30, 170), at(50, 165), at(90, 145))
+	}
+}
+
+// TestRedactionThatCannotBeProved is refused, and nothing is written.
+func TestRedactionThatCannotBeProved(t *testing.T) {
+	e := engine(t)
+	page := func(font, content string) []byte {
+		return raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]/Resources<</Font<</F `+font+`>>/XObject<</X 5 0 R>>>>>>`,
+			`<</Type/Page/Parent 2 0 R/Contents 4 0 R>>`, fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content),
+			"<</Subtype/Form/BBox[0 0 9 9]/Length 5>>stream\n/X Do\nendstream")
+	}
+	helvetica := `<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>`
+	for name, c := range map[string]struct {
+		file []byte
+		text string
+		want error
+	}{
+		"no meaning": {page(`<</Subtype/Type0/BaseFont/X/Encoding/Identity-H/DescendantFonts[<</Subtype/CIDFontType2>>]>>`, "BT /F 9 Tf <0001> Tj ET"), "word", pdf.ErrNotProvable},
+		"damaged":    {raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page/Contents 4 0 R>>`, "<</Length 3/Filter/FlateDecode>>stream\nabc\nendstream"), "word", pdf.ErrNotProvable},
+		"itself":     {page(helvetica, "/X Do"), "word", pdf.ErrNotProvable},
+		"name":       {raw(`<</Type/Catalog/Pages 2 0 R/Private/Zanzibar>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`), "zanzibar", pdf.ErrNotProvable},
+	} {
+		_, out, err := run(t, e, "redact", map[string]string{"text": c.text}, c.file)
+		if !errors.Is(err, c.want) || len(out) > 0 && len(out[0]) > 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var option *pdf.OptionError
+	for name, values := range map[string]map[string]string{
+		"nothing": {}, "both": {"text": "a", "regexp": "b"}, "box": {"box": "1,2,3"}, "empty box": {"box": "9,9,9,9"}, "pages": {"box": "0,0,9,9", "pages": "7"}, "second box": {"box": "0,0,9,9;x"},
+	} {
+		if _, _, err := run(t, e, "redact", values, page(helvetica, "")); !errors.As(err, &option) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestRedactedFilesKeepTheirClaims: a tagged file of ours goes on to hold what it claims.
+func TestRedactedFilesKeepTheirClaims(t *testing.T) {
+	e := engine(t)
+	var in bytes.Buffer
+	if _, err := e.Build(t.Context(), &in, pdf.RenderOptions{Standards: []standard.ID{standard.PDFA4, standard.PDFUA2}}, func(b *doc.Builder) error {
+		b.Title("Report on Zanzibar").Lang("en")
+		b.Heading(1, "About Zanzibar", doc.Bookmark("Zanzibar"))
+		b.Text("What Zanzibar is and what it is not.")
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	done, out, err := run(t, e, "redact", map[string]string{"text": "Zanzibar"}, in.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := finders(t, out[0], "Zanzibar"); len(n) > 0 {
+		t.Errorf("still found by %q", n)
+	}
+	s, ok := done.Report.(*pdf.RedactSummary)
+	if !ok || strings.Join(s.Claims, ", ") != "pdf/a-4, pdf/ua-2" || len(s.Warnings) > 0 {
+		t.Errorf("%s", done.Text)
+	}
+	file := pdftest.Write(t, "out.pdf", out[0])
+	if err := pdftest.QPDF(t, file); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzRedact: content of any bytes is redacted or refused with a typed error.
+func FuzzRedact(f *testing.F) {
+	f.Add([]byte("BT /F 12 Tf 20 150 Td (a) Tj [(ab)-9(a)] TJ (a) ' 1 2 (a) \" ET 0 0 9 9 re f"), true)
+	f.Add([]byte("/Span<</ActualText(a)>>BDC BT /F 1 Tf (b) Tj ET EMC q BI /W 1/H 1/BPC 8/CS/G ID a EI Q Q"), false)
+	e, err := pdf.New(pdf.Config{Cache: pdf.CacheLimits{Off: true}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, content []byte, box bool) {
+		if len(content) > 1<<12 {
+			t.Skip("longer than what finds more")
+		}
+		b := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>`,
+			`<</Type/Page/Contents 4 0 R>>`, fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content))
+		values := map[string]string{"text": "a"}
+		if box {
+			values = map[string]string{"box": "0,0,100,170"}
+		}
+		_, _, err := run(t, e, "redact", values, b)
+		var told *pdf.DiagnosticError
+		var limit *pdf.LimitError
+		if err != nil && !errors.As(err, &told) && !errors.As(err, &limit) {
+			t.Fatal(err)
+		}
+	})
+}
