@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"log/slog"
@@ -29,6 +30,7 @@ type Cache[K comparable, V any] struct {
 	ours   bool // clock was made here
 	seed   maphash.Seed
 	epoch  uint64
+	id     uint64 // see writeID
 	// random is uniform in [0,1); tests put a known sequence here.
 	random     func() float64
 	keyBytes   func(K) int
@@ -84,6 +86,7 @@ func New[K comparable, V any](o Options[K, V]) (*Cache[K, V], error) {
 		clock:      o.clock,
 		seed:       maphash.MakeSeed(),
 		epoch:      randomID(),
+		id:         cmp.Or(uint64(o.NodeID)<<ownBits, randomID()&^ownMask),
 		first:      randomID(),
 		random:     uniform,
 		keyBytes:   keyWeigh[K](),

@@ -2,6 +2,7 @@ package cache_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"example.com/quire/cache"
@@ -10,6 +11,16 @@ import (
 
 func TestHubIsARemote(t *testing.T) {
 	cachetest.RunRemote(t, func(*testing.T) cachetest.Shared { return cache.NewHub() })
+}
+
+// TestCachesShareAHub is what cacheredis.TestCachesShareAServer asks of servers.
+func TestCachesShareAHub(t *testing.T) {
+	for _, mode := range []cache.SyncMode{cache.Invalidate, cache.Push, cache.Tracked} {
+		t.Run(fmt.Sprint(mode), func(t *testing.T) {
+			h := cache.NewHub()
+			cachetest.RunCaches(t, "", mode, func(*testing.T) cachetest.Shared { return h })
+		})
+	}
 }
 
 func TestHubThatIsDownCutsItsLinks(t *testing.T) {

@@ -68,6 +68,10 @@ type Options[K comparable, V any] struct {
 	// Keys turns keys into text for the remote. It is built in for keys that are strings or integers,
 	// and required with Remote for others. The text has at most 1 KiB.
 	Keys KeyCodec[K]
+	// NodeID is the id of this cache among those that share the remote, 1 to 16777215; the upper 24 bits of
+	// Version.WriteID are that of the writer. 0, the default, is a random one. Two caches with one
+	// id are in step all the same, and say in the log that they have it.
+	NodeID uint32
 	// ReadOnly makes all writes fail with ErrReadOnly. What is loaded is stored all the same.
 	ReadOnly bool
 	// MaxLoads bounds the loaders that run at a time; further loads wait within their LoadTimeout.
@@ -315,6 +319,7 @@ func (o Options[K, V]) check() (Options[K, V], error) {
 func (o *Options[K, V]) checkRemote(c *checker) {
 	c.require(o.Remote != nil && o.Bus != nil, "Bus", o.Bus, "Remote and Bus, or neither")
 	c.require(o.Name != "", "Name", o.Name, "a name that all nodes of this cache share")
+	c.require(o.NodeID <= maxNodeID, "NodeID", o.NodeID, "0 for a random one, or 1 to 16777215")
 	c.require(o.Codec != nil, "Codec", nil, "a codec, since Remote is set")
 	c.require(o.Policy.LoadTimeout > 0, "Policy.LoadTimeout", o.Policy.LoadTimeout, "a timeout, since Remote is set")
 	if o.Keys == nil {

@@ -60,6 +60,19 @@ func remoteCases(cases map[string]func(t *testing.T)) {
 			t.Error("256 is no uint8")
 		}
 	}
+	cases["Options.NodeID"] = func(t *testing.T) {
+		t.Helper()
+		c, _ := node(t, NewHub(), opts{NodeID: 1<<24 - 1})
+		v, err := c.SetWith(t.Context(), "k", "v", WriteOptions{})
+		if err != nil || v.WriteID>>40 != 1<<24-1 {
+			t.Errorf("%+v, %v", v, err)
+		}
+		h := NewHub()
+		_, err = New(opts{Name: "n", Remote: h, Bus: h, Codec: textCodec{}, NodeID: 1 << 24})
+		if wrong, ok := errors.AsType[*ConfigError](err); !ok || wrong.Field != "NodeID" {
+			t.Errorf("an id of 25 bits: %v", err)
+		}
+	}
 	cases["Options.ReadOnly"] = func(t *testing.T) {
 		t.Helper()
 		h := NewHub()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -57,11 +58,15 @@ func (c *Cache[K, V]) pushes(mode SyncMode, payload []byte) bool {
 	return mode == Push && len(payload) <= c.p.PushMaxBytes
 }
 
-// writeID names a write. Its upper part is the random id of the cache; its lower part goes on from a
-// random number. So a cache knows its own frames from those of another that has its id by chance.
-func (c *Cache[K, V]) writeID() uint64 { return c.epoch&^ownMask | (c.first+c.writes.Add(1))&ownMask }
+// writeID names a write. Its upper part is the id of the cache; its lower part goes on from a
+// random number. So a cache knows its own frames from those of another that has its id.
+func (c *Cache[K, V]) writeID() uint64 { return c.id | (c.first+c.writes.Add(1))&ownMask }
 
-const ownMask = 1<<40 - 1
+const (
+	ownBits   = 40
+	ownMask   = 1<<ownBits - 1
+	maxNodeID = math.MaxUint64 >> ownBits
+)
 
 // own says whether v is that of a write of this cache.
 func (c *Cache[K, V]) own(v Version) bool {
@@ -69,7 +74,7 @@ func (c *Cache[K, V]) own(v Version) bool {
 }
 
 // named says whether v is that of a write of this cache, or of one with its id.
-func (c *Cache[K, V]) named(v Version) bool { return (v.WriteID^c.epoch)&^ownMask == 0 }
+func (c *Cache[K, V]) named(v Version) bool { return v.WriteID&^ownMask == c.id }
 
 // put stores the record of w, with its condition, and returns its version; ErrConflict if the condition does not
 // hold, errOutdated if its tags are out of date. A call that failed halfway may have been done, or be done yet: the id of the write tells. If it is not there the key is suspect

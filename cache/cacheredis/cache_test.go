@@ -60,42 +60,17 @@ func do(t *testing.T, err error) {
 	}
 }
 
-// TestCachesShareAServer: what one node writes, deletes, clears or loads holds for the other.
+// TestCachesShareAServer: each with connections of its own, in all modes.
 func TestCachesShareAServer(t *testing.T) {
 	for _, kind := range cachetest.RedisKinds() {
 		for _, mode := range []cache.SyncMode{cache.Invalidate, cache.Push, cache.Tracked} {
 			t.Run(fmt.Sprint(kind, mode), func(t *testing.T) {
 				t.Parallel()
 				server := cachetest.StartRedis(t, kind)
-				o := cache.Options[string, []byte]{Policy: cache.Policy{Mode: mode}}
-				a, b := node(t, server.Addr, o), node(t, server.Addr, o)
-				for i := range 20 {
-					v := fmt.Sprint("v", i)
-					do(t, a.Set(t.Context(), "k", []byte(v)))
-					becomes(t, b, "k", v)
-					becomes(t, a, "k", v)
-				}
-				do(t, b.Delete(t.Context(), "k"))
-				becomes(t, a, "k", "")
-				_, err := a.SetWith(t.Context(), "k", []byte("tagged"), cache.WriteOptions{Tags: []string{"t"}})
-				do(t, err)
-				becomes(t, b, "k", "tagged")
-				do(t, b.InvalidateTags(t.Context(), "t"))
-				becomes(t, a, "k", "")
-				do(t, a.Set(t.Context(), "k", []byte("again")))
-				becomes(t, b, "k", "again")
-				do(t, a.Clear(t.Context()))
-				becomes(t, b, "k", "")
-				do(t, a.Set(t.Context(), "k", []byte("last")))
-				if v, err := node(t, server.Addr, o).Get(t.Context(), "k"); string(v) != "last" {
-					t.Errorf("a node that starts reads %q, %v", v, err)
-				}
-				for end := time.Now().Add(30 * time.Second); a.Staleness() > time.Second; {
-					if time.Now().After(end) {
-						t.Fatalf("bound %v", a.Staleness())
-					}
-					<-time.After(5 * time.Millisecond)
-				}
+				cachetest.RunCaches(t, "", mode, func(t *testing.T) cachetest.Shared {
+					t.Helper()
+					return open(t, cacheredis.Config{Addr: server.Addr})
+				})
 			})
 		}
 	}

@@ -167,7 +167,15 @@ func command(t *testing.T, addr string, words ...string) {
 }
 
 func TestConfigThatCannotBe(t *testing.T) {
-	for _, c := range []cacheredis.Config{{}, {Addr: "x"}, {Addr: "x:1", DB: -1}, {Addr: "x:1", DialTimeout: -1}} {
+	for _, c := range []cacheredis.Config{
+		{},
+		{Addr: "x"},
+		{Addr: "x:1", DB: -1},
+		{Addr: "x:1", DialTimeout: -1},
+		{Addr: "x:1,x", Cluster: true},
+		{Addr: "x:1", DB: 1, Cluster: true},
+		{Addr: "x:1", Cluster: true, SentinelMaster: "main"},
+	} {
 		var wrong *cache.ConfigError
 		if _, err := cacheredis.Open(c); !errors.As(err, &wrong) {
 			t.Errorf("%+v: %v", c, err)

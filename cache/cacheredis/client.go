@@ -6,9 +6,19 @@
 // their own, on which a heartbeat shows that none are outstanding; when it fails, or the server is
 // another one than before, the link is reported as down and made anew.
 //
+// In a Redis Cluster all keys of a namespace are in one slot, by their hash tag: so a write, its number,
+// its tags and its frame are one step of one server there too, and cost one round trip, and the load of one
+// cache is that of one primary; caches of other names are on others. Frames are ordinary messages, which the primary hands on to all nodes of the
+// cluster. Where a namespace is, the nodes of the cluster are asked at each new connection; a call
+// that is refused with MOVED is sent to where it was moved. While a slot is being moved calls are refused
+// (ASK, TRYAGAIN), and a cache serves what it holds and can prove, or loads. A promoted replica begins
+// a new epoch: what is held is compared before it is served. A primary that was cut off takes it that
+// long to refuse calls as cluster-node-timeout says, and a node that is cut off with it does not see before
+// what others write elsewhere.
+//
 // The user of the server needs the commands EVAL, EVALSHA, GET, GETRANGE, MGET, SET, DEL, HGET, HMGET,
 // HSET, HINCRBY, PEXPIRE, PTTL, PUBLISH, SUBSCRIBE, UNSUBSCRIBE, INFO, TIME, ROLE, PING, CLIENT, HELLO, AUTH and
-// SELECT, for Purge SCAN and UNLINK, the keys q1:* and the channels q1:b:*. Whoever else may write those keys can change what the caches of
+// SELECT, for Purge SCAN and UNLINK, in a cluster CLUSTER, the keys q1:* and the channels q1:b:*. Whoever else may write those keys can change what the caches of
 // all nodes hold, but not have a record taken for that of another key.
 package cacheredis
 
@@ -19,12 +29,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -34,12 +44,15 @@ import (
 
 // Config says where the server is.
 type Config struct {
-	// Addr is the server's host:port. With SentinelMaster it is that of a Sentinel, or of several, separated
-	// by commas.
+	// Addr is the server's host:port. With SentinelMaster it is that of a Sentinel, with Cluster that of a
+	// node, or of several, separated by commas.
 	Addr string
+	// Cluster says that the server is a Redis Cluster. Its nodes are asked for the primary of a namespace at
+	// each new connection; those that they name are asked later too. DB is 0 then.
+	Cluster bool
 	// SentinelMaster is the name by which the Sentinels know the primary, if they are to be asked for it,
 	// at each new connection. User name, password and database are those of the primary; TLS and Dial hold
-	// for the Sentinels too.
+	// for the Sentinels too. Not with Cluster.
 	SentinelMaster string
 	// Username and Password authenticate, if set.
 	Username, Password string
@@ -59,23 +72,24 @@ type Config struct {
 // Client is a connection to a server for any number of caches. Its methods may be called concurrently.
 // Errors that match cache.ErrUnavailable are refusals of the server and failures to connect.
 type Client struct {
-	calls, links rueidis.Client
-	run          scripts
-	log          *slog.Logger
-	warned       sync.Once
-	// offset is the server's clock less ours in microseconds, at most as large as that; read at
-	// measured, a time.Time in nanoseconds.
-	offset, measured atomic.Int64
-}
+	config Config
+	addrs  []string // of Config.Addr
+	run    scripts
+	log    *slog.Logger
+	warned sync.Once
+	ending sync.WaitGroup // clients that a move has replaced
 
-// measureEvery is how often the server's clock is read.
-const measureEvery = 10 * time.Second
+	mu     sync.Mutex
+	homes  map[string]*home // by namespace with Config.Cluster, else one under ""
+	nodes  []string         // of the cluster, beside addrs, as it said last
+	closed bool
+}
 
 // Open makes a client. It does not need the server to be there: connections are made, and made again,
 // when they are used. Its error is a *cache.ConfigError.
 func Open(c Config) (*Client, error) {
 	addrs := []string{c.Addr}
-	if c.SentinelMaster != "" {
+	if c.SentinelMaster != "" || c.Cluster {
 		addrs = strings.Split(c.Addr, ",")
 	}
 	for _, addr := range addrs {
@@ -83,8 +97,11 @@ func Open(c Config) (*Client, error) {
 			return nil, &cache.ConfigError{Field: "Addr", Got: strconv.Quote(c.Addr), Want: "host:port"}
 		}
 	}
-	if c.DB < 0 {
-		return nil, &cache.ConfigError{Field: "DB", Got: c.DB, Want: "0 or more"}
+	if c.DB < 0 || c.DB > 0 && c.Cluster {
+		return nil, &cache.ConfigError{Field: "DB", Got: c.DB, Want: "0 or more, 0 with Cluster"}
+	}
+	if c.Cluster && c.SentinelMaster != "" {
+		return nil, &cache.ConfigError{Field: "SentinelMaster", Got: c.SentinelMaster, Want: "none with Cluster"}
 	}
 	if c.DialTimeout < 0 {
 		return nil, &cache.ConfigError{Field: "DialTimeout", Got: c.DialTimeout, Want: "0 for the default, or more"}
@@ -92,40 +109,29 @@ func Open(c Config) (*Client, error) {
 	if c.DialTimeout == 0 {
 		c.DialTimeout = time.Second
 	}
-	o := rueidis.ClientOption{
-		InitAddress: []string{c.Addr}, Username: c.Username, Password: c.Password, SelectDB: c.DB,
-		TLSConfig: c.TLS, ForceSingleClient: true, DisableCache: true, DisableRetry: true, AlwaysPipelining: true,
-		Dialer: net.Dialer{Timeout: c.DialTimeout}, ConnWriteTimeout: c.DialTimeout, ClientSetInfo: rueidis.DisableClientSetInfo,
-	}
-	if c.SentinelMaster != "" {
-		o.DialCtxFn = c.dialPrimary(addrs)
-	} else if c.Dial != nil {
-		o.DialCtxFn = func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
-			ctx, cancel := context.WithTimeout(ctx, c.DialTimeout)
-			defer cancel()
-			return c.Dial(ctx, addr)
-		}
-	}
-	calls, err := rueidis.NewClient(o)
-	if calls == nil {
-		return nil, fmt.Errorf("cacheredis open %s: %w", c.Addr, err)
-	}
-	links, err := rueidis.NewClient(o)
-	if links == nil {
-		calls.Close()
-		return nil, fmt.Errorf("cacheredis open %s: %w", c.Addr, err)
-	}
 	log := c.Logger
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Client{calls: calls, links: links, run: newScripts(), log: log}, nil
+	client := &Client{config: c, addrs: addrs, run: newScripts(), log: log, homes: make(map[string]*home)}
+	if !c.Cluster {
+		if _, err := client.home("").client(); err != nil {
+			return nil, err
+		}
+	}
+	return client, nil
 }
 
 // Close ends the connections. Call it after the caches are closed.
 func (c *Client) Close() {
-	c.calls.Close()
-	c.links.Close()
+	c.mu.Lock()
+	c.closed = true
+	homes := maps.Clone(c.homes)
+	c.mu.Unlock()
+	for _, h := range homes {
+		h.close()
+	}
+	c.ending.Wait()
 }
 
 // failure tells what a call came to.
@@ -140,73 +146,59 @@ func failure(ctx context.Context, op string, err error) error {
 	return fmt.Errorf("cacheredis %s: %w", op, err)
 }
 
-// now is the server's time in microseconds, not before it really is that late.
-func (c *Client) now() int64 { return time.Now().UnixMicro() + c.offset.Load() }
-
-// measure takes the answer to a TIME that was sent at that time.
-func (c *Client) measure(sent time.Time, answer rueidis.RedisResult) error {
-	parts, err := answer.AsStrSlice()
-	if err != nil {
-		return err
-	}
-	if len(parts) != 2 {
-		return malformed("answer to TIME of length", len(parts))
-	}
-	seconds, err1 := strconv.ParseInt(parts[0], 10, 64)
-	micros, err2 := strconv.ParseInt(parts[1], 10, 64)
-	if err := errors.Join(err1, err2); err != nil || seconds < 0 || seconds > 1<<40 {
-		return malformed("answer to TIME", parts)
-	}
-	c.offset.Store(seconds*1_000_000 + micros - sent.UnixMicro())
-	c.measured.Store(sent.UnixNano())
-	return nil
-}
-
-func (c *Client) measureIfOld(ctx context.Context) error {
-	sent := time.Now()
-	if sent.UnixNano()-c.measured.Load() < int64(measureEvery) {
-		return nil
-	}
-	return c.measure(sent, c.calls.Do(ctx, c.calls.B().Time().Build()))
-}
-
 // Fetch implements cache.Remote.
-func (c *Client) Fetch(ctx context.Context, ns string, keys []string, headersOnly bool) ([]cache.Record, error) {
+func (c *Client) Fetch(ctx context.Context, ns string, keys []string, headersOnly bool) (all []cache.Record, err error) {
 	if err := ctx.Err(); err != nil || len(keys) == 0 {
 		return nil, err
 	}
-	if err := c.measureIfOld(ctx); err != nil {
-		return nil, failure(ctx, "time", err)
-	}
-	all := make([]cache.Record, len(keys))
-	if headersOnly {
-		cmds := make(rueidis.Commands, len(keys))
-		for i, k := range keys {
-			cmds[i] = c.calls.B().Getrange().Key(dataKey(ns, k)).Start(0).End(recordHeader - 1).Build()
+	h := c.home(ns)
+	err = h.do(func(conn rueidis.Client) error {
+		if err := h.measureIfOld(ctx, conn); err != nil {
+			return err
 		}
-		for i, answer := range c.calls.DoMulti(ctx, cmds...) {
-			b, err := answer.AsBytes()
-			if err != nil {
-				return nil, failure(ctx, "fetch", err)
-			}
-			all[i], _ = parseHeader(b, c.now()) // what cannot be read is not there
+		if headersOnly {
+			all, err = fetchHeaders(ctx, conn, ns, keys, h.now)
+		} else {
+			all, err = fetchRecords(ctx, conn, ns, keys, h.now)
 		}
-		return all, nil
-	}
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = dataKey(ns, k)
-	}
-	answers, err := c.calls.Do(ctx, c.calls.B().Mget().Key(names...).Build()).ToArray()
+		return err
+	})
 	if err != nil {
 		return nil, failure(ctx, "fetch", err)
 	}
+	return all, nil
+}
+
+func fetchHeaders(ctx context.Context, conn rueidis.Client, ns string, keys []string, now func() int64) ([]cache.Record, error) {
+	all, cmds := make([]cache.Record, len(keys)), make(rueidis.Commands, len(keys))
+	for i, k := range keys {
+		cmds[i] = conn.B().Getrange().Key(dataKey(ns, k)).Start(0).End(recordHeader - 1).Build()
+	}
+	for i, answer := range conn.DoMulti(ctx, cmds...) {
+		b, err := answer.AsBytes()
+		if err != nil {
+			return nil, err
+		}
+		all[i], _ = parseHeader(b, now()) // what cannot be read is not there
+	}
+	return all, nil
+}
+
+func fetchRecords(ctx context.Context, conn rueidis.Client, ns string, keys []string, now func() int64) ([]cache.Record, error) {
+	all, names := make([]cache.Record, len(keys)), make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = dataKey(ns, k)
+	}
+	answers, err := conn.Do(ctx, conn.B().Mget().Key(names...).Build()).ToArray()
+	if err != nil {
+		return nil, err
+	}
 	if len(answers) != len(keys) {
-		return nil, fmt.Errorf("cacheredis fetch: %w", malformed("answers", len(answers)))
+		return nil, malformed("answers", len(answers))
 	}
 	for i := range answers {
 		if b, err := answers[i].AsBytes(); err == nil {
-			all[i], _ = parseRecord(b, ns, keys[i], c.now()) // what cannot be read is not there
+			all[i], _ = parseRecord(b, ns, keys[i], now()) // what cannot be read is not there
 		}
 	}
 	return all, nil
@@ -269,7 +261,11 @@ func (c *Client) Store(ctx context.Context, ns string, r cache.StoreRequest) (ca
 			keys, args = append(keys, tagKey(ns, t.Name)), append(args, strconv.FormatUint(t.Counter, 10))
 		}
 	}
-	got, err := c.run.store.Exec(ctx, c.calls, keys, args).ToString()
+	var got string
+	err = c.home(ns).do(func(conn rueidis.Client) (err error) {
+		got, err = c.run.store.Exec(ctx, conn, keys, args).ToString()
+		return err
+	})
 	switch {
 	case rueidis.IsRedisNil(err):
 		return cache.StoreResult{}, nil
@@ -295,8 +291,12 @@ func (c *Client) Lease(ctx context.Context, ns string, r cache.LeaseRequest) (ca
 	}
 	verb := map[cache.LeaseVerb]string{cache.LeaseAcquire: "a", cache.LeaseRenew: "r", cache.LeaseRelease: "x"}[r.Verb]
 	f := appendFrame(nil, cache.FrameLease, 0, r.Key)
-	got, err := c.run.lease.Exec(ctx, c.calls, keysOf(ns, r.Key), head(ns, verb, tokenBytes(r.Token), strconv.FormatUint(life, 10),
-		versionBytes(r.Known), string(f[:4]), string(f[20:]))).AsInt64()
+	args := head(ns, verb, tokenBytes(r.Token), strconv.FormatUint(life, 10), versionBytes(r.Known), string(f[:4]), string(f[20:]))
+	var got int64
+	err = c.home(ns).do(func(conn rueidis.Client) (err error) {
+		got, err = c.run.lease.Exec(ctx, conn, keysOf(ns, r.Key), args).AsInt64()
+		return err
+	})
 	if err != nil {
 		return cache.LeaseResult{}, failure(ctx, "lease", err)
 	}
@@ -329,7 +329,11 @@ func (c *Client) Tags(ctx context.Context, ns string, names []string, life time.
 		keys = append(keys, tagKey(ns, name))
 		args = append(args, strconv.FormatUint(kept, 10), string(f[:4]), string(f[20:]))
 	}
-	answers, err := c.run.tags.Exec(ctx, c.calls, keys, args).AsStrSlice()
+	var answers []string
+	err = c.home(ns).do(func(conn rueidis.Client) (err error) {
+		answers, err = c.run.tags.Exec(ctx, conn, keys, args).AsStrSlice()
+		return err
+	})
 	if err != nil {
 		return nil, failure(ctx, "tags", err)
 	}

@@ -1,6 +1,7 @@
 package cacheredis
 
 import (
+	"cmp"
 	"crypto/tls"
 	"os"
 	"strconv"
@@ -9,7 +10,7 @@ import (
 )
 
 // FromEnv reads a Config from the environment: the variables PREFIX_ADDR (host:port), PREFIX_USERNAME,
-// PREFIX_PASSWORD, PREFIX_DB (a number), PREFIX_SENTINEL_MASTER (see Config) and PREFIX_TLS (true: encrypted,
+// PREFIX_PASSWORD, PREFIX_DB (a number), PREFIX_SENTINEL_MASTER (see Config), PREFIX_CLUSTER (true or false) and PREFIX_TLS (true: encrypted,
 // with the certificate authorities of the system). What is not set is left out. An error is a *cache.ConfigError that names the variable.
 func FromEnv(prefix string) (Config, error) {
 	c := Config{
@@ -22,14 +23,24 @@ func FromEnv(prefix string) (Config, error) {
 		}
 		c.DB = n
 	}
-	if v := os.Getenv(prefix + "_TLS"); v != "" {
-		on, err := strconv.ParseBool(v)
-		if err != nil {
-			return Config{}, &cache.ConfigError{Field: prefix + "_TLS", Got: strconv.Quote(v), Want: "true or false"}
-		}
-		if on {
-			c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-		}
+	cluster, err1 := boolean(prefix + "_CLUSTER")
+	encrypted, err2 := boolean(prefix + "_TLS")
+	if err := cmp.Or(err1, err2); err != nil {
+		return Config{}, err
+	}
+	c.Cluster = cluster
+	if encrypted {
+		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	return c, nil
+}
+
+// boolean reads a variable that is false if it is not set.
+func boolean(name string) (bool, error) {
+	v := os.Getenv(name)
+	on, err := strconv.ParseBool(cmp.Or(v, "false"))
+	if err != nil {
+		return false, &cache.ConfigError{Field: name, Got: strconv.Quote(v), Want: "true or false"}
+	}
+	return on, nil
 }

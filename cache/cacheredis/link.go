@@ -37,9 +37,9 @@ const (
 )
 
 type link struct {
-	client *Client
-	ns     string
-	o      cache.LinkOptions
+	home *home
+	ns   string
+	o    cache.LinkOptions
 
 	mu   sync.Mutex // one call of the sink at a time
 	sink cache.Sink
@@ -51,7 +51,7 @@ func (c *Client) Attach(ns string, o cache.LinkOptions, s cache.Sink) (func(), e
 	if o.Heartbeat <= 0 || o.Timeout <= 0 {
 		return nil, &cache.ConfigError{Field: "LinkOptions", Got: o, Want: "a Heartbeat and a Timeout above 0"}
 	}
-	l := &link{client: c, ns: ns, o: o, sink: s}
+	l := &link{home: c.home(ns), ns: ns, o: o, sink: s}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -88,7 +88,11 @@ func (l *link) run(ctx context.Context) {
 
 // session holds one connection until it fails, and says whether the link was up.
 func (l *link) session(ctx context.Context) (wasUp bool, err error) {
-	conn, release := l.client.links.Dedicate()
+	client, err := l.home.client()
+	if err != nil {
+		return false, err
+	}
+	conn, release := client.Dedicate()
 	defer release()
 	defer conn.Close()
 	wrong := make(chan error, 1)
@@ -189,7 +193,10 @@ func (l *link) within(ctx context.Context, step func(context.Context) error) err
 
 func (l *link) open(ctx context.Context) (epoch string, err error) {
 	err = l.within(ctx, func(ctx context.Context) error {
-		epoch, err = l.client.run.open.Exec(ctx, l.client.calls, []string{metaKey(l.ns)}, head(l.ns)).ToString()
+		err = l.home.do(func(conn rueidis.Client) (err error) {
+			epoch, err = l.home.of.run.open.Exec(ctx, conn, []string{metaKey(l.ns)}, head(l.ns)).ToString()
+			return err
+		})
 		if err == nil && len(epoch) != 8 {
 			err = malformed("epoch of length", len(epoch))
 		}
@@ -206,8 +213,8 @@ func (l *link) judgeEviction(ctx context.Context, conn rueidis.DedicatedClient) 
 		_, policy, _ := strings.Cut(info, "maxmemory_policy:")
 		policy, _, _ = strings.Cut(policy, "\r")
 		if strings.HasPrefix(policy, "allkeys-") {
-			l.client.warned.Do(func() {
-				l.client.log.Warn("the server may evict any key, so that entries with tags end early; set maxmemory-policy to volatile-lfu",
+			l.home.of.warned.Do(func() {
+				l.home.of.log.Warn("the server may evict any key, so that entries with tags end early; set maxmemory-policy to volatile-lfu",
 					slog.String("maxmemory_policy", policy))
 			})
 		}
@@ -219,7 +226,7 @@ func (l *link) judgeEviction(ctx context.Context, conn rueidis.DedicatedClient) 
 func (l *link) beat(ctx context.Context, conn rueidis.DedicatedClient, epoch string) error {
 	sent := time.Now()
 	answers := conn.DoMulti(ctx, conn.B().Time().Build(), conn.B().Hget().Key(metaKey(l.ns)).Field("e").Build(), conn.B().Role().Build())
-	if err := l.client.measure(sent, answers[0]); err != nil {
+	if err := l.home.measure(sent, answers[0]); err != nil {
 		return err
 	}
 	if now, err := answers[1].ToString(); rueidis.IsRedisNil(err) || err == nil && now != epoch {
@@ -249,7 +256,7 @@ func (l *link) message(m rueidis.PubSubMessage) error {
 	if !l.up {
 		return nil
 	}
-	f, err := parseFrame([]byte(m.Message), l.ns, l.client.now())
+	f, err := parseFrame([]byte(m.Message), l.ns, l.home.now())
 	if err != nil {
 		return err
 	}

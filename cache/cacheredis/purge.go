@@ -2,8 +2,11 @@ package cacheredis
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/redis/rueidis"
 
 	"example.com/quire/cache"
 )
@@ -20,30 +23,34 @@ func (c *Client) Purge(ctx context.Context, ns string, perSecond int) (removed i
 	pause := time.NewTicker(max(time.Second*time.Duration(batch)/time.Duration(perSecond), time.Microsecond))
 	defer pause.Stop()
 	pattern := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dataKey(ns, "")) + "*"
-	for _, server := range c.calls.Nodes() {
-		for cursor, first := uint64(0), true; first || cursor != 0; first = false {
-			page, err := server.Do(ctx, server.B().Scan().Cursor(cursor).Match(pattern).Count(int64(batch)).Build()).AsScanEntry()
-			if err != nil {
-				return removed, failure(ctx, "purge", err)
-			}
-			cursor = page.Cursor
-			for keys := page.Elements; len(keys) > 0; {
-				some := keys[:min(len(keys), purgeBatch)]
-				keys = keys[len(some):]
-				n, err := c.run.purge.Exec(ctx, c.calls, some, []string{tagKey(ns, "")}).AsInt64()
-				if err != nil {
-					return removed, failure(ctx, "purge", err)
-				}
-				removed += int(n)
-			}
-			if cursor == 0 {
-				continue
-			}
+	h := c.home(ns)
+	for cursor, first := uint64(0), true; first || cursor != 0; first = false {
+		if !first {
 			select {
 			case <-pause.C:
 			case <-ctx.Done():
 				return removed, ctx.Err()
 			}
+		}
+		var page rueidis.ScanEntry
+		err := h.do(func(conn rueidis.Client) (err error) {
+			page, err = conn.Do(ctx, conn.B().Scan().Cursor(cursor).Match(pattern).Count(int64(batch)).Build()).AsScanEntry()
+			return err
+		})
+		if err != nil {
+			return removed, failure(ctx, "purge", err)
+		}
+		cursor = page.Cursor
+		for some := range slices.Chunk(page.Elements, purgeBatch) {
+			var n int64
+			err := h.do(func(conn rueidis.Client) (err error) {
+				n, err = c.run.purge.Exec(ctx, conn, some, []string{tagKey(ns, "")}).AsInt64()
+				return err
+			})
+			if err != nil {
+				return removed, failure(ctx, "purge", err)
+			}
+			removed += int(n)
 		}
 	}
 	return removed, nil

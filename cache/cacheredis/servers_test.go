@@ -242,10 +242,11 @@ func TestConfigFromTheEnvironment(t *testing.T) {
 	cachetest.Link(t, open(t, c), "n")
 	t.Setenv("CACHE_TLS", "true")
 	t.Setenv("CACHE_SENTINEL_MASTER", "main")
-	if c, err := cacheredis.FromEnv("CACHE"); err != nil || c.TLS == nil || c.SentinelMaster != "main" {
+	t.Setenv("CACHE_CLUSTER", "1")
+	if c, err := cacheredis.FromEnv("CACHE"); err != nil || c.TLS == nil || c.SentinelMaster != "main" || !c.Cluster {
 		t.Errorf("%+v, %v", c, err)
 	}
-	for name, v := range map[string]string{"CACHE_TLS": "maybe", "CACHE_DB": "-1"} {
+	for name, v := range map[string]string{"CACHE_TLS": "maybe", "CACHE_DB": "-1", "CACHE_CLUSTER": "yes"} {
 		t.Setenv(name, v)
 		_, err := cacheredis.FromEnv("CACHE")
 		if wrong, ok := errors.AsType[*cache.ConfigError](err); !ok || wrong.Field != name {
@@ -321,4 +322,81 @@ func terminate(t *testing.T, cert tls.Certificate, addr string) string {
 		all.Wait()
 	})
 	return ln.Addr().String()
+}
+
+// TestEveryKeyButTwoEnds, whatever caches do: the meta hash and the counter of Clear stay.
+func TestEveryKeyButTwoEnds(t *testing.T) {
+	for _, kind := range cachetest.RedisKinds() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			server := cachetest.StartRedis(t, kind)
+			origin := errors.New("the origin is down")
+			loading, release := make(chan struct{}), make(chan struct{})
+			n := nodeOf(t, cacheredis.Config{Addr: server.Addr}, cache.Options[string, []byte]{
+				Policy: cache.Policy{LoadTimeout: time.Minute, LeaseTTL: time.Minute},
+				LoadEntry: func(_ context.Context, k string, _ *cache.Entry[[]byte]) (cache.Loaded[[]byte], error) {
+					switch k {
+					case "absent":
+						return cache.Loaded[[]byte]{}, cache.ErrNotFound
+					case "failed":
+						return cache.Loaded[[]byte]{}, origin
+					case "loading":
+						close(loading)
+						<-release
+					}
+					return cache.Loaded[[]byte]{Value: []byte(k), Tags: []string{"of loads"}}, nil
+				},
+			})
+			var wg sync.WaitGroup
+			wg.Go(func() { becomes(t, n, "loading", "loading") })
+			<-loading // its lease is held
+			for _, k := range []string{"set", "deleted"} {
+				do(t, n.Set(t.Context(), k, []byte("v")))
+			}
+			_, err := n.SetWith(t.Context(), "tagged", []byte("v"), cache.WriteOptions{Tags: []string{"a", "b"}})
+			do(t, err)
+			do(t, n.Delete(t.Context(), "deleted"))
+			do(t, n.InvalidateTags(t.Context(), "b", "of nothing"))
+			becomes(t, n, "loaded", "loaded")
+			becomes(t, n, "absent", "")
+			if _, err := n.Get(t.Context(), "failed"); !errors.Is(err, origin) {
+				t.Error(err)
+			}
+			_, err = n.GetMany(t.Context(), []string{"m1", "m2"}, func(context.Context, []string) (map[string][]byte, error) {
+				return map[string][]byte{"m1": nil}, nil
+			})
+			do(t, err)
+			ends := 0
+			for key, life := range lives(t, server.Addr) {
+				switch forever := key == "q1:m:{posts/00}" || key == "q1:t:{posts/00}:"; {
+				case forever != (life == -1): // -2 is one that has ended since
+					t.Errorf("%s has a life of %d ms", key, life)
+				case !forever:
+					ends++
+				}
+			}
+			if ends < 8 {
+				t.Errorf("%d keys that end", ends)
+			}
+			close(release)
+			wg.Wait()
+			do(t, n.Clear(t.Context()))
+		})
+	}
+}
+
+// lives has what each key of a server has left, in milliseconds, -1 for no end, -2 for one that has ended.
+func lives(t *testing.T, addr string) map[string]int64 {
+	t.Helper()
+	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, ForceSingleClient: true, DisableCache: true})
+	do(t, err)
+	defer c.Close()
+	keys, err := c.Do(t.Context(), c.B().Keys().Pattern("*").Build()).AsStrSlice()
+	do(t, err)
+	all := make(map[string]int64)
+	for _, k := range keys {
+		all[k], err = c.Do(t.Context(), c.B().Pttl().Key(k).Build()).AsInt64()
+		do(t, err)
+	}
+	return all
 }

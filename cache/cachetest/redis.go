@@ -5,11 +5,14 @@ package cachetest
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,6 +60,106 @@ func StartSentinel(t *testing.T, kind, name, addr string) *Redis {
 		}
 		return []string{file, "--sentinel"}
 	})
+}
+
+// Cluster is a Redis Cluster on loopback that belongs to one test: three primaries and a replica of each.
+type Cluster struct {
+	Primaries, Replicas []*Redis // each at the place of its primary
+}
+
+// StartCluster starts six servers of that kind and joins them. A primary that does not answer is
+// replaced by its replica after that time, or with 0 not at all.
+func StartCluster(t *testing.T, kind string, nodeTimeout time.Duration) *Cluster {
+	t.Helper()
+	var all []*Redis
+	for range 6 {
+		args := []string{"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "60000", "--cluster-replica-no-failover", "yes"}
+		if nodeTimeout > 0 {
+			args = append(args[:4], "--cluster-node-timeout", fmt.Sprint(nodeTimeout.Milliseconds()))
+		}
+		all = append(all, StartRedis(t, kind, append(args, "--repl-diskless-sync-delay", "0")...))
+	}
+	c := &Cluster{Primaries: all[:3], Replicas: all[3:]}
+	const slots = 16384
+	for i, r := range c.Primaries {
+		words := []string{"CLUSTER", "ADDSLOTS"}
+		for slot := i * slots / 3; slot < (i+1)*slots/3; slot++ {
+			words = append(words, fmt.Sprint(slot))
+		}
+		r.Command(t, words...)
+	}
+	for i, r := range all {
+		r.Command(t, "CLUSTER", "SET-CONFIG-EPOCH", fmt.Sprint(i+1))
+		for _, other := range all[:i] {
+			host, port, _ := net.SplitHostPort(other.Addr) // of a listener
+			r.Command(t, "CLUSTER", "MEET", host, port)
+		}
+	}
+	knows := func(r *Redis, n int) bool {
+		return strings.Contains(r.Command(t, "CLUSTER", "INFO"), fmt.Sprintf("cluster_known_nodes:%d\r", n)) &&
+			!strings.Contains(r.Command(t, "CLUSTER", "NODES"), "handshake")
+	}
+	for _, r := range all {
+		eventually(t, "all nodes know each other", func() bool { return knows(r, len(all)) })
+	}
+	for i, r := range c.Replicas {
+		r.Command(t, "CLUSTER", "REPLICATE", c.Primaries[i].Command(t, "CLUSTER", "MYID"))
+	}
+	for _, r := range all {
+		eventually(t, "the cluster is up", func() bool {
+			return strings.Contains(r.Command(t, "CLUSTER", "INFO"), "cluster_state:ok") && strings.Count(r.Command(t, "CLUSTER", "NODES"), "slave") == len(c.Replicas)
+		})
+	}
+	for _, r := range c.Replicas {
+		eventually(t, "the replica has what its primary has", func() bool {
+			return strings.Contains(r.Command(t, "INFO", "replication"), "master_link_status:up")
+		})
+	}
+	return c
+}
+
+// Command runs one command as a foreign client, without a password, and returns the answer if it is one
+// text or number.
+func (r *Redis) Command(t *testing.T, words ...string) string {
+	t.Helper()
+	answer, err := r.command(words...)
+	if err != nil {
+		t.Fatalf("%q: %v", words[:min(len(words), 4)], err)
+	}
+	return answer
+}
+
+func (r *Redis) command(words ...string) (string, error) {
+	conn, err := net.DialTimeout("tcp", r.Addr, patience) //nolint:noctx // has a timeout
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close() //nolint:errcheck // nothing to lose
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		return "", err
+	}
+	b := fmt.Appendf(nil, "*%d\r\n", len(words))
+	for _, w := range words {
+		b = fmt.Appendf(b, "$%d\r\n%s\r\n", len(w), w)
+	}
+	if _, err := conn.Write(b); err != nil {
+		return "", err
+	}
+	in := bufio.NewReader(conn)
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return "", err
+	}
+	line = strings.TrimSuffix(line, "\r\n")
+	switch n, _ := strconv.Atoi(line[1:]); { // 0 for what is no number
+	case line[0] == '-':
+		return "", errors.New(line)
+	case line[0] == '$' && n >= 0:
+		text := make([]byte, n)
+		_, err = io.ReadFull(in, text)
+		return string(text), err
+	}
+	return line[1:], nil
 }
 
 // launch starts a process of that kind on a free port, for which args makes its arguments.
