@@ -171,7 +171,7 @@ func ExampleOptions_loadEntry() {
 			fmt.Println("asking for all")
 			return cache.Loaded[*page]{Value: &page{`"v1"`, "hello"}, TTL: time.Millisecond, StaleWhileRevalidate: -1}, nil
 		},
-		Policy: cache.Policy{EarlyBeta: -1},
+		Policy: cache.Policy{EarlyBeta: -1, LoadSoftTimeout: -1},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -181,14 +181,19 @@ func ExampleOptions_loadEntry() {
 			log.Print(err)
 		}
 	}()
-	for range 3 {
+	read := func() {
 		p, err := pages.Get(ctx, "/")
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println(p.body)
-		time.Sleep(20 * time.Millisecond)
 	}
+	read()
+	for fresh := true; fresh; _, fresh = pages.Peek("/") {
+		time.Sleep(time.Millisecond)
+	}
+	read()
+	read()
 	// Output:
 	// asking for all
 	// hello
