@@ -50,20 +50,19 @@ func Example_logger() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := c.Get(ctx, "42"); err != nil {
-		fmt.Println("get:", err)
-	}
 	if err := c.Set(ctx, "43", "rain"); err != nil {
 		log.Fatal(err)
 	}
-	if err := c.Close(ctx); err != nil {
+	_, missing := c.Get(ctx, "42")
+	if err := c.Close(ctx); err != nil { // when it returns, all lines are written
 		log.Fatal(err)
 	}
+	fmt.Println("get:", missing)
 	// Output:
+	// observed true 43
 	// WARN: load failed
 	//   cache = posts
 	//   key = "42"
 	//   error = the database is away
 	// get: cache load "42": the database is away
-	// observed true 43
 }
