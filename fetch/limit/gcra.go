@@ -101,7 +101,22 @@ func (g *GCRA) AllowN(now time.Time, n int) bool {
 }
 
 // Allow admits one event now.
-func (g *GCRA) Allow() bool { return g.AllowN(time.Now(), 1) }
+func (g *GCRA) Allow() bool {
+	_, ok := g.reserveBy(time.Now, 0)
+	if !ok {
+		g.denied.Add(1)
+	}
+	return ok
+}
+
+// reserveBy admits one event by a clock, after a wait of at most limit. Who is held up between reading the clock and this comes behind
+// those who have read it since, and would pay for the time that it lost: before anybody waits or is refused the clock is read again.
+func (g *GCRA) reserveBy(clock func() time.Time, limit time.Duration) (wait time.Duration, ok bool) {
+	if wait, ok = g.reserve(clock(), 1, 0); !ok {
+		wait, ok = g.reserve(clock(), 1, limit)
+	}
+	return wait, ok
+}
 
 // ReserveN admits n events at the end of the wait that it returns. It is false for more than a burst, which never fits.
 func (g *GCRA) ReserveN(now time.Time, n int) (wait time.Duration, ok bool) {
@@ -146,7 +161,7 @@ func (g *GCRA) wait(ctx context.Context, limit time.Duration) (time.Duration, er
 	if d, ok := ctx.Deadline(); ok {
 		limit = min(limit, d.Sub(now))
 	}
-	w, ok := g.reserve(now, 1, limit)
+	w, ok := g.reserveBy(time.Now, limit)
 	if !ok {
 		g.denied.Add(1)
 		return w, ErrRateLimited

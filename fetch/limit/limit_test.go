@@ -557,3 +557,29 @@ func TestConfigsAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A goroutine that does not run for a while after it has read the clock is behind those that did. A full bucket has room for it all the same.
+func TestWhoIsHeldUpIsNotRefused(t *testing.T) {
+	g, err := NewGCRA(Rate{1, time.Millisecond}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	late := now.Add(time.Second)
+	if !g.AllowN(late, 1) {
+		t.Fatal("the first is refused")
+	}
+	readings := []time.Time{now, late}
+	clock := func() time.Time {
+		at := readings[0]
+		readings = readings[1:]
+		return at
+	}
+	if wait, ok := g.reserveBy(clock, 0); !ok || wait != 0 {
+		t.Errorf("%v, %t: refused, or made to wait", wait, ok)
+	}
+	readings = []time.Time{now, late}
+	if wait, ok := g.reserveBy(clock, time.Second); !ok || wait != 0 {
+		t.Errorf("%v, %t: refused, or made to wait", wait, ok)
+	}
+}
