@@ -378,6 +378,9 @@ func (c *Cache) keyOf(req *http.Request) (Key, bool) {
 
 // credentials is a hash of what says who asks; "" when nothing does.
 func credentials(h http.Header) string {
+	if len(h) == 0 {
+		return ""
+	}
 	names := [...]string{"Authorization", "Proxy-Authorization", "Cookie"}
 	n := 0
 	for _, name := range names {

@@ -165,6 +165,9 @@ type demands struct {
 
 func requestDemands(h http.Header) demands {
 	var d demands
+	if len(h) == 0 {
+		return d
+	}
 	lines := h["Cache-Control"]
 	if len(lines) == 0 {
 		for member := range httpfield.Members(h["Pragma"]) { // section 5.4: only where there is no Cache-Control

@@ -24,6 +24,7 @@ type variant struct {
 	proto  string
 	fields fields // without those that belong to the connection
 	texts  *atomic.Pointer[texts]
+	told   bool // fields has a Cache-Status, of caches before this one
 	body   []byte
 	tls    *tls.ConnectionState // of the exchange; not encoded
 
@@ -120,7 +121,7 @@ type texts struct {
 
 // setHeader sets the fields, of which v keeps copies.
 func (v *variant) setHeader(h http.Header) {
-	v.fields, v.texts = fieldsOf(h), new(atomic.Pointer[texts])
+	v.fields, v.texts, v.told = fieldsOf(h), new(atomic.Pointer[texts]), h["Cache-Status"] != nil
 }
 
 // selector is one field of a request that selects (RFC 9111, section 4.1), its lines joined and its white space normalised.

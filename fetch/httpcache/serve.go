@@ -79,8 +79,7 @@ func (x *exchange) serve(v *variant, now time.Time, f forwarded, result string) 
 	age := v.ageAt(now)
 	status, content, length := v.status, v.body, int64(len(v.body))
 	contentRange := ""
-	if v.status >= 200 && v.status < 300 {
-		h := x.req.Header
+	if h := x.req.Header; len(h) > 0 && v.status >= 200 && v.status < 300 {
 		switch {
 		case conditional(h) && httpfield.Evaluate(http.MethodGet, h, v.etag, v.comparedDate(), true) == httpfield.NotModified:
 			status, content, length = http.StatusNotModified, nil, 0
@@ -125,8 +124,8 @@ func (x *exchange) serve(v *variant, now time.Time, f forwarded, result string) 
 	f.ttl, f.hasTTL = v.life-age, true
 	r.age[0], r.status[0] = x.c.texts(v, age, f)
 	r.Header["Age"] = r.age[:1:1]
-	if upstream := r.Header["Cache-Status"]; upstream != nil {
-		r.Header["Cache-Status"] = append(upstream, r.status[0])
+	if v.told {
+		r.Header["Cache-Status"] = append(r.Header["Cache-Status"], r.status[0])
 	} else {
 		r.Header["Cache-Status"] = r.status[:1:1]
 	}

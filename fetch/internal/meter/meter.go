@@ -129,8 +129,10 @@ func bump[K comparable](m *map[K]int64, k, other K) {
 	if *m == nil {
 		*m = make(map[K]int64, 1)
 	}
-	if _, ok := (*m)[k]; !ok && len(*m) >= maxLabels {
-		k = other
+	if len(*m) >= maxLabels {
+		if _, ok := (*m)[k]; !ok {
+			k = other
+		}
 	}
 	(*m)[k]++
 }

@@ -44,12 +44,20 @@ func Of(u *url.URL) Key {
 // usual tells whether a host is in the form of a key: a name in lower case, or an IPv4 address, without a port.
 func usual(host string) bool {
 	for i := range len(host) {
-		if c := host[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && (c != '.' || i == len(host)-1) {
+		if !inNames[host[i]] {
 			return false
 		}
 	}
-	return true
+	return host == "" || host[len(host)-1] != '.'
 }
+
+// inNames are the bytes of names and of IPv4 addresses.
+var inNames = func() (set [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyz0123456789-_.") {
+		set[c] = true
+	}
+	return set
+}()
 
 // String returns the origin as scheme and authority.
 func (k Key) String() string {
