@@ -103,6 +103,7 @@ type App struct {
 	ids     sync.Pool
 	buffers sync.Pool // *buffer
 	plans   bind.Plans
+	offers  []string // what Negotiate offers where nothing else is said
 	ruled   sync.Map // reflect.Type to the error of its rules, or nil
 	flights flights
 
@@ -158,6 +159,10 @@ func New(o Options) (*App, error) {
 	}
 	a.flights.epoch = time.Now()
 	a.plans.File = reflect.TypeFor[*Upload]()
+	a.offers = []string{mediaJSON, mediaXML}
+	for _, codec := range o.Codecs {
+		a.offers = append(a.offers, codec.MediaTypes()[0])
+	}
 	a.root = &Group{app: a}
 	a.groups = []*Group{a.root}
 	a.pool.New = func() any { return new(Context) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"net/textproto"
 	"reflect"
 	"slices"
 	"strings"
@@ -103,11 +104,11 @@ func (c *Context) readForm(dst any) error {
 	if _, err := c.media(isFormKind, mediaForm+", "+mediaMultipart); err != nil {
 		return err
 	}
-	values, err := c.formTexts()
+	from, err := c.formTexts()
 	if err != nil {
 		return err
 	}
-	if err := c.bindTexts(dst, "form", values); err != nil || c.form == nil {
+	if err := c.bindTexts(dst, "form", from); err != nil || c.form == nil {
 		return err
 	}
 	return c.bindUploads(dst)
@@ -117,31 +118,32 @@ func (c *Context) readForm(dst any) error {
 // it is absent or a file.
 func (c *Context) Form(key string) (string, error) {
 	c.live()
-	values, err := c.formTexts()
+	from, err := c.formTexts()
 	if err != nil {
 		return "", err
 	}
-	if all, err := values(key); err == nil && len(all) > 0 {
-		return all[0], nil
-	}
-	return "", nil
+	text, _, _ := from.First(key)
+	return text, nil
 }
 
 // formTexts reads a multipart body, or an urlencoded one, which is written as a query is.
-func (c *Context) formTexts() (func(string) ([]string, error), error) {
-	if kind, _, _ := mime.ParseMediaType(c.req.Header.Get("Content-Type")); kind == mediaMultipart {
+func (c *Context) formTexts() (bind.Source, error) {
+	if kind, _, _ := mime.ParseMediaType(fieldValue(c.req.Header, "Content-Type")); kind == mediaMultipart {
 		f, err := c.wholeForm()
-		return func(key string) ([]string, error) { return f.values[key], nil }, err
+		if err != nil {
+			return nil, err
+		}
+		return partTexts(f.values), nil
 	}
 	data, err := c.Body()
 	if err != nil {
 		return nil, err
 	}
-	text := string(data)
-	if n := c.app.limits.QueryPairs; n > 0 && strings.Count(text, "&") >= n {
+	text := pairTexts(data)
+	if n := c.app.limits.QueryPairs; n > 0 && bytes.Count(data, []byte("&")) >= n {
 		return nil, NewProblem(http.StatusBadRequest, fmt.Sprintf("the form has more than %d pairs", n), nil)
 	}
-	return func(key string) ([]string, error) { return pairTexts(text, key) }, nil
+	return &text, nil
 }
 
 // BindBody reads the body by its Content-Type: JSON, XML, a form, or what a codec
@@ -227,43 +229,49 @@ func bindErrors(source string, faults []bind.Fault, text []byte) error {
 // BindPath fills the fields of a struct that have a path tag with the route's
 // parameters. The error is BindErrors.
 func (c *Context) BindPath(dst any) error {
-	return c.checked(dst, "path", c.bindTexts(dst, "path", c.pathTexts))
+	return c.checked(dst, "path", c.bindTexts(dst, "path", (*pathTexts)(c)))
 }
 
 // BindQuery fills the fields that have a query tag. A key that is absent leaves
 // its field as it is, or sets the default tag's value; of a repeated key a
 // slice takes all values, any other field the first.
 func (c *Context) BindQuery(dst any) error {
-	return c.checked(dst, "query", c.bindTexts(dst, "query", c.queryTexts))
+	return c.checked(dst, "query", c.bindTexts(dst, "query", (*pairTexts)(&c.req.URL.RawQuery)))
 }
 
 // BindHeader fills the fields that have a header tag.
 func (c *Context) BindHeader(dst any) error {
-	return c.checked(dst, "header", c.bindTexts(dst, "header", c.headerTexts))
+	return c.checked(dst, "header", c.bindTexts(dst, "header", headerTexts(c.req.Header)))
 }
 
 // BindCookie fills the fields that have a cookie tag.
 func (c *Context) BindCookie(dst any) error {
-	return c.checked(dst, "cookie", c.bindTexts(dst, "cookie", c.cookieTexts))
+	return c.checked(dst, "cookie", c.bindTexts(dst, "cookie", (*cookieTexts)(c)))
 }
 
-func (c *Context) pathTexts(name string) ([]string, error) {
-	if v, ok := c.param(name); ok {
-		return []string{v}, nil
-	}
-	return nil, nil
+// Sources of texts.
+type (
+	pathTexts   Context
+	pairTexts   string // key=value&key=value, in the escapes of queries
+	headerTexts http.Header
+	cookieTexts Context
+	partTexts   map[string][]string // of a multipart form
+)
+
+func (p *pathTexts) First(name string) (string, bool, error) {
+	v, ok := (*Context)(p).param(name)
+	return v, ok, nil
 }
 
-func (c *Context) queryTexts(name string) ([]string, error) {
-	return pairTexts(c.req.URL.RawQuery, name)
-}
+func (p *pathTexts) All(name string) ([]string, error) { return one((*Context)(p).param(name)) }
 
-// pairTexts returns all values of a key in a raw query.
-func pairTexts(raw, key string) (all []string, err error) {
-	for raw != "" {
+func (p *pairTexts) First(name string) (string, bool, error) { return queryValue(string(*p), name) }
+
+func (p *pairTexts) All(name string) (all []string, err error) {
+	for raw := string(*p); raw != ""; {
 		var pair string
 		pair, raw, _ = strings.Cut(raw, "&")
-		v, ok, err := queryPair(pair, key)
+		v, ok, err := queryPair(pair, name)
 		if err != nil {
 			return nil, err
 		}
@@ -274,16 +282,36 @@ func pairTexts(raw, key string) (all []string, err error) {
 	return all, nil
 }
 
-func (c *Context) headerTexts(name string) ([]string, error) { return c.req.Header.Values(name), nil }
-
-func (c *Context) cookieTexts(name string) ([]string, error) {
-	if v, ok := c.cookie(name); ok {
-		return []string{v}, nil
-	}
-	return nil, nil
+func (h headerTexts) First(name string) (string, bool, error) {
+	return partTexts(h).First(textproto.CanonicalMIMEHeaderKey(name))
 }
 
-func (c *Context) bindTexts(dst any, tag string, values func(string) ([]string, error)) error {
+func (h headerTexts) All(name string) ([]string, error) { return http.Header(h).Values(name), nil }
+
+func (p *cookieTexts) First(name string) (string, bool, error) {
+	v, ok := (*Context)(p).cookie(name)
+	return v, ok, nil
+}
+
+func (p *cookieTexts) All(name string) ([]string, error) { return one((*Context)(p).cookie(name)) }
+
+func (p partTexts) First(name string) (string, bool, error) {
+	if all := p[name]; len(all) > 0 {
+		return all[0], true, nil
+	}
+	return "", false, nil
+}
+
+func (p partTexts) All(name string) ([]string, error) { return p[name], nil }
+
+func one(v string, ok bool) ([]string, error) {
+	if !ok {
+		return nil, nil
+	}
+	return []string{v}, nil
+}
+
+func (c *Context) bindTexts(dst any, tag string, from bind.Source) error {
 	c.live()
 	v, err := target(tag, dst)
 	if err != nil {
@@ -292,7 +320,7 @@ func (c *Context) bindTexts(dst any, tag string, values func(string) ([]string, 
 	if v.Kind() != reflect.Struct {
 		return errors.New("web: bind " + tag + ": the target is no pointer to a struct")
 	}
-	faults, err := c.app.plans.Texts(v, tag, values)
+	faults, err := c.app.plans.Texts(v, tag, from)
 	if err != nil {
 		return fmt.Errorf("web: bind %s: %w", tag, err)
 	}
@@ -314,11 +342,16 @@ func (c *Context) Bind(dst any) error {
 	}
 	var all BindErrors
 	if v.Kind() == reflect.Struct {
-		for _, part := range []struct {
-			tag   string
-			texts func(string) ([]string, error)
-		}{{"path", c.pathTexts}, {"query", c.queryTexts}, {"header", c.headerTexts}, {"cookie", c.cookieTexts}} {
-			if err := gather(&all, c.bindTexts(dst, part.tag, part.texts)); err != nil {
+		for _, part := range [...]struct {
+			tag  string
+			from bind.Source
+		}{
+			{"path", (*pathTexts)(c)},
+			{"query", (*pairTexts)(&c.req.URL.RawQuery)},
+			{"header", headerTexts(c.req.Header)},
+			{"cookie", (*cookieTexts)(c)},
+		} {
+			if err := gather(&all, c.bindTexts(dst, part.tag, part.from)); err != nil {
 				return err
 			}
 		}

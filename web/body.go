@@ -143,10 +143,18 @@ func (c *Context) Body() ([]byte, error) {
 	return b.whole, nil
 }
 
+// fieldValue is the first value of a field whose name is written as Header keeps it: Header.Get looks at each of its characters first.
+func fieldValue(h http.Header, name string) string {
+	if v := h[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
 // uncoded refuses a body with a content coding, and tells which would be taken (RFC 9110,
 // section 12.5.3).
 func (c *Context) uncoded() error {
-	sent := c.req.Header.Get("Content-Encoding")
+	sent := fieldValue(c.req.Header, "Content-Encoding")
 	if sent == "" || strings.EqualFold(sent, "identity") {
 		return nil
 	}
@@ -161,7 +169,7 @@ func (c *Context) uncoded() error {
 // media refuses a body of another type than those wanted, with the fields that
 // say so (RFC 9110, section 12.3; RFC 5789, section 2.2), and returns its type.
 func (c *Context) media(accepts func(kind string) bool, want string) (string, error) {
-	sent := c.req.Header.Get("Content-Type")
+	sent := fieldValue(c.req.Header, "Content-Type")
 	kind, params, err := mime.ParseMediaType(sent)
 	charset := strings.ToLower(params["charset"])
 	if err == nil && accepts(kind) && (charset == "" || charset == "utf-8" || charset == "us-ascii") {

@@ -90,10 +90,7 @@ func (c *Context) Accepts(offers ...string) string {
 func (c *Context) Negotiate(code int, v any, offers ...string) error {
 	c.live()
 	if len(offers) == 0 {
-		offers = []string{mediaJSON, mediaXML}
-		for _, codec := range c.app.opts.Codecs {
-			offers = append(offers, codec.MediaTypes()[0])
-		}
+		offers = c.app.offers
 	}
 	kind := c.Accepts(offers...)
 	if kind == "" {

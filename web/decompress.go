@@ -29,7 +29,7 @@ func Decompress() RouteOption { return optionFunc(func(r *Route) { r.decompress 
 
 // unpack puts the bytes that a coded body stands for in its place, if the route wants that.
 func (c *Context) unpack() {
-	coding := c.req.Header.Get("Content-Encoding")
+	coding := fieldValue(c.req.Header, "Content-Encoding")
 	if c.route == nil || !c.route.decompress || !strings.EqualFold(coding, "gzip") && !strings.EqualFold(coding, "x-gzip") {
 		return
 	}

@@ -257,5 +257,9 @@ func addVary(h http.Header, name string) {
 			}
 		}
 	}
-	h.Add("Vary", name)
+	if lines := h["Vary"]; lines != nil || name != valueAccept[0] {
+		h["Vary"] = append(lines, name)
+		return
+	}
+	h["Vary"] = valueAccept
 }

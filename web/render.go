@@ -22,7 +22,7 @@ var errAnswered = errors.New("web: the answer has begun already")
 // buffer is a pooled buffer with the JSON encoders that write into it.
 type buffer struct {
 	bytes.Buffer
-	enc *json.Encoder
+	enc, pure, indented *json.Encoder
 }
 
 // keepBuffer is the largest buffer that goes back to the pool: one large answer
@@ -31,7 +31,9 @@ const keepBuffer = 64 << 10
 
 func newBuffer() any {
 	b := new(buffer)
-	b.enc = json.NewEncoder(&b.Buffer)
+	b.enc, b.pure, b.indented = json.NewEncoder(b), json.NewEncoder(b), json.NewEncoder(b)
+	b.pure.SetEscapeHTML(false)
+	b.indented.SetIndent("", "  ")
 	return b
 }
 
@@ -73,7 +75,7 @@ func (c *Context) send(code int, contentType []string, body []byte) error {
 	if bodyless(code) {
 		return nil
 	}
-	_, err := c.w.Write(body)
+	_, err := c.w.Write(body) //nolint:gosec // what the handler says, as the type it says
 	return err
 }
 
@@ -84,30 +86,33 @@ func (c *Context) JSON(code int, v any) error {
 	c.live()
 	b := c.app.getBuffer()
 	defer c.app.putBuffer(b)
-	if err := b.enc.Encode(v); err != nil {
+	return c.sendJSON(code, b, b.enc, v)
+}
+
+var newline = []byte("\n")
+
+// sendJSON answers with what enc, one of b's, writes.
+func (c *Context) sendJSON(code int, b *buffer, enc *json.Encoder, v any) error {
+	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("web: encode JSON: %w", err)
 	}
 	return c.send(code, valueJSON, bytes.TrimSuffix(b.Bytes(), newline))
 }
 
-var newline = []byte("\n")
-
 // IndentedJSON is JSON for people to read.
 func (c *Context) IndentedJSON(code int, v any) error {
-	return c.encode(code, valueJSON, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(v)
-	})
+	c.live()
+	b := c.app.getBuffer()
+	defer c.app.putBuffer(b)
+	return c.sendJSON(code, b, b.indented, v)
 }
 
 // PureJSON is JSON without the escapes for HTML. Danger: not to be put into a page.
 func (c *Context) PureJSON(code int, v any) error {
-	return c.encode(code, valueJSON, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(v)
-	})
+	c.live()
+	b := c.app.getBuffer()
+	defer c.app.putBuffer(b)
+	return c.sendJSON(code, b, b.pure, v)
 }
 
 // String answers with plain text in UTF-8.

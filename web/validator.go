@@ -84,7 +84,7 @@ func (c *Context) validate(dst any, source string) error {
 	if len(all) == 0 {
 		return nil
 	}
-	form := source == "form" || (source == "" || source == "body") && c.body != nil && isForm(c.req.Header.Get("Content-Type"))
+	form := source == "form" || (source == "" || source == "body") && c.body != nil && isForm(fieldValue(c.req.Header, "Content-Type"))
 	inBody := source == "" && bodyField(t) != nil
 	kept := all[:0]
 	for _, f := range all {

@@ -11,8 +11,12 @@ type Weighted struct {
 
 // ParseWeighted reads Accept, Accept-Encoding and their like (RFC 9110, section
 // 12.4.2). Members with a malformed weight are left out.
-func ParseWeighted(lines []string) []Weighted {
-	var out []Weighted
+func ParseWeighted(lines []string) []Weighted { return appendWeighted(nil, lines) }
+
+// few is how many members a list has at most, as most have, that is read without taking memory.
+const few = 8
+
+func appendWeighted(out []Weighted, lines []string) []Weighted {
 	for member := range Members(lines) {
 		if w, ok := parseMember(member); ok {
 			out = append(out, w)
@@ -23,16 +27,16 @@ func ParseWeighted(lines []string) []Weighted {
 
 func parseMember(member string) (Weighted, bool) {
 	value, rest := CutUnquoted(member, ';')
-	w := Weighted{Value: strings.ToLower(strings.Trim(value, " \t")), Q: 1000}
+	w := Weighted{Value: strings.ToLower(trim(value)), Q: 1000}
 	if w.Value == "" {
 		return w, false
 	}
 	for rest != "" {
 		var p string
 		p, rest = CutUnquoted(rest, ';')
-		p = strings.Trim(p, " \t")
-		if k, v, _ := strings.Cut(p, "="); strings.EqualFold(strings.TrimSpace(k), "q") {
-			q, ok := parseQ(strings.TrimSpace(v))
+		p = trim(p)
+		if k, v, _ := strings.Cut(p, "="); strings.EqualFold(trim(k), "q") {
+			q, ok := parseQ(trim(v))
 			if !ok {
 				return w, false
 			}
@@ -86,7 +90,8 @@ func Prefer(accept []string, offers ...string) string {
 			}
 		}
 	}
-	ranges := ParseWeighted(accept)
+	var room [few]Weighted
+	ranges := appendWeighted(room[:0], accept)
 	if len(accept) == 0 || len(ranges) == 0 {
 		return offers[0]
 	}
@@ -102,8 +107,8 @@ func Prefer(accept []string, offers ...string) string {
 // quality is the weight of the most specific range that covers a media type.
 func quality(ranges []Weighted, offer string) int {
 	kind, params, _ := strings.Cut(offer, ";")
-	kind = strings.ToLower(strings.TrimSpace(kind))
-	main, _, _ := strings.Cut(kind, "/")
+	kind = strings.ToLower(trim(kind))
+	main := kind[:strings.IndexByte(kind, '/')+1]
 	params = strings.ReplaceAll(strings.ToLower(params), " ", "")
 	q, rank := 0, -1
 	for _, r := range ranges {
@@ -113,7 +118,7 @@ func quality(ranges []Weighted, offer string) int {
 			got = 2
 		case r.Value == kind && strings.EqualFold(strings.ReplaceAll(r.Params, " ", ""), params):
 			got = 3
-		case r.Value == main+"/*" && r.Params == "":
+		case r.Params == "" && main != "" && len(r.Value) == len(main)+1 && r.Value[len(main)] == '*' && r.Value[:len(main)] == main:
 			got = 1
 		case r.Value == "*/*" && r.Params == "":
 			got = 0

@@ -24,12 +24,23 @@ func Members(lines []string) iter.Seq[string] {
 			for line != "" {
 				var member string
 				member, line = CutUnquoted(line, ',')
-				if member = strings.Trim(member, " \t"); member != "" && !yield(member) {
+				if member = trim(member); member != "" && !yield(member) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// trim takes spaces and tabs away from both ends (OWS, RFC 9110, section 5.6.3).
+func trim(s string) string {
+	for s != "" && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
+		s = s[:len(s)-1]
+	}
+	return s
 }
 
 // HasToken reports whether a list has the token, in any case.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf16"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,7 +30,9 @@ func Check(text []byte, l Limits) (nodes int, err error) {
 			Msg: fmt.Sprintf("the text has %d bytes, more than %d", len(text), l.Bytes),
 		}
 	}
-	r := newReader(text)
+	p := decoders.Get().(*pooledDecoder) // the pool holds nothing else
+	defer p.release()
+	r := p.read(text)
 	for {
 		name, kind := r.atName(), r.d.PeekKind()
 		value := !name && kind != '}' && kind != ']'
@@ -67,6 +70,25 @@ type reader struct {
 func newReader(text []byte, opts ...jsontext.Options) reader {
 	// A bytes.Buffer is read in place, without a copy.
 	return reader{d: jsontext.NewDecoder(bytes.NewBuffer(text), opts...), text: text}
+}
+
+// decoders keep what a decoder needs beside the text, of which nothing stays in them; the decoder itself bounds what it keeps.
+var decoders = sync.Pool{New: func() any { return new(pooledDecoder) }}
+
+type pooledDecoder struct {
+	d    jsontext.Decoder
+	text bytes.Buffer
+}
+
+func (p *pooledDecoder) read(text []byte) reader {
+	p.text = *bytes.NewBuffer(text)
+	p.d.Reset(&p.text)
+	return reader{d: &p.d, text: text}
+}
+
+func (p *pooledDecoder) release() {
+	p.read(nil)
+	decoders.Put(p)
 }
 
 // White space of RFC 8259, and with it what stands between tokens.

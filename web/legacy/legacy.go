@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -51,7 +52,7 @@ func SecureJSON(c *web.Context, code int, prefix string, v any) error {
 		prefix = "while(1);"
 	}
 	if bytes.HasPrefix(text, []byte("[")) {
-		text = append([]byte(prefix), text...)
+		text = slices.Concat([]byte(prefix), text)
 	}
 	return c.Blob(code, "application/json", text)
 }

@@ -64,6 +64,9 @@ func CORS(o CORSOptions) (web.Middleware, error) {
 			}
 		}
 	}
+	if len(o.Expose) > 0 {
+		c.expose = []string{strings.Join(o.Expose, ", ")}
+	}
 	if o.MaxAge == 0 {
 		c.o.MaxAge = 10 * time.Minute
 	}
@@ -74,18 +77,33 @@ type cors struct {
 	o        CORSOptions
 	everyone bool
 	origins  []string
+	expose   []string // the value of the field; nil for none
 }
+
+// Values that never change. Length equals capacity, so that appending to one in a header copies it.
+var (
+	varyOrigin = []string{"Origin"}
+	anyOrigin  = []string{"*"}
+	granted    = []string{"true"}
+)
 
 func (c *cors) wrap(next web.Handler) web.Handler {
 	return func(ctx *web.Context) error {
 		h, r := ctx.Writer().Header(), ctx.Request()
-		h.Add("Vary", "Origin")
-		origin := r.Header.Get("Origin")
-		if origin == "" || len(r.Header["Origin"]) > 1 {
+		if vary := h["Vary"]; vary == nil {
+			h["Vary"] = varyOrigin
+		} else {
+			h["Vary"] = append(vary, "Origin")
+		}
+		sent := r.Header["Origin"]
+		if len(sent) != 1 || sent[0] == "" {
 			return next(ctx)
 		}
-		method := r.Header.Get("Access-Control-Request-Method")
-		preflight := r.Method == http.MethodOptions && method != ""
+		origin, method := sent[0], ""
+		if r.Method == http.MethodOptions {
+			method = r.Header.Get("Access-Control-Request-Method")
+		}
+		preflight := method != ""
 		if preflight {
 			h.Add("Vary", "Access-Control-Request-Method")
 			h.Add("Vary", "Access-Control-Request-Headers")
@@ -93,8 +111,7 @@ func (c *cors) wrap(next web.Handler) web.Handler {
 		if !c.allowed(origin) {
 			return next(ctx)
 		}
-		allow := h.Get("Allow")
-		if preflight && (ctx.Route() != nil || allow != "") {
+		if allow := h.Get("Allow"); preflight && (ctx.Route() != nil || allow != "") {
 			if c.preflight(h, r, method, allow) {
 				c.grant(h, origin)
 			}
@@ -102,8 +119,8 @@ func (c *cors) wrap(next web.Handler) web.Handler {
 			return ctx.NoContent(http.StatusNoContent)
 		}
 		c.grant(h, origin)
-		if len(c.o.Expose) > 0 {
-			h.Set("Access-Control-Expose-Headers", strings.Join(c.o.Expose, ", "))
+		if c.expose != nil {
+			h["Access-Control-Expose-Headers"] = c.expose
 		}
 		return next(ctx)
 	}
@@ -131,11 +148,12 @@ func (c *cors) allowed(origin string) bool {
 
 func (c *cors) grant(h http.Header, origin string) {
 	if c.everyone {
-		origin = "*"
+		h["Access-Control-Allow-Origin"] = anyOrigin
+	} else {
+		h["Access-Control-Allow-Origin"] = []string{origin}
 	}
-	h.Set("Access-Control-Allow-Origin", origin)
 	if c.o.Credentials {
-		h.Set("Access-Control-Allow-Credentials", "true")
+		h["Access-Control-Allow-Credentials"] = granted
 	}
 }
 

@@ -132,10 +132,16 @@ func setType(t reflect.Type, elem bool) reflect.Type {
 	return t
 }
 
-// Texts fills the fields of v, a struct, by what values returns for each name:
-// none leaves a field as it is or sets its default. A slice takes all texts, any
-// other field the first.
-func (p *Plans) Texts(v reflect.Value, tag string, values func(name string) ([]string, error)) ([]Fault, error) {
+// Source has texts by name. An error means that their escapes are wrong.
+type Source interface {
+	First(name string) (text string, ok bool, err error)
+	All(name string) ([]string, error)
+}
+
+// Texts fills the fields of v, a struct, by what from has for each name: nothing
+// leaves a field as it is or sets its default. A slice takes all texts, any other
+// field the first.
+func (p *Plans) Texts(v reflect.Value, tag string, from Source) ([]Fault, error) {
 	plan, err := p.Fields(v.Type(), tag)
 	if err != nil {
 		return nil, err
@@ -143,42 +149,57 @@ func (p *Plans) Texts(v reflect.Value, tag string, values func(name string) ([]s
 	var faults []Fault
 	for i := range plan {
 		f := &plan[i]
-		texts, err := values(f.Name)
+		text, all, ok, err := f.from(from)
 		if err != nil {
 			faults = append(faults, Fault{Kind: strictjson.Syntax, Name: f.Name, Offset: -1, Want: "valid percent escapes", Err: err})
 			continue
 		}
-		if len(texts) == 0 {
-			if f.Def == "" {
-				continue
-			}
-			texts = []string{f.Def}
+		if !ok {
+			continue
 		}
 		field := fieldAt(v, f.index)
 		if !field.IsValid() {
 			return nil, fmt.Errorf("field %s of %s is behind a nil pointer that is not exported", f.Name, v.Type())
 		}
-		if !f.elem {
-			texts = texts[:1]
-		} else {
-			field.Set(reflect.MakeSlice(field.Type(), len(texts), len(texts)))
-		}
-		for i, text := range texts {
-			at := field
-			if f.elem {
-				at = field.Index(i)
-			}
-			if err := f.set(at, text); err != nil {
-				fault := Text(f.Name, text, f.Want, err)
-				faults = append(faults, fault)
-				break
-			}
+		if text, err := f.fill(field, text, all); err != nil {
+			faults = append(faults, Text(f.Name, text, f.Want, err))
 		}
 		if len(faults) == maxFaults {
 			break
 		}
 	}
 	return faults, nil
+}
+
+// from is what a source or the default has for a field: all texts for a slice, else one.
+func (f *Field) from(s Source) (text string, all []string, ok bool, err error) {
+	if f.elem {
+		all, err = s.All(f.Name)
+		ok = len(all) > 0
+	} else {
+		text, ok, err = s.First(f.Name)
+	}
+	if !ok && err == nil && f.Def != "" {
+		text, ok = f.Def, true
+		if f.elem {
+			all = []string{f.Def}
+		}
+	}
+	return text, all, ok, err
+}
+
+// fill sets a field. Beside an error it returns the text that the type does not take.
+func (f *Field) fill(field reflect.Value, text string, all []string) (string, error) {
+	if !f.elem {
+		return text, f.set(field, text)
+	}
+	field.Set(reflect.MakeSlice(field.Type(), len(all), len(all)))
+	for i, text := range all {
+		if err := f.set(field.Index(i), text); err != nil {
+			return text, err
+		}
+	}
+	return "", nil
 }
 
 // Text is the fault of a text that is no value of its type.

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -46,6 +47,7 @@ func (p *Plans) JSON(text []byte, v reflect.Value, l strictjson.Limits, lax bool
 		return []Fault{f}
 	}
 	r := jsonReader{plans: p, text: text, lax: lax}
+	r.path = r.room[:0]
 	r.space()
 	r.value(v)
 	return r.faults
@@ -57,9 +59,32 @@ type jsonReader struct {
 	text   []byte
 	i      int
 	lax    bool
-	path   []string // escaped tokens of the pointer
+	path   []step // to the value that is read
+	room   [8]step
 	faults []Fault
 }
+
+// step is the name of a member or the index of an element.
+type step struct {
+	name  string
+	index int // -1 beside a name
+}
+
+// pointer is the place of the value that is read (RFC 6901).
+func (r *jsonReader) pointer() string {
+	var b strings.Builder
+	for _, s := range r.path {
+		b.WriteByte('/')
+		if s.index >= 0 {
+			b.WriteString(strconv.Itoa(s.index))
+		} else {
+			_, _ = pointerEscapes.WriteString(&b, s.name) // a strings.Builder does not fail
+		}
+	}
+	return b.String()
+}
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 func (r *jsonReader) full() bool { return len(r.faults) == maxFaults }
 
@@ -67,9 +92,7 @@ func (r *jsonReader) fail(f Fault) {
 	if r.full() {
 		return
 	}
-	if len(r.path) > 0 {
-		f.Pointer = "/" + strings.Join(r.path, "/")
-	}
+	f.Pointer = r.pointer()
 	r.faults = append(r.faults, f)
 }
 
@@ -268,9 +291,20 @@ func (r *jsonReader) value(v reflect.Value) {
 
 // ownJSON reports whether a type reads JSON or text by a method of its own.
 func ownJSON(t reflect.Type) bool {
+	if t.PkgPath() == "" && t.Kind() != reflect.Struct {
+		return false // without a name of its own a type has no methods, unless it embeds one that has
+	}
+	if known, ok := owns.Load(t); ok {
+		return known.(bool) // only this function stores here
+	}
 	p := reflect.PointerTo(t)
-	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+	own := p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+	owns.Store(t, own)
+	return own
 }
+
+// owns is what ownJSON knows of the types that it was asked for.
+var owns sync.Map
 
 // own lets the type read what lies from start to r.i.
 func (r *jsonReader) own(v reflect.Value, start int) {
@@ -333,12 +367,9 @@ func (r *jsonReader) named() (name []byte, at int) {
 	return name, at
 }
 
-func (r *jsonReader) push(token string) {
-	if strings.ContainsAny(token, "~/") {
-		token = strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
-	}
-	r.path = append(r.path, token)
-}
+func (r *jsonReader) push(name string) { r.path = append(r.path, step{name, -1}) }
+
+func (r *jsonReader) pushIndex(i int) { r.path = append(r.path, step{index: i}) }
 
 func (r *jsonReader) pop() { r.path = r.path[:len(r.path)-1] }
 
@@ -429,7 +460,7 @@ func (r *jsonReader) slice(v reflect.Value) {
 		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 	}
 	r.each(']', func(i int) {
-		r.push(strconv.Itoa(i))
+		r.pushIndex(i)
 		defer r.pop()
 		if r.full() { // what follows would be read for nothing
 			r.skip()
@@ -450,7 +481,7 @@ func (r *jsonReader) array(v reflect.Value) {
 			r.skip()
 			return
 		}
-		r.push(strconv.Itoa(i))
+		r.pushIndex(i)
 		defer r.pop()
 		r.value(v.Index(i))
 	})
