@@ -46,6 +46,11 @@ type Summary struct {
 	VoidSignatures []string `json:"void_signatures,omitempty"`
 	// Warnings are what could not be kept, such as a claim.
 	Warnings []string `json:"warnings,omitempty"`
+	// Field is the field that was signed. Message is what the key has to sign after PrepareSign, and
+	// Digest its hash in hexadecimal, for keys that sign a hash.
+	Field   string `json:"field,omitempty"`
+	Message []byte `json:"message,omitempty"`
+	Digest  string `json:"digest,omitempty"`
 }
 
 // Edit writes a document with changes made to it, in their order. The file is new: what nothing

@@ -15,8 +15,9 @@ import (
 // given, which must stay as it is, and holds nothing that must be closed. It is not safe for
 // concurrent use.
 type Document struct {
-	d    *edit.Document
-	size int64
+	d      *edit.Document
+	size   int64
+	limits ReadLimits
 }
 
 // OpenOptions say how a file is opened.
@@ -53,7 +54,7 @@ func (e *Engine) Open(ctx context.Context, r io.ReaderAt, size int64, o OpenOpti
 	if err != nil {
 		return nil, edit.Told(err)
 	}
-	return &Document{d, size}, nil
+	return &Document{d, size, o.Limits}, nil
 }
 
 // Pages returns how many pages the file has.

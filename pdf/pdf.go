@@ -76,6 +76,7 @@ var (
 	ErrDamaged     = diag.ErrDamaged
 	ErrPassword    = diag.ErrPassword
 	ErrNotProvable = diag.ErrNotProvable
+	ErrSigner      = diag.ErrSigner
 )
 
 // Config configures an Engine. The zero value is usable.

@@ -2,7 +2,16 @@ package main
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
 	"io/fs"
+	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/quire/internal/cli"
 	"example.com/quire/internal/config"
@@ -469,6 +479,7 @@ func TestDocsOperations(t *testing.T) {
 			t.Fatal(errs)
 		}
 	}
+	finish := signer(t)
 	for name, text := range map[string]string{"secret.txt": "owner\n", "reader.txt": "reader\n", "note.txt": "a note"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -479,10 +490,55 @@ func TestDocsOperations(t *testing.T) {
 			continue
 		}
 		for line := range strings.Lines(b.text) {
-			if code, _, errs := quire(t, strings.Fields(line)[1:]...); code != 0 {
-				t.Errorf("%s%d: %s", line, code, errs)
+			code, out, errs := quire(t, strings.Fields(line)[1:]...)
+			if code != 0 {
+				t.Errorf("%s%d: %s%s", line, code, out, errs)
 			}
+			finish(out)
 		}
+	}
+}
+
+// signer writes a key for tests with its certificate, and returns what signs the message that a report
+// has, in the place of a key that is elsewhere.
+func signer(t *testing.T) func(report string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "TEST ONLY"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		KeyUsage: x509.KeyUsageDigitalSignature,
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
+	write := func(name string, b []byte) {
+		if err := os.WriteFile(name, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("ca.pem", public)
+	write("chain.pem", public)
+	write("key.pem", append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), public...))
+	return func(report string) {
+		var r struct{ Message []byte }
+		if json.Unmarshal([]byte(report), &r) != nil || r.Message == nil {
+			return
+		}
+		sum := sha256.Sum256(r.Message)
+		b, err := ecdsa.SignASN1(rand.Reader, key, sum[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		write("signature.bin", b)
 	}
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"archive/zip"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -196,13 +197,13 @@ func sendFile(c *web.Context, kind string, f *os.File) error {
 
 // input reads files and parameters of a request.
 func (p *operations) input(c *web.Context, o operation.Operation, files *temporary) (operation.Input, error) {
-	in := operation.Input{Values: map[string]string{}, Uploads: map[string]operation.File{}}
+	in := operation.Input{Values: map[string]string{}, Uploads: map[string]operation.File{}, Time: time.Now()}
 	kinds := map[string]operation.Kind{}
 	for _, x := range o.Parameters {
 		kinds[x.Name] = x.Kind
 	}
 	for name, values := range c.Request().URL.Query() {
-		if k := kinds[name]; k == operation.Secret || k == operation.Upload {
+		if k := kinds[name]; k == operation.Secret || k == operation.Upload || k == operation.Key {
 			return in, optionProblem(&pdf.OptionError{Field: name, Got: "a value in the address, which logs keep", Want: "a part of multipart/form-data"})
 		}
 		in.Values[name] = values[len(values)-1]
@@ -237,13 +238,20 @@ func (p *operations) input(c *web.Context, o operation.Operation, files *tempora
 			}
 			in.Uploads[part.Name] = f
 		default:
-			const most = 64 << 10
-			v, err := io.ReadAll(io.LimitReader(part, most+1))
+			most := 64 << 10
+			if k == operation.Key {
+				most = operation.MostKeyBytes
+			}
+			v, err := io.ReadAll(io.LimitReader(part, int64(most)+1))
 			if err != nil {
 				return in, err
 			}
 			if len(v) > most {
-				return in, optionProblem(&pdf.OptionError{Field: part.Name, Got: "a long value", Want: "at most 65536 bytes"})
+				return in, optionProblem(&pdf.OptionError{Field: part.Name, Got: "a long value", Want: fmt.Sprintf("at most %d bytes", most)})
+			}
+			if k == operation.Key { // never in a file
+				in.Uploads[part.Name] = operation.File{Name: name, Data: bytes.NewReader(v), Size: int64(len(v))}
+				continue
 			}
 			in.Values[part.Name] = string(v)
 		}

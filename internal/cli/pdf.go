@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"example.com/quire/fetch"
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/operation"
 )
@@ -56,7 +58,7 @@ func (p *program) operation(o operation.Operation) *cobra.Command {
 			switches[x.Name] = c.Flags().Bool(x.Name, false, x.Doc)
 		case operation.Secret:
 			values[x.Name] = c.Flags().String(x.Name+"-file", "", x.Doc+": the first line of `FILE`; - for standard input")
-		case operation.Upload:
+		case operation.Upload, operation.Key:
 			values[x.Name] = c.Flags().String(x.Name, "", "`FILE`: "+x.Doc)
 		case operation.Text, operation.Number:
 			values[x.Name] = c.Flags().String(x.Name, "", x.Doc)
@@ -111,7 +113,7 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 		switch x.Kind {
 		case operation.Secret:
 			in.Values[x.Name], err = p.firstLine(*v)
-		case operation.Upload:
+		case operation.Upload, operation.Key:
 			in.Uploads[x.Name], err = file(*v)
 		default:
 			in.Values[x.Name] = *v
@@ -138,6 +140,12 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 		}
 		return p.create(name), nil
 	}
+	client, err := fetch.New(fetch.Config{UserAgent: "quire"})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close(c.Context()) }() // its connections end with the process
+	in.Time, in.HTTP = time.Now(), client
 	done, err := o.Run(c.Context(), e, in)
 	if err != nil {
 		return err

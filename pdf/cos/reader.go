@@ -138,6 +138,8 @@ type Reader struct {
 	trailer   Dict
 	spots     map[uint32]spot
 	revisions int
+	sections  []int64 // where their cross-reference data begins
+	start     int64   // the newest of them, as startxref has it
 	rebuilt   bool
 
 	cipher  Decrypter

@@ -30,6 +30,7 @@ func (r *Reader) load() error {
 		return &ReadError{Offset: r.size - tail + int64(i), Reason: "startxref without an offset"}
 	}
 	at := intOr(o, -1)
+	r.start = at
 	seen := map[int64]bool{}
 	for at >= 0 {
 		if seen[at] {
@@ -42,6 +43,7 @@ func (r *Reader) load() error {
 		if err != nil {
 			return err
 		}
+		r.sections = append(r.sections, at)
 		if r.revisions++; r.trailer == nil {
 			r.trailer = trailer
 		}

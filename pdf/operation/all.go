@@ -147,8 +147,57 @@ func All() []Operation {
 			},
 			run: metadata,
 		},
+		{
+			Name: "sign", Summary: "Sign a PDF", Description: "As PAdES B-B, or B-T with a time-stamp authority. The bytes of the file stay as they are, and earlier signatures go on to hold. A file keeps its claims of standards or is refused; so are encrypted and damaged files, and a key whose certificate is not valid now.",
+			Go: (*pdf.Engine).Sign, Most: 1, Gives: Document,
+			Parameters: append([]Parameter{
+				{Name: "key", Kind: Key, Doc: "the key with its certificates, as PEM or PKCS #12", Required: true, Example: "key.pem"},
+				{Name: "key-password", Kind: Secret, Doc: "the password of a PKCS #12 key"},
+				{Name: "pss", Kind: Switch, Doc: "RSASSA-PSS in the place of PKCS #1 v1.5, for an RSA key"},
+				{Name: "tsa", Doc: "a timestamp of the authority at this `URL`"},
+			}, signing...),
+			run: signFile,
+		},
+		{
+			Name: "sign-prepare", Summary: "Make room for a signature by a key that is elsewhere", Description: "The file gets all but the signature, and the report says what the key has to sign: message, in base64, and digest, the hash of it, in hexadecimal. What is not finished by sign-finish is not signed.",
+			Go: (*pdf.Engine).PrepareSign, Most: 1, Gives: Document,
+			Parameters: append([]Parameter{chain, pss}, signing...),
+			run:        prepareSign,
+		},
+		{
+			Name: "sign-finish", Summary: "Put the signature of a key elsewhere into a file", Description: "The file is what sign-prepare wrote. A signature that the certificate does not verify is refused.",
+			Go: (*pdf.Engine).FinishSign, Most: 1, Gives: Document,
+			Parameters: []Parameter{{Name: "signature", Kind: Upload, Doc: "what the key made of the message", Required: true, Example: "signature.bin"}, chain, pss},
+			run:        finishSign,
+		},
+		{
+			Name: "verify", Summary: "Judge the signatures of a PDF", Description: "Of each signature: whether what was signed is as it was, whether it covers the whole file, what was done to the file since and whether that is allowed, who signed, when, and whether the certificates lead to a root that is trusted. Revocation is not looked up.",
+			Go: (*pdf.Engine).Verify, Most: 1, Gives: Report,
+			Parameters: []Parameter{
+				{Name: "trust", Kind: Upload, Doc: "the roots to trust, as PEM; without it no signer is trusted", Example: "ca.pem"},
+				{Name: "at", Doc: "when certificates must be valid that no timestamp covers: a `TIME` as in 2026-03-01T12:00:00Z; default now"},
+				password,
+			},
+			run: verify,
+		},
 	}
 }
+
+// The parameters of signing.
+var (
+	chain   = Parameter{Name: "chain", Kind: Upload, Doc: "the certificates of the key, as PEM, its own first", Required: true, Example: "chain.pem"}
+	pss     = Parameter{Name: "pss", Kind: Switch, Doc: "the key signs by RSASSA-PSS"}
+	signing = []Parameter{
+		{Name: "field", Doc: "sign this `FIELD`, or name a new one so; default a new one"},
+		{Name: "page", Kind: Number, Doc: "a new field stands on page `N`, from 1"},
+		{Name: "box", Doc: "and shows name, time and reason in `LEFT,BOTTOM,RIGHT,TOP`, in points; without it nothing is shown"},
+		{Name: "name", Doc: "who signs, a `NAME`; default that of the certificate"},
+		{Name: "reason", Doc: "the `REASON`", Example: "Approval"},
+		{Name: "location", Doc: "the `PLACE`"},
+		{Name: "contact", Doc: "how to reach the signer, a `TEXT`"},
+		{Name: "certify", Doc: "the author's signature, which allows `CHANGES`: none, fill or annotate"},
+	}
+)
 
 func info(c *call) error {
 	d, err := c.open(0)

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"encoding/base64"
 	"fmt"
 	"io"
 	"strconv"
@@ -78,6 +79,12 @@ func (c *call) told(s *pdf.Summary) {
 		b.WriteString(strconv.Itoa(s.Parts) + " parts, ")
 	}
 	b.WriteString(strconv.Itoa(s.Pages) + " pages, " + strconv.FormatInt(s.Size, 10) + " bytes\n")
+	if s.Field != "" {
+		b.WriteString("signature field " + s.Field + "\n")
+	}
+	if s.Message != nil {
+		b.WriteString("message " + base64.StdEncoding.EncodeToString(s.Message) + "\ndigest " + s.Digest + "\n")
+	}
 	for _, name := range s.VoidSignatures {
 		b.WriteString("void: the signature " + name + "\n")
 	}
@@ -153,7 +160,6 @@ func crop(c *call) error {
 func boxOf(s string) (box [4]float64, err error) {
 	fields := strings.Split(s, ",")
 	for i := range box {
-		var err error
 		if len(fields) == len(box) {
 			box[i], err = strconv.ParseFloat(strings.TrimSpace(fields[i]), 64)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"example.com/quire/internal/nearest"
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/sign"
 )
 
 // Kind is what a parameter's value is.
@@ -27,6 +28,7 @@ const (
 	Switch      // true or false
 	Secret      // a password: never an argument of a command, nor in an address
 	Upload      // a file
+	Key         // a file with a secret, of at most MostKeyBytes, which is kept in memory alone
 )
 
 // Parameter is what an operation can be told.
@@ -37,6 +39,9 @@ type Parameter struct {
 	Required bool
 	Example  string
 }
+
+// MostKeyBytes bounds a parameter of the kind Key.
+const MostKeyBytes = sign.MostKeyBytes
 
 // Gives is what an operation makes.
 type Gives uint8
@@ -71,9 +76,11 @@ type File struct {
 type Input struct {
 	Files   []File
 	Values  map[string]string // of parameters, by their names
-	Uploads map[string]File   // of parameters of the kind Upload
+	Uploads map[string]File   // of parameters of the kinds Upload and Key
 	Limits  pdf.ReadLimits
-	Time    time.Time // which the file states; zero: no dates change
+	Time    time.Time // which the file states; zero: no dates change, and nothing is signed
+	// HTTP sends what an operation asks of others, time-stamp authorities; nil: none may be asked.
+	HTTP sign.Doer
 	// Create returns where a file is written, which is named part by part: 1, 2 ...
 	Create   func(part int) (io.WriteCloser, error)
 	Progress func(done, known int) // may be nil
@@ -184,7 +191,7 @@ func (o *Operation) Example() string {
 			words = append(words, "--"+p.Name)
 		case Secret:
 			words = append(words, "--"+p.Name+"-file", p.Example)
-		case Text, Number, Upload:
+		case Text, Number, Upload, Key:
 			words = append(words, "--"+p.Name, p.Example)
 		}
 	}

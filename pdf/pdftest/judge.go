@@ -24,6 +24,9 @@ var installs = map[string]string{
 	"pdfinfo":   "apt-get install poppler-utils",
 	"pdfimages": "apt-get install poppler-utils",
 	"pdftoppm":  "apt-get install poppler-utils",
+	"pdfsig":    "apt-get install poppler-utils",
+	"openssl":   "apt-get install openssl",
+	"pyhanko":   "make tools",
 	"java":      "apt-get install default-jre-headless",
 	"verapdf":   "make tools",
 	"zbarimg":   "apt-get install zbar-tools",
@@ -63,6 +66,8 @@ func find(judge string) (string, error) {
 		file = veraJar
 	case "zxing":
 		file = zxingPython
+	case "pyhanko":
+		file = ".tools/pyhanko/bin/pyhanko"
 	case "resvg":
 		file = resvgModules
 	default:
@@ -104,6 +109,13 @@ func run(tb testing.TB, judge string, args ...string) (stdout, stderr string, co
 	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), Need(tb, judge), args...) //nolint:gosec // G204: a fixed list of judges, with files of the test
 	return output(tb, cmd)
+}
+
+// Run runs a judge and returns all that it printed, and its exit status.
+func Run(tb testing.TB, judge string, args ...string) (out string, code int) {
+	tb.Helper()
+	stdout, stderr, code := run(tb, judge, args...)
+	return stdout + stderr, code
 }
 
 func output(tb testing.TB, cmd *exec.Cmd) (stdout, stderr string, code int) {

@@ -213,6 +213,15 @@ func (j *Judge) catalogue(r cos.Ref, d cos.Dict) {
 	}
 }
 
+// emptyRect reports whether an annotation has neither width nor height.
+func emptyRect(d cos.Dict) bool {
+	b, _ := d.Get("Rect").(cos.Array)
+	same := func(x, y cos.Object) bool {
+		return x != nil && y != nil && string(x.AppendPDF(nil)) == string(y.AppendPDF(nil))
+	}
+	return len(b) == 4 && same(b[0], b[2]) && same(b[1], b[3])
+}
+
 // annotation judges an annotation (ISO 19005-2 and 4, 6.3; ISO 14289-1, 7.18, and 2, 8.9).
 func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 	sub := name(d, "Subtype")
@@ -224,8 +233,14 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 	if f, _ := d.Get("F").(cos.Int); f&printed == 0 || f&hidden != 0 {
 		j.find("S044", clause{a2: "6.3.2", a4: "6.3.2"}, r, src, "an annotation that is not printed or not shown")
 	}
-	if d.Get("StructParent") == nil {
+	tagged, nothing := d.Get("StructParent") != nil, sub == "Widget" && emptyRect(d)
+	switch {
+	case !tagged && nothing:
+		j.find("S044", clause{ua1: "7.18.1"}, r, src, "an annotation outside the structure tree")
+	case !tagged:
 		j.find("S044", clause{ua1: "7.18.1", ua2: "8.9.2"}, r, src, "an annotation outside the structure tree")
+	case nothing:
+		j.find("S044", clause{ua2: "8.9.2.4.13"}, r, src, "a widget that shows nothing and is no artifact")
 	}
 	if a, ok := d.Get("A").(cos.Dict); ok {
 		j.action(r, a, src)

@@ -28,6 +28,9 @@ const (
 	CodeNotProvable = "R004"
 )
 
+// CodeSigner is the code of a key or a time-stamp authority that fails.
+const CodeSigner = "G001"
+
 func sentinelOf(code string) error {
 	switch code {
 	case "":

@@ -25,6 +25,8 @@ type Document struct {
 	*cos.Reader
 	Key   *crypt.Key // nil: not encrypted
 	Pages []Page
+	File  io.ReaderAt
+	Size  int64 // of the file, in bytes
 }
 
 // Page is a page with what it inherits (ISO 32000-2, 7.7.3.4).
@@ -36,7 +38,7 @@ type Page struct {
 // Open reads the structure of the file in r, of size bytes. Its errors are those of
 // cos.NewReader and crypt.Open.
 func Open(r io.ReaderAt, size int64, o Options) (*Document, error) {
-	d := &Document{}
+	d := &Document{File: r, Size: size}
 	var err error
 	d.Reader, err = cos.NewReader(r, size, cos.ReaderOptions{
 		Limits: o.Limits, Strict: o.Strict,

@@ -31,10 +31,11 @@ func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Sum
 		version = cos.V20 // AES-256 is not of 1.7
 	}
 	// The limits of PDF/A are for files that claim it: others may hold what they held.
-	c := copier{e: e, to: map[uint32]cos.Ref{}, w: cos.NewWriter(w, cos.Options{
+	file := cos.NewWriter(w, cos.Options{
 		Version: version, Deflater: o.Deflater, Encrypt: o.Encrypt,
 		Limits: cos.Limits{OutputBytes: o.Bytes, Objects: 1 << 30, StringBytes: 1 << 30, NameBytes: 1 << 16, Depth: 1 << 10},
-	})}
+	})
+	c := copier{e: e, to: map[uint32]cos.Ref{}, w: file}
 	e.change("Version", nil)
 	root, info := c.ref(e.root), cos.Ref{}
 	if !e.info.IsZero() {
@@ -51,19 +52,32 @@ func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Sum
 			o.Progress(i+1, len(c.queue))
 		}
 	}
-	return c.w.Close(cos.Trailer{Root: root, Info: info})
+	return file.Close(cos.Trailer{Root: root, Info: info})
+}
+
+// sink takes objects: a file of its own, or an update of one.
+type sink interface {
+	Reserve() cos.Ref
+	Put(cos.Ref, cos.Object) error
+	Stream(ref cos.Ref, dict cos.Dict, data []byte) error
+	EncodedStream(ref cos.Ref, dict cos.Dict, filter cos.Name, data []byte) error
+	CopyStream(ref cos.Ref, dict cos.Dict, data []byte) error
 }
 
 // copier writes the objects of a draft, each once.
 type copier struct {
 	e     *Draft
-	w     *cos.Writer
+	w     sink
 	to    map[uint32]cos.Ref
 	queue []cos.Ref
+	keeps bool // the objects of the document stay where they are, under their numbers
 }
 
 // ref returns the number that an object has in the file.
 func (c *copier) ref(r cos.Ref) cos.Ref {
+	if c.keeps && r.Num < span {
+		return r
+	}
 	to, ok := c.to[r.Num]
 	if !ok {
 		to = c.w.Reserve()

@@ -1,0 +1,246 @@
+package cos
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
+)
+
+// Update is an incremental update of a file that was read (ISO 32000-2, 7.5.6): the objects that are
+// new or changed, and cross-reference data of the kind that the file ends with. It is gathered in
+// memory and stands behind the bytes of the file, which stay as they are.
+//
+// Streams and strings are written plain, so the file must be; and it must not have been repaired,
+// for readers would find what is appended by cross-reference data that is damaged.
+type Update struct {
+	r        *Reader
+	deflater Deflater
+	packed   []byte
+	buf      []byte
+	at       map[uint32]int64 // where the objects lie
+	next     uint32
+}
+
+// NewUpdate begins an update. d compresses streams; nil: as in Options.
+func NewUpdate(r *Reader, d Deflater) (*Update, error) {
+	if r.rebuilt || r.cipher != nil {
+		return nil, &ReadError{Offset: -1, Reason: "a file that is encrypted or was repaired takes no update"}
+	}
+	if d == nil {
+		d = NewFlate()
+	}
+	next := intOr(r.trailer.Get("Size"), 1)
+	for num := range r.spots {
+		next = max(next, int64(num)+1)
+	}
+	u := &Update{r: r, deflater: d, at: map[uint32]int64{}, next: uint32(max(next, 1))} //nolint:gosec // G115: numbers that are larger were refused
+	last, err := r.bytes(r.size-1, 1)
+	if err != nil {
+		return nil, err
+	}
+	if last[0] != '\n' && last[0] != '\r' {
+		u.buf = append(u.buf, '\n')
+	}
+	return u, nil
+}
+
+// Reserve returns a new object number.
+func (u *Update) Reserve() Ref {
+	u.next++
+	return Ref{Num: u.next - 1}
+}
+
+// Bytes returns what was written so far, which the update goes on to use.
+func (u *Update) Bytes() []byte { return u.buf }
+
+// Put writes o as object ref, a new one or one of the file. o must not be a stream.
+func (u *Update) Put(ref Ref, o Object) error {
+	if err := u.begin(ref); err != nil {
+		return err
+	}
+	u.buf = append(o.AppendPDF(u.buf), "\nendobj\n"...)
+	return nil
+}
+
+// Stream writes a stream whose data is compressed here, as [Writer.Stream] does.
+func (u *Update) Stream(ref Ref, dict Dict, data []byte) error {
+	if len(data) < leastDeflated {
+		return u.EncodedStream(ref, dict, "", data)
+	}
+	packed, err := u.deflater.Deflate(u.packed[:0], data, LevelDefault)
+	if err != nil {
+		return fmt.Errorf("cos: write object %d: %w", ref.Num, err)
+	}
+	u.packed = packed
+	return u.EncodedStream(ref, dict, FlateDecode, packed)
+}
+
+// EncodedStream writes a stream whose data is encoded with filter already; empty: it is plain.
+func (u *Update) EncodedStream(ref Ref, dict Dict, filter Name, data []byte) error {
+	if filter != "" {
+		dict = append(slices.Clip(dict), E("Filter", filter))
+	}
+	return u.CopyStream(ref, dict, data)
+}
+
+// CopyStream writes a stream whose dictionary says how data is encoded. Length is set here.
+func (u *Update) CopyStream(ref Ref, dict Dict, data []byte) error {
+	if dict.Get("Length") != nil {
+		return &ObjectError{Ref: ref, Reason: "stream dictionary names Length itself"}
+	}
+	if err := u.begin(ref); err != nil {
+		return err
+	}
+	u.buf = append(slices.Clip(dict), E("Length", Int(len(data)))).AppendPDF(u.buf)
+	u.buf = append(append(append(u.buf, "\nstream\n"...), data...), "\nendstream\nendobj\n"...)
+	return nil
+}
+
+// begin opens an object.
+func (u *Update) begin(ref Ref) error {
+	if _, twice := u.at[ref.Num]; twice || ref.IsZero() || ref.Num >= u.next {
+		return &ObjectError{Ref: ref, Reason: "not a number of this update, or already written"}
+	}
+	u.at[ref.Num] = u.r.size + int64(len(u.buf)) - u.r.base
+	u.buf = AppendInt(u.buf, int64(ref.Num))
+	u.buf = append(u.buf, ' ')
+	u.buf = AppendInt(u.buf, int64(u.generation(ref.Num)))
+	u.buf = append(u.buf, " obj\n"...)
+	return nil
+}
+
+// generation returns that of an object of the file, 0 for new ones.
+func (u *Update) generation(num uint32) uint16 {
+	if s, ok := u.r.spots[num]; ok && s.used && s.in == 0 {
+		return s.gen
+	}
+	return 0
+}
+
+// Close writes the cross-reference data and returns all bytes of the update. root and info are those
+// of the new revision; a zero info leaves that of the file.
+func (u *Update) Close(root, info Ref) ([]byte, error) {
+	sum := sha256.Sum256(u.buf)
+	stream := u.r.trailer.Get("Type") == Name("XRef")
+	var self Ref
+	at := u.r.size + int64(len(u.buf)) - u.r.base
+	if stream {
+		self = u.Reserve()
+		u.at[self.Num] = at
+	}
+	var trailer Dict
+	for _, x := range u.r.trailer {
+		switch x.Key {
+		case "Type", "Size", "W", "Index", "Filter", "DecodeParms", "Length", "F", "FFilter", "FDecodeParms", "Prev", "XRefStm", "Root", "ID":
+		case "Info":
+			if info.IsZero() {
+				trailer = append(trailer, x)
+			}
+		default:
+			trailer = append(trailer, x)
+		}
+	}
+	trailer = append(trailer, E("Size", Int(u.next)), E("Root", root), E("Prev", Int(u.r.start)))
+	if !info.IsZero() {
+		trailer = append(trailer, E("Info", info))
+	}
+	// The first half stays, the second is that of this revision (14.4).
+	first := Object(Hex(sum[:16]))
+	if ids, err := u.r.Resolve(u.r.trailer.Get("ID")); err != nil {
+		return nil, err
+	} else if list, ok := ids.(Array); ok && len(list) == 2 {
+		first = list[0]
+	}
+	trailer = append(trailer, E("ID", Array{first, Hex(sum[:16])}))
+
+	nums := slices.Sorted(maps.Keys(u.at))
+	if stream {
+		u.rows(self, nums, trailer)
+	} else {
+		u.table(nums, trailer)
+	}
+	u.buf = append(u.buf, "startxref\n"...)
+	u.buf = append(AppendInt(u.buf, at), "\n%%EOF\n"...)
+	return u.buf, nil
+}
+
+// runs calls f with the first of each run of numbers without a gap, and how many it has.
+func runs(nums []uint32, f func(first uint32, count int)) {
+	for i := 0; i < len(nums); {
+		n := i + 1
+		for n < len(nums) && nums[n] == nums[n-1]+1 {
+			n++
+		}
+		f(nums[i], n-i)
+		i = n
+	}
+}
+
+// table writes a cross-reference table (7.5.4).
+func (u *Update) table(nums []uint32, trailer Dict) {
+	u.buf = append(u.buf, "xref\n"...)
+	runs(nums, func(first uint32, count int) {
+		u.buf = fmt.Appendf(u.buf, "%d %d\n", first, count)
+		for i := range count {
+			num := first + uint32(i)
+			u.buf = fmt.Appendf(u.buf, "%010d %05d n\r\n", u.at[num], u.generation(num))
+		}
+	})
+	u.buf = append(u.buf, "trailer\n"...)
+	u.buf = append(trailer.AppendPDF(u.buf), '\n')
+}
+
+// rows writes a cross-reference stream (7.5.8), which lists itself.
+func (u *Update) rows(self Ref, nums []uint32, trailer Dict) {
+	width := (bits.Len64(uint64(u.at[self.Num])) + 7) / 8 //nolint:gosec // G115: an offset
+	var index Array
+	var rows bytes.Buffer
+	runs(nums, func(first uint32, count int) {
+		index = append(index, Int(first), Int(count))
+		for i := range count {
+			num := first + uint32(i)
+			rows.WriteByte(1)
+			for k := width - 1; k >= 0; k-- {
+				rows.WriteByte(byte(u.at[num] >> (8 * k))) //nolint:gosec // G115: one byte of the number
+			}
+			gen := u.generation(num)
+			rows.Write([]byte{byte(gen >> 8), byte(gen)}) //nolint:gosec // G115: the two bytes of it
+		}
+	})
+	dict := append(Dict{E("Type", Name("XRef")), E("W", Array{Int(1), Int(width), Int(2)}), E("Index", index)}, trailer...)
+	dict = append(dict, E("Length", Int(rows.Len())))
+	u.buf = fmt.Appendf(u.buf, "%d 0 obj\n", self.Num)
+	u.buf = append(dict.AppendPDF(u.buf), "\nstream\n"...)
+	u.buf = append(append(u.buf, rows.Bytes()...), "\nendstream\nendobj\n"...)
+}
+
+// Repaired reports whether the cross-reference data was damaged and made anew from what the file
+// holds; another reader may see another document in it.
+func (r *Reader) Repaired() bool { return r.rebuilt }
+
+// Place tells where an object lies: the offset of it or of its object stream, and its place in that;
+// ok is false for one that is not in use.
+func (r *Reader) Place(num uint32) (offset int64, index int, ok bool) {
+	s, ok := r.spots[num]
+	if !ok || !s.used {
+		return 0, 0, false
+	}
+	if s.in != 0 {
+		return r.spots[s.in].at, s.index, true
+	}
+	return s.at, -1, true
+}
+
+// RevisionAt returns the revision, from 1, whose cross-reference data follows an offset.
+func (r *Reader) RevisionAt(offset int64) int {
+	n := 1
+	for _, at := range r.sections {
+		if at < offset {
+			n++
+		}
+	}
+	return min(n, max(r.revisions, 1))
+}

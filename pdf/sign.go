@@ -1,0 +1,279 @@
+package pdf
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/edit"
+	"example.com/quire/pdf/internal/emit"
+	"example.com/quire/pdf/sign"
+	"example.com/quire/pdf/standard"
+)
+
+// SignRequest says how a file is signed. It belongs to one document: nothing of it is kept.
+type SignRequest struct {
+	// Identity is who signs. Its key may be elsewhere: in a token behind a crypto.Signer, or, with
+	// none at all, with whoever is given what PrepareSign returns.
+	Identity *sign.Identity
+	// Time is when the signature is made, as its dictionary says; zero is an error. Every certificate
+	// must be valid then.
+	Time time.Time
+	// Field is the full name of a signature field that is signed, or that of a new one; empty: a new
+	// one, Signature1 and so on.
+	Field string
+	// Page, from 1, and Rect (left, bottom, right, top in points) are where a new field stands; a zero
+	// Rect shows nothing. 0 is page 1.
+	Page int
+	Rect [4]float64
+	// Name is who signs, by default the common name of the certificate. Reason, Location and Contact
+	// are told by viewers, and all but Contact are shown in Rect.
+	Name, Reason, Location, Contact string
+	// Certify makes it the author's signature, which says what may be changed later (DocMDP); it must
+	// be the first.
+	Certify Certification
+}
+
+// Certification is what an author's signature allows to be changed (ISO 32000-2, 12.8.2.2).
+type Certification uint8
+
+// The certifications.
+const (
+	NoCertification    Certification = iota
+	CertifyNoChanges                 // nothing
+	CertifyFormFilling               // filling fields and signing
+	CertifyAnnotations               // and notes
+)
+
+type (
+	// Verdict tells what a signature proves.
+	Verdict = edit.Verdict
+	// Change is what was done to a file since it was signed.
+	Change = edit.Change
+	// Party is who a certificate names.
+	Party = edit.Party
+)
+
+// Sign signs a document as PAdES B-B, or B-T when the identity has a time-stamp authority. The bytes
+// of the file stay as they are, with the signature in an update behind them, so signatures that are
+// there go on to hold.
+//
+// The file keeps what it claims: one that the signature would break, by the Judge, is refused, as are
+// encrypted and damaged files, those that are certified against it, and identities that cannot sign
+// at the time; all are *OptionError. w gets nothing before everything has succeeded but writing.
+func (e *Engine) Sign(ctx context.Context, w io.Writer, d *Document, r SignRequest) (*Summary, error) {
+	p, draft, s, err := e.prepare(ctx, d, r)
+	if err != nil {
+		return nil, err
+	}
+	signature, err := draft.Sign()
+	if err != nil {
+		return nil, signing(err)
+	}
+	if err := finish(ctx, w, p, draft, signature); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// PrepareSign is the first half of Sign, for a key that is elsewhere: w gets the file with room for the
+// signature, and the Summary says what is to be signed. FinishSign is the second half. The Identity
+// needs no key, but its certificates.
+func (e *Engine) PrepareSign(ctx context.Context, w io.Writer, d *Document, r SignRequest) (*Summary, error) {
+	p, draft, s, err := e.prepare(ctx, d, r)
+	if err != nil {
+		return nil, err
+	}
+	s.Message, s.Digest = draft.Message(), hex.EncodeToString(draft.Digest())
+	_, err = p.WriteTo(w)
+	return s, err
+}
+
+// FinishSign puts a signature into a file that PrepareSign wrote: signature is what the key made of
+// Summary.Message, with the Identity's certificates. One that they do not verify is an error.
+func (e *Engine) FinishSign(ctx context.Context, w io.Writer, d *Document, id *sign.Identity, signature []byte) (*Summary, error) {
+	if id == nil || len(id.Chain) == 0 {
+		return nil, &OptionError{Field: "chain", Got: "no certificate", Want: "those that the file was prepared with"}
+	}
+	p, err := d.d.Prepared()
+	if err != nil {
+		return nil, err
+	}
+	draft, err := begin(p, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := finish(ctx, w, p, draft, signature); err != nil {
+		return nil, err
+	}
+	return &Summary{Size: p.Size(), Pages: d.Pages(), Claims: d.Info().Claims, Field: p.Field}, nil
+}
+
+func begin(p *edit.Prepared, id *sign.Identity) (*sign.Draft, error) {
+	h := id.Hash().New()
+	if err := p.Signed(h); err != nil {
+		return nil, err
+	}
+	return id.Begin(h.Sum(nil))
+}
+
+func finish(ctx context.Context, w io.Writer, p *edit.Prepared, draft *sign.Draft, signature []byte) error {
+	cms, err := draft.Finish(ctx, signature)
+	if err != nil {
+		return signing(err)
+	}
+	if err := p.Fill(cms); err != nil {
+		return err
+	}
+	_, err = p.WriteTo(w)
+	return err
+}
+
+// signing tells an error of a key, a certificate or a time-stamp authority.
+func signing(err error) error {
+	if e, ok := errors.AsType[*sign.IdentityError](err); ok {
+		return &OptionError{Field: "key", Got: e.Got, Want: e.Want}
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return diag.Fail(Diagnostic{Code: diag.CodeSigner, Message: strings.TrimPrefix(err.Error(), "sign: "), Suggestion: "see to the key or the time-stamp authority; nothing was written"})
+}
+
+// prepare makes the update with room for the signature, and what is to be signed.
+func (e *Engine) prepare(ctx context.Context, d *Document, r SignRequest) (*edit.Prepared, *sign.Draft, *Summary, error) {
+	fail := func(err error) (*edit.Prepared, *sign.Draft, *Summary, error) { return nil, nil, nil, err }
+	if err := d.d.MayUpdate(); err != nil {
+		return fail(err)
+	}
+	if r.Identity == nil {
+		return fail(&OptionError{Field: "key", Got: "none", Want: "a key with its certificate"})
+	}
+	if r.Time.IsZero() {
+		return fail(&OptionError{Field: "time", Got: "none", Want: "when the signature is made"})
+	}
+	if r.Certify > CertifyAnnotations {
+		return fail(&OptionError{Field: "certify", Got: "an unknown value", Want: "one of the constants"})
+	}
+	if err := r.Identity.Check(r.Time); err != nil {
+		return fail(signing(err))
+	}
+	room, err := r.Identity.MostBytes()
+	if err != nil {
+		return fail(signing(err))
+	}
+	if r.Name == "" {
+		r.Name = r.Identity.Chain[0].Subject.CommonName
+	}
+	draft := edit.NewDraft(d.d)
+	look, err := e.look(ctx, draft, r)
+	if err != nil {
+		return fail(err)
+	}
+	p, err := draft.Sign(ctx, edit.Signature{
+		Field: r.Field, Page: max(r.Page, 1) - 1, Rect: r.Rect, Name: r.Name, Reason: r.Reason, Location: r.Location, Contact: r.Contact,
+		Time: r.Time, Certify: int(r.Certify), Room: room, Look: look,
+	}, e.deflater, e.limits.OutputBytes)
+	if err != nil {
+		return fail(told(err))
+	}
+	s := &Summary{Size: p.Size(), Pages: d.Pages(), Claims: append([]string{}, draft.Claims()...), Field: p.Field}
+	if err := e.mayClaim(ctx, d, p, s); err != nil {
+		return fail(err)
+	}
+	begun, err := begin(p, r.Identity)
+	return p, begun, s, err
+}
+
+// mayClaim judges what a file claims once it is signed. A claim cannot be taken back without touching
+// what earlier signatures cover: one that the file held and would no longer hold is an error.
+func (e *Engine) mayClaim(ctx context.Context, d *Document, p *edit.Prepared, s *Summary) error {
+	var ids []standard.ID
+	for _, name := range s.Claims {
+		if id, err := standard.Parse(name); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	ids, err := standard.Set(ids...)
+	if err != nil || len(ids) == 0 {
+		return nil //nolint:nilerr // claims that exclude each other were not made here
+	}
+	after, err := p.Reopen(edit.Options{Pages: int(e.limits.Pages), Limits: ReadLimits{FileBytes: max(p.Size(), 64<<20)}})
+	if err != nil {
+		return told(err)
+	}
+	found, err := after.Check(ctx, ids)
+	if err != nil || len(found) == 0 {
+		return told(err)
+	}
+	before, err := d.d.Check(ctx, ids)
+	if err != nil {
+		return told(err)
+	}
+	why := found[0].Message + " (" + found[0].Clause + ")"
+	if len(before) == 0 {
+		return &OptionError{Field: "file", Got: "a claim of " + strings.Join(s.Claims, " and ") + " that would no longer hold: " + why, Want: "a file that holds it signed as well"}
+	}
+	s.Warnings = append(s.Warnings, "the claim of "+strings.Join(s.Claims, " and ")+" did not hold before: "+why)
+	return nil
+}
+
+// look sets what a visible signature shows: a page of the size of its place.
+func (e *Engine) look(ctx context.Context, draft *edit.Draft, r SignRequest) (*edit.Document, error) {
+	width, height := draft.WidgetSize(r.Field, r.Rect)
+	if math.IsNaN(width) || math.IsNaN(height) || width <= 0 || height <= 0 || width > 14400 || height > 14400 {
+		return nil, nil //nolint:nilnil // nothing to see, or a place that Sign refuses
+	}
+	lines := []string{r.Name, r.Time.Format("2006-01-02 15:04:05 Z07:00")}
+	for _, s := range []string{r.Reason, r.Location} {
+		if s != "" {
+			lines = append(lines, s)
+		}
+	}
+	// The largest letters with which everything fits, from 12 points down.
+	for size := 12.0; size >= 3; size -= 0.5 {
+		b := doc.NewBuilder()
+		b.Page(doc.Master{Width: doc.Points(width), Height: doc.Points(height), Margins: doc.Same(doc.Points(2)), VAlign: doc.VAlignMiddle})
+		b.Style(&doc.Style{Size: doc.Points(size), Leading: doc.Points(size * 1.2)})
+		for _, s := range lines {
+			b.Text(s)
+		}
+		var out bytes.Buffer
+		res, err := e.emit(ctx, &out, b.Document(), emit.Options{Limits: e.limits})
+		if err == nil && res.Pages == 1 {
+			return edit.Open(bytes.NewReader(out.Bytes()), int64(out.Len()), edit.Options{})
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil && !errors.Is(err, ErrLayout) {
+			return nil, err
+		}
+	}
+	return nil, &OptionError{Field: "box", Got: "a place too small for the name, the time and the reason", Want: "a larger one, or none"}
+}
+
+// VerifyOptions say whom to believe.
+type VerifyOptions struct {
+	// Roots are the certificates that chains must lead to. Without any no signer is trusted: those of
+	// the system are for servers, not for documents.
+	Roots []*x509.Certificate
+	At    time.Time // when certificates must be valid that no timestamp covers; zero: now
+}
+
+// Verify judges the signatures of a document, in the order in which they were made: whether what was
+// signed is as it was, what was done to the file since and whether that is allowed, and who signed.
+// Revocation of certificates is not looked up. A file without signatures gives none. Errors are as
+// those of Open.
+func (e *Engine) Verify(ctx context.Context, d *Document, o VerifyOptions) ([]Verdict, error) {
+	list, err := d.d.Verify(ctx, edit.Trust{Roots: o.Roots, At: o.At}, edit.Options{Pages: int(e.limits.Pages), Limits: d.limits})
+	return list, told(err)
+}

@@ -1,0 +1,241 @@
+// Package sign makes and reads the signatures that PDF files carry: CMS signed data (RFC 5652) with
+// the attributes of PAdES baseline signatures (ETSI EN 319 142-1), and timestamps (RFC 3161). It
+// knows nothing of PDF; package pdf puts the signatures into files and finds them there.
+//
+// A signature without a timestamp is of level B-B, one with is of B-T. Keys may be RSA from 2,048
+// bits (PKCS #1 v1.5, or PSS), ECDSA on P-256, P-384 and P-521, and Ed25519.
+package sign
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Identity is who signs. It is safe for concurrent use when its Key is.
+type Identity struct {
+	// Key signs. It may stand for one that is elsewhere, in a token or a service. nil: the signature
+	// is made in two steps, by whoever has the key.
+	Key crypto.Signer
+	// Chain has the certificate of the key first, then those that issued it; the root may be left
+	// out.
+	Chain []*x509.Certificate
+	// PSS signs by RSASSA-PSS; false: by PKCS #1 v1.5. It is for RSA keys.
+	PSS bool
+	// TSA gives each signature a timestamp, which makes it one of level B-T; nil: B-B.
+	TSA Timestamper
+}
+
+// Timestamper gives timestamps. It is safe for concurrent use.
+type Timestamper interface {
+	// Timestamp returns the DER of a time-stamp token (RFC 3161) for a digest.
+	Timestamp(ctx context.Context, hash crypto.Hash, digest []byte) ([]byte, error)
+	// MostBytes is how long a token may be: a signature keeps room for it.
+	MostBytes() int
+}
+
+// IdentityError says why an identity cannot sign.
+type IdentityError struct{ Got, Want string }
+
+// Error implements error.
+func (e *IdentityError) Error() string { return "sign: identity: got " + e.Got + ", want " + e.Want }
+
+// Check returns an *IdentityError when the identity cannot sign at a time: its key does not match its
+// certificate or is too weak, the certificate is for something else, or one of the chain is not
+// valid then.
+func (i *Identity) Check(at time.Time) error {
+	if len(i.Chain) == 0 {
+		return &IdentityError{"no certificate", "the certificate of the key"}
+	}
+	leaf := i.Chain[0]
+	if _, err := i.scheme(); err != nil {
+		return err
+	}
+	if i.Key != nil {
+		public, ok := i.Key.Public().(interface{ Equal(crypto.PublicKey) bool })
+		if !ok || !public.Equal(leaf.PublicKey) {
+			return &IdentityError{"a key that is not that of the certificate of " + subject(leaf), "the key and its certificate"}
+		}
+	}
+	if !MaySign(leaf) {
+		return &IdentityError{"a certificate of " + subject(leaf) + " whose key usage has no signatures", "one for digitalSignature or contentCommitment"}
+	}
+	for k, c := range i.Chain {
+		if at.Before(c.NotBefore) || at.After(c.NotAfter) {
+			return &IdentityError{
+				fmt.Sprintf("a certificate of %s that is valid from %s to %s", subject(c), c.NotBefore.Format(time.DateOnly), c.NotAfter.Format(time.DateOnly)),
+				"one that is valid on " + at.UTC().Format(time.DateOnly),
+			}
+		}
+		if k > 0 {
+			if err := i.Chain[k-1].CheckSignatureFrom(c); err != nil {
+				return &IdentityError{"a chain where " + subject(c) + " did not issue the certificate before", "each certificate behind the one that it issued"}
+			}
+		}
+	}
+	return nil
+}
+
+// subject names the subject of a certificate.
+func subject(c *x509.Certificate) string {
+	if c.Subject.CommonName != "" {
+		return c.Subject.CommonName
+	}
+	return c.Subject.String()
+}
+
+// MaySign reports whether the key usage of a certificate allows signatures on documents; one without
+// that extension is for everything (RFC 5280, 4.2.1.3).
+func MaySign(c *x509.Certificate) bool {
+	return c.KeyUsage == 0 || c.KeyUsage&(x509.KeyUsageDigitalSignature|x509.KeyUsageContentCommitment) != 0
+}
+
+// scheme is how a key signs.
+type scheme struct {
+	hash crypto.Hash // of the content, and of the attributes unless pure
+	alg  algorithm
+	opts crypto.SignerOpts
+	pure bool // the attributes themselves are signed (RFC 8419)
+	most int  // longest signature
+}
+
+// leastRSA is how long an RSA key must be.
+const leastRSA = 2048
+
+func (i *Identity) scheme() (scheme, error) {
+	switch k := i.Chain[0].PublicKey.(type) {
+	case *rsa.PublicKey:
+		if k.N.BitLen() < leastRSA {
+			return scheme{}, &IdentityError{fmt.Sprintf("an RSA key of %d bits", k.N.BitLen()), "2048 bits or more"}
+		}
+		if i.PSS {
+			return scheme{
+				hash: crypto.SHA256, alg: pss(crypto.SHA256), most: k.Size(),
+				opts: &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: crypto.SHA256},
+			}, nil
+		}
+		return scheme{hash: crypto.SHA256, alg: algorithm{oid: oidSHA256RSA, null: true}, opts: crypto.SHA256, most: k.Size()}, nil
+	case *ecdsa.PublicKey:
+		// A signature is a sequence of two integers, each with a byte before it where the highest bit
+		// is set.
+		switch k.Curve {
+		case elliptic.P256():
+			return scheme{hash: crypto.SHA256, alg: algorithm{oid: oidECDSA256}, opts: crypto.SHA256, most: 72}, nil
+		case elliptic.P384():
+			return scheme{hash: crypto.SHA384, alg: algorithm{oid: oidECDSA384}, opts: crypto.SHA384, most: 104}, nil
+		case elliptic.P521():
+			return scheme{hash: crypto.SHA512, alg: algorithm{oid: oidECDSA512}, opts: crypto.SHA512, most: 139}, nil
+		}
+	case ed25519.PublicKey:
+		return scheme{hash: crypto.SHA512, alg: algorithm{oid: oidEd25519}, opts: crypto.Hash(0), pure: true, most: ed25519.SignatureSize}, nil
+	}
+	return scheme{}, &IdentityError{fmt.Sprintf("a key of the type %T", i.Chain[0].PublicKey), "RSA, ECDSA on P-256, P-384 or P-521, or Ed25519"}
+}
+
+// Hash returns the function that the signed content is hashed with. Check must have found nothing.
+func (i *Identity) Hash() crypto.Hash {
+	s, _ := i.scheme() // Check has asked it
+	return s.hash
+}
+
+// Draft is a signature before it is signed: what is left is one signature by the key.
+type Draft struct {
+	identity *Identity
+	scheme   scheme
+	attrs    []byte // the signed attributes, as DER of a SET OF
+}
+
+// Begin makes the attributes that are signed for content whose digest, by Identity.Hash, is given.
+func (i *Identity) Begin(digest []byte) (*Draft, error) {
+	s, err := i.scheme()
+	if err != nil {
+		return nil, err
+	}
+	if len(digest) != s.hash.Size() {
+		return nil, fmt.Errorf("sign: a digest of %d bytes, want %d", len(digest), s.hash.Size())
+	}
+	return &Draft{i, s, signedAttributes(i.Chain[0], digest)}, nil
+}
+
+// Message returns the bytes that the key signs: the signed attributes, as DER. They are hashed with
+// Identity.Hash first, but for Ed25519.
+func (d *Draft) Message() []byte { return bytes.Clone(d.attrs) }
+
+// Digest returns the hash of Message, nil for Ed25519.
+func (d *Draft) Digest() []byte {
+	if d.scheme.pure {
+		return nil
+	}
+	h := d.scheme.hash.New()
+	h.Write(d.attrs)
+	return h.Sum(nil)
+}
+
+// Sign signs with the key of the identity. ECDSA is deterministic (RFC 6979) for keys of the standard
+// library.
+func (d *Draft) Sign() ([]byte, error) {
+	if d.identity.Key == nil {
+		return nil, &IdentityError{"no key", "a key, or the two steps of Begin and Finish"}
+	}
+	message := d.Digest()
+	if d.scheme.pure {
+		message = d.attrs
+	}
+	random := rand.Reader
+	if k, ok := d.identity.Key.(*ecdsa.PrivateKey); ok && k != nil {
+		random = nil // which asks for the nonce of RFC 6979
+	}
+	b, err := d.identity.Key.Sign(random, message, d.scheme.opts)
+	if err != nil {
+		return nil, fmt.Errorf("sign: %w", err)
+	}
+	return b, nil
+}
+
+// Finish returns the DER of the signature, given what the key made of Message. A signature that the
+// certificate does not verify is an error, and so is a timestamp that cannot be had.
+func (d *Draft) Finish(ctx context.Context, signature []byte) ([]byte, error) {
+	if err := verifySignature(d.identity.Chain[0].PublicKey, d.scheme.alg, d.scheme.hash, d.attrs, signature); err != nil {
+		return nil, fmt.Errorf("sign: the signature is not one of the key of the certificate: %w", err)
+	}
+	var token []byte
+	if tsa := d.identity.TSA; tsa != nil {
+		h := crypto.SHA256.New()
+		h.Write(signature)
+		digest := h.Sum(nil)
+		var err error
+		if token, err = tsa.Timestamp(ctx, crypto.SHA256, digest); err != nil {
+			return nil, fmt.Errorf("sign: timestamp: %w", err)
+		}
+		if _, err := ParseToken(token, crypto.SHA256, digest); err != nil {
+			return nil, fmt.Errorf("sign: timestamp: %w", err)
+		}
+	}
+	return d.encode(signature, token), nil
+}
+
+// MostBytes returns how long the DER of a signature may be.
+func (i *Identity) MostBytes() (int, error) {
+	s, err := i.scheme()
+	if err != nil {
+		return 0, err
+	}
+	d := &Draft{i, s, signedAttributes(i.Chain[0], make([]byte, s.hash.Size()))}
+	n := len(d.encode(make([]byte, s.most), nil))
+	if i.TSA != nil {
+		n += i.TSA.MostBytes() + 64 // the attribute around it, and longer lengths
+	}
+	return n, nil
+}
+
+// ErrMalformed is what errors.Is finds in errors of what is no CMS signature or no timestamp.
+var ErrMalformed = errors.New("malformed")

@@ -1,0 +1,187 @@
+package pdf_test
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"math/big"
+	"testing"
+	"time"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/sign"
+)
+
+// testTime is when the certificates of tests are valid.
+var testTime = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// authority is a root for tests, which issues certificates.
+type authority struct {
+	key  *ecdsa.PrivateKey
+	cert *x509.Certificate
+}
+
+func newAuthority(tb testing.TB) *authority {
+	tb.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	a := &authority{key: key}
+	a.cert = a.issue(tb, "TEST ONLY root", key.Public(), nil, func(c *x509.Certificate) {
+		c.IsCA, c.BasicConstraintsValid, c.KeyUsage = true, true, x509.KeyUsageCertSign
+	})
+	return a
+}
+
+// issue makes a certificate; parent nil: of itself.
+func (a *authority) issue(tb testing.TB, name string, key crypto.PublicKey, parent *x509.Certificate, change func(*x509.Certificate)) *x509.Certificate {
+	tb.Helper()
+	serial, err := rand.Int(rand.Reader, big.NewInt(1<<60))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: name, Organization: []string{"Quire tests"}},
+		NotBefore: testTime.AddDate(-1, 0, 0), NotAfter: testTime.AddDate(30, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment,
+	}
+	if change != nil {
+		change(c)
+	}
+	if parent == nil {
+		parent = c
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, c, parent, key, a.key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	c, err = x509.ParseCertificate(raw)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// identity is a key with a certificate of the authority.
+func (a *authority) identity(tb testing.TB, name string, key crypto.Signer) *sign.Identity {
+	tb.Helper()
+	return &sign.Identity{Key: key, Chain: []*x509.Certificate{a.issue(tb, name, key.Public(), a.cert, nil), a.cert}}
+}
+
+func ecKey(tb testing.TB, c elliptic.Curve) crypto.Signer {
+	tb.Helper()
+	k, err := ecdsa.GenerateKey(c, rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return k
+}
+
+// identities are one of each kind of key.
+func (a *authority) identities(tb testing.TB) map[string]*sign.Identity {
+	tb.Helper()
+	r, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, ed, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	all := map[string]*sign.Identity{
+		"P-256": a.identity(tb, "Ada P-256", ecKey(tb, elliptic.P256())), "P-384": a.identity(tb, "Ada P-384", ecKey(tb, elliptic.P384())), "P-521": a.identity(tb, "Ada P-521", ecKey(tb, elliptic.P521())),
+		"RSA": a.identity(tb, "Ada RSA", r), "RSA-PSS": a.identity(tb, "Ada PSS", r), "Ed25519": a.identity(tb, "Ada Ed25519", ed),
+	}
+	all["RSA-PSS"].PSS = true
+	return all
+}
+
+func opened(tb testing.TB, e *pdf.Engine, b []byte) *pdf.Document {
+	tb.Helper()
+	d, err := e.Open(tb.Context(), bytes.NewReader(b), int64(len(b)), pdf.OpenOptions{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d
+}
+
+// signed signs a file.
+func signed(tb testing.TB, e *pdf.Engine, b []byte, r pdf.SignRequest) []byte {
+	tb.Helper()
+	var out bytes.Buffer
+	if r.Time.IsZero() {
+		r.Time = testTime
+	}
+	if _, err := e.Sign(tb.Context(), &out, opened(tb, e, b), r); err != nil {
+		tb.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// verdicts judges a file.
+func (a *authority) verdicts(tb testing.TB, e *pdf.Engine, b []byte) []pdf.Verdict {
+	tb.Helper()
+	v, err := e.Verify(tb.Context(), opened(tb, e, b), pdf.VerifyOptions{Roots: []*x509.Certificate{a.cert}, At: testTime})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return v
+}
+
+// TestSignaturesOfAllKeysAreValid: each kind of key, invisible, over a file that claims PDF/A-4 and
+// PDF/UA-2; the bytes that were there stay.
+func TestSignaturesOfAllKeysAreValid(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	body, _ := render(t, e, pdf.RenderOptions{Standards: compliant, Time: testTime}, note("Signed", 3))
+	for name, id := range a.identities(t) {
+		out := signed(t, e, body, pdf.SignRequest{Identity: id, Reason: "test"})
+		if !bytes.HasPrefix(out, body) {
+			t.Errorf("%s: the bytes of the file changed", name)
+		}
+		v := a.verdicts(t, e, out)
+		if len(v) != 1 || !v[0].Valid || !v[0].CoversFile || v[0].Later != "none" || v[0].Level != "B-B" {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
+// criticalStamping is the extension that makes a certificate one for timestamps alone (RFC 3161, 2.3).
+func criticalStamping() pkix.Extension {
+	return pkix.Extension{Id: asn1.ObjectIdentifier{2, 5, 29, 37}, Critical: true, Value: []byte{0x30, 10, 6, 8, 0x2B, 6, 1, 5, 5, 7, 3, 8}}
+}
+
+// TestOptionsOfASignatureBelongToOneDocument: two files signed with one identity have their own reason,
+// name and place, and what is asked for one is not in the other.
+func TestOptionsOfASignatureBelongToOneDocument(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	id := a.identity(t, "Ada", ecKey(t, elliptic.P256()))
+	body, _ := render(t, e, pdf.RenderOptions{}, note("One", 1))
+	box := [4]float64{300, 40, 500, 100}
+	one := signed(t, e, body, pdf.SignRequest{Identity: id, Field: "First", Reason: "reason one", Name: "name one", Location: "place one", Rect: box, Certify: pdf.CertifyAnnotations})
+	two := signed(t, e, body, pdf.SignRequest{Identity: id, Field: "Second", Reason: "reason two", Time: testTime.AddDate(0, 1, 0)})
+	again := signed(t, e, body, pdf.SignRequest{Identity: id, Field: "First", Reason: "reason one", Name: "name one", Location: "place one", Rect: box, Certify: pdf.CertifyAnnotations})
+	if !bytes.Equal(one, again) {
+		t.Error("the same request gives other bytes")
+	}
+	v, w := a.verdicts(t, e, one), a.verdicts(t, e, two)
+	if !v[0].Valid || v[0].Field != "First" || v[0].Reason != "reason one" || v[0].Location != "place one" || v[0].Certifies != 3 || v[0].Claimed != "D:20260301120000Z" {
+		t.Errorf("%+v", v)
+	}
+	if !w[0].Valid || w[0].Field != "Second" || w[0].Reason != "reason two" || w[0].Location != "" || w[0].Certifies != 0 || w[0].Claimed != "D:20260401120000Z" {
+		t.Errorf("%+v", w)
+	}
+	for _, s := range []string{"name one", "place one", "reason one"} {
+		if bytes.Contains(two, []byte(s)) {
+			t.Errorf("%q is in the other file", s)
+		}
+	}
+}
