@@ -340,6 +340,35 @@ func TestSetAfterClearIsThere(t *testing.T) {
 	})
 }
 
+// TestRecordOfAfterAnInvalidation of which the node has not heard is there.
+func TestRecordOfAfterAnInvalidation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHub()
+		a, _ := node(t, h, Options[string, string]{})
+		b, wire := node(t, h, Options[string, string]{})
+		tagged := func(k string) {
+			t.Helper()
+			if _, err := a.SetWith(t.Context(), k, "v", WriteOptions{Tags: []string{"t"}}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		tagged("k")
+		want(t, b, "k", "v")
+		wire.silently()
+		if err := a.InvalidateTags(t.Context(), "t"); err != nil {
+			t.Fatal(err)
+		}
+		tagged("new")
+		want(t, b, "new", "v")
+		if err := a.Clear(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		tagged("newer")
+		want(t, b, "newer", "v")
+	})
+}
+
 // TestUpdateOfWhatWasInvalidated between its read and its write begins again, without the old value.
 func TestUpdateOfWhatWasInvalidated(t *testing.T) {
 	for name, invalidate := range map[string]func(context.Context, *Cache[string, string]) error{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -300,7 +301,15 @@ func (c *Cache[K, V]) records(ctx context.Context, fs []*flight[K, V], headersOn
 		life = max(life, tagLife(recs[i].Remove))
 	}
 	counters, asOf, err := c.counters(ctx, names, life, fresh)
+	if err == nil && !fresh && slices.ContainsFunc(recs, func(r Record) bool { return ahead(r.Tags, counters) }) {
+		counters, asOf, err = c.counters(ctx, names, life, true)
+	}
 	return recs, counters, min(at, asOf), err
+}
+
+// ahead says whether a tag was invalidated before the record was stored, and this node has not heard of it.
+func ahead(tags []RecordTag, counters map[string]tagCounter) bool {
+	return slices.ContainsFunc(tags, func(t RecordTag) bool { return t.Counter > counters[t.Name].counter })
 }
 
 // tagLife is how long the counters of the tags of a record are kept at least.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -164,17 +165,38 @@ func shortest(all []Op) []Op {
 }
 
 // fewest leaves out calls without which the others are wrong still: the last ones first, as nothing may
-// be read that nobody has written.
+// be read that nobody has written. Removals that may be why nothing was read stay.
 func fewest(all []Op) []Op {
+	removal := func(o Op) bool { return o.Write && o.Value == "" }
+	var removals []Op
+	for _, o := range all {
+		if removal(o) {
+			removals = append(removals, o)
+		}
+	}
+	all = slices.DeleteFunc(slices.Clone(all), removal)
+	with := func(some []Op) []Op {
+		from, to := time.Duration(math.MaxInt64), time.Duration(0)
+		for _, o := range some {
+			from, to = min(from, o.Call-o.Bound), max(to, o.Return)
+		}
+		some = slices.Clone(some)
+		for _, o := range removals {
+			if o.Call <= to && (o.Unsure || o.Return >= from) {
+				some = append(some, o)
+			}
+		}
+		return some
+	}
 	for size := (len(all) + 1) / 2; size > 0; size /= 2 {
 		for end := len(all); end > 0; end -= size {
 			some := slices.Delete(slices.Clone(all), max(end-size, 0), end)
-			if _, missing := unwritten(some); !missing && judge(some, judging/60) == porcupine.Illegal {
+			if _, missing := unwritten(some); !missing && judge(with(some), judging/60) == porcupine.Illegal {
 				all = some
 			}
 		}
 	}
-	return all
+	return with(all)
 }
 
 // judge asks porcupine about the calls of one key, each of whose values is written once.
