@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.com/quire/internal/app"
+	"example.com/quire/pdf/template"
 )
 
 func (p *program) template() *cobra.Command {
@@ -62,6 +64,21 @@ func (p *program) template() *cobra.Command {
 				return nil
 			}
 			return first
+		},
+	})
+	c.AddCommand(&cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of templates, for editors",
+		Long: "Print the JSON Schema (draft 2020-12) of the template language. With it an editor completes\n" +
+			"keys and marks what is none; template check finds the rest.",
+		Example: "  quire template schema > template.schema.json",
+		Args:    args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			schema, err := template.LanguageSchema()
+			if err != nil {
+				return err
+			}
+			return p.print(json.RawMessage(schema), string(schema)+"\n")
 		},
 	})
 	return c

@@ -43,6 +43,10 @@ func Compile(ctx context.Context, src []byte, o Options) (*Plan, error) {
 	return (*Plan)(p), nil
 }
 
+// LanguageSchema returns the JSON Schema (draft 2020-12) of templates themselves, for editors: keys, kinds of
+// blocks and the words that they take.
+func LanguageSchema() ([]byte, error) { return compile.LanguageSchema() }
+
 func (p *Plan) plan() *compile.Plan { return (*compile.Plan)(p) }
 
 // Standards returns the standards that the template asks for.

@@ -112,14 +112,19 @@ func (c *compiler) block(n *strictyaml.Node, path string) block {
 		return nil
 	}
 	if o.n.Get("do") != nil && o.n.Get("for") != nil {
+		o.of = language()["a block with for"]
 		return c.forBlock(o)
 	}
 	if o.n.Get("do") != nil && o.n.Get("if") != nil {
+		o.of = language()["a block with if"]
 		return c.ifBlock(o)
 	}
 	k, ok := c.kindOf(o)
 	if !ok {
 		return nil
+	}
+	if k.compile != nil {
+		o.of = blockMapping(k)
 	}
 	b := &blockSource{kind: k.name, value: o.get(k.name), common: o, fields: o, path: o.at(k.name)}
 	b.block.Src = c.source(o.n.Key(k.name), b.path)
@@ -133,7 +138,7 @@ func (c *compiler) block(n *strictyaml.Node, path string) block {
 		}
 	}
 	defer c.given(nil)() // ends what the block's own `if` proves
-	if k.name == "use" || k.name == "switch" || k.name == "slot" {
+	if standsForOthers(k.name) {
 		// They stand for other blocks, which have their own common keys.
 		if v := o.get("if"); v != nil {
 			b.cond = c.condition(v, o.at("if"))
@@ -243,6 +248,7 @@ func (c *compiler) commonKeys(b *blockSource) {
 			hint = "write rule: {color: ...}"
 		}
 		c.bad(o.n.Key(key), o.path, codeWrong, hint, "%q changes nothing of %s", key, b.kind)
+		o.told = append(o.told, key)
 	}
 	if v := o.get("if"); v != nil {
 		b.cond = c.condition(v, o.at("if"))
@@ -289,7 +295,6 @@ func (c *compiler) commonKeys(b *blockSource) {
 	if v := o.get("bookmark"); v != nil && b.kind != "heading" {
 		b.mark = c.plain(v, o.at("bookmark"))
 	}
-	o.later("id", "artifact")
 }
 
 // anchor reads the name of a place; nil when it is wrong.
@@ -361,7 +366,6 @@ func (b *blockSource) textFields(c *compiler) (t *richText, tabs []doc.Tab) {
 	if v := o.get("tabs"); v != nil {
 		tabs = c.tabs(v, o.at("tabs"))
 	}
-	o.later("max-lines", "overflow")
 	t = c.richWith(b.value, b.path, markup)
 	if b.link != nil {
 		t.linkTo(b.link)
@@ -411,7 +415,6 @@ func (c *compiler) tabs(n *strictyaml.Node, path string) []doc.Tab {
 func (c *compiler) headingBlock(b *blockSource) block {
 	o := b.common
 	h := &headingNode{level: b.level}
-	o.later("number")
 	h.text, h.tabs = b.textFields(c)
 	if v := o.get("bookmark"); v != nil {
 		if v.Kind == strictyaml.Bool {
@@ -489,7 +492,6 @@ func (c *compiler) boxBlock(b *blockSource) block {
 	if v := o.get("valign"); v != nil {
 		n.valign = c.valign(v, o.at("valign"))
 	}
-	o.later("rotate")
 	if v := o.need("do"); v != nil {
 		n.body = c.blocks(v, o.at("do"))
 	}
@@ -507,7 +509,6 @@ func (c *compiler) ruleBlock(b *blockSource) block {
 		if v := o.get("color"); v != nil {
 			n.out.Color = c.color(v, o.at("color"))
 		}
-		o.later("dash", "width")
 	}
 	n.common = b.done()
 	return n

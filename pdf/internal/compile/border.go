@@ -75,7 +75,9 @@ func (c *compiler) lines(n *strictyaml.Node, path string, within []string) *doc.
 	if !ok {
 		return &doc.Grid{}
 	}
-	o.later("radius", "style")
+	if within != nil {
+		o.of = language()["a border of a table"]
+	}
 	g := &doc.Grid{}
 	sides := map[string]*doc.Line{
 		"top": &g.Top, "right": &g.Right, "bottom": &g.Bottom, "left": &g.Left, "rows": &g.Rows, "columns": &g.Columns,

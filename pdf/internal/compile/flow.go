@@ -18,7 +18,6 @@ func (c *compiler) columnsBlock(b *blockSource) block {
 	if v := o.get("gap"); v != nil {
 		n.gap = c.length(v, o.at("gap"), 0)
 	}
-	o.later("balance")
 	if v := o.need("do"); v != nil {
 		n.body = c.blocks(v, o.at("do"))
 	}
@@ -59,7 +58,6 @@ func (c *compiler) placeBlock(b *blockSource) block {
 	if v := o.get("height"); v != nil {
 		n.out.Height = c.length(v, o.at("height"), 1)
 	}
-	o.later("layer", "rotate")
 	if v := o.need("do"); v != nil {
 		n.body = c.blocks(v, o.at("do"))
 	}

@@ -61,7 +61,6 @@ func (c *compiler) page(n *strictyaml.Node, path string, p *doc.Master) {
 	if v := o.get("valign"); v != nil {
 		p.VAlign = c.valign(v, o.at("valign"))
 	}
-	o.later("columns", "first", "odd", "even")
 	o.done()
 }
 

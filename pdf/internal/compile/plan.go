@@ -208,9 +208,6 @@ func pemLine(src string) (int, bool) {
 	return strings.Count(src[:i], "\n") + 1, true
 }
 
-// laterKeys are document keys that this version does not have.
-var laterKeys = []string{"protect", "background", "sign", "toc"}
-
 func (c *compiler) document(root *strictyaml.Node) {
 	o, ok := c.object(root, "", "a template")
 	if !ok {
@@ -275,7 +272,6 @@ func (c *compiler) document(root *strictyaml.Node) {
 		c.plan.body = c.blocks(v, "body")
 	}
 	c.land()
-	o.later(laterKeys...)
 	o.done()
 	slices.Sort(c.plan.files)
 }

@@ -96,7 +96,9 @@ type object struct {
 	c     *compiler
 	n     *strictyaml.Node
 	path  string
+	of    *mapping // the keys that the language has here; nil: those of the template
 	asked []string
+	told  []string // keys that are wrong here, as was said
 	// kindKeys are those that a kind of block has of its own, whatever they mean in a style.
 	kindKeys []string
 }
@@ -107,12 +109,15 @@ func (c *compiler) object(n *strictyaml.Node, path, what string) (*object, bool)
 		c.bad(n, path, codeWrong, "", "%s is a mapping, got %s", what, n.Kind)
 		return nil, false
 	}
-	return &object{c: c, n: n, path: path}, true
+	return &object{c: c, n: n, path: path, of: language()[strings.TrimPrefix(what, "the value of ")]}, true
 }
 
-// get returns the value of a key, or nil when it is not there. A key that is
-// there without a value counts as there, but for the kinds that take null.
+// get returns the value of a key, or nil when it is not there or the language has no such key. A
+// key that is there without a value counts as there, but for the kinds that take null.
 func (o *object) get(key string) *strictyaml.Node {
+	if o.of != nil && o.of.get(key) == nil {
+		return nil
+	}
 	o.asked = append(o.asked, key)
 	return o.n.Get(key)
 }
@@ -126,21 +131,18 @@ func (o *object) need(key string) *strictyaml.Node {
 	return v
 }
 
-// later refuses keys of the language that this version does not have.
-func (o *object) later(keys ...string) {
-	for _, key := range keys {
-		if o.get(key) != nil {
-			k := o.n.Key(key)
-			o.c.bad(k, o.at(key), codeLater, "", "%q is not in this version", key)
-		}
-	}
-}
-
-// done refuses the keys that were not asked for.
+// done refuses the keys that were not asked for, and those of a later version.
 func (o *object) done() {
+	known := o.asked
+	if o.of != nil {
+		known = o.of.names()
+	}
 	for _, k := range o.n.Keys {
-		if !slices.Contains(o.asked, k.Text) {
-			o.c.bad(k, o.path, codeKey, exprlang.Nearest(k.Text, o.asked), "unknown key %q", k.Text)
+		switch {
+		case o.of != nil && o.of.get(k.Text) != nil && o.of.get(k.Text).later:
+			o.c.bad(k, o.at(k.Text), codeLater, "", "%q is not in this version", k.Text)
+		case !slices.Contains(o.asked, k.Text) && !slices.Contains(o.told, k.Text):
+			o.c.bad(k, o.path, codeKey, exprlang.Nearest(k.Text, known), "unknown key %q", k.Text)
 		}
 	}
 }

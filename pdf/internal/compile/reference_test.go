@@ -65,7 +65,11 @@ func TestReferenceNamesTheWholeLanguage(t *testing.T) {
 	want("choice", choices...)
 	want("key of every block", commonNames...)
 	want("style key", styleKeys...)
-	want("key of a later version", laterKeys...)
+	for name, m := range language() {
+		if len(m.keys) > 0 {
+			want("key of "+name, m.names()...)
+		}
+	}
 	want("standard", append(standard.Names(), laterStandards...)...)
 	want("function", exprlang.FunctionNames()...)
 	want("type", exprlang.BasicNames()...)
@@ -101,6 +105,28 @@ func TestReferenceNamesTheWholeLanguage(t *testing.T) {
 // that it offers as choices.
 func literals(t *testing.T) (keys, choices []string) {
 	t.Helper()
+	inspect(t, func(n ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return
+		}
+		method, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return
+		}
+		switch method.Sel.Name {
+		case "get", "need":
+			keys = append(keys, texts(t, call.Args)...)
+		case "choice":
+			choices = append(choices, texts(t, call.Args[min(2, len(call.Args)):])...)
+		}
+	})
+	return keys, choices
+}
+
+// inspect walks the compiler's source.
+func inspect(t *testing.T, f func(ast.Node)) {
+	t.Helper()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -114,24 +140,10 @@ func literals(t *testing.T) (keys, choices []string) {
 			t.Fatal(err)
 		}
 		ast.Inspect(tree, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			method, ok := call.Fun.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			switch method.Sel.Name {
-			case "get", "need", "later":
-				keys = append(keys, texts(t, call.Args)...)
-			case "choice":
-				choices = append(choices, texts(t, call.Args[min(2, len(call.Args)):])...)
-			}
+			f(n)
 			return true
 		})
 	}
-	return keys, choices
 }
 
 func texts(t *testing.T, list []ast.Expr) []string {

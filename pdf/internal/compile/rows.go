@@ -442,7 +442,6 @@ func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) 
 			t.text.linkTo(link)
 		}
 	}
-	o.later("headers", "padding")
 	o.done()
 	return t
 }

@@ -18,7 +18,6 @@ func (c *compiler) tocBlock(b *blockSource) block {
 		i, _ := c.choice(v, o.at("leader"), "dots", "none")
 		n.out.Leader = doc.Leader(i) //nolint:gosec // one of two
 	}
-	o.later("title", "reserve")
 	n.common = b.done()
 	return n
 }
