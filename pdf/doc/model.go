@@ -434,6 +434,9 @@ type Row struct {
 	Src   *Source
 	Cells []Cell
 	Keep  bool // not split over pages
+	// Height is the least height of the row; 0: as high as its content. No row is higher than a page
+	// for it.
+	Height Length
 	// Background is behind the whole row and takes the place of the stripe.
 	Background Color
 	// Border is drawn over the lines of the table.

@@ -342,7 +342,7 @@ func (r *render) row(t *row) (doc.Row, error) {
 	if err != nil {
 		return doc.Row{}, err
 	}
-	out := doc.Row{Src: t.src, Cells: cells, Border: t.border, KeepWithNext: t.with}
+	out := doc.Row{Src: t.src, Cells: cells, Border: t.border, KeepWithNext: t.with, Height: t.height}
 	if t.anchor != nil && len(cells) > 0 {
 		if err := r.rowAnchor(&cells[0], t); err != nil {
 			return out, err

@@ -19,6 +19,7 @@ type row struct {
 	back   paint
 	border *doc.Border
 	with   bool // on the page of the next row
+	height doc.Length
 	anchor *plainText
 }
 
@@ -98,6 +99,10 @@ func (p *rowsReader) row(o *object) row {
 	if v := o.get("keep-with-next"); v != nil {
 		with = c.flag(v, o.at("keep-with-next"))
 	}
+	var height doc.Length
+	if v := o.get("height"); v != nil {
+		height = c.length(v, o.at("height"), 1)
+	}
 	var anchor *plainText
 	if v := o.get("anchor"); v != nil {
 		anchor = c.anchor(v, o.at("anchor"))
@@ -106,7 +111,7 @@ func (p *rowsReader) row(o *object) row {
 	if v := o.need("cells"); v != nil {
 		r = p.cells(v, o.at("cells"), l)
 	}
-	r.back, r.border, r.with, r.anchor = back, border, with, anchor
+	r.back, r.border, r.with, r.height, r.anchor = back, border, with, height, anchor
 	return r
 }
 

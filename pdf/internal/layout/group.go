@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"slices"
+
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/tag"
 	"example.com/quire/pdf/internal/text"
@@ -23,6 +25,7 @@ type group struct {
 
 type groupRow struct {
 	h      doc.Length
+	least  doc.Length // it is at least as high
 	back   doc.Color
 	border *doc.Border
 }
@@ -51,7 +54,7 @@ func (g *group) pad() (top, bottom doc.Length) {
 func (g *group) settle() {
 	top, bottom := g.pad()
 	for r := range g.rows {
-		g.rows[r].h = 0
+		g.rows[r].h = g.rows[r].least
 		var deepest doc.Length
 		for i := range g.cells {
 			if c := &g.cells[i]; c.row == r && c.valign == doc.VAlignTop && !g.even {
@@ -174,9 +177,28 @@ func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) 
 	if inside && !moved {
 		return nil, g
 	}
+	if inside && len(g.rows) == 1 && tail.empty() { // it is high by what was asked for alone
+		if !force {
+			return nil, g
+		}
+		head = *g
+		head.rows = []groupRow{g.rows[0]}
+		head.rows[0].least = h
+		head.settle()
+		return &head, nil
+	}
+	if inside {
+		head.rows[0].least = min(head.rows[0].least, h)
+		tail.rows[0].least = max(tail.rows[0].least-h, 0)
+	}
 	head.settle()
 	tail.settle()
 	return &head, &tail
+}
+
+// empty reports whether nothing is left in any cell.
+func (g *group) empty() bool {
+	return !slices.ContainsFunc(g.cells, func(c groupCell) bool { return c.body.size() > 0 })
 }
 
 func (g *group) draw(p *painter, x, y doc.Length) {

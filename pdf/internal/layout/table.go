@@ -335,7 +335,7 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 	}
 	tr := t.m.elem(parent, tag.TR, src, "")
 	row := len(g.rows)
-	g.rows = append(g.rows, groupRow{back: back, border: r.Border})
+	g.rows = append(g.rows, groupRow{least: r.Height, back: back, border: r.Border})
 	col := 0
 	for i := range r.Cells {
 		for col < len(t.open) && t.open[col] > 0 {
