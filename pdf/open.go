@@ -16,6 +16,7 @@ import (
 // concurrent use.
 type Document struct {
 	d      *edit.Document
+	file   io.ReaderAt
 	size   int64
 	limits ReadLimits
 }
@@ -54,7 +55,7 @@ func (e *Engine) Open(ctx context.Context, r io.ReaderAt, size int64, o OpenOpti
 	if err != nil {
 		return nil, edit.Told(err)
 	}
-	return &Document{d, size, o.Limits}, nil
+	return &Document{d, r, size, o.Limits}, nil
 }
 
 // Pages returns how many pages the file has.

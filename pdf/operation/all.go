@@ -2,6 +2,7 @@ package operation
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"example.com/quire/internal/nearest"
@@ -107,6 +108,21 @@ func All() []Operation {
 			Go: pdf.Delete, Most: 1, Gives: Document,
 			Parameters: []Parameter{{Name: "pages", Doc: "these `PAGES`, such as 2,r1", Required: true, Example: "2"}, password},
 			run:        func(c *call) error { return c.edit(pdf.EditOptions{}, pdf.Delete(c.in.Values["pages"])) },
+		},
+		{
+			Name: "optimise", Summary: "Make a PDF smaller without loss",
+			Description: "Equal streams, fonts and graphics states become one, what is not compressed is, and what pages do not use goes. They look as they did. Where that gains nothing the file stays as it is.",
+			Go:          (*pdf.Engine).Optimise, Most: 1, Gives: Document, Parameters: []Parameter{password},
+			run: func(c *call) error {
+				d, err := c.open(0)
+				if err != nil {
+					return err
+				}
+				return c.write(func(w io.Writer) (*pdf.Summary, error) {
+					s, err := c.e.Optimise(c.ctx, w, d)
+					return s, named(c.in.Files[0].Name, err)
+				})
+			},
 		},
 		{
 			Name: "redact", Summary: "Take text and areas out of a PDF for good",

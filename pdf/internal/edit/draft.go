@@ -22,7 +22,8 @@ type Draft struct {
 	info  cos.Ref
 	pages []Page
 	err   error
-	void  []string // names of signatures that do not hold for what is written
+	same  map[uint32]uint32 // objects in whose place an equal one is written
+	void  []string          // names of signatures that do not hold for what is written
 }
 
 // span is how many numbers a document has. What lies above in one is taken for absent.
@@ -30,7 +31,7 @@ const span = 1 << 24
 
 // NewDraft returns the draft of all that a document has.
 func NewDraft(d *Document) *Draft {
-	e := &Draft{base: d, over: map[uint32]cos.Object{}, next: span, pages: slices.Clone(d.Pages)}
+	e := &Draft{base: d, over: map[uint32]cos.Object{}, same: map[uint32]uint32{}, next: span, pages: slices.Clone(d.Pages)}
 	e.root, e.info = e.own(d.Trailer().Get("Root")), e.own(d.Trailer().Get("Info"))
 	return e
 }

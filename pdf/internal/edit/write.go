@@ -75,6 +75,9 @@ type copier struct {
 
 // ref returns the number that an object has in the file.
 func (c *copier) ref(r cos.Ref) cos.Ref {
+	for as, equal := c.e.same[r.Num]; equal; as, equal = c.e.same[r.Num] {
+		r = cos.Ref{Num: as}
+	}
 	if c.keeps && r.Num < span {
 		return r
 	}

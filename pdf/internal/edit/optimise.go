@@ -1,0 +1,180 @@
+package edit
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/internal/content"
+)
+
+// Optimise makes what is written from the draft smaller without loss: streams, fonts and graphics
+// states that are equal become one, those that are not compressed are, and fonts, images and others
+// that pages name but do not use go from their resources.
+func (e *Draft) Optimise(ctx context.Context) error {
+	e.separate()
+	for i := range e.pages {
+		if err := e.prune(ctx, i); err != nil {
+			return err
+		}
+	}
+	e.pageTree()
+	for range mostRounds { // what refers to equal objects may be equal then
+		before := len(e.same)
+		if err := e.unite(ctx); err != nil {
+			return err
+		}
+		if len(e.same) == before {
+			break
+		}
+	}
+	return e.err
+}
+
+// mostRounds bounds how often equal objects are looked for: fonts refer to nothing deeper.
+const mostRounds = 8
+
+// prunable are the kinds of resources that operators name, and by which.
+var prunable = map[string]cos.Name{
+	"Tf": "Font", "Do": "XObject", "gs": "ExtGState", "sh": "Shading",
+}
+
+// prune takes the resources away that a page names but does not use. A page that cannot be read
+// wholly keeps all.
+func (e *Draft) prune(ctx context.Context, i int) error {
+	p := e.pages[i]
+	resources := e.dict(p.Dict.Get("Resources"))
+	if resources == nil {
+		return nil
+	}
+	src := &source{e: e}
+	in := content.New(src)
+	used := map[cos.Name]map[cos.Name]bool{}
+	for _, kind := range prunable {
+		used[kind] = map[cos.Name]bool{}
+	}
+	c := content.Content{Data: src.pageData(p.Dict), Resources: resources, Matrix: content.Identity}
+	if err := in.Run(ctx, c, content.Place(i+1), func(ev *content.Event) error {
+		// Names in forms with resources of their own are taken for those of the page, which keeps
+		// too much rather than too little.
+		kind, ok := prunable[ev.Op]
+		if !ok {
+			return nil
+		}
+		for _, a := range ev.Args {
+			if n, isName := a.(cos.Name); isName {
+				used[kind][n] = true
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if src.broken > 0 || in.Skipped {
+		return nil
+	}
+	out := resources
+	for kind, names := range used {
+		old := e.dict(resources.Get(kind))
+		if old == nil {
+			continue
+		}
+		var left cos.Dict
+		for _, x := range old {
+			if names[x.Key] {
+				left = append(left, x)
+			}
+		}
+		if len(left) < len(old) {
+			out = with(out, kind, nil)
+			if left != nil {
+				out = with(out, kind, left)
+			}
+		}
+	}
+	if len(out) != len(resources) || !sameEntries(out, resources) {
+		e.pages[i].Dict = with(p.Dict, "Resources", out)
+	}
+	return nil
+}
+
+// sameEntries reports whether two dictionaries have the same keys in the same order, which with
+// changes where it puts a value.
+func sameEntries(a, b cos.Dict) bool {
+	for i := range a {
+		if a[i].Key != b[i].Key {
+			return false
+		}
+	}
+	return true
+}
+
+// unite notes the objects that are equal to one before them.
+func (e *Draft) unite(ctx context.Context) error {
+	first := map[[sha256.Size]byte]uint32{}
+	var fault error
+	e.reach(func(r cos.Ref, o cos.Object) {
+		if _, gone := e.same[r.Num]; gone || fault != nil {
+			return
+		}
+		if fault = ctx.Err(); fault != nil {
+			return
+		}
+		var key []byte
+		switch v := o.(type) {
+		case cos.Dict:
+			switch e.name(v.Get("Type")) {
+			case "Font", "FontDescriptor", "ExtGState", "Encoding":
+				key = e.united(v).AppendPDF([]byte("d"))
+			default:
+				return // pages, annotations and elements are themselves
+			}
+		case *stream:
+			if v.dict.Get("StructParent") != nil || v.dict.Get("StructParents") != nil {
+				return
+			}
+			data := v.data
+			if v.in != nil {
+				if data, fault = v.from.Raw(v.in); fault != nil {
+					return
+				}
+				if v.dict.Get("Filter") == nil && v.dict.Get("F") == nil && e.name(v.dict.Get("Type")) != "Metadata" {
+					e.set(r, &stream{dict: with(v.dict, "Length", nil), data: data})
+				}
+			}
+			key = append(e.united(with(v.dict, "Length", nil)).AppendPDF([]byte("s")), data...)
+		default:
+			return
+		}
+		sum := sha256.Sum256(key)
+		if as, ok := first[sum]; ok {
+			e.same[r.Num] = as
+			return
+		}
+		first[sum] = r.Num
+	})
+	return fault
+}
+
+// united is an object with references to the first of equal ones.
+func (e *Draft) united(o cos.Object) cos.Object {
+	switch v := o.(type) {
+	case cos.Ref:
+		if as, ok := e.same[v.Num]; ok {
+			return cos.Ref{Num: as}
+		}
+	case cos.Array:
+		out := make(cos.Array, len(v))
+		for i := range v {
+			out[i] = e.united(v[i])
+		}
+		return out
+	case cos.Dict:
+		out := make(cos.Dict, len(v))
+		for i := range v {
+			out[i] = cos.E(v[i].Key, e.united(v[i].Value))
+		}
+		return out
+	}
+	return o
+}

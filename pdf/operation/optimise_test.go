@@ -1,0 +1,104 @@
+package operation_test
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/pdftest"
+)
+
+// TestOptimisedFilesAreSmallerAndLookTheSame: what is equal is there once, what is not used goes, and
+// every pixel and claim stays.
+func TestOptimisedFilesAreSmallerAndLookTheSame(t *testing.T) {
+	e := engine(t)
+	_, merged, err := run(t, e, "merge", nil, sample(t, e, "First"), sample(t, e, "First"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, out, err := run(t, e, "optimise", nil, merged[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if 4*len(out[0]) > 3*len(merged[0]) {
+		t.Errorf("%d bytes of %d", len(out[0]), len(merged[0]))
+	}
+	s, ok := done.Report.(*pdf.Summary)
+	if !ok || strings.Join(s.Claims, ", ") != "pdf/a-4, pdf/ua-2" || s.Pages != 8 || s.Size != int64(len(out[0])) {
+		t.Errorf("%s", done.Text)
+	}
+	before, after := pdftest.Write(t, "in.pdf", merged[0]), pdftest.Write(t, "out.pdf", out[0])
+	if err := pdftest.QPDF(t, after); err != nil {
+		t.Error(err)
+	}
+	if pdftest.Text(t, before) != pdftest.Text(t, after) {
+		t.Error("another text")
+	}
+	from, to := pdftest.Raster(t, before, 40), pdftest.Raster(t, after, 40)
+	for i := range from {
+		if len(from) != len(to) || !samePixels(from[i], to[i]) {
+			t.Fatalf("page %d of %d and %d looks different", i+1, len(from), len(to))
+		}
+	}
+	_, again, err := run(t, e, "optimise", nil, out[0])
+	if err != nil || len(again[0]) > len(out[0]) {
+		t.Errorf("a second time: %d bytes of %d, %v", len(again[0]), len(out[0]), err)
+	}
+}
+
+func samePixels(a, b image.Image) bool {
+	if a.Bounds() != b.Bounds() {
+		return false
+	}
+	for y := a.Bounds().Min.Y; y < a.Bounds().Max.Y; y++ {
+		for x := a.Bounds().Min.X; x < a.Bounds().Max.X; x++ {
+			if a.At(x, y) != b.At(x, y) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// TestResourcesThatPagesDoNotUseGo: fonts and images that a page names only; those that its forms use
+// stay.
+func TestResourcesThatPagesDoNotUseGo(t *testing.T) {
+	e := engine(t)
+	filler := strings.Repeat("0 0 m 9 9 l S\n", 400)
+	stream := func(dict, data string) string {
+		return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", dict, len(data), data)
+	}
+	b := raw(`<</Type/Catalog/Pages 2 0 R>>`,
+		`<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]/Resources<</Font<</F 7 0 R/G 8 0 R/H 9 0 R>>/XObject<</X 5 0 R/Unused 6 0 R>>/ExtGState<</S<</CA 1>>>>>>>>`,
+		`<</Type/Page/Parent 2 0 R/Contents 4 0 R>>`, stream("", "BT /F 12 Tf 20 150 Td (shown) Tj ET /X Do "+filler),
+		stream("/Subtype/Form/BBox[0 0 300 200]", "BT /G 12 Tf 20 50 Td (in a form) Tj ET"), stream("/Subtype/Form/BBox[0 0 9 9]", filler+" "),
+		`<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>`, `<</Type/Font/Subtype/Type1/BaseFont/Courier>>`, `<</Type/Font/Subtype/Type1/BaseFont/Times-Roman>>`)
+	_, out, err := run(t, e, "optimise", nil, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if 4*len(out[0]) > len(b) {
+		t.Errorf("%d bytes of %d", len(out[0]), len(b))
+	}
+	i := open(t, e, out[0], "").Info()
+	if got := strings.Join(i.Pages[0].Fonts, " "); got != "Courier Helvetica" {
+		t.Errorf("fonts %s", got)
+	}
+	text, err := open(t, e, out[0], "").Text(t.Context(), pdf.TextOptions{})
+	if err != nil || len(text[0].Lines) != 2 {
+		t.Errorf("%+v, %v", text, err)
+	}
+}
+
+// TestWhatGainsNothingStaysAsItIs, to the byte.
+func TestWhatGainsNothingStaysAsItIs(t *testing.T) {
+	e := engine(t)
+	b := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`)
+	done, out, err := run(t, e, "optimise", nil, b)
+	if err != nil || !bytes.Equal(out[0], b) || !strings.Contains(done.Text, "nothing was gained") {
+		t.Errorf("%v, %d bytes of %d: %+v", err, len(out[0]), len(b), done)
+	}
+}
