@@ -451,32 +451,33 @@ var language = sync.OnceValue(func() map[string]*mapping {
 	return out
 })
 
-// blockMappings keeps what makeBlockMapping makes, by kind.
-var blockMappings sync.Map
+// blockMappings are the keys that stand beside the kind of a block, for the kinds whose value is a mapping with the fields (true)
+// and for those whose fields stand beside them.
+var blockMappings = sync.OnceValue(func() map[bool]map[string]*mapping {
+	out := map[bool]map[string]*mapping{true: {}, false: {}}
+	for name := range language() {
+		out[true][name], out[false][name] = makeBlockMapping(name, true), makeBlockMapping(name, false)
+	}
+	return out
+})
 
 // blockMapping is that of the keys that stand beside the kind of a block.
-func blockMapping(k kind) *mapping {
-	if m, ok := blockMappings.Load(k.name); ok {
-		return m.(*mapping)
-	}
-	m, _ := blockMappings.LoadOrStore(k.name, makeBlockMapping(k))
-	return m.(*mapping)
-}
+func blockMapping(k kind) *mapping { return blockMappings()[k.holds][k.name] }
 
-func makeBlockMapping(k kind) *mapping {
+func makeBlockMapping(kind string, holds bool) *mapping {
 	m := &mapping{byName: map[string]int{}}
-	m.add(key{name: k.name, needed: true})
+	m.add(key{name: kind, needed: true})
 	all := language()
-	if !k.holds {
-		for _, own := range all[k.name].keys {
+	if !holds {
+		for _, own := range all[kind].keys {
 			m.add(own)
 		}
 	}
-	if standsForOthers(k.name) {
+	if standsForOthers(kind) {
 		m.add(*all["keys of every block"].get("if"))
 		return m
 	}
-	out := inert(k.name)
+	out := inert(kind)
 	for _, from := range []string{"keys of every block", "style keys"} {
 		for _, c := range all[from].keys {
 			if !slices.Contains(out, c.name) {

@@ -38,7 +38,8 @@ type Plans struct {
 	// Files finds; so are slices of it. Set it before the first use.
 	File reflect.Type
 
-	m sync.Map
+	m    sync.Map
+	owns sync.Map // reflect.Type to what ownJSON says
 }
 
 type planKey struct {

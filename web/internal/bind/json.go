@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -248,7 +247,7 @@ func (r *jsonReader) value(v reflect.Value) {
 		r.value(v.Elem())
 		return
 	}
-	if ownJSON(t) {
+	if r.plans.ownJSON(t) {
 		r.skip()
 		r.own(v, start)
 		return
@@ -290,21 +289,18 @@ func (r *jsonReader) value(v reflect.Value) {
 }
 
 // ownJSON reports whether a type reads JSON or text by a method of its own.
-func ownJSON(t reflect.Type) bool {
+func (p *Plans) ownJSON(t reflect.Type) bool {
 	if t.PkgPath() == "" && t.Kind() != reflect.Struct {
 		return false // without a name of its own a type has no methods, unless it embeds one that has
 	}
-	if known, ok := owns.Load(t); ok {
+	if known, ok := p.owns.Load(t); ok {
 		return known.(bool) // only this function stores here
 	}
-	p := reflect.PointerTo(t)
-	own := p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
-	owns.Store(t, own)
+	to := reflect.PointerTo(t)
+	own := to.Implements(reflect.TypeFor[json.Unmarshaler]()) || to.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+	p.owns.Store(t, own)
 	return own
 }
-
-// owns is what ownJSON knows of the types that it was asked for.
-var owns sync.Map
 
 // own lets the type read what lies from start to r.i.
 func (r *jsonReader) own(v reflect.Value, start int) {
