@@ -95,7 +95,7 @@ func printed(name string) []string {
 		},
 		"price-list": {
 			"94 articles", "Junshan Yinzhen", "£24.30", "Page 1 of 4", "Page 4 of 4",
-			"Case H150 Ginger and Lemongrass", // a group goes on overleaf with two articles at least
+			"Case B160 Dian Hong, Golden Tips", // a group goes on overleaf with two articles at least
 		},
 		"service-report": {"99.7 M", "99.965%", "236 min", "99.941%", "35,076", "services below their target", "Jan 27, 06:42", snapshotOf},
 	}[name]
