@@ -25,7 +25,7 @@ func fetchKernels() []Kernel {
 			g, err := limit.NewGCRA(limit.Rate{Events: 1000, Per: time.Second}, 1000)
 			return allow(func(now time.Time) bool { return g.AllowN(now, 1) }), err
 		}},
-		{Name: "fetch/keyed", N: 125_000, Open: func() (func() error, error) {
+		{Name: "fetch/keyed", N: 200_000, Open: func() (func() error, error) {
 			k, err := limit.NewKeyed(limit.KeyedConfig{Default: limit.Rule{Rate: limit.Rate{Events: 1000, Per: time.Second}, Burst: 1000}})
 			return allow(func(now time.Time) bool { return k.AllowN(now, "https://api.example", 1) }), err
 		}},
