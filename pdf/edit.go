@@ -495,14 +495,11 @@ func (e *Engine) unfit(ctx context.Context, claims []string, o EditOptions, writ
 	if o.Protect != nil && (standard.Archival(ids) || standard.Version(ids) != cos.V20) {
 		return "it is encrypted", nil
 	}
-	f, err := os.CreateTemp("", "quire-pdf-*")
+	f, done, err := temporary()
 	if err != nil {
 		return "", fmt.Errorf("pdf: judge what is written: %w", err)
 	}
-	defer func() {
-		_ = f.Close()           // only read from by now
-		_ = os.Remove(f.Name()) // the system clears what cannot be removed
-	}()
+	defer done()
 	if err := write(f); err != nil {
 		return "", err
 	}
@@ -520,4 +517,15 @@ func (e *Engine) unfit(ctx context.Context, claims []string, o EditOptions, writ
 		return "", err
 	}
 	return found[0].Message + " (" + found[0].Clause + ")", nil
+}
+
+// temporary is a file for what must be read again before it is given away; done ends it.
+func temporary() (f *os.File, done func(), err error) {
+	if f, err = os.CreateTemp("", "quire-pdf-*"); err != nil {
+		return nil, nil, err
+	}
+	return f, func() {
+		_ = f.Close()           // only read from by now
+		_ = os.Remove(f.Name()) // the system clears what cannot be removed
+	}, nil
 }

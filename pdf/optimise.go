@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"example.com/quire/pdf/internal/edit"
 )
@@ -21,14 +20,11 @@ func (e *Engine) Optimise(ctx context.Context, w io.Writer, d *Document) (*Summa
 	if err := draft.Optimise(ctx); err != nil {
 		return nil, told(err)
 	}
-	f, err := os.CreateTemp("", "quire-pdf-*")
+	f, done, err := temporary()
 	if err != nil {
 		return nil, fmt.Errorf("pdf: optimise: %w", err)
 	}
-	defer func() {
-		_ = f.Close()           // only read from by now
-		_ = os.Remove(f.Name()) // the system clears what cannot be removed
-	}()
+	defer done()
 	s := &Summary{}
 	if err := e.writeDraft(ctx, f, draft, EditOptions{}, s); err != nil {
 		return nil, told(err)

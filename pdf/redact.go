@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"example.com/quire/pdf/internal/edit"
 )
@@ -38,14 +37,11 @@ func (e *Engine) Redact(ctx context.Context, w io.Writer, d *Document, o RedactO
 	if err != nil {
 		return nil, told(err)
 	}
-	f, err := os.CreateTemp("", "quire-pdf-*")
+	f, done, err := temporary()
 	if err != nil {
 		return nil, fmt.Errorf("pdf: redact: %w", err)
 	}
-	defer func() {
-		_ = f.Close()           // only read from by now
-		_ = os.Remove(f.Name()) // the system clears what cannot be removed
-	}()
+	defer done()
 	s := &RedactSummary{Removed: r.Removed}
 	if err := e.writeDraft(ctx, f, draft, EditOptions{}, &s.Summary); err != nil {
 		return nil, told(err)

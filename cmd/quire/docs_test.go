@@ -129,7 +129,7 @@ func fences(text string) []fence {
 // TestDocsConfiguration: every block marked "yaml config" is a configuration, and every key and
 // environment variable has its place in docs/configuration.md.
 func TestDocsConfiguration(t *testing.T) {
-	env := map[string]string{"STATUS_TOKEN": "x"}
+	env := map[string]string{"STATUS_TOKEN": "x", "OFFICE_KEY_PASSWORD": "x"}
 	n := 0
 	for name, text := range pages(t) {
 		for _, b := range fences(text) {

@@ -308,7 +308,7 @@ func TestLogsHoldNoSecrets(t *testing.T) {
 	h := open(t, spaces, func(c *config.Config) {
 		c.Sources = map[string]config.Source{"status": {
 			Space: "alpha", URL: upstream.URL + "/", Allow: []string{"127.0.0.0/8"},
-			Headers: map[string]config.Header{"Authorization": {Env: "STATUS_TOKEN"}, "X-Key": {Value: header}},
+			Headers: map[string]config.Secret{"Authorization": {Env: "STATUS_TOKEN"}, "X-Key": {Value: header}},
 		}}
 	})
 	all := []*webtest.Response{}

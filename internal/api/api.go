@@ -18,6 +18,7 @@ import (
 
 	"example.com/quire/cache"
 	"example.com/quire/internal/record"
+	"example.com/quire/pdf/sign"
 	"example.com/quire/web"
 )
 
@@ -39,7 +40,9 @@ type Options struct {
 	Access  *Access
 	// Public lists the reports whose documents anyone may read.
 	Public []PublicReport
-	Limits Limits
+	// Signers are the keys by which each space may sign, by their names.
+	Signers map[record.Space]map[string]*sign.Identity
+	Limits  Limits
 	// Overloaded reports whether a document that a space asks for now would be refused: then it is,
 	// before its request is read. Nil: never.
 	Overloaded func(record.Space) bool
@@ -81,7 +84,7 @@ func New(o Options) (*API, error) {
 	// another's request there. A document's bytes never change, so its life is long; what
 	// is not there is asked for again each time, for it may be made at any moment, and so is
 	// what failed, for making it again mends it. Which one is a report's latest holds until Moved.
-	if a.pdf, err = newOperations(); err != nil {
+	if a.pdf, err = newOperations(o.Signers); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
 	a.public, err = cache.New(cache.Options[string, publicFile]{

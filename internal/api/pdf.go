@@ -2,20 +2,27 @@ package api
 
 import (
 	"archive/zip"
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"example.com/quire/internal/httpfield"
+	"example.com/quire/internal/nearest"
+	"example.com/quire/internal/record"
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/operation"
+	"example.com/quire/pdf/sign"
 	"example.com/quire/web"
 	"example.com/quire/web/openapi"
 )
@@ -23,19 +30,20 @@ import (
 // operations are the routes of package operation. Files that come and go lie in temporary files, and
 // a fixed number of operations run at one time, so memory does not grow with what is sent.
 type operations struct {
-	engine *pdf.Engine
-	slots  chan struct{}
+	engine  *pdf.Engine
+	signers map[record.Space]map[string]*sign.Identity
+	slots   chan struct{}
 }
 
 // slots is how many operations run at one time; others wait for theirs.
 const slots = 2
 
-func newOperations() (*operations, error) {
+func newOperations(signers map[record.Space]map[string]*sign.Identity) (*operations, error) {
 	e, err := pdf.New(pdf.Config{Cache: pdf.CacheLimits{Off: true}})
 	if err != nil {
 		return nil, err
 	}
-	return &operations{e, make(chan struct{}, slots)}, nil
+	return &operations{e, signers, make(chan struct{}, slots)}, nil
 }
 
 // register adds a route for each operation.
@@ -198,12 +206,17 @@ func sendFile(c *web.Context, kind string, f *os.File) error {
 // input reads files and parameters of a request.
 func (p *operations) input(c *web.Context, o operation.Operation, files *temporary) (operation.Input, error) {
 	in := operation.Input{Values: map[string]string{}, Uploads: map[string]operation.File{}, Time: time.Now()}
+	space, err := Caller(c)
+	if err != nil {
+		return in, err
+	}
+	in.Identity = identities(p.signers[space])
 	kinds := map[string]operation.Kind{}
 	for _, x := range o.Parameters {
 		kinds[x.Name] = x.Kind
 	}
 	for name, values := range c.Request().URL.Query() {
-		if k := kinds[name]; k == operation.Secret || k == operation.Upload || k == operation.Key {
+		if k := kinds[name]; k == operation.Secret || k == operation.Upload {
 			return in, optionProblem(&pdf.OptionError{Field: name, Got: "a value in the address, which logs keep", Want: "a part of multipart/form-data"})
 		}
 		in.Values[name] = values[len(values)-1]
@@ -238,25 +251,36 @@ func (p *operations) input(c *web.Context, o operation.Operation, files *tempora
 			}
 			in.Uploads[part.Name] = f
 		default:
-			most := 64 << 10
-			if k == operation.Key {
-				most = operation.MostKeyBytes
-			}
-			v, err := io.ReadAll(io.LimitReader(part, int64(most)+1))
+			const most = 64 << 10
+			v, err := io.ReadAll(io.LimitReader(part, most+1))
 			if err != nil {
 				return in, err
 			}
 			if len(v) > most {
 				return in, optionProblem(&pdf.OptionError{Field: part.Name, Got: "a long value", Want: fmt.Sprintf("at most %d bytes", most)})
 			}
-			if k == operation.Key { // never in a file
-				in.Uploads[part.Name] = operation.File{Name: name, Data: bytes.NewReader(v), Size: int64(len(v))}
-				continue
-			}
 			in.Values[part.Name] = string(v)
 		}
 	}
 	return in, nil
+}
+
+// identities finds keys by the names of signers.
+func identities(signers map[string]*sign.Identity) func(key, password string) (*sign.Identity, error) {
+	return func(key, password string) (*sign.Identity, error) {
+		if password != "" {
+			return nil, &pdf.OptionError{Field: "key-password", Got: "a password", Want: "none: the configuration has it"}
+		}
+		if id, ok := signers[key]; ok {
+			return id, nil
+		}
+		names := slices.Sorted(maps.Keys(signers))
+		e := &pdf.OptionError{Field: "key", Got: "what is no name; keys never travel in requests", Want: "a signer of the configuration: " + cmp.Or(strings.Join(names, ", "), "there is none")}
+		if len(key) <= 64 && httpfield.IsToken(key) { // anything else may be a key, which no answer and no log repeats
+			e.Got, e.Nearest = strconv.Quote(key), nearest.Name(key, names)
+		}
+		return nil, e
+	}
 }
 
 // temporary are files that end with the request.

@@ -2,14 +2,25 @@ package api_test
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/json"
+	"encoding/pem"
+	"math/big"
 	"mime/multipart"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/quire/internal/cli"
+	"example.com/quire/internal/config"
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/crypt"
 	"example.com/quire/pdf/doc"
@@ -67,6 +78,69 @@ func form(t *testing.T, files []string, values map[string]string) (kind, body st
 		t.Fatal(err)
 	}
 	return w.FormDataContentType(), b.String()
+}
+
+// keyFile is a file with a key for tests only and a certificate of its own making.
+func keyFile(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "TEST ONLY"}, KeyUsage: x509.KeyUsageDigitalSignature,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "key.pem")
+	text := append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})...)
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestRequestsNameTheirSigner: a space signs by the names of its own signers; a key in a request is
+// refused, and no answer and no log repeats it.
+func TestRequestsNameTheirSigner(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(c *config.Config) {
+		key := keyFile(t)
+		c.Signers = map[string]config.Signer{"office": {Key: key}, "seal": {Space: "finance", Key: key}}
+	})
+	file := aPDF(t, nil)
+	r := h.Post("/v1/pdf/sign?key=office&reason=Approval", "application/pdf", file)
+	if r.Status != http.StatusOK || !bytes.Contains(r.Body, []byte("/ByteRange")) {
+		t.Fatalf("%d %.300s", r.Status, r.Body)
+	}
+	const secret = "c2VjcmV0" //nolint:gosec // G101: a canary
+	for name, values := range map[string]map[string]string{
+		"misspelt":          {"key": "offic"},
+		"of another space":  {"key": "seal"},
+		"PEM":               {"key": "-----BEGIN PRIVATE KEY-----\n" + secret + "\n-----END PRIVATE KEY-----\n"},
+		"base64":            {"key": secret + strings.Repeat("A", 100)},
+		"password of a key": {"key": "office", "key-password": secret},
+		"nothing":           {},
+	} {
+		kind, body := form(t, []string{file}, values)
+		r := h.Post("/v1/pdf/sign", kind, body)
+		if r.Status != http.StatusBadRequest || bytes.Contains(r.Body, []byte(secret)) {
+			t.Errorf("%s: %d %.300s", name, r.Status, r.Body)
+		}
+		if name == "misspelt" && !strings.Contains(strings.ReplaceAll(string(r.Body), `": "`, `":"`), `"nearest":"office"`) {
+			t.Errorf("no suggestion: %s", r.Body)
+		}
+	}
+	if strings.Contains(h.log.String(), secret) {
+		t.Error("the log holds a key")
+	}
 }
 
 // TestOperationsAreTheSameThreeWays: each operation of the one table has its function in package

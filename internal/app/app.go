@@ -22,6 +22,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -33,6 +34,7 @@ import (
 	"example.com/quire/internal/render"
 	"example.com/quire/internal/store"
 	"example.com/quire/internal/ui"
+	"example.com/quire/pdf/sign"
 	"example.com/quire/web"
 	"example.com/quire/web/frozen"
 	"example.com/quire/web/middleware"
@@ -177,8 +179,20 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 			public = append(public, api.PublicReport{Space: r.Space, Name: r.Name})
 		}
 	}
+	signers := map[record.Space]map[string]*sign.Identity{}
+	for name, s := range a.cfg.Signers {
+		id, err := identityOf(s)
+		if err != nil {
+			return fmt.Errorf("signer %s: %w", name, err)
+		}
+		space := record.Space(s.Space)
+		if signers[space] == nil {
+			signers[space] = map[string]*sign.Identity{}
+		}
+		signers[space][name] = id
+	}
 	a.routes, err = api.New(api.Options{
-		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Reports: a.Reports, Access: a.access, Public: public,
+		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Reports: a.Reports, Access: a.access, Public: public, Signers: signers,
 		Limits: api.Limits{Body: int64(a.cfg.Limits.Body)}, Overloaded: overloaded,
 	})
 	if err != nil {
@@ -322,6 +336,29 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// identityOf reads the key of a signer.
+func identityOf(s config.Signer) (*sign.Identity, error) {
+	info, err := os.Stat(s.Key)
+	if err != nil {
+		return nil, err
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("%s may be read by others (mode %04o); chmod 600", s.Key, info.Mode().Perm())
+	}
+	if info.Size() > sign.MostKeyBytes {
+		return nil, fmt.Errorf("%s has %d bytes, more than a key", s.Key, info.Size())
+	}
+	b, err := os.ReadFile(s.Key)
+	if err != nil {
+		return nil, err
+	}
+	id, err := sign.ParseIdentity(b, []byte(s.Password.Text()))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Key, err)
+	}
+	return id, nil
+}
+
 // sourcesOf turns the configured sources into those that collect calls.
 func sourcesOf(c *config.Config, log *slog.Logger) (*collect.Collector, error) {
 	var sources []collect.Source
@@ -331,11 +368,7 @@ func sourcesOf(c *config.Config, log *slog.Logger) (*collect.Collector, error) {
 			Attempts: s.Attempts, MaxBytes: int64(s.MaxBytes),
 		}
 		for k, v := range s.Headers {
-			text := v.Value
-			if v.Env != "" {
-				text = os.Getenv(v.Env)
-			}
-			h.Header[k] = collect.NewSecret(text)
+			h.Header[k] = collect.NewSecret(v.Text())
 		}
 		for _, p := range s.Allow {
 			prefix, err := netip.ParsePrefix(p)

@@ -195,6 +195,15 @@ func TestNewGivesBackWhatItOpened(t *testing.T) {
 			c.Sources = map[string]config.Source{"s": {Space: "local", URL: "ftp://127.0.0.1/"}}
 			return func() { c.Sources = nil }
 		},
+		"a signer's key": func(t *testing.T, c *config.Config) func() {
+			t.Helper()
+			key := filepath.Join(t.TempDir(), "key.pem")
+			if err := os.WriteFile(key, []byte("no key"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c.Signers = map[string]config.Signer{"office": {Space: "local", Key: key}}
+			return func() { c.Signers = nil }
+		},
 		"a token": func(_ *testing.T, c *config.Config) func() {
 			c.Tokens = []config.Token{{Space: "local", SHA256: "x"}}
 			return func() { c.Tokens = nil }
@@ -340,7 +349,7 @@ func TestServeFinishesWhatRuns(t *testing.T) {
 	c := configure(t, func(c *config.Config) {
 		c.Sources = map[string]config.Source{"s": {
 			URL: up.URL + "/{a}/{n}", Allow: []string{"127.0.0.0/8"}, Parameters: map[string]string{"a": "string", "n": "integer"},
-			Headers: map[string]config.Header{"X-Key": {Value: "k"}, "X-Home": {Env: "PATH"}},
+			Headers: map[string]config.Secret{"X-Key": {Value: "k"}, "X-Home": {Env: "PATH"}},
 		}}
 		c.Reports = map[string]config.Report{"r": {Template: "source", Sources: map[string]config.SourceUse{"got": {Source: "s", With: map[string]string{"a": "x", "n": "7"}}}}}
 	})

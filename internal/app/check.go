@@ -24,7 +24,7 @@ import (
 // with, and what the doctor asks. Its error is a *config.Error that tells everything at once.
 func Check(ctx context.Context, o Options) error {
 	var faults []record.Problem
-	for _, check := range []func(context.Context, Options) ([]record.Problem, error){checkTemplates, checkSources, checkTLS} {
+	for _, check := range []func(context.Context, Options) ([]record.Problem, error){checkTemplates, checkSources, checkSigners, checkTLS} {
 		found, err := check(ctx, o)
 		if err != nil {
 			return err
@@ -90,6 +90,9 @@ func spacesOf(c *config.Config) []record.Space {
 	for _, t := range c.Tokens {
 		spaces = append(spaces, record.Space(t.Space))
 	}
+	for _, s := range c.Signers {
+		spaces = append(spaces, record.Space(s.Space))
+	}
 	for _, r := range c.Reports {
 		spaces = append(spaces, record.Space(r.Space))
 	}
@@ -109,6 +112,16 @@ func checkSources(ctx context.Context, o Options) (faults []record.Problem, err 
 		}
 		if err := c.Close(ctx); err != nil {
 			return nil, err
+		}
+	}
+	return faults, nil
+}
+
+// checkSigners reads each key as the server will.
+func checkSigners(_ context.Context, o Options) (faults []record.Problem, err error) {
+	for _, name := range slices.Sorted(maps.Keys(o.Config.Signers)) {
+		if _, wrong := identityOf(o.Config.Signers[name]); wrong != nil {
+			faults = append(faults, o.Config.Fault("signers."+name+".key", "a key with its certificates that only its owner may read", wrong.Error(), ""))
 		}
 	}
 	return faults, nil

@@ -15,6 +15,7 @@ import (
 	"example.com/quire/fetch"
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/operation"
+	"example.com/quire/pdf/sign"
 )
 
 // pdf has a command for each operation of package operation, and no list of its own.
@@ -113,8 +114,10 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 		switch x.Kind {
 		case operation.Secret:
 			in.Values[x.Name], err = p.firstLine(*v)
-		case operation.Upload, operation.Key:
+		case operation.Upload:
 			in.Uploads[x.Name], err = file(*v)
+		case operation.Key: // a file, which Identity reads
+			in.Values[x.Name] = *v
 		default:
 			in.Values[x.Name] = *v
 		}
@@ -145,7 +148,7 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 		return err
 	}
 	defer func() { _ = client.Close(c.Context()) }() // its connections end with the process
-	in.Time, in.HTTP = time.Now(), client
+	in.Time, in.HTTP, in.Identity = time.Now(), client, keyFile
 	done, err := o.Run(c.Context(), e, in)
 	if err != nil {
 		return err
@@ -157,6 +160,20 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 		return nil // standard output has the file
 	}
 	return p.print(done.Report, done.Text)
+}
+
+// keyFile reads a key.
+func keyFile(name, password string) (*sign.Identity, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read from
+	b, err := io.ReadAll(io.LimitReader(f, sign.MostKeyBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	return sign.ParseIdentity(b, []byte(password))
 }
 
 // create returns where a file is written, which gets its name when it is closed.

@@ -76,6 +76,14 @@ func (c *Config) check(lookup func(string) (string, bool)) []record.Problem {
 	for _, name := range slices.Sorted(maps.Keys(c.Sources)) {
 		c.checkSource(k, name, lookup)
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.Signers)) {
+		s, at := c.Signers[name], "signers."+name
+		checkNames(k, at, name, s.Space)
+		if s.Key == "" {
+			k.fail(at+".key", "a file with a key and its certificates", "nothing")
+		}
+		checkSecret(k, at+".password", s.Password, lookup)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Reports)) {
 		c.checkReport(k, name)
 	}
@@ -110,12 +118,7 @@ func (c *Config) checkTokens(k *checker) {
 
 func (c *Config) checkSource(k *checker, name string, lookup func(string) (string, bool)) {
 	s, at := c.Sources[name], "sources."+name
-	if !nameForm.MatchString(name) {
-		k.fail(at, wantName, strconv.Quote(name))
-	}
-	if !nameForm.MatchString(s.Space) {
-		k.fail(at+".space", wantName, strconv.Quote(s.Space))
-	}
+	checkNames(k, at, name, s.Space)
 	u, err := url.Parse(parameterForm.ReplaceAllString(s.URL, "x"))
 	switch {
 	case s.URL == "":
@@ -147,12 +150,7 @@ func (c *Config) checkSource(k *checker, name string, lookup func(string) (strin
 		if !tokenForm.MatchString(h) {
 			k.fail(at+".headers."+h, "the name of a header field", strconv.Quote(h))
 		}
-		if v.Env != "" && v.Value != "" {
-			k.fail(at+".headers."+h, "value or env", "both")
-		}
-		if text, _ := lookup(v.Env); v.Env != "" && text == "" {
-			k.fail(at+".headers."+h, "a value in the environment variable "+v.Env, "none")
-		}
+		checkSecret(k, at+".headers."+h, v, lookup)
 	}
 	for i, p := range s.Allow {
 		if _, err := netip.ParsePrefix(p); err != nil {
@@ -164,6 +162,25 @@ func (c *Config) checkSource(k *checker, name string, lookup func(string) (strin
 	}
 	if s.Attempts < 1 || s.Attempts > 10 {
 		k.fail(at+".attempts", "1 to 10", strconv.Itoa(s.Attempts))
+	}
+}
+
+// checkNames judges the name of what stands at a key, and that of its space.
+func checkNames(k *checker, at, name, space string) {
+	if !nameForm.MatchString(name) {
+		k.fail(at, wantName, strconv.Quote(name))
+	}
+	if !nameForm.MatchString(space) {
+		k.fail(at+".space", wantName, strconv.Quote(space))
+	}
+}
+
+func checkSecret(k *checker, at string, s Secret, lookup func(string) (string, bool)) {
+	if s.Env != "" && s.Value != "" {
+		k.fail(at, "value or env", "both")
+	}
+	if text, _ := lookup(s.Env); s.Env != "" && text == "" {
+		k.fail(at, "a value in the environment variable "+s.Env, "none")
 	}
 }
 
@@ -181,12 +198,7 @@ func hostPart(s string) string {
 
 func (c *Config) checkReport(k *checker, name string) {
 	r, at := c.Reports[name], "reports."+name
-	if !nameForm.MatchString(name) {
-		k.fail(at, wantName, strconv.Quote(name))
-	}
-	if !nameForm.MatchString(r.Space) {
-		k.fail(at+".space", wantName, strconv.Quote(r.Space))
-	}
+	checkNames(k, at, name, r.Space)
 	if r.Template == "" {
 		k.fail(at+".template", "the name of a template", "nothing")
 	}

@@ -15,6 +15,8 @@
 //	    parameters: {service: string}
 //	    headers: {Authorization: {env: STATUS_TOKEN}}
 //	    timeout: 20s
+//	signers:
+//	  office: {key: office.p12, password: {env: OFFICE_KEY_PASSWORD}}
 //	reports:
 //	  uptime:
 //	    template: service-report
@@ -47,6 +49,7 @@ type Config struct {
 	TLS       TLS               `yaml:"tls"`
 	Tokens    []Token           `yaml:"tokens"`
 	Sources   map[string]Source `yaml:"sources"`
+	Signers   map[string]Signer `yaml:"signers"`
 	Reports   map[string]Report `yaml:"reports"`
 	Limits    Limits            `yaml:"limits"`
 	Log       Log               `yaml:"log"`
@@ -82,7 +85,7 @@ type Source struct {
 	Space      string            `yaml:"space"`      // default local
 	URL        string            `yaml:"url"`        // {name} is replaced by the escaped parameter
 	Parameters map[string]string `yaml:"parameters"` // name -> string | integer
-	Headers    map[string]Header `yaml:"headers"`
+	Headers    map[string]Secret `yaml:"headers"`
 	Allow      []string          `yaml:"allow"`     // address prefixes beyond the public ones, e.g. 10.1.0.0/16
 	Timeout    Duration          `yaml:"timeout"`   // the whole call with its retries; default 30s
 	Attempts   int               `yaml:"attempts"`  // default 3
@@ -90,21 +93,36 @@ type Source struct {
 	Required   bool              `yaml:"required"`  // a failure fails the document instead of being data in it
 }
 
-// Header is a request header's value: a literal, or the name of an environment variable.
+// Signer is a named key. Requests pick a name; keys never travel in them.
+type Signer struct {
+	Space    string `yaml:"space"`    // default local
+	Key      string `yaml:"key"`      // a file that only its owner may read: PEM or PKCS #12, with the certificates
+	Password Secret `yaml:"password"` // of PKCS #12
+}
+
+// Secret is a header's value or a password: a literal, or the name of an environment variable.
 // It prints as [redacted].
-type Header struct {
+type Secret struct {
 	Value string `yaml:"value"`
 	Env   string `yaml:"env"`
 }
 
+// Text is the value itself, as the environment has it now.
+func (s Secret) Text() string {
+	if s.Env != "" {
+		return os.Getenv(s.Env)
+	}
+	return s.Value
+}
+
 // String hides the value.
-func (Header) String() string { return "[redacted]" }
+func (Secret) String() string { return "[redacted]" }
 
 // GoString hides the value.
-func (Header) GoString() string { return "[redacted]" }
+func (Secret) GoString() string { return "[redacted]" }
 
 // MarshalJSON hides the value.
-func (Header) MarshalJSON() ([]byte, error) { return []byte(`"[redacted]"`), nil }
+func (Secret) MarshalJSON() ([]byte, error) { return []byte(`"[redacted]"`), nil }
 
 // Report names a template and where its data comes from.
 type Report struct {
@@ -297,6 +315,13 @@ func (c *Config) fill() {
 			s.MaxBytes = record.DataBytes
 		}
 		c.Sources[name] = s
+	}
+	for name, s := range c.Signers {
+		def(&s.Space, LocalSpace)
+		if c.File != "" && s.Key != "" && !filepath.IsAbs(s.Key) {
+			s.Key = filepath.Join(filepath.Dir(c.File), s.Key)
+		}
+		c.Signers[name] = s
 	}
 	if c.File != "" {
 		dir := filepath.Dir(c.File)

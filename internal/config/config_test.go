@@ -137,6 +137,8 @@ func TestFaults(t *testing.T) {
 		{"undeclared parameter", "sources: {s: {url: 'https://a.example/{p}'}}\n", "want a parameter that is declared, got {p}"},
 		{"unused parameter", "sources: {s: {url: 'https://a.example/', parameters: {p: string}}}\n", "want {p} in the url, got no use of it"},
 		{"parameter kind", "sources: {s: {url: 'https://a.example/{p}', parameters: {p: date}}}\n", "want string or integer"},
+		{"signer without a key", "signers: {office: {space: local}}\n", "signers.office.key"},
+		{"signer's password not set", "signers: {office: {key: k.p12, password: {env: NOPE}}}\n", "want a value in the environment variable NOPE, got none"},
 		{"secret not set", "sources: {s: {url: 'https://a.example/', headers: {A: {env: NOPE}}}}\n", "want a value in the environment variable NOPE, got none"},
 		{"prefix", "sources: {s: {url: 'https://a.example/', allow: [ten]}}\n", "want an address prefix such as 10.1.0.0/16"},
 		{"attempts", "sources: {s: {url: 'https://a.example/', attempts: 50}}\n", "want 1 to 10, got 50"},
@@ -258,7 +260,7 @@ func TestComplete(t *testing.T) {
 }
 
 func TestHeadersAreSecret(t *testing.T) {
-	h := config.Header{Value: "canary", Env: "CANARY"}
+	h := config.Secret{Value: "canary", Env: "CANARY"}
 	b, err := json.Marshal(h)
 	if err != nil {
 		t.Fatal(err)

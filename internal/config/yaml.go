@@ -147,7 +147,7 @@ func (r *reader) value(n *strictyaml.Node, v reflect.Value, path string) {
 	if n.Kind == strictyaml.Null {
 		return
 	}
-	if h, ok := reflect.TypeAssert[*Header](v.Addr()); ok && n.IsScalar() { // a plain text is the value itself
+	if h, ok := reflect.TypeAssert[*Secret](v.Addr()); ok && n.IsScalar() { // a plain text is the value itself
 		h.Value = n.Text
 		return
 	}

@@ -45,10 +45,7 @@ func All() []Operation {
 			Description: "Over line ends, and through hyphens at them. Boxes are left, bottom, right and top in points, as redact takes them.",
 			Go:          (*pdf.Document).Search, Most: 1, Gives: Report,
 			Parameters: []Parameter{
-				{Name: "text", Doc: "this `TEXT`; spaces stand for any white space", Example: "Two"},
-				{Name: "regexp", Doc: "what matches this `EXPRESSION`, in RE2 syntax"},
-				{Name: "case", Kind: Switch, Doc: "letters match only as they are written"},
-				pages, password,
+				sought, soughtBy, letterCase, pages, password,
 			},
 			run: search,
 		},
@@ -114,14 +111,7 @@ func All() []Operation {
 			Description: "Equal streams, fonts and graphics states become one, what is not compressed is, and what pages do not use goes. They look as they did. Where that gains nothing the file stays as it is.",
 			Go:          (*pdf.Engine).Optimise, Most: 1, Gives: Document, Parameters: []Parameter{password},
 			run: func(c *call) error {
-				d, err := c.open(0)
-				if err != nil {
-					return err
-				}
-				return c.write(func(w io.Writer) (*pdf.Summary, error) {
-					s, err := c.e.Optimise(c.ctx, w, d)
-					return s, named(c.in.Files[0].Name, err)
-				})
+				return c.rewrite(func(w io.Writer, d *pdf.Document) (*pdf.Summary, error) { return c.e.Optimise(c.ctx, w, d) })
 			},
 		},
 		{
@@ -129,9 +119,7 @@ func All() []Operation {
 			Description: "Characters, pixels, paths and annotations, and hidden copies of the text: ActualText, alternative texts, bookmarks, metadata, values of fields. Attachments and scripts go whole. The new file is read again, and refused where the text is still found or cannot be told.",
 			Go:          (*pdf.Engine).Redact, Most: 1, Gives: Document,
 			Parameters: []Parameter{
-				{Name: "text", Doc: "take out this `TEXT`; spaces stand for any white space", Example: "Two"},
-				{Name: "regexp", Doc: "take out what matches this `EXPRESSION`, in RE2 syntax"},
-				{Name: "case", Kind: Switch, Doc: "letters match only as they are written"},
+				sought, soughtBy, letterCase,
 				{Name: "box", Doc: "take out what lies in `LEFT,BOTTOM,RIGHT,TOP`, in points; several with semicolons between them"},
 				{Name: "pages", Doc: "the boxes are on these `PAGES`, such as 1-3,5; default all"},
 				{Name: "unmarked", Kind: Switch, Doc: "draw no black boxes"},
@@ -167,8 +155,8 @@ func All() []Operation {
 			Name: "sign", Summary: "Sign a PDF", Description: "As PAdES B-B, or B-T with a time-stamp authority. The bytes of the file stay as they are, and earlier signatures go on to hold. A file keeps its claims of standards or is refused; so are encrypted and damaged files, and a key whose certificate is not valid now.",
 			Go: (*pdf.Engine).Sign, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{
-				{Name: "key", Kind: Key, Doc: "the key with its certificates, as PEM or PKCS #12", Required: true, Example: "key.pem"},
-				{Name: "key-password", Kind: Secret, Doc: "the password of a PKCS #12 key"},
+				{Name: "key", Kind: Key, Doc: "the key with its certificates: a file, PEM or PKCS #12, for the command; the name of a signer of the configuration for the server, to which keys never travel", Required: true, Example: "key.pem"},
+				{Name: "key-password", Kind: Secret, Doc: "the password of a PKCS #12 key, for the command"},
 				{Name: "pss", Kind: Switch, Doc: "RSASSA-PSS in the place of PKCS #1 v1.5, for an RSA key"},
 				{Name: "tsa", Doc: "a timestamp of the authority at this `URL`"},
 			}, signing...),
@@ -198,6 +186,13 @@ func All() []Operation {
 		},
 	}
 }
+
+// The parameters of searching.
+var (
+	sought     = Parameter{Name: "text", Doc: "this `TEXT`; spaces stand for any white space", Example: "Two"}
+	soughtBy   = Parameter{Name: "regexp", Doc: "what matches this `EXPRESSION`, in RE2 syntax"}
+	letterCase = Parameter{Name: "case", Kind: Switch, Doc: "letters match only as they are written"}
+)
 
 // The parameters of signing.
 var (

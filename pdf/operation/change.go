@@ -39,13 +39,18 @@ func (c *call) on(name string) (bool, error) {
 
 // edit writes the first file with changes.
 func (c *call) edit(o pdf.EditOptions, ops ...pdf.Op) error {
+	o.Progress = c.in.Progress
+	return c.rewrite(func(w io.Writer, d *pdf.Document) (*pdf.Summary, error) { return c.e.Edit(c.ctx, w, d, o, ops...) })
+}
+
+// rewrite writes what f makes of the first file.
+func (c *call) rewrite(f func(io.Writer, *pdf.Document) (*pdf.Summary, error)) error {
 	d, err := c.open(0)
 	if err != nil {
 		return err
 	}
 	return c.write(func(w io.Writer) (*pdf.Summary, error) {
-		o.Progress = c.in.Progress
-		s, err := c.e.Edit(c.ctx, w, d, o, ops...)
+		s, err := f(w, d)
 		return s, named(c.in.Files[0].Name, err)
 	})
 }
@@ -188,14 +193,10 @@ func redact(c *call) error {
 			o.Boxes = append(o.Boxes, box)
 		}
 	}
-	d, err := c.open(0)
-	if err != nil {
-		return err
-	}
 	var s *pdf.RedactSummary
-	if err := c.write(func(w io.Writer) (*pdf.Summary, error) {
+	if err := c.rewrite(func(w io.Writer, d *pdf.Document) (_ *pdf.Summary, err error) {
 		if s, err = c.e.Redact(c.ctx, w, d, o); err != nil {
-			return nil, named(c.in.Files[0].Name, err)
+			return nil, err
 		}
 		return &s.Summary, nil
 	}); err != nil {

@@ -28,7 +28,7 @@ const (
 	Switch      // true or false
 	Secret      // a password: never an argument of a command, nor in an address
 	Upload      // a file
-	Key         // a file with a secret, of at most MostKeyBytes, which is kept in memory alone
+	Key         // what Input.Identity takes: a file for the command line, the name of a signer for the HTTP API
 )
 
 // Parameter is what an operation can be told.
@@ -40,8 +40,8 @@ type Parameter struct {
 	Example  string
 }
 
-// MostKeyBytes bounds a parameter of the kind Key.
-const MostKeyBytes = sign.MostKeyBytes
+// MostUploadBytes bounds a parameter of the kind Upload.
+const MostUploadBytes = sign.MostKeyBytes
 
 // Gives is what an operation makes.
 type Gives uint8
@@ -76,9 +76,11 @@ type File struct {
 type Input struct {
 	Files   []File
 	Values  map[string]string // of parameters, by their names
-	Uploads map[string]File   // of parameters of the kinds Upload and Key
+	Uploads map[string]File   // of parameters of the kind Upload
 	Limits  pdf.ReadLimits
 	Time    time.Time // which the file states; zero: no dates change, and nothing is signed
+	// Identity finds the key that a parameter of the kind Key names; nil: there is none.
+	Identity func(key, password string) (*sign.Identity, error)
 	// HTTP sends what an operation asks of others, time-stamp authorities; nil: none may be asked.
 	HTTP sign.Doer
 	// Create returns where a file is written, which is named part by part: 1, 2 ...

@@ -20,8 +20,8 @@ func (c *call) upload(name string) ([]byte, error) {
 	if !ok {
 		return nil, nil
 	}
-	if f.Size > MostKeyBytes {
-		return nil, &pdf.OptionError{Field: name, Got: "a file of " + strconv.FormatInt(f.Size, 10) + " bytes", Want: "at most " + strconv.Itoa(MostKeyBytes)}
+	if f.Size > MostUploadBytes {
+		return nil, &pdf.OptionError{Field: name, Got: "a file of " + strconv.FormatInt(f.Size, 10) + " bytes", Want: "at most " + strconv.Itoa(MostUploadBytes)}
 	}
 	return io.ReadAll(io.NewSectionReader(f.Data, 0, f.Size))
 }
@@ -69,14 +69,14 @@ func (c *call) request(id *sign.Identity) (r pdf.SignRequest, err error) {
 }
 
 func signFile(c *call) error {
-	key, err := c.upload("key")
-	if err != nil {
-		return err
+	if c.in.Identity == nil {
+		return &pdf.OptionError{Field: "key", Got: "a key", Want: "none: there are no keys here"}
 	}
-	id, err := sign.ParseIdentity(key, []byte(c.in.Values["key-password"]))
+	known, err := c.in.Identity(c.in.Values["key"], c.in.Values["key-password"])
 	if err != nil {
 		return identityOption("key", err)
 	}
+	id := new(*known) // others may sign by it now, in their ways
 	if s := c.in.Values["tsa"]; s != "" {
 		u, err := url.Parse(s)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -91,11 +91,7 @@ func signFile(c *call) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.open(0)
-	if err != nil {
-		return err
-	}
-	return c.write(func(w io.Writer) (*pdf.Summary, error) { return c.e.Sign(c.ctx, w, d, r) })
+	return c.rewrite(func(w io.Writer, d *pdf.Document) (*pdf.Summary, error) { return c.e.Sign(c.ctx, w, d, r) })
 }
 
 // certificates reads those of a key that is elsewhere.
@@ -117,11 +113,7 @@ func prepareSign(c *call) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.open(0)
-	if err != nil {
-		return err
-	}
-	return c.write(func(w io.Writer) (*pdf.Summary, error) { return c.e.PrepareSign(c.ctx, w, d, r) })
+	return c.rewrite(func(w io.Writer, d *pdf.Document) (*pdf.Summary, error) { return c.e.PrepareSign(c.ctx, w, d, r) })
 }
 
 func finishSign(c *call) error {
@@ -136,11 +128,9 @@ func finishSign(c *call) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.open(0)
-	if err != nil {
-		return err
-	}
-	return c.write(func(w io.Writer) (*pdf.Summary, error) { return c.e.FinishSign(c.ctx, w, d, id, signature) })
+	return c.rewrite(func(w io.Writer, d *pdf.Document) (*pdf.Summary, error) {
+		return c.e.FinishSign(c.ctx, w, d, id, signature)
+	})
 }
 
 // Verified is the report of verify.
