@@ -247,3 +247,8 @@ func tenthsOf(n doc.Length) string {
 func mm(l doc.Length) string {
 	return tenthsOf(tenths(l, doc.Inch/2))
 }
+
+func warning(d diag.Diagnostic) diag.Diagnostic {
+	d.Severity = diag.SeverityWarning
+	return d
+}

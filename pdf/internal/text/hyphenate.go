@@ -156,3 +156,27 @@ func (s *Setter) hyphenateOpen() (bool, error) {
 	}
 	return false, nil
 }
+
+const softHyphen = "\u00AD"
+
+func endsSoft(it *Item) bool { return !it.Space && strings.HasSuffix(it.Part.Text, softHyphen) }
+
+func (s *Setter) hyphenWidth(it *Item) doc.Length {
+	p := &s.pieces[it.Piece]
+	f := it.Part.Face
+	return Scale(int64(f.Advance(f.GlyphIndex('-'))), p.Size, f)
+}
+
+// hyphen is the item that a soft hyphen at a line end shows as. Its text is the
+// soft hyphen, so extraction can tell it from a typed one (ISO 32000-2,
+// 14.8.2.2.3).
+func (s *Setter) hyphen(it *Item) (Item, bool) {
+	f := it.Part.Face
+	id := f.GlyphIndex('-')
+	if id == 0 {
+		return Item{}, false
+	}
+	adv := f.Advance(id)
+	p := &Part{Face: f, Text: softHyphen, Glyphs: []Glyph{{ID: id, Advance: int32(adv)}}, Units: int64(adv)} //nolint:gosec // G115: 16 bits
+	return Item{Part: p, W: p.Width(s.pieces[it.Piece].Size), Piece: it.Piece, Level: it.Level}, true
+}
