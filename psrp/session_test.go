@@ -601,7 +601,7 @@ func TestConsumerTooSlowIsStoppedAlone(t *testing.T) {
 
 func TestBreakStopsAndTheSessionGoesOn(t *testing.T) {
 	s, _ := openTest(t, Options{Limits: Limits{QueueRecords: 4}})
-	r, err := s.Start(t.Context(), Cmd("many").Arg(100_000))
+	r, err := s.Start(t.Context(), Cmd("many").Arg(5_000))
 	if err != nil {
 		t.Fatal(err)
 	}

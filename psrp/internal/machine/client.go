@@ -447,5 +447,9 @@ func (c *Client) NextPacket(limit int) (proto.Packet, bool) {
 	if limit == 0 {
 		limit = proto.DefaultPayload
 	}
-	return c.out.next(limit)
+	p, done, ok := c.out.next(limit)
+	if pipe := c.pipelines[p.Target]; pipe != nil && done > 0 {
+		pipe.step(ciSent)
+	}
+	return p, ok
 }

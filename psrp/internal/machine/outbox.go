@@ -98,9 +98,10 @@ func (o *outbox) pending() bool {
 	return o.controls.len() > 0 || slices.ContainsFunc(o.targets, func(t *outTarget) bool { return t.open && !t.unacked && t.size > 0 })
 }
 
-func (o *outbox) next(limit int) (proto.Packet, bool) {
-	if p, ok := o.controls.pop(); ok {
-		return p, true
+// next returns the next packet, and how many messages end in it.
+func (o *outbox) next(limit int) (p proto.Packet, done int, ok bool) {
+	if p, ok = o.controls.pop(); ok {
+		return p, 0, true
 	}
 	for i, t := range o.targets {
 		if t.unacked || !t.open {
@@ -114,7 +115,6 @@ func (o *outbox) next(limit int) (proto.Packet, bool) {
 		if q.len() == 0 {
 			continue
 		}
-		var done int
 		o.buffer, done = appendFragments(o.buffer[:0], q.rest(), limit)
 		for _, m := range q.rest()[:done] {
 			t.size -= len(m.message)
@@ -124,9 +124,9 @@ func (o *outbox) next(limit int) (proto.Packet, bool) {
 		// Whoever has sent waits until the others have had their turn.
 		copy(o.targets[i:], o.targets[i+1:])
 		o.targets[len(o.targets)-1] = t
-		return proto.Packet{Kind: proto.PacketData, Stream: s, Target: t.id, Data: o.buffer}, true
+		return proto.Packet{Kind: proto.PacketData, Stream: s, Target: t.id, Data: o.buffer}, done, true
 	}
-	return proto.Packet{}, false
+	return proto.Packet{}, 0, false
 }
 
 // ring remembers the last identifiers.

@@ -540,14 +540,17 @@ func (s *Server) closePipeline(p proto.Packet) error {
 	return nil
 }
 
-// ask asks for a running pipeline's end, once.
+// ask asks for a pipeline's end, once.
 func (s *Server) ask(p *serverPipe, ev int) error {
 	was := p.state
 	if _, err := s.pipelineEvent(p, ev, 0); err != nil {
 		return err
 	}
-	if was == siRunning && p.state == siStopping {
+	switch {
+	case was == siRunning && p.state == siStopping:
 		s.tell(StopAsked{ID: p.id})
+	case was == siCommand && p.state == siEnded: // what it was to run may still come, and is not run
+		return s.send(p.id, &proto.PipelineStateMessage{State: proto.PipelineStopped, Error: proto.StoppedRecord()})
 	}
 	return nil
 }

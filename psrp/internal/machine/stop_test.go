@@ -1,7 +1,10 @@
 package machine
 
 import (
+	"bytes"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"example.com/quire/psrp/clixml"
@@ -47,6 +50,88 @@ func TestStopBeforeCommandAckEndsAtOnce(t *testing.T) {
 		t.Errorf("ended %+v", got)
 	}
 	want[PipelineClosed](t, events)
+	none[Created](t, p.serverEvents())
+}
+
+// The client hears that the server knows of the pipeline, and stops it before, or while, what it is
+// to run goes out.
+func TestStopBeforeTheCreationIsSentEndsAtOnce(t *testing.T) {
+	for name, fragments := range map[string]int{"none of it": 0, "two fragments": 2} {
+		t.Run(name, func(t *testing.T) {
+			p := openPair(t, true)
+			if err := p.client.Create(id(1), script(strings.Repeat("x", 4000))); err != nil {
+				t.Fatal(err)
+			}
+			carry := func(kind proto.PacketKind) {
+				out, ok := p.client.NextPacket(256)
+				if !ok || out.Kind != kind {
+					t.Fatalf("the client sends %v, want %v", out.Kind, kind)
+				}
+				ack := errors.Join(p.server.Receive(out))
+				if in, ok := p.server.NextPacket(0); ok {
+					ack = errors.Join(ack, p.client.Receive(in))
+				}
+				if ack != nil {
+					t.Fatal(ack)
+				}
+			}
+			carry(proto.PacketCommand)
+			for range fragments {
+				carry(proto.PacketData)
+			}
+			if err := p.client.Stop(id(1)); err != nil {
+				t.Fatal(err)
+			}
+			events := p.clientEvents()
+			if got := want[PipelineEnded](t, events); got.State != proto.PipelineStopped {
+				t.Errorf("ended %+v", got)
+			}
+			p.toServer = nil
+			p.pump()
+			want[PipelineClosed](t, p.clientEvents())
+			none[Created](t, p.serverEvents())
+			if len(p.toServer) != 1 || p.toServer[0].Kind != proto.PacketClose {
+				t.Errorf("the client sent %v", p.toServer)
+			}
+		})
+	}
+}
+
+// A client that signals before it has said what to run waits for the end: the server tells it, and
+// does not run what comes then.
+func TestSignalBeforeTheCreationEndsAsStopped(t *testing.T) {
+	p := openPair(t, true)
+	if err := p.client.Create(id(1), script("x")); err != nil {
+		t.Fatal(err)
+	}
+	give := func(out proto.Packet) (sent []proto.PacketKind) {
+		if err := p.server.Receive(out); err != nil {
+			t.Fatal(err)
+		}
+		for in, ok := p.server.NextPacket(0); ok; in, ok = p.server.NextPacket(0) {
+			sent = append(sent, in.Kind)
+			if in.Kind == proto.PacketSignalAck {
+				continue // the client has not signalled: the packet stands for another client's
+			}
+			if err := p.client.Receive(in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return sent
+	}
+	command, _ := p.client.NextPacket(0)
+	give(command)
+	creation, _ := p.client.NextPacket(0)
+	creation.Data = bytes.Clone(creation.Data)
+	if got := give(proto.Packet{Kind: proto.PacketSignal, Target: id(1)}); !slices.Equal(got, []proto.PacketKind{proto.PacketData, proto.PacketSignalAck}) {
+		t.Errorf("the server answers %v", got)
+	}
+	if got := give(creation); !slices.Equal(got, []proto.PacketKind{proto.PacketDataAck}) {
+		t.Errorf("the server answers what comes then with %v", got)
+	}
+	if got := want[PipelineEnded](t, p.clientEvents()); got.State != proto.PipelineStopped || got.Error == nil {
+		t.Errorf("ended %+v", got)
+	}
 	none[Created](t, p.serverEvents())
 }
 

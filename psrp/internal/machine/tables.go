@@ -178,6 +178,7 @@ var clientPool = func() *table {
 const (
 	ciDeferred = iota // waits for the session key that its arguments need
 	ciCreating        // Command is on its way
+	ciSending         // CommandAck has come, the message that creates it is on its way
 	ciRunning
 	ciStopping
 	ciEnded // the terminal state has come; not closed yet
@@ -187,6 +188,7 @@ const (
 
 const (
 	ciStart = iota // the Command goes out
+	ciSent         // the last fragment of the message that creates it goes out
 	ciInput
 	ciEndInput
 	ciAnswer
@@ -202,8 +204,9 @@ const (
 )
 
 var clientPipeline = func() *table {
-	t := newTable("Client: pipeline", []string{"Deferred", "Creating", "Running", "Stopping", "Ended", "Closing", "Closed"}, []event{
+	t := newTable("Client: pipeline", []string{"Deferred", "Creating", "Sending", "Running", "Stopping", "Ended", "Closing", "Closed"}, []event{
 		{"Start", true},
+		{"Sent", true},
 		{"Input", true},
 		{"EndInput", true},
 		{"Answer", true},
@@ -221,21 +224,28 @@ var clientPipeline = func() *table {
 	t.on(ciDeferred, ciDeferred, ciInput, ciEndInput)
 	t.on(ciDeferred, ciClosed, ciStop, ciClose, ciRecvLost)
 	t.on(ciCreating, ciCreating, ciInput, ciEndInput)
-	t.on(ciCreating, ciRunning, ciRecvCommandAck)
-	// A server that has no pipeline yet has none to stop: it is closed at once.
+	t.on(ciCreating, ciSending, ciRecvCommandAck)
+	t.on(ciSending, ciRunning, ciSent)
+	// A server that has no pipeline yet has none to stop, and may run what comes after a Signal: it is
+	// closed at once.
 	t.on(ciCreating, ciClosing, ciStop)
-	t.on(ciRunning, ciRunning, ciInput, ciEndInput, ciAnswer, ciRecvDataAck, ciRecvMessage)
+	t.on(ciSending, ciClosing, ciStop)
+	for _, s := range []int{ciSending, ciRunning} {
+		t.on(s, s, ciInput, ciEndInput, ciAnswer, ciRecvDataAck, ciRecvMessage)
+	}
+	t.ignore(ciRunning, ciSent)
 	t.on(ciRunning, ciStopping, ciStop)
-	t.on(ciStopping, ciStopping, ciAnswer, ciRecvDataAck, ciRecvMessage, ciRecvSignalAck, ciRecvCommandAck)
+	t.on(ciStopping, ciStopping, ciAnswer, ciRecvDataAck, ciRecvMessage, ciRecvSignalAck)
+	t.ignore(ciStopping, ciSent)
 	t.ignore(ciStopping, ciStop, ciEndInput)
-	for _, s := range []int{ciRunning, ciStopping} {
+	for _, s := range []int{ciSending, ciRunning, ciStopping} {
 		t.on(s, ciEnded, ciRecvEnded)
 	}
-	for _, s := range []int{ciCreating, ciRunning, ciStopping, ciEnded} {
+	for _, s := range []int{ciCreating, ciSending, ciRunning, ciStopping, ciEnded} {
 		t.on(s, ciClosing, ciClose)
 		t.on(s, ciClosed, ciRecvLost)
 	}
-	t.ignore(ciEnded, ciEndInput, ciAnswer, ciStop, ciRecvMessage, ciRecvEnded)
+	t.ignore(ciEnded, ciSent, ciEndInput, ciAnswer, ciStop, ciRecvMessage, ciRecvEnded)
 	t.on(ciEnded, ciEnded, ciRecvDataAck, ciRecvSignalAck)
 	t.ignore(ciClosing, ciEndInput, ciAnswer, ciStop, ciClose, ciRecvCommandAck, ciRecvDataAck, ciRecvMessage, ciRecvEnded, ciRecvSignalAck)
 	t.on(ciClosing, ciClosed, ciRecvCloseAck, ciRecvLost)
