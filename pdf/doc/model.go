@@ -91,6 +91,15 @@ const (
 	VAlignBottom
 )
 
+// Turn is a quarter of a turn of content, in degrees counter-clockwise: 0, 90 or 270.
+type Turn int
+
+// The turns.
+const (
+	TurnLeft  Turn = 90  // lines run up the page
+	TurnRight Turn = 270 // lines run down the page
+)
+
 // Style is a resolved text style: no inheritance is left in it. A node without
 // a style has that of its parent; the document's BaseStyle is the first. Styles
 // are immutable and shared.
@@ -255,6 +264,13 @@ type Text struct {
 	// Tabs are where the tabs in the text lead to, in the order of their places. Without any, a tab is
 	// a space.
 	Tabs []Tab
+	Most Most
+}
+
+// Most bounds the lines of a text.
+type Most struct {
+	Lines    int  // 0: any number
+	Ellipsis bool // a text that has more is cut and ends with "…"; else it is an error
 }
 
 // Tab is a tab stop: a place on the line that what stands behind a tab is aligned with.
@@ -291,6 +307,7 @@ type Heading struct {
 	Level int
 	Spans []Span
 	Tabs  []Tab
+	Most  Most
 }
 
 // Marker is the kind of label that list items have.
@@ -305,6 +322,7 @@ const (
 	MarkerRoman
 	MarkerUpperRoman
 	MarkerLegal // 1., in the list within it 1.1, in that 1.1.1
+	MarkerText  // the Label of each item
 )
 
 // List is a list of items.
@@ -318,6 +336,7 @@ type List struct {
 // ListItem is one item: blocks, among them nested lists.
 type ListItem struct {
 	Src   *Source
+	Label string // with MarkerText: what stands before the item
 	Nodes []Node
 }
 
@@ -463,6 +482,7 @@ type Cell struct {
 	Border     *Border // drawn over the lines of the table
 	VAlign     VAlign
 	Header     bool // TH: Scope=Column in head rows, Scope=Row elsewhere
+	Turn       Turn // of the content, whose lines are as long as its texts
 }
 
 // Beside sets its cells side by side.
@@ -482,7 +502,9 @@ type Columns struct {
 	Block
 	Count int // from 2
 	Gap   Length
-	Nodes []Node
+	// Uneven fills one column after the other, each as far down as the page goes.
+	Uneven bool
+	Nodes  []Node
 }
 
 // Place sets blocks at a place of the page on which it comes, beside the flow of the text. X and Y
@@ -492,8 +514,20 @@ type Place struct {
 	Block
 	X, Y, Width Length
 	Height      Length // 0: as high as the content
+	Layer       Layer
+	Turn        Turn // of the content
 	Nodes       []Node
 }
+
+// Layer says what a Place covers, and what covers it.
+type Layer uint8
+
+// The layers.
+const (
+	LayerFlow  Layer = iota // its texts and images stand as if they came in the flow; backgrounds lie beneath all texts
+	LayerUnder              // it lies beneath all else of the page, but for the background of the sheet and a watermark
+	LayerOver               // it lies over all else of the page, but for a watermark
+)
 
 // Box is a frame around blocks. It splits over pages; each fragment has its own
 // border.
@@ -508,7 +542,10 @@ type Box struct {
 	Width      Length // 0: that of its place; a narrower box stands as its style aligns
 	Height     Length // at least; 0: as high as the content
 	VAlign     VAlign // of the content, in a box that is higher
-	Nodes      []Node
+	// Turn is that of the content, whose lines are as long as its texts, or as Height leaves them. A box
+	// that is turned is not split.
+	Turn  Turn
+	Nodes []Node
 }
 
 // Fit tells how an image fills its box when both sizes are given.

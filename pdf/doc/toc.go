@@ -15,6 +15,10 @@ type Toc struct {
 	Block
 	Levels int // the deepest level of headings that it has; 0: 3
 	Leader Leader
+	Title  string // above it, as a heading of level 2 looks; empty: none
+	// Reserve is how many pages are kept for it: it begins one, and what follows begins the page after
+	// them. More entries than they hold are an error. 0: it takes what it needs.
+	Reserve int
 }
 
 // Contents appends a table of contents with the headings that follow, down to a level, and sets

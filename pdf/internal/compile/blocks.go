@@ -356,7 +356,7 @@ func (b *blockSource) done() common {
 }
 
 // textFields reads what texts and headings have.
-func (b *blockSource) textFields(c *compiler) (t *richText, tabs []doc.Tab) {
+func (b *blockSource) textFields(c *compiler) (t *richText, tabs []doc.Tab, most doc.Most) {
 	o := b.common
 	markup := true
 	if v := o.get("markup"); v != nil {
@@ -366,16 +366,25 @@ func (b *blockSource) textFields(c *compiler) (t *richText, tabs []doc.Tab) {
 	if v := o.get("tabs"); v != nil {
 		tabs = c.tabs(v, o.at("tabs"))
 	}
+	if v := o.get("max-lines"); v != nil {
+		most.Lines = c.integer(v, o.at("max-lines"), 1, 1000)
+	}
+	if v := o.get("overflow"); v != nil {
+		i, _ := c.choice(v, o.at("overflow"), "error", "ellipsis")
+		if most.Ellipsis = i == 1; o.n.Get("max-lines") == nil {
+			c.bad(o.n.Key("overflow"), o.path, codeWrong, "give the text max-lines, too", "\"overflow\" changes nothing of a text of any length")
+		}
+	}
 	t = c.richWith(b.value, b.path, markup)
 	if b.link != nil {
 		t.linkTo(b.link)
 	}
-	return t, tabs
+	return t, tabs, most
 }
 
 func (c *compiler) textBlock(b *blockSource) block {
-	text, tabs := b.textFields(c)
-	return &textNode{common: b.done(), text: text, tabs: tabs}
+	text, tabs, most := b.textFields(c)
+	return &textNode{common: b.done(), text: text, tabs: tabs, most: most}
 }
 
 // tabs reads the tab stops of a text.
@@ -415,7 +424,7 @@ func (c *compiler) tabs(n *strictyaml.Node, path string) []doc.Tab {
 func (c *compiler) headingBlock(b *blockSource) block {
 	o := b.common
 	h := &headingNode{level: b.level}
-	h.text, h.tabs = b.textFields(c)
+	h.text, h.tabs, h.most = b.textFields(c)
 	if v := o.get("bookmark"); v != nil {
 		if v.Kind == strictyaml.Bool {
 			h.marked = c.flag(v, o.at("bookmark"))
@@ -492,11 +501,23 @@ func (c *compiler) boxBlock(b *blockSource) block {
 	if v := o.get("valign"); v != nil {
 		n.valign = c.valign(v, o.at("valign"))
 	}
+	if v := o.get("rotate"); v != nil {
+		n.turn = c.turn(v, o.at("rotate"))
+	}
 	if v := o.need("do"); v != nil {
 		n.body = c.blocks(v, o.at("do"))
 	}
 	n.common = b.done()
 	return n
+}
+
+// turn reads how content is turned.
+func (c *compiler) turn(n *strictyaml.Node, path string) doc.Turn {
+	t := doc.Turn(c.integer(n, path, int(doc.TurnLeft), int(doc.TurnRight)))
+	if t != doc.TurnLeft && t != doc.TurnRight {
+		c.bad(n, path, codeWrong, "", "content is turned by 90 or 270 degrees")
+	}
+	return t
 }
 
 func (c *compiler) ruleBlock(b *blockSource) block {
@@ -534,20 +555,29 @@ func (c *compiler) listBlock(b *blockSource) block {
 	o := b.fields
 	n := &listNode{}
 	if v := o.get("marker"); v != nil {
-		const text = 7
 		i, _ := c.choice(v, o.at("marker"), "disc", "decimal", "alpha", "upper-alpha", "roman", "upper-roman", "legal", "text")
-		if i == text {
-			c.bad(v, o.at("marker"), codeLater, "", "marker %q is not in this version", v.Text)
-		}
 		n.marker = doc.Marker(i) //nolint:gosec // one of eight
 	}
 	if v := o.get("start"); v != nil {
 		n.start = c.integer(v, o.at("start"), 0, 1_000_000)
-		if n.marker == doc.MarkerDisc {
+		if n.marker == doc.MarkerDisc || n.marker == doc.MarkerText {
 			c.bad(v, o.at("start"), codeWrong, "", "only a numbered list has a start")
 		}
 	}
 	items, loop := o.get("items"), o.get("for")
+	label := func() { // which may be made of the item
+		switch v := o.get("label"); {
+		case v != nil:
+			if n.label = c.plain(v, o.at("label")); n.marker != doc.MarkerText {
+				c.bad(o.n.Key("label"), o.path, codeWrong, "write marker: text beside it", "\"label\" changes nothing of a list with a marker of its own")
+			}
+		case n.marker == doc.MarkerText:
+			c.bad(o.n.Key("marker"), o.path, codeNoKey, "", "a list with the marker text has a label")
+		}
+	}
+	if loop == nil {
+		label()
+	}
 	switch {
 	case items != nil && loop != nil:
 		c.bad(o.n.Key("for"), o.path, codeKey, "", "a list has items or for, not both")
@@ -561,6 +591,7 @@ func (c *compiler) listBlock(b *blockSource) block {
 		}
 	case loop != nil:
 		n.loop = c.loop(loop, o.at("for"))
+		label()
 		if v := o.need("item"); v != nil {
 			n.items = []listItem{{src: c.source(v, o.at("item")), body: c.content(v, o.at("item"))}}
 		}

@@ -152,13 +152,16 @@ func (w *dumper) node(n doc.Node) {
 		for _, tab := range n.Tabs {
 			common += fmt.Sprintf(" tab %d:%d align %d leader %d", tab.At.Kind, tab.At.Value, tab.Align, tab.Leader)
 		}
+		if n.Most.Lines > 0 {
+			common += fmt.Sprintf(" most %v", n.Most)
+		}
 		w.line("text%s%s", spans(n.Spans), common)
 	case *doc.Heading:
 		w.line("heading %d%s%s", n.Level, spans(n.Spans), common)
 	case *doc.List:
 		w.line("list %d %d%s", n.Marker, n.Start, common)
 		for _, it := range n.Items {
-			w.line("- @%d:%d %s", it.Src.Line, it.Src.Col, it.Src.Path)
+			w.line("- %s@%d:%d %s", it.Label, it.Src.Line, it.Src.Col, it.Src.Path)
 			w.nodes(it.Nodes)
 		}
 	case *doc.Table:
@@ -169,6 +172,9 @@ func (w *dumper) node(n doc.Node) {
 			w.nodes(c)
 		}
 	case *doc.Box:
+		if n.Turn != 0 {
+			common += fmt.Sprintf(" turn %d", n.Turn)
+		}
 		w.line("box %v %v %08x%s", n.Padding, n.Border, uint32(n.Background), common)
 		w.nodes(n.Nodes)
 	case *doc.Image:
@@ -180,12 +186,21 @@ func (w *dumper) node(n doc.Node) {
 	case *doc.PageBreak:
 		w.line("page-break%s", common)
 	case *doc.Columns:
+		if n.Uneven {
+			common += " uneven"
+		}
 		w.line("columns %d gap %d%s", n.Count, n.Gap, common)
 		w.nodes(n.Nodes)
 	case *doc.Place:
+		if n.Turn != 0 || n.Layer != 0 {
+			common += fmt.Sprintf(" turn %d layer %d", n.Turn, n.Layer)
+		}
 		w.line("place %d,%d %dx%d%s", n.X, n.Y, n.Width, n.Height, common)
 		w.nodes(n.Nodes)
 	case *doc.Toc:
+		if n.Title != "" || n.Reserve > 0 {
+			common += fmt.Sprintf(" title %q reserve %d", n.Title, n.Reserve)
+		}
 		w.line("toc %d leader %d%s", n.Levels, n.Leader, common)
 	case *doc.Section:
 		w.line("section from %d format %d%s", n.NumberFrom, n.Numbering, common)
@@ -237,7 +252,11 @@ func (w *dumper) row(kind string, r doc.Row) {
 	w.line("%s @%d:%d %s keep %v", kind, r.Src.Line, r.Src.Col, r.Src.Path, r.Keep)
 	w.depth++
 	for _, c := range r.Cells {
-		w.line("cell %dx%d valign %d header %v bg %08x link %q%s%s", c.Colspan, c.Rowspan, c.VAlign, c.Header, uint32(c.Background), c.Link, spans(c.Spans), styleText(c.Style))
+		turn := ""
+		if c.Turn != 0 {
+			turn = fmt.Sprintf(" turn %d", c.Turn)
+		}
+		w.line("cell%s %dx%d valign %d header %v bg %08x link %q%s%s", turn, c.Colspan, c.Rowspan, c.VAlign, c.Header, uint32(c.Background), c.Link, spans(c.Spans), styleText(c.Style))
 		w.nodes(c.Nodes)
 	}
 	w.depth--

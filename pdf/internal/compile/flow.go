@@ -6,17 +6,21 @@ type columnsNode struct {
 	common
 	count int
 	gap   doc.Length
+	even  bool
 	body  []block
 }
 
 func (c *compiler) columnsBlock(b *blockSource) block {
 	o := b.fields
-	n := &columnsNode{count: 2, gap: doc.MM(6)}
+	n := &columnsNode{count: 2, gap: doc.MM(6), even: true}
 	if v := o.get("count"); v != nil {
 		n.count = c.integer(v, o.at("count"), 2, 20)
 	}
 	if v := o.get("gap"); v != nil {
 		n.gap = c.length(v, o.at("gap"), 0)
+	}
+	if v := o.get("balance"); v != nil {
+		n.even = c.flag(v, o.at("balance"))
 	}
 	if v := o.need("do"); v != nil {
 		n.body = c.blocks(v, o.at("do"))
@@ -34,7 +38,7 @@ func (n *columnsNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	return out(&doc.Columns{Block: b, Count: n.count, Gap: n.gap, Nodes: nodes})
+	return out(&doc.Columns{Block: b, Count: n.count, Gap: n.gap, Uneven: !n.even, Nodes: nodes})
 }
 
 type placeNode struct {
@@ -57,6 +61,13 @@ func (c *compiler) placeBlock(b *blockSource) block {
 	}
 	if v := o.get("height"); v != nil {
 		n.out.Height = c.length(v, o.at("height"), 1)
+	}
+	if v := o.get("layer"); v != nil {
+		i, _ := c.choice(v, o.at("layer"), "under", "over")
+		n.out.Layer = [...]doc.Layer{doc.LayerUnder, doc.LayerOver}[max(i, 0)]
+	}
+	if v := o.get("rotate"); v != nil {
+		n.out.Turn = c.turn(v, o.at("rotate"))
 	}
 	if v := o.need("do"); v != nil {
 		n.body = c.blocks(v, o.at("do"))

@@ -218,8 +218,8 @@ keys of every block
 text
  markup 'on' | 'none'
  tabs [<a tab stop>]
- max-lines- any
- overflow- any
+ max-lines int=1..1000
+ overflow 'error' | 'ellipsis'
 heading
  level int=1..9
  bookmark flag | text
@@ -231,6 +231,7 @@ a tab stop
  leader 'none' | 'dots' | 'line'
 list
  marker 'disc' | 'decimal' | 'alpha' | 'upper-alpha' | 'roman' | 'upper-roman' | 'legal' | 'text'
+ label text
  start int=0..1000000
  items [<content>]
  for word
@@ -249,13 +250,13 @@ box
  width length
  height length
  valign 'top' | 'middle' | 'bottom'
+ rotate int=90..90 | int=270..270
  do! [<a block>]
- rotate- any
 columns
  count int=2..20
  gap length
+ balance flag
  do! [<a block>]
- balance- any
 section
  page <page>
  valign 'top' | 'middle' | 'bottom'
@@ -269,16 +270,16 @@ section
 toc
  levels int=1..9
  leader 'dots' | 'none'
- title- any
- reserve- any
+ title text
+ reserve int=1..100
 place
  x! length
  y! length
  width! length
  height length
+ layer 'under' | 'over'
+ rotate int=90..90 | int=270..270
  do! [<a block>]
- layer- any
- rotate- any
 rule
  thickness length
  color color
@@ -383,6 +384,7 @@ a cell
  valign 'top' | 'middle' | 'bottom'
  header flag
  link text
+ rotate int=90..90 | int=270..270
  style word
  headers- any
  padding- any

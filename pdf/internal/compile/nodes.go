@@ -57,6 +57,7 @@ type textNode struct {
 	common
 	text *richText
 	tabs []doc.Tab
+	most doc.Most
 }
 
 func (n *textNode) emit(r *render, out sink) error {
@@ -68,13 +69,14 @@ func (n *textNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	return out(&doc.Text{Block: b, Spans: spans, Tabs: n.tabs})
+	return out(&doc.Text{Block: b, Spans: spans, Tabs: n.tabs, Most: n.most})
 }
 
 type headingNode struct {
 	common
 	text   *richText
 	tabs   []doc.Tab
+	most   doc.Most
 	level  int
 	marked bool // the bookmark is the heading's own text
 }
@@ -93,7 +95,7 @@ func (n *headingNode) emit(r *render, out sink) error {
 			b.Bookmark += s.Text
 		}
 	}
-	return out(&doc.Heading{Block: b, Level: n.level, Spans: spans, Tabs: n.tabs})
+	return out(&doc.Heading{Block: b, Level: n.level, Spans: spans, Tabs: n.tabs, Most: n.most})
 }
 
 type besideNode struct {
@@ -128,6 +130,7 @@ type boxNode struct {
 	width      doc.Length
 	height     doc.Length
 	valign     doc.VAlign
+	turn       doc.Turn
 	body       []block
 }
 
@@ -144,7 +147,7 @@ func (n *boxNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	return out(&doc.Box{Block: b, Padding: n.padding, Border: n.border, Radius: n.radius, Background: back, Width: n.width, Height: n.height, VAlign: n.valign, Nodes: nodes})
+	return out(&doc.Box{Block: b, Padding: n.padding, Border: n.border, Radius: n.radius, Background: back, Width: n.width, Height: n.height, VAlign: n.valign, Turn: n.turn, Nodes: nodes})
 }
 
 type ruleNode struct {
@@ -224,6 +227,7 @@ type listItem struct {
 type listNode struct {
 	common
 	marker doc.Marker
+	label  *plainText // of each item; nil: the marker's own
 	start  int
 	items  []listItem
 	loop   *loop // nil: items as they are; else items[0] for each
@@ -236,8 +240,14 @@ func (n *listNode) emit(r *render, out sink) error {
 	}
 	l := &doc.List{Block: b, Marker: n.marker, Start: n.start}
 	add := func(it listItem) error {
-		nodes, err := r.collect(it.body)
-		l.Items = append(l.Items, doc.ListItem{Src: it.src, Nodes: nodes})
+		made := doc.ListItem{Src: it.src}
+		if n.label != nil {
+			if made.Label, err = r.plain(n.label); err != nil {
+				return err
+			}
+		}
+		made.Nodes, err = r.collect(it.body)
+		l.Items = append(l.Items, made)
 		return err
 	}
 	if n.loop == nil {

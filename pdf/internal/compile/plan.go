@@ -315,7 +315,11 @@ func (c *compiler) tag(n *strictyaml.Node, path string) (string, bool) {
 	}
 	if part, known := locale.UnknownPart(s); ok && part != "" {
 		what, like := "language", strings.ToLower(part)
-		if part != s && !strings.HasPrefix(s, part+"-") {
+		switch {
+		case part == s || strings.HasPrefix(s, part+"-"):
+		case len(part) == 4:
+			what, like = "script", strings.ToUpper(part[:1])+strings.ToLower(part[1:])
+		default:
 			what, like = "region", strings.ToUpper(part)
 		}
 		c.bad(n, path, codeWrong, exprlang.Nearest(like, known), "there is no %s %q", what, part)

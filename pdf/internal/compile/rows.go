@@ -441,6 +441,9 @@ func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) 
 	if v := o.get("header"); v != nil {
 		t.out.Header = c.flag(v, o.at("header"))
 	}
+	if v := o.get("rotate"); v != nil {
+		t.out.Turn = c.turn(v, o.at("rotate"))
+	}
 	if v := o.get("link"); v != nil {
 		link := c.link(v, o.at("link"))
 		if t.text != nil && link != nil {

@@ -4,7 +4,8 @@ import "example.com/quire/pdf/doc"
 
 type tocNode struct {
 	common
-	out doc.Toc
+	out   doc.Toc
+	title *plainText // nil: out.Title
 }
 
 func (c *compiler) tocBlock(b *blockSource) block {
@@ -18,6 +19,12 @@ func (c *compiler) tocBlock(b *blockSource) block {
 		i, _ := c.choice(v, o.at("leader"), "dots", "none")
 		n.out.Leader = doc.Leader(i) //nolint:gosec // one of two
 	}
+	if v := o.get("title"); v != nil {
+		n.title = c.plain(v, o.at("title"))
+	}
+	if v := o.get("reserve"); v != nil {
+		n.out.Reserve = c.integer(v, o.at("reserve"), 1, 100)
+	}
 	n.common = b.done()
 	return n
 }
@@ -27,6 +34,11 @@ func (n *tocNode) emit(r *render, out sink) error {
 	var err error
 	if t.Block, err = n.fill(r); err != nil {
 		return err
+	}
+	if n.title != nil {
+		if t.Title, err = r.plain(n.title); err != nil {
+			return err
+		}
 	}
 	return out(&t)
 }

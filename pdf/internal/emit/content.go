@@ -27,9 +27,10 @@ type content struct {
 	inText       bool
 	font         *fontRes
 	size         doc.Length
-	color        doc.Color // of fills; the graphics state begins with black
-	lineX, lineY int64     // origin of the text line, in hundredths
-	slanted      bool      // so is the text matrix
+	color        doc.Color        // of fills; the graphics state begins with black
+	lineX, lineY int64            // origin of the text line, in hundredths
+	slanted      bool             // so is the text matrix
+	turned       *layout.TurnItem // that what is drawn is in; nil: none
 }
 
 func (e *Emitter) content(pi *pageInfo) *content {
@@ -658,8 +659,62 @@ func (c *content) figure(el *tag.Elem, art layout.Artifact, inline bool, x, y, w
 		return err
 	}
 	if el != nil && c.e.tree != nil {
-		return c.e.figureBox(el, inline, x, c.height-y-h, w, h)
+		if c.turned != nil {
+			r := c.turned.OnPage(layout.Rect{X: x, Y: y, W: w, H: h})
+			x, y, w, h = r.X, r.Y, r.W, r.H
+		}
+		return c.e.figureBox(el, inline, x, c.pi.h-y-h, w, h)
 	}
+	return nil
+}
+
+// items draws items in their order.
+func (c *content) items(items []layout.Item) error {
+	for i := range items {
+		var err error
+		switch it := &items[i]; {
+		case it.Text != nil:
+			err = c.text(it.Text)
+		case it.Image != nil:
+			err = c.image(it.Image)
+		case it.Turn != nil:
+			err = c.turn(it.Turn)
+		default:
+			err = c.shape(it.Shape)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn draws what is turned, in a coordinate system whose origin is its top left corner.
+func (c *content) turn(it *layout.TurnItem) error {
+	c.end()
+	around := *c
+	x, y := hundredths(it.X), hundredths(c.height-it.Y-it.H)
+	c.b = append(c.b, "q 0 "...)
+	if it.Turn == doc.TurnRight {
+		c.b = append(c.b, "-1 1 0 "...)
+		x, y = hundredths(it.X+it.W), hundredths(c.height-it.Y)
+	} else {
+		c.b = append(c.b, "1 -1 0 "...)
+	}
+	c.num(x)
+	c.b = append(c.b, ' ')
+	c.num(y)
+	c.b = append(c.b, " cm\n"...)
+	c.height, c.turned = 0, it
+	if err := c.back(it.Back); err != nil {
+		return err
+	}
+	if err := c.items(it.Items); err != nil {
+		return err
+	}
+	c.end()
+	c.b = append(c.b, "Q\n"...)
+	c.height, c.turned, c.font, c.size, c.color = around.height, nil, around.font, around.size, around.color
 	return nil
 }
 

@@ -239,20 +239,15 @@ func (e *Emitter) Late(p *layout.Page) error {
 // draw makes the content stream of p.
 func (e *Emitter) draw(c *content, p *layout.Page, pi *pageInfo) (cos.Ref, error) {
 	c.height = p.Height
+	if err := c.items(p.Beneath); err != nil {
+		return cos.Ref{}, err
+	}
+	c.endText()
 	if err := c.back(p.Back); err != nil {
 		return cos.Ref{}, err
 	}
-	for i := range p.Items {
-		var err error
-		switch it := &p.Items[i]; {
-		case it.Text != nil:
-			err = c.text(it.Text)
-		case it.Image != nil:
-			err = c.image(it.Image)
-		default:
-			err = c.shape(it.Shape)
-		}
-		if err != nil {
+	for _, layer := range [2][]layout.Item{p.Items, p.Above} {
+		if err := c.items(layer); err != nil {
 			return cos.Ref{}, err
 		}
 	}

@@ -20,7 +20,18 @@ func (m *maker) box(n *doc.Box, en env) (block, error) {
 		return nil, failed(at(n.Src, "L305", "a box with round corners has one solid line on all sides"))
 	}
 	e := b.edges()
-	st, err := m.stack(n.Nodes, en.narrow(e.Left+e.Right))
+	en = en.narrow(e.Left + e.Right)
+	if n.Turn != 0 {
+		var err error
+		lay := func(en env) (*stack, error) { return m.stack(n.Nodes, en) }
+		if b.turned, err = m.turned(n.Nodes, n.Turn, max(n.Height-b.around(), 0), en, n.Src, lay); err != nil {
+			return nil, err
+		}
+		b.turned.valign = n.VAlign
+		b.body = &stack{[]entry{{b: b.turned, src: n.Src}}}
+		return b, nil
+	}
+	st, err := m.stack(n.Nodes, en)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +52,7 @@ type box struct {
 	least  doc.Length // it is at least as high
 	valign doc.VAlign
 	body   *stack
+	turned *turned // all that body holds; nil: it is not turned
 }
 
 // edges is what padding and border take at each side.
@@ -62,6 +74,9 @@ func (b *box) size() doc.Length { return max(b.body.size()+b.around(), b.least) 
 // drop is how far the content stands below the top of its room.
 func (b *box) drop() doc.Length {
 	room := b.size() - b.around() - b.body.size()
+	if b.turned != nil {
+		return 0
+	}
 	switch b.valign {
 	case doc.VAlignMiddle:
 		return room / 2
@@ -109,6 +124,9 @@ func (b *box) draw(p *painter, x, y doc.Length) {
 		p.frame(x, y, b.w, h, b.border)
 	}
 	e := b.edges()
+	if b.turned != nil {
+		b.turned.h = h - b.around()
+	}
 	b.body.draw(p, x+e.Left, y+e.Top+b.drop())
 }
 

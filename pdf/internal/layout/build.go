@@ -78,6 +78,7 @@ type env struct {
 const (
 	oneCell     = "the cell"
 	oneColumn   = "the column"
+	oneTurned   = "the turned content"
 	manyColumns = "the columns"
 )
 
@@ -150,6 +151,9 @@ func (m *maker) entries(nodes []doc.Node, en env) ([]entry, error) {
 		if s, ok := n.(*doc.Spacer); ok && s.Fill {
 			return nil, failed(at(s.Src, "L305", "a space that fills the page stands in the body or in a section"))
 		}
+		if t, ok := n.(*doc.Toc); ok && t.Reserve > 0 {
+			return nil, failed(at(t.Src, "L305", "pages are reserved for a table of contents in the body or in a section"))
+		}
 		if _, ok := n.(*doc.PageBreak); ok || n.Common().BreakBefore {
 			return nil, failed(at(n.Common().Src, "L305", "a page cannot end inside a block"))
 		}
@@ -213,7 +217,7 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 			e.after = m.theme.ParagraphGap
 		}
 		el = m.elem(en.elem, tag.P, c.Src, c.Lang)
-		e.b, err = m.paragraph(n.Spans, n.Tabs, en, el, c.Src, "")
+		e.b, err = m.bounded(n.Spans, n.Tabs, n.Most, en, el, c.Src)
 	case *doc.Heading:
 		e.keepNext = true
 		if c.Style == nil {
@@ -223,7 +227,7 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 		if el = m.elem(en.elem, tag.H, c.Src, c.Lang); el != nil {
 			el.Level = n.Level
 		}
-		e.b, err = m.paragraph(n.Spans, n.Tabs, en, el, c.Src, "")
+		e.b, err = m.bounded(n.Spans, n.Tabs, n.Most, en, el, c.Src)
 	case *doc.List:
 		if c.Style == nil {
 			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)

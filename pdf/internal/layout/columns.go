@@ -11,6 +11,7 @@ type columns struct {
 	n      int
 	w, gap doc.Length
 	rtl    bool
+	uneven bool    // each column is filled before the next
 	body   *stack  // what is not yet in columns
 	parts  []block // the columns; nil: not balanced
 	h      doc.Length
@@ -22,7 +23,7 @@ const tallestPage = 14_400 * doc.Pt
 
 func (m *maker) columns(n *doc.Columns, en env) (block, error) {
 	count := max(n.Count, 2)
-	b := &columns{n: count, gap: n.Gap, rtl: text.RightToLeft(en.lang)}
+	b := &columns{n: count, gap: n.Gap, rtl: text.RightToLeft(en.lang), uneven: n.Uneven}
 	b.w = (en.width - n.Gap*doc.Length(count-1)) / doc.Length(count)
 	if b.w < 20*doc.Pt {
 		return nil, failed(at(n.Src, "L306", "%d columns are %s wide each", count, mm(b.w)))
@@ -36,6 +37,10 @@ func (m *maker) columns(n *doc.Columns, en env) (block, error) {
 func (b *columns) size() doc.Length {
 	if b.parts == nil {
 		total := b.body.size()
+		if b.uneven { // there is no lower column than all in one
+			b.parts, b.h = []block{b.body}, total
+			return total
+		}
 		if low := total / doc.Length(b.n); low > tallestPage {
 			return low
 		}

@@ -34,6 +34,8 @@ import (
 //	L316 warning: numbers of pages did not settle, or an error: they are asked for without References
 //	L317 a place beyond the sheet, or one that its content does not fit
 //	L318 a footnote where none can stand
+//	L319 a table of contents that takes more pages than are reserved for it
+//	L320 a text of more lines than it may have
 //	X314 an image beyond a limit
 //	F401 no glyph for a character
 //	F402 a script that is not supported

@@ -190,6 +190,10 @@ func (f *flow) node(n doc.Node) error {
 		return f.section(n)
 	case *doc.Place:
 		return f.fixed(n)
+	case *doc.Toc:
+		if n.Reserve > 0 {
+			return f.reserved(n)
+		}
 	}
 	e, err := f.m.entry(n, f.env())
 	if err != nil {
@@ -264,16 +268,8 @@ func (f *flow) place(group []entry) error {
 			f.held = append(f.held, group...)
 			return nil
 		}
-		f.broken = false
-		if err := f.next(); err != nil {
+		if err := f.begun(); err != nil {
 			return err
-		}
-		held := f.held
-		f.held = nil
-		for i := range held {
-			if err := f.place(held[i : i+1]); err != nil {
-				return err
-			}
 		}
 	}
 	for len(group) > 0 {
@@ -323,6 +319,22 @@ func (f *flow) place(group []entry) error {
 			return err
 		}
 		group = group[n:]
+	}
+	return nil
+}
+
+// begun starts the page that a break asked for, with what the break holds.
+func (f *flow) begun() error {
+	f.broken = false
+	if err := f.next(); err != nil {
+		return err
+	}
+	held := f.held
+	f.held = nil
+	for i := range held {
+		if err := f.place(held[i : i+1]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

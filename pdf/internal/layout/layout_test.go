@@ -61,6 +61,9 @@ func (r *record) take(p *layout.Page, lines *[]placed) {
 			r.images = append(r.images, *it.Image)
 			continue
 		}
+		if it.Turn != nil {
+			continue
+		}
 		var b strings.Builder
 		for i := range it.Text.Line.Items {
 			b.WriteString(it.Text.Line.Items[i].Part.Text)

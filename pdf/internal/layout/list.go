@@ -22,6 +22,9 @@ func (m *maker) list(n *doc.List, en env) (block, error) {
 	around := m.labels
 	defer func() { m.labels = around }()
 	label := func(i int) string { return label(n.Marker, around, start+i) }
+	if n.Marker == doc.MarkerText {
+		label = func(i int) string { return n.Items[i].Label }
+	}
 	wide, err := m.labelsWidth(f, n, label, en)
 	if err != nil {
 		return nil, err
@@ -87,7 +90,10 @@ func label(marker doc.Marker, around string, n int) string {
 
 // labelsWidth returns a width that no label of a list is wider than.
 func (m *maker) labelsWidth(f *face, n *doc.List, label func(int) string, en env) (doc.Length, error) {
-	last := max(len(n.Items)-1, 0)
+	if len(n.Items) == 0 {
+		return 0, nil
+	}
+	last := len(n.Items) - 1
 	switch n.Marker {
 	case doc.MarkerDisc, doc.MarkerDecimal, doc.MarkerLegal:
 		return m.labelWidth(f, label(0), label(last), n.Src, en)

@@ -110,6 +110,15 @@ type ShapeItem struct {
 	Artifact   Artifact
 }
 
+// TurnItem is what is drawn at a quarter of a turn. X, Y, W and H are what it takes of the page; the
+// positions of Back and Items count from its own top left corner, before it was turned.
+type TurnItem struct {
+	X, Y, W, H doc.Length
+	Turn       doc.Turn
+	Back       []RectItem // as that of a page
+	Items      []Item
+}
+
 // UnderItem is the watermark: a line of text or an image, turned about the point X, Y by
 // Angle degrees counter-clockwise. The positions of Text and Image count from that point.
 type UnderItem struct {
@@ -145,6 +154,7 @@ type Item struct {
 	Text  *TextItem
 	Image *ImageItem
 	Shape *ShapeItem
+	Turn  *TurnItem
 }
 
 // Page is a finished page, or the part of one that had to wait for the number
@@ -158,10 +168,13 @@ type Page struct {
 	// Under is drawn next, or last when it lies over the page; nil: nothing. It is the same for
 	// all pages of a section.
 	Under *UnderItem
+	// Beneath is drawn next, in its order.
+	Beneath []Item
 	// Back is drawn next: backgrounds, then rules, in this order. All of it is
 	// ArtifactLayout.
 	Back  []RectItem
 	Items []Item // in reading order
+	Above []Item // drawn after these
 	Links []LinkArea
 	Marks []Mark
 	// Begun lists the block elements made since the page before, in reading order;

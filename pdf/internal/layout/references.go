@@ -104,6 +104,40 @@ func (m *maker) ofPages(b *para, s *doc.Span, src *doc.Source) (string, error) {
 	return label, nil
 }
 
+// reserved lays out a table of contents on pages that are kept for it: what follows does not move with
+// the number of its entries.
+func (f *flow) reserved(n *doc.Toc) error {
+	if err := f.breakPage(); err != nil {
+		return err
+	}
+	if f.broken {
+		if err := f.begun(); err != nil {
+			return err
+		}
+	}
+	first := f.number
+	e, err := f.m.entry(n, f.env())
+	if err == nil {
+		err = f.add(e)
+	}
+	if err == nil {
+		err = f.flush()
+	}
+	if err != nil {
+		return err
+	}
+	if used := f.number - first + 1; used > n.Reserve {
+		return failed(at(n.Src, "L319", "the table of contents takes %d pages, %d are reserved", used, n.Reserve))
+	}
+	for f.number-first+1 < n.Reserve {
+		if err := f.next(); err != nil {
+			return err
+		}
+	}
+	f.blank, f.broken = false, true
+	return nil
+}
+
 // titles are the headings that a page is beneath, by level.
 type titles [10]string
 

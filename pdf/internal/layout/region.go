@@ -187,6 +187,8 @@ func (p *painter) shift(from spot, by doc.Length) {
 			it.Text.Y += by
 		case it.Image != nil:
 			it.Image.Y += by
+		case it.Turn != nil:
+			it.Turn.Y += by
 		default:
 			it.Shape.Y += by
 			for k := range it.Shape.Rects {
@@ -220,7 +222,7 @@ func (f *flow) fixed(n *doc.Place) error {
 	}
 	e := entry{src: n.Src}
 	f.m.noNotes = "a place beside the flow"
-	st, err := f.m.stack(n.Nodes, en)
+	st, err := f.m.placed(n, en)
 	f.m.noNotes = ""
 	if err != nil {
 		return err
@@ -237,8 +239,41 @@ func (f *flow) fixed(n *doc.Place) error {
 	}
 	e.b = st
 	before := f.painter.spot()
-	e.draw(&f.painter, n.X, n.Y)
+	switch n.Layer {
+	case doc.LayerUnder:
+		f.page.Beneath = f.painter.layer(f.page.Beneath, &e, n.X, n.Y)
+	case doc.LayerOver:
+		f.page.Above = f.painter.layer(f.page.Above, &e, n.X, n.Y)
+	default:
+		e.draw(&f.painter, n.X, n.Y)
+	}
 	f.painter.still = append(f.painter.still, [2]spot{before, f.painter.spot()})
 	f.blank = false
 	return nil
+}
+
+// placed lays out the blocks of a place.
+func (m *maker) placed(n *doc.Place, en env) (*stack, error) {
+	if n.Turn == 0 {
+		return m.stack(n.Nodes, en)
+	}
+	b, err := m.turned(n.Nodes, n.Turn, n.Height, en, n.Src, func(en env) (*stack, error) { return m.stack(n.Nodes, en) })
+	if err != nil {
+		return nil, err
+	}
+	return &stack{[]entry{{b: b, src: n.Src}}}, nil
+}
+
+// layer draws an entry in a layer of the page: its backgrounds and rules lie in it, too.
+func (p *painter) layer(to []Item, e *entry, x, y doc.Length) []Item {
+	page := &Page{}
+	in := painter{page: page}
+	e.draw(&in, x, y)
+	in.finish()
+	if len(page.Back) > 0 {
+		to = append(to, Item{Shape: &ShapeItem{X: x, Y: y, Rects: page.Back, Artifact: ArtifactLayout}})
+	}
+	p.page.Links, p.page.Marks = append(p.page.Links, page.Links...), append(p.page.Marks, page.Marks...)
+	p.page.Done = append(p.page.Done, page.Done...)
+	return append(to, page.Items...)
 }

@@ -246,16 +246,39 @@ func (t *table) measure(r *doc.Row, sec section, open []int, least, most []doc.L
 func (t *table) measureCell(c *doc.Cell, col int, sec section, least, most *doc.Length) error {
 	en := env{style: t.cellStyle(c, col, sec), lang: t.en.lang}
 	var lo, hi doc.Length
-	nodes := c.Nodes
-	if len(nodes) == 0 {
-		nodes = []doc.Node{&doc.Text{Block: doc.Block{Src: c.Src}, Spans: c.Spans}}
-	}
-	if err := t.m.extent(nodes, en, &lo, &hi); err != nil {
+	if c.Turn != 0 { // as wide as its lines are high
+		en.width = t.en.width
+		b, err := t.turned(c, en, nil, c.Src)
+		if err != nil {
+			return err
+		}
+		lo = b.(*turned).body.size() //nolint:forcetypeassert // it makes no other block
+		hi = lo
+	} else if err := t.m.extent(nodesOf(c), en, &lo, &hi); err != nil {
 		return err
 	}
 	side := t.side(col, 1)
 	*least, *most = max(*least, lo+side), max(*most, hi+side)
 	return nil
+}
+
+// nodesOf are the blocks of a cell, or its text as one.
+func nodesOf(c *doc.Cell) []doc.Node {
+	if len(c.Nodes) > 0 {
+		return c.Nodes
+	}
+	return []doc.Node{&doc.Text{Block: doc.Block{Src: c.Src}, Spans: c.Spans}}
+}
+
+// turned lays out a cell whose content is turned.
+func (t *table) turned(c *doc.Cell, en env, el *tag.Elem, src *doc.Source) (block, error) {
+	return t.m.turned(nodesOf(c), c.Turn, 0, en, src, func(en env) (*stack, error) {
+		if len(c.Nodes) > 0 {
+			return t.m.stack(c.Nodes, en)
+		}
+		b, err := t.m.text(c.Spans, en, el, src, c.Link)
+		return &stack{[]entry{{b: b, src: src}}}, err
+	})
 }
 
 // decimal reports whether the numbers of some column stand on their decimal signs.
@@ -451,9 +474,12 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 		en.sign = t.signs[col]
 	}
 	var err error
-	if len(c.Nodes) > 0 {
+	switch {
+	case c.Turn != 0:
+		gc.body, err = t.turned(c, en, el, src)
+	case len(c.Nodes) > 0:
 		gc.body, err = t.m.stack(c.Nodes, en)
-	} else {
+	default:
 		gc.body, err = t.m.text(c.Spans, en, el, src, c.Link)
 	}
 	if err != nil {

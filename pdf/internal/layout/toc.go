@@ -39,6 +39,15 @@ func (m *maker) toc(n *doc.Toc, en env) (block, *tag.Elem, error) {
 	if err := t.measure(items); err != nil {
 		return nil, nil, err
 	}
+	if n.Title != "" {
+		title := en
+		title.style = m.heading(en.style, 2)
+		b, err := m.text([]doc.Span{{Text: n.Title}}, title, m.elem(el, tag.Caption, n.Src, ""), n.Src, "")
+		if err != nil {
+			return nil, nil, err
+		}
+		out.entries = append(out.entries, entry{b: b, src: n.Src, after: title.style.SpaceAfter, keepNext: true})
+	}
 	path := []*tag.Elem{el} // the open tables, one within the other
 	open := []int{0}        // their levels
 	for i, h := range items {

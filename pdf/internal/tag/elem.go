@@ -164,7 +164,7 @@ func (e *Elem) attributes() string {
 
 var listNumberings = [...]string{
 	doc.MarkerDisc: "Disc", doc.MarkerDecimal: "Decimal", doc.MarkerAlpha: "LowerAlpha", doc.MarkerUpperAlpha: "UpperAlpha",
-	doc.MarkerRoman: "LowerRoman", doc.MarkerUpperRoman: "UpperRoman", doc.MarkerLegal: "Decimal",
+	doc.MarkerRoman: "LowerRoman", doc.MarkerUpperRoman: "UpperRoman", doc.MarkerLegal: "Decimal", doc.MarkerText: "Unordered",
 }
 
 func (e *Elem) cellAttributes() string {

@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 
 	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/doc"
 )
 
 // Tree is the structure tree of one document. It is not safe for concurrent
@@ -66,6 +67,9 @@ func (t *Tree) Add(e *Elem) error {
 			e.id = len(t.notes)
 			return nil
 		}
+	}
+	if e.Marker == doc.MarkerText && t.w.Version() == cos.V17 {
+		e.Marker = doc.MarkerDisc // 1.7 has no other word for what is not numbered (14.8.5.5)
 	}
 	if body := e.attributes(); body != "" {
 		e.attrs = e.oneAttr[:0]

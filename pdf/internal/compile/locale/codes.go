@@ -1,6 +1,10 @@
 package locale
 
-import "strings"
+import (
+	"strings"
+
+	"golang.org/x/text/language"
+)
 
 // currencies are the codes of ISO 4217: those in use, and those of currencies that the euro
 // or a reform replaced, which old documents still name.
@@ -51,13 +55,18 @@ func ValidCurrency(code string) bool { return len(code) == 3 && inList(currencie
 // Currencies returns the codes of ISO 4217.
 func Currencies() []string { return strings.Fields(currencies) }
 
-// UnknownPart returns the part of a well-formed BCP 47 tag that names a language of two letters
-// or a region that there is not, with what there is; "" when all are known. Languages of
-// three letters, scripts and variants are taken as they are.
+// UnknownPart returns the part of a well-formed BCP 47 tag that names a language, a script or a region
+// that is not registered, with what it may have been meant to be; "" when all are known. Variants are
+// taken as they are.
 func UnknownPart(tag string) (part string, known []string) {
 	subtags := strings.Split(tag, "-")
-	if lang := strings.ToLower(subtags[0]); len(lang) == 2 && !inList(languages, lang) {
+	switch lang := strings.ToLower(subtags[0]); {
+	case len(lang) == 1: // private use
+		return "", nil
+	case len(lang) == 2 && !inList(languages, lang):
 		return subtags[0], strings.Fields(languages)
+	case len(lang) == 3 && !isLanguage(lang):
+		return subtags[0], append(neighbours(lang, isLanguage), strings.Fields(languages)...)
 	}
 	for i, s := range subtags[1:] {
 		switch {
@@ -65,7 +74,41 @@ func UnknownPart(tag string) (part string, known []string) {
 			return "", nil
 		case len(s) == 2 && i < 3 && !inList(regions, strings.ToUpper(s)):
 			return s, strings.Fields(regions)
+		case len(s) == 4 && i < 2 && s[0] > '9' && !isScript(s): // a variant of four begins with a digit
+			return s, append(neighbours(strings.ToLower(s), isScript), "Latn", "Cyrl", "Arab", "Deva", "Hans", "Hant")
 		}
 	}
 	return "", nil
+}
+
+// isLanguage and isScript report whether a code is in the registry of language subtags.
+func isLanguage(code string) bool {
+	_, err := language.ParseBase(code)
+	return err == nil
+}
+
+func isScript(code string) bool {
+	_, err := language.ParseScript(code)
+	return err == nil
+}
+
+// neighbours returns the codes that differ from code in one letter, or in the order of two.
+func neighbours(code string, known func(string) bool) (out []string) {
+	try := func(b []byte) {
+		if s := string(b); s != code && known(s) {
+			out = append(out, s)
+		}
+	}
+	for i := range len(code) {
+		b := []byte(code)
+		for b[i] = 'a'; b[i] <= 'z'; b[i]++ {
+			try(b)
+		}
+		if i > 0 {
+			b = []byte(code)
+			b[i-1], b[i] = b[i], b[i-1]
+			try(b)
+		}
+	}
+	return out
 }

@@ -3,6 +3,7 @@ package locale_test
 import (
 	"bufio"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -169,16 +170,24 @@ func TestNumberKeepsDigits(t *testing.T) {
 	}
 }
 
-// TestUnknownPartNamesLanguageOrRegion: what two letters name is checked, the rest is taken.
+// TestUnknownPartNamesLanguageOrRegion: languages, scripts and regions are those of the registry, and what is
+// near to one that is none is among those proposed.
 func TestUnknownPartNamesLanguageOrRegion(t *testing.T) {
 	t.Parallel()
 	for tag, want := range map[string]string{
 		"en": "", "de-CH": "", "EN-us": "", "zh-Hant-TW": "", "gsw-CH": "", "es-419": "", "sr-Latn": "", "x-mine": "", "de-1996": "",
 		"de-u-co-phonebk": "", "xx": "xx", "xx-yy-zz": "xx", "en-YY": "YY", "zh-Hant-QZ": "QZ", "eg": "eg",
+		"gsx": "gsx", "qqz": "", "sr-Latm": "Latm", "zh-hant": "", "yue-Hant-HK": "", "de-1901": "", "sl-rozaj": "", "mul": "", "und": "",
 	} {
 		part, known := locale.UnknownPart(tag)
 		if part != want || (len(known) > 0) != (want != "") {
 			t.Errorf("%s: %q", tag, part)
+		}
+	}
+	for tag, meant := range map[string]string{"gsv": "gsw", "sr-Latm": "Latn", "uz-Cyrk": "Cyrl"} {
+		part, known := locale.UnknownPart(tag)
+		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, meant) }) {
+			t.Errorf("%s: %q, and %q is not among %v", tag, part, meant, known)
 		}
 	}
 }
