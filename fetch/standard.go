@@ -35,7 +35,7 @@ func (c *Client) assemble() error {
 	}
 	c.spender = policy.Spender
 	if c.own != nil {
-		base = &transport{Transport: c.own, settings: cfg.Transport.String(), spender: policy.Spender}
+		base = &transport{Transport: c.own, settings: cfg.Transport.settings(), spender: policy.Spender}
 	}
 	if cfg.Off&OffRetry != 0 {
 		policy.MaxAttempts = 1 // the layer stays: it keeps the log of attempts

@@ -66,7 +66,7 @@ func byName(m map[string]int64) []observe.Count {
 // Control changes a client's state by hand. It is safe for concurrent use.
 type Control struct{ c *Client }
 
-// Control returns the client's.
+// Control returns what changes the client's state by hand.
 func (c *Client) Control() *Control { return &Control{c} }
 
 // Isolate refuses every call to an origin, such as "https://api.example", until Reset or ForceClose.

@@ -123,6 +123,7 @@ func (c TransportConfig) validate(k *call.Check, foreignBase bool) {
 	}
 }
 
-func (c TransportConfig) String() string {
+// settings are for Describe.
+func (c TransportConfig) settings() string {
 	return fmt.Sprintf("dial %v, TLS %v, idle %v, guard %t", c.DialTimeout, c.TLSTimeout, c.IdleTimeout, c.Guard != nil)
 }

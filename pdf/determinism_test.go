@@ -3,12 +3,9 @@ package pdf_test
 import (
 	"bytes"
 	"compress/zlib"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,50 +26,6 @@ func sampleNames(tb testing.TB) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// hashes returns one line per sample: its name and SHA-256, tagged and plain.
-func hashes(tb testing.TB) string {
-	tb.Helper()
-	e := newEngine(tb, pdf.Config{})
-	all := samples(tb)
-	var b strings.Builder
-	for _, n := range sampleNames(tb) {
-		_, tagged := render(tb, e, pdf.RenderOptions{Standards: compliant, Time: frozen, DocumentID: "d"}, all[n])
-		_, plain := render(tb, e, pdf.RenderOptions{}, all[n])
-		fmt.Fprintf(&b, "%s %s %s\n", n, hex.EncodeToString(tagged.SHA256[:]), hex.EncodeToString(plain.SHA256[:]))
-	}
-	return b.String()
-}
-
-const childVariable = "PDF_TEST_PRINT_HASHES"
-
-// TestDeterminism: two processes and one, two and eight processors
-// give the same bytes.
-func TestDeterminism(t *testing.T) {
-	want := hashes(t)
-	if os.Getenv(childVariable) != "" {
-		fmt.Fprint(os.Stderr, "\nhashes:\n"+want+"end\n")
-		return
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, procs := range []string{"1", "2", "8"} {
-		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestDeterminism$") //nolint:gosec // G204: the test runs itself
-		cmd.Env = append(os.Environ(), childVariable+"=1", "GOMAXPROCS="+procs)
-		var out bytes.Buffer
-		cmd.Stderr = &out
-		if err := cmd.Run(); err != nil {
-			t.Fatalf("%v: %s", err, out.String())
-		}
-		_, got, _ := strings.Cut(out.String(), "hashes:\n")
-		got, _, _ = strings.Cut(got, "end\n")
-		if got != want {
-			t.Errorf("GOMAXPROCS %s:\n%swant\n%s", procs, got, want)
-		}
-	}
 }
 
 // TestResultHash: the hash of the result is that of the bytes written.

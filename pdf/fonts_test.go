@@ -104,37 +104,6 @@ func TestFontsOfDocumentsStayApart(t *testing.T) {
 	}
 }
 
-// TestFeaturesOfFontsAreDrawnAndExtract: a feature draws other glyphs, whose text extracts as it was written.
-func TestFeaturesOfFontsAreDrawnAndExtract(t *testing.T) {
-	t.Parallel()
-	e := newEngine(t, pdf.Config{})
-	const words = "Hamburg 1234567890 office AVATAR"
-	seen := map[string]string{}
-	for _, features := range []string{"", "features: [smcp]", "features: [onum]", "features: [-liga]", "features: [-kern]", "features: [c2sc, smcp, onum]"} {
-		body := "- {text: '" + words + "', font: Text, size: 20pt, " + features + "}"
-		file, _, err := withFonts(t, e, "standard: [pdf/a-4, pdf/ua-2]\n"+family, body)
-		if err != nil {
-			t.Fatalf("%s: %v", features, err)
-		}
-		name := pdftest.Write(t, "f.pdf", file)
-		if got := strings.Join(pdftest.Words(t, name), " "); got != words {
-			t.Errorf("%s: extracts as %q", features, got)
-		}
-		drawn := pdftest.Raster(t, name, 100)[0]
-		for other, before := range seen {
-			if d, err := pdftest.Difference(drawn, pdftest.Raster(t, before, 100)[0]); err != nil || d == 0 {
-				t.Errorf("%q and %q look alike (%v)", features, other, err)
-			}
-		}
-		seen[features] = name
-	}
-	// Spans have features, too.
-	file, _, err := withFonts(t, e, family+"\nstyles: {base: {font: Text}, sc: {features: [smcp]}}", "- {text: 'In [small]{sc} capitals'}")
-	if err != nil || !slices.Equal(pdftest.Words(t, pdftest.Write(t, "f.pdf", file)), []string{"In", "small", "capitals"}) {
-		t.Errorf("spans: %v", err)
-	}
-}
-
 // TestFeatureThatTheFontLacksIsAnError: it names the ones that the font has.
 func TestFeatureThatTheFontLacksIsAnError(t *testing.T) {
 	t.Parallel()
@@ -146,45 +115,6 @@ func TestFeatureThatTheFontLacksIsAnError(t *testing.T) {
 	// What is off may be missing, and code is set in another family.
 	if _, _, err := withFonts(t, e, family, "- {text: 'a `b`', font: Text, features: [-swsh, smcp]}"); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestSyntheticStylesAreDrawnWhereAllowed: bold and italic of a family without such faces.
-func TestSyntheticStylesAreDrawnWhereAllowed(t *testing.T) {
-	t.Parallel()
-	e := newEngine(t, pdf.Config{})
-	const one = "fonts: {families: {Text: {regular: SourceSerif4-Regular.ttf}}}"
-	allowed := "standard: [pdf/a-4, pdf/ua-2]\n" + strings.Replace(one, "fonts: {", "fonts: {synthetic: allow, ", 1)
-	page := func(text string) string {
-		file, res, err := withFonts(t, e, allowed, "- {text: '"+text+"', font: Text, size: 24pt}\n- {text: after, font: Text, size: 24pt}")
-		if err != nil || len(res.Fonts) != 1 {
-			t.Fatalf("%s: %v", text, err)
-		}
-		name := pdftest.Write(t, "f.pdf", file)
-		if err := pdftest.QPDF(t, name); err != nil {
-			t.Error(err)
-		}
-		return name
-	}
-	plain, bold, italic := page("one illicit word"), page("one **illicit** word"), page("one *illicit* word")
-	for what, name := range map[string]string{"bold": bold, "italic": italic} {
-		if d, err := pdftest.Difference(pdftest.Raster(t, plain, 100)[0], pdftest.Raster(t, name, 100)[0]); err != nil || d == 0 {
-			t.Errorf("%s looks like the plain text (%v)", what, err)
-		}
-		want, got := pdftest.Boxes(t, plain), pdftest.Boxes(t, name)
-		if len(want) != 4 || len(got) != 4 {
-			t.Fatalf("%s: %d words", what, len(got))
-		}
-		for i := range want { // what stands around has its place
-			if dx := got[i].XMin - want[i].XMin; i != 1 && (dx > 0.1 || dx < -0.1) || got[i].Text != want[i].Text {
-				t.Errorf("%s: %v, want %v", what, got[i], want[i])
-			}
-		}
-	}
-	for _, text := range []string{"'**b**'", "'*i*'"} {
-		if _, _, err := withFonts(t, e, one, "- {text: "+text+", font: Text}"); !failsWith(err, "F403") {
-			t.Errorf("%s without synthetic: %v", text, err)
-		}
 	}
 }
 

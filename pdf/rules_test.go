@@ -126,20 +126,6 @@ func TestIsolationOfText(t *testing.T) {
 	}
 }
 
-// TestCacheOffGivesTheSame: caches hold pure values.
-func TestCacheOffGivesTheSame(t *testing.T) {
-	on, off := newEngine(t, pdf.Config{}), newEngine(t, pdf.Config{Cache: pdf.CacheLimits{Off: true}})
-	for n, f := range samples(t) {
-		for range 2 {
-			a, _ := render(t, on, pdf.RenderOptions{Standards: compliant}, f)
-			b, _ := render(t, off, pdf.RenderOptions{Standards: compliant}, f)
-			if !bytes.Equal(a, b) {
-				t.Errorf("%s differs with the caches off", n)
-			}
-		}
-	}
-}
-
 // TestFailClosed: what is missing is an error, never a lesser file.
 func TestFailClosed(t *testing.T) {
 	e := newEngine(t, pdf.Config{Fonts: unjoined(t)})

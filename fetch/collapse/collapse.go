@@ -63,7 +63,7 @@ const (
 	maxField = 16 << 10
 )
 
-// Group is the layer with its flights. It is safe for concurrent use.
+// Group is the layer with the requests that callers share at the moment. It is safe for concurrent use.
 type Group struct {
 	cfg       Config
 	followers atomic.Int64
@@ -73,7 +73,7 @@ type Group struct {
 	pass    map[string]time.Time // keys that are not collapsed, until when
 }
 
-// New returns a group without flights.
+// New returns a group that shares nothing yet.
 func New(c Config) (*Group, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -52,6 +52,7 @@ reports:
 //
 // QUIRE_KILLS sets how often (20), QUIRE_SEED when.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("kills a server 20 times: run without -short")
 	}

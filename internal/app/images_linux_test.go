@@ -1,3 +1,5 @@
+//go:build !race
+
 package app_test
 
 import (
@@ -11,8 +13,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,13 +36,8 @@ func TestLargeImagesKeepToTheMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("decodes 4 GB of samples: run without -short")
 	}
-	// The program as it is delivered: the race detector's memory is not its own.
-	bin := filepath.Join(t.TempDir(), "quire")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "example.com/quire/cmd/quire") //nolint:gosec // a folder of the test
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	l := &life{bin: bin, dir: t.TempDir()}
+	// The race detector takes memory and time of its own: this file is built without it.
+	l := &life{bin: program(t), dir: t.TempDir()}
 	l.write(t, "quire.yaml", "listen: 127.0.0.1:0\ndata: data\ntemplates: templates\n")
 	l.write(t, "templates/photo.yaml", photoTemplate)
 	p := l.start(t)

@@ -1,5 +1,0 @@
-//go:build !race
-
-package arch_test
-
-const raceFlag = "-race=false"

@@ -1,0 +1,268 @@
+//go:build !race
+
+package pdf_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/standard"
+)
+
+// The tests of this file compute for long in one goroutine, where the race detector takes ten times as long and finds nothing.
+
+// TestFeaturesOfFontsAreDrawnAndExtract: a feature draws other glyphs, whose text extracts as it was written.
+func TestFeaturesOfFontsAreDrawnAndExtract(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	const words = "Hamburg 1234567890 office AVATAR"
+	seen := map[string]string{}
+	for _, features := range []string{"", "features: [smcp]", "features: [onum]", "features: [-liga]", "features: [-kern]", "features: [c2sc, smcp, onum]"} {
+		body := "- {text: '" + words + "', font: Text, size: 20pt, " + features + "}"
+		file, _, err := withFonts(t, e, "standard: [pdf/a-4, pdf/ua-2]\n"+family, body)
+		if err != nil {
+			t.Fatalf("%s: %v", features, err)
+		}
+		name := pdftest.Write(t, "f.pdf", file)
+		if got := strings.Join(pdftest.Words(t, name), " "); got != words {
+			t.Errorf("%s: extracts as %q", features, got)
+		}
+		drawn := pdftest.Raster(t, name, 100)[0]
+		for other, before := range seen {
+			if d, err := pdftest.Difference(drawn, pdftest.Raster(t, before, 100)[0]); err != nil || d == 0 {
+				t.Errorf("%q and %q look alike (%v)", features, other, err)
+			}
+		}
+		seen[features] = name
+	}
+	// Spans have features, too.
+	file, _, err := withFonts(t, e, family+"\nstyles: {base: {font: Text}, sc: {features: [smcp]}}", "- {text: 'In [small]{sc} capitals'}")
+	if err != nil || !slices.Equal(pdftest.Words(t, pdftest.Write(t, "f.pdf", file)), []string{"In", "small", "capitals"}) {
+		t.Errorf("spans: %v", err)
+	}
+}
+
+// TestSyntheticStylesAreDrawnWhereAllowed: bold and italic of a family without such faces.
+func TestSyntheticStylesAreDrawnWhereAllowed(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	const one = "fonts: {families: {Text: {regular: SourceSerif4-Regular.ttf}}}"
+	allowed := "standard: [pdf/a-4, pdf/ua-2]\n" + strings.Replace(one, "fonts: {", "fonts: {synthetic: allow, ", 1)
+	page := func(text string) string {
+		file, res, err := withFonts(t, e, allowed, "- {text: '"+text+"', font: Text, size: 24pt}\n- {text: after, font: Text, size: 24pt}")
+		if err != nil || len(res.Fonts) != 1 {
+			t.Fatalf("%s: %v", text, err)
+		}
+		name := pdftest.Write(t, "f.pdf", file)
+		if err := pdftest.QPDF(t, name); err != nil {
+			t.Error(err)
+		}
+		return name
+	}
+	plain, bold, italic := page("one illicit word"), page("one **illicit** word"), page("one *illicit* word")
+	for what, name := range map[string]string{"bold": bold, "italic": italic} {
+		if d, err := pdftest.Difference(pdftest.Raster(t, plain, 100)[0], pdftest.Raster(t, name, 100)[0]); err != nil || d == 0 {
+			t.Errorf("%s looks like the plain text (%v)", what, err)
+		}
+		want, got := pdftest.Boxes(t, plain), pdftest.Boxes(t, name)
+		if len(want) != 4 || len(got) != 4 {
+			t.Fatalf("%s: %d words", what, len(got))
+		}
+		for i := range want { // what stands around has its place
+			if dx := got[i].XMin - want[i].XMin; i != 1 && (dx > 0.1 || dx < -0.1) || got[i].Text != want[i].Text {
+				t.Errorf("%s: %v, want %v", what, got[i], want[i])
+			}
+		}
+	}
+	for _, text := range []string{"'**b**'", "'*i*'"} {
+		if _, _, err := withFonts(t, e, one, "- {text: "+text+", font: Text}"); !failsWith(err, "F403") {
+			t.Errorf("%s without synthetic: %v", text, err)
+		}
+	}
+}
+
+const childVariable = "PDF_TEST_PRINT_HASHES"
+
+// hashes returns one line per sample: its name and SHA-256, tagged and plain.
+func hashes(tb testing.TB) string {
+	tb.Helper()
+	e := newEngine(tb, pdf.Config{})
+	all := samples(tb)
+	var b strings.Builder
+	for _, n := range sampleNames(tb) {
+		_, tagged := render(tb, e, pdf.RenderOptions{Standards: compliant, Time: frozen, DocumentID: "d"}, all[n])
+		_, plain := render(tb, e, pdf.RenderOptions{}, all[n])
+		fmt.Fprintf(&b, "%s %s %s\n", n, hex.EncodeToString(tagged.SHA256[:]), hex.EncodeToString(plain.SHA256[:]))
+	}
+	return b.String()
+}
+
+// TestDeterminism: two processes and one, two and eight processors
+// give the same bytes.
+func TestDeterminism(t *testing.T) {
+	want := hashes(t)
+	if os.Getenv(childVariable) != "" {
+		fmt.Fprint(os.Stderr, "\nhashes:\n"+want+"end\n")
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, procs := range []string{"1", "2", "8"} {
+		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestDeterminism$") //nolint:gosec // G204: the test runs itself
+		cmd.Env = append(os.Environ(), childVariable+"=1", "GOMAXPROCS="+procs)
+		var out bytes.Buffer
+		cmd.Stderr = &out
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v: %s", err, out.String())
+		}
+		_, got, _ := strings.Cut(out.String(), "hashes:\n")
+		got, _, _ = strings.Cut(got, "end\n")
+		if got != want {
+			t.Errorf("GOMAXPROCS %s:\n%swant\n%s", procs, got, want)
+		}
+	}
+}
+
+// TestCacheOffGivesTheSame: caches hold pure values.
+func TestCacheOffGivesTheSame(t *testing.T) {
+	on, off := newEngine(t, pdf.Config{}), newEngine(t, pdf.Config{Cache: pdf.CacheLimits{Off: true}})
+	for n, f := range samples(t) {
+		for range 2 {
+			a, _ := render(t, on, pdf.RenderOptions{Standards: compliant}, f)
+			b, _ := render(t, off, pdf.RenderOptions{Standards: compliant}, f)
+			if !bytes.Equal(a, b) {
+				t.Errorf("%s differs with the caches off", n)
+			}
+		}
+	}
+}
+
+// TestCheckFindsOurFilesSound: what the engine writes under a claim passes when it is read back, and
+// the same file without the claim, or under another one, does not.
+func TestCheckFindsOurFilesSound(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	for name, f := range samples(t) {
+		for _, ids := range [][]standard.ID{{standard.PDFA4, standard.PDFUA2}, {standard.PDFA2b, standard.PDFUA1}, {standard.PDFA3b}} {
+			body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: frozen}, f)
+			d := openPDF(t, e, body, "")
+			found, err := e.Check(t.Context(), d)
+			if err != nil || len(found) > 0 {
+				t.Errorf("%s %v: %v, %v", name, ids, found, err)
+			}
+			other := standard.PDFA2b
+			if ids[0] == other {
+				other = standard.PDFA4
+			}
+			if found, err := e.Check(t.Context(), d, other); err != nil || len(found) == 0 {
+				t.Errorf("%s %v: passes as %s, %v", name, ids, other, err)
+			}
+		}
+		body, _ := render(t, e, pdf.RenderOptions{Time: frozen}, f)
+		d := openPDF(t, e, body, "")
+		if found, err := e.Check(t.Context(), d, standard.PDFUA2); err != nil || len(found) == 0 {
+			t.Errorf("%s: a file that claims nothing passes, %v", name, err)
+		}
+		var option *pdf.OptionError
+		if _, err := e.Check(t.Context(), d); !errors.As(err, &option) {
+			t.Errorf("%s: judged by no standard: %v", name, err)
+		}
+	}
+}
+
+// TestVeraPDF judges every sample against what it claims, some against each set of
+// standards, shows for every negative that both we and the validator refuse it, and that a
+// claim flipped in the file is found.
+func TestVeraPDF(t *testing.T) {
+	pdftest.Need(t, "verapdf")
+	e := newEngine(t, pdf.Config{})
+	files := veraFolders{}
+	var claimed []string // flavour and name
+	put := func(name string, ids []standard.ID, body []byte) {
+		t.Helper()
+		for _, id := range ids {
+			files.put(t, flavours[id], name, body)
+			claimed = append(claimed, flavours[id]+" "+name)
+		}
+	}
+	good := samples(t)
+	for name, f := range good {
+		body, _ := render(t, e, pdf.RenderOptions{Standards: compliant, Time: frozen, DocumentID: "id-1"}, f)
+		put(name, compliant, body)
+	}
+	for i, ids := range claimable[1:] {
+		name := "hello"
+		if i < 2 {
+			name = "everything"
+		}
+		body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: frozen, DocumentID: "id-1"}, good[name])
+		put(fmt.Sprintf("%s %v", name, ids), ids, body)
+	}
+	for name, body := range templateSamples(t) {
+		put(name, compliant, body)
+	}
+	for _, ids := range carrying {
+		put(fmt.Sprintf("files %v", ids), ids, carrier(t, ids))
+	}
+	for _, ids := range claimable[:2] {
+		body, err := markdownSample(t, e, markdownData, pdf.RenderOptions{Standards: ids, Time: frozen})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(fmt.Sprintf("markdown %v", ids), ids, body)
+		body, _ = openType(t, pdf.RenderOptions{Standards: ids, Time: frozen})
+		put(fmt.Sprintf("opentype %v", ids), ids, body)
+	}
+	flip := func(flavour, old, flipped string, ids []standard.ID) {
+		t.Helper()
+		body, _ := render(t, e, pdf.RenderOptions{Standards: ids}, note("Flip", 2))
+		files.put(t, flavour, "flipped", bytes.Replace(body, []byte(old), []byte(flipped), 1))
+	}
+	flip("4", "<pdfaid:part>4<", "<pdfaid:part>3<", compliant)
+	flip("ua2", "<pdfuaid:part>2<", "<pdfuaid:part>1<", compliant)
+	flip("2b", "<pdfaid:part>2<", "<pdfaid:part>3<", claimable[1])
+	flip("3b", "%PDF-1.7", "%PDF-2.0", claimable[2])
+	flip("ua1", "%PDF-1.7", "%PDF-2.0", claimable[2])
+	for name, n := range negatives(t) {
+		b := doc.NewBuilder()
+		n.doc(b)
+		var forced bytes.Buffer
+		if err := e.BuildForced(t.Context(), &forced, n.claims, b.Document()); err != nil {
+			t.Fatalf("%s, forced: %v", name, err)
+		}
+		files.put(t, n.flavour, name, forced.Bytes())
+	}
+	verdicts := files.verdicts(t)
+	for _, c := range claimed {
+		flavour, name, _ := strings.Cut(c, " ")
+		if v := verdicts[flavour][fileName(name)]; !v.Compliant {
+			t.Errorf("%s is not %s: %s", name, flavour, strings.Join(v.Messages, "\n\t"))
+		}
+	}
+	for flavour, of := range verdicts {
+		if of["flipped"].Compliant {
+			t.Errorf("veraPDF does not see a flipped claim of %s", flavour)
+		}
+	}
+	refused, failed := 0, 0
+	for name, n := range negatives(t) {
+		if v := verdicts[n.flavour][name]; v.Compliant || len(v.Clauses) == 0 {
+			t.Errorf("%s: veraPDF finds nothing", name)
+		} else {
+			failed++
+		}
+		refused++
+	}
+	t.Logf("negative %d/%d refused by us, %d/%d failed by veraPDF", refused, len(negatives(t)), failed, len(negatives(t)))
+}
