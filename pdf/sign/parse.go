@@ -252,7 +252,10 @@ func (s *Signed) Verify(digest []byte) error {
 		return ErrAlgorithm
 	}
 	if s.attrs == nil {
-		// Without attributes the content itself is signed.
+		// Without attributes the content itself is signed, which is for data only (RFC 5652, 5.3).
+		if !s.OfData() {
+			return malformed("no signed attributes")
+		}
 		return verifyDigest(s.Signer.PublicKey, s.alg, s.Hash, digest, s.signature)
 	}
 	if s.digest == nil || !s.typeAttr.Equal(s.contentType) {
@@ -271,6 +274,9 @@ func (s *Signed) SignatureDigest(h crypto.Hash) ([]byte, error) {
 	}
 	return sumOf(h, s.signature), nil
 }
+
+// OfData says that the content is data of no further type (id-data), as that of a file is.
+func (s *Signed) OfData() bool { return s.contentType.Equal(oidData) }
 
 // Algorithm names how the signature was made, as in "ECDSA P-256, SHA-256".
 func (s *Signed) Algorithm() string {
@@ -294,7 +300,11 @@ func (s *Signed) Algorithm() string {
 
 // Weak says why the algorithms are too weak to prove anything, empty when they are not.
 func (s *Signed) Weak() string {
-	if s.Hash == crypto.SHA1 || s.alg.oid.Equal(oidSHA1RSA) || s.alg.oid.Equal(oidECDSA1) {
+	inner := s.Hash
+	if s.alg.oid.Equal(oidPSS) {
+		inner, _, _ = readPSS(s.alg.params) // 0 where they are none, with which nothing verifies
+	}
+	if s.Hash == crypto.SHA1 || inner == crypto.SHA1 || s.alg.oid.Equal(oidSHA1RSA) || s.alg.oid.Equal(oidECDSA1) {
 		return "SHA-1"
 	}
 	if k, ok := s.Signer.PublicKey.(*rsa.PublicKey); ok && k.N.BitLen() < leastRSA {

@@ -115,7 +115,17 @@ func readReply(b []byte) ([]byte, error) {
 type Token struct {
 	Time   time.Time
 	Signed *Signed // who gave it; its certificate is not judged
+	hash   crypto.Hash
 	nonce  *big.Int
+}
+
+// Weak says why the algorithms are too weak to prove anything, that of the digest that is stamped
+// too; empty when they are not.
+func (t *Token) Weak() string {
+	if t.hash == crypto.SHA1 {
+		return "SHA-1"
+	}
+	return t.Signed.Weak()
 }
 
 // ParseToken reads a time-stamp token (RFC 3161, 2.4.2) for a digest and verifies its signature. With
@@ -147,7 +157,7 @@ func ParseToken(raw []byte, hash crypto.Hash, digest []byte) (*Token, error) {
 	if h != hash || !bytes.Equal(imprint, digest) {
 		return nil, malformed("a token for something else")
 	}
-	t.Signed = s
+	t.Signed, t.hash = s, h
 	return t, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/internal/diag"
 )
 
 // signed is a signature field with its value, and what of the file it covers.
@@ -29,8 +30,12 @@ const mostSignatures = 64
 func (e *Draft) signatures() (out []signed) {
 	for _, f := range e.fields() {
 		v := e.dict(f.dict.Get("V"))
-		if f.kind != "Sig" || v == nil || len(out) == mostSignatures {
+		if f.kind != "Sig" || v == nil {
 			continue
+		}
+		if len(out) == mostSignatures {
+			e.err = &diag.LimitError{Name: "Signatures", Value: mostSignatures + 1, Limit: mostSignatures}
+			break
 		}
 		s := signed{field: f, value: v}
 		s.fault = e.extent(&s)
@@ -93,8 +98,8 @@ func (e *Draft) revision(s *signed, o Options) (*Draft, error) {
 		return nil, fmt.Errorf("pdf: the revision that is signed is damaged")
 	}
 	old := NewDraft(d)
-	for _, f := range old.signatures() {
-		if f.name == s.name && f.fault == "" && f.from == s.from && f.to == s.to && f.end == s.end {
+	for _, f := range old.signatures() { // of the same field: a copy of it in a later one could say more
+		if f.ref == s.ref && !f.ref.IsZero() && f.name == s.name && f.fault == "" && f.from == s.from && f.to == s.to && f.end == s.end {
 			return old, nil
 		}
 	}
@@ -123,13 +128,17 @@ type differ struct {
 	tree     map[uint32]bool  // nodes of its parent tree
 	// within are objects of their own that hold a part of a page or of the form.
 	within map[uint32]func()
+	// used is what old objects refer to, and how often; shown is what pages and annotations draw.
+	used  map[uint32]int
+	shown map[uint32]bool
 }
 
 // changes returns what changed since a revision, by the objects that the file has now in the place of
 // those that it had: a change is allowed when it is one of those that filling, signing and notes make
 // (12.8.2.2.2), each within what the signature allows; all others are not.
 func (e *Draft) changes(old *Draft, level int, locked func(string) bool) []Change {
-	d := differ{old: old, now: e, level: level, locked: locked, pages: map[uint32]int{}, fields: map[uint32]field{}, tree: map[uint32]bool{}, within: map[uint32]func(){}}
+	d := differ{old: old, now: e, level: level, locked: locked, pages: map[uint32]int{}, fields: map[uint32]field{}, tree: map[uint32]bool{}, within: map[uint32]func(){}, used: map[uint32]int{}, shown: map[uint32]bool{}}
+	d.uses()
 	for i, p := range old.pages {
 		d.pages[p.Ref.Num] = i + 1
 		d.part(func() { d.page(p.Ref.Num, old.dict(p.Ref), e.dict(p.Ref)) }, p.Dict.Get("Annots"))
@@ -159,7 +168,11 @@ func (e *Draft) changes(old *Draft, level int, locked func(string) bool) []Chang
 	}
 	added := 0
 	for r := range e.base.Refs() {
-		if !before[r.Num] {
+		switch {
+		case before[r.Num]:
+		case d.used[r.Num] > 0:
+			d.add(r.Num, "an object that was missing", false)
+		default:
 			added++
 		}
 	}
@@ -167,6 +180,63 @@ func (e *Draft) changes(old *Draft, level int, locked func(string) bool) []Chang
 		d.changes = append(d.changes, Change{Revision: e.base.Revisions(), What: fmt.Sprintf("%d objects that nothing refers to", added), Allowed: true})
 	}
 	return d.changes
+}
+
+// uses notes how the objects of the old file are used. One object may have several roles: what is
+// drawn may not change because it is metadata, a field or a part of the form as well.
+func (d *differ) uses() {
+	for r := range d.old.base.Refs() {
+		o := d.old.object(r)
+		if x, ok := o.(*stream); ok && d.old.name(x.dict.Get("Type")) == "XRef" { // it is a trailer
+			o = with(with(x.dict, "Root", nil), "Info", nil)
+		}
+		references(o, func(to cos.Ref) { d.used[to.Num]++ })
+	}
+	draw := func(o cos.Object) {
+		var walk func(o cos.Object)
+		walk = func(o cos.Object) {
+			references(o, func(r cos.Ref) {
+				if !d.shown[r.Num] {
+					d.shown[r.Num] = true
+					walk(d.old.object(r))
+				}
+			})
+		}
+		walk(o)
+	}
+	draw(d.old.catalog().Get("OCProperties"))
+	for _, p := range d.old.pages {
+		for _, x := range p.Dict {
+			switch x.Key {
+			case "Annots", "Parent", "AA", "B", "Dur", "Metadata", "PieceInfo", "AF", "SeparationInfo":
+			default:
+				draw(x.Value)
+			}
+		}
+		for _, a := range d.old.array(p.Dict.Get("Annots")) {
+			for _, key := range [...]cos.Name{"AP", "OC", "Rect", "F"} {
+				draw(d.old.dict(a).Get(key))
+			}
+		}
+	}
+}
+
+// references calls f with each reference in an object.
+func references(o cos.Object, f func(cos.Ref)) {
+	switch v := o.(type) {
+	case cos.Ref:
+		f(v)
+	case cos.Array:
+		for _, x := range v {
+			references(x, f)
+		}
+	case cos.Dict:
+		for _, x := range v {
+			references(x.Value, f)
+		}
+	case *stream:
+		references(v.dict, f)
+	}
 }
 
 // part says how objects are judged that are a part of something.
@@ -270,15 +340,17 @@ func (d *differ) object(r cos.Ref) {
 	y, still := b.(cos.Dict)
 	catalog := d.old.catalog()
 	switch f, isField := d.fields[r.Num]; {
+	case d.shown[r.Num]:
+		d.add(r.Num, "an object that is drawn", false)
 	case r == d.old.root && isDict && still:
 		d.catalog(r, x, y)
-	case r == refOf(catalog.Get("Metadata")):
+	case r == refOf(catalog.Get("Metadata")) && d.used[r.Num] == 1:
 		d.add(r.Num, "the metadata", true)
-	case r == d.old.info:
+	case r == d.old.info && d.used[r.Num] == 0:
 		d.add(r.Num, "the information dictionary", true)
 	case r == refOf(catalog.Get("AcroForm")) && isDict && still:
 		d.form(r.Num, x, y)
-	case r == refOf(catalog.Get("DSS")) || d.isDSS(r):
+	case d.isDSS(r):
 		d.add(r.Num, "data for validation", true)
 	case isField && isDict && still:
 		d.field(r.Num, f, x, y)
@@ -317,20 +389,21 @@ func (d *differ) object(r cos.Ref) {
 	}
 }
 
-// isDSS reports whether an object is of the document security store, or of what it leads to.
+// isDSS reports whether an object is of the document security store (12.8.4.3), and of nothing else.
 func (d *differ) isDSS(r cos.Ref) bool {
-	dss := d.old.dict(d.old.catalog().Get("DSS"))
-	for _, x := range dss {
-		if refOf(x.Value) == r {
-			return true
-		}
-		for _, y := range d.old.array(x.Value) {
-			if refOf(y) == r {
-				return true
-			}
-		}
+	dss := refOf(d.old.catalog().Get("DSS"))
+	if dss.IsZero() || d.used[dss.Num] != 1 {
+		return false
 	}
-	return false
+	within, queue := map[uint32]int{dss.Num: 1}, []cos.Ref{dss}
+	for i := 0; i < len(queue); i++ {
+		references(d.old.object(queue[i]), func(to cos.Ref) {
+			if within[to.Num]++; within[to.Num] == 1 {
+				queue = append(queue, to)
+			}
+		})
+	}
+	return within[r.Num] > 0 && within[r.Num] == d.used[r.Num]
 }
 
 // list returns the values of what may be an array or one value.
@@ -388,6 +461,12 @@ func (d *differ) catalog(r cos.Ref, x, y cos.Dict) {
 // form judges the dictionary of the form: what is added are fields of signatures and fonts.
 func (d *differ) form(num uint32, x, y cos.Dict) {
 	other := d.but(x, y, "Fields", "SigFlags", "DR", "NeedAppearances", "DA")
+	if x.Get("DA") != nil && !d.equal(x.Get("DA"), y.Get("DA")) { // how fields look that have none of their own
+		other = append(other, "DA")
+	}
+	if !d.equal(x.Get("NeedAppearances"), y.Get("NeedAppearances")) {
+		d.add(num, "the form: NeedAppearances", d.level >= 2)
+	}
 	old, now := d.old.array(x.Get("Fields")), d.now.array(y.Get("Fields"))
 	if !d.begins(now, old) {
 		d.add(num, "fields of the form: some are gone or others", false)
@@ -439,11 +518,21 @@ func (d *differ) page(num uint32, x, y cos.Dict) {
 		return
 	}
 	old, now := d.old.array(x.Get("Annots")), d.now.array(y.Get("Annots"))
+	has := func(list cos.Array, o cos.Object) bool {
+		return slices.ContainsFunc(list, func(x cos.Object) bool { return d.equal(x, o) })
+	}
 	if !d.begins(now, old) {
 		d.add(num, what+": annotations that were there are gone or others", d.level >= 3)
-		return
 	}
-	for _, o := range now[len(old):] {
+	for _, o := range old {
+		if !has(now, o) && d.old.name(d.old.dict(o).Get("Subtype")) == "Widget" {
+			d.add(refOf(o).Num, what+": a field is gone", false)
+		}
+	}
+	for _, o := range now {
+		if has(old, o) {
+			continue
+		}
 		a := d.now.dict(o)
 		switch kind := d.now.name(a.Get("Subtype")); {
 		case kind == "Widget" && d.isSignature(a):
@@ -473,6 +562,17 @@ func (d *differ) node(num uint32, x, y cos.Dict) {
 	for _, key := range []cos.Name{"Nums", "Kids"} {
 		if !d.begins(d.now.array(y.Get(key)), d.old.array(x.Get(key))) {
 			other = append(other, string(key))
+		}
+	}
+	// What is added may not come in the place of what was there.
+	times := map[int64]int{}
+	for _, n := range d.now.numbers(d.now.dict(d.now.catalog().Get("StructTreeRoot")).Get("ParentTree")) {
+		times[n.key]++
+	}
+	for _, n := range d.old.numbers(d.old.dict(d.old.catalog().Get("StructTreeRoot")).Get("ParentTree")) {
+		if times[n.key] != 1 {
+			other = append(other, fmt.Sprintf("entry %d", n.key))
+			break
 		}
 	}
 	d.told(num, "the parent tree", 2, other)

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/x509"
@@ -142,7 +143,7 @@ func (v *verifier) run() {
 	}
 	v.v.Integrity = "intact"
 	v.say("the bytes that were signed are as they were")
-	if why := signed.Weak(); why != "" {
+	if why := signed.Weak(); why != "" && !v.weak {
 		v.weak = true
 		v.say("the algorithm is too weak to prove anything: %s", why)
 	}
@@ -169,7 +170,7 @@ func (v *verifier) detached(kind cos.Name) (*sign.Signed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Content != nil {
+	if s.Content != nil || !s.OfData() {
 		return s, errors.New("it signs a content of its own, not the file")
 	}
 	digest, err := v.digest(s.Hash)
@@ -196,7 +197,7 @@ func (v *verifier) detached(kind cos.Name) (*sign.Signed, error) {
 		if err != nil {
 			return s, fmt.Errorf("its timestamp: %w", err)
 		}
-		if why := v.chain(t.Signed, t.Time, x509.ExtKeyUsageTimeStamping); why != "" {
+		if why := cmp.Or(t.Weak(), v.chain(t.Signed, t.Time, x509.ExtKeyUsageTimeStamping)); why != "" {
 			v.say("its timestamp does not count: %s", why)
 			return s, nil
 		}
@@ -218,6 +219,11 @@ func (v *verifier) timestamp() (*sign.Signed, error) {
 	t, err := sign.ParseToken(v.s.contents, h, digest)
 	if err != nil {
 		return nil, err
+	}
+	if why := t.Weak(); why != "" {
+		v.weak = true
+		v.say("the algorithm is too weak to prove anything: %s", why)
+		return t.Signed, nil
 	}
 	v.v.Level, v.v.Stamped = "timestamp", &t.Time
 	return t.Signed, nil
@@ -248,13 +254,15 @@ func (v *verifier) later() {
 		v.say("the signature covers the whole file")
 		return
 	}
-	level := 3
-	if p := old.certified(); p != 0 {
-		level = p
+	level, lock := 3, old.dict(old.dict(v.s.ref).Get("Lock"))
+	for _, p := range [...]int64{int64(old.certified()), int64(old.permits(old.dict(old.dict(v.s.ref).Get("V")))), old.integer(lock.Get("P"), 0)} {
+		if p >= 1 && p <= 3 {
+			level = min(level, int(p))
+		}
 	}
-	v.v.Changes = v.e.changes(old, level, v.locks())
-	if old.err != nil {
-		v.say("the revision that is signed cannot be read: %v", old.err)
+	v.v.Changes = v.e.changes(old, level, locks(old, old.dict(old.dict(v.s.ref).Get("V"))))
+	if old.err != nil || v.e.base.Repaired() || old.base.Repaired() {
+		v.say("not all objects of the file and of the revision that is signed can be read")
 		return
 	}
 	v.v.Later = "allowed"
@@ -269,18 +277,18 @@ func (v *verifier) later() {
 	}
 }
 
-// locks tells which fields a signature locks (12.8.2.4).
-func (v *verifier) locks() func(string) bool {
+// locks tells which fields a signature locks (12.8.2.4), as the revision says that it signs.
+func locks(e *Draft, value cos.Dict) func(string) bool {
 	action, names := cos.Name(""), []string{}
-	for _, r := range v.e.array(v.s.value.Get("Reference")) {
-		d := v.e.dict(r)
-		if v.e.name(d.Get("TransformMethod")) != "FieldMDP" {
+	for _, r := range e.array(value.Get("Reference")) {
+		d := e.dict(r)
+		if e.name(d.Get("TransformMethod")) != "FieldMDP" {
 			continue
 		}
-		p := v.e.dict(d.Get("TransformParams"))
-		action = v.e.name(p.Get("Action"))
-		for _, n := range v.e.array(p.Get("Fields")) {
-			names = append(names, v.e.text(n))
+		p := e.dict(d.Get("TransformParams"))
+		action = e.name(p.Get("Action"))
+		for _, n := range e.array(p.Get("Fields")) {
+			names = append(names, e.text(n))
 		}
 	}
 	return func(name string) bool {
@@ -293,7 +301,7 @@ func (v *verifier) locks() func(string) bool {
 		case "Exclude":
 			return !named
 		}
-		return false
+		return action != "" // one that is not known may lock every field
 	}
 }
 
