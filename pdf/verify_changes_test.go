@@ -1,8 +1,12 @@
 package pdf_test
 
 import (
+	"bytes"
 	"crypto/elliptic"
+	"crypto/x509"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -122,12 +126,10 @@ func (s shadow) verdict(t *testing.T, e *pdf.Engine, a *authority, body []byte, 
 	return a.verdicts(t, e, revise(t, signed(t, e, body, q), s.after))
 }
 
-// TestShadowsInSignedFilesAreDetected: whoever makes a file can give one object two roles, of which one
-// may change, or leave one out that comes later. None is valid.
-func TestShadowsInSignedFilesAreDetected(t *testing.T) {
-	t.Parallel()
-	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
-	body, _ := render(t, e, pdf.RenderOptions{Standards: compliant, Time: testTime}, note("Shadow", 2))
+// shadows are how files can be made that show something else later: one object has two roles, of which
+// one may change, or one is left out that comes later, or something that was hidden is shown.
+func shadows(t *testing.T) map[string]shadow {
+	t.Helper()
 	content := func(v *revision) cos.Object { return v.list(v.page(), "Contents")[0] }
 	other := func(v *revision) { v.stream(content(v), "0 0 9 9 re f") }
 	var missing, list cos.Ref
@@ -138,7 +140,55 @@ func TestShadowsInSignedFilesAreDetected(t *testing.T) {
 		}
 		return ref
 	}
-	for name, c := range map[string]shadow{
+	return map[string]shadow{
+		"hide: what lay over the content is gone": {
+			func(v *revision) {
+				list = v.u.Reserve()
+				if err := v.u.Stream(list, cos.Dict{cos.E("Type", cos.Name("XObject")), cos.E("Subtype", cos.Name("Form")), cos.E("BBox", cos.Array{cos.Int(0), cos.Int(0), cos.Int(9), cos.Int(9)})}, []byte("1 g 0 0 9 9 re f")); err != nil {
+					t.Fatal(err)
+				}
+				v.put(v.page(), "Resources", cos.Dict{cos.E("XObject", cos.Dict{cos.E("Over", list)})})
+			},
+			func(v *revision) { v.over(list, cos.Null{}) }, "that is drawn",
+		},
+		"hide: its layer is off": {
+			func(v *revision) {
+				v.put(v.root(), "OCProperties", cos.Dict{cos.E("OCGs", cos.Array{}), cos.E("D", cos.Dict{})})
+			},
+			func(v *revision) {
+				v.put(v.root(), "OCProperties", cos.Dict{cos.E("OCGs", cos.Array{}), cos.E("D", cos.Dict{cos.E("BaseState", cos.Name("OFF"))})})
+			}, "the catalog: OCProperties",
+		},
+		"replace: another font": {nil, func(v *revision) {
+			for r := range v.r.Refs() {
+				if d, err := v.r.Dict(r); err == nil && d.Get("Type") == cos.Object(cos.Name("Font")) {
+					v.put(r, "ToUnicode", cos.Name("Identity-H"))
+					return
+				}
+			}
+		}, "that is drawn"},
+		"hide and replace: another tree of pages": {
+			func(v *revision) {
+				list = v.add(cos.Dict{cos.E("Type", cos.Name("Pages")), cos.E("Kids", cos.Array{}), cos.E("Count", cos.Int(0))})
+				v.put(v.root(), "PieceInfo", list)
+			},
+			func(v *revision) { v.put(v.root(), "Pages", list) }, "the catalog: ",
+		},
+		"hide and replace: another page": {
+			func(v *revision) {
+				list = v.add(cos.Dict{cos.E("Type", cos.Name("Page")), cos.E("Parent", v.at(v.page(), "Parent")), cos.E("MediaBox", cos.Array{cos.Int(0), cos.Int(0), cos.Int(9), cos.Int(9)})})
+				v.put(v.root(), "PieceInfo", list)
+			},
+			func(v *revision) {
+				kids := v.list(v.at(v.root(), "Pages"), "Kids")
+				v.put(v.at(v.root(), "Pages"), "Kids", append(cos.Array{list}, kids...))
+			}, "an object of the type Pages",
+		},
+		"a note that runs something": {nil, func(v *revision) {
+			v.put(v.page(), "Annots", append(v.list(v.page(), "Annots"), v.add(cos.Dict{
+				cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Square")), cos.E("A", cos.Dict{cos.E("S", cos.Name("JavaScript")), cos.E("JS", cos.Text("x"))}),
+			})))
+		}, "that does something"},
 		"content is metadata": {func(v *revision) { v.put(v.root(), "Metadata", content(v)) }, other, "that is drawn"},
 		"content is validation data": {
 			func(v *revision) {
@@ -218,11 +268,146 @@ func TestShadowsInSignedFilesAreDetected(t *testing.T) {
 			leaf := cos.Dict{cos.E("Limits", cos.Array{cos.Int(0), cos.Int(0)}), cos.E("Nums", cos.Array{cos.Int(0), cos.Array{}})}
 			v.put(tree, "Kids", append(v.list(tree, "Kids"), v.add(leaf)))
 		}, "the parent tree: entry 0"},
-	} {
+	}
+}
+
+// TestShadowsInSignedFilesAreDetected: none is valid, and each says why.
+func TestShadowsInSignedFilesAreDetected(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	body, _ := render(t, e, pdf.RenderOptions{Standards: compliant, Time: testTime}, note("Shadow", 2))
+	for name, c := range shadows(t) {
 		v := c.verdict(t, e, a, body, pdf.SignRequest{})
 		if len(v) != 1 || v[0].Integrity != "intact" || v[0].Valid || !strings.Contains(strings.Join(v[0].Reasons, "; "), c.want) {
 			t.Errorf("%s: %+v", name, v)
 		}
+	}
+}
+
+// TestWhatComesAfterACertificationMayNotCoverIt: a signature that is seen could hide what was certified,
+// as could a note where notes are allowed, which is told. Neither is made here.
+func TestWhatComesAfterACertificationMayNotCoverIt(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	id := a.identity(t, "Ada", ecKey(t, elliptic.P256()))
+	body, _ := render(t, e, pdf.RenderOptions{}, note("Covered", 1))
+	box := [4]float64{100, 100, 300, 200}
+	for _, level := range []pdf.Certification{pdf.CertifyFormFilling, pdf.CertifyAnnotations} {
+		file := signed(t, e, body, pdf.SignRequest{Identity: id, Certify: level})
+		var option *pdf.OptionError
+		var out bytes.Buffer
+		if _, err := e.Sign(t.Context(), &out, opened(t, e, file), pdf.SignRequest{Identity: id, Time: testTime, Rect: box}); !errors.As(err, &option) || option.Field != "box" || out.Len() > 0 {
+			t.Errorf("level %d: %v", level, err)
+		}
+		hidden := signed(t, e, file, pdf.SignRequest{Identity: id})
+		if v := a.verdicts(t, e, hidden); len(v) != 2 || !v[0].Valid || !v[1].Valid {
+			t.Errorf("level %d, not seen: %+v", level, v)
+		}
+		seen := revise(t, file, func(v *revision) {
+			f := v.widget("Second")
+			f[2], f[5] = cos.E("FT", cos.Name("Sig")), cos.E("Rect", cos.Array{cos.Int(9), cos.Int(9), cos.Int(599), cos.Int(799)})
+			ref := v.add(slices.DeleteFunc(f, func(x cos.Entry) bool { return x.Key == "V" }))
+			v.put(v.page(), "Annots", append(v.list(v.page(), "Annots"), ref))
+			form := v.at(v.root(), "AcroForm")
+			fields := append(v.list(form, "Fields"), ref)
+			if _, own := form.(cos.Ref); own {
+				v.put(form, "Fields", fields)
+			} else {
+				v.put(v.root(), "AcroForm", cos.Dict{cos.E("SigFlags", cos.Int(3)), cos.E("Fields", fields)})
+			}
+		})
+		if v := a.verdicts(t, e, seen); len(v) != 1 || v[0].Valid || !strings.Contains(strings.Join(v[0].Reasons, "; "), "which may cover what the author certified") {
+			t.Errorf("level %d, seen: %+v", level, v)
+		}
+	}
+	// Without a certification it is allowed, and told.
+	twice := signed(t, e, signed(t, e, body, pdf.SignRequest{Identity: id}), pdf.SignRequest{Identity: id, Rect: box})
+	if v := a.verdicts(t, e, twice); len(v) != 2 || !v[0].Valid || !strings.Contains(strings.Join(v[0].Reasons, "; "), "may cover what pages showed") {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestBytesBehindASignatureAreARevisionOrNothing: what only some readers would take for a part of the
+// file is not passed over; an entry of a cross-reference table alone changes what is shown.
+func TestBytesBehindASignatureAreARevisionOrNothing(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	id := a.identity(t, "Ada", ecKey(t, elliptic.P256()))
+	stream := func(s string) string {
+		return fmt.Sprintf("4 0 obj\n<</Length %d>>\nstream\n%s\nendstream\nendobj\n", len(s), s)
+	}
+	b := []byte("%PDF-1.7\n")
+	at := map[string]int{}
+	for name, o := range map[string]string{
+		"1": "1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n", "2": "2 0 obj\n<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>\nendobj\n",
+		"3": "3 0 obj\n<</Type/Page/Parent 2 0 R/Contents 4 0 R>>\nendobj\n", "4": stream("0 0 9 9 re f"), "hidden": stream("0 0 99 99 re f"),
+	} {
+		at[name] = len(b)
+		b = append(b, o...)
+	}
+	table := len(b)
+	b = append(b, "xref\n0 5\n0000000000 65535 f \n"...)
+	for _, n := range []string{"1", "2", "3", "4"} {
+		b = fmt.Appendf(b, "%010d 00000 n \n", at[n])
+	}
+	b = fmt.Appendf(b, "trailer\n<</Size 5/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", table)
+	file := signed(t, e, b, pdf.SignRequest{Identity: id})
+	if v := a.verdicts(t, e, file); len(v) != 1 || !v[0].Valid || !v[0].CoversFile {
+		t.Fatalf("%+v", v)
+	}
+	last := regexp.MustCompile(`startxref\n(\d+)\n`).FindAllSubmatch(file, -1)
+	prev := string(last[len(last)-1][1])
+	size := opened(t, e, file).Info().Revisions + 100 // any that is large enough
+	for name, c := range map[string]struct {
+		more string
+		want string
+	}{
+		"no cross-reference table":               {"\n" + stream("0 0 99 99 re f"), "no revision"},
+		"a table and no trailer":                 {fmt.Sprintf("\n%sxref\n4 1\n%010d 00000 n \nstartxref\n%d\n%%%%EOF\n", stream("0 0 99 99 re f"), len(file)+1, len(file)+1), ""},
+		"comments":                               {"\n% nothing\n", "no revision"},
+		"an end and more":                        {"\n%%EOF\n%%EOF\n", "no revision"},
+		"an entry of the table alone":            {fmt.Sprintf("\nxref\n4 1\n%010d 00000 n \ntrailer\n<</Size %d/Root 1 0 R/Prev %s>>\nstartxref\n%d\n%%%%EOF\n", at["hidden"], size, prev, len(file)+1), "that is drawn"},
+		"an entry that frees an object":          {fmt.Sprintf("\nxref\n4 1\n0000000000 00001 f \ntrailer\n<</Size %d/Root 1 0 R/Prev %s>>\nstartxref\n%d\n%%%%EOF\n", size, prev, len(file)+1), "that is drawn"},
+		"a revision that says nothing, and junk": {fmt.Sprintf("\nxref\n0 0\ntrailer\n<</Size %d/Root 1 0 R/Prev %s>>\nstartxref\n%d\n%%%%EOF\n%s", size, prev, len(file)+1, stream("0 0 99 99 re f")), "no revision"},
+	} {
+		forged := append(slices.Clone(file), c.more...)
+		d, err := e.Open(t.Context(), bytes.NewReader(forged), int64(len(forged)), pdf.OpenOptions{})
+		if err != nil {
+			continue // no file at all
+		}
+		v, err := e.Verify(t.Context(), d, pdf.VerifyOptions{Roots: []*x509.Certificate{a.cert}, At: testTime})
+		if err == nil && (len(v) != 1 || v[0].Valid || !strings.Contains(strings.Join(v[0].Reasons, "; "), c.want)) {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
+// TestEachSignatureIsJudgedByWhatFollowsIt: a change between two signatures breaks the first and not
+// the second; one behind them both.
+func TestEachSignatureIsJudgedByWhatFollowsIt(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	id := a.identity(t, "Ada", ecKey(t, elliptic.P256()))
+	body, _ := render(t, e, pdf.RenderOptions{}, note("Twice", 1))
+	attack := func(v *revision) {
+		v.put(v.page(), "MediaBox", cos.Array{cos.Int(0), cos.Int(0), cos.Int(9), cos.Int(9)})
+	}
+	once := signed(t, e, body, pdf.SignRequest{Identity: id})
+	between := signed(t, e, revise(t, once, attack), pdf.SignRequest{Identity: id})
+	if v := a.verdicts(t, e, between); len(v) != 2 || v[0].Valid || v[0].Later != "forbidden" || !v[1].Valid || !v[1].CoversFile {
+		t.Errorf("between: %+v", v)
+	}
+	twice := signed(t, e, once, pdf.SignRequest{Identity: id})
+	if v := a.verdicts(t, e, revise(t, twice, attack)); len(v) != 2 || v[0].Valid || v[1].Valid || v[0].Integrity != "intact" || v[1].Integrity != "intact" {
+		t.Errorf("behind: %+v", v)
+	}
+	// The second cannot be taken away without a trace.
+	gone := revise(t, twice, func(v *revision) {
+		form := v.at(v.root(), "AcroForm")
+		v.put(v.list(form, "Fields")[1], "V", cos.Null{})
+	})
+	if v := a.verdicts(t, e, gone); len(v) != 1 || v[0].Valid && len(v[0].Changes) == 0 {
+		t.Errorf("taken away: %+v", v)
 	}
 }
 

@@ -127,6 +127,9 @@ func (e *Draft) mayBeSigned(s Signature) error {
 	if e.certified() == 1 {
 		return &OptionError{Field: "file", Got: "one that its author certified to stay as it is", Want: "one that allows signatures"}
 	}
+	if e.certified() > 0 && s.Rect != [4]float64{} {
+		return &OptionError{Field: "box", Got: "a place on a page that its author certified, which the signature could cover", Want: "none, or a field that was there then"}
+	}
 	return nil
 }
 

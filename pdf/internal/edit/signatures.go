@@ -120,7 +120,8 @@ const mostChanges = 100
 // differ compares a file with an earlier revision of it.
 type differ struct {
 	old, now *Draft
-	level    int // what may be changed: 1 nothing, 2 filling and signing, 3 notes too
+	level    int  // what may be changed: 1 nothing, 2 filling and signing, 3 notes too
+	author   bool // certified it: what covers its pages may not come later
 	locked   func(name string) bool
 	changes  []Change
 	pages    map[uint32]int   // of the old file, by object
@@ -131,14 +132,21 @@ type differ struct {
 	// used is what old objects refer to, and how often; shown is what pages and annotations draw.
 	used  map[uint32]int
 	shown map[uint32]bool
+	store map[uint32]bool // the document security store, of nothing else
+	twice string          // an entry of the parent tree that is not there once; empty: none
+	// covers says that a change that is allowed may cover what pages show.
+	covers bool
 }
 
-// changes returns what changed since a revision, by the objects that the file has now in the place of
+// compare returns what changed since a revision, by the objects that the file has now in the place of
 // those that it had: a change is allowed when it is one of those that filling, signing and notes make
 // (12.8.2.2.2), each within what the signature allows; all others are not.
-func (e *Draft) changes(old *Draft, level int, locked func(string) bool) []Change {
-	d := differ{old: old, now: e, level: level, locked: locked, pages: map[uint32]int{}, fields: map[uint32]field{}, tree: map[uint32]bool{}, within: map[uint32]func(){}, used: map[uint32]int{}, shown: map[uint32]bool{}}
+func (d *differ) compare() []Change {
+	old, e := d.old, d.now
+	d.pages, d.fields, d.tree, d.within = map[uint32]int{}, map[uint32]field{}, map[uint32]bool{}, map[uint32]func(){}
 	d.uses()
+	d.isDSS()
+	d.unique()
 	for i, p := range old.pages {
 		d.pages[p.Ref.Num] = i + 1
 		d.part(func() { d.page(p.Ref.Num, old.dict(p.Ref), e.dict(p.Ref)) }, p.Dict.Get("Annots"))
@@ -185,6 +193,7 @@ func (e *Draft) changes(old *Draft, level int, locked func(string) bool) []Chang
 // uses notes how the objects of the old file are used. One object may have several roles: what is
 // drawn may not change because it is metadata, a field or a part of the form as well.
 func (d *differ) uses() {
+	d.used, d.shown = map[uint32]int{}, map[uint32]bool{}
 	for r := range d.old.base.Refs() {
 		o := d.old.object(r)
 		if x, ok := o.(*stream); ok && d.old.name(x.dict.Get("Type")) == "XRef" { // it is a trailer
@@ -192,17 +201,14 @@ func (d *differ) uses() {
 		}
 		references(o, func(to cos.Ref) { d.used[to.Num]++ })
 	}
+	var queue []cos.Ref
 	draw := func(o cos.Object) {
-		var walk func(o cos.Object)
-		walk = func(o cos.Object) {
-			references(o, func(r cos.Ref) {
-				if !d.shown[r.Num] {
-					d.shown[r.Num] = true
-					walk(d.old.object(r))
-				}
-			})
-		}
-		walk(o)
+		references(o, func(r cos.Ref) {
+			if !d.shown[r.Num] {
+				d.shown[r.Num] = true
+				queue = append(queue, r)
+			}
+		})
 	}
 	draw(d.old.catalog().Get("OCProperties"))
 	for _, p := range d.old.pages {
@@ -218,6 +224,9 @@ func (d *differ) uses() {
 				draw(d.old.dict(a).Get(key))
 			}
 		}
+	}
+	for i := 0; i < len(queue); i++ {
+		draw(d.old.object(queue[i]))
 	}
 }
 
@@ -350,7 +359,7 @@ func (d *differ) object(r cos.Ref) {
 		d.add(r.Num, "the information dictionary", true)
 	case r == refOf(catalog.Get("AcroForm")) && isDict && still:
 		d.form(r.Num, x, y)
-	case d.isDSS(r):
+	case d.store[r.Num]:
 		d.add(r.Num, "data for validation", true)
 	case isField && isDict && still:
 		d.field(r.Num, f, x, y)
@@ -389,11 +398,12 @@ func (d *differ) object(r cos.Ref) {
 	}
 }
 
-// isDSS reports whether an object is of the document security store (12.8.4.3), and of nothing else.
-func (d *differ) isDSS(r cos.Ref) bool {
+// isDSS notes the objects of the document security store (12.8.4.3) that are of nothing else.
+func (d *differ) isDSS() {
+	d.store = map[uint32]bool{}
 	dss := refOf(d.old.catalog().Get("DSS"))
 	if dss.IsZero() || d.used[dss.Num] != 1 {
-		return false
+		return
 	}
 	within, queue := map[uint32]int{dss.Num: 1}, []cos.Ref{dss}
 	for i := 0; i < len(queue); i++ {
@@ -403,7 +413,9 @@ func (d *differ) isDSS(r cos.Ref) bool {
 			}
 		})
 	}
-	return within[r.Num] > 0 && within[r.Num] == d.used[r.Num]
+	for num, n := range within {
+		d.store[num] = n == d.used[num]
+	}
 }
 
 // list returns the values of what may be an array or one value.
@@ -518,30 +530,49 @@ func (d *differ) page(num uint32, x, y cos.Dict) {
 		return
 	}
 	old, now := d.old.array(x.Get("Annots")), d.now.array(y.Get("Annots"))
-	has := func(list cos.Array, o cos.Object) bool {
-		return slices.ContainsFunc(list, func(x cos.Object) bool { return d.equal(x, o) })
-	}
 	if !d.begins(now, old) {
 		d.add(num, what+": annotations that were there are gone or others", d.level >= 3)
 	}
+	was, is := map[string]bool{}, map[string]bool{}
+	for _, o := range now {
+		is[string(printed(o))] = true
+	}
 	for _, o := range old {
-		if !has(now, o) && d.old.name(d.old.dict(o).Get("Subtype")) == "Widget" {
+		s := string(printed(o))
+		if !is[s] && d.old.name(d.old.dict(o).Get("Subtype")) == "Widget" {
 			d.add(refOf(o).Num, what+": a field is gone", false)
 		}
+		was[s] = true
 	}
 	for _, o := range now {
-		if has(old, o) {
-			continue
+		if !was[string(printed(o))] {
+			d.annotation(what, o)
 		}
-		a := d.now.dict(o)
-		switch kind := d.now.name(a.Get("Subtype")); {
-		case kind == "Widget" && d.isSignature(a):
-			d.add(refOf(o).Num, what+": a place for a signature", d.level >= 2 || d.now.name(d.now.dict(a.Get("V")).Get("SubFilter")) == "ETSI.RFC3161")
-		case kind == "Widget":
-			d.add(refOf(o).Num, what+": a new field", false)
-		default:
-			d.add(refOf(o).Num, what+": an annotation "+strings.ToValidUTF8(string(kind), "?"), d.level >= 3 && kind != "Link")
+	}
+}
+
+// annotation judges one that was added to a page.
+func (d *differ) annotation(page string, o cos.Object) {
+	a := d.now.dict(o)
+	num, kind := refOf(o).Num, d.now.name(a.Get("Subtype"))
+	b := d.now.box(a.Get("Rect"), [4]float64{})
+	seen := b != [4]float64{} && d.now.integer(a.Get("F"), 0)&2 == 0
+	switch {
+	case a.Get("A") != nil || a.Get("AA") != nil:
+		d.add(num, page+": an annotation that does something", false)
+	case kind == "Widget" && d.isSignature(a):
+		stamp := d.now.name(d.now.dict(a.Get("V")).Get("SubFilter")) == "ETSI.RFC3161" && !seen
+		if seen && d.author {
+			d.add(num, page+": a new signature that is seen, which may cover what the author certified", false)
+			return
 		}
+		d.covers = d.covers || seen
+		d.add(num, page+": a place for a signature", d.level >= 2 || stamp)
+	case kind == "Widget":
+		d.add(num, page+": a new field", false)
+	default:
+		d.covers = true
+		d.add(num, page+": an annotation "+strings.ToValidUTF8(string(kind), "?"), d.level >= 3 && kind != "Link")
 	}
 }
 
@@ -559,21 +590,28 @@ func (d *differ) isSignature(a cos.Dict) bool {
 // node judges a node of the parent tree: entries behind those that were there.
 func (d *differ) node(num uint32, x, y cos.Dict) {
 	other := d.but(x, y, "Nums", "Kids")
+	if d.twice != "" {
+		other = append(other, d.twice)
+	}
 	for _, key := range []cos.Name{"Nums", "Kids"} {
 		if !d.begins(d.now.array(y.Get(key)), d.old.array(x.Get(key))) {
 			other = append(other, string(key))
 		}
 	}
-	// What is added may not come in the place of what was there.
+	d.told(num, "the parent tree", 2, other)
+}
+
+// unique notes an entry of the old parent tree that the new one has more than once or no more: what is
+// added may not come in the place of what was there.
+func (d *differ) unique() {
 	times := map[int64]int{}
 	for _, n := range d.now.numbers(d.now.dict(d.now.catalog().Get("StructTreeRoot")).Get("ParentTree")) {
 		times[n.key]++
 	}
 	for _, n := range d.old.numbers(d.old.dict(d.old.catalog().Get("StructTreeRoot")).Get("ParentTree")) {
 		if times[n.key] != 1 {
-			other = append(other, fmt.Sprintf("entry %d", n.key))
-			break
+			d.twice = fmt.Sprintf("entry %d", n.key)
+			return
 		}
 	}
-	d.told(num, "the parent tree", 2, other)
 }

@@ -254,13 +254,18 @@ func (v *verifier) later() {
 		v.say("the signature covers the whole file")
 		return
 	}
-	level, lock := 3, old.dict(old.dict(v.s.ref).Get("Lock"))
-	for _, p := range [...]int64{int64(old.certified()), int64(old.permits(old.dict(old.dict(v.s.ref).Get("V")))), old.integer(lock.Get("P"), 0)} {
+	if v.e.base.Revisions() == old.base.Revisions() || !v.e.ends() {
+		v.say("bytes follow what is signed that are no revision of the file, and readers may show different things")
+		return
+	}
+	value, lock := old.dict(old.dict(v.s.ref).Get("V")), old.dict(old.dict(v.s.ref).Get("Lock"))
+	d := differ{old: old, now: v.e, level: 3, author: old.certified() > 0 || old.permits(value) > 0, locked: locks(old, value, lock)}
+	for _, p := range [...]int64{int64(old.certified()), int64(old.permits(value)), old.integer(lock.Get("P"), 0)} {
 		if p >= 1 && p <= 3 {
-			level = min(level, int(p))
+			d.level = min(d.level, int(p))
 		}
 	}
-	v.v.Changes = v.e.changes(old, level, locks(old, old.dict(old.dict(v.s.ref).Get("V"))))
+	v.v.Changes = d.compare()
 	if old.err != nil || v.e.base.Repaired() || old.base.Repaired() {
 		v.say("not all objects of the file and of the revision that is signed can be read")
 		return
@@ -274,34 +279,48 @@ func (v *verifier) later() {
 	}
 	if v.v.Later == "allowed" {
 		v.say("the file was changed later, as is allowed")
+		if d.covers {
+			v.say("what was added may cover what pages showed when they were signed")
+		}
 	}
 }
 
-// locks tells which fields a signature locks (12.8.2.4), as the revision says that it signs.
-func locks(e *Draft, value cos.Dict) func(string) bool {
-	action, names := cos.Name(""), []string{}
+// ends reports whether the file ends as one does, and nothing but a line end follows.
+func (e *Draft) ends() bool {
+	tail := make([]byte, min(e.base.Size, 7))
+	if _, err := io.ReadFull(io.NewSectionReader(e.base.File, e.base.Size-int64(len(tail)), int64(len(tail))), tail); err != nil {
+		return false
+	}
+	return strings.HasSuffix(strings.TrimRight(string(tail), "\r\n"), "%%EOF")
+}
+
+// locks tells which fields a signature locks (12.8.2.4), as the revision says that it signs: by the
+// signature itself and by its field (12.7.5.5). One of the two is enough.
+func locks(e *Draft, value, lock cos.Dict) func(string) bool {
+	list := []cos.Dict{lock}
 	for _, r := range e.array(value.Get("Reference")) {
-		d := e.dict(r)
-		if e.name(d.Get("TransformMethod")) != "FieldMDP" {
-			continue
-		}
-		p := e.dict(d.Get("TransformParams"))
-		action = e.name(p.Get("Action"))
-		for _, n := range e.array(p.Get("Fields")) {
-			names = append(names, e.text(n))
+		if d := e.dict(r); e.name(d.Get("TransformMethod")) == "FieldMDP" {
+			p := e.dict(d.Get("TransformParams"))
+			if p.Get("Action") == nil {
+				p = cos.Dict{cos.E("Action", cos.Name("All"))} // which it must have
+			}
+			list = append(list, p)
 		}
 	}
 	return func(name string) bool {
-		named := slices.ContainsFunc(names, func(n string) bool { return n == name || strings.HasPrefix(name, n+".") })
-		switch action {
-		case "All":
-			return true
-		case "Include":
-			return named
-		case "Exclude":
-			return !named
-		}
-		return action != "" // one that is not known may lock every field
+		return slices.ContainsFunc(list, func(p cos.Dict) bool {
+			named := slices.ContainsFunc(e.array(p.Get("Fields")), func(o cos.Object) bool {
+				n := e.text(o)
+				return n == name || strings.HasPrefix(name, n+".")
+			})
+			switch e.name(p.Get("Action")) {
+			case "Include":
+				return named
+			case "Exclude":
+				return !named
+			}
+			return p.Get("Action") != nil // all, or one that is not known
+		})
 	}
 }
 
