@@ -76,6 +76,7 @@ var (
 	ErrDamaged     = diag.ErrDamaged
 	ErrPassword    = diag.ErrPassword
 	ErrNotProvable = diag.ErrNotProvable
+	ErrTool        = diag.ErrTool
 	ErrSigner      = diag.ErrSigner
 )
 

@@ -2,6 +2,8 @@ package pdf
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 
@@ -15,6 +17,18 @@ type RedactOptions = edit.RedactOptions
 type RedactSummary struct {
 	Summary
 	Removed edit.Removed `json:"removed"`
+	Record  RedactRecord `json:"record"`
+}
+
+// RedactRecord says of which file which became, for the files of who answers for it. It holds nothing
+// of what was taken out: hashes are those of the whole files.
+type RedactRecord struct {
+	Engine       string              `json:"engine"`
+	SourceSize   int64               `json:"source_size"`
+	SourceSHA256 string              `json:"source_sha256"`
+	ResultSHA256 string              `json:"result_sha256"`
+	Pages        []edit.RedactedPage `json:"pages"` // from which something was taken
+	Proof        edit.Proof          `json:"proof"` // what was read again of the result
 }
 
 // Redact writes a document without the text that matches and without what lies in the boxes:
@@ -26,7 +40,8 @@ type RedactSummary struct {
 //
 // The new file is read again before a byte of it reaches w: ErrNotProvable says where the text was
 // still found, or which content cannot be told, such as a font without the meaning of its characters.
-// Text in the pixels of images and in paths is not searched; Removed counts the images that stay. An
+// Text in the pixels of images and in paths is not searched; Removed counts the images that stay. The
+// Record has the hashes of both files, and what went from which page, but not a word of it. An
 // encrypted document must be decrypted first. Other errors are those of Edit.
 func (e *Engine) Redact(ctx context.Context, w io.Writer, d *Document, o RedactOptions) (*RedactSummary, error) {
 	if err := d.mayChange(EditOptions{}, false); err != nil {
@@ -42,7 +57,10 @@ func (e *Engine) Redact(ctx context.Context, w io.Writer, d *Document, o RedactO
 		return nil, fmt.Errorf("pdf: redact: %w", err)
 	}
 	defer done()
-	s := &RedactSummary{Removed: r.Removed}
+	s := &RedactSummary{Removed: r.Removed, Record: RedactRecord{Engine: e.version, SourceSize: d.size, Pages: append([]edit.RedactedPage{}, r.Pages...)}}
+	if s.Record.SourceSHA256, err = sha256Of(d.file, d.size); err != nil {
+		return nil, err
+	}
 	if err := e.writeDraft(ctx, f, draft, EditOptions{}, &s.Summary); err != nil {
 		return nil, told(err)
 	}
@@ -53,6 +71,10 @@ func (e *Engine) Redact(ctx context.Context, w io.Writer, d *Document, o RedactO
 	if err != nil {
 		return nil, told(err)
 	}
+	s.Record.Proof = r.Proof
+	if s.Record.ResultSHA256, err = sha256Of(f, s.Size); err != nil {
+		return nil, err
+	}
 	if s.Removed.Unsearched > 0 && o.Text+o.Regexp != "" {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d images stay, whose pixels were not searched for text", s.Removed.Unsearched))
 	}
@@ -60,4 +82,12 @@ func (e *Engine) Redact(ctx context.Context, w io.Writer, d *Document, o RedactO
 		return nil, err
 	}
 	return s, nil
+}
+
+func sha256Of(r io.ReaderAt, size int64) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(r, 0, size)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }

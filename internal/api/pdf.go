@@ -323,6 +323,9 @@ func operationProblem(err error) error {
 	if e, ok := errors.AsType[*pdf.LimitError](err); ok {
 		return problem("limit", http.StatusRequestEntityTooLarge, err, members{"limited": e.Name, "limit": e.Limit})
 	}
+	if errors.Is(err, pdf.ErrTool) { // of the server: what was sent is right
+		return problem("tool", http.StatusNotImplemented, err, nil)
+	}
 	if e, ok := errors.AsType[*pdf.DiagnosticError](err); ok && len(e.Diagnostics) > 0 {
 		d := e.Diagnostics[0]
 		return problem("input", http.StatusBadRequest, err, members{

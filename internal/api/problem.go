@@ -49,6 +49,8 @@ func problemTitle(kind string) string {
 		return "The template is not right"
 	case "timeout":
 		return "Out of time"
+	case "tool":
+		return "A program is not installed here"
 	}
 	return ""
 }

@@ -37,7 +37,10 @@ func (p *program) operation(o operation.Operation) *cobra.Command {
 	values, switches := map[string]*string{}, map[string]*bool{}
 	var out string
 	use, check := o.Name+" FILE", cobra.ExactArgs(1)
-	if o.Most > 1 {
+	switch {
+	case o.Least > 1:
+		use, check = o.Name+strings.Repeat(" FILE", o.Least), cobra.RangeArgs(o.Least, o.Most)
+	case o.Most > 1:
 		use, check = o.Name+" FILE...", cobra.RangeArgs(1, o.Most)
 	}
 	c := &cobra.Command{

@@ -184,6 +184,17 @@ func All() []Operation {
 			},
 			run: verify,
 		},
+		{
+			Name: "compare", Summary: "Tell in what two PDFs differ",
+			Description: "What they say of themselves, pages, text and its places, what is drawn, fonts, annotations, values of fields, attachments, bookmarks and tags. Pages are held against those that are alike. How files are written is no difference. Pixels are compared when asked, by the program pdftoppm of poppler.",
+			Go:          (*pdf.Engine).Compare, Least: 2, Most: 2, Gives: Report,
+			Parameters: []Parameter{
+				{Name: "pixels", Kind: Switch, Doc: "compare the pages as pdftoppm draws them, too"},
+				{Name: "dpi", Kind: Number, Doc: "draw them with `N` pixels for each inch, 18 to 600; default 72"},
+				{Name: "password", Kind: Secret, Doc: "the password of both files, where they have one"},
+			},
+			run: compare,
+		},
 	}
 }
 

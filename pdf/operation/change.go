@@ -204,8 +204,12 @@ func redact(c *call) error {
 	}
 	r := s.Removed
 	c.out.Report = s
-	c.out.Text += fmt.Sprintf("removed: %d matches, %d characters, %d images, %d parts of images, %d paths, %d annotations, %d strings, %d attachments; the new file was searched and has none of it\n",
-		r.Matches, r.Characters, r.Images, r.ImageParts, r.Paths, r.Annotations, r.Strings, r.Attachments)
+	c.out.Text += fmt.Sprintf("source sha256 %s\nresult sha256 %s\n", s.Record.SourceSHA256, s.Record.ResultSHA256)
+	for _, p := range s.Record.Pages {
+		c.out.Text += fmt.Sprintf("page %d: %d characters, %d images, %d parts of images, %d paths, %d annotations\n", p.Page, p.Removed.Characters, p.Removed.Images, p.Removed.ImageParts, p.Removed.Paths, p.Removed.Annotations)
+	}
+	c.out.Text += fmt.Sprintf("removed: %d matches, %d characters, %d images, %d parts of images, %d paths, %d annotations, %d strings, %d attachments; %d pages and %d objects of the new file were searched and have none of it\n",
+		r.Matches, r.Characters, r.Images, r.ImageParts, r.Paths, r.Annotations, r.Strings, r.Attachments, s.Record.Proof.Pages, s.Record.Proof.Objects)
 	return nil
 }
 

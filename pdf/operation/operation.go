@@ -59,6 +59,7 @@ type Operation struct {
 	// Go is the function of package pdf that does it.
 	Go         any
 	Most       int // files: 1, or more
+	Least      int // of them; 0: 1
 	Gives      Gives
 	Parameters []Parameter
 
@@ -133,8 +134,12 @@ func (o *Operation) Run(ctx context.Context, e *pdf.Engine, in Input) (*Outcome,
 			return nil, &pdf.OptionError{Field: name, Got: "an unknown parameter", Want: cmp.Or(strings.Join(names, ", "), "none"), Nearest: nearest.Name(name, names)}
 		}
 	}
-	if n := len(in.Files); n == 0 || n > o.Most {
-		return nil, &pdf.OptionError{Field: "file", Got: strconv.Itoa(n) + " files", Want: "1 to " + strconv.Itoa(o.Most)}
+	if n, least := len(in.Files), max(o.Least, 1); n < least || n > o.Most {
+		want := strconv.Itoa(least) + " to " + strconv.Itoa(o.Most)
+		if least == o.Most && least > 1 {
+			want = strconv.Itoa(least)
+		}
+		return nil, &pdf.OptionError{Field: "file", Got: strconv.Itoa(n) + " files", Want: want}
 	}
 	c := &call{ctx: ctx, e: e, in: in, out: &Outcome{}}
 	if err := o.run(c); err != nil {

@@ -2,6 +2,8 @@ package operation_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -227,16 +229,7 @@ func TestRedactionThatCannotBeProved(t *testing.T) {
 // TestRedactedFilesKeepTheirClaims: a tagged file of ours goes on to hold what it claims.
 func TestRedactedFilesKeepTheirClaims(t *testing.T) {
 	e := engine(t)
-	var in bytes.Buffer
-	if _, err := e.Build(t.Context(), &in, pdf.RenderOptions{Standards: []standard.ID{standard.PDFA4, standard.PDFUA2}}, func(b *doc.Builder) error {
-		b.Title("Report on Zanzibar").Lang("en")
-		b.Heading(1, "About Zanzibar", doc.Bookmark("Zanzibar"))
-		b.Text("What Zanzibar is and what it is not.")
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	done, out, err := run(t, e, "redact", map[string]string{"text": "Zanzibar"}, in.Bytes())
+	done, out, err := run(t, e, "redact", map[string]string{"text": "Zanzibar"}, sampleOf(t, e, "Zanzibar"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,6 +243,90 @@ func TestRedactedFilesKeepTheirClaims(t *testing.T) {
 	file := pdftest.Write(t, "out.pdf", out[0])
 	if err := pdftest.QPDF(t, file); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRedactedTextIsFoundByNoOtherExtractor: pdfminer and pdfium, which share nothing with poppler and us,
+// find the word before, under a black box too, and nowhere after.
+func TestRedactedTextIsFoundByNoOtherExtractor(t *testing.T) {
+	t.Parallel()
+	e := engine(t)
+	const word = "Zanzibar"
+	find := func(b []byte) (list []string) {
+		for name, text := range pdftest.Extract(t, pdftest.Write(t, "in.pdf", b)) {
+			if strings.Contains(strings.ToLower(text), strings.ToLower(word)) {
+				list = append(list, name)
+			}
+		}
+		return list
+	}
+	covered := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>`,
+		`<</Type/Page/Parent 2 0 R/Contents 4 0 R>>`,
+		"<</Length 90>>stream\nBT /F 12 Tf 20 150 Td (Zanzibar) Tj 0 -50 Td (open) Tj ET 0 g 10 140 100 30 re f         \nendstream")
+	for name, c := range map[string]struct {
+		file   []byte
+		values map[string]string
+	}{
+		"hidden copies":     {secretive(word), map[string]string{"text": word}},
+		"under a black box": {covered, map[string]string{"box": "10,140,110,170"}},
+		"ours":              {sampleOf(t, e, word), map[string]string{"text": word}},
+	} {
+		// The files of the tests are written without a cross-reference table, which pdfminer wants.
+		_, whole, err := run(t, e, "rotate", map[string]string{"degrees": "360"}, c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := find(whole[0]); len(n) != 3 {
+			t.Fatalf("%s, before: found by %q only", name, n)
+		}
+		_, out, err := run(t, e, "redact", c.values, whole[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := find(out[0]); len(n) > 0 {
+			t.Errorf("%s: still found by %q", name, n)
+		}
+	}
+}
+
+// sampleOf is a file with an embedded font that says a word in its text, its title and its bookmarks.
+func sampleOf(t *testing.T, e *pdf.Engine, word string) []byte {
+	t.Helper()
+	var in bytes.Buffer
+	if _, err := e.Build(t.Context(), &in, pdf.RenderOptions{Standards: []standard.ID{standard.PDFA4, standard.PDFUA2}}, func(b *doc.Builder) error {
+		b.Title("Report on " + word).Lang("en")
+		b.Heading(1, "About "+word, doc.Bookmark(word))
+		b.Text("What " + word + " is and what it is not.")
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return in.Bytes()
+}
+
+// TestRecordOfARedaction has the hashes of both files and what went from which page, and not a word of
+// what was taken out.
+func TestRecordOfARedaction(t *testing.T) {
+	e := engine(t)
+	b := secretive("Zanzibar")
+	done, out, err := run(t, e, "redact", map[string]string{"text": "Zanzibar"}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ok := done.Report.(*pdf.RedactSummary)
+	if !ok {
+		t.Fatalf("%T", done.Report)
+	}
+	r := s.Record
+	if r.SourceSHA256 != fmt.Sprintf("%x", sha256.Sum256(b)) || r.ResultSHA256 != fmt.Sprintf("%x", sha256.Sum256(out[0])) || r.SourceSize != int64(len(b)) || r.Engine == "" {
+		t.Errorf("%+v", r)
+	}
+	if len(r.Pages) != 1 || r.Pages[0].Page != 1 || r.Pages[0].Removed.Characters == 0 || len(r.Pages[0].Boxes) == 0 || r.Proof.Pages != 2 || r.Proof.Objects < 5 {
+		t.Errorf("%+v", r)
+	}
+	text, err := json.Marshal(s)
+	if err != nil || bytes.Contains(bytes.ToLower(text), []byte("zanzibar")) || strings.Contains(strings.ToLower(done.Text), "zanzibar") || !strings.Contains(done.Text, "source sha256 "+r.SourceSHA256) {
+		t.Errorf("%v: %s\n%s", err, text, done.Text)
 	}
 }
 

@@ -27,8 +27,10 @@ var installs = map[string]string{
 	"pdfsig":    "apt-get install poppler-utils",
 	"openssl":   "apt-get install openssl",
 	"pyhanko":   "make tools",
+	"pdfium":    "make tools",
 	"java":      "apt-get install default-jre-headless",
 	"verapdf":   "make tools",
+	"pdfminer":  "make tools",
 	"zbarimg":   "apt-get install zbar-tools",
 	"zxing":     "make tools",
 	"node":      "apt-get install nodejs",
@@ -68,6 +70,8 @@ func find(judge string) (string, error) {
 		file = zxingPython
 	case "pyhanko":
 		file = ".tools/pyhanko/bin/pyhanko"
+	case "pdfminer", "pdfium":
+		file = extractorsPython
 	case "resvg":
 		file = resvgModules
 	default:
@@ -149,4 +153,14 @@ func QPDF(tb testing.TB, file string) error {
 		return fmt.Errorf("qpdf --check %s: exit %d: %s%s", filepath.Base(file), code, out, errs)
 	}
 	return nil
+}
+
+// Read returns the bytes of a file.
+func Read(tb testing.TB, path string) []byte {
+	tb.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
 }

@@ -18,6 +18,7 @@ var (
 	ErrPassword    = errors.New("pdf: password")
 	ErrUnsupported = errors.New("pdf: unsupported")
 	ErrNotProvable = errors.New("pdf: not provable")
+	ErrTool        = errors.New("pdf: a tool is missing")
 )
 
 // The codes of files that are read whose sentinel is not ErrDamaged.
@@ -26,6 +27,7 @@ const (
 	CodePassword    = "R002"
 	CodeUnsupported = "R003"
 	CodeNotProvable = "R004"
+	CodeTool        = "R005"
 )
 
 // CodeSigner is the code of a key or a time-stamp authority that fails.
@@ -41,6 +43,8 @@ func sentinelOf(code string) error {
 		return ErrUnsupported
 	case CodeNotProvable:
 		return ErrNotProvable
+	case CodeTool:
+		return ErrTool
 	}
 	switch code[0] {
 	case 'T':

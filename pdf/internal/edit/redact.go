@@ -40,12 +40,35 @@ type Removed struct {
 	Unsearched int `json:"unsearched_images"`
 }
 
+// minus returns what was taken out since.
+func (r Removed) minus(o Removed) Removed {
+	return Removed{
+		Matches: r.Matches - o.Matches, Characters: r.Characters - o.Characters, Images: r.Images - o.Images, ImageParts: r.ImageParts - o.ImageParts,
+		Paths: r.Paths - o.Paths, Annotations: r.Annotations - o.Annotations, Strings: r.Strings - o.Strings, Attachments: r.Attachments - o.Attachments,
+	}
+}
+
+// RedactedPage is a page from which something was taken.
+type RedactedPage struct {
+	Page    int          `json:"page"` // from 1
+	Removed Removed      `json:"removed"`
+	Boxes   [][4]float64 `json:"boxes"` // those asked for and those of matches, in points
+}
+
+// Proof is what was read of a new file to find that nothing is left.
+type Proof struct {
+	Pages   int `json:"pages"`
+	Objects int `json:"objects"`
+}
+
 // mostBoxes bounds the boxes of one redaction, on all pages.
 const mostBoxes = 100_000
 
 // Redaction is what a document loses.
 type Redaction struct {
 	Removed Removed
+	Pages   []RedactedPage
+	Proof   Proof
 	re      *regexp.Regexp   // nil: boxes only
 	said    []*regexp.Regexp // what stood in boxes: hidden copies of it go too
 	boxes   [][]content.Rect // of each page
@@ -96,8 +119,16 @@ func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error)
 	}
 	e.Void()
 	for i := range e.pages {
+		before := r.Removed
 		if err := r.page(ctx, e, i, !o.Unmarked); err != nil {
 			return nil, err
+		}
+		if gone := r.Removed.minus(before); gone != (Removed{}) || len(r.boxes[i]) > 0 {
+			p := RedactedPage{Page: i + 1, Removed: gone, Boxes: [][4]float64{}}
+			for _, b := range r.boxes[i] {
+				p.Boxes = append(p.Boxes, rounded(b))
+			}
+			r.Pages = append(r.Pages, p)
 		}
 	}
 	e.pageTree()
@@ -546,9 +577,10 @@ func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 			}
 		}
 	}
+	r.Proof = Proof{Pages: len(e.pages)}
 	var fault error
 	e.reach(func(ref cos.Ref, o cos.Object) {
-		if fault == nil {
+		if r.Proof.Objects++; fault == nil {
 			fault = r.clean(ctx, e, reader, ref, o)
 		}
 	})
