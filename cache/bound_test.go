@@ -81,9 +81,9 @@ func TestWhatTheRemoteHasNoMoreIsNotFallenBackOn(t *testing.T) {
 	}
 }
 
-// TestNewsWhileWaitingForALease end what the read would have fallen back on: at the end of its patience,
+// TestWriteWhileWaitingForALease ends what the read would have fallen back on: at the end of its patience,
 // or when the origin fails and the remote cannot be asked.
-func TestNewsWhileWaitingForALease(t *testing.T) {
+func TestWriteWhileWaitingForALease(t *testing.T) {
 	for name, patience := range map[string]time.Duration{"patient": -1, "impatient": time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestNewsWhileWaitingForALease(t *testing.T) {
 	}
 }
 
-// TestBoundOfWhatIsNotComparedNow: what comes without being asked for, or with news on their way that
+// TestBoundOfWhatIsNotComparedNow: what comes without being asked for, or with a notice on its way that
 // may be about it, is no better known than what is held.
 func TestBoundOfWhatIsNotComparedNow(t *testing.T) {
 	const beat, since = 5 * time.Second, 4 * time.Second

@@ -67,8 +67,8 @@
 //  5. If the remote does not answer, a value that was right not longer than MaxStale ago is served, or
 //     the loader runs, and its result is kept here for five seconds at most.
 //
-// A write changes the remote first, in one step with the news for all others (SyncMode says in which
-// form); if that fails nothing changes here. Each record has a version, and news of a version end what is older. Staleness says how
+// A write changes the remote first, in one step with the notice to all others (SyncMode says in which
+// form); if that fails nothing changes here. Each record has a version, and the notice of a version ends what is older. Staleness says how
 // old an answer can be, GetEntry of one value, and may ask for more. A load that failed is remembered by
 // all nodes until the end of its pause, unless the remote has a value still. GetMany with a loader of its
 // own takes no leases: two nodes may load a key at the same time, and the first to store it wins. A

@@ -17,7 +17,7 @@ const (
 )
 
 // record is what the store holds for a key. It never changes once it is in the
-// store: news of a key are a new record. Times are nanoseconds of the clock.
+// store: a new value of a key is a new record. Times are nanoseconds of the clock.
 type record[V any] struct {
 	value V
 	// gen is the generation of the cache at the write (for a load: at its

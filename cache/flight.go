@@ -71,7 +71,7 @@ type asking struct {
 	writeID uint64 // of the store of the result
 	touched bool   // since then
 	waits   bool   // for wake
-	// replaced: news of a write have come meanwhile
+	// replaced: the notice of a write has come meanwhile
 	replaced bool
 	wake     chan struct{}
 }

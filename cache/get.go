@@ -262,7 +262,7 @@ func (c *Cache[K, V]) meanwhile(k K, f *flight[K, V], old *record[V]) (got found
 	return found[V]{value: r.value, rec: r, bound: c.bound(r)}, true
 }
 
-// usable says whether old, which no news have overtaken, may stand in for the result of a load: it is
+// usable says whether old, which no notice of a write has overtaken, may stand in for the result of a load: it is
 // alive. compared says that the remote has nothing better, for one that is suspect.
 func (c *Cache[K, V]) usable(old *record[V], compared bool) bool {
 	if old == nil {

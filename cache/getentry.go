@@ -27,7 +27,7 @@ type EntryState uint8
 const (
 	Fresh   EntryState = iota
 	Stale              // beyond its soft life
-	Suspect            // the link to the remote is down, so that news of it may be missed; Bound tells
+	Suspect            // the link to the remote is down, so that notices may be missed; Bound tells
 )
 
 // Source is where a value came from for one read.
@@ -105,7 +105,7 @@ func (c *Cache[K, V]) GetEntry(ctx context.Context, k K, o ReadOptions) (e Entry
 			return c.entry(got.rec, got.source, got.bound), err
 		case from.verify && got.lost == nil && f.err != nil:
 			return e, f.err // the load failed, and the old value will not do
-		case from.verify && got.lost == nil: // overtaken by news that are not proved yet
+		case from.verify && got.lost == nil: // overtaken by a notice that is not proved yet
 		case o.Verify:
 			return e, fmt.Errorf("cache get %q: %w", showKey(k), asUnavailable(got.lost))
 		case from.verify:

@@ -14,14 +14,14 @@ import (
 type slowSink struct {
 	open chan struct{}
 	mu   sync.Mutex
-	news []string
+	got  []string
 }
 
 func (s *slowSink) note(what string) {
 	<-s.open
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.news = append(s.news, what)
+	s.got = append(s.got, what)
 }
 
 func (s *slowSink) Frame(f Frame)   { s.note(fmt.Sprint(f.Key, " ", f.Version.Counter)) }
@@ -30,9 +30,9 @@ func (s *slowSink) Down(error)      { s.note("down") }
 func (s *slowSink) Proof(time.Time) { s.note("proof") }
 func (s *slowSink) lost()           { s.note("lost") }
 
-// TestNewsThatWait: of each key and tag the latest is kept, whatever the order, in bounded memory; a
+// TestFramesThatWait: of each key and tag the latest is kept, whatever the order, in bounded memory; a
 // proof does not overtake what it is the proof of; too many are told to be lost.
-func TestNewsThatWait(t *testing.T) {
+func TestFramesThatWait(t *testing.T) {
 	key := func(k string, n uint64) Frame { return Frame{Kind: FrameKey, Key: k, Version: Version{Counter: n}} }
 	for name, tc := range map[string]struct {
 		call func(b *inbox)
@@ -95,7 +95,7 @@ func TestNewsThatWait(t *testing.T) {
 				tc.call(b)
 				close(s.open)
 				synctest.Wait()
-				got := s.news[1:]
+				got := s.got[1:]
 				if tc.want == nil {
 					if got[0] != "lost" || got[len(got)-1] != "proof" || slices.Contains(got[1:], "lost") {
 						t.Errorf("%d calls, first %s, last %s", len(got), got[0], got[len(got)-1])
@@ -122,9 +122,9 @@ func (c stopCodec) Decode(src []byte) (string, int, error) {
 	return c.textCodec.Decode(src)
 }
 
-// TestSlowNodeLosesNoNews: while it decodes one value, more keys change than it keeps news of. It
+// TestSlowNodeLosesNoFrame: while it decodes one value, more keys change than it keeps frames of. It
 // says so, and serves nothing that was replaced.
-func TestSlowNodeLosesNoNews(t *testing.T) {
+func TestSlowNodeLosesNoFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()
 		a, _ := node(t, h, Options[string, string]{})
@@ -149,7 +149,7 @@ func TestSlowNodeLosesNoNews(t *testing.T) {
 		peeks(t, b, "early", "old") // within the bound, which grows
 		pass(time.Minute)
 		if d := b.Staleness(); d < time.Minute {
-			t.Errorf("bound %v while news wait", d)
+			t.Errorf("bound %v while frames wait", d)
 		}
 		breaks := b.Stats().LinkBreaks
 		close(open)

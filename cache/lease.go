@@ -50,8 +50,8 @@ func (c *Cache[K, V]) lead(ctx context.Context, f *flight[K, V]) bool {
 	return true
 }
 
-// listen makes f wait for news of its key instead of being overtaken by them: it has asked for
-// nothing yet that they could make wrong.
+// listen makes f wait for notices of its key instead of being overtaken by them: it has asked
+// for nothing yet that they could make wrong.
 func (c *Cache[K, V]) listen(f *flight[K, V]) <-chan struct{} {
 	s := c.shard(f.key)
 	s.mu.Lock()
@@ -73,8 +73,8 @@ func (c *Cache[K, V]) unlisten(f *flight[K, V]) {
 	f.replaced = false
 }
 
-// woken says whether f waits for news, and wakes it; replaced if they are those of a write. The caller
-// holds the shard's lock.
+// woken says whether f waits for a notice, and wakes it; replaced if it is that of a write. The
+// caller holds the shard's lock.
 func (f *flight[K, V]) woken(replaced bool) bool {
 	if f.waits {
 		f.replaced = f.replaced || replaced

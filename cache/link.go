@@ -203,7 +203,7 @@ func (r receiver[K, V]) lost() {
 	r.c.link.mu.Lock()
 	r.c.doubt()
 	r.c.link.mu.Unlock()
-	r.c.log.Warn("news of the remote come faster than they are applied: what is held is compared")
+	r.c.log.Warn("notices of the remote come faster than they are applied: what is held is compared")
 }
 
 // Frame implements Sink.
@@ -231,7 +231,7 @@ func (r receiver[K, V]) Frame(f Frame) {
 	case FrameTouched:
 		r.c.touched(k)
 	default:
-		r.c.news(k, &f)
+		r.c.applyWrite(k, &f)
 	}
 }
 
@@ -268,10 +268,10 @@ func (r *record[V]) before(v Version) bool {
 	return r != nil && r.shared != nil && r.shared.version.Epoch == v.Epoch && v.Counter > r.shared.version.Counter
 }
 
-// news applies the frame of a write: a record that is older goes, or is replaced by the one pushed,
+// applyWrite applies the frame of a write: a record that is older goes, or is replaced by the one pushed,
 // and a load that began before is not kept. A frame that comes twice, late, or for a write of this
 // cache finds nothing older.
-func (c *Cache[K, V]) news(k K, f *Frame) {
+func (c *Cache[K, V]) applyWrite(k K, f *Frame) {
 	pushed, err := c.pushed(k, f.Record)
 	if c.named(f.Version) && !c.own(f.Version) {
 		c.clash.Do(func() { c.log.Warn("another cache of this namespace has the id of this one") })
@@ -304,7 +304,7 @@ func (c *Cache[K, V]) news(k K, f *Frame) {
 		c.n.propagation.observe(time.Since(f.Written))
 	}
 	if !c.own(f.Version) {
-		c.observe(Event[K]{Kind: EventNews, Key: k, Version: f.Version})
+		c.observe(Event[K]{Kind: EventRemoteWrite, Key: k, Version: f.Version})
 	}
 }
 
@@ -405,7 +405,7 @@ func (c *Cache[K, V]) bound(r *record[V]) time.Duration {
 
 // asOf is the time, of the link's clock, up to which the remote is known to have had r, which has a
 // remote. That is so if r is in the store after the call, or the caller holds the lock of the key's shard
-// and no news of the key have overtaken r: news are applied under that lock and before the proof that
+// and no notice of the key has overtaken r: notices are applied under that lock and before the proof that
 // follows them.
 func (c *Cache[K, V]) asOf(r *record[V]) time.Duration {
 	l := c.link

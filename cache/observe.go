@@ -5,22 +5,22 @@ type EventKind uint8
 
 // The kinds of an Event.
 const (
-	EventSet        EventKind = iota + 1 // a value was set here
-	EventDelete                          // a key was deleted here
-	EventInvalidate                      // tags were invalidated, here or elsewhere
-	EventClear                           // everything was dropped, here or elsewhere
-	EventNews                            // another node has written a key: set, loaded or deleted it
-	EventRefuse                          // a value was too large to be held, or one from elsewhere could not be read
-	EventLinkUp                          // news of the remote arrive
-	EventLinkDown                        // they do not: Err says why
+	EventSet         EventKind = iota + 1 // a value was set here
+	EventDelete                           // a key was deleted here
+	EventInvalidate                       // tags were invalidated, here or elsewhere
+	EventClear                            // everything was dropped, here or elsewhere
+	EventRemoteWrite                      // another node has written a key: set, loaded or deleted it
+	EventRefuse                           // a value was too large to be held, or one from elsewhere could not be read
+	EventLinkUp                           // notices of the remote arrive
+	EventLinkDown                         // they do not: Err says why
 )
 
 // Event is something that has happened to a cache.
 type Event[K comparable] struct {
 	Kind EventKind
-	// Key is what it happened to, for EventSet, EventDelete, EventNews and EventRefuse.
+	// Key is what it happened to, for EventSet, EventDelete, EventRemoteWrite and EventRefuse.
 	Key K
-	// Version is that of the write, for EventNews and, with Options.Remote, EventSet and EventDelete.
+	// Version is that of the write, for EventRemoteWrite and, with Options.Remote, EventSet and EventDelete.
 	Version Version
 	// Tags are those that were invalidated.
 	Tags []string

@@ -85,7 +85,7 @@ type Options[K comparable, V any] struct {
 	Logger *slog.Logger
 	// Observer is told what happens, in the goroutine where it happens, so it must not wait for anything;
 	// it may be called concurrently. It holds no lock, and may use what of the cache does not wait: Peek, Stats,
-	// Staleness. News of writes elsewhere wait until it returns.
+	// Staleness. Notices of writes elsewhere wait until it returns.
 	Observer func(Event[K])
 
 	// clock moves the life of entries in tests.

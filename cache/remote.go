@@ -139,7 +139,7 @@ const (
 	FrameTouched                      // Key may have another record, or none, of which no version is known
 )
 
-// Frame is news of a namespace. Those of one link come one after the other.
+// Frame is a notice of a namespace: of a write, or that a lease is free. Those of one link come one after the other.
 type Frame struct {
 	Kind    FrameKind
 	Version Version
@@ -159,7 +159,7 @@ type LinkOptions struct {
 	Tracked bool
 }
 
-// Sink gets the news of a link, one call at a time. Its methods do not block.
+// Sink gets the frames of a link, one call at a time. Its methods do not block.
 type Sink interface {
 	// Frame is called while the link is up.
 	Frame(f Frame)
@@ -172,7 +172,7 @@ type Sink interface {
 	Proof(sent time.Time)
 }
 
-// Bus brings the news of a namespace.
+// Bus brings the frames of a namespace.
 type Bus interface {
 	// Attach begins a link and returns at once. The link comes up, and after each cut comes up again, by
 	// itself, until detach is called; when that returns, Sink is not called any more.

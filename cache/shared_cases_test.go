@@ -248,17 +248,17 @@ func remoteCases(cases map[string]func(t *testing.T)) {
 			}
 		}
 		tell(t, other, "k", "v")
-		if e := told(EventNews); e.Key != "k" || e.Version.Epoch != version.Epoch || !e.Version.newer(version) {
+		if e := told(EventRemoteWrite); e.Key != "k" || e.Version.Epoch != version.Epoch || !e.Version.newer(version) {
 			t.Errorf("%+v", e)
 		}
 		tell(t, other, "big", strings.Repeat("v", 3000))
-		told(EventNews)
+		told(EventRemoteWrite)
 		if _, err := h.Store(t.Context(), "n", StoreRequest{Key: "k", Record: Record{
 			State: RecordValue, Codec: 99, Fresh: time.Hour, Remove: time.Hour, Tags: c.current(t, ""),
 		}}); err != nil {
 			t.Error(err)
 		}
-		told(EventNews)
+		told(EventRemoteWrite)
 		wantErr(t, c, "k", ErrNotFound)
 		if e := told(EventRefuse); e.Key != "k" || e.Err == nil {
 			t.Errorf("%+v", e)

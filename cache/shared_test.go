@@ -253,7 +253,7 @@ func TestStoppedProcessDoesNotTrustWhatItHolds(t *testing.T) {
 }
 
 // TestNewEpochEndsWhatIsHeld: a remote that lost everything does not leave nodes with entries that
-// nobody can invalidate, and its restarted counters are no reason to refuse news.
+// nobody can invalidate, and its restarted counters are no reason to refuse notices.
 func TestNewEpochEndsWhatIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()

@@ -51,8 +51,8 @@ type Stats struct {
 	// before, at most, of the worst.
 	Compared, Outdated uint64
 	WorstStaleness     time.Duration
-	// Propagation has the times between the writes of other nodes, as the remote stored them, and their
-	// news here.
+	// Propagation has the times between the writes of other nodes, as the remote stored them, and
+	// their notices here.
 	Propagation Histogram
 	// Evictions were dropped for lack of room, Expirations at hard life.
 	Evictions, Expirations uint64

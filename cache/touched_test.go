@@ -17,7 +17,7 @@ func (w touching) Store(ctx context.Context, ns string, r StoreRequest) (StoreRe
 	return got, err
 }
 
-// touch delivers news of k that name no version.
+// touch delivers a notice of k that names no version.
 func (w *wire) touch(k string) {
 	w.sink.Frame(Frame{Kind: FrameTouched, Key: k})
 	synctest.Wait()

@@ -71,7 +71,7 @@ func New(sources ...Source) *Collector {
 	count("compared_hits_total", "Hits that were compared with the remote.", func(s *cache.Stats) uint64 { return s.Compared })
 	count("stale_reads_total", "Those of them whose value had been replaced before.", func(s *cache.Stats) uint64 { return s.Outdated })
 	add(prometheus.GaugeValue, "worst_staleness_seconds", "How long before, of the worst.", func(s *cache.Stats) float64 { return s.WorstStaleness.Seconds() })
-	c.propagation = prometheus.NewDesc("cache_propagation_seconds", "Time between writes of other nodes and their news here.", []string{"cache"}, nil)
+	c.propagation = prometheus.NewDesc("cache_propagation_seconds", "Time between writes of other nodes and their notices here.", []string{"cache"}, nil)
 	return c
 }
 

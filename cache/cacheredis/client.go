@@ -2,7 +2,7 @@
 // or one that is compatible, such as Valkey.
 //
 // A Client is both cache.Remote and cache.Bus. Writes are scripts, so that storing a record,
-// numbering it and publishing it are one step. News come over a subscription on a connection of
+// numbering it and publishing it are one step. Notices come over a subscription on a connection of
 // their own, on which a heartbeat shows that none are outstanding; when it fails, or the server is
 // another one than before, the link is reported as down and made anew.
 //

@@ -242,7 +242,7 @@ func parseFrame(b []byte, ns string, now int64) (f cache.Frame, err error) {
 		f.Written = time.Now().Add(-age(record, now))
 		return f, nil
 	}
-	// A record that cannot be read leaves the news that there is one.
+	// A record that cannot be read leaves the notice that there is one.
 	if r, err := parseRecord(record, ns, f.Key, now); err == nil && r.Version == f.Version {
 		f.Record, f.Written = &r, time.Now().Add(-r.Age)
 	}

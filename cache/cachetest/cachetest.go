@@ -56,7 +56,7 @@ func RunRemote(t *testing.T, open func(*testing.T) Shared) {
 // Recorder is a Sink that keeps what it is told.
 type Recorder struct {
 	mu     sync.Mutex
-	news   []string
+	got    []string
 	frames []cache.Frame
 	epoch  uint64
 	isUp   bool
@@ -73,7 +73,7 @@ func (r *Recorder) note(what string, change func()) {
 	defer r.mu.Unlock()
 	change()
 	if what != "proof" {
-		r.news = append(r.news, what)
+		r.got = append(r.got, what)
 	}
 	close(r.more)
 	r.more = make(chan struct{})
@@ -109,7 +109,7 @@ func (r *Recorder) wait(t *testing.T, what string, ok func() bool) {
 		select {
 		case <-more:
 		case <-end:
-			t.Fatalf("no %s within %v; got %v, last down: %v", what, patience, r.news, r.why)
+			t.Fatalf("no %s within %v; got %v, last down: %v", what, patience, r.got, r.why)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (r *Recorder) WaitUp(t *testing.T) (epoch uint64) {
 // WaitDown waits until the link is down.
 func (r *Recorder) WaitDown(t *testing.T) {
 	t.Helper()
-	r.wait(t, "down", func() bool { return !r.isUp && slices.Contains(r.news, "down") })
+	r.wait(t, "down", func() bool { return !r.isUp && slices.Contains(r.got, "down") })
 }
 
 // WaitFrame waits for the first frame that satisfies ok.
@@ -528,11 +528,11 @@ func testDetach(t *testing.T, s Shared, ns string) {
 	}
 	r.WaitUp(t)
 	detach()
-	news := len(r.news) // read without the lock: the race detector sees a call that comes after detach
+	before := len(r.got) // read without the lock: the race detector sees a call that comes after detach
 	put(t, s, ns, "k", "v")
 	other.WaitFrame(t, func(f cache.Frame) bool { return f.Key == "k" })
-	if len(r.news) != news {
-		t.Errorf("after detach: %v", r.news[news:])
+	if len(r.got) != before {
+		t.Errorf("after detach: %v", r.got[before:])
 	}
 	detach()
 }
