@@ -418,6 +418,36 @@ func TestGetManyAsksTheRemoteOnce(t *testing.T) {
 	})
 }
 
+// TestBulkLoadDoesNotBringBackWhatWasDeleted: a key that was written and deleted while the load ran is
+// not one that nobody had written.
+func TestBulkLoadDoesNotBringBackWhatWasDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHub()
+		a, _ := node(t, h, Options[string, string]{})
+		b, _ := node(t, h, Options[string, string]{})
+		free, read := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(read)
+			_, err := b.GetMany(t.Context(), []string{"k"}, func(context.Context, []string) (map[string]string, error) {
+				<-free
+				return map[string]string{"k": "old"}, nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		set(t, a, "k", "new")
+		if err := a.Delete(t.Context(), "k"); err != nil {
+			t.Error(err)
+		}
+		close(free)
+		<-read
+		wantErr(t, a, "k", ErrNotFound)
+		wantErr(t, b, "k", ErrNotFound)
+	})
+}
+
 // TestAbsentKeyCostsOneCall per NegativeTTL, and does not keep a read from its loader.
 func TestAbsentKeyCostsOneCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

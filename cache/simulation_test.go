@@ -117,7 +117,7 @@ func (s *simulation) open(t *testing.T, seed, i uint64) *cache.Cache[string, []b
 	o := cache.Options[string, []byte]{Name: "n", Remote: f, Bus: f, Codec: codec.Raw{}, Policy: cache.Policy{
 		TTL: time.Hour, Jitter: -1, EarlyBeta: -1, ErrorBackoffMin: -1, LeaseTTL: 300 * time.Millisecond,
 		Heartbeat: 50 * time.Millisecond, LinkTimeout: 200 * time.Millisecond, MaxStale: simulatedMaxStale,
-		PushAll: i == 2,
+		Mode: cache.Tracked, PushAll: i == 2,
 	}}
 	if i > 0 {
 		o.Policy.Mode = cache.Push

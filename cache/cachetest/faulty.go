@@ -13,8 +13,9 @@ import (
 
 // Faulty is what stands between one node and what it shares with others, and fails: calls take long,
 // get lost, or are done after the caller has given up; frames come late, twice and out of order; the
-// link is cut, which the node learns later. It keeps what cache.Remote and cache.Bus promise. All that
-// it does follows from one number. It is meant for a bubble of testing/synctest, whose time costs
+// link is cut, which the node learns later. A tracked link is told of each write a second time, as a touch,
+// later and out of order too. It keeps what cache.Remote and cache.Bus promise. All that it does follows
+// from one number. It is meant for a bubble of testing/synctest, whose time costs
 // nothing.
 type Faulty struct {
 	Shared
@@ -29,6 +30,11 @@ type Faulty struct {
 	sink  cache.Sink
 	epoch uint64
 	timer *time.Timer
+
+	tracked bool
+	before  time.Time // of a tracked link: the proof before
+	// touches are on their way up to touched, those of before that proof up to touchedBefore.
+	touched, touchedBefore time.Time
 }
 
 // errFault is what calls that fail return.
@@ -148,7 +154,7 @@ func (f *Faulty) Tags(ctx context.Context, ns string, names []string, life time.
 // Attach implements cache.Bus, for one cache.
 func (f *Faulty) Attach(ns string, o cache.LinkOptions, s cache.Sink) (func(), error) {
 	f.mu.Lock()
-	f.sink = s
+	f.sink, f.tracked = s, o.Tracked
 	f.later(maxCalm, f.breaks)
 	f.mu.Unlock()
 	detach, err := f.Shared.Attach(ns, o, (*faultySink)(f))
@@ -197,22 +203,21 @@ func (f *Faulty) heal() {
 	}
 	f.cut, f.down = false, false
 	f.life++
-	f.last = time.Now()
+	now := time.Now()
+	f.last, f.before, f.touched, f.touchedBefore = now, now, now, now
 	f.sink.Up(f.epoch)
-	f.sink.Proof(time.Now())
+	f.sink.Proof(now)
 }
 
 // faultySink is what the bus sees.
 type faultySink Faulty
 
-// arrive calls the sink when d is over, unless the link ends before. The caller holds mu.
-func (f *faultySink) arrive(d time.Duration, call func(cache.Sink)) {
-	if at := time.Now().Add(d); at.After(f.last) {
-		f.last = at
-	}
+// arrive calls the sink when d is over, unless the link ends before, and tells when. The caller holds mu.
+func (f *faultySink) arrive(d time.Duration, call func(cache.Sink)) (at time.Time) {
+	at = time.Now().Add(d)
 	if d == 0 {
 		call(f.sink)
-		return
+		return at
 	}
 	life := f.life
 	time.AfterFunc(d, func() {
@@ -222,6 +227,14 @@ func (f *faultySink) arrive(d time.Duration, call func(cache.Sink)) {
 			call(f.sink)
 		}
 	})
+	return at
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // Frame implements cache.Sink.
@@ -232,10 +245,13 @@ func (f *faultySink) Frame(n cache.Frame) {
 		return
 	}
 	faulty, call := (*Faulty)(f), func(s cache.Sink) { s.Frame(n) }
-	f.arrive(faulty.delay(maxDelay), call)
-	if last := f.last; faulty.chance(4) {
-		f.arrive(faulty.delay(10*maxDelay), call)
-		f.last = last // no proof waits for the second time
+	f.last = later(f.last, f.arrive(faulty.delay(maxDelay), call))
+	if faulty.chance(4) {
+		f.arrive(faulty.delay(10*maxDelay), call) // no proof waits for the second time
+	}
+	if f.tracked && n.Kind == cache.FrameKey {
+		touch := cache.Frame{Kind: cache.FrameTouched, Key: n.Key}
+		f.touched = later(f.touched, f.arrive(faulty.delay(2*maxDelay), func(s cache.Sink) { s.Frame(touch) }))
 	}
 }
 
@@ -259,16 +275,23 @@ func (f *faultySink) Down(err error) {
 	}
 }
 
-// Proof implements cache.Sink. It arrives after all frames that came before it.
+// Proof implements cache.Sink. It arrives after all frames that came before it. A touch may come after the next
+// proof that the bus sends, which a tracked link takes for the proof before.
 func (f *faultySink) Proof(sent time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.cut {
 		return
 	}
+	if f.tracked {
+		f.last, f.touchedBefore = later(f.last, f.touchedBefore), f.touched
+		if sent, f.before = f.before, sent; sent.IsZero() {
+			return
+		}
+	}
 	wait := max(time.Until(f.last), 0)
 	if wait > 0 {
 		wait++
 	}
-	f.arrive(wait, func(s cache.Sink) { s.Proof(sent) })
+	f.last = later(f.last, f.arrive(wait, func(s cache.Sink) { s.Proof(sent) }))
 }
