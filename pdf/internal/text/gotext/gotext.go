@@ -3,16 +3,22 @@
 package gotext
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/go-text/typesetting/segmenter"
 
 	"example.com/quire/pdf/internal/text"
+	"example.com/quire/pdf/internal/text/dictionary"
 )
 
-// Segmenter implements text.Segmenter by UAX #14 and UAX #29 of Unicode 17.0.
-// The zero value is ready; it is safe for concurrent use.
-type Segmenter struct{ pool sync.Pool }
+// Segmenter implements text.Segmenter by UAX #14 and UAX #29 of Unicode 17.0, and finds the words of
+// scripts without spaces by package dictionary. The zero value is ready; it is safe for concurrent use.
+type Segmenter struct {
+	pool  sync.Pool
+	words dictionary.Library
+}
 
 var _ text.Segmenter = (*Segmenter)(nil)
 
@@ -34,7 +40,7 @@ func (g *Segmenter) Breaks(dst []text.Break, s string) []text.Break {
 	if s == "" {
 		return dst
 	}
-	seg := g.take(s)
+	seg, from := g.take(s), len(dst)
 	for it := seg.LineIterator(); it.Next(); {
 		l := it.Line()
 		if end := l.OffsetInBytes + l.LengthInBytes; end < len(s) {
@@ -42,6 +48,12 @@ func (g *Segmenter) Breaks(dst []text.Break, s string) []text.Break {
 		}
 	}
 	g.pool.Put(seg)
+	if words := g.words.Breaks(nil, s); words != nil {
+		for _, at := range words {
+			dst = append(dst, text.Break{Pos: at})
+		}
+		slices.SortFunc(dst[from:], func(a, b text.Break) int { return cmp.Compare(a.Pos, b.Pos) })
+	}
 	return dst
 }
 

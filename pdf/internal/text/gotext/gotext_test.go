@@ -110,6 +110,20 @@ func equal(a, b []int) bool {
 	return true
 }
 
+// TestWordsWithoutSpaces: breaks between words stand among those of UAX #14, each once.
+func TestWordsWithoutSpaces(t *testing.T) {
+	got := (&gotext.Segmenter{}).Breaks(nil, "a ภาษาไทย b-c ภาษา")
+	want := []int{2, 14, 24, 26, 28}
+	if len(got) != len(want) {
+		t.Fatalf("got %v, want %v", got, want)
+	}
+	for i := range want {
+		if got[i].Pos != want[i] || got[i].Mandatory {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	}
+}
+
 func TestMandatory(t *testing.T) {
 	got := (&gotext.Segmenter{}).Breaks(nil, "a b\nc")
 	want := []text.Break{{Pos: 2}, {Pos: 4, Mandatory: true}}

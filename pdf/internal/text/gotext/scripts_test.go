@@ -152,6 +152,41 @@ func TestEveryScriptFindsItsFont(t *testing.T) {
 	}
 }
 
+// TestThaiLinesEndBetweenWords: no line of a narrow column begins within a word.
+func TestThaiLinesEndBetweenWords(t *testing.T) {
+	ts := text.NewTypesetter(library(t), &gotext.Shaper{Proven: liberation.Embedded}, &gotext.Segmenter{}, 1<<20)
+	c, err := ts.Chain(text.Query{Family: "Liberation Sans"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := slices.Repeat([]string{"สวัสดี", "ปู่", "ดู", "น้ำ", "ที่", "นี่", "นาน", "กตัญญู"}, 3)
+	ends, at := map[int]bool{}, 0
+	for _, w := range words {
+		at += len(w)
+		ends[at] = true
+	}
+	for _, align := range []doc.Align{doc.AlignStart, doc.AlignJustify} {
+		s := text.NewSetter(t.Context(), ts)
+		lines, err := s.SetParagraph([]text.Piece{{Text: strings.Join(words, ""), Chain: c, Size: 10 * doc.Pt, Lang: "th"}}, 60*doc.Pt, text.Options{Align: align})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(lines) < 4 {
+			t.Errorf("%d lines", len(lines))
+		}
+		said := 0
+		for _, l := range lines {
+			for _, it := range l.Items {
+				said += len(it.Part.Text)
+			}
+			if !ends[said] {
+				t.Errorf("a line ends within a word, at %d", said)
+			}
+		}
+		s.Close()
+	}
+}
+
 func squeeze(s string) string { return strings.ReplaceAll(s, " ", "") }
 
 // TestFontWithoutTablesForItsScriptIsNotTaken: Arabic letters in a font that cannot join them are
