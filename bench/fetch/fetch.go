@@ -18,6 +18,14 @@ import (
 
 const seed = 22
 
+// What keeps a goal out of reach where the rows beside it show that it is.
+const (
+	costOfLayers = "The row of stub is a part of the cost that no client can save: the request, its address parsed, and the answer read. What the layers add " +
+		"is spread: a context and a timer that bound the attempt, a header map that asks for gzip, readings of the clock, the locks of the counters. None of it is large by itself, and the peers do of it the bound alone."
+	costOfCopies = "naive-cache gives the same header map to all callers, which one of them may change for the others. The row of copy makes a header of the caller's own " +
+		"and does nothing else: where it lies above the goal, no response that may be changed can meet it."
+)
+
 // Suite returns the rows.
 func Suite() harness.Suite {
 	return harness.Suite{
@@ -31,12 +39,12 @@ func Suite() harness.Suite {
 			"The peers with the very policy of this client; their defaults retry less carefully.",
 		},
 		Rows: []harness.Row{
-			row("full-stack", "all layers, success", "a GET through limit, retries with budget, breaker, deadlines and counters", fullStack(), harness.Goal{Against: "failsafe", AtMost: 0.4}, harness.Goal{Against: "naive-client", AtMost: 0.6}),
+			row("full-stack", "all layers, success", "a GET through limit, retries with budget, breaker, deadlines and counters", fullStack(), harness.Goal{Against: "failsafe", AtMost: 0.4, Obstacle: costOfLayers}, harness.Goal{Against: "naive-client", AtMost: 0.6, Obstacle: costOfLayers}),
 			row("full-stack-parallel", "all layers, by goroutines", "64 GETs by 1, 2, 8 and 64 goroutines at once", parallelStacks()),
 			row("kept", "a GET over a kept connection", "a GET of 27 bytes from a server in another process, read to its end", keptConnections(), harness.Goal{Against: "bare", AtMost: 1.03}, harness.Goal{Of: harness.Allocs, AtMost: 58}),
 			row("closed-unread", "a body that is not read", "a GET of 16 KiB from a server in another process, closed without reading", closedUnread(), harness.Goal{Against: "bare", AtMost: 0.5}, harness.Goal{Against: "bare", Of: harness.Bytes, AtMost: 0.4}),
 			row("hit-parallel", "a cached response, by goroutines", "64 GETs of 1,000 fresh responses of 1 KiB by 1, 2, 8 and 64 goroutines at once", parallelHits()),
-			row("hit", "a cached response", "a GET of one of 1,000 fresh responses of 1 KiB with 8 fields", hits(), harness.Goal{Against: "naive-cache", AtMost: 0.8}, harness.Goal{Against: "naive-clone", AtMost: 0.8}, harness.Goal{Against: "gregjones", AtMost: 0.15}, harness.Goal{Of: harness.Allocs, AtMost: 10}),
+			row("hit", "a cached response", "a GET of one of 1,000 fresh responses of 1 KiB with 8 fields", hits(), harness.Goal{Against: "naive-cache", AtMost: 0.8, Obstacle: costOfCopies}, harness.Goal{Against: "naive-clone", AtMost: 0.8}, harness.Goal{Against: "gregjones", AtMost: 0.15}, harness.Goal{Of: harness.Allocs, AtMost: 10}),
 			row("revalidate", "a 304 to a stale response", "a GET of a stale response of 1 KiB that the origin confirms", revalidations(), harness.Goal{Against: "gregjones", Of: harness.Allocs, AtMost: 0.6}),
 			row("collapse", "100 identical requests at once", "100 goroutines get the same 10 KiB; one request goes up", crowds(), harness.Goal{Against: "singleflight", AtMost: 1.5}),
 			row("breaker", "one admission and its outcome", "Allow and Done of a closed breaker", breakers(), harness.Goal{Against: "gobreaker", AtMost: 0.25}, harness.Goal{Of: harness.Allocs, AtMost: 0}),

@@ -13,7 +13,7 @@ func Judge(row Row, out *saved.Row) {
 	out.Comparisons, out.Goals = nil, nil
 	if len(out.Contestants) == 0 || out.Contestants[0].State != saved.Timed {
 		for _, g := range row.Goals {
-			out.Goals = append(out.Goals, saved.Goal{Against: g.Against, Of: string(g.of(row)), AtMost: g.AtMost, State: saved.Open})
+			out.Goals = append(out.Goals, saved.Goal{Against: g.Against, Of: string(g.of(row)), AtMost: g.AtMost, Obstacle: g.Obstacle, State: saved.Open})
 		}
 		return
 	}
@@ -43,7 +43,7 @@ func (g Goal) of(row Row) Measure {
 
 func judgeGoal(row Row, g Goal, out *saved.Row) saved.Goal {
 	measure := string(g.of(row))
-	res := saved.Goal{Against: g.Against, Of: measure, AtMost: g.AtMost, State: saved.Open}
+	res := saved.Goal{Against: g.Against, Of: measure, AtMost: g.AtMost, Obstacle: g.Obstacle, State: saved.Open}
 	subject := out.Contestants[0]
 	mine, ok := subject.Value(measure)
 	if !ok {

@@ -153,6 +153,9 @@ type Goal struct {
 	Against string
 	Of      Measure // "" is the row's Primary
 	AtMost  float64
+	// Obstacle says, in whole sentences, what stands in the way of a goal that
+	// is missed; the report prints it beside the miss.
+	Obstacle string
 }
 
 // FullName is the name that RUN selects by.

@@ -182,7 +182,11 @@ func writeLosses(b *strings.Builder, rows []saved.Row) {
 		}
 		for _, g := range r.Goals {
 			if g.State == saved.Missed {
-				lines = append(lines, fmt.Sprintf("%s: goal %s: %s", r.FullName(), GoalText(g), GoalOutcome(g)))
+				line := fmt.Sprintf("%s: goal %s: %s", r.FullName(), GoalText(g), GoalOutcome(g))
+				if g.Obstacle != "" {
+					line += ". " + g.Obstacle
+				}
+				lines = append(lines, line)
 			}
 		}
 	}

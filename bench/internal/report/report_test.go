@@ -30,7 +30,7 @@ func run() *saved.Run {
 			},
 			Comparisons: []saved.Comparison{{With: "theirs", Ratio: stat.Ratio{Median: 2, Lo: 1.9, Hi: 2.1, Rounds: 20, Enough: true}, Verdict: stat.Slower}},
 			Goals: []saved.Goal{
-				{Against: "the fastest peer", Peer: "theirs", Of: "cpu", AtMost: 0.9, Ratio: stat.Ratio{Median: 2, Lo: 1.9, Hi: 2.1}, State: saved.Missed},
+				{Against: "the fastest peer", Peer: "theirs", Of: "cpu", AtMost: 0.9, Ratio: stat.Ratio{Median: 2, Lo: 1.9, Hi: 2.1}, Obstacle: "They do less.", State: saved.Missed},
 				{Of: "allocs", AtMost: 60, Ratio: stat.Ratio{Median: 0.04, Lo: 0.04, Hi: 0.04}, State: saved.Met},
 			},
 			AA:      &stat.Ratio{Median: 1.001, Lo: 0.99, Hi: 1.012, Enough: true},
@@ -51,7 +51,7 @@ func TestPagesSayWhatTheRunHolds(t *testing.T) {
 		"| broken | failing: wrong / sum |",
 		"Goal cpu <= 0.9x the fastest peer (theirs): missed: 2.000 [1.900 .. 2.100]", "Goal allocs <= 60: met: 0.04", "- ours: tagged",
 		"noise floor 1.2 %; 20 rounds in 4 s; 2 repeated", "DIRTY: 1 rounds",
-		"## Where we lose\n\n- s/r: 2.000 of theirs's cpu\n- s/r: goal cpu", "## What this does not show\n\n- The rest.",
+		"## Where we lose\n\n- s/r: 2.000 of theirs's cpu\n- s/r: goal cpu", ": missed: 2.000 [1.900 .. 2.100]. They do less.\n\n## What this does not show\n\n- The rest.",
 	} {
 		if !strings.Contains(pages["s.md"], want) {
 			t.Errorf("the page lacks %q", want)

@@ -190,7 +190,9 @@ type Goal struct {
 	Of      string     `json:"of"`
 	AtMost  float64    `json:"at_most"`
 	Ratio   stat.Ratio `json:"ratio"`
-	State   GoalState  `json:"state"`
+	// Obstacle is what stands in the way of it, in sentences; "" when nothing is known.
+	Obstacle string    `json:"obstacle,omitempty"`
+	State    GoalState `json:"state"`
 }
 
 // FullName is suite/row.
