@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "draw the pages of the samples anew")
 func TestSamplesLookAsTheyDid(t *testing.T) {
 	top := t
 	templates, err := filepath.Glob("samples/*/template.yaml")
-	if err != nil || len(templates) < 20 {
+	if err != nil || len(templates) < 30 {
 		t.Fatalf("%d samples, %v", len(templates), err)
 	}
 	engine, err := pdf.New(pdf.Config{})

@@ -207,7 +207,8 @@ var commonNames = []string{
 // withoutText are the style keys that change text alone.
 var withoutText = []string{
 	"font", "size", "leading", "weight", "italic", "color", "figures", "keep-figures", "widows", "orphans",
-	"features", "indent", "margin-left", "margin-right",
+	"features", "indent", "margin-left", "margin-right", "breaking", "hyphenate", "underline", "strike",
+	"letter-spacing", "caps", "position",
 }
 
 // inert returns the keys that would change nothing of a block of a kind.
@@ -219,18 +220,22 @@ func inert(kind string) []string {
 		})
 	case "rule", "spacer":
 		return append([]string{"align", "lang", "keep-together"}, withoutText...)
-	case "image":
+	case "image", "svg":
 		return append([]string{"keep-together"}, withoutText...)
 	case "list":
 		return []string{"indent", "margin-left", "margin-right"}
 	case "markdown":
 		return []string{"keep-together", "keep-with-next"}
+	case "heading": // it is whole, and stays with what follows, by itself
+		return []string{"keep-together", "keep-with-next", "widows", "orphans"}
 	case "section":
-		return []string{"keep-together", "keep-with-next", "break-before", "break-after"}
+		return []string{"keep-together", "keep-with-next", "break-before", "break-after", "space-before", "space-after"}
 	case "place":
-		return []string{"keep-together", "keep-with-next", "break-before", "break-after"}
+		return []string{
+			"keep-together", "keep-with-next", "break-before", "break-after", "space-before", "space-after", "widows", "orphans",
+		}
 	case "toc":
-		return []string{"keep-together", "bookmark", "indent", "margin-left", "margin-right"}
+		return []string{"keep-together", "bookmark", "align", "widows", "orphans", "breaking", "indent", "margin-left", "margin-right"}
 	case "barcode": // its readable text has a font
 		return []string{"keep-together", "widows", "orphans", "keep-figures", "indent", "margin-left", "margin-right"}
 	}

@@ -111,6 +111,19 @@ func (m *maker) elem(parent *tag.Elem, typ tag.Type, src *doc.Source, lang strin
 	return e
 }
 
+// spoken makes an element around a block that has none of its own, where it names a language; nil: it
+// names none.
+func (m *maker) spoken(en *env, c *doc.Block) *tag.Elem {
+	if c.Lang == "" {
+		return nil
+	}
+	el := m.elem(en.elem, tag.Div, c.Src, c.Lang)
+	if el != nil {
+		en.elem = el
+	}
+	return el
+}
+
 // inline makes an element within a line.
 func (m *maker) inline(parent *tag.Elem, typ tag.Type, src *doc.Source, lang string) *tag.Elem {
 	if !m.opt.Tagged || parent == nil {
@@ -241,16 +254,19 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 		en.elem = el
 		e.b, err = m.list(n, en)
 	case *doc.Beside:
+		el = m.spoken(&en, c)
 		e.b, err = m.beside(n, en)
 	case *doc.Box:
 		if c.Style == nil {
 			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)
 		}
+		el = m.spoken(&en, c)
 		e.b, err = m.box(n, en)
 	case *doc.Columns:
 		if c.Style == nil {
 			e.before, e.after = m.halfLine(en.style), m.halfLine(en.style)
 		}
+		el = m.spoken(&en, c)
 		e.b, err = m.columns(n, en)
 	case *doc.Image:
 		if c.Style == nil && m.art == ArtifactNone {
@@ -277,6 +293,9 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 			e.b = space{n.Height}
 		}
 	case *doc.Toc:
+		if n.Title != "" {
+			e.before = max(e.before, m.heading(en.style, 2).SpaceBefore)
+		}
 		e.b, el, err = m.toc(n, en)
 	default:
 		return e, failed(at(c.Src, "L305", "%T cannot stand here", n))

@@ -221,6 +221,7 @@ func (f *flow) fixed(n *doc.Place) error {
 		return failed(at(n.Src, "L317", "the place lies beyond the sheet, which is %s by %s", mm(m.Width), mm(m.Height)))
 	}
 	e := entry{src: n.Src}
+	e.done = f.m.spoken(&en, &n.Block)
 	f.m.noNotes = "a place beside the flow"
 	st, err := f.m.placed(n, en)
 	f.m.noNotes = ""
