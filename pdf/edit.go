@@ -22,10 +22,18 @@ import (
 // Op is one change of a document, for Engine.Edit. It belongs to no document and is safe for
 // concurrent use.
 type Op struct {
-	apply func(*edit.Draft) error
+	apply func(context.Context, *change) error
 	// protect encrypts the file; plain lets an encrypted one be written without.
 	protect *crypt.Options
 	plain   bool
+}
+
+// change is what an Op works on.
+type change struct {
+	e       *Engine
+	d       *edit.Draft
+	o       EditOptions
+	summary *Summary
 }
 
 // EditOptions say how a changed document is written.
@@ -58,8 +66,9 @@ type Summary struct {
 //
 // A claim of a standard stays only when the Judge finds nothing in the new file; else it goes, and
 // Warnings says why. An encrypted document needs its owner's password, and Decrypt or Protect: it is
-// not written plain by the way. Errors are those of Open, *OptionError, and those of ctx and w; what
-// w took before an error is no document.
+// not written plain by the way. Errors are those of Open, *OptionError, whose Field begins with the
+// place of the change where there are several, as in steps[1].degrees, and those of ctx and w; what w
+// took before an error is no document.
 func (e *Engine) Edit(ctx context.Context, w io.Writer, d *Document, o EditOptions, ops ...Op) (*Summary, error) {
 	plain := false
 	for _, op := range ops {
@@ -71,20 +80,39 @@ func (e *Engine) Edit(ctx context.Context, w io.Writer, d *Document, o EditOptio
 	if err := d.mayChange(o, plain); err != nil {
 		return nil, err
 	}
-	draft := edit.NewDraft(d.d)
-	for _, op := range ops {
+	c := &change{e, edit.NewDraft(d.d), o, &Summary{}}
+	for i, op := range ops {
 		if op.apply == nil {
 			continue
 		}
-		if err := op.apply(draft); err != nil {
-			return nil, err
+		if err := op.apply(ctx, c); err != nil {
+			return nil, ofStep(i, len(ops), told(err))
 		}
 	}
-	s := &Summary{}
-	if err := e.writeDraft(ctx, w, draft, o, s); err != nil {
+	if err := e.writeDraft(ctx, w, c.d, o, c.summary); err != nil {
 		return nil, told(err)
 	}
-	return s, nil
+	return c.summary, nil
+}
+
+// ofStep names the change among several that an error is of.
+func ofStep(i, of int, err error) error {
+	if of == 1 {
+		return err
+	}
+	step := fmt.Sprintf("steps[%d]", i)
+	if e, ok := errors.AsType[*OptionError](err); ok {
+		e.Field = step + "." + e.Field
+	}
+	if e, ok := errors.AsType[*DiagnosticError](err); ok {
+		for i := range e.Diagnostics {
+			e.Diagnostics[i].Path = step
+		}
+	}
+	if e, ok := errors.AsType[*LimitError](err); ok {
+		e.Place = strings.TrimSuffix(step+", "+e.Place, ", ")
+	}
+	return err
 }
 
 func (d *Document) mayChange(o EditOptions, plain bool) error {
@@ -143,12 +171,12 @@ func Delete(pages string) Op {
 }
 
 func onPages(pages string, f func(*edit.Draft, []int) error) Op {
-	return Op{apply: func(d *edit.Draft) error {
-		list, err := edit.ParsePages(pages, len(d.Pages()))
+	return Op{apply: func(_ context.Context, c *change) error {
+		list, err := edit.ParsePages(pages, len(c.d.Pages()))
 		if err != nil {
 			return err
 		}
-		return f(d, list)
+		return f(c.d, list)
 	}}
 }
 
@@ -164,7 +192,7 @@ type Metadata = edit.Metadata
 
 // SetMetadata changes title, author, subject and keywords, in the information dictionary and in XMP.
 func SetMetadata(m Metadata) Op {
-	return Op{apply: func(d *edit.Draft) error { d.SetMetadata(m); return nil }}
+	return Op{apply: func(_ context.Context, c *change) error { c.d.SetMetadata(m); return nil }}
 }
 
 // SplitOptions say where a document is split; exactly one of the fields is set.
@@ -178,7 +206,8 @@ type SplitOptions struct {
 
 // Split writes parts of a document, each a document of its own: out is called for each, from 1. What
 // belongs to the pages of a part comes along: bookmarks, destinations, fields, structure elements,
-// labels. The document's attachments are in the first part. Errors are as those of Edit.
+// labels. Resources that pages name but do not use stay behind, where pages of other parts share
+// them. The document's attachments are in the first part. Errors are as those of Edit.
 func (e *Engine) Split(ctx context.Context, d *Document, o SplitOptions, out func(part int) (io.WriteCloser, error)) (*Summary, error) {
 	if err := d.mayChange(o.EditOptions, false); err != nil {
 		return nil, err
@@ -193,6 +222,9 @@ func (e *Engine) Split(ctx context.Context, d *Document, o SplitOptions, out fun
 		draft.Select(pages)
 		if i > 0 {
 			draft.WithoutAttachments()
+		}
+		if err := draft.Prune(ctx); err != nil {
+			return nil, told(err)
 		}
 		if err := e.writePart(ctx, draft, i+1, o, s, out); err != nil {
 			return nil, told(err)
@@ -304,6 +336,9 @@ func (e *Engine) startsBySize(ctx context.Context, d *Document, most int64) ([]i
 			draft.Select(pagesFrom(from, to))
 			if from > 0 {
 				draft.WithoutAttachments()
+			}
+			if err := draft.Prune(ctx); err != nil {
+				return false, err
 			}
 			sum, err := draft.Write(ctx, io.Discard, edit.WriteOptions{Deflater: e.deflater})
 			return sum.Size <= most, err

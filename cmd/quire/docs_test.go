@@ -480,7 +480,9 @@ func TestDocsOperations(t *testing.T) {
 		}
 	}
 	finish := signer(t)
-	for name, text := range map[string]string{"secret.txt": "owner\n", "reader.txt": "reader\n", "note.txt": "a note"} {
+	_, steps, _ := strings.Cut(text, "```json\n")
+	steps, _, _ = strings.Cut(steps, "```")
+	for name, text := range map[string]string{"secret.txt": "owner\n", "reader.txt": "reader\n", "note.txt": "a note", "steps.json": steps} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -86,6 +86,8 @@ func describedOperation(o operation.Operation) []web.RouteOption {
 		return append(common, openapi.Describe[struct{ Body []byte }, operationAnswer](), openapi.Produces(pdfType))
 	case operation.Documents:
 		return append(common, openapi.Describe[struct{ Body []byte }, operationAnswer](), openapi.Produces("application/zip"))
+	case operation.Data:
+		return append(common, openapi.Describe[struct{ Body []byte }, operationAnswer](), openapi.Produces("application/octet-stream"))
 	case operation.Report:
 	}
 	return append(common, openapi.Describe[struct{ Body []byte }, jsonAnswer[json.RawMessage]](), openapi.Produces("application/json"))
@@ -149,6 +151,10 @@ func (p *operations) answer(c *web.Context, o operation.Operation) error {
 		}
 		h.Set("Content-Disposition", web.ContentDisposition("attachment", base+".zip"))
 		return sendFile(c, "application/zip", f)
+	}
+	if o.Gives == operation.Data { // of any kind: it is kept, never shown
+		h.Set("Content-Disposition", web.ContentDisposition("attachment", in.Values["name"]))
+		return sendFile(c, "application/octet-stream", made[0])
 	}
 	nameIt(c, base+"-"+o.Name+".pdf")
 	return sendFile(c, pdfType, made[0])

@@ -27,6 +27,7 @@ import (
 	"example.com/quire/pdf/operation"
 	"example.com/quire/pdf/standard"
 	"example.com/quire/web/openapi"
+	"example.com/quire/web/webtest"
 )
 
 // aPDF is a tagged file of three pages; protect may be nil.
@@ -233,5 +234,43 @@ func TestOperationsOverHTTP(t *testing.T) {
 		if c.status >= 400 && !json.Valid(r.Body) {
 			t.Errorf("%s: %s", name, r.Body)
 		}
+	}
+}
+
+// TestFilesAndStepsAreParts: further files, attachments and steps come as parts of a form; what a PDF
+// carries is answered to be kept, never shown.
+func TestFilesAndStepsAreParts(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	plain := aPDF(t, nil)
+	post := func(target string, parts ...[3]string) *webtest.Response {
+		var b bytes.Buffer
+		w := multipart.NewWriter(&b)
+		for _, p := range parts {
+			part, err := w.CreateFormFile(p[0], p[1])
+			if err == nil {
+				_, err = part.Write([]byte(p[2]))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return h.Post("/v1/pdf/"+target, w.FormDataContentType(), b.String())
+	}
+	steps := `[{"overlay":{"with":"more.pdf","under":true}},{"attach":{"attachment":"n.html","relationship":"Data"}},{"number":{}}]`
+	r := post("pipe", [3]string{"file", "in.pdf", plain}, [3]string{"file", "more.pdf", plain}, [3]string{"file", "n.html", "<script>"}, [3]string{"steps", "steps.json", steps})
+	if r.Status != http.StatusOK || !strings.Contains(r.Header.Get("Quire-Summary"), `"pages":3`) {
+		t.Fatalf("%d %v %.300s", r.Status, r.Header, r.Body)
+	}
+	got := h.Post("/v1/pdf/extract?name=n.html", "application/pdf", string(r.Body))
+	if got.Status != http.StatusOK || string(got.Body) != "<script>" || got.Header.Get("Content-Type") != "application/octet-stream" ||
+		!strings.HasPrefix(got.Header.Get("Content-Disposition"), "attachment") || got.Header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%d %v %.300s", got.Status, got.Header, got.Body)
+	}
+	if r := post("pipe", [3]string{"file", "in.pdf", plain}, [3]string{"steps", "steps.json", `[{"number":{"position":"botom"}}]`}); r.Status != http.StatusBadRequest || !bytes.Contains(r.Body, []byte("steps[0].number.position")) {
+		t.Errorf("%d %.300s", r.Status, r.Body)
 	}
 }

@@ -73,6 +73,8 @@ func (p *program) operation(o operation.Operation) *cobra.Command {
 		c.Flags().StringVarP(&out, "out", "o", "", "PDF `FILE` to write; - for standard output (default: FILE-"+o.Name+".pdf, here)")
 	case operation.Documents:
 		c.Flags().StringVarP(&out, "out", "o", ".", "`DIRECTORY` to write the files to")
+	case operation.Data:
+		c.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write; - for standard output (default: its own name, here)")
 	case operation.Report:
 	}
 	return c
@@ -132,8 +134,8 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 	if err != nil {
 		return err
 	}
-	if o.Gives == operation.Document && out == "-" && p.json {
-		return usageError{errors.New("--json and -o -: standard output has room for one; name a FILE for the PDF")}
+	if out == "-" && p.json {
+		return usageError{errors.New("--json and -o -: standard output has room for one; name a FILE to write")}
 	}
 	base := strings.TrimSuffix(filepath.Base(files[0]), filepath.Ext(files[0]))
 	in.Create = func(part int) (io.WriteCloser, error) {
@@ -141,6 +143,8 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 		switch {
 		case o.Gives == operation.Documents:
 			name = filepath.Join(out, fmt.Sprintf("%s-%03d.pdf", base, part))
+		case name == "" && o.Gives == operation.Data:
+			name = plainName(in.Values["name"])
 		case name == "":
 			name = base + "-" + o.Name + ".pdf"
 		}
@@ -159,10 +163,24 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 	if done.Failed {
 		p.code = 1
 	}
-	if o.Gives == operation.Document && out == "-" {
+	if out == "-" && o.Gives != operation.Documents {
 		return nil // standard output has the file
 	}
 	return p.print(done.Report, done.Text)
+}
+
+// plainName is a name that a file gave, as one of a file here: it leads to no other directory.
+func plainName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7F || strings.ContainsRune(`/\:`, r) {
+			return '_'
+		}
+		return r
+	}, s)
+	if strings.Trim(s, ".") == "" || s == "-" {
+		return "attachment"
+	}
+	return s
 }
 
 // keyFile reads a key.

@@ -128,6 +128,20 @@ func AppendText(dst []byte, s string) []byte {
 	return append(dst, '>')
 }
 
+// TextKey returns the bytes of a text string, as a key that a name tree is ordered by (7.9.6).
+func TextKey(s string) String {
+	for _, c := range []byte(s) {
+		if c < ' ' || c > '~' {
+			b := []byte{0xFE, 0xFF}
+			for _, u := range utf16.Encode([]rune(s)) {
+				b = append(b, byte(u>>8), byte(u)) //nolint:gosec // G115: the two bytes of a UTF-16 unit
+			}
+			return String(b)
+		}
+	}
+	return String(s)
+}
+
 // looksMarked reports whether s begins, in PDFDocEncoding, with the bytes of a byte
 // order mark: UTF-16BE or UTF-8, or UTF-16LE, which the standard does not have and
 // readers understand.

@@ -1,5 +1,7 @@
 package doc
 
+import "strings"
+
 // Attachment is a file that the document carries (ISO 32000-2, 7.11.4 and 14.13). PDF/A-3b and
 // PDF/A-4f take files of any kind; PDF/A-2b and PDF/A-4 take none that this library could vouch
 // for, so that attachments under them are an error.
@@ -23,6 +25,20 @@ const (
 	RelationAlternative              // the same in another form, such as an invoice in XML
 	RelationSupplement               // more than the document shows
 )
+
+// MediaType returns the media type (IANA's registry) of a file by the ending of its name; empty: it is
+// not known.
+func MediaType(name string) string {
+	return map[string]string{
+		"csv": "text/csv", "txt": "text/plain", "md": "text/markdown", "html": "text/html", "xml": "text/xml",
+		"json": "application/json", "yaml": "application/yaml", "pdf": "application/pdf", "zip": "application/zip",
+		"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "tif": "image/tiff", "tiff": "image/tiff", "svg": "image/svg+xml",
+		"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		"docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+		"ods":  "application/vnd.oasis.opendocument.spreadsheet",
+		"odt":  "application/vnd.oasis.opendocument.text",
+	}[strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])]
+}
 
 // Viewer says how a viewer opens and prints the document (ISO 32000-2, 7.7.2 and 12.2). The zero
 // Viewer leaves all of that to the viewer and its user.

@@ -78,13 +78,7 @@ func All() []Operation {
 			Parameters: []Parameter{
 				{Name: "degrees", Kind: Number, Doc: "turn by `DEGREES`, a multiple of 90", Required: true, Example: "90"}, pages, password,
 			},
-			run: func(c *call) error {
-				n, err := c.number("degrees", 0)
-				if err != nil {
-					return err
-				}
-				return c.edit(pdf.EditOptions{}, pdf.Rotate(c.in.Values["pages"], n))
-			},
+			op: rotate,
 		},
 		{
 			Name: "crop", Summary: "Show a part of pages", Description: "What lies outside is not shown, but stays in the file: this is no redaction.",
@@ -92,19 +86,87 @@ func All() []Operation {
 			Parameters: []Parameter{
 				{Name: "box", Doc: "show `LEFT,BOTTOM,RIGHT,TOP`, in points", Required: true, Example: "50,50,400,600"}, pages, password,
 			},
-			run: crop,
+			op: crop,
 		},
 		{
 			Name: "reorder", Summary: "Choose pages and their order", Description: "Pages that are not listed go, and with them what leads only to them; one that is listed twice comes twice.",
 			Go: pdf.Reorder, Most: 1, Gives: Document,
 			Parameters: []Parameter{{Name: "pages", Doc: "these `PAGES`, such as 3,1-2,r1", Required: true, Example: "3,1-2"}, password},
-			run:        func(c *call) error { return c.edit(pdf.EditOptions{}, pdf.Reorder(c.in.Values["pages"])) },
+			op:         func(c *call) (pdf.Op, error) { return pdf.Reorder(c.in.Values["pages"]), nil },
 		},
 		{
 			Name: "delete", Summary: "Take pages away", Description: "With the pages goes what leads only to them: bookmarks, destinations, links, fields, tags.",
 			Go: pdf.Delete, Most: 1, Gives: Document,
 			Parameters: []Parameter{{Name: "pages", Doc: "these `PAGES`, such as 2,r1", Required: true, Example: "2"}, password},
-			run:        func(c *call) error { return c.edit(pdf.EditOptions{}, pdf.Delete(c.in.Values["pages"])) },
+			op:         func(c *call) (pdf.Op, error) { return pdf.Delete(c.in.Values["pages"]), nil },
+		},
+		{
+			Name: "overlay", Summary: "Lay the pages of another PDF over those of a PDF",
+			Description: "Each as large as fits, in the middle, upright as a reader sees the page. What is laid over is no content but an artifact: who listens to a tagged file does not hear it. A claim stays when both files make one of its kind.",
+			Go:          pdf.Overlay, Most: 1, Gives: Document,
+			Parameters: []Parameter{
+				other, otherPassword,
+				{Name: "from", Doc: "these `PAGES` of it, one for each page; default all"},
+				{Name: "repeat", Kind: Switch, Doc: "begin again with the first where they are fewer"},
+				under, opacity, pages, password,
+			},
+			op: overlay,
+		},
+		{
+			Name: "stamp", Summary: "Put a text or a page on pages",
+			Description: "Text is set in a face that the file gets embedded. The stamp stands upright where a reader sees it, whatever turns or crops the page, and is an artifact as in overlay.",
+			Go:          pdf.Stamp, Most: 1, Gives: Document,
+			Parameters: append([]Parameter{
+				{Name: "text", Doc: "put this `TEXT`", Example: "COPY"},
+				stamped,
+				{Name: "page", Kind: Number, Doc: "page `N` of it, from 1; default 1"},
+				otherPassword,
+				position, margin,
+				{Name: "scale", Doc: "so many times as large as it is, a `NUMBER`"},
+				{Name: "angle", Doc: "turn by `DEGREES`, against the clock"},
+				opacity, under, pages, password,
+			}, look...),
+			op: stamp,
+		},
+		{
+			Name: "watermark", Summary: "Put a pale text or page across pages",
+			Description: "In the middle and as large as fits, at 45 degrees and an opacity of 0.15 where nothing else is said; an artifact as in overlay.",
+			Go:          pdf.Watermark, Most: 1, Gives: Document,
+			Parameters: append([]Parameter{
+				{Name: "text", Doc: "put this `TEXT`", Example: "DRAFT"},
+				stamped,
+				{Name: "page", Kind: Number, Doc: "page `N` of it, from 1; default 1"},
+				otherPassword,
+				{Name: "angle", Doc: "turn by `DEGREES`, against the clock; default 45"},
+				opacity, under, pages, password,
+			}, look[1:]...),
+			op: watermark,
+		},
+		{
+			Name: "number", Summary: "Number pages", Description: "The numbers are artifacts, so that a tagged file goes on to say what it said, and their face is embedded.",
+			Go: pdf.Number, Most: 1, Gives: Document,
+			Parameters: append([]Parameter{
+				{Name: "format", Doc: "write this `TEXT`, in which {page} is the number and {pages} the last one; default {page}", Example: "{page}/{pages}"},
+				{Name: "numbers", Doc: "as `KIND`: " + strings.Join(numberings, ", ") + "; default decimal"},
+				{Name: "start", Kind: Number, Doc: "count from `N` over the pages that are numbered; default: the place in the file"},
+				position, margin, pages, password,
+			}, look...),
+			op: number,
+		},
+		{
+			Name: "nup", Summary: "Put several pages on one",
+			Description: "Row by row, on sheets of the first page's size, turned where that makes pages larger, or in the order of a booklet. Bookmarks lead to the sheet of their page; links, fields and notes are drawn only, and tags go.",
+			Go:          pdf.NUp, Most: 1, Gives: Document,
+			Parameters: []Parameter{
+				{Name: "per-sheet", Kind: Number, Doc: "`N` pages on a sheet, 2 to 100; default 2", Example: "4"},
+				{Name: "booklet", Kind: Switch, Doc: "two on a side, to be printed on both sides and folded"},
+				{Name: "sheet", Doc: "the `SIZE` of sheets: a3, a4, a5, letter, legal or WIDTHxHEIGHT in points"},
+				{Name: "margin", Doc: "around a sheet, in `POINTS`"},
+				{Name: "gap", Doc: "between pages, in `POINTS`"},
+				{Name: "border", Kind: Switch, Doc: "a line around each page"},
+				password,
+			},
+			op: nup,
 		},
 		{
 			Name: "optimise", Summary: "Make a PDF smaller without loss",
@@ -136,12 +198,12 @@ func All() []Operation {
 				{Name: "allow", Doc: "what readers may do: `LIST` of " + strings.Join(crypt.PermissionNames(), ", ") + ", or none; default all"},
 				password,
 			},
-			run: encrypt,
+			op: encrypt,
 		},
 		{
 			Name: "decrypt", Summary: "Write an encrypted PDF plain", Description: "It needs the password of the owner.",
 			Go: pdf.Decrypt, Most: 1, Gives: Document, Parameters: []Parameter{password},
-			run: func(c *call) error { return c.edit(pdf.EditOptions{}, pdf.Decrypt()) },
+			op: func(*call) (pdf.Op, error) { return pdf.Decrypt(), nil },
 		},
 		{
 			Name: "metadata", Summary: "Change title, author, subject and keywords", Description: "In the information dictionary and in XMP. An empty value in a form takes an entry away.",
@@ -149,7 +211,43 @@ func All() []Operation {
 			Parameters: []Parameter{
 				{Name: "title", Doc: "the `TITLE`", Example: "Report"}, {Name: "author", Doc: "the `AUTHOR`"}, {Name: "subject", Doc: "the `SUBJECT`"}, {Name: "keywords", Doc: "the `KEYWORDS`"}, password,
 			},
-			run: metadata,
+			op: metadata,
+		},
+		{
+			Name: "attachments", Summary: "List the files that a PDF carries", Description: "Name, size as the file says it, media type, what it is to the document, and description.",
+			Go: (*pdf.Document).Attachments, Most: 1, Gives: Report, Parameters: []Parameter{password}, run: attachments,
+		},
+		{
+			Name: "attach", Summary: "Make a PDF carry a file", Description: "As one that is associated with the document. PDF/A-3b and PDF/A-4f take files of any kind, PDF/A-2b and PDF/A-4 none: their claim goes, with a warning.",
+			Go: pdf.Attach, Most: 1, Gives: Document,
+			Parameters: []Parameter{
+				{Name: "attachment", Kind: Upload, Doc: "the file to carry", Required: true, Example: "note.txt"},
+				{Name: "name", Doc: "under this `NAME`; default that of the file"},
+				{Name: "type", Doc: "its media `TYPE`, such as text/csv; default by its ending"},
+				{Name: "relationship", Doc: "what it is to the document, a `KIND`: " + strings.Join(pdf.Relationships(), ", ") + "; default Unspecified", Example: "Supplement"},
+				{Name: "description", Doc: "what people are shown, a `TEXT`; default the name"},
+				password,
+			},
+			op: attach,
+		},
+		{
+			Name: "detach", Summary: "Take a file away that a PDF carries", Description: "By the name that attachments lists.",
+			Go: pdf.Detach, Most: 1, Gives: Document,
+			Parameters: []Parameter{{Name: "name", Doc: "the `NAME` of the file", Required: true, Example: "note.txt"}, password},
+			op:         func(c *call) (pdf.Op, error) { return pdf.Detach(c.in.Values["name"]), nil },
+		},
+		{
+			Name: "extract", Summary: "Write a file that a PDF carries", Description: "By the name that attachments lists, as it is: it may be of any kind, and nothing of it is judged.",
+			Go: (*pdf.Document).Extract, Most: 1, Gives: Data,
+			Parameters: []Parameter{{Name: "name", Doc: "the `NAME` of the file", Required: true, Example: "note.txt"}, password},
+			run:        extract,
+		},
+		{
+			Name: "pipe", Summary: "Do several changes with one reading and one writing",
+			Description: "The steps, in their order, are a JSON array of objects, each with the name of an operation that changes a PDF and its parameters. Further files are those that steps name. A wrong step is named, and nothing is written.",
+			Go:          (*pdf.Engine).Edit, Most: 100, Gives: Document,
+			Parameters: []Parameter{{Name: "steps", Kind: Upload, Doc: "the steps, as JSON", Required: true, Example: "steps.json"}, password},
+			run:        pipe,
 		},
 		{
 			Name: "sign", Summary: "Sign a PDF", Description: "As PAdES B-B, or B-T with a time-stamp authority. The bytes of the file stay as they are, and earlier signatures go on to hold. A file keeps its claims of standards or is refused; so are encrypted and damaged files, and a key whose certificate is not valid now.",
@@ -197,6 +295,25 @@ func All() []Operation {
 		},
 	}
 }
+
+// The parameters of what is drawn on pages.
+var (
+	other         = Parameter{Name: "with", Kind: Upload, Doc: "the other PDF", Required: true, Example: "more.pdf"}
+	stamped       = Parameter{Name: "with", Kind: Upload, Doc: "put a page of this PDF, in the place of a text"}
+	otherPassword = Parameter{Name: "with-password", Kind: Secret, Doc: "the password of the other PDF"}
+	under         = Parameter{Name: "under", Kind: Switch, Doc: "below the content, not above it"}
+	opacity       = Parameter{Name: "opacity", Doc: "as far as can be seen through, a `NUMBER` from 0 to 1, which hides all; default 1"}
+	position      = Parameter{Name: "position", Doc: "at this `PLACE`: " + strings.Join(pdf.Positions(), ", "), Example: "top-right"}
+	margin        = Parameter{Name: "margin", Doc: "so many `POINTS` from the edge"}
+	look          = []Parameter{
+		{Name: "size", Doc: "letters of so many `POINTS`"},
+		{Name: "font", Doc: "set in this `FAMILY`: Liberation Sans, Liberation Serif, Liberation Mono or DejaVu Sans"},
+		{Name: "bold", Kind: Switch, Doc: "in bold"},
+		{Name: "italic", Kind: Switch, Doc: "in italics"},
+		{Name: "color", Doc: "in this `COLOUR`, #rgb or #rrggbb; default black"},
+	}
+	numberings = []string{"decimal", "roman", "upper-roman", "alpha", "upper-alpha"}
+)
 
 // The parameters of searching.
 var (

@@ -37,9 +37,22 @@ func (c *call) on(name string) (bool, error) {
 	}
 }
 
+// decimal reads a number with a point; 0 where there is none.
+func (c *call) decimal(name string) (float64, error) {
+	s := c.in.Values[name]
+	if s == "" {
+		return 0, nil
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || v != v || v > 1e6 || v < -1e6 {
+		return 0, &pdf.OptionError{Field: name, Got: strconv.Quote(s), Want: "a number"}
+	}
+	return v, nil
+}
+
 // edit writes the first file with changes.
-func (c *call) edit(o pdf.EditOptions, ops ...pdf.Op) error {
-	o.Progress = c.in.Progress
+func (c *call) edit(ops ...pdf.Op) error {
+	o := pdf.EditOptions{Progress: c.in.Progress}
 	return c.rewrite(func(w io.Writer, d *pdf.Document) (*pdf.Summary, error) { return c.e.Edit(c.ctx, w, d, o, ops...) })
 }
 
@@ -73,7 +86,9 @@ func (c *call) write(f func(io.Writer) (*pdf.Summary, error)) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	c.told(s)
+	if s != nil {
+		c.told(s)
+	}
 	return nil
 }
 
@@ -141,8 +156,7 @@ func merge(c *call) error {
 		if err != nil {
 			return err
 		}
-		name := f.Name[strings.LastIndexAny(f.Name, `/\`)+1:]
-		x := pdf.MergeInput{Doc: d, Name: strings.TrimSuffix(name, ".pdf")}
+		x := pdf.MergeInput{Doc: d, Name: strings.TrimSuffix(base(f.Name), ".pdf")}
 		if lists != nil {
 			x.Pages = lists[i]
 		}
@@ -153,12 +167,14 @@ func merge(c *call) error {
 	})
 }
 
-func crop(c *call) error {
+func rotate(c *call) (pdf.Op, error) {
+	n, err := c.number("degrees", 0)
+	return pdf.Rotate(c.in.Values["pages"], n), err
+}
+
+func crop(c *call) (pdf.Op, error) {
 	box, err := boxOf(c.in.Values["box"])
-	if err != nil {
-		return err
-	}
-	return c.edit(pdf.EditOptions{}, pdf.Crop(c.in.Values["pages"], box))
+	return pdf.Crop(c.in.Values["pages"], box), err
 }
 
 // boxOf reads a rectangle.
@@ -213,7 +229,7 @@ func redact(c *call) error {
 	return nil
 }
 
-func encrypt(c *call) error {
+func encrypt(c *call) (op pdf.Op, err error) {
 	o := crypt.Options{Owner: c.in.Values["owner"], User: c.in.Values["user"], Permissions: crypt.All}
 	if list := c.list("allow"); len(list) > 0 {
 		o.Permissions = 0
@@ -221,15 +237,15 @@ func encrypt(c *call) error {
 			p, ok := crypt.ParsePermission(name)
 			if !ok && (name != "none" || len(list) > 1) {
 				known := append(crypt.PermissionNames(), "none")
-				return &pdf.OptionError{Field: "allow", Got: strconv.Quote(name), Want: strings.Join(known, ", "), Nearest: nearest.Name(name, known)}
+				return op, &pdf.OptionError{Field: "allow", Got: strconv.Quote(name), Want: strings.Join(known, ", "), Nearest: nearest.Name(name, known)}
 			}
 			o.Permissions |= p
 		}
 	}
-	return c.edit(pdf.EditOptions{}, pdf.Encrypt(o))
+	return pdf.Encrypt(o), nil
 }
 
-func metadata(c *call) error {
+func metadata(c *call) (op pdf.Op, err error) {
 	var m pdf.Metadata
 	some := false
 	for name, to := range map[string]**string{"title": &m.Title, "author": &m.Author, "subject": &m.Subject, "keywords": &m.Keywords} {
@@ -239,7 +255,7 @@ func metadata(c *call) error {
 		}
 	}
 	if !some {
-		return &pdf.OptionError{Field: "metadata", Got: "nothing to change", Want: "title, author, subject or keywords"}
+		return op, &pdf.OptionError{Field: "metadata", Got: "nothing to change", Want: "title, author, subject or keywords"}
 	}
-	return c.edit(pdf.EditOptions{}, pdf.SetMetadata(m))
+	return pdf.SetMetadata(m), nil
 }

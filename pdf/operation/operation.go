@@ -51,6 +51,7 @@ const (
 	Report    Gives = iota // a value, as JSON or text
 	Document               // one PDF
 	Documents              // several
+	Data                   // one file of any kind
 )
 
 // Operation is one thing that can be done with files.
@@ -63,6 +64,8 @@ type Operation struct {
 	Gives      Gives
 	Parameters []Parameter
 
+	// op makes the change that the operation is, which can be a step of pipe; nil: run does it.
+	op  func(*call) (pdf.Op, error)
 	run func(*call) error
 }
 
@@ -114,25 +117,8 @@ func Find(name string) (*Operation, error) {
 // *pdf.DiagnosticError with the name of its file, and those of in.Create. Nothing that was written
 // before an error is a file.
 func (o *Operation) Run(ctx context.Context, e *pdf.Engine, in Input) (*Outcome, error) {
-	var names []string
-	for _, p := range o.Parameters {
-		names = append(names, p.Name)
-		if p.Required && in.Values[p.Name] == "" && in.Uploads[p.Name].Data == nil {
-			return nil, &pdf.OptionError{Field: p.Name, Got: "nothing", Want: p.Doc}
-		}
-	}
-	var given []string
-	for name := range in.Values {
-		given = append(given, name)
-	}
-	for name := range in.Uploads {
-		given = append(given, name)
-	}
-	slices.Sort(given)
-	for _, name := range given {
-		if !slices.Contains(names, name) {
-			return nil, &pdf.OptionError{Field: name, Got: "an unknown parameter", Want: cmp.Or(strings.Join(names, ", "), "none"), Nearest: nearest.Name(name, names)}
-		}
+	if err := o.check(in.Values, in.Uploads); err != nil {
+		return nil, err
 	}
 	if n, least := len(in.Files), max(o.Least, 1); n < least || n > o.Most {
 		want := strconv.Itoa(least) + " to " + strconv.Itoa(o.Most)
@@ -142,10 +128,45 @@ func (o *Operation) Run(ctx context.Context, e *pdf.Engine, in Input) (*Outcome,
 		return nil, &pdf.OptionError{Field: "file", Got: strconv.Itoa(n) + " files", Want: want}
 	}
 	c := &call{ctx: ctx, e: e, in: in, out: &Outcome{}}
-	if err := o.run(c); err != nil {
+	run := o.run
+	if o.op != nil {
+		run = func(c *call) error {
+			op, err := o.op(c)
+			if err != nil {
+				return err
+			}
+			return c.edit(op)
+		}
+	}
+	if err := run(c); err != nil {
 		return nil, err
 	}
 	return c.out, nil
+}
+
+// check checks that parameters are those of the operation, and all that it needs.
+func (o *Operation) check(values map[string]string, uploads map[string]File) error {
+	var names []string
+	for _, p := range o.Parameters {
+		names = append(names, p.Name)
+		if p.Required && values[p.Name] == "" && uploads[p.Name].Data == nil {
+			return &pdf.OptionError{Field: p.Name, Got: "nothing", Want: p.Doc}
+		}
+	}
+	var given []string
+	for name := range values {
+		given = append(given, name)
+	}
+	for name := range uploads {
+		given = append(given, name)
+	}
+	slices.Sort(given)
+	for _, name := range given {
+		if !slices.Contains(names, name) {
+			return &pdf.OptionError{Field: name, Got: "an unknown parameter", Want: cmp.Or(strings.Join(names, ", "), "none"), Nearest: nearest.Name(name, names)}
+		}
+	}
+	return nil
 }
 
 // call is one run.
@@ -202,8 +223,12 @@ func (o *Operation) Example() string {
 			words = append(words, "--"+p.Name, p.Example)
 		}
 	}
-	if o.Gives == Document {
+	switch o.Gives {
+	case Document:
 		words = append(words, "-o", "out.pdf")
+	case Data:
+		words = append(words, "-o", "out")
+	case Report, Documents:
 	}
 	return strings.Join(words, " ")
 }

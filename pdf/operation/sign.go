@@ -20,8 +20,13 @@ func (c *call) upload(name string) ([]byte, error) {
 	if !ok {
 		return nil, nil
 	}
-	if f.Size > MostUploadBytes {
-		return nil, &pdf.OptionError{Field: name, Got: "a file of " + strconv.FormatInt(f.Size, 10) + " bytes", Want: "at most " + strconv.Itoa(MostUploadBytes)}
+	return read(name, f, MostUploadBytes)
+}
+
+// read reads a file that is a parameter.
+func read(name string, f File, most int64) ([]byte, error) {
+	if f.Size > most {
+		return nil, &pdf.OptionError{Field: name, Got: "a file of " + strconv.FormatInt(f.Size, 10) + " bytes", Want: "at most " + strconv.FormatInt(most, 10)}
 	}
 	return io.ReadAll(io.NewSectionReader(f.Data, 0, f.Size))
 }

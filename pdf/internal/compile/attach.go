@@ -16,17 +16,6 @@ type attachment struct {
 	desc *plainText
 }
 
-// mediaTypes are those of files whose template names none (IANA's registry), by ending.
-var mediaTypes = map[string]string{
-	"csv": "text/csv", "txt": "text/plain", "md": "text/markdown", "html": "text/html", "xml": "text/xml",
-	"json": "application/json", "yaml": "application/yaml", "pdf": "application/pdf", "zip": "application/zip",
-	"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "tif": "image/tiff", "tiff": "image/tiff", "svg": "image/svg+xml",
-	"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-	"docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-	"ods":  "application/vnd.oasis.opendocument.spreadsheet",
-	"odt":  "application/vnd.oasis.opendocument.text",
-}
-
 // attachments reads `attach:`.
 func (c *compiler) attachments(n *strictyaml.Node) {
 	if n == nil || !c.filled(n, "attach", "files") {
@@ -71,7 +60,7 @@ func (c *compiler) attachment(o *object) attachment {
 	if a.name != nil {
 		name = a.name.parts[len(a.name.parts)-1].lit // the ending, where the template writes it
 	}
-	a.out.Type = mediaTypes[strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])]
+	a.out.Type = doc.MediaType(name)
 	if v := o.get("type"); v != nil {
 		s, ok := c.word(v, o.at("type"))
 		if kind, sub, two := strings.Cut(s, "/"); ok && (!two || kind == "" || sub == "" || strings.ContainsAny(s, " ;,\"")) {

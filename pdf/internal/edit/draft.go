@@ -24,6 +24,9 @@ type Draft struct {
 	err   error
 	same  map[uint32]uint32 // objects in whose place an equal one is written
 	void  []string          // names of signatures that do not hold for what is written
+	// closed are the pages behind whose content the graphics state is as at its beginning.
+	closed  map[uint32]bool
+	version string // of PDF, that of the documents whose pages it has
 }
 
 // span is how many numbers a document has. What lies above in one is taken for absent.
@@ -31,7 +34,7 @@ const span = 1 << 24
 
 // NewDraft returns the draft of all that a document has.
 func NewDraft(d *Document) *Draft {
-	e := &Draft{base: d, over: map[uint32]cos.Object{}, same: map[uint32]uint32{}, next: span, pages: slices.Clone(d.Pages)}
+	e := &Draft{base: d, over: map[uint32]cos.Object{}, same: map[uint32]uint32{}, next: span, pages: slices.Clone(d.Pages), version: d.version()}
 	e.root, e.info = e.own(d.Trailer().Get("Root")), e.own(d.Trailer().Get("Info"))
 	return e
 }
@@ -55,15 +58,6 @@ func (e *Draft) Pages() []Page { return e.pages }
 func (e *Draft) join(o *Draft) uint32 {
 	e.more = append(e.more, o)
 	return uint32(len(e.more)) * 2 * span //nolint:gosec // G115: MostInputs bounds it
-}
-
-// documents returns the documents that the objects are of.
-func (e *Draft) documents() []*Document {
-	all := []*Document{e.base}
-	for _, o := range e.more {
-		all = append(all, o.documents()...)
-	}
-	return all
 }
 
 // stream is a stream of a document that is read, or one that was made, whose data is plain.

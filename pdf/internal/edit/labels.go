@@ -52,15 +52,21 @@ func (l labelRanges) of(page int) string {
 	if !ok {
 		return ""
 	}
-	switch x.style {
+	return x.text + Numeral(string(x.style), x.start)
+}
+
+// Numeral writes a number as page labels have it: D as 12, R as XII, r as xii, A as L, a as l; of
+// another style it is empty.
+func Numeral(style string, n int64) string {
+	switch style {
 	case "D":
-		return x.text + strconv.FormatInt(x.start, 10)
+		return strconv.FormatInt(n, 10)
 	case "R", "r":
-		return x.text + cased(roman(x.start), x.style == "R")
+		return cased(roman(n), style == "R")
 	case "A", "a":
-		return x.text + cased(letters(x.start), x.style == "A")
+		return cased(letters(n), style == "A")
 	}
-	return x.text
+	return ""
 }
 
 func cased(s string, upper bool) string {

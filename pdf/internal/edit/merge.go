@@ -43,6 +43,7 @@ func (e *Draft) Merge(o *Draft) (lost []string) {
 		lost = append(lost, "scripts of the document")
 	}
 	e.void = append(e.void, o.void...)
+	e.version = max(e.version, o.version)
 	return lost
 }
 

@@ -3,6 +3,7 @@ package edit
 import (
 	"context"
 	"crypto/sha256"
+	"strings"
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/internal/content"
@@ -36,7 +37,8 @@ const mostRounds = 8
 
 // prunable are the kinds of resources that operators name, and by which.
 var prunable = map[string]cos.Name{
-	"Tf": "Font", "Do": "XObject", "gs": "ExtGState", "sh": "Shading",
+	"Tf": "Font", "Do": "XObject", "gs": "ExtGState", "sh": "Shading", "scn": "Pattern", "SCN": "Pattern",
+	"cs": "ColorSpace", "CS": "ColorSpace", "BDC": "Properties", "DP": "Properties",
 }
 
 // prune takes the resources away that a page names but does not use. A page that cannot be read
@@ -57,56 +59,66 @@ func (e *Draft) prune(ctx context.Context, i int) error {
 	if err := in.Run(ctx, c, content.Place(i+1), func(ev *content.Event) error {
 		// Names in forms with resources of their own are taken for those of the page, which keeps
 		// too much rather than too little.
-		kind, ok := prunable[ev.Op]
-		if !ok {
-			return nil
-		}
+		kind := prunable[ev.Op]
 		for _, a := range ev.Args {
-			if n, isName := a.(cos.Name); isName {
-				used[kind][n] = true
+			switch v := a.(type) {
+			case cos.Name:
+				if kind != "" {
+					used[kind][v] = true
+				}
+			case cos.InlineImage: // which names a colour space (8.9.7)
+				for _, x := range v.Dict {
+					if n, isName := x.Value.(cos.Name); isName {
+						used["ColorSpace"][n] = true
+					}
+				}
 			}
 		}
 		return nil
 	}); err != nil {
 		return err
 	}
-	if src.broken > 0 || in.Skipped {
+	if src.broken > 0 || in.Skipped || e.lends(resources) {
 		return nil
 	}
-	out := resources
-	for kind, names := range used {
-		old := e.dict(resources.Get(kind))
-		if old == nil {
+	out, changed := make(cos.Dict, 0, len(resources)), false
+	for _, kind := range resources {
+		old := e.dict(kind.Value)
+		if used[kind.Key] == nil || old == nil {
+			out = append(out, kind)
 			continue
 		}
 		var left cos.Dict
 		for _, x := range old {
-			if names[x.Key] {
+			// What colours of devices stand for is not named by operators (8.6.5.6).
+			if used[kind.Key][x.Key] || kind.Key == "ColorSpace" && strings.HasPrefix(string(x.Key), "Default") {
 				left = append(left, x)
 			}
 		}
-		if len(left) < len(old) {
-			out = with(out, kind, nil)
-			if left != nil {
-				out = with(out, kind, left)
-			}
+		if len(left) == len(old) {
+			out = append(out, kind)
+			continue
+		}
+		changed = true
+		if left != nil {
+			out = append(out, cos.E(kind.Key, left))
 		}
 	}
-	if len(out) != len(resources) || !sameEntries(out, resources) {
+	if changed {
 		e.pages[i].Dict = with(p.Dict, "Resources", out)
 	}
 	return nil
 }
 
-// sameEntries reports whether two dictionaries have the same keys in the same order, which with
-// changes where it puts a value.
-func sameEntries(a, b cos.Dict) bool {
-	for i := range a {
-		if a[i].Key != b[i].Key {
-			return false
+// lends reports whether what resources hold may use them itself: fonts whose glyphs are content, without
+// resources of their own (9.6.4).
+func (e *Draft) lends(resources cos.Dict) bool {
+	for _, x := range e.dict(resources.Get("Font")) {
+		if f := e.dict(x.Value); e.name(f.Get("Subtype")) == "Type3" && f.Get("Resources") == nil {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // unite notes the objects that are equal to one before them.

@@ -72,31 +72,39 @@ func (s *source) pageData(page cos.Dict) []byte {
 	return out
 }
 
-// appearance returns the normal appearance of an annotation, in its place (ISO 32000-2, 12.5.5).
+// appearance returns the normal appearance of an annotation, in its place.
 func (s *source) appearance(annot cos.Dict) (content.Content, bool) {
-	o := annot.Get("AP")
-	n := s.e.dict(o).Get("N")
-	if _, one := s.e.resolve(n).(*stream); !one {
-		n = s.e.dict(n).Get(s.e.name(annot.Get("AS")))
-	}
-	form, ok := s.e.resolve(n).(*stream)
+	n, m, fit, ok := s.e.look(annot)
 	if !ok {
 		return content.Content{}, false
 	}
-	m := content.Identity
-	if a := s.e.array(form.dict.Get("Matrix")); len(a) == 6 {
+	return content.Content{Data: s.Data(n), Resources: s.e.dict(s.e.dict(n).Get("Resources")), Matrix: m.Mul(fit)}, true
+}
+
+// look returns the form that is the normal appearance of an annotation, its matrix, and that which
+// puts it in its place (ISO 32000-2, 12.5.5).
+func (e *Draft) look(annot cos.Dict) (n cos.Object, m, fit content.Matrix, ok bool) {
+	n = e.dict(annot.Get("AP")).Get("N")
+	if _, one := e.resolve(n).(*stream); !one {
+		n = e.dict(n).Get(e.name(annot.Get("AS")))
+	}
+	form, ok := e.resolve(n).(*stream)
+	if !ok {
+		return nil, m, fit, false
+	}
+	m = content.Identity
+	if a := e.array(form.dict.Get("Matrix")); len(a) == 6 {
 		for i := range m {
-			m[i] = number(s.e.resolve(a[i]), m[i])
+			m[i] = number(e.resolve(a[i]), m[i])
 		}
 	}
-	box := m.Quad(content.Rect(s.e.box(form.dict.Get("BBox"), [4]float64{0, 0, 1, 1}))).Bounds()
-	rect := s.e.box(annot.Get("Rect"), [4]float64{})
+	box := m.Quad(content.Rect(e.box(form.dict.Get("BBox"), [4]float64{0, 0, 1, 1}))).Bounds()
+	rect := e.box(annot.Get("Rect"), [4]float64{})
 	if box[2] <= box[0] || box[3] <= box[1] || rect == [4]float64{} {
-		return content.Content{}, false
+		return nil, m, fit, false
 	}
 	sx, sy := (rect[2]-rect[0])/(box[2]-box[0]), (rect[3]-rect[1])/(box[3]-box[1])
-	fit := content.Matrix{sx, 0, 0, sy, rect[0] - box[0]*sx, rect[1] - box[1]*sy}
-	return content.Content{Data: s.Data(n), Resources: s.e.dict(form.dict.Get("Resources")), Matrix: m.Mul(fit)}, true
+	return n, m, content.Matrix{sx, 0, 0, sy, rect[0] - box[0]*sx, rect[1] - box[1]*sy}, true
 }
 
 // TextOptions say what text is told.

@@ -19,16 +19,11 @@ type WriteOptions struct {
 
 // Write writes what the catalog of a draft leads to as a file of its own: what nothing refers to
 // stays behind, streams are copied as they are encoded, and all else goes into object streams. The
-// file is of PDF 2.0 when one of its documents is, or when it is encrypted; else of 1.7.
+// file is of PDF 2.0 when one of the documents is that its pages are of, or when it is encrypted; else of 1.7.
 func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Summary, error) {
 	version := cos.V17
-	for _, d := range e.documents() {
-		if d.version() >= "2" {
-			version = cos.V20
-		}
-	}
-	if o.Encrypt != nil {
-		version = cos.V20 // AES-256 is not of 1.7
+	if e.version >= "2" || o.Encrypt != nil { // AES-256 is not of 1.7
+		version = cos.V20
 	}
 	// The limits of PDF/A are for files that claim it: others may hold what they held.
 	file := cos.NewWriter(w, cos.Options{

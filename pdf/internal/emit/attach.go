@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"unicode/utf16"
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/doc"
@@ -35,7 +34,7 @@ func (e *Emitter) attachments() (cos.Dict, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, named{textBytes(files[i].Name), ref, &files[i]})
+		all = append(all, named{cos.TextKey(files[i].Name), ref, &files[i]})
 		associated = append(associated, ref)
 	}
 	slices.SortStableFunc(all, func(a, b named) int { return cmp.Compare(string(a.key), string(b.key)) })
@@ -83,18 +82,4 @@ func (e *Emitter) attach(a *doc.Attachment) (cos.Ref, error) {
 		cos.E("AFRelationship", relationships[a.Relationship]),
 		cos.E("Desc", cos.Text(cmp.Or(a.Description, a.Name))),
 	})
-}
-
-// textBytes returns the bytes of a text string: what the keys of a name tree are ordered by.
-func textBytes(s string) cos.String {
-	for _, c := range []byte(s) {
-		if c < ' ' || c > '~' {
-			b := []byte{0xFE, 0xFF}
-			for _, u := range utf16.Encode([]rune(s)) {
-				b = append(b, byte(u>>8), byte(u)) //nolint:gosec // G115: the two bytes of a UTF-16 unit
-			}
-			return cos.String(b)
-		}
-	}
-	return cos.String(s)
 }

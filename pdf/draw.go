@@ -1,0 +1,354 @@
+package pdf
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/edit"
+	"example.com/quire/pdf/internal/emit"
+)
+
+// Placing says where and how something is drawn on pages, as a reader sees them: turned ones stand
+// upright, and of cropped ones the part that is shown counts.
+type Placing = edit.Place
+
+// Positions are the values of Placing.Position.
+func Positions() []string { return edit.Positions() }
+
+// Overlaying says which pages of a document are laid over which.
+type Overlaying struct {
+	Doc   *Document
+	From  string // pages of Doc, one for each; empty: all
+	Pages string // on which they are laid; empty: all
+	// Repeat begins again with the first where they are fewer; else what follows gets none.
+	Repeat  bool
+	Under   bool    // they lie below the content, not above it
+	Opacity float64 // above 0, up to 1; 0: 1
+}
+
+// Overlay lays pages of another document over pages, each as large as fits and in the middle, with
+// what its annotations look like. It is no content but an artifact (ISO 32000-2, 14.8.2.2): who
+// listens to a tagged file does not hear it. A claim of PDF/A or PDF/UA stays when the other document
+// makes one of the same kind, and the Judge finds nothing.
+func Overlay(o Overlaying) Op {
+	return Op{apply: func(ctx context.Context, c *change) error {
+		pages, err := edit.ParsePages(o.Pages, len(c.d.Pages()))
+		if err != nil {
+			return err
+		}
+		x, err := c.imported(o.Doc)
+		if err != nil {
+			return err
+		}
+		from, err := edit.ParsePages(o.From, x.Pages())
+		if err != nil {
+			if e, ok := errors.AsType[*OptionError](err); ok {
+				e.Field = "from"
+			}
+			return err
+		}
+		if len(from) == 0 {
+			return &OptionError{Field: "from", Got: "no pages", Want: "one at least"}
+		}
+		for k, i := range pages {
+			if k >= len(from) && !o.Repeat {
+				break
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			piece, err := x.Page(from[k%len(from)])
+			if err == nil {
+				err = c.d.Draw(i, piece, Placing{Fit: 1, Opacity: o.Opacity, Under: o.Under})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// imported makes the pages of another document known. Claims that it does not make as well go.
+func (c *change) imported(d *Document) (*edit.Import, error) {
+	if d == nil {
+		return nil, &OptionError{Field: "with", Got: "no document", Want: "one"}
+	}
+	if err := d.mayChange(c.o, false); err != nil {
+		if e, ok := errors.AsType[*OptionError](err); ok {
+			e.Field = "with"
+		}
+		return nil, err
+	}
+	x, err := c.d.Import(d.d)
+	if err != nil {
+		return nil, err
+	}
+	theirs := x.Claims()
+	for _, claim := range c.d.Claims() {
+		kind := claim[:min(len("pdf/a"), len(claim))] // pdf/a or pdf/u
+		if !slices.ContainsFunc(theirs, func(s string) bool { return strings.HasPrefix(s, kind) }) {
+			c.d.DropClaims()
+			c.summary.Warnings = append(c.summary.Warnings, "claims were dropped: the document that is laid over makes none like "+claim)
+			break
+		}
+	}
+	return x, nil
+}
+
+// Stamping is a text or a page that is put on pages.
+type Stamping struct {
+	Text string    // with line feeds between lines; in the place of Doc
+	Doc  *Document // whose page is drawn
+	Page int       // of Doc, from 1; 0: 1
+	Look TextLook
+
+	Pages string // on which it is put; empty: all
+	Placing
+}
+
+// TextLook says how a text is set, in a face that the file gets embedded.
+type TextLook struct {
+	Family string  // of the engine's fonts; empty: the first
+	Size   float64 // in points; 0: 12
+	Bold   bool
+	Italic bool
+	Color  doc.Color // zero: black
+}
+
+// Stamp puts a text or a page of another document on pages, as an artifact, as Overlay does.
+func Stamp(s Stamping) Op {
+	return Op{apply: func(ctx context.Context, c *change) error { return c.stamp(ctx, s) }}
+}
+
+// Watermark is Stamp in the middle of pages and as large as fits. Opacity 0 is 0.15.
+func Watermark(s Stamping) Op {
+	s.Position, s.Artifact, s.Fit = "center", "Watermark", 0.85
+	if s.Opacity == 0 {
+		s.Opacity = 0.15
+	}
+	return Stamp(s)
+}
+
+func (c *change) stamp(ctx context.Context, s Stamping) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	pages, err := edit.ParsePages(s.Pages, len(c.d.Pages()))
+	if err != nil {
+		return err
+	}
+	var piece edit.Piece
+	switch {
+	case (s.Text == "") == (s.Doc == nil):
+		return &OptionError{Field: "text", Got: "a text and a file, or neither", Want: "one of them"}
+	case s.Doc != nil:
+		x, err := c.imported(s.Doc)
+		if err != nil {
+			return err
+		}
+		if s.Page < 0 || s.Page > x.Pages() || x.Pages() == 0 {
+			return &OptionError{Field: "page", Got: strconv.Itoa(s.Page), Want: "1 to " + strconv.Itoa(x.Pages())}
+		}
+		if piece, err = x.Page(max(s.Page, 1) - 1); err != nil {
+			return err
+		}
+	default:
+		if s.Fit > 0 && s.Look.Size == 0 {
+			s.Look.Size = 72 // it is made as large as fits
+		}
+		pieces, err := c.texts(ctx, []string{s.Text}, s.Look)
+		if err != nil {
+			return err
+		}
+		piece = pieces[0]
+	}
+	for _, i := range pages {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := c.d.Draw(i, piece, s.Placing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Numbers are page numbers.
+type Numbers struct {
+	// Format is the text: {page} stands for the number, {pages} for the last one. Empty: {page}.
+	Format    string
+	Numbering doc.Numbering // how numbers are written
+	// Start is the number of the first of Pages, from which they are counted on; 0: a page has that of
+	// its place in the document.
+	Start int
+	Look  TextLook // Size 0: 9
+
+	Pages string // which are numbered; empty: all
+	Placing
+}
+
+// Number puts numbers on pages, as artifacts, by default at the bottom, 24 points from the edge.
+func Number(n Numbers) Op {
+	return Op{apply: func(ctx context.Context, c *change) error {
+		if n.Position == "" {
+			n.Position = "bottom"
+		}
+		if n.Margin == 0 {
+			n.Margin = 24
+		}
+		if n.Look.Size == 0 {
+			n.Look.Size = 9
+		}
+		if n.Format == "" {
+			n.Format = "{page}"
+		}
+		switch {
+		case strings.HasPrefix(n.Position, "top"):
+			n.Artifact = "Header"
+		case strings.HasPrefix(n.Position, "bottom"):
+			n.Artifact = "Footer"
+		}
+		if err := n.Check(); err != nil {
+			return err
+		}
+		if n.Start < 0 || n.Start > 1_000_000 {
+			return &OptionError{Field: "start", Got: strconv.Itoa(n.Start), Want: "1 to 1000000"}
+		}
+		pages, err := edit.ParsePages(n.Pages, len(c.d.Pages()))
+		if err != nil {
+			return err
+		}
+		last := len(c.d.Pages())
+		if n.Start > 0 {
+			last = n.Start + len(pages) - 1
+		}
+		var texts []string
+		for k, i := range pages {
+			number := i + 1
+			if n.Start > 0 {
+				number = n.Start + k
+			}
+			texts = append(texts, strings.NewReplacer("{page}", written(n.Numbering, number), "{pages}", written(n.Numbering, last)).Replace(n.Format))
+		}
+		pieces, err := c.texts(ctx, texts, n.Look)
+		if err != nil {
+			if e, ok := errors.AsType[*OptionError](err); ok && e.Field == "text" {
+				e.Field = "format"
+			}
+			return err
+		}
+		for k, i := range pages {
+			if err := c.d.Draw(i, pieces[k], n.Placing); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+func written(n doc.Numbering, number int) string {
+	style := map[doc.Numbering]string{doc.NumberingDecimal: "D", doc.NumberingRoman: "r", doc.NumberingUpperRoman: "R", doc.NumberingAlpha: "a", doc.NumberingUpperAlpha: "A"}[n]
+	return edit.Numeral(style, int64(number))
+}
+
+// texts sets texts, each a piece of its own that is as large as the text.
+func (c *change) texts(ctx context.Context, texts []string, look TextLook) ([]edit.Piece, error) {
+	if look.Size == 0 {
+		look.Size = 12
+	}
+	if !(look.Size >= 1 && look.Size <= 1000) {
+		return nil, &OptionError{Field: "size", Got: fmt.Sprint(look.Size), Want: "1 to 1000 points"}
+	}
+	style := &doc.Style{
+		Family: look.Family, Size: doc.Points(look.Size), Leading: doc.Points(look.Size * 1.2), Weight: 400, Italic: look.Italic, Color: look.Color, Align: doc.AlignLeft,
+	}
+	if look.Bold {
+		style.Weight = 700
+	}
+	if family := look.Family; family != "" && !slices.Contains(c.e.fonts.Families(), family) {
+		return nil, &OptionError{Field: "font", Got: strconv.Quote(family), Want: strings.Join(c.e.fonts.Families(), ", ")}
+	}
+	const widest = 14000 // points
+	lines := 1
+	for _, s := range texts {
+		lines = max(lines, strings.Count(s, "\n")+1)
+		if strings.TrimSpace(s) == "" || len(s) > 10_000 {
+			return nil, &OptionError{Field: "text", Got: "nothing to see, or more than 10,000 bytes", Want: "a text"}
+		}
+	}
+	height := float64(lines)*look.Size*1.2 + 72 // pages have a least height
+	if height > widest {
+		return nil, &OptionError{Field: "text", Got: strconv.Itoa(lines) + " lines", Want: "fewer, or smaller letters"}
+	}
+	b := doc.NewBuilder()
+	b.Page(doc.Master{Width: doc.Points(widest), Height: doc.Points(height)}).Style(style)
+	for i, s := range texts {
+		if i > 0 {
+			b.PageBreak()
+		}
+		b.Text(s)
+	}
+	var out bytes.Buffer
+	res, err := c.e.emit(ctx, &out, b.Document(), emit.Options{Limits: c.e.limits})
+	if e, ok := errors.AsType[*DiagnosticError](err); ok && len(e.Diagnostics) > 0 {
+		return nil, &OptionError{Field: "text", Got: e.Diagnostics[0].Message, Want: "a text that the fonts have and a page takes"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	if res.Pages != len(texts) {
+		return nil, &OptionError{Field: "text", Got: "one that is wider than " + strconv.Itoa(widest) + " points", Want: "a shorter one, or smaller letters"}
+	}
+	d, err := edit.Open(bytes.NewReader(out.Bytes()), int64(out.Len()), edit.Options{Pages: len(texts), Limits: ReadLimits{FileBytes: int64(out.Len())}})
+	if err != nil {
+		return nil, err
+	}
+	set, err := d.Text(ctx, edit.TextOptions{})
+	if err != nil {
+		return nil, err
+	}
+	x, err := c.d.Import(d)
+	if err != nil {
+		return nil, err
+	}
+	pieces := make([]edit.Piece, len(texts))
+	for i, s := range texts {
+		width := 1.0
+		for _, l := range set[i].Lines {
+			width = max(width, l.Box[2])
+		}
+		if pieces[i], err = x.Part(i, width, float64(strings.Count(s, "\n")+1)*look.Size*1.2); err != nil {
+			return nil, err
+		}
+	}
+	return pieces, nil
+}
+
+// Sheets say how several pages are put on one.
+type Sheets = edit.Sheets
+
+// SheetSize returns the size of a kind of paper in points: a3, a4, a5, letter, legal.
+func SheetSize(name string) ([2]float64, bool) { return edit.SheetSize(name) }
+
+// NUp puts several pages on one, smaller, row by row or in the order of a booklet. Bookmarks and
+// destinations lead to the sheet of their page; tags, links and form fields are no more, but what they
+// look like is drawn.
+func NUp(s Sheets) Op {
+	return Op{apply: func(_ context.Context, c *change) error {
+		lost, err := c.d.Sheets(s)
+		for _, what := range lost {
+			c.summary.Warnings = append(c.summary.Warnings, "not kept: "+what)
+		}
+		return err
+	}}
+}
