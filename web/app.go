@@ -103,7 +103,9 @@ type App struct {
 	ids     sync.Pool
 	buffers sync.Pool // *buffer
 	plans   bind.Plans
+	codecs  []*codec
 	offers  []string // what Negotiate offers where nothing else is said
+	shaped  sync.Map // reflect.Type to *shape
 	ruled   sync.Map // reflect.Type to the error of its rules, or nil
 	flights flights
 
@@ -160,8 +162,13 @@ func New(o Options) (*App, error) {
 	a.flights.epoch = time.Now()
 	a.plans.File = reflect.TypeFor[*Upload]()
 	a.offers = []string{mediaJSON, mediaXML}
-	for _, codec := range o.Codecs {
-		a.offers = append(a.offers, codec.MediaTypes()[0])
+	for _, c := range o.Codecs {
+		known := newCodec(c)
+		if len(known.types) == 0 {
+			return nil, &ConfigError{Field: "Options.Codecs", Got: fmt.Sprintf("%T without a media type", c), Want: "at least one"}
+		}
+		a.codecs = append(a.codecs, known)
+		a.offers = append(a.offers, known.types[0])
 	}
 	a.root = &Group{app: a}
 	a.groups = []*Group{a.root}

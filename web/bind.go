@@ -9,6 +9,7 @@ import (
 	"net/textproto"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"example.com/quire/internal/strictjson"
@@ -153,8 +154,8 @@ func (c *Context) BindBody(dst any) error { return c.checked(dst, "body", c.read
 func (c *Context) readBody(dst any) error {
 	c.live()
 	taken := []string{mediaJSON, mediaXML, mediaForm, mediaMultipart}
-	for _, codec := range c.app.opts.Codecs {
-		taken = append(taken, codec.MediaTypes()...)
+	for _, codec := range c.app.codecs {
+		taken = append(taken, codec.types...)
 	}
 	kind, err := c.media(func(kind string) bool {
 		return isJSON(kind) || isXML(kind) || slices.Contains(taken, kind)
@@ -162,17 +163,15 @@ func (c *Context) readBody(dst any) error {
 	if err != nil {
 		return err
 	}
-	for _, codec := range c.app.opts.Codecs {
-		if slices.Contains(codec.MediaTypes(), kind) {
-			data, err := c.Body()
-			if err != nil {
-				return err
-			}
-			if err := codec.Decode(bytes.NewReader(data), dst); err != nil {
-				return BindErrors{codecFault(kind, err)}
-			}
-			return nil
+	if codec := c.app.codec(kind); codec != nil {
+		data, err := c.Body()
+		if err != nil {
+			return err
 		}
+		if err := codec.Decode(bytes.NewReader(data), dst); err != nil {
+			return BindErrors{codecFault(kind, err)}
+		}
+		return nil
 	}
 	switch {
 	case isJSON(kind):
@@ -229,24 +228,24 @@ func bindErrors(source string, faults []bind.Fault, text []byte) error {
 // BindPath fills the fields of a struct that have a path tag with the route's
 // parameters. The error is BindErrors.
 func (c *Context) BindPath(dst any) error {
-	return c.checked(dst, "path", c.bindTexts(dst, "path", (*pathTexts)(c)))
+	return c.checked(dst, "path", c.bindTexts(dst, "path", c.source("path")))
 }
 
 // BindQuery fills the fields that have a query tag. A key that is absent leaves
 // its field as it is, or sets the default tag's value; of a repeated key a
 // slice takes all values, any other field the first.
 func (c *Context) BindQuery(dst any) error {
-	return c.checked(dst, "query", c.bindTexts(dst, "query", (*pairTexts)(&c.req.URL.RawQuery)))
+	return c.checked(dst, "query", c.bindTexts(dst, "query", c.source("query")))
 }
 
 // BindHeader fills the fields that have a header tag.
 func (c *Context) BindHeader(dst any) error {
-	return c.checked(dst, "header", c.bindTexts(dst, "header", headerTexts(c.req.Header)))
+	return c.checked(dst, "header", c.bindTexts(dst, "header", c.source("header")))
 }
 
 // BindCookie fills the fields that have a cookie tag.
 func (c *Context) BindCookie(dst any) error {
-	return c.checked(dst, "cookie", c.bindTexts(dst, "cookie", (*cookieTexts)(c)))
+	return c.checked(dst, "cookie", c.bindTexts(dst, "cookie", c.source("cookie")))
 }
 
 // Sources of texts.
@@ -320,11 +319,69 @@ func (c *Context) bindTexts(dst any, tag string, from bind.Source) error {
 	if v.Kind() != reflect.Struct {
 		return errors.New("web: bind " + tag + ": the target is no pointer to a struct")
 	}
-	faults, err := c.app.plans.Texts(v, tag, from)
+	fields, err := c.app.plans.Fields(v.Type(), tag)
+	if err != nil {
+		return fmt.Errorf("web: bind %s: %w", tag, err)
+	}
+	return fillTexts(v, tag, fields, from)
+}
+
+func fillTexts(v reflect.Value, tag string, fields []bind.Field, from bind.Source) error {
+	faults, err := bind.Texts(v, fields, from)
 	if err != nil {
 		return fmt.Errorf("web: bind %s: %w", tag, err)
 	}
 	return bindErrors(tag, faults, nil)
+}
+
+// shape is what Bind knows of a type.
+type shape struct {
+	places []place
+	body   *reflect.StructField // what bodyField says
+}
+
+// place is a place of a request, beside its body, that a type has fields for.
+type place struct {
+	tag    string
+	fields []bind.Field
+}
+
+// shapeOf returns the shape of a type, made when it is first met. What is wrong with its tags and
+// its rules is the error.
+func (a *App) shapeOf(t reflect.Type) (*shape, error) {
+	if known, ok := a.shaped.Load(t); ok {
+		return known.(*shape), nil // only this function stores here
+	}
+	s := &shape{body: bodyField(t)}
+	if t.Kind() == reflect.Struct {
+		for _, tag := range bind.Tags() {
+			fields, err := a.plans.Fields(t, tag)
+			if err != nil {
+				return nil, fmt.Errorf("web: bind %s: %w", tag, err)
+			}
+			if len(fields) > 0 {
+				s.places = append(s.places, place{tag, fields})
+			}
+		}
+	}
+	if err := a.checkRules(t); err != nil {
+		return nil, err
+	}
+	a.shaped.Store(t, s)
+	return s, nil
+}
+
+// source is where the texts of a place come from.
+func (c *Context) source(tag string) bind.Source {
+	switch tag {
+	case "path":
+		return (*pathTexts)(c)
+	case "query":
+		return (*pairTexts)(&c.req.URL.RawQuery)
+	case "header":
+		return headerTexts(c.req.Header)
+	}
+	return (*cookieTexts)(c)
 }
 
 // Bind fills a struct from the whole request: fields with a path, query, header
@@ -340,26 +397,21 @@ func (c *Context) Bind(dst any) error {
 	if err != nil {
 		return err
 	}
+	s, err := c.app.shapeOf(v.Type())
+	if err != nil {
+		return err
+	}
 	var all BindErrors
-	if v.Kind() == reflect.Struct {
-		for _, part := range [...]struct {
-			tag  string
-			from bind.Source
-		}{
-			{"path", (*pathTexts)(c)},
-			{"query", (*pairTexts)(&c.req.URL.RawQuery)},
-			{"header", headerTexts(c.req.Header)},
-			{"cookie", (*cookieTexts)(c)},
-		} {
-			if err := gather(&all, c.bindTexts(dst, part.tag, part.from)); err != nil {
-				return err
-			}
+	for i := range s.places {
+		p := &s.places[i]
+		if err := gather(&all, fillTexts(v, p.tag, p.fields, c.source(p.tag))); err != nil {
+			return err
 		}
 	}
 	if c.body != nil {
 		body := dst
-		if f := bodyField(v.Type()); f != nil {
-			body = v.FieldByIndex(f.Index).Addr().Interface()
+		if s.body != nil {
+			body = v.FieldByIndex(s.body.Index).Addr().Interface()
 		}
 		if err := gather(&all, c.readBody(body)); err != nil {
 			return err
@@ -368,11 +420,14 @@ func (c *Context) Bind(dst any) error {
 	if all != nil {
 		return all
 	}
-	return c.validate(dst, "")
+	return c.judge(dst, "")
 }
 
 // gather adds the faults of err to all and returns an error that is none.
 func gather(all *BindErrors, err error) error {
+	if err == nil {
+		return nil
+	}
 	if faults, ok := errors.AsType[BindErrors](err); ok {
 		*all = append(*all, faults...)
 		return nil
@@ -421,6 +476,20 @@ func textValue[T any](source, name, text string, ok bool) (v T, err error) {
 	if !ok {
 		return v, &BindError{Source: source, Name: name, Kind: BindMissing, Want: "a value"}
 	}
+	switch p := any(&v).(type) { // the most frequent types, without reflection
+	case *string:
+		*p = text
+		return v, nil
+	case *int:
+		if n, err := strconv.Atoi(text); err == nil {
+			*p = n
+			return v, nil
+		}
+	}
+	return reflectedValue[T](source, name, text)
+}
+
+func reflectedValue[T any](source, name, text string) (v T, err error) {
 	if f := bind.Value(&v, name, text); f != nil {
 		return v, &BindError{Source: source, Name: name, Kind: BindKind(f.Kind), Got: f.Got, Want: f.Want, Err: f.Err}
 	}

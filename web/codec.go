@@ -1,8 +1,8 @@
 package web
 
 import (
+	"bufio"
 	"bytes"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -33,41 +33,63 @@ type Placed interface {
 
 // XML answers with v as XML, with its declaration.
 func (c *Context) XML(code int, v any) error {
-	return c.encode(code, valueXML, func(w io.Writer) error { return writeXML(w, v) })
+	c.live()
+	return c.encode(code, valueXML, (*buffer).xml, v)
 }
 
-func writeXML(w io.Writer, v any) error {
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
+// xml writes v behind its declaration.
+func (b *buffer) xml(v any) error {
+	if b.out == nil {
+		b.out = bufio.NewWriter(nil) // which an xml.Encoder takes in place of one of its own
 	}
-	return xml.NewEncoder(w).Encode(v)
+	b.out.Reset(&b.Buffer)
+	_, _ = b.out.WriteString(xml.Header) // a bytes.Buffer does not fail
+	return xml.NewEncoder(b.out).Encode(v)
 }
+
+// json writes v for another type than application/json.
+func (b *buffer) json(v any) error { return b.enc.Encode(v) }
 
 // YAML answers with v by the codec of Options.Codecs for application/yaml; without
 // one it is an error.
 func (c *Context) YAML(code int, v any) error {
+	c.live()
 	codec := c.app.codec("application/yaml")
 	if codec == nil {
 		return errors.New("web: encode YAML: Options.Codecs has no codec for application/yaml")
 	}
-	return c.encode(code, []string{codec.MediaTypes()[0]}, func(w io.Writer) error { return codec.Encode(w, v) })
+	return c.encode(code, codec.value, codec.write, v)
 }
 
-// encode answers with what write writes, once all of it is there.
-func (c *Context) encode(code int, kind []string, write func(io.Writer) error) error {
-	c.live()
+// encode answers with what write makes of v, once all of it is there.
+func (c *Context) encode(code int, kind []string, write func(*buffer, any) error, v any) error {
 	b := c.app.getBuffer()
 	defer c.app.putBuffer(b)
-	if err := write(&b.Buffer); err != nil {
+	if err := write(b, v); err != nil {
 		return fmt.Errorf("web: encode %s: %w", kind[0], err)
 	}
 	return c.send(code, kind, bytes.TrimSuffix(b.Bytes(), newline))
 }
 
-func (a *App) codec(kind string) Codec {
-	for _, codec := range a.opts.Codecs {
-		if slices.Contains(codec.MediaTypes(), kind) {
-			return codec
+// codec is a Codec of Options with its media types.
+type codec struct {
+	Codec
+	types []string
+	value []string // the first of them, for Content-Type
+}
+
+func newCodec(c Codec) *codec {
+	types := c.MediaTypes()
+	return &codec{c, types, slices.Clip(types[:min(len(types), 1)])}
+}
+
+func (c *codec) write(b *buffer, v any) error { return c.Encode(&b.Buffer, v) }
+
+// codec returns the one for a media type, nil when there is none.
+func (a *App) codec(kind string) *codec {
+	for _, c := range a.codecs {
+		if slices.Contains(c.types, kind) {
+			return c
 		}
 	}
 	return nil
@@ -100,13 +122,13 @@ func (c *Context) Negotiate(code int, v any, offers ...string) error {
 	codec := c.app.codec(plain)
 	switch {
 	case codec != nil:
-		return c.encode(code, []string{kind}, func(w io.Writer) error { return codec.Encode(w, v) })
+		return c.encode(code, []string{kind}, codec.write, v)
 	case plain == mediaJSON:
 		return c.JSON(code, v)
 	case isJSON(plain):
-		return c.encode(code, []string{kind}, func(w io.Writer) error { return json.NewEncoder(w).Encode(v) })
+		return c.encode(code, []string{kind}, (*buffer).json, v)
 	case isXML(plain):
-		return c.encode(code, []string{kind}, func(w io.Writer) error { return writeXML(w, v) })
+		return c.encode(code, []string{kind}, (*buffer).xml, v)
 	case plain == "text/plain":
 		return c.String(code, fmt.Sprint(v))
 	}

@@ -243,21 +243,27 @@ func (c *Context) Error(err error) {
 // server. An error handler of one's own may end in it.
 func (c *Context) AnswerError(err error) {
 	c.live()
-	p := c.app.problem(err)
+	var p Problem
+	own := ownStatus(err)
+	if own != 0 && c.app.opts.Problem == nil {
+		p.Status = own
+	} else {
+		p = c.app.problem(err)
+	}
 	if p.Instance == "" {
 		p.Instance = c.id
 	}
 	level := slog.LevelDebug
 	switch {
-	case ownStatus(err) == 0 && errors.Is(err, ErrBusy):
+	case own == 0 && errors.Is(err, ErrBusy):
 		level = slog.LevelWarn // a full gate does what it is for
 	case p.Status >= 500:
 		level = slog.LevelError
 	}
 	c.log(level, "request failed", err)
-	own := c.w == http.ResponseWriter(&c.res) && !c.res.opened
+	untouched := c.w == http.ResponseWriter(&c.res) && !c.res.opened
 	h := c.w.Header()
-	if !own {
+	if !untouched {
 		clearFailed(h, p.Status)
 	}
 	if (p.Status == http.StatusRequestEntityTooLarge || p.Status == http.StatusRequestTimeout) && c.req.ProtoMajor == 1 {

@@ -29,6 +29,9 @@ func (c *Context) writeProblem(p *Problem) {
 	}
 }
 
+// problemForms are what a client may ask for, in the order of our preference.
+var problemForms = []string{"application/problem+json", "application/json", "application/problem+xml", "application/xml", "text/plain", "text/html", "text/xml"}
+
 // answer writes p's body in the form that accept prefers, and the header that
 // goes with it.
 func (p *Problem) answer(h http.Header, accept []string, b *bytes.Buffer, log *slog.Logger) {
@@ -41,10 +44,10 @@ func (p *Problem) answer(h http.Header, accept []string, b *bytes.Buffer, log *s
 	for name, values := range p.Header {
 		h[http.CanonicalHeaderKey(name)] = values
 	}
-	if h["Retry-After"] == nil && (p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests) {
+	if (p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests) && h["Retry-After"] == nil {
 		h["Retry-After"] = valueRetry
 	}
-	switch httpfield.Prefer(accept, "application/problem+json", "application/json", "application/problem+xml", "application/xml", "text/plain", "text/html", "text/xml") {
+	switch httpfield.Prefer(accept, problemForms...) {
 	case "text/html":
 		h["Content-Type"] = valueHTML
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'")
@@ -80,7 +83,11 @@ func (p *Problem) appendJSON(b []byte) ([]byte, error) {
 	} else {
 		b = append(appendJSONText(append(b, `{"type":`...), p.Type), `,"title":`...)
 	}
-	b = appendJSONText(b, p.title())
+	if text := http.StatusText(p.Status); p.Title == "" && text != "" { // which needs no escapes
+		b = append(append(append(b, '"'), text...), '"')
+	} else {
+		b = appendJSONText(b, p.title())
+	}
 	b = strconv.AppendInt(append(b, `,"status":`...), int64(p.Status), 10)
 	if p.Detail != "" {
 		b = appendJSONText(append(b, `,"detail":`...), p.Detail)

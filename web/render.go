@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -19,10 +20,11 @@ type Renderer interface {
 
 var errAnswered = errors.New("web: the answer has begun already")
 
-// buffer is a pooled buffer with the JSON encoders that write into it.
+// buffer is a pooled buffer with the encoders that write into it.
 type buffer struct {
 	bytes.Buffer
 	enc, pure, indented *json.Encoder
+	out                 *bufio.Writer // of xml; nil before its first use
 }
 
 // keepBuffer is the largest buffer that goes back to the pool: one large answer

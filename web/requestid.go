@@ -2,9 +2,10 @@ package web
 
 import (
 	crand "crypto/rand"
-	"encoding/binary"
 	"math/rand/v2"
 	"strings"
+
+	"example.com/quire/web/internal/shortid"
 )
 
 const headerRequestID = "X-Request-Id"
@@ -28,13 +29,27 @@ func (c *Context) SetRequestID(id string) {
 // ValidRequestID reports whether id is 1 to 128 of A-Z a-z 0-9 . _ and -, so
 // that it is harmless in headers, logs and file names.
 func ValidRequestID(id string) bool {
-	return len(id) <= 128 && every(id, func(c byte) bool {
-		return isDigit(c) || isLetter(c) || c == '.' || c == '_' || c == '-'
-	})
+	if id == "" || len(id) > 128 {
+		return false
+	}
+	for i := range len(id) {
+		if !ofRequestID[id[i]] {
+			return false
+		}
+	}
+	return true
 }
 
+// ofRequestID marks the bytes that an id may have.
+var ofRequestID = func() (ok [256]bool) {
+	for c := range ok {
+		ok[c] = isDigit(byte(c)) || isLetter(byte(c)) || c == '.' || c == '_' || c == '-'
+	}
+	return ok
+}()
+
 const (
-	idLen   = 26   // characters of base32 for 128 bits
+	idLen   = shortid.Len
 	idLot   = 1024 // ids for which memory is taken at once
 	idLease = 16   // ids that a Context takes at once; divides idLot
 )
@@ -66,16 +81,9 @@ func (l *idLots) lease(n int) []string {
 		l.values = make([]string, 0, idLot)
 	}
 	var ids [idLease * idLen]byte
-	shared := l.random.Uint64()
-	low, high := base32x8(shared), base32x8(shared>>24)
+	shared := shortid.HalfOf(l.random.Uint64())
 	for i := range n {
-		own := l.random.Uint64()
-		text := ids[i*idLen : (i+1)*idLen]
-		// Of eight characters written at 0 and 13 the last three are overwritten.
-		binary.LittleEndian.PutUint64(text[0:], low)
-		binary.LittleEndian.PutUint64(text[5:], high)
-		binary.LittleEndian.PutUint64(text[13:], base32x8(own))
-		binary.LittleEndian.PutUint64(text[18:], base32x8(own>>24))
+		shortid.Put(ids[i*idLen:], shared, shortid.HalfOf(l.random.Uint64()))
 	}
 	l.text.Write(ids[:n*idLen])
 	text := l.text.String()[from*idLen:]
@@ -85,18 +93,6 @@ func (l *idLots) lease(n int) []string {
 		out[i] = text[i*idLen : (i+1)*idLen]
 	}
 	return out
-}
-
-// base32x8 turns the low 40 bits of x into eight characters at once: it moves
-// each five bits into a byte of their own, then adds what makes 0..25 a..z and
-// 26..31 the digits 2..7.
-func base32x8(x uint64) uint64 {
-	x = x&0xfffff | x&0xff_fff0_0000<<12
-	x = x&0x0000_03ff_0000_03ff | x&0x000f_fc00_000f_fc00<<6
-	x = x&0x001f_001f_001f_001f | x&0x03e0_03e0_03e0_03e0<<3
-	const each = 0x0101_0101_0101_0101
-	digits := (x + each*(0x80-26)) >> 7 & each
-	return x + each*'a' - digits*('a'+26-'2')
 }
 
 // nextID returns a new short id as a header value. A Context has some in store.

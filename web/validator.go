@@ -73,10 +73,14 @@ func (a *App) checkRules(t reflect.Type) error {
 // validate checks what was bound into dst. source is the place that was bound,
 // "" for all of the request.
 func (c *Context) validate(dst any, source string) error {
-	t := reflect.TypeOf(dst).Elem()
-	if err := c.app.checkRules(t); err != nil {
+	if err := c.app.checkRules(reflect.TypeOf(dst).Elem()); err != nil {
 		return err
 	}
+	return c.judge(dst, source)
+}
+
+// judge is validate for a type whose rules are known to be right.
+func (c *Context) judge(dst any, source string) error {
 	if c.app.opts.Validator == nil {
 		return nil
 	}
@@ -84,6 +88,7 @@ func (c *Context) validate(dst any, source string) error {
 	if len(all) == 0 {
 		return nil
 	}
+	t := reflect.TypeOf(dst).Elem()
 	form := source == "form" || (source == "" || source == "body") && c.body != nil && isForm(fieldValue(c.req.Header, "Content-Type"))
 	inBody := source == "" && bodyField(t) != nil
 	kept := all[:0]

@@ -46,7 +46,7 @@ var bares = []peer{
 }
 
 var apps = []peer{
-	{"quire", "", "", quire},
+	{"quire", "", "its 405 is a problem of RFC 9457 in the form that the client prefers, with Vary, Cache-Control and Content-Length, where the peers answer a line of text", quire},
 	{"gin", ginModule, "gin.Recovery; request id and nosniff by a middleware of a few lines", ginPeer(true)},
 	{"echo", echoModule, "its middleware RequestID, Secure and Recover", echoPeer(true)},
 	{"chi", chiModule, "its middleware RequestID, which does not tell the client, SetHeader and Recoverer", chiPeer(true)},

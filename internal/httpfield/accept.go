@@ -80,6 +80,12 @@ func parseQ(s string) (int, bool) {
 // highest weight, then the earlier offer. Without Accept it is the first offer;
 // "" means that none is acceptable (RFC 9110, section 12.5.1).
 func Prefer(accept []string, offers ...string) string {
+	if len(accept) > 0 {
+		// The first offer, named first and without a weight, is not surpassed.
+		if first, _, _ := strings.Cut(accept[0], ","); first == offers[0] {
+			return first
+		}
+	}
 	if len(accept) == 1 { // one range or type alone needs no parsing
 		if accept[0] == "*/*" {
 			return offers[0]

@@ -55,6 +55,13 @@ func HasToken(lines []string, token string) bool {
 
 // CutUnquoted cuts at the first sep outside a quoted string.
 func CutUnquoted(s string, sep byte) (before, after string) {
+	first := strings.IndexByte(s, sep)
+	if first < 0 {
+		return s, ""
+	}
+	if strings.IndexByte(s[:first], '"') < 0 {
+		return s[:first], s[first+1:]
+	}
 	quoted := false
 	for i := 0; i < len(s); i++ {
 		switch {

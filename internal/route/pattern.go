@@ -354,7 +354,15 @@ func Clean(path string) string {
 // Unclean reports whether the rest of a path (what follows a slash) has an
 // empty segment before its end or a dot segment anywhere.
 func Unclean(rest string) bool {
-	return emptySegment(rest) || dotSegment(rest)
+	before := byte('/')
+	for i := range len(rest) {
+		c := rest[i]
+		if before == '/' && (c == '/' || c == '.') { // nearly no path has one of both
+			return emptySegment(rest) || dotSegment(rest)
+		}
+		before = c
+	}
+	return false
 }
 
 func emptySegment(rest string) bool {

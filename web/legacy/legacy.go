@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,9 +15,21 @@ import (
 	"example.com/quire/web"
 )
 
-// callbackName is what a callback of JSONP may be called: no brackets, quotes or spaces that
-// could make a program of it.
-var callbackName = regexp.MustCompile(`^[A-Za-z_$][\w$.]{0,127}$`)
+// maxCallback is how many characters the name of a callback may have.
+const maxCallback = 128
+
+// isCallback takes [A-Za-z_$][A-Za-z0-9_$.]*: no brackets, quotes or spaces that could make a program of it.
+func isCallback(name string) bool {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z', c == '_', c == '$':
+		case i > 0 && (c == '.' || '0' <= c && c <= '9'):
+		default:
+			return false
+		}
+	}
+	return len(name) <= maxCallback
+}
 
 // JSONP answers with a script that calls the function named by a query key, such as "callback",
 // with v. Without the key it is JSON. A name that is none of JavaScript is a *web.BindError (400).
@@ -30,55 +40,105 @@ func JSONP(c *web.Context, code int, key string, v any) error {
 	if name == "" {
 		return c.JSON(code, v)
 	}
-	if !callbackName.MatchString(name) {
+	if !isCallback(name) {
 		return &web.BindError{Source: "query", Name: key, Kind: web.BindSyntax, Want: "the name of a JavaScript function, of at most 128 characters"}
 	}
-	text, err := json.Marshal(v) // which escapes U+2028 and U+2029, that end lines of old scripts
-	if err != nil {
+	t := getText()
+	defer t.release()
+	// The comment keeps a name from being the beginning of some other kind of file.
+	t.WriteString("/**/")
+	t.WriteString(name)
+	t.WriteByte('(')
+	if err := t.encode(v); err != nil { // which escapes U+2028 and U+2029, that end lines of old scripts
 		return fmt.Errorf("legacy: encode JSONP: %w", err)
 	}
-	// The comment keeps a name from being the beginning of some other kind of file.
-	return c.Blob(code, "text/javascript; charset=utf-8", fmt.Appendf(nil, "/**/%s(%s);", name, text))
+	t.WriteString(");")
+	return c.Blob(code, "text/javascript; charset=utf-8", t.Bytes())
 }
 
 // SecureJSON answers with v as JSON, and an array with prefix before it, which keeps old browsers
 // from running it as a script; the client has to cut it off. "" is "while(1);".
 func SecureJSON(c *web.Context, code int, prefix string, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("legacy: encode JSON: %w", err)
-	}
 	if prefix == "" {
 		prefix = "while(1);"
 	}
-	if bytes.HasPrefix(text, []byte("[")) {
-		text = slices.Concat([]byte(prefix), text)
+	t := getText()
+	defer t.release()
+	t.WriteString(prefix)
+	if err := t.encode(v); err != nil {
+		return fmt.Errorf("legacy: encode JSON: %w", err)
 	}
-	return c.Blob(code, "application/json", text)
+	body := t.Bytes()
+	if body[len(prefix)] != '[' {
+		body = body[len(prefix):]
+	}
+	return c.Blob(code, "application/json", body)
 }
 
 // ASCIIJSON answers with v as JSON whose texts are written in ASCII: other characters are
 // escaped, those beyond U+FFFF as surrogate pairs (RFC 8259, section 7).
 func ASCIIJSON(c *web.Context, code int, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
+	t := getText()
+	defer t.release()
+	if err := t.encode(v); err != nil {
 		return fmt.Errorf("legacy: encode JSON: %w", err)
 	}
+	text := t.Bytes()
 	out := make([]byte, 0, len(text)+len(text)/4)
 	for len(text) > 0 {
-		r, n := utf8.DecodeRune(text) // what json.Marshal writes is UTF-8
+		r, n := utf8.DecodeRune(text) // what the encoder writes is UTF-8
 		text = text[n:]
 		switch {
 		case r < utf8.RuneSelf:
-			out = utf8.AppendRune(out, r)
+			out = append(out, byte(r)) //nolint:gosec // below 0x80
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+			out = appendEscape(appendEscape(out, high), low)
 		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
+			out = appendEscape(out, r)
 		}
 	}
 	return c.Blob(code, "application/json", out)
+}
+
+// appendEscape appends \u and four digits.
+func appendEscape(b []byte, r rune) []byte {
+	const digits = "0123456789abcdef"
+	return append(b, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
+}
+
+// text is a buffer with an encoder that writes into it.
+type text struct {
+	bytes.Buffer
+	enc *json.Encoder
+}
+
+// encode appends v as JSON.
+func (t *text) encode(v any) error {
+	err := t.enc.Encode(v)
+	if err == nil {
+		t.Truncate(t.Len() - 1) // the encoder ends each value by a line break
+	}
+	return err
+}
+
+var texts = sync.Pool{New: func() any {
+	t := new(text)
+	t.enc = json.NewEncoder(t)
+	return t
+}}
+
+func getText() *text {
+	t := texts.Get().(*text) // the pool holds nothing else
+	t.Reset()
+	return t
+}
+
+// release keeps t for another answer, unless it has grown large.
+func (t *text) release() {
+	if t.Cap() <= 64<<10 {
+		texts.Put(t)
+	}
 }
 
 // POSOptions configure POS.

@@ -1,12 +1,14 @@
 package middleware
 
 import (
-	"crypto/rand"
+	crand "crypto/rand"
 	"encoding/hex"
-	"strings"
+	"math/rand/v2"
+	"sync"
 	"time"
 
 	"example.com/quire/web"
+	"example.com/quire/web/internal/shortid"
 )
 
 // RequestIDOptions configure RequestID.
@@ -35,12 +37,26 @@ func RequestID(o RequestIDOptions) web.Middleware {
 
 // ShortID returns 128 random bits as 26 characters of base32, the form of
 // the App's own ids.
-func ShortID() string { return strings.ToLower(rand.Text()) }
+func ShortID() string {
+	r := randoms.Get().(*rand.ChaCha8) // the pool holds nothing else
+	left, right := shortid.HalfOf(r.Uint64()), shortid.HalfOf(r.Uint64())
+	randoms.Put(r)
+	var b [shortid.Len]byte
+	shortid.Put(b[:], left, right)
+	return string(b[:])
+}
+
+// randoms are generators whose seeds come from the system.
+var randoms = sync.Pool{New: func() any {
+	var seed [32]byte
+	_, _ = crand.Read(seed[:]) // never fails
+	return rand.NewChaCha8(seed)
+}}
 
 // UUIDv4 returns a random UUID (RFC 9562, section 5.4).
 func UUIDv4() string {
 	var u [16]byte
-	_, _ = rand.Read(u[:]) // never fails
+	_, _ = crand.Read(u[:]) // never fails
 	return uuidText(u, 4)
 }
 
@@ -48,7 +64,7 @@ func UUIDv4() string {
 // sort by age (RFC 9562, section 5.7).
 func UUIDv7() string {
 	var u [16]byte
-	_, _ = rand.Read(u[6:]) // never fails
+	_, _ = crand.Read(u[6:]) // never fails
 	ms := time.Now().UnixMilli()
 	for i := range 6 {
 		u[i] = byte(ms >> (40 - 8*i)) //nolint:gosec // the low byte is meant

@@ -139,14 +139,10 @@ type Source interface {
 	All(name string) ([]string, error)
 }
 
-// Texts fills the fields of v, a struct, by what from has for each name: nothing
+// Texts fills fields of v, a struct, by what from has for each name: nothing
 // leaves a field as it is or sets its default. A slice takes all texts, any other
 // field the first.
-func (p *Plans) Texts(v reflect.Value, tag string, from Source) ([]Fault, error) {
-	plan, err := p.Fields(v.Type(), tag)
-	if err != nil {
-		return nil, err
-	}
+func Texts(v reflect.Value, plan []Field, from Source) ([]Fault, error) {
 	var faults []Fault
 	for i := range plan {
 		f := &plan[i]

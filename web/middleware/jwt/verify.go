@@ -1,7 +1,9 @@
 package jwt
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,9 +57,10 @@ const maxToken = 8 << 10
 
 // Verifier checks tokens. It is safe for concurrent use.
 type Verifier struct {
-	o      Options
-	keys   map[string]Key
-	parser *jwt.Parser
+	o        Options
+	keys     map[string]Key
+	methods  map[string]jwt.SigningMethod
+	segments *base64.Encoding
 }
 
 // NewVerifier makes a Verifier, or tells of every option that cannot be.
@@ -71,7 +74,7 @@ func NewVerifier(o Options) (*Verifier, error) {
 			bad = append(bad, &web.ConfigError{Field: "Options.Algorithms", Got: a, Want: "HS, RS, PS or ES with 256, 384 or 512, or EdDSA"})
 		}
 	}
-	v := &Verifier{o: o, keys: map[string]Key{}}
+	v := &Verifier{o: o, keys: map[string]Key{}, methods: map[string]jwt.SigningMethod{}, segments: base64.RawURLEncoding.Strict()}
 	for i, k := range o.Keys {
 		field := "Options.Keys[" + strconv.Itoa(i) + "]"
 		if err := v.usable(field, k); err != nil {
@@ -103,8 +106,9 @@ func NewVerifier(o Options) (*Verifier, error) {
 	if len(bad) > 0 {
 		return nil, errors.Join(bad...)
 	}
-	// Claims are validated here: what a number or a list in them may be is more than the library says.
-	v.parser = jwt.NewParser(jwt.WithValidMethods(o.Algorithms), jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding(), jwt.WithJSONNumber())
+	for _, a := range o.Algorithms {
+		v.methods[a] = strict(jwt.GetSigningMethod(a))
+	}
 	return v, nil
 }
 
@@ -124,30 +128,9 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Claims, error) {
 	if len(token) > maxToken {
 		return Claims{}, fmt.Errorf("%w: over %d bytes", ErrInvalid, maxToken)
 	}
-	var fault error // of the server
-	raw := jwt.MapClaims{}
-	_, err := v.parser.ParseWithClaims(token, raw, func(t *jwt.Token) (any, error) {
-		if _, there := t.Header["crit"]; there {
-			return nil, errors.New("crit names extensions, and none is understood") // RFC 7515, section 4.1.11
-		}
-		k, err := v.key(ctx, t.Header["kid"])
-		if err != nil {
-			if !errors.Is(err, ErrInvalid) {
-				fault = err
-			}
-			return nil, err
-		}
-		if t.Method.Alg() != k.Algorithm {
-			return nil, fmt.Errorf("the key is for %s, not for %s", k.Algorithm, t.Method.Alg())
-		}
-		t.Method = strict(t.Method)
-		return k.Key, nil
-	})
-	switch {
-	case fault != nil:
-		return Claims{}, fmt.Errorf("jwt: look up key: %w", fault)
-	case err != nil:
-		return Claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	raw, err := v.payload(ctx, token)
+	if err != nil {
+		return Claims{}, err
 	}
 	c, err := claimsOf(raw)
 	if err == nil {
@@ -157,6 +140,59 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Claims, error) {
 		return Claims{}, err
 	}
 	return c, nil
+}
+
+// payload checks the signature of a token in compact form (RFC 7515, section 3.1) and returns what
+// is signed. Nothing else of the payload has been judged then.
+func (v *Verifier) payload(ctx context.Context, token string) (raw map[string]any, err error) {
+	head, rest, _ := strings.Cut(token, ".")
+	body, sent, ok := strings.Cut(rest, ".")
+	if !ok || strings.Contains(sent, ".") {
+		return nil, fmt.Errorf("%w: not of three parts", ErrInvalid)
+	}
+	var header map[string]any
+	if err := v.object(head, &header); err != nil {
+		return nil, fmt.Errorf("%w: header: %w", ErrInvalid, err)
+	}
+	algorithm, _ := header["alg"].(string)
+	method := v.methods[algorithm]
+	if method == nil {
+		return nil, fmt.Errorf("%w: the algorithm %q is none of those taken", ErrInvalid, algorithm)
+	}
+	if _, there := header["crit"]; there {
+		return nil, fmt.Errorf("%w: crit names extensions, and none is understood", ErrInvalid) // RFC 7515, section 4.1.11
+	}
+	k, err := v.key(ctx, header["kid"])
+	switch {
+	case errors.Is(err, ErrInvalid):
+		return nil, err
+	case err != nil: // a fault of the server
+		return nil, fmt.Errorf("jwt: look up key: %w", err)
+	case k.Algorithm != algorithm:
+		return nil, fmt.Errorf("%w: the key is for %s, not for %s", ErrInvalid, k.Algorithm, algorithm)
+	}
+	signature, err := v.segments.DecodeString(sent)
+	if err == nil {
+		err = method.Verify(token[:len(head)+1+len(body)], signature, k.Key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: signature: %w", ErrInvalid, err)
+	}
+	if err := v.object(body, &raw); err != nil {
+		return nil, fmt.Errorf("%w: payload: %w", ErrInvalid, err)
+	}
+	return raw, nil
+}
+
+// object reads a segment that is a JSON object. Its numbers keep their digits.
+func (v *Verifier) object(segment string, to *map[string]any) error {
+	text, err := v.segments.DecodeString(segment)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(to)
 }
 
 // key finds the key that a token names.
@@ -184,7 +220,7 @@ func (v *Verifier) key(ctx context.Context, header any) (Key, error) {
 }
 
 // valid judges the claims.
-func (v *Verifier) valid(c Claims, raw jwt.MapClaims) error {
+func (v *Verifier) valid(c Claims, raw map[string]any) error {
 	now := v.o.Now()
 	switch {
 	case c.Expires.IsZero():
@@ -210,7 +246,7 @@ func (v *Verifier) valid(c Claims, raw jwt.MapClaims) error {
 }
 
 // claimsOf sorts what the payload has. A claim of the wrong type is refused, not left out.
-func claimsOf(raw jwt.MapClaims) (c Claims, err error) {
+func claimsOf(raw map[string]any) (c Claims, err error) {
 	for name, value := range raw {
 		ok := true
 		switch name {
