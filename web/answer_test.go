@@ -611,6 +611,22 @@ func TestXMLAndYAML(t *testing.T) {
 	}
 	c.Get("/bad").Want(500)
 	c.Get("/yaml").Want(500)
+	// What an encoder had begun is in no later answer.
+	if got := c.Get("/xml").Want(200).Text(); !strings.HasPrefix(got, "<?xml") || strings.Count(got, "<") != 5 {
+		t.Errorf("after a value that cannot be encoded: %s", got)
+	}
+}
+
+// noType is a codec that says no media type.
+type noType struct{ web.Codec }
+
+func (noType) MediaTypes() []string { return nil }
+
+func TestCodecWithoutMediaTypeIsRefused(t *testing.T) {
+	_, err := web.New(web.Options{Codecs: []web.Codec{noType{}}})
+	if e, ok := errors.AsType[*web.ConfigError](err); !ok || e.Field != "Options.Codecs" {
+		t.Errorf("%v", err)
+	}
 }
 
 func TestXMLProblemHasTheExtensions(t *testing.T) {

@@ -26,6 +26,8 @@ func TestRFC9110_12_5_1_Accept(t *testing.T) {
 		"text/*":                                 "text/html",
 		"text/*;q=0.5, application/json;q=0.4":   "text/html",
 		"text/html;q=0, text/*":                  "text/plain;format=flowed",
+		"application/json, text/html, */*;q=0.8": "application/json",
+		"application/json;q=0.8, text/html":      "text/html",
 		"text/plain; FORMAT=flowed, */*;q=0.1":   "text/plain;format=flowed",
 		"text/plain;format=fixed, text/html;q=0": "",
 		"image/png":                              "",
