@@ -206,6 +206,18 @@ func OriginText(req *http.Request) string {
 	return o.String()
 }
 
+func get[T any](s *State, from *T) T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return *from
+}
+
+func set[T any](s *State, to *T, v T) {
+	s.mu.Lock()
+	*to = v
+	s.mu.Unlock()
+}
+
 // Value makes the state findable from the contexts derived from it.
 func (s *State) Value(key any) any {
 	switch key.(type) {
@@ -240,11 +252,7 @@ func (s *State) Now() time.Time {
 }
 
 // Begin starts an attempt. Layers below read its start instead of the clock.
-func (s *State) Begin(t Try) {
-	s.mu.Lock()
-	s.try = t
-	s.mu.Unlock()
-}
+func (s *State) Begin(t Try) { set(s, &s.try, t) }
 
 // Try is one attempt while it runs. Attempts of one call that run beside each other have a record each.
 type Try struct {
@@ -310,18 +318,10 @@ func (s *State) EachAttempt(from int, f func(*Attempt)) int {
 }
 
 // SetStop notes why the call was not tried again.
-func (s *State) SetStop(reason string) {
-	s.mu.Lock()
-	s.stop = reason
-	s.mu.Unlock()
-}
+func (s *State) SetStop(reason string) { set(s, &s.stop, reason) }
 
 // Stop returns what SetStop noted last; empty when the last attempt succeeded.
-func (s *State) Stop() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.stop
-}
+func (s *State) Stop() string { return get(s, &s.stop) }
 
 // AddHop notes a redirect's target.
 func (s *State) AddHop(u *url.URL) {
@@ -339,33 +339,17 @@ func (s *State) Hops() []*url.URL {
 }
 
 // SetKeyed notes, per hop, whether the request carries an idempotency key, so that it may be repeated whatever its method.
-func (s *State) SetKeyed(keyed bool) {
-	s.mu.Lock()
-	s.keyed = keyed
-	s.mu.Unlock()
-}
+func (s *State) SetKeyed(keyed bool) { set(s, &s.keyed, keyed) }
 
 // Keyed returns what SetKeyed noted.
-func (s *State) Keyed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.keyed
-}
+func (s *State) Keyed() bool { return get(s, &s.keyed) }
 
 // Cross notes that a redirect has left the first request's origin. It stays so when a later one leads back: that was ordered by
 // another origin.
-func (s *State) Cross() {
-	s.mu.Lock()
-	s.crossed = true
-	s.mu.Unlock()
-}
+func (s *State) Cross() { set(s, &s.crossed, true) }
 
 // Crossed returns what Cross noted.
-func (s *State) Crossed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.crossed
-}
+func (s *State) Crossed() bool { return get(s, &s.crossed) }
 
 // AddResent counts requests that the transport sent again by itself.
 func (s *State) AddResent(n int) {
@@ -375,39 +359,19 @@ func (s *State) AddResent(n int) {
 }
 
 // Resent returns what AddResent counted.
-func (s *State) Resent() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.resent
-}
+func (s *State) Resent() int { return get(s, &s.resent) }
 
 // SetCache notes what the cache did.
-func (s *State) SetCache(c CacheInfo) {
-	s.mu.Lock()
-	s.cache = c
-	s.mu.Unlock()
-}
+func (s *State) SetCache(c CacheInfo) { set(s, &s.cache, c) }
 
 // Cache returns what SetCache noted last.
-func (s *State) Cache() CacheInfo {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.cache
-}
+func (s *State) Cache() CacheInfo { return get(s, &s.cache) }
 
 // SetCollapsed notes that another call's request answered this one.
-func (s *State) SetCollapsed() {
-	s.mu.Lock()
-	s.shared = true
-	s.mu.Unlock()
-}
+func (s *State) SetCollapsed() { set(s, &s.shared, true) }
 
 // Collapsed returns what SetCollapsed noted.
-func (s *State) Collapsed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.shared
-}
+func (s *State) Collapsed() bool { return get(s, &s.shared) }
 
 // AddWait counts time that the call waited for a limit.
 func (s *State) AddWait(d time.Duration) {
@@ -417,11 +381,7 @@ func (s *State) AddWait(d time.Duration) {
 }
 
 // Waited returns what AddWait counted.
-func (s *State) Waited() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.waited
-}
+func (s *State) Waited() time.Duration { return get(s, &s.waited) }
 
 // Adopt takes over what was done for the call under another state.
 func (s *State) Adopt(of *State) {
@@ -491,11 +451,7 @@ func (s *State) Enter() bool {
 }
 
 // Leave ends what Enter began.
-func (s *State) Leave() {
-	s.mu.Lock()
-	s.inside = false
-	s.mu.Unlock()
-}
+func (s *State) Leave() { set(s, &s.inside, false) }
 
 // RequestID returns the call's id, 32 hexadecimal digits, made when it is first asked for.
 func (s *State) RequestID() string {
