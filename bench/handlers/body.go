@@ -110,7 +110,7 @@ func bodyRows() []harness.Row {
 					}
 					return c.String(http.StatusOK, sum(o.Customer, o.Lines))
 				})
-			}).noted("reads the text twice: the first time judges depth, names that stand twice and UTF-8, so that nothing is set by a text that is refused; every fault has its place"),
+			}),
 			gins(func(e *gin.Engine) {
 				e.POST("/orders", func(c *gin.Context) {
 					var o ginOrder
@@ -121,7 +121,7 @@ func bodyRows() []harness.Row {
 					c.String(http.StatusOK, sum(o.Customer, o.Lines))
 				})
 			}),
-		}, faster("gin", 1), fewerAllocations("gin")),
+		}, hindered(faster("gin", 1), costOfPlaces), fewerAllocations("gin")),
 		row(query, []contestant{
 			quire(options(), func(a *web.App) {
 				a.GET("/search", func(c *web.Context) error {
@@ -258,8 +258,7 @@ func typed() harness.Row {
 			return nil
 		},
 	}, []contestant{
-		quire(options(), func(a *web.App) { openapi.Handle(a, http.MethodGet, pattern, find) }).
-			noted("fills and reads structs by reflection, where by hand two numbers and a text are read without, and has both structs allocated"),
+		quire(options(), func(a *web.App) { openapi.Handle(a, http.MethodGet, pattern, find) }),
 		{name: "by hand", own: true, note: "the same with Param, Query and JSON", build: quire(options(), func(a *web.App) {
 			a.GET(pattern, func(c *web.Context) error {
 				id, err := c.ParamInt("id")
@@ -280,5 +279,5 @@ func typed() harness.Row {
 			huma.Get(humago.New(mux, config), pattern, find)
 			return mux, nil
 		}},
-	}, faster("by hand", 1.15), faster("huma", 0.7))
+	}, hindered(faster("by hand", 1.15), costOfReflection), faster("huma", 0.7))
 }

@@ -76,7 +76,16 @@ func row(j job, list []contestant, goals ...harness.Goal) harness.Row {
 }
 
 func faster(than string, ratio float64) harness.Goal {
-	return harness.Goal{Against: than, AtMost: ratio}
+	g := harness.Goal{Against: than, AtMost: ratio}
+	if than == "gin" || than == "echo" || than == "echo-jwt" { // bare
+		g.Obstacle = ownWork
+	}
+	return g
+}
+
+func hindered(g harness.Goal, by string) harness.Goal {
+	g.Obstacle = by
+	return g
 }
 
 func fewerAllocations(than string) harness.Goal {
