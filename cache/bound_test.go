@@ -319,6 +319,58 @@ func TestTaggedSetAfterInvalidationIsThere(t *testing.T) {
 	})
 }
 
+// TestSetThatIsHeldUpEndsNoNewerWrite: tags are invalidated, and the key is written, after a Set has asked for
+// their counters and before it is stored, several times.
+func TestSetThatIsHeldUpEndsNoNewerWrite(t *testing.T) {
+	for _, tags := range [][]string{nil, {"t"}} {
+		synctest.Test(t, func(t *testing.T) {
+			h := NewHub()
+			a, _ := node(t, h, Options[string, string]{})
+			b, wire := node(t, h, Options[string, string]{})
+			write := func(c *Cache[string, string], v string) {
+				if _, err := c.SetWith(t.Context(), "k", v, WriteOptions{Tags: tags}); err != nil {
+					t.Error(err)
+				}
+			}
+			overtaken := 0
+			b.remote = &held{wire, func() {
+				if overtaken++; overtaken > 3 {
+					return
+				}
+				if err := errors.Join(a.InvalidateTags(t.Context(), tags...), a.Clear(t.Context())); err != nil {
+					t.Error(err)
+				}
+				write(a, "newer")
+				want(t, a, "k", "newer")
+			}}
+			write(b, "v")
+			synctest.Wait()
+			want(t, a, "k", "v")
+			want(t, b, "k", "v")
+
+			b.remote = &held{wire, func() {
+				if err := a.Clear(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}}
+			if err := b.Set(t.Context(), "k", "never in time"); !errors.Is(err, ErrConflict) {
+				t.Errorf("overtaken each time: %v", err)
+			}
+		})
+	}
+}
+
+// held holds each write up, for what happens before.
+type held struct {
+	*wire
+	before func()
+}
+
+func (h *held) Store(ctx context.Context, ns string, r StoreRequest) (StoreResult, error) {
+	h.before()
+	return h.Hub.Store(ctx, ns, r)
+}
+
 // TestSetAfterClearIsThere, though the node that sets has not heard of the Clear.
 func TestSetAfterClearIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -26,7 +26,8 @@ var (
 	// ErrStale is returned by GetEntry for a value that may be older than ReadOptions.MaxStale while the
 	// remote cannot be asked.
 	ErrStale = errors.New("cache: value may be out of date")
-	// ErrConflict is returned by Update for a key that others write all the time. Nothing has changed.
+	// ErrConflict is returned by Update for a key that others write all the time, and by a Set whose tags, or
+	// everything, others invalidate each time that it is to be stored. Nothing has changed.
 	ErrConflict = errors.New("cache: written by others meanwhile")
 	// ErrReadOnly is returned by the writes of a cache with Options.ReadOnly.
 	ErrReadOnly = errors.New("cache: read-only")

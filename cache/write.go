@@ -139,23 +139,21 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 	w.Record = Record{State: RecordValue, Codec: c.o.Codec.ID(), Payload: payload, Tags: known, Fresh: l.ttl, Remove: l.hard()}
 	w.Push = c.pushes(mode, payload)
 	var version Version
-	// With a counter that was bumped before the call the value would be out of use at once. The remote
-	// checks one that is known here; if it is not right any more the remote is asked for it.
-	for fresh := len(o.Tags) > 0; ; fresh = true {
-		w.Current = known != nil || !fresh
+	// A record whose counters are not right any more would be out of use at once, and end what was written since.
+	// So the remote checks them; if they are not right it is asked for them, and the write begins again.
+	w.Current = true
+	for try := range maxTries {
 		if known == nil {
-			if w.Record.Tags, err = c.recordCounters(ctx, names, tagLife(l.hard()), fresh); err != nil {
+			if w.Record.Tags, err = c.recordCounters(ctx, names, tagLife(l.hard()), len(o.Tags) > 0 || try > 0); err != nil {
 				break
 			}
 		}
-		version, err = c.put(ctx, k, w)
-		if !errors.Is(err, errOutdated) {
+		if version, err = c.put(ctx, k, w); known != nil || !errors.Is(err, errOutdated) {
 			break
 		}
-		if known != nil {
-			err = ErrConflict
-			break
-		}
+	}
+	if errors.Is(err, errOutdated) {
+		err = ErrConflict
 	}
 	if err != nil {
 		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), err)
