@@ -12,7 +12,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-psrp soak-crash soak-restart soak-overload soak-shaping heavyread vulncheck clean
+.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-psrp soak-crash soak-restart soak-overload soak-shaping soak-pages heavyread vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +95,9 @@ soak-overload: ## five times the capacity of one processor for a minute, with th
 
 soak-shaping: ## a million words in each embedded face: the fast path of shaping gives the glyphs of the slow one
 	@QUIRE_WORDS=1000000 $(GO) test ./pdf/internal/text/gotext -run '^TestFastPathEqualsTheSlowOne$$' -count=1 -v -timeout 60m
+
+soak-pages: ## documents of 100,000 pages, plain and tagged, keep less than 64 MiB
+	@QUIRE_PAGES=100000 $(GO) test ./pdf -run '^TestPagesTakeLittleMemory$$' -count=1 -v -timeout 20m
 
 judges-cache: ## judges of others for cache: one suite on Redis 7.0, Redis 6.2 and Valkey, cuts by toxiproxy, promtool; then fuzzing
 	@REQUIRE_JUDGES=1 $(GO) test -race -count=1 ./cache/...

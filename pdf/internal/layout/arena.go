@@ -33,6 +33,9 @@ func (a *arena[T]) take(n int) []T {
 	return s
 }
 
+// part lets the values that are taken next lie in a block of their own.
+func (a *arena[T]) part() { a.free = nil }
+
 // memory is what the blocks of one document are made of.
 type memory struct {
 	paras   arena[para]
@@ -45,4 +48,24 @@ type memory struct {
 	lengths arena[doc.Length]
 	faces   arena[face]
 	elems   arena[tag.Elem]
+}
+
+// parting is how many pages lie between two partings of the memory.
+const parting = 64
+
+// turn is told that page n is done. A block of memory lives as long as any of its values, and what these point to
+// lies in blocks that values of pages before share: row by row, box by box, the memory of the last page would keep
+// that of all pages. Now and then it is parted.
+func (m *memory) turn(n int) {
+	if n%parting != 0 {
+		return
+	}
+	m.paras.part()
+	m.styles.part()
+	m.stacks.part()
+	m.entries.part()
+	m.groups.part()
+	m.rows.part()
+	m.cells.part()
+	m.lengths.part()
 }

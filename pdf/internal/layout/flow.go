@@ -542,6 +542,7 @@ func (f *flow) close() error {
 	f.painter.finish()
 	f.page.Begun = append(f.page.Begun, f.m.begun...)
 	f.m.begun = slices.Delete(f.m.begun, 0, len(f.m.begun))
+	f.m.mem.turn(f.number)
 	if len(f.m.problems) > 0 {
 		return nil // there will be no document
 	}

@@ -243,6 +243,7 @@ func (f *flow) late() error {
 		if err := f.sink.Late(&f.page); err != nil {
 			return err
 		}
+		f.m.mem.turn(w.number)
 	}
 	return nil
 }

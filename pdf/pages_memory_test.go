@@ -1,0 +1,77 @@
+package pdf_test
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/standard"
+)
+
+// live is told of each write, and samples what the heap keeps.
+type live struct{ n, most uint64 }
+
+func (w *live) Write(b []byte) (int, error) {
+	if w.n++; w.n%8 == 0 {
+		w.most = max(w.most, w.now())
+	}
+	return len(b), nil
+}
+
+func (w *live) now() uint64 {
+	runtime.GC()
+	runtime.GC() // what pools hold goes with the second one
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// TestPagesTakeLittleMemory: what a document keeps of its pages until it is made, plain and tagged, with a foot that
+// waits for their number, is so little that 100,000 of them keep less than 64 MiB. QUIRE_PAGES=100000 makes them all.
+func TestPagesTakeLittleMemory(t *testing.T) {
+	const (
+		all   = 100_000
+		most  = 64 << 20
+		slack = 4 << 20 // buffers, which do not grow with the pages
+	)
+	pages := 3_000
+	if s := os.Getenv("QUIRE_PAGES"); s != "" {
+		var err error
+		if pages, err = strconv.Atoi(s); err != nil || pages < 1000 {
+			t.Fatalf("QUIRE_PAGES: %q", s)
+		}
+	}
+	for name, ids := range map[string][]standard.ID{"plain": nil, "tagged": compliant} {
+		e := newEngine(t, pdf.Config{Limits: pdf.Limits{Pages: int64(pages) + 1, OutputBytes: 4 << 30}, Cache: pdf.CacheLimits{Off: true}})
+		make1 := func(w *live, pages int) {
+			_, err := e.Build(t.Context(), w, pdf.RenderOptions{Standards: ids, Time: frozen}, func(b *doc.Builder) error {
+				b.Title("Many").Lang("en").Footer(pageOf())
+				b.Add(&doc.Section{Body: func(yield func(doc.Node, error) bool) {
+					for i := range pages {
+						n := para("This is page " + strconv.Itoa(i+1))
+						n.BreakBefore = i > 0
+						if !yield(n, nil) {
+							return
+						}
+					}
+				}})
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		make1(&live{}, 10) // buffers are there now
+		w := &live{}
+		before := w.now()
+		make1(w, pages)
+		kept := w.most - min(w.most, before)
+		t.Logf("%s: %d pages keep %.1f MiB at most", name, pages, float64(kept)/(1<<20))
+		if bound := uint64(most)*uint64(pages)/all + slack; kept > bound || w.n < 8 {
+			t.Errorf("%s: %d pages keep %d bytes, more than %d (%d writes)", name, pages, kept, bound, w.n)
+		}
+	}
+}
