@@ -38,6 +38,11 @@ type change struct {
 
 // EditOptions say how a changed document is written.
 type EditOptions struct {
+	// Incremental leaves the bytes of the file as they are, with the changes behind them, so that
+	// signatures go on to hold. What one of them does not allow is an error; so are encrypted and
+	// damaged files.
+	Incremental bool
+
 	Protect  *crypt.Options        // encrypts it with AES-256; nil: plain
 	Rand     io.Reader             // as in RenderOptions
 	Progress func(objects, of int) // called while the file is written; nil: nobody is told
@@ -61,8 +66,9 @@ type Summary struct {
 	Digest  string `json:"digest,omitempty"`
 }
 
-// Edit writes a document with changes made to it, in their order. The file is new: what nothing
-// refers to any more stays behind, streams are copied as they are encoded, and signatures are void.
+// Edit writes a document with changes made to it, in their order. The file is new, unless the options
+// say that it is added to: what nothing refers to any more stays behind, streams are copied as they are
+// encoded, and signatures are void.
 //
 // A claim of a standard stays only when the Judge finds nothing in the new file; else it goes, and
 // Warnings says why. An encrypted document needs its owner's password, and Decrypt or Protect: it is
@@ -80,6 +86,9 @@ func (e *Engine) Edit(ctx context.Context, w io.Writer, d *Document, o EditOptio
 	if err := d.mayChange(o, plain); err != nil {
 		return nil, err
 	}
+	if o.Incremental && (o.Protect != nil || plain) {
+		return nil, &OptionError{Field: "incremental", Got: "a change of encryption", Want: "none: the bytes of the file stay"}
+	}
 	c := &change{e, edit.NewDraft(d.d), o, &Summary{}}
 	for i, op := range ops {
 		if op.apply == nil {
@@ -88,6 +97,12 @@ func (e *Engine) Edit(ctx context.Context, w io.Writer, d *Document, o EditOptio
 		if err := op.apply(ctx, c); err != nil {
 			return nil, ofStep(i, len(ops), told(err))
 		}
+	}
+	if o.Incremental {
+		if err := e.editIncremental(ctx, w, d, c.d, c.summary); err != nil {
+			return nil, told(err)
+		}
+		return c.summary, nil
 	}
 	if err := e.writeDraft(ctx, w, c.d, o, c.summary); err != nil {
 		return nil, told(err)

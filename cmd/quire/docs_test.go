@@ -480,6 +480,17 @@ func TestDocsOperations(t *testing.T) {
 		}
 	}
 	finish := signer(t)
+	if err := os.WriteFile("form.yaml", []byte(formSample), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := quire(t, "render", "form.yaml", "-o", "form.pdf"); code != 0 {
+		t.Fatal(errs)
+	}
+	for name, text := range map[string]string{"values.json": `{"name": "Zoë"}`, "values.xfdf": `<xfdf><fields><field name="name"><value>Zoë</value></field></fields></xfdf>`} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	_, steps, _ := strings.Cut(text, "```json\n")
 	steps, _, _ = strings.Cut(steps, "```")
 	for name, text := range map[string]string{"secret.txt": "owner\n", "reader.txt": "reader\n", "note.txt": "a note", "steps.json": steps} {
@@ -543,6 +554,14 @@ func signer(t *testing.T) func(report string) {
 		write("signature.bin", b)
 	}
 }
+
+const formSample = `quire: 1
+name: form
+lang: en
+title: Form
+body:
+  - {field: text, name: name, label: Name}
+`
 
 const operationSample = `quire: 1
 name: sample

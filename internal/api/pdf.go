@@ -87,7 +87,7 @@ func describedOperation(o operation.Operation) []web.RouteOption {
 	case operation.Documents:
 		return append(common, openapi.Describe[struct{ Body []byte }, operationAnswer](), openapi.Produces("application/zip"))
 	case operation.Data:
-		return append(common, openapi.Describe[struct{ Body []byte }, operationAnswer](), openapi.Produces("application/octet-stream"))
+		return append(common, openapi.Describe[struct{ Body []byte }, operationAnswer](), openapi.Produces("application/octet-stream", "application/json", "application/fdf", "application/xfdf"))
 	case operation.Report:
 	}
 	return append(common, openapi.Describe[struct{ Body []byte }, jsonAnswer[json.RawMessage]](), openapi.Produces("application/json"))
@@ -152,9 +152,14 @@ func (p *operations) answer(c *web.Context, o operation.Operation) error {
 		h.Set("Content-Disposition", web.ContentDisposition("attachment", base+".zip"))
 		return sendFile(c, "application/zip", f)
 	}
-	if o.Gives == operation.Data { // of any kind: it is kept, never shown
-		h.Set("Content-Disposition", web.ContentDisposition("attachment", in.Values["name"]))
-		return sendFile(c, "application/octet-stream", made[0])
+	if o.Gives == operation.Data {
+		media, name := "application/octet-stream", in.Values["name"] // of any kind: it is kept, never shown
+		if o.Type != nil {
+			media, name = o.Type(in.Values)
+			name = base + name
+		}
+		h.Set("Content-Disposition", web.ContentDisposition("attachment", name))
+		return sendFile(c, media, made[0])
 	}
 	nameIt(c, base+"-"+o.Name+".pdf")
 	return sendFile(c, pdfType, made[0])

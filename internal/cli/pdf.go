@@ -145,6 +145,10 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 			name = filepath.Join(out, fmt.Sprintf("%s-%03d.pdf", base, part))
 		case name == "" && o.Gives == operation.Data:
 			name = plainName(in.Values["name"])
+			if o.Type != nil {
+				_, suffix := o.Type(in.Values)
+				name = base + suffix
+			}
 		case name == "":
 			name = base + "-" + o.Name + ".pdf"
 		}

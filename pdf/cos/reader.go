@@ -49,6 +49,9 @@ type ReaderOptions struct {
 	Unlock func(encrypt Dict, id []byte) (Decrypter, error)
 	// Strict refuses a damaged file instead of repairing it.
 	Strict bool
+	// Fields says that the file is one of form fields, FDF (12.7.8): it has a catalog, but no pages,
+	// and need not have cross-reference data.
+	Fields bool
 }
 
 // Decrypter decrypts strings and streams by the number and generation of their object. filter is
@@ -242,7 +245,11 @@ func (r *Reader) header() error {
 	if err != nil {
 		return err
 	}
-	i := bytes.Index(b, []byte("%PDF-"))
+	word := []byte("%PDF-")
+	if r.opt.Fields {
+		word = []byte("%FDF-")
+	}
+	i := bytes.Index(b, word)
 	if i < 0 {
 		if r.opt.Strict {
 			return &ReadError{Offset: 0, Reason: "no header"}

@@ -318,7 +318,7 @@ func Bytes(o Object) (b []byte, ok bool) {
 // root checks that the file has a catalog with pages.
 func (r *Reader) root() error {
 	d, err := r.Dict(r.trailer.Get("Root"))
-	if err != nil {
+	if err != nil || d != nil && r.opt.Fields {
 		return err
 	}
 	if pages, err := r.Dict(d.Get("Pages")); err != nil || pages == nil {

@@ -8,6 +8,7 @@ import (
 	"example.com/quire/internal/nearest"
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/crypt"
+	"example.com/quire/pdf/form"
 	"example.com/quire/pdf/standard"
 )
 
@@ -175,6 +176,39 @@ func All() []Operation {
 			run: func(c *call) error {
 				return c.rewrite(func(w io.Writer, d *pdf.Document) (*pdf.Summary, error) { return c.e.Optimise(c.ctx, w, d) })
 			},
+		},
+		{
+			Name: "fields", Summary: "List the fields of a form",
+			Description: "Of each field name, kind, value, what can be chosen, flags, and the pages and places where it is shown.",
+			Go:          (*pdf.Document).Fields, Most: 1, Gives: Report, Parameters: []Parameter{password}, run: fields,
+		},
+		{
+			Name: "fill", Summary: "Fill in a form",
+			Description: "Values are given by the full names of their fields, as JSON, FDF or XFDF. What fields show is made here; other fields stay as they are, and scripts are not run. A field that is not there, an option that a field does not have, a value that is too long and a field that is read-only are errors. With incremental the bytes of the file stay, and signatures go on to hold.",
+			Go:          pdf.Fill, Most: 1, Gives: Document,
+			Parameters: []Parameter{
+				{Name: "data", Kind: Upload, Doc: "the values, as JSON, FDF or XFDF", Required: true, Example: "values.json"},
+				{Name: "incremental", Kind: Switch, Doc: "add to the file, which stays as it is"},
+				{Name: "flatten", Kind: Switch, Doc: "then make the fields a part of their pages"},
+				password,
+			},
+			run: fill,
+		},
+		{
+			Name: "flatten", Summary: "Make the fields of a form a part of the pages",
+			Description: "They look as they did and can no longer be filled in. In a tagged file the elements of the fields keep what they show.",
+			Go:          pdf.Flatten, Most: 1, Gives: Document, Parameters: []Parameter{password},
+			op: func(*call) (pdf.Op, error) { return pdf.Flatten(), nil },
+		},
+		{
+			Name: "export", Summary: "Write what the fields of a form hold",
+			Description: "As JSON, FDF or XFDF, which fill takes. Passwords and signatures are left out, and fields that say they are not exported.",
+			Go:          (*pdf.Document).Export, Most: 1, Gives: Data,
+			Parameters: []Parameter{{Name: "format", Doc: "json (the default), fdf or xfdf: a `FORMAT`", Example: "xfdf"}, password},
+			Type: func(values map[string]string) (media, suffix string) {
+				return form.Format(values["format"]).MediaType()
+			},
+			run: export,
 		},
 		{
 			Name: "redact", Summary: "Take text and areas out of a PDF for good",

@@ -70,12 +70,26 @@ func (c *call) rewrite(f func(io.Writer, *pdf.Document) (*pdf.Summary, error)) e
 
 // write writes the one file that an operation makes.
 func (c *call) write(f func(io.Writer) (*pdf.Summary, error)) error {
+	var s *pdf.Summary
+	if err := c.writeTo(func(w io.Writer) (err error) {
+		s, err = f(w)
+		return err
+	}); err != nil {
+		return err
+	}
+	if s != nil {
+		c.told(s)
+	}
+	return nil
+}
+
+// writeTo writes it by f.
+func (c *call) writeTo(f func(io.Writer) error) error {
 	w, err := c.in.Create(1)
 	if err != nil {
 		return err
 	}
-	s, err := f(w)
-	if err != nil {
+	if err := f(w); err != nil {
 		if a, ok := w.(Aborter); ok {
 			a.Abort(err)
 		} else {
@@ -83,13 +97,7 @@ func (c *call) write(f func(io.Writer) (*pdf.Summary, error)) error {
 		}
 		return err
 	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	if s != nil {
-		c.told(s)
-	}
-	return nil
+	return w.Close()
 }
 
 // told makes the report of what was written.

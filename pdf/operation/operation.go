@@ -63,6 +63,8 @@ type Operation struct {
 	Least      int // of them; 0: 1
 	Gives      Gives
 	Parameters []Parameter
+	// Type returns the media type of what is given as Data, and the end of its name.
+	Type func(values map[string]string) (media, suffix string)
 
 	// op makes the change that the operation is, which can be a step of pipe; nil: run does it.
 	op  func(*call) (pdf.Op, error)

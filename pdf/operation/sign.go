@@ -15,12 +15,15 @@ import (
 )
 
 // upload reads a small file that is a parameter; nil where there is none.
-func (c *call) upload(name string) ([]byte, error) {
+func (c *call) upload(name string) ([]byte, error) { return c.uploadOf(name, MostUploadBytes) }
+
+// uploadOf reads one of so many bytes at most.
+func (c *call) uploadOf(name string, most int64) ([]byte, error) {
 	f, ok := c.in.Uploads[name]
 	if !ok {
 		return nil, nil
 	}
-	return read(name, f, MostUploadBytes)
+	return read(name, f, most)
 }
 
 // read reads a file that is a parameter.

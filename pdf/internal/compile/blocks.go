@@ -39,7 +39,7 @@ func kinds() []kind {
 		{"shape", nil, true},
 		{"chart", nil, true},
 		{"svg", (*compiler).imageBlock, false},
-		{"field", nil, false},
+		{"field", (*compiler).fieldBlock, false},
 		{"signature", nil, false},
 		{"math", nil, false},
 	}
@@ -236,6 +236,8 @@ func inert(kind string) []string {
 		}
 	case "toc":
 		return []string{"keep-together", "bookmark", "align", "widows", "orphans", "breaking", "indent", "margin-left", "margin-right"}
+	case "field":
+		return []string{"keep-together", "link", "bookmark", "widows", "orphans", "keep-figures", "indent", "margin-left", "margin-right"}
 	case "barcode": // its readable text has a font
 		return []string{"keep-together", "widows", "orphans", "keep-figures", "indent", "margin-left", "margin-right"}
 	}

@@ -118,7 +118,7 @@ func (g *schemaMaker) named(name string) any {
 		g.defs[id] = map[string]any{"anyOf": []any{scalar, g.named("a block"), list("a block")}}
 	case "cells": // a row: its cells, or a mapping with how it looks
 		g.defs[id] = map[string]any{"anyOf": []any{list("a cell"), g.named("a row")}}
-	case "a cell":
+	case "a cell", "an option":
 		g.defs[id] = map[string]any{"anyOf": []any{scalar, g.mapping(language()[name])}}
 	case "a watermark":
 		g.defs[id] = map[string]any{"anyOf": []any{map[string]any{"type": "null"}, g.mapping(language()[name])}}
@@ -144,6 +144,8 @@ func (g *schemaMaker) blocks() []any {
 			value = g.named(k.name)
 		case k.name == "barcode":
 			value = map[string]any{"enum": barcodeKinds()}
+		case k.name == "field":
+			value = map[string]any{"enum": fieldKinds()}
 		case k.name == "page-break":
 			value = map[string]any{"enum": []any{true, nil}}
 		}

@@ -305,6 +305,31 @@ barcode
  height length
  ecc 'L' | 'M' | 'Q' | 'H'
  hri 'on' | 'off'
+field
+ name! text
+ label! text
+ caption 'auto' | 'none'
+ value text | [text]
+ options [<an option>]
+ required flag
+ read-only flag
+ multiline flag
+ password flag
+ comb flag
+ fit flag
+ editable flag
+ multiple flag
+ max int=1..10000
+ round flag
+ border <a line of a border> | 'hairline' | 'none'
+ background color
+ width length
+ height length
+ format- any
+ calculate- any
+an option
+ value! text
+ text text
 spacer
 page-break
 use

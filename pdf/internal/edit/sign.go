@@ -112,6 +112,15 @@ func (e *Draft) Sign(ctx context.Context, s Signature, deflater cos.Deflater, mo
 	return p, nil
 }
 
+// Update returns the file of a draft with the changes behind it; without any it is as it was.
+func (e *Draft) Update(ctx context.Context, deflater cos.Deflater, most int64) (*Prepared, error) {
+	if err := e.base.MayUpdate(); err != nil || len(e.over) == 0 {
+		return &Prepared{doc: e.base}, err
+	}
+	more, _, err := e.update(ctx, deflater, most, cos.Ref{})
+	return &Prepared{doc: e.base, more: more}, err
+}
+
 // mayBeSigned checks what signatures that are there allow.
 func (e *Draft) mayBeSigned(s Signature) error {
 	signed := false

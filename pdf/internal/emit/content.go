@@ -679,6 +679,8 @@ func (c *content) items(items []layout.Item) error {
 			err = c.image(it.Image)
 		case it.Turn != nil:
 			err = c.turn(it.Turn)
+		case it.Widget != nil:
+			err = c.widget(it.Widget)
 		default:
 			err = c.shape(it.Shape)
 		}

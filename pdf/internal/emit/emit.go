@@ -82,6 +82,9 @@ type Emitter struct {
 	anchors  map[string]dest
 	internal []internalLink
 	outline  []outlineItem
+
+	fields    []*formField
+	formFonts []string // names of those that fields are typed in
 }
 
 // Range is where the content of a page lies in the file: the bytes from From to before To. A page that
@@ -360,6 +363,13 @@ func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
 		return nil, err
 	}
 	d = append(d, files...)
+	form, err := e.interactiveForm()
+	if err != nil {
+		return nil, err
+	}
+	if !form.IsZero() {
+		d = append(d, cos.E("AcroForm", form))
+	}
 	if e.tree != nil {
 		root, err := e.tree.Close()
 		if err != nil {

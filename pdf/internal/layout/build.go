@@ -278,6 +278,14 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 			e.before, e.after = m.halfLine(en.style)/2, m.halfLine(en.style)/2
 		}
 		e.b, el, err = m.barcode(n, en)
+	case *doc.Field:
+		if c.Style == nil {
+			e.before, e.after = fieldGap, fieldGap
+		}
+		e.keep = true
+		e.b, err = m.field(n, en)
+	case *button:
+		e.b, el, err = m.widget(n, en)
 	case *doc.Rule:
 		e.b = line{w: en.width, thick: n.Thickness, color: n.Color}
 		if n.Thickness <= 0 {

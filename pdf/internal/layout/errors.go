@@ -36,6 +36,8 @@ import (
 //	L318 a footnote where none can stand
 //	L319 a table of contents that takes more pages than are reserved for it
 //	L320 a text of more lines than it may have
+//	L321 a form field that cannot be
+//	L322 warning: a value that its form field cuts off
 //	X314 an image beyond a limit
 //	F401 no glyph for a character
 //	F402 a script that is not supported
@@ -209,6 +211,12 @@ func dataPath(spans []doc.Span, text string) string {
 	}
 	return ""
 }
+
+// The codes of form fields.
+const (
+	codeField  = "L321"
+	codeCutOff = "L322"
+)
 
 // codeBarcode is the code of what is wrong with a barcode.
 const codeBarcode = "L313"

@@ -151,10 +151,11 @@ type Mark struct {
 
 // Item is one thing drawn in the foreground; exactly one pointer is set.
 type Item struct {
-	Text  *TextItem
-	Image *ImageItem
-	Shape *ShapeItem
-	Turn  *TurnItem
+	Text   *TextItem
+	Image  *ImageItem
+	Shape  *ShapeItem
+	Turn   *TurnItem
+	Widget *WidgetItem
 }
 
 // Page is a finished page, or the part of one that had to wait for the number

@@ -189,6 +189,8 @@ func (p *painter) shift(from spot, by doc.Length) {
 			it.Image.Y += by
 		case it.Turn != nil:
 			it.Turn.Y += by
+		case it.Widget != nil:
+			it.Widget.Y += by
 		default:
 			it.Shape.Y += by
 			for k := range it.Shape.Rects {

@@ -35,6 +35,7 @@ const (
 	TOCI
 	Part
 	FENote
+	Form
 	numTypes
 )
 
@@ -61,11 +62,11 @@ var types = [numTypes]struct {
 }{
 	P:        {name: "P", holds: inline | of(L, Table)},
 	H:        {name: "H", holds: inline | of(Sect)},
-	Document: {name: "Document", holds: blocks | of(Document, Part, TOC, Aside, Link, Code, FENote)},
+	Document: {name: "Document", holds: blocks | of(Document, Part, TOC, Aside, Link, Code, FENote, Form)},
 	Part:     {name: "Part", holds: 1<<numTypes - 1},
-	Sect:     {name: "Sect", holds: blocks | of(Part, TOC, Aside, Lbl, Caption, Link, Code, FENote)},
+	Sect:     {name: "Sect", holds: blocks | of(Part, TOC, Aside, Lbl, Caption, Link, Code, FENote, Form)},
 	FENote:   {name: "FENote", holds: (blocks | inline | of(Part, Aside, Caption)) &^ of(H)},
-	Aside:    {name: "Aside", holds: blocks | of(Document, Part, TOC, Lbl, Caption, Link, Code, FENote)},
+	Aside:    {name: "Aside", holds: blocks | of(Document, Part, TOC, Lbl, Caption, Link, Code, FENote, Form)},
 	Div:      {name: "Div", holds: of(TOC, TOCI) | blocks | inline | of(Document, Part, Aside, LI, LBody, Caption, THead, TBody, TFoot, TR, TH, TD)},
 	L:        {name: "L", holds: of(L, LI, Caption)},
 	LI:       {name: "LI", holds: of(Div, Lbl, LBody)},
@@ -86,6 +87,7 @@ var types = [numTypes]struct {
 	Strong:   {name: "Strong", holds: inline},
 	TOC:      {name: "TOC", ns: PDF17, holds: of(Part, TOC, TOCI, Caption)}, // PDF 2.0 dropped it
 	TOCI:     {name: "TOCI", ns: PDF17, holds: of(Div, P, Lbl, TOC)},
+	Form:     {name: "Form", holds: of(Div, L, Lbl, Table, Caption, Figure, Code, Part, FENote)},
 	Code:     {name: "Code", ns: PDF17, holds: (blocks | inline | of(Part, Aside, Caption)) &^ of(H)}, // PDF 2.0 dropped it
 }
 
@@ -93,7 +95,7 @@ var types = [numTypes]struct {
 type set uint32
 
 const (
-	inline = set(1<<Lbl | 1<<Figure | 1<<Link | 1<<Span | 1<<Em | 1<<Strong | 1<<Code | 1<<FENote)
+	inline = set(1<<Lbl | 1<<Figure | 1<<Link | 1<<Span | 1<<Em | 1<<Strong | 1<<Code | 1<<FENote | 1<<Form)
 	blocks = set(1<<Div | 1<<P | 1<<H | 1<<L | 1<<Table | 1<<Figure | 1<<Sect)
 )
 

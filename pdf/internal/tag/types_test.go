@@ -12,7 +12,7 @@ import (
 
 // every is every type there is: those whose name is known.
 func every() (out []tag.Type) {
-	for t := tag.P; t <= tag.FENote; t++ {
+	for t := tag.P; t <= tag.Form; t++ {
 		out = append(out, t)
 	}
 	return out

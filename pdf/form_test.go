@@ -1,0 +1,238 @@
+package pdf_test
+
+import (
+	"bytes"
+	"crypto/elliptic"
+	"errors"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/form"
+	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/standard"
+	"example.com/quire/pdf/template"
+)
+
+// ourForm is a form with a text, a check box and two places for signatures.
+func ourForm(t *testing.T, e *pdf.Engine, ids ...standard.ID) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if _, err := e.Build(t.Context(), &out, pdf.RenderOptions{Standards: ids}, func(b *doc.Builder) error {
+		b.Title("Form").Lang("en").Heading(1, "Form")
+		b.Field(doc.NewField(doc.FieldText, "name", "Name"))
+		b.Field(doc.NewField(doc.FieldCheckBox, "agreed", "Agreed"))
+		b.Field(doc.NewField(doc.FieldSignature, "first", "First"))
+		b.Field(doc.NewField(doc.FieldSignature, "second", "Second"))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func filled(t *testing.T, e *pdf.Engine, b []byte, o pdf.EditOptions, values ...form.Value) ([]byte, *pdf.Summary, error) {
+	t.Helper()
+	var out bytes.Buffer
+	s, err := e.Edit(t.Context(), &out, opened(t, e, b), o, pdf.Fill(values))
+	return out.Bytes(), s, err
+}
+
+// TestSignaturesHoldAfterFilling as an update, where they allow it: also in files that claim PDF/A and
+// PDF/UA, and signed a second time. What one certifies, or the request to write the file anew, is told.
+func TestSignaturesHoldAfterFilling(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	a := newAuthority(t)
+	id := a.identity(t, "Ada", ecKey(t, elliptic.P256()))
+	name, agreed := form.Value{Name: "name", Is: []string{"Zoë"}}, form.Value{Name: "agreed", Is: []string{"true"}}
+	update := pdf.EditOptions{Incremental: true}
+	for _, ids := range [][]standard.ID{nil, {standard.PDFA4, standard.PDFUA2}} {
+		one := signed(t, e, ourForm(t, e, ids...), pdf.SignRequest{Identity: id, Field: "first"})
+		full, s, err := filled(t, e, one, update, name, agreed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Claims) != len(ids) || !bytes.HasPrefix(full, one) {
+			t.Errorf("%v: claims %v, warnings %v", ids, s.Claims, s.Warnings)
+		}
+		two := signed(t, e, full, pdf.SignRequest{Identity: id, Field: "second"})
+		for _, b := range [][]byte{full, two} {
+			for _, v := range a.verdicts(t, e, b) {
+				if !v.Valid {
+					t.Errorf("%v: %+v", ids, v)
+				}
+			}
+		}
+		if err := pdftest.QPDF(t, pdftest.Write(t, "two.pdf", two)); err != nil {
+			t.Error(err)
+		}
+		if got := opened(t, e, two).Fields(); got[0].Value != "Zoë" || got[1].Value != "Yes" {
+			t.Errorf("%v: %+v", ids, got)
+		}
+	}
+	closed := signed(t, e, ourForm(t, e), pdf.SignRequest{Identity: id, Field: "first", Certify: pdf.CertifyNoChanges})
+	_, _, err := filled(t, e, closed, update, name)
+	if o, ok := errors.AsType[*pdf.OptionError](err); !ok || o.Field != "incremental" || !strings.Contains(err.Error(), `the signature "first" allows`) {
+		t.Errorf("certified: %v", err)
+	}
+	_, s, err := filled(t, e, closed, pdf.EditOptions{}, name)
+	if err != nil || len(s.VoidSignatures) != 1 {
+		t.Errorf("anew: %+v, %v", s, err)
+	}
+}
+
+// TestFieldsOfTemplatesAndGoAreTheSame to the byte.
+func TestFieldsOfTemplatesAndGoAreTheSame(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	src := `quire: 1
+name: form
+lang: en
+title: Form
+theme: none
+data: {who: string}
+body:
+  - {field: text, name: who, label: Who, value: "${who}", max: 9, required: true}
+  - {field: radio, name: size, label: Size, value: M, options: [S, {value: M, text: Medium}]}
+  - {field: list, name: langs, label: Languages, multiple: true, value: [a, c], options: [a, b, c], height: 30mm}
+  - {field: choice, name: land, label: Country, caption: none, editable: true, fit: true, options: [x], width: 50mm}
+`
+	plan, err := e.Compile(t.Context(), pdf.Source{File: "form.yaml", Text: []byte(src)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, b bytes.Buffer
+	if _, err := e.Render(t.Context(), &a, plan, template.JSON([]byte(`{"who": "Zoë"}`)), pdf.RenderOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Build(t.Context(), &b, pdf.RenderOptions{}, func(b *doc.Builder) error {
+		b.Title("Form").Lang("en")
+		who := doc.NewField(doc.FieldText, "who", "Who")
+		who.Values, who.Max, who.Required = []string{"Zoë"}, 9, true
+		size := doc.NewField(doc.FieldRadio, "size", "Size")
+		size.Values, size.Options = []string{"M"}, []doc.FieldOption{{Value: "S"}, {Value: "M", Text: "Medium"}}
+		langs := doc.NewField(doc.FieldList, "langs", "Languages")
+		langs.Values, langs.Options, langs.Multiple, langs.Height = []string{"a", "c"}, []doc.FieldOption{{Value: "a"}, {Value: "b"}, {Value: "c"}}, true, doc.MM(30)
+		land := doc.NewField(doc.FieldChoice, "land", "Country")
+		land.Caption, land.Editable, land.Fit, land.Options, land.Width = doc.CaptionNone, true, true, []doc.FieldOption{{Value: "x"}}, doc.MM(50)
+		b.Field(who).Field(size).Field(langs).Field(land)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		t.Errorf("%d bytes by the template, %d by Go", a.Len(), b.Len())
+	}
+	_, err = e.Render(t.Context(), &a, plan, template.JSON([]byte(`{"who": "Zoë Łęcka-Nowak"}`)), pdf.RenderOptions{})
+	d, _ := errors.AsType[*pdf.DiagnosticError](err)
+	if d == nil || d.Diagnostics[0].Code != "L321" || d.Diagnostics[0].DataPath != "who" || d.Diagnostics[0].Line != 8 {
+		t.Errorf("too long a value: %v", err)
+	}
+}
+
+// TestFieldsThatCannotBe are errors with their place: without name or label, with values that they
+// cannot have, unlike another of their name, or in a header.
+func TestFieldsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	text := func(change func(*doc.Field)) doc.Field {
+		f := doc.NewField(doc.FieldText, "a", "A")
+		change(&f)
+		return f
+	}
+	for want, list := range map[string][]doc.Field{
+		"needs a name":  {doc.NewField(doc.FieldText, "", "A")},
+		"parts between": {doc.NewField(doc.FieldText, "a..b", "A")},
+		"needs a label": {doc.NewField(doc.FieldText, "a", " ")},
+		"needs options": {doc.NewField(doc.FieldRadio, "a", "A")},
+		"3 characters":  {text(func(f *doc.Field) { f.Max, f.Values = 2, []string{"xyz"} })},
+		"a line end":    {text(func(f *doc.Field) { f.Values = []string{"x\ny"} })},
+		"one value":     {text(func(f *doc.Field) { f.Values = []string{"x", "y"} })},
+		"a comb":        {text(func(f *doc.Field) { f.Comb = true })},
+		"a password":    {text(func(f *doc.Field) { f.Password, f.Values = true, []string{"x"} })},
+		"no option \"z\"": {text(func(f *doc.Field) {
+			f.Kind, f.Options, f.Values = doc.FieldChoice, []doc.FieldOption{{Value: "x"}}, []string{"z"}
+		})},
+		"\"x\" is there":      {text(func(f *doc.Field) { f.Kind, f.Options = doc.FieldList, []doc.FieldOption{{Value: "x"}, {Value: "x"}} })},
+		"\"Off\" is none":     {text(func(f *doc.Field) { f.Kind, f.Options = doc.FieldRadio, []doc.FieldOption{{Value: "Off"}} })},
+		"differs from it":     {text(func(*doc.Field) {}), text(func(f *doc.Field) { f.Required = true })},
+		"there once":          {text(func(f *doc.Field) { f.Kind = doc.FieldSignature }), text(func(f *doc.Field) { f.Kind = doc.FieldSignature })},
+		"the first parts":     {text(func(*doc.Field) {}), text(func(f *doc.Field) { f.Name = "a.b" })},
+		"other fields begin":  {text(func(f *doc.Field) { f.Name = "a.b" }), text(func(*doc.Field) {})},
+		"wide in a place of":  {text(func(f *doc.Field) { f.Width = doc.MM(300) })},
+		"no glyph for U+E123": {text(func(f *doc.Field) { f.Values = []string{"\uE123"} })},
+	} {
+		_, err := e.Build(t.Context(), &bytes.Buffer{}, pdf.RenderOptions{}, func(b *doc.Builder) error {
+			for _, f := range list {
+				b.Field(f)
+			}
+			return nil
+		})
+		if _, ok := errors.AsType[*pdf.DiagnosticError](err); !ok || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v", want, err)
+		}
+	}
+	f := doc.NewField(doc.FieldText, "a", "A")
+	_, err := e.Build(t.Context(), &bytes.Buffer{}, pdf.RenderOptions{}, func(b *doc.Builder) error {
+		b.Header(doc.Running{All: []doc.Node{&f}}).Text("x")
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "stands in the body") {
+		t.Errorf("in a header: %v", err)
+	}
+	res, err := e.Build(t.Context(), &bytes.Buffer{}, pdf.RenderOptions{}, func(b *doc.Builder) error {
+		b.Field(text(func(f *doc.Field) { f.Width, f.Values = doc.MM(10), []string{"much wider than ten millimetres"} }))
+		return nil
+	})
+	if err != nil || len(res.Warnings) != 1 || res.Warnings[0].Code != "L322" {
+		t.Errorf("cut off: %+v, %v", res, err)
+	}
+}
+
+// TestFieldsOfOneNameAreOne, shown in two places; radio buttons of a group exclude each other, for
+// poppler too.
+func TestFieldsOfOneNameAreOne(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	var out bytes.Buffer
+	if _, err := e.Build(t.Context(), &out, pdf.RenderOptions{Standards: []standard.ID{standard.PDFUA2}}, func(b *doc.Builder) error {
+		b.Title("Form").Lang("en")
+		for range 2 {
+			b.Field(doc.NewField(doc.FieldText, "name", "Name"))
+		}
+		size := doc.NewField(doc.FieldRadio, "size", "Size")
+		size.Options = []doc.FieldOption{{Value: "S"}, {Value: "M"}}
+		b.Field(size)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	full, _, err := filled(t, e, out.Bytes(), pdf.EditOptions{}, form.Value{Name: "name", Is: []string{"Zoë"}}, form.Value{Name: "size", Is: []string{"S"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, s, err := filled(t, e, full, pdf.EditOptions{}, form.Value{Name: "size", Is: []string{"M"}})
+	if err != nil || len(s.Claims) != 1 {
+		t.Fatal(s, err)
+	}
+	path := pdftest.Write(t, "full.pdf", full)
+	if n := strings.Count(pdftest.Text(t, path), "Zoë"); n != 2 {
+		t.Errorf("the name is shown %d times", n)
+	}
+	list := opened(t, e, full).Fields()
+	if len(list) != 2 || len(list[0].Widgets) != 2 || list[1].Value != "M" || len(list[1].Widgets) != 2 {
+		t.Errorf("%+v", list)
+	}
+	// The dot of the second button alone is black.
+	page := pdftest.Raster(t, path, 72)[0]
+	dark := func(w form.Widget) bool {
+		x, y := int((w.Rect[0]+w.Rect[2])/2), page.Bounds().Dy()-int((w.Rect[1]+w.Rect[3])/2)
+		r, _, _, _ := page.At(x, y).RGBA()
+		return r < 0x8000
+	}
+	if dark(list[1].Widgets[0]) || !dark(list[1].Widgets[1]) {
+		t.Error("the buttons do not exclude each other")
+	}
+}

@@ -1,0 +1,188 @@
+package compile
+
+import (
+	"example.com/quire/internal/strictyaml"
+	"example.com/quire/pdf/doc"
+)
+
+// fieldNode is a field of a form.
+type fieldNode struct {
+	common
+	out     doc.Field
+	name    *plainText
+	label   *plainText
+	values  []*plainText
+	id      int32 // of the first value's parts in Plan.spans
+	options []fieldOption
+}
+
+type fieldOption struct{ value, text *plainText }
+
+func fieldKinds() []string {
+	return []string{"text", "checkbox", "radio", "choice", "list", "signature"}
+}
+
+func (c *compiler) fieldBlock(b *blockSource) block {
+	o := b.common
+	i, known := c.choice(b.value, b.path, fieldKinds()...)
+	n := &fieldNode{out: doc.NewField(doc.FieldKind(i), "", "")} //nolint:gosec // one of six
+	if v := o.need("name"); v != nil {
+		n.name = c.plain(v, o.at("name"))
+	}
+	if v := o.need("label"); v != nil {
+		n.label = c.plain(v, o.at("label"))
+	}
+	if v := o.get("value"); v != nil {
+		n.values = c.plains(v, o.at("value"))
+		if len(n.values) > 0 {
+			n.id = c.spanID(n.values[0].parts)
+		}
+	}
+	if v := o.get("options"); v != nil {
+		n.options = c.fieldOptions(v, o.at("options"))
+	}
+	if v := o.get("caption"); v != nil {
+		i, _ := c.choice(v, o.at("caption"), "auto", "none")
+		n.out.Caption = doc.FieldCaption(i) //nolint:gosec // one of two
+	}
+	if v := o.get("max"); v != nil {
+		n.out.Max = c.integer(v, o.at("max"), 1, 10_000)
+	}
+	if v := o.get("border"); v != nil {
+		n.out.Border = c.line(v, o.at("border"))
+	}
+	if v := o.get("background"); v != nil {
+		n.out.Background = c.color(v, o.at("background"))
+	}
+	for _, l := range []struct {
+		key string
+		to  *doc.Length
+	}{{"width", &n.out.Width}, {"height", &n.out.Height}} {
+		if v := o.get(l.key); v != nil {
+			*l.to = c.length(v, o.at(l.key), 1)
+		}
+	}
+	c.fieldFlags(o, &n.out, known)
+	n.common = b.done()
+	return n
+}
+
+// fieldFlags reads the keys that are true or false, and those that a kind has not.
+func (c *compiler) fieldFlags(o *object, f *doc.Field, known bool) {
+	text, choice, list := f.Kind == doc.FieldText, f.Kind == doc.FieldChoice, f.Kind == doc.FieldList
+	button := f.Kind == doc.FieldCheckBox || f.Kind == doc.FieldRadio
+	for _, x := range []struct {
+		key string
+		to  *bool
+		has bool
+	}{
+		{"required", &f.Required, true},
+		{"read-only", &f.ReadOnly, true},
+		{"multiline", &f.Multiline, text},
+		{"password", &f.Password, text},
+		{"comb", &f.Comb, text},
+		{"fit", &f.Fit, text || choice},
+		{"editable", &f.Editable, choice},
+		{"multiple", &f.Multiple, list},
+		{"round", &f.Round, button},
+	} {
+		v := o.get(x.key)
+		if v == nil {
+			continue
+		}
+		*x.to = c.flag(v, o.at(x.key))
+		if known && !x.has {
+			c.bad(o.n.Key(x.key), o.at(x.key), codeWrong, "", "a field of this kind has no %q", x.key)
+		}
+	}
+	for _, x := range []struct {
+		key string
+		has bool
+	}{{"max", text}, {"options", button || choice || list}, {"value", f.Kind != doc.FieldSignature}} {
+		if known && !x.has && o.n.Get(x.key) != nil {
+			c.bad(o.n.Key(x.key), o.at(x.key), codeWrong, "", "a field of this kind has no %q", x.key)
+		}
+	}
+	if known && o.n.Get("options") == nil && (choice || list || f.Kind == doc.FieldRadio) {
+		c.bad(o.n, o.path, codeNoKey, "", "key %q is missing", "options")
+	}
+	if f.Comb && f.Max == 0 {
+		c.bad(o.n.Key("comb"), o.at("comb"), codeWrong, "add max:, the number of its cells", "a comb has as many cells as characters at most")
+	}
+}
+
+// plains reads a text, or a list of texts.
+func (c *compiler) plains(n *strictyaml.Node, path string) (out []*plainText) {
+	if n.Kind != strictyaml.Sequence {
+		return []*plainText{c.plain(n, path)}
+	}
+	for i, v := range n.Items {
+		out = append(out, c.plain(v, index(path, i)))
+	}
+	return out
+}
+
+// fieldOptions reads what can be chosen: texts, or values with what is shown.
+func (c *compiler) fieldOptions(n *strictyaml.Node, path string) (out []fieldOption) {
+	if n.Kind != strictyaml.Sequence {
+		c.bad(n, path, codeWrong, "", "want a list of options, got %s", n.Kind)
+		return nil
+	}
+	for i, v := range n.Items {
+		at := index(path, i)
+		if v.Kind != strictyaml.Mapping {
+			out = append(out, fieldOption{value: c.plain(v, at)})
+			continue
+		}
+		o, ok := c.object(v, at, "an option")
+		if !ok {
+			continue
+		}
+		o.of = language()["an option"]
+		x := fieldOption{}
+		if v := o.need("value"); v != nil {
+			x.value = c.plain(v, o.at("value"))
+		}
+		if v := o.get("text"); v != nil {
+			x.text = c.plain(v, o.at("text"))
+		}
+		o.done()
+		out = append(out, x)
+	}
+	return out
+}
+
+func (n *fieldNode) emit(r *render, out sink) error {
+	f := n.out
+	var err error
+	if f.Block, err = n.fill(r); err != nil {
+		return err
+	}
+	if f.Name, err = r.plain(n.name); err != nil {
+		return err
+	}
+	if f.Label, err = r.plain(n.label); err != nil {
+		return err
+	}
+	for _, v := range n.values {
+		s, err := r.plain(v)
+		if err != nil {
+			return err
+		}
+		if s != "" {
+			f.Values = append(f.Values, s)
+		}
+	}
+	f.From = doc.Origin{Frame: r.at, Part: n.id}
+	for _, o := range n.options {
+		var x doc.FieldOption
+		if x.Value, err = r.plain(o.value); err != nil {
+			return err
+		}
+		if x.Text, err = r.plain(o.text); err != nil {
+			return err
+		}
+		f.Options = append(f.Options, x)
+	}
+	return out(&f)
+}

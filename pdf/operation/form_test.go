@@ -1,0 +1,347 @@
+package operation_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/form"
+	"example.com/quire/pdf/operation"
+	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/standard"
+)
+
+// application has a field of every kind; ids are what it claims.
+func application(t *testing.T, e *pdf.Engine, ids ...standard.ID) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if _, err := e.Build(t.Context(), &out, pdf.RenderOptions{Standards: ids}, func(b *doc.Builder) error {
+		b.Title("Application").Lang("en").Heading(1, "Application")
+		name := doc.NewField(doc.FieldText, "person.name", "Name")
+		name.Required, name.Max = true, 40
+		b.Field(name)
+		b.Field(doc.NewField(doc.FieldText, "person.city", "City"))
+		notes := doc.NewField(doc.FieldText, "notes", "Notes")
+		notes.Multiline, notes.Fit, notes.Values = true, true, []string{"first line\nsecond line"}
+		b.Field(notes)
+		code := doc.NewField(doc.FieldText, "code", "Postcode")
+		code.Comb, code.Max, code.Fit, code.Width = true, 5, true, doc.MM(40)
+		b.Field(code)
+		agree := doc.NewField(doc.FieldCheckBox, "agree", "I agree")
+		b.Field(agree)
+		size := doc.NewField(doc.FieldRadio, "size", "Size")
+		size.Options = []doc.FieldOption{{Value: "S", Text: "Small"}, {Value: "M", Text: "Medium"}, {Value: "L", Text: "Large"}}
+		size.Values = []string{"M"}
+		b.Field(size)
+		land := doc.NewField(doc.FieldChoice, "country", "Country")
+		land.Options = []doc.FieldOption{{Value: "de", Text: "Germany"}, {Value: "fr", Text: "France"}}
+		b.Field(land)
+		langs := doc.NewField(doc.FieldList, "languages", "Languages")
+		langs.Options, langs.Multiple = []doc.FieldOption{{Value: "English"}, {Value: "French"}, {Value: "Polish"}}, true
+		b.Field(langs)
+		fixed := doc.NewField(doc.FieldText, "number", "Number")
+		fixed.ReadOnly, fixed.Values = true, []string{"2026-17"}
+		b.Field(fixed)
+		b.Field(doc.NewField(doc.FieldSignature, "signature", "Signature"))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// fill runs the operation with values.
+func fill(t *testing.T, e *pdf.Engine, b []byte, data string, values map[string]string) (*operation.Outcome, []byte, error) {
+	t.Helper()
+	o, err := operation.Find("fill")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &parts{}
+	done, err := o.Run(t.Context(), e, operation.Input{
+		Values: values, Create: p.create, Files: []operation.File{file("in.pdf", b)},
+		Uploads: map[string]operation.File{"data": file("values", []byte(data))},
+	})
+	if len(p.files) == 0 {
+		return done, nil, err
+	}
+	return done, p.files[0].Bytes(), err
+}
+
+const filledIn = `{"person.name": "Zoë Łęcka", "person": {"city": "Łódź"}, "notes": "one\ntwo\nthree", "code": "12345",
+	"agree": true, "size": "L", "country": "France", "languages": ["English", "Polish"]}`
+
+// held is what the fields of a file hold.
+func held(t *testing.T, e *pdf.Engine, b []byte) map[string]form.Field {
+	t.Helper()
+	out := map[string]form.Field{}
+	for _, f := range open(t, e, b, "").Fields() {
+		out[f.Name] = f
+	}
+	return out
+}
+
+// TestFieldsAreListed: kind, value, what can be chosen, flags and places of each.
+func TestFieldsAreListed(t *testing.T) {
+	e := engine(t)
+	done, _, err := run(t, e, "fields", nil, application(t, e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, ok := done.Report.(operation.Listed)
+	if !ok || len(r.Fields) != 10 {
+		t.Fatalf("%T %s", done.Report, done.Text)
+	}
+	f := held(t, e, application(t, e))
+	for name, want := range map[string]string{
+		"person.name": "text  [required] 40 0", "notes": "text first line\nsecond line [multiline] 0 0", "code": "text  [comb] 5 0", "agree": "checkbox Off [] 0 1",
+		"size": "radio M [no-off] 0 3", "country": "choice  [] 0 2", "languages": "list  [multiple] 0 3", "number": "text 2026-17 [read-only] 0 0", "signature": "signature  [] 0 0",
+	} {
+		x := f[name]
+		if got := strings.Join([]string{string(x.Kind), x.Value, "[" + strings.Join(x.Flags, " ") + "]", itoa(x.Max), itoa(len(x.Options))}, " "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		if len(x.Widgets) == 0 || x.Widgets[0].Page != 1 || x.Widgets[0].Rect[2] <= x.Widgets[0].Rect[0] || x.Label == "" {
+			t.Errorf("%s: places %v, label %q", name, x.Widgets, x.Label)
+		}
+	}
+}
+
+func itoa(n int) string {
+	b, _ := json.Marshal(n)
+	return string(b)
+}
+
+// TestFilledFieldsAreSeenByOtherReaders: values in qpdf, appearances in poppler, both in the own
+// reader, from each of the formats.
+func TestFilledFieldsAreSeenByOtherReaders(t *testing.T) {
+	e := engine(t)
+	plain := application(t, e)
+	values, err := form.Parse([]byte(filledIn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []form.Format{form.JSON, form.FDF, form.XFDF} {
+		done, out, err := fill(t, e, plain, string(form.Append(nil, f, "in.pdf", values)), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", f, err)
+		}
+		if strings.Contains(done.Text, "warning") {
+			t.Errorf("%s: %s", f, done.Text)
+		}
+		path := pdftest.Write(t, "out.pdf", out)
+		if err := pdftest.QPDF(t, path); err != nil {
+			t.Errorf("%s: %v", f, err)
+		}
+		h := held(t, e, out)
+		for name, want := range map[string]string{"person.name": "Zoë Łęcka", "person.city": "Łódź", "notes": "one\ntwo\nthree", "code": "12345", "agree": "Yes", "size": "L", "country": "fr", "number": "2026-17"} {
+			if h[name].Value != want {
+				t.Errorf("%s: %s holds %q, want %q", f, name, h[name].Value, want)
+			}
+		}
+		if !slices.Equal(h["languages"].Values, []string{"English", "Polish"}) {
+			t.Errorf("%s: languages %q", f, h["languages"].Values)
+		}
+		text := pdftest.Text(t, path)
+		for _, want := range []string{"Zoë Łęcka", "Łódź", "three", "France", "2026-17"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: poppler sees no %q in\n%s", f, want, text)
+			}
+		}
+		b, _ := pdftest.Run(t, "qpdf", "--json", "--json-key=acroform", path)
+		var q struct {
+			Acroform struct {
+				NeedAppearances bool
+				Fields          []struct {
+					FullName string
+					Value    json.RawMessage
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(b), &q); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]string{}
+		for _, x := range q.Acroform.Fields {
+			seen[x.FullName] = string(x.Value)
+		}
+		for name, want := range map[string]string{"person.name": `"u:Zoë Łęcka"`, "agree": `"/Yes"`, "size": `"/L"`, "country": `"u:fr"`} {
+			if seen[name] != want {
+				t.Errorf("%s: qpdf reads %s of %s, want %s", f, seen[name], name, want)
+			}
+		}
+	}
+}
+
+// TestWrongValuesNameTheirFields, all of them at once.
+func TestWrongValuesNameTheirFields(t *testing.T) {
+	e := engine(t)
+	b := application(t, e)
+	for data, want := range map[string]string{
+		`{"person.nam": "x"}`:                     `field "person.nam": got a field that the file does not have, want person.name, person.city, notes`,
+		`{"country": "Frence"}`:                   `field "country": got "Frence", want one of de, fr`,
+		`{"size": "XL"}`:                          `field "size": got "XL", want one of S, M, L, Off`,
+		`{"size": "Off"}`:                         `the field does not go off again`,
+		`{"agree": "maybe"}`:                      `field "agree": got "maybe"`,
+		`{"code": "123456"}`:                      `field "code": got 6 characters, want at most 5`,
+		`{"person.city": "a\nb"}`:                 `field "person.city": got a text of several lines`,
+		`{"number": "1"}`:                         `field "number": got a value, want none: the field is read-only`,
+		`{"signature": "me"}`:                     `field "signature": got a value`,
+		`{"person.city": ["a", "b"]}`:             `field "person.city": got 2 values, want one`,
+		`{"languages": ["English", "Klingon"]}`:   `field "languages": got "Klingon"`,
+		`{"person.city": "\ue123"}`:               `field "person.city": got no glyph`,
+		`{"code": "123456", "nothing": 1}`:        `field "nothing"`,
+		`{"person.name": "a", "person.name": "b"`: `data: got json`,
+		`<!DOCTYPE x><xfdf/>`:                     `a document type, which is refused`,
+		`%FDF-1.2 nothing`:                        `data: got fdf`,
+		``:                                        `data: got json`,
+	} {
+		_, out, err := fill(t, e, b, data, nil)
+		var option *pdf.OptionError
+		if !errors.As(err, &option) || !strings.Contains(err.Error(), want) || len(out) > 0 {
+			t.Errorf("%s: %v", data, err)
+		}
+	}
+	_, _, err := fill(t, e, b, `{"person.nam": "x"}`, nil)
+	if option, _ := errors.AsType[*pdf.OptionError](err); option == nil || option.Nearest != "person.name" {
+		t.Errorf("no suggestion: %v", err)
+	}
+	if _, _, err := fill(t, e, sample(t, e, "None"), `{"a": "x"}`, nil); err == nil || !strings.Contains(err.Error(), "without form fields") {
+		t.Errorf("no form: %v", err)
+	}
+}
+
+// TestUntouchedFieldsStayAsTheyAre, to the byte, and so do the bytes of the file where asked.
+func TestUntouchedFieldsStayAsTheyAre(t *testing.T) {
+	e := engine(t)
+	b := application(t, e)
+	_, first, err := fill(t, e, b, `{"person.city": "Łódź"}`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, again, err := fill(t, e, first, `{"person.name": "Zoë"}`, map[string]string{"incremental": "true"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(again, first) || len(again) == len(first) {
+		t.Error("the bytes of the file did not stay")
+	}
+	if bytes.Contains(again[len(first):], []byte("(city)")) || !bytes.Contains(again[len(first):], []byte("(name)")) {
+		t.Errorf("the update has\n%q", again[len(first):])
+	}
+	_, anew, err := fill(t, e, first, `{"person.name": "Zoë"}`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What qpdf makes of both has the field alike, but for the numbers of objects.
+	at := func(b []byte) string {
+		path := pdftest.Write(t, "qdf.pdf", b)
+		out, _ := pdftest.Run(t, "qpdf", "--qdf", "--object-streams=disable", "--no-original-object-ids", path, "-")
+		for object := range strings.SplitSeq(out, "endobj") {
+			if strings.Contains(object, "/T (city)") {
+				_, object, _ = strings.Cut(object, " obj")
+				return regexp.MustCompile(`\d+ 0 R`).ReplaceAllString(object, "R")
+			}
+		}
+		return "none"
+	}
+	if was, is := at(first), at(anew); was != is || was == "none" {
+		t.Errorf("the field was\n%s\nand is\n%s", was, is)
+	}
+	if same, _ := run1(t, e, first, `{"person.city": "Łódź"}`); !bytes.Equal(same, first) {
+		t.Error("a value that the field has already changes the file")
+	}
+}
+
+// run1 fills incrementally.
+func run1(t *testing.T, e *pdf.Engine, b []byte, data string) ([]byte, error) {
+	t.Helper()
+	_, out, err := fill(t, e, b, data, map[string]string{"incremental": "true"})
+	return out, err
+}
+
+// TestExportedValuesFillTheFormAgain, in each format, and say the same in all.
+func TestExportedValuesFillTheFormAgain(t *testing.T) {
+	e := engine(t)
+	plain := application(t, e)
+	_, full, err := fill(t, e, plain, filledIn, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range form.Formats() {
+		_, out, err := run(t, e, "export", map[string]string{"format": f}, full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, err := form.Parse(out[0])
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", f, err, out[0])
+		}
+		values = slices.DeleteFunc(values, func(v form.Value) bool { return v.Name == "number" }) // which is read-only
+		_, again, err := fill(t, e, plain, string(form.Append(nil, form.JSON, "", values)), nil)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", f, err, out[0])
+		}
+		was, is := held(t, e, full), held(t, e, again)
+		for name, x := range was {
+			if y := is[name]; x.Value != y.Value || !slices.Equal(x.Values, y.Values) {
+				t.Errorf("%s: %s was %q %q, is %q %q", f, name, x.Value, x.Values, y.Value, y.Values)
+			}
+		}
+	}
+	if _, _, err := run(t, e, "export", map[string]string{"format": "xfd"}, full); err == nil || !strings.Contains(err.Error(), `did you mean "xfdf"`) {
+		t.Errorf("%v", err)
+	}
+	if err := open(t, e, full, "").Export(failing{}, form.JSON, ""); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("a failing writer: %v", err)
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// TestFlattenedFormsLookAsTheyDid: the same words for poppler, no field any more, and tagged files
+// keep their claims.
+func TestFlattenedFormsLookAsTheyDid(t *testing.T) {
+	e := engine(t)
+	for _, ids := range [][]standard.ID{nil, {standard.PDFA4, standard.PDFUA2}, {standard.PDFA2b, standard.PDFUA1}} {
+		done, full, err := fill(t, e, application(t, e, ids...), filledIn, nil)
+		if err != nil {
+			t.Fatalf("%v: %v", ids, err)
+		}
+		before := open(t, e, full, "").Info()
+		if len(before.Claims) != len(ids) {
+			t.Errorf("%v: filled: %v %s", ids, before.Claims, done.Text)
+		}
+		done, out, err := run(t, e, "flatten", nil, full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flat := out[0]
+		a, b := pdftest.Write(t, "filled.pdf", full), pdftest.Write(t, "flat.pdf", flat)
+		if err := pdftest.QPDF(t, b); err != nil {
+			t.Error(err)
+		}
+		info := open(t, e, flat, "").Info()
+		if len(info.Fields) > 0 || info.Pages[0].Annotations != 0 || len(info.Claims) != len(ids) {
+			t.Errorf("%v: fields %v, %d annotations, claims %v\n%s", ids, info.Fields, info.Pages[0].Annotations, info.Claims, done.Text)
+		}
+		was, is := strings.Fields(pdftest.Text(t, a)), strings.Fields(pdftest.Text(t, b))
+		slices.Sort(was)
+		slices.Sort(is)
+		if !slices.Equal(was, is) {
+			t.Errorf("%v: words were %q, are %q", ids, was, is)
+		}
+	}
+	if _, _, err := run(t, e, "flatten", nil, sample(t, e, "None")); err == nil || !strings.Contains(err.Error(), "without form fields") {
+		t.Errorf("no form: %v", err)
+	}
+}
