@@ -78,10 +78,10 @@ func (x *fdfReader) fields(o cos.Object, name string, depth int) error {
 	return nil
 }
 
-// errValue is a value of another kind.
-type errValue string
+// valueError is a value of another kind.
+type valueError string
 
-func (e errValue) Error() string { return string(e) }
+func (e valueError) Error() string { return string(e) }
 
 // value reads what a field holds: a text, a name, or an array of texts.
 func (x *fdfReader) value(o cos.Object) ([]string, error) {
@@ -119,13 +119,13 @@ func (x *fdfReader) text(o cos.Object) (string, error) {
 	case *cos.Stream:
 		b, rest, err := x.f.Decode(v)
 		if err != nil || len(rest) > 0 {
-			return "", errValue("a stream that cannot be read")
+			return "", valueError("a stream that cannot be read")
 		}
 		o = cos.String(b)
 	}
 	s, ok := cos.TextOf(o)
 	if !ok {
-		return "", errValue("a value that is no text")
+		return "", valueError("a value that is no text")
 	}
 	return s, nil
 }

@@ -120,8 +120,7 @@ func TestWrongDataIsRefused(t *testing.T) {
 		"%FDF-1.2\n1 0 obj<</FDF<</Fields 2 0 R>>>>endobj 2 0 obj[<</Kids 2 0 R>><</Kids 2 0 R>>]endobj trailer<</Root 1 0 R>>": "too many",
 	} {
 		_, err := form.Parse([]byte(src))
-		var de *form.DataError
-		if !errors.As(err, &de) {
+		if _, ok := errors.AsType[*form.DataError](err); !ok {
 			t.Errorf("%.60q: %v", src, err)
 			continue
 		}
@@ -142,8 +141,7 @@ func again(t *testing.T, data []byte) {
 	t.Helper()
 	values, err := form.Parse(data)
 	if err != nil {
-		var de *form.DataError
-		if !errors.As(err, &de) {
+		if _, ok := errors.AsType[*form.DataError](err); !ok {
 			t.Fatalf("%T %v", err, err)
 		}
 		return
@@ -155,8 +153,7 @@ func again(t *testing.T, data []byte) {
 	}
 	for _, f := range form.Formats() {
 		_, err := form.Parse(form.Append(nil, form.Format(f), "x.pdf", values))
-		var de *form.DataError
-		if err != nil && !errors.As(err, &de) { // names that are one in XML, or nothing
+		if _, ok := errors.AsType[*form.DataError](err); err != nil && !ok { // names that are one in XML, or nothing
 			t.Fatalf("%s: %v", f, err)
 		}
 	}

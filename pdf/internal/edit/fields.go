@@ -239,7 +239,7 @@ func (e *Draft) FieldValues() (out []form.Value) {
 	seen := map[string]bool{}
 	for _, f := range e.fields() {
 		kind := e.kindOf(&f)
-		if kind == form.Button || kind == form.Signature || f.name == "" || seen[f.name] || e.fieldFlags(&f)&(fieldNoExport) != 0 || kind == form.Text && e.fieldFlags(&f)&textPassword != 0 {
+		if kind == form.Button || kind == form.Signature || f.name == "" || seen[f.name] || e.fieldFlags(&f)&fieldNoExport != 0 || kind == form.Text && e.fieldFlags(&f)&textPassword != 0 {
 			continue
 		}
 		seen[f.name] = true

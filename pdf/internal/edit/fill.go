@@ -491,13 +491,12 @@ func (e *Draft) turned(o cos.Object, l FieldLook) cos.Object {
 	if !ok {
 		return o
 	}
-	real := func(v float64) cos.Object { return cos.Decimal{Mantissa: int64(math.Round(v * 1000)), Scale: 3} }
 	m := map[int64][6]float64{
 		90: {0, 1, -1, 0, l.size[0], 0}, 180: {-1, 0, 0, -1, l.size[0], l.size[1]}, 270: {0, -1, 1, 0, 0, l.size[1]},
 	}[l.turned]
 	var matrix cos.Array
 	for _, v := range m {
-		matrix = append(matrix, real(v))
+		matrix = append(matrix, cos.Decimal{Mantissa: int64(math.Round(v * 1000)), Scale: 3})
 	}
 	c := *s
 	c.dict = with(c.dict, "Matrix", matrix)

@@ -3,6 +3,7 @@ package edit
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"example.com/quire/pdf/cos"
@@ -113,7 +114,7 @@ func (x *flattener) page(i int) {
 			made++
 			name = cos.Name("Field" + strconv.Itoa(made))
 		}
-		forms = append(forms[:len(forms):len(forms)], cos.E(name, look))
+		forms = append(slices.Clip(forms), cos.E(name, look))
 		out = x.draw(out, i, elem, refOf(a), name, m)
 	}
 	if !gone {
