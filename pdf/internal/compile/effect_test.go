@@ -137,6 +137,7 @@ var kindSamples = map[string]string{
 	"markdown":   `{markdown: "` + prose + `\n\nA second paragraph.\n\nA third.", @}`,
 	"image":      `{image: wide.png, alt: a, width: 40mm, @}`,
 	"svg":        `{svg: wide.png, alt: a, width: 40mm, @}`,
+	"field":      `{field: text, name: f, label: AVA117, value: AVA117, @}`,
 	"barcode":    `{barcode: code128, value: AVA117, alt: a, @}`,
 	"spacer":     `{spacer: 9mm, @}`,
 	"page-break": `{page-break: true, @}`,
@@ -164,6 +165,8 @@ func TestNoKeyOfABlockIsWithoutEffect(t *testing.T) {
 	e := newEffects(t)
 	own := map[string]string{ // where the usual value shows nothing, or another text is needed
 		"text tabs": "", "heading tabs": "", "text markup": "", "heading markup": "", "text overflow": "", "heading overflow": "", "heading level": "",
+		"field name": "", "field label": "", "field value": "", "field options": "", "field editable": "", "field multiple": "", "field round": "", "field max": "", "field comb": "",
+		"field password": "", "field caption": "none", "field required": "true", "field read-only": "true", "field multiline": "true", "field fit": "true",
 		"barcode value": "", "barcode alt": "", "image alt": "", "svg alt": "", "image decorative": "", "svg decorative": "", "barcode decorative": "",
 		"image fit": "", "svg fit": "", "image dpi-max": "", "svg dpi-max": "", "barcode size": "20mm", "barcode module": "1mm", "barcode ecc": "",
 		"barcode hri": "off", "use with": "{p: given}", "use slots": "{s: given}", "switch cases": "", "switch else": "", "slot empty": "",
@@ -226,7 +229,7 @@ func TestNoKeyOfAMappingIsWithoutEffect(t *testing.T) {
 	needed := []string{ // without which a template is refused, which other tests hold
 		"a template quire", "a template name", "a template lang", "a template title", "a template body", "a theme quire", "an imported file quire",
 		"a block with for for", "a block with for do", "a block with if if", "a block with if do", "a component do", "a family of fonts regular",
-		"a tab stop at", "row cells", "box do", "columns do", "section do", "place x", "place y", "place width", "place do", "barcode value", "switch cases",
+		"a tab stop at", "row cells", "box do", "columns do", "section do", "place x", "place y", "place width", "place do", "barcode value", "field name", "field label", "an option value", "switch cases",
 		"a case is", "a case do", "table columns", "table rows", "group by", "carry sum", "an entry title", "an entry to", "an outline headings", "list items",
 		"a theme theme", "a theme styles", "a theme components", "an imported file import", "an imported file components",
 		"a family of fonts bold", "a family of fonts italic", "a family of fonts bold-italic", "fonts families", "fonts fallback", "a style extends",
@@ -330,6 +333,12 @@ func effectCases() (all []effectCase) {
 	add("image", page("", 1, "{image: wide.png, @}"), "alt", "a", "decorative", "true")
 	add("image", page("", 1, "{image: wide.png, alt: a, @}"), "width", "30mm", "height", "20mm", "dpi-max", "20")
 	add("image", page("", 1, "{image: wide.png, alt: a, width: 20mm, height: 20mm, @}"), "fit", "stretch")
+	add("field", page("", 1, "{field: text, name: f, label: a, value: b, @}"), "caption", "none", "max", "9")
+	add("field", page("", 1, "{field: text, name: f, label: a, max: 9, @}"), "comb", "true", "password", "true")
+	add("field", page("", 1, "{field: choice, name: f, label: a, options: [x], @}"), "editable", "true")
+	add("field", page("", 1, "{field: list, name: f, label: a, options: [x], @}"), "multiple", "true")
+	add("field", page("", 1, "{field: checkbox, name: f, label: a, @}"), "round", "true", "options", "[x]", "value", "Yes")
+	add("an option", page("", 1, "{field: choice, name: f, label: a, options: [{value: x, @}]}"), "text", "Shown")
 	add("barcode", page("", 1, "{barcode: code128, value: A1, @}"), "alt", "a", "decorative", "true")
 	add("barcode", page("", 1, "{barcode: qr, value: A1, alt: a, @}"), "module", "2mm", "size", "30mm", "ecc", "H")
 	add("barcode", page("", 1, "{barcode: code128, value: A1, alt: a, @}"), "height", "20mm", "hri", "off")

@@ -212,10 +212,8 @@ func (e *Emitter) appearance(pi *pageInfo, it *layout.WidgetItem, on bool) (cos.
 				c.b = append(c.b, ' ')
 			}
 			c.b = append(c.b, "re W n\n"...)
-			for i := range l.Texts {
-				if err := c.text(l.Texts[i].Text); err != nil {
-					return cos.Ref{}, err
-				}
+			if err := c.items(l.Texts); err != nil {
+				return cos.Ref{}, err
 			}
 			c.end()
 			c.b = append(c.b, "Q\n"...)
