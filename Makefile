@@ -12,7 +12,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-psrp soak-crash soak-restart soak-overload soak-shaping soak-pages heavyread vulncheck clean
+.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-psrp soak-crash soak-restart soak-overload soak-shaping soak-pages heavyread soak-cache vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,6 +104,9 @@ judges-cache: ## judges of others for cache: one suite on Redis 7.0, Redis 6.2 a
 	@set -e; for f in cacheredis/FuzzRecord cacheredis/FuzzFrame codec/zstd/FuzzDecode codec/FuzzJSON codec/FuzzBinary; do \
 		$(GO) test ./cache/$${f%/*} -run '^$$' -fuzz "^$${f##*/}$$" -fuzztime 20s; \
 	done
+
+soak-cache: ## the processes over each server for ten minutes in all (SOAK=1h), with all that goes wrong
+	@REQUIRE_JUDGES=1 QUIRE_CALLS=1500 QUIRE_SOAK=$(or $(SOAK),10m) $(GO) test ./cache/cacheredis/processes -run '^TestProcessesOverARealServer$$' -count=1 -v -timeout 24h
 
 judges-fetch: ## all judges of fetch: http-cache-tests beside nginx, squid and varnish, differential checks, faults over TCP, fuzzing; then planted faults
 	@./tools/judges-fetch
