@@ -12,7 +12,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-psrp soak-crash soak-restart soak-overload soak-shaping soak-pages heavyread soak-cache vulncheck clean
+.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-cache soak-psrp soak-crash soak-restart soak-overload soak-shaping soak-pages heavyread vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -99,11 +99,8 @@ soak-shaping: ## a million words in each embedded face: the fast path of shaping
 soak-pages: ## documents of 100,000 pages, plain and tagged, keep less than 64 MiB
 	@QUIRE_PAGES=100000 $(GO) test ./pdf -run '^TestPagesTakeLittleMemory$$' -count=1 -v -timeout 20m
 
-judges-cache: ## judges of others for cache: one suite on Redis 7.0, Redis 6.2 and Valkey, cuts by toxiproxy, promtool; then fuzzing
-	@REQUIRE_JUDGES=1 $(GO) test -race -count=1 ./cache/...
-	@set -e; for f in cacheredis/FuzzRecord cacheredis/FuzzFrame codec/zstd/FuzzDecode codec/FuzzJSON codec/FuzzBinary; do \
-		$(GO) test ./cache/$${f%/*} -run '^$$' -fuzz "^$${f##*/}$$" -fuzztime 20s; \
-	done
+judges-cache: ## all judges of cache: one suite on Redis 7.0, Redis 6.2 and Valkey, a million calls of processes that are cut, stopped and killed, promtool, fuzzing; then planted faults (needs `make tools`)
+	@./tools/judges-cache
 
 soak-cache: ## the processes over each server for ten minutes in all (SOAK=1h), with all that goes wrong
 	@REQUIRE_JUDGES=1 QUIRE_CALLS=1500 QUIRE_SOAK=$(or $(SOAK),10m) $(GO) test ./cache/cacheredis/processes -run '^TestProcessesOverARealServer$$' -count=1 -v -timeout 24h
