@@ -78,10 +78,18 @@ func TestHangingLoadersDoNotBlockOtherKeys(t *testing.T) {
 // more than two loaders of the key run; the third read waits for one of them.
 func TestOvertakenLoadersOfOneKeyAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var running, most, calls atomic.Int64
+		var mu sync.Mutex // of running and most
+		var running, most int
+		count := func(n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			running += n
+			most = max(most, running)
+		}
+		var calls atomic.Int64
 		c := open(t, Options[string, int64]{MaxEntries: 10, Load: func(context.Context, string) (int64, error) {
-			most.Store(max(most.Load(), running.Add(1)))
-			defer running.Add(-1)
+			count(1)
+			defer count(-1)
 			pass(time.Second)
 			return calls.Add(1), nil
 		}})
@@ -99,8 +107,8 @@ func TestOvertakenLoadersOfOneKeyAreBounded(t *testing.T) {
 			}
 		}
 		wg.Wait()
-		if d := time.Since(start); most.Load() != 2 || calls.Load() != 5 || d != 3*time.Second {
-			t.Fatalf("%d loaders, at most %d at a time, in %v; want 5, 2 and 3s", calls.Load(), most.Load(), d)
+		if d := time.Since(start); most != 2 || calls.Load() != 5 || d != 3*time.Second {
+			t.Fatalf("%d loaders, at most %d at a time, in %v; want 5, 2 and 3s", calls.Load(), most, d)
 		}
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -174,9 +175,12 @@ func TestErrorsDoNotGrowWithWhatServersWrite(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			address, _ := hostile(t, func(conn net.Conn) { _, _ = io.WriteString(conn, c.answer) })
 			port := netip.MustParseAddrPort(strings.TrimPrefix(address, "http://")).Port()
-			var logged atomic.Int64
+			var mu sync.Mutex // of logged
+			logged := 0
 			longest := func(_ context.Context, e *observe.Event) {
-				logged.Store(max(logged.Load(), int64(len(e.ErrorText())+len(e.URL))))
+				mu.Lock()
+				defer mu.Unlock()
+				logged = max(logged, len(e.ErrorText())+len(e.URL))
 			}
 			cl := client(t, Config{
 				Retry: noWait(), Observers: []observe.Func{longest},
@@ -192,8 +196,10 @@ func TestErrorsDoNotGrowWithWhatServersWrite(t *testing.T) {
 			if n := len(fmt.Sprintf("%+v", err)); n > 16<<10 {
 				t.Errorf("%%+v is %d bytes", n)
 			}
-			if n := logged.Load(); n > 4<<10 {
-				t.Errorf("an event of %d bytes", n)
+			mu.Lock()
+			defer mu.Unlock()
+			if logged > 4<<10 {
+				t.Errorf("an event of %d bytes", logged)
 			}
 		})
 	}

@@ -27,7 +27,15 @@ func TestABurstWaitsForItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(4)
 		var done sync.WaitGroup
-		var running, most, refused atomic.Int32
+		var mu sync.Mutex // of running and most
+		var running, most int
+		count := func(n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			running += n
+			most = max(most, running)
+		}
+		var refused atomic.Int32
 		start := time.Now()
 		for range 50 {
 			done.Go(func() {
@@ -36,15 +44,15 @@ func TestABurstWaitsForItsTurn(t *testing.T) {
 					refused.Add(1)
 					return
 				}
-				most.Store(max(most.Load(), running.Add(1)))
+				count(1)
 				<-time.After(100 * time.Millisecond)
-				running.Add(-1)
+				count(-1)
 				leave()
 			})
 		}
 		done.Wait()
-		if refused.Load() != 0 || most.Load() != 4 {
-			t.Errorf("%d refused, %d at once, want none and 4", refused.Load(), most.Load())
+		if refused.Load() != 0 || most != 4 {
+			t.Errorf("%d refused, %d at once, want none and 4", refused.Load(), most)
 		}
 		if took := time.Since(start); took != 1300*time.Millisecond {
 			t.Errorf("50 took %v, want 13 rounds", took)
