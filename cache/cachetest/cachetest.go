@@ -55,14 +55,15 @@ func RunRemote(t *testing.T, open func(*testing.T) Shared) {
 
 // Recorder is a Sink that keeps what it is told.
 type Recorder struct {
-	mu     sync.Mutex
-	got    []string
-	frames []cache.Frame
-	epoch  uint64
-	isUp   bool
-	why    error // of the last Down
-	proof  time.Time
-	more   chan struct{}
+	mu      sync.Mutex
+	got     []string
+	awaited int // how many of got WaitUp and WaitDown have gone by
+	frames  []cache.Frame
+	epoch   uint64
+	isUp    bool
+	why     error // of the last Down
+	proof   time.Time
+	more    chan struct{}
 }
 
 // NewRecorder makes a Recorder.
@@ -117,14 +118,23 @@ func (r *Recorder) wait(t *testing.T, what string, ok func() bool) {
 // WaitUp waits until the link is up and returns its epoch.
 func (r *Recorder) WaitUp(t *testing.T) (epoch uint64) {
 	t.Helper()
-	r.wait(t, "up", func() bool { epoch = r.epoch; return r.isUp })
+	r.wait(t, "up", func() bool {
+		if r.isUp {
+			epoch, r.awaited = r.epoch, len(r.got)
+		}
+		return r.isUp
+	})
 	return epoch
 }
 
-// WaitDown waits until the link is down.
+// WaitDown waits until the link has gone down since the last WaitUp or WaitDown returned. It may be up again.
 func (r *Recorder) WaitDown(t *testing.T) {
 	t.Helper()
-	r.wait(t, "down", func() bool { return !r.isUp && slices.Contains(r.got, "down") })
+	r.wait(t, "down", func() bool {
+		i := slices.Index(r.got[r.awaited:], "down")
+		r.awaited += i + 1
+		return i >= 0
+	})
 }
 
 // WaitFrame waits for the first frame that satisfies ok.
