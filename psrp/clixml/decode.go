@@ -448,8 +448,11 @@ func (d *Decoder) properties(section string, empty bool) (Properties, bool) {
 			break
 		}
 		raw, ok := d.attr("N")
-		if !ok {
+		switch {
+		case !ok:
 			return nil, d.fail("a property without N")
+		case raw == "": // PowerShell has no such property either
+			return nil, d.fail("a property with an empty name")
 		}
 		name, ok := d.unescape(raw, d.pos)
 		if !ok {
@@ -495,7 +498,7 @@ func (d *Decoder) plainProperty() (p Property, ok bool) {
 	}
 	at += len(` N="`)
 	nameEnd := plainEnd(s, at, true)
-	if !strings.HasPrefix(s[nameEnd:], `">`) {
+	if nameEnd == at || !strings.HasPrefix(s[nameEnd:], `">`) {
 		return p, false
 	}
 	p.Name = s[at:nameEnd]

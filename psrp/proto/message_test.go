@@ -198,9 +198,11 @@ func TestMissingAndWrongFieldsAreNamed(t *testing.T) {
 		`<Obj RefId="0"><MS><I64 N="ci">1</I64></MS></Obj>`:                                       "psrp: decode SET_MAX_RUNSPACES: field MaxRunspaces: missing",
 		`<Obj RefId="0"><MS><Nil N="MaxRunspaces" /><I64 N="ci">1</I64></MS></Obj>`:               "psrp: decode SET_MAX_RUNSPACES: field MaxRunspaces: Nil, not a number",
 		`<Obj RefId="0"><MS><I64 N="MaxRunspaces">5000000000</I64><I64 N="ci">1</I64></MS></Obj>`: "psrp: decode SET_MAX_RUNSPACES: field MaxRunspaces: 5000000000 is not a 32-bit number",
-		`<S></S>`:                     "psrp: decode SET_MAX_RUNSPACES: field MaxRunspaces: missing",
-		`<Obj><MS><Foo /></MS></Obj>`: `psrp: decode SET_MAX_RUNSPACES at byte 16: a property without N`,
-		`<Foo />`:                     `psrp: decode SET_MAX_RUNSPACES at byte 7: unknown tag "Foo" where a value is expected`,
+		`<S></S>`:                              "psrp: decode SET_MAX_RUNSPACES: field MaxRunspaces: missing",
+		`<Obj><MS><Foo /></MS></Obj>`:          `psrp: decode SET_MAX_RUNSPACES at byte 16: a property without N`,
+		`<Obj><MS><S N="">x</S></MS></Obj>`:    `psrp: decode SET_MAX_RUNSPACES at byte 17: a property with an empty name`,
+		`<Obj><Props><S N="" /></Props></Obj>`: `psrp: decode SET_MAX_RUNSPACES at byte 22: a property with an empty name`,
+		`<Foo />`:                              `psrp: decode SET_MAX_RUNSPACES at byte 7: unknown tag "Foo" where a value is expected`,
 	} {
 		_, err := proto.DecodeMessage(proto.MessageSetMaxRunspaces, []byte(body), &clixml.Decoder{})
 		if _, ok := errors.AsType[*proto.RemoteProtocolError](err); !ok || err.Error() != want {
