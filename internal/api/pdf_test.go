@@ -121,7 +121,7 @@ func TestRequestsNameTheirSigner(t *testing.T) {
 	if r.Status != http.StatusOK || !bytes.Contains(r.Body, []byte("/ByteRange")) {
 		t.Fatalf("%d %.300s", r.Status, r.Body)
 	}
-	const secret = "c2VjcmV0" //nolint:gosec // G101: a canary
+	const secret = "c2VjcmV0" //nolint:gosec // G101: looked for in what is answered
 	for name, values := range map[string]map[string]string{
 		"misspelt":          {"key": "offic"},
 		"of another space":  {"key": "seal"},

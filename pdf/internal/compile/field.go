@@ -25,7 +25,7 @@ func fieldKinds() []string {
 func (c *compiler) fieldBlock(b *blockSource) block {
 	o := b.common
 	i, known := c.choice(b.value, b.path, fieldKinds()...)
-	n := &fieldNode{out: doc.NewField(doc.FieldKind(i), "", "")} //nolint:gosec // one of six
+	n := &fieldNode{out: doc.NewField(doc.FieldKind(i), "", "")} //nolint:gosec // G115: one of six
 	if v := o.need("name"); v != nil {
 		n.name = c.plain(v, o.at("name"))
 	}
@@ -43,7 +43,7 @@ func (c *compiler) fieldBlock(b *blockSource) block {
 	}
 	if v := o.get("caption"); v != nil {
 		i, _ := c.choice(v, o.at("caption"), "auto", "none")
-		n.out.Caption = doc.FieldCaption(i) //nolint:gosec // one of two
+		n.out.Caption = doc.FieldCaption(i) //nolint:gosec // G115: one of two
 	}
 	if v := o.get("max"); v != nil {
 		n.out.Max = c.integer(v, o.at("max"), 1, 10_000)

@@ -8,25 +8,6 @@ import (
 	"example.com/quire/pdf/form"
 )
 
-// Flags of fields (ISO 32000-2, 12.7.4.1 and 12.7.5.2 to 12.7.5.4).
-const (
-	fieldReadOnly  = 1 << 0
-	fieldRequired  = 1 << 1
-	fieldNoExport  = 1 << 2
-	textMultiline  = 1 << 12
-	textPassword   = 1 << 13
-	textFile       = 1 << 20
-	textNoScroll   = 1 << 23
-	textComb       = 1 << 24
-	textRich       = 1 << 25
-	buttonNoOff    = 1 << 14
-	buttonRadio    = 1 << 15
-	buttonPush     = 1 << 16
-	choiceCombo    = 1 << 17
-	choiceEdit     = 1 << 18
-	choiceMultiple = 1 << 21
-)
-
 // inherited returns the entry of a field, or that of the nearest one above it that has it.
 func (e *Draft) inherited(d cos.Dict, key cos.Name) cos.Object {
 	for range mostDepth {
@@ -49,13 +30,13 @@ func (e *Draft) kindOf(f *field) form.Kind {
 	switch {
 	case f.kind == "Sig":
 		return form.Signature
-	case f.kind == "Ch" && flags&choiceCombo != 0:
+	case f.kind == "Ch" && flags&form.FlagCombo != 0:
 		return form.Choice
 	case f.kind == "Ch":
 		return form.List
-	case f.kind == "Btn" && flags&buttonPush != 0:
+	case f.kind == "Btn" && flags&form.FlagPushbutton != 0:
 		return form.Button
-	case f.kind == "Btn" && flags&buttonRadio != 0:
+	case f.kind == "Btn" && flags&form.FlagRadio != 0:
 		return form.Radio
 	case f.kind == "Btn":
 		return form.CheckBox
@@ -213,17 +194,17 @@ func (e *Draft) flagNames(f *field, kind form.Kind) []string {
 		on   bool
 		name string
 	}{
-		{flags&fieldReadOnly != 0, "read-only"},
-		{flags&fieldRequired != 0, "required"},
-		{flags&fieldNoExport != 0, "no-export"},
-		{kind == form.Text && flags&textMultiline != 0, "multiline"},
-		{kind == form.Text && flags&textPassword != 0, "password"},
-		{kind == form.Text && flags&textComb != 0, "comb"},
-		{kind == form.Text && flags&textRich != 0, "rich-text"},
-		{kind == form.Text && flags&textNoScroll != 0, "no-scroll"},
-		{kind == form.Choice && flags&choiceEdit != 0, "editable"},
-		{kind == form.List && flags&choiceMultiple != 0, "multiple"},
-		{kind == form.Radio && flags&buttonNoOff != 0, "no-off"},
+		{flags&form.FlagReadOnly != 0, "read-only"},
+		{flags&form.FlagRequired != 0, "required"},
+		{flags&form.FlagNoExport != 0, "no-export"},
+		{kind == form.Text && flags&form.FlagMultiline != 0, "multiline"},
+		{kind == form.Text && flags&form.FlagPassword != 0, "password"},
+		{kind == form.Text && flags&form.FlagComb != 0, "comb"},
+		{kind == form.Text && flags&form.FlagRichText != 0, "rich-text"},
+		{kind == form.Text && flags&form.FlagDoNotScroll != 0, "no-scroll"},
+		{kind == form.Choice && flags&form.FlagEdit != 0, "editable"},
+		{kind == form.List && flags&form.FlagMultiSelect != 0, "multiple"},
+		{kind == form.Radio && flags&form.FlagNoToggleToOff != 0, "no-off"},
 		{kind == form.Signature && e.dict(f.dict.Get("V")) != nil, "signed"},
 	} {
 		if x.on {
@@ -239,7 +220,7 @@ func (e *Draft) FieldValues() (out []form.Value) {
 	seen := map[string]bool{}
 	for _, f := range e.fields() {
 		kind := e.kindOf(&f)
-		if kind == form.Button || kind == form.Signature || f.name == "" || seen[f.name] || e.fieldFlags(&f)&fieldNoExport != 0 || kind == form.Text && e.fieldFlags(&f)&textPassword != 0 {
+		if kind == form.Button || kind == form.Signature || f.name == "" || seen[f.name] || e.fieldFlags(&f)&form.FlagNoExport != 0 || kind == form.Text && e.fieldFlags(&f)&form.FlagPassword != 0 {
 			continue
 		}
 		seen[f.name] = true

@@ -99,17 +99,17 @@ func (e *Draft) fillField(f *field, is []string) (looks []FieldLook, touched boo
 		return nil, false, o
 	}
 	switch {
-	case flags&fieldReadOnly != 0:
+	case flags&form.FlagReadOnly != 0:
 		return bad("a value", "none: the field is read-only")
 	case kind == form.Button:
 		return bad("a value", "none: the field is a button that starts something")
 	case kind == form.Signature:
 		return bad("a value", "none: the field is for a signature; see sign")
-	case kind == form.Text && flags&(textPassword|textFile) != 0:
+	case kind == form.Text && flags&(form.FlagPassword|form.FlagFileSelect) != 0:
 		return bad("a value", "none: passwords and files are not kept in a document")
 	case f.ref.IsZero():
 		return bad("a field that is no object of its own", "a sound file; write it anew first, by metadata or reorder")
-	case len(is) > 1 && (kind != form.List || flags&choiceMultiple == 0):
+	case len(is) > 1 && (kind != form.List || flags&form.FlagMultiSelect == 0):
 		return bad(fmt.Sprintf("%d values", len(is)), "one")
 	}
 	if len(is) == 1 && is[0] == "" && kind != form.CheckBox && kind != form.Radio {
@@ -126,7 +126,7 @@ func (e *Draft) fillField(f *field, is []string) (looks []FieldLook, touched boo
 			if n := len(utf16.Encode([]rune(s))); most > 0 && int64(n) > most {
 				return bad(fmt.Sprintf("%d characters", n), fmt.Sprintf("at most %d", most))
 			}
-			if flags&textMultiline == 0 && strings.Contains(s, "\n") {
+			if flags&form.FlagMultiline == 0 && strings.Contains(s, "\n") {
 				return bad("a text of several lines", "one line")
 			}
 			is, value = []string{s}, cos.Text(s)
@@ -140,7 +140,7 @@ func (e *Draft) fillField(f *field, is []string) (looks []FieldLook, touched boo
 			if k < 0 {
 				k = slices.IndexFunc(options, func(o form.Option) bool { return o.Text == v && v != "" })
 			}
-			if k < 0 && (kind != form.Choice || flags&choiceEdit == 0) {
+			if k < 0 && (kind != form.Choice || flags&form.FlagEdit == 0) {
 				var known []string
 				for _, o := range options {
 					known = append(known, o.Value)
@@ -209,7 +209,7 @@ func (e *Draft) press(f *field, kind form.Kind, is []string) (looks []FieldLook,
 			return nil, false, &OptionError{Field: fieldCalled(f.name), Got: strconv.Quote(is[0]), Want: "one of " + strings.Join(append(known, "Off"), ", "), Nearest: nearest.Name(is[0], known)}
 		}
 	}
-	if on == "Off" && kind == form.Radio && e.fieldFlags(f)&buttonNoOff != 0 && e.valuesOf(f, kind)[0] != "Off" {
+	if on == "Off" && kind == form.Radio && e.fieldFlags(f)&form.FlagNoToggleToOff != 0 && e.valuesOf(f, kind)[0] != "Off" {
 		return nil, false, &OptionError{Field: fieldCalled(f.name), Got: "nothing chosen", Want: "one of " + strings.Join(known, ", ") + ": the field does not go off again"}
 	}
 	e.set(f.ref, with(e.dict(f.ref), "V", on))
@@ -341,8 +341,8 @@ func (e *Draft) lookOf(f *field, kind form.Kind, w cos.Ref) (l FieldLook, ok boo
 		}
 	default:
 		n.Kind = doc.FieldText
-		n.Multiline = kind == form.Text && flags&textMultiline != 0
-		if most := e.integer(e.inherited(f.dict, "MaxLen"), 0); kind == form.Text && flags&(textComb|textMultiline|textPassword|textFile) == textComb && most > 0 && most <= 10_000 {
+		n.Multiline = kind == form.Text && flags&form.FlagMultiline != 0
+		if most := e.integer(e.inherited(f.dict, "MaxLen"), 0); kind == form.Text && flags&(form.FlagComb|form.FlagMultiline|form.FlagPassword|form.FlagFileSelect) == form.FlagComb && most > 0 && most <= 10_000 {
 			n.Comb, n.Max = true, int(most)
 		}
 		if len(values) > 0 {

@@ -18,7 +18,7 @@ func (e *Draft) Unshown() (looks []FieldLook) {
 		kind := e.kindOf(&f)
 		switch kind {
 		case form.Text, form.Choice, form.List:
-			if v := e.valuesOf(&f, kind); len(v) > 0 && v[0] != "" && e.bare(&f) && e.fieldFlags(&f)&textPassword == 0 {
+			if v := e.valuesOf(&f, kind); len(v) > 0 && v[0] != "" && e.bare(&f) && e.fieldFlags(&f)&form.FlagPassword == 0 {
 				looks = append(looks, e.fieldLooks(&f, kind)...)
 			}
 		case form.CheckBox, form.Radio:

@@ -107,13 +107,8 @@ func (c *content) dashes(r *layout.RectItem) {
 		from, to = [2]doc.Length{r.X, r.Y + r.H/2}, [2]doc.Length{r.X + r.W, r.Y + r.H/2}
 	}
 	c.b = append(c.b, "q "...)
-	red, green, blue := r.Color.RGB()
-	for _, v := range [3]uint8{red, green, blue} {
-		c.b = cos.AppendRatio(c.b, int64(v), 255, 3)
-		c.b = append(c.b, ' ')
-	}
 	c.judge(&opStrokeColor)
-	c.b = append(c.b, "RG "...)
+	c.rgb(r.Color, "RG ")
 	c.num(max(hundredths(width), 1))
 	c.b = append(c.b, " w ["...)
 	c.num(max(hundredths(r.Dash[0]), 1))
@@ -190,11 +185,17 @@ func (c *content) fill(col doc.Color) {
 		c.b = append(c.b, " g\n"...)
 		return
 	}
+	c.rgb(col, "rg\n")
+}
+
+// rgb writes the parts of a colour before the operator that sets it.
+func (c *content) rgb(col doc.Color, operator string) {
+	r, g, b := col.RGB()
 	for _, v := range [3]uint8{r, g, b} {
 		c.b = cos.AppendRatio(c.b, int64(v), 255, 3)
 		c.b = append(c.b, ' ')
 	}
-	c.b = append(c.b, "rg\n"...)
+	c.b = append(c.b, operator...)
 }
 
 // mark opens the marked-content sequence that what follows belongs to, unless
@@ -391,12 +392,7 @@ func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.It
 // embolden has glyphs filled and stroked (9.3.6): that is bold where a family has no such face.
 func (c *content) embolden(ps *layout.PieceStyle) {
 	c.judge(&opStrokeColor)
-	r, g, b := ps.Color.RGB()
-	for _, v := range [3]uint8{r, g, b} {
-		c.b = cos.AppendRatio(c.b, int64(v), 255, 3)
-		c.b = append(c.b, ' ')
-	}
-	c.b = append(c.b, "RG\n"...)
+	c.rgb(ps.Color, "RG\n")
 	c.b = cos.AppendFixed(c.b, int64(ps.Size/30), 3)
 	c.b = append(c.b, " w 2 Tr\n"...)
 }

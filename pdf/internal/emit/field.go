@@ -7,6 +7,7 @@ import (
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/form"
 	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/layout"
 )
@@ -26,20 +27,6 @@ type formWidget struct {
 	dict   cos.Dict
 	option string
 }
-
-// Flags of fields (12.7.4.1, 12.7.5.2 to 12.7.5.4).
-const (
-	flagReadOnly      = 1 << 0
-	flagRequired      = 1 << 1
-	flagMultiline     = 1 << 12
-	flagPassword      = 1 << 13
-	flagNoToggleToOff = 1 << 14
-	flagRadio         = 1 << 15
-	flagCombo         = 1 << 17
-	flagEdit          = 1 << 18
-	flagMultiSelect   = 1 << 21
-	flagComb          = 1 << 24
-)
 
 // widget writes the appearances of a place of a field, and keeps its annotation until the field is
 // written.
@@ -245,13 +232,8 @@ func ink(s *doc.Style) doc.Color {
 
 // stroke sets the colour and the width of lines.
 func (c *content) stroke(col doc.Color, width doc.Length) {
-	red, green, blue := col.RGB()
-	for _, v := range [3]uint8{red, green, blue} {
-		c.b = cos.AppendRatio(c.b, int64(v), 255, 3)
-		c.b = append(c.b, ' ')
-	}
 	c.judge(&opStrokeColor)
-	c.b = append(c.b, "RG "...)
+	c.rgb(col, "RG ")
 	c.num(max(hundredths(width), 1))
 	c.b = append(c.b, " w\n"...)
 }
@@ -369,8 +351,8 @@ func fieldEntries(f *formField) cos.Dict {
 			flags |= flag
 		}
 	}
-	set(n.ReadOnly, flagReadOnly)
-	set(n.Required, flagRequired)
+	set(n.ReadOnly, form.FlagReadOnly)
+	set(n.Required, form.FlagRequired)
 	d := cos.Dict{cos.E("TU", cos.Text(n.Label))}
 	var value cos.Object
 	if len(n.Values) > 0 && n.Values[0] != "" {
@@ -379,15 +361,15 @@ func fieldEntries(f *formField) cos.Dict {
 	switch n.Kind {
 	case doc.FieldText:
 		d = append(d, cos.E("FT", cos.Name("Tx")))
-		set(n.Multiline, flagMultiline)
-		set(n.Password, flagPassword)
-		set(n.Comb, flagComb)
+		set(n.Multiline, form.FlagMultiline)
+		set(n.Password, form.FlagPassword)
+		set(n.Comb, form.FlagComb)
 		if n.Max > 0 {
 			d = append(d, cos.E("MaxLen", cos.Int(n.Max)))
 		}
 	case doc.FieldCheckBox, doc.FieldRadio:
 		d = append(d, cos.E("FT", cos.Name("Btn")))
-		set(n.Kind == doc.FieldRadio, flagRadio|flagNoToggleToOff)
+		set(n.Kind == doc.FieldRadio, form.FlagRadio|form.FlagNoToggleToOff)
 		state := cos.Name("Off")
 		for i := range f.widgets {
 			if slices.Contains(n.Values, f.widgets[i].option) {
@@ -397,9 +379,9 @@ func fieldEntries(f *formField) cos.Dict {
 		value = state
 	case doc.FieldChoice, doc.FieldList:
 		d = append(d, cos.E("FT", cos.Name("Ch")))
-		set(n.Kind == doc.FieldChoice, flagCombo)
-		set(n.Editable && n.Kind == doc.FieldChoice, flagEdit)
-		set(n.Multiple, flagMultiSelect)
+		set(n.Kind == doc.FieldChoice, form.FlagCombo)
+		set(n.Editable && n.Kind == doc.FieldChoice, form.FlagEdit)
+		set(n.Multiple, form.FlagMultiSelect)
 		var options, chosen cos.Array
 		for i, o := range n.Options {
 			if o.Text == "" || o.Text == o.Value {
