@@ -253,3 +253,23 @@ func BenchmarkAppendFixed(b *testing.B) {
 		v++
 	}
 }
+
+func TestFloatIsTheNearestToWhatTheFileSays(t *testing.T) {
+	for _, c := range []struct {
+		o    cos.Object
+		want float64
+		ok   bool
+	}{
+		{cos.Int(-3), -3, true},
+		{cos.Fixed(1536), 1.5, true},
+		{cos.Decimal{Mantissa: 42520, Scale: 3}, 42.52, true},
+		{cos.Decimal{Mantissa: 53691, Scale: 3}, 53.691, true},
+		{cos.Decimal{Mantissa: -1, Scale: 18}, -1e-18, true},
+		{cos.Name("3"), 0, false},
+		{nil, 0, false},
+	} {
+		if got, ok := cos.Float(c.o); got != c.want || ok != c.ok {
+			t.Errorf("%v: %v, %v; want %v, %v", c.o, got, ok, c.want, c.ok)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package cos
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Object is a value that can print itself in PDF syntax. AppendPDF appends the
 // value to dst and must depend on nothing but the value. The types of this
@@ -79,6 +82,20 @@ func (d Dict) Get(key Name) Object {
 		}
 	}
 	return nil
+}
+
+// Float returns the value of a number, the float64 that is nearest to what the file says; false for other
+// objects.
+func Float(o Object) (float64, bool) {
+	switch v := o.(type) {
+	case Int:
+		return float64(v), true
+	case Fixed:
+		return float64(v) / 1024, true
+	case Decimal:
+		return float64(v.Mantissa) / math.Pow10(v.Scale), true // powers are exact where the reader gives them
+	}
+	return 0, false
 }
 
 // AppendPDF implements [Object].

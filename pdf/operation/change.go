@@ -106,7 +106,11 @@ func (c *call) told(s *pdf.Summary) {
 	if s.Parts > 0 {
 		b.WriteString(strconv.Itoa(s.Parts) + " parts, ")
 	}
-	b.WriteString(strconv.Itoa(s.Pages) + " pages, " + strconv.FormatInt(s.Size, 10) + " bytes\n")
+	pages := " pages, "
+	if s.Pages == 1 {
+		pages = " page, "
+	}
+	b.WriteString(strconv.Itoa(s.Pages) + pages + strconv.FormatInt(s.Size, 10) + " bytes\n")
 	if s.Field != "" {
 		b.WriteString("signature field " + s.Field + "\n")
 	}

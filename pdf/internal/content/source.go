@@ -22,18 +22,8 @@ func number(src Source, o cos.Object, def float64) float64 { return plain(src.Re
 
 // plain returns a number, def for anything else and for what no page can have.
 func plain(o cos.Object, def float64) float64 {
-	var f float64
-	switch v := o.(type) {
-	case cos.Int:
-		f = float64(v)
-	case cos.Fixed:
-		f = float64(v) / 1024
-	case cos.Decimal:
-		f = float64(v.Mantissa) * math.Pow10(-v.Scale)
-	default:
-		return def
-	}
-	if f > 1e9 || f < -1e9 {
+	f, ok := cos.Float(o)
+	if !ok || f > 1e9 || f < -1e9 {
 		return def
 	}
 	return f

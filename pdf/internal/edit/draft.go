@@ -224,16 +224,7 @@ func (e *Draft) data(o cos.Object) []byte {
 
 // number returns a number, def for anything else.
 func number(o cos.Object, def float64) float64 {
-	switch v := o.(type) {
-	case cos.Int:
-		return float64(v)
-	case cos.Fixed:
-		return float64(v) / 1024
-	case cos.Decimal:
-		f := float64(v.Mantissa)
-		for range v.Scale {
-			f /= 10
-		}
+	if f, ok := cos.Float(o); ok {
 		return f
 	}
 	return def
