@@ -348,7 +348,7 @@ func (c *Client) Transport() http.RoundTripper { return &entry{c} }
 // HTTP returns a plain client over Transport with the redirect policy and the jar of c. To it each hop is a call of its own, with
 // a total deadline of its own.
 func (c *Client) HTTP() *http.Client {
-	return &http.Client{Transport: strict{&entry{c}}, CheckRedirect: c.checkRedirect, Jar: c.cfg.Jar}
+	return &http.Client{Transport: strict{&entry{c}}, CheckRedirect: c.checkRedirect(nil), Jar: c.cfg.Jar}
 }
 
 // Close refuses further calls with ErrClosed, ends background work and waits for it until ctx ends, and closes the idle connections

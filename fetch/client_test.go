@@ -203,6 +203,20 @@ func TestNothingOfTheCallersIsModified(t *testing.T) {
 	}
 }
 
+func TestStandInThatLeavesOutHalf(t *testing.T) {
+	cfg := everything()
+	cfg.Base = roundTrip(func(*http.Request) (*http.Response, error) { return &http.Response{StatusCode: 503}, nil })
+	for name, cfg := range map[string]Config{"the preset": {Base: cfg.Base, Retry: noWait()}, "all layers": cfg} {
+		resp, err := client(t, cfg).Get(t.Context(), "http://a.example/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, resp); got != "" || resp.StatusCode != 503 || len(InfoOf(resp).Attempts) != 3 {
+			t.Errorf("%s: %q %+v", name, got, InfoOf(resp))
+		}
+	}
+}
+
 func TestErrorHoldsTheLog(t *testing.T) {
 	c, _ := over(t, Config{Retry: retry.Policy{Backoff: retry.Exponential{Base: 1, Max: 1}}}, fetchtest.Step{}.DialError())
 	resp, err := c.Get(t.Context(), "https://user:s3cret@api.example/items?token=s3cret")

@@ -33,7 +33,7 @@ func isRedirect(resp *http.Response) bool {
 // follow lets net/http's client follow redirects and keep cookies; what it does with methods, bodies and cookie jars is
 // right. first is the answer to req when it is there already: most calls see no redirect and go without that client.
 func (c *Client) follow(req *http.Request, first *http.Response) (*http.Response, error) {
-	h := http.Client{Transport: &primed{next: c.stack, first: first, check: c.cfg.MaxRedirects >= 0}, CheckRedirect: c.checkRedirect, Jar: c.cfg.Jar}
+	h := http.Client{Transport: &primed{next: c.stack, first: first, check: c.cfg.MaxRedirects >= 0}, CheckRedirect: c.checkRedirect(call.From(req.Context())), Jar: c.cfg.Jar}
 	resp, err := h.Do(req)
 	if err != nil {
 		// Its *url.Error has the address with everything in it; ours has it redacted.
@@ -101,12 +101,16 @@ func (s strict) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// checkRedirect is the policy, before each hop.
-func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
+// checkRedirect returns the policy, to be asked before each hop of a call. Its state is nil where each hop is a call of its own: what the
+// context of its first request has is that of a call around it, in whose attempt it is made.
+func (c *Client) checkRedirect(st *call.State) func(req *http.Request, via []*http.Request) error {
+	return func(req *http.Request, via []*http.Request) error { return c.mayFollow(st, req, via) }
+}
+
+func (c *Client) mayFollow(st *call.State, req *http.Request, via []*http.Request) error {
 	if c.cfg.MaxRedirects < 0 {
 		return http.ErrUseLastResponse
 	}
-	st := call.From(via[0].Context())
 	last := via[len(via)-1]
 	// Credentials in a Location would be sent on as an Authorization field.
 	req.URL.User = nil

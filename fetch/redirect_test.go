@@ -325,6 +325,38 @@ func TestAutomaticKeyDoesNotComeBack(t *testing.T) {
 	}
 }
 
+// A token is often fetched within an attempt, with its context. Where that request is led has nothing to do with the call.
+func TestRedirectsOfACallWithinAnAttemptAreItsOwn(t *testing.T) {
+	tokens, _ := over(t, Config{}, to(302, "https://login.example/"), fetchtest.Step{}.Body("token"))
+	fetchesToken := func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			req, err := http.NewRequestWithContext(r.Context(), "GET", "https://tokens.example/", nil)
+			if err != nil {
+				return nil, err
+			}
+			resp, err := tokens.HTTP().Do(req)
+			if err != nil {
+				return nil, err
+			}
+			read(t, resp)
+			return next.RoundTrip(r)
+		})
+	}
+	c, tr := over(t, Config{Retry: noWait(), PerAttempt: []Layer{fetchesToken}}, fetchtest.Step{}.Status(503), fetchtest.Step{})
+	resp, err := c.Post(With(t.Context(), Overrides{IdempotencyKey: AutoKey}), "https://a.example/", "text/plain", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read(t, resp)
+	sent := tr.Requests()
+	if len(sent) != 2 || sent[0].Header.Get("Idempotency-Key") == "" || sent[1].Header.Get("Idempotency-Key") != sent[0].Header.Get("Idempotency-Key") {
+		t.Errorf("%d requests, the second without the key of the first", len(sent))
+	}
+	if hops := InfoOf(resp).Hops; len(hops) != 0 {
+		t.Errorf("hops %q", hops)
+	}
+}
+
 func TestUnreadableLocationIsNotQuoted(t *testing.T) {
 	secret := "https://user:hunter2@b.example/%zz?token=s3cret" + strings.Repeat("x", 5000)
 	for name, do := range map[string]func(*Client, *http.Request) (*http.Response, error){

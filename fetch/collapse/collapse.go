@@ -108,8 +108,11 @@ func plain(req *http.Request) bool {
 }
 
 // KeyOf is the default key: method, URL and host as they are, and a SHA-256 hash of the header fields but those of tracing. Requests with
-// more than 16 KiB of them have none.
+// more than 16 KiB of them have none, nor have those with a body, of which it says nothing.
 func KeyOf(req *http.Request) ([]byte, bool) {
+	if req.Body != nil && req.Body != http.NoBody {
+		return nil, false
+	}
 	names := make([]string, 0, 16)
 	size := 0
 	for name, values := range req.Header {

@@ -146,6 +146,34 @@ func TestOnlyIdenticalRequestsAreOne(t *testing.T) {
 			seen[string(k)] = u
 		}
 	})
+	t.Run("a condition of one's own does not mix bodies", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			_, rt := over(t, Config{When: func(*http.Request) bool { return true }}, roundTrip(func(r *http.Request) (*http.Response, error) {
+				<-time.After(time.Second)
+				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: r.Body, Request: r}, nil // what was asked for
+			}))
+			var wg sync.WaitGroup
+			for _, asked := range []string{"a", "b"} {
+				wg.Go(func() {
+					req, err := http.NewRequestWithContext(t.Context(), "POST", "http://a.example/search", strings.NewReader(asked))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					resp, err := rt.RoundTrip(req)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					got, err := io.ReadAll(resp.Body)
+					if cerr := resp.Body.Close(); err != nil || cerr != nil || string(got) != asked {
+						t.Errorf("asked for %q, got %q, %v", asked, got, err)
+					}
+				})
+			}
+			wg.Wait()
+		})
+	})
 	t.Run("the key hides credentials", func(t *testing.T) {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://a.example/", nil)
 		if err != nil {

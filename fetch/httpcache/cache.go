@@ -1,7 +1,6 @@
 package httpcache
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -68,11 +67,11 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return x.other()
 	}
 	var ok bool
-	if x.key, ok = t.c.keyOf(req); !ok || x.options.Bypass {
-		return x.pass(fwdBypass)
+	if x.key, ok = t.c.keyOf(req); !ok || x.options.Bypass || req.Body != nil && req.Body != http.NoBody {
+		return x.pass(fwdBypass) // a body asks for something that no key says
 	}
-	if req.Header["If-Match"] != nil || req.Header["If-Unmodified-Since"] != nil {
-		return x.pass(fwdRequest) // only the origin knows what there is now
+	if req.Header["If-Match"] != nil || req.Header["If-Unmodified-Since"] != nil || req.Header["Upgrade"] != nil {
+		return x.pass(fwdRequest) // only the origin knows what there is now, and can change the protocol
 	}
 	x.demands = requestDemands(req.Header)
 	x.demands.noCache = x.demands.noCache || x.options.Refresh
@@ -111,8 +110,8 @@ func (x *exchange) ask() (*http.Response, error) {
 		return x.unavailable(why), nil
 	case x.req.Method == http.MethodHead:
 		return x.head(why)
-	case x.entry == nil || x.v != nil && x.v.partial:
-		return x.forward(why)
+	case x.entry == nil || x.v != nil && x.v.partial || x.v == nil && len(x.req.Header["Range"]) > 0:
+		return x.forward(why) // validated it would lose its range
 	}
 	return x.validate(why)
 }
@@ -168,7 +167,7 @@ func safe(method string) bool {
 }
 
 func (x *exchange) pass(why string) (*http.Response, error) {
-	resp, err := x.next.RoundTrip(x.req)
+	resp, err := x.send(x.req)
 	if err != nil {
 		x.c.stats.bypassed.Add(1)
 		return nil, err
@@ -191,6 +190,7 @@ func (x *exchange) send(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	call.Complete(resp, req)
 	return resp, nil
 }
 
@@ -242,44 +242,54 @@ type recorder struct {
 	c      *Cache
 	ctx    context.Context
 	key    Key
-	v      *variant // nil when there is nothing to commit any more
 	number uint64
 	want   int64 // declared length; -1 = unknown
-	buf    []byte
+
+	mu  sync.Mutex // bodies may be closed while they are read
+	v   *variant   // nil when there is nothing to commit any more
+	buf []byte
 }
 
 func (r *recorder) Read(p []byte) (int, error) {
 	n, err := r.rc.Read(p)
-	if r.v == nil {
-		return n, err
-	}
-	switch {
-	case int64(len(r.buf)+n) > r.c.cfg.MaxEntry:
-		r.v, r.buf = nil, nil
-		return n, err
-	case r.buf == nil && n > 0:
-		r.buf = make([]byte, 0, max(int64(n), min(r.want, 64<<10)))
-	}
-	r.buf = append(r.buf, p[:n]...)
-	if err == nil {
-		return n, nil
-	}
-	v := r.v
-	r.v = nil
-	if err == io.EOF && (r.want < 0 || r.want == int64(len(r.buf))) {
-		v.body = bytes.Clone(r.buf) // without what the buffer has beyond
-		if v.body == nil {
-			v.body = []byte{}
-		}
+	if v := r.keep(p[:n], err); v != nil {
 		r.c.commit(r.ctx, r.key, v, r.number)
 	}
-	r.buf = nil
 	return n, err
+}
+
+// keep adds what was read, with the error that came with it, and returns the variant at its end.
+func (r *recorder) keep(p []byte, err error) *variant {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.v == nil:
+		return nil
+	case int64(len(r.buf)+len(p)) > r.c.cfg.MaxEntry:
+		r.v, r.buf = nil, nil
+		return nil
+	case r.buf == nil && len(p) > 0:
+		r.buf = make([]byte, 0, max(int64(len(p)), min(r.want, 64<<10)))
+	}
+	r.buf = append(r.buf, p...)
+	if err == nil {
+		return nil
+	}
+	v, whole := r.v, append([]byte{}, r.buf...) // without what the buffer has beyond
+	r.v, r.buf = nil, nil
+	if err != io.EOF || //nolint:errorlint // wrapped it is no end of a body
+		r.want >= 0 && r.want != int64(len(whole)) {
+		return nil
+	}
+	v.body = whole
+	return v
 }
 
 // Close drops what was not read to its end.
 func (r *recorder) Close() error {
+	r.mu.Lock()
 	r.v, r.buf = nil, nil
+	r.mu.Unlock()
 	return r.rc.Close()
 }
 

@@ -65,7 +65,8 @@ type Config struct {
 	// Partition keeps entries apart by its bytes, which are hashed: nil = the credentials of the request (Authorization,
 	// Proxy-Authorization, Cookie) in a private cache, nothing in a shared one. One of your own takes the place of that.
 	Partition func(*http.Request) []byte
-	// Key replaces the key of a request: nil = KeyOf. false passes the cache by. Partition is added to what it returns.
+	// Key replaces the key of a request: nil = KeyOf. false passes the cache by, as every request with a body does. Partition is added to
+	// what it returns.
 	Key func(*http.Request) (Key, bool)
 	// Cacheable is asked before a response is stored that may be: nil = all.
 	Cacheable func(*http.Request, *http.Response) bool

@@ -321,10 +321,19 @@ func (c *Cache) bounded(ctx context.Context, f func(context.Context) (*Entry, er
 		err error
 	}
 	done := make(chan result, 1)
-	c.wg.Go(func() {
+	c.mu.Lock()
+	tracked := !c.closed // Close waits for the calls before it, and none may be added while it waits
+	if tracked {
+		c.wg.Add(1)
+	}
+	c.mu.Unlock()
+	go func() {
+		if tracked {
+			defer c.wg.Done()
+		}
 		e, err := f(ctx)
 		done <- result{e, err}
-	})
+	}()
 	select {
 	case r := <-done:
 		if r.err == nil {

@@ -237,6 +237,78 @@ func TestHitsShareNothing(t *testing.T) {
 	}
 }
 
+// Every way to write into a response, by many callers of the same entry at once, changes nothing for the others.
+func TestHitsShareNothingWithOthersAtTheSameTime(t *testing.T) {
+	long := []string{fresh60, `Etag: "a"`, "Last-Modified: Mon, 01 Jan 1990 00:00:00 GMT", "Cache-Status: origin; hit", "A: 1", "A: 2", "Set-Cookie: s=1"}
+	for i := range 8 {
+		long = append(long, fmt.Sprintf("X-%d: y", i))
+	}
+	for name, fields := range map[string][]string{"few fields": {fresh60, `Etag: "a"`, "A: 1", "A: 2"}, "many fields": long} {
+		t.Run(name, func(t *testing.T) {
+			cache, err := New(Config{TTL: time.Hour, StatusName: "c"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rt := cache.Layer(fetchtest.Script(answer(200, "the body", fields...)))
+			get := func(method string, fields ...string) http.Header {
+				req, err := http.NewRequestWithContext(t.Context(), method, "http://a.example/", nil)
+				if err != nil {
+					t.Error(err)
+					return nil
+				}
+				for _, f := range fields {
+					name, value, _ := strings.Cut(f, ": ")
+					req.Header.Add(name, value)
+				}
+				resp, err := rt.RoundTrip(req)
+				if err != nil {
+					t.Error(err)
+					return nil
+				}
+				readAll(t, resp)
+				h := resp.Header
+				*resp = http.Response{}
+				return h
+			}
+			get("GET")
+			kinds := [][]string{{"GET"}, {"HEAD"}, {"GET", "Range: bytes=1-2"}, {"GET", `If-None-Match: "a"`}, {"GET", "Range: bytes=90-"}}
+			var want []http.Header
+			for _, k := range kinds {
+				h := get(k[0], k[1:]...)
+				delete(h, "Age") // and the rest of its life in Cache-Status: the second may pass by
+				delete(h, "Cache-Status")
+				want = append(want, h)
+			}
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					for i := range 60 {
+						k := kinds[i%len(kinds)]
+						h := get(k[0], k[1:]...)
+						if age, status := h["Age"], h["Cache-Status"]; len(age) != 1 || len(status) == 0 || !strings.HasPrefix(status[len(status)-1], "c; hit; ttl=") {
+							t.Errorf("%v: %q, %q", k, age, status)
+						}
+						for name, values := range want[i%len(kinds)] {
+							if !reflect.DeepEqual(h[name], values) {
+								t.Errorf("%v: %s: %q, want %q", k, name, h[name], values)
+							}
+						}
+						for name, values := range h {
+							_ = append(values, "more") // into what may lie behind
+							for i := range values {
+								values[i] = "changed"
+							}
+							h[name] = append(values, "more")
+						}
+						clear(h)
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
+}
+
 func TestHitsAreGenuineResponses(t *testing.T) {
 	r := newRig(t, Config{}, step(fresh60))
 	r.do("GET", "/")
@@ -487,3 +559,41 @@ func TestInvalidationOfOneURLLeavesOthersOnTheirWay(t *testing.T) {
 }
 
 var errStore = errors.New("store is down")
+
+// A program that ends closes its cache while requests are under way: calls of the store that begin while Close waits must not be waited for
+// by the same group.
+func TestCloseBesideRequests(t *testing.T) {
+	for range 10 {
+		c, err := New(Config{Store: &mapStore{m: map[string][]byte{}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rt := c.Layer(fetchtest.Script(step(fresh60)))
+		var wg sync.WaitGroup
+		for i := range 4 {
+			wg.Go(func() {
+				for j := range 20 {
+					req, err := http.NewRequestWithContext(t.Context(), "GET", "http://a.example/"+strconv.Itoa(i*20+j), nil)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					resp, err := rt.RoundTrip(req)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					readAll(t, resp)
+				}
+			})
+		}
+		for range 4 {
+			wg.Go(func() {
+				if err := c.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}

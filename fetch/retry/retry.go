@@ -200,7 +200,8 @@ func (l *loop) send(req *http.Request, n int) (*http.Response, error) {
 		req = &c
 	}
 	if l.safe {
-		return l.checked(l.next.RoundTrip(req))
+		resp, err := l.next.RoundTrip(req)
+		return checked(req, resp, err)
 	}
 	// Whether a request that must not be sent twice was sent at all, only the transport knows: it asks for a connection
 	// and gets one before the first byte. Asked and not got is the proof. Its own attempts on a second connection
@@ -210,7 +211,8 @@ func (l *loop) send(req *http.Request, n int) (*http.Response, error) {
 		GetConn: func(string) { asked.Store(true) },
 		GotConn: func(httptrace.GotConnInfo) { got.Store(true) },
 	}
-	resp, err := l.checked(l.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), trace))))
+	resp, err := l.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
+	resp, err = checked(req, resp, err)
 	if err != nil && asked.Load() && !got.Load() && req.Context().Err() == nil {
 		err = &unsentError{err}
 	}
@@ -218,7 +220,7 @@ func (l *loop) send(req *http.Request, n int) (*http.Response, error) {
 }
 
 // checked catches what breaks the contract of RoundTripper before it breaks us.
-func (l *loop) checked(resp *http.Response, err error) (*http.Response, error) {
+func checked(req *http.Request, resp *http.Response, err error) (*http.Response, error) {
 	if err != nil {
 		if resp != nil && resp.Body != nil {
 			_ = resp.Body.Close()
@@ -228,6 +230,7 @@ func (l *loop) checked(resp *http.Response, err error) (*http.Response, error) {
 	if resp == nil {
 		return nil, errNoResponse
 	}
+	call.Complete(resp, req)
 	return resp, nil
 }
 

@@ -617,6 +617,20 @@ func TestTransportWithoutAnswer(t *testing.T) {
 	}
 }
 
+func TestAnswerThatLeavesOutHalf(t *testing.T) {
+	for _, status := range []int{200, 503} {
+		req := request(t, "GET", nil)
+		resp, _, err := layer(t, Policy{Backoff: fixed(0)}, brokenTransport{&http.Response{StatusCode: status}}).do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeResp(t, resp)
+		if resp.StatusCode != status || resp.Header == nil || resp.Request == nil {
+			t.Errorf("%+v", resp)
+		}
+	}
+}
+
 func TestCallFromWithinAnAttemptHasItsOwnLog(t *testing.T) {
 	l, err := New(Policy{Backoff: fixed(0)})
 	if err != nil {

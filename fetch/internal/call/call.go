@@ -173,6 +173,19 @@ func From(ctx context.Context) *State {
 	return s
 }
 
+// Complete fills in what a RoundTripper must set in its answer to req and some do not, such as stand-ins in tests.
+func Complete(resp *http.Response, req *http.Request) {
+	if resp.Header == nil {
+		resp.Header = make(http.Header)
+	}
+	if resp.Body == nil {
+		resp.Body = http.NoBody
+	}
+	if resp.Request == nil {
+		resp.Request = req
+	}
+}
+
 // Of returns the state of req's call. A request that has none, because a layer is used without the client, gets one,
 // and with it a shallow copy of the request.
 func Of(req *http.Request) (*http.Request, *State) {
