@@ -119,6 +119,11 @@ const (
 	PropertyTitle
 )
 
+// setter is the method that changes the property; setters and getters stand in pairs.
+func (p Property) setter() proto.HostMethod {
+	return proto.HostSetForegroundColor + 2*proto.HostMethod(p)
+}
+
 // Shell is the program around a session.
 type Shell interface {
 	SetShouldExit(ctx context.Context, code int32) error

@@ -82,16 +82,8 @@ func (r remote) WriteProgress(ctx context.Context, source int64, p *proto.Progre
 	return r.void(ctx, proto.HostWriteProgress, clixml.Int64(source), p.Value())
 }
 
-func textOf(v clixml.Value) (string, error) {
-	s, ok := v.Base().Text()
-	if !ok && !v.IsNil() {
-		return "", fmt.Errorf("the answer is %v, not a string", v.Kind())
-	}
-	return s, nil
-}
-
 func (r remote) ReadLine(ctx context.Context) (string, error) {
-	return ask(ctx, r, textOf, proto.HostReadLine)
+	return ask(ctx, r, proto.TextOf, proto.HostReadLine)
 }
 
 func (r remote) ReadSecure(ctx context.Context) (*clixml.SecureString, error) {
@@ -220,100 +212,33 @@ func (r *remoteRaw) State(ctx context.Context) (d proto.HostDefaultData, err err
 		return *r.known, nil
 	}
 	r.mu.Unlock()
-	number := func(v clixml.Value) (int32, error) {
-		n, ok := v.Int()
-		if !ok || n != int64(int32(n)) { //nolint:gosec // G115: the comparison is the check
-			return 0, fmt.Errorf("the answer is %v, not a number", v.Kind())
+	for m := proto.HostGetForegroundColor; m <= proto.HostGetMaxPhysicalWindowSize; m++ {
+		if m.Void() {
+			continue // a setter
 		}
-		return int32(n), nil //nolint:gosec // G115: checked
-	}
-	shade := func(v clixml.Value) (proto.ConsoleColor, error) {
-		n, err := number(v)
-		return proto.ConsoleColor(n), err
-	}
-	keep := func(e error) {
+		_, e := ask(ctx, r.remote, func(v clixml.Value) (any, error) { return nil, d.SetProperty(m, v) }, m)
 		if err == nil {
 			err = e
 		}
 	}
-	var e error
-	d.Foreground, e = ask(ctx, r.remote, shade, proto.HostGetForegroundColor)
-	keep(e)
-	d.Background, e = ask(ctx, r.remote, shade, proto.HostGetBackgroundColor)
-	keep(e)
-	d.Cursor, e = ask(ctx, r.remote, proto.CoordinatesOf, proto.HostGetCursorPosition)
-	keep(e)
-	d.WindowPosition, e = ask(ctx, r.remote, proto.CoordinatesOf, proto.HostGetWindowPosition)
-	keep(e)
-	d.CursorSize, e = ask(ctx, r.remote, number, proto.HostGetCursorSize)
-	keep(e)
-	d.Buffer, e = ask(ctx, r.remote, proto.SizeOf, proto.HostGetBufferSize)
-	keep(e)
-	d.Window, e = ask(ctx, r.remote, proto.SizeOf, proto.HostGetWindowSize)
-	keep(e)
-	d.Title, e = ask(ctx, r.remote, textOf, proto.HostGetWindowTitle)
-	keep(e)
-	d.MaxWindow, e = ask(ctx, r.remote, proto.SizeOf, proto.HostGetMaxWindowSize)
-	keep(e)
-	d.MaxPhysicalWindow, e = ask(ctx, r.remote, proto.SizeOf, proto.HostGetMaxPhysicalWindowSize)
-	keep(e)
 	return d, err
 }
 
 func (r *remoteRaw) Set(ctx context.Context, p Property, d proto.HostDefaultData) error {
-	if err := r.send(ctx, p, d); err != nil {
+	m := p.setter()
+	v, ok := d.Property(m)
+	if !ok || !m.Void() {
+		return ErrNotImplemented
+	}
+	if err := r.void(ctx, m, v); err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known != nil {
-		p.copy(r.known, d)
+		return r.known.SetProperty(m, v)
 	}
 	return nil
-}
-
-// copy sets the one property of to.
-func (p Property) copy(to *proto.HostDefaultData, d proto.HostDefaultData) {
-	switch p {
-	case PropertyForeground:
-		to.Foreground = d.Foreground
-	case PropertyBackground:
-		to.Background = d.Background
-	case PropertyCursor:
-		to.Cursor = d.Cursor
-	case PropertyWindowPosition:
-		to.WindowPosition = d.WindowPosition
-	case PropertyCursorSize:
-		to.CursorSize = d.CursorSize
-	case PropertyBuffer:
-		to.Buffer = d.Buffer
-	case PropertyWindow:
-		to.Window = d.Window
-	case PropertyTitle:
-		to.Title = d.Title
-	}
-}
-
-func (r *remoteRaw) send(ctx context.Context, p Property, d proto.HostDefaultData) error {
-	switch p {
-	case PropertyForeground:
-		return r.void(ctx, proto.HostSetForegroundColor, color(d.Foreground))
-	case PropertyBackground:
-		return r.void(ctx, proto.HostSetBackgroundColor, color(d.Background))
-	case PropertyCursor:
-		return r.void(ctx, proto.HostSetCursorPosition, d.Cursor.Value())
-	case PropertyWindowPosition:
-		return r.void(ctx, proto.HostSetWindowPosition, d.WindowPosition.Value())
-	case PropertyCursorSize:
-		return r.void(ctx, proto.HostSetCursorSize, clixml.Int32(d.CursorSize))
-	case PropertyBuffer:
-		return r.void(ctx, proto.HostSetBufferSize, d.Buffer.Value())
-	case PropertyWindow:
-		return r.void(ctx, proto.HostSetWindowSize, d.Window.Value())
-	case PropertyTitle:
-		return r.void(ctx, proto.HostSetWindowTitle, clixml.String(d.Title))
-	}
-	return ErrNotImplemented
 }
 
 func (r *remoteRaw) KeyAvailable(ctx context.Context) (bool, error) {

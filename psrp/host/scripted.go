@@ -152,8 +152,8 @@ func (h scriptedParts) State(context.Context) (proto.HostDefaultData, error) {
 func (h scriptedParts) Set(_ context.Context, p Property, d proto.HostDefaultData) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p.copy(&h.state, d)
-	return nil
+	v, _ := d.Property(p.setter())
+	return h.state.SetProperty(p.setter(), v)
 }
 
 func (h scriptedParts) KeyAvailable(context.Context) (bool, error) {

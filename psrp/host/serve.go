@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,40 +57,16 @@ func (a *arguments) at(i int) clixml.Value {
 	return clixml.Value{}
 }
 
-func (a *arguments) wrong(i int, v clixml.Value) {
-	if a.err == nil {
-		a.err = fmt.Errorf("parameter %d is %v", i+1, v.Kind())
-	}
-}
+func (a *arguments) text(i int) string { return read(a, i, proto.TextOf) }
 
-func (a *arguments) text(i int) string {
-	v := a.at(i)
-	if v.IsNil() {
-		return ""
-	}
-	s, ok := v.Base().Text()
-	if !ok {
-		a.wrong(i, v)
-	}
-	return s
-}
-
-func (a *arguments) int32(i int) int32 {
-	v := a.at(i)
-	n, ok := v.Int()
-	if !ok || n != int64(int32(n)) { //nolint:gosec // G115: the comparison is the check
-		a.wrong(i, v)
-		return 0
-	}
-	return int32(n) //nolint:gosec // G115: checked
-}
+func (a *arguments) int32(i int) int32 { return read(a, i, proto.Int32Of) }
 
 // read reads a parameter by one of proto's functions.
 func read[T any](a *arguments, i int, f func(clixml.Value) (T, error)) T {
 	v := a.at(i)
 	t, err := f(v)
 	if err != nil && a.err == nil {
-		a.err = err
+		a.err = fmt.Errorf("parameter %d: %w", i+1, err)
 	}
 	return t
 }
@@ -145,9 +122,7 @@ func (s Set) info(m proto.HostMethod) clixml.Value {
 	i := s.Info
 	switch m {
 	case proto.HostGetName:
-		if i.Name == "" {
-			i.Name = "DefaultHost"
-		}
+		i.Name = cmp.Or(i.Name, "DefaultHost")
 		return clixml.String(i.Name)
 	case proto.HostGetVersion:
 		if i.Version == (clixml.Version{}) {
@@ -161,9 +136,7 @@ func (s Set) info(m proto.HostMethod) clixml.Value {
 	if m == proto.HostGetCurrentUICulture && i.UICulture != "" {
 		name = i.UICulture
 	}
-	if name == "" {
-		name = "en-US"
-	}
+	name = cmp.Or(name, "en-US")
 	return (&clixml.Object{
 		TypeNames: []string{"System.Globalization.CultureInfo", "System.Object"}, ToString: name, HasToString: true,
 		Adapted: clixml.Properties{{Name: "Name", Value: clixml.String(name)}},
@@ -211,8 +184,8 @@ func (s Set) console(ctx context.Context, m proto.HostMethod, a *arguments) (cli
 		return line(LineWarning, a.text(0), Style{})
 	case proto.HostWriteProgress:
 		source, ok := a.at(0).Int()
-		if !ok {
-			a.wrong(0, a.at(0))
+		if !ok && a.err == nil {
+			a.err = fmt.Errorf("parameter 1 is %v", a.at(0).Kind())
 		}
 		r := read(a, 1, proto.ProgressOf)
 		if a.err != nil {
@@ -284,19 +257,17 @@ func (s Set) prompt(ctx context.Context, m proto.HostMethod, a *arguments) (clix
 
 func (s Set) raw(ctx context.Context, m proto.HostMethod, a *arguments) (clixml.Value, error) {
 	var none clixml.Value
-	if get := getter(m); get != nil {
-		d, err := s.Raw.State(ctx)
-		if err != nil {
-			return none, err
+	if m <= proto.HostGetMaxPhysicalWindowSize { // the getters and setters
+		if !m.Void() {
+			d, err := s.Raw.State(ctx)
+			v, _ := d.Property(m)
+			return v, err
 		}
-		return get(d), nil
-	}
-	if p, set := setter(m); set != nil {
 		var d proto.HostDefaultData
-		if set(&d, a); a.err != nil {
+		if read(a, 0, func(v clixml.Value) (any, error) { return nil, d.SetProperty(m, v) }); a.err != nil {
 			return none, a.err
 		}
-		return none, s.Raw.Set(ctx, p, d)
+		return none, s.Raw.Set(ctx, Property((m-proto.HostSetForegroundColor)/2), d) //nolint:gosec // G115: one of eight
 	}
 	switch m {
 	case proto.HostGetKeyAvailable:
@@ -343,54 +314,4 @@ func (s Set) raw(ctx context.Context, m proto.HostMethod, a *arguments) (clixml.
 		return none, ErrNotImplemented
 	}
 	return none, nil
-}
-
-// getter returns how a getter of the RawUI is answered.
-func getter(m proto.HostMethod) func(d proto.HostDefaultData) clixml.Value {
-	switch m {
-	case proto.HostGetForegroundColor:
-		return func(d proto.HostDefaultData) clixml.Value { return clixml.Int32(int32(d.Foreground)) }
-	case proto.HostGetBackgroundColor:
-		return func(d proto.HostDefaultData) clixml.Value { return clixml.Int32(int32(d.Background)) }
-	case proto.HostGetCursorPosition:
-		return func(d proto.HostDefaultData) clixml.Value { return d.Cursor.Value() }
-	case proto.HostGetWindowPosition:
-		return func(d proto.HostDefaultData) clixml.Value { return d.WindowPosition.Value() }
-	case proto.HostGetCursorSize:
-		return func(d proto.HostDefaultData) clixml.Value { return clixml.Int32(d.CursorSize) }
-	case proto.HostGetBufferSize:
-		return func(d proto.HostDefaultData) clixml.Value { return d.Buffer.Value() }
-	case proto.HostGetWindowSize:
-		return func(d proto.HostDefaultData) clixml.Value { return d.Window.Value() }
-	case proto.HostGetWindowTitle:
-		return func(d proto.HostDefaultData) clixml.Value { return clixml.String(d.Title) }
-	case proto.HostGetMaxWindowSize:
-		return func(d proto.HostDefaultData) clixml.Value { return d.MaxWindow.Value() }
-	case proto.HostGetMaxPhysicalWindowSize:
-		return func(d proto.HostDefaultData) clixml.Value { return d.MaxPhysicalWindow.Value() }
-	}
-	return nil
-}
-
-// setter returns which property a setter changes and how its parameter is read.
-func setter(m proto.HostMethod) (Property, func(d *proto.HostDefaultData, a *arguments)) {
-	switch m {
-	case proto.HostSetForegroundColor:
-		return PropertyForeground, func(d *proto.HostDefaultData, a *arguments) { d.Foreground = proto.ConsoleColor(a.int32(0)) }
-	case proto.HostSetBackgroundColor:
-		return PropertyBackground, func(d *proto.HostDefaultData, a *arguments) { d.Background = proto.ConsoleColor(a.int32(0)) }
-	case proto.HostSetCursorPosition:
-		return PropertyCursor, func(d *proto.HostDefaultData, a *arguments) { d.Cursor = read(a, 0, proto.CoordinatesOf) }
-	case proto.HostSetWindowPosition:
-		return PropertyWindowPosition, func(d *proto.HostDefaultData, a *arguments) { d.WindowPosition = read(a, 0, proto.CoordinatesOf) }
-	case proto.HostSetCursorSize:
-		return PropertyCursorSize, func(d *proto.HostDefaultData, a *arguments) { d.CursorSize = a.int32(0) }
-	case proto.HostSetBufferSize:
-		return PropertyBuffer, func(d *proto.HostDefaultData, a *arguments) { d.Buffer = read(a, 0, proto.SizeOf) }
-	case proto.HostSetWindowSize:
-		return PropertyWindow, func(d *proto.HostDefaultData, a *arguments) { d.Window = read(a, 0, proto.SizeOf) }
-	case proto.HostSetWindowTitle:
-		return PropertyTitle, func(d *proto.HostDefaultData, a *arguments) { d.Title = a.text(0) }
-	}
-	return 0, nil
 }

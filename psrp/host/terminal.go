@@ -2,6 +2,7 @@ package host
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +31,7 @@ type TerminalOptions struct {
 // Terminal returns a host for a person at a terminal. What the server writes is cleaned of control
 // characters and of escape sequences other than colours. Keys cannot be read one by one.
 func Terminal(o TerminalOptions) Set {
-	if o.Out == nil {
-		o.Out = io.Discard
-	}
+	o.Out = cmp.Or(o.Out, io.Discard)
 	t := &terminal{options: o}
 	if o.In != nil {
 		t.in = bufio.NewReader(o.In)
@@ -253,10 +252,7 @@ func (t *terminal) Prompt(ctx context.Context, caption, message string, fields [
 	}
 	answers := map[string]clixml.Value{}
 	for _, f := range fields {
-		label := strings.ReplaceAll(f.Label, "&", "")
-		if label == "" {
-			label = f.Name
-		}
+		label := cmp.Or(strings.ReplaceAll(f.Label, "&", ""), f.Name)
 		if err := t.Write(ctx, label+": ", Style{}); err != nil {
 			return nil, err
 		}

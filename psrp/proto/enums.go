@@ -25,10 +25,13 @@ func enum(flags bool, typeName string, values ...enumValue) *enumTable {
 }
 
 // sequence names the values 0, 1, 2, ...
-func sequence(typeName string, names ...string) *enumTable {
+func sequence(typeName string, names ...string) *enumTable { return numbered(typeName, 0, names...) }
+
+// numbered names the values from first on.
+func numbered(typeName string, first int32, names ...string) *enumTable {
 	t := enum(false, typeName)
 	for i, n := range names {
-		t.values = append(t.values, enumValue{int32(i), n})
+		t.values = append(t.values, enumValue{first + int32(i), n})
 	}
 	return t
 }

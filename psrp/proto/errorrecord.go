@@ -1,6 +1,8 @@
 package proto
 
 import (
+	"cmp"
+
 	"example.com/quire/psrp/clixml"
 )
 
@@ -34,10 +36,7 @@ func NewErrorRecord(id string, c ErrorCategory, message string) *ErrorRecord {
 
 // Error returns the message, and the identifier in brackets.
 func (e *ErrorRecord) Error() string {
-	s := e.Message
-	if e.DetailsMessage != "" {
-		s = e.DetailsMessage
-	}
+	s := cmp.Or(e.DetailsMessage, e.Message)
 	if e.FullyQualifiedErrorID != "" {
 		s += " [" + e.FullyQualifiedErrorID + "]"
 	}

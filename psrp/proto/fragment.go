@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -42,9 +43,7 @@ func AppendFragment(dst []byte, f Fragment) []byte {
 // AppendFragments cuts message into fragments of at most size bytes with their headers and appends
 // them all. size is at least 22; 0 means DefaultPayload.
 func AppendFragments(dst []byte, object uint64, message []byte, size int) []byte {
-	if size == 0 {
-		size = DefaultPayload
-	}
+	size = cmp.Or(size, DefaultPayload)
 	room := max(size-FragmentHeaderSize, 1)
 	for id := uint64(0); ; id++ {
 		n := min(room, len(message))

@@ -31,21 +31,83 @@ type HostDefaultData struct {
 	Title                        string
 }
 
-// The keys of the default data's dictionary (MS-PSRP 2.2.3.14).
-const (
-	hostForeground = iota
-	hostBackground
-	hostCursor
-	hostWindowPosition
-	hostCursorSize
-	hostBufferSize
-	hostWindowSize
-	hostMaxWindow
-	hostMaxPhysicalWindow
-	hostTitle
-)
+// hostProperties are the properties of a console. Their places are the keys of the default data's
+// dictionary (MS-PSRP 2.2.3.14); get answers a property, and set, which is 0 when nothing changes it,
+// takes it.
+var hostProperties = [...]struct {
+	get, set HostMethod
+	typeName string
+	in       func(*HostDefaultData) any
+}{
+	{HostGetForegroundColor, HostSetForegroundColor, "System.ConsoleColor", func(d *HostDefaultData) any { return &d.Foreground }},
+	{HostGetBackgroundColor, HostSetBackgroundColor, "System.ConsoleColor", func(d *HostDefaultData) any { return &d.Background }},
+	{HostGetCursorPosition, HostSetCursorPosition, hostTypes + "Coordinates", func(d *HostDefaultData) any { return &d.Cursor }},
+	{HostGetWindowPosition, HostSetWindowPosition, hostTypes + "Coordinates", func(d *HostDefaultData) any { return &d.WindowPosition }},
+	{HostGetCursorSize, HostSetCursorSize, "System.Int32", func(d *HostDefaultData) any { return &d.CursorSize }},
+	{HostGetBufferSize, HostSetBufferSize, hostTypes + "Size", func(d *HostDefaultData) any { return &d.Buffer }},
+	{HostGetWindowSize, HostSetWindowSize, hostTypes + "Size", func(d *HostDefaultData) any { return &d.Window }},
+	{HostGetMaxWindowSize, 0, hostTypes + "Size", func(d *HostDefaultData) any { return &d.MaxWindow }},
+	{HostGetMaxPhysicalWindowSize, 0, hostTypes + "Size", func(d *HostDefaultData) any { return &d.MaxPhysicalWindow }},
+	{HostGetWindowTitle, HostSetWindowTitle, "System.String", func(d *HostDefaultData) any { return &d.Title }},
+}
 
 const hostTypes = "System.Management.Automation.Host."
+
+// Property returns what the getter m of a RawUI answers, or what its setter m takes; false for a
+// method that is neither.
+func (d *HostDefaultData) Property(m HostMethod) (v clixml.Value, ok bool) {
+	p := d.property(m)
+	if p == nil {
+		return v, false
+	}
+	return propertyValue(p), true
+}
+
+// SetProperty reads what the getter m answered, or what the setter m was given.
+func (d *HostDefaultData) SetProperty(m HostMethod, v clixml.Value) error {
+	return readProperty(d.property(m), v)
+}
+
+// property points at what a getter or setter is about.
+func (d *HostDefaultData) property(m HostMethod) any {
+	for _, p := range hostProperties {
+		if m != 0 && (m == p.get || m == p.set) {
+			return p.in(d)
+		}
+	}
+	return nil
+}
+
+func propertyValue(p any) clixml.Value {
+	switch p := p.(type) {
+	case *ConsoleColor:
+		return clixml.Int32(int32(*p))
+	case *int32:
+		return clixml.Int32(*p)
+	case *string:
+		return clixml.String(*p)
+	default:
+		return p.(interface{ Value() clixml.Value }).Value()
+	}
+}
+
+func readProperty(p any, v clixml.Value) (err error) {
+	switch p := p.(type) {
+	case *ConsoleColor:
+		var n int32
+		n, err = Int32Of(v)
+		*p = ConsoleColor(n)
+	case *int32:
+		*p, err = Int32Of(v)
+	case *string:
+		*p, err = TextOf(v)
+	case *Coordinates:
+		*p, err = CoordinatesOf(v)
+	case *Size:
+		*p, err = SizeOf(v)
+	}
+	return err
+}
 
 func (h HostInfo) value() clixml.Value {
 	p := []clixml.Property{
@@ -53,22 +115,12 @@ func (h HostInfo) value() clixml.Value {
 	}
 	if d := h.Default; d != nil {
 		dict := &clixml.Dict{}
-		add := func(key int32, typeName string, v clixml.Value) {
+		for key := len(hostProperties) - 1; key >= 0; key-- { // as PowerShell 7 writes them
+			p := hostProperties[key]
 			dict.Entries = append(dict.Entries, clixml.Entry{
-				Key: clixml.Int32(key), Value: object(prop("T", clixml.String(typeName)), prop("V", v)),
+				Key: clixml.Int(int64(key)), Value: object(prop("T", clixml.String(p.typeName)), prop("V", propertyValue(p.in(d)))),
 			})
 		}
-		// From the highest key down, as PowerShell 7 writes them.
-		add(hostTitle, "System.String", clixml.String(d.Title))
-		add(hostMaxPhysicalWindow, hostTypes+"Size", d.MaxPhysicalWindow.Value())
-		add(hostMaxWindow, hostTypes+"Size", d.MaxWindow.Value())
-		add(hostWindowSize, hostTypes+"Size", d.Window.Value())
-		add(hostBufferSize, hostTypes+"Size", d.Buffer.Value())
-		add(hostCursorSize, "System.Int32", clixml.Int32(d.CursorSize))
-		add(hostWindowPosition, hostTypes+"Coordinates", d.WindowPosition.Value())
-		add(hostCursor, hostTypes+"Coordinates", d.Cursor.Value())
-		add(hostBackground, "System.ConsoleColor", clixml.Int32(int32(d.Background)))
-		add(hostForeground, "System.ConsoleColor", clixml.Int32(int32(d.Foreground)))
 		p = append(p, prop("_hostDefaultData", object(prop("data",
 			(&clixml.Object{TypeNames: clixml.HashtableTypes(), Base: dict.Value()}).Value()))))
 	}
@@ -100,32 +152,18 @@ func hostDefaultDataOf(f *fields, v clixml.Value) *HostDefaultData {
 	}
 	h := &HostDefaultData{}
 	for _, e := range d.Entries {
-		key, _ := e.Key.Int()
+		key, ok := e.Key.Int()
 		part := fields{v: e.Value}
-		val := part.get("V")
-		n, _ := val.Int()
-		color := ConsoleColor(n) //nolint:gosec // G115: an odd colour is only shown wrongly
-		switch key {
-		case hostForeground:
-			h.Foreground = color
-		case hostBackground:
-			h.Background = color
-		case hostCursor:
-			h.Cursor = coordinatesOf(&part, val)
-		case hostWindowPosition:
-			h.WindowPosition = coordinatesOf(&part, val)
-		case hostCursorSize:
-			h.CursorSize = part.int32("V")
-		case hostBufferSize:
-			h.Buffer = sizeOf(&part, val)
-		case hostWindowSize:
-			h.Window = sizeOf(&part, val)
-		case hostMaxWindow:
-			h.MaxWindow = sizeOf(&part, val)
-		case hostMaxPhysicalWindow:
-			h.MaxPhysicalWindow = sizeOf(&part, val)
-		case hostTitle:
-			h.Title, _ = val.Base().Text()
+		v := part.get("V")
+		if ok && key >= 0 && key < int64(len(hostProperties)) {
+			switch p := hostProperties[key].in(h).(type) {
+			case *ConsoleColor, *string:
+				_ = readProperty(p, v) // an odd one is only shown wrongly
+			default:
+				if err := readProperty(p, v); err != nil {
+					part.fail("V", "%v", err)
+				}
+			}
 		}
 		f.take(&part)
 	}
@@ -140,18 +178,4 @@ func (c Coordinates) Value() clixml.Value {
 // Value returns the encoded form of a host call's parameter.
 func (s Size) Value() clixml.Value {
 	return object(prop("width", clixml.Int32(s.Width)), prop("height", clixml.Int32(s.Height)))
-}
-
-func coordinatesOf(parent *fields, v clixml.Value) Coordinates {
-	f := fields{v: v}
-	c := Coordinates{X: f.int32("x"), Y: f.int32("y")}
-	parent.take(&f)
-	return c
-}
-
-func sizeOf(parent *fields, v clixml.Value) Size {
-	f := fields{v: v}
-	s := Size{Width: f.int32("width"), Height: f.int32("height")}
-	parent.take(&f)
-	return s
 }

@@ -113,12 +113,12 @@ func readAs[T any](what string, v clixml.Value, read func(f *fields) T) (T, erro
 
 // CoordinatesOf reads the encoded form.
 func CoordinatesOf(v clixml.Value) (Coordinates, error) {
-	return readAs("Coordinates", v, func(f *fields) Coordinates { return coordinatesOf(f, v) })
+	return readAs("Coordinates", v, func(f *fields) Coordinates { return Coordinates{X: f.int32("x"), Y: f.int32("y")} })
 }
 
 // SizeOf reads the encoded form.
 func SizeOf(v clixml.Value) (Size, error) {
-	return readAs("Size", v, func(f *fields) Size { return sizeOf(f, v) })
+	return readAs("Size", v, func(f *fields) Size { return Size{Width: f.int32("width"), Height: f.int32("height")} })
 }
 
 // RectangleOf reads the encoded form.
@@ -285,13 +285,31 @@ func Int32sOf(v clixml.Value) ([]int32, error) {
 	}
 	var out []int32
 	for _, item := range l.Items {
-		n, ok := item.Int()
-		if !ok || n != int64(int32(n)) { //nolint:gosec // G115: the comparison is the check
-			return nil, fmt.Errorf("psrp: read numbers: %v among them", item.Kind())
+		n, err := Int32Of(item)
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, int32(n)) //nolint:gosec // G115: checked
+		out = append(out, n)
 	}
 	return out, nil
+}
+
+// Int32Of reads a number.
+func Int32Of(v clixml.Value) (int32, error) {
+	n, ok := v.Int()
+	if !ok || n != int64(int32(n)) { //nolint:gosec // G115: the comparison is the check
+		return 0, fmt.Errorf("psrp: read number: %v, not one of 32 bits", v.Kind())
+	}
+	return int32(n), nil //nolint:gosec // G115: checked
+}
+
+// TextOf reads a string; null is the empty one.
+func TextOf(v clixml.Value) (string, error) {
+	s, ok := v.Base().Text()
+	if !ok && !v.IsNil() {
+		return "", fmt.Errorf("psrp: read text: %v, not a string", v.Kind())
+	}
+	return s, nil
 }
 
 // Value returns the encoded form, which WriteProgress takes too.
@@ -299,10 +317,5 @@ func (r *ProgressRecord) Value() clixml.Value { return r.body(clixml.Version{}) 
 
 // ProgressOf reads the encoded form of WriteProgress's record.
 func ProgressOf(v clixml.Value) (*ProgressRecord, error) {
-	f := fields{v: v}
-	m, _ := decodeProgress(&f).(*ProgressRecord)
-	if f.err != nil {
-		return nil, fmt.Errorf("psrp: read progress: %w", f.err)
-	}
-	return m, nil
+	return readAs("progress", v, func(f *fields) *ProgressRecord { return decodeProgress(f).(*ProgressRecord) })
 }

@@ -59,41 +59,46 @@ type messageInfo struct {
 	name     string
 	from     senders
 	pipeline bool // the message bears a pipeline's identifier
+	decode   func(*fields) Message
 }
 
-// messages is the one table of message types: name, sender, scope.
+// messages is the one table of message types: name, sender, scope, how the body is read.
 var messages = [...]messageInfo{
-	{MessageSessionCapability, "SESSION_CAPABILITY", fromClient | fromServer, false},
-	{MessageInitRunspacePool, "INIT_RUNSPACEPOOL", fromClient, false},
-	{MessagePublicKey, "PUBLIC_KEY", fromClient, false},
-	{MessageEncryptedSessionKey, "ENCRYPTED_SESSION_KEY", fromServer, false},
-	{MessagePublicKeyRequest, "PUBLIC_KEY_REQUEST", fromServer, false},
-	{MessageConnectRunspacePool, "CONNECT_RUNSPACEPOOL", fromClient, false},
-	{MessageSetMaxRunspaces, "SET_MAX_RUNSPACES", fromClient, false},
-	{MessageSetMinRunspaces, "SET_MIN_RUNSPACES", fromClient, false},
-	{MessageRunspaceAvailability, "RUNSPACE_AVAILABILITY", fromServer, false},
-	{MessageRunspacePoolState, "RUNSPACEPOOL_STATE", fromServer, false},
-	{MessageCreatePipeline, "CREATE_PIPELINE", fromClient, true},
-	{MessageGetAvailableRunspaces, "GET_AVAILABLE_RUNSPACES", fromClient, false},
-	{MessageUserEvent, "USER_EVENT", fromServer, false},
-	{MessageApplicationPrivateData, "APPLICATION_PRIVATE_DATA", fromServer, false},
-	{MessageGetCommandMetadata, "GET_COMMAND_METADATA", fromClient, true},
-	{MessageRunspacePoolInitData, "RUNSPACEPOOL_INIT_DATA", fromServer, false},
-	{MessageResetRunspaceState, "RESET_RUNSPACE_STATE", fromClient, false},
-	{MessageRunspacePoolHostCall, "RUNSPACEPOOL_HOST_CALL", fromServer, false},
-	{MessageRunspacePoolHostResponse, "RUNSPACEPOOL_HOST_RESPONSE", fromClient, false},
-	{MessagePipelineInput, "PIPELINE_INPUT", fromClient, true},
-	{MessageEndOfPipelineInput, "END_OF_PIPELINE_INPUT", fromClient, true},
-	{MessagePipelineOutput, "PIPELINE_OUTPUT", fromServer, true},
-	{MessageErrorRecord, "ERROR_RECORD", fromServer, true},
-	{MessagePipelineState, "PIPELINE_STATE", fromServer, true},
-	{MessageDebugRecord, "DEBUG_RECORD", fromServer, true},
-	{MessageVerboseRecord, "VERBOSE_RECORD", fromServer, true},
-	{MessageWarningRecord, "WARNING_RECORD", fromServer, true},
-	{MessageProgressRecord, "PROGRESS_RECORD", fromServer, true},
-	{MessageInformationRecord, "INFORMATION_RECORD", fromServer, true},
-	{MessagePipelineHostCall, "PIPELINE_HOST_CALL", fromServer, true},
-	{MessagePipelineHostResponse, "PIPELINE_HOST_RESPONSE", fromClient, true},
+	{MessageSessionCapability, "SESSION_CAPABILITY", fromClient | fromServer, false, decodeSessionCapability},
+	{MessageInitRunspacePool, "INIT_RUNSPACEPOOL", fromClient, false, decodeInitRunspacePool},
+	{MessagePublicKey, "PUBLIC_KEY", fromClient, false, decodePublicKey},
+	{MessageEncryptedSessionKey, "ENCRYPTED_SESSION_KEY", fromServer, false, decodeEncryptedSessionKey},
+	{MessagePublicKeyRequest, "PUBLIC_KEY_REQUEST", fromServer, false, func(*fields) Message { return &PublicKeyRequest{} }},
+	{MessageConnectRunspacePool, "CONNECT_RUNSPACEPOOL", fromClient, false, decodeConnectRunspacePool},
+	{MessageSetMaxRunspaces, "SET_MAX_RUNSPACES", fromClient, false, func(f *fields) Message {
+		return &SetMaxRunspaces{Max: f.int32("MaxRunspaces"), CallID: f.int64("ci")}
+	}},
+	{MessageSetMinRunspaces, "SET_MIN_RUNSPACES", fromClient, false, func(f *fields) Message {
+		return &SetMinRunspaces{Min: f.int32("MinRunspaces"), CallID: f.int64("ci")}
+	}},
+	{MessageRunspaceAvailability, "RUNSPACE_AVAILABILITY", fromServer, false, decodeRunspaceAvailability},
+	{MessageRunspacePoolState, "RUNSPACEPOOL_STATE", fromServer, false, decodeRunspacePoolState},
+	{MessageCreatePipeline, "CREATE_PIPELINE", fromClient, true, decodeCreatePipeline},
+	{MessageGetAvailableRunspaces, "GET_AVAILABLE_RUNSPACES", fromClient, false, func(f *fields) Message { return &GetAvailableRunspaces{CallID: f.int64("ci")} }},
+	{MessageUserEvent, "USER_EVENT", fromServer, false, decodeUserEvent},
+	{MessageApplicationPrivateData, "APPLICATION_PRIVATE_DATA", fromServer, false, func(f *fields) Message { return &ApplicationPrivateData{Data: f.get("ApplicationPrivateData")} }},
+	{MessageGetCommandMetadata, "GET_COMMAND_METADATA", fromClient, true, decodeGetCommandMetadata},
+	{MessageRunspacePoolInitData, "RUNSPACEPOOL_INIT_DATA", fromServer, false, decodeRunspacePoolInitData},
+	{MessageResetRunspaceState, "RESET_RUNSPACE_STATE", fromClient, false, func(f *fields) Message { return &ResetRunspaceState{CallID: f.int64("ci")} }},
+	{MessageRunspacePoolHostCall, "RUNSPACEPOOL_HOST_CALL", fromServer, false, func(f *fields) Message { return decodeHostCall(f, true) }},
+	{MessageRunspacePoolHostResponse, "RUNSPACEPOOL_HOST_RESPONSE", fromClient, false, func(f *fields) Message { return decodeHostResponse(f, true) }},
+	{MessagePipelineInput, "PIPELINE_INPUT", fromClient, true, func(f *fields) Message { return &PipelineInput{Value: f.v} }},
+	{MessageEndOfPipelineInput, "END_OF_PIPELINE_INPUT", fromClient, true, func(*fields) Message { return &EndOfPipelineInput{} }},
+	{MessagePipelineOutput, "PIPELINE_OUTPUT", fromServer, true, func(f *fields) Message { return &PipelineOutput{Value: f.v} }},
+	{MessageErrorRecord, "ERROR_RECORD", fromServer, true, func(f *fields) Message { return errorRecordOf(f, f.v) }},
+	{MessagePipelineState, "PIPELINE_STATE", fromServer, true, decodePipelineState},
+	{MessageDebugRecord, "DEBUG_RECORD", fromServer, true, func(f *fields) Message { return decodeInformational(f, RecordDebug) }},
+	{MessageVerboseRecord, "VERBOSE_RECORD", fromServer, true, func(f *fields) Message { return decodeInformational(f, RecordVerbose) }},
+	{MessageWarningRecord, "WARNING_RECORD", fromServer, true, func(f *fields) Message { return decodeInformational(f, RecordWarning) }},
+	{MessageProgressRecord, "PROGRESS_RECORD", fromServer, true, decodeProgress},
+	{MessageInformationRecord, "INFORMATION_RECORD", fromServer, true, decodeInformation},
+	{MessagePipelineHostCall, "PIPELINE_HOST_CALL", fromServer, true, func(f *fields) Message { return decodeHostCall(f, false) }},
+	{MessagePipelineHostResponse, "PIPELINE_HOST_RESPONSE", fromClient, true, func(f *fields) Message { return decodeHostResponse(f, false) }},
 }
 
 // messageSlots say where a type stands in messages, by the bits in which the numbers differ.
@@ -231,8 +236,8 @@ func AppendBody(dst []byte, e *clixml.Encoder, m Message, v clixml.Version) ([]b
 
 // DecodeMessage reads the body of a message. Errors are *RemoteProtocolError.
 func DecodeMessage(t MessageType, body []byte, d *clixml.Decoder) (Message, error) {
-	decode := decoders(t)
-	if decode == nil {
+	info, ok := t.info()
+	if !ok {
 		return nil, &RemoteProtocolError{Stage: "decode", Offset: -1, Err: fmt.Errorf("unknown %v", t)}
 	}
 	v, err := d.Decode(body)
@@ -244,7 +249,7 @@ func DecodeMessage(t MessageType, body []byte, d *clixml.Decoder) (Message, erro
 		return nil, &RemoteProtocolError{Stage: "decode", Type: t, Offset: at, Err: err}
 	}
 	f := fields{v: v}
-	m := decode(&f)
+	m := info.decode(&f)
 	if f.err != nil {
 		return nil, &RemoteProtocolError{Stage: "decode", Type: t, Offset: -1, Err: f.err}
 	}
