@@ -326,10 +326,7 @@ func convertInto(v clixml.Value, into reflect.Value) error {
 }
 
 func unconvertible(v clixml.Value, into reflect.Value) error {
-	name := netType(into.Type())
-	if name == "" {
-		name = "the type of the parameter"
-	}
+	name := cmp.Or(netType(into.Type()), "the type of the parameter")
 	return fmt.Errorf("cannot convert %s to %s", quoted(v), name)
 }
 
@@ -367,44 +364,50 @@ func plainText(v clixml.Value) (string, bool) {
 
 // parseText reads text into a number, a truth value or one of the types that have a text.
 func parseText(s string, into reflect.Value) bool {
-	ok := func(set bool, err error) bool { return set && err == nil }
+	err := strconv.ErrSyntax
 	switch x := into.Addr().Interface().(type) {
 	case *time.Duration:
-		d, err := time.ParseDuration(s)
-		*x = d
+		*x, err = time.ParseDuration(s)
 		return err == nil
 	case *time.Time:
-		t, err := time.Parse(time.RFC3339Nano, s)
-		*x = t
+		*x, err = time.Parse(time.RFC3339Nano, s)
 		return err == nil
 	case *clixml.GUID:
-		g, err := clixml.ParseGUID(s)
-		*x = g
+		*x, err = clixml.ParseGUID(s)
 		return err == nil
 	case *clixml.Version:
-		v, err := clixml.ParseVersion(s)
-		*x = v
+		*x, err = clixml.ParseVersion(s)
 		return err == nil
 	}
 	switch {
 	case into.Kind() == reflect.Bool:
-		b, err := strconv.ParseBool(strings.TrimPrefix(s, "$"))
+		var b bool
+		b, err = strconv.ParseBool(strings.TrimPrefix(s, "$"))
 		into.SetBool(b)
-		return ok(true, err)
 	case into.CanInt():
-		n, err := strconv.ParseInt(s, 10, into.Type().Bits())
+		var n int64
+		n, err = strconv.ParseInt(s, 10, into.Type().Bits())
 		into.SetInt(n)
-		return ok(true, err)
 	case into.CanUint():
-		n, err := strconv.ParseUint(s, 10, into.Type().Bits())
+		var n uint64
+		n, err = strconv.ParseUint(s, 10, into.Type().Bits())
 		into.SetUint(n)
-		return ok(true, err)
 	case into.CanFloat():
-		f, err := strconv.ParseFloat(s, into.Type().Bits())
+		var f float64
+		f, err = strconv.ParseFloat(s, into.Type().Bits())
 		into.SetFloat(f)
-		return ok(true, err)
 	}
-	return false
+	return err == nil
+}
+
+// netKinds are the .NET types of what has no other type than its kind.
+var netKinds = [...]string{
+	reflect.Bool: "System.Boolean", reflect.String: "System.String",
+	reflect.Int: "System.Int64", reflect.Int64: "System.Int64", reflect.Int32: "System.Int32",
+	reflect.Int16: "System.Int16", reflect.Int8: "System.SByte",
+	reflect.Uint: "System.UInt64", reflect.Uint64: "System.UInt64", reflect.Uint32: "System.UInt32",
+	reflect.Uint16: "System.UInt16", reflect.Uint8: "System.Byte",
+	reflect.Float32: "System.Single", reflect.Float64: "System.Double",
 }
 
 // netType names the .NET type that a client sees; "" when there is none.
@@ -445,30 +448,9 @@ func netType(t reflect.Type) string {
 		return "System.Collections.Hashtable"
 	case reflect.Interface, reflect.Struct:
 		return "System.Management.Automation.PSObject"
-	case reflect.String:
-		return "System.String"
-	case reflect.Bool:
-		return "System.Boolean"
-	case reflect.Int, reflect.Int64:
-		return "System.Int64"
-	case reflect.Int32:
-		return "System.Int32"
-	case reflect.Int16:
-		return "System.Int16"
-	case reflect.Int8:
-		return "System.SByte"
-	case reflect.Uint, reflect.Uint64:
-		return "System.UInt64"
-	case reflect.Uint32:
-		return "System.UInt32"
-	case reflect.Uint16:
-		return "System.UInt16"
-	case reflect.Uint8:
-		return "System.Byte"
-	case reflect.Float32:
-		return "System.Single"
-	case reflect.Float64:
-		return "System.Double"
+	}
+	if k := t.Kind(); int(k) < len(netKinds) {
+		return netKinds[k]
 	}
 	return ""
 }

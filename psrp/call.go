@@ -1,6 +1,7 @@
 package psrp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,9 +70,7 @@ func (c *Call) output(x clixml.Value) error {
 // returns the error that the command is to return.
 func (c *Call) Error(e *ErrorRecord) error {
 	r := *e
-	if r.Activity == "" {
-		r.Activity = c.name
-	}
+	r.Activity = cmp.Or(r.Activity, c.name)
 	switch c.prefs.errors {
 	case actionStop:
 		return &stopError{record: &r}

@@ -1,6 +1,7 @@
 package psrp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -24,10 +25,7 @@ func (s *Session) Commands(ctx context.Context, q CommandQuery) ([]CommandMetada
 	if len(names) == 0 {
 		names = []string{"*"}
 	}
-	types := q.Types
-	if types == 0 {
-		types = proto.CommandAll
-	}
+	types := cmp.Or(q.Types, proto.CommandAll)
 	r, err := s.start(ctx, func(id clixml.GUID) error {
 		return s.machine.Metadata(id, &proto.GetCommandMetadata{Names: names, Types: types, Modules: q.Modules})
 	})

@@ -1,6 +1,7 @@
 package psrp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,9 +81,7 @@ func FanOut[T any](ctx context.Context, targets []Target, o FanOutOptions, job f
 	if o.Throttle <= 0 {
 		o.Throttle = 32
 	}
-	if o.DialRetries == 0 {
-		o.DialRetries = 2
-	}
+	o.DialRetries = cmp.Or(o.DialRetries, 2)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	results := make([]TargetResult[T], len(targets))

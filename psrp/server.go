@@ -1,6 +1,7 @@
 package psrp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,10 +124,7 @@ func (s *Server) leave() {
 }
 
 func (s *Server) logger() *slog.Logger {
-	if s.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return s.Logger
+	return cmp.Or(s.Logger, slog.New(slog.DiscardHandler))
 }
 
 // privateData returns what is added to the least that clients need.

@@ -213,21 +213,13 @@ func (s *serverSession) dispatch() {
 		case machine.MetadataAsked:
 			s.add(&servedPipeline{session: s, id: e.ID, query: e.Query, host: s.init.Host})
 		case machine.InputGiven:
-			if p := s.pipes[e.ID]; p != nil {
-				p.given(e.Value, e.Size)
-			}
+			s.with(e.ID, func(p *servedPipeline) { p.given(e.Value, e.Size) })
 		case machine.InputEnded:
-			if p := s.pipes[e.ID]; p != nil {
-				p.inputEnded = true
-			}
+			s.with(e.ID, func(p *servedPipeline) { p.inputEnded = true })
 		case machine.StopAsked:
-			if p := s.pipes[e.ID]; p != nil {
-				p.stop()
-			}
+			s.with(e.ID, (*servedPipeline).stop)
 		case machine.HostAnswered:
-			if p := s.pipes[e.ID]; p != nil {
-				p.answered(e.Answer)
-			}
+			s.with(e.ID, func(p *servedPipeline) { p.answered(e.Answer) })
 		case machine.RunspacesAsked:
 			s.runspaces(e.Request)
 		case machine.PipelineClosed:
@@ -245,6 +237,13 @@ func (s *serverSession) dispatch() {
 			}
 			s.cancel(errSessionEnded)
 		}
+	}
+}
+
+// with gives a pipeline what has come for it, if it is still there.
+func (s *serverSession) with(id clixml.GUID, give func(*servedPipeline)) {
+	if p := s.pipes[id]; p != nil {
+		give(p)
 	}
 }
 

@@ -1,6 +1,7 @@
 package psrp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -62,21 +63,14 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	set := func(n *int, d int) {
-		if *n == 0 {
-			*n = d
-		}
-	}
-	set(&l.QueueRecords, 4096)
-	set(&l.QueueBytes, 8<<20)
-	set(&l.QueueMost, 64<<20)
-	set(&l.Result, 128<<20)
-	set(&l.FilePart, 32<<20)
-	for _, d := range []*time.Duration{&l.Opening, &l.Stopping, &l.Closing} {
-		if *d == 0 {
-			*d = time.Minute
-		}
-	}
+	l.QueueRecords = cmp.Or(l.QueueRecords, 4096)
+	l.QueueBytes = cmp.Or(l.QueueBytes, 8<<20)
+	l.QueueMost = cmp.Or(l.QueueMost, 64<<20)
+	l.Result = cmp.Or(l.Result, 128<<20)
+	l.FilePart = cmp.Or(l.FilePart, 32<<20)
+	l.Opening = cmp.Or(l.Opening, time.Minute)
+	l.Stopping = cmp.Or(l.Stopping, time.Minute)
+	l.Closing = cmp.Or(l.Closing, time.Minute)
 	return l
 }
 
@@ -123,10 +117,7 @@ func Open(ctx context.Context, t Transport, o Options) (*Session, error) {
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
-	log := o.Logger
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log := cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	s := &Session{
 		transport: t, options: o, limits: o.Limits.withDefaults(), log: log, done: make(chan struct{}), gone: make(chan struct{}),
 		running: map[clixml.GUID]*Running{}, answers: map[int64]*proto.RunspaceAvailability{},
@@ -445,10 +436,7 @@ func (s *Session) Err() error {
 
 // endedError is the error of a call to a session that has ended.
 func (s *Session) endedError() error {
-	if s.err != nil {
-		return s.err
-	}
-	return ErrClosed
+	return cmp.Or(s.err, ErrClosed)
 }
 
 // Close closes the pool: the server ends what runs, acknowledges, and the transport is closed. When

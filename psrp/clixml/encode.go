@@ -1,6 +1,7 @@
 package clixml
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"math"
@@ -225,10 +226,7 @@ func (e *Encoder) object(dst []byte, v Value, name string) []byte {
 		dst = append(e.named(dst, "Ref", name), ` RefId="`...)
 		return append(strconv.AppendInt(dst, int64(id), 10), `" />`...)
 	}
-	limit := e.Depth
-	if limit == 0 {
-		limit = 50
-	}
+	limit := cmp.Or(e.Depth, 50)
 	if e.depth++; e.depth > limit {
 		e.fail(fmt.Errorf("clixml: encode object at depth %d: %w", e.depth, ErrTooDeep))
 		return dst

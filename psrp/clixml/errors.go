@@ -1,6 +1,7 @@
 package clixml
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -50,14 +51,8 @@ type FieldError struct {
 }
 
 func (e *FieldError) Error() string {
-	reason := e.Reason
-	if reason == "" {
-		reason = "does not fit"
-	}
-	path := e.Path
-	if path == "" {
-		path = "value"
-	}
+	reason := cmp.Or(e.Reason, "does not fit")
+	path := cmp.Or(e.Path, "value")
 	return fmt.Sprintf("clixml: %s: %s %s %s", path, e.Got, reason, e.Want)
 }
 
@@ -70,17 +65,9 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.Depth == 0 {
-		l.Depth = 50
-	}
-	if l.Nodes == 0 {
-		l.Nodes = 1_000_000
-	}
-	if l.Bytes == 0 {
-		l.Bytes = 32 << 20
-	}
-	if l.Decoded == 0 {
-		l.Decoded = 96 << 20
-	}
+	l.Depth = cmp.Or(l.Depth, 50)
+	l.Nodes = cmp.Or(l.Nodes, 1_000_000)
+	l.Bytes = cmp.Or(l.Bytes, 32<<20)
+	l.Decoded = cmp.Or(l.Decoded, 96<<20)
 	return l
 }

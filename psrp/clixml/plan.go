@@ -1,6 +1,7 @@
 package clixml
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
 	"math/big"
@@ -169,9 +170,7 @@ func (p *plan) add(t reflect.Type, at []int, in map[reflect.Type]bool) error {
 			}
 			continue
 		}
-		if name == "" {
-			name = sf.Name
-		}
+		name = cmp.Or(name, sf.Name)
 		f := field{name: name, goName: sf.Name, index: index, form: formOf(sf.Type)}
 		for option := range strings.SplitSeq(options, ",") {
 			switch key, value, _ := strings.Cut(option, "="); key {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -106,17 +107,7 @@ func (v Version) appendText(dst []byte) []byte {
 }
 
 // Compare returns -1, 0 or 1; a missing part is less than any other.
-func (v Version) Compare(w Version) int {
-	for i := range v {
-		switch {
-		case v[i] < w[i]:
-			return -1
-		case v[i] > w[i]:
-			return 1
-		}
-	}
-	return 0
-}
+func (v Version) Compare(w Version) int { return slices.Compare(v[:], w[:]) }
 
 // ParseVersion reads 2 to 4 numbers with dots between them.
 func ParseVersion(s string) (Version, error) {

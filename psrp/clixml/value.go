@@ -118,13 +118,32 @@ func (v Value) Kind() Kind { return v.kind }
 // IsNil reports whether v is null or absent.
 func (v Value) IsNil() bool { return v.kind <= KindNil }
 
-// Text returns the text of an S.
-func (v Value) Text() (string, bool) {
-	if v.kind == KindString {
-		return v.text(), true
+// textOf returns the text of a value of kind k.
+func textOf[T ~string](v Value, k Kind) (T, bool) {
+	if v.kind != k {
+		return "", false
 	}
-	return "", false
+	return T(v.text()), true
 }
+
+// pointed returns what a value of kind k points at.
+func pointed[T any](v Value, k Kind) (*T, bool) {
+	if v.kind != k {
+		return nil, false
+	}
+	return (*T)(v.ptr), true
+}
+
+// copied returns a copy of what a value of kind k points at.
+func copied[T any](v Value, k Kind) (t T, ok bool) {
+	if v.kind != k {
+		return t, false
+	}
+	return *(*T)(v.ptr), true
+}
+
+// Text returns the text of an S.
+func (v Value) Text() (string, bool) { return textOf[string](v, KindString) }
 
 // Bool returns a B.
 func (v Value) Bool() (b, ok bool) { return v.num == 1, v.kind == KindBool }
@@ -189,28 +208,13 @@ func (v Value) Char() (Char, bool) {
 }
 
 // GUID returns a G.
-func (v Value) GUID() (GUID, bool) {
-	if v.kind != KindGUID {
-		return GUID{}, false
-	}
-	return *(*GUID)(v.ptr), true
-}
+func (v Value) GUID() (GUID, bool) { return copied[GUID](v, KindGUID) }
 
 // Version returns a Version.
-func (v Value) Version() (Version, bool) {
-	if v.kind != KindVersion {
-		return Version{}, false
-	}
-	return *(*Version)(v.ptr), true
-}
+func (v Value) Version() (Version, bool) { return copied[Version](v, KindVersion) }
 
 // Decimal returns a D.
-func (v Value) Decimal() (Decimal, bool) {
-	if v.kind != KindDecimal {
-		return Decimal{}, false
-	}
-	return *(*Decimal)(v.ptr), true
-}
+func (v Value) Decimal() (Decimal, bool) { return copied[Decimal](v, KindDecimal) }
 
 // DateTime returns a DT.
 func (v Value) DateTime() (DateTime, bool) {
@@ -221,78 +225,33 @@ func (v Value) DateTime() (DateTime, bool) {
 func (v Value) TimeSpan() (TimeSpan, bool) { return TimeSpan(v.signed()), v.kind == KindTimeSpan }
 
 // XMLText returns an XD.
-func (v Value) XMLText() (XMLText, bool) {
-	if v.kind != KindXML {
-		return "", false
-	}
-	return XMLText(v.text()), true
-}
+func (v Value) XMLText() (XMLText, bool) { return textOf[XMLText](v, KindXML) }
 
 // ScriptBlock returns an SBK. Its text is never run by this module.
-func (v Value) ScriptBlock() (ScriptBlock, bool) {
-	if v.kind != KindScriptBlock {
-		return "", false
-	}
-	return ScriptBlock(v.text()), true
-}
+func (v Value) ScriptBlock() (ScriptBlock, bool) { return textOf[ScriptBlock](v, KindScriptBlock) }
 
 // URI returns a URI.
-func (v Value) URI() (URI, bool) {
-	if v.kind != KindURI {
-		return "", false
-	}
-	return URI(v.text()), true
-}
+func (v Value) URI() (URI, bool) { return textOf[URI](v, KindURI) }
 
 // SecureString returns an SS.
 func (v Value) SecureString() (*SecureString, bool) {
-	if v.kind != KindSecureString {
-		return nil, false
-	}
-	return (*SecureString)(v.ptr), true
+	return pointed[SecureString](v, KindSecureString)
 }
 
 // Progress returns a PR.
-func (v Value) Progress() (*Progress, bool) {
-	if v.kind != KindProgress {
-		return nil, false
-	}
-	return (*Progress)(v.ptr), true
-}
+func (v Value) Progress() (*Progress, bool) { return pointed[Progress](v, KindProgress) }
 
 // Object returns an Obj.
-func (v Value) Object() (*Object, bool) {
-	if v.kind != KindObject {
-		return nil, false
-	}
-	return v.object(), true
-}
+func (v Value) Object() (*Object, bool) { return pointed[Object](v, KindObject) }
 
 // List returns a list, or the list that an Obj holds.
-func (v Value) List() (*List, bool) {
-	v = v.base()
-	if v.kind != KindList {
-		return nil, false
-	}
-	return v.list(), true
-}
+func (v Value) List() (*List, bool) { return pointed[List](v.base(), KindList) }
 
 // Dict returns a dictionary, or the one that an Obj holds.
-func (v Value) Dict() (*Dict, bool) {
-	v = v.base()
-	if v.kind != KindDict {
-		return nil, false
-	}
-	return v.dict(), true
-}
+func (v Value) Dict() (*Dict, bool) { return pointed[Dict](v.base(), KindDict) }
 
 // MemberSet returns a member set.
-func (v Value) MemberSet() (*MemberSet, bool) {
-	if v.kind != KindMemberSet {
-		return nil, false
-	}
-	return v.memberSet(), true
-}
+func (v Value) MemberSet() (*MemberSet, bool) { return pointed[MemberSet](v, KindMemberSet) }
 
 // base unwraps the objects around a value. An object that wraps itself has no base.
 func (v Value) base() Value {

@@ -1,6 +1,7 @@
 package ssh
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,18 +78,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Auth == nil {
 		c.Auth = []Auth{Agent("")}
 	}
-	if c.Subsystem == "" {
-		c.Subsystem = Subsystem
-	}
+	c.Subsystem = cmp.Or(c.Subsystem, Subsystem)
 	if c.DialContext == nil {
 		c.DialContext = (&net.Dialer{}).DialContext
 	}
-	if c.Keepalive == 0 {
-		c.Keepalive = defaultKeepalive
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Keepalive = cmp.Or(c.Keepalive, defaultKeepalive)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c, nil
 }
 
@@ -239,10 +234,7 @@ func (s *stream) why(err error) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cause != nil {
-		return s.cause
-	}
-	return err
+	return cmp.Or(s.cause, err)
 }
 
 func (s *stream) Read(b []byte) (int, error) {

@@ -1,6 +1,7 @@
 package ssh
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"errors"
@@ -132,21 +133,11 @@ func newServer(c ServerConfig, h handler) (*server, error) {
 	if c.AuthorizedKey == nil && c.Password == nil {
 		return nil, errors.New("ssh: serve: nobody could come in: ServerConfig needs AuthorizedKey or Password")
 	}
-	if c.Subsystem == "" {
-		c.Subsystem = Subsystem
-	}
-	if c.Connections == 0 {
-		c.Connections = 64
-	}
-	if c.Login == 0 {
-		c.Login = time.Minute
-	}
-	if c.Keepalive == 0 {
-		c.Keepalive = defaultKeepalive
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Subsystem = cmp.Or(c.Subsystem, Subsystem)
+	c.Connections = cmp.Or(c.Connections, 64)
+	c.Login = cmp.Or(c.Login, time.Minute)
+	c.Keepalive = cmp.Or(c.Keepalive, defaultKeepalive)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	s := &server{config: c, handle: h}
 	for _, k := range c.HostKeys {
 		signer, err := xssh.NewSignerFromSigner(k)

@@ -1,6 +1,7 @@
 package wsman
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -101,27 +102,17 @@ func (c Config) withDefaults() (Config, *url.URL, error) {
 	if _, sealed := c.Auth.(negotiate); !secure && !sealed && !c.AllowPlaintext {
 		return c, nil, ErrPlaintext
 	}
-	if c.ConfigurationName == "" {
-		c.ConfigurationName = defaultConfiguration
-	}
-	if c.MaxEnvelope == 0 {
-		c.MaxEnvelope = defaultEnvelope
-	}
+	c.ConfigurationName = cmp.Or(c.ConfigurationName, defaultConfiguration)
+	c.MaxEnvelope = cmp.Or(c.MaxEnvelope, defaultEnvelope)
 	if c.MaxEnvelope < minEnvelope || c.MaxEnvelope > maxEnvelope {
 		return fail("an envelope of %d bytes: it may have %d to %d", c.MaxEnvelope, minEnvelope, maxEnvelope)
 	}
-	if c.OperationTimeout == 0 {
-		c.OperationTimeout = defaultOperation
-	}
+	c.OperationTimeout = cmp.Or(c.OperationTimeout, defaultOperation)
 	if c.OperationTimeout < time.Second || c.IdleTimeout < 0 {
 		return fail("an operation of %v and an idle shell of %v: at least 1 s, and not below 0", c.OperationTimeout, c.IdleTimeout)
 	}
-	if c.Locale == "" {
-		c.Locale = "en-US"
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Locale = cmp.Or(c.Locale, "en-US")
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c, u, nil
 }
 

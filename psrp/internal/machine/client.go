@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"crypto/rsa"
 	"errors"
 	"fmt"
@@ -24,13 +25,10 @@ type ClientConfig struct {
 // Client is the client's side of a session. See the package for how it is driven.
 type Client struct {
 	core
-	state     int
 	config    ClientConfig
 	out       outbox
 	target    clientTarget // the pool's own
 	pipelines map[clixml.GUID]*clientPipe
-	calls     map[hostCallKey]proto.HostMethod // unanswered
-	requests  map[int64]proto.MessageType      // unanswered, by ci
 	lastCI    int64
 	closed    ring // pipelines that were closed: what comes for them is late
 
@@ -67,44 +65,12 @@ type clientPipe struct {
 
 // NewClient returns a machine that has not been opened.
 func NewClient(cfg ClientConfig) *Client {
-	c := &Client{config: cfg, pipelines: map[clixml.GUID]*clientPipe{}, calls: map[hostCallKey]proto.HostMethod{}, requests: map[int64]proto.MessageType{}}
-	c.init(proto.ToServer, cfg.Limits, cfg.Tracer)
+	c := &Client{config: cfg, pipelines: map[clixml.GUID]*clientPipe{}}
+	c.init(proto.ToServer, clientPool, cfg.Transport, cfg.Limits, cfg.Tracer)
 	c.pool = cfg.Pool
-	c.version = offer(cfg.Transport)
 	c.target.in = c.assembler()
 	c.out.add(clixml.GUID{}, true)
 	return c
-}
-
-// offer is the highest version to speak over a transport.
-func offer(t proto.TransportProperties) clixml.Version {
-	v := clixml.NewVersion(2, 4)
-	if !t.Confidential {
-		v = clixml.NewVersion(2, 3)
-	}
-	if limit := t.MaxVersion; limit != (clixml.Version{}) && limit.Compare(v) < 0 {
-		v = limit
-	}
-	return v
-}
-
-// Version returns the protocol version: what is offered until Opened, then what was agreed on.
-func (c *Client) Version() clixml.Version { return c.version }
-
-func (c *Client) local(op string, ev int) error {
-	if _, a := clientPool.next(c.state, ev); a == forbidden {
-		return &proto.LocalProtocolError{Op: op, State: "the session is " + clientPool.states[c.state]}
-	}
-	return nil
-}
-
-// step takes a transition that was allowed.
-func (c *Client) step(ev int) act {
-	to, a := clientPool.next(c.state, ev)
-	if a == move {
-		c.state = to
-	}
-	return a
 }
 
 // Open asks for the pool.
@@ -441,13 +407,7 @@ func (c *Client) needKey() {
 // NextPacket returns the next packet to send, with at most limit bytes of Data (0 = what the
 // transport takes). Its Data is valid until the next call. A client never sends an acknowledgement.
 func (c *Client) NextPacket(limit int) (proto.Packet, bool) {
-	if limit == 0 {
-		limit = c.config.Transport.MaxPayload
-	}
-	if limit == 0 {
-		limit = proto.DefaultPayload
-	}
-	p, done, ok := c.out.next(limit)
+	p, done, ok := c.out.next(cmp.Or(limit, c.payload))
 	if pipe := c.pipelines[p.Target]; pipe != nil && done > 0 {
 		pipe.step(ciSent)
 	}

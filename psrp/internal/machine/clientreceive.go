@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -46,7 +47,7 @@ func (c *Client) receiveAck(p proto.Packet) error {
 		switch p.Kind {
 		case proto.PacketDataAck:
 			if _, a := clientPool.next(c.state, cpRecvAck); a == forbidden {
-				return c.stateError(cpRecvAck)
+				return c.stateError(0, cpRecvAck)
 			}
 			if c.out.acked(p.Target) {
 				c.tell(Acknowledged{})
@@ -55,7 +56,7 @@ func (c *Client) receiveAck(p proto.Packet) error {
 			_, a := clientPool.next(c.state, cpRecvCloseAck)
 			switch a {
 			case forbidden:
-				return c.stateError(cpRecvCloseAck)
+				return c.stateError(0, cpRecvCloseAck)
 			case move:
 				asked := c.state == cpClosing
 				c.step(cpRecvCloseAck)
@@ -98,10 +99,6 @@ func (c *Client) receiveAck(p proto.Packet) error {
 		c.forget(pipe)
 	}
 	return nil
-}
-
-func (c *Client) stateError(ev int) error {
-	return &proto.RemoteProtocolError{Stage: "state", Offset: -1, Err: errors.New(clientPool.refusal(c.state, ev))}
 }
 
 func (c *Client) receiveData(p proto.Packet) error {
@@ -211,12 +208,13 @@ func (c *Client) poolMessage(h proto.MessageHeader, body []byte) error {
 	case ignored:
 		return nil
 	case forbidden:
-		return &proto.RemoteProtocolError{Stage: "state", Type: h.Type, Offset: -1, Err: errors.New(clientPool.refusal(c.state, ev))}
+		return c.stateError(h.Type, ev)
 	}
 	if m == nil {
-		if m, err = c.decode(h, body); err != nil {
-			return err
-		}
+		m, err = c.decode(h, body)
+	}
+	if err != nil {
+		return err
 	}
 	return c.poolEvent(m, ev)
 }
@@ -323,7 +321,7 @@ func (c *Client) sessionKey(m *proto.EncryptedSessionKey) error {
 
 func (c *Client) pipelineMessage(p *clientPipe, h proto.MessageHeader, body []byte) error {
 	if c.state != cpOpened && c.state != cpClosing {
-		return c.stateError(cpRecvOther)
+		return c.stateError(0, cpRecvOther)
 	}
 	ev := ciRecvMessage
 	if h.Type == proto.MessagePipelineState {
@@ -385,11 +383,7 @@ func (c *Client) forget(p *clientPipe) {
 	p.in.Release()
 	p.state = ciClosed
 	c.out.remove(p.id)
-	for k := range c.calls {
-		if k.id == p.id {
-			delete(c.calls, k)
-		}
-	}
+	c.dropCalls(p.id)
 	delete(c.pipelines, p.id)
 	c.closed.add(p.id)
 	c.tell(PipelineClosed{ID: p.id})
@@ -429,19 +423,13 @@ func (c *Client) breakWith(err error) (open []clixml.GUID) {
 
 // end ends all pipelines, then the pool.
 func (c *Client) end(s proto.PoolState, err error) {
-	cause := err
-	if cause == nil {
-		cause = errors.New("psrp: the session was closed")
-	}
+	cause := cmp.Or(err, errors.New("psrp: the session was closed"))
 	for _, p := range c.pipelines {
 		c.lose(p, cause)
 	}
 	c.target.in.Release()
-	c.key.zero()
-	c.useCipher(nil)
+	c.release()
 	c.rsa, c.deferred, c.held = nil, nil, nil
-	clear(c.calls)
-	clear(c.requests)
 	c.tell(PoolEnded{State: s, Err: err})
 }
 

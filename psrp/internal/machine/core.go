@@ -2,7 +2,10 @@ package machine
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 
 	"example.com/quire/psrp/clixml"
 	"example.com/quire/psrp/proto"
@@ -21,33 +24,22 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.Message == 0 {
-		l.Message = 32 << 20
-	}
-	if l.Incomplete == 0 {
-		l.Incomplete = 8
-	}
-	if l.Reassembly == 0 {
-		l.Reassembly = 96 << 20
-	}
-	if l.Pipelines == 0 {
-		l.Pipelines = 128
-	}
-	if l.HostCalls == 0 {
-		l.HostCalls = 64
-	}
-	if l.Held == 0 {
-		l.Held = 32 << 20
-	}
-	if l.Input == 0 {
-		l.Input = 50 << 20
-	}
+	l.Message = cmp.Or(l.Message, 32<<20)
+	l.Incomplete = cmp.Or(l.Incomplete, 8)
+	l.Reassembly = cmp.Or(l.Reassembly, 96<<20)
+	l.Pipelines = cmp.Or(l.Pipelines, 128)
+	l.HostCalls = cmp.Or(l.HostCalls, 64)
+	l.Held = cmp.Or(l.Held, 32<<20)
+	l.Input = cmp.Or(l.Input, 50<<20)
 	return l
 }
 
 // core is what both roles have: identifiers, codecs, the key, events.
 type core struct {
 	to      proto.Direction // of what we send
+	pools   *table          // of the states of the pool
+	state   int
+	payload int // of a packet, as the transport takes it
 	pool    clixml.GUID
 	version clixml.Version // negotiated; before that, what we offer
 	limits  Limits
@@ -59,21 +51,73 @@ type core struct {
 	objects uint64 // the last ObjectId given: one count over the pool and all pipelines
 	events  queue[Event]
 	scratch []byte
+	// Host calls that are not answered, and the requests of the pool that are not, by their ci.
+	calls    map[hostCallKey]proto.HostMethod
+	requests map[int64]proto.MessageType
 }
 
-func (c *core) init(to proto.Direction, l Limits, tracer proto.Tracer) {
-	c.to, c.limits, c.tracer = to, l.withDefaults(), tracer
+func (c *core) init(to proto.Direction, pools *table, t proto.TransportProperties, l Limits, tracer proto.Tracer) {
+	c.to, c.pools, c.limits, c.tracer = to, pools, l.withDefaults(), tracer
+	c.calls, c.requests = map[hostCallKey]proto.HostMethod{}, map[int64]proto.MessageType{}
+	c.version, c.payload = offer(t), cmp.Or(t.MaxPayload, proto.DefaultPayload)
 	c.budget = c.limits.Reassembly
 	c.dec.Limits = c.limits.Values
-	if c.dec.Limits.Bytes == 0 {
-		c.dec.Limits.Bytes = int64(c.limits.Message)
-	}
+	c.dec.Limits.Bytes = cmp.Or(c.dec.Limits.Bytes, int64(c.limits.Message))
 }
 
 // NextEvent returns the next event; ok is false when there is none.
 func (c *core) NextEvent() (Event, bool) { return c.events.pop() }
 
 func (c *core) tell(e Event) { c.events.push(e) }
+
+// Version returns the protocol version: what is offered until the pool is open, then what was agreed
+// on.
+func (c *core) Version() clixml.Version { return c.version }
+
+// offer is the highest version to speak over a transport.
+func offer(t proto.TransportProperties) clixml.Version {
+	v := clixml.NewVersion(2, 4)
+	if !t.Confidential {
+		v = clixml.NewVersion(2, 3)
+	}
+	if limit := t.MaxVersion; limit != (clixml.Version{}) && limit.Compare(v) < 0 {
+		v = limit
+	}
+	return v
+}
+
+func (c *core) local(op string, ev int) error {
+	if _, a := c.pools.next(c.state, ev); a == forbidden {
+		return &proto.LocalProtocolError{Op: op, State: "the session is " + c.pools.states[c.state]}
+	}
+	return nil
+}
+
+// step takes a transition that was allowed.
+func (c *core) step(ev int) act {
+	to, a := c.pools.next(c.state, ev)
+	if a == move {
+		c.state = to
+	}
+	return a
+}
+
+func (c *core) stateError(t proto.MessageType, ev int) error {
+	return &proto.RemoteProtocolError{Stage: "state", Type: t, Offset: -1, Err: errors.New(c.pools.refusal(c.state, ev))}
+}
+
+// dropCalls forgets the host calls of a pipeline.
+func (c *core) dropCalls(id clixml.GUID) {
+	maps.DeleteFunc(c.calls, func(k hostCallKey, _ proto.HostMethod) bool { return k.id == id })
+}
+
+// release forgets what a session that has ended does not need.
+func (c *core) release() {
+	c.key.zero()
+	c.useCipher(nil)
+	clear(c.calls)
+	clear(c.requests)
+}
 
 // encode makes a whole message. clixml.ErrNoCipher means that it needs the session key.
 func (c *core) encode(m proto.Message, pipeline clixml.GUID) (outgoing, error) {

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -22,14 +23,11 @@ type ServerConfig struct {
 // Server is the server's side of a session. See the package for how it is driven.
 type Server struct {
 	core
-	state     int
 	config    ServerConfig
 	out       queue[serverPacket]
 	size      int // bytes of Data that wait to be sent
 	in        proto.Assembler
 	pipelines map[clixml.GUID]*serverPipe
-	calls     map[hostCallKey]proto.HostMethod // made and not answered
-	requests  map[int64]proto.MessageType      // asked and not answered, by ci
 	lastCall  int64
 	owed      int // DataAck of the pool that wait for the answers
 	hasKey    bool
@@ -58,29 +56,10 @@ type serverPipe struct {
 
 // NewServer returns a machine that waits for a client.
 func NewServer(cfg ServerConfig) *Server {
-	s := &Server{config: cfg, pipelines: map[clixml.GUID]*serverPipe{}, calls: map[hostCallKey]proto.HostMethod{}, requests: map[int64]proto.MessageType{}}
-	s.init(proto.ToClient, cfg.Limits, cfg.Tracer)
-	s.version = offer(cfg.Transport)
+	s := &Server{config: cfg, pipelines: map[clixml.GUID]*serverPipe{}}
+	s.init(proto.ToClient, serverPool, cfg.Transport, cfg.Limits, cfg.Tracer)
 	s.in = s.assembler()
 	return s
-}
-
-// Version returns the protocol version: the highest until Initialized, then what was agreed on.
-func (s *Server) Version() clixml.Version { return s.version }
-
-func (s *Server) step(ev int) act {
-	to, a := serverPool.next(s.state, ev)
-	if a == move {
-		s.state = to
-	}
-	return a
-}
-
-func (s *Server) local(op string, ev int) error {
-	if _, a := serverPool.next(s.state, ev); a == forbidden {
-		return &proto.LocalProtocolError{Op: op, State: "the session is " + serverPool.states[s.state]}
-	}
-	return nil
 }
 
 // Queued returns how many bytes of messages wait to be sent.
@@ -125,12 +104,6 @@ func (s *Server) makeKey() error {
 // NextPacket returns the next packet to send, with at most limit bytes of Data (0 = what the
 // transport takes). Its Data is valid until the next call.
 func (s *Server) NextPacket(limit int) (proto.Packet, bool) {
-	if limit == 0 {
-		limit = s.config.Transport.MaxPayload
-	}
-	if limit == 0 {
-		limit = proto.DefaultPayload
-	}
 	if s.out.len() == 0 {
 		return proto.Packet{}, false
 	}
@@ -142,7 +115,7 @@ func (s *Server) NextPacket(limit int) (proto.Packet, bool) {
 	}
 	// One message after the other, a fragment a packet, as PowerShell's server does.
 	var done int
-	s.buffer, done = appendFragments(s.buffer[:0], first.data, min(limit, proto.DefaultPayload))
+	s.buffer, done = appendFragments(s.buffer[:0], first.data, min(cmp.Or(limit, s.payload), proto.DefaultPayload))
 	p.Data = s.buffer
 	if done == 1 {
 		s.size -= len(first.data[0].message)
@@ -191,10 +164,6 @@ func (s *Server) receive(p proto.Packet) error {
 	default:
 		return packetError(p, "not a packet of a client")
 	}
-}
-
-func (s *Server) stateError(t proto.MessageType, ev int) error {
-	return &proto.RemoteProtocolError{Stage: "state", Type: t, Offset: -1, Err: errors.New(serverPool.refusal(s.state, ev))}
 }
 
 func (s *Server) poolData(p proto.Packet) error {
@@ -575,11 +544,7 @@ func (s *Server) settle(p *serverPipe) {
 
 func (s *Server) forget(p *serverPipe) {
 	p.in.Release()
-	for k := range s.calls {
-		if k.id == p.id {
-			delete(s.calls, k)
-		}
-	}
+	s.dropCalls(p.id)
 	delete(s.pipelines, p.id)
 	s.tell(PipelineClosed{ID: p.id})
 }

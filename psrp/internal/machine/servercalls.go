@@ -178,10 +178,7 @@ func (s *Server) finish(state proto.PoolState, err error) {
 		s.forget(p)
 	}
 	s.in.Release()
-	s.key.zero()
-	s.useCipher(nil)
-	clear(s.calls)
-	clear(s.requests)
+	s.release()
 	if !s.ended {
 		s.ended = true
 		s.tell(PoolEnded{State: state, Err: err})

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -10,13 +11,9 @@ import (
 type table struct {
 	name   string
 	states []string
-	events []event
+	events []string
+	calls  int      // so many of the events are calls of our own program: the first
 	cells  [][]cell // by state, then event
-}
-
-type event struct {
-	name string
-	call bool // of our own program
 }
 
 // cell is a transition; the zero cell forbids.
@@ -41,14 +38,14 @@ func (t *table) next(state, ev int) (to int, a act) {
 
 // refusal is why an event is not allowed.
 func (t *table) refusal(state, ev int) string {
-	return fmt.Sprintf("%s in state %s", t.events[ev].name, t.states[state])
+	return fmt.Sprintf("%s in state %s", t.events[ev], t.states[state])
 }
 
-// row starts the cells of a state: everything forbidden.
-func newTable(name string, states []string, events []event) *table {
-	t := &table{name: name, states: states, events: events, cells: make([][]cell, len(states))}
+// newTable returns a table that forbids everything. Events are numbered calls first.
+func newTable(name string, states, calls, received []string) *table {
+	t := &table{name: name, states: states, events: slices.Concat(calls, received), calls: len(calls), cells: make([][]cell, len(states))}
 	for i := range t.cells {
-		t.cells[i] = make([]cell, len(events))
+		t.cells[i] = make([]cell, len(t.events))
 	}
 	return t
 }
@@ -73,10 +70,10 @@ func (t *table) markdown() string {
 	fmt.Fprintf(&b, "## %s\n\n| event | %s |\n|---|%s\n", t.name, strings.Join(t.states, " | "), strings.Repeat("---|", len(t.states)))
 	for e, ev := range t.events {
 		kind := "received"
-		if ev.call {
+		if e < t.calls {
 			kind = "call"
 		}
-		fmt.Fprintf(&b, "| %s (%s) |", ev.name, kind)
+		fmt.Fprintf(&b, "| %s (%s) |", ev, kind)
 		for s := range t.states {
 			switch to, a := t.next(s, e); {
 			case a == forbidden:
@@ -131,20 +128,9 @@ const (
 )
 
 var clientPool = func() *table {
-	t := newTable("Client: pool", []string{"BeforeOpen", "Negotiating", "Opening", "Opened", "Closing", "Closed", "Broken"}, []event{
-		{"Open", true},
-		{"Use", true},
-		{"Close", true},
-		{"SESSION_CAPABILITY", false},
-		{"APPLICATION_PRIVATE_DATA", false},
-		{"state Opened", false},
-		{"state Closing", false},
-		{"state Closed", false},
-		{"state Broken", false},
-		{"other message", false},
-		{"DataAck", false},
-		{"CloseAck", false},
-		{"end of transport", false},
+	t := newTable("Client: pool", []string{"BeforeOpen", "Negotiating", "Opening", "Opened", "Closing", "Closed", "Broken"}, []string{"Open", "Use", "Close"}, []string{
+		"SESSION_CAPABILITY", "APPLICATION_PRIVATE_DATA", "state Opened", "state Closing",
+		"state Closed", "state Broken", "other message", "DataAck", "CloseAck", "end of transport",
 	})
 	t.on(cpBeforeOpen, cpNegotiating, cpOpen)
 	t.on(cpBeforeOpen, cpClosed, cpClose, cpRecvEnd)
@@ -204,21 +190,9 @@ const (
 )
 
 var clientPipeline = func() *table {
-	t := newTable("Client: pipeline", []string{"Deferred", "Creating", "Sending", "Running", "Stopping", "Ended", "Closing", "Closed"}, []event{
-		{"Start", true},
-		{"Sent", true},
-		{"Input", true},
-		{"EndInput", true},
-		{"Answer", true},
-		{"Stop", true},
-		{"Close", true},
-		{"CommandAck", false},
-		{"DataAck", false},
-		{"record or host call", false},
-		{"terminal state", false},
-		{"SignalAck", false},
-		{"CloseAck", false},
-		{"loss", false},
+	t := newTable("Client: pipeline", []string{"Deferred", "Creating", "Sending", "Running", "Stopping", "Ended", "Closing", "Closed"}, []string{"Start", "Sent", "Input", "EndInput", "Answer", "Stop", "Close"}, []string{
+		"CommandAck", "DataAck", "record or host call", "terminal state", "SignalAck", "CloseAck",
+		"loss",
 	})
 	t.on(ciDeferred, ciCreating, ciStart)
 	t.on(ciDeferred, ciDeferred, ciInput, ciEndInput)
@@ -277,16 +251,9 @@ const (
 )
 
 var serverPool = func() *table {
-	t := newTable("Server: pool", []string{"BeforeOpen", "Negotiated", "Opened", "Closing", "Closed", "Broken"}, []event{
-		{"Use", true},
-		{"FinishClose", true},
-		{"Break", true},
-		{"SESSION_CAPABILITY", false},
-		{"INIT_RUNSPACEPOOL", false},
-		{"other message of the pool", false},
-		{"packet of a pipeline", false},
-		{"Close", false},
-		{"end of transport", false},
+	t := newTable("Server: pool", []string{"BeforeOpen", "Negotiated", "Opened", "Closing", "Closed", "Broken"}, []string{"Use", "FinishClose", "Break"}, []string{
+		"SESSION_CAPABILITY", "INIT_RUNSPACEPOOL", "other message of the pool", "packet of a pipeline",
+		"Close", "end of transport",
 	})
 	t.on(spBeforeOpen, spNegotiated, spRecvCapability)
 	t.on(spNegotiated, spOpened, spRecvInit)
@@ -328,15 +295,9 @@ const (
 )
 
 var serverPipeline = func() *table {
-	t := newTable("Server: pipeline", []string{"Command", "Running", "Stopping", "Ended", "Closed"}, []event{
-		{"Send", true},
-		{"Finish", true},
-		{"CREATE_PIPELINE or GET_COMMAND_METADATA", false},
-		{"PIPELINE_INPUT", false},
-		{"END_OF_PIPELINE_INPUT", false},
-		{"host response", false},
-		{"Signal", false},
-		{"Close", false},
+	t := newTable("Server: pipeline", []string{"Command", "Running", "Stopping", "Ended", "Closed"}, []string{"Send", "Finish"}, []string{
+		"CREATE_PIPELINE or GET_COMMAND_METADATA", "PIPELINE_INPUT", "END_OF_PIPELINE_INPUT",
+		"host response", "Signal", "Close",
 	})
 	t.on(siCommand, siRunning, siRecvCreate)
 	t.on(siCommand, siEnded, siRecvSignal)

@@ -54,16 +54,16 @@ func TestEveryPairOfStateAndEventIsATransitionOrANamedError(t *testing.T) {
 					to, a := tt.table.next(s, e)
 					switch a {
 					case forbidden:
-						if why := tt.table.refusal(s, e); !strings.Contains(why, tt.table.states[s]) || !strings.Contains(why, tt.table.events[e].name) {
+						if why := tt.table.refusal(s, e); !strings.Contains(why, tt.table.states[s]) || !strings.Contains(why, tt.table.events[e]) {
 							t.Errorf("%s: the refusal %q names neither state nor event", tt.table.name, why)
 						}
 					case ignored:
 						if to != s {
-							t.Errorf("%s: %s is ignored in %s and leads to %s", tt.table.name, tt.table.events[e].name, tt.table.states[s], tt.table.states[to])
+							t.Errorf("%s: %s is ignored in %s and leads to %s", tt.table.name, tt.table.events[e], tt.table.states[s], tt.table.states[to])
 						}
 					case move:
 						if tt.final[s] {
-							t.Errorf("%s: %s leaves %s", tt.table.name, tt.table.events[e].name, tt.table.states[s])
+							t.Errorf("%s: %s leaves %s", tt.table.name, tt.table.events[e], tt.table.states[s])
 						}
 						if reached[s] && !reached[to] {
 							reached[to], changed = true, true

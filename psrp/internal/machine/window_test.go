@@ -58,7 +58,7 @@ func TestClientHasOneUnacknowledgedDataPerTarget(t *testing.T) {
 func TestQueuedInputIsPackedIntoPayloads(t *testing.T) {
 	for limit, want := range map[int]int{0: 4, 256 << 10: 1} { // packets
 		p := openPair(t, true)
-		p.client.config.Transport.MaxPayload = limit
+		p.client.payload = max(limit, proto.DefaultPayload)
 		pipeline := script("x")
 		pipeline.Input = true
 		if err := p.client.Create(id(1), pipeline); err != nil {
