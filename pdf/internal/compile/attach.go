@@ -38,9 +38,7 @@ func (c *compiler) attachment(o *object) attachment {
 		a.cond = c.condition(v, o.at("if"))
 		defer c.given(a.cond.holds())()
 	}
-	if v := o.get("name"); v != nil {
-		a.name = c.plain(v, o.at("name"))
-	}
+	mayHave(o, "name", &a.name, c.plain)
 	file, text := o.get("file"), o.get("text")
 	switch {
 	case (file == nil) == (text == nil):
@@ -68,13 +66,8 @@ func (c *compiler) attachment(o *object) attachment {
 		}
 		a.out.Type = s
 	}
-	if v := o.get("relationship"); v != nil {
-		i, _ := c.choice(v, o.at("relationship"), "unspecified", "source", "data", "alternative", "supplement")
-		a.out.Relationship = doc.Relationship(i) //nolint:gosec // one of five
-	}
-	if v := o.get("description"); v != nil {
-		a.desc = c.plain(v, o.at("description"))
-	}
+	mayHave(o, "relationship", &a.out.Relationship, oneOf[doc.Relationship](c, "unspecified", "source", "data", "alternative", "supplement"))
+	mayHave(o, "description", &a.desc, c.plain)
 	return a
 }
 

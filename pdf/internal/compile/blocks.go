@@ -264,9 +264,7 @@ func (c *compiler) commonKeys(b *blockSource) {
 	var parent *doc.Style
 	if b.kind == "heading" {
 		b.level = 1
-		if v := o.get("level"); v != nil {
-			b.level = c.integer(v, o.at("level"), 1, 9)
-		}
+		mayHave(o, "level", &b.level, c.integerIn(1, 9))
 		parent = c.headingStyle(b.level)
 	}
 	if b.kind == "barcode" {
@@ -276,21 +274,11 @@ func (c *compiler) commonKeys(b *blockSource) {
 	if v := o.get("lang"); v != nil {
 		b.block.Lang, _ = c.tag(v, o.at("lang"))
 	}
-	if v := o.get("keep-together"); v != nil {
-		b.block.KeepTogether = c.flag(v, o.at("keep-together"))
-	}
-	if v := o.get("keep-with-next"); v != nil {
-		b.block.KeepWithNext = c.flag(v, o.at("keep-with-next"))
-	}
-	if v := o.get("break-before"); v != nil {
-		b.block.BreakBefore = c.pageWord(v, o.at("break-before"))
-	}
-	if v := o.get("break-after"); v != nil {
-		b.breaks = c.pageWord(v, o.at("break-after"))
-	}
-	if v := o.get("anchor"); v != nil {
-		b.anchor = c.anchor(v, o.at("anchor"))
-	}
+	mayHave(o, "keep-together", &b.block.KeepTogether, c.flag)
+	mayHave(o, "keep-with-next", &b.block.KeepWithNext, c.flag)
+	mayHave(o, "break-before", &b.block.BreakBefore, c.pageWord)
+	mayHave(o, "break-after", &b.breaks, c.pageWord)
+	mayHave(o, "anchor", &b.anchor, c.anchor)
 	if v := o.get("link"); v != nil {
 		switch b.kind {
 		case "text", "heading", "image":
@@ -370,12 +358,8 @@ func (b *blockSource) textFields(c *compiler) (t *richText, tabs []doc.Tab, most
 		i, _ := c.choice(v, o.at("markup"), "on", "none")
 		markup = i == 0
 	}
-	if v := o.get("tabs"); v != nil {
-		tabs = c.tabs(v, o.at("tabs"))
-	}
-	if v := o.get("max-lines"); v != nil {
-		most.Lines = c.integer(v, o.at("max-lines"), 1, 1000)
-	}
+	mayHave(o, "tabs", &tabs, c.tabs)
+	mayHave(o, "max-lines", &most.Lines, c.integerIn(1, 1000))
 	if v := o.get("overflow"); v != nil {
 		i, _ := c.choice(v, o.at("overflow"), "error", "ellipsis")
 		if most.Ellipsis = i == 1; o.n.Get("max-lines") == nil {
@@ -415,14 +399,8 @@ func (c *compiler) tabs(n *strictyaml.Node, path string) []doc.Tab {
 				c.bad(at, o.at("at"), codeWrong, "", "the tab stop stands before the one above")
 			}
 		}
-		if v := o.get("align"); v != nil {
-			k, _ := c.choice(v, o.at("align"), "left", "right", "center", "decimal")
-			t.Align = doc.TabAlign(k) //nolint:gosec // one of four
-		}
-		if v := o.get("leader"); v != nil {
-			k, _ := c.choice(v, o.at("leader"), "none", "dots", "line")
-			t.Leader = doc.TabLeader(k) //nolint:gosec // one of three
-		}
+		mayHave(o, "align", &t.Align, oneOf[doc.TabAlign](c, "left", "right", "center", "decimal"))
+		mayHave(o, "leader", &t.Leader, oneOf[doc.TabLeader](c, "none", "dots", "line"))
 		o.done()
 	}
 	return out
@@ -454,15 +432,9 @@ func (c *compiler) rowBlock(b *blockSource) block {
 			n.widths = append(n.widths, c.width(w, index(o.at("widths"), i)))
 		}
 	}
-	if v := o.get("gap"); v != nil {
-		n.gap = c.length(v, o.at("gap"), 0)
-	}
-	if v := o.get("valign"); v != nil {
-		n.valign = c.valign(v, o.at("valign"))
-	}
-	if v := o.get("stretch"); v != nil {
-		n.stretch = c.flag(v, o.at("stretch"))
-	}
+	mayHave(o, "gap", &n.gap, c.lengthFrom(0))
+	mayHave(o, "valign", &n.valign, c.valign)
+	mayHave(o, "stretch", &n.stretch, c.flag)
 	if v := o.need("cells"); v != nil {
 		c.filled(v, o.at("cells"), "cells")
 		for i, cell := range v.Items {
@@ -484,36 +456,20 @@ func (c *compiler) valign(n *strictyaml.Node, path string) doc.VAlign {
 func (c *compiler) boxBlock(b *blockSource) block {
 	o := b.fields
 	n := &boxNode{}
-	if v := o.get("padding"); v != nil {
-		n.padding = c.edges(v, o.at("padding"))
-	}
-	if v := o.get("border"); v != nil {
-		n.border = c.border(v, o.at("border"))
-	}
-	if v := o.get("background"); v != nil {
-		n.background = c.paint(v, o.at("background"))
-	}
+	mayHave(o, "padding", &n.padding, c.edges)
+	mayHave(o, "border", &n.border, c.border)
+	mayHave(o, "background", &n.background, c.paint)
 	if v := o.get("radius"); v != nil {
 		n.radius = c.length(v, o.at("radius"), 0)
 		if l := n.border; l != nil && (*l != *doc.Around(l.Top) || l.Top.Dash[0] > 0) {
 			c.bad(v, o.at("radius"), codeWrong, "", "a box with round corners has one solid line on all sides")
 		}
 	}
-	if v := o.get("width"); v != nil {
-		n.width = c.length(v, o.at("width"), 1)
-	}
-	if v := o.get("height"); v != nil {
-		n.height = c.length(v, o.at("height"), 1)
-	}
-	if v := o.get("valign"); v != nil {
-		n.valign = c.valign(v, o.at("valign"))
-	}
-	if v := o.get("rotate"); v != nil {
-		n.turn = c.turn(v, o.at("rotate"))
-	}
-	if v := o.need("do"); v != nil {
-		n.body = c.blocks(v, o.at("do"))
-	}
+	mayHave(o, "width", &n.width, c.lengthFrom(1))
+	mayHave(o, "height", &n.height, c.lengthFrom(1))
+	mayHave(o, "valign", &n.valign, c.valign)
+	mayHave(o, "rotate", &n.turn, c.turn)
+	mustHave(o, "do", &n.body, c.blocks)
 	n.common = b.done()
 	return n
 }
@@ -531,12 +487,8 @@ func (c *compiler) ruleBlock(b *blockSource) block {
 	n := &ruleNode{}
 	if b.value.Kind != strictyaml.Null {
 		o := b.fields
-		if v := o.get("thickness"); v != nil {
-			n.out.Thickness = c.length(v, o.at("thickness"), 1)
-		}
-		if v := o.get("color"); v != nil {
-			n.out.Color = c.color(v, o.at("color"))
-		}
+		mayHave(o, "thickness", &n.out.Thickness, c.lengthFrom(1))
+		mayHave(o, "color", &n.out.Color, c.color)
 	}
 	n.common = b.done()
 	return n
@@ -561,10 +513,7 @@ func (c *compiler) pageBreakBlock(b *blockSource) block {
 func (c *compiler) listBlock(b *blockSource) block {
 	o := b.fields
 	n := &listNode{}
-	if v := o.get("marker"); v != nil {
-		i, _ := c.choice(v, o.at("marker"), "disc", "decimal", "alpha", "upper-alpha", "roman", "upper-roman", "legal", "text")
-		n.marker = doc.Marker(i) //nolint:gosec // one of eight
-	}
+	mayHave(o, "marker", &n.marker, oneOf[doc.Marker](c, "disc", "decimal", "alpha", "upper-alpha", "roman", "upper-roman", "legal", "text"))
 	if v := o.get("start"); v != nil {
 		n.start = c.integer(v, o.at("start"), 0, 1_000_000)
 		if n.marker == doc.MarkerDisc || n.marker == doc.MarkerText {

@@ -30,15 +30,9 @@ func (c *compiler) line(n *strictyaml.Node, path string) doc.Line {
 
 func (c *compiler) lineOf(o *object) doc.Line {
 	l := doc.Line{Width: doc.Pt / 2}
-	if v := o.get("width"); v != nil {
-		l.Width = c.length(v, o.at("width"), 0)
-	}
-	if v := o.get("color"); v != nil {
-		l.Color = c.color(v, o.at("color"))
-	}
-	if v := o.get("dash"); v != nil {
-		l.Dash = c.dash(v, o.at("dash"))
-	}
+	mayHave(o, "width", &l.Width, c.lengthFrom(0))
+	mayHave(o, "color", &l.Color, c.color)
+	mayHave(o, "dash", &l.Dash, c.dash)
 	return l
 }
 

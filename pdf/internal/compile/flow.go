@@ -13,18 +13,10 @@ type columnsNode struct {
 func (c *compiler) columnsBlock(b *blockSource) block {
 	o := b.fields
 	n := &columnsNode{count: 2, gap: doc.MM(6), even: true}
-	if v := o.get("count"); v != nil {
-		n.count = c.integer(v, o.at("count"), 2, 20)
-	}
-	if v := o.get("gap"); v != nil {
-		n.gap = c.length(v, o.at("gap"), 0)
-	}
-	if v := o.get("balance"); v != nil {
-		n.even = c.flag(v, o.at("balance"))
-	}
-	if v := o.need("do"); v != nil {
-		n.body = c.blocks(v, o.at("do"))
-	}
+	mayHave(o, "count", &n.count, c.integerIn(2, 20))
+	mayHave(o, "gap", &n.gap, c.lengthFrom(0))
+	mayHave(o, "balance", &n.even, c.flag)
+	mustHave(o, "do", &n.body, c.blocks)
 	n.common = b.done()
 	return n
 }
@@ -50,28 +42,16 @@ type placeNode struct {
 func (c *compiler) placeBlock(b *blockSource) block {
 	o := b.fields
 	n := &placeNode{}
-	if v := o.need("x"); v != nil {
-		n.out.X = c.length(v, o.at("x"), 0)
-	}
-	if v := o.need("y"); v != nil {
-		n.out.Y = c.length(v, o.at("y"), 0)
-	}
-	if v := o.need("width"); v != nil {
-		n.out.Width = c.length(v, o.at("width"), 1)
-	}
-	if v := o.get("height"); v != nil {
-		n.out.Height = c.length(v, o.at("height"), 1)
-	}
+	mustHave(o, "x", &n.out.X, c.lengthFrom(0))
+	mustHave(o, "y", &n.out.Y, c.lengthFrom(0))
+	mustHave(o, "width", &n.out.Width, c.lengthFrom(1))
+	mayHave(o, "height", &n.out.Height, c.lengthFrom(1))
 	if v := o.get("layer"); v != nil {
 		i, _ := c.choice(v, o.at("layer"), "under", "over")
 		n.out.Layer = [...]doc.Layer{doc.LayerUnder, doc.LayerOver}[max(i, 0)]
 	}
-	if v := o.get("rotate"); v != nil {
-		n.out.Turn = c.turn(v, o.at("rotate"))
-	}
-	if v := o.need("do"); v != nil {
-		n.body = c.blocks(v, o.at("do"))
-	}
+	mayHave(o, "rotate", &n.out.Turn, c.turn)
+	mustHave(o, "do", &n.body, c.blocks)
 	n.common = b.done()
 	return n
 }

@@ -21,12 +21,8 @@ func (c *compiler) imageBlock(b *blockSource) block {
 	n := &imageNode{}
 	c.imageSource(b, n)
 	n.alt, n.out.Alt, n.out.Decorative = c.alternative(b)
-	if v := o.get("width"); v != nil {
-		n.out.Width = c.length(v, o.at("width"), 1)
-	}
-	if v := o.get("height"); v != nil {
-		n.out.Height = c.length(v, o.at("height"), 1)
-	}
+	mayHave(o, "width", &n.out.Width, c.lengthFrom(1))
+	mayHave(o, "height", &n.out.Height, c.lengthFrom(1))
 	if v := o.get("fit"); v != nil {
 		i, _ := c.choice(v, o.at("fit"), "contain", "stretch", "cover")
 		n.out.Fit = doc.Fit(i) //nolint:gosec // one of three
@@ -34,9 +30,7 @@ func (c *compiler) imageBlock(b *blockSource) block {
 			c.bad(v, o.at("fit"), codeWrong, "", "without width and height there is no box to fit in")
 		}
 	}
-	if v := o.get("dpi-max"); v != nil {
-		n.out.MaxDPI = c.integer(v, o.at("dpi-max"), 18, 2400)
-	}
+	mayHave(o, "dpi-max", &n.out.MaxDPI, c.integerIn(18, 2400))
 	n.link = b.link
 	n.common = b.done()
 	return n
@@ -56,9 +50,7 @@ func (c *compiler) alternative(b *blockSource) (text *plainText, fixed string, d
 			}
 		}
 	}
-	if v := o.get("decorative"); v != nil {
-		decorative = c.flag(v, o.at("decorative"))
-	}
+	mayHave(o, "decorative", &decorative, c.flag)
 	switch {
 	case alt == nil && !decorative:
 		c.bad(o.n.Key(b.kind), b.path, codeNoAlt, "add alt: or decorative: true", "no alt text")

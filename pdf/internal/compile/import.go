@@ -116,9 +116,7 @@ func (n *slotNode) emit(r *render, out sink) error {
 func (c *compiler) slotBlock(b *blockSource) block {
 	o := b.common
 	n := &slotNode{at: c.place(b.value, b.path, 0, nil)}
-	if v := o.get("empty"); v != nil {
-		n.empty = c.blocks(v, o.at("empty"))
-	}
+	mayHave(o, "empty", &n.empty, c.blocks)
 	name, ok := c.word(b.value, b.path)
 	if !ok {
 		return nil

@@ -156,16 +156,9 @@ func (c *compiler) footnotes(n *strictyaml.Node) {
 		return
 	}
 	f := &c.plan.footnotes
-	if v := o.get("restart"); v != nil {
-		i, _ := c.choice(v, o.at("restart"), "never", "section", "page")
-		f.Restart = doc.Restart(i) //nolint:gosec // one of three
-	}
-	if v := o.get("number-format"); v != nil {
-		f.Numbering = c.numbering(v, o.at("number-format"))
-	}
-	if v := o.get("style"); v != nil {
-		f.Style = c.styleRef(v, o.at("style"))
-	}
+	mayHave(o, "restart", &f.Restart, oneOf[doc.Restart](c, "never", "section", "page"))
+	mayHave(o, "number-format", &f.Numbering, c.numbering)
+	mayHave(o, "style", &f.Style, c.styleRef)
 	o.done()
 }
 

@@ -198,12 +198,8 @@ func TestWordsOfTheGrammarAreThoseOfTheCompiler(t *testing.T) {
 	t.Parallel()
 	offered := map[string]bool{}
 	inspect(t, func(n ast.Node) {
-		call, ok := n.(*ast.CallExpr)
-		if !ok {
-			return
-		}
-		if m, ok := call.Fun.(*ast.SelectorExpr); ok && m.Sel.Name == "choice" {
-			if words := texts(t, call.Args[min(2, len(call.Args)):]); len(words) > 0 {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if words := offers(t, call); len(words) > 0 {
 				offered[joined(words)] = true
 			}
 		}

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -163,10 +164,7 @@ func (p *textParser) expression(i int) int {
 // bare reports values that should not be printed as they are: those that may be missing, and
 // decimals, which are written with a point, where the language writes a comma.
 func (p *textParser) bare(off int, prog *exprlang.Program, src string) {
-	what := "the value"
-	if prog.Desc != "" {
-		what = prog.Desc
-	}
+	what := cmp.Or(prog.Desc, "the value")
 	if prog.Type.Optional && !p.absent {
 		p.bad(off, codeMissing, "write ${"+src+" | default('...')}, or print it where "+src+" != null", "%s may be missing", what)
 	}

@@ -25,9 +25,7 @@ func (c *compiler) outline(n *strictyaml.Node) {
 	case n == nil:
 	case n.Kind == strictyaml.Mapping:
 		o, _ := c.object(n, path, "an outline")
-		if v := o.need("headings"); v != nil {
-			c.plan.outlineLevels = c.integer(v, o.at("headings"), 1, 9)
-		}
+		mustHave(o, "headings", &c.plan.outlineLevels, c.integerIn(1, 9))
 		o.done()
 	default:
 		if c.filled(n, path, "entries") {
@@ -70,18 +68,14 @@ func (c *compiler) outlineItem(n *strictyaml.Node, path string, level int) (it o
 		it.cond = c.condition(v, o.at("if"))
 		defer c.given(it.cond.holds())()
 	}
-	if v := o.need("title"); v != nil {
-		it.title = c.plain(v, o.at("title"))
-	}
+	mustHave(o, "title", &it.title, c.plain)
 	if v := o.need("to"); v != nil {
 		it.anchor = c.link(v, o.at("to"))
 		if s, known := it.anchor.known(); known && s != "" && s[0] != '#' {
 			c.bad(v, o.at("to"), codeWrong, "write #anchor", "an entry leads to a place of the document")
 		}
 	}
-	if v := o.get("closed"); v != nil {
-		it.out.Closed = c.flag(v, o.at("closed"))
-	}
+	mayHave(o, "closed", &it.out.Closed, c.flag)
 	if v := o.get("items"); v != nil {
 		it.items = c.outlineItems(v, o.at("items"), level+1)
 	} else if it.out.Closed {

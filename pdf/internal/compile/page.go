@@ -52,15 +52,9 @@ func (c *compiler) page(n *strictyaml.Node, path string, p *doc.Master) {
 			c.bad(v, o.at("margin"), codeWrong, "", "the margins leave no room on the page")
 		}
 	}
-	if v := o.get("border"); v != nil {
-		p.Border = c.border(v, o.at("border"))
-	}
-	if v := o.get("background"); v != nil {
-		p.Background = c.color(v, o.at("background"))
-	}
-	if v := o.get("valign"); v != nil {
-		p.VAlign = c.valign(v, o.at("valign"))
-	}
+	mayHave(o, "border", &p.Border, c.border)
+	mayHave(o, "background", &p.Background, c.color)
+	mayHave(o, "valign", &p.VAlign, c.valign)
 	o.done()
 }
 
@@ -105,12 +99,8 @@ func (c *compiler) watermark(n *strictyaml.Node, path string) *watermark {
 		w.cond = c.condition(v, o.at("if"))
 		defer c.given(w.cond.holds())()
 	}
-	if v := o.get("angle"); v != nil {
-		w.out.Angle = c.float(v, o.at("angle"), -360, 360)
-	}
-	if v := o.get("opacity"); v != nil {
-		w.out.Opacity = c.float(v, o.at("opacity"), 0, 1)
-	}
+	mayHave(o, "angle", &w.out.Angle, c.floatIn(-360, 360))
+	mayHave(o, "opacity", &w.out.Opacity, c.floatIn(0, 1))
 	if v := o.get("layer"); v != nil {
 		i, _ := c.choice(v, o.at("layer"), "under", "over")
 		w.out.Over = i == 1
@@ -129,9 +119,7 @@ func (c *compiler) watermark(n *strictyaml.Node, path string) *watermark {
 	}
 	over := c.overlay(o, false)
 	w.out.Style = over.on(from, from)
-	if v := o.need("text"); v != nil {
-		w.text = c.plain(v, o.at("text"))
-	}
+	mustHave(o, "text", &w.text, c.plain)
 	o.done()
 	return w
 }
@@ -142,12 +130,8 @@ func (c *compiler) watermarkImage(o *object, v *strictyaml.Node) *imageNode {
 	n := &imageNode{out: doc.Image{Decorative: true}}
 	n.out.Src = c.source(v, b.path)
 	c.imageSource(b, n)
-	if v := o.get("width"); v != nil {
-		n.out.Width = c.length(v, o.at("width"), 1)
-	}
-	if v := o.get("height"); v != nil {
-		n.out.Height = c.length(v, o.at("height"), 1)
-	}
+	mayHave(o, "width", &n.out.Width, c.lengthFrom(1))
+	mayHave(o, "height", &n.out.Height, c.lengthFrom(1))
 	n.common = common{block: n.out.Block}
 	return n
 }

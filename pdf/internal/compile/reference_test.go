@@ -110,18 +110,40 @@ func literals(t *testing.T) (keys, choices []string) {
 		if !ok {
 			return
 		}
-		method, ok := call.Fun.(*ast.SelectorExpr)
-		if !ok {
-			return
-		}
-		switch method.Sel.Name {
+		switch called(call) {
 		case "get", "need":
 			keys = append(keys, texts(t, call.Args)...)
-		case "choice":
-			choices = append(choices, texts(t, call.Args[min(2, len(call.Args)):])...)
+		case "mayHave", "mustHave":
+			keys = append(keys, texts(t, call.Args[1:2])...)
 		}
+		choices = append(choices, offers(t, call)...)
 	})
 	return keys, choices
+}
+
+// offers are the words of which a call lets authors choose.
+func offers(t *testing.T, call *ast.CallExpr) []string {
+	t.Helper()
+	switch called(call) {
+	case "choice":
+		return texts(t, call.Args[min(2, len(call.Args)):])
+	case "oneOf":
+		return texts(t, call.Args[1:])
+	}
+	return nil
+}
+
+// called is the name of the function or method of a call.
+func called(call *ast.CallExpr) string {
+	switch f := call.Fun.(type) {
+	case *ast.SelectorExpr:
+		return f.Sel.Name
+	case *ast.IndexExpr:
+		return called(&ast.CallExpr{Fun: f.X})
+	case *ast.Ident:
+		return f.Name
+	}
+	return ""
 }
 
 // inspect walks the compiler's source.

@@ -92,21 +92,13 @@ func (p *rowsReader) row(o *object) row {
 		p.t.painted = true
 	}
 	var border *doc.Border
-	if v := o.get("border"); v != nil {
-		border = c.border(v, o.at("border"))
-	}
+	mayHave(o, "border", &border, c.border)
 	with := false
-	if v := o.get("keep-with-next"); v != nil {
-		with = c.flag(v, o.at("keep-with-next"))
-	}
+	mayHave(o, "keep-with-next", &with, c.flag)
 	var height doc.Length
-	if v := o.get("height"); v != nil {
-		height = c.length(v, o.at("height"), 1)
-	}
+	mayHave(o, "height", &height, c.lengthFrom(1))
 	var anchor *plainText
-	if v := o.get("anchor"); v != nil {
-		anchor = c.anchor(v, o.at("anchor"))
-	}
+	mayHave(o, "anchor", &anchor, c.anchor)
 	r := row{src: c.source(o.n, o.path)}
 	if v := o.need("cells"); v != nil {
 		r = p.cells(v, o.at("cells"), l)
@@ -237,9 +229,7 @@ func (p *rowsReader) entry(o *object) rowSource {
 	}
 	outer := len(c.locals)
 	l := &rowLoop{loop: c.loop(loop, o.at("for"))}
-	if v := o.get("if"); v != nil {
-		l.filter = c.condition(v, o.at("if"))
-	}
+	mayHave(o, "if", &l.filter, c.condition)
 	end := c.given(l.filter.holds())
 	if v := o.get("group"); v != nil {
 		l.groups = p.groups(l.loop, v, o.at("group"), outer)
@@ -296,12 +286,8 @@ func (c *compiler) headRow(t *tableNode, n *strictyaml.Node, path string) {
 			col.HeadStyle = l.look(c.cellStyle(t, i, partHead)).fixed
 		}
 	}
-	if v := o.get("background"); v != nil {
-		t.out.HeadBackground = c.color(v, o.at("background"))
-	}
-	if v := o.get("border"); v != nil {
-		t.out.HeadBorder = c.border(v, o.at("border"))
-	}
+	mayHave(o, "background", &t.out.HeadBackground, c.color)
+	mayHave(o, "border", &t.out.HeadBorder, c.border)
 	o.done()
 }
 
@@ -424,26 +410,16 @@ func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) 
 			t.out.Colspan = c.integer(v, o.at("colspan"), 1, 1000)
 		}
 	}
-	if v := o.get("rowspan"); v != nil {
-		t.out.Rowspan = c.integer(v, o.at("rowspan"), 1, 1000)
-	}
+	mayHave(o, "rowspan", &t.out.Rowspan, c.integerIn(1, 1000))
 	p.restyle(&t, o, col, l)
 	if v := o.get("background"); v != nil {
 		t.back = c.paint(v, o.at("background"))
 		p.t.painted = true
 	}
-	if v := o.get("border"); v != nil {
-		t.out.Border = c.border(v, o.at("border"))
-	}
-	if v := o.get("valign"); v != nil {
-		t.out.VAlign = c.valign(v, o.at("valign"))
-	}
-	if v := o.get("header"); v != nil {
-		t.out.Header = c.flag(v, o.at("header"))
-	}
-	if v := o.get("rotate"); v != nil {
-		t.out.Turn = c.turn(v, o.at("rotate"))
-	}
+	mayHave(o, "border", &t.out.Border, c.border)
+	mayHave(o, "valign", &t.out.VAlign, c.valign)
+	mayHave(o, "header", &t.out.Header, c.flag)
+	mayHave(o, "rotate", &t.out.Turn, c.turn)
 	if v := o.get("link"); v != nil {
 		link := c.link(v, o.at("link"))
 		if t.text != nil && link != nil {

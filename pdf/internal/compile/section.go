@@ -36,21 +36,11 @@ func (c *compiler) sectionBlock(b *blockSource) block {
 		r := c.runningContent(v, o.at("footer"), "footer")
 		n.footer = &r
 	}
-	if v := o.get("watermark"); v != nil {
-		n.watermark = c.watermark(v, o.at("watermark"))
-	}
-	if v := o.get("number-from"); v != nil {
-		n.from = c.integer(v, o.at("number-from"), 1, 1_000_000)
-	}
-	if v := o.get("number-format"); v != nil {
-		n.numbering = c.numbering(v, o.at("number-format"))
-	}
-	if v := o.get("part"); v != nil {
-		n.part = c.flag(v, o.at("part"))
-	}
-	if v := o.need("do"); v != nil {
-		n.body = c.blocks(v, o.at("do"))
-	}
+	mayHave(o, "watermark", &n.watermark, c.watermark)
+	mayHave(o, "number-from", &n.from, c.integerIn(1, 1_000_000))
+	mayHave(o, "number-format", &n.numbering, c.numbering)
+	mayHave(o, "part", &n.part, c.flag)
+	mustHave(o, "do", &n.body, c.blocks)
 	n.common = b.done()
 	return n
 }

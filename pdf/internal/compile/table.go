@@ -11,9 +11,7 @@ func (c *compiler) tableBlock(b *blockSource) block {
 	if b.look.fixed != nil {
 		t.base = b.look.fixed
 	}
-	if v := o.get("caption"); v != nil {
-		t.caption = c.rich(v, o.at("caption"))
-	}
+	mayHave(o, "caption", &t.caption, c.rich)
 	if v := o.need("columns"); v != nil {
 		c.columns(t, v, o.at("columns"))
 	}
@@ -42,9 +40,7 @@ func (c *compiler) tableBlock(b *blockSource) block {
 	if v := o.get("header-repeat"); v != nil {
 		t.out.HeadOnce = !c.flag(v, o.at("header-repeat"))
 	}
-	if v := o.get("border"); v != nil {
-		t.out.Border = c.grid(v, o.at("border"))
-	}
+	mayHave(o, "border", &t.out.Border, c.grid)
 	if v := o.get("padding"); v != nil {
 		e := c.edges(v, o.at("padding"))
 		t.out.Padding = &e
@@ -77,9 +73,7 @@ func (c *compiler) columns(t *tableNode, n *strictyaml.Node, path string) {
 			continue
 		}
 		col := column{out: doc.Column{Src: c.source(v, at)}}
-		if v := o.get("for"); v != nil {
-			col.loop = c.loop(v, o.at("for"))
-		}
+		mayHave(o, "for", &col.loop, c.loop)
 		if v := o.get("if"); v != nil {
 			col.cond = c.condition(v, o.at("if"))
 			if col.loop != nil {
@@ -87,28 +81,18 @@ func (c *compiler) columns(t *tableNode, n *strictyaml.Node, path string) {
 			}
 		}
 		end := c.given(col.cond.holds())
-		if v := o.get("head"); v != nil {
-			col.head = c.rich(v, o.at("head"))
-		}
-		if v := o.get("width"); v != nil {
-			col.out.Width = c.width(v, o.at("width"))
-		}
+		mayHave(o, "head", &col.head, c.rich)
+		mayHave(o, "width", &col.out.Width, c.width)
 		if v := o.get("scope"); v != nil {
 			if _, ok := c.choice(v, o.at("scope"), "row"); ok {
 				col.out.RowHeader = true
 			}
 		}
-		if v := o.get("head-style"); v != nil {
-			col.out.HeadStyle = c.styleRef(v, o.at("head-style"))
-		}
+		mayHave(o, "head-style", &col.out.HeadStyle, c.styleRef)
 		over := c.overlay(o, false)
-		if v := o.get("style"); v != nil {
-			col.out.Style = c.styleRef(v, o.at("style"))
-		}
+		mayHave(o, "style", &col.out.Style, c.styleRef)
 		col.out.Style = over.on(col.out.Style, c.base)
-		if v := o.get("background"); v != nil {
-			col.back = c.paint(v, o.at("background"))
-		}
+		mayHave(o, "background", &col.back, c.paint)
 		end()
 		if col.loop != nil {
 			c.endLoop(col.loop)

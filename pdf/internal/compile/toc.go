@@ -12,19 +12,10 @@ func (c *compiler) tocBlock(b *blockSource) block {
 	o := b.fields
 	n := &tocNode{}
 	c.plan.references = true
-	if v := o.get("levels"); v != nil {
-		n.out.Levels = c.integer(v, o.at("levels"), 1, 9)
-	}
-	if v := o.get("leader"); v != nil {
-		i, _ := c.choice(v, o.at("leader"), "dots", "none")
-		n.out.Leader = doc.Leader(i) //nolint:gosec // one of two
-	}
-	if v := o.get("title"); v != nil {
-		n.title = c.plain(v, o.at("title"))
-	}
-	if v := o.get("reserve"); v != nil {
-		n.out.Reserve = c.integer(v, o.at("reserve"), 1, 100)
-	}
+	mayHave(o, "levels", &n.out.Levels, c.integerIn(1, 9))
+	mayHave(o, "leader", &n.out.Leader, oneOf[doc.Leader](c, "dots", "none"))
+	mayHave(o, "title", &n.title, c.plain)
+	mayHave(o, "reserve", &n.out.Reserve, c.integerIn(1, 100))
 	n.common = b.done()
 	return n
 }

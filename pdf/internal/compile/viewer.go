@@ -35,9 +35,7 @@ func (c *compiler) viewer(n *strictyaml.Node) {
 		i, _ := c.choice(v, o.at("duplex"), "simplex", "short-edge", "long-edge")
 		out.Duplex = doc.DuplexSimplex + doc.Duplex(i) //nolint:gosec // one of three
 	}
-	if v := o.get("copies"); v != nil {
-		out.Copies = c.integer(v, o.at("copies"), 2, 5)
-	}
+	mayHave(o, "copies", &out.Copies, c.integerIn(2, 5))
 	for _, flag := range [...]struct {
 		node *strictyaml.Node
 		key  string
