@@ -1,6 +1,7 @@
 package cos
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -32,25 +33,15 @@ func (l Limits) withDefaults(v Version) Limits {
 	if v == V17 {
 		def.Objects, def.StringBytes = 8_388_607, 32_767
 	}
-	if l.OutputBytes <= 0 {
-		l.OutputBytes = def.OutputBytes
+	return Limits{
+		OutputBytes: cmp.Or(max(l.OutputBytes, 0), def.OutputBytes),
+		Objects:     cmp.Or(max(l.Objects, 0), def.Objects),
+		StringBytes: cmp.Or(max(l.StringBytes, 0), def.StringBytes),
+		NameBytes:   cmp.Or(max(l.NameBytes, 0), def.NameBytes),
+		ArrayLen:    cmp.Or(max(l.ArrayLen, 0), def.ArrayLen),
+		DictLen:     cmp.Or(max(l.DictLen, 0), def.DictLen),
+		Depth:       cmp.Or(max(l.Depth, 0), def.Depth),
 	}
-	for _, f := range []struct {
-		p *int
-		d int
-	}{
-		{&l.Objects, def.Objects},
-		{&l.StringBytes, def.StringBytes},
-		{&l.NameBytes, def.NameBytes},
-		{&l.ArrayLen, def.ArrayLen},
-		{&l.DictLen, def.DictLen},
-		{&l.Depth, def.Depth},
-	} {
-		if *f.p <= 0 {
-			*f.p = f.d
-		}
-	}
-	return l
 }
 
 // checker walks one object before it is encoded. Only the types of this

@@ -1,5 +1,10 @@
 package diag
 
+import (
+	"cmp"
+	"reflect"
+)
+
 // Limits bounds every input and every loop of the engine. A zero field means
 // its default; a negative one means 0 is allowed, that is nothing. Sizes are in
 // bytes.
@@ -55,51 +60,13 @@ func DefaultLimits() Limits {
 	}
 }
 
-// limitField names one field, so that merging and errors need no reflection.
-type limitField struct {
-	name string
-	at   func(*Limits) *int64
-}
-
-var limitFields = [...]limitField{
-	{"TemplateBytes", func(l *Limits) *int64 { return &l.TemplateBytes }},
-	{"TemplateDepth", func(l *Limits) *int64 { return &l.TemplateDepth }},
-	{"TemplateNodes", func(l *Limits) *int64 { return &l.TemplateNodes }},
-	{"DataBytes", func(l *Limits) *int64 { return &l.DataBytes }},
-	{"DataDepth", func(l *Limits) *int64 { return &l.DataDepth }},
-	{"DataNodes", func(l *Limits) *int64 { return &l.DataNodes }},
-	{"ExprBytes", func(l *Limits) *int64 { return &l.ExprBytes }},
-	{"ExprNodes", func(l *Limits) *int64 { return &l.ExprNodes }},
-	{"PredicateDepth", func(l *Limits) *int64 { return &l.PredicateDepth }},
-	{"PredicateSteps", func(l *Limits) *int64 { return &l.PredicateSteps }},
-	{"RangeItems", func(l *Limits) *int64 { return &l.RangeItems }},
-	{"ExprMemory", func(l *Limits) *int64 { return &l.ExprMemory }},
-	{"Pages", func(l *Limits) *int64 { return &l.Pages }},
-	{"OutputBytes", func(l *Limits) *int64 { return &l.OutputBytes }},
-	{"BoxDepth", func(l *Limits) *int64 { return &l.BoxDepth }},
-	{"ImagePixels", func(l *Limits) *int64 { return &l.ImagePixels }},
-	{"ImageBytes", func(l *Limits) *int64 { return &l.ImageBytes }},
-	{"DecodedBytes", func(l *Limits) *int64 { return &l.DecodedBytes }},
-	{"SVGBytes", func(l *Limits) *int64 { return &l.SVGBytes }},
-	{"SVGElements", func(l *Limits) *int64 { return &l.SVGElements }},
-	{"SVGDepth", func(l *Limits) *int64 { return &l.SVGDepth }},
-	{"SVGUses", func(l *Limits) *int64 { return &l.SVGUses }},
-	{"SVGSteps", func(l *Limits) *int64 { return &l.SVGSteps }},
-	{"FontBytes", func(l *Limits) *int64 { return &l.FontBytes }},
-	{"FontGlyphs", func(l *Limits) *int64 { return &l.FontGlyphs }},
-}
-
 // WithDefaults returns l with every zero field set to its default and every
 // negative one to 0.
 func (l Limits) WithDefaults() Limits {
-	def := DefaultLimits()
-	for _, f := range limitFields {
-		p := f.at(&l)
-		if *p == 0 {
-			*p = *f.at(&def)
-		} else if *p < 0 {
-			*p = 0
-		}
+	to, def := reflect.ValueOf(&l).Elem(), reflect.ValueOf(DefaultLimits())
+	for i := range to.NumField() {
+		f := to.Field(i)
+		f.SetInt(max(cmp.Or(f.Int(), def.Field(i).Int()), 0))
 	}
 	l.Pages = min(l.Pages, maxPages)
 	return l
@@ -112,15 +79,15 @@ func (l Limits) Lower(o *Limits) (Limits, error) {
 	if o == nil {
 		return l, nil
 	}
-	want := *o
-	for _, f := range limitFields {
-		p, v := f.at(&l), *f.at(&want)
+	to, want := reflect.ValueOf(&l).Elem(), reflect.ValueOf(*o)
+	for i := range to.NumField() {
+		f, v := to.Field(i), want.Field(i).Int()
 		switch {
 		case v == 0:
-		case v > *p:
-			return l, &LimitError{Name: f.name, Value: v, Limit: *p, Place: "render options"}
+		case v > f.Int():
+			return l, &LimitError{Name: to.Type().Field(i).Name, Value: v, Limit: f.Int(), Place: "render options"}
 		default:
-			*p = max(v, 0)
+			f.SetInt(max(v, 0))
 		}
 	}
 	return l, nil

@@ -296,15 +296,19 @@ func (l *looker) flush() {
 	l.p.styled += l.full.String() + "\x02"
 }
 
+// each is what is compared of each of a list.
+func each[T any](list []T, of func(T) string) []string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = of(x)
+	}
+	return out
+}
+
 // words compares text: what is another, and what stands elsewhere or in another font.
 func (c *comparing) words(a, b []TextWord) {
-	said := func(list []TextWord) (out []string) {
-		for _, w := range list {
-			out = append(out, w.Text)
-		}
-		return out
-	}
-	c.runs(common(said(a), said(b)), len(a), len(b), func(i, j [2]int) {
+	said := func(w TextWord) string { return w.Text }
+	c.runs(common(each(a, said), each(b, said)), len(a), len(b), func(i, j [2]int) {
 		was, is := phrase(a[i[0]:i[1]]), phrase(b[j[0]:j[1]])
 		c.tell(Difference{Part: "text", Kind: kindOf(was.text, is.text), Before: was.text, After: is.text, Box: was.box, OtherBox: is.box})
 	}, func(pairs [][2]int) {
@@ -367,13 +371,8 @@ func phrase(words []TextWord) (p placed) {
 
 // drawings compares paths, images and shadings, in the order in which they are drawn.
 func (c *comparing) drawings(a, b []drawing) {
-	keys := func(list []drawing) (out []string) {
-		for _, d := range list {
-			out = append(out, d.key)
-		}
-		return out
-	}
-	c.runs(common(keys(a), keys(b)), len(a), len(b), func(i, j [2]int) {
+	key := func(d drawing) string { return d.key }
+	c.runs(common(each(a, key), each(b, key)), len(a), len(b), func(i, j [2]int) {
 		was, is := drawn(a[i[0]:i[1]]), drawn(b[j[0]:j[1]])
 		c.tell(Difference{Part: "drawing", Kind: kindOf(was.text, is.text), Before: was.text, After: is.text, Box: was.box, OtherBox: is.box})
 	}, nil)
@@ -426,12 +425,7 @@ func (c *comparing) fonts(a, b map[string][]string) {
 
 // notes compares annotations.
 func (c *comparing) notes(a, b []note) {
-	hashes := func(list []note) (out []string) {
-		for _, n := range list {
-			out = append(out, n.hash)
-		}
-		return out
-	}
+	hash := func(n note) string { return n.hash }
 	one := func(kind string, was, is *note) {
 		d := Difference{Part: "annotations", Kind: kind}
 		if was != nil {
@@ -442,7 +436,7 @@ func (c *comparing) notes(a, b []note) {
 		}
 		c.tell(d)
 	}
-	c.runs(common(hashes(a), hashes(b)), len(a), len(b), func(i, j [2]int) {
+	c.runs(common(each(a, hash), each(b, hash)), len(a), len(b), func(i, j [2]int) {
 		was, is := slices.Clone(a[i[0]:i[1]]), slices.Clone(b[j[0]:j[1]])
 		for k := range was {
 			at := slices.IndexFunc(is, func(n note) bool { return n.kind == was[k].kind })

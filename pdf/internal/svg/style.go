@@ -260,6 +260,11 @@ func lengthOf(to *length, v string) bool {
 	return ok
 }
 
+// word returns a property whose values are words.
+func word[T any](in func(*style) *T, values map[string]T) property {
+	return func(_ *drawer, s *style, v string) bool { return choose(in(s), v, values) }
+}
+
 // not returns a property of which only values that change nothing are drawn.
 func not(name string, values ...string) property {
 	return func(_ *drawer, s *style, v string) bool {
@@ -279,24 +284,16 @@ var properties = map[string]property{
 		}
 		return ok || strings.EqualFold(v, "currentColor")
 	},
-	"fill":           func(_ *drawer, s *style, v string) bool { return paintOf(&s.fill, v) },
-	"stroke":         func(_ *drawer, s *style, v string) bool { return paintOf(&s.stroke, v) },
-	"fill-opacity":   func(_ *drawer, s *style, v string) bool { return opacityOf(&s.fillOpacity, v) },
-	"stroke-opacity": func(_ *drawer, s *style, v string) bool { return opacityOf(&s.strokeOpacity, v) },
-	"opacity":        func(_ *drawer, s *style, v string) bool { return opacityOf(&s.opacity, v) },
-	"fill-rule": func(_ *drawer, s *style, v string) bool {
-		return choose(&s.evenOdd, v, map[string]bool{"nonzero": false, "evenodd": true})
-	},
-	"clip-rule": func(_ *drawer, s *style, v string) bool {
-		return choose(&s.clipEvenOdd, v, map[string]bool{"nonzero": false, "evenodd": true})
-	},
-	"stroke-width": func(_ *drawer, s *style, v string) bool { return lengthOf(&s.width, v) },
-	"stroke-linecap": func(_ *drawer, s *style, v string) bool {
-		return choose(&s.cap, v, map[string]int{"butt": 0, "round": 1, "square": 2})
-	},
-	"stroke-linejoin": func(_ *drawer, s *style, v string) bool {
-		return choose(&s.join, v, map[string]int{"miter": 0, "round": 1, "bevel": 2})
-	},
+	"fill":            func(_ *drawer, s *style, v string) bool { return paintOf(&s.fill, v) },
+	"stroke":          func(_ *drawer, s *style, v string) bool { return paintOf(&s.stroke, v) },
+	"fill-opacity":    func(_ *drawer, s *style, v string) bool { return opacityOf(&s.fillOpacity, v) },
+	"stroke-opacity":  func(_ *drawer, s *style, v string) bool { return opacityOf(&s.strokeOpacity, v) },
+	"opacity":         func(_ *drawer, s *style, v string) bool { return opacityOf(&s.opacity, v) },
+	"fill-rule":       word(func(s *style) *bool { return &s.evenOdd }, map[string]bool{"nonzero": false, "evenodd": true}),
+	"clip-rule":       word(func(s *style) *bool { return &s.clipEvenOdd }, map[string]bool{"nonzero": false, "evenodd": true}),
+	"stroke-width":    func(_ *drawer, s *style, v string) bool { return lengthOf(&s.width, v) },
+	"stroke-linecap":  word(func(s *style) *int { return &s.cap }, map[string]int{"butt": 0, "round": 1, "square": 2}),
+	"stroke-linejoin": word(func(s *style) *int { return &s.join }, map[string]int{"miter": 0, "round": 1, "bevel": 2}),
 	"stroke-miterlimit": func(_ *drawer, s *style, v string) bool {
 		m, err := strconv.ParseFloat(v, 64)
 		if err != nil || !(m >= 1) { // not a number too
@@ -317,30 +314,18 @@ var properties = map[string]property{
 		return ok
 	},
 	"stroke-dashoffset": func(_ *drawer, s *style, v string) bool { return lengthOf(&s.dashOffset, v) },
-	"visibility": func(_ *drawer, s *style, v string) bool {
-		return choose(&s.hidden, v, map[string]bool{"visible": false, "hidden": true, "collapse": true})
-	},
+	"visibility":        word(func(s *style) *bool { return &s.hidden }, map[string]bool{"visible": false, "hidden": true, "collapse": true}),
 	"display": func(_ *drawer, s *style, v string) bool {
 		s.none = v == "none"
 		return true
 	},
-	"clip-path": func(_ *drawer, s *style, v string) bool { return funcRef(&s.clip, v) },
-	"mask":      func(_ *drawer, s *style, v string) bool { return funcRef(&s.mask, v) },
-	"mask-type": func(_ *drawer, s *style, v string) bool {
-		return choose(&s.alphaMask, v, map[string]bool{"luminance": false, "alpha": true})
-	},
-	"overflow": func(_ *drawer, s *style, v string) bool {
-		return choose(&s.overflow, v, map[string]bool{"visible": true, "auto": true, "hidden": false, "scroll": false})
-	},
-	"mix-blend-mode": func(_ *drawer, s *style, v string) bool {
-		return choose(&s.blend, v, blendModes)
-	},
-	"isolation": func(_ *drawer, s *style, v string) bool {
-		return choose(&s.isolate, v, map[string]bool{"auto": false, "isolate": true})
-	},
-	"vector-effect": func(_ *drawer, s *style, v string) bool {
-		return choose(&s.nonScaling, v, map[string]bool{"none": false, "non-scaling-stroke": true})
-	},
+	"clip-path":      func(_ *drawer, s *style, v string) bool { return funcRef(&s.clip, v) },
+	"mask":           func(_ *drawer, s *style, v string) bool { return funcRef(&s.mask, v) },
+	"mask-type":      word(func(s *style) *bool { return &s.alphaMask }, map[string]bool{"luminance": false, "alpha": true}),
+	"overflow":       word(func(s *style) *bool { return &s.overflow }, map[string]bool{"visible": true, "auto": true, "hidden": false, "scroll": false}),
+	"mix-blend-mode": word(func(s *style) *string { return &s.blend }, blendModes),
+	"isolation":      word(func(s *style) *bool { return &s.isolate }, map[string]bool{"auto": false, "isolate": true}),
+	"vector-effect":  word(func(s *style) *bool { return &s.nonScaling }, map[string]bool{"none": false, "non-scaling-stroke": true}),
 	"paint-order": func(_ *drawer, s *style, v string) bool {
 		words := strings.Fields(v)
 		s.strokeFirst = slices.Contains(words, "stroke") && (words[0] == "stroke" || words[0] == "markers" && words[1] == "stroke")
@@ -351,23 +336,17 @@ var properties = map[string]property{
 	},
 	"stop-opacity": func(_ *drawer, s *style, v string) bool { return opacityOf(&s.stopOpacity, v) },
 
-	"font-family": func(_ *drawer, s *style, v string) bool { s.family = v; return true },
-	"font-size":   setFontSize,
-	"font-weight": setFontWeight,
-	"font-style": func(_ *drawer, s *style, v string) bool {
-		return choose(&s.italic, v, map[string]bool{"normal": false, "italic": true, "oblique": true})
-	},
-	"font": setFont,
-	"text-anchor": func(_ *drawer, s *style, v string) bool {
-		return choose(&s.anchor, v, map[string]string{"start": v, "middle": v, "end": v})
-	},
+	"font-family":        func(_ *drawer, s *style, v string) bool { s.family = v; return true },
+	"font-size":          setFontSize,
+	"font-weight":        setFontWeight,
+	"font-style":         word(func(s *style) *bool { return &s.italic }, map[string]bool{"normal": false, "italic": true, "oblique": true}),
+	"font":               setFont,
+	"text-anchor":        word(func(s *style) *string { return &s.anchor }, map[string]string{"start": "start", "middle": "middle", "end": "end"}),
 	"dominant-baseline":  func(_ *drawer, s *style, v string) bool { s.baseline = v; return slices.Contains(baselines, v) },
 	"alignment-baseline": func(_ *drawer, s *style, v string) bool { s.baseline = v; return slices.Contains(baselines, v) },
 	"baseline-shift":     func(_ *drawer, s *style, v string) bool { s.shift = v; return true },
 	"text-decoration":    func(_ *drawer, s *style, v string) bool { s.decoration = v; return true },
-	"white-space": func(_ *drawer, s *style, v string) bool {
-		return choose(&s.preserve, v, map[string]bool{"normal": false, "nowrap": false, "pre": true, "pre-wrap": true})
-	},
+	"white-space":        word(func(s *style) *bool { return &s.preserve }, map[string]bool{"normal": false, "nowrap": false, "pre": true, "pre-wrap": true}),
 
 	"filter":              not("filter", "none"),
 	"letter-spacing":      not("letter-spacing", "normal", "0", "0px"),
