@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -373,7 +374,7 @@ func (a *App) build() *router {
 			}
 			return 1
 		}
-		return len(y.segs) - len(x.segs)
+		return cmp.Or(len(y.segs)-len(x.segs), route.Compare(x.segs, y.segs))
 	})
 	return rt
 }

@@ -272,6 +272,33 @@ func TestCrossOrigin(t *testing.T) {
 	webtest.New(t, open).With("Origin", "https://friend.example").Do("POST", "/", nil).Want(204)
 }
 
+// TestRefusedRequestsHaveNoRoute: the middleware around a refusal, a standard one too, sees a
+// request without route, and the parameters of its group's prefix.
+func TestRefusedRequestsHaveNoRoute(t *testing.T) {
+	app := newApp(t, web.Options{})
+	var seen []string
+	look := func(next web.Handler) web.Handler {
+		return func(c *web.Context) error {
+			seen = append(seen, fmt.Sprint(c.Param("shop"), " ", c.Param("id"), " ", c.Route() == nil))
+			return next(c)
+		}
+	}
+	std := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			seen = append(seen, r.Pattern)
+			next.ServeHTTP(w, r)
+		})
+	}
+	app.Group("/{shop}", look, web.FromStdMiddleware(std)).POST("/items/{id}", func(c *web.Context) error { return c.NoContent(204) })
+	c := webtest.New(t, app)
+	c.Do("POST", "/a%2Fb/items/7", nil).Want(204)
+	c.With("Sec-Fetch-Site", "cross-site").Do("POST", "/a%2Fb/items/7", nil).Want(403)
+	c.Do("POST", "/ulm/items/7?"+strings.Repeat("&", 256), nil).Want(400)
+	if want := []string{"a/b 7 false", "POST /{shop}/items/{id}", "a/b  true", "", "ulm  true", ""}; !slices.Equal(seen, want) {
+		t.Errorf("%q, want %q", seen, want)
+	}
+}
+
 func TestStdAdapters(t *testing.T) {
 	app := newApp(t, web.Options{})
 	var seen []string

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing/fstest"
 	"time"
@@ -329,8 +330,11 @@ func ExampleContext_SSE() {
 		log.Fatal(err)
 	}
 	events := web.NewEventLog(100)
-	events.Add(web.Event{ID: "1", Name: "stock", Data: "12 cups"})
-	events.Add(web.Event{ID: "2", Name: "stock", Data: "11 cups"})
+	for id, data := range []string{"12 cups", "11 cups"} {
+		if err := events.Add(web.Event{ID: strconv.Itoa(id + 1), Name: "stock", Data: data}); err != nil {
+			log.Fatal(err)
+		}
+	}
 	app.GET("/events", func(c *web.Context) error {
 		stream, err := c.SSE(web.SSEOptions{Log: events})
 		if err != nil {

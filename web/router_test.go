@@ -468,6 +468,10 @@ func TestGroups(t *testing.T) {
 	admin.GET("", echo("tenant"))
 	v1.GET("/open/", echo())
 	v1.Group("/same").GET("/x", echo())
+	// Of prefixes of one length the more specific one answers, whichever was made first.
+	for _, prefix := range []string{"/{tenant}", "/{n:int}", "/{file}.json", "/{longer}.x.json", "/static"} {
+		app.Group(prefix, mark(prefix)).NotFound(func(c *web.Context) error { return c.String(404, prefix) })
+	}
 	for _, tt := range []struct {
 		method, path string
 		code         int
@@ -477,7 +481,12 @@ func TestGroups(t *testing.T) {
 		{"GET", "/v1/t/a/admin", 200, "app v1 admin", "/v1/t/{tenant}/admin tenant=a"},
 		{"GET", "/v1/t/a/admin/none", 404, "app v1 admin", "v1 has no such thing"},
 		{"GET", "/v1/none", 404, "app v1", "v1 has no such thing"},
-		{"GET", "/v1x", 404, "app", ""},
+		{"GET", "/v1x", 404, "app /{tenant}", "/{tenant}"},
+		{"GET", "/static/none", 404, "app /static", "/static"},
+		{"GET", "/7/none", 404, "app /{n:int}", "/{n:int}"},
+		{"GET", "/a.json/none", 404, "app /{file}.json", "/{file}.json"},
+		{"GET", "/a.x.json", 404, "app /{longer}.x.json", "/{longer}.x.json"},
+		{"POST", "/none", 404, "app /{tenant}", ""},
 		{"POST", "/v1/t/a/admin", 405, "app v1 admin", "v1 does not POST, but GET, HEAD, OPTIONS"},
 		{"OPTIONS", "/v1/t/a/admin", 204, "app v1 admin", ""},
 		{"GET", "/v1/open", 307, "app v1", ""},

@@ -194,7 +194,7 @@ func localTarget(target string) bool {
 // registered the route r and the group with the longest prefix of the path.
 func (c *Context) automatic(rt *router, r *Route, kind autoKind, allow route.Methods) Handler {
 	c.auto = kind
-	c.route = nil
+	c.route, c.matched = nil, false
 	if kind == autoMethod || kind == autoOptions {
 		c.res.w.Header()["Allow"] = rt.allow(allow)
 	}

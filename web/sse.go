@@ -207,16 +207,21 @@ func NewEventLog(n int) *EventLog {
 	return &EventLog{size: n}
 }
 
-// Add keeps an event, which needs an id of its own to be found again.
-func (l *EventLog) Add(e Event) {
+// Add keeps an event, which needs an id of its own to be found again. An event that Send would
+// refuse is an error here too, and is not kept.
+func (l *EventLog) Add(e Event) error {
+	if err := e.check(); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.events) < l.size {
 		l.events = append(l.events, e)
-		return
+		return nil
 	}
 	l.events[l.next] = e
 	l.next = (l.next + 1) % l.size
+	return nil
 }
 
 // Since returns what came after the event of an id. whole is false when that event

@@ -202,7 +202,7 @@ func plainRows() []harness.Row {
 			func(c *web.Context) error { return c.JSON(http.StatusOK, ruler) },
 			func(c *gin.Context) { c.JSON(http.StatusOK, ruler) },
 			func(c *echo.Context) error { return c.JSON(http.StatusOK, ruler) },
-		), allocations(2), faster("gin", 0.9)),
+		), allocations(2), faster("gin", 0.9), faster(sameWork, 0.9)),
 	}
 }
 
@@ -230,7 +230,8 @@ func render(name, title, want string) job {
 func renders(q web.Handler, g gin.HandlerFunc, e echo.HandlerFunc) []contestant {
 	list := []contestant{quire(options(), func(a *web.App) { a.GET("/render", q) })}
 	if g != nil {
-		list = append(list, gins(func(r *gin.Engine) { r.GET("/render", g) }))
+		route := func(r *gin.Engine) { r.GET("/render", g) }
+		list = append(list, gins(route), alike(route))
 	}
 	if e != nil {
 		list = append(list, echos(func(r *echo.Echo) { r.GET("/render", e) }))

@@ -206,7 +206,9 @@ func (a *api) tell(o Order, now []Product) error {
 			return err
 		}
 		a.change++
-		a.log.Add(web.Event{ID: strconv.Itoa(a.change), Name: "stock", Data: string(b)})
+		if err := a.log.Add(web.Event{ID: strconv.Itoa(a.change), Name: "stock", Data: string(b)}); err != nil {
+			return err
+		}
 	}
 	close(a.more)
 	a.more = make(chan struct{})

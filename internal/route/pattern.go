@@ -42,6 +42,14 @@ func (s Segment) SameShape(o Segment) bool {
 	return s.Kind == o.Kind && s.Text == o.Text && s.Constraint.key() == o.Constraint.key()
 }
 
+// suffix is that of a parameter.
+func (s Segment) suffix() string {
+	if s.Kind != Param {
+		return ""
+	}
+	return s.Text
+}
+
 // Matches reports whether a whole path segment, in canonical form, fits s.
 // A rest matches anything.
 func (s Segment) Matches(seg string) bool {

@@ -25,6 +25,9 @@ func TestCORS(t *testing.T) {
 	app.Use(mw)
 	app.GET("/x", func(c *web.Context) error { return c.String(200, "x") })
 	app.PUT("/x", func(c *web.Context) error { return c.NoContent(204) })
+	app.Any("/any/{id}", func(c *web.Context) error { return c.NoContent(204) })
+	app.Host("shop.example").OPTIONS("/own/{id}", func(c *web.Context) error { return c.NoContent(204) })
+	app.Host("shop.example").PUT("/own/{id}", func(c *web.Context) error { return c.NoContent(204) })
 	c := webtest.New(t, app)
 	for origin, want := range map[string]bool{
 		"https://app.example": true, "HTTPS://APP.example": true, "https://a.shop.example:8443": true, "https://a.b.shop.example:8443": true, "null": true,
@@ -54,7 +57,15 @@ func TestCORS(t *testing.T) {
 		h.Get("Access-Control-Max-Age") != "600" || h.Get("Access-Control-Allow-Private-Network") != "true" || h.Get("Access-Control-Allow-Origin") != "https://app.example" {
 		t.Errorf("%v", h)
 	}
-	for _, refused := range []*webtest.Response{ask("/x", "DELETE", ""), ask("/x", "PUT", "x-other"), ask("/none", "PUT", "")} {
+	// A path whose OPTIONS a route answers takes what its routes take.
+	for _, target := range []string{"/any/7", "http://shop.example/own/a%2Fb"} {
+		if h := ask(target, "PUT", "").Want(204).Header; h.Get("Access-Control-Allow-Methods") != "PUT" {
+			t.Errorf("%s: %v", target, h)
+		}
+	}
+	for _, refused := range []*webtest.Response{
+		ask("/x", "DELETE", ""), ask("/x", "PUT", "x-other"), ask("/none", "PUT", ""), ask("http://shop.example/own/7", "DELETE", ""),
+	} {
 		if h := refused.Header; h.Get("Access-Control-Allow-Methods") != "" {
 			t.Errorf("%d %v", refused.Status, h)
 		}
@@ -149,6 +160,24 @@ func TestBasicAuthAndKeys(t *testing.T) {
 		}
 	}
 	c := webtest.New(t, app)
+	// The same credentials in other spellings: the scheme's case, and base64 with a line break in it.
+	field := "YWRhOnDDpDpzcw=="
+	for _, spelt := range []string{"Basic " + field, "basic " + field, "BASIC " + field, "Basic " + field[:4] + "\n" + field[4:]} {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/basic/", nil)
+		r.Header["Authorization"] = []string{spelt}
+		w := httptest.NewRecorder()
+		if app.ServeHTTP(w, r); w.Code != 200 || w.Body.String() != "ada" {
+			t.Errorf("%q: %d %s", spelt, w.Code, w.Body)
+		}
+	}
+	for _, spelt := range []string{"", "Basic", "Basic ", field, "Basic " + field[:15], "Basic " + field + "x", "Basic " + field + ", Basic " + field, "Bearer " + field} {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/basic/", nil)
+		r.Header["Authorization"] = []string{spelt}
+		w := httptest.NewRecorder()
+		if app.ServeHTTP(w, r); w.Code != 401 {
+			t.Errorf("%q: %d %s", spelt, w.Code, w.Body)
+		}
+	}
 	if got := c.With("X-Api-Key", "k").Get("/key/").Want(200).Text(); got != "bob" {
 		t.Errorf("%q", got)
 	}

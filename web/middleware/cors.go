@@ -112,7 +112,7 @@ func (c *cors) wrap(next web.Handler) web.Handler {
 			return next(ctx)
 		}
 		if allow := h.Get("Allow"); preflight && (ctx.Route() != nil || allow != "") {
-			if c.preflight(h, r, method, allow) {
+			if c.preflight(ctx, h, method, allow) {
 				c.grant(h, origin)
 			}
 			h.Del("Allow")
@@ -157,16 +157,30 @@ func (c *cors) grant(h http.Header, origin string) {
 	}
 }
 
-// preflight writes what may be asked for; false when the question is refused.
-func (c *cors) preflight(h http.Header, r *http.Request, method, allow string) bool {
-	methods := c.o.Methods
-	if len(methods) == 0 {
-		methods = strings.Split(allow, ", ")
+// takes reports whether a request by the method may follow a preflight.
+func (c *cors) takes(ctx *web.Context, method, allow string) bool {
+	switch {
+	case method == http.MethodGet || method == http.MethodHead || method == http.MethodPost:
+		return true
+	case len(c.o.Methods) > 0:
+		return slices.Contains(c.o.Methods, method)
+	case allow != "":
+		return slices.Contains(strings.Split(allow, ", "), method)
+	case ctx.Route().Info().Method == "":
+		return true // it answers every method, OPTIONS among them
 	}
-	simple := method == http.MethodGet || method == http.MethodHead || method == http.MethodPost
-	if !simple && !slices.Contains(methods, method) {
+	// A route of its own answers OPTIONS: what else the path takes is to be looked up.
+	r := ctx.Request()
+	u := url.URL{Host: r.Host, Path: r.URL.Path, RawPath: r.URL.RawPath}
+	return ctx.App().Explain(method, u.String()).Route != nil
+}
+
+// preflight writes what may be asked for; false when the question is refused.
+func (c *cors) preflight(ctx *web.Context, h http.Header, method, allow string) bool {
+	if !c.takes(ctx, method, allow) {
 		return false
 	}
+	r := ctx.Request()
 	for _, line := range r.Header["Access-Control-Request-Headers"] {
 		for name := range strings.SplitSeq(line, ",") {
 			name = strings.TrimSpace(name)

@@ -169,6 +169,11 @@ func TestRFC8725_Attacks(t *testing.T) {
 		"roles as an object":             sign(`{"alg":"HS256","kid":"k"}`, `{`+exp+`,"roles":{"admin":true}}`, secret),
 		"roles with a number":            sign(`{"alg":"HS256","kid":"k"}`, `{`+exp+`,"roles":[1]}`, secret),
 		"payload that is no object":      sign(`{"alg":"HS256","kid":"k"}`, `[1]`, secret),
+		"payload that goes on":           sign(`{"alg":"HS256","kid":"k"}`, good+`{"sub":"eve"}`, secret),
+		"payload that is cut":            sign(`{"alg":"HS256","kid":"k"}`, good[:len(good)-1], secret),
+		"payload that is not UTF-8":      sign(`{"alg":"HS256","kid":"k"}`, `{"sub":"`+"\xff"+`",`+exp+`}`, secret),
+		"header that goes on":            sign(`{"alg":"HS256","kid":"k"}]`, good, secret),
+		"header that is not UTF-8":       sign(`{"alg":"HS256","kid":"k","x":"`+"\xff"+`"}`, good, secret),
 		"padding":                        sign(`{"alg":"HS256","kid":"k"}`, good, secret) + "=",
 		"a fourth part":                  sign(`{"alg":"HS256","kid":"k"}`, good, secret) + ".x",
 		"two parts":                      "a.b",
@@ -279,10 +284,11 @@ func TestWeakKeysAreRefusedByTheConstructor(t *testing.T) {
 
 func TestLookupOfKeys(t *testing.T) {
 	down := errors.New("the key server is down")
+	current := secret
 	v := verifier(t, jwt.Options{Algorithms: []string{"HS256", "HS512"}, Lookup: func(_ context.Context, kid string) (jwt.Key, error) {
 		switch kid {
 		case "k":
-			return jwt.Key{ID: kid, Algorithm: "HS256", Key: secret}, nil
+			return jwt.Key{ID: kid, Algorithm: "HS256", Key: current}, nil
 		case "weak":
 			return jwt.Key{ID: kid, Algorithm: "HS256", Key: []byte("short")}, nil
 		case "down":
@@ -301,6 +307,14 @@ func TestLookupOfKeys(t *testing.T) {
 	}
 	if _, err := v.Verify(t.Context(), sign(`{"alg":"HS256"}`, good, secret)); !errors.Is(err, jwt.ErrInvalid) {
 		t.Errorf("no kid: %v", err)
+	}
+	token := sign(`{"alg":"HS256","kid":"k"}`, good, secret)
+	if _, err := v.Verify(t.Context(), token); err != nil {
+		t.Error(err)
+	}
+	current = []byte(strings.Repeat("x", 64))
+	if _, err := v.Verify(t.Context(), token); !errors.Is(err, jwt.ErrInvalid) {
+		t.Errorf("the key of this id is another now: %v", err)
 	}
 }
 

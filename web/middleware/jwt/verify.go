@@ -7,12 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -61,6 +64,14 @@ type Verifier struct {
 	keys     map[string]Key
 	methods  map[string]jwt.SigningMethod
 	segments *base64.Encoding
+	last     atomic.Pointer[head]
+}
+
+// head is what a header says: the key that has signed, by which method.
+type head struct {
+	text   string // the header, as it was sent
+	key    Key
+	method jwt.SigningMethod
 }
 
 // NewVerifier makes a Verifier, or tells of every option that cannot be.
@@ -145,13 +156,38 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Claims, error) {
 // payload checks the signature of a token in compact form (RFC 7515, section 3.1) and returns what
 // is signed. Nothing else of the payload has been judged then.
 func (v *Verifier) payload(ctx context.Context, token string) (raw map[string]any, err error) {
-	head, rest, _ := strings.Cut(token, ".")
+	first, rest, _ := strings.Cut(token, ".")
 	body, sent, ok := strings.Cut(rest, ".")
 	if !ok || strings.Contains(sent, ".") {
 		return nil, fmt.Errorf("%w: not of three parts", ErrInvalid)
 	}
+	last := v.last.Load() // an issuer's headers are mostly all the same
+	h := last
+	if h == nil || h.text != first {
+		if h, err = v.head(ctx, first); err != nil {
+			return nil, err
+		}
+	}
+	signature, err := v.segments.DecodeString(sent)
+	if err == nil {
+		err = h.method.Verify(token[:len(first)+1+len(body)], signature, h.key.Key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: signature: %w", ErrInvalid, err)
+	}
+	if h != last && v.o.Lookup == nil { // else the next token may find another key by this id
+		v.last.Store(h)
+	}
+	if err := v.object(body, &raw); err != nil {
+		return nil, fmt.Errorf("%w: payload: %w", ErrInvalid, err)
+	}
+	return raw, nil
+}
+
+// head reads the header of a token and finds its key.
+func (v *Verifier) head(ctx context.Context, text string) (*head, error) {
 	var header map[string]any
-	if err := v.object(head, &header); err != nil {
+	if err := v.object(text, &header); err != nil {
 		return nil, fmt.Errorf("%w: header: %w", ErrInvalid, err)
 	}
 	algorithm, _ := header["alg"].(string)
@@ -171,20 +207,12 @@ func (v *Verifier) payload(ctx context.Context, token string) (raw map[string]an
 	case k.Algorithm != algorithm:
 		return nil, fmt.Errorf("%w: the key is for %s, not for %s", ErrInvalid, k.Algorithm, algorithm)
 	}
-	signature, err := v.segments.DecodeString(sent)
-	if err == nil {
-		err = method.Verify(token[:len(head)+1+len(body)], signature, k.Key)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: signature: %w", ErrInvalid, err)
-	}
-	if err := v.object(body, &raw); err != nil {
-		return nil, fmt.Errorf("%w: payload: %w", ErrInvalid, err)
-	}
-	return raw, nil
+	return &head{strings.Clone(text), k, method}, nil
 }
 
-// object reads a segment that is a JSON object. Its numbers keep their digits.
+var errNotJSON = errors.New("not one JSON value in UTF-8")
+
+// object reads a segment that is a JSON object and nothing more (RFC 7519, section 7.2). Its numbers keep their digits.
 func (v *Verifier) object(segment string, to *map[string]any) error {
 	text, err := v.segments.DecodeString(segment)
 	if err != nil {
@@ -192,7 +220,13 @@ func (v *Verifier) object(segment string, to *map[string]any) error {
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	return d.Decode(to)
+	if err := d.Decode(to); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) || !utf8.Valid(text) {
+		return errNotJSON
+	}
+	return nil
 }
 
 // key finds the key that a token names.
