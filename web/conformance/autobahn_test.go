@@ -29,8 +29,18 @@ var autobahnCases = []string{"1.1.*", "1.2.*", "2.*", "3.*", "4.*", "5.*", "6.2.
 // thousand messages and wait for each: that many processes do not wait for each other.
 var autobahnAll = [][]string{
 	{"1.*", "2.*", "3.*", "4.*", "5.*", "6.*", "7.*", "9.*", "10.*"},
-	{"12.1.*"}, {"12.2.*"}, {"12.3.*"}, {"12.4.*"}, {"12.5.*"},
-	{"13.1.*"}, {"13.2.*"}, {"13.3.*"}, {"13.4.*"}, {"13.5.*"}, {"13.6.*"}, {"13.7.*"},
+	{"12.1.*"},
+	{"12.2.*"},
+	{"12.3.*"},
+	{"12.4.*"},
+	{"12.5.*"},
+	{"13.1.*"},
+	{"13.2.*"},
+	{"13.3.*"},
+	{"13.4.*"},
+	{"13.5.*"},
+	{"13.6.*"},
+	{"13.7.*"},
 }
 
 // TestAutobahn has the fuzzing client of the Autobahn test suite judge the echo server. Outcomes
