@@ -125,6 +125,7 @@ type Engine struct {
 	deflater cos.Deflater
 	mono     string
 	plans    *plans
+	chains   chains // of signers
 	version  string
 }
 
@@ -190,6 +191,11 @@ type RenderOptions struct {
 	Limits *Limits
 	// Protect encrypts the document with AES-256; nil leaves it plain. No PDF/A document can be.
 	Protect *crypt.Options
+	// Sign signs the document while it is written, as PAdES B-B or B-T, in the signature field of the
+	// document that it names, where the signature is shown; without a name it is not shown. Its Time,
+	// where it is zero, is that above. What it cannot do is an *OptionError, a key or an authority that
+	// fails ErrSigner; what w took before is no document. nil: the document is not signed.
+	Sign *SignRequest
 	// Rand is where the key and the vectors of an encrypted document come from; nil: crypto/rand,
 	// and the document is not deterministic. A source that repeats itself makes documents of one
 	// key: it is for tests.
@@ -250,10 +256,22 @@ func (e *Engine) write(ctx context.Context, w io.Writer, d *doc.Document, o Rend
 	if err != nil {
 		return nil, diag.Fail(Diagnostic{Code: "S004", Path: "standard", Message: err.Error()})
 	}
-	return e.emit(ctx, w, d, emit.Options{
+	to := emit.Options{
 		Standards: claims, Time: o.Time, DocumentID: o.DocumentID, Limits: limits,
 		Protect: o.Protect, Rand: o.Rand,
-	})
+	}
+	if o.Sign == nil {
+		return e.emit(ctx, w, d, to)
+	}
+	if to.Sign, err = e.whileRendering(ctx, *o.Sign, &o); err != nil {
+		return nil, err
+	}
+	r, err := e.emit(ctx, w, d, to)
+	if err != nil {
+		return nil, err
+	}
+	r.Deterministic = r.Deterministic && o.Sign.Identity.Deterministic()
+	return r, nil
 }
 
 const producer = "Quire"
@@ -276,10 +294,14 @@ func (e *Engine) emit(ctx context.Context, w io.Writer, d *doc.Document, o emit.
 		return nil, err
 	}
 	defer em.Close()
-	laid, err := layout.Run(ctx, d, layout.Options{
+	lay := layout.Options{
 		Typesetter: setter, Tagged: em.Tagged(), Limits: limits, Mono: e.mono,
 		Images: e.images.Session(limits),
-	}, em)
+	}
+	if o.Sign != nil {
+		lay.Signed, lay.Signatory = o.Sign.Field, o.Sign.Shown
+	}
+	laid, err := layout.Run(ctx, d, lay, em)
 	if err != nil {
 		return nil, err
 	}

@@ -3,14 +3,17 @@ package pdf
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
 	"errors"
 	"io"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
+	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/edit"
@@ -31,7 +34,8 @@ type SignRequest struct {
 	// one, Signature1 and so on.
 	Field string
 	// Page, from 1, and Rect (left, bottom, right, top in points) are where a new field stands; a zero
-	// Rect shows nothing. 0 is page 1.
+	// Rect shows nothing. 0 is page 1. A document that is signed while it is rendered has no place for
+	// a new field that shows something, but those that it was given.
 	Page int
 	Rect [4]float64
 	// Name is who signs, by default the common name of the certificate. Reason, Location and Contact
@@ -154,43 +158,142 @@ func (e *Engine) prepare(ctx context.Context, d *Document, r SignRequest) (*edit
 	if err := d.d.MayUpdate(); err != nil {
 		return fail(err)
 	}
-	if r.Identity == nil {
-		return fail(&OptionError{Field: "key", Got: "none", Want: "a key with its certificate"})
-	}
-	if r.Time.IsZero() {
-		return fail(&OptionError{Field: "time", Got: "none", Want: "when the signature is made"})
-	}
-	if r.Certify > CertifyAnnotations {
-		return fail(&OptionError{Field: "certify", Got: "an unknown value", Want: "one of the constants"})
-	}
-	if err := r.Identity.Check(r.Time); err != nil {
-		return fail(signing(err))
-	}
-	room, err := r.Identity.MostBytes()
+	room, err := e.checked(&r)
 	if err != nil {
-		return fail(signing(err))
-	}
-	if r.Name == "" {
-		r.Name = r.Identity.Chain[0].Subject.CommonName
+		return fail(err)
 	}
 	draft := edit.NewDraft(d.d)
 	look, err := e.look(ctx, draft, r)
 	if err != nil {
 		return fail(err)
 	}
-	p, err := draft.Sign(ctx, edit.Signature{
-		Field: r.Field, Page: max(r.Page, 1) - 1, Rect: r.Rect, Name: r.Name, Reason: r.Reason, Location: r.Location, Contact: r.Contact,
-		Time: r.Time, Certify: int(r.Certify), Room: room, Look: look,
-	}, e.deflater, e.limits.OutputBytes)
+	s := r.signature()
+	s.Room, s.Look = room, look
+	p, err := draft.Sign(ctx, s, e.deflater, e.limits.OutputBytes)
 	if err != nil {
 		return fail(told(err))
 	}
-	s := &Summary{Size: p.Size(), Pages: d.Pages(), Claims: append([]string{}, draft.Claims()...), Field: p.Field}
-	if err := e.mayClaim(ctx, d, p, s); err != nil {
+	sum := &Summary{Size: p.Size(), Pages: d.Pages(), Claims: append([]string{}, draft.Claims()...), Field: p.Field}
+	if err := e.mayClaim(ctx, d, p, sum); err != nil {
 		return fail(err)
 	}
 	begun, err := begin(p, r.Identity)
-	return p, begun, s, err
+	return p, begun, sum, err
+}
+
+// checked returns how many bytes a signature may have, and gives the request its name.
+func (e *Engine) checked(r *SignRequest) (room int, err error) {
+	switch {
+	case r.Identity == nil:
+		return 0, &OptionError{Field: "key", Got: "none", Want: "a key with its certificate"}
+	case r.Time.IsZero():
+		return 0, &OptionError{Field: "time", Got: "none", Want: "when the signature is made"}
+	case r.Certify > CertifyAnnotations:
+		return 0, &OptionError{Field: "certify", Got: "an unknown value", Want: "one of the constants"}
+	}
+	if err := r.Identity.CheckKey(r.Time); err != nil {
+		return 0, signing(err)
+	}
+	if err := e.chains.check(r.Identity); err != nil {
+		return 0, signing(err)
+	}
+	if room, err = r.Identity.MostBytes(); err != nil {
+		return 0, signing(err)
+	}
+	if r.Name == "" {
+		r.Name = r.Identity.Chain[0].Subject.CommonName
+	}
+	return room, nil
+}
+
+func (r *SignRequest) signature() edit.Signature {
+	return edit.Signature{
+		Field: r.Field, Page: max(r.Page, 1) - 1, Rect: r.Rect, Name: r.Name, Reason: r.Reason, Location: r.Location, Contact: r.Contact,
+		Time: r.Time, Certify: int(r.Certify),
+	}
+}
+
+// shown are the lines of a visible signature.
+func (r *SignRequest) shown() []string {
+	lines := []string{r.Name, r.Time.Format("2006-01-02 15:04:05 Z07:00")}
+	for _, s := range []string{r.Reason, r.Location} {
+		if s != "" {
+			lines = append(lines, s)
+		}
+	}
+	return lines
+}
+
+// chains are certificate chains that hold, by the hash of their bytes, so that those of a signer are
+// verified once and not with each document. It is safe for concurrent use; the zero value is empty.
+type chains struct {
+	mu    sync.Mutex
+	known map[[sha256.Size]byte]struct{}
+}
+
+// mostChains is how many are kept.
+const mostChains = 1000
+
+func (c *chains) check(id *sign.Identity) error {
+	h := sha256.New()
+	for _, cert := range id.Chain {
+		h.Write(cert.Raw) // DER says itself how long it is
+	}
+	key := [sha256.Size]byte(h.Sum(nil))
+	c.mu.Lock()
+	_, holds := c.known[key]
+	c.mu.Unlock()
+	if holds {
+		return nil
+	}
+	if err := id.CheckChain(); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.known) >= mostChains || c.known == nil {
+		c.known = map[[sha256.Size]byte]struct{}{}
+	}
+	c.known[key] = struct{}{}
+	return nil
+}
+
+// whileRendering says how a document is signed as it is written; ctx is that of the rendering.
+func (e *Engine) whileRendering(ctx context.Context, r SignRequest, o *RenderOptions) (*emit.Signature, error) {
+	if r.Time.IsZero() {
+		r.Time = o.Time
+	}
+	switch {
+	case o.Protect != nil:
+		return nil, &OptionError{Field: "protect", Got: "a document that is signed", Want: "one of both: encrypted files are not signed"}
+	case r.Rect != [4]float64{} || r.Page > 1:
+		return nil, &OptionError{Field: "box", Got: "a place on a page", Want: "a signature field of the document, by its name"}
+	case r.Identity != nil && r.Identity.Key == nil:
+		return nil, &OptionError{Field: "key", Got: "none", Want: "a key, or PrepareSign for one that is elsewhere"}
+	}
+	room, err := e.checked(&r)
+	if err != nil {
+		return nil, err
+	}
+	s := r.signature()
+	return &emit.Signature{
+		Field: r.Field, Dict: s.Dict(), Certify: r.Certify != NoCertification, Shown: r.shown(),
+		By: &cos.Signature{Hash: r.Identity.Hash(), Room: room, Sign: func(digest []byte) ([]byte, error) {
+			draft, err := r.Identity.Begin(digest)
+			if err != nil {
+				return nil, signing(err)
+			}
+			signature, err := draft.Sign()
+			if err != nil {
+				return nil, signing(err)
+			}
+			cms, err := draft.Finish(ctx, signature)
+			if err != nil {
+				return nil, signing(err)
+			}
+			return cms, nil
+		}},
+	}, nil
 }
 
 // mayClaim judges what a file claims once it is signed. A claim cannot be taken back without touching
@@ -232,12 +335,7 @@ func (e *Engine) look(ctx context.Context, draft *edit.Draft, r SignRequest) (*e
 	if math.IsNaN(width) || math.IsNaN(height) || width <= 0 || height <= 0 || width > 14400 || height > 14400 {
 		return nil, nil //nolint:nilnil // nothing to see, or a place that Sign refuses
 	}
-	lines := []string{r.Name, r.Time.Format("2006-01-02 15:04:05 Z07:00")}
-	for _, s := range []string{r.Reason, r.Location} {
-		if s != "" {
-			lines = append(lines, s)
-		}
-	}
+	lines := r.shown()
 	// The largest letters with which everything fits, from 12 points down.
 	for size := 12.0; size >= 3; size -= 0.5 {
 		b := doc.NewBuilder()

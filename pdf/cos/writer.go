@@ -1,6 +1,7 @@
 package cos
 
 import (
+	"crypto"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -55,6 +56,9 @@ type Options struct {
 	Watch func(Ref, Object)
 	// Encrypt makes an encrypted file; nil: a plain one.
 	Encrypt *Encryption
+	// Signature signs the file; nil: it is not signed. It is for plain files, and PutSignature must be
+	// called.
+	Signature *Signature
 }
 
 // Trailer is what a reader starts from (ISO 32000-2, 7.5.5).
@@ -95,10 +99,13 @@ type Writer struct {
 	buf     []byte // written, not yet handed to out
 	flushed int64  // handed to out
 	hash    hash.Hash
+	digest  hash.Hash // of a signature by another function than hash; nil: there is none
+	held    bool      // nothing is handed to out
 	err     error
 
 	xref   []entry // by object number
 	inUse  int
+	signed unsigned
 	packed []byte // deflated data
 	secret []byte // encrypted data
 
@@ -134,7 +141,10 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	}
 	o.Limits = o.Limits.withDefaults(o.Version)
 	w.out, w.opt, w.err = out, o, nil
-	w.flushed, w.inUse = 0, 0
+	w.flushed, w.inUse, w.held, w.signed, w.digest = 0, 0, false, unsigned{}, nil
+	if o.Signature != nil && o.Signature.Hash != crypto.SHA256 {
+		w.digest = o.Signature.Hash.New()
+	}
 	w.hash.Reset()
 	w.xref = append(kept(w.xref), entryFree)
 	w.body, w.packed, w.secret, w.objs, w.heads = kept(w.body), kept(w.packed), kept(w.secret), kept(w.objs), w.heads[:0]
@@ -444,7 +454,7 @@ func (w *Writer) closeObjectStream() error {
 
 // data appends stream data, around the buffer when it is large.
 func (w *Writer) data(b []byte) {
-	if len(b) < bufferBytes/2 {
+	if len(b) < bufferBytes/2 || w.held {
 		w.buf = append(w.buf, b...)
 		return
 	}
@@ -454,7 +464,7 @@ func (w *Writer) data(b []byte) {
 
 // pass hands the buffer on when it is full.
 func (w *Writer) pass() error {
-	if len(w.buf) >= bufferBytes {
+	if len(w.buf) >= bufferBytes && !w.held {
 		w.drain()
 	}
 	if size := w.Offset(); size > w.opt.Limits.OutputBytes {
@@ -482,6 +492,9 @@ func (w *Writer) write(b []byte) {
 		return
 	}
 	w.hash.Write(b)
+	if w.digest != nil && !w.signed.done {
+		w.digest.Write(b)
+	}
 }
 
 func (w *Writer) fail(err error) error {

@@ -57,6 +57,11 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 	}
 	sum := Summary{}
 	copy(sum.ID[:], w.hash.Sum(nil))
+	if w.opt.Signature != nil {
+		if err := w.beginSignature(); err != nil {
+			return Summary{}, w.fail(err)
+		}
+	}
 	ref := w.Reserve()
 	if w.err != nil {
 		return Summary{}, w.err
@@ -107,6 +112,11 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 	w.buf = append(w.buf, "startxref\n"...)
 	w.buf = AppendInt(w.buf, start)
 	w.buf = append(w.buf, "\n%%EOF"...) // and nothing behind it, no line end either
+	if w.opt.Signature != nil {
+		if err := w.sign(); err != nil {
+			return Summary{}, w.fail(err)
+		}
+	}
 	w.drain()
 	if w.err != nil {
 		return Summary{}, w.err

@@ -53,6 +53,14 @@ func (e *IdentityError) Error() string { return "sign: identity: got " + e.Got +
 // certificate or is too weak, the certificate is for something else, or one of the chain is not
 // valid then.
 func (i *Identity) Check(at time.Time) error {
+	if err := i.CheckKey(at); err != nil {
+		return err
+	}
+	return i.CheckChain()
+}
+
+// CheckKey is Check without CheckChain.
+func (i *Identity) CheckKey(at time.Time) error {
 	if len(i.Chain) == 0 {
 		return &IdentityError{"no certificate", "the certificate of the key"}
 	}
@@ -69,20 +77,40 @@ func (i *Identity) Check(at time.Time) error {
 	if !MaySign(leaf) {
 		return &IdentityError{"a certificate of " + subject(leaf) + " whose key usage has no signatures", "one for digitalSignature or contentCommitment"}
 	}
-	for k, c := range i.Chain {
+	for _, c := range i.Chain {
 		if at.Before(c.NotBefore) || at.After(c.NotAfter) {
 			return &IdentityError{
 				fmt.Sprintf("a certificate of %s that is valid from %s to %s", subject(c), c.NotBefore.Format(time.DateOnly), c.NotAfter.Format(time.DateOnly)),
 				"one that is valid on " + at.UTC().Format(time.DateOnly),
 			}
 		}
-		if k > 0 {
-			if err := i.Chain[k-1].CheckSignatureFrom(c); err != nil {
-				return &IdentityError{"a chain where " + subject(c) + " did not issue the certificate before", "each certificate behind the one that it issued"}
-			}
+	}
+	return nil
+}
+
+// CheckChain returns an *IdentityError when a certificate of the chain did not issue the one before it.
+// That depends on the bytes of the certificates alone, and takes longer than signing does.
+func (i *Identity) CheckChain() error {
+	for k := 1; k < len(i.Chain); k++ {
+		if err := i.Chain[k-1].CheckSignatureFrom(i.Chain[k]); err != nil {
+			return &IdentityError{"a chain where " + subject(i.Chain[k]) + " did not issue the certificate before", "each certificate behind the one that it issued"}
 		}
 	}
 	return nil
+}
+
+// Deterministic reports whether the identity signs the same bytes alike each time: RSASSA-PSS has a
+// random salt, timestamps are new each time, and of ECDSA only keys of the standard library are known
+// to need no randomness (RFC 6979).
+func (i *Identity) Deterministic() bool {
+	if i.PSS || i.TSA != nil || len(i.Chain) == 0 {
+		return false
+	}
+	if _, ok := i.Chain[0].PublicKey.(*ecdsa.PublicKey); ok {
+		_, own := i.Key.(*ecdsa.PrivateKey)
+		return own
+	}
+	return true
 }
 
 // subject names the subject of a certificate.
@@ -152,6 +180,7 @@ type Draft struct {
 	identity *Identity
 	scheme   scheme
 	attrs    []byte // the signed attributes, as DER of a SET OF
+	own      []byte // what a key of the standard library made of them; nil: it is not known
 }
 
 // Begin makes the attributes that are signed for content whose digest, by Identity.Hash, is given.
@@ -163,7 +192,7 @@ func (i *Identity) Begin(digest []byte) (*Draft, error) {
 	if len(digest) != s.hash.Size() {
 		return nil, fmt.Errorf("sign: a digest of %d bytes, want %d", len(digest), s.hash.Size())
 	}
-	return &Draft{i, s, signedAttributes(i.Chain[0], digest)}, nil
+	return &Draft{identity: i, scheme: s, attrs: signedAttributes(i.Chain[0], digest)}, nil
 }
 
 // Message returns the bytes that the key signs: the signed attributes, as DER. They are hashed with
@@ -198,15 +227,30 @@ func (d *Draft) Sign() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sign: %w", err)
 	}
+	switch k := d.identity.Key.(type) {
+	case *ecdsa.PrivateKey, *rsa.PrivateKey, ed25519.PrivateKey:
+		if public, ok := k.Public().(interface{ Equal(crypto.PublicKey) bool }); ok && public.Equal(d.identity.Chain[0].PublicKey) {
+			d.own = b
+		}
+	}
 	return b, nil
 }
 
 // Finish returns the DER of the signature, given what the key made of Message. A signature that the
-// certificate does not verify is an error, and so is a timestamp that cannot be had.
+// certificate does not verify is an error, and so is a timestamp that cannot be had. What Sign made
+// with a key of the standard library that is the certificate's needs no verification, which takes
+// longer than signing does.
 func (d *Draft) Finish(ctx context.Context, signature []byte) ([]byte, error) {
+	if d.own != nil && bytes.Equal(d.own, signature) {
+		return d.finish(ctx, signature)
+	}
 	if err := verifySignature(d.identity.Chain[0].PublicKey, d.scheme.alg, d.scheme.hash, d.attrs, signature); err != nil {
 		return nil, fmt.Errorf("sign: the signature is not one of the key of the certificate: %w", err)
 	}
+	return d.finish(ctx, signature)
+}
+
+func (d *Draft) finish(ctx context.Context, signature []byte) ([]byte, error) {
 	var token []byte
 	if tsa := d.identity.TSA; tsa != nil {
 		h := crypto.SHA256.New()
@@ -229,7 +273,7 @@ func (i *Identity) MostBytes() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	d := &Draft{i, s, signedAttributes(i.Chain[0], make([]byte, s.hash.Size()))}
+	d := &Draft{identity: i, scheme: s, attrs: signedAttributes(i.Chain[0], make([]byte, s.hash.Size()))}
 	n := len(d.encode(make([]byte, s.most), nil))
 	if i.TSA != nil {
 		n += i.TSA.MostBytes() + 64 // the attribute around it, and longer lengths

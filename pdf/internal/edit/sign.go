@@ -59,37 +59,17 @@ func (e *Draft) Sign(ctx context.Context, s Signature, deflater cos.Deflater, mo
 	root := e.catalog()
 	hole := append(append([]byte{'<'}, bytes.Repeat([]byte{'0'}, 2*s.Room)...), '>')
 	blank := bytes.Repeat([]byte{' '}, 3*(rangeDigits+1))
-	text := func(v string) cos.Object {
-		if v == "" {
-			return nil
-		}
-		return cos.Text(v)
-	}
-	// What a caller chooses comes last: the places of the first two are found in what is written.
-	value := cos.Dict{
-		cos.E("Type", cos.Name("Sig")), cos.E("Filter", cos.Name("Adobe.PPKLite")), cos.E("SubFilter", cos.Name("ETSI.CAdES.detached")),
-		cos.E("ByteRange", cos.Raw("[0"+string(blank)+"]")), cos.E("Contents", cos.Raw(hole)),
-		cos.E("M", cos.Date(s.Time)), cos.E("Name", text(s.Name)), cos.E("Reason", text(s.Reason)), cos.E("Location", text(s.Location)), cos.E("ContactInfo", text(s.Contact)),
-	}
-	var references cos.Array
-	if s.Certify != 0 {
-		references = append(references, cos.Dict{
-			cos.E("Type", cos.Name("SigRef")), cos.E("TransformMethod", cos.Name("DocMDP")),
-			cos.E("TransformParams", cos.Dict{cos.E("Type", cos.Name("TransformParams")), cos.E("P", cos.Int(s.Certify)), cos.E("V", cos.Name("1.2"))}),
-		})
-	}
+	var locks cos.Array
 	if lock := e.dict(f.dict.Get("Lock")); lock != nil { // 12.7.5.5: what the field locks, its signature names
-		references = append(references, cos.Dict{
+		locks = append(locks, cos.Dict{
 			cos.E("Type", cos.Name("SigRef")), cos.E("TransformMethod", cos.Name("FieldMDP")), cos.E("Data", e.root),
 			cos.E("TransformParams", cos.Dict{
 				cos.E("Type", cos.Name("TransformParams")), cos.E("Action", lock.Get("Action")), cos.E("Fields", lock.Get("Fields")), cos.E("V", cos.Name("1.2")),
 			}),
 		})
 	}
-	if references != nil {
-		value = append(value, cos.E("Reference", references))
-	}
-	v := e.add(value)
+	// What a caller chooses comes last: the places of the first two are found in what is written.
+	v := e.add(append(cos.Dict{cos.E("ByteRange", cos.Raw("[0"+string(blank)+"]")), cos.E("Contents", cos.Raw(hole))}, s.Dict(locks...)...))
 	e.set(f.ref, with(e.dict(f.ref), "V", v))
 	if s.Certify != 0 {
 		perms := with(e.dict(root.Get("Perms")), "DocMDP", v)
@@ -110,6 +90,32 @@ func (e *Draft) Sign(ctx context.Context, s Signature, deflater cos.Deflater, mo
 	numbers := fmt.Appendf(nil, " %d %d %d", p.before, p.after, e.base.Size+int64(len(more))-p.after)
 	copy(more[at+bytes.Index(more[at:], blank):], numbers)
 	return p, nil
+}
+
+// Dict returns the dictionary of the signature, without ByteRange and Contents. More are references
+// beside that of a certification (ISO 32000-2, 12.8.1).
+func (s *Signature) Dict(more ...cos.Object) cos.Dict {
+	text := func(v string) cos.Object {
+		if v == "" {
+			return nil
+		}
+		return cos.Text(v)
+	}
+	d := cos.Dict{
+		cos.E("Type", cos.Name("Sig")), cos.E("Filter", cos.Name("Adobe.PPKLite")), cos.E("SubFilter", cos.Name("ETSI.CAdES.detached")),
+		cos.E("M", cos.Date(s.Time)), cos.E("Name", text(s.Name)), cos.E("Reason", text(s.Reason)), cos.E("Location", text(s.Location)), cos.E("ContactInfo", text(s.Contact)),
+	}
+	var references cos.Array
+	if s.Certify != 0 {
+		references = append(references, cos.Dict{
+			cos.E("Type", cos.Name("SigRef")), cos.E("TransformMethod", cos.Name("DocMDP")),
+			cos.E("TransformParams", cos.Dict{cos.E("Type", cos.Name("TransformParams")), cos.E("P", cos.Int(s.Certify)), cos.E("V", cos.Name("1.2"))}),
+		})
+	}
+	if references = append(references, more...); references != nil {
+		d = append(d, cos.E("Reference", references))
+	}
+	return d
 }
 
 // Update returns the file of a draft with the changes behind it; without any it is as it was.

@@ -37,9 +37,22 @@ type Options struct {
 	// encrypted.
 	Protect *crypt.Options
 	Rand    io.Reader
+	// Sign signs the document; nil: it is not signed.
+	Sign *Signature
 	// Force leaves out the checks of the standards, so that tests can show that a
 	// validator finds what the checks refuse.
 	Force bool
+}
+
+// Signature says how a document is signed while it is written.
+type Signature struct {
+	// Field is the full name of a signature field of the document; empty: a new one on the first page,
+	// which shows nothing.
+	Field   string
+	Dict    cos.Dict // of the signature, as cos.Writer.PutSignature takes it
+	Certify bool     // it is the author's, which says what may be changed later (ISO 32000-2, 12.8.2.2)
+	Shown   []string // lines of text, in Field
+	By      *cos.Signature
 }
 
 // Buffers keeps the memory of closed emitters for the next ones. It is safe for
@@ -83,6 +96,8 @@ type Emitter struct {
 	internal []internalLink
 	outline  []outlineItem
 
+	signature cos.Ref // zero: the document is not signed
+	invisible cos.Ref // the widget of a signature that shows nothing
 	fields    []*formField
 	formFonts []string // names of those that fields are typed in
 }
@@ -145,6 +160,9 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 		Version: standard.Version(o.Standards), Deflater: o.Deflater, Level: o.Level,
 		Limits: cos.Limits{OutputBytes: o.Limits.OutputBytes}, Encrypt: protection,
 	}
+	if o.Sign != nil {
+		file.Signature = o.Sign.By
+	}
 	if len(o.Standards) > 0 {
 		e.judge = standard.NewJudge(o.Standards, file.Version)
 		file.Watch = func(r cos.Ref, obj cos.Object) { e.judge.Object(r, obj, e.from) }
@@ -155,6 +173,9 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 		e.w.Reset(out, file)
 	}
 	e.resources = e.w.Reserve()
+	if o.Sign != nil {
+		e.signature = e.w.Reserve()
+	}
 	if e.check.Tagged() {
 		e.tree = tag.NewTree(e.w)
 		e.tree.Closed = e.judge.Elem
@@ -188,6 +209,10 @@ func (e *Emitter) Page(p *layout.Page) error {
 	}
 	if err := e.sheet(p); err != nil {
 		return err
+	}
+	if e.o.Sign != nil && e.o.Sign.Field == "" && len(e.pages) == 0 {
+		e.invisible = e.w.Reserve()
+		info.annots = append(info.annots, e.invisible)
 	}
 	e.pages = append(e.pages, info)
 	if err := e.begin(p); err != nil {
@@ -335,6 +360,11 @@ func (e *Emitter) Finish() (cos.Summary, []Font, error) {
 	if err := e.w.Put(root, catalog); err != nil {
 		return cos.Summary{}, nil, err
 	}
+	if e.o.Sign != nil {
+		if err := e.w.PutSignature(e.signature, e.o.Sign.Dict); err != nil {
+			return cos.Summary{}, nil, err
+		}
+	}
 	trailer := cos.Trailer{Root: root}
 	if err := e.verdict(trailer); err != nil {
 		return cos.Summary{}, nil, err
@@ -369,6 +399,9 @@ func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
 	}
 	if !form.IsZero() {
 		d = append(d, cos.E("AcroForm", form))
+	}
+	if e.o.Sign != nil && e.o.Sign.Certify {
+		d = append(d, cos.E("Perms", cos.Dict{cos.E("DocMDP", e.signature)}))
 	}
 	if e.tree != nil {
 		root, err := e.tree.Close()

@@ -18,6 +18,10 @@ type Options struct {
 	Tagged bool
 	Limits diag.Limits
 	Mono   string // family of code spans; empty: that of the text around
+	// Signed is the full name of the signature field that shows Signatory, lines of text; empty: none
+	// does.
+	Signed    string
+	Signatory []string
 	// Images reads image data. It may wait for memory until the context ends.
 	Images *image.Session
 }

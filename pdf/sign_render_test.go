@@ -1,0 +1,173 @@
+package pdf_test
+
+import (
+	"bytes"
+	"crypto/elliptic"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/crypt"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/sign"
+	"example.com/quire/pdf/standard"
+)
+
+// agreement has a place for a signature on its second page.
+func agreement(b *doc.Builder) error {
+	b.Title("Agreement").Lang("en").Heading(1, "Agreement").Text("first page").PageBreak().Text("second page")
+	place := doc.NewField(doc.FieldSignature, "parties.bank", "Signature of the bank")
+	b.Field(place)
+	b.Field(doc.NewField(doc.FieldText, "name", "Name"))
+	return nil
+}
+
+// TestDocumentsAreSignedWhileTheyAreRendered: each kind of key, in a field that shows the signature and
+// without one, with each version of PDF. The signature is in the only revision, covers the file and is
+// valid; the same input gives the same bytes where the key does; claims hold; and the file can be signed
+// again.
+func TestDocumentsAreSignedWhileTheyAreRendered(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	for name, id := range a.identities(t) {
+		for _, ids := range [][]standard.ID{nil, compliant, {standard.PDFA2b, standard.PDFUA1}} {
+			for _, field := range []string{"", "parties.bank"} {
+				at := fmt.Sprintf("%s %v %q", name, ids, field)
+				o := pdf.RenderOptions{Standards: ids, Time: testTime, Sign: &pdf.SignRequest{Identity: id, Field: field, Reason: "Approved: (all) \\ ₹", Location: "Bern"}}
+				body, res := render(t, e, o, agreement)
+				v := a.verdicts(t, e, body)
+				if len(v) != 1 || !v[0].Valid || !v[0].CoversFile || v[0].Revision != 1 || v[0].Level != "B-B" || v[0].Reason != "Approved: (all) \\ ₹" || v[0].Location != "Bern" {
+					t.Errorf("%s: %+v", at, v)
+				}
+				if sum := sha256.Sum256(body); res.SHA256 != sum {
+					t.Errorf("%s: another hash", at)
+				}
+				if again, _ := render(t, e, o, agreement); bytes.Equal(body, again) != res.Deterministic || res.Deterministic != (name != "RSA-PSS") {
+					t.Errorf("%s: deterministic %t, the same %t", at, res.Deterministic, bytes.Equal(body, again))
+				}
+				d := opened(t, e, body)
+				if len(d.Warnings()) > 0 || d.Info().Revisions != 1 {
+					t.Errorf("%s: %v, %d revisions", at, d.Warnings(), d.Info().Revisions)
+				}
+				if ids != nil {
+					if found, err := e.Check(t.Context(), d); err != nil || len(found) > 0 {
+						t.Errorf("%s: %v %v", at, err, found)
+					}
+				}
+				if name != "P-256" {
+					continue
+				}
+				path := pdftest.Write(t, "signed.pdf", body)
+				if err := pdftest.QPDF(t, path); err != nil {
+					t.Errorf("%s: %v", at, err)
+				}
+				shown := strings.Count(pdftest.Text(t, path), "Ada P-256")
+				if want := map[string]int{"": 0, "parties.bank": 1}[field]; shown != want {
+					t.Errorf("%s: the name is shown %d times", at, shown)
+				}
+				twice := signed(t, e, body, pdf.SignRequest{Identity: id})
+				for i, v := range a.verdicts(t, e, twice) {
+					if !v.Valid || v.CoversFile != (i == 1) {
+						t.Errorf("%s: signed again: %+v", at, v)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSignedRenderingsHoldForOtherPrograms: openssl, poppler and veraPDF, of a certification too.
+func TestSignedRenderingsHoldForOtherPrograms(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	ca, id := a.pemFile(t), a.identity(t, "Ada", ecKey(t, elliptic.P384()))
+	files := veraFolders{}
+	for i, ids := range [][]standard.ID{compliant, {standard.PDFA2b, standard.PDFUA1}} {
+		for _, field := range []string{"", "parties.bank"} {
+			body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: testTime, Sign: &pdf.SignRequest{Identity: id, Field: field, Certify: pdf.CertifyFormFilling}}, agreement)
+			if out, ok := opensslAccepts(t, body, body, ca); !ok {
+				t.Errorf("%v %q: openssl:\n%s", ids, field, out)
+			}
+			out, _ := pdftest.Run(t, "pdfsig", pdftest.Write(t, "signed.pdf", body))
+			if strings.Count(out, "Signature is Valid.") != 1 || !strings.Contains(out, "Total document signed") {
+				t.Errorf("%v %q: pdfsig:\n%s", ids, field, out)
+			}
+			if v := a.verdicts(t, e, body); v[0].Certifies != 2 {
+				t.Errorf("%v %q: %+v", ids, field, v)
+			}
+			for _, id := range ids {
+				files.put(t, flavours[id], fmt.Sprintf("%d%s", i, field), body)
+			}
+			flipped := bytes.Clone(body)
+			flipped[bytes.Index(flipped, []byte("Agreement"))] ^= 1
+			if _, ok := opensslAccepts(t, flipped, body, ca); ok || a.verdicts(t, e, flipped)[0].Valid {
+				t.Errorf("%v %q: a changed file is valid", ids, field)
+			}
+		}
+	}
+	for flavour, verdicts := range files.verdicts(t) {
+		for name, v := range verdicts {
+			if !v.Compliant {
+				t.Errorf("%s %s: %v %s", flavour, name, v.Clauses, strings.Join(v.Messages, "\n"))
+			}
+		}
+	}
+}
+
+// TestTimestampOfARendering makes the signature one of level B-T.
+func TestTimestampOfARendering(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	id := a.identity(t, "Ada", ecKey(t, elliptic.P256()))
+	server := a.stampAuthority(t)
+	id.TSA = &sign.TSA{URL: server.URL, HTTP: server.Client()}
+	body, res := render(t, e, pdf.RenderOptions{Time: testTime, Sign: &pdf.SignRequest{Identity: id}}, agreement)
+	if v := a.verdicts(t, e, body); len(v) != 1 || !v[0].Valid || v[0].Level != "B-T" || res.Deterministic {
+		t.Errorf("%+v, deterministic %t", v, res.Deterministic)
+	}
+}
+
+// TestRenderingIsSignedOrFails: what cannot be is a typed error that names it, and what was written is
+// no document.
+func TestRenderingIsSignedOrFails(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	key := ecKey(t, elliptic.P256())
+	good := a.identity(t, "Ada", key)
+	other := newAuthority(t)
+	for name, x := range map[string]struct {
+		o    pdf.RenderOptions
+		want string
+	}{
+		"no time":            {pdf.RenderOptions{Sign: &pdf.SignRequest{Identity: good}}, "time: got none"},
+		"no identity":        {pdf.RenderOptions{Time: testTime, Sign: &pdf.SignRequest{}}, "key: got none"},
+		"no key":             {pdf.RenderOptions{Time: testTime, Sign: &pdf.SignRequest{Identity: &sign.Identity{Chain: good.Chain}}}, "key: got none"},
+		"other key":          {pdf.RenderOptions{Time: testTime, Sign: &pdf.SignRequest{Identity: &sign.Identity{Key: ecKey(t, elliptic.P256()), Chain: good.Chain}}}, "not that of the certificate"},
+		"other issuer":       {pdf.RenderOptions{Time: testTime, Sign: &pdf.SignRequest{Identity: &sign.Identity{Key: key, Chain: append(good.Chain[:1:1], other.cert)}}}, "did not issue"},
+		"expired":            {pdf.RenderOptions{Time: testTime.AddDate(60, 0, 0), Sign: &pdf.SignRequest{Identity: good}}, "is valid from"},
+		"encrypted":          {pdf.RenderOptions{Time: testTime, Protect: &crypt.Options{Owner: "o"}, Sign: &pdf.SignRequest{Identity: good}}, "protect: got"},
+		"box":                {pdf.RenderOptions{Time: testTime, Sign: &pdf.SignRequest{Identity: good, Rect: [4]float64{1, 1, 9, 9}}}, "box: got"},
+		"unknown field":      {pdf.RenderOptions{Time: testTime, Sign: &pdf.SignRequest{Identity: good, Field: "parties.client"}}, `no signature field "parties.client"`},
+		"text field":         {pdf.RenderOptions{Time: testTime, Sign: &pdf.SignRequest{Identity: good, Field: "name"}}, "sign parties.bank"},
+		"key that fails":     {pdf.RenderOptions{Time: testTime, Sign: &pdf.SignRequest{Identity: &sign.Identity{Key: failingKey{key}, Chain: good.Chain}}}, "the token is gone"},
+		"key of the wrong":   {pdf.RenderOptions{Time: testTime, Sign: &pdf.SignRequest{Identity: &sign.Identity{Key: wrongKey{key}, Chain: good.Chain}}}, "not one of the key"},
+		"unknown certifying": {pdf.RenderOptions{Time: testTime, Sign: &pdf.SignRequest{Identity: good, Certify: 9}}, "certify: got"},
+	} {
+		var out bytes.Buffer
+		res, err := e.Build(t.Context(), &out, x.o, agreement)
+		option, typed := errors.AsType[*pdf.OptionError](err)
+		if err == nil || res != nil || !typed && !errors.Is(err, pdf.ErrSigner) || !strings.Contains(err.Error(), x.want) && !strings.Contains(fmt.Sprint(diagnosticsOf(err)), x.want) {
+			t.Errorf("%s: %v, %+v", name, err, option)
+		}
+		if bytes.Contains(out.Bytes(), []byte("%%EOF")) {
+			t.Errorf("%s: a document was written", name)
+		}
+	}
+	if _, err := e.Build(t.Context(), &bytes.Buffer{}, pdf.RenderOptions{Time: testTime, Sign: &pdf.SignRequest{Identity: good}}, agreement); err != nil {
+		t.Errorf("the good one: %v", err)
+	}
+}
