@@ -35,8 +35,9 @@ type RedactRecord struct {
 // characters, pixels of images, paths with a point there, annotations and fields. Copies go too, of
 // what matches and of lines that stood in a box: ActualText and alternative texts, bookmarks,
 // metadata, values of fields, names of destinations. Attachments, scripts, XFA, thumbnails and private
-// data go whole, and so does every earlier revision. As much space stays where a character was, which
-// tells how wide it was; Boxes that cover whole lines hide that.
+// data go whole, and so does every earlier revision. Where characters were
+// a space of a whole number of the size of their letters stays, and what follows on the line moves to its
+// end: how wide a text was tells much of what it said. Boxes that cover whole lines tell nothing of it.
 //
 // The new file is read again before a byte of it reaches w: ErrNotProvable says where the text was
 // still found, or which content cannot be told, such as a font without the meaning of its characters.

@@ -96,6 +96,7 @@ type Glyph struct {
 	Size     float64 // on the page
 	Advance  float64 // in units of text space before scaling: width times size, and spacing
 	Vertical bool
+	Place    Matrix // the text matrix where it is shown (9.4.2)
 }
 
 // Interpreter follows contents. It is not safe for concurrent use.
@@ -408,7 +409,7 @@ func (p *page) glyphsOf(b []byte, arg int) error {
 			spacing += s.WordSpace
 		}
 		m := Matrix{s.Size * s.Scale, 0, 0, s.Size, 0, s.Rise}.Mul(p.tm).Mul(s.CTM)
-		x := Glyph{Text: g.text, Known: g.known, Code: rest[:c.n], Arg: arg, Offset: offset, Vertical: f.vertical}
+		x := Glyph{Text: g.text, Known: g.known, Code: rest[:c.n], Arg: arg, Offset: offset, Vertical: f.vertical, Place: p.tm}
 		if f.vertical {
 			x.Quad = m.Quad(Rect{-g.vx, g.rise, g.width - g.vx, 0})
 			x.Origin = m.At(0, 0)

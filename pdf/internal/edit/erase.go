@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,7 +21,8 @@ type eraser struct {
 	levels []*level // the page, and the forms that are being drawn
 	made   int      // names of new objects
 	text   strings.Builder
-	line   float64 // height of the last character in text
+	line   float64        // height of the last character in text
+	marked []content.Rect // what black boxes cover where characters were
 }
 
 // level is one content stream that is written.
@@ -35,6 +37,21 @@ type level struct {
 	path      int               // where the path in out begins; -1: none
 	clip      bool              // that path clips
 	marks     int
+	moved     bool           // text stands elsewhere than what was written last leaves it
+	gap       *gap           // the characters that were taken out last; nil: none on this line
+	shift     float64        // how far what follows on the line was moved, in text space
+	last      content.Matrix // where the character before ends
+	ctm       content.Matrix // of it
+}
+
+// gap is where characters were that were taken out one behind the other.
+type gap struct {
+	place      content.Matrix // of the first
+	end        float64        // where the last ends, along the line from place, in text space
+	em         float64
+	low, high  content.Point // the left edge of the first on the page
+	along      content.Point // on the page, one unit of text space
+	horizontal bool
 }
 
 // pruned returns the resources of a level with its new XObjects and without those that it does not draw.
@@ -93,12 +110,13 @@ func (x *eraser) write(ev *content.Event) error {
 		x.levels = append(x.levels, next)
 		return nil
 	case content.FormEnd:
+		l.close(x)
 		x.levels = x.levels[:len(x.levels)-1]
 		x.form(x.levels[len(x.levels)-1], l, ev)
 		return nil
 	case content.Show:
-		if x.show(l, ev) {
-			l.changed = true
+		if len(x.boxes) > 0 {
+			x.show(l, ev)
 			return nil
 		}
 	case content.DrawImage:
@@ -125,6 +143,19 @@ func (x *eraser) write(ev *content.Event) error {
 			}
 		case "W", "W*":
 			l.clip = true
+		case "BT":
+			l.moved = true
+		case "Td", "Tm", "T*", "TD":
+			if len(x.boxes) == 0 {
+				break
+			}
+			// Where text goes on is said when some is shown: what lay between would tell how wide each
+			// character was that is gone.
+			l.moved = true
+			if ev.Op == "TD" {
+				l.emit("TL", []cos.Object{thousandths(ev.State.Leading)})
+			}
+			return nil
 		case "q":
 			l.depth++
 		case "Q":
@@ -216,75 +247,179 @@ func (x *eraser) inside(points []content.Point) bool {
 	return false
 }
 
-// show writes an operator that shows text without the characters in boxes, with as much space in
-// their place; false: none is.
-func (x *eraser) show(l *level, ev *content.Event) bool {
-	gone := false
-	for _, g := range ev.Glyphs {
-		gone = gone || inBoxes(g.Quad, x.boxes)
+// show writes an operator that shows text without the characters in boxes. What is left on a line
+// behind them moves by less than the size of its letters, so that the space in their place is a whole
+// number of those: how wide a text was tells much of what it said. Nothing else of where they stood is
+// written.
+func (x *eraser) show(l *level, ev *content.Event) {
+	if ev.Op == "\"" && len(ev.Args) >= 3 {
+		l.emit("Tw", ev.Args[len(ev.Args)-3:len(ev.Args)-2])
+		l.emit("Tc", ev.Args[len(ev.Args)-2:len(ev.Args)-1])
 	}
-	if !gone {
-		return false
+	if ev.Op == "'" || ev.Op == "\"" {
+		l.moved = true
+	}
+	if len(ev.Args) == 0 {
+		return
 	}
 	list, ok := ev.Args[len(ev.Args)-1].(cos.Array)
 	if !ok || ev.Op != "TJ" {
 		list = cos.Array{ev.Args[len(ev.Args)-1]}
 	}
-	switch ev.Op {
-	case "'":
-		l.emit("T*", nil)
-	case "\"":
-		if n := len(ev.Args); n >= 3 {
-			l.emit("Tw", ev.Args[n-3:n-2])
-			l.emit("Tc", ev.Args[n-2:n-1])
+	var out cos.Array // shown from one place on
+	var kept []byte
+	flush := func() {
+		if len(kept) > 0 {
+			out, kept = append(out, cos.Hex(kept)), nil
 		}
-		l.emit("T*", nil)
+		if len(out) > 0 {
+			l.emit("TJ", []cos.Object{out})
+		}
+		out = nil
 	}
-	var out cos.Array
 	glyphs := ev.Glyphs
 	for i, o := range list {
 		if _, isText := cos.Bytes(o); !isText {
-			out = append(out, o)
+			switch {
+			case len(out) > 0 || len(kept) > 0:
+				if len(kept) > 0 {
+					out, kept = append(out, cos.Hex(kept)), nil
+				}
+				out = append(out, o)
+			default: // it moves what follows, which says where it stands
+				l.moved = true
+			}
 			continue
 		}
-		var kept []byte
-		space := 0.0
-		flush := func() {
-			if len(kept) > 0 {
-				out = append(out, cos.Hex(kept))
-			}
-			if space != 0 && ev.State.Size != 0 {
-				out = append(out, thousandths(-space*1000/ev.State.Size))
-			}
-			kept, space = nil, 0
-		}
 		for len(glyphs) > 0 && glyphs[0].Arg == i {
-			g := glyphs[0]
-			glyphs = glyphs[1:]
+			g := &glyphs[0]
 			if inBoxes(g.Quad, x.boxes) {
-				x.gone(g)
-				space += g.Advance
-				continue
-			}
-			if space != 0 {
 				flush()
+				l.changed, l.moved = true, true
+				x.gone(l, ev.State, g)
+			} else {
+				if x.stays(l, ev.State, glyphs); l.moved {
+					flush()
+					l.place(content.Matrix{1, 0, 0, 1, l.shift, 0}.Mul(g.Place))
+				}
+				kept = append(kept, g.Code...)
 			}
-			kept = append(kept, g.Code...)
+			glyphs = glyphs[1:]
 		}
-		if space != 0 && len(kept) > 0 { // what stays stands before what goes
-			before := space
-			space = 0
-			flush()
-			space = before
-		}
-		flush()
 	}
-	l.emit("TJ", []cos.Object{out})
-	return true
+	flush()
+}
+
+// place says where text goes on.
+func (l *level) place(m content.Matrix) {
+	l.out = append(appendMatrix(l.out, m), " Tm\n"...)
+	l.moved = false
+}
+
+// after returns how far, along the line and across it, a place is from that of a gap; ok is false where
+// the lines have other directions or sizes.
+func (g *gap) after(m content.Matrix) (along, across float64, ok bool) {
+	inverse, ok := g.place.Inverse()
+	by := m.Mul(inverse)
+	const little = 1e-6
+	return by[4], by[5], ok && math.Abs(by[0]-1)+math.Abs(by[1])+math.Abs(by[2])+math.Abs(by[3]-1) < little
+}
+
+// width is how wide the space of a gap is: a whole number of letters' sizes.
+func (g *gap) width(to float64) float64 {
+	if !g.horizontal || !(g.em > 0) || to <= 0 {
+		return to
+	}
+	return math.Ceil(to/g.em-1e-6) * g.em
+}
+
+// close ends the gap of a level: its box is drawn as wide as what may stand behind it is moved.
+func (l *level) close(x *eraser) {
+	if g := l.gap; g != nil {
+		w := g.width(g.end)
+		right := func(p content.Point) content.Point { return content.Point{X: p.X + g.along.X*w, Y: p.Y + g.along.Y*w} }
+		x.marked = append(x.marked, content.Quad{g.low, right(g.low), right(g.high), g.high}.Bounds())
+	}
+	l.gap, l.shift = nil, 0
+}
+
+// on ends the line where the space changes that text stands in.
+func (l *level) on(x *eraser, s *content.State) {
+	if s.CTM != l.ctm {
+		if l.shift != 0 {
+			l.moved = true
+		}
+		l.close(x)
+		l.ctm = s.CTM
+	}
+}
+
+// stays takes note of a character that stays, the first of those given: what stands close behind a gap is
+// moved with it, as is all behind that on the line; what stands elsewhere ends the line.
+func (x *eraser) stays(l *level, s *content.State, glyphs []content.Glyph) {
+	g := &glyphs[0]
+	l.on(x, s)
+	defer func() { l.last = content.Matrix{1, 0, 0, 1, g.Advance * s.Scale, 0}.Mul(g.Place) }()
+	if l.gap == nil && l.shift == 0 {
+		return
+	}
+	size := math.Abs(s.Size * s.Scale)
+	if l.gap == nil { // text that follows text that was moved
+		before := gap{place: l.last}
+		if along, across, ok := before.after(g.Place); !ok || math.Abs(across) > size/4 || along < -size || along > 1.5*size {
+			l.shift, l.moved = 0, true
+		}
+		return
+	}
+	shift := l.shift
+	along, across, ok := l.gap.after(g.Place)
+	near := ok && l.gap.horizontal && math.Abs(across) <= size/4 && along >= l.gap.end-size/2 && along <= l.gap.end+1.5*size
+	if near {
+		shift += l.gap.width(along) - along
+		l.gap.end = max(l.gap.end, along)
+		by := l.gap.along
+		for i := range glyphs { // it must not come to lie where something is taken out
+			q := glyphs[i].Quad
+			for k := range q {
+				q[k].X += by.X * shift
+				q[k].Y += by.Y * shift
+			}
+			if !inBoxes(glyphs[i].Quad, x.boxes) && inBoxes(q, x.boxes) {
+				shift = 0
+				break
+			}
+		}
+	}
+	l.close(x)
+	l.moved = true
+	if near {
+		l.shift = shift
+	}
 }
 
 // gone notes a character that is taken out.
-func (x *eraser) gone(g content.Glyph) {
+func (x *eraser) gone(l *level, s *content.State, g *content.Glyph) {
+	l.on(x, s)
+	size := math.Abs(s.Size * s.Scale)
+	end := content.Matrix{1, 0, 0, 1, g.Advance * s.Scale, 0}.Mul(g.Place)
+	if l.gap != nil {
+		along, across, ok := l.gap.after(g.Place)
+		to, _, _ := l.gap.after(end)
+		if ok && !g.Vertical && math.Abs(across) <= size/4 && along >= l.gap.end-size && along <= l.gap.end+1.5*size {
+			l.gap.end = max(l.gap.end, to)
+		} else {
+			l.close(x)
+		}
+	}
+	if l.gap == nil {
+		m := g.Place.Mul(s.CTM)
+		l.gap = &gap{
+			place: g.Place, end: max(g.Advance*s.Scale, 0), em: size, low: g.Quad[0], high: g.Quad[3], along: content.Point{X: m[0], Y: m[1]}, horizontal: !g.Vertical,
+		}
+		if g.Vertical {
+			x.marked, l.gap = append(x.marked, g.Quad.Bounds()), nil
+		}
+	}
 	x.r.Removed.Characters++
 	if y := g.Origin.Y; y < x.line-1 || y > x.line+1 {
 		x.text.WriteByte('\n')

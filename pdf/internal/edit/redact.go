@@ -52,7 +52,7 @@ func (r Removed) minus(o Removed) Removed {
 type RedactedPage struct {
 	Page    int          `json:"page"` // from 1
 	Removed Removed      `json:"removed"`
-	Boxes   [][4]float64 `json:"boxes"` // those asked for and those of matches, in points
+	Boxes   [][4]float64 `json:"boxes"` // those asked for and those that cover characters, in points
 }
 
 // Proof is what was read of a new file to find that nothing is left.
@@ -71,7 +71,9 @@ type Redaction struct {
 	Proof   Proof
 	re      *regexp.Regexp   // nil: boxes only
 	said    []*regexp.Regexp // what stood in boxes: hidden copies of it go too
-	boxes   [][]content.Rect // of each page
+	boxes   [][]content.Rect // of each page: those asked for first, of which there are asked
+	asked   []int
+	drawn   [][]content.Rect // what is covered with black
 }
 
 // notProvable is the error of a redaction that could leave something.
@@ -114,6 +116,10 @@ func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error)
 			r.boxes[i] = append(r.boxes[i], b)
 		}
 	}
+	r.drawn = make([][]content.Rect, len(e.pages))
+	for _, b := range r.boxes {
+		r.asked = append(r.asked, len(b))
+	}
 	if err := r.match(ctx, e); err != nil {
 		return nil, err
 	}
@@ -125,7 +131,7 @@ func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error)
 		}
 		if gone := r.Removed.minus(before); gone != (Removed{}) || len(r.boxes[i]) > 0 {
 			p := RedactedPage{Page: i + 1, Removed: gone, Boxes: [][4]float64{}}
-			for _, b := range r.boxes[i] {
+			for _, b := range r.drawn[i] {
 				p.Boxes = append(p.Boxes, rounded(b))
 			}
 			r.Pages = append(r.Pages, p)
@@ -211,14 +217,20 @@ func (r *Redaction) page(ctx context.Context, e *Draft, i int, mark bool) error 
 		return err
 	}
 	top := x.levels[0]
+	top.close(x)
+	drawn := append(slices.Clone(boxes[:r.asked[i]]), x.marked...)
+	if o := r.asked[i]; o < len(boxes) && len(x.marked) == 0 { // what matched is not shown as text
+		drawn = boxes
+	}
+	r.drawn[i] = drawn
 	out := append([]byte("q\n"), top.out...)
 	for range top.depth {
 		out = append(out, "Q\n"...)
 	}
 	out = append(out, "Q\n"...)
-	if mark && len(boxes) > 0 {
+	if mark && len(drawn) > 0 {
 		out = append(out, "/Artifact BMC q 0 g\n"...)
-		for _, b := range boxes {
+		for _, b := range drawn {
 			for _, v := range [...]float64{b[0], b[1], b[2] - b[0], b[3] - b[1]} {
 				out = append(thousandths(v).AppendPDF(out), ' ')
 			}
