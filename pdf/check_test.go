@@ -2,6 +2,8 @@ package pdf_test
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +58,129 @@ func TestCheckFindsWhatASpoiltFileBreaks(t *testing.T) {
 		}
 		if err != nil || !strings.Contains(strings.Join(all, "; "), c.rule) {
 			t.Errorf("%s: %q, %v", name, all, err)
+		}
+	}
+}
+
+// TestCheckFindsWhatASpoiltFormBreaks: a sound form with one thing changed, by each standard that has a
+// rule of it; and fonts and headings.
+func TestCheckFindsWhatASpoiltFormBreaks(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	// of changes the dictionaries that f picks.
+	of := func(f func(cos.Dict) bool, key cos.Name, v cos.Object) func(cos.Ref, cos.Dict) cos.Dict {
+		return func(_ cos.Ref, d cos.Dict) cos.Dict {
+			if !f(d) {
+				return d
+			}
+			return append(slices.DeleteFunc(slices.Clone(d), func(x cos.Entry) bool { return x.Key == key }), cos.E(key, v))
+		}
+	}
+	has := func(key cos.Name, is cos.Object) func(cos.Dict) bool {
+		return func(d cos.Dict) bool { return d.Get(key) == is }
+	}
+	widget, element := has("Subtype", cos.Name("Widget")), has("S", cos.Name("Form"))
+	for _, ids := range [][]standard.ID{{standard.PDFA2b, standard.PDFUA1}, compliant} {
+		body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: frozen}, everyField)
+		sound, err := edit.Open(bytes.NewReader(body), int64(len(body)), edit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]struct {
+			spoil func(cos.Ref, cos.Dict) cos.Dict
+			rules [2]string // of 1.7 and of 2.0
+		}{
+			"no appearance":      {of(widget, "AP", nil), [2]string{"S044 ISO 19005-2, 6.3.3", "S044 ISO 19005-4, 6.3.3"}},
+			"two appearances":    {of(widget, "AP", cos.Dict{cos.E("N", cos.Ref{Num: 1}), cos.E("D", cos.Ref{Num: 1})}), [2]string{"S044 ISO 19005-2, 6.3.3", "S044 ISO 19005-4, 6.3.3"}},
+			"states of a text":   {of(has("FT", cos.Name("Tx")), "AP", cos.Dict{cos.E("N", cos.Dict{})}), [2]string{"S044 ISO 19005-2, 6.3.3", "S044 ISO 19005-4, 6.3.3"}},
+			"an action":          {of(widget, "A", cos.Dict{cos.E("S", cos.Name("URI"))}), [2]string{"S044 ISO 19005-2, 6.4.1", "S044 ISO 19005-4, 6.4.1"}},
+			"other element":      {of(element, "S", cos.Name("P")), [2]string{"S044 ISO 14289-1, 7.18.4", "S044 ISO 14289-2, 8.10.1"}},
+			"two in an element":  {of(element, "K", cos.Array{cos.Dict{cos.E("Type", cos.Name("OBJR")), cos.E("Obj", cos.Ref{Num: 1})}, cos.Dict{cos.E("Type", cos.Name("OBJR")), cos.E("Obj", cos.Ref{Num: 2})}}), [2]string{"S041 ISO 14289-1, 7.18.4", "S041 ISO 14289-2, 8.10.1"}},
+			"no label":           {of(func(d cos.Dict) bool { return d.Get("TU") != nil }, "TU", nil), [2]string{"S044 ISO 14289-1, 7.18.1", ""}},
+			"no contents":        {of(widget, "Contents", nil), [2]string{"", "S044 ISO 14289-2, 8.10.2.3"}},
+			"made by programs":   {of(func(d cos.Dict) bool { return d.Get("Fields") != nil }, "NeedAppearances", cos.Bool(true)), [2]string{"S045 ISO 19005-2, 6.4.1", "S045 ISO 19005-4, 6.4.1"}},
+			"level of a heading": {of(has("S", cos.Name("H1")), "S", cos.Name("H3")), [2]string{"S020 ISO 14289-1, 7.4.2", ""}},
+			"no level":           {of(has("S", cos.Name("H1")), "S", cos.Name("H")), [2]string{"", "S020 ISO 14289-2, 8.2.5.12"}},
+			"no glyph map":       {of(has("Subtype", cos.Name("CIDFontType2")), "CIDToGIDMap", nil), [2]string{"S051 ISO 19005-2, 6.2.11.3.2", "S051 ISO 19005-4, 6.2.10.3.2"}},
+		} {
+			want := c.rules[0]
+			if ids[0] == standard.PDFA4 {
+				want = c.rules[1]
+			}
+			var out bytes.Buffer
+			copyFile(t, sound, &out, c.spoil)
+			d, err := edit.Open(bytes.NewReader(out.Bytes()), int64(out.Len()), edit.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := d.Check(t.Context(), ids)
+			var all []string
+			for _, f := range found {
+				all = append(all, f.Rule+" "+f.Clause)
+			}
+			if err != nil || want != "" && !slices.Contains(all, want) {
+				t.Errorf("%v, %s: want %s: %q, %v", ids, name, want, all, err)
+			}
+		}
+	}
+}
+
+// TestCheckReadsColoursAndMetadata of files of other makers: colours of a device behind other colour
+// spaces, TrueType fonts by how they find their glyphs, and what XMP has to be.
+func TestCheckReadsColoursAndMetadata(t *testing.T) {
+	t.Parallel()
+	const rdf = `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/" xmlns:o="urn:own"><pdfaid:part>2</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance>%s</rdf:Description></rdf:RDF></x:xmpmeta>`
+	file := func(packet, resources, content string) []byte {
+		stream := func(dict, data string) string {
+			return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", dict, len(data), data)
+		}
+		s := "%PDF-1.7\n"
+		for i, o := range []string{
+			"<</Type/Catalog/Pages 2 0 R/Metadata 5 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+			"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<<" + resources + ">>>>",
+			stream("", content), stream("/Type/Metadata/Subtype/XML", packet),
+		} {
+			s += fmt.Sprintf("%d 0 obj %s endobj\n", i+1, o)
+		}
+		return []byte(s + "trailer<</Root 1 0 R>>")
+	}
+	sound := fmt.Sprintf(rdf, "")
+	const colour, font = "S047 ISO 19005-2, 6.2.4.3", "S051 ISO 19005-2, 6.2.11.6"
+	for name, x := range map[string]struct {
+		body       []byte
+		want, none string
+	}{
+		"nothing":          {file(sound, "", "0 0 m"), "", colour},
+		"indexed":          {file(sound, "/ColorSpace<</C[/Indexed/DeviceRGB 0<000000>]>>", "/C cs 0 scn"), colour, ""},
+		"ink":              {file(sound, "/ColorSpace<</C[/Separation/Spot/DeviceCMYK<<>>]>>", "/C cs 1 scn"), colour, ""},
+		"pattern":          {file(sound, "/Pattern<</P<</PatternType 2/Shading<</ColorSpace/DeviceRGB>>>>>>", "/Pattern cs /P scn"), colour, ""},
+		"shading":          {file(sound, "/Shading<</S<</ColorSpace/DeviceGray>>>>", "/S sh"), colour, ""},
+		"inline":           {file(sound, "", "BI/W 1/H 1/BPC 8/CS/G ID x EI"), colour, ""},
+		"calibrated":       {file(sound, "/ColorSpace<</C[/CalRGB<</WhitePoint[1 1 1]>>]>>", "/C cs 0 0 0 scn"), "", colour},
+		"default":          {file(sound, "/ColorSpace<</DefaultRGB[/CalRGB<</WhitePoint[1 1 1]>>]>>", "0 0 0 rg"), "", colour},
+		"transfer":         {file(sound, "/ExtGState<</G<</Type/ExtGState/TR/Identity>>>>", ""), "S045 ISO 19005-2, 6.2.5", ""},
+		"symbolic":         {file(sound, "/Font<</F<</Type/Font/Subtype/TrueType/FirstChar 0/LastChar 0/Widths[0]/Encoding/WinAnsiEncoding/FontDescriptor<</Flags 4>>>>>>", ""), font, ""},
+		"encoding":         {file(sound, "/Font<</F<</Type/Font/Subtype/TrueType/FirstChar 0/LastChar 0/Widths[0]/FontDescriptor<</Flags 32>>>>>>", ""), font, ""},
+		"widths":           {file(sound, "/Font<</F<</Type/Font/Subtype/Type1/FirstChar 0/LastChar 3/Widths[0]/FontDescriptor<</Flags 32>>>>>>", ""), "S051 ISO 19005-2, 6.2.11.2", font},
+		"font":             {file(sound, "/Font<</F<</Type/Font/Subtype/Type7>>>>", ""), "S051 ISO 19005-2, 6.2.11.2", ""},
+		"no XML":           {file(sound+"<", "", ""), "S052 ISO 19005-2, 6.6.2.1", ""},
+		"not UTF-8":        {file(strings.Replace(sound, "<x:", "\xff<x:", 1), "", ""), "S052 ISO 19005-2, 6.6.2.1", ""},
+		"encoding of it":   {file(`<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d" encoding="UTF-8"?>`+sound, "", ""), "S052 ISO 19005-2, 6.6.2.1", ""},
+		"own property":     {file(fmt.Sprintf(rdf, "<o:p>x</o:p>"), "", ""), "S052 ISO 19005-2, 6.6.2.3.1", ""},
+		"own attribute":    {file(strings.Replace(sound, `rdf:about=""`, `rdf:about="" o:p="x"`, 1), "", ""), "S052 ISO 19005-2, 6.6.2.3.1", ""},
+		"described itself": {file(fmt.Sprintf(rdf, `<e:schemas xmlns:e="http://www.aiim.org/pdfa/ns/extension/"><rdf:Bag><rdf:li><s:namespaceURI xmlns:s="http://www.aiim.org/pdfa/ns/schema#">urn:own</s:namespaceURI></rdf:li></rdf:Bag></e:schemas><o:p>x</o:p>`), "", ""), "", "S052 ISO 19005-2, 6.6.2.3.1"},
+	} {
+		d, err := edit.Open(bytes.NewReader(x.body), int64(len(x.body)), edit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := d.Check(t.Context(), []standard.ID{standard.PDFA2b})
+		var all []string
+		for _, f := range found {
+			all = append(all, f.Rule+" "+f.Clause)
+		}
+		if err != nil || x.want != "" && !slices.Contains(all, x.want) || x.none != "" && slices.Contains(all, x.none) {
+			t.Errorf("%s: want %q and not %q: %q, %v", name, x.want, x.none, all, err)
 		}
 	}
 }

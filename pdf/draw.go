@@ -94,9 +94,7 @@ func (c *change) imported(d *Document) (*edit.Import, error) {
 	for _, claim := range c.d.Claims() {
 		kind := claim[:min(len("pdf/a"), len(claim))] // pdf/a or pdf/u
 		if !slices.ContainsFunc(theirs, func(s string) bool { return strings.HasPrefix(s, kind) }) {
-			c.d.DropClaims()
-			c.summary.Warnings = append(c.summary.Warnings, "claims were dropped: the document that is laid over makes none like "+claim)
-			break
+			c.summary.drop(c.d, claim, "the document that is laid over makes none like it")
 		}
 	}
 	return x, nil

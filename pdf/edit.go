@@ -436,9 +436,10 @@ func (e *Engine) Merge(ctx context.Context, w io.Writer, in []MergeInput, o Edit
 		return nil, &OptionError{Field: "pages", Got: "none of any file", Want: "one page at least"}
 	}
 	first := drafts[0]
-	if len(claims) < len(first.Claims()) {
-		s.Warnings = append(s.Warnings, "claims were dropped: not every file makes them")
-		first.DropClaims()
+	for _, claim := range first.Claims() {
+		if !slices.Contains(claims, claim) {
+			s.drop(first, claim, "not every file makes it")
+		}
 	}
 	for i, d := range drafts {
 		if i > 0 {
@@ -501,20 +502,19 @@ func (e *Engine) writeDraft(ctx context.Context, w io.Writer, d *edit.Draft, o E
 		return err
 	}
 	if len(claims) > 0 {
-		why, err := e.unfit(ctx, claims, o, func(w io.Writer) error {
+		unfit, err := e.unfit(ctx, claims, o, func(w io.Writer) error {
 			_, err := write(w, nil)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if why != "" {
-			if w := "the claim of " + strings.Join(claims, " and ") + " was dropped: " + why; !slices.Contains(s.Warnings, w) {
-				s.Warnings = append(s.Warnings, w)
+		for i, why := range unfit {
+			if why != "" {
+				s.drop(d, claims[i], why)
 			}
-			d.DropClaims()
-			claims = nil
 		}
+		claims = d.Claims()
 	}
 	sum, err := write(w, o.Protect)
 	if err != nil {
@@ -529,44 +529,75 @@ func (e *Engine) writeDraft(ctx context.Context, w io.Writer, d *edit.Draft, o E
 	return nil
 }
 
-// unfit says why a file may not claim what it does, empty when it may.
-func (e *Engine) unfit(ctx context.Context, claims []string, o EditOptions, write func(io.Writer) error) (why string, err error) {
-	var ids []standard.ID
-	for _, name := range claims {
+// drop takes a claim back, with a warning; of a file that is split, each part may lose it.
+func (s *Summary) drop(d *edit.Draft, claim, why string) {
+	d.DropClaims(claim)
+	if w := "the claim of " + claim + " was dropped: " + why; !slices.Contains(s.Warnings, w) {
+		s.Warnings = append(s.Warnings, w)
+	}
+}
+
+// unfit says of each claim why the file may not make it, empty where it may. One that does not hold
+// takes no other with it.
+func (e *Engine) unfit(ctx context.Context, claims []string, o EditOptions, write func(io.Writer) error) ([]string, error) {
+	why := make([]string, len(claims))
+	ids := make([]standard.ID, len(claims))
+	var judged []standard.ID
+	for i, name := range claims {
 		id, err := standard.Parse(name)
-		if err != nil {
-			return name + " is not judged here", nil
+		switch {
+		case err != nil:
+			why[i] = "it is not judged here"
+		case o.Protect != nil && (id.Archival() || standard.Version([]standard.ID{id}) != cos.V20):
+			why[i] = "the file is encrypted"
+		default:
+			ids[i], judged = id, append(judged, id)
 		}
-		ids = append(ids, id)
 	}
-	if ids, err = standard.Set(ids...); err != nil {
-		return err.Error(), nil
+	if len(judged) == 0 {
+		return why, nil
 	}
-	if o.Protect != nil && (standard.Archival(ids) || standard.Version(ids) != cos.V20) {
-		return "it is encrypted", nil
+	if _, err := standard.Set(judged...); err != nil {
+		for i := range why {
+			why[i] = err.Error()
+		}
+		return why, nil
 	}
 	f, done, err := temporary()
 	if err != nil {
-		return "", fmt.Errorf("pdf: judge what is written: %w", err)
+		return nil, fmt.Errorf("pdf: judge what is written: %w", err)
 	}
 	defer done()
 	if err := write(f); err != nil {
-		return "", err
+		return nil, err
 	}
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	limits := cos.ReadLimits{FileBytes: max(size, 64<<20)}
 	d, err := edit.Open(f, size, edit.Options{Pages: int(e.limits.Pages), Limits: limits})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	found, err := d.Check(ctx, ids)
+	found, err := d.Check(ctx, judged)
 	if err != nil || len(found) == 0 {
-		return "", err
+		return why, err
 	}
-	return found[0].Message + " (" + found[0].Clause + ")", nil
+	for i := range claims {
+		if why[i] != "" {
+			continue
+		}
+		if len(judged) > 1 { // which of them it is that does not hold
+			if found, err = d.Check(ctx, ids[i:i+1]); err != nil {
+				return nil, err
+			}
+		}
+		if len(found) > 0 {
+			why[i] = found[0].Message + " (" + found[0].Clause + ")"
+		}
+	}
+	return why, nil
 }
 
 // temporary is a file for what must be read again before it is given away; done ends it.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/elliptic"
 	"errors"
+	"image"
 	"strings"
 	"testing"
 
@@ -192,7 +193,7 @@ func TestFieldsThatCannotBe(t *testing.T) {
 }
 
 // TestFieldsOfOneNameAreOne, shown in two places; radio buttons of a group exclude each other, for
-// poppler too.
+// poppler and mupdf too.
 func TestFieldsOfOneNameAreOne(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, pdf.Config{})
@@ -226,13 +227,91 @@ func TestFieldsOfOneNameAreOne(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	// The dot of the second button alone is black.
-	page := pdftest.Raster(t, path, 72)[0]
-	dark := func(w form.Widget) bool {
-		x, y := int((w.Rect[0]+w.Rect[2])/2), page.Bounds().Dy()-int((w.Rect[1]+w.Rect[3])/2)
-		r, _, _, _ := page.At(x, y).RGBA()
-		return r < 0x8000
+	for name, draw := range map[string]func(testing.TB, string, int) []image.Image{"poppler": pdftest.Raster, "mupdf": pdftest.MuPDF} {
+		page := draw(t, path, 72)[0]
+		dark := func(w form.Widget) bool {
+			x, y := int((w.Rect[0]+w.Rect[2])/2), page.Bounds().Dy()-int((w.Rect[1]+w.Rect[3])/2)
+			r, _, _, _ := page.At(x, y).RGBA()
+			return r < 0x8000
+		}
+		if dark(list[1].Widgets[0]) || !dark(list[1].Widgets[1]) {
+			t.Errorf("%s: the buttons do not exclude each other", name)
+		}
 	}
-	if dark(list[1].Widgets[0]) || !dark(list[1].Widgets[1]) {
-		t.Error("the buttons do not exclude each other")
+}
+
+// everyField has a field of each kind, one of which is shown twice.
+func everyField(b *doc.Builder) error {
+	b.Title("Every field").Lang("en").Heading(1, "Every field")
+	name := doc.NewField(doc.FieldText, "person.name", "Name")
+	name.Required, name.Max, name.Values = true, 40, []string{"Zoë"}
+	b.Field(name)
+	notes := doc.NewField(doc.FieldText, "notes", "Notes")
+	notes.Multiline, notes.Values = true, []string{"first line\nsecond line"}
+	b.Field(notes)
+	code := doc.NewField(doc.FieldText, "code", "Postcode")
+	code.Comb, code.Max, code.Fit, code.Width, code.Values = true, 5, true, doc.MM(40), []string{"123"}
+	b.Field(code)
+	b.Field(doc.NewField(doc.FieldCheckBox, "agree", "I agree"))
+	size := doc.NewField(doc.FieldRadio, "size", "Size")
+	size.Options, size.Values = []doc.FieldOption{{Value: "S", Text: "Small"}, {Value: "M", Text: "Medium"}}, []string{"M"}
+	b.Field(size)
+	land := doc.NewField(doc.FieldChoice, "country", "Country")
+	land.Options = []doc.FieldOption{{Value: "de", Text: "Germany"}, {Value: "fr", Text: "France"}}
+	b.Field(land)
+	langs := doc.NewField(doc.FieldList, "languages", "Languages")
+	langs.Options, langs.Multiple = []doc.FieldOption{{Value: "English"}, {Value: "French"}, {Value: "Polish"}}, true
+	b.Field(langs)
+	password := doc.NewField(doc.FieldText, "secret", "Password")
+	password.Password, password.Caption = true, doc.CaptionNone
+	b.Field(password).PageBreak().Field(name)
+	b.Field(doc.NewField(doc.FieldSignature, "signature", "Signature"))
+	return nil
+}
+
+// everyValue fills them.
+var everyValue = []form.Value{
+	{Name: "person.name", Is: []string{"Ada Łęcka"}},
+	{Name: "notes", Is: []string{"one\ntwo\nthree"}},
+	{Name: "code", Is: []string{"98765"}},
+	{Name: "agree", Is: []string{"true"}},
+	{Name: "size", Is: []string{"S"}},
+	{Name: "country", Is: []string{"fr"}},
+	{Name: "languages", Is: []string{"English", "Polish"}},
+}
+
+// TestFilledFormsLookAsMadeOnes: what a filled field shows stands where it would stand had it been made
+// with that value, lines and options of lists among it.
+func TestFilledFormsLookAsMadeOnes(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	lists := func(values, text []string) func(*doc.Builder) error {
+		return func(b *doc.Builder) error {
+			b.Title("Lists").Lang("en").Style(&doc.Style{Size: doc.Points(10), Leading: doc.Points(19)})
+			langs := doc.NewField(doc.FieldList, "languages", "Languages")
+			langs.Options, langs.Multiple, langs.Values = []doc.FieldOption{{Value: "English"}, {Value: "French"}, {Value: "Polish"}, {Value: "Welsh"}}, true, values
+			notes := doc.NewField(doc.FieldText, "notes", "Notes")
+			notes.Multiline, notes.Values = true, text
+			b.Field(langs).Field(notes)
+			return nil
+		}
+	}
+	chosen, text := []string{"French", "Welsh"}, []string{"one\ntwo\nthree"}
+	for _, ids := range [][]standard.ID{nil, compliant} {
+		made, _ := render(t, e, pdf.RenderOptions{Standards: ids}, lists(chosen, text))
+		empty, _ := render(t, e, pdf.RenderOptions{Standards: ids}, lists(nil, nil))
+		full, _, err := filled(t, e, empty, pdf.EditOptions{}, form.Value{Name: "languages", Is: chosen}, form.Value{Name: "notes", Is: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		look := func(b []byte) image.Image { return pdftest.Raster(t, pdftest.Write(t, "f.pdf", b), 96)[0] }
+		far, err := pdftest.Difference(look(made), look(empty))
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, err := pdftest.Difference(look(made), look(full))
+		if err != nil || near > far/20 {
+			t.Errorf("%v: filled differs from made by %g, empty by %g, %v", ids, near, far, err)
+		}
 	}
 }

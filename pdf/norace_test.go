@@ -224,6 +224,19 @@ func TestVeraPDF(t *testing.T) {
 		body, _ = openType(t, pdf.RenderOptions{Standards: ids, Time: frozen})
 		put(fmt.Sprintf("opentype %v", ids), ids, body)
 	}
+	for _, ids := range claimable { // forms, filled ones and flattened ones
+		body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: frozen}, everyField)
+		put(fmt.Sprintf("form %v", ids), ids, body)
+		for name, ops := range map[string][]pdf.Op{"filled": {pdf.Fill(everyValue)}, "flattened": {pdf.Fill(everyValue), pdf.Flatten()}} {
+			var out bytes.Buffer
+			s, err := e.Edit(t.Context(), &out, opened(t, e, body), pdf.EditOptions{}, ops...)
+			if err != nil || len(s.Claims) != len(ids) {
+				t.Errorf("%s %v: %+v, %v", name, ids, s, err)
+				continue
+			}
+			put(fmt.Sprintf("%s %v", name, ids), ids, out.Bytes())
+		}
+	}
 	flip := func(flavour, old, flipped string, ids []standard.ID) {
 		t.Helper()
 		body, _ := render(t, e, pdf.RenderOptions{Standards: ids}, note("Flip", 2))

@@ -14,7 +14,7 @@ import (
 
 // The parameters that several operations have.
 var (
-	password = Parameter{Name: "password", Kind: Secret, Doc: "the password of the file's user or owner"}
+	password = Parameter{Name: "password", Kind: Secret, Doc: "the password of the file's user or owner", Whole: true}
 	pages    = Parameter{Name: "pages", Doc: "these `PAGES`, such as 1-3,5,r1,odd; default all", Example: "odd"}
 )
 
@@ -188,11 +188,11 @@ func All() []Operation {
 			Go:          pdf.Fill, Most: 1, Gives: Document,
 			Parameters: []Parameter{
 				{Name: "data", Kind: Upload, Doc: "the values, as JSON, FDF or XFDF", Required: true, Example: "values.json"},
-				{Name: "incremental", Kind: Switch, Doc: "add to the file, which stays as it is"},
-				{Name: "flatten", Kind: Switch, Doc: "then make the fields a part of their pages"},
+				{Name: "incremental", Kind: Switch, Doc: "add to the file, which stays as it is", Whole: true},
+				{Name: "flatten", Kind: Switch, Doc: "then make the fields a part of their pages; in a pipe a step of its own", Whole: true},
 				password,
 			},
-			run: fill,
+			op: filling, run: fill,
 		},
 		{
 			Name: "flatten", Summary: "Make the fields of a form a part of the pages",

@@ -35,7 +35,7 @@ func TestChangedFilesAreSound(t *testing.T) {
 		"size":      {"split", map[string]string{"size": fmt.Sprint(len(b) - 500)}, [][]byte{b}, nil, claims, -1},
 		"merge":     {"merge", nil, [][]byte{b, c, b}, []int{12}, claims, 15},
 		"merge two": {"merge", map[string]string{"pages": "1;2-3"}, [][]byte{b, c}, []int{3}, claims, 5},
-		"encrypt":   {"encrypt", map[string]string{"owner": "o"}, [][]byte{b}, []int{4}, "", 4},
+		"encrypt":   {"encrypt", map[string]string{"owner": "o"}, [][]byte{b}, []int{4}, "pdf/ua-2", 4},
 	} {
 		done, out, err := run(t, e, x.operation, x.values, x.files...)
 		if err != nil {

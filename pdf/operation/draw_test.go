@@ -15,8 +15,10 @@ import (
 	"testing"
 
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/operation"
 	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/standard"
 )
 
 // with runs an operation with another file as a parameter of the kind Upload.
@@ -227,8 +229,76 @@ func TestOverlaidPagesLookAsTheyDid(t *testing.T) {
 func TestClaimsNeedBothFiles(t *testing.T) {
 	e := engine(t)
 	done, out, err := with(t, e, "overlay", "with", rich("One"), nil, sample(t, e, "First"))
-	if err != nil || !strings.Contains(done.Text, "claims were dropped") || len(open(t, e, out, "").Info().Claims) > 0 {
+	if err != nil || !strings.Contains(done.Text, "the claim of pdf/a-4 was dropped: the document that is laid over makes none like it") || len(open(t, e, out, "").Info().Claims) > 0 {
 		t.Errorf("%v: %+v", err, done)
+	}
+}
+
+// TestEachClaimStandsByItself: a change that breaks one standard leaves the other, and veraPDF finds
+// that it holds.
+func TestEachClaimStandsByItself(t *testing.T) {
+	e := engine(t)
+	folders := map[string]string{} // of files, by the flavours of veraPDF
+	for name, x := range map[string]struct {
+		operation string
+		values    map[string]string
+		upload    []byte
+		claims    []standard.ID
+		stays     string // the one that does
+		why       string // the other one goes
+	}{
+		"pages on sheets":     {"nup", map[string]string{"per-sheet": "2"}, nil, []standard.ID{standard.PDFA4, standard.PDFUA2}, "pdf/a-4", "the claim of pdf/ua-2 was dropped: "},
+		"pages on sheets 1.7": {"nup", map[string]string{"per-sheet": "2", "border": "true"}, nil, []standard.ID{standard.PDFA2b, standard.PDFUA1}, "pdf/a-2b", "the claim of pdf/ua-1 was dropped: "},
+		"attached":            {"attach", map[string]string{"name": "a.csv"}, []byte("a,b\n"), []standard.ID{standard.PDFA4, standard.PDFUA2}, "pdf/ua-2", "the claim of pdf/a-4 was dropped: an attached file"},
+		"attached 1.7":        {"attach", map[string]string{"name": "a.csv"}, []byte("a,b\n"), []standard.ID{standard.PDFA2b, standard.PDFUA1}, "pdf/ua-1", "the claim of pdf/a-2b was dropped: an attached file"},
+		"encrypted":           {"encrypt", map[string]string{"owner": "secret"}, nil, []standard.ID{standard.PDFA4, standard.PDFUA2}, "pdf/ua-2", "the claim of pdf/a-4 was dropped: the file is encrypted"},
+	} {
+		var made bytes.Buffer
+		if _, err := e.Build(t.Context(), &made, pdf.RenderOptions{Standards: x.claims}, func(b *doc.Builder) error {
+			b.Title("Title").Lang("en").Heading(1, "Heading").Text("one").PageBreak().Text("two")
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		var done *operation.Outcome
+		var out []byte
+		var err error
+		if x.upload != nil {
+			done, out, err = with(t, e, x.operation, "attachment", x.upload, x.values, made.Bytes())
+		} else {
+			var all [][]byte
+			if done, all, err = run(t, e, x.operation, x.values, made.Bytes()); err == nil {
+				out = all[0]
+			}
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		s, _ := done.Report.(*pdf.Summary)
+		if s == nil || !slices.Equal(s.Claims, []string{x.stays}) || !strings.Contains(done.Text, x.why) || strings.Contains(done.Text, "the claim of "+x.stays) {
+			t.Errorf("%s: %s", name, done.Text)
+		}
+		if claims := open(t, e, out, "").Info().Claims; !slices.Equal(claims, []string{x.stays}) {
+			t.Errorf("%s: the file claims %v", name, claims)
+		}
+		if x.operation == "encrypt" {
+			continue // veraPDF is not given passwords
+		}
+		flavour := strings.NewReplacer("pdf/a-", "", "pdf/ua-", "ua").Replace(x.stays)
+		if folders[flavour] == "" {
+			folders[flavour] = t.TempDir()
+		}
+		if err := os.WriteFile(filepath.Join(folders[flavour], strings.ReplaceAll(name, " ", "-")+".pdf"), out, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for flavour, dir := range folders {
+		for file, v := range pdftest.VeraPDF(t, flavour, dir) {
+			if !v.Compliant {
+				t.Errorf("%s %s: %v", flavour, file, v)
+			}
+		}
 	}
 }
 
@@ -245,7 +315,7 @@ func TestPagesOnSheets(t *testing.T) {
 		t.Error(err)
 	}
 	i := open(t, e, out[0], "").Info()
-	if len(i.Pages) != 1 || i.Bookmarks != 4 || i.Tagged || !strings.Contains(done.Text, "not kept: tags") || !strings.Contains(done.Text, "was dropped") {
+	if len(i.Pages) != 1 || i.Bookmarks != 4 || i.Tagged || !strings.Contains(done.Text, "not kept: tags") || !strings.Contains(done.Text, "the claim of pdf/ua-2 was dropped") || !slices.Equal(i.Claims, []string{"pdf/a-4"}) {
 		t.Errorf("%d pages, %d bookmarks, %s", len(i.Pages), i.Bookmarks, done.Text)
 	}
 	at := map[string]pdftest.Word{}

@@ -57,19 +57,25 @@ func fields(c *call) error {
 	return nil
 }
 
-func fill(c *call) error {
+// filling is the change alone; how the file is written then is that of fill.
+func filling(c *call) (op pdf.Op, err error) {
 	b, err := c.uploadOf("data", form.MostBytes)
 	if err != nil {
-		return err
+		return op, err
 	}
 	values, err := form.Parse(b)
 	if e, ok := errors.AsType[*form.DataError](err); ok {
-		return &pdf.OptionError{Field: "data", Got: strings.TrimPrefix(e.Error(), "form: "), Want: "values of fields as JSON, FDF or XFDF"}
+		return op, &pdf.OptionError{Field: "data", Got: strings.TrimPrefix(e.Error(), "form: "), Want: "values of fields as JSON, FDF or XFDF"}
 	}
+	return pdf.Fill(values), err
+}
+
+func fill(c *call) error {
+	op, err := filling(c)
 	if err != nil {
 		return err
 	}
-	ops := []pdf.Op{pdf.Fill(values)}
+	ops := []pdf.Op{op}
 	var o pdf.EditOptions
 	if o.Incremental, err = c.on("incremental"); err != nil {
 		return err

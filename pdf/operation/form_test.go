@@ -119,8 +119,8 @@ func itoa(n int) string {
 	return string(b)
 }
 
-// TestFilledFieldsAreSeenByOtherReaders: values in qpdf, appearances in poppler, both in the own
-// reader, from each of the formats.
+// TestFilledFieldsAreSeenByOtherReaders: values in qpdf, appearances in poppler and mupdf, both in the
+// own reader, from each of the formats.
 func TestFilledFieldsAreSeenByOtherReaders(t *testing.T) {
 	e := engine(t)
 	plain := application(t, e)
@@ -149,10 +149,11 @@ func TestFilledFieldsAreSeenByOtherReaders(t *testing.T) {
 		if !slices.Equal(h["languages"].Values, []string{"English", "Polish"}) {
 			t.Errorf("%s: languages %q", f, h["languages"].Values)
 		}
-		text := pdftest.Text(t, path)
-		for _, want := range []string{"Zoë Łęcka", "Łódź", "three", "France", "2026-17"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s: poppler sees no %q in\n%s", f, want, text)
+		for reader, text := range map[string]string{"poppler": pdftest.Text(t, path), "mupdf": pdftest.MuPDFText(t, path)} {
+			for _, want := range []string{"Zoë Łęcka", "Łódź", "three", "France", "2026-17"} {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s: %s sees no %q in\n%s", f, reader, want, text)
+				}
 			}
 		}
 		b, _ := pdftest.Run(t, "qpdf", "--json", "--json-key=acroform", path)
@@ -176,6 +177,81 @@ func TestFilledFieldsAreSeenByOtherReaders(t *testing.T) {
 			if seen[name] != want {
 				t.Errorf("%s: qpdf reads %s of %s, want %s", f, seen[name], name, want)
 			}
+		}
+	}
+}
+
+// TestFilledFilesKeepOrLoseTheirClaims: what was sound stays so, by check; a claim that did not hold goes
+// with a warning.
+func TestFilledFilesKeepOrLoseTheirClaims(t *testing.T) {
+	e := engine(t)
+	for _, ids := range [][]standard.ID{{standard.PDFA4, standard.PDFUA2}, {standard.PDFA2b, standard.PDFUA1}, {standard.PDFA3b}} {
+		for _, incremental := range []string{"false", "true"} {
+			done, full, err := fill(t, e, application(t, e, ids...), filledIn, map[string]string{"incremental": incremental})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, _ := done.Report.(*pdf.Summary)
+			if found, err := e.Check(t.Context(), open(t, e, full, "")); err != nil || len(found) > 0 || s == nil || len(s.Claims) != len(ids) || len(s.Warnings) > 0 {
+				t.Errorf("%v, incremental %s: %v, %v, %s", ids, incremental, found, err, done.Text)
+			}
+		}
+	}
+	packet := `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/"><pdfaid:part>2</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance></rdf:Description></rdf:RDF></x:xmpmeta>`
+	b := raw(`<</Type/Catalog/Pages 2 0 R/Metadata 5 0 R/AcroForm<</Fields[4 0 R]/DA(/Helv 10 Tf)/DR<</Font<</Helv<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>>>`,
+		`<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Annots[4 0 R]>>`,
+		`<</Type/Annot/Subtype/Widget/F 4/Rect[10 10 100 30]/FT/Tx/T(name)/P 3 0 R>>`, stream("/Type/Metadata/Subtype/XML", packet))
+	if claims := open(t, e, b, "").Info().Claims; !slices.Equal(claims, []string{"pdf/a-2b"}) {
+		t.Fatalf("claims %v", claims)
+	}
+	done, full, err := fill(t, e, b, `{"name": "x"}`, nil)
+	if err != nil || !strings.Contains(done.Text, "warning: the claim of pdf/a-2b was dropped: ") || len(open(t, e, full, "").Info().Claims) > 0 {
+		t.Errorf("%v: %+v", err, done)
+	}
+}
+
+// TestFormsAreFilledInAPipe, with values of a further file; how the file is written is no matter of a
+// step.
+func TestFormsAreFilledInAPipe(t *testing.T) {
+	e := engine(t)
+	run := func(steps string) (*operation.Outcome, []byte, error) {
+		o, err := operation.Find("pipe")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &parts{}
+		done, err := o.Run(t.Context(), e, operation.Input{
+			Create: p.create, Files: []operation.File{file("in.pdf", application(t, e)), file("values.json", []byte(filledIn))},
+			Uploads: map[string]operation.File{"steps": file("steps.json", []byte(steps))},
+		})
+		if err != nil || len(p.files) == 0 {
+			return done, nil, err
+		}
+		return done, p.files[0].Bytes(), nil
+	}
+	_, out, err := run(`[{"rotate": {"degrees": 180}}, {"fill": {"data": "values.json"}}, {"number": {"format": "no. {page}"}}, {"flatten": {}}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := pdftest.Text(t, pdftest.Write(t, "out.pdf", out))
+	for _, want := range []string{"Zoë Łęcka", "Łódź", "no. 1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %q", want, text)
+		}
+	}
+	if fields := open(t, e, out, "").Fields(); len(fields) > 0 {
+		t.Errorf("%d fields are left", len(fields))
+	}
+	for steps, want := range map[string]string{
+		`[{"fill": {"data": "value.json"}}]`:                         `steps[0].fill.data: got "value.json"`,
+		`[{"fill": {}}]`:                                             `steps[0].fill.data: got nothing`,
+		`[{"fill": {"data": "values.json", "incremental": true}}]`:   `steps[0].fill.incremental: got an unknown parameter`,
+		`[{"flatten": {}}, {"fill": {"data": "values.json"}}]`:       `steps[1].fill.`,
+		`[{"delete": {"pages": "r1"}}, {"fil": {"data": "x.json"}}]`: `did you mean "fill"`,
+	} {
+		_, _, err := run(steps)
+		if option, ok := errors.AsType[*pdf.OptionError](err); !ok || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %+v", steps, err, option)
 		}
 	}
 }

@@ -38,6 +38,8 @@ type Parameter struct {
 	Doc      string // a phrase; what stands in backquotes is the value's name
 	Required bool
 	Example  string
+	// Whole says that it is about the file as a whole: it is none of a step of pipe.
+	Whole bool
 }
 
 // MostUploadBytes bounds a parameter of the kind Upload.
@@ -66,8 +68,9 @@ type Operation struct {
 	// Type returns the media type of what is given as Data, and the end of its name.
 	Type func(values map[string]string) (media, suffix string)
 
-	// op makes the change that the operation is, which can be a step of pipe; nil: run does it.
-	op  func(*call) (pdf.Op, error)
+	// op makes the change that the operation is, which can be a step of pipe; nil: it is none.
+	op func(*call) (pdf.Op, error)
+	// run does it; nil: the file is written with the change.
 	run func(*call) error
 }
 
@@ -131,7 +134,7 @@ func (o *Operation) Run(ctx context.Context, e *pdf.Engine, in Input) (*Outcome,
 	}
 	c := &call{ctx: ctx, e: e, in: in, out: &Outcome{}}
 	run := o.run
-	if o.op != nil {
+	if run == nil {
 		run = func(c *call) error {
 			op, err := o.op(c)
 			if err != nil {

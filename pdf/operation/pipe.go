@@ -82,9 +82,10 @@ func (c *call) step(name string, parameters map[string]any, used map[string]bool
 	}
 	kinds := map[string]Kind{}
 	for _, p := range o.Parameters {
-		kinds[p.Name] = p.Kind
+		if !p.Whole {
+			kinds[p.Name] = p.Kind
+		}
 	}
-	delete(kinds, "password") // which is that of the file as a whole
 	s := call{ctx: c.ctx, e: c.e, in: Input{Values: map[string]string{}, Uploads: map[string]File{}, Limits: c.in.Limits, Time: c.in.Time}}
 	for _, key := range slices.Sorted(maps.Keys(parameters)) {
 		kind, has := kinds[key]

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,10 +18,32 @@ import (
 	"example.com/quire/pdf/pdftest"
 )
 
-// TestSamplesAreMergedSplitAndTurned: each sample of other makers, merged with itself, its first page
-// split off, its pages turned, stamped and put four on one, has the pages that it should for qpdf, without an error.
-func TestSamplesAreMergedSplitAndTurned(t *testing.T) {
-	qpdf := pdftest.Need(t, "qpdf")
+// TestSamplesMergedWithThemselves: each sample of other makers, merged with itself, has twice the pages,
+// bookmarks and fields for qpdf, poppler and mupdf, and its first page, split off, the same pixels for
+// poppler and mupdf.
+func TestSamplesMergedWithThemselves(t *testing.T) {
+	e := engine(t)
+	n := 0
+	eachSample(t, e, func(path string, b []byte, info *pdf.Info) {
+		if info.Encryption != nil {
+			return
+		}
+		n++
+		for _, wrong := range append(doubled(t, e, b), splitOff(t, e, b)...) {
+			if key := filepath.Base(path) + ": " + wrong; !slices.Contains(otherwise, key) {
+				t.Error(key)
+			}
+		}
+	})
+	t.Logf("merged with itself, each of %d samples has twice the pages, bookmarks and fields for qpdf, poppler and mupdf; its first page alone has the same pixels", n)
+}
+
+// otherwise are the samples that a reader sees otherwise, each looked at.
+var otherwise = []string{}
+
+// eachSample calls f with the samples of other makers that have pages.
+func eachSample(t *testing.T, e *pdf.Engine, f func(path string, b []byte, info *pdf.Info)) {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "github.com/pdfcpu/pdfcpu@v0.15.0")
 	cmd.Dir = t.TempDir()
 	out, err := cmd.Output()
@@ -31,8 +54,6 @@ func TestSamplesAreMergedSplitAndTurned(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the samples of pdfcpu: %v", err)
 	}
-	e := engine(t)
-	n, written := 0, 0
 	err = filepath.WalkDir(module.Dir, func(path string, _ fs.DirEntry, err error) error {
 		if !strings.EqualFold(filepath.Ext(path), ".pdf") || err != nil {
 			return err
@@ -46,20 +67,36 @@ func TestSamplesAreMergedSplitAndTurned(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 			return nil
 		}
-		info := d.Info()
-		if n++; d.Pages() == 0 || info.Encryption != nil && !info.Encryption.Owner {
-			return nil
+		if info := d.Info(); len(info.Pages) > 0 && (info.Encryption == nil || info.Encryption.Owner) {
+			f(path, b, info)
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSamplesAreMergedSplitAndTurned: each sample of other makers, merged with itself, its first page
+// split off, its pages turned, stamped and put four on one, has the pages that it should for qpdf, without an error.
+func TestSamplesAreMergedSplitAndTurned(t *testing.T) {
+	qpdf := pdftest.Need(t, "qpdf")
+	e := engine(t)
+	n, written := 0, 0
+	eachSample(t, e, func(path string, b []byte, info *pdf.Info) {
+		n++
+		pages := len(info.Pages)
 		for name, x := range map[string]struct {
 			values map[string]string
 			files  [][]byte
 			pages  int
 		}{
-			"merge":   {nil, [][]byte{b, b}, 2 * d.Pages()},
+			"merge":   {nil, [][]byte{b, b}, 2 * pages},
 			"reorder": {map[string]string{"pages": "1"}, [][]byte{b}, 1},
-			"rotate":  {map[string]string{"degrees": "90"}, [][]byte{b}, d.Pages()},
-			"stamp":   {map[string]string{"text": "COPY", "position": "top-right", "opacity": "0.5"}, [][]byte{b}, d.Pages()},
-			"nup":     {map[string]string{"per-sheet": "4"}, [][]byte{b}, (d.Pages() + 3) / 4},
+			"rotate":  {map[string]string{"degrees": "90"}, [][]byte{b}, pages},
+			"stamp":   {map[string]string{"text": "COPY", "position": "top-right", "opacity": "0.5"}, [][]byte{b}, pages},
+			"nup":     {map[string]string{"per-sheet": "4"}, [][]byte{b}, (pages + 3) / 4},
+			"encrypt": {map[string]string{"owner": "secret", "user": "open"}, [][]byte{b}, pages},
 		} {
 			if info.Encryption != nil {
 				continue
@@ -74,6 +111,15 @@ func TestSamplesAreMergedSplitAndTurned(t *testing.T) {
 				continue
 			}
 			written++
+			if name == "encrypt" { // read with its password, and decrypted again
+				if said, code := pdftest.Run(t, "pdfinfo", "-upw", "open", pdftest.Write(t, "encrypted.pdf", out[0])); code != 0 || !strings.Contains(said, "Encrypted:       yes") {
+					t.Errorf("%s %s: poppler: %s", name, path, said)
+				}
+				if _, out, err = run(t, e, "decrypt", map[string]string{"password": "secret"}, out[0]); err != nil {
+					t.Errorf("%s %s: %v", name, path, err)
+					continue
+				}
+			}
 			file := pdftest.Write(t, "out.pdf", out[0])
 			said, err := exec.CommandContext(t.Context(), qpdf, "--show-npages", file).CombinedOutput() //nolint:gosec // a judge, over files of the test
 			if got, bad := strconv.Atoi(strings.TrimSpace(string(said))); bad != nil || err != nil || got != x.pages {
@@ -90,10 +136,6 @@ func TestSamplesAreMergedSplitAndTurned(t *testing.T) {
 				t.Errorf("%s %s: %d bookmarks, %d fields, %d attachments of %d, %d, %d", name, path, got.Bookmarks, len(got.Fields), len(got.Attachments), info.Bookmarks, len(info.Fields), len(info.Attachments))
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Logf("operations on %d samples: %d files written, each with the pages that it should have for qpdf", n, written)
 }

@@ -25,6 +25,7 @@ var installs = map[string]string{
 	"pdfimages": "apt-get install poppler-utils",
 	"pdftoppm":  "apt-get install poppler-utils",
 	"pdfsig":    "apt-get install poppler-utils",
+	"mutool":    "apt-get install mupdf-tools",
 	"openssl":   "apt-get install openssl",
 	"pyhanko":   "make tools",
 	"pdfium":    "make tools",

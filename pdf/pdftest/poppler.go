@@ -147,6 +147,18 @@ func rasterFiles(tb testing.TB, file string, dpi int) []string {
 	return names
 }
 
+// RasterFirst draws the first page of a file with pdftoppm, at 72 dpi and as it is cropped; nil: it does
+// not.
+func RasterFirst(tb testing.TB, file string) image.Image {
+	tb.Helper()
+	name := filepath.Join(tb.TempDir(), "first")
+	_, _, code := run(tb, "pdftoppm", "-r", "72", "-cropbox", "-f", "1", "-l", "1", "-singlefile", "-png", file, name)
+	if _, err := os.Stat(name + ".png"); err != nil || code != 0 {
+		return nil
+	}
+	return readPNG(tb, name+".png")
+}
+
 func readPNG(tb testing.TB, name string) image.Image {
 	tb.Helper()
 	f, err := os.Open(name)

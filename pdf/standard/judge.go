@@ -36,6 +36,8 @@ type Judge struct {
 	profile          int64      // colour components of the output intent; 0: there is none
 	device           [5]cos.Ref // the first content in the device colour of so many components
 	marked           int        // open marked-content sequences
+	level            int        // of the heading before
+	unlevelled       bool       // there are headings H
 }
 
 // NewJudge returns the judge of a file of version v that claims what Set returned; without any it
@@ -103,6 +105,9 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 		if sub := name(d, "Subtype"); (sub == "Type1" || sub == "TrueType" || sub == "MMType1") && d.Get("FontDescriptor") == nil {
 			j.find("S046", fontClause, r, src, "a font that is not embedded")
 		}
+		j.font(r, d, src)
+	case "ExtGState":
+		j.state(r, d, src)
 	case "FontDescriptor":
 		if d.Get("FontFile") == nil && d.Get("FontFile2") == nil && d.Get("FontFile3") == nil {
 			j.find("S046", fontClause, r, src, "a font that is not embedded")
@@ -114,6 +119,71 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 	j.stream(r, d, src)
 	if title, ok := cos.TextOf(d.Get("Title")); ok && strings.ContainsFunc(title, IsPrivate) {
 		j.find("S030", clause{ua1: "7.2", ua2: "8.6"}, r, src, "a private use character in the title %q", title)
+	}
+}
+
+// font judges the dictionary of a font (ISO 19005-2, 6.2.11, and 4, 6.2.10; ISO 14289-1, 7.21, and 2,
+// 8.4.5). FontDescriptor is a reference where a file is written, whose fonts are Type 0.
+func (j *Judge) font(r cos.Ref, d cos.Dict, src *doc.Source) {
+	sub := name(d, "Subtype")
+	descriptor, read := d.Get("FontDescriptor").(cos.Dict)
+	switch sub {
+	case "CIDFontType0":
+	case "CIDFontType2":
+		if d.Get("CIDToGIDMap") == nil {
+			j.find("S051", clause{a2: "6.2.11.3.2", a4: "6.2.10.3.2", ua1: "7.21.3.2", ua2: "8.4.5.3.2"}, r, src, "a font of TrueType outlines without CIDToGIDMap")
+		}
+	case "Type1", "MMType1", "TrueType":
+		if !read {
+			return
+		}
+		first, ok1 := d.Get("FirstChar").(cos.Int)
+		last, ok2 := d.Get("LastChar").(cos.Int)
+		widths, _ := d.Get("Widths").(cos.Array)
+		if !ok1 || !ok2 || int64(len(widths)) != int64(last)-int64(first)+1 {
+			j.find("S051", clause{a2: "6.2.11.2", a4: "6.2.10.2"}, r, src, "a font without a width of each of its characters")
+		}
+		if sub == "TrueType" {
+			j.encoding(r, d, descriptor, src)
+		}
+	case "Type0", "Type3":
+	default:
+		j.find("S051", clause{a2: "6.2.11.2", a4: "6.2.10.2"}, r, src, "a font of the type %q", string(sub))
+	}
+}
+
+// encoding judges how a TrueType font finds its glyphs: by Unicode, or by itself alone where it says
+// that it is symbolic.
+func (j *Judge) encoding(r cos.Ref, d, descriptor cos.Dict, src *doc.Source) {
+	const symbolic = 4
+	flags, _ := descriptor.Get("Flags").(cos.Int)
+	rule := clause{a2: "6.2.11.6", a4: "6.2.10.6", ua1: "7.21.6", ua2: "8.4.5.7"}
+	base := d.Get("Encoding")
+	if e, ok := base.(cos.Dict); ok {
+		base = e.Get("BaseEncoding")
+	}
+	switch {
+	case flags&symbolic != 0:
+		if d.Get("Encoding") != nil {
+			j.find("S051", rule, r, src, "a symbolic TrueType font with an encoding")
+		}
+	case base != cos.Object(cos.Name("MacRomanEncoding")) && base != cos.Object(cos.Name("WinAnsiEncoding")):
+		j.find("S051", rule, r, src, "a TrueType font whose encoding is neither MacRomanEncoding nor WinAnsiEncoding")
+	}
+}
+
+// state judges a graphics state: what a device alone could print has no place in an archive (ISO
+// 19005-2 and 4, 6.2.5).
+func (j *Judge) state(r cos.Ref, d cos.Dict, src *doc.Source) {
+	rule := clause{a2: "6.2.5", a4: "6.2.5"}
+	if d.Get("TR") != nil || d.Get("TR2") != nil && d.Get("TR2") != cos.Object(cos.Name("Default")) {
+		j.find("S045", rule, r, src, "a transfer function")
+	}
+	if d.Get("HTP") != nil {
+		j.find("S045", clause{a2: "6.2.5"}, r, src, "the key HTP of a graphics state")
+	}
+	if d.Get("HTO") != nil {
+		j.find("S045", clause{a4: "6.2.5"}, r, src, "the key HTO of a graphics state")
 	}
 }
 
@@ -233,6 +303,7 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 	if f, _ := d.Get("F").(cos.Int); f&printed == 0 || f&hidden != 0 {
 		j.find("S044", clause{a2: "6.3.2", a4: "6.3.2"}, r, src, "an annotation that is not printed or not shown")
 	}
+	j.appearance(r, d, src)
 	tagged, nothing := d.Get("StructParent") != nil, sub == "Widget" && emptyRect(d)
 	switch {
 	case !tagged && nothing:
@@ -247,6 +318,88 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 	}
 	if text, _ := cos.TextOf(d.Get("Contents")); sub == "Link" && text == "" {
 		j.find("S044", clause{ua1: "7.18.5", ua2: "8.9.4.2"}, r, src, "a link without Contents")
+	}
+}
+
+// appearance judges what an annotation shows (ISO 19005-2 and 4, 6.3.3 and 6.4.1). N is a dictionary
+// where it has states, which those of buttons have, and only those; of a button whose field is another
+// object FT is not known where a file is written.
+func (j *Judge) appearance(r cos.Ref, d cos.Dict, src *doc.Source) {
+	rule := clause{a2: "6.3.3", a4: "6.3.3"}
+	sub := name(d, "Subtype")
+	ap, _ := d.Get("AP").(cos.Dict)
+	switch {
+	case ap == nil && sub != "Popup" && sub != "Link" && !emptyRect(d):
+		j.find("S044", rule, r, src, "an annotation without an appearance")
+	case ap != nil && (len(ap) != 1 || ap.Get("N") == nil):
+		j.find("S044", rule, r, src, "an annotation with another appearance than its normal one")
+	case ap != nil:
+		_, states := ap.Get("N").(cos.Dict)
+		if field := d.Get("FT"); (field == cos.Object(cos.Name("Btn"))) != states && (field != nil || sub != "Widget") {
+			j.find("S044", rule, r, src, "an appearance with states that is not of a button, or one of a button without them")
+		}
+	}
+	if sub == "Widget" && d.Get("A") != nil {
+		j.find("S044", clause{a2: "6.4.1", a4: "6.4.1"}, r, src, "a form field that starts an action")
+	}
+}
+
+// Enclosure is an annotation in the structure tree.
+type Enclosure struct {
+	Annotation cos.Ref
+	Dict       cos.Dict // of the annotation, with TU of its field
+	In         cos.Name // the standard type of the element that it is the object of,
+	Alt        string   // and its alternative text
+	Labelled   bool     // the element has other kids, such as a Lbl
+	Src        *doc.Source
+}
+
+// Enclosed judges the element of an annotation (ISO 14289-1, 7.18, and 2, 8.2.5.20, 8.9 and 8.10).
+func (j *Judge) Enclosed(e Enclosure) {
+	const hidden = 2
+	sub := name(e.Dict, "Subtype")
+	flags, _ := e.Dict.Get("F").(cos.Int)
+	contents, _ := cos.TextOf(e.Dict.Get("Contents"))
+	label, _ := cos.TextOf(e.Dict.Get("TU"))
+	find := func(c clause, format string, args ...any) {
+		if flags&hidden != 0 {
+			c.ua1 = ""
+		}
+		j.find("S044", c, e.Annotation, e.Src, format, args...)
+	}
+	switch sub {
+	case "Widget":
+		if e.In != "Form" {
+			find(clause{ua1: "7.18.4", ua2: "8.10.1"}, "a form field in an element %s", string(e.In))
+		}
+		if label == "" && e.Alt == "" {
+			find(clause{ua1: "7.18.1"}, "a form field that does not say what it is for")
+		}
+		if e.Dict.Get("Contents") == nil && !e.Labelled {
+			find(clause{ua2: "8.10.2.3"}, "a form field without a label")
+		}
+	case "Link":
+		c := clause{ua1: "7.18.5", ua2: "8.2.5.20"}
+		if e.In == "Reference" {
+			c.ua2 = ""
+		}
+		if e.In != "Link" {
+			find(c, "a link in an element %s", string(e.In))
+		}
+	case "Popup":
+		find(clause{ua2: "8.9.2.4.9"}, "a popup in the structure tree")
+	case "PrinterMark":
+		find(clause{ua1: "7.18.8", ua2: "8.9.2.4.14"}, "a printer's mark in the structure tree")
+	default:
+		if e.In != "Annot" {
+			find(clause{ua1: "7.18.1", ua2: "8.9.2.3"}, "an annotation in an element %s", string(e.In))
+		}
+		if contents == "" && e.Alt == "" {
+			find(clause{ua1: "7.18.1"}, "an annotation without a description")
+		}
+	}
+	if e.Dict.Get("Contents") != nil && e.Alt != "" && e.Alt != contents {
+		find(clause{ua2: "8.9.4.2"}, "an annotation whose Contents is not the alternative text of its element")
 	}
 }
 
@@ -288,8 +441,27 @@ func (j *Judge) Content(page cos.Ref, op []byte, args []cos.Object) {
 	}
 }
 
-// Elem judges a structure element that is complete. Order and levels of headings are
-// judged when they are made: elements close in another order than they are read.
+// Heading judges the level of a heading of a file that is read, in the order of reading, in which
+// elements do not close. What is written is judged when it is made. Level 0 is that of H.
+func (j *Judge) Heading(at cos.Ref, level int) {
+	switch {
+	case level == 0:
+		j.find("S020", clause{ua2: "8.2.5.12"}, at, nil, "a heading H, which has no level")
+		if j.level > 0 {
+			j.find("S020", clause{ua1: "7.4.4"}, at, nil, "a heading H among those with levels")
+		}
+		j.unlevelled = true
+		return
+	case j.unlevelled:
+		j.find("S020", clause{ua1: "7.4.4"}, at, nil, "a heading H%d among those without levels", level)
+	case level > j.level+1:
+		j.find("S020", clause{ua1: "7.4.2"}, at, nil, "a heading of level %d after one of level %d", level, j.level)
+	}
+	j.level = level
+}
+
+// Elem judges a structure element that is complete. Order and levels of headings are judged
+// elsewhere: elements close in another order than they are read.
 func (j *Judge) Elem(e *tag.Elem) {
 	if len(j.claims) == 0 {
 		return
@@ -304,8 +476,16 @@ func (j *Judge) Elem(e *tag.Elem) {
 	if e.Lang != "" && !IsLanguage(e.Lang) {
 		j.find("S031", clause{ua1: "7.2", ua2: "8.4.4"}, e.Ref(), e.Src, "%q is no language tag", e.Lang)
 	}
-	elems, content, _ := e.Holds()
+	elems, content, annotations := e.Holds()
 	switch e.Type {
+	case tag.Form:
+		c := clause{ua1: "7.18.4"}
+		if annotations > 1 {
+			c.ua2 = "8.10.1"
+		}
+		if annotations > 1 || !e.Printed && (annotations != 1 || elems+content > 0) {
+			j.find("S041", c, e.Ref(), e.Src, "an element Form that does not hold one form field alone")
+		}
 	case tag.Figure:
 		if e.Alt == "" {
 			j.find("S028", clause{ua1: "7.3", ua2: "8.2.5.28.2"}, e.Ref(), e.Src, "a figure without alternative text")

@@ -2,10 +2,14 @@ package standard
 
 import (
 	"bytes"
+	"encoding/xml"
+	"errors"
 	"html"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"example.com/quire/pdf/cos"
 )
@@ -18,6 +22,8 @@ type File struct {
 	Damage   string // what had to be repaired, the first; empty: nothing
 	XFA      bool   // the form has an XFA packet
 	Scripts  bool   // the catalog names scripts
+	// Unshown says that programs are to make the appearances of form fields.
+	Unshown bool
 }
 
 // File judges what stands in File. It is called once, for files that are read.
@@ -42,8 +48,91 @@ func (j *Judge) File(f File) {
 	if f.XFA {
 		j.find("S045", clause{a2: "6.4.2", a4: "6.4.2", ua1: "7.15", ua2: "8.9.4.11"}, at, nil, "a form of XFA")
 	}
+	if f.Unshown {
+		j.find("S045", clause{a2: "6.4.1", a4: "6.4.1"}, at, nil, "a form whose fields are to be made visible by programs (NeedAppearances)")
+	}
+	if f.Metadata != nil {
+		j.metadata(f.Metadata)
+	}
 	if f.Scripts {
 		j.find("S045", clause{a2: "6.5.1"}, at, nil, "scripts of the document")
+	}
+}
+
+// metadata judges the XMP packet of the catalog (ISO 19005-2, 6.6.2, and 4, 6.7.2): XML in UTF-8, and in
+// parts 2 and 3 of properties that XMP has or that the packet describes itself.
+func (j *Judge) metadata(packet []byte) {
+	at, rule := cos.Ref{}, clause{a2: "6.6.2.1", a4: "6.7.2.1"}
+	if head, _, ok := bytes.Cut(packet, []byte("?>")); ok && bytes.Contains(head, []byte("<?xpacket")) && regexp.MustCompile(`\s(?:bytes|encoding)\s*=`).Match(head) {
+		j.find("S052", rule, at, nil, "metadata whose packet header has bytes or encoding")
+	}
+	spaces, described, err := namespaces(packet)
+	if err != nil {
+		j.find("S052", rule, at, nil, "metadata that are no XML in UTF-8: %v", err)
+		return
+	}
+	for _, ns := range spaces {
+		if !slices.Contains(predefined, ns) && !slices.Contains(described, ns) {
+			j.find("S052", clause{a2: "6.6.2.3.1"}, at, nil, "metadata with properties of %q, which they do not describe", ns)
+		}
+	}
+}
+
+// predefined are the namespaces of properties that XMP 2005 has (ISO 19005-2, 6.6.2.3.1).
+var predefined = []string{
+	"http://purl.org/dc/elements/1.1/", "http://ns.adobe.com/xap/1.0/", "http://ns.adobe.com/xap/1.0/rights/", "http://ns.adobe.com/xap/1.0/mm/",
+	"http://ns.adobe.com/xap/1.0/bj/", "http://ns.adobe.com/xap/1.0/t/pg/", "http://ns.adobe.com/xmp/1.0/DynamicMedia/", "http://ns.adobe.com/pdf/1.3/",
+	"http://ns.adobe.com/photoshop/1.0/", "http://ns.adobe.com/camera-raw-settings/1.0/", "http://ns.adobe.com/tiff/1.0/", "http://ns.adobe.com/exif/1.0/",
+	"http://ns.adobe.com/exif/1.0/aux/", "http://www.aiim.org/pdfa/ns/id/", extensions,
+}
+
+const (
+	rdf        = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+	extensions = "http://www.aiim.org/pdfa/ns/extension/"
+	schema     = "http://www.aiim.org/pdfa/ns/schema#"
+)
+
+// namespaces returns the namespaces of the properties of a packet, each once, and those of the
+// extension schemas that it describes.
+func namespaces(packet []byte) (used, described []string, err error) {
+	if !utf8.Valid(packet) {
+		return nil, nil, errors.New("not in UTF-8")
+	}
+	use := func(ns string) {
+		if ns != "" && ns != rdf && ns != "xmlns" && ns != "http://www.w3.org/XML/1998/namespace" && !slices.Contains(used, ns) {
+			used = append(used, ns)
+		}
+	}
+	d := xml.NewDecoder(bytes.NewReader(packet))
+	var open []xml.Name
+	for {
+		t, err := d.Token()
+		if err == io.EOF { //nolint:errorlint // as Token says
+			return used, described, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if len(open) > 0 && open[len(open)-1] == (xml.Name{Space: rdf, Local: "Description"}) && !slices.ContainsFunc(open, func(n xml.Name) bool { return n.Space != rdf && n.Local != "xmpmeta" && n.Local != "xapmeta" }) {
+				use(t.Name.Space)
+			}
+			if t.Name == (xml.Name{Space: rdf, Local: "Description"}) && len(open) <= 2 {
+				for _, a := range t.Attr {
+					use(a.Name.Space)
+				}
+			}
+			if open = append(open, t.Name); len(open) > 256 {
+				return nil, nil, errors.New("nested too deeply")
+			}
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			if len(open) > 0 && open[len(open)-1] == (xml.Name{Space: schema, Local: "namespaceURI"}) {
+				described = append(described, strings.TrimSpace(string(t)))
+			}
+		}
 	}
 }
 
@@ -84,12 +173,18 @@ func XMPTitle(packet []byte) string {
 	return ""
 }
 
-// WithoutClaims returns an XMP packet that claims no standard.
-func WithoutClaims(packet []byte) []byte {
-	const names = `pdf(?:a|ua)id:(?:part|conformance|rev|amd|corr)`
-	elements := regexp.MustCompile(`<` + names + `(?:\s[^>]*)?>[^<]*</` + names + `>\s*|<` + names + `\s*/>\s*`)
-	attributes := regexp.MustCompile(`\s` + names + `\s*=\s*(?:"[^"]*"|'[^']*')`)
-	return attributes.ReplaceAll(elements.ReplaceAll(packet, nil), nil)
+// WithoutClaims returns an XMP packet without some of the claims that [XMPClaims] returns.
+func WithoutClaims(packet []byte, claims ...string) []byte {
+	for _, claim := range claims {
+		names := `pdfaid:(?:part|conformance|rev|amd|corr)`
+		if strings.HasPrefix(claim, "pdf/ua") {
+			names = `pdfuaid:(?:part|rev|amd|corr)`
+		}
+		elements := regexp.MustCompile(`<` + names + `(?:\s[^>]*)?>[^<]*</` + names + `>\s*|<` + names + `\s*/>\s*`)
+		attributes := regexp.MustCompile(`\s` + names + `\s*=\s*(?:"[^"]*"|'[^']*')`)
+		packet = attributes.ReplaceAll(elements.ReplaceAll(packet, nil), nil)
+	}
+	return packet
 }
 
 // SetXMP returns an XMP packet with one property replaced: Title, Author, Subject or Keywords. An

@@ -33,6 +33,8 @@ import (
 //	S048 a page of a size that PDF/A-2 and 3 have not
 //	S049 an attached file where the standard takes none, or one without what it asks for
 //	S050 no attached file where the standard asks for one
+//	S051 a font whose dictionary is not complete
+//	S052 metadata that are not XMP as the standard has it
 //
 // Checker judges the document before it is written, so that a finding has a place in the
 // template; Judge judges what is written, whatever made it. S040 to S047 are faults of the

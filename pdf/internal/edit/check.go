@@ -28,7 +28,7 @@ func (d *Document) Check(ctx context.Context, ids []standard.ID) ([]standard.Fin
 	form := e.dict(root.Get("AcroForm"))
 	f := standard.File{
 		Metadata: e.data(root.Get("Metadata")), XFA: form.Get("XFA") != nil,
-		Scripts: len(e.names(e.dict(root.Get("Names")).Get("JavaScript"))) > 0,
+		Scripts: len(e.names(e.dict(root.Get("Names")).Get("JavaScript"))) > 0, Unshown: e.resolve(form.Get("NeedAppearances")) == cos.Bool(true),
 	}
 	id := e.array(d.Trailer().Get("ID"))
 	f.ID = len(id) == 2
@@ -124,11 +124,26 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 	out := make(cos.Dict, 0, len(d)+1)
 	for _, x := range d {
 		switch x.Key {
-		case "Lang", "MarkInfo", "ViewerPreferences", "A", "Contents", "Title", "ColorSpace", "Filter", "Interpolate", "F", "Subtype", "S", "Marked", "DisplayDocTitle", "N", "Tabs":
+		case "Lang", "MarkInfo", "ViewerPreferences", "A", "Contents", "Title", "Filter", "Interpolate", "F", "Subtype", "S", "Marked", "DisplayDocTitle", "N", "Tabs",
+			"Rect", "FirstChar", "LastChar", "Widths", "Encoding", "CIDToGIDMap", "TR", "TR2", "HTP", "HTO":
 			if v := c.e.resolve(x.Value); v != nil {
 				out = append(out, cos.E(x.Key, v))
 			}
-		case "DestOutputProfile":
+		case "ColorSpace":
+			v := c.e.resolve(x.Value)
+			if _, array := v.(cos.Array); array {
+				if n := c.device(v, 0); n > 0 {
+					v = [...]cos.Name{1: "DeviceGray", 3: "DeviceRGB", 4: "DeviceCMYK"}[n]
+				}
+			}
+			if v != nil {
+				out = append(out, cos.E("ColorSpace", v))
+			}
+		case "AP":
+			if ap := c.e.dict(x.Value); ap != nil {
+				out = append(out, cos.E("AP", c.appearances(ap)))
+			}
+		case "DestOutputProfile", "FontDescriptor":
 			if v := c.e.dict(x.Value); v != nil {
 				out = append(out, cos.E(x.Key, v))
 			}
@@ -140,10 +155,27 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 	if aa := c.e.dict(d.Get("AA")); aa != nil && (kind == "Catalog" || kind == "Page" || kind == "Annot" || d.Get("FT") != nil) {
 		out = append(out, cos.E("AA", aa))
 	}
+	if kind == "Annot" && d.Get("FT") == nil && c.e.name(d.Get("Subtype")) == "Widget" {
+		out = append(out, cos.E("FT", c.e.inherited(d, "FT")))
+	}
 	if kind != "" {
 		out = append(out, cos.E("Type", kind))
 	}
 	c.j.Object(r, out, nil)
+}
+
+// appearances returns those of an annotation, a dictionary of states resolved.
+func (c *checker) appearances(ap cos.Dict) (out cos.Dict) {
+	for _, x := range ap {
+		v := c.e.resolve(x.Value)
+		if _, ok := v.(*stream); ok {
+			v = x.Value
+		}
+		if v != nil {
+			out = append(out, cos.E(x.Key, v))
+		}
+	}
+	return out
 }
 
 // page shows the annotations and the content of a page.
@@ -197,6 +229,19 @@ func (c *checker) content(page cos.Ref, data []byte, resources cos.Dict, marks [
 		_, ok := c.e.resolve(props.Get("MCID")).(cos.Int)
 		return ok
 	}
+	// in shows the judge a colour of a device, unless the resources say what it is.
+	in := func(device int) {
+		if device > 0 && spaces.Get([...]cos.Name{1: "DefaultGray", 3: "DefaultRGB", 4: "DefaultCMYK"}[device]) == nil {
+			c.j.Content(page, [...][]byte{1: []byte("g"), 3: []byte("rg"), 4: []byte("k")}[device], nil)
+		}
+	}
+	named := func(key cos.Name, args []cos.Object) cos.Object {
+		if len(args) == 0 {
+			return nil
+		}
+		n, _ := args[len(args)-1].(cos.Name)
+		return c.e.dict(resources.Get(key)).Get(n)
+	}
 	open := len(marks)
 	return cos.Operators(data, func(op []byte, args []cos.Object) error {
 		if c.left--; c.left < 0 {
@@ -220,22 +265,33 @@ func (c *checker) content(page cos.Ref, data []byte, resources cos.Dict, marks [
 				return nil
 			}
 		case "g", "G":
-			if spaces.Get("DefaultGray") != nil {
-				return nil
-			}
+			in(1)
+			return nil
 		case "rg", "RG":
-			if spaces.Get("DefaultRGB") != nil {
-				return nil
-			}
+			in(3)
+			return nil
 		case "k", "K":
-			if spaces.Get("DefaultCMYK") != nil {
-				return nil
-			}
+			in(4)
+			return nil
 		case "cs", "CS":
 			if len(args) == 1 {
-				op = map[cos.Object][]byte{cos.Name("DeviceGray"): []byte("g"), cos.Name("DeviceRGB"): []byte("rg"), cos.Name("DeviceCMYK"): []byte("k")}[named1(args[0])]
-				if op == nil {
-					return nil
+				in(max(c.device(args[0], 0), c.device(named("ColorSpace", args), 0)))
+			}
+			return nil
+		case "scn", "SCN":
+			in(c.device(c.e.dict(c.e.dict(named("Pattern", args)).Get("Shading")).Get("ColorSpace"), 0))
+			return nil
+		case "sh":
+			in(c.device(c.e.dict(named("Shading", args)).Get("ColorSpace"), 0))
+		case "EI":
+			if len(args) == 1 {
+				if i, ok := args[0].(cos.InlineImage); ok {
+					cs := i.Dict.Get("CS")
+					if cs == nil {
+						cs = i.Dict.Get("ColorSpace")
+					}
+					n, _ := cs.(cos.Name)
+					in(max(c.device(cs, 0), c.device(spaces.Get(n), 0)))
 				}
 			}
 		case "Do":
@@ -256,12 +312,32 @@ func (c *checker) content(page cos.Ref, data []byte, resources cos.Dict, marks [
 	})
 }
 
-// named1 returns o when it is a name, which a map can look up, else an empty one.
-func named1(o cos.Object) cos.Object {
-	if n, ok := o.(cos.Name); ok {
-		return n
+// device returns how many components the device colours have that a colour space ends in, 0 for none:
+// as itself, as the base of indexed colours and patterns, or as what stands for colours of inks (8.6).
+func (c *checker) device(o cos.Object, depth int) int {
+	switch v := c.e.resolve(o).(type) {
+	case cos.Name:
+		switch v {
+		case "DeviceGray", "G":
+			return 1
+		case "DeviceRGB", "RGB":
+			return 3
+		case "DeviceCMYK", "CMYK":
+			return 4
+		}
+	case cos.Array:
+		base := map[cos.Name]int{"Indexed": 1, "I": 1, "Pattern": 1, "Separation": 2, "DeviceN": 2}
+		if len(v) == 0 || depth > 4 {
+			return 0
+		}
+		kind := c.e.name(v[0])
+		if at := base[kind]; at > 0 && at < len(v) {
+			return c.device(v[at], depth+1)
+		} else if len(v) == 1 {
+			return c.device(kind, depth+1)
+		}
 	}
-	return cos.Name("")
+	return 0
 }
 
 // structure shows the elements of the structure tree, each when it is complete.
@@ -301,6 +377,9 @@ func (c *checker) structure() {
 		} else if e.Parent = above; above == nil {
 			e.Parent = &tag.Elem{Type: tag.Document}
 		}
+		if e != nil && e.Type == tag.H {
+			c.j.Heading(r, e.Level)
+		}
 		for _, kid := range kids(d) {
 			x := c.e.resolve(kid)
 			k, isDict := x.(cos.Dict)
@@ -311,9 +390,11 @@ func (c *checker) structure() {
 					e.AddContent(cos.Ref{Num: 1}, 0)
 				}
 			case what == "OBJR":
+				a := refOf(k.Get("Obj"))
 				if e != nil {
-					e.AddAnnotation(cos.Ref{Num: 1}, refOf(k.Get("Obj")))
+					e.AddAnnotation(cos.Ref{Num: 1}, a)
 				}
+				c.enclosed(a, kind, d, len(kids(d)) > 1)
 			default:
 				if e != nil {
 					e.AddElem(refOf(kid))
@@ -328,9 +409,10 @@ func (c *checker) structure() {
 		if e.Alt == "" {
 			e.Alt = c.e.text(d.Get("ActualText"))
 		}
-		if e.Type == tag.TH && c.scoped(d, classes) {
+		if e.Type == tag.TH && (d.Get("ID") != nil || c.attributed(d, classes, "Scope")) { // or cells name it
 			e.Scope = tag.ScopeColumn
 		}
+		e.Printed = e.Type == tag.Form && c.attributed(d, classes, "Role")
 		c.j.Elem(e)
 	}
 	for _, kid := range kids(root) {
@@ -338,11 +420,23 @@ func (c *checker) structure() {
 	}
 }
 
-// scoped reports whether the attributes of a header cell say what it heads, or that cells name it.
-func (c *checker) scoped(d, classes cos.Dict) bool {
-	if d.Get("ID") != nil {
-		return true
+// enclosed shows an annotation with the element whose object it is.
+func (c *checker) enclosed(r cos.Ref, in cos.Name, elem cos.Dict, labelled bool) {
+	d := c.e.dict(r)
+	if d.Get("Subtype") == nil {
+		return // no annotation
 	}
+	shown := cos.Dict{cos.E("TU", c.e.inherited(d, "TU"))}
+	for _, key := range [...]cos.Name{"Subtype", "F", "Contents"} {
+		if v := c.e.resolve(d.Get(key)); v != nil {
+			shown = append(shown, cos.E(key, v))
+		}
+	}
+	c.j.Enclosed(standard.Enclosure{Annotation: r, Dict: shown, In: in, Alt: c.e.text(elem.Get("Alt")), Labelled: labelled})
+}
+
+// attributed reports whether the attributes of an element, or those of its classes, have a key.
+func (c *checker) attributed(d, classes cos.Dict, key cos.Name) bool {
 	found := false
 	look := func(o cos.Object) {
 		list := c.e.array(o)
@@ -350,7 +444,7 @@ func (c *checker) scoped(d, classes cos.Dict) bool {
 			list = cos.Array{o}
 		}
 		for _, a := range list {
-			found = found || c.e.dict(a).Get("Scope") != nil
+			found = found || c.e.dict(a).Get(key) != nil
 		}
 	}
 	look(d.Get("A"))

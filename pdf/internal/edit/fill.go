@@ -404,7 +404,7 @@ func (e *Draft) typed(l *FieldLook, f *field) {
 	}
 	st := &l.Style
 	st.Align = doc.AlignLeft
-	size := 0.0
+	size, leading := 0.0, 0.0
 	_ = cos.Operators(da, func(op []byte, args []cos.Object) error { // what it does not understand is not followed
 		var v []float64
 		for _, a := range args {
@@ -416,6 +416,10 @@ func (e *Draft) typed(l *FieldLook, f *field) {
 				size = v[n-1]
 				name, _ := args[n-2].(cos.Name)
 				e.family(st, name, acro)
+			}
+		case "TL":
+			if n > 0 {
+				leading = v[n-1]
 			}
 		case "g", "rg", "k":
 			if c, ok := colorOf(v); ok {
@@ -429,7 +433,9 @@ func (e *Draft) typed(l *FieldLook, f *field) {
 	} else {
 		l.Field.Fit, st.Size = true, doc.Points(12)
 	}
-	st.Leading = st.Size * 23 / 20
+	if st.Leading = st.Size * 23 / 20; size > 0 && leading >= size/2 && leading <= 10*size {
+		st.Leading = doc.Points(leading)
+	}
 	quadding := e.integer(e.inherited(f.dict, "Q"), e.integer(acro.Get("Q"), 0))
 	switch quadding {
 	case 1:

@@ -138,9 +138,9 @@ func (e *Draft) setPacket(packet []byte) {
 // Claims returns the standards that the draft claims.
 func (e *Draft) Claims() []string { return standard.XMPClaims(e.data(e.catalog().Get("Metadata"))) }
 
-// DropClaims makes the draft claim no standard.
-func (e *Draft) DropClaims() {
-	e.setPacket(standard.WithoutClaims(e.data(e.catalog().Get("Metadata"))))
+// DropClaims takes some of the claims back.
+func (e *Draft) DropClaims(claims ...string) {
+	e.setPacket(standard.WithoutClaims(e.data(e.catalog().Get("Metadata")), claims...))
 }
 
 // Void takes the values of signatures away and returns the names of their fields.

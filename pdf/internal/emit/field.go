@@ -3,6 +3,7 @@ package emit
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"example.com/quire/pdf/cos"
@@ -10,6 +11,7 @@ import (
 	"example.com/quire/pdf/form"
 	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/layout"
+	"example.com/quire/pdf/internal/tag"
 )
 
 // formField is a field of the interactive form (ISO 32000-2, 12.7.4) with its widgets, or one that has
@@ -19,6 +21,7 @@ type formField struct {
 	field   doc.Field // of a field with widgets
 	widgets []formWidget
 	below   []*formField
+	value   cos.Object // of a signature; nil: it is not signed
 }
 
 // formWidget is a widget whose object is written once its field is known as a whole.
@@ -81,6 +84,7 @@ func (c *content) widget(it *layout.WidgetItem) error {
 			return err
 		}
 		it.Elem.AddAnnotation(pi.ref, ref)
+		e.enclosed(ref, append(slices.Clip(d), cos.E("TU", cos.Text(it.Field.Label))), it.Elem)
 		d = append(d, cos.E("StructParent", cos.Int(e.tree.AnnotationKey(it.Elem))))
 	}
 	if it.Field.Kind == doc.FieldText || it.Field.Kind == doc.FieldChoice || it.Field.Kind == doc.FieldList {
@@ -124,6 +128,9 @@ func (e *Emitter) variable(it *layout.WidgetItem) cos.Dict {
 	}
 	da := cos.AppendName(nil, name)
 	da = append(cos.AppendFixed(append(da, ' '), int64(it.Size), 3), " Tf "...)
+	if it.Size > 0 && (it.Field.Multiline || it.Field.Kind == doc.FieldList) { // else lines that are filled in would stand otherwise
+		da = append(cos.AppendFixed(da, int64(it.Lead), 3), " TL "...)
+	}
 	color := it.Style.Color
 	r, g, b := color.RGB()
 	for i, v := range [3]uint8{r, g, b} {
@@ -190,7 +197,7 @@ func (e *Emitter) appearance(pi *pageInfo, it *layout.WidgetItem, on bool) (cos.
 	}
 	c.rects(l.Back)
 	switch {
-	case l.Mark == layout.MarkNone && it.Field.Kind != doc.FieldSignature:
+	case l.Mark == layout.MarkNone && (it.Field.Kind != doc.FieldSignature || len(l.Texts) > 0):
 		c.b = append(c.b, "/Tx BMC\n"...)
 		if len(l.Texts) > 0 {
 			c.b = append(c.b, "q\n"...)
@@ -269,8 +276,8 @@ func (c *content) check(it *layout.WidgetItem) {
 
 // interactiveForm writes the fields; zero when there are none.
 func (e *Emitter) interactiveForm() (cos.Ref, error) {
-	if len(e.fields) == 0 {
-		return cos.Ref{}, nil
+	if err := e.signField(); err != nil || len(e.fields) == 0 && e.invisible.IsZero() {
+		return cos.Ref{}, err
 	}
 	var roots cos.Array
 	signed := false
@@ -281,8 +288,17 @@ func (e *Emitter) interactiveForm() (cos.Ref, error) {
 		}
 		roots = append(roots, r)
 	}
+	if !e.invisible.IsZero() {
+		if err := e.unseen(); err != nil {
+			return e.invisible, err
+		}
+		roots = append(roots, e.invisible)
+	}
 	d := cos.Dict{cos.E("Fields", roots)}
-	if signed {
+	switch { // 12.7.3
+	case e.o.Sign != nil:
+		d = append(d, cos.E("SigFlags", cos.Int(3)))
+	case signed:
 		d = append(d, cos.E("SigFlags", cos.Int(1)))
 	}
 	if len(e.formFonts) > 0 {
@@ -294,6 +310,68 @@ func (e *Emitter) interactiveForm() (cos.Ref, error) {
 	}
 	ref := e.w.Reserve()
 	return ref, e.w.Put(ref, d)
+}
+
+// signField gives the field that is to be signed its signature.
+func (e *Emitter) signField() error {
+	if e.o.Sign == nil || e.o.Sign.Field == "" {
+		return nil
+	}
+	var known []string
+	var find func(list []*formField, above string) bool
+	find = func(list []*formField, above string) bool {
+		for _, f := range list {
+			name := above + f.name
+			if len(f.widgets) == 1 && f.field.Kind == doc.FieldSignature {
+				if known = append(known, name); name == e.o.Sign.Field {
+					f.value = e.signature
+					return true
+				}
+			}
+			if find(f.below, name+".") {
+				return true
+			}
+		}
+		return false
+	}
+	if find(e.fields, "") {
+		return nil
+	}
+	suggestion := "leave the name out, for a signature that shows nothing"
+	if len(known) > 0 {
+		suggestion = "sign " + strings.Join(known, ", ")
+	}
+	return diag.Fail(diag.Diagnostic{
+		Code: diag.CodeSigner, Message: fmt.Sprintf("the document has no signature field %q", e.o.Sign.Field), Suggestion: suggestion,
+	})
+}
+
+// unseen writes the field of a signature that shows nothing. It is an artifact in PDF 2.0 (ISO
+// 14289-2, 8.9.2.4.13); PDF/UA-1 wants every widget in the structure tree (ISO 14289-1, 7.18.4).
+func (e *Emitter) unseen() error {
+	name := ""
+	for n := 1; name == ""; n++ {
+		if c := "Signature" + strconv.Itoa(n); !slices.ContainsFunc(e.fields, func(f *formField) bool { return f.name == c }) {
+			name = c
+		}
+	}
+	page := e.pages[0].ref
+	const printLocked = 4 | 128 // 12.5.3
+	d := cos.Dict{
+		cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Widget")), cos.E("Rect", cos.Array{cos.Int(0), cos.Int(0), cos.Int(0), cos.Int(0)}),
+		cos.E("F", cos.Int(printLocked)), cos.E("P", page), cos.E("Contents", cos.Text(name)),
+		cos.E("T", cos.Text(name)), cos.E("TU", cos.Text(name)), cos.E("FT", cos.Name("Sig")), cos.E("V", e.signature),
+	}
+	if e.tree != nil && e.w.Version() == cos.V17 {
+		el := &tag.Elem{Type: tag.Form, Alt: name}
+		if err := e.add(el); err != nil {
+			return err
+		}
+		el.AddAnnotation(page, e.invisible)
+		e.enclosed(e.invisible, d, el)
+		d = append(d, cos.E("StructParent", cos.Int(e.tree.AnnotationKey(el))))
+	}
+	return e.w.Put(e.invisible, d)
 }
 
 // formFont returns a font of the form's resources: an embedded one, or one of the standard fonts.
@@ -405,7 +483,7 @@ func fieldEntries(f *formField) cos.Dict {
 			value = all
 		}
 	case doc.FieldSignature:
-		d = append(d, cos.E("FT", cos.Name("Sig")))
+		d, value = append(d, cos.E("FT", cos.Name("Sig"))), f.value
 	}
 	if flags != 0 {
 		d = append(d, cos.E("Ff", cos.Int(flags)))

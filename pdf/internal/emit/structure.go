@@ -6,6 +6,7 @@ import (
 	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/layout"
 	"example.com/quire/pdf/internal/tag"
+	"example.com/quire/pdf/standard"
 )
 
 // begin adds the elements that start on the page, in reading order.
@@ -53,6 +54,13 @@ func (e *Emitter) add(el *tag.Elem) error {
 		}
 	}
 	return e.tree.Add(el)
+}
+
+// enclosed shows the judge an annotation with its element.
+func (e *Emitter) enclosed(r cos.Ref, d cos.Dict, el *tag.Elem) {
+	if e.judge != nil {
+		e.judge.Enclosed(standard.Enclosure{Annotation: r, Dict: d, In: cos.Name(el.Type.String()), Alt: el.Alt, Src: el.Src})
+	}
 }
 
 // verdict asks the judge about all that was written: a file that breaks a standard which

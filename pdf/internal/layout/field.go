@@ -21,6 +21,7 @@ type WidgetItem struct {
 	Style  *doc.Style
 	Face   *font.Face // of letters that are typed
 	Size   doc.Length // of them; 0: as large as fits
+	Lead   doc.Length // between lines of them
 	Look   Look
 	Elem   *tag.Elem // the element Form; nil when the document is not tagged
 }
@@ -266,7 +267,7 @@ func (m *maker) widget(n *button, en env) (block, *tag.Elem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b := &widget{item: WidgetItem{Face: c.Face(), W: l.w, H: l.h, Field: d, Option: n.option, Label: n.label, Style: en.style, Size: f.size}}
+	b := &widget{item: WidgetItem{Face: c.Face(), W: l.w, H: l.h, Field: d, Option: n.option, Label: n.label, Style: en.style, Size: f.size, Lead: f.lead}}
 	if d.Fit {
 		b.item.Size = 0
 	}
@@ -318,13 +319,16 @@ func (l *look) look() (Look, error) {
 	case doc.FieldList:
 		err = l.options()
 	case doc.FieldSignature:
+		if lines := l.m.opt.Signatory; n.Name == l.m.opt.Signed && len(lines) > 0 {
+			err = l.lines(strings.Join(lines, "\n"), true)
+		}
 	default:
 		switch s := l.shown(); {
 		case s == "":
 		case n.Comb:
 			err = l.comb(s)
 		case n.Multiline:
-			err = l.lines(s)
+			err = l.lines(s, n.Fit)
 		default:
 			err = l.line(s)
 		}
@@ -419,14 +423,14 @@ func (l *look) high() doc.Length {
 	return max(l.face.size*room/max(l.face.ascent+l.face.descent, 1), leastLetters)
 }
 
-// lines sets a text of several lines from the top.
-func (l *look) lines(s string) error {
+// lines sets a text of several lines from the top, smaller where it is to fit.
+func (l *look) lines(s string, fit bool) error {
 	room := l.w - 2*l.inset
 	b, err := l.set(s, l.face.size, room)
 	if err != nil {
 		return err
 	}
-	for size := l.face.size; l.n.Fit && b.size() > l.h-2*l.inset && size > leastLetters; {
+	for size := l.face.size; fit && b.size() > l.h-2*l.inset && size > leastLetters; {
 		size = max(size-doc.Pt/2, leastLetters)
 		if b, err = l.set(s, size, room); err != nil {
 			return err

@@ -62,6 +62,7 @@ type Elem struct {
 	Marker           doc.Marker // of L
 	Scope            Scope      // of TH
 	Colspan, Rowspan int        // of TH and TD; 0: 1
+	Printed          bool       // of Form that is read: it has the role of a field that became content (14.8.5.6)
 	// Counterpart is the FENote of a citation, or the citation of an FENote: each refers to the other
 	// (ISO 14289-2, 8.2.5.14). The FENote is added before the citation is written, and written after
 	// that was added.
