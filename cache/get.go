@@ -218,6 +218,11 @@ func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *recor
 			return found[V]{}, ctx.Err()
 		case <-soft:
 			soft = nil
+			select {
+			case <-f.done: // in a GetMany, while it waited for another
+				continue
+			default:
+			}
 			if got, ok := c.meanwhile(k, f, old); ok {
 				return got, nil
 			}

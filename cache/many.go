@@ -64,7 +64,7 @@ func (c *Cache[K, V]) GetMany(ctx context.Context, ks []K, load func(context.Con
 		from = source[K, V]{batch: &batch[K, V]{load: load}}
 	}
 	values, failed := make(map[K]V, len(ks)), map[K]error{}
-	waiting := map[K]pending[K, V]{}
+	var waiting []pending[K, V]
 	put := func(k K, v V, err error) error {
 		switch {
 		case err == nil:
@@ -88,7 +88,7 @@ func (c *Cache[K, V]) GetMany(ctx context.Context, ks []K, load func(context.Con
 		seen[k] = struct{}{}
 		p, v, err := c.lookup(ctx, k, from)
 		if p.flight != nil {
-			waiting[k] = p
+			waiting = append(waiting, p)
 		} else if ended = put(k, v, err); ended != nil {
 			break
 		}
@@ -104,7 +104,8 @@ func (c *Cache[K, V]) GetMany(ctx context.Context, ks []K, load func(context.Con
 	soft, stop := c.softLimit()
 	defer stop()
 	var again []K
-	for k, p := range waiting {
+	for _, p := range waiting {
+		k := p.flight.key
 		got, err := c.wait(ctx, k, p.flight, p.old, soft, bumps)
 		if errors.Is(err, errOlderLoad) {
 			c.n.mine().misses.Add(^uint64(0)) // the same read goes on

@@ -49,6 +49,8 @@ type Client struct {
 	Now func() time.Duration
 	// MaxStale is that of the cache's policy, and how late the process may notice the end of a time.
 	MaxStale time.Duration
+	// Many is the loader of CallGetMany; nil for that of the cache.
+	Many func(context.Context, []string) (map[string][]byte, error)
 	// Begin, if set, is told of a write before it is done; of an Update, each time that it tries.
 	Begin func([]Op)
 }
@@ -164,7 +166,7 @@ func (c *Client) read(ctx context.Context, call Call, keys []string, o Op) []Op 
 		all[0].Value = string(v)
 	case CallGetMany:
 		var got map[string][]byte
-		got, err = c.Cache.GetMany(ctx, keys, nil)
+		got, err = c.Cache.GetMany(ctx, keys, c.Many)
 		all = removals(o, keys)
 		for i := range all {
 			all[i].Value = string(got[all[i].Key])

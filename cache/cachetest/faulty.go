@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,22 +17,28 @@ import (
 // Faulty is what stands between one node and what it shares with others, and fails: calls take long,
 // get lost, or are done after the caller has given up; frames come late, twice and out of order; the
 // link is cut, which the node learns later. A tracked link is told of each write a second time, as a touch,
-// later and out of order too. It keeps what cache.Remote and cache.Bus promise. All that it does follows
-// from one number. It is meant for a bubble of testing/synctest, whose time costs
-// nothing.
+// later and out of order too. It keeps what cache.Remote and cache.Bus promise. It is meant for a bubble of
+// testing/synctest, whose time costs nothing.
+//
+// All that it does follows from one number. What becomes of a call is drawn from a stream of random
+// numbers for calls of its kind and keys, so that it does not depend on which of two goroutines that run
+// at one instant comes first. Nothing is done at once: what one call or frame brings about is over before
+// the next arrives.
 type Faulty struct {
 	Shared
 
-	mu    sync.Mutex
-	rand  *rand.Rand
-	calm  bool
-	cut   bool
-	down  bool      // the sink knows
-	last  time.Time // up to when frames are on their way
-	life  int       // of the link; what was on its way in an earlier one is lost
-	sink  cache.Sink
-	epoch uint64
-	timer *time.Timer
+	seed, node uint64
+
+	mu      sync.Mutex
+	streams map[string]*rand.Rand
+	calm    bool // nothing fails any more
+	cut     bool
+	down    bool      // the sink knows
+	last    time.Time // up to when frames are on their way
+	life    int       // of the link; what was on its way in an earlier one is lost
+	sink    cache.Sink
+	epoch   uint64
+	timer   *time.Timer
 
 	tracked bool
 	before  time.Time // of a tracked link: the proof before
@@ -50,8 +59,26 @@ const (
 
 // NewFaulty makes the one of a node.
 func NewFaulty(s Shared, seed, node uint64) *Faulty {
-	return &Faulty{Shared: s, rand: rand.New(rand.NewPCG(seed, node))} //nolint:gosec // G404: to be replayed
+	return &Faulty{Shared: s, seed: seed, node: node, streams: map[string]*rand.Rand{}}
 }
+
+// stream returns the random numbers for what happens to that. The caller holds mu.
+func (f *Faulty) stream(of string) *rand.Rand {
+	r := f.streams[of]
+	if r == nil {
+		h := fnv.New64a()
+		_, _ = fmt.Fprint(h, f.node, " ", of)        // a hash takes everything
+		r = rand.New(rand.NewPCG(f.seed, h.Sum64())) //nolint:gosec // G404: to be replayed
+		f.streams[of] = r
+	}
+	return r
+}
+
+// The streams of what is no call.
+const (
+	ofLink   = "link"
+	ofFrames = "frames"
+)
 
 // Calm ends all faults.
 func (f *Faulty) Calm() {
@@ -64,15 +91,12 @@ func (f *Faulty) Calm() {
 }
 
 // chance is true once in n times, up to 1 for each time.
-func (f *Faulty) chance(n int) bool { return !f.calm && f.rand.IntN(n) == 0 }
+func (f *Faulty) chance(of string, n int) bool { return f.stream(of).IntN(n) == 0 && !f.calm }
 
-// delay is how long something takes: never twice the same, so that the order of what happens is that
+// delay is how long something takes: hardly twice the same, so that the order of what happens is that
 // of the numbers drawn.
-func (f *Faulty) delay(most time.Duration) time.Duration {
-	if f.calm {
-		return 0
-	}
-	return time.Duration(1 + f.rand.Int64N(int64(most)))
+func (f *Faulty) delay(of string, most time.Duration) time.Duration {
+	return time.Duration(1 + f.stream(of).Int64N(int64(most)))
 }
 
 // course is what becomes of one call.
@@ -83,20 +107,25 @@ type course struct {
 	refused       bool
 }
 
-func (f *Faulty) draw() (c course) {
+func (f *Faulty) draw(of string) (c course) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c = course{before: f.delay(maxDelay), after: f.delay(maxDelay)}
-	c.lost, c.late, c.refused = f.chance(40), f.chance(40), f.chance(40)
+	c = course{before: f.delay(of, maxDelay), after: f.delay(of, maxDelay)}
+	c.lost, c.late, c.refused = f.chance(of, 40), f.chance(of, 40), f.chance(of, 40)
 	if f.cut {
-		c.lost, c.late = true, f.chance(4)
+		c.lost, c.late = true, f.chance(of, 4)
 	}
 	return c
 }
 
+// named is the stream of calls of a kind with those keys or tags, in any order.
+func named(kind string, names ...string) string {
+	return kind + " " + strings.Join(slices.Sorted(slices.Values(names)), " ")
+}
+
 // through makes one call take its course.
-func through[T any](ctx context.Context, f *Faulty, call func(context.Context) (T, error)) (got T, err error) {
-	c := f.draw()
+func through[T any](ctx context.Context, f *Faulty, of string, call func(context.Context) (T, error)) (got T, err error) {
+	c := f.draw(of)
 	if err := waits(ctx, c.before); err != nil {
 		return got, err
 	}
@@ -118,9 +147,6 @@ func through[T any](ctx context.Context, f *Faulty, call func(context.Context) (
 }
 
 func waits(ctx context.Context, d time.Duration) error {
-	if d == 0 {
-		return ctx.Err()
-	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -133,22 +159,24 @@ func waits(ctx context.Context, d time.Duration) error {
 
 // Fetch implements cache.Remote.
 func (f *Faulty) Fetch(ctx context.Context, ns string, keys []string, headersOnly bool) ([]cache.Record, error) {
-	return through(ctx, f, func(ctx context.Context) ([]cache.Record, error) { return f.Shared.Fetch(ctx, ns, keys, headersOnly) })
+	return through(ctx, f, named("fetch", keys...), func(ctx context.Context) ([]cache.Record, error) { return f.Shared.Fetch(ctx, ns, keys, headersOnly) })
 }
 
 // Store implements cache.Remote.
 func (f *Faulty) Store(ctx context.Context, ns string, r cache.StoreRequest) (cache.StoreResult, error) {
-	return through(ctx, f, func(ctx context.Context) (cache.StoreResult, error) { return f.Shared.Store(ctx, ns, r) })
+	return through(ctx, f, named("store", r.Key), func(ctx context.Context) (cache.StoreResult, error) { return f.Shared.Store(ctx, ns, r) })
 }
+
+var leases = [...]string{cache.LeaseAcquire: "acquire", cache.LeaseRenew: "renew", cache.LeaseRelease: "release"}
 
 // Lease implements cache.Remote.
 func (f *Faulty) Lease(ctx context.Context, ns string, r cache.LeaseRequest) (cache.LeaseResult, error) {
-	return through(ctx, f, func(ctx context.Context) (cache.LeaseResult, error) { return f.Shared.Lease(ctx, ns, r) })
+	return through(ctx, f, named(leases[r.Verb], r.Key), func(ctx context.Context) (cache.LeaseResult, error) { return f.Shared.Lease(ctx, ns, r) })
 }
 
 // Tags implements cache.Remote.
 func (f *Faulty) Tags(ctx context.Context, ns string, names []string, life time.Duration, bump bool) ([]uint64, error) {
-	return through(ctx, f, func(ctx context.Context) ([]uint64, error) { return f.Shared.Tags(ctx, ns, names, life, bump) })
+	return through(ctx, f, named("tags", names...), func(ctx context.Context) ([]uint64, error) { return f.Shared.Tags(ctx, ns, names, life, bump) })
 }
 
 // Attach implements cache.Bus, for one cache.
@@ -172,7 +200,7 @@ func (f *Faulty) Attach(ns string, o cache.LinkOptions, s cache.Sink) (func(), e
 
 // later runs the next of the link's steps, with mu held. So it is called itself.
 func (f *Faulty) later(most time.Duration, step func()) {
-	f.timer = time.AfterFunc(f.delay(most), func() {
+	f.timer = time.AfterFunc(f.delay(ofLink, most), func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if !f.calm {
@@ -245,13 +273,13 @@ func (f *faultySink) Frame(n cache.Frame) {
 		return
 	}
 	faulty, call := (*Faulty)(f), func(s cache.Sink) { s.Frame(n) }
-	f.last = later(f.last, f.arrive(faulty.delay(maxDelay), call))
-	if faulty.chance(4) {
-		f.arrive(faulty.delay(10*maxDelay), call) // no proof waits for the second time
+	f.last = later(f.last, f.arrive(faulty.delay(ofFrames, maxDelay), call))
+	if faulty.chance(ofFrames, 4) {
+		f.arrive(faulty.delay(ofFrames, 10*maxDelay), call) // no proof waits for the second time
 	}
 	if f.tracked && n.Kind == cache.FrameKey {
 		touch := cache.Frame{Kind: cache.FrameTouched, Key: n.Key}
-		f.touched = later(f.touched, f.arrive(faulty.delay(2*maxDelay), func(s cache.Sink) { s.Frame(touch) }))
+		f.touched = later(f.touched, f.arrive(faulty.delay(ofFrames, 2*maxDelay), func(s cache.Sink) { s.Frame(touch) }))
 	}
 }
 
