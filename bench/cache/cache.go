@@ -23,19 +23,23 @@ func Suite() harness.Suite {
 		Name:  "cache",
 		Title: "Cache",
 		About: "Values of one type by string keys, all entries with a life of an hour. otter is that module with the options and the " +
-			"clock that quire gives it. naive is the plain way to write such a map: 16 shards by hash/fnv, a lock, time.Now for each call, " +
+			"clock that quire gives it, otter-plain as its documentation sets it up. naive is the plain way to write such a map: 16 shards by hash/fnv, a lock, time.Now for each call, " +
 			"no bound. assembled is ristretto with two shared counters and a type assertion behind it. " +
-			"The rows of Redis run a server of their own.",
+			"The rows of Redis run a server of their own. script is the least that a write with a notice is, one script that counts, stores and " +
+			"publishes; rueidis in the rows of notices is a subscriber that keeps the last message. Writer and readers of a row are in one process, each with its own connections.",
 		NotShown: []string{
 			"Storms of inserts alone, where ristretto drops what others keep, and the garbage collector's part, where bigcache, freecache and fastcache keep their bytes out of its sight.",
+			"The resident memory of a full cache beside its budget: a test holds the weight of an entry to what it takes.",
 			"Hit ratios: they are tests (`cd bench && go test ./cache -run Ratio -v`).",
 		},
 		Rows: []harness.Row{
 			row("hit", "a hit", "a look-up of one of 1,000 keys with a short text", hits(locals(thousand, small)...),
-				against("otter", 1.6), against("naive", 0.9), against("assembled", 0.8), against("ristretto", 1), against("sturdyc", 0.6), against("theine", 1.4), allocs(0)),
+				against("otter", 1.6), against("otter-plain", 1), against("naive", 0.9), against("assembled", 0.8), against("ristretto", 1), against("sturdyc", 0.6), against("theine", 1.4), allocs(0)),
 			row("hit-bytes", "a hit by a key of bytes", "PeekBytes of one of 1,000 keys", hits(peekBytes(), named(quire(thousand, small), "get")), against("get", 1.2), allocs(0)),
 			row("hit-zipf", "a hit in cold memory", "a look-up of one of 200,000 keys, zipf 0.99, with a short text", hits(quire(many, small), otterCache(many, small), plainLRU(many, small)),
 				against("otter", 1.4), against("golang-lru", 0.5), allocs(0)),
+			two(row("hit-zipf-2", "a hit in cold memory, by two", "a look-up of one of 200,000 keys, zipf 0.99, by two goroutines", inTwo(hits(quire(many, small), otterCache(many, small), plainLRU(many, small))),
+				against("otter", 1.4), against("golang-lru", 0.5))),
 			row("hit-256", "a hit of 256 bytes", "a look-up of one of 1,000 keys with 256 bytes, all of which are read", hits(quire(thousand, bytes256), bigCache(), freeCache(), fastCache()),
 				against("bigcache", 0.6), against("freecache", 0.6), against("fastcache", 1), allocs(0)),
 			row("set-in-place", "a write in place", "a write of one of 1,000 keys that are held", writes(setters(thousand, small)...), against("otter", 1.4), allocs(3)),
@@ -44,6 +48,11 @@ func Suite() harness.Suite {
 				against("alone", 1.05), against("rueidis-docache", 0.25), against("go-redis", 0.25), allocs(0)),
 			row("redis-hit", "a read of Redis", "64 goroutines read 256 bytes of a key each that the process does not hold", hits(remoteReads()...), against("rueidis", 1.25), against("go-redis", 0.77)),
 			row("redis-set", "a write to Redis", "64 goroutines write 256 bytes to a key each", writes(remoteWrites()...), against("script", 2)),
+			row("redis-news-1", "a write until a reader has it", "a write of 4 KiB to a key, and a read of it by a node that held the value before", news(1), against("rueidis", 1.5)),
+			row("redis-news-2", "a write until two readers have it", "a write of 4 KiB to a key, and a read of it by each of two nodes that held the value before", news(2), against("rueidis", 1.5)),
+			row("redis-news-4", "a write until four readers have it", "a write of 4 KiB to a key, and a read of it by each of four nodes that held the value before", news(4), against("rueidis", 1.5)),
+			row("redis-notice", "a notice taken", "a message of Redis with a value of 256 bytes for one of 1,000 keys that a node holds, 256 under way at once", notices(), against("rueidis", 1.25)),
+			row("redis-tag", "an invalidation of a tag", "InvalidateTags of a tag that 5,000 entries have", invalidations(), against("script", 2), against("few", 1.1)),
 		},
 	}
 }
@@ -81,6 +90,12 @@ func row(name, title, text string, list []contestant, goals ...harness.Goal) har
 	return r
 }
 
+// two lets a row have two processors.
+func two(r harness.Row) harness.Row {
+	r.Procs, r.Primary = 2, harness.Time
+	return r
+}
+
 // hits and writes say in a row what its contestants do.
 func hits(list ...contestant) []contestant   { return list }
 func writes(list ...contestant) []contestant { return list }
@@ -90,6 +105,7 @@ func writes(list ...contestant) []contestant { return list }
 type subject struct {
 	run   func(first, n int) (right int)
 	check func() error
+	note  string // what check has found
 	end   func() error
 
 	first, n, right int
@@ -102,7 +118,8 @@ func (s *subject) Check(context.Context) (harness.Facts, error) {
 	if right := s.run(0, chunk); right != chunk {
 		return harness.Facts{}, fmt.Errorf("%w: %d of %d operations", errWrong, right, chunk)
 	}
-	return harness.Facts{}, s.check()
+	err := s.check()
+	return harness.Facts{Note: s.note}, err
 }
 
 // chunk is how many operations are prepared at most: the picks of keys repeat after it.

@@ -31,7 +31,7 @@ func budget(n int) int64 { return int64(n) * 2048 }
 type text interface{ ~string | ~[]byte }
 
 func locals[V text](n int, value func(string) V) []contestant {
-	return []contestant{quire(n, value), otterCache(n, value), naive(n, value), assembled(n, value), ristrettoCache(n, value), sturdycCache(n, value), theineCache(n, value), expirableLRU(n, value)}
+	return []contestant{quire(n, value), otterCache(n, value), plainOtter(n, value), naive(n, value), assembled(n, value), ristrettoCache(n, value), sturdycCache(n, value), theineCache(n, value), expirableLRU(n, value)}
 }
 
 // filled puts all keys in place, and checks that each value is found again.
@@ -145,8 +145,23 @@ func newOtter[V text](n int) (*otter.Cache[string, V], func() error, error) {
 }
 
 func otterCache[V text](n int, value func(string) V) contestant {
-	return contestant{name: "otter", module: otterModule, open: func(context.Context, harness.Env) (*subject, error) {
-		c, end, err := newOtter[V](n)
+	return otterReads("otter", n, value, newOtter[V])
+}
+
+// plainOtter is the module as its documentation sets it up: with a life for all entries, and its own clock.
+func plainOtter[V text](n int, value func(string) V) contestant {
+	return otterReads("otter-plain", n, value, func(n int) (*otter.Cache[string, V], func() error, error) {
+		c, err := otter.New(&otter.Options[string, V]{MaximumSize: 4 * n, ExpiryCalculator: otter.ExpiryWriting[string, V](life)})
+		if err != nil {
+			return nil, nil, err
+		}
+		return c, func() error { c.StopAllGoroutines(); return nil }, nil
+	})
+}
+
+func otterReads[V text](name string, n int, value func(string) V, open func(int) (*otter.Cache[string, V], func() error, error)) contestant {
+	return contestant{name: name, module: otterModule, open: func(context.Context, harness.Env) (*subject, error) {
+		c, end, err := open(n)
 		if err != nil {
 			return nil, err
 		}

@@ -240,7 +240,7 @@ func remoteReads() []contestant {
 			}}, nil
 		}),
 		onRedis("rueidis", rueidisModule, false, func(ctx context.Context, addr string) (*subject, error) {
-			c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, ForceSingleClient: true, DisableCache: true, AlwaysPipelining: true})
+			c, err := plainClient(addr)
 			if err != nil {
 				return nil, err
 			}
@@ -292,17 +292,14 @@ func remoteWrites() []contestant {
 			return &subject{run: set(k, write), end: end, check: filled(k, bytes256, func(key string, v []byte) { write(key, v) }, read)}, nil
 		}),
 		onRedis("script", rueidisModule, false, func(ctx context.Context, addr string) (*subject, error) {
-			c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, ForceSingleClient: true, DisableCache: true, AlwaysPipelining: true})
+			c, err := plainClient(addr)
 			if err != nil {
 				return nil, err
 			}
-			script := rueidis.NewLuaScript(`local n = redis.call('HINCRBY', KEYS[1], 'c', 1)
-redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
-redis.call('PUBLISH', KEYS[3], KEYS[2])
-return n`)
+			script := store()
 			k := keysOf(thousand)
 			write := func(key string, v []byte) bool {
-				n, err := script.Exec(ctx, c, []string{"counter", key, "news"}, []string{rueidis.BinaryString(v), strconv.FormatInt(life.Milliseconds(), 10)}).AsInt64()
+				n, err := script.Exec(ctx, c, []string{"counter", key, "news"}, []string{rueidis.BinaryString(v), strconv.FormatInt(life.Milliseconds(), 10), key}).AsInt64()
 				return err == nil && n > 0
 			}
 			read := func(key string) ([]byte, bool) {
