@@ -77,18 +77,12 @@ func (c *Cache[K, V]) take(k K, rec *Record, gen, bumps uint64, checked time.Dur
 	}
 	r.early = min(c.earlyFrom(r), r.shared.until)
 	r.tags = c.tags.set(tagNames(rec.Tags), bumps)
-	size := 0
-	if rec.Codec != c.o.Codec.ID() {
-		err = &DecodeError{Key: showKey(k), Codec: rec.Codec, Err: errOtherCodec}
-	} else if r.value, size, err = decode(c.o.Codec, rec.Payload); err != nil {
+	if fits, err = c.decode(k, rec, r); err != nil {
 		err = &DecodeError{Key: showKey(k), Codec: rec.Codec, Err: err}
-	}
-	if err != nil {
 		c.n.malformed.Add(1)
 		c.observe(Event[K]{Kind: EventRefuse, Key: k, Err: err})
 		return nil, false, err
 	}
-	r.weight, fits = c.weigh(k, r.value, size, r.tags)
 	return r, fits, nil
 }
 
@@ -103,14 +97,24 @@ func tagNames(tags []RecordTag) []string {
 	return names
 }
 
-// decode calls the codec, whose panic is an error: the bytes come from elsewhere.
-func decode[V any](codec Codec[V], src []byte) (v V, size int, err error) {
+// decode gives r the value of rec and its weight. A panic of the codec, or of the Weigh of Options, is an error:
+// the bytes come from elsewhere.
+func (c *Cache[K, V]) decode(k K, rec *Record, r *record[V]) (fits bool, err error) {
+	if rec.Codec != c.o.Codec.ID() {
+		return false, errOtherCodec
+	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = &panicError{value: p, who: "codec"}
+			err = &panicError{value: p, who: "codec or Weigh"}
 		}
 	}()
-	return codec.Decode(src)
+	v, size, err := c.o.Codec.Decode(rec.Payload)
+	if err != nil {
+		return false, err
+	}
+	r.value = v
+	r.weight, fits = c.weigh(k, v, size, r.tags)
+	return fits, nil
 }
 
 // fetch asks the remote for records.
@@ -198,7 +202,7 @@ func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*
 		}
 		held := first && f.old != nil && f.old.shared != nil
 		switch {
-		case f.alone || !c.holds(f.key):
+		case f.alone || len(f.text) > maxKeyBytes || !c.holds(f.key):
 			f.alone = true
 			rest = append(rest, f)
 		case held && (f.verify || f.old.suspect(f.gen, now)):

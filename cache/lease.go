@@ -168,7 +168,6 @@ func (c *Cache[K, V]) share(ctx context.Context, f *flight[K, V], out *outcome[V
 	if out.lives != nil {
 		l = *out.lives
 	}
-	size := 0
 	switch {
 	case errors.Is(out.err, ErrNotFound) && c.p.NegativeTTL > 0:
 		rec.State, rec.Fresh, rec.Remove = RecordAbsent, c.p.NegativeTTL, c.p.NegativeTTL
@@ -182,16 +181,13 @@ func (c *Cache[K, V]) share(ctx context.Context, f *flight[K, V], out *outcome[V
 	default:
 		l = c.jittered(l)
 		rec.State, rec.Codec, rec.Fresh, rec.Remove = RecordValue, c.o.Codec.ID(), l.ttl, l.hard()
-		if out.kept == nil {
-			rec.Payload, out.value, size, out.err = c.transcode(out.value)
-		} else {
-			rec.Payload, _, _, out.err = c.transcode(out.value)
-		}
-		if out.err != nil {
+		r := &record[V]{tags: out.tags}
+		var fits bool
+		if rec.Payload, fits, out.err = c.encode(f.key, out.value, r); out.err != nil {
 			return
 		}
 		if out.kept == nil {
-			out.weight, out.fits = c.weigh(f.key, out.value, size, out.tags)
+			out.value, out.weight, out.fits = r.value, r.weight, fits
 		}
 	}
 	known := c.recordTags(f, out, &rec)

@@ -16,7 +16,7 @@ import (
 
 // TestErrorsAreTestable: each documented error is one value, testable as documented.
 func TestErrorsAreTestable(t *testing.T) {
-	all := []error{ErrNotFound, ErrClosed, ErrTooLarge, ErrUnavailable, ErrReadOnly, ErrUncertain}
+	all := []error{ErrNotFound, ErrClosed, ErrTooLarge, ErrUnavailable, ErrReadOnly, ErrUncertain, ErrStale, ErrConflict}
 	for i, a := range all {
 		for j, b := range all {
 			if errors.Is(a, b) != (i == j) {

@@ -36,7 +36,7 @@ func (c *Cache[K, V]) SetWith(ctx context.Context, k K, v V, o WriteOptions) (Ve
 
 // write holds v under k, if the condition holds, which is asked for under the lock of the key; nil is none.
 func (c *Cache[K, V]) write(ctx context.Context, k K, v V, l lives, tags *tagSet, condition func() bool) (uint64, error) {
-	if err := ctx.Err(); err != nil {
+	if err := c.writable(ctx); err != nil {
 		return 0, err
 	}
 	weight, ok := c.weigh(k, v, 0, tags)
@@ -74,7 +74,7 @@ func (c *Cache[K, V]) write(ctx context.Context, k K, v V, l lives, tags *tagSet
 // Delete drops k. A load of k that began before is not kept. The key may
 // exist at the origin still: the next Get asks it. Errors as for Set.
 func (c *Cache[K, V]) Delete(ctx context.Context, k K) error {
-	if err := ctx.Err(); err != nil {
+	if err := c.writable(ctx); err != nil {
 		return err
 	}
 	if c.remote != nil {
@@ -110,7 +110,7 @@ func (c *Cache[K, V]) remove(k K, condition func() bool) error {
 // they cease to exist at once and their memory is freed in the background.
 // Loads that began before are not kept. Errors as for Set.
 func (c *Cache[K, V]) Clear(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
+	if err := c.writable(ctx); err != nil {
 		return err
 	}
 	if c.remote != nil {

@@ -76,14 +76,19 @@ func remoteCases(cases map[string]func(t *testing.T)) {
 	cases["Options.ReadOnly"] = func(t *testing.T) {
 		t.Helper()
 		h := NewHub()
-		c, _ := node(t, h, opts{ReadOnly: true, Load: func(context.Context, string) (string, error) { return "v", nil }})
-		_, with := c.SetWith(t.Context(), "k", "v", WriteOptions{})
-		for _, err := range []error{c.Set(t.Context(), "k", "v"), with, c.Delete(t.Context(), "k"), c.Clear(t.Context()), c.InvalidateTags(t.Context(), "t")} {
-			if !errors.Is(err, ErrReadOnly) {
-				t.Error(err)
+		load := func(context.Context, string) (string, error) { return "v", nil }
+		c, _ := node(t, h, opts{ReadOnly: true, Load: load})
+		for _, c := range []*Cache[string, string]{c, open(t, opts{ReadOnly: true, Load: load})} {
+			_, with := c.SetWith(t.Context(), "k", "v", WriteOptions{})
+			_, update := c.Update(t.Context(), "k", func(string, bool) (string, Op, error) { return "v", Put, nil })
+			_, purge := c.Purge(t.Context(), 1)
+			for _, err := range []error{c.Set(t.Context(), "k", "v"), with, update, purge, c.Delete(t.Context(), "k"), c.Clear(t.Context()), c.InvalidateTags(t.Context(), "t")} {
+				if !errors.Is(err, ErrReadOnly) {
+					t.Error(err)
+				}
 			}
+			want(t, c, "k", "v")
 		}
-		want(t, c, "k", "v")
 		other, _ := node(t, h, opts{})
 		want(t, other, "k", "v")
 	}

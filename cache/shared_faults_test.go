@@ -138,10 +138,26 @@ func TestBreakerLeavesTheRemoteAlone(t *testing.T) {
 // TestValueFromElsewhereThatCannotBeRead is no value, and does not end the one that is held if there
 // is no better.
 func TestValueFromElsewhereThatCannotBeRead(t *testing.T) {
+	for name, bad := range map[string]Record{
+		"of another codec":       {Codec: 99, Payload: []byte("?")},
+		"that cannot be weighed": {Codec: textCodec{}.ID(), Payload: []byte("no weight")},
+	} {
+		t.Run(name, func(t *testing.T) { valueFromElsewhereThatCannotBeRead(t, bad) })
+	}
+}
+
+func valueFromElsewhereThatCannotBeRead(t *testing.T, bad Record) {
+	t.Helper()
+	weigh := func(_, v string) int {
+		if v == "no weight" {
+			panic(v)
+		}
+		return len(v)
+	}
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()
 		up := true
-		a, _ := node(t, h, Options[string, string]{Load: func(context.Context, string) (string, error) {
+		a, _ := node(t, h, Options[string, string]{Weigh: weigh, Load: func(context.Context, string) (string, error) {
 			if up {
 				return "loaded", nil
 			}
@@ -149,10 +165,8 @@ func TestValueFromElsewhereThatCannotBeRead(t *testing.T) {
 		}})
 		tell(t, a, "k", "good")
 		foreign := func() {
-			if _, err := h.Store(t.Context(), "n", StoreRequest{Key: "k", Push: true, Record: Record{
-				Version: Version{WriteID: 1}, State: RecordValue, Codec: 99, Payload: []byte("?"), Fresh: time.Hour, Remove: time.Hour,
-				Tags: a.current(t, ""),
-			}}); err != nil {
+			bad.Version, bad.State, bad.Fresh, bad.Remove, bad.Tags = Version{WriteID: 1}, RecordValue, time.Hour, time.Hour, a.current(t, "")
+			if _, err := h.Store(t.Context(), "n", StoreRequest{Key: "k", Push: true, Record: bad}); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()

@@ -152,11 +152,8 @@ func (c *checker) tagNames(field string, names []string) {
 // is not kept, and a read that begins after InvalidateTags does not get its result. A tag of 0 or more than
 // 128 bytes is a *ConfigError; other errors as for Set. Safe for concurrent use.
 func (c *Cache[K, V]) InvalidateTags(ctx context.Context, tags ...string) error {
-	if err := ctx.Err(); err != nil {
+	if err := c.writable(ctx); err != nil {
 		return err
-	}
-	if c.gen.Load() == genClosed {
-		return ErrClosed
 	}
 	var check checker
 	check.tagNames("InvalidateTags.tags", tags)

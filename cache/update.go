@@ -106,5 +106,8 @@ func (c *Cache[K, V]) updateHere(ctx context.Context, k K, f func(old V, ok bool
 		return Version{}, c.remove(k, unchanged)
 	}
 	counter, err := c.write(ctx, k, v, c.lives, c.tags.set(tags, bumps), unchanged)
-	return Version{Epoch: c.epoch, Counter: counter, WriteID: randomID()}, err
+	if err != nil {
+		return Version{}, err
+	}
+	return Version{Epoch: c.epoch, Counter: counter, WriteID: randomID()}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -141,6 +142,11 @@ func TestUpdateThatCannotBe(t *testing.T) {
 		}
 		if _, err := a.Update(t.Context(), "k", func(string, bool) (string, Op, error) { return "", Remove, errOrigin }); !errors.Is(err, errOrigin) {
 			t.Error(err)
+		}
+		long := strings.Repeat("k", 2000)
+		put := func(string, bool) (string, Op, error) { return "v", Put, nil }
+		if v, err := a.Update(t.Context(), long, put); !errors.Is(err, ErrTooLarge) || v != (Version{}) {
+			t.Errorf("a key that is too long: %+v, %v", v, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -39,19 +39,17 @@ func (c *Cache[K, V]) writable(ctx context.Context) error {
 	return nil
 }
 
-// transcode encodes v, and decodes it again: a value that was written here is what others read.
-func (c *Cache[K, V]) transcode(v V) (payload []byte, back V, size int, err error) {
+// encode encodes v, and decodes it again into r: a value that was written here is what others read.
+func (c *Cache[K, V]) encode(k K, v V, r *record[V]) (payload []byte, fits bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &panicError{value: p, who: "codec"}
 		}
 	}()
-	payload, err = c.o.Codec.Append(nil, v)
-	if err != nil {
-		return nil, v, 0, err
+	if payload, err = c.o.Codec.Append(nil, v); err == nil {
+		fits, err = c.decode(k, &Record{Codec: c.o.Codec.ID(), Payload: payload}, r)
 	}
-	back, size, err = c.o.Codec.Decode(payload)
-	return payload, back, size, err
+	return payload, fits, err
 }
 
 func (c *Cache[K, V]) pushes(mode SyncMode, payload []byte) bool {
@@ -80,7 +78,6 @@ func (c *Cache[K, V]) named(v Version) bool { return v.WriteID&^ownMask == c.id 
 // hold, errOutdated if its tags are out of date. A call that failed halfway may have been done, or be done yet: the id of the write tells. If it is not there the key is suspect
 // from now on, and the frame of the write, should it come, ends what is held.
 func (c *Cache[K, V]) put(ctx context.Context, k K, w StoreRequest) (Version, error) {
-	w.Key = c.o.Keys.Format(k)
 	w.Record.Version.WriteID = c.writeID()
 	var got StoreResult
 	err := c.ask(ctx, func(ctx context.Context) (err error) {
@@ -114,17 +111,18 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 	if err := c.writable(ctx); err != nil {
 		return Version{}, err
 	}
-	payload, v, size, err := c.transcode(v)
+	// What is known before the write is what the record may claim.
+	gen, bumps, at := c.gen.Load(), c.tags.bumps.Load(), c.link.now()
+	r := &record[V]{gen: gen, tags: c.tags.set(o.Tags, bumps)}
+	payload, fits, err := c.encode(k, v, r)
 	if err != nil {
 		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), err)
 	}
-	if !c.holds(k) {
+	if w.Key = c.o.Keys.Format(k); len(w.Key) > maxKeyBytes || !c.holds(k) {
 		c.n.refused.Add(1)
 		c.refuse(k, "set")
 		return Version{}, ErrTooLarge
 	}
-	// What is known before the write is what the record may claim.
-	gen, bumps, at := c.gen.Load(), c.tags.bumps.Load(), c.link.now()
 	names := map[string]struct{}{"": {}}
 	for _, name := range o.Tags {
 		names[name] = struct{}{}
@@ -158,10 +156,7 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 	if err != nil {
 		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), err)
 	}
-	r := &record[V]{value: v, gen: gen, tags: c.tags.set(o.Tags, bumps)}
 	r.shared = &shared{version: version, tags: w.Record.Tags, checked: at, until: c.until(gen)}
-	var fits bool
-	r.weight, fits = c.weigh(k, v, size, r.tags)
 	c.live(r, c.clock.Now(), l)
 	c.n.sets.Add(1)
 	c.written(k, r, fits, touches)
@@ -217,8 +212,8 @@ func (c *Cache[K, V]) written(k K, r *record[V], fits bool, touches uint64) {
 
 // deleteShared removes k with the condition of w, of which the rest is filled in here.
 func (c *Cache[K, V]) deleteShared(ctx context.Context, k K, w StoreRequest) (Version, error) {
-	if err := c.writable(ctx); err != nil {
-		return Version{}, err
+	if w.Key = c.o.Keys.Format(k); len(w.Key) > maxKeyBytes {
+		return Version{}, c.remove(k, nil) // the remote cannot have it
 	}
 	w.Record = Record{State: RecordTombstone, Fresh: c.p.TombstoneTTL, Remove: c.p.TombstoneTTL}
 	version, err := c.put(ctx, k, w)
@@ -240,9 +235,6 @@ func (c *Cache[K, V]) deleteShared(ctx context.Context, k K, w StoreRequest) (Ve
 
 // bumpShared invalidates tags for all nodes.
 func (c *Cache[K, V]) bumpShared(ctx context.Context, names []string) error {
-	if err := c.writable(ctx); err != nil {
-		return err
-	}
 	var got []uint64
 	err := c.ask(ctx, func(ctx context.Context) (err error) {
 		got, err = c.remote.Tags(ctx, c.o.Name, names, tagLife(c.lives.hard()), true)

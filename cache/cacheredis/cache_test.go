@@ -3,8 +3,10 @@
 package cacheredis_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +52,40 @@ func TestCachesShareAServer(t *testing.T) {
 					return open(t, cacheredis.Config{Addr: server.Addr})
 				})
 			})
+		}
+	}
+}
+
+// prefixed are keys whose text is longer than they are.
+type prefixed string
+
+func (p prefixed) Format(k string) string { return string(p) + k }
+
+func (p prefixed) Parse(s string) (string, error) { return strings.TrimPrefix(s, string(p)), nil }
+
+// TestKeyThatIsTooLongIsNoFaultOfTheServer: whoever asks for such keys, or deletes them, does not open the breaker for others.
+func TestKeyThatIsTooLongIsNoFaultOfTheServer(t *testing.T) {
+	server := cachetest.StartRedis(t, "redis")
+	long := strings.Repeat("k", 2000)
+	load := func(context.Context, string) ([]byte, error) { return []byte("loaded"), nil }
+	for name, tc := range map[string]struct {
+		keys cache.KeyCodec[string]
+		key  string
+	}{"key": {nil, long}, "its text": {prefixed(long), "k"}} {
+		c := node(t, server.Addr, cache.Options[string, []byte]{Keys: tc.keys, Load: load})
+		for range 10 {
+			if err := c.Set(t.Context(), tc.key, []byte("v")); !errors.Is(err, cache.ErrTooLarge) {
+				t.Fatalf("%s: set: %v", name, err)
+			}
+			if v, err := c.Get(t.Context(), tc.key); string(v) != "loaded" || err != nil {
+				t.Fatalf("%s: get: %q, %v", name, v, err)
+			}
+			if err := c.Delete(t.Context(), tc.key); err != nil {
+				t.Fatalf("%s: delete: %v", name, err)
+			}
+		}
+		if n := c.Stats().RemoteFailures; n != 0 {
+			t.Errorf("%s: %d failures of the server", name, n)
 		}
 	}
 }

@@ -40,6 +40,40 @@ func TestServersAreRemotes(t *testing.T) {
 	}
 }
 
+// TestPublishThatIsDeniedFailsTheWrite: nothing is stored that no node would hear of, neither a record nor
+// the counter of a tag.
+func TestPublishThatIsDeniedFailsTheWrite(t *testing.T) {
+	for _, kind := range cachetest.RedisKinds() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			server := cachetest.StartRedis(t, kind)
+			full := open(t, cacheredis.Config{Addr: server.Addr})
+			if _, err := full.Store(t.Context(), "n", cache.StoreRequest{Key: "k", Record: cachetest.Value("old", 1)}); err != nil {
+				t.Fatal(err)
+			}
+			before, err := full.Tags(t.Context(), "n", []string{"t"}, time.Hour, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			command(t, server.Addr, "ACL", "SETUSER", "mute", "on", ">secret", "~q1:*", "resetchannels", "+@all")
+			mute := open(t, cacheredis.Config{Addr: server.Addr, Username: "mute", Password: "secret"})
+			if _, err := mute.Store(t.Context(), "n", cache.StoreRequest{Key: "k", Record: cachetest.Value("new", 2)}); !errors.Is(err, cache.ErrUnavailable) {
+				t.Errorf("stored: %v", err)
+			}
+			if _, err := mute.Tags(t.Context(), "n", []string{"t"}, time.Hour, true); !errors.Is(err, cache.ErrUnavailable) {
+				t.Errorf("bumped: %v", err)
+			}
+			got, err := full.Fetch(t.Context(), "n", []string{"k"}, false)
+			if err != nil || string(got[0].Payload) != "old" {
+				t.Errorf("%q, %v after a write that failed", got[0].Payload, err)
+			}
+			if now, err := full.Tags(t.Context(), "n", []string{"t"}, time.Hour, false); err != nil || now[0] != before[0] {
+				t.Errorf("counter %v, %v after an invalidation that failed; %v before", now, err, before)
+			}
+		})
+	}
+}
+
 func TestServerWithPasswordAndDatabase(t *testing.T) {
 	server := cachetest.StartRedis(t, "redis", "--requirepass", "secret")
 	wrong := open(t, cacheredis.Config{Addr: server.Addr, Password: "guess"})

@@ -17,6 +17,9 @@ func tagKey(ns, tag string) string   { return "q1:t:{" + ns + "/00}:" + tag }
 func metaKey(ns string) string       { return "q1:m:{" + ns + "/00}" }
 func channel(ns string) string       { return "q1:b:{" + ns + "/00}" }
 
+// A script publishes before it stores: what is published is seen by nobody before the script ends, and where
+// publishing is refused, as to a user without the channel, nothing was stored.
+
 // lib is what all scripts begin with. begin(identity) makes a new epoch if there is none, or if the
 // server is not the one that began it (identity is nil for scripts that do not check). ARGV[1] is the
 // channel, ARGV[2] the epoch to begin.
@@ -26,8 +29,8 @@ local function begin(identity)
   if e and (not identity or i == identity) then return e end
   e = ARGV[2]
   local t = redis.call('TIME')
-  redis.call('HSET', KEYS[1], 'e', e, 'c', string.format('%.0f', t[1] * 1000000 + t[2]), 'i', identity or '')
   redis.call('PUBLISH', ARGV[1], 'QB\1\6' .. e .. string.rep('\0', 20))
+  redis.call('HSET', KEYS[1], 'e', e, 'c', string.format('%.0f', t[1] * 1000000 + t[2]), 'i', identity or '')
   return e
 end
 local function num(n)
@@ -64,11 +67,11 @@ local c = num(redis.call('HINCRBY', KEYS[1], 'c', 1))
 local t = redis.call('TIME')
 local stored = num(t[1] * 1000000 + t[2])
 local record = ARGV[6] .. e .. c .. stored .. ARGV[7]
-redis.call('SET', KEYS[2], record, 'PX', ARGV[5])
-redis.call('DEL', KEYS[3])
 local frame = ARGV[8] .. e .. c .. ARGV[9]
 frame = frame .. (ARGV[10] == '1' and record or stored)
 redis.call('PUBLISH', ARGV[1], frame)
+redis.call('SET', KEYS[2], record, 'PX', ARGV[5])
+redis.call('DEL', KEYS[3])
 return e .. c
 `
 
@@ -90,8 +93,8 @@ if ARGV[3] == 'r' then
   redis.call('PEXPIRE', KEYS[3], ARGV[5])
   return 1
 end
-redis.call('DEL', KEYS[3])
 redis.call('PUBLISH', ARGV[1], ARGV[7] .. begin() .. string.rep('\0', 8) .. ARGV[8])
+redis.call('DEL', KEYS[3])
 return 1
 `
 
@@ -106,8 +109,8 @@ for i = 2, #KEYS do
   local c = redis.call('GET', KEYS[i])
   if not c or ARGV[3] == '1' then
     c = string.format('%.0f', redis.call('HINCRBY', KEYS[1], 'c', 1))
-    redis.call('SET', KEYS[i], c)
     if ARGV[3] == '1' then redis.call('PUBLISH', ARGV[1], head .. e .. num(tonumber(c)) .. tail) end
+    redis.call('SET', KEYS[i], c)
   end
   if life ~= '0' and redis.call('PTTL', KEYS[i]) < tonumber(life) then redis.call('PEXPIRE', KEYS[i], life) end
   all[i - 1] = c

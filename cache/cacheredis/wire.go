@@ -36,7 +36,8 @@ import (
 //	 3  1  kind             28  2  length of the key
 //	 4  8  epoch            30  2  zero
 //
-// A frame of a later wire form is read as one without a record: what stands here keeps its place.
+// A frame of a later wire form is read as one without a record, and one of a kind that is not known
+// as a notice that its key may have changed: what stands here keeps its place.
 
 const (
 	wireForm     = 1
@@ -232,7 +233,10 @@ func parseFrame(b []byte, ns string, now int64) (f cache.Frame, err error) {
 	switch f.Kind {
 	case cache.FrameKey, cache.FrameTag, cache.FrameLease, kindEpoch:
 	default:
-		return cache.Frame{}, malformed("kind", b[3])
+		if b[2] <= wireForm {
+			return cache.Frame{}, malformed("kind", b[3])
+		}
+		f.Kind = cache.FrameTouched // whatever became of the key, it is compared
 	}
 	record := b[frameHeader+n:]
 	if f.Kind != cache.FrameKey || b[2] > wireForm {

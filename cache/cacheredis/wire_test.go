@@ -91,7 +91,15 @@ func TestFrameOfLaterFormIsNewsWithoutRecord(t *testing.T) {
 	if f, err = parseFrame(b, "ns", 0); err != nil || f.Record != nil || f.Key != "key" || f.Version.Counter != 9 {
 		t.Errorf("%+v, %v", f, err)
 	}
+	b[3] = 77
+	if f, err = parseFrame(b, "ns", 0); err != nil || f.Kind != cache.FrameTouched || f.Record != nil || f.Key != "key" {
+		t.Errorf("of a later kind: %+v, %v", f, err)
+	}
 	b[2] = 1
+	if f, err = parseFrame(b, "ns", 0); err == nil {
+		t.Errorf("of a kind that this form does not have: %+v", f)
+	}
+	b[3] = byte(cache.FrameKey)
 	b[len(b)-1] ^= 1
 	if f, err = parseFrame(b, "ns", 0); err != nil || f.Record != nil {
 		t.Errorf("with a broken record: %+v, %v", f, err)
