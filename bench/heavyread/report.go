@@ -22,8 +22,10 @@ var goals = []goal{
 	{"the lane against fasthttp", "/post", fastPeer, 1, ""},
 	{"the lane against json.Marshal for each request", "/post", "/post-marshal", 0.65, ""},
 	{"the lane against one Redis read for each request", "/post", "/post-redis", 0.55, ""},
-	{"auto-pipelined reads of Redis against go-redis", "/post-redis", redisPeer, 0.85,
-		"Most of such a request is net/http and its socket, which both have; sharing the trips to Redis saves a write and a read of another socket."},
+	{
+		"auto-pipelined reads of Redis against go-redis", "/post-redis", redisPeer, 0.85,
+		"Most of such a request is net/http and its socket, which both have; sharing the trips to Redis saves a write and a read of another socket.",
+	},
 }
 
 const gatewayObstacle = "wrk and nginx have one core together, and with readers that answer at once it is always busy: each of the 400 connections then " +
