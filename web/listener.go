@@ -31,7 +31,8 @@ type listener struct {
 	once     sync.Once
 	draining atomic.Bool
 	emptied  atomic.Bool // draining, and the queue is empty
-	until    time.Time   // the drain accepts no longer than this; set before draining
+	until    time.Time   // the drain waits for new connections no longer than this; set before draining
+	looks    int         // of Accept, after a deadline
 
 	mu    sync.Mutex
 	conns map[*conn]struct{}
@@ -59,9 +60,14 @@ func (l *listener) Accept() (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 	if l.draining.Load() {
-		l.hurry()
+		l.hurry(l.until)
 	}
 	c, err := l.Listener.Accept()
+	if l.draining.Load() && errors.Is(err, os.ErrDeadlineExceeded) && l.looks < longQueue && l.hurry(time.Now().Add(queueTime)) {
+		// Accept does not look once its deadline is over: where the process was held up until then, what had come before is still there.
+		l.looks++
+		c, err = l.Listener.Accept()
+	}
 	if err != nil {
 		l.release()
 		if l.draining.Load() && errors.Is(err, os.ErrDeadlineExceeded) {
@@ -136,15 +142,16 @@ func (l *listener) note(c net.Conn, st http.ConnState) {
 const (
 	queueTime = 20 * time.Millisecond
 	emptyTime = 200 * time.Millisecond
+	longQueue = 4096 // connections: what a system lets wait
 )
 
-// hurry has Accept return when the queue is empty, and at the latest at l.until;
-// false for a listener without deadlines.
-func (l *listener) hurry() bool {
+// hurry has Accept return when the queue is empty, and at the latest at until; false for a listener
+// without deadlines.
+func (l *listener) hurry(until time.Time) bool {
 	d, ok := l.Listener.(interface{ SetDeadline(time.Time) error })
 	at := time.Now().Add(queueTime)
-	if at.After(l.until) {
-		at = l.until
+	if at.After(until) {
+		at = until
 	}
 	return ok && d.SetDeadline(at) == nil
 }
@@ -156,7 +163,7 @@ func (l *listener) end(ctx context.Context, idle time.Duration) {
 	l.until = time.Now().Add(emptyTime)
 	l.draining.Store(true)
 	refuse(l.Listener)
-	queue := l.hurry()
+	queue := l.hurry(l.until)
 	tick := time.NewTicker(drainPoll)
 	defer tick.Stop()
 	for l.close(idle) > 0 || queue && !l.emptied.Load() {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -157,6 +158,66 @@ func TestDrainAnswersWhatIsInTheQueue(t *testing.T) {
 		}
 	}
 	if err := <-r.ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// heldUp is a listener whose process gets no processor for a while, between the deadline that the
+// drain sets and the next Accept.
+type heldUp struct {
+	*net.TCPListener
+	draining    chan struct{} // closed by the first deadline
+	begin, hold sync.Once
+}
+
+func (l *heldUp) SetDeadline(at time.Time) error {
+	l.begin.Do(func() { close(l.draining) })
+	return l.TCPListener.SetDeadline(at)
+}
+
+func (l *heldUp) Accept() (net.Conn, error) {
+	select {
+	case <-l.draining:
+		l.hold.Do(func() { time.Sleep(300 * time.Millisecond) })
+	default:
+	}
+	return l.TCPListener.Accept()
+}
+
+// TestDrainAnswersTheQueueOfAProcessThatWasHeldUp for longer than a drain waits for connections.
+func TestDrainAnswersTheQueueOfAProcessThatWasHeldUp(t *testing.T) {
+	app := newApp(t, web.Options{})
+	app.GET("/", func(c *web.Context) error { return c.String(200, "here") })
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, ok := ln.(*net.TCPListener)
+	if !ok {
+		t.Fatalf("a listener of type %T", ln)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	held, ended := &heldUp{TCPListener: inner, draining: make(chan struct{})}, make(chan error, 1)
+	go func() {
+		ended <- (&web.Server{App: app, MaxConnections: 1, DrainIdle: 20 * time.Second}).Serve(ctx, held)
+	}()
+	first := dial(t, ln.Addr().String())
+	first.send(t, plainGet)
+	first.answer(t)
+	queued := []*wire{dial(t, ln.Addr().String()), dial(t, ln.Addr().String()), dial(t, ln.Addr().String())}
+	for _, c := range queued {
+		c.send(t, plainGet)
+	}
+	cancel()
+	<-held.draining
+	_ = first.Close() // only now there is room for another
+	for _, c := range queued {
+		if res := c.answer(t); res.status != http.StatusOK || !res.close {
+			t.Errorf("queued: %+v", res)
+		}
+	}
+	if err := <-ended; err != nil {
 		t.Error(err)
 	}
 }

@@ -260,7 +260,8 @@ func TestRestartsUnderLoad(t *testing.T) {
 	for range 5 {
 		app := newApp(t, web.Options{})
 		app.GET("/", func(c *web.Context) error { return c.String(200, strings.Repeat("x", 4096)) })
-		r := start(t, &web.Server{App: app, DrainDelay: 20 * time.Millisecond})
+		// A client that gets no processor for a second has not gone.
+		r := start(t, &web.Server{App: app, DrainDelay: 20 * time.Millisecond, DrainIdle: 20 * time.Second})
 		var wg sync.WaitGroup
 		begun := make(chan struct{}, 4)
 		for range 4 {
@@ -270,6 +271,7 @@ func TestRestartsUnderLoad(t *testing.T) {
 					if err != nil {
 						if !strings.Contains(err.Error(), "refused") { // no request of a new connection was taken
 							failed.Add(1)
+							t.Error(err)
 						}
 						return
 					}
