@@ -178,7 +178,7 @@ func (l *heldUp) SetDeadline(at time.Time) error {
 func (l *heldUp) Accept() (net.Conn, error) {
 	select {
 	case <-l.draining:
-		l.hold.Do(func() { time.Sleep(300 * time.Millisecond) })
+		l.hold.Do(func() { <-time.After(300 * time.Millisecond) })
 	default:
 	}
 	return l.TCPListener.Accept()
