@@ -31,9 +31,9 @@ func quire(o web.Options, routes func(*web.App)) contestant {
 const (
 	ownWork = "Beside the answer the App makes a request id, sets it, nosniff and Content-Length, and recovers panics. The fields of a header are most of what that takes, and no less is to be had: " +
 		"the contestant of the same work, where there is one, takes longer."
-	costOfPlaces     = "The text is read twice: the first time judges depth, names that stand twice and UTF-8, so that nothing is set by a text that is refused; and every fault is told with its place. " + ownWork
-	costOfReflection = "A typed handler fills and reads its structs by reflection and allocates both, where by hand two numbers and a text are read without."
-	costOfHash       = "The password that was sent is hashed, so that neither the length nor the beginning of the right one shows in the time. " + ownWork
+	costOfPlaces = "By profile four tenths of the time are those of the validator, which gin calls too, and a twelfth is a first reading of the text, which judges depth, names that stand twice " +
+		"and UTF-8, so that nothing is set by a text that is refused. " + ownWork
+	costOfReflection = "By profile a third of the time is Bind, which fills the fields by reflection and tells the faults of all of them; the rest takes as long as by hand."
 )
 
 // gins and echos are engines without any middleware but that of the row.
