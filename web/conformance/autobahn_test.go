@@ -57,24 +57,34 @@ func TestAutobahn(t *testing.T) {
 		inPlaceOfAutobahn(t, url+"/echo")
 		return
 	}
+	url = strings.Replace(url, "http", "ws", 1) + "/echo"
 	var mu sync.Mutex
 	var wg sync.WaitGroup
+	var bad []string
 	run, failed := 0, 0
 	for i, cases := range groups {
 		wg.Go(func() {
-			results := runAutobahn(t, python, suite, strings.Replace(url, "http", "ws", 1)+"/echo", cases, i)
+			results := runAutobahn(t, python, suite, url, cases, i)
 			mu.Lock()
 			defer mu.Unlock()
 			for id, r := range results {
 				run++
 				if !r.passed() {
-					failed++
-					t.Errorf("%s: %s, closing %s", id, r.Behavior, r.BehaviorClose)
+					bad = append(bad, id)
 				}
 			}
 		})
 	}
 	wg.Wait()
+	if len(bad) > 0 && len(bad) <= 20 {
+		// A case has its time. On a busy machine, where all run at once, it is asked once more, alone.
+		results := runAutobahn(t, python, suite, url, bad, len(groups))
+		bad = slices.DeleteFunc(bad, func(id string) bool { return results[id].passed() })
+	}
+	for _, id := range bad {
+		failed++
+		t.Errorf("%s failed", id)
+	}
 	if run < least {
 		t.Errorf("%d cases were run, want at least %d", run, least)
 	}

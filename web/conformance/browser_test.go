@@ -67,7 +67,7 @@ func browse(t *testing.T) *browser {
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), chromedp.ExecPath(path), chromedp.Flag("headless", "new"), chromedp.NoSandbox,
 		chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true))
-	limited, end := context.WithTimeout(allocator, 3*time.Minute)
+	limited, end := context.WithTimeout(allocator, 10*time.Minute)
 	ctx, shut := chromedp.NewContext(limited)
 	b.ctx = ctx
 	check(t, chromedp.Do(ctx))

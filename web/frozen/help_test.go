@@ -81,7 +81,7 @@ func start(tb testing.TB, h http.Handler, lane *frozen.Lane) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second, ErrorLog: nil}
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 30 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second, ErrorLog: nil}
 	if lane != nil {
 		s.ConnState = lane.ConnState
 		go func() { _ = s.Serve(lane.Listener(ln)) }() // ends by Close

@@ -131,7 +131,7 @@ func TestPageInABrowser(t *testing.T) {
 		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1100, 900))
 	defer stop()
-	limited, end := context.WithTimeout(allocator, 2*time.Minute)
+	limited, end := context.WithTimeout(allocator, 10*time.Minute)
 	defer end()
 	ctx, shut := chromedp.NewContext(limited)
 	defer shut()
@@ -159,7 +159,7 @@ func TestPageInABrowser(t *testing.T) {
 	check(t, chromedp.Do(ctx, chromedp.Navigate(server.URL+"/behind/proxy/docs/")))
 	until := func(expression string) {
 		t.Helper()
-		if _, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(40*time.Second))); err != nil {
+		if _, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(3*time.Minute))); err != nil {
 			text, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText"))
 			t.Fatalf("wait for %s: %v\n%s\n%v", expression, err, text, wrong)
 		}
