@@ -12,7 +12,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-cache soak-psrp soak-crash soak-restart soak-overload soak-shaping soak-pages heavyread vulncheck clean
+.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-cache soak-psrp soak-crash soak-restart soak-overload soak-shaping soak-pages soak-rows heavyread vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,6 +98,9 @@ soak-shaping: ## a million words in each embedded face: the fast path of shaping
 
 soak-pages: ## documents of 100,000 pages, plain and tagged, keep less than 64 MiB
 	@QUIRE_PAGES=100000 $(GO) test ./pdf -run '^TestPagesTakeLittleMemory$$' -count=1 -v -timeout 20m
+
+soak-rows: ## a tagged table of 1,000,000 streamed rows: ten times the work, time and bytes of 100,000, and little memory
+	@QUIRE_ROWS=1000000 $(GO) test ./pdf -run '^TestRowsTakeLinearWork$$' -count=1 -v -timeout 60m
 
 judges-cache: ## all judges of cache: one suite on Redis 7.0, Redis 6.2 and Valkey, a million calls of processes that are cut, stopped and killed, promtool, fuzzing; then planted faults (needs `make tools`)
 	@./tools/judges-cache

@@ -2,10 +2,14 @@ package pdf
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"slices"
 
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/layout"
 	"example.com/quire/pdf/template"
 )
 
@@ -32,7 +36,7 @@ func (e *Engine) Compile(ctx context.Context, src Source) (*template.Plan, error
 		return p, nil
 	}
 	rec := &recorder{files: files}
-	o := template.Options{File: src.File, Limits: e.limits}
+	o := template.Options{File: src.File, Limits: e.limits, Families: e.fonts.Families()}
 	if files != nil {
 		o.Files = rec
 	}
@@ -62,4 +66,67 @@ func (e *Engine) Render(ctx context.Context, w io.Writer, p *template.Plan, data
 		r.Warnings = append(warnings, r.Warnings...)
 	}
 	return r, err
+}
+
+// What layout finds in a template without data. Of what some document may have it finds faults that
+// lie in one place, whatever else is there. Of what every document has, it also finds what comes of
+// several blocks, such as their height.
+var (
+	faultsOfPlaces = []string{"F401", "F402", "F403", "F404", "F405", "L302", "L305", "L306", "L307", "L312", "L313", "L314", "L318"}
+	faultsOfAll    = append([]string{"L301", "L311", "L317", "L320", "L321"}, faultsOfPlaces...)
+)
+
+// CheckTemplate finds what Compile cannot: it lays out what the plan says without data, and tells what
+// no data would mend, such as a character of a text that no font has, columns that are wider than the
+// page, or a page break within a box. Problems are a *DiagnosticError. Without any it returns the
+// warnings of the plan and of its layout.
+func (e *Engine) CheckTemplate(ctx context.Context, p *template.Plan) ([]Diagnostic, error) {
+	warnings := p.Warnings()
+	var found diag.List
+	for _, all := range []bool{true, false} {
+		d, err := p.Static(ctx, e.limits, all)
+		if err == nil {
+			var told []Diagnostic
+			told, err = e.layOut(ctx, d)
+			for _, w := range told {
+				if w.Code == "L315" && !slices.Contains(warnings, w) {
+					warnings = append(warnings, w)
+				}
+			}
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		codes := faultsOfPlaces
+		if !all {
+			codes = faultsOfAll
+		}
+		wrong, _ := errors.AsType[*DiagnosticError](err)
+		if wrong == nil {
+			continue // none, or one of a limit, which may be another when documents are made
+		}
+		for _, one := range wrong.Diagnostics {
+			one.Kind, one.DataPath, one.Page = KindTemplate, "", 0
+			told := slices.ContainsFunc(found, func(d Diagnostic) bool {
+				return d.Code == one.Code && d.File == one.File && d.Line == one.Line && d.Col == one.Col
+			})
+			if slices.Contains(codes, one.Code) && !told {
+				found.Add(one)
+			}
+		}
+	}
+	return warnings, found.Err()
+}
+
+// layOut lays a document out and returns the warnings.
+func (e *Engine) layOut(ctx context.Context, d *doc.Document) ([]Diagnostic, error) {
+	setter, err := e.typesetter(d.Fonts, nil)
+	if err != nil {
+		return nil, err
+	}
+	laid, err := layout.Run(ctx, d, layout.Options{Typesetter: setter, Limits: e.limits, Mono: e.mono, Images: e.images.Session(e.limits)}, layout.Nowhere{})
+	if err != nil {
+		return nil, err
+	}
+	return laid.Warnings, nil
 }

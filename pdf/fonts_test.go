@@ -58,7 +58,7 @@ func TestTemplatesBringFontsAlong(t *testing.T) {
 	if _, _, err := withFonts(t, e, "", body); !failsWith(err, "F403") {
 		t.Errorf("a family of another template: %v", err)
 	}
-	if _, _, err := withFonts(t, e, "fonts: {fallback: [Nowhere]}", body); !failsWith(err, "F403") {
+	if _, _, err := withFonts(t, e, "fonts: {fallback: [Nowhere]}", body); !failsWith(err, "F403", "F403") {
 		t.Errorf("a fallback that is not there: %v", err)
 	}
 	exact, _, err := withFonts(t, e, strings.Replace(family, "fonts: {", "fonts: {subset: exact, ", 1), body)

@@ -86,7 +86,8 @@ type Config struct {
 	// DejaVu Sans for what they lack.
 	Fonts *font.Library
 	// Files is where templates find images; nil: inline data only. It is never the
-	// file system of the process by itself.
+	// file system of the process by itself. Names stay inside it; that of an os.Root keeps links
+	// inside, too, which os.DirFS follows.
 	Files fs.FS
 	Cache CacheLimits
 	// Limits bounds every document; zero fields are defaults.
@@ -184,6 +185,8 @@ type RenderOptions struct {
 	// Standards are claimed in addition to those of the template. They choose the version of
 	// PDF, 2.0 without any; those that exclude each other are an error (standard.Set).
 	Standards []standard.ID
+	// SourceMap asks for Result.Map, which takes some hundred bytes for each block and cell.
+	SourceMap bool
 	// DocumentID is written as xmpMM:DocumentID, where it is found without a
 	// reader.
 	DocumentID string
@@ -220,6 +223,7 @@ type Result struct {
 	Standards []standard.ID
 	Fonts     []FontUse
 	Warnings  []Diagnostic
+	Map       *SourceMap // nil: RenderOptions.SourceMap did not ask for it
 }
 
 // PageBytes are the bytes of the file from From to before To: the content of a page or a part of it.
@@ -260,13 +264,17 @@ func (e *Engine) write(ctx context.Context, w io.Writer, d *doc.Document, o Rend
 		Standards: claims, Time: o.Time, DocumentID: o.DocumentID, Limits: limits,
 		Protect: o.Protect, Rand: o.Rand,
 	}
+	var m *SourceMap
+	if o.SourceMap {
+		m = &SourceMap{}
+	}
 	if o.Sign == nil {
-		return e.emit(ctx, w, d, to)
+		return e.emitMapped(ctx, w, d, to, m)
 	}
 	if to.Sign, err = e.whileRendering(ctx, *o.Sign, &o); err != nil {
 		return nil, err
 	}
-	r, err := e.emit(ctx, w, d, to)
+	r, err := e.emitMapped(ctx, w, d, to, m)
 	if err != nil {
 		return nil, err
 	}
@@ -278,6 +286,11 @@ const producer = "Quire"
 
 // emit writes doc; o says what is its own.
 func (e *Engine) emit(ctx context.Context, w io.Writer, d *doc.Document, o emit.Options) (*Result, error) {
+	return e.emitMapped(ctx, w, d, o, nil)
+}
+
+// emitMapped is emit that notes what stands where, if m is not nil.
+func (e *Engine) emitMapped(ctx context.Context, w io.Writer, d *doc.Document, o emit.Options, m *SourceMap) (*Result, error) {
 	o.Producer, o.Deflater, o.Fonts, o.Profile, o.Buffers = producer, e.deflater, e.subsets, e.profile, &e.buffers
 	limits := o.Limits
 	deterministic := o.Protect == nil || o.Rand != nil
@@ -295,23 +308,28 @@ func (e *Engine) emit(ctx context.Context, w io.Writer, d *doc.Document, o emit.
 	}
 	defer em.Close()
 	lay := layout.Options{
-		Typesetter: setter, Tagged: em.Tagged(), Limits: limits, Mono: e.mono,
+		Typesetter: setter, Tagged: em.Tagged(), Limits: limits, Mono: e.mono, Trace: m != nil,
 		Images: e.images.Session(limits),
 	}
 	if o.Sign != nil {
 		lay.Signed, lay.Signatory = o.Sign.Field, o.Sign.Shown
 	}
-	laid, err := layout.Run(ctx, d, lay, em)
+	var sink layout.Sink = em
+	if m != nil {
+		sink = &mapped{em, m}
+	}
+	laid, err := layout.Run(ctx, d, lay, sink)
 	if err != nil {
 		return nil, err
 	}
+	m.finish()
 	sum, fonts, err := em.Finish()
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{
 		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Title: d.Title, FileName: d.FileName, Deterministic: deterministic, Engine: e.version,
-		Standards: o.Standards, Warnings: laid.Warnings,
+		Standards: o.Standards, Warnings: laid.Warnings, Map: m,
 	}
 	for _, p := range em.Ranges() {
 		r.PageBytes = append(r.PageBytes, PageBytes(p))

@@ -89,7 +89,11 @@ func (p *program) examine(ctx context.Context, deep bool) []finding {
 	}
 	bad := err
 	for _, f := range files {
-		if _, err := preview.Load(ctx, f); err != nil {
+		t, err := preview.Load(ctx, f)
+		if err == nil {
+			_, err = preview.Check(ctx, t)
+		}
+		if err != nil {
 			bad = errors.Join(bad, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/quire/internal/app"
+	"example.com/quire/internal/record"
 	"example.com/quire/pdf/template"
 )
 
@@ -21,8 +22,9 @@ func (p *program) template() *cobra.Command {
 	c.AddCommand(&cobra.Command{
 		Use:   "check TEMPLATE...",
 		Short: "Report everything that is wrong with templates",
-		Long: "Compile templates and report everything that is wrong, with file, line, column and what\n" +
-			"was expected. Exit status 2 when anything is.",
+		Long: "Compile templates, lay out what they say without data, and report everything that is wrong,\n" +
+			"with file, line, column and what was expected. Warnings go to standard error, too. Exit\n" +
+			"status 2 when anything is wrong.",
 		Example: "  quire template check invoice.yaml\n  quire template check templates/*/template.yaml --json",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
@@ -31,16 +33,21 @@ func (p *program) template() *cobra.Command {
 				return err
 			}
 			type checked struct {
-				Template string `json:"template"`
-				Name     string `json:"name"`
-				SHA256   string `json:"sha256"`
-				Files    int    `json:"files"`
+				Template string           `json:"template"`
+				Name     string           `json:"name"`
+				SHA256   string           `json:"sha256"`
+				Files    int              `json:"files"`
+				Warnings []record.Problem `json:"warnings,omitempty"`
 			}
 			var all []checked
 			var text strings.Builder
 			var first error
 			for _, file := range a {
 				t, err := preview.Load(c.Context(), file)
+				var warnings []record.Problem
+				if err == nil {
+					warnings, err = preview.Check(c.Context(), t)
+				}
 				if err != nil {
 					if len(a) > 1 {
 						p.report(err)
@@ -51,7 +58,12 @@ func (p *program) template() *cobra.Command {
 					continue
 				}
 				ref := t.Ref()
-				all = append(all, checked{Template: file, Name: ref.Name, SHA256: ref.Hash.String(), Files: len(t.Files)})
+				all = append(all, checked{Template: file, Name: ref.Name, SHA256: ref.Hash.String(), Files: len(t.Files), Warnings: warnings})
+				if !p.json {
+					for _, w := range warnings {
+						_, _ = fmt.Fprintln(p.Stderr, w)
+					}
+				}
 				_, _ = fmt.Fprintf(&text, "%s: ok, sha256 %s\n", file, ref.Hash)
 			}
 			if len(all) > 0 {

@@ -196,16 +196,16 @@ func (p *press) DocumentIDs(r io.Reader) ([]record.Hash, error) {
 	return ids, err
 }
 
-func (p *press) Check(_ context.Context, t *record.Template) error {
+func (p *press) Check(_ context.Context, t *record.Template) ([]record.Problem, error) {
 	if strings.Contains(string(t.Files[t.Main]), "broken") {
-		return &record.TemplateError{Problem: record.Problem{Code: "T104", File: t.Main, Line: 1, Column: 1, Message: "broken"}}
+		return nil, &record.TemplateError{Problem: record.Problem{Code: "T104", File: t.Main, Line: 1, Column: 1, Message: "broken"}}
 	}
-	return nil
+	return nil, nil
 }
 
 func (p *press) Render(ctx context.Context, w io.Writer, r record.Rendering) (*record.Rendered, error) {
 	p.calls++
-	if err := p.Check(ctx, r.Template); err != nil {
+	if _, err := p.Check(ctx, r.Template); err != nil {
 		return nil, err
 	}
 	main := string(r.Template.Files[r.Template.Main])

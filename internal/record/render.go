@@ -36,9 +36,11 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in Request) (*Render
 	return r.render(ctx, w, j)
 }
 
-// Check compiles a template without rendering: *TemplateError lists everything
-// that is wrong with it.
-func (r *Renderer) Check(ctx context.Context, t *Template) error { return r.engine.Check(ctx, t) }
+// Check finds what is wrong with a template whatever its data are: *TemplateError lists all of it.
+// Without any it returns warnings.
+func (r *Renderer) Check(ctx context.Context, t *Template) ([]Problem, error) {
+	return r.engine.Check(ctx, t)
+}
 
 // job is a request whose inputs are settled.
 type job struct {

@@ -64,9 +64,23 @@ func (r *Renderer) Overloaded(space record.Space) bool { return r.queue.full(spa
 func (r *Renderer) Version() string { return r.engine.Version() }
 
 // Check implements record.Engine.
-func (r *Renderer) Check(ctx context.Context, t *record.Template) error {
-	_, err := r.plan(ctx, t)
-	return err
+func (r *Renderer) Check(ctx context.Context, t *record.Template) ([]record.Problem, error) {
+	p, err := r.plan(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.engine.CheckTemplate(ctx, p)
+	if err != nil {
+		return nil, translate(err, nil)
+	}
+	return problems(found), nil
+}
+
+func problems(all []pdf.Diagnostic) (out []record.Problem) {
+	for _, d := range all {
+		out = append(out, problem(d))
+	}
+	return out
 }
 
 // DocumentIDs implements record.Engine. An id counts when what follows its last colon is a hash.
@@ -117,9 +131,7 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 	for _, p := range res.PageBytes {
 		out.PageBytes = append(out.PageBytes, record.PageBytes(p))
 	}
-	for _, d := range res.Warnings {
-		out.Warnings = append(out.Warnings, problem(d))
-	}
+	out.Warnings = problems(res.Warnings)
 	return out, nil
 }
 

@@ -189,7 +189,7 @@ func TestErrorsHaveTheirPlaces(t *testing.T) {
 				t.Errorf("%s: %v, want %s", c.name, err, want)
 			}
 		}
-		if checked := r.Check(t.Context(), tmpl); (checked != nil) != c.template {
+		if _, checked := r.Check(t.Context(), tmpl); (checked != nil) != c.template {
 			t.Errorf("%s: check: %v", c.name, checked)
 		}
 	}
@@ -255,7 +255,7 @@ func TestWriteErrorsAndContext(t *testing.T) {
 	if _, err := r.Render(ctx, io.Discard, in); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want cancelled", err)
 	}
-	if err := renderer(t, render.Config{}).Check(ctx, in.Template); !errors.Is(err, context.Canceled) {
+	if _, err := renderer(t, render.Config{}).Check(ctx, in.Template); !errors.Is(err, context.Canceled) {
 		t.Errorf("check: %v, want cancelled", err)
 	}
 }

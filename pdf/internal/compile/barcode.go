@@ -94,6 +94,9 @@ func (c *compiler) barcodeWords(o *object, n *barcodeNode, known bool) {
 }
 
 func (n *barcodeNode) emit(r *render, out sink) error {
+	if r.static != withData && !n.known() {
+		return nil
+	}
 	code := n.out
 	var err error
 	if code.Block, err = n.fill(r); err != nil {
@@ -115,6 +118,12 @@ func (n *barcodeNode) emit(r *render, out sink) error {
 		}
 	}
 	return out(&code)
+}
+
+// known reports whether the code needs no data.
+func (n *barcodeNode) known() bool {
+	_, fixed := n.value.known()
+	return fixed && n.payment == nil
 }
 
 // payment is the value of a code that pays: texts for the fields of a payload.

@@ -55,6 +55,9 @@ func (c *compiler) loop(n *strictyaml.Node, path string) *loop {
 			} else {
 				l.list = &programAt{prog, c.place(n, path, m[1], prog)}
 				elem, list, reads = prog.Type.Elem, prog.Path, prog.Reads
+				if list != nil {
+					c.plan.reads[len(c.plan.reads)-1].loop = true
+				}
 				desc = prog.Desc
 				if desc != "" {
 					desc += "[]"
@@ -145,8 +148,13 @@ func (c *compiler) switchBlock(b *blockSource) block {
 					items = v.Items
 				}
 				for _, item := range items {
-					if val, ok := c.caseValue(item, co.at("is"), s.value); ok {
-						one.is = append(one.is, val)
+					val, ok := c.caseValue(item, co.at("is"), s.value)
+					if !ok {
+						continue
+					}
+					one.is = append(one.is, val)
+					if taken(s.cases, val) {
+						c.warn(item.Line, item.Col, co.at("is"), codeDead, "", "a case above takes %s already", describe(item))
 					}
 				}
 			}
@@ -162,6 +170,13 @@ func (c *compiler) switchBlock(b *blockSource) block {
 		s.other = c.blocks(v, o.at("else"))
 	}
 	return s
+}
+
+// taken reports whether one of the cases is for v.
+func taken(cases []switchCase, v exprlang.Value) bool {
+	return slices.ContainsFunc(cases, func(c switchCase) bool {
+		return slices.ContainsFunc(c.is, func(is exprlang.Value) bool { return exprlang.Equal(is, v) })
+	})
 }
 
 // caseValue reads a literal that a switch compares with.

@@ -16,8 +16,9 @@ import (
 
 // Data is a source of data for one document.
 type Data interface {
-	// read decodes the data against the contract of p.
-	read(p *Plan, limits diag.Limits) (exprlang.Value, diag.List)
+	// read decodes the data against the contract of p. streams are the paths of the lists in it that
+	// are read while the document is laid out.
+	read(p *Plan, limits diag.Limits) (root exprlang.Value, streams [][]string, err error)
 }
 
 // JSON returns data that is a JSON text (RFC 8259, UTF-8 without a byte-order
@@ -45,25 +46,31 @@ const (
 	codeDataNodes     = "X309"
 )
 
-func (j jsonData) read(p *Plan, limits diag.Limits) (exprlang.Value, diag.List) {
+func (j jsonData) read(p *Plan, limits diag.Limits) (exprlang.Value, [][]string, error) {
 	d := &decoder{name: j.name, plan: p, limits: limits}
 	if n := int64(len(j.body)); n > limits.DataBytes {
 		d.report(0, codeDataBytes, "", "the data has %d bytes, more than %d", n, limits.DataBytes)
-		return exprlang.Null, d.list
+		return exprlang.Null, nil, d.list.Err()
 	}
-	d.src = string(j.body)
+	v := d.text(string(j.body), p.contract)
+	return v, nil, d.list.Err()
+}
+
+// text decodes a JSON text of type t.
+func (d *decoder) text(src string, t *exprlang.Type) exprlang.Value {
+	d.src = src
 	if i := invalidUTF8(d.src); i >= 0 {
 		d.report(i, codeDataSyntax, "", "the data is not UTF-8")
-		return exprlang.Null, d.list
+		return exprlang.Null
 	}
 	if strings.HasPrefix(d.src, "\uFEFF") {
 		d.report(0, codeDataSyntax, "", "the data starts with a byte-order mark")
-		return exprlang.Null, d.list
+		return exprlang.Null
 	}
 	d.arena = &exprlang.Arena{}
 	d.arena.Grow(min(len(d.src)/12, 1<<16)) // about one value in a dozen bytes
 	d.space()
-	v := d.value(p.contract)
+	v := d.value(t)
 	if d.space(); !d.failed && d.at < len(d.src) {
 		d.syntax("text behind the data")
 	}
@@ -71,7 +78,7 @@ func (j jsonData) read(p *Plan, limits diag.Limits) (exprlang.Value, diag.List) 
 		a, b := d.list[i], d.list[j]
 		return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
 	})
-	return v, d.list
+	return v
 }
 
 func invalidUTF8(s string) int {
@@ -105,6 +112,8 @@ type decoder struct {
 	depth int64
 	nodes int64
 	field *exprlang.Field // the nearest field, for the note where it is used
+
+	window *window // nil: the text is all there is
 }
 
 // step is a part of a data path: a name, or an index when there is none.
@@ -135,10 +144,9 @@ func (d *decoder) report(off int, code, hint, format string, args ...any) {
 		return
 	}
 	off = min(off, len(d.src))
-	start := strings.LastIndexByte(d.src[:off], '\n') + 1
+	at := d.window.place(d.src, off)
 	d.list.Add(diag.Diagnostic{
-		Code: code, File: d.name, DataPath: d.pathText(),
-		Line: strings.Count(d.src[:off], "\n") + 1, Col: utf8.RuneCountInString(d.src[start:off]) + 1,
+		Code: code, File: d.name, DataPath: d.pathText(), Line: at.line, Col: at.col,
 		Message: fmt.Sprintf(format, args...), Suggestion: hint,
 	})
 }
@@ -297,12 +305,19 @@ func (d *decoder) number(t *exprlang.Type, start int) exprlang.Value {
 		d.syntax("%s is no JSON number", quoted(lit))
 		return exprlang.Null
 	}
+	return d.numberOf(t, start, v)
+}
+
+// numberOf makes a value of type t from a number.
+func (d *decoder) numberOf(t *exprlang.Type, start int, v decimal.Decimal) exprlang.Value {
 	switch t.Kind {
 	case exprlang.IntegerKind:
-		if v = v.Trim(); v.Scale() > 0 {
-			d.wrong(t, start, "number "+lit)
+		whole := v.Trim()
+		if whole.Scale() > 0 {
+			d.wrong(t, start, "number "+v.String())
 			return exprlang.Null
 		}
+		v = whole
 	case exprlang.NumberKind:
 		v = v.Trim()
 	}
@@ -426,11 +441,15 @@ func (d *decoder) record(t *exprlang.Type) exprlang.Value {
 	d.field = outer
 	if !d.failed {
 		for i, f := range t.Fields {
-			if f.Type.Optional || i < 64 && few&(1<<i) != 0 || more[i] {
+			if i < 64 && few&(1<<i) != 0 || more[i] || d.window == nil && f.Type.Optional {
 				continue
 			}
 			d.path = append(d.path, step{name: f.Name})
-			d.report(start, codeDataMissing, "", "the field is missing%s", d.use(f))
+			if d.window.cut(d.at) {
+				d.early()
+			} else if !f.Type.Optional {
+				d.report(start, codeDataMissing, "", "the field is missing%s", d.use(f))
+			}
 			d.path = d.path[:len(d.path)-1]
 		}
 	}
@@ -461,5 +480,8 @@ func (d *decoder) array(t *exprlang.Type) exprlang.Value {
 	d.path = d.path[:len(d.path)-1]
 	v := d.arena.List(d.stack[base:])
 	d.stack = d.stack[:base]
+	if d.window.here(d.path) {
+		v = d.window.rows
+	}
 	return v
 }

@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/doc"
 )
@@ -153,6 +155,9 @@ func (c *compiler) fieldOptions(n *strictyaml.Node, path string) (out []fieldOpt
 }
 
 func (n *fieldNode) emit(r *render, out sink) error {
+	if r.static != withData && !n.known() {
+		return nil
+	}
 	f := n.out
 	var err error
 	if f.Block, err = n.fill(r); err != nil {
@@ -185,4 +190,16 @@ func (n *fieldNode) emit(r *render, out sink) error {
 		f.Options = append(f.Options, x)
 	}
 	return out(&f)
+}
+
+// known reports whether the field needs no data.
+func (n *fieldNode) known() bool {
+	texts := append([]*plainText{n.name, n.label}, n.values...)
+	for _, o := range n.options {
+		texts = append(texts, o.value, o.text)
+	}
+	return !slices.ContainsFunc(texts, func(t *plainText) bool {
+		_, fixed := t.known()
+		return !fixed
+	})
 }

@@ -64,6 +64,10 @@ func (r *render) appendParts(parts []part) error {
 			r.batch.buf = append(r.batch.buf, p.lit...)
 			continue
 		}
+		if r.blank(p.prog) {
+			r.batch.buf = append(r.batch.buf, ' ') // so that what is around it is not one word
+			continue
+		}
 		buf, err := p.prog.Append(r.m, r.batch.buf)
 		if err != nil {
 			return r.fault(err, p.at)
@@ -95,7 +99,7 @@ func (r *render) link(t *plainText) (string, error) {
 		return "", nil
 	}
 	s, known := t.known()
-	if known {
+	if known || r.static != withData {
 		return s, nil
 	}
 	if len(t.parts) == 1 {
@@ -297,6 +301,7 @@ func (n *tableNode) made(r *render) (all []doc.Column, counts []int, err error) 
 		}
 		from := len(all)
 		switch {
+		case r.static != withData && c.varies(): // the table is as wide as its other columns at least
 		case c.loop != nil:
 			_, err = r.each(c.loop, one)
 		case c.cond != nil:
@@ -406,6 +411,7 @@ func (r *render) variedCells(t *row) ([]doc.Cell, error) {
 			return r.cell(c, &cells[len(cells)-1])
 		}
 		switch {
+		case r.static != withData && span == 0:
 		case c.loop != nil:
 			n, err := r.each(c.loop, one)
 			if err != nil {
@@ -450,7 +456,7 @@ func (r *render) cell(c *cellTemplate, out *doc.Cell) (err error) {
 // perhaps when loops around the table have gone on, so they see the slots as
 // they are now.
 func (n *tableNode) iterate(r *render) iter.Seq2[doc.Row, error] {
-	own := &render{ctx: r.ctx, plan: r.plan, m: r.m, at: r.at, most: r.most, counts: r.counts, filling: r.filling}
+	own := &render{ctx: r.ctx, plan: r.plan, m: r.m, at: r.at, most: r.most, static: r.static, counts: r.counts, filling: r.filling}
 	slots := slices.Clone(r.m.Slots)
 	return func(yield func(doc.Row, error) bool) {
 		give := func(t *row) error {
@@ -509,16 +515,14 @@ func (l *rowLoop) rows(r *render, give func(*row) error) error {
 		defer func() { r.carry = around }()
 	}
 	if l.groups != nil {
-		err := l.groups.rows(r, l, count)
-		if err == nil && given == 0 && l.empty != nil {
-			err = give(l.empty)
+		if err := l.groups.rows(r, l, count); err != nil {
+			return err
 		}
-		return err
+		return l.without(r, given, give)
 	}
 	_, err := r.each(l.loop, func() error {
 		if l.filter != nil {
-			v, err := r.eval(l.filter)
-			if err != nil || !v.True() {
+			if holds, _, err := r.branches(l.filter); err != nil || !holds {
 				return err
 			}
 		}
@@ -527,10 +531,18 @@ func (l *rowLoop) rows(r *render, give func(*row) error) error {
 		}
 		return r.rows(l.body, count)
 	})
-	if err == nil && given == 0 && l.empty != nil {
-		err = give(l.empty)
+	if err != nil {
+		return err
 	}
-	return err
+	return l.without(r, given, give)
+}
+
+// without gives what stands there when no row was given.
+func (l *rowLoop) without(r *render, given int, give func(*row) error) error {
+	if l.empty != nil && (given == 0 && r.static == withData || r.static == reachable) {
+		return give(l.empty)
+	}
+	return nil
 }
 
 // carried adds the item to what is carried over page breaks.
@@ -542,12 +554,12 @@ func (l *rowLoop) carried(r *render) error {
 }
 
 func (n *rowChoice) rows(r *render, give func(*row) error) error {
-	v, err := r.eval(n.cond)
-	switch {
-	case err != nil:
-		return err
-	case v.True():
-		return r.rows(n.then, give)
+	then, other, err := r.branches(n.cond)
+	if err == nil && then {
+		err = r.rows(n.then, give)
 	}
-	return r.rows(n.other, give)
+	if err == nil && other {
+		err = r.rows(n.other, give)
+	}
+	return err
 }

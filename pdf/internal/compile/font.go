@@ -22,11 +22,14 @@ func (c *compiler) fonts(n *strictyaml.Node) {
 	}
 	var f doc.FontOptions
 	if v := o.get("families"); v != nil {
-		f.Families = c.families(v, o.at("families"))
+		f.Families = c.readFamilies(v, o.at("families"))
+		for _, own := range f.Families {
+			c.families = append(c.families, own.Name)
+		}
 	}
 	if v := o.get("fallback"); v != nil && c.filled(v, o.at("fallback"), "families") {
 		for i, name := range v.Items {
-			if s, ok := c.word(name, index(o.at("fallback"), i)); ok {
+			if s, ok := c.family(name, index(o.at("fallback"), i)); ok {
 				f.Fallback = append(f.Fallback, s)
 			}
 		}
@@ -49,8 +52,23 @@ func (c *compiler) fonts(n *strictyaml.Node) {
 	c.plan.fonts = doc.NewFonts(f)
 }
 
-// families reads the files of families by name.
-func (c *compiler) families(n *strictyaml.Node, path string) []doc.FontFamily {
+// family reads the name of a family that there is. When those of the engine are not known, layout finds
+// the wrong ones.
+func (c *compiler) family(n *strictyaml.Node, path string) (string, bool) {
+	s, ok := c.word(n, path)
+	if ok && c.known && !slices.ContainsFunc(c.families, func(f string) bool { return strings.EqualFold(f, s) }) {
+		hint := exprlang.Nearest(s, c.families)
+		if hint == "" {
+			hint = "there are " + strings.Join(c.families, ", ")
+		}
+		c.bad(n, path, codeFamily, hint, "no font family %q", s)
+		return "", false
+	}
+	return s, ok
+}
+
+// readFamilies reads the files of families by name.
+func (c *compiler) readFamilies(n *strictyaml.Node, path string) []doc.FontFamily {
 	o, ok := c.object(n, path, "families")
 	if !ok {
 		return nil

@@ -92,6 +92,12 @@ func (g *rowGroups) rows(r *render, l *rowLoop, give func(*row) error) error {
 	}
 	around := r.at
 	defer func() { r.at = around }()
+	if list.Stream() != nil {
+		return r.fault(&exprlang.Error{Code: codeStream, Message: "rows that are streamed cannot be grouped: that takes all of them"}, l.loop.list.at)
+	}
+	if r.static == reachable {
+		list = exprlang.List(make([]exprlang.Value, 1))
+	}
 	groups, err := g.gather(r, l, list, around)
 	if err != nil {
 		return err
@@ -113,7 +119,7 @@ func (g *rowGroups) rows(r *render, l *rowLoop, give func(*row) error) error {
 			return err
 		}
 		for i, at := range one.items {
-			if err := r.enter(l.loop, list, at, around); err != nil {
+			if err := r.enter(l.loop, list.At(at), at, list.Len(), around); err != nil {
 				return err
 			}
 			r.m.Slots[l.loop.at] = loopPlace(i, len(one.items))
@@ -141,15 +147,15 @@ func (g *rowGroups) gather(r *render, l *rowLoop, list exprlang.Value, around *f
 	var all []gathered
 	places := map[string]int{}
 	for i := range list.Len() {
-		if err := r.enter(l.loop, list, i, around); err != nil {
+		if err := r.enter(l.loop, list.At(i), i, list.Len(), around); err != nil {
 			return nil, err
 		}
 		if l.filter != nil {
-			v, err := r.eval(l.filter)
+			holds, _, err := r.branches(l.filter)
 			if err != nil {
 				return nil, err
 			}
-			if !v.True() {
+			if !holds {
 				continue
 			}
 		}

@@ -55,6 +55,9 @@ func (n *markdownNode) emit(r *render, out sink) error {
 		return err
 	}
 	nodes := n.nodes
+	if nodes == nil && r.static != withData {
+		return nil
+	}
 	if nodes == nil {
 		text, err := r.markdown(n.text)
 		if err != nil {

@@ -274,7 +274,7 @@ type forNode struct {
 
 func (n *forNode) emit(r *render, out sink) error {
 	count, err := r.each(n.loop, func() error { return r.emit(n.body, out) })
-	if err == nil && count == 0 {
+	if err == nil && (count == 0 && r.static == withData || r.static == reachable) {
 		err = r.emit(n.empty, out)
 	}
 	return err
@@ -286,14 +286,14 @@ type ifNode struct {
 }
 
 func (n *ifNode) emit(r *render, out sink) error {
-	v, err := r.eval(n.cond)
-	if err != nil {
-		return err
+	then, other, err := r.branches(n.cond)
+	if err == nil && then {
+		err = r.emit(n.then, out)
 	}
-	if v.True() {
-		return r.emit(n.then, out)
+	if err == nil && other {
+		err = r.emit(n.other, out)
 	}
-	return r.emit(n.other, out)
+	return err
 }
 
 type switchCase struct {
@@ -312,10 +312,15 @@ func (n *switchNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range n.cases {
-		if slices.ContainsFunc(c.is, func(is exprlang.Value) bool { return exprlang.Equal(v, is) }) {
-			return r.emit(c.do, out)
+	for i := range n.cases {
+		if taken(n.cases[i:i+1], v) || r.static == reachable {
+			if err := r.emit(n.cases[i].do, out); err != nil || r.static == withData {
+				return err
+			}
 		}
+	}
+	if r.static == always {
+		return nil
 	}
 	return r.emit(n.other, out)
 }

@@ -24,6 +24,9 @@ type Options struct {
 	Files fs.FS
 	// Limits bounds the template; zero fields mean the defaults.
 	Limits diag.Limits
+	// Families are the font families that there are beside those of the template; nil: not known, and
+	// the names that styles have are not checked.
+	Families []string
 }
 
 // Plan is a compiled template. It is immutable and safe for concurrent use.
@@ -57,7 +60,15 @@ type Plan struct {
 	body            []block
 	footnotes       doc.Footnotes
 	references      bool // the body asks for numbers of pages
+	reads           []reading
 	decimalSign     string
+}
+
+// reading is an expression that reads data.
+type reading struct {
+	prog *exprlang.Program
+	at   *place
+	loop bool // it is the list of a loop
 }
 
 // planVar is a variable, in an order that computes each after those it needs.
@@ -100,9 +111,11 @@ func (p *Plan) Warnings() []diag.Diagnostic { return slices.Clone(p.warnings) }
 // compiler holds the state of one compilation.
 type compiler struct {
 	reporter
-	plan  *Plan
-	files fs.FS
-	limit diag.Limits
+	plan     *Plan
+	files    fs.FS
+	limit    diag.Limits
+	families []string // that styles may name, when they are known
+	known    bool     // they are
 
 	types *strictyaml.Node
 	named map[string]*exprlang.Type
@@ -152,7 +165,7 @@ func (c *compiler) land() {
 func Compile(ctx context.Context, src []byte, o Options) (*Plan, error) {
 	limits := o.Limits.WithDefaults()
 	c := &compiler{
-		reporter: reporter{file: o.File}, files: o.Files, limit: limits,
+		reporter: reporter{file: o.File}, files: o.Files, limit: limits, families: slices.Clone(o.Families), known: o.Families != nil,
 		images: map[string][]byte{}, components: map[string]*component{},
 		plan: &Plan{file: o.File, contract: &exprlang.Type{Kind: exprlang.RecordKind}},
 	}

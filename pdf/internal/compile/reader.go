@@ -21,6 +21,7 @@ const (
 	codeKind      = "T102"
 	codeName      = "T103"
 	codeWrong     = "T105"
+	codeStream    = "T108"
 	codeNoKey     = "T111"
 	codeLater     = exprlang.CodeLater
 	codeMarkup    = "T113"
@@ -30,6 +31,7 @@ const (
 	codeFile      = "T118"
 	codeMissing   = "T120"
 	codeBare      = "T121"
+	codeDead      = "T122"
 	codeSecret    = "T901"
 	codeNoAlt     = "S028"
 	codeTplBytes  = "X301"
@@ -39,6 +41,7 @@ const (
 	codeColumns   = "X315"
 	codeImports   = "X316"
 	codeRagged    = "L303"
+	codeFamily    = "F403"
 )
 
 // maxReported bounds a report; a text with more problems has one cause.

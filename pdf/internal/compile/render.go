@@ -34,9 +34,14 @@ func (p *Plan) Build(ctx context.Context, data Data, o BuildOptions) (*doc.Docum
 	if data == nil {
 		data = JSON([]byte("{}"))
 	}
-	root, problems := data.read(p, limits)
-	if err := problems.Err(); err != nil {
+	root, streams, err := data.read(p, limits)
+	if err != nil {
 		return nil, err
+	}
+	for _, names := range streams {
+		if err := p.streamable(names); err != nil {
+			return nil, err
+		}
 	}
 	r := &render{
 		ctx: ctx, plan: p, at: &frame{plan: p}, most: limits.ExprMemory,
@@ -66,6 +71,7 @@ type render struct {
 
 	tints map[tint]*doc.Style // made by look
 
+	static  static
 	filling *filling  // of the component being made
 	carry   *carrying // of the loop whose rows are made; nil: nothing is carried
 	counts  []int     // columns of the table being made, by column as written; nil: one of each
@@ -77,9 +83,9 @@ type render struct {
 func (r *render) document() (*doc.Document, error) {
 	p := r.plan
 	for _, v := range p.vars {
-		val, err := v.prog.Eval(r.m)
+		val, err := r.eval(&programAt{v.prog, v.at})
 		if err != nil {
-			return nil, r.fault(err, v.at)
+			return nil, err
 		}
 		r.m.Slots[v.slot] = val
 	}
@@ -110,11 +116,13 @@ func (r *render) document() (*doc.Document, error) {
 	if d.Footer, err = r.running(p.footer); err != nil {
 		return nil, err
 	}
-	if d.Attachments, err = r.attachments(); err != nil {
-		return nil, err
-	}
-	if d.Outline, err = r.outline(p.outline); err != nil {
-		return nil, err
+	if r.static == withData {
+		if d.Attachments, err = r.attachments(); err != nil {
+			return nil, err
+		}
+		if d.Outline, err = r.outline(p.outline); err != nil {
+			return nil, err
+		}
 	}
 	d.Body = r.again(r.stream(p.body))
 	return d, nil
@@ -125,8 +133,7 @@ func (r *render) watermark(w *watermark) (*doc.Watermark, error) {
 		return nil, nil //nolint:nilnil // no watermark is no error
 	}
 	if w.cond != nil {
-		v, err := r.eval(w.cond)
-		if err != nil || !v.True() {
+		if holds, _, err := r.branches(w.cond); err != nil || !holds {
 			return nil, err
 		}
 	}
@@ -248,11 +255,17 @@ func (r *render) each(l *loop, do func() error) (int, error) {
 	}
 	around := r.at
 	defer func() { r.at = around }()
+	if r.static == reachable {
+		list = exprlang.List(make([]exprlang.Value, 1))
+	}
+	if s := list.Stream(); s != nil {
+		return r.eachOf(s, l, around, do)
+	}
 	for i := range list.Len() {
 		if err := r.ctx.Err(); err != nil {
 			return i, err
 		}
-		if err := r.enter(l, list, i, around); err != nil {
+		if err := r.enter(l, list.At(i), i, list.Len(), around); err != nil {
 			return i, err
 		}
 		if err := do(); err != nil {
@@ -260,6 +273,41 @@ func (r *render) each(l *loop, do func() error) (int, error) {
 		}
 	}
 	return list.Len(), nil
+}
+
+// eachOf is each for a list that is read once. An item waits for the next one, so that it is known
+// whether it is the last. Each has the budgets for itself: the number of items has no bound.
+func (r *render) eachOf(s *exprlang.Stream, l *loop, around *frame, do func() error) (n int, err error) {
+	if s.Begun {
+		return 0, r.fault(&exprlang.Error{Code: codeStream, Message: "rows that are streamed are read once, and this loop runs again"}, l.list.at)
+	}
+	s.Begun = true
+	steps, memory := r.m.Steps, r.m.Memory
+	var held exprlang.Value
+	one := func(count int) error {
+		r.m.Steps, r.m.Memory = steps, memory
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.enter(l, held, n-1, count, around); err != nil {
+			return err
+		}
+		return do()
+	}
+	for v, err := range s.Items {
+		if err == nil && n > 0 {
+			err = one(n + 1)
+		}
+		if err != nil {
+			return n, err
+		}
+		held = v
+		n++
+	}
+	if n > 0 {
+		err = one(n)
+	}
+	return n, err
 }
 
 var loopValues = [4]exprlang.Value{
@@ -281,13 +329,13 @@ func loopPlace(i, n int) exprlang.Value {
 	return loopValues[place]
 }
 
-// enter sets the slots of a loop for item i.
-func (r *render) enter(l *loop, list exprlang.Value, i int, around *frame) error {
+// enter sets the slots of a loop for item i of n.
+func (r *render) enter(l *loop, item exprlang.Value, i, n int, around *frame) error {
 	if err := r.step(l.list.at); err != nil {
 		return err
 	}
-	r.m.Slots[l.item] = list.At(i)
-	r.m.Slots[l.at] = loopPlace(i, list.Len())
+	r.m.Slots[l.item] = item
+	r.m.Slots[l.at] = loopPlace(i, n)
 	if l.i >= 0 {
 		r.m.Slots[l.i] = exprlang.Int(i)
 	}
@@ -296,6 +344,9 @@ func (r *render) enter(l *loop, list exprlang.Value, i int, around *frame) error
 }
 
 func (r *render) eval(p *programAt) (exprlang.Value, error) {
+	if r.blank(p.prog) {
+		return exprlang.Null, nil
+	}
 	v, err := p.prog.Eval(r.m)
 	if err != nil {
 		return v, r.fault(err, p.at)

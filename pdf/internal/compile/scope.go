@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -123,8 +124,19 @@ func (c *compiler) compileExpr(n *strictyaml.Node, path string, off int, src str
 	if prog != nil && prog.UsesTime {
 		c.plan.usesTime = true
 	}
+	if prog != nil && prog.Constant {
+		var e *exprlang.Error
+		if _, err := c.constant(prog); errors.As(err, &e) && e.Code == exprlang.CodeValue {
+			line, col := n.Pos(off + e.Off)
+			c.at(line, col, path, exprlang.CodeType, "", "%s", e.Message)
+			return nil
+		}
+	}
 	if prog != nil && prog.Type.Kind == exprlang.Invalid {
 		return nil
+	}
+	if prog != nil && len(prog.Reads) > 0 {
+		c.plan.reads = append(c.plan.reads, reading{prog: prog, at: c.place(n, path, off, prog)})
 	}
 	return prog
 }
@@ -187,5 +199,15 @@ func (c *compiler) condition(n *strictyaml.Node, path string) *programAt {
 		c.bad(n, path, exprlang.CodeType, "", "want a condition, got %s", p.prog.Type)
 		return nil
 	}
+	if p != nil && p.prog.Constant {
+		if v, err := c.constant(p.prog); err == nil {
+			c.warn(n.Line, n.Col, path, codeDead, "leave it out, or test a value of the data", "the condition is always %t", v.True())
+		}
+	}
 	return p
+}
+
+// constant returns the value of an expression that needs no data.
+func (c *compiler) constant(p *exprlang.Program) (exprlang.Value, error) {
+	return p.Eval(&exprlang.Machine{Steps: c.limit.PredicateSteps, Memory: c.limit.ExprMemory, Range: c.limit.RangeItems})
 }

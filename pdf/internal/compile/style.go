@@ -139,7 +139,7 @@ func (over *overlay) on(from, base *doc.Style) *doc.Style {
 func (c *compiler) styleKey(v *strictyaml.Node, path, key string) func(*doc.Style) {
 	switch key {
 	case "font":
-		if w, ok := c.word(v, path); ok {
+		if w, ok := c.family(v, path); ok {
 			return func(s *doc.Style) { s.Family = w }
 		}
 	case "size":

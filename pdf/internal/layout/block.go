@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"math"
+
 	"example.com/quire/pdf/doc"
 )
 
@@ -30,6 +32,41 @@ type painter struct {
 	fills []spot    // what was drawn before each
 	still [][2]spot // what does not move with the rest
 	fixed int       // backgrounds that nothing joins any more: they move on their own
+	trace bool      // the page says what stands where
+}
+
+// area notes that src was drawn from a moment on, between two heights: as wide as all of that.
+func (p *painter) area(src *doc.Source, from spot, y, h doc.Length) {
+	if !p.trace || src == nil || h <= 0 {
+		return
+	}
+	left, right := doc.Length(math.MaxInt64), doc.Length(math.MinInt64)
+	wide := func(x, w doc.Length) { left, right = min(left, x), max(right, x+w) }
+	for _, it := range p.page.Items[from.items:] {
+		switch {
+		case it.Text != nil:
+			wide(it.Text.X, it.Text.Line.Width)
+		case it.Image != nil:
+			wide(it.Image.X, it.Image.W)
+		case it.Shape != nil:
+			wide(it.Shape.X, it.Shape.W)
+		case it.Turn != nil:
+			wide(it.Turn.X, it.Turn.W)
+		case it.Widget != nil:
+			wide(it.Widget.X, it.Widget.W)
+		}
+	}
+	for _, rects := range [][]RectItem{p.page.Back[min(from.back, len(p.page.Back)):], p.rules[from.rules:]} {
+		for _, r := range rects {
+			wide(r.X, r.W)
+		}
+	}
+	for _, a := range p.page.Areas[from.areas:] {
+		wide(a.X, a.W)
+	}
+	if left < right {
+		p.page.Areas = append(p.page.Areas, Area{Rect{X: left, Y: y, W: right - left, H: h}, src})
+	}
 }
 
 // seam is how far a background reaches beneath the one beside it: where the two meet between two

@@ -22,6 +22,8 @@ type Options struct {
 	// does.
 	Signed    string
 	Signatory []string
+	// Trace has the pages say what of the document stands where.
+	Trace bool
 	// Images reads image data. It may wait for memory until the context ends.
 	Images *image.Session
 }
@@ -63,6 +65,7 @@ func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, images map
 	}
 	defer m.set.Close()
 	f := &flow{m: m, doc: d, sink: sink, base: d.BaseStyle}
+	f.painter.trace = o.Trace
 	if f.base == nil {
 		f.base = &doc.Style{}
 	}

@@ -40,6 +40,7 @@ type groupCell struct {
 	valign               doc.VAlign
 	drop                 doc.Length // to the common baseline of the row
 	elem                 *tag.Elem
+	src                  *doc.Source
 }
 
 func (g *group) pad() (top, bottom doc.Length) {
@@ -229,6 +230,9 @@ func (g *group) draw(p *painter, x, y doc.Length) {
 			dy = max(top, ch-bottom-c.body.size())
 		}
 		c.body.draw(p, x+c.x+c.left, cy+dy)
+		if p.trace && c.src != nil {
+			p.page.Areas = append(p.page.Areas, Area{Rect{X: x + c.x, Y: cy, W: c.w, H: ch}, c.src})
+		}
 	}
 	if g.t != nil {
 		g.lines(p, x, y, left, w)

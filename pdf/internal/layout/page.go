@@ -149,6 +149,12 @@ type Mark struct {
 	TitleLevel int
 }
 
+// Area is where a node of the document stands, or a cell of a table.
+type Area struct {
+	Rect
+	Src *doc.Source
+}
+
 // Item is one thing drawn in the foreground; exactly one pointer is set.
 type Item struct {
 	Text   *TextItem
@@ -178,6 +184,9 @@ type Page struct {
 	Above []Item // drawn after these
 	Links []LinkArea
 	Marks []Mark
+	// Areas say what of the document stands where, those within others before them. They are there
+	// when Options.Trace asks for them.
+	Areas []Area
 	// Begun lists the block elements made since the page before, in reading order;
 	// Done those that get no more content after this page.
 	Begun, Done []*tag.Elem
@@ -202,11 +211,12 @@ func (p *Page) reset(number int, m *doc.Master) {
 	clear(p.Items)
 	clear(p.Links)
 	clear(p.Marks)
+	clear(p.Areas)
 	clear(p.Begun)
 	clear(p.Done)
 	*p = Page{
 		Number: number, Width: m.Width, Height: m.Height,
 		Back: p.Back[:0], Items: p.Items[:0], Links: p.Links[:0], Marks: p.Marks[:0],
-		Begun: p.Begun[:0], Done: p.Done[:0],
+		Areas: p.Areas[:0], Begun: p.Begun[:0], Done: p.Done[:0],
 	}
 }

@@ -45,7 +45,7 @@ func (f *findings) equal(g *findings) bool {
 func dryPasses(ctx context.Context, d *doc.Document, o Options, images map[imageKey]ImageItem) (known *findings, err error) {
 	for range mostDry {
 		found := newFindings()
-		if _, err := pass(ctx, d, o, nowhere{}, images, known, found); err != nil {
+		if _, err := pass(ctx, d, o, Nowhere{}, images, known, found); err != nil {
 			return nil, err
 		}
 		if known != nil && known.equal(found) {
@@ -56,11 +56,14 @@ func dryPasses(ctx context.Context, d *doc.Document, o Options, images map[image
 	return known, nil
 }
 
-// nowhere is the Sink of a dry pass.
-type nowhere struct{}
+// Nowhere is the Sink of a layout whose pages nobody needs.
+type Nowhere struct{}
 
-func (nowhere) Page(*Page) error { return nil }
-func (nowhere) Late(*Page) error { return nil }
+// Page implements Sink.
+func (Nowhere) Page(*Page) error { return nil }
+
+// Late implements Sink.
+func (Nowhere) Late(*Page) error { return nil }
 
 // hidden is an anchor that no document can name.
 func hidden(what string, n int) string { return "\x00" + what + strconv.Itoa(n) }

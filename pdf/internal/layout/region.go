@@ -161,11 +161,16 @@ func (f *flow) settle() {
 }
 
 // spot says what of a page was drawn before a moment.
-type spot struct{ back, rules, edges, items, links, marks int }
+type spot struct{ back, rules, edges, items, links, marks, areas int }
 
 func (p *painter) spot() spot {
 	p.fixed = len(p.page.Back)
-	return spot{len(p.page.Back), len(p.rules), len(p.edges), len(p.page.Items), len(p.page.Links), len(p.page.Marks)}
+	return p.now()
+}
+
+// now is spot for whoever moves nothing.
+func (p *painter) now() spot {
+	return spot{len(p.page.Back), len(p.rules), len(p.edges), len(p.page.Items), len(p.page.Links), len(p.page.Marks), len(p.page.Areas)}
 }
 
 // shift moves what was drawn on the page from a moment on down, but for what stands at its place.
@@ -200,6 +205,7 @@ func (p *painter) shift(from spot, by doc.Length) {
 	})
 	each(len(page.Links), func(s spot) int { return s.links }, func(i int) { page.Links[i].Y += by })
 	each(len(page.Marks), func(s spot) int { return s.marks }, func(i int) { page.Marks[i].Y += by })
+	each(len(page.Areas), func(s spot) int { return s.areas }, func(i int) { page.Areas[i].Y += by })
 }
 
 // fixed draws blocks at their place on the page.
@@ -270,13 +276,13 @@ func (m *maker) placed(n *doc.Place, en env) (*stack, error) {
 // layer draws an entry in a layer of the page: its backgrounds and rules lie in it, too.
 func (p *painter) layer(to []Item, e *entry, x, y doc.Length) []Item {
 	page := &Page{}
-	in := painter{page: page}
+	in := painter{page: page, trace: p.trace}
 	e.draw(&in, x, y)
 	in.finish()
 	if len(page.Back) > 0 {
 		to = append(to, Item{Shape: &ShapeItem{X: x, Y: y, Rects: page.Back, Artifact: ArtifactLayout}})
 	}
 	p.page.Links, p.page.Marks = append(p.page.Links, page.Links...), append(p.page.Marks, page.Marks...)
-	p.page.Done = append(p.page.Done, page.Done...)
+	p.page.Done, p.page.Areas = append(p.page.Done, page.Done...), append(p.page.Areas, page.Areas...)
 	return append(to, page.Items...)
 }

@@ -36,7 +36,12 @@ func (e *entry) draw(p *painter, x, y doc.Length) {
 		m.Y = y
 		p.page.Marks = append(p.page.Marks, m)
 	}
+	var from spot
+	if p.trace {
+		from = p.now()
+	}
 	e.b.draw(p, x, y)
+	p.area(e.src, from, y, e.b.size())
 	if e.done != nil {
 		p.page.Done = append(p.page.Done, e.done)
 	}

@@ -452,7 +452,7 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 			}
 		}
 	}
-	gc := groupCell{row: row, col: col, rows: rows, cols: n, back: c.Background, border: c.Border, valign: c.VAlign, elem: el}
+	gc := groupCell{row: row, col: col, rows: rows, cols: n, back: c.Background, border: c.Border, valign: c.VAlign, elem: el, src: c.Src}
 	if gc.back.None() && g.rows[row].back.None() && sec == sectionBody && n == 1 {
 		gc.back = t.n.Columns[col].Background
 	}

@@ -98,6 +98,8 @@ type Program struct {
 	Figure bool
 	// UsesTime reports whether it calls now().
 	UsesTime bool
+	// Constant reports whether every document has the same value.
+	Constant bool
 	// Leaves are the literals that the value may be, those under ? : and ??. Open is set when it
 	// may be another value, too.
 	Leaves []Leaf

@@ -126,6 +126,9 @@ func (c *checker) arithmetic(n *ast.BinaryNode, a, b *expr) *expr {
 			return c.bad(n, CodeType, hint, "%s wants numbers, got %s and %s", n.Operator, a.typ, b.typ)
 		}
 	}
+	if (n.Operator == "/" || n.Operator == "%") && b.lit != nil && b.lit.Dec().Sign() == 0 {
+		return c.bad(n, CodeType, "", "division by zero")
+	}
 	t := typeDecimal
 	if a.typ.Kind == IntegerKind && b.typ.Kind == IntegerKind && n.Operator != "/" {
 		t = typeInteger

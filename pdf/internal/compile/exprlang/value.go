@@ -1,6 +1,7 @@
 package exprlang
 
 import (
+	"iter"
 	"math/big"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ const (
 	list
 	record
 	mapping
+	stream
 )
 
 // Value is a value of data or of an expression. Values are immutable; a Value is
@@ -41,6 +43,25 @@ type box struct {
 	keys []string // of a mapping, sorted, beside vals
 	wide *big.Int // of a number
 	time time.Time
+	rows *Stream // a list that is read once
+}
+
+// Stream is a list whose items are read one after the other, once. It belongs to one document.
+type Stream struct {
+	Items iter.Seq2[Value, error]
+	// Begun says that somebody reads it already.
+	Begun bool
+}
+
+// Streamed returns a list that is read once. To everything but a loop over it, it is empty.
+func Streamed(s *Stream) Value { return Value{kind: stream, box: &box{rows: s}} }
+
+// Stream returns the items of a list that is read once; nil for every other value.
+func (v Value) Stream() *Stream {
+	if v.kind != stream {
+		return nil
+	}
+	return v.box.rows
 }
 
 // Null is the absent value.
@@ -143,7 +164,7 @@ func (v Value) Time() time.Time {
 
 // Len returns the count of items of a list, record or mapping.
 func (v Value) Len() int {
-	if v.kind < list {
+	if v.kind < list || v.kind == stream {
 		return 0
 	}
 	return int(v.num & 0xFFFFFFFF)
