@@ -19,6 +19,7 @@ type exchange struct {
 	c       *Cache
 	next    http.RoundTripper
 	req     *http.Request
+	fields  http.Header // of req, where something in them concerns a cache; else nil
 	st      *call.State // nil without a client
 	options *RequestOptions
 	demands demands
@@ -54,7 +55,7 @@ var noOptions = &RequestOptions{} // nobody writes to it
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	st := call.From(req.Context())
-	x := exchange{c: t.c, next: t.next, req: req, st: st, options: noOptions}
+	x := exchange{c: t.c, next: t.next, req: req, fields: concerning(req.Header), st: st, options: noOptions}
 	if st != nil {
 		if st.Off(call.OffCache) {
 			return t.next.RoundTrip(req)
@@ -67,13 +68,13 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return x.other()
 	}
 	var ok bool
-	if x.key, ok = t.c.keyOf(req); !ok || x.options.Bypass || req.Body != nil && req.Body != http.NoBody {
+	if x.key, ok = t.c.keyOf(req, x.fields); !ok || x.options.Bypass || req.Body != nil && req.Body != http.NoBody {
 		return x.pass(fwdBypass) // a body asks for something that no key says
 	}
-	if req.Header["If-Match"] != nil || req.Header["If-Unmodified-Since"] != nil || req.Header["Upgrade"] != nil {
+	if x.fields["If-Match"] != nil || x.fields["If-Unmodified-Since"] != nil || x.fields["Upgrade"] != nil {
 		return x.pass(fwdRequest) // only the origin knows what there is now, and can change the protocol
 	}
-	x.demands = requestDemands(req.Header)
+	x.demands = requestDemands(x.fields)
 	x.demands.noCache = x.demands.noCache || x.options.Refresh
 	if m := x.options.MaxStale; m > 0 {
 		x.demands.maxStale = seconds{m, true}
@@ -90,6 +91,25 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	return x.ask()
+}
+
+// concerning returns the fields of a request, or nil where none of them says anything about caching, ranges, conditions or who asks: so the
+// fields that may do so need not be looked for one by one.
+func concerning(h http.Header) http.Header {
+	switch n := len(h); {
+	case n == 0:
+		return nil
+	case n > 4:
+		return h
+	}
+	for name := range h {
+		switch name {
+		case "Accept", "Accept-Encoding", "Accept-Language", "User-Agent":
+		default:
+			return h
+		}
+	}
+	return nil
 }
 
 // ask goes to the origin.
@@ -149,11 +169,11 @@ func (x *exchange) representsTarget(resp *http.Response) bool {
 	}
 	there := *x.req
 	there.URL, there.Host = u, ""
-	other, ok := x.c.keyOf(&there)
+	other, ok := x.c.keyOf(&there, there.Header)
 	if !ok {
 		return false
 	}
-	x.key, ok = x.c.keyOf(x.req)
+	x.key, ok = x.c.keyOf(x.req, x.req.Header)
 	return ok && x.key == other && !x.c.outdated(x.key, x.number)
 }
 
@@ -364,8 +384,8 @@ func (c *Cache) outdated(k Key, number uint64) bool {
 	return c.floor > number || c.gone[k] > number
 }
 
-// keyOf returns the key with its partition.
-func (c *Cache) keyOf(req *http.Request) (Key, bool) {
+// keyOf returns the key with its partition, for which it looks into the given fields of the request.
+func (c *Cache) keyOf(req *http.Request, h http.Header) (Key, bool) {
 	f := c.cfg.Key
 	if f == nil {
 		f = KeyOf
@@ -381,7 +401,7 @@ func (c *Cache) keyOf(req *http.Request) (Key, bool) {
 			k.Partition += base64.RawURLEncoding.EncodeToString(sum[:])
 		}
 	case !c.cfg.Shared:
-		k.Partition += credentials(req.Header)
+		k.Partition += credentials(h)
 	}
 	return k, true
 }

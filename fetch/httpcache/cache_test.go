@@ -340,6 +340,36 @@ func TestWhatIsAskedForIsNotMistakenForAnother(t *testing.T) {
 	}
 }
 
+// What a request says counts among fields that say nothing, few or many.
+func TestWhatARequestSaysIsFound(t *testing.T) {
+	nothing := []string{"Accept: */*", "Accept-Encoding: gzip", "Accept-Language: en", "User-Agent: x", "X-A: 1", "X-B: 2"}
+	for _, field := range []string{
+		"Authorization: a", "Proxy-Authorization: a", "Cookie: a=1", "Cache-Control: no-cache", "Pragma: no-cache", "If-Match: *",
+		"If-Unmodified-Since: Mon, 01 Jan 1990 00:00:00 GMT", "Upgrade: x",
+	} {
+		for n := range len(nothing) + 1 {
+			r := newRig(t, Config{}, step(fresh60))
+			r.do("GET", "/", nothing[:n]...)
+			if g := r.do("GET", "/", nothing[:n]...); g.result != ResultHit {
+				t.Errorf("%d fields: %+v", n, g)
+			}
+			if r.do("GET", "/", append(nothing[:n:n], field)...); r.asked() != 2 {
+				t.Errorf("%s beside %d fields was not looked at", field, n)
+			}
+		}
+	}
+	for n := range len(nothing) + 1 {
+		r := newRig(t, Config{}, step(fresh60, `Etag: "a"`))
+		r.do("GET", "/")
+		if g := r.do("GET", "/", append(nothing[:n:n], "Range: bytes=0-1")...); g.status != 206 || g.body != "bo" {
+			t.Errorf("beside %d fields: %+v", n, g)
+		}
+		if g := r.do("GET", "/", append(nothing[:n:n], `If-None-Match: "a"`)...); g.status != 304 {
+			t.Errorf("beside %d fields: %+v", n, g)
+		}
+	}
+}
+
 func TestUsersAreKeptApart(t *testing.T) {
 	who := func(r *rig, fields ...string) string {
 		r.t.Helper()
@@ -419,7 +449,7 @@ func TestUsersAreKeptApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Authorization", "hunter2")
-		k, _ := r.cache.keyOf(req)
+		k, _ := r.cache.keyOf(req, req.Header)
 		if s := k.String(); strings.Contains(s, "hunter2") || k.Partition == "" {
 			t.Error(s)
 		}

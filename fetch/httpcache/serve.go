@@ -79,7 +79,7 @@ func (x *exchange) serve(v *variant, now time.Time, f forwarded, result string) 
 	age := v.ageAt(now)
 	status, content, length := v.status, v.body, int64(len(v.body))
 	contentRange := ""
-	if h := x.req.Header; len(h) > 0 && v.status >= 200 && v.status < 300 {
+	if h := x.fields; len(h) > 0 && v.status >= 200 && v.status < 300 {
 		switch {
 		case conditional(h) && httpfield.Evaluate(http.MethodGet, h, v.etag, v.comparedDate(), true) == httpfield.NotModified:
 			status, content, length = http.StatusNotModified, nil, 0

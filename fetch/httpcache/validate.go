@@ -301,6 +301,7 @@ func (x *exchange) background() {
 		for _, name := range []string{"If-None-Match", "If-Modified-Since", "If-Range", "Range"} {
 			delete(b.req.Header, name)
 		}
+		b.fields = b.req.Header
 		resp, err := b.validate(fwdStale)
 		if err != nil {
 			return // the next request that finds it stale tries again
@@ -343,7 +344,7 @@ func (c *Cache) invalidate(ctx context.Context, k Key) {
 // invalidateBy removes what a successful unsafe request has made out of date: its target, and what Location and
 // Content-Location name at the same origin.
 func (c *Cache) invalidateBy(req *http.Request, resp *http.Response) {
-	k, ok := c.keyOf(req)
+	k, ok := c.keyOf(req, req.Header)
 	if !ok {
 		return
 	}
@@ -359,7 +360,7 @@ func (c *Cache) invalidateBy(req *http.Request, resp *http.Response) {
 		}
 		other := *req
 		other.URL, other.Host = u, ""
-		o, ok := c.keyOf(&other)
+		o, ok := c.keyOf(&other, other.Header)
 		if ok && o.Scheme == k.Scheme && o.Host == k.Host && o != k {
 			c.invalidate(req.Context(), o)
 		}
