@@ -5,6 +5,7 @@
 #   make bench-save NAME=before RUN=path  measure longer and keep the run
 #   make bench-compare A=before B=after   old, new, change, verdict
 #   make bench-report NAME=after          put a saved run into docs/benchmarks/
+#   make bench-contract-notes             the mix of contract notes, beside other libraries
 #   make bench-heavyread                  examples/heavyread by wrk, beside nginx and others
 
 BENCH     := .build/bench
@@ -13,7 +14,7 @@ BENCHARGS ?=
 # Where `make tools` unpacks nginx.
 bench bench-save bench-test: export PATH := $(PATH):$(CURDIR)/.tools/proxies/root/usr/sbin
 
-.PHONY: bench bench-save bench-compare bench-selfcheck bench-report bench-list bench-gate bench-gate-update bench-test bench-lint bench-build bench-heavyread
+.PHONY: bench bench-save bench-compare bench-selfcheck bench-report bench-list bench-gate bench-gate-update bench-test bench-lint bench-build bench-heavyread bench-contract-notes
 
 bench-build:
 	@mkdir -p .build
@@ -24,6 +25,9 @@ bench: bench-build ## measure; RUN=regexp selects suite/row; goes on where an in
 
 bench-save: bench-build ## measure longer and keep the run as NAME (default: time and commit)
 	@$(BENCH) save -name '$(NAME)' -run '$(RUN)' $(BENCHARGS)
+
+bench-contract-notes: bench-build ## contract notes, per kind and mixed, plain, compliant and signed, by one and two workers, and documents of one shape, beside other libraries
+	@$(BENCH) run -run '^(contract-notes|documents)/' $(BENCHARGS)
 
 bench-compare: bench-build ## compare the saved runs A and B
 	@$(BENCH) compare $(BENCHARGS) '$(A)' '$(B)'

@@ -87,9 +87,9 @@ func startChild(ctx context.Context, exe string, spec workerSpec, core, procs in
 	return c, nil
 }
 
-// replyTimeout is how long one order may take. Most take milliseconds; the
-// limit only keeps a hung contestant from hanging the run.
-const replyTimeout = 3 * time.Minute
+// replyTimeout is how long one order may take. Most take milliseconds, a document of 100,000 pages
+// a minute; the limit only keeps a hung contestant from hanging the run.
+const replyTimeout = 5 * time.Minute
 
 func (c *child) order(ctx context.Context, o order) (reply, error) {
 	if err := json.NewEncoder(c.in).Encode(o); err != nil {

@@ -22,7 +22,7 @@ func Judge(row Row, out *saved.Row) {
 		if c.State != saved.Timed {
 			continue
 		}
-		r := stat.Paired(subject.Series(out.Primary), c.Series(out.Primary))
+		r := beside(row, subject, c, out.Primary)
 		v := r.Verdict()
 		if !out.Sound() {
 			v = saved.ControlFailed
@@ -57,12 +57,13 @@ func judgeGoal(row Row, g Goal, out *saved.Row) saved.Goal {
 			return res
 		}
 		res.Peer = peer.Name
-		if xs, ys := subject.Series(measure), peer.Series(measure); len(xs) > 0 {
-			res.Ratio = stat.Paired(xs, ys)
-		} else {
-			theirs, _ := peer.Value(measure)
-			res.Ratio = exact(share(mine, theirs))
+		if g.Scale != [2]string{} {
+			res.Scale = g.Scale[:]
+			if subject, peer, ok = scaled(g.Scale, subject, peer, out); !ok {
+				return res
+			}
 		}
+		res.Ratio = beside(row, subject, peer, measure)
 	}
 	switch r := res.Ratio; {
 	case !r.Enough:
@@ -74,6 +75,38 @@ func judgeGoal(row Row, g Goal, out *saved.Row) saved.Goal {
 		res.State = saved.Near
 	}
 	return res
+}
+
+// beside is the ratio of two contestants by a measure: of their rounds, or of what they have a single figure of.
+func beside(row Row, a, b saved.Contestant, measure string) stat.Ratio {
+	if xs := a.Series(measure); len(xs) > 0 && !row.Once {
+		return stat.Paired(xs, b.Series(measure))
+	}
+	x, _ := a.Value(measure)
+	y, _ := b.Value(measure)
+	return exact(share(x, y))
+}
+
+// scaled multiplies the times of a by those of the second contestant that by names, and the times of b by those of the
+// first, round by round: the ratio of the products is the ratio divided by theirs.
+func scaled(by [2]string, a, b saved.Contestant, out *saved.Row) (x, y saved.Contestant, ok bool) {
+	first, one := out.Find(by[0])
+	second, two := out.Find(by[1])
+	if !one || !two || first.State != saved.Timed || second.State != saved.Timed {
+		return a, b, false
+	}
+	times := func(c, by saved.Contestant) saved.Contestant {
+		product := func(xs, ys []float64) []float64 {
+			zs := make([]float64, min(len(xs), len(ys)))
+			for i := range zs {
+				zs[i] = xs[i] * ys[i]
+			}
+			return zs
+		}
+		c.CPU, c.Time = product(c.CPU, by.CPU), product(c.Time, by.Time)
+		return c
+	}
+	return times(a, second), times(b, first), true
 }
 
 // share is a/b for counts, where nothing beside nothing is equal.

@@ -122,7 +122,7 @@ func (s *Session) Measure(ctx context.Context, suite Suite, row Row) (saved.Row,
 	if err != nil {
 		return out, err
 	}
-	if len(entrants) > 0 {
+	if len(entrants) > 0 && !row.Once {
 		s.waitForQuiet(ctx, full, row)
 		if err := s.rounds(ctx, full, row, entrants, twin, &out); err != nil {
 			return out, err
@@ -175,7 +175,11 @@ func (s *Session) enter(ctx context.Context, full string, row Row, out *saved.Ro
 		if res.State == saved.Absent {
 			continue
 		}
-		e, err := s.ready(ctx, full, row, c, res)
+		ready := s.ready
+		if row.Once {
+			ready = s.single
+		}
+		e, err := ready(ctx, full, row, c, res)
 		if err != nil {
 			if ctx.Err() != nil {
 				return in, twin, fmt.Errorf("%s: %w", full, context.Cause(ctx))
@@ -185,7 +189,7 @@ func (s *Session) enter(ctx context.Context, full string, row Row, out *saved.Ro
 		}
 		res.State = saved.Timed
 		in = append(in, e)
-		if i == 0 {
+		if i == 0 && !row.Once {
 			twin, err = s.ready(ctx, full, row, c, &saved.Contestant{Name: c.Name})
 			if err != nil {
 				return in, nil, fmt.Errorf("%s: second instance of %s: %w", full, c.Name, err)
@@ -236,6 +240,28 @@ func (s *Session) ready(ctx context.Context, full string, row Row, c Contestant,
 		res.Note = facts.Note
 	}
 	return &entrant{contestant: c, child: ch, result: res}, nil
+}
+
+// single has a contestant do its one operation and ends its process.
+func (s *Session) single(ctx context.Context, full string, row Row, c Contestant, res *saved.Contestant) (*entrant, error) {
+	s.waitForQuiet(ctx, full, row)
+	ch, err := s.launch(ctx, full, row, c)
+	if err != nil {
+		return nil, err
+	}
+	e := &entrant{contestant: c, child: ch, result: res}
+	defer e.close(ctx)
+	if _, err := ch.order(ctx, order{Do: "open"}); err != nil {
+		return nil, err
+	}
+	s.tell(Progress{Row: full, Stage: "measuring", Detail: c.Name})
+	ch.n = 1
+	t, err := ch.sample(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	res.CPU, res.Time = []float64{t.cpu}, []float64{t.wall}
+	return e, nil
 }
 
 // waitForQuiet gives a busy machine some time; rounds are judged one by one
@@ -311,6 +337,9 @@ func (s *Session) rounds(ctx context.Context, full string, row Row, entrants []*
 	}
 
 	o := s.Options
+	if row.Rounds > 0 {
+		o.MinRounds, o.MaxRounds = min(o.MinRounds, row.Rounds), min(o.MaxRounds, row.Rounds)
+	}
 	deadline := time.Now().Add(o.Budget)
 	began := machine.Read()
 	clean := 0
@@ -387,8 +416,9 @@ func (s *Session) restart(ctx context.Context, full string, row Row, contestants
 			return &loss{e, fmt.Errorf("start again: %w", err)}
 		}
 		ch.n, ch.next = e.n, e.next
-		// A few turns that do not count warm it up.
-		for range 3 {
+		// A few turns that do not count warm it up; a long one does so by itself.
+		const turns, long = 3, 250 * time.Millisecond
+		for turn, began := 0, time.Now(); turn < turns && (turn == 0 || time.Since(began) < long); turn++ {
 			if _, err := ch.sample(ctx, false); err != nil {
 				return &loss{e, fmt.Errorf("warm up: %w", err)}
 			}
@@ -397,7 +427,8 @@ func (s *Session) restart(ctx context.Context, full string, row Row, contestants
 	return nil
 }
 
-// round lets every runner take its turns, in a new random order in each lap.
+// round lets every runner take its turns, in a new random order in each lap. Turns that are so long that the rounds would
+// outlast the time of the row are fewer.
 func (s *Session) round(ctx context.Context, row Row, runners []*entrant) (values []timing, why string, load float64, err error) {
 	own := func() time.Duration {
 		sum := machine.OwnCPU()
@@ -412,14 +443,19 @@ func (s *Session) round(ctx context.Context, row Row, runners []*entrant) (value
 		laps = 1
 	}
 	from, ownFrom := machine.Read(), own()
-	for lap := range laps {
+	share := s.Options.Budget / time.Duration(max(1, s.Options.MinRounds))
+	done := 0
+	for ; done < laps && (done == 0 || time.Since(from.At) < share); done++ {
 		for _, k := range s.order.Perm(len(runners)) {
-			t, err := runners[k].child.sample(ctx, lap == 0)
+			t, err := runners[k].child.sample(ctx, done == 0)
 			if err != nil {
 				return nil, "", 0, &loss{runners[k], err}
 			}
-			values[k].add(t, laps)
+			values[k].add(t)
 		}
+	}
+	for k := range values {
+		values[k].divide(done)
 	}
 	w := machine.Between(from, machine.Read(), own()-ownFrom)
 	return values, w.Dirty(ownCores(row)), w.Load, nil
@@ -447,13 +483,14 @@ func (s *Session) adjust(row Row, runners []*entrant, values []timing) {
 	}
 }
 
-// add folds one turn of several into the round's mean.
-func (t *timing) add(u timing, of int) {
-	n := float64(of)
-	t.cpu += u.cpu / n
-	t.wall += u.wall / n
-	t.p50 += u.p50 / n
-	t.p99 += u.p99 / n
+// add adds a turn to the others of its round, and divide makes their mean.
+func (t *timing) add(u timing) {
+	*t = timing{cpu: t.cpu + u.cpu, wall: t.wall + u.wall, p50: t.p50 + u.p50, p99: t.p99 + u.p99}
+}
+
+func (t *timing) divide(turns int) {
+	n := float64(turns)
+	*t = timing{cpu: t.cpu / n, wall: t.wall / n, p50: t.p50 / n, p99: t.p99 / n}
 }
 
 func keep(runners []*entrant, values []timing) {

@@ -143,6 +143,11 @@ func suite() harness.Suite {
 			return nil
 		},
 	}
+	once := row("once", []harness.Goal{{Against: "long", AtMost: 0.5}, {Of: harness.RSS, AtMost: 1}},
+		harness.Contestant{Name: "short", Open: spin(1_000_000, false)},
+		harness.Contestant{Name: "long", Open: spin(100_000_000, false)},
+		harness.Contestant{Name: "refuses", Open: opens(func() error { return errors.New("not today") })})
+	once.Once = true
 	return harness.Suite{
 		Name: "test", Title: "Test", About: "About.", NotShown: []string{"Anything."},
 		Rows: []harness.Row{
@@ -165,6 +170,10 @@ func suite() harness.Suite {
 			row("subject turns bad", []harness.Goal{{Against: "quick", AtMost: 1}},
 				harness.Contestant{Name: "bad after a second start", Open: secondTime},
 				harness.Contestant{Name: "quick", Open: spin(400, false)}),
+			once,
+			row("scaled", []harness.Goal{{Against: "slow", Scale: [2]string{"slow", "slow"}, AtMost: 1}, {Against: "slow", Scale: [2]string{"quick", "slow"}, AtMost: 0.9}},
+				harness.Contestant{Name: "quick", Open: spin(500, false)},
+				harness.Contestant{Name: "slow", Open: spin(2000, false)}),
 		},
 	}
 }
@@ -271,6 +280,34 @@ func TestAFailingSubjectLeavesGoalsOpen(t *testing.T) {
 	}
 }
 
+// TestOnceMakesASingleOperation: without rounds and control, and with the memory of its process.
+func TestOnceMakesASingleOperation(t *testing.T) {
+	r := measure(t, "once")
+	for i, want := range []saved.State{saved.Timed, saved.Timed, saved.Failing} {
+		c := r.Contestants[i]
+		if c.State != want || want == saved.Timed && (len(c.CPU) != 1 || len(c.Time) != 1 || c.RSS < 1<<20) {
+			t.Errorf("%+v", c)
+		}
+	}
+	if r.AA != nil || r.Quality.Rounds != 0 || len(r.Comparisons) != 1 || r.Comparisons[0].Verdict != stat.Faster {
+		t.Errorf("row: %+v", r)
+	}
+	if len(r.Goals) != 2 || r.Goals[0].State != saved.Met || r.Goals[1].State != saved.Missed {
+		t.Errorf("goals %+v", r.Goals)
+	}
+}
+
+// TestGoalsAreScaledByARatio: a ratio divided by that of others, of which one is itself here.
+func TestGoalsAreScaledByARatio(t *testing.T) {
+	r := measure(t, "scaled")
+	if len(r.Goals) != 2 || r.Goals[0].State != saved.Met || r.Goals[1].State != saved.Missed || r.Goals[1].Ratio.Median < 0.999 || r.Goals[1].Ratio.Median > 1.001 {
+		t.Errorf("goals %+v", r.Goals)
+	}
+	if len(r.Goals[0].Scale) != 2 {
+		t.Errorf("scale %v", r.Goals[0].Scale)
+	}
+}
+
 func TestServerRowMeasuresTheServersProcess(t *testing.T) {
 	r := measure(t, "served")
 	short, _ := r.Find("short")
@@ -293,11 +330,11 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 	bad := suite()
 	bad.About = ""
 	bad.Rows = append(bad.Rows, bad.Rows[0])
-	bad.Rows[1].Goals = []harness.Goal{{Against: "nobody"}}
+	bad.Rows[1].Goals = []harness.Goal{{Against: "nobody"}, {Against: "slow", AtMost: 1, Scale: [2]string{"slow", "somebody"}}}
 	bad.Rows[1].Contestants = append(bad.Rows[1].Contestants, harness.Contestant{Name: "slow", Serve: serve("")})
 	bad.Rows[2].Workload.Version = 0
 	err := harness.Validate([]harness.Suite{bad})
-	for _, want := range []string{"description", "test/twice exists twice", `unknown contestant "nobody"`, "without a figure", `"slow" is unnamed or there twice`, "must Open", "test/served: the workload"} {
+	for _, want := range []string{"description", "test/twice exists twice", `unknown contestant "nobody"`, `scaled by the unknown contestant "somebody"`, "without a figure", `"slow" is unnamed or there twice`, "must Open", "test/served: the workload"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v lacks %q", err, want)
 		}

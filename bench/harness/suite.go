@@ -42,7 +42,14 @@ type Row struct {
 	// Batch fixes the number of operations in a sample, for workloads whose
 	// inputs differ so much that contestants must do the very same ones; 0 lets
 	// each contestant fill the sample time.
-	Batch       int
+	Batch int
+	// Rounds bounds the rounds, for contestants that take seconds; 0: as the options say. Fewer than 8
+	// are too few for a verdict.
+	Rounds int
+	// Once has each contestant do a single operation in a process of its own, for what takes a
+	// minute: there are no rounds, no control and no intervals, and its peak memory is that of the
+	// operation. Prepare makes the input, Glance is the check.
+	Once        bool
 	Contestants []Contestant
 	Goals       []Goal
 	// Load makes this a server row: contestants Serve, and the harness sends
@@ -152,7 +159,10 @@ const Fastest = "the fastest peer"
 type Goal struct {
 	Against string
 	Of      Measure // "" is the row's Primary
-	AtMost  float64
+	// Scale names two contestants by whose own ratio the ratio is divided, first by second: what a
+	// processor more is worth to others, say. Both empty: nothing is.
+	Scale  [2]string
+	AtMost float64
 	// Obstacle says, in whole sentences, what stands in the way of a goal that
 	// is missed; the report prints it beside the miss.
 	Obstacle string
@@ -214,6 +224,11 @@ func Validate(suites []Suite) error {
 			for _, g := range r.Goals {
 				if g.Against != "" && g.Against != Fastest && !names[g.Against] {
 					bad("%s: a goal names the unknown contestant %q", full, g.Against)
+				}
+				for _, name := range g.Scale {
+					if name != "" && (!names[name] || g.Against == "") {
+						bad("%s: a goal is scaled by the unknown contestant %q, or is no ratio", full, name)
+					}
 				}
 				if g.AtMost < 0 || g.AtMost == 0 && g.Against != "" {
 					bad("%s: a goal without a figure", full)

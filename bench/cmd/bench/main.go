@@ -9,10 +9,12 @@ import (
 	"slices"
 
 	"example.com/quire/bench/cache"
+	"example.com/quire/bench/documents"
 	"example.com/quire/bench/fetch"
 	"example.com/quire/bench/handlers"
 	"example.com/quire/bench/harness"
 	"example.com/quire/bench/internal/cli"
+	"example.com/quire/bench/notes"
 	"example.com/quire/bench/path"
 	"example.com/quire/bench/psrp"
 	"example.com/quire/bench/router"
@@ -31,5 +33,5 @@ func main() {
 
 // suites lists every suite of make bench.
 func suites() []harness.Suite {
-	return slices.Concat([]harness.Suite{path.Suite()}, router.Suites(), []harness.Suite{handlers.Suite(), sockets.Suite(), fetch.Suite(), psrp.Suite(), cache.Suite()})
+	return slices.Concat([]harness.Suite{path.Suite()}, router.Suites(), []harness.Suite{handlers.Suite(), sockets.Suite(), fetch.Suite(), psrp.Suite(), cache.Suite(), notes.Suite(), documents.Suite()})
 }

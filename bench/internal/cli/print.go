@@ -36,7 +36,7 @@ func (a *App) printRow(r saved.Row, asJSON bool) {
 			_, _ = fmt.Fprintf(w, "  %s\t%s: %s%s\n", report.Label(c), c.State, first, install(c))
 			continue
 		}
-		cells := report.Cells(c)
+		cells := report.Cells(r, c)
 		ratio, interval, verdict := "", "", ""
 		for _, k := range r.Comparisons {
 			if k.With == c.Name && i > 0 {

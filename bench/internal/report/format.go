@@ -17,8 +17,8 @@ type Row struct {
 	CPU, Spread, Time, Rate, P50, P99, Allocs, Bytes, Output, RSS string
 }
 
-// Cells words a timed contestant's figures.
-func Cells(c saved.Contestant) Row {
+// Cells words a timed contestant's figures in its row. What several processors make says how often in a second, too.
+func Cells(r saved.Row, c saved.Contestant) Row {
 	word := func(measure string) string {
 		v, known := c.Value(measure)
 		if !known {
@@ -34,9 +34,13 @@ func Cells(c saved.Contestant) Row {
 	if wall, known := c.Value("time"); known && wall > 0 {
 		rate = fmt.Sprintf("%.0f", float64(time.Second)/wall)
 	}
+	took := word("time")
+	if r.Procs > 1 && r.Server == "" {
+		took += " (" + rate + "/s)"
+	}
 	return Row{
 		Rate: rate,
-		CPU:  word("cpu"), Spread: spread, Time: word("time"), P50: word("p50"), P99: word("p99"),
+		CPU:  word("cpu"), Spread: spread, Time: took, P50: word("p50"), P99: word("p99"),
 		Allocs: word("allocs"), Bytes: word("bytes"), Output: word("output"), RSS: word("rss"),
 	}
 }
@@ -126,6 +130,9 @@ func GoalText(g saved.Goal) string {
 	text := fmt.Sprintf("%s <= %.4gx %s", g.Of, g.AtMost, g.Against)
 	if g.Peer != "" && g.Peer != g.Against {
 		text += " (" + g.Peer + ")"
+	}
+	if len(g.Scale) == 2 {
+		text += ", divided by the ratio of " + g.Scale[0] + " to " + g.Scale[1]
 	}
 	return text
 }

@@ -140,7 +140,7 @@ func writeRow(b *strings.Builder, r saved.Row) {
 			fmt.Fprintf(b, "| %s | %s: %s |\n", Label(c), c.State, strings.ReplaceAll(first, "|", "/"))
 			continue
 		}
-		cells := Cells(c)
+		cells := Cells(r, c)
 		ratio, interval, verdict := "", "", ""
 		for _, k := range r.Comparisons {
 			if k.With == c.Name && i > 0 {

@@ -188,6 +188,7 @@ type Goal struct {
 	Against string     `json:"against,omitempty"` // "" is an absolute count
 	Peer    string     `json:"peer,omitempty"`    // who the fastest peer was
 	Of      string     `json:"of"`
+	Scale   []string   `json:"scale,omitempty"` // the two contestants by whose ratio the ratio was divided
 	AtMost  float64    `json:"at_most"`
 	Ratio   stat.Ratio `json:"ratio"`
 	// Obstacle is what stands in the way of it, in sentences; "" when nothing is known.
