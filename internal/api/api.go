@@ -104,6 +104,9 @@ func New(o Options) (*API, error) {
 	return a, nil
 }
 
+// Limits are those in force.
+func (a *API) Limits() Limits { return a.o.Limits }
+
 // Close frees what New made.
 func (a *API) Close(ctx context.Context) error {
 	return errors.Join(a.newest.Close(ctx), a.public.Close(ctx))

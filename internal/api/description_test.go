@@ -30,6 +30,13 @@ type description struct {
 
 type content struct {
 	Examples map[string]struct{ Value json.RawMessage }
+	Schema   struct {
+		Required   []string
+		Properties map[string]struct {
+			Format string
+			Items  struct{ Format string }
+		}
+	}
 }
 
 func routesOf(t *testing.T, h *server) *web.App {

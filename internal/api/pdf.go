@@ -57,29 +57,38 @@ func (p *operations) register(v1 *web.Group, l Limits) {
 
 // describedOperation describes the route of an operation.
 func describedOperation(o operation.Operation) []web.RouteOption {
-	var b strings.Builder
-	b.WriteString(o.Description + " The body is the PDF, and parameters stand in the query; or it is `multipart/form-data` with parts `file`")
+	parts := []openapi.Part{{Name: "file", Doc: "the PDF", File: true, Required: true}}
 	if o.Most > 1 {
-		b.WriteString(", in their order")
-	}
-	b.WriteString(", and a part for each parameter. Passwords and uploads are taken as parts only.\n")
-	if len(o.Parameters) > 0 {
-		b.WriteString("\n| parameter | meaning |\n|---|---|\n")
+		parts[0].Doc, parts[0].Many = "the files, in their order", true
 	}
 	for _, p := range o.Parameters {
-		need := ""
-		if p.Required {
-			need = " (required)"
+		part := openapi.Part{Name: p.Name, Doc: strings.ReplaceAll(p.Doc, "`", ""), Choices: p.Choices, Required: p.Required}
+		switch p.Kind {
+		case operation.Number:
+			part.Type = "integer"
+		case operation.Switch:
+			part.Type = "boolean"
+		case operation.Upload:
+			part.File = true
+		case operation.Text, operation.Secret, operation.Key:
 		}
-		example := ""
-		if p.Example != "" {
-			example = ", such as `" + p.Example + "`"
+		parts = append(parts, part)
+	}
+	sample := map[string]any{}
+	for _, p := range o.Sample() {
+		if p.Name == "file" && o.Most > 1 {
+			files, _ := sample["file"].([]string)
+			sample["file"] = append(files, p.Value)
+			continue
 		}
-		fmt.Fprintf(&b, "| `%s`%s | %s%s |\n", p.Name, need, p.Doc, example)
+		sample[p.Name] = p.Value
 	}
 	common := []web.RouteOption{
-		web.Name("pdf-" + o.Name), openapi.Tags("pdf"), openapi.Summary(o.Summary), openapi.Description(b.String()),
-		openapi.Consumes(pdfType, "multipart/form-data"), openapi.Errors(http.StatusRequestEntityTooLarge),
+		web.Name("pdf-" + o.Name), openapi.Tags("pdf"), openapi.Summary(o.Summary),
+		openapi.Description(o.Description + " The body is the PDF, and parameters stand in the query; or it is `multipart/form-data`. " +
+			"Passwords and files beside the PDF are taken as parts only. In the example files stand by their names."),
+		openapi.Consumes(pdfType, "multipart/form-data"), openapi.Form(parts...), openapi.RequestExample("parts", sample),
+		openapi.Errors(http.StatusRequestEntityTooLarge),
 	}
 	switch o.Gives {
 	case operation.Document:
@@ -90,8 +99,18 @@ func describedOperation(o operation.Operation) []web.RouteOption {
 		return append(common, openapi.Describe[struct{ Body []byte }, operationAnswer](), openapi.Produces("application/octet-stream", "application/json", "application/fdf", "application/xfdf"))
 	case operation.Report:
 	}
-	return append(common, openapi.Describe[struct{ Body []byte }, jsonAnswer[json.RawMessage]](), openapi.Produces("application/json"))
+	return append(common, openapi.Describe[struct{ Body []byte }, reportAnswer](), openapi.Produces("application/json", textType))
 }
+
+// reportAnswer is what an operation tells of files.
+type reportAnswer struct {
+	Cache string `header:"Cache-Control"`
+	Found string `header:"Quire-Found" doc:"true where a check found something: the file is not what was asked"`
+	Body  json.RawMessage
+}
+
+// textType is that of a report for people.
+const textType = "text/plain"
 
 // operationAnswer is a file, with what became of it in a header field.
 type operationAnswer struct {
@@ -131,6 +150,10 @@ func (p *operations) answer(c *web.Context, o operation.Operation) error {
 	h := c.Writer().Header()
 	h.Set("Cache-Control", "no-store")
 	if o.Gives == operation.Report {
+		h.Set("Quire-Found", strconv.FormatBool(done.Failed))
+		if c.Accepts("application/json", textType) == textType {
+			return c.Blob(http.StatusOK, textType+"; charset=utf-8", []byte(done.Text))
+		}
 		return c.JSON(http.StatusOK, done.Report)
 	}
 	summary, err := json.Marshal(done.Report)

@@ -244,21 +244,8 @@ func TestFilesAndStepsAreParts(t *testing.T) {
 	h := open(t)
 	plain := aPDF(t, nil)
 	post := func(target string, parts ...[3]string) *webtest.Response {
-		var b bytes.Buffer
-		w := multipart.NewWriter(&b)
-		for _, p := range parts {
-			part, err := w.CreateFormFile(p[0], p[1])
-			if err == nil {
-				_, err = part.Write([]byte(p[2]))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return h.Post("/v1/pdf/"+target, w.FormDataContentType(), b.String())
+		kind, body := partsForm(t, parts)
+		return h.Post("/v1/pdf/"+target, kind, body)
 	}
 	steps := `[{"overlay":{"with":"more.pdf","under":true}},{"attach":{"attachment":"n.html","relationship":"Data"}},{"number":{}}]`
 	r := post("pipe", [3]string{"file", "in.pdf", plain}, [3]string{"file", "more.pdf", plain}, [3]string{"file", "n.html", "<script>"}, [3]string{"steps", "steps.json", steps})

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -191,6 +192,10 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 		}
 		signers[space][name] = id
 	}
+	names := map[record.Space][]string{}
+	for space, all := range signers {
+		names[space] = slices.Sorted(maps.Keys(all))
+	}
 	a.routes, err = api.New(api.Options{
 		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Reports: a.Reports, Access: a.access, Public: public, Signers: signers,
 		Limits: api.Limits{Body: int64(a.cfg.Limits.Body)}, Overloaded: overloaded,
@@ -225,7 +230,7 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 	}
 	return ui.Register(all, ui.Options{
 		Library: a.Library, Space: api.Caller, Reports: pages(o), BaseURL: a.cfg.PublicURL,
-		Log: a.log, Token: len(tokens) > 0,
+		Log: a.log, Token: len(tokens) > 0, Signers: names, MostFileBytes: a.routes.Limits().File,
 	})
 }
 

@@ -136,6 +136,9 @@ func (b *tab) note(event any) {
 		}
 		b.wrong = append(b.wrong, "exception: "+text)
 	case *log.EventEntryAdded: // where the browser reports violations of the policy and failed requests
+		if e.Entry.Level == log.EntryLevelVerbose {
+			return // a hint, such as that a form with a password has no name of a user
+		}
 		b.wrong = append(b.wrong, "log: "+e.Entry.Text+" "+e.Entry.URL)
 	case *network.EventRequestWillBeSent:
 		if u, err := url.Parse(e.Request.URL); err == nil && u.Scheme != "data" && u.Scheme != "blob" {
@@ -159,7 +162,7 @@ func (b *tab) goTo(t *testing.T, address string) {
 // until waits until a JavaScript expression is true.
 func (b *tab) until(t *testing.T, expression string) {
 	t.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(time.Minute))); err != nil {
 		t.Fatalf("wait for %s: %v", expression, err)
 	}
 }

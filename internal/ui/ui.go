@@ -13,6 +13,8 @@
 //	GET /                            documents, newest first; ?report= and ?after=
 //	GET /documents/{id}              one document with its receipt
 //	GET /reports/{name}/request.json the request that its "make another" button sends
+//	GET /tools                       the operations on PDF files, of package operation
+//	GET /tools/{operation}           a form for one of them
 //	GET /assets/VERSION/...          styles, scripts, fonts, pdf.js
 //
 // Errors are pages for clients that prefer HTML, those of paths without a route too;
@@ -74,6 +76,10 @@ type Options struct {
 	BaseURL string
 	// Log gets the cause of pages that failed; nil: none.
 	Log *slog.Logger
+	// Signers are the names of the keys by which each space may sign.
+	Signers map[record.Space][]string
+	// MostFileBytes is what the API takes of files at once, so that more is not sent in vain; 0: not known.
+	MostFileBytes int64
 	// Token says that the API wants a token, which the commands then send.
 	Token bool
 }
@@ -127,6 +133,8 @@ func Register(g *web.Group, o Options) error {
 	html.GET("/{$}", p.landing, web.Name("landing"))
 	html.GET("/documents/{id}", p.document, web.Name("document-page"))
 	html.GET("/reports/{name}/request.json", p.request, web.Name("report-request"))
+	html.GET("/tools", p.tools, web.Name("tools"))
+	html.GET("/tools/{operation}", p.tool, web.Name("tool"))
 	html.Group("", absent).Static(prefix, &compressed{FS: assets, made: map[string][]byte{}},
 		web.StaticOptions{CacheControl: "public, max-age=31536000, immutable"})
 	return nil

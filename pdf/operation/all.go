@@ -148,7 +148,7 @@ func All() []Operation {
 			Go: pdf.Number, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{
 				{Name: "format", Doc: "write this `TEXT`, in which {page} is the number and {pages} the last one; default {page}", Example: "{page}/{pages}"},
-				{Name: "numbers", Doc: "as `KIND`: " + strings.Join(numberings, ", ") + "; default decimal"},
+				{Name: "numbers", Doc: "as `KIND`: " + strings.Join(numberings, ", ") + "; default decimal", Choices: numberings},
 				{Name: "start", Kind: Number, Doc: "count from `N` over the pages that are numbered; default: the place in the file"},
 				position, margin, pages, password,
 			}, look...),
@@ -204,7 +204,7 @@ func All() []Operation {
 			Name: "export", Summary: "Write what the fields of a form hold",
 			Description: "As JSON, FDF or XFDF, which fill takes. Passwords and signatures are left out, and fields that say they are not exported.",
 			Go:          (*pdf.Document).Export, Most: 1, Gives: Data,
-			Parameters: []Parameter{{Name: "format", Doc: "json (the default), fdf or xfdf: a `FORMAT`", Example: "xfdf"}, password},
+			Parameters: []Parameter{{Name: "format", Doc: "json (the default), fdf or xfdf: a `FORMAT`", Example: "xfdf", Choices: []string{"json", "fdf", "xfdf"}}, password},
 			Type: func(values map[string]string) (media, suffix string) {
 				return form.Format(values["format"]).MediaType()
 			},
@@ -236,8 +236,9 @@ func All() []Operation {
 		},
 		{
 			Name: "decrypt", Summary: "Write an encrypted PDF plain", Description: "It needs the password of the owner.",
-			Go: pdf.Decrypt, Most: 1, Gives: Document, Parameters: []Parameter{password},
-			op: func(*call) (pdf.Op, error) { return pdf.Decrypt(), nil },
+			Go: pdf.Decrypt, Most: 1, Gives: Document,
+			Parameters: []Parameter{{Name: "password", Kind: Secret, Doc: "the password of the file's owner", Example: "secret.txt"}},
+			op:         func(*call) (pdf.Op, error) { return pdf.Decrypt(), nil },
 		},
 		{
 			Name: "metadata", Summary: "Change title, author, subject and keywords", Description: "In the information dictionary and in XMP. An empty value in a form takes an entry away.",
@@ -258,7 +259,7 @@ func All() []Operation {
 				{Name: "attachment", Kind: Upload, Doc: "the file to carry", Required: true, Example: "note.txt"},
 				{Name: "name", Doc: "under this `NAME`; default that of the file"},
 				{Name: "type", Doc: "its media `TYPE`, such as text/csv; default by its ending"},
-				{Name: "relationship", Doc: "what it is to the document, a `KIND`: " + strings.Join(pdf.Relationships(), ", ") + "; default Unspecified", Example: "Supplement"},
+				{Name: "relationship", Doc: "what it is to the document, a `KIND`: " + strings.Join(pdf.Relationships(), ", ") + "; default Unspecified", Example: "Supplement", Choices: pdf.Relationships()},
 				{Name: "description", Doc: "what people are shown, a `TEXT`; default the name"},
 				password,
 			},
@@ -337,15 +338,16 @@ var (
 	otherPassword = Parameter{Name: "with-password", Kind: Secret, Doc: "the password of the other PDF"}
 	under         = Parameter{Name: "under", Kind: Switch, Doc: "below the content, not above it"}
 	opacity       = Parameter{Name: "opacity", Doc: "as far as can be seen through, a `NUMBER` from 0 to 1, which hides all; default 1"}
-	position      = Parameter{Name: "position", Doc: "at this `PLACE`: " + strings.Join(pdf.Positions(), ", "), Example: "top-right"}
+	position      = Parameter{Name: "position", Doc: "at this `PLACE`: " + strings.Join(pdf.Positions(), ", "), Example: "top-right", Choices: pdf.Positions()}
 	margin        = Parameter{Name: "margin", Doc: "so many `POINTS` from the edge"}
 	look          = []Parameter{
 		{Name: "size", Doc: "letters of so many `POINTS`"},
-		{Name: "font", Doc: "set in this `FAMILY`: Liberation Sans, Liberation Serif, Liberation Mono or DejaVu Sans"},
+		{Name: "font", Doc: "set in this `FAMILY`: " + strings.Join(families, ", "), Choices: families},
 		{Name: "bold", Kind: Switch, Doc: "in bold"},
 		{Name: "italic", Kind: Switch, Doc: "in italics"},
 		{Name: "color", Doc: "in this `COLOUR`, #rgb or #rrggbb; default black"},
 	}
+	families   = []string{"Liberation Sans", "Liberation Serif", "Liberation Mono", "DejaVu Sans"}
 	numberings = []string{"decimal", "roman", "upper-roman", "alpha", "upper-alpha"}
 )
 
@@ -368,7 +370,7 @@ var (
 		{Name: "reason", Doc: "the `REASON`", Example: "Approval"},
 		{Name: "location", Doc: "the `PLACE`"},
 		{Name: "contact", Doc: "how to reach the signer, a `TEXT`"},
-		{Name: "certify", Doc: "the author's signature, which allows `CHANGES`: none, fill or annotate"},
+		{Name: "certify", Doc: "the author's signature, which allows `CHANGES`: none, fill or annotate", Choices: []string{"none", "fill", "annotate"}},
 	}
 )
 

@@ -38,6 +38,7 @@ type Parameter struct {
 	Doc      string // a phrase; what stands in backquotes is the value's name
 	Required bool
 	Example  string
+	Choices  []string // all that the value can be; nil: what Doc says
 	// Whole says that it is about the file as a whole: it is none of a step of pipe.
 	Whole bool
 }
@@ -236,6 +237,35 @@ func (o *Operation) Example() string {
 	case Report, Documents:
 	}
 	return strings.Join(words, " ")
+}
+
+// Part is a part of a request in multipart/form-data.
+type Part struct {
+	Name, Value string // the value of a file is its name
+	File        bool
+}
+
+// Sample is an example of the parts of a request: files, and the parameters that have an example.
+func (o *Operation) Sample() []Part {
+	parts := []Part{{"file", "in.pdf", true}}
+	if o.Most > 1 {
+		parts = append(parts, Part{"file", "more.pdf", true})
+	}
+	for _, p := range o.Parameters {
+		if p.Example == "" {
+			continue
+		}
+		part := Part{p.Name, p.Example, p.Kind == Upload}
+		switch p.Kind {
+		case Secret:
+			part.Value = "secret"
+		case Key: // of a server keys have names
+			part.Value = "office"
+		case Text, Number, Switch, Upload:
+		}
+		parts = append(parts, part)
+	}
+	return parts
 }
 
 // Aborter is what Create may return beside io.WriteCloser: it is told of an error in place of Close.

@@ -372,7 +372,10 @@ func (w *writer) requestBody(op *operation, s settings) object {
 	var content object
 	for _, kind := range w.bodyTypes(op, s) {
 		media := object{}
+		ofParts := s.form != nil && kind == "multipart/form-data"
 		switch {
+		case ofParts:
+			media.put("schema", formOf(s.form))
 		case isBytes(pointed(op.body.Type)):
 			media.put("schema", object{})
 		case strings.HasSuffix(kind, "form-urlencoded"), strings.HasPrefix(kind, "multipart/"):
@@ -381,7 +384,7 @@ func (w *writer) requestBody(op *operation, s settings) object {
 			schema, _ := w.described(notNull(w.of(op.body.Type, direction{input: true})), *op.body, direction{input: true})
 			media.put("schema", schema)
 		}
-		if shown := examples(s.requests); shown != nil && strings.Contains(kind, "json") {
+		if shown := examples(s.requests); shown != nil && (ofParts || strings.Contains(kind, "json")) {
 			media.put("examples", shown)
 		}
 		content.put(kind, media)
@@ -422,6 +425,36 @@ func (w *writer) form(t reflect.Type) object {
 			properties.put(name, schema)
 		}
 	}
+	return formSchema(properties, required)
+}
+
+// formOf describes the parts of Form.
+func formOf(parts []Part) object {
+	var properties object
+	var required []string
+	for _, p := range parts {
+		schema := object{{"type", cmp.Or(p.Type, "string")}}
+		if p.File {
+			schema.put("format", "binary")
+		}
+		if p.Choices != nil {
+			schema.put("enum", p.Choices)
+		}
+		if p.Many {
+			schema = object{{"type", "array"}, {"items", schema}}
+		}
+		if p.Doc != "" {
+			schema.put("description", p.Doc)
+		}
+		if p.Required {
+			required = append(required, p.Name)
+		}
+		properties.put(p.Name, schema)
+	}
+	return formSchema(properties, required)
+}
+
+func formSchema(properties object, required []string) object {
 	o := object{{"type", "object"}, {"properties", properties}}
 	if properties == nil {
 		o.set("properties", object{})

@@ -20,6 +20,7 @@ type settings struct {
 	deprecated, hidden       bool
 	produces, consumes       []string
 	requests, responses      []example
+	form                     []Part
 }
 
 type requirement struct {
@@ -91,6 +92,22 @@ func Produces(mediaTypes ...string) web.RouteOption {
 // Consumes names the media types of the request's body. Default: what the binding takes.
 func Consumes(mediaTypes ...string) web.RouteOption {
 	return option(func(s *settings) { s.consumes = append(s.consumes, mediaTypes...) })
+}
+
+// Part is a part of multipart/form-data.
+type Part struct {
+	Name, Doc string
+	Type      string   // of JSON Schema, such as integer; "": string
+	Choices   []string // all that its value can be; nil: any of its type
+	File      bool     // it is a file, which has no type
+	Many      bool     // it may come several times
+	Required  bool
+}
+
+// Form describes the parts of multipart/form-data, for a handler that reads them by itself and whose
+// Body is []byte. An example of such a body is an object of its parts.
+func Form(parts ...Part) web.RouteOption {
+	return option(func(s *settings) { s.form = append(s.form, parts...) })
 }
 
 // RequestExample shows a body of a request, encoded as JSON.

@@ -40,7 +40,10 @@ document.addEventListener('drop', (event) => {
   if (!withFiles(event)) return;
   event.preventDefault();
   const files = [...event.dataTransfer.files];
-  if (files.length > 0) check(files.find((f) => f.type === 'application/pdf') ?? files[0]);
+  if (files.length === 0) return;
+  // A page that works on files takes them, by preventing what is done with them else.
+  const taken = !document.dispatchEvent(new CustomEvent('files', { detail: files, cancelable: true }));
+  if (!taken) check(files.find((f) => f.type === 'application/pdf') ?? files[0]);
 });
 
 async function check(file) {

@@ -60,6 +60,13 @@ export function element(name, ...parts) {
   return e;
 }
 
+// size keeps the number of bytes and its unit on one line.
+export function size(bytes) {
+  if (bytes < 1000) return `${bytes}\u00a0B`;
+  if (bytes < 1e6) return `${Math.round(bytes / 1000)}\u00a0kB`;
+  return `${(bytes / 1e6).toFixed(1)}\u00a0MB`;
+}
+
 // duration keeps the number and its unit on one line.
 export function duration(ms) {
   if (ms < 1) return `${Math.max(1, Math.round(ms * 1000))}\u00a0µs`;

@@ -11,10 +11,18 @@ async function load() {
   return pdfjs;
 }
 
-// open returns the library and the document behind a URL or in given bytes.
-// Documents carry their fonts, so nothing else is fetched for them.
-export async function open(source) {
+// open returns the library and the document behind a URL, in given bytes or in a
+// file, of which only the parts that are wanted are read. Documents carry their
+// fonts, so nothing else is fetched for them.
+export async function open({ file, ...source }) {
   const pdfjs = await load();
+  if (file) {
+    const range = source.range = new pdfjs.PDFDataRangeTransport(file.size, null);
+    range.requestDataRange = async (begin, end) => {
+      const bytes = await file.slice(begin, end).arrayBuffer().catch(() => new ArrayBuffer(0));
+      range.onDataRange(begin, new Uint8Array(bytes));
+    };
+  }
   const task = pdfjs.getDocument({
     ...source, worker, useWasm: false, useSystemFonts: false, enableXfa: false, disableAutoFetch: true, verbosity: pdfjs.VerbosityLevel.ERRORS,
   });
