@@ -25,8 +25,10 @@ type Draft struct {
 	same  map[uint32]uint32 // objects in whose place an equal one is written
 	void  []string          // names of signatures that do not hold for what is written
 	// closed are the pages behind whose content the graphics state is as at its beginning.
-	closed  map[uint32]bool
-	version string // of PDF, that of the documents whose pages it has
+	closed map[uint32]bool
+	// compress has streams compressed that are not, but metadata.
+	compress bool
+	version  string // of PDF, that of the documents whose pages it has
 }
 
 // span is how many numbers a document has. What lies above in one is taken for absent.

@@ -20,9 +20,11 @@ func (e *Draft) Optimise(ctx context.Context) error {
 		}
 	}
 	e.pageTree()
-	for range mostRounds { // what refers to equal objects may be equal then
+	e.compress = true
+	data := map[uint32][sha256.Size]byte{} // hashes of the data of streams
+	for range mostRounds {                 // what refers to equal objects may be equal then
 		before := len(e.same)
-		if err := e.unite(ctx); err != nil {
+		if err := e.unite(ctx, data); err != nil {
 			return err
 		}
 		if len(e.same) == before {
@@ -121,8 +123,8 @@ func (e *Draft) lends(resources cos.Dict) bool {
 	return false
 }
 
-// unite notes the objects that are equal to one before them.
-func (e *Draft) unite(ctx context.Context) error {
+// unite notes the objects that are equal to one before them. What streams hold is hashed once.
+func (e *Draft) unite(ctx context.Context, data map[uint32][sha256.Size]byte) error {
 	first := map[[sha256.Size]byte]uint32{}
 	var fault error
 	e.reach(func(r cos.Ref, o cos.Object) {
@@ -145,16 +147,18 @@ func (e *Draft) unite(ctx context.Context) error {
 			if v.dict.Get("StructParent") != nil || v.dict.Get("StructParents") != nil {
 				return
 			}
-			data := v.data
-			if v.in != nil {
-				if data, fault = v.from.Raw(v.in); fault != nil {
-					return
+			sum, known := data[r.Num]
+			if !known {
+				raw := v.data
+				if v.in != nil {
+					if raw, fault = v.from.Raw(v.in); fault != nil {
+						return
+					}
 				}
-				if v.dict.Get("Filter") == nil && v.dict.Get("F") == nil && e.name(v.dict.Get("Type")) != "Metadata" {
-					e.set(r, &stream{dict: with(v.dict, "Length", nil), data: data})
-				}
+				sum = sha256.Sum256(raw)
+				data[r.Num] = sum
 			}
-			key = append(e.united(with(v.dict, "Length", nil)).AppendPDF([]byte("s")), data...)
+			key = append(e.united(with(v.dict, "Length", nil)).AppendPDF([]byte("s")), sum[:]...)
 		default:
 			return
 		}

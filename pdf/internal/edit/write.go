@@ -107,6 +107,9 @@ func (c *copier) copy(r cos.Ref) error {
 		return err
 	}
 	dict, _ := c.object(c.e.uncrypted(with(s.dict, "Length", nil))).(cos.Dict)
+	if c.e.compress && s.dict.Get("Filter") == nil && s.dict.Get("F") == nil && c.e.name(s.dict.Get("Type")) != "Metadata" {
+		return c.w.Stream(to, dict, data)
+	}
 	return c.w.CopyStream(to, dict, data)
 }
 
