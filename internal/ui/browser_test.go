@@ -52,7 +52,7 @@ func (b *browser) launch(path string) (context.Context, error) {
 			chromedp.Flag("disable-background-timer-throttling", true),
 		}
 		allocator, stop := chromedp.NewExecAllocator(context.Background(), o...)
-		ctx, end := context.WithTimeout(allocator, 4*time.Minute)
+		ctx, end := context.WithTimeout(allocator, 15*time.Minute)
 		ctx, shut := chromedp.NewContext(ctx)
 		b.ctx, b.stop = ctx, func() { shut(); end(); stop() }
 		b.err = chromedp.Do(ctx)
