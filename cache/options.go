@@ -264,10 +264,7 @@ const minLease = 10 * time.Millisecond
 const maxLife = 100 * 365 * 24 * time.Hour
 
 func orDefault[T time.Duration | float64](v, def T) T {
-	if v == 0 {
-		return def
-	}
-	return max(v, 0)
+	return max(cmp.Or(v, def), 0)
 }
 
 // lives applies o to p. typ is the name of the type that o stands for.
@@ -292,9 +289,7 @@ func (o Options[K, V]) check() (Options[K, V], error) {
 	c.require(o.MaxBytes <= 0 || o.MaxEntries <= 0, "MaxEntries", o.MaxEntries, "0, since MaxBytes is set")
 	c.require(o.MaxLoads >= 0 && o.MaxLoads <= maxMaxLoads, "MaxLoads", o.MaxLoads, "0 for the default, or 1 to 1048576")
 	c.require(o.Load == nil || o.LoadEntry == nil, "LoadEntry", "a function", "nil, since Load is set")
-	if o.MaxLoads == 0 {
-		o.MaxLoads = defaultMaxLoads
-	}
+	o.MaxLoads = cmp.Or(o.MaxLoads, defaultMaxLoads)
 	if o.MaxBytes == 0 && o.MaxEntries == 0 {
 		o.MaxBytes = defaultMaxBytes
 	}
@@ -302,9 +297,7 @@ func (o Options[K, V]) check() (Options[K, V], error) {
 		o.Weigh = builtinWeigh[K, V]()
 		c.require(o.Weigh != nil || o.MaxEntries > 0 || o.Codec != nil && o.Remote != nil, "Weigh", nil, "a function that tells the size of "+reflect.TypeFor[V]().String()+", or MaxEntries set instead")
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Name != "" {
 		o.Logger = o.Logger.With(slog.String("cache", o.Name))
 	}

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -269,9 +270,7 @@ func (c *Client) fail(req *http.Request, st *call.State, err error) error {
 	e := &Error{Err: err}
 	if req != nil && req.URL != nil {
 		e.Op, e.urls = req.Method, []*url.URL{req.URL}
-		if e.Op == "" {
-			e.Op = http.MethodGet
-		}
+		e.Op = cmp.Or(e.Op, http.MethodGet)
 		e.URL, e.Origin = origin.Redact(req.URL), originOf(req)
 	}
 	if st != nil {

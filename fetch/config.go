@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -101,29 +102,14 @@ type DrainConfig struct {
 
 // withDefaults fills in the zero fields. Defaults are cut to fit what is set.
 func (c Config) withDefaults() Config {
-	set := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	if c.Total == 0 {
-		c.Total = max(30*time.Second, c.Attempt)
-	}
-	set(&c.Attempt, min(10*time.Second, c.Total))
-	set(&c.BodyIdle, 15*time.Second)
-	if c.MaxBody == 0 {
-		c.MaxBody = 32 << 20
-	}
-	if c.MaxRedirects == 0 {
-		c.MaxRedirects = 10
-	}
-	if c.Drain.MaxBytes == 0 {
-		c.Drain.MaxBytes = 64 << 10
-	}
-	set(&c.Drain.Wait, 5*time.Millisecond)
-	if c.IdempotencyHeader == "" {
-		c.IdempotencyHeader = "Idempotency-Key"
-	}
+	c.Total = cmp.Or(c.Total, max(30*time.Second, c.Attempt))
+	c.Attempt = cmp.Or(c.Attempt, min(10*time.Second, c.Total))
+	c.BodyIdle = cmp.Or(c.BodyIdle, 15*time.Second)
+	c.MaxBody = cmp.Or(c.MaxBody, 32<<20)
+	c.MaxRedirects = cmp.Or(c.MaxRedirects, 10)
+	c.Drain.MaxBytes = cmp.Or(c.Drain.MaxBytes, 64<<10)
+	c.Drain.Wait = cmp.Or(c.Drain.Wait, 5*time.Millisecond)
+	c.IdempotencyHeader = cmp.Or(c.IdempotencyHeader, "Idempotency-Key")
 	c.IdempotencyHeader = http.CanonicalHeaderKey(c.IdempotencyHeader)
 	c.Transport = c.Transport.withDefaults()
 	c.Header = c.Header.Clone()

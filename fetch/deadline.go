@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,10 +190,7 @@ func (a *attempt) explain(err error) error {
 		}
 		return &endedError{own, err}
 	}
-	if cause != nil {
-		return cause
-	}
-	return err
+	return cmp.Or(cause, err)
 }
 
 // endedError is what a transport made of the caller's ended context, with that context's own error.

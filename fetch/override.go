@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -73,8 +74,5 @@ func With(ctx context.Context, o Overrides) context.Context {
 }
 
 func set[T comparable](to *T, v T) {
-	var zero T
-	if v != zero {
-		*to = v
-	}
+	*to = cmp.Or(v, *to)
 }

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -286,9 +287,6 @@ func whence(resp *http.Response) (method, address string) {
 	if resp.Request == nil {
 		return http.MethodGet, ""
 	}
-	method = resp.Request.Method
-	if method == "" {
-		method = http.MethodGet
-	}
+	method = cmp.Or(resp.Request.Method, http.MethodGet)
 	return method, origin.Redact(resp.Request.URL)
 }

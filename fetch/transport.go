@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -39,20 +40,11 @@ type TransportConfig struct {
 }
 
 func (c TransportConfig) withDefaults() TransportConfig {
-	def := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	def(&c.DialTimeout, 5*time.Second)
-	def(&c.TLSTimeout, 5*time.Second)
-	def(&c.IdleTimeout, 90*time.Second)
-	if c.MaxIdleConnsPerHost == 0 {
-		c.MaxIdleConnsPerHost = 64
-	}
-	if c.MaxHeaderBytes == 0 {
-		c.MaxHeaderBytes = 1 << 20
-	}
+	c.DialTimeout = cmp.Or(c.DialTimeout, 5*time.Second)
+	c.TLSTimeout = cmp.Or(c.TLSTimeout, 5*time.Second)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, 90*time.Second)
+	c.MaxIdleConnsPerHost = cmp.Or(c.MaxIdleConnsPerHost, 64)
+	c.MaxHeaderBytes = cmp.Or(c.MaxHeaderBytes, 1<<20)
 	return c
 }
 

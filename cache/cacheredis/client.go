@@ -23,6 +23,7 @@
 package cacheredis
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/binary"
@@ -106,13 +107,8 @@ func Open(c Config) (*Client, error) {
 	if c.DialTimeout < 0 {
 		return nil, &cache.ConfigError{Field: "DialTimeout", Got: c.DialTimeout, Want: "0 for the default, or more"}
 	}
-	if c.DialTimeout == 0 {
-		c.DialTimeout = time.Second
-	}
-	log := c.Logger
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	c.DialTimeout = cmp.Or(c.DialTimeout, time.Second)
+	log := cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	client := &Client{config: c, addrs: addrs, run: newScripts(), log: log, homes: make(map[string]*home)}
 	if !c.Cluster {
 		if _, err := client.home("").client(); err != nil {

@@ -1,6 +1,7 @@
 package breaker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,34 +18,20 @@ import (
 )
 
 func (c Config) withDefaults() Config {
-	def := func(n *int, d int) {
-		if *n == 0 {
-			*n = d
-		}
-	}
-	defDuration := func(v *time.Duration, d time.Duration) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	if c.FailureRatio == 0 {
-		c.FailureRatio = 0.5
-	}
-	if c.SlowRatio == 0 {
-		c.SlowRatio = 0.5
-	}
-	def(&c.MinCalls, 20)
-	def(&c.ConsecutiveFailures, 5)
-	defDuration(&c.Window, 10*time.Second)
-	def(&c.Buckets, 10)
-	defDuration(&c.MaxOpenFor, max(time.Minute, c.OpenFor))
-	defDuration(&c.OpenFor, min(5*time.Second, c.MaxOpenFor))
+	c.FailureRatio = cmp.Or(c.FailureRatio, 0.5)
+	c.SlowRatio = cmp.Or(c.SlowRatio, 0.5)
+	c.MinCalls = cmp.Or(c.MinCalls, 20)
+	c.ConsecutiveFailures = cmp.Or(c.ConsecutiveFailures, 5)
+	c.Window = cmp.Or(c.Window, 10*time.Second)
+	c.Buckets = cmp.Or(c.Buckets, 10)
+	c.MaxOpenFor = cmp.Or(c.MaxOpenFor, max(time.Minute, c.OpenFor))
+	c.OpenFor = cmp.Or(c.OpenFor, min(5*time.Second, c.MaxOpenFor))
 	// Doubled or with its jitter it must not overflow.
 	c.MaxOpenFor, c.OpenFor = min(c.MaxOpenFor, longest), min(c.OpenFor, longest)
-	def(&c.Probes, 1)
-	def(&c.CloseAfter, 2)
-	def(&c.MaxKeys, 4096)
-	defDuration(&c.IdleAfter, 10*time.Minute)
+	c.Probes = cmp.Or(c.Probes, 1)
+	c.CloseAfter = cmp.Or(c.CloseAfter, 2)
+	c.MaxKeys = cmp.Or(c.MaxKeys, 4096)
+	c.IdleAfter = cmp.Or(c.IdleAfter, 10*time.Minute)
 	c.IdleAfter = max(c.IdleAfter, 2*c.MaxOpenFor, c.Window)
 	if c.Classify == nil {
 		c.Classify = Default

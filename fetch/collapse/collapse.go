@@ -15,6 +15,7 @@
 package collapse
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -84,12 +85,8 @@ func New(c Config) (*Group, error) {
 	if c.When == nil {
 		c.When = plain
 	}
-	if c.MaxBuffer == 0 {
-		c.MaxBuffer = 1 << 20
-	}
-	if c.MaxFollowers == 0 {
-		c.MaxFollowers = 10_000
-	}
+	c.MaxBuffer = cmp.Or(c.MaxBuffer, 1<<20)
+	c.MaxFollowers = cmp.Or(c.MaxFollowers, 10_000)
 	return &Group{cfg: c, flights: make(map[string]*flight), pass: make(map[string]time.Time)}, nil
 }
 

@@ -1,6 +1,7 @@
 package fetchtest
 
 import (
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -147,10 +148,7 @@ func (s Step) play(t *Transport, req *http.Request) (*http.Response, error) {
 }
 
 func (s Step) response(t *Transport, req *http.Request) *http.Response {
-	code := s.status
-	if code == 0 {
-		code = http.StatusOK
-	}
+	code := cmp.Or(s.status, http.StatusOK)
 	h := make(http.Header)
 	for _, f := range s.header {
 		h.Add(f[0], f[1])

@@ -15,6 +15,7 @@
 package hedge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -87,24 +88,16 @@ func (c Config) Validate() error {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Percentile == 0 {
-		c.Percentile = 0.95
-	}
+	c.Percentile = cmp.Or(c.Percentile, 0.95)
 	if c.Min == 0 {
 		c.Min = 5 * time.Millisecond
 		if c.Max > 0 {
 			c.Min = min(c.Min, c.Max)
 		}
 	}
-	if c.Max == 0 {
-		c.Max = max(2*time.Second, c.Min)
-	}
-	if c.Extra == 0 {
-		c.Extra = 1
-	}
-	if c.WarmUp == 0 {
-		c.WarmUp = 100
-	}
+	c.Max = cmp.Or(c.Max, max(2*time.Second, c.Min))
+	c.Extra = cmp.Or(c.Extra, 1)
+	c.WarmUp = cmp.Or(c.WarmUp, 100)
 	return c
 }
 

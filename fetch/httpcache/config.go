@@ -17,6 +17,7 @@
 package httpcache
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -110,27 +111,17 @@ func (c Config) withDefaults() Config {
 			c.MaxEntry = min(c.MaxEntry, s.MaxBytes())
 		}
 	}
-	if c.MaxVariants == 0 {
-		c.MaxVariants = defaultVariants
-	}
-	if c.Heuristic.Fraction == 0 {
-		c.Heuristic.Fraction = 0.1
-	}
-	if c.Heuristic.Max == 0 {
-		c.Heuristic.Max = 24 * time.Hour
-	}
+	c.MaxVariants = cmp.Or(c.MaxVariants, defaultVariants)
+	c.Heuristic.Fraction = cmp.Or(c.Heuristic.Fraction, 0.1)
+	c.Heuristic.Max = cmp.Or(c.Heuristic.Max, 24*time.Hour)
 	if c.Shared && c.Targeted == nil {
 		c.Targeted = []string{"Cdn-Cache-Control"}
 	}
 	for i, name := range c.Targeted {
 		c.Targeted[i] = http.CanonicalHeaderKey(name)
 	}
-	if c.StatusName == "" {
-		c.StatusName = "quire-fetch"
-	}
-	if c.Revalidators == 0 {
-		c.Revalidators = 8
-	}
+	c.StatusName = cmp.Or(c.StatusName, "quire-fetch")
+	c.Revalidators = cmp.Or(c.Revalidators, 8)
 	return c
 }
 

@@ -66,7 +66,6 @@ func tooLong(lines []string) bool {
 // set enters one directive. no-cache and private with field names count as without (RFC 9111, sections 5.2.2.4 and 5.2.2.7, permit
 // that). A name with white space behind it is none, but where it names a freshness its value is not to be trusted either.
 func (d *directives) set(name, value string, spaced bool) {
-	var to *seconds
 	switch name {
 	case "no-store":
 		d.noStore = true
@@ -84,27 +83,37 @@ func (d *directives) set(name, value string, spaced bool) {
 		d.understand = d.understand || !spaced
 	case "immutable":
 		d.immutable = d.immutable || !spaced
-	case "max-age":
-		to = &d.maxAge
-	case "s-maxage":
-		to = &d.sMaxAge
-	case "stale-while-revalidate":
-		to = &d.swr
-	case "stale-if-error":
-		to = &d.sie
-	}
-	if to != nil && !to.set {
-		*to = delta(value, spaced)
+	default:
+		if to := d.duration(name); to != nil {
+			to.read(value, spaced)
+		}
 	}
 }
 
-func delta(value string, bad bool) seconds {
-	v, ok := httpfield.Unquote(value)
-	if !ok || bad {
-		return seconds{0, true}
+// duration is where the value of a directive in delta-seconds stands; nil for any other name.
+func (d *directives) duration(name string) *seconds {
+	switch name {
+	case "max-age":
+		return &d.maxAge
+	case "s-maxage":
+		return &d.sMaxAge
+	case "stale-while-revalidate":
+		return &d.swr
+	case "stale-if-error":
+		return &d.sie
 	}
-	d, _ := httpfield.DeltaSeconds(v)
-	return seconds{d, true}
+	return nil
+}
+
+// read takes the value of the first directive. What is no number is 0, the strictest.
+func (s *seconds) read(value string, bad bool) {
+	if s.set {
+		return
+	}
+	s.set = true
+	if v, ok := httpfield.Unquote(value); ok && !bad {
+		s.d, _ = httpfield.DeltaSeconds(v)
+	}
 }
 
 // targeted reads a targeted field (RFC 9213, section 2.1): a dictionary whose members have the names of directives. false means
@@ -133,24 +142,12 @@ func targeted(lines []string) (directives, bool) {
 		if value == false {
 			continue // ?0 switches off
 		}
-		switch name {
-		case "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error":
-			s := seconds{set: true}
-			if n, ok := value.(int64); ok && n > 0 {
-				s.d = time.Duration(min(n, 1<<31)) * time.Second
-			}
-			switch name {
-			case "max-age":
-				d.maxAge = s
-			case "s-maxage":
-				d.sMaxAge = s
-			case "stale-while-revalidate":
-				d.swr = s
-			default:
-				d.sie = s
-			}
-		default:
+		if to := d.duration(name); to == nil {
 			d.set(name, "", false)
+		} else if n, ok := value.(int64); ok && n > 0 {
+			*to = seconds{time.Duration(min(n, 1<<31)) * time.Second, true}
+		} else {
+			*to = seconds{set: true}
 		}
 	}
 	return d, true
@@ -189,24 +186,16 @@ func requestDemands(h http.Header) demands {
 		case "only-if-cached":
 			d.onlyIfCached = true
 		case "max-age":
-			if !d.maxAge.set {
-				d.maxAge = delta(one.Value, false) // what is no number is 0, the strictest
-			}
+			d.maxAge.read(one.Value, false)
 		case "min-fresh":
-			if !d.minFresh.set {
-				d.minFresh = delta(one.Value, false)
-			}
+			d.minFresh.read(one.Value, false)
 		case "max-stale":
-			if d.maxStale.set {
-				break
+			if !d.maxStale.set && one.Value == "" {
+				d.maxStale = seconds{forever, true}
 			}
-			if d.maxStale = delta(one.Value, false); one.Value == "" {
-				d.maxStale.d = forever
-			}
+			d.maxStale.read(one.Value, false)
 		case "stale-if-error":
-			if !d.sie.set {
-				d.sie = delta(one.Value, false)
-			}
+			d.sie.read(one.Value, false)
 		}
 	}
 	return d

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,18 +71,10 @@ func (c AdaptiveConfig) Validate() error {
 }
 
 func (c AdaptiveConfig) withDefaults() AdaptiveConfig {
-	if c.Min == 0 {
-		c.Min = 1
-	}
-	if c.Max == 0 {
-		c.Max = max(1000, c.Min)
-	}
-	if c.Initial == 0 {
-		c.Initial = min(max(20, c.Min), c.Max)
-	}
-	if c.Backoff == 0 {
-		c.Backoff = 0.9
-	}
+	c.Min = cmp.Or(c.Min, 1)
+	c.Max = cmp.Or(c.Max, max(1000, c.Min))
+	c.Initial = cmp.Or(c.Initial, min(max(20, c.Min), c.Max))
+	c.Backoff = cmp.Or(c.Backoff, 0.9)
 	return c
 }
 

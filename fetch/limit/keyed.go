@@ -11,6 +11,7 @@
 package limit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,12 +167,8 @@ func NewKeyed(c KeyedConfig) (*Keyed, error) {
 	if c.Key == nil {
 		c.Key = ByHost
 	}
-	if c.MaxKeys == 0 {
-		c.MaxKeys = 4096
-	}
-	if c.IdleAfter == 0 {
-		c.IdleAfter = 10 * time.Minute
-	}
+	c.MaxKeys = cmp.Or(c.MaxKeys, 4096)
+	c.IdleAfter = cmp.Or(c.IdleAfter, 10*time.Minute)
 	c.Rules = maps.Clone(c.Rules)
 	for _, r := range append(slices.Collect(maps.Values(c.Rules)), c.Default) {
 		c.IdleAfter = max(c.IdleAfter, r.Rate.interval()*time.Duration(max(r.Burst, 1))) // forgotten sooner it would grant a burst too many

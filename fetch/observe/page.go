@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"encoding/json"
 	"html/template"
 	"io"
@@ -31,9 +32,7 @@ type PageOptions struct {
 // Control it takes POST requests with the fields action (isolate, close, reset, purge) and origin or prefix, from pages of its own
 // origin only (net/http.CrossOriginProtection).
 func Page(src Source, o PageOptions) http.Handler {
-	if o.Title == "" {
-		o.Title = "fetch"
-	}
+	o.Title = cmp.Or(o.Title, "fetch")
 	p := &page{src: src, o: o}
 	if o.Control == nil {
 		return p

@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -65,19 +66,14 @@ func bounds(base, limit time.Duration) (float64, float64) {
 			base = min(base, limit)
 		}
 	}
-	if limit == 0 {
-		limit = max(defaultMax, base)
-	}
+	limit = cmp.Or(limit, max(defaultMax, base))
 	return float64(base), float64(limit)
 }
 
 // Next implements Backoff.
 func (e Exponential) Next(_ time.Duration, attempt int, u float64) time.Duration {
 	base, limit := bounds(e.Base, e.Max)
-	factor := e.Factor
-	if factor == 0 {
-		factor = 2
-	}
+	factor := cmp.Or(e.Factor, 2)
 	// The power overflows to +Inf at worst, and min takes the bound then.
 	d := min(limit, base*math.Pow(factor, float64(max(attempt, 1)-1)))
 	switch {

@@ -11,6 +11,7 @@
 package retry
 
 import (
+	"cmp"
 	"math"
 	"net/http"
 	"sync"
@@ -54,15 +55,9 @@ func NewBudget(c BudgetConfig) (*Budget, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if c.Ratio == 0 {
-		c.Ratio = defaultRatio
-	}
-	if c.Floor == 0 {
-		c.Floor = defaultFloor
-	}
-	if c.Window == 0 {
-		c.Window = defaultWindow
-	}
+	c.Ratio = cmp.Or(c.Ratio, defaultRatio)
+	c.Floor = cmp.Or(c.Floor, defaultFloor)
+	c.Window = cmp.Or(c.Window, defaultWindow)
 	return &Budget{
 		ratio: c.Ratio, floor: float64(c.Floor), slot: c.Window / slots, epoch: time.Now(),
 		accounts: origin.NewRegistry(maxOrigins, max(originIdle, c.Window), func(*account, origin.Key) {}),

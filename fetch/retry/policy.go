@@ -15,6 +15,7 @@
 package retry
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"net/http"
@@ -73,15 +74,11 @@ const (
 
 // withDefaults fills in p's zero fields.
 func (p Policy) withDefaults() Policy {
-	if p.MaxAttempts == 0 {
-		p.MaxAttempts = defaultAttempts
-	}
+	p.MaxAttempts = cmp.Or(p.MaxAttempts, defaultAttempts)
 	if p.Backoff == nil {
 		p.Backoff = Exponential{}
 	}
-	if p.MaxRetryAfter == 0 {
-		p.MaxRetryAfter = defaultMaxRetryAfter
-	}
+	p.MaxRetryAfter = cmp.Or(p.MaxRetryAfter, defaultMaxRetryAfter)
 	return p
 }
 

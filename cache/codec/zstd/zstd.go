@@ -2,6 +2,7 @@
 package zstd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -36,9 +37,7 @@ func New[V any](inner Inner[V], limit int) (*Codec[V], error) {
 	if limit < 0 {
 		return nil, fmt.Errorf("codec zstd: limit of %d bytes, want 0 or more", limit)
 	}
-	if limit == 0 {
-		limit = codec.DefaultLimit
-	}
+	limit = cmp.Or(limit, codec.DefaultLimit)
 	// Single segments always declare the size of the content, zero frames also that of nothing.
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithSingleSegment(true), zstd.WithZeroFrames(true))
 	if err != nil {
