@@ -267,10 +267,7 @@ func (p *operations) input(c *web.Context, o operation.Operation, files *tempora
 		if err != nil {
 			return in, err
 		}
-		name := part.FileName
-		if name == "" {
-			name = "document.pdf"
-		}
+		name := cmp.Or(part.FileName, "document.pdf")
 		switch k, known := kinds[part.Name]; {
 		case part.Name == "file":
 			f, err := files.keep(name, part)

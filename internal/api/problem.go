@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -206,10 +207,7 @@ func bindProblem(e *web.BindError) *web.Problem {
 	case web.BindUTF8:
 		want = ""
 	}
-	field := e.Name
-	if field == "" {
-		field = dotted(e.Pointer)
-	}
+	field := cmp.Or(e.Name, dotted(e.Pointer))
 	out := problem(kind, p.Status, e, members{
 		"field": field, "got": e.Got, "want": want, "nearest": e.Near, "line": e.Line, "column": e.Column,
 	})

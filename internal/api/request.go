@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -18,18 +19,11 @@ import (
 )
 
 func (l *Limits) fill() {
-	def := func(v *int64, d int64) {
-		if *v <= 0 {
-			*v = d
-		}
-	}
-	def(&l.Body, record.DataBytes+2<<20)
-	def(&l.File, 64<<20)
-	def(&l.Bodies, 128<<20)
-	def(&l.PublicBytes, 64<<20)
-	if l.Render <= 0 {
-		l.Render = 30 * time.Second
-	}
+	l.Body = cmp.Or(max(l.Body, 0), record.DataBytes+2<<20)
+	l.File = cmp.Or(max(l.File, 0), 64<<20)
+	l.Bodies = cmp.Or(max(l.Bodies, 0), 128<<20)
+	l.PublicBytes = cmp.Or(max(l.PublicBytes, 0), 64<<20)
+	l.Render = cmp.Or(max(l.Render, 0), 30*time.Second)
 }
 
 // payload is the body of POST /v1/render and POST /v1/documents.

@@ -81,9 +81,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if err := Check(ctx, o); err != nil {
 		return nil, err
 	}

@@ -191,33 +191,21 @@ func terminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// has reports whether an error of the type is in the chain.
+func has[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
 // exitCode sorts errors into failures and wrong requests.
 func exitCode(err error) int {
-	if _, ok := errors.AsType[usageError](err); ok {
+	switch {
+	case has[usageError](err), has[unjudged](err), has[*config.Error](err):
 		return 2
-	}
-	if _, ok := errors.AsType[unjudged](err); ok {
-		return 2
-	}
-	if _, ok := errors.AsType[*config.Error](err); ok {
-		return 2
-	}
-	if notReached(err) {
+	case notReached(err):
 		return 3
-	}
-	if _, ok := errors.AsType[*record.TemplateError](err); ok {
-		return 2
-	}
-	if _, ok := errors.AsType[*record.DataError](err); ok {
-		return 2
-	}
-	if _, ok := errors.AsType[*record.RequestError](err); ok {
-		return 2
-	}
-	if _, ok := errors.AsType[*record.LimitError](err); ok {
-		return 2
-	}
-	if _, ok := errors.AsType[*pdf.OptionError](err); ok {
+	case has[*record.TemplateError](err), has[*record.DataError](err), has[*record.RequestError](err),
+		has[*record.LimitError](err), has[*pdf.OptionError](err):
 		return 2
 	}
 	for _, wrong := range []error{pdf.ErrDamaged, pdf.ErrPassword, pdf.ErrUnsupported, pdf.ErrLimit, fs.ErrNotExist, config.ErrNoFile, app.ErrNoData, app.ErrForeign} {

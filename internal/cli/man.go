@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"io"
 	"strings"
 
@@ -129,10 +130,7 @@ func (m *manual) flags(usages string) {
 func (m *manual) command(c *cobra.Command) {
 	if !c.HasSubCommands() || strings.Contains(c.Use, " ") {
 		m.macro("SS", strings.TrimSuffix(c.UseLine(), " [flags]"))
-		about := c.Long
-		if about == "" {
-			about = c.Short + "."
-		}
+		about := cmp.Or(c.Long, c.Short+".")
 		m.text(about)
 		if c.Example != "" {
 			m.macro("PP")

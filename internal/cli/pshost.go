@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -121,10 +122,7 @@ func (r *psRemote) ssh(ctx context.Context, u *url.URL, p *program, v *psView) (
 
 // wsman connects by Windows Remote Management.
 func (r *psRemote) wsman(ctx context.Context, u *url.URL, p *program) (psrp.Transport, error) {
-	user := u.User.Username()
-	if r.user != "" {
-		user = r.user
-	}
+	user := cmp.Or(r.user, u.User.Username())
 	if user == "" {
 		return nil, usageError{fmt.Errorf("host %s: say who you are by --user 'DOMAIN\\NAME'", u.Hostname())}
 	}

@@ -12,6 +12,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,21 +122,11 @@ type source struct {
 // New returns a Collector over the sources. Its error joins everything that is
 // wrong with them.
 func New(c Config) (*Collector, error) {
-	if c.Parallel == 0 {
-		c.Parallel = 8
-	}
-	if c.PerSpace == 0 {
-		c.PerSpace = 64
-	}
-	if c.PerSource == 0 {
-		c.PerSource = 16
-	}
-	if c.UserAgent == "" {
-		c.UserAgent = "Quire"
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Parallel = cmp.Or(c.Parallel, 8)
+	c.PerSpace = cmp.Or(c.PerSpace, 64)
+	c.PerSource = cmp.Or(c.PerSource, 16)
+	c.UserAgent = cmp.Or(c.UserAgent, "Quire")
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if min(c.Parallel, c.PerSpace, c.PerSource) < 0 {
 		return nil, fmt.Errorf("collect: parallel %d, per space %d, per source %d: want at least 1", c.Parallel, c.PerSpace, c.PerSource)
 	}

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,12 +68,8 @@ func (h HTTP) Open(parameters []Parameter, userAgent string) (Origin, error) {
 			return nil, fmt.Errorf("url: {%s} is not a declared parameter", name)
 		}
 	}
-	if h.Timeout == 0 {
-		h.Timeout = 30 * time.Second
-	}
-	if h.MaxBytes == 0 {
-		h.MaxBytes = 8 << 20
-	}
+	h.Timeout = cmp.Or(h.Timeout, 30*time.Second)
+	h.MaxBytes = cmp.Or(h.MaxBytes, 8<<20)
 	if h.MaxBytes < 0 || h.Attempts < 0 {
 		return nil, errors.New("want no negative limits")
 	}

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -112,10 +113,7 @@ func (p *Parameter) text(raw json.RawMessage) (string, *record.RequestError) {
 }
 
 func (p *Parameter) max() int {
-	if p.Max == 0 {
-		return 256
-	}
-	return p.Max
+	return cmp.Or(p.Max, 256)
 }
 
 func (p *Parameter) want() string {

@@ -285,39 +285,26 @@ func within(a, b string) bool {
 
 // fill puts in the defaults and makes paths of the file absolute to its folder.
 func (c *Config) fill() {
-	def := func(dst *string, v string) {
-		if *dst == "" {
-			*dst = v
-		}
-	}
-	def(&c.Listen, "127.0.0.1:8080")
-	def(&c.Data, "quire-data")
-	def(&c.Templates, "templates")
-	def(&c.Log.Format, "text")
-	def(&c.Log.Level, "info")
-	if c.Limits.Body == 0 {
-		c.Limits.Body = defaultBody
-	}
+	c.Listen = cmp.Or(c.Listen, "127.0.0.1:8080")
+	c.Data = cmp.Or(c.Data, "quire-data")
+	c.Templates = cmp.Or(c.Templates, "templates")
+	c.Log.Format = cmp.Or(c.Log.Format, "text")
+	c.Log.Level = cmp.Or(c.Log.Level, "info")
+	c.Limits.Body = cmp.Or(c.Limits.Body, defaultBody)
 	for name, r := range c.Reports {
-		def(&r.Space, LocalSpace)
-		def(&r.Title, name)
+		r.Space = cmp.Or(r.Space, LocalSpace)
+		r.Title = cmp.Or(r.Title, name)
 		c.Reports[name] = r
 	}
 	for name, s := range c.Sources {
-		def(&s.Space, LocalSpace)
-		if s.Timeout == 0 {
-			s.Timeout = Duration(30 * time.Second)
-		}
-		if s.Attempts == 0 {
-			s.Attempts = 3
-		}
-		if s.MaxBytes == 0 {
-			s.MaxBytes = record.DataBytes
-		}
+		s.Space = cmp.Or(s.Space, LocalSpace)
+		s.Timeout = cmp.Or(s.Timeout, Duration(30*time.Second))
+		s.Attempts = cmp.Or(s.Attempts, 3)
+		s.MaxBytes = cmp.Or(s.MaxBytes, record.DataBytes)
 		c.Sources[name] = s
 	}
 	for name, s := range c.Signers {
-		def(&s.Space, LocalSpace)
+		s.Space = cmp.Or(s.Space, LocalSpace)
 		if c.File != "" && s.Key != "" && !filepath.IsAbs(s.Key) {
 			s.Key = filepath.Join(filepath.Dir(c.File), s.Key)
 		}
@@ -335,7 +322,7 @@ func (c *Config) fill() {
 	if c.TLS.Cert != "" || c.TLS.Proxy {
 		scheme = "https"
 	}
-	def(&c.PublicURL, scheme+"://"+strings.Replace(c.Listen, "%", "%25", 1)) // a zone: RFC 6874, section 2
+	c.PublicURL = cmp.Or(c.PublicURL, scheme+"://"+strings.Replace(c.Listen, "%", "%25", 1)) // a zone: RFC 6874, section 2
 }
 
 // Loopback reports whether the server listens on a loopback address only.

@@ -4,6 +4,7 @@
 package remotingtest
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -40,10 +41,7 @@ func tools() string {
 // FindPython returns the interpreter with psrpcore, pypsrp and pyspnego: that of PSRP_PYTHON, or
 // the one that tools/install-judges makes.
 func FindPython() (string, error) {
-	python := os.Getenv("PSRP_PYTHON")
-	if python == "" {
-		python = filepath.Join(tools(), "psrp", "bin", "python")
-	}
+	python := cmp.Or(os.Getenv("PSRP_PYTHON"), filepath.Join(tools(), "psrp", "bin", "python"))
 	if _, err := os.Stat(python); err != nil { //nolint:gosec // G703: the tester names it
 		return "", fmt.Errorf("%w: psrpcore 0.3.1: ./tools/install-judges", ErrNoJudge)
 	}

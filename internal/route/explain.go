@@ -1,6 +1,7 @@
 package route
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -48,10 +49,7 @@ func (p *Pattern) Weaker(won *Pattern) string {
 func (s Segment) String() string {
 	switch s.Kind {
 	case Literal:
-		if s.Text == "" {
-			return "{$}"
-		}
-		return s.Text
+		return cmp.Or(s.Text, "{$}")
 	case Rest:
 		return "{" + s.Name + "...}"
 	}

@@ -8,6 +8,7 @@
 package route
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -171,10 +172,7 @@ func parseSegment(part string, last bool, constraint func(string) *Constraint) (
 	case part == "{$}":
 		return Segment{}, fmt.Errorf("{$} stands only at the end")
 	case part[0] == ':' || part[0] == '*':
-		name := part[1:]
-		if name == "" {
-			name = "name"
-		}
+		name := cmp.Or(part[1:], "name")
 		if part[0] == '*' {
 			return Segment{}, fmt.Errorf("segment %q: write {%s...} for the rest of the path", part, name)
 		}

@@ -1,6 +1,7 @@
 package strictjson
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -47,10 +48,7 @@ type Fault struct { //nolint:errname // it is what is wrong with a text, of whic
 
 // Message says what is wrong: Msg, or what was wanted and what is there.
 func (f *Fault) Message() string {
-	if f.Msg == "" {
-		return "want " + f.Want + ", got " + f.Got
-	}
-	return f.Msg
+	return cmp.Or(f.Msg, "want "+f.Want+", got "+f.Got)
 }
 
 // Error is the path, or the offset without one, and the message.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -22,9 +23,7 @@ func (p *pages) failures(next web.Handler) web.Handler {
 			p.o.Log.ErrorContext(c.Context(), "page failed", "err", err, "request", c.RequestID())
 		}
 		v := &failureView{Title: problem.Title, Status: problem.Status, Detail: problem.Detail, RequestID: c.RequestID()}
-		if v.Title == "" {
-			v.Title = http.StatusText(problem.Status)
-		}
+		v.Title = cmp.Or(v.Title, http.StatusText(problem.Status))
 		return p.show(c, problem.Status, "error", v)
 	}
 }

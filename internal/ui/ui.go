@@ -23,6 +23,7 @@ package ui
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -103,9 +104,7 @@ func Register(g *web.Group, o Options) error {
 			return fmt.Errorf("ui: report %s: the data is no JSON", r.Name)
 		}
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	assets, err := fs.Sub(assetFiles, "assets")
 	if err != nil {
 		return fmt.Errorf("ui: %w", err)
