@@ -74,32 +74,31 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	set := func(p *int, def int) {
-		if *p == 0 {
-			*p = def
-		}
-	}
-	l.Body = or(l.Body, 1<<20)
-	l.Multipart = or(l.Multipart, 32<<20)
-	l.File = or(l.File, 16<<20)
-	set(&l.Parts, 128)
-	set(&l.QueryPairs, 256)
-	set(&l.Cookies, 64)
-	set(&l.JSONDepth, 64)
-	set(&l.JSONNodes, 100_000)
-	set(&l.XMLDepth, 64)
+	l.Body = cmp.Or(l.Body, 1<<20)
+	l.Multipart = cmp.Or(l.Multipart, 32<<20)
+	l.File = cmp.Or(l.File, 16<<20)
+	l.Parts = cmp.Or(l.Parts, 128)
+	l.QueryPairs = cmp.Or(l.QueryPairs, 256)
+	l.Cookies = cmp.Or(l.Cookies, 64)
+	l.JSONDepth = cmp.Or(l.JSONDepth, 64)
+	l.JSONNodes = cmp.Or(l.JSONNodes, 100_000)
+	l.XMLDepth = cmp.Or(l.XMLDepth, 64)
 	return l
 }
 
+// root is the group that an App embeds without a field of that name.
+type root = Group
+
 // App is a set of routes and the answers around them. It is an http.Handler,
-// safe for concurrent use; routes may be changed while it serves.
+// safe for concurrent use; routes may be changed while it serves. It has all
+// methods of [Group], for the group of all its routes.
 type App struct {
+	*root
 	opts    Options
 	limits  Limits
 	log     *slog.Logger
 	cross   *http.CrossOriginProtection
 	keep    bool // Contexts are reused
-	root    *Group
 	pool    sync.Pool
 	ids     sync.Pool
 	buffers sync.Pool // *buffer
@@ -148,9 +147,7 @@ func New(o Options) (*App, error) {
 		shapes: map[string]*Route{}, names: map[string]*Route{},
 		constraints: map[string]*route.Constraint{}, methods: map[string]route.Methods{},
 	}
-	if a.log == nil {
-		a.log = slog.Default()
-	}
+	a.log = cmp.Or(a.log, slog.Default())
 	if a.cross == nil {
 		a.cross = http.NewCrossOriginProtection()
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -41,7 +42,7 @@ type certFiles struct {
 }
 
 func newCertFiles(cert, key string, o CertificateOptions) (*certFiles, error) {
-	c := &certFiles{cert: cert, key: key, now: o.Now, log: or(o.Logger, slog.Default())}
+	c := &certFiles{cert: cert, key: key, now: o.Now, log: cmp.Or(o.Logger, slog.Default())}
 	if c.now == nil {
 		c.now = time.Now
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ func (c *Context) Content(ct Content) error {
 	if c.res.code() != 0 {
 		return errAnswered
 	}
-	kind, err := contentTypeValue(or(ct.Type, "application/octet-stream"))
+	kind, err := contentTypeValue(cmp.Or(ct.Type, "application/octet-stream"))
 	if err != nil {
 		return err
 	}

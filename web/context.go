@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,10 +143,7 @@ func (c *Context) SetWriter(w http.ResponseWriter) {
 // Status returns the status sent, or 200 before anything is.
 func (c *Context) Status() int {
 	c.live()
-	if c.res.code() == 0 {
-		return http.StatusOK
-	}
-	return c.res.code()
+	return cmp.Or(c.res.code(), http.StatusOK)
 }
 
 // Answered reports whether an answer has begun: its status is sent or certain.

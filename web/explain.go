@@ -35,7 +35,7 @@ func (e Explanation) String() string {
 	fmt.Fprintf(&b, "%s %s%s: ", e.Method, e.Host, e.Path)
 	switch {
 	case e.Route != nil:
-		fmt.Fprintf(&b, "%s %s%s (%s)\n", or(e.Route.Method, "any"), e.Route.Host, e.Route.Pattern, e.Route.Source)
+		fmt.Fprintf(&b, "%s %s%s (%s)\n", cmp.Or(e.Route.Method, "any"), e.Route.Host, e.Route.Pattern, e.Route.Source)
 	case e.Location != "":
 		fmt.Fprintf(&b, "%d to %s\n", e.Status, e.Location)
 	case e.Allow != "":
@@ -48,7 +48,7 @@ func (e Explanation) String() string {
 		if c.Won {
 			mark = "*"
 		}
-		fmt.Fprintf(&b, "%s %s %s%s (%s): %s\n", mark, or(c.Route.Method, "any"), c.Route.Host, c.Route.Pattern, c.Route.Source, c.Reason)
+		fmt.Fprintf(&b, "%s %s %s%s (%s): %s\n", mark, cmp.Or(c.Route.Method, "any"), c.Route.Host, c.Route.Pattern, c.Route.Source, c.Reason)
 	}
 	return b.String()
 }
@@ -153,7 +153,7 @@ func (a *App) Tree() string {
 	root := &branch{}
 	for _, r := range a.current().routes {
 		at := root
-		steps := []string{or(r.host, "*")}
+		steps := []string{cmp.Or(r.host, "*")}
 		for _, s := range r.pattern.Segs {
 			steps = append(steps, "/"+s.String())
 		}
@@ -165,7 +165,7 @@ func (a *App) Tree() string {
 			}
 			at = at.kids[k]
 		}
-		says := or(r.method, "any")
+		says := cmp.Or(r.method, "any")
 		if r.name != "" {
 			says += " (" + r.name + ")"
 		}

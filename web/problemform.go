@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -188,10 +189,7 @@ func (p *Problem) html(b *bytes.Buffer) {
 // xml writes the form of RFC 9457, appendix B. An extension is left out when its name is none
 // of XML or its value has no JSON form.
 func (p *Problem) xml(b *bytes.Buffer) {
-	kind := p.Type
-	if kind == "" {
-		kind = "about:blank"
-	}
+	kind := cmp.Or(p.Type, "about:blank")
 	b.WriteString(xml.Header + `<problem xmlns="urn:ietf:rfc:7807">`)
 	put := func(name, text string) {
 		if text != "" {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -122,10 +123,7 @@ func (s *Server) RunTLS(ctx context.Context, certFile, keyFile string) error {
 	if err != nil {
 		return err
 	}
-	conf := s.TLS.Clone()
-	if conf == nil {
-		conf = &tls.Config{MinVersion: tls.VersionTLS12}
-	}
+	conf := cmp.Or(s.TLS.Clone(), &tls.Config{MinVersion: tls.VersionTLS12})
 	files.serve(conf)
 	hs := s.httpServer()
 	hs.TLSConfig = conf
@@ -147,10 +145,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 // ConnState, BaseContext and DisableGeneralOptionsHandler are wrapped or set. It
 // speaks TLS when its TLSConfig has a certificate.
 func (s *Server) RunServer(ctx context.Context, hs *http.Server) error {
-	addr := hs.Addr
-	if addr == "" {
-		addr = s.Addr
-	}
+	addr := cmp.Or(hs.Addr, s.Addr)
 	ln, err := s.listen(ctx, addr)
 	if err != nil {
 		return err
@@ -170,9 +165,7 @@ func (s *Server) listen(ctx context.Context, addr string) (net.Listener, error) 
 	if spent {
 		return nil, ErrServerDraining
 	}
-	if addr == "" {
-		addr = "127.0.0.1:8080"
-	}
+	addr = cmp.Or(addr, "127.0.0.1:8080")
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
@@ -181,25 +174,17 @@ func (s *Server) listen(ctx context.Context, addr string) (net.Listener, error) 
 	return ln, nil
 }
 
-func or[T comparable](v, def T) T {
-	var zero T
-	if v == zero {
-		return def
-	}
-	return v
-}
-
 func (s *Server) httpServer() *http.Server {
 	hs := &http.Server{
 		Handler:                      s.App,
-		ReadHeaderTimeout:            or(s.ReadHeaderTimeout, readHeaderTimeout),
-		ReadTimeout:                  or(s.ReadTimeout, readTimeout),
-		WriteTimeout:                 or(s.WriteTimeout, writeTimeout),
-		IdleTimeout:                  or(s.IdleTimeout, idleTimeout),
-		MaxHeaderBytes:               or(s.MaxHeaderBytes, maxHeaderBytes),
+		ReadHeaderTimeout:            cmp.Or(s.ReadHeaderTimeout, readHeaderTimeout),
+		ReadTimeout:                  cmp.Or(s.ReadTimeout, readTimeout),
+		WriteTimeout:                 cmp.Or(s.WriteTimeout, writeTimeout),
+		IdleTimeout:                  cmp.Or(s.IdleTimeout, idleTimeout),
+		MaxHeaderBytes:               cmp.Or(s.MaxHeaderBytes, maxHeaderBytes),
 		ErrorLog:                     slog.NewLogLogger(s.logger().Handler(), slog.LevelDebug),
 		DisableGeneralOptionsHandler: true, // the App answers OPTIONS *
-		HTTP2:                        &http.HTTP2Config{MaxConcurrentStreams: or(s.MaxStreams, maxStreams)},
+		HTTP2:                        &http.HTTP2Config{MaxConcurrentStreams: cmp.Or(s.MaxStreams, maxStreams)},
 	}
 	if s.H2C {
 		hs.Protocols = new(http.Protocols)
@@ -251,7 +236,7 @@ func (s *Server) run(ctx context.Context, hs *http.Server, ln net.Listener) (err
 	if err := s.start(ctx); err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	limited := newListener(ln, or(s.MaxConnections, defaultConnections(openFiles())))
+	limited := newListener(ln, cmp.Or(s.MaxConnections, defaultConnections(openFiles())))
 	limited.h2c = hs.Protocols != nil && hs.Protocols.UnencryptedHTTP2()
 	s.attach(base, hs, limited)
 	if s.App != nil {
@@ -364,7 +349,7 @@ func (s *Server) drain(ctx context.Context, hs *http.Server, ln *listener, cance
 		s.App.flights.drains.Store(true)
 	}
 	s.wait(s.DrainDelay)
-	limit, cancel := context.WithTimeout(ctx, or(s.DrainTimeout, 30*time.Second))
+	limit, cancel := context.WithTimeout(ctx, cmp.Or(s.DrainTimeout, 30*time.Second))
 	defer cancel()
 	go func() {
 		select {
@@ -383,7 +368,7 @@ func (s *Server) drain(ctx context.Context, hs *http.Server, ln *listener, cance
 			}()
 			defer func() { <-laned }()
 		}
-		ln.end(limit, or(s.DrainIdle, time.Second))
+		ln.end(limit, cmp.Or(s.DrainIdle, time.Second))
 		down <- hs.Shutdown(limit)
 	}()
 	var result DrainResult

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (c *Context) SSE(o SSEOptions) (*EventStream, error) {
 	}
 	c.disarm()
 	ctx, cancel := context.WithCancel(c.req.Context())
-	s := &EventStream{c: c, ctx: ctx, cancel: cancel, every: or(o.Heartbeat, 15*time.Second), lastID: c.req.Header.Get("Last-Event-ID")}
+	s := &EventStream{c: c, ctx: ctx, cancel: cancel, every: cmp.Or(o.Heartbeat, 15*time.Second), lastID: c.req.Header.Get("Last-Event-ID")}
 	h := c.w.Header()
 	h["Content-Type"] = []string{"text/event-stream"}
 	h["Cache-Control"] = []string{"no-cache"}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -46,13 +47,10 @@ type StaticOptions struct {
 // inside, os.DirFS follows them anywhere.
 func (g *Group) Static(prefix string, fsys fs.FS, o StaticOptions) {
 	s := &static{fsys: fsys, o: o, tags: map[string]fileTag{}}
-	s.o.Index = or(o.Index, "index.html")
-	s.o.CacheControl = or(o.CacheControl, "no-cache")
+	s.o.Index = cmp.Or(o.Index, "index.html")
+	s.o.CacheControl = cmp.Or(o.CacheControl, "no-cache")
 	g.GET(strings.TrimSuffix(prefix, "/")+"/{path...}", s.serve, optionFunc(func(r *Route) { r.static = s }))
 }
-
-// Static serves files; see Group.Static.
-func (a *App) Static(prefix string, fsys fs.FS, o StaticOptions) { a.root.Static(prefix, fsys, o) }
 
 type static struct {
 	fsys fs.FS

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"html/template"
@@ -43,7 +44,7 @@ type Templates struct {
 // NewTemplates parses all templates of fsys; a mistake in any is an error now,
 // not at its first use.
 func NewTemplates(fsys fs.FS, o TemplateOptions) (*Templates, error) {
-	o.Ext = or(o.Ext, ".html")
+	o.Ext = cmp.Or(o.Ext, ".html")
 	if o.Shared == nil {
 		o.Shared = []string{"layouts/*", "partials/*"}
 	}
@@ -132,7 +133,7 @@ func (t *Templates) Render(w io.Writer, name string, data any) error {
 		return fmt.Errorf("web: render %s: %w", name, errNoTemplate)
 	}
 	if block == "" {
-		block = or(t.o.Layout, page)
+		block = cmp.Or(t.o.Layout, page)
 	}
 	if set.Lookup(block) == nil {
 		return fmt.Errorf("web: render %s: %w", name, errNoTemplate)

@@ -1,6 +1,7 @@
 package frozen
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
@@ -77,15 +78,10 @@ type dateLine struct {
 
 // NewLane makes a lane over sources, the first that has an entry answering.
 func NewLane(o LaneOptions, sources ...Source) *Lane {
-	def := func(d *time.Duration, v time.Duration) {
-		if *d <= 0 {
-			*d = v
-		}
-	}
-	def(&o.Timeouts.Idle, 120*time.Second)
-	def(&o.Timeouts.Head, 5*time.Second)
-	def(&o.Timeouts.Write, 30*time.Second)
-	def(&o.Timeouts.Drain, time.Second)
+	o.Timeouts.Idle = cmp.Or(max(o.Timeouts.Idle, 0), 120*time.Second)
+	o.Timeouts.Head = cmp.Or(max(o.Timeouts.Head, 0), 5*time.Second)
+	o.Timeouts.Write = cmp.Or(max(o.Timeouts.Write, 0), 30*time.Second)
+	o.Timeouts.Drain = cmp.Or(max(o.Timeouts.Drain, 0), time.Second)
 	l := &Lane{sources: sources, opts: o, conns: map[*conn]struct{}{}, allowed: map[string]bool{}}
 	if len(o.Hosts) > 0 {
 		l.hosts = map[string]bool{}

@@ -4,6 +4,7 @@ package legacy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -59,9 +60,7 @@ func JSONP(c *web.Context, code int, key string, v any) error {
 // SecureJSON answers with v as JSON, and an array with prefix before it, which keeps old browsers
 // from running it as a script; the client has to cut it off. "" is "while(1);".
 func SecureJSON(c *web.Context, code int, prefix string, v any) error {
-	if prefix == "" {
-		prefix = "while(1);"
-	}
+	prefix = cmp.Or(prefix, "while(1);")
 	t := getText()
 	defer t.release()
 	t.WriteString(prefix)

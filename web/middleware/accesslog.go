@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"time"
@@ -24,9 +25,7 @@ type AccessLogOptions struct {
 // status, bytes, duration, client and id. It answers errors of the handlers
 // inside, so that the status it logs is final. It stands outermost.
 func AccessLog(o AccessLogOptions) web.Middleware {
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	skip := make(map[string]bool, len(o.Skip))
 	for _, s := range o.Skip {
 		skip[s] = true

@@ -3,6 +3,7 @@ package middleware
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"io"
@@ -39,9 +40,7 @@ func ETag(o ETagOptions) (web.Middleware, error) {
 	if o.MaxBytes < 0 {
 		return nil, &web.ConfigError{Field: "ETagOptions.MaxBytes", Got: o.MaxBytes, Want: "a number of bytes"}
 	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = 1 << 20
-	}
+	o.MaxBytes = cmp.Or(o.MaxBytes, 1<<20)
 	return func(next web.Handler) web.Handler {
 		return func(c *web.Context) error {
 			if m := c.Request().Method; m != http.MethodGet && m != http.MethodHead {

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"hash/maphash"
 	"log/slog"
 	"net/http"
@@ -79,9 +80,7 @@ func ByRoute() RateKey {
 // key is verified before, as by KeyAuth standing outside, each invented key has a
 // burst of its own.
 func ByAPIKey(header string) RateKey {
-	if header == "" {
-		header = "X-Api-Key"
-	}
+	header = cmp.Or(header, "X-Api-Key")
 	return RateKey{"key", func(c *web.Context) string { return c.Header(header) }}
 }
 
@@ -100,9 +99,7 @@ func RateLimit(o RateLimitOptions) (web.Middleware, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Name == "" {
-		o.Name = "default"
-	}
+	o.Name = cmp.Or(o.Name, "default")
 	if !httpfield.IsToken(o.Name) {
 		return nil, &web.ConfigError{Field: "RateLimitOptions.Name", Got: o.Name, Want: "a token such as login"}
 	}
@@ -119,9 +116,7 @@ func RateLimit(o RateLimitOptions) (web.Middleware, error) {
 			return nil, err
 		}
 	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	l := &limiter{o: o, rate: rate, interval: rate.interval()}
 	l.memory, _ = o.Store.(*MemoryRateStore)
 	l.keys.New = func() any { return new([]byte) }
@@ -141,9 +136,7 @@ func RateLimit(o RateLimitOptions) (web.Middleware, error) {
 //	default|client=2001:db8::/64
 //	login|user="ada"|path="/sign-in"
 func (o RateLimitOptions) KeyOf(c *web.Context) string {
-	if o.Name == "" {
-		o.Name = "default"
-	}
+	o.Name = cmp.Or(o.Name, "default")
 	return string(o.appendKey(nil, c))
 }
 

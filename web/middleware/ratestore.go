@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"math"
@@ -21,9 +22,7 @@ type Rate struct {
 
 // withDefaults fills in Burst and refuses rates that cannot be counted.
 func (r Rate) withDefaults() (Rate, error) {
-	if r.Burst == 0 {
-		r.Burst = r.Requests
-	}
+	r.Burst = cmp.Or(r.Burst, r.Requests)
 	if r.Requests < 1 || r.Per < 1 || r.Burst < 1 || int64(r.Requests) > int64(r.Per) || int64(r.Burst) > math.MaxInt64/4/r.interval() {
 		return r, &web.ConfigError{
 			Field: "Rate", Got: strconv.Itoa(r.Requests) + " per " + r.Per.String() + ", burst " + strconv.Itoa(r.Burst),
@@ -105,9 +104,7 @@ func NewMemoryRateStore(maxKeys int) (*MemoryRateStore, error) {
 	if maxKeys < 0 {
 		return nil, &web.ConfigError{Field: "NewMemoryRateStore", Got: strconv.Itoa(maxKeys), Want: "a number of keys"}
 	}
-	if maxKeys == 0 {
-		maxKeys = defaultRateKeys
-	}
+	maxKeys = cmp.Or(maxKeys, defaultRateKeys)
 	n := 1
 	if maxKeys >= rateShards*64 { // fewer would be spread too unevenly
 		n = rateShards

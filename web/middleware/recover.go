@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -24,9 +25,7 @@ var ErrPanic = errors.New("middleware: the handler panicked")
 // Recover turns a panic of the handlers inside into a 500 problem, so that the
 // middleware outside sees an ordinary error. http.ErrAbortHandler passes.
 func Recover(o RecoverOptions) web.Middleware {
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	return func(next web.Handler) web.Handler {
 		return func(c *web.Context) (err error) {
 			defer func() {

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"crypto/rand"
 	"slices"
 	"strconv"
@@ -104,18 +105,11 @@ func SecureHeaders(o SecureHeadersOptions) (web.Middleware, error) {
 	if err := o.CSP.check(); err != nil {
 		return nil, err
 	}
-	def := func(s *string, v string) {
-		if *s == "" {
-			*s = v
-		}
-	}
-	def(&o.ReferrerPolicy, "no-referrer")
-	def(&o.OpenerPolicy, "same-origin")
-	def(&o.ResourcePolicy, "same-origin")
-	def(&o.PermissionsPolicy, "camera=(), geolocation=(), microphone=(), payment=()")
-	if o.HSTS == 0 {
-		o.HSTS = 180 * 24 * time.Hour
-	}
+	o.ReferrerPolicy = cmp.Or(o.ReferrerPolicy, "no-referrer")
+	o.OpenerPolicy = cmp.Or(o.OpenerPolicy, "same-origin")
+	o.ResourcePolicy = cmp.Or(o.ResourcePolicy, "same-origin")
+	o.PermissionsPolicy = cmp.Or(o.PermissionsPolicy, "camera=(), geolocation=(), microphone=(), payment=()")
+	o.HSTS = cmp.Or(o.HSTS, 180*24*time.Hour)
 	fixed := map[string]string{
 		"Referrer-Policy":              o.ReferrerPolicy,
 		"Cross-Origin-Opener-Policy":   o.OpenerPolicy,

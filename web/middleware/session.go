@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -65,9 +66,7 @@ func Session(o SessionOptions) (web.Middleware, error) {
 	if o.MaxBytes < 0 {
 		return nil, &web.ConfigError{Field: "SessionOptions.MaxBytes", Got: o.MaxBytes, Want: "at least 0"}
 	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = 16 << 10
-	}
+	o.MaxBytes = cmp.Or(o.MaxBytes, 16<<10)
 	if o.Store == nil {
 		store, err := NewSessionMemory(0)
 		if err != nil {

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"errors"
@@ -75,9 +76,7 @@ func NewSessionMemory(sessions int) (*SessionMemory, error) {
 	if sessions < 0 {
 		return nil, &web.ConfigError{Field: "NewSessionMemory.sessions", Got: sessions, Want: "at least 0"}
 	}
-	if sessions == 0 {
-		sessions = 65536
-	}
+	sessions = cmp.Or(sessions, 65536)
 	return &SessionMemory{max: sessions, byID: make(map[string]*list.Element)}, nil
 }
 

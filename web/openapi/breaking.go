@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -265,10 +266,7 @@ func (d *differ) credentials(was, is []any) {
 			return true
 		})
 		if !enough {
-			names := strings.Join(slices.Sorted(maps.Keys(had)), " and ")
-			if names == "" {
-				names = "no credentials"
-			}
+			names := cmp.Or(strings.Join(slices.Sorted(maps.Keys(had)), " and "), "no credentials")
 			d.say("security", "%s is no longer enough", names)
 		}
 	}

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -245,14 +246,10 @@ func (p *plan) answer(c *web.Context, out reflect.Value) error {
 		}
 	}
 	if p.answerIndex == nil {
-		if status == 0 {
-			status = http.StatusNoContent
-		}
+		status = cmp.Or(status, http.StatusNoContent)
 		return c.NoContent(status)
 	}
-	if status == 0 {
-		status = http.StatusOK
-	}
+	status = cmp.Or(status, http.StatusOK)
 	if status == http.StatusNoContent || status == http.StatusNotModified {
 		return c.NoContent(status)
 	}

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -23,10 +24,7 @@ type Options struct {
 // middleware where that is too many. Without Info.Servers the description says that
 // the API is where it came from itself.
 func Serve(r web.Registrar, d *Doc, o Options) error {
-	base := o.Path
-	if base == "" {
-		base = "/openapi"
-	}
+	base := cmp.Or(o.Path, "/openapi")
 	s := &served{}
 	for _, form := range []struct {
 		ending, kind string

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -79,9 +80,7 @@ func (t *teller) structure(x, outer reflect.Value, names string, at place) {
 			here = place{source: f.source, name: f.name}
 		case f.token != "":
 			here = at.below(f.token)
-			if here.name == "" {
-				here.name = f.name
-			}
+			here.name = cmp.Or(here.name, f.name)
 		}
 		t.value(x.FieldByIndex(f.sf.Index), x, parent, f.levels, names+f.sf.Name, here)
 	}

@@ -24,6 +24,7 @@
 package webprom
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"sync"
@@ -118,9 +119,7 @@ func (m *metrics) wrap(next web.Handler) web.Handler {
 			info := r.Info()
 			k.route = info.Host + info.Pattern
 		}
-		if k.method == "" {
-			k.method = other
-		}
+		k.method = cmp.Or(k.method, other)
 		s := m.of(k)
 		s.inFlight.Inc()
 		start := time.Now()

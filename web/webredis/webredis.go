@@ -18,6 +18,7 @@
 package webredis
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -87,12 +88,8 @@ func New(o Options) (*Store, error) {
 	if o.Timeout < 0 {
 		return nil, &web.ConfigError{Field: "Options.Timeout", Got: o.Timeout, Want: "a time above 0"}
 	}
-	if o.Timeout == 0 {
-		o.Timeout = 500 * time.Millisecond
-	}
-	if o.Prefix == "" {
-		o.Prefix = "rate:"
-	}
+	o.Timeout = cmp.Or(o.Timeout, 500*time.Millisecond)
+	o.Prefix = cmp.Or(o.Prefix, "rate:")
 	client, err := rueidis.NewClient(rueidis.ClientOption{
 		InitAddress: o.Addresses, Username: o.User, Password: o.Password, TLSConfig: o.TLS, SelectDB: o.DB,
 		DisableCache: true, ForceSingleClient: len(o.Addresses) == 1 && strings.HasPrefix(o.Addresses[0], "/"),

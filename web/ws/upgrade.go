@@ -1,6 +1,7 @@
 package ws
 
 import (
+	"cmp"
 	"crypto/sha1" //nolint:gosec // what RFC 6455, section 4.2.2 demands; it protects nothing
 	"encoding/base64"
 	"errors"
@@ -43,20 +44,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	def := func(d *time.Duration, v time.Duration) {
-		if *d <= 0 {
-			*d = v
-		}
-	}
-	if o.ReadLimit <= 0 {
-		o.ReadLimit = 32 << 10
-	}
-	if o.Ping == 0 {
-		o.Ping = 30 * time.Second
-	}
-	def(&o.PongWait, 10*time.Second)
-	def(&o.WriteWait, 30*time.Second)
-	def(&o.CloseWait, 5*time.Second)
+	o.ReadLimit = cmp.Or(max(o.ReadLimit, 0), 32<<10)
+	o.Ping = cmp.Or(o.Ping, 30*time.Second)
+	o.PongWait = cmp.Or(max(o.PongWait, 0), 10*time.Second)
+	o.WriteWait = cmp.Or(max(o.WriteWait, 0), 30*time.Second)
+	o.CloseWait = cmp.Or(max(o.CloseWait, 0), 5*time.Second)
 	return o
 }
 

@@ -3,6 +3,7 @@
 package compress
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -52,9 +53,7 @@ func New(o Options) (web.Middleware, error) {
 	if o.MinSize < 0 {
 		return nil, &web.ConfigError{Field: "Options.MinSize", Got: o.MinSize, Want: "at least 0"}
 	}
-	if o.MinSize == 0 {
-		o.MinSize = 1024
-	}
+	o.MinSize = cmp.Or(o.MinSize, 1024)
 	for _, t := range o.ExcludeTypes {
 		kind, sub, ok := strings.Cut(t, "/")
 		if !ok || !httpfield.IsToken(kind) || !httpfield.IsToken(sub) {

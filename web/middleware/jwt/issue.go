@@ -1,6 +1,7 @@
 package jwt
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -71,9 +72,7 @@ func (i *Issuer) Issue(c Claims) (string, error) {
 			raw[name] = t.Unix()
 		}
 	}
-	if c.Issuer == "" {
-		c.Issuer = i.o.Issuer
-	}
+	c.Issuer = cmp.Or(c.Issuer, i.o.Issuer)
 	if len(c.Audience) == 0 {
 		c.Audience = i.o.Audience
 	}
@@ -247,9 +246,7 @@ func (r *Refresher) access(ctx context.Context, subject string) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("jwt: claims of the subject: %w", err)
 	}
-	if c.Subject == "" {
-		c.Subject = subject
-	}
+	c.Subject = cmp.Or(c.Subject, subject)
 	return r.o.Issuer.Issue(c)
 }
 

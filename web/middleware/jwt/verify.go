@@ -2,6 +2,7 @@ package jwt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -99,9 +100,7 @@ func NewVerifier(o Options) (*Verifier, error) {
 	if len(o.Keys) == 0 && o.Lookup == nil {
 		bad = append(bad, &web.ConfigError{Field: "Options.Keys", Got: "none", Want: "a key, or Lookup"})
 	}
-	if v.o.Realm == "" {
-		v.o.Realm = "api"
-	}
+	v.o.Realm = cmp.Or(v.o.Realm, "api")
 	if strings.ContainsAny(v.o.Realm, "\"\\\r\n") {
 		bad = append(bad, &web.ConfigError{Field: "Options.Realm", Got: v.o.Realm, Want: "text without quotes and line breaks"})
 	}

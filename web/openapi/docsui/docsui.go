@@ -5,6 +5,7 @@ package docsui
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -44,15 +45,9 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // everybody may read the description. Requests that the page makes for its reader go
 // to the API with the reader's own credentials of this origin.
 func Serve(r web.Registrar, o Options) error {
-	if o.Path == "" {
-		o.Path = "/docs"
-	}
-	if o.Description == "" {
-		o.Description = "../openapi.json"
-	}
-	if o.Title == "" {
-		o.Title = "API"
-	}
+	o.Path = cmp.Or(o.Path, "/docs")
+	o.Description = cmp.Or(o.Description, "../openapi.json")
+	o.Title = cmp.Or(o.Title, "API")
 	t, err := template.ParseFS(files, "page.html")
 	if err != nil {
 		return fmt.Errorf("docsui: %w", err)
