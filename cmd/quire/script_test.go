@@ -28,6 +28,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"example.com/quire/internal/remotingtest"
+	"example.com/quire/pdf/htmlpdf"
 )
 
 func TestMain(m *testing.M) {
@@ -80,11 +81,15 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 
 // judged is the condition [judge:NAME]: whether a judge is there, or must be.
 func judged(cond string) (bool, error) {
-	name, ok := strings.CutPrefix(cond, "judge:")
-	if !ok || name != "sshd" {
-		return false, fmt.Errorf("unknown condition %q", cond)
+	required := os.Getenv("REQUIRE_JUDGES") == "1"
+	switch cond {
+	case "judge:sshd":
+		return required || remotingtest.HasSSHD(), nil
+	case "judge:chromium":
+		_, err := htmlpdf.New(htmlpdf.Options{})
+		return required || err == nil, nil
 	}
-	return os.Getenv("REQUIRE_JUDGES") == "1" || remotingtest.HasSSHD(), nil
+	return false, fmt.Errorf("unknown condition %q", cond)
 }
 
 // cmdSSHD starts an OpenSSH server with psrpcore behind it, and puts into variables where it is and

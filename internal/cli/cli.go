@@ -97,7 +97,7 @@ func (p *program) root() *cobra.Command {
 	f.BoolVar(&p.json, "json", false, "one JSON value on standard output instead of text")
 	f.StringVar(&p.config, "config", "", "configuration `FILE` (default: quire.yaml if it exists; QUIRE_CONFIG)")
 	f.StringVar(&p.data, "data-dir", "", "`DIRECTORY` of state and blobs (QUIRE_DATA)")
-	root.AddCommand(p.serve(), p.demo(), p.render(), p.template(), p.pdf(), p.verify(), p.cache(), p.fetch(), p.ps(), p.doctor(), p.version(), p.completion(), p.man())
+	root.AddCommand(p.serve(), p.demo(), p.render(), p.template(), p.pdf(), p.convert(), p.verify(), p.cache(), p.fetch(), p.ps(), p.doctor(), p.version(), p.completion(), p.man())
 	return root
 }
 

@@ -1,0 +1,231 @@
+// Package htmlpdf turns HTML into PDF or into an image by a Chromium that the user has installed.
+//
+// It stands beside the document engine, not inside it: what Chromium prints is not archival, not
+// the same twice, and no document of record. It is for pages that exist as HTML only.
+//
+// The browser never opens a connection. Each of its requests is stopped, and answered by
+// [Options.Resources] or refused; without that policy, everything but the page itself is refused.
+// What cannot be stopped one by one (WebSocket, WebRTC, look-ups ahead of use) meets a resolver
+// that knows no host. Scripts do not run unless asked for, frames stay empty unless their content
+// is in the page (srcdoc), downloads and further pages are refused, and each call has a browser
+// context of its own, so that nothing of one page is there for the next.
+//
+//	c, err := htmlpdf.New(htmlpdf.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	defer c.Close()
+//	file, err := c.PDF(ctx, htmlpdf.Source{HTML: page}, htmlpdf.PDFOptions{Background: true})
+//
+// A Converter may be used by several goroutines at once.
+package htmlpdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"example.com/quire/pdf/internal/diag"
+)
+
+// The ways a conversion fails. A limit that is exceeded is a [LimitError], and the end of the
+// caller's context is the context's own error.
+var (
+	ErrNoBrowser = errors.New("htmlpdf: no Chromium found: install chromium, or name it in Options.Browser")
+	ErrBrowser   = errors.New("htmlpdf: the browser failed") // it did not start, or it ended
+	ErrOptions   = errors.New("htmlpdf: option out of range")
+	ErrPage      = errors.New("htmlpdf: the page could not be loaded")
+	ErrClosed    = errors.New("htmlpdf: the converter is closed")
+)
+
+// LimitError says which limit was exceeded, and by how much.
+type LimitError = diag.LimitError
+
+// Options configure a Converter. The zero value finds the browser itself and allows no network.
+type Options struct {
+	// Browser is the path of the browser; "" looks for chromium, chromium-browser, google-chrome
+	// and chrome in PATH.
+	Browser string
+
+	// NoSandbox runs the browser without its sandbox, as it must where it runs as root. Then a
+	// fault of the browser is a fault of the whole account: not for pages of strangers.
+	NoSandbox bool
+
+	// Resources answers the requests of pages: GET, without cookies, credentials or Referer. A
+	// redirect is given back to the browser, whose next request is asked for anew. An error, as a
+	// guard against private networks returns it, is a resource that is missing. nil refuses all.
+	Resources http.RoundTripper
+
+	// Limits bound what is read and made; a zero field means its default.
+	Limits Limits
+}
+
+// Limits bound one conversion.
+type Limits struct {
+	HTMLBytes     int64         // page; default 8 MiB
+	Resources     int64         // requests; default 500
+	ResourceBytes int64         // all answers together; default 64 MiB
+	OutputBytes   int64         // file; default 128 MiB
+	ImagePixels   int64         // width x height of an image in device pixels; default 50,000,000
+	Time          time.Duration // all of it, waiting for a turn included; default 30 s
+	Parallel      int           // pages at once; default 2
+}
+
+func (l Limits) orDefaults() Limits {
+	for _, f := range []struct {
+		value *int64
+		byDef int64
+	}{
+		{&l.HTMLBytes, 8 << 20},
+		{&l.Resources, 500},
+		{&l.ResourceBytes, 64 << 20},
+		{&l.OutputBytes, 128 << 20},
+		{&l.ImagePixels, 50_000_000},
+	} {
+		if *f.value <= 0 {
+			*f.value = f.byDef
+		}
+	}
+	if l.Time <= 0 {
+		l.Time = 30 * time.Second
+	}
+	if l.Parallel <= 0 {
+		l.Parallel = 2
+	}
+	return l
+}
+
+// Source is the page: its HTML, or where it is. One of the two.
+type Source struct {
+	HTML []byte // UTF-8, unless the page says otherwise
+	URL  string // http or https, read through [Options.Resources]; with HTML, the base of its links
+
+	// Scripts lets the scripts of the page run until it is loaded.
+	Scripts bool
+}
+
+// blank is where a page without an address stands: a host that cannot exist (RFC 2606), by https,
+// so that nothing of the page reaches local files.
+const blank = "https://document.invalid/"
+
+func (s Source) address(l Limits) (string, error) {
+	if n := int64(len(s.HTML)); n > l.HTMLBytes {
+		return "", &LimitError{Name: "HTMLBytes", Value: n, Limit: l.HTMLBytes}
+	}
+	if s.URL == "" {
+		if s.HTML == nil {
+			return "", fmt.Errorf("%w: Source has neither HTML nor URL", ErrOptions)
+		}
+		return blank, nil
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("%w: Source.URL: want http or https and a host", ErrOptions)
+	}
+	u.Fragment, u.User = "", nil
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u.String(), nil
+}
+
+// A Converter runs one browser process, started by the first call and again when it has ended.
+type Converter struct {
+	path    string
+	options Options
+	turns   chan struct{}
+
+	mu      sync.Mutex
+	closed  bool
+	browser context.Context // of the process; nil before it runs
+	stop    func()
+}
+
+// New finds the browser. It does not start it.
+func New(o Options) (*Converter, error) {
+	o.Limits = o.Limits.orDefaults()
+	names := []string{"chromium", "chromium-browser", "google-chrome", "chrome"}
+	if o.Browser != "" {
+		names = []string{o.Browser}
+	}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return &Converter{path: path, options: o, turns: make(chan struct{}, o.Limits.Parallel)}, nil
+		}
+	}
+	if o.Browser != "" {
+		return nil, fmt.Errorf("%w: there is no program %s", ErrNoBrowser, o.Browser)
+	}
+	return nil, ErrNoBrowser
+}
+
+// Close ends the browser, and with it the calls that are at work. Later calls fail with ErrClosed.
+func (c *Converter) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	return c.end()
+}
+
+// end ends the browser process, if there is one.
+func (c *Converter) end() error {
+	if c.browser == nil {
+		return nil
+	}
+	err := chromedp.Cancel(c.browser)
+	c.stop()
+	c.browser, c.stop = nil, nil
+	return err
+}
+
+// process gives the running browser, started anew when there is none.
+func (c *Converter) process() (context.Context, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return nil, ErrClosed
+	case c.browser != nil && c.browser.Err() == nil:
+		return c.browser, nil
+	}
+	_ = c.end() // what had ended by itself
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), c.flags()...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	c.stop = func() { cancel(); stop() }
+	if err := chromedp.Do(ctx); err != nil {
+		c.stop()
+		return nil, fmt.Errorf("%w: %s: %w", ErrBrowser, c.path, err)
+	}
+	c.browser = ctx
+	return ctx, nil
+}
+
+// flags of the browser. No host has an address for it, its proxy and literal addresses included.
+func (c *Converter) flags() []chromedp.ExecAllocatorOption {
+	o := append(chromedp.DefaultExecAllocatorOptions[:len(chromedp.DefaultExecAllocatorOptions):len(chromedp.DefaultExecAllocatorOptions)],
+		chromedp.ExecPath(c.path),
+		chromedp.Flag("headless", "new"),
+		chromedp.DisableGPU,
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"),
+		chromedp.ProxyServer("socks5://proxy.invalid:1"),
+		chromedp.Flag("proxy-bypass-list", "<-loopback>"),
+		chromedp.Flag("webrtc-ip-handling-policy", "disable_non_proxied_udp"),
+		chromedp.Flag("force-webrtc-ip-handling-policy", "disable_non_proxied_udp"),
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("dns-prefetch-disable", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-domain-reliability", true),
+		chromedp.Flag("hide-scrollbars", true),
+	)
+	if c.options.NoSandbox {
+		o = append(o, chromedp.NoSandbox)
+	}
+	return o
+}
