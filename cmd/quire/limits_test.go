@@ -36,20 +36,20 @@ func TestDocsLimits(t *testing.T) {
 	body := inSource(t, "internal/config/config.go", "defaultBody = ")
 	least := inSource(t, "internal/config/config.go", "leastBody   = ")
 	most := inSource(t, "internal/config/config.go", "mostBody    = ")
-	if used := inSource(t, "internal/api/request.go", "def(&l.Body, "); used != body {
+	if used := inSource(t, "internal/api/request.go", "l.Body = cmp.Or(max(l.Body, 0), "); used != body {
 		t.Errorf("bodies are limited to %d by api, to %d by config", used, body)
 	}
-	file := size(inSource(t, "internal/api/request.go", "def(&l.File, "), " ")
-	bodies := size(inSource(t, "internal/api/request.go", "def(&l.Bodies, "), " ")
+	file := size(inSource(t, "internal/api/request.go", "l.File = cmp.Or(max(l.File, 0), "), " ")
+	bodies := size(inSource(t, "internal/api/request.go", "l.Bodies = cmp.Or(max(l.Bodies, 0), "), " ")
 	listed := inSource(t, "internal/record/document.go", "PageDefault = ")
 	mostListed := inSource(t, "internal/record/document.go", "PageMost    = ")
 	sources := inSource(t, "internal/record/maker.go", "const maxSources = ")
-	answer := inSource(t, "internal/collect/http.go", "h.MaxBytes = ")
+	answer := inSource(t, "internal/collect/http.go", "h.MaxBytes = cmp.Or(h.MaxBytes, ")
 	characters := inSource(t, "internal/collect/parameter.go", "of String: characters; 0: ")
 	files := size(inSource(t, "internal/templates/templates.go", "const MaxBytes = "), " ")
 	title := inSource(t, "internal/record/maker.go", "const maxTitle = ")
 	wait := inSource(t, "internal/render/queue.go", "longestWait = ")
-	wall := inSource(t, "internal/api/request.go", "l.Render = ")
+	wall := inSource(t, "internal/api/request.go", "l.Render = cmp.Or(max(l.Render, 0), ")
 	data, depth, nodes := engine.FieldByName("DataBytes").Int(), engine.FieldByName("DataDepth").Int(), engine.FieldByName("DataNodes").Int()
 	for _, said := range []struct{ page, text string }{
 		{"docs/limits.md", fmt.Sprintf("| body of a render or document request | %s | `limits.body`, %s to %s |", size(body, " "), size(least, " "), size(most, " "))},

@@ -50,7 +50,7 @@ func routesOf(t *testing.T, h *server) *web.App {
 
 // pages are the routes that are for people, and those of the description itself.
 func pages(pattern string) bool {
-	return slices.Contains([]string{"/{$}", "/documents/{id}", "/reports/{name}/request.json", "/openapi.json", "/openapi.yaml"}, pattern) ||
+	return slices.Contains([]string{"/{$}", "/documents/{id}", "/reports/{name}/request.json", "/tools", "/tools/{operation}", "/openapi.json", "/openapi.yaml"}, pattern) ||
 		strings.HasPrefix(pattern, "/assets/") || strings.HasPrefix(pattern, "/docs/")
 }
 

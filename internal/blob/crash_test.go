@@ -54,6 +54,7 @@ func (echo) DocumentIDs(io.Reader) ([]record.Hash, error) { return nil, nil }
 func (echo) Check(context.Context, *record.Template) ([]record.Problem, error) {
 	return nil, nil
 }
+
 func (echo) Render(_ context.Context, w io.Writer, r record.Rendering) (*record.Rendered, error) {
 	text := fmt.Sprintf("%s %s %s", r.Document, r.Time, r.Data)
 	for i := 0; i < len(text); i += 40 {
