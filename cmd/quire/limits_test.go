@@ -84,7 +84,7 @@ func inSource(t *testing.T, file, behind string) int64 {
 	if m == nil {
 		t.Fatalf("%s has no %q", file, behind)
 	}
-	expr := strings.NewReplacer("record.DataBytes", fmt.Sprint((pdf.Limits{}).WithDefaults().DataBytes), "* time.Second", "").Replace(m[1])
+	expr := strings.NewReplacer("record.DataBytes", fmt.Sprint((pdf.Limits{}).WithDefaults().DataBytes), "* time.Second", "", "*time.Second", "").Replace(m[1])
 	v, err := types.Eval(token.NewFileSet(), nil, token.NoPos, strings.TrimSpace(expr))
 	if err != nil {
 		t.Fatalf("%s: %s: %v", file, m[1], err)
