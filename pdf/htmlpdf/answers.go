@@ -117,9 +117,13 @@ func (a *answers) answer(e *fetch.EventRequestPaused, own, further bool) {
 		})
 		return
 	}
-	f, err := a.ask(e, further)
+	if further { // no content: what is shown stays, where a refusal would put a page of its own in its place
+		_, _ = chromedp.Call(a.tab, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: http.StatusNoContent})
+		return
+	}
+	f, err := a.ask(e)
 	if err != nil {
-		if e.ResourceType == network.ResourceTypeDocument && !further {
+		if e.ResourceType == network.ResourceTypeDocument {
 			a.mu.Lock()
 			a.refused = err
 			a.mu.Unlock()
@@ -133,10 +137,10 @@ func (a *answers) answer(e *fetch.EventRequestPaused, own, further bool) {
 }
 
 // ask has the policy answer a request.
-func (a *answers) ask(e *fetch.EventRequestPaused, further bool) (none fetch.FulfillRequestParams, _ error) {
+func (a *answers) ask(e *fetch.EventRequestPaused) (none fetch.FulfillRequestParams, _ error) {
 	at := e.Request.URL
 	web := (strings.HasPrefix(at, "https://") || strings.HasPrefix(at, "http://")) && !strings.HasPrefix(at, blank)
-	if a.resources == nil || further || !web || e.Request.Method != http.MethodGet {
+	if a.resources == nil || !web || e.Request.Method != http.MethodGet {
 		return none, errRefused
 	}
 	r, err := http.NewRequestWithContext(a.tab, http.MethodGet, at, nil)
