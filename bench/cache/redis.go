@@ -299,7 +299,7 @@ func remoteWrites() []contestant {
 			script := store()
 			k := keysOf(thousand)
 			write := func(key string, v []byte) bool {
-				n, err := script.Exec(ctx, c, []string{"counter", key, "news"}, []string{rueidis.BinaryString(v), strconv.FormatInt(life.Milliseconds(), 10), key}).AsInt64()
+				n, err := script.Exec(ctx, c, []string{"counter", key, "changes"}, []string{rueidis.BinaryString(v), strconv.FormatInt(life.Milliseconds(), 10), key}).AsInt64()
 				return err == nil && n > 0
 			}
 			read := func(key string) ([]byte, bool) {

@@ -1,10 +1,10 @@
 package documents
 
 import (
-	"os"
 	"testing"
 
 	"example.com/quire/bench/harness"
+	"example.com/quire/bench/internal/harnesstest"
 )
 
 // TestEveryContestantMakesTheDocuments opens each contestant as the harness does and has its documents judged; of the long ones,
@@ -22,15 +22,7 @@ func TestEveryContestantMakesTheDocuments(t *testing.T) {
 	for _, r := range rows {
 		for _, c := range r.Contestants {
 			t.Run(r.Name+"/"+c.Name, func(t *testing.T) {
-				for _, tool := range c.Needs {
-					switch {
-					case !tool.Missing():
-					case os.Getenv("REQUIRE_JUDGES") == "1":
-						t.Fatalf("%s is missing: %s", tool.Name, tool.Install)
-					default:
-						t.Skipf("%s is missing: %s", tool.Name, tool.Install)
-					}
-				}
+				harnesstest.Need(t, c.Needs)
 				s, err := c.Open(t.Context(), harness.Env{Dir: t.TempDir()})
 				if err != nil {
 					t.Fatal(err)

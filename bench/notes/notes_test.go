@@ -2,12 +2,12 @@ package notes
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"example.com/quire/bench/harness"
+	"example.com/quire/bench/internal/harnesstest"
 	"example.com/quire/bench/workload"
 )
 
@@ -20,7 +20,7 @@ func TestSuiteIsValid(t *testing.T) {
 
 // TestTheEngineMakesEveryKind: pages, texts and signatures are as they should be, by one goroutine and by several.
 func TestTheEngineMakesEveryKind(t *testing.T) {
-	need(t, append(tools(), pdfsig))
+	harnesstest.Need(t, append(tools(), pdfsig), python.Name)
 	for _, f := range []form{plain, compliant, signed} {
 		e, err := newEngine(t.Context(), f)
 		if err != nil {
@@ -64,7 +64,7 @@ func TestTheOthersBesideTheEngine(t *testing.T) {
 	}
 	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
-			need(t, c.Needs)
+			harnesstest.Need(t, c.Needs, python.Name)
 			s, err := c.Open(t.Context(), harness.Env{Dir: t.TempDir(), Root: root})
 			if err != nil {
 				t.Fatal(err)
@@ -74,24 +74,9 @@ func TestTheOthersBesideTheEngine(t *testing.T) {
 	}
 }
 
-func need(t *testing.T, tools []harness.Tool) {
-	t.Helper()
-	for _, tool := range tools {
-		switch {
-		case !tool.Missing():
-		case tool.Name == python.Name: // peers, not judges
-			t.Skipf("%s is missing: %s", tool.Name, tool.Install)
-		case os.Getenv("REQUIRE_JUDGES") == "1":
-			t.Fatalf("%s is missing: %s", tool.Name, tool.Install)
-		default:
-			t.Skipf("%s is missing: %s", tool.Name, tool.Install)
-		}
-	}
-}
-
 // TestPeersDrawEveryKind: the documents of the other libraries have the pages and the texts of ours.
 func TestPeersDrawEveryKind(t *testing.T) {
-	need(t, tools())
+	harnesstest.Need(t, tools(), python.Name)
 	for name, produce := range map[string]maker{fpdfName: newFpdf(false), fpdfFont: newFpdf(true), gopdfName: newGopdf, marotoName: newMaroto()} {
 		for k := range workload.NoteKinds {
 			if name == marotoName && k == workload.HFT {
@@ -113,7 +98,7 @@ func TestPeersDrawEveryKind(t *testing.T) {
 
 // TestTheCheckSeesWhatIsWrong: a note of other data, one of another kind and one that is cut off do not pass.
 func TestTheCheckSeesWhatIsWrong(t *testing.T) {
-	need(t, tools())
+	harnesstest.Need(t, tools(), python.Name)
 	e, err := newEngine(t.Context(), plain)
 	if err != nil {
 		t.Fatal(err)

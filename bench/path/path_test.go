@@ -1,13 +1,13 @@
 package path_test
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"example.com/quire/bench/harness"
+	"example.com/quire/bench/internal/harnesstest"
 	"example.com/quire/bench/internal/load"
 	"example.com/quire/bench/path"
 )
@@ -55,15 +55,7 @@ func TestEveryContestantMakesThePage(t *testing.T) {
 	for _, row := range path.Suite().Rows {
 		for _, c := range row.Contestants {
 			t.Run(row.Name+"/"+c.Name, func(t *testing.T) {
-				for _, tool := range c.Needs {
-					if !tool.Missing() {
-						continue
-					}
-					if os.Getenv("REQUIRE_JUDGES") == "1" && tool.Name != "nginx" {
-						t.Fatalf("%s is missing: %s", tool.Name, tool.Install)
-					}
-					t.Skipf("%s is missing: %s", tool.Name, tool.Install)
-				}
+				harnesstest.Need(t, c.Needs, "nginx")
 				env := harness.Env{Dir: t.TempDir(), Quire: quire}
 				if row.Load != nil {
 					served, err := c.Serve(t.Context(), env)

@@ -96,9 +96,9 @@ type spread struct {
 	end   func() error
 }
 
-// news are contestants whose operation is a write that all of so many readers have seen. Their checks write at a steady rate and note how
+// propagation is of contestants whose operation is a write that all of so many readers have seen. Their checks write at a steady rate and note how
 // long that took.
-func news(readers int) []contestant {
+func propagation(readers int) []contestant {
 	of := func(name, module string, own bool, open func(context.Context, string, int) (*spread, error)) contestant {
 		return onRedis(name, module, own, func(ctx context.Context, addr string) (*subject, error) {
 			s, err := open(ctx, addr, readers)
@@ -256,7 +256,7 @@ func subscribers(ctx context.Context, addr string, readers int) (s *spread, err 
 	held, seen := make([]atomic.Uint64, readers), make([]*tally, readers)
 	for i := range readers {
 		seen[i] = newTally()
-		end, err := listen(ctx, addr, "news", func(m string) {
+		end, err := listen(ctx, addr, "changes", func(m string) {
 			held[i].Store(binary.BigEndian.Uint64([]byte(m[:8])))
 			seen[i].arrived()
 		})
@@ -271,7 +271,7 @@ func subscribers(ctx context.Context, addr string, readers int) (s *spread, err 
 			t.expect(1)
 		}
 		value := rueidis.BinaryString(page(n))
-		if err := script.Exec(ctx, writer, []string{"counter", "posts/1", "news"}, []string{value, "3600000", value}).Error(); err != nil {
+		if err := script.Exec(ctx, writer, []string{"counter", "posts/1", "changes"}, []string{value, "3600000", value}).Error(); err != nil {
 			return err
 		}
 		for i, t := range seen {
@@ -425,7 +425,7 @@ func framesOf(ctx context.Context, addr string, k *keys) (all []*notice, err err
 	return all, nil
 }
 
-// invalidations are contestants whose operation is an invalidation of one tag.
+// propagation is of contestants whose operation is an invalidation of one tag.
 func invalidations() []contestant {
 	of := func(name string, n int) contestant {
 		return onRedis(name, "", true, func(ctx context.Context, addr string) (*subject, error) {
@@ -478,7 +478,7 @@ func invalidations() []contestant {
 			script := store()
 			return &subject{most: atOnce, end: func() error { c.Close(); return nil }, check: func() error { return nil }, run: func(_, n int) (right int) {
 				for range n {
-					if v, err := script.Exec(ctx, c, []string{"counter", "tag", "news"}, []string{"1", "3600000", "tag"}).AsInt64(); err == nil && v > 0 {
+					if v, err := script.Exec(ctx, c, []string{"counter", "tag", "changes"}, []string{"1", "3600000", "tag"}).AsInt64(); err == nil && v > 0 {
 						right++
 					}
 				}
