@@ -1,9 +1,11 @@
 package web_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -164,7 +166,8 @@ func TestTimeBudgetInTime(t *testing.T) {
 
 func TestGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		app := newApp(t, web.Options{})
+		var log bytes.Buffer
+		app := newApp(t, web.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		release := make(chan struct{})
 		app.GET("/", func(c *web.Context) error { <-release; return c.NoContent(204) }, web.Budgets{Gate: web.NewGate(2, 1)})
 		codes := make(chan int, 8)
@@ -187,6 +190,9 @@ func TestGate(t *testing.T) {
 		ask(t.Context())
 		if code := <-codes; code != 503 {
 			t.Errorf("beyond the queue: %d", code)
+		}
+		if log.Len() > 0 {
+			t.Errorf("what a gate is for is logged as a fault: %s", log.String())
 		}
 		cancel()
 		synctest.Wait()

@@ -256,7 +256,8 @@ func (c *Context) AnswerError(err error) {
 	level := slog.LevelDebug
 	switch {
 	case own == 0 && errors.Is(err, ErrBusy):
-		level = slog.LevelWarn // a full gate does what it is for
+		// A full gate does what it is for, the access log has its answers, and whoever has no time
+		// to do what is asked has none to tell it twice.
 	case p.Status >= 500:
 		level = slog.LevelError
 	}

@@ -133,6 +133,9 @@ func (a *API) Register(r *web.Group) {
 	r.GET("/r/{report}/latest.pdf", a.latest, described("latest")...)
 }
 
+// errFull is a gate's refusal, which web does not take for a fault.
+var errFull = fmt.Errorf("%w (%w)", record.ErrOverload, web.ErrBusy)
+
 // admit refuses a request while too many wait. Reading it first would cost the processor more than
 // the refusal, and under overload that is what all wait for.
 func (a *API) admit(next web.Handler) web.Handler {
@@ -141,7 +144,7 @@ func (a *API) admit(next web.Handler) web.Handler {
 	}
 	return func(c *web.Context) error {
 		if space, _ := SpaceOf(c); a.o.Overloaded(space) {
-			return record.ErrOverload
+			return errFull
 		}
 		return next(c)
 	}

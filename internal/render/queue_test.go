@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -133,6 +134,33 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 			t.Errorf("%v after %v, want a refusal at once: the deadline comes first", err, time.Since(start))
 		}
 	})
+}
+
+// With one processor, requests that are ready to be read come before a rendering: otherwise each is
+// read, rendered and answered without a pause, none ever finds another before it, and who comes last
+// waits for all without being counted.
+func TestWhoComesIsCountedBeforeARenderingBegins(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	q := newQueue(2)
+	q.took = time.Second // so that few may wait
+	var refused atomic.Int32
+	var all sync.WaitGroup
+	for range 100 {
+		all.Go(func() {
+			leave, err := q.enter(t.Context(), record.Local)
+			if err != nil {
+				refused.Add(1)
+				return
+			}
+			for start := time.Now(); time.Since(start) < 100*time.Microsecond; { // work of a processor
+			}
+			leave()
+		})
+	}
+	all.Wait()
+	if n := refused.Load(); n < 80 {
+		t.Errorf("%d of 100 were refused: the others did not see who had come before them", n)
+	}
 }
 
 // The space of the long queue gets half of the slots' time and no more; the other waits for its own

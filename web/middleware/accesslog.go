@@ -23,7 +23,8 @@ type AccessLogOptions struct {
 
 // AccessLog logs each request when it has been answered: method, route pattern,
 // status, bytes, duration, client and id. It answers errors of the handlers
-// inside, so that the status it logs is final. It stands outermost.
+// inside, so that the status it logs is final. It stands outermost. Faults of the
+// server are errors, 503 is a warning.
 func AccessLog(o AccessLogOptions) web.Middleware {
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	skip := make(map[string]bool, len(o.Skip))
@@ -52,7 +53,10 @@ func AccessLog(o AccessLogOptions) web.Middleware {
 
 func (o *AccessLogOptions) log(c *web.Context, status int, took time.Duration, skip map[string]bool) {
 	level := slog.LevelInfo
-	if status >= 500 {
+	switch {
+	case status == http.StatusServiceUnavailable:
+		level = slog.LevelWarn // overloaded, or on its way out: no fault, and it may come in thousands
+	case status >= 500:
 		level = slog.LevelError
 	}
 	pattern := ""

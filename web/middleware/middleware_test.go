@@ -95,6 +95,7 @@ func TestAccessLog(t *testing.T) {
 	app := newApp(t, web.Options{}, mw, func(next web.Handler) web.Handler {
 		return func(c *web.Context) error { c.SetUser("ada"); return next(c) }
 	})
+	app.GET("/full", func(*web.Context) error { return web.NewProblem(503, "", web.ErrBusy) })
 	c := webtest.New(t, app)
 	for _, tt := range []struct {
 		path, level, route string
@@ -104,6 +105,7 @@ func TestAccessLog(t *testing.T) {
 		{"/page", "", "", 200, 0},
 		{"/none", "INFO", "", 404, -1},
 		{"/fail", "ERROR", "/fail", 500, -1}, // skipped only while it works
+		{"/full", "WARN", "/full", 503, -1},
 		{"/panic", "ERROR", "/panic", 500, 0},
 	} {
 		out.Reset()
