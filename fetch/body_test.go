@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -143,6 +144,78 @@ func TestBombStopsAtMaxBody(t *testing.T) {
 	if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
 		t.Errorf("%d bytes allocated on the way", got)
 	}
+}
+
+// What decodes to nothing never comes to MaxBody. Members and blocks without content are permitted (RFC 1951, RFC 1952), any number of them,
+// and coded again a thousand of them are a few bytes.
+func TestTextThatDecodesToNothingIsBounded(t *testing.T) {
+	const bound = 64 << 10
+	block := []byte{0, 0, 0, 0xff, 0xff}
+	empty := append([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}, bytes.Repeat(block, 1<<20)...) // 5 MiB of them, without an end
+	again := gz(t, string(empty))
+	for name, c := range map[string]struct{ coding, body string }{
+		"empty members":            {"gzip", strings.Repeat(gz(t, ""), 5<<20/20)},
+		"empty blocks":             {"gzip", string(empty)},
+		"empty blocks coded again": {"gzip, gzip", again},
+		"coded three times":        {"gzip, gzip, gzip", gz(t, again)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var handed atomic.Int64
+			cl := client(t, Config{MaxBody: bound, Base: roundTrip(func(r *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Encoding": {c.coding}}, ContentLength: -1, Request: r, Body: io.NopCloser(counting{strings.NewReader(c.body), &handed})}, nil
+			})})
+			resp, err := cl.Get(t.Context(), "http://a.example/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := io.Copy(io.Discard, resp.Body)
+			discard(t, resp)
+			if n != 0 || !errors.Is(err, ErrBodyTooLarge) || IsTransient(err) || handed.Load() > 2<<20 {
+				t.Errorf("%d bytes of %d, %v", n, handed.Load(), err)
+			}
+		})
+	}
+}
+
+type counting struct {
+	r io.Reader
+	n *atomic.Int64
+}
+
+func (c counting) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// Whoever waits for a coded body may be told by another goroutine that nobody wants it any more.
+func TestCodedBodyIsClosedWhileItIsRead(t *testing.T) {
+	coded := gz(t, strings.Repeat("text ", 10_000))
+	synctest.Test(t, func(t *testing.T) {
+		c, tr := over(t, Config{}, fetchtest.Step{}.Header("Content-Encoding", "gzip").Body(coded).Drip(1, time.Second))
+		for _, after := range []time.Duration{0, 5 * time.Second, 20 * time.Second} {
+			resp, err := c.Get(t.Context(), "http://a.example/") //nolint:bodyclose // closed below, beside the reader
+			if err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error)
+			go func() {
+				_, err := io.Copy(io.Discard, resp.Body)
+				ended <- err
+			}()
+			<-time.After(after)
+			if err := resp.Body.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := <-ended; err == nil {
+				t.Error("the reader saw the end of the body")
+			}
+			if _, err := resp.Body.Read(make([]byte, 1)); err == nil {
+				t.Error("it can be read after it was closed")
+			}
+		}
+		tr.AssertClosed(t)
+	})
 }
 
 func TestDamagedGzipIsAnError(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 
 	"example.com/quire/fetch/breaker"
 	"example.com/quire/fetch/fetchtest"
+	"example.com/quire/fetch/httpcache"
 	"example.com/quire/fetch/retry"
 )
 
@@ -200,6 +201,41 @@ func TestNothingOfTheCallersIsModified(t *testing.T) {
 	cl := client(t, Config{Base: base})
 	if base.DisableCompression || base.DialContext != nil || cl.own != nil {
 		t.Error("the caller's transport changed, or there is another")
+	}
+}
+
+// A response has its request, which is then the caller's to change.
+func TestRequestOfAResponseIsTheCallersOwn(t *testing.T) {
+	for name, cfg := range map[string]Config{
+		"the preset": {}, "a cache": {Cache: &httpcache.Config{}}, "middleware": {Middleware: []Layer{func(next http.RoundTripper) http.RoundTripper { return named{next} }}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg.Header = http.Header{"X-A": {"default"}}
+			c, tr := over(t, cfg, to(302, "/b"), fetchtest.Step{}.Header("Cache-Control", "max-age=60, no-cache"))
+			for range 3 {
+				resp, err := c.Get(t.Context(), "http://a.example/")
+				if err != nil {
+					t.Fatal(err)
+				}
+				read(t, resp)
+				for r := resp.Request; r != nil; r = r.Response.Request {
+					for _, values := range r.Header {
+						for i := range values {
+							values[i] = "changed"
+						}
+						_ = append(values, "changed")
+					}
+					if r.Response == nil {
+						break
+					}
+				}
+			}
+			for _, r := range tr.Requests() {
+				if r.Header.Get("Accept-Encoding") != "gzip" || r.Header.Get("X-A") != "default" {
+					t.Errorf("sent %v", r.Header)
+				}
+			}
+		})
 	}
 }
 

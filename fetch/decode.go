@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"example.com/quire/fetch/internal/call"
 )
@@ -23,7 +25,6 @@ type decode struct {
 	off      bool
 	sole     bool // the client's request comes straight here, and nobody else has it
 	accept   string
-	sent     []string
 	decoders map[string]Decoder
 	damaged  func(*http.Request) // told of a body that is not what its coding says
 }
@@ -40,7 +41,7 @@ func newDecode(own map[string]Decoder, limit int64, off, sole bool, damaged func
 	slices.Sort(names)
 	return func(next http.RoundTripper) http.RoundTripper {
 		accept := strings.Join(names, ", ")
-		return &decode{next: next, max: limit, off: off, sole: sole, accept: accept, sent: []string{accept}, decoders: all, damaged: damaged}
+		return &decode{next: next, max: limit, off: off, sole: sole, accept: accept, decoders: all, damaged: damaged}
 	}
 }
 
@@ -67,7 +68,9 @@ func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
 		if len(req.Header) > 0 {
 			h = req.Header.Clone()
 		}
-		h["Accept-Encoding"] = d.sent // the list is shared: nobody may change a request
+		sent := take(st, takenAccept, func(f *frame) *[1]string { return &f.accept })
+		sent[0] = d.accept
+		h["Accept-Encoding"] = sent[:1:1] // of this request alone: who has the response has its request too
 		if !d.sole || !isOwn(st, req) {
 			c := *req
 			req = &c
@@ -83,7 +86,8 @@ func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	b.rc, b.r, b.left, b.bounded = resp.Body, resp.Body, d.max, d.max >= 0
 	if codings := d.codings(resp); asked && len(codings) > 0 {
-		b.coded = &coded{source: source{r: b.rc}, decoders: codings, req: req, damaged: d.damaged}
+		bound := codedBound(d.max)
+		b.coded = &coded{source: source{r: b.rc, left: bound}, bound: bound, decoders: codings, req: req, damaged: d.damaged}
 		b.r = &b.coded.source
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
@@ -156,11 +160,69 @@ type coded struct {
 	source   source
 	decoders []Decoder // nil = they are opened
 	opened   []io.Closer
+	bound    int64     // of what each decoder reads
+	between  []*source // from one decoder to the next
 	req      *http.Request
 	damaged  func(*http.Request)
+
+	mu              sync.Mutex // a body may be closed while it is read
+	reading, closed bool
+}
+
+// codedBound is how much coded text may be read for a body of at most limit bytes (-1 = any). Text that decodes to nothing has no other
+// end, and what is coded twice can be a thousand times as long as what comes from the connection. Small pieces that are sent one by one
+// are longer coded than plain, but not by so much.
+func codedBound(limit int64) int64 {
+	if limit < 0 || limit > (math.MaxInt64-1<<20)/4 {
+		return math.MaxInt64
+	}
+	return 4*limit + 1<<20
+}
+
+// begin tells whether the body may be read, until end.
+func (c *coded) begin() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reading = !c.closed
+	return c.reading
+}
+
+func (c *coded) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reading = false; c.closed {
+		c.release()
+	}
+}
+
+// close closes the decoders, or leaves that to a Read that is under way.
+func (c *coded) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed = true; !c.reading {
+		c.release()
+	}
+}
+
+func (c *coded) release() {
+	for _, o := range c.opened {
+		_ = o.Close() // a decoder has nothing to lose; the body below reports
+	}
+	c.opened = nil
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
+	if b.coded == nil {
+		return b.read(p)
+	}
+	if !b.coded.begin() {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	defer b.coded.end()
+	return b.read(p)
+}
+
+func (b *bounded) read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
@@ -203,6 +265,10 @@ func (b *bounded) open() error {
 		}
 		b.r = r
 		b.coded.opened = append(b.coded.opened, r)
+		if i+1 < len(b.coded.decoders) {
+			again := &source{r: r, left: b.coded.bound, decoded: true}
+			b.coded.between, b.r = append(b.coded.between, again), again
+		}
 	}
 	b.coded.decoders = nil
 	return nil
@@ -210,10 +276,7 @@ func (b *bounded) open() error {
 
 func (b *bounded) Close() error {
 	if b.coded != nil {
-		for _, c := range b.coded.opened {
-			_ = c.Close() // a decoder has nothing to lose; the body below reports
-		}
-		b.coded.opened = nil
+		b.coded.close()
 	}
 	return b.rc.Close()
 }
@@ -227,25 +290,41 @@ func (e *codingError) Retryable() bool { return false }
 
 // cause tells what a decoder's error comes from: the connection and the bound speak for themselves.
 func (b *bounded) cause(err error) error {
-	switch {
-	case errors.Is(err, call.ErrBodyTooLarge):
+	if errors.Is(err, call.ErrBodyTooLarge) {
 		return err
-	case b.coded.source.err != nil:
+	}
+	if b.coded.source.err != nil {
 		return b.coded.source.err
+	}
+	for _, s := range b.coded.between {
+		if s.err != nil {
+			return s.err
+		}
 	}
 	b.coded.damaged(b.coded.req)
 	return &codingError{err}
 }
 
-// source remembers the error of the body below: decoders pass it on in their own words, or take it for a fault of the coding.
+// source is what a decoder reads: the body below, or what the decoder before it makes of that. It remembers the errors of the body below
+// and of its own bound: decoders pass them on in their own words, or take them for a fault of the coding.
 type source struct {
-	r   io.Reader
-	err error
+	r       io.Reader
+	left    int64
+	decoded bool // its errors are those of a decoder
+	err     error
 }
 
 func (s *source) Read(p []byte) (int, error) {
+	if s.left == 0 {
+		s.err = call.ErrBodyTooLarge
+		return 0, s.err
+	}
+	if int64(len(p)) > s.left {
+		p = p[:s.left]
+	}
 	n, err := s.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
+	s.left -= int64(n)
+	if err != nil && !s.decoded && !errors.Is(err, io.EOF) {
 		s.err = err
 	}
 	return n, err

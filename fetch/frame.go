@@ -15,9 +15,10 @@ type frame struct {
 	state call.State
 	taken atomic.Uint32
 
-	own  http.Request // the caller's, with the state as its context
-	body bounded
-	wire *wire // nil in a client with a cache, whose calls seldom need it
+	own    http.Request // the caller's, with the state as its context
+	accept [1]string    // the Accept-Encoding of a request that decode has made
+	body   bounded
+	wire   *wire // nil in a client with a cache, whose calls seldom need it
 }
 
 // wire is the part of a frame that a call needs to go to the origin, which one that the cache answers does not.
@@ -53,6 +54,7 @@ const (
 	takenBody uint32 = 1 << iota
 	takenAttempt
 	takenDrained
+	takenAccept
 )
 
 // isOwn tells whether req is the one in the call's frame, and not one that a layer has made of it.
@@ -67,7 +69,7 @@ func isOwn(st *call.State, req *http.Request) bool {
 // take returns a part of the call's frame, or a new one when it is taken, or when the call has no frame or one without that part.
 func take[T any](st *call.State, bit uint32, part func(*frame) *T) *T {
 	if st != nil {
-		if f, ok := st.Client.(*frame); ok && (bit == takenBody || f.wire != nil) && f.taken.Or(bit)&bit == 0 {
+		if f, ok := st.Client.(*frame); ok && (bit&(takenBody|takenAccept) != 0 || f.wire != nil) && f.taken.Or(bit)&bit == 0 {
 			return part(f)
 		}
 	}

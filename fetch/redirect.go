@@ -1,10 +1,13 @@
 package fetch
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
 	"example.com/quire/fetch/internal/body"
@@ -31,7 +34,7 @@ func isRedirect(resp *http.Response) bool {
 }
 
 // follow lets net/http's client follow redirects and keep cookies; what it does with methods, bodies and cookie jars is
-// right. first is the answer to req when it is there already: most calls see no redirect and go without that client.
+// right, but for QUERY: see keepMethod. first is the answer to req when it is there already: most calls see no redirect and go without that client.
 func (c *Client) follow(req *http.Request, first *http.Response) (*http.Response, error) {
 	h := http.Client{Transport: &primed{next: c.stack, first: first, check: c.cfg.MaxRedirects >= 0}, CheckRedirect: c.checkRedirect(call.From(req.Context())), Jar: c.cfg.Jar}
 	resp, err := h.Do(req)
@@ -64,8 +67,36 @@ func (p *primed) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err := readable(resp); err != nil {
 			return nil, err
 		}
+		keepMethod(req, resp)
 	}
 	return resp, nil
+}
+
+// keepMethod lets net/http's client repeat a QUERY where 301 and 302 say so: it takes them for 308 and 307. To that client every method but GET
+// and HEAD becomes GET then, which of POST is a custom that RFC 9110 permits (sections 15.4.2 and 15.4.3), while a QUERY without its body
+// asks for something else, and may well be answered. checkRedirect gives the response its status back.
+func keepMethod(req *http.Request, resp *http.Response) {
+	code := resp.StatusCode
+	if req.Method != "QUERY" || code != http.StatusMovedPermanently && code != http.StatusFound || resp.Header.Get("Location") == "" {
+		return
+	}
+	if req.Body != nil && req.Body != http.NoBody && req.GetBody == nil {
+		return
+	}
+	resp.Status = fmt.Sprintf("%d %s", code, http.StatusText(code)) // by which it is known again
+	resp.StatusCode = http.StatusTemporaryRedirect
+	if code == http.StatusMovedPermanently {
+		resp.StatusCode = http.StatusPermanentRedirect
+	}
+}
+
+// restore undoes keepMethod.
+func restore(resp *http.Response) {
+	for _, code := range []int{http.StatusMovedPermanently, http.StatusFound} {
+		if strings.HasPrefix(resp.Status, strconv.Itoa(code)) {
+			resp.StatusCode = code
+		}
+	}
 }
 
 // readable refuses a redirect whose Location cannot be read, and closes its body. net/http's client would quote it in full, with the
@@ -97,6 +128,7 @@ func (s strict) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err := readable(resp); err != nil {
 			return nil, s.c.fail(req, call.From(resp.Request.Context()), err)
 		}
+		keepMethod(req, resp)
 	}
 	return resp, nil
 }
@@ -104,7 +136,18 @@ func (s strict) RoundTrip(req *http.Request) (*http.Response, error) {
 // checkRedirect returns the policy, to be asked before each hop of a call. Its state is nil where each hop is a call of its own: what the
 // context of its first request has is that of a call around it, in whose attempt it is made.
 func (c *Client) checkRedirect(st *call.State) func(req *http.Request, via []*http.Request) error {
-	return func(req *http.Request, via []*http.Request) error { return c.mayFollow(st, req, via) }
+	return func(req *http.Request, via []*http.Request) error {
+		resp := req.Response
+		if resp != nil {
+			restore(resp)
+		}
+		err := c.mayFollow(st, req, via)
+		if resp != nil && resp.Body != nil && !errors.Is(err, http.ErrUseLastResponse) {
+			body.Discard(resp.Body) // that client waits for 2 KiB of it, which a server may send for as long as it likes
+			resp.Body = http.NoBody
+		}
+		return err
+	}
 }
 
 func (c *Client) mayFollow(st *call.State, req *http.Request, via []*http.Request) error {
@@ -112,6 +155,9 @@ func (c *Client) mayFollow(st *call.State, req *http.Request, via []*http.Reques
 		return http.ErrUseLastResponse
 	}
 	last := via[len(via)-1]
+	if last.Method == "QUERY" && req.Method != last.Method && req.Response != nil && req.Response.StatusCode != http.StatusSeeOther {
+		return http.ErrUseLastResponse // its body cannot be sent again: see keepMethod
+	}
 	// Credentials in a Location would be sent on as an Authorization field.
 	req.URL.User = nil
 	if st != nil {
@@ -129,6 +175,7 @@ func (c *Client) mayFollow(st *call.State, req *http.Request, via []*http.Reques
 	}
 	if crossed(req, via) {
 		keepHarmless(req.Header)
+		req.Host = "" // the caller's own, which net/http keeps for a Location without scheme: "//other.example/" has none either
 		if st != nil {
 			st.Cross()
 		}

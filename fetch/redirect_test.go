@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"example.com/quire/fetch/fetchtest"
+	"example.com/quire/fetch/observe"
 )
 
 func to(code int, location string) fetchtest.Step {
@@ -174,6 +176,123 @@ func TestRedirectBodyRules(t *testing.T) {
 	read(t, resp)
 	if r := tr.Requests()[1]; r.Header.Get("Authorization") != "" || r.URL.User != nil {
 		t.Errorf("the server's userinfo was used: %v", r.Header)
+	}
+}
+
+// Nobody waits for the body of a redirect that is followed, or denied.
+func TestBodyOfARedirectIsNotWaitedFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		location, body string
+		err            error
+	}{"followed": {"/b", "there", nil}, "denied": {"ftp://a.example/", "", ErrRedirectDenied}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				for _, plain := range []bool{false, true} {
+					cl, tr := over(t, Config{BodyIdle: 10 * time.Second}, to(302, c.location).Body(strings.Repeat("x", 4096)).Drip(1, time.Second), fetchtest.Step{}.Body("there"))
+					req, err := http.NewRequestWithContext(t.Context(), "GET", "http://a.example/", nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					do, start := cl.Do, time.Now()
+					if plain {
+						do = cl.HTTP().Do
+					}
+					resp, err := do(req)
+					if err == nil {
+						if got := read(t, resp); got != c.body {
+							t.Errorf("by HTTP %t: %q", plain, got)
+						}
+					} else {
+						discard(t, resp)
+					}
+					if took := time.Since(start); !errors.Is(err, c.err) || took > 100*time.Millisecond {
+						t.Errorf("by HTTP %t: %v after %v", plain, err, took)
+					}
+					synctest.Wait()
+					tr.AssertClosed(t)
+				}
+			})
+		})
+	}
+}
+
+// A QUERY whose body is left out is another question (RFC 9110, sections 15.4.2 and 15.4.3, let only POST become GET).
+func TestRedirectedQueryIsAskedAgain(t *testing.T) {
+	for _, c := range []struct {
+		method string
+		code   int
+		once   bool   // the body cannot be sent again
+		second string // "" = the redirect is the answer
+		body   string
+	}{
+		{"QUERY", 301, false, "QUERY", "asked"},
+		{"QUERY", 302, false, "QUERY", "asked"},
+		{"QUERY", 303, false, "GET", ""},
+		{"QUERY", 307, false, "QUERY", "asked"},
+		{"QUERY", 301, true, "", ""},
+		{"QUERY", 302, true, "", ""},
+		{"QUERY", 307, true, "", ""},
+		{"POST", 302, false, "GET", ""},
+	} {
+		for _, plain := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s %d, once %t, by HTTP %t", c.method, c.code, c.once, plain), func(t *testing.T) {
+				told := 0
+				cl, tr := over(t, Config{Observers: []observe.Func{func(_ context.Context, e *observe.Event) {
+					if e.Kind == observe.Redirect {
+						told = e.Status
+					}
+				}}}, to(c.code, "/b"), fetchtest.Step{}.Body("found"))
+				req, err := http.NewRequestWithContext(t.Context(), c.method, "http://a.example/a", strings.NewReader("asked"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.once {
+					req.GetBody = nil
+				}
+				do := cl.Do
+				if plain {
+					do = cl.HTTP().Do
+				}
+				resp, err := do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := read(t, resp)
+				if c.second == "" {
+					if resp.StatusCode != c.code || got != "moved" || len(tr.Requests()) != 1 {
+						t.Errorf("%d %q after %d requests", resp.StatusCode, got, len(tr.Requests()))
+					}
+					return
+				}
+				if sent := tr.Requests(); got != "found" || len(sent) != 2 || sent[1].Method != c.second || string(sent[1].Body) != c.body {
+					t.Errorf("%q; sent %+v", got, sent)
+				}
+				if before := resp.Request.Response; before == nil || before.StatusCode != c.code || !plain && told != c.code {
+					t.Errorf("the redirect is told as %d, %+v", told, before)
+				}
+			})
+		}
+	}
+}
+
+// A Location may have a host and no scheme; then net/http keeps the caller's Host, which is that of another server.
+func TestHostOfTheCallersStaysAtItsOrigin(t *testing.T) {
+	for location, want := range map[string]string{"/b": "virtual.example", "//b.example/": "b.example", "http://b.example/": "b.example"} {
+		cl, tr := over(t, Config{}, to(302, location), fetchtest.Step{})
+		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://a.example/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = "virtual.example"
+		resp, err := cl.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read(t, resp)
+		second := tr.Requests()[1]
+		if got := cmp.Or(second.Host, second.URL.Host); got != want {
+			t.Errorf("%s: asked for %s, want %s", location, got, want)
+		}
 	}
 }
 

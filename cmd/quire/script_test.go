@@ -108,11 +108,12 @@ func cmdSSHD(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // cmdFlaky starts an API that is busy for the first two of three requests and lets its answers be cached; it puts its address into a variable.
+// What is asked for at /slow never comes, at /once not the first time.
 func cmdFlaky(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) == 1, "flaky VARIABLE")
 	var calls atomic.Int64
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/slow" {
+		if r.URL.Path == "/slow" || r.URL.Path == "/once" && calls.Add(1) == 1 {
 			<-r.Context().Done() // until the client goes
 			return
 		}

@@ -176,6 +176,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return t.next.RoundTrip(req)
 	}
 	if err := req.Context().Err(); err != nil {
+		closeBody(req)
 		return nil, err
 	}
 	f, leads := g.join(string(key), req, st)
@@ -186,6 +187,31 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		go f.fly(t.next)
 	}
 	return t.wait(f, req, st, leads)
+}
+
+// errSent is the error of a caller whose body went to the origin for others, and who would have to send it again.
+var errSent = call.Final("the body of a collapsed request cannot be sent again")
+
+// alone asks by itself. The body of who leads was sent with the flight.
+func (t *transport) alone(req *http.Request, leads bool) (*http.Response, error) {
+	if leads && req.Body != nil && req.Body != http.NoBody {
+		if req.GetBody == nil {
+			return nil, errSent
+		}
+		b, err := req.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		c := *req
+		c.Body, req = b, &c
+	}
+	return t.next.RoundTrip(req)
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
 }
 
 // join returns the flight of a key, a new one if there is none; nil when the key is not to be collapsed now.
@@ -385,6 +411,12 @@ func forOne(h http.Header, shared bool) bool {
 
 // wait returns what the flight brings, or ends with the caller's own context or deadline.
 func (t *transport) wait(f *flight, req *http.Request, st *call.State, leads bool) (*http.Response, error) {
+	passed := leads // its body, to the flight or further down
+	defer func() {
+		if !passed {
+			closeBody(req)
+		}
+	}()
 	var over <-chan time.Time
 	if st != nil && !leads && !st.End.IsZero() && (f.st.End.IsZero() || st.End.Before(f.st.End)) {
 		timer := time.NewTimer(time.Until(st.End))
@@ -423,6 +455,7 @@ func (t *transport) wait(f *flight, req *http.Request, st *call.State, leads boo
 	switch {
 	case f.err != nil:
 		if !leads && f.ownTimeout(st) {
+			passed = true
 			return t.next.RoundTrip(req)
 		}
 		return nil, f.err
@@ -430,7 +463,8 @@ func (t *transport) wait(f *flight, req *http.Request, st *call.State, leads boo
 		if resp := f.stream.Swap(nil); resp != nil {
 			return f.take(resp, req), nil
 		}
-		return t.next.RoundTrip(req)
+		passed = true
+		return t.alone(req, leads)
 	}
 	if !leads {
 		f.g.followers.Add(1)

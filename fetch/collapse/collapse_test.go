@@ -174,6 +174,58 @@ func TestOnlyIdenticalRequestsAreOne(t *testing.T) {
 			wg.Wait()
 		})
 	})
+	t.Run("bodies that a key of one's own calls identical are sent once, and all are closed", func(t *testing.T) {
+		for name, c := range map[string]struct {
+			field string
+			sent  int
+		}{"shared": {"max-age=1", 1}, "for one alone": {"no-store", 3}} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					tr := fetchtest.Script(fetchtest.Step{}.Header("Cache-Control", c.field).Body("found").Delay(time.Second))
+					_, rt := over(t, Config{
+						When: func(*http.Request) bool { return true },
+						Key:  func(r *http.Request) ([]byte, bool) { return []byte(r.URL.Path), true },
+					}, tr)
+					var wg sync.WaitGroup
+					var opened, closed atomic.Int64
+					body := func() io.ReadCloser {
+						opened.Add(1)
+						return closer{strings.NewReader("asked"), func() { closed.Add(1) }}
+					}
+					for range 3 {
+						wg.Go(func() {
+							req, err := http.NewRequestWithContext(t.Context(), "QUERY", "http://a.example/search", body())
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							req.GetBody = func() (io.ReadCloser, error) { return body(), nil }
+							resp, err := rt.RoundTrip(req)
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							if b, err := io.ReadAll(resp.Body); err != nil || string(b) != "found" {
+								t.Errorf("%q, %v", b, err)
+							}
+							if err := resp.Body.Close(); err != nil {
+								t.Error(err)
+							}
+						})
+					}
+					wg.Wait()
+					for _, r := range tr.Requests() {
+						if string(r.Body) != "asked" {
+							t.Errorf("sent %q", r.Body)
+						}
+					}
+					if n := len(tr.Requests()); n != c.sent || opened.Load() != closed.Load() {
+						t.Errorf("sent %d times, want %d; %d bodies opened, %d closed", n, c.sent, opened.Load(), closed.Load())
+					}
+				})
+			})
+		}
+	})
 	t.Run("the key hides credentials", func(t *testing.T) {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://a.example/", nil)
 		if err != nil {
@@ -480,3 +532,10 @@ func TestConfigIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+type closer struct {
+	io.Reader
+	then func()
+}
+
+func (c closer) Close() error { c.then(); return nil }

@@ -266,17 +266,22 @@ func (r *race) run(delay time.Duration) (*http.Response, error) {
 
 // extra sends another leg, if the budget has it.
 func (r *race) extra() bool {
-	now := time.Now()
-	if r.req.Context().Err() != nil || r.t.c.Spender != nil && !r.t.c.Spender.Withdraw(r.req, now) {
+	if r.req.Context().Err() != nil {
 		return false
 	}
-	c := *r.req
+	now, c := time.Now(), *r.req
 	if c.Body != nil && c.Body != http.NoBody {
 		b, err := c.GetBody()
 		if err != nil {
-			return false
+			return false // before it is paid for
 		}
 		c.Body = b
+	}
+	if r.t.c.Spender != nil && !r.t.c.Spender.Withdraw(r.req, now) {
+		if c.Body != nil {
+			_ = c.Body.Close()
+		}
+		return false
 	}
 	try, _ := call.TryOf(r.req.Context())
 	try.Start, try.Hedge = now, true

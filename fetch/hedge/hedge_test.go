@@ -184,6 +184,52 @@ func TestExtraRequestsSpendFromTheBudget(t *testing.T) {
 	})
 }
 
+// What is not sent is not paid for, and a body that is not sent is closed.
+func TestBudgetPaysForWhatIsSentAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		budget, left int64
+		broken       bool
+	}{"a body that cannot be had again": {1, 1, true}, "a spent budget": {0, -1, false}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := &budget{}
+				b.left.Store(c.budget)
+				tr := fetchtest.Script(slow)
+				rt := over(t, Config{Delay: time.Second, Spender: b}, tr)
+				req, err := http.NewRequestWithContext(t.Context(), "PUT", "http://a.example/", strings.NewReader("x"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				opened, closed := 0, 0
+				req.GetBody = func() (io.ReadCloser, error) {
+					if c.broken {
+						return nil, errors.New("gone")
+					}
+					opened++
+					return closer{strings.NewReader("x"), func() { closed++ }}, nil
+				}
+				resp, err := rt.RoundTrip(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := resp.Body.Close(); err != nil {
+					t.Error(err)
+				}
+				if left := b.left.Load(); left != c.left || len(tr.Requests()) != 1 || opened != closed {
+					t.Errorf("%d are left, want %d; %d requests, %d bodies opened, %d closed", left, c.left, len(tr.Requests()), opened, closed)
+				}
+			})
+		})
+	}
+}
+
+type closer struct {
+	io.Reader
+	then func()
+}
+
+func (c closer) Close() error { c.then(); return nil }
+
 func TestDelayIsTheOriginsLivePercentile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := fetchtest.Script(fetchtest.Step{}.Delay(20 * time.Millisecond))

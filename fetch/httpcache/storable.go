@@ -16,14 +16,8 @@ func (c *Cache) storable(req *http.Request, resp *http.Response, x *exchange, no
 		return nil
 	}
 	d := c.responseDirectives(resp.Header)
-	if d.understand && !understood(status) || d.noStore && !d.understand || c.cfg.Shared && d.private {
+	if !c.permitted(req, status, resp.Header, &d) {
 		return nil
-	}
-	if c.cfg.Shared && len(req.Header["Authorization"]) > 0 && !d.public && !d.mustRevalidate && !d.sMaxAge.set {
-		return nil // section 3.5
-	}
-	if c.cfg.Shared && len(resp.Header["Set-Cookie"]) > 0 && !d.public && !d.maxAge.set && !d.sMaxAge.set && len(resp.Header["Expires"]) == 0 {
-		return nil // it may be stored (section 7.3), but nobody says that what has one user's cookie is for all
 	}
 	if c.cfg.Mode == TTLOnly {
 		if status != http.StatusOK {
@@ -64,6 +58,21 @@ func (c *Cache) storable(req *http.Request, resp *http.Response, x *exchange, no
 	}
 	v.setHeader(h)
 	return v
+}
+
+// permitted tells whether nothing in a response's fields forbids to store it.
+func (c *Cache) permitted(req *http.Request, status int, h http.Header, d *directives) bool {
+	if d.understand && !understood(status) || d.noStore && !d.understand {
+		return false
+	}
+	if !c.cfg.Shared {
+		return true
+	}
+	if d.private || len(req.Header["Authorization"]) > 0 && !d.public && !d.mustRevalidate && !d.sMaxAge.set {
+		return false // section 3.5
+	}
+	// A Set-Cookie may be stored (section 7.3), but nobody says that what has one user's cookie is for all.
+	return len(h["Set-Cookie"]) == 0 || d.public || d.maxAge.set || d.sMaxAge.set || len(h["Expires"]) > 0
 }
 
 // hasExpiry tells whether the response was meant to be stored although it is stale already: a request may accept that (max-stale).

@@ -124,14 +124,17 @@ func (x *exchange) notModified(resp *http.Response, why string, sole bool, now t
 		}
 		return x.take(again, &c, why, true), nil
 	}
-	next := x.c.updated(old, resp.Header, x, now)
+	next, kept := x.c.updated(old, resp.Header, x, now)
 	status := resp.StatusCode
 	discard(resp)
 	x.c.stats.revalidated.Add(1)
-	if x.v == old {
+	switch {
+	case !kept:
+		x.c.forget(x.req.Context(), x.key)
+	case x.demands.noStore || x.options.NoStore: // what is stored stays as it is
+	case x.v == old:
 		x.c.replace(x.req.Context(), x.key, old, next, x.number)
-	} else if vary, ok := selectors(next.fields.get("Vary"), x.req.Header); ok {
-		next.vary = vary // this request selects it too, says the origin
+	default: // this request selects it too, says the origin
 		x.c.commit(x.req.Context(), x.key, next, x.number)
 	}
 	return x.serve(next, now, forwarded{why: why, status: status}, ResultRevalidated), nil
@@ -193,9 +196,14 @@ func (x *exchange) ownTag(h http.Header) bool {
 	return false
 }
 
+// maxUpdated bounds the fields of what is updated, names and values: so many bytes a transport takes from one response, and each update may
+// add to what came with those before.
+const maxUpdated = 1 << 20
+
 // updated returns v with the fields of a 304 or of an answer to HEAD (section 3.2) in the place of its own, but those that describe
-// the stored body, and with the freshness that they give.
-func (c *Cache) updated(v *variant, h http.Header, x *exchange, now time.Time) *variant {
+// the stored body, and with the freshness that they give and what they select by. kept is false when by these fields it must not stay
+// stored.
+func (c *Cache) updated(v *variant, h http.Header, x *exchange, now time.Time) (next *variant, kept bool) {
 	n := *v
 	own := v.fields.header(nil, len(h), nil)
 	delete(own, "Age") // it was that of the response before
@@ -226,7 +234,23 @@ func (c *Cache) updated(v *variant, h http.Header, x *exchange, now time.Time) *
 		ttl = x.options.TTL
 	}
 	c.judge(&n, own, &d, ttl, x.asked, now)
-	return &n
+	size := 0
+	for _, name := range n.fields.names {
+		size += len(name.text)
+	}
+	for _, value := range n.fields.values {
+		size += len(value)
+	}
+	n.vary, ok = selectors(own["Vary"], x.req.Header)
+	return &n, ok && size <= maxUpdated && c.permitted(x.req, n.status, own, &d)
+}
+
+// forget removes what is stored under a key.
+func (c *Cache) forget(ctx context.Context, k Key) {
+	mu := c.lock(&k)
+	mu.Lock()
+	defer mu.Unlock()
+	c.remove(ctx, k)
 }
 
 // head forwards a HEAD and brings the stored GET up to date with its answer, or marks it stale (section 4.3.5).
@@ -238,7 +262,11 @@ func (x *exchange) head(why string) (*http.Response, error) {
 	if v := x.v; v != nil && !v.partial && resp.StatusCode == http.StatusOK {
 		now := time.Now()
 		if v.status == http.StatusOK && v.agrees(resp, now) && !x.demands.noStore && !x.options.NoStore {
-			x.c.replace(x.req.Context(), x.key, v, x.c.updated(v, resp.Header, x, now), x.number)
+			if next, kept := x.c.updated(v, resp.Header, x, now); kept {
+				x.c.replace(x.req.Context(), x.key, v, next, x.number)
+			} else {
+				x.c.forget(x.req.Context(), x.key)
+			}
 		} else {
 			n := *v
 			n.invalidated = true

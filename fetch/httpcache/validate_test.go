@@ -1,6 +1,8 @@
 package httpcache
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,6 +136,106 @@ func TestValidation(t *testing.T) {
 			}
 		})
 	})
+}
+
+// An update may change what selects a response, and forbid what was permitted.
+func TestWhatAnUpdateSaysCounts(t *testing.T) {
+	const (
+		tag   = `Etag: "a"`
+		other = "Accept-Language: de"
+	)
+	for _, c := range []struct {
+		name    string
+		shared  bool
+		first   []string
+		update  []string
+		fields  []string // of the requests before
+		third   []string // of the request after
+		updates bool     // the third is answered from what was updated
+	}{
+		{"Vary, the same request", false, []string{stale1, tag}, []string{fresh60, "Vary: Accept-Language"}, []string{"Accept-Language: en"}, []string{"Accept-Language: en"}, true},
+		{"Vary, another request", false, []string{stale1, tag}, []string{fresh60, "Vary: Accept-Language"}, []string{"Accept-Language: en"}, []string{other}, false},
+		{"Vary less, another request", false, []string{stale1, tag, "Vary: Accept-Language, Foo"}, []string{fresh60, "Vary: Foo"}, nil, []string{other}, true},
+		{"Vary *", false, []string{stale1, tag}, []string{fresh60, "Vary: *"}, nil, nil, false},
+		{"no-store", false, []string{stale1, tag}, []string{"Cache-Control: no-store, max-age=60"}, nil, nil, false},
+		{"private", false, []string{stale1, tag}, []string{"Cache-Control: private, max-age=60"}, nil, nil, true},
+		{"private to a shared cache", true, []string{stale1, tag}, []string{"Cache-Control: private, max-age=60"}, nil, nil, false},
+		{"no longer public", true, []string{"Cache-Control: public, max-age=1", tag}, []string{fresh60}, []string{"Authorization: a"}, []string{"Authorization: b"}, false},
+		{"still public", true, []string{"Cache-Control: public, max-age=1", tag}, []string{"Cache-Control: public, max-age=60"}, []string{"Authorization: a"}, []string{"Authorization: b"}, true},
+	} {
+		for _, method := range []string{"GET", "HEAD"} {
+			t.Run(c.name+", by "+method, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					update := not(append([]string{tag}, c.update...)...)
+					if method == "HEAD" {
+						update = answer(200, "", append([]string{tag}, c.update...)...).WrongLength(4)
+					}
+					r := newRig(t, Config{Shared: c.shared}, answer(200, "body", c.first...), update, answer(200, "new", "Cache-Control: no-store"))
+					r.do("GET", "/", c.fields...)
+					pass(2 * second)
+					if g := r.do(method, "/", c.fields...); g.status != 200 || method == "GET" && g.body != "body" {
+						t.Fatalf("the update: %+v", g)
+					}
+					want, asked := "body", 2
+					if !c.updates {
+						want, asked = "new", 3
+					}
+					if g := r.do("GET", "/", c.third...); g.body != want || r.asked() != asked {
+						t.Errorf("then %+v, asked %d times", g, r.asked())
+					}
+				})
+			})
+		}
+	}
+	t.Run("a request's no-store leaves what is stored as it is", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, Config{}, step(stale1, tag, "X: old"), not(fresh60, tag, "X: new"), not(fresh60, tag))
+			r.do("GET", "/")
+			pass(2 * second)
+			if g := r.do("GET", "/", "Cache-Control: no-store"); g.body != "body" || g.header.Get("X") != "new" {
+				t.Errorf("%+v", g)
+			}
+			if g := r.do("GET", "/"); g.result != ResultRevalidated || g.header.Get("X") != "old" {
+				t.Errorf("then %+v", g)
+			}
+		})
+	})
+}
+
+// Each update may add fields to those before; what has grown beyond what one response may have is asked for anew.
+func TestUpdatesDoNotGrowWithoutEnd(t *testing.T) {
+	for _, method := range []string{"GET", "HEAD"} {
+		t.Run(method, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const each = 100 << 10
+				steps := []fetchtest.Step{step("Cache-Control: max-age=0", `Etag: "a"`)}
+				for i := range 20 {
+					grown := not(`Etag: "a"`, fmt.Sprintf("X-%d: %s", i, strings.Repeat("x", each)))
+					if method == "HEAD" {
+						grown = answer(200, "", `Etag: "a"`, fmt.Sprintf("X-%d: %s", i, strings.Repeat("x", each))).WrongLength(4)
+					}
+					steps = append(steps, grown)
+				}
+				r := newRig(t, Config{}, steps...)
+				r.do("GET", "/")
+				for range 20 {
+					r.do(method, "/")
+				}
+				if b := r.cache.Stats().Bytes; b > maxUpdated+each {
+					t.Errorf("%d bytes are stored", b)
+				}
+				again := 0
+				for _, q := range r.tr.Requests()[1:] {
+					if q.Method == "GET" && q.Header.Get("If-None-Match") == "" {
+						again++
+					}
+				}
+				if method == "GET" && again == 0 {
+					t.Error("it was never asked for anew")
+				}
+			})
+		})
+	}
 }
 
 func TestCallersConditions(t *testing.T) {

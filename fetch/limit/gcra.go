@@ -93,7 +93,7 @@ func validRate(k *call.Check, rate, burst string, r Rate, n int) {
 
 // AllowN admits n events at now, all or none.
 func (g *GCRA) AllowN(now time.Time, n int) bool {
-	_, ok := g.reserve(now, n, 0)
+	_, _, ok := g.reserve(now, n, 0)
 	if !ok {
 		g.denied.Add(1)
 	}
@@ -102,7 +102,7 @@ func (g *GCRA) AllowN(now time.Time, n int) bool {
 
 // Allow admits one event now.
 func (g *GCRA) Allow() bool {
-	_, ok := g.reserveBy(time.Now, 0)
+	_, _, ok := g.reserveBy(time.Now, 0)
 	if !ok {
 		g.denied.Add(1)
 	}
@@ -111,26 +111,28 @@ func (g *GCRA) Allow() bool {
 
 // reserveBy admits one event by a clock, after a wait of at most limit. Who is held up between reading the clock and this comes behind
 // those who have read it since, and would pay for the time that it lost: before anybody waits or is refused the clock is read again.
-func (g *GCRA) reserveBy(clock func() time.Time, limit time.Duration) (wait time.Duration, ok bool) {
-	if wait, ok = g.reserve(clock(), 1, 0); !ok {
-		wait, ok = g.reserve(clock(), 1, limit)
+func (g *GCRA) reserveBy(clock func() time.Time, limit time.Duration) (place int64, wait time.Duration, ok bool) {
+	if place, wait, ok = g.reserve(clock(), 1, 0); !ok {
+		place, wait, ok = g.reserve(clock(), 1, limit)
 	}
-	return wait, ok
+	return place, wait, ok
 }
 
 // ReserveN admits n events at the end of the wait that it returns. It is false for more than a burst, which never fits.
 func (g *GCRA) ReserveN(now time.Time, n int) (wait time.Duration, ok bool) {
-	return g.reserve(now, n, math.MaxInt64)
+	_, wait, ok = g.reserve(now, n, math.MaxInt64)
+	return wait, ok
 }
 
-// reserve admits n events after a wait of at most limit; otherwise it returns the wait that it would have been.
-func (g *GCRA) reserve(now time.Time, n int, limit time.Duration) (wait time.Duration, ok bool) {
+// reserve admits n events after a wait of at most limit; otherwise it returns the wait that it would have been. Their place is the arrival
+// time that they make.
+func (g *GCRA) reserve(now time.Time, n int, limit time.Duration) (place int64, wait time.Duration, ok bool) {
 	s := g.set.Load()
 	if n <= 0 {
-		return 0, n == 0
+		return 0, 0, n == 0
 	}
 	if n > s.burst {
-		return 0, false
+		return 0, 0, false
 	}
 	at, cost := int64(now.Sub(g.epoch)), s.interval*int64(n)
 	for {
@@ -138,10 +140,10 @@ func (g *GCRA) reserve(now time.Time, n int, limit time.Duration) (wait time.Dur
 		next := max(due, at) + cost
 		w := max(next-at-s.ahead, 0)
 		if w > int64(limit) {
-			return time.Duration(w), false
+			return 0, time.Duration(w), false
 		}
 		if g.due.CompareAndSwap(due, next) {
-			return time.Duration(w), true
+			return next, time.Duration(w), true
 		}
 	}
 }
@@ -161,7 +163,8 @@ func (g *GCRA) wait(ctx context.Context, limit time.Duration) (time.Duration, er
 	if d, ok := ctx.Deadline(); ok {
 		limit = min(limit, d.Sub(now))
 	}
-	w, ok := g.reserveBy(time.Now, limit)
+	s := g.set.Load()
+	place, w, ok := g.reserveBy(time.Now, limit)
 	if !ok {
 		g.denied.Add(1)
 		return w, ErrRateLimited
@@ -169,16 +172,22 @@ func (g *GCRA) wait(ctx context.Context, limit time.Duration) (time.Duration, er
 	if w == 0 {
 		return 0, nil
 	}
-	mine := g.due.Load()
 	t := time.NewTimer(w)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return w, nil
 	case <-ctx.Done():
-		// The place is given back if nobody has queued behind it; otherwise those behind keep theirs.
-		g.due.CompareAndSwap(mine, mine-g.set.Load().interval)
+		g.giveBack(place, s)
 		return time.Since(now), ctx.Err()
+	}
+}
+
+// giveBack undoes the admission of one event, made under s, that nobody has come behind. Otherwise the arrival time is not the one that the
+// event made, or not counted in its rate: then those behind keep their places, and this one is lost.
+func (g *GCRA) giveBack(place int64, s *setting) {
+	if g.set.Load() == s {
+		g.due.CompareAndSwap(place, place-s.interval)
 	}
 }
 

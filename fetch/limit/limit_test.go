@@ -149,6 +149,94 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	})
 }
 
+// Who leaves may give back nothing but a place of its own, which the arrival time alone does not tell: at another rate it may be that of
+// others who have come since.
+func TestWhoLeavesGivesBackNobodyElsesPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gcra(t, Rate{10, time.Second}, 1)
+		g.Allow()
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan error)
+		go func() { left <- g.Wait(ctx) }() // its turn is after 100 ms, and the arrival time 200 ms from now
+		synctest.Wait()
+		if err := g.SetRate(Rate{20, time.Second}, 1); err != nil { // the arrival time is 100 ms from now
+			t.Fatal(err)
+		}
+		start, turns := time.Now(), make(chan time.Duration, 3)
+		wait := func() {
+			if err := g.Wait(t.Context()); err != nil {
+				t.Error(err)
+			}
+			turns <- time.Since(start)
+		}
+		for range 2 { // the second makes the arrival time 200 ms from now
+			go wait()
+			synctest.Wait()
+		}
+		cancel()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		go wait()
+		for _, want := range []time.Duration{100, 150, 200} {
+			if at := <-turns; at != want*time.Millisecond {
+				t.Errorf("a turn after %v, want %d ms", at, want)
+			}
+		}
+	})
+}
+
+func TestPlacesAreGivenBackByTheirOwners(t *testing.T) {
+	g, now := gcra(t, Rate{1, time.Second}, 1), time.Now()
+	s := g.set.Load()
+	first, _, _ := g.reserve(now, 1, time.Hour)
+	second, _, _ := g.reserve(now, 1, time.Hour)
+	if g.giveBack(first, s); g.due.Load() != second {
+		t.Error("the first, whom another has come behind, moved that one")
+	}
+	if g.giveBack(second, s); g.due.Load() != first {
+		t.Error("the second's place is not given back")
+	}
+}
+
+// Callers who come at one moment, of whom some leave: no two of the others are let in closer together than the rate says.
+func TestWaitersWhoLeaveDoNotMoveOthers(t *testing.T) {
+	for range 300 {
+		synctest.Test(t, func(t *testing.T) {
+			g := gcra(t, Rate{10, time.Second}, 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Millisecond, cancel)
+			turns := make(chan time.Time, 24)
+			var wg sync.WaitGroup
+			for i := range cap(turns) {
+				wg.Go(func() {
+					if i >= cap(turns)/2 {
+						if i%2 == 0 {
+							pass(2 * time.Millisecond) // behind those who have left
+						}
+						if g.Wait(t.Context()) == nil {
+							turns <- time.Now()
+						}
+						return
+					}
+					if g.Wait(ctx) == nil {
+						turns <- time.Now()
+					}
+				})
+			}
+			wg.Wait()
+			close(turns)
+			var last time.Time
+			for at := range turns {
+				if d := at.Sub(last); d < 100*time.Millisecond {
+					t.Fatalf("two within %v", d)
+				}
+				last = at
+			}
+		})
+	}
+}
+
 func TestLimiterUnderConcurrentUse(t *testing.T) {
 	g, now := gcra(t, Rate{1000, time.Second}, 1000), time.Now().Add(time.Second)
 	var admitted atomic.Int64
@@ -575,11 +663,11 @@ func TestWhoIsHeldUpIsNotRefused(t *testing.T) {
 		readings = readings[1:]
 		return at
 	}
-	if wait, ok := g.reserveBy(clock, 0); !ok || wait != 0 {
+	if _, wait, ok := g.reserveBy(clock, 0); !ok || wait != 0 {
 		t.Errorf("%v, %t: refused, or made to wait", wait, ok)
 	}
 	readings = []time.Time{now, late}
-	if wait, ok := g.reserveBy(clock, time.Second); !ok || wait != 0 {
+	if _, wait, ok := g.reserveBy(clock, time.Second); !ok || wait != 0 {
 		t.Errorf("%v, %t: refused, or made to wait", wait, ok)
 	}
 }

@@ -76,6 +76,12 @@ func (p *program) get(ctx context.Context, address string, o fetchOptions) error
 	if o.repeat < 1 {
 		return usageError{fmt.Errorf("--repeat %d: want at least 1", o.repeat)}
 	}
+	if o.timeout <= 0 {
+		return usageError{fmt.Errorf("--timeout %v: want more than 0", o.timeout)}
+	}
+	if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return usageError{errors.New("URL: want an address that begins with https:// or http://, such as https://api.example/v1/rates")}
+	}
 	header := http.Header{}
 	for _, line := range o.header {
 		name, value, ok := strings.Cut(line, ":")
@@ -105,7 +111,12 @@ func (p *program) get(ctx context.Context, address string, o fetchOptions) error
 		case r.Status >= http.StatusBadRequest:
 			failed = fmt.Errorf("fetch %s: status %d %s", r.URL, r.Status, http.StatusText(r.Status))
 		case o.out != "":
-			failed = os.WriteFile(o.out, body, 0o600)
+			if err := os.WriteFile(o.out, body, 0o600); err != nil {
+				failed = err
+			}
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
 	return failed
@@ -136,11 +147,21 @@ func fetchOnce(ctx context.Context, client *fetch.Client, address string, o fetc
 	for _, a := range info.Attempts {
 		r.Attempts = append(r.Attempts, fetchAttempt{a.Reason, a.Status, a.Took.Seconds(), a.Delay.Seconds(), a.Hedge})
 	}
-	r.Layers = whatLayersDid(info, state, took, o.timeout)
+	r.Layers = whatLayersDid(info, breakerOf(state, r.URL), took, o.timeout)
 	return r, body, err
 }
 
-func whatLayersDid(info fetch.Info, state fetch.State, took, total time.Duration) []fetchLayer {
+// breakerOf returns the state of the breaker of an address, which after redirects is the one that answered or failed.
+func breakerOf(state fetch.State, address string) string {
+	for _, o := range state.Origins {
+		if rest, ok := strings.CutPrefix(address, o.Origin); ok && (rest == "" || strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "?")) {
+			return o.Breaker
+		}
+	}
+	return "closed"
+}
+
+func whatLayersDid(info fetch.Info, breaker string, took, total time.Duration) []fetchLayer {
 	round := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 	cache := info.Cache.Result
 	switch {
@@ -174,10 +195,6 @@ func whatLayersDid(info fetch.Info, state fetch.State, took, total time.Duration
 	}
 	if info.Stop != "" {
 		retry += "; ended: " + info.Stop
-	}
-	breaker := "closed"
-	if len(state.Origins) > 0 {
-		breaker = state.Origins[0].Breaker
 	}
 	return []fetchLayer{
 		{"cache", cache},
