@@ -50,6 +50,14 @@ func TestDocsLimits(t *testing.T) {
 	title := inSource(t, "internal/record/maker.go", "const maxTitle = ")
 	wait := inSource(t, "internal/render/queue.go", "longestWait = ")
 	wall := inSource(t, "internal/api/request.go", "l.Render = cmp.Or(max(l.Render, 0), ")
+	request := size(inSource(t, "internal/api/convert.go", "convertBody = "), " ")
+	html := size(inSource(t, "pdf/htmlpdf/htmlpdf.go", "{&l.HTMLBytes, "), " ")
+	asked := inSource(t, "pdf/htmlpdf/htmlpdf.go", "{&l.Resources, ")
+	answers := size(inSource(t, "pdf/htmlpdf/htmlpdf.go", "{&l.ResourceBytes, "), " ")
+	converted := size(inSource(t, "pdf/htmlpdf/htmlpdf.go", "{&l.OutputBytes, "), " ")
+	pixels := decimal(inSource(t, "pdf/htmlpdf/htmlpdf.go", "{&l.ImagePixels, "))
+	parallel := inSource(t, "internal/config/config.go", "c.Convert.Parallel = cmp.Or(c.Convert.Parallel, ")
+	mostParallel := inSource(t, "internal/config/check.go", "mostParallel   = ")
 	data, depth, nodes := engine.FieldByName("DataBytes").Int(), engine.FieldByName("DataDepth").Int(), engine.FieldByName("DataNodes").Int()
 	for _, said := range []struct{ page, text string }{
 		{"docs/limits.md", fmt.Sprintf("| body of a render or document request | %s | `limits.body`, %s to %s |", size(body, " "), size(least, " "), size(most, " "))},
@@ -63,6 +71,12 @@ func TestDocsLimits(t *testing.T) {
 		{"docs/limits.md", fmt.Sprintf("| title kept with a document | %d characters |", title)},
 		{"docs/limits.md", fmt.Sprintf("| wait for a rendering slot | %d s |", wait)},
 		{"docs/limits.md", fmt.Sprintf("| making a document | %d s |", wall)},
+		{"docs/limits.md", fmt.Sprintf("| request to convert a page | %s | the page in it %s |", request, html)},
+		{"docs/limits.md", fmt.Sprintf("| requests of a page that is converted | %d | all answers together %s |", asked, answers)},
+		{"docs/limits.md", fmt.Sprintf("| file that a page becomes | %s | an image %s pixels |", converted, pixels)},
+		{"docs/limits.md", fmt.Sprintf("| pages converted at once | %d | `convert.parallel`, 1 to %d |", parallel, mostParallel)},
+		{"docs/http-api.md", fmt.Sprintf("| `html` | the page, at most %s |", html)},
+		{"docs/configuration.md", fmt.Sprintf("| `convert.parallel` | `%d` | pages at once, 1 to %d;", parallel, mostParallel)},
 		{"docs/configuration.md", fmt.Sprintf("| `limits.body` | `%s` | | of a render or document request; %s to %s.", size(body, ""), size(least, ""), size(most, ""))},
 		{"docs/configuration.md", fmt.Sprintf("`data` in it has at most %s, %d levels and %s values |", size(data, ""), depth, decimal(nodes))},
 		{"docs/configuration.md", fmt.Sprintf("| `sources.NAME.max-bytes` | `%s` |", size(answer, ""))},

@@ -31,7 +31,7 @@ type Library interface {
 	ByContent(ctx context.Context, space record.Space, content record.Hash) (*record.Document, error)
 }
 
-// Options are what the API works with. All fields but Limits are needed.
+// Options are what the API works with. All fields up to Access are needed.
 type Options struct {
 	Maker   *record.Maker
 	Library Library
@@ -43,6 +43,8 @@ type Options struct {
 	// Signers are the keys by which each space may sign, by their names.
 	Signers map[record.Space]map[string]*sign.Identity
 	Limits  Limits
+	// Converter turns HTML into files; nil: nothing does.
+	Converter Converter
 	// Overloaded reports whether a document that a space asks for now would be refused: then it is,
 	// before its request is read. Nil: never.
 	Overloaded func(record.Space) bool
@@ -60,6 +62,7 @@ type Limits struct {
 	File        int64         // of a file to be verified, and of those of an operation on PDFs together: 64 MiB
 	Bodies      int64         // of all requests that are being read or answered: 128 MiB
 	Render      time.Duration // wall time of one document: 30 s
+	Convert     time.Duration // wall time of one conversion of HTML, which the Converter keeps: 30 s
 	PublicBytes int64         // memory for hot public documents: 64 MiB
 }
 
@@ -116,7 +119,8 @@ func (a *API) Close(ctx context.Context) error {
 // (Access.Identify).
 func (a *API) Register(r *web.Group) {
 	v1 := r.Group("/v1", a.o.Access.Require)
-	making := web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.Body, Bodies: web.NewBodyPool(a.o.Limits.Bodies)}
+	bodies := web.NewBodyPool(a.o.Limits.Bodies)
+	making := web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.Body, Bodies: bodies}
 	admitted := v1.Group("", a.admit)
 	admitted.POST("/render", a.render, described("render", making)...)
 	admitted.POST("/documents", a.makeDocument, described("make", making)...)
@@ -128,6 +132,7 @@ func (a *API) Register(r *web.Group) {
 	v1.POST("/documents/{id}/verify", a.verifyDocument,
 		described("document-verify", web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.File})...)
 	a.pdf.register(v1, a.o.Limits)
+	a.registerConvert(v1, bodies)
 
 	r.GET("/d/{content}.pdf", a.content, described("content")...)
 	r.GET("/r/{report}/latest.pdf", a.latest, described("latest")...)

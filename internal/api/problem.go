@@ -22,6 +22,8 @@ func problemType(kind string) string { return "urn:quire:problem:" + kind }
 // section 3.1.4).
 func problemTitle(kind string) string {
 	switch kind {
+	case "browser":
+		return "The browser failed"
 	case "busy":
 		return "Too many documents at once"
 	case "cross-site":
@@ -36,6 +38,8 @@ func problemTitle(kind string) string {
 		return "Over a limit"
 	case "not-found":
 		return "Not found"
+	case "page":
+		return "The page could not be read"
 	case "request":
 		return "The request is not right"
 	case "source":

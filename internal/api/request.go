@@ -24,6 +24,7 @@ func (l *Limits) fill() {
 	l.Bodies = cmp.Or(max(l.Bodies, 0), 128<<20)
 	l.PublicBytes = cmp.Or(max(l.PublicBytes, 0), 64<<20)
 	l.Render = cmp.Or(max(l.Render, 0), 30*time.Second)
+	l.Convert = cmp.Or(max(l.Convert, 0), 30*time.Second)
 }
 
 // payload is the body of POST /v1/render and POST /v1/documents.

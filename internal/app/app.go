@@ -31,10 +31,12 @@ import (
 	"example.com/quire/internal/blob"
 	"example.com/quire/internal/collect"
 	"example.com/quire/internal/config"
+	"example.com/quire/internal/convert"
 	"example.com/quire/internal/record"
 	"example.com/quire/internal/render"
 	"example.com/quire/internal/store"
 	"example.com/quire/internal/ui"
+	"example.com/quire/pdf/htmlpdf"
 	"example.com/quire/pdf/sign"
 	"example.com/quire/web"
 	"example.com/quire/web/frozen"
@@ -194,9 +196,18 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 	for space, all := range signers {
 		names[space] = slices.Sorted(maps.Keys(all))
 	}
+	converter, err := converterOf(a.cfg)
+	if err != nil {
+		return err
+	}
+	var converts api.Converter
+	if converter != nil {
+		converts = converter
+		a.onClose(converter.Close)
+	}
 	a.routes, err = api.New(api.Options{
 		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Reports: a.Reports, Access: a.access, Public: public, Signers: signers,
-		Limits: api.Limits{Body: int64(a.cfg.Limits.Body)}, Overloaded: overloaded,
+		Limits: api.Limits{Body: int64(a.cfg.Limits.Body), Convert: time.Duration(a.cfg.Convert.Timeout)}, Overloaded: overloaded, Converter: converts,
 	})
 	if err != nil {
 		return err
@@ -339,6 +350,35 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// converterOf makes what converts HTML; nil where no browser is named.
+func converterOf(c *config.Config) (*convert.Converter, error) {
+	v := c.Convert
+	if v.Browser == "" {
+		return nil, nil //nolint:nilnil // the absence is no error
+	}
+	allow, err := prefixesOf(v.Allow)
+	if err != nil {
+		return nil, fmt.Errorf("convert: %w", err)
+	}
+	return convert.New(convert.Config{
+		Browser: v.Browser, NoSandbox: v.NoSandbox, Hosts: v.Hosts, Allow: allow,
+		Limits: htmlpdf.Limits{Time: time.Duration(v.Timeout), Parallel: v.Parallel},
+	})
+}
+
+// prefixesOf reads prefixes of addresses.
+func prefixesOf(texts []string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, p := range texts {
+		prefix, err := netip.ParsePrefix(p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, prefix)
+	}
+	return all, nil
+}
+
 // identityOf reads the key of a signer.
 func identityOf(s config.Signer) (*sign.Identity, error) {
 	info, err := os.Stat(s.Key)
@@ -373,12 +413,9 @@ func sourcesOf(c *config.Config, log *slog.Logger) (*collect.Collector, error) {
 		for k, v := range s.Headers {
 			h.Header[k] = collect.NewSecret(v.Text())
 		}
-		for _, p := range s.Allow {
-			prefix, err := netip.ParsePrefix(p)
-			if err != nil {
-				return nil, fmt.Errorf("source %s: %w", name, err)
-			}
-			h.Allow = append(h.Allow, prefix)
+		var err error
+		if h.Allow, err = prefixesOf(s.Allow); err != nil {
+			return nil, fmt.Errorf("source %s: %w", name, err)
 		}
 		src := collect.Source{Space: record.Space(s.Space), Name: name, Kind: h, Required: s.Required}
 		for p, kind := range s.Parameters {

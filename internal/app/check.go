@@ -15,16 +15,18 @@ import (
 	"strings"
 
 	"example.com/quire/internal/config"
+	"example.com/quire/internal/convert"
 	"example.com/quire/internal/nearest"
 	"example.com/quire/internal/record"
 	"example.com/quire/internal/templates"
+	"example.com/quire/pdf/htmlpdf"
 )
 
 // Check judges what a configuration names: templates, sources, certificates. It is what New begins
 // with, and what the doctor asks. Its error is a *config.Error that tells everything at once.
 func Check(ctx context.Context, o Options) error {
 	var faults []record.Problem
-	for _, check := range []func(context.Context, Options) ([]record.Problem, error){checkTemplates, checkSources, checkSigners, checkTLS} {
+	for _, check := range []func(context.Context, Options) ([]record.Problem, error){checkTemplates, checkSources, checkSigners, checkConvert, checkTLS} {
 		found, err := check(ctx, o)
 		if err != nil {
 			return err
@@ -125,6 +127,29 @@ func checkSigners(_ context.Context, o Options) (faults []record.Problem, err er
 		}
 	}
 	return faults, nil
+}
+
+// checkConvert looks for the browser and reads the hosts.
+func checkConvert(ctx context.Context, o Options) (faults []record.Problem, err error) {
+	for i, h := range o.Config.Convert.Hosts {
+		if wrong := convert.CheckHost(h); wrong != nil {
+			faults = append(faults, o.Config.Fault(fmt.Sprintf("convert.hosts[%d]", i), convert.WantHost, strconv.Quote(h), ""))
+		}
+	}
+	if len(faults) > 0 {
+		return faults, nil
+	}
+	c, wrong := converterOf(o.Config)
+	if errors.Is(wrong, htmlpdf.ErrNoBrowser) {
+		return []record.Problem{o.Config.Fault("convert.browser", "a Chromium that can be started", strconv.Quote(o.Config.Convert.Browser), "install chromium, or name its path")}, nil
+	}
+	if wrong != nil {
+		return []record.Problem{o.Config.Fault("convert", "what HTML can be converted with", wrong.Error(), "")}, nil
+	}
+	if c == nil {
+		return nil, nil
+	}
+	return nil, c.Close(ctx)
 }
 
 // checkTLS reads the certificate as the server will.

@@ -5,19 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"example.com/quire/fetch"
+	"example.com/quire/internal/convert"
 	"example.com/quire/pdf/htmlpdf"
 )
 
@@ -161,36 +159,31 @@ func (p *program) converted(ctx context.Context, from, suffix string, v converti
 	if err != nil {
 		return err
 	}
+	var refused convert.Refused
+	source.Missed = refused.Missed
 	if v.out == "" {
 		v.out = name + suffix
 	}
 	if v.out == "-" && p.json {
 		return usageError{errors.New("--json and --out - both want standard output; name a FILE")}
 	}
-	allowed := &allowedHosts{names: v.allow}
+	for _, h := range v.allow {
+		if err := convert.CheckHost(h); err != nil {
+			return usageError{fmt.Errorf("--allow: %w", err)}
+		}
+	}
 	if u, err := url.Parse(source.URL); err == nil && u.Host != "" {
-		allowed.names = append(allowed.names, u.Hostname())
+		v.allow = append(v.allow, u.Host)
 	}
-	if len(allowed.names) > 0 {
-		t := fetch.TransportConfig{Guard: &fetch.Guard{}}
-		if v.private {
-			t.Guard = nil
-		}
-		client, err := fetch.New(fetch.Config{UserAgent: "Quire/" + p.Version, Total: v.timeout, Transport: t, MaxRedirects: -1})
-		if err != nil {
-			return usageError{err}
-		}
-		defer func() { _ = client.Close(context.WithoutCancel(ctx)) }() // nothing runs in it any more
-		allowed.next = client.Transport()
-	}
-	h, err := htmlpdf.New(htmlpdf.Options{
-		Browser: v.browser, NoSandbox: v.noSandbox, Resources: allowed, Limits: htmlpdf.Limits{Time: v.timeout},
+	h, err := convert.New(convert.Config{
+		Browser: v.browser, NoSandbox: v.noSandbox, Hosts: v.allow, Unguarded: v.private,
+		UserAgent: "Quire/" + p.Version, Limits: htmlpdf.Limits{Time: v.timeout},
 	})
 	if err != nil {
 		return err
 	}
-	file, err := draw(ctx, h, source)
-	if err = errors.Join(err, h.Close()); errors.Is(err, htmlpdf.ErrOptions) {
+	file, err := draw(ctx, h.Converter, source)
+	if err = errors.Join(err, h.Close(context.WithoutCancel(ctx))); errors.Is(err, htmlpdf.ErrOptions) {
 		return usageError{err}
 	}
 	if err != nil {
@@ -199,7 +192,7 @@ func (p *program) converted(ctx context.Context, from, suffix string, v converti
 	if err := p.output(v.out, func(w io.Writer) error { _, err := w.Write(file); return err }); err != nil {
 		return err
 	}
-	made := conversion{v.out, len(file), allowed.inVain()}
+	made := conversion{v.out, len(file), refused.Hosts()}
 	for _, host := range made.Refused {
 		_, _ = fmt.Fprintf(p.Stderr, "warning: the page asked for %s, which is not allowed: --allow %[1]s\n", host)
 	}
@@ -235,32 +228,4 @@ func (p *program) page(from string, v converting) (s htmlpdf.Source, name string
 	s.HTML, err = io.ReadAll(io.LimitReader(f, 64<<20))
 	base := path.Base(strings.ReplaceAll(from, `\`, "/"))
 	return s, strings.TrimSuffix(base, path.Ext(base)), errors.Join(err, f.Close())
-}
-
-// allowedHosts lets through what goes to them, and keeps the names of the others.
-type allowedHosts struct {
-	names   []string
-	next    http.RoundTripper
-	mu      sync.Mutex
-	refused []string
-}
-
-func (a *allowedHosts) RoundTrip(r *http.Request) (*http.Response, error) {
-	host := r.URL.Hostname()
-	if slices.ContainsFunc(a.names, func(n string) bool { return strings.EqualFold(n, host) }) {
-		return a.next.RoundTrip(r)
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !slices.Contains(a.refused, host) {
-		a.refused = append(a.refused, host)
-	}
-	return nil, fmt.Errorf("%s is not allowed: --allow %[1]s", host)
-}
-
-func (a *allowedHosts) inVain() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	slices.Sort(a.refused)
-	return a.refused
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"example.com/quire/internal/record"
 )
@@ -87,6 +88,7 @@ func (c *Config) check(lookup func(string) (string, bool)) []record.Problem {
 	for _, name := range slices.Sorted(maps.Keys(c.Reports)) {
 		c.checkReport(k, name)
 	}
+	c.checkConvert(k)
 	if c.Limits.Body < leastBody || c.Limits.Body > mostBody {
 		k.fail("limits.body", Size(leastBody).String()+" to "+Size(mostBody).String(), c.Limits.Body.String())
 	}
@@ -152,16 +154,40 @@ func (c *Config) checkSource(k *checker, name string, lookup func(string) (strin
 		}
 		checkSecret(k, at+".headers."+h, v, lookup)
 	}
-	for i, p := range s.Allow {
-		if _, err := netip.ParsePrefix(p); err != nil {
-			k.fail(fmt.Sprintf("%s.allow[%d]", at, i), "an address prefix such as 10.1.0.0/16", strconv.Quote(p))
-		}
-	}
+	checkPrefixes(k, at+".allow", s.Allow)
 	if s.Timeout < 0 {
 		k.fail(at+".timeout", "a positive duration such as 20s", s.Timeout.String())
 	}
 	if s.Attempts < 1 || s.Attempts > 10 {
 		k.fail(at+".attempts", "1 to 10", strconv.Itoa(s.Attempts))
+	}
+}
+
+// The most that a server converts at once, and the longest that one page may take.
+const (
+	mostParallel   = 16
+	longestConvert = Duration(5 * time.Minute)
+)
+
+func (c *Config) checkConvert(k *checker) {
+	v := c.Convert
+	if v.Browser == "" && (v.NoSandbox || len(v.Hosts) > 0 || len(v.Allow) > 0) {
+		k.fail("convert.browser", "a Chromium, because without one nothing is converted", "nothing")
+	}
+	checkPrefixes(k, "convert.allow", v.Allow)
+	if v.Parallel < 1 || v.Parallel > mostParallel {
+		k.fail("convert.parallel", fmt.Sprintf("1 to %d", mostParallel), strconv.Itoa(v.Parallel))
+	}
+	if v.Timeout < Duration(time.Second) || v.Timeout > longestConvert {
+		k.fail("convert.timeout", fmt.Sprintf("1s to %v", longestConvert), v.Timeout.String())
+	}
+}
+
+func checkPrefixes(k *checker, at string, prefixes []string) {
+	for i, p := range prefixes {
+		if _, err := netip.ParsePrefix(p); err != nil {
+			k.fail(fmt.Sprintf("%s[%d]", at, i), "an address prefix such as 10.1.0.0/16", strconv.Quote(p))
+		}
 	}
 }
 

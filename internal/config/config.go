@@ -17,6 +17,7 @@
 //	    timeout: 20s
 //	signers:
 //	  office: {key: office.p12, password: {env: OFFICE_KEY_PASSWORD}}
+//	convert: {browser: chromium, hosts: [assets.example.com]}
 //	reports:
 //	  uptime:
 //	    template: service-report
@@ -51,6 +52,7 @@ type Config struct {
 	Sources   map[string]Source `yaml:"sources"`
 	Signers   map[string]Signer `yaml:"signers"`
 	Reports   map[string]Report `yaml:"reports"`
+	Convert   Convert           `yaml:"convert"`
 	Limits    Limits            `yaml:"limits"`
 	Log       Log               `yaml:"log"`
 
@@ -137,6 +139,16 @@ type Report struct {
 type SourceUse struct {
 	Source string            `yaml:"source"`
 	With   map[string]string `yaml:"with"`
+}
+
+// Convert says by what HTML is converted, and what pages may read. Without a browser nothing is.
+type Convert struct {
+	Browser   string   `yaml:"browser"`    // a Chromium: its path, or its name in PATH; default none
+	NoSandbox bool     `yaml:"no-sandbox"` // as it must be where the server runs as root
+	Hosts     []string `yaml:"hosts"`      // a page reads from these only: host, or host:port; default none
+	Allow     []string `yaml:"allow"`      // address prefixes beyond the public ones, e.g. 10.1.0.0/16
+	Parallel  int      `yaml:"parallel"`   // pages at once; default 2
+	Timeout   Duration `yaml:"timeout"`    // of one conversion, waiting for its turn included; default 30s
 }
 
 // Limits bound what a request may cost.
@@ -291,6 +303,8 @@ func (c *Config) fill() {
 	c.Log.Format = cmp.Or(c.Log.Format, "text")
 	c.Log.Level = cmp.Or(c.Log.Level, "info")
 	c.Limits.Body = cmp.Or(c.Limits.Body, defaultBody)
+	c.Convert.Parallel = cmp.Or(c.Convert.Parallel, 2)
+	c.Convert.Timeout = cmp.Or(c.Convert.Timeout, Duration(30*time.Second))
 	for name, r := range c.Reports {
 		r.Space = cmp.Or(r.Space, LocalSpace)
 		r.Title = cmp.Or(r.Title, name)

@@ -24,7 +24,8 @@ type answers struct {
 	resources http.RoundTripper
 	limits    Limits
 	html      []byte
-	tab       context.Context // of the page: ends with it
+	missed    func(address string, reason error) // may be nil
+	tab       context.Context                    // of the page: ends with it
 	stop      func()
 
 	at sync.WaitGroup // requests being answered
@@ -123,6 +124,9 @@ func (a *answers) answer(e *fetch.EventRequestPaused, own, further bool) {
 	}
 	f, err := a.ask(e)
 	if err != nil {
+		if a.missed != nil {
+			a.missed(e.Request.URL, err)
+		}
 		if e.ResourceType == network.ResourceTypeDocument {
 			a.mu.Lock()
 			a.refused = err

@@ -126,7 +126,7 @@ func (c *Converter) convert(ctx context.Context, s Source, css string, draw func
 	case c.turns <- struct{}{}:
 		defer func() { <-c.turns }()
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, fmt.Errorf("%w: %w", ErrBusy, context.Cause(ctx))
 	}
 	process, err := c.process()
 	if err != nil {
@@ -135,7 +135,7 @@ func (c *Converter) convert(ctx context.Context, s Source, css string, draw func
 	tab, shut := chromedp.NewContext(process, chromedp.WithNewBrowserContext())
 	defer shut()
 	defer context.AfterFunc(ctx, shut)()
-	a := &answers{resources: c.options.Resources, limits: limits, html: s.HTML, tab: tab, stop: shut}
+	a := &answers{resources: c.options.Resources, limits: limits, html: s.HTML, missed: s.Missed, tab: tab, stop: shut}
 	defer a.wait()
 	defer shut()
 	file, err := load(tab, a, address, css, s.Scripts, draw)

@@ -35,11 +35,12 @@ import (
 	"example.com/quire/pdf/internal/diag"
 )
 
-// The ways a conversion fails. A limit that is exceeded is a [LimitError], and the end of the
-// caller's context is the context's own error.
+// The ways a conversion fails. A limit that is exceeded is a [LimitError], what was asked for and
+// cannot be an [OptionError], and the end of the caller's context is the context's own error.
 var (
 	ErrNoBrowser = errors.New("htmlpdf: no Chromium found: install chromium, or name it in Options.Browser")
 	ErrBrowser   = errors.New("htmlpdf: the browser failed") // it did not start, or it ended
+	ErrBusy      = errors.New("htmlpdf: other pages took the time in which a turn was waited for")
 	ErrOptions   = errors.New("htmlpdf: option out of range")
 	ErrPage      = errors.New("htmlpdf: the page could not be loaded")
 	ErrClosed    = errors.New("htmlpdf: the converter is closed")
@@ -47,6 +48,18 @@ var (
 
 // LimitError says which limit was exceeded, and by how much.
 type LimitError = diag.LimitError
+
+// OptionError says which option cannot be: a field of [Source], [PDFOptions] or [ImageOptions]. It
+// is an [ErrOptions].
+type OptionError struct{ Field, Got, Want string }
+
+// Error implements error.
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("%v: %s is %s: want %s", ErrOptions, e.Field, e.Got, e.Want)
+}
+
+// Unwrap returns ErrOptions.
+func (e *OptionError) Unwrap() error { return ErrOptions }
 
 // Options configure a Converter. The zero value finds the browser itself and allows no network.
 type Options struct {
@@ -109,6 +122,11 @@ type Source struct {
 
 	// Scripts lets the scripts of the page run until it is loaded.
 	Scripts bool
+
+	// Missed, when set, is told of each address that the page asked for in vain, with the reason:
+	// the error of [Options.Resources], or that there are none. It is called by several goroutines
+	// at once, and by none any more when the conversion has returned.
+	Missed func(address string, reason error)
 }
 
 // blank is where a page without an address stands: a host that cannot exist (RFC 2606), by https,
@@ -121,13 +139,13 @@ func (s Source) address(l Limits) (string, error) {
 	}
 	if s.URL == "" {
 		if s.HTML == nil {
-			return "", fmt.Errorf("%w: Source has neither HTML nor URL", ErrOptions)
+			return "", &OptionError{Field: "HTML", Got: "nothing", Want: "a page, or a URL"}
 		}
 		return blank, nil
 	}
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("%w: Source.URL: want http or https and a host", ErrOptions)
+		return "", option("URL", fmt.Sprintf("%.100q", s.URL), "http or https and a host")
 	}
 	u.Fragment, u.User = "", nil
 	if u.Path == "" {

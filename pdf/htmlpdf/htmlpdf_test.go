@@ -305,6 +305,10 @@ func TestOptionsThatCannotBeAreRefused(t *testing.T) {
 			t.Errorf("%+v: error %v", s, err)
 		}
 	}
+	var option *OptionError
+	if _, err := c.PDF(t.Context(), page, PDFOptions{Scale: 3}); !errors.As(err, &option) || option.Field != "Scale" || option.Got != "3" {
+		t.Errorf("error %v, want one that names Scale", err)
+	}
 	if _, err := New(Options{Browser: "/nowhere/chromium"}); !errors.Is(err, ErrNoBrowser) || !strings.Contains(err.Error(), "/nowhere/chromium") {
 		t.Errorf("a browser that is not there: %v", err)
 	}
@@ -397,7 +401,17 @@ func TestResourcesComeFromThePolicy(t *testing.T) {
 		check(t, err)
 		return m
 	}
-	near(t, "an image of a page by its address", draw(Source{URL: "https://user@pages.example/page#part"}).At(4, 4), red)
+	missed := map[string]string{}
+	var mu sync.Mutex
+	page := Source{URL: "https://user@pages.example/page#part", Missed: func(address string, reason error) {
+		mu.Lock()
+		defer mu.Unlock()
+		missed[address] = reason.Error()
+	}}
+	near(t, "an image of a page by its address", draw(page).At(4, 4), red)
+	if missed["https://pages.example/missing"] != "the address is not public" || missed["https://pages.example/square.png"] != "" { // beside its icon
+		t.Errorf("asked for in vain: %v", missed)
+	}
 	for _, want := range []string{"https://pages.example/page", "https://pages.example/moved", "https://pages.example/square.png", "https://pages.example/missing"} {
 		if !slices.Contains(p.urls(), want) {
 			t.Errorf("the policy was asked for %q, want %s too", p.urls(), want)
@@ -467,6 +481,14 @@ func TestLimitsOfConversions(t *testing.T) {
 		var over *LimitError
 		if !errors.As(err, &over) || over.Name != "Time" {
 			t.Errorf("error %v, want the limit Time", err)
+		}
+	})
+	t.Run("waiting for a turn", func(t *testing.T) {
+		c := converter(t, Options{Limits: Limits{Time: time.Second, Parallel: 1}})
+		c.turns <- struct{}{}
+		var over *LimitError
+		if _, err := c.PDF(t.Context(), many, PDFOptions{}); !errors.Is(err, ErrBusy) || !errors.As(err, &over) || over.Name != "Time" {
+			t.Errorf("error %v, want ErrBusy of the limit Time", err)
 		}
 	})
 	t.Run("the caller's context", func(t *testing.T) {

@@ -44,7 +44,7 @@ type ImageOptions struct {
 type Crop struct{ X, Y, Width, Height float64 }
 
 func option(name string, value any, want string) error {
-	return fmt.Errorf("%w: %s is %v: want %s", ErrOptions, name, value, want)
+	return &OptionError{Field: name, Got: fmt.Sprint(value), Want: want}
 }
 
 // between tells numbers that are not: NaN is between nothing.

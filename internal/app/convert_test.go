@@ -1,0 +1,39 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/quire/internal/config"
+)
+
+// TestConvertersAreJudgedBeforeTheServerStarts: a browser that is not there and a host that is none are
+// faults of the configuration.
+func TestConvertersAreJudgedBeforeTheServerStarts(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "browser")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // G306: a program
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		convert config.Convert
+		want    string
+	}{
+		"sound":            {config.Convert{Browser: program, Hosts: []string{"assets.example", "files.example:8443", "[2001:db8::1]:80"}}, ""},
+		"no browser":       {config.Convert{Browser: "/nowhere/chromium"}, `convert.browser: want a Chromium that can be started, got "/nowhere/chromium"; install chromium`},
+		"address":          {config.Convert{Browser: program, Hosts: []string{"https://assets.example/"}}, `convert.hosts[0]: want a host`},
+		"port":             {config.Convert{Browser: program, Hosts: []string{"assets.example", "assets.example:0"}}, `convert.hosts[1]: want a host`},
+		"any host":         {config.Convert{Browser: program, Hosts: []string{"*.example"}}, `convert.hosts[0]: want a host`},
+		"name with a user": {config.Convert{Browser: program, Hosts: []string{"me@assets.example"}}, `convert.hosts[0]: want a host`},
+	} {
+		cfg := &config.Config{Data: t.TempDir(), Templates: t.TempDir(), Convert: c.convert}
+		if err := cfg.Complete(os.LookupEnv); err != nil {
+			t.Fatal(err)
+		}
+		err := Check(t.Context(), Options{Config: cfg})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
