@@ -3,6 +3,7 @@ package font
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"example.com/quire/pdf/internal/diag"
 )
@@ -10,6 +11,14 @@ import (
 // cff is the table "CFF " of a font (Adobe Technical Note 5176, below: TN5176), as far as cutting it
 // down needs it. All slices share the memory of the file.
 type cff struct {
+	table       []byte
+	name        []byte
+	strings     cffIndex
+	charset     int    // offset; 0 to 2: a predefined one
+	encoding    int    // alike, 0 and 1; of fonts that are not keyed by CIDs
+	keyed       bool   // by CIDs
+	paint       []byte // operands of PaintType; nil: the default
+	stroke      []byte // of StrokeWidth
 	charstrings cffIndex
 	globals     cffIndex
 	matrix      []byte // operands of the top FontMatrix; nil: the default
@@ -23,17 +32,24 @@ type cffDict struct {
 	matrix  []byte
 	private []byte
 	locals  cffIndex
+
+	defaultWidth, nominalWidth float64
 }
 
 // Operators of DICTs (TN5176, tables 9, 10 and 23); those of two bytes have escape in the high one.
 const (
 	opFontBBox       = 5
 	opCharset        = 15
+	opEncoding       = 16
 	opCharStrings    = 17
 	opPrivate        = 18
 	opSubrs          = 19
+	opDefaultWidth   = 20
+	opNominalWidth   = 21
+	opPaintType      = 12<<8 | 5
 	opCharstringType = 12<<8 | 6
 	opFontMatrix     = 12<<8 | 7
+	opStrokeWidth    = 12<<8 | 8
 	opROS            = 12<<8 | 30
 	opCIDCount       = 12<<8 | 34
 	opFDArray        = 12<<8 | 36
@@ -210,37 +226,48 @@ func (f *Face) readCFF(diag.Limits) error {
 	if err != nil {
 		return err
 	}
-	if t[0] != 1 || int(t[2]) > len(t) {
-		return cffError(fmt.Sprintf("version %d.%d", t[0], t[1]))
-	}
-	_, rest, err := readIndex(t[t[2]:]) // names
+	f.cff, err = parseCFF(t)
 	if err != nil {
 		return err
 	}
-	tops, rest, err := readIndex(rest)
-	if err != nil {
-		return err
+	if n := f.cff.charstrings.count; n != f.numGlyphs {
+		return cffError(fmt.Sprintf("%d charstrings for %d glyphs", n, f.numGlyphs))
 	}
-	if tops.count != 1 {
-		return cffError(fmt.Sprintf("%d fonts", tops.count))
-	}
-	if _, rest, err = readIndex(rest); err != nil { // strings
-		return err
-	}
-	c := &cff{}
-	if c.globals, _, err = readIndex(rest); err != nil {
-		return err
-	}
-	if err := c.readTop(t, tops.get(0), f.numGlyphs); err != nil {
-		return err
-	}
-	f.cff = c
 	return nil
 }
 
-func (c *cff) readTop(t, top []byte, glyphs int) error {
+// parseCFF reads a CFF font by itself, of four bytes at least.
+func parseCFF(t []byte) (*cff, error) {
+	if t[0] != 1 || int(t[2]) > len(t) {
+		return nil, cffError(fmt.Sprintf("version %d.%d", t[0], t[1]))
+	}
+	names, rest, err := readIndex(t[t[2]:])
+	if err != nil {
+		return nil, err
+	}
+	tops, rest, err := readIndex(rest)
+	if err != nil {
+		return nil, err
+	}
+	if tops.count != 1 {
+		return nil, cffError(fmt.Sprintf("%d fonts", tops.count))
+	}
+	c := &cff{table: t}
+	if names.count > 0 {
+		c.name = names.get(0)
+	}
+	if c.strings, rest, err = readIndex(rest); err != nil {
+		return nil, err
+	}
+	if c.globals, _, err = readIndex(rest); err != nil {
+		return nil, err
+	}
+	return c, c.readTop(t, tops.get(0))
+}
+
+func (c *cff) readTop(t, top []byte) error {
 	var chars, fonts, selects int
-	single, cid := cffDict{}, false
+	single := cffDict{}
 	err := eachEntry(top, func(op int, operands []byte) error {
 		var err error
 		switch op {
@@ -248,8 +275,16 @@ func (c *cff) readTop(t, top []byte, glyphs int) error {
 			c.matrix = operands
 		case opFontBBox:
 			c.bbox = operands
+		case opPaintType:
+			c.paint = operands
+		case opStrokeWidth:
+			c.stroke = operands
+		case opCharset:
+			c.charset, err = integer(operands)
+		case opEncoding:
+			c.encoding, err = integer(operands)
 		case opROS:
-			cid = true
+			c.keyed = true
 		case opCharStrings:
 			chars, err = integer(operands)
 		case opFDArray:
@@ -276,10 +311,7 @@ func (c *cff) readTop(t, top []byte, glyphs int) error {
 	if c.charstrings, _, err = readIndex(b); err != nil {
 		return err
 	}
-	if c.charstrings.count != glyphs {
-		return cffError(fmt.Sprintf("%d charstrings for %d glyphs", c.charstrings.count, glyphs))
-	}
-	if !cid {
+	if !c.keyed {
 		c.dicts = []cffDict{single}
 		return nil
 	}
@@ -304,6 +336,12 @@ func (d *cffDict) readPrivate(t, operands []byte) error {
 	}
 	d.private = b[:v[0]:v[0]]
 	return eachEntry(d.private, func(op int, operands []byte) error {
+		switch op {
+		case opDefaultWidth:
+			d.defaultWidth, _, _ = realOperand(operands)
+		case opNominalWidth:
+			d.nominalWidth, _, _ = realOperand(operands)
+		}
 		if op != opSubrs {
 			return nil
 		}
@@ -398,12 +436,11 @@ func (c *cff) dictOf(g GID) int {
 	return int(c.selects[g])
 }
 
-// cutCFF makes the font program of a CIDFont of type 0: the glyphs of ids, which rise from 0, with
-// their ids in the font as CIDs, and the subroutines that they call. Other subroutines are empty, for
-// numbers count from the middle of an INDEX. A font that is not keyed by CIDs becomes one that is
+// cut makes the font program of a CIDFont of type 0: the glyphs of ids, which rise from 0, with
+// their CIDs, which may be ids too, and the subroutines that they call. Other subroutines are empty,
+// for numbers count from the middle of an INDEX. A font that is not keyed by CIDs becomes one that is
 // (ISO 32000-2, 9.7.4.2): then its charset says what glyph a CID is.
-func (f *Face) cutCFF(ids []GID, name string) ([]byte, error) {
-	c := f.cff
+func (c *cff) cut(ids, cids []GID, name string) ([]byte, error) {
 	calls := newSubrCalls(c)
 	for _, g := range ids {
 		if err := calls.glyph(g); err != nil {
@@ -424,20 +461,17 @@ func (f *Face) cutCFF(ids []GID, name string) ([]byte, error) {
 	out = appendIndex(out, c.globals.count, calls.globals.keep(&c.globals))
 	var offsets [4]int
 	offsets[0] = len(out)
-	out = appendCharset(out, ids)
+	out = appendCharset(out, cids)
 	offsets[1] = len(out)
 	out = c.appendSelects(out, ids)
 	offsets[2] = len(out)
 	out = appendIndex(out, len(ids), func(i int) []byte { return c.charstrings.get(int(ids[i])) })
 	offsets[3] = len(out)
-	copy(out[topAt:], c.appendTop(nil, offsets, int(ids[len(ids)-1])+1))
+	copy(out[topAt:], c.appendTop(nil, offsets, int(slices.Max(cids))+1))
 
-	privates := make([][]byte, len(c.dicts))
-	for i := range c.dicts {
-		var err error
-		if privates[i], err = c.dicts[i].rewritten(); err != nil {
-			return nil, err
-		}
+	privates, err := c.privates()
+	if err != nil {
+		return nil, err
 	}
 	fonts := func(next int) func(int) []byte {
 		places := make([]int, len(c.dicts))
@@ -457,6 +491,18 @@ func (f *Face) cutCFF(ids []GID, name string) ([]byte, error) {
 		out = append(out, privates[i]...)
 		if l := &c.dicts[i].locals; l.count > 0 {
 			out = appendIndex(out, l.count, calls.locals[i].keep(l))
+		}
+	}
+	return out, nil
+}
+
+// privates returns the Private DICTs, each with its subroutines right behind it.
+func (c *cff) privates() ([][]byte, error) {
+	out := make([][]byte, len(c.dicts))
+	for i := range c.dicts {
+		var err error
+		if out[i], err = c.dicts[i].rewritten(); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil

@@ -30,6 +30,12 @@ type subrCalls struct {
 	globals subrSet
 	locals  []subrSet // by Font DICT
 	budget  int       // bytes that may still be looked at
+	// accent is told of the two characters of StandardEncoding that an accented letter is made of
+	// (TN5177, appendix C); nil: there may be none.
+	accent func(base, accent byte) error
+	// width is told how wide a glyph is, and whether from the nominal width (TN5177, 4.1) or, where
+	// it does not say, by default; nil: nobody asks. Of a fraction the integer below.
+	width func(w int32, nominal bool)
 }
 
 // maxCharstringBytes bounds what all glyphs of a subset may run through: a subroutine that calls
@@ -76,6 +82,7 @@ type charstring struct {
 	n     int
 	hints int
 	done  bool
+	moved bool // the first operator that clears the stack was seen: the width is known
 }
 
 func (s *subrCalls) glyph(g GID) error {
@@ -114,6 +121,7 @@ func (cs *charstring) run(b []byte, depth int) error {
 			continue
 		}
 		i++
+		cs.first(c)
 		switch c {
 		case opReturn:
 			return nil
@@ -124,7 +132,12 @@ func (cs *charstring) run(b []byte, depth int) error {
 			continue
 		case opEndChar:
 			if cs.n >= 4 { // TN5177, appendix C: an accented letter made of two by their standard names
-				return &UnsupportedError{Kind: "CFF with accented letters made by endchar"}
+				if cs.calls.accent == nil {
+					return &UnsupportedError{Kind: "CFF with accented letters made by endchar"}
+				}
+				if err := cs.calls.accent(byte(cs.stack[cs.n-2]), byte(cs.stack[cs.n-1])); err != nil { //nolint:gosec // G115: codes of one byte
+					return err
+				}
 			}
 			cs.done = true
 		case opHStem, opVStem, opHStemHM, opVStemHM:
@@ -145,6 +158,33 @@ func (cs *charstring) run(b []byte, depth int) error {
 		cs.n = 0
 	}
 	return nil
+}
+
+// first tells the width, which stands before the operands of the first operator that clears the
+// stack, as one operand too many (TN5177, 4.1).
+func (cs *charstring) first(op byte) {
+	if cs.moved || cs.calls.width == nil {
+		return
+	}
+	extra := false
+	switch op {
+	case opHStem, opVStem, opHStemHM, opVStemHM, opHintMask, opCntrMask:
+		extra = cs.n%2 == 1
+	case 21: // rmoveto
+		extra = cs.n > 2
+	case 4, 22: // vmoveto, hmoveto
+		extra = cs.n > 1
+	case opEndChar:
+		extra = cs.n == 1 || cs.n == 5
+	default:
+		return
+	}
+	cs.moved = true
+	if extra {
+		cs.calls.width(cs.stack[0], true)
+	} else {
+		cs.calls.width(0, false)
+	}
 }
 
 // operand decodes the number at the start of b (TN5177, 3.2); a size of 0 says that it is cut off.

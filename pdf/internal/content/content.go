@@ -343,6 +343,7 @@ func (p *page) font(o cos.Object) *Font {
 	if !ok {
 		if d := dict(p.in.src, o); d != nil {
 			f = readFont(p.in.src, d)
+			f.Object = o
 		}
 		p.in.fonts[key] = f
 	}

@@ -20,7 +20,8 @@ import (
 // Font is a font of a file as far as text needs it: what its codes mean and how wide its glyphs
 // are.
 type Font struct {
-	Name            string // PostScript name, without a subset tag
+	Object          cos.Object // as resources name it: a reference, or the dictionary itself
+	Name            string     // PostScript name, without a subset tag
 	Ascent, Descent float64
 	Type3           bool
 	Procs           cos.Dict // of Type 3: the content of each glyph

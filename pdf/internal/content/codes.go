@@ -1,0 +1,56 @@
+package content
+
+import "unicode/utf8"
+
+// Composite reports whether codes of the font stand for CIDs.
+func (f *Font) Composite() bool { return f.composite }
+
+// CID returns the CID of a code of a composite font; ok is false where a predefined CMap has it, which
+// is not read.
+func (f *Font) CID(b []byte) (cid uint32, ok bool) {
+	if f.decode != nil || f.direct || len(b) == 0 {
+		return 0, false
+	}
+	c := codeOf(string(b))
+	if f.codes != nil {
+		return f.codes.cid(c), true
+	}
+	return c.value, true
+}
+
+// ToUnicode returns what a code stands for by ToUnicode alone.
+func (f *Font) ToUnicode(b []byte) (string, bool) {
+	if f.unicode == nil || len(b) == 0 {
+		return "", false
+	}
+	return f.unicode.text(codeOf(string(b)))
+}
+
+// Encoded returns what the encoding of a simple font says of a code: the name of the glyph, what it
+// stands for, either of which may be empty, and the code of that in MacRomanEncoding, -1 for none.
+func (f *Font) Encoded(c byte) (name, text string, mac int) {
+	name, text, mac = f.names[c], f.texts[c], -1
+	if r, n := utf8.DecodeRuneInString(text); n > 0 && n == len(text) {
+		for m, x := range encodings()["MacRomanEncoding"] {
+			if x == r {
+				mac = m
+			}
+		}
+	}
+	return name, text, mac
+}
+
+// NameText returns what a glyph stands for by its name, empty where the name does not tell.
+func NameText(name string) string {
+	s, _ := nameText(name)
+	return s
+}
+
+// Width returns how wide a code is by the dictionary of the font, in 1/1000 em.
+func (f *Font) Width(b []byte) float64 {
+	if len(b) == 0 {
+		return 0
+	}
+	_, g := f.next(b)
+	return g.width * 1000
+}
