@@ -38,6 +38,7 @@ type Judge struct {
 	marked           int        // open marked-content sequences
 	level            int        // of the heading before
 	unlevelled       bool       // there are headings H
+	transparent      cos.Ref    // the first page whose transparent content has no colours to be blended in
 }
 
 // NewJudge returns the judge of a file of version v that claims what Set returned; without any it
@@ -175,6 +176,7 @@ func (j *Judge) encoding(r cos.Ref, d, descriptor cos.Dict, src *doc.Source) {
 // state judges a graphics state: what a device alone could print has no place in an archive (ISO
 // 19005-2 and 4, 6.2.5).
 func (j *Judge) state(r cos.Ref, d cos.Dict, src *doc.Source) {
+	j.blend(r, d)
 	rule := clause{a2: "6.2.5", a4: "6.2.5"}
 	if d.Get("TR") != nil || d.Get("TR2") != nil && d.Get("TR2") != cos.Object(cos.Name("Default")) {
 		j.find("S045", rule, r, src, "a transfer function")
@@ -548,6 +550,9 @@ func (j *Judge) Finish(t cos.Trailer) []Finding {
 // colours judges device colours by the output intent: one of as many components must define them;
 // shades of grey are within all (ISO 19005-2 and 4, 6.2.4.3).
 func (j *Judge) colours() {
+	if !j.transparent.IsZero() && (j.profile == 0 || !j.intents) {
+		j.find("S055", transparencyClause, j.transparent, nil, "a page with transparency without an output intent, whose group has no colour space")
+	}
 	rule := clause{a2: "6.2.4.3", a4: "6.2.4.3"}
 	for n, at := range j.device {
 		switch {

@@ -71,6 +71,7 @@ func (j *Judge) metadata(packet []byte) {
 		j.find("S052", rule, at, nil, "metadata that are no XML in UTF-8: %v", err)
 		return
 	}
+	j.metadataTypes(packet)
 	for _, ns := range spaces {
 		if !slices.Contains(predefined, ns) && !slices.Contains(described, ns) {
 			j.find("S052", clause{a2: "6.6.2.3.1"}, at, nil, "metadata with properties of %q, which they do not describe", ns)

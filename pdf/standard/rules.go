@@ -35,6 +35,9 @@ import (
 //	S050 no attached file where the standard asks for one
 //	S051 a font whose dictionary is not complete
 //	S052 metadata that are not XMP as the standard has it
+//	S053 a character that its embedded font does not have, or not as wide as the dictionary says
+//	S054 an ICC profile that the standard does not take
+//	S055 transparency that the standard does not take
 //
 // Checker judges the document before it is written, so that a finding has a place in the
 // template; Judge judges what is written, whatever made it. S040 to S047 are faults of the

@@ -23,7 +23,7 @@ func (d *Document) Check(ctx context.Context, ids []standard.ID) ([]standard.Fin
 		version = cos.V20
 	}
 	j := standard.NewJudge(ids, version)
-	c := checker{ctx: ctx, e: e, j: j, annots: map[uint32]bool{}, left: mostOperators}
+	c := checker{ctx: ctx, e: e, j: j, annots: map[uint32]bool{}, left: mostOperators, profiles: map[uint32]bool{}}
 	root := e.catalog()
 	form := e.dict(root.Get("AcroForm"))
 	f := standard.File{
@@ -40,6 +40,9 @@ func (d *Document) Check(ctx context.Context, ids []standard.ID) ([]standard.Fin
 		if err := c.page(p); err != nil {
 			return nil, err
 		}
+	}
+	if err := c.glyphs(); err != nil {
+		return nil, err
 	}
 	c.structure()
 	if err := c.objects(); err != nil {
@@ -61,6 +64,9 @@ type checker struct {
 	j      *standard.Judge
 	annots map[uint32]bool
 	left   int
+	// transparent says that the page that is followed has transparent content.
+	transparent bool
+	profiles    map[uint32]bool // ICC profiles that were shown
 }
 
 // objects shows every object that the catalog leads to but the elements of the structure tree.
@@ -79,10 +85,16 @@ func (c *checker) objects() error {
 				queue = append(queue, v)
 			}
 		case cos.Array:
+			if len(v) == 2 && c.e.name(v[0]) == "ICCBased" {
+				c.profile(refOf(v[1]), false)
+			}
 			for _, x := range v {
 				walk(r, x, key)
 			}
 		case cos.Dict:
+			if key == "OutputIntents" && c.e.name(v.Get("S")) == "GTS_PDFA1" {
+				c.profile(refOf(v.Get("DestOutputProfile")), true)
+			}
 			c.show(r, v, key)
 			for _, x := range v {
 				walk(r, x.Value, x.Key)
@@ -124,7 +136,7 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 	out := make(cos.Dict, 0, len(d)+1)
 	for _, x := range d {
 		switch x.Key {
-		case "Lang", "MarkInfo", "ViewerPreferences", "A", "Contents", "Title", "Filter", "Interpolate", "F", "Subtype", "S", "Marked", "DisplayDocTitle", "N", "Tabs",
+		case "BM", "Lang", "MarkInfo", "ViewerPreferences", "A", "Contents", "Title", "Filter", "Interpolate", "F", "Subtype", "S", "Marked", "DisplayDocTitle", "N", "Tabs",
 			"Rect", "FirstChar", "LastChar", "Widths", "Encoding", "CIDToGIDMap", "TR", "TR2", "HTP", "HTO":
 			if v := c.e.resolve(x.Value); v != nil {
 				out = append(out, cos.E(x.Key, v))
@@ -190,7 +202,12 @@ func (c *checker) page(p Page) error {
 			c.show(p.Ref, with(d, "Type", cos.Name("Annot")), "Annots")
 		}
 	}
-	return c.content(p.Ref, c.e.content(p.Dict), c.e.dict(p.Dict.Get("Resources")), nil, 0)
+	c.transparent = false
+	err := c.content(p.Ref, c.e.content(p.Dict), c.e.dict(p.Dict.Get("Resources")), nil, 0)
+	if c.transparent && c.e.resolve(c.e.dict(p.Dict.Get("Group")).Get("CS")) == nil {
+		c.j.Transparency(p.Ref)
+	}
+	return err
 }
 
 // content returns the content of a page: its streams with a line end between them (7.8.2).
@@ -294,11 +311,15 @@ func (c *checker) content(page cos.Ref, data []byte, resources cos.Dict, marks [
 					in(max(c.device(cs, 0), c.device(spaces.Get(n), 0)))
 				}
 			}
+		case "gs":
+			c.transparent = c.transparent || c.blends(c.e.dict(named("ExtGState", args)))
 		case "Do":
 			if len(args) == 1 && depth < mostForms {
 				n, _ := args[0].(cos.Name)
 				form := c.e.dict(resources.Get("XObject")).Get(n)
-				if d := c.e.dict(form); c.e.name(d.Get("Subtype")) == "Form" {
+				d := c.e.dict(form)
+				c.transparent = c.transparent || c.e.resolve(d.Get("SMask")) != nil || c.e.name(c.e.dict(d.Get("Group")).Get("S")) == "Transparency"
+				if c.e.name(d.Get("Subtype")) == "Form" {
 					own := c.e.dict(d.Get("Resources"))
 					if own == nil {
 						own = resources
