@@ -133,7 +133,7 @@ func appendSubtable(out []byte, glyphs map[uint32]GID) []byte {
 		}
 		word(6, 10+2*n, 0, first, n)
 		for k := range n {
-			word(int(glyphs[uint32(first+k)])) //nolint:gosec // G115: below 256
+			word(int(glyphs[uint32(first+k)]))
 		}
 	case codes[len(codes)-1] < 0xFFFF && len(codes) < 8000: // whose length a word holds
 		type segment struct{ from, to, delta int }
@@ -199,7 +199,7 @@ func (p *Embedded) postOf(set glyphSet, t []byte) []byte {
 		case g >= p.face.numGlyphs || !set.has(GID(g)):
 			i = 0
 		case i >= 258 && g < len(p.names) && len(p.names[g]) < 256:
-			i = uint16(258 + own) //nolint:gosec // G115: fewer than glyphs
+			i = uint16(258 + own)
 			own++
 			text = append(append(text, byte(len(p.names[g]))), p.names[g]...) //nolint:gosec // G115: below 256
 		}

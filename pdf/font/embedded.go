@@ -103,14 +103,14 @@ func (p *Embedded) readCharset() error {
 	switch {
 	case c.charset == 0 && c.keyed:
 		for i := range p.sids {
-			p.sids[i] = uint16(i) //nolint:gosec // G115: below 65,536
+			p.sids[i] = uint16(i)
 		}
 	case c.charset == 0:
 		if n > lastISOAdobe+1 {
 			return cffError("more glyphs than the charset ISOAdobe has")
 		}
 		for i := range p.sids {
-			p.sids[i] = uint16(i) //nolint:gosec // G115: as above
+			p.sids[i] = uint16(i)
 		}
 	case c.charset <= 2:
 		return &UnsupportedError{Kind: "CFF with an expert charset"}
@@ -122,7 +122,7 @@ func (p *Embedded) readCharset() error {
 	if c.keyed {
 		p.cids = make(map[uint32]GID, n)
 		for i := n - 1; i >= 0; i-- {
-			p.cids[uint32(p.sids[i])] = GID(i)
+			p.cids[uint32(p.sids[i])] = GID(i) //nolint:gosec // G115: below the number of glyphs
 		}
 		return nil
 	}
@@ -179,7 +179,7 @@ func (p *Embedded) readCharsetAt(offset int) error {
 			left = int(u16(b, 2))
 		}
 		for k := 0; k <= left && g < len(p.sids); k++ {
-			p.sids[g] = first + uint16(k) //nolint:gosec // G115: it wraps in a broken font
+			p.sids[g] = first + uint16(k)
 			g++
 		}
 		b = b[2+size:]
@@ -195,8 +195,8 @@ func (p *Embedded) readEncoding() error {
 	}
 	p.codes = map[byte]GID{}
 	bySID := map[uint16]GID{}
-	for g := len(p.sids) - 1; g >= 0; g-- {
-		bySID[p.sids[g]] = GID(g)
+	for g, sid := range slices.Backward(p.sids) {
+		bySID[sid] = GID(g) //nolint:gosec // G115: below the number of glyphs
 	}
 	switch c.encoding {
 	case 0:
@@ -224,7 +224,7 @@ func (p *Embedded) readEncoding() error {
 	g := 1
 	set := func(code byte) {
 		if g < len(p.sids) {
-			p.codes[code] = GID(g)
+			p.codes[code] = GID(g) //nolint:gosec // G115: below the number of glyphs
 		}
 		g++
 	}
@@ -243,7 +243,7 @@ func (p *Embedded) readEncoding() error {
 		}
 		for i := range n {
 			for k := 0; k <= int(b[2*i+1]); k++ {
-				set(b[2*i] + byte(k)) //nolint:gosec // G115: it wraps in a broken font
+				set(b[2*i] + byte(k))
 			}
 		}
 		b = b[2*n:]
@@ -314,7 +314,7 @@ func (p *Embedded) readCmaps() {
 		switch u16(b, 0) {
 		case 0:
 			for code := range min(256, len(b)-6) {
-				add(uint32(code), GID(b[6+code])) //nolint:gosec // G115: below 256
+				add(uint32(code), GID(b[6+code]))
 			}
 		case 6:
 			if len(b) < 10 {
@@ -322,7 +322,7 @@ func (p *Embedded) readCmaps() {
 			}
 			first, n := uint32(u16(b, 6)), int(u16(b, 8))
 			for k := range min(n, (len(b)-10)/2) {
-				add(first+uint32(k), GID(u16(b, 10+2*k))) //nolint:gosec // G115: below 65,536
+				add(first+uint32(k), GID(u16(b, 10+2*k)))
 			}
 		default:
 			c, ok, err := readSubtable(b)
@@ -386,7 +386,7 @@ func (p *Embedded) byCode(set map[GID]bool, c Code) {
 			take(high + uint32(c.Value))
 		}
 		if r := []rune(c.Text); len(r) == 1 {
-			take(uint32(r[0])) //nolint:gosec // G115: a rune of a text
+			take(uint32(r[0]))
 		}
 	}
 }
@@ -429,7 +429,7 @@ func (p *Embedded) ByCID(cid uint32) (g GID, ok bool) {
 	if cid >= uint32(p.NumGlyphs()) { //nolint:gosec // G115: below 65,536
 		return 0, false
 	}
-	return GID(cid), true
+	return GID(cid), true //nolint:gosec // G115: below the number of glyphs
 }
 
 // Blank reports whether a glyph draws nothing, as far as its program begins to tell.

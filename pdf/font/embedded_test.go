@@ -41,7 +41,7 @@ func TestProgramsWithoutGlyphs(t *testing.T) {
 			}
 			codes := func(text string) (out []quire.Code) {
 				for _, r := range text {
-					out = append(out, quire.Code{Value: byte(r), Name: string(r), Text: string(r), Mac: -1})
+					out = append(out, quire.Code{Value: byte(r), Name: string(r), Text: string(r), Mac: -1}) //nolint:gosec // G115: letters of Latin-1
 				}
 				return out
 			}
@@ -63,7 +63,7 @@ func TestProgramsWithoutGlyphs(t *testing.T) {
 			for i, g := range keep {
 				h := g
 				if p.CFF() {
-					h = quire.GID(i) //nolint:gosec // G115: an index
+					h = quire.GID(i)
 				}
 				if p.KeyedByCID() && i > 0 {
 					continue // found by its CID below

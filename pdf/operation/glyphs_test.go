@@ -165,7 +165,7 @@ func TestGlyphsThatNothingShowsAreGone(t *testing.T) {
 				if strings.HasPrefix(name, "composite") {
 					return p.ByCID(uint32(x.face.GlyphIndex(r)))
 				}
-				ids := p.ByCodes([]font.Code{{Value: byte(r), Name: string(r), Text: string(r), Mac: int(r)}}, nil)
+				ids := p.ByCodes([]font.Code{{Value: byte(r), Name: string(r), Text: string(r), Mac: int(r)}}, nil) //nolint:gosec // G115: ASCII
 				return ids[len(ids)-1], len(ids) > 1
 			}
 			for _, r := range "Qzu" {

@@ -20,7 +20,7 @@ func (j *Judge) Profile(r cos.Ref, data []byte, n int64, intent bool) {
 		what, classes = "an output intent", classes[1:3]
 		delete(spaces, "Lab ")
 	}
-	if len(data) < 128 || string(data[36:40]) != "acsp" || binary.BigEndian.Uint32(data) > uint32(min(len(data), 1<<31-1)) { //nolint:gosec // G115: bounded
+	if len(data) < 128 || string(data[36:40]) != "acsp" || binary.BigEndian.Uint32(data) > uint32(min(len(data), 1<<31-1)) {
 		j.find("S054", rule, r, nil, "%s whose profile is no ICC profile", what)
 		return
 	}

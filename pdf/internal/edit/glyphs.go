@@ -427,7 +427,7 @@ func (e *Draft) cutProgram(fonts []*fontUse) (cut int, err error) {
 		if errors.As(err, new(*diag.LimitError)) {
 			return 0, err
 		}
-		return -1, nil //nolint:nilerr // it stays as it is, and is counted
+		return -1, nil
 	}
 	keep := map[font.GID]bool{0: true}
 	for _, f := range fonts {
@@ -446,7 +446,7 @@ func (e *Draft) cutProgram(fonts []*fontUse) (cut int, err error) {
 	if err != nil {
 		return -1, nil //nolint:nilerr // as above
 	}
-	d := cos.Dict{}
+	var d cos.Dict
 	switch composite := fonts[0].shown.font != nil && fonts[0].shown.font.Composite() || e.name(first.dict.Get("Subtype")) == "Type0"; {
 	case !p.CFF():
 		if d = (cos.Dict{cos.E("Length1", cos.Int(len(out)))}); first.key == "FontFile3" {
