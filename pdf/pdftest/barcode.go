@@ -33,7 +33,7 @@ func ReadBarcodes(tb testing.TB, file string, dpi int) (zxing, zbar []Barcode) {
 	tb.Helper()
 	Need(tb, "zxing")
 	Need(tb, "zbarimg")
-	names := rasterFiles(tb, file, dpi)
+	names := rasterFiles(tb, "pdftoppm", file, dpi)
 	out, errs, code := run(tb, "zxing", append([]string{"-c", zxingScript}, names...)...)
 	if err := json.Unmarshal([]byte(out), &zxing); err != nil || code != 0 {
 		tb.Fatalf("zxing %s: exit %d, %v: %s", filepath.Base(file), code, err, errs)

@@ -123,7 +123,18 @@ func Info(tb testing.TB, file string) map[string]string {
 // test.
 func Raster(tb testing.TB, file string, dpi int) []image.Image {
 	tb.Helper()
-	names := rasterFiles(tb, file, dpi)
+	return readPNGs(tb, rasterFiles(tb, "pdftoppm", file, dpi))
+}
+
+// RasterExact draws the pages with pdftocairo, which gives the pixels of an image as they are where the
+// page has one for each: pdftoppm smooths images that it does not make smaller.
+func RasterExact(tb testing.TB, file string, dpi int) []image.Image {
+	tb.Helper()
+	return readPNGs(tb, rasterFiles(tb, "pdftocairo", file, dpi))
+}
+
+func readPNGs(tb testing.TB, names []string) []image.Image {
+	tb.Helper()
 	pages := make([]image.Image, len(names))
 	for i, name := range names {
 		pages[i] = readPNG(tb, name)
@@ -131,13 +142,13 @@ func Raster(tb testing.TB, file string, dpi int) []image.Image {
 	return pages
 }
 
-// rasterFiles draws the pages of a file by poppler and returns the names of their PNG files.
-func rasterFiles(tb testing.TB, file string, dpi int) []string {
+// rasterFiles draws the pages of a file by a tool of poppler and returns the names of their PNG files.
+func rasterFiles(tb testing.TB, tool, file string, dpi int) []string {
 	tb.Helper()
 	dir := tb.TempDir()
-	_, errs, code := run(tb, "pdftoppm", "-r", fmt.Sprint(dpi), "-png", file, filepath.Join(dir, "p"))
+	_, errs, code := run(tb, tool, "-r", fmt.Sprint(dpi), "-png", file, filepath.Join(dir, "p"))
 	if code != 0 || errs != "" {
-		tb.Fatalf("pdftoppm %s: exit %d: %s", filepath.Base(file), code, errs)
+		tb.Fatalf("%s %s: exit %d: %s", tool, filepath.Base(file), code, errs)
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "p-*.png"))
 	if err != nil {
