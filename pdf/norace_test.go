@@ -209,6 +209,10 @@ func TestVeraPDF(t *testing.T) {
 		body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: frozen, DocumentID: "id-1"}, good[name])
 		put(fmt.Sprintf("%s %v", name, ids), ids, body)
 	}
+	for _, id := range []standard.ID{standard.PDFA2u, standard.PDFA2a, standard.PDFA3u, standard.PDFA3a, standard.PDFA4e} {
+		body, _ := render(t, e, pdf.RenderOptions{Standards: []standard.ID{id}, Time: frozen, DocumentID: "id-1"}, good["everything"])
+		put(fmt.Sprintf("everything %v", id), []standard.ID{id}, body)
+	}
 	for name, body := range templateSamples(t) {
 		put(name, compliant, body)
 	}
@@ -245,6 +249,9 @@ func TestVeraPDF(t *testing.T) {
 	flip("4", "<pdfaid:part>4<", "<pdfaid:part>3<", compliant)
 	flip("ua2", "<pdfuaid:part>2<", "<pdfuaid:part>1<", compliant)
 	flip("2b", "<pdfaid:part>2<", "<pdfaid:part>3<", claimable[1])
+	flip("2a", "<pdfaid:conformance>A<", "<pdfaid:conformance>B<", []standard.ID{standard.PDFA2a})
+	flip("3u", "<pdfaid:conformance>U<", "<pdfaid:conformance>B<", []standard.ID{standard.PDFA3u})
+	flip("4e", "<pdfaid:conformance>E<", "<pdfaid:conformance>F<", []standard.ID{standard.PDFA4e})
 	flip("3b", "%PDF-1.7", "%PDF-2.0", claimable[2])
 	flip("ua1", "%PDF-1.7", "%PDF-2.0", claimable[2])
 	for name, n := range negatives(t) {

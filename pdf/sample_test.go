@@ -36,6 +36,7 @@ var claimable = [][]standard.ID{
 // flavours are the names that veraPDF has for standards.
 var flavours = map[standard.ID]string{
 	standard.PDFA2b: "2b", standard.PDFA3b: "3b", standard.PDFA4: "4", standard.PDFUA1: "ua1", standard.PDFUA2: "ua2", standard.PDFA4f: "4f",
+	standard.PDFA2u: "2u", standard.PDFA2a: "2a", standard.PDFA3u: "3u", standard.PDFA3a: "3a", standard.PDFA4e: "4e",
 }
 
 // frozen is the moment that samples state.

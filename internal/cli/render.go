@@ -14,6 +14,7 @@ import (
 
 	"example.com/quire/internal/app"
 	"example.com/quire/internal/record"
+	"example.com/quire/pdf/standard"
 )
 
 type rendered struct {
@@ -52,7 +53,7 @@ func (p *program) render() *cobra.Command {
 	c.Flags().StringVarP(&data, "data", "d", "", "JSON `FILE` with the data; - for standard input")
 	c.Flags().StringVarP(&out, "out", "o", "", "PDF `FILE` to write; - for standard output (default: the template's name with .pdf, here)")
 	c.Flags().StringVar(&at, "time", "", "the document's `TIME`, such as 2026-01-31T18:30:00Z (default: none, and no date is written)")
-	c.Flags().StringSliceVar(&standards, "standard", nil, "claim a `STANDARD` beside the template's: pdf/a-2b, pdf/a-3b, pdf/a-4, pdf/a-4f, pdf/ua-1, pdf/ua-2")
+	c.Flags().StringSliceVar(&standards, "standard", nil, "claim a `STANDARD` beside the template's: "+strings.Join(standard.Names(), ", "))
 	return c
 }
 

@@ -147,7 +147,12 @@ func (j *Judge) font(r cos.Ref, d cos.Dict, src *doc.Source) {
 		if sub == "TrueType" {
 			j.encoding(r, d, descriptor, src)
 		}
-	case "Type0", "Type3":
+	case "Type0":
+		// Glyphs that are numbered by the font alone say nothing (ISO 19005-2, 6.2.11.7.2).
+		if e := name(d, "Encoding"); (e == "Identity-H" || e == "Identity-V") && d.Get("ToUnicode") == nil {
+			j.find("S051", clause{unicode: "6.2.11.7.2"}, r, src, "a font without ToUnicode")
+		}
+	case "Type3":
 	default:
 		j.find("S051", clause{a2: "6.2.11.2", a4: "6.2.10.2"}, r, src, "a font of the type %q", string(sub))
 	}
@@ -274,10 +279,10 @@ func (j *Judge) catalogue(r cos.Ref, d cos.Dict) {
 	}
 	marks, _ := d.Get("MarkInfo").(cos.Dict)
 	if !isTrue(marks.Get("Marked")) {
-		j.find("S043", clause{ua1: "6.2", ua2: "6.2"}, r, nil, "the file is not marked as tagged")
+		j.find("S043", clause{tagged: "6.7.2.2", ua1: "6.2", ua2: "6.2"}, r, nil, "the file is not marked as tagged")
 	}
 	if d.Get("StructTreeRoot") == nil {
-		j.find("S043", clause{ua1: "7.1", ua2: "8.2.1"}, r, nil, "no structure tree")
+		j.find("S043", clause{tagged: "6.7.3.3", ua1: "7.1", ua2: "8.2.1"}, r, nil, "no structure tree")
 	}
 	view, _ := d.Get("ViewerPreferences").(cos.Dict)
 	if !isTrue(view.Get("DisplayDocTitle")) {
@@ -299,7 +304,11 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 	sub := name(d, "Subtype")
 	switch sub {
 	case "3D", "RichMedia", "Sound", "Screen", "Movie":
-		j.find("S044", clause{a2: "6.3.1", a4: "6.3.1"}, r, src, "an annotation of type %s", string(sub))
+		rule := clause{a2: "6.3.1", a4: "6.3.1"}
+		if archival(j.claims) == PDFA4e && (sub == "3D" || sub == "RichMedia") {
+			rule.a4 = "" // annex B is there for these
+		}
+		j.find("S044", rule, r, src, "an annotation of type %s", string(sub))
 	}
 	const printed, hidden = 4, 1 | 2 | 32 // invisible, hidden, no view
 	if f, _ := d.Get("F").(cos.Int); f&printed == 0 || f&hidden != 0 {
@@ -409,7 +418,11 @@ func (j *Judge) Enclosed(e Enclosure) {
 func (j *Judge) action(r cos.Ref, a cos.Dict, src *doc.Source) {
 	switch s := name(a, "S"); s {
 	case "Launch", "Sound", "Movie", "ResetForm", "ImportData", "Hide", "SetOCGState", "Rendition", "Trans", "GoTo3DView":
-		j.find("S045", clause{a2: "6.5.1", a4: "6.6.1"}, r, src, "an action of type %s", string(s))
+		rule := clause{a2: "6.5.1", a4: "6.6.1"}
+		if archival(j.claims) == PDFA4e && s == "GoTo3DView" {
+			rule.a4 = ""
+		}
+		j.find("S045", rule, r, src, "an action of type %s", string(s))
 	case "JavaScript":
 		j.find("S045", clause{a2: "6.5.1"}, r, src, "an action of type %s", string(s))
 	case "GoTo":
@@ -476,7 +489,7 @@ func (j *Judge) Elem(e *tag.Elem) {
 		j.find("S040", c, e.Ref(), e.Src, "%s within %s", e.Type, e.Parent.Type)
 	}
 	if e.Lang != "" && !IsLanguage(e.Lang) {
-		j.find("S031", clause{ua1: "7.2", ua2: "8.4.4"}, e.Ref(), e.Src, "%q is no language tag", e.Lang)
+		j.find("S031", langClause, e.Ref(), e.Src, "%q is no language tag", e.Lang)
 	}
 	elems, content, annotations := e.Holds()
 	switch e.Type {

@@ -255,6 +255,43 @@ func TestJudgeOfAttachedFiles(t *testing.T) {
 	}
 }
 
+// TestJudgeOfLevels: level U of parts 2 and 3 asks for Unicode, level A for a structure tree too, and
+// PDF/A-4e takes what moves in three dimensions.
+func TestJudgeOfLevels(t *testing.T) {
+	bare := cos.Dict{cos.E("Type", cos.Name("Catalog")), cos.E("Metadata", cos.Ref{Num: 3})}
+	mute := cos.Dict{cos.E("Type", cos.Name("Font")), cos.E("Subtype", cos.Name("Type0")), cos.E("Encoding", cos.Name("Identity-H"))}
+	solid := cos.Dict{
+		cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("3D")), cos.E("F", cos.Int(4)), cos.E("AP", cos.Dict{cos.E("N", cos.Ref{Num: 5})}),
+		cos.E("Rect", cos.Array{cos.Int(0), cos.Int(0), cos.Int(9), cos.Int(9)}), cos.E("A", cos.Dict{cos.E("S", cos.Name("GoTo3DView"))}),
+	}
+	for _, c := range []struct {
+		claim  standard.ID
+		object cos.Dict
+		want   string
+	}{
+		{standard.PDFA2b, mute, ""},
+		{standard.PDFA2u, mute, "S051 ISO 19005-2, 6.2.11.7.2"},
+		{standard.PDFA3a, mute, "S051 ISO 19005-3, 6.2.11.7.2; S043 ISO 19005-3, 6.7.2.2; S043 ISO 19005-3, 6.7.3.3"},
+		{standard.PDFA2u, bare, ""},
+		{standard.PDFA2a, bare, "S043 ISO 19005-2, 6.7.2.2; S043 ISO 19005-2, 6.7.3.3"},
+		{standard.PDFA4, solid, "S044 ISO 19005-4, 6.3.1; S045 ISO 19005-4, 6.6.1"},
+		{standard.PDFA4e, solid, ""},
+	} {
+		j := standard.NewJudge([]standard.ID{c.claim}, standard.Version([]standard.ID{c.claim}))
+		j.Object(cos.Ref{Num: 2}, c.object, nil)
+		if c.object.Get("Type") != cos.Object(cos.Name("Catalog")) {
+			j.Object(cos.Ref{Num: 1}, bare, nil)
+		}
+		var got []string
+		for _, f := range j.Finish(cos.Trailer{}) {
+			got = append(got, f.Rule+" "+f.Clause)
+		}
+		if s := strings.Join(got, "; "); s != c.want {
+			t.Errorf("%s, %v: got %q, want %q", c.claim, c.object, s, c.want)
+		}
+	}
+}
+
 // TestJudgeWithoutClaimsFindsNothing: the same faults are none where nothing is claimed.
 func TestJudgeWithoutClaimsFindsNothing(t *testing.T) {
 	j := standard.NewJudge(nil, cos.V17)

@@ -63,13 +63,13 @@ func (c *Checker) accessible() bool { return slices.ContainsFunc(c.claims, ID.Ac
 // The clauses of the rules that are judged before anything is written.
 var (
 	titleClause    = clause{ua1: "7.1", ua2: "8.11.1"}
-	langClause     = clause{ua1: "7.2", ua2: "8.4.4"}
+	langClause     = clause{tagged: "6.7.4", ua1: "7.2", ua2: "8.4.4"}
 	headingClause  = clause{ua1: "7.4.2", ua2: "8.2.5"}
 	altClause      = clause{ua1: "7.3", ua2: "8.2.5.28.2"}
 	sizeClause     = clause{a2: "6.1.13"}
 	deviceClause   = clause{a2: "6.2.4.3", a4: "6.2.4.3"}
 	encryptClause  = clause{a2: "6.1.3", a4: "6.1.3"}
-	meaningClause  = clause{a4: "6.2.10.8", ua1: "7.2", ua2: "8.4.3"}
+	meaningClause  = clause{tagged: "6.2.11.7.3", a4: "6.2.10.8", ua1: "7.2", ua2: "8.4.3"}
 	readableClause = clause{a4: "6.2.10.8", ua1: "7.2", ua2: "8.6"}
 )
 
@@ -77,6 +77,9 @@ var (
 func (c *Checker) Document(d *doc.Document) diag.List {
 	l := append(c.PageSize(d.Page.Width, d.Page.Height), c.attachments(d)...)
 	if !c.accessible() {
+		if at := langClause.first(c.claims); at != "" && d.Lang != "" && !IsLanguage(d.Lang) {
+			l.Add(noLanguage(d.Lang, at))
+		}
 		return l
 	}
 	if strings.TrimSpace(d.Title) == "" {
@@ -92,13 +95,14 @@ func (c *Checker) Document(d *doc.Document) diag.List {
 			Clause: langClause.first(c.claims),
 		})
 	case !IsLanguage(d.Lang):
-		l.Add(diag.Diagnostic{
-			Code: "S002", Path: "lang", Message: fmt.Sprintf("%q is no language tag", d.Lang),
-			Clause: langClause.first(c.claims),
-		})
+		l.Add(noLanguage(d.Lang, langClause.first(c.claims)))
 	}
 	l = append(l, c.readable(d.Title, diag.Diagnostic{Path: "title"}, &readableClause)...)
 	return l
+}
+
+func noLanguage(tag, at string) diag.Diagnostic {
+	return diag.Diagnostic{Code: "S002", Path: "lang", Message: fmt.Sprintf("%q is no language tag", tag), Clause: at}
 }
 
 // attachments judges whether the document may carry files, and must.
@@ -111,9 +115,9 @@ func (c *Checker) attachments(d *doc.Document) diag.List {
 			Clause: needsFiles,
 		})
 	case len(d.Attachments) > 0 && noFiles(c.claims) != "":
-		suggestion := "claim pdf/a-3b"
-		if Version(c.claims) == cos.V20 {
-			suggestion = "claim pdf/a-4f"
+		suggestion := "claim pdf/a-4f"
+		if ids[archival(c.claims)].part == "2" {
+			suggestion = "claim pdf/a-3" + strings.ToLower(ids[archival(c.claims)].level)
 		}
 		l.Add(d.Attachments[0].Src.Place(diag.Diagnostic{
 			Code: "S049", Path: "attach", Message: archival(c.claims).String() + " takes no files that are not PDF/A themselves",
@@ -129,7 +133,14 @@ const needsFiles = "ISO 19005-4, annex A.2"
 // noFiles is the clause by which a file with these claims carries no files of any kind; empty: it
 // may.
 func noFiles(claims []ID) string {
-	return map[ID]string{PDFA2b: "ISO 19005-2, 6.8", PDFA4: "ISO 19005-4, 6.9"}[archival(claims)]
+	switch id := archival(claims); {
+	case id == 0 || id == PDFA4f || ids[id].part == "3":
+		return ""
+	case ids[id].part == "2":
+		return "ISO 19005-2, 6.8"
+	default:
+		return "ISO 19005-4, 6.9"
+	}
 }
 
 // PageSize judges the size of a page; 0 is that of A4.

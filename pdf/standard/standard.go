@@ -18,33 +18,45 @@ type ID uint8
 
 // The standards. Those of PDF/A come first.
 const (
-	PDFA2b ID = iota + 1 // ISO 19005-2:2011, level B
+	PDFA2b ID = iota + 1 // ISO 19005-2:2011, level B: it looks the same for ever
+	PDFA2u               // level U: and its text is Unicode
+	PDFA2a               // level A: and it has a structure tree
 	PDFA3b               // ISO 19005-3:2012, level B
+	PDFA3u               // level U
+	PDFA3a               // level A
 	PDFA4                // ISO 19005-4:2020
 	PDFA4f               // ISO 19005-4:2020, annex A: with files of any kind
+	PDFA4e               // ISO 19005-4:2020, annex B: for engineering
 	PDFUA1               // ISO 14289-1:2014
 	PDFUA2               // ISO 14289-2:2024
 )
 
-// ids says of each standard its name in templates, its number at ISO, and the version of
-// PDF that it is built on, which is that of the file.
+// ids says of each standard its name in templates, its number at ISO, the version of
+// PDF that it is built on, which is that of the file, and the part and the level of
+// conformance that metadata name.
 var ids = [...]struct {
-	name    string
-	iso     string
-	version cos.Version
+	name        string
+	iso         string
+	version     cos.Version
+	part, level string
 }{
-	PDFA2b: {"pdf/a-2b", "ISO 19005-2", cos.V17},
-	PDFA3b: {"pdf/a-3b", "ISO 19005-3", cos.V17},
-	PDFA4:  {"pdf/a-4", "ISO 19005-4", cos.V20},
-	PDFA4f: {"pdf/a-4f", "ISO 19005-4", cos.V20},
-	PDFUA1: {"pdf/ua-1", "ISO 14289-1", cos.V17},
-	PDFUA2: {"pdf/ua-2", "ISO 14289-2", cos.V20},
+	PDFA2b: {"pdf/a-2b", "ISO 19005-2", cos.V17, "2", "B"},
+	PDFA2u: {"pdf/a-2u", "ISO 19005-2", cos.V17, "2", "U"},
+	PDFA2a: {"pdf/a-2a", "ISO 19005-2", cos.V17, "2", "A"},
+	PDFA3b: {"pdf/a-3b", "ISO 19005-3", cos.V17, "3", "B"},
+	PDFA3u: {"pdf/a-3u", "ISO 19005-3", cos.V17, "3", "U"},
+	PDFA3a: {"pdf/a-3a", "ISO 19005-3", cos.V17, "3", "A"},
+	PDFA4:  {"pdf/a-4", "ISO 19005-4", cos.V20, "4", ""},
+	PDFA4f: {"pdf/a-4f", "ISO 19005-4", cos.V20, "4", "F"},
+	PDFA4e: {"pdf/a-4e", "ISO 19005-4", cos.V20, "4", "E"},
+	PDFUA1: {"pdf/ua-1", "ISO 14289-1", cos.V17, "1", ""},
+	PDFUA2: {"pdf/ua-2", "ISO 14289-2", cos.V20, "2", ""},
 }
 
 func (id ID) known() bool { return id > 0 && int(id) < len(ids) }
 
 // Archival reports whether id is a part of PDF/A.
-func (id ID) Archival() bool { return id.known() && id <= PDFA4f }
+func (id ID) Archival() bool { return id.known() && id < PDFUA1 }
 
 // Accessible reports whether id is a part of PDF/UA.
 func (id ID) Accessible() bool { return id.known() && id >= PDFUA1 }
@@ -146,20 +158,27 @@ func Archival(claims []ID) bool { return archival(claims) != 0 }
 
 // clause is where standards state a rule; an empty one is no rule of that standard, and
 // one that begins with ISO is of a standard that this one refers to. Parts 2 and 3 of ISO
-// 19005 number their clauses alike.
-type clause struct{ a2, a4, ua1, ua2 string }
+// 19005 number their clauses alike; a2 is of all their levels, unicode of U and A, and tagged
+// of A alone.
+type clause struct{ a2, unicode, tagged, a4, ua1, ua2 string }
 
 func (c *clause) of(id ID) string {
 	s := ""
-	switch id {
-	case PDFA2b, PDFA3b:
-		s = c.a2
-	case PDFA4, PDFA4f:
-		s = c.a4
-	case PDFUA1:
+	switch {
+	case id == PDFUA1:
 		s = c.ua1
-	case PDFUA2:
+	case id == PDFUA2:
 		s = c.ua2
+	case !id.known():
+	case ids[id].part == "4":
+		s = c.a4
+	default:
+		s = c.a2
+		if level := ids[id].level; s == "" && level != "B" {
+			if s = c.unicode; s == "" && level == "A" {
+				s = c.tagged
+			}
+		}
 	}
 	if s == "" || strings.HasPrefix(s, "ISO") {
 		return s

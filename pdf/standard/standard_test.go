@@ -24,7 +24,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %v, %v", n, id, err)
 		}
 	}
-	if _, err := standard.Parse("pdf/x-4"); err == nil || !strings.Contains(err.Error(), "pdf/a-2b, pdf/a-3b, pdf/a-4, pdf/a-4f, pdf/ua-1, pdf/ua-2") {
+	if _, err := standard.Parse("pdf/x-4"); err == nil || !strings.Contains(err.Error(), "pdf/a-2b, pdf/a-2u, pdf/a-2a, pdf/a-3b, pdf/a-3u, pdf/a-3a, pdf/a-4, pdf/a-4f, pdf/a-4e, pdf/ua-1, pdf/ua-2") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := standard.Parse(""); err == nil {
@@ -129,6 +129,10 @@ func TestXMPNamesEachStandard(t *testing.T) {
 	}{
 		{[]standard.ID{standard.PDFA2b}, "<pdfaid:part>2</pdfaid:part>\n<pdfaid:conformance>B<", "pdfuaid:part"},
 		{[]standard.ID{standard.PDFA3b}, "<pdfaid:part>3</pdfaid:part>\n<pdfaid:conformance>B<", "pdfaid:rev"},
+		{[]standard.ID{standard.PDFA2u}, "<pdfaid:part>2</pdfaid:part>\n<pdfaid:conformance>U<", "pdfaid:rev"},
+		{[]standard.ID{standard.PDFA3a}, "<pdfaid:part>3</pdfaid:part>\n<pdfaid:conformance>A<", "pdfaid:rev"},
+		{[]standard.ID{standard.PDFA2a, standard.PDFUA1}, "<pdfaSchema:namespaceURI>http://www.aiim.org/pdfua/ns/id/<", "pdfuaid:rev"},
+		{[]standard.ID{standard.PDFA4e}, "<pdfaid:rev>2020</pdfaid:rev>\n<pdfaid:conformance>E<", "pdfuaid:part"},
 		{[]standard.ID{standard.PDFUA1}, "<pdfuaid:part>1<", "pdfaExtension"},
 		{[]standard.ID{standard.PDFA2b, standard.PDFUA1}, "<pdfaSchema:namespaceURI>http://www.aiim.org/pdfua/ns/id/<", "pdfuaid:rev"},
 		{[]standard.ID{standard.PDFA4, standard.PDFUA2}, "<pdfuaid:rev>2024<", "pdfaid:conformance"},
@@ -175,6 +179,11 @@ func TestCheckerOfPDF17(t *testing.T) {
 		"figure":                 {both, func(c *standard.Checker) diag.List { return c.Elem(&tag.Elem{Type: tag.Figure}) }, "S028 ISO 14289-1, 7.3"},
 		"private use":            {ua1, func(c *standard.Checker) diag.List { return c.Text("\uE000", src) }, "S030 ISO 14289-1, 7.2"},
 		"private use of level B": {[]standard.ID{standard.PDFA3b}, func(c *standard.Checker) diag.List { return c.Text("\uE000", src) }, ""},
+		"private use of level U": {[]standard.ID{standard.PDFA2u}, func(c *standard.Checker) diag.List { return c.Text("\uE000", src) }, ""},
+		"private use of level A": {[]standard.ID{standard.PDFA2a}, func(c *standard.Checker) diag.List { return c.Text("\uE000", src) }, "S030 ISO 19005-2, 6.2.11.7.3"},
+		"language of level A":    {[]standard.ID{standard.PDFA3a}, func(c *standard.Checker) diag.List { return c.Document(&doc.Document{Lang: "en_US"}) }, "S002 ISO 19005-3, 6.7.4"},
+		"no language, level A":   {[]standard.ID{standard.PDFA3a}, func(c *standard.Checker) diag.List { return c.Document(&doc.Document{}) }, ""},
+		"language of level U":    {[]standard.ID{standard.PDFA3u}, func(c *standard.Checker) diag.List { return c.Document(&doc.Document{Lang: "en_US"}) }, ""},
 		"private use of 4":       {[]standard.ID{standard.PDFA4}, func(c *standard.Checker) diag.List { return c.Text("\uE000", src) }, "S030 ISO 19005-4, 6.2.10.8"},
 		"encrypted 3b":           {[]standard.ID{standard.PDFA3b, standard.PDFUA1}, (*standard.Checker).Encryption, "S003 ISO 19005-3, 6.1.3"},
 		"encrypted ua1":          {ua1, (*standard.Checker).Encryption, "S003 ISO 32000-1, 7.6.1"},

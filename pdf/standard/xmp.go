@@ -45,23 +45,22 @@ func AppendXMP(dst []byte, m Metadata) []byte {
 	}
 	x.element("xmpMM:DocumentID", m.DocumentID)
 	for _, id := range m.Standards {
-		switch id {
-		case PDFA2b, PDFA3b:
-			// ISO 19005-2, 6.6.4: part and conformance level.
-			x.element("pdfaid:part", map[ID]string{PDFA2b: "2", PDFA3b: "3"}[id])
-			x.element("pdfaid:conformance", "B")
-		case PDFA4, PDFA4f:
-			// ISO 19005-4, 6.7.3: part and revision; a level for files with attachments alone.
-			x.element("pdfaid:part", "4")
-			x.element("pdfaid:rev", "2020")
-			x.element("pdfaid:conformance", map[ID]string{PDFA4f: "F"}[id])
-		case PDFUA1:
+		switch {
+		case id.Archival():
+			// ISO 19005-2, 6.6.4: part and level of conformance; ISO 19005-4, 6.7.3: part, revision, and a
+			// level for files of annex A or B alone.
+			x.element("pdfaid:part", ids[id].part)
+			if ids[id].part == "4" {
+				x.element("pdfaid:rev", "2020")
+			}
+			x.element("pdfaid:conformance", ids[id].level)
+		case id == PDFUA1:
 			// ISO 14289-1, clause 5.
 			x.element("pdfuaid:part", "1")
 			if Archival(m.Standards) {
 				x.raw(accessibleSchema)
 			}
-		case PDFUA2:
+		case id == PDFUA2:
 			// ISO 14289-2, clause 5.
 			x.element("pdfuaid:part", "2")
 			x.element("pdfuaid:rev", "2024")

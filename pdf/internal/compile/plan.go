@@ -342,9 +342,7 @@ func (c *compiler) tag(n *strictyaml.Node, path string) (string, bool) {
 }
 
 // known standards that a later version has.
-var laterStandards = []string{
-	"pdf/a-1b", "pdf/a-2a", "pdf/a-2u", "pdf/a-3a", "pdf/a-3u", "pdf/a-4e",
-}
+var laterStandards = []string{"pdf/a-1b"}
 
 func (c *compiler) standards(n *strictyaml.Node) {
 	if n == nil {
