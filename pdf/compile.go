@@ -36,7 +36,7 @@ func (e *Engine) Compile(ctx context.Context, src Source) (*template.Plan, error
 		return p, nil
 	}
 	rec := &recorder{files: files}
-	o := template.Options{File: src.File, Limits: e.limits, Families: e.fonts.Families()}
+	o := template.Options{File: src.File, Limits: e.limits, Families: e.fonts.Families(), Components: e.kept}
 	if files != nil {
 		o.Files = rec
 	}

@@ -32,6 +32,7 @@ import (
 	"example.com/quire/pdf/internal/text"
 	"example.com/quire/pdf/internal/text/gotext"
 	"example.com/quire/pdf/standard"
+	"example.com/quire/pdf/template"
 )
 
 // The names of package diag, which callers need in every program.
@@ -126,6 +127,7 @@ type Engine struct {
 	deflater cos.Deflater
 	mono     string
 	plans    *plans
+	kept     *template.Components
 	chains   chains // of signers
 	version  string
 }
@@ -163,6 +165,7 @@ func New(c Config) (*Engine, error) {
 		}),
 		setters: setters{off: bytes == 0},
 		plans:   newPlans(bytes / 4),
+		kept:    template.NewComponents(bytes / 4 / planFactor / 4),
 		version: version(),
 	}
 	for _, name := range lib.Families() {

@@ -32,7 +32,16 @@ type Options struct {
 	// Families are the font families that there are beside those of the template; nil: not known, and
 	// the names that styles have are not checked.
 	Families []string
+	// Components keeps compiled components, so that after a change those that did not change are not
+	// compiled again; nil: all are compiled.
+	Components *Components
 }
+
+// Components keeps what Options says. It is safe for concurrent use.
+type Components = compile.Components
+
+// NewComponents returns one that keeps the components of at most maxBytes of templates, nil for 0.
+func NewComponents(maxBytes int64) *Components { return compile.NewComponents(maxBytes) }
 
 // Plan is a compiled template. It is immutable and safe for concurrent use.
 type Plan compile.Plan

@@ -300,6 +300,9 @@ func (c *compiler) anchor(n *strictyaml.Node, path string) *plainText {
 	case !known:
 		t.id = c.spanID(t.parts)
 		c.madeAnchors = true
+		if c.log != nil {
+			c.log.madeAnchors = true
+		}
 		return t
 	case s == "":
 		c.bad(n, path, codeWrong, "", "the anchor is empty")

@@ -262,7 +262,9 @@ func (c *compiler) component(d *component) {
 	}
 	d.busy = true
 	defer func() { d.busy, d.done = false, true }()
+	end := c.keep(d)
 	c.within(d.file, func() { c.readComponent(d) })
+	end()
 }
 
 func (c *compiler) readComponent(d *component) {
@@ -324,6 +326,7 @@ func (c *compiler) useBlock(b *blockSource) block {
 		return nil
 	}
 	c.component(d)
+	c.noteUse(name)
 	u := &useNode{component: d, at: c.place(b.value, b.path, 0, nil)}
 	args := &object{c: c, n: &strictyaml.Node{}, path: o.at("with")}
 	if with != nil {

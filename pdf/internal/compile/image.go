@@ -113,6 +113,7 @@ func (c *compiler) inlineImage(n *strictyaml.Node, path, text string) []byte {
 // neither absolute nor with .. nor a URL.
 func (c *compiler) readFile(n *strictyaml.Node, path, name string) []byte {
 	if b, ok := c.images[name]; ok {
+		c.noteFile(name)
 		return b
 	}
 	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, `\:`) {
@@ -135,6 +136,7 @@ func (c *compiler) readFile(n *strictyaml.Node, path, name string) []byte {
 	}
 	c.images[name] = b
 	c.plan.files = append(c.plan.files, name)
+	c.noteFile(name)
 	return b
 }
 

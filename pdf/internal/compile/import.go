@@ -17,7 +17,7 @@ const (
 // that read asks for.
 func (c *compiler) part(name string, src []byte, what string, read func(*object)) {
 	c.within(name, func() {
-		root := c.parse(src)
+		root := c.parsed(name, src)
 		if root == nil {
 			return
 		}

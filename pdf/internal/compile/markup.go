@@ -116,6 +116,9 @@ func (p *textParser) flushSpan() {
 // spanID numbers the parts of a span, for the data paths of diagnostics.
 func (c *compiler) spanID(parts []part) int32 {
 	c.plan.spans = append(c.plan.spans, parts)
+	if c.log != nil {
+		c.log.spans = append(c.log.spans, keptSpan{len(c.plan.spans) - 1, parts})
+	}
 	return int32(len(c.plan.spans) - 1) //nolint:gosec // as many as the template has nodes and expressions
 }
 
@@ -200,10 +203,12 @@ func (p *textParser) ofLayout(i int, prog *exprlang.Program, at *place) {
 		s.id = p.c.spanID(s.parts)
 		if len(prog.Leaves) == 1 && !prog.Open {
 			line, col := p.n.Pos(i)
-			p.c.jumps = append(p.c.jumps, jump{prog.Leaves[0].Value.Str(), line, col, p.path})
+			p.c.leads(jump{prog.Leaves[0].Value.Str(), line, col, p.path})
 		}
 	}
-	p.c.plan.references = p.c.plan.references || !p.c.running || s.fixed.Kind == doc.SpanReference
+	if !p.c.running || s.fixed.Kind == doc.SpanReference {
+		p.c.refers()
+	}
 	p.spans = append(p.spans, s)
 }
 
@@ -503,7 +508,7 @@ func (c *compiler) linkText(n *strictyaml.Node, path string, from, to int) *plai
 			c.at(line, col, path, codeWrong, linkHint, "%s is no link", quoted(s))
 		} else if known && s[0] == '#' {
 			line, col := n.Pos(from)
-			c.jumps = append(c.jumps, jump{s[1:], line, col, path})
+			c.leads(jump{s[1:], line, col, path})
 		}
 	}
 	if len(t.parts) == 0 {

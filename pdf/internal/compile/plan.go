@@ -27,6 +27,8 @@ type Options struct {
 	// Families are the font families that there are beside those of the template; nil: not known, and
 	// the names that styles have are not checked.
 	Families []string
+	// Components keeps compiled components for the next compilation; nil: all are compiled.
+	Components *Components
 }
 
 // Plan is a compiled template. It is immutable and safe for concurrent use.
@@ -139,6 +141,13 @@ type compiler struct {
 	running bool // inside a header or footer
 	loops   int  // loops around the block, a component counts as one
 
+	store    *Components // nil: nothing is kept
+	before   *edition    // of the compilation before; nil: none
+	next     *edition    // of this one; nil: nothing is kept of it
+	roots    map[string]keptRoot
+	log      *keptComponent // being compiled; nil: none, or nothing is kept
+	compiled int64          // components
+
 	anchors     []string
 	madeAnchors bool   // some are made of data: which there are is known at the end of a layout
 	jumps       []jump // links to anchors, checked when all anchors are known
@@ -149,6 +158,31 @@ type jump struct {
 	anchor    string
 	line, col int
 	path      string
+}
+
+// warn notes what is likely a mistake and stops nothing.
+func (c *compiler) warn(line, col int, path, code, hint, format string, args ...any) {
+	before := len(c.warnings)
+	c.reporter.warn(line, col, path, code, hint, format, args...)
+	if c.log != nil {
+		c.log.warnings = append(c.log.warnings, c.warnings[before:]...)
+	}
+}
+
+// leads notes a link to an anchor.
+func (c *compiler) leads(j jump) {
+	c.jumps = append(c.jumps, j)
+	if c.log != nil {
+		c.log.jumps = append(c.log.jumps, j)
+	}
+}
+
+// refers notes that the body asks for numbers of pages.
+func (c *compiler) refers() {
+	c.plan.references = true
+	if c.log != nil {
+		c.log.references = true
+	}
 }
 
 // land checks that each link to an anchor has one.
@@ -167,6 +201,7 @@ func Compile(ctx context.Context, src []byte, o Options) (*Plan, error) {
 	c := &compiler{
 		reporter: reporter{file: o.File}, files: o.Files, limit: limits, families: slices.Clone(o.Families), known: o.Families != nil,
 		images: map[string][]byte{}, components: map[string]*component{},
+		store: o.Components, before: o.Components.get(o.File), roots: map[string]keptRoot{},
 		plan: &Plan{file: o.File, contract: &exprlang.Type{Kind: exprlang.RecordKind}},
 	}
 	if err := ctx.Err(); err != nil {
@@ -193,6 +228,7 @@ func Compile(ctx context.Context, src []byte, o Options) (*Plan, error) {
 	}
 	c.sort(c.warnings)
 	c.plan.warnings = c.warnings
+	c.finished(src)
 	return c.plan, nil
 }
 
@@ -269,6 +305,7 @@ func (c *compiler) document(root *strictyaml.Node) {
 	}
 	c.imports(o.get("import"), nil)
 	c.declareComponents(o.get("components"), false)
+	c.reuse(root, file)
 	c.readComponents()
 	if v := o.get("footnotes"); v != nil {
 		c.footnotes(v)

@@ -29,7 +29,11 @@ type slotInfo struct {
 // slot gives out a slot.
 func (c *compiler) slot(info slotInfo) int {
 	c.plan.slots = append(c.plan.slots, info)
-	return len(c.plan.slots) - 1
+	at := len(c.plan.slots) - 1
+	if c.log != nil {
+		c.log.slots = append(c.log.slots, keptSlot{at, info})
+	}
+	return at
 }
 
 // variable is an entry of `vars:`.
@@ -80,8 +84,13 @@ func (s exprScope) Names() []string {
 }
 
 func (s exprScope) Used(f *exprlang.Field, off int) {
-	if f.Used[0] == 0 && s.c.file == s.c.plan.file {
-		f.Used[0], f.Used[1] = s.n.Pos(s.off + off)
+	if s.c.file != s.c.plan.file {
+		return
+	}
+	line, col := s.n.Pos(s.off + off)
+	f.Note(line, col)
+	if log := s.c.log; log != nil {
+		log.noted = append(log.noted, notedField{f, [2]int{line, col}})
 	}
 }
 
@@ -123,6 +132,9 @@ func (c *compiler) compileExpr(n *strictyaml.Node, path string, off int, src str
 	}
 	if prog != nil && prog.UsesTime {
 		c.plan.usesTime = true
+		if c.log != nil {
+			c.log.usesTime = true
+		}
 	}
 	if prog != nil && prog.Constant {
 		var e *exprlang.Error
@@ -137,6 +149,9 @@ func (c *compiler) compileExpr(n *strictyaml.Node, path string, off int, src str
 	}
 	if prog != nil && len(prog.Reads) > 0 {
 		c.plan.reads = append(c.plan.reads, reading{prog: prog, at: c.place(n, path, off, prog)})
+		if c.log != nil {
+			c.log.readAt = append(c.log.readAt, len(c.plan.reads)-1)
+		}
 	}
 	return prog
 }

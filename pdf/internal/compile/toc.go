@@ -11,7 +11,7 @@ type tocNode struct {
 func (c *compiler) tocBlock(b *blockSource) block {
 	o := b.fields
 	n := &tocNode{}
-	c.plan.references = true
+	c.refers()
 	mayHave(o, "levels", &n.out.Levels, c.integerIn(1, 9))
 	mayHave(o, "leader", &n.out.Leader, oneOf[doc.Leader](c, "dots", "none"))
 	mayHave(o, "title", &n.title, c.plain)

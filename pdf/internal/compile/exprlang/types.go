@@ -72,6 +72,13 @@ type Field struct {
 	Declared, Used [2]int
 }
 
+// Note notes an expression that reads the field.
+func (f *Field) Note(line, col int) {
+	if u := &f.Used; u[0] == 0 || line < u[0] || line == u[0] && col < u[1] {
+		*u = [2]int{line, col}
+	}
+}
+
 // Field finds a field and its index.
 func (t *Type) Field(name string) (int, *Field) {
 	for i, f := range t.Fields {
