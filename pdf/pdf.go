@@ -123,6 +123,7 @@ type Engine struct {
 	subsets  *font.Cache
 	images   *image.Store
 	buffers  emit.Buffers
+	memory   sync.Pool              // of *layout.Memory
 	profile  func() ([]byte, error) // as emit.Options has it
 	deflater cos.Deflater
 	mono     string
@@ -310,7 +311,16 @@ func (e *Engine) emitMapped(ctx context.Context, w io.Writer, d *doc.Document, o
 		return nil, err
 	}
 	defer em.Close()
+	memory, ok := e.memory.Get().(*layout.Memory)
+	if !ok {
+		memory = &layout.Memory{}
+	}
+	defer func() {
+		memory.Reset()
+		e.memory.Put(memory)
+	}()
 	lay := layout.Options{
+		Memory:     memory,
 		Typesetter: setter, Tagged: em.Tagged(), Limits: limits, Mono: e.mono, Trace: m != nil,
 		Images: e.images.Session(limits),
 	}

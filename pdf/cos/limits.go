@@ -66,12 +66,18 @@ func (c checker) object(o Object, depth int) error {
 		return c.invalid("no value")
 	case Name:
 		return c.name(v)
+	case *Name:
+		return c.name(*v)
 	case String:
 		return c.limit("StringBytes", len(v), c.l.StringBytes)
+	case *String:
+		return c.limit("StringBytes", len(*v), c.l.StringBytes)
 	case Hex:
 		return c.limit("StringBytes", len(v), c.l.StringBytes)
 	case Text:
 		return c.limit("StringBytes", textLen(string(v)), c.l.StringBytes)
+	case *Text:
+		return c.limit("StringBytes", textLen(string(*v)), c.l.StringBytes)
 	case Date:
 		if year := time.Time(v).Year(); year < 0 || year > 9999 {
 			return c.invalid("date outside the years 0 to 9999")
@@ -82,8 +88,12 @@ func (c checker) object(o Object, depth int) error {
 		}
 	case Array:
 		return c.array(v, depth)
+	case *Array:
+		return c.array(*v, depth)
 	case Dict:
 		return c.dict(v, depth)
+	case *Dict:
+		return c.dict(*v, depth)
 	}
 	return nil
 }

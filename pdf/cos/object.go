@@ -193,7 +193,7 @@ func appendValue(dst []byte, o Object) []byte {
 
 func startsDelimited(o Object) bool {
 	switch o.(type) {
-	case Name, String, Hex, Text, Date, Array, Dict:
+	case Name, String, Hex, Text, Date, Array, Dict, *Name, *String, *Text, *Array, *Dict:
 		return true
 	}
 	return false

@@ -103,6 +103,7 @@ type Writer struct {
 	held    bool      // nothing is handed to out
 	err     error
 
+	arena  Arena
 	xref   []entry // by object number
 	inUse  int
 	signed unsigned
@@ -140,6 +141,7 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 		o.Deflater = NewFlate()
 	}
 	o.Limits = o.Limits.withDefaults(o.Version)
+	w.arena.reset(o.Watch != nil || o.Encrypt != nil)
 	w.out, w.opt, w.err = out, o, nil
 	w.flushed, w.inUse, w.held, w.signed, w.digest = 0, 0, false, unsigned{}, nil
 	if o.Signature != nil && o.Signature.Hash != crypto.SHA256 {
@@ -170,6 +172,9 @@ func (w *Writer) Err() error {
 	}
 	return w.err
 }
+
+// Arena returns memory for objects of this file: what it makes is valid until Reset.
+func (w *Writer) Arena() *Arena { return &w.arena }
 
 // Version is that of the file.
 func (w *Writer) Version() Version { return w.opt.Version }
@@ -449,7 +454,8 @@ func (w *Writer) closeObjectStream() error {
 	w.objs = data
 	n := len(w.heads)
 	w.heads, w.body = w.heads[:0], w.body[:0]
-	return w.Stream(ref, Dict{E("Type", Name("ObjStm")), E("N", Int(n)), E("First", Int(first))}, data)
+	a := &w.arena
+	return w.Stream(ref, append(a.Entries(3), E("Type", Name("ObjStm")), E("N", a.Int(n)), E("First", a.Int(first))), data)
 }
 
 // data appends stream data, around the buffer when it is large.

@@ -76,11 +76,11 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 	w.xref[ref.Num] = entryReserved // EncodedStream enters it again, at the same offset
 	size := len(w.xref)
 
-	id := Hex(sum.ID[:])
-	dict := make(Dict, 0, 8+len(t.More))
-	dict = append(
-		dict, E("Type", Name("XRef")), E("Size", Int(size)),
-		E("W", Array{Int(1), Int(width), Int(2)}), E("Root", t.Root),
+	id := Object(Hex(sum.ID[:]))
+	a := &w.arena
+	dict := append(
+		a.Entries(8+len(t.More)), E("Type", Name("XRef")), E("Size", a.Int(size)),
+		E("W", a.List(Int(1), a.Int(width), Int(2))), E("Root", a.Ref(t.Root)),
 	)
 	if !t.Info.IsZero() {
 		dict = append(dict, E("Info", t.Info))
@@ -88,12 +88,12 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 	if !encrypt.IsZero() {
 		dict = append(dict, E("Encrypt", encrypt))
 	}
-	dict = append(dict, E("ID", Array{id, id}))
+	dict = append(dict, E("ID", a.List(id, id)))
 	dict = append(dict, t.More...)
 	filter := Name("")
 	if packs {
 		filter = FlateDecode
-		dict = append(dict, E("DecodeParms", Dict{E("Predictor", Int(12)), E("Columns", Int(width+3))}))
+		dict = append(dict, E("DecodeParms", a.Dict(append(a.Entries(2), E("Predictor", Int(12)), E("Columns", a.Int(width+3))))))
 		packed, err := w.opt.Deflater.Deflate(w.packed[:0], table, w.opt.Level)
 		if err != nil {
 			return Summary{}, w.fail(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/compile/exprlang"
@@ -19,6 +20,9 @@ type batch struct {
 	fixes []fix
 }
 
+// leastTexts and mostTexts bound a piece of memory for the texts of rows.
+const leastTexts, mostTexts = 256, 4096
+
 // fix is a text of the batch that waits for its string.
 type fix struct {
 	to         *string
@@ -30,13 +34,27 @@ func (b *batch) reset() {
 }
 
 // finish gives the waiting texts their strings.
-func (b *batch) finish() {
-	s := string(b.buf)
+func (r *render) finish() {
+	b := &r.batch
+	s := r.kept(b.buf)
 	for _, f := range b.fixes {
 		*f.to = s[f.start:f.end]
 	}
 	clear(b.fixes)
 	b.buf, b.fixes = b.buf[:0], b.fixes[:0]
+}
+
+// kept returns what buf holds as a string. Those of many rows share one piece of memory, which lives as
+// long as any of them.
+func (r *render) kept(buf []byte) string {
+	if r.texts.Cap()-r.texts.Len() < len(buf) {
+		size := min(max(2*r.texts.Cap(), leastTexts), mostTexts)
+		r.texts = strings.Builder{}
+		r.texts.Grow(max(size, len(buf)))
+	}
+	from := r.texts.Len()
+	r.texts.Write(buf)
+	return r.texts.String()[from:]
 }
 
 // parts appends the text of parts to the batch. What a block that waits in
@@ -392,7 +410,7 @@ func (r *render) cells(t *row) ([]doc.Cell, error) {
 			return nil, err
 		}
 	}
-	r.batch.finish()
+	r.finish()
 	return cells, nil
 }
 
@@ -429,7 +447,7 @@ func (r *render) variedCells(t *row) ([]doc.Cell, error) {
 		}
 	}
 	r.batch.cells = cells
-	r.batch.finish()
+	r.finish()
 	return cells, nil
 }
 

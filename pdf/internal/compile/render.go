@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/quire/pdf/doc"
@@ -66,8 +67,9 @@ type render struct {
 	plan  *Plan
 	m     *exprlang.Machine
 	batch batch
-	held  int64 // bytes of nodes that wait in memory, about
-	most  int64 // of held
+	texts strings.Builder // of rows, see kept
+	held  int64           // bytes of nodes that wait in memory, about
+	most  int64           // of held
 
 	tints map[tint]*doc.Style // made by look
 

@@ -301,33 +301,35 @@ func (e *Emitter) Ranges() []Range { return e.ranges }
 // writePage writes the page object; late is its second content stream.
 func (e *Emitter) writePage(pi *pageInfo, index int, late cos.Ref) error {
 	pi.written = true
-	d := cos.Dict{
+	a := e.w.Arena()
+	d := append(
+		a.Entries(8),
 		cos.E("Type", cos.Name("Page")),
-		cos.E("Parent", e.pageNodes[index/e.fan]),
-		cos.E("MediaBox", cos.Array{cos.Int(0), cos.Int(0), cos.Fixed(pi.w), cos.Fixed(pi.h)}),
-		cos.E("Resources", e.resources),
-	}
+		cos.E("Parent", a.Ref(e.pageNodes[index/e.fan])),
+		cos.E("MediaBox", a.List(cos.Int(0), cos.Int(0), a.Fixed(int64(pi.w)), a.Fixed(int64(pi.h)))),
+		cos.E("Resources", a.Ref(e.resources)),
+	)
 	if late.IsZero() {
-		d = append(d, cos.E("Contents", pi.contents))
+		d = append(d, cos.E("Contents", a.Ref(pi.contents)))
 	} else {
-		d = append(d, cos.E("Contents", cos.Array{pi.contents, late}))
+		d = append(d, cos.E("Contents", a.List(a.Ref(pi.contents), a.Ref(late))))
 	}
 	if e.tree != nil {
-		d = append(d, cos.E("StructParents", cos.Int(pi.key)))
+		d = append(d, cos.E("StructParents", a.Int(pi.key)))
 	}
 	if len(pi.annots) > 0 {
-		d = append(d, cos.E("Tabs", cos.Name("S")), cos.E("Annots", refArray(pi.annots)))
+		d = append(d, cos.E("Tabs", cos.Name("S")), cos.E("Annots", refArray(a, pi.annots)))
 	}
 	pi.annots = nil
-	return e.w.Put(pi.ref, d)
+	return e.w.Put(pi.ref, a.Dict(d))
 }
 
-func refArray(refs []cos.Ref) cos.Array {
-	a := make(cos.Array, len(refs))
-	for i, r := range refs {
-		a[i] = r
+func refArray(a *cos.Arena, refs []cos.Ref) cos.Object {
+	items := a.Items(len(refs))
+	for _, r := range refs {
+		items = append(items, a.Ref(r))
 	}
-	return a
+	return a.Array(items)
 }
 
 // Finish writes all that is left and ends the file. standards are those that
@@ -343,12 +345,13 @@ func (e *Emitter) Finish() (cos.Summary, []Font, error) {
 	if err := e.internalLinks(); err != nil {
 		return cos.Summary{}, nil, err
 	}
-	catalog := cos.Dict{cos.E("Type", cos.Name("Catalog"))}
+	a := e.w.Arena()
+	catalog := append(a.Entries(16), cos.E("Type", cos.Name("Catalog")))
 	pages, err := e.pageTree()
 	if err != nil {
 		return cos.Summary{}, nil, err
 	}
-	catalog = append(catalog, cos.E("Pages", pages))
+	catalog = append(catalog, cos.E("Pages", a.Ref(pages)))
 	if catalog, err = e.catalog(catalog); err != nil {
 		return cos.Summary{}, nil, err
 	}
@@ -357,7 +360,7 @@ func (e *Emitter) Finish() (cos.Summary, []Font, error) {
 		return cos.Summary{}, nil, err
 	}
 	root := e.w.Reserve()
-	if err := e.w.Put(root, catalog); err != nil {
+	if err := e.w.Put(root, a.Dict(catalog)); err != nil {
 		return cos.Summary{}, nil, err
 	}
 	if e.o.Sign != nil {
@@ -376,7 +379,7 @@ func (e *Emitter) Finish() (cos.Summary, []Font, error) {
 // catalog adds the entries beyond the page tree (7.7.2).
 func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
 	if e.doc.Lang != "" {
-		d = append(d, cos.E("Lang", cos.Text(e.doc.Lang)))
+		d = append(d, cos.E("Lang", e.w.Arena().Text(e.doc.Lang)))
 	}
 	d = append(d, e.viewerPreferences()...)
 	d = append(d, e.pageLabels()...)
@@ -385,7 +388,7 @@ func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
 		return nil, err
 	}
 	if !outline.IsZero() {
-		d = append(d, cos.E("Outlines", outline))
+		d = append(d, cos.E("Outlines", e.w.Arena().Ref(outline)))
 	}
 	d = append(d, e.pageMode(!outline.IsZero())...)
 	files, err := e.attachments()
@@ -421,7 +424,7 @@ func (e *Emitter) catalog(d cos.Dict) (cos.Dict, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(d, cos.E("Metadata", meta)), nil
+	return append(d, cos.E("Metadata", e.w.Arena().Ref(meta))), nil
 }
 
 func (e *Emitter) metadata() (cos.Ref, error) {
@@ -431,9 +434,9 @@ func (e *Emitter) metadata() (cos.Ref, error) {
 		Keywords: e.doc.Meta.Keywords, Producer: e.o.Producer, Time: e.o.Time,
 		DocumentID: e.o.DocumentID, Standards: e.o.Standards,
 	})
-	return ref, e.w.EncodedStream(ref, cos.Dict{
-		cos.E("Type", cos.Name("Metadata")), cos.E("Subtype", cos.Name("XML")),
-	}, "", e.buf)
+	return ref, e.w.EncodedStream(ref, append(
+		e.w.Arena().Entries(2), cos.E("Type", cos.Name("Metadata")), cos.E("Subtype", cos.Name("XML")),
+	), "", e.buf)
 }
 
 // outputIntent names sRGB as the colour space of the device colours (ISO
@@ -493,9 +496,10 @@ type node struct {
 }
 
 func (e *Emitter) writeNode(n *node, parent cos.Ref) error {
-	d := cos.Dict{cos.E("Type", cos.Name("Pages"))}
+	a := e.w.Arena()
+	d := append(a.Entries(4), cos.E("Type", cos.Name("Pages")))
 	if !parent.IsZero() {
-		d = append(d, cos.E("Parent", parent))
+		d = append(d, cos.E("Parent", a.Ref(parent)))
 	}
-	return e.w.Put(n.ref, append(d, cos.E("Kids", refArray(n.kids)), cos.E("Count", cos.Int(n.pages))))
+	return e.w.Put(n.ref, a.Dict(append(d, cos.E("Kids", refArray(a, n.kids)), cos.E("Count", a.Int(n.pages)))))
 }

@@ -88,21 +88,22 @@ func (e *Emitter) link(p *layout.Page, pi *pageInfo, l *layout.Link) error {
 	defer func() { e.from = nil }()
 	ref := e.w.Reserve()
 	pi.annots = append(pi.annots, ref)
-	d := cos.Dict{cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Link"))}
-	d = append(d, linkPlace(p, l)...)
+	a := e.w.Arena()
+	d := append(a.Entries(9), cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Link")))
+	d = appendPlace(d, a, p, l)
 	// F: printed, as PDF/A asks for (ISO 19005-4, 6.3.2).
-	d = append(d, cos.E("F", cos.Int(4)), cos.E("Border", cos.Array{cos.Int(0), cos.Int(0), cos.Int(0)}))
+	d = append(d, cos.E("F", cos.Int(4)), cos.E("Border", a.List(cos.Int(0), cos.Int(0), cos.Int(0))))
 	if s := strings.TrimSpace(l.Text); s != "" {
-		d = append(d, cos.E("Contents", cos.Text(s)))
+		d = append(d, cos.E("Contents", a.Text(s)))
 	} else {
-		d = append(d, cos.E("Contents", cos.Text(l.Target)))
+		d = append(d, cos.E("Contents", a.Text(l.Target)))
 	}
 	if e.tree != nil && l.Elem != nil {
 		if err := e.add(l.Elem); err != nil {
 			return err
 		}
 		l.Elem.AddAnnotation(pi.ref, ref)
-		d = append(d, cos.E("StructParent", cos.Int(e.tree.AnnotationKey(l.Elem))))
+		d = append(d, cos.E("StructParent", a.Int(e.tree.AnnotationKey(l.Elem))))
 	}
 	if strings.HasPrefix(l.Target, "#") {
 		e.internal = append(e.internal, internalLink{ref: ref, link: l, dict: d})
@@ -112,14 +113,12 @@ func (e *Emitter) link(p *layout.Page, pi *pageInfo, l *layout.Link) error {
 	if err != nil {
 		return diag.Fail(l.Src.Place(diag.Diagnostic{Code: "L310", Message: err.Error(), Page: p.Number, DataPath: l.DataPath()}))
 	}
-	return e.w.Put(ref, append(d, cos.E("A", cos.Dict{
-		cos.E("S", cos.Name("URI")), cos.E("URI", cos.String(uri)),
-	})))
+	action := append(a.Entries(2), cos.E("S", cos.Name("URI")), cos.E("URI", a.String(uri)))
+	return e.w.Put(ref, a.Dict(append(d, cos.E("A", a.Dict(action)))))
 }
 
-// linkPlace returns Rect and, for more than one line, QuadPoints.
-func linkPlace(p *layout.Page, l *layout.Link) cos.Dict {
-	var quads cos.Array
+// appendPlace adds Rect and, for more than one line, QuadPoints.
+func appendPlace(d cos.Dict, mem *cos.Arena, p *layout.Page, l *layout.Link) cos.Dict {
 	var left, bottom, right, top doc.Length
 	n := 0
 	for i := range p.Links {
@@ -132,18 +131,26 @@ func linkPlace(p *layout.Page, l *layout.Link) cos.Dict {
 			left, bottom, right, top = x0, y0, x1, y1
 		}
 		left, bottom, right, top = min(left, x0), min(bottom, y0), max(right, x1), max(top, y1)
+		n++
+	}
+	d = append(d, cos.E("Rect", mem.List(mem.Fixed(int64(left)), mem.Fixed(int64(bottom)), mem.Fixed(int64(right)), mem.Fixed(int64(top)))))
+	if n < 2 {
+		return d
+	}
+	quads := mem.Items(8 * n)
+	for i := range p.Links {
+		a := &p.Links[i]
+		if a.Link != l {
+			continue
+		}
+		x0, y0, x1, y1 := a.X, p.Height-a.Y-a.H, a.X+a.W, p.Height-a.Y
 		// Viewers read the corners in the order top left, top right, bottom left,
 		// bottom right.
 		for _, v := range [8]doc.Length{x0, y1, x1, y1, x0, y0, x1, y0} {
-			quads = append(quads, cos.Fixed(v))
+			quads = append(quads, mem.Fixed(int64(v)))
 		}
-		n++
 	}
-	d := cos.Dict{cos.E("Rect", cos.Array{cos.Fixed(left), cos.Fixed(bottom), cos.Fixed(right), cos.Fixed(top)})}
-	if n > 1 {
-		d = append(d, cos.E("QuadPoints", quads))
-	}
-	return d
+	return append(d, cos.E("QuadPoints", mem.Array(quads)))
 }
 
 // internalLinks writes the links whose destinations are known only now.
@@ -165,7 +172,7 @@ func (e *Emitter) internalLinks() error {
 			item.Refer(to.elem)
 		}
 		e.from = l.link.Src
-		if err := e.w.Put(l.ref, append(l.dict, e.goTo(to))); err != nil {
+		if err := e.w.Put(l.ref, e.w.Arena().Dict(append(l.dict, e.goTo(to)))); err != nil {
 			return err
 		}
 		e.from = nil
@@ -177,14 +184,15 @@ func (e *Emitter) internalLinks() error {
 // structure destination (ISO 14289-2, 8.8; ISO 32000-2, 12.3.2.3), with the page for
 // viewers that know none.
 func (e *Emitter) goTo(to dest) cos.Entry {
-	at := func(target cos.Ref) cos.Array {
-		return cos.Array{target, cos.Name("XYZ"), cos.Null{}, cos.Fixed(to.y), cos.Null{}}
+	a := e.w.Arena()
+	at := func(target cos.Ref) cos.Object {
+		return a.List(a.Ref(target), cos.Name("XYZ"), cos.Null{}, a.Fixed(int64(to.y)), cos.Null{})
 	}
-	action := cos.Dict{cos.E("S", cos.Name("GoTo")), cos.E("D", at(to.page))}
+	action := append(a.Entries(3), cos.E("S", cos.Name("GoTo")), cos.E("D", at(to.page)))
 	if !to.elem.IsZero() && e.w.Version() != cos.V17 {
 		action = append(action, cos.E("SD", at(to.elem)))
 	}
-	return cos.E("A", action)
+	return cos.E("A", a.Dict(action))
 }
 
 // URI returns target as a URI of ASCII characters (RFC 3986). Only schemes that
@@ -196,9 +204,12 @@ func URI(target string) (string, error) {
 	default:
 		return "", fmt.Errorf("link %q: want an http, https, mailto or tel URL", target)
 	}
+	if !strings.ContainsFunc(target, escaped) {
+		return target, nil
+	}
 	var b strings.Builder
 	for _, c := range []byte(target) {
-		if c <= ' ' || c >= 0x7F || strings.IndexByte("\"<>\\^`{|}", c) >= 0 {
+		if escaped(rune(c)) {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
 			b.WriteByte(c)
@@ -206,6 +217,9 @@ func URI(target string) (string, error) {
 	}
 	return b.String(), nil
 }
+
+// escaped reports whether a byte has no place in a URI as it is.
+func escaped(c rune) bool { return c <= ' ' || c >= 0x7F || strings.ContainsRune("\"<>\\^`{|}", c) }
 
 // outlineNode is an outline item in its tree.
 type outlineNode struct {
@@ -242,11 +256,13 @@ func (e *Emitter) writeOutline() (cos.Ref, error) {
 	if err := e.outlineKids(root); err != nil {
 		return root.ref, err
 	}
-	return root.ref, e.w.Put(root.ref, cos.Dict{
+	a := e.w.Arena()
+	return root.ref, e.w.Put(root.ref, a.Dict(append(
+		a.Entries(4),
 		cos.E("Type", cos.Name("Outlines")),
-		cos.E("First", root.kids[0].ref), cos.E("Last", root.kids[len(root.kids)-1].ref),
-		cos.E("Count", cos.Int(root.open())),
-	})
+		cos.E("First", a.Ref(root.kids[0].ref)), cos.E("Last", a.Ref(root.kids[len(root.kids)-1].ref)),
+		cos.E("Count", a.Int(root.open())),
+	)))
 }
 
 // given turns an outline that was given into items in reading order.
@@ -282,26 +298,27 @@ func (n *outlineNode) open() int {
 }
 
 // count is what the entry Count says: below 0 the items are folded away (12.3.3, table 151).
-func (n *outlineNode) count() cos.Int {
+func (n *outlineNode) count() int {
 	if n.item.closed {
-		return cos.Int(-n.open())
+		return -n.open()
 	}
-	return cos.Int(n.open())
+	return n.open()
 }
 
 func (e *Emitter) outlineKids(n *outlineNode) error {
+	a := e.w.Arena()
 	for i, k := range n.kids {
-		d := cos.Dict{cos.E("Title", cos.Text(k.item.title)), cos.E("Parent", n.ref)}
+		d := append(a.Entries(8), cos.E("Title", a.Text(k.item.title)), cos.E("Parent", a.Ref(n.ref)))
 		if i > 0 {
-			d = append(d, cos.E("Prev", n.kids[i-1].ref))
+			d = append(d, cos.E("Prev", a.Ref(n.kids[i-1].ref)))
 		}
 		if i+1 < len(n.kids) {
-			d = append(d, cos.E("Next", n.kids[i+1].ref))
+			d = append(d, cos.E("Next", a.Ref(n.kids[i+1].ref)))
 		}
 		if len(k.kids) > 0 {
-			d = append(d, cos.E("First", k.kids[0].ref), cos.E("Last", k.kids[len(k.kids)-1].ref), cos.E("Count", k.count()))
+			d = append(d, cos.E("First", a.Ref(k.kids[0].ref)), cos.E("Last", a.Ref(k.kids[len(k.kids)-1].ref)), cos.E("Count", a.Int(k.count())))
 		}
-		if err := e.w.Put(k.ref, append(d, e.goTo(k.item.to))); err != nil {
+		if err := e.w.Put(k.ref, a.Dict(append(d, e.goTo(k.item.to)))); err != nil {
 			return err
 		}
 		if err := e.outlineKids(k); err != nil {

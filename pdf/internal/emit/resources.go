@@ -118,7 +118,8 @@ func (e *Emitter) colorSpace(x *image.XObject) (cos.Object, error) {
 // share.
 func (e *Emitter) writeResources() ([]Font, error) {
 	fonts := make([]Font, 0, len(e.fonts))
-	var fd, xd, gd cos.Dict
+	a := e.w.Arena()
+	fd, xd, gd := a.Entries(len(e.fonts)), cos.Dict(nil), cos.Dict(nil)
 	for _, r := range e.fonts {
 		sub, err := e.o.Fonts.Subset(r.use, e.o.Exact)
 		if err != nil {
@@ -128,7 +129,7 @@ func (e *Emitter) writeResources() ([]Font, error) {
 			return nil, err
 		}
 		fonts = append(fonts, Font{Name: sub.Name, Face: r.face})
-		fd = append(fd, cos.E(cos.Name(r.name), r.ref))
+		fd = append(fd, cos.E(cos.Name(r.name), a.Ref(r.ref)))
 	}
 	for _, r := range e.images {
 		xd = append(xd, cos.E(cos.Name(r.name), r.ref))
@@ -146,27 +147,28 @@ func (e *Emitter) writeResources() ([]Font, error) {
 		xd = append(xd, cos.E(cos.Name(m.name), m.ref))
 		gd = append(gd, cos.E(cos.Name(m.name), m.state))
 	}
-	d := cos.Dict{}
-	for _, part := range []struct {
+	d := a.Entries(3)
+	for _, part := range [...]struct {
 		key cos.Name
 		d   cos.Dict
 	}{{"Font", fd}, {"XObject", xd}, {"ExtGState", gd}} {
 		if len(part.d) > 0 {
-			d = append(d, cos.E(part.key, part.d))
+			d = append(d, cos.E(part.key, a.Dict(part.d)))
 		}
 	}
-	return fonts, e.w.Put(e.resources, d)
+	return fonts, e.w.Put(e.resources, a.Dict(d))
 }
 
 // writeFont writes a Type 0 font over a CIDFont of TrueType or CFF outlines (9.7, 9.9.1).
 func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 	first := e.w.ReserveN(4)
+	a := e.w.Arena()
 	file, desc, cid, unicode := first, first.Plus(1), first.Plus(2), first.Plus(3)
-	kind := cos.E("Length1", cos.Int(s.Length1))
+	kind := cos.E("Length1", a.Int(s.Length1))
 	if s.CFF {
 		kind = cos.E("Subtype", cos.Name("CIDFontType0C"))
 	}
-	if err := e.w.EncodedStream(file, cos.Dict{kind}, cos.FlateDecode, s.Program); err != nil {
+	if err := e.w.EncodedStream(file, append(a.Entries(1), kind), cos.FlateDecode, s.Program); err != nil {
 		return err
 	}
 	if err := e.w.EncodedStream(unicode, nil, cos.FlateDecode, s.Unicode); err != nil {
@@ -181,11 +183,12 @@ func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 	if err := e.w.PutRaw(cid, e.cidFont(s, desc)); err != nil {
 		return err
 	}
-	return e.w.Put(r.ref, cos.Dict{
-		cos.E("Type", cos.Name("Font")), cos.E("Subtype", cos.Name("Type0")), cos.E("BaseFont", cos.Name(s.Name)),
-		cos.E("Encoding", cos.Name("Identity-H")), cos.E("DescendantFonts", cos.Array{cid}),
-		cos.E("ToUnicode", unicode),
-	})
+	return e.w.Put(r.ref, a.Dict(append(
+		a.Entries(6),
+		cos.E("Type", cos.Name("Font")), cos.E("Subtype", cos.Name("Type0")), cos.E("BaseFont", a.Name(s.Name)),
+		cos.E("Encoding", cos.Name("Identity-H")), cos.E("DescendantFonts", a.List(a.Ref(cid))),
+		cos.E("ToUnicode", a.Ref(unicode)),
+	)))
 }
 
 // fontFile returns the key of a font program in its descriptor.

@@ -26,6 +26,9 @@ type Options struct {
 	Trace bool
 	// Images reads image data. It may wait for memory until the context ends.
 	Images *image.Session
+	// Memory is what the document is laid out in, which the caller resets when the sink is done with the
+	// pages; nil: new one.
+	Memory *Memory
 }
 
 // Summary tells what a layout came to.
@@ -58,13 +61,19 @@ func Run(ctx context.Context, d *doc.Document, o Options, sink Sink) (*Summary, 
 
 // pass lays the document out once.
 func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, images map[imageKey]ImageItem, known, found *findings) (*Summary, error) {
+	mem := o.Memory
+	if mem == nil {
+		mem = &Memory{}
+	}
+	mem.Reset() // of the pass before
 	m := &maker{
 		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(ctx, o.Typesetter),
-		faces: map[*doc.Style]*face{}, derivedStyles: map[derived]*doc.Style{},
-		images: images, anchors: map[string]*doc.Source{}, known: known, found: found,
+		faces: mem.faces, derivedStyles: mem.derived, mem: &mem.blocks, pieces: mem.pieces,
+		images: images, anchors: mem.anchors, known: known, found: found,
 	}
 	defer m.set.Close()
-	f := &flow{m: m, doc: d, sink: sink, base: d.BaseStyle}
+	f := &flow{m: m, doc: d, sink: sink, base: d.BaseStyle, page: mem.page, painter: mem.painter}
+	defer func() { mem.page, mem.painter, mem.pieces = f.page, f.painter, m.pieces }()
 	f.painter.trace = o.Trace
 	if f.base == nil {
 		f.base = &doc.Style{}

@@ -134,7 +134,9 @@ func (s *Setter) shape(p *Piece, w string, figures bool, level bidi.Level) ([]Pa
 		return s.shapeCapitals(p, w, d)
 	}
 	if s.t.caches(len(w), figures) {
-		return s.t.shape(p.Chain, w, d)
+		if parts, ok, err := s.t.shape(p.Chain, w, d); ok || err != nil {
+			return parts, err
+		}
 	}
 	return s.shapeNew(p, w, d)
 }

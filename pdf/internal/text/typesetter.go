@@ -105,6 +105,7 @@ type Typesetter struct {
 	chains  sync.Map // Query -> *Chain
 	seed    maphash.Seed
 	words   []atomic.Pointer[word] // a text may stand in either of two slots
+	asked   []atomic.Uint32        // hashes of words that were asked for and are not kept
 
 	setters sync.Pool // of *Setter
 }
@@ -125,7 +126,7 @@ func NewTypesetter(lib *font.Library, sh Shaper, seg Segmenter, cacheBytes int64
 		for int64(n)*2 <= slots {
 			n *= 2
 		}
-		t.words = make([]atomic.Pointer[word], n)
+		t.words, t.asked = make([]atomic.Pointer[word], n), make([]atomic.Uint32, n)
 	}
 	return t
 }
@@ -170,7 +171,11 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 // shape returns the parts of s, a word of a text or a space, from the cache. The
 // library of a typesetter never changes, so query, dialect and text are the whole input:
 // two texts share an entry only when all are equal.
-func (t *Typesetter) shape(c *Chain, s string, d dialect) ([]Part, error) {
+//
+// A word gets in when it is asked for the second time: most names and symbols of a document never come
+// again, and each would cost memory and push out one that does. For the first time ok is false, and the
+// caller shapes it in memory of its own.
+func (t *Typesetter) shape(c *Chain, s string, d dialect) (parts []Part, ok bool, err error) {
 	h := maphash.String(t.seed, s) ^ c.mix
 	if d.complex || d.rtl {
 		h ^= maphash.Comparable(t.seed, d)
@@ -178,24 +183,26 @@ func (t *Typesetter) shape(c *Chain, s string, d dialect) ([]Part, error) {
 	mask := uint64(len(t.words) - 1) //nolint:gosec // G115: not empty
 	a, b := &t.words[h&mask], &t.words[(h>>32)&mask]
 	if w := a.Load(); w != nil && w.text == s && w.dialect == d && w.query == c.query {
-		return w.parts, nil
+		return w.parts, true, nil
 	}
 	if w := b.Load(); w != nil && w.text == s && w.dialect == d && w.query == c.query {
-		return w.parts, nil
+		return w.parts, true, nil
+	}
+	if mark := uint32(h>>32) | 1; t.asked[h&mask].Swap(mark) != mark { //nolint:gosec // G115: the high half is meant
+		return nil, false, nil
 	}
 	// The entry must not hold on to the data text that s was cut from.
 	w := &word{query: c.query, dialect: d, text: strings.Clone(s)}
 	w.lang = strings.Clone(d.lang)
-	var err error
 	if w.parts, _, err = t.shapeNew(w.one[:0], make([]Glyph, 0, len(s)), c, w.text, d); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	slot := a
 	if a.Load() != nil && (b.Load() == nil || h>>63 == 1) {
 		slot = b
 	}
 	slot.Store(w)
-	return w.parts, nil
+	return w.parts, true, nil
 }
 
 // caches reports whether a word of n bytes is kept. Words with figures are not:

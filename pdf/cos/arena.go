@@ -1,0 +1,156 @@
+package cos
+
+// Arena makes objects that live until its writer is reset, in memory that the next file uses again. It is
+// of [Writer.Arena], and for its goroutine.
+//
+// Objects are pointers there, for an interface that holds a value takes memory for each. Who looks at
+// objects by their types, a watcher or a cipher, gets values, as if there were no arena.
+type Arena struct {
+	values bool
+
+	refs    pieces[Ref]
+	fixed   pieces[Fixed]
+	ints    pieces[Int]
+	names   pieces[Name]
+	texts   pieces[Text]
+	strings pieces[String]
+	arrays  pieces[Array]
+	dicts   pieces[Dict]
+	objects pieces[Object]
+	entries pieces[Entry]
+}
+
+// Ref returns a reference.
+func (a *Arena) Ref(r Ref) Object {
+	if a.values {
+		return r
+	}
+	p := a.refs.one()
+	*p = r
+	return p
+}
+
+// Fixed returns a length.
+func (a *Arena) Fixed(v int64) Object {
+	if a.values {
+		return Fixed(v)
+	}
+	p := a.fixed.one()
+	*p = Fixed(v)
+	return p
+}
+
+// Int returns an integer.
+func (a *Arena) Int(v int) Object {
+	if a.values {
+		return Int(v)
+	}
+	p := a.ints.one()
+	*p = Int(v)
+	return p
+}
+
+// Name returns a name that is no constant.
+func (a *Arena) Name(s string) Object {
+	if a.values {
+		return Name(s)
+	}
+	p := a.names.one()
+	*p = Name(s)
+	return p
+}
+
+// Text returns a text string.
+func (a *Arena) Text(s string) Object {
+	if a.values {
+		return Text(s)
+	}
+	p := a.texts.one()
+	*p = Text(s)
+	return p
+}
+
+// String returns a byte string.
+func (a *Arena) String(s string) Object {
+	if a.values {
+		return String(s)
+	}
+	p := a.strings.one()
+	*p = String(s)
+	return p
+}
+
+// Items returns an empty array with room for n items.
+func (a *Arena) Items(n int) Array { return Array(a.objects.take(n)[:0]) }
+
+// Array returns an array, which must not change any more.
+func (a *Arena) Array(items Array) Object {
+	if a.values {
+		return items
+	}
+	p := a.arrays.one()
+	*p = items
+	return p
+}
+
+// List returns an array of a few items.
+func (a *Arena) List(items ...Object) Object { return a.Array(append(a.Items(len(items)), items...)) }
+
+// Entries returns an empty dictionary with room for n entries.
+func (a *Arena) Entries(n int) Dict { return Dict(a.entries.take(n)[:0]) }
+
+// Dict returns a dictionary, which must not change any more.
+func (a *Arena) Dict(entries Dict) Object {
+	if a.values {
+		return entries
+	}
+	p := a.dicts.one()
+	*p = entries
+	return p
+}
+
+// reset takes all back for a file of other options.
+func (a *Arena) reset(values bool) {
+	a.values = values
+	a.refs.reset()
+	a.fixed.reset()
+	a.ints.reset()
+	a.names.reset()
+	a.texts.reset()
+	a.strings.reset()
+	a.arrays.reset()
+	a.dicts.reset()
+	a.objects.reset()
+	a.entries.reset()
+}
+
+// pieces hands out zero values from pieces of memory, the first of which is kept for the next file.
+type pieces[T any] struct {
+	free  []T
+	first []T
+	taken int
+}
+
+// leastPiece and mostPiece bound a piece, in values.
+const leastPiece, mostPiece = 16, 256
+
+func (p *pieces[T]) one() *T { return &p.take(1)[0] }
+
+func (p *pieces[T]) take(n int) []T {
+	if n > len(p.free) {
+		p.free = make([]T, max(n, min(max(p.taken, leastPiece), mostPiece)))
+	}
+	p.taken += n
+	s := p.free[:n:n]
+	p.free = p.free[n:]
+	return s
+}
+
+// reset clears what was taken of the first piece, which grows to what files need.
+func (p *pieces[T]) reset() {
+	clear(p.first[:min(p.taken, len(p.first))])
+	if p.taken > len(p.first) && len(p.first) < mostPiece {
+		p.first = make([]T, min(max(p.taken, leastPiece), mostPiece))
+	}
+	p.free, p.taken = p.first, 0
+}
