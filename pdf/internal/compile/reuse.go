@@ -157,7 +157,7 @@ func (c *compiler) environment(root *strictyaml.Node, theme *themeFile) sum {
 	if theme != nil {
 		theme.styles.Digest(h, false)
 	}
-	fmt.Fprintf(h, "%+v %t %q %q", c.limit, c.known, c.families, c.file)
+	h.Write(fmt.Appendf(nil, "%+v %t %q %q", c.limit, c.known, c.families, c.file))
 	return sum(h.Sum(nil))
 }
 
@@ -221,7 +221,7 @@ func (k *keptComponent) fits(slots, spans int) bool {
 // keyOf hashes the source of a component with its places.
 func keyOf(d *component) sum {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q", d.file, d.name)
+	h.Write(fmt.Appendf(nil, "%q %q", d.file, d.name))
 	d.node.Digest(h, true)
 	return sum(h.Sum(nil))
 }

@@ -188,7 +188,7 @@ func (t *Typesetter) shape(c *Chain, s string, d dialect) (parts []Part, ok bool
 	if w := b.Load(); w != nil && w.text == s && w.dialect == d && w.query == c.query {
 		return w.parts, true, nil
 	}
-	if mark := uint32(h>>32) | 1; t.asked[h&mask].Swap(mark) != mark { //nolint:gosec // G115: the high half is meant
+	if mark := uint32(h>>32) | 1; t.asked[h&mask].Swap(mark) != mark {
 		return nil, false, nil
 	}
 	// The entry must not hold on to the data text that s was cut from.
