@@ -21,6 +21,7 @@ import (
 
 	"example.com/quire/fetch/httpcache"
 	"example.com/quire/fetch/retry"
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/internal/toxitest"
 )
 
@@ -87,7 +88,7 @@ func TestAgainstHTTPBin(t *testing.T) {
 }
 
 func TestFaultsOfTCPHaveDefinedOutcomes(t *testing.T) {
-	server := toxitest.Start(t, "..")
+	server := toxitest.Start(t)
 	var posts atomic.Int64
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -155,16 +156,7 @@ var errAny = errors.New("any")
 
 // Through a proxy of others: http by absolute addresses, https by CONNECT.
 func TestCONNECTProxy(t *testing.T) {
-	python, err := filepath.Abs(filepath.Join("..", ".tools", "httpcaches", "bin", "python"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(python); err != nil {
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal("missing judge: proxy.py: ./tools/install-judges")
-		}
-		t.Skip("missing judge: proxy.py: ./tools/install-judges")
-	}
+	python := judgetest.Tool(t, "proxy.py", "httpcaches/bin/python")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "port")
 	ctx, cancel := context.WithCancel(context.Background())

@@ -2,7 +2,6 @@ package cacheprom_test
 
 import (
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"reflect"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"example.com/quire/cache"
 	"example.com/quire/cache/cacheprom"
+	"example.com/quire/internal/judgetest"
 )
 
 type fixed cache.Stats
@@ -109,13 +109,7 @@ func TestCacheIsASource(t *testing.T) {
 }
 
 func TestPromtoolFindsNoFault(t *testing.T) {
-	tool, err := exec.LookPath("promtool")
-	if err != nil {
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal("missing judge: promtool: ./tools/install-judges")
-		}
-		t.Skip("missing judge: promtool: ./tools/install-judges")
-	}
+	tool := judgetest.Program(t, "promtool", judgetest.Install)
 	s, _ := different(t, "a")
 	cmd := exec.CommandContext(t.Context(), tool, "check", "metrics") //nolint:gosec // G204: a judge of ours
 	cmd.Stdin = strings.NewReader(scrape(t, s))

@@ -4,7 +4,6 @@ package cacheredis_test
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 // is there when the link is up again, under its version.
 func TestPartitionDownsTheLink(t *testing.T) {
 	server := cachetest.StartRedis(t, "redis")
-	proxy := toxitest.Start(t, filepath.Join("..", ".."))
+	proxy := toxitest.Start(t)
 
 	near := open(t, cacheredis.Config{Addr: proxy.Proxy(t, "redis", server.Addr)})
 	far := open(t, cacheredis.Config{Addr: server.Addr})

@@ -24,6 +24,7 @@ import (
 
 	"example.com/quire/internal/cli"
 	"example.com/quire/internal/config"
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/pdf/operation"
 )
 
@@ -373,14 +374,7 @@ func TestDocsManual(t *testing.T) {
 
 // TestManualPageIsRoff: groff understands every line.
 func TestManualPageIsRoff(t *testing.T) {
-	groff, err := exec.LookPath("groff")
-	if err != nil {
-		const missing = "missing judge: groff: apt-get install groff-base"
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
-	}
+	groff := judgetest.Program(t, "groff", "apt-get install groff-base")
 	_, man, _ := quire(t, "man")
 	for text, sound := range map[string]bool{man: true, ".XX unknown\n" + man: false} {
 		cmd := exec.CommandContext(t.Context(), groff, "-man", "-Tutf8", "-ww", "-z") //nolint:gosec // G204: a fixed judge

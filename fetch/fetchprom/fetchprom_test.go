@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"example.com/quire/fetch/observe"
+	"example.com/quire/internal/judgetest"
 )
 
 type source struct{ s observe.State }
@@ -114,13 +114,7 @@ func TestRegisteredTwiceOrWrapped(t *testing.T) {
 }
 
 func TestPromtoolFindsNoFault(t *testing.T) {
-	tool, err := exec.LookPath("promtool")
-	if err != nil {
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal("missing judge: promtool: ./tools/install-judges")
-		}
-		t.Skip("missing judge: promtool: ./tools/install-judges")
-	}
+	tool := judgetest.Program(t, "promtool", judgetest.Install)
 	check := func(text string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), tool, "check", "metrics")
 		cmd.Stdin = strings.NewReader(text)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"example.com/quire/internal/httpfield"
+	"example.com/quire/internal/judgetest"
 )
 
 // A judgement is what a cache says of a response at its arrival.
@@ -146,16 +147,7 @@ func excused(s *sample) string {
 const maxClasses = 8
 
 func TestJudgesTheSameAsOthers(t *testing.T) {
-	tools, err := filepath.Abs(filepath.Join("..", "..", ".tools", "cachetests"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(tools, "node_modules", "http-cache-semantics")); err != nil {
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal("missing judge: http-cache-semantics: ./tools/install-judges")
-		}
-		t.Skip("missing judge: http-cache-semantics: ./tools/install-judges")
-	}
+	tools := filepath.Dir(filepath.Dir(judgetest.Tool(t, "http-cache-semantics", "cachetests/node_modules/http-cache-semantics")))
 	const n = 100_000
 	r := rand.New(rand.NewPCG(9111, 1)) //nolint:gosec // repeatable on purpose
 	now := time.Now().Truncate(time.Second)
@@ -227,16 +219,7 @@ func againstLibraries(t *testing.T, samples []sample, questions []byte, reused [
 	now time.Time,
 ) {
 	t.Helper()
-	python, err := filepath.Abs(filepath.Join("..", "..", ".tools", "httpcaches", "bin", "python"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(python); err != nil {
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal("missing judge: hishel and CacheControl: ./tools/install-judges")
-		}
-		t.Skip("missing judge: hishel and CacheControl: ./tools/install-judges")
-	}
+	python := judgetest.Tool(t, "hishel and CacheControl", "httpcaches/bin/python")
 	n := len(samples)
 	if os.Getenv("SLOW_JUDGES") != "1" {
 		n = 5000

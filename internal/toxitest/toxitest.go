@@ -9,11 +9,11 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
+
+	"example.com/quire/internal/judgetest"
 )
 
 // Server is a running Toxiproxy. It ends with the test.
@@ -27,20 +27,11 @@ type Toxic struct {
 	Attributes map[string]int `json:"attributes"`
 }
 
-// Start starts the server whose program is in the folder of tools at the root of the repository. The
-// test is skipped when it is not installed, and fails under REQUIRE_JUDGES=1.
-func Start(t *testing.T, root string) *Server {
+// Start starts the server. The test is skipped when it is not installed, and fails under
+// REQUIRE_JUDGES=1.
+func Start(t *testing.T) *Server {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(root, ".tools", "toxiproxy-server"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal("missing judge: toxiproxy: ./tools/install-judges")
-		}
-		t.Skip("missing judge: toxiproxy: ./tools/install-judges")
-	}
+	path := judgetest.Tool(t, "toxiproxy", "toxiproxy-server")
 	for range 10 { // another process may take the port meanwhile
 		if s := start(t, path); s != nil {
 			return s

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +16,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"example.com/quire/internal/judgetest"
 )
 
 // TestMain closes the browser that the tests share.
@@ -81,7 +82,7 @@ type tab struct {
 // browse opens a tab; at the end of the test it fails for what went wrong in it.
 func browse(t *testing.T) *tab {
 	t.Helper()
-	process, err := shared.launch(chromium(t))
+	process, err := shared.launch(judgetest.Chromium(t))
 	check(t, err)
 	ctx, shut := chromedp.NewContext(process, chromedp.WithNewBrowserContext())
 	b := &tab{ctx: ctx, hosts: map[string]bool{}}
@@ -100,22 +101,6 @@ func browse(t *testing.T) *tab {
 	_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
 	check(t, err)
 	return b
-}
-
-// chromium finds the judge.
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	const missing = "missing judge: chromium: apt-get install chromium"
-	if os.Getenv("REQUIRE_JUDGES") == "1" {
-		t.Fatal(missing)
-	}
-	t.Skip(missing)
-	return ""
 }
 
 // note takes the events of the tab.

@@ -22,6 +22,7 @@ import (
 	"testing"
 
 	"example.com/quire/internal/demo"
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/internal/record"
 	"example.com/quire/internal/ui"
 	"example.com/quire/web"
@@ -149,14 +150,7 @@ func TestFailuresArePages(t *testing.T) {
 func TestCommandsRun(t *testing.T) {
 	t.Parallel()
 	for _, judge := range []string{"sh", "curl"} {
-		if _, err := exec.LookPath(judge); err == nil {
-			continue
-		}
-		missing := "missing judge: " + judge + ": apt-get install " + judge
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
+		judgetest.Program(t, judge, "apt-get install "+judge)
 	}
 	h := open(t)
 	dir := t.TempDir()

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/internal/diag"
 )
@@ -75,24 +76,10 @@ func writeSample(t *testing.T, out io.Writer, o cos.Options, pages int) cos.Summ
 	return sum
 }
 
-func qpdf(t *testing.T) string {
-	t.Helper()
-	path, err := exec.LookPath("qpdf")
-	if err == nil {
-		return path
-	}
-	const how = "qpdf is not installed: apt-get install qpdf"
-	if os.Getenv("REQUIRE_JUDGES") == "1" {
-		t.Fatal(how)
-	}
-	t.Skip(how)
-	return ""
-}
-
 // TestQpdfAcceptsFiles also shows that the judge can fail: a damaged file must
 // not pass.
 func TestQpdfAcceptsFiles(t *testing.T) {
-	tool := qpdf(t)
+	tool := judgetest.Program(t, "qpdf", "apt-get install qpdf")
 	run := func(t *testing.T, data []byte) (string, error) {
 		t.Helper()
 		name := filepath.Join(t.TempDir(), "f.pdf")

@@ -25,6 +25,7 @@ import (
 	"go.uber.org/goleak"
 	_ "golang.org/x/image/webp"
 
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/pdf/pdftest"
 )
 
@@ -52,11 +53,7 @@ func converter(t *testing.T, o Options) *Converter {
 	}
 	c, err := New(o)
 	if errors.Is(err, ErrNoBrowser) {
-		const missing = "missing judge: chromium: apt-get install chromium"
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
+		judgetest.Chromium(t)
 	}
 	check(t, err)
 	if shared == nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/psrp/proto"
 	"example.com/quire/psrp/wsman/ntlm"
 )
@@ -132,11 +133,7 @@ func recordings(t *testing.T) (all []recorded) {
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.yml"))
 	if err != nil || len(files) == 0 {
-		const line = "missing judge: pypsrp 0.9.1's recordings: ./tools/install-judges"
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal(line)
-		}
-		t.Skip(line)
+		judgetest.Missing(t, "pypsrp 0.9.1's recordings", judgetest.Install)
 	}
 	for _, f := range files {
 		b, err := os.ReadFile(f) //nolint:gosec // G703: the tester names the folder

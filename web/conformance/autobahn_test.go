@@ -16,6 +16,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/web"
 	"example.com/quire/web/ws"
 )
@@ -129,10 +130,11 @@ func (r autobahnResult) passed() bool {
 // autobahn returns the Python 2.7 that the suite needs and where it is installed.
 func autobahn(t *testing.T) (python, dir string) {
 	t.Helper()
-	dir = filepath.Join(tools(t), "ab")
-	b, err := os.ReadFile(filepath.Join(dir, "python"))
+	file := judgetest.Tool(t, "autobahn", "ab/python")
+	dir = filepath.Dir(file)
+	b, err := os.ReadFile(file)
 	if err != nil {
-		missing(t, "autobahn")
+		t.Fatal(err)
 	}
 	python = strings.TrimSpace(string(b))
 	if python == "none" && everything() {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/web"
 	"example.com/quire/web/middleware"
 	"example.com/quire/web/ws"
@@ -54,10 +54,7 @@ type browser struct {
 // browse starts the servers and a tab; at the end it fails for requests to other hosts.
 func browse(t *testing.T) *browser {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		missing(t, "chromium")
-	}
+	path := judgetest.Chromium(t)
 	pages, api := httptest.NewUnstartedServer(nil), httptest.NewUnstartedServer(nil)
 	b := &browser{site: newSite(pages), api: newSite(api)}
 	for server, app := range map[*httptest.Server]*web.App{pages: b.pages(t), api: b.shop(t)} {
@@ -82,7 +79,7 @@ func browse(t *testing.T) *browser {
 			}
 		}
 	}))
-	_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
 	check(t, err)
 	t.Cleanup(func() {
 		check(t, chromedp.Cancel(ctx))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"example.com/quire/web"
@@ -20,25 +19,6 @@ func everything() bool { return os.Getenv("QUIRE_JUDGES") == "web" }
 // report prints a line for `make judges-web`, at the beginning of a line.
 func report(format string, args ...any) {
 	_, _ = fmt.Fprintf(os.Stdout, format+"\n", args...)
-}
-
-// tools returns the directory of the judges.
-func tools(t *testing.T) string {
-	t.Helper()
-	dir, err := filepath.Abs(filepath.Join("..", "..", ".tools"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// missing ends a test whose judge is absent.
-func missing(t *testing.T, name string) {
-	t.Helper()
-	if os.Getenv("REQUIRE_JUDGES") == "1" {
-		t.Fatalf("missing judge: %s: ./tools/install-judges", name)
-	}
-	t.Skipf("missing judge: %s: ./tools/install-judges", name)
 }
 
 func tail(b []byte) []byte { return b[max(0, len(b)-2000):] }

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"testing"
 
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/web"
 	"example.com/quire/web/frozen"
 )
@@ -29,7 +30,7 @@ var h2Allowed = []string{"http2/4.2/3", "http2/6.5.3/1", "http2/8.1.2.2/1", "htt
 // TestH2spec has h2spec judge HTTP/2 over TLS, over TCP, and over TCP with a frozen lane. An
 // ordinary test run has the cases that are no provocations, over TCP with the lane.
 func TestH2spec(t *testing.T) {
-	needH2spec(t)
+	h2specProgram(t)
 	app := newApp(t)
 	app.Any("/", func(c *web.Context) error {
 		// An answer ends the stream, and what is wrong with a body that still comes is no matter then.
@@ -83,7 +84,7 @@ func TestH2spec(t *testing.T) {
 
 // TestH2specCanFail: a server of HTTP/1.1 is none of HTTP/2.
 func TestH2specCanFail(t *testing.T) {
-	needH2spec(t)
+	h2specProgram(t)
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
 	if ids, failed := h2spec(t, srv.URL, "http2/3.5/1"); len(ids) != 1 || len(failed) != 1 {
@@ -103,7 +104,7 @@ func h2spec(t *testing.T, address string, args ...string) (run, failed []string)
 	results := filepath.Join(t.TempDir(), "h2spec.xml")
 	// A case waits so long for the answer of a server that is busy.
 	args = append([]string{"-h", u.Hostname(), "-p", u.Port(), "-j", results, "-o", "5"}, args...)
-	out, exit := exec.CommandContext(t.Context(), filepath.Join(tools(t), "h2spec"), args...).CombinedOutput() //nolint:gosec // the judge that was installed
+	out, exit := exec.CommandContext(t.Context(), h2specProgram(t), args...).CombinedOutput() //nolint:gosec // the judge that was installed
 	b, err := os.ReadFile(results)
 	var doc struct {
 		Suites []struct {
@@ -133,12 +134,10 @@ func h2spec(t *testing.T, address string, args ...string) (run, failed []string)
 	return run, failed
 }
 
-// needH2spec ends a test when the judge is absent.
-func needH2spec(t *testing.T) {
+// h2specProgram finds the judge; the test ends where it is absent.
+func h2specProgram(t *testing.T) string {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join(tools(t), "h2spec")); err != nil {
-		missing(t, "h2spec")
-	}
+	return judgetest.Tool(t, "h2spec", "h2spec")
 }
 
 // serveBy starts a Server on a free port and returns its address as a URL.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/web"
 	"example.com/quire/web/ws"
 )
@@ -19,14 +20,8 @@ import (
 // peers are clients and libraries of others in Python and JavaScript: the program that runs a script, by its extension.
 func peers(t *testing.T) map[string]string {
 	t.Helper()
-	python := filepath.Join(tools(t), "webpeers", "py", "bin", "python")
-	if _, err := os.Stat(python); err != nil {
-		missing(t, "websockets, sseclient-py and PyJWT")
-	}
-	node, err := exec.LookPath("node")
-	if _, e := os.Stat(filepath.Join(tools(t), "webpeers", "node_modules", "jose")); err != nil || e != nil {
-		missing(t, "ws, eventsource and jose of npm")
-	}
+	python := judgetest.Tool(t, "websockets, sseclient-py and PyJWT", "webpeers/py/bin/python")
+	node := judgetest.Program(t, "node", judgetest.Install)
 	return map[string]string{".py": python, ".cjs": node, ".mjs": node}
 }
 
@@ -36,7 +31,7 @@ func ask(t *testing.T, script string, in []byte, args ...string) (string, error)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, peers(t)[filepath.Ext(script)], append([]string{filepath.Join("testdata", script)}, args...)...) //nolint:gosec // scripts of ours
-	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(tools(t), "webpeers", "node_modules"))
+	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Dir(judgetest.Tool(t, "ws, eventsource and jose of npm", "webpeers/node_modules/jose")))
 	cmd.Stdin = bytes.NewReader(in)
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &log

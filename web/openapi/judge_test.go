@@ -6,21 +6,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"example.com/quire/internal/judgetest"
 )
 
 // TestDescriptionIsValidForOpenAPISpecValidator also gives the judge a description that it has to refuse.
 func TestDescriptionIsValidForOpenAPISpecValidator(t *testing.T) {
-	judge, err := filepath.Abs(filepath.Join("..", "..", ".tools", "openapi", "bin", "openapi-spec-validator"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(judge); err != nil {
-		const missing = "missing judge: openapi-spec-validator: ./tools/install-judges"
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
-	}
+	judge := judgetest.Tool(t, "openapi-spec-validator", "openapi/bin/openapi-spec-validator")
 	doc := describe(t, shop(t))
 	dir := t.TempDir()
 	run := func(texts map[string][]byte) (string, error) {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/web"
 	"example.com/quire/web/webprom"
 )
@@ -154,13 +154,7 @@ func TestWrongOptionsAndNamesThatAreTaken(t *testing.T) {
 
 // TestMetricsAreGoodByPromtool holds names and help against the linter of Prometheus.
 func TestMetricsAreGoodByPromtool(t *testing.T) {
-	promtool, err := exec.LookPath("promtool")
-	if err != nil {
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal("missing judge: promtool: ./tools/install-judges")
-		}
-		t.Skip("missing judge: promtool: ./tools/install-judges")
-	}
+	promtool := judgetest.Program(t, "promtool", judgetest.Install)
 	app := counted(t, webprom.Options{})
 	ask(t, app, "GET", "/metrics")
 	_, text := ask(t, app, "GET", "/metrics")

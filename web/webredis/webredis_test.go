@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/web"
 	"example.com/quire/web/middleware"
 	"example.com/quire/web/webredis"
@@ -32,16 +33,7 @@ const patience = 60 * time.Second
 // socket and what stops it.
 func redis(t *testing.T, program string) (socket string, stop func()) {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", "..", ".tools", program))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatalf("missing judge: %s: ./tools/install-judges", program)
-		}
-		t.Skipf("missing judge: %s: ./tools/install-judges", program)
-	}
+	path := judgetest.Tool(t, program, program)
 	dir, err := os.MkdirTemp("", "r") //nolint:usetesting // the path of a socket has at most 107 bytes
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,8 +38,6 @@ type process struct {
 	killed bool
 }
 
-var root = filepath.Join("..", "..", "..")
-
 func start(t *testing.T, c config, proxy string) *process {
 	t.Helper()
 	text, err := json.Marshal(c)
@@ -49,7 +46,7 @@ func start(t *testing.T, c config, proxy string) *process {
 	}
 	p := &process{config: c, proxy: proxy, told: make(chan report, 1<<10), begun: make(map[int][]cachetest.Op)}
 	p.cmd = exec.Command(os.Args[0]) //nolint:gosec,noctx // G204: this program, ended by end or Kill
-	p.cmd.Env = append(os.Environ(), nodeEnv+"="+string(text), "GORACE=exitcode=66")
+	p.cmd.Env = append(os.Environ(), nodeEnv+"="+string(text), "GORACE=exitcode=66 atexit_sleep_ms=20") // by default it waits for a second at its end
 	p.cmd.Stderr = os.Stderr
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
@@ -201,7 +198,7 @@ const nodes = 4
 func newJudge(t *testing.T, kind string, seed uint64, loaders ...loads) *judge {
 	t.Helper()
 	j := &judge{
-		server: cachetest.StartRedis(t, kind), proxy: toxitest.Start(t, root),
+		server: cachetest.StartRedis(t, kind), proxy: toxitest.Start(t),
 		rand: rand.New(rand.NewPCG(seed, 0)), seed: seed, faults: make(map[string]int), //nolint:gosec // G404: to be replayed
 	}
 	for i := range nodes {
@@ -440,7 +437,7 @@ func TestProcessesOverARealServer(t *testing.T) {
 // TestClearIsDoneInALaterRound: the faults hold up a Clear of unknown outcome until a key of the next
 // round has a value. To read nothing then is right.
 func TestClearIsDoneInALaterRound(t *testing.T) {
-	server, proxy := cachetest.StartRedis(t, "redis62"), toxitest.Start(t, root)
+	server, proxy := cachetest.StartRedis(t, "redis62"), toxitest.Start(t)
 	open := func(n int, addr string) *cachetest.Client {
 		c, end, err := openCache(config{Node: n, Addr: addr, Mode: cache.Invalidate, DialTimeout: patience}, nil)
 		if err != nil {

@@ -26,28 +26,14 @@ import (
 	"time"
 
 	"example.com/quire/fetch/httpcache"
+	"example.com/quire/internal/judgetest"
 )
 
-const install = "./tools/install-judges"
-
-// judge returns the absolute path of what a judge needs, or skips; with REQUIRE_JUDGES=1 absence is
-// a failure.
-func judge(t *testing.T, name, path string) string {
+// suite returns the folder of http-cache-tests, which node runs.
+func suite(t *testing.T) string {
 	t.Helper()
-	full, err := filepath.Abs(filepath.Join("..", "..", "..", ".tools", path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(full); err == nil {
-		if _, err := exec.LookPath("node"); err == nil {
-			return full
-		}
-	}
-	if os.Getenv("REQUIRE_JUDGES") == "1" {
-		t.Fatalf("missing judge: %s: %s", name, install)
-	}
-	t.Skipf("missing judge: %s: %s", name, install)
-	return ""
+	judgetest.Program(t, "node", judgetest.Install)
+	return filepath.Dir(judgetest.Tool(t, "http-cache-tests", "cachetests/package"))
 }
 
 type outcome struct {
@@ -241,7 +227,7 @@ var update = flag.Bool("update", false,
 
 func TestEveryRequiredTestOfTheSuiteIsPassed(t *testing.T) {
 	t.Parallel()
-	tools := filepath.Dir(judge(t, "http-cache-tests", "cachetests/package"))
+	tools := suite(t)
 	written, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -303,7 +289,7 @@ func TestEveryRequiredTestOfTheSuiteIsPassed(t *testing.T) {
 
 func TestSuiteFailsAProxyWithoutCache(t *testing.T) {
 	t.Parallel()
-	tools := filepath.Dir(judge(t, "http-cache-tests", "cachetests/package"))
+	tools := suite(t)
 	all := score(t, tools, "private",
 		front(t, tools, func(rt http.RoundTripper) http.RoundTripper { return rt }))
 	if p, n := count(all, "required"); p > n/2 || p < n/5 {

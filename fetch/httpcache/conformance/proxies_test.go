@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"example.com/quire/internal/judgetest"
 )
 
 // proxy is a caching proxy of others: its name with the version, and the arguments that start it in
@@ -87,8 +89,8 @@ func file(t *testing.T, dir, name, content string) string {
 // TestOthersPassFewer runs the suite against proxies of others, which takes a minute; with -update
 // it keeps their scores for the page.
 func TestOthersPassFewer(t *testing.T) {
-	tools := filepath.Dir(judge(t, "http-cache-tests", "cachetests/package"))
-	root := judge(t, "nginx, squid and varnish", "proxies/root")
+	tools := suite(t)
+	root := judgetest.Tool(t, "nginx, squid and varnish", "proxies/root")
 	list := proxies()
 	scores := make([]proxyScore, len(list))
 	t.Run("all", func(t *testing.T) {

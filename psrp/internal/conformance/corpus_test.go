@@ -15,6 +15,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/psrp/clixml"
 	"example.com/quire/psrp/internal/conformance"
 	"example.com/quire/psrp/proto"
@@ -29,11 +30,7 @@ func corpusFolder(t *testing.T) string {
 		dir = "../../../.tools/psrp-corpus/pypsrp-0.9.1/tests/tests_pypsrp/responses"
 	}
 	if _, err := os.Stat(dir); err != nil { //nolint:gosec // G703: the tester names the folder
-		const line = "missing judge: pypsrp 0.9.1's recordings: ./tools/install-judges"
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal(line)
-		}
-		t.Skip(line)
+		judgetest.Missing(t, "pypsrp 0.9.1's recordings", judgetest.Install)
 	}
 	return dir
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/psrp/clixml"
 )
 
@@ -54,11 +55,7 @@ func TestSecureStringVectors(t *testing.T) {
 
 // TestCipherAgreesWithOpenSSL asks an independent AES.
 func TestCipherAgreesWithOpenSSL(t *testing.T) {
-	openssl, err := exec.LookPath("openssl")
-	if err != nil {
-		conformanceMissing(t)
-		return
-	}
+	openssl := judgetest.Program(t, "openssl", "apt-get install openssl")
 	k := testKey()
 	for n := range 100 {
 		text := make([]byte, n*3)

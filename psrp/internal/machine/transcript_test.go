@@ -6,7 +6,6 @@ import (
 	"crypto/rsa"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
@@ -696,14 +695,4 @@ func serverCall(s *Server, rec conformance.Message, secret bool) error {
 		}
 		return s.Record(id, r)
 	}
-}
-
-// conformanceMissing skips for an absent judge, or fails where judges are required.
-func conformanceMissing(t *testing.T) {
-	t.Helper()
-	const line = "missing judge: openssl: apt-get install openssl"
-	if os.Getenv("REQUIRE_JUDGES") == "1" {
-		t.Fatal(line)
-	}
-	t.Skip(line)
 }

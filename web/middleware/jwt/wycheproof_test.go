@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"math/big"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/web/middleware/jwt"
 )
 
@@ -28,14 +28,7 @@ var wycheproofOtherwise = map[int]bool{
 // Verifier refuses them all, whatever was made of them; whether a signature is good is told by the methods that it calls, over keys
 // that it takes.
 func TestWycheproof(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", ".tools", "wycheproof", "json_web_signature_test.json"))
-	if errors.Is(err, os.ErrNotExist) {
-		const missing = "missing judge: wycheproof: ./tools/install-judges"
-		if os.Getenv("REQUIRE_JUDGES") == "1" {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
-	}
+	text, err := os.ReadFile(judgetest.Tool(t, "wycheproof", "wycheproof/json_web_signature_test.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"example.com/quire/internal/judgetest"
 	"example.com/quire/web"
 	"example.com/quire/web/middleware"
 	"example.com/quire/web/openapi"
@@ -114,7 +114,7 @@ func TestPageBehindAuthentication(t *testing.T) {
 // TestPageInABrowser: offline, under its policy, behind a proxy that adds a prefix, with
 // a request made from the page.
 func TestPageInABrowser(t *testing.T) {
-	path := chromium(t)
+	path := judgetest.Chromium(t)
 	app := newApp(t)
 	serve(t, app, app)
 	var mu sync.Mutex
@@ -200,20 +200,4 @@ func check(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// chromium finds the judge.
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	const missing = "missing judge: chromium: apt-get install chromium"
-	if os.Getenv("REQUIRE_JUDGES") == "1" {
-		t.Fatal(missing)
-	}
-	t.Skip(missing)
-	return ""
 }
