@@ -54,10 +54,11 @@ type SecurityScheme struct {
 
 // Doc is a description, written once. It is safe for concurrent use.
 type Doc struct {
-	tree       object
-	json, yaml []byte
-	servers    bool
-	parsed     func() (*parsed, error) // of json, once
+	tree    object
+	json    []byte
+	yaml    func() []byte // of json, once
+	servers bool
+	parsed  func() (*parsed, error) // of json, once
 }
 
 // Document describes the routes of an App that have types: those of Handle, and
@@ -87,25 +88,27 @@ func Document(app *web.App, info Info) (*Doc, error) {
 		return nil, fmt.Errorf("openapi: document: %w", err)
 	}
 	var err error
-	if d.json, d.yaml, err = render(d.tree); err != nil {
+	if d.json, err = marshal(d.tree); err != nil {
 		return nil, fmt.Errorf("openapi: document: %w", err)
 	}
+	d.yaml = sync.OnceValue(func() []byte { return asYAML(d.json) })
 	return d, nil
 }
 
-func render(tree object) (text, asYAML []byte, err error) {
-	if text, err = marshal(tree); err != nil {
-		return nil, nil, err
+// asYAML is for what marshal wrote: FromJSON refuses nothing but what is no JSON.
+func asYAML(text []byte) []byte {
+	b, err := yaml.FromJSON(text)
+	if err != nil {
+		panic(fmt.Sprintf("openapi: a description was written that is no JSON: %v", err))
 	}
-	asYAML, err = yaml.FromJSON(text)
-	return text, asYAML, err
+	return b
 }
 
 // JSON returns the description. The caller must not change it.
 func (d *Doc) JSON() []byte { return d.json }
 
 // YAML returns the description as YAML. The caller must not change it.
-func (d *Doc) YAML() []byte { return d.yaml }
+func (d *Doc) YAML() []byte { return d.yaml() }
 
 var methods = []string{"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE", "QUERY"}
 

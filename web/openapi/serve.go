@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"example.com/quire/web"
 )
@@ -25,44 +26,43 @@ type Options struct {
 // the API is where it came from itself.
 func Serve(r web.Registrar, d *Doc, o Options) error {
 	base := cmp.Or(o.Path, "/openapi")
-	s := &served{}
+	var s *served
 	for _, form := range []struct {
 		ending, kind string
 		yaml         bool
 	}{{".json", "application/json", false}, {".yaml", "application/yaml", true}} {
 		route, err := r.TryHandle("GET", base+form.ending, func(c *web.Context) error {
-			text := s.json
+			text := s.json()
 			if form.yaml {
-				text = s.yaml
+				text = s.yaml()
 			}
 			c.Writer().Header()["Cache-Control"] = []string{"no-cache"} // a new program has another one
-			return c.Content(web.Content{Type: form.kind, ETag: s.tag(text), Body: bytes.NewReader(text)})
+			return c.Content(web.Content{Type: form.kind, ETag: tag(text), Body: bytes.NewReader(text)})
 		})
 		if err != nil {
 			return fmt.Errorf("openapi: serve: %w", err)
 		}
-		if s.json == nil {
-			if err := s.fill(d, route.Info().Pattern); err != nil {
-				return err
-			}
+		if s == nil {
+			s = d.servedAt(route.Info().Pattern)
 		}
 	}
 	return nil
 }
 
-type served struct{ json, yaml []byte }
+// served are the texts of a description, each written when it is first asked for: most programs
+// start without anybody who does.
+type served struct{ json, yaml func() []byte }
 
-func (s *served) tag(text []byte) string {
+func tag(text []byte) string {
 	sum := sha256.Sum256(text)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
 }
 
-// fill writes the description with the server relative to its own place, so that
-// what a proxy puts before the path stays before all paths.
-func (s *served) fill(d *Doc, pattern string) error {
-	s.json, s.yaml = d.json, d.yaml
+// servedAt is the description with the server relative to its own place, so that what a proxy puts
+// before the path stays before all paths.
+func (d *Doc) servedAt(pattern string) *served {
 	if d.servers {
-		return nil
+		return &served{d.JSON, d.YAML}
 	}
 	url := "."
 	if up := strings.Count(pattern, "/") - 1; up > 0 {
@@ -75,7 +75,12 @@ func (s *served) fill(d *Doc, pattern string) error {
 			break
 		}
 	}
-	var err error
-	s.json, s.yaml, err = render(tree)
-	return err
+	text := sync.OnceValue(func() []byte {
+		b, err := marshal(tree)
+		if err != nil { // Document has written all of it but an address
+			panic(fmt.Sprintf("openapi: the description cannot be written: %v", err))
+		}
+		return b
+	})
+	return &served{text, sync.OnceValue(func() []byte { return asYAML(text()) })}
 }
