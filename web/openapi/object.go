@@ -37,36 +37,43 @@ func (o object) get(name string) any {
 }
 
 // MarshalJSON writes the members in their order.
-func (o object) MarshalJSON() ([]byte, error) {
+func (o object) MarshalJSON() ([]byte, error) { return marshal(o) }
+
+// marshal is json.Marshal without the escapes for HTML.
+func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
+	if err := write(&b, v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// write writes objects within objects itself: json.Encoder would read again, at each level, all that
+// is below it.
+func write(b *bytes.Buffer, v any) error {
+	o, ok := v.(object)
+	if !ok {
+		enc := json.NewEncoder(b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+		b.Truncate(b.Len() - 1) // its line end
+		return nil
+	}
 	b.WriteByte('{')
 	for i, m := range o {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		name, err := marshal(m.name)
-		if err != nil {
-			return nil, err
+		if err := write(b, m.name); err != nil {
+			return err
 		}
-		value, err := marshal(m.value)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.name, err)
-		}
-		b.Write(name)
 		b.WriteByte(':')
-		b.Write(value)
+		if err := write(b, m.value); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
 	}
 	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-// marshal is json.Marshal without the escapes for HTML.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return nil
 }
