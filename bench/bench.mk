@@ -27,7 +27,7 @@ bench-save: bench-build ## measure longer and keep the run as NAME (default: tim
 	@$(BENCH) save -name '$(NAME)' -run '$(RUN)' $(BENCHARGS)
 
 bench-contract-notes: bench-build ## contract notes, per kind and mixed, plain, compliant and signed, by one and two workers, and documents of one shape, beside other libraries
-	@$(BENCH) run -run '^(contract-notes|documents)/' $(BENCHARGS)
+	@$(BENCH) run -run '^(contract-notes|documents|pdfops)/' $(BENCHARGS)
 
 bench-compare: bench-build ## compare the saved runs A and B
 	@$(BENCH) compare $(BENCHARGS) '$(A)' '$(B)'

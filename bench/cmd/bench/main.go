@@ -16,6 +16,7 @@ import (
 	"example.com/quire/bench/internal/cli"
 	"example.com/quire/bench/notes"
 	"example.com/quire/bench/path"
+	"example.com/quire/bench/pdfops"
 	"example.com/quire/bench/psrp"
 	"example.com/quire/bench/router"
 	"example.com/quire/bench/selfcheck"
@@ -33,5 +34,5 @@ func main() {
 
 // suites lists every suite of make bench.
 func suites() []harness.Suite {
-	return slices.Concat([]harness.Suite{path.Suite()}, router.Suites(), []harness.Suite{handlers.Suite(), sockets.Suite(), fetch.Suite(), psrp.Suite(), cache.Suite(), notes.Suite(), documents.Suite()})
+	return slices.Concat([]harness.Suite{path.Suite()}, router.Suites(), []harness.Suite{handlers.Suite(), sockets.Suite(), fetch.Suite(), psrp.Suite(), cache.Suite(), notes.Suite(), documents.Suite(), pdfops.Suite()})
 }
