@@ -22,11 +22,13 @@ const seed = 22
 const (
 	costOfLayers = "The row of stub is a part of the cost that no client can save: the request, its address parsed, and the answer read. What the layers add " +
 		"is spread: a context and a timer that bound the attempt, a header map that asks for gzip, readings of the clock, the locks of the counters. None of it is large by itself, and the peers do of it the bound alone. " +
-		"Counted by valgrind, stub executes 8,000 instructions, failsafe 20,000, naive-client 20,100: 0.4 times failsafe is the stub alone, and 0.6 times naive-client leaves 4,100 for everything."
+		"Counted by valgrind, quire executes 20,800 instructions, stub 7,900, failsafe 19,800, naive-client 19,300: 0.4 times failsafe is the stub alone, and 0.6 times naive-client leaves 3,700 for everything. " +
+		"Of what the layers execute, 1,900 are 8 allocations, 1,500 readings of the clock and times computed of them, and no function of this project executes more than 350 by itself."
 	costOfCopies = "naive-cache gives the same header map to all callers, which one of them may change for the others. The row of copy makes a header of the caller's own " +
 		"and does nothing else: where it lies above the goal, no response that may be changed can meet it. " +
 		"Counted by valgrind, copy executes 7,800 instructions, of which the request is 3,000 and the response with its map 3,700; naive-cache's whole hit is 7,700. " +
-		"To clone a map that is ready and put values of the caller's own into it costs 3,800; with values that all callers share it would be 1,900, which leaves 300 of the goal for every look-up."
+		"The map and its values are 3,600 of that. To clone a map that is ready and put values of the caller's own into it costs 3,700 by a list of the names and 5,000 by going through the map; with values that all callers share it would be 1,800, which leaves 300 of the goal for every look-up. " +
+		"quire executes 9,500: 1,800 more than copy for the look-up, the rules, Age and Cache-Status."
 )
 
 // Suite returns the rows.
