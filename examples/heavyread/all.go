@@ -48,27 +48,24 @@ func startAll(ctx context.Context, addr, data string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	running, ended := 0, make(chan error, 4)
-	start := func(name string, args ...string) error {
-		cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // G204: Redis and this program
-		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		cmd.WaitDelay = 15 * time.Second
-		if err := cmd.Start(); err != nil {
-			return err
+	// Redis ends last: a node that closes gives back what it holds there.
+	nodes, stopNodes := context.WithCancel(ctx)
+	defer stopNodes()
+	server, stopServer := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServer()
+	_, redisPort, _ := net.SplitHostPort(redisAddr) // of a listener
+	redisEnded, err := launch(server, "redis-server", redis, "--bind", "127.0.0.1", "--port", redisPort, "--save", "", "--appendonly", "no", "--loglevel", "warning")
+	if err != nil {
+		return err
+	}
+	running, nodesEnded := 0, make(chan error, 3)
+	for i, role := range []string{"writer", "reader", "reader"} {
+		var ended <-chan error
+		if ended, err = launch(nodes, role, self, role, "-addr", net.JoinHostPort(host, strconv.Itoa(port+i)), "-redis", redisAddr, "-data", data); err != nil {
+			break
 		}
 		running++
-		go func() { ended <- fmt.Errorf("%s ended: %w", filepath.Base(name), errors.Join(cmd.Wait(), ctx.Err())) }()
-		return nil
-	}
-	_, redisPort, _ := net.SplitHostPort(redisAddr) // of a listener
-	err = start(redis, "--bind", "127.0.0.1", "--port", redisPort, "--save", "", "--appendonly", "no", "--loglevel", "warning")
-	for i, role := range []string{"writer", "reader", "reader"} {
-		if err == nil {
-			err = start(self, role, "-addr", net.JoinHostPort(host, strconv.Itoa(port+i)), "-redis", redisAddr, "-data", data)
-		}
+		go func() { nodesEnded <- <-ended }()
 	}
 	if err == nil {
 		fmt.Printf(`Redis on %[1]s; the writer is on port %[3]d, readers on %[4]d and %[5]d.
@@ -80,19 +77,50 @@ func startAll(ctx context.Context, addr, data string) error {
 `, redisAddr, host, port, port+1, port+2)
 		select {
 		case <-ctx.Done():
-		case err = <-ended:
+		case err = <-nodesEnded:
 			running--
+			err = errors.Join(errEnded, err)
+		case err = <-redisEnded:
+			redisEnded = nil
+			err = errors.Join(errEnded, err)
 		}
 	}
-	asked := ctx.Err() != nil
-	cancel()
+	stopNodes()
 	for range running {
-		err = errors.Join(err, <-ended)
+		err = errors.Join(err, <-nodesEnded)
 	}
-	if asked {
-		return nil
+	stopServer()
+	if redisEnded != nil {
+		err = errors.Join(err, <-redisEnded)
 	}
 	return err
+}
+
+var errEnded = errors.New("a process ended that nobody had asked to")
+
+// launch starts a process, which is asked to end when ctx does, and whose failure comes over the channel. An
+// interrupt from the keyboard reaches this process alone, so that they end in order.
+func launch(ctx context.Context, title, name string, args ...string) (<-chan error, error) {
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // G204: Redis and this program
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 15 * time.Second
+	setApart(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	ended := make(chan error, 1)
+	go func() {
+		err := cmd.Wait()
+		if err != nil && err == ctx.Err() { //nolint:errorlint // that of the context itself: it ended well
+			err = nil
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", title, err)
+		}
+		ended <- err
+	}()
+	return ended, nil
 }
 
 func freeAddr(ctx context.Context) (string, error) {
