@@ -12,7 +12,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-cache soak-psrp soak-crash soak-restart soak-overload soak-shaping soak-pages soak-rows heavyread vulncheck clean
+.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-cache soak-simulation soak-psrp soak-crash soak-restart soak-overload soak-shaping soak-pages soak-rows heavyread vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -107,6 +107,9 @@ judges-cache: ## all judges of cache: one suite on Redis 7.0, Redis 6.2 and Valk
 
 soak-cache: ## the processes over each server for ten minutes in all (SOAK=1h), with all that goes wrong
 	@REQUIRE_JUDGES=1 QUIRE_CALLS=1500 QUIRE_SOAK=$(or $(SOAK),10m) $(GO) test ./cache/cacheredis/processes -run '^TestProcessesOverARealServer$$' -count=1 -v -timeout 24h
+
+soak-simulation: ## 100,000 simulated runs (RUNS=n) of six caches between which everything goes wrong; a failure names the number that runs it again (SEED=n is the first)
+	@QUIRE_RUNS=$(or $(RUNS),100000) QUIRE_SEED=$(or $(SEED),1) $(GO) test ./cache -run '^TestSimulatedFaults$$' -count=1 -v -timeout 24h
 
 judges-fetch: ## all judges of fetch: http-cache-tests beside nginx, squid and varnish, differential checks, faults over TCP, fuzzing; then planted faults
 	@./tools/judges-fetch

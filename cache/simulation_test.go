@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,22 +36,32 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 }
 
 // TestSimulatedFaults: six nodes in the ways of keeping in step, each with a client that writes and reads, and
-// between the nodes and what they share everything that goes wrong. QUIRE_RUNS is the number of runs, QUIRE_SEED
-// that of the first.
+// between the nodes and what they share everything that goes wrong. QUIRE_RUNS is the number of runs, of which there
+// are as many at a time as processors, QUIRE_SEED that of the first.
 func TestSimulatedFaults(t *testing.T) {
-	first := number(t, "QUIRE_SEED", 1)
-	ops := 0
-	for seed := first; seed < first+number(t, "QUIRE_RUNS", 8); seed++ {
-		history := simulate(t, seed)
-		ops += len(history)
-		if wrong := cachetest.Violations(history); len(wrong) > 0 {
-			t.Fatalf("seed %d (QUIRE_SEED=%d QUIRE_RUNS=1 runs it again):\n%s", seed, seed, strings.Join(wrong, "\n"))
+	first, runs := number(t, "QUIRE_SEED", 1), number(t, "QUIRE_RUNS", 8)
+	lanes := min(runs, uint64(runtime.GOMAXPROCS(0))) //nolint:gosec // G115: a small number
+	var ops atomic.Int64
+	var failed atomic.Bool
+	t.Run("runs", func(t *testing.T) {
+		for lane := range lanes {
+			t.Run(fmt.Sprint(lane), func(t *testing.T) {
+				t.Parallel()
+				for seed := first + lane; seed < first+runs && !failed.Load(); seed += lanes {
+					history := simulate(t, seed)
+					ops.Add(int64(len(history)))
+					wrong := cachetest.Violations(history)
+					if len(wrong) > 0 || t.Failed() {
+						failed.Store(true)
+						t.Fatalf("seed %d (QUIRE_SEED=%d QUIRE_RUNS=1 runs it again):\n%s", seed, seed, strings.Join(wrong, "\n"))
+					}
+				}
+			})
 		}
-		if t.Failed() {
-			t.Fatalf("seed %d (QUIRE_SEED=%d QUIRE_RUNS=1 runs it again)", seed, seed)
-		}
+	})
+	if !t.Failed() {
+		t.Logf("simulated ops %d violations 0", ops.Load())
 	}
-	t.Logf("simulated ops %d violations 0", ops)
 }
 
 // TestSimulationIsReplayedFromItsNumber: the same number, the same history, to the byte; another, another.
