@@ -21,6 +21,11 @@ func world(t *testing.T) harness.Env {
 	return harness.Env{Root: root, Dir: t.TempDir()}
 }
 
+func TestMain(m *testing.M) {
+	cache.ServeReader()
+	os.Exit(m.Run())
+}
+
 func TestEveryContestantPassesItsCheck(t *testing.T) {
 	suite := cache.Suite()
 	if err := harness.Validate([]harness.Suite{suite}); err != nil {

@@ -107,7 +107,7 @@ func peekBytes() contestant {
 		s := reads(ctx, c, k, small, func() error { return c.Close(context.WithoutCancel(ctx)) })
 		s.run = func(first, n int) (right int) {
 			for i := first; i < first+n; i++ {
-				key := asked[k.picks[i%chunk]]
+				key := asked[k.pick(i)]
 				if v, ok := cache.PeekBytes(c, key); ok && len(v) == len("the value of ")+len(key) {
 					right++
 				}

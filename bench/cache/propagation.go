@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -16,40 +15,6 @@ import (
 	"example.com/quire/cache"
 	"example.com/quire/cache/codec"
 )
-
-// patience is how long anything may take that is to arrive.
-const patience = 20 * time.Second
-
-var errLate = errors.New("it has not arrived")
-
-// tally counts what arrives, for one goroutine that waits.
-type tally struct {
-	n, want atomic.Int64
-	there   chan struct{}
-}
-
-func newTally() *tally { return &tally{there: make(chan struct{}, 1)} }
-
-func (t *tally) arrived() {
-	if t.n.Add(1) == t.want.Load() {
-		t.there <- struct{}{}
-	}
-}
-
-// expect is called before that many more are sent.
-func (t *tally) expect(more int) { t.want.Add(int64(more)) }
-
-// wait waits for what is expected.
-func (t *tally) wait() error {
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	select {
-	case <-t.there:
-		return nil
-	case <-late.C:
-		return fmt.Errorf("%w: %d of %d", errLate, t.n.Load(), t.want.Load())
-	}
-}
 
 // plainClient is rueidis with what a cache uses of it.
 func plainClient(addr string) (rueidis.Client, error) {
@@ -81,251 +46,235 @@ redis.call('PUBLISH', KEYS[3], ARGV[3])
 return n`)
 }
 
-// page is the value of write i: 4 KiB that begin with the number.
-func page(i uint64) []byte {
-	b := make([]byte, 4<<10)
-	binary.BigEndian.PutUint64(b, i)
-	return b
-}
+// pageChannel is where the subscribers of pages listen.
+const pageChannel = "changes"
 
-// spread is a writer and its readers: write does write i and returns when all readers have it.
+// spread is a writer and its readers, which are processes: write does write i.
 type spread struct {
 	write func(i uint64) error
-	// bound is the greatest bound of how old an answer is that a reader reports now; nil for none.
-	bound func() time.Duration
-	end   func() error
+	all   readers
+	last  uint64
 }
 
-// propagation is of contestants whose operation is a write that all of so many readers have seen. Their checks write at a steady rate and note how
-// long that took.
-func propagation(readers int) []contestant {
-	of := func(name, module string, own bool, open func(context.Context, string, int) (*spread, error)) contestant {
+// next writes, and returns when all readers have read what was written.
+func (s *spread) next() error {
+	s.last++
+	if err := s.write(s.last); err != nil {
+		return err
+	}
+	return s.reached()
+}
+
+// reached waits until all readers have read what was written last.
+func (s *spread) reached() error {
+	said, err := s.all.ask(readerOrder{Do: "value", N: s.last})
+	for i, r := range said {
+		if err == nil && r.Value != s.last {
+			err = fmt.Errorf("%w: reader %d has value %d after write %d", errWrong, i, r.Value, s.last)
+		}
+	}
+	return err
+}
+
+// propagation is of contestants whose operation is a write that all of so many readers have read. Their checks write at a steady
+// rate, and note how long the values were under way and how long a reader gave out what had been replaced.
+func propagation(n int) []contestant {
+	of := func(name, module, kind string, own bool, open func(context.Context, string) (write func(uint64) error, end func() error, err error)) contestant {
 		return onRedis(name, module, own, func(ctx context.Context, addr string) (*subject, error) {
-			s, err := open(ctx, addr, readers)
+			write, end, err := open(ctx, addr)
 			if err != nil {
 				return nil, err
 			}
-			next := uint64(0)
-			write := func() error {
-				next++
-				return s.write(next)
+			all, err := startReaders(ctx, n, readerSpec{Kind: kind, Addr: addr})
+			if err != nil {
+				return nil, errors.Join(err, end())
 			}
-			subj := &subject{most: atOnce, end: s.end, run: func(_, n int) (right int) {
+			s := &spread{write: write, all: all}
+			subj := &subject{most: atOnce, end: func() error { return errors.Join(all.end(), end()) }, run: func(_, n int) (right int) {
 				for range n {
-					if write() == nil {
-						right++
+					if s.next() != nil {
+						return right
 					}
+					right++
 				}
 				return right
 			}}
-			subj.check = func() (err error) {
-				subj.note, err = s.pace(write)
+			subj.check = func() error {
+				delays, err := s.pace()
+				if err != nil {
+					return err
+				}
+				stale, err := s.staleness()
+				subj.note = delays + "; " + stale
 				return err
 			}
 			return subj, nil
 		})
 	}
 	return []contestant{
-		of("quire", "", true, nodes(cache.Push)),
-		of("quire-invalidate", "", true, nodes(cache.Invalidate)),
-		of("rueidis", rueidisModule, false, subscribers),
+		of("quire", "", pageCache, true, pageWriter(cache.Push)),
+		of("quire-invalidate", "", pageCache, true, pageWriter(cache.Invalidate)),
+		of("rueidis", rueidisModule, pageMessages, false, pagePublisher),
 	}
 }
 
-// pace writes at a thousand a second, or as fast as can be if that is less, and says how long the values
-// took to all readers.
-func (s *spread) pace(write func() error) (string, error) {
-	const writes, every = 300, time.Millisecond
-	took, bound := make([]time.Duration, 0, writes), time.Duration(0)
+// paced is how many writes are made at a steady rate, and every is the time between two.
+const (
+	paced = 300
+	every = time.Millisecond
+)
+
+// steadily writes at a thousand a second, or as fast as can be if that is less, and does not wait for the readers before
+// the end. It returns the rate, and when each write had been made.
+func (s *spread) steadily() (rate float64, made []int64, err error) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	start := time.Now()
-	for range writes {
+	for range paced {
 		<-tick.C
-		began := time.Now()
-		if err := write(); err != nil {
-			return "", err
+		s.last++
+		if err := s.write(s.last); err != nil {
+			return 0, nil, err
 		}
-		took = append(took, time.Since(began))
-		if s.bound != nil {
-			bound = max(bound, s.bound())
-		}
+		made = append(made, time.Now().UnixNano())
 	}
-	rate := float64(writes) / time.Since(start).Seconds()
+	return paced / time.Since(start).Seconds(), made, s.reached()
+}
+
+// pace says how long values are under way to the readers.
+func (s *spread) pace() (string, error) {
+	if _, err := s.all.ask(readerOrder{Do: "delays"}); err != nil { // of what was before
+		return "", err
+	}
+	rate, _, err := s.steadily()
+	if err != nil {
+		return "", err
+	}
+	said, err := s.all.ask(readerOrder{Do: "delays"})
+	if err != nil {
+		return "", err
+	}
+	var took []time.Duration
+	for i, r := range said {
+		if len(r.Delays) == 0 || len(r.Delays) > paced {
+			return "", fmt.Errorf("%w: reader %d has read %d values of %d", errWrong, i, len(r.Delays), paced)
+		}
+		took = append(took, r.Delays...)
+	}
 	slices.Sort(took)
 	at := func(p int) time.Duration { return took[len(took)*p/100].Round(time.Microsecond) }
-	note := fmt.Sprintf("at %.0f writes a second all readers had half of the values within %v, 99 %% within %v, all within %v",
-		rate, at(50), at(99), took[len(took)-1].Round(time.Microsecond))
-	if s.bound != nil {
-		note += fmt.Sprintf("; the bound that they reported was %v at most", bound.Round(time.Millisecond))
+	return fmt.Sprintf("at %.0f writes a second half of the values that were read were there within %v, 99 %% within %v, all within %v",
+		rate, at(50), at(99), took[len(took)-1].Round(time.Microsecond)), nil
+}
+
+// staleness says for how long a reader gave out what had been replaced. A reader that names a bound keeps it.
+func (s *spread) staleness() (string, error) {
+	if _, err := s.all.ask(readerOrder{Do: "watch"}); err != nil {
+		return "", err
+	}
+	first := s.last + 1
+	_, made, err := s.steadily()
+	if err != nil {
+		return "", err
+	}
+	said, err := s.all.ask(readerOrder{Do: "watched"})
+	if err != nil {
+		return "", err
+	}
+	reads, worst, bound := 0, time.Duration(0), time.Duration(0)
+	for i, r := range said {
+		for _, x := range r.Samples {
+			reads++
+			bound = max(bound, x.Bound)
+			next := x.Value + 1 // the write that replaced it
+			if next < first || next >= first+uint64(len(made)) {
+				continue
+			}
+			stale := time.Duration(x.At - made[next-first])
+			if x.Bound >= 0 && stale > x.Bound {
+				return "", fmt.Errorf("%w: reader %d gave out what had been replaced %v ago, and said %v at most", errWrong, i, stale, x.Bound)
+			}
+			worst = max(worst, stale)
+		}
+	}
+	if reads == 0 {
+		return "", fmt.Errorf("%w: no read was sampled", errWrong)
+	}
+	note := fmt.Sprintf("of %d reads beside as many writes none gave out what had been replaced for longer than %v", reads, worst.Round(time.Microsecond))
+	if bound > 0 {
+		note += fmt.Sprintf(", and the bound that they named was %v at most", bound.Round(time.Millisecond))
 	}
 	return note, nil
 }
 
-// nodes are caches: one that writes, and readers that hold the key.
-func nodes(mode cache.SyncMode) func(context.Context, string, int) (*spread, error) {
-	return func(ctx context.Context, addr string, readers int) (s *spread, err error) {
-		var ends []func() error
-		endAll := func() (err error) {
-			for _, end := range ends {
-				err = errors.Join(err, end())
-			}
-			return err
-		}
-		defer func() {
-			if err != nil {
-				err = errors.Join(err, endAll())
-			}
-		}()
-		open := func(observer func(cache.Event[string])) (*cache.Cache[string, []byte], error) {
-			c, end, err := attach(ctx, addr, cache.Options[string, []byte]{Codec: codec.Raw{}, Observer: observer, Policy: cache.Policy{Mode: mode}})
-			if err == nil {
-				ends = append(ends, end)
-			}
-			return c, err
-		}
-		const key = "posts/1"
-		writer, err := open(nil)
+// pageWriter is a cache that writes the page, and has written it once.
+func pageWriter(mode cache.SyncMode) func(context.Context, string) (func(uint64) error, func() error, error) {
+	return func(ctx context.Context, addr string) (func(uint64) error, func() error, error) {
+		c, end, err := attach(ctx, addr, cache.Options[string, []byte]{Codec: codec.Raw{}, Policy: cache.Policy{Mode: mode}})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if err := writer.Set(ctx, key, page(0)); err != nil {
-			return nil, err
+		write := func(i uint64) error { return c.Set(ctx, pageKey, page(i)) }
+		if err := write(0); err != nil {
+			return nil, nil, errors.Join(err, end())
 		}
-		all, seen := make([]*cache.Cache[string, []byte], readers), make([]*tally, readers)
-		for i := range all {
-			t := newTally()
-			seen[i] = t
-			if all[i], err = open(func(e cache.Event[string]) {
-				if e.Kind == cache.EventRemoteWrite {
-					t.arrived()
-				}
-			}); err != nil {
-				return nil, err
-			}
-			if _, err := all[i].Get(ctx, key); err != nil {
-				return nil, err
-			}
-		}
-		return &spread{
-			write: func(n uint64) error {
-				for _, t := range seen {
-					t.expect(1)
-				}
-				if err := writer.Set(ctx, key, page(n)); err != nil {
-					return err
-				}
-				for i, t := range seen {
-					if err := t.wait(); err != nil {
-						return err
-					}
-					v, err := all[i].Get(ctx, key)
-					if err != nil {
-						return err
-					}
-					if got := binary.BigEndian.Uint64(v); got != n {
-						return fmt.Errorf("%w: reader %d has value %d after write %d", errWrong, i, got, n)
-					}
-				}
-				return nil
-			},
-			bound: func() (most time.Duration) {
-				for _, c := range all {
-					most = max(most, c.Staleness())
-				}
-				return most
-			},
-			end: endAll,
-		}, nil
+		return write, end, nil
 	}
 }
 
-// subscribers keep what the messages of the writer bring.
-func subscribers(ctx context.Context, addr string, readers int) (s *spread, err error) {
-	writer, err := plainClient(addr)
+// pagePublisher stores the page and sends it to the subscribers.
+func pagePublisher(ctx context.Context, addr string) (func(uint64) error, func() error, error) {
+	c, err := plainClient(addr)
 	if err != nil {
-		return nil, err
-	}
-	ends := []func(){writer.Close}
-	endAll := func() error {
-		for _, end := range ends {
-			end()
-		}
-		return nil
-	}
-	held, seen := make([]atomic.Uint64, readers), make([]*tally, readers)
-	for i := range readers {
-		seen[i] = newTally()
-		end, err := listen(ctx, addr, "changes", func(m string) {
-			held[i].Store(binary.BigEndian.Uint64([]byte(m[:8])))
-			seen[i].arrived()
-		})
-		if err != nil {
-			return nil, errors.Join(err, endAll())
-		}
-		ends = append(ends, end)
+		return nil, nil, err
 	}
 	script := store()
-	return &spread{end: endAll, write: func(n uint64) error {
-		for _, t := range seen {
-			t.expect(1)
-		}
-		value := rueidis.BinaryString(page(n))
-		if err := script.Exec(ctx, writer, []string{"counter", "posts/1", "changes"}, []string{value, "3600000", value}).Error(); err != nil {
-			return err
-		}
-		for i, t := range seen {
-			if err := t.wait(); err != nil {
-				return err
-			}
-			if got := held[i].Load(); got != n {
-				return fmt.Errorf("%w: reader %d has value %d after write %d", errWrong, i, got, n)
-			}
-		}
-		return nil
-	}}, nil
+	return func(i uint64) error {
+		value := rueidis.BinaryString(page(i))
+		return script.Exec(ctx, c, []string{"counter", pageKey, pageChannel}, []string{value, "3600000", value}).Error()
+	}, func() error { c.Close(); return nil }, nil
 }
 
 // atOnce is how many notices are under way at most, which are of different keys, and how many operations of those that
 // take long are done at once.
 const atOnce = 256
 
-// notices are contestants whose operation is a notice with a value of 256 bytes that a node takes. Both get the same messages.
-func notices() []contestant {
-	of := func(name, module string, own bool, open func(ctx context.Context, addr string, t *tally, k *keys) (check, end func() error, err error)) contestant {
+// notices are contestants whose operation is a notice with a value of 256 bytes that each of so many readers takes. All get the same
+// messages.
+func notices(n int) []contestant {
+	of := func(name, module, kind string, own bool) contestant {
 		return onRedis(name, module, own, func(ctx context.Context, addr string) (s *subject, err error) {
-			k := keysOf(thousand)
-			frames, err := framesOf(ctx, addr, k)
-			if err != nil {
-				return nil, err
-			}
-			t := newTally()
-			check, end, err := open(ctx, addr, t, k)
+			frames, err := framesOf(ctx, addr, keysOf(thousand))
 			if err != nil {
 				return nil, err
 			}
 			from, err := plainClient(addr)
 			if err != nil {
-				return nil, errors.Join(err, end())
+				return nil, err
+			}
+			all, err := startReaders(ctx, n, readerSpec{Kind: kind, Addr: addr})
+			if err != nil {
+				from.Close()
+				return nil, err
 			}
 			sent := 0
 			send := func(n int) error {
-				t.expect(n)
-				all := make(rueidis.Commands, n)
-				for i := range all {
+				messages := make(rueidis.Commands, n)
+				for i := range messages {
 					f := frames[sent%len(frames)]
 					f.next()
-					all[i] = from.B().Publish().Channel(frameChannel).Message(string(f.message)).Build()
+					messages[i] = from.B().Publish().Channel(frameChannel).Message(string(f.message)).Build()
 					sent++
 				}
-				for _, r := range from.DoMulti(ctx, all...) {
+				for _, r := range from.DoMulti(ctx, messages...) {
 					if err := r.Error(); err != nil {
 						return err
 					}
 				}
-				return t.wait()
+				_, err := all.ask(readerOrder{Do: "notices", N: uint64(sent)}) //nolint:gosec // a count
+				return err
 			}
-			return &subject{check: check, end: func() error { from.Close(); return end() }, run: func(_, n int) (right int) {
+			s = &subject{end: func() error { from.Close(); return all.end() }, run: func(_, n int) (right int) {
 				for right < n {
 					some := min(n-right, atOnce)
 					if send(some) != nil {
@@ -334,40 +283,17 @@ func notices() []contestant {
 					right += some
 				}
 				return right
-			}}, nil
+			}}
+			s.check = func() error {
+				_, err := all.ask(readerOrder{Do: "check"})
+				return err
+			}
+			return s, nil
 		})
 	}
 	return []contestant{
-		of("quire", "", true, func(ctx context.Context, addr string, t *tally, k *keys) (check, end func() error, err error) {
-			c, end, err := attach(ctx, addr, cache.Options[string, []byte]{Codec: codec.Raw{}, Observer: func(e cache.Event[string]) {
-				if e.Kind == cache.EventRemoteWrite {
-					t.arrived()
-				}
-			}})
-			if err != nil {
-				return nil, nil, err
-			}
-			for _, key := range k.all {
-				if _, err := c.Get(ctx, key); err != nil {
-					return nil, nil, errors.Join(err, end())
-				}
-			}
-			return func() error {
-				for _, key := range k.all {
-					if v, ok := c.Peek(key); !ok || string(v) != string(bytes256(key)) {
-						return fmt.Errorf("%w: %s", errWrong, key)
-					}
-				}
-				if n := c.Stats().Pushed; n < chunk {
-					return fmt.Errorf("%w: %d of %d notices have brought a value", errWrong, n, chunk)
-				}
-				return nil
-			}, end, nil
-		}),
-		of("rueidis", rueidisModule, false, func(ctx context.Context, addr string, t *tally, _ *keys) (check, end func() error, err error) {
-			stop, err := listen(ctx, addr, frameChannel, func(string) { t.arrived() })
-			return func() error { return nil }, func() error { stop(); return nil }, err
-		}),
+		of("quire", "", noticeCache, true),
+		of("rueidis", rueidisModule, noticeMessages, false),
 	}
 }
 
@@ -425,7 +351,7 @@ func framesOf(ctx context.Context, addr string, k *keys) (all []*notice, err err
 	return all, nil
 }
 
-// propagation is of contestants whose operation is an invalidation of one tag.
+// invalidations are contestants whose operation is an invalidation of one tag.
 func invalidations() []contestant {
 	of := func(name string, n int) contestant {
 		return onRedis(name, "", true, func(ctx context.Context, addr string) (*subject, error) {

@@ -273,7 +273,7 @@ func remoteWrites() []contestant {
 			values[i] = bytes256(key)
 		}
 		return func(first, n int) int {
-			return together(first, n, func(i int) bool { return write(k.at(i), values[k.picks[i%chunk]]) })
+			return together(first, n, func(i int) bool { return write(k.at(i), values[k.pick(i)]) })
 		}
 	}
 	return []contestant{

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/expirable"
@@ -66,7 +67,7 @@ func writer[V text](name, module string, own bool, n int, value func(string) V, 
 		}
 		return &subject{end: end, check: filled(k, value, func(key string, v V) { set(key, v) }, get), run: func(first, n int) (right int) {
 			for i := first; i < first+n; i++ {
-				at := k.picks[i%chunk]
+				at := k.pick(i)
 				if set(k.all[at], values[at]) {
 					right++
 				}
@@ -87,19 +88,19 @@ func inserters() []contestant {
 			if err != nil {
 				return nil, err
 			}
-			next := 0
+			var next atomic.Int64
 			run := func(_, n int) int {
-				for range n {
-					key := fmt.Sprintf("users/%d/posts/%d", next%100, next)
+				end := int(next.Add(int64(n)))
+				for i := end - n; i < end; i++ {
+					key := fmt.Sprintf("users/%d/posts/%d", i%100, i)
 					set(key, key)
-					next++
 				}
 				return n
 			}
 			run(0, 3*capacity)
 			return &subject{run: run, end: end, check: func() error {
 				found := 0
-				for i := range next {
+				for i := range int(next.Load()) {
 					if holds(fmt.Sprintf("users/%d/posts/%d", i%100, i)) {
 						found++
 					}

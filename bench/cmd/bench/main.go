@@ -25,6 +25,7 @@ import (
 
 func main() {
 	fetch.ServeOrigin()
+	cache.ServeReader()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	a := &cli.App{Suites: suites(), Self: selfcheck.Suite(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: "."}
 	code := a.Main(ctx, os.Args[1:])

@@ -100,21 +100,26 @@ func CPUOf(pid int) (time.Duration, error) {
 }
 
 // PeakRSS returns the largest resident size that a process has had, in bytes.
-func PeakRSS(pid int) (int64, error) {
+func PeakRSS(pid int) (int64, error) { return memory(pid, "VmHWM:") }
+
+// RSS returns the resident size that a process has, in bytes.
+func RSS(pid int) (int64, error) { return memory(pid, "VmRSS:") }
+
+func memory(pid int, field string) (int64, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return 0, fmt.Errorf("peak memory of process %d: %w", pid, err)
+		return 0, fmt.Errorf("memory of process %d: %w", pid, err)
 	}
 	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+		if rest, ok := strings.CutPrefix(line, field); ok {
 			kb, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
 			if err != nil {
-				return 0, fmt.Errorf("peak memory of process %d: %w", pid, err)
+				return 0, fmt.Errorf("memory of process %d: %w", pid, err)
 			}
 			return kb << 10, nil
 		}
 	}
-	return 0, fmt.Errorf("peak memory of process %d: no VmHWM line", pid)
+	return 0, fmt.Errorf("memory of process %d: no %s line", pid, field)
 }
 
 // Read looks at the counters now.

@@ -32,6 +32,9 @@ func CPUOf(int) (time.Duration, error) { return 0, errors.ErrUnsupported }
 // PeakRSS is not to be had on this system.
 func PeakRSS(int) (int64, error) { return 0, errors.ErrUnsupported }
 
+// RSS is not to be had on this system.
+func RSS(int) (int64, error) { return 0, errors.ErrUnsupported }
+
 // Read knows nothing here but the time: no sample is ever marked dirty.
 func Read() Reading { return Reading{At: time.Now()} }
 
