@@ -80,6 +80,7 @@ func TestCheckReadsFontsProfilesAndTransparency(t *testing.T) {
 		body       []byte
 		want, none string
 	}{
+		"text without a font":      {file("", "", "", "", "BT (text) Tj ET"), "", "S053"},
 		"sound widths":             {simple(fmt.Sprint(width), "(A)"), "", "S053"},
 		"widths":                   {simple(fmt.Sprint(width+5), "(A)"), metrics, ""},
 		"widths nobody sees":       {simple(fmt.Sprint(width+5), "3 Tr (A)"), "", "S053"},

@@ -232,6 +232,15 @@ func TestGlyphsThatNothingShowsAreGone(t *testing.T) {
 	}
 }
 
+// TestTextWithoutAFontIsRedacted: content that shows text before it has set a font.
+func TestTextWithoutAFontIsRedacted(t *testing.T) {
+	b := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>`,
+		`<</Type/Page/Parent 2 0 R/Contents 4 0 R>>`, "<</Length 40>>stream\nBT 20 150 Td (Quartz) Tj ET              \nendstream")
+	if _, _, err := run(t, engine(t), "redact", map[string]string{"box": "0,100,300,200"}, b); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestFontsOfFieldsStayWhole: one who fills a field in needs every letter, and the report says so.
 func TestFontsOfFieldsStayWhole(t *testing.T) {
 	chain, err := liberation.New().Chain(liberation.Sans, font.Style{Weight: 400})

@@ -47,7 +47,7 @@ func (c *checker) glyphs() error {
 	for i, p := range c.e.pages {
 		for _, x := range src.drawn(p) {
 			err := in.Run(c.ctx, x, content.Place(i+1), func(ev *content.Event) error {
-				if ev.Kind != content.Show || ev.State.Font == nil || ev.State.Mode == 3 { // which shows nothing
+				if ev.Kind != content.Show || ev.State.Font == nil || ev.State.Font.Object == nil || ev.State.Mode == 3 { // no font, or nothing is seen
 					return nil
 				}
 				key := string(ev.State.Font.Object.AppendPDF(nil))

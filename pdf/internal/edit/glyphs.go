@@ -142,7 +142,7 @@ func (e *Draft) shownCodes(ctx context.Context) (map[string]*shown, error) {
 	in := content.New(src)
 	uses := map[string]*shown{}
 	note := func(ev *content.Event) error {
-		if ev.Kind != content.Show || ev.State.Font == nil {
+		if ev.Kind != content.Show || ev.State.Font == nil || ev.State.Font.Object == nil { // no font is set
 			return nil
 		}
 		key := string(ev.State.Font.Object.AppendPDF(nil))
