@@ -46,7 +46,8 @@ func start(t *testing.T, c config, proxy string) *process {
 	}
 	p := &process{config: c, proxy: proxy, told: make(chan report, 1<<10), begun: make(map[int][]cachetest.Op)}
 	p.cmd = exec.Command(os.Args[0]) //nolint:gosec,noctx // G204: this program, ended by end or Kill
-	p.cmd.Env = append(os.Environ(), nodeEnv+"="+string(text), "GORACE=exitcode=66 atexit_sleep_ms=20") // by default it waits for a second at its end
+	// By default a program with the race detector waits for a second at its end.
+	p.cmd.Env = append(os.Environ(), nodeEnv+"="+string(text), "GORACE=exitcode=66 atexit_sleep_ms=20")
 	p.cmd.Stderr = os.Stderr
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
