@@ -27,7 +27,7 @@ func TestLimitsEndInTheirOrder(t *testing.T) {
 			t.Fatal("what is in line leaves it once")
 		}
 		for i, ended := range []int{0, 1, 1, 2} { // 1000 ms after the beginning of each
-			pass(all[i].at.Sub(time.Now()) + time.Millisecond)
+			pass(time.Until(all[i].at) + time.Millisecond)
 			synctest.Wait()
 			n := 0
 			for _, l := range all {

@@ -102,10 +102,11 @@ func TestInterruptEndsAllProcesses(t *testing.T) {
 		defer mu.Unlock()
 		return said.String()
 	}
-	for limit := time.Now().Add(30 * time.Second); strings.Count(text(), " on http://") < 3; time.Sleep(10 * time.Millisecond) {
+	for limit := time.Now().Add(30 * time.Second); strings.Count(text(), " on http://") < 3; {
 		if time.Now().After(limit) {
 			t.Fatalf("not all have started: %s%s", text(), complaints.String())
 		}
+		<-time.After(10 * time.Millisecond)
 	}
 	create(t, addr, "first", "Read often.")
 	for i := 1; i <= 2; i++ {
