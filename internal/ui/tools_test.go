@@ -258,7 +258,7 @@ func TestBrowserToolTellsWhatIsWrong(t *testing.T) {
 	// A field that is folded away is opened.
 	b.tool(t, h, "check")
 	b.given(t, file)
-	ask[bool](t, b, `(document.querySelector('[name=standard]').value = 'pdf/a-2x', true)`)
+	ask[bool](t, b, `(document.querySelector('[name=standard]').value = 'pdf/a-2bb', true)`)
 	press("Did you mean pdf/a-2b?")
 	at("standard", "Did you mean pdf/a-2b?")
 
