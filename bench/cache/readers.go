@@ -292,7 +292,7 @@ const (
 func page(i uint64) []byte {
 	b := make([]byte, pageBytes)
 	binary.BigEndian.PutUint64(b, i)
-	binary.BigEndian.PutUint64(b[8:], uint64(time.Now().UnixNano())) //nolint:gosec // after 1970
+	binary.BigEndian.PutUint64(b[8:], uint64(time.Now().UnixNano()))
 	return b
 }
 

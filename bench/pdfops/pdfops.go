@@ -115,7 +115,7 @@ func (o operation) row() harness.Row {
 func (o operation) needs() []harness.Tool { return []harness.Tool{pdftotext, golang} }
 
 // open makes a contestant ready. onDisk has the files beside their bytes, for programs.
-func (o operation) open(make func(dir string) (work, error), onDisk bool) func(context.Context, harness.Env) (harness.Subject, error) {
+func (o operation) open(prepare func(dir string) (work, error), onDisk bool) func(context.Context, harness.Env) (harness.Subject, error) {
 	return func(ctx context.Context, env harness.Env) (harness.Subject, error) {
 		files, err := o.inputs(ctx, env)
 		if err != nil {
@@ -131,7 +131,7 @@ func (o operation) open(make func(dir string) (work, error), onDisk bool) func(c
 				paths = append(paths, path)
 			}
 		}
-		do, err := make(env.Dir)
+		do, err := prepare(env.Dir)
 		if err != nil {
 			return nil, err
 		}
