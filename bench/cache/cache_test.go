@@ -43,7 +43,7 @@ func TestEveryContestantPassesItsCheck(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, err = s.Check(t.Context())
-				if err = errors.Join(err, s.Prepare(5, 1000), s.Run(), s.Glance(), s.Close()); err != nil {
+				if err = errors.Join(err, s.Prepare(5, min(1000, s.Chunk())), s.Run(), s.Glance(), s.Close()); err != nil {
 					t.Error(err)
 				}
 			})
