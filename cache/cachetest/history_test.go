@@ -83,3 +83,32 @@ func TestSmallestHistoryIsTold(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestManyRemovalsOfUnknownOutcomeAreJudged: one was done each time that nothing was read, whichever it was, and in the
+// end there is one too few. To try which is done when would take too long.
+func TestManyRemovalsOfUnknownOutcomeAreJudged(t *testing.T) {
+	const removals = 30
+	var ops []cachetest.Op
+	for i := range int64(removals) {
+		ops = append(ops, cachetest.Op{Node: 1 + int(i), Key: "k", Write: true, Unsure: true, Call: ns(i), Return: ns(i + 1)})
+	}
+	at := int64(100)
+	next := func(o cachetest.Op) {
+		o.Key, o.Call, o.Return = "k", ns(at), ns(at+1)
+		ops, at = append(ops, o), at+2
+	}
+	for i := range removals {
+		v := strings.Repeat("v", i+1)
+		next(cachetest.Op{Write: true, Value: v})
+		next(cachetest.Op{Value: v})
+		next(cachetest.Op{})
+	}
+	if got := cachetest.Violations(ops); len(got) > 0 {
+		t.Errorf("as many as are needed: %q", got)
+	}
+	next(cachetest.Op{Write: true, Value: "last"})
+	next(cachetest.Op{})
+	if got := cachetest.Violations(ops); len(got) != 1 || !strings.Contains(got[0], "not those of a register") {
+		t.Errorf("one too few: %q", got)
+	}
+}
