@@ -48,18 +48,14 @@ func (o *outcome[V]) version() Version {
 
 // fly loads the keys of fs with one call of load, which returns an outcome per flight. It is the
 // goroutine of these flights; the context of the read that began them lends its values and nothing
-// else. asked, if not nil, has asked the remote for them already.
-func (c *Cache[K, V]) fly(ctx context.Context, fs []*flight[K, V], load func(context.Context, []*flight[K, V]) []outcome[V], asked *inquiry[K, V]) {
+// else.
+func (c *Cache[K, V]) fly(ctx context.Context, fs []*flight[K, V], load func(context.Context, []*flight[K, V]) []outcome[V]) {
 	defer c.busy.end(len(fs))
 	ctx, cancel := context.WithCancelCause(withFlights(context.WithoutCancel(ctx), fs))
 	defer cancel(nil)
 	if d := c.p.LoadTimeout; d > 0 {
 		var stop context.CancelFunc
-		end := time.Now().Add(d)
-		if asked != nil {
-			end = asked.limit.at
-		}
-		ctx, stop = context.WithDeadlineCause(ctx, end, &timeoutError{after: d})
+		ctx, stop = context.WithTimeoutCause(ctx, d, &timeoutError{after: d})
 		defer stop()
 	}
 	defer context.AfterFunc(c.closing, func() { cancel(ErrClosed) })()
@@ -83,15 +79,13 @@ func (c *Cache[K, V]) fly(ctx context.Context, fs []*flight[K, V], load func(con
 	}()
 
 	if c.remote != nil {
-		if asked == nil {
-			fs = c.consult(ctx, fs)
-		}
+		fs = c.consult(ctx, fs)
 		if len(fs) == 0 {
 			return
 		}
 		if load == nil {
 			for _, f := range fs {
-				c.unasked(f)
+				c.settle(f, outcome[V]{err: ErrNotFound, unasked: true, shared: &shared{version: f.known, checked: f.since, until: c.until(f.gen)}})
 			}
 			return
 		}
@@ -124,11 +118,6 @@ func (c *Cache[K, V]) fly(ctx context.Context, fs []*flight[K, V], load func(con
 	if run.start() {
 		c.call(ctx, admitted, load)
 	}
-}
-
-// unasked settles f, for which the remote has nothing and there is no loader.
-func (c *Cache[K, V]) unasked(f *flight[K, V]) {
-	c.settle(f, outcome[V]{err: ErrNotFound, unasked: true, shared: &shared{version: f.known, checked: f.since, until: c.until(f.gen)}})
 }
 
 // call asks the loader and settles fs, also when the loader panics or ends its
@@ -371,9 +360,7 @@ func (c *Cache[K, V]) holds(k K) bool {
 
 // refuse reports a value that is too large.
 func (c *Cache[K, V]) refuse(k K, op string) {
-	if ctx := context.Background(); c.log.Enabled(ctx, slog.LevelWarn) { // the text of the key is made for the log alone
-		c.log.LogAttrs(ctx, slog.LevelWarn, "value too large to hold", keyAttr(k), slog.String("op", op))
-	}
+	c.log.LogAttrs(context.Background(), slog.LevelWarn, "value too large to hold", keyAttr(k), slog.String("op", op))
 	c.observe(Event[K]{Kind: EventRefuse, Key: k, Err: ErrTooLarge})
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unsafe"
 
 	"github.com/redis/rueidis"
 
@@ -257,8 +256,7 @@ func (l *link) message(m rueidis.PubSubMessage) error {
 	if !l.up {
 		return nil
 	}
-	// The memory is that of this message alone; nobody writes to it.
-	f, err := parseFrame(unsafe.Slice(unsafe.StringData(m.Message), len(m.Message)), l.ns, l.home.now()) //nolint:gosec // G103: see above
+	f, err := parseFrame([]byte(m.Message), l.ns, l.home.now())
 	if err != nil {
 		return err
 	}
