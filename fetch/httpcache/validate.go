@@ -241,8 +241,11 @@ func (c *Cache) updated(v *variant, h http.Header, x *exchange, now time.Time) (
 	for _, value := range n.fields.values {
 		size += len(value)
 	}
-	n.vary, ok = selectors(own["Vary"], x.req.Header)
-	return &n, ok && size <= maxUpdated && c.permitted(x.req, n.status, own, &d)
+	varies := true
+	if x.v != v || !slices.Equal(own["Vary"], v.fields.get("Vary")) { // otherwise the request was selected by what v has
+		n.vary, varies = selectors(own["Vary"], x.req.Header)
+	}
+	return &n, varies && size <= maxUpdated && c.permitted(x.req, n.status, own, &d)
 }
 
 // forget removes what is stored under a key.
