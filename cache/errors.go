@@ -40,7 +40,7 @@ var (
 	errOwnKey = errors.New("loader asks for a key whose load it is part of")
 	errNoOld  = errors.New("loader says NotModified, but no value was held")
 	// errOlderLoad stays inside: the read begins again.
-	errOlderLoad = errors.New("load began before an invalidation that the read comes after")
+	errOlderLoad = errors.New("load is older than what the read comes after")
 	errGoexit    = errors.New("loader ended its goroutine")
 	// errAbandoned: every loader that may run for the key has outrun LoadTimeout.
 	errElsewhere  = errors.New("it failed at another node a moment ago")

@@ -31,6 +31,7 @@ type flight[K comparable, V any] struct {
 	value  V
 	err    error // ErrNotFound or *LoadError
 	failed bool  // err is a failure, not an answer
+	again  bool  // the result is older than what those who wait may have read: they read again
 	// bumped is the number of an invalidation of a tag of value since the load began, or 0.
 	bumped uint64
 	rec    *record[V] // the record of value, if it has one
@@ -74,6 +75,15 @@ type asking struct {
 	// replaced: the notice of a write has come meanwhile
 	replaced bool
 	wake     chan struct{}
+	// least is the version that a load which began before this one was answered with. Who has read that
+	// may wait for this one, of which the question may have been faster.
+	least Version
+}
+
+// behind says whether v is not known to be at least as new as what those who wait for f may have read.
+// The caller holds the shard's lock.
+func (f *flight[K, V]) behind(v Version) bool {
+	return f.asking != nil && f.least != (Version{}) && (v.Epoch != f.least.Epoch || v.Counter < f.least.Counter)
 }
 
 // shards is the number of locks the keys are spread over. A power of two.

@@ -207,7 +207,8 @@ type found[V any] struct {
 
 // wait waits for f on the caller's own context. old, if it is a value within
 // its hard life, is what to fall back on once soft is closed. bumps is the number of invalidations
-// before the read: if one of them overtook f the error is errOlderLoad, and the read must begin again.
+// before the read: if one of them overtook f, or f brought what is too old, the error is errOlderLoad,
+// and the read must begin again.
 func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V], soft <-chan struct{}, bumps uint64) (found[V], error) {
 	if old == nil || !old.exists(f.gen) || old.state != stateValue {
 		soft = nil
@@ -227,7 +228,7 @@ func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *recor
 				return got, nil
 			}
 		case <-f.done:
-			if f.bumped > 0 && f.bumped <= bumps {
+			if f.again || f.bumped > 0 && f.bumped <= bumps {
 				return found[V]{}, errOlderLoad
 			}
 			got := found[V]{value: f.value, rec: f.rec, source: f.source, lost: f.lost}

@@ -226,17 +226,23 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	overtaken := f.bumped > 0 || f.detached.Load() || !sameClear(f.gen, c.gen.Load())
 	refused := false
 	switch {
+	case (out.rec != nil || out.unasked) && f.behind(out.version()):
+		c.n.overtaken.Add(1)
+		f.again = true
 	case overtaken:
 		c.n.overtaken.Add(1)
 		// What is answered is not kept. Nothing older is to be served after it: not what is held, nor what
-		// another load falls back on, nor the frame of an earlier write.
+		// another load falls back on or brings, nor the frame of an earlier write.
 		v := out.version()
 		if old.before(v) {
 			c.store.Remove(f.key)
 			old = nil
 		}
-		if fl := s.flights[f.key]; fl != nil && fl.old.before(v) {
+		if fl := s.flights[f.key]; fl == nil {
+		} else if fl.old.before(v) {
 			s.detach(f.key)
+		} else if v != (Version{}) && v.newer(fl.least) {
+			fl.least = v
 		}
 		if v.Epoch != 0 {
 			s.saw(v)
@@ -296,7 +302,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 		c.n.failures.Add(1)
 	}
 	failed := f.failed && !out.passing
-	if f.failed && !overtaken && c.usable(f.old, out.compared) {
+	if f.failed && !overtaken && c.usable(f.old, out.compared) && (f.asking == nil || !f.old.before(f.least)) {
 		f.spare, f.rec, f.value = true, f.old, f.old.value
 	}
 	if f.rec != nil && f.rec.shared != nil {

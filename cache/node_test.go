@@ -18,8 +18,11 @@ type wire struct {
 	mu   sync.Mutex
 	cut  bool
 	sink Sink
+	hold bool         // what comes is kept for release
+	kept []func(Sink) //
 
 	before, after atomic.Pointer[error]  // fails calls, without and in spite of their being done
+	fetching      atomic.Pointer[func()] // called when a Fetch begins
 	fetched       atomic.Pointer[func()] // called when a Fetch is done, before its answer arrives
 	fetches       atomic.Int64
 	headers       atomic.Int64
@@ -54,6 +57,9 @@ func (w *wire) Fetch(ctx context.Context, ns string, keys []string, headersOnly 
 	}
 	if e := w.before.Load(); e != nil {
 		return nil, *e
+	}
+	if f := w.fetching.Load(); f != nil {
+		(*f)()
 	}
 	got, err := w.Hub.Fetch(ctx, ns, keys, headersOnly)
 	if f := w.fetched.Load(); f != nil {
@@ -108,9 +114,29 @@ type wireSink wire
 func (w *wireSink) pass(call func(Sink)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.cut {
+	switch {
+	case w.cut:
+	case w.hold:
+		w.kept = append(w.kept, call)
+	default:
 		call(w.sink)
 	}
+}
+
+// slow has what comes wait, until release.
+func (w *wire) slow() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hold = true
+}
+
+func (w *wire) release() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, call := range w.kept {
+		call(w.sink)
+	}
+	w.hold, w.kept = false, nil
 }
 
 func (w *wireSink) Frame(f Frame)        { w.pass(func(s Sink) { s.Frame(f) }) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,6 +39,77 @@ func TestWriteOvertakesALateAnswer(t *testing.T) {
 		peeks(t, b, "k", "")
 		want(t, b, "k", "new")
 	})
+}
+
+// TestReadsDoNotGoBackWhereLoadsOverlap: a load that a notice has overtaken is answered after the one that
+// began behind it, with a later write, whose notice has not come yet. Who has read that does not get what
+// the other one brings.
+func TestReadsDoNotGoBackWhereLoadsOverlap(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		get  func(context.Context, *Cache[string, string]) (string, error)
+	}{
+		{"Get", func(ctx context.Context, c *Cache[string, string]) (string, error) { return c.Get(ctx, "k") }},
+		{"GetEntry", func(ctx context.Context, c *Cache[string, string]) (string, error) {
+			e, err := c.GetEntry(ctx, "k", ReadOptions{})
+			return e.Value, err
+		}},
+		{"GetMany", func(ctx context.Context, c *Cache[string, string]) (string, error) {
+			all, err := c.GetMany(ctx, []string{"k"}, nil)
+			return all["k"], err
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := NewHub()
+				a, _ := node(t, h, Options[string, string]{})
+				b, wire := node(t, h, Options[string, string]{})
+				read := func(get func(context.Context, *Cache[string, string]) (string, error)) <-chan string {
+					got := make(chan string, 1)
+					go func() {
+						v, err := get(t.Context(), b)
+						if err != nil {
+							t.Error(err)
+						}
+						got <- v
+					}()
+					synctest.Wait()
+					return got
+				}
+				get := func(ctx context.Context, c *Cache[string, string]) (string, error) { return c.Get(ctx, "k") }
+				pause := func(at *atomic.Pointer[func()]) (goOn func()) {
+					wait := make(chan struct{})
+					f := func() { <-wait }
+					at.Store(&f)
+					return func() { close(wait) }
+				}
+				tell(t, a, "k", "1")
+				asks := pause(&wire.fetching)
+				first := read(get)
+				tell(t, a, "k", "2")
+				wire.fetching.Store(nil)
+				answer := pause(&wire.fetched)
+				second := read(get)
+				wire.fetched.Store(nil)
+				wire.slow()
+				tell(t, a, "k", "3")
+				asks()
+				if got := <-first; got != "3" {
+					t.Fatalf("the load that was overtaken brought %s", got)
+				}
+				third := read(c.get)
+				answer()
+				if got := <-third; got != "3" {
+					t.Errorf("%s after 3", got)
+				}
+				<-second
+				want(t, b, "k", "3")
+				wire.release()
+				synctest.Wait()
+				want(t, b, "k", "3")
+			})
+		})
+	}
 }
 
 // frame is that of the record that the hub has for k.
