@@ -21,8 +21,8 @@ import (
 	"example.com/quire/pdf/htmlpdf"
 )
 
-// ErrHost is the reason for which a page does not get what is at a host that was not named.
-var ErrHost = errors.New("the host is not among those that may be read from")
+// errRefused is the reason for which a page does not get what is at a host that was not named.
+var errRefused = errors.New("the host is not among those that may be read from")
 
 // Config says what to convert with. The zero value finds the browser itself and reads from nowhere.
 type Config struct {
@@ -125,7 +125,7 @@ func (v *Converter) reads(u *url.URL) bool {
 // RoundTrip answers what pages ask for; it is for htmlpdf.
 func (v *Converter) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !v.reads(r.URL) {
-		return nil, ErrHost
+		return nil, errRefused
 	}
 	return v.client.Transport().RoundTrip(r)
 }
@@ -152,7 +152,7 @@ const mostRefused = 20
 // Missed notes the host of an address that was not to be read from.
 func (r *Refused) Missed(address string, reason error) {
 	u, err := url.Parse(address)
-	if !errors.Is(reason, ErrHost) || err != nil {
+	if !errors.Is(reason, errRefused) || err != nil {
 		return
 	}
 	r.mu.Lock()

@@ -21,91 +21,48 @@ type Arena struct {
 }
 
 // Ref returns a reference.
-func (a *Arena) Ref(r Ref) Object {
-	if a.values {
-		return r
-	}
-	p := a.refs.one()
-	*p = r
-	return p
-}
+func (a *Arena) Ref(r Ref) Object { return made(a, &a.refs, r) }
 
 // Fixed returns a length.
-func (a *Arena) Fixed(v int64) Object {
-	if a.values {
-		return Fixed(v)
-	}
-	p := a.fixed.one()
-	*p = Fixed(v)
-	return p
-}
+func (a *Arena) Fixed(v int64) Object { return made(a, &a.fixed, Fixed(v)) }
 
 // Int returns an integer.
-func (a *Arena) Int(v int) Object {
-	if a.values {
-		return Int(v)
-	}
-	p := a.ints.one()
-	*p = Int(v)
-	return p
-}
+func (a *Arena) Int(v int) Object { return made(a, &a.ints, Int(v)) }
 
 // Name returns a name that is no constant.
-func (a *Arena) Name(s string) Object {
-	if a.values {
-		return Name(s)
-	}
-	p := a.names.one()
-	*p = Name(s)
-	return p
-}
+func (a *Arena) Name(s string) Object { return made(a, &a.names, Name(s)) }
 
 // Text returns a text string.
-func (a *Arena) Text(s string) Object {
-	if a.values {
-		return Text(s)
-	}
-	p := a.texts.one()
-	*p = Text(s)
-	return p
-}
+func (a *Arena) Text(s string) Object { return made(a, &a.texts, Text(s)) }
 
 // String returns a byte string.
-func (a *Arena) String(s string) Object {
-	if a.values {
-		return String(s)
-	}
-	p := a.strings.one()
-	*p = String(s)
-	return p
-}
+func (a *Arena) String(s string) Object { return made(a, &a.strings, String(s)) }
 
-// Items returns an empty array with room for n items.
+// Items returns an empty array with a capacity of n items.
 func (a *Arena) Items(n int) Array { return Array(a.objects.take(n)[:0]) }
 
 // Array returns an array, which must not change any more.
-func (a *Arena) Array(items Array) Object {
-	if a.values {
-		return items
-	}
-	p := a.arrays.one()
-	*p = items
-	return p
-}
+func (a *Arena) Array(items Array) Object { return made(a, &a.arrays, items) }
 
 // List returns an array of a few items.
 func (a *Arena) List(items ...Object) Object { return a.Array(append(a.Items(len(items)), items...)) }
 
-// Entries returns an empty dictionary with room for n entries.
+// Entries returns an empty dictionary with a capacity of n entries.
 func (a *Arena) Entries(n int) Dict { return Dict(a.entries.take(n)[:0]) }
 
 // Dict returns a dictionary, which must not change any more.
-func (a *Arena) Dict(entries Dict) Object {
+func (a *Arena) Dict(entries Dict) Object { return made(a, &a.dicts, entries) }
+
+// made puts an object into one of the arena's pieces.
+func made[T Object, P interface {
+	*T
+	Object
+}](a *Arena, pieces *pieces[T], v T) Object {
 	if a.values {
-		return entries
+		return v
 	}
-	p := a.dicts.one()
-	*p = entries
+	p := P(pieces.one())
+	*p = v
 	return p
 }
 

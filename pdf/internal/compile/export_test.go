@@ -38,3 +38,10 @@ func now(m *mapping) (names []string) {
 	}
 	return names
 }
+
+// Compiled returns how many components were compiled so far, those that were kept not among them.
+func (k *Components) Compiled() int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.compiled
+}

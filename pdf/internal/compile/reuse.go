@@ -40,24 +40,17 @@ func NewComponents(maxBytes int64) *Components {
 	return &Components{max: maxBytes, byFile: map[string]*edition{}}
 }
 
-// Compiled returns how many components were compiled so far, those that were kept not among them.
-func (k *Components) Compiled() int64 {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.compiled
-}
-
 type sum = [sha256.Size]byte
 
 // edition is what a compilation left.
 type edition struct {
-	env           sum
-	contract      *exprlang.Type
-	slots, spans  int // numbers that are taken
-	components    map[string]*keptComponent
-	roots         map[string]keptRoot
-	cost          int64
-	unused, inUse int // slots and spans
+	env          sum
+	contract     *exprlang.Type
+	slots, spans int // numbers that are taken
+	components   map[string]*keptComponent
+	roots        map[string]keptRoot
+	cost         int64
+	sparse       bool // more slots and spans are unused than used
 }
 
 // keptComponent is a compiled component with what else its compilation did.
@@ -173,7 +166,7 @@ func (c *compiler) reuse(root *strictyaml.Node, theme *themeFile) {
 	}
 	c.next = &edition{env: c.environment(root, theme), contract: c.plan.contract, components: map[string]*keptComponent{}, roots: c.roots}
 	before := c.before
-	if before == nil || before.env != c.next.env || before.unused > before.inUse {
+	if before == nil || before.env != c.next.env || before.sparse {
 		return
 	}
 	fields := map[*exprlang.Field]*exprlang.Field{}
@@ -313,17 +306,19 @@ func (c *compiler) finished(src []byte) {
 		return
 	}
 	c.next.slots, c.next.spans = len(c.plan.slots), len(c.plan.spans)
+	unused := 0
 	for _, s := range c.plan.slots {
 		if s.list == nil && s.name == "" && s.reads == nil {
-			c.next.unused++
+			unused++
 		}
 	}
 	for _, s := range c.plan.spans {
 		if s == nil {
-			c.next.unused++
+			unused++
 		}
 	}
-	c.next.inUse = c.next.slots + c.next.spans - c.next.unused + 64
+	const few = 64 // which are not worth a compilation of all
+	c.next.sparse = unused > c.next.slots+c.next.spans-unused+few
 	c.next.cost = int64(len(src))
 	for _, b := range c.images {
 		c.next.cost += int64(len(b))

@@ -52,7 +52,7 @@ func (a *arena[T]) reset() {
 // Memory is what one document is laid out in, for one after the other: what a document leaves in it is
 // cleared before the next one is begun. The zero value is ready.
 type Memory struct {
-	blocks  memory
+	blocks  blocks
 	page    Page
 	painter painter
 	pieces  []text.Piece
@@ -100,8 +100,8 @@ func emptied[T any](s []T) []T {
 	return s[:0]
 }
 
-// memory is what the blocks of one document are made of.
-type memory struct {
+// blocks are what one document is made of.
+type blocks struct {
 	paras   arena[para]
 	styles  arena[PieceStyle]
 	stacks  arena[stack]
@@ -120,7 +120,7 @@ const parting = 64
 // turn is told that page n is done. A block of memory lives as long as any of its values, and what these point to
 // lies in blocks that values of pages before share: row by row, box by box, the memory of the last page would keep
 // that of all pages. Now and then it is parted.
-func (m *memory) turn(n int) {
+func (m *blocks) turn(n int) {
 	if n%parting != 0 {
 		return
 	}
@@ -134,7 +134,7 @@ func (m *memory) turn(n int) {
 	m.lengths.part()
 }
 
-func (m *memory) reset() {
+func (m *blocks) reset() {
 	m.paras.reset()
 	m.styles.reset()
 	m.stacks.reset()

@@ -23,7 +23,7 @@ type maker struct {
 	begun         []*tag.Elem
 	warnings      []diag.Diagnostic
 	pieces        []text.Piece
-	mem           *memory
+	mem           *blocks
 	depth         int64
 	problems      []diag.Diagnostic // that did not end the layout
 	omitted       int
