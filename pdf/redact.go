@@ -38,8 +38,6 @@ type RedactRecord struct {
 // data go whole, and so does every earlier revision. Where characters were
 // a space of a whole number of the size of their letters stays, and what follows on the line moves to its
 // end: how wide a text was tells much of what it said. Boxes that cover whole lines tell nothing of it.
-// Embedded fonts lose every glyph that nothing shows any more, with its width, name and meaning;
-// Removed counts the fonts that stay whole.
 //
 // The new file is read again before a byte of it reaches w: ErrNotProvable says where the text was
 // still found, or which content cannot be told, such as a font without the meaning of its characters.
@@ -80,9 +78,6 @@ func (e *Engine) Redact(ctx context.Context, w io.Writer, d *Document, o RedactO
 	}
 	if s.Removed.Unsearched > 0 && o.Text+o.Regexp != "" {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d images stay, whose pixels were not searched for text", s.Removed.Unsearched))
-	}
-	if n := s.Removed.WholeFonts; n > 0 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d embedded fonts stay whole: fields are filled in with them, or their programs cannot be cut; they may have glyphs of what was taken out", n))
 	}
 	if _, err := io.Copy(w, io.NewSectionReader(f, 0, s.Size)); err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package font
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"example.com/quire/pdf/internal/diag"
 )
@@ -12,13 +11,10 @@ import (
 // down needs it. All slices share the memory of the file.
 type cff struct {
 	table       []byte
-	name        []byte
 	strings     cffIndex
-	charset     int    // offset; 0 to 2: a predefined one
-	encoding    int    // alike, 0 and 1; of fonts that are not keyed by CIDs
-	keyed       bool   // by CIDs
-	paint       []byte // operands of PaintType; nil: the default
-	stroke      []byte // of StrokeWidth
+	charset     int  // offset; 0 to 2: a predefined one
+	encoding    int  // alike, 0 and 1; of fonts that are not keyed by CIDs
+	keyed       bool // by CIDs
 	charstrings cffIndex
 	globals     cffIndex
 	matrix      []byte // operands of the top FontMatrix; nil: the default
@@ -46,10 +42,8 @@ const (
 	opSubrs          = 19
 	opDefaultWidth   = 20
 	opNominalWidth   = 21
-	opPaintType      = 12<<8 | 5
 	opCharstringType = 12<<8 | 6
 	opFontMatrix     = 12<<8 | 7
-	opStrokeWidth    = 12<<8 | 8
 	opROS            = 12<<8 | 30
 	opCIDCount       = 12<<8 | 34
 	opFDArray        = 12<<8 | 36
@@ -241,7 +235,7 @@ func parseCFF(t []byte) (*cff, error) {
 	if t[0] != 1 || int(t[2]) > len(t) {
 		return nil, cffError(fmt.Sprintf("version %d.%d", t[0], t[1]))
 	}
-	names, rest, err := readIndex(t[t[2]:])
+	_, rest, err := readIndex(t[t[2]:]) // names
 	if err != nil {
 		return nil, err
 	}
@@ -253,9 +247,6 @@ func parseCFF(t []byte) (*cff, error) {
 		return nil, cffError(fmt.Sprintf("%d fonts", tops.count))
 	}
 	c := &cff{table: t}
-	if names.count > 0 {
-		c.name = names.get(0)
-	}
 	if c.strings, rest, err = readIndex(rest); err != nil {
 		return nil, err
 	}
@@ -275,10 +266,6 @@ func (c *cff) readTop(t, top []byte) error {
 			c.matrix = operands
 		case opFontBBox:
 			c.bbox = operands
-		case opPaintType:
-			c.paint = operands
-		case opStrokeWidth:
-			c.stroke = operands
 		case opCharset:
 			c.charset, err = integer(operands)
 		case opEncoding:
@@ -436,11 +423,12 @@ func (c *cff) dictOf(g GID) int {
 	return int(c.selects[g])
 }
 
-// cut makes the font program of a CIDFont of type 0: the glyphs of ids, which rise from 0, with
-// their CIDs, which may be ids too, and the subroutines that they call. Other subroutines are empty,
-// for numbers count from the middle of an INDEX. A font that is not keyed by CIDs becomes one that is
+// cutCFF makes the font program of a CIDFont of type 0: the glyphs of ids, which rise from 0, with
+// their ids in the font as CIDs, and the subroutines that they call. Other subroutines are empty, for
+// numbers count from the middle of an INDEX. A font that is not keyed by CIDs becomes one that is
 // (ISO 32000-2, 9.7.4.2): then its charset says what glyph a CID is.
-func (c *cff) cut(ids, cids []GID, name string) ([]byte, error) {
+func (f *Face) cutCFF(ids []GID, name string) ([]byte, error) {
+	c := f.cff
 	calls := newSubrCalls(c)
 	for _, g := range ids {
 		if err := calls.glyph(g); err != nil {
@@ -461,17 +449,20 @@ func (c *cff) cut(ids, cids []GID, name string) ([]byte, error) {
 	out = appendIndex(out, c.globals.count, calls.globals.keep(&c.globals))
 	var offsets [4]int
 	offsets[0] = len(out)
-	out = appendCharset(out, cids)
+	out = appendCharset(out, ids)
 	offsets[1] = len(out)
 	out = c.appendSelects(out, ids)
 	offsets[2] = len(out)
 	out = appendIndex(out, len(ids), func(i int) []byte { return c.charstrings.get(int(ids[i])) })
 	offsets[3] = len(out)
-	copy(out[topAt:], c.appendTop(nil, offsets, int(slices.Max(cids))+1))
+	copy(out[topAt:], c.appendTop(nil, offsets, int(ids[len(ids)-1])+1))
 
-	privates, err := c.privates()
-	if err != nil {
-		return nil, err
+	privates := make([][]byte, len(c.dicts))
+	for i := range c.dicts {
+		var err error
+		if privates[i], err = c.dicts[i].rewritten(); err != nil {
+			return nil, err
+		}
 	}
 	fonts := func(next int) func(int) []byte {
 		places := make([]int, len(c.dicts))
@@ -491,18 +482,6 @@ func (c *cff) cut(ids, cids []GID, name string) ([]byte, error) {
 		out = append(out, privates[i]...)
 		if l := &c.dicts[i].locals; l.count > 0 {
 			out = appendIndex(out, l.count, calls.locals[i].keep(l))
-		}
-	}
-	return out, nil
-}
-
-// privates returns the Private DICTs, each with its subroutines right behind it.
-func (c *cff) privates() ([][]byte, error) {
-	out := make([][]byte, len(c.dicts))
-	for i := range c.dicts {
-		var err error
-		if out[i], err = c.dicts[i].rewritten(); err != nil {
-			return nil, err
 		}
 	}
 	return out, nil

@@ -30,9 +30,7 @@ type subrCalls struct {
 	globals subrSet
 	locals  []subrSet // by Font DICT
 	budget  int       // bytes that may still be looked at
-	// accent is told of the two characters of StandardEncoding that an accented letter is made of
-	// (TN5177, appendix C); nil: there may be none.
-	accent func(base, accent byte) error
+	accents bool      // letters may be made of two by their standard names (TN5177, appendix C)
 	// width is told how wide a glyph is, and whether from the nominal width (TN5177, 4.1) or, where
 	// it does not say, by default; nil: nobody asks. Of a fraction the integer below.
 	width func(w int32, nominal bool)
@@ -131,13 +129,8 @@ func (cs *charstring) run(b []byte, depth int) error {
 			}
 			continue
 		case opEndChar:
-			if cs.n >= 4 { // TN5177, appendix C: an accented letter made of two by their standard names
-				if cs.calls.accent == nil {
-					return &UnsupportedError{Kind: "CFF with accented letters made by endchar"}
-				}
-				if err := cs.calls.accent(byte(cs.stack[cs.n-2]), byte(cs.stack[cs.n-1])); err != nil { //nolint:gosec // G115: codes of one byte
-					return err
-				}
+			if cs.n >= 4 && !cs.calls.accents {
+				return &UnsupportedError{Kind: "CFF with accented letters made by endchar"}
 			}
 			cs.done = true
 		case opHStem, opVStem, opHStemHM, opVStemHM:

@@ -1,7 +1,7 @@
 package font
 
 import (
-	"encoding/binary"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -11,28 +11,37 @@ import (
 
 // Embedded is the font program of a PDF file: TrueType (FontFile2), or CFF by itself or in an
 // OpenType file (FontFile3). Its glyphs are found as readers of PDF find them (ISO 32000-2, 9.6.5 and
-// 9.7.4), and it can be written without some of them. It is not safe for concurrent use.
+// 9.7.4). It is not safe for concurrent use.
 type Embedded struct {
 	face *Face // with outlines in glyf; nil: cff
 	cff  *cff
-	// names are those of the glyphs, as far as they have some: of the table post or the charset of a
-	// CFF font that is not keyed by CIDs.
-	names []string
-	sids  []uint16       // of CFF: SIDs or CIDs by glyph
-	codes map[byte]GID   // of CFF: its own encoding
-	cids  map[uint32]GID // of CFF that is keyed by CIDs
-	calls *subrCalls     // of Width
-	maps  []embeddedCmap // of TrueType
+	// names finds the first glyph of a name, as far as glyphs have some: of the table post or the charset
+	// of a CFF font that is not keyed by CIDs.
+	names map[string]GID
+	texts map[string][]GID // glyphs by what their names stand for; nil until ByCode asks
+	sids  []uint16         // of CFF: SIDs or CIDs by glyph
+	codes map[byte]GID     // of CFF: its own encoding
+	cids  map[uint16]GID   // of CFF that is keyed by CIDs
+	calls *subrCalls       // of Width
+	maps  []embeddedCmap   // of TrueType
+	// unread says that the program has names or character maps that are not read: what it has for a code
+	// is not known then.
+	unread bool
 }
 
-// embeddedCmap is a subtable of cmap.
+// embeddedCmap is a subtable of cmap; glyph returns 0 for a code that it does not have.
 type embeddedCmap struct {
-	platform, encoding uint16
-	glyphs             map[uint32]GID
+	platform uint16
+	glyph    func(code uint32) GID
 }
 
-// mostCmapEntries bounds the characters of all subtables of one program.
-const mostCmapEntries = 1 << 18
+// Limits of one program, of which real ones come nowhere near.
+const (
+	mostCmaps = 64 // subtables; a program with more is one whose maps are not read
+	// mostNameBytes is the longest name of PDF (ISO 32000-1, annex C.2): no font asks for a longer one.
+	mostNameBytes = 127
+	mostAliases   = 16 // glyphs whose names stand for one text
+)
 
 // ParseEmbedded reads a font program. It keeps data. Zero limits are the defaults. Type 1 programs are
 // an *UnsupportedError.
@@ -54,14 +63,7 @@ func ParseEmbedded(data []byte, l diag.Limits) (*Embedded, error) {
 			return nil, err
 		}
 		if dir.get("glyf") != nil {
-			f, err := Parse(data, l)
-			if err != nil {
-				return nil, err
-			}
-			p := &Embedded{face: f}
-			p.readPostNames()
-			p.readCmaps()
-			return p, nil
+			return parseTrueType(data, dir, l)
 		}
 		if table, err = dir.need("CFF ", 4); err != nil {
 			return nil, err
@@ -81,11 +83,23 @@ func ParseEmbedded(data []byte, l diag.Limits) (*Embedded, error) {
 	return p, p.readEncoding()
 }
 
+// parseTrueType reads the tables that a reader of PDF needs (9.9.1); whatever else the program has, it
+// may lack.
+func parseTrueType(data []byte, dir directory, l diag.Limits) (*Embedded, error) {
+	f := &Face{data: data, whole: true, dir: dir}
+	for _, read := range []func(*Face, diag.Limits) error{(*Face).readHead, (*Face).readMaxp, (*Face).readHorizontal, (*Face).readOutlines} {
+		if err := read(f, l); err != nil {
+			return nil, err
+		}
+	}
+	p := &Embedded{face: f}
+	p.readPostNames()
+	p.readCmaps()
+	return p, nil
+}
+
 // CFF reports whether the program is CFF.
 func (p *Embedded) CFF() bool { return p.cff != nil }
-
-// KeyedByCID reports whether the glyphs of a CFF program have CIDs of their own.
-func (p *Embedded) KeyedByCID() bool { return p.cff != nil && p.cff.keyed }
 
 // NumGlyphs returns the number of glyphs.
 func (p *Embedded) NumGlyphs() int {
@@ -93,6 +107,16 @@ func (p *Embedded) NumGlyphs() int {
 		return p.cff.charstrings.count
 	}
 	return p.face.numGlyphs
+}
+
+// name notes the name of a glyph.
+func (p *Embedded) name(n []byte, g GID) {
+	if len(n) == 0 || len(n) > mostNameBytes {
+		return
+	}
+	if _, ok := p.names[string(n)]; !ok {
+		p.names[string(n)] = g
+	}
 }
 
 // readCharset reads what the glyphs of a CFF font are called (TN5176, 13).
@@ -120,28 +144,28 @@ func (p *Embedded) readCharset() error {
 		}
 	}
 	if c.keyed {
-		p.cids = make(map[uint32]GID, n)
-		for i := n - 1; i >= 0; i-- {
-			p.cids[uint32(p.sids[i])] = GID(i) //nolint:gosec // G115: below the number of glyphs
+		p.cids = make(map[uint16]GID, n)
+		for g, cid := range slices.Backward(p.sids) {
+			p.cids[cid] = GID(g) //nolint:gosec // G115: below the number of glyphs
 		}
 		return nil
 	}
-	p.names = make([]string, n)
-	for i, sid := range p.sids {
-		p.names[i] = c.string(sid)
+	p.names = map[string]GID{}
+	for g, sid := range p.sids {
+		p.name(c.string(sid), GID(g)) //nolint:gosec // G115: below the number of glyphs
 	}
 	return nil
 }
 
-// string returns the string of an SID.
-func (c *cff) string(sid uint16) string {
+// string returns the string of an SID; none: it has none.
+func (c *cff) string(sid uint16) []byte {
 	if int(sid) < numStandardStrings {
-		return standardStrings()[sid]
+		return []byte(standardStrings()[sid])
 	}
 	if i := int(sid) - numStandardStrings; i < c.strings.count {
-		return string(c.strings.get(i))
+		return c.strings.get(i)
 	}
-	return ""
+	return nil
 }
 
 func (p *Embedded) readCharsetAt(offset int) error {
@@ -264,81 +288,108 @@ func (p *Embedded) readEncoding() error {
 	return nil
 }
 
-// readPostNames reads the names of a table post of version 2; what is wrong in it is left out.
+// readPostNames reads the names of a table post (OpenType, post); one that is cut off has none.
 func (p *Embedded) readPostNames() {
 	t := p.face.dir.get("post")
-	if len(t) < 34 || u32(t, 0) != 0x00020000 {
+	if len(t) < 32 {
+		return
+	}
+	p.names = map[string]GID{}
+	standard := macintoshNames()
+	switch u32(t, 0) {
+	case 0x00010000:
+		for g := range min(p.face.numGlyphs, len(standard)) {
+			p.name([]byte(standard[g]), GID(g))
+		}
+		return
+	case 0x00020000:
+	case 0x00030000: // without names
+		return
+	default:
+		p.unread = true
+		return
+	}
+	if len(t) < 34 || len(t) < 34+2*int(u16(t, 32)) {
 		return
 	}
 	n := int(u16(t, 32))
-	if len(t) < 34+2*n {
-		return
-	}
-	var own []string
+	var own [][]byte
 	for b := t[34+2*n:]; len(b) > 0 && len(b) > int(b[0]); b = b[1+int(b[0]):] {
-		own = append(own, string(b[1:1+int(b[0])]))
+		own = append(own, b[1:1+int(b[0])])
 	}
-	p.names = make([]string, p.face.numGlyphs)
-	for g := range min(n, len(p.names)) {
-		// The 258 names before those are of the Macintosh; a program of a PDF is found by them through
-		// its cmap too.
-		if i := int(u16(t, 34+2*g)) - 258; i >= 0 && i < len(own) {
-			p.names[g] = own[i]
+	for g := range min(n, p.face.numGlyphs) {
+		i := int(u16(t, 34+2*g))
+		switch {
+		case i < len(standard):
+			p.name([]byte(standard[i]), GID(g))
+		case i-len(standard) < len(own):
+			p.name(own[i-len(standard)], GID(g))
 		}
 	}
 }
 
-// readCmaps reads the subtables of the forms 0, 4, 6 and 12; others find no glyph.
+// readCmaps finds the subtables. Those of variation sequences show no glyph of a code of PDF.
 func (p *Embedded) readCmaps() {
 	t := p.face.dir.get("cmap")
 	if len(t) < 4 {
 		return
 	}
-	left := mostCmapEntries
-	for i := range min(int(u16(t, 2)), (len(t)-4)/8) {
+	n := int(u16(t, 2))
+	if n > mostCmaps || n > (len(t)-4)/8 {
+		p.unread = true
+		return
+	}
+	for i := range n {
 		offset := uint64(u32(t, 8+8*i))
 		if offset+6 > uint64(len(t)) {
+			p.unread = true
 			continue
 		}
-		m := embeddedCmap{u16(t, 4+8*i), u16(t, 6+8*i), map[uint32]GID{}}
-		add := func(code uint32, g GID) bool {
-			if left--; left < 0 {
-				return false
-			}
-			if g != 0 && int(g) < p.face.numGlyphs {
-				m.glyphs[code] = g
-			}
-			return true
+		if u16(t[offset:], 0) == 14 {
+			continue
 		}
-		b := t[offset:]
-		switch u16(b, 0) {
-		case 0:
-			for code := range min(256, len(b)-6) {
-				add(uint32(code), GID(b[6+code]))
-			}
-		case 6:
-			if len(b) < 10 {
-				continue
-			}
-			first, n := uint32(u16(b, 6)), int(u16(b, 8))
-			for k := range min(n, (len(b)-10)/2) {
-				add(first+uint32(k), GID(u16(b, 10+2*k)))
-			}
-		default:
-			c, ok, err := readSubtable(b)
-			if !ok || err != nil {
-				continue
-			}
-			for s := range max(c.segments, c.groups) {
-				from, to := c.bounds(s)
-				for code := from; code <= to; code++ {
-					if !add(code, c.glyph(rune(code))) { //nolint:gosec // G115: at most 0x10FFFF
-						break
-					}
-				}
-			}
+		glyph := readCodes(t[offset:])
+		if glyph == nil {
+			p.unread = true
+			continue
 		}
-		p.maps = append(p.maps, m)
+		p.maps = append(p.maps, embeddedCmap{u16(t, 4+8*i), glyph})
+	}
+}
+
+// readCodes returns what finds glyphs in a subtable of the forms 0, 4, 6 and 12, nil for others and for
+// one that is damaged.
+func readCodes(b []byte) func(code uint32) GID {
+	switch u16(b, 0) {
+	case 0:
+		codes := b[6:min(262, len(b))]
+		return func(code uint32) GID {
+			if code >= uint32(len(codes)) { //nolint:gosec // G115: at most 256
+				return 0
+			}
+			return GID(codes[code])
+		}
+	case 6:
+		if len(b) < 10 {
+			return nil
+		}
+		first, codes := uint32(u16(b, 6)), b[10:min(len(b), 10+2*int(u16(b, 8)))]
+		return func(code uint32) GID {
+			if code < first || int(code-first) >= len(codes)/2 {
+				return 0
+			}
+			return GID(u16(codes, 2*int(code-first)))
+		}
+	}
+	c, ok, err := readSubtable(b)
+	if !ok || err != nil {
+		return nil
+	}
+	return func(code uint32) GID {
+		if code > 0x10FFFF {
+			return 0
+		}
+		return c.glyph(rune(code))
 	}
 }
 
@@ -350,99 +401,88 @@ type Code struct {
 	Mac   int    // the code of Text in MacRomanEncoding, below 0: none
 }
 
-// byCode adds the glyphs that a code may show to those in the set: each that some reader would take.
-func (p *Embedded) byCode(set map[GID]bool, c Code) {
-	for g, n := range p.names {
-		if n != "" && n == c.Name {
-			set[GID(g)] = true
+// ByCode returns the glyphs that a code of a simple font may show, each that some reader takes, in
+// rising order and without .notdef; known is false where the program has maps or names that are not
+// read. text tells what the name of a glyph stands for, and must be the same function in all calls.
+func (p *Embedded) ByCode(c Code, text func(name string) string) (glyphs []GID, known bool) {
+	if p.unread || p.cff != nil && p.cff.keyed {
+		return nil, false
+	}
+	set := map[GID]bool{}
+	if g, ok := p.names[c.Name]; ok {
+		set[g] = true
+	}
+	if c.Text != "" {
+		for _, g := range p.named(text)[c.Text] {
+			set[g] = true
 		}
 	}
-	if p.cff != nil {
+	switch {
+	case p.cff != nil:
 		if g, ok := p.codes[c.Value]; ok {
 			set[g] = true
 		}
-		return
-	}
-	if len(p.maps) == 0 {
-		if int(c.Value) < p.face.numGlyphs {
-			set[GID(c.Value)] = true
-		}
-		return
-	}
-	for _, m := range p.maps {
-		take := func(code uint32) {
-			if g, ok := m.glyphs[code]; ok {
-				set[g] = true
-			}
-		}
-		take(uint32(c.Value))
-		if m.platform == 1 {
-			if c.Mac >= 0 {
-				take(uint32(c.Mac)) //nolint:gosec // G115: below 256
-			}
-			continue
-		}
-		for _, high := range [...]uint32{0xF000, 0xF100, 0xF200} {
-			take(high + uint32(c.Value))
-		}
-		if r := []rune(c.Text); len(r) == 1 {
-			take(uint32(r[0]))
+	case len(p.maps) == 0:
+		set[GID(c.Value)] = true
+	default:
+		for _, m := range p.maps {
+			m.byCode(set, c)
 		}
 	}
-}
-
-// ByCodes returns the glyphs that codes of a simple font may show, in rising order, .notdef among
-// them. alias tells further names of a glyph that stand for the same text; it may be nil.
-func (p *Embedded) ByCodes(codes []Code, alias func(name string) string) []GID {
-	set := map[GID]bool{0: true}
-	texts := map[string]bool{}
-	for _, c := range codes {
-		p.byCode(set, c)
-		if c.Text != "" {
-			texts[c.Text] = true
-		}
-	}
-	for g, n := range p.names {
-		if n != "" && alias != nil && texts[alias(n)] {
-			set[GID(g)] = true
-		}
-	}
-	return sorted(set)
-}
-
-func sorted(set map[GID]bool) []GID {
-	out := make([]GID, 0, len(set))
 	for g := range set {
-		out = append(out, g)
+		if g > 0 && int(g) < p.NumGlyphs() {
+			glyphs = append(glyphs, g)
+		}
 	}
-	slices.Sort(out)
-	return out
+	slices.Sort(glyphs)
+	return glyphs, true
+}
+
+// named returns the glyphs by what their names stand for.
+func (p *Embedded) named(text func(name string) string) map[string][]GID {
+	if p.texts == nil {
+		p.texts = map[string][]GID{}
+		for _, n := range slices.Sorted(maps.Keys(p.names)) {
+			g := p.names[n]
+			if s := text(n); s != "" && len(p.texts[s]) < mostAliases {
+				p.texts[s] = append(p.texts[s], g)
+			}
+		}
+	}
+	return p.texts
+}
+
+// byCode adds the glyphs that a code may show by one subtable (9.6.5.4).
+func (m embeddedCmap) byCode(set map[GID]bool, c Code) {
+	set[m.glyph(uint32(c.Value))] = true
+	if m.platform == 1 {
+		if c.Mac >= 0 {
+			set[m.glyph(uint32(c.Mac))] = true //nolint:gosec // G115: below 256
+		}
+		return
+	}
+	for _, high := range [...]uint32{0xF000, 0xF100, 0xF200} {
+		set[m.glyph(high+uint32(c.Value))] = true
+	}
+	if r := []rune(c.Text); len(r) == 1 {
+		set[m.glyph(uint32(r[0]))] = true //nolint:gosec // G115: a rune of a string is not negative
+	}
 }
 
 // ByCID returns the glyph of a CID, without the CIDToGIDMap of a TrueType font; ok is false where there
 // is none.
 func (p *Embedded) ByCID(cid uint32) (g GID, ok bool) {
-	if p.KeyedByCID() {
-		g, ok = p.cids[cid]
+	if p.cff != nil && p.cff.keyed {
+		if cid > math.MaxUint16 {
+			return 0, false
+		}
+		g, ok = p.cids[uint16(cid)]
 		return g, ok
 	}
 	if cid >= uint32(p.NumGlyphs()) { //nolint:gosec // G115: below 65,536
 		return 0, false
 	}
 	return GID(cid), true //nolint:gosec // G115: below the number of glyphs
-}
-
-// Blank reports whether a glyph draws nothing, as far as its program begins to tell.
-func (p *Embedded) Blank(g GID) bool {
-	if int(g) >= p.NumGlyphs() {
-		return true
-	}
-	if p.cff != nil {
-		b := p.cff.charstrings.get(int(g))
-		return len(b) <= 4 && len(b) > 0 && b[len(b)-1] == opEndChar
-	}
-	b, err := p.face.outline(g)
-	return err == nil && len(b) == 0
 }
 
 // Width returns the advance of a glyph in 1/1000 em, as its program says; ok is false where it says
@@ -458,7 +498,7 @@ func (p *Embedded) Width(g GID) (w float64, ok bool) {
 	d := c.dicts[c.dictOf(g)]
 	if p.calls == nil {
 		p.calls = newSubrCalls(c)
-		p.calls.accent = func(byte, byte) error { return nil }
+		p.calls.accents = true
 	}
 	p.calls.width = func(v int32, nominal bool) {
 		if ok = true; nominal {
@@ -531,142 +571,4 @@ func realOperand(b []byte) (v float64, size int, ok bool) {
 		}
 	}
 	return 0, 0, false
-}
-
-// Without returns the program with no other glyphs than keep, which rise from 0, and those that they
-// are made of: of TrueType all keep their ids, and the others are blank and 0 wide; of CFF the others
-// are gone. Nothing tells of the others what they were: neither names nor encodings nor character
-// maps. cut is how many are gone. A CFF program is one by itself, whatever it was in.
-func (p *Embedded) Without(keep []GID) (program []byte, cut int, err error) {
-	if p.cff == nil {
-		return p.blanked(keep)
-	}
-	ids, err := p.withAccents(keep)
-	if err != nil {
-		return nil, 0, err
-	}
-	cut = p.NumGlyphs() - len(ids)
-	if p.cff.keyed {
-		cids := make([]GID, len(ids))
-		for i, g := range ids {
-			cids[i] = GID(p.sids[g])
-		}
-		program, err = p.cff.cut(ids, cids, string(p.cff.name))
-	} else {
-		program, err = p.cutNamed(ids)
-	}
-	return program, cut, err
-}
-
-// withAccents adds the glyphs that accented letters are made of.
-func (p *Embedded) withAccents(keep []GID) ([]GID, error) {
-	set := map[GID]bool{0: true}
-	calls := newSubrCalls(p.cff)
-	calls.accent = func(base, accent byte) error {
-		for _, c := range [...]byte{base, accent} {
-			if g := slices.Index(p.sids, standardSID(c)); g > 0 && !p.cff.keyed {
-				set[GID(g)] = true //nolint:gosec // G115: an id
-			}
-		}
-		return nil
-	}
-	for _, g := range keep {
-		if int(g) >= p.NumGlyphs() {
-			continue
-		}
-		set[g] = true
-		if err := calls.glyph(g); err != nil {
-			return nil, err
-		}
-	}
-	return sorted(set), nil
-}
-
-// cutNamed is cut for a font whose glyphs have names, and keeps them.
-func (p *Embedded) cutNamed(ids []GID) ([]byte, error) {
-	c := p.cff
-	calls := newSubrCalls(c)
-	calls.accent = func(byte, byte) error { return nil } // they are among ids
-	for _, g := range ids {
-		if err := calls.glyph(g); err != nil {
-			return nil, err
-		}
-	}
-	var own []string // strings that are no standard ones
-	sids := make([]uint16, len(ids))
-	for i, g := range ids {
-		if sids[i] = p.sids[g]; int(sids[i]) >= numStandardStrings {
-			sids[i] = numStandardStrings + uint16(len(own)) //nolint:gosec // G115: fewer than glyphs
-			own = append(own, p.names[g])
-		}
-	}
-	privates, err := c.privates()
-	if err != nil {
-		return nil, err
-	}
-	private := privates[0]
-
-	top := func(charset, encoding, charstrings, at int) []byte {
-		var b []byte
-		for _, e := range [...]struct {
-			operands []byte
-			op       int
-		}{{c.paint, opPaintType}, {c.matrix, opFontMatrix}, {c.bbox, opFontBBox}, {c.stroke, opStrokeWidth}} {
-			if e.operands == nil {
-				continue
-			}
-			if b = append(b, e.operands...); e.op > 0xFF {
-				b = append(b, 12)
-			}
-			b = append(b, byte(e.op)) //nolint:gosec // G115: the low byte
-		}
-		b = append(appendInteger(b, charset), opCharset)
-		if encoding > 0 {
-			b = append(appendInteger(b, encoding), opEncoding)
-		}
-		b = append(appendInteger(b, charstrings), opCharStrings)
-		return append(appendInteger(appendInteger(b, len(private)), at), opPrivate)
-	}
-	encoding := 0
-	if c.encoding > 1 {
-		encoding = 1
-	}
-	out := append(make([]byte, 0, 4096), 1, 0, 4, 4)
-	out = appendIndex(out, 1, func(int) []byte { return c.name })
-	first := top(0, encoding, 0, 0)
-	from := len(out)
-	out = appendIndex(out, 1, func(int) []byte { return first })
-	tail := len(out)
-	out = appendIndex(out, len(own), func(i int) []byte { return []byte(own[i]) })
-	out = appendIndex(out, c.globals.count, calls.globals.keep(&c.globals))
-	charset := len(out)
-	out = append(out, 0)
-	for _, sid := range sids[1:] {
-		out = binary.BigEndian.AppendUint16(out, sid)
-	}
-	if encoding > 0 { // as supplements, which name no glyph that is gone
-		encoding = len(out)
-		out = append(out, 0x80, 0, 0)
-		n := len(out) - 1
-		for code := range 256 {
-			g, ok := p.codes[byte(code)]
-			if i, kept := slices.BinarySearch(ids, g); ok && kept && out[n] < 255 {
-				out = binary.BigEndian.AppendUint16(append(out, byte(code)), sids[i])
-				out[n]++
-			}
-		}
-	}
-	charstrings := len(out)
-	out = appendIndex(out, len(ids), func(i int) []byte { return c.charstrings.get(int(ids[i])) })
-	at := len(out)
-	out = append(out, private...)
-	if l := &c.dicts[0].locals; l.count > 0 {
-		out = appendIndex(out, l.count, calls.locals[0].keep(l))
-	}
-	last := top(charset, encoding, charstrings, at)
-	if again := appendIndex(nil, 1, func(int) []byte { return last }); len(again) == tail-from {
-		copy(out[from:], again)
-		return out, nil
-	}
-	return nil, cffError("a Top DICT that changes its size") // cannot be: operands have a fixed size
 }

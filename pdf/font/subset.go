@@ -148,7 +148,7 @@ func (u *Use) subset(set glyphSet, deflate Deflate) (*Subset, error) {
 func (f *Face) program(set glyphSet, name string) ([]byte, error) {
 	switch ids := set.appendIDs(nil); {
 	case f.cff != nil:
-		return f.cff.cut(ids, ids, name)
+		return f.cutCFF(ids, name)
 	case len(ids) == f.numGlyphs && f.fsType&fsNoSubset != 0 && f.whole:
 		return f.data, nil
 	}

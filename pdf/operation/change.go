@@ -236,8 +236,8 @@ func redact(c *call) error {
 	for _, p := range s.Record.Pages {
 		c.out.Text += fmt.Sprintf("page %d: %d characters, %d images, %d parts of images, %d paths, %d annotations\n", p.Page, p.Removed.Characters, p.Removed.Images, p.Removed.ImageParts, p.Removed.Paths, p.Removed.Annotations)
 	}
-	c.out.Text += fmt.Sprintf("removed: %d matches, %d characters, %d images, %d parts of images, %d paths, %d annotations, %d strings, %d attachments, %d glyphs of fonts; %d pages and %d objects of the new file were searched and have none of it\n",
-		r.Matches, r.Characters, r.Images, r.ImageParts, r.Paths, r.Annotations, r.Strings, r.Attachments, r.Glyphs, s.Record.Proof.Pages, s.Record.Proof.Objects)
+	c.out.Text += fmt.Sprintf("removed: %d matches, %d characters, %d images, %d parts of images, %d paths, %d annotations, %d strings, %d attachments; %d pages and %d objects of the new file were searched and have none of it\n",
+		r.Matches, r.Characters, r.Images, r.ImageParts, r.Paths, r.Annotations, r.Strings, r.Attachments, s.Record.Proof.Pages, s.Record.Proof.Objects)
 	return nil
 }
 

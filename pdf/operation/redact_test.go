@@ -6,12 +6,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/font/liberation"
+	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/standard"
 )
@@ -374,6 +382,122 @@ func TestRecordOfARedaction(t *testing.T) {
 	text, err := json.Marshal(s)
 	if err != nil || bytes.Contains(bytes.ToLower(text), []byte("zanzibar")) || strings.Contains(strings.ToLower(done.Text), "zanzibar") || !strings.Contains(done.Text, "source sha256 "+r.SourceSHA256) {
 		t.Errorf("%v: %s\n%s", err, text, done.Text)
+	}
+}
+
+// TestEmbeddedFontsStayAsTheyWere: what takes glyphs out of a font can take those that are shown
+// elsewhere, in ways that are not followed. Programs, widths, names and meanings stay, whatever the kind
+// of font.
+func TestEmbeddedFontsStayAsTheyWere(t *testing.T) {
+	otf, err := os.ReadFile(filepath.Join("..", "font", "testdata", "SampleText.otf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample, err := font.Parse(otf, diag.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain, err := liberation.New().Chain(liberation.Sans, font.Style{Weight: 400})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sans, err := chain.Pick("Q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := func(dict string, data []byte) string {
+		return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", dict, len(data), data)
+	}
+	// file shows a text with a font whose objects begin at number 5.
+	file := func(show string, font ...string) []byte {
+		return raw(append([]string{
+			`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]/Resources<</Font<</F 5 0 R>>>>>>`,
+			`<</Type/Page/Parent 2 0 R/Contents 4 0 R>>`, stream("", []byte("BT /F 12 Tf 20 150 Td "+show+" Tj ET")),
+		}, font...)...)
+	}
+	composite := func(face *font.Face, encoding, subtype, program string, more ...string) []byte {
+		show, unicode := "", ""
+		for _, r := range "Quartz stays" {
+			show += fmt.Sprintf("%04X", face.GlyphIndex(r))
+			unicode += fmt.Sprintf("<%04X><%04X>\n", face.GlyphIndex(r), r)
+		}
+		return file("<"+show+">", append([]string{
+			`<</Type/Font/Subtype/Type0/BaseFont/Sample/Encoding ` + encoding + `/DescendantFonts[6 0 R]/ToUnicode 9 0 R>>`,
+			`<</Type/Font/Subtype/` + subtype + `/BaseFont/Sample/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/W[0[500 501 502] 3 400 503]/FontDescriptor 7 0 R>>`,
+			`<</Type/FontDescriptor/FontName/Sample/Flags 4/` + program + ` 8 0 R>>`,
+			map[string]string{
+				"FontFile2": stream("", face.Data()), "FontFile3": stream("/Subtype/CIDFontType0C", face.Table("CFF ")),
+			}[program],
+			stream("", []byte("1 begincodespacerange <0000><FFFF> endcodespacerange 12 beginbfchar\n"+unicode+"endbfchar")),
+		}, more...)...)
+	}
+	simple := func(kind, program, data string) []byte {
+		return file("(Quartz stays)",
+			`<</Type/Font/Subtype/`+kind+`/BaseFont/Sample/FirstChar 32/LastChar 126/Widths[`+strings.Repeat("500 ", 95)+`]/Encoding<</Differences[81/Q 113/q/r]>>/FontDescriptor 6 0 R>>`,
+			`<</Type/FontDescriptor/FontName/Sample/Flags 32/CharSet(/Q/q)/`+program+` 7 0 R>>`, data)
+	}
+	links := regexp.MustCompile(`\d+ 0 R`)
+	// parts are the fonts of a file, without the numbers of objects, and the data of what they refer to.
+	parts := func(b []byte) (all []string) {
+		r, err := cos.NewReader(bytes.NewReader(b), int64(len(b)), cos.ReaderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ref := range r.Refs() {
+			o, err := r.Object(ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, _ := o.(cos.Dict)
+			if kind, _ := d.Get("Type").(cos.Name); kind != "Font" && kind != "FontDescriptor" {
+				continue
+			}
+			all = append(all, links.ReplaceAllString(string(d.AppendPDF(nil)), "R"))
+			for _, x := range d {
+				v, err := r.Resolve(x.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s, ok := v.(*cos.Stream); ok {
+					data, _, err := r.Decode(s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					all = append(all, fmt.Sprintf("%s %x", x.Key, sha256.Sum256(data)))
+				}
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	for name, b := range map[string][]byte{
+		"CFF with names in a CIDFont":     composite(sample, "/Identity-H", "CIDFontType0", "FontFile3"),
+		"TrueType in a CIDFont":           composite(sans, "/Identity-H", "CIDFontType2", "FontFile2"),
+		"a CMap that is built on another": composite(sans, "10 0 R", "CIDFontType2", "FontFile2", stream("/Type/CMap/CMapName/X/UseCMap/Identity-H", []byte("/Identity-H usecmap"))),
+		"simple TrueType":                 simple("TrueType", "FontFile2", stream("", sans.Data())),
+		"simple CFF":                      simple("Type1", "FontFile3", stream("/Subtype/Type1C", sample.Table("CFF "))),
+	} {
+		_, out, err := run(t, engine(t), "redact", map[string]string{"text": "Quartz", "unmarked": "true"}, b)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		before, after := parts(b), parts(out[0])
+		if len(before) < 3 || !slices.Equal(before, after) {
+			t.Errorf("%s: before\n%s\nafter\n%s", name, strings.Join(before, "\n"), strings.Join(after, "\n"))
+		}
+		if text := strings.Join(pdftest.Words(t, pdftest.Write(t, "out.pdf", out[0])), ""); text != "stays" {
+			t.Errorf("%s: text %q", name, text)
+		}
+	}
+}
+
+// TestTextWithoutAFontIsRedacted: content that shows text before it has set a font.
+func TestTextWithoutAFontIsRedacted(t *testing.T) {
+	b := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>`,
+		`<</Type/Page/Parent 2 0 R/Contents 4 0 R>>`, "<</Length 40>>stream\nBT 20 150 Td (Quartz) Tj ET              \nendstream")
+	if _, _, err := run(t, engine(t), "redact", map[string]string{"box": "0,100,300,200"}, b); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -18,6 +18,7 @@ type cmap struct {
 	texts    []textRange
 	cids     []codeRange // to is the CID of from
 	vertical bool
+	partial  bool // it builds on another map, or has entries that are left out
 }
 
 // code is a character code with the number of its bytes.
@@ -130,6 +131,7 @@ func readCMap(data []byte) *cmap {
 		case "begincodespacerange":
 			m.ranges(&t, func(low, high string, _ token) {
 				if len(m.spaces) == mostSpaces {
+					m.partial = true
 					return
 				}
 				m.spaces = append(m.spaces, codeRange{n: len(low), low: number32(low), high: number32(high)})
@@ -168,11 +170,16 @@ func readCMap(data []byte) *cmap {
 					b = t.next()
 				}
 				to, err := strconv.ParseUint(t.next().text, 10, 32)
-				if err == nil && len(a.text) <= 4 && len(m.cids) < mostMapped {
-					m.cids = append(m.cids, codeRange{len(a.text), number32(a.text), number32(b.text), uint32(to)})
+				if err != nil || len(a.text) > 4 || len(b.text) > 4 || len(m.cids) == mostMapped {
+					m.partial = true
+					continue
 				}
+				m.cids = append(m.cids, codeRange{len(a.text), number32(a.text), number32(b.text), uint32(to)})
 			}
+		case "beginnotdefchar", "beginnotdefrange":
+			m.partial = true
 		case "usecmap":
+			m.partial = true
 			if strings.HasSuffix(before.text, "V") {
 				m.vertical = true
 			}

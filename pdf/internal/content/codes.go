@@ -5,10 +5,10 @@ import "unicode/utf8"
 // Composite reports whether codes of the font stand for CIDs.
 func (f *Font) Composite() bool { return f.composite }
 
-// CID returns the CID of a code of a composite font; ok is false where a predefined CMap has it, which
-// is not read.
+// CID returns the CID of a code of a composite font; ok is false where its CMap is not read as a whole: a
+// predefined one but Identity, or one that builds on another.
 func (f *Font) CID(b []byte) (cid uint32, ok bool) {
-	if f.decode != nil || f.direct || len(b) == 0 {
+	if !f.mapped || len(b) == 0 {
 		return 0, false
 	}
 	c := codeOf(string(b))
@@ -16,14 +16,6 @@ func (f *Font) CID(b []byte) (cid uint32, ok bool) {
 		return f.codes.cid(c), true
 	}
 	return c.value, true
-}
-
-// ToUnicode returns what a code stands for by ToUnicode alone.
-func (f *Font) ToUnicode(b []byte) (string, bool) {
-	if f.unicode == nil || len(b) == 0 {
-		return "", false
-	}
-	return f.unicode.text(codeOf(string(b)))
 }
 
 // Encoded returns what the encoding of a simple font says of a code: the name of the glyph, what it

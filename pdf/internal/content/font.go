@@ -31,6 +31,7 @@ type Font struct {
 	codes               *cmap              // encoding of a composite font; nil: as decode says
 	decode              encoding.Encoding  // a predefined CMap by the character set of its codes
 	direct              bool               // a predefined CMap whose codes are UTF-16
+	mapped              bool               // the CIDs of all codes are known: Identity, or codes has them
 	names               [256]string        // glyphs of a simple font
 	texts               [256]string        // what they stand for
 	widths              map[uint32]float64 // by CID or code, in text space for a size of 1
@@ -254,10 +255,12 @@ func (f *Font) readComposite(src Source, d, own cos.Dict) {
 	switch enc := src.Resolve(d.Get("Encoding")).(type) {
 	case cos.Name:
 		f.predefined(string(enc))
+		f.mapped = enc == "Identity-H" || enc == "Identity-V"
 	default:
 		if data := src.Data(d.Get("Encoding")); data != nil {
 			f.codes = readCMap(data)
 			e := dict(src, d.Get("Encoding"))
+			f.mapped = !f.codes.partial && src.Resolve(e.Get("UseCMap")) == nil
 			if number(src, e.Get("WMode"), 0) == 1 {
 				f.codes.vertical = true
 			}
@@ -273,11 +276,12 @@ func (f *Font) readComposite(src Source, d, own cos.Dict) {
 	for i := 0; i+1 < len(list) && left > 0; {
 		first := int64(number(src, list[i], -1))
 		if a, ok := src.Resolve(list[i+1]).(cos.Array); ok {
-			for j, w := range a {
+			for j, w := range a[:min(len(a), left)] {
 				if c := first + int64(j); c >= 0 && c <= 0xFFFF {
 					f.widths[uint32(c)] = number(src, w, 0) / 1000
 				}
 			}
+			left -= len(a)
 			i += 2
 			continue
 		}
@@ -312,11 +316,12 @@ func (f *Font) readTops(src Source, list cos.Array) {
 	for i := 0; i+1 < len(list) && left > 0; {
 		first := int64(number(src, list[i], -1))
 		if a, ok := src.Resolve(list[i+1]).(cos.Array); ok {
-			for j := 0; j+2 < len(a); j += 3 {
+			for j := 0; j+2 < min(len(a), left); j += 3 {
 				if c := first + int64(j/3); c >= 0 && c <= 0xFFFF {
 					f.tops[uint32(c)] = [2]float64{number(src, a[j], 0) / 1000, number(src, a[j+1], 0) / 1000}
 				}
 			}
+			left -= len(a)
 			i += 2
 			continue
 		}

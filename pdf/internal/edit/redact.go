@@ -38,17 +38,12 @@ type Removed struct {
 	Attachments int `json:"attachments"`
 	// Unsearched counts images that stay and in whose pixels text is not searched.
 	Unsearched int `json:"unsearched_images"`
-	Glyphs     int `json:"glyphs"` // of embedded fonts, which nothing shows any more
-	// WholeFonts counts embedded fonts that stay as they are: those that fields are filled in with,
-	// programs of Type 1, and what cannot be cut. They may have glyphs of what was taken out.
-	WholeFonts int `json:"whole_fonts"`
 }
 
 // minus returns what was taken out since.
 func (r Removed) minus(o Removed) Removed {
 	return Removed{
 		Matches: r.Matches - o.Matches, Characters: r.Characters - o.Characters, Images: r.Images - o.Images, ImageParts: r.ImageParts - o.ImageParts,
-		Glyphs: r.Glyphs - o.Glyphs, WholeFonts: r.WholeFonts - o.WholeFonts,
 		Paths: r.Paths - o.Paths, Annotations: r.Annotations - o.Annotations, Strings: r.Strings - o.Strings, Attachments: r.Attachments - o.Attachments,
 	}
 }
@@ -145,9 +140,6 @@ func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error)
 	e.pageTree()
 	e.dropDangling()
 	r.hidden(e)
-	if err := r.dropGlyphs(ctx, e); err != nil {
-		return nil, err
-	}
 	return r, e.err
 }
 
