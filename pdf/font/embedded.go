@@ -152,7 +152,7 @@ func (p *Embedded) readCharset() error {
 	}
 	p.names = map[string]GID{}
 	for g, sid := range p.sids {
-		p.name(c.string(sid), GID(g)) //nolint:gosec // G115: below the number of glyphs
+		p.name(c.string(sid), GID(g))
 	}
 	return nil
 }
@@ -465,7 +465,7 @@ func (m embeddedCmap) byCode(set map[GID]bool, c Code) {
 		set[m.glyph(high+uint32(c.Value))] = true
 	}
 	if r := []rune(c.Text); len(r) == 1 {
-		set[m.glyph(uint32(r[0]))] = true //nolint:gosec // G115: a rune of a string is not negative
+		set[m.glyph(uint32(r[0]))] = true
 	}
 }
 

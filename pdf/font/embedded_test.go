@@ -212,7 +212,7 @@ func TestProgramsTakeNoMoreMemoryThanTheirBytes(t *testing.T) {
 			continue
 		}
 		for c := range 256 {
-			p.ByCode(letter(byte(c)), itself) //nolint:gosec // G115: a byte
+			p.ByCode(letter(byte(c)), itself)
 		}
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20+4*uint64(len(data)) {
