@@ -243,8 +243,12 @@ func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*
 		var r *record[V]
 		var fits bool
 		var err error
-		if rec.State != RecordNone && rec.State != RecordTombstone && current(rec.Tags, counters) {
+		switch {
+		case rec.State == RecordNone || rec.State == RecordTombstone:
+		case current(rec.Tags, counters):
 			r, fits, err = c.take(f.key, rec, f.gen, f.bumps, at)
+		default:
+			c.invalidated(f.key, rec.Version)
 		}
 		if err == nil && f.old != nil && f.old.shared != nil {
 			c.fallBackOn(f, nil) // the remote has it no more; one that cannot be read does not end what can
@@ -258,6 +262,17 @@ func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*
 		}
 	}
 	return rest
+}
+
+// invalidated drops what is held of k unless it is newer than v, the version of a record that an invalidation has put
+// out of use in the remote. The notice of that may not have come yet.
+func (c *Cache[K, V]) invalidated(k K, v Version) {
+	s := c.shard(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if held, ok := c.store.Look(k); ok && (held.shared == nil || held.shared.version == v || !held.shared.version.covers(v)) {
+		c.store.Remove(k)
+	}
 }
 
 func current(tags []RecordTag, counters map[string]tagCounter) bool {

@@ -75,7 +75,7 @@ type asking struct {
 	// replaced: the notice of a write has come meanwhile
 	replaced bool
 	wake     chan struct{}
-	// least is the version that a load which began before this one was answered with. Who has read that
+	// least is what was read of the key past this load, as by one that began before it. Who has read that
 	// may wait for this one, of which the question may have been faster.
 	least Version
 }
@@ -83,7 +83,26 @@ type asking struct {
 // behind says whether v is not known to be at least as new as what those who wait for f may have read.
 // The caller holds the shard's lock.
 func (f *flight[K, V]) behind(v Version) bool {
-	return f.asking != nil && f.least != (Version{}) && (v.Epoch != f.least.Epoch || v.Counter < f.least.Counter)
+	return f.asking != nil && f.least != (Version{}) && !v.covers(f.least)
+}
+
+// surpass has no read of k that begins from now on return less than v, which is read without being kept:
+// what is held goes if it is not as new, and a load that runs is not answered with less, nor falls back on
+// it. The caller holds mu.
+func (c *Cache[K, V]) surpass(s *shard[K, V], k K, v Version) {
+	if v.Epoch == 0 {
+		return
+	}
+	if held, ok := c.store.Look(k); ok && held.behind(v) {
+		c.store.Remove(k)
+	}
+	switch f := s.flights[k]; {
+	case f == nil:
+	case f.old.behind(v):
+		s.detach(k)
+	case v.newer(f.least):
+		f.least = v
+	}
 }
 
 // shards is the number of locks the keys are spread over. A power of two.

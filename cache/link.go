@@ -263,9 +263,12 @@ func (c *Cache[K, V]) bump(name string, counter uint64) {
 // newer says whether a version that the remote gave out later than b takes its place.
 func (v Version) newer(b Version) bool { return v.Epoch != b.Epoch || v.Counter > b.Counter }
 
-// before says whether r is known to be of an earlier write than v.
-func (r *record[V]) before(v Version) bool {
-	return r != nil && r.shared != nil && r.shared.version.Epoch == v.Epoch && v.Counter > r.shared.version.Counter
+// covers says whether v is known to be of the write of b or of a later one.
+func (v Version) covers(b Version) bool { return v.Epoch == b.Epoch && v.Counter >= b.Counter }
+
+// behind says whether r is not known to be of the write of v or of a later one.
+func (r *record[V]) behind(v Version) bool {
+	return r != nil && v.Epoch != 0 && (r.shared == nil || !r.shared.version.covers(v))
 }
 
 // applyWrite applies the frame of a write: a record that is older goes, or is replaced by the one pushed,

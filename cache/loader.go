@@ -225,28 +225,18 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	}
 	overtaken := f.bumped > 0 || f.detached.Load() || !sameClear(f.gen, c.gen.Load())
 	refused := false
+	v := out.version()
+	if v.Epoch != 0 && out.lost == nil {
+		s.saw(v) // it may not be held for long, or at all: the notice of an earlier write is late
+	}
 	switch {
-	case (out.rec != nil || out.unasked) && f.behind(out.version()):
+	case f.behind(v) && (failure == nil || out.rec != nil || out.shared != nil):
 		c.n.overtaken.Add(1)
 		f.again = true
 	case overtaken:
 		c.n.overtaken.Add(1)
-		// What is answered is not kept. Nothing older is to be served after it: not what is held, nor what
-		// another load falls back on or brings, nor the frame of an earlier write.
-		v := out.version()
-		if old.before(v) {
-			c.store.Remove(f.key)
-			old = nil
-		}
-		if fl := s.flights[f.key]; fl == nil {
-		} else if fl.old.before(v) {
-			s.detach(f.key)
-		} else if v != (Version{}) && v.newer(fl.least) {
-			fl.least = v
-		}
-		if v.Epoch != 0 {
-			s.saw(v)
-		}
+		c.surpass(s, f.key, v)
+		old, _ = c.store.Look(f.key)
 		c.adopt(f, old, now, out, failure)
 	case out.rec != nil && out.fits:
 		f.rec, f.value, f.err = f.doubted(out.rec), out.value, out.err
@@ -302,7 +292,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 		c.n.failures.Add(1)
 	}
 	failed := f.failed && !out.passing
-	if f.failed && !overtaken && c.usable(f.old, out.compared) && (f.asking == nil || !f.old.before(f.least)) {
+	if f.failed && !overtaken && c.usable(f.old, out.compared) && (f.asking == nil || !f.old.behind(f.least)) {
 		f.spare, f.rec, f.value = true, f.old, f.old.value
 	}
 	if f.rec != nil && f.rec.shared != nil {

@@ -139,6 +139,36 @@ func (w *wire) release() {
 	w.hold, w.kept = false, nil
 }
 
+// cutSilently loses what comes from now on; the node does not notice.
+func (w *wire) cutSilently() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cut = true
+}
+
+// pause lets what calls the hook at wait until goOn is called.
+func pause(at *atomic.Pointer[func()]) (goOn func()) {
+	wait := make(chan struct{})
+	f := func() { <-wait }
+	at.Store(&f)
+	return func() { close(wait) }
+}
+
+// begun begins a read, which gets what is sent to got: a value, or the text of an error. It waits until nothing goes on.
+func begun(t *testing.T, read func() (string, error)) (got <-chan string) {
+	t.Helper()
+	answer := make(chan string, 1)
+	go func() {
+		v, err := read()
+		if err != nil {
+			v = err.Error()
+		}
+		answer <- v
+	}()
+	synctest.Wait()
+	return answer
+}
+
 func (w *wireSink) Frame(f Frame)        { w.pass(func(s Sink) { s.Frame(f) }) }
 func (w *wireSink) Up(epoch uint64)      { w.pass(func(s Sink) { s.Up(epoch) }) }
 func (w *wireSink) Down(err error)       { w.pass(func(s Sink) { s.Down(err) }) }

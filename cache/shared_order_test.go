@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,24 +63,9 @@ func TestReadsDoNotGoBackWhereLoadsOverlap(t *testing.T) {
 				h := NewHub()
 				a, _ := node(t, h, Options[string, string]{})
 				b, wire := node(t, h, Options[string, string]{})
-				read := func(get func(context.Context, *Cache[string, string]) (string, error)) <-chan string {
-					got := make(chan string, 1)
-					go func() {
-						v, err := get(t.Context(), b)
-						if err != nil {
-							t.Error(err)
-						}
-						got <- v
-					}()
-					synctest.Wait()
-					return got
-				}
 				get := func(ctx context.Context, c *Cache[string, string]) (string, error) { return c.Get(ctx, "k") }
-				pause := func(at *atomic.Pointer[func()]) (goOn func()) {
-					wait := make(chan struct{})
-					f := func() { <-wait }
-					at.Store(&f)
-					return func() { close(wait) }
+				read := func(get func(context.Context, *Cache[string, string]) (string, error)) <-chan string {
+					return begun(t, func() (string, error) { return get(t.Context(), b) })
 				}
 				tell(t, a, "k", "1")
 				asks := pause(&wire.fetching)

@@ -55,13 +55,25 @@ func (c *Cache[K, V]) updateShared(ctx context.Context, k K, f func(old V, ok bo
 	}
 	var old V
 	var tags []string
-	rec, ok := &recs[0], false
+	rec, ok, readable := &recs[0], false, true
 	w := StoreRequest{If: StoreIfVersion, IfVersion: rec.Version}
-	if rec.State == RecordValue && rec.Age < rec.Fresh && current(rec.Tags, counters) {
-		if r, _, err := c.take(k, rec, gen, bumps, at); err == nil { // what cannot be read is replaced
+	switch valid := current(rec.Tags, counters); {
+	case rec.State != RecordValue:
+	case !valid:
+		c.invalidated(k, rec.Version)
+	case rec.Age < rec.Fresh:
+		r, _, err := c.take(k, rec, gen, bumps, at)
+		if readable = err == nil; readable { // otherwise it is replaced
 			old, ok, tags = r.value, true, tagNames(rec.Tags)
 			w.Record.Tags = rec.Tags // the new value is made of the old one: what ends that ends it too
 		}
+	}
+	if readable {
+		// f sees it, so no read that comes later may have less.
+		s := c.shard(k)
+		s.mu.Lock()
+		c.surpass(s, k, rec.Version)
+		s.mu.Unlock()
 	}
 	v, op, err := f(old, ok)
 	switch {
