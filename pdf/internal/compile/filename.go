@@ -13,7 +13,7 @@ const maxFileName = 200
 // ending .pdf. What is left of nothing is empty.
 func fileName(s string) string {
 	const ending = ".pdf"
-	s = cleanName(s)
+	s = cleanName(s, 2*maxFileName) // what is beyond is cut off below, an ending there too
 	if n := len(s) - len(ending); n >= 0 && strings.EqualFold(s[n:], ending) {
 		s = s[:n]
 	}
@@ -25,7 +25,7 @@ func fileName(s string) string {
 
 // safeName is fileName for files of any ending.
 func safeName(s string) string {
-	s = cleanName(s)
+	s = cleanName(s, len(s))
 	if i := strings.LastIndexByte(s, '.'); i > 0 && len(s)-i < maxFileName/2 {
 		if stem := bound(s[:i], maxFileName-(len(s)-i)); stem != "" {
 			return stem + strings.TrimRight(s[i:], " .")
@@ -35,20 +35,57 @@ func safeName(s string) string {
 }
 
 // cleanName takes from a name what some system does not take: separators, control characters and
-// those that Windows refuses, which become dashes.
-func cleanName(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case strings.ContainsRune(`/\:*?"<>|`, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
-			return '-'
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
-			return -1 // among them those that turn the direction, which hide an ending
+// those that Windows refuses, which become dashes. Blanks become one, and none at the ends. It may
+// end when it has enough bytes, not counting the blanks and full stops that the name begins with.
+func cleanName(s string, enough int) string {
+	var b []byte
+	blank, begun := false, 0 // begun: bytes from the first that bound keeps
+	for _, r := range s {
+		if r = cleaned(r); r == ' ' {
+			blank = len(b) > 0
+			continue
 		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
+		if r < 0 {
+			continue
+		}
+		if begun >= enough {
+			break
+		}
+		if b == nil {
+			b = make([]byte, 0, min(len(s), enough+2*utf8.UTFMax))
+		}
+		before := len(b)
+		if blank {
+			b, blank = append(b, ' '), false
+		}
+		b = utf8.AppendRune(b, r)
+		if begun > 0 || r != '.' {
+			begun += len(b) - before
+		}
+	}
+	return string(b)
+}
+
+// cleaned is what stands for a character in a name: itself, a dash, a blank, or -1 for nothing.
+func cleaned(r rune) rune {
+	switch {
+	case r >= 'a' && r <= 'z': // most are
+	case r >= '\t' && r <= '\r':
+		return ' '
+	case r < ' ' || r == 0x7f:
+		return -1
+	case r < utf8.RuneSelf:
+		if strings.IndexByte(`/\:*?"<>|`, byte(r)) >= 0 {
+			return '-'
+		}
+	case r == '\u2028' || r == '\u2029': // which end lines and paragraphs
+		return '-'
+	case unicode.IsSpace(r):
+		return ' '
+	case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+		return -1 // among them those that turn the direction, which hide an ending
+	}
+	return r
 }
 
 // bound cuts a name to so many bytes, without blanks or full stops at its ends, and makes none of it
@@ -69,8 +106,11 @@ func bound(s string, most int) string {
 
 // isDevice reports whether Windows takes a name, up to its first full stop, for a device.
 func isDevice(s string) bool {
-	s, _, _ = strings.Cut(strings.ToUpper(s), ".")
-	s = strings.TrimRight(s, " ")
+	s, _, _ = strings.Cut(s, ".")
+	if s = strings.TrimRight(s, " "); len(s) > 16 {
+		return false // no device has so long a name, in whatever letters
+	}
+	s = strings.ToUpper(s)
 	switch s {
 	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
 		return true

@@ -3,7 +3,10 @@ package compile
 import (
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 func TestFileNamesAreSafeOnEverySystem(t *testing.T) {
@@ -41,5 +44,63 @@ func TestNamesOfAttachedFilesKeepTheirEnding(t *testing.T) {
 		if got := safeName(in); got != want {
 			t.Errorf("%q is %q, want %q", in, got, want)
 		}
+	}
+}
+
+// TestLongNamesAreThoseOfTheirWholeText: what is beyond the bound is not looked at, and changes
+// nothing of the name.
+func TestLongNamesAreThoseOfTheirWholeText(t *testing.T) {
+	character := func(r rune) rune {
+		switch {
+		case strings.ContainsRune(`/\:*?"<>|`, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
+			return '-'
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+			return -1
+		}
+		return r
+	}
+	whole := func(s string) string {
+		s = strings.Join(strings.Fields(strings.Map(character, s)), " ")
+		if n := len(s) - 4; n >= 0 && strings.EqualFold(s[n:], ".pdf") {
+			s = s[:n]
+		}
+		if s = bound(s, maxFileName-4); s == "" {
+			return ""
+		}
+		return s + ".pdf"
+	}
+	for r := range unicode.MaxRune + 1 {
+		if got, want := cleaned(r), character(r); got != want {
+			t.Errorf("%U is %U, want %U", r, got, want)
+		}
+	}
+	piece := rapid.SampledFrom([]string{"a", ".", " ", "\t", "\x00", "/", "é", "€", "𝄞", "\u2028", "\u00a0", "\u200b", "\xff", ".pdf", ".PDF", "con"})
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		for _, n := range rapid.SliceOfN(rapid.IntRange(0, 450), 1, 6).Draw(t, "repeated") {
+			b.WriteString(strings.Repeat(piece.Draw(t, "piece"), n))
+			b.WriteString(piece.Draw(t, "single"))
+		}
+		if in := b.String(); fileName(in) != whole(in) {
+			t.Fatalf("%q is %q, want %q", in, fileName(in), whole(in))
+		}
+	})
+}
+
+// TestALongTitleIsNoWorkForItsName: nothing is made of what is cut off.
+func TestALongTitleIsNoWorkForItsName(t *testing.T) {
+	title := strings.Repeat("Statement of account ", 500)
+	if n := testing.AllocsPerRun(100, func() { fileName(title) }); n > 3 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkFileNameOfALongTitle(b *testing.B) {
+	title := strings.Repeat("Statement of account ", 500)
+	b.ReportAllocs()
+	for b.Loop() {
+		fileName(title)
 	}
 }

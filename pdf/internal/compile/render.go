@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -102,7 +101,9 @@ func (r *render) document() (*doc.Document, error) {
 		return s
 	}
 	d.Title, d.Meta.Author, d.Meta.Subject = text(p.title), text(p.author), text(p.subject)
-	d.FileName = cmp.Or(fileName(text(p.filename)), fileName(d.Title))
+	if d.FileName = fileName(text(p.filename)); d.FileName == "" {
+		d.FileName = fileName(d.Title)
+	}
 	for _, k := range p.keywords {
 		d.Meta.Keywords = append(d.Meta.Keywords, text(k))
 	}
