@@ -162,6 +162,12 @@ func (w *writer) route(r web.RouteInfo) {
 		w.fail("%s %s of %s: OpenAPI cannot tell it from another operation of %s; openapi.Hidden leaves one out", r.Method, r.Pattern, r.Source, template)
 		return
 	}
+	for _, e := range slices.Concat(s.requests, s.responses) {
+		if e.err != nil {
+			w.fail("%s %s of %s: example %q: %w", r.Method, r.Pattern, r.Source, e.name, e.err)
+			return
+		}
+	}
 	done := w.operation(op, s, r, names, renamed)
 	if !slices.Contains(methods, r.Method) || r.Method == "QUERY" { // OpenAPI 3.1 has a fixed set of methods
 		method = "x-" + method
@@ -474,7 +480,7 @@ func examples(list []example) any {
 	}
 	var o object
 	for _, e := range list {
-		o.set(e.name, object{{"value", e.value}})
+		o.set(e.name, object{{"value", e.text}})
 	}
 	return o
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -289,6 +290,57 @@ func TestWrongTypesAreErrorsAtRegistration(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// asking asks for each route as soon as it is there, before Serve knows that it is.
+type asking struct {
+	web.Registrar
+	ask func(path string)
+}
+
+func (a asking) TryHandle(method, path string, h web.Handler, o ...web.RouteOption) (*web.Route, error) {
+	r, err := a.Registrar.TryHandle(method, path, h, o...)
+	a.ask(path)
+	return r, err
+}
+
+func TestADescriptionThatIsAskedForWhileItRegistersIsNotThereYet(t *testing.T) {
+	app := shop(t)
+	c := webtest.New(t, app)
+	var answers []int
+	r := asking{app, func(path string) { answers = append(answers, c.Get(path).Status) }}
+	if err := openapi.Serve(r, describe(t, app), openapi.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(answers, []int{503, 200}) {
+		t.Errorf("answers %d", answers)
+	}
+	c.Get("/openapi.json").Want(200)
+}
+
+// TestExamplesAreWrittenWhenTheyAreGiven: what becomes of their values later is not in them.
+func TestExamplesAreWrittenWhenTheyAreGiven(t *testing.T) {
+	app := newApp(t)
+	type (
+		message struct{ Body map[string]any }
+		none    struct{}
+	)
+	body := map[string]any{"name": "<a>"}
+	openapi.Handle(app, "POST", "/a", func(context.Context, *message) (*message, error) { return new(message), nil },
+		openapi.RequestExample("asked", body), openapi.ResponseExample("answered", body))
+	body["name"] = make(chan int)
+	doc, err := openapi.Document(app, openapi.Info{Title: "x", Version: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(doc.JSON()), `{"value":{"name":"<a>"}}`); n != 2 {
+		t.Errorf("%d examples in\n%s", n, doc.JSON())
+	}
+	openapi.Handle(app, "POST", "/b", func(context.Context, *message) (*none, error) { return new(none), nil }, openapi.RequestExample("asked", body))
+	_, err = openapi.Document(app, openapi.Info{Title: "x", Version: "1"})
+	if err == nil || !strings.Contains(err.Error(), `POST /b of `) || !strings.Contains(err.Error(), `example "asked": json: unsupported type: chan int`) {
+		t.Errorf("an example without a JSON form: %v", err)
 	}
 }
 

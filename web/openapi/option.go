@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"encoding/json"
 	"net/http"
 	"reflect"
 
@@ -28,9 +29,16 @@ type requirement struct {
 	scopes []string
 }
 
+// example is a body as JSON, written when the route is made: what is changed later is not in it.
 type example struct {
-	name  string
-	value any
+	name string
+	text json.RawMessage
+	err  error // it has no JSON form
+}
+
+func exampleOf(name string, body any) example {
+	text, err := marshal(body)
+	return example{name, text, err}
 }
 
 func (s *settings) success() int {
@@ -110,14 +118,16 @@ func Form(parts ...Part) web.RouteOption {
 	return option(func(s *settings) { s.form = append(s.form, parts...) })
 }
 
-// RequestExample shows a body of a request, encoded as JSON.
+// RequestExample shows a body of a request, encoded as JSON by this call.
 func RequestExample(name string, body any) web.RouteOption {
-	return option(func(s *settings) { s.requests = append(s.requests, example{name, body}) })
+	shown := exampleOf(name, body)
+	return option(func(s *settings) { s.requests = append(s.requests, shown) })
 }
 
-// ResponseExample shows a body of an answer of success, encoded as JSON.
+// ResponseExample shows a body of an answer of success, encoded as JSON by this call.
 func ResponseExample(name string, body any) web.RouteOption {
-	return option(func(s *settings) { s.responses = append(s.responses, example{name, body}) })
+	shown := exampleOf(name, body)
+	return option(func(s *settings) { s.responses = append(s.responses, shown) })
 }
 
 // Describe describes a route whose handler binds and answers by itself: In and Out

@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"example.com/quire/web"
 )
@@ -26,12 +28,16 @@ type Options struct {
 // the API is where it came from itself.
 func Serve(r web.Registrar, d *Doc, o Options) error {
 	base := cmp.Or(o.Path, "/openapi")
-	var s *served
+	var written atomic.Pointer[served] // a route is asked for from the moment that it is there
 	for _, form := range []struct {
 		ending, kind string
 		yaml         bool
 	}{{".json", "application/json", false}, {".yaml", "application/yaml", true}} {
 		route, err := r.TryHandle("GET", base+form.ending, func(c *web.Context) error {
+			s := written.Load()
+			if s == nil {
+				return web.NewProblem(http.StatusServiceUnavailable, "the description is not there yet", nil)
+			}
 			text := s.json()
 			if form.yaml {
 				text = s.yaml()
@@ -42,8 +48,8 @@ func Serve(r web.Registrar, d *Doc, o Options) error {
 		if err != nil {
 			return fmt.Errorf("openapi: serve: %w", err)
 		}
-		if s == nil {
-			s = d.servedAt(route.Info().Pattern)
+		if written.Load() == nil {
+			written.Store(d.servedAt(route.Info().Pattern))
 		}
 	}
 	return nil
