@@ -57,12 +57,23 @@ func TestDocsLimits(t *testing.T) {
 	converted := size(inSource(t, "pdf/htmlpdf/htmlpdf.go", "{&l.OutputBytes, "), " ")
 	pixels := decimal(inSource(t, "pdf/htmlpdf/htmlpdf.go", "{&l.ImagePixels, "))
 	parallel := inSource(t, "internal/config/config.go", "c.Convert.Parallel = cmp.Or(c.Convert.Parallel, ")
+	waiting := inSource(t, "internal/config/config.go", "c.Convert.Waiting = cmp.Or(c.Convert.Waiting, ")
+	mostWaiting := inSource(t, "internal/config/check.go", "mostWaiting    = ")
+	pages := inSource(t, "internal/config/config.go", "c.Convert.Bodies = cmp.Or(c.Convert.Bodies, ")
+	leastPages := inSource(t, "internal/config/check.go", "leastBodies    = ")
+	mostPages := inSource(t, "internal/config/check.go", "mostBodies     = ")
+	if used := inSource(t, "internal/api/request.go", "l.Pages = cmp.Or(max(l.Pages, 0), "); used != pages {
+		t.Errorf("bodies of pages are limited to %d by api, to %d by config", used, pages)
+	}
+	if used := inSource(t, "internal/api/request.go", "l.Converting = cmp.Or(max(l.Converting, 0), "); used != parallel+waiting {
+		t.Errorf("%d conversions at once by api, %d by config", used, parallel+waiting)
+	}
 	mostParallel := inSource(t, "internal/config/check.go", "mostParallel   = ")
 	data, depth, nodes := engine.FieldByName("DataBytes").Int(), engine.FieldByName("DataDepth").Int(), engine.FieldByName("DataNodes").Int()
 	for _, said := range []struct{ page, text string }{
 		{"docs/limits.md", fmt.Sprintf("| body of a render or document request | %s | `limits.body`, %s to %s |", size(body, " "), size(least, " "), size(most, " "))},
 		{"docs/limits.md", fmt.Sprintf("| file to be verified | %s |", file)},
-		{"docs/limits.md", fmt.Sprintf("| bodies held at once, of all requests | %s |", bodies)},
+		{"docs/limits.md", fmt.Sprintf("| bodies held at once, of all requests for documents | %s |", bodies)},
 		{"docs/limits.md", fmt.Sprintf("| documents in a page of a list | %d | %d when", mostListed, listed)},
 		{"docs/limits.md", fmt.Sprintf("| sources of a document | %d |", sources)},
 		{"docs/limits.md", fmt.Sprintf("| answer of a source | %s |", size(answer, " "))},
@@ -75,6 +86,10 @@ func TestDocsLimits(t *testing.T) {
 		{"docs/limits.md", fmt.Sprintf("| requests of a page that is converted | %d | all answers together %s |", asked, answers)},
 		{"docs/limits.md", fmt.Sprintf("| file that a page becomes | %s | an image %s pixels |", converted, pixels)},
 		{"docs/limits.md", fmt.Sprintf("| pages converted at once | %d | `convert.parallel`, 1 to %d |", parallel, mostParallel)},
+		{"docs/limits.md", fmt.Sprintf("| pages that wait to be converted | %d | `convert.waiting`, 1 to %d;", waiting, mostWaiting)},
+		{"docs/limits.md", fmt.Sprintf("| bodies held at once, of all requests to convert | %s | `convert.bodies`, %s to %s;", size(pages, " "), size(leastPages, " "), size(mostPages, " "))},
+		{"docs/configuration.md", fmt.Sprintf("| `convert.waiting` | `%d` | pages that wait, 1 to %d;", waiting, mostWaiting)},
+		{"docs/configuration.md", fmt.Sprintf("| `convert.bodies` | `%s` | of the requests for all these together, %s to %s;", size(pages, ""), size(leastPages, ""), size(mostPages, ""))},
 		{"docs/http-api.md", fmt.Sprintf("| `html` | the page, at most %s |", html)},
 		{"docs/configuration.md", fmt.Sprintf("| `convert.parallel` | `%d` | pages at once, 1 to %d;", parallel, mostParallel)},
 		{"docs/configuration.md", fmt.Sprintf("| `limits.body` | `%s` | | of a render or document request; %s to %s.", size(body, ""), size(least, ""), size(most, ""))},
@@ -109,6 +124,9 @@ func inSource(t *testing.T, file, behind string) int64 {
 
 // size writes a size as the documentation does: in prose with a space before the unit.
 func size(n int64, space string) string {
+	if n%(1<<30) == 0 {
+		return fmt.Sprintf("%d%sGiB", n>>30, space)
+	}
 	if n%(1<<20) == 0 {
 		return fmt.Sprintf("%d%sMiB", n>>20, space)
 	}

@@ -60,9 +60,11 @@ type PublicReport struct {
 type Limits struct {
 	Body        int64         // of render and document requests: 10 MiB
 	File        int64         // of a file to be verified, and of those of an operation on PDFs together: 64 MiB
-	Bodies      int64         // of all requests that are being read or answered: 128 MiB
+	Bodies      int64         // of all requests for documents that are being read or answered: 128 MiB
 	Render      time.Duration // wall time of one document: 30 s
 	Convert     time.Duration // wall time of one conversion of HTML, which the Converter keeps: 30 s
+	Converting  int           // conversions at once, those that wait for the Converter included: 18
+	Pages       int64         // of all requests for conversions that are being read or answered: 64 MiB
 	PublicBytes int64         // memory for hot public documents: 64 MiB
 }
 
@@ -119,8 +121,7 @@ func (a *API) Close(ctx context.Context) error {
 // (Access.Identify).
 func (a *API) Register(r *web.Group) {
 	v1 := r.Group("/v1", a.o.Access.Require)
-	bodies := web.NewBodyPool(a.o.Limits.Bodies)
-	making := web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.Body, Bodies: bodies}
+	making := web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.Body, Bodies: web.NewBodyPool(a.o.Limits.Bodies)}
 	admitted := v1.Group("", a.admit)
 	admitted.POST("/render", a.render, described("render", making)...)
 	admitted.POST("/documents", a.makeDocument, described("make", making)...)
@@ -132,7 +133,7 @@ func (a *API) Register(r *web.Group) {
 	v1.POST("/documents/{id}/verify", a.verifyDocument,
 		described("document-verify", web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.File})...)
 	a.pdf.register(v1, a.o.Limits)
-	a.registerConvert(v1, bodies)
+	a.registerConvert(v1)
 
 	r.GET("/d/{content}.pdf", a.content, described("content")...)
 	r.GET("/r/{report}/latest.pdf", a.latest, described("latest")...)

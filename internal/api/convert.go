@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -31,12 +32,17 @@ const (
 	convertRest = 5 * time.Second
 )
 
-// htmlConversion is the body of POST /v1/convert/html. Its members, and those of imageConversion,
-// are named as the fields of htmlpdf.
+// convertedPage is the page of a conversion. Its members, and those of what embeds it, are named as
+// the fields of htmlpdf.
+type convertedPage struct {
+	HTML    string `json:"html" doc:"The page, at most 8 MiB; or leave it out and give its address as url"`
+	URL     string `json:"url" doc:"Where the page is, at a host of the configuration; beside html: where its links start from"`
+	Scripts bool   `json:"scripts" doc:"Run the scripts of the page until it is loaded"`
+}
+
+// htmlConversion is the body of POST /v1/convert/html.
 type htmlConversion struct {
-	HTML        string   `json:"html" doc:"The page, at most 8 MiB; or leave it out and give its address as url"`
-	URL         string   `json:"url" doc:"Where the page is, at a host of the configuration; beside html: where its links start from"`
-	Scripts     bool     `json:"scripts" doc:"Run the scripts of the page until it is loaded"`
+	convertedPage
 	Width       float64  `json:"width" doc:"Of the paper in mm, 20 to 3,000; with height, default 210 and 297"`
 	Height      float64  `json:"height" doc:"Of the paper in mm"`
 	Landscape   bool     `json:"landscape" doc:"Turn the paper"`
@@ -56,9 +62,7 @@ type margins struct {
 
 // imageConversion is the body of POST /v1/convert/image.
 type imageConversion struct {
-	HTML        string  `json:"html" doc:"The page, at most 8 MiB; or leave it out and give its address as url"`
-	URL         string  `json:"url" doc:"Where the page is, at a host of the configuration; beside html: where its links start from"`
-	Scripts     bool    `json:"scripts" doc:"Run the scripts of the page until it is loaded"`
+	convertedPage
 	Format      string  `json:"format" doc:"png, jpeg or webp; default png"`
 	Width       int     `json:"width" doc:"Of the window in CSS pixels, 1 to 16,384; default 1,280"`
 	Height      int     `json:"height" doc:"Of the window; default the whole page"`
@@ -77,11 +81,36 @@ type crop struct {
 }
 
 // registerConvert adds the routes that convert. They are there without a browser too, and say then
-// what is missing.
-func (a *API) registerConvert(v1 *web.Group, bodies *web.BodyPool) {
-	budget := web.Budgets{Time: a.o.Limits.Convert + convertRest, BodyBytes: convertBody, Bodies: bodies}
-	v1.POST("/convert/html", a.convertHTML, describedConversion("html", budget)...)
-	v1.POST("/convert/image", a.convertImage, describedConversion("image", budget)...)
+// what is missing. A page takes as long as its scripts like, so conversions share nothing with the
+// routes that make documents: neither the bytes of bodies nor places.
+func (a *API) registerConvert(v1 *web.Group) {
+	budget := web.Budgets{Time: a.o.Limits.Convert + convertRest, BodyBytes: convertBody, Bodies: web.NewBodyPool(a.o.Limits.Pages)}
+	gate := web.NewGate(a.o.Limits.Converting, 0).Middleware()
+	routes := v1.Group("", a.converts)
+	routes.POST("/convert/html", bound(gate, a.convertHTML), describedConversion("html", budget)...)
+	routes.POST("/convert/image", bound(gate, a.convertImage), describedConversion("image", budget)...)
+}
+
+// converts refuses what nothing here can convert, before it is read.
+func (a *API) converts(next web.Handler) web.Handler {
+	if a.o.Converter != nil {
+		return next
+	}
+	return func(*web.Context) error {
+		return problemOf("tool", http.StatusNotImplemented,
+			"this server converts no HTML: install chromium and name it in the configuration, convert: {browser: chromium}", nil)
+	}
+}
+
+// bound reads a request before it enters the gate: whoever sends slowly holds no place there.
+func bound[T any](gate web.Middleware, convert func(*web.Context, *T) error) web.Handler {
+	return func(c *web.Context) error {
+		v := new(T)
+		if err := c.BindJSON(v); err != nil {
+			return inCharacters(c, err)
+		}
+		return gate(func(c *web.Context) error { return convert(c, v) })(c)
+	}
 }
 
 func describedConversion(name string, budget web.Budgets) []web.RouteOption {
@@ -107,51 +136,37 @@ const (
 	imageExample = `{"html": "<!doctype html><h1>Card</h1>", "format": "webp", "width": 600, "height": 315, "zoom": 2}`
 )
 
-func (a *API) convertHTML(c *web.Context) error {
-	var w htmlConversion
-	if err := c.BindJSON(&w); err != nil {
-		return inCharacters(c, err)
-	}
+func (a *API) convertHTML(c *web.Context, w *htmlConversion) error {
 	o := htmlpdf.PDFOptions{
 		Width: w.Width, Height: w.Height, Landscape: w.Landscape, Margins: (*htmlpdf.Margins)(w.Margins), Scale: w.Scale,
 		Background: w.Background, CSSPageSize: w.CSSPageSize, Pages: w.Pages,
 	}
-	return a.convert(c, w.HTML, w.URL, w.Scripts, "page.pdf", pdfType, func(ctx context.Context, s htmlpdf.Source) ([]byte, error) {
+	return a.convert(c, w.convertedPage, "page.pdf", pdfType, func(ctx context.Context, s htmlpdf.Source) ([]byte, error) {
 		return a.o.Converter.PDF(ctx, s, o)
 	})
 }
 
-func (a *API) convertImage(c *web.Context) error {
-	var w imageConversion
-	if err := c.BindJSON(&w); err != nil {
-		return inCharacters(c, err)
-	}
+func (a *API) convertImage(c *web.Context, w *imageConversion) error {
 	o := htmlpdf.ImageOptions{
 		Format: w.Format, Width: w.Width, Height: w.Height, Zoom: w.Zoom, Crop: (*htmlpdf.Crop)(w.Crop),
 		Quality: w.Quality, Grayscale: w.Grayscale, Transparent: w.Transparent,
 	}
 	format := cmp.Or(w.Format, htmlpdf.PNG)
-	return a.convert(c, w.HTML, w.URL, w.Scripts, "page."+format, "image/"+format, func(ctx context.Context, s htmlpdf.Source) ([]byte, error) {
+	return a.convert(c, w.convertedPage, "page."+format, "image/"+format, func(ctx context.Context, s htmlpdf.Source) ([]byte, error) {
 		return a.o.Converter.Image(ctx, s, o)
 	})
 }
 
 // convert answers with the file that draw makes of a page.
-func (a *API) convert(c *web.Context, html, url string, scripts bool, name, kind string,
-	draw func(context.Context, htmlpdf.Source) ([]byte, error),
-) error {
-	if a.o.Converter == nil {
-		return problemOf("tool", http.StatusNotImplemented,
-			"this server converts no HTML: install chromium and name it in the configuration, convert: {browser: chromium}", nil)
-	}
+func (a *API) convert(c *web.Context, p convertedPage, name, kind string, draw func(context.Context, htmlpdf.Source) ([]byte, error)) error {
 	var refused convert.Refused
-	s := htmlpdf.Source{URL: url, Scripts: scripts, Missed: refused.Missed}
+	s := htmlpdf.Source{URL: p.URL, Scripts: p.Scripts, Missed: refused.Missed}
 	switch {
-	case html != "":
-		s.HTML = []byte(html)
-	case url != "" && !a.o.Converter.Reads(url): // before anything is asked for: the answer tells nothing of networks
+	case p.HTML != "":
+		s.HTML = []byte(p.HTML)
+	case p.URL != "" && !a.o.Converter.Reads(p.URL): // before anything is asked for: the answer tells nothing of networks
 		return problem("request", http.StatusBadRequest, errAddress, members{
-			"field": "url", "got": clip(url), "want": "an address at a host that the configuration lists in convert: {hosts: [...]}",
+			"field": "url", "got": clip(p.URL), "want": "an address at a host that the configuration lists in convert: {hosts: [...]}",
 		})
 	}
 	file, err := draw(c.Context(), s)
@@ -177,7 +192,10 @@ var errAddress = errors.New("pages are not read from there")
 // conversionProblem tells why a page was not converted. What a network said stays in the log.
 func conversionProblem(err error) error {
 	if e, ok := errors.AsType[*htmlpdf.OptionError](err); ok {
-		return problem("request", http.StatusBadRequest, err, members{"field": strings.ToLower(e.Field), "got": e.Got, "want": e.Want})
+		field := memberOf(e.Field)
+		p := problem("request", http.StatusBadRequest, err, members{"field": field, "got": e.Got, "want": e.Want})
+		p.Detail = fmt.Sprintf("%s is %s: want %s", field, e.Got, e.Want)
+		return p
 	}
 	if errors.Is(err, htmlpdf.ErrBusy) {
 		return fmt.Errorf("%w: %w", web.ErrBusy, err)
@@ -195,4 +213,14 @@ func conversionProblem(err error) error {
 		return problemOf("browser", http.StatusServiceUnavailable, "the browser that converts HTML failed; try again", err)
 	}
 	return err
+}
+
+// memberOf is the member of a request that sets a field of htmlpdf.
+func memberOf(field string) string {
+	for _, body := range []reflect.Type{reflect.TypeFor[htmlConversion](), reflect.TypeFor[imageConversion]()} {
+		if f, ok := body.FieldByName(field); ok {
+			return f.Tag.Get("json")
+		}
+	}
+	return strings.ToLower(field)
 }

@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -105,10 +106,13 @@ func TestHTMLIsConvertedOverHTTP(t *testing.T) {
 		"metadata of a cloud": {"image", `{"url": "http://169.254.169.254/latest"}`, "request", 400, map[string]any{"field": "url"}},
 		"file":                {"html", `{"url": "file:///etc/passwd"}`, "request", 400, map[string]any{"field": "url"}},
 		"page that is gone":   {"html", fmt.Sprintf(`{"url": %q}`, assets.URL+"/gone"), "page", 502, map[string]any{"detail": "the page could not be read from its address"}},
+		"redirect elsewhere":  {"html", fmt.Sprintf(`{"url": %q}`, assets.URL+"/away"), "page", 502, map[string]any{"detail": "the page could not be read from its address"}},
 		"nothing":             {"html", `{}`, "request", 400, map[string]any{"field": "html"}},
 		"scale":               {"html", `{"html": "<p>x", "scale": 3}`, "request", 400, map[string]any{"field": "scale", "got": "3", "want": "0.1 to 2"}},
 		"unknown":             {"image", `{"html": "<p>x", "widht": 3}`, "request", 400, map[string]any{"field": "widht", "nearest": "width"}},
 		"large page":          {"html", `{"html": "` + strings.Repeat("x", 8<<20+1) + `"}`, "limit", 413, map[string]any{"limited": "HTMLBytes", "limit": 8 << 20}},
+		"page beyond":         {"html", `{"html": "<p>x", "pages": "2-3"}`, "request", 400, map[string]any{"field": "pages", "got": `"2-3"`}},
+		"css size":            {"html", `{"html": "<p>x", "css_page_size": 3}`, "request", 400, map[string]any{"field": "css_page_size"}},
 		"many pixels":         {"image", `{"html": "<p>x", "width": 16384, "height": 16384}`, "limit", 413, map[string]any{"limited": "ImagePixels"}},
 	} {
 		r := h.Post("/v1/convert/"+c.path, "application/json", c.body)
@@ -132,7 +136,7 @@ func TestWithoutABrowserTheRemedyIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/v1/convert/html", "/v1/convert/image"} {
-		r := h.Post(path, "application/json", `{"html": "<p>x"}`)
+		r := h.Post(path, "application/json", "{ this is not even JSON") // which is not read
 		p := wantProblem(t, r, http.StatusNotImplemented, "tool")
 		if s, _ := p["detail"].(string); !strings.Contains(s, "convert: {browser: chromium}") {
 			t.Errorf("%s: %s", path, r.Body)
@@ -158,7 +162,7 @@ func TestFailedConversionsAreProblems(t *testing.T) {
 		"browser that end": {fmt.Errorf("%w: signal: killed", htmlpdf.ErrBrowser), 503, "browser"},
 		"closed":           {htmlpdf.ErrClosed, 503, "browser"},
 		"page":             {fmt.Errorf("%w: dial tcp 10.0.0.7:80", htmlpdf.ErrPage), 502, "page"},
-		"option":           {&htmlpdf.OptionError{Field: "Zoom", Got: "9", Want: "0.1 to 8"}, 400, "request"},
+		"option":           {&htmlpdf.OptionError{Field: "CSSPageSize", Got: "9", Want: "true"}, 400, "request"},
 	} {
 		p := api.Problem(api.ConversionProblem(c.err))
 		if p.Status != c.status || p.Type != "urn:quire:problem:"+c.kind || p.Title == "" {
@@ -167,10 +171,72 @@ func TestFailedConversionsAreProblems(t *testing.T) {
 		if strings.Contains(p.Detail, "10.0.0.7") || strings.Contains(p.Detail, "killed") {
 			t.Errorf("%s tells what is inside: %s", name, p.Detail)
 		}
+		if name == "option" && (p.Ext["field"] != "css_page_size" || p.Detail != "css_page_size is 9: want true") {
+			t.Errorf("%s: field %v, %s", name, p.Ext["field"], p.Detail)
+		}
 	}
 	if err := api.ConversionProblem(context.Canceled); !errors.Is(err, context.Canceled) {
 		t.Errorf("the end of the request: %v", err)
 	}
+}
+
+// slowPages is a converter whose pages take until they are let go.
+type slowPages struct {
+	begun chan struct{}
+	end   chan struct{}
+}
+
+func (s slowPages) PDF(ctx context.Context, _ htmlpdf.Source, _ htmlpdf.PDFOptions) ([]byte, error) {
+	s.begun <- struct{}{}
+	select {
+	case <-s.end:
+		return []byte("%PDF-"), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (s slowPages) Image(ctx context.Context, p htmlpdf.Source, _ htmlpdf.ImageOptions) ([]byte, error) {
+	return s.PDF(ctx, p, htmlpdf.PDFOptions{})
+}
+
+func (slowPages) Reads(string) bool { return true }
+
+// TestSlowPagesHoldUpNoDocuments: as many pages as may be there, with as much in them as may be held,
+// take neither places nor bytes from making documents; one more is refused at once.
+func TestSlowPagesHoldUpNoDocuments(t *testing.T) {
+	t.Parallel()
+	pages := slowPages{make(chan struct{}), make(chan struct{})}
+	const most, size = 3, 400 << 10
+	c := serveParts(t, open(t), func(o *api.Options) {
+		o.Converter = pages
+		o.Limits.Converting, o.Limits.Pages, o.Limits.Bodies = most, most*size+8<<10, 512<<10
+	})
+	page := `{"html": "` + strings.Repeat("x", size) + `"}`
+	var all sync.WaitGroup
+	for i := range most {
+		path := []string{"/v1/convert/html", "/v1/convert/image"}[i%2]
+		all.Go(func() {
+			if r := c.Post(path, "application/json", page); r.Status != http.StatusOK {
+				t.Errorf("%s: %d %s", path, r.Status, r.Body)
+			}
+		})
+		<-pages.begun
+	}
+	for i := range 5 {
+		c.Post("/v1/render", "application/json", note(fmt.Sprintf("A-%d", i))).Want(http.StatusOK)
+		c.Post("/v1/documents", "application/json", note(fmt.Sprintf("A-%d", i))).Want(http.StatusCreated)
+	}
+	for _, body := range []string{`{"html": "<p>x"}`, page} { // no place; no place and no bytes
+		r := c.Post("/v1/convert/html", "application/json", body)
+		if wantProblem(t, r, http.StatusServiceUnavailable, "busy"); r.Header.Get("Retry-After") == "" {
+			t.Error("no Retry-After")
+		}
+	}
+	close(pages.end)
+	all.Wait()
+	go func() { <-pages.begun }()
+	c.Post("/v1/convert/html", "application/json", page).Want(http.StatusOK)
 }
 
 // TestConversionsAreTheSameThreeWays: each option of htmlpdf has its member in the request and its
@@ -199,6 +265,9 @@ func TestConversionsAreTheSameThreeWays(t *testing.T) {
 				flag = member
 			}
 			wantMembers, wantFlags = append(wantMembers, member), append(wantFlags, flag)
+			if got := api.MemberOf(f.Name); got != member {
+				t.Errorf("%s: faults of %s name %s, want %s", name, f.Name, got, member)
+			}
 		}
 		for m := range d.properties(t, "/v1/convert/"+name) {
 			members = append(members, m)

@@ -25,7 +25,7 @@ func problemTitle(kind string) string {
 	case "browser":
 		return "The browser failed"
 	case "busy":
-		return "Too many documents at once"
+		return "Too much at once"
 	case "cross-site":
 		return "Asked by another site"
 	case "damaged":
@@ -68,7 +68,7 @@ func problemTitle(kind string) string {
 // problems, the whole list, when there are several.
 func Problem(err error) *web.Problem {
 	if errors.Is(err, record.ErrOverload) || errors.Is(err, web.ErrBusy) {
-		return problemOf("busy", http.StatusServiceUnavailable, "the server makes as many documents as it can; try again", err)
+		return problemOf("busy", http.StatusServiceUnavailable, "the server does as much at once as it can; try again", err)
 	}
 	if p, ok := errors.AsType[*web.Problem](err); ok {
 		return typed(p)

@@ -25,6 +25,8 @@ func (l *Limits) fill() {
 	l.PublicBytes = cmp.Or(max(l.PublicBytes, 0), 64<<20)
 	l.Render = cmp.Or(max(l.Render, 0), 30*time.Second)
 	l.Convert = cmp.Or(max(l.Convert, 0), 30*time.Second)
+	l.Converting = cmp.Or(max(l.Converting, 0), 2+16)
+	l.Pages = cmp.Or(max(l.Pages, 0), 64<<20)
 }
 
 // payload is the body of POST /v1/render and POST /v1/documents.

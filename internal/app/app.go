@@ -207,7 +207,11 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 	}
 	a.routes, err = api.New(api.Options{
 		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Reports: a.Reports, Access: a.access, Public: public, Signers: signers,
-		Limits: api.Limits{Body: int64(a.cfg.Limits.Body), Convert: time.Duration(a.cfg.Convert.Timeout)}, Overloaded: overloaded, Converter: converts,
+		Limits: api.Limits{
+			Body: int64(a.cfg.Limits.Body), Convert: time.Duration(a.cfg.Convert.Timeout),
+			Converting: a.cfg.Convert.Parallel + a.cfg.Convert.Waiting, Pages: int64(a.cfg.Convert.Bodies),
+		},
+		Overloaded: overloaded, Converter: converts,
 	})
 	if err != nil {
 		return err

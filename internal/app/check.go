@@ -132,8 +132,8 @@ func checkSigners(_ context.Context, o Options) (faults []record.Problem, err er
 // checkConvert looks for the browser and reads the hosts.
 func checkConvert(ctx context.Context, o Options) (faults []record.Problem, err error) {
 	for i, h := range o.Config.Convert.Hosts {
-		if wrong := convert.CheckHost(h); wrong != nil {
-			faults = append(faults, o.Config.Fault(fmt.Sprintf("convert.hosts[%d]", i), convert.WantHost, strconv.Quote(h), ""))
+		if wrong, ok := errors.AsType[*convert.HostError](convert.CheckHost(h)); ok {
+			faults = append(faults, o.Config.Fault(fmt.Sprintf("convert.hosts[%d]", i), convert.WantHost, strconv.Quote(h), wrong.Remedy))
 		}
 	}
 	if len(faults) > 0 {

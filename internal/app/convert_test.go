@@ -22,7 +22,10 @@ func TestConvertersAreJudgedBeforeTheServerStarts(t *testing.T) {
 	}{
 		"sound":            {config.Convert{Browser: program, Hosts: []string{"assets.example", "files.example:8443", "[2001:db8::1]:80"}}, ""},
 		"no browser":       {config.Convert{Browser: "/nowhere/chromium"}, `convert.browser: want a Chromium that can be started, got "/nowhere/chromium"; install chromium`},
-		"address":          {config.Convert{Browser: program, Hosts: []string{"https://assets.example/"}}, `convert.hosts[0]: want a host`},
+		"address":          {config.Convert{Browser: program, Hosts: []string{"https://assets.example/"}}, `got "https://assets.example/"; write assets.example`},
+		"IPv6 alone":       {config.Convert{Browser: program, Hosts: []string{"2001:db8::1"}}, `got "2001:db8::1"; write [2001:db8::1]`},
+		"other letters":    {config.Convert{Browser: program, Hosts: []string{"bücher.example"}}, `convert.hosts[0]: want a host`},
+		"leading zero":     {config.Convert{Browser: program, Hosts: []string{"assets.example:080"}}, `write assets.example:80`},
 		"port":             {config.Convert{Browser: program, Hosts: []string{"assets.example", "assets.example:0"}}, `convert.hosts[1]: want a host`},
 		"any host":         {config.Convert{Browser: program, Hosts: []string{"*.example"}}, `convert.hosts[0]: want a host`},
 		"name with a user": {config.Convert{Browser: program, Hosts: []string{"me@assets.example"}}, `convert.hosts[0]: want a host`},

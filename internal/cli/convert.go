@@ -44,8 +44,8 @@ type converting struct {
 func (v *converting) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&v.base, "base", "", "the `URL` that links of a file start from")
-	f.StringArrayVar(&v.allow, "allow", nil, "the page may read from this `HOST`; may be repeated (the host of a URL may be read)")
-	f.BoolVar(&v.private, "private", false, "allowed hosts may have addresses of private networks")
+	f.StringArrayVar(&v.allow, "allow", nil, "the page may read from this `HOST`, at the ports 80 and 443 or at HOST:PORT alone; may be repeated (that of a URL may be read)")
+	f.BoolVar(&v.private, "private", false, "allowed hosts may have addresses of private networks, and any port where none is named")
 	f.BoolVar(&v.scripts, "scripts", false, "run the scripts of the page")
 	f.StringVar(&v.browser, "browser", "", "`PATH` of Chromium (default: the first of chromium, google-chrome in PATH)")
 	f.BoolVar(&v.noSandbox, "no-sandbox", false, "run Chromium without its sandbox, as root must: for pages one trusts")
@@ -167,18 +167,25 @@ func (p *program) converted(ctx context.Context, from, suffix string, v converti
 	if v.out == "-" && p.json {
 		return usageError{errors.New("--json and --out - both want standard output; name a FILE")}
 	}
-	for _, h := range v.allow {
-		if err := convert.CheckHost(h); err != nil {
-			return usageError{fmt.Errorf("--allow: %w", err)}
-		}
-	}
+	hosts := v.allow
 	if u, err := url.Parse(source.URL); err == nil && u.Host != "" {
-		v.allow = append(v.allow, u.Host)
+		hosts = append(slices.Clip(hosts), u.Host)
 	}
 	h, err := convert.New(convert.Config{
-		Browser: v.browser, NoSandbox: v.noSandbox, Hosts: v.allow, Unguarded: v.private,
+		Browser: v.browser, NoSandbox: v.noSandbox, Hosts: hosts, Unguarded: v.private,
 		UserAgent: "Quire/" + p.Version, Limits: htmlpdf.Limits{Time: v.timeout},
 	})
+	if wrong, ok := errors.AsType[*convert.HostError](err); ok {
+		at := "--allow"
+		switch {
+		case wrong.Index < len(v.allow):
+		case v.base != "":
+			at = "--base " + v.base
+		default:
+			at = from
+		}
+		return usageError{fmt.Errorf("%s: %w", at, wrong)}
+	}
 	if err != nil {
 		return err
 	}

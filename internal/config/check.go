@@ -163,20 +163,36 @@ func (c *Config) checkSource(k *checker, name string, lookup func(string) (strin
 	}
 }
 
-// The most that a server converts at once, and the longest that one page may take.
+// The most that a server converts at once, lets wait and reads, and the longest that one page may
+// take. The bodies have room for the largest request.
 const (
 	mostParallel   = 16
+	mostWaiting    = 256
+	leastBodies    = 16 << 20
+	mostBodies     = 1 << 30
 	longestConvert = Duration(5 * time.Minute)
 )
 
 func (c *Config) checkConvert(k *checker) {
 	v := c.Convert
-	if v.Browser == "" && (v.NoSandbox || len(v.Hosts) > 0 || len(v.Allow) > 0) {
-		k.fail("convert.browser", "a Chromium, because without one nothing is converted", "nothing")
+	if v.Browser == "" {
+		if v.NoSandbox || len(v.Hosts) > 0 || len(v.Allow) > 0 || v.Parallel != 0 || v.Waiting != 0 || v.Bodies != 0 || v.Timeout != 0 {
+			k.fail("convert.browser", "a Chromium, because without one nothing is converted", "nothing")
+		}
+		return
 	}
 	checkPrefixes(k, "convert.allow", v.Allow)
+	if len(v.Allow) > 0 && len(v.Hosts) == 0 {
+		k.suggest("convert.allow", "hosts beside it, because pages read from those only", "none", "add hosts: [...]")
+	}
 	if v.Parallel < 1 || v.Parallel > mostParallel {
 		k.fail("convert.parallel", fmt.Sprintf("1 to %d", mostParallel), strconv.Itoa(v.Parallel))
+	}
+	if v.Waiting < 1 || v.Waiting > mostWaiting {
+		k.fail("convert.waiting", fmt.Sprintf("1 to %d", mostWaiting), strconv.Itoa(v.Waiting))
+	}
+	if v.Bodies < leastBodies || v.Bodies > mostBodies {
+		k.fail("convert.bodies", Size(leastBodies).String()+" to "+Size(mostBodies).String(), v.Bodies.String())
 	}
 	if v.Timeout < Duration(time.Second) || v.Timeout > longestConvert {
 		k.fail("convert.timeout", fmt.Sprintf("1s to %v", longestConvert), v.Timeout.String())

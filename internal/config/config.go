@@ -145,9 +145,11 @@ type SourceUse struct {
 type Convert struct {
 	Browser   string   `yaml:"browser"`    // a Chromium: its path, or its name in PATH; default none
 	NoSandbox bool     `yaml:"no-sandbox"` // as it must be where the server runs as root
-	Hosts     []string `yaml:"hosts"`      // a page reads from these only: host, or host:port; default none
+	Hosts     []string `yaml:"hosts"`      // a page reads from these only: host (ports 80 and 443), or host:port; default none
 	Allow     []string `yaml:"allow"`      // address prefixes beyond the public ones, e.g. 10.1.0.0/16
 	Parallel  int      `yaml:"parallel"`   // pages at once; default 2
+	Waiting   int      `yaml:"waiting"`    // pages that wait for their turn; default 16
+	Bodies    Size     `yaml:"bodies"`     // of the requests for all these; default 64MiB
 	Timeout   Duration `yaml:"timeout"`    // of one conversion, waiting for its turn included; default 30s
 }
 
@@ -303,8 +305,12 @@ func (c *Config) fill() {
 	c.Log.Format = cmp.Or(c.Log.Format, "text")
 	c.Log.Level = cmp.Or(c.Log.Level, "info")
 	c.Limits.Body = cmp.Or(c.Limits.Body, defaultBody)
-	c.Convert.Parallel = cmp.Or(c.Convert.Parallel, 2)
-	c.Convert.Timeout = cmp.Or(c.Convert.Timeout, Duration(30*time.Second))
+	if c.Convert.Browser != "" { // without one they would have no effect
+		c.Convert.Parallel = cmp.Or(c.Convert.Parallel, 2)
+		c.Convert.Waiting = cmp.Or(c.Convert.Waiting, 16)
+		c.Convert.Bodies = cmp.Or(c.Convert.Bodies, 64<<20)
+		c.Convert.Timeout = cmp.Or(c.Convert.Timeout, Duration(30*time.Second))
+	}
 	for name, r := range c.Reports {
 		r.Space = cmp.Or(r.Space, LocalSpace)
 		r.Title = cmp.Or(r.Title, name)

@@ -7,14 +7,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"example.com/quire/fetch"
@@ -29,13 +26,13 @@ type Config struct {
 	Browser   string // as htmlpdf.Options
 	NoSandbox bool   //
 
-	// Hosts are those that pages may read from: a name or an address for any port that the guard
-	// takes, with a port for that one only.
+	// Hosts are those that pages may read from, as WantHost says: a host alone at the ports 80 and
+	// 443, a host with a port at that port alone.
 	Hosts []string
 	// Allow are prefixes of addresses beyond the public ones.
 	Allow []netip.Prefix
-	// Unguarded lets named hosts have any address and port. Danger: pages of strangers then reach
-	// what only this machine reaches.
+	// Unguarded lets named hosts have any address, and those without a port any port. Danger: pages
+	// of strangers then reach what only this machine reaches.
 	Unguarded bool
 
 	UserAgent string
@@ -46,27 +43,30 @@ type Config struct {
 type Converter struct {
 	*htmlpdf.Converter
 
-	hosts  []string
-	client *fetch.Client // nil: no host is named
+	hosts   []host
+	anyPort bool          // of hosts without one
+	client  *fetch.Client // nil: no host is named
 }
 
-// New returns a Converter. The browser is looked for now, and started by the first page.
+// New returns a Converter. The browser is looked for now, and started by the first page. A host that
+// is none is a *HostError.
 func New(c Config) (*Converter, error) {
-	v := &Converter{hosts: c.Hosts}
+	v := &Converter{anyPort: c.Unguarded}
+	guard := &fetch.Guard{AllowPrefixes: c.Allow, AllowPorts: []uint16{80, 443}}
+	for i, text := range c.Hosts {
+		h, ok := parseHost(text)
+		if !ok {
+			return nil, &HostError{Index: i, Host: text, Remedy: remedy(text)}
+		}
+		v.hosts = append(v.hosts, h)
+		if h.port != 0 { // of this host: which has which is judged by reads
+			guard.AllowPorts = append(guard.AllowPorts, h.port)
+		}
+	}
 	o := htmlpdf.Options{Browser: c.Browser, NoSandbox: c.NoSandbox, Limits: c.Limits, Resources: v}
 	var err error
 	if v.Converter, err = htmlpdf.New(o); err != nil || len(c.Hosts) == 0 {
 		return v, err
-	}
-	guard := &fetch.Guard{AllowPrefixes: c.Allow, AllowPorts: []uint16{80, 443}}
-	for _, h := range c.Hosts {
-		port, err := portOf(h)
-		if err != nil {
-			return nil, err
-		}
-		if port != 0 {
-			guard.AllowPorts = append(guard.AllowPorts, port)
-		}
 	}
 	if c.Unguarded {
 		guard = nil
@@ -77,34 +77,6 @@ func New(c Config) (*Converter, error) {
 	})
 	return v, err
 }
-
-// CheckHost tells what is no host as Config.Hosts has them.
-func CheckHost(host string) error {
-	_, err := portOf(host)
-	return err
-}
-
-// portOf reads the port of a host, 0 where it has none.
-func portOf(host string) (uint16, error) {
-	u, err := url.Parse("//" + host)
-	if err != nil || u.Host != host || u.Hostname() == "" || strings.HasSuffix(host, ":") || strings.ContainsAny(host, "*, ") {
-		return 0, fmt.Errorf("%w, got %.100q", errHost, host)
-	}
-	p := u.Port()
-	if p == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(p, 10, 16)
-	if err != nil || n == 0 {
-		return 0, fmt.Errorf("%w, got %.100q", errHost, host)
-	}
-	return uint16(n), nil
-}
-
-// WantHost says what a host is.
-const WantHost = "a host, alone or with a port, such as assets.example or 192.0.2.1:8443"
-
-var errHost = errors.New("want " + WantHost)
 
 // Reads reports whether pages may read from an address.
 func (v *Converter) Reads(address string) bool {
@@ -117,8 +89,16 @@ func (v *Converter) reads(u *url.URL) bool {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	return slices.ContainsFunc(v.hosts, func(h string) bool {
-		return strings.EqualFold(strings.Trim(h, "[]"), u.Hostname()) || strings.EqualFold(h, net.JoinHostPort(u.Hostname(), port))
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return false
+	}
+	name := hostName(u.Hostname())
+	return slices.ContainsFunc(v.hosts, func(h host) bool {
+		if h.port == 0 {
+			return h.name == name && (v.anyPort || n == 80 || n == 443)
+		}
+		return h.name == name && h.port == uint16(n)
 	})
 }
 
@@ -144,22 +124,29 @@ func (v *Converter) Close(ctx context.Context) error {
 type Refused struct {
 	mu    sync.Mutex
 	hosts []string
+	bytes int // of hosts
 }
 
-// mostRefused bounds what a page makes us remember.
-const mostRefused = 20
+// What a page makes us remember, and answers tell in a header field, has bounds.
+const (
+	mostRefused      = 20
+	mostRefusedBytes = 3 << 10
+)
 
-// Missed notes the host of an address that was not to be read from.
+// Missed notes the host of an address that was not to be read from. What is longer than a name can
+// be is nothing that anybody could allow.
 func (r *Refused) Missed(address string, reason error) {
 	u, err := url.Parse(address)
 	if !errors.Is(reason, errRefused) || err != nil {
 		return
 	}
+	h := u.Hostname()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if h := u.Hostname(); len(r.hosts) < mostRefused && !slices.Contains(r.hosts, h) {
-		r.hosts = append(r.hosts, h)
+	if len(h) > mostName || len(r.hosts) == mostRefused || r.bytes+len(h) > mostRefusedBytes || slices.Contains(r.hosts, h) {
+		return
 	}
+	r.hosts, r.bytes = append(r.hosts, h), r.bytes+len(h)
 }
 
 // Hosts are those that were noted, each once, sorted; at most 20.

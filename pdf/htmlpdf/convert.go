@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -34,6 +35,9 @@ func (c *Converter) PDF(ctx context.Context, s Source, o PDFOptions) ([]byte, er
 			GenerateTaggedPDF: new(true), GenerateDocumentOutline: new(true),
 			TransferMode: page.PrintToPDFTransferModeReturnAsStream,
 		})
+		if err != nil && o.Pages != "" && strings.Contains(err.Error(), "exceeds page count") {
+			return nil, option("Pages", fmt.Sprintf("%.40q", o.Pages), "pages that there are")
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -231,6 +231,12 @@ func TestPagesArePrintedAsAsked(t *testing.T) {
 			}
 		})
 	}
+	for pages, got := range map[string]string{"4": `"4"`, "5-9": `"5-9"`} {
+		_, err := c.PDF(t.Context(), Source{HTML: []byte(page)}, PDFOptions{Pages: pages})
+		if e, ok := errors.AsType[*OptionError](err); !ok || e.Field != "Pages" || e.Got != got {
+			t.Errorf("pages %s of three: %v", pages, err)
+		}
+	}
 	const box = `<body style="margin:0"><div style="background:#f00;height:40mm">`
 	ink := func(o PDFOptions, x, y float64) color.Color { // mm
 		file, err := c.PDF(t.Context(), Source{HTML: []byte(box)}, o)
