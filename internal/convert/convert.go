@@ -98,7 +98,7 @@ func (v *Converter) reads(u *url.URL) bool {
 		if h.port == 0 {
 			return h.name == name && (v.anyPort || n == 80 || n == 443)
 		}
-		return h.name == name && h.port == uint16(n)
+		return h.name == name && uint64(h.port) == n
 	})
 }
 
