@@ -2,14 +2,10 @@ package standard
 
 import (
 	"bytes"
-	"encoding/xml"
-	"errors"
 	"html"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"example.com/quire/pdf/cos"
 )
@@ -66,14 +62,21 @@ func (j *Judge) metadata(packet []byte) {
 	if head, _, ok := bytes.Cut(packet, []byte("?>")); ok && bytes.Contains(head, []byte("<?xpacket")) && regexp.MustCompile(`\s(?:bytes|encoding)\s*=`).Match(head) {
 		j.find("S052", rule, at, nil, "metadata whose packet header has bytes or encoding")
 	}
-	spaces, described, err := namespaces(packet)
-	if err != nil {
+	var wrong []*element
+	x := xmpPacket{property: func(p *element) {
+		if want, known := propertyTypes[p.name]; known && !p.is(want) && len(wrong) < mostFindings {
+			wrong = append(wrong, &element{name: p.name})
+		}
+	}}
+	if err := x.read(packet); err != nil {
 		j.find("S052", rule, at, nil, "metadata that are no XML in UTF-8: %v", err)
 		return
 	}
-	j.metadataTypes(packet)
-	for _, ns := range spaces {
-		if !slices.Contains(predefined, ns) && !slices.Contains(described, ns) {
+	for _, p := range wrong {
+		j.find("S052", clause{a2: "6.6.2.3.1"}, at, nil, "metadata whose %s is not %s", p.name.Local, propertyTypes[p.name])
+	}
+	for _, ns := range x.used {
+		if !slices.Contains(predefined, ns) && !x.described[ns] {
 			j.find("S052", clause{a2: "6.6.2.3.1"}, at, nil, "metadata with properties of %q, which they do not describe", ns)
 		}
 	}
@@ -92,50 +95,6 @@ const (
 	extensions = "http://www.aiim.org/pdfa/ns/extension/"
 	schema     = "http://www.aiim.org/pdfa/ns/schema#"
 )
-
-// namespaces returns the namespaces of the properties of a packet, each once, and those of the
-// extension schemas that it describes.
-func namespaces(packet []byte) (used, described []string, err error) {
-	if !utf8.Valid(packet) {
-		return nil, nil, errors.New("not in UTF-8")
-	}
-	use := func(ns string) {
-		if ns != "" && ns != rdf && ns != "xmlns" && ns != "http://www.w3.org/XML/1998/namespace" && !slices.Contains(used, ns) {
-			used = append(used, ns)
-		}
-	}
-	d := xml.NewDecoder(bytes.NewReader(packet))
-	var open []xml.Name
-	for {
-		t, err := d.Token()
-		if err == io.EOF { //nolint:errorlint // as Token says
-			return used, described, nil
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			if len(open) > 0 && open[len(open)-1] == (xml.Name{Space: rdf, Local: "Description"}) && !slices.ContainsFunc(open, func(n xml.Name) bool { return n.Space != rdf && n.Local != "xmpmeta" && n.Local != "xapmeta" }) {
-				use(t.Name.Space)
-			}
-			if t.Name == (xml.Name{Space: rdf, Local: "Description"}) && len(open) <= 2 {
-				for _, a := range t.Attr {
-					use(a.Name.Space)
-				}
-			}
-			if open = append(open, t.Name); len(open) > 256 {
-				return nil, nil, errors.New("nested too deeply")
-			}
-		case xml.EndElement:
-			open = open[:len(open)-1]
-		case xml.CharData:
-			if len(open) > 0 && open[len(open)-1] == (xml.Name{Space: schema, Local: "namespaceURI"}) {
-				described = append(described, strings.TrimSpace(string(t)))
-			}
-		}
-	}
-}
 
 // property finds a simple property of XMP by its prefix, as element or attribute.
 func property(packet []byte, name string) string {

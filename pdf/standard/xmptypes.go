@@ -6,9 +6,9 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
-
-	"example.com/quire/pdf/cos"
+	"unicode/utf8"
 )
 
 // valueType is the type of a property of XMP (XMP Specification, September 2005, part 4).
@@ -35,7 +35,8 @@ const (
 	pdfaID     = "http://www.aiim.org/pdfa/ns/id/"
 )
 
-// propertyTypes are those of the properties that documents have. Structures are not judged.
+// propertyTypes are those of the properties that documents have (ISO 19005-2, 6.6.2.3.1: what XMP has is
+// used as XMP says). Structures are not judged.
 var propertyTypes = map[xml.Name]valueType{
 	{Space: dublinCore, Local: "contributor"}: bagOfText,
 	{Space: dublinCore, Local: "coverage"}:    textValue,
@@ -82,83 +83,134 @@ var propertyTypes = map[xml.Name]valueType{
 	{Space: pdfaID, Local: "conformance"}: textValue,
 }
 
-// metadataTypes judges the types of properties (ISO 19005-2, 6.6.2.3.1): what XMP has is used as XMP
-// says.
-func (j *Judge) metadataTypes(packet []byte) {
-	root, err := parseXML(packet)
-	if err != nil {
-		return // which is told already
-	}
-	rule := clause{a2: "6.6.2.3.1"}
-	for _, d := range root.find(xml.Name{Space: rdf, Local: "Description"}) {
-		for _, a := range d.attrs {
-			want, known := propertyTypes[a.Name]
-			if known && !(&element{text: a.Value}).is(want) {
-				j.find("S052", rule, cos.Ref{}, nil, "metadata whose %s is not %s", a.Name.Local, want)
-			}
-		}
-		for _, p := range d.kids {
-			want, known := propertyTypes[p.name]
-			if known && !p.is(want) {
-				j.find("S052", rule, cos.Ref{}, nil, "metadata whose %s is not %s", p.name.Local, want)
-			}
-		}
-	}
-}
-
 // element is one of XML, with its text.
 type element struct {
 	name  xml.Name
 	attrs []xml.Attr
 	kids  []*element
-	text  string
+	text  strings.Builder
 }
 
 var (
-	errDeep  = errors.New("nested too deeply")
 	xmpDate  = regexp.MustCompile(`^\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?)?)?$`)
 	xmpWhole = regexp.MustCompile(`^[+-]?\d+$`)
 )
 
-// parseXML reads a packet as elements, nested 256 deep at most.
-func parseXML(packet []byte) (*element, error) {
-	root := &element{}
-	open := []*element{root}
+// Limits of a packet.
+const (
+	mostDepth    = 256     // of elements
+	mostElements = 1 << 14 // of one property; one with more is not judged
+	mostSpaces   = 1 << 12 // namespaces of properties
+)
+
+// xmpPacket is what one reading of a packet finds.
+type xmpPacket struct {
+	property  func(*element) // is told of each property of a Description
+	used      []string       // the namespaces of properties, each once
+	seen      map[string]bool
+	described map[string]bool
+
+	open []*element // those that the packet is in, the outermost first
+	in   int        // how many of open are above the property; 0: in none
+	kept int        // elements of the property
+}
+
+var (
+	description  = xml.Name{Space: rdf, Local: "Description"}
+	namespaceURI = xml.Name{Space: schema, Local: "namespaceURI"}
+)
+
+// read reads a packet. Of its elements those of one property are in memory.
+func (x *xmpPacket) read(packet []byte) error {
+	if !utf8.Valid(packet) {
+		return errors.New("not in UTF-8")
+	}
+	x.seen, x.described = map[string]bool{}, map[string]bool{}
 	d := xml.NewDecoder(bytes.NewReader(packet))
 	for {
 		t, err := d.Token()
 		if err == io.EOF { //nolint:errorlint // as Token says
-			return root, nil
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		top := open[len(open)-1]
 		switch t := t.(type) {
 		case xml.StartElement:
-			e := &element{name: t.Name, attrs: t.Copy().Attr}
-			top.kids = append(top.kids, e)
-			if open = append(open, e); len(open) > 256 {
-				return nil, errDeep
+			if len(x.open) == mostDepth {
+				return errors.New("nested too deeply")
 			}
+			x.start(t)
 		case xml.EndElement:
-			open = open[:len(open)-1]
+			x.end()
 		case xml.CharData:
-			top.text += string(t)
+			if n := len(x.open); n > 0 && (x.in > 0 || x.open[n-1].name == namespaceURI) {
+				x.open[n-1].text.Write(t)
+			}
 		}
 	}
 }
 
-// find returns the outermost elements of a name.
-func (e *element) find(name xml.Name) (out []*element) {
-	for _, k := range e.kids {
-		if k.name == name {
-			out = append(out, k)
-			continue
-		}
-		out = append(out, k.find(name)...)
+func (x *xmpPacket) use(ns string) {
+	if ns != "" && ns != rdf && ns != "xmlns" && ns != "http://www.w3.org/XML/1998/namespace" && !x.seen[ns] && len(x.used) < mostSpaces {
+		x.used, x.seen[ns] = append(x.used, ns), true
 	}
-	return out
+}
+
+func (x *xmpPacket) start(t xml.StartElement) {
+	e := &element{name: t.Name, attrs: t.Attr}
+	n := len(x.open)
+	switch {
+	case x.in > 0:
+		if x.kept++; x.kept <= mostElements {
+			above := x.open[n-1]
+			above.kids = append(above.kids, e)
+		}
+	case n > 0 && x.open[n-1].name == description: // a property
+		x.in, x.kept = n, 0
+		if !slices.ContainsFunc(x.open, func(e *element) bool {
+			return e.name.Space != rdf && e.name.Local != "xmpmeta" && e.name.Local != "xapmeta"
+		}) {
+			x.use(t.Name.Space)
+		}
+	case t.Name == description:
+		for _, a := range t.Attr {
+			if n <= 2 {
+				x.use(a.Name.Space)
+			}
+			p := &element{name: a.Name}
+			p.text.WriteString(a.Value)
+			x.property(p)
+		}
+	}
+	x.open = append(x.open, e)
+}
+
+func (x *xmpPacket) end() {
+	n := len(x.open) - 1
+	e := x.open[n]
+	x.open = x.open[:n]
+	if e.name == namespaceURI {
+		x.described[strings.TrimSpace(e.text.String())] = true
+	}
+	if x.in == n && n > 0 {
+		if x.in = 0; x.kept <= mostElements {
+			x.property(e)
+		}
+	}
+}
+
+// value returns the rdf:value of a property with qualifiers; nil: it has none, or several.
+func (e *element) value() (found *element) {
+	for _, k := range e.kids {
+		if k.name == (xml.Name{Space: rdf, Local: "value"}) {
+			if found != nil {
+				return nil
+			}
+			found = k
+		}
+	}
+	return found
 }
 
 // is reports whether a property has a type. One with qualifiers is judged by its rdf:value.
@@ -173,24 +225,21 @@ func (e *element) is(want valueType) bool {
 	case seqOfDates:
 		return e.list("Seq", dateValue)
 	}
-	value := xml.Name{Space: rdf, Local: "value"}
 	for _, a := range e.attrs {
 		if a.Name == (xml.Name{Space: rdf, Local: "parseType"}) && a.Value == "Resource" {
-			if v := e.find(value); len(v) == 1 {
-				return v[0].is(want)
-			}
-			return false
+			v := e.value()
+			return v != nil && v.is(want)
 		}
 	}
-	if len(e.kids) == 1 && e.kids[0].name == (xml.Name{Space: rdf, Local: "Description"}) {
-		if v := e.kids[0].find(value); len(v) == 1 {
-			return v[0].is(want)
+	if len(e.kids) == 1 && e.kids[0].name == description {
+		if v := e.kids[0].value(); v != nil {
+			return v.is(want)
 		}
 	}
 	if len(e.kids) > 0 {
 		return false
 	}
-	text := strings.TrimSpace(e.text)
+	text := strings.TrimSpace(e.text.String())
 	switch want {
 	case dateValue:
 		return xmpDate.MatchString(text)

@@ -145,6 +145,7 @@ type page struct {
 	saved     []State
 	resources cos.Dict
 	kinds     map[cos.Name]cos.Dict // of resources
+	named     map[cos.Name]*Font    // fonts of resources that were chosen
 	tm, lm    Matrix
 	path      []Point
 	open      int // marks that were open before
@@ -156,7 +157,7 @@ func (r *run) stream(data []byte, resources cos.Dict, s State, depth int) error 
 		return err
 	}
 	r.in.left -= len(data) / bytesOfOperator
-	p := &page{run: r, state: s, resources: resources, kinds: map[cos.Name]cos.Dict{}, tm: Identity, lm: Identity, open: len(r.marks), depth: depth}
+	p := &page{run: r, state: s, resources: resources, kinds: map[cos.Name]cos.Dict{}, named: map[cos.Name]*Font{}, tm: Identity, lm: Identity, open: len(r.marks), depth: depth}
 	err := cos.Operators(data, p.operator)
 	r.marks = r.marks[:min(p.open, len(r.marks))]
 	return err
@@ -231,7 +232,12 @@ func (p *page) operator(op []byte, args []cos.Object) error {
 	case "Tf":
 		if len(args) >= 2 {
 			n, _ := args[len(args)-2].(cos.Name)
-			s.Font, s.Size = p.font(p.resource("Font", n)), nums(args, 1)[0]
+			f, ok := p.named[n]
+			if !ok {
+				f = p.font(p.resource("Font", n))
+				p.named[n] = f
+			}
+			s.Font, s.Size = f, nums(args, 1)[0]
 		}
 	case "Td", "TD":
 		v := nums(args, 2)
@@ -339,6 +345,7 @@ func (p *page) font(o cos.Object) *Font {
 		return nil
 	}
 	key := string(o.AppendPDF(nil)) // of one that stands in the resources itself, what it is
+	p.in.left -= len(key) / bytesOfOperator
 	f, ok := p.in.fonts[key]
 	if !ok {
 		if d := dict(p.in.src, o); d != nil {

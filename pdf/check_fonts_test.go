@@ -1,0 +1,158 @@
+package pdf_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/font/liberation"
+	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/edit"
+	"example.com/quire/pdf/standard"
+)
+
+func streamOf(dict string, data []byte) string {
+	return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", dict, len(data), data)
+}
+
+// withFont is a file of one page that shows something in the font F of its resources; objects begin at
+// number 5.
+func withFont(f, show string, objects ...string) []byte {
+	s := "%PDF-1.7\n"
+	for i, o := range append([]string{
+		"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<</Font<</F " + f + ">>>>>>",
+		streamOf("", []byte("BT /F 9 Tf "+show+" Tj ET")),
+	}, objects...) {
+		s += fmt.Sprintf("%d 0 obj %s endobj\n", i+1, o)
+	}
+	return []byte(s + "trailer<</Root 1 0 R>>")
+}
+
+// fontFindings returns what check finds of the characters of fonts.
+func fontFindings(t *testing.T, b []byte) (found []standard.Finding) {
+	t.Helper()
+	d, err := edit.Open(bytes.NewReader(b), int64(len(b)), edit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := d.Check(t.Context(), []standard.ID{standard.PDFA2b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(f standard.Finding) bool { return f.Rule != "S053" })
+}
+
+// TestCheckFindsNothingWhereGlyphsAreNotKnown: what a code shows is told only where the way to its glyph
+// is read as a whole; the same fonts with a way that is read have a finding.
+func TestCheckFindsNothingWhereGlyphsAreNotKnown(t *testing.T) {
+	t.Parallel()
+	chain, err := liberation.New().Chain(liberation.Sans, font.Style{Weight: 400})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sans, err := chain.Pick("A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	otf, err := os.ReadFile(filepath.Join("font", "testdata", "SampleText.otf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample, err := font.Parse(otf, diag.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trueType, cff := streamOf("", sans.Data()), streamOf("/Subtype/CIDFontType0C", sample.Table("CFF "))
+	// The widths are wrong for every glyph.
+	composite := func(encoding, subtype, descriptor string, more ...string) []byte {
+		return withFont("5 0 R", "<0041>", append([]string{
+			"<</Type/Font/Subtype/Type0/BaseFont/Sample/Encoding " + encoding + "/DescendantFonts[6 0 R]>>",
+			"<</Type/Font/Subtype/" + subtype + "/BaseFont/Sample/DW 77/FontDescriptor 7 0 R>>",
+			"<</Type/FontDescriptor/FontName/Sample/Flags 4" + descriptor + ">>",
+			trueType, cff,
+		}, more...)...)
+	}
+	simple := func(subtype, encoding, descriptor string, more ...string) []byte {
+		return withFont("5 0 R", "(A)", append([]string{
+			"<</Type/Font/Subtype/" + subtype + "/BaseFont/Sample/FirstChar 65/LastChar 65/Widths[77]/Encoding " + encoding + "/FontDescriptor 7 0 R>>", "null",
+			"<</Type/FontDescriptor/FontName/Sample/Flags 32" + descriptor + ">>",
+			trueType, cff,
+		}, more...)...)
+	}
+	const two, three = "/FontFile2 8 0 R", "/FontFile3 9 0 R"
+	cmap := func(body string) string {
+		return streamOf("/Type/CMap", []byte("1 begincodespacerange <0000><FFFF> endcodespacerange 1 begincidrange <0000><FFFF> 0 endcidrange "+body))
+	}
+	inline := "<</Type/Font/Subtype/TrueType/BaseFont/Sample/FirstChar 65/LastChar 65/Widths[77]/Encoding/WinAnsiEncoding/FontDescriptor<</Type/FontDescriptor/FontName/Sample/Flags 32/FontFile2 5 0 R>>>>"
+	for _, x := range []struct {
+		name  string
+		body  []byte
+		found bool
+	}{
+		{"Identity", composite("/Identity-H", "CIDFontType2", two), true},
+		{"Identity of CFF", composite("/Identity-V", "CIDFontType0", three), true},
+		{"a CMap of its own", composite("10 0 R", "CIDFontType2", two, cmap("")), true},
+		{"one that is built on another", composite("10 0 R", "CIDFontType2", two, cmap("/Other usecmap")), false},
+		{"one that says so in its dictionary", composite("10 0 R", "CIDFontType2", two, streamOf("/Type/CMap/UseCMap/GBK-EUC-H", []byte("1 begincidchar <0041> 65 endcidchar"))), false},
+		{"one with what is not defined", composite("10 0 R", "CIDFontType2", two, cmap("1 beginnotdefrange <0000><0020> 1 endnotdefrange")), false},
+		{"one of Japan", composite("/H", "CIDFontType2", two), false},
+		{"another one", composite("/90ms-RKSJ-H", "CIDFontType2", two), false},
+		{"one of Taiwan", composite("/CNS-EUC-H", "CIDFontType2", two), false},
+		{"one of Unicode", composite("/UniJIS-UTF32-H", "CIDFontType2", two), false},
+		{"one nobody knows", composite("/Nonsense", "CIDFontType2", two), false},
+		{"none", composite("null", "CIDFontType2", two), false},
+		{"two programs", composite("/Identity-H", "CIDFontType2", two+three), false},
+		{"TrueType in a CIDFont of CFF", composite("/Identity-H", "CIDFontType0", two), false},
+		{"CFF in a CIDFont of TrueType", composite("/Identity-H", "CIDFontType2", three), false},
+		{"glyphs by a map", composite("/Identity-H", "CIDFontType2/CIDToGIDMap 10 0 R", two, streamOf("", bytes.Repeat([]byte{0, 36}, 100))), true},
+		{"by one that cannot be decoded", composite("/Identity-H", "CIDFontType2/CIDToGIDMap 10 0 R", two, streamOf("/Filter/DCTDecode", []byte("x"))), false},
+		{"simple", simple("TrueType", "/WinAnsiEncoding", two), true},
+		{"simple CFF", simple("Type1", "/WinAnsiEncoding", three), true},
+		{"glyphs by CIDs", simple("Type1", "/WinAnsiEncoding", "/FontFile3 10 0 R", streamOf("/Subtype/Type1C", keyedCFF(t))), false},
+		{"in the resources", withFont(inline, "(A)", trueType), true},
+	} {
+		if found := fontFindings(t, x.body); len(found) > 0 != x.found {
+			t.Errorf("%s: %v", x.name, found)
+		}
+	}
+}
+
+// keyedCFF is a program whose glyphs have CIDs.
+func keyedCFF(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("font", "testdata", "SampleCJK.ttc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := font.ParseFace(data, 1, diag.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Table("CFF ")
+}
+
+// TestFontsOfManyWidthsAreReadOnce: widths that an array has for the same CIDs again and again, and a
+// font that stands in the resources and is chosen for each character.
+func TestFontsOfManyWidthsAreReadOnce(t *testing.T) {
+	t.Parallel()
+	widths := strings.Repeat("500 ", 60_000)
+	again := strings.Repeat("0 8 0 R ", 60_000)
+	b := withFont("5 0 R", "<0041>", "<</Type/Font/Subtype/Type0/BaseFont/Sample/Encoding/Identity-H/DescendantFonts[6 0 R]>>",
+		"<</Type/Font/Subtype/CIDFontType2/BaseFont/Sample/W["+again+"]/DW2[0 0]/FontDescriptor 7 0 R>>",
+		"<</Type/FontDescriptor/FontName/Sample/Flags 4>>", "["+widths+"]")
+	inline := "<</Type/Font/Subtype/TrueType/BaseFont/Sample/FirstChar 0/Widths[" + widths + "]>>"
+	for name, b := range map[string][]byte{"an array of widths": b, "a font of the resources": withFont(inline, strings.Repeat("/F 9 Tf (A) Tj ", 100_000))} {
+		start := time.Now()
+		fontFindings(t, b)
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%s: %v", name, took)
+		}
+	}
+}
