@@ -5,6 +5,7 @@ package operation_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"example.com/quire/pdf"
@@ -23,26 +25,37 @@ import (
 // poppler and mupdf.
 func TestSamplesMergedWithThemselves(t *testing.T) {
 	e := engine(t)
-	n := 0
-	eachSample(t, e, func(path string, b []byte, info *pdf.Info) {
+	var n, read, differ atomic.Int32
+	eachSample(t, e, func(t *testing.T, path string, b []byte, info *pdf.Info) {
 		if info.Encryption != nil {
 			return
 		}
-		n++
-		for _, wrong := range append(doubled(t, e, b), splitOff(t, e, b)...) {
-			if key := filepath.Base(path) + ": " + wrong; !slices.Contains(otherwise, key) {
+		n.Add(1)
+		wrong, ok := doubled(t, e, b)
+		if ok {
+			read.Add(1)
+		}
+		for _, w := range append(wrong, splitOff(t, e, b)...) {
+			key := filepath.Base(path) + ": " + w
+			if slices.ContainsFunc(otherwise, func(o string) bool { return strings.HasPrefix(key, o) }) {
+				differ.Add(1)
+			} else {
 				t.Error(key)
 			}
 		}
 	})
-	t.Logf("merged with itself, each of %d samples has twice the pages, bookmarks and fields for qpdf, poppler and mupdf; its first page alone has the same pixels", n)
+	if !t.Failed() {
+		fmt.Printf("merged with itself, each of %d samples, of which qpdf, poppler and mupdf read %d as they are, has twice the pages, bookmarks and fields for each, and the first page alone the same pixels; %d otherwise for a reader\n", n.Load(), read.Load(), differ.Load())
+	}
 }
 
-// otherwise are the samples that a reader sees otherwise, each looked at.
-var otherwise = []string{}
+// otherwise are the samples that a reader sees otherwise, each looked at. mupdf draws a sign of its own over
+// the field of a signature that is none any more.
+var otherwise = []string{"sample01.pdf: mupdf draws another page", "sample1.pdf: mupdf draws another page"}
 
-// eachSample calls f with the samples of other makers that have pages.
-func eachSample(t *testing.T, e *pdf.Engine, f func(path string, b []byte, info *pdf.Info)) {
+// eachSample runs f with the samples of other makers that have pages, each as a test of its own and several
+// at once, for most of the time is that of the readers. It returns when all are done.
+func eachSample(t *testing.T, e *pdf.Engine, f func(t *testing.T, path string, b []byte, info *pdf.Info)) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "github.com/pdfcpu/pdfcpu@v0.15.0")
 	cmd.Dir = t.TempDir()
@@ -54,27 +67,34 @@ func eachSample(t *testing.T, e *pdf.Engine, f func(path string, b []byte, info 
 	if err != nil {
 		t.Fatalf("the samples of pdfcpu: %v", err)
 	}
+	var paths []string
 	err = filepath.WalkDir(module.Dir, func(path string, _ fs.DirEntry, err error) error {
-		if !strings.EqualFold(filepath.Ext(path), ".pdf") || err != nil {
-			return err
+		if strings.EqualFold(filepath.Ext(path), ".pdf") {
+			paths = append(paths, path)
 		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		d, err := e.Open(t.Context(), bytes.NewReader(b), int64(len(b)), pdf.OpenOptions{})
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-			return nil
-		}
-		if info := d.Info(); len(info.Pages) > 0 && (info.Encryption == nil || info.Encryption.Owner) {
-			f(path, b, info)
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Run("each", func(t *testing.T) {
+		for _, path := range paths {
+			t.Run(filepath.Base(path), func(t *testing.T) {
+				t.Parallel()
+				b, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				d, err := e.Open(t.Context(), bytes.NewReader(b), int64(len(b)), pdf.OpenOptions{})
+				if err != nil {
+					t.Fatalf("%s: %v", path, err)
+				}
+				if info := d.Info(); len(info.Pages) > 0 && (info.Encryption == nil || info.Encryption.Owner) {
+					f(t, path, b, info)
+				}
+			})
+		}
+	})
 }
 
 // TestSamplesAreMergedSplitAndTurned: each sample of other makers, merged with itself, its first page
@@ -82,9 +102,9 @@ func eachSample(t *testing.T, e *pdf.Engine, f func(path string, b []byte, info 
 func TestSamplesAreMergedSplitAndTurned(t *testing.T) {
 	qpdf := pdftest.Need(t, "qpdf")
 	e := engine(t)
-	n, written := 0, 0
-	eachSample(t, e, func(path string, b []byte, info *pdf.Info) {
-		n++
+	var n, written atomic.Int32
+	eachSample(t, e, func(t *testing.T, path string, b []byte, info *pdf.Info) {
+		n.Add(1)
 		pages := len(info.Pages)
 		for name, x := range map[string]struct {
 			values map[string]string
@@ -110,7 +130,7 @@ func TestSamplesAreMergedSplitAndTurned(t *testing.T) {
 				t.Errorf("%s %s: %v", name, path, err)
 				continue
 			}
-			written++
+			written.Add(1)
 			if name == "encrypt" { // read with its password, and decrypted again
 				if said, code := pdftest.Run(t, "pdfinfo", "-upw", "open", pdftest.Write(t, "encrypted.pdf", out[0])); code != 0 || !strings.Contains(said, "Encrypted:       yes") {
 					t.Errorf("%s %s: poppler: %s", name, path, said)
@@ -137,5 +157,7 @@ func TestSamplesAreMergedSplitAndTurned(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("operations on %d samples: %d files written, each with the pages that it should have for qpdf", n, written)
+	if !t.Failed() {
+		fmt.Printf("operations on %d samples: %d files written, each with the pages that it should have for qpdf\n", n.Load(), written.Load())
+	}
 }

@@ -2,7 +2,6 @@ package pdftest
 
 import (
 	"image"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -42,10 +41,9 @@ func MuPDFText(tb testing.TB, file string) string {
 // MuPDFFirst draws the first page of a file by mutool, at 72 dpi; nil: it does not.
 func MuPDFFirst(tb testing.TB, file string) image.Image {
 	tb.Helper()
-	name := filepath.Join(tb.TempDir(), "first.png")
-	_, _, code := run(tb, "mutool", "draw", "-q", "-r", "72", "-o", name, file, "1")
-	if _, err := os.Stat(name); err != nil || code != 0 {
+	out, _, code := run(tb, "mutool", "draw", "-q", "-r", "72", "-F", "ppm", "-o", "-", file, "1")
+	if code != 0 {
 		return nil
 	}
-	return readPNG(tb, name)
+	return readPPM(out)
 }

@@ -162,12 +162,29 @@ func rasterFiles(tb testing.TB, tool, file string, dpi int) []string {
 // not.
 func RasterFirst(tb testing.TB, file string) image.Image {
 	tb.Helper()
-	name := filepath.Join(tb.TempDir(), "first")
-	_, _, code := run(tb, "pdftoppm", "-r", "72", "-cropbox", "-f", "1", "-l", "1", "-singlefile", "-png", file, name)
-	if _, err := os.Stat(name + ".png"); err != nil || code != 0 {
+	out, _, code := run(tb, "pdftoppm", "-r", "72", "-cropbox", "-f", "1", "-l", "1", "-singlefile", file)
+	if code != 0 {
 		return nil
 	}
-	return readPNG(tb, name+".png")
+	return readPPM(out)
+}
+
+// readPPM reads a picture in the binary format of Netpbm (PPM, 8 bits), which takes a renderer a tenth
+// of the time that PNG takes; nil: it is none.
+func readPPM(s string) image.Image {
+	var width, height, most int
+	if n, err := fmt.Sscanf(s, "P6\n%d %d\n%d\n", &width, &height, &most); n != 3 || err != nil || most != 255 || width < 0 || height < 0 {
+		return nil
+	}
+	pixels := len(s) - 3*width*height
+	if pixels < 0 {
+		return nil
+	}
+	m := image.NewRGBA(image.Rect(0, 0, width, height))
+	for i, at := 0, pixels; i < len(m.Pix); i, at = i+4, at+3 {
+		m.Pix[i], m.Pix[i+1], m.Pix[i+2], m.Pix[i+3] = s[at], s[at+1], s[at+2], 255
+	}
+	return m
 }
 
 func readPNG(tb testing.TB, name string) image.Image {
