@@ -51,7 +51,7 @@ func TestAllocationsStayWithinTheirBounds(t *testing.T) {
 		{"layer-breaker", "quire", 10},
 		{"layer-limit", "quire", 10},
 		{"layer-cache-miss", "quire", 13},
-		{"layer-collapse", "quire", 24},
+		{"layer-collapse", "quire", 19},
 		{"layer-hedge", "quire", 24},
 	} {
 		got := allocations(t, c.row, c.name)

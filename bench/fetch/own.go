@@ -147,13 +147,16 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 
 const crowd = 100
 
-// together runs f in so many goroutines and returns the first error.
-func together(f func() error) error {
+// swapped is a transport that another takes the place of, between operations.
+type swapped struct{ http.RoundTripper }
+
+// together runs f in so many goroutines, with their numbers, and returns the first error.
+func together(f func(n int) error) error {
 	var wg sync.WaitGroup
 	var first atomic.Pointer[error]
-	for range crowd {
+	for n := range crowd {
 		wg.Go(func() {
-			if err := f(); err != nil {
+			if err := f(n); err != nil {
 				first.CompareAndSwap(nil, &err)
 			}
 		})
@@ -173,19 +176,24 @@ func crowds() []contestant {
 	body := kilobyte(10)
 	return []contestant{
 		{name: "quire", own: true, open: func() (func(int) error, func() error, error) {
+			gets := make([]func(int) error, crowd) // each with a buffer to read into, which is its caller's
+			under := new(swapped)
+			for n := range gets {
+				gets[n] = getter(under, body, unique)
+			}
 			return func(i int) error {
 				g, err := collapse.New(collapse.Config{})
 				if err != nil {
 					return err
 				}
 				up := &gate{next: answers(body), ready: make(chan struct{})}
-				rt := g.Layer(up)
+				under.RoundTripper = g.Layer(up)
 				var joined atomic.Int64
-				err = together(func() error {
+				err = together(func(n int) error {
 					if joined.Add(1) == crowd {
 						time.AfterFunc(joinTime, func() { close(up.ready) })
 					}
-					return getter(rt, body, unique)(i)
+					return gets[n](i)
 				})
 				if n := up.calls.Load(); err == nil && n != 1 {
 					err = fmt.Errorf("%w: %d upstream calls", errWrong, n)

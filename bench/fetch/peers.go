@@ -61,7 +61,7 @@ func singleflightCrowd(body []byte) func() (func(int) error, func() error, error
 			var g singleflight.Group
 			up := &gate{next: answers(body), ready: make(chan struct{})}
 			var joined atomic.Int64
-			err := together(func() error {
+			err := together(func(int) error {
 				if joined.Add(1) == crowd {
 					time.AfterFunc(joinTime, func() { close(up.ready) })
 				}

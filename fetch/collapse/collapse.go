@@ -179,11 +179,15 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		closeBody(req)
 		return nil, err
 	}
-	f, leads := g.join(string(key), req, st)
+	f, leads := g.join(key, req, st)
 	if f == nil {
 		return t.next.RoundTrip(req)
 	}
-	if leads {
+	switch {
+	case !leads:
+	case req.Context().Done() == nil: // it cannot leave before the flight ends, and so may as well make it
+		f.fly(t.next)
+	default:
 		go f.fly(t.next)
 	}
 	return t.wait(f, req, st, leads)
@@ -215,22 +219,24 @@ func closeBody(req *http.Request) {
 }
 
 // join returns the flight of a key, a new one if there is none; nil when the key is not to be collapsed now.
-func (g *Group) join(key string, req *http.Request, st *call.State) (f *flight, leads bool) {
+func (g *Group) join(key []byte, req *http.Request, st *call.State) (f *flight, leads bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if until, ok := g.pass[key]; ok {
-		if time.Now().Before(until) {
-			return nil, false
+	if len(g.pass) > 0 {
+		if until, ok := g.pass[string(key)]; ok {
+			if time.Now().Before(until) {
+				return nil, false
+			}
+			delete(g.pass, string(key))
 		}
-		delete(g.pass, key)
 	}
-	if f = g.flights[key]; f != nil && f.waiting <= g.cfg.MaxFollowers {
+	if f = g.flights[string(key)]; f != nil && f.waiting <= g.cfg.MaxFollowers {
 		f.waiting++
 		f.joined++
 		return f, false
 	}
-	f = newFlight(g, key, req, st)
-	g.flights[key] = f
+	f = newFlight(g, string(key), req, st)
+	g.flights[f.key] = f
 	return f, true
 }
 
@@ -242,8 +248,9 @@ func (g *Group) join(key string, req *http.Request, st *call.State) (f *flight, 
 type flight struct {
 	g      *Group
 	key    string
-	req    *http.Request
-	st     *call.State
+	req    http.Request
+	st     call.State
+	log    [1]call.Attempt // from where the state's grows
 	cancel context.CancelFunc
 	done   chan struct{}
 
@@ -260,24 +267,34 @@ type flight struct {
 func newFlight(g *Group, key string, req *http.Request, st *call.State) *flight {
 	ctx, cancel := context.WithCancel(call.Detach(req.Context(), true))
 	f := &flight{g: g, key: key, cancel: cancel, done: make(chan struct{}), waiting: 1}
-	f.st = call.New(ctx, time.Now())
+	f.st.Init(ctx, time.Now(), f.log[:0])
 	if st != nil {
 		f.st.Continue(st)
 		f.st.End = st.End
 	}
-	r := *req
-	f.req = r.WithContext(f.st)
+	f.req = *req.WithContext(&f.st)
 	return f
 }
 
-// fly makes the request and shares what comes of it.
+// fly makes the request and shares what comes of it, also when a layer below panics or ends its goroutine.
 func (f *flight) fly(next http.RoundTripper) {
+	over := false
 	defer func() {
-		if p := recover(); p != nil {
+		switch p := recover(); {
+		case p != nil:
 			f.end(fmt.Errorf("collapsed request: panic: %v", p))
+		case !over:
+			f.end(errGone)
 		}
 	}()
-	resp, err := next.RoundTrip(f.req)
+	f.run(next)
+	over = true
+}
+
+var errGone = call.Final("collapsed request: its goroutine was ended")
+
+func (f *flight) run(next http.RoundTripper) {
+	resp, err := next.RoundTrip(&f.req)
 	if err != nil {
 		f.end(err)
 		return
@@ -450,7 +467,7 @@ func (t *transport) wait(f *flight, req *http.Request, st *call.State, leads boo
 		return nil, err
 	}
 	if leads && st != nil {
-		st.Adopt(f.st)
+		st.Adopt(&f.st)
 	}
 	switch {
 	case f.err != nil:

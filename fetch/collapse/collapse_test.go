@@ -9,6 +9,7 @@ import (
 	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -340,6 +341,87 @@ func TestPanicBelowReachesEveryCaller(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A caller that cannot be cancelled leads without a goroutine of its own; nothing else is different.
+func TestCallersThatCannotLeave(t *testing.T) {
+	large := strings.Repeat("0123456789", 10)
+	answer := func(body string, fields ...string) roundTrip {
+		return func(req *http.Request) (*http.Response, error) {
+			pass(time.Second)
+			resp := &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1, Request: req}
+			for _, f := range fields {
+				resp.Header.Set(f, "a=b")
+			}
+			return resp, nil
+		}
+	}
+	for name, c := range map[string]struct {
+		next     roundTrip
+		body     string
+		fails    string
+		requests int
+	}{
+		"shared":    {answer("x"), "x", "", 1},
+		"for one":   {answer("x", "Set-Cookie"), "x", "", 5},
+		"too large": {answer(large), large, "", 5},
+		"panics":    {func(*http.Request) (*http.Response, error) { pass(time.Second); panic("boom") }, "", "panic: boom", 1},
+		"fails":     {func(*http.Request) (*http.Response, error) { pass(time.Second); return nil, io.ErrUnexpectedEOF }, "", "unexpected EOF", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var requests atomic.Int64
+				g, rt := over(t, Config{MaxBuffer: 50}, roundTrip(func(req *http.Request) (*http.Response, error) {
+					requests.Add(1)
+					return c.next(req)
+				}))
+				var wg sync.WaitGroup
+				for range 5 {
+					wg.Go(func() {
+						body, _, err := get(context.WithoutCancel(t.Context()), t, rt)
+						if c.fails == "" && (err != nil || body != c.body) || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
+							t.Errorf("%q, %v", body, err)
+						}
+					})
+				}
+				wg.Wait()
+				if n := requests.Load(); n != int64(c.requests) || len(g.flights) != 0 {
+					t.Errorf("%d requests, %d flights are left", n, len(g.flights))
+				}
+			})
+		})
+	}
+}
+
+func TestEndOfTheGoroutineBelowReachesEveryCaller(t *testing.T) {
+	for name, leaves := range map[string]bool{"can leave": true, "cannot leave": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, rt := over(t, Config{}, roundTrip(func(*http.Request) (*http.Response, error) {
+					pass(time.Second)
+					runtime.Goexit()
+					return nil, io.EOF
+				}))
+				ctx := t.Context()
+				if !leaves {
+					ctx = context.WithoutCancel(ctx)
+				}
+				var told atomic.Int64
+				var wg sync.WaitGroup
+				for range 5 {
+					wg.Go(func() {
+						if _, _, err := get(ctx, t, rt); err != nil && strings.Contains(err.Error(), "goroutine was ended") {
+							told.Add(1)
+						}
+					})
+				}
+				wg.Wait()
+				if n := told.Load(); n < 4 { // the one that is ended itself is not told
+					t.Errorf("%d of 5 were told", n)
+				}
+			})
+		})
+	}
+}
 
 func TestFailureIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -30,13 +30,15 @@ func (r Rate) interval() time.Duration {
 
 // GCRA is one limiter. It is safe for concurrent use.
 type GCRA struct {
-	set   atomic.Pointer[setting]
-	due   atomic.Int64 // the theoretical arrival time, in nanoseconds since epoch
-	epoch time.Time
+	set atomic.Pointer[setting]
+	due atomic.Int64 // the theoretical arrival time, in nanoseconds since epoch
 
 	denied atomic.Int64
 	mu     sync.Mutex // of SetRate
 }
+
+// epoch is what the instants of all limiters are counted from: one of each limiter's own would be most of what it takes.
+var epoch = time.Now()
 
 // setting is what limiters of the same rate may share.
 type setting struct {
@@ -66,8 +68,7 @@ func NewGCRA(r Rate, burst int) (*GCRA, error) {
 
 // init makes the zero GCRA a limiter.
 func (g *GCRA) init(s *setting) {
-	g.epoch = time.Now()
-	g.due.Store(math.MinInt64 / 2) // nothing is owed, also to a caller whose now is a moment older than epoch
+	g.due.Store(math.MinInt64 / 2) // nothing is owed, also to a caller whose now is older than epoch
 	g.set.Store(s)
 }
 
@@ -134,7 +135,7 @@ func (g *GCRA) reserve(now time.Time, n int, limit time.Duration) (place int64, 
 	if n > s.burst {
 		return 0, 0, false
 	}
-	at, cost := int64(now.Sub(g.epoch)), s.interval*int64(n)
+	at, cost := int64(now.Sub(epoch)), s.interval*int64(n)
 	for {
 		due := g.due.Load()
 		next := max(due, at) + cost
@@ -203,7 +204,7 @@ func (g *GCRA) SetRate(r Rate, burst int) error {
 	old, next := g.set.Load(), newSetting(r, burst)
 	g.set.Store(next)
 	for {
-		due, at := g.due.Load(), int64(time.Since(g.epoch))
+		due, at := g.due.Load(), int64(time.Since(epoch))
 		if due <= at {
 			return nil
 		}
@@ -225,6 +226,6 @@ type Stats struct {
 // Stats returns the state at this moment.
 func (g *GCRA) Stats() Stats {
 	s := g.set.Load()
-	ahead := max(g.due.Load()-int64(time.Since(g.epoch)), 0)
+	ahead := max(g.due.Load()-int64(time.Since(epoch)), 0)
 	return Stats{Rate: s.rate, Burst: s.burst, Available: int(max((s.ahead-ahead)/s.interval, 0)), Denied: g.denied.Load()}
 }

@@ -137,10 +137,12 @@ type Keyed struct {
 	waited   atomic.Int64 // nanoseconds
 }
 
-// keyed is what a key has: a limiter of ours, one of others, or nothing.
+// keyed is what a key has: a limiter of ours, one of others, or nothing. An entry of the registry with it takes two lines of a
+// processor's cache, of which an admission needs the first: what the registry and the limiter look at stands there.
 type keyed struct {
 	own    GCRA // without a setting when it is not ours
 	theirs Allower
+	_      [16]byte
 }
 
 // ruled is a rule, as all keys that it stands for share it.

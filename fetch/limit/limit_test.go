@@ -13,11 +13,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"go.uber.org/goleak"
 
 	"example.com/quire/fetch/fetchtest"
 	"example.com/quire/fetch/internal/call"
+	"example.com/quire/fetch/internal/origin"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -669,5 +671,15 @@ func TestWhoIsHeldUpIsNotRefused(t *testing.T) {
 	readings = []time.Time{now, late}
 	if _, wait, ok := g.reserveBy(clock, time.Second); !ok || wait != 0 {
 		t.Errorf("%v, %t: refused, or made to wait", wait, ok)
+	}
+}
+
+// An admission by key looks at one line of a processor's cache of its entry, 64 bytes at an address that is a multiple of it: entries of
+// 128 bytes begin at one.
+func TestEntryOfAKeyFitsIntoCacheLines(t *testing.T) {
+	var e origin.Entry[string, keyed]
+	due := unsafe.Offsetof(e.Value) + unsafe.Offsetof(e.Value.own) + unsafe.Offsetof(e.Value.own.due)
+	if size := unsafe.Sizeof(e); unsafe.Sizeof(uintptr(0)) == 8 && (size != 128 || due+8 > 64) {
+		t.Errorf("an entry takes %d bytes, and its arrival time is at %d", size, due)
 	}
 }

@@ -419,13 +419,17 @@ func (s *State) Continue(of *State) {
 // Detach returns a context with ctx's values that does not end with it, for work that outlives its call. It is not in ctx's call.
 // The call's trace hooks (net/http/httptrace) see it when traced: not when who made them has gone.
 func Detach(ctx context.Context, traced bool) context.Context {
-	return &detached{context.WithoutCancel(ctx), traced}
+	return &detached{ctx, traced}
 }
 
 type detached struct {
-	context.Context
+	ctx    context.Context
 	traced bool
 }
+
+func (d *detached) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (d *detached) Done() <-chan struct{}       { return nil }
+func (d *detached) Err() error                  { return nil }
 
 func (d *detached) Value(key any) any {
 	switch key.(type) {
@@ -433,14 +437,14 @@ func (d *detached) Value(key any) any {
 		return nil
 	}
 	if d.traced {
-		return d.Context.Value(key)
+		return d.ctx.Value(key)
 	}
 	if t := reflect.TypeOf(key); t != nil {
 		if p := t.PkgPath(); p == "net/http/httptrace" || p == "internal/nettrace" {
 			return nil
 		}
 	}
-	return d.Context.Value(key)
+	return d.ctx.Value(key)
 }
 
 // ShareKey makes the idempotency key of a call that this one continues its own.
