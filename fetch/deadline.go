@@ -82,15 +82,15 @@ func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// headers returns after how long the attempt's headers must be there, of a call with so much time left (0 = any), and the error if they
-// are not.
-func (d *deadline) headers(st *call.State, try call.Try, left time.Duration) (time.Duration, error) {
+// headers returns after how long the attempt's headers must be there, of a call with so much time left (0 = any), and the reason why not
+// later.
+func (d *deadline) headers(st *call.State, try call.Try, left time.Duration) (time.Duration, reason) {
 	own := d.attempt
 	if o := st.Options.Attempt; o > 0 {
 		own = o
 	}
 	if left == 0 {
-		return own, call.ErrAttemptTimeout
+		return own, attemptTime
 	}
 	if d.split {
 		share := max(left/time.Duration(max(try.Of-try.N+1, 1)), leastAttempt)
@@ -99,9 +99,9 @@ func (d *deadline) headers(st *call.State, try call.Try, left time.Duration) (ti
 		}
 	}
 	if own == 0 || left <= own {
-		return left, call.ErrTotalTimeout
+		return left, totalTime
 	}
-	return own, call.ErrAttemptTimeout
+	return own, attemptTime
 }
 
 // attempt is the request, the timer and the body of one attempt. Its times count from its start; 0 = none.
@@ -118,19 +118,34 @@ type attempt struct {
 	timer *time.Timer
 	at    time.Duration // when the timer shall strike
 	armed time.Duration // when it will: never after at. Striking early, it is set again, which is cheaper than setting it on every Read
-	why   error
-	cause error // what it struck for
+	why   reason
+	cause reason // what it struck for
 	done  bool
 }
 
+// reason is why a timer strikes.
+type reason uint8
+
+const (
+	_ reason = iota
+	attemptTime
+	totalTime
+	silence
+)
+
+// err is the error that says so; nil of none.
+func (r reason) err() error {
+	return [...]error{nil, call.ErrAttemptTimeout, call.ErrTotalTimeout, call.ErrBodyIdle}[r]
+}
+
 // until sets the timer; 0 stops it.
-func (a *attempt) until(at time.Duration, why error) {
+func (a *attempt) until(at time.Duration, why reason) {
 	a.mu.Lock()
 	a.set(at, why)
 	a.mu.Unlock()
 }
 
-func (a *attempt) set(at time.Duration, why error) {
+func (a *attempt) set(at time.Duration, why reason) {
 	a.at, a.why = at, why
 	switch {
 	case at == 0 || a.done:
@@ -147,7 +162,7 @@ func (a *attempt) strike() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.armed = 0
-	if a.done || a.at == 0 || a.cause != nil {
+	if a.done || a.at == 0 || a.cause != 0 {
 		return
 	}
 	if left := a.at - time.Since(a.start); left > 0 {
@@ -156,15 +171,15 @@ func (a *attempt) strike() {
 		return
 	}
 	a.cause = a.why
-	a.cancel(a.why)
+	a.cancel(a.why.err())
 }
 
 // stopped disarms the timer at the headers and returns what it struck for, if it did.
 func (a *attempt) stopped() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.set(0, nil)
-	return a.cause
+	a.set(0, 0)
+	return a.cause.err()
 }
 
 // release ends the attempt's context. Once the body has ended nothing waits for it.
@@ -182,7 +197,7 @@ func (a *attempt) release() {
 // the caller's ended.
 func (a *attempt) explain(err error) error {
 	a.mu.Lock()
-	cause := a.cause
+	cause := a.cause.err()
 	a.mu.Unlock()
 	if own := a.parent.Err(); own != nil && (cause == nil || !errors.Is(err, cause)) {
 		if errors.Is(err, own) {
@@ -215,16 +230,16 @@ func (a *attempt) body(resp *http.Response) {
 	}
 	resp.Body = a
 	if a.end > 0 {
-		a.until(a.end, call.ErrTotalTimeout)
+		a.until(a.end, totalTime)
 	}
 }
 
 // Read reads the body. Silence is measured while a Read waits; a caller that takes its time between two is not silence.
 func (a *attempt) Read(p []byte) (int, error) {
 	if a.idle > 0 {
-		at, why := time.Since(a.start)+a.idle, call.ErrBodyIdle
+		at, why := time.Since(a.start)+a.idle, silence
 		if a.end > 0 && a.end <= at {
-			at, why = a.end, call.ErrTotalTimeout
+			at, why = a.end, totalTime
 		}
 		a.until(at, why)
 	}
@@ -232,7 +247,7 @@ func (a *attempt) Read(p []byte) (int, error) {
 	switch {
 	case err == nil:
 		if a.idle > 0 {
-			a.until(a.end, call.ErrTotalTimeout)
+			a.until(a.end, totalTime)
 		}
 	case errors.Is(err, io.EOF):
 		a.release()

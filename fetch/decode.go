@@ -84,19 +84,22 @@ func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
 	if resp.Body == nil || resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
 		return resp, nil
 	}
-	b.rc, b.r, b.left, b.bounded = resp.Body, resp.Body, d.max, d.max >= 0
+	b.rc, b.left = resp.Body, d.max
+	if d.max < 0 {
+		b.left = math.MaxInt64 // more than there is
+	}
 	if codings := d.codings(resp); asked && len(codings) > 0 {
 		bound := codedBound(d.max)
 		b.coded = &coded{source: source{r: b.rc, left: bound}, bound: bound, decoders: codings, req: req, damaged: d.damaged}
-		b.r = &b.coded.source
+		b.coded.r = &b.coded.source
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
 		resp.ContentLength = -1
 		resp.Uncompressed = true
-	} else if b.bounded && resp.ContentLength > d.max {
+	} else if resp.ContentLength > b.left {
 		b.err = call.ErrBodyTooLarge // declared: no need to read up to the bound first
 	}
-	if b.bounded || b.coded != nil {
+	if d.max >= 0 || b.coded != nil {
 		resp.Body = b
 	}
 	return resp, nil
@@ -147,17 +150,16 @@ const maxCodings = 3
 
 // bounded is a body that is decoded when first read and ends in ErrBodyTooLarge beyond its bound.
 type bounded struct {
-	rc      io.ReadCloser
-	r       io.Reader
-	coded   *coded // nil = it is not
-	bounded bool
-	left    int64
-	err     error
+	rc    io.ReadCloser
+	coded *coded // nil = it is not
+	left  int64
+	err   error
 }
 
 // coded is what a body needs that is to be decoded.
 type coded struct {
 	source   source
+	r        io.Reader // what comes of it
 	decoders []Decoder // nil = they are opened
 	opened   []io.Closer
 	bound    int64     // of what each decoder reads
@@ -234,16 +236,20 @@ func (b *bounded) read(p []byte) (int, error) {
 			return 0, b.err
 		}
 	}
-	if b.bounded && int64(len(p))-1 > b.left {
+	if int64(len(p))-1 > b.left {
 		p = p[:b.left+1] // one more than the bound, to tell the end from too much
 	}
-	n, err := b.r.Read(p)
-	if b.bounded {
-		if int64(n) > b.left {
-			n, err = int(b.left), call.ErrBodyTooLarge
-		}
-		b.left -= int64(n)
+	var n int
+	var err error
+	if b.coded == nil {
+		n, err = b.rc.Read(p)
+	} else {
+		n, err = b.coded.r.Read(p)
 	}
+	if int64(n) > b.left {
+		n, err = int(b.left), call.ErrBodyTooLarge
+	}
+	b.left -= int64(n)
 	if err != nil {
 		if b.coded != nil && b.coded.opened != nil && !errors.Is(err, io.EOF) {
 			err = b.cause(err)
@@ -255,7 +261,7 @@ func (b *bounded) read(p []byte) (int, error) {
 
 func (b *bounded) open() error {
 	for i, dec := range b.coded.decoders {
-		r, err := dec(b.r)
+		r, err := dec(b.coded.r)
 		if err != nil {
 			if i == 0 && errors.Is(err, io.EOF) {
 				b.coded.decoders = nil
@@ -263,11 +269,11 @@ func (b *bounded) open() error {
 			}
 			return b.cause(err)
 		}
-		b.r = r
+		b.coded.r = r
 		b.coded.opened = append(b.coded.opened, r)
 		if i+1 < len(b.coded.decoders) {
 			again := &source{r: r, left: b.coded.bound, decoded: true}
-			b.coded.between, b.r = append(b.coded.between, again), again
+			b.coded.between, b.coded.r = append(b.coded.between, again), again
 		}
 	}
 	b.coded.decoders = nil

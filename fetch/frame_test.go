@@ -5,9 +5,17 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"example.com/quire/fetch/internal/call"
 )
+
+// What an ordinary call takes is one allocation of 1,280 bytes, 8 of which are the allocator's.
+func TestFrameFitsIntoItsAllocation(t *testing.T) {
+	if size := unsafe.Sizeof(frame{}) + unsafe.Sizeof(wire{}); unsafe.Sizeof(uintptr(0)) == 8 && size > 1272 {
+		t.Errorf("a frame with its wire takes %d bytes", size)
+	}
+}
 
 func TestPartsOfAFrameAreTakenOnce(t *testing.T) {
 	f := newFrame(false)

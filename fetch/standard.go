@@ -70,7 +70,7 @@ func (c *Client) assemble() error {
 	layers = append(layers, cfg.PerAttempt...)
 	if cfg.Off&OffDrain == 0 {
 		layers = append(layers, func(next http.RoundTripper) http.RoundTripper {
-			return &drain{next: next, max: cfg.Drain.MaxBytes, wait: cfg.Drain.Wait}
+			return &drain{next: next, most: body.Bounds{Bytes: cfg.Drain.MaxBytes, Wait: cfg.Drain.Wait}}
 		})
 	}
 	c.stack = Stack(base, layers...)
@@ -266,13 +266,12 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // drain keeps the connections of bodies that are closed early.
 type drain struct {
 	next http.RoundTripper
-	max  int64
-	wait time.Duration
+	most body.Bounds
 }
 
 // Describe names the layer and its settings.
 func (d *drain) Describe() (name, settings string) {
-	return "drain", fmt.Sprintf("%d bytes in %v", d.max, d.wait)
+	return "drain", fmt.Sprintf("%d bytes in %v", d.most.Bytes, d.most.Wait)
 }
 
 // Unwrap returns the layer below.
@@ -289,7 +288,7 @@ func (d *drain) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	b := take(st, takenDrained, func(f *frame) *body.Drained { return &f.wire.drained })
-	b.Wrap(resp.Body, resp.ContentLength, d.max, d.wait)
+	b.Wrap(resp.Body, resp.ContentLength, &d.most)
 	resp.Body = b
 	return resp, nil
 }

@@ -261,14 +261,14 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, err
 	}
 	// A success is one when the body has come to its end.
-	resp.Body = &judged{rc: resp.Body, ctx: req.Context(), ticket: ticket, start: now, took: took}
+	resp.Body = &judged{rc: resp.Body, req: req, ticket: ticket, start: now, took: took}
 	return resp, nil
 }
 
 // judged reports the outcome of an admitted call with the end of its body: broken is a failure, closed early is not.
 type judged struct {
 	rc     io.ReadCloser
-	ctx    context.Context
+	req    *http.Request
 	ticket Ticket
 	start  time.Time
 	took   time.Duration
@@ -281,7 +281,7 @@ func (j *judged) Read(p []byte) (int, error) {
 	case err == nil:
 	case err == io.EOF:
 		j.done(Success)
-	case j.ctx.Err() != nil || errors.Is(err, http.ErrBodyReadAfterClose):
+	case j.req.Context().Err() != nil || errors.Is(err, http.ErrBodyReadAfterClose):
 		j.done(Ignored)
 	default:
 		j.done(Failure)

@@ -4,7 +4,6 @@ package body
 
 import (
 	"io"
-	"math"
 	"sync"
 	"time"
 )
@@ -22,17 +21,22 @@ func Discard(rc io.ReadCloser) {
 	var once sync.Once
 	stop := func() { once.Do(func() { _ = rc.Close() }) }
 	t := time.AfterFunc(DiscardWait, stop)
-	_, _ = io.CopyN(io.Discard, rc, DiscardBytes+1)
+	empty(rc, DiscardBytes)
 	t.Stop()
 	stop()
+}
+
+// Bounds are what closing a body early may cost.
+type Bounds struct {
+	Bytes int64
+	Wait  time.Duration
 }
 
 // Drained is a response body that is wrapped so that closing it early reads a small rest first.
 type Drained struct {
 	rc   io.ReadCloser
 	left int64 // declared length less what was read; -1 when unknown
-	max  int64
-	wait time.Duration
+	most *Bounds
 
 	mu      sync.Mutex
 	reading bool
@@ -43,9 +47,8 @@ type Drained struct {
 }
 
 // Wrap makes the zero Drained a wrapper of rc of the declared length (-1 unknown).
-func (d *Drained) Wrap(rc io.ReadCloser, length, limit int64, wait time.Duration) {
-	d.rc, d.left, d.wait = rc, length, wait
-	d.max = min(limit, math.MaxInt64-1) // Close asks for one byte more
+func (d *Drained) Wrap(rc io.ReadCloser, length int64, most *Bounds) {
+	d.rc, d.left, d.most = rc, length, most
 }
 
 func (d *Drained) Read(p []byte) (int, error) {
@@ -69,13 +72,13 @@ func (d *Drained) Read(p []byte) (int, error) {
 // A second Close does nothing.
 func (d *Drained) Close() error {
 	d.mu.Lock()
-	skip := d.closed || d.ended || d.reading || d.left > d.max
+	skip := d.closed || d.ended || d.reading || d.left > d.most.Bytes
 	d.closed = true
 	d.mu.Unlock()
 	if !skip {
 		// The timer's Close ends a Read that takes too long.
-		t := time.AfterFunc(d.wait, d.close)
-		_, _ = io.CopyN(io.Discard, d.rc, d.max+1)
+		t := time.AfterFunc(d.most.Wait, d.close)
+		empty(d.rc, d.most.Bytes)
 		t.Stop()
 	}
 	d.close()
@@ -83,3 +86,23 @@ func (d *Drained) Close() error {
 }
 
 func (d *Drained) close() { d.once.Do(func() { d.err = d.rc.Close() }) }
+
+// empty reads r to its end, or until there were more bytes than these.
+func empty(r io.Reader, most int64) {
+	into := scratch.Get().(*[8 << 10]byte)
+	defer scratch.Put(into)
+	for most >= 0 {
+		part := into[:]
+		if most < int64(len(part))-1 {
+			part = part[:most+1] // one more, to tell the end from too much
+		}
+		n, err := r.Read(part)
+		if err != nil {
+			return
+		}
+		most -= int64(n)
+	}
+}
+
+// scratch are buffers for what nobody reads.
+var scratch = sync.Pool{New: func() any { return new([8 << 10]byte) }}

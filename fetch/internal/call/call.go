@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"math"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -135,20 +136,45 @@ type State struct {
 	Client any
 
 	mu       sync.Mutex
-	try      Try
-	id       string
-	key      string
+	tryStart time.Time
+	tryN     int32
+	tryOf    int32
 	stop     string
-	hops     []*url.URL
+	seldom   *seldom       // nil = all zero
+	result   string        // of the cache
+	age      time.Duration // of what it had stored
+	stored   bool
 	out      bool
 	keyed    bool
 	crossed  bool
-	resent   int
-	cache    CacheInfo
 	shared   bool
-	waited   time.Duration
 	inside   bool
+	tryHedge bool
 	attempts []Attempt
+}
+
+// seldom is what most calls have nothing of.
+type seldom struct {
+	id     string
+	key    string
+	hops   []*url.URL
+	resent int
+	waited time.Duration
+}
+
+// read returns what there is of the seldom, and rare the same to be written to. With the lock held.
+func (s *State) read() seldom {
+	if s.seldom == nil {
+		return seldom{}
+	}
+	return *s.seldom
+}
+
+func (s *State) rare() *seldom {
+	if s.seldom == nil {
+		s.seldom = new(seldom)
+	}
+	return s.seldom
 }
 
 // New returns the state of a call that starts now under the caller's context.
@@ -163,7 +189,8 @@ func New(ctx context.Context, now time.Time) *State {
 
 // Init makes of the zero State what New returns, with a log that grows from the given one.
 func (s *State) Init(ctx context.Context, now time.Time, log []Attempt) {
-	s.Context, s.Start, s.Options, s.try = ctx, now, OptionsOf(ctx), Try{N: 1, Of: 1, Start: now}
+	s.Context, s.Start, s.Options = ctx, now, OptionsOf(ctx)
+	s.tryN, s.tryOf, s.tryStart = 1, 1, now
 	s.attempts = log
 }
 
@@ -265,7 +292,11 @@ func (s *State) Now() time.Time {
 }
 
 // Begin starts an attempt. Layers below read its start instead of the clock.
-func (s *State) Begin(t Try) { set(s, &s.try, t) }
+func (s *State) Begin(t Try) {
+	s.mu.Lock()
+	s.tryN, s.tryOf, s.tryStart, s.tryHedge = int32(min(t.N, math.MaxInt32)), int32(min(t.Of, math.MaxInt32)), t.Start, t.Hedge //nolint:gosec // bounded
+	s.mu.Unlock()
+}
 
 // Try is one attempt while it runs. Attempts of one call that run beside each other have a record each.
 type Try struct {
@@ -301,7 +332,7 @@ func TryOf(ctx context.Context) (t Try, ok bool) {
 	case *State:
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		return v.try, true
+		return Try{N: int(v.tryN), Of: int(v.tryOf), Start: v.tryStart, Hedge: v.tryHedge}, true
 	}
 	return Try{}, false
 }
@@ -340,7 +371,8 @@ func (s *State) Stop() string { return get(s, &s.stop) }
 func (s *State) AddHop(u *url.URL) {
 	own := *u
 	s.mu.Lock()
-	s.hops = append(s.hops, &own)
+	r := s.rare()
+	r.hops = append(r.hops, &own)
 	s.mu.Unlock()
 }
 
@@ -348,7 +380,7 @@ func (s *State) AddHop(u *url.URL) {
 func (s *State) Hops() []*url.URL {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]*url.URL(nil), s.hops...)
+	return append([]*url.URL(nil), s.read().hops...)
 }
 
 // SetKeyed notes, per hop, whether the request carries an idempotency key, so that it may be repeated whatever its method.
@@ -367,18 +399,30 @@ func (s *State) Crossed() bool { return get(s, &s.crossed) }
 // AddResent counts requests that the transport sent again by itself.
 func (s *State) AddResent(n int) {
 	s.mu.Lock()
-	s.resent += n
+	s.rare().resent += n
 	s.mu.Unlock()
 }
 
 // Resent returns what AddResent counted.
-func (s *State) Resent() int { return get(s, &s.resent) }
+func (s *State) Resent() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.read().resent
+}
 
 // SetCache notes what the cache did.
-func (s *State) SetCache(c CacheInfo) { set(s, &s.cache, c) }
+func (s *State) SetCache(c CacheInfo) {
+	s.mu.Lock()
+	s.result, s.age, s.stored = c.Result, c.Age, c.Stored
+	s.mu.Unlock()
+}
 
 // Cache returns what SetCache noted last.
-func (s *State) Cache() CacheInfo { return get(s, &s.cache) }
+func (s *State) Cache() CacheInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return CacheInfo{Result: s.result, Age: s.age, Stored: s.stored}
+}
 
 // SetCollapsed notes that another call's request answered this one.
 func (s *State) SetCollapsed() { set(s, &s.shared, true) }
@@ -389,12 +433,16 @@ func (s *State) Collapsed() bool { return get(s, &s.shared) }
 // AddWait counts time that the call waited for a limit.
 func (s *State) AddWait(d time.Duration) {
 	s.mu.Lock()
-	s.waited += d
+	s.rare().waited += d
 	s.mu.Unlock()
 }
 
 // Waited returns what AddWait counted.
-func (s *State) Waited() time.Duration { return get(s, &s.waited) }
+func (s *State) Waited() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.read().waited
+}
 
 // Adopt takes over what was done for the call under another state.
 func (s *State) Adopt(of *State) {
@@ -403,8 +451,11 @@ func (s *State) Adopt(of *State) {
 	defer s.mu.Unlock()
 	s.attempts = append(s.attempts, attempts...)
 	s.stop = stop
-	s.resent += resent
-	s.waited += waited
+	if resent != 0 || waited != 0 {
+		r := s.rare()
+		r.resent += resent
+		r.waited += waited
+	}
 }
 
 // Continue makes the state of background work for a call one with its settings, observers and first request.
@@ -412,7 +463,7 @@ func (s *State) Continue(of *State) {
 	s.Observers, s.Method, s.Origin = of.Observers, of.Method, of.Origin
 	id, crossed, keyed := of.RequestID(), of.Crossed(), of.Keyed()
 	s.mu.Lock()
-	s.id, s.crossed, s.keyed = id, crossed, keyed
+	s.rare().id, s.crossed, s.keyed = id, crossed, keyed
 	s.mu.Unlock()
 }
 
@@ -451,7 +502,7 @@ func (d *detached) Value(key any) any {
 func (s *State) ShareKey(of *State) {
 	key := of.Key("")
 	s.mu.Lock()
-	s.key = key
+	s.rare().key = key
 	s.mu.Unlock()
 }
 
@@ -474,10 +525,11 @@ func (s *State) Leave() { set(s, &s.inside, false) }
 func (s *State) RequestID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.id == "" {
-		s.id = randomHex()
+	r := s.rare()
+	if r.id == "" {
+		r.id = randomHex()
 	}
-	return s.id
+	return r.id
 }
 
 // Key returns the call's idempotency key as the header field carries it: the one given in the options,
@@ -488,10 +540,11 @@ func (s *State) Key(given string) string {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.key == "" {
-		s.key = `"` + randomHex() + `"`
+	r := s.rare()
+	if r.key == "" {
+		r.key = `"` + randomHex() + `"`
 	}
-	return s.key
+	return r.key
 }
 
 func randomHex() string {
