@@ -245,7 +245,7 @@ func (a *API) verifyDocument(c *web.Context) error {
 	}
 	verdict, err := a.o.Maker.Remake(c.Context(), r)
 	if err != nil {
-		return err
+		return refusal(err)
 	}
 	c.Writer().Header().Set("Cache-Control", "no-store")
 	return c.JSON(http.StatusOK, verdict)

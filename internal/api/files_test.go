@@ -223,7 +223,7 @@ func serveParts(t *testing.T, h *server, change func(*api.Options)) *webtest.Cli
 			t.Error(err)
 		}
 	})
-	a, err := web.New(web.Options{Logger: slog.New(slog.DiscardHandler), Problem: api.Problem})
+	a, err := web.New(web.Options{Logger: slog.New(slog.NewTextHandler(h.log, nil)), Problem: api.Problem})
 	if err != nil {
 		t.Fatal(err)
 	}

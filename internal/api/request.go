@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -175,6 +176,15 @@ func (r *asked) place(err error) error {
 	}
 	if errors.Is(err, record.ErrNotFound) {
 		return &missingError{err}
+	}
+	return refusal(err)
+}
+
+// refusal makes being overloaded a refusal of web's too, which is no fault: a request that came past
+// admit may find no turn all the same.
+func refusal(err error) error {
+	if errors.Is(err, record.ErrOverload) {
+		return fmt.Errorf("%w (%w)", err, web.ErrBusy)
 	}
 	return err
 }

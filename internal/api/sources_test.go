@@ -290,6 +290,9 @@ func TestOverloadIsToldWithTheTimeToComeBack(t *testing.T) {
 			t.Errorf("%s: no Retry-After", path)
 		}
 	}
+	if s := h.log.String(); strings.Contains(s, "level=ERROR") {
+		t.Errorf("a refusal is a fault of the server: %s", s)
+	}
 	c.Get("/v1/documents").Want(http.StatusOK) // reading goes on
 }
 

@@ -227,7 +227,7 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 	if err != nil {
 		return err
 	}
-	accessLog := middleware.AccessLog(middleware.AccessLogOptions{Logger: a.log, Skip: []string{"/livez", "/readyz"}})
+	accessLog := middleware.AccessLog(middleware.AccessLogOptions{Logger: a.log, Skip: []string{"/livez", "/readyz"}, Refusals: time.Second})
 	// Ready is a server that can make and keep a document.
 	a.health.Check("state", web.Critical, a.Library.Check)
 	a.health.Check("blobs", web.Critical, a.Blobs.Check)

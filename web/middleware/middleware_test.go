@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -132,6 +133,65 @@ func TestAccessLog(t *testing.T) {
 			t.Errorf("%s: the log shows the path's values: %s", tt.path, out.String())
 		}
 	}
+}
+
+// TestRefusalsAreCountedNotListed: the first of a burst is a record, then one record tells how many
+// there were in each interval, by route and user; when it is over, the next is a first one again.
+func TestRefusalsAreCountedNotListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		mw := middleware.AccessLog(middleware.AccessLogOptions{Logger: slog.New(slog.NewTextHandler(&out, nil)), Refusals: time.Second})
+		app := newApp(t, web.Options{}, mw, func(next web.Handler) web.Handler {
+			return func(c *web.Context) error { c.SetUser(c.Query("user")); return next(c) }
+		})
+		full := web.NewProblem(503, "", web.ErrBusy)
+		app.GET("/full", func(*web.Context) error { return full })
+		app.POST("/full", func(*web.Context) error { return full })
+		app.GET("/late", func(*web.Context) error { return web.NewProblem(503, "", nil) })
+		c := webtest.New(t, app)
+		lines := func() (all []string) {
+			synctest.Wait()
+			for line := range strings.Lines(out.String()) {
+				_, line, _ = strings.Cut(strings.TrimSpace(line), " level=")
+				line, _, _ = strings.Cut(line, " bytes=")
+				all = append(all, line)
+			}
+			out.Reset()
+			return all
+		}
+		want := func(what string, want ...string) {
+			t.Helper()
+			if got := lines(); !slices.Equal(got, want) {
+				t.Errorf("%s: %q, want %q", what, got, want)
+			}
+		}
+		const get = "WARN msg=request method=GET route=/full status=503"
+		for range 100 {
+			c.Get("/full?user=a").Want(503)
+		}
+		want("the first", get)
+		c.Get("/full?user=b").Want(503)
+		c.Do("POST", "/full?user=a", nil).Want(503)
+		c.Get("/late").Want(503)
+		c.Get("/late").Want(503)
+		want("others", get, strings.Replace(get, "GET", "POST", 1), strings.Replace(get, "full", "late", 1), strings.Replace(get, "full", "late", 1))
+		c.Do("POST", "/full?user=a", nil).Want(503)
+		time.Sleep(time.Second)
+		want("a second later",
+			`WARN msg="requests refused" method=GET route=/full status=503 count=99 within=1s user=a`,
+			`WARN msg="requests refused" method=POST route=/full status=503 count=1 within=1s user=a`)
+		for range 7 {
+			c.Get("/full?user=a").Want(503)
+		}
+		time.Sleep(time.Second)
+		want("the burst goes on", `WARN msg="requests refused" method=GET route=/full status=503 count=7 within=1s user=a`)
+		time.Sleep(time.Second)
+		want("it is over")
+		c.Get("/full?user=a").Want(503)
+		want("another", get)
+		time.Sleep(5 * time.Second)
+		want("alone")
+	})
 }
 
 func TestRequestID(t *testing.T) {
