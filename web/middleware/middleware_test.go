@@ -176,20 +176,20 @@ func TestRefusalsAreCountedNotListed(t *testing.T) {
 		c.Get("/late").Want(503)
 		want("others", get, strings.Replace(get, "GET", "POST", 1), strings.Replace(get, "full", "late", 1), strings.Replace(get, "full", "late", 1))
 		c.Do("POST", "/full?user=a", nil).Want(503)
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		want("a second later",
 			`WARN msg="requests refused" method=GET route=/full status=503 count=99 within=1s user=a`,
 			`WARN msg="requests refused" method=POST route=/full status=503 count=1 within=1s user=a`)
 		for range 7 {
 			c.Get("/full?user=a").Want(503)
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		want("the burst goes on", `WARN msg="requests refused" method=GET route=/full status=503 count=7 within=1s user=a`)
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		want("it is over")
 		c.Get("/full?user=a").Want(503)
 		want("another", get)
-		time.Sleep(5 * time.Second)
+		<-time.After(5 * time.Second)
 		want("alone")
 	})
 }
