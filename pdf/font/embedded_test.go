@@ -178,6 +178,7 @@ func TestWhatIsNotReadOfAProgramIsNotKnown(t *testing.T) {
 		"a map that is not in": trueType(9, append(words(0, 1, 3, 1), words(0, 9999)...), nil),
 		"more maps than real":  trueType(9, cmapTable(many...), nil),
 		"names by offsets":     trueType(9, cmapTable(1, 0, sound), post(0x28000, nil)),
+		"names of composites":  trueType(9, cmapTable(1, 0, sound), post(0x40000, nil)),
 		"glyphs by CIDs":       programs(t)["CFF keyed by CIDs"],
 	} {
 		p, err := quire.ParseEmbedded(data, diag.Limits{})
