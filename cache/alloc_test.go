@@ -36,8 +36,8 @@ func TestAllocs(t *testing.T) {
 		{"Get", 0, true, func() bool { _, err := c.Get(ctx, keys[i]); return err == nil }},
 		{"Get absent", 0, false, func() bool { _, err := c.Get(ctx, "absent"); return err == nil }},
 		{"GetOrLoad", 0, true, func() bool { _, err := c.GetOrLoad(ctx, keys[i], nil); return err == nil }},
-		// The record, and the store's own.
-		{"Set in place", 3, true, func() bool { return c.Set(ctx, keys[i], "value") == nil }},
+		// The record. The store makes no new entry, though the life is shorter than before every other time.
+		{"Set in place", 1, true, func() bool { return c.Set(ctx, keys[i], "value") == nil }},
 	} {
 		found = 0
 		n := testing.AllocsPerRun(2000, func() {

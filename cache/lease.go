@@ -254,7 +254,7 @@ func (c *Cache[K, V]) shareFailure(ctx context.Context, f *flight[K, V], out *ou
 		return
 	}
 	out.failures = f.failures
-	if held, ok := c.store.Look(f.key); ok && held.state == stateFailed {
+	if held, ok := c.store.Look(f.key); ok && held.state == stateFailed && c.clock.Now() < held.hard {
 		out.failures = max(out.failures, held.failures)
 	}
 	n := min(out.failures+1, maxFailures)

@@ -401,3 +401,51 @@ func TestEntriesWrittenTogetherEndApart(t *testing.T) {
 		}
 	}
 }
+
+// TestShorterLifeThanBeforeIsTheOneThatCounts: the store may hold a record a little past its life if that which it
+// replaced was to live longer. No read finds it.
+func TestShorterLifeThanBeforeIsTheOneThatCounts(t *testing.T) {
+	h := newManualClock()
+	c := open(t, Options[string, string]{clock: h.clock(), Policy: plain(Policy{})})
+	ctx := t.Context()
+	for _, life := range []time.Duration{100 * time.Second, 95 * time.Second} {
+		if _, err := c.SetWith(ctx, "k", "old", WriteOptions{TTL: life, StaleWhileRevalidate: -1, StaleIfError: -1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.advance(94 * time.Second)
+	if v, err := c.Get(ctx, "k"); v != "old" || err != nil {
+		t.Fatalf("%q, %v before the end of its life", v, err)
+	}
+	h.advance(2 * time.Second)
+	if _, held := c.store.Look("k"); !held {
+		t.Fatal("the store does not hold it: this test shows nothing")
+	}
+	if _, ok := c.Peek("k"); ok {
+		t.Error("Peek finds it")
+	}
+	if _, ok := PeekBytes(c, []byte("k")); ok {
+		t.Error("PeekBytes finds it")
+	}
+	if _, err := c.Get(ctx, "k"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("Get: %v", err)
+	}
+	if _, err := c.GetEntry(ctx, "k", ReadOptions{}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("GetEntry: %v", err)
+	}
+	if m, err := c.GetMany(ctx, []string{"k"}, nil); len(m) != 0 {
+		t.Errorf("GetMany: %v, %v", m, err)
+	}
+	if _, err := c.Update(ctx, "k", func(old string, ok bool) (string, Op, error) {
+		if ok {
+			t.Errorf("Update is given %q", old)
+		}
+		return "", Keep, nil
+	}); err != nil {
+		t.Error(err)
+	}
+	failing := errors.New("the origin fails")
+	if v, err := c.GetOrLoad(ctx, "k", func(context.Context, string) (string, error) { return "", failing }); !errors.Is(err, failing) {
+		t.Errorf("GetOrLoad of an origin that fails: %q, %v", v, err)
+	}
+}

@@ -23,8 +23,9 @@ type Config[K comparable, R any] struct {
 	// Weight gives the weight of a record, which must not change while the
 	// record is held. It runs under a lock of the store and may not call it.
 	Weight func(R) uint32
-	// Hard gives the instant, in nanoseconds of Clock, at which a record
-	// stops to exist. It runs under a lock of the store and may not call it.
+	// Hard gives the instant, in nanoseconds of Clock, from which on a record may be dropped. It runs
+	// under a lock of the store and may not call it. A record that has replaced another may be found
+	// for longer, by up to an eighth of its life: who looks for it compares.
 	Hard func(R) int64
 	// Clock is the time of the store. The caller stops it, after Close.
 	Clock *Clock
@@ -53,11 +54,10 @@ func slack(maximum int64) int64 { return maximum / 64 }
 // New makes a store.
 func New[K comparable, R any](c Config[K, R]) (*Store[K, R], error) {
 	s := &Store[K, R]{weight: c.Weight, maxWeight: math.MaxInt64, maxEntries: math.MaxInt64}
-	clock, hard := c.Clock, c.Hard
 	o := &otter.Options[K, R]{
-		Clock: clock.source(),
+		Clock: c.Clock.source(),
 		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[K, R]) time.Duration {
-			return time.Duration(max(hard(e.Value)-clock.Now(), 1))
+			return left(c.Hard(e.Value), e.ExpiresAtNano, e.SnapshotAtNano)
 		}),
 		OnAtomicDeletion: s.removed,
 	}
@@ -75,6 +75,18 @@ func New[K comparable, R any](c Config[K, R]) (*Store[K, R], error) {
 	}
 	s.o = m
 	return s, nil
+}
+
+// left is how long a record is kept from now on that is to be dropped at hard and replaces one that was to
+// be dropped at held. The module replaces in place only what then ends no earlier; otherwise it makes a new
+// entry, and a task for its queues and its timer. Lives that are shortened by chance would pay for that at every second
+// write, so one that ends a little earlier keeps the instant that is there.
+func left(hard, held, now int64) time.Duration {
+	life := max(hard-now, 1)
+	if more := held - hard; more > 0 && more <= life/8 {
+		life += more
+	}
+	return time.Duration(life)
 }
 
 // removed runs in the atomic step that takes a record out of the map, be it by

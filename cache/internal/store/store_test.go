@@ -174,6 +174,28 @@ func TestHardLife(t *testing.T) {
 	})
 }
 
+// TestReplacementOfMuchShorterLifeIsDroppedAtItsEnd, and one of a little shorter life not much later.
+func TestReplacementOfMuchShorterLifeIsDroppedAtItsEnd(t *testing.T) {
+	for _, tc := range []struct{ hard, there, gone time.Duration }{
+		{50 * time.Minute, 49 * time.Minute, 50 * time.Minute},
+		{55 * time.Minute, 54 * time.Minute, time.Hour},
+		{61 * time.Minute, 60 * time.Minute, 61 * time.Minute},
+	} {
+		var now atomic.Int64
+		s := open(t, 10_000, 0, NewClock(now.Load))
+		s.Put(1, &rec{weight: 100, hard: far})
+		s.Put(1, &rec{id: 2, weight: 100, hard: int64(tc.hard)})
+		now.Store(int64(tc.there))
+		if r, ok := s.Get(1); !ok || r.id != 2 {
+			t.Errorf("life of %v: gone after %v", tc.hard, tc.there)
+		}
+		now.Store(int64(tc.gone))
+		if _, ok := s.Get(1); ok {
+			t.Errorf("life of %v: there after %v", tc.hard, tc.gone)
+		}
+	}
+}
+
 func TestRemoveIf(t *testing.T) {
 	s := open(t, 10_000, 0, NewClock(never))
 	s.Put(1, &rec{id: 1, weight: 64, hard: far})
