@@ -58,20 +58,49 @@ func (b *breaker) done(err error, ended bool) {
 // close lets calls through.
 func (b *breaker) close() { b.done(nil, false) }
 
-// ask makes one call of the remote within RemoteTimeout, unless the breaker is open.
-func (c *Cache[K, V]) ask(ctx context.Context, call func(context.Context) error) error {
+// calling is one call of the remote. It takes the place of a function that is called: what such a function shares
+// with its caller would be allocated.
+type calling struct {
+	ctx  context.Context // of the caller
+	here *limit          // of the call
+}
+
+// beginCall begins a call of the remote within RemoteTimeout, unless the breaker is open. After a nil error endCall
+// must be called. here is memory for the context of the call, if the caller has some.
+func (c *Cache[K, V]) beginCall(ctx context.Context, here *limit) (calling, error) {
 	if !c.breaker.allow() {
-		return errBreaker
+		return calling{}, errBreaker
 	}
-	limited, cancel := context.WithTimeout(ctx, c.p.RemoteTimeout)
-	defer cancel()
-	err := call(limited)
-	if err != nil && ctx.Err() == nil {
+	if here == nil {
+		here = new(limit)
+	}
+	here.parent = ctx
+	here.watch()
+	c.calls.begin(here)
+	return calling{ctx, here}, nil
+}
+
+// endCall ends a call and judges its error.
+func (c *Cache[K, V]) endCall(a calling, err error) error {
+	a.here.unwatch()
+	inTime := c.calls.leave(a.here)
+	a.here.end(context.Canceled)
+	gone := a.ctx.Err() != nil
+	if err != nil && !gone {
 		c.n.remoteFailures.Add(1)
-		if limited.Err() != nil {
+		if !inTime {
 			err = fmt.Errorf("remote timeout after %v: %w", c.p.RemoteTimeout, context.DeadlineExceeded)
 		}
 	}
-	c.breaker.done(err, ctx.Err() != nil)
+	c.breaker.done(err, gone)
 	return err
+}
+
+// ask makes one call of the remote within RemoteTimeout, unless the breaker is open.
+func (c *Cache[K, V]) ask(ctx context.Context, call func(context.Context) error) error {
+	a, err := c.beginCall(ctx, nil)
+	if err != nil {
+		return err
+	}
+	return c.endCall(a, call(a.here))
 }

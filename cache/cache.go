@@ -38,8 +38,13 @@ type Cache[K comparable, V any] struct {
 	overhead   int
 	maxWeight  int64
 
+	loads     limits // the parts of loads that ask the remote
+	calls     limits // calls of the remote
+	inquiries chan *inquiry[K, V]
+	idle      atomic.Int64 // goroutines that wait for an inquiry
+
 	closing context.Context // ends with all loads
-	cut     context.CancelFunc
+	cut     func()
 	slots   chan struct{}
 	busy    busy
 	sweeps  atomic.Int64
@@ -118,7 +123,13 @@ func New[K comparable, V any](o Options[K, V]) (*Cache[K, V], error) {
 	for i := range c.shards {
 		c.shards[i].flights, c.shards[i].runs = make(map[K]*flight[K, V]), make(map[K]*runs)
 	}
-	c.closing, c.cut = context.WithCancel(context.Background())
+	c.loads.last, c.calls.last = c.p.LoadTimeout, c.p.RemoteTimeout
+	c.inquiries = make(chan *inquiry[K, V])
+	closing, end := context.WithCancel(context.Background())
+	c.closing, c.cut = closing, func() {
+		end()
+		c.loads.close(ErrClosed)
+	}
 	c.busy.idle = make(chan struct{})
 	c.busy.last = func() {
 		if c.link != nil {

@@ -23,6 +23,16 @@ type shared struct {
 	until int64
 }
 
+// newShared makes a record and what it has to do with the remote in one piece of memory.
+func newShared[V any](s shared) *record[V] {
+	both := &struct {
+		record record[V]
+		shared shared
+	}{shared: s}
+	both.record.shared = &both.shared
+	return &both.record
+}
+
 // exists says whether no Clear and no invalidation has put r out of use as of gen. It may be suspect.
 func (r *record[V]) exists(gen uint64) bool {
 	return sameClear(r.gen, gen) && (r.tags == nil || r.tags.overtaken() == 0)
@@ -58,7 +68,8 @@ func (c *Cache[K, V]) unshared(until int64) *shared {
 // take makes the record of one that the remote has. fits is false for a value that is too large to
 // be held here.
 func (c *Cache[K, V]) take(k K, rec *Record, gen, bumps uint64, checked time.Duration) (r *record[V], fits bool, err error) {
-	r = &record[V]{gen: gen, delta: rec.LoadTime, shared: &shared{version: rec.Version, tags: rec.Tags, checked: checked, until: c.until(gen)}}
+	r = newShared[V](shared{version: rec.Version, tags: rec.Tags, checked: checked, until: c.until(gen)})
+	r.gen, r.delta = gen, rec.LoadTime
 	r.written = c.clock.Now() - int64(rec.Age)
 	r.soft = r.written + int64(min(rec.Fresh, maxLife))
 	r.hard = r.written + int64(min(rec.Remove, maxLife))
@@ -122,19 +133,56 @@ func (c *Cache[K, V]) fetch(ctx context.Context, keys []string, headersOnly bool
 	for len(keys) > 0 {
 		some := keys[:min(len(keys), maxFetch)]
 		keys = keys[len(some):]
-		err := c.ask(ctx, func(ctx context.Context) error {
-			got, err := c.remote.Fetch(ctx, c.o.Name, some, headersOnly)
-			if err == nil && len(got) != len(some) {
-				err = fmt.Errorf("%d records for %d keys", len(got), len(some))
-			}
-			all = append(all, got...)
-			return err
-		})
+		got, err := c.fetchSome(ctx, nil, some, headersOnly)
 		if err != nil {
-			return nil, asUnavailable(err)
+			return nil, err
 		}
+		if all == nil && len(keys) == 0 {
+			return got, nil
+		}
+		all = append(all, got...)
 	}
 	return all, nil
+}
+
+// fetchSome is one call of the remote. here is as for beginCall.
+func (c *Cache[K, V]) fetchSome(ctx context.Context, here *limit, keys []string, headersOnly bool) ([]Record, error) {
+	call, err := c.beginCall(ctx, here)
+	if err != nil {
+		return nil, asUnavailable(err)
+	}
+	got, err := c.remote.Fetch(call.here, c.o.Name, keys, headersOnly)
+	if err == nil && len(got) != len(keys) {
+		err = fmt.Errorf("%d records for %d keys", len(got), len(keys))
+	}
+	if err := c.endCall(call, err); err != nil {
+		return nil, asUnavailable(err)
+	}
+	return got, nil
+}
+
+// known compares the tags of a record with the counters that are known in this session. It does what counters
+// does if none is missing; sure is false if it cannot. asOf is the time, of the link's clock, up to which the answer is
+// known to be right if it was asked for at that time.
+func (c *Cache[K, V]) known(tags []RecordTag, at time.Duration) (valid, sure bool, asOf time.Duration) {
+	if len(tags) == 0 {
+		return false, true, at
+	}
+	l := c.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.counters) > maxCounters {
+		return false, false, at
+	}
+	now, valid, all := l.now(), true, false
+	for _, tag := range tags {
+		t, ok := l.counters[tag.Name]
+		if !ok || now-t.since >= recheckTags || tag.Counter > t.counter {
+			return false, false, at
+		}
+		valid, all = valid && tag.Counter == t.counter, all || tag.Name == ""
+	}
+	return valid && all, true, min(at, l.proof)
 }
 
 // counters returns the counters of tags: those known in this session, unless they are to be fresh, the
@@ -229,7 +277,9 @@ func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*
 			same.gen = f.gen
 			same.shared = &shared{version: f.known, tags: old.shared.tags, checked: at, until: c.until(f.gen)}
 			same.early = min(c.earlyFrom(&same), same.shared.until)
-			rest = append(rest, c.answered(f, &same, true)...)
+			if c.answered(f, &same, true) {
+				rest = append(rest, f)
+			}
 		}
 	}
 	recs, counters, at, err := c.records(ctx, whole, false)
@@ -237,31 +287,65 @@ func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*
 		return append(rest, c.unreachable(whole, err)...)
 	}
 	for i, f := range whole {
-		rec := &recs[i]
-		f.known = rec.Version
-		f.bare = rec.State == RecordNone || rec.State >= RecordTombstone
-		var r *record[V]
-		var fits bool
-		var err error
-		switch {
-		case rec.State == RecordNone || rec.State == RecordTombstone:
-		case current(rec.Tags, counters):
-			r, fits, err = c.take(f.key, rec, f.gen, f.bumps, at)
-		default:
-			c.invalidated(f.key, rec.Version)
-		}
-		if err == nil && f.old != nil && f.old.shared != nil {
-			c.fallBackOn(f, nil) // the remote has it no more; one that cannot be read does not end what can
-		}
-		if r != nil {
-			c.n.remoteHits.Add(1)
-			rest = append(rest, c.answered(f, r, fits)...)
-		} else {
-			c.n.remoteMisses.Add(1)
+		if c.fetched(f, &recs[i], current(recs[i].Tags, counters), at) {
 			rest = append(rest, f)
 		}
 	}
 	return rest
+}
+
+// consultOnce is consult for the flight of a load, which has not asked yet. It says whether the load goes on.
+func (c *Cache[K, V]) consultOnce(q *inquiry[K, V]) bool {
+	f := q.flights[0]
+	if f.old != nil && f.old.shared != nil {
+		return len(c.consult(&q.limit, q.flights[:])) > 0
+	}
+	f.asked, f.text = true, c.o.Keys.Format(f.key)
+	if len(f.text) > maxKeyBytes || !c.holds(f.key) {
+		f.alone = true
+		return true
+	}
+	at := c.link.now()
+	q.keys[0] = f.text
+	recs, err := c.fetchSome(&q.limit, &q.call, q.keys[:], false)
+	if err != nil {
+		return len(c.unreachable(q.flights[:], err)) > 0
+	}
+	valid, sure, asOf := c.known(recs[0].Tags, at)
+	if f.verify || !sure {
+		var counters map[string]tagCounter
+		if counters, asOf, err = c.countersOf(&q.limit, q.flights[:], recs, false, at); err != nil {
+			return len(c.unreachable(q.flights[:], err)) > 0
+		}
+		valid = current(recs[0].Tags, counters)
+	}
+	return c.fetched(f, &recs[0], valid, asOf)
+}
+
+// fetched settles f with the record that the remote has, if that may be served at once, or says that f goes on. valid
+// says that no invalidation has overtaken the record as of that time.
+func (c *Cache[K, V]) fetched(f *flight[K, V], rec *Record, valid bool, at time.Duration) (goesOn bool) {
+	f.known = rec.Version
+	f.bare = rec.State == RecordNone || rec.State >= RecordTombstone
+	var r *record[V]
+	var fits bool
+	var err error
+	switch {
+	case rec.State == RecordNone || rec.State == RecordTombstone:
+	case valid:
+		r, fits, err = c.take(f.key, rec, f.gen, f.bumps, at)
+	default:
+		c.invalidated(f.key, rec.Version)
+	}
+	if err == nil && f.old != nil && f.old.shared != nil {
+		c.fallBackOn(f, nil) // the remote has it no more; one that cannot be read does not end what can
+	}
+	if r == nil {
+		c.n.remoteMisses.Add(1)
+		return true
+	}
+	c.n.remoteHits.Add(1)
+	return c.answered(f, r, fits)
 }
 
 // invalidated drops what is held of k unless it is newer than v, the version of a record that an invalidation has put
@@ -307,6 +391,13 @@ func (c *Cache[K, V]) records(ctx context.Context, fs []*flight[K, V], headersOn
 	if err != nil {
 		return nil, nil, at, err
 	}
+	counters, at, err = c.countersOf(ctx, fs, recs, headersOnly, at)
+	return recs, counters, at, err
+}
+
+// countersOf returns the counters of all tags that the records of fs have, which were asked for at that time. asOf is the time as of
+// which both are right.
+func (c *Cache[K, V]) countersOf(ctx context.Context, fs []*flight[K, V], recs []Record, headersOnly bool, at time.Duration) (all map[string]tagCounter, asOf time.Duration, err error) {
 	names, life, fresh := map[string]struct{}{}, tagLife(c.lives.hard()), false // an Update writes them again
 	for i := range recs {
 		fresh = fresh || fs[i].verify
@@ -319,11 +410,11 @@ func (c *Cache[K, V]) records(ctx context.Context, fs []*flight[K, V], headersOn
 		}
 		life = max(life, tagLife(recs[i].Remove))
 	}
-	counters, asOf, err := c.counters(ctx, names, life, fresh)
-	if err == nil && !fresh && slices.ContainsFunc(recs, func(r Record) bool { return ahead(r.Tags, counters) }) {
-		counters, asOf, err = c.counters(ctx, names, life, true)
+	all, asOf, err = c.counters(ctx, names, life, fresh)
+	if err == nil && !fresh && slices.ContainsFunc(recs, func(r Record) bool { return ahead(r.Tags, all) }) {
+		all, asOf, err = c.counters(ctx, names, life, true)
 	}
-	return recs, counters, min(at, asOf), err
+	return all, min(at, asOf), err
 }
 
 // ahead says whether a tag was invalidated before the record was stored, and this node has not heard of it.
@@ -336,7 +427,7 @@ func tagLife(remove time.Duration) time.Duration { return 2 * min(max(remove, ti
 
 // answered settles f with what the remote has if that may be served at once: fresh, or stale within
 // its window, when the next read refreshes it. Otherwise f goes on, with the value to fall back on.
-func (c *Cache[K, V]) answered(f *flight[K, V], r *record[V], fits bool) (rest []*flight[K, V]) {
+func (c *Cache[K, V]) answered(f *flight[K, V], r *record[V], fits bool) (goesOn bool) {
 	now := c.clock.Now()
 	switch {
 	case r.state == stateAbsent && now < r.soft:
@@ -350,9 +441,9 @@ func (c *Cache[K, V]) answered(f *flight[K, V], r *record[V], fits bool) (rest [
 		if r.state == stateValue && fits && now < r.hard {
 			c.fallBackOn(f, r)
 		}
-		return []*flight[K, V]{f}
+		return true
 	}
-	return nil
+	return false
 }
 
 // unreachable settles flights that the remote cannot answer: while the link is down with the value

@@ -159,7 +159,8 @@ func (c *Cache[K, V]) begin(ctx context.Context, k K, from source[K, V], seen *r
 	if gen == genClosed || !c.busy.begin() {
 		return nil, false, ErrClosed
 	}
-	f = &flight[K, V]{cache: c, key: k, gen: gen, bumps: c.tags.bumps.Load(), done: make(chan struct{})}
+	f = c.newFlight()
+	f.key, f.gen, f.bumps, f.done = k, gen, c.tags.bumps.Load(), make(chan struct{})
 	s.detach(k) // one of an earlier generation, or of before a read that verifies
 	s.flights[k] = f
 	if seen != nil && seen.exists(gen) && seen.state == stateValue && c.clock.Now() < seen.hard {
@@ -168,14 +169,30 @@ func (c *Cache[K, V]) begin(ctx context.Context, k K, from source[K, V], seen *r
 	if c.remote == nil {
 		c.n.loads.Add(1)
 	} else {
-		f.asking = &asking{loads: !from.none(), bulk: from.batch != nil, token: randomID(), since: c.link.now(), verify: from.verify}
+		*f.asking = asking{loads: !from.none(), bulk: from.batch != nil, token: randomID(), since: c.link.now(), verify: from.verify}
 	}
-	if from.batch != nil {
+	switch {
+	case from.batch != nil:
 		from.batch.flights = append(from.batch.flights, f)
-	} else {
-		go c.fly(ctx, []*flight[K, V]{f}, c.caller(from))
+	case c.remote != nil:
+		c.inquire(ctx, f, from)
+	default:
+		go c.fly(ctx, []*flight[K, V]{f}, c.caller(from), nil)
 	}
 	return f, false, nil
+}
+
+// newFlight makes a flight, with what it knows of the remote, if there is one, in one piece of memory.
+func (c *Cache[K, V]) newFlight() *flight[K, V] {
+	if c.remote == nil {
+		return &flight[K, V]{cache: c}
+	}
+	both := &struct {
+		flight flight[K, V]
+		asking asking
+	}{}
+	both.flight.cache, both.flight.asking = c, &both.asking
+	return &both.flight
 }
 
 // refresh begins the background load of k unless one runs or seen has been

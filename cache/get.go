@@ -116,9 +116,7 @@ func (c *Cache[K, V]) read(ctx context.Context, k K, from source[K, V]) (v V, er
 		}
 		if f != nil {
 			c.n.mine().misses.Add(1)
-			soft, stop := c.softLimit()
-			got, err := c.wait(ctx, k, f, r, soft, bumps)
-			stop()
+			got, err := c.waitFor(ctx, k, f, r, false, bumps)
 			if !errors.Is(err, errOlderLoad) {
 				return got.value, err
 			}
@@ -210,7 +208,7 @@ type found[V any] struct {
 // before the read: if one of them overtook f, or f brought what is too old, the error is errOlderLoad,
 // and the read must begin again.
 func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V], soft <-chan struct{}, bumps uint64) (found[V], error) {
-	if old == nil || !old.exists(f.gen) || old.state != stateValue {
+	if !f.fallsBackOn(old) {
 		soft = nil
 	}
 	for {
@@ -247,6 +245,11 @@ func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *recor
 			return got, f.err
 		}
 	}
+}
+
+// fallsBackOn says whether old is a value that may serve while f goes on.
+func (f *flight[K, V]) fallsBackOn(old *record[V]) bool {
+	return old != nil && old.exists(f.gen) && old.state == stateValue
 }
 
 // meanwhile is what to serve while f, the load of k, goes on: old, if it may stand in for the result,

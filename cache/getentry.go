@@ -119,7 +119,7 @@ func (c *Cache[K, V]) GetEntry(ctx context.Context, k K, o ReadOptions) (e Entry
 
 // waitFor is wait, for a value that is held too long to do, or for no stale one at all.
 func (c *Cache[K, V]) waitFor(ctx context.Context, k K, f *flight[K, V], old *record[V], strict bool, bumps uint64) (found[V], error) {
-	if strict {
+	if strict || !f.fallsBackOn(old) {
 		return c.wait(ctx, k, f, nil, nil, bumps)
 	}
 	soft, stop := c.softLimit()

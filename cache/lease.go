@@ -225,11 +225,7 @@ func (c *Cache[K, V]) storeLoad(ctx context.Context, f *flight[K, V], out *outco
 		r.If, r.IfVersion = StoreIfVersion, f.known
 	}
 	at := c.link.now()
-	var got StoreResult
-	err := c.ask(ctx, func(ctx context.Context) (err error) {
-		got, err = c.remote.Store(ctx, c.o.Name, r)
-		return err
-	})
+	got, err := c.storeOnce(ctx, r)
 	switch {
 	case err != nil:
 		return err

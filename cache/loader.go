@@ -48,14 +48,18 @@ func (o *outcome[V]) version() Version {
 
 // fly loads the keys of fs with one call of load, which returns an outcome per flight. It is the
 // goroutine of these flights; the context of the read that began them lends its values and nothing
-// else.
-func (c *Cache[K, V]) fly(ctx context.Context, fs []*flight[K, V], load func(context.Context, []*flight[K, V]) []outcome[V]) {
+// else. asked, if not nil, has asked the remote for them already.
+func (c *Cache[K, V]) fly(ctx context.Context, fs []*flight[K, V], load func(context.Context, []*flight[K, V]) []outcome[V], asked *inquiry[K, V]) {
 	defer c.busy.end(len(fs))
 	ctx, cancel := context.WithCancelCause(withFlights(context.WithoutCancel(ctx), fs))
 	defer cancel(nil)
 	if d := c.p.LoadTimeout; d > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, d, &timeoutError{after: d})
+		end := time.Now().Add(d)
+		if asked != nil {
+			end = asked.limit.at
+		}
+		ctx, stop = context.WithDeadlineCause(ctx, end, &timeoutError{after: d})
 		defer stop()
 	}
 	defer context.AfterFunc(c.closing, func() { cancel(ErrClosed) })()
@@ -79,13 +83,15 @@ func (c *Cache[K, V]) fly(ctx context.Context, fs []*flight[K, V], load func(con
 	}()
 
 	if c.remote != nil {
-		fs = c.consult(ctx, fs)
+		if asked == nil {
+			fs = c.consult(ctx, fs)
+		}
 		if len(fs) == 0 {
 			return
 		}
 		if load == nil {
 			for _, f := range fs {
-				c.settle(f, outcome[V]{err: ErrNotFound, unasked: true, shared: &shared{version: f.known, checked: f.since, until: c.until(f.gen)}})
+				c.unasked(f)
 			}
 			return
 		}
@@ -118,6 +124,11 @@ func (c *Cache[K, V]) fly(ctx context.Context, fs []*flight[K, V], load func(con
 	if run.start() {
 		c.call(ctx, admitted, load)
 	}
+}
+
+// unasked settles f, for which the remote has nothing and there is no loader.
+func (c *Cache[K, V]) unasked(f *flight[K, V]) {
+	c.settle(f, outcome[V]{err: ErrNotFound, unasked: true, shared: &shared{version: f.known, checked: f.since, until: c.until(f.gen)}})
 }
 
 // call asks the loader and settles fs, also when the loader panics or ends its
@@ -356,7 +367,9 @@ func (c *Cache[K, V]) holds(k K) bool {
 
 // refuse reports a value that is too large.
 func (c *Cache[K, V]) refuse(k K, op string) {
-	c.log.LogAttrs(context.Background(), slog.LevelWarn, "value too large to hold", keyAttr(k), slog.String("op", op))
+	if ctx := context.Background(); c.log.Enabled(ctx, slog.LevelWarn) { // the text of the key is made for the log alone
+		c.log.LogAttrs(ctx, slog.LevelWarn, "value too large to hold", keyAttr(k), slog.String("op", op))
+	}
 	c.observe(Event[K]{Kind: EventRefuse, Key: k, Err: ErrTooLarge})
 }
 

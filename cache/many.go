@@ -96,7 +96,7 @@ func (c *Cache[K, V]) GetMany(ctx context.Context, ks []K, load func(context.Con
 	// Flights that were begun are other readers' too: they take off in any case.
 	if from.batch != nil && len(from.batch.flights) > 0 {
 		c.sortByHash(from.batch.flights)
-		go c.fly(ctx, from.batch.flights, c.caller(from))
+		go c.fly(ctx, from.batch.flights, c.caller(from), nil)
 	}
 	if ended != nil {
 		return nil, ended

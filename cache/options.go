@@ -335,6 +335,9 @@ func builtinKeys[K comparable]() KeyCodec[K] {
 
 // Format implements KeyCodec.
 func (basicKeys[K]) Format(k K) string {
+	if s, ok := any(k).(string); ok {
+		return s
+	}
 	v := reflect.ValueOf(k)
 	switch {
 	case v.Kind() == reflect.String:
@@ -347,6 +350,9 @@ func (basicKeys[K]) Format(k K) string {
 
 // Parse implements KeyCodec.
 func (basicKeys[K]) Parse(s string) (k K, err error) {
+	if k, ok := any(s).(K); ok {
+		return k, nil
+	}
 	v := reflect.ValueOf(&k).Elem()
 	switch {
 	case v.Kind() == reflect.String:

@@ -79,11 +79,7 @@ func (c *Cache[K, V]) named(v Version) bool { return v.WriteID&^ownMask == c.id 
 // from now on, and the frame of the write, should it come, ends what is held.
 func (c *Cache[K, V]) put(ctx context.Context, k K, w StoreRequest) (Version, error) {
 	w.Record.Version.WriteID = c.writeID()
-	var got StoreResult
-	err := c.ask(ctx, func(ctx context.Context) (err error) {
-		got, err = c.remote.Store(ctx, c.o.Name, w)
-		return err
-	})
+	got, err := c.storeOnce(ctx, w)
 	switch {
 	case err == nil && got.Outdated:
 		return Version{}, errOutdated
@@ -106,6 +102,16 @@ func (c *Cache[K, V]) put(ctx context.Context, k K, w StoreRequest) (Version, er
 	return Version{}, fmt.Errorf("%w: %w", ErrUncertain, err)
 }
 
+// storeOnce is one call of the remote.
+func (c *Cache[K, V]) storeOnce(ctx context.Context, w StoreRequest) (StoreResult, error) {
+	call, err := c.beginCall(ctx, nil)
+	if err != nil {
+		return StoreResult{}, err
+	}
+	got, err := c.remote.Store(call.here, c.o.Name, w)
+	return got, c.endCall(call, err)
+}
+
 // writeShared stores v with the condition of w, of which the rest is filled in here.
 func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o WriteOptions, w StoreRequest) (Version, error) {
 	if err := c.writable(ctx); err != nil {
@@ -113,7 +119,8 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 	}
 	// What is known before the write is what the record may claim.
 	gen, bumps, at := c.gen.Load(), c.tags.bumps.Load(), c.link.now()
-	r := &record[V]{gen: gen, tags: c.tags.set(o.Tags, bumps)}
+	r := newShared[V](shared{checked: at})
+	r.gen, r.tags = gen, c.tags.set(o.Tags, bumps)
 	payload, fits, err := c.encode(k, v, r)
 	if err != nil {
 		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), err)
@@ -122,10 +129,6 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 		c.n.refused.Add(1)
 		c.refuse(k, "set")
 		return Version{}, ErrTooLarge
-	}
-	names := map[string]struct{}{"": {}}
-	for _, name := range o.Tags {
-		names[name] = struct{}{}
 	}
 	l = c.jittered(l)
 	mode := o.Mode
@@ -142,7 +145,7 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 	w.Current = true
 	for try := range maxTries {
 		if known == nil {
-			if w.Record.Tags, err = c.recordCounters(ctx, names, tagLife(l.hard()), len(o.Tags) > 0 || try > 0); err != nil {
+			if w.Record.Tags, err = c.recordCounters(ctx, o.Tags, tagLife(l.hard()), len(o.Tags) > 0 || try > 0); err != nil {
 				break
 			}
 		}
@@ -156,7 +159,7 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 	if err != nil {
 		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), err)
 	}
-	r.shared = &shared{version: version, tags: w.Record.Tags, checked: at, until: c.until(gen)}
+	r.shared.version, r.shared.tags, r.shared.until = version, w.Record.Tags, c.until(gen)
 	c.live(r, c.clock.Now(), l)
 	c.n.sets.Add(1)
 	c.written(k, r, fits, touches)
@@ -167,13 +170,32 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 // errOutdated is that of a write whose tags do not have the counters that it knows.
 var errOutdated = errors.New("a tag was invalidated")
 
-// recordCounters returns tags with their counters, which the remote is asked for if they are to be fresh.
-func (c *Cache[K, V]) recordCounters(ctx context.Context, names map[string]struct{}, life time.Duration, fresh bool) (tags []RecordTag, err error) {
+// recordCounters returns the tag of all entries and those of more with their counters, which the remote is asked for if they
+// are to be fresh.
+func (c *Cache[K, V]) recordCounters(ctx context.Context, more []string, life time.Duration, fresh bool) (tags []RecordTag, err error) {
+	if len(more) == 0 && !fresh {
+		if n, ok := c.counterOfAll(); ok {
+			return []RecordTag{{Counter: n}}, nil
+		}
+	}
+	names := map[string]struct{}{"": {}}
+	for _, name := range more {
+		names[name] = struct{}{}
+	}
 	counters, _, err := c.counters(ctx, names, life, fresh)
 	for name := range names {
 		tags = append(tags, RecordTag{Name: name, Counter: counters[name].counter})
 	}
 	return tags, err
+}
+
+// counterOfAll is the counter of the tag of all entries, if it is known in this session.
+func (c *Cache[K, V]) counterOfAll() (n uint64, ok bool) {
+	l := c.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t, ok := l.counters[""]
+	return t.counter, ok && l.now()-t.since < recheckTags && len(l.counters) <= maxCounters
 }
 
 // touches is how often keys of the shard of k were touched.

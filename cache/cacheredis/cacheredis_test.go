@@ -224,3 +224,16 @@ func TestOwnDialIsUsed(t *testing.T) {
 	}})
 	cachetest.Link(t, client, "n")
 }
+
+// TestKeyOfAnotherTypeIsNoRecord, whether it is asked for alone or among others.
+func TestKeyOfAnotherTypeIsNoRecord(t *testing.T) {
+	server := cachetest.StartRedis(t, "redis")
+	client := open(t, cacheredis.Config{Addr: server.Addr})
+	command(t, server.Addr, "RPUSH", "q1:d:{n/00}:k", "v")
+	for _, keys := range [][]string{{"k"}, {"k", "other"}} {
+		got, err := client.Fetch(t.Context(), "n", keys, false)
+		if err != nil || len(got) != len(keys) || got[0].State != cache.RecordNone {
+			t.Errorf("%q: %+v, %v", keys, got, err)
+		}
+	}
+}

@@ -181,7 +181,21 @@ func fetchHeaders(ctx context.Context, conn rueidis.Client, ns string, keys []st
 }
 
 func fetchRecords(ctx context.Context, conn rueidis.Client, ns string, keys []string, now func() int64) ([]cache.Record, error) {
-	all, names := make([]cache.Record, len(keys)), make([]string, len(keys))
+	all := make([]cache.Record, len(keys))
+	if len(keys) == 1 {
+		b, err := conn.Do(ctx, conn.B().Get().Key(dataKey(ns, keys[0])).Build()).AsBytes()
+		if refused, is := rueidis.IsRedisErr(err); is && strings.HasPrefix(refused.Error(), "WRONGTYPE") {
+			return all, nil // MGET, too, has nothing of another type
+		}
+		switch {
+		case err == nil:
+			all[0], _ = parseRecord(b, ns, keys[0], now()) // what cannot be read is not there
+		case !rueidis.IsRedisNil(err):
+			return nil, err
+		}
+		return all, nil
+	}
+	names := make([]string, len(keys))
 	for i, k := range keys {
 		names[i] = dataKey(ns, k)
 	}
@@ -223,15 +237,61 @@ func keysOf(ns, key string) []string {
 // outdated is what the script answers for a record that StoreRequest.Current refuses.
 const outdated = "outdated"
 
+// texts are strings of one piece of memory. What was cut is not written again.
+type texts struct {
+	all  []byte
+	from int
+}
+
+// cut returns what was appended since the last cut.
+func (t *texts) cut() string {
+	s := rueidis.BinaryString(t.all[t.from:])
+	t.from = len(t.all)
+	return s
+}
+
+// of returns the parts as one text.
+func (t *texts) of(parts ...string) string {
+	for _, p := range parts {
+		t.all = append(t.all, p...)
+	}
+	return t.cut()
+}
+
+// number returns n in decimal.
+func (t *texts) number(n uint64) string {
+	t.all = strconv.AppendUint(t.all, n, 10)
+	return t.cut()
+}
+
+// id returns a random name of 8 bytes.
+func (t *texts) id() string {
+	t.all = binary.BigEndian.AppendUint64(t.all, rand.Uint64()) //nolint:gosec // G404: a name, not a secret
+	return t.cut()
+}
+
+const (
+	fewTags     = 4  // a record has hardly ever more
+	digits      = 20 // of a number, at most
+	keyOverhead = 16 // of a key or channel beside namespace and name, at least
+)
+
 // Store implements cache.Remote.
 func (c *Client) Store(ctx context.Context, ns string, r cache.StoreRequest) (cache.StoreResult, error) {
 	if err := ctx.Err(); err != nil {
 		return cache.StoreResult{}, err
 	}
-	b, err := appendRecord(nil, ns, r.Key, &r.Record)
-	if err != nil {
+	// All that is sent is written into one piece of memory, of about this size, and once.
+	size := recordHeader + len(r.Record.Payload) + frameHeader + 5*(keyOverhead+len(ns)) + 4*len(r.Key) + 2*digits
+	for _, tag := range r.Record.Tags {
+		size += keyOverhead + len(ns) + 2*len(tag.Name) + 2*digits
+	}
+	t := texts{all: make([]byte, 0, size)}
+	var err error
+	if t.all, err = appendRecord(t.all, ns, r.Key, &r.Record); err != nil {
 		return cache.StoreResult{}, fmt.Errorf("%w: cacheredis store: %w", cache.ErrUnavailable, err)
 	}
+	record := t.cut()
 	life, err := millis(r.Record.Remove)
 	if err != nil {
 		return cache.StoreResult{}, fmt.Errorf("%w: cacheredis store: %w", cache.ErrUnavailable, err)
@@ -249,12 +309,16 @@ func (c *Client) Store(ctx context.Context, ns string, r cache.StoreRequest) (ca
 		push = "1"
 	}
 	id := r.Record.Version.WriteID
-	f := appendFrame(nil, cache.FrameKey, id, r.Key)
-	keys, args := keysOf(ns, r.Key), head(ns, condition, wants, strconv.FormatUint(life, 10),
-		string(b[:8]), string(b[32:]), string(f[:4]), string(f[20:]), push)
+	t.all = appendFrame(t.all, cache.FrameKey, id, r.Key)
+	frame := t.cut()
+	var keysHere [3 + fewTags]string
+	var argsHere [10 + fewTags]string
+	keys := append(keysHere[:0], t.of(metaStart, ns, tagEnd), t.of(dataStart, ns, keyEnd, r.Key), t.of(leaseStart, ns, keyEnd, r.Key))
+	args := append(argsHere[:0], t.of(channelStart, ns, tagEnd), t.id(), condition, wants, t.number(life),
+		record[:8], record[32:], frame[:4], frame[20:], push)
 	if r.Current {
-		for _, t := range r.Record.Tags {
-			keys, args = append(keys, tagKey(ns, t.Name)), append(args, strconv.FormatUint(t.Counter, 10))
+		for _, tag := range r.Record.Tags {
+			keys, args = append(keys, t.of(tagStart, ns, keyEnd, tag.Name)), append(args, t.number(tag.Counter))
 		}
 	}
 	var got string

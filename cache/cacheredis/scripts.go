@@ -11,11 +11,21 @@ import "github.com/redis/rueidis"
 // microseconds (below 2^53, exact in Lua) when the meta hash is made, so that it is greater than all
 // counters of the epochs before.
 
-func dataKey(ns, key string) string  { return "q1:d:{" + ns + "/00}:" + key }
-func leaseKey(ns, key string) string { return "q1:l:{" + ns + "/00}:" + key }
-func tagKey(ns, tag string) string   { return "q1:t:{" + ns + "/00}:" + tag }
-func metaKey(ns string) string       { return "q1:m:{" + ns + "/00}" }
-func channel(ns string) string       { return "q1:b:{" + ns + "/00}" }
+const (
+	dataStart    = "q1:d:{"
+	leaseStart   = "q1:l:{"
+	tagStart     = "q1:t:{"
+	metaStart    = "q1:m:{"
+	channelStart = "q1:b:{"
+	tagEnd       = "/00}" // of the hash tag
+	keyEnd       = tagEnd + ":"
+)
+
+func dataKey(ns, key string) string  { return dataStart + ns + keyEnd + key }
+func leaseKey(ns, key string) string { return leaseStart + ns + keyEnd + key }
+func tagKey(ns, tag string) string   { return tagStart + ns + keyEnd + tag }
+func metaKey(ns string) string       { return metaStart + ns + tagEnd }
+func channel(ns string) string       { return channelStart + ns + tagEnd }
 
 // A script publishes before it stores: what is published is seen by nobody before the script ends, and where
 // publishing is refused, as to a user without the channel, nothing was stored.

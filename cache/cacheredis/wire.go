@@ -56,8 +56,11 @@ var errWire = errors.New("not a record or frame of this package")
 
 func malformed(what string, got any) error { return fmt.Errorf("%w: %s %v", errWire, what, got) }
 
-// owner is what a record says about whose it is.
-func owner(ns, key string) string { return ns + "\x00" + key }
+// ofKey says whether owner, which is what a record says about whose it is, is that of key in ns.
+func ofKey(owner []byte, ns, key string) bool {
+	n := len(ns)
+	return len(owner) == n+1+len(key) && string(owner[:n]) == ns && owner[n] == 0 && string(owner[n+1:]) == key
+}
 
 func putUint48(b []byte, v uint64) {
 	binary.BigEndian.PutUint16(b, uint16(v>>32)) //nolint:gosec // G115: 48 bits, checked by the caller
@@ -103,7 +106,7 @@ func appendRecord(dst []byte, ns, key string, r *cache.Record) ([]byte, error) {
 		dst = append(dst, t.Name...)
 		dst = binary.BigEndian.AppendUint64(dst, t.Counter)
 	}
-	dst = append(dst, owner(ns, key)...)
+	dst = append(append(append(dst, ns...), 0), key...)
 	body := len(dst) - start
 	dst = append(dst, r.Payload...)
 	h := dst[start:]
@@ -192,7 +195,7 @@ func parseRecord(b []byte, ns, key string, now int64) (cache.Record, error) {
 		r.Tags[i] = cache.RecordTag{Name: string(rest[1:name]), Counter: binary.BigEndian.Uint64(rest[name:])}
 		rest = rest[name+8:]
 	}
-	if string(rest) != owner(ns, key) {
+	if !ofKey(rest, ns, key) {
 		return cache.Record{}, malformed("record of another key,", len(rest))
 	}
 	r.Payload = b[body:]
