@@ -38,3 +38,6 @@ func ByteLeaves() map[string]string {
 
 // CachedPlanBytes returns what the plan cache accounts for.
 func (e *Engine) CachedPlanBytes() int64 { return e.plans.bytes }
+
+// SpillAfter lets documents keep that many bytes of cross-reference data in memory.
+func (e *Engine) SpillAfter(bytes int64) { e.after = bytes }

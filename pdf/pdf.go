@@ -98,7 +98,14 @@ type Config struct {
 	// until its context ends; then, and when it alone needs more, the error is a *LimitError.
 	// 0: 256 MiB.
 	DecodeBudget int64
+	// Spill opens a file for what the writing of a long document does not keep in memory, which is
+	// cross-reference data beyond 8 MiB, of a million objects. It holds nothing that the document
+	// says, and is closed with the document. nil: a temporary file of the system, which is gone then.
+	Spill func() (SpillFile, error)
 }
+
+// SpillFile is what Config.Spill opens.
+type SpillFile = cos.SpillFile
 
 // CacheLimits bounds what an Engine keeps between documents: compiled plans,
 // shaped words, font subsets and the streams of images.
@@ -123,6 +130,8 @@ type Engine struct {
 	subsets  *font.Cache
 	images   *image.Store
 	buffers  emit.Buffers
+	spill    func() (SpillFile, error)
+	after    int64                  // as cos.Options.SpillAfter
 	memory   sync.Pool              // of *layout.Memory
 	profile  func() ([]byte, error) // as emit.Options has it
 	deflater cos.Deflater
@@ -165,6 +174,7 @@ func New(c Config) (*Engine, error) {
 			return deflater.Deflate(nil, standard.SRGBProfile(), cos.LevelBest)
 		}),
 		setters: setters{off: bytes == 0},
+		spill:   c.Spill,
 		plans:   newPlans(bytes / 4),
 		kept:    template.NewComponents(bytes / 4 / planFactor / 4),
 		version: version(),
@@ -296,6 +306,7 @@ func (e *Engine) emit(ctx context.Context, w io.Writer, d *doc.Document, o emit.
 // emitMapped is emit that notes what stands where, if m is not nil.
 func (e *Engine) emitMapped(ctx context.Context, w io.Writer, d *doc.Document, o emit.Options, m *SourceMap) (*Result, error) {
 	o.Producer, o.Deflater, o.Fonts, o.Profile, o.Buffers = producer, e.deflater, e.subsets, e.profile, &e.buffers
+	o.Spill, o.SpillAfter = e.spill, e.after
 	limits := o.Limits
 	deterministic := o.Protect == nil || o.Rand != nil
 	if o.Rand == nil {

@@ -23,8 +23,8 @@
 //	sum, err := w.Close(cos.Trailer{Root: catalog})
 //
 // Objects that are no streams are gathered, 200 at a time, in compressed
-// object streams (7.5.7); nothing else is held back, so memory does not grow
-// with the document but for eight bytes of cross-reference data per object.
+// object streams (7.5.7); nothing else is held back, and cross-reference data
+// beyond 8 MiB goes to a file, so memory does not grow with the document.
 //
 // The file identifier is the first half of the SHA-256 of everything before
 // the cross-reference stream: equal input makes an equal file.

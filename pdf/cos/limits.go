@@ -11,27 +11,32 @@ import (
 
 // Limits bounds what a [Writer] writes; exceeding one is a [diag.LimitError]
 // with the field's name. Lengths of strings and names are those of the values,
-// before escaping. Zero fields mean the default in parentheses, where two are
-// given the first is that of V20 and the second that of V17, which PDF/A-2 sets
-// (ISO 19005-2, 6.1.13).
+// before escaping. Zero fields mean the default in parentheses; of several the first is that of V20, the
+// second that of V17, which PDF/A-2 sets (ISO 19005-2, 6.1.13), and the third that of versions before,
+// which PDF/A-1 sets (ISO 19005-1, 6.1.12; PDF Reference, third edition, appendix C).
 type Limits struct {
 	OutputBytes int64 // size of the file (512 MiB)
-	Objects     int   // object numbers (2^31-1; 8,388,607)
-	StringBytes int   // one string (1 MiB; 32,767)
+	Objects     int   // object numbers (2^31-1; 8,388,607; 8,388,607)
+	StringBytes int   // one string (1 MiB; 32,767; 65,535)
 	NameBytes   int   // one name (127)
-	ArrayLen    int   // elements of one array (none)
-	DictLen     int   // entries of one dictionary (none)
+	ArrayLen    int   // elements of one array (none; none; 8,191)
+	DictLen     int   // entries of one dictionary (none; none; 4,095)
 	Depth       int   // nesting of arrays and dictionaries (100)
+	Real        int64 // size of a Fixed or Decimal (none; none; 32,767)
 }
 
 func (l Limits) withDefaults(v Version) Limits {
 	def := Limits{
 		OutputBytes: diag.DefaultLimits().OutputBytes,
 		Objects:     math.MaxInt32, StringBytes: 1 << 20, NameBytes: 127,
-		ArrayLen: math.MaxInt, DictLen: math.MaxInt, Depth: 100,
+		ArrayLen: math.MaxInt, DictLen: math.MaxInt, Depth: 100, Real: math.MaxInt64,
 	}
-	if v == V17 {
+	switch v {
+	case V20:
+	case V17:
 		def.Objects, def.StringBytes = 8_388_607, 32_767
+	default:
+		def.Objects, def.StringBytes, def.ArrayLen, def.DictLen, def.Real = 8_388_607, 65_535, 8_191, 4_095, 32_767
 	}
 	return Limits{
 		OutputBytes: cmp.Or(max(l.OutputBytes, 0), def.OutputBytes),
@@ -41,6 +46,7 @@ func (l Limits) withDefaults(v Version) Limits {
 		ArrayLen:    cmp.Or(max(l.ArrayLen, 0), def.ArrayLen),
 		DictLen:     cmp.Or(max(l.DictLen, 0), def.DictLen),
 		Depth:       cmp.Or(max(l.Depth, 0), def.Depth),
+		Real:        cmp.Or(max(l.Real, 0), def.Real),
 	}
 }
 
@@ -56,6 +62,13 @@ func (c checker) limit(name string, value, limit int) error {
 		return nil
 	}
 	return limitError(name, int64(value), int64(limit), "object "+string(AppendInt(nil, int64(c.ref.Num))))
+}
+
+func (c checker) real(size int64) error {
+	if size <= c.l.Real && size >= -c.l.Real {
+		return nil
+	}
+	return limitError("Real", size, c.l.Real, "object "+string(AppendInt(nil, int64(c.ref.Num))))
 }
 
 func (c checker) invalid(reason string) error { return &ObjectError{Ref: c.ref, Reason: reason} }
@@ -86,6 +99,15 @@ func (c checker) object(o Object, depth int) error {
 		if v.Scale < 0 || v.Scale > maxDecimals {
 			return c.invalid("decimal scale outside 0 to 18")
 		}
+		size := v.Mantissa
+		for range v.Scale {
+			size /= 10
+		}
+		return c.real(size)
+	case Fixed:
+		return c.real(int64(v) / 1024)
+	case *Fixed:
+		return c.real(int64(*v) / 1024)
 	case Array:
 		return c.array(v, depth)
 	case *Array:

@@ -81,7 +81,7 @@ func stream(dict, data string) string {
 // TestWhatIsWrittenIsReadBackEqual: objects within object streams and outside them, and streams,
 // read back print the same.
 func TestWhatIsWrittenIsReadBackEqual(t *testing.T) {
-	for _, version := range []cos.Version{cos.V20, cos.V17} {
+	for _, version := range []cos.Version{cos.V20, cos.V17, cos.V16, cos.V15, cos.V14} {
 		var out bytes.Buffer
 		w := cos.NewWriter(&out, cos.Options{Version: version})
 		root, pages := w.Reserve(), w.Reserve()

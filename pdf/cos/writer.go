@@ -13,18 +13,19 @@ import (
 // Version is the PDF version of a file.
 type Version uint8
 
-// The versions written. Both use object and cross-reference streams.
+// The versions written. V14 has a cross-reference table, the others object and cross-reference streams
+// unless Options.Classic says otherwise.
 const (
 	V20 Version = iota // ISO 32000-2, the zero value
 	V17                // ISO 32000-1: PDF/A-2, PDF/A-3, PDF/UA-1
+	V16                // PDF Reference, fifth edition
+	V15                // PDF Reference, fourth edition
+	V14                // PDF Reference, third edition: PDF/A-1
 )
 
 // String returns the version as the header names it, "2.0".
 func (v Version) String() string {
-	if v == V17 {
-		return "1.7"
-	}
-	return "2.0"
+	return [...]string{V20: "2.0", V17: "1.7", V16: "1.6", V15: "1.5", V14: "1.4"}[v]
 }
 
 const (
@@ -51,6 +52,14 @@ type Options struct {
 	Deflater Deflater // nil: a new [NewFlate]; share one between documents
 	Level    Level    // of object streams, cross-reference data and [Writer.Stream]
 	Limits   Limits   // zero fields: the defaults stated there
+	// Classic writes a cross-reference table and each object by itself, as files of PDF 1.4 have them
+	// always. It is for plain files.
+	Classic bool
+	// Spill opens a file for cross-reference data beyond SpillAfter bytes, 8 for each object, and is not
+	// called for less. The file is closed with the Writer, by Close, Reset or an error. nil: a temporary
+	// file of the system, which is gone then.
+	Spill      func() (SpillFile, error)
+	SpillAfter int64 // 0: 8 MiB; at least 128 KiB stay in memory
 	// Watch is shown every object given to Put, PutDirect and the stream methods, streams by
 	// their dictionary with Filter; nil: nobody is. It must not keep the object.
 	Watch func(Ref, Object)
@@ -104,7 +113,7 @@ type Writer struct {
 	err     error
 
 	arena  Arena
-	xref   []entry // by object number
+	xref   table
 	inUse  int
 	signed unsigned
 	packed []byte // deflated data
@@ -127,7 +136,6 @@ func NewWriter(out io.Writer, o Options) *Writer {
 	w := &Writer{
 		hash: sha256.New(),
 		buf:  make([]byte, 0, bufferBytes+4<<10),
-		xref: make([]entry, 0, 64),
 	}
 	w.Reset(out, o)
 	return w
@@ -141,6 +149,7 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 		o.Deflater = NewFlate()
 	}
 	o.Limits = o.Limits.withDefaults(o.Version)
+	o.Classic = o.Classic || o.Version == V14
 	w.arena.reset(o.Watch != nil || o.Encrypt != nil)
 	w.out, w.opt, w.err = out, o, nil
 	w.flushed, w.inUse, w.held, w.signed, w.digest = 0, 0, false, unsigned{}, nil
@@ -148,13 +157,18 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 		w.digest = o.Signature.Hash.New()
 	}
 	w.hash.Reset()
-	w.xref = append(kept(w.xref), entryFree)
+	w.xref.reset(o.Spill, o.SpillAfter)
+	w.xref.add(1, entryFree)
 	w.body, w.packed, w.secret, w.objs, w.heads = kept(w.body), kept(w.packed), kept(w.secret), kept(w.objs), w.heads[:0]
 	w.buf = append(w.buf[:0], "%PDF-"...)
 	w.buf = append(w.buf, o.Version.String()...)
 	// Four bytes above 127 tell transfer programs that the file is binary
 	// (7.5.2; a requirement of PDF/A).
 	w.buf = append(w.buf, "\n%\xE2\xE3\xCF\xD3\n"...)
+	if o.Classic && o.Encrypt != nil {
+		// PutRaw leaves strings to the encryption of object streams.
+		_ = w.fail(&ObjectError{Reason: "an encrypted file has object streams"})
+	}
 }
 
 // kept empties a buffer and drops one that is large.
@@ -190,13 +204,13 @@ func (w *Writer) Reserve() Ref { return w.ReserveN(1) }
 // others are [Ref.Plus] 1 to n-1. Every reserved number must be written before
 // Close.
 func (w *Writer) ReserveN(n int) Ref {
-	first := Ref{Num: uint32(len(w.xref))} //nolint:gosec // G115: bounded by Limits.Objects
-	if len(w.xref)-1+n > w.opt.Limits.Objects {
-		_ = w.fail(limitError("Objects", int64(len(w.xref)-1+n), int64(w.opt.Limits.Objects), ""))
+	first := Ref{Num: uint32(w.xref.n)} //nolint:gosec // G115: bounded by Limits.Objects
+	if w.xref.n-1+n > w.opt.Limits.Objects {
+		_ = w.fail(limitError("Objects", int64(w.xref.n-1+n), int64(w.opt.Limits.Objects), ""))
 		return first // kept as the writer's error
 	}
-	for range n {
-		w.xref = append(w.xref, entryReserved)
+	if w.xref.add(n, entryReserved); w.xref.err != nil {
+		_ = w.fail(w.xref.err)
 	}
 	return first
 }
@@ -210,6 +224,9 @@ func (w *Writer) Put(ref Ref, o Object) error {
 	if err := w.check(ref, o); err != nil {
 		return w.fail(err)
 	}
+	if w.opt.Classic {
+		return w.direct(ref, o)
+	}
 	w.open(ref)
 	w.body = o.AppendPDF(w.body)
 	return w.closeIfFull(ref)
@@ -220,6 +237,9 @@ func (w *Writer) Put(ref Ref, o Object) error {
 func (w *Writer) PutRaw(ref Ref, body []byte) error {
 	if err := w.claim(ref); err != nil {
 		return err
+	}
+	if w.opt.Classic && len(body) > 0 {
+		return w.direct(ref, Raw(body))
 	}
 	w.open(ref)
 	w.body = append(w.body, body...)
@@ -331,6 +351,12 @@ func (w *Writer) stream(ref Ref, dict Dict, filter Name, data []byte) error {
 
 // encoded writes a stream as it is.
 func (w *Writer) encoded(ref Ref, dict Dict, filter Name, data []byte) error {
+	w.beginStream(ref, dict, filter, int64(len(data)))
+	w.data(data)
+	return w.endStream()
+}
+
+func (w *Writer) beginStream(ref Ref, dict Dict, filter Name, length int64) {
 	w.begin(ref)
 	w.buf = dict.AppendPDF(w.buf)
 	w.buf = w.buf[:len(w.buf)-len(">>")]
@@ -339,9 +365,11 @@ func (w *Writer) encoded(ref Ref, dict Dict, filter Name, data []byte) error {
 		w.buf = AppendName(w.buf, string(filter))
 	}
 	w.buf = append(w.buf, "/Length "...)
-	w.buf = AppendInt(w.buf, int64(len(data)))
+	w.buf = AppendInt(w.buf, length)
 	w.buf = append(w.buf, ">>stream\n"...)
-	w.data(data)
+}
+
+func (w *Writer) endStream() error {
 	// The line end before endstream is not part of Length (7.3.8.1).
 	w.buf = append(w.buf, "\nendstream\nendobj\n"...)
 	return w.pass()
@@ -371,12 +399,15 @@ func (w *Writer) Close(t Trailer) (Summary, error) {
 	if err := w.closeObjectStream(); err != nil {
 		return Summary{}, err
 	}
-	for num := 1; num < len(w.xref); num++ {
-		if w.xref[num] == entryReserved {
-			return Summary{}, w.fail(&ObjectError{Ref: Ref{Num: uint32(num)}, Reason: "number reserved but never written"})
+	if err := w.xref.each(func(first int, entries []entry) error {
+		if i := slices.Index(entries, entryReserved); i >= 0 {
+			return &ObjectError{Ref: Ref{Num: uint32(first + i)}, Reason: "number reserved but never written"} //nolint:gosec // G115: an object number
 		}
+		return nil
+	}); err != nil {
+		return Summary{}, w.fail(err)
 	}
-	if int64(t.Root.Num) >= int64(len(w.xref)) || t.Root.IsZero() {
+	if int64(t.Root.Num) >= int64(w.xref.n) || t.Root.IsZero() {
 		return Summary{}, w.fail(&ObjectError{Ref: t.Root, Reason: "the catalog is not an object of this file"})
 	}
 	return w.finish(t)
@@ -387,9 +418,14 @@ func (w *Writer) claim(ref Ref) error {
 	switch {
 	case w.err != nil:
 		return w.err
-	case ref.IsZero() || ref.Gen != 0 || int64(ref.Num) >= int64(len(w.xref)):
+	case ref.IsZero() || ref.Gen != 0 || int64(ref.Num) >= int64(w.xref.n):
 		return w.fail(&ObjectError{Ref: ref, Reason: "number not reserved"})
-	case w.xref[ref.Num] != entryReserved:
+	}
+	e := w.xref.get(ref.Num)
+	switch {
+	case w.xref.err != nil:
+		return w.fail(w.xref.err)
+	case e != entryReserved:
 		return w.fail(&ObjectError{Ref: ref, Reason: "already written"})
 	}
 	return nil
@@ -404,7 +440,7 @@ func (w *Writer) check(ref Ref, o Object) error {
 
 // begin opens an object at the current offset.
 func (w *Writer) begin(ref Ref) {
-	w.xref[ref.Num] = entryAt(w.Offset())
+	w.xref.set(ref.Num, entryAt(w.Offset()))
 	w.inUse++
 	w.buf = AppendInt(w.buf, int64(ref.Num))
 	w.buf = append(w.buf, " 0 obj\n"...)
@@ -413,7 +449,7 @@ func (w *Writer) begin(ref Ref) {
 // open begins an object in the open object stream. The final place is known
 // only when that stream gets its number; until then the entry says pending.
 func (w *Writer) open(ref Ref) {
-	w.xref[ref.Num] = entryPending
+	w.xref.set(ref.Num, entryPending)
 	w.inUse++
 	if len(w.body) > 0 {
 		w.body = append(w.body, '\n')
@@ -443,7 +479,7 @@ func (w *Writer) closeObjectStream() error {
 	}
 	data := w.objs[:0]
 	for i, h := range w.heads {
-		w.xref[h.num] = entryIn(ref.Num, i)
+		w.xref.set(h.num, entryIn(ref.Num, i))
 		data = AppendInt(data, int64(h.num))
 		data = append(data, ' ')
 		data = AppendInt(data, int64(h.at))
@@ -476,6 +512,9 @@ func (w *Writer) pass() error {
 	if size := w.Offset(); size > w.opt.Limits.OutputBytes {
 		return w.fail(limitError("OutputBytes", size, w.opt.Limits.OutputBytes, ""))
 	}
+	if w.xref.err != nil {
+		return w.fail(w.xref.err)
+	}
 	return w.err
 }
 
@@ -494,7 +533,7 @@ func (w *Writer) write(b []byte) {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
-		w.err = fmt.Errorf("cos: write: %w", err)
+		_ = w.fail(fmt.Errorf("cos: write: %w", err))
 		return
 	}
 	w.hash.Write(b)
@@ -506,6 +545,7 @@ func (w *Writer) write(b []byte) {
 func (w *Writer) fail(err error) error {
 	if w.err == nil {
 		w.err = err
+		w.xref.release()
 	}
 	return w.err
 }

@@ -89,7 +89,7 @@ func TestQpdfAcceptsFiles(t *testing.T) {
 		out, err := exec.CommandContext(t.Context(), tool, "--check", name).CombinedOutput() //nolint:gosec // G204: a tool found in PATH
 		return string(out), err
 	}
-	for _, v := range []cos.Version{cos.V20, cos.V17} {
+	for _, v := range []cos.Version{cos.V20, cos.V17, cos.V16, cos.V15, cos.V14} {
 		for _, pages := range []int{1, 3, 700} {
 			t.Run(fmt.Sprintf("%s/%d", v, pages), func(t *testing.T) {
 				var b bytes.Buffer

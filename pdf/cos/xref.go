@@ -39,7 +39,7 @@ func (e entry) fields() (kind byte, second uint64, third uint16) {
 	}
 }
 
-// finish writes the cross-reference stream, its offset and the end marker.
+// finish writes the cross-reference data, their offset and the end marker.
 func (w *Writer) finish(t Trailer) (Summary, error) {
 	var encrypt Ref
 	if e := w.opt.Encrypt; e != nil {
@@ -62,52 +62,23 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 			return Summary{}, w.fail(err)
 		}
 	}
-	ref := w.Reserve()
-	if w.err != nil {
-		return Summary{}, w.err
-	}
 	start := w.Offset()
-	w.xref[ref.Num] = entryAt(start) // the stream lists itself
-
-	width := (bits.Len64(uint64(max(start, int64(len(w.xref))))) + 7) / 8
-	packs := len(w.xref)*(1+width+2) >= leastDeflated
-	table := appendXref(w.objs[:0], w.xref, width, packs)
-	w.objs = table
-	w.xref[ref.Num] = entryReserved // EncodedStream enters it again, at the same offset
-	size := len(w.xref)
-
+	write := w.xrefStream
+	if w.opt.Classic {
+		write = w.xrefTable
+	}
 	id := Object(Hex(sum.ID[:]))
 	a := &w.arena
-	dict := append(
-		a.Entries(8+len(t.More)), E("Type", Name("XRef")), E("Size", a.Int(size)),
-		E("W", a.List(Int(1), a.Int(width), Int(2))), E("Root", a.Ref(t.Root)),
-	)
+	more := append(a.Entries(4+len(t.More)), E("Root", a.Ref(t.Root)))
 	if !t.Info.IsZero() {
-		dict = append(dict, E("Info", t.Info))
+		more = append(more, E("Info", t.Info))
 	}
 	if !encrypt.IsZero() {
-		dict = append(dict, E("Encrypt", encrypt))
+		more = append(more, E("Encrypt", encrypt))
 	}
-	dict = append(dict, E("ID", a.List(id, id)))
-	dict = append(dict, t.More...)
-	filter := Name("")
-	if packs {
-		filter = FlateDecode
-		dict = append(dict, E("DecodeParms", a.Dict(append(a.Entries(2), E("Predictor", Int(12)), E("Columns", a.Int(width+3))))))
-		packed, err := w.opt.Deflater.Deflate(w.packed[:0], table, w.opt.Level)
-		if err != nil {
-			return Summary{}, w.fail(err)
-		}
-		w.packed, table = packed, packed
-	}
-	if err := w.claim(ref); err != nil {
-		return Summary{}, err
-	}
-	if err := w.check(ref, dict); err != nil {
+	more = append(append(more, E("ID", a.List(id, id))), t.More...)
+	if err := write(start, more); err != nil {
 		return Summary{}, w.fail(err)
-	}
-	if err := w.encoded(ref, dict, filter, table); err != nil { // it is never encrypted (7.5.8.2)
-		return Summary{}, err
 	}
 	w.buf = append(w.buf, "startxref\n"...)
 	w.buf = AppendInt(w.buf, start)
@@ -124,17 +95,143 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 	sum.Size, sum.Objects = w.flushed, w.inUse
 	w.hash.Sum(sum.SHA256[:0])
 	w.err = errClosed
+	w.xref.release()
 	return sum, nil
 }
 
-// appendXref appends the rows of all entries; with predict, each as the difference
-// from the row above (PNG predictor Up, 7.4.4.4): neighbours differ by one in the
-// index column and deflate to almost nothing.
-func appendXref(dst []byte, entries []entry, width int, predict bool) []byte {
+// xrefTable writes a cross-reference table and the trailer behind it (7.5.4, 7.5.5).
+func (w *Writer) xrefTable(start int64, more Dict) error {
+	const most = 9_999_999_999 // ten digits
+	if start > most {
+		return limitError("OutputBytes", start, most, "a cross-reference table")
+	}
+	w.buf = append(w.buf, "xref\n0 "...)
+	w.buf = append(AppendInt(w.buf, int64(w.xref.n)), '\n')
+	if err := w.xref.each(func(_ int, entries []entry) error {
+		rows := w.objs[:0]
+		for _, e := range entries {
+			kind, at, generation := e.fields()
+			letter := byte('n')
+			if kind == 0 {
+				letter = 'f'
+			}
+			rows = appendDigits(rows, at, 10)
+			rows = append(appendDigits(append(rows, ' '), uint64(generation), 5), ' ', letter, ' ', '\n')
+		}
+		w.objs = rows
+		w.data(rows)
+		return w.pass()
+	}); err != nil {
+		return err
+	}
+	a := &w.arena
+	trailer := append(append(a.Entries(1+len(more)), E("Size", a.Int(w.xref.n))), more...)
+	if err := (checker{l: &w.opt.Limits}).object(trailer, 1); err != nil {
+		return err
+	}
+	w.buf = append(w.buf, "trailer\n"...)
+	w.buf = append(trailer.AppendPDF(w.buf), '\n')
+	return nil
+}
+
+// appendDigits appends v with zeros before it.
+func appendDigits(dst []byte, v uint64, width int) []byte {
+	at := len(dst) + width
+	dst = append(dst, "0000000000"[:width]...)
+	for v > 0 {
+		at--
+		dst[at] = '0' + byte(v%10)
+		v /= 10
+	}
+	return dst
+}
+
+// xrefStream writes a cross-reference stream (7.5.8).
+func (w *Writer) xrefStream(start int64, more Dict) error {
+	ref := w.Reserve()
+	if w.err != nil {
+		return w.err
+	}
+	width := (bits.Len64(uint64(max(start, int64(w.xref.n)))) + 7) / 8 //nolint:gosec // G115: lengths
+	packs := w.xref.n*(1+width+2) >= leastDeflated
+	a := &w.arena
+	dict := append(
+		a.Entries(5+len(more)), E("Type", Name("XRef")), E("Size", a.Int(w.xref.n)),
+		E("W", a.List(Int(1), a.Int(width), Int(2))),
+	)
+	dict = append(dict, more...)
+	filter := Name("")
+	if packs {
+		filter = FlateDecode
+		dict = append(dict, E("DecodeParms", a.Dict(append(a.Entries(2), E("Predictor", Int(12)), E("Columns", a.Int(width+3))))))
+	}
+	if err := w.claim(ref); err != nil {
+		return err
+	}
+	if err := w.check(ref, dict); err != nil {
+		return err
+	}
+	w.xref.set(ref.Num, entryAt(start)) // the stream lists itself
+	// It is never encrypted (7.5.8.2).
+	if d, ok := w.opt.Deflater.(PieceDeflater); ok && w.xref.file != nil && w.opt.Level == LevelDefault {
+		return w.spilledXref(ref, dict, d, width)
+	}
+	var above xrefRow
+	table := w.objs[:0]
+	if err := w.xref.each(func(_ int, entries []entry) error {
+		table = appendXref(table, entries, width, packs, &above)
+		return nil
+	}); err != nil {
+		return err
+	}
+	w.objs = table
+	if packs {
+		packed, err := w.opt.Deflater.Deflate(w.packed[:0], table, w.opt.Level)
+		if err != nil {
+			return err
+		}
+		w.packed, table = packed, packed
+	}
+	return w.encoded(ref, dict, filter, table)
+}
+
+// spilledXref writes a cross-reference stream of data that is not in memory: it is compressed into the
+// same file, for its length stands before it, and not as a reference (7.5.8.2).
+func (w *Writer) spilledXref(ref Ref, dict Dict, d PieceDeflater, width int) error {
+	packed := w.xref.behind()
+	zw, err := d.Writer(packed)
+	if err != nil {
+		return err
+	}
+	var above xrefRow
+	if err := w.xref.each(func(_ int, entries []entry) error {
+		rows := appendXref(w.objs[:0], entries, width, true, &above)
+		w.objs = rows
+		_, err := zw.Write(rows)
+		return err
+	}); err != nil {
+		return err
+	}
+	if err := zw.Close(); err != nil {
+		return err
+	}
+	w.beginStream(ref, dict, FlateDecode, packed.n)
+	if err := packed.pieces(w.data); err != nil {
+		return err
+	}
+	return w.endStream()
+}
+
+// xrefRow is a row of a cross-reference stream, of three columns.
+type xrefRow [1 + 8 + 2]byte
+
+// appendXref appends the rows of entries; with predict, each as the difference from the row above (PNG
+// predictor Up, 7.4.4.4): neighbours differ by one in the index column and deflate to almost nothing.
+func appendXref(dst []byte, entries []entry, width int, predict bool, above *xrefRow) []byte {
 	cols := 1 + width + 2
 	dst = slices.Grow(dst, len(entries)*(cols+1))
-	var above, row [1 + 8 + 2]byte
 	for _, e := range entries {
+		var row xrefRow
 		kind, second, third := e.fields()
 		row[0] = kind
 		for i := range width {
@@ -149,7 +246,7 @@ func appendXref(dst []byte, entries []entry, width int, predict bool) []byte {
 		for i, c := range row[:cols] {
 			dst = append(dst, c-above[i])
 		}
-		above = row
+		*above = row
 	}
 	return dst
 }

@@ -233,7 +233,7 @@ func (c *Checker) Elem(e *tag.Elem) diag.List {
 				Clause:     headingClause.first(c.claims),
 			}))
 		}
-		if e.Level > tag.MostLevels17 && Version(c.claims) == cos.V17 {
+		if e.Level > tag.MostLevels17 && Version(c.claims) != cos.V20 {
 			l.Add(e.Src.Place(diag.Diagnostic{
 				Code:       "S021",
 				Message:    fmt.Sprintf("heading of level %d; PDF 1.7 has 6", e.Level),

@@ -33,6 +33,9 @@ type Options struct {
 	// Nil deflates it anew.
 	Profile func() ([]byte, error)
 	Buffers *Buffers // nil: new ones
+	// Spill and SpillAfter are those of cos.Options.
+	Spill      func() (cos.SpillFile, error)
+	SpillAfter int64
 	// Protect says who may open the document, Rand where its key comes from; nil: it is not
 	// encrypted.
 	Protect *crypt.Options
@@ -158,7 +161,7 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 	e.byHash, e.anchors = map[[sha256.Size]byte]*imageRes{}, map[string]dest{}
 	file := cos.Options{
 		Version: standard.Version(o.Standards), Deflater: o.Deflater, Level: o.Level,
-		Limits: cos.Limits{OutputBytes: o.Limits.OutputBytes}, Encrypt: protection,
+		Limits: cos.Limits{OutputBytes: o.Limits.OutputBytes}, Encrypt: protection, Spill: o.Spill, SpillAfter: o.SpillAfter,
 	}
 	if o.Sign != nil {
 		file.Signature = o.Sign.By

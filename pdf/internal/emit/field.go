@@ -362,7 +362,7 @@ func (e *Emitter) unseen() error {
 		cos.E("F", cos.Int(printLocked)), cos.E("P", page), cos.E("Contents", cos.Text(name)),
 		cos.E("T", cos.Text(name)), cos.E("TU", cos.Text(name)), cos.E("FT", cos.Name("Sig")), cos.E("V", e.signature),
 	}
-	if e.tree != nil && e.w.Version() == cos.V17 {
+	if e.tree != nil && e.w.Version() != cos.V20 {
 		el := &tag.Elem{Type: tag.Form, Alt: name}
 		if err := e.add(el); err != nil {
 			return err

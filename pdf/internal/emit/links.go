@@ -189,7 +189,7 @@ func (e *Emitter) goTo(to dest) cos.Entry {
 		return a.List(a.Ref(target), cos.Name("XYZ"), cos.Null{}, a.Fixed(int64(to.y)), cos.Null{})
 	}
 	action := append(a.Entries(3), cos.E("S", cos.Name("GoTo")), cos.E("D", at(to.page)))
-	if !to.elem.IsZero() && e.w.Version() != cos.V17 {
+	if !to.elem.IsZero() && e.w.Version() == cos.V20 {
 		action = append(action, cos.E("SD", at(to.elem)))
 	}
 	return cos.E("A", a.Dict(action))

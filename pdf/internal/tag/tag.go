@@ -63,12 +63,12 @@ func (t *Tree) Add(e *Elem) error {
 	e.Parent.kids = append(e.Parent.kids, kid{elem: e, ref: e.ref})
 	if e.Type == FENote {
 		t.notes = append(t.notes, e.ref)
-		if t.w.Version() == cos.V17 { // a Note, which has an identifier (ISO 14289-1, 7.9)
+		if t.w.Version() != cos.V20 { // a Note, which has an identifier (ISO 14289-1, 7.9)
 			e.id = len(t.notes)
 			return nil
 		}
 	}
-	if e.Marker == doc.MarkerText && t.w.Version() == cos.V17 {
+	if e.Marker == doc.MarkerText && t.w.Version() != cos.V20 {
 		e.Marker = doc.MarkerDisc // 1.7 has no other word for what is not numbered (14.8.5.5)
 	}
 	if body := e.attributes(); body != "" {
@@ -163,7 +163,7 @@ func (t *Tree) write(e *Elem) error {
 		e.Counterpart = nil
 	}
 	var ns cos.Ref
-	if t.w.Version() != cos.V17 {
+	if t.w.Version() == cos.V20 {
 		var err error
 		if ns, err = t.namespace(types[e.Type].ns); err != nil {
 			return err
@@ -207,7 +207,7 @@ func (t *Tree) Close() (cos.Ref, error) {
 	root := cos.Dict{cos.E("Type", cos.Name("StructTreeRoot"))}
 	if len(t.notes) > 0 {
 		roles = append(roles, cos.E("FENote", cos.Name("Note")))
-		if t.w.Version() == cos.V17 {
+		if t.w.Version() != cos.V20 {
 			ids, err := t.idTree()
 			if err != nil {
 				return cos.Ref{}, err

@@ -65,7 +65,7 @@ func (s *pool) put(c *compressor) {
 	}
 }
 
-var _ cos.Deflater = (*Deflater)(nil)
+var _ cos.PieceDeflater = (*Deflater)(nil)
 
 // New returns a Deflater.
 func New() *Deflater { return &Deflater{} }
@@ -127,8 +127,8 @@ func (c *compressor) deflate(dst, src []byte) ([]byte, error) {
 }
 
 // Writer returns a writer that compresses to dst what it takes until it is closed, at the
-// everyday level. The output depends on the bytes and on how they are cut. A writer that is
-// never closed is lost, nothing else.
+// everyday level: to the bytes of Deflate, however they are cut, for this level gathers a block before
+// it looks at it. A writer that is never closed is lost, nothing else.
 func (d *Deflater) Writer(dst io.Writer) (io.WriteCloser, error) {
 	p := &d.pools[cos.LevelDefault]
 	c := p.take()
