@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/arena"
 )
 
 // block is a node with its lines broken and its sizes known. Blocks are drawn
@@ -28,7 +29,7 @@ type painter struct {
 	rules []RectItem
 	edges []edge // of tables, see joined
 	lines []edge // the memory of joined
-	texts arena[TextItem]
+	texts arena.Of[TextItem]
 	fills []spot    // what was drawn before each
 	still [][2]spot // what does not move with the rest
 	fixed int       // backgrounds that nothing joins any more: they move on their own

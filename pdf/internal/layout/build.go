@@ -105,7 +105,7 @@ func (m *maker) elem(parent *tag.Elem, typ tag.Type, src *doc.Source, lang strin
 	if !m.opt.Tagged || m.art != ArtifactNone {
 		return nil
 	}
-	e := m.mem.elems.one()
+	e := m.mem.elems.One()
 	e.Type, e.Parent, e.Src, e.Lang = typ, parent, src, lang
 	m.begun = append(m.begun, e)
 	return e
@@ -129,7 +129,7 @@ func (m *maker) inline(parent *tag.Elem, typ tag.Type, src *doc.Source, lang str
 	if !m.opt.Tagged || parent == nil {
 		return nil
 	}
-	e := m.mem.elems.one()
+	e := m.mem.elems.One()
 	e.Type, e.Parent, e.Src, e.Lang = typ, parent, src, lang
 	return e
 }
@@ -156,7 +156,7 @@ func (m *maker) linkParent(parent *tag.Elem, src *doc.Source) *tag.Elem {
 func (m *maker) entries(nodes []doc.Node, en env) ([]entry, error) {
 	m.depth++
 	defer func() { m.depth-- }()
-	out := m.mem.entries.take(len(nodes))[:0]
+	out := m.mem.entries.Take(len(nodes))[:0]
 	for _, n := range nodes {
 		if err := m.deep(n); err != nil {
 			return nil, err
@@ -208,7 +208,7 @@ func (m *maker) stack(nodes []doc.Node, en env) (*stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := m.mem.stacks.one()
+	st := m.mem.stacks.One()
 	st.entries = es
 	return st, nil
 }
@@ -356,7 +356,8 @@ func (m *maker) mark(e *entry, n doc.Node, el *tag.Elem) error {
 			level = max(h.Level, 1)
 		}
 	}
-	e.mark = &Mark{Anchor: c.Anchor, Bookmark: bookmark, Level: level, Elem: el, Src: c.Src}
+	e.mark = m.mem.marks.One()
+	*e.mark = Mark{Anchor: c.Anchor, Bookmark: bookmark, Level: level, Elem: el, Src: c.Src}
 	if title != "" {
 		e.mark.Title, e.mark.TitleLevel = title, max(h.Level, 1)
 		if m.headed++; m.found != nil && c.Anchor == "" {

@@ -43,16 +43,19 @@ type Summary struct {
 // without pages for sink, to find up to 20 of them; after any other error no further block or row
 // is asked for.
 func Run(ctx context.Context, d *doc.Document, o Options, sink Sink) (*Summary, error) {
-	images := map[imageKey]ImageItem{}
-	if !d.References && d.Footnotes.Restart != doc.RestartPage {
-		return pass(ctx, d, o, sink, images, nil, nil)
+	if o.Memory == nil {
+		o.Memory = &Memory{}
 	}
-	known, err := dryPasses(ctx, d, o, images)
+	clear(o.Memory.images)
+	if !d.References && d.Footnotes.Restart != doc.RestartPage {
+		return pass(ctx, d, o, sink, nil, nil)
+	}
+	known, err := dryPasses(ctx, d, o)
 	if err != nil {
 		return nil, err
 	}
 	found := newFindings()
-	sum, err := pass(ctx, d, o, sink, images, known, found)
+	sum, err := pass(ctx, d, o, sink, known, found)
 	if err == nil && !found.equal(known) {
 		sum.Warnings = append(sum.Warnings, warning(at(nil, "L316", "the numbers of pages that the document refers to did not settle")))
 	}
@@ -60,25 +63,26 @@ func Run(ctx context.Context, d *doc.Document, o Options, sink Sink) (*Summary, 
 }
 
 // pass lays the document out once.
-func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, images map[imageKey]ImageItem, known, found *findings) (*Summary, error) {
+func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, known, found *findings) (*Summary, error) {
 	mem := o.Memory
-	if mem == nil {
-		mem = &Memory{}
-	}
-	mem.Reset() // of the pass before
-	m := &maker{
+	mem.forget() // the pass before
+	m := &mem.maker
+	*m = maker{
 		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(ctx, o.Typesetter),
 		faces: mem.faces, derivedStyles: mem.derived, mem: &mem.blocks, pieces: mem.pieces,
-		images: images, anchors: mem.anchors, known: known, found: found,
+		images: mem.images, anchors: mem.anchors, known: known, found: found,
 	}
 	defer m.set.Close()
-	f := &flow{m: m, doc: d, sink: sink, base: d.BaseStyle, page: mem.page, painter: mem.painter}
-	defer func() { mem.page, mem.painter, mem.pieces = f.page, f.painter, m.pieces }()
+	f := &mem.flow
+	*f = flow{m: m, doc: d, sink: sink, base: d.BaseStyle, page: mem.page, painter: mem.painter, waits: mem.waits}
+	f.pending, f.taker = mem.blocks.entries.Take(leastPending)[:0], f.take
+	defer func() { mem.page, mem.painter, mem.pieces, mem.waits = f.page, f.painter, m.pieces, f.waits }()
 	f.painter.trace = o.Trace
 	if f.base == nil {
 		f.base = &doc.Style{}
 	}
-	f.region = &region{master: sized(d.Page), header: &d.Header, footer: &d.Footer, watermark: d.Watermark}
+	f.region = &mem.region
+	*f.region = region{master: sized(d.Page), header: &d.Header, footer: &d.Footer, watermark: d.Watermark}
 	f.within = env{style: f.base, lang: d.Lang}
 	m.footnotes, m.around = &d.Footnotes, f.env
 	m.outline = d.OutlineLevels
@@ -151,6 +155,8 @@ type flow struct {
 	broken  bool       // what can be seen next starts a page
 	held    []entry    // space after such a break: it goes along to the page
 	pending []entry
+	taker   func(doc.Node, error) bool // take
+	err     error                      // what ended the blocks that are laid out
 	// again is the table head that a new page repeats.
 	again *stack
 	carry *carried // of the row drawn last
@@ -164,6 +170,9 @@ type flow struct {
 	onPage    int        // notes whose numbers stand on the page
 	blankBody bool       // nothing but notes was drawn
 }
+
+// leastPending is how many entries may wait before memory for more is taken.
+const leastPending = 8
 
 // late is a page whose running content asks for the number of pages.
 type late struct {
@@ -182,18 +191,27 @@ func (f *flow) nodes(all iter.Seq2[doc.Node, error]) error {
 	if all == nil {
 		return nil
 	}
-	for n, err := range all {
-		if ended := f.m.ended(); ended != nil {
-			return ended
-		}
-		if err == nil {
-			err = f.node(n)
-		}
-		if err := f.m.survive(err); err != nil {
-			return err
-		}
+	around := f.err // of the blocks that these are within
+	f.err = nil
+	all(f.taker)
+	err := f.err
+	f.err = around
+	return err
+}
+
+// take lays out a node. What it returns, and false, ends the source.
+func (f *flow) take(n doc.Node, err error) bool {
+	if f.err != nil {
+		return false // the source goes on all the same
 	}
-	return nil
+	if f.err = f.m.ended(); f.err != nil {
+		return false
+	}
+	if err == nil {
+		err = f.node(n)
+	}
+	f.err = f.m.survive(err)
+	return f.err == nil
 }
 
 func (f *flow) node(n doc.Node) error {

@@ -342,11 +342,11 @@ func (g *group) borders(p *painter, x, y, left, right doc.Length) {
 func (m *maker) beside(n *doc.Beside, en env) (block, error) {
 	cols := n.Widths
 	if len(cols) != len(n.Cells) {
-		cols = make([]doc.Width, len(n.Cells))
+		cols = m.mem.widths.Take(len(n.Cells))
 		copy(cols, n.Widths)
 	}
 	total := en.width - n.Gap*doc.Length(max(len(cols)-1, 0))
-	least, most := m.mem.lengths.take(len(cols)), m.mem.lengths.take(len(cols))
+	least, most := m.mem.lengths.Take(len(cols)), m.mem.lengths.Take(len(cols))
 	for i, w := range cols {
 		if w.Kind == doc.WidthAuto {
 			if err := m.extent(n.Cells[i], en, &least[i], &most[i]); err != nil {
@@ -354,10 +354,10 @@ func (m *maker) beside(n *doc.Beside, en env) (block, error) {
 			}
 		}
 	}
-	g := m.mem.groups.one()
-	g.rows, g.cells = m.mem.rows.take(1), m.mem.cells.take(len(cols))[:0]
+	g := m.mem.groups.One()
+	g.rows, g.cells = m.mem.rows.Take(1), m.mem.cells.Take(len(cols))[:0]
 	var x doc.Length
-	for i, w := range widths(m.mem.lengths.take(len(cols)), cols, total, least, most) {
+	for i, w := range widths(m.mem.lengths.Take(len(cols)), cols, total, least, most) {
 		blank := cols[i].Kind == doc.WidthAuto && most[i] == 0 // its text is empty
 		if w <= 0 && len(n.Cells[i]) > 0 && !blank || x+w > en.width+doc.Length(len(cols)) {
 			return nil, failed(at(n.Src, "L306", "no width is left for cell %d", i+1))

@@ -254,7 +254,7 @@ func (b *para) drawInline(p *painter, line *text.Line, x, base doc.Length) {
 		for j < len(items) && image(j) == nil {
 			j++
 		}
-		t := p.texts.one()
+		t := p.texts.One()
 		*t = TextItem{X: x, Y: base, Line: &text.Line{Items: items[i:j:j], Width: line.Width}, Pieces: b.styles, Artifact: b.art}
 		p.page.Items = append(p.page.Items, Item{Text: t})
 		i = j

@@ -20,7 +20,7 @@ func (m *maker) paragraph(spans []doc.Span, tabs []doc.Tab, en env, el *tag.Elem
 	if err != nil {
 		return nil, err
 	}
-	b := m.mem.paras.one()
+	b := m.mem.paras.One()
 	*b = para{face: f, art: m.art, widow: f.style.Widows, orphans: f.style.Orphans, dx: f.style.MarginLeft, cites: true}
 	if beside := f.style.MarginLeft + f.style.MarginRight; beside != 0 {
 		if en = en.narrow(beside); en.width <= 0 {
@@ -60,7 +60,7 @@ func (m *maker) paragraph(spans []doc.Span, tabs []doc.Tab, en env, el *tag.Elem
 // spans fills m.pieces and the styles of b.
 func (m *maker) spans(b *para, spans []doc.Span, en env, el *tag.Elem, src *doc.Source, link string) error {
 	m.pieces = m.pieces[:0]
-	b.styles = m.mem.styles.take(len(spans))[:0]
+	b.styles = m.mem.styles.Take(len(spans))[:0]
 	var last *Link
 	var before *doc.Span // the one that the last piece is from
 	for i := range spans {
@@ -93,7 +93,8 @@ func (m *maker) spans(b *para, spans []doc.Span, en env, el *tag.Elem, src *doc.
 		ps := PieceStyle{Size: b.face.size, Color: b.face.color, Elem: el}
 		if target := firstOf(s.Link, link); target != "" {
 			if last == nil || last.Target != target {
-				last = &Link{Target: target, Src: src, From: s.From}
+				last = m.mem.links.One()
+				last.Target, last.Src, last.From = target, src, s.From
 				last.Elem = m.inline(m.linkParent(el, src), tag.Link, src, "")
 			}
 			if last.Text += t; s.Kind == doc.SpanImage {
@@ -227,7 +228,7 @@ func (b *para) draw(p *painter, x, y doc.Length) {
 		if b.inline {
 			b.drawInline(p, line, x, base)
 		} else if len(line.Items) > 0 {
-			t := p.texts.one()
+			t := p.texts.One()
 			*t = TextItem{X: x, Y: base, Line: line, Pieces: b.styles, Artifact: b.art}
 			p.page.Items = append(p.page.Items, Item{Text: t})
 		}

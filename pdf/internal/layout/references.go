@@ -42,10 +42,10 @@ func (f *findings) equal(g *findings) bool {
 }
 
 // dryPasses lays the document out until what it refers to settles.
-func dryPasses(ctx context.Context, d *doc.Document, o Options, images map[imageKey]ImageItem) (known *findings, err error) {
+func dryPasses(ctx context.Context, d *doc.Document, o Options) (known *findings, err error) {
 	for range mostDry {
 		found := newFindings()
-		if _, err := pass(ctx, d, o, Nowhere{}, images, known, found); err != nil {
+		if _, err := pass(ctx, d, o, Nowhere{}, known, found); err != nil {
 			return nil, err
 		}
 		if known != nil && known.equal(found) {

@@ -24,7 +24,10 @@ type rowRun struct {
 	after           doc.Length
 	mark            *Mark
 	marked          bool
-	again           *stack // the head that new pages repeat; nil: none
+	again           *stack    // the head that new pages repeat; nil: none
+	ahead           bool      // rows are read ahead
+	sample          []doc.Row // those
+	err             error     // what ended the rows
 }
 
 // tallRow is the height, in lines of the table's style, from which on a row may
@@ -41,14 +44,15 @@ func (m *maker) rows(n *doc.Table, en env, emit func(entry) error) (*rowRun, err
 	if err != nil {
 		return nil, err
 	}
-	r := &rowRun{t: t, n: n, emit: emit, orphans: t.en.style.Orphans, widows: t.en.style.Widows, tall: tallRow * f.lead}
+	r := m.mem.runs.One()
+	*r = rowRun{t: t, n: n, emit: emit, orphans: t.en.style.Orphans, widows: t.en.style.Widows, tall: tallRow * f.lead}
 	if r.orphans <= 0 {
 		r.orphans = 2
 	}
 	if r.widows <= 0 {
 		r.widows = 2
 	}
-	r.held = make([]entry, 0, r.widows)
+	r.held = m.mem.entries.Take(r.widows + len(n.Foot))[:0]
 	if n.Style != nil {
 		r.before, r.after = n.Style.SpaceBefore, n.Style.SpaceAfter
 	} else {
@@ -79,45 +83,66 @@ func (r *rowRun) send(e entry) error {
 	return r.emit(e)
 }
 
-// run lays out the whole table.
+// run lays out the whole table. Rows are read ahead when a column is sized by its content, or its
+// numbers stand on their signs.
 func (r *rowRun) run() error {
-	next, stop := iter.Pull2(r.source())
-	defer stop()
-	head := r.t.headRows()
-	sample, err := r.sample(next)
-	if err != nil {
-		return err
+	r.ahead = r.t.decimal()
+	for i := range r.n.Columns {
+		r.ahead = r.ahead || r.n.Columns[i].Width.Kind == doc.WidthAuto
 	}
-	if err := r.t.size(head, sample); err != nil {
+	if !r.ahead {
+		if err := r.begin(); err != nil {
+			return err
+		}
+	}
+	r.source()(r.take)
+	if r.err != nil {
+		return r.err
+	}
+	if r.ahead {
+		if err := r.begin(); err != nil {
+			return err
+		}
+	}
+	return r.finish()
+}
+
+// take takes a row from the source. What it returns, and false, ends the source.
+func (r *rowRun) take(x doc.Row, err error) bool {
+	switch {
+	case r.err != nil: // the source goes on all the same
+	case err != nil:
+		r.err = r.t.m.survive(err)
+	case r.ahead:
+		if r.sample = append(r.sample, cloneRow(&x)); len(r.sample) == sampleRows {
+			r.err = r.begin()
+		}
+	default:
+		if r.err = r.t.m.ended(); r.err == nil {
+			r.next = x
+			r.err = r.row(&r.next)
+		}
+	}
+	return r.err == nil
+}
+
+// begin lays out what comes before the rows, and those that were read ahead.
+func (r *rowRun) begin() error {
+	r.ahead = false
+	head := r.t.headRows()
+	if err := r.t.size(head, r.sample); err != nil {
 		return err
 	}
 	if err := r.start(head); err != nil {
 		return err
 	}
-	for i := range sample {
-		if err := r.row(&sample[i]); err != nil {
+	for i := range r.sample {
+		if err := r.row(&r.sample[i]); err != nil {
 			return err
 		}
 	}
-	for {
-		x, err, ok := next()
-		if !ok {
-			return r.finish()
-		}
-		if err != nil {
-			if err := r.t.m.survive(err); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := r.t.m.ended(); err != nil {
-			return err
-		}
-		r.next = x
-		if err := r.row(&r.next); err != nil {
-			return err
-		}
-	}
+	r.sample = nil
+	return nil
 }
 
 func (r *rowRun) source() iter.Seq2[doc.Row, error] {
@@ -125,29 +150,6 @@ func (r *rowRun) source() iter.Seq2[doc.Row, error] {
 		return doc.Rows()
 	}
 	return r.n.Rows
-}
-
-// sample reads rows ahead when a column is sized by its content, or its numbers stand on their signs.
-func (r *rowRun) sample(next func() (doc.Row, error, bool)) ([]doc.Row, error) {
-	ahead := r.t.decimal()
-	for i := range r.n.Columns {
-		ahead = ahead || r.n.Columns[i].Width.Kind == doc.WidthAuto
-	}
-	var out []doc.Row
-	for ahead && len(out) < sampleRows {
-		x, err, ok := next()
-		if !ok {
-			break
-		}
-		if err != nil {
-			if err := r.t.m.survive(err); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		out = append(out, cloneRow(&x))
-	}
-	return out, nil
 }
 
 // start emits caption and head.
@@ -226,7 +228,7 @@ func (r *rowRun) finish() error {
 	if t.group != nil {
 		return failed(at(t.src, "L303", "a row span reaches beyond the last row"))
 	}
-	foot := make([]entry, 0, len(r.n.Foot))
+	foot := t.m.mem.entries.Take(len(r.n.Foot))[:0]
 	if len(r.n.Foot) > 0 {
 		el := t.m.elem(t.elem, tag.TFoot, t.src, "")
 		for i := range r.n.Foot {

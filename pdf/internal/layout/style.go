@@ -79,7 +79,7 @@ func (m *maker) face(s *doc.Style, src *doc.Source) (*face, error) {
 	if f, ok := m.faces[s]; ok {
 		return f, nil
 	}
-	f := m.mem.faces.one()
+	f := m.mem.faces.One()
 	*f = face{style: s, size: s.Size, lead: s.Leading, color: s.Color, align: s.Align}
 	if f.size <= 0 {
 		f.size = defaultSize
@@ -182,6 +182,7 @@ func (m *maker) derive(from *doc.Style, kind int) *doc.Style {
 	if s, ok := m.derivedStyles[key]; ok {
 		return s
 	}
+	made := m.mem.derived.One()
 	s := *from
 	size := s.Size
 	if size <= 0 {
@@ -218,8 +219,9 @@ func (m *maker) derive(from *doc.Style, kind int) *doc.Style {
 			s.SpaceBefore, s.SpaceAfter = size*8/5, size*3/5
 		}
 	}
-	m.derivedStyles[key] = &s
-	return &s
+	*made = s
+	m.derivedStyles[key] = made
+	return made
 }
 
 // headingScale is the size of a heading in percent of the text.

@@ -45,7 +45,8 @@ type table struct {
 
 func (m *maker) table(n *doc.Table, en env) (*table, error) {
 	en.lang = firstOf(n.Lang, en.lang)
-	t := &table{m: m, n: n, src: n.Src, en: en}
+	t := m.mem.tables.One()
+	*t = table{m: m, n: n, src: n.Src, en: en}
 	if len(n.Columns) == 0 {
 		return nil, failed(at(n.Src, "L303", "a table needs columns"))
 	}
@@ -64,7 +65,7 @@ func (m *maker) table(n *doc.Table, en env) (*table, error) {
 			!slices.ContainsFunc(n.Columns, func(c doc.Column) bool { return !c.Background.None() })
 	}
 	t.elem = m.elem(en.elem, tag.Table, n.Src, n.Lang)
-	t.styles, t.heads = make([]*doc.Style, 0, len(n.Columns)), make([]*doc.Style, 0, len(n.Columns))
+	t.styles, t.heads = m.mem.columns.Take(len(n.Columns))[:0], m.mem.columns.Take(len(n.Columns))[:0]
 	for i := range n.Columns {
 		c := &n.Columns[i]
 		s := c.Style
@@ -79,12 +80,12 @@ func (m *maker) table(n *doc.Table, en env) (*table, error) {
 	}
 	t.feet = t.styles
 	if m.theme.TableFoot != nil && len(n.Foot) > 0 {
-		t.feet = make([]*doc.Style, len(t.styles))
+		t.feet = m.mem.columns.Take(len(t.styles))
 		for i, s := range t.styles {
 			t.feet[i] = m.derive(s, derivedFoot)
 		}
 	}
-	t.open = make([]int, len(n.Columns))
+	t.open = m.mem.ints.Take(len(n.Columns))
 	return t, nil
 }
 
@@ -117,10 +118,10 @@ func (t *table) place() error {
 // headRows are the rows printed at the top: that of the columns' heads, if any,
 // and those of Head.
 func (t *table) headRows() []doc.Row {
-	var rows []doc.Row
+	rows := t.m.mem.heads.Take(1 + len(t.n.Head))[:0]
 	if slices.ContainsFunc(t.n.Columns, func(c doc.Column) bool { return len(c.Head) > 0 }) {
 		r := doc.Row{
-			Src: t.src, Cells: make([]doc.Cell, len(t.n.Columns)),
+			Src: t.src, Cells: t.m.mem.headOf.Take(len(t.n.Columns)),
 			Background: t.n.HeadBackground, Border: t.n.HeadBorder,
 		}
 		for i := range t.n.Columns {
@@ -134,23 +135,23 @@ func (t *table) headRows() []doc.Row {
 
 // size finds the column widths; sample holds body rows for auto columns.
 func (t *table) size(head, sample []doc.Row) error {
-	cols := make([]doc.Width, len(t.n.Columns))
+	cols := t.m.mem.widths.Take(len(t.n.Columns))
 	auto := false
 	for i := range cols {
 		cols[i] = t.n.Columns[i].Width
 		auto = auto || cols[i].Kind == doc.WidthAuto
 	}
 	lengths := &t.m.mem.lengths
-	least, most := lengths.take(len(cols)), lengths.take(len(cols))
+	least, most := lengths.Take(len(cols)), lengths.Take(len(cols))
 	if t.decimal() {
-		t.signs = lengths.take(2 * len(cols)) // before and behind the signs, for now
+		t.signs = lengths.Take(2 * len(cols)) // before and behind the signs, for now
 	}
 	if auto || t.signs != nil {
 		for _, set := range []struct {
 			rows []doc.Row
 			sec  section
 		}{{head, sectionHead}, {sample, sectionBody}, {t.n.Foot, sectionFoot}} {
-			open := make([]int, len(cols))
+			open := t.m.mem.ints.Take(len(cols))
 			for i := range set.rows {
 				if err := t.measure(&set.rows[i], set.sec, open, least, most); err != nil {
 					return err
@@ -169,8 +170,8 @@ func (t *table) size(head, sample []doc.Row) error {
 			most[i] = max(most[i], least[i])
 		}
 	}
-	t.w = widths(lengths.take(len(cols)), cols, t.en.width, least, most)
-	t.x = lengths.take(len(cols))
+	t.w = widths(lengths.Take(len(cols)), cols, t.en.width, least, most)
+	t.x = lengths.Take(len(cols))
 	var x doc.Length
 	for i, w := range t.w {
 		t.x[i] = t.dx + x
@@ -342,9 +343,9 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 		return t.fold(r), nil
 	}
 	if t.group == nil {
-		t.group = t.m.mem.groups.one()
+		t.group = t.m.mem.groups.One()
 		t.group.t, t.group.section, t.group.first, t.group.starts = t, sec, sec != t.section || !t.begun, !t.begun
-		t.group.rows, t.group.cells = t.m.mem.rows.take(1)[:0], t.m.mem.cells.take(len(r.Cells))[:0]
+		t.group.rows, t.group.cells = t.m.mem.rows.Take(1)[:0], t.m.mem.cells.Take(len(r.Cells))[:0]
 		t.section, t.begun = sec, true
 	}
 	g := t.group
@@ -505,7 +506,8 @@ func (t *table) head(rows []doc.Row) (first, again *stack, err error) {
 		return nil, nil, nil
 	}
 	lay := func(parent *tag.Elem) (*stack, error) {
-		st := &stack{}
+		st := t.m.mem.stacks.One()
+		st.entries = t.m.mem.entries.Take(len(rows))[:0]
 		for i := range rows {
 			g, err := t.add(&rows[i], sectionHead, parent)
 			if err != nil {

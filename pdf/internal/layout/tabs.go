@@ -77,7 +77,7 @@ func (b *para) drawLeaders(p *painter, line *text.Line, x, base doc.Length) {
 			if art == ArtifactNone {
 				art = ArtifactLayout
 			}
-			t := p.texts.one()
+			t := p.texts.One()
 			*t = TextItem{X: x, Y: base, Line: &text.Line{Items: dots}, Pieces: []PieceStyle{{Size: size, Color: b.face.color}}, Artifact: art}
 			p.page.Items = append(p.page.Items, Item{Text: t})
 		}

@@ -56,7 +56,7 @@ type Setter struct {
 	ctx    context.Context
 	t      *Typesetter
 	breaks []Break
-	joined []byte
+	joined strings.Builder
 	long   []Item
 	ends   []int
 
@@ -114,6 +114,7 @@ func (s *Setter) Close() {
 	clear(s.long[:cap(s.long)])
 	s.items, s.lines, s.parts, s.long = s.items[:0], s.lines[:0], s.parts[:0], s.long[:0]
 	s.glyphs, s.pieces, s.ctx, s.order.levels = s.glyphs[:0], nil, nil, nil
+	s.joined = strings.Builder{}
 	s.t.setters.Put(s)
 }
 
@@ -215,12 +216,25 @@ func (s *Setter) join(pieces []Piece) string {
 	if len(pieces) == 1 {
 		return pieces[0].Text
 	}
-	s.joined = s.joined[:0]
+	n := 0
 	for i := range pieces {
-		s.joined = append(s.joined, pieces[i].Text...)
+		n += len(pieces[i].Text)
 	}
-	return string(s.joined)
+	// The texts of many paragraphs share one piece of memory, which lives as long as any of them.
+	if s.joined.Cap()-s.joined.Len() < n {
+		size := min(max(2*s.joined.Cap(), leastJoined), mostJoined)
+		s.joined = strings.Builder{}
+		s.joined.Grow(max(size, n))
+	}
+	from := s.joined.Len()
+	for i := range pieces {
+		s.joined.WriteString(pieces[i].Text)
+	}
+	return s.joined.String()[from:]
 }
+
+// leastJoined and mostJoined bound a piece of memory for the texts of paragraphs.
+const leastJoined, mostJoined = 512, 4096
 
 // trimEnd removes the characters that end a line.
 func trimEnd(s string) string {

@@ -102,7 +102,8 @@ type Typesetter struct {
 	shaper  Shaper
 	seg     Segmenter
 	hyphens *hyph.Library
-	chains  sync.Map // Query -> *Chain
+	lower   map[string]string // families as the library spells them -> in lower case
+	chains  sync.Map          // Query -> *Chain
 	seed    maphash.Seed
 	words   []atomic.Pointer[word] // a text may stand in either of two slots
 	asked   []atomic.Uint32        // hashes of words that were asked for and are not kept
@@ -120,7 +121,10 @@ const (
 // NewTypesetter returns a typesetter over the faces of lib. About cacheBytes are
 // spent on shaped words; 0 turns the cache off.
 func NewTypesetter(lib *font.Library, sh Shaper, seg Segmenter, cacheBytes int64) *Typesetter {
-	t := &Typesetter{lib: lib, shaper: sh, seg: seg, hyphens: hyph.New(), seed: maphash.MakeSeed()}
+	t := &Typesetter{lib: lib, shaper: sh, seg: seg, hyphens: hyph.New(), seed: maphash.MakeSeed(), lower: map[string]string{}}
+	for _, name := range lib.Families() {
+		t.lower[name] = strings.ToLower(name)
+	}
 	if slots := cacheBytes / wordCost; slots >= 2 {
 		n := 2
 		for int64(n)*2 <= slots {
@@ -140,7 +144,11 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 	// Families are found without regard to case; one key for all spellings keeps
 	// the map as small as the library.
 	wanted := q.Family
-	q.Family = strings.ToLower(q.Family)
+	if lower, ok := t.lower[wanted]; ok {
+		q.Family = lower
+	} else {
+		q.Family = strings.ToLower(wanted)
+	}
 	if c, ok := t.chains.Load(q); ok {
 		return c.(*Chain), nil
 	}

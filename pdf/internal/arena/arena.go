@@ -1,0 +1,54 @@
+// Package arena has memory for the many small things that a document is made of, of a few kinds each. It
+// is used again for the next document, and cleared before: nothing of one document is seen in another.
+package arena
+
+// Of hands out zero values from blocks of memory. A block is let go with the last of its values, all but
+// the first, which Reset clears and keeps. The zero value is ready. It is for one goroutine.
+type Of[T any] struct {
+	free  []T
+	size  int // of the block taken last
+	first []T // the block that is used again
+	taken int // values so far
+}
+
+// The sizes of a block, in values: small documents take little.
+const (
+	firstBlock = 16
+	largeBlock = 256
+)
+
+// One returns a zero value.
+func (a *Of[T]) One() *T { return &a.Take(1)[0] }
+
+// Take returns n zero values; appending to them moves them.
+func (a *Of[T]) Take(n int) []T {
+	if n > len(a.free) {
+		a.size = min(max(2*a.size, firstBlock), largeBlock)
+		a.free = make([]T, max(a.size, n))
+	}
+	a.taken += n
+	s := a.free[:n:n]
+	a.free = a.free[n:]
+	return s
+}
+
+// Add appends a value to a slice of this arena, in memory of this arena.
+func (a *Of[T]) Add(to []T, v T) []T {
+	if len(to) == cap(to) {
+		more := a.Take(max(4, 2*len(to)))
+		to = append(more[:0], to...)
+	}
+	return append(to, v)
+}
+
+// Part lets the values that are taken next lie in a block of their own.
+func (a *Of[T]) Part() { a.free = nil }
+
+// Reset takes all values back. The first block is cleared and used again; it grows to what documents need.
+func (a *Of[T]) Reset() {
+	clear(a.first[:min(a.taken, len(a.first))])
+	if a.taken > len(a.first) && len(a.first) < largeBlock {
+		a.first = make([]T, min(max(a.taken, firstBlock), largeBlock))
+	}
+	a.free, a.size, a.taken = a.first, len(a.first), 0
+}

@@ -1,0 +1,74 @@
+package arena
+
+import "testing"
+
+// TestValuesAreZeroAndApart: values are zero, also those that were used before, and appending to some
+// changes no other.
+func TestValuesAreZeroAndApart(t *testing.T) {
+	var a Of[int]
+	for round := range 5 {
+		var all []*int
+		for n := range 1000 {
+			s := a.Take(n % 7)
+			for i := range s {
+				if s[i] != 0 {
+					t.Fatalf("round %d: a value is %d", round, s[i])
+				}
+				s[i] = n
+				all = append(all, &s[i])
+			}
+			_ = append(s, -1)
+		}
+		for _, p := range all {
+			if *p < 0 {
+				t.Fatal("a value was changed by another")
+			}
+		}
+		list := a.Take(0)
+		for i := range 100 {
+			list = a.Add(list, i)
+		}
+		for i := range list {
+			if list[i] != i {
+				t.Fatalf("a list has %d at %d", list[i], i)
+			}
+		}
+		a.Reset()
+	}
+}
+
+// TestResetKeepsALittle: after a document of any size, one block is kept, and is empty.
+func TestResetKeepsALittle(t *testing.T) {
+	var a Of[*int]
+	for range 10_000 {
+		*a.One() = new(int)
+	}
+	a.Reset()
+	if len(a.first) != largeBlock || len(a.free) != largeBlock {
+		t.Errorf("%d values kept", len(a.first))
+	}
+	for range 10_000 {
+		*a.One() = new(int)
+	}
+	a.Reset()
+	for i, p := range a.first {
+		if p != nil {
+			t.Fatalf("value %d is kept", i)
+		}
+	}
+}
+
+// TestDocumentsOfOneSizeTakeNoMemory: the second needs none.
+func TestDocumentsOfOneSizeTakeNoMemory(t *testing.T) {
+	var a Of[[4]int]
+	use := func() {
+		for range 100 {
+			a.One()
+		}
+		a.Reset()
+	}
+	use()
+	if n := testing.AllocsPerRun(100, use); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
