@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -355,6 +356,7 @@ func (e *Engine) emitMapped(ctx context.Context, w io.Writer, d *doc.Document, o
 		SHA256: sum.SHA256, Size: sum.Size, Pages: laid.Pages, Title: d.Title, FileName: d.FileName, Deterministic: deterministic, Engine: e.version,
 		Standards: o.Standards, Warnings: laid.Warnings, Map: m,
 	}
+	r.PageBytes, r.Fonts = slices.Grow(r.PageBytes, len(em.Ranges())), slices.Grow(r.Fonts, len(fonts))
 	for _, p := range em.Ranges() {
 		r.PageBytes = append(r.PageBytes, PageBytes(p))
 	}

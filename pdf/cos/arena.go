@@ -18,6 +18,7 @@ type Arena struct {
 	dicts   pieces[Dict]
 	objects pieces[Object]
 	entries pieces[Entry]
+	digits  hexOf
 }
 
 // Ref returns a reference.
@@ -37,6 +38,21 @@ func (a *Arena) Text(s string) Object { return made(a, &a.texts, Text(s)) }
 
 // String returns a byte string.
 func (a *Arena) String(s string) Object { return made(a, &a.strings, String(s)) }
+
+// hex returns a byte string in hexadecimal, which is bytes while the object is used.
+func (a *Arena) hex(bytes []byte) Object {
+	if a.values {
+		return Hex(bytes)
+	}
+	a.digits = hexOf(bytes)
+	return &a.digits
+}
+
+// hexOf prints as Hex.
+type hexOf []byte
+
+// AppendPDF implements [Object].
+func (h *hexOf) AppendPDF(dst []byte) []byte { return AppendHex(dst, *h) }
 
 // Items returns an empty array with a capacity of n items.
 func (a *Arena) Items(n int) Array { return Array(a.objects.take(n)[:0]) }

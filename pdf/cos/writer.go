@@ -108,8 +108,9 @@ type Writer struct {
 	buf     []byte // written, not yet handed to out
 	flushed int64  // handed to out
 	hash    hash.Hash
-	digest  hash.Hash // of a signature by another function than hash; nil: there is none
-	held    bool      // nothing is handed to out
+	id      [sha256.Size]byte // of what was written before the cross-reference data
+	digest  hash.Hash         // of a signature by another function than hash; nil: there is none
+	held    bool              // nothing is handed to out
 	err     error
 
 	arena  Arena
@@ -307,7 +308,7 @@ func (w *Writer) EncodedStream(ref Ref, dict Dict, filter Name, data []byte) err
 	if w.opt.Watch != nil && filter != "" {
 		seen = append(slices.Clip(seen), E("Filter", filter))
 	}
-	if err := w.check(ref, seen); err != nil {
+	if err := w.checkDict(ref, seen); err != nil {
 		return w.fail(err)
 	}
 	for _, key := range [...]Name{"Length", "Filter"} {
@@ -324,7 +325,7 @@ func (w *Writer) CopyStream(ref Ref, dict Dict, data []byte) error {
 	if err := w.claim(ref); err != nil {
 		return err
 	}
-	if err := w.check(ref, dict); err != nil {
+	if err := w.checkDict(ref, dict); err != nil {
 		return w.fail(err)
 	}
 	if dict.Get("Length") != nil {
@@ -436,6 +437,14 @@ func (w *Writer) check(ref Ref, o Object) error {
 		w.opt.Watch(ref, o)
 	}
 	return checker{l: &w.opt.Limits, ref: ref}.object(o, 1)
+}
+
+// checkDict is check for the dictionary of a stream.
+func (w *Writer) checkDict(ref Ref, d Dict) error {
+	if w.opt.Watch != nil {
+		w.opt.Watch(ref, d)
+	}
+	return checker{l: &w.opt.Limits, ref: ref}.dict(d, 1)
 }
 
 // begin opens an object at the current offset.

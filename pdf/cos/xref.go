@@ -56,7 +56,8 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 		return Summary{}, w.err
 	}
 	sum := Summary{}
-	copy(sum.ID[:], w.hash.Sum(nil))
+	w.hash.Sum(w.id[:0])
+	copy(sum.ID[:], w.id[:])
 	if w.opt.Signature != nil {
 		if err := w.beginSignature(); err != nil {
 			return Summary{}, w.fail(err)
@@ -67,8 +68,8 @@ func (w *Writer) finish(t Trailer) (Summary, error) {
 	if w.opt.Classic {
 		write = w.xrefTable
 	}
-	id := Object(Hex(sum.ID[:]))
 	a := &w.arena
+	id := a.hex(w.id[:len(sum.ID)])
 	more := append(a.Entries(4+len(t.More)), E("Root", a.Ref(t.Root)))
 	if !t.Info.IsZero() {
 		more = append(more, E("Info", t.Info))
@@ -126,7 +127,7 @@ func (w *Writer) xrefTable(start int64, more Dict) error {
 	}
 	a := &w.arena
 	trailer := append(append(a.Entries(1+len(more)), E("Size", a.Int(w.xref.n))), more...)
-	if err := (checker{l: &w.opt.Limits}).object(trailer, 1); err != nil {
+	if err := (checker{l: &w.opt.Limits}).dict(trailer, 1); err != nil {
 		return err
 	}
 	w.buf = append(w.buf, "trailer\n"...)
@@ -168,7 +169,7 @@ func (w *Writer) xrefStream(start int64, more Dict) error {
 	if err := w.claim(ref); err != nil {
 		return err
 	}
-	if err := w.check(ref, dict); err != nil {
+	if err := w.checkDict(ref, dict); err != nil {
 		return err
 	}
 	w.xref.set(ref.Num, entryAt(start)) // the stream lists itself

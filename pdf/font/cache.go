@@ -86,6 +86,7 @@ func (c *Cache) insert(key cacheKey, u *Use, set glyphSet) *cacheEntry {
 	}
 	// The entry must not hold on to the document's Use, which goes on growing.
 	own := &Use{face: u.face, index: u.index, texts: maps.Clone(u.texts)}
+	set = slices.Clone(set)
 	e := &cacheEntry{}
 	e.make = sync.OnceValues(func() (*Subset, error) {
 		s, err := own.subset(set, c.deflate)

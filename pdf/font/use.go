@@ -12,12 +12,28 @@ type Use struct {
 	face  *Face
 	index *glyphIndex
 	drawn glyphSet
+	set   glyphSet       // see glyphs
 	texts map[GID]string // glyphs whose text is not their character
 }
 
 // NewUse returns an empty collection for f.
 func NewUse(f *Face) *Use {
-	return &Use{face: f, index: f.glyphs(), drawn: newGlyphSet(f.numGlyphs)}
+	u := &Use{}
+	u.Reset(f)
+	return u
+}
+
+// Reset makes u what NewUse returns, in the memory that it has. Without a face it is of no use until it is
+// reset again, and keeps none in memory.
+func (u *Use) Reset(f *Face) {
+	if clear(u.texts); f == nil {
+		u.face, u.index = nil, nil
+		return
+	}
+	u.face, u.index = f, f.glyphs()
+	n := (f.numGlyphs + 63) / 64
+	u.drawn = slices.Grow(u.drawn[:0], n)[:n]
+	clear(u.drawn)
 }
 
 // Face returns the face.
@@ -94,9 +110,11 @@ func (u *Use) Empty() bool {
 
 // glyphs returns the set to embed: what is drawn, with .notdef, and unless
 // exact all glyphs of the Unicode blocks that the drawn ones belong to.
-// Components of composites are not in it yet; they follow from the font.
+// Components of composites are not in it yet; they follow from the font. The set is valid until the
+// next call.
 func (u *Use) glyphs(exact bool) glyphSet {
-	set := slices.Clone(u.drawn)
+	u.set = append(u.set[:0], u.drawn...)
+	set := u.set
 	set.add(0)
 	if exact {
 		return set

@@ -38,10 +38,11 @@ func AppendXMP(dst []byte, m Metadata) []byte {
 	x.element("pdf:Keywords", strings.Join(m.Keywords, ", "))
 	x.element("pdf:Producer", m.Producer)
 	if !m.Time.IsZero() {
-		at := m.Time.Format("2006-01-02T15:04:05Z07:00")
-		x.element("xmp:CreateDate", at)
-		x.element("xmp:ModifyDate", at)
-		x.element("xmp:MetadataDate", at)
+		for _, name := range [...]string{"xmp:CreateDate", "xmp:ModifyDate", "xmp:MetadataDate"} {
+			x.raw("<", name, ">")
+			x.b = m.Time.AppendFormat(x.b, "2006-01-02T15:04:05Z07:00")
+			x.raw("</", name, ">\n")
+		}
 	}
 	x.element("xmpMM:DocumentID", m.DocumentID)
 	for _, id := range m.Standards {

@@ -12,6 +12,7 @@ import (
 	"example.com/quire/pdf/crypt"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/internal/arena"
 	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/layout"
 	"example.com/quire/pdf/internal/tag"
@@ -85,10 +86,15 @@ type Emitter struct {
 	pages     []pageInfo
 	labels    []pageLabel
 	ranges    []Range
+	refs      arena.Of[cos.Ref]
+	nodes     [2][]node
+	outlined  arena.Of[outlineNode]
+	kids      arena.Of[*outlineNode]
+	written   []Font
 	buf       []byte
 	words     words
 
-	fonts  []*fontRes
+	fonts  []*fontRes // those between length and capacity are of documents before
 	images []*imageRes
 	byHash map[[sha256.Size]byte]*imageRes
 	// profiles are the ICC profiles by their hashes.
@@ -158,7 +164,9 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 		e = &Emitter{}
 	}
 	e.o, e.doc, e.fan, e.check = o, d, pagesPerNode, check
-	e.byHash, e.anchors = map[[sha256.Size]byte]*imageRes{}, map[string]dest{}
+	if e.anchors == nil {
+		e.byHash, e.anchors = map[[sha256.Size]byte]*imageRes{}, map[string]dest{}
+	}
 	file := cos.Options{
 		Version: standard.Version(o.Standards), Deflater: o.Deflater, Level: o.Level,
 		Limits: cos.Limits{OutputBytes: o.Limits.OutputBytes}, Encrypt: protection, Spill: o.Spill, SpillAfter: o.SpillAfter,
@@ -194,8 +202,49 @@ func (e *Emitter) Close() {
 	if cap(buf) > keptBytes {
 		buf = nil // of a long stream: not to be held for ever
 	}
-	*e = Emitter{w: e.w, buf: buf, words: words{codes: e.words.codes[:0]}}
+	e.forget()
+	kept := Emitter{
+		w: e.w, buf: buf, words: words{codes: e.words.codes[:0]}, fonts: e.fonts[:0], written: emptied(e.written),
+		byHash: e.byHash, anchors: e.anchors, refs: e.refs, outlined: e.outlined, kids: e.kids,
+		pages: emptied(e.pages), pageNodes: emptied(e.pageNodes), labels: emptied(e.labels), ranges: emptied(e.ranges),
+		nodes: [2][]node{emptied(e.nodes[0]), emptied(e.nodes[1])}, internal: emptied(e.internal), outline: emptied(e.outline),
+	}
+	*e = kept
 	to.pool.Put(e)
+}
+
+// mostKept bounds, in values, what an emitter hands on to the next document.
+const mostKept = 1024
+
+// forget clears what is handed on as it is.
+func (e *Emitter) forget() {
+	for i, r := range e.fonts {
+		if r.use.Reset(nil); i >= mostKeptFonts {
+			e.fonts[i] = nil
+			continue
+		}
+		*r = fontRes{use: r.use, name: r.name}
+	}
+	if len(e.byHash)+len(e.anchors) > mostKept { // a map never becomes smaller
+		e.byHash, e.anchors = nil, nil
+	}
+	clear(e.byHash)
+	clear(e.anchors)
+	e.refs.Reset()
+	e.outlined.Reset()
+	e.kids.Reset()
+}
+
+// mostKeptFonts is how many fonts an emitter keeps the memory of, a bit for each glyph.
+const mostKeptFonts = 16
+
+// emptied clears a slice for the next document, and drops one that is large.
+func emptied[T any](s []T) []T {
+	if cap(s) > mostKept {
+		return nil
+	}
+	clear(s)
+	return s[:0]
 }
 
 // Tagged reports whether the document needs a semantic tree.
@@ -215,7 +264,7 @@ func (e *Emitter) Page(p *layout.Page) error {
 	}
 	if e.o.Sign != nil && e.o.Sign.Field == "" && len(e.pages) == 0 {
 		e.invisible = e.w.Reserve()
-		info.annots = append(info.annots, e.invisible)
+		info.annots = e.refs.Add(info.annots, e.invisible)
 	}
 	e.pages = append(e.pages, info)
 	if err := e.begin(p); err != nil {
@@ -465,19 +514,20 @@ func (e *Emitter) outputIntent() (cos.Ref, error) {
 // pageTree writes the nodes above the pages, each with at most fan
 // kids, and returns the root (7.7.3).
 func (e *Emitter) pageTree() (cos.Ref, error) {
-	level := make([]node, len(e.pageNodes))
+	level := e.nodes[0][:0]
 	for i, ref := range e.pageNodes {
 		from, to := i*e.fan, min((i+1)*e.fan, len(e.pages))
-		n := node{ref: ref, pages: to - from}
+		n := node{ref: ref, pages: to - from, kids: e.refs.Take(to - from)[:0]}
 		for k := from; k < to; k++ {
 			n.kids = append(n.kids, e.pages[k].ref)
 		}
-		level[i] = n
+		level = append(level, n)
 	}
-	for len(level) > 1 {
-		var up []node
+	e.nodes[0] = level
+	for turn := 1; len(level) > 1; turn++ {
+		up := e.nodes[turn%2][:0]
 		for i := 0; i < len(level); i += e.fan {
-			n := node{ref: e.w.Reserve()}
+			n := node{ref: e.w.Reserve(), kids: e.refs.Take(min(e.fan, len(level)-i))[:0]}
 			for k := i; k < min(i+e.fan, len(level)); k++ {
 				n.kids = append(n.kids, level[k].ref)
 				n.pages += level[k].pages
@@ -487,6 +537,7 @@ func (e *Emitter) pageTree() (cos.Ref, error) {
 			}
 			up = append(up, n)
 		}
+		e.nodes[turn%2] = up
 		level = up
 	}
 	return level[0].ref, e.writeNode(&level[0], cos.Ref{})

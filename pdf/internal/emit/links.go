@@ -87,7 +87,7 @@ func (e *Emitter) link(p *layout.Page, pi *pageInfo, l *layout.Link) error {
 	e.from = l.Src
 	defer func() { e.from = nil }()
 	ref := e.w.Reserve()
-	pi.annots = append(pi.annots, ref)
+	pi.annots = e.refs.Add(pi.annots, ref)
 	a := e.w.Arena()
 	d := append(a.Entries(9), cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Link")))
 	d = appendPlace(d, a, p, l)
@@ -241,16 +241,18 @@ func (e *Emitter) writeOutline() (cos.Ref, error) {
 	if len(e.outline) == 0 {
 		return cos.Ref{}, nil
 	}
-	root := &outlineNode{ref: e.w.Reserve()}
-	path := []*outlineNode{root}
+	root := e.outlined.One()
+	root.ref = e.w.Reserve()
+	path := append(e.kids.Take(8)[:0], root)
 	for i := range e.outline {
 		it := &e.outline[i]
 		for len(path) > 1 && path[len(path)-1].item.level >= it.level {
 			path = path[:len(path)-1]
 		}
-		n := &outlineNode{item: it, ref: e.w.Reserve()}
+		n := e.outlined.One()
+		n.item, n.ref = it, e.w.Reserve()
 		up := path[len(path)-1]
-		up.kids = append(up.kids, n)
+		up.kids = e.kids.Add(up.kids, n)
 		path = append(path, n)
 	}
 	if err := e.outlineKids(root); err != nil {

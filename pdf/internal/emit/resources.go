@@ -27,8 +27,18 @@ func (e *Emitter) fontOf(f *font.Face) *fontRes {
 			return r
 		}
 	}
-	r := &fontRes{face: f, use: font.NewUse(f), name: "F" + strconv.Itoa(len(e.fonts)+1), ref: e.w.Reserve()}
-	e.fonts = append(e.fonts, r)
+	n := len(e.fonts)
+	if n == cap(e.fonts) {
+		e.fonts = slices.Grow(e.fonts, 1)
+	}
+	e.fonts = e.fonts[:n+1]
+	r := e.fonts[n] // of a document before
+	if r == nil {
+		r = &fontRes{use: &font.Use{}, name: "F" + strconv.Itoa(n+1)}
+		e.fonts[n] = r
+	}
+	r.face, r.ref = f, e.w.Reserve()
+	r.use.Reset(f)
 	return r
 }
 
@@ -117,7 +127,8 @@ func (e *Emitter) colorSpace(x *image.XObject) (cos.Object, error) {
 // writeResources writes the fonts and the resource dictionary that all pages
 // share.
 func (e *Emitter) writeResources() ([]Font, error) {
-	fonts := make([]Font, 0, len(e.fonts))
+	fonts := e.written[:0]
+	defer func() { e.written = fonts }()
 	a := e.w.Arena()
 	fd, xd, gd := a.Entries(len(e.fonts)), cos.Dict(nil), cos.Dict(nil)
 	for _, r := range e.fonts {

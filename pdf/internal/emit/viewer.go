@@ -24,7 +24,8 @@ var (
 // (7.7.2, table 29; 12.2, table 147).
 func (e *Emitter) viewerPreferences() cos.Dict {
 	v := &e.doc.Viewer
-	var all, d cos.Dict
+	a := e.w.Arena()
+	all, d := a.Entries(2), a.Entries(10)
 	flag := func(key cos.Name, on bool) {
 		if on {
 			d = append(d, cos.E(key, cos.Bool(true)))
@@ -49,7 +50,7 @@ func (e *Emitter) viewerPreferences() cos.Dict {
 		d = append(d, cos.E("NumCopies", cos.Int(v.Copies)))
 	}
 	if len(d) > 0 {
-		all = append(all, cos.E("ViewerPreferences", d))
+		all = append(all, cos.E("ViewerPreferences", a.Dict(d)))
 	}
 	if v.Layout != doc.LayoutAuto {
 		all = append(all, cos.E("PageLayout", pageLayouts[v.Layout]))
@@ -67,5 +68,5 @@ func (e *Emitter) pageMode(outline bool) cos.Dict {
 	if mode == doc.ModeAuto {
 		return nil
 	}
-	return cos.Dict{cos.E("PageMode", pageModes[mode])}
+	return append(e.w.Arena().Entries(1), cos.E("PageMode", pageModes[mode]))
 }
