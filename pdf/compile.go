@@ -57,7 +57,15 @@ func (e *Engine) Render(ctx context.Context, w io.Writer, p *template.Plan, data
 	if err != nil {
 		return nil, err
 	}
-	d, err := p.Build(ctx, data, template.BuildOptions{Time: o.Time, Limits: limits})
+	memory, ok := e.made.Get().(*template.Memory)
+	if !ok {
+		memory = &template.Memory{}
+	}
+	defer func() {
+		memory.Reset()
+		e.made.Put(memory)
+	}()
+	d, err := p.Build(ctx, data, template.BuildOptions{Time: o.Time, Limits: limits, Memory: memory})
 	if err != nil {
 		return nil, err
 	}

@@ -134,6 +134,7 @@ type Engine struct {
 	spill    func() (SpillFile, error)
 	after    int64                  // as cos.Options.SpillAfter
 	memory   sync.Pool              // of *layout.Memory
+	made     sync.Pool              // of *template.Memory
 	profile  func() ([]byte, error) // as emit.Options has it
 	deflater cos.Deflater
 	mono     string

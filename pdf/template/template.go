@@ -127,7 +127,13 @@ type BuildOptions struct {
 	Time time.Time
 	// Limits bounds the data and the expressions; zero fields mean the defaults.
 	Limits diag.Limits
+	// Memory is what the document is made in. Its Reset ends the document, and makes it fit for another
+	// one; nil: memory of its own.
+	Memory *Memory
 }
+
+// Memory is what documents are made in, one after the other. The zero value is ready.
+type Memory = compile.Memory
 
 // Build decodes the data and returns the document. All problems of the data are in
 // one *pdf.DiagnosticError. Body and table rows of the document are made as layout

@@ -77,7 +77,7 @@ func (k *carrying) add(r *render) error {
 func (k *carrying) rows(r *render, slots []exprlang.Value) func() (out, in *doc.Row, err error) {
 	of, total := k.of, k.total
 	return func() (out, in *doc.Row, err error) {
-		own := &render{ctx: r.ctx, plan: r.plan, m: r.m, at: r.at, most: r.most, static: r.static, counts: r.counts, filling: r.filling}
+		own := r.own()
 		around := own.m.Slots
 		defer func() { own.m.Slots = around }()
 		own.m.Slots = slices.Clone(slots)

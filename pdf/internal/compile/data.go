@@ -18,7 +18,7 @@ import (
 type Data interface {
 	// read decodes the data against the contract of p. streams are the paths of the lists in it that
 	// are read while the document is laid out.
-	read(p *Plan, limits diag.Limits) (root exprlang.Value, streams [][]string, err error)
+	read(p *Plan, limits diag.Limits, mem *Memory) (root exprlang.Value, streams [][]string, err error)
 }
 
 // JSON returns data that is a JSON text (RFC 8259, UTF-8 without a byte-order
@@ -46,8 +46,9 @@ const (
 	codeDataNodes     = "X309"
 )
 
-func (j jsonData) read(p *Plan, limits diag.Limits) (exprlang.Value, [][]string, error) {
-	d := &decoder{name: j.name, plan: p, limits: limits}
+func (j jsonData) read(p *Plan, limits diag.Limits, mem *Memory) (exprlang.Value, [][]string, error) {
+	d := &mem.decoder
+	*d = decoder{name: j.name, plan: p, limits: limits, arena: &mem.data, stack: d.stack, path: d.path}
 	if n := int64(len(j.body)); n > limits.DataBytes {
 		d.report(0, codeDataBytes, "", "the data has %d bytes, more than %d", n, limits.DataBytes)
 		return exprlang.Null, nil, d.list.Err()
@@ -67,7 +68,9 @@ func (d *decoder) text(src string, t *exprlang.Type) exprlang.Value {
 		d.report(0, codeDataSyntax, "", "the data starts with a byte-order mark")
 		return exprlang.Null
 	}
-	d.arena = &exprlang.Arena{}
+	if d.arena == nil {
+		d.arena = &exprlang.Arena{}
+	}
 	d.arena.Grow(min(len(d.src)/12, 1<<16)) // about one value in a dozen bytes
 	d.space()
 	v := d.value(t)

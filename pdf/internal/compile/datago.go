@@ -36,7 +36,7 @@ type recordType struct {
 	as   *exprlang.Type
 }
 
-func (g goData) read(p *Plan, limits diag.Limits) (exprlang.Value, [][]string, error) {
+func (g goData) read(p *Plan, limits diag.Limits, _ *Memory) (exprlang.Value, [][]string, error) {
 	d := newGoDecoder(p, limits)
 	v := d.value(p.contract, reflect.ValueOf(g.v))
 	return v, d.streams, d.list.Err()

@@ -20,8 +20,12 @@ type batch struct {
 	fixes []fix
 }
 
-// leastTexts and mostTexts bound a piece of memory for the texts of rows.
-const leastTexts, mostTexts = 256, 4096
+// keptTexts gathers the strings of a document: many share one piece of memory, which lives as long as
+// any of them.
+type keptTexts struct{ piece strings.Builder }
+
+// leastTexts and mostTexts bound a piece of memory for texts.
+const leastTexts, mostTexts = 512, 4096
 
 // fix is a text of the batch that waits for its string.
 type fix struct {
@@ -33,10 +37,22 @@ func (b *batch) reset() {
 	b.spans, b.cells, b.buf, b.fixes = b.spans[:0], b.cells[:0], b.buf[:0], b.fixes[:0]
 }
 
+// clear forgets the rows of a document.
+func (b *batch) clear() {
+	if cap(b.spans)+cap(b.cells)+cap(b.fixes) > mostKept || cap(b.buf) > 64*mostKept {
+		*b = batch{}
+	}
+	clear(b.spans[:cap(b.spans)])
+	clear(b.cells[:cap(b.cells)])
+	clear(b.fixes[:cap(b.fixes)])
+	clear(b.buf[:cap(b.buf)])
+	b.reset()
+}
+
 // finish gives the waiting texts their strings.
 func (r *render) finish() {
-	b := &r.batch
-	s := r.kept(b.buf)
+	b := r.batch
+	s := r.mem.kept.text(b.buf)
 	for _, f := range b.fixes {
 		*f.to = s[f.start:f.end]
 	}
@@ -44,17 +60,17 @@ func (r *render) finish() {
 	b.buf, b.fixes = b.buf[:0], b.fixes[:0]
 }
 
-// kept returns what buf holds as a string. Those of many rows share one piece of memory, which lives as
-// long as any of them.
-func (r *render) kept(buf []byte) string {
-	if r.texts.Cap()-r.texts.Len() < len(buf) {
-		size := min(max(2*r.texts.Cap(), leastTexts), mostTexts)
-		r.texts = strings.Builder{}
-		r.texts.Grow(max(size, len(buf)))
+// text returns what buf holds as a string.
+func (k *keptTexts) text(buf []byte) string {
+	p := &k.piece
+	if p.Cap()-p.Len() < len(buf) {
+		size := min(max(2*p.Cap(), leastTexts), mostTexts)
+		*p = strings.Builder{}
+		p.Grow(max(size, len(buf)))
 	}
-	from := r.texts.Len()
-	r.texts.Write(buf)
-	return r.texts.String()[from:]
+	from := p.Len()
+	p.Write(buf)
+	return p.String()[from:]
 }
 
 // parts appends the text of parts to the batch. What a block that waits in
@@ -160,7 +176,7 @@ func (r *render) rich(t *richText) ([]doc.Span, error) {
 	if t == nil || t.static != nil {
 		return t.fixed(), nil
 	}
-	spans := make([]doc.Span, len(t.spans))
+	spans := r.mem.spans.Take(len(t.spans))
 	for i := range t.spans {
 		s := &t.spans[i]
 		spans[i] = s.fixed
@@ -179,7 +195,7 @@ func (r *render) rich(t *richText) ([]doc.Span, error) {
 		if err := r.parts(s.parts); err != nil {
 			return nil, err
 		}
-		spans[i].Text = string(r.batch.buf[start:])
+		spans[i].Text = r.mem.kept.text(r.batch.buf[start:])
 		r.batch.buf = r.batch.buf[:start]
 	}
 	return spans, nil
@@ -208,10 +224,15 @@ func (r *render) batched(t *richText) ([]doc.Span, error) {
 	if t == nil || t.static != nil {
 		return t.fixed(), nil
 	}
-	b := &r.batch
-	from := len(b.spans)
-	b.spans = slices.Grow(b.spans, len(t.spans))[:from+len(t.spans)]
-	spans := b.spans[from:len(b.spans):len(b.spans)]
+	b := r.batch
+	var spans []doc.Span
+	if r.keeps {
+		spans = r.mem.spans.Take(len(t.spans))
+	} else {
+		from := len(b.spans)
+		b.spans = slices.Grow(b.spans, len(t.spans))[:from+len(t.spans)]
+		spans = b.spans[from:len(b.spans):len(b.spans)]
+	}
 	for i := range t.spans {
 		s := &t.spans[i]
 		spans[i] = s.fixed
@@ -271,7 +292,8 @@ type tableNode struct {
 }
 
 func (n *tableNode) emit(r *render, out sink) error {
-	t := n.out
+	t := r.mem.tables.One()
+	*t = n.out
 	var err error
 	if t.Block, err = n.fill(r); err != nil {
 		return err
@@ -291,44 +313,30 @@ func (n *tableNode) emit(r *render, out sink) error {
 		return err
 	}
 	t.Rows = n.iterate(r)
-	return out(&t)
+	return out(t)
 }
 
 // made makes the columns. counts says how many there are of each as it is written, nil when there
 // is one of each.
 func (n *tableNode) made(r *render) (all []doc.Column, counts []int, err error) {
-	all = make([]doc.Column, 0, len(n.columns))
+	all = r.mem.columns.Take(len(n.columns))[:0]
 	if n.varies {
-		counts = make([]int, len(n.columns))
+		counts = r.mem.counts.Take(len(n.columns))
 	}
 	for i := range n.columns {
 		c := &n.columns[i]
-		one := func() error {
-			out := c.out
-			var err error
-			if out.Head, err = r.rich(c.head); err != nil {
-				return err
-			}
-			if out.Background, err = r.paint(c.back); err != nil {
-				return err
-			}
-			if all = append(all, out); len(all) > maxColumns {
-				return r.limit(c.out.Src, codeColumns, tooManyColumns)
-			}
-			return nil
-		}
 		from := len(all)
 		switch {
 		case r.static != withData && c.varies(): // the table is as wide as its other columns at least
 		case c.loop != nil:
-			_, err = r.each(c.loop, one)
+			all, err = n.repeated(r, c, all)
 		case c.cond != nil:
 			var v exprlang.Value
 			if v, err = r.eval(c.cond); err == nil && v.True() {
-				err = one()
+				all, err = n.column(r, c, all)
 			}
 		default:
-			err = one()
+			all, err = n.column(r, c, all)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -340,17 +348,45 @@ func (n *tableNode) made(r *render) (all []doc.Column, counts []int, err error) 
 	return all, counts, nil
 }
 
+// column adds a column.
+func (*tableNode) column(r *render, c *column, all []doc.Column) ([]doc.Column, error) {
+	out := c.out
+	var err error
+	if out.Head, err = r.rich(c.head); err != nil {
+		return all, err
+	}
+	if out.Background, err = r.paint(c.back); err != nil {
+		return all, err
+	}
+	if all = append(all, out); len(all) > maxColumns {
+		return all, r.limit(c.out.Src, codeColumns, tooManyColumns)
+	}
+	return all, nil
+}
+
+// repeated adds a column for each item of a loop.
+func (n *tableNode) repeated(r *render, c *column, all []doc.Column) ([]doc.Column, error) {
+	_, err := r.each(c.loop, func() (err error) {
+		all, err = n.column(r, c, all)
+		return err
+	})
+	return all, err
+}
+
 // keptRows returns rows that stay valid.
 func (r *render) keptRows(rows []row) ([]doc.Row, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	out := make([]doc.Row, len(rows))
+	around, kept := r.batch, r.keeps // those of the row whose cell this table stands in
+	r.batch, r.keeps = r.mem.batch(), true
+	defer func() {
+		r.mem.release(r.batch)
+		r.batch, r.keeps = around, kept
+	}()
+	out := r.mem.rows.Take(len(rows))
 	for i := range rows {
-		var b batch
-		r.batch, b = b, r.batch
 		made, err := r.row(&rows[i])
-		r.batch = b
 		if err != nil {
 			return nil, err
 		}
@@ -403,8 +439,13 @@ func (r *render) cells(t *row) ([]doc.Cell, error) {
 	if r.counts != nil {
 		return r.variedCells(t)
 	}
-	cells := slices.Grow(r.batch.cells, len(t.cells))[:len(t.cells)]
-	r.batch.cells = cells
+	var cells []doc.Cell
+	if r.keeps {
+		cells = r.mem.cells.Take(len(t.cells))
+	} else {
+		cells = slices.Grow(r.batch.cells, len(t.cells))[:len(t.cells)]
+		r.batch.cells = cells
+	}
 	for i := range t.cells {
 		if err := r.cell(&t.cells[i], &cells[i]); err != nil {
 			return nil, err
@@ -447,6 +488,10 @@ func (r *render) variedCells(t *row) ([]doc.Cell, error) {
 		}
 	}
 	r.batch.cells = cells
+	if r.keeps {
+		cells = r.mem.cells.Take(len(cells))
+		copy(cells, r.batch.cells)
+	}
 	r.finish()
 	return cells, nil
 }
@@ -474,9 +519,12 @@ func (r *render) cell(c *cellTemplate, out *doc.Cell) (err error) {
 // perhaps when loops around the table have gone on, so they see the slots as
 // they are now.
 func (n *tableNode) iterate(r *render) iter.Seq2[doc.Row, error] {
-	own := &render{ctx: r.ctx, plan: r.plan, m: r.m, at: r.at, most: r.most, static: r.static, counts: r.counts, filling: r.filling}
-	slots := slices.Clone(r.m.Slots)
+	own := r.own()
+	slots := r.mem.values.Take(len(r.m.Slots))
+	copy(slots, r.m.Slots)
 	return func(yield func(doc.Row, error) bool) {
+		own.batch = r.mem.batch()
+		defer func() { r.mem.release(own.batch) }()
 		give := func(t *row) error {
 			own.m.Slots, own.held = slots, 0
 			made, err := own.row(t)

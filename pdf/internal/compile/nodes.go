@@ -69,7 +69,9 @@ func (n *textNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	return out(&doc.Text{Block: b, Spans: spans, Tabs: n.tabs, Most: n.most})
+	t := r.mem.texts.One()
+	*t = doc.Text{Block: b, Spans: spans, Tabs: n.tabs, Most: n.most}
+	return out(t)
 }
 
 type headingNode struct {
@@ -95,7 +97,9 @@ func (n *headingNode) emit(r *render, out sink) error {
 			b.Bookmark += s.Text
 		}
 	}
-	return out(&doc.Heading{Block: b, Level: n.level, Spans: spans, Tabs: n.tabs, Most: n.most})
+	h := r.mem.headings.One()
+	*h = doc.Heading{Block: b, Level: n.level, Spans: spans, Tabs: n.tabs, Most: n.most}
+	return out(h)
 }
 
 type besideNode struct {
@@ -112,13 +116,15 @@ func (n *besideNode) emit(r *render, out sink) error {
 	if err != nil {
 		return err
 	}
-	cells := make([][]doc.Node, len(n.cells))
+	cells := r.mem.lists.Take(len(n.cells))
 	for i, c := range n.cells {
 		if cells[i], err = r.collect(c); err != nil {
 			return err
 		}
 	}
-	return out(&doc.Beside{Block: b, Widths: n.widths, Gap: n.gap, VAlign: n.valign, Stretch: n.stretch, Cells: cells})
+	s := r.mem.besides.One()
+	*s = doc.Beside{Block: b, Widths: n.widths, Gap: n.gap, VAlign: n.valign, Stretch: n.stretch, Cells: cells}
+	return out(s)
 }
 
 type boxNode struct {

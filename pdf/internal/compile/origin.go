@@ -20,16 +20,10 @@ type frame struct {
 	arg   *argument // of a parameter: what it is made of, seen from up
 }
 
-// Frames are made in pieces that grow: a long table has one for each row.
-const fewFrames, manyFrames = 8, 1024
-
 // push enters a loop's item or an argument.
 func (r *render) push(up *frame, slot, index int, arg *argument) {
-	if len(r.frames) == cap(r.frames) {
-		r.frames = make([]frame, 0, min(max(2*cap(r.frames), fewFrames), manyFrames))
-	}
-	r.frames = append(r.frames, frame{up: up, plan: r.plan, slot: slot, index: index, arg: arg})
-	r.at = &r.frames[len(r.frames)-1]
+	r.at = r.mem.frames.One()
+	*r.at = frame{up: up, plan: r.plan, slot: slot, index: index, arg: arg}
 }
 
 // from is where the text of a span comes from.

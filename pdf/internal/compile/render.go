@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"example.com/quire/pdf/doc"
@@ -19,6 +18,9 @@ type BuildOptions struct {
 	Time time.Time
 	// Limits bounds the data and the expressions; zero fields mean the defaults.
 	Limits diag.Limits
+	// Memory is what the document is made in, which the caller resets when it is done with the document;
+	// nil: memory of its own.
+	Memory *Memory
 }
 
 // Build decodes the data and returns the document. All problems of the data are
@@ -34,7 +36,11 @@ func (p *Plan) Build(ctx context.Context, data Data, o BuildOptions) (*doc.Docum
 	if data == nil {
 		data = JSON([]byte("{}"))
 	}
-	root, streams, err := data.read(p, limits)
+	mem := o.Memory
+	if mem == nil {
+		mem = &Memory{}
+	}
+	root, streams, err := data.read(p, limits, mem)
 	if err != nil {
 		return nil, err
 	}
@@ -43,15 +49,27 @@ func (p *Plan) Build(ctx context.Context, data Data, o BuildOptions) (*doc.Docum
 			return nil, err
 		}
 	}
-	r := &render{
-		ctx: ctx, plan: p, at: &frame{plan: p}, most: limits.ExprMemory,
-		m: &exprlang.Machine{
-			Slots: make([]exprlang.Value, len(p.slots)), Now: o.Time,
-			Steps: limits.PredicateSteps, Memory: limits.ExprMemory, Range: limits.RangeItems,
-		},
-	}
+	r := p.render(ctx, limits, mem)
+	r.m.Now, r.m.Range = o.Time, limits.RangeItems
 	r.m.Slots[0] = root
 	return r.document()
+}
+
+// render begins a document.
+func (p *Plan) render(ctx context.Context, limits diag.Limits, mem *Memory) *render {
+	r, at, m := mem.renders.One(), mem.frames.One(), &mem.machine
+	at.plan = p
+	m.Slots, m.Steps, m.Memory = mem.values.Take(len(p.slots)), limits.PredicateSteps, limits.ExprMemory
+	*r = render{ctx: ctx, plan: p, at: at, most: limits.ExprMemory, m: m, mem: mem, batch: mem.batch()}
+	return r
+}
+
+// own is a render for what is made between other things: it has the place and the slots of now, and no
+// batch yet.
+func (r *render) own() *render {
+	own := r.mem.renders.One()
+	*own = render{ctx: r.ctx, plan: r.plan, m: r.m, mem: r.mem, at: r.at, most: r.most, static: r.static, counts: r.counts, filling: r.filling}
+	return own
 }
 
 // errStop says that layout asks for no more.
@@ -65,10 +83,14 @@ type render struct {
 	ctx   context.Context //nolint:containedctx // one document, one call
 	plan  *Plan
 	m     *exprlang.Machine
-	batch batch
-	texts strings.Builder // of rows, see kept
-	held  int64           // bytes of nodes that wait in memory, about
-	most  int64           // of held
+	mem   *Memory
+	batch *batch
+	keeps bool  // the rows that are made stay valid
+	held  int64 // bytes of nodes that wait in memory, about
+	most  int64 // of held
+
+	gather   sink       // adds to gathered
+	gathered []doc.Node // by those who collect, the innermost last
 
 	tints map[tint]*doc.Style // made by look
 
@@ -77,8 +99,7 @@ type render struct {
 	carry   *carrying // of the loop whose rows are made; nil: nothing is carried
 	counts  []int     // columns of the table being made, by column as written; nil: one of each
 
-	at     *frame  // of what is being made
-	frames []frame // room for the next ones
+	at *frame // of what is being made
 }
 
 func (r *render) document() (*doc.Document, error) {
@@ -182,13 +203,16 @@ func (r *render) again(body iter.Seq2[doc.Node, error]) iter.Seq2[doc.Node, erro
 // stream yields the nodes of blocks, made as they are asked for.
 func (r *render) stream(blocks []block) iter.Seq2[doc.Node, error] {
 	return func(yield func(doc.Node, error) bool) {
-		slots := r.m.Slots
+		slots, given := r.m.Slots, 0
 		out := func(n doc.Node) error {
 			if !yield(n, nil) {
 				return errStop
 			}
 			r.m.Slots = slots // a table's rows ran in between
 			r.held = 0
+			if given++; given%parting == 0 {
+				r.mem.part()
+			}
 			return nil
 		}
 		for i := range blocks {
@@ -204,6 +228,9 @@ func (r *render) stream(blocks []block) iter.Seq2[doc.Node, error] {
 		}
 	}
 }
+
+// parting is how many blocks of the body lie between two partings of the memory.
+const parting = 256
 
 // goesOn reports whether what follows can still be made: err is of wrong data or a wrong template,
 // not of a limit or the context.
@@ -230,14 +257,23 @@ const nodeSize = 256
 
 // collect returns the nodes of blocks.
 func (r *render) collect(blocks []block) ([]doc.Node, error) {
-	var out []doc.Node
-	err := r.emit(blocks, func(n doc.Node) error {
-		if r.held += nodeSize; r.held > r.most {
-			return r.limit(n.Common().Src, exprlang.CodeMemory, "the blocks take too much memory")
+	if r.gather == nil {
+		r.gather = func(n doc.Node) error {
+			if r.held += nodeSize; r.held > r.most {
+				return r.limit(n.Common().Src, exprlang.CodeMemory, "the blocks take too much memory")
+			}
+			r.gathered = append(r.gathered, n)
+			return nil
 		}
-		out = append(out, n)
-		return nil
-	})
+	}
+	from := len(r.gathered)
+	err := r.emit(blocks, r.gather)
+	var out []doc.Node
+	if n := len(r.gathered) - from; n > 0 {
+		out = r.mem.nodes.Take(n)
+		copy(out, r.gathered[from:])
+	}
+	r.gathered = r.gathered[:from]
 	return out, err
 }
 

@@ -24,11 +24,8 @@ const (
 // made without them is left out: columns, images, barcodes and form fields that depend on data.
 func (p *Plan) Static(ctx context.Context, limits diag.Limits, all bool) (*doc.Document, error) {
 	limits = limits.WithDefaults()
-	r := &render{
-		ctx: ctx, plan: p, at: &frame{plan: p}, most: limits.ExprMemory, static: always,
-		m: &exprlang.Machine{Slots: make([]exprlang.Value, len(p.slots)), Steps: limits.PredicateSteps, Memory: limits.ExprMemory},
-	}
-	if all {
+	r := p.render(ctx, limits, &Memory{})
+	if r.static = always; all {
 		r.static = reachable
 	}
 	return r.document()

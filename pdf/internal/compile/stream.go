@@ -161,7 +161,7 @@ func (p *Plan) listAt(path []string) (*exprlang.Type, error) {
 	return t.Elem, nil
 }
 
-func (s *streamData) read(p *Plan, limits diag.Limits) (exprlang.Value, [][]string, error) {
+func (s *streamData) read(p *Plan, limits diag.Limits, _ *Memory) (exprlang.Value, [][]string, error) {
 	elem, err := p.listAt(s.path)
 	if err != nil {
 		return exprlang.Null, nil, err

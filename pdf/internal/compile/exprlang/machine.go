@@ -24,6 +24,17 @@ type Machine struct {
 	buf   []byte
 }
 
+// Reset makes m a new machine in the memory that it has.
+func (m *Machine) Reset() {
+	const most = 4096 // values, or bytes
+	if cap(m.lets) > most || cap(m.buf) > most {
+		*m = Machine{}
+	}
+	clear(m.lets[:cap(m.lets)])
+	clear(m.buf[:cap(m.buf)])
+	*m = Machine{lets: m.lets[:0], buf: m.buf[:0]}
+}
+
 // maxPredicates is the deepest nesting that the checker lets through.
 const maxPredicates = 8
 

@@ -137,6 +137,15 @@ func (a *Arena) put(k valueKind, vals []Value) Value {
 // Grow makes room for n more parts.
 func (a *Arena) Grow(n int) { a.b.vals = slices.Grow(a.b.vals, n) }
 
+// Reset forgets all values, which may not be used any more, and keeps memory for as many as most.
+func (a *Arena) Reset(most int) {
+	vals := a.b.vals[:cap(a.b.vals)]
+	if clear(vals); len(vals) > most {
+		vals = nil
+	}
+	a.b = box{vals: vals[:0]}
+}
+
 // IsNull reports whether v is absent.
 func (v Value) IsNull() bool { return v.kind == null }
 
