@@ -37,10 +37,11 @@ func (s *spill) ReadAt(p []byte, at int64) (int, error) {
 		return 0, s.fails
 	}
 	s.read++
-	if n := copy(p, s.data[min(int(at), len(s.data)):]); n < len(p) {
-		return n, io.EOF
+	n := copy(p, s.data[min(int(at), len(s.data)):])
+	if int(at)+n >= len(s.data) {
+		return n, io.EOF // as an io.ReaderAt may with the last bytes
 	}
-	return len(p), nil
+	return n, nil
 }
 
 func (s *spill) Close() error { s.closed++; return nil }
@@ -209,4 +210,21 @@ func TestMemoryDoesNotGrowWithObjects(t *testing.T) {
 		t.Errorf("%d bytes more than before, want at most %d", peak-before, most)
 	}
 	runtime.KeepAlive(w)
+}
+
+// TestFailedFilesOpenNoSpillFile: numbers that are reserved after an error take no memory and no file.
+func TestFailedFilesOpenNoSpillFile(t *testing.T) {
+	s := &spill{}
+	w := cos.NewWriter(io.Discard, cos.Options{SpillAfter: 1, Spill: s.open})
+	ref := w.Reserve()
+	for range 2 {
+		_ = w.PutRaw(ref, []byte("1"))
+	}
+	if err := w.Put(w.Reserve(), cos.Int(1)); err == nil {
+		t.Fatal("an object was written twice without an error")
+	}
+	w.ReserveN(100_000)
+	if s.wrote > 0 {
+		t.Errorf("%d blocks went to a file that nothing closes", s.wrote)
+	}
 }

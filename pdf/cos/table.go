@@ -1,6 +1,7 @@
 package cos
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -147,8 +148,7 @@ func (t *table) block(i int) *block {
 		return b
 	}
 	n := min(blockLen, t.n-i<<blockBits)
-	if _, err := t.file.ReadAt(t.buf[:8*n], int64(i)*blockBytes); err != nil {
-		t.fail(err)
+	if !t.read(t.buf[:8*n], int64(i)*blockBytes) {
 		return b
 	}
 	for k := range n {
@@ -210,6 +210,15 @@ func (t *table) write(i int, entries []entry) {
 	}
 }
 
+// read fills p from the file. An io.ReaderAt may say io.EOF with the last bytes of a file.
+func (t *table) read(p []byte, at int64) bool {
+	n, err := t.file.ReadAt(p, at)
+	if n < len(p) {
+		t.fail(cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	return n == len(p)
+}
+
 func (t *table) fail(err error) {
 	if t.err == nil {
 		t.err = fmt.Errorf("cos: write: cross-reference data to a file: %w", err)
@@ -241,8 +250,7 @@ func (w *spillWriter) Write(p []byte) (int, error) {
 func (w *spillWriter) pieces(f func([]byte)) error {
 	for at := int64(0); at < w.n; {
 		p := w.t.buf[:min(int64(len(w.t.buf)), w.n-at)]
-		if _, err := w.t.file.ReadAt(p, w.from+at); err != nil {
-			w.t.fail(err)
+		if !w.t.read(p, w.from+at) {
 			return w.t.err
 		}
 		f(p)

@@ -206,6 +206,9 @@ func (w *Writer) Reserve() Ref { return w.ReserveN(1) }
 // Close.
 func (w *Writer) ReserveN(n int) Ref {
 	first := Ref{Num: uint32(w.xref.n)} //nolint:gosec // G115: bounded by Limits.Objects
+	if w.err != nil {
+		return first // nothing opens a file for it any more
+	}
 	if w.xref.n-1+n > w.opt.Limits.Objects {
 		_ = w.fail(limitError("Objects", int64(w.xref.n-1+n), int64(w.opt.Limits.Objects), ""))
 		return first // kept as the writer's error

@@ -525,6 +525,7 @@ func (n *tableNode) iterate(r *render) iter.Seq2[doc.Row, error] {
 	return func(yield func(doc.Row, error) bool) {
 		own.batch = r.mem.batch()
 		defer func() { r.mem.release(own.batch) }()
+		given := 0
 		give := func(t *row) error {
 			own.m.Slots, own.held = slots, 0
 			made, err := own.row(t)
@@ -546,6 +547,9 @@ func (n *tableNode) iterate(r *render) iter.Seq2[doc.Row, error] {
 				return errStop
 			}
 			own.m.Slots = slots
+			if given++; given%parting == 0 {
+				r.mem.part()
+			}
 			return nil
 		}
 		outer := own.m.Slots

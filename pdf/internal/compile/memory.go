@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/arena"
 	"example.com/quire/pdf/internal/compile/exprlang"
@@ -21,7 +23,7 @@ type Memory struct {
 	spans    arena.Of[doc.Span]
 	rows     arena.Of[doc.Row]
 	cells    arena.Of[doc.Cell]
-	frames   arena.Of[frame]
+	frames   []arena.Of[frame] // by depth, see frame
 	counts   arena.Of[int]
 	besides  arena.Of[doc.Beside]
 	lists    arena.Of[[]doc.Node]
@@ -31,8 +33,8 @@ type Memory struct {
 	kept     keptTexts
 }
 
-// The most that is kept of one document for the next one, in values and in batches.
-const mostKept, mostBatches = 4096, 8
+// The most that is kept of one document for the next one, in values, in batches and in depths of frames.
+const mostKept, mostBatches, mostDepths = 4096, 8, 16
 
 // Reset forgets the document: nothing that was made of it may be used any more.
 func (m *Memory) Reset() {
@@ -54,12 +56,18 @@ func (m *Memory) Reset() {
 	m.spans.Reset()
 	m.rows.Reset()
 	m.cells.Reset()
-	m.frames.Reset()
+	for i := range m.frames {
+		m.frames[i].Reset()
+	}
+	if len(m.frames) > mostDepths {
+		m.frames = slices.Clone(m.frames[:mostDepths])
+	}
 	m.counts.Reset()
 	for _, b := range m.batches {
 		b.clear()
 	}
 	if len(m.batches) > mostBatches {
+		clear(m.batches[mostBatches:])
 		m.batches = m.batches[:mostBatches]
 	}
 	m.idle = append(m.idle[:0], m.batches...)
@@ -81,11 +89,24 @@ func (m *Memory) part() {
 	m.spans.Part()
 	m.rows.Part()
 	m.cells.Part()
-	m.frames.Part()
+	for i := range m.frames {
+		m.frames[i].Part()
+	}
 	m.counts.Part()
 	m.besides.Part()
 	m.lists.Part()
 	m.nodes.Part()
+}
+
+// frame returns a frame of that depth. Each depth has blocks of its own: a frame points to one outside it, and
+// in a block of both, which lives as long as any in it, each would keep those before it.
+func (m *Memory) frame(depth int) *frame {
+	for depth >= len(m.frames) {
+		m.frames = append(m.frames, arena.Of[frame]{})
+	}
+	f := m.frames[depth].One()
+	f.depth = depth
+	return f
 }
 
 // batch returns memory for the rows of a table, which release gives back.

@@ -14,6 +14,7 @@ import (
 // to that of the document.
 type frame struct {
 	up    *frame
+	depth int // of the chain
 	plan  *Plan
 	slot  int
 	index int       // of a loop variable: its item
@@ -22,8 +23,9 @@ type frame struct {
 
 // push enters a loop's item or an argument.
 func (r *render) push(up *frame, slot, index int, arg *argument) {
-	r.at = r.mem.frames.One()
-	*r.at = frame{up: up, plan: r.plan, slot: slot, index: index, arg: arg}
+	f := r.mem.frame(up.depth + 1)
+	f.up, f.plan, f.slot, f.index, f.arg = up, r.plan, slot, index, arg
+	r.at = f
 }
 
 // from is where the text of a span comes from.

@@ -57,7 +57,7 @@ func (p *Plan) Build(ctx context.Context, data Data, o BuildOptions) (*doc.Docum
 
 // render begins a document.
 func (p *Plan) render(ctx context.Context, limits diag.Limits, mem *Memory) *render {
-	r, at, m := mem.renders.One(), mem.frames.One(), &mem.machine
+	r, at, m := mem.renders.One(), mem.frame(0), &mem.machine
 	at.plan = p
 	m.Slots, m.Steps, m.Memory = mem.values.Take(len(p.slots)), limits.PredicateSteps, limits.ExprMemory
 	*r = render{ctx: ctx, plan: p, at: at, most: limits.ExprMemory, m: m, mem: mem, batch: mem.batch()}
@@ -229,7 +229,7 @@ func (r *render) stream(blocks []block) iter.Seq2[doc.Node, error] {
 	}
 }
 
-// parting is how many blocks of the body lie between two partings of the memory.
+// parting is how many blocks of the body, or rows of a table, lie between two partings of the memory.
 const parting = 256
 
 // goesOn reports whether what follows can still be made: err is of wrong data or a wrong template,

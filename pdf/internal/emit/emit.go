@@ -243,6 +243,7 @@ func emptied[T any](s []T) []T {
 	if cap(s) > mostKept {
 		return nil
 	}
+	s = s[:cap(s)]
 	clear(s)
 	return s[:0]
 }

@@ -50,11 +50,11 @@ func (m *Memory) forget() {
 	d.texts.Reset()
 	*d = painter{rules: emptied(d.rules), edges: emptied(d.edges), lines: emptied(d.lines), texts: d.texts, fills: emptied(d.fills), still: emptied(d.still)}
 	m.pieces = emptied(m.pieces)
+	if m.images == nil {
+		m.images = map[imageKey]ImageItem{}
+	}
 	if m.faces == nil {
 		m.faces, m.derived, m.anchors = map[*doc.Style]*face{}, map[derived]*doc.Style{}, map[string]*doc.Source{}
-		if m.images == nil {
-			m.images = map[imageKey]ImageItem{}
-		}
 		return
 	}
 	if len(m.faces)+len(m.derived)+len(m.anchors) > mostKept { // a map never becomes smaller

@@ -25,3 +25,22 @@ func TestMemoryIsClearedForTheNextDocument(t *testing.T) {
 		}
 	}
 }
+
+// TestMemoryOfManyImagesServesTheNextDocument: a document with more images than are kept leaves memory that
+// the next ones can be laid out in.
+func TestMemoryOfManyImagesServesTheNextDocument(t *testing.T) {
+	var m Memory
+	m.forget()
+	for i := range mostKept + 1 {
+		m.images[imageKey{bytes: i}] = ImageItem{}
+	}
+	m.Reset()
+	for range 2 {
+		m.forget()
+		if m.images == nil || len(m.images) > 0 {
+			t.Fatalf("%v: no empty map for the images of a document", m.images)
+		}
+		m.images[imageKey{bytes: 1}] = ImageItem{}
+		m.Reset()
+	}
+}

@@ -27,12 +27,12 @@ type Machine struct {
 // Reset makes m a new machine in the memory that it has.
 func (m *Machine) Reset() {
 	const most = 4096 // values, or bytes
-	if cap(m.lets) > most || cap(m.buf) > most {
+	if len(m.lets) > most || cap(m.buf) > most {
 		*m = Machine{}
 	}
-	clear(m.lets[:cap(m.lets)])
+	clear(m.lets)
 	clear(m.buf[:cap(m.buf)])
-	*m = Machine{lets: m.lets[:0], buf: m.buf[:0]}
+	*m = Machine{lets: m.lets, buf: m.buf[:0]}
 }
 
 // maxPredicates is the deepest nesting that the checker lets through.
