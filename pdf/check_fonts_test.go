@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"example.com/quire/pdf/font"
-	"example.com/quire/pdf/font/liberation"
 	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/edit"
 	"example.com/quire/pdf/standard"
@@ -53,14 +52,7 @@ func fontFindings(t *testing.T, b []byte) (found []standard.Finding) {
 // is read as a whole; the same fonts with a way that is read have a finding.
 func TestCheckFindsNothingWhereGlyphsAreNotKnown(t *testing.T) {
 	t.Parallel()
-	chain, err := liberation.New().Chain(liberation.Sans, font.Style{Weight: 400})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sans, err := chain.Pick("A")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sans := sansFace(t)
 	otf, err := os.ReadFile(filepath.Join("font", "testdata", "SampleText.otf"))
 	if err != nil {
 		t.Fatal(err)

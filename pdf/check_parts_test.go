@@ -14,18 +14,25 @@ import (
 	"example.com/quire/pdf/standard"
 )
 
-// TestCheckReadsFontsProfilesAndTransparency of files of other makers: programs of fonts, headers of ICC
-// profiles, blend modes and groups, and the types of metadata properties.
-func TestCheckReadsFontsProfilesAndTransparency(t *testing.T) {
-	t.Parallel()
+// sansFace is a face with an A.
+func sansFace(t *testing.T) *font.Face {
+	t.Helper()
 	chain, err := liberation.New().Chain(liberation.Sans, font.Style{Weight: 400})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sans, err := chain.Pick("A")
+	face, err := chain.Pick("A")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return face
+}
+
+// TestCheckReadsFontsProfilesAndTransparency of files of other makers: programs of fonts, headers of ICC
+// profiles, blend modes and groups, and the types of metadata properties.
+func TestCheckReadsFontsProfilesAndTransparency(t *testing.T) {
+	t.Parallel()
+	sans := sansFace(t)
 	width := sans.Advance(sans.GlyphIndex('A')) * 1000 / sans.UnitsPerEm()
 	stream := func(dict string, data []byte) string {
 		return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", dict, len(data), data)
