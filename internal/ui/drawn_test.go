@@ -397,7 +397,7 @@ func TestBrowserNarrow(t *testing.T) {
 		"quire: 1\nname: long\nlang: de\ntitle: " + strings.Repeat("Donaudampfschifffahrt", 5) + "_2026\nbody: [{heading: Lang, level: 1}]\n",
 	)})
 	check(t, err)
-	wide, err := h.maker.Make(t.Context(), record.Request{Space: record.Local, Inline: long, Data: []byte("{}"), Time: later()})
+	wide, err := h.maker.Make(t.Context(), record.Request{Space: record.Local, Inline: long, Data: []byte("{}"), Time: h.later()})
 	check(t, err)
 	for _, path := range []string{"/documents/" + d.ID.String(), "/documents/" + wide.Document.ID.String(), "/"} {
 		b.look(t, 1280, 800, 1, "light")

@@ -37,6 +37,7 @@ type server struct {
 	maker *record.Maker
 	store *store.Store
 	blobs string // their directory
+	clock atomic.Int64
 }
 
 type reports map[string]*record.Report
@@ -175,7 +176,7 @@ func check(t *testing.T, err error) {
 // made makes the document of a report with the demo's data.
 func (h *server) made(t *testing.T, report string) *record.Document {
 	t.Helper()
-	r := record.Request{Space: record.Local, Report: report, Time: later()}
+	r := record.Request{Space: record.Local, Report: report, Time: h.later()}
 	for _, s := range demo.Samples() {
 		if s.Name == report || report == demo.DownReport && s.Name == "service-report" {
 			r.Data = s.Inline
@@ -186,11 +187,9 @@ func (h *server) made(t *testing.T, report string) *record.Document {
 	return m.Document
 }
 
-var clock atomic.Int64
-
-// later is a moment that no document has yet.
-func later() time.Time {
-	return time.Date(2026, 2, 2, 6, 30, 0, 0, time.UTC).Add(time.Duration(clock.Add(1)) * time.Second)
+// later is a moment that no document of this server has yet: a second after the last one.
+func (h *server) later() time.Time {
+	return time.Date(2026, 2, 2, 6, 30, 0, 0, time.UTC).Add(time.Duration(h.clock.Add(1)) * time.Second)
 }
 
 // answer is what a page answered.

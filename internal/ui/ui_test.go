@@ -103,7 +103,7 @@ func TestDocumentPage(t *testing.T) {
 	}
 	hasAll(t, page,
 		"<h1>"+d.Title+"</h1>", `<p class="meta">Service report, source down&nbsp;· <time `, d.ID.String(), d.Content.String(), d.Snapshot.String(), d.Template.Hash.String(), d.Engine,
-		"2026-02-02 06:30:", " UTC, given by the request</span>", "<td>status 503</td>", "<dt>Document time</dt>", `<th scope="row">3</th>`, "Make it again",
+		"2026-02-02 06:30:01.000 UTC, given by the request</span>", "<td>status 503</td>", "<dt>Document time</dt>", `<th scope="row">3</th>`, "Make it again",
 		"curl --fail-with-body -sS -o service-report-"+d.ID.String()[:12]+".pdf "+h.url+"/d/"+d.Content.String()+".pdf",
 		"curl --fail-with-body -sS -X POST "+h.url+"/v1/documents/"+d.ID.String()+"/verify",
 		`href="/v1/documents/`+d.ID.String()+`/receipt"`, `href="/v1/documents/`+d.ID.String()+`/snapshot"`,
