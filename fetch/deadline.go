@@ -2,13 +2,14 @@ package fetch
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/quire/fetch/internal/call"
@@ -16,8 +17,8 @@ import (
 
 // deadline bounds an attempt until its headers, and its body by the total deadline and by silence.
 //
-// All three share one context and one timer. The context is cancelled with the reason as its cause; the timer is set anew when
-// the phase changes. It lives until the body is read to its end or closed: a context released with the headers would cut
+// All three share one context and one timer. The context is cancelled with the reason as its cause, and made only when the transport asks
+// for it; the timer is set anew when the phase changes. It lives until the body is read to its end or closed: a context released with the headers would cut
 // the body off, one never released would leak.
 type deadline struct {
 	next    http.RoundTripper
@@ -50,12 +51,10 @@ func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 		return d.next.RoundTrip(req)
 	}
 	a := take(st, takenAttempt, func(f *frame) *attempt { return &f.wire.attempt })
-	a.parent, a.start, a.idle = req.Context(), try.Start, d.idle
+	a.ctx.Parent, a.start, a.idle = req.Context(), try.Start, d.idle
 	if !st.End.IsZero() {
 		a.end = max(st.End.Sub(a.start), 1)
 	}
-	ctx, cancel := context.WithCancelCause(a.parent)
-	a.cancel = cancel
 	a.until(d.headers(st, try, a.end))
 	returned := false
 	defer func() {
@@ -63,7 +62,7 @@ func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 			a.release()
 		}
 	}()
-	a.req = *req.WithContext(ctx)
+	a.req = *req.WithContext(&a.ctx)
 	resp, err := d.next.RoundTrip(&a.req)
 	returned = true
 	cause := a.stopped()
@@ -104,21 +103,22 @@ func (d *deadline) headers(st *call.State, try call.Try, left time.Duration) (ti
 	return own, attemptTime
 }
 
-// attempt is the request, the timer and the body of one attempt. Its times count from its start; 0 = none.
+// attempt is the request, the context, the timer and the body of one attempt. Its times count from its start; 0 = none.
 type attempt struct {
-	req    http.Request
-	parent context.Context
-	cancel context.CancelCauseFunc
-	start  time.Time
-	idle   time.Duration
-	end    time.Duration // total
-	rc     io.ReadCloser
+	req   http.Request
+	ctx   call.Lazy
+	start time.Time
+	idle  time.Duration
+	end   time.Duration // total
+	rc    io.ReadCloser
+
+	// When the timer shall strike, and when it will: never later. Striking early it is set again, which is cheaper than setting it on
+	// every Read. Whoever changes one of them then looks at the other, so that one of two at the same time sees what is to be done.
+	due   atomic.Int64
+	armed atomic.Int64
 
 	mu    sync.Mutex
 	timer *time.Timer
-	at    time.Duration // when the timer shall strike
-	armed time.Duration // when it will: never after at. Striking early, it is set again, which is cheaper than setting it on every Read
-	why   reason
 	cause reason // what it struck for
 	done  bool
 }
@@ -131,6 +131,8 @@ const (
 	attemptTime
 	totalTime
 	silence
+
+	reasonBits = 2 // of a due time, beside which it stands
 )
 
 // err is the error that says so; nil of none.
@@ -138,59 +140,78 @@ func (r reason) err() error {
 	return [...]error{nil, call.ErrAttemptTimeout, call.ErrTotalTimeout, call.ErrBodyIdle}[r]
 }
 
-// until sets the timer; 0 stops it.
+// until sets the timer; 0 stops it. A time of more than 70 years is one of 70.
 func (a *attempt) until(at time.Duration, why reason) {
-	a.mu.Lock()
-	a.set(at, why)
-	a.mu.Unlock()
+	if at == 0 {
+		a.due.Store(0)
+		return
+	}
+	at = min(at, math.MaxInt64>>reasonBits)
+	a.due.Store(int64(at)<<reasonBits | int64(why))
+	if armed := a.armed.Load(); armed == 0 || int64(at) < armed {
+		a.arm()
+	}
 }
 
-func (a *attempt) set(at time.Duration, why reason) {
-	a.at, a.why = at, why
-	switch {
-	case at == 0 || a.done:
-	case a.timer == nil:
-		a.armed = at
-		a.timer = time.AfterFunc(at-time.Since(a.start), a.strike)
-	case a.armed == 0 || at < a.armed:
-		a.armed = at
-		a.timer.Reset(at - time.Since(a.start))
+// dueAt returns when the timer shall strike, and for what; 0 = not at all.
+func (a *attempt) dueAt() (at time.Duration, why reason) {
+	d := a.due.Load()
+	return time.Duration(d >> reasonBits), reason(d & (1<<reasonBits - 1))
+}
+
+// arm sets the timer to what is due.
+func (a *attempt) arm() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at, _ := a.dueAt()
+	if at == 0 || a.done {
+		return
+	}
+	a.armed.Store(int64(at))
+	if left := at - time.Since(a.start); a.timer == nil {
+		a.timer = time.AfterFunc(left, a.strike)
+	} else {
+		a.timer.Reset(left)
 	}
 }
 
 func (a *attempt) strike() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.armed = 0
-	if a.done || a.at == 0 || a.cause != 0 {
+	a.armed.Store(0)
+	at, why := a.dueAt()
+	if a.done || at == 0 || a.cause != 0 {
 		return
 	}
-	if left := a.at - time.Since(a.start); left > 0 {
-		a.armed = a.at
+	if left := at - time.Since(a.start); left > 0 {
+		a.armed.Store(int64(at))
 		a.timer.Reset(left)
 		return
 	}
-	a.cause = a.why
-	a.cancel(a.why.err())
+	a.cause = why
+	a.ctx.Cancel(why.err())
 }
 
 // stopped disarms the timer at the headers and returns what it struck for, if it did.
 func (a *attempt) stopped() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.set(0, 0)
+	a.due.Store(0)
 	return a.cause.err()
 }
 
 // release ends the attempt's context. Once the body has ended nothing waits for it.
 func (a *attempt) release() {
 	a.mu.Lock()
+	again := a.done
 	a.done = true
-	if a.timer != nil {
+	if a.timer != nil && !again {
 		a.timer.Stop()
 	}
 	a.mu.Unlock()
-	a.cancel(nil)
+	if !again {
+		a.ctx.Cancel(nil)
+	}
 }
 
 // explain turns the error of a cancelled exchange into its reason: ours when the timer struck, the context's own when
@@ -199,7 +220,7 @@ func (a *attempt) explain(err error) error {
 	a.mu.Lock()
 	cause := a.cause.err()
 	a.mu.Unlock()
-	if own := a.parent.Err(); own != nil && (cause == nil || !errors.Is(err, cause)) {
+	if own := a.ctx.Parent.Err(); own != nil && (cause == nil || !errors.Is(err, cause)) {
 		if errors.Is(err, own) {
 			return err
 		}
@@ -244,12 +265,12 @@ func (a *attempt) Read(p []byte) (int, error) {
 		a.until(at, why)
 	}
 	n, err := a.rc.Read(p)
-	switch {
-	case err == nil:
+	switch err {
+	case nil:
 		if a.idle > 0 {
 			a.until(a.end, totalTime)
 		}
-	case errors.Is(err, io.EOF):
+	case io.EOF: //nolint:errorlint // a reader says it so
 		a.release()
 	default:
 		err = a.explain(err)

@@ -163,7 +163,6 @@ func (s *start) Unwrap() http.RoundTripper { return s.next }
 // RoundTrip implements http.RoundTripper. The request belongs to a call of this client: Do or entry made its state.
 func (s *start) RoundTrip(req *http.Request) (*http.Response, error) {
 	st := call.From(req.Context())
-	st.SetKeyed(keyed(req, s.c.cfg.IdempotencyHeader, st))
 	if g := s.c.cfg.Transport.Guard; g != nil {
 		if err := g.CheckHost(req.URL.Hostname()); err != nil {
 			if req.Body != nil {
@@ -175,7 +174,7 @@ func (s *start) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	begin := st.SetOut()
+	begin, from := st.SetOut(keyed(req, s.c.cfg.IdempotencyHeader, st))
 	if !st.End.IsZero() && !begin.Before(st.End) {
 		if req.Body != nil {
 			_ = req.Body.Close()
@@ -183,7 +182,7 @@ func (s *start) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, call.ErrTotalTimeout
 	}
 	here := st.OriginOf(req.URL)
-	counted, from := s.c.meter.Begin(here, begin), st.EachAttempt(0, func(*call.Attempt) {})
+	counted := s.c.meter.Begin(here, begin)
 	if st.OriginText == "" && here == st.Origin {
 		st.OriginText = counted.Origin()
 	}

@@ -95,7 +95,7 @@ func (s *start) count(m meter.Call, req *http.Request, st *call.State, from int,
 	if err != nil {
 		o.Error = errorType(err)
 	}
-	now := time.Now()
+	now := st.Now()
 	tried := m.End(o, now)
 	if err == nil && tried <= 1 && o.Status < http.StatusInternalServerError {
 		return

@@ -41,8 +41,8 @@ func TestAllocationsStayWithinTheirBounds(t *testing.T) {
 	}{
 		{"hit", "quire", 8},
 		{"hit", "quire-all", 11},
-		{"full-stack", "quire", 16}, // 8 of them are the stub's and the request's
-		{"revalidate", "quire", 32},
+		{"full-stack", "quire", 14}, // 8 of them are the stub's and the request's
+		{"revalidate", "quire", 31},
 		{"breaker", "quire", 0},
 		{"limiter", "quire", 0},
 		{"keyed", "quire", 0},

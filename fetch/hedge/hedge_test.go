@@ -148,7 +148,7 @@ func TestOnlyRepeatableRequestsAreDoubled(t *testing.T) {
 			tr := fetchtest.Script(slow, fast)
 			rt := over(t, Config{Delay: time.Second}, tr)
 			do(t.Context(), t, roundTrip(func(r *http.Request) (*http.Response, error) {
-				call.From(r.Context()).SetKeyed(c.keyed)
+				call.From(r.Context()).SetOut(c.keyed)
 				return rt.RoundTrip(r)
 			}), c.method, c.body)
 			synctest.Wait()

@@ -128,11 +128,10 @@ func (l *loop) run(req *http.Request) (*http.Response, error) {
 		l.st.SetStop(StopCancelled)
 		return nil, err
 	}
-	now := time.Now() // the one reading at the start of an attempt; the layers below take it from the call's state
+	now := l.st.Now() // the one reading at the start of an attempt; the layers below take it from the call's state
 	if l.p.Spender != nil {
 		l.p.Spender.Deposit(req, now)
 	}
-	l.st.SetStop("")
 	var delay time.Duration
 	for n := 1; ; n++ {
 		resp, a := l.attempt(req, n, delay, now)
@@ -159,7 +158,7 @@ func (l *loop) run(req *http.Request) (*http.Response, error) {
 			l.st.SetStop(StopBody)
 			return nil, fmt.Errorf("attempt %d of %d: %w: %w", n+1, l.p.MaxAttempts, ErrNotReplayable, err)
 		}
-		req, now = next, time.Now()
+		req, now = next, l.st.Now()
 	}
 }
 
@@ -296,7 +295,9 @@ func (l *loop) fits(ctx context.Context, now time.Time, delay time.Duration) boo
 
 // finish returns the last outcome.
 func (l *loop) finish(req *http.Request, resp *http.Response, a Attempt, v verdict) (*http.Response, error) {
-	l.st.SetStop(v.stop)
+	if v.stop != "" {
+		l.st.SetStop(v.stop)
+	}
 	if l.st.Observed() && v.stop != "" {
 		l.st.Emit(req, &call.Event{Kind: call.KindStop, Status: a.Status, Err: a.Err, Reason: a.Reason, Detail: v.stop})
 	}

@@ -106,6 +106,9 @@ var noOptions = &Options{}
 
 // OptionsOf returns the options of ctx; never nil, not to be modified.
 func OptionsOf(ctx context.Context) *Options {
+	if s, ok := ctx.(*State); ok && s.Options != nil {
+		return s.Options
+	}
 	if o, ok := ctx.Value(optionsKey{}).(*Options); ok {
 		return o
 	}
@@ -196,6 +199,9 @@ func (s *State) Init(ctx context.Context, now time.Time, log []Attempt) {
 
 // From returns the state of the call that ctx belongs to, nil if there is none.
 func From(ctx context.Context) *State {
+	if s, ok := ctx.(*State); ok { // most often it is the context itself
+		return s
+	}
 	s, _ := ctx.Value(stateKey{}).(*State)
 	return s
 }
@@ -271,16 +277,17 @@ func (s *State) Value(key any) any {
 func (s *State) Off(l Layers) bool { return s.Options.Off&l != 0 }
 
 // SetOut returns the time at which a request of the call sets out: the beginning of the call for the first, the clock's for a redirect's
-// next hop.
-func (s *State) SetOut() time.Time {
+// next hop; and how many attempts the log has by then. It notes whether the request carries an idempotency key, so that it may be
+// repeated whatever its method.
+func (s *State) SetOut(keyed bool) (begin time.Time, logged int) {
 	s.mu.Lock()
 	first := !s.out
-	s.out = true
+	s.out, s.keyed, logged = true, keyed, len(s.attempts)
 	s.mu.Unlock()
 	if first {
-		return s.Start
+		return s.Start, logged
 	}
-	return time.Now()
+	return s.Now(), logged
 }
 
 // Now reads the clock: its monotonic part alone, which takes half as long. The state may be nil.
@@ -326,15 +333,20 @@ func WithTry(ctx context.Context, t Try) context.Context { return &leg{ctx, t} }
 
 // TryOf returns the attempt that ctx belongs to; ok is false when there is no call.
 func TryOf(ctx context.Context) (t Try, ok bool) {
-	switch v := ctx.Value(tryKey{}).(type) {
-	case *leg:
-		return v.try, true
-	case *State:
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		return Try{N: int(v.tryN), Of: int(v.tryOf), Start: v.tryStart, Hedge: v.tryHedge}, true
+	s, ok := ctx.(*State)
+	if !ok {
+		switch v := ctx.Value(tryKey{}).(type) {
+		case *leg:
+			return v.try, true
+		case *State:
+			s = v
+		default:
+			return Try{}, false
+		}
 	}
-	return Try{}, false
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Try{N: int(s.tryN), Of: int(s.tryOf), Start: s.tryStart, Hedge: s.tryHedge}, true
 }
 
 // Record appends an attempt to the log.
@@ -383,10 +395,7 @@ func (s *State) Hops() []*url.URL {
 	return append([]*url.URL(nil), s.read().hops...)
 }
 
-// SetKeyed notes, per hop, whether the request carries an idempotency key, so that it may be repeated whatever its method.
-func (s *State) SetKeyed(keyed bool) { set(s, &s.keyed, keyed) }
-
-// Keyed returns what SetKeyed noted.
+// Keyed returns whether SetOut was told of an idempotency key.
 func (s *State) Keyed() bool { return get(s, &s.keyed) }
 
 // Cross notes that a redirect has left the first request's origin. It stays so when a later one leads back: that was ordered by
@@ -506,7 +515,7 @@ func (s *State) ShareKey(of *State) {
 	s.mu.Unlock()
 }
 
-// Enter claims the log of attempts until Leave; false when it is claimed. A request that is made from within an attempt,
+// Enter claims the log of attempts until Leave, and forgets why an earlier request was not tried again; false when it is claimed. A request that is made from within an attempt,
 // to fetch a token say, finds the state of the call around it, which is not its own.
 func (s *State) Enter() bool {
 	s.mu.Lock()
@@ -514,7 +523,7 @@ func (s *State) Enter() bool {
 	if s.inside {
 		return false
 	}
-	s.inside = true
+	s.inside, s.stop = true, ""
 	return true
 }
 

@@ -49,7 +49,9 @@ type counts struct {
 	name     string
 	inFlight atomic.Int64
 	mu       sync.Mutex
-	requests map[Answer]int64
+	requests map[Answer]*int64
+	latest   Answer // which is what the next one is most often too
+	number   *int64 // of the latest; nil before the first
 	errors   map[string]int64
 	retries  map[string]int64 // by the reason of the attempt before
 	hedges   map[string]int64 // won, lost
@@ -95,7 +97,7 @@ func (c Call) End(o Outcome, now time.Time) int {
 	took := now.Sub(c.start)
 	v.inFlight.Add(-1)
 	v.mu.Lock()
-	bump(&v.requests, Answer{o.Method, o.Status}, Answer{"other", 0})
+	v.answered(Answer{o.Method, o.Status})
 	if o.Error != "" {
 		bump(&v.errors, o.Error, "other")
 	}
@@ -123,6 +125,25 @@ func (c Call) End(o Outcome, now time.Time) int {
 	c.m.inFlight.Add(-1)
 	c.m.origins.Release(c.e)
 	return tried
+}
+
+// answered counts an answer. With the lock held.
+func (c *counts) answered(a Answer) {
+	if c.number == nil || c.latest != a {
+		if c.requests == nil {
+			c.requests = make(map[Answer]*int64, 1)
+		}
+		c.latest, c.number = a, c.requests[a]
+		if c.number == nil && len(c.requests) >= maxLabels {
+			a = Answer{"other", 0}
+			c.number = c.requests[a]
+		}
+		if c.number == nil {
+			c.number = new(int64)
+			c.requests[a] = c.number
+		}
+	}
+	*c.number++
 }
 
 func bump[K comparable](m *map[K]int64, k, other K) {
@@ -191,7 +212,11 @@ func (m *Meter) Origins() []Origin {
 		o := Origin{Origin: v.name}
 		v.mu.Lock()
 		o.InFlight, o.Attempts, o.Collapsed, o.BudgetSpent, o.Sum = int(v.inFlight.Load()), v.attempts, v.shared, v.spent, v.sum
-		o.Requests, o.Errors, o.Retries, o.Hedges = maps.Clone(v.requests), maps.Clone(v.errors), maps.Clone(v.retries), maps.Clone(v.hedges)
+		o.Requests = make(map[Answer]int64, len(v.requests))
+		for a, n := range v.requests {
+			o.Requests[a] = *n
+		}
+		o.Errors, o.Retries, o.Hedges = maps.Clone(v.errors), maps.Clone(v.retries), maps.Clone(v.hedges)
 		v.mu.Unlock()
 		o.P50, o.Samples = v.took.Quantile(0.5, now)
 		o.P95, _ = v.took.Quantile(0.95, now)
