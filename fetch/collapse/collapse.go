@@ -110,41 +110,77 @@ func KeyOf(req *http.Request) ([]byte, bool) {
 	if req.Body != nil && req.Body != http.NoBody {
 		return nil, false
 	}
-	names := make([]string, 0, 16)
-	size := 0
-	for name, values := range req.Header {
-		switch name {
-		case "Traceparent", "Tracestate", "Baggage":
-			continue
-		}
-		names = append(names, name)
-		for _, v := range values {
-			size += len(name) + len(v)
-		}
-	}
-	if size > maxField {
+	sum, ok := sumOf(req.Header)
+	if !ok {
 		return nil, false
 	}
-	slices.Sort(names)
-	text := make([]byte, 0, 1024)
-	for _, name := range names {
-		text = appendText(text, name)
-		text = binary.AppendUvarint(text, uint64(len(req.Header[name])))
-		for _, v := range req.Header[name] {
-			text = appendText(text, v)
-		}
-	}
-	sum := sha256.Sum256(text)
 	u := req.URL
 	path := u.EscapedPath()
 	if u.ForceQuery && u.RawQuery == "" {
 		path += "?"
 	}
-	b := make([]byte, 0, 96+len(u.Host)+len(u.Opaque)+len(path)+len(u.RawQuery))
+	b := make([]byte, 0, 2*len(sum)+len(req.Method)+len(u.Scheme)+len(u.Host)+len(req.Host)+len(u.Opaque)+len(path)+len(u.RawQuery))
 	for _, s := range [...]string{req.Method, u.Scheme, u.Host, req.Host, u.Opaque, path, u.RawQuery} {
 		b = appendText(b, s)
 	}
 	return append(b, sum[:]...), true
+}
+
+// sumOf hashes the header fields but those of tracing; false when they are too many. Zero is the sum of none.
+func sumOf(h http.Header) (sum [sha256.Size]byte, ok bool) {
+	if len(h) == 0 {
+		return sum, true
+	}
+	s := scratches.Get().(*scratch)
+	if ok = s.write(h); ok && len(s.text) > 0 {
+		sum = sha256.Sum256(s.text)
+	}
+	s.clear()
+	scratches.Put(s)
+	return sum, ok
+}
+
+// scratch is what a key is made in. On the stack it would be two kilobytes, and callers that come at once, each in a goroutine of its own, would
+// spend more on making their stacks large enough than on all else.
+type scratch struct {
+	names []string
+	text  []byte
+}
+
+var scratches = sync.Pool{New: func() any { return &scratch{make([]string, 0, 16), make([]byte, 0, 1024)} }}
+
+// write makes the text of the header fields.
+func (s *scratch) write(h http.Header) bool {
+	size := 0
+	for name, values := range h {
+		switch name {
+		case "Traceparent", "Tracestate", "Baggage":
+			continue
+		}
+		s.names = append(s.names, name)
+		for _, v := range values {
+			size += len(name) + len(v)
+		}
+	}
+	if size > maxField {
+		return false
+	}
+	slices.Sort(s.names)
+	for _, name := range s.names {
+		s.text = appendText(s.text, name)
+		s.text = binary.AppendUvarint(s.text, uint64(len(h[name])))
+		for _, v := range h[name] {
+			s.text = appendText(s.text, v)
+		}
+	}
+	return true
+}
+
+// clear forgets what s says of a request.
+func (s *scratch) clear() {
+	clear(s.names)
+	clear(s.text)
+	s.names, s.text = s.names[:0], s.text[:0]
 }
 
 func appendText(b []byte, s string) []byte {

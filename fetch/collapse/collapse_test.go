@@ -621,3 +621,27 @@ type closer struct {
 }
 
 func (c closer) Close() error { c.then(); return nil }
+
+// TestKeysForgetEarlierRequests makes keys one after another, which use the same memory.
+func TestKeysForgetEarlierRequests(t *testing.T) {
+	key := func(h http.Header) string {
+		t.Helper()
+		k, ok := KeyOf(&http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "https", Host: "a.example"}, Header: h})
+		if !ok {
+			t.Fatal("no key")
+		}
+		return string(k)
+	}
+	none, traced := key(nil), key(http.Header{"Traceparent": {"00-1"}})
+	one := key(http.Header{"Authorization": {"one"}, "Accept": {"a", "b"}})
+	if _, ok := KeyOf(&http.Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{"X-Long": {strings.Repeat("x", maxField)}}}); ok {
+		t.Error("a key of more than the bound")
+	}
+	if none != traced || none != key(http.Header{}) || none != key(nil) {
+		t.Error("fields of tracing make a difference")
+	}
+	if one == none || one != key(http.Header{"Accept": {"a", "b"}, "Authorization": {"one"}}) || one == key(http.Header{"Accept": {"a", "b"}, "Authorization": {"two"}}) ||
+		one == key(http.Header{"Authorization": {"one"}, "Accept": {"a"}}) {
+		t.Error("keys of other fields are the same, or those of the same differ")
+	}
+}
