@@ -3,6 +3,7 @@ package cos_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,68 @@ func FuzzOperators(f *testing.F) {
 		})
 		if n > len(data)+2 {
 			t.Errorf("operators of %d bytes in %d", n, len(data))
+		}
+	})
+}
+
+// namesOf lists the names among the operands of operators that have any.
+func namesOf(data []byte) (out [][]string, err error) {
+	err = cos.Operators(data, func(op []byte, args []cos.Object) error {
+		l := []string{string(op)}
+		for _, a := range args {
+			switch v := a.(type) {
+			case cos.Name:
+				l = append(l, string(v))
+			case cos.InlineImage:
+				for _, x := range v.Dict {
+					if n, isName := x.Value.(cos.Name); isName {
+						l = append(l, string(n))
+					}
+				}
+			}
+		}
+		if len(l) > 1 {
+			out = append(out, l)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// FuzzOperatorNames: the names of operators are those that are found among all operands, whatever
+// stands between them; of more operands than are kept there may be some more.
+func FuzzOperatorNames(f *testing.F) {
+	for _, s := range []string{
+		"q /F1 12 Tf [(a\\)) -20 <62>] TJ /X Do Q", "/Span <</MCID 0 /P /Q>> BDC (x) ' EMC", "BI /CS /G ID \x01EI\x02 EI Q /N gs", "/a#20b (open", "[ 1 /P (] ( ] /X Do",
+		"true /F null Tf /B false", "1 2 ) /X ] >> } S", "<61 /F > Tj <</A", "/Cs /x/y scn[[1]/z]d /k", strings.Repeat("[", 70) + "/F Tf", "(\\", "/P B/Q BI", "/ Do /# gs",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		want, wantErr := namesOf(data)
+		var got [][]string
+		err := cos.OperatorNames(data, func(op []byte, names []cos.Name) error {
+			l := []string{string(op)}
+			for _, n := range names {
+				l = append(l, string(n))
+			}
+			got = append(got, l)
+			return nil
+		})
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("%v, want %v", err, wantErr)
+		}
+		i := 0
+		for _, w := range want {
+			for i < len(got) && (got[i][0] != w[0] || !slices.Equal(got[i][max(1, len(got[i])-len(w)+1):], w[1:])) {
+				i++ // an operator whose names lie before the operands that are kept
+			}
+			if i++; i > len(got) {
+				t.Fatalf("%q: got %q, want %q", data, got, want)
+			}
+		}
+		if len(data) < 64 && len(got) != len(want) {
+			t.Fatalf("%q: got %q, want %q", data, got, want)
 		}
 	})
 }

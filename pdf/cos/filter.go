@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/zlib"
 	"io"
+	"strings"
+	"sync"
 )
 
 // filterName returns the full name of a filter, of which content streams have short ones.
@@ -71,14 +73,30 @@ func intOr(o Object, def int64) int64 {
 
 func tooLong(limit int64) error { return limitError("StreamBytes", limit+1, limit, "") }
 
+// inflaters are readers of package zlib, whose windows are worth keeping.
+var inflaters sync.Pool
+
 func inflate(data []byte, limit int64) ([]byte, string, error) {
-	zr, err := zlib.NewReader(bytes.NewReader(bytes.TrimLeft(data, "\r\n")))
+	src := bytes.NewReader(bytes.TrimLeft(data, "\r\n"))
+	zr, ok := inflaters.Get().(io.Reader)
+	var err error
+	if ok {
+		err = zr.(zlib.Resetter).Reset(src, nil) //nolint:forcetypeassert // as the package says
+	} else {
+		zr, err = zlib.NewReader(src)
+	}
 	if err != nil {
 		if len(data) == 0 {
 			return nil, "", nil
 		}
 		return nil, "", syntaxError("data that is not of zlib")
 	}
+	defer func() {
+		// It must not keep what it read; what comes in its place is a header without data.
+		if zr.(zlib.Resetter).Reset(strings.NewReader("\x78\x9C"), nil) == nil { //nolint:forcetypeassert // as the package says
+			inflaters.Put(zr)
+		}
+	}()
 	var out bytes.Buffer
 	odd := ""
 	n, broken := out.ReadFrom(io.LimitReader(zr, limit+1))

@@ -112,6 +112,9 @@ type Stream struct {
 	at, size int64
 }
 
+// Size is how many bytes of the file its data takes.
+func (s *Stream) Size() int64 { return s.size }
+
 // AppendPDF implements [Object].
 func (s *Stream) AppendPDF(dst []byte) []byte { return s.Dict.AppendPDF(dst) }
 
@@ -225,11 +228,18 @@ func (r *Reader) warn(ref Ref, at int64, message string) {
 }
 
 // bytes reads n bytes at an offset, fewer at the end of the file.
-func (r *Reader) bytes(at, n int64) ([]byte, error) {
+func (r *Reader) bytes(at, n int64) ([]byte, error) { return r.bytesInto(nil, at, n) }
+
+// bytesInto is bytes, in the memory of buf where that is large enough.
+func (r *Reader) bytesInto(buf []byte, at, n int64) ([]byte, error) {
 	if at < 0 || at >= r.size {
 		return nil, &ReadError{Offset: at, Reason: "an offset outside the file"}
 	}
-	b := make([]byte, min(n, r.size-at))
+	n = min(n, r.size-at)
+	if int64(cap(buf)) < n {
+		buf = make([]byte, n)
+	}
+	b := buf[:n]
 	if got, err := r.file.ReadAt(b, at); got < len(b) {
 		if err == nil || errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
@@ -650,14 +660,18 @@ func (r *Reader) opened(ref Ref, o Object) (Object, error) {
 }
 
 // Raw returns the data of a stream as the file has it, decrypted, its filters not undone.
-func (r *Reader) Raw(s *Stream) ([]byte, error) {
+func (r *Reader) Raw(s *Stream) ([]byte, error) { return r.RawInto(nil, s) }
+
+// RawInto is Raw for who copies stream after stream: what it returns may lie in the memory of buf, where
+// that is large enough.
+func (r *Reader) RawInto(buf []byte, s *Stream) ([]byte, error) {
 	if err := diag.Check("StreamBytes", s.size, r.opt.Limits.StreamBytes, place(s.Ref, s.at)); err != nil {
 		return nil, err
 	}
 	if s.size <= 0 {
 		return nil, nil
 	}
-	b, err := r.bytes(s.at, s.size)
+	b, err := r.bytesInto(buf, s.at, s.size)
 	if err != nil || r.cipher == nil {
 		return b, err
 	}
@@ -685,6 +699,15 @@ func (r *Reader) Raw(s *Stream) ([]byte, error) {
 		return nil, &ReadError{Ref: s.Ref, Offset: s.at, Reason: err.Error()}
 	}
 	return b, nil
+}
+
+// RawStart returns how the data of a stream begins, n bytes at the most where the file is not
+// encrypted, else all of it.
+func (r *Reader) RawStart(s *Stream, n int64) ([]byte, error) {
+	if r.cipher != nil || s.size <= n {
+		return r.Raw(s)
+	}
+	return r.bytes(s.at, n)
 }
 
 // filters returns the filters of a stream with the parameters of each.

@@ -345,7 +345,7 @@ func (w *Writer) stream(ref Ref, dict Dict, filter Name, data []byte) error {
 			return w.fail(err)
 		}
 		dict = o.(Dict) //nolint:forcetypeassert // sealed returns what it was given
-		if w.secret, err = e.Cipher.Encrypt(kept(w.secret), data); err != nil {
+		if w.secret, err = e.Cipher.Encrypt(w.secret[:0], data); err != nil {
 			return w.fail(err)
 		}
 		data = w.secret

@@ -17,6 +17,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/xdg-go/stringprep"
 )
@@ -223,17 +224,18 @@ func hash(password, salt, u []byte) []byte {
 // Encrypt appends data as a string or stream of the document holds them: a random initialisation
 // vector, then AES-256 in CBC mode with the padding of RFC 8018 (7.6.3.3).
 func (h *Handler) Encrypt(dst, data []byte) ([]byte, error) {
-	start := len(dst)
-	pad := aes.BlockSize - len(data)%aes.BlockSize
-	dst = append(dst, make([]byte, aes.BlockSize)...)
-	if _, err := io.ReadFull(h.rand, dst[start:]); err != nil {
+	start, whole := len(dst), len(data)/aes.BlockSize*aes.BlockSize
+	dst = slices.Grow(dst, whole+2*aes.BlockSize)[:start+whole+2*aes.BlockSize]
+	vector, body := dst[start:start+aes.BlockSize], dst[start+aes.BlockSize:]
+	if _, err := io.ReadFull(h.rand, vector); err != nil {
 		return nil, fmt.Errorf("crypt: read random bytes: %w", err)
 	}
-	dst = append(dst, data...)
-	for range pad {
-		dst = append(dst, byte(pad))
+	last, pad := body[whole:], aes.BlockSize-len(data)%aes.BlockSize
+	for i := copy(last, data[whole:]); i < len(last); i++ {
+		last[i] = byte(pad)
 	}
-	body := dst[start+aes.BlockSize:]
-	cipher.NewCBCEncrypter(h.block, dst[start:start+aes.BlockSize]).CryptBlocks(body, body)
+	mode := cipher.NewCBCEncrypter(h.block, vector)
+	mode.CryptBlocks(body, data[:whole])
+	mode.CryptBlocks(last, last)
 	return dst, nil
 }

@@ -93,6 +93,37 @@ func TestResourcesThatPagesDoNotUseGo(t *testing.T) {
 	}
 }
 
+// TestResourcesThatAreLentStay: forms, appearances, soft masks and patterns without resources of their
+// own take those of the page, as readers do; a form drawn on every page is read once.
+func TestResourcesThatAreLentStay(t *testing.T) {
+	e := engine(t)
+	stream := func(dict, data string) string {
+		return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", dict, len(data), data)
+	}
+	filler := strings.Repeat("0 0 m 9 9 l S\n", 400)
+	font := func(name string) string { return "<</Type/Font/Subtype/Type1/BaseFont/" + name + ">>" }
+	b := raw(`<</Type/Catalog/Pages 2 0 R>>`,
+		`<</Type/Pages/Kids[3 0 R 14 0 R]/Count 2/MediaBox[0 0 300 200]/Resources<</Font<</A 8 0 R/B 9 0 R/C 10 0 R/D 11 0 R/E 12 0 R>>/XObject<</X 13 0 R>>/Pattern<</P 6 0 R>>/ExtGState<</S<</SMask<</S/Luminosity/G 7 0 R>>>>>>>>>>`,
+		`<</Type/Page/Parent 2 0 R/Contents 4 0 R/Annots[<</Type/Annot/Subtype/Stamp/Rect[0 0 9 9]/AP<</N<</On 5 0 R>>>>>>]>>`,
+		stream("", "/X Do /Pattern cs /P scn /S gs "+filler),
+		stream("/Subtype/Form/BBox[0 0 9 9]", "/A 1 Tf"),
+		stream("/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 9 9]/XStep 9/YStep 9", "/B 1 Tf"),
+		stream("/Subtype/Form/BBox[0 0 9 9]", "/C 1 Tf"),
+		font("Helvetica"), font("Courier"), font("Times-Roman"), font("Symbol"), font("ZapfDingbats"),
+		stream("/Subtype/Form/BBox[0 0 9 9]", "/X Do /D 1 Tf"),
+		`<</Type/Page/Parent 2 0 R/Contents 15 0 R>>`, stream("", "/X Do "+filler))
+	_, out, err := run(t, e, "optimise", nil, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := open(t, e, out[0], "").Info().Pages
+	for i, want := range []string{"Courier Helvetica Symbol Times-Roman", "Symbol"} {
+		if got := strings.Join(pages[i].Fonts, " "); got != want {
+			t.Errorf("page %d has the fonts %s, want %s", i+1, got, want)
+		}
+	}
+}
+
 // TestWhatGainsNothingStaysAsItIs, to the byte.
 func TestWhatGainsNothingStaysAsItIs(t *testing.T) {
 	e := engine(t)

@@ -103,7 +103,7 @@ func (e *Draft) object(r cos.Ref) cos.Object {
 	if r.Num >= span {
 		return cos.Null{}
 	}
-	o, err := e.base.Object(r)
+	o, err := e.base.object(r)
 	if err != nil {
 		if e.err == nil {
 			e.err = err

@@ -497,12 +497,12 @@ func (e *Draft) Prune(ctx context.Context) error {
 			users[k]--
 		}
 	}
-	some := false
+	some, pruner := false, e.newPruner()
 	for i, p := range e.pages {
 		if !slices.ContainsFunc(shares(p), func(k any) bool { return users[k] > 0 }) {
 			continue
 		}
-		if err := e.prune(ctx, i); err != nil {
+		if err := pruner.prune(ctx, i); err != nil {
 			return err
 		}
 		some = true

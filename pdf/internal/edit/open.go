@@ -27,6 +27,8 @@ type Document struct {
 	Pages []Page
 	File  io.ReaderAt
 	Size  int64 // of the file, in bytes
+
+	recent recent
 }
 
 // Page is a page with what it inherits (ISO 32000-2, 7.7.3.4).

@@ -3,10 +3,11 @@ package edit
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
+	"slices"
 	"strings"
 
 	"example.com/quire/pdf/cos"
-	"example.com/quire/pdf/internal/content"
 )
 
 // Optimise makes what is written from the draft smaller without loss: streams, fonts and graphics
@@ -14,17 +15,18 @@ import (
 // that pages name but do not use go from their resources.
 func (e *Draft) Optimise(ctx context.Context) error {
 	e.separate()
+	pruner := e.newPruner()
 	for i := range e.pages {
-		if err := e.prune(ctx, i); err != nil {
+		if err := pruner.prune(ctx, i); err != nil {
 			return err
 		}
 	}
 	e.pageTree()
 	e.compress = true
-	data := map[uint32][sha256.Size]byte{} // hashes of the data of streams
-	for range mostRounds {                 // what refers to equal objects may be equal then
+	data := sums{starts: map[uint32][sha256.Size]byte{}, whole: map[uint32][sha256.Size]byte{}}
+	for range mostRounds { // what refers to equal objects may be equal then
 		before := len(e.same)
-		if err := e.unite(ctx, data); err != nil {
+		if err := e.unite(ctx, &data); err != nil {
 			return err
 		}
 		if len(e.same) == before {
@@ -40,60 +42,151 @@ const mostRounds = 8
 // prunable are the kinds of resources that operators name, and by which.
 var prunable = map[string]cos.Name{
 	"Tf": "Font", "Do": "XObject", "gs": "ExtGState", "sh": "Shading", "scn": "Pattern", "SCN": "Pattern",
-	"cs": "ColorSpace", "CS": "ColorSpace", "BDC": "Properties", "DP": "Properties",
+	"cs": "ColorSpace", "CS": "ColorSpace", "BDC": "Properties", "DP": "Properties", "EI": "ColorSpace", // of an inline image (8.9.7)
+}
+
+// mostUses bounds the names of resources that are looked up for all pages together: beyond, pages keep
+// what they have.
+const mostUses = 20_000_000
+
+// use is a resource that content names.
+type use struct{ kind, name cos.Name }
+
+// pruner takes resources away that pages do not use.
+type pruner struct {
+	e     *Draft
+	src   *source
+	forms map[cos.Ref][]use // what forms name, each read once
+	kinds map[cos.Name]bool
+	left  int
+}
+
+func (e *Draft) newPruner() *pruner {
+	p := &pruner{e: e, src: &source{e: e}, forms: map[cos.Ref][]use{}, kinds: map[cos.Name]bool{}, left: mostUses}
+	for _, kind := range prunable {
+		p.kinds[kind] = true
+	}
+	return p
+}
+
+// uses returns what content names, each once.
+func uses(data []byte) (list []use, err error) {
+	seen := map[use]bool{}
+	err = cos.OperatorNames(data, func(op []byte, names []cos.Name) error {
+		kind, ok := prunable[string(op)]
+		for _, n := range names {
+			if u := (use{kind, n}); ok && !seen[u] {
+				seen[u] = true
+				list = append(list, u)
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// followed is content that is followed, with the resources that its names are looked up in.
+type followed struct {
+	uses      []use
+	resources cos.Dict
+}
+
+// of returns what the content of a page names, and the forms, patterns and appearances that are drawn
+// on it. Names in forms with resources of their own are taken for those of the page, too, as some
+// readers do: that keeps too much rather than too little. all says that everything is to stay.
+func (p *pruner) of(ctx context.Context, page, resources cos.Dict) (used map[use]bool, all bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	p.src.broken = 0
+	list, err := uses(p.src.pageData(page))
+	if err != nil {
+		return nil, false, err
+	}
+	queue, drawn := []followed{{list, resources}}, map[cos.Ref]bool{}
+	follow := func(o cos.Object, in cos.Dict) error {
+		r := refOf(o)
+		form, ok := p.e.resolve(o).(*stream)
+		if !ok || drawn[r] || p.e.name(form.dict.Get("Subtype")) == "Image" {
+			return nil
+		}
+		drawn[r] = true
+		list, known := p.forms[r]
+		if !known {
+			broken := p.src.broken
+			var err error
+			if list, err = uses(p.src.Data(o)); err != nil {
+				return err
+			}
+			if p.src.broken == broken {
+				p.forms[r] = list
+			}
+		}
+		if own := p.e.dict(form.dict.Get("Resources")); own != nil {
+			in = own
+		}
+		queue = append(queue, followed{list, in})
+		return nil
+	}
+	for _, a := range p.e.array(page.Get("Annots")) {
+		for _, look := range p.e.dict(p.e.dict(a).Get("AP")) {
+			states := cos.Dict{look}
+			if several, isDict := p.e.resolve(look.Value).(cos.Dict); isDict {
+				states = several
+			}
+			for _, x := range states {
+				if err := follow(x.Value, resources); err != nil {
+					return nil, false, err
+				}
+			}
+		}
+	}
+	used = map[use]bool{}
+	for i := 0; i < len(queue); i++ {
+		for _, u := range queue[i].uses {
+			if p.left--; p.left < 0 {
+				return nil, true, nil
+			}
+			used[u] = true
+			o := p.e.dict(queue[i].resources.Get(u.kind)).Get(u.name)
+			switch u.kind {
+			case "ExtGState":
+				o = p.e.dict(p.e.dict(o).Get("SMask")).Get("G")
+			case "XObject", "Pattern":
+			default:
+				continue
+			}
+			if err := follow(o, queue[i].resources); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	return used, p.src.broken > 0, nil
 }
 
 // prune takes the resources away that a page names but does not use. A page that cannot be read
 // wholly keeps all.
-func (e *Draft) prune(ctx context.Context, i int) error {
-	p := e.pages[i]
-	resources := e.dict(p.Dict.Get("Resources"))
-	if resources == nil {
+func (p *pruner) prune(ctx context.Context, i int) error {
+	e, page := p.e, p.e.pages[i]
+	resources := e.dict(page.Dict.Get("Resources"))
+	if resources == nil || e.lends(resources) {
 		return nil
 	}
-	src := &source{e: e}
-	in := content.New(src)
-	used := map[cos.Name]map[cos.Name]bool{}
-	for _, kind := range prunable {
-		used[kind] = map[cos.Name]bool{}
-	}
-	c := content.Content{Data: src.pageData(p.Dict), Resources: resources, Matrix: content.Identity}
-	if err := in.Run(ctx, c, content.Place(i+1), func(ev *content.Event) error {
-		// Names in forms with resources of their own are taken for those of the page, which keeps
-		// too much rather than too little.
-		kind := prunable[ev.Op]
-		for _, a := range ev.Args {
-			switch v := a.(type) {
-			case cos.Name:
-				if kind != "" {
-					used[kind][v] = true
-				}
-			case cos.InlineImage: // which names a colour space (8.9.7)
-				for _, x := range v.Dict {
-					if n, isName := x.Value.(cos.Name); isName {
-						used["ColorSpace"][n] = true
-					}
-				}
-			}
-		}
-		return nil
-	}); err != nil {
+	used, all, err := p.of(ctx, page.Dict, resources)
+	if err != nil || all {
 		return err
-	}
-	if src.broken > 0 || in.Skipped || e.lends(resources) {
-		return nil
 	}
 	out, changed := make(cos.Dict, 0, len(resources)), false
 	for _, kind := range resources {
 		old := e.dict(kind.Value)
-		if used[kind.Key] == nil || old == nil {
+		if !p.kinds[kind.Key] || old == nil {
 			out = append(out, kind)
 			continue
 		}
 		var left cos.Dict
 		for _, x := range old {
 			// What colours of devices stand for is not named by operators (8.6.5.6).
-			if used[kind.Key][x.Key] || kind.Key == "ColorSpace" && strings.HasPrefix(string(x.Key), "Default") {
+			if used[use{kind.Key, x.Key}] || kind.Key == "ColorSpace" && strings.HasPrefix(string(x.Key), "Default") {
 				left = append(left, x)
 			}
 		}
@@ -107,7 +200,7 @@ func (e *Draft) prune(ctx context.Context, i int) error {
 		}
 	}
 	if changed {
-		e.pages[i].Dict = with(p.Dict, "Resources", out)
+		e.pages[i].Dict = with(page.Dict, "Resources", out)
 	}
 	return nil
 }
@@ -123,9 +216,56 @@ func (e *Draft) lends(resources cos.Dict) bool {
 	return false
 }
 
-// unite notes the objects that are equal to one before them. What streams hold is hashed once.
-func (e *Draft) unite(ctx context.Context, data map[uint32][sha256.Size]byte) error {
+// sums are hashes of the data of streams, each made once: of how they begin and how long they are, and
+// of all where that is the same as that of another.
+type sums struct{ starts, whole map[uint32][sha256.Size]byte }
+
+// startBytes is what is read of a stream that is like no other.
+const startBytes = 512
+
+func (s *sums) start(num uint32, v *stream) (sum [sha256.Size]byte, err error) {
+	sum, known := s.starts[num]
+	if known {
+		return sum, nil
+	}
+	b, size := v.data, int64(len(v.data))
+	if v.in != nil {
+		if b, err = v.from.RawStart(v.in, startBytes); err != nil {
+			return sum, err
+		}
+		size = v.in.Size()
+	}
+	sum = sha256.Sum256(binary.AppendVarint(slices.Clip(b[:min(len(b), startBytes)]), size))
+	s.starts[num] = sum
+	return sum, nil
+}
+
+func (s *sums) all(num uint32, v *stream) (sum [sha256.Size]byte, err error) {
+	sum, known := s.whole[num]
+	if known {
+		return sum, nil
+	}
+	b := v.data
+	if v.in != nil {
+		if b, err = v.from.Raw(v.in); err != nil {
+			return sum, err
+		}
+	}
+	sum = sha256.Sum256(b)
+	s.whole[num] = sum
+	return sum, nil
+}
+
+// alike are streams that begin alike: the first one, which is hashed when there is a second.
+type alike struct {
+	num    uint32
+	hashed bool
+}
+
+// unite notes the objects that are equal to one before them.
+func (e *Draft) unite(ctx context.Context, data *sums) error {
 	first := map[[sha256.Size]byte]uint32{}
+	begin := map[[sha256.Size]byte]*alike{}
 	var fault error
 	e.reach(func(r cos.Ref, o cos.Object) {
 		if _, gone := e.same[r.Num]; gone || fault != nil {
@@ -147,18 +287,28 @@ func (e *Draft) unite(ctx context.Context, data map[uint32][sha256.Size]byte) er
 			if v.dict.Get("StructParent") != nil || v.dict.Get("StructParents") != nil {
 				return
 			}
-			sum, known := data[r.Num]
-			if !known {
-				raw := v.data
-				if v.in != nil {
-					if raw, fault = v.from.Raw(v.in); fault != nil {
-						return
-					}
-				}
-				sum = sha256.Sum256(raw)
-				data[r.Num] = sum
+			var sum [sha256.Size]byte
+			if sum, fault = data.start(r.Num, v); fault != nil {
+				return
 			}
-			key = append(e.united(with(v.dict, "Length", nil)).AppendPDF([]byte("s")), sum[:]...)
+			short := sha256.Sum256(append(e.united(with(v.dict, "Length", nil)).AppendPDF([]byte("s")), sum[:]...))
+			other := begin[short]
+			if other == nil {
+				begin[short] = &alike{num: r.Num}
+				return
+			}
+			if !other.hashed {
+				before, _ := e.object(cos.Ref{Num: other.num}).(*stream)
+				if sum, fault = data.all(other.num, before); fault != nil {
+					return
+				}
+				other.hashed = true
+				first[sha256.Sum256(append(short[:], sum[:]...))] = other.num
+			}
+			if sum, fault = data.all(r.Num, v); fault != nil {
+				return
+			}
+			key = append(short[:], sum[:]...)
 		default:
 			return
 		}

@@ -66,6 +66,7 @@ type copier struct {
 	to    map[uint32]cos.Ref
 	queue []cos.Ref
 	keeps bool // the objects of the document stay where they are, under their numbers
+	buf   []byte
 }
 
 // ref returns the number that an object has in the file.
@@ -102,10 +103,11 @@ func (c *copier) copy(r cos.Ref) error {
 		}
 		return c.w.Stream(to, dict, s.data)
 	}
-	data, err := s.from.Raw(s.in)
+	data, err := s.from.RawInto(c.buf, s.in)
 	if err != nil {
 		return err
 	}
+	c.buf = data[:0]
 	dict, _ := c.object(c.e.uncrypted(with(s.dict, "Length", nil))).(cos.Dict)
 	if c.e.compress && s.dict.Get("Filter") == nil && s.dict.Get("F") == nil && c.e.name(s.dict.Get("Type")) != "Metadata" {
 		return c.w.Stream(to, dict, data)
