@@ -54,6 +54,28 @@ func plainOf(s string) (class uint8, n int) {
 	return plainNone, 1
 }
 
+// plainWord reports whether s is one word of ASCII letters, digits and stops that plainBreaks finds no
+// break in, and whether there are digits.
+func plainWord(s string) (figures, ok bool) {
+	if s == "" || s[0] >= 0x80 || plainClass[s[0]] == plainStop {
+		return false, false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if c >= 0x80 {
+			return false, false
+		}
+		switch plainClass[c] {
+		case plainDigit:
+			figures = true
+		case plainLetter, plainStop:
+		default:
+			return false, false
+		}
+	}
+	return figures, true
+}
+
 // plainBreaks appends the breaks of s when s needs no tables: lines end behind
 // spaces, and behind a hyphen between a letter or digit and a letter (UAX #14:
 // LB7, LB13, LB18, LB21, LB23, LB25, LB28, LB29). Other neighbours of stops and

@@ -138,9 +138,14 @@ func (s *Setter) SetParagraph(pieces []Piece, width doc.Length, o Options) ([]Li
 	s.x = s.indents[0]
 	full := s.join(pieces)
 	s.full, s.from = full, 0
+	done, err := s.setWord(full, o.Total)
+	if err != nil {
+		return nil, err
+	}
+	if done {
+		return s.paragraph(), nil
+	}
 	s.findBreaks(pieces, full)
-	var err error
-	done := false
 	if o.Total && width < Unlimited && o.Tabs == nil {
 		done, err = s.setTotal(full)
 	}
@@ -150,9 +155,39 @@ func (s *Setter) SetParagraph(pieces []Piece, width doc.Length, o Options) ([]Li
 	if err != nil {
 		return nil, err
 	}
-	out := s.lines[s.firstLine:len(s.lines):len(s.lines)]
+	return s.paragraph(), nil
+}
+
+// paragraph returns the lines of the paragraph that was set.
+func (s *Setter) paragraph() []Line {
 	s.pieces, s.full = nil, ""
-	return out, nil
+	return s.lines[s.firstLine:len(s.lines):len(s.lines)]
+}
+
+// setWord is setGreedy for a paragraph of one plain word or number, as most cells of tables have; done is
+// false for all others.
+func (s *Setter) setWord(full string, total bool) (done bool, err error) {
+	if total || s.tabs != nil || len(s.pieces) != 1 || s.pieces[0].Object > 0 {
+		return false, nil
+	}
+	figures, plain := plainWord(full)
+	if !plain {
+		return false, nil
+	}
+	s.breaks = s.breaks[:0]
+	if s.order.find(s.pieces, full, true); s.order.foreign {
+		return false, nil
+	}
+	if err := s.addWord(0, full, figures, 0); err != nil {
+		return false, err
+	}
+	if err := s.settle(); err != nil {
+		return false, err
+	}
+	if len(s.items) > s.lineStart {
+		s.closeLine(len(s.items), true)
+	}
+	return true, nil
 }
 
 // setGreedy fills each line as far as it goes.

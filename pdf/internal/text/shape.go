@@ -44,6 +44,8 @@ type Shaper interface {
 	Places(f *font.Face, cluster string) bool
 	// Shapes reports whether f has the tables that the script of r needs.
 	Shapes(f *font.Face, r rune) bool
+	// SideBySide reports whether runs of ASCII in f that ask for no features are drawn as Latin does.
+	SideBySide(f *font.Face) bool
 	// Features returns the tags of the OpenType features that f has, sorted.
 	Features(f *font.Face) []string
 }
@@ -77,6 +79,9 @@ func (Latin) Places(f *font.Face, cluster string) bool { return !Marks(f, cluste
 
 // Shapes implements Shaper: of the scripts that need tables there is none.
 func (Latin) Shapes(_ *font.Face, r rune) bool { return !complexRune(r) }
+
+// SideBySide implements Shaper.
+func (Latin) SideBySide(*font.Face) bool { return true }
 
 // Features implements Shaper: it applies none.
 func (Latin) Features(*font.Face) []string { return nil }

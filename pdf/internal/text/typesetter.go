@@ -68,6 +68,7 @@ type Chain struct {
 	mix   uint64 // hash of query; places entries in the cache, never proves one
 	faces *font.Chain
 	space []Part // of " "; nil: the font has none
+	ascii *ascii // of the first face; nil: each run is the shaper's
 }
 
 // Face returns the first face: the one whose metrics set the lines.
@@ -104,6 +105,7 @@ type Typesetter struct {
 	hyphens *hyph.Library
 	lower   map[string]string // families as the library spells them -> in lower case
 	chains  sync.Map          // Query -> *Chain
+	ascii   sync.Map          // *font.Face -> *ascii
 	seed    maphash.Seed
 	words   []atomic.Pointer[word] // a text may stand in either of two slots
 	asked   []atomic.Uint32        // hashes of words that were asked for and are not kept
@@ -169,6 +171,9 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 	}
 	q.Features = strings.Clone(q.Features)
 	c := &Chain{query: q, mix: maphash.Comparable(t.seed, q), faces: faces}
+	if q.Features == "" {
+		c.ascii = t.asciiOf(c.Face())
+	}
 	if c.space, _, err = t.shapeNew(nil, nil, c, " ", dialect{}); err != nil {
 		c.space = nil // a text with a space will say what is missing
 	}
@@ -224,6 +229,12 @@ func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string, 
 	if d.complex || d.rtl {
 		return t.shapeComplex(parts, glyphs, c, s, d)
 	}
+	if c.ascii != nil && s != "" {
+		all, p, ok := c.ascii.shape(glyphs, c.Face(), s, c.query.TabularFigures)
+		if ok {
+			return append(parts, t.drawn(c, p)), all, nil
+		}
+	}
 	start, face := 0, (*font.Face)(nil)
 	flush := func(end int) error {
 		if face == nil || end == start {
@@ -276,11 +287,17 @@ func (t *Typesetter) featured(q Query, f *font.Face) error {
 	return nil
 }
 
-// newPart is newPart for a face of a chain, which is drawn as the chain asks where it is not so itself.
+// newPart is newPart for a face of a chain.
 func (t *Typesetter) newPart(c *Chain, f *font.Face, s string, glyphs []Glyph) Part {
-	p := newPart(f, s, glyphs)
-	if m := c.Match(); t.Synthetic && f == m.Face {
-		p.Bold, p.Slanted = m.NoBold, m.NoItalic
+	return t.drawn(c, newPart(f, s, glyphs))
+}
+
+// drawn has a part drawn as its chain asks where the face is not so itself.
+func (t *Typesetter) drawn(c *Chain, p Part) Part {
+	if t.Synthetic {
+		if m := c.Match(); p.Face == m.Face {
+			p.Bold, p.Slanted = m.NoBold, m.NoItalic
+		}
 	}
 	return p
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	ot "github.com/go-text/typesetting/font"
 	opentype "github.com/go-text/typesetting/font/opentype"
@@ -100,6 +101,12 @@ func (s *Shaper) Shape(dst []text.Glyph, f *font.Face, run text.Run) ([]text.Gly
 		return at.shapeComplex(dst, run), nil
 	}
 	return at.shape(dst, run), nil
+}
+
+// SideBySide implements text.Shaper.
+func (s *Shaper) SideBySide(f *font.Face) bool {
+	at := s.face(f)
+	return at.font == nil || at.plain && !slices.Contains(at.lead[:utf8.RuneSelf], true)
 }
 
 // findAttached fills f.attached, of characters that text.Marks does not tell from letters.
