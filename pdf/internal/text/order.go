@@ -36,7 +36,7 @@ func (o *order) at(i int) bidi.Level {
 func (o *order) find(pieces []Piece, full string, plain bool) {
 	o.foreign, o.base, o.levels = false, bidi.LeftToRight, nil
 	if len(pieces) == 0 {
-		o.lang = false
+		o.tag, o.lang = "", false
 		return
 	}
 	if tag := pieces[0].Lang; tag != o.tag {

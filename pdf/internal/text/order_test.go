@@ -119,3 +119,24 @@ func TestRightToLeftLanguages(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEmptyParagraphLeavesTheDirectionOfTheNext: the direction of a language outlasts a paragraph without
+// text, an empty cell of its table, in the same document and in the next.
+func TestAnEmptyParagraphLeavesTheDirectionOfTheNext(t *testing.T) {
+	ts := typesetter(t, 0)
+	p := piece(t, ts, "12")
+	p[0].Lang = "he"
+	s := text.NewSetter(t.Context(), ts)
+	for range 2 {
+		lines, err := s.Set(p, 100*doc.Pt, doc.AlignStart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x := lines[0].Items[0].X; x < 50*doc.Pt {
+			t.Errorf("the line begins at %d", x)
+		}
+		if _, err := s.Set(nil, 100*doc.Pt, doc.AlignStart); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
