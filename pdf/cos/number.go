@@ -25,22 +25,34 @@ func AppendInt(dst []byte, v int64) []byte {
 	return appendUint(dst, uint64(v))
 }
 
-// appendUint is quick with small numbers, which most are.
+// appendUint is quick with small numbers, which most are: those of objects of long documents have five
+// digits.
 func appendUint(dst []byte, v uint64) []byte {
-	if v > 9999 {
+	if v > 99_999 {
 		return strconv.AppendUint(dst, v, 10)
 	}
 	n := uint32(v)
-	switch {
-	case n < 10:
+	if n < 10 {
 		return append(dst, byte('0'+n))
-	case n < 100:
-		return append(dst, byte('0'+n/10), byte('0'+n%10))
-	case n < 1000:
-		return append(dst, byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
 	}
-	return append(dst, byte('0'+n/1000), byte('0'+n/100%10), byte('0'+n/10%10), byte('0'+n%10))
+	if n < 100 {
+		return append(dst, pairs[2*n], pairs[2*n+1])
+	}
+	high, low := n/100, 2*(n%100)
+	switch {
+	case n < 1000:
+		return append(dst, byte('0'+high), pairs[low], pairs[low+1])
+	case n < 10_000:
+		high *= 2
+		return append(dst, pairs[high], pairs[high+1], pairs[low], pairs[low+1])
+	}
+	mid := 2 * (high % 100)
+	return append(dst, byte('0'+high/100), pairs[mid], pairs[mid+1], pairs[low], pairs[low+1])
 }
+
+// pairs are the two digits of the numbers from 0 to 99.
+const pairs = "00010203040506070809" + "10111213141516171819" + "20212223242526272829" + "30313233343536373839" + "40414243444546474849" +
+	"50515253545556575859" + "60616263646566676869" + "70717273747576777879" + "80818283848586878889" + "90919293949596979899"
 
 // AppendFixed appends v, a length in 1/1024 pt, as a number of points with at
 // most the given number of decimals (0 to 18; outside values are clamped),
@@ -76,8 +88,11 @@ func AppendRatio(dst []byte, num, den int64, decimals int) []byte {
 // [AppendFixed], exactly: decimals (0 to 18, clamped) is the scale of the
 // value here, not a rounding.
 func AppendDecimal(dst []byte, mantissa int64, decimals int) []byte {
-	decimals = min(max(decimals, 0), maxDecimals)
 	neg, u := magnitude(mantissa)
+	if decimals == 2 && u < 1e6 {
+		return appendHundredths(dst, neg, uint32(u))
+	}
+	decimals = min(max(decimals, 0), maxDecimals)
 	return appendParts(dst, neg, u/pow10[decimals], u%pow10[decimals], decimals)
 }
 
@@ -88,6 +103,24 @@ func magnitude(v int64) (neg bool, u uint64) {
 		return true, -uint64(v) //nolint:gosec // G115: two's complement negation is meant
 	}
 	return false, uint64(v)
+}
+
+// appendHundredths is appendParts for u hundredths, below a million: the places on pages.
+func appendHundredths(dst []byte, neg bool, u uint32) []byte {
+	if neg && u != 0 {
+		dst = append(dst, '-')
+	}
+	whole, frac := u/100, u%100
+	if whole != 0 || frac == 0 {
+		dst = appendUint(dst, uint64(whole))
+	}
+	switch {
+	case frac == 0:
+		return dst
+	case frac%10 == 0:
+		return append(dst, '.', byte('0'+frac/10))
+	}
+	return append(dst, '.', byte('0'+frac/10), byte('0'+frac%10))
 }
 
 func appendParts(dst []byte, neg bool, whole, frac uint64, decimals int) []byte {

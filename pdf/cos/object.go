@@ -145,7 +145,10 @@ func AppendRef(dst []byte, r Ref) []byte {
 	if r.IsZero() {
 		return append(dst, "null"...)
 	}
-	dst = AppendInt(dst, int64(r.Num))
+	dst = appendUint(dst, uint64(r.Num))
+	if r.Gen == 0 {
+		return append(dst, " 0 R"...)
+	}
 	dst = append(dst, ' ')
 	dst = AppendInt(dst, int64(r.Gen))
 	return append(dst, ' ', 'R')

@@ -61,20 +61,22 @@ func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
 // binary ones too.
 func AppendLiteral[T ~string | ~[]byte](dst []byte, s T) []byte {
 	dst = append(dst, '(')
+	from := 0 // what is not yet appended
 	for i := range len(s) {
-		switch c := s[i]; c {
-		case '(', ')', '\\':
-			dst = append(dst, '\\', c)
-		case '\r': // bare, a reader takes it for a line feed
-			dst = append(dst, '\\', 'r')
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		default:
-			dst = append(dst, c)
+		if escapes[s[i]] == 0 {
+			continue
 		}
+		dst = append(dst, s[from:i]...)
+		dst = append(dst, '\\', escapes[s[i]])
+		from = i + 1
 	}
+	dst = append(dst, s[from:]...)
 	return append(dst, ')')
 }
+
+// escapes has what stands behind the backslash for the bytes that a literal string escapes. A bare
+// carriage return would be taken for a line feed.
+var escapes = [256]byte{'(': '(', ')': ')', '\\': '\\', '\r': 'r', '\n': 'n'}
 
 // AppendHex appends s in hexadecimal (7.3.4.3), always with an even number of
 // digits as ISO 19005-4, 6.1.6 asks.

@@ -570,11 +570,13 @@ func (w *words) plain(p *text.Part) {
 		return
 	}
 	w.adjust() // pen and place wanted go on side by side from here
+	codes, use := w.codes, w.font.use
 	for i := range p.Glyphs {
 		g := p.Glyphs[i].ID
-		w.font.use.Draw(g)
-		w.codes = append(w.codes, byte(g>>8), byte(g&0xFF))
+		use.Draw(g)
+		codes = append(codes, byte(g>>8), byte(g&0xFF))
 	}
+	w.codes = codes
 	w.pen += p.Units * 1000
 	w.want += p.Units * 1000
 }

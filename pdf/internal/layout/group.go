@@ -92,8 +92,8 @@ func (g *group) settle() {
 }
 
 func (g *group) height(from, n int) (h doc.Length) {
-	for _, r := range g.rows[from : from+n] {
-		h += r.h
+	for i := range g.rows[from : from+n] {
+		h += g.rows[from+i].h
 	}
 	return h
 }
@@ -317,6 +317,9 @@ func (g *group) grid(p *painter, x, y, left, right doc.Length, b *doc.Grid) {
 func (g *group) borders(p *painter, x, y, left, right doc.Length) {
 	for i := range g.cells {
 		c := &g.cells[i]
+		if c.border == nil && g.rows[c.row].border == nil && g.rows[c.row+c.rows-1].border == nil {
+			continue
+		}
 		cy, ch := y+g.height(0, c.row), g.height(c.row, c.rows)
 		var of doc.Border
 		if b := g.rows[c.row].border; b != nil {

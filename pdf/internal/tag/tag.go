@@ -127,30 +127,40 @@ func (t *Tree) Finish(e *Elem) error {
 	if e.written {
 		return nil
 	}
+	parent := e.Parent
+	if err := t.finish(e); err != nil {
+		return err
+	}
+	for above := parent.kids; len(above) > 0; above = above[:len(above)-1] {
+		if last := &above[len(above)-1]; last.elem == e {
+			last.elem = nil
+			break
+		}
+	}
+	return nil
+}
+
+// finish is Finish of an element that is not written. Nothing leads from what is written to what was
+// before, nor, when those who call it have seen to that, from what is above to what is written: elements
+// come from blocks of memory, and one of them would keep all there were.
+func (t *Tree) finish(e *Elem) error {
 	e.written = true
 	for i := range e.kids {
 		k := &e.kids[i]
 		if k.elem == nil {
 			continue
 		}
-		if err := t.Finish(k.elem); err != nil {
-			return err
+		if !k.elem.written {
+			if err := t.finish(k.elem); err != nil {
+				return err
+			}
 		}
 		k.elem = nil
 	}
 	if err := t.write(e); err != nil {
 		return err
 	}
-	e.kids, e.oneKid = nil, [1]kid{}
-	// Nothing leads from what is written to what was before, nor from what is above to what is written:
-	// elements come from blocks of memory, and one of them would keep all there were.
-	for above := e.Parent.kids; len(above) > 0; above = above[:len(above)-1] {
-		if last := &above[len(above)-1]; last.elem == e {
-			last.elem = nil
-			break
-		}
-	}
-	e.Parent = nil
+	e.kids, e.oneKid, e.Parent = nil, [1]kid{}, nil
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 // ASCII, have the same parts by the table as by the shaper, in each embedded face, with and without
 // tabular figures and synthetic styles.
 func TestTableOfASCIIEqualsTheShaper(t *testing.T) {
-	words := 3_000
+	words := 1_000
 	if testing.Short() {
 		words = 300
 	}
