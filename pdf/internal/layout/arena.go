@@ -47,8 +47,11 @@ func (m *Memory) forget() {
 		Begun: emptied(p.Begun), Done: emptied(p.Done),
 	}
 	d := &m.painter
-	d.texts.Reset()
-	*d = painter{rules: emptied(d.rules), edges: emptied(d.edges), lines: emptied(d.lines), texts: d.texts, fills: emptied(d.fills), still: emptied(d.still)}
+	d.turn()
+	*d = painter{
+		rules: emptied(d.rules), edges: emptied(d.edges), lines: emptied(d.lines), texts: d.texts, words: d.words,
+		glyphs: emptied(d.glyphs), fills: emptied(d.fills), still: emptied(d.still),
+	}
 	m.pieces = emptied(m.pieces)
 	if m.images == nil {
 		m.images = map[imageKey]ImageItem{}
@@ -80,6 +83,7 @@ func emptied[T any](s []T) []T {
 // blocks are what one document is made of.
 type blocks struct {
 	paras   arena.Of[para]
+	words   arena.Of[word]
 	styles  arena.Of[PieceStyle]
 	stacks  arena.Of[stack]
 	entries arena.Of[entry]
@@ -112,6 +116,7 @@ func (m *blocks) turn(n int) {
 		return
 	}
 	m.paras.Part()
+	m.words.Part()
 	m.styles.Part()
 	m.stacks.Part()
 	m.entries.Part()
@@ -132,6 +137,7 @@ func (m *blocks) turn(n int) {
 
 func (m *blocks) reset() {
 	m.paras.Reset()
+	m.words.Reset()
 	m.styles.Reset()
 	m.stacks.Reset()
 	m.entries.Reset()

@@ -520,9 +520,15 @@ func (f *flow) table(n *doc.Table) error {
 // open starts the first page.
 func (f *flow) open() {
 	f.number = 1
-	f.page.reset(1, &f.master)
 	f.painter.page = &f.page
+	f.empty(1)
 	f.begin()
+}
+
+// empty makes the page that was handed over page n, on which nothing stands.
+func (f *flow) empty(n int) {
+	f.page.reset(n, &f.master)
+	f.painter.turn()
 }
 
 // next closes the page and starts another.
@@ -554,7 +560,7 @@ func (f *flow) turn() error {
 	}
 	f.number++
 	f.counted = f.label
-	f.page.reset(f.number, &f.master)
+	f.empty(f.number)
 	f.begin()
 	return nil
 }

@@ -223,7 +223,7 @@ func (f *flow) late() error {
 			return err
 		}
 		f.region, f.label, f.m.titles = w.region, w.label, w.titles
-		f.page.reset(w.number, &f.master)
+		f.empty(w.number)
 		f.body = f.bodyOf(f.first == w.number, w.label)
 		for _, art := range [2]Artifact{ArtifactHeader, ArtifactFooter} {
 			if !wantsTotal(f.picked(art)) {

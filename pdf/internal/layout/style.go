@@ -18,6 +18,7 @@ type face struct {
 	align   doc.Align
 	chains  [8]*text.Chain // by variant
 	special bool           // the text is not plain: addPieces sees to it
+	simple  bool           // its plain words from left to right may be a word
 	dot     *text.Item     // what leaders are made of; nil: none was asked for
 }
 
@@ -100,6 +101,7 @@ func (m *maker) face(s *doc.Style, src *doc.Source) (*face, error) {
 	// The letters stand in the middle of the leading.
 	f.base = (f.lead-f.ascent-f.descent)/2 + f.ascent
 	f.special = s.SmallCaps || marksText(s)
+	f.simple = !f.special && simple(s)
 	m.faces[s] = f
 	return f, nil
 }

@@ -32,6 +32,7 @@ type table struct {
 	dx     doc.Length   // of the table in the width it is given
 	pad    doc.Edges
 	flush  bool // no padding at the outer edges
+	rtl    bool // its columns stand from right to left
 	stripe int
 	body   *tag.Elem // open TBody
 	inBody int
@@ -64,6 +65,7 @@ func (m *maker) table(n *doc.Table, en env) (*table, error) {
 		t.flush = n.Border == nil && len(n.Stripe) == 0 && n.HeadBackground.None() &&
 			!slices.ContainsFunc(n.Columns, func(c doc.Column) bool { return !c.Background.None() })
 	}
+	t.rtl = text.RightToLeft(t.en.lang)
 	t.elem = m.elem(en.elem, tag.Table, n.Src, n.Lang)
 	t.styles, t.heads = m.mem.columns.Take(len(n.Columns))[:0], m.mem.columns.Take(len(n.Columns))[:0]
 	for i := range n.Columns {
@@ -461,7 +463,7 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	gc.w = t.x[col+n-1] + t.w[col+n-1] - gc.x
 	left, right := t.padAt(col, n)
 	gc.left = left
-	if text.RightToLeft(t.en.lang) {
+	if t.rtl {
 		gc.x, gc.left = t.x[0]+t.x[len(t.x)-1]+t.w[len(t.w)-1]-gc.x-gc.w, right
 	}
 	en := env{
@@ -481,6 +483,12 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	case len(c.Nodes) > 0:
 		gc.body, err = t.m.stack(c.Nodes, en)
 	default:
+		if !t.rtl && c.Link == "" {
+			if w := t.m.word(c.Spans, &en, el, src); w != nil {
+				gc.body = w
+				break
+			}
+		}
 		gc.body, err = t.m.text(c.Spans, en, el, src, c.Link)
 	}
 	if err != nil {

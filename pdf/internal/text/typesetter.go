@@ -69,6 +69,8 @@ type Chain struct {
 	faces *font.Chain
 	space []Part // of " "; nil: the font has none
 	ascii *ascii // of the first face; nil: each run is the shaper's
+	// bold and slanted say that the first face is drawn so, for the family has no such one.
+	bold, slanted bool
 }
 
 // Face returns the first face: the one whose metrics set the lines.
@@ -171,6 +173,9 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 	}
 	q.Features = strings.Clone(q.Features)
 	c := &Chain{query: q, mix: maphash.Comparable(t.seed, q), faces: faces}
+	if m := c.Match(); t.Synthetic {
+		c.bold, c.slanted = m.NoBold, m.NoItalic
+	}
 	if q.Features == "" {
 		c.ascii = t.asciiOf(c.Face())
 	}
@@ -232,7 +237,8 @@ func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string, 
 	if c.ascii != nil && s != "" {
 		all, p, ok := c.ascii.shape(glyphs, c.Face(), s, c.query.TabularFigures)
 		if ok {
-			return append(parts, t.drawn(c, p)), all, nil
+			p.Bold, p.Slanted = c.bold, c.slanted
+			return append(parts, p), all, nil
 		}
 	}
 	start, face := 0, (*font.Face)(nil)
@@ -246,7 +252,7 @@ func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string, 
 		if glyphs, err = t.shaper.Shape(glyphs, face, Run{Text: text, TabularFigures: c.query.TabularFigures, Features: c.query.Features}); err != nil {
 			return err
 		}
-		parts = append(parts, t.newPart(c, face, text, glyphs[from:len(glyphs):len(glyphs)]))
+		parts = append(parts, c.newPart(face, text, glyphs[from:len(glyphs):len(glyphs)]))
 		start = end
 		return nil
 	}
@@ -287,17 +293,11 @@ func (t *Typesetter) featured(q Query, f *font.Face) error {
 	return nil
 }
 
-// newPart is newPart for a face of a chain.
-func (t *Typesetter) newPart(c *Chain, f *font.Face, s string, glyphs []Glyph) Part {
-	return t.drawn(c, newPart(f, s, glyphs))
-}
-
-// drawn has a part drawn as its chain asks where the face is not so itself.
-func (t *Typesetter) drawn(c *Chain, p Part) Part {
-	if t.Synthetic {
-		if m := c.Match(); p.Face == m.Face {
-			p.Bold, p.Slanted = m.NoBold, m.NoItalic
-		}
+// newPart is newPart for a face of a chain, which is drawn as the chain asks where it is not so itself.
+func (c *Chain) newPart(f *font.Face, s string, glyphs []Glyph) Part {
+	p := newPart(f, s, glyphs)
+	if f == c.Face() {
+		p.Bold, p.Slanted = c.bold, c.slanted
 	}
 	return p
 }
@@ -346,7 +346,7 @@ func (t *Typesetter) shapeComplex(parts []Part, glyphs []Glyph, c *Chain, s stri
 				return &MissingGlyphError{Rune: r, Text: s, Fonts: []string{face.PostScriptName()}}
 			}
 		}
-		p := t.newPart(c, face, s[start:end], glyphs[from:len(glyphs):len(glyphs)])
+		p := c.newPart(face, s[start:end], glyphs[from:len(glyphs):len(glyphs)])
 		p.RTL, p.Plain = d.rtl, p.Plain && !d.rtl
 		parts = append(parts, p)
 		start = end

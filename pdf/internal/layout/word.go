@@ -1,0 +1,76 @@
+package layout
+
+import (
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/tag"
+	"example.com/quire/pdf/internal/text"
+)
+
+// word is a paragraph of one plain word or number, as most cells of long tables are. It is kept as its
+// text, a fraction of what its glyphs and its line take, and shaped when it is drawn, in memory that each
+// page uses again.
+type word struct {
+	face *face
+	text string
+	x    doc.Length // where it begins, as it is aligned
+	elem *tag.Elem
+	art  Artifact
+}
+
+// drawnWord is what a page shows of a word.
+type drawnWord struct {
+	item   TextItem
+	styles [1]PieceStyle
+	line   text.Word
+}
+
+// word returns the cell of spans as a word, nil when it is none: it is set as a paragraph then, which
+// looks the same.
+func (m *maker) word(spans []doc.Span, en *env, el *tag.Elem, src *doc.Source) *word {
+	if len(spans) != 1 || en.sign != 0 {
+		return nil
+	}
+	s := &spans[0]
+	if s.Kind != doc.SpanText || s.Bold || s.Italic || s.Code || s.Style != nil || s.Link != "" || s.Lang != "" {
+		return nil
+	}
+	f, err := m.face(en.style, src)
+	if err != nil || !f.simple {
+		return nil
+	}
+	w, ok := f.chains[0].WordWidth(s.Text, f.size)
+	if !ok || w > en.width {
+		return nil
+	}
+	b := m.mem.words.One()
+	b.face, b.text, b.elem, b.art = f, s.Text, el, m.art
+	switch f.align {
+	case doc.AlignRight:
+		b.x = en.width - w
+	case doc.AlignCenter:
+		b.x = (en.width - w) / 2
+	}
+	if m.art == ArtifactNone && m.opt.Tagged && el == nil {
+		b.art = ArtifactLayout
+	}
+	return b
+}
+
+// simple reports whether the words of a style, from left to right, need what word does alone.
+func simple(s *doc.Style) bool {
+	return s.MarginLeft == 0 && s.MarginRight == 0 && s.Indent == 0 && s.Align != doc.AlignDecimal && s.Breaking != doc.BreakingTotal
+}
+
+func (b *word) size() doc.Length { return b.face.lead }
+
+func (b *word) baseline() (doc.Length, bool) { return b.face.base, true }
+
+func (b *word) split(avail doc.Length, _ bool) (block, block) { return whole(b, avail) }
+
+func (b *word) draw(p *painter, x, y doc.Length) {
+	w := p.words.One()
+	p.glyphs = w.line.Set(p.glyphs, b.face.chains[0], b.text, b.face.size, b.x)
+	w.styles[0] = PieceStyle{Size: b.face.size, Color: b.face.color, Elem: b.elem}
+	w.item = TextItem{X: x, Y: y + b.face.base, Line: &w.line.Line, Pieces: w.styles[:], Artifact: b.art}
+	p.page.Items = append(p.page.Items, Item{Text: &w.item})
+}
