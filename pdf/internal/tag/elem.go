@@ -51,30 +51,32 @@ func (e *Elem) spanAttributes() string {
 // Tree.Add gives it its object and its place among its parent's kids, and
 // Tree.Finish writes it.
 type Elem struct {
-	Type             Type
+	// A long table has many elements: fields of a byte stand together.
+	Type    Type
+	Look    TextLook   // of Span
+	Marker  doc.Marker // of L
+	Scope   Scope      // of TH
+	Printed bool       // of Form that is read: it has the role of a field that became content (14.8.5.6)
+	written bool
+
 	Level            int   // of H
 	Parent           *Elem // nil: the document
 	Src              *doc.Source
 	Lang             string     // BCP 47; empty: as the parent
 	Alt              string     // of Figure and Link
-	Look             TextLook   // of Span
 	Shift            doc.Length // of the baseline, of Span: above 0 it is raised
-	Marker           doc.Marker // of L
-	Scope            Scope      // of TH
 	Colspan, Rowspan int        // of TH and TD; 0: 1
-	Printed          bool       // of Form that is read: it has the role of a field that became content (14.8.5.6)
 	// Counterpart is the FENote of a citation, or the citation of an FENote: each refers to the other
 	// (ISO 14289-2, 8.2.5.14). The FENote is added before the citation is written, and written after
 	// that was added.
 	Counterpart *Elem
 
-	ref     cos.Ref
-	page    cos.Ref // of the first content: what kids without a page refer to
-	kids    []kid
-	attrs   []cos.Ref
-	refers  []cos.Ref
-	written bool
-	id      int // of a Note of PDF 1.7, from 1
+	ref    cos.Ref
+	page   cos.Ref // of the first content: what kids without a page refer to
+	kids   []kid
+	attrs  []cos.Ref
+	refers []cos.Ref
+	id     int // of a Note of PDF 1.7, from 1
 
 	// Most elements have one kid and at most one attribute object.
 	oneKid  [1]kid
@@ -169,12 +171,16 @@ var listNumberings = [...]string{
 }
 
 func (e *Elem) cellAttributes() string {
+	const table = "/O/Table"
 	body := ""
 	switch e.Scope {
 	case ScopeRow:
-		body = "/Scope/Row"
+		body = table + "/Scope/Row"
 	case ScopeColumn:
-		body = "/Scope/Column"
+		body = table + "/Scope/Column"
+	}
+	if body == "" && (e.Colspan > 1 || e.Rowspan > 1) {
+		body = table
 	}
 	if e.Colspan > 1 {
 		body += "/ColSpan " + strconv.Itoa(e.Colspan)
@@ -182,10 +188,7 @@ func (e *Elem) cellAttributes() string {
 	if e.Rowspan > 1 {
 		body += "/RowSpan " + strconv.Itoa(e.Rowspan)
 	}
-	if body == "" {
-		return ""
-	}
-	return "/O/Table" + body
+	return body
 }
 
 // append appends e in PDF syntax. PDF 1.7 has no namespaces, and there ns is zero; a heading

@@ -31,7 +31,12 @@ type Tree struct {
 	buf   []byte
 	nums  []num // of the parent tree, in the order of their keys
 	notes []cos.Ref
+	spare [][]kid // the empty lists of elements that are written
 }
+
+// mostSpare bounds the lists that are used again, as many as a body of a table has rows, and spareKids
+// the kids that one has room for.
+const mostSpare, spareKids = 512, 64
 
 // num is an entry of the parent tree. That of a page has the elements of its content in the order of
 // their mcid, each as the difference of its object number to the one before: elements follow each other
@@ -60,7 +65,12 @@ func (t *Tree) Add(e *Elem) error {
 		e.Parent = t.doc
 	}
 	e.ref, e.kids = t.w.Reserve(), e.oneKid[:0]
-	e.Parent.kids = append(e.Parent.kids, kid{elem: e, ref: e.ref})
+	p := e.Parent
+	if n := len(t.spare); n > 0 && len(p.kids) == cap(p.kids) && len(p.kids) < cap(t.spare[n-1]) {
+		p.kids = append(t.spare[n-1], p.kids...)
+		t.spare = t.spare[:n-1]
+	}
+	p.kids = append(p.kids, kid{elem: e, ref: e.ref})
 	if e.Type == FENote {
 		t.notes = append(t.notes, e.ref)
 		if t.w.Version() != cos.V20 { // a Note, which has an identifier (ISO 14289-1, 7.9)
@@ -159,6 +169,10 @@ func (t *Tree) finish(e *Elem) error {
 	}
 	if err := t.write(e); err != nil {
 		return err
+	}
+	if n := cap(e.kids); n > len(e.oneKid) && n <= spareKids && len(t.spare) < mostSpare {
+		clear(e.kids)
+		t.spare = append(t.spare, e.kids[:0])
 	}
 	e.kids, e.oneKid, e.Parent = nil, [1]kid{}, nil
 	return nil
