@@ -25,7 +25,7 @@ type Cache[K comparable, V any] struct {
 	// origin is Load or LoadEntry of o.
 	origin source[K, V]
 	log    *slog.Logger
-	store  *store.Store[K, *record[V]]
+	store  *store.Store[K, record[V]]
 	clock  *store.Clock
 	ours   bool // clock was made here
 	seed   maphash.Seed
@@ -107,9 +107,10 @@ func New[K comparable, V any](o Options[K, V]) (*Cache[K, V], error) {
 	if c.clock == nil {
 		c.clock, c.ours = store.NewCoarse(clockTick), true
 	}
-	c.store, err = store.New(store.Config[K, *record[V]]{
+	c.store, err = store.New(store.Config[K, record[V]]{
 		MaxWeight:  o.MaxBytes,
 		MaxEntries: o.MaxEntries,
+		Slot:       func(r *record[V]) *store.Slot[record[V]] { return &r.slot },
 		Weight:     func(r *record[V]) uint32 { return r.weight },
 		Hard:       func(r *record[V]) int64 { return r.hard },
 		Clock:      c.clock,

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"example.com/quire/cache/internal/store"
 )
 
 // state says what a record knows of its key.
@@ -19,28 +21,50 @@ const (
 // record is what the store holds for a key. It never changes once it is in the
 // store: a new value of a key is a new record. Times are nanoseconds of the clock.
 type record[V any] struct {
-	value V
+	slot store.Slot[record[V]] // the store's own
 	// gen is the generation of the cache at the write (for a load: at its
 	// beginning). A record of another generation does not exist.
 	gen uint64
 	// early is where the plain hit ends: until then a read returns value and
 	// looks at nothing else. It is the distant past for states without value.
 	early int64
+	tags  *tagSet // nil for none
+	// What a plain hit reads ends here, in one line of memory for values of up to four words.
+	value  V
+	weight uint32
+	state  state
 	// written is when the value was set or loaded, or last found unmodified.
 	written int64
 	soft    int64 // fresh until
 	stale   int64 // soft + stale-while-revalidate
 	hard    int64 // the record exists until
 	// delta is how long the value took to load, 0 for one that was set.
-	delta time.Duration
-	// retryAt and failures belong to a key whose last load failed.
-	retryAt  int64
-	failures uint32
-	weight   uint32
-	state    state
-	tags     *tagSet // nil for none
-	err      error   // what a failed load returned
-	shared   *shared // nil for what has nothing to do with a remote
+	delta   time.Duration
+	failure *failure // nil if the last load of the key did not fail
+	shared  *shared  // nil for what has nothing to do with a remote
+}
+
+// failure is of a key whose last load failed.
+type failure struct {
+	retryAt int64  // the origin is left alone until then
+	times   uint32 // in a row
+	err     error  // what the load returned
+}
+
+// retryAt is until when the origin is left alone.
+func (r *record[V]) retryAt() int64 {
+	if r.failure == nil {
+		return 0
+	}
+	return r.failure.retryAt
+}
+
+// failures is how often the key failed in a row.
+func (r *record[V]) failures() uint32 {
+	if r.failure == nil {
+		return 0
+	}
+	return r.failure.times
 }
 
 // of says whether r exists in generation gen: no Clear and no InvalidateTags has put it out of use.
@@ -92,20 +116,19 @@ func (c *Cache[K, V]) failed(k K, old *record[V], gen uint64, now int64, out *ou
 	r := &record[V]{gen: gen, state: stateFailed, early: math.MinInt64, weight: c.bareWeight(k), shared: out.shared}
 	failures := out.failures
 	if old != nil && old.exists(gen) && now < old.hard {
-		failures = max(failures, old.failures)
+		failures = max(failures, old.failures())
 		if old.state == stateValue {
 			keep := *old
 			r = &keep
 		}
 	}
-	r.failures = min(failures+1, maxFailures)
-	back := c.backoff(r.failures)
-	r.retryAt = now + int64(back)
-	r.err = out.err
+	failures = min(failures+1, maxFailures)
+	back := c.backoff(failures)
+	r.failure = &failure{retryAt: now + int64(back), times: failures, err: out.err}
 	if r.state == stateFailed {
 		// Outlives its back-off, so that a failure right after it still
 		// finds the count and doubles on.
-		r.hard = r.retryAt + int64(back)
+		r.hard = r.retryAt() + int64(back)
 	}
 	return r
 }
@@ -124,9 +147,9 @@ func (c *Cache[K, V]) backoff(n uint32) time.Duration {
 
 // loadError is the error a read gets for a failed record.
 func (r *record[V]) loadError(key string) *LoadError {
-	e := &LoadError{Key: key, Err: r.err}
-	if r.retryAt > 0 {
-		e.RetryAt = time.Unix(0, r.retryAt)
+	e := &LoadError{Key: key, Err: r.failure.err}
+	if r.failure.retryAt > 0 {
+		e.RetryAt = time.Unix(0, r.failure.retryAt)
 	}
 	return e
 }

@@ -80,9 +80,9 @@ func (c *Cache[K, V]) take(k K, rec *Record, gen, bumps uint64, checked time.Dur
 	}
 	if rec.State == RecordFailed {
 		r.state, r.early, r.weight = stateFailed, math.MinInt64, c.bareWeight(k)
-		r.retryAt, r.failures, r.err = r.soft, 1, errElsewhere
+		r.failure = &failure{retryAt: r.soft, times: 1, err: errElsewhere}
 		if len(rec.Payload) > 0 {
-			r.failures = min(uint32(rec.Payload[0]), maxFailures)
+			r.failure.times = min(uint32(rec.Payload[0]), maxFailures)
 		}
 		return r, true, nil
 	}
@@ -434,10 +434,10 @@ func (c *Cache[K, V]) answered(f *flight[K, V], r *record[V], fits bool) (goesOn
 		c.settle(f, outcome[V]{rec: r, fits: true, err: ErrNotFound})
 	case r.state == stateValue && (now < r.soft || now < r.stale && f.loads):
 		c.settle(f, outcome[V]{rec: r, fits: fits, value: r.value, tags: r.tags})
-	case r.state == stateFailed && now < r.retryAt:
-		c.settle(f, outcome[V]{rec: r, fits: true, err: r.err, passing: true})
+	case r.state == stateFailed && now < r.retryAt():
+		c.settle(f, outcome[V]{rec: r, fits: true, err: r.failure.err, passing: true})
 	default:
-		f.failures = r.failures
+		f.failures = r.failures()
 		if r.state == stateValue && fits && now < r.hard {
 			c.fallBackOn(f, r)
 		}

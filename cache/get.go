@@ -144,14 +144,14 @@ func (c *Cache[K, V]) answer(ctx context.Context, k K, r *record[V], from source
 			n.hits.Add(1)
 			n.negative.Add(1)
 			return true, nil, v, ErrNotFound
-		case r.state == stateFailed && now < r.retryAt:
+		case r.state == stateFailed && now < r.retryAt():
 			n.hits.Add(1)
 			n.negative.Add(1)
 			return true, nil, v, r.loadError(showKey(k))
 		case r.state == stateValue && now < r.soft,
 			// Stale is served only while something can replace it, and at
 			// once either in its window or while the origin is left alone.
-			r.state == stateValue && !from.none() && (now < r.stale || now < r.retryAt):
+			r.state == stateValue && !from.none() && (now < r.stale || now < r.retryAt()):
 			n.hits.Add(1)
 			if now >= r.soft {
 				n.stale.Add(1)
@@ -177,7 +177,7 @@ func (c *Cache[K, V]) answer(ctx context.Context, k K, r *record[V], from source
 // wantsRefresh says whether a hit on r begins a background load.
 func (c *Cache[K, V]) wantsRefresh(r *record[V], now int64, from source[K, V]) bool {
 	switch {
-	case from.none() || now < r.retryAt:
+	case from.none() || now < r.retryAt():
 		return false
 	case now < r.soft:
 		return now >= r.early && c.drawEarly(r, now)

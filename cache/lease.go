@@ -251,7 +251,7 @@ func (c *Cache[K, V]) shareFailure(ctx context.Context, f *flight[K, V], out *ou
 	}
 	out.failures = f.failures
 	if held, ok := c.store.Look(f.key); ok && held.state == stateFailed && c.clock.Now() < held.hard {
-		out.failures = max(out.failures, held.failures)
+		out.failures = max(out.failures, held.failures())
 	}
 	n := min(out.failures+1, maxFailures)
 	back := c.backoff(n)

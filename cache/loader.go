@@ -212,7 +212,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 		}
 		failure = &LoadError{Key: showKey(f.key), Err: out.err}
 		if out.rec != nil {
-			failure.RetryAt = time.Unix(0, out.rec.retryAt)
+			failure.RetryAt = time.Unix(0, out.rec.retryAt())
 		}
 	}
 	s := c.shard(f.key)
@@ -295,7 +295,7 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 		f.failed, f.err = true, failure
 		if c.p.ErrorBackoffMin > 0 && c.holds(f.key) && !out.passing {
 			r := c.failed(f.key, old, f.gen, now, &out)
-			failure.RetryAt = time.Unix(0, r.retryAt)
+			failure.RetryAt = time.Unix(0, r.retryAt())
 			c.store.Put(f.key, r)
 		}
 	}
