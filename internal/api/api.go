@@ -20,6 +20,7 @@ import (
 	"example.com/quire/internal/record"
 	"example.com/quire/pdf/sign"
 	"example.com/quire/web"
+	"example.com/quire/web/frozen"
 )
 
 // Library is what the routes read of the stored documents. The store fills it.
@@ -71,8 +72,9 @@ type Limits struct {
 // API answers the routes. Close it when the server has stopped.
 type API struct {
 	o      Options
-	public *cache.Cache[string, publicFile] // by the hash of their bytes, as it stands in /d/
-	newest *cache.Cache[string, string]     // that hash, by the name of a public report
+	public held[publicFile] // by the hash of their bytes, as it stands in /d/
+	newest held[string]     // that hash, by the name of a public report
+	frozen frozen.Source    // of both
 	pdf    *operations
 }
 
@@ -82,17 +84,17 @@ func New(o Options) (*API, error) {
 		return nil, errors.New("api: Maker, Library, Blobs, Reports and Access are needed")
 	}
 	o.Limits.fill()
-	a := &API{o: o}
-	var err error
+	pdf, err := newOperations(o.Signers)
+	if err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	a := &API{o: o, pdf: pdf}
 	policy := cache.Policy{TTL: 24 * time.Hour, NegativeTTL: -1, StaleWhileRevalidate: -1, StaleIfError: -1, ErrorBackoffMin: -1}
 	// Only documents of public reports enter the caches: no answer for one client can meet
 	// another's request there. A document's bytes never change, so its life is long; what
 	// is not there is asked for again each time, for it may be made at any moment, and so is
 	// what failed, for making it again mends it. Which one is a report's latest holds until Moved.
-	if a.pdf, err = newOperations(o.Signers); err != nil {
-		return nil, fmt.Errorf("api: %w", err)
-	}
-	a.public, err = cache.New(cache.Options[string, publicFile]{
+	public, err := cache.New(cache.Options[string, publicFile]{
 		Name:     "public-documents",
 		MaxBytes: o.Limits.PublicBytes,
 		Weigh:    func(_ string, f publicFile) int { return len(f.bytes) + len(f.name) + answerBytes },
@@ -102,10 +104,11 @@ func New(o Options) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
-	a.newest, err = cache.New(cache.Options[string, string]{Name: "public-latest", MaxBytes: newestBytes, Load: a.loadNewest, Policy: policy})
+	newest, err := cache.New(cache.Options[string, string]{Name: "public-latest", MaxBytes: newestBytes, Load: a.loadNewest, Policy: policy})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("api: %w", err), a.public.Close(context.Background()))
+		return nil, errors.Join(fmt.Errorf("api: %w", err), public.Close(context.Background()))
 	}
+	a.public, a.newest, a.frozen = public, newest, publicFiles{public, newest}
 	return a, nil
 }
 

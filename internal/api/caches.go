@@ -4,9 +4,22 @@ import (
 	"context"
 	"errors"
 	"math"
+	"time"
 
 	"example.com/quire/cache"
 )
+
+// held is a *cache.Cache by a string. As an interface it keeps the cache's generic code in this package:
+// one that imports API would compile all of it again, for each type of value.
+type held[V any] interface {
+	Get(ctx context.Context, key string) (V, error)
+	Peek(key string) (V, bool)
+	Delete(ctx context.Context, key string) error
+	Clear(ctx context.Context) error
+	Stats() cache.Stats
+	Staleness() time.Duration
+	Close(ctx context.Context) error
+}
 
 // CacheState is what one of the server's caches has done and holds.
 type CacheState struct {
@@ -32,7 +45,7 @@ type CachedEntry struct {
 	Bytes   int    `json:"bytes"`          // of the file, if that is held
 }
 
-func stateOf[V any](c *cache.Cache[string, V], maxBytes int64) CacheState {
+func stateOf[V any](c held[V], maxBytes int64) CacheState {
 	s := c.Stats()
 	state := CacheState{
 		Name: s.Name, Hits: s.Hits, Misses: s.Misses, Loads: s.Loads, LoadFailures: s.LoadFailures,

@@ -35,22 +35,25 @@ type publicFile struct {
 // what anybody may read without a token, and no more: a document comes into memory when a public
 // report has it, and is found as a report's latest until Moved. What it has not, and every request
 // with credentials, the routes answer. The lane's options are those of Access.Lane.
-func (a *API) Frozen() frozen.Source { return publicFiles{a} }
+func (a *API) Frozen() frozen.Source { return a.frozen }
 
 // HasPublic reports whether there are public reports.
 func (a *API) HasPublic() bool { return len(a.o.Public) > 0 }
 
-type publicFiles struct{ api *API }
+type publicFiles struct {
+	public *cache.Cache[string, publicFile]
+	newest *cache.Cache[string, string]
+}
 
 // Find implements frozen.Source.
 func (p publicFiles) Find(target []byte) (*frozen.Entry, bool) {
 	if name, ok := between(target, "/d/", ".pdf"); ok {
-		f, ok := cache.PeekBytes(p.api.public, name)
+		f, ok := cache.PeekBytes(p.public, name)
 		return f.content, ok
 	}
 	if name, ok := between(target, "/r/", "/latest.pdf"); ok {
-		if content, ok := cache.PeekBytes(p.api.newest, name); ok {
-			f, ok := p.api.public.Peek(content)
+		if content, ok := cache.PeekBytes(p.newest, name); ok {
+			f, ok := p.public.Peek(content)
 			return f.latest, ok
 		}
 	}

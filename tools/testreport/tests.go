@@ -91,10 +91,16 @@ func runTests(ctx context.Context, w io.Writer, dir, only string, require bool) 
 	return sum.report(w, time.Since(start), require)
 }
 
-// raceFlags turn the race detector on, for all but SQLite, which is C turned into Go: it keeps its
+// raceFlags turn the race detector on, for all but two packages. SQLite is C turned into Go: it keeps its
 // data outside of Go's heap, where the detector does not look, and its part of a test would take three times as long.
-// Its callers, and what they share with it, are watched.
-var raceFlags = []string{"-race", "-gcflags=modernc.org/sqlite/lib=-race=false"}
+// The commands of rueidis are thousands of generated functions that append to what their caller holds, and take
+// the longest of all to compile; without optimisation too, that is half. The callers of both, and what they
+// share with them, are watched.
+var raceFlags = []string{
+	"-race",
+	"-gcflags=modernc.org/sqlite/lib=-race=false",
+	"-gcflags=github.com/redis/rueidis/internal/cmds=-race=false -N -l",
+}
 
 // testRaceless runs the tests that stand in files built without the race detector only, such
 // as those that count allocations, which it makes itself.
