@@ -4,6 +4,7 @@ package pdf_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -148,5 +149,64 @@ func TestFontsOfManyWidthsAreReadOnce(t *testing.T) {
 		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%s: %v", name, took)
 		}
+	}
+}
+
+// TestWhatManyFontsShareIsBounded: widths, maps and programs that thousands of fonts share end in a
+// limit, whoever reads them.
+func TestWhatManyFontsShareIsBounded(t *testing.T) {
+	t.Parallel()
+	const fonts = 2000
+	file := func(font, shared string) []byte {
+		var names, show, objects strings.Builder
+		for i := range fonts {
+			fmt.Fprintf(&names, "/F%d %d 0 R", i, 6+2*i)
+			fmt.Fprintf(&show, "/F%d 9 Tf <0041> Tj ", i)
+			fmt.Fprintf(&objects, "%d 0 obj %s endobj\n", 6+2*i, strings.ReplaceAll(font, "OWN", fmt.Sprintf("%d 0 R", 7+2*i)))
+			fmt.Fprintf(&objects, "%d 0 obj <</Type/Font/Subtype/CIDFontType2/BaseFont/Sample/W[0 5 0 R]/FontDescriptor<</FontName/Sample/Flags 4>>>> endobj\n", 7+2*i)
+		}
+		return []byte("%PDF-1.7\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj\n" +
+			"3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<</Font<<" + names.String() + ">>>>>> endobj\n" +
+			"4 0 obj " + streamOf("", []byte("BT "+show.String()+" ET")) + " endobj\n5 0 obj " + shared + " endobj\n" + objects.String() + "trailer<</Root 1 0 R>>")
+	}
+	widths := "[" + strings.Repeat("500 ", 20_000) + "]"
+	cmap := streamOf("", []byte(strings.Repeat("1 beginbfchar <0041> <0042> endbfchar\n", 2000)))
+	simple := "<</Type/Font/Subtype/TrueType/BaseFont/Sample/FirstChar 0/Widths 5 0 R>>"
+	composite := "<</Type/Font/Subtype/Type0/BaseFont/Sample/Encoding/Identity-H/DescendantFonts[OWN]"
+	for name, b := range map[string][]byte{
+		"widths of CIDs": file(composite+">>", widths),
+		"widths":         file(simple, widths),
+		"ToUnicode":      file(composite+"/ToUnicode 5 0 R>>", cmap),
+		"a CMap":         file(strings.Replace(composite, "/Identity-H", " 5 0 R", 1)+">>", cmap),
+		"differences":    file("<</Type/Font/Subtype/Type1/BaseFont/Sample/Encoding<</Differences 5 0 R>>>>", "["+strings.Repeat("/A ", 20_000)+"]"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for what, do := range map[string]func(*edit.Document) error{
+				"check": func(d *edit.Document) error {
+					_, err := d.Check(t.Context(), []standard.ID{standard.PDFA2b})
+					return err
+				},
+				"text": func(d *edit.Document) error {
+					_, err := d.Text(t.Context(), edit.TextOptions{})
+					return err
+				},
+				"redact": func(d *edit.Document) error {
+					_, err := edit.NewDraft(d).Redact(t.Context(), edit.RedactOptions{Text: "secret"})
+					return err
+				},
+			} {
+				if what != "check" && name != "widths of CIDs" {
+					continue // they read fonts as check does
+				}
+				d, err := edit.Open(bytes.NewReader(b), int64(len(b)), edit.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := do(d); !errors.Is(err, diag.ErrLimit) {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		})
 	}
 }

@@ -30,10 +30,14 @@ const (
 	mostGlyphs    = 20_000_000
 	// So many bytes of content count as an operator, for content may be nothing but white space.
 	bytesOfOperator = 32
-	mostForms       = 12 // forms that draw forms
-	mostStates      = 1 << 10
-	mostMarks       = 1 << 10
-	mostPoints      = 1 << 20 // of one path
+	// What many fonts share is read for each of them: so many bytes of their programs and maps count as an
+	// operator, and an entry of their arrays as several.
+	bytesOfFont      = 2
+	operatorsOfEntry = 4
+	mostForms        = 12 // forms that draw forms
+	mostStates       = 1 << 10
+	mostMarks        = 1 << 10
+	mostPoints       = 1 << 20 // of one path
 )
 
 var fontLimits = diag.DefaultLimits()
@@ -114,6 +118,12 @@ type Interpreter struct {
 // New returns an Interpreter, whose limits are for all pages that it follows.
 func New(src Source) *Interpreter {
 	return &Interpreter{src: src, fonts: map[string]*Font{}, left: mostOperators, glyphs: mostGlyphs}
+}
+
+// Again returns an Interpreter with limits of its own for the same objects: fonts that in has read are
+// known to it.
+func (in *Interpreter) Again() *Interpreter {
+	return &Interpreter{src: in.src, fonts: in.fonts, left: mostOperators, glyphs: mostGlyphs}
 }
 
 // Run follows content and calls f for each operator, until it returns an error. Other errors are
@@ -339,6 +349,29 @@ func (p *page) mark(args []cos.Object) Mark {
 	return m
 }
 
+// ofFont is a Source that counts what is read for a font, as readFont does its widths.
+type ofFont struct{ in *Interpreter }
+
+func (s *ofFont) Resolve(o cos.Object) cos.Object {
+	v := s.in.src.Resolve(o)
+	if a, ok := v.(cos.Array); ok {
+		s.in.left -= operatorsOfEntry * len(a)
+	}
+	return v
+}
+
+func (s *ofFont) Dict(o cos.Object) cos.Dict {
+	d := s.in.src.Dict(o)
+	s.in.left -= len(d)
+	return d
+}
+
+func (s *ofFont) Data(o cos.Object) []byte {
+	b := s.in.src.Data(o)
+	s.in.left -= len(b) / bytesOfFont
+	return b
+}
+
 // font returns a font of the resources; each is read once.
 func (p *page) font(o cos.Object) *Font {
 	if o == nil {
@@ -349,7 +382,7 @@ func (p *page) font(o cos.Object) *Font {
 	f, ok := p.in.fonts[key]
 	if !ok {
 		if d := dict(p.in.src, o); d != nil {
-			f = readFont(p.in.src, d)
+			f = readFont(&ofFont{p.in}, d)
 			f.Object = o
 		}
 		p.in.fonts[key] = f

@@ -59,7 +59,7 @@ const mostKnown = 1 << 16
 var substitutes = sync.OnceValue(liberation.New)
 
 // readFont reads a font dictionary. What it lacks is taken as readers of PDF take it.
-func readFont(src Source, d cos.Dict) *Font {
+func readFont(src *ofFont, d cos.Dict) *Font {
 	f := &Font{widths: map[uint32]float64{}, known: map[code]glyph{}, matrix: Matrix{0.001, 0, 0, 0.001, 0, 0}}
 	f.Name = untagged(string(name(src, d.Get("BaseFont"))))
 	if data := src.Data(d.Get("ToUnicode")); data != nil {
@@ -71,7 +71,7 @@ func readFont(src Source, d cos.Dict) *Font {
 		if list := array(src, d.Get("DescendantFonts")); len(list) > 0 {
 			own = dict(src, list[0])
 		}
-		f.readComposite(src, d, own)
+		src.in.left -= f.readComposite(src, d, own)
 	} else {
 		f.Type3 = name(src, d.Get("Subtype")) == "Type3"
 		f.readSimple(src, d)
@@ -251,7 +251,8 @@ func (f *Font) measure() {
 	}
 }
 
-func (f *Font) readComposite(src Source, d, own cos.Dict) {
+// readComposite returns how many widths it has read.
+func (f *Font) readComposite(src Source, d, own cos.Dict) (widths int) {
 	switch enc := src.Resolve(d.Get("Encoding")).(type) {
 	case cos.Name:
 		f.predefined(string(enc))
@@ -299,18 +300,20 @@ func (f *Font) readComposite(src Source, d, own cos.Dict) {
 	if a := array(src, own.Get("DW2")); len(a) == 2 {
 		f.topMissing = number(src, a[1], -1000) / 1000
 	}
+	widths = mostMapped - left
 	if f.vertical {
-		f.readTops(src, array(src, own.Get("W2")))
+		widths += f.readTops(src, array(src, own.Get("W2")))
 	}
 	if f.unicode == nil && f.decode == nil && !f.direct && f.codes == nil {
 		if program := src.Data(dict(src, own.Get("FontDescriptor")).Get("FontFile2")); program != nil {
 			f.readGlyphs(program, src.Data(own.Get("CIDToGIDMap")))
 		}
 	}
+	return widths
 }
 
 // readTops reads the metrics of vertical writing (9.7.4.3).
-func (f *Font) readTops(src Source, list cos.Array) {
+func (f *Font) readTops(src Source, list cos.Array) (read int) {
 	f.tops = map[uint32][2]float64{}
 	left := mostMapped
 	for i := 0; i+1 < len(list) && left > 0; {
@@ -335,6 +338,7 @@ func (f *Font) readTops(src Source, list cos.Array) {
 		}
 		i += 5
 	}
+	return mostMapped - left
 }
 
 // readGlyphs gives the CIDs of a font without ToUnicode the characters that its program has for

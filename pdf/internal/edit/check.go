@@ -14,6 +14,10 @@ import (
 // form each time that it is drawn.
 const mostOperators = 20_000_000
 
+// Content, and data that many fonts may share, count as operators by their length: they may be nothing
+// but white space.
+const bytesOfOperator = 32
+
 // Check judges a file against standards that standard.Set returned: it walks what the trailer leads
 // to, the content of each page as it is drawn, and the structure tree, and shows them to the Judge.
 func (d *Document) Check(ctx context.Context, ids []standard.ID) ([]standard.Finding, error) {
@@ -105,6 +109,9 @@ func (c *checker) objects() error {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
+		if c.left < 0 {
+			return c.tooMuch(queue[i])
+		}
 		o := c.e.object(queue[i])
 		if s, ok := o.(*stream); ok {
 			o = s.dict
@@ -139,6 +146,9 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 		case "BM", "Lang", "MarkInfo", "ViewerPreferences", "A", "Contents", "Title", "Filter", "Interpolate", "F", "Subtype", "S", "Marked", "DisplayDocTitle", "N", "Tabs",
 			"Rect", "FirstChar", "LastChar", "Widths", "Encoding", "CIDToGIDMap", "TR", "TR2", "HTP", "HTO":
 			if v := c.e.resolve(x.Value); v != nil {
+				if a, ok := v.(cos.Array); ok { // which many may share
+					c.left -= len(a)
+				}
 				out = append(out, cos.E(x.Key, v))
 			}
 		case "ColorSpace":
@@ -226,6 +236,11 @@ func (e *Draft) content(page cos.Dict) []byte {
 // mostForms is how deep forms are followed that draw others.
 const mostForms = 12
 
+// tooMuch is the error of more operators, or of what counts as them, than one check reads.
+func (c *checker) tooMuch(at cos.Ref) error {
+	return &diag.LimitError{Name: "Operators", Value: mostOperators + 1, Limit: mostOperators, Place: fmt.Sprintf("object %d", at.Num)}
+}
+
 // content shows operators; marks says of each open sequence whether the judge knows it.
 func (c *checker) content(page cos.Ref, data []byte, resources cos.Dict, marks []bool, depth int) error {
 	if err := c.ctx.Err(); err != nil {
@@ -260,9 +275,10 @@ func (c *checker) content(page cos.Ref, data []byte, resources cos.Dict, marks [
 		return c.e.dict(resources.Get(key)).Get(n)
 	}
 	open := len(marks)
+	c.left -= len(data) / bytesOfOperator
 	return cos.Operators(data, func(op []byte, args []cos.Object) error {
 		if c.left--; c.left < 0 {
-			return &diag.LimitError{Name: "Operators", Value: mostOperators + 1, Limit: mostOperators, Place: fmt.Sprintf("object %d", page.Num)}
+			return c.tooMuch(page)
 		}
 		switch string(op) {
 		case "BMC", "BDC":

@@ -150,6 +150,9 @@ func (c *checker) font(p *font.Embedded, s *shown) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
+	if c.left < 0 {
+		return c.tooMuch(s.at)
+	}
 	glyphs := byCode
 	if s.font.Composite() {
 		glyphs = c.byCID(p, s.own)
@@ -192,6 +195,7 @@ func (c *checker) byCID(p *font.Embedded, own cos.Dict) func(*font.Embedded, *co
 	known := p.CFF() == (c.e.name(own.Get("Subtype")) == "CIDFontType0")
 	if m := c.e.resolve(own.Get("CIDToGIDMap")); m != nil && !p.CFF() && c.e.name(m) != "Identity" {
 		toGID = c.e.data(m)
+		c.left -= len(toGID) / bytesOfOperator
 		known = known && len(toGID) > 0
 	}
 	return func(p *font.Embedded, f *content.Font, code []byte) ([]font.GID, bool) {

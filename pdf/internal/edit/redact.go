@@ -69,9 +69,10 @@ type Redaction struct {
 	Removed Removed
 	Pages   []RedactedPage
 	Proof   Proof
-	re      *regexp.Regexp   // nil: boxes only
-	said    []*regexp.Regexp // what stood in boxes: hidden copies of it go too
-	boxes   [][]content.Rect // of each page: those asked for first, of which there are asked
+	content *content.Interpreter // whose fonts are known
+	re      *regexp.Regexp       // nil: boxes only
+	said    []*regexp.Regexp     // what stood in boxes: hidden copies of it go too
+	boxes   [][]content.Rect     // of each page: those asked for first, of which there are asked
 	asked   []int
 	drawn   [][]content.Rect // what is covered with black
 }
@@ -146,6 +147,7 @@ func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error)
 // match adds the boxes of the text that matches. A page of which not all text can be told is refused.
 func (r *Redaction) match(ctx context.Context, e *Draft) error {
 	reader := newReader(e, nil)
+	r.content = reader.in
 	for i := range e.pages {
 		t, err := reader.page(ctx, i, false)
 		if err != nil {
@@ -208,12 +210,12 @@ func (r *Redaction) page(ctx context.Context, e *Draft, i int, mark bool) error 
 	x := &eraser{r: r, e: e, boxes: boxes, marks: map[int]bool{}, ids: map[int64]bool{}, place: content.Place(i + 1)}
 	c := content.Content{Data: src.pageData(p.Dict), Resources: e.dict(p.Dict.Get("Resources")), Matrix: content.Identity}
 	if len(boxes) > 0 { // first what is hit, then what is written: texts of marked content stand before it
-		if err := content.New(src).Run(ctx, c, x.place, x.look); err != nil {
+		if err := r.content.Again().Run(ctx, c, x.place, x.look); err != nil {
 			return err
 		}
 	}
 	x.levels = []*level{{resources: c.Resources, used: map[cos.Name]bool{}, path: -1}}
-	if err := content.New(src).Run(ctx, c, x.place, x.write); err != nil {
+	if err := r.content.Again().Run(ctx, c, x.place, x.write); err != nil {
 		return err
 	}
 	top := x.levels[0]
@@ -274,7 +276,7 @@ func (r *Redaction) annotations(ctx context.Context, e *Draft, p Page, boxes []c
 		}
 		if r.re != nil && !hit { // its text lies elsewhere than its place says
 			if look, ok := src.appearance(d); ok {
-				m, err := r.every(ctx, content.New(src), content.Place(0), look)
+				m, err := r.every(ctx, r.content.Again(), content.Place(0), look)
 				hit = err != nil || len(m) > 0
 			}
 		}
