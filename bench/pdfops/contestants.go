@@ -68,15 +68,7 @@ func operations() []operation {
 				return err
 			}),
 			pdfcpu: func(_ context.Context, in *input) error {
-				type field struct {
-					Pages []int  `json:"pages"`
-					Name  string `json:"name"`
-					Value string `json:"value"`
-				}
-				type fields struct {
-					Text []field `json:"textfield"`
-				}
-				data, err := json.Marshal(map[string][]fields{"forms": {{[]field{{[]int{1}, fieldName, in.value}}}}})
+				data, err := formData(in.value)
 				if err != nil {
 					return err
 				}
@@ -110,6 +102,19 @@ func operations() []operation {
 			}),
 		},
 	}
+}
+
+// formData says in the words of pdfcpu which value the field gets.
+func formData(value string) ([]byte, error) {
+	type field struct {
+		Pages []int  `json:"pages"`
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	}
+	type fields struct {
+		Text []field `json:"textfield"`
+	}
+	return json.Marshal(map[string][]fields{"forms": {{[]field{{[]int{1}, fieldName, value}}}}})
 }
 
 // part is a file that is written to memory.
@@ -182,28 +187,49 @@ func run(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// aForm is a form of one page with four text fields, whose font is an object of its own, as pdfcpu asks.
+// widgets are four text fields, whose font is an object of its own, as pdfcpu asks.
+type widgets struct {
+	fields cos.Array
+	fonts  cos.Dict
+}
+
+func (f widgets) form() cos.Dict {
+	return cos.Dict{cos.E("Fields", f.fields), cos.E("DR", f.fonts), cos.E("DA", cos.String("/Helv 12 Tf 0 g"))}
+}
+
+func numbers(v ...int) (a cos.Array) {
+	for _, n := range v {
+		a = append(a, cos.Int(n))
+	}
+	return a
+}
+
+func writeWidgets(w *cos.Writer, page cos.Ref) (widgets, error) {
+	letters := w.Reserve()
+	f := widgets{fonts: cos.Dict{cos.E("Font", cos.Dict{cos.E("Helv", letters)})}}
+	for i, name := range []string{fieldName, "street", "town", "country"} {
+		field := w.Reserve()
+		f.fields = append(f.fields, field)
+		if err := w.Put(field, cos.Dict{
+			cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Widget")), cos.E("FT", cos.Name("Tx")), cos.E("T", cos.Text(name)), cos.E("F", cos.Int(4)),
+			cos.E("DA", cos.String("/Helv 12 Tf 0 g")), cos.E("Rect", numbers(50, 700-40*i, 350, 720-40*i)), cos.E("P", page),
+		}); err != nil {
+			return f, err
+		}
+	}
+	return f, w.Put(letters, cos.Dict{
+		cos.E("Type", cos.Name("Font")), cos.E("Subtype", cos.Name("Type1")), cos.E("BaseFont", cos.Name("Helvetica")), cos.E("Encoding", cos.Name("WinAnsiEncoding")),
+	})
+}
+
+// aForm is a form of one page.
 func aForm() ([]byte, error) {
 	var out bytes.Buffer
 	w := cos.NewWriter(&out, cos.Options{Version: cos.V17})
-	root, tree, page, content, letters := w.Reserve(), w.Reserve(), w.Reserve(), w.Reserve(), w.Reserve()
-	number := func(v ...int) (a cos.Array) {
-		for _, n := range v {
-			a = append(a, cos.Int(n))
-		}
-		return a
-	}
-	fonts := cos.Dict{cos.E("Font", cos.Dict{cos.E("Helv", letters)})}
-	var fields cos.Array
-	for i, name := range []string{fieldName, "street", "town", "country"} {
-		field := w.Reserve()
-		fields = append(fields, field)
-		if err := w.Put(field, cos.Dict{
-			cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Widget")), cos.E("FT", cos.Name("Tx")), cos.E("T", cos.Text(name)), cos.E("F", cos.Int(4)),
-			cos.E("DA", cos.String("/Helv 12 Tf 0 g")), cos.E("Rect", number(50, 700-40*i, 350, 720-40*i)), cos.E("P", page),
-		}); err != nil {
-			return nil, err
-		}
+	root, tree, page, content := w.Reserve(), w.Reserve(), w.Reserve(), w.Reserve()
+	f, err := writeWidgets(w, page)
+	if err != nil {
+		return nil, err
 	}
 	if err := w.Stream(content, nil, []byte("BT /Helv 12 Tf 50 750 Td (Application) Tj ET")); err != nil {
 		return nil, err
@@ -212,20 +238,17 @@ func aForm() ([]byte, error) {
 		ref cos.Ref
 		is  cos.Dict
 	}{
-		{root, cos.Dict{cos.E("Type", cos.Name("Catalog")), cos.E("Pages", tree), cos.E("AcroForm", cos.Dict{cos.E("Fields", fields), cos.E("DR", fonts), cos.E("DA", cos.String("/Helv 12 Tf 0 g"))})}},
+		{root, cos.Dict{cos.E("Type", cos.Name("Catalog")), cos.E("Pages", tree), cos.E("AcroForm", f.form())}},
 		{tree, cos.Dict{cos.E("Type", cos.Name("Pages")), cos.E("Kids", cos.Array{page}), cos.E("Count", cos.Int(1))}},
 		{page, cos.Dict{
-			cos.E("Type", cos.Name("Page")), cos.E("Parent", tree), cos.E("MediaBox", number(0, 0, 595, 842)), cos.E("Resources", fonts),
-			cos.E("Contents", content), cos.E("Annots", fields),
-		}},
-		{letters, cos.Dict{
-			cos.E("Type", cos.Name("Font")), cos.E("Subtype", cos.Name("Type1")), cos.E("BaseFont", cos.Name("Helvetica")), cos.E("Encoding", cos.Name("WinAnsiEncoding")),
+			cos.E("Type", cos.Name("Page")), cos.E("Parent", tree), cos.E("MediaBox", numbers(0, 0, 595, 842)), cos.E("Resources", f.fonts),
+			cos.E("Contents", content), cos.E("Annots", f.fields),
 		}},
 	} {
 		if err := w.Put(o.ref, o.is); err != nil {
 			return nil, err
 		}
 	}
-	_, err := w.Close(cos.Trailer{Root: root})
+	_, err = w.Close(cos.Trailer{Root: root})
 	return out.Bytes(), err
 }

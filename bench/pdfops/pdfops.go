@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"example.com/quire/bench/harness"
 )
@@ -24,6 +23,7 @@ const (
 	pdfcpuName  = "pdfcpu"
 	qpdfName    = "qpdf"
 	controlName = "SHA-256 and one signature"
+	copyName    = "copy with SHA-256"
 )
 
 const pdfcpuModule = "github.com/pdfcpu/pdfcpu"
@@ -42,8 +42,9 @@ func Suite() harness.Suite {
 		Name:  "pdfops",
 		Title: "Operations on PDF files",
 		About: "Files of other makers come in, files go out: two merged, one split into pages, a form filled, one encrypted by AES-256, one " +
-			"written smaller without loss. The files are samples of the module pdfcpu, the same ones for all: those of 4 KB to 1 MB and at " +
-			"most 50 pages that neither quire nor pdfcpu refuses. quire and pdfcpu read and write memory in process; qpdf is a process " +
+			"written smaller without loss. The files are samples of the module pdfcpu, twelve of all kinds, the same ones for all, and " +
+			"an operation is done on all of them; pdfcpu, whose default for files before PDF 2.0 is a revision of encryption that the " +
+			"standard has taken back, is given them as files of PDF 2.0 to encrypt, as the others are. quire and pdfcpu read and write memory in process; qpdf is a process " +
 			"for each operation, which reads and writes files. Before anything is timed pdftotext reads what came out: as many pages and " +
 			"the same words as went in. Rows of the large file are done once, from a file to a file, and pdfinfo counts its pages; " +
 			"quire and pdfcpu have their limits raised for it.",
@@ -96,7 +97,7 @@ type operation struct {
 func (o operation) row() harness.Row {
 	r := harness.Row{
 		Name: o.name, Title: o.title, Primary: harness.Time, Rounds: 12,
-		Workload: harness.Workload{Name: "pdfops-" + o.name, Version: 1, Text: o.text},
+		Workload: harness.Workload{Name: "pdfops-" + o.name, Version: 2, Text: o.text},
 		Contestants: []harness.Contestant{
 			{Name: quireName, Own: true, Needs: o.needs(), Open: o.open(func(string) (work, error) { return o.own() }, false)},
 			{Name: pdfcpuName, Module: pdfcpuModule, Needs: o.needs(), Open: o.open(func(string) (work, error) { return o.pdfcpu, nil }, false)},
@@ -131,48 +132,80 @@ func (o operation) open(prepare func(dir string) (work, error), onDisk bool) fun
 				paths = append(paths, path)
 			}
 		}
-		do, err := prepare(env.Dir)
-		if err != nil {
-			return nil, err
+		var do []work // who writes files gets a folder for each
+		for i := range files {
+			dir := filepath.Join(env.Dir, strconv.Itoa(i))
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				return nil, fmt.Errorf("output: %w", err)
+			}
+			w, err := prepare(dir)
+			if err != nil {
+				return nil, err
+			}
+			if do = append(do, w); !onDisk {
+				break
+			}
 		}
-		return &harness.Ops[input]{
-			Fill: func(i int, in *input) error {
-				in.clear()
-				in.value = "value " + strconv.Itoa(i)
-				for k := range o.files {
-					at := (i + k) % len(files)
-					in.files = append(in.files, files[at])
-					if onDisk {
-						in.paths = append(in.paths, paths[at])
+		return &harness.Ops[[]input]{
+			Fill: func(i int, all *[]input) error {
+				if len(*all) == 0 {
+					*all = make([]input, len(files))
+				}
+				for at := range *all {
+					in := &(*all)[at]
+					in.clear()
+					in.value = "value " + strconv.Itoa(i)
+					for k := range o.files {
+						in.files = append(in.files, files[(at+k)%len(files)])
+						if onDisk {
+							in.paths = append(in.paths, paths[(at+k)%len(files)])
+						}
 					}
 				}
 				return nil
 			},
-			Do: func(in *input) error { return do(ctx, in) },
-			Verify: func(_ int, in *input) (harness.Facts, error) {
-				return harness.Facts{OutputBytes: in.size()}, o.check(ctx, in)
+			Do: func(all *[]input) error {
+				for i := range *all {
+					if err := do[i%len(do)](ctx, &(*all)[i]); err != nil {
+						return fmt.Errorf("file %d: %w", i, err)
+					}
+				}
+				return nil
 			},
-			Checks: min(len(files), 6),
-			Cheap:  func(_ int, in *input) error { return in.glance() },
+			Verify: func(_ int, all *[]input) (facts harness.Facts, err error) {
+				for i := range *all {
+					in := &(*all)[i]
+					if err := o.check(ctx, in); err != nil {
+						return facts, fmt.Errorf("file %d: %w", i, err)
+					}
+					facts.OutputBytes += in.size()
+				}
+				return facts, nil
+			},
+			Cheap: func(_ int, all *[]input) error {
+				for i := range *all {
+					if err := (*all)[i].glance(); err != nil {
+						return fmt.Errorf("file %d: %w", i, err)
+					}
+				}
+				return nil
+			},
 		}, nil
 	}
 }
-
-// chosen are the samples that were found, by the folder of the repository.
-var chosen sync.Map
 
 func (o operation) inputs(ctx context.Context, env harness.Env) ([][]byte, error) {
 	if o.form {
 		b, err := aForm()
 		return [][]byte{b}, err
 	}
-	if list, ok := chosen.Load(env.Root); ok {
-		files, _ := list.([][]byte)
-		return files, nil
-	}
 	files, err := samples(ctx, env.Root)
-	if err == nil {
-		chosen.Store(env.Root, files)
+	if o.password != "" {
+		for i, b := range files {
+			if _, rest, ok := bytes.Cut(b, []byte("%PDF-1.")); ok && len(rest) > 0 {
+				files[i] = append([]byte("%PDF-2.0"), rest[1:]...)
+			}
+		}
 	}
 	return files, err
 }
