@@ -176,22 +176,26 @@ func whatLayersDid(info fetch.Info, breaker string, took, total time.Duration) [
 	if info.Collapsed {
 		collapsed = "another request's answer"
 	}
-	tried, hedge := 0, "no extra leg"
-	var again []string
+	hedge := "no extra leg"
+	var hops [][]string // what the attempts of each request came to: a redirect is followed by another
+	var tried []int
 	for _, a := range info.Attempts {
-		switch {
+		switch last := len(hops) - 1; {
 		case a.Hedge:
 			hedge = fmt.Sprintf("an extra leg after %v: %s", round(a.Delay), a.Reason)
+		case last < 0 || a.N <= tried[last]:
+			hops, tried = append(hops, []string{a.Reason}), append(tried, a.N)
 		default:
-			if tried++; tried > 1 {
-				again = append(again, fmt.Sprintf("waited %v", round(a.Delay)))
-			}
-			again = append(again, a.Reason)
+			hops[last], tried[last] = append(hops[last], fmt.Sprintf("waited %v", round(a.Delay)), a.Reason), a.N
 		}
 	}
 	retry := "not asked"
-	if tried > 0 {
-		retry = fmt.Sprintf("attempt %d: %s", tried, strings.Join(again, ", "))
+	for i, hop := range hops {
+		if text := fmt.Sprintf("attempt %d: %s", tried[i], strings.Join(hop, ", ")); i == 0 {
+			retry = text
+		} else {
+			retry += "; redirected, " + text
+		}
 	}
 	if info.Stop != "" {
 		retry += "; ended: " + info.Stop
