@@ -21,14 +21,18 @@ const seed = 22
 // What keeps a goal out of reach where the rows beside it show that it is.
 const (
 	costOfLayers = "The row of stub is a part of the cost that no client can save: the request, its address parsed, and the answer read. What the layers add " +
-		"is spread: a context and a timer that bound the attempt, a header map that asks for gzip, readings of the clock, the locks of the counters. None of it is large by itself, and the peers do of it the bound alone. " +
-		"Counted by valgrind, quire executes 20,800 instructions, stub 7,900, failsafe 19,800, naive-client 19,300: 0.4 times failsafe is the stub alone, and 0.6 times naive-client leaves 3,700 for everything. " +
-		"Of what the layers execute, 1,900 are 8 allocations, 1,500 readings of the clock and times computed of them, and no function of this project executes more than 350 by itself."
+		"is spread: a timer that bounds the attempt, a header map that asks for gzip, readings of the clock, the locks of the counters. None of it is large by itself, and the peers do of it the bound alone. " +
+		"Counted by valgrind, quire executes 19,100 instructions, stub 7,900, failsafe 19,700, naive-client 18,200: 0.4 times failsafe is the stub alone, and 0.6 times naive-client leaves 3,000 for everything."
+	costOfKept = "bare neither bounds a request nor counts it, and asks for no coding: its request has no context that can end. " +
+		"Counted by valgrind in the client's process, bare executes 71,100 instructions a request, quire 89,000; the goal leaves 2,100. The layers are 11,200 of the difference, as the row full-stack has them; " +
+		"the rest is net/http's, which for a request that can end derives a context of its own and enters it with its parent, and writes a field more."
 	costOfCopies = "naive-cache gives the same header map to all callers, which one of them may change for the others. The row of copy makes a header of the caller's own " +
 		"and does nothing else: where it lies above the goal, no response that may be changed can meet it. " +
-		"Counted by valgrind, copy executes 7,800 instructions, of which the request is 3,000 and the response with its map 3,700; naive-cache's whole hit is 7,700. " +
+		"Counted by valgrind, copy executes 7,600 instructions, of which the request is 3,000 and the response with its map 3,700; naive-cache's whole hit is 7,700, and 0.15 times gregjones 7,000. " +
 		"The map and its values are 3,600 of that. To clone a map that is ready and put values of the caller's own into it costs 3,700 by a list of the names and 5,000 by going through the map; with values that all callers share it would be 1,800, which leaves 300 of the goal for every look-up. " +
-		"quire executes 9,500: 1,800 more than copy for the look-up, the rules, Age and Cache-Status."
+		"quire executes 9,600: 2,000 more than copy for the look-up, the rules, Age and Cache-Status."
+	costOfKeys = "The row of map is the plainest look-up there is: where it lies above the goal, no limit by key can meet it. What costs is memory: 10,000 keys with their texts, " +
+		"their places in a table and their limiters do not fit the nearest caches, where the one limiter of bare always is. Counted by valgrind, bare executes 280 instructions, map 470 and quire 630, which forgets what is idle and keeps within a bound."
 )
 
 // Suite returns the rows.
@@ -46,15 +50,15 @@ func Suite() harness.Suite {
 		Rows: []harness.Row{
 			row("full-stack", "all layers, success", "a GET through limit, retries with budget, breaker, deadlines and counters", fullStack(), harness.Goal{Against: "failsafe", AtMost: 0.4, Obstacle: costOfLayers}, harness.Goal{Against: "naive-client", AtMost: 0.6, Obstacle: costOfLayers}),
 			row("full-stack-parallel", "all layers, by goroutines", "64 GETs by 1, 2, 8 and 64 goroutines at once", parallelStacks()),
-			row("kept", "a GET over a kept connection", "a GET of 27 bytes from a server in another process, read to its end", keptConnections(), harness.Goal{Against: "bare", AtMost: 1.03}, harness.Goal{Of: harness.Allocs, AtMost: 58}),
+			row("kept", "a GET over a kept connection", "a GET of 27 bytes from a server in another process, read to its end", keptConnections(), harness.Goal{Against: "bare", AtMost: 1.03, Obstacle: costOfKept}, harness.Goal{Of: harness.Allocs, AtMost: 58}),
 			row("closed-unread", "a body that is not read", "a GET of 16 KiB from a server in another process, closed without reading", closedUnread(), harness.Goal{Against: "bare", AtMost: 0.5}, harness.Goal{Against: "bare", Of: harness.Bytes, AtMost: 0.4}),
 			row("hit-parallel", "a cached response, by goroutines", "64 GETs of 1,000 fresh responses of 1 KiB by 1, 2, 8 and 64 goroutines at once", parallelHits()),
-			row("hit", "a cached response", "a GET of one of 1,000 fresh responses of 1 KiB with 8 fields", hits(), harness.Goal{Against: "naive-cache", AtMost: 0.8, Obstacle: costOfCopies}, harness.Goal{Against: "naive-clone", AtMost: 0.8}, harness.Goal{Against: "gregjones", AtMost: 0.15}, harness.Goal{Of: harness.Allocs, AtMost: 10}),
+			row("hit", "a cached response", "a GET of one of 1,000 fresh responses of 1 KiB with 8 fields", hits(), harness.Goal{Against: "naive-cache", AtMost: 0.8, Obstacle: costOfCopies}, harness.Goal{Against: "naive-clone", AtMost: 0.8}, harness.Goal{Against: "gregjones", AtMost: 0.15, Obstacle: costOfCopies}, harness.Goal{Of: harness.Allocs, AtMost: 10}),
 			row("revalidate", "a 304 to a stale response", "a GET of a stale response of 1 KiB that the origin confirms", revalidations(), harness.Goal{Against: "gregjones", Of: harness.Allocs, AtMost: 0.6}),
 			row("collapse", "100 identical requests at once", "100 goroutines get the same 10 KiB; one request goes up", crowds(), harness.Goal{Against: "singleflight", AtMost: 1.5}),
 			row("breaker", "one admission and its outcome", "Allow and Done of a closed breaker", breakers(), harness.Goal{Against: "gobreaker", AtMost: 0.25}, harness.Goal{Of: harness.Allocs, AtMost: 0}),
 			row("limiter", "one admission", "AllowN of a bucket that is never empty", limiters(), harness.Goal{Against: "x-time", AtMost: 0.7}, harness.Goal{Of: harness.Allocs, AtMost: 0}),
-			row("keyed", "one admission of one of 10,000 keys", "AllowN by key", keyed(), harness.Goal{Against: "bare", AtMost: 3}, harness.Goal{Of: harness.Allocs, AtMost: 0}),
+			row("keyed", "one admission of one of 10,000 keys", "AllowN by key", keyed(), harness.Goal{Against: "bare", AtMost: 3, Obstacle: costOfKeys}, harness.Goal{Of: harness.Allocs, AtMost: 0}),
 			row("store-get", "a look-up in the memory store", "Get of one of 10,000 entries of 1 KiB, zipf 0.99", stores(), harness.Goal{Against: "naive-map", AtMost: 0.5}, harness.Goal{Against: "otter", AtMost: 2}),
 			row("store-set", "an entry put in the memory store", "Set of one of 10,000 entries of 1 KiB, zipf 0.99", storeWrites(), harness.Goal{Against: "naive-map", AtMost: 0.6}, harness.Goal{Of: harness.Allocs, AtMost: 2}),
 			row("layer-retry", "retry alone", "a unique GET", alone("retry")),

@@ -269,11 +269,7 @@ func keyed() []contestant {
 			if err != nil {
 				return nil, nil, err
 			}
-			names := make([]string, 10_000)
-			for i := range names {
-				names[i] = "https://" + strconv.Itoa(i) + ".example"
-			}
-			now := ticking()
+			names, now := manyKeys(), ticking()
 			return func(i int) error {
 				if !k.AllowN(now(), names[i*7919%len(names)], 1) {
 					return errWrong
@@ -282,7 +278,37 @@ func keyed() []contestant {
 			}, nothing, nil
 		}},
 		{name: "bare", own: true, note: "one limiter, no key", open: bareLimiter},
+		{name: "map", own: true, note: "a limiter of each key in a plain map under a lock, which is never forgotten", open: func() (func(int) error, func() error, error) {
+			m, names, now := make(map[string]*limit.GCRA), manyKeys(), ticking()
+			for _, name := range names {
+				r := plenty()
+				g, err := limit.NewGCRA(r.Rate, r.Burst)
+				if err != nil {
+					return nil, nil, err
+				}
+				m[name] = g
+			}
+			var mu sync.RWMutex
+			return func(i int) error {
+				mu.RLock()
+				g := m[names[i*7919%len(names)]]
+				mu.RUnlock()
+				if !g.AllowN(now(), 1) {
+					return errWrong
+				}
+				return nil
+			}, nothing, nil
+		}},
 	}
+}
+
+// manyKeys are the keys of the row of limits by key.
+func manyKeys() []string {
+	names := make([]string, 10_000)
+	for i := range names {
+		names[i] = "https://" + strconv.Itoa(i) + ".example"
+	}
+	return names
 }
 
 // zipf is a stream of indices, the same for everybody.
