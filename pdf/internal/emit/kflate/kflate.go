@@ -121,7 +121,7 @@ func (c *compressor) deflate(dst, src []byte) ([]byte, error) {
 	if err != nil {
 		return dst, fmt.Errorf("kflate: deflate: %w", err)
 	}
-	out := binary.BigEndian.AppendUint32(c.out, adler32.Checksum(src))
+	out := binary.BigEndian.AppendUint32(c.out, checksum(src))
 	c.out = nil // a compressor that waits must not keep the caller's bytes alive
 	return out, nil
 }
