@@ -294,7 +294,7 @@ func (c *change) texts(ctx context.Context, texts []string, look TextLook) ([]ed
 		b.Text(s)
 	}
 	var out bytes.Buffer
-	res, err := c.e.emit(ctx, &out, b.Document(), emit.Options{Limits: c.e.limits})
+	res, err := c.e.emit(ctx, &out, b.Document(), emit.Options{Limits: c.e.limits, Listed: c.d.Part1()})
 	if e, ok := errors.AsType[*DiagnosticError](err); ok && len(e.Diagnostics) > 0 {
 		return nil, &OptionError{Field: "text", Got: e.Diagnostics[0].Message, Want: "a text that the fonts have and a page takes"}
 	}

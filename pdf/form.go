@@ -85,7 +85,7 @@ func (e *Engine) show(ctx context.Context, d *edit.Draft, looks []edit.FieldLook
 		b.Field(n)
 	}
 	var out bytes.Buffer
-	res, err := e.emit(ctx, &out, b.Document(), emit.Options{Limits: e.limits})
+	res, err := e.emit(ctx, &out, b.Document(), emit.Options{Limits: e.limits, Listed: d.Part1()})
 	if err != nil {
 		return ofFields(err)
 	}

@@ -345,7 +345,7 @@ func (e *Engine) look(ctx context.Context, draft *edit.Draft, r SignRequest) (*e
 			b.Text(s)
 		}
 		var out bytes.Buffer
-		res, err := e.emit(ctx, &out, b.Document(), emit.Options{Limits: e.limits})
+		res, err := e.emit(ctx, &out, b.Document(), emit.Options{Limits: e.limits, Listed: draft.Part1()})
 		if err == nil && res.Pages == 1 {
 			return edit.Open(bytes.NewReader(out.Bytes()), int64(out.Len()), edit.Options{})
 		}

@@ -143,6 +143,7 @@ type Reader struct {
 	version   string
 	trailer   Dict
 	spots     map[uint32]spot
+	streams   bool // there are cross-reference streams
 	revisions int
 	sections  []int64 // where their cross-reference data begins
 	start     int64   // the newest of them, as startxref has it
@@ -202,6 +203,9 @@ func (r *Reader) Version() string { return r.version }
 // Revisions returns how often the file was written: once, and once more per incremental update.
 // A repaired file has one.
 func (r *Reader) Revisions() int { return r.revisions }
+
+// Streams reports whether cross-reference data of the file are in streams.
+func (r *Reader) Streams() bool { return r.streams }
 
 // Encrypted reports whether the file is encrypted.
 func (r *Reader) Encrypted() bool { return r.cipher != nil }

@@ -202,6 +202,7 @@ func (r *Reader) stream(at int64) (Dict, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.streams = true
 	bad := &ReadError{Ref: s.Ref, Offset: at, Reason: "a cross-reference stream that is none"}
 	var w [3]int
 	widths, _ := s.Dict.Get("W").(Array)

@@ -572,3 +572,28 @@ func realOperand(b []byte) (v float64, size int, ok bool) {
 	}
 	return 0, 0, false
 }
+
+// CIDSet returns the bits of the CIDs that the program has glyphs for, the highest of each byte first
+// (ISO 32000-1, table 124): of TrueType those of all its glyphs, whose numbers they are.
+func (p *Embedded) CIDSet() []byte {
+	const cids = 1 << 16
+	set := make([]byte, 0, p.NumGlyphs()/8+1)
+	add := func(cid int) {
+		for len(set) <= cid/8 {
+			set = append(set, 0)
+		}
+		set[cid/8] |= 0x80 >> (cid % 8)
+	}
+	if !p.CFF() {
+		for g := range p.NumGlyphs() {
+			add(g)
+		}
+		return set
+	}
+	for cid := range uint32(cids) {
+		if _, ok := p.ByCID(cid); ok {
+			add(int(cid))
+		}
+	}
+	return set
+}

@@ -2,6 +2,7 @@ package standard
 
 import (
 	"encoding/binary"
+	"math"
 	"unicode/utf16"
 )
 
@@ -37,26 +38,63 @@ var (
 // the caller owns the slice. The profile is a display profile of matrix and
 // curves (ICC.1:2004-10, 8.3.3), which PDF/A-2 and later accept.
 func SRGBProfile() []byte {
-	type tag struct {
-		name string
-		data []byte
-	}
 	curve := iccTyped("para", append([]byte{0, 3, 0, 0}, iccNumbers(iccCurve[:])...)) // 10.15, function 3
-	xyz := func(v [3]int32) []byte { return iccTyped("XYZ ", iccNumbers(v[:])) }
-	tags := []tag{
-		{"desc", iccText(OutputCondition)},
-		{"cprt", iccText("No copyright, use freely")},
-		{"wtpt", xyz(iccWhite)},
-		{"chad", iccTyped("sf32", iccNumbers(iccAdapt[:]))},
-		{"rXYZ", xyz(iccRed)},
-		{"gXYZ", xyz(iccGreen)},
-		{"bXYZ", xyz(iccBlue)},
-		{"rTRC", curve},
-		{"gTRC", curve},
-		{"bTRC", curve},
+	return iccProfile(
+		"\x04\x20\x00\x00",
+		iccTag{"desc", iccText(OutputCondition)},
+		iccTag{"cprt", iccText("No copyright, use freely")},
+		iccTag{"wtpt", iccXYZ(iccWhite)},
+		iccTag{"chad", iccTyped("sf32", iccNumbers(iccAdapt[:]))},
+		iccTag{"rXYZ", iccXYZ(iccRed)},
+		iccTag{"gXYZ", iccXYZ(iccGreen)},
+		iccTag{"bXYZ", iccXYZ(iccBlue)},
+		iccTag{"rTRC", curve},
+		iccTag{"gTRC", curve},
+		iccTag{"bTRC", curve},
+	)
+}
+
+// SRGBProfile2 is SRGBProfile in version 2 of ICC, which PDF/A-1 asks for: the curve is a table, 1,024
+// values of 16 bits (ICC.1:1998-09, 6.5.2).
+func SRGBProfile2() []byte {
+	const steps = 1024
+	table := binary.BigEndian.AppendUint32(nil, steps)
+	unit := func(v int32) float64 { return float64(v) / 65536 }
+	for i := range steps {
+		x := float64(i) / (steps - 1)
+		y := unit(iccCurve[3]) * x
+		if x >= unit(iccCurve[4]) {
+			y = math.Pow(unit(iccCurve[1])*x+unit(iccCurve[2]), unit(iccCurve[0]))
+		}
+		table = binary.BigEndian.AppendUint16(table, uint16(min(math.Round(y*65535), 65535)))
 	}
+	curve := iccTyped("curv", table)
+	return iccProfile(
+		"\x02\x10\x00\x00",
+		iccTag{"desc", iccDescription(OutputCondition)},
+		iccTag{"cprt", iccTyped("text", []byte("No copyright, use freely\x00"))},
+		iccTag{"wtpt", iccXYZ(iccWhite)},
+		iccTag{"rXYZ", iccXYZ(iccRed)},
+		iccTag{"gXYZ", iccXYZ(iccGreen)},
+		iccTag{"bXYZ", iccXYZ(iccBlue)},
+		iccTag{"rTRC", curve},
+		iccTag{"gTRC", curve},
+		iccTag{"bTRC", curve},
+	)
+}
+
+// iccTag is an element of a profile with its signature.
+type iccTag struct {
+	name string
+	data []byte
+}
+
+func iccXYZ(v [3]int32) []byte { return iccTyped("XYZ ", iccNumbers(v[:])) }
+
+// iccProfile lays out a profile of a version, as its header has it.
+func iccProfile(version string, tags ...iccTag) []byte {
 	at := iccHeaderSize + 4 + 12*len(tags)
-	p := iccHeader()
+	p := iccHeader(version)
 	p = binary.BigEndian.AppendUint32(p, uint32(len(tags))) //nolint:gosec // G115: ten tags
 	var body []byte
 	start := 0
@@ -70,7 +108,7 @@ func SRGBProfile() []byte {
 			body = append(body, t.data...)
 		}
 		p = append(p, t.name...)
-		p = binary.BigEndian.AppendUint32(p, uint32(at+start))    //nolint:gosec // G115: some 600 bytes
+		p = binary.BigEndian.AppendUint32(p, uint32(at+start))    //nolint:gosec // G115: some thousand bytes
 		p = binary.BigEndian.AppendUint32(p, uint32(len(t.data))) //nolint:gosec // G115: as above
 	}
 	p = append(p, body...)
@@ -81,10 +119,10 @@ func SRGBProfile() []byte {
 const iccHeaderSize = 128
 
 // iccHeader makes the header (ICC.1:2004-10, 7.2); the size is entered last.
-func iccHeader() []byte {
+func iccHeader(version string) []byte {
 	h := make([]byte, iccHeaderSize, 1024)
-	copy(h[8:], "\x04\x20\x00\x00") // version 4.2.0
-	copy(h[12:], "mntrRGB XYZ ")    // display, colour space, connection space
+	copy(h[8:], version)
+	copy(h[12:], "mntrRGB XYZ ") // display, colour space, connection space
 	// The date of creation is fixed: equal profiles make equal files.
 	for i, v := range []uint16{2024, 1, 1, 0, 0, 0} {
 		binary.BigEndian.PutUint16(h[24+2*i:], v)
@@ -121,4 +159,16 @@ func iccText(s string) []byte {
 		b = binary.BigEndian.AppendUint16(b, u)
 	}
 	return iccTyped("mluc", b)
+}
+
+// iccDescription makes a textDescriptionType (ICC.1:1998-09, 6.5.16) in ASCII alone.
+func iccDescription(s string) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(s)+1)) //nolint:gosec // G115: a short text
+	b = append(append(b, s...), 0)
+	const unicode, script = 8, 3 + 67 // both empty
+	b = append(b, make([]byte, unicode+script)...)
+	for len(b)%4 != 0 {
+		b = append(b, 0)
+	}
+	return iccTyped("desc", b)
 }

@@ -34,8 +34,10 @@ type Judge struct {
 	catalog, intents bool
 	files            bool       // some are attached
 	profile          int64      // colour components of the output intent; 0: there is none
+	coloured         cos.Ref    // an annotation with a colour of its own
 	device           [5]cos.Ref // the first content in the device colour of so many components
 	marked           int        // open marked-content sequences
+	saved            int        // graphics states within each other
 	level            int        // of the heading before
 	unlevelled       bool       // there are headings H
 	transparent      cos.Ref    // the first page whose transparent content has no colours to be blended in
@@ -109,13 +111,18 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 		j.font(r, d, src)
 	case "ExtGState":
 		j.state(r, d, src)
+		j.seeThrough(r, d, src)
 	case "FontDescriptor":
 		if d.Get("FontFile") == nil && d.Get("FontFile2") == nil && d.Get("FontFile3") == nil {
 			j.find("S046", fontClause, r, src, "a font that is not embedded")
 		}
 	}
 	if d.Get("AA") != nil {
-		j.find("S045", clause{a2: "6.5.2", a4: "6.6.3"}, r, src, "additional actions")
+		rule := clause{a1: "6.6.2", a2: "6.5.2", a4: "6.6.3"}
+		if name(d, "Type") == "Page" {
+			rule.a1 = ""
+		}
+		j.find("S045", rule, r, src, "additional actions")
 	}
 	j.stream(r, d, src)
 	if title, ok := cos.TextOf(d.Get("Title")); ok && strings.ContainsFunc(title, IsPrivate) {
@@ -130,9 +137,11 @@ func (j *Judge) font(r cos.Ref, d cos.Dict, src *doc.Source) {
 	descriptor, read := d.Get("FontDescriptor").(cos.Dict)
 	switch sub {
 	case "CIDFontType0":
+		j.subset(r, d, descriptor, "CIDSet", src)
 	case "CIDFontType2":
+		j.subset(r, d, descriptor, "CIDSet", src)
 		if d.Get("CIDToGIDMap") == nil {
-			j.find("S051", clause{a2: "6.2.11.3.2", a4: "6.2.10.3.2", ua1: "7.21.3.2", ua2: "8.4.5.3.2"}, r, src, "a font of TrueType outlines without CIDToGIDMap")
+			j.find("S051", clause{a1: "6.3.3.2", a2: "6.2.11.3.2", a4: "6.2.10.3.2", ua1: "7.21.3.2", ua2: "8.4.5.3.2"}, r, src, "a font of TrueType outlines without CIDToGIDMap")
 		}
 	case "Type1", "MMType1", "TrueType":
 		if !read {
@@ -142,7 +151,10 @@ func (j *Judge) font(r cos.Ref, d cos.Dict, src *doc.Source) {
 		last, ok2 := d.Get("LastChar").(cos.Int)
 		widths, _ := d.Get("Widths").(cos.Array)
 		if !ok1 || !ok2 || int64(len(widths)) != int64(last)-int64(first)+1 {
-			j.find("S051", clause{a2: "6.2.11.2", a4: "6.2.10.2"}, r, src, "a font without a width of each of its characters")
+			j.find("S051", clause{a1: "6.3.2", a2: "6.2.11.2", a4: "6.2.10.2"}, r, src, "a font without a width of each of its characters")
+		}
+		if sub != "TrueType" {
+			j.subset(r, d, descriptor, "CharSet", src)
 		}
 		if sub == "TrueType" {
 			j.encoding(r, d, descriptor, src)
@@ -150,11 +162,11 @@ func (j *Judge) font(r cos.Ref, d cos.Dict, src *doc.Source) {
 	case "Type0":
 		// Glyphs that are numbered by the font alone say nothing (ISO 19005-2, 6.2.11.7.2).
 		if e := name(d, "Encoding"); (e == "Identity-H" || e == "Identity-V") && d.Get("ToUnicode") == nil {
-			j.find("S051", clause{unicode: "6.2.11.7.2"}, r, src, "a font without ToUnicode")
+			j.find("S051", clause{tagged1: "6.3.8", unicode: "6.2.11.7.2"}, r, src, "a font without ToUnicode")
 		}
 	case "Type3":
 	default:
-		j.find("S051", clause{a2: "6.2.11.2", a4: "6.2.10.2"}, r, src, "a font of the type %q", string(sub))
+		j.find("S051", clause{a1: "6.3.2", a2: "6.2.11.2", a4: "6.2.10.2"}, r, src, "a font of the type %q", string(sub))
 	}
 }
 
@@ -163,7 +175,7 @@ func (j *Judge) font(r cos.Ref, d cos.Dict, src *doc.Source) {
 func (j *Judge) encoding(r cos.Ref, d, descriptor cos.Dict, src *doc.Source) {
 	const symbolic = 4
 	flags, _ := descriptor.Get("Flags").(cos.Int)
-	rule := clause{a2: "6.2.11.6", a4: "6.2.10.6", ua1: "7.21.6", ua2: "8.4.5.7"}
+	rule := clause{a1: "6.3.7", a2: "6.2.11.6", a4: "6.2.10.6", ua1: "7.21.6", ua2: "8.4.5.7"}
 	base := d.Get("Encoding")
 	if e, ok := base.(cos.Dict); ok {
 		base = e.Get("BaseEncoding")
@@ -182,7 +194,7 @@ func (j *Judge) encoding(r cos.Ref, d, descriptor cos.Dict, src *doc.Source) {
 // 19005-2 and 4, 6.2.5).
 func (j *Judge) state(r cos.Ref, d cos.Dict, src *doc.Source) {
 	j.blend(r, d)
-	rule := clause{a2: "6.2.5", a4: "6.2.5"}
+	rule := clause{a1: "6.2.8", a2: "6.2.5", a4: "6.2.5"}
 	if d.Get("TR") != nil || d.Get("TR2") != nil && d.Get("TR2") != cos.Object(cos.Name("Default")) {
 		j.find("S045", rule, r, src, "a transfer function")
 	}
@@ -194,7 +206,7 @@ func (j *Judge) state(r cos.Ref, d cos.Dict, src *doc.Source) {
 	}
 }
 
-var fontClause = clause{a2: "6.2.11.4.1", a4: "6.2.10.4", ua1: "7.21.4.1", ua2: "8.4.5.5"}
+var fontClause = clause{a1: "6.3.4", a2: "6.2.11.4.1", a4: "6.2.10.4", ua1: "7.21.4.1", ua2: "8.4.5.5"}
 
 // intent notes the output intent of PDF/A. The profile is a reference to an RGB one where a file is
 // written, and the dictionary of its stream where one is read.
@@ -232,19 +244,20 @@ func (j *Judge) stream(r cos.Ref, d cos.Dict, src *doc.Source) {
 	}
 	for _, f := range filters {
 		if f == cos.Object(cos.Name("LZWDecode")) || f == cos.Object(cos.Name("Crypt")) {
-			j.find("S045", clause{a2: "6.1.7.2", a4: "6.1.6.2"}, r, src, "filter %s", f.AppendPDF(nil)[1:])
+			j.find("S045", clause{a1: "6.1.10", a2: "6.1.7.2", a4: "6.1.6.2"}, r, src, "filter %s", f.AppendPDF(nil)[1:])
 		}
 	}
+	j.old(r, d, filters, src)
 	if name(d, "Subtype") != "Image" {
 		return
 	}
 	for _, key := range [...]cos.Name{"Alternates", "OPI"} {
 		if d.Get(key) != nil {
-			j.find("S045", clause{a2: "6.2.8", a4: "6.2.7.1"}, r, src, "an image with %s", string(key))
+			j.find("S045", clause{a1: "6.2.4", a2: "6.2.8", a4: "6.2.7.1"}, r, src, "an image with %s", string(key))
 		}
 	}
 	if isTrue(d.Get("Interpolate")) {
-		j.find("S045", clause{a2: "6.2.8", a4: "6.2.7.1"}, r, src, "an image with Interpolate")
+		j.find("S045", clause{a1: "6.2.4", a2: "6.2.8", a4: "6.2.7.1"}, r, src, "an image with Interpolate")
 	}
 	switch name(d, "ColorSpace") {
 	case "DeviceGray":
@@ -265,10 +278,13 @@ func (j *Judge) inDevice(components int, at cos.Ref) {
 func (j *Judge) catalogue(r cos.Ref, d cos.Dict) {
 	j.catalog = true
 	if d.Get("Metadata") == nil {
-		j.find("S043", clause{a2: "6.6.2.1", a4: "6.7.2", ua1: "7.1", ua2: "8.11.1"}, r, nil, "no metadata")
+		j.find("S043", clause{a1: "6.7.2", a2: "6.6.2.1", a4: "6.7.2", ua1: "7.1", ua2: "8.11.1"}, r, nil, "no metadata")
 	}
 	if d.Get("Version") != nil {
 		j.find("S043", clause{a4: "6.1.12"}, r, nil, "a version in the catalog")
+	}
+	if d.Get("OCProperties") != nil {
+		j.find("S043", clause{a1: "6.1.13"}, r, nil, "optional content")
 	}
 	if d.Get("OutputIntents") != nil {
 		j.intents = true
@@ -279,10 +295,10 @@ func (j *Judge) catalogue(r cos.Ref, d cos.Dict) {
 	}
 	marks, _ := d.Get("MarkInfo").(cos.Dict)
 	if !isTrue(marks.Get("Marked")) {
-		j.find("S043", clause{tagged: "6.7.2.2", ua1: "6.2", ua2: "6.2"}, r, nil, "the file is not marked as tagged")
+		j.find("S043", clause{tagged1: "6.8.2.2", tagged: "6.7.2.2", ua1: "6.2", ua2: "6.2"}, r, nil, "the file is not marked as tagged")
 	}
 	if d.Get("StructTreeRoot") == nil {
-		j.find("S043", clause{tagged: "6.7.3.3", ua1: "7.1", ua2: "8.2.1"}, r, nil, "no structure tree")
+		j.find("S043", clause{tagged1: "6.8.3.3", tagged: "6.7.3.3", ua1: "7.1", ua2: "8.2.1"}, r, nil, "no structure tree")
 	}
 	view, _ := d.Get("ViewerPreferences").(cos.Dict)
 	if !isTrue(view.Get("DisplayDocTitle")) {
@@ -303,6 +319,12 @@ func emptyRect(d cos.Dict) bool {
 func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 	sub := name(d, "Subtype")
 	switch sub {
+	case "Text", "Link", "FreeText", "Line", "Square", "Circle", "Highlight", "Underline", "Squiggly", "StrikeOut", "Stamp", "Ink",
+		"Popup", "PrinterMark", "TrapNet", "Widget": // those of PDF 1.4 that stay as they are
+	default:
+		j.find("S044", clause{a1: "6.5.2"}, r, src, "an annotation of type %s", string(sub))
+	}
+	switch sub {
 	case "3D", "RichMedia", "Sound", "Screen", "Movie":
 		rule := clause{a2: "6.3.1", a4: "6.3.1"}
 		if archival(j.claims) == PDFA4e && (sub == "3D" || sub == "RichMedia") {
@@ -312,7 +334,13 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 	}
 	const printed, hidden = 4, 1 | 2 | 32 // invisible, hidden, no view
 	if f, _ := d.Get("F").(cos.Int); f&printed == 0 || f&hidden != 0 {
-		j.find("S044", clause{a2: "6.3.2", a4: "6.3.2"}, r, src, "an annotation that is not printed or not shown")
+		j.find("S044", clause{a1: "6.5.3", a2: "6.3.2", a4: "6.3.2"}, r, src, "an annotation that is not printed or not shown")
+	}
+	if a := d.Get("CA"); a != nil && !isOne(a) {
+		j.find("S044", clause{a1: "6.5.3"}, r, src, "an annotation that lets through what is behind it")
+	}
+	if d.Get("C") != nil || d.Get("IC") != nil {
+		j.coloured = r
 	}
 	j.appearance(r, d, src)
 	tagged, nothing := d.Get("StructParent") != nil, sub == "Widget" && emptyRect(d)
@@ -336,10 +364,14 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 // where it has states, which those of buttons have, and only those; of a button whose field is another
 // object FT is not known where a file is written.
 func (j *Judge) appearance(r cos.Ref, d cos.Dict, src *doc.Source) {
-	rule := clause{a2: "6.3.3", a4: "6.3.3"}
+	rule := clause{a1: "6.5.3", a2: "6.3.3", a4: "6.3.3"}
 	sub := name(d, "Subtype")
 	ap, _ := d.Get("AP").(cos.Dict)
 	switch {
+	case ap == nil && first1(j.claims):
+		if sub == "Widget" {
+			j.find("S044", clause{a1: "6.9"}, r, src, "a form field without an appearance")
+		}
 	case ap == nil && sub != "Popup" && sub != "Link" && !emptyRect(d):
 		j.find("S044", rule, r, src, "an annotation without an appearance")
 	case ap != nil && (len(ap) != 1 || ap.Get("N") == nil):
@@ -351,7 +383,7 @@ func (j *Judge) appearance(r cos.Ref, d cos.Dict, src *doc.Source) {
 		}
 	}
 	if sub == "Widget" && d.Get("A") != nil {
-		j.find("S044", clause{a2: "6.4.1", a4: "6.4.1"}, r, src, "a form field that starts an action")
+		j.find("S044", clause{a1: "6.6.1", a2: "6.4.1", a4: "6.4.1"}, r, src, "a form field that starts an action")
 	}
 }
 
@@ -417,14 +449,23 @@ func (j *Judge) Enclosed(e Enclosure) {
 // action judges an action (ISO 19005-2, 6.5.1, and 4, 6.6.1; ISO 14289-2, 8.8).
 func (j *Judge) action(r cos.Ref, a cos.Dict, src *doc.Source) {
 	switch s := name(a, "S"); s {
+	default:
+		j.find("S045", clause{a1: "6.6.1"}, r, src, "an action of type %s", string(s))
 	case "Launch", "Sound", "Movie", "ResetForm", "ImportData", "Hide", "SetOCGState", "Rendition", "Trans", "GoTo3DView":
-		rule := clause{a2: "6.5.1", a4: "6.6.1"}
+		rule := clause{a1: "6.6.1", a2: "6.5.1", a4: "6.6.1"}
 		if archival(j.claims) == PDFA4e && s == "GoTo3DView" {
 			rule.a4 = ""
 		}
 		j.find("S045", rule, r, src, "an action of type %s", string(s))
 	case "JavaScript":
-		j.find("S045", clause{a2: "6.5.1"}, r, src, "an action of type %s", string(s))
+		j.find("S045", clause{a1: "6.6.1", a2: "6.5.1"}, r, src, "an action of type %s", string(s))
+	case "Named":
+		switch name(a, "N") {
+		case "NextPage", "PrevPage", "FirstPage", "LastPage":
+		default:
+			j.find("S045", clause{a1: "6.6.1"}, r, src, "an action named %q", string(name(a, "N")))
+		}
+	case "GoToR", "Thread", "URI", "SubmitForm":
 	case "GoTo":
 		if a.Get("SD") == nil {
 			j.find("S044", clause{ua2: "8.8"}, r, src, "a link within the document without a structure destination")
@@ -436,6 +477,12 @@ func (j *Judge) action(r cos.Ref, a cos.Dict, src *doc.Source) {
 // stream. The operands that it looks at are those of BDC and BMC.
 func (j *Judge) Content(page cos.Ref, op []byte, args []cos.Object) {
 	switch string(op) {
+	case "q":
+		if j.saved++; j.saved > mostSaved {
+			j.find("S056", savedClause, page, nil, "more than %d graphics states saved within each other", mostSaved)
+		}
+	case "Q":
+		j.saved = max(j.saved-1, 0)
 	case "BDC", "BMC":
 		j.marked++
 		if len(args) == 0 {
@@ -538,14 +585,14 @@ func (j *Judge) Finish(t cos.Trailer) []Finding {
 	if len(j.claims) == 0 {
 		return nil
 	}
-	if j.version != Version(j.claims) {
-		j.find("S043", clause{a2: "6.1.2", a4: "6.1.2", ua1: "6.1", ua2: "6.1"}, cos.Ref{}, nil, "PDF %s", j.version)
+	if (j.version == cos.V20) != (Version(j.claims) == cos.V20) { // those of PDF 1 take any version of it
+		j.find("S043", clause{a1: "6.1.2", a2: "6.1.2", a4: "6.1.2", ua1: "6.1", ua2: "6.1"}, cos.Ref{}, nil, "PDF %s", j.version)
 	}
 	if !j.catalog {
 		j.add("S043", "ISO 32000-2, 7.7.2", t.Root, nil, "no catalog")
 	}
 	if t.More.Get("Encrypt") != nil {
-		j.find("S043", clause{a2: "6.1.3", a4: "6.1.3"}, cos.Ref{}, nil, "an encrypted file")
+		j.find("S043", clause{a1: "6.1.3", a2: "6.1.3", a4: "6.1.3"}, cos.Ref{}, nil, "an encrypted file")
 	}
 	if !t.Info.IsZero() {
 		j.find("S043", clause{a4: "6.1.3"}, t.Info, nil, "an information dictionary")
@@ -566,7 +613,10 @@ func (j *Judge) colours() {
 	if !j.transparent.IsZero() && (j.profile == 0 || !j.intents) {
 		j.find("S055", transparencyClause, j.transparent, nil, "a page with transparency without an output intent, whose group has no colour space")
 	}
-	rule := clause{a2: "6.2.4.3", a4: "6.2.4.3"}
+	if !j.coloured.IsZero() && (j.profile != 3 || !j.intents) {
+		j.find("S044", clause{a1: "6.5.3"}, j.coloured, nil, "an annotation with a colour, without an output intent of RGB")
+	}
+	rule := deviceClause
 	for n, at := range j.device {
 		switch {
 		case at.IsZero():

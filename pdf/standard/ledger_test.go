@@ -18,7 +18,7 @@ func TestLedgers(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := regexp.MustCompile("`(pdf[a-z/0-9]*)\\.(Test[A-Za-z0-9]+)`")
-	for _, name := range []string{"LEDGER-A2.md", "LEDGER-A4.md", "LEDGER-UA1.md", "LEDGER-UA2.md"} {
+	for _, name := range []string{"LEDGER-A1.md", "LEDGER-A2.md", "LEDGER-A4.md", "LEDGER-UA1.md", "LEDGER-UA2.md"} {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -12,11 +12,11 @@ import (
 // Profile judges an ICC profile by its header (ICC.1, 7.2): that of an output intent (ISO 19005-2 and 4,
 // 6.2.3), or of a colour space (6.2.4.2). n is how many components the PDF says that it has.
 func (j *Judge) Profile(r cos.Ref, data []byte, n int64, intent bool) {
-	rule := clause{a2: "6.2.4.2", a4: "6.2.4.2"}
+	rule := clause{a1: "6.2.3.2", a2: "6.2.4.2", a4: "6.2.4.2"}
 	what, classes := "a colour space", []string{"scnr", "mntr", "prtr", "spac"}
 	spaces := map[string]int64{"GRAY": 1, "RGB ": 3, "CMYK": 4, "Lab ": 3}
 	if intent {
-		rule = clause{a2: "6.2.3", a4: "6.2.3"}
+		rule = clause{a1: "6.2.2", a2: "6.2.3", a4: "6.2.3"}
 		what, classes = "an output intent", classes[1:3]
 		delete(spaces, "Lab ")
 	}
@@ -24,7 +24,13 @@ func (j *Judge) Profile(r cos.Ref, data []byte, n int64, intent bool) {
 		j.find("S054", rule, r, nil, "%s whose profile is no ICC profile", what)
 		return
 	}
+	if data[8] > 2 { // PDF 1.4 knows ICC.1:1998-09
+		j.find("S054", clause{a1: rule.a1}, r, nil, "%s whose profile is of version %d of ICC; want 2", what, data[8])
+	}
 	if data[8] > 4 {
+		rule := rule
+		rule.a1 = ""
+
 		j.find("S054", rule, r, nil, "%s whose profile is of version %d of ICC; want 2 to 4", what, data[8])
 	}
 	known := false
@@ -94,9 +100,9 @@ func (j *Judge) Glyph(g ShownGlyph) {
 	case g.NotDef:
 		j.find("S053", clause{a2: "6.2.11.8", a4: "6.2.10.9", ua1: "7.21.8", ua2: "8.4.5.9"}, g.Font, nil, "%s shows .notdef", at)
 	case g.Missing:
-		j.find("S053", fontClause, g.Font, nil, "%s has no glyph in the embedded program", at)
+		j.find("S053", clause{a1: "6.3.5", a2: fontClause.a2, a4: fontClause.a4, ua1: fontClause.ua1, ua2: fontClause.ua2}, g.Font, nil, "%s has no glyph in the embedded program", at)
 	case g.Program >= 0 && (g.Width-g.Program > 1 || g.Program-g.Width > 1):
-		j.find("S053", clause{a2: "6.2.11.5", a4: "6.2.10.5", ua1: "7.21.5", ua2: "8.4.5.6"}, g.Font, nil,
+		j.find("S053", clause{a1: "6.3.6", a2: "6.2.11.5", a4: "6.2.10.5", ua1: "7.21.5", ua2: "8.4.5.6"}, g.Font, nil,
 			"%s is %.0f wide in the dictionary and %.0f in the program", at, g.Width, g.Program)
 	}
 }

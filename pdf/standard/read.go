@@ -20,6 +20,10 @@ type File struct {
 	Scripts  bool   // the catalog names scripts
 	// Unshown says that programs are to make the appearances of form fields.
 	Unshown bool
+	// Streams says that cross-reference data are in streams, Packed that the packet is compressed.
+	Streams, Packed bool
+	// Info are the texts and dates of the information dictionary by their keys, those that it has.
+	Info map[string]string
 }
 
 // File judges what stands in File. It is called once, for files that are read.
@@ -28,7 +32,7 @@ func (j *Judge) File(f File) {
 	claimed := XMPClaims(f.Metadata)
 	for _, id := range j.claims {
 		if !slices.Contains(claimed, id.String()) {
-			c := clause{a2: "6.6.4", a4: "6.7.3", ua1: "5", ua2: "5"}
+			c := clause{a1: "6.7.11", a2: "6.6.4", a4: "6.7.3", ua1: "5", ua2: "5"}
 			j.add("S043", c.of(id), at, nil, "the metadata do not claim %s", id)
 		}
 	}
@@ -36,29 +40,36 @@ func (j *Judge) File(f File) {
 		j.find("S001", clause{ua1: "7.1", ua2: "8.11.1"}, at, nil, "the metadata have no title")
 	}
 	if !f.ID {
-		j.find("S043", clause{a2: "6.1.3", a4: "6.1.3"}, at, nil, "no identifier in the trailer")
+		j.find("S043", clause{a1: "6.1.3", a2: "6.1.3", a4: "6.1.3"}, at, nil, "no identifier in the trailer")
 	}
 	if f.Damage != "" {
-		j.find("S043", clause{a2: "6.1", a4: "6.1"}, at, nil, "the file is damaged: %s", f.Damage)
+		j.find("S043", clause{a1: "6.1", a2: "6.1", a4: "6.1"}, at, nil, "the file is damaged: %s", f.Damage)
 	}
 	if f.XFA {
 		j.find("S045", clause{a2: "6.4.2", a4: "6.4.2", ua1: "7.15", ua2: "8.9.4.11"}, at, nil, "a form of XFA")
 	}
 	if f.Unshown {
-		j.find("S045", clause{a2: "6.4.1", a4: "6.4.1"}, at, nil, "a form whose fields are to be made visible by programs (NeedAppearances)")
+		j.find("S045", clause{a1: "6.9", a2: "6.4.1", a4: "6.4.1"}, at, nil, "a form whose fields are to be made visible by programs (NeedAppearances)")
 	}
 	if f.Metadata != nil {
 		j.metadata(f.Metadata)
 	}
+	if f.Streams {
+		j.find("S043", clause{a1: "6.1.4"}, at, nil, "cross-reference data in a stream")
+	}
+	if f.Packed {
+		j.find("S052", clause{a1: "6.7.2"}, at, nil, "metadata that are compressed")
+	}
+	j.synchronous(f)
 	if f.Scripts {
-		j.find("S045", clause{a2: "6.5.1"}, at, nil, "scripts of the document")
+		j.find("S045", clause{a1: "6.6.1", a2: "6.5.1"}, at, nil, "scripts of the document")
 	}
 }
 
 // metadata judges the XMP packet of the catalog (ISO 19005-2, 6.6.2, and 4, 6.7.2): XML in UTF-8, and in
 // parts 2 and 3 of properties that XMP has or that the packet describes itself.
 func (j *Judge) metadata(packet []byte) {
-	at, rule := cos.Ref{}, clause{a2: "6.6.2.1", a4: "6.7.2.1"}
+	at, rule := cos.Ref{}, clause{a1: "6.7.5", a2: "6.6.2.1", a4: "6.7.2.1"}
 	if head, _, ok := bytes.Cut(packet, []byte("?>")); ok && bytes.Contains(head, []byte("<?xpacket")) && regexp.MustCompile(`\s(?:bytes|encoding)\s*=`).Match(head) {
 		j.find("S052", rule, at, nil, "metadata whose packet header has bytes or encoding")
 	}
@@ -69,15 +80,16 @@ func (j *Judge) metadata(packet []byte) {
 		}
 	}}
 	if err := x.read(packet); err != nil {
+		rule.a1 = "6.7.9"
 		j.find("S052", rule, at, nil, "metadata that are no XML in UTF-8: %v", err)
 		return
 	}
 	for _, p := range wrong {
-		j.find("S052", clause{a2: "6.6.2.3.1"}, at, nil, "metadata whose %s is not %s", p.name.Local, propertyTypes[p.name])
+		j.find("S052", clause{a1: "6.7.9", a2: "6.6.2.3.1"}, at, nil, "metadata whose %s is not %s", p.name.Local, propertyTypes[p.name])
 	}
 	for _, ns := range x.used {
 		if !slices.Contains(predefined, ns) && !x.described[ns] {
-			j.find("S052", clause{a2: "6.6.2.3.1"}, at, nil, "metadata with properties of %q, which they do not describe", ns)
+			j.find("S052", clause{a1: "6.7.9", a2: "6.6.2.3.1"}, at, nil, "metadata with properties of %q, which they do not describe", ns)
 		}
 	}
 }

@@ -38,6 +38,7 @@ import (
 //	S053 a character that its embedded font does not have, or not as wide as the dictionary says
 //	S054 an ICC profile that the standard does not take
 //	S055 transparency that the standard does not take
+//	S056 more than the version of PDF takes that a standard is built on
 //
 // Checker judges the document before it is written, so that a finding has a place in the
 // template; Judge judges what is written, whatever made it. S040 to S047 are faults of the
@@ -63,12 +64,12 @@ func (c *Checker) accessible() bool { return slices.ContainsFunc(c.claims, ID.Ac
 // The clauses of the rules that are judged before anything is written.
 var (
 	titleClause    = clause{ua1: "7.1", ua2: "8.11.1"}
-	langClause     = clause{tagged: "6.7.4", ua1: "7.2", ua2: "8.4.4"}
+	langClause     = clause{tagged1: "6.8.4", tagged: "6.7.4", ua1: "7.2", ua2: "8.4.4"}
 	headingClause  = clause{ua1: "7.4.2", ua2: "8.2.5"}
 	altClause      = clause{ua1: "7.3", ua2: "8.2.5.28.2"}
 	sizeClause     = clause{a2: "6.1.13"}
-	deviceClause   = clause{a2: "6.2.4.3", a4: "6.2.4.3"}
-	encryptClause  = clause{a2: "6.1.3", a4: "6.1.3"}
+	deviceClause   = clause{a1: "6.2.3.3", a2: "6.2.4.3", a4: "6.2.4.3"}
+	encryptClause  = clause{a1: "6.1.3", a2: "6.1.3", a4: "6.1.3"}
 	meaningClause  = clause{tagged: "6.2.11.7.3", a4: "6.2.10.8", ua1: "7.2", ua2: "8.4.3"}
 	readableClause = clause{a4: "6.2.10.8", ua1: "7.2", ua2: "8.6"}
 )
@@ -116,11 +117,16 @@ func (c *Checker) attachments(d *doc.Document) diag.List {
 		})
 	case len(d.Attachments) > 0 && noFiles(c.claims) != "":
 		suggestion := "claim pdf/a-4f"
-		if ids[archival(c.claims)].part == "2" {
-			suggestion = "claim pdf/a-3" + strings.ToLower(ids[archival(c.claims)].level)
+		message := " takes no files that are not PDF/A themselves"
+		switch id := archival(c.claims); ids[id].part {
+		case "1":
+			message = " takes no attached files"
+			fallthrough
+		case "2":
+			suggestion = "claim pdf/a-3" + strings.ToLower(ids[id].level)
 		}
 		l.Add(d.Attachments[0].Src.Place(diag.Diagnostic{
-			Code: "S049", Path: "attach", Message: archival(c.claims).String() + " takes no files that are not PDF/A themselves",
+			Code: "S049", Path: "attach", Message: archival(c.claims).String() + message,
 			Suggestion: suggestion, Clause: noFiles(c.claims),
 		}))
 	}
@@ -136,6 +142,8 @@ func noFiles(claims []ID) string {
 	switch id := archival(claims); {
 	case id == 0 || id == PDFA4f || ids[id].part == "3":
 		return ""
+	case ids[id].part == "1":
+		return "ISO 19005-1, 6.1.11"
 	case ids[id].part == "2":
 		return "ISO 19005-2, 6.8"
 	default:

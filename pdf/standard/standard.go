@@ -1,7 +1,7 @@
 // Package standard knows the archival and accessibility standards that a
 // document may claim: which go together, what each asks of the document, and
-// at which clause. The ledgers (LEDGER-A2.md, LEDGER-A4.md, LEDGER-UA1.md and
-// LEDGER-UA2.md) list every clause that is met, how, and the test that shows it.
+// at which clause. The ledgers (LEDGER-A1.md, LEDGER-A2.md, LEDGER-A4.md,
+// LEDGER-UA1.md and LEDGER-UA2.md) list every clause that is met, how, and the test that shows it.
 package standard
 
 import (
@@ -18,7 +18,9 @@ type ID uint8
 
 // The standards. Those of PDF/A come first.
 const (
-	PDFA2b ID = iota + 1 // ISO 19005-2:2011, level B: it looks the same for ever
+	PDFA1b ID = iota + 1 // ISO 19005-1:2005, level B: it looks the same for ever
+	PDFA1a               // level A: and it has a structure tree, and its text is Unicode
+	PDFA2b               // ISO 19005-2:2011, level B
 	PDFA2u               // level U: and its text is Unicode
 	PDFA2a               // level A: and it has a structure tree
 	PDFA3b               // ISO 19005-3:2012, level B
@@ -40,6 +42,8 @@ var ids = [...]struct {
 	version     cos.Version
 	part, level string
 }{
+	PDFA1b: {"pdf/a-1b", "ISO 19005-1", cos.V14, "1", "B"},
+	PDFA1a: {"pdf/a-1a", "ISO 19005-1", cos.V14, "1", "A"},
 	PDFA2b: {"pdf/a-2b", "ISO 19005-2", cos.V17, "2", "B"},
 	PDFA2u: {"pdf/a-2u", "ISO 19005-2", cos.V17, "2", "U"},
 	PDFA2a: {"pdf/a-2a", "ISO 19005-2", cos.V17, "2", "A"},
@@ -130,6 +134,9 @@ func conflict(a, b ID) string {
 		return "a file names one part of PDF/A"
 	case a.Accessible() && b.Accessible():
 		return "a file names one part of PDF/UA"
+	case a == PDFA1a && b == PDFUA1:
+		return "the parts of tables have other roles in each"
+	case a == PDFA1b && b == PDFUA1: // which takes every version of PDF 1
 	case ids[a].version != ids[b].version:
 		return fmt.Sprintf("%s is of PDF %s, %s of PDF %s", a, ids[a].version, b, ids[b].version)
 	}
@@ -142,7 +149,7 @@ func Version(claims []ID) cos.Version {
 	if len(claims) == 0 {
 		return cos.V20
 	}
-	return ids[claims[0]].version
+	return ids[claims[0]].version // part 1 of PDF/A, of PDF 1.4, comes before PDF/UA-1
 }
 
 // archival returns the part of PDF/A among claims, 0 for none.
@@ -153,14 +160,17 @@ func archival(claims []ID) ID {
 	return 0
 }
 
+// first1 reports whether claims are of part 1 of PDF/A: of PDF 1.4, without transparency.
+func first1(claims []ID) bool { return ids[archival(claims)].part == "1" }
+
 // Archival reports whether one of claims is a part of PDF/A, which wants an output intent.
 func Archival(claims []ID) bool { return archival(claims) != 0 }
 
 // clause is where standards state a rule; an empty one is no rule of that standard, and
 // one that begins with ISO is of a standard that this one refers to. Parts 2 and 3 of ISO
 // 19005 number their clauses alike; a2 is of all their levels, unicode of U and A, and tagged
-// of A alone.
-type clause struct{ a2, unicode, tagged, a4, ua1, ua2 string }
+// of A alone. Of part 1, a1 is of both levels and tagged1 of A alone.
+type clause struct{ a1, tagged1, a2, unicode, tagged, a4, ua1, ua2 string }
 
 func (c *clause) of(id ID) string {
 	s := ""
@@ -170,6 +180,10 @@ func (c *clause) of(id ID) string {
 	case id == PDFUA2:
 		s = c.ua2
 	case !id.known():
+	case ids[id].part == "1":
+		if s = c.a1; s == "" && id == PDFA1a {
+			s = c.tagged1
+		}
 	case ids[id].part == "4":
 		s = c.a4
 	default:

@@ -46,7 +46,7 @@ func TestNames(t *testing.T) {
 // TestStandardsThatExcludeEachOther: of all pairs, those hold together that are of one
 // version of PDF and of both families.
 func TestStandardsThatExcludeEachOther(t *testing.T) {
-	a2, a3, a4, u1, u2 := standard.PDFA2b, standard.PDFA3b, standard.PDFA4, standard.PDFUA1, standard.PDFUA2
+	a1, a2, a3, a4, u1, u2 := standard.PDFA1b, standard.PDFA2b, standard.PDFA3b, standard.PDFA4, standard.PDFUA1, standard.PDFUA2
 	for _, c := range []struct {
 		in, out []standard.ID
 		version cos.Version
@@ -57,6 +57,7 @@ func TestStandardsThatExcludeEachOther(t *testing.T) {
 		{[]standard.ID{a3, u1}, []standard.ID{a3, u1}, cos.V17},
 		{[]standard.ID{u1}, []standard.ID{u1}, cos.V17},
 		{[]standard.ID{a4}, []standard.ID{a4}, cos.V20},
+		{[]standard.ID{u1, a1}, []standard.ID{a1, u1}, cos.V14},
 	} {
 		got, err := standard.Set(c.in...)
 		if err != nil || !slices.Equal(got, c.out) || standard.Version(got) != c.version {
@@ -65,6 +66,7 @@ func TestStandardsThatExcludeEachOther(t *testing.T) {
 	}
 	for pair, why := range map[[2]standard.ID]string{
 		{a2, a3}: "one part of PDF/A", {a4, a2}: "one part of PDF/A", {a3, a4}: "one part of PDF/A", {u2, u1}: "one part of PDF/UA",
+		{u1, standard.PDFA1a}: "roles", {a1, u2}: "pdf/a-1b is of PDF 1.4", {a1, a2}: "one part of PDF/A",
 		{u2, a2}: "pdf/a-2b is of PDF 1.7, pdf/ua-2 of PDF 2.0", {a3, u2}: "pdf/a-3b is of PDF 1.7", {a4, u1}: "pdf/ua-1 of PDF 1.7",
 	} {
 		if _, err := standard.Set(pair[:]...); !errors.Is(err, standard.ErrConflict) || !strings.Contains(err.Error(), why) {
@@ -127,6 +129,9 @@ func TestXMPNamesEachStandard(t *testing.T) {
 		claims    []standard.ID
 		want, not string
 	}{
+		{[]standard.ID{standard.PDFA1b}, "<pdfaid:part>1</pdfaid:part>\n<pdfaid:conformance>B<", "pdfuaid:part"},
+		{[]standard.ID{standard.PDFA1a}, "<pdfaid:part>1</pdfaid:part>\n<pdfaid:conformance>A<", "pdfuaid:part"},
+		{[]standard.ID{standard.PDFA1b, standard.PDFUA1}, "<pdfaSchema:namespaceURI>http://www.aiim.org/pdfua/ns/id/<", "pdfuaid:rev"},
 		{[]standard.ID{standard.PDFA2b}, "<pdfaid:part>2</pdfaid:part>\n<pdfaid:conformance>B<", "pdfuaid:part"},
 		{[]standard.ID{standard.PDFA3b}, "<pdfaid:part>3</pdfaid:part>\n<pdfaid:conformance>B<", "pdfaid:rev"},
 		{[]standard.ID{standard.PDFA2u}, "<pdfaid:part>2</pdfaid:part>\n<pdfaid:conformance>U<", "pdfaid:rev"},

@@ -48,7 +48,7 @@ func AppendXMP(dst []byte, m Metadata) []byte {
 	for _, id := range m.Standards {
 		switch {
 		case id.Archival():
-			// ISO 19005-2, 6.6.4: part and level of conformance; ISO 19005-4, 6.7.3: part, revision, and a
+			// ISO 19005-1, 6.7.11, and 2, 6.6.4: part and level of conformance; ISO 19005-4, 6.7.3: part, revision, and a
 			// level for files of annex A or B alone.
 			x.element("pdfaid:part", ids[id].part)
 			if ids[id].part == "4" {
@@ -71,8 +71,8 @@ func AppendXMP(dst []byte, m Metadata) []byte {
 	return x.b
 }
 
-// accessibleSchema describes the property pdfuaid:part, which the schemas that PDF/A-2 and
-// 3 know have not (ISO 19005-2, 6.6.2.3).
+// accessibleSchema describes the property pdfuaid:part, which the schemas that PDF/A-1, 2
+// and 3 know have not (ISO 19005-2, 6.6.2.3).
 const accessibleSchema = `<pdfaExtension:schemas xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/"` +
 	` xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#">` +
 	`<rdf:Bag><rdf:li rdf:parseType="Resource">` +

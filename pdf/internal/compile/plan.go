@@ -378,9 +378,6 @@ func (c *compiler) tag(n *strictyaml.Node, path string) (string, bool) {
 	return s, ok
 }
 
-// known standards that a later version has.
-var laterStandards = []string{"pdf/a-1b"}
-
 func (c *compiler) standards(n *strictyaml.Node) {
 	if n == nil {
 		return
@@ -407,10 +404,8 @@ func (c *compiler) standards(n *strictyaml.Node) {
 				continue
 			}
 			c.plan.standards = claims
-		case slices.Contains(laterStandards, s):
-			c.bad(v, at, codeLater, "", "standard %q is not in this version", s)
 		default:
-			c.bad(v, at, codeName, exprlang.Nearest(s, append(standard.Names(), laterStandards...)), "no standard %q", s)
+			c.bad(v, at, codeName, exprlang.Nearest(s, standard.Names()), "no standard %q", s)
 		}
 	}
 }

@@ -36,6 +36,18 @@ func (d *Document) Check(ctx context.Context, ids []standard.ID) ([]standard.Fin
 	}
 	id := e.array(d.Trailer().Get("ID"))
 	f.ID = len(id) == 2
+	if meta, ok := e.resolve(root.Get("Metadata")).(*stream); ok {
+		f.Packed = meta.dict.Get("Filter") != nil
+	}
+	f.Streams = d.Streams()
+	for _, key := range [...]cos.Name{"Title", "Author", "Subject", "Keywords", "Creator", "Producer", "CreationDate", "ModDate"} {
+		if v := e.dict(e.info).Get(key); v != nil {
+			if f.Info == nil {
+				f.Info = map[string]string{}
+			}
+			f.Info[string(key)] = e.text(v)
+		}
+	}
 	if w := d.Warnings(); len(w) > 0 {
 		f.Damage = w[0].String()
 	}
@@ -75,6 +87,11 @@ type checker struct {
 
 // objects shows every object that the catalog leads to but the elements of the structure tree.
 func (c *checker) objects() error {
+	for _, intent := range c.e.array(c.e.catalog().Get("OutputIntents")) {
+		if d := c.e.dict(intent); c.e.name(d.Get("S")) == "GTS_PDFA1" {
+			c.profile(refOf(d.Get("DestOutputProfile")), true)
+		}
+	}
 	seen := map[uint32]bool{c.e.root.Num: true}
 	queue := []cos.Ref{c.e.root}
 	if !c.e.info.IsZero() {
@@ -96,9 +113,6 @@ func (c *checker) objects() error {
 				walk(r, x, key)
 			}
 		case cos.Dict:
-			if key == "OutputIntents" && c.e.name(v.Get("S")) == "GTS_PDFA1" {
-				c.profile(refOf(v.Get("DestOutputProfile")), true)
-			}
 			c.show(r, v, key)
 			for _, x := range v {
 				walk(r, x.Value, x.Key)
@@ -144,7 +158,7 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 	for _, x := range d {
 		switch x.Key {
 		case "BM", "Lang", "MarkInfo", "ViewerPreferences", "A", "Contents", "Title", "Filter", "Interpolate", "F", "Subtype", "S", "Marked", "DisplayDocTitle", "N", "Tabs",
-			"Rect", "FirstChar", "LastChar", "Widths", "Encoding", "CIDToGIDMap", "TR", "TR2", "HTP", "HTO":
+			"Rect", "Group", "CA", "BaseFont", "BitsPerComponent", "FirstChar", "LastChar", "Widths", "Encoding", "CIDToGIDMap", "TR", "TR2", "HTP", "HTO":
 			if v := c.e.resolve(x.Value); v != nil {
 				if a, ok := v.(cos.Array); ok { // which many may share
 					c.left -= len(a)
@@ -214,6 +228,9 @@ func (c *checker) page(p Page) error {
 	}
 	c.transparent = false
 	err := c.content(p.Ref, c.e.content(p.Dict), c.e.dict(p.Dict.Get("Resources")), nil, 0)
+	if c.transparent {
+		c.j.SeeThrough(p.Ref)
+	}
 	if c.transparent && c.e.resolve(c.e.dict(p.Dict.Get("Group")).Get("CS")) == nil {
 		c.j.Transparency(p.Ref)
 	}

@@ -3,6 +3,7 @@ package edit
 import (
 	"errors"
 	"maps"
+	"math/bits"
 	"slices"
 
 	"example.com/quire/pdf/cos"
@@ -157,6 +158,7 @@ func (c *checker) font(p *font.Embedded, s *shown) error {
 	if s.font.Composite() {
 		glyphs = c.byCID(p, s.own)
 	}
+	c.listed(p, s)
 	for _, code := range slices.Sorted(maps.Keys(s.codes)) {
 		ids, known := glyphs(p, s.font, []byte(code))
 		if !known {
@@ -180,6 +182,33 @@ func (c *checker) font(p *font.Embedded, s *shown) error {
 		c.j.Glyph(g)
 	}
 	return nil
+}
+
+// listed shows the first CID that the CIDSet of a subset is wrong about (ISO 19005-1, 6.3.5). One whose
+// CIDs are turned into glyphs by a map is passed over.
+func (c *checker) listed(p *font.Embedded, s *shown) {
+	set := c.e.dict(s.own.Get("FontDescriptor")).Get("CIDSet")
+	_, ok := c.e.resolve(set).(*stream)
+	if m := c.e.resolve(s.own.Get("CIDToGIDMap")); !ok || !s.font.Composite() || m != nil && c.e.name(m) != "Identity" {
+		return
+	}
+	said, has := c.e.data(set), p.CIDSet()
+	for i := range max(len(said), len(has)) {
+		var a, b byte
+		if i < len(said) {
+			a = said[i]
+		}
+		if i < len(has) {
+			b = has[i]
+		}
+		if i == 0 {
+			a, b = a|0x80, b|0x80 // .notdef is there always
+		}
+		if a != b {
+			c.j.Unlisted(s.at, s.font.Name, 8*i+bits.LeadingZeros8(a^b))
+			return
+		}
+	}
 }
 
 // byCode returns the glyphs that a code of a simple font may show.

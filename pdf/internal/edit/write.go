@@ -3,6 +3,8 @@ package edit
 import (
 	"context"
 	"io"
+	"math"
+	"slices"
 	"strings"
 
 	"example.com/quire/pdf/cos"
@@ -19,16 +21,20 @@ type WriteOptions struct {
 
 // Write writes what the catalog of a draft leads to as a file of its own: what nothing refers to
 // stays behind, streams are copied as they are encoded, and all else goes into object streams. The
-// file is of PDF 2.0 when one of the documents is that its pages are of, or when it is encrypted; else of 1.7.
+// file is of PDF 2.0 when one of the documents is that its pages are of, or when it is encrypted; else of 1.7, or of
+// 1.4 when it claims PDF/A-1.
 func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Summary, error) {
 	version := cos.V17
-	if e.version >= "2" || o.Encrypt != nil { // AES-256 is not of 1.7
+	switch {
+	case e.version >= "2" || o.Encrypt != nil: // AES-256 is not of 1.7
 		version = cos.V20
+	case e.Part1():
+		version = cos.V14
 	}
 	// The limits of PDF/A are for files that claim it: others may hold what they held.
 	file := cos.NewWriter(w, cos.Options{
 		Version: version, Deflater: o.Deflater, Encrypt: o.Encrypt,
-		Limits: cos.Limits{OutputBytes: o.Bytes, Objects: 1 << 30, StringBytes: 1 << 30, NameBytes: 1 << 16, Depth: 1 << 10},
+		Limits: cos.Limits{OutputBytes: o.Bytes, Objects: 1 << 30, StringBytes: 1 << 30, NameBytes: 1 << 16, Depth: 1 << 10, ArrayLen: math.MaxInt, DictLen: math.MaxInt, Real: math.MaxInt64},
 	})
 	c := copier{e: e, to: map[uint32]cos.Ref{}, w: file}
 	e.change("Version", nil)
@@ -48,6 +54,11 @@ func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Sum
 		}
 	}
 	return file.Close(cos.Trailer{Root: root, Info: info})
+}
+
+// Part1 reports whether the metadata claim part 1 of PDF/A, which is of PDF 1.4.
+func (e *Draft) Part1() bool {
+	return slices.ContainsFunc(e.Claims(), func(claim string) bool { return strings.HasPrefix(claim, "pdf/a-1") })
 }
 
 // sink takes objects: a file of its own, or an update of one.

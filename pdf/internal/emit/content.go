@@ -760,6 +760,9 @@ func (c *content) imageObject(it *layout.ImageItem) error {
 			return err
 		}
 	}
+	if err := c.e.opaqueImage(it); err != nil {
+		return err
+	}
 	res, err := c.e.imageOf(it.Image)
 	if err != nil {
 		return err

@@ -206,6 +206,9 @@ func gradientFunction(g *svg.Gradient) cos.Dict {
 
 // drawing draws an SVG image.
 func (c *content) drawing(it *layout.ImageItem) error {
+	if err := c.e.opaqueDrawing(it.Drawing.Form, it.Src); err != nil {
+		return err
+	}
 	res, err := c.e.drawingOf(it.Drawing, c.pi)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ package emit
 import (
 	"crypto/sha256"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +31,7 @@ type Options struct {
 	Level      cos.Level
 	Fonts      *font.Cache
 	Exact      bool // fonts have the glyphs that are drawn alone
+	Listed     bool // they list the glyphs that they have (CIDSet), as they do under PDF/A-1 in any case
 	// Profile returns standard.SRGBProfile, deflated: it is the same in every file.
 	// Nil deflates it anew.
 	Profile func() ([]byte, error)
@@ -190,6 +192,7 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 	if e.check.Tagged() {
 		e.tree = tag.NewTree(e.w)
 		e.tree.Closed = e.judge.Elem
+		e.tree.Old = slices.Contains(o.Standards, standard.PDFA1a)
 	}
 	return e, nil
 }
@@ -339,6 +342,9 @@ func (e *Emitter) draw(c *content, p *layout.Page, pi *pageInfo) (cos.Ref, error
 		}
 	}
 	c.end()
+	if err := e.mayHold(c.b, nil); err != nil {
+		return cos.Ref{}, err
+	}
 	pi.mcids = c.mcid
 	e.buf = c.b[:0]
 	ref, from := e.w.Reserve(), e.w.Offset()
@@ -497,6 +503,9 @@ func (e *Emitter) metadata() (cos.Ref, error) {
 func (e *Emitter) outputIntent() (cos.Ref, error) {
 	profile, intent := e.w.Reserve(), e.w.Reserve()
 	packed, err := e.o.Profile()
+	if e.check.Opaque() { // PDF 1.4 knows no later version of ICC
+		packed, err = e.o.Deflater.Deflate(nil, standard.SRGBProfile2(), cos.LevelBest)
+	}
 	if err != nil {
 		return intent, err
 	}

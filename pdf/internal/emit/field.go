@@ -362,6 +362,16 @@ func (e *Emitter) unseen() error {
 		cos.E("F", cos.Int(printLocked)), cos.E("P", page), cos.E("Contents", cos.Text(name)),
 		cos.E("T", cos.Text(name)), cos.E("TU", cos.Text(name)), cos.E("FT", cos.Name("Sig")), cos.E("V", e.signature),
 	}
+	if e.check.Opaque() { // ISO 19005-1, 6.9
+		look := e.w.Reserve()
+		if err := e.w.Stream(look, cos.Dict{
+			cos.E("Type", cos.Name("XObject")), cos.E("Subtype", cos.Name("Form")),
+			cos.E("BBox", cos.Array{cos.Int(0), cos.Int(0), cos.Int(0), cos.Int(0)}),
+		}, nil); err != nil {
+			return err
+		}
+		d = append(d, cos.E("AP", cos.Dict{cos.E("N", look)}))
+	}
 	if e.tree != nil && e.w.Version() != cos.V20 {
 		el := &tag.Elem{Type: tag.Form, Alt: name}
 		if err := e.add(el); err != nil {

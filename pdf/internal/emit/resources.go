@@ -185,11 +185,18 @@ func (e *Emitter) writeFont(r *fontRes, s *font.Subset) error {
 	if err := e.w.EncodedStream(unicode, nil, cos.FlateDecode, s.Unicode); err != nil {
 		return err
 	}
-	if err := e.w.PutRaw(desc, e.descriptor(s, file)); err != nil {
+	set, err := e.cidSet(s)
+	if err != nil {
+		return err
+	}
+	if err := e.w.PutRaw(desc, e.descriptor(s, file, set)); err != nil {
 		return err
 	}
 	if e.judge != nil { // who is shown no raw objects
 		e.judge.Object(desc, cos.Dict{cos.E("Type", cos.Name("FontDescriptor")), cos.E(cos.Name(fontFile(s)), file)}, nil)
+	}
+	if err := e.mayList(s); err != nil {
+		return err
 	}
 	if err := e.w.PutRaw(cid, e.cidFont(s, desc)); err != nil {
 		return err
@@ -210,8 +217,8 @@ func fontFile(s *font.Subset) string {
 	return "FontFile2"
 }
 
-// descriptor returns the font descriptor (9.8) in the emitter's buffer.
-func (e *Emitter) descriptor(s *font.Subset, file cos.Ref) []byte {
+// descriptor returns the font descriptor (9.8) in the emitter's buffer. set is its CIDSet, zero for none.
+func (e *Emitter) descriptor(s *font.Subset, file, set cos.Ref) []byte {
 	d := &s.Desc
 	b := append(e.buf[:0], "<</Type/FontDescriptor/FontName"...)
 	b = cos.AppendName(b, s.Name)
@@ -231,6 +238,9 @@ func (e *Emitter) descriptor(s *font.Subset, file cos.Ref) []byte {
 	b = appendKey(b, "/StemV ", d.StemV)
 	b = append(append(append(b, '/'), fontFile(s)...), ' ')
 	b = cos.AppendRef(b, file)
+	if !set.IsZero() {
+		b = cos.AppendRef(append(b, "/CIDSet "...), set)
+	}
 	e.buf = append(b, ">>"...)
 	return e.buf
 }
@@ -292,6 +302,9 @@ func (e *Emitter) makeWatermark(u *layout.UnderItem, pi *pageInfo) error {
 		m.resources = e.marks[0].resources
 	}
 	e.marks = append(e.marks, m)
+	if err := e.opaqueWatermark(u); err != nil {
+		return err
+	}
 	alpha := cos.Decimal{Mantissa: int64(math.Round(u.Opacity * 1000)), Scale: 3}
 	if err := e.w.Put(m.state, cos.Dict{
 		cos.E("Type", cos.Name("ExtGState")), cos.E("ca", alpha), cos.E("CA", alpha),
@@ -320,10 +333,13 @@ func (e *Emitter) makeWatermark(u *layout.UnderItem, pi *pageInfo) error {
 		return err
 	}
 	c.end()
-	group := cos.Dict{cos.E("S", cos.Name("Transparency")), cos.E("CS", cos.Name("DeviceRGB"))}
-	return e.w.Stream(m.ref, cos.Dict{
+	d := cos.Dict{
 		cos.E("Type", cos.Name("XObject")), cos.E("Subtype", cos.Name("Form")),
 		cos.E("BBox", cos.Array{cos.Int(0), cos.Int(0), cos.Fixed(pi.w), cos.Fixed(pi.h)}),
-		cos.E("Resources", m.resources), cos.E("Group", group),
-	}, c.b)
+		cos.E("Resources", m.resources),
+	}
+	if !e.check.Opaque() || u.Opacity < 1 {
+		d = append(d, cos.E("Group", cos.Dict{cos.E("S", cos.Name("Transparency")), cos.E("CS", cos.Name("DeviceRGB"))}))
+	}
+	return e.w.Stream(m.ref, d, c.b)
 }

@@ -8,9 +8,10 @@ import (
 
 // Profile is the ICC profile of an image, deflated.
 type Profile struct {
-	Colors int
-	Data   []byte
-	Hash   [sha256.Size]byte // of the profile
+	Colors  int
+	Version byte // of ICC, its first number
+	Data    []byte
+	Hash    [sha256.Size]byte // of the profile
 
 	raw []byte
 }
@@ -51,7 +52,7 @@ func newProfile(b []byte, colors int) *Profile {
 			return nil
 		}
 	}
-	return &Profile{Colors: colors, Hash: sha256.Sum256(b), raw: b}
+	return &Profile{Colors: colors, Version: b[8], Hash: sha256.Sum256(b), raw: b}
 }
 
 // profiled gives x its profile; nil is none.
@@ -70,7 +71,7 @@ func (x *XObject) profiled(s *Store, p *Profile) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	x.Profile = &Profile{Colors: p.Colors, Hash: p.Hash, Data: bytes.Clone(buf.Bytes())}
+	x.Profile = &Profile{Colors: p.Colors, Version: p.Version, Hash: p.Hash, Data: bytes.Clone(buf.Bytes())}
 	return nil
 }
 

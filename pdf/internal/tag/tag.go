@@ -14,6 +14,7 @@ import (
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/diag"
 )
 
 // Tree is the structure tree of one document. It is not safe for concurrent
@@ -22,6 +23,9 @@ type Tree struct {
 	// Closed is told of each element when all of it is known, before it is written
 	// and its kids are let go; nil: nobody is.
 	Closed func(*Elem)
+
+	// Old says that types of tables which came with PDF 1.5 are to have roles of 1.4.
+	Old bool
 
 	w     *cos.Writer
 	root  Elem // only its object: the parent of the Document
@@ -193,8 +197,22 @@ func (t *Tree) write(e *Elem) error {
 			return err
 		}
 	}
+	if err := t.arrayOf(len(e.kids)); err != nil {
+		return err
+	}
 	t.buf = e.append(t.buf[:0], ns)
 	return t.w.PutRaw(e.ref, t.buf)
+}
+
+// most14 is how many elements an array of PDF 1.4 has at most (PDF Reference, third edition, annex C).
+const most14 = 8_191
+
+// arrayOf judges an array of n elements, which the writer does not see.
+func (t *Tree) arrayOf(n int) error {
+	if t.w.Version() != cos.V14 {
+		return nil
+	}
+	return diag.Check("ArrayLen", int64(n), most14, "the structure tree")
 }
 
 // namespace returns the dictionary of a namespace (14.7.4).
@@ -228,6 +246,11 @@ func (t *Tree) Close() (cos.Ref, error) {
 		}
 	}
 	roles := cos.Dict{cos.E("Aside", cos.Name("Div")), cos.E("Em", cos.Name("Span")), cos.E("Strong", cos.Name("Span"))}
+	if t.Old {
+		for _, kind := range [...]cos.Name{"THead", "TBody", "TFoot"} {
+			roles = append(roles, cos.E(kind, cos.Name("NonStruct")))
+		}
+	}
 	root := cos.Dict{cos.E("Type", cos.Name("StructTreeRoot"))}
 	if len(t.notes) > 0 {
 		roles = append(roles, cos.E("FENote", cos.Name("Note")))
@@ -289,6 +312,9 @@ func (t *Tree) parentTree() (cos.Ref, error) {
 		b = cos.AppendInt(b, int64(to-1))
 		b = append(b, "]/Nums["...)
 		for k := from; k < to; k++ {
+			if err := t.arrayOf(t.nums[k].count); err != nil {
+				return cos.Ref{}, err
+			}
 			b = t.appendNum(b, k, k > from)
 		}
 		t.buf = append(b, "]>>"...)
