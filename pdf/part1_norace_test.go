@@ -23,7 +23,7 @@ func TestVeraPDFOfPart1(t *testing.T) {
 	put := func(name string, ids []standard.ID, body []byte) {
 		t.Helper()
 		for _, id := range ids {
-			files.put(t, flavour[id], fmt.Sprint("good ", name, ids), body)
+			files.put(t, flavour[id], fmt.Sprintf("good %s%v", name, ids), body)
 			claimed++
 		}
 	}

@@ -396,17 +396,16 @@ func (c *compiler) standards(n *strictyaml.Node) {
 			continue
 		}
 		id, err := standard.Parse(s)
-		switch {
-		case err == nil:
-			claims, err := standard.Set(append(c.plan.standards, id)...)
-			if err != nil {
-				c.bad(v, at, "S004", "", "%v", err)
-				continue
-			}
-			c.plan.standards = claims
-		default:
+		if err != nil {
 			c.bad(v, at, codeName, exprlang.Nearest(s, standard.Names()), "no standard %q", s)
+			continue
 		}
+		claims, err := standard.Set(append(c.plan.standards, id)...)
+		if err != nil {
+			c.bad(v, at, "S004", "", "%v", err)
+			continue
+		}
+		c.plan.standards = claims
 	}
 }
 
