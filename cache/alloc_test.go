@@ -97,6 +97,32 @@ func BenchmarkHit(b *testing.B) {
 	})
 }
 
+// TestFullCacheIsWithinItsBound: what it holds takes no more of the heap than its bound, give or take a twentieth, though
+// entries of many sizes came and went.
+func TestFullCacheIsWithinItsBound(t *testing.T) {
+	const bound = 32 << 20
+	heap := func() float64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
+	before := heap()
+	c := open(t, Options[string, []byte]{MaxBytes: bound})
+	for i := range 200_000 {
+		set(t, c, fmt.Sprint("posts/", i), make([]byte, 16+i*7919%240))
+	}
+	c.store.CleanUp()
+	took := heap() - before
+	s := c.Stats()
+	t.Logf("heap %.3f of the bound, weights %.3f; %d entries of %.0f bytes", took/bound, float64(s.Bytes)/bound, s.Entries, took/float64(s.Entries))
+	if s.Evictions == 0 || took > 1.05*bound || took < 0.85*bound {
+		t.Errorf("heap %.0f, bound %d; %d entries, %d evicted", took, bound, s.Entries, s.Evictions)
+	}
+	runtime.KeepAlive(c)
+}
+
 // TestWeightIsMemory compares the weights with what the heap says, to which
 // the race detector adds its own.
 func TestWeightIsMemory(t *testing.T) {
