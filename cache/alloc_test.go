@@ -36,7 +36,8 @@ func TestAllocs(t *testing.T) {
 		{"Get", 0, true, func() bool { _, err := c.Get(ctx, keys[i]); return err == nil }},
 		{"Get absent", 0, false, func() bool { _, err := c.Get(ctx, "absent"); return err == nil }},
 		{"GetOrLoad", 0, true, func() bool { _, err := c.GetOrLoad(ctx, keys[i], nil); return err == nil }},
-		// The record. The store makes no new entry, though the life is shorter than before every other time.
+		// The record. The store makes no new entry, though the life is shorter than before every
+		// other time.
 		{"Set in place", 1, true, func() bool { return c.Set(ctx, keys[i], "value") == nil }},
 	} {
 		found = 0
@@ -97,8 +98,8 @@ func BenchmarkHit(b *testing.B) {
 	})
 }
 
-// TestFullCacheIsWithinItsBound: what it holds takes no more of the heap than its bound, give or take a twentieth, though
-// entries of many sizes came and went.
+// TestFullCacheIsWithinItsBound: what it holds takes no more of the heap than its bound, give or
+// take a twentieth, though entries of many sizes came and went.
 func TestFullCacheIsWithinItsBound(t *testing.T) {
 	const bound = 32 << 20
 	heap := func() float64 {

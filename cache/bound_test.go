@@ -81,8 +81,8 @@ func TestWhatTheRemoteHasNoMoreIsNotFallenBackOn(t *testing.T) {
 	}
 }
 
-// TestWriteWhileWaitingForALease ends what the read would have fallen back on: at the end of its patience,
-// or when the origin fails and the remote cannot be asked.
+// TestWriteWhileWaitingForALease ends what the read would have fallen back on: at the end of its
+// patience, or when the origin fails and the remote cannot be asked.
 func TestWriteWhileWaitingForALease(t *testing.T) {
 	for name, patience := range map[string]time.Duration{"patient": -1, "impatient": time.Second} {
 		t.Run(name, func(t *testing.T) {
@@ -112,8 +112,8 @@ func TestWriteWhileWaitingForALease(t *testing.T) {
 	}
 }
 
-// TestBoundOfWhatIsNotComparedNow: what comes without being asked for, or with a notice on its way that
-// may be about it, is no better known than what is held.
+// TestBoundOfWhatIsNotComparedNow: what comes without being asked for, or with a notice on its way
+// that may be about it, is no better known than what is held.
 func TestBoundOfWhatIsNotComparedNow(t *testing.T) {
 	const beat, since = 5 * time.Second, 4 * time.Second
 	type nodes struct {
@@ -223,8 +223,8 @@ func TestTagReadBeforeItsFrame(t *testing.T) {
 	})
 }
 
-// TestOvertakenAnswerEndsWhatIsOlder: it is not kept itself, but what was held before is not served after
-// it either.
+// TestOvertakenAnswerEndsWhatIsOlder: it is not kept itself, but what was held before is not served
+// after it either.
 func TestOvertakenAnswerEndsWhatIsOlder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()
@@ -254,8 +254,8 @@ func TestOvertakenAnswerEndsWhatIsOlder(t *testing.T) {
 	})
 }
 
-// TestOvertakenAnswerEndsOlderFallbacks: another read of the key began meanwhile, and the remote cannot
-// be asked any more.
+// TestOvertakenAnswerEndsOlderFallbacks: another read of the key began meanwhile, and the remote
+// cannot be asked any more.
 func TestOvertakenAnswerEndsOlderFallbacks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()
@@ -296,7 +296,8 @@ func TestOvertakenAnswerEndsOlderFallbacks(t *testing.T) {
 	})
 }
 
-// TestTaggedSetAfterInvalidationIsThere, though the node that sets has not heard of the invalidation.
+// TestTaggedSetAfterInvalidationIsThere, though the node that sets has not heard of the
+// invalidation.
 func TestTaggedSetAfterInvalidationIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()
@@ -319,8 +320,8 @@ func TestTaggedSetAfterInvalidationIsThere(t *testing.T) {
 	})
 }
 
-// TestSetThatIsHeldUpEndsNoNewerWrite: tags are invalidated, and the key is written, after a Set has asked for
-// their counters and before it is stored, several times.
+// TestSetThatIsHeldUpEndsNoNewerWrite: tags are invalidated, and the key is written, after a Set
+// has asked for their counters and before it is stored, several times.
 func TestSetThatIsHeldUpEndsNoNewerWrite(t *testing.T) {
 	for _, tags := range [][]string{nil, {"t"}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -421,7 +422,8 @@ func TestRecordOfAfterAnInvalidation(t *testing.T) {
 	})
 }
 
-// TestUpdateOfWhatWasInvalidated between its read and its write begins again, without the old value.
+// TestUpdateOfWhatWasInvalidated between its read and its write begins again, without the old
+// value.
 func TestUpdateOfWhatWasInvalidated(t *testing.T) {
 	for name, invalidate := range map[string]func(context.Context, *Cache[string, string]) error{
 		"Clear":          func(ctx context.Context, c *Cache[string, string]) error { return c.Clear(ctx) },

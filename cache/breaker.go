@@ -13,8 +13,8 @@ const (
 	maxBreakerPause = 5 * time.Second
 )
 
-// breaker keeps calls from a remote that does not answer: after five failures in a row only one call
-// in each pause goes through, and the pause doubles until one succeeds or the link comes up.
+// breaker keeps calls from a remote that does not answer: after five failures in a row only one
+// call in each pause goes through, and the pause doubles until one succeeds or the link comes up.
 type breaker struct {
 	mu       sync.Mutex
 	failures int
@@ -58,15 +58,16 @@ func (b *breaker) done(err error, ended bool) {
 // close lets calls through.
 func (b *breaker) close() { b.done(nil, false) }
 
-// calling is one call of the remote. It takes the place of a function that is called: what such a function shares
-// with its caller would be allocated.
+// calling is one call of the remote. It takes the place of a function that is called: what such a
+// function shares with its caller would be allocated.
 type calling struct {
 	ctx  context.Context // of the caller
 	here *limit          // of the call
 }
 
-// beginCall begins a call of the remote within RemoteTimeout, unless the breaker is open. After a nil error endCall
-// must be called. here is memory for the context of the call, if the caller has some.
+// beginCall begins a call of the remote within RemoteTimeout, unless the breaker is open. After a
+// nil error endCall must be called. here is memory for the context of the call, if the caller has
+// some.
 func (c *Cache[K, V]) beginCall(ctx context.Context, here *limit) (calling, error) {
 	if !c.breaker.allow() {
 		return calling{}, errBreaker

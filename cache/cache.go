@@ -64,8 +64,8 @@ type Cache[K comparable, V any] struct {
 	remote  Remote
 	link    *link
 	breaker breaker
-	// checkEvery is the least time between two comparisons of a hit with the remote, in nanoseconds; 0
-	// for none. checked is when the last began, by the clock of the link.
+	// checkEvery is the least time between two comparisons of a hit with the remote, in
+	// nanoseconds; 0 for none. checked is when the last began, by the clock of the link.
 	checkEvery int64
 	checked    atomic.Int64
 	first      uint64        // see writeID

@@ -13,15 +13,15 @@
 //
 // # Non-goals
 //
-// It is no queue and no database: there are no transactions over several keys and no writes that reach
-// the origin later. A read never prolongs the life of an entry. Nothing is kept on disk, and replicas of
-// the remote are not read.
+// It is no queue and no database: there are no transactions over several keys and no writes that
+// reach the origin later. A read never prolongs the life of an entry. Nothing is kept on disk, and
+// replicas of the remote are not read.
 //
 // # The life of a Get
 //
-//  1. The local record is looked up. If it has a value, belongs to the present
-//     generation (Clear begins a new one), has no invalidated tag and is fresh, it is returned. Most
-//     reads end here: a map lookup, a few comparisons, no allocation.
+//  1. The local record is looked up. If it has a value, belongs to the present generation (Clear
+//     begins a new one), has no invalidated tag and is fresh, it is returned. Most reads end here:
+//     a map lookup, a few comparisons, no allocation.
 //  2. A record at its hard life does not exist. A remembered "does not exist"
 //     gives ErrNotFound.
 //  3. A fresh value near its end may be refreshed early: the read returns it
@@ -36,10 +36,10 @@
 //     it. There is one load per key. It runs on a context of its own, bounded
 //     by LoadTimeout; each reader leaves on its own context, and the load
 //     goes on when all have left.
-//  7. The result is kept unless the key was set, deleted or cleared, or a tag of
-//     the result invalidated, since the load began; then the readers get what the key holds now, or, if it
-//     holds nothing, the result without its being kept. A reader that comes
-//     after such a write never joins the older load.
+//  7. The result is kept unless the key was set, deleted or cleared, or a tag of the result
+//     invalidated, since the load began; then the readers get what the key holds now, or, if it
+//     holds nothing, the result without its being kept. A reader that comes after such a write
+//     never joins the older load.
 //  8. ErrNotFound from the loader is kept for NegativeTTL. Another error is
 //     kept for a pause that doubles from ErrorBackoffMin to ErrorBackoffMax;
 //     in it the origin is left alone, and reads get the old value until its
@@ -55,25 +55,27 @@
 //
 // # Two levels
 //
-// With Options.Remote several caches, mostly of different processes, share a second level. Where the
-// steps above would begin a load, the Get goes on so:
+// With Options.Remote several caches, mostly of different processes, share a second level. Where
+// the steps above would begin a load, the Get goes on so:
 //
-//  1. A value that is held is suspect if the link to the remote was down since it was checked, and is
-//     compared by its version: if it is what the remote has still, and none of its tags was
+//  1. A value that is held is suspect if the link to the remote was down since it was checked, and
+//     is compared by its version: if it is what the remote has still, and none of its tags was
 //     invalidated, it is served.
 //  2. What is not held, or has changed, is fetched. A fresh record answers the read.
-//  3. Otherwise one node of all gets the lease of the key and loads it. The others wait for its result.
+//  3. Otherwise one node of all gets the lease of the key and loads it. The others wait for its
+//     result.
 //  4. The result is stored unless the key was written meanwhile: then what was written answers.
-//  5. If the remote does not answer, a value that was right not longer than MaxStale ago is served, or
-//     the loader runs, and its result is kept here for five seconds at most.
+//  5. If the remote does not answer, a value that was right not longer than MaxStale ago is served,
+//     or the loader runs, and its result is kept here for five seconds at most.
 //
-// A write changes the remote first, in one step with the notice to all others (SyncMode says in which
-// form); if that fails nothing changes here. Each record has a version, and the notice of a version ends what is older. Staleness says how
-// old an answer can be, GetEntry of one value, and may ask for more. A load that failed is remembered by
-// all nodes until the end of its pause, unless the remote has a value still. GetMany with a loader of its
-// own takes no leases: two nodes may load a key at the same time, and the first to store it wins. A
-// LoadEntry whose tags this node has not met since the link came up keeps its result to this node the
-// first time. The window in which stale values are served at once is that of each node's own policy.
+// A write changes the remote first, in one step with the notice to all others (SyncMode says in
+// which form); if that fails nothing changes here. Each record has a version, and the notice of a
+// version ends what is older. Staleness says how old an answer can be, GetEntry of one value, and
+// may ask for more. A load that failed is remembered by all nodes until the end of its pause,
+// unless the remote has a value still. GetMany with a loader of its own takes no leases: two nodes
+// may load a key at the same time, and the first to store it wins. A LoadEntry whose tags this node
+// has not met since the link came up keeps its result to this node the first time. The window in
+// which stale values are served at once is that of each node's own policy.
 //
 // # Tests with a fake clock
 //

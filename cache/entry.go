@@ -72,9 +72,10 @@ func (r *record[V]) of(gen uint64) bool {
 	return r.gen == gen && (r.tags == nil || r.tags.overtaken() == 0)
 }
 
-// entryOverhead is what an entry costs beside its record and the bytes of key and value, measured on full caches: the
-// store's node with its queue links (80 bytes), its part of the table and of the sketch (up to 46, by how full they are), the slot
-// of a key that was written again (8), and what the runtime adds to texts to fill their place in memory (about 11).
+// entryOverhead is what an entry costs beside its record and the bytes of key and value, measured
+// on full caches: the store's node with its queue links (80 bytes), its part of the table and of
+// the sketch (up to 46, by how full they are), the slot of a key that was written again (8), and
+// what the runtime adds to texts to fill their place in memory (about 11).
 const entryOverhead = 136
 
 // lives are the TTLs of one write.

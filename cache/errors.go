@@ -23,16 +23,17 @@ var (
 	// ErrUnavailable says that the remote level cannot be reached. A write that fails with it has
 	// changed nothing.
 	ErrUnavailable = errors.New("cache: remote unavailable")
-	// ErrStale is returned by GetEntry for a value that may be older than ReadOptions.MaxStale while the
-	// remote cannot be asked.
+	// ErrStale is returned by GetEntry for a value that may be older than ReadOptions.MaxStale
+	// while the remote cannot be asked.
 	ErrStale = errors.New("cache: value may be out of date")
-	// ErrConflict is returned by Update for a key that others write all the time, and by a Set whose tags, or
-	// everything, others invalidate each time that it is to be stored. Nothing has changed.
+	// ErrConflict is returned by Update for a key that others write all the time, and by a Set
+	// whose tags, or everything, others invalidate each time that it is to be stored. Nothing has
+	// changed.
 	ErrConflict = errors.New("cache: written by others meanwhile")
 	// ErrReadOnly is returned by the writes of a cache with Options.ReadOnly.
 	ErrReadOnly = errors.New("cache: read-only")
-	// ErrUncertain is returned by writes of which it is not known whether the remote did them. The key is
-	// asked for again at its next read.
+	// ErrUncertain is returned by writes of which it is not known whether the remote did them. The
+	// key is asked for again at its next read.
 	ErrUncertain = errors.New("cache: outcome of the write is not known")
 )
 
@@ -125,7 +126,8 @@ func (e *DecodeError) Error() string {
 // Unwrap returns Err.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// ConfigError is an option that cannot be. New and SetWith return it, joined when there are several.
+// ConfigError is an option that cannot be. New and SetWith return it, joined when there are
+// several.
 type ConfigError struct {
 	Field string // as in Go: "Policy.TTL"
 	Got   any

@@ -37,8 +37,8 @@ func (l lines) WithAttrs(more []slog.Attr) slog.Handler {
 
 func (l lines) WithGroup(string) slog.Handler { return l }
 
-// Any logger takes part through a slog.Handler; Options.Observer is told of what is no line of a log,
-// such as each write.
+// Any logger takes part through a slog.Handler; Options.Observer is told of what is no line of a
+// log, such as each write.
 func Example_logger() {
 	ctx := context.Background()
 	c, err := cache.New(cache.Options[string, string]{

@@ -18,8 +18,8 @@ type shared struct {
 	tags    []RecordTag
 	// checked is the last time, of the link's clock, at which the remote was known to hold version.
 	checked time.Duration
-	// until is when the record is to be compared with the remote; never, as long as the session lasts
-	// and the link is up.
+	// until is when the record is to be compared with the remote; never, as long as the session
+	// lasts and the link is up.
 	until int64
 }
 
@@ -33,7 +33,8 @@ func newShared[V any](s shared) *record[V] {
 	return &both.record
 }
 
-// exists says whether no Clear and no invalidation has put r out of use as of gen. It may be suspect.
+// exists says whether no Clear and no invalidation has put r out of use as of gen. It may be
+// suspect.
 func (r *record[V]) exists(gen uint64) bool {
 	return sameClear(r.gen, gen) && (r.tags == nil || r.tags.overtaken() == 0)
 }
@@ -108,8 +109,8 @@ func tagNames(tags []RecordTag) []string {
 	return names
 }
 
-// decode gives r the value of rec and its weight. A panic of the codec, or of the Weigh of Options, is an error:
-// the bytes come from elsewhere.
+// decode gives r the value of rec and its weight. A panic of the codec, or of the Weigh of Options,
+// is an error: the bytes come from elsewhere.
 func (c *Cache[K, V]) decode(k K, rec *Record, r *record[V]) (fits bool, err error) {
 	if rec.Codec != c.o.Codec.ID() {
 		return false, errOtherCodec
@@ -161,9 +162,9 @@ func (c *Cache[K, V]) fetchSome(ctx context.Context, here *limit, keys []string,
 	return got, nil
 }
 
-// known compares the tags of a record with the counters that are known in this session. It does what counters
-// does if none is missing; sure is false if it cannot. asOf is the time, of the link's clock, up to which the answer is
-// known to be right if it was asked for at that time.
+// known compares the tags of a record with the counters that are known in this session. It does
+// what counters does if none is missing; sure is false if it cannot. asOf is the time, of the
+// link's clock, up to which the answer is known to be right if it was asked for at that time.
 func (c *Cache[K, V]) known(tags []RecordTag, at time.Duration) (valid, sure bool, asOf time.Duration) {
 	if len(tags) == 0 {
 		return false, true, at
@@ -185,8 +186,9 @@ func (c *Cache[K, V]) known(tags []RecordTag, at time.Duration) (valid, sure boo
 	return valid && all, true, min(at, l.proof)
 }
 
-// counters returns the counters of tags: those known in this session, unless they are to be fresh, the
-// others from the remote. asOf is the time, of the link's clock, up to which they are known to be right.
+// counters returns the counters of tags: those known in this session, unless they are to be fresh,
+// the others from the remote. asOf is the time, of the link's clock, up to which they are known to
+// be right.
 func (c *Cache[K, V]) counters(ctx context.Context, names map[string]struct{}, life time.Duration, fresh bool) (all map[string]tagCounter, asOf time.Duration, err error) {
 	l := c.link
 	all = make(map[string]tagCounter, len(names))
@@ -294,7 +296,8 @@ func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*
 	return rest
 }
 
-// consultOnce is consult for the flight of a load, which has not asked yet. It says whether the load goes on.
+// consultOnce is consult for the flight of a load, which has not asked yet. It says whether the
+// load goes on.
 func (c *Cache[K, V]) consultOnce(q *inquiry[K, V]) bool {
 	f := q.flights[0]
 	if f.old != nil && f.old.shared != nil {
@@ -322,8 +325,8 @@ func (c *Cache[K, V]) consultOnce(q *inquiry[K, V]) bool {
 	return c.fetched(f, &recs[0], valid, asOf)
 }
 
-// fetched settles f with the record that the remote has, if that may be served at once, or says that f goes on. valid
-// says that no invalidation has overtaken the record as of that time.
+// fetched settles f with the record that the remote has, if that may be served at once, or says
+// that f goes on. valid says that no invalidation has overtaken the record as of that time.
 func (c *Cache[K, V]) fetched(f *flight[K, V], rec *Record, valid bool, at time.Duration) (goesOn bool) {
 	f.known = rec.Version
 	f.bare = rec.State == RecordNone || rec.State >= RecordTombstone
@@ -348,8 +351,8 @@ func (c *Cache[K, V]) fetched(f *flight[K, V], rec *Record, valid bool, at time.
 	return c.answered(f, r, fits)
 }
 
-// invalidated drops what is held of k unless it is newer than v, the version of a record that an invalidation has put
-// out of use in the remote. The notice of that may not have come yet.
+// invalidated drops what is held of k unless it is newer than v, the version of a record that an
+// invalidation has put out of use in the remote. The notice of that may not have come yet.
 func (c *Cache[K, V]) invalidated(k K, v Version) {
 	s := c.shard(k)
 	s.mu.Lock()
@@ -395,8 +398,8 @@ func (c *Cache[K, V]) records(ctx context.Context, fs []*flight[K, V], headersOn
 	return recs, counters, at, err
 }
 
-// countersOf returns the counters of all tags that the records of fs have, which were asked for at that time. asOf is the time as of
-// which both are right.
+// countersOf returns the counters of all tags that the records of fs have, which were asked for at
+// that time. asOf is the time as of which both are right.
 func (c *Cache[K, V]) countersOf(ctx context.Context, fs []*flight[K, V], recs []Record, headersOnly bool, at time.Duration) (all map[string]tagCounter, asOf time.Duration, err error) {
 	names, life, fresh := map[string]struct{}{}, tagLife(c.lives.hard()), false // an Update writes them again
 	for i := range recs {
@@ -417,7 +420,8 @@ func (c *Cache[K, V]) countersOf(ctx context.Context, fs []*flight[K, V], recs [
 	return all, min(at, asOf), err
 }
 
-// ahead says whether a tag was invalidated before the record was stored, and this node has not heard of it.
+// ahead says whether a tag was invalidated before the record was stored, and this node has not
+// heard of it.
 func ahead(tags []RecordTag, counters map[string]tagCounter) bool {
 	return slices.ContainsFunc(tags, func(t RecordTag) bool { return t.Counter > counters[t.Name].counter })
 }
@@ -447,9 +451,9 @@ func (c *Cache[K, V]) answered(f *flight[K, V], r *record[V], fits bool) (goesOn
 }
 
 // unreachable settles flights that the remote cannot answer: while the link is down with the value
-// that is held, for MaxStale after it was last known to be right, or, without a loader, with an error.
-// The rest is loaded and kept here alone. With the link up what could not be compared is not served:
-// Staleness would not be true.
+// that is held, for MaxStale after it was last known to be right, or, without a loader, with an
+// error. The rest is loaded and kept here alone. With the link up what could not be compared is not
+// served: Staleness would not be true.
 func (c *Cache[K, V]) unreachable(fs []*flight[K, V], err error) (rest []*flight[K, V]) {
 	now := c.clock.Now()
 	for _, f := range fs {

@@ -45,15 +45,15 @@ type flight[K comparable, V any] struct {
 	*asking // nil without Options.Remote
 }
 
-// asking is what a flight knows of the remote. Its goroutine alone uses it, but for what the shard's
-// lock guards.
+// asking is what a flight knows of the remote. Its goroutine alone uses it, but for what the
+// shard's lock guards.
 type asking struct {
 	text  string        // the key
 	loads bool          // there is a loader
 	bulk  bool          // for several keys at once, without leases
 	since time.Duration // when it began, by the clock of the link
-	// verify: the remote is asked for the version of what is held, and for the counters of its tags,
-	// whatever is known of them.
+	// verify: the remote is asked for the version of what is held, and for the counters of its
+	// tags, whatever is known of them.
 	verify bool
 	asked  bool
 	alone  bool    // the remote is left out of this load
@@ -75,20 +75,20 @@ type asking struct {
 	// replaced: the notice of a write has come meanwhile
 	replaced bool
 	wake     chan struct{}
-	// least is what was read of the key past this load, as by one that began before it. Who has read that
-	// may wait for this one, of which the question may have been faster.
+	// least is what was read of the key past this load, as by one that began before it. Who has
+	// read that may wait for this one, of which the question may have been faster.
 	least Version
 }
 
-// behind says whether v is not known to be at least as new as what those who wait for f may have read.
-// The caller holds the shard's lock.
+// behind says whether v is not known to be at least as new as what those who wait for f may have
+// read. The caller holds the shard's lock.
 func (f *flight[K, V]) behind(v Version) bool {
 	return f.asking != nil && f.least != (Version{}) && !v.covers(f.least)
 }
 
-// surpass has no read of k that begins from now on return less than v, which is read without being kept:
-// what is held goes if it is not as new, and a load that runs is not answered with less, nor falls back on
-// it. The caller holds mu.
+// surpass has no read of k that begins from now on return less than v, which is read without being
+// kept: what is held goes if it is not as new, and a load that runs is not answered with less, nor
+// falls back on it. The caller holds mu.
 func (c *Cache[K, V]) surpass(s *shard[K, V], k K, v Version) {
 	if v.Epoch == 0 {
 		return
@@ -131,8 +131,8 @@ func (s *shard[K, V]) detach(k K) {
 	}
 }
 
-// saw notes a version that the remote gave out for one of the keys, and says whether a later one was
-// seen before. The caller holds mu.
+// saw notes a version that the remote gave out for one of the keys, and says whether a later one
+// was seen before. The caller holds mu.
 func (s *shard[K, V]) saw(v Version) (late bool) {
 	late = s.seen.Epoch == v.Epoch && s.seen.Counter > v.Counter
 	if !late {
@@ -182,7 +182,8 @@ func (c *Cache[K, V]) begin(ctx context.Context, k K, from source[K, V], seen *r
 	return f, false, nil
 }
 
-// newFlight makes a flight, with what it knows of the remote, if there is one, in one piece of memory.
+// newFlight makes a flight, with what it knows of the remote, if there is one, in one piece of
+// memory.
 func (c *Cache[K, V]) newFlight() *flight[K, V] {
 	if c.remote == nil {
 		return &flight[K, V]{cache: c}

@@ -203,10 +203,10 @@ type found[V any] struct {
 	lost   error // why the remote could not be asked, if so
 }
 
-// wait waits for f on the caller's own context. old, if it is a value within
-// its hard life, is what to fall back on once soft is closed. bumps is the number of invalidations
-// before the read: if one of them overtook f, or f brought what is too old, the error is errOlderLoad,
-// and the read must begin again.
+// wait waits for f on the caller's own context. old, if it is a value within its hard life, is what
+// to fall back on once soft is closed. bumps is the number of invalidations before the read: if one
+// of them overtook f, or f brought what is too old, the error is errOlderLoad, and the read must
+// begin again.
 func (c *Cache[K, V]) wait(ctx context.Context, k K, f *flight[K, V], old *record[V], soft <-chan struct{}, bumps uint64) (found[V], error) {
 	if !f.fallsBackOn(old) {
 		soft = nil
@@ -252,8 +252,8 @@ func (f *flight[K, V]) fallsBackOn(old *record[V]) bool {
 	return old != nil && old.exists(f.gen) && old.state == stateValue
 }
 
-// meanwhile is what to serve while f, the load of k, goes on: old, if it may stand in for the result,
-// or what somebody has written since.
+// meanwhile is what to serve while f, the load of k, goes on: old, if it may stand in for the
+// result, or what somebody has written since.
 func (c *Cache[K, V]) meanwhile(k K, f *flight[K, V], old *record[V]) (got found[V], ok bool) {
 	s := c.shard(k)
 	s.mu.Lock()
@@ -271,8 +271,8 @@ func (c *Cache[K, V]) meanwhile(k K, f *flight[K, V], old *record[V]) (got found
 	return found[V]{value: r.value, rec: r, bound: c.bound(r)}, true
 }
 
-// usable says whether old, which no notice of a write has overtaken, may stand in for the result of a load: it is
-// alive. compared says that the remote has nothing better, for one that is suspect.
+// usable says whether old, which no notice of a write has overtaken, may stand in for the result of
+// a load: it is alive. compared says that the remote has nothing better, for one that is suspect.
 func (c *Cache[K, V]) usable(old *record[V], compared bool) bool {
 	if old == nil {
 		return false

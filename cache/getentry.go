@@ -8,15 +8,17 @@ import (
 	"time"
 )
 
-// ReadOptions asks more of one read. Without Options.Remote nothing can be out of date, and they have
-// no effect.
+// ReadOptions asks more of one read. Without Options.Remote nothing can be out of date, and they
+// have no effect.
 type ReadOptions struct {
-	// MaxStale is the greatest Entry.Bound that will do; 0 is any. What is held and may be older is compared
-	// with the remote. It is ErrStale if the remote cannot be asked and no loader brings a new value.
+	// MaxStale is the greatest Entry.Bound that will do; 0 is any. What is held and may be older is
+	// compared with the remote. It is ErrStale if the remote cannot be asked and no loader brings a
+	// new value.
 	MaxStale time.Duration
-	// Verify compares with the remote in any case, the tags too, and joins no load that began before:
-	// the read returns what the remote has while it runs, or the result of a load that begins after it. It fails with
-	// ErrUnavailable if the remote cannot be asked. It costs two calls of the remote.
+	// Verify compares with the remote in any case, the tags too, and joins no load that began
+	// before: the read returns what the remote has while it runs, or the result of a load that
+	// begins after it. It fails with ErrUnavailable if the remote cannot be asked. It costs two
+	// calls of the remote.
 	Verify bool
 }
 
@@ -49,14 +51,15 @@ type Entry[V any] struct {
 	Source  Source
 	// Age is the time since the value was set or loaded, or last found unmodified.
 	Age time.Duration
-	// Bound is how long ago, at most, the value may have been replaced in the remote, counted from an
-	// instant between the call and its return: math.MaxInt64 if nothing is known of that, 0 without a
-	// remote.
+	// Bound is how long ago, at most, the value may have been replaced in the remote, counted from
+	// an instant between the call and its return: math.MaxInt64 if nothing is known of that, 0
+	// without a remote.
 	Bound time.Duration
 }
 
-// GetEntry is Get that tells more of the value and may ask for more. Errors as for Get, and ErrStale,
-// ErrUnavailable (see ReadOptions) and *ConfigError for a negative MaxStale. Safe for concurrent use.
+// GetEntry is Get that tells more of the value and may ask for more. Errors as for Get, and
+// ErrStale, ErrUnavailable (see ReadOptions) and *ConfigError for a negative MaxStale. Safe for
+// concurrent use.
 func (c *Cache[K, V]) GetEntry(ctx context.Context, k K, o ReadOptions) (e Entry[V], err error) {
 	if err := ctx.Err(); err != nil {
 		return e, err

@@ -67,7 +67,8 @@ func TestGetEntryTellsWhereAValueComesFrom(t *testing.T) {
 	})
 }
 
-// TestMaxStaleOfARead: what may be older is compared; if that cannot be, the read fails and others do not.
+// TestMaxStaleOfARead: what may be older is compared; if that cannot be, the read fails and others
+// do not.
 func TestMaxStaleOfARead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()
@@ -103,8 +104,8 @@ func TestMaxStaleOfARead(t *testing.T) {
 	})
 }
 
-// TestVerifyAlwaysCompares: the value and its tags, with the link up, and also what a load that runs
-// already may have asked for.
+// TestVerifyAlwaysCompares: the value and its tags, with the link up, and also what a load that
+// runs already may have asked for.
 func TestVerifyAlwaysCompares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()
@@ -145,7 +146,8 @@ func TestVerifyAlwaysCompares(t *testing.T) {
 	})
 }
 
-// TestVerifyJoinsNoOlderLoad: one that has asked the remote already would bring what was there then.
+// TestVerifyJoinsNoOlderLoad: one that has asked the remote already would bring what was there
+// then.
 func TestVerifyJoinsNoOlderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()

@@ -9,13 +9,13 @@ import (
 )
 
 // The most read keys are counted by Space-Saving: Metwally, Agrawal and El Abbadi, "Efficient
-// Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005. There are as many counters as
-// there is room for; a key without one takes that of the key with the least count, and goes on from
-// there. A key with more than its share of the reads is so never missed, and its count is too great by the
-// least count at most.
+// Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005. There are as many
+// counters as there is room for; a key without one takes that of the key with the least count, and
+// goes on from there. A key with more than its share of the reads is so never missed, and its count
+// is too great by the least count at most.
 //
-// One hit in sampleEvery is counted. Which ones is decided by the number of the hit times the golden
-// ratio: evenly, but not in step with a reader that goes round a number of keys.
+// One hit in sampleEvery is counted. Which ones is decided by the number of the hit times the
+// golden ratio: evenly, but not in step with a reader that goes round a number of keys.
 
 const (
 	sampleEvery = 64
@@ -50,8 +50,8 @@ type HotKey[K comparable] struct {
 	Hits uint64
 }
 
-// Hot returns the n most read keys that were found here of late, 1024 at most, the most read first. It
-// goes by one hit in 64. Safe for concurrent use.
+// Hot returns the n most read keys that were found here of late, 1024 at most, the most read first.
+// It goes by one hit in 64. Safe for concurrent use.
 func (c *Cache[K, V]) Hot(n int) []HotKey[K] { return c.hot.top(n) }
 
 // hotKeys counts keys. The zero value is empty.

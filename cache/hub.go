@@ -8,8 +8,9 @@ import (
 )
 
 // Hub is a Remote and a Bus in memory: caches of one process that share a Hub behave as nodes that
-// share a server. It keeps what is stored until its life ends, without a bound on memory: it is meant
-// for tests and for a handful of caches. Make one with NewHub. All methods may be called concurrently.
+// share a server. It keeps what is stored until its life ends, without a bound on memory: it is
+// meant for tests and for a handful of caches. Make one with NewHub. All methods may be called
+// concurrently.
 type Hub struct {
 	mu    sync.Mutex
 	epoch uint64
@@ -36,7 +37,8 @@ type hubLease struct {
 	until time.Time
 }
 
-// hubLink hands frames over in the order of their writes. Its queue has no bound: the sink does not block.
+// hubLink hands frames over in the order of their writes. Its queue has no bound: the sink does not
+// block.
 type hubLink struct {
 	sink   Sink
 	mu     sync.Mutex
@@ -53,7 +55,8 @@ func NewHub() *Hub {
 
 var errHubDown = errors.New("the hub is down")
 
-// SetDown cuts all links and lets every call fail with ErrUnavailable, or ends that. What is stored stays.
+// SetDown cuts all links and lets every call fail with ErrUnavailable, or ends that. What is stored
+// stays.
 func (h *Hub) SetDown(down bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

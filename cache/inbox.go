@@ -9,10 +9,11 @@ import (
 // maxPending is how many keys and tags an inbox keeps frames of.
 const maxPending = 1 << 16
 
-// inbox takes the frames of a bus, which must not wait, to a cache, which may be slow: it has values to
-// decode. Of the frames of one kind and key that wait only the latest is kept. The place it takes is that
-// of the first, before any proof that came between; it is applied the earlier, which harms nothing. When
-// frames of too many keys wait they are dropped, and the cache is told that frames were lost.
+// inbox takes the frames of a bus, which must not wait, to a cache, which may be slow: it has
+// values to decode. Of the frames of one kind and key that wait only the latest is kept. The place
+// it takes is that of the first, before any proof that came between; it is applied the earlier,
+// which harms nothing. When frames of too many keys wait they are dropped, and the cache is told
+// that frames were lost.
 type inbox struct {
 	to listener
 

@@ -30,8 +30,8 @@ func (s *slowSink) Down(error)      { s.note("down") }
 func (s *slowSink) Proof(time.Time) { s.note("proof") }
 func (s *slowSink) lost()           { s.note("lost") }
 
-// TestFramesThatWait: of each key and tag the latest is kept, whatever the order, in bounded memory; a
-// proof does not overtake what it is the proof of; too many are told to be lost.
+// TestFramesThatWait: of each key and tag the latest is kept, whatever the order, in bounded
+// memory; a proof does not overtake what it is the proof of; too many are told to be lost.
 func TestFramesThatWait(t *testing.T) {
 	key := func(k string, n uint64) Frame { return Frame{Kind: FrameKey, Key: k, Version: Version{Counter: n}} }
 	for name, tc := range map[string]struct {
@@ -122,8 +122,8 @@ func (c stopCodec) Decode(src []byte) (string, int, error) {
 	return c.textCodec.Decode(src)
 }
 
-// TestSlowNodeLosesNoFrame: while it decodes one value, more keys change than it keeps frames of. It
-// says so, and serves nothing that was replaced.
+// TestSlowNodeLosesNoFrame: while it decodes one value, more keys change than it keeps frames of.
+// It says so, and serves nothing that was replaced.
 func TestSlowNodeLosesNoFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()

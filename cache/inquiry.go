@@ -2,9 +2,10 @@ package cache
 
 import "context"
 
-// inquiry is the part of a load of one key that asks the remote. Mostly the remote has the value, and there is
-// nothing else to do. So what a loader needs, a context that it may keep and a watch over it, is made when there is no answer,
-// and the goroutine, whose stack has grown by then, is used again for the next inquiry. A loader gets one that ends with it.
+// inquiry is the part of a load of one key that asks the remote. Mostly the remote has the value,
+// and there is nothing else to do. So what a loader needs, a context that it may keep and a watch
+// over it, is made when there is no answer, and the goroutine, whose stack has grown by then, is
+// used again for the next inquiry. A loader gets one that ends with it.
 type inquiry[K comparable, V any] struct {
 	cache   *Cache[K, V]
 	flights [1]*flight[K, V]

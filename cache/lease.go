@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Leases: Nishtala and others, "Scaling Memcache at Facebook", NSDI 2013. One node of all may load a
-// key at a time. The lease has the random token of its holder; any write of the key ends it, so that a
-// load that was overtaken cannot be stored. The holder renews it while it loads; if the holder dies,
-// another takes over when it has run out.
+// Leases: Nishtala and others, "Scaling Memcache at Facebook", NSDI 2013. One node of all may load
+// a key at a time. The lease has the random token of its holder; any write of the key ends it, so
+// that a load that was overtaken cannot be stored. The holder renews it while it loads; if the
+// holder dies, another takes over when it has run out.
 
 // lead waits until f may load its key, or until another node's load has answered it (false).
 func (c *Cache[K, V]) lead(ctx context.Context, f *flight[K, V]) bool {
@@ -87,7 +87,8 @@ func (f *flight[K, V]) woken(replaced bool) bool {
 	return f.waits
 }
 
-// hold renews the lease of f until ctx ends or the returned function is called, and then releases it.
+// hold renews the lease of f until ctx ends or the returned function is called, and then releases
+// it.
 func (c *Cache[K, V]) hold(ctx context.Context, f *flight[K, V]) (end func()) {
 	if f.alone {
 		return func() {}
@@ -262,8 +263,8 @@ func (c *Cache[K, V]) shareFailure(ctx context.Context, f *flight[K, V], out *ou
 }
 
 // recordTags gives rec the tags of out, with the counters they had before the load began, and says
-// whether they are known. Those of a tag that is new to this node are not: they are asked for now, for
-// the next time.
+// whether they are known. Those of a tag that is new to this node are not: they are asked for now,
+// for the next time.
 func (c *Cache[K, V]) recordTags(f *flight[K, V], out *outcome[V], rec *Record) bool {
 	if f.alone {
 		return false

@@ -402,8 +402,8 @@ func TestEntriesWrittenTogetherEndApart(t *testing.T) {
 	}
 }
 
-// TestShorterLifeThanBeforeIsTheOneThatCounts: the store may hold a record a little past its life if that which it
-// replaced was to live longer. No read finds it.
+// TestShorterLifeThanBeforeIsTheOneThatCounts: the store may hold a record a little past its life
+// if that which it replaced was to live longer. No read finds it.
 func TestShorterLifeThanBeforeIsTheOneThatCounts(t *testing.T) {
 	h := newManualClock()
 	c := open(t, Options[string, string]{clock: h.clock(), Policy: plain(Policy{})})

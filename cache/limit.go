@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// limit is the context of one call of the remote, or of the remote's part of a load: it has the values of its
-// parent and ends at a time of its own. It is what context.WithTimeout makes, without a timer for each: all that
-// last equally long wait in one line (see limits). It ends with its parent too, unless detached.
+// limit is the context of one call of the remote, or of the remote's part of a load: it has the
+// values of its parent and ends at a time of its own. It is what context.WithTimeout makes, without
+// a timer for each: all that last equally long wait in one line (see limits). It ends with its
+// parent too, unless detached.
 type limit struct {
 	parent context.Context
 	// chain, if not nil, is the load that the context belongs to.
@@ -125,8 +126,8 @@ func (l *limit) unwatch() {
 	}
 }
 
-// limits are contexts that last equally long, in the order in which they began: one timer, that of the first,
-// does for all. It is not set anew when the first leaves, but when it fires.
+// limits are contexts that last equally long, in the order in which they began: one timer, that of
+// the first, does for all. It is not set anew when the first leaves, but when it fires.
 type limits struct {
 	last time.Duration
 
@@ -166,7 +167,8 @@ func (q *limits) begin(l *limit) {
 	q.mu.Unlock()
 }
 
-// leave takes l out of the line. It returns false if l has been taken out before: its time was over.
+// leave takes l out of the line. It returns false if l has been taken out before: its time was
+// over.
 func (q *limits) leave(l *limit) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -94,7 +94,8 @@ func TestLimitEndsWithItsParent(t *testing.T) {
 	}
 }
 
-// TestLimitOfAClosedLineEndsAtOnce, and so does what waits when it is closed; the owner is told why.
+// TestLimitOfAClosedLineEndsAtOnce, and so does what waits when it is closed; the owner is told
+// why.
 func TestLimitOfAClosedLineEndsAtOnce(t *testing.T) {
 	q := &limits{last: time.Minute}
 	before, after := owned{make(chan error, 1)}, owned{make(chan error, 1)}

@@ -12,18 +12,18 @@ import (
 // needs no check. Between two such times writes may have gone unseen. The link therefore counts
 // sessions, odd ones with the link up and even ones without, and the generation of the cache has
 // that number in its lower half, the number of Clears in its upper: a record of another session is
-// no plain hit any more, at the cost of the one comparison that Clear needs anyway. It is suspect: it
-// exists still, and is compared with the remote by version before it is served.
+// no plain hit any more, at the cost of the one comparison that Clear needs anyway. It is suspect:
+// it exists still, and is compared with the remote by version before it is served.
 //
-// The proof of a session is the time up to which all writes are known to have arrived (see Sink). It
-// bounds how old an answer can be:
+// The proof of a session is the time up to which all writes are known to have arrived (see Sink).
+// It bounds how old an answer can be:
 //
 //	write of k on another node   P                    read of k here
 //	          |------------------|---------------------|
 //	                             frame has arrived      bound = now - P
 //
-// A frame that has not arrived belongs to a write after P. If no proof comes for MaxStale, say because
-// the process was stopped, the session ends, and the next proof begins one.
+// A frame that has not arrived belongs to a write after P. If no proof comes for MaxStale, say
+// because the process was stopped, the session ends, and the next proof begins one.
 
 const clearing = 1 << 32 // what a Clear adds to a generation
 
@@ -63,7 +63,8 @@ type session struct {
 type tagCounter struct {
 	counter uint64
 	since   time.Duration // when it was read, or its frame came
-	// applied is the last counter by which what is held was put out of use. One that was read may be greater.
+	// applied is the last counter by which what is held was put out of use. One that was read may
+	// be greater.
 	applied uint64
 }
 
@@ -235,8 +236,8 @@ func (r receiver[K, V]) Frame(f Frame) {
 	}
 }
 
-// bump puts what has the tag out of use, the tag "" everything, unless that was done for this counter.
-// Counter 0 is one that is not known.
+// bump puts what has the tag out of use, the tag "" everything, unless that was done for this
+// counter. Counter 0 is one that is not known.
 func (c *Cache[K, V]) bump(name string, counter uint64) {
 	l := c.link
 	l.mu.Lock()
@@ -271,9 +272,9 @@ func (r *record[V]) behind(v Version) bool {
 	return r != nil && v.Epoch != 0 && (r.shared == nil || !r.shared.version.covers(v))
 }
 
-// applyWrite applies the frame of a write: a record that is older goes, or is replaced by the one pushed,
-// and a load that began before is not kept. A frame that comes twice, late, or for a write of this
-// cache finds nothing older.
+// applyWrite applies the frame of a write: a record that is older goes, or is replaced by the one
+// pushed, and a load that began before is not kept. A frame that comes twice, late, or for a write
+// of this cache finds nothing older.
 func (c *Cache[K, V]) applyWrite(k K, f *Frame) {
 	pushed, err := c.pushed(k, f.Record)
 	if c.named(f.Version) && !c.own(f.Version) {
@@ -295,8 +296,8 @@ func (c *Cache[K, V]) applyWrite(k K, f *Frame) {
 		c.store.Put(k, pushed)
 		c.n.pushed.Add(1)
 	case older && err != nil && held.shared != nil:
-		// What cannot be read does not end what can: if the remote has nothing better and the origin
-		// fails, the old value serves on.
+		// What cannot be read does not end what can: if the remote has nothing better and the
+		// origin fails, the old value serves on.
 		c.store.Put(k, held.suspected())
 	case older:
 		c.store.Remove(k)
@@ -311,8 +312,9 @@ func (c *Cache[K, V]) applyWrite(k K, f *Frame) {
 	}
 }
 
-// touched lets what is held of k be compared at its next read. A load that may have asked the remote
-// before is not kept; what it is just storing is, to be compared as well: it may be what was seen.
+// touched lets what is held of k be compared at its next read. A load that may have asked the
+// remote before is not kept; what it is just storing is, to be compared as well: it may be what was
+// seen.
 func (c *Cache[K, V]) touched(k K) {
 	s := c.shard(k)
 	s.mu.Lock()
@@ -359,7 +361,8 @@ func (c *Cache[K, V]) pushed(k K, rec *Record) (*record[V], error) {
 	return r, err
 }
 
-// currentTags says whether tags are those of a record that no Clear and no invalidation has overtaken.
+// currentTags says whether tags are those of a record that no Clear and no invalidation has
+// overtaken.
 func currentTags(tags []RecordTag, counter func(name string) (uint64, bool)) bool {
 	return slices.ContainsFunc(tags, func(t RecordTag) bool { return t.Name == "" }) && matchTags(tags, counter)
 }
@@ -383,8 +386,8 @@ func (c *Cache[K, V]) wake(k K) {
 }
 
 // Staleness is the bound of what reads return now: nothing they serve was replaced in the remote
-// longer ago. It is math.MaxInt64 while the link is down, when each entry is compared with the remote
-// before it is served, and 0 without Options.Remote. Safe for concurrent use.
+// longer ago. It is math.MaxInt64 while the link is down, when each entry is compared with the
+// remote before it is served, and 0 without Options.Remote. Safe for concurrent use.
 func (c *Cache[K, V]) Staleness() time.Duration {
 	if c.link == nil {
 		return 0
@@ -407,9 +410,9 @@ func (c *Cache[K, V]) bound(r *record[V]) time.Duration {
 }
 
 // asOf is the time, of the link's clock, up to which the remote is known to have had r, which has a
-// remote. That is so if r is in the store after the call, or the caller holds the lock of the key's shard
-// and no notice of the key has overtaken r: notices are applied under that lock and before the proof that
-// follows them.
+// remote. That is so if r is in the store after the call, or the caller holds the lock of the key's
+// shard and no notice of the key has overtaken r: notices are applied under that lock and before
+// the proof that follows them.
 func (c *Cache[K, V]) asOf(r *record[V]) time.Duration {
 	l := c.link
 	l.mu.Lock()

@@ -154,7 +154,8 @@ func pause(at *atomic.Pointer[func()]) (goOn func()) {
 	return func() { close(wait) }
 }
 
-// begun begins a read, which gets what is sent to got: a value, or the text of an error. It waits until nothing goes on.
+// begun begins a read, which gets what is sent to got: a value, or the text of an error. It waits
+// until nothing goes on.
 func begun(t *testing.T, read func() (string, error)) (got <-chan string) {
 	t.Helper()
 	answer := make(chan string, 1)

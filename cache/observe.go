@@ -20,7 +20,8 @@ type Event[K comparable] struct {
 	Kind EventKind
 	// Key is what it happened to, for EventSet, EventDelete, EventRemoteWrite and EventRefuse.
 	Key K
-	// Version is that of the write, for EventRemoteWrite and, with Options.Remote, EventSet and EventDelete.
+	// Version is that of the write, for EventRemoteWrite and, with Options.Remote, EventSet and
+	// EventDelete.
 	Version Version
 	// Tags are those that were invalidated.
 	Tags []string

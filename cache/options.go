@@ -50,27 +50,28 @@ type Options[K comparable, V any] struct {
 	// ends and nothing afterwards, because nothing would ever replace the stale value. The entry
 	// itself is held until its hard life, for a GetOrLoad that brings its own loader.
 	Load func(ctx context.Context, key K) (V, error)
-	// LoadEntry is Load for an origin that says more than the value: how long it lives, that it must
-	// not be kept, or that the value held is still right. It takes the place of Load; setting both
-	// is an error. old is the value held when the load began, stale or about to be, until its hard
-	// life; nil means that none was. It must not be changed. All else that is said of Load holds.
+	// LoadEntry is Load for an origin that says more than the value: how long it lives, that it
+	// must not be kept, or that the value held is still right. It takes the place of Load; setting
+	// both is an error. old is the value held when the load began, stale or about to be, until its
+	// hard life; nil means that none was. It must not be changed. All else that is said of Load
+	// holds.
 	LoadEntry func(ctx context.Context, key K, old *Entry[V]) (Loaded[V], error)
 	// Remote and Bus are the second level, which several caches share under one Name; both or none.
-	// A *Hub is both, as is a *cacheredis.Client. They are to be closed after the cache. With them a
-	// read asks the process, the remote and then the loader, one load per key runs in all processes,
-	// and a write changes the remote and ends what others hold. New waits until the link is up, for
-	// Policy.LinkTimeout at most; without it the cache works and says so (Staleness).
+	// A *Hub is both, as is a *cacheredis.Client. They are to be closed after the cache. With them
+	// a read asks the process, the remote and then the loader, one load per key runs in all
+	// processes, and a write changes the remote and ends what others hold. New waits until the link
+	// is up, for Policy.LinkTimeout at most; without it the cache works and says so (Staleness).
 	Remote Remote
 	Bus    Bus
-	// Codec turns values into bytes and back; required with Remote. What is held is always what Decode
-	// returned, also for values that were set or loaded here.
+	// Codec turns values into bytes and back; required with Remote. What is held is always what
+	// Decode returned, also for values that were set or loaded here.
 	Codec Codec[V]
-	// Keys turns keys into text for the remote. It is built in for keys that are strings or integers,
-	// and required with Remote for others. The text has at most 1 KiB.
+	// Keys turns keys into text for the remote. It is built in for keys that are strings or
+	// integers, and required with Remote for others. The text has at most 1 KiB.
 	Keys KeyCodec[K]
-	// NodeID is the id of this cache among those that share the remote, 1 to 16777215; the upper 24 bits of
-	// Version.WriteID are that of the writer. 0, the default, is a random one. Two caches with one
-	// id are in step all the same, and say in the log that they have it.
+	// NodeID is the id of this cache among those that share the remote, 1 to 16777215; the upper 24
+	// bits of Version.WriteID are that of the writer. 0, the default, is a random one. Two caches
+	// with one id are in step all the same, and say in the log that they have it.
 	NodeID uint32
 	// ReadOnly makes all writes fail with ErrReadOnly. What is loaded is stored all the same.
 	ReadOnly bool
@@ -83,9 +84,9 @@ type Options[K comparable, V any] struct {
 	// Logger gets failed loads, panics of loaders and refused values. Values
 	// are never logged; keys are, quoted and cut at 128 bytes. Nil is silence.
 	Logger *slog.Logger
-	// Observer is told what happens, in the goroutine where it happens, so it must not wait for anything;
-	// it may be called concurrently. It holds no lock, and may use what of the cache does not wait: Peek, Stats,
-	// Staleness. Notices of writes elsewhere wait until it returns.
+	// Observer is told what happens, in the goroutine where it happens, so it must not wait for
+	// anything; it may be called concurrently. It holds no lock, and may use what of the cache does
+	// not wait: Peek, Stats, Staleness. Notices of writes elsewhere wait until it returns.
 	Observer func(Event[K])
 
 	// clock moves the life of entries in tests.
@@ -136,12 +137,12 @@ type Policy struct {
 
 	// RemoteTimeout bounds each call of the remote. Default 100ms. It cannot be off.
 	RemoteTimeout time.Duration
-	// LeaseTTL is after how long another node may load a key whose loading node has died. Default 3s,
-	// at least 10ms.
+	// LeaseTTL is after how long another node may load a key whose loading node has died. Default
+	// 3s, at least 10ms.
 	LeaseTTL time.Duration
-	// TombstoneTTL is how long the remote remembers that a key was deleted, so that no older load is
-	// stored. Default, and least value: 15s, or LoadTimeout, LeaseTTL and RemoteTimeout together if
-	// that is more.
+	// TombstoneTTL is how long the remote remembers that a key was deleted, so that no older load
+	// is stored. Default, and least value: 15s, or LoadTimeout, LeaseTTL and RemoteTimeout together
+	// if that is more.
 	TombstoneTTL time.Duration
 	// Mode is how other nodes learn of writes. Default Invalidate.
 	Mode SyncMode
@@ -149,18 +150,18 @@ type Policy struct {
 	PushMaxBytes int
 	// PushAll holds also pushed values of keys that were not held.
 	PushAll bool
-	// Heartbeat is how often the link is checked, which is the usual bound of Staleness; LinkTimeout is
-	// when a check has failed. Defaults 250ms and 1s.
+	// Heartbeat is how often the link is checked, which is the usual bound of Staleness;
+	// LinkTimeout is when a check has failed. Defaults 250ms and 1s.
 	Heartbeat, LinkTimeout time.Duration
-	// SuspectTTL is how long an entry is served after it was compared with the remote while the link
-	// is down. Default 250ms.
+	// SuspectTTL is how long an entry is served after it was compared with the remote while the
+	// link is down. Default 250ms.
 	SuspectTTL time.Duration
-	// MaxStale is how long entries are served while neither the link nor the remote can tell that they
-	// are right. Default 30s, at least twice Heartbeat.
+	// MaxStale is how long entries are served while neither the link nor the remote can tell that
+	// they are right. Default 30s, at least twice Heartbeat.
 	MaxStale time.Duration
 	// SelfCheck is how many hits in a second are compared with the remote at most, to tell how old
-	// what is served really is (Stats.Compared). They are taken from one hit in 64. Default 10, at most 100;
-	// negative is none.
+	// what is served really is (Stats.Compared). They are taken from one hit in 64. Default 10, at
+	// most 100; negative is none.
 	SelfCheck int
 }
 
@@ -170,7 +171,8 @@ type WriteOptions struct {
 	TTL, StaleWhileRevalidate, StaleIfError time.Duration
 	// Tags are names by which InvalidateTags finds the entry: at most 16, of 1 to 128 bytes.
 	Tags []string
-	// Mode is how other nodes learn of this write; 0 is the policy's. Without a remote it has no meaning.
+	// Mode is how other nodes learn of this write; 0 is the policy's. Without a remote it has no
+	// meaning.
 	Mode SyncMode
 }
 
@@ -410,8 +412,8 @@ func keyWeigh[K comparable]() func(K) int {
 	}
 }
 
-// weigh returns the weight of an entry, and whether it may be held. size is what the codec says of v,
-// for a cache without Weigh.
+// weigh returns the weight of an entry, and whether it may be held. size is what the codec says of
+// v, for a cache without Weigh.
 func (c *Cache[K, V]) weigh(k K, v V, size int, tags *tagSet) (uint32, bool) {
 	key := c.keyBytes(k)
 	if key > maxKeyBytes && c.stringKeys {

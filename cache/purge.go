@@ -5,12 +5,13 @@ import (
 	"fmt"
 )
 
-// Purge frees the memory of entries that Clear and InvalidateTags have put out of use, here and, with
-// Options.Remote, there, and returns how many it removed, here if there is no remote. In the remote
-// they would stay until the end of their life. It looks at perSecond keys of the remote in a second,
-// so that others get their answers meanwhile; those of other namespaces count, and are left alone.
-// It ends with ctx. Errors: ErrReadOnly, ErrClosed, that of ctx, those of the remote, each with what was removed
-// until then; a *ConfigError for less than one key in a second. Safe for concurrent use.
+// Purge frees the memory of entries that Clear and InvalidateTags have put out of use, here and,
+// with Options.Remote, there, and returns how many it removed, here if there is no remote. In the
+// remote they would stay until the end of their life. It looks at perSecond keys of the remote in a
+// second, so that others get their answers meanwhile; those of other namespaces count, and are left
+// alone. It ends with ctx. Errors: ErrReadOnly, ErrClosed, that of ctx, those of the remote, each
+// with what was removed until then; a *ConfigError for less than one key in a second. Safe for
+// concurrent use.
 func (c *Cache[K, V]) Purge(ctx context.Context, perSecond int) (int, error) {
 	if err := c.writable(ctx); err != nil {
 		return 0, err

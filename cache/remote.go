@@ -62,7 +62,8 @@ type StoreRequest struct {
 	Token     uint64
 	// Current refuses a record of which a tag does not have the counter that it says.
 	Current bool
-	// Push asks that the frame of this write has the whole record. A remote may send the version alone.
+	// Push asks that the frame of this write has the whole record. A remote may send the version
+	// alone.
 	Push bool
 }
 
@@ -90,8 +91,8 @@ type LeaseRequest struct {
 	Token uint64 // random, by which the holder is known
 	// TTL is after how long without renewal the lease ends. At least a millisecond.
 	TTL time.Duration
-	// Known is the version of the record that the caller wants to replace, zero for none. Acquire is
-	// refused with Newer if another record is there.
+	// Known is the version of the record that the caller wants to replace, zero for none. Acquire
+	// is refused with Newer if another record is there.
 	Known Version
 }
 
@@ -104,8 +105,8 @@ type LeaseResult struct {
 // Remote is the second level, which several nodes share. All nodes that name one namespace see the
 // same records. Methods may be called concurrently; they heed the end of ctx.
 //
-// An error that matches ErrUnavailable says that nothing was done. After any other error of Store or
-// Tags it is not known whether it was done.
+// An error that matches ErrUnavailable says that nothing was done. After any other error of Store
+// or Tags it is not known whether it was done.
 //
 // What a Remote returns is not trusted: it returns a record under the key that was asked for alone,
 // and for one that cannot be read RecordNone.
@@ -113,18 +114,20 @@ type Remote interface {
 	// Fetch returns a record for each of keys, in their order; RecordNone for those not there. With
 	// headersOnly the records may lack Payload and Tags.
 	Fetch(ctx context.Context, ns string, keys []string, headersOnly bool) ([]Record, error)
-	// Store checks the condition, stores the record with the next version, ends the lease of the key and
-	// sends the frame to all that are attached, in one atomic step. Versions of one epoch grow.
+	// Store checks the condition, stores the record with the next version, ends the lease of the
+	// key and sends the frame to all that are attached, in one atomic step. Versions of one epoch
+	// grow.
 	Store(ctx context.Context, ns string, r StoreRequest) (StoreResult, error)
 	// Lease acquires, renews or releases the lease of a key. A release sends FrameLease.
 	Lease(ctx context.Context, ns string, r LeaseRequest) (LeaseResult, error)
-	// Tags returns the counters of tags, in their order. A tag without counter, and with bump each of
-	// them, gets one that is greater than all before it; bump also sends FrameTag. A counter is kept
-	// for life at least, or for good for the tag "".
+	// Tags returns the counters of tags, in their order. A tag without counter, and with bump each
+	// of them, gets one that is greater than all before it; bump also sends FrameTag. A counter is
+	// kept for life at least, or for good for the tag "".
 	Tags(ctx context.Context, ns string, names []string, life time.Duration, bump bool) ([]uint64, error)
-	// Purge removes the records of which a tag has another counter by now, or none, and returns their
-	// number. It looks at perSecond keys of the remote in a second, at least 1, until it has seen all or
-	// ctx ends. Records of other namespaces stay, as does one that is replaced meanwhile.
+	// Purge removes the records of which a tag has another counter by now, or none, and returns
+	// their number. It looks at perSecond keys of the remote in a second, at least 1, until it has
+	// seen all or ctx ends. Records of other namespaces stay, as does one that is replaced
+	// meanwhile.
 	Purge(ctx context.Context, ns string, perSecond int) (int, error)
 }
 
@@ -139,23 +142,25 @@ const (
 	FrameTouched                      // Key may have another record, or none, of which no version is known
 )
 
-// Frame is a notice of a namespace: of a write, or that a lease is free. Those of one link come one after the other.
+// Frame is a notice of a namespace: of a write, or that a lease is free. Those of one link come one
+// after the other.
 type Frame struct {
 	Kind    FrameKind
 	Version Version
 	Key     string
 	Record  *Record
-	// Written is when the record of a FrameKey was stored, by the clock of this process and not later
-	// than it really was; zero if that is not known.
+	// Written is when the record of a FrameKey was stored, by the clock of this process and not
+	// later than it really was; zero if that is not known.
 	Written time.Time
 }
 
 // LinkOptions configures a link.
 type LinkOptions struct {
-	// Heartbeat is the time between two checks of the link, Timeout that after which a check has failed.
+	// Heartbeat is the time between two checks of the link, Timeout that after which a check has
+	// failed.
 	Heartbeat, Timeout time.Duration
-	// Tracked asks for a FrameTouched also for what is done to records by others than Remote's methods, and
-	// for records that end. A bus where that cannot be leaves it out.
+	// Tracked asks for a FrameTouched also for what is done to records by others than Remote's
+	// methods, and for records that end. A bus where that cannot be leaves it out.
 	Tracked bool
 }
 
@@ -174,20 +179,20 @@ type Sink interface {
 
 // Bus brings the frames of a namespace.
 type Bus interface {
-	// Attach begins a link and returns at once. The link comes up, and after each cut comes up again, by
-	// itself, until detach is called; when that returns, Sink is not called any more.
+	// Attach begins a link and returns at once. The link comes up, and after each cut comes up
+	// again, by itself, until detach is called; when that returns, Sink is not called any more.
 	Attach(ns string, o LinkOptions, s Sink) (detach func(), err error)
 }
 
-// Codec turns values into the bytes that a Remote keeps. Package codec has some. Codecs must be safe
-// for concurrent use.
+// Codec turns values into the bytes that a Remote keeps. Package codec has some. Codecs must be
+// safe for concurrent use.
 type Codec[V any] interface {
 	// ID is kept with the bytes, and bytes with another ID are not given to Decode.
 	ID() byte
 	// Append adds the encoding of v to dst.
 	Append(dst []byte, v V) ([]byte, error)
-	// Decode returns the value and the memory it takes, in bytes. It may keep src. It is called once for
-	// each record that comes to a node.
+	// Decode returns the value and the memory it takes, in bytes. It may keep src. It is called
+	// once for each record that comes to a node.
 	Decode(src []byte) (v V, bytes int, err error)
 }
 

@@ -2,8 +2,9 @@ package cache
 
 import "time"
 
-// checkItself compares a hit on r, which was at that time of the link's clock, with the remote: if that has another
-// record by now, its age tells whether it was there before the hit, and for how long.
+// checkItself compares a hit on r, which was at that time of the link's clock, with the remote: if
+// that has another record by now, its age tells whether it was there before the hit, and for how
+// long.
 func (c *Cache[K, V]) checkItself(k K, r *record[V], at time.Duration) {
 	defer c.busy.end(1)
 	recs, err := c.fetch(c.closing, []string{c.o.Keys.Format(k)}, true)

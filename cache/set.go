@@ -4,9 +4,9 @@ import (
 	"context"
 )
 
-// Set holds v under k for the policy's lives; without a loader in Options, for the soft one (see Load). Readers get v itself, not a
-// copy: nobody may change it afterwards. A load of k that runs meanwhile does
-// not overwrite it. Errors: ErrTooLarge, ErrClosed, that of an ended ctx; then
+// Set holds v under k for the policy's lives; without a loader in Options, for the soft one (see
+// Load). Readers get v itself, not a copy: nobody may change it afterwards. A load of k that runs
+// meanwhile does not overwrite it. Errors: ErrTooLarge, ErrClosed, that of an ended ctx; then
 // nothing has changed. Safe for concurrent use.
 func (c *Cache[K, V]) Set(ctx context.Context, k K, v V) error {
 	if c.remote != nil {
@@ -34,7 +34,8 @@ func (c *Cache[K, V]) SetWith(ctx context.Context, k K, v V, o WriteOptions) (Ve
 	return Version{Epoch: c.epoch, Counter: counter, WriteID: randomID()}, nil
 }
 
-// write holds v under k, if the condition holds, which is asked for under the lock of the key; nil is none.
+// write holds v under k, if the condition holds, which is asked for under the lock of the key; nil
+// is none.
 func (c *Cache[K, V]) write(ctx context.Context, k K, v V, l lives, tags *tagSet, condition func() bool) (uint64, error) {
 	if err := c.writable(ctx); err != nil {
 		return 0, err

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// TestLoadedValueIsNotAnsweredAfterALaterWrite: while what was loaded is being stored another node writes the key, and
-// a load that was overtaken before is answered with that. Who has read it gets nothing that was loaded before.
+// TestLoadedValueIsNotAnsweredAfterALaterWrite: while what was loaded is being stored another node
+// writes the key, and a load that was overtaken before is answered with that. Who has read it gets
+// nothing that was loaded before.
 func TestLoadedValueIsNotAnsweredAfterALaterWrite(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -66,7 +67,8 @@ func TestLoadedValueIsNotAnsweredAfterALaterWrite(t *testing.T) {
 	}
 }
 
-// TestLateNoticeBringsBackNoValueThatWasReplaced, though what replaced it was read and is not held: it is too large.
+// TestLateNoticeBringsBackNoValueThatWasReplaced, though what replaced it was read and is not held:
+// it is too large.
 func TestLateNoticeBringsBackNoValueThatWasReplaced(t *testing.T) {
 	large := strings.Repeat("x", 4<<10)
 	for _, p := range []Policy{{Mode: Push, PushAll: true}, {Mode: Push}} {
@@ -87,7 +89,8 @@ func TestLateNoticeBringsBackNoValueThatWasReplaced(t *testing.T) {
 	}
 }
 
-// TestOwnWriteThatIsAnsweredLateIsNotServedAfterALaterOne, though that was read and is not held: it is too large.
+// TestOwnWriteThatIsAnsweredLateIsNotServedAfterALaterOne, though that was read and is not held: it
+// is too large.
 func TestOwnWriteThatIsAnsweredLateIsNotServedAfterALaterOne(t *testing.T) {
 	large := strings.Repeat("x", 4<<10)
 	synctest.Test(t, func(t *testing.T) {
@@ -148,7 +151,8 @@ func TestNoReadHasLessThanAnUpdateSaw(t *testing.T) {
 		see("")
 		wantErr(t, b, "k", ErrNotFound)
 
-		// A load that runs meanwhile is not answered with less, whether it asked before the write or waits for its answer.
+		// A load that runs meanwhile is not answered with less, whether it asked before the write
+		// or waits for its answer.
 		tagged("4")
 		answer := pause(&wire.fetched)
 		first := begun(t, func() (string, error) { return b.Get(t.Context(), "k") })
@@ -165,7 +169,8 @@ func TestNoReadHasLessThanAnUpdateSaw(t *testing.T) {
 	})
 }
 
-// TestInvalidatedValueThatAReadFoundGoneIsNotServedAgain, though the notice of the invalidation has not come.
+// TestInvalidatedValueThatAReadFoundGoneIsNotServedAgain, though the notice of the invalidation has
+// not come.
 func TestInvalidatedValueThatAReadFoundGoneIsNotServedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()
@@ -188,7 +193,8 @@ func TestInvalidatedValueThatAReadFoundGoneIsNotServedAgain(t *testing.T) {
 	})
 }
 
-// TestNoReadGoesBackToAnEarlierEpoch: a load that was overtaken brings a value of an epoch of which nothing was heard.
+// TestNoReadGoesBackToAnEarlierEpoch: a load that was overtaken brings a value of an epoch of which
+// nothing was heard.
 func TestNoReadGoesBackToAnEarlierEpoch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()

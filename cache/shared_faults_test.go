@@ -67,8 +67,8 @@ func (l *losing) Store(ctx context.Context, ns string, r StoreRequest) (StoreRes
 	return StoreResult{}, errWire
 }
 
-// TestRemoteThatIsDown: what is held serves for MaxStale, then the loader, which is kept for a short
-// while; without one the error says why. Everything heals by itself.
+// TestRemoteThatIsDown: what is held serves for MaxStale, then the loader, which is kept for a
+// short while; without one the error says why. Everything heals by itself.
 func TestRemoteThatIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()
@@ -135,8 +135,8 @@ func TestBreakerLeavesTheRemoteAlone(t *testing.T) {
 	})
 }
 
-// TestValueFromElsewhereThatCannotBeRead is no value, and does not end the one that is held if there
-// is no better.
+// TestValueFromElsewhereThatCannotBeRead is no value, and does not end the one that is held if
+// there is no better.
 func TestValueFromElsewhereThatCannotBeRead(t *testing.T) {
 	for name, bad := range map[string]Record{
 		"of another codec":       {Codec: 99, Payload: []byte("?")},

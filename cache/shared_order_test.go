@@ -40,9 +40,9 @@ func TestWriteOvertakesALateAnswer(t *testing.T) {
 	})
 }
 
-// TestReadsDoNotGoBackWhereLoadsOverlap: a load that a notice has overtaken is answered after the one that
-// began behind it, with a later write, whose notice has not come yet. Who has read that does not get what
-// the other one brings.
+// TestReadsDoNotGoBackWhereLoadsOverlap: a load that a notice has overtaken is answered after the
+// one that began behind it, with a later write, whose notice has not come yet. Who has read that
+// does not get what the other one brings.
 func TestReadsDoNotGoBackWhereLoadsOverlap(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -106,8 +106,8 @@ func (h *Hub) frame(t *testing.T, k string) Frame {
 	return Frame{Kind: FrameKey, Version: r[0].Version, Key: k, Record: &r[0]}
 }
 
-// TestFramesTwiceAndOutOfOrder are harmless, whether the key is held, was deleted or was never there;
-// one of an epoch that is not that of the link lets everything be compared.
+// TestFramesTwiceAndOutOfOrder are harmless, whether the key is held, was deleted or was never
+// there; one of an epoch that is not that of the link lets everything be compared.
 func TestFramesTwiceAndOutOfOrder(t *testing.T) {
 	for _, p := range []Policy{{}, {Mode: Push}, {Mode: Push, PushAll: true}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -284,8 +284,8 @@ func TestLostTagInvalidatesForEver(t *testing.T) {
 	})
 }
 
-// TestLateFrameIsNotTakenForTheLatest: the answer to a write comes after the frame of the second write
-// that followed it, and the frame of the first one after both.
+// TestLateFrameIsNotTakenForTheLatest: the answer to a write comes after the frame of the second
+// write that followed it, and the frame of the first one after both.
 func TestLateFrameIsNotTakenForTheLatest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()
@@ -325,8 +325,8 @@ func (w *tardy) Store(ctx context.Context, ns string, r StoreRequest) (StoreResu
 	return got, err
 }
 
-// TestCounterThatIsGivenOutAgain: a server that has lost its last writes, without anybody's noticing, gives
-// their numbers to others. What is held is compared by the id of its write, too.
+// TestCounterThatIsGivenOutAgain: a server that has lost its last writes, without anybody's
+// noticing, gives their numbers to others. What is held is compared by the id of its write, too.
 func TestCounterThatIsGivenOutAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()

@@ -49,8 +49,8 @@ func TestSetIsReadByEveryNode(t *testing.T) {
 	}
 }
 
-// TestOneLoadInAllNodes: whoever asks, one loader runs, and what it says is everybody's: a value, or
-// that the key does not exist.
+// TestOneLoadInAllNodes: whoever asks, one loader runs, and what it says is everybody's: a value,
+// or that the key does not exist.
 func TestOneLoadInAllNodes(t *testing.T) {
 	for name, answer := range map[string]error{"value": nil, "absent": ErrNotFound} {
 		t.Run(name, func(t *testing.T) {
@@ -173,8 +173,8 @@ func TestWriteOfAnotherNodeOvertakesALoad(t *testing.T) {
 	}
 }
 
-// TestBrokenLinkMakesEntriesSuspect: what changed meanwhile is not served once the link is up again,
-// nor while it is down for longer than SuspectTTL; what did not is found by its header.
+// TestBrokenLinkMakesEntriesSuspect: what changed meanwhile is not served once the link is up
+// again, nor while it is down for longer than SuspectTTL; what did not is found by its header.
 func TestBrokenLinkMakesEntriesSuspect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()
@@ -418,8 +418,8 @@ func TestGetManyAsksTheRemoteOnce(t *testing.T) {
 	})
 }
 
-// TestBulkLoadDoesNotBringBackWhatWasDeleted: a key that was written and deleted while the load ran is
-// not one that nobody had written.
+// TestBulkLoadDoesNotBringBackWhatWasDeleted: a key that was written and deleted while the load ran
+// is not one that nobody had written.
 func TestBulkLoadDoesNotBringBackWhatWasDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHub()

@@ -35,9 +35,9 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// TestSimulatedFaults: six nodes in the ways of keeping in step, each with a client that writes and reads, and
-// between the nodes and what they share everything that goes wrong. QUIRE_RUNS is the number of runs, of which there
-// are as many at a time as processors, QUIRE_SEED that of the first.
+// TestSimulatedFaults: six nodes in the ways of keeping in step, each with a client that writes and
+// reads, and between the nodes and what they share everything that goes wrong. QUIRE_RUNS is the
+// number of runs, of which there are as many at a time as processors, QUIRE_SEED that of the first.
 func TestSimulatedFaults(t *testing.T) {
 	first, runs := number(t, "QUIRE_SEED", 1), number(t, "QUIRE_RUNS", 8)
 	lanes := min(runs, uint64(runtime.GOMAXPROCS(0))) //nolint:gosec // G115: a small number
@@ -64,7 +64,8 @@ func TestSimulatedFaults(t *testing.T) {
 	}
 }
 
-// TestSimulationIsReplayedFromItsNumber: the same number, the same history, to the byte; another, another.
+// TestSimulationIsReplayedFromItsNumber: the same number, the same history, to the byte; another,
+// another.
 func TestSimulationIsReplayedFromItsNumber(t *testing.T) {
 	seen := map[string]uint64{}
 	for seed := range number(t, "QUIRE_RUNS", 2) {
@@ -114,10 +115,12 @@ type simulation struct {
 
 var simulatedKeys = []string{"k0", "k1", "k2"}
 
-// simulate makes one history, at whose end all faults are over. All of it follows from the seed, however goroutines
-// take turns: the instants at which a call or frame of a node arrives are drawn, so that it is alone at its instant; what it brings
-// about at that instant is the same in any order, for which reason a node has one client, and no look-ups that
-// are sampled; and what is random without being drawn, the names of writes and how keys are spread over locks, is in no history or has no effect.
+// simulate makes one history, at whose end all faults are over. All of it follows from the seed,
+// however goroutines take turns: the instants at which a call or frame of a node arrives are drawn,
+// so that it is alone at its instant; what it brings about at that instant is the same in any
+// order, for which reason a node has one client, and no look-ups that are sampled; and what is
+// random without being drawn, the names of writes and how keys are spread over locks, is in no
+// history or has no effect.
 func simulate(t *testing.T, seed uint64) []cachetest.Op {
 	t.Helper()
 	s := &simulation{}

@@ -46,9 +46,9 @@ type Stats struct {
 	// Pushed are the values that came with the frames of other nodes and were held. Malformed are
 	// those, pushed or fetched, that could not be read. LinkBreaks is how often the link went down.
 	Revalidated, Pushed, Malformed, LinkBreaks uint64
-	// Compared are the hits that were compared with the remote afterwards (Policy.SelfCheck), Outdated
-	// those of them whose value had been replaced there before the hit. WorstStaleness is how long
-	// before, at most, of the worst.
+	// Compared are the hits that were compared with the remote afterwards (Policy.SelfCheck),
+	// Outdated those of them whose value had been replaced there before the hit. WorstStaleness is
+	// how long before, at most, of the worst.
 	Compared, Outdated uint64
 	WorstStaleness     time.Duration
 	// Propagation has the times between the writes of other nodes, as the remote stored them, and
@@ -60,8 +60,8 @@ type Stats struct {
 
 // Histogram counts durations.
 type Histogram struct {
-	// Buckets has, at i, the number of those above Upper(i-1) and up to Upper(i); the last one has all
-	// that are greater.
+	// Buckets has, at i, the number of those above Upper(i-1) and up to Upper(i); the last one has
+	// all that are greater.
 	Buckets [16]uint64
 	Sum     time.Duration
 }

@@ -10,10 +10,10 @@ import (
 	"weak"
 )
 
-// Invalidations are numbered. A tag has the number of the last one that named it, and a record that of
-// the last one before its value was set or its load began: a record with a tag that was bumped
-// since does not exist. So an invalidation touches no record, and a load that it overtakes brings a record
-// that is out of date on arrival.
+// Invalidations are numbered. A tag has the number of the last one that named it, and a record that
+// of the last one before its value was set or its load began: a record with a tag that was bumped
+// since does not exist. So an invalidation touches no record, and a load that it overtakes brings a
+// record that is out of date on arrival.
 //
 // Tags live as long as a record has them. A load may bring a tag that no record had when it was
 // bumped, so the last bumped ones are held on to; where even that has ended, floor is the number of
@@ -146,11 +146,12 @@ func (c *checker) tagNames(field string, names []string) {
 	}
 }
 
-// InvalidateTags drops all entries that have one of the tags (WriteOptions.Tags, Loaded.Tags), at a cost that
-// does not depend on their number: they cease to exist at once; their memory is freed when they are
-// replaced, evicted or at the end of their life. A load that began before and brings one of the tags
-// is not kept, and a read that begins after InvalidateTags does not get its result. A tag of 0 or more than
-// 128 bytes is a *ConfigError; other errors as for Set. Safe for concurrent use.
+// InvalidateTags drops all entries that have one of the tags (WriteOptions.Tags, Loaded.Tags), at a
+// cost that does not depend on their number: they cease to exist at once; their memory is freed
+// when they are replaced, evicted or at the end of their life. A load that began before and brings
+// one of the tags is not kept, and a read that begins after InvalidateTags does not get its result.
+// A tag of 0 or more than 128 bytes is a *ConfigError; other errors as for Set. Safe for concurrent
+// use.
 func (c *Cache[K, V]) InvalidateTags(ctx context.Context, tags ...string) error {
 	if err := c.writable(ctx); err != nil {
 		return err

@@ -47,8 +47,8 @@ func TestInvalidateTagsDropsWhatHasTheTag(t *testing.T) {
 	}
 }
 
-// TestInvalidateTagsFencesLoads: a load that an invalidation overtakes serves those who asked before it, is not kept,
-// and does not serve those who ask afterwards, alone or among many keys.
+// TestInvalidateTagsFencesLoads: a load that an invalidation overtakes serves those who asked
+// before it, is not kept, and does not serve those who ask afterwards, alone or among many keys.
 func TestInvalidateTagsFencesLoads(t *testing.T) {
 	for _, notModified := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

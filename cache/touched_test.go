@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// touching touches a key after each of its stores, before the answer arrives, as a tracked link does
-// with the writes of its own node.
+// touching touches a key after each of its stores, before the answer arrives, as a tracked link
+// does with the writes of its own node.
 type touching struct{ *wire }
 
 func (w touching) Store(ctx context.Context, ns string, r StoreRequest) (StoreResult, error) {

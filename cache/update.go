@@ -22,12 +22,12 @@ const maxTries = 8
 // Update changes k by what it has: f gets the fresh value that is there, in the remote if there is
 // one, or ok false, and says what to do. A new value keeps the tags of the old one and has the
 // lives of the policy. Nothing is loaded. If another write comes between, f is called again with
-// what is there then, eight times at most; then the error is ErrConflict. That is no way to count things of which
-// none may be lost: the entry may vanish at any time.
+// what is there then, eight times at most; then the error is ErrConflict. That is no way to count
+// things of which none may be lost: the entry may vanish at any time.
 //
-// It returns the version that is there afterwards; zero for none, and where nothing was put without a remote. An error of f is
-// returned as it is, and nothing has changed; other errors as for Set. f holds no lock; old is shared
-// and must not be changed. Safe for concurrent use.
+// It returns the version that is there afterwards; zero for none, and where nothing was put without
+// a remote. An error of f is returned as it is, and nothing has changed; other errors as for Set. f
+// holds no lock; old is shared and must not be changed. Safe for concurrent use.
 func (c *Cache[K, V]) Update(ctx context.Context, k K, f func(old V, ok bool) (V, Op, error)) (Version, error) {
 	try := c.updateHere
 	if c.remote != nil {

@@ -16,13 +16,15 @@ type SyncMode uint8
 
 // The sync modes. The zero value is that of the policy, where it is Invalidate.
 const (
-	// Invalidate sends key and version: the others drop what they hold and fetch it when it is read.
+	// Invalidate sends key and version: the others drop what they hold and fetch it when it is
+	// read.
 	Invalidate SyncMode = iota + 1
 	// Push also sends values up to Policy.PushMaxBytes: the others replace what they hold.
 	Push
 	// Tracked is Invalidate for a node that also sees what clients without this package do to the
-	// records in the remote, and records that the remote drops: it compares what it holds at the next read. Each write of
-	// another node costs such a comparison too. It is a mode of the policy alone.
+	// records in the remote, and records that the remote drops: it compares what it holds at the
+	// next read. Each write of another node costs such a comparison too. It is a mode of the policy
+	// alone.
 	Tracked
 )
 
@@ -74,8 +76,9 @@ func (c *Cache[K, V]) own(v Version) bool {
 // named says whether v is that of a write of this cache, or of one with its id.
 func (c *Cache[K, V]) named(v Version) bool { return v.WriteID&^ownMask == c.id }
 
-// put stores the record of w, with its condition, and returns its version; ErrConflict if the condition does not
-// hold, errOutdated if its tags are out of date. A call that failed halfway may have been done, or be done yet: the id of the write tells. If it is not there the key is suspect
+// put stores the record of w, with its condition, and returns its version; ErrConflict if the
+// condition does not hold, errOutdated if its tags are out of date. A call that failed halfway may
+// have been done, or be done yet: the id of the write tells. If it is not there the key is suspect
 // from now on, and the frame of the write, should it come, ends what is held.
 func (c *Cache[K, V]) put(ctx context.Context, k K, w StoreRequest) (Version, error) {
 	w.Record.Version.WriteID = c.writeID()
@@ -140,8 +143,9 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 	w.Record = Record{State: RecordValue, Codec: c.o.Codec.ID(), Payload: payload, Tags: known, Fresh: l.ttl, Remove: l.hard()}
 	w.Push = c.pushes(mode, payload)
 	var version Version
-	// A record whose counters are not right any more would be out of use at once, and end what was written since.
-	// So the remote checks them; if they are not right it is asked for them, and the write begins again.
+	// A record whose counters are not right any more would be out of use at once, and end what was
+	// written since. So the remote checks them; if they are not right it is asked for them, and the
+	// write begins again.
 	w.Current = true
 	for try := range maxTries {
 		if known == nil {
@@ -170,8 +174,8 @@ func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o Writ
 // errOutdated is that of a write whose tags do not have the counters that it knows.
 var errOutdated = errors.New("a tag was invalidated")
 
-// recordCounters returns the tag of all entries and those of more with their counters, which the remote is asked for if they
-// are to be fresh.
+// recordCounters returns the tag of all entries and those of more with their counters, which the
+// remote is asked for if they are to be fresh.
 func (c *Cache[K, V]) recordCounters(ctx context.Context, more []string, life time.Duration, fresh bool) (tags []RecordTag, err error) {
 	if len(more) == 0 && !fresh {
 		if n, ok := c.counterOfAll(); ok {

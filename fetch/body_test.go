@@ -146,8 +146,8 @@ func TestBombStopsAtMaxBody(t *testing.T) {
 	}
 }
 
-// What decodes to nothing never comes to MaxBody. Members and blocks without content are permitted (RFC 1951, RFC 1952), any number of them,
-// and coded again a thousand of them are a few bytes.
+// What decodes to nothing never comes to MaxBody. Members and blocks without content are permitted
+// (RFC 1951, RFC 1952), any number of them, and coded again a thousand of them are a few bytes.
 func TestTextThatDecodesToNothingIsBounded(t *testing.T) {
 	const bound = 64 << 10
 	block := []byte{0, 0, 0, 0xff, 0xff}
@@ -234,8 +234,8 @@ func TestDamagedGzipIsAnError(t *testing.T) {
 	}
 }
 
-// TestConnectionBreaksInCodedBody: what breaks off is the connection, and its error comes through; the coding is not at
-// fault, and the next try may get the rest.
+// TestConnectionBreaksInCodedBody: what breaks off is the connection, and its error comes through;
+// the coding is not at fault, and the next try may get the rest.
 func TestConnectionBreaksInCodedBody(t *testing.T) {
 	coded := gz(t, strings.Repeat("text ", 100))
 	for name, step := range map[string]fetchtest.Step{

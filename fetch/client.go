@@ -57,9 +57,9 @@ func New(c Config) (*Client, error) {
 	return cl, nil
 }
 
-// Do sends req and returns its response, redirects followed. The response is an ordinary one: its body must be read or closed.
-// A response of any status is a nil error. The request is not modified; its body is closed, also on errors.
-// Every error is an *Error.
+// Do sends req and returns its response, redirects followed. The response is an ordinary one: its
+// body must be read or closed. A response of any status is a nil error. The request is not
+// modified; its body is closed, also on errors. Every error is an *Error.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	r, st, err := c.begin(req)
 	if err != nil {
@@ -81,8 +81,8 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// begin makes a request of the client's own out of the caller's: with the call's state as its context, an absolute address and
-// the default fields.
+// begin makes a request of the client's own out of the caller's: with the call's state as its
+// context, an absolute address and the default fields.
 func (c *Client) begin(req *http.Request) (*http.Request, *call.State, error) {
 	if req == nil || req.URL == nil {
 		return nil, nil, errNoRequest
@@ -119,7 +119,8 @@ func (c *Client) begin(req *http.Request) (*http.Request, *call.State, error) {
 	return r, st, nil
 }
 
-// chain takes over what r, when it follows a redirect of a plain client, owes to the requests before it.
+// chain takes over what r, when it follows a redirect of a plain client, owes to the requests
+// before it.
 func (c *Client) chain(r *http.Request, st *call.State) {
 	if r.Response == nil {
 		return
@@ -194,9 +195,9 @@ func (c *Client) join(ref *url.URL) (*url.URL, error) {
 	return &u, nil
 }
 
-// resolved removes the dot segments of a relative path (RFC 3986, section 5.2.4), so that none can lead out of the base's
-// path at the server. Many a server decodes before it resolves: %2e%2e is a dot segment, and one that hides behind an
-// encoded slash or a backslash is refused.
+// resolved removes the dot segments of a relative path (RFC 3986, section 5.2.4), so that none can
+// lead out of the base's path at the server. Many a server decodes before it resolves: %2e%2e is a
+// dot segment, and one that hides behind an encoded slash or a backslash is refused.
 func resolved(escaped string) (string, error) {
 	segments := strings.Split(strings.TrimPrefix(escaped, "/"), "/")
 	kept := make([]string, 0, len(segments))
@@ -226,7 +227,8 @@ func resolved(escaped string) (string, error) {
 	return strings.Join(kept, "/"), nil
 }
 
-// fill sets the default fields, and turns credentials in the address into the field that they stand for.
+// fill sets the default fields, and turns credentials in the address into the field that they stand
+// for.
 func (c *Client) fill(r *http.Request, st *call.State) {
 	user := r.URL.User
 	var defaults http.Header
@@ -285,7 +287,8 @@ func (c *Client) fail(req *http.Request, st *call.State, err error) error {
 	return e
 }
 
-// Get sends a GET request. Like the others it takes an absolute address, or one relative to Config.BaseURL.
+// Get sends a GET request. Like the others it takes an absolute address, or one relative to
+// Config.BaseURL.
 func (c *Client) Get(ctx context.Context, url string) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, url, "", nil)
 }
@@ -300,7 +303,8 @@ func (c *Client) Delete(ctx context.Context, url string) (*http.Response, error)
 	return c.send(ctx, http.MethodDelete, url, "", nil)
 }
 
-// Post sends a POST request. A *bytes.Reader, *bytes.Buffer or *strings.Reader as body can be sent again.
+// Post sends a POST request. A *bytes.Reader, *bytes.Buffer or *strings.Reader as body can be sent
+// again.
 func (c *Client) Post(ctx context.Context, url, contentType string, body io.Reader) (*http.Response, error) {
 	return c.send(ctx, http.MethodPost, url, contentType, body)
 }
@@ -341,17 +345,19 @@ func newRequest(ctx context.Context, method, address string, body io.Reader) (*h
 	return req, nil
 }
 
-// Transport returns the stack without redirects, for SDKs, plain clients and httputil.ReverseProxy. Each request is a call.
+// Transport returns the stack without redirects, for SDKs, plain clients and httputil.ReverseProxy.
+// Each request is a call.
 func (c *Client) Transport() http.RoundTripper { return &entry{c} }
 
-// HTTP returns a plain client over Transport with the redirect policy and the jar of c. To it each hop is a call of its own, with
-// a total deadline of its own.
+// HTTP returns a plain client over Transport with the redirect policy and the jar of c. To it each
+// hop is a call of its own, with a total deadline of its own.
 func (c *Client) HTTP() *http.Client {
 	return &http.Client{Transport: strict{&entry{c}}, CheckRedirect: c.checkRedirect(nil), Jar: c.cfg.Jar}
 }
 
-// Close refuses further calls with ErrClosed, ends background work and waits for it until ctx ends, and closes the idle connections
-// that the client owns. Calls under way go on, within their own deadlines.
+// Close refuses further calls with ErrClosed, ends background work and waits for it until ctx ends,
+// and closes the idle connections that the client owns. Calls under way go on, within their own
+// deadlines.
 func (c *Client) Close(ctx context.Context) error {
 	c.closed.Store(true)
 	var err error

@@ -105,8 +105,8 @@ func TestMethods(t *testing.T) {
 	tr.AssertClosed(t)
 }
 
-// TestRelativeAddresses: an address is appended as it is spelled; dot segments are resolved, however they are spelled
-// (RFC 3986, sections 5.2.4 and 6.2.2.2).
+// TestRelativeAddresses: an address is appended as it is spelled; dot segments are resolved,
+// however they are spelled (RFC 3986, sections 5.2.4 and 6.2.2.2).
 func TestRelativeAddresses(t *testing.T) {
 	for _, tt := range []struct{ base, address, want string }{
 		{"https://a.example", "", "https://a.example"},
@@ -374,8 +374,8 @@ func TestIdempotencyKeyIsOnePerCall(t *testing.T) {
 	}
 }
 
-// A record that is not TLS, after the handshake and the whole request: crypto/tls reports it as it reports a server that
-// never spoke TLS, and a POST that arrived must not be sent again.
+// A record that is not TLS, after the handshake and the whole request: crypto/tls reports it as it
+// reports a server that never spoke TLS, and a POST that arrived must not be sent again.
 func TestPostIsNotRepeatedAfterABadRecord(t *testing.T) {
 	var arrived atomic.Int32
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -570,7 +570,8 @@ func TestSixtyRetriesOneConnection(t *testing.T) {
 	})
 }
 
-// TestBudgetStopsAStorm sends 100 calls a second for a minute to an origin that is down, with and without the breaker.
+// TestBudgetStopsAStorm sends 100 calls a second for a minute to an origin that is down, with and
+// without the breaker.
 func TestBudgetStopsAStorm(t *testing.T) {
 	for name, off := range map[string]LayerSet{"all layers": 0, "budget alone": OffBreaker} {
 		t.Run(name, func(t *testing.T) {

@@ -17,8 +17,9 @@ import (
 
 // deadline bounds an attempt until its headers, and its body by the total deadline and by silence.
 //
-// All three share one context and one timer. The context is cancelled with the reason as its cause, and made only when the transport asks
-// for it; the timer is set anew when the phase changes. It lives until the body is read to its end or closed: a context released with the headers would cut
+// All three share one context and one timer. The context is cancelled with the reason as its cause,
+// and made only when the transport asks for it; the timer is set anew when the phase changes. It
+// lives until the body is read to its end or closed: a context released with the headers would cut
 // the body off, one never released would leak.
 type deadline struct {
 	next    http.RoundTripper
@@ -81,8 +82,8 @@ func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// headers returns after how long the attempt's headers must be there, of a call with so much time left (0 = any), and the reason why not
-// later.
+// headers returns after how long the attempt's headers must be there, of a call with so much time
+// left (0 = any), and the reason why not later.
 func (d *deadline) headers(st *call.State, try call.Try, left time.Duration) (time.Duration, reason) {
 	own := d.attempt
 	if o := st.Options.Attempt; o > 0 {
@@ -103,7 +104,8 @@ func (d *deadline) headers(st *call.State, try call.Try, left time.Duration) (ti
 	return own, attemptTime
 }
 
-// attempt is the request, the context, the timer and the body of one attempt. Its times count from its start; 0 = none.
+// attempt is the request, the context, the timer and the body of one attempt. Its times count from
+// its start; 0 = none.
 type attempt struct {
 	req   http.Request
 	ctx   call.Lazy
@@ -112,8 +114,9 @@ type attempt struct {
 	end   time.Duration // total
 	rc    io.ReadCloser
 
-	// When the timer shall strike, and when it will: never later. Striking early it is set again, which is cheaper than setting it on
-	// every Read. Whoever changes one of them then looks at the other, so that one of two at the same time sees what is to be done.
+	// When the timer shall strike, and when it will: never later. Striking early it is set again,
+	// which is cheaper than setting it on every Read. Whoever changes one of them then looks at the
+	// other, so that one of two at the same time sees what is to be done.
 	due   atomic.Int64
 	armed atomic.Int64
 
@@ -214,8 +217,8 @@ func (a *attempt) release() {
 	}
 }
 
-// explain turns the error of a cancelled exchange into its reason: ours when the timer struck, the context's own when
-// the caller's ended.
+// explain turns the error of a cancelled exchange into its reason: ours when the timer struck, the
+// context's own when the caller's ended.
 func (a *attempt) explain(err error) error {
 	a.mu.Lock()
 	cause := a.cause.err()
@@ -244,7 +247,8 @@ func (a *attempt) body(resp *http.Response) {
 	}
 	a.rc = resp.Body
 	if w, ok := resp.Body.(io.ReadWriteCloser); ok && resp.StatusCode == http.StatusSwitchingProtocols {
-		// From here on it is a connection of another protocol; no deadline of ours has a meaning there.
+		// From here on it is a connection of another protocol; no deadline of ours has a meaning
+		// there.
 		a.end, a.idle = 0, 0
 		resp.Body = switched{a, w}
 		return
@@ -255,7 +259,8 @@ func (a *attempt) body(resp *http.Response) {
 	}
 }
 
-// Read reads the body. Silence is measured while a Read waits; a caller that takes its time between two is not silence.
+// Read reads the body. Silence is measured while a Read waits; a caller that takes its time between
+// two is not silence.
 func (a *attempt) Read(p []byte) (int, error) {
 	if a.idle > 0 {
 		at, why := time.Since(a.start)+a.idle, silence
@@ -279,7 +284,8 @@ func (a *attempt) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the body, and only then ends the context: the layer below may want to read a small rest first.
+// Close closes the body, and only then ends the context: the layer below may want to read a small
+// rest first.
 func (a *attempt) Close() error {
 	err := a.rc.Close()
 	a.release()
@@ -321,7 +327,8 @@ func (h *sendHeaders) apply(req *http.Request, st *call.State, now time.Time) *h
 	return &c
 }
 
-// leftOf is the time left of the call, by the client's deadline or the caller's own, whichever is nearer.
+// leftOf is the time left of the call, by the client's deadline or the caller's own, whichever is
+// nearer.
 func leftOf(req *http.Request, st *call.State, now time.Time) time.Duration {
 	end := st.End
 	if d, ok := req.Context().Deadline(); ok && d.Before(end) {

@@ -17,8 +17,8 @@ import (
 // Decoder reads one content-coding (RFC 9110, section 8.4.1).
 type Decoder func(io.Reader) (io.ReadCloser, error)
 
-// decode asks for coded bodies and hands out decoded ones, and bounds what it hands out: a bomb of a few kilobytes ends at the
-// bound, since nothing beyond it is ever decoded.
+// decode asks for coded bodies and hands out decoded ones, and bounds what it hands out: a bomb of
+// a few kilobytes ends at the bound, since nothing beyond it is ever decoded.
 type decode struct {
 	next     http.RoundTripper
 	max      int64 // -1 = no bound
@@ -105,8 +105,9 @@ func (d *decode) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// wantsDecoding tells whether decoding may stand between the caller and the server. Not when the caller asks for codings
-// himself, for a range of bytes, which is one of the coded form, or compares entity tags, which belong to one form.
+// wantsDecoding tells whether decoding may stand between the caller and the server. Not when the
+// caller asks for codings himself, for a range of bytes, which is one of the coded form, or
+// compares entity tags, which belong to one form.
 func wantsDecoding(req *http.Request) bool {
 	if req.Method == http.MethodHead {
 		return false
@@ -122,7 +123,8 @@ func wantsDecoding(req *http.Request) bool {
 	return true
 }
 
-// codings returns the decoders of the response's codings, the last applied first; nil when there is none or one is unknown.
+// codings returns the decoders of the response's codings, the last applied first; nil when there is
+// none or one is unknown.
 func (d *decode) codings(resp *http.Response) []Decoder {
 	var list []Decoder
 	for _, line := range resp.Header["Content-Encoding"] {
@@ -171,9 +173,10 @@ type coded struct {
 	reading, closed bool
 }
 
-// codedBound is how much coded text may be read for a body of at most limit bytes (-1 = any). Text that decodes to nothing has no other
-// end, and what is coded twice can be a thousand times as long as what comes from the connection. Small pieces that are sent one by one
-// are longer coded than plain, but not by so much.
+// codedBound is how much coded text may be read for a body of at most limit bytes (-1 = any). Text
+// that decodes to nothing has no other end, and what is coded twice can be a thousand times as long
+// as what comes from the connection. Small pieces that are sent one by one are longer coded than
+// plain, but not by so much.
 func codedBound(limit int64) int64 {
 	if limit < 0 || limit > (math.MaxInt64-1<<20)/4 {
 		return math.MaxInt64
@@ -311,8 +314,9 @@ func (b *bounded) cause(err error) error {
 	return &codingError{err}
 }
 
-// source is what a decoder reads: the body below, or what the decoder before it makes of that. It remembers the errors of the body below
-// and of its own bound: decoders pass them on in their own words, or take them for a fault of the coding.
+// source is what a decoder reads: the body below, or what the decoder before it makes of that. It
+// remembers the errors of the body below and of its own bound: decoders pass them on in their own
+// words, or take them for a fault of the coding.
 type source struct {
 	r       io.Reader
 	left    int64

@@ -1,7 +1,7 @@
 // Package fetch is an HTTP client for programs that depend on APIs they do not control.
 //
-// It is a set of layers, each a func(http.RoundTripper) http.RoundTripper and usable alone under a plain http.Client, and one
-// preset, [New], that stacks them in the right order, outermost first:
+// It is a set of layers, each a func(http.RoundTripper) http.RoundTripper and usable alone under a
+// plain http.Client, and one preset, [New], that stacks them in the right order, outermost first:
 //
 //	call              events, total deadline, guard's host list
 //	Middleware        yours, per logical call
@@ -17,10 +17,11 @@
 //	drain             closing a body early keeps its connection
 //	transport         an own *http.Transport, with the guard in its dialer
 //
-// Cache, collapse, limit and hedge are there when the Config has them. Hits cost no token of a limit, and the cache stores what was
-// sent, not what was decoded. The breaker sits inside the retries, so that it sees every attempt; its refusals and those of limits are
-// typed and not retried. A hedge is one attempt's second leg. Redirects sit above
-// the stack, so each hop passes every layer, the guard included, and the total deadline spans all hops.
+// Cache, collapse, limit and hedge are there when the Config has them. Hits cost no token of a
+// limit, and the cache stores what was sent, not what was decoded. The breaker sits inside the
+// retries, so that it sees every attempt; its refusals and those of limits are typed and not
+// retried. A hedge is one attempt's second leg. Redirects sit above the stack, so each hop passes
+// every layer, the guard included, and the total deadline spans all hops.
 //
 // # Use
 //
@@ -28,8 +29,8 @@
 //	...
 //	items, err := fetch.GetJSON[[]Item](ctx, c, "https://api.example/items")
 //
-// A failed call is an [*Error] with the log of its attempts; a response of any status is a response, and [InfoOf] tells what
-// it took to get it.
+// A failed call is an [*Error] with the log of its attempts; a response of any status is a
+// response, and [InfoOf] tells what it took to get it.
 //
 // # Defaults
 //
@@ -47,20 +48,22 @@
 //
 // # Do and do not
 //
-// Do make one client and share it: budget, breakers and connections are its. Do close bodies. Do give POST requests an
-// idempotency key ([Overrides]) when the server knows it; without one they are sent once, unless it is proven that
-// nothing of them was sent. Do set a [Guard] when somebody else chooses the addresses.
+// Do make one client and share it: budget, breakers and connections are its. Do close bodies. Do
+// give POST requests an idempotency key ([Overrides]) when the server knows it; without one they
+// are sent once, unless it is proven that nothing of them was sent. Do set a [Guard] when somebody
+// else chooses the addresses.
 //
-// Do not set http.Client.Timeout over it; it cuts off what the deadlines here tell apart. Do not log what a response
-// says without quoting it.
+// Do not set http.Client.Timeout over it; it cuts off what the deadlines here tell apart. Do not
+// log what a response says without quoting it.
 //
-// When not to use this: to stream for longer than minutes (switch the deadlines off by [OffDeadlines] and bound the stream
-// yourself), and for WebSockets, where only the handshake is HTTP.
+// When not to use this: to stream for longer than minutes (switch the deadlines off by
+// [OffDeadlines] and bound the stream yourself), and for WebSockets, where only the handshake is
+// HTTP.
 //
 // # Write your own layer
 //
-// A layer is a function from RoundTripper to RoundTripper. Four rules let it work with the others: never modify the request, send a
-// copy; close the request's body when you do not send it; return a response or an error, never both; wrap a body
-// rather than reading it. Config.Middleware puts it around each call, Config.PerAttempt around each attempt. See the example
-// of [Layer].
+// A layer is a function from RoundTripper to RoundTripper. Four rules let it work with the others:
+// never modify the request, send a copy; close the request's body when you do not send it; return a
+// response or an error, never both; wrap a body rather than reading it. Config.Middleware puts it
+// around each call, Config.PerAttempt around each attempt. See the example of [Layer].
 package fetch

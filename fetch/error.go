@@ -34,7 +34,8 @@ var (
 	ErrClosed         = call.Final("client closed")
 )
 
-// ConfigError tells one thing that is wrong with a Config: the field, what it is, and what it should be.
+// ConfigError tells one thing that is wrong with a Config: the field, what it is, and what it
+// should be.
 type ConfigError = call.ConfigError
 
 // Error is what every failed call returns. Err has the reason for errors.Is and errors.As.
@@ -54,7 +55,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("fetch %s %s: %s", e.Op, e.URL, e.reason(e.Err))
 }
 
-// reason is err's text without what the request's address keeps to itself, and no longer than a line of a log may be.
+// reason is err's text without what the request's address keeps to itself, and no longer than a
+// line of a log may be.
 func (e *Error) reason(err error) string {
 	if err == nil {
 		return "no reason given"
@@ -98,9 +100,10 @@ func (e *Error) Format(f fmt.State, verb rune) {
 	}
 }
 
-// IsTransient tells whether the failure may be gone a while later: timeouts, connection errors, the statuses 408, 425, 429
-// and 5xx save 501 and 505, an open circuit, a spent budget, a limit's refusal. Never so are certificate errors, violations of the protocol, a name that
-// does not exist, what the guard or the redirect policy denied, what could not be decoded, and the caller's own
+// IsTransient tells whether the failure may be gone a while later: timeouts, connection errors, the
+// statuses 408, 425, 429 and 5xx save 501 and 505, an open circuit, a spent budget, a limit's
+// refusal. Never so are certificate errors, violations of the protocol, a name that does not exist,
+// what the guard or the redirect policy denied, what could not be decoded, and the caller's own
 // cancellation. Of errors below HTTP it says what the retry layer goes by.
 func IsTransient(err error) bool {
 	if err == nil {
@@ -118,7 +121,8 @@ func IsTransient(err error) bool {
 	case fault.Transient:
 		return true
 	case fault.Unknown:
-		// A transport's own words. They count as the retry layer counts them, if they ended an attempt.
+		// A transport's own words. They count as the retry layer counts them, if they ended an
+		// attempt.
 		e, ok := errors.AsType[*Error](err)
 		return ok && len(e.Attempts) > 0
 	case fault.Final, fault.Cancelled:
@@ -126,7 +130,8 @@ func IsTransient(err error) bool {
 	return false
 }
 
-// RetryAfter returns how long to wait before the same call is worth another try, when the server or the breaker said so.
+// RetryAfter returns how long to wait before the same call is worth another try, when the server or
+// the breaker said so.
 func RetryAfter(err error) (time.Duration, bool) {
 	now := time.Now()
 	if e, ok := errors.AsType[*StatusError](err); ok {

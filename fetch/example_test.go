@@ -163,8 +163,9 @@ func ExampleStack() {
 	// 200
 }
 
-// The SDK of a service, here that of Prometheus, takes the stack as its transport. What it sends is retried, limited and counted
-// without its knowing; what it sends by POST only when nothing was sent before, or with an idempotency key.
+// The SDK of a service, here that of Prometheus, takes the stack as its transport. What it sends is
+// retried, limited and counted without its knowing; what it sends by POST only when nothing was
+// sent before, or with an idempotency key.
 func ExampleClient_Transport_sdk() {
 	busy := fetchtest.Step{}.Status(503)
 	c, err := fetch.New(fetch.Config{

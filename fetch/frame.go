@@ -8,9 +8,10 @@ import (
 	"example.com/quire/fetch/internal/call"
 )
 
-// frame is what an ordinary call needs, in one allocation: its state, and one of each of the things that the layers of this package
-// make for a request. The first to come takes one. Who comes later (the next hop, another attempt, a second leg beside the first)
-// allocates its own: nothing in a frame is used twice, since a transport may look at a request for longer than its round trip.
+// frame is what an ordinary call needs, in one allocation: its state, and one of each of the things
+// that the layers of this package make for a request. The first to come takes one. Who comes later
+// (the next hop, another attempt, a second leg beside the first) allocates its own: nothing in a
+// frame is used twice, since a transport may look at a request for longer than its round trip.
 type frame struct {
 	state call.State
 	taken atomic.Uint32
@@ -21,7 +22,8 @@ type frame struct {
 	wire   *wire // nil in a client with a cache, whose calls seldom need it
 }
 
-// wire is the part of a frame that a call needs to go to the origin, which one that the cache answers does not.
+// wire is the part of a frame that a call needs to go to the origin, which one that the cache
+// answers does not.
 type wire struct {
 	attempt attempt
 	drained body.Drained
@@ -66,7 +68,8 @@ func isOwn(st *call.State, req *http.Request) bool {
 	return ok && req == &f.own
 }
 
-// take returns a part of the call's frame, or a new one when it is taken, or when the call has no frame or one without that part.
+// take returns a part of the call's frame, or a new one when it is taken, or when the call has no
+// frame or one without that part.
 func take[T any](st *call.State, bit uint32, part func(*frame) *T) *T {
 	if st != nil {
 		if f, ok := st.Client.(*frame); ok && (bit&(takenBody|takenAccept) != 0 || f.wire != nil) && f.taken.Or(bit)&bit == 0 {

@@ -1,12 +1,14 @@
 // The guard against requests forged into our own network (SSRF).
 //
-// A name or a URL proves nothing. "http://0x7f.1/" is the loopback to some resolvers, "localtest.me" is it to all, and a
-// name may resolve to a public address when it is checked and to a private one a moment later, when it is dialed
-// (rebinding). So nothing is judged by its spelling. The judge sits in the dialer's control hook: it gets the numeric address
-// of each connection that is about to be made, after all parsing and resolving, also of the second try of Happy
-// Eyeballs (RFC 8305) and of every redirect's hop.
+// A name or a URL proves nothing. "http://0x7f.1/" is the loopback to some resolvers,
+// "localtest.me" is it to all, and a name may resolve to a public address when it is checked and to
+// a private one a moment later, when it is dialed (rebinding). So nothing is judged by its
+// spelling. The judge sits in the dialer's control hook: it gets the numeric address of each
+// connection that is about to be made, after all parsing and resolving, also of the second try of
+// Happy Eyeballs (RFC 8305) and of every redirect's hop.
 //
-// The built-in list follows the IANA registries of special-purpose addresses for IPv4 and IPv6 (RFC 6890 and its updates).
+// The built-in list follows the IANA registries of special-purpose addresses for IPv4 and IPv6 (RFC
+// 6890 and its updates).
 
 package fetch
 
@@ -22,8 +24,8 @@ import (
 	"example.com/quire/fetch/internal/call"
 )
 
-// Guard decides which addresses may be dialed. The zero value permits public addresses at the ports 80 and 443.
-// It must not be changed while it is in use; its methods are safe for concurrent use.
+// Guard decides which addresses may be dialed. The zero value permits public addresses at the ports
+// 80 and 443. It must not be changed while it is in use; its methods are safe for concurrent use.
 type Guard struct {
 	// DenyPrefixes are denied, before anything else is looked at.
 	DenyPrefixes []netip.Prefix
@@ -31,16 +33,16 @@ type Guard struct {
 	AllowPrefixes []netip.Prefix
 	// AllowPorts replaces 80 and 443.
 	AllowPorts []uint16
-	// AllowHosts, when set, are the only hosts that may be asked, exact ("api.example") or with what is below (".example").
-	// The client judges them before it resolves, on every hop; the dialer's hook sees addresses only. It narrows:
-	// the addresses are judged all the same.
+	// AllowHosts, when set, are the only hosts that may be asked, exact ("api.example") or with
+	// what is below (".example"). The client judges them before it resolves, on every hop; the
+	// dialer's hook sees addresses only. It narrows: the addresses are judged all the same.
 	AllowHosts []string
 	// AllowNAT64 permits 64:ff9b::/96 (RFC 6052) when the embedded IPv4 address is permitted.
 	AllowNAT64 bool
 }
 
-// deniedError is the refusal. Its text does not name the address: whoever reads it may have chosen the URL, and would learn
-// what the name resolves to inside. The address is in the event.
+// deniedError is the refusal. Its text does not name the address: whoever reads it may have chosen
+// the URL, and would learn what the name resolves to inside. The address is in the event.
 type deniedError struct{ what, why string }
 
 func (e *deniedError) Error() string        { return ErrAddressDenied.Error() }
@@ -154,7 +156,8 @@ func within(ps []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
-// CheckHost judges the host of a URL by AllowHosts; without any every host passes, and its addresses are judged when dialed.
+// CheckHost judges the host of a URL by AllowHosts; without any every host passes, and its
+// addresses are judged when dialed.
 func (g *Guard) CheckHost(host string) error {
 	if len(g.AllowHosts) == 0 {
 		return nil
@@ -172,7 +175,8 @@ func (g *Guard) CheckHost(host string) error {
 	return &deniedError{host, "host not allowed"}
 }
 
-// ControlContext is for net.Dialer.ControlContext: it refuses the addresses that Check refuses, and every network but TCP.
+// ControlContext is for net.Dialer.ControlContext: it refuses the addresses that Check refuses, and
+// every network but TCP.
 func (g *Guard) ControlContext(_ context.Context, network, address string, _ syscall.RawConn) error {
 	switch network {
 	case "tcp", "tcp4", "tcp6":
@@ -186,7 +190,8 @@ func (g *Guard) ControlContext(_ context.Context, network, address string, _ sys
 	return g.Check(ap)
 }
 
-// dial is the guarded dialer's function. The dialer wraps a refusal in an error that names the address; it is taken out again.
+// dial is the guarded dialer's function. The dialer wraps a refusal in an error that names the
+// address; it is taken out again.
 func (g *Guard) dial(d *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := d.DialContext(ctx, network, address)

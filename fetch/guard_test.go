@@ -182,7 +182,8 @@ func newCanary(t *testing.T) *canary {
 	return c
 }
 
-// resolver answers every name over an in-memory connection by what answers returns, one call per question of type A.
+// resolver answers every name over an in-memory connection by what answers returns, one call per
+// question of type A.
 func resolver(answers func() []netip.Addr) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
@@ -260,7 +261,8 @@ func TestGuardRefusesSpellings(t *testing.T) {
 	}
 	c := newCanary(t)
 	loopback := resolver(func() []netip.Addr { return []netip.Addr{netip.MustParseAddr("127.0.0.1")} })
-	// A name that rebinds leads to 127.0.0.2, which is allowed here and where nobody listens, and the next time to the canary.
+	// A name that rebinds leads to 127.0.0.2, which is allowed here and where nobody listens, and
+	// the next time to the canary.
 	n := 0
 	rebinding := resolver(func() []netip.Addr {
 		n++
@@ -342,8 +344,9 @@ func TestGuardRefusesSpellingsByRedirect(t *testing.T) {
 
 func TestGuardJudgesEveryResolvedAddress(t *testing.T) {
 	c := newCanary(t)
-	// 127.0.0.2 plays the public address: allowed, and nobody listens there. The name leads there when it is asked first,
-	// and to the canary from then on, alone and as the second address beside the allowed one.
+	// 127.0.0.2 plays the public address: allowed, and nobody listens there. The name leads there
+	// when it is asked first, and to the canary from then on, alone and as the second address
+	// beside the allowed one.
 	allowed := &Guard{AllowPorts: []uint16{c.port}, AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}}
 	good, bad := netip.MustParseAddr("127.0.0.2"), netip.MustParseAddr("127.0.0.1")
 	n := 0
@@ -450,7 +453,8 @@ func FuzzGuardCheck(f *testing.F) {
 			return
 		}
 		err = new(Guard).Check(netip.AddrPortFrom(a, 443))
-		// By net/netip's own notions nothing but a global unicast address may pass, and no private one.
+		// By net/netip's own notions nothing but a global unicast address may pass, and no private
+		// one.
 		u := a.Unmap()
 		if err == nil && (!u.IsGlobalUnicast() || u.IsPrivate() || u.IsLoopback() || a.Zone() != "") {
 			t.Errorf("%s passed", s)

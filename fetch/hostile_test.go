@@ -118,7 +118,8 @@ func TestHostileOriginEndsWithinTheLimits(t *testing.T) {
 			t.Parallel()
 			address, conns := hostile(t, c.answer)
 			port := netip.MustParseAddrPort(strings.TrimPrefix(address, "http://")).Port()
-			// What ends by its time has little of it; the others have as much as a busy machine needs.
+			// What ends by its time has little of it; the others have as much as a busy machine
+			// needs.
 			total, attempt, idle := time.Minute, time.Minute, time.Minute
 			switch c.want {
 			case context.DeadlineExceeded: //nolint:errorlint // what the table says

@@ -7,9 +7,10 @@ import (
 	"example.com/quire/fetch/internal/origin"
 )
 
-// setKey gives the attempt the call's idempotency key: the same one on every attempt and on redirects that repeat
-// the request at its own origin (307, 308). A key that the request carries already is left alone; a hop to another
-// origin, or one that became a GET, gets none, nor does what follows a hop to another origin.
+// setKey gives the attempt the call's idempotency key: the same one on every attempt and on
+// redirects that repeat the request at its own origin (307, 308). A key that the request carries
+// already is left alone; a hop to another origin, or one that became a GET, gets none, nor does
+// what follows a hop to another origin.
 func (h *sendHeaders) setKey(req *http.Request, st *call.State) {
 	given := st.Options.IdempotencyKey
 	if h.key == "" || req.Header.Get(h.key) != "" || !getsKey(req, st) {

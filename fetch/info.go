@@ -11,18 +11,19 @@ import (
 // Attempt is what one try of a call did.
 type Attempt = retry.Attempt
 
-// CacheInfo is what a cache did for a call: Result is one of httpcache's (httpcache.ResultHit and so on), "" without a cache.
+// CacheInfo is what a cache did for a call: Result is one of httpcache's (httpcache.ResultHit and
+// so on), "" without a cache.
 type CacheInfo = call.CacheInfo
 
 // Info tells how a response came about.
 type Info struct {
 	// Attempts is the log, over all hops of a redirect chain: N starts at 1 with each.
 	Attempts []Attempt
-	// Stop says why a response that failed was not tried again, in the words of the retry package: retry.StopBudget and so on.
-	// Empty when there was no need.
+	// Stop says why a response that failed was not tried again, in the words of the retry package:
+	// retry.StopBudget and so on. Empty when there was no need.
 	Stop string
-	// Resent counts requests that net/http sent again by itself over HTTP/2: the server had refused the stream or was going away.
-	// They spend from the retry budget.
+	// Resent counts requests that net/http sent again by itself over HTTP/2: the server had refused
+	// the stream or was going away. They spend from the retry budget.
 	Resent int
 	// Cache tells what the cache did.
 	Cache CacheInfo
@@ -38,8 +39,8 @@ type Info struct {
 	RequestID string
 }
 
-// InfoOf returns what is known about the call that resp answers. A response that did not come through this package's
-// layers has an empty one.
+// InfoOf returns what is known about the call that resp answers. A response that did not come
+// through this package's layers has an empty one.
 func InfoOf(resp *http.Response) Info {
 	if resp == nil || resp.Request == nil {
 		return Info{}

@@ -38,12 +38,14 @@ type Overrides struct {
 	Off LayerSet
 	// Cache sets the cache otherwise.
 	Cache httpcache.RequestOptions
-	// Route is a template such as "GET /users/{id}": what events name the call by, since a path may hold personal data.
+	// Route is a template such as "GET /users/{id}": what events name the call by, since a path may
+	// hold personal data.
 	Route string
 	// LimitKey replaces the key of the rate limit.
 	LimitKey string
-	// IdempotencyKey is sent in the header field Config.IdempotencyHeader and makes the call repeatable whatever its method:
-	// AutoKey for a new random one, else the field's whole value. A key that the request carries already stays.
+	// IdempotencyKey is sent in the header field Config.IdempotencyHeader and makes the call
+	// repeatable whatever its method: AutoKey for a new random one, else the field's whole value. A
+	// key that the request carries already stays.
 	IdempotencyKey string
 }
 

@@ -33,8 +33,9 @@ func isRedirect(resp *http.Response) bool {
 	return false
 }
 
-// follow lets net/http's client follow redirects and keep cookies; what it does with methods, bodies and cookie jars is
-// right, but for QUERY: see keepMethod. first is the answer to req when it is there already: most calls see no redirect and go without that client.
+// follow lets net/http's client follow redirects and keep cookies; what it does with methods,
+// bodies and cookie jars is right, but for QUERY: see keepMethod. first is the answer to req when
+// it is there already: most calls see no redirect and go without that client.
 func (c *Client) follow(req *http.Request, first *http.Response) (*http.Response, error) {
 	h := http.Client{Transport: &primed{next: c.stack, first: first, check: c.cfg.MaxRedirects >= 0}, CheckRedirect: c.checkRedirect(call.From(req.Context())), Jar: c.cfg.Jar}
 	resp, err := h.Do(req)
@@ -72,9 +73,10 @@ func (p *primed) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// keepMethod lets net/http's client repeat a QUERY where 301 and 302 say so: it takes them for 308 and 307. To that client every method but GET
-// and HEAD becomes GET then, which of POST is a custom that RFC 9110 permits (sections 15.4.2 and 15.4.3), while a QUERY without its body
-// asks for something else, and may well be answered. checkRedirect gives the response its status back.
+// keepMethod lets net/http's client repeat a QUERY where 301 and 302 say so: it takes them for 308
+// and 307. To that client every method but GET and HEAD becomes GET then, which of POST is a custom
+// that RFC 9110 permits (sections 15.4.2 and 15.4.3), while a QUERY without its body asks for
+// something else, and may well be answered. checkRedirect gives the response its status back.
 func keepMethod(req *http.Request, resp *http.Response) {
 	code := resp.StatusCode
 	if req.Method != "QUERY" || code != http.StatusMovedPermanently && code != http.StatusFound || resp.Header.Get("Location") == "" {
@@ -99,8 +101,9 @@ func restore(resp *http.Response) {
 	}
 }
 
-// readable refuses a redirect whose Location cannot be read, and closes its body. net/http's client would quote it in full, with the
-// credentials and tokens it may hold; what does not parse cannot be redacted, so its length is all that is told.
+// readable refuses a redirect whose Location cannot be read, and closes its body. net/http's client
+// would quote it in full, with the credentials and tokens it may hold; what does not parse cannot
+// be redacted, so its length is all that is told.
 func readable(resp *http.Response) error {
 	if !isRedirect(resp) {
 		return nil
@@ -133,8 +136,9 @@ func (s strict) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// checkRedirect returns the policy, to be asked before each hop of a call. Its state is nil where each hop is a call of its own: what the
-// context of its first request has is that of a call around it, in whose attempt it is made.
+// checkRedirect returns the policy, to be asked before each hop of a call. Its state is nil where
+// each hop is a call of its own: what the context of its first request has is that of a call around
+// it, in whose attempt it is made.
 func (c *Client) checkRedirect(st *call.State) func(req *http.Request, via []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		resp := req.Response
@@ -193,7 +197,8 @@ func (c *Client) mayFollow(st *call.State, req *http.Request, via []*http.Reques
 	return nil
 }
 
-// crossed tells whether the chain has ever left the first origin: also its return there was ordered by another.
+// crossed tells whether the chain has ever left the first origin: also its return there was ordered
+// by another.
 func crossed(req *http.Request, via []*http.Request) bool {
 	first := via[0].URL
 	if !sameOrigin(first, req.URL) {
@@ -207,8 +212,8 @@ func crossed(req *http.Request, via []*http.Request) bool {
 	return false
 }
 
-// continues tells what net/http's client says about a request that follows a redirect: the requests before it, the latest first.
-// known is false when the chain cannot be seen whole.
+// continues tells what net/http's client says about a request that follows a redirect: the requests
+// before it, the latest first. known is false when the chain cannot be seen whole.
 func continues(req *http.Request) (before []*http.Request, known bool) {
 	for r := req; r.Response != nil; r = r.Response.Request {
 		if r.Response.Request == nil || len(before) > 100 {
@@ -219,8 +224,8 @@ func continues(req *http.Request) (before []*http.Request, known bool) {
 	return before, true
 }
 
-// keepHarmless drops every field that may be a credential, which is every field not known to be none: names like
-// X-Api-Key are anybody's to choose.
+// keepHarmless drops every field that may be a credential, which is every field not known to be
+// none: names like X-Api-Key are anybody's to choose.
 func keepHarmless(h http.Header) {
 	for name := range h {
 		switch textproto.CanonicalMIMEHeaderKey(name) {

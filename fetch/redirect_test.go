@@ -216,7 +216,8 @@ func TestBodyOfARedirectIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// A QUERY whose body is left out is another question (RFC 9110, sections 15.4.2 and 15.4.3, let only POST become GET).
+// A QUERY whose body is left out is another question (RFC 9110, sections 15.4.2 and 15.4.3, let
+// only POST become GET).
 func TestRedirectedQueryIsAskedAgain(t *testing.T) {
 	for _, c := range []struct {
 		method string
@@ -275,7 +276,8 @@ func TestRedirectedQueryIsAskedAgain(t *testing.T) {
 	}
 }
 
-// A Location may have a host and no scheme; then net/http keeps the caller's Host, which is that of another server.
+// A Location may have a host and no scheme; then net/http keeps the caller's Host, which is that of
+// another server.
 func TestHostOfTheCallersStaysAtItsOrigin(t *testing.T) {
 	for location, want := range map[string]string{"/b": "virtual.example", "//b.example/": "b.example", "http://b.example/": "b.example"} {
 		cl, tr := over(t, Config{}, to(302, location), fetchtest.Step{})
@@ -444,7 +446,8 @@ func TestAutomaticKeyDoesNotComeBack(t *testing.T) {
 	}
 }
 
-// A token is often fetched within an attempt, with its context. Where that request is led has nothing to do with the call.
+// A token is often fetched within an attempt, with its context. Where that request is led has
+// nothing to do with the call.
 func TestRedirectsOfACallWithinAnAttemptAreItsOwn(t *testing.T) {
 	tokens, _ := over(t, Config{}, to(302, "https://login.example/"), fetchtest.Step{}.Body("token"))
 	fetchesToken := func(next http.RoundTripper) http.RoundTripper {

@@ -48,10 +48,12 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("decode %s, status %d, %q: %s", e.URL, e.Status, origin.Cut(e.MediaType), origin.Cut(fmt.Sprint(e.Err)))
 }
 
-// Unwrap returns the reason: ErrMediaType, ErrTrailingData, ErrEmptyBody, ErrBodyTooLarge, an error of encoding/json or of the body.
+// Unwrap returns the reason: ErrMediaType, ErrTrailingData, ErrEmptyBody, ErrBodyTooLarge, an error
+// of encoding/json or of the body.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// Retryable is false: what a body holds, it holds again. A timeout while reading is one all the same.
+// Retryable is false: what a body holds, it holds again. A timeout while reading is one all the
+// same.
 func (e *DecodeError) Retryable() bool { return false }
 
 // StatusError is a response with a status other than 2xx.
@@ -107,7 +109,8 @@ func GetJSON[T any](ctx context.Context, c *Client, url string) (T, error) {
 	return JSON[T](ctx, c, http.MethodGet, url, nil)
 }
 
-// JSON sends in as JSON, or no body when it is nil, and decodes the answer. A status other than 2xx is a *ProblemError or a
+// JSON sends in as JSON, or no body when it is nil, and decodes the answer. A status other than 2xx
+// is a *ProblemError or a
 // *StatusError; 204, 205 and the answer to HEAD give the zero value.
 func JSON[T any](ctx context.Context, c *Client, method, url string, in any) (T, error) {
 	var out T
@@ -153,8 +156,8 @@ func (c *Client) doJSON(ctx context.Context, method, url string, in any) (*http.
 	return resp, nil
 }
 
-// CheckStatus returns nil for a 2xx response and leaves it as it is. Of any other it reads and closes the body and
-// returns a *ProblemError or a *StatusError.
+// CheckStatus returns nil for a 2xx response and leaves it as it is. Of any other it reads and
+// closes the body and returns a *ProblemError or a *StatusError.
 func CheckStatus(resp *http.Response) error {
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		return nil
@@ -177,8 +180,8 @@ func CheckStatus(resp *http.Response) error {
 	return &StatusError{Method: method, URL: address, Status: resp.StatusCode, Header: resp.Header, Body: b[:min(len(b), maxStatusBody)]}
 }
 
-// parseProblem reads a problem document (RFC 9457, section 3), which is an object. Members of a wrong type are
-// ignored (section 3.1), unknown ones kept.
+// parseProblem reads a problem document (RFC 9457, section 3), which is an object. Members of a
+// wrong type are ignored (section 3.1), unknown ones kept.
 func parseProblem(b []byte) (*ProblemError, bool) {
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(b, &members) // what is no object leaves it nil, or is broken off and then not valid
@@ -213,8 +216,9 @@ func parseProblem(b []byte) (*ProblemError, bool) {
 	return p, true
 }
 
-// DecodeJSON decodes the one JSON value in resp's body into v and closes the body. The media type must be application/json,
-// text/json or end in +json. Every error is a *DecodeError. The status is not looked at: see CheckStatus.
+// DecodeJSON decodes the one JSON value in resp's body into v and closes the body. The media type
+// must be application/json, text/json or end in +json. Every error is a *DecodeError. The status is
+// not looked at: see CheckStatus.
 func DecodeJSON(resp *http.Response, v any, o DecodeOptions) error {
 	defer resp.Body.Close() //nolint:errcheck // read to its end or given up: nothing left to learn from it
 	_, address := whence(resp)

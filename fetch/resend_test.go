@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// refusing speaks just enough HTTP/2 to refuse a connection's first n streams and to answer the others with 200.
+// refusing speaks just enough HTTP/2 to refuse a connection's first n streams and to answer the
+// others with 200.
 func refusing(t *testing.T, n int) (address string, conf *tls.Config) {
 	t.Helper()
 	cert := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate

@@ -77,7 +77,8 @@ func (c *Client) assemble() error {
 	return nil
 }
 
-// forget takes what does not decode out of the cache, which keeps bodies as they are coded and cannot know.
+// forget takes what does not decode out of the cache, which keeps bodies as they are coded and
+// cannot know.
 func (c *Client) forget(req *http.Request) {
 	if c.cache != nil {
 		c.cache.Invalidate(req.Context(), req.URL)
@@ -146,7 +147,8 @@ func (c *Client) optional(layers []Layer, again Layer, spender retry.Spender) ([
 	return layers, nil
 }
 
-// start is the outermost layer: it tells the observers, and asks the guard for the host, which every hop passes by here.
+// start is the outermost layer: it tells the observers, and asks the guard for the host, which
+// every hop passes by here.
 type start struct {
 	next http.RoundTripper
 	c    *Client
@@ -160,7 +162,8 @@ func (s *start) Describe() (name, settings string) {
 // Unwrap returns the layer below.
 func (s *start) Unwrap() http.RoundTripper { return s.next }
 
-// RoundTrip implements http.RoundTripper. The request belongs to a call of this client: Do or entry made its state.
+// RoundTrip implements http.RoundTripper. The request belongs to a call of this client: Do or entry
+// made its state.
 func (s *start) RoundTrip(req *http.Request) (*http.Response, error) {
 	st := call.From(req.Context())
 	if g := s.c.cfg.Transport.Guard; g != nil {
@@ -232,9 +235,10 @@ func (e *entry) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, e.c.fail(req, st, err)
 }
 
-// transport is the own *http.Transport with a description. It counts what net/http sends again by itself over HTTP/2, where a server
-// refused the stream or is going away (RFC 9113, sections 6.8 and 8.7): there is no switch for that, so each is entered in the
-// origin's budget, and no retry follows that the budget would not have had.
+// transport is the own *http.Transport with a description. It counts what net/http sends again by
+// itself over HTTP/2, where a server refused the stream or is going away (RFC 9113, sections 6.8
+// and 8.7): there is no switch for that, so each is entered in the origin's budget, and no retry
+// follows that the budget would not have had.
 type transport struct {
 	*http.Transport
 	settings string

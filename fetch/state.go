@@ -20,7 +20,8 @@ import (
 // State is what a client is and has done, at one moment.
 type State = observe.State
 
-// State returns the client's counters, the state of its breakers, and the last calls that had trouble.
+// State returns the client's counters, the state of its breakers, and the last calls that had
+// trouble.
 func (c *Client) State() State {
 	s := State{Time: time.Now(), InFlight: c.meter.InFlight(), Events: c.meter.Notes()}
 	for _, l := range Describe(c.stack) {
@@ -69,7 +70,8 @@ type Control struct{ c *Client }
 // Control returns what changes the client's state by hand.
 func (c *Client) Control() *Control { return &Control{c} }
 
-// Isolate refuses every call to an origin, such as "https://api.example", until Reset or ForceClose.
+// Isolate refuses every call to an origin, such as "https://api.example", until Reset or
+// ForceClose.
 func (k *Control) Isolate(origin string) { k.c.breakers.Isolate(origin) }
 
 // ForceClose admits every call to an origin, whatever the outcomes, until Reset or Isolate.
@@ -78,7 +80,8 @@ func (k *Control) ForceClose(origin string) { k.c.breakers.ForceClose(origin) }
 // Reset closes an origin's breaker.
 func (k *Control) Reset(origin string) { k.c.breakers.Reset(origin) }
 
-// PurgeCache removes what is cached under addresses that begin with prefix, and returns how many entries they were.
+// PurgeCache removes what is cached under addresses that begin with prefix, and returns how many
+// entries they were.
 func (k *Control) PurgeCache(prefix string) (int, error) {
 	if k.c.cache == nil {
 		return 0, nil

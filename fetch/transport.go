@@ -14,8 +14,9 @@ import (
 	"example.com/quire/fetch/internal/call"
 )
 
-// TransportConfig describes the *http.Transport that a client makes for itself. Each client has its own, and with it its
-// own pool of connections: a connection made under one guard never serves another client.
+// TransportConfig describes the *http.Transport that a client makes for itself. Each client has its
+// own, and with it its own pool of connections: a connection made under one guard never serves
+// another client.
 type TransportConfig struct {
 	// DialTimeout and TLSTimeout bound making a connection: 0 = 5 s each.
 	DialTimeout, TLSTimeout time.Duration
@@ -29,7 +30,8 @@ type TransportConfig struct {
 	DisableHTTP2 bool
 	// TLS is cloned; its MinVersion must be 0, which means TLS 1.2, or at least that.
 	TLS *tls.Config
-	// Guard judges every address before it is dialed: nil = none. It goes with neither Proxy, nor a Base, nor dial functions.
+	// Guard judges every address before it is dialed: nil = none. It goes with neither Proxy, nor a
+	// Base, nor dial functions.
 	Guard *Guard
 	// Proxy as in http.Transport: nil = none, the environment is not asked.
 	Proxy func(*http.Request) (*url.URL, error)

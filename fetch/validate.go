@@ -76,7 +76,8 @@ func (c *Config) optional(k *call.Check) {
 	}
 }
 
-// members refuses the nil values inside of what is set, typed ones too: they would panic in the middle of a call.
+// members refuses the nil values inside of what is set, typed ones too: they would panic in the
+// middle of a call.
 func (c *Config) members(k *call.Check) {
 	for _, m := range []struct {
 		field string
@@ -175,7 +176,8 @@ func fieldValue(s string) bool {
 	return true
 }
 
-// standardField tells whether HTTP itself gives the field a meaning that a value of ours would spoil.
+// standardField tells whether HTTP itself gives the field a meaning that a value of ours would
+// spoil.
 func standardField(name string) bool {
 	switch name = textproto.CanonicalMIMEHeaderKey(name); name {
 	case "Accept", "Age", "Allow", "Authorization", "Connection", "Cookie", "Date", "Etag", "Expect", "Expires", "Forwarded",

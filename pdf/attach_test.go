@@ -196,7 +196,8 @@ func renderText(tb testing.TB, e *pdf.Engine, text, data string) ([]byte, error)
 	return buf.Bytes(), err
 }
 
-// TestOutlineOfHeadings: all headings down to a level, those of Markdown too, but for what is deeper.
+// TestOutlineOfHeadings: all headings down to a level, those of Markdown too, but for what is
+// deeper.
 func TestOutlineOfHeadings(t *testing.T) {
 	const text = `quire: 1
 name: x

@@ -26,7 +26,8 @@ func swissBill() *doc.SwissBill {
 	}
 }
 
-// TestBarcodesReadAsTheirValue: two readers of others read each symbol, drawn at 150 dpi, as its value.
+// TestBarcodesReadAsTheirValue: two readers of others read each symbol, drawn at 150 dpi, as its
+// value.
 func TestBarcodesReadAsTheirValue(t *testing.T) {
 	bill, err := swissBill().Payload()
 	if err != nil {
@@ -169,7 +170,8 @@ body:
 	}
 }
 
-// TestSizeOfABarcodeIsNotThatOfItsText: the value below the bars was set as high as the code is wide.
+// TestSizeOfABarcodeIsNotThatOfItsText: the value below the bars was set as high as the code is
+// wide.
 func TestSizeOfABarcodeIsNotThatOfItsText(t *testing.T) {
 	const text = "quire: 1\nname: x\nlang: en\ntitle: T\npage: {size: A6, margin: 7mm}\nbody: [{barcode: code128, value: ABC-4711, size: 60mm, alt: x}]\n"
 	body, err := renderText(t, newEngine(t, pdf.Config{}), text, "{}")

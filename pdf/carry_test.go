@@ -36,9 +36,9 @@ body:
   - {text: End}
 `
 
-// TestSubtotalsAreCarriedOverPages: each page but the last ends with the sum of all rows so far, the
-// next one begins with the same, whatever the rows come to in height, and the last one with rows ends
-// in the total.
+// TestSubtotalsAreCarriedOverPages: each page but the last ends with the sum of all rows so far,
+// the next one begins with the same, whatever the rows come to in height, and the last one with
+// rows ends in the total.
 func TestSubtotalsAreCarriedOverPages(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte(carrySource)})
@@ -151,8 +151,8 @@ func TestCarriedRowsInGo(t *testing.T) {
 	}
 }
 
-// TestWrongCarriedRowsAreErrors: a row that does not fill the table, and an error of the one who makes
-// it, end the render.
+// TestWrongCarriedRowsAreErrors: a row that does not fill the table, and an error of the one who
+// makes it, end the render.
 func TestWrongCarriedRowsAreErrors(t *testing.T) {
 	rows := func(carry func() (out, in *doc.Row, err error)) iter.Seq2[doc.Row, error] {
 		return func(yield func(doc.Row, error) bool) {

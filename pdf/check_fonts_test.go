@@ -23,8 +23,8 @@ func streamOf(dict string, data []byte) string {
 	return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", dict, len(data), data)
 }
 
-// withFont is a file of one page that shows something in the font F of its resources; objects begin at
-// number 5.
+// withFont is a file of one page that shows something in the font F of its resources; objects begin
+// at number 5.
 func withFont(f, show string, objects ...string) []byte {
 	s := "%PDF-1.7\n"
 	for i, o := range append([]string{
@@ -51,8 +51,8 @@ func fontFindings(t *testing.T, b []byte) (found []standard.Finding) {
 	return slices.DeleteFunc(all, func(f standard.Finding) bool { return f.Rule != "S053" })
 }
 
-// TestCheckFindsNothingWhereGlyphsAreNotKnown: what a code shows is told only where the way to its glyph
-// is read as a whole; the same fonts with a way that is read have a finding.
+// TestCheckFindsNothingWhereGlyphsAreNotKnown: what a code shows is told only where the way to its
+// glyph is read as a whole; the same fonts with a way that is read have a finding.
 func TestCheckFindsNothingWhereGlyphsAreNotKnown(t *testing.T) {
 	t.Parallel()
 	sans := sansFace(t)
@@ -133,8 +133,8 @@ func keyedCFF(t *testing.T) []byte {
 	return f.Table("CFF ")
 }
 
-// TestFontsOfManyWidthsAreReadOnce: widths that an array has for the same CIDs again and again, and a
-// font that stands in the resources and is chosen for each character.
+// TestFontsOfManyWidthsAreReadOnce: widths that an array has for the same CIDs again and again, and
+// a font that stands in the resources and is chosen for each character.
 func TestFontsOfManyWidthsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	widths := strings.Repeat("500 ", 60_000)

@@ -28,8 +28,8 @@ func sansFace(t *testing.T) *font.Face {
 	return face
 }
 
-// TestCheckReadsFontsProfilesAndTransparency of files of other makers: programs of fonts, headers of ICC
-// profiles, blend modes and groups, and the types of metadata properties.
+// TestCheckReadsFontsProfilesAndTransparency of files of other makers: programs of fonts, headers
+// of ICC profiles, blend modes and groups, and the types of metadata properties.
 func TestCheckReadsFontsProfilesAndTransparency(t *testing.T) {
 	t.Parallel()
 	sans := sansFace(t)

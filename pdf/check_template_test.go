@@ -21,8 +21,8 @@ func checkTemplate(t *testing.T, e *pdf.Engine, source string) ([]pdf.Diagnostic
 	return e.CheckTemplate(t.Context(), p)
 }
 
-// TestTemplatesAreCheckedWithoutData (rule 42): what no data would mend is found without any, at its
-// place, in branches and loops too.
+// TestTemplatesAreCheckedWithoutData (rule 42): what no data would mend is found without any, at
+// its place, in branches and loops too.
 func TestTemplatesAreCheckedWithoutData(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	for _, c := range []struct{ name, source, want string }{

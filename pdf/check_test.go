@@ -62,8 +62,8 @@ func TestCheckFindsWhatASpoiltFileBreaks(t *testing.T) {
 	}
 }
 
-// TestCheckFindsWhatASpoiltFormBreaks: a sound form with one thing changed, by each standard that has a
-// rule of it; and fonts and headings.
+// TestCheckFindsWhatASpoiltFormBreaks: a sound form with one thing changed, by each standard that
+// has a rule of it; and fonts and headings.
 func TestCheckFindsWhatASpoiltFormBreaks(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, pdf.Config{})
@@ -125,8 +125,8 @@ func TestCheckFindsWhatASpoiltFormBreaks(t *testing.T) {
 	}
 }
 
-// TestCheckReadsColoursAndMetadata of files of other makers: colours of a device behind other colour
-// spaces, TrueType fonts by how they find their glyphs, and what XMP has to be.
+// TestCheckReadsColoursAndMetadata of files of other makers: colours of a device behind other
+// colour spaces, TrueType fonts by how they find their glyphs, and what XMP has to be.
 func TestCheckReadsColoursAndMetadata(t *testing.T) {
 	t.Parallel()
 	const rdf = `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/" xmlns:o="urn:own"><pdfaid:part>2</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance>%s</rdf:Description></rdf:RDF></x:xmpmeta>`

@@ -84,10 +84,10 @@ var (
 	faultsOfAll    = append([]string{"L301", "L311", "L317", "L320", "L321"}, faultsOfPlaces...)
 )
 
-// CheckTemplate finds what Compile cannot: it lays out what the plan says without data, and tells what
-// no data would mend, such as a character of a text that no font has, columns that are wider than the
-// page, or a page break within a box. Problems are a *DiagnosticError. Without any it returns the
-// warnings of the plan and of its layout.
+// CheckTemplate finds what Compile cannot: it lays out what the plan says without data, and tells
+// what no data would mend, such as a character of a text that no font has, columns that are wider
+// than the page, or a page break within a box. Problems are a *DiagnosticError. Without any it
+// returns the warnings of the plan and of its layout.
 func (e *Engine) CheckTemplate(ctx context.Context, p *template.Plan) ([]Diagnostic, error) {
 	warnings := p.Warnings()
 	var found diag.List

@@ -34,8 +34,8 @@ type Overlaying struct {
 
 // Overlay lays pages of another document over pages, each as large as fits and in the middle, with
 // what its annotations look like. It is no content but an artifact (ISO 32000-2, 14.8.2.2): who
-// listens to a tagged file does not hear it. A claim of PDF/A or PDF/UA stays when the other document
-// makes one of the same kind, and the Judge finds nothing.
+// listens to a tagged file does not hear it. A claim of PDF/A or PDF/UA stays when the other
+// document makes one of the same kind, and the Judge finds nothing.
 func Overlay(o Overlaying) Op {
 	return Op{apply: func(ctx context.Context, c *change) error {
 		pages, err := edit.ParsePages(o.Pages, len(c.d.Pages()))
@@ -183,8 +183,8 @@ type Numbers struct {
 	// Format is the text: {page} stands for the number, {pages} for the last one. Empty: {page}.
 	Format    string
 	Numbering doc.Numbering // how numbers are written
-	// Start is the number of the first of Pages, from which they are counted on; 0: a page has that of
-	// its place in the document.
+	// Start is the number of the first of Pages, from which they are counted on; 0: a page has that
+	// of its place in the document.
 	Start int
 	Look  TextLook // Size 0: 9
 
@@ -339,8 +339,8 @@ type Sheets = edit.Sheets
 func SheetSize(name string) ([2]float64, bool) { return edit.SheetSize(name) }
 
 // NUp puts several pages on one, smaller, row by row or in the order of a booklet. Bookmarks and
-// destinations lead to the sheet of their page; tags, links and form fields are no more, but what they
-// look like is drawn.
+// destinations lead to the sheet of their page; tags, links and form fields are no more, but what
+// they look like is drawn.
 func NUp(s Sheets) Op {
 	return Op{apply: func(_ context.Context, c *change) error {
 		lost, err := c.d.Sheets(s)

@@ -59,22 +59,22 @@ type Summary struct {
 	VoidSignatures []string `json:"void_signatures,omitempty"`
 	// Warnings are what could not be kept, such as a claim.
 	Warnings []string `json:"warnings,omitempty"`
-	// Field is the field that was signed. Message is what the key has to sign after PrepareSign, and
-	// Digest its hash in hexadecimal, for keys that sign a hash.
+	// Field is the field that was signed. Message is what the key has to sign after PrepareSign,
+	// and Digest its hash in hexadecimal, for keys that sign a hash.
 	Field   string `json:"field,omitempty"`
 	Message []byte `json:"message,omitempty"`
 	Digest  string `json:"digest,omitempty"`
 }
 
-// Edit writes a document with changes made to it, in their order. The file is new, unless the options
-// say that it is added to: what nothing refers to any more stays behind, streams are copied as they are
-// encoded, and signatures are void.
+// Edit writes a document with changes made to it, in their order. The file is new, unless the
+// options say that it is added to: what nothing refers to any more stays behind, streams are copied
+// as they are encoded, and signatures are void.
 //
 // A claim of a standard stays only when the Judge finds nothing in the new file; else it goes, and
-// Warnings says why. An encrypted document needs its owner's password, and Decrypt or Protect: it is
-// not written plain by the way. Errors are those of Open, *OptionError, whose Field begins with the
-// place of the change where there are several, as in steps[1].degrees, and those of ctx and w; what w
-// took before an error is no document.
+// Warnings says why. An encrypted document needs its owner's password, and Decrypt or Protect: it
+// is not written plain by the way. Errors are those of Open, *OptionError, whose Field begins with
+// the place of the change where there are several, as in steps[1].degrees, and those of ctx and w;
+// what w took before an error is no document.
 func (e *Engine) Edit(ctx context.Context, w io.Writer, d *Document, o EditOptions, ops ...Op) (*Summary, error) {
 	plain := false
 	for _, op := range ops {
@@ -146,8 +146,8 @@ func Rotate(pages string, degrees int) Op {
 	return onPages(pages, func(d *edit.Draft, list []int) error { return d.Rotate(list, degrees) })
 }
 
-// Crop sets what is shown of pages: left, bottom, right and top in points from the lower left corner
-// of the page's coordinates. What lies outside is not shown, but stays in the file.
+// Crop sets what is shown of pages: left, bottom, right and top in points from the lower left
+// corner of the page's coordinates. What lies outside is not shown, but stays in the file.
 func Crop(pages string, box [4]float64) Op {
 	return onPages(pages, func(d *edit.Draft, list []int) error { return d.Crop(list, box) })
 }
@@ -201,11 +201,12 @@ func Decrypt() Op { return Op{plain: true} }
 // Encrypt encrypts the file with AES-256.
 func Encrypt(o crypt.Options) Op { return Op{protect: &o} }
 
-// Metadata are the entries that SetMetadata changes; nil leaves one as it is, an empty text takes it
-// away.
+// Metadata are the entries that SetMetadata changes; nil leaves one as it is, an empty text takes
+// it away.
 type Metadata = edit.Metadata
 
-// SetMetadata changes title, author, subject and keywords, in the information dictionary and in XMP.
+// SetMetadata changes title, author, subject and keywords, in the information dictionary and in
+// XMP.
 func SetMetadata(m Metadata) Op {
 	return Op{apply: func(_ context.Context, c *change) error { c.d.SetMetadata(m); return nil }}
 }
@@ -219,10 +220,10 @@ type SplitOptions struct {
 	EditOptions
 }
 
-// Split writes parts of a document, each a document of its own: out is called for each, from 1. What
-// belongs to the pages of a part comes along: bookmarks, destinations, fields, structure elements,
-// labels. Resources that pages name but do not use stay behind, where pages of other parts share
-// them. The document's attachments are in the first part. Errors are as those of Edit.
+// Split writes parts of a document, each a document of its own: out is called for each, from 1.
+// What belongs to the pages of a part comes along: bookmarks, destinations, fields, structure
+// elements, labels. Resources that pages name but do not use stay behind, where pages of other
+// parts share them. The document's attachments are in the first part. Errors are as those of Edit.
 func (e *Engine) Split(ctx context.Context, d *Document, o SplitOptions, out func(part int) (io.WriteCloser, error)) (*Summary, error) {
 	if err := d.mayChange(o.EditOptions, false); err != nil {
 		return nil, err
@@ -337,8 +338,8 @@ func pagesFrom(from, to int) (pages []int) {
 	return pages
 }
 
-// startsBySize finds how many pages fit into a part, by writing parts to nowhere: each time twice as
-// many until they no longer fit, then halving.
+// startsBySize finds how many pages fit into a part, by writing parts to nowhere: each time twice
+// as many until they no longer fit, then halving.
 func (e *Engine) startsBySize(ctx context.Context, d *Document, most int64) ([]int, error) {
 	if most < 1 {
 		return nil, &OptionError{Field: "size", Got: strconv.FormatInt(most, 10), Want: "bytes, 1 or more"}
@@ -396,8 +397,8 @@ type MergeInput struct {
 
 // Merge writes documents one behind the other, as one: their bookmarks below one with the name of
 // each, named destinations, form fields (renamed where two have one name), structure trees,
-// attachments, layers and page labels. Metadata, output intent and preferences are those of the first.
-// A claim stays when all make it and the Judge finds nothing. Errors are as those of Edit.
+// attachments, layers and page labels. Metadata, output intent and preferences are those of the
+// first. A claim stays when all make it and the Judge finds nothing. Errors are as those of Edit.
 func (e *Engine) Merge(ctx context.Context, w io.Writer, in []MergeInput, o EditOptions) (*Summary, error) {
 	if len(in) == 0 || len(in) > edit.MostInputs {
 		return nil, &OptionError{Field: "file", Got: strconv.Itoa(len(in)) + " files", Want: "1 to " + strconv.Itoa(edit.MostInputs)}

@@ -10,8 +10,8 @@ import (
 	"example.com/quire/pdf/pdftest"
 )
 
-// TestFillsPutWhatFollowsAtTheFoot: what follows a space that fills the page ends at the foot of the
-// body, two of them halve the room, blocks at a place stay there, and links move along.
+// TestFillsPutWhatFollowsAtTheFoot: what follows a space that fills the page ends at the foot of
+// the body, two of them halve the room, blocks at a place stay there, and links move along.
 func TestFillsPutWhatFollowsAtTheFoot(t *testing.T) {
 	body := fromTemplate(t, newEngine(t, pdf.Config{}), `quire: 1
 name: fill
@@ -60,9 +60,9 @@ func TestFillsStandInTheBodyOnly(t *testing.T) {
 	wantCode(t, err, "L305")
 }
 
-// TestBoxesHaveLeastHeights: a box is as high as it is said, its content where it is said, the boxes of
-// a row are equally high where that is asked for, and a box that is higher than a page goes on on the
-// next one.
+// TestBoxesHaveLeastHeights: a box is as high as it is said, its content where it is said, the
+// boxes of a row are equally high where that is asked for, and a box that is higher than a page
+// goes on on the next one.
 func TestBoxesHaveLeastHeights(t *testing.T) {
 	const dpi = 72
 	box := func(h doc.Length, v doc.VAlign, text string, c doc.Color) *doc.Box {

@@ -13,8 +13,8 @@ import (
 	"example.com/quire/pdf/standard"
 )
 
-// maxSetters bounds the sets of fonts that an engine keeps, and setterCache the bytes of shaped words
-// of each.
+// maxSetters bounds the sets of fonts that an engine keeps, and setterCache the bytes of shaped
+// words of each.
 const (
 	maxSetters  = 16
 	setterCache = 1 << 20
@@ -29,7 +29,8 @@ type setters struct {
 	order [][sha256.Size]byte
 }
 
-// typesetter returns the one for documents with fonts of their own; those without share the engine's.
+// typesetter returns the one for documents with fonts of their own; those without share the
+// engine's.
 func (e *Engine) typesetter(f *doc.Fonts, claims []standard.ID) (*text.Typesetter, error) {
 	if f == nil {
 		return e.setter, nil

@@ -35,8 +35,8 @@ func withFonts(tb testing.TB, e *pdf.Engine, head, body string) ([]byte, *pdf.Re
 
 const family = "fonts: {families: {Text: {regular: SourceSerif4-Regular.ttf, italic: SourceSerif4-Italic.ttf}}}"
 
-// TestTemplatesBringFontsAlong: the files of a template are embedded, missing characters come from the fonts that
-// are built in, and no other template knows the family.
+// TestTemplatesBringFontsAlong: the files of a template are embedded, missing characters come from
+// the fonts that are built in, and no other template knows the family.
 func TestTemplatesBringFontsAlong(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, pdf.Config{})
@@ -73,7 +73,8 @@ func failsWith(err error, want ...string) bool {
 	return ok && slices.EqualFunc(de.Diagnostics, want, func(d pdf.Diagnostic, code string) bool { return d.Code == code })
 }
 
-// TestFontsOfDocumentsStayApart: many documents at once, each with another face under the same name.
+// TestFontsOfDocumentsStayApart: many documents at once, each with another face under the same
+// name.
 func TestFontsOfDocumentsStayApart(t *testing.T) {
 	t.Parallel()
 	var faces [][]byte
@@ -118,7 +119,8 @@ func TestFeatureThatTheFontLacksIsAnError(t *testing.T) {
 	}
 }
 
-// TestMissingCharactersAreBoxesWhereAsked: their text is in the file all the same, and no standard allows them.
+// TestMissingCharactersAreBoxesWhereAsked: their text is in the file all the same, and no standard
+// allows them.
 func TestMissingCharactersAreBoxesWhereAsked(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, pdf.Config{})

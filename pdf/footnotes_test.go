@@ -43,9 +43,9 @@ func footnotes(b *doc.Builder) error {
 	return nil
 }
 
-// TestFootnotesAreTaggedBothWays: the citation of a note refers to it and the note to its citation (ISO
-// 14289-2, 8.2.5.14), and their links lead to each other as structure destinations; in PDF 1.7 notes
-// have identifiers (ISO 14289-1, 7.9).
+// TestFootnotesAreTaggedBothWays: the citation of a note refers to it and the note to its citation
+// (ISO 14289-2, 8.2.5.14), and their links lead to each other as structure destinations; in PDF 1.7
+// notes have identifiers (ISO 14289-1, 7.9).
 func TestFootnotesAreTaggedBothWays(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	for _, ids := range [][]standard.ID{compliant, claimable[1]} {

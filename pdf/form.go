@@ -119,8 +119,8 @@ func ofFields(err error) error {
 	return errors.Join(list...)
 }
 
-// editIncremental appends the changes of a draft to its file. What an earlier signature does not allow
-// is an error.
+// editIncremental appends the changes of a draft to its file. What an earlier signature does not
+// allow is an error.
 func (e *Engine) editIncremental(ctx context.Context, w io.Writer, d *Document, draft *edit.Draft, s *Summary) error {
 	p, err := draft.Update(ctx, e.deflater, e.limits.OutputBytes)
 	if err != nil {

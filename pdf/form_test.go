@@ -40,8 +40,9 @@ func filled(t *testing.T, e *pdf.Engine, b []byte, o pdf.EditOptions, values ...
 	return out.Bytes(), s, err
 }
 
-// TestSignaturesHoldAfterFilling as an update, where they allow it: also in files that claim PDF/A and
-// PDF/UA, and signed a second time. What one certifies, or the request to write the file anew, is told.
+// TestSignaturesHoldAfterFilling as an update, where they allow it: also in files that claim PDF/A
+// and PDF/UA, and signed a second time. What one certifies, or the request to write the file anew,
+// is told.
 func TestSignaturesHoldAfterFilling(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, pdf.Config{})
@@ -280,8 +281,8 @@ var everyValue = []form.Value{
 	{Name: "languages", Is: []string{"English", "Polish"}},
 }
 
-// TestFilledFormsLookAsMadeOnes: what a filled field shows stands where it would stand had it been made
-// with that value, lines and options of lists among it.
+// TestFilledFormsLookAsMadeOnes: what a filled field shows stands where it would stand had it been
+// made with that value, lines and options of lists among it.
 func TestFilledFormsLookAsMadeOnes(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, pdf.Config{})

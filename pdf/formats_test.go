@@ -122,8 +122,8 @@ func TestImagesOfAllKinds(t *testing.T) {
 	}
 }
 
-// TestImageKeysOfTemplates: dpi-max and fit: cover mean what they mean in Go, and an image of any kind
-// may come in the data.
+// TestImageKeysOfTemplates: dpi-max and fit: cover mean what they mean in Go, and an image of any
+// kind may come in the data.
 func TestImageKeysOfTemplates(t *testing.T) {
 	files := formats(t)
 	const text = `quire: 1

@@ -13,8 +13,8 @@ import (
 	"example.com/quire/pdf/pdftest"
 )
 
-// TestPassedThroughPNGIsPixelEqualInThreeRenderers: a page as large as its image, a point for each pixel,
-// has the colours that the reference decoder gives, whoever draws it.
+// TestPassedThroughPNGIsPixelEqualInThreeRenderers: a page as large as its image, a point for each
+// pixel, has the colours that the reference decoder gives, whoever draws it.
 func TestPassedThroughPNGIsPixelEqualInThreeRenderers(t *testing.T) {
 	const w, h = 120, 90
 	area := image.Rect(0, 0, w, h)

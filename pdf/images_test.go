@@ -49,8 +49,8 @@ func renderImage(t *testing.T, e *pdf.Engine, w io.Writer, data []byte) error {
 	return err
 }
 
-// TestParallelImagesWaitForTheBudget: ten documents, of which one at a time finds room for its image,
-// wait for each other and are all made.
+// TestParallelImagesWaitForTheBudget: ten documents, of which one at a time finds room for its
+// image, wait for each other and are all made.
 func TestParallelImagesWaitForTheBudget(t *testing.T) {
 	const side = 200
 	renderInParallel(t, pdf.Config{DecodeBudget: 4 * side * side}, side)

@@ -103,7 +103,8 @@ func TestInlineLooksOnPaper(t *testing.T) {
 	})
 	file := pdftest.Write(t, "looks.pdf", body)
 	page := pdftest.Raster(t, file, dpi)[0]
-	// ink returns the rows of a line of the page that have a pixel for which is holds, from its top.
+	// ink returns the rows of a line of the page that have a pixel for which is holds, from its
+	// top.
 	ink := func(line int, is func(c uint32) bool) (rows []int) {
 		top := int((doc.MM(20)+doc.Length(line)*40*doc.Pt)*dpi/72) / int(doc.Pt)
 		for y := range 40 * dpi / 72 {

@@ -12,9 +12,9 @@ import (
 	"example.com/quire/pdf/doc"
 )
 
-// TestLongTablesTakeLittleMemory: what a tagged table keeps until its document is made are the numbers
-// and offsets of its objects, some 40 bytes for each row; the rows themselves are let go with their
-// page. The heap is compared in the midst of one document, at 6,000 and at 18,000 rows.
+// TestLongTablesTakeLittleMemory: what a tagged table keeps until its document is made are the
+// numbers and offsets of its objects, some 40 bytes for each row; the rows themselves are let go
+// with their page. The heap is compared in the midst of one document, at 6,000 and at 18,000 rows.
 func TestLongTablesTakeLittleMemory(t *testing.T) {
 	const first, last, most = 6_000, 18_000, 300 // bytes for each row
 	heap := func() int64 {

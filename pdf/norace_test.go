@@ -19,9 +19,11 @@ import (
 	"example.com/quire/pdf/standard"
 )
 
-// The tests of this file compute for long in one goroutine, where the race detector takes ten times as long and finds nothing.
+// The tests of this file compute for long in one goroutine, where the race detector takes ten times
+// as long and finds nothing.
 
-// TestFeaturesOfFontsAreDrawnAndExtract: a feature draws other glyphs, whose text extracts as it was written.
+// TestFeaturesOfFontsAreDrawnAndExtract: a feature draws other glyphs, whose text extracts as it
+// was written.
 func TestFeaturesOfFontsAreDrawnAndExtract(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, pdf.Config{})
@@ -149,8 +151,8 @@ func TestCacheOffGivesTheSame(t *testing.T) {
 	}
 }
 
-// TestCheckFindsOurFilesSound: what the engine writes under a claim passes when it is read back, and
-// the same file without the claim, or under another one, does not.
+// TestCheckFindsOurFilesSound: what the engine writes under a claim passes when it is read back,
+// and the same file without the claim, or under another one, does not.
 func TestCheckFindsOurFilesSound(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	for name, f := range samples(t) {

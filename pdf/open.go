@@ -45,8 +45,8 @@ type (
 // Open reads the structure of the PDF file of size bytes in r: one of any maker and version,
 // encrypted or not. A damaged one is repaired, and Warnings tells what was wrong.
 //
-// Errors are *DiagnosticError of KindInput with object and offset, where errors.Is finds ErrDamaged,
-// ErrPassword or ErrUnsupported; *LimitError; and those of r.
+// Errors are *DiagnosticError of KindInput with object and offset, where errors.Is finds
+// ErrDamaged, ErrPassword or ErrUnsupported; *LimitError; and those of r.
 func (e *Engine) Open(ctx context.Context, r io.ReaderAt, size int64, o OpenOptions) (*Document, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -64,8 +64,8 @@ func (d *Document) Pages() int { return len(d.d.Pages) }
 // Warnings returns what was found wrong with the file so far and overlooked, the first 100.
 func (d *Document) Warnings() []Diagnostic { return d.d.Told() }
 
-// Info reads what the file says of itself: sizes, claims, encryption, signatures, and what its pages
-// have. It verifies nothing; an object that cannot be read is left out.
+// Info reads what the file says of itself: sizes, claims, encryption, signatures, and what its
+// pages have. It verifies nothing; an object that cannot be read is left out.
 func (d *Document) Info() *Info { return d.d.Info(d.size) }
 
 // Check judges a file of any maker against standards, by the rules that hold for the files this

@@ -19,7 +19,8 @@ const (
 	cffHan  = "中文排版也是如此：“引号”与标点"
 )
 
-// openType makes a document in fonts with CFF outlines, one of them the second face of a collection.
+// openType makes a document in fonts with CFF outlines, one of them the second face of a
+// collection.
 func openType(tb testing.TB, o pdf.RenderOptions) ([]byte, *pdf.Result) {
 	tb.Helper()
 	read := func(name string) []byte {
@@ -44,8 +45,8 @@ func openType(tb testing.TB, o pdf.RenderOptions) ([]byte, *pdf.Result) {
 	})
 }
 
-// TestOpenTypeFontsAreEmbedded: fonts with CFF outlines are cut down and embedded, their text extracts
-// as typed and where it stands, and the glyphs are drawn.
+// TestOpenTypeFontsAreEmbedded: fonts with CFF outlines are cut down and embedded, their text
+// extracts as typed and where it stands, and the glyphs are drawn.
 func TestOpenTypeFontsAreEmbedded(t *testing.T) {
 	body, res := openType(t, pdf.RenderOptions{Standards: compliant, Time: frozen})
 	file := pdftest.Write(t, "f.pdf", body)

@@ -14,9 +14,9 @@ import (
 const optimisedInMemory = 4 << 20
 
 // Optimise writes a document smaller without loss: equal streams, fonts and graphics states become
-// one, what is not compressed is, what nothing refers to and resources that pages do not use go. Pages
-// look as they did. Where that gains nothing the file is written as it is, signatures and all. Errors
-// are those of Edit.
+// one, what is not compressed is, what nothing refers to and resources that pages do not use go.
+// Pages look as they did. Where that gains nothing the file is written as it is, signatures and
+// all. Errors are those of Edit.
 func (e *Engine) Optimise(ctx context.Context, w io.Writer, d *Document) (*Summary, error) {
 	if err := d.mayChange(EditOptions{}, false); err != nil {
 		return nil, err

@@ -7,8 +7,9 @@ import (
 	"example.com/quire/pdf"
 )
 
-// Every page has its bytes, in the order of the file; they are whole objects, and those of two pages
-// do not overlap. A page whose running content waits for the number of pages has a second part.
+// Every page has its bytes, in the order of the file; they are whole objects, and those of two
+// pages do not overlap. A page whose running content waits for the number of pages has a second
+// part.
 func TestPageBytesAreTheContentsOfPages(t *testing.T) {
 	e, err := pdf.New(pdf.Config{})
 	if err != nil {

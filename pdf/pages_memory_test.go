@@ -29,8 +29,9 @@ func (w *live) now() uint64 {
 	return m.HeapAlloc
 }
 
-// TestPagesTakeLittleMemory: what a document keeps of its pages until it is made, plain and tagged, with a foot that
-// waits for their number, is so little that 100,000 of them keep less than 64 MiB. QUIRE_PAGES=100000 makes them all.
+// TestPagesTakeLittleMemory: what a document keeps of its pages until it is made, plain and tagged,
+// with a foot that waits for their number, is so little that 100,000 of them keep less than 64 MiB.
+// QUIRE_PAGES=100000 makes them all.
 func TestPagesTakeLittleMemory(t *testing.T) {
 	const (
 		all   = 100_000

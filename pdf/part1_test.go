@@ -52,8 +52,9 @@ func opaque(tb testing.TB) map[string]func(*doc.Builder) error {
 	return out
 }
 
-// TestArchivesOfPDF14: files that claim part 1 of PDF/A are of PDF 1.4, with a table of cross references
-// and no object streams, list what their subsets hold, and pass our own Judge as they are read.
+// TestArchivesOfPDF14: files that claim part 1 of PDF/A are of PDF 1.4, with a table of cross
+// references and no object streams, list what their subsets hold, and pass our own Judge as they
+// are read.
 func TestArchivesOfPDF14(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	for name, f := range opaque(t) {
@@ -153,8 +154,8 @@ func TestStructureOfArchivesOfPDF14IsBounded(t *testing.T) {
 	}
 }
 
-// spoilt1 are changes of a file of PDF/A-1a that break it: what stands in the file, and what takes its
-// place, which is as long.
+// spoilt1 are changes of a file of PDF/A-1a that break it: what stands in the file, and what takes
+// its place, which is as long.
 var spoilt1 = map[string][3]string{ // by the clause of veraPDF
 	"6.1.13 optional content":  {"1b", "/PageMode/UseOutlines", "/OCProperties<<    >>"},
 	"6.2.3.3 output intent":    {"1b", "/GTS_PDFA1", "/GTS_PDFX1"},

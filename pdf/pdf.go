@@ -101,7 +101,8 @@ type Config struct {
 	DecodeBudget int64
 	// Spill opens a file for what the writing of a long document does not keep in memory, which is
 	// cross-reference data beyond 8 MiB, of a million objects. It holds nothing that the document
-	// says, and is closed with the document. nil: a temporary file of the system, which is gone then.
+	// says, and is closed with the document. nil: a temporary file of the system, which is gone
+	// then.
 	Spill func() (SpillFile, error)
 }
 
@@ -210,10 +211,11 @@ type RenderOptions struct {
 	Limits *Limits
 	// Protect encrypts the document with AES-256; nil leaves it plain. No PDF/A document can be.
 	Protect *crypt.Options
-	// Sign signs the document while it is written, as PAdES B-B or B-T, in the signature field of the
-	// document that it names, where the signature is shown; without a name it is not shown. Its Time,
-	// where it is zero, is that above. What it cannot do is an *OptionError, a key or an authority that
-	// fails ErrSigner; what w took before is no document. nil: the document is not signed.
+	// Sign signs the document while it is written, as PAdES B-B or B-T, in the signature field of
+	// the document that it names, where the signature is shown; without a name it is not shown. Its
+	// Time, where it is zero, is that above. What it cannot do is an *OptionError, a key or an
+	// authority that fails ErrSigner; what w took before is no document. nil: the document is not
+	// signed.
 	Sign *SignRequest
 	// Rand is where the key and the vectors of an encrypted document come from; nil: crypto/rand,
 	// and the document is not deterministic. A source that repeats itself makes documents of one
@@ -242,7 +244,8 @@ type Result struct {
 	Map       *SourceMap // nil: RenderOptions.SourceMap did not ask for it
 }
 
-// PageBytes are the bytes of the file from From to before To: the content of a page or a part of it.
+// PageBytes are the bytes of the file from From to before To: the content of a page or a part of
+// it.
 type PageBytes struct {
 	Page     int // from 1
 	From, To int64

@@ -20,8 +20,8 @@ type RedactSummary struct {
 	Record  RedactRecord `json:"record"`
 }
 
-// RedactRecord says of which file which became, for the files of who answers for it. It holds nothing
-// of what was taken out: hashes are those of the whole files.
+// RedactRecord says of which file which became, for the files of who answers for it. It holds
+// nothing of what was taken out: hashes are those of the whole files.
 type RedactRecord struct {
 	Engine       string              `json:"engine"`
 	SourceSize   int64               `json:"source_size"`
@@ -34,16 +34,16 @@ type RedactRecord struct {
 // Redact writes a document without the text that matches and without what lies in the boxes:
 // characters, pixels of images, paths with a point there, annotations and fields. Copies go too, of
 // what matches and of lines that stood in a box: ActualText and alternative texts, bookmarks,
-// metadata, values of fields, names of destinations. Attachments, scripts, XFA, thumbnails and private
-// data go whole, and so does every earlier revision. Where characters were
-// a space of a whole number of the size of their letters stays, and what follows on the line moves to its
-// end: how wide a text was tells much of what it said. Boxes that cover whole lines tell nothing of it.
+// metadata, values of fields, names of destinations. Attachments, scripts, XFA, thumbnails and
+// private data go whole, and so does every earlier revision. Where characters were a space of a
+// whole number of the size of their letters stays, and what follows on the line moves to its end:
+// how wide a text was tells much of what it said. Boxes that cover whole lines tell nothing of it.
 //
 // The new file is read again before a byte of it reaches w: ErrNotProvable says where the text was
-// still found, or which content cannot be told, such as a font without the meaning of its characters.
-// Text in the pixels of images and in paths is not searched; Removed counts the images that stay. The
-// Record has the hashes of both files, and what went from which page, but not a word of it. An
-// encrypted document must be decrypted first. Other errors are those of Edit.
+// still found, or which content cannot be told, such as a font without the meaning of its
+// characters. Text in the pixels of images and in paths is not searched; Removed counts the images
+// that stay. The Record has the hashes of both files, and what went from which page, but not a word
+// of it. An encrypted document must be decrypted first. Other errors are those of Edit.
 func (e *Engine) Redact(ctx context.Context, w io.Writer, d *Document, o RedactOptions) (*RedactSummary, error) {
 	if err := d.mayChange(EditOptions{}, false); err != nil {
 		return nil, err

@@ -106,10 +106,11 @@ func makeLedger(tb testing.TB, rows int) (m made) {
 	return m
 }
 
-// TestRowsTakeLinearWork: ten times the rows of a tagged table, with sums that are carried over pages,
-// are ten times the allocations, the memory handed out and the bytes of the file; what is kept grows by
-// less than a hundredth of the rows' text, and pages are written while rows are read. With
-// QUIRE_ROWS=1000000 the larger table has so many, and time and resident memory are judged, too.
+// TestRowsTakeLinearWork: ten times the rows of a tagged table, with sums that are carried over
+// pages, are ten times the allocations, the memory handed out and the bytes of the file; what is
+// kept grows by less than a hundredth of the rows' text, and pages are written while rows are read.
+// With QUIRE_ROWS=1000000 the larger table has so many, and time and resident memory are judged,
+// too.
 func TestRowsTakeLinearWork(t *testing.T) {
 	rows := 20_000
 	soak := os.Getenv("QUIRE_ROWS")

@@ -10,7 +10,8 @@ import (
 	"example.com/quire/pdf/pdftest"
 )
 
-// wordsOf are words of a language, without ligatures of several letters, which pdftotext turns around.
+// wordsOf are words of a language, without ligatures of several letters, which pdftotext turns
+// around.
 var wordsOf = map[string][]string{
 	"ar": {"فاتورة", "شركة", "كبير", "تمت", "جديد"},
 	"he": {"חשבונית", "חברה", "גדול", "נגמר", "חדש"},
@@ -53,8 +54,8 @@ func TestRightToLeftTextExtracts(t *testing.T) {
 	}
 }
 
-// TestRightToLeftPagesAreMirrored: the first column, the first cell of a row and the labels of a list
-// stand at the right, and lines begin there.
+// TestRightToLeftPagesAreMirrored: the first column, the first cell of a row and the labels of a
+// list stand at the right, and lines begin there.
 func TestRightToLeftPagesAreMirrored(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	for _, lang := range []string{"ar", "he"} {
@@ -86,8 +87,8 @@ func TestRightToLeftPagesAreMirrored(t *testing.T) {
 	}
 }
 
-// TestRightToLeftTextOfMergedCells: a cell over several columns takes the room of all of them, and its
-// text begins at its right edge; a cell over several rows stands right of those beside it.
+// TestRightToLeftTextOfMergedCells: a cell over several columns takes the room of all of them, and
+// its text begins at its right edge; a cell over several rows stands right of those beside it.
 func TestRightToLeftTextOfMergedCells(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	for lang, words := range wordsOf {
@@ -129,8 +130,8 @@ func TestRightToLeftTextOfMergedCells(t *testing.T) {
 		if a, b := at("A"), at("C"); b.YMin <= a.YMax || at("99").YMin > a.YMax {
 			t.Errorf("%s: rows of the merged cell at %v and %v", lang, a, b)
 		}
-		// The text of the wide cell stands on one line that crosses into the second column: between it
-		// and the next row there is nothing.
+		// The text of the wide cell stands on one line that crosses into the second column: between
+		// it and the next row there is nothing.
 		first, left := at("77"), at("77").XMin
 		for _, w := range boxes {
 			if w.YMin < first.YMax && w.YMax > first.YMin && w.Text != "Right" {

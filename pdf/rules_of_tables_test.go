@@ -27,8 +27,8 @@ func ruled(b *doc.Builder) error {
 	return nil
 }
 
-// TestRulesOfTablesAreEven: at the resolutions of screens all rules between rows are of one height and
-// one darkness, none is doubled, and the paper shows between no two backgrounds.
+// TestRulesOfTablesAreEven: at the resolutions of screens all rules between rows are of one height
+// and one darkness, none is doubled, and the paper shows between no two backgrounds.
 func TestRulesOfTablesAreEven(t *testing.T) {
 	e := newEngine(t, pdf.Config{})
 	body, _ := render(t, e, pdf.RenderOptions{}, ruled)

@@ -27,22 +27,22 @@ type SignRequest struct {
 	// Identity is who signs. Its key may be elsewhere: in a token behind a crypto.Signer, or, with
 	// none at all, with whoever is given what PrepareSign returns.
 	Identity *sign.Identity
-	// Time is when the signature is made, as its dictionary says; zero is an error. Every certificate
-	// must be valid then.
+	// Time is when the signature is made, as its dictionary says; zero is an error. Every
+	// certificate must be valid then.
 	Time time.Time
-	// Field is the full name of a signature field that is signed, or that of a new one; empty: a new
-	// one, Signature1 and so on.
+	// Field is the full name of a signature field that is signed, or that of a new one; empty: a
+	// new one, Signature1 and so on.
 	Field string
-	// Page, from 1, and Rect (left, bottom, right, top in points) are where a new field stands; a zero
-	// Rect shows nothing. 0 is page 1. A document that is signed while it is rendered has no place for
-	// a new field that shows something, but those that it was given.
+	// Page, from 1, and Rect (left, bottom, right, top in points) are where a new field stands; a
+	// zero Rect shows nothing. 0 is page 1. A document that is signed while it is rendered has no
+	// place for a new field that shows something, but those that it was given.
 	Page int
 	Rect [4]float64
-	// Name is who signs, by default the common name of the certificate. Reason, Location and Contact
-	// are told by viewers, and all but Contact are shown in Rect.
+	// Name is who signs, by default the common name of the certificate. Reason, Location and
+	// Contact are told by viewers, and all but Contact are shown in Rect.
 	Name, Reason, Location, Contact string
-	// Certify makes it the author's signature, which says what may be changed later (DocMDP); it must
-	// be the first.
+	// Certify makes it the author's signature, which says what may be changed later (DocMDP); it
+	// must be the first.
 	Certify Certification
 }
 
@@ -66,13 +66,14 @@ type (
 	Party = edit.Party
 )
 
-// Sign signs a document as PAdES B-B, or B-T when the identity has a time-stamp authority. The bytes
-// of the file stay as they are, with the signature in an update behind them, so signatures that are
-// there go on to hold.
+// Sign signs a document as PAdES B-B, or B-T when the identity has a time-stamp authority. The
+// bytes of the file stay as they are, with the signature in an update behind them, so signatures
+// that are there go on to hold.
 //
-// The file keeps what it claims: one that the signature would break, by the Judge, is refused, as are
-// encrypted and damaged files, those that are certified against it, and identities that cannot sign
-// at the time; all are *OptionError. w gets nothing before everything has succeeded but writing.
+// The file keeps what it claims: one that the signature would break, by the Judge, is refused, as
+// are encrypted and damaged files, those that are certified against it, and identities that cannot
+// sign at the time; all are *OptionError. w gets nothing before everything has succeeded but
+// writing.
 func (e *Engine) Sign(ctx context.Context, w io.Writer, d *Document, r SignRequest) (*Summary, error) {
 	p, draft, s, err := e.prepare(ctx, d, r)
 	if err != nil {
@@ -88,9 +89,9 @@ func (e *Engine) Sign(ctx context.Context, w io.Writer, d *Document, r SignReque
 	return s, nil
 }
 
-// PrepareSign is the first half of Sign, for a key that is elsewhere: w gets the file with room for the
-// signature, and the Summary says what is to be signed. FinishSign is the second half. The Identity
-// needs no key, but its certificates.
+// PrepareSign is the first half of Sign, for a key that is elsewhere: w gets the file with room for
+// the signature, and the Summary says what is to be signed. FinishSign is the second half. The
+// Identity needs no key, but its certificates.
 func (e *Engine) PrepareSign(ctx context.Context, w io.Writer, d *Document, r SignRequest) (*Summary, error) {
 	p, draft, s, err := e.prepare(ctx, d, r)
 	if err != nil {
@@ -224,8 +225,9 @@ func (r *SignRequest) shown() []string {
 	return lines
 }
 
-// chains are certificate chains that hold, by the hash of their bytes, so that those of a signer are
-// verified once and not with each document. It is safe for concurrent use; the zero value is empty.
+// chains are certificate chains that hold, by the hash of their bytes, so that those of a signer
+// are verified once and not with each document. It is safe for concurrent use; the zero value is
+// empty.
 type chains struct {
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]struct{}
@@ -296,8 +298,9 @@ func (e *Engine) whileRendering(ctx context.Context, r SignRequest, o *RenderOpt
 	}, nil
 }
 
-// mayClaim judges what a file claims once it is signed. A claim cannot be taken back without touching
-// what earlier signatures cover: one that the file held and would no longer hold is an error.
+// mayClaim judges what a file claims once it is signed. A claim cannot be taken back without
+// touching what earlier signatures cover: one that the file held and would no longer hold is an
+// error.
 func (e *Engine) mayClaim(ctx context.Context, d *Document, p *edit.Prepared, s *Summary) error {
 	var ids []standard.ID
 	for _, name := range s.Claims {
@@ -361,16 +364,16 @@ func (e *Engine) look(ctx context.Context, draft *edit.Draft, r SignRequest) (*e
 
 // VerifyOptions say whom to believe.
 type VerifyOptions struct {
-	// Roots are the certificates that chains must lead to. Without any no signer is trusted: those of
-	// the system are for servers, not for documents.
+	// Roots are the certificates that chains must lead to. Without any no signer is trusted: those
+	// of the system are for servers, not for documents.
 	Roots []*x509.Certificate
 	At    time.Time // when certificates must be valid that no timestamp covers; zero: now
 }
 
-// Verify judges the signatures of a document, in the order in which they were made: whether what was
-// signed is as it was, what was done to the file since and whether that is allowed, and who signed.
-// Revocation of certificates is not looked up. A file without signatures gives none. Errors are as
-// those of Open.
+// Verify judges the signatures of a document, in the order in which they were made: whether what
+// was signed is as it was, what was done to the file since and whether that is allowed, and who
+// signed. Revocation of certificates is not looked up. A file without signatures gives none. Errors
+// are as those of Open.
 func (e *Engine) Verify(ctx context.Context, d *Document, o VerifyOptions) ([]Verdict, error) {
 	list, err := d.d.Verify(ctx, edit.Trust{Roots: o.Roots, At: o.At}, edit.Options{Pages: int(e.limits.Pages), Limits: d.limits})
 	return list, told(err)

@@ -21,8 +21,8 @@ import (
 // TestSignedFilesKeepAllClaims: each set of standards that files can claim together.
 func TestSignedFilesKeepAllClaims(t *testing.T) { signedKeepClaims(t, claimable...) }
 
-// TestFlips flips a bit of 500 bytes that a signature covers: we, poppler and openssl each find every
-// one.
+// TestFlips flips a bit of 500 bytes that a signature covers: we, poppler and openssl each find
+// every one.
 func TestFlips(t *testing.T) {
 	pdftest.Need(t, "pdfsig")
 	pdftest.Need(t, "openssl")
@@ -61,8 +61,8 @@ func popplerAccepts(t *testing.T, file []byte) bool {
 	return strings.Contains(out, "Signature is Valid.")
 }
 
-// pyHankoVerdicts prints, for each of the files that follow the root, what pyHanko makes of each of its
-// signatures: whether it is valid with all changes since, or the error.
+// pyHankoVerdicts prints, for each of the files that follow the root, what pyHanko makes of each of
+// its signatures: whether it is valid with all changes since, or the error.
 const pyHankoVerdicts = `
 import json, sys
 from datetime import datetime, timezone
@@ -87,8 +87,8 @@ for name in sys.argv[2:]:
 json.dump(out, sys.stdout)
 `
 
-// TestPyHankoAgreesOnWhatChanged: of files that were changed after they were signed pyHanko finds none
-// valid that we do not, and we none that it does not but for those named.
+// TestPyHankoAgreesOnWhatChanged: of files that were changed after they were signed pyHanko finds
+// none valid that we do not, and we none that it does not but for those named.
 func TestPyHankoAgreesOnWhatChanged(t *testing.T) {
 	python := filepath.Join(filepath.Dir(pdftest.Need(t, "pyhanko")), "python")
 	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
@@ -130,8 +130,8 @@ func TestPyHankoAgreesOnWhatChanged(t *testing.T) {
 	if err != nil || len(found) != len(files) {
 		t.Fatalf("pyHanko: %v: %d files", err, len(found))
 	}
-	// pyHanko lets the default look of fields change, and knows no growing structure tree (ISO 14289-2
-	// wants an element for each signature that is seen).
+	// pyHanko lets the default look of fields change, and knows no growing structure tree (ISO
+	// 14289-2 wants an element for each signature that is seen).
 	known := map[string]string{"how all fields look": "we [false], pyHanko [true]", "signed again, tagged": "we [true true], pyHanko [false true]"}
 	agreed := 0
 	for path, theirs := range found {

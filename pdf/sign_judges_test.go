@@ -58,8 +58,9 @@ func opensslAccepts(tb testing.TB, file, places []byte, ca string) (string, bool
 	return out, code == 0
 }
 
-// TestSignaturesHoldForOtherPrograms: openssl, poppler, pyHanko and qpdf agree with us on signatures
-// of each kind of key, twice signed and visible. openssl 3.0 and poppler know no Ed25519 in CMS.
+// TestSignaturesHoldForOtherPrograms: openssl, poppler, pyHanko and qpdf agree with us on
+// signatures of each kind of key, twice signed and visible. openssl 3.0 and poppler know no Ed25519
+// in CMS.
 func TestSignaturesHoldForOtherPrograms(t *testing.T) {
 	t.Parallel()
 	for _, judge := range []string{"openssl", "pdfsig", "pyhanko", "qpdf"} {
@@ -173,8 +174,8 @@ func (a *authority) stampAuthority(t *testing.T) *httptest.Server {
 	return s
 }
 
-// TestTimestampsMakeSignaturesBT: the authority is openssl; its token is in the signature, and outlives
-// the certificate of the signer.
+// TestTimestampsMakeSignaturesBT: the authority is openssl; its token is in the signature, and
+// outlives the certificate of the signer.
 func TestTimestampsMakeSignaturesBT(t *testing.T) {
 	t.Parallel()
 	e, a := newEngine(t, pdf.Config{}), newAuthority(t)

@@ -26,10 +26,10 @@ func agreement(b *doc.Builder) error {
 	return nil
 }
 
-// TestDocumentsAreSignedWhileTheyAreRendered: each kind of key, in a field that shows the signature and
-// without one, with each version of PDF. The signature is in the only revision, covers the file and is
-// valid; the same input gives the same bytes where the key does; claims hold; and the file can be signed
-// again.
+// TestDocumentsAreSignedWhileTheyAreRendered: each kind of key, in a field that shows the signature
+// and without one, with each version of PDF. The signature is in the only revision, covers the file
+// and is valid; the same input gives the same bytes where the key does; claims hold; and the file
+// can be signed again.
 func TestDocumentsAreSignedWhileTheyAreRendered(t *testing.T) {
 	t.Parallel()
 	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
@@ -131,8 +131,8 @@ func TestTimestampOfARendering(t *testing.T) {
 	}
 }
 
-// TestRenderingIsSignedOrFails: what cannot be is a typed error that names it, and what was written is
-// no document.
+// TestRenderingIsSignedOrFails: what cannot be is a typed error that names it, and what was written
+// is no document.
 func TestRenderingIsSignedOrFails(t *testing.T) {
 	t.Parallel()
 	e, a := newEngine(t, pdf.Config{}), newAuthority(t)

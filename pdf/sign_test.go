@@ -162,13 +162,14 @@ func TestSignaturesOfAllKeysAreValid(t *testing.T) {
 	}
 }
 
-// criticalStamping is the extension that makes a certificate one for timestamps alone (RFC 3161, 2.3).
+// criticalStamping is the extension that makes a certificate one for timestamps alone (RFC 3161,
+// 2.3).
 func criticalStamping() pkix.Extension {
 	return pkix.Extension{Id: asn1.ObjectIdentifier{2, 5, 29, 37}, Critical: true, Value: []byte{0x30, 10, 6, 8, 0x2B, 6, 1, 5, 5, 7, 3, 8}}
 }
 
-// TestOptionsOfASignatureBelongToOneDocument: two files signed with one identity have their own reason,
-// name and place, and what is asked for one is not in the other.
+// TestOptionsOfASignatureBelongToOneDocument: two files signed with one identity have their own
+// reason, name and place, and what is asked for one is not in the other.
 func TestOptionsOfASignatureBelongToOneDocument(t *testing.T) {
 	t.Parallel()
 	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
@@ -197,8 +198,8 @@ func TestOptionsOfASignatureBelongToOneDocument(t *testing.T) {
 
 const signedVariable = "PDF_TEST_PRINT_SIGNED"
 
-// TestSignedFilesAreTheSameInAnyProcess: with the same keys and the same time other processes, with any
-// number of processors, write the same bytes. RSASSA-PSS is the exception: its salt is random.
+// TestSignedFilesAreTheSameInAnyProcess: with the same keys and the same time other processes, with
+// any number of processors, write the same bytes. RSASSA-PSS is the exception: its salt is random.
 func TestSignedFilesAreTheSameInAnyProcess(t *testing.T) {
 	dir := os.Getenv(signedVariable)
 	child := dir != ""

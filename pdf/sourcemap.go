@@ -8,12 +8,12 @@ import (
 	"example.com/quire/pdf/internal/layout"
 )
 
-// SourceMap leads from places on the pages of a document to its template, and back. It is immutable and
-// safe for concurrent use.
+// SourceMap leads from places on the pages of a document to its template, and back. It is immutable
+// and safe for concurrent use.
 type SourceMap struct{ areas []Area }
 
-// Area is where a block or a cell stands, or a part of one that goes on on another page. Lengths are in
-// points, from the top left corner of the sheet.
+// Area is where a block or a cell stands, or a part of one that goes on on another page. Lengths
+// are in points, from the top left corner of the sheet.
 type Area struct {
 	Page       int // from 1
 	X, Y, W, H float64
@@ -39,8 +39,8 @@ func (m *SourceMap) At(page int, x, y float64) []Area {
 	return out
 }
 
-// Of returns the areas of the blocks and cells that begin on a line of a file of the template, in the
-// order of the pages; those of a loop stand there for each of its items.
+// Of returns the areas of the blocks and cells that begin on a line of a file of the template, in
+// the order of the pages; those of a loop stand there for each of its items.
 func (m *SourceMap) Of(file string, line int) []Area {
 	var out []Area
 	for _, a := range m.areas {

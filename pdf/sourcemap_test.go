@@ -57,8 +57,8 @@ func renderMapped(t *testing.T, on bool) ([]byte, *pdf.Result) {
 	return out.Bytes(), res
 }
 
-// TestSourceMapLeadsBothWays: from what stands at a point of a page to its line of the template, and
-// from a line to the pages.
+// TestSourceMapLeadsBothWays: from what stands at a point of a page to its line of the template,
+// and from a line to the pages.
 func TestSourceMapLeadsBothWays(t *testing.T) {
 	_, res := renderMapped(t, true)
 	m := res.Map
@@ -103,8 +103,8 @@ func TestSourceMapLeadsBothWays(t *testing.T) {
 	}
 }
 
-// TestSourceMapLiesWhereTheTextIs: the areas are where poppler finds the words, on pages whose content
-// stands at their foot.
+// TestSourceMapLiesWhereTheTextIs: the areas are where poppler finds the words, on pages whose
+// content stands at their foot.
 func TestSourceMapLiesWhereTheTextIs(t *testing.T) {
 	file, res := renderMapped(t, true)
 	words := pdftest.Boxes(t, pdftest.Write(t, "mapped.pdf", file))

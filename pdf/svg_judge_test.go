@@ -38,7 +38,8 @@ func drawings(tb testing.TB) []drawing {
 	return out
 }
 
-// gallery has the drawings, each in the top left corner of a page of its own or one below the other.
+// gallery has the drawings, each in the top left corner of a page of its own or one below the
+// other.
 func gallery(all []drawing, apart bool) func(*doc.Builder) error {
 	return func(b *doc.Builder) error {
 		b.Title("Drawings").Lang("en")

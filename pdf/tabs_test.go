@@ -25,8 +25,8 @@ func tabbed(tb testing.TB) (src, data string) {
 	return read("tabs.yaml"), read("tabs.json")
 }
 
-// TestTabsAndDecimalsOnPaper: in the file, the decimal signs of tab stops and of columns stand below
-// each other, and what is aligned at the right ends at the margin.
+// TestTabsAndDecimalsOnPaper: in the file, the decimal signs of tab stops and of columns stand
+// below each other, and what is aligned at the right ends at the margin.
 func TestTabsAndDecimalsOnPaper(t *testing.T) {
 	src, data := tabbed(t)
 	body := fromTemplate(t, newEngine(t, pdf.Config{}), src, data, pdf.RenderOptions{Time: frozen})

@@ -126,8 +126,8 @@ func (s shadow) verdict(t *testing.T, e *pdf.Engine, a *authority, body []byte, 
 	return a.verdicts(t, e, revise(t, signed(t, e, body, q), s.after))
 }
 
-// shadows are how files can be made that show something else later: one object has two roles, of which
-// one may change, or one is left out that comes later, or something that was hidden is shown.
+// shadows are how files can be made that show something else later: one object has two roles, of
+// which one may change, or one is left out that comes later, or something that was hidden is shown.
 func shadows(t *testing.T) map[string]shadow {
 	t.Helper()
 	content := func(v *revision) cos.Object { return v.list(v.page(), "Contents")[0] }
@@ -284,8 +284,8 @@ func TestShadowsInSignedFilesAreDetected(t *testing.T) {
 	}
 }
 
-// TestWhatComesAfterACertificationMayNotCoverIt: a signature that is seen could hide what was certified,
-// as could a note where notes are allowed, which is told. Neither is made here.
+// TestWhatComesAfterACertificationMayNotCoverIt: a signature that is seen could hide what was
+// certified, as could a note where notes are allowed, which is told. Neither is made here.
 func TestWhatComesAfterACertificationMayNotCoverIt(t *testing.T) {
 	t.Parallel()
 	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
@@ -327,8 +327,8 @@ func TestWhatComesAfterACertificationMayNotCoverIt(t *testing.T) {
 	}
 }
 
-// TestBytesBehindASignatureAreARevisionOrNothing: what only some readers would take for a part of the
-// file is not passed over; an entry of a cross-reference table alone changes what is shown.
+// TestBytesBehindASignatureAreARevisionOrNothing: what only some readers would take for a part of
+// the file is not passed over; an entry of a cross-reference table alone changes what is shown.
 func TestBytesBehindASignatureAreARevisionOrNothing(t *testing.T) {
 	t.Parallel()
 	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
@@ -382,8 +382,8 @@ func TestBytesBehindASignatureAreARevisionOrNothing(t *testing.T) {
 	}
 }
 
-// TestEachSignatureIsJudgedByWhatFollowsIt: a change between two signatures breaks the first and not
-// the second; one behind them both.
+// TestEachSignatureIsJudgedByWhatFollowsIt: a change between two signatures breaks the first and
+// not the second; one behind them both.
 func TestEachSignatureIsJudgedByWhatFollowsIt(t *testing.T) {
 	t.Parallel()
 	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
@@ -411,7 +411,8 @@ func TestEachSignatureIsJudgedByWhatFollowsIt(t *testing.T) {
 	}
 }
 
-// TestACopyOfASignatureIsNone: a later field with the bytes of a signature and other words about it.
+// TestACopyOfASignatureIsNone: a later field with the bytes of a signature and other words about
+// it.
 func TestACopyOfASignatureIsNone(t *testing.T) {
 	t.Parallel()
 	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
@@ -476,8 +477,8 @@ func TestLocksOfFieldsHold(t *testing.T) {
 	}
 }
 
-// TestDataForValidationMayCome after every signature (ISO 32000-2, 12.8.4.3), and grow; nothing else
-// comes with it.
+// TestDataForValidationMayCome after every signature (ISO 32000-2, 12.8.4.3), and grow; nothing
+// else comes with it.
 func TestDataForValidationMayCome(t *testing.T) {
 	t.Parallel()
 	e, a := newEngine(t, pdf.Config{}), newAuthority(t)

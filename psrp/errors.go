@@ -13,7 +13,8 @@ var (
 	ErrClosed = errors.New("psrp: the session is closed")
 	// ErrConsumed is a second loop over Records.
 	ErrConsumed = errors.New("psrp: the records have been consumed")
-	// ErrConsumerTooSlow stopped a pipeline whose records nobody took while the session had to go on.
+	// ErrConsumerTooSlow stopped a pipeline whose records nobody took while the session had to go
+	// on.
 	ErrConsumerTooSlow = errors.New("psrp: the pipeline's records were not taken and grew over the limit")
 	// ErrResultTooLarge stopped a pipeline whose Result grew over its limit; Start streams it.
 	ErrResultTooLarge = errors.New("psrp: the result is over the limit; use Start")

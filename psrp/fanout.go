@@ -74,9 +74,9 @@ func (e *PanicError) Error() string { return fmt.Sprintf("psrp: the job panicked
 
 // FanOut runs job on every target, each in a session of its own that is closed afterwards, and
 // returns one result per target in the order of targets. A target that fails, or whose job panics,
-// leaves the others alone. When ctx ends, or a target's time does, what runs there is stopped, and a
-// server that has not done so after a second loses its transport: FanOut returns then, if its jobs
-// do nothing but use their sessions.
+// leaves the others alone. When ctx ends, or a target's time does, what runs there is stopped, and
+// a server that has not done so after a second loses its transport: FanOut returns then, if its
+// jobs do nothing but use their sessions.
 func FanOut[T any](ctx context.Context, targets []Target, o FanOutOptions, job func(ctx context.Context, s *Session) (T, error)) []TargetResult[T] {
 	if o.Throttle <= 0 {
 		o.Throttle = 32

@@ -91,7 +91,8 @@ func (s *Session) upload(ctx context.Context, remote string, r io.Reader, o Copy
 	return c.result(target.Path), nil
 }
 
-// removeFile removes what is left of an upload. That it cannot is of no interest beside what failed.
+// removeFile removes what is left of an upload. That it cannot is of no interest beside what
+// failed.
 func (s *Session) removeFile(ctx context.Context, path string) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer stop()

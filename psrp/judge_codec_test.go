@@ -18,12 +18,12 @@ import (
 	"example.com/quire/psrp/internal/conformance"
 )
 
-// TestPSRPCoreReadsAndWritesOurValues sends random values through the codec of others: our body, its
-// reading, its body, our reading. lxml reads each body of ours, too.
+// TestPSRPCoreReadsAndWritesOurValues sends random values through the codec of others: our body,
+// its reading, its body, our reading. lxml reads each body of ours, too.
 //
 // Left out is what psrpcore cannot say: the width of a Single (a Python float), NaN and infinities,
-// an Int64 that fits 32 bits, time in ticks rather than microseconds, spans of whole tens of seconds,
-// zones of times, and texts with U+FFFE or U+FFFF, which XML has not.
+// an Int64 that fits 32 bits, time in ticks rather than microseconds, spans of whole tens of
+// seconds, zones of times, and texts with U+FFFE or U+FFFF, which XML has not.
 func TestPSRPCoreReadsAndWritesOurValues(t *testing.T) {
 	const n = 5000
 	values := valuesOf(0)

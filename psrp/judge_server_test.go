@@ -67,7 +67,8 @@ func TestPyPSRPOverAUnixSocket(t *testing.T) {
 	}
 }
 
-// TestSessionsOverAUnixSocketLeaveNothing opens, uses and ends sessions over a socket in every order.
+// TestSessionsOverAUnixSocketLeaveNothing opens, uses and ends sessions over a socket in every
+// order.
 func TestSessionsOverAUnixSocketLeaveNothing(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	l, path := listenUnix(t)

@@ -238,7 +238,8 @@ func (r *Running) Send(ctx context.Context, v any) error {
 	return nil
 }
 
-// CloseInput ends the pipeline's input. Closing it again, or after the pipeline's end, does nothing.
+// CloseInput ends the pipeline's input. Closing it again, or after the pipeline's end, does
+// nothing.
 func (r *Running) CloseInput() error {
 	s := r.session
 	s.mu.Lock()

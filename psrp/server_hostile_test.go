@@ -82,7 +82,8 @@ func outOfOrder() []byte {
 }
 
 // TestHostileClientEndsItsOwnSessionAlone sends what no client may, once a session is open. The
-// server says what was wrong and where, ends that session with what runs in it, and serves others on.
+// server says what was wrong and where, ends that session with what runs in it, and serves others
+// on.
 func TestHostileClientEndsItsOwnSessionAlone(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	r := echoRegistry()

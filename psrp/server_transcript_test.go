@@ -236,7 +236,8 @@ func (r *serverReplay) run(ctx context.Context) error {
 				r.played[id] = c.Script || slices.Contains(commands, c.Name)
 				continue
 			case *proto.SessionCapability:
-				// The lower version of both counts; ours is told by whether others could read along.
+				// The lower version of both counts; ours is told by whether others could read
+				// along.
 				confidential = confidential && v.Protocol == clixml.NewVersion(2, 4)
 			case *proto.EndOfPipelineInput:
 				continue
@@ -370,7 +371,8 @@ func (r *serverReplay) send(ctx context.Context, client *oop.Conn) error {
 	return r.answered(ctx, acks, messages, ended)
 }
 
-// answered waits for acknowledgements, for so many messages of each target, and for the end of pipelines.
+// answered waits for acknowledgements, for so many messages of each target, and for the end of
+// pipelines.
 func (r *serverReplay) answered(ctx context.Context, acks map[string]int, messages map[clixml.GUID]int, ended map[clixml.GUID]bool) error {
 	lack := ""
 	err := r.await(ctx, func() bool {

@@ -28,7 +28,8 @@ type Options struct {
 	ApartmentState             ApartmentState
 	// ApplicationArguments are what scripts see as $PSSenderInfo.ApplicationArguments.
 	ApplicationArguments map[string]any
-	// OnRecord is given the records that Invoke does not return. It is called by Invoke's goroutine.
+	// OnRecord is given the records that Invoke does not return. It is called by Invoke's
+	// goroutine.
 	OnRecord func(Record)
 	// OnEvent is given the events that scripts forward, one after the other, by a goroutine of the
 	// session's own.

@@ -467,8 +467,8 @@ func TestRunspaceCalls(t *testing.T) {
 	}
 }
 
-// A Run inside a loop over Records, with one runspace and a full queue, must end: the reader may not
-// wait for the consumer while the consumer waits for the server.
+// A Run inside a loop over Records, with one runspace and a full queue, must end: the reader may
+// not wait for the consumer while the consumer waits for the server.
 func TestRunInsideRecordsDoesNotDeadlock(t *testing.T) {
 	s, _ := openTest(t, Options{Limits: Limits{QueueRecords: 4}})
 	n := 0

@@ -31,11 +31,11 @@ type Options struct {
 	// ErrorHandler answers errors. Default: Context.AnswerError, a problem (RFC 9457) that
 	// shows no internals.
 	ErrorHandler func(*Context, error)
-	// Problem says what AnswerError tells the client of an error: this is where an
-	// application gives its own errors, and those of web itself, types of its own. The
-	// errors of web are a *Problem without Type, a *BindError, a *ValidationError or one of
-	// the Err values. nil means AsProblem, which is also the default. It may be called beside the handler
-	// of the request, when a time budget is spent (context.DeadlineExceeded).
+	// Problem says what AnswerError tells the client of an error: this is where an application
+	// gives its own errors, and those of web itself, types of its own. The errors of web are a
+	// *Problem without Type, a *BindError, a *ValidationError or one of the Err values. nil means
+	// AsProblem, which is also the default. It may be called beside the handler of the request,
+	// when a time budget is spent (context.DeadlineExceeded).
 	Problem func(error) *Problem
 	// Codecs read and write further media types; one of the types built in takes its
 	// place. Default: none.
@@ -45,8 +45,8 @@ type Options struct {
 	Validator Validator
 	// Templates renders Context.HTML. Default: none; HTML is then an error.
 	Templates Renderer
-	// ClientIP tells whose headers name the client. Default: Direct(), the peer's
-	// address and no header. Danger: a policy that trusts too much lets clients choose their address.
+	// ClientIP tells whose headers name the client. Default: Direct(), the peer's address and no
+	// header. Danger: a policy that trusts too much lets clients choose their address.
 	ClientIP ClientIPPolicy
 	// Limits bound what a request may cost. Zero fields mean their defaults.
 	Limits Limits

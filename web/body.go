@@ -143,7 +143,8 @@ func (c *Context) Body() ([]byte, error) {
 	return b.whole, nil
 }
 
-// fieldValue is the first value of a field whose name is written as Header keeps it: Header.Get looks at each of its characters first.
+// fieldValue is the first value of a field whose name is written as Header keeps it: Header.Get
+// looks at each of its characters first.
 func fieldValue(h http.Header, name string) string {
 	if v := h[name]; len(v) > 0 {
 		return v[0]

@@ -5,8 +5,8 @@ import "time"
 // Budgets bound what one request to a route may cost. Zero fields set nothing.
 // Budgets is a RouteOption; Middleware makes it hold for a group.
 type Budgets struct {
-	// Time is what the handler has before the client gets a 503 problem, waiting at
-	// the Gate included. The request's context ends then; what the handler still writes is discarded.
+	// Time is what the handler has before the client gets a 503 problem, waiting at the Gate
+	// included. The request's context ends then; what the handler still writes is discarded.
 	// Streams, SSE and WebSocket take themselves out. Default: none.
 	Time time.Duration
 	// BodyBytes overrides Limits.Body. Negative: no limit. Danger: what is read

@@ -64,7 +64,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 	c, err := l.Listener.Accept()
 	if l.draining.Load() && errors.Is(err, os.ErrDeadlineExceeded) && l.looks < longQueue && l.hurry(time.Now().Add(queueTime)) {
-		// Accept does not look once its deadline is over: where the process was held up until then, what had come before is still there.
+		// Accept does not look once its deadline is over: where the process was held up until then,
+		// what had come before is still there.
 		l.looks++
 		c, err = l.Listener.Accept()
 	}

@@ -49,8 +49,8 @@ func filled[V text](k *keys, value func(string) V, set func(string, V), get func
 	}
 }
 
-// rightLength says that a value is as long as that of its key, which needs all of its header but none
-// of its bytes.
+// rightLength says that a value is as long as that of its key, which needs all of its header but
+// none of its bytes.
 func rightLength[V text](v V, key string) bool {
 	return len(v) == 256 || len(v) == len("the value of ")+len(key)
 }
@@ -120,8 +120,9 @@ func peekBytes() contestant {
 
 const otterModule = "github.com/maypok86/otter/v2"
 
-// newOtter has the options of the store below quire's cache: a bound of bytes, a life for each entry
-// from a function, a clock that is read every 5 ms, and a function that hears of each deletion.
+// newOtter has the options of the store below quire's cache: a bound of bytes, a life for each
+// entry from a function, a clock that is read every 5 ms, and a function that hears of each
+// deletion.
 func newOtter[V text](n int) (*otter.Cache[string, V], func() error, error) {
 	clock := otter.NewCoarseClock(5 * time.Millisecond)
 	var held atomic.Int64
@@ -148,7 +149,8 @@ func otterCache[V text](n int, value func(string) V) contestant {
 	return otterReads("otter", n, value, newOtter[V])
 }
 
-// plainOtter is the module as its documentation sets it up: with a life for all entries, and its own clock.
+// plainOtter is the module as its documentation sets it up: with a life for all entries, and its
+// own clock.
 func plainOtter[V text](n int, value func(string) V) contestant {
 	return otterReads("otter-plain", n, value, func(n int) (*otter.Cache[string, V], func() error, error) {
 		c, err := otter.New(&otter.Options[string, V]{MaximumSize: 4 * n, ExpiryCalculator: otter.ExpiryWriting[string, V](life)})

@@ -30,9 +30,10 @@ func mixedValue(i int) []byte {
 	return b
 }
 
-// memory is of contestants to which a million entries of many sizes were given. The operation is a collection while what
-// they keep of it is held. What a process grew by, without what it could give back, is told for each entry; for 1,000 bytes
-// of the bound, where there is one, it is the size of an output.
+// memory is of contestants to which a million entries of many sizes were given. The operation is a
+// collection while what they keep of it is held. What a process grew by, without what it could give
+// back, is told for each entry; for 1,000 bytes of the bound, where there is one, it is the size of
+// an output.
 func memory() []contestant {
 	type opened struct {
 		set   func(string, []byte)
@@ -144,7 +145,8 @@ func memory() []contestant {
 	}
 }
 
-// resident is the memory of this process, of which nothing is free that could be given back; 0 where that is not to be had.
+// resident is the memory of this process, of which nothing is free that could be given back; 0
+// where that is not to be had.
 func resident() int64 {
 	debug.FreeOSMemory()
 	n, err := machine.RSS(os.Getpid())

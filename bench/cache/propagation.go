@@ -37,8 +37,8 @@ func listen(ctx context.Context, addr, channel string, got func(string)) (end fu
 	return end, nil
 }
 
-// store is the least that a write with a notice is: a number, the value and the notice in one script. Its keys are a counter, a
-// value and a channel.
+// store is the least that a write with a notice is: a number, the value and the notice in one
+// script. Its keys are a counter, a value and a channel.
 func store() *rueidis.Lua {
 	return rueidis.NewLuaScript(`local n = redis.call('HINCRBY', KEYS[1], 'c', 1)
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
@@ -76,8 +76,9 @@ func (s *spread) reached() error {
 	return err
 }
 
-// propagation is of contestants whose operation is a write that all of so many readers have read. Their checks write at a steady
-// rate, and note how long the values were under way and how long a reader gave out what had been replaced.
+// propagation is of contestants whose operation is a write that all of so many readers have read.
+// Their checks write at a steady rate, and note how long the values were under way and how long a
+// reader gave out what had been replaced.
 func propagation(n int) []contestant {
 	of := func(name, module, kind string, own bool, open func(context.Context, string) (write func(uint64) error, end func() error, err error)) contestant {
 		return onRedis(name, module, own, func(ctx context.Context, addr string) (*subject, error) {
@@ -124,8 +125,8 @@ const (
 	every = time.Millisecond
 )
 
-// steadily writes at a thousand a second, or as fast as can be if that is less, and does not wait for the readers before
-// the end. It returns the rate, and when each write had been made.
+// steadily writes at a thousand a second, or as fast as can be if that is less, and does not wait
+// for the readers before the end. It returns the rate, and when each write had been made.
 func (s *spread) steadily() (rate float64, made []int64, err error) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -167,7 +168,8 @@ func (s *spread) pace() (string, error) {
 		rate, at(50), at(99), took[len(took)-1].Round(time.Microsecond)), nil
 }
 
-// staleness says for how long a reader gave out what had been replaced. A reader that names a bound keeps it.
+// staleness says for how long a reader gave out what had been replaced. A reader that names a bound
+// keeps it.
 func (s *spread) staleness() (string, error) {
 	if _, err := s.all.ask(readerOrder{Do: "watch"}); err != nil {
 		return "", err
@@ -235,12 +237,12 @@ func pagePublisher(ctx context.Context, addr string) (func(uint64) error, func()
 	}, func() error { c.Close(); return nil }, nil
 }
 
-// atOnce is how many notices are under way at most, which are of different keys, and how many operations of those that
-// take long are done at once.
+// atOnce is how many notices are under way at most, which are of different keys, and how many
+// operations of those that take long are done at once.
 const atOnce = 256
 
-// notices are contestants whose operation is a notice with a value of 256 bytes that each of so many readers takes. All get the same
-// messages.
+// notices are contestants whose operation is a notice with a value of 256 bytes that each of so
+// many readers takes. All get the same messages.
 func notices(n int) []contestant {
 	of := func(name, module, kind string, own bool) contestant {
 		return onRedis(name, module, own, func(ctx context.Context, addr string) (s *subject, err error) {
@@ -314,7 +316,8 @@ func (n *notice) next() {
 	}
 }
 
-// The places of a message: the number of its write, its key, and in the record that follows the number again.
+// The places of a message: the number of its write, its key, and in the record that follows the
+// number again.
 const (
 	counterAt       = 12
 	keyAt           = 32

@@ -12,8 +12,8 @@ import (
 	"example.com/quire/cache"
 )
 
-// ratios runs a sequence of keys through caches of so many entries and returns the shares of hits of
-// quire's, otter's and an LRU.
+// ratios runs a sequence of keys through caches of so many entries and returns the shares of hits
+// of quire's, otter's and an LRU.
 func ratios(t *testing.T, size, n int, next func() int) (ours, otters, lrus float64) {
 	t.Helper()
 	ctx := context.Background()
@@ -53,8 +53,8 @@ func ratios(t *testing.T, size, n int, next func() int) (ours, otters, lrus floa
 	return share(0), share(1), share(2)
 }
 
-// TestRatioOfHits beside the store below and beside an LRU, on sequences that favour either. What is
-// evicted when depends on goroutines, so the bounds leave room.
+// TestRatioOfHits beside the store below and beside an LRU, on sequences that favour either. What
+// is evicted when depends on goroutines, so the bounds leave room.
 func TestRatioOfHits(t *testing.T) {
 	const universe, n = 50_000, 200_000
 	for _, s := range []float64{0.7, 0.99} {

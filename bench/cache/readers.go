@@ -29,8 +29,8 @@ type readerSpec struct {
 	Addr string `json:"addr"` // of Redis
 }
 
-// The kinds of readers: a cache that holds the page and one that holds the thousand keys, and beside
-// each a plain subscriber of the same messages.
+// The kinds of readers: a cache that holds the page and one that holds the thousand keys, and
+// beside each a plain subscriber of the same messages.
 const (
 	pageCache      = "pages"
 	pageMessages   = "page-messages"
@@ -51,16 +51,16 @@ type readerReply struct {
 	Samples []sample        `json:"samples,omitempty"`
 }
 
-// sample is one read of the page: when it began, the number of the write that it found, and how old the
-// cache said that this may be; -1 for a reader that says nothing.
+// sample is one read of the page: when it began, the number of the write that it found, and how old
+// the cache said that this may be; -1 for a reader that says nothing.
 type sample struct {
 	At    int64         `json:"at"`
 	Value uint64        `json:"value"`
 	Bound time.Duration `json:"bound"`
 }
 
-// ServeReader makes this process a reader of the rows of propagation, if it was started as that; it does
-// not return then. It ends with its standard input.
+// ServeReader makes this process a reader of the rows of propagation, if it was started as that; it
+// does not return then. It ends with its standard input.
 func ServeReader() {
 	spec := os.Getenv(readerVariable)
 	if spec == "" {

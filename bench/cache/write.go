@@ -52,8 +52,8 @@ func setters[V text](n int, value func(string) V) []contestant {
 
 func nothing() error { return nil }
 
-// writer is a contestant whose operation is a write. set says whether the write went as it should once
-// all keys are in place.
+// writer is a contestant whose operation is a write. set says whether the write went as it should
+// once all keys are in place.
 func writer[V text](name, module string, own bool, n int, value func(string) V, open func(context.Context) (set func(string, V) bool, get func(string) (V, bool), end func() error, err error)) contestant {
 	return contestant{name: name, module: module, own: own, open: func(ctx context.Context, _ harness.Env) (*subject, error) {
 		set, get, end, err := open(ctx)

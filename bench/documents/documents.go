@@ -1,5 +1,6 @@
-// Package documents is the suite of documents of single shapes: a greeting, a table, a hundred pages, images beside paragraphs,
-// and documents so long that memory and linear time count; and what breaking lines costs by itself.
+// Package documents is the suite of documents of single shapes: a greeting, a table, a hundred
+// pages, images beside paragraphs, and documents so long that memory and linear time count; and
+// what breaking lines costs by itself.
 package documents
 
 import (
@@ -184,7 +185,8 @@ func (s shape) open(d func() (drawer, error)) func(context.Context, harness.Env)
 	}
 }
 
-// check has pdftotext find every word as often as it was given, on as many pages as there should be.
+// check has pdftotext find every word as often as it was given, on as many pages as there should
+// be.
 func (s shape) check(ctx context.Context, in *input) error {
 	cmd := exec.CommandContext(ctx, pdftotext.Name, "-", "-") //nolint:gosec // fixed arguments
 	cmd.Stdin = &in.out

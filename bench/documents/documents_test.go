@@ -7,8 +7,8 @@ import (
 	"example.com/quire/bench/internal/harnesstest"
 )
 
-// TestEveryContestantMakesTheDocuments opens each contestant as the harness does and has its documents judged; of the long ones,
-// shorter ones.
+// TestEveryContestantMakesTheDocuments opens each contestant as the harness does and has its
+// documents judged; of the long ones, shorter ones.
 func TestEveryContestantMakesTheDocuments(t *testing.T) {
 	if err := harness.Validate([]harness.Suite{Suite()}); err != nil {
 		t.Fatal(err)

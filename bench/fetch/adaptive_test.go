@@ -15,8 +15,8 @@ import (
 
 // degrading is a server that gets less done the more it has in hand. Up to its capacity a request
 // takes an exponential time around base; past it that grows with the square of the load, so that at
-// three times its capacity it does a third of what it could. What it has not finished within patience
-// it gives up with 503, and the work was for nothing.
+// three times its capacity it does a third of what it could. What it has not finished within
+// patience it gives up with 503, and the work was for nothing.
 type degrading struct {
 	capacity       int
 	base, patience time.Duration
@@ -47,8 +47,9 @@ func (s *degrading) RoundTrip(req *http.Request) (*http.Response, error) {
 	return reply(req, status), nil
 }
 
-// 60 callers want one answer after the other for a minute and ask until they have it, through a bound
-// in flight: one that follows the server, and one that was set for a server three times as large.
+// 60 callers want one answer after the other for a minute and ask until they have it, through a
+// bound in flight: one that follows the server, and one that was set for a server three times as
+// large.
 func TestAdaptiveLimitOnADegradingServer(t *testing.T) {
 	const callers, capacity, lasts = 60, 10, time.Minute
 	run := func(bound *limit.Bulkhead, err error) (good int, p99 time.Duration) {

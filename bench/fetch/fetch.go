@@ -1,5 +1,6 @@
-// Package fetch is the suite of the HTTP client: each layer alone and all together over a stub transport, the cache's hits and
-// revalidations, collapsing, and the parts that are called most. What comes back is read and compared in every operation.
+// Package fetch is the suite of the HTTP client: each layer alone and all together over a stub
+// transport, the cache's hits and revalidations, collapsing, and the parts that are called most.
+// What comes back is read and compared in every operation.
 package fetch
 
 import (
@@ -73,7 +74,8 @@ func Suite() harness.Suite {
 	}
 }
 
-// contestant makes a do function: operation i, which must return an error when what came back is not right.
+// contestant makes a do function: operation i, which must return an error when what came back is
+// not right.
 type contestant struct {
 	name, module, note string
 	own                bool

@@ -253,7 +253,8 @@ func bareLimiter() (func(int) error, func() error, error) {
 	}, nothing, nil
 }
 
-// ticking is a clock for one goroutine that goes on by a microsecond each time it is read: by then plenty has given back what was taken.
+// ticking is a clock for one goroutine that goes on by a microsecond each time it is read: by then
+// plenty has given back what was taken.
 func ticking() func() time.Time {
 	now := time.Now()
 	return func() time.Time {

@@ -18,7 +18,8 @@ import (
 	"example.com/quire/fetch/retry"
 )
 
-// burst is how many requests one operation of a parallel row has, whatever the number of its goroutines.
+// burst is how many requests one operation of a parallel row has, whatever the number of its
+// goroutines.
 const burst = 64
 
 // parallel is a contestant for each number of goroutines.

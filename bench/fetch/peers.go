@@ -188,8 +188,8 @@ func (c *naiveCache) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &r, nil
 }
 
-// copied answers with the same response, in a header of the caller's own: the fields that a hit has, from a list, into a map of the
-// right size.
+// copied answers with the same response, in a header of the caller's own: the fields that a hit
+// has, from a list, into a map of the right size.
 type copied struct {
 	names  []string
 	values []string

@@ -22,8 +22,9 @@ import (
 // originVariable is set in a process that is to be the origin.
 const originVariable = "QUIRE_BENCH_ORIGIN"
 
-// ServeOrigin makes this process the origin of the rows over sockets, if it was started as that; it does not return then. It answers
-// every path with as many bytes as the path says, and tells how many connections there have been. It ends with its standard input.
+// ServeOrigin makes this process the origin of the rows over sockets, if it was started as that; it
+// does not return then. It answers every path with as many bytes as the path says, and tells how
+// many connections there have been. It ends with its standard input.
 func ServeOrigin() {
 	if os.Getenv(originVariable) == "" {
 		return
@@ -105,7 +106,8 @@ type doer interface {
 	Do(req *http.Request) (*http.Response, error)
 }
 
-// overSockets is a contestant that asks the origin for n bytes, and reads them or closes the body at once.
+// overSockets is a contestant that asks the origin for n bytes, and reads them or closes the body
+// at once.
 func overSockets(n int, read bool, connect func() (doer, func() error, error), most int) func() (func(int) error, func() error, error) {
 	return func() (func(int) error, func() error, error) {
 		address, end, err := startOrigin()

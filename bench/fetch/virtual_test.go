@@ -21,7 +21,8 @@ import (
 	"example.com/quire/fetch/hedge"
 )
 
-// These are shapes of minutes: they run in virtual time, so that what they count is the same on every machine.
+// These are shapes of minutes: they run in virtual time, so that what they count is the same on
+// every machine.
 
 // counting is a transport that counts the requests it gets.
 type counting struct {
@@ -88,7 +89,8 @@ func retryable(base http.RoundTripper) http.RoundTripper {
 	return c.StandardClient().Transport
 }
 
-// 1,000 requests a second for a minute to an origin that answers 503, each client with its defaults.
+// 1,000 requests a second for a minute to an origin that answers 503, each client with its
+// defaults.
 func TestStormOfRetries(t *testing.T) {
 	const calls, floor = 60_000, 10
 	for _, c := range []struct {
@@ -189,7 +191,8 @@ func TestTailOfLatency(t *testing.T) {
 	}
 }
 
-// 100,000 origins through a client with everything on leave a bounded number, and each takes little.
+// 100,000 origins through a client with everything on leave a bounded number, and each takes
+// little.
 func TestMemoryOfIdleOrigins(t *testing.T) {
 	const kept = 4096
 	live := func() int64 {

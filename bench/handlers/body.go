@@ -209,8 +209,8 @@ func holding(name, title string, parts ...string) job {
 	return j
 }
 
-// buffered is the cost of what keeps an error of encoding from being half an answer: n items are encoded into a buffer, or straight
-// to the writer.
+// buffered is the cost of what keeps an error of encoding from being half an answer: n items are
+// encoded into a buffer, or straight to the writer.
 func buffered(name, size string, n int) harness.Row {
 	list := make([]item, n)
 	for i := range list {

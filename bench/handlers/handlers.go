@@ -1,5 +1,6 @@
-// Package handlers is the suite of whole handlers in process: reading and binding a request, rendering an answer, middleware of each
-// kind, beside those of others. Every answer is read and compared.
+// Package handlers is the suite of whole handlers in process: reading and binding a request,
+// rendering an answer, middleware of each kind, beside those of others. Every answer is read and
+// compared.
 package handlers
 
 import (
@@ -92,7 +93,8 @@ func fewerAllocations(than string) harness.Goal {
 	return harness.Goal{Against: than, Of: harness.Allocs, AtMost: 1}
 }
 
-// allocations is a goal of n. The memory of 1,024 request ids is taken at once, which is the fraction.
+// allocations is a goal of n. The memory of 1,024 request ids is taken at once, which is the
+// fraction.
 func allocations(n float64) harness.Goal { return harness.Goal{Of: harness.Allocs, AtMost: n + 0.05} }
 
 // answer is a writer that keeps what is written.

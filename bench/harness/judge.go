@@ -77,7 +77,8 @@ func judgeGoal(row Row, g Goal, out *saved.Row) saved.Goal {
 	return res
 }
 
-// beside is the ratio of two contestants by a measure: of their rounds, or of what they have a single figure of.
+// beside is the ratio of two contestants by a measure: of their rounds, or of what they have a
+// single figure of.
 func beside(row Row, a, b saved.Contestant, measure string) stat.Ratio {
 	if xs := a.Series(measure); len(xs) > 0 && !row.Once {
 		return stat.Paired(xs, b.Series(measure))
@@ -87,8 +88,9 @@ func beside(row Row, a, b saved.Contestant, measure string) stat.Ratio {
 	return exact(share(x, y))
 }
 
-// scaled multiplies the times of a by those of the second contestant that by names, and the times of b by those of the
-// first, round by round: the ratio of the products is the ratio divided by theirs.
+// scaled multiplies the times of a by those of the second contestant that by names, and the times
+// of b by those of the first, round by round: the ratio of the products is the ratio divided by
+// theirs.
 func scaled(by [2]string, a, b saved.Contestant, out *saved.Row) (x, y saved.Contestant, ok bool) {
 	first, one := out.Find(by[0])
 	second, two := out.Find(by[1])

@@ -427,8 +427,8 @@ func (s *Session) restart(ctx context.Context, full string, row Row, contestants
 	return nil
 }
 
-// round lets every runner take its turns, in a new random order in each lap. Turns that are so long that the rounds would
-// outlast the time of the row are fewer.
+// round lets every runner take its turns, in a new random order in each lap. Turns that are so long
+// that the rounds would outlast the time of the row are fewer.
 func (s *Session) round(ctx context.Context, row Row, runners []*entrant) (values []timing, why string, load float64, err error) {
 	own := func() time.Duration {
 		sum := machine.OwnCPU()

@@ -43,8 +43,8 @@ type Row struct {
 	// inputs differ so much that contestants must do the very same ones; 0 lets
 	// each contestant fill the sample time.
 	Batch int
-	// Rounds bounds the rounds, for contestants that take seconds; 0: as the options say. Fewer than 8
-	// are too few for a verdict.
+	// Rounds bounds the rounds, for contestants that take seconds; 0: as the options say. Fewer
+	// than 8 are too few for a verdict.
 	Rounds int
 	// Once has each contestant do a single operation in a process of its own, for what takes a
 	// minute: there are no rounds, no control and no intervals, and its peak memory is that of the

@@ -262,8 +262,8 @@ func (w *worker) sample(first, n int, collect bool) (reply, error) {
 	return r, nil
 }
 
-// count measures allocations per operation: the least of three passes, in hundredths as they are shown, because
-// the runtime allocates now and then on its own account.
+// count measures allocations per operation: the least of three passes, in hundredths as they are
+// shown, because the runtime allocates now and then on its own account.
 func (w *worker) count(first, n int) (reply, error) {
 	n = min(n, w.subject.Chunk())
 	best := reply{Allocs: math.Inf(1), Bytes: math.Inf(1)}

@@ -1,6 +1,6 @@
-// Package heavyread measures examples/heavyread: latency and throughput by wrk, directly and through
-// nginx, latency in an open loop, and processor time per request beside other servers of the same
-// bytes. Every answer counts: one error fails the run.
+// Package heavyread measures examples/heavyread: latency and throughput by wrk, directly and
+// through nginx, latency in an open loop, and processor time per request beside other servers of
+// the same bytes. Every answer counts: one error fails the run.
 package heavyread
 
 import (
@@ -182,7 +182,8 @@ func peek(ctx context.Context) (best float64, err error) {
 	return best, nil
 }
 
-// start runs Redis, the writer, the readers and the gateway. The readers have core 0 for themselves.
+// start runs Redis, the writer, the readers and the gateway. The readers have core 0 for
+// themselves.
 func (s *service) start(ctx context.Context, c Config, t tools, dir string) error {
 	bin := filepath.Join(dir, "heavyread")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", bin, "./examples/heavyread") //nolint:gosec // into a directory of ours
@@ -207,8 +208,8 @@ func (s *service) start(ctx context.Context, c Config, t tools, dir string) erro
 	if s.reader, err = s.procs.start(ctx, measured, s.readers[0], bin, "reader", "-addr", s.readers[0], "-redis", s.redis, "-data", data); err != nil {
 		return err
 	}
-	// The gateway keeps as many connections to the readers as can be in use at once: what it closed and
-	// opened again would be measured as the readers' latency.
+	// The gateway keeps as many connections to the readers as can be in use at once: what it closed
+	// and opened again would be measured as the readers' latency.
 	conf := fmt.Sprintf(`upstream readers { server %s; server %s; keepalive %d; keepalive_requests 100000000; }
 server {
   listen %s;
@@ -319,8 +320,8 @@ func request(dst []byte, target string) []byte {
 	return append(append(append(dst, "GET "...), target...), " HTTP/1.1\r\nHost: localhost\r\n\r\n"...)
 }
 
-// open asks in an open loop, all endpoints at the same two rates: shares of what the slowest answers
-// in the closed one.
+// open asks in an open loop, all endpoints at the same two rates: shares of what the slowest
+// answers in the closed one.
 func (s *service) open(ctx context.Context, c Config, f *Figures) ([]Paced, error) {
 	knee := 0.0
 	for _, e := range endpoints {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestItRuns measures everything once, for as short as wrk goes: what it finds is not looked at, but
-// every answer is judged, and the report has a line for everything.
+// TestItRuns measures everything once, for as short as wrk goes: what it finds is not looked at,
+// but every answer is judged, and the report has a line for everything.
 func TestItRuns(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {

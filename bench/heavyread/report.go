@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// goal is a ratio of costs, the first by the second, that should not be exceeded. The obstacle says what
-// stands in the way where it is.
+// goal is a ratio of costs, the first by the second, that should not be exceeded. The obstacle says
+// what stands in the way where it is.
 type goal struct {
 	text, of, by string
 	atMost       float64

@@ -15,8 +15,8 @@ import (
 	"example.com/quire/fetch/limit"
 )
 
-// fetchKernels are what a request through the HTTP client's layers costs where no other request is made: a cached response, and the
-// parts that every request passes.
+// fetchKernels are what a request through the HTTP client's layers costs where no other request is
+// made: a cached response, and the parts that every request passes.
 func fetchKernels() []Kernel {
 	return []Kernel{
 		{Name: "fetch/hit", N: 12_000, Open: cachedResponse},

@@ -11,7 +11,8 @@ import (
 // Kernel is one gated piece of work.
 type Kernel struct {
 	Name string // library/what
-	// N is the number of operations of the shorter run under valgrind: enough for LeastInstructions.
+	// N is the number of operations of the shorter run under valgrind: enough for
+	// LeastInstructions.
 	N int
 	// Batch is the number of operations over which allocations are averaged; 0 is
 	// 200.
@@ -20,9 +21,9 @@ type Kernel struct {
 	Open func() (func() error, error)
 }
 
-// LeastInstructions is what the shorter run of a kernel executes at least. Starting a process costs some 200,000 instructions more or
-// less by chance (where the heap lies, how pages are cleared, in which order tables are sorted), which must stay below a quarter of a
-// percent.
+// LeastInstructions is what the shorter run of a kernel executes at least. Starting a process costs
+// some 200,000 instructions more or less by chance (where the heap lies, how pages are cleared, in
+// which order tables are sorted), which must stay below a quarter of a percent.
 const LeastInstructions = 80_000_000
 
 // All returns every gated kernel.

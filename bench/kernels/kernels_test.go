@@ -34,7 +34,8 @@ func TestCountOfTheReferenceKernel(t *testing.T) {
 	}
 }
 
-// A count is the difference of two processes; in a short run what starting up costs by chance would look like a change.
+// A count is the difference of two processes; in a short run what starting up costs by chance would
+// look like a change.
 func TestKernelsRunLongEnoughToBeCounted(t *testing.T) {
 	base, err := gate.Load("../baseline")
 	if err != nil {

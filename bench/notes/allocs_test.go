@@ -8,7 +8,8 @@ import (
 	"example.com/quire/bench/workload"
 )
 
-// TestNotesTakeFewAllocations: a retail note takes at most 60, an HFT note at most one for each row.
+// TestNotesTakeFewAllocations: a retail note takes at most 60, an HFT note at most one for each
+// row.
 func TestNotesTakeFewAllocations(t *testing.T) {
 	e, err := newEngine(t.Context(), plain)
 	if err != nil {

@@ -101,8 +101,8 @@ func glance(in *input) error {
 	return nil
 }
 
-// check has pdftotext read the document: its pages are counted, and every text of the data must stand there as often as it
-// should.
+// check has pdftotext read the document: its pages are counted, and every text of the data must
+// stand there as often as it should.
 func check(ctx context.Context, in *input) error {
 	pages, err := checkWords(ctx, in)
 	if want := in.kind.Pages(); err == nil && pages != want {

@@ -25,8 +25,9 @@ type controlInput struct {
 	signature []byte
 }
 
-// control does with the standard library what no maker of the same documents can leave out: it deflates, at the fastest level, the
-// streams that were made for the document alone, hashes the file, and signs the hash where documents are signed.
+// control does with the standard library what no maker of the same documents can leave out: it
+// deflates, at the fastest level, the streams that were made for the document alone, hashes the
+// file, and signs the hash where documents are signed.
 func control(k workload.NoteKind, f form) opener {
 	return func(ctx context.Context, _ harness.Env) (harness.Subject, error) {
 		e, err := newEngine(ctx, f)
@@ -84,8 +85,9 @@ func control(k workload.NoteKind, f form) opener {
 	}
 }
 
-// ownStreams returns what was deflated for this document alone: contents of pages and of what is drawn on them, object streams
-// and cross-references. Font files, character maps, profiles and images, which come from caches, are not among them.
+// ownStreams returns what was deflated for this document alone: contents of pages and of what is
+// drawn on them, object streams and cross-references. Font files, character maps, profiles and
+// images, which come from caches, are not among them.
 func ownStreams(file []byte) (out [][]byte, err error) {
 	r, err := cos.NewReader(bytes.NewReader(file), int64(len(file)), cos.ReaderOptions{})
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package notes is the suite of contract notes: a mix of short and long documents whose data are all different, plain, compliant
-// and signed, beside other libraries that draw the same pages and beside what deflating, hashing and signing the same bytes costs
-// at the least.
+// Package notes is the suite of contract notes: a mix of short and long documents whose data are
+// all different, plain, compliant and signed, beside other libraries that draw the same pages and
+// beside what deflating, hashing and signing the same bytes costs at the least.
 package notes
 
 import (

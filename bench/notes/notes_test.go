@@ -18,7 +18,8 @@ func TestSuiteIsValid(t *testing.T) {
 	}
 }
 
-// TestTheEngineMakesEveryKind: pages, texts and signatures are as they should be, by one goroutine and by several.
+// TestTheEngineMakesEveryKind: pages, texts and signatures are as they should be, by one goroutine
+// and by several.
 func TestTheEngineMakesEveryKind(t *testing.T) {
 	harnesstest.Need(t, append(tools(), pdfsig), python.Name)
 	for _, f := range []form{plain, compliant, signed} {
@@ -48,7 +49,8 @@ func use(t *testing.T, s harness.Subject) {
 	}
 }
 
-// TestTheOthersBesideTheEngine: the control kernel, hashing, the notes with a logo and the programs of other languages.
+// TestTheOthersBesideTheEngine: the control kernel, hashing, the notes with a logo and the programs
+// of other languages.
 func TestTheOthersBesideTheEngine(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -74,7 +76,8 @@ func TestTheOthersBesideTheEngine(t *testing.T) {
 	}
 }
 
-// TestPeersDrawEveryKind: the documents of the other libraries have the pages and the texts of ours.
+// TestPeersDrawEveryKind: the documents of the other libraries have the pages and the texts of
+// ours.
 func TestPeersDrawEveryKind(t *testing.T) {
 	harnesstest.Need(t, tools(), python.Name)
 	for name, produce := range map[string]maker{fpdfName: newFpdf(false), fpdfFont: newFpdf(true), gopdfName: newGopdf, marotoName: newMaroto()} {
@@ -96,7 +99,8 @@ func TestPeersDrawEveryKind(t *testing.T) {
 	}
 }
 
-// TestTheCheckSeesWhatIsWrong: a note of other data, one of another kind and one that is cut off do not pass.
+// TestTheCheckSeesWhatIsWrong: a note of other data, one of another kind and one that is cut off do
+// not pass.
 func TestTheCheckSeesWhatIsWrong(t *testing.T) {
 	harnesstest.Need(t, tools(), python.Name)
 	e, err := newEngine(t.Context(), plain)
@@ -127,7 +131,8 @@ func TestTheCheckSeesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestTheControlKernelKnowsItsStreams: one for each page at least, and none that an engine has from a cache.
+// TestTheControlKernelKnowsItsStreams: one for each page at least, and none that an engine has from
+// a cache.
 func TestTheControlKernelKnowsItsStreams(t *testing.T) {
 	for _, f := range []form{plain, compliant, signed} {
 		s, err := control(workload.Retail, f)(context.Background(), harness.Env{})

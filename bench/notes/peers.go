@@ -44,7 +44,8 @@ const (
 	foot    = "Registered broker, member of the exchange"
 )
 
-// spread is how peers spread the trades: how many stand on the first page, on one after it, and how high each is, in mm.
+// spread is how peers spread the trades: how many stand on the first page, on one after it, and how
+// high each is, in mm.
 func spread(k workload.NoteKind) (first, later int, high float64) {
 	const row = 17 / 72.0 * 25.4
 	switch k {

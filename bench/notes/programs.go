@@ -27,8 +27,8 @@ var programs embed.FS
 // python is where tools/install-bench-peers puts the libraries of the programs.
 var python = harness.Tool{Name: ".tools/pdfpeers/bin/python", Install: "tools/install-bench-peers", Version: []string{"--version"}}
 
-// programRows have libraries of other languages, each in a process that goes on from note to note. Their processes are waited
-// for, so the measure is time.
+// programRows have libraries of other languages, each in a process that goes on from note to note.
+// Their processes are waited for, so the measure is time.
 func programRows() []harness.Row {
 	rows := make([]harness.Row, 0, 2)
 	for _, k := range []workload.NoteKind{workload.Retail, workload.HFT} {

@@ -122,7 +122,8 @@ func (e *engine) produce(ctx context.Context, in *input) error {
 	return err
 }
 
-// warmed is where the documents begin that an engine makes before it is timed: they do not come again.
+// warmed is where the documents begin that an engine makes before it is timed: they do not come
+// again.
 const warmed = 1 << 40
 
 func (e *engine) warm(ctx context.Context, k workload.NoteKind) error {

@@ -1,5 +1,6 @@
-// Package pdfops is the suite of operations on PDF files: merge, split, fill, encrypt and optimise beside pdfcpu in process and
-// qpdf as a process, the same on a file of 200 MB, and what signing adds beside one signature and one hash.
+// Package pdfops is the suite of operations on PDF files: merge, split, fill, encrypt and optimise
+// beside pdfcpu in process and qpdf as a process, the same on a file of 200 MB, and what signing
+// adds beside one signature and one hash.
 package pdfops
 
 import (
@@ -258,7 +259,8 @@ func (in *input) glance() error {
 	return nil
 }
 
-// check has pdftotext read what came out: as many pages as went in, and the same words in the same order.
+// check has pdftotext read what came out: as many pages as went in, and the same words in the same
+// order.
 func (o operation) check(ctx context.Context, in *input) error {
 	if err := in.glance(); err != nil {
 		return err

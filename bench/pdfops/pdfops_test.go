@@ -8,7 +8,8 @@ import (
 	"example.com/quire/bench/internal/harnesstest"
 )
 
-// TestEveryContestantDoesTheOperations opens each contestant as the harness does and has what it wrote judged.
+// TestEveryContestantDoesTheOperations opens each contestant as the harness does and has what it
+// wrote judged.
 func TestEveryContestantDoesTheOperations(t *testing.T) {
 	if err := harness.Validate([]harness.Suite{Suite()}); err != nil {
 		t.Fatal(err)
@@ -42,7 +43,8 @@ func TestEveryContestantDoesTheOperations(t *testing.T) {
 	}
 }
 
-// TestLargeFile is worked on by all, with the pages that it should have in the end; here it has three.
+// TestLargeFile is worked on by all, with the pages that it should have in the end; here it has
+// three.
 func TestLargeFile(t *testing.T) {
 	for _, l := range largeOperations(3) {
 		for _, c := range l.row().Contestants {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// chosen are the samples of the module pdfcpu that are worked on: one or two of each kind of them, sound and
-// with text, which no contestant refuses.
+// chosen are the samples of the module pdfcpu that are worked on: one or two of each kind of them,
+// sound and with text, which no contestant refuses.
 var chosen = []string{
 	"annotations/HighlightAnnotation.pdf",
 	"basic/UserFont_Arabic.pdf",

@@ -1,5 +1,6 @@
-// Package psrp is the suite of PowerShell remoting: CLIXML, fragments, messages and packets beside the kernels of the standard
-// library that do the like, all in the same run. Inputs differ from operation to operation, and what comes out is compared.
+// Package psrp is the suite of PowerShell remoting: CLIXML, fragments, messages and packets beside
+// the kernels of the standard library that do the like, all in the same run. Inputs differ from
+// operation to operation, and what comes out is compared.
 package psrp
 
 import (
@@ -53,8 +54,8 @@ func gives[T any](got *T, want []T, equal func(a, b T) bool) func(i int) error {
 // maker makes a contestant ready.
 type maker func() (job, error)
 
-// times makes one operation of n: what takes a few nanoseconds is not to be measured by itself, beside the
-// harness's own steps.
+// times makes one operation of n: what takes a few nanoseconds is not to be measured by itself,
+// beside the harness's own steps.
 func times(n int, m maker) maker {
 	return func() (job, error) {
 		one, err := m()
@@ -72,7 +73,8 @@ func times(n int, m maker) maker {
 	}
 }
 
-// row is a row of quire against a kernel. atMost bounds the ratio, allocs the allocations of an operation when it is not negative.
+// row is a row of quire against a kernel. atMost bounds the ratio, allocs the allocations of an
+// operation when it is not negative.
 func row(name, title, text, kernel string, atMost, allocs float64, own, other maker) harness.Row {
 	r := harness.Row{Name: name, Title: title, Workload: harness.Workload{Name: "psrp-" + name, Version: 1, Seed: seed, Text: text}}
 	if atMost > 0 {

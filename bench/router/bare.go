@@ -10,8 +10,8 @@ import (
 	"example.com/quire/internal/route"
 )
 
-// bare is the look-up of web alone, as small a handler around it as the peers are: what the App does for each request beside it is
-// in the rows of the suite web-app.
+// bare is the look-up of web alone, as small a handler around it as the peers are: what the App
+// does for each request beside it is in the rows of the suite web-app.
 type bare struct {
 	table *route.Table[target]
 	pool  sync.Pool

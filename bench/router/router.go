@@ -1,6 +1,6 @@
-// Package router holds the suites of look-ups: requests through ServeHTTP whose handler reads every parameter; the route and the
-// values are asserted. web-router is the router alone beside peers without middleware, web-app the whole App beside peers that do
-// the same for each request.
+// Package router holds the suites of look-ups: requests through ServeHTTP whose handler reads every
+// parameter; the route and the values are asserted. web-router is the router alone beside peers
+// without middleware, web-app the whole App beside peers that do the same for each request.
 package router
 
 import (

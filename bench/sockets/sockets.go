@@ -1,4 +1,5 @@
-// Package sockets is the suite of whole servers: the frozen lane and ordinary handlers, loaded over 64 connections.
+// Package sockets is the suite of whole servers: the frozen lane and ordinary handlers, loaded over
+// 64 connections.
 package sockets
 
 import (
@@ -161,8 +162,8 @@ func sized(a load.Answer, size int) error {
 	return nil
 }
 
-// blended is nine frozen answers for an ordinary one on each connection, beside the same answers in long runs: what the change from
-// one to the other costs.
+// blended is nine frozen answers for an ordinary one on each connection, beside the same answers in
+// long runs: what the change from one to the other costs.
 func blended() harness.Row {
 	const run = 6400 // a hundred of each connection
 	r := row("mixed", "nine prebuilt answers for an ordinary one", plan(small, 0), []harness.Contestant{
@@ -183,7 +184,8 @@ func blended() harness.Row {
 	return r
 }
 
-// crowded is prebuilt answers beside requests that take 20 ms of a processor, one at a time by a gate.
+// crowded is prebuilt answers beside requests that take 20 ms of a processor, one at a time by a
+// gate.
 func crowded() harness.Row {
 	r := row("beside-work", "prebuilt answers beside requests that take 20 ms of a processor", plan(small, 0), []harness.Contestant{
 		server("quire", "", "one request in twenty works for 20 ms behind NewGate(1, 64)", true, busy(true)),

@@ -89,7 +89,8 @@ var (
 	clientTown   = strings.Fields("Pune Mumbai Chennai Kolkata Delhi Jaipur Kochi Surat")
 )
 
-// NewNote makes note i of a kind with so many trades: the same i gives the same data, and no two give the same.
+// NewNote makes note i of a kind with so many trades: the same i gives the same data, and no two
+// give the same.
 func NewNote(k NoteKind, i, trades int) *Note {
 	rng := rand.New(rand.NewPCG(NoteSeed+uint64(k), uint64(i))) //nolint:gosec // a fixed stream of inputs
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -137,8 +138,8 @@ func appendNote(dst []byte, n *Note) []byte {
 // MixLength is after how many documents the mix has its shares.
 const MixLength = 20
 
-// MixKind is the kind of document i of the mix: of every twenty, sixteen are retail, three active and one HFT, in another order
-// in each twenty.
+// MixKind is the kind of document i of the mix: of every twenty, sixteen are retail, three active
+// and one HFT, in another order in each twenty.
 func MixKind(i int) NoteKind {
 	rng := rand.New(rand.NewPCG(NoteSeed, uint64(i/MixLength))) //nolint:gosec // a fixed stream of inputs
 	switch place := rng.Perm(MixLength)[i%MixLength]; {

@@ -6,7 +6,8 @@ import (
 	"example.com/quire/bench/workload"
 )
 
-// TestNotesAreNewEachTime: no two notes of a kind have equal data, and the same number gives the same note.
+// TestNotesAreNewEachTime: no two notes of a kind have equal data, and the same number gives the
+// same note.
 func TestNotesAreNewEachTime(t *testing.T) {
 	for k := range workload.NoteKinds {
 		seen := map[string]bool{}

@@ -1,5 +1,5 @@
-// Package cacheprom shows the statistics of caches to Prometheus. It does no work per read: a scrape
-// reads the counters.
+// Package cacheprom shows the statistics of caches to Prometheus. It does no work per read: a
+// scrape reads the counters.
 //
 //	prometheus.MustRegister(cacheprom.New(posts, users))
 //

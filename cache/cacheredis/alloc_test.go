@@ -16,8 +16,9 @@ import (
 	"example.com/quire/cache/codec"
 )
 
-// TestAllocsOfRemoteCalls counts what a read and a write of the server allocate in all goroutines together, those of
-// the client and of the heartbeat among them. The race detector allocates on its own, so the file is not built with it.
+// TestAllocsOfRemoteCalls counts what a read and a write of the server allocate in all goroutines
+// together, those of the client and of the heartbeat among them. The race detector allocates on its
+// own, so the file is not built with it.
 func TestAllocsOfRemoteCalls(t *testing.T) {
 	const runs = 2000
 	server := cachetest.StartRedis(t, "redis")

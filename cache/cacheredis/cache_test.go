@@ -63,7 +63,8 @@ func (p prefixed) Format(k string) string { return string(p) + k }
 
 func (p prefixed) Parse(s string) (string, error) { return strings.TrimPrefix(s, string(p)), nil }
 
-// TestKeyThatIsTooLongIsNoFaultOfTheServer: whoever asks for such keys, or deletes them, does not open the breaker for others.
+// TestKeyThatIsTooLongIsNoFaultOfTheServer: whoever asks for such keys, or deletes them, does not
+// open the breaker for others.
 func TestKeyThatIsTooLongIsNoFaultOfTheServer(t *testing.T) {
 	server := cachetest.StartRedis(t, "redis")
 	long := strings.Repeat("k", 2000)
@@ -90,8 +91,8 @@ func TestKeyThatIsTooLongIsNoFaultOfTheServer(t *testing.T) {
 	}
 }
 
-// TestServerThatIsLostAndComesBack empty: the nodes serve what they hold until they know better, and
-// are in step again afterwards, by themselves.
+// TestServerThatIsLostAndComesBack empty: the nodes serve what they hold until they know better,
+// and are in step again afterwards, by themselves.
 func TestServerThatIsLostAndComesBack(t *testing.T) {
 	server := cachetest.StartRedis(t, "redis")
 	a, b := node(t, server.Addr, cache.Options[string, []byte]{}), node(t, server.Addr, cache.Options[string, []byte]{})

@@ -40,8 +40,8 @@ func TestServersAreRemotes(t *testing.T) {
 	}
 }
 
-// TestPublishThatIsDeniedFailsTheWrite: nothing is stored that no node would hear of, neither a record nor
-// the counter of a tag.
+// TestPublishThatIsDeniedFailsTheWrite: nothing is stored that no node would hear of, neither a
+// record nor the counter of a tag.
 func TestPublishThatIsDeniedFailsTheWrite(t *testing.T) {
 	for _, kind := range cachetest.RedisKinds() {
 		t.Run(kind, func(t *testing.T) {

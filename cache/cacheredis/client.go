@@ -6,20 +6,22 @@
 // their own, on which a heartbeat shows that none are outstanding; when it fails, or the server is
 // another one than before, the link is reported as down and made anew.
 //
-// In a Redis Cluster all keys of a namespace are in one slot, by their hash tag: so a write, its number,
-// its tags and its frame are one step of one server there too, and cost one round trip, and the load of one
-// cache is that of one primary; caches of other names are on others. Frames are ordinary messages, which the primary hands on to all nodes of the
-// cluster. Where a namespace is, the nodes of the cluster are asked at each new connection; a call
-// that is refused with MOVED is sent to where it was moved. While a slot is being moved calls are refused
-// (ASK, TRYAGAIN), and a cache serves what it holds and can prove, or loads. A promoted replica begins
-// a new epoch: what is held is compared before it is served. A primary that was cut off takes it that
-// long to refuse calls as cluster-node-timeout says, and a node that is cut off with it does not see before
-// what others write elsewhere.
+// In a Redis Cluster all keys of a namespace are in one slot, by their hash tag: so a write, its
+// number, its tags and its frame are one step of one server there too, and cost one round trip, and
+// the load of one cache is that of one primary; caches of other names are on others. Frames are
+// ordinary messages, which the primary hands on to all nodes of the cluster. Where a namespace is,
+// the nodes of the cluster are asked at each new connection; a call that is refused with MOVED is
+// sent to where it was moved. While a slot is being moved calls are refused (ASK, TRYAGAIN), and a
+// cache serves what it holds and can prove, or loads. A promoted replica begins a new epoch: what
+// is held is compared before it is served. A primary that was cut off takes it that long to refuse
+// calls as cluster-node-timeout says, and a node that is cut off with it does not see before what
+// others write elsewhere.
 //
-// The user of the server needs the commands EVAL, EVALSHA, GET, GETRANGE, MGET, SET, DEL, HGET, HMGET,
-// HSET, HINCRBY, PEXPIRE, PTTL, PUBLISH, SUBSCRIBE, UNSUBSCRIBE, INFO, TIME, ROLE, PING, CLIENT, HELLO, AUTH and
-// SELECT, for Purge SCAN and UNLINK, in a cluster CLUSTER, the keys q1:* and the channels q1:b:*. Whoever else may write those keys can change what the caches of
-// all nodes hold, but not have a record taken for that of another key.
+// The user of the server needs the commands EVAL, EVALSHA, GET, GETRANGE, MGET, SET, DEL, HGET,
+// HMGET, HSET, HINCRBY, PEXPIRE, PTTL, PUBLISH, SUBSCRIBE, UNSUBSCRIBE, INFO, TIME, ROLE, PING,
+// CLIENT, HELLO, AUTH and SELECT, for Purge SCAN and UNLINK, in a cluster CLUSTER, the keys q1:*
+// and the channels q1:b:*. Whoever else may write those keys can change what the caches of all
+// nodes hold, but not have a record taken for that of another key.
 package cacheredis
 
 import (
@@ -45,15 +47,15 @@ import (
 
 // Config says where the server is.
 type Config struct {
-	// Addr is the server's host:port. With SentinelMaster it is that of a Sentinel, with Cluster that of a
-	// node, or of several, separated by commas.
+	// Addr is the server's host:port. With SentinelMaster it is that of a Sentinel, with Cluster
+	// that of a node, or of several, separated by commas.
 	Addr string
-	// Cluster says that the server is a Redis Cluster. Its nodes are asked for the primary of a namespace at
-	// each new connection; those that they name are asked later too. DB is 0 then.
+	// Cluster says that the server is a Redis Cluster. Its nodes are asked for the primary of a
+	// namespace at each new connection; those that they name are asked later too. DB is 0 then.
 	Cluster bool
-	// SentinelMaster is the name by which the Sentinels know the primary, if they are to be asked for it,
-	// at each new connection. User name, password and database are those of the primary; TLS and Dial hold
-	// for the Sentinels too. Not with Cluster.
+	// SentinelMaster is the name by which the Sentinels know the primary, if they are to be asked
+	// for it, at each new connection. User name, password and database are those of the primary;
+	// TLS and Dial hold for the Sentinels too. Not with Cluster.
 	SentinelMaster string
 	// Username and Password authenticate, if set.
 	Username, Password string
@@ -61,8 +63,8 @@ type Config struct {
 	DB int
 	// TLS, if not nil, encrypts the connections.
 	TLS *tls.Config
-	// DialTimeout bounds the making of a connection, in which a call may stand even if its context ends.
-	// Default 1s.
+	// DialTimeout bounds the making of a connection, in which a call may stand even if its context
+	// ends. Default 1s.
 	DialTimeout time.Duration
 	// Dial makes connections in place of a net.Dialer. The Client adds no TLS to them.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
@@ -70,8 +72,9 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Client is a connection to a server for any number of caches. Its methods may be called concurrently.
-// Errors that match cache.ErrUnavailable are refusals of the server and failures to connect.
+// Client is a connection to a server for any number of caches. Its methods may be called
+// concurrently. Errors that match cache.ErrUnavailable are refusals of the server and failures to
+// connect.
 type Client struct {
 	config Config
 	addrs  []string // of Config.Addr
@@ -86,8 +89,8 @@ type Client struct {
 	closed bool
 }
 
-// Open makes a client. It does not need the server to be there: connections are made, and made again,
-// when they are used. Its error is a *cache.ConfigError.
+// Open makes a client. It does not need the server to be there: connections are made, and made
+// again, when they are used. Its error is a *cache.ConfigError.
 func Open(c Config) (*Client, error) {
 	addrs := []string{c.Addr}
 	if c.SentinelMaster != "" || c.Cluster {

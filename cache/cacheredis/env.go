@@ -9,9 +9,11 @@ import (
 	"example.com/quire/cache"
 )
 
-// FromEnv reads a Config from the environment: the variables PREFIX_ADDR (host:port), PREFIX_USERNAME,
-// PREFIX_PASSWORD, PREFIX_DB (a number), PREFIX_SENTINEL_MASTER (see Config), PREFIX_CLUSTER (true or false) and PREFIX_TLS (true: encrypted,
-// with the certificate authorities of the system). What is not set is left out. An error is a *cache.ConfigError that names the variable.
+// FromEnv reads a Config from the environment: the variables PREFIX_ADDR (host:port),
+// PREFIX_USERNAME, PREFIX_PASSWORD, PREFIX_DB (a number), PREFIX_SENTINEL_MASTER (see Config),
+// PREFIX_CLUSTER (true or false) and PREFIX_TLS (true: encrypted, with the certificate authorities
+// of the system). What is not set is left out. An error is a *cache.ConfigError that names the
+// variable.
 func FromEnv(prefix string) (Config, error) {
 	c := Config{
 		Addr: os.Getenv(prefix + "_ADDR"), SentinelMaster: os.Getenv(prefix + "_SENTINEL_MASTER"), Username: os.Getenv(prefix + "_USERNAME"), Password: os.Getenv(prefix + "_PASSWORD"),

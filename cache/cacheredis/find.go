@@ -15,11 +15,11 @@ import (
 	"example.com/quire/cache"
 )
 
-// With Sentinel or Cluster each connection begins with the question where the primary is. All that may
-// know are asked at once, and the first answer counts: one that hangs holds up nothing. An answer that is out of date does no
-// harm. When Sentinel makes a primary a replica it ends the connections to it; a node of a cluster that
-// does not have a slot refuses calls, and one that is cut off says that the cluster is down; and the
-// heartbeat of a link asks for the role besides.
+// With Sentinel or Cluster each connection begins with the question where the primary is. All that
+// may know are asked at once, and the first answer counts: one that hangs holds up nothing. An
+// answer that is out of date does no harm. When Sentinel makes a primary a replica it ends the
+// connections to it; a node of a cluster that does not have a slot refuses calls, and one that is
+// cut off says that the cluster is down; and the heartbeat of a link asks for the role besides.
 
 // maxAsked is at most how many nodes of a cluster are asked.
 const maxAsked = 8
@@ -143,7 +143,8 @@ func (c Config) primaryOfSentinel(ctx context.Context, conn rueidis.Client, _ st
 	return net.JoinHostPort(at[0], at[1]), nil
 }
 
-// primaryOfSlot finds the server that has the slot of the namespace, and remembers all that have any.
+// primaryOfSlot finds the server that has the slot of the namespace, and remembers all that have
+// any.
 func (h *home) primaryOfSlot(ctx context.Context, conn rueidis.Client, at string) (addr string, err error) {
 	answers := conn.DoMulti(ctx, conn.B().ClusterKeyslot().Key(metaKey(h.ns)).Build(), conn.B().ClusterInfo().Build(), conn.B().ClusterSlots().Build())
 	slot, err1 := answers[0].AsInt64()
@@ -179,8 +180,8 @@ func (h *home) primaryOfSlot(ctx context.Context, conn rueidis.Client, at string
 	return addr, nil
 }
 
-// parseSlots reads a range of slots and the addresses of those that have it, the primary first, as the
-// node at that address says it.
+// parseSlots reads a range of slots and the addresses of those that have it, the primary first, as
+// the node at that address says it.
 func parseSlots(r rueidis.RedisMessage, at string) (from, to int64, nodes []string, err error) {
 	parts, err := r.ToArray()
 	if err != nil {

@@ -18,13 +18,13 @@ import (
 
 // The proof of a link. A heartbeat is a pipeline on the connection of the subscription. The server
 // sends frames of writes that came before the heartbeat before its answer, and the connection's
-// reader hands frames over before it hands over the answer. So an answered heartbeat proves that all
-// frames of writes before its sending have arrived: the time of sending is the proof, not that of the
-// answer.
+// reader hands frames over before it hands over the answer. So an answered heartbeat proves that
+// all frames of writes before its sending have arrived: the time of sending is the proof, not that
+// of the answer.
 
-// A tracked link also gets the server's own invalidations (CLIENT TRACKING in broadcast mode), which
-// the server sends at the end of a turn of its event loop. The answer to a heartbeat can so come before
-// the invalidation of an earlier write of the same turn:
+// A tracked link also gets the server's own invalidations (CLIENT TRACKING in broadcast mode),
+// which the server sends at the end of a turn of its event loop. The answer to a heartbeat can so
+// come before the invalidation of an earlier write of the same turn:
 //
 //	turn n    foreign DEL k; heartbeat i is answered; then the invalidation of k is sent
 //	turn n+1  heartbeat i+1 is answered
@@ -206,8 +206,8 @@ func (l *link) open(ctx context.Context) (epoch string, err error) {
 	return epoch, err
 }
 
-// judgeEviction warns of a server that drops any key for lack of memory: counters of tags go with it,
-// and with each all entries that have the tag.
+// judgeEviction warns of a server that drops any key for lack of memory: counters of tags go with
+// it, and with each all entries that have the tag.
 func (l *link) judgeEviction(ctx context.Context, conn rueidis.DedicatedClient) {
 	_ = l.within(ctx, func(ctx context.Context) error { // the heartbeat finds what is wrong with the connection
 		info, err := conn.Do(ctx, conn.B().Info().Section("memory").Build()).ToString()
@@ -248,9 +248,9 @@ func (l *link) beat(ctx context.Context, conn rueidis.DedicatedClient, epoch str
 	return nil
 }
 
-// message hands one message over. An error ends the session: it is not known what was said. What comes
-// before the link is up is older than all that its user knows; the frame of an epoch that the open
-// script has begun is among it.
+// message hands one message over. An error ends the session: it is not known what was said. What
+// comes before the link is up is older than all that its user knows; the frame of an epoch that the
+// open script has begun is among it.
 func (l *link) message(m rueidis.PubSubMessage) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"example.com/quire/internal/toxitest"
 )
 
-// TestPartitionDownsTheLink: no data pass, though all connections stay open. What was written meanwhile
-// is there when the link is up again, under its version.
+// TestPartitionDownsTheLink: no data pass, though all connections stay open. What was written
+// meanwhile is there when the link is up again, under its version.
 func TestPartitionDownsTheLink(t *testing.T) {
 	server := cachetest.StartRedis(t, "redis")
 	proxy := toxitest.Start(t)

@@ -13,7 +13,8 @@ import (
 	"example.com/quire/cache/cachetest"
 )
 
-// TestPurgeTouchesItsNamespaceAlone: what is in use, what belongs to others and what is no record stays.
+// TestPurgeTouchesItsNamespaceAlone: what is in use, what belongs to others and what is no record
+// stays.
 func TestPurgeTouchesItsNamespaceAlone(t *testing.T) {
 	for _, kind := range cachetest.RedisKinds() {
 		t.Run(kind, func(t *testing.T) {

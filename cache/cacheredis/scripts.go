@@ -8,8 +8,8 @@ import "github.com/redis/rueidis"
 //	q1:l:{ns/00}:KEY  lease      q1:m:{ns/00}      meta: e epoch, c counter, i identity
 //
 // and q1:b:{ns/00} is the channel of the frames. A counter goes on from the server's clock in
-// microseconds (below 2^53, exact in Lua) when the meta hash is made, so that it is greater than all
-// counters of the epochs before.
+// microseconds (below 2^53, exact in Lua) when the meta hash is made, so that it is greater than
+// all counters of the epochs before.
 
 const (
 	dataStart    = "q1:d:{"
@@ -27,12 +27,12 @@ func tagKey(ns, tag string) string   { return tagStart + ns + keyEnd + tag }
 func metaKey(ns string) string       { return metaStart + ns + tagEnd }
 func channel(ns string) string       { return channelStart + ns + tagEnd }
 
-// A script publishes before it stores: what is published is seen by nobody before the script ends, and where
-// publishing is refused, as to a user without the channel, nothing was stored.
+// A script publishes before it stores: what is published is seen by nobody before the script ends,
+// and where publishing is refused, as to a user without the channel, nothing was stored.
 
 // lib is what all scripts begin with. begin(identity) makes a new epoch if there is none, or if the
-// server is not the one that began it (identity is nil for scripts that do not check). ARGV[1] is the
-// channel, ARGV[2] the epoch to begin.
+// server is not the one that began it (identity is nil for scripts that do not check). ARGV[1] is
+// the channel, ARGV[2] the epoch to begin.
 const lib = `
 local function begin(identity)
   local e, i = unpack(redis.call('HMGET', KEYS[1], 'e', 'i'))
@@ -61,8 +61,8 @@ return begin((run or '') .. '/' .. (repl or ''))
 
 // storeScript stores one record.
 //
-// KEYS meta, data, lease, tag...; ARGV channel, epoch, condition, what it wants, life in ms, header to
-// byte 8, record from byte 32, frame to byte 4, frame from byte 20, push, counter of each tag
+// KEYS meta, data, lease, tag...; ARGV channel, epoch, condition, what it wants, life in ms, header
+// to byte 8, record from byte 32, frame to byte 4, frame from byte 20, push, counter of each tag
 const storeScript = lib + `
 local now = redis.call('GETRANGE', KEYS[2], 0, 39)
 local have = ''
@@ -110,7 +110,8 @@ return 1
 
 // tagsScript reads, makes or bumps counters of tags. A life of 0 is none.
 //
-// KEYS meta, tag...; ARGV channel, epoch, bump, (life in ms, frame to byte 4, frame from byte 20)...
+// KEYS meta, tag...; ARGV channel, epoch, bump, (life in ms, frame to byte 4, frame from byte
+// 20)...
 const tagsScript = lib + `
 local all = {}
 local e = begin()

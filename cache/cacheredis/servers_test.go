@@ -58,8 +58,9 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestReplicaThatLagsIsPromoted by hand, without the last writes, which are lost with the primary. No
-// node goes on with them, what is written then is read by all, and no version is given out again.
+// TestReplicaThatLagsIsPromoted by hand, without the last writes, which are lost with the primary.
+// No node goes on with them, what is written then is read by all, and no version is given out
+// again.
 func TestReplicaThatLagsIsPromoted(t *testing.T) {
 	for _, kind := range cachetest.RedisKinds() {
 		t.Run(kind, func(t *testing.T) {
@@ -113,7 +114,8 @@ func TestReplicaThatLagsIsPromoted(t *testing.T) {
 	}
 }
 
-// TestSentinelPromotesAReplica: the caches find the primary by Sentinel, and the next one when it is lost.
+// TestSentinelPromotesAReplica: the caches find the primary by Sentinel, and the next one when it
+// is lost.
 func TestSentinelPromotesAReplica(t *testing.T) {
 	for _, kind := range cachetest.RedisKinds() {
 		t.Run(kind, func(t *testing.T) {
@@ -164,8 +166,8 @@ func replicas(t *testing.T, sentinel string) (n int) {
 	return n
 }
 
-// TestCacheStartsWithoutItsServer: it serves from the loader, says that it proves nothing, and is in
-// step once the server is there.
+// TestCacheStartsWithoutItsServer: it serves from the loader, says that it proves nothing, and is
+// in step once the server is there.
 func TestCacheStartsWithoutItsServer(t *testing.T) {
 	server := cachetest.StartRedis(t, "redis")
 	server.Kill()
@@ -396,7 +398,8 @@ func TestEveryKeyButTwoEnds(t *testing.T) {
 	}
 }
 
-// lives has what each key of a server has left, in milliseconds, -1 for no end, -2 for one that has ended.
+// lives has what each key of a server has left, in milliseconds, -1 for no end, -2 for one that has
+// ended.
 func lives(t *testing.T, addr string) map[string]int64 {
 	t.Helper()
 	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, ForceSingleClient: true, DisableCache: true})

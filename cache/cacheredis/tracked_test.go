@@ -52,8 +52,8 @@ func TestTrackedSeesForeignClients(t *testing.T) {
 	}
 }
 
-// TestTrackedLinkIsProvedLate: by the heartbeat before the last that was answered, and one that is not
-// tracked by the last. A tracked link says what was touched.
+// TestTrackedLinkIsProvedLate: by the heartbeat before the last that was answered, and one that is
+// not tracked by the last. A tracked link says what was touched.
 func TestTrackedLinkIsProvedLate(t *testing.T) {
 	server := cachetest.StartRedis(t, "redis")
 	for _, tracked := range []bool{false, true} {

@@ -28,8 +28,8 @@ import (
 // The server fills in epoch, counter and time of storage. The key stands in the record so that a
 // record is never given out under another key, whatever puts it there.
 //
-// A frame is a header of 32 bytes and the key or tag, and, for a write, the record if it is pushed, or
-// else the time of storage alone, as in the record:
+// A frame is a header of 32 bytes and the key or tag, and, for a write, the record if it is pushed,
+// or else the time of storage alone, as in the record:
 //
 //	 0  2  51 42            12  8  counter
 //	 2  1  wire form        20  8  write id
@@ -150,8 +150,8 @@ func parseHeader(b []byte, now int64) (r cache.Record, err error) {
 	return r, nil
 }
 
-// age is the time since that in b, of the server's clock; 0 for what it cannot be. Differences beyond
-// what a Duration holds are cut: such a record is not fresh in any case.
+// age is the time since that in b, of the server's clock; 0 for what it cannot be. Differences
+// beyond what a Duration holds are cut: such a record is not fresh in any case.
 func age(b []byte, now int64) time.Duration {
 	stored := min(binary.BigEndian.Uint64(b), math.MaxInt64)
 	return time.Duration(min(max(now-int64(stored), 0), math.MaxInt64/1000)) * time.Microsecond

@@ -127,7 +127,8 @@ func (r *Recorder) WaitUp(t *testing.T) (epoch uint64) {
 	return epoch
 }
 
-// WaitDown waits until the link has gone down since the last WaitUp or WaitDown returned. It may be up again.
+// WaitDown waits until the link has gone down since the last WaitUp or WaitDown returned. It may be
+// up again.
 func (r *Recorder) WaitDown(t *testing.T) {
 	t.Helper()
 	r.wait(t, "down", func() bool {

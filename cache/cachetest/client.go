@@ -47,7 +47,8 @@ type Client struct {
 	Cache *cache.Cache[string, []byte]
 	// Now is the time of the history.
 	Now func() time.Duration
-	// MaxStale is that of the cache's policy, and how late the process may notice the end of a time.
+	// MaxStale is that of the cache's policy, and how late the process may notice the end of a
+	// time.
 	MaxStale time.Duration
 	// Many is the loader of CallGetMany; nil for that of the cache.
 	Many func(context.Context, []string) (map[string][]byte, error)
@@ -61,9 +62,9 @@ const maxStaleOfBounded = 100 * time.Millisecond
 // tag is that of all keys but the first.
 const tag = "t"
 
-// Do makes a call, with a value that no other write has, and returns what belongs to the history: nothing
-// for a call that changed nothing and answered nothing. All keys of the cache are given, i is that of
-// the call.
+// Do makes a call, with a value that no other write has, and returns what belongs to the history:
+// nothing for a call that changed nothing and answered nothing. All keys of the cache are given, i
+// is that of the call.
 func (c *Client) Do(ctx context.Context, call Call, keys []string, i int, value string) []Op {
 	o := Op{Node: c.Node, Key: keys[i], Call: c.Now()}
 	if call >= CallPeek {

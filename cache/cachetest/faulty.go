@@ -14,16 +14,16 @@ import (
 	"example.com/quire/cache"
 )
 
-// Faulty is what stands between one node and what it shares with others, and fails: calls take long,
-// get lost, or are done after the caller has given up; frames come late, twice and out of order; the
-// link is cut, which the node learns later. A tracked link is told of each write a second time, as a touch,
-// later and out of order too. It keeps what cache.Remote and cache.Bus promise. It is meant for a bubble of
-// testing/synctest, whose time costs nothing.
+// Faulty is what stands between one node and what it shares with others, and fails: calls take
+// long, get lost, or are done after the caller has given up; frames come late, twice and out of
+// order; the link is cut, which the node learns later. A tracked link is told of each write a
+// second time, as a touch, later and out of order too. It keeps what cache.Remote and cache.Bus
+// promise. It is meant for a bubble of testing/synctest, whose time costs nothing.
 //
 // All that it does follows from one number. What becomes of a call is drawn from a stream of random
-// numbers for calls of its kind and keys, so that it does not depend on which of two goroutines that run
-// at one instant comes first. Nothing is done at once: what one call or frame brings about is over before
-// the next arrives.
+// numbers for calls of its kind and keys, so that it does not depend on which of two goroutines
+// that run at one instant comes first. Nothing is done at once: what one call or frame brings about
+// is over before the next arrives.
 type Faulty struct {
 	Shared
 
@@ -93,8 +93,8 @@ func (f *Faulty) Calm() {
 // chance is true once in n times, up to 1 for each time.
 func (f *Faulty) chance(of string, n int) bool { return f.stream(of).IntN(n) == 0 && !f.calm }
 
-// delay is how long something takes: hardly twice the same, so that the order of what happens is that
-// of the numbers drawn.
+// delay is how long something takes: hardly twice the same, so that the order of what happens is
+// that of the numbers drawn.
 func (f *Faulty) delay(of string, most time.Duration) time.Duration {
 	return time.Duration(1 + f.stream(of).Int64N(int64(most)))
 }
@@ -240,7 +240,8 @@ func (f *Faulty) heal() {
 // faultySink is what the bus sees.
 type faultySink Faulty
 
-// arrive calls the sink when d is over, unless the link ends before, and tells when. The caller holds mu.
+// arrive calls the sink when d is over, unless the link ends before, and tells when. The caller
+// holds mu.
 func (f *faultySink) arrive(d time.Duration, call func(cache.Sink)) (at time.Time) {
 	at = time.Now().Add(d)
 	if d == 0 {
@@ -303,8 +304,8 @@ func (f *faultySink) Down(err error) {
 	}
 }
 
-// Proof implements cache.Sink. It arrives after all frames that came before it. A touch may come after the next
-// proof that the bus sends, which a tracked link takes for the proof before.
+// Proof implements cache.Sink. It arrives after all frames that came before it. A touch may come
+// after the next proof that the bus sends, which a tracked link takes for the proof before.
 func (f *faultySink) Proof(sent time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

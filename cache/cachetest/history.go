@@ -20,7 +20,8 @@ type Op struct {
 	Node  int // the process, or what stands for one
 	Key   string
 	Write bool
-	// Value is what was written or read, "" for no value. No two writes have the same one, but for removals.
+	// Value is what was written or read, "" for no value. No two writes have the same one, but for
+	// removals.
 	Value string
 	// Compare marks a write that was done because the value was Old.
 	Compare      bool
@@ -39,9 +40,9 @@ const maxViolations = 20
 
 // Violations judges a history in which no key had a value at first. It returns what is wrong:
 //
-//   - a key whose calls are not those of one register, where a read may be answered as of any instant
-//     from Bound before its call on; so a bound that is below the true staleness is found, as is an
-//     acknowledged write that was lost;
+//   - a key whose calls are not those of one register, where a read may be answered as of any
+//     instant from Bound before its call on; so a bound that is below the true staleness is found,
+//     as is an acknowledged write that was lost;
 //   - a read of a node that is older than what the node has read of the key before.
 func Violations(ops []Op) (wrong []string) {
 	keys := map[string][]Op{}
@@ -63,9 +64,10 @@ func Violations(ops []Op) (wrong []string) {
 
 // register is the model of one key. Values are numbers.
 //
-// A removal of unknown outcome may be done at any instant after its call. Of several that are left, it makes no difference
-// which is done: if a later one may be done, so may an earlier one in its place. So they are done in the order of
-// their calls; to try all orders takes twice the time for each more.
+// A removal of unknown outcome may be done at any instant after its call. Of several that are left,
+// it makes no difference which is done: if a later one may be done, so may an earlier one in its
+// place. So they are done in the order of their calls; to try all orders takes twice the time for
+// each more.
 var register = porcupine.Model{
 	Init: func() any { return have{} },
 	Step: func(state, in, _ any) (bool, any) {
@@ -160,8 +162,8 @@ func unwritten(all []Op) (string, bool) {
 	return "", false
 }
 
-// shortest returns the calls up to the first instant, by their ends, at which those of all are wrong. A
-// write that goes on then may be done yet.
+// shortest returns the calls up to the first instant, by their ends, at which those of all are
+// wrong. A write that goes on then may be done yet.
 func shortest(all []Op) []Op {
 	all = slices.SortedFunc(slices.Values(all), func(a, b Op) int { return cmp.Compare(a.Return, b.Return) })
 	until := func(n int) []Op {
@@ -178,8 +180,8 @@ func shortest(all []Op) []Op {
 	return until(n)
 }
 
-// fewest leaves out calls without which the others are wrong still: the last ones first, as nothing may
-// be read that nobody has written. Removals that may be why nothing was read stay.
+// fewest leaves out calls without which the others are wrong still: the last ones first, as nothing
+// may be read that nobody has written. Removals that may be why nothing was read stay.
 func fewest(all []Op) []Op {
 	removal := func(o Op) bool { return o.Write && o.Value == "" }
 	var removals []Op
@@ -261,8 +263,9 @@ func judge(all []Op, patience time.Duration) porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(register, history, patience)
 }
 
-// telling returns the writes, and the reads with their bounds as part of their times. A read that lasted
-// while another one of the same value began and ended says nothing that this one does not, and is left out.
+// telling returns the writes, and the reads with their bounds as part of their times. A read that
+// lasted while another one of the same value began and ended says nothing that this one does not,
+// and is left out.
 //
 // called is when the writes of the values began: no read is answered as of an instant before.
 func telling(all []Op, called map[string]time.Duration) (some []Op) {
@@ -301,9 +304,9 @@ func versions(all []Op) map[string]cache.Version {
 	return m
 }
 
-// Stale says of how many reads it is known for how long, at least, what they returned had been replaced when
-// they were called, how many of them were not of the present value, how old the oldest was, and what the
-// first one was of which the bound was less than that.
+// Stale says of how many reads it is known for how long, at least, what they returned had been
+// replaced when they were called, how many of them were not of the present value, how old the
+// oldest was, and what the first one was of which the bound was less than that.
 func Stale(ops []Op) (reads, stale int, oldest time.Duration, wrong *Op) {
 	keys := map[string][]Op{}
 	for _, o := range ops {

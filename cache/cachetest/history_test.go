@@ -84,8 +84,9 @@ func TestSmallestHistoryIsTold(t *testing.T) {
 	}
 }
 
-// TestManyRemovalsOfUnknownOutcomeAreJudged: one was done each time that nothing was read, whichever it was, and in the
-// end there is one too few. To try which is done when would take too long.
+// TestManyRemovalsOfUnknownOutcomeAreJudged: one was done each time that nothing was read,
+// whichever it was, and in the end there is one too few. To try which is done when would take too
+// long.
 func TestManyRemovalsOfUnknownOutcomeAreJudged(t *testing.T) {
 	const removals = 30
 	var ops []cachetest.Op

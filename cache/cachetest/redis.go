@@ -42,8 +42,8 @@ func StartRedis(t *testing.T, kind string, args ...string) *Redis {
 	})
 }
 
-// StartSentinel starts a Sentinel of that kind that alone decides over the primary at addr, which it
-// knows by name.
+// StartSentinel starts a Sentinel of that kind that alone decides over the primary at addr, which
+// it knows by name.
 func StartSentinel(t *testing.T, kind, name, addr string) *Redis {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,7 +62,8 @@ func StartSentinel(t *testing.T, kind, name, addr string) *Redis {
 	})
 }
 
-// Cluster is a Redis Cluster on loopback that belongs to one test: three primaries and a replica of each.
+// Cluster is a Redis Cluster on loopback that belongs to one test: three primaries and a replica of
+// each.
 type Cluster struct {
 	Primaries, Replicas []*Redis // each at the place of its primary
 }
@@ -118,8 +119,8 @@ func StartCluster(t *testing.T, kind string, nodeTimeout time.Duration) *Cluster
 	return c
 }
 
-// Command runs one command as a foreign client, without a password, and returns the answer if it is one
-// text or number.
+// Command runs one command as a foreign client, without a password, and returns the answer if it is
+// one text or number.
 func (r *Redis) Command(t *testing.T, words ...string) string {
 	t.Helper()
 	answer, err := r.command(words...)

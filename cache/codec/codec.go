@@ -134,9 +134,9 @@ type Marshaler interface {
 	encoding.BinaryUnmarshaler
 }
 
-// Binary is the codec of types that have their own encoding. V is a pointer type; UnmarshalBinary is
-// called on a new value and, unlike what package encoding asks of it elsewhere, may keep parts of
-// the bytes. Nil is an error.
+// Binary is the codec of types that have their own encoding. V is a pointer type; UnmarshalBinary
+// is called on a new value and, unlike what package encoding asks of it elsewhere, may keep parts
+// of the bytes. Nil is an error.
 type Binary[V Marshaler] struct {
 	// Limit bounds the encoding in bytes; 0 is DefaultLimit.
 	Limit int

@@ -12,8 +12,8 @@ import (
 )
 
 // sealed encrypts what another codec writes, so that whoever reads the remote learns no value, and
-// whoever writes it makes none up. It hides neither keys nor lengths, and does not say of which key a
-// value is: who may write the remote can give one key the sealed value of another.
+// whoever writes it makes none up. It hides neither keys nor lengths, and does not say of which key
+// a value is: who may write the remote can give one key the sealed value of another.
 type sealed[V any] struct {
 	plain cache.Codec[V]
 	gcm   cipher.AEAD
@@ -21,7 +21,8 @@ type sealed[V any] struct {
 
 var _ cache.Codec[[]byte] = sealed[[]byte]{}
 
-// newSealed takes a key of 16, 24 or 32 bytes, the same in all nodes. One key is good for 2^32 values.
+// newSealed takes a key of 16, 24 or 32 bytes, the same in all nodes. One key is good for 2^32
+// values.
 func newSealed[V any](plain cache.Codec[V], key []byte) (sealed[V], error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {

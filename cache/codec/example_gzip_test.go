@@ -13,8 +13,8 @@ import (
 	"example.com/quire/cache/codec"
 )
 
-// gzipped compresses what another codec writes. codec/zstd is faster and smaller; this one is for peers
-// that speak gzip.
+// gzipped compresses what another codec writes. codec/zstd is faster and smaller; this one is for
+// peers that speak gzip.
 type gzipped[V any] struct {
 	plain cache.Codec[V]
 	limit int64 // of the decompressed bytes

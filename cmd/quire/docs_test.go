@@ -187,7 +187,8 @@ func configKeys(t reflect.Type, path string) []string {
 	return []string{path}
 }
 
-// TestDocsDirectories: ARCHITECTURE.md names every directory of packages, and none that is not there.
+// TestDocsDirectories: ARCHITECTURE.md names every directory of packages, and none that is not
+// there.
 func TestDocsDirectories(t *testing.T) {
 	_, table, _ := strings.Cut(page(t, "ARCHITECTURE.md"), "## Directories")
 	table, _, _ = strings.Cut(table, "\n## ")
@@ -506,8 +507,8 @@ func TestDocsOperations(t *testing.T) {
 	}
 }
 
-// signer writes a key for tests with its certificate, and returns what signs the message that a report
-// has, in the place of a key that is elsewhere.
+// signer writes a key for tests with its certificate, and returns what signs the message that a
+// report has, in the place of a key that is elsewhere.
 func signer(t *testing.T) func(report string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

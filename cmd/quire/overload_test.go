@@ -22,8 +22,9 @@ import (
 // it can make: it goes on making what it can, who is refused is told when to come back, nobody is
 // dropped, and when it is over the next request is answered.
 //
-// QUIRE_OVERLOAD sets for how long (as 60s), on a machine that does nothing else: then at least 90 %
-// of the capacity is made, and of 20 refusals 19 take at most 100 ms. Without it no time is judged.
+// QUIRE_OVERLOAD sets for how long (as 60s), on a machine that does nothing else: then at least 90
+// % of the capacity is made, and of 20 refusals 19 take at most 100 ms. Without it no time is
+// judged.
 func TestUnderOverloadEveryRequestIsMadeOrRefused(t *testing.T) {
 	calm, overload, most, judged := 500*time.Millisecond, time.Second, 400, false // most: each may need an open file
 	if s := os.Getenv("QUIRE_OVERLOAD"); s != "" {

@@ -107,8 +107,9 @@ func cmdSSHD(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("SSHD_PEER", s.Command())
 }
 
-// cmdFlaky starts an API that is busy for the first two of three requests and lets its answers be cached; it puts its address into a variable.
-// What is asked for at /slow never comes, at /once not the first time.
+// cmdFlaky starts an API that is busy for the first two of three requests and lets its answers be
+// cached; it puts its address into a variable. What is asked for at /slow never comes, at /once not
+// the first time.
 func cmdFlaky(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) == 1, "flaky VARIABLE")
 	var calls atomic.Int64

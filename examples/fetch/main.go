@@ -1,5 +1,6 @@
-// Command fetch asks a flaky API 300 times through a fetch.Client with every layer on, and prints what each layer did. The API is its
-// own: one of three answers is an error, one of twenty comes late.
+// Command fetch asks a flaky API 300 times through a fetch.Client with every layer on, and prints
+// what each layer did. The API is its own: one of three answers is an error, one of twenty comes
+// late.
 //
 //	go run ./examples/fetch
 //	go run ./examples/fetch -stay    keeps the state page open until interrupted
@@ -40,7 +41,8 @@ func main() {
 	}
 }
 
-// flaky fails every third request, is slow at every twentieth, and lets what it answers be cached for a second.
+// flaky fails every third request, is slow at every twentieth, and lets what it answers be cached
+// for a second.
 func flaky() http.Handler {
 	var calls atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

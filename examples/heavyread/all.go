@@ -98,8 +98,8 @@ func startAll(ctx context.Context, addr, data string) error {
 
 var errEnded = errors.New("a process ended that nobody had asked to")
 
-// launch starts a process, which is asked to end when ctx does, and whose failure comes over the channel. An
-// interrupt from the keyboard reaches this process alone, so that they end in order.
+// launch starts a process, which is asked to end when ctx does, and whose failure comes over the
+// channel. An interrupt from the keyboard reaches this process alone, so that they end in order.
 func launch(ctx context.Context, title, name string, args ...string) (<-chan error, error) {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // G204: Redis and this program
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

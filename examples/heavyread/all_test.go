@@ -59,7 +59,8 @@ func freePorts(t *testing.T) int {
 	return 0
 }
 
-// TestInterruptEndsAllProcesses: as from the keyboard, which interrupts all that run in the foreground.
+// TestInterruptEndsAllProcesses: as from the keyboard, which interrupts all that run in the
+// foreground.
 func TestInterruptEndsAllProcesses(t *testing.T) {
 	t.Chdir("../..")
 	if _, err := redisServer(); err != nil {

@@ -209,8 +209,8 @@ func raw(t *testing.T, addr, target string) string {
 	return dates.ReplaceAllString(string(b), "Date: now\r\n")
 }
 
-// TestReplyIsTheSameOnEveryNode: the reply in all its codings is the same bytes where it was written,
-// pushed, fetched, and loaded.
+// TestReplyIsTheSameOnEveryNode: the reply in all its codings is the same bytes where it was
+// written, pushed, fetched, and loaded.
 func TestReplyIsTheSameOnEveryNode(t *testing.T) {
 	redis, dir := cachetest.StartRedis(t, "redis"), t.TempDir()
 	written, pushed := start(t, redis.Addr, dir, true), start(t, redis.Addr, dir, false)

@@ -226,8 +226,8 @@ type created struct {
 
 const maxPost = 1 << 20
 
-// create stores a post and tells all nodes. An answer other than 201 means that the request is to be
-// repeated, which does no harm.
+// create stores a post and tells all nodes. An answer other than 201 means that the request is to
+// be repeated, which does no harm.
 func (n *node) create(w http.ResponseWriter, r *http.Request) {
 	var in struct{ ID, Title, Content, Author string }
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxPost))

@@ -90,8 +90,8 @@ func reply(body []byte) (*frozen.Entry, error) {
 	})
 }
 
-// validID has only characters that stand in a query as they are, so that an id is found in a request
-// without decoding it.
+// validID has only characters that stand in a query as they are, so that an id is found in a
+// request without decoding it.
 var validID = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.~-]{0,63}$`)
 
 // origin keeps each post in a file. It is what the caches are filled from.

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "draw the pages of the samples anew")
 
-// TestSamplesLookAsTheyDid: each sample makes a document without a warning, which veraPDF finds to hold
-// its standards, and whose pages look like those that lie beside it.
+// TestSamplesLookAsTheyDid: each sample makes a document without a warning, which veraPDF finds to
+// hold its standards, and whose pages look like those that lie beside it.
 func TestSamplesLookAsTheyDid(t *testing.T) {
 	top := t
 	templates, err := filepath.Glob("samples/*/template.yaml")

@@ -1,6 +1,6 @@
 // Command pdfops takes an application through the operations on PDF files: it is filled in, joined
-// with the terms, stamped and numbered, signed and verified; a copy for the public has no name and no
-// account in it any more.
+// with the terms, stamped and numbered, signed and verified; a copy for the public has no name and
+// no account in it any more.
 //
 //	go run ./examples/pdfops DIRECTORY
 package main
@@ -133,7 +133,8 @@ func (o *office) build(ctx context.Context, content func(*doc.Builder) error) ([
 	return out.Bytes(), err
 }
 
-// open reads a file. Of one that is not right the error is a *pdf.DiagnosticError with place and remedy.
+// open reads a file. Of one that is not right the error is a *pdf.DiagnosticError with place and
+// remedy.
 func (o *office) open(ctx context.Context, file []byte) (*pdf.Document, error) {
 	return o.Open(ctx, bytes.NewReader(file), int64(len(file)), pdf.OpenOptions{})
 }

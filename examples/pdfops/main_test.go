@@ -11,8 +11,8 @@ import (
 	"example.com/quire/pdf"
 )
 
-// TestRun: the files say what they should, the copy for the public has nothing that was taken out, and
-// a signature holds only for its bytes.
+// TestRun: the files say what they should, the copy for the public has nothing that was taken out,
+// and a signature holds only for its bytes.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	var told bytes.Buffer

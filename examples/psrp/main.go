@@ -1,5 +1,6 @@
-// Command psrp takes the inventory of some hosts at once over PowerShell remoting and prints a row for each. The hosts are its own, each
-// a psrp.Server on loopback with one command; the last one is down, and its row says why.
+// Command psrp takes the inventory of some hosts at once over PowerShell remoting and prints a row
+// for each. The hosts are its own, each a psrp.Server on loopback with one command; the last one is
+// down, and its row says why.
 //
 //	go run ./examples/psrp
 //	go run ./examples/psrp -hosts 50
@@ -64,7 +65,8 @@ func serve(ctx context.Context, l net.Listener, n int) error {
 	return srv.ServeListener(ctx, l)
 }
 
-// run starts n hosts, asks them all and prints what they say. Hosts that are down are rows, not errors.
+// run starts n hosts, asks them all and prints what they say. Hosts that are down are rows, not
+// errors.
 func run(ctx context.Context, out io.Writer, n int) (err error) {
 	serving, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup

@@ -1,19 +1,23 @@
-// Package breaker stops sending to an origin that fails, and finds out with a few probes when it is well again.
+// Package breaker stops sending to an origin that fails, and finds out with a few probes when it is
+// well again.
 //
-// A breaker is Closed while all is well. It opens when ConsecutiveFailures calls in a row failed, or when at least
-// MinCalls of the last Window ended and FailureRatio of them failed (or SlowRatio of them took SlowCall or more).
-// Open, it refuses every call with an [*OpenError] for OpenFor, which doubles with each opening that follows a failed
-// probe, up to MaxOpenFor, give or take 10 % so that many clients do not come back as one. Then it is HalfOpen: it
-// admits Probes calls at once. CloseAfter successes close it, one failure opens it again. A probe reports when its body has ended
-// or was closed; one that is forgotten keeps its slot until MaxOpenFor has passed, then another takes its place.
+// A breaker is Closed while all is well. It opens when ConsecutiveFailures calls in a row failed,
+// or when at least MinCalls of the last Window ended and FailureRatio of them failed (or SlowRatio
+// of them took SlowCall or more). Open, it refuses every call with an [*OpenError] for OpenFor,
+// which doubles with each opening that follows a failed probe, up to MaxOpenFor, give or take 10 %
+// so that many clients do not come back as one. Then it is HalfOpen: it admits Probes calls at
+// once. CloseAfter successes close it, one failure opens it again. A probe reports when its body
+// has ended or was closed; one that is forgotten keeps its slot until MaxOpenFor has passed, then
+// another takes its place.
 //
-// Each change of state begins a new generation. A call carries the generation that admitted it in its [Ticket], and an
-// outcome that arrives in a later generation is dropped: what an origin answered before it broke says nothing about now.
+// Each change of state begins a new generation. A call carries the generation that admitted it in
+// its [Ticket], and an outcome that arrives in a later generation is dropped: what an origin
+// answered before it broke says nothing about now.
 //
-// Do: keep one breaker per origin ([NewSet]); one host's trouble is no other's. Put it inside the retries, so that it sees
-// every attempt.
-// Do not: count a client's own mistakes (4xx) or a 429 as failures; they say that the origin is alive.
-// Not for: a single call a minute; the window then never holds MinCalls, and only ConsecutiveFailures remains.
+// Do: keep one breaker per origin ([NewSet]); one host's trouble is no other's. Put it inside the
+// retries, so that it sees every attempt. Do not: count a client's own mistakes (4xx) or a 429 as
+// failures; they say that the origin is alive. Not for: a single call a minute; the window then
+// never holds MinCalls, and only ConsecutiveFailures remains.
 package breaker
 
 import (
@@ -27,7 +31,8 @@ import (
 	"example.com/quire/fetch/internal/call"
 )
 
-// Config describes a breaker or, with NewSet, each breaker of a set. The zero value is the documented default.
+// Config describes a breaker or, with NewSet, each breaker of a set. The zero value is the
+// documented default.
 type Config struct {
 	// FailureRatio of the window's calls that opens: 0 = 0.5.
 	FailureRatio float64
@@ -38,21 +43,26 @@ type Config struct {
 	// Window over which calls are counted: 0 = 10 s. Buckets it is made of: 0 = 10.
 	Window  time.Duration
 	Buckets int
-	// SlowCall is the duration from which a success counts as slow: 0 = none is. SlowRatio that opens: 0 = 0.5.
+	// SlowCall is the duration from which a success counts as slow: 0 = none is. SlowRatio that
+	// opens: 0 = 0.5.
 	SlowCall  time.Duration
 	SlowRatio float64
-	// OpenFor is how long it stays open at first: 0 = 5 s, or MaxOpenFor if that is less. MaxOpenFor bounds the doubling: 0 = 60 s.
+	// OpenFor is how long it stays open at first: 0 = 5 s, or MaxOpenFor if that is less.
+	// MaxOpenFor bounds the doubling: 0 = 60 s.
 	OpenFor, MaxOpenFor time.Duration
 	// Probes admitted at once while half open: 0 = 1. CloseAfter successes close: 0 = 2.
 	Probes, CloseAfter int
-	// Classify judges an attempt: nil = Default. A caller's own cancellation is Ignored before Classify is asked.
+	// Classify judges an attempt: nil = Default. A caller's own cancellation is Ignored before
+	// Classify is asked.
 	Classify func(*http.Response, error) Outcome
 	// Key of the request's breaker in a set: nil = its origin.
 	Key func(*http.Request) string
-	// MaxKeys of a set: 0 = 4 096. IdleAfter: 0 = 10 minutes (and never less than a breaker may stay open).
+	// MaxKeys of a set: 0 = 4 096. IdleAfter: 0 = 10 minutes (and never less than a breaker may
+	// stay open).
 	MaxKeys   int
 	IdleAfter time.Duration
-	// OnChange is called after each change of state, in the order of the changes. It must not block, and must not call the breaker.
+	// OnChange is called after each change of state, in the order of the changes. It must not
+	// block, and must not call the breaker.
 	OnChange func(key string, from, to State)
 }
 
@@ -97,8 +107,8 @@ const (
 // ErrOpen is what every OpenError is.
 var ErrOpen = errors.New("circuit open")
 
-// OpenError is the refusal of a call. Until is when the breaker will probe; zero when that is not known (Isolated,
-// or all probes under way).
+// OpenError is the refusal of a call. Until is when the breaker will probe; zero when that is not
+// known (Isolated, or all probes under way).
 type OpenError struct {
 	Key   string
 	Until time.Time
@@ -120,7 +130,8 @@ func (e *OpenError) Retryable() bool { return false }
 // Reason names it in the log of attempts.
 func (e *OpenError) Reason() string { return ErrOpen.Error() }
 
-// RetryIn returns the time from now until it may be worth another call; zero when that is not known.
+// RetryIn returns the time from now until it may be worth another call; zero when that is not
+// known.
 func (e *OpenError) RetryIn(now time.Time) time.Duration {
 	if e.Until.IsZero() {
 		return 0
@@ -131,8 +142,8 @@ func (e *OpenError) RetryIn(now time.Time) time.Duration {
 // ConfigError tells one thing that is wrong with a Config.
 type ConfigError = call.ConfigError
 
-// Breaker is one breaker. It is safe for concurrent use. While closed a call costs one atomic load to admit and
-// one atomic addition to judge; the lock is for changes of state.
+// Breaker is one breaker. It is safe for concurrent use. While closed a call costs one atomic load
+// to admit and one atomic addition to judge; the lock is for changes of state.
 type Breaker struct {
 	cfg    Config
 	key    string
@@ -213,8 +224,8 @@ func (b *Breaker) allowSlow(now time.Time) (Ticket, error) {
 		w = b.become(HalfOpen)
 	case HalfOpen:
 		if b.probes >= b.cfg.Probes {
-			// A body that nobody reads or closes never reports. After the longest open time its slot is taken away:
-			// a new generation begins, in which a late report changes nothing.
+			// A body that nobody reads or closes never reports. After the longest open time its
+			// slot is taken away: a new generation begins, in which a late report changes nothing.
 			if now.Sub(b.lastProbe) < b.cfg.MaxOpenFor {
 				return Ticket{}, &OpenError{Key: b.key}
 			}

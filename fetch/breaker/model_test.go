@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestBreakerAgreesWithItsModel runs random calls against a plain machine that remembers everything.
+// TestBreakerAgreesWithItsModel runs random calls against a plain machine that remembers
+// everything.
 func TestBreakerAgreesWithItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := Config{ConsecutiveFailures: 3, MinCalls: 6, Window: time.Second, Buckets: 10, OpenFor: time.Second, MaxOpenFor: 4 * time.Second, Probes: 2, CloseAfter: 3}

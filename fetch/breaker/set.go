@@ -70,8 +70,8 @@ func (c Config) Validate() error {
 	return k.Err()
 }
 
-// Default judges an attempt: an error or a status of 500 and above, save 501 and 505, is a Failure. Cancellation and
-// errors that the origin has no part in, such as an address denied, are Ignored.
+// Default judges an attempt: an error or a status of 500 and above, save 501 and 505, is a Failure.
+// Cancellation and errors that the origin has no part in, such as an address denied, are Ignored.
 func Default(resp *http.Response, err error) Outcome {
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
@@ -265,7 +265,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// judged reports the outcome of an admitted call with the end of its body: broken is a failure, closed early is not.
+// judged reports the outcome of an admitted call with the end of its body: broken is a failure,
+// closed early is not.
 type judged struct {
 	rc     io.ReadCloser
 	req    *http.Request

@@ -6,15 +6,17 @@ import (
 	"time"
 )
 
-// window counts outcomes over the last len(buckets) slices of time without a lock on the way of a call.
+// window counts outcomes over the last len(buckets) slices of time without a lock on the way of a
+// call.
 //
-// A bucket belongs to a slice by its number, and serves slice n, n+len, n+2*len in turn. Whoever first meets a bucket
-// of an old number empties it under the lock; everybody else adds with one atomic operation. An adder that read the
-// number before such a turn and adds after it puts an outcome into a slice one whole window too late: an outcome that
-// took that long to arrive, which is as true in the new slice as in the old.
+// A bucket belongs to a slice by its number, and serves slice n, n+len, n+2*len in turn. Whoever
+// first meets a bucket of an old number empties it under the lock; everybody else adds with one
+// atomic operation. An adder that read the number before such a turn and adds after it puts an
+// outcome into a slice one whole window too late: an outcome that took that long to arrive, which
+// is as true in the new slice as in the old.
 //
-// The three counts share a word, so that they are read together: calls, failures and slow calls, 21 bits each.
-// A bucket that fills is halved, which keeps the ratios.
+// The three counts share a word, so that they are read together: calls, failures and slow calls, 21
+// bits each. A bucket that fills is halved, which keeps the ratios.
 type window struct {
 	epoch   time.Time
 	width   time.Duration

@@ -1,17 +1,19 @@
-// Package collapse makes one upstream request of identical ones that are under way at the same moment, and gives each caller a
-// response of its own: own header map, own body.
+// Package collapse makes one upstream request of identical ones that are under way at the same
+// moment, and gives each caller a response of its own: own header map, own body.
 //
-// Identical means: the same method, URL, host and header fields, credentials among them, but the fields of tracing. Only GET and HEAD
-// without a body are collapsed. What says that it is for one client alone (Set-Cookie, no-store, Vary with *, and private under
-// Shared) is not shared: each caller asks by itself, and for the next 10 seconds nobody waits for such a key at all.
+// Identical means: the same method, URL, host and header fields, credentials among them, but the
+// fields of tracing. Only GET and HEAD without a body are collapsed. What says that it is for one
+// client alone (Set-Cookie, no-store, Vary with *, and private under Shared) is not shared: each
+// caller asks by itself, and for the next 10 seconds nobody waits for such a key at all.
 //
-// Nothing lingers: a caller that comes when the response headers are there starts anew. That is a cache's business.
+// Nothing lingers: a caller that comes when the response headers are there starts anew. That is a
+// cache's business.
 //
 // Defaults: bodies up to 1 MiB are shared, 10 000 callers may wait for one.
 //
-// Do: put it below a cache and above retries, so that one retries for all.
-// Do not: give a Key that leaves out what the answer depends on; a caller would get what was meant for another.
-// Not for: requests whose callers must each reach the server, such as health checks.
+// Do: put it below a cache and above retries, so that one retries for all. Do not: give a Key that
+// leaves out what the answer depends on; a caller would get what was meant for another. Not for:
+// requests whose callers must each reach the server, such as health checks.
 package collapse
 
 import (
@@ -40,8 +42,8 @@ type Config struct {
 	When func(*http.Request) bool
 	// Shared also keeps responses with the directive private from being shared.
 	Shared bool
-	// MaxBuffer is the largest body that is shared: 0 = 1 MiB. Of a larger one the first caller gets the stream, and the others ask
-	// by themselves.
+	// MaxBuffer is the largest body that is shared: 0 = 1 MiB. Of a larger one the first caller
+	// gets the stream, and the others ask by themselves.
 	MaxBuffer int64
 	// MaxFollowers may wait for one request: 0 = 10 000. Who comes then starts another.
 	MaxFollowers int
@@ -64,7 +66,8 @@ const (
 	maxField = 16 << 10
 )
 
-// Group is the layer with the requests that callers share at the moment. It is safe for concurrent use.
+// Group is the layer with the requests that callers share at the moment. It is safe for concurrent
+// use.
 type Group struct {
 	cfg       Config
 	followers atomic.Int64
@@ -93,7 +96,8 @@ func New(c Config) (*Group, error) {
 // Followers returns how many callers were answered by another's request.
 func (g *Group) Followers() int64 { return g.followers.Load() }
 
-// Layer returns the group as a layer over next. Requests are identical within one Layer's stack only if next is the same.
+// Layer returns the group as a layer over next. Requests are identical within one Layer's stack
+// only if next is the same.
 func (g *Group) Layer(next http.RoundTripper) http.RoundTripper { return &transport{next: next, g: g} }
 
 func plain(req *http.Request) bool {
@@ -104,8 +108,9 @@ func plain(req *http.Request) bool {
 	return false
 }
 
-// KeyOf is the default key: method, URL and host as they are, and a SHA-256 hash of the header fields but those of tracing. Requests with
-// more than 16 KiB of them have none, nor have those with a body, of which it says nothing.
+// KeyOf is the default key: method, URL and host as they are, and a SHA-256 hash of the header
+// fields but those of tracing. Requests with more than 16 KiB of them have none, nor have those
+// with a body, of which it says nothing.
 func KeyOf(req *http.Request) ([]byte, bool) {
 	if req.Body != nil && req.Body != http.NoBody {
 		return nil, false
@@ -126,7 +131,8 @@ func KeyOf(req *http.Request) ([]byte, bool) {
 	return append(b, sum[:]...), true
 }
 
-// sumOf hashes the header fields but those of tracing; false when they are too many. Zero is the sum of none.
+// sumOf hashes the header fields but those of tracing; false when they are too many. Zero is the
+// sum of none.
 func sumOf(h http.Header) (sum [sha256.Size]byte, ok bool) {
 	if len(h) == 0 {
 		return sum, true
@@ -140,8 +146,9 @@ func sumOf(h http.Header) (sum [sha256.Size]byte, ok bool) {
 	return sum, ok
 }
 
-// scratch is what a key is made in. On the stack it would be two kilobytes, and callers that come at once, each in a goroutine of its own, would
-// spend more on making their stacks large enough than on all else.
+// scratch is what a key is made in. On the stack it would be two kilobytes, and callers that come
+// at once, each in a goroutine of its own, would spend more on making their stacks large enough
+// than on all else.
 type scratch struct {
 	names []string
 	text  []byte
@@ -229,7 +236,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.wait(f, req, st, leads)
 }
 
-// errSent is the error of a caller whose body went to the origin for others, and who would have to send it again.
+// errSent is the error of a caller whose body went to the origin for others, and who would have to
+// send it again.
 var errSent = call.Final("the body of a collapsed request cannot be sent again")
 
 // alone asks by itself. The body of who leads was sent with the flight.
@@ -254,7 +262,8 @@ func closeBody(req *http.Request) {
 	}
 }
 
-// join returns the flight of a key, a new one if there is none; nil when the key is not to be collapsed now.
+// join returns the flight of a key, a new one if there is none; nil when the key is not to be
+// collapsed now.
 func (g *Group) join(key []byte, req *http.Request, st *call.State) (f *flight, leads bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -278,9 +287,10 @@ func (g *Group) join(key []byte, req *http.Request, st *call.State) (f *flight, 
 
 // flight is one upstream request and those who wait for it.
 //
-// It has a context of its own, which no caller's cancellation reaches; it ends when the last caller has left. It lives until the
-// response headers are there. Then it is taken out of the group, and its outcome is one of three: an error or a whole response, which all
-// share; or a stream, which the first of those who still wait takes, while the others ask by themselves.
+// It has a context of its own, which no caller's cancellation reaches; it ends when the last caller
+// has left. It lives until the response headers are there. Then it is taken out of the group, and
+// its outcome is one of three: an error or a whole response, which all share; or a stream, which
+// the first of those who still wait takes, while the others ask by themselves.
 type flight struct {
 	g      *Group
 	key    string
@@ -312,7 +322,8 @@ func newFlight(g *Group, key string, req *http.Request, st *call.State) *flight 
 	return f
 }
 
-// fly makes the request and shares what comes of it, also when a layer below panics or ends its goroutine.
+// fly makes the request and shares what comes of it, also when a layer below panics or ends its
+// goroutine.
 func (f *flight) fly(next http.RoundTripper) {
 	over := false
 	defer func() {
@@ -401,7 +412,8 @@ func (f *flight) leave() {
 	}
 }
 
-// hand gives the response, of whose body some was read, to one caller; the others ask by themselves.
+// hand gives the response, of whose body some was read, to one caller; the others ask by
+// themselves.
 func (f *flight) hand(resp *http.Response, read []byte) {
 	if len(read) > 0 {
 		resp.Body = &prefixed{rest: read, rc: resp.Body}
@@ -427,7 +439,8 @@ func (f *flight) drop() {
 	}
 }
 
-// passBy keeps a key from being collapsed for a while, so that callers of what cannot be shared do not wait for each other.
+// passBy keeps a key from being collapsed for a while, so that callers of what cannot be shared do
+// not wait for each other.
 func (g *Group) passBy(key string) {
 	now := time.Now()
 	g.mu.Lock()
@@ -528,7 +541,8 @@ func (t *transport) wait(f *flight, req *http.Request, st *call.State, leads boo
 	return f.copy(req), nil
 }
 
-// ownTimeout tells whether the flight ended by its first caller's total deadline, while this one has time left.
+// ownTimeout tells whether the flight ended by its first caller's total deadline, while this one
+// has time left.
 func (f *flight) ownTimeout(st *call.State) bool {
 	return st != nil && !f.st.End.IsZero() && !time.Now().Before(f.st.End) && (st.End.IsZero() || time.Now().Before(st.End))
 }
@@ -568,7 +582,8 @@ func (c *content) Read(p []byte) (int, error) {
 
 func (c *content) Close() error { return nil }
 
-// take gives the stream to one caller: its body ends with that caller's context, and the flight with the body.
+// take gives the stream to one caller: its body ends with that caller's context, and the flight
+// with the body.
 func (f *flight) take(resp *http.Response, req *http.Request) *http.Response {
 	resp.Request = req
 	if resp.Body == nil || resp.Body == http.NoBody {

@@ -342,7 +342,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A caller that cannot be cancelled leads without a goroutine of its own; nothing else is different.
+// A caller that cannot be cancelled leads without a goroutine of its own; nothing else is
+// different.
 func TestCallersThatCannotLeave(t *testing.T) {
 	large := strings.Repeat("0123456789", 10)
 	answer := func(body string, fields ...string) roundTrip {

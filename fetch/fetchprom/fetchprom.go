@@ -1,9 +1,10 @@
-// Package fetchprom shows the counters of a fetch.Client to Prometheus. It does no work per request: a scrape reads the client's state.
+// Package fetchprom shows the counters of a fetch.Client to Prometheus. It does no work per
+// request: a scrape reads the client's state.
 //
 //	prometheus.MustRegister(fetchprom.New(client))
 //
-// All metrics begin with fetch_client_. Labels are bounded: origins beyond the 200 that had the most requests are folded into "other",
-// and no label holds a path.
+// All metrics begin with fetch_client_. Labels are bounded: origins beyond the 200 that had the
+// most requests are folded into "other", and no label holds a path.
 package fetchprom
 
 import (
@@ -87,7 +88,8 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	g.flush()
 }
 
-// fold leaves the busiest origins as they are and calls all others "other". Their breakers and percentiles are left out.
+// fold leaves the busiest origins as they are and calls all others "other". Their breakers and
+// percentiles are left out.
 func fold(list []observe.Origin) []observe.Origin {
 	if len(list) <= maxOrigins {
 		return list

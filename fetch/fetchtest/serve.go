@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Serve runs h on a real net/http server over in-memory connections and returns a transport whose every connection leads to it,
-// whatever the host. The server ends with the test, and inside a synctest bubble with the bubble's test function. TLS is not
-// spoken: use http addresses.
+// Serve runs h on a real net/http server over in-memory connections and returns a transport whose
+// every connection leads to it, whatever the host. The server ends with the test, and inside a
+// synctest bubble with the bubble's test function. TLS is not spoken: use http addresses.
 func Serve(tb testing.TB, h http.Handler) *http.Transport {
 	tb.Helper()
 	l := &listener{conns: make(chan net.Conn), done: make(chan struct{})}
@@ -36,7 +36,8 @@ func Serve(tb testing.TB, h http.Handler) *http.Transport {
 	return t
 }
 
-// Count wraps a handler and counts the connections that its requests came by; for Serve, whose addresses are all alike.
+// Count wraps a handler and counts the connections that its requests came by; for Serve, whose
+// addresses are all alike.
 func Count(h http.Handler) (counted http.Handler, conns func() int) {
 	var mu sync.Mutex
 	seen := make(map[string]bool)

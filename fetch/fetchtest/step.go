@@ -17,8 +17,9 @@ import (
 	"time"
 )
 
-// Step is one answer of a scripted transport. The zero value is a 200 without a body. Its methods return a changed copy, so
-// that steps are written as a chain: Step{}.Status(503).Header("Retry-After", "1").
+// Step is one answer of a scripted transport. The zero value is a 200 without a body. Its methods
+// return a changed copy, so that steps are written as a chain:
+// Step{}.Status(503).Header("Retry-After", "1").
 type Step struct {
 	status      int
 	header      [][2]string
@@ -87,7 +88,8 @@ func (s Step) Drip(n int, every time.Duration) Step { s.dripBytes, s.dripEvery =
 // ResetAfter breaks the connection after n bytes of the body.
 func (s Step) ResetAfter(n int) Step { s.reset, s.resetAfter = true, n; return s }
 
-// WrongLength declares n bytes whatever the body has; of a body that is shorter the reading ends in io.ErrUnexpectedEOF.
+// WrongLength declares n bytes whatever the body has; of a body that is shorter the reading ends in
+// io.ErrUnexpectedEOF.
 func (s Step) WrongLength(n int) Step { s.wrong, s.wrongLength = true, n; return s }
 
 // DialError fails as a refused connection does.
@@ -99,7 +101,8 @@ func (s Step) TLSError() Step { s.fault = tlsFault; return s }
 // Hang takes the request and never answers; it ends with the request's context.
 func (s Step) Hang() Step { s.fault = hang; return s }
 
-// Then is called with the request, once its body was read and before the answer. It may be called concurrently.
+// Then is called with the request, once its body was read and before the answer. It may be called
+// concurrently.
 func (s Step) Then(f func(*http.Request)) Step { s.then = f; return s }
 
 // play answers req.

@@ -1,10 +1,13 @@
-// Package fetchtest stands in for servers that fail: a scripted transport, one with numbered random faults, and real
-// net/http over in-memory connections. It is for the tests of programs that use fetch, and of fetch itself.
+// Package fetchtest stands in for servers that fail: a scripted transport, one with numbered random
+// faults, and real net/http over in-memory connections. It is for the tests of programs that use
+// fetch, and of fetch itself.
 //
-// All three work inside a testing/synctest bubble, where hours of backoff take no time. Nothing here sleeps but by timers.
+// All three work inside a testing/synctest bubble, where hours of backoff take no time. Nothing
+// here sleeps but by timers.
 //
-// Do: end a test with [Transport.AssertClosed]; a body that is not closed is a connection lost.
-// Not for: what depends on real sockets, such as connection reuse; use [Serve] or net/http/httptest for that.
+// Do: end a test with [Transport.AssertClosed]; a body that is not closed is a connection lost. Not
+// for: what depends on real sockets, such as connection reuse; use [Serve] or net/http/httptest for
+// that.
 package fetchtest
 
 import (
@@ -40,8 +43,8 @@ type Recorded struct {
 	Body          []byte
 }
 
-// Script returns a transport that answers the first request by the first step and so on; the last step answers
-// all further ones. Without steps every answer is an empty 200.
+// Script returns a transport that answers the first request by the first step and so on; the last
+// step answers all further ones. Without steps every answer is an empty 200.
 func Script(steps ...Step) *Transport {
 	if len(steps) == 0 {
 		steps = []Step{{}}
@@ -50,8 +53,8 @@ func Script(steps ...Step) *Transport {
 	return newTransport(func(n int) Step { return steps[min(n, len(steps)-1)] })
 }
 
-// Profile says how often Chaos does what: each field is a probability within 0 and 1, and what remains is an ordinary 200.
-// When they add up to more than 1, the later ones lose.
+// Profile says how often Chaos does what: each field is a probability within 0 and 1, and what
+// remains is an ordinary 200. When they add up to more than 1, the later ones lose.
 type Profile struct {
 	Dial, Reset, Status503, Status500, Slow, Hang float64
 
@@ -59,10 +62,12 @@ type Profile struct {
 	Delay time.Duration // of Slow
 }
 
-// Chaos returns a transport with faults at random: the same number gives the same faults in the same order.
+// Chaos returns a transport with faults at random: the same number gives the same faults in the
+// same order.
 func Chaos(number uint64, p Profile) *Transport {
 	return newTransport(func(n int) Step {
-		// Each request draws from its own source, so that the faults do not depend on who comes first.
+		// Each request draws from its own source, so that the faults do not depend on who comes
+		// first.
 		u := rand.New(rand.NewPCG(number, uint64(n))).Float64() //nolint:gosec // repeatable on purpose, and n is never negative
 		ok := Step{}.Body(p.Body)
 		for _, f := range []struct {
@@ -133,8 +138,8 @@ func (t *Transport) ended(b *scripted) {
 	delete(t.bodies, b)
 }
 
-// AssertClosed fails the test for every body that was handed out and not closed, and for every goroutine that still is
-// inside the transport.
+// AssertClosed fails the test for every body that was handed out and not closed, and for every
+// goroutine that still is inside the transport.
 func (t *Transport) AssertClosed(tb testing.TB) {
 	tb.Helper()
 	t.mu.Lock()

@@ -1,13 +1,17 @@
-// Package hedge sends a request a second time when its answer is late, and takes the first good one.
+// Package hedge sends a request a second time when its answer is late, and takes the first good
+// one.
 //
-// Late means: later than nearly all answers of the origin of the last minute (a percentile of its own digest), or than a fixed Delay.
-// Of a service whose slow answers are rare and its own, a few percent more requests cut off the tail.
+// Late means: later than nearly all answers of the origin of the last minute (a percentile of its
+// own digest), or than a fixed Delay. Of a service whose slow answers are rare and its own, a few
+// percent more requests cut off the tail.
 //
-// Only requests that may be repeated are: an idempotent method or an idempotency key, and a body that can be sent again. Each extra one
-// is paid out of the budget that retries spend from, so that a server that is slow because it has too much does not get more. The loser
-// is cancelled, its response closed, its failure not shown.
+// Only requests that may be repeated are: an idempotent method or an idempotency key, and a body
+// that can be sent again. Each extra one is paid out of the budget that retries spend from, so that
+// a server that is slow because it has too much does not get more. The loser is cancelled, its
+// response closed, its failure not shown.
 //
-// Defaults: the 0.95 quantile within 5 ms and 2 s, one extra request, no hedging before 100 answers are known.
+// Defaults: the 0.95 quantile within 5 ms and 2 s, one extra request, no hedging before 100 answers
+// are known.
 //
 // Do: hedge reads of replicated services.
 // Do not: hedge without a budget (Spender), nor what is expensive to answer.
@@ -210,8 +214,8 @@ func good(resp *http.Response, err error) bool {
 	return resp.StatusCode < http.StatusInternalServerError
 }
 
-// race is one attempt with its legs. The first good outcome wins; a bad one waits for the legs that still run, and if none is good the
-// first leg's counts.
+// race is one attempt with its legs. The first good outcome wins; a bad one waits for the legs that
+// still run, and if none is good the first leg's counts.
 type race struct {
 	t       *transport
 	st      *call.State
@@ -335,7 +339,8 @@ func (r *race) win(w *leg) (*http.Response, error) {
 	return resp, nil
 }
 
-// log enters the extra legs into the call's log. The attempt itself is entered by who made it, with the outcome of the race.
+// log enters the extra legs into the call's log. The attempt itself is entered by who made it, with
+// the outcome of the race.
 func (r *race) log(w *leg) {
 	try, _ := call.TryOf(r.req.Context())
 	for _, l := range r.legs[1:] {
@@ -353,8 +358,9 @@ func (r *race) log(w *leg) {
 	}
 }
 
-// lose cancels every leg but the winner, and closes what they bring. What a leg had taken when it was cancelled is a bound from below of
-// what it would have: it counts as that, so that a slow origin does not look quick.
+// lose cancels every leg but the winner, and closes what they bring. What a leg had taken when it
+// was cancelled is a bound from below of what it would have: it counts as that, so that a slow
+// origin does not look quick.
 func (r *race) lose(w *leg) {
 	pending := 0
 	for _, l := range r.legs {

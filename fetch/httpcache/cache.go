@@ -93,8 +93,9 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return x.ask()
 }
 
-// concerning returns the fields of a request, or nil where none of them says anything about caching, ranges, conditions or who asks: so the
-// fields that may do so need not be looked for one by one.
+// concerning returns the fields of a request, or nil where none of them says anything about
+// caching, ranges, conditions or who asks: so the fields that may do so need not be looked for one
+// by one.
 func concerning(h http.Header) http.Header {
 	switch n := len(h); {
 	case n == 0:
@@ -136,8 +137,9 @@ func (x *exchange) ask() (*http.Response, error) {
 	return x.validate(why)
 }
 
-// other passes requests that are not looked up. Those that are not known to be safe invalidate (RFC 9111, section 4.4); the answer to
-// a POST is stored for a GET where it says that it is what a GET would return (RFC 9110, section 9.3.3).
+// other passes requests that are not looked up. Those that are not known to be safe invalidate (RFC
+// 9111, section 4.4); the answer to a POST is stored for a GET where it says that it is what a GET
+// would return (RFC 9110, section 9.3.3).
 func (x *exchange) other() (*http.Response, error) {
 	resp, err := x.send(x.req)
 	if err != nil {
@@ -156,8 +158,8 @@ func (x *exchange) other() (*http.Response, error) {
 	return x.take(resp, x.req, fwdMethod, true), nil
 }
 
-// representsTarget tells whether the answer to a POST has the target's own address in Content-Location, and nobody has changed the
-// target since it was asked for.
+// representsTarget tells whether the answer to a POST has the target's own address in
+// Content-Location, and nobody has changed the target since it was asked for.
 func (x *exchange) representsTarget(resp *http.Response) bool {
 	lines := resp.Header["Content-Location"]
 	if x.req.Method != http.MethodPost || resp.StatusCode != http.StatusOK || len(lines) != 1 || x.c.cfg.Mode == TTLOnly || x.options.Bypass {
@@ -313,7 +315,8 @@ func (r *recorder) Close() error {
 	return r.rc.Close()
 }
 
-// commit puts a variant into the store, unless its URL was invalidated since the response was asked for.
+// commit puts a variant into the store, unless its URL was invalidated since the response was asked
+// for.
 func (c *Cache) commit(ctx context.Context, k Key, v *variant, number uint64) {
 	mu := c.lock(&k)
 	mu.Lock()
@@ -363,8 +366,8 @@ func (c *Cache) lock(k *Key) *sync.Mutex {
 // maxGone is how many invalidations are remembered one by one.
 const maxGone = 4096
 
-// invalidated gives a URL's invalidation its number. Beyond maxGone all are forgotten, and what is on its way at that moment is not
-// stored, whatever it is.
+// invalidated gives a URL's invalidation its number. Beyond maxGone all are forgotten, and what is
+// on its way at that moment is not stored, whatever it is.
 func (c *Cache) invalidated(k Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -376,7 +379,8 @@ func (c *Cache) invalidated(k Key) {
 	c.gone[k] = n
 }
 
-// outdated tells whether a response that was asked for after so many invalidations has been invalidated since.
+// outdated tells whether a response that was asked for after so many invalidations has been
+// invalidated since.
 func (c *Cache) outdated(k Key, number uint64) bool {
 	k.Partition = ""
 	c.mu.Lock()
@@ -384,7 +388,8 @@ func (c *Cache) outdated(k Key, number uint64) bool {
 	return c.floor > number || c.gone[k] > number
 }
 
-// keyOf returns the key with its partition, for which it looks into the given fields of the request.
+// keyOf returns the key with its partition, for which it looks into the given fields of the
+// request.
 func (c *Cache) keyOf(req *http.Request, h http.Header) (Key, bool) {
 	f := c.cfg.Key
 	if f == nil {

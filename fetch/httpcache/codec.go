@@ -11,14 +11,15 @@ import (
 	"example.com/quire/internal/httpfield"
 )
 
-// The encoded form of an entry: a version, the number of variants, then each variant. Numbers are varints, texts and lists have their
-// length before them. Times are nanoseconds since 1970. The state of TLS is left out: it belongs to the process that made the exchange.
+// The encoded form of an entry: a version, the number of variants, then each variant. Numbers are
+// varints, texts and lists have their length before them. Times are nanoseconds since 1970. The
+// state of TLS is left out: it belongs to the process that made the exchange.
 const codecVersion = 1
 
 var errCodec = errors.New("decode cache entry: damaged")
 
-// AppendBinary appends e in a form for stores outside of the process. Another version of this package may read it as a miss, never as
-// something else.
+// AppendBinary appends e in a form for stores outside of the process. Another version of this
+// package may read it as a miss, never as something else.
 func (e *Entry) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, codecVersion)
 	b = binary.AppendUvarint(b, uint64(len(e.variants)))
@@ -73,7 +74,8 @@ func appendTime(b []byte, t time.Time) []byte {
 	return binary.AppendVarint(b, t.UnixNano())
 }
 
-// UnmarshalBinary reads what AppendBinary wrote. Anything else is an error and leaves e empty. It keeps nothing of b.
+// UnmarshalBinary reads what AppendBinary wrote. Anything else is an error and leaves e empty. It
+// keeps nothing of b.
 func (e *Entry) UnmarshalBinary(b []byte) error {
 	*e = Entry{}
 	r := decoder{b: b}
@@ -120,7 +122,8 @@ func (r *decoder) bool() bool {
 	return c == 1
 }
 
-// count reads the number of things that take at least so many bytes each: no more can follow than there is room for.
+// count reads the number of things that take at least so many bytes each: no more can follow than
+// there is room for.
 func (r *decoder) count(each int) int {
 	n, w := binary.Uvarint(r.b)
 	if w <= 0 || n > uint64(len(r.b)-w)/uint64(each) { //nolint:gosec // not negative

@@ -1,19 +1,22 @@
-// Package httpcache is an HTTP cache by RFC 9111 as a layer over an http.RoundTripper: private, as a client's own, or shared, as
-// that of a proxy or of a program that acts for many users.
+// Package httpcache is an HTTP cache by RFC 9111 as a layer over an http.RoundTripper: private, as
+// a client's own, or shared, as that of a proxy or of a program that acts for many users.
 //
-// A response that is fresh is answered from memory. One that is stale is validated with the origin (If-None-Match,
-// If-Modified-Since) and served anew after a 304. Vary, Age, ranges, HEAD, invalidation by unsafe methods, stale-while-revalidate and
-// stale-if-error (RFC 5861), immutable (RFC 8246) and targeted fields (RFC 9213) are as their RFCs say. Every response
-// carries a member of Cache-Status (RFC 9211) that says what the cache did.
+// A response that is fresh is answered from memory. One that is stale is validated with the origin
+// (If-None-Match, If-Modified-Since) and served anew after a 304. Vary, Age, ranges, HEAD,
+// invalidation by unsafe methods, stale-while-revalidate and stale-if-error (RFC 5861), immutable
+// (RFC 8246) and targeted fields (RFC 9213) are as their RFCs say. Every response carries a member
+// of Cache-Status (RFC 9211) that says what the cache did.
 //
-// Defaults: private, 64 MiB in memory, entries up to 8 MiB, 32 variants per URL, heuristic freshness of a tenth of the time since
-// Last-Modified and at most a day, 8 background revalidations of at most 30 s each.
+// Defaults: private, 64 MiB in memory, entries up to 8 MiB, 32 variants per URL, heuristic
+// freshness of a tenth of the time since Last-Modified and at most a day, 8 background
+// revalidations of at most 30 s each.
 //
-// Do: put it outside of retries and limits, so that a hit costs neither.
-// Do not: use Shared for a client that sends different users' credentials in fields other than Authorization, or without Vary: to
-// a shared cache a response without either belongs to everybody. A private cache keeps users apart by Authorization,
-// Proxy-Authorization and Cookie; other credentials need a Partition.
-// Not for: responses larger than memory, and origins that declare nothing; TTLOnly is for the latter, at one's own risk.
+// Do: put it outside of retries and limits, so that a hit costs neither. Do not: use Shared for a
+// client that sends different users' credentials in fields other than Authorization, or without
+// Vary: to a shared cache a response without either belongs to everybody. A private cache keeps
+// users apart by Authorization, Proxy-Authorization and Cookie; other credentials need a Partition.
+// Not for: responses larger than memory, and origins that declare nothing; TTLOnly is for the
+// latter, at one's own risk.
 package httpcache
 
 import (
@@ -43,31 +46,34 @@ const (
 
 // Config describes a cache. The zero value is a private cache in memory.
 type Config struct {
-	// Shared is for a cache that serves several users: nothing private is stored, nor a Set-Cookie whose origin says nothing about caching;
-	// s-maxage and targeted fields count.
+	// Shared is for a cache that serves several users: nothing private is stored, nor a Set-Cookie
+	// whose origin says nothing about caching; s-maxage and targeted fields count.
 	Shared bool
 	Mode   Mode
-	// TTL is the freshness of responses whose origin says nothing about it, in place of the heuristic: 0 = none. With TTLOnly
-	// it is the freshness of all.
+	// TTL is the freshness of responses whose origin says nothing about it, in place of the
+	// heuristic: 0 = none. With TTLOnly it is the freshness of all.
 	TTL time.Duration
-	// StaleWhileRevalidate and StaleIfError are windows for responses whose origin says nothing about them: 0 = none. They
-	// never outweigh no-cache, must-revalidate, and in a shared cache proxy-revalidate and s-maxage.
+	// StaleWhileRevalidate and StaleIfError are windows for responses whose origin says nothing
+	// about them: 0 = none. They never outweigh no-cache, must-revalidate, and in a shared cache
+	// proxy-revalidate and s-maxage.
 	StaleWhileRevalidate, StaleIfError time.Duration
 	// Store keeps the entries: nil = NewMemory(64 MiB).
 	Store Store
-	// MaxEntry bounds one response's body: 0 = 8 MiB, or the store's size if that is less. Larger ones pass through.
+	// MaxEntry bounds one response's body: 0 = 8 MiB, or the store's size if that is less. Larger
+	// ones pass through.
 	MaxEntry int64
 	// MaxVariants per URL: 0 = 32; the oldest goes first.
 	MaxVariants int
 	Heuristic   Heuristic
-	// Targeted are names of fields that outweigh Cache-Control (RFC 9213), in their order: nil = CDN-Cache-Control in a shared
-	// cache. They are refused in a private one.
+	// Targeted are names of fields that outweigh Cache-Control (RFC 9213), in their order: nil =
+	// CDN-Cache-Control in a shared cache. They are refused in a private one.
 	Targeted []string
-	// Partition keeps entries apart by its bytes, which are hashed: nil = the credentials of the request (Authorization,
-	// Proxy-Authorization, Cookie) in a private cache, nothing in a shared one. One of your own takes the place of that.
+	// Partition keeps entries apart by its bytes, which are hashed: nil = the credentials of the
+	// request (Authorization, Proxy-Authorization, Cookie) in a private cache, nothing in a shared
+	// one. One of your own takes the place of that.
 	Partition func(*http.Request) []byte
-	// Key replaces the key of a request: nil = KeyOf. false passes the cache by, as every request with a body does. Partition is added to
-	// what it returns.
+	// Key replaces the key of a request: nil = KeyOf. false passes the cache by, as every request
+	// with a body does. Partition is added to what it returns.
 	Key func(*http.Request) (Key, bool)
 	// Cacheable is asked before a response is stored that may be: nil = all.
 	Cacheable func(*http.Request, *http.Response) bool
@@ -168,7 +174,8 @@ type Cache struct {
 	cfg    Config
 	direct *Memory // the store when it is ours: no waiting, no errors
 
-	// What was invalidated while a response was on its way is not stored when it arrives: see outdated.
+	// What was invalidated while a response was on its way is not stored when it arrives: see
+	// outdated.
 	number atomic.Uint64
 	gone   map[Key]uint64 // the number of each URL's last invalidation; guarded by mu
 	floor  uint64         // that of all URLs
@@ -234,7 +241,8 @@ func (c *Cache) Stats() Stats {
 	return s
 }
 
-// Close ends the background revalidations and waits for them, until ctx ends. The cache still answers from its store.
+// Close ends the background revalidations and waits for them, until ctx ends. The cache still
+// answers from its store.
 func (c *Cache) Close(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true
@@ -280,8 +288,9 @@ type Key struct {
 	Partition string
 }
 
-// KeyOf returns the key of a request's URL, without partition. It is false for a request with a Host of its own, and for one whose URL
-// has an Opaque part, which is sent as it is: their URL does not name what they ask for.
+// KeyOf returns the key of a request's URL, without partition. It is false for a request with a
+// Host of its own, and for one whose URL has an Opaque part, which is sent as it is: their URL does
+// not name what they ask for.
 func KeyOf(req *http.Request) (Key, bool) {
 	u := req.URL
 	if req.Host != "" && req.Host != u.Host || u.Opaque != "" {
@@ -301,7 +310,8 @@ func KeyOf(req *http.Request) (Key, bool) {
 	return k, true
 }
 
-// String returns the key as text, for stores outside of the process: different keys have different texts.
+// String returns the key as text, for stores outside of the process: different keys have different
+// texts.
 func (k Key) String() string {
 	s := k.Scheme + "://" + k.Host + k.Path
 	if k.Query != "" {

@@ -10,7 +10,8 @@ import (
 	"example.com/quire/internal/httpfield"
 )
 
-// seconds is the value of a directive in delta-seconds: absent, or a duration. What is there and is no delta-seconds is 0.
+// seconds is the value of a directive in delta-seconds: absent, or a duration. What is there and is
+// no delta-seconds is 0.
 type seconds struct {
 	d   time.Duration
 	set bool
@@ -24,8 +25,8 @@ type directives struct {
 	maxAge, sMaxAge, swr, sie                   seconds
 }
 
-// responseDirectives reads those of h. Of repeated directives the first counts; of those that contradict each other the
-// strictest, since each is looked at by itself (RFC 9111, section 4.2.1).
+// responseDirectives reads those of h. Of repeated directives the first counts; of those that
+// contradict each other the strictest, since each is looked at by itself (RFC 9111, section 4.2.1).
 func (c *Cache) responseDirectives(h http.Header) directives {
 	for _, name := range c.cfg.Targeted {
 		if lines := h[name]; len(lines) > 0 {
@@ -63,8 +64,9 @@ func tooLong(lines []string) bool {
 	return n > maxField
 }
 
-// set enters one directive. no-cache and private with field names count as without (RFC 9111, sections 5.2.2.4 and 5.2.2.7, permit
-// that). A name with white space behind it is none, but where it names a freshness its value is not to be trusted either.
+// set enters one directive. no-cache and private with field names count as without (RFC 9111,
+// sections 5.2.2.4 and 5.2.2.7, permit that). A name with white space behind it is none, but where
+// it names a freshness its value is not to be trusted either.
 func (d *directives) set(name, value string, spaced bool) {
 	switch name {
 	case "no-store":
@@ -116,8 +118,8 @@ func (s *seconds) read(value string, bad bool) {
 	}
 }
 
-// targeted reads a targeted field (RFC 9213, section 2.1): a dictionary whose members have the names of directives. false means
-// that the field is as if absent: it is empty or does not parse.
+// targeted reads a targeted field (RFC 9213, section 2.1): a dictionary whose members have the
+// names of directives. false means that the field is as if absent: it is empty or does not parse.
 func targeted(lines []string) (directives, bool) {
 	var d directives
 	if tooLong(lines) {

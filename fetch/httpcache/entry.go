@@ -28,7 +28,8 @@ type variant struct {
 	body   []byte
 	tls    *tls.ConnectionState // of the exchange; not encoded
 
-	// A part of a body that is not there in full (RFC 9111, section 3.3): its first byte, and the length of the whole.
+	// A part of a body that is not there in full (RFC 9111, section 3.3): its first byte, and the
+	// length of the whole.
 	start, total int64
 	partial      bool
 
@@ -48,7 +49,8 @@ type variant struct {
 	invalidated bool // by a HEAD that does not fit (section 4.3.5)
 }
 
-// fields are a header in the form that is quickest to copy: its values in one list, and its names, each with the end of its own values.
+// fields are a header in the form that is quickest to copy: its values in one list, and its names,
+// each with the end of its own values.
 type fields struct {
 	names  []fieldName
 	values []string
@@ -97,8 +99,8 @@ func (f *fields) get(name string) []string {
 	return nil
 }
 
-// header returns a header of its own, with room for more fields, and without those that skip, if it is not nil, names. Its values are in
-// the caller's room, if they find room there.
+// header returns a header of its own, with room for more fields, and without those that skip, if it
+// is not nil, names. Its values are in the caller's room, if they find room there.
 func (f *fields) header(room []string, more int, skip func(name string) bool) http.Header {
 	h := make(http.Header, len(f.names)+more)
 	values, from := append(room[:0], f.values...), 0
@@ -112,7 +114,8 @@ func (f *fields) header(room []string, more int, skip func(name string) bool) ht
 	return h
 }
 
-// texts are what a hit adds to the header. They change once a second; what is asked for more often finds them here.
+// texts are what a hit adds to the header. They change once a second; what is asked for more often
+// finds them here.
 type texts struct {
 	age, ttl            int64 // in seconds
 	by                  string
@@ -124,7 +127,8 @@ func (v *variant) setHeader(h http.Header) {
 	v.fields, v.texts, v.told = fieldsOf(h), new(atomic.Pointer[texts]), h["Cache-Status"] != nil
 }
 
-// selector is one field of a request that selects (RFC 9111, section 4.1), its lines joined and its white space normalised.
+// selector is one field of a request that selects (RFC 9111, section 4.1), its lines joined and its
+// white space normalised.
 type selector struct {
 	name, value string
 	present     bool
@@ -157,7 +161,8 @@ func (v *variant) size() int64 {
 	return n
 }
 
-// selectors returns what req says in the fields that a response's Vary names; false for a Vary that never matches.
+// selectors returns what req says in the fields that a response's Vary names; false for a Vary that
+// never matches.
 func selectors(vary []string, req http.Header) ([]selector, bool) {
 	if len(vary) == 0 {
 		return nil, true
@@ -183,8 +188,9 @@ next:
 	return list, true
 }
 
-// normal joins the lines of a field and takes out the white space around its members, which changes no list's meaning. Languages and
-// codings are the same in either case (RFC 9110, sections 8.4.1 and 12.5.4), and what ranks languages is their weight alone.
+// normal joins the lines of a field and takes out the white space around its members, which changes
+// no list's meaning. Languages and codings are the same in either case (RFC 9110, sections 8.4.1
+// and 12.5.4), and what ranks languages is their weight alone.
 func normal(name string, lines []string) (string, bool) {
 	if len(lines) == 0 {
 		return "", false
@@ -210,7 +216,8 @@ func normal(name string, lines []string) (string, bool) {
 	return b.String(), true
 }
 
-// byWeight sorts the members of a list by weight, then by name. One that cannot be read leaves the list as it is.
+// byWeight sorts the members of a list by weight, then by name. One that cannot be read leaves the
+// list as it is.
 func byWeight(list string) string {
 	if !strings.Contains(list, ",") {
 		return list
@@ -246,7 +253,8 @@ func (v *variant) matches(req http.Header) bool {
 	return true
 }
 
-// pick returns the variant that req selects: of several the one with the latest Date, complete ones before parts.
+// pick returns the variant that req selects: of several the one with the latest Date, complete ones
+// before parts.
 func (e *Entry) pick(req http.Header) *variant {
 	if e == nil {
 		return nil
@@ -260,8 +268,8 @@ func (e *Entry) pick(req http.Header) *variant {
 	return best
 }
 
-// with returns the entry with v as its newest variant. What v replaces is gone: those of the same selection, but a part beside
-// a whole, and the oldest beyond limit.
+// with returns the entry with v as its newest variant. What v replaces is gone: those of the same
+// selection, but a part beside a whole, and the oldest beyond limit.
 func (e *Entry) with(v *variant, limit int) *Entry {
 	list := make([]*variant, 1, 2)
 	list[0] = v

@@ -1,4 +1,5 @@
-// Freshness (RFC 9111, section 4.2). The lifetime of a response comes from the first of these that is there:
+// Freshness (RFC 9111, section 4.2). The lifetime of a response comes from the first of these that
+// is there:
 //
 //	targeted field   CDN-Cache-Control: max-age=60   shared caches; hides the others, Expires too
 //	s-maxage         Cache-Control: s-maxage=60      shared caches
@@ -7,11 +8,13 @@
 //	TTL              the configuration's, where the origin is silent
 //	heuristic        a tenth of Date less Last-Modified
 //
-// A value that is there and cannot be read makes the response stale rather than letting the next source speak: "max-age=60s" was
-// meant to say something about freshness, and only the origin knows what.
+// A value that is there and cannot be read makes the response stale rather than letting the next
+// source speak: "max-age=60s" was meant to say something about freshness, and only the origin knows
+// what.
 //
-// The age of a response is what it says, or what its Date says, when it arrived, and the time since (section 4.2.3). Both are computed
-// once, on storing; at a look-up one addition and one comparison are left.
+// The age of a response is what it says, or what its Date says, when it arrived, and the time since
+// (section 4.2.3). Both are computed once, on storing; at a look-up one addition and one comparison
+// are left.
 
 package httpcache
 
@@ -22,7 +25,8 @@ import (
 	"example.com/quire/internal/httpfield"
 )
 
-// lifetime returns how long the response is fresh, and whether the origin or the configuration said so.
+// lifetime returns how long the response is fresh, and whether the origin or the configuration said
+// so.
 func (c *Cache) lifetime(status int, h http.Header, d *directives, date, now time.Time, ttl time.Duration) (life time.Duration, explicit bool) {
 	if c.cfg.Mode == TTLOnly {
 		if status != http.StatusOK {
@@ -70,8 +74,8 @@ func heuristic(status int) bool {
 	return false
 }
 
-// understood tells whether this cache knows what a status asks of it (RFC 9111, section 3), which must-understand makes a
-// condition.
+// understood tells whether this cache knows what a status asks of it (RFC 9111, section 3), which
+// must-understand makes a condition.
 func understood(status int) bool {
 	if heuristic(status) {
 		return true

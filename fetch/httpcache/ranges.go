@@ -8,8 +8,9 @@ import (
 	"example.com/quire/internal/httpfield"
 )
 
-// rangeOf returns what a request with Range gets of v: 206 with a part, 416, or 200 with the whole where the range is to be
-// ignored, which a server may always do (RFC 9110, section 14.2); several ranges at once are.
+// rangeOf returns what a request with Range gets of v: 206 with a part, 416, or 200 with the whole
+// where the range is to be ignored, which a server may always do (RFC 9110, section 14.2); several
+// ranges at once are.
 func (x *exchange) rangeOf(v *variant) (status int, content []byte, contentRange string) {
 	size := v.length()
 	whole := func() (int, []byte, string) { return v.status, v.body, "" }
@@ -50,8 +51,9 @@ func (x *exchange) within(v *variant) bool {
 	return apply && len(ranges) == 1 && ranges[0].Start >= v.start && ranges[0].Start+ranges[0].Length <= v.start+int64(len(v.body))
 }
 
-// part fills in what a 206 says about its place; false when it says nothing that can be relied on, or when more is to come than
-// its place has room for. Of a shorter one that is stored which is there: it begins where it says.
+// part fills in what a 206 says about its place; false when it says nothing that can be relied on,
+// or when more is to come than its place has room for. Of a shorter one that is stored which is
+// there: it begins where it says.
 func (v *variant) part(resp *http.Response) bool {
 	start, length, total, ok := contentRange(resp.Header)
 	if !ok || resp.ContentLength > length {
@@ -79,9 +81,10 @@ func contentRange(h http.Header) (start, length, total int64, ok bool) {
 	return start, end - start + 1, total, true
 }
 
-// combine joins a part with what e has of the same body: with a part that it touches to a longer one, and to a whole where nothing is
-// left out. The new one's fields count. It returns nil when the part adds nothing. Without a strong tag nothing says that two parts are
-// of one body (RFC 9111, section 3.4): the newer one is kept.
+// combine joins a part with what e has of the same body: with a part that it touches to a longer
+// one, and to a whole where nothing is left out. The new one's fields count. It returns nil when
+// the part adds nothing. Without a strong tag nothing says that two parts are of one body (RFC
+// 9111, section 3.4): the newer one is kept.
 func (e *Entry) combine(v *variant, limit int64) *variant {
 	if e == nil {
 		return v

@@ -20,7 +20,8 @@ func (x *exchange) fromStore(now time.Time) *http.Response {
 	left := v.life - age
 	strict := false // the request wants it newer than the origin does
 	if d.maxAge.set && (age > d.maxAge.d || d.maxAge.d == 0) {
-		// A reload asks with max-age=0; immutable says that it is of no use while fresh (RFC 8246, section 2).
+		// A reload asks with max-age=0; immutable says that it is of no use while fresh (RFC 8246,
+		// section 2).
 		strict = !v.immutable || d.maxAge.d != 0
 	}
 	if d.minFresh.set && left < d.minFresh.d {
@@ -74,7 +75,8 @@ func (r *reader) WriteTo(w io.Writer) (int64, error) {
 // Close implements io.Closer.
 func (r *reader) Close() error { return nil }
 
-// serve makes the response to x.req out of v: whole, a part, or 304 where the request's own conditions say so.
+// serve makes the response to x.req out of v: whole, a part, or 304 where the request's own
+// conditions say so.
 func (x *exchange) serve(v *variant, now time.Time, f forwarded, result string) *http.Response {
 	age := v.ageAt(now)
 	status, content, length := v.status, v.body, int64(len(v.body))
@@ -146,8 +148,8 @@ func (c *Cache) texts(v *variant, age time.Duration, f forwarded) (ageText, stat
 	return t.ageText, t.statusText
 }
 
-// ofBody tells whether a field is about a body. A 304 carries what concerns the store of its receiver, not the metadata of a body that it
-// has (RFC 9110, section 15.4.5).
+// ofBody tells whether a field is about a body. A 304 carries what concerns the store of its
+// receiver, not the metadata of a body that it has (RFC 9110, section 15.4.5).
 func ofBody(name string) bool {
 	switch name {
 	case "Content-Length", "Content-Encoding", "Content-Language", "Content-Range", "Content-Type", "Content-Md5":
@@ -195,7 +197,8 @@ func (x *exchange) unavailable(why string) *http.Response {
 	}
 }
 
-// forwarded is what Cache-Status says of a request that went to the origin; the zero value is a hit.
+// forwarded is what Cache-Status says of a request that went to the origin; the zero value is a
+// hit.
 type forwarded struct {
 	why    string
 	status int

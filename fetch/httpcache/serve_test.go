@@ -149,7 +149,8 @@ func TestTransportThatLeavesOutHalf(t *testing.T) {
 	}
 }
 
-// letters is a body without a length and without a lock, so that nothing but the layer above it orders its Read and its Close.
+// letters is a body without a length and without a lock, so that nothing but the layer above it
+// orders its Read and its Close.
 type letters struct{ rest string }
 
 func (l *letters) Read(p []byte) (int, error) {

@@ -8,8 +8,8 @@ import (
 	"example.com/quire/internal/httpfield"
 )
 
-// storable returns the variant that a response makes, without its body; nil when it must not or need not be stored (RFC 9111,
-// section 3). req is what was sent, from asked to now.
+// storable returns the variant that a response makes, without its body; nil when it must not or
+// need not be stored (RFC 9111, section 3). req is what was sent, from asked to now.
 func (c *Cache) storable(req *http.Request, resp *http.Response, x *exchange, now time.Time) *variant {
 	status, post := resp.StatusCode, req.Method == http.MethodPost
 	if req.Method != http.MethodGet && req.Method != "" && !post || status < 200 || status == http.StatusNotModified || x.demands.noStore || x.options.NoStore {
@@ -38,7 +38,8 @@ func (c *Cache) storable(req *http.Request, resp *http.Response, x *exchange, no
 		ttl = x.options.TTL
 	}
 	c.judge(v, resp.Header, &d, ttl, x.asked, now)
-	// Something must say that it may be stored, and it must be of some use: fresh for a while, or to be validated.
+	// Something must say that it may be stored, and it must be of some use: fresh for a while, or
+	// to be validated.
 	_, explicit := c.lifetime(status, resp.Header, &d, v.date, now, ttl)
 	if !explicit && (post || !d.public && !d.private && !heuristic(status)) {
 		return nil
@@ -71,11 +72,13 @@ func (c *Cache) permitted(req *http.Request, status int, h http.Header, d *direc
 	if d.private || len(req.Header["Authorization"]) > 0 && !d.public && !d.mustRevalidate && !d.sMaxAge.set {
 		return false // section 3.5
 	}
-	// A Set-Cookie may be stored (section 7.3), but nobody says that what has one user's cookie is for all.
+	// A Set-Cookie may be stored (section 7.3), but nobody says that what has one user's cookie is
+	// for all.
 	return len(h["Set-Cookie"]) == 0 || d.public || d.maxAge.set || d.sMaxAge.set || len(h["Expires"]) > 0
 }
 
-// hasExpiry tells whether the response was meant to be stored although it is stale already: a request may accept that (max-stale).
+// hasExpiry tells whether the response was meant to be stored although it is stale already: a
+// request may accept that (max-stale).
 func hasExpiry(d *directives, h http.Header) bool {
 	return d.maxAge.d > 0 || d.sMaxAge.d > 0 || len(h["Expires"]) == 1
 }
@@ -107,7 +110,8 @@ func (c *Cache) judge(v *variant, h http.Header, d *directives, ttl time.Duratio
 	v.modified, _ = dateField(h, "Last-Modified", now)
 }
 
-// stripped returns a copy of h without what belongs to the connection, or to a proxy on its way (section 3.1).
+// stripped returns a copy of h without what belongs to the connection, or to a proxy on its way
+// (section 3.1).
 func stripped(h http.Header) http.Header {
 	c := make(http.Header, len(h)+1)
 	values := 0

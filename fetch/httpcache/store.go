@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// Store keeps entries. Entries are immutable and shared: a store may hand the same one to many. No entry is nil, nil.
-// Its methods are called concurrently. One that takes longer than 100 ms is given up for that request, with its context cancelled.
+// Store keeps entries. Entries are immutable and shared: a store may hand the same one to many. No
+// entry is nil, nil. Its methods are called concurrently. One that takes longer than 100 ms is
+// given up for that request, with its context cancelled.
 type Store interface {
 	Get(ctx context.Context, k Key) (*Entry, error)
 	Set(ctx context.Context, k Key, e *Entry) error
@@ -27,9 +28,10 @@ type Sizer interface {
 	MaxBytes() int64
 }
 
-// Memory is a Store in memory within a bound of bytes: bodies, headers, keys and overhead. What goes when it is full is chosen by
-// SIEVE (Zhang and others, NSDI 2024): entries stand in the order of their arrival, a hand goes from the oldest to the newest, spares
-// those used since it came by last and removes the first that was not. A look-up sets a bit and moves nothing.
+// Memory is a Store in memory within a bound of bytes: bodies, headers, keys and overhead. What
+// goes when it is full is chosen by SIEVE (Zhang and others, NSDI 2024): entries stand in the order
+// of their arrival, a hand goes from the oldest to the newest, spares those used since it came by
+// last and removes the first that was not. A look-up sets a bit and moves nothing.
 //
 // It is divided into shards, each with a lock and a hand; the bound is common to all.
 type Memory struct {
@@ -77,7 +79,8 @@ func NewMemory(maxBytes int64) *Memory {
 	return s
 }
 
-// shard returns the key's hash and shard. Keys that differ in the scheme alone have one hash, and find compares them in full.
+// shard returns the key's hash and shard. Keys that differ in the scheme alone have one hash, and
+// find compares them in full.
 func (s *Memory) shard(k *Key) (uint64, *shard) {
 	h := maphash.String(s.seed, k.Path) ^ 3*maphash.String(s.seed, k.Host)
 	if k.Query != "" {
@@ -149,7 +152,8 @@ func (s *Memory) Set(_ context.Context, k Key, e *Entry) error {
 	return nil
 }
 
-// reserve takes so many bytes of the bound, or gives back when n is negative; false when they are not there.
+// reserve takes so many bytes of the bound, or gives back when n is negative; false when they are
+// not there.
 func (s *Memory) reserve(n int64) bool {
 	for {
 		b := s.bytes.Load()
@@ -162,8 +166,8 @@ func (s *Memory) reserve(n int64) bool {
 	}
 }
 
-// replace puts e in the place of what the key has, which is a use of it. It is false where there is nothing, and where the new one does not
-// fit without another's going.
+// replace puts e in the place of what the key has, which is a use of it. It is false where there is
+// nothing, and where the new one does not fit without another's going.
 func (s *Memory) replace(k *Key, e *Entry, size int64) bool {
 	h, sh := s.shard(k)
 	sh.mu.Lock()
@@ -223,8 +227,8 @@ func (s *Memory) forget(sh *shard, n *node) {
 	}
 }
 
-// evict removes one entry, of the next shard whose hand finds one that was not used. Where it finds none it has taken the marks away, and
-// a second round does.
+// evict removes one entry, of the next shard whose hand finds one that was not used. Where it finds
+// none it has taken the marks away, and a second round does.
 func (s *Memory) evict() bool {
 	for range 2 * memoryShards {
 		sh := &s.shards[s.next.Add(1)%memoryShards]
@@ -282,8 +286,8 @@ func (s *Memory) Size() (entries, bytes int64) { return s.entries.Load(), s.byte
 // MaxBytes implements Sizer.
 func (s *Memory) MaxBytes() int64 { return s.max }
 
-// get reads the store. A store of others' may be slow or fail: that costs storeWait at most and is a miss.
-// ok is false then.
+// get reads the store. A store of others' may be slow or fail: that costs storeWait at most and is
+// a miss. ok is false then.
 func (c *Cache) get(ctx context.Context, k *Key) (e *Entry, ok bool) {
 	if c.direct != nil {
 		return c.direct.get(k), true
@@ -311,8 +315,9 @@ func (c *Cache) remove(ctx context.Context, k Key) {
 	c.bounded(ctx, func(ctx context.Context) (*Entry, error) { return nil, c.cfg.Store.Delete(ctx, k) })
 }
 
-// bounded runs a call of the store for at most storeWait, also one that does not look at its context. The caller's cancellation does
-// not reach it: an entry half written is of no use to anybody.
+// bounded runs a call of the store for at most storeWait, also one that does not look at its
+// context. The caller's cancellation does not reach it: an entry half written is of no use to
+// anybody.
 func (c *Cache) bounded(ctx context.Context, f func(context.Context) (*Entry, error)) (*Entry, bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
 	defer cancel() // not before the answer was taken, which would look like the end of the time

@@ -237,7 +237,8 @@ func TestHitsShareNothing(t *testing.T) {
 	}
 }
 
-// Every way to write into a response, by many callers of the same entry at once, changes nothing for the others.
+// Every way to write into a response, by many callers of the same entry at once, changes nothing
+// for the others.
 func TestHitsShareNothingWithOthersAtTheSameTime(t *testing.T) {
 	long := []string{fresh60, `Etag: "a"`, "Last-Modified: Mon, 01 Jan 1990 00:00:00 GMT", "Cache-Status: origin; hit", "A: 1", "A: 2", "Set-Cookie: s=1"}
 	for i := range 8 {
@@ -560,8 +561,8 @@ func TestInvalidationOfOneURLLeavesOthersOnTheirWay(t *testing.T) {
 
 var errStore = errors.New("store is down")
 
-// A program that ends closes its cache while requests are under way: calls of the store that begin while Close waits must not be waited for
-// by the same group.
+// A program that ends closes its cache while requests are under way: calls of the store that begin
+// while Close waits must not be waited for by the same group.
 func TestCloseBesideRequests(t *testing.T) {
 	for range 10 {
 		c, err := New(Config{Store: &mapStore{m: map[string][]byte{}}})

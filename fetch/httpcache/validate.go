@@ -64,8 +64,9 @@ func (x *exchange) mayBeStale(now time.Time) bool {
 	return v.ageAt(now)-v.life <= window
 }
 
-// conditional returns the request with the validators of what is stored, and those of the request's own; ours is false when nothing
-// stored has any. The request's range is left out where the whole is stored: its validation is one of the whole.
+// conditional returns the request with the validators of what is stored, and those of the request's
+// own; ours is false when nothing stored has any. The request's range is left out where the whole
+// is stored: its validation is one of the whole.
 func (x *exchange) conditional() (sent *http.Request, ours bool) {
 	var tags []string
 	for _, v := range x.entry.variants {
@@ -140,12 +141,13 @@ func (x *exchange) notModified(resp *http.Response, why string, sole bool, now t
 	return x.serve(next, now, forwarded{why: why, status: status}, ResultRevalidated), nil
 }
 
-// chosen returns the variant that a 304 is about: by its strong tag, by its weak one, by its date; without any of these it is about
-// the one that was selected.
+// chosen returns the variant that a 304 is about: by its strong tag, by its weak one, by its date;
+// without any of these it is about the one that was selected.
 //
-// A strong tag that is nobody's updates nothing, says section 4.3.4: of several variants it may mean any. But when the request had a
-// single tag, "not modified" can be about that one alone. Servers that compress on the way do answer so: they take the tag
-// "x-gzip" and name "x". It is taken for what it was sent for, and keeps its own tag.
+// A strong tag that is nobody's updates nothing, says section 4.3.4: of several variants it may
+// mean any. But when the request had a single tag, "not modified" can be about that one alone.
+// Servers that compress on the way do answer so: they take the tag "x-gzip" and name "x". It is
+// taken for what it was sent for, and keeps its own tag.
 func (x *exchange) chosen(h http.Header, sole bool, now time.Time) *variant {
 	if tags := h["Etag"]; len(tags) > 0 {
 		tag, _, ok := httpfield.ParseETag(strings.TrimSpace(tags[0]))
@@ -196,13 +198,13 @@ func (x *exchange) ownTag(h http.Header) bool {
 	return false
 }
 
-// maxUpdated bounds the fields of what is updated, names and values: so many bytes a transport takes from one response, and each update may
-// add to what came with those before.
+// maxUpdated bounds the fields of what is updated, names and values: so many bytes a transport
+// takes from one response, and each update may add to what came with those before.
 const maxUpdated = 1 << 20
 
-// updated returns v with the fields of a 304 or of an answer to HEAD (section 3.2) in the place of its own, but those that describe
-// the stored body, and with the freshness that they give and what they select by. kept is false when by these fields it must not stay
-// stored.
+// updated returns v with the fields of a 304 or of an answer to HEAD (section 3.2) in the place of
+// its own, but those that describe the stored body, and with the freshness that they give and what
+// they select by. kept is false when by these fields it must not stay stored.
 func (c *Cache) updated(v *variant, h http.Header, x *exchange, now time.Time) (next *variant, kept bool) {
 	n := *v
 	own := v.fields.header(nil, len(h), nil)
@@ -256,7 +258,8 @@ func (c *Cache) forget(ctx context.Context, k Key) {
 	c.remove(ctx, k)
 }
 
-// head forwards a HEAD and brings the stored GET up to date with its answer, or marks it stale (section 4.3.5).
+// head forwards a HEAD and brings the stored GET up to date with its answer, or marks it stale
+// (section 4.3.5).
 func (x *exchange) head(why string) (*http.Response, error) {
 	resp, err := x.send(x.req)
 	if err != nil {
@@ -290,7 +293,8 @@ func (v *variant) agrees(resp *http.Response, now time.Time) bool {
 	return len(resp.Header["Content-Length"]) == 0 || resp.ContentLength < 0 || resp.ContentLength == int64(len(v.body))
 }
 
-// background validates x.key once, apart from the request that found it stale (RFC 5861, section 3).
+// background validates x.key once, apart from the request that found it stale (RFC 5861, section
+// 3).
 func (x *exchange) background() {
 	c := x.c
 	c.mu.Lock()
@@ -342,7 +346,8 @@ func (x *exchange) background() {
 	}()
 }
 
-// Invalidate removes what is stored for a URL, in every partition that the store can list, and keeps out what is on its way.
+// Invalidate removes what is stored for a URL, in every partition that the store can list, and
+// keeps out what is on its way.
 func (c *Cache) Invalidate(ctx context.Context, u *url.URL) {
 	k, _ := KeyOf(&http.Request{URL: u})
 	c.invalidate(ctx, k)
@@ -372,8 +377,8 @@ func (c *Cache) invalidate(ctx context.Context, k Key) {
 	}
 }
 
-// invalidateBy removes what a successful unsafe request has made out of date: its target, and what Location and
-// Content-Location name at the same origin.
+// invalidateBy removes what a successful unsafe request has made out of date: its target, and what
+// Location and Content-Location name at the same origin.
 func (c *Cache) invalidateBy(req *http.Request, resp *http.Response) {
 	k, ok := c.keyOf(req, req.Header)
 	if !ok {
@@ -398,8 +403,9 @@ func (c *Cache) invalidateBy(req *http.Request, resp *http.Response) {
 	}
 }
 
-// Purge removes what is stored under addresses that begin with prefix, such as "https://api.example/v1/", and returns how many entries
-// they were. A store that cannot list its keys has none.
+// Purge removes what is stored under addresses that begin with prefix, such as
+// "https://api.example/v1/", and returns how many entries they were. A store that cannot list its
+// keys has none.
 func (c *Cache) Purge(ctx context.Context, prefix string) (int, error) {
 	p, ok := c.cfg.Store.(Purger)
 	if !ok {

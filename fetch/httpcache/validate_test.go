@@ -202,7 +202,8 @@ func TestWhatAnUpdateSaysCounts(t *testing.T) {
 	})
 }
 
-// Each update may add fields to those before; what has grown beyond what one response may have is asked for anew.
+// Each update may add fields to those before; what has grown beyond what one response may have is
+// asked for anew.
 func TestUpdatesDoNotGrowWithoutEnd(t *testing.T) {
 	for _, method := range []string{"GET", "HEAD"} {
 		t.Run(method, func(t *testing.T) {

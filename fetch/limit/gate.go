@@ -17,11 +17,13 @@ import (
 	"example.com/quire/fetch/internal/origin"
 )
 
-// BulkheadConfig bounds the requests in flight per key, from their sending to the end of their bodies.
+// BulkheadConfig bounds the requests in flight per key, from their sending to the end of their
+// bodies.
 type BulkheadConfig struct {
 	// Max in flight; at least 1.
 	Max int
-	// Queue is how many may wait, first come first served: 0 = none. MaxWait bounds their wait: 0 = until the call's own deadline.
+	// Queue is how many may wait, first come first served: 0 = none. MaxWait bounds their wait: 0 =
+	// until the call's own deadline.
 	Queue   int
 	MaxWait time.Duration
 	// Key: nil = the origin.
@@ -39,8 +41,9 @@ func (c BulkheadConfig) Validate() error {
 	return k.Err()
 }
 
-// AdaptiveConfig lets the bound follow the server: additive increase while all is well, multiplicative decrease when the server shows
-// that it has too much: 429, 503, an attempt's timeout, a refused connection.
+// AdaptiveConfig lets the bound follow the server: additive increase while all is well,
+// multiplicative decrease when the server shows that it has too much: 429, 503, an attempt's
+// timeout, a refused connection.
 type AdaptiveConfig struct {
 	// Min, Max and Initial bounds: 0 = 1, 1 000 and 20.
 	Min, Max, Initial int
@@ -78,7 +81,8 @@ func (c AdaptiveConfig) withDefaults() AdaptiveConfig {
 	return c
 }
 
-// Bulkhead is a bound per key, fixed ([NewBulkhead]) or adaptive ([NewAdaptive]). It is safe for concurrent use.
+// Bulkhead is a bound per key, fixed ([NewBulkhead]) or adaptive ([NewAdaptive]). It is safe for
+// concurrent use.
 type Bulkhead struct {
 	key      func(*http.Request) string
 	queue    int
@@ -205,8 +209,8 @@ const (
 	tooMuch
 )
 
-// leave gives the place back. start is when the request was let in: what was sent before the bound was lowered says nothing about the
-// lower one.
+// leave gives the place back. start is when the request was let in: what was sent before the bound
+// was lowered says nothing about the lower one.
 func (g *gate) leave(outcome int, start, now time.Time, c *AdaptiveConfig) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -300,7 +304,8 @@ func (b *Bulkhead) refuse(req *http.Request, st *call.State, key string, err err
 	return refused
 }
 
-// judge tells what an outcome says about the server's load. Cancellation, refusals by layers and other failures say nothing.
+// judge tells what an outcome says about the server's load. Cancellation, refusals by layers and
+// other failures say nothing.
 func judge(resp *http.Response, err error) int {
 	switch {
 	case err == nil && (resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable):

@@ -1,6 +1,7 @@
-// The generic cell rate algorithm keeps one instant, the theoretical arrival time: when the next event would be due if all admitted so
-// far had come evenly. An event at now moves it to max(it, now) + interval, and is admitted if that is no further ahead of now than
-// burst intervals. Nothing has to be filled up by a clock, and the whole state is one word: an admission is one load and one
+// The generic cell rate algorithm keeps one instant, the theoretical arrival time: when the next
+// event would be due if all admitted so far had come evenly. An event at now moves it to max(it,
+// now) + interval, and is admitted if that is no further ahead of now than burst intervals. Nothing
+// has to be filled up by a clock, and the whole state is one word: an admission is one load and one
 // compare-and-swap, and who loses that race has read a state that was another's and tries again.
 
 package limit
@@ -37,7 +38,8 @@ type GCRA struct {
 	mu     sync.Mutex // of SetRate
 }
 
-// epoch is what the instants of all limiters are counted from: one of each limiter's own would be most of what it takes.
+// epoch is what the instants of all limiters are counted from: one of each limiter's own would be
+// most of what it takes.
 var epoch = time.Now()
 
 // setting is what limiters of the same rate may share.
@@ -110,8 +112,9 @@ func (g *GCRA) Allow() bool {
 	return ok
 }
 
-// reserveBy admits one event by a clock, after a wait of at most limit. Who is held up between reading the clock and this comes behind
-// those who have read it since, and would pay for the time that it lost: before anybody waits or is refused the clock is read again.
+// reserveBy admits one event by a clock, after a wait of at most limit. Who is held up between
+// reading the clock and this comes behind those who have read it since, and would pay for the time
+// that it lost: before anybody waits or is refused the clock is read again.
 func (g *GCRA) reserveBy(clock func() time.Time, limit time.Duration) (place int64, wait time.Duration, ok bool) {
 	if place, wait, ok = g.reserve(clock(), 1, 0); !ok {
 		place, wait, ok = g.reserve(clock(), 1, limit)
@@ -119,14 +122,15 @@ func (g *GCRA) reserveBy(clock func() time.Time, limit time.Duration) (place int
 	return place, wait, ok
 }
 
-// ReserveN admits n events at the end of the wait that it returns. It is false for more than a burst, which never fits.
+// ReserveN admits n events at the end of the wait that it returns. It is false for more than a
+// burst, which never fits.
 func (g *GCRA) ReserveN(now time.Time, n int) (wait time.Duration, ok bool) {
 	_, wait, ok = g.reserve(now, n, math.MaxInt64)
 	return wait, ok
 }
 
-// reserve admits n events after a wait of at most limit; otherwise it returns the wait that it would have been. Their place is the arrival
-// time that they make.
+// reserve admits n events after a wait of at most limit; otherwise it returns the wait that it
+// would have been. Their place is the arrival time that they make.
 func (g *GCRA) reserve(now time.Time, n int, limit time.Duration) (place int64, wait time.Duration, ok bool) {
 	s := g.set.Load()
 	if n <= 0 {
@@ -149,8 +153,8 @@ func (g *GCRA) reserve(now time.Time, n int, limit time.Duration) (place int64, 
 	}
 }
 
-// Wait admits one event, when it is its turn: those who wait are served in the order of their calls. It ends with ctx, and at once
-// when ctx would end before the turn comes.
+// Wait admits one event, when it is its turn: those who wait are served in the order of their
+// calls. It ends with ctx, and at once when ctx would end before the turn comes.
 func (g *GCRA) Wait(ctx context.Context) error {
 	_, err := g.wait(ctx, math.MaxInt64)
 	return err
@@ -184,8 +188,9 @@ func (g *GCRA) wait(ctx context.Context, limit time.Duration) (time.Duration, er
 	}
 }
 
-// giveBack undoes the admission of one event, made under s, that nobody has come behind. Otherwise the arrival time is not the one that the
-// event made, or not counted in its rate: then those behind keep their places, and this one is lost.
+// giveBack undoes the admission of one event, made under s, that nobody has come behind. Otherwise
+// the arrival time is not the one that the event made, or not counted in its rate: then those
+// behind keep their places, and this one is lost.
 func (g *GCRA) giveBack(place int64, s *setting) {
 	if g.set.Load() == s {
 		g.due.CompareAndSwap(place, place-s.interval)

@@ -1,13 +1,15 @@
-// Package limit keeps a client within what a server can take: by rate ([GCRA], [Keyed]), by requests in flight ([Bulkhead]), or by a
-// number in flight that follows what the server shows ([Adaptive]).
+// Package limit keeps a client within what a server can take: by rate ([GCRA], [Keyed]), by
+// requests in flight ([Bulkhead]), or by a number in flight that follows what the server shows
+// ([Adaptive]).
 //
-// Refusals are typed, ErrRateLimited and ErrOverloaded, and not retried; callers see them at once or, with MaxWait, after having
-// waited in the order of their arrival. A wait that could not end before the deadline is not begun.
+// Refusals are typed, ErrRateLimited and ErrOverloaded, and not retried; callers see them at once
+// or, with MaxWait, after having waited in the order of their arrival. A wait that could not end
+// before the deadline is not begun.
 //
-// Do: limit by what the server limits by: its host, or a route of it ([ByRoute]).
-// Do not: put it inside of retries unless the server counts attempts (KeyedConfig.PerAttempt); nor outside of a cache, whose hits
-// cost the server nothing.
-// Not for: limits that several processes share; these need a store that they share.
+// Do: limit by what the server limits by: its host, or a route of it ([ByRoute]). Do not: put it
+// inside of retries unless the server counts attempts (KeyedConfig.PerAttempt); nor outside of a
+// cache, whose hits cost the server nothing. Not for: limits that several processes share; these
+// need a store that they share.
 package limit
 
 import (
@@ -69,7 +71,8 @@ type Waiter interface{ Wait(context.Context) error }
 type Rule struct {
 	Rate  Rate
 	Burst int // 0 = 1
-	// Limiter takes the place of Rate and Burst. It is shared by all keys that the rule stands for, and waits only if it is a Waiter.
+	// Limiter takes the place of Rate and Burst. It is shared by all keys that the rule stands for,
+	// and waits only if it is a Waiter.
 	Limiter Allower
 }
 
@@ -86,7 +89,8 @@ type KeyedConfig struct {
 	MaxWait time.Duration
 	// PerAttempt limits each attempt; the default is each call.
 	PerAttempt bool
-	// MaxKeys are remembered: 0 = 4 096. IdleAfter: 0 = 10 minutes, and never less than a burst takes to refill.
+	// MaxKeys are remembered: 0 = 4 096. IdleAfter: 0 = 10 minutes, and never less than a burst
+	// takes to refill.
 	MaxKeys   int
 	IdleAfter time.Duration
 }
@@ -137,8 +141,9 @@ type Keyed struct {
 	waited   atomic.Int64 // nanoseconds
 }
 
-// keyed is what a key has: a limiter of ours, one of others, or nothing. An entry of the registry with it takes two lines of a
-// processor's cache, of which an admission needs the first: what the registry and the limiter look at stands there.
+// keyed is what a key has: a limiter of ours, one of others, or nothing. An entry of the registry
+// with it takes two lines of a processor's cache, of which an admission needs the first: what the
+// registry and the limiter look at stands there.
 type keyed struct {
 	own    GCRA // without a setting when it is not ours
 	theirs Allower
@@ -217,8 +222,8 @@ func (k *Keyed) Waited() time.Duration { return time.Duration(k.waited.Load()) }
 // Len returns the number of keys that are remembered.
 func (k *Keyed) Len() int { return k.reg.Len() }
 
-// SetRate changes the rate of one key, which keeps what it owes. It lasts until the key is forgotten. It is false for a key with a
-// limiter of others.
+// SetRate changes the rate of one key, which keeps what it owes. It lasts until the key is
+// forgotten. It is false for a key with a limiter of others.
 func (k *Keyed) SetRate(key string, r Rate, burst int) (bool, error) {
 	e := k.reg.Acquire(key, time.Now())
 	defer k.reg.Release(e)

@@ -151,8 +151,8 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// Who leaves may give back nothing but a place of its own, which the arrival time alone does not tell: at another rate it may be that of
-// others who have come since.
+// Who leaves may give back nothing but a place of its own, which the arrival time alone does not
+// tell: at another rate it may be that of others who have come since.
 func TestWhoLeavesGivesBackNobodyElsesPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gcra(t, Rate{10, time.Second}, 1)
@@ -201,7 +201,8 @@ func TestPlacesAreGivenBackByTheirOwners(t *testing.T) {
 	}
 }
 
-// Callers who come at one moment, of whom some leave: no two of the others are let in closer together than the rate says.
+// Callers who come at one moment, of whom some leave: no two of the others are let in closer
+// together than the rate says.
 func TestWaitersWhoLeaveDoNotMoveOthers(t *testing.T) {
 	for range 300 {
 		synctest.Test(t, func(t *testing.T) {
@@ -648,7 +649,8 @@ func TestConfigsAreRefused(t *testing.T) {
 	}
 }
 
-// A goroutine that does not run for a while after it has read the clock is behind those that did. A full bucket has room for it all the same.
+// A goroutine that does not run for a while after it has read the clock is behind those that did. A
+// full bucket has room for it all the same.
 func TestWhoIsHeldUpIsNotRefused(t *testing.T) {
 	g, err := NewGCRA(Rate{1, time.Millisecond}, 10)
 	if err != nil {
@@ -674,8 +676,8 @@ func TestWhoIsHeldUpIsNotRefused(t *testing.T) {
 	}
 }
 
-// An admission by key looks at one line of a processor's cache of its entry, 64 bytes at an address that is a multiple of it: entries of
-// 128 bytes begin at one.
+// An admission by key looks at one line of a processor's cache of its entry, 64 bytes at an address
+// that is a multiple of it: entries of 128 bytes begin at one.
 func TestEntryOfAKeyFitsIntoCacheLines(t *testing.T) {
 	var e origin.Entry[string, keyed]
 	due := unsafe.Offsetof(e.Value) + unsafe.Offsetof(e.Value.own) + unsafe.Offsetof(e.Value.own.due)

@@ -1,6 +1,8 @@
-// Package observe tells what happened to calls: events as they happen, and a sink that writes them to a slog.Logger.
+// Package observe tells what happened to calls: events as they happen, and a sink that writes them
+// to a slog.Logger.
 //
-// An observer runs on the goroutine of the call, in order; it must not block. Without observers no event is built.
+// An observer runs on the goroutine of the call, in order; it must not block. Without observers no
+// event is built.
 //
 // Do: keep header names for the log on an allow-list ([SlogOptions]).
 // Do not: print [Event.Header] or [Event.ResponseHeader] as they are; they hold credentials.
@@ -44,13 +46,15 @@ const (
 type SlogOptions struct {
 	// Level returns the level of an event: nil = Level of this package.
 	Level func(e *Event) slog.Level
-	// Headers are the names of the request and response header fields that may be logged: none by default.
-	// Authorization, Proxy-Authorization, Cookie and Set-Cookie stay hidden even when named.
+	// Headers are the names of the request and response header fields that may be logged: none by
+	// default. Authorization, Proxy-Authorization, Cookie and Set-Cookie stay hidden even when
+	// named.
 	Headers []string
 }
 
-// Level is the default level of an event: Debug for what is usual, Info for a retry and a redirect, Warn for a refusal and for a call
-// that is given up, Error for none: whether a failed call is an error, its caller knows.
+// Level is the default level of an event: Debug for what is usual, Info for a retry and a redirect,
+// Warn for a refusal and for a call that is given up, Error for none: whether a failed call is an
+// error, its caller knows.
 func Level(e *Event) slog.Level {
 	switch e.Kind {
 	case Retry, Redirect:
@@ -65,8 +69,8 @@ func Level(e *Event) slog.Level {
 	return slog.LevelDebug
 }
 
-// Slog returns an observer that logs to l. Addresses are logged without userinfo and without the values of the query,
-// bodies never.
+// Slog returns an observer that logs to l. Addresses are logged without userinfo and without the
+// values of the query, bodies never.
 func Slog(l *slog.Logger, o SlogOptions) Func {
 	level := o.Level
 	if level == nil {

@@ -24,13 +24,15 @@ type Control interface {
 type PageOptions struct {
 	// Title of the page: "" = "fetch".
 	Title string
-	// Control lets the page change the client: nil = it only shows. Whoever may open the page may then use it.
+	// Control lets the page change the client: nil = it only shows. Whoever may open the page may
+	// then use it.
 	Control Control
 }
 
-// Page shows the state of src: as HTML, without scripts and without anything from elsewhere, or as JSON to who prefers that. With a
-// Control it takes POST requests with the fields action (isolate, close, reset, purge) and origin or prefix, from pages of its own
-// origin only (net/http.CrossOriginProtection).
+// Page shows the state of src: as HTML, without scripts and without anything from elsewhere, or as
+// JSON to who prefers that. With a Control it takes POST requests with the fields action (isolate,
+// close, reset, purge) and origin or prefix, from pages of its own origin only
+// (net/http.CrossOriginProtection).
 func Page(src Source, o PageOptions) http.Handler {
 	o.Title = cmp.Or(o.Title, "fetch")
 	p := &page{src: src, o: o}

@@ -16,7 +16,8 @@ type State struct {
 	Cache *CacheState `json:",omitempty"`
 	// Limits are refusals and waits of all keys.
 	Limits LimitState
-	// Events are the last calls that failed or needed more than one attempt, at most 50, the latest first.
+	// Events are the last calls that failed or needed more than one attempt, at most 50, the latest
+	// first.
 	Events []Note
 }
 
@@ -38,7 +39,8 @@ type Count struct {
 type Origin struct {
 	Origin   string
 	InFlight int
-	// Requests by method and status; Errors by type; Retries by the reason of the attempt before; Hedges by result.
+	// Requests by method and status; Errors by type; Retries by the reason of the attempt before;
+	// Hedges by result.
 	Requests, Errors, Retries, Hedges []Count `json:",omitempty"`
 	Attempts                          int64
 	// Collapsed were answered by another's request.
@@ -48,7 +50,8 @@ type Origin struct {
 	// Breaker is its state; Until is when an open one will probe.
 	Breaker string
 	Until   time.Time `json:",omitzero"`
-	// Seconds is the time of all requests until their headers; P50, P95 and P99 are of the last minute's.
+	// Seconds is the time of all requests until their headers; P50, P95 and P99 are of the last
+	// minute's.
 	Seconds       float64
 	P50, P95, P99 time.Duration
 	Samples       int

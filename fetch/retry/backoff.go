@@ -8,14 +8,15 @@ import (
 	"example.com/quire/fetch/internal/call"
 )
 
-// Backoff gives the wait before the next attempt. It is pure: prev is the wait before the attempt that just failed
-// (zero for the first), attempt that one's number from 1, and u a uniform random number in [0,1) from the caller.
+// Backoff gives the wait before the next attempt. It is pure: prev is the wait before the attempt
+// that just failed (zero for the first), attempt that one's number from 1, and u a uniform random
+// number in [0,1) from the caller.
 type Backoff interface {
 	Next(prev time.Duration, attempt int, u float64) time.Duration
 }
 
-// Jitter says how much of a wait is left to chance. Waits without any make the clients that failed together
-// come back together.
+// Jitter says how much of a wait is left to chance. Waits without any make the clients that failed
+// together come back together.
 type Jitter float64
 
 // The kinds of jitter besides Fraction.
@@ -25,7 +26,8 @@ const (
 	None  Jitter = -2 // all of it
 )
 
-// Fraction is a jitter that takes up to f of the wait away; f is within 0 and 1, anything else is refused by New.
+// Fraction is a jitter that takes up to f of the wait away; f is within 0 and 1, anything else is
+// refused by New.
 func Fraction(f float64) Jitter {
 	switch {
 	case f == 0:
@@ -44,8 +46,8 @@ type Exponential struct {
 	Jitter Jitter        // zero value = Full
 }
 
-// Decorrelated waits a random time between Base and three times the previous wait, at most Max: it grows like
-// Exponential on average, but the waits of two clients drift apart.
+// Decorrelated waits a random time between Base and three times the previous wait, at most Max: it
+// grows like Exponential on average, but the waits of two clients drift apart.
 type Decorrelated struct {
 	Base time.Duration // 0 = 100 ms
 	Max  time.Duration // 0 = 10 s, or Base if that is more
@@ -55,7 +57,8 @@ const (
 	defaultBase = 100 * time.Millisecond
 	defaultMax  = 10 * time.Second
 
-	// longest is the longest wait, of 146 years: floating point rounds the greatest Duration up to one that is negative.
+	// longest is the longest wait, of 146 years: floating point rounds the greatest Duration up to
+	// one that is negative.
 	longest time.Duration = 1 << 62
 )
 

@@ -11,7 +11,8 @@ import (
 )
 
 func TestFullJitterIsUniform(t *testing.T) {
-	// The backoff is pure, so the draws are the layer's: they are taken through a policy that records them.
+	// The backoff is pure, so the draws are the layer's: they are taken through a policy that
+	// records them.
 	rec := &recorder{}
 	p := Policy{MaxAttempts: 10_001, Backoff: rec}
 	send := layer(t, p, fetchtest.Script(fetchtest.Step{}.Status(503)))

@@ -1,12 +1,14 @@
 // The retry budget: an origin gets at most Ratio retries per call, plus a floor.
 //
-// Three attempts per call sound harmless. When an origin fails for everybody they triple its load at the moment it can
-// bear least. The budget looks at the last Window of calls to the origin: with 1 000 calls a second all failing, 10 s
-// hold 10 000 calls and so 2 000 retries, plus 20 %, not plus 200 %. A quiet origin, of a call a minute, would get no
-// retry at all by a ratio; the floor of 10 in any window is for it.
+// Three attempts per call sound harmless. When an origin fails for everybody they triple its load
+// at the moment it can bear least. The budget looks at the last Window of calls to the origin: with
+// 1 000 calls a second all failing, 10 s hold 10 000 calls and so 2 000 retries, plus 20 %, not
+// plus 200 %. A quiet origin, of a call a minute, would get no retry at all by a ratio; the floor
+// of 10 in any window is for it.
 //
-// The window slides by slots of a tenth. To hold the bound in every window, not only in those that begin with a slot,
-// withdrawals are counted over a slot more than the window and deposits over no more than the window itself.
+// The window slides by slots of a tenth. To hold the bound in every window, not only in those that
+// begin with a slot, withdrawals are counted over a slot more than the window and deposits over no
+// more than the window itself.
 
 package retry
 
@@ -50,7 +52,8 @@ type Budget struct {
 	accounts *origin.Registry[origin.Key, account]
 }
 
-// NewBudget returns a budget; at most 4 096 origins are remembered, those idle for 10 minutes (or a longer Window) are not.
+// NewBudget returns a budget; at most 4 096 origins are remembered, those idle for 10 minutes (or a
+// longer Window) are not.
 func NewBudget(c BudgetConfig) (*Budget, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -126,8 +129,8 @@ func (b *Budget) Denied(req *http.Request) int64 {
 
 func (b *Budget) number(now time.Time) int64 { return int64(now.Sub(b.epoch) / b.slot) }
 
-// turn empties the slots that time has passed over and returns the index of the current one. A clock that steps back
-// stays in the newest slot: what it has counted still counts.
+// turn empties the slots that time has passed over and returns the index of the current one. A
+// clock that steps back stays in the newest slot: what it has counted still counts.
 func (a *account) turn(n int64) int {
 	if gone := n - a.newest; gone > 0 {
 		for i := range min(gone, slots+1) {

@@ -11,8 +11,8 @@ import (
 	"example.com/quire/fetch/internal/fault"
 )
 
-// Status tells whether a response of this status is worth another attempt: 408, 425, 429, 500, 502, 503 and 504.
-// Not 501 and 505: what is not implemented will not be so in a second.
+// Status tells whether a response of this status is worth another attempt: 408, 425, 429, 500, 502,
+// 503 and 504. Not 501 and 505: what is not implemented will not be so in a second.
 func Status(code int) bool {
 	switch code {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusInternalServerError,
@@ -22,10 +22,11 @@ func Status(code int) bool {
 	return false
 }
 
-// Passing tells whether err is a failure that may be gone on the next attempt. Never so are certificate errors, violations of the
-// protocol, a name that does not exist, an unsupported scheme, a total deadline, the caller's own cancellation, and what a
-// layer refused: an address denied, a circuit open, a body too large. A caller's own deadline that a transport reports although the
-// request's context lives on is one of the transport's, and passes.
+// Passing tells whether err is a failure that may be gone on the next attempt. Never so are
+// certificate errors, violations of the protocol, a name that does not exist, an unsupported
+// scheme, a total deadline, the caller's own cancellation, and what a layer refused: an address
+// denied, a circuit open, a body too large. A caller's own deadline that a transport reports
+// although the request's context lives on is one of the transport's, and passes.
 func Passing(err error) bool {
 	if err == nil || errors.Is(err, call.ErrTotalTimeout) {
 		return false
@@ -40,10 +41,11 @@ func Passing(err error) bool {
 	return true
 }
 
-// Unsent proves that nothing of the request reached the server, so that any method may be sent again:
-// the name did not resolve, the connection was not made, its TLS handshake included, or the server said over HTTP/2
-// that it did not look at the stream (REFUSED_STREAM; RFC 9113, section 8.7). The errors of crypto/tls prove nothing:
-// it has the same ones for a handshake and for a record that follows the request.
+// Unsent proves that nothing of the request reached the server, so that any method may be sent
+// again: the name did not resolve, the connection was not made, its TLS handshake included, or the
+// server said over HTTP/2 that it did not look at the stream (REFUSED_STREAM; RFC 9113, section
+// 8.7). The errors of crypto/tls prove nothing: it has the same ones for a handshake and for a
+// record that follows the request.
 func Unsent(err error) bool {
 	if err == nil || fault.Certificate(err) {
 		return false

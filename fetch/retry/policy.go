@@ -1,17 +1,19 @@
 // Package retry sends a request again when that is safe and of use.
 //
-// Safe means: the method is idempotent (RFC 9110, section 9.2.2), or the request carries an idempotency key, or it is
-// proven that nothing of the request reached the server. Of use means: the outcome is one that passes, the wait ends
-// before the deadline, and the origin's retry budget is not spent. When a retry is not safe or not of use the last
-// outcome is returned as it is: a response stays a response, with its body unread.
+// Safe means: the method is idempotent (RFC 9110, section 9.2.2), or the request carries an
+// idempotency key, or it is proven that nothing of the request reached the server. Of use means:
+// the outcome is one that passes, the wait ends before the deadline, and the origin's retry budget
+// is not spent. When a retry is not safe or not of use the last outcome is returned as it is: a
+// response stays a response, with its body unread.
 //
-// Defaults: 3 attempts, exponential backoff from 100 ms to 10 s with full jitter, Retry-After obeyed up to 5 minutes.
-// A [Policy] without a Spender has no budget; fetch.New always gives it one.
+// Defaults: 3 attempts, exponential backoff from 100 ms to 10 s with full jitter, Retry-After
+// obeyed up to 5 minutes. A [Policy] without a Spender has no budget; fetch.New always gives it
+// one.
 //
-// Do: share one layer, and so one budget, among all calls to an origin. Give POST requests an Idempotency-Key when the
-// server knows it.
-// Do not: stack it over another retrying client; attempts multiply.
-// Not for: streams that are consumed while they are sent, and calls where a late answer is as bad as none.
+// Do: share one layer, and so one budget, among all calls to an origin. Give POST requests an
+// Idempotency-Key when the server knows it. Do not: stack it over another retrying client; attempts
+// multiply. Not for: streams that are consumed while they are sent, and calls where a late answer
+// is as bad as none.
 package retry
 
 import (
@@ -38,15 +40,17 @@ type Policy struct {
 	MaxAttempts int
 	// Backoff gives the wait before the next attempt: nil = Exponential{}.
 	Backoff Backoff
-	// Decide replaces the rules of this package: nil = Default(policy). The limits of the layer stay in force around it:
-	// attempts, replayable body, deadlines, budget.
+	// Decide replaces the rules of this package: nil = Default(policy). The limits of the layer
+	// stay in force around it: attempts, replayable body, deadlines, budget.
 	Decide Decider
-	// Prepare is called with each attempt's own copy of the request before it is sent, the first included, to sign it anew.
-	// Its error ends the call.
+	// Prepare is called with each attempt's own copy of the request before it is sent, the first
+	// included, to sign it anew. Its error ends the call.
 	Prepare func(*http.Request, int) error
-	// BufferBody is how many bytes of a body without GetBody are kept to be sent again: 0 = none, such a body is sent once.
+	// BufferBody is how many bytes of a body without GetBody are kept to be sent again: 0 = none,
+	// such a body is sent once.
 	BufferBody int64
-	// MaxRetryAfter is the longest Retry-After that is waited for: 0 = 5 minutes. A longer one ends the call at once.
+	// MaxRetryAfter is the longest Retry-After that is waited for: 0 = 5 minutes. A longer one ends
+	// the call at once.
 	MaxRetryAfter time.Duration
 	// Spender is asked before every retry: nil = no budget.
 	Spender Spender
@@ -56,7 +60,8 @@ type Policy struct {
 
 // Decider tells whether to try again after an attempt, and how long to wait before.
 type Decider interface {
-	// Decide gets the attempt's request, its response (nil on an error; not to be read) and its log entry.
+	// Decide gets the attempt's request, its response (nil on an error; not to be read) and its log
+	// entry.
 	Decide(req *http.Request, resp *http.Response, a Attempt) (delay time.Duration, again bool)
 }
 

@@ -23,8 +23,8 @@ const (
 	once
 )
 
-// newReplay looks at req's body and, when it may, buffers up to limit bytes of one that has no GetBody.
-// A body that turns out longer is put together again and can be sent once.
+// newReplay looks at req's body and, when it may, buffers up to limit bytes of one that has no
+// GetBody. A body that turns out longer is put together again and can be sent once.
 func newReplay(req *http.Request, limit int64) (*http.Request, replay, error) {
 	switch {
 	case req.Body == nil || req.Body == http.NoBody:
@@ -48,7 +48,8 @@ func newReplay(req *http.Request, limit int64) (*http.Request, replay, error) {
 		}{io.MultiReader(bytes.NewReader(b), req.Body), req.Body}
 		return &c, replay{req: &c, kind: once}, nil
 	}
-	// Read to its end, so trailers the body announces are set by now; its length is known only if nobody else set it.
+	// Read to its end, so trailers the body announces are set by now; its length is known only if
+	// nobody else set it.
 	if err := req.Body.Close(); err != nil {
 		return nil, replay{}, err
 	}

@@ -13,11 +13,12 @@ import (
 	"example.com/quire/fetch/internal/call"
 )
 
-// ErrBudget is the error of a call that was not tried again because its origin's retry budget was spent.
-// The error of the last attempt is in the same chain.
+// ErrBudget is the error of a call that was not tried again because its origin's retry budget was
+// spent. The error of the last attempt is in the same chain.
 var ErrBudget = errors.New("retry budget spent")
 
-// ErrNotReplayable is the error of a call that was not tried again because its body cannot be sent twice.
+// ErrNotReplayable is the error of a call that was not tried again because its body cannot be sent
+// twice.
 var ErrNotReplayable = errors.New("request body cannot be sent again")
 
 // Why a failed call was not tried again.
@@ -33,7 +34,8 @@ const (
 	StopDecider    = "decider"        // the policy's own Decider said no
 )
 
-// New returns the layer. It records every attempt in the state of the call, also when retrying is switched off.
+// New returns the layer. It records every attempt in the state of the call, also when retrying is
+// switched off.
 func New(p Policy) (func(http.RoundTripper) http.RoundTripper, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -202,9 +204,9 @@ func (l *loop) send(req *http.Request, n int) (*http.Response, error) {
 		resp, err := l.next.RoundTrip(req)
 		return checked(req, resp, err)
 	}
-	// Whether a request that must not be sent twice was sent at all, only the transport knows: it asks for a connection
-	// and gets one before the first byte. Asked and not got is the proof. Its own attempts on a second connection
-	// leave got set, which is the safe side.
+	// Whether a request that must not be sent twice was sent at all, only the transport knows: it
+	// asks for a connection and gets one before the first byte. Asked and not got is the proof. Its
+	// own attempts on a second connection leave got set, which is the safe side.
 	var asked, got atomic.Bool
 	trace := &httptrace.ClientTrace{
 		GetConn: func(string) { asked.Store(true) },
@@ -235,8 +237,8 @@ func checked(req *http.Request, resp *http.Response, err error) (*http.Response,
 
 var errNoResponse = call.Final("the transport returned neither response nor error")
 
-// verdict says what follows an attempt: another one after delay, or nothing more, because it is done or because of stop.
-// why is the sentinel that belongs to an error then.
+// verdict says what follows an attempt: another one after delay, or nothing more, because it is
+// done or because of stop. why is the sentinel that belongs to an error then.
 type verdict struct {
 	again bool
 	delay time.Duration
@@ -311,7 +313,8 @@ func (l *loop) finish(req *http.Request, resp *http.Response, a Attempt, v verdi
 	return nil, &stopError{n: a.N, of: l.p.MaxAttempts, why: v.why, err: err}
 }
 
-// stopError is the error of the last attempt, with the reason why there was no other when that has a sentinel.
+// stopError is the error of the last attempt, with the reason why there was no other when that has
+// a sentinel.
 type stopError struct {
 	n, of int
 	why   error

@@ -248,7 +248,8 @@ func TestRequestIsNotModifiedAndBodiesAreEqual(t *testing.T) {
 	}
 }
 
-// plain hides what a reader could do besides reading, so that net/http gives the request no GetBody.
+// plain hides what a reader could do besides reading, so that net/http gives the request no
+// GetBody.
 type plain struct{ io.Reader }
 
 func TestBodyBuffering(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"example.com/quire/cache"
 )
 
-// held is a *cache.Cache by a string. As an interface it keeps the cache's generic code in this package:
-// one that imports API would compile all of it again, for each type of value.
+// held is a *cache.Cache by a string. As an interface it keeps the cache's generic code in this
+// package: one that imports API would compile all of it again, for each type of value.
 type held[V any] interface {
 	Get(ctx context.Context, key string) (V, error)
 	Peek(key string) (V, bool)
@@ -62,8 +62,8 @@ func (a *API) Caches() []CacheState {
 	return []CacheState{stateOf(a.public, a.o.Limits.PublicBytes), stateOf(a.newest, newestBytes)}
 }
 
-// Cached tells what is held under a key: the hash of a public document's bytes, or the name of a public
-// report. It reads nothing else. file is nil unless the document itself is held.
+// Cached tells what is held under a key: the hash of a public document's bytes, or the name of a
+// public report. It reads nothing else. file is nil unless the document itself is held.
 func (a *API) Cached(key string) (e CachedEntry, file []byte, ok bool) {
 	content, isReport := a.newest.Peek(key)
 	if isReport {

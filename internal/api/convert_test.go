@@ -126,8 +126,8 @@ func TestHTMLIsConvertedOverHTTP(t *testing.T) {
 	}
 }
 
-// TestWithoutABrowserTheRemedyIsNamed: converting is off unless a browser is configured, and one that
-// is not there keeps the server from starting.
+// TestWithoutABrowserTheRemedyIsNamed: converting is off unless a browser is configured, and one
+// that is not there keeps the server from starting.
 func TestWithoutABrowserTheRemedyIsNamed(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -202,8 +202,8 @@ func (s slowPages) Image(ctx context.Context, p htmlpdf.Source, _ htmlpdf.ImageO
 
 func (slowPages) Reads(string) bool { return true }
 
-// TestSlowPagesHoldUpNoDocuments: as many pages as may be there, with as much in them as may be held,
-// take neither places nor bytes from making documents; one more is refused at once.
+// TestSlowPagesHoldUpNoDocuments: as many pages as may be there, with as much in them as may be
+// held, take neither places nor bytes from making documents; one more is refused at once.
 func TestSlowPagesHoldUpNoDocuments(t *testing.T) {
 	t.Parallel()
 	pages := slowPages{make(chan struct{}), make(chan struct{})}

@@ -222,8 +222,8 @@ func (a *API) documentReceipt(c *web.Context) error {
 
 // verifyDocument makes the document again and judges the file in the body by it, as it comes. The
 // stored file is judged when there is no body and no media type either: an upload that is empty by
-// mistake says nothing good about the stored file. With restore=true stored bytes that are damaged or
-// lost are mended.
+// mistake says nothing good about the stored file. With restore=true stored bytes that are damaged
+// or lost are mended.
 func (a *API) verifyDocument(c *web.Context) error {
 	d, err := a.find(c)
 	if err != nil {

@@ -27,8 +27,8 @@ import (
 	"example.com/quire/web/openapi"
 )
 
-// operations are the routes of package operation. Files that come and go lie in temporary files, and
-// a fixed number of operations run at one time, so memory does not grow with what is sent.
+// operations are the routes of package operation. Files that come and go lie in temporary files,
+// and a fixed number of operations run at one time, so memory does not grow with what is sent.
 type operations struct {
 	engine  *pdf.Engine
 	signers map[record.Space]map[string]*sign.Identity

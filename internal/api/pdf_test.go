@@ -185,8 +185,8 @@ func TestOperationsAreTheSameThreeWays(t *testing.T) {
 	}
 }
 
-// TestOperationsOverHTTP: a PDF is the body itself or a part of a form, and faults are problems that
-// say what to do.
+// TestOperationsOverHTTP: a PDF is the body itself or a part of a form, and faults are problems
+// that say what to do.
 func TestOperationsOverHTTP(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -237,8 +237,8 @@ func TestOperationsOverHTTP(t *testing.T) {
 	}
 }
 
-// TestFilesAndStepsAreParts: further files, attachments and steps come as parts of a form; what a PDF
-// carries is answered to be kept, never shown.
+// TestFilesAndStepsAreParts: further files, attachments and steps come as parts of a form; what a
+// PDF carries is answered to be kept, never shown.
 func TestFilesAndStepsAreParts(t *testing.T) {
 	t.Parallel()
 	h := open(t)

@@ -178,7 +178,8 @@ func TestExamplesOfOperationsWork(t *testing.T) {
 	}
 }
 
-// TestReportsForPeople: a report is text for who prefers it, and a check that found something says so.
+// TestReportsForPeople: a report is text for who prefers it, and a check that found something says
+// so.
 func TestReportsForPeople(t *testing.T) {
 	t.Parallel()
 	h := open(t)

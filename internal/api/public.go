@@ -18,7 +18,8 @@ import (
 // their blob each time.
 const maxCached = 8 << 20
 
-// newestBytes is the memory for the names of public reports, each with the hash of its latest document.
+// newestBytes is the memory for the names of public reports, each with the hash of its latest
+// document.
 const newestBytes = 1 << 20
 
 // answerBytes is the memory of the two answers of a document beside its bytes, about.
@@ -72,8 +73,8 @@ func between(s []byte, before, behind string) ([]byte, bool) {
 // before anybody is told: then no answer that begins later is the former one. It is safe for
 // concurrent use.
 func (a *API) Moved(report string) {
-	// Whoever looks for it now, and began before, keeps what is found to himself. After Close nothing
-	// is held.
+	// Whoever looks for it now, and began before, keeps what is found to himself. After Close
+	// nothing is held.
 	_ = a.newest.Delete(context.Background(), report)
 }
 

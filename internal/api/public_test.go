@@ -21,7 +21,8 @@ type visitor struct {
 	client *http.Client
 }
 
-// answer is what a visitor read. The routes' answers have a request id, those of the lane have none.
+// answer is what a visitor read. The routes' answers have a request id, those of the lane have
+// none.
 type answer struct {
 	status int
 	header http.Header
@@ -194,8 +195,8 @@ func TestReportThatIsNoLongerPublicIsServedToItsSpaceAlone(t *testing.T) {
 	})
 }
 
-// TestLaneWithoutTokensAnswersNoForeigner: there every request is judged by its Host and by the site
-// that it comes from, by the lane as by the routes.
+// TestLaneWithoutTokensAnswersNoForeigner: there every request is judged by its Host and by the
+// site that it comes from, by the lane as by the routes.
 func TestLaneWithoutTokensAnswersNoForeigner(t *testing.T) {
 	t.Parallel()
 	h := open(t)

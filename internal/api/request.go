@@ -180,8 +180,8 @@ func (r *asked) place(err error) error {
 	return refusal(err)
 }
 
-// refusal makes being overloaded a refusal of web's too, which is no fault: a request that came past
-// admit may find no turn all the same.
+// refusal makes being overloaded a refusal of web's too, which is no fault: a request that came
+// past admit may find no turn all the same.
 func refusal(err error) error {
 	if errors.Is(err, record.ErrOverload) {
 		return fmt.Errorf("%w (%w)", err, web.ErrBusy)

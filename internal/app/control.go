@@ -20,8 +20,8 @@ import (
 )
 
 // The control socket is a Unix socket in the data directory. Who may open it is decided by the file
-// system: the user of the server alone, who may read all that the directory holds anyway. So it knows no
-// spaces and no tokens, and nothing of it is reached over the network.
+// system: the user of the server alone, who may read all that the directory holds anyway. So it
+// knows no spaces and no tokens, and nothing of it is reached over the network.
 //
 //	GET    /caches             []api.CacheState
 //	DELETE /caches             []api.CacheState, of before

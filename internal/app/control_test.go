@@ -15,8 +15,8 @@ import (
 	"example.com/quire/internal/app"
 )
 
-// TestControlSocketIsForTheServersUserAlone: by its mode, and by no route of the network. It takes the
-// place of one that a killed server has left, and goes with the server.
+// TestControlSocketIsForTheServersUserAlone: by its mode, and by no route of the network. It takes
+// the place of one that a killed server has left, and goes with the server.
 func TestControlSocketIsForTheServersUserAlone(t *testing.T) {
 	c := configure(t, nil)
 	c.Data = shortDir(t)

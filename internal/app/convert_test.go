@@ -9,8 +9,8 @@ import (
 	"example.com/quire/internal/config"
 )
 
-// TestConvertersAreJudgedBeforeTheServerStarts: a browser that is not there and a host that is none are
-// faults of the configuration.
+// TestConvertersAreJudgedBeforeTheServerStarts: a browser that is not there and a host that is none
+// are faults of the configuration.
 func TestConvertersAreJudgedBeforeTheServerStarts(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "browser")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // G306: a program

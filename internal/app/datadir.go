@@ -46,8 +46,9 @@ func Empty(dir string) (err error) {
 	return nil
 }
 
-// Announce notes where this server is reached, for other commands on this machine, and opens the socket
-// by which they control it. Close takes both back. Without a socket the server runs on, and says so.
+// Announce notes where this server is reached, for other commands on this machine, and opens the
+// socket by which they control it. Close takes both back. Without a socket the server runs on, and
+// says so.
 func (a *App) Announce(url string) error {
 	file := filepath.Join(a.cfg.Data, addressFile)
 	if err := os.WriteFile(file, []byte(url+"\n"), 0o600); err != nil {

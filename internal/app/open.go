@@ -94,8 +94,8 @@ type Archive struct {
 // ErrNoData says that the data directory holds no state.
 var ErrNoData = errors.New("holds no documents; name the server's directory by --data-dir")
 
-// OpenArchive opens the state below dir to read from it. To restore damaged files it takes the lock of
-// a server, so no other process may have the directory then: ErrInUse.
+// OpenArchive opens the state below dir to read from it. To restore damaged files it takes the lock
+// of a server, so no other process may have the directory then: ErrInUse.
 func OpenArchive(ctx context.Context, dir string, restore bool) (*Archive, error) {
 	state := filepath.Join(dir, stateFile)
 	if _, err := os.Stat(state); errors.Is(err, fs.ErrNotExist) {

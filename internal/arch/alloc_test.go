@@ -41,7 +41,8 @@ func TestAllocationsAreCountedWithoutTheRaceDetector(t *testing.T) {
 	}
 }
 
-// builtUnderRace tells whether a source file is among those built with the race detector on some system.
+// builtUnderRace tells whether a source file is among those built with the race detector on some
+// system.
 func builtUnderRace(text string) bool {
 	for s := bufio.NewScanner(strings.NewReader(text)); s.Scan() && !strings.HasPrefix(s.Text(), "package "); {
 		if e, err := constraint.Parse(s.Text()); err == nil && constraint.IsGoBuild(s.Text()) {

@@ -56,7 +56,8 @@ func adapterModule(p string) string {
 	}
 }
 
-// TestRulesCanFail breaks each rule once in a made-up tree: a judge that cannot fail proves nothing.
+// TestRulesCanFail breaks each rule once in a made-up tree: a judge that cannot fail proves
+// nothing.
 func TestRulesCanFail(t *testing.T) {
 	const foreign = "github.com/x/y"
 	ok := []pkg{
@@ -114,7 +115,8 @@ func TestRulesCanFail(t *testing.T) {
 	})
 }
 
-// stateCanFail breaks the rules about state in a made-up file, which needs the types of the standard library.
+// stateCanFail breaks the rules about state in a made-up file, which needs the types of the
+// standard library.
 func stateCanFail(t *testing.T, fset *token.FileSet, imp types.Importer) {
 	t.Helper()
 	const src = `package p
@@ -163,8 +165,8 @@ func readLeaves(t *testing.T, name string) map[string][]string {
 	return leaves
 }
 
-// load reads every package of the module with its types, which come from the compiler's export data:
-// that of a build like the test's own, which is there already.
+// load reads every package of the module with its types, which come from the compiler's export
+// data: that of a build like the test's own, which is there already.
 func load(t *testing.T) ([]pkg, *token.FileSet, types.Importer) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-export", "-json=ImportPath,Name,Dir,GoFiles,Imports,Export,Standard,Module", "./...")

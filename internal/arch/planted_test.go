@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPlantedFaultsStandWhereTheyArePlanted holds the lists of the judges against the code: a fault whose text is not there once
-// proves nothing, which the judges, being slow, would be late to tell.
+// TestPlantedFaultsStandWhereTheyArePlanted holds the lists of the judges against the code: a fault
+// whose text is not there once proves nothing, which the judges, being slow, would be late to tell.
 func TestPlantedFaultsStandWhereTheyArePlanted(t *testing.T) {
 	root := os.DirFS("../..")
 	lists, err := fs.Glob(root, "*/testdata/mutants.json")

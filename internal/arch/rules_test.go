@@ -20,7 +20,8 @@ var libraries = []string{"web", "fetch", "cache", "pdf", "psrp", "shadow"}
 // shared are the leaves that all may import, the libraries too. They import nothing of ours.
 var shared = []string{"internal/httpfield", "internal/nearest", "internal/route", "internal/strictjson", "internal/strictyaml"}
 
-// adapters are the packages that record declares interfaces for. They know record and never one another.
+// adapters are the packages that record declares interfaces for. They know record and never one
+// another.
 var adapters = []string{"internal/blob", "internal/collect", "internal/render", "internal/store"}
 
 // pkg is what the rules need to know of one package. Paths below the module are relative to it.

@@ -95,7 +95,8 @@ func (p *program) runDemo(ctx context.Context, cfg *config.Config, next bool) er
 	done := make(chan struct{})
 	ready := func(url string) error {
 		defer func() {
-			// What is collected takes as long as its source does; the page shows it when it is there.
+			// What is collected takes as long as its source does; the page shows it when it is
+			// there.
 			go func() {
 				defer close(done)
 				makeSamples(background, a, newLog(cfg, p.Stderr), true)

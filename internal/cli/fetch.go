@@ -151,7 +151,8 @@ func fetchOnce(ctx context.Context, client *fetch.Client, address string, o fetc
 	return r, body, err
 }
 
-// breakerOf returns the state of the breaker of an address, which after redirects is the one that answered or failed.
+// breakerOf returns the state of the breaker of an address, which after redirects is the one that
+// answered or failed.
 func breakerOf(state fetch.State, address string) string {
 	for _, o := range state.Origins {
 		if rest, ok := strings.CutPrefix(address, o.Origin); ok && (rest == "" || strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "?")) {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestFetchTellsRedirectsFromRetries asks for an address that leads to another, which is busy at first.
+// TestFetchTellsRedirectsFromRetries asks for an address that leads to another, which is busy at
+// first.
 func TestFetchTellsRedirectsFromRetries(t *testing.T) {
 	var asked atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

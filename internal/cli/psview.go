@@ -211,7 +211,8 @@ func lines(r io.Reader) iter.Seq[string] {
 	}
 }
 
-// notReached reports whether a host was not reached or did not let in, so that nothing can have run.
+// notReached reports whether a host was not reached or did not let in, so that nothing can have
+// run.
 func notReached(err error) bool {
 	e, ok := errors.AsType[*proto.TransportError](err)
 	return ok && e.Unreachable()

@@ -37,8 +37,9 @@ const (
 	Enum    ParameterType = "enum" // a string, one of Values
 )
 
-// resolve checks the parameters of a call against those that the source declares and returns the text
-// of each, defaults filled in. Errors are *record.RequestError, their fields beginning with field.
+// resolve checks the parameters of a call against those that the source declares and returns the
+// text of each, defaults filled in. Errors are *record.RequestError, their fields beginning with
+// field.
 func (s *Source) resolve(field string, given record.Parameters) (map[string]string, error) {
 	names := make([]string, len(s.Parameters))
 	for i, p := range s.Parameters {

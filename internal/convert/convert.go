@@ -48,8 +48,8 @@ type Converter struct {
 	client  *fetch.Client // nil: no host is named
 }
 
-// New returns a Converter. The browser is looked for now, and started by the first page. A host that
-// is none is a *HostError.
+// New returns a Converter. The browser is looked for now, and started by the first page. A host
+// that is none is a *HostError.
 func New(c Config) (*Converter, error) {
 	v := &Converter{anyPort: c.Unguarded}
 	guard := &fetch.Guard{AllowPrefixes: c.Allow, AllowPorts: []uint16{80, 443}}

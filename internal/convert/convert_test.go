@@ -37,8 +37,8 @@ func converter(t *testing.T, c Config) *Converter {
 	return v
 }
 
-// TestAHostIsReadAtItsOwnPortsOnly: a host alone stands for the ports 80 and 443, one with a port for
-// that port; a port of one is none of another.
+// TestAHostIsReadAtItsOwnPortsOnly: a host alone stands for the ports 80 and 443, one with a port
+// for that port; a port of one is none of another.
 func TestAHostIsReadAtItsOwnPortsOnly(t *testing.T) {
 	t.Parallel()
 	hosts := []string{"Assets.example", "files.example:8443", "192.0.2.1", "[2001:DB8:0::1]:81"}
@@ -101,7 +101,8 @@ func TestAPortOfOneHostIsNotOpenAtAnother(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoHostIsToldWithItsPlaceAndARemedy: hosts have one spelling, which is that of addresses.
+// TestWhatIsNoHostIsToldWithItsPlaceAndARemedy: hosts have one spelling, which is that of
+// addresses.
 func TestWhatIsNoHostIsToldWithItsPlaceAndARemedy(t *testing.T) {
 	t.Parallel()
 	for text, remedy := range map[string]string{

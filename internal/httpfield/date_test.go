@@ -57,7 +57,8 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// FuzzParseDate holds the reader against the standard library's, which is looser, and against itself.
+// FuzzParseDate holds the reader against the standard library's, which is looser, and against
+// itself.
 func FuzzParseDate(f *testing.F) {
 	for _, s := range []string{"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sat, 29 Feb 2024 23:59:60 GMT"} {
 		f.Add(s)

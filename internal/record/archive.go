@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// Archive has the documents that are kept, and proves and mends them. It is safe for concurrent use.
+// Archive has the documents that are kept, and proves and mends them. It is safe for concurrent
+// use.
 type Archive struct {
 	*Renderer
 	blobs     Blobs

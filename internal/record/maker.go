@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Parts are what a Maker works with. Without Collector, Templates or Reports there are no sources, no
-// templates by name or no reports; the others are needed.
+// Parts are what a Maker works with. Without Collector, Templates or Reports there are no sources,
+// no templates by name or no reports; the others are needed.
 type Parts struct {
 	Engine    Engine
 	Blobs     Blobs

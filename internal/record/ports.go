@@ -52,8 +52,8 @@ type Engine interface {
 	// same bytes. Errors are *TemplateError, *DataError (Path and Pointer set, places not) and
 	// *LimitError, or wrap what w returned; then w may have taken part of a file.
 	Render(ctx context.Context, w io.Writer, r Rendering) (*Rendered, error)
-	// Check finds what is wrong with a template whatever its data are: *TemplateError lists all of it.
-	// Without any it returns warnings.
+	// Check finds what is wrong with a template whatever its data are: *TemplateError lists all of
+	// it. Without any it returns warnings.
 	Check(ctx context.Context, t *Template) ([]Problem, error)
 	// DocumentIDs finds the ids of documents that a file carries in its metadata, in
 	// their order; errors are those of r.

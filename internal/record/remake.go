@@ -199,8 +199,8 @@ func (c *copyMade) close() {
 	}
 }
 
-// makeAgain renders a document and compares it with the stored file, or with its hash when that is not
-// whole. Then it may take its place.
+// makeAgain renders a document and compares it with the stored file, or with its hash when that is
+// not whole. Then it may take its place.
 func (a *Archive) makeAgain(ctx context.Context, c *copyMade, restore bool) error {
 	if c.stored != nil {
 		cmp := newComparer(c.stored, true)

@@ -353,8 +353,8 @@ func TestTheFirstIDInAFileThatIsKnownCounts(t *testing.T) {
 	want(t, "only strange packets", verdict(t, bench, record.RemakeRequest{File: strings.NewReader(strange + packet(record.Sum(nil)))}), "unknown here")
 }
 
-// Stored bytes that are damaged or lost are named beside whatever the file is, and the file made again
-// takes their place when that is asked for: then they are the receipt's again.
+// Stored bytes that are damaged or lost are named beside whatever the file is, and the file made
+// again takes their place when that is asked for: then they are the receipt's again.
 func TestRestorePutsTheFileMadeAgainInThePlaceOfWhatIsNotWhole(t *testing.T) {
 	for how, harm := range harms {
 		state := map[string]string{"gone": "lost", "damaged": "damaged"}[how]

@@ -16,8 +16,8 @@ var gatewayScript []byte
 
 // NTLMGateway is pyspnego, an implementation of NTLM by others, before an HTTP service: it lets in
 // DOMAIN\user by password. Over plain HTTP it seals; with a certificate and key, files in PEM, it
-// speaks TLS and demands channel binding. fault is one of its own, or "". It returns its address and
-// ends with the test.
+// speaks TLS and demands channel binding. fault is one of its own, or "". It returns its address
+// and ends with the test.
 func NTLMGateway(tb testing.TB, upstream, user, password, certificate, key, fault string) string {
 	tb.Helper()
 	python := Python(tb)

@@ -18,8 +18,8 @@ import (
 	"example.com/quire/psrp/proto"
 )
 
-// WSMan is a service of Windows Remote Management (MS-WSMV) whose shells are servers behind Backend,
-// an http.Handler. It notices requests that break a rule of the protocol.
+// WSMan is a service of Windows Remote Management (MS-WSMV) whose shells are servers behind
+// Backend, an http.Handler. It notices requests that break a rule of the protocol.
 type WSMan struct {
 	// Backend makes the transport to the server of a new shell.
 	Backend func(ctx context.Context) (psrp.Transport, error)

@@ -88,7 +88,8 @@ func (q *queue) enter(ctx context.Context, space record.Space) (leave func(), er
 	}
 	// Who is ready to run goes first: requests that have come are then counted and refused here, in
 	// the order of their arrival. Otherwise they would wait for the processor, where nobody counts
-	// them: a request that reads, renders and answers without a pause never finds another before it.
+	// them: a request that reads, renders and answers without a pause never finds another before
+	// it.
 	runtime.Gosched()
 	start := time.Now()
 	return func() {

@@ -137,8 +137,8 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 }
 
 // With one processor, requests that are ready to be read come before a rendering: otherwise each is
-// read, rendered and answered without a pause, none ever finds another before it, and who comes last
-// waits for all without being counted.
+// read, rendered and answered without a pause, none ever finds another before it, and who comes
+// last waits for all without being counted.
 func TestWhoComesIsCountedBeforeARenderingBegins(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	q := newQueue(2)

@@ -62,8 +62,8 @@ func Covers(segs []Segment, path string) bool {
 	return true
 }
 
-// Compare orders lists of segments that cover one path by what is most specific in the first in which
-// they differ: negative where x comes first.
+// Compare orders lists of segments that cover one path by what is most specific in the first in
+// which they differ: negative where x comes first.
 func Compare(x, y []Segment) int {
 	return slices.CompareFunc(x, y, func(s, t Segment) int {
 		return cmp.Or(cmp.Compare(s.Kind, t.Kind), cmp.Compare(len(t.suffix()), len(s.suffix())), cmp.Compare(s.Constraint.order(), t.Constraint.order()))

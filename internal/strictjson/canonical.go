@@ -7,10 +7,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Canonical returns the one spelling of the value in text and how many values it has: no white space,
-// members sorted by the UTF-16 code units of their names (RFC 8785 section 3.2.3), strings with the
-// escapes of its section 3.2.2.2. Numbers keep the text they came with, where RFC 8785 sends them
-// through a double: 0.10 is not 0.1 to somebody's ledger, and so two spellings are two values.
+// Canonical returns the one spelling of the value in text and how many values it has: no white
+// space, members sorted by the UTF-16 code units of their names (RFC 8785 section 3.2.3), strings
+// with the escapes of its section 3.2.2.2. Numbers keep the text they came with, where RFC 8785
+// sends them through a double: 0.10 is not 0.1 to somebody's ledger, and so two spellings are two
+// values.
 //
 // What [Check] refuses is refused, with a *Fault. Canonical(Canonical(x)) is Canonical(x), and the
 // result is never longer than text.

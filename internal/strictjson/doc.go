@@ -5,8 +5,9 @@
 // half. Nothing may stand before the value but white space (a byte order mark may not), and nothing
 // behind it. Depth and number of values are bounded by [Limits], while reading.
 //
-// What is wrong is a [*Fault]: its kind, the JSON Pointer (RFC 6901) and the byte offset in the text.
-// [Position] turns an offset into a line and a column; that is done once, where a message is shown.
+// What is wrong is a [*Fault]: its kind, the JSON Pointer (RFC 6901) and the byte offset in the
+// text. [Position] turns an offset into a line and a column; that is done once, where a message is
+// shown.
 //
 //   - [Check] judges a text.
 //   - [Canonical] gives the one spelling of a value: RFC 8785 with numbers as they were written.

@@ -63,8 +63,8 @@ func (f *Fault) Error() string {
 func (f *Fault) Unwrap() error { return f.Err }
 
 // Position returns the line and the column of an offset into text, both from 1. Lines end with LF,
-// CR LF or CR; columns count code points, a byte that is not UTF-8 counting as one. An offset beyond
-// the text counts as its end.
+// CR LF or CR; columns count code points, a byte that is not UTF-8 counting as one. An offset
+// beyond the text counts as its end.
 func Position(text []byte, offset int) (line, column int) {
 	c := cursor{text: text}
 	return c.move(offset)

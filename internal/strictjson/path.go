@@ -33,8 +33,8 @@ func Member(path, name string) string {
 	return path + "." + name
 }
 
-// Pointer is the pointer of a path in the form of [Path]. Of what is no such path it makes the most:
-// a name that should stand in brackets and quotes is read up to the next dot or bracket.
+// Pointer is the pointer of a path in the form of [Path]. Of what is no such path it makes the
+// most: a name that should stand in brackets and quotes is read up to the next dot or bracket.
 func Pointer(path string) string {
 	var b strings.Builder
 	for path != "" {

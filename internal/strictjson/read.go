@@ -21,8 +21,8 @@ type Limits struct {
 	Nodes int // values, those within others included; names do not count
 }
 
-// Check judges a text. The error is a *Fault. It returns how many values the text has: those that were
-// read before the fault, when there is one.
+// Check judges a text. The error is a *Fault. It returns how many values the text has: those that
+// were read before the fault, when there is one.
 func Check(text []byte, l Limits) (nodes int, err error) {
 	if l.Bytes > 0 && len(text) > l.Bytes {
 		return 0, &Fault{
@@ -32,7 +32,8 @@ func Check(text []byte, l Limits) (nodes int, err error) {
 	}
 	p := decoders.Get().(*pooledDecoder) // the pool holds nothing else
 	defer p.release()
-	// Nearly all texts are in order. They are read at once; one that is not, once more by its tokens, which tell the place.
+	// Nearly all texts are in order. They are read at once; one that is not, once more by its
+	// tokens, which tell the place.
 	if nodes, depth := measure(text); (l.Nodes <= 0 || nodes <= l.Nodes) && (l.Depth <= 0 || depth <= l.Depth) {
 		r := p.read(text)
 		if _, err := r.d.ReadValue(); err == nil && r.skip(int(r.d.InputOffset()), white) == len(text) {
@@ -42,7 +43,8 @@ func Check(text []byte, l Limits) (nodes int, err error) {
 	return checkTokens(p, text, l)
 }
 
-// measure counts the values of a text and how deep they stand in one another. It is right for what is JSON.
+// measure counts the values of a text and how deep they stand in one another. It is right for what
+// is JSON.
 func measure(text []byte) (nodes, depth int) {
 	nodes = 1
 	open, last := 0, byte(0)
@@ -115,7 +117,8 @@ func newReader(text []byte, opts ...jsontext.Options) reader {
 	return reader{d: jsontext.NewDecoder(bytes.NewBuffer(text), opts...), text: text}
 }
 
-// decoders keep what a decoder needs beside the text, of which nothing stays in them; the decoder itself bounds what it keeps.
+// decoders keep what a decoder needs beside the text, of which nothing stays in them; the decoder
+// itself bounds what it keeps.
 var decoders = sync.Pool{New: func() any { return new(pooledDecoder) }}
 
 type pooledDecoder struct {
@@ -167,8 +170,8 @@ func (r *reader) over(kind Kind, before int64, limit int, format string) *Fault 
 	}
 }
 
-// fault says what is wrong where reading the next token failed with err. The decoder tells the offset;
-// what may stand there follows from where reading had come to.
+// fault says what is wrong where reading the next token failed with err. The decoder tells the
+// offset; what may stand there follows from where reading had come to.
 func (r *reader) fault(err error) *Fault {
 	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
 	if !ok { // io.EOF, where a value should begin: there is no other error when reading from memory

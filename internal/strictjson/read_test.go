@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestWholeTextsAreJudgedAsTheirTokensAre: the short way of Check and the long one agree on texts in
-// order and on ones that a byte more, less or other has spoilt, at each limit.
+// TestWholeTextsAreJudgedAsTheirTokensAre: the short way of Check and the long one agree on texts
+// in order and on ones that a byte more, less or other has spoilt, at each limit.
 func TestWholeTextsAreJudgedAsTheirTokensAre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a fixed stream of texts
 	for range 1000 {

@@ -7,8 +7,8 @@ import (
 	"example.com/quire/internal/strictyaml"
 )
 
-// TestDigestTellsNodesApart: other words, another structure and, where they count, other places give
-// another digest.
+// TestDigestTellsNodesApart: other words, another structure and, where they count, other places
+// give another digest.
 func TestDigestTellsNodesApart(t *testing.T) {
 	sum := func(src string, places bool) [sha256.Size]byte {
 		n, problems := strictyaml.Parse([]byte(src), strictyaml.Limits{Depth: 10, Nodes: 100})

@@ -11,8 +11,8 @@ import (
 	"example.com/quire/web"
 )
 
-// The pages of the operations on PDF files are made of package operation's table, as the commands and
-// the routes are: an operation that is added there has a page.
+// The pages of the operations on PDF files are made of package operation's table, as the commands
+// and the routes are: an operation that is added there has a page.
 
 // toolsPage lists the operations.
 type toolsPage struct {

@@ -147,7 +147,8 @@ func pagesOf(t *testing.T, file []byte) int {
 	return len(d.Info().Pages)
 }
 
-// TestBrowserToolMergesDroppedFiles: files are dropped, shown, put into another order, sent and kept.
+// TestBrowserToolMergesDroppedFiles: files are dropped, shown, put into another order, sent and
+// kept.
 func TestBrowserToolMergesDroppedFiles(t *testing.T) {
 	t.Parallel()
 	h := open(t)

@@ -79,7 +79,8 @@ type Options struct {
 	Log *slog.Logger
 	// Signers are the names of the keys by which each space may sign.
 	Signers map[record.Space][]string
-	// MostFileBytes is what the API takes of files at once, so that more is not sent in vain; 0: not known.
+	// MostFileBytes is what the API takes of files at once, so that more is not sent in vain; 0:
+	// not known.
 	MostFileBytes int64
 	// Token says that the API wants a token, which the commands then send.
 	Token bool

@@ -1,10 +1,10 @@
 package cos
 
-// Arena makes objects that live until its writer is reset, in memory that the next file uses again. It is
-// of [Writer.Arena], and for its goroutine.
+// Arena makes objects that live until its writer is reset, in memory that the next file uses again.
+// It is of [Writer.Arena], and for its goroutine.
 //
-// Objects are pointers there, for an interface that holds a value takes memory for each. Who looks at
-// objects by their types, a watcher or a cipher, gets values, as if there were no arena.
+// Objects are pointers there, for an interface that holds a value takes memory for each. Who looks
+// at objects by their types, a watcher or a cipher, gets values, as if there were no arena.
 type Arena struct {
 	values bool
 

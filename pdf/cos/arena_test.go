@@ -7,8 +7,8 @@ import (
 	"example.com/quire/pdf/cos"
 )
 
-// TestObjectsOfAnArenaPrintAsValues: a file of objects in the writer's memory is the same as one of values,
-// which watchers get, also when the memory is used again.
+// TestObjectsOfAnArenaPrintAsValues: a file of objects in the writer's memory is the same as one of
+// values, which watchers get, also when the memory is used again.
 func TestObjectsOfAnArenaPrintAsValues(t *testing.T) {
 	put := func(w *cos.Writer, title string) {
 		t.Helper()

@@ -26,9 +26,9 @@ type Deflater interface {
 	Deflate(dst, src []byte, level Level) ([]byte, error)
 }
 
-// PieceDeflater is a Deflater that takes a stream in pieces, too. However it is cut, what reaches dst is
-// what Deflate returns at LevelDefault. With it a [Writer] holds no more cross-reference data in memory
-// than Options.SpillAfter says; without, it holds all of it at the end.
+// PieceDeflater is a Deflater that takes a stream in pieces, too. However it is cut, what reaches
+// dst is what Deflate returns at LevelDefault. With it a [Writer] holds no more cross-reference
+// data in memory than Options.SpillAfter says; without, it holds all of it at the end.
 type PieceDeflater interface {
 	Deflater
 	Writer(dst io.Writer) (io.WriteCloser, error)

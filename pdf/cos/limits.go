@@ -9,11 +9,11 @@ import (
 	"example.com/quire/pdf/internal/diag"
 )
 
-// Limits bounds what a [Writer] writes; exceeding one is a [diag.LimitError]
-// with the field's name. Lengths of strings and names are those of the values,
-// before escaping. Zero fields mean the default in parentheses; of several the first is that of V20, the
-// second that of V17, which PDF/A-2 sets (ISO 19005-2, 6.1.13), and the third that of versions before,
-// which PDF/A-1 sets (ISO 19005-1, 6.1.12; PDF Reference, third edition, appendix C).
+// Limits bounds what a [Writer] writes; exceeding one is a [diag.LimitError] with the field's name.
+// Lengths of strings and names are those of the values, before escaping. Zero fields mean the
+// default in parentheses; of several the first is that of V20, the second that of V17, which
+// PDF/A-2 sets (ISO 19005-2, 6.1.13), and the third that of versions before, which PDF/A-1 sets
+// (ISO 19005-1, 6.1.12; PDF Reference, third edition, appendix C).
 type Limits struct {
 	OutputBytes int64 // size of the file (512 MiB)
 	Objects     int   // object numbers (2^31-1; 8,388,607; 8,388,607)

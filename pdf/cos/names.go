@@ -2,10 +2,10 @@ package cos
 
 import "bytes"
 
-// OperatorNames reads content as Operators does, but for the names alone: f is called for each operator
-// that has any among its operands, in their order, and for an inline image with those in its
-// dictionary. Other operands are passed over without being read, which costs a fraction; names in
-// arrays and dictionaries are of them. f must keep neither op nor the slice.
+// OperatorNames reads content as Operators does, but for the names alone: f is called for each
+// operator that has any among its operands, in their order, and for an inline image with those in
+// its dictionary. Other operands are passed over without being read, which costs a fraction; names
+// in arrays and dictionaries are of them. f must keep neither op nor the slice.
 func OperatorNames(data []byte, f func(op []byte, names []Name) error) error {
 	p := parser{b: data, whole: true, depth: 64}
 	var names []Name
@@ -64,8 +64,9 @@ func OperatorNames(data []byte, f func(op []byte, names []Name) error) error {
 	return nil
 }
 
-// skip passes over a number, a string, an array of both, or an operator without operands that matter;
-// it reports false, and stays where it is, before anything else and before what does not end.
+// skip passes over a number, a string, an array of both, or an operator without operands that
+// matter; it reports false, and stays where it is, before anything else and before what does not
+// end.
 func (p *parser) skip() bool {
 	start := p.pos
 	switch c := p.b[start]; {

@@ -25,8 +25,8 @@ func AppendInt(dst []byte, v int64) []byte {
 	return appendUint(dst, uint64(v))
 }
 
-// appendUint is quick with small numbers, which most are: those of objects of long documents have five
-// digits.
+// appendUint is quick with small numbers, which most are: those of objects of long documents have
+// five digits.
 func appendUint(dst []byte, v uint64) []byte {
 	if v > 99_999 {
 		return strconv.AppendUint(dst, v, 10)

@@ -84,8 +84,8 @@ func (d Dict) Get(key Name) Object {
 	return nil
 }
 
-// Float returns the value of a number, the float64 that is nearest to what the file says; false for other
-// objects.
+// Float returns the value of a number, the float64 that is nearest to what the file says; false for
+// other objects.
 func Float(o Object) (float64, bool) {
 	switch v := o.(type) {
 	case Int:

@@ -49,8 +49,8 @@ type ReaderOptions struct {
 	Unlock func(encrypt Dict, id []byte) (Decrypter, error)
 	// Strict refuses a damaged file instead of repairing it.
 	Strict bool
-	// Fields says that the file is one of form fields, FDF (12.7.8): it has a catalog, but no pages,
-	// and need not have cross-reference data.
+	// Fields says that the file is one of form fields, FDF (12.7.8): it has a catalog, but no
+	// pages, and need not have cross-reference data.
 	Fields bool
 }
 
@@ -666,8 +666,8 @@ func (r *Reader) opened(ref Ref, o Object) (Object, error) {
 // Raw returns the data of a stream as the file has it, decrypted, its filters not undone.
 func (r *Reader) Raw(s *Stream) ([]byte, error) { return r.RawInto(nil, s) }
 
-// RawInto is Raw for who copies stream after stream: what it returns may lie in the memory of buf, where
-// that is large enough.
+// RawInto is Raw for who copies stream after stream: what it returns may lie in the memory of buf,
+// where that is large enough.
 func (r *Reader) RawInto(buf []byte, s *Stream) ([]byte, error) {
 	if err := diag.Check("StreamBytes", s.size, r.opt.Limits.StreamBytes, place(s.Ref, s.at)); err != nil {
 		return nil, err

@@ -8,16 +8,16 @@ import (
 	"hash"
 )
 
-// Signature signs a file while it is written (ISO 32000-2, 12.8.1). Its dictionary is the last object
-// before the cross-reference data. What lies before it was hashed for the file identifier and for the
-// SHA-256 of the file, and is not hashed again where the signature is of SHA-256 too; what lies behind
-// it is made first, so that all is known that is signed before the signature is, and nothing is
-// written twice.
+// Signature signs a file while it is written (ISO 32000-2, 12.8.1). Its dictionary is the last
+// object before the cross-reference data. What lies before it was hashed for the file identifier
+// and for the SHA-256 of the file, and is not hashed again where the signature is of SHA-256 too;
+// what lies behind it is made first, so that all is known that is signed before the signature is,
+// and nothing is written twice.
 type Signature struct {
 	Hash crypto.Hash // of the bytes of the file without the value of Contents
 	Room int         // most bytes of a signature
-	// Sign returns the signature, given the digest by Hash. Its error ends the file, of which the part
-	// before the signature was written.
+	// Sign returns the signature, given the digest by Hash. Its error ends the file, of which the
+	// part before the signature was written.
 	Sign func(digest []byte) ([]byte, error)
 }
 
@@ -52,8 +52,8 @@ func (w *Writer) PutSignature(ref Ref, dict Dict) error {
 	return nil
 }
 
-// beginSignature writes the dictionary with blanks for what is not known yet. From here on nothing is
-// handed on.
+// beginSignature writes the dictionary with blanks for what is not known yet. From here on nothing
+// is handed on.
 func (w *Writer) beginSignature() error {
 	s := &w.signed
 	if s.ref.IsZero() {

@@ -71,8 +71,8 @@ func objects(w *cos.Writer, n int) error {
 	return err
 }
 
-// TestCrossReferenceDataGoesToAFile: a long file has the same bytes wherever its cross-reference data was
-// kept, and what it was kept in is closed.
+// TestCrossReferenceDataGoesToAFile: a long file has the same bytes wherever its cross-reference
+// data was kept, and what it was kept in is closed.
 func TestCrossReferenceDataGoesToAFile(t *testing.T) {
 	const many = 40_000 // 320 kB
 	for name, o := range map[string]cos.Options{
@@ -178,8 +178,8 @@ func TestTemporaryFilesAreGone(t *testing.T) {
 	}
 }
 
-// TestMemoryDoesNotGrowWithObjects: three million objects, whose cross-reference data are 24 MB and as a
-// stream 27 MB, keep not much more than the 8 MiB that may stay in memory.
+// TestMemoryDoesNotGrowWithObjects: three million objects, whose cross-reference data are 24 MB and
+// as a stream 27 MB, keep not much more than the 8 MiB that may stay in memory.
 func TestMemoryDoesNotGrowWithObjects(t *testing.T) {
 	const many, most = 3_000_000, 16 << 20
 	heap := func() uint64 {
@@ -214,7 +214,8 @@ func TestMemoryDoesNotGrowWithObjects(t *testing.T) {
 	runtime.KeepAlive(w)
 }
 
-// TestFailedFilesOpenNoSpillFile: numbers that are reserved after an error take no memory and no file.
+// TestFailedFilesOpenNoSpillFile: numbers that are reserved after an error take no memory and no
+// file.
 func TestFailedFilesOpenNoSpillFile(t *testing.T) {
 	s := &spill{}
 	w := cos.NewWriter(io.Discard, cos.Options{SpillAfter: 1, Spill: s.open})

@@ -27,10 +27,10 @@ const (
 	keptBlocks = 8 // for the next file
 )
 
-// table is the cross-reference data of a file that is being written, by object number. It is parted in
-// blocks. When more of them than most would be in memory, the one that was not used for longest goes to
-// a file: objects are written soon after their numbers were reserved, all but a few, so each block goes
-// out about once and comes back about once, at the end.
+// table is the cross-reference data of a file that is being written, by object number. It is parted
+// in blocks. When more of them than most would be in memory, the one that was not used for longest
+// goes to a file: objects are written soon after their numbers were reserved, all but a few, so
+// each block goes out about once and comes back about once, at the end.
 type table struct {
 	blocks []block
 	n      int   // numbers, 0 included
@@ -121,7 +121,8 @@ func (t *table) set(num uint32, e entry) {
 	b.changed = true
 }
 
-// each calls f with all entries, in pieces: the first piece begins with object number first, which is 0.
+// each calls f with all entries, in pieces: the first piece begins with object number first, which
+// is 0.
 func (t *table) each(f func(first int, entries []entry) error) error {
 	for i := range t.blocks {
 		b := t.block(i)
@@ -159,7 +160,8 @@ func (t *table) block(i int) *block {
 	return b
 }
 
-// memory returns an empty block, that of the one that was not used for longest when there are enough.
+// memory returns an empty block, that of the one that was not used for longest when there are
+// enough.
 func (t *table) memory() []entry {
 	if len(t.in) < t.most {
 		if last := len(t.spare) - 1; last >= 0 {

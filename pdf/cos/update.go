@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// Update is an incremental update of a file that was read (ISO 32000-2, 7.5.6): the objects that are
-// new or changed, and cross-reference data of the kind that the file ends with. It is gathered in
-// memory and stands behind the bytes of the file, which stay as they are.
+// Update is an incremental update of a file that was read (ISO 32000-2, 7.5.6): the objects that
+// are new or changed, and cross-reference data of the kind that the file ends with. It is gathered
+// in memory and stands behind the bytes of the file, which stay as they are.
 //
 // Streams and strings are written plain, so the file must be; and it must not have been repaired,
 // for readers would find what is appended by cross-reference data that is damaged.
@@ -120,8 +120,8 @@ func (u *Update) generation(num uint32) uint16 {
 	return 0
 }
 
-// Close writes the cross-reference data and returns all bytes of the update. root and info are those
-// of the new revision; a zero info leaves that of the file.
+// Close writes the cross-reference data and returns all bytes of the update. root and info are
+// those of the new revision; a zero info leaves that of the file.
 func (u *Update) Close(root, info Ref) ([]byte, error) {
 	sum := sha256.Sum256(u.buf)
 	stream := u.r.trailer.Get("Type") == Name("XRef")
@@ -221,8 +221,8 @@ func (u *Update) rows(self Ref, nums []uint32, trailer Dict) {
 // holds; another reader may see another document in it.
 func (r *Reader) Repaired() bool { return r.rebuilt }
 
-// Place tells where an object lies: the offset of it or of its object stream, and its place in that;
-// ok is false for one that is not in use.
+// Place tells where an object lies: the offset of it or of its object stream, and its place in
+// that; ok is false for one that is not in use.
 func (r *Reader) Place(num uint32) (offset int64, index int, ok bool) {
 	s, ok := r.spots[num]
 	if !ok || !s.used {

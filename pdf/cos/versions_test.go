@@ -14,8 +14,8 @@ import (
 	"example.com/quire/pdf/internal/diag"
 )
 
-// TestVersionsSayTheirNames: each version has its header, and PDF 1.4 and classic files of others have what
-// PDF 1.4 knows alone: a table of all offsets, and no object streams.
+// TestVersionsSayTheirNames: each version has its header, and PDF 1.4 and classic files of others
+// have what PDF 1.4 knows alone: a table of all offsets, and no object streams.
 func TestVersionsSayTheirNames(t *testing.T) {
 	for _, o := range []cos.Options{
 		{Version: cos.V14},
@@ -55,7 +55,8 @@ func TestVersionsSayTheirNames(t *testing.T) {
 	}
 }
 
-// TestLimitsOfOlderVersions: what PDF 1.4 has no room for is refused where it arises (ISO 19005-1, 6.1.12).
+// TestLimitsOfOlderVersions: what PDF 1.4 has no room for is refused where it arises (ISO 19005-1,
+// 6.1.12).
 func TestLimitsOfOlderVersions(t *testing.T) {
 	var wide cos.Dict
 	for i := range 4096 {

@@ -13,8 +13,8 @@ import (
 // Version is the PDF version of a file.
 type Version uint8
 
-// The versions written. V14 has a cross-reference table, the others object and cross-reference streams
-// unless Options.Classic says otherwise.
+// The versions written. V14 has a cross-reference table, the others object and cross-reference
+// streams unless Options.Classic says otherwise.
 const (
 	V20 Version = iota // ISO 32000-2, the zero value
 	V17                // ISO 32000-1: PDF/A-2, PDF/A-3, PDF/UA-1
@@ -52,12 +52,12 @@ type Options struct {
 	Deflater Deflater // nil: a new [NewFlate]; share one between documents
 	Level    Level    // of object streams, cross-reference data and [Writer.Stream]
 	Limits   Limits   // zero fields: the defaults stated there
-	// Classic writes a cross-reference table and each object by itself, as files of PDF 1.4 have them
-	// always. It is for plain files.
+	// Classic writes a cross-reference table and each object by itself, as files of PDF 1.4 have
+	// them always. It is for plain files.
 	Classic bool
-	// Spill opens a file for cross-reference data beyond SpillAfter bytes, 8 for each object, and is not
-	// called for less. The file is closed with the Writer, by Close, Reset or an error. nil: a temporary
-	// file of the system, which is gone then.
+	// Spill opens a file for cross-reference data beyond SpillAfter bytes, 8 for each object, and
+	// is not called for less. The file is closed with the Writer, by Close, Reset or an error. nil:
+	// a temporary file of the system, which is gone then.
 	Spill      func() (SpillFile, error)
 	SpillAfter int64 // 0: 8 MiB; at least 128 KiB stay in memory
 	// Watch is shown every object given to Put, PutDirect and the stream methods, streams by
@@ -65,8 +65,8 @@ type Options struct {
 	Watch func(Ref, Object)
 	// Encrypt makes an encrypted file; nil: a plain one.
 	Encrypt *Encryption
-	// Signature signs the file; nil: it is not signed. It is for plain files, and PutSignature must be
-	// called.
+	// Signature signs the file; nil: it is not signed. It is for plain files, and PutSignature must
+	// be called.
 	Signature *Signature
 }
 

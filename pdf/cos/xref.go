@@ -196,8 +196,8 @@ func (w *Writer) xrefStream(start int64, more Dict) error {
 	return w.encoded(ref, dict, filter, table)
 }
 
-// spilledXref writes a cross-reference stream of data that is not in memory: it is compressed into the
-// same file, for its length stands before it, and not as a reference (7.5.8.2).
+// spilledXref writes a cross-reference stream of data that is not in memory: it is compressed into
+// the same file, for its length stands before it, and not as a reference (7.5.8.2).
 func (w *Writer) spilledXref(ref Ref, dict Dict, d PieceDeflater, width int) error {
 	packed := w.xref.behind()
 	zw, err := d.Writer(packed)
@@ -226,8 +226,9 @@ func (w *Writer) spilledXref(ref Ref, dict Dict, d PieceDeflater, width int) err
 // xrefRow is a row of a cross-reference stream, of three columns.
 type xrefRow [1 + 8 + 2]byte
 
-// appendXref appends the rows of entries; with predict, each as the difference from the row above (PNG
-// predictor Up, 7.4.4.4): neighbours differ by one in the index column and deflate to almost nothing.
+// appendXref appends the rows of entries; with predict, each as the difference from the row above
+// (PNG predictor Up, 7.4.4.4): neighbours differ by one in the index column and deflate to almost
+// nothing.
 func appendXref(dst []byte, entries []entry, width int, predict bool, above *xrefRow) []byte {
 	cols := 1 + width + 2
 	dst = slices.Grow(dst, len(entries)*(cols+1))

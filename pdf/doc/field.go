@@ -36,9 +36,9 @@ const (
 	CaptionNone                     // nowhere: programs show it when one points at the field
 )
 
-// Field is a field of an interactive form. Fields of one name, kind and values are one field that is
-// shown in several places. A field never splits; its appearance is made when the document is, so that
-// it looks the same in every program, and no script is ever written.
+// Field is a field of an interactive form. Fields of one name, kind and values are one field that
+// is shown in several places. A field never splits; its appearance is made when the document is, so
+// that it looks the same in every program, and no script is ever written.
 type Field struct {
 	Block
 	Kind FieldKind
@@ -49,8 +49,8 @@ type Field struct {
 	// Values are what the field holds: at most one but for a list with Multiple. A check box is on
 	// when it is that of its option.
 	Values []string
-	// Options are those of choices, lists and radio buttons, of which there is one for each. The one
-	// option of a check box is what it holds when it is on; without it that is "Yes".
+	// Options are those of choices, lists and radio buttons, of which there is one for each. The
+	// one option of a check box is what it holds when it is on; without it that is "Yes".
 	Options []FieldOption
 
 	Required, ReadOnly bool
@@ -60,8 +60,8 @@ type Field struct {
 	Editable           bool // a choice may be any text
 	Multiple           bool // several of a list may be chosen
 	Max                int  // characters of a text at most; 0: any number
-	// Fit makes the letters as large as the field allows, at least 4 points, at most those of the style
-	// where lines are broken.
+	// Fit makes the letters as large as the field allows, at least 4 points, at most those of the
+	// style where lines are broken.
 	Fit bool
 
 	Width, Height Length // 0: as wide as its place, as high as its kind needs

@@ -26,8 +26,8 @@ const (
 	RelationSupplement               // more than the document shows
 )
 
-// MediaType returns the media type (IANA's registry) of a file by the ending of its name; empty: it is
-// not known.
+// MediaType returns the media type (IANA's registry) of a file by the ending of its name; empty: it
+// is not known.
 func MediaType(name string) string {
 	return map[string]string{
 		"csv": "text/csv", "txt": "text/plain", "md": "text/markdown", "html": "text/html", "xml": "text/xml",

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// FontFamily is a family that a document brings along: the files of its faces, TrueType or OpenType. Regular
-// is needed; the others may be nil. They must not change.
+// FontFamily is a family that a document brings along: the files of its faces, TrueType or
+// OpenType. Regular is needed; the others may be nil. They must not change.
 type FontFamily struct {
 	Name                              string
 	Regular, Bold, Italic, BoldItalic []byte
@@ -17,8 +17,8 @@ type FontFamily struct {
 type FontOptions struct {
 	// Families are added to those of the engine, and stand in the place of those of the same names.
 	Families []FontFamily
-	// Fallback names families, in order, that are asked before those of the engine for characters that
-	// the font of a text lacks.
+	// Fallback names families, in order, that are asked before those of the engine for characters
+	// that the font of a text lacks.
 	Fallback []string
 	// Synthetic lets a face be drawn bolder, or slanted, where a family has no bold or italic one;
 	// without it such a text is an error.
@@ -30,8 +30,8 @@ type FontOptions struct {
 	Exact bool
 }
 
-// Fonts are the fonts of a document. They are immutable; an engine reads them once for all documents that
-// have equal ones.
+// Fonts are the fonts of a document. They are immutable; an engine reads them once for all
+// documents that have equal ones.
 type Fonts struct {
 	o   FontOptions
 	sum [sha256.Size]byte

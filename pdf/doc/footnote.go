@@ -1,11 +1,11 @@
 package doc
 
-// Note is a footnote: what its Spans say stands at the foot of the page on which its number stands. A
-// note has no notes of its own.
+// Note is a footnote: what its Spans say stands at the foot of the page on which its number stands.
+// A note has no notes of its own.
 type Note struct{ Spans []Span }
 
-// Footnote returns a span that prints the number of a footnote and has the note set at the foot of its
-// page.
+// Footnote returns a span that prints the number of a footnote and has the note set at the foot of
+// its page.
 func Footnote(spans ...Span) Span { return Span{Kind: SpanNote, Note: &Note{Spans: spans}} }
 
 // Restart says where the numbers of footnotes begin anew.

@@ -118,12 +118,12 @@ type Style struct {
 	Hyphenate Hyphenate
 	// TabularFigures sets digits at one width, for columns of numbers.
 	TabularFigures bool
-	// Features are OpenType features of the font by their tags, apart by commas: on as in "onum", off
-	// as in "-liga", or one of several alternates as in "salt=2". A font that lacks one that is on
-	// is an error.
+	// Features are OpenType features of the font by their tags, apart by commas: on as in "onum",
+	// off as in "-liga", or one of several alternates as in "salt=2". A font that lacks one that is
+	// on is an error.
 	Features string
-	// Underline and Strike draw a line below and through the text; nil: none. A Line without a width
-	// is as the font has it, one without a colour as the text.
+	// Underline and Strike draw a line below and through the text; nil: none. A Line without a
+	// width is as the font has it, one without a colour as the text.
 	Underline, Strike *Line
 	// LetterSpacing is added behind each letter; below 0 they stand closer.
 	LetterSpacing Length
@@ -131,8 +131,8 @@ type Style struct {
 	SmallCaps bool
 	// Position raises or lowers the text, which is smaller then.
 	Position Position
-	// Indent moves the first line of a paragraph in; below 0 all lines but the first. MarginLeft and
-	// MarginRight are kept clear beside paragraphs.
+	// Indent moves the first line of a paragraph in; below 0 all lines but the first. MarginLeft
+	// and MarginRight are kept clear beside paragraphs.
 	Indent, MarginLeft, MarginRight Length
 	// SpaceBefore and SpaceAfter are kept clear above and below the block. Two
 	// spaces that meet do not add up: the larger one holds. There is none at the
@@ -206,8 +206,8 @@ type Span struct {
 	Figure bool   // a number, an amount or a date: broken at its ordinary spaces only
 	Level  uint8  // for SpanTitle; 0: 1
 	Text   string // for SpanText
-	// Style is laid over that of the block: what it leaves zero is as the block has it. Its leading,
-	// alignment and all else that is of whole blocks changes nothing.
+	// Style is laid over that of the block: what it leaves zero is as the block has it. Its
+	// leading, alignment and all else that is of whole blocks changes nothing.
 	Style *Style
 	// Image stands on the line, as high as its Height, its Width or else the capitals say, with its
 	// Alt, or Decorative. Anything else of it changes nothing.
@@ -261,8 +261,8 @@ func (b *Block) Common() *Block { return b }
 type Text struct {
 	Block
 	Spans []Span
-	// Tabs are where the tabs in the text lead to, in the order of their places. Without any, a tab is
-	// a space.
+	// Tabs are where the tabs in the text lead to, in the order of their places. Without any, a tab
+	// is a space.
 	Tabs []Tab
 	Most Most
 }
@@ -453,8 +453,8 @@ type Row struct {
 	Src   *Source
 	Cells []Cell
 	Keep  bool // not split over pages
-	// Height is the least height of the row; 0: as high as its content. No row is higher than a page
-	// for it.
+	// Height is the least height of the row; 0: as high as its content. No row is higher than a
+	// page for it.
 	Height Length
 	// Background is behind the whole row and takes the place of the stripe.
 	Background Color
@@ -462,10 +462,10 @@ type Row struct {
 	Border *Border
 	// KeepWithNext keeps the row on the page where the next one starts.
 	KeepWithNext bool
-	// Carry makes the rows that are printed when a page ends behind this row: out below it, in on the
-	// next page below the head; nil is none. They repeat what the rows above come to and are no part
-	// of the table's structure. Carry may be called, once, until the document is laid out. A row that
-	// has one is split over pages only where an empty page does not hold it.
+	// Carry makes the rows that are printed when a page ends behind this row: out below it, in on
+	// the next page below the head; nil is none. They repeat what the rows above come to and are no
+	// part of the table's structure. Carry may be called, once, until the document is laid out. A
+	// row that has one is split over pages only where an empty page does not hold it.
 	Carry func() (out, in *Row, err error)
 }
 
@@ -542,8 +542,8 @@ type Box struct {
 	Width      Length // 0: that of its place; a narrower box stands as its style aligns
 	Height     Length // at least; 0: as high as the content
 	VAlign     VAlign // of the content, in a box that is higher
-	// Turn is that of the content, whose lines are as long as its texts, or as Height leaves them. A box
-	// that is turned is not split.
+	// Turn is that of the content, whose lines are as long as its texts, or as Height leaves them.
+	// A box that is turned is not split.
 	Turn  Turn
 	Nodes []Node
 }
@@ -571,8 +571,8 @@ type Image struct {
 	Width      Length
 	Height     Length
 	Fit        Fit
-	// MaxDPI is the highest resolution at which the image is printed, in pixels per inch: one that has
-	// more pixels is made smaller. 0: it is left as it is. An image within a line is.
+	// MaxDPI is the highest resolution at which the image is printed, in pixels per inch: one that
+	// has more pixels is made smaller. 0: it is left as it is. An image within a line is.
 	MaxDPI int
 	Link   string
 	From   Origin // for diagnostics
@@ -589,8 +589,8 @@ type Rule struct {
 type Spacer struct {
 	Block
 	Height Length
-	// Fill, in place of Height, takes the room that the page has left: what follows on the page stands
-	// at its foot. Several share the room. It stands in the body or in a section.
+	// Fill, in place of Height, takes the room that the page has left: what follows on the page
+	// stands at its foot. Several share the room. It stands in the body or in a section.
 	Fill bool
 }
 
@@ -646,7 +646,8 @@ type Document struct {
 	// FileName is what the file may be called; empty: nothing was said. It is not in the file.
 	FileName string
 	Lang     string // BCP 47
-	// DecimalSign is what numbers stand on at decimal tab stops and in decimal columns; empty: a point.
+	// DecimalSign is what numbers stand on at decimal tab stops and in decimal columns; empty: a
+	// point.
 	DecimalSign string
 	Meta        Meta
 	Page        Master
@@ -669,9 +670,9 @@ type Document struct {
 	// SpanReference, Toc. The body is then laid out up to four times, until the numbers are
 	// those of the pages; warning L316 says that they did not settle.
 	References bool
-	// Body yields the blocks in reading order. It is read as pages fill: once, or with
-	// References several times, and must be the same each time. With an error the render makes no document; after diagnostics it is asked for the blocks that
-	// follow, whose problems are told too.
+	// Body yields the blocks in reading order. It is read as pages fill: once, or with References
+	// several times, and must be the same each time. With an error the render makes no document;
+	// after diagnostics it is asked for the blocks that follow, whose problems are told too.
 	Body iter.Seq2[Node, error]
 }
 

@@ -16,7 +16,8 @@ type Theme struct {
 	TableHead, TableFoot func(column Style) Style
 	// Rules are the lines of tables that name no border; nil: as without a theme.
 	Rules *Rules
-	// ParagraphGap is kept clear below paragraphs that name no style, but for those in cells, rows, list items and running content.
+	// ParagraphGap is kept clear below paragraphs that name no style, but for those in cells, rows,
+	// list items and running content.
 	ParagraphGap Length
 	// Link is the colour of links in texts that are of the colour of BaseStyle; none:
 	// that of the text.

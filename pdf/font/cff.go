@@ -7,8 +7,8 @@ import (
 	"example.com/quire/pdf/internal/diag"
 )
 
-// cff is the table "CFF " of a font (Adobe Technical Note 5176, below: TN5176), as far as cutting it
-// down needs it. All slices share the memory of the file.
+// cff is the table "CFF " of a font (Adobe Technical Note 5176, below: TN5176), as far as cutting
+// it down needs it. All slices share the memory of the file.
 type cff struct {
 	table       []byte
 	strings     cffIndex
@@ -424,9 +424,9 @@ func (c *cff) dictOf(g GID) int {
 }
 
 // cutCFF makes the font program of a CIDFont of type 0: the glyphs of ids, which rise from 0, with
-// their ids in the font as CIDs, and the subroutines that they call. Other subroutines are empty, for
-// numbers count from the middle of an INDEX. A font that is not keyed by CIDs becomes one that is
-// (ISO 32000-2, 9.7.4.2): then its charset says what glyph a CID is.
+// their ids in the font as CIDs, and the subroutines that they call. Other subroutines are empty,
+// for numbers count from the middle of an INDEX. A font that is not keyed by CIDs becomes one that
+// is (ISO 32000-2, 9.7.4.2): then its charset says what glyph a CID is.
 func (f *Face) cutCFF(ids []GID, name string) ([]byte, error) {
 	c := f.cff
 	calls := newSubrCalls(c)

@@ -16,8 +16,8 @@ import (
 	"example.com/quire/pdf/internal/diag"
 )
 
-// testFile reads a font of testdata: SampleText.otf has CFF outlines keyed by name, SampleCJK.ttc two
-// faces with CFF outlines keyed by CIDs, of eight Font DICTs.
+// testFile reads a font of testdata: SampleText.otf has CFF outlines keyed by name, SampleCJK.ttc
+// two faces with CFF outlines keyed by CIDs, of eight Font DICTs.
 func testFile(tb testing.TB, name string) []byte {
 	tb.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))

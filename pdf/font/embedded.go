@@ -10,13 +10,13 @@ import (
 )
 
 // Embedded is the font program of a PDF file: TrueType (FontFile2), or CFF by itself or in an
-// OpenType file (FontFile3). Its glyphs are found as readers of PDF find them (ISO 32000-2, 9.6.5 and
-// 9.7.4). It is not safe for concurrent use.
+// OpenType file (FontFile3). Its glyphs are found as readers of PDF find them (ISO 32000-2, 9.6.5
+// and 9.7.4). It is not safe for concurrent use.
 type Embedded struct {
 	face *Face // with outlines in glyf; nil: cff
 	cff  *cff
-	// names finds the first glyph of a name, as far as glyphs have some: of the table post or the charset
-	// of a CFF font that is not keyed by CIDs.
+	// names finds the first glyph of a name, as far as glyphs have some: of the table post or the
+	// charset of a CFF font that is not keyed by CIDs.
 	names map[string]GID
 	texts map[string][]GID // glyphs by what their names stand for; nil until ByCode asks
 	sids  []uint16         // of CFF: SIDs or CIDs by glyph
@@ -24,8 +24,8 @@ type Embedded struct {
 	cids  map[uint16]GID   // of CFF that is keyed by CIDs
 	calls *subrCalls       // of Width
 	maps  []embeddedCmap   // of TrueType
-	// unread says that the program has names or character maps that are not read: what it has for a code
-	// is not known then.
+	// unread says that the program has names or character maps that are not read: what it has for a
+	// code is not known then.
 	unread bool
 }
 
@@ -38,13 +38,14 @@ type embeddedCmap struct {
 // Limits of one program, of which real ones come nowhere near.
 const (
 	mostCmaps = 64 // subtables; a program with more is one whose maps are not read
-	// mostNameBytes is the longest name of PDF (ISO 32000-1, annex C.2): no font asks for a longer one.
+	// mostNameBytes is the longest name of PDF (ISO 32000-1, annex C.2): no font asks for a longer
+	// one.
 	mostNameBytes = 127
 	mostAliases   = 16 // glyphs whose names stand for one text
 )
 
-// ParseEmbedded reads a font program. It keeps data. Zero limits are the defaults. Type 1 programs are
-// an *UnsupportedError.
+// ParseEmbedded reads a font program. It keeps data. Zero limits are the defaults. Type 1 programs
+// are an *UnsupportedError.
 func ParseEmbedded(data []byte, l diag.Limits) (*Embedded, error) {
 	l = l.WithDefaults()
 	if err := diag.Check("FontBytes", int64(len(data)), l.FontBytes, "font program"); err != nil {
@@ -83,8 +84,8 @@ func ParseEmbedded(data []byte, l diag.Limits) (*Embedded, error) {
 	return p, p.readEncoding()
 }
 
-// parseTrueType reads the tables that a reader of PDF needs (9.9.1); whatever else the program has, it
-// may lack.
+// parseTrueType reads the tables that a reader of PDF needs (9.9.1); whatever else the program has,
+// it may lack.
 func parseTrueType(data []byte, dir directory, l diag.Limits) (*Embedded, error) {
 	f := &Face{data: data, whole: true, dir: dir}
 	for _, read := range []func(*Face, diag.Limits) error{(*Face).readHead, (*Face).readMaxp, (*Face).readHorizontal, (*Face).readOutlines} {
@@ -357,8 +358,8 @@ func (p *Embedded) readCmaps() {
 	}
 }
 
-// readCodes returns what finds glyphs in a subtable of the forms 0, 4, 6 and 12, nil for others and for
-// one that is damaged.
+// readCodes returns what finds glyphs in a subtable of the forms 0, 4, 6 and 12, nil for others and
+// for one that is damaged.
 func readCodes(b []byte) func(code uint32) GID {
 	switch u16(b, 0) {
 	case 0:
@@ -469,8 +470,8 @@ func (m embeddedCmap) byCode(set map[GID]bool, c Code) {
 	}
 }
 
-// ByCID returns the glyph of a CID, without the CIDToGIDMap of a TrueType font; ok is false where there
-// is none.
+// ByCID returns the glyph of a CID, without the CIDToGIDMap of a TrueType font; ok is false where
+// there is none.
 func (p *Embedded) ByCID(cid uint32) (g GID, ok bool) {
 	if p.cff != nil && p.cff.keyed {
 		if cid > math.MaxUint16 {
@@ -573,8 +574,8 @@ func realOperand(b []byte) (v float64, size int, ok bool) {
 	return 0, 0, false
 }
 
-// CIDSet returns the bits of the CIDs that the program has glyphs for, the highest of each byte first
-// (ISO 32000-1, table 124): of TrueType those of all its glyphs, whose numbers they are.
+// CIDSet returns the bits of the CIDs that the program has glyphs for, the highest of each byte
+// first (ISO 32000-1, table 124): of TrueType those of all its glyphs, whose numbers they are.
 func (p *Embedded) CIDSet() []byte {
 	const cids = 1 << 16
 	set := make([]byte, 0, p.NumGlyphs()/8+1)

@@ -13,8 +13,8 @@ import (
 	"example.com/quire/pdf/internal/diag"
 )
 
-// trueType is a font of n blank glyphs, each 10 units wider than the one before, with the tables cmap and
-// post that are given; nil: without.
+// trueType is a font of n blank glyphs, each 10 units wider than the one before, with the tables
+// cmap and post that are given; nil: without.
 func trueType(n int, cmap, post []byte) []byte {
 	all := map[string][]byte{
 		"head": make([]byte, 54), "maxp": make([]byte, 32), "hhea": make([]byte, 36), "loca": make([]byte, 2*(n+1)), "glyf": make([]byte, 4),
@@ -47,7 +47,8 @@ func post(version int, indexes []int, names ...string) []byte {
 	return b
 }
 
-// namedCFF is a font whose glyphs behind .notdef have names by their SIDs, with the strings from 391 on.
+// namedCFF is a font whose glyphs behind .notdef have names by their SIDs, with the strings from
+// 391 on.
 func namedCFF(names []string, sids ...int) []byte {
 	index := func(objects ...[]byte) []byte {
 		if len(objects) == 0 {
@@ -161,8 +162,8 @@ func TestGlyphsOfCodes(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotReadOfAProgramIsNotKnown: what a code shows, where maps or names have forms that are not
-// read; a simple font with glyphs by CIDs has no codes for them.
+// TestWhatIsNotReadOfAProgramIsNotKnown: what a code shows, where maps or names have forms that are
+// not read; a simple font with glyphs by CIDs has no codes for them.
 func TestWhatIsNotReadOfAProgramIsNotKnown(t *testing.T) {
 	sound := words(6, 12, 0, 'A', 1, 4)
 	many := []any{}
@@ -192,8 +193,8 @@ func TestWhatIsNotReadOfAProgramIsNotKnown(t *testing.T) {
 	}
 }
 
-// TestProgramsTakeNoMoreMemoryThanTheirBytes: glyphs that have one long name, names that no PDF can say,
-// and maps that have the same characters again and again.
+// TestProgramsTakeNoMoreMemoryThanTheirBytes: glyphs that have one long name, names that no PDF can
+// say, and maps that have the same characters again and again.
 func TestProgramsTakeNoMoreMemoryThanTheirBytes(t *testing.T) {
 	long := strings.Repeat("n", 30_000)
 	same := slices.Repeat([]int{391}, 20_000)

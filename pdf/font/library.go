@@ -13,7 +13,8 @@ import (
 type Source struct {
 	Style Style  // what the face is chosen by, whatever the font says of itself
 	Data  []byte // must not change
-	// Of a font collection, Name is the PostScript name of the face; without one, Index counts, from 0.
+	// Of a font collection, Name is the PostScript name of the face; without one, Index counts,
+	// from 0.
 	Name  string
 	Index int
 }

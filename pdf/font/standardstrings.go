@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// standardStrings are the names that every CFF font knows, by their SIDs from 0 (TN5176, appendix A).
+// standardStrings are the names that every CFF font knows, by their SIDs from 0 (TN5176, appendix
+// A).
 var standardStrings = sync.OnceValue(func() []string {
 	return strings.Fields(`.notdef space exclam quotedbl numbersign dollar percent ampersand quoteright parenleft parenright asterisk plus comma
 hyphen period slash zero one two three four five six seven eight nine colon semicolon less equal greater question at
@@ -71,7 +72,8 @@ func standardSID(c byte) uint16 {
 	return 0
 }
 
-// macintoshNames are the names of glyphs that the table post has by numbers below 258 (OpenType, post).
+// macintoshNames are the names of glyphs that the table post has by numbers below 258 (OpenType,
+// post).
 var macintoshNames = sync.OnceValue(func() []string {
 	return strings.Fields(`.notdef .null nonmarkingreturn space exclam quotedbl numbersign dollar percent ampersand quotesingle parenleft
 parenright asterisk plus comma hyphen period slash zero one two three four five six seven eight nine colon semicolon less equal greater

@@ -23,8 +23,8 @@ func NewUse(f *Face) *Use {
 	return u
 }
 
-// Reset makes u what NewUse returns, in the memory that it has. Without a face it is of no use until it is
-// reset again, and keeps none in memory.
+// Reset makes u what NewUse returns, in the memory that it has. Without a face it is of no use
+// until it is reset again, and keeps none in memory.
 func (u *Use) Reset(f *Face) {
 	if clear(u.texts); f == nil {
 		u.face, u.index = nil, nil

@@ -7,8 +7,8 @@ import (
 	"example.com/quire/pdf/cos"
 )
 
-// fdf reads the fields of an FDF file: names and values. What else it may have, such as appearances,
-// actions and annotations, is passed over.
+// fdf reads the fields of an FDF file: names and values. What else it may have, such as
+// appearances, actions and annotations, is passed over.
 func (r *reader) fdf(data []byte) error {
 	f, err := cos.NewReader(bytes.NewReader(data), int64(len(data)), cos.ReaderOptions{Fields: true, Limits: cos.ReadLimits{FileBytes: MostBytes}})
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package form has what the fields of interactive forms hold (ISO 32000-2, 12.7), and reads and writes
-// it as JSON, FDF (12.7.8) and XFDF (ISO 19444-1). It knows fields by their full names and nothing of
-// pages: package pdf lists, fills and flattens those of files.
+// Package form has what the fields of interactive forms hold (ISO 32000-2, 12.7), and reads and
+// writes it as JSON, FDF (12.7.8) and XFDF (ISO 19444-1). It knows fields by their full names and
+// nothing of pages: package pdf lists, fills and flattens those of files.
 package form
 
 import (
@@ -28,8 +28,8 @@ const (
 type Field struct {
 	Name string `json:"name"` // full: its parts with full stops between them
 	Kind Kind   `json:"kind"`
-	// Value is what the field holds: of check boxes and radio buttons the option that is on, or Off; of
-	// choices and lists the option's value. Values are those of a list that has several.
+	// Value is what the field holds: of check boxes and radio buttons the option that is on, or
+	// Off; of choices and lists the option's value. Values are those of a list that has several.
 	Value  string   `json:"value"`
 	Values []string `json:"values,omitempty"`
 	// Options are what can be chosen.

@@ -9,8 +9,8 @@ import (
 	"example.com/quire/pdf/form"
 )
 
-// TestValuesAreWrittenAndReadBack in every format: nested names, letters beyond ASCII, several lines,
-// several values, none.
+// TestValuesAreWrittenAndReadBack in every format: nested names, letters beyond ASCII, several
+// lines, several values, none.
 func TestValuesAreWrittenAndReadBack(t *testing.T) {
 	values := []form.Value{
 		{Name: "person.name", Is: []string{`Zoë <"Łęcka"> & Co (\)`}},
@@ -45,7 +45,8 @@ func TestValuesAreWrittenAndReadBack(t *testing.T) {
 }
 
 // TestValuesOfOtherPrograms: what FDF and XFDF files have beside fields, names in UTF-16 and in
-// hexadecimal, an FDF file with cross-reference data, and JSON in which fields stand below each other.
+// hexadecimal, an FDF file with cross-reference data, and JSON in which fields stand below each
+// other.
 func TestValuesOfOtherPrograms(t *testing.T) {
 	want := []form.Value{{Name: "a.b", Is: []string{"Zoë"}}, {Name: "c", Is: []string{"Yes"}}, {Name: "d", Is: nil}}
 	for name, src := range map[string]string{

@@ -11,9 +11,9 @@ import (
 
 const xfdfSpace = "http://ns.adobe.com/xfdf/"
 
-// xfdf reads the element fields. What else there is, annotations above all, is passed over; formatted
-// text is an error, for what it says would be lost in part. A document type is refused, and with it
-// all entities but those of XML itself.
+// xfdf reads the element fields. What else there is, annotations above all, is passed over;
+// formatted text is an error, for what it says would be lost in part. A document type is refused,
+// and with it all entities but those of XML itself.
 func (r *reader) xfdf(data []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	d.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {

@@ -165,7 +165,8 @@ func (a *answers) ask(e *fetch.EventRequestPaused) (none fetch.FulfillRequestPar
 	}
 	f := fetch.FulfillRequestParams{
 		RequestID: e.RequestID, ResponseCode: int64(answer.StatusCode), Body: body,
-		// Fonts are asked for across origins. What may be read is for the policy to say, not for them.
+		// Fonts are asked for across origins. What may be read is for the policy to say, not for
+		// them.
 		ResponseHeaders: []*fetch.HeaderEntry{{Name: "Access-Control-Allow-Origin", Value: "*"}},
 	}
 	for _, name := range []string{"Content-Type", "Location", "X-Content-Type-Options"} {

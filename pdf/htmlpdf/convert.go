@@ -73,7 +73,8 @@ func (c *Converter) Image(ctx context.Context, s Source, o ImageOptions) ([]byte
 			return nil, err
 		}
 		if o.Transparent {
-			// An alpha of 0 is left out of the message and would mean 1: this one is the nearest that is not.
+			// An alpha of 0 is left out of the message and would mean 1: this one is the nearest
+			// that is not.
 			_, err := chromedp.Call(ctx, emulation.SetDefaultBackgroundColorOverride,
 				emulation.SetDefaultBackgroundColorOverrideParams{Color: &cdp.RGBA{A: 0.001}})
 			if err != nil {
@@ -171,7 +172,8 @@ func load(tab context.Context, a *answers, address string, css string, scripts b
 	if err := chromedp.Do(tab, chromedp.Navigate(address)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPage, errors.Join(a.refusal(), err))
 	}
-	// A sheet that is adopted comes after those of the page, and no policy of the page keeps it out.
+	// A sheet that is adopted comes after those of the page, and no policy of the page keeps it
+	// out.
 	steps := fmt.Sprintf(`{ const s = new CSSStyleSheet(); s.replaceSync(%q); document.adoptedStyleSheets.push(s) }
 		document.fonts.ready.then(() => true)`, css)
 	if _, err := chromedp.Run(tab, chromedp.Evaluate[bool](steps, chromedp.EvalAwaitPromise)); err != nil {

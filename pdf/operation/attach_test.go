@@ -13,8 +13,8 @@ import (
 	"example.com/quire/pdf/standard"
 )
 
-// TestAttachedFilesComeBack: what is attached is listed, read by poppler, extracted as it was and taken
-// away again; a claim that takes files stays, another goes.
+// TestAttachedFilesComeBack: what is attached is listed, read by poppler, extracted as it was and
+// taken away again; a claim that takes files stays, another goes.
 func TestAttachedFilesComeBack(t *testing.T) {
 	e := engine(t)
 	for _, x := range []struct {

@@ -13,8 +13,8 @@ import (
 	"example.com/quire/pdf/pdftest"
 )
 
-// twoPages is a file with what is compared: text in two colours, a path, an image, a note, a field, a
-// bookmark, a tag, an attachment and a title. Each change replaces one string by another.
+// twoPages is a file with what is compared: text in two colours, a path, an image, a note, a field,
+// a bookmark, a tag, an attachment and a title. Each change replaces one string by another.
 func twoPages(changes ...string) []byte {
 	stream := func(dict, data string) string {
 		return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", dict, len(data), data)
@@ -70,8 +70,8 @@ func compared(t *testing.T, values map[string]string, a, b []byte) (*pdf.Compari
 	return r, done.Text
 }
 
-// TestComparisonTellsEveryDifference: one thing is changed, and it alone is told, with its place and in
-// both directions.
+// TestComparisonTellsEveryDifference: one thing is changed, and it alone is told, with its place
+// and in both directions.
 func TestComparisonTellsEveryDifference(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -156,7 +156,8 @@ func TestHowFilesAreWrittenIsNoDifference(t *testing.T) {
 	}
 }
 
-// TestPagesAreHeldAgainstThoseThatAreAlike: pages that come and go are told, and nothing of the others.
+// TestPagesAreHeldAgainstThoseThatAreAlike: pages that come and go are told, and nothing of the
+// others.
 func TestPagesAreHeldAgainstThoseThatAreAlike(t *testing.T) {
 	t.Parallel()
 	e := engine(t)
@@ -234,8 +235,8 @@ func TestComparisonsThatCannotBe(t *testing.T) {
 	}
 }
 
-// FuzzCompare: files of any content are compared or refused with a typed error, and a file is equal to
-// itself written anew.
+// FuzzCompare: files of any content are compared or refused with a typed error, and a file is equal
+// to itself written anew.
 func FuzzCompare(f *testing.F) {
 	f.Add([]byte("BT /F 12 Tf 20 150 Td (a) Tj [(ab)-9(a)] TJ ET 0 0 9 9 re f"), []byte("q 1 0 0 1 2 2 cm /I Do Q /P sh W n"))
 	f.Add([]byte("/Span<</ActualText(a)>>BDC BT /F 1 Tf (b) Tj ET EMC q"), []byte("BI /W 1/H 1/BPC 8/CS/G ID a EI Q Q /G gs /C cs 1 scn"))

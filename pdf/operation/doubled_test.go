@@ -14,7 +14,8 @@ import (
 	"example.com/quire/pdf/pdftest"
 )
 
-// counts are the pages, bookmarks and form fields that a reader finds in a file; -1: it does not tell.
+// counts are the pages, bookmarks and form fields that a reader finds in a file; -1: it does not
+// tell.
 type counts struct{ pages, bookmarks, fields int }
 
 // read counts what qpdf, poppler and mupdf find; ok is false for a file that a reader refuses.
@@ -63,9 +64,9 @@ func read(t *testing.T, path string) (found map[string]counts, ok bool) {
 	return found, true
 }
 
-// doubled tells in what a file that is merged with itself is not twice the file, for qpdf, poppler and
-// mupdf: pages, bookmarks below one with the name of each file, and fields. A file that one of them does
-// not read as it is gives nothing, and ok is false.
+// doubled tells in what a file that is merged with itself is not twice the file, for qpdf, poppler
+// and mupdf: pages, bookmarks below one with the name of each file, and fields. A file that one of
+// them does not read as it is gives nothing, and ok is false.
 func doubled(t *testing.T, e *pdf.Engine, b []byte) (wrong []string, ok bool) {
 	t.Helper()
 	before, ok := read(t, pdftest.Write(t, "before.pdf", b))
@@ -115,8 +116,8 @@ func splitOff(t *testing.T, e *pdf.Engine, b []byte) (wrong []string) {
 	return wrong
 }
 
-// TestMergedWithItselfAFileIsTwiceTheFile for qpdf, poppler and mupdf: twice the pages, with bookmarks
-// and fields; and a page that is split off has the same pixels.
+// TestMergedWithItselfAFileIsTwiceTheFile for qpdf, poppler and mupdf: twice the pages, with
+// bookmarks and fields; and a page that is split off has the same pixels.
 func TestMergedWithItselfAFileIsTwiceTheFile(t *testing.T) {
 	e := engine(t)
 	for name, b := range map[string][]byte{"tagged with bookmarks": sample(t, e, "Sample"), "form": application(t, e), "everything": rich("One")} {

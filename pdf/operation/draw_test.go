@@ -51,8 +51,9 @@ func structure(t *testing.T, b []byte) string {
 	return regexp.MustCompile(`Object \d+ 0`).ReplaceAllString(pdftest.StructText(t, pdftest.Write(t, "in.pdf", b)), "Object")
 }
 
-// TestDrawnPagesKeepTheirClaims: what is drawn is an artifact in an embedded face, so that a file of
-// PDF/A-4 and PDF/UA-2 stays one and its structure says what it said; nup alone gives the tags up.
+// TestDrawnPagesKeepTheirClaims: what is drawn is an artifact in an embedded face, so that a file
+// of PDF/A-4 and PDF/UA-2 stays one and its structure says what it said; nup alone gives the tags
+// up.
 func TestDrawnPagesKeepTheirClaims(t *testing.T) {
 	e := engine(t)
 	b, other := sample(t, e, "First"), sample(t, e, "Second")
@@ -153,8 +154,8 @@ func ink(img image.Image) (r image.Rectangle) {
 	return r
 }
 
-// odd is a file of pages that are turned, cropped, shifted, of other units, and with content that ends
-// in a state of its own.
+// odd is a file of pages that are turned, cropped, shifted, of other units, and with content that
+// ends in a state of its own.
 func odd() []byte {
 	var kids strings.Builder
 	n := 3
@@ -225,7 +226,8 @@ func TestOverlaidPagesLookAsTheyDid(t *testing.T) {
 	}
 }
 
-// TestClaimsNeedBothFiles: a file laid over that claims nothing takes the claims away, with a warning.
+// TestClaimsNeedBothFiles: a file laid over that claims nothing takes the claims away, with a
+// warning.
 func TestClaimsNeedBothFiles(t *testing.T) {
 	e := engine(t)
 	done, out, err := with(t, e, "overlay", "with", rich("One"), nil, sample(t, e, "First"))
@@ -234,8 +236,8 @@ func TestClaimsNeedBothFiles(t *testing.T) {
 	}
 }
 
-// TestEachClaimStandsByItself: a change that breaks one standard leaves the other, and veraPDF finds
-// that it holds.
+// TestEachClaimStandsByItself: a change that breaks one standard leaves the other, and veraPDF
+// finds that it holds.
 func TestEachClaimStandsByItself(t *testing.T) {
 	e := engine(t)
 	folders := map[string]string{} // of files, by the flavours of veraPDF
@@ -302,8 +304,8 @@ func TestEachClaimStandsByItself(t *testing.T) {
 	}
 }
 
-// TestPagesOnSheets: four on one and a booklet have all texts in their places; bookmarks lead to the
-// sheets, and what fields look like stays.
+// TestPagesOnSheets: four on one and a booklet have all texts in their places; bookmarks lead to
+// the sheets, and what fields look like stays.
 func TestPagesOnSheets(t *testing.T) {
 	e := engine(t)
 	done, out, err := run(t, e, "nup", map[string]string{"per-sheet": "4", "border": "true", "gap": "10"}, sample(t, e, "Sample"))
@@ -355,7 +357,8 @@ func TestPagesOnSheets(t *testing.T) {
 	}
 }
 
-// TestPartsHaveTheResourcesOfTheirPages: of those that all pages of a file share each part has its own.
+// TestPartsHaveTheResourcesOfTheirPages: of those that all pages of a file share each part has its
+// own.
 func TestPartsHaveTheResourcesOfTheirPages(t *testing.T) {
 	e := engine(t)
 	filler := strings.Repeat("0 0 m 9 9 l S\n", 3000)
@@ -448,8 +451,9 @@ func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
 	}
 }
 
-// TestHostilePagesAreDrawnOn: forms that draw themselves, content that is no stream, resources of the
-// wrong kind, sizes beyond reason. There is an outcome or a typed error, and no file that qpdf refuses.
+// TestHostilePagesAreDrawnOn: forms that draw themselves, content that is no stream, resources of
+// the wrong kind, sizes beyond reason. There is an outcome or a typed error, and no file that qpdf
+// refuses.
 func TestHostilePagesAreDrawnOn(t *testing.T) {
 	e := engine(t)
 	for name, page := range map[string]string{

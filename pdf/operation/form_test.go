@@ -119,8 +119,8 @@ func itoa(n int) string {
 	return string(b)
 }
 
-// TestFilledFieldsAreSeenByOtherReaders: values in qpdf, appearances in poppler and mupdf, both in the
-// own reader, from each of the formats.
+// TestFilledFieldsAreSeenByOtherReaders: values in qpdf, appearances in poppler and mupdf, both in
+// the own reader, from each of the formats.
 func TestFilledFieldsAreSeenByOtherReaders(t *testing.T) {
 	e := engine(t)
 	plain := application(t, e)
@@ -181,8 +181,8 @@ func TestFilledFieldsAreSeenByOtherReaders(t *testing.T) {
 	}
 }
 
-// TestFilledFilesKeepOrLoseTheirClaims: what was sound stays so, by check; a claim that did not hold goes
-// with a warning.
+// TestFilledFilesKeepOrLoseTheirClaims: what was sound stays so, by check; a claim that did not
+// hold goes with a warning.
 func TestFilledFilesKeepOrLoseTheirClaims(t *testing.T) {
 	e := engine(t)
 	for _, ids := range [][]standard.ID{{standard.PDFA4, standard.PDFUA2}, {standard.PDFA2b, standard.PDFUA1}, {standard.PDFA3b}} {
@@ -210,8 +210,8 @@ func TestFilledFilesKeepOrLoseTheirClaims(t *testing.T) {
 	}
 }
 
-// TestFormsAreFilledInAPipe, with values of a further file; how the file is written is no matter of a
-// step.
+// TestFormsAreFilledInAPipe, with values of a further file; how the file is written is no matter of
+// a step.
 func TestFormsAreFilledInAPipe(t *testing.T) {
 	e := engine(t)
 	run := func(steps string) (*operation.Outcome, []byte, error) {

@@ -275,7 +275,8 @@ func TestMoreThanTheLimits(t *testing.T) {
 	}
 }
 
-// TestMetadataWithMarkup is text, and so are control characters: the file keeps its claim or drops it.
+// TestMetadataWithMarkup is text, and so are control characters: the file keeps its claim or drops
+// it.
 func TestMetadataWithMarkup(t *testing.T) {
 	e := engine(t)
 	b := sample(t, e, "First")

@@ -1,7 +1,7 @@
 // Package operation is the one list of what can be done with PDF files: each [Operation] names the
 // function of package pdf that does it, and its files and parameters. The command line makes a
-// command of each, `quire pdf NAME`, and the HTTP API a route, POST /v1/pdf/NAME; neither has a list
-// of its own.
+// command of each, `quire pdf NAME`, and the HTTP API a route, POST /v1/pdf/NAME; neither has a
+// list of its own.
 package operation
 
 import (
@@ -268,5 +268,6 @@ func (o *Operation) Sample() []Part {
 	return parts
 }
 
-// Aborter is what Create may return beside io.WriteCloser: it is told of an error in place of Close.
+// Aborter is what Create may return beside io.WriteCloser: it is told of an error in place of
+// Close.
 type Aborter interface{ Abort(err error) }

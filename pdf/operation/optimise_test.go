@@ -11,8 +11,8 @@ import (
 	"example.com/quire/pdf/pdftest"
 )
 
-// TestOptimisedFilesAreSmallerAndLookTheSame: what is equal is there once, what is not used goes, and
-// every pixel and claim stays.
+// TestOptimisedFilesAreSmallerAndLookTheSame: what is equal is there once, what is not used goes,
+// and every pixel and claim stays.
 func TestOptimisedFilesAreSmallerAndLookTheSame(t *testing.T) {
 	e := engine(t)
 	_, merged, err := run(t, e, "merge", nil, sample(t, e, "First"), sample(t, e, "First"))
@@ -63,8 +63,8 @@ func samePixels(a, b image.Image) bool {
 	return true
 }
 
-// TestResourcesThatPagesDoNotUseGo: fonts and images that a page names only; those that its forms use
-// stay.
+// TestResourcesThatPagesDoNotUseGo: fonts and images that a page names only; those that its forms
+// use stay.
 func TestResourcesThatPagesDoNotUseGo(t *testing.T) {
 	e := engine(t)
 	filler := strings.Repeat("0 0 m 9 9 l S\n", 400)
@@ -93,8 +93,8 @@ func TestResourcesThatPagesDoNotUseGo(t *testing.T) {
 	}
 }
 
-// TestResourcesThatAreLentStay: forms, appearances, soft masks and patterns without resources of their
-// own take those of the page, as readers do; a form drawn on every page is read once.
+// TestResourcesThatAreLentStay: forms, appearances, soft masks and patterns without resources of
+// their own take those of the page, as readers do; a form drawn on every page is read once.
 func TestResourcesThatAreLentStay(t *testing.T) {
 	e := engine(t)
 	stream := func(dict, data string) string {

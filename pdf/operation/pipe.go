@@ -19,8 +19,8 @@ const MostSteps = 100
 const stepsWanted = `a JSON array of steps such as [{"rotate": {"degrees": 90}}, {"number": {}}]`
 
 // pipe does several operations with one reading and one writing. Each step is an object with one
-// member: the name of an operation, and its parameters. A parameter of the kind Upload is the name of
-// one of the further files.
+// member: the name of an operation, and its parameters. A parameter of the kind Upload is the name
+// of one of the further files.
 func pipe(c *call) error {
 	b, err := c.upload("steps")
 	if err != nil {

@@ -158,9 +158,9 @@ func TestRedactedTextIsFoundByNoReader(t *testing.T) {
 	}
 }
 
-// TestRedactedTextDoesNotTellHowWideItWas: two names of other widths leave the same bytes on their page,
-// however their letters were placed; what follows them on the line stands behind the space, and what
-// stands elsewhere where it stood.
+// TestRedactedTextDoesNotTellHowWideItWas: two names of other widths leave the same bytes on their
+// page, however their letters were placed; what follows them on the line stands behind the space,
+// and what stands elsewhere where it stood.
 func TestRedactedTextDoesNotTellHowWideItWas(t *testing.T) {
 	e := engine(t)
 	for name, page := range map[string]func(word string) string{
@@ -233,7 +233,8 @@ func TestBlackBoxIsNoRedaction(t *testing.T) {
 	}
 }
 
-// TestRedactedPixelsAreBlack: those of an image in a box, in the file and not under a black box only.
+// TestRedactedPixelsAreBlack: those of an image in a box, in the file and not under a black box
+// only.
 func TestRedactedPixelsAreBlack(t *testing.T) {
 	e := engine(t)
 	b := secretive("Zanzibar")
@@ -305,8 +306,8 @@ func TestRedactedFilesKeepTheirClaims(t *testing.T) {
 	}
 }
 
-// TestRedactedTextIsFoundByNoOtherExtractor: pdfminer and pdfium, which share nothing with poppler and us,
-// find the word before, under a black box too, and nowhere after.
+// TestRedactedTextIsFoundByNoOtherExtractor: pdfminer and pdfium, which share nothing with poppler
+// and us, find the word before, under a black box too, and nowhere after.
 func TestRedactedTextIsFoundByNoOtherExtractor(t *testing.T) {
 	t.Parallel()
 	e := engine(t)
@@ -353,7 +354,8 @@ func TestRedactedTextIsFoundByNoOtherExtractor(t *testing.T) {
 	}
 }
 
-// sampleOf is a file with an embedded font that says a word in its text, its title and its bookmarks.
+// sampleOf is a file with an embedded font that says a word in its text, its title and its
+// bookmarks.
 func sampleOf(t *testing.T, e *pdf.Engine, word string) []byte {
 	t.Helper()
 	var in bytes.Buffer
@@ -368,8 +370,8 @@ func sampleOf(t *testing.T, e *pdf.Engine, word string) []byte {
 	return in.Bytes()
 }
 
-// TestRecordOfARedaction has the hashes of both files and what went from which page, and not a word of
-// what was taken out.
+// TestRecordOfARedaction has the hashes of both files and what went from which page, and not a word
+// of what was taken out.
 func TestRecordOfARedaction(t *testing.T) {
 	e := engine(t)
 	b := secretive("Zanzibar")
@@ -395,8 +397,8 @@ func TestRecordOfARedaction(t *testing.T) {
 }
 
 // TestEmbeddedFontsStayAsTheyWere: what takes glyphs out of a font can take those that are shown
-// elsewhere, in ways that are not followed. Programs, widths, names and meanings stay, whatever the kind
-// of font.
+// elsewhere, in ways that are not followed. Programs, widths, names and meanings stay, whatever the
+// kind of font.
 func TestEmbeddedFontsStayAsTheyWere(t *testing.T) {
 	otf, err := os.ReadFile(filepath.Join("..", "font", "testdata", "SampleText.otf"))
 	if err != nil {
@@ -446,7 +448,8 @@ func TestEmbeddedFontsStayAsTheyWere(t *testing.T) {
 			`<</Type/FontDescriptor/FontName/Sample/Flags 32/CharSet(/Q/q)/`+program+` 7 0 R>>`, data)
 	}
 	links := regexp.MustCompile(`\d+ 0 R`)
-	// parts are the fonts of a file, without the numbers of objects, and the data of what they refer to.
+	// parts are the fonts of a file, without the numbers of objects, and the data of what they
+	// refer to.
 	parts := func(b []byte) (all []string) {
 		r, err := cos.NewReader(bytes.NewReader(b), int64(len(b)), cos.ReaderOptions{})
 		if err != nil {

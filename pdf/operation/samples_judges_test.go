@@ -20,9 +20,9 @@ import (
 	"example.com/quire/pdf/pdftest"
 )
 
-// TestSamplesMergedWithThemselves: each sample of other makers, merged with itself, has twice the pages,
-// bookmarks and fields for qpdf, poppler and mupdf, and its first page, split off, the same pixels for
-// poppler and mupdf.
+// TestSamplesMergedWithThemselves: each sample of other makers, merged with itself, has twice the
+// pages, bookmarks and fields for qpdf, poppler and mupdf, and its first page, split off, the same
+// pixels for poppler and mupdf.
 func TestSamplesMergedWithThemselves(t *testing.T) {
 	e := engine(t)
 	var n, read, differ atomic.Int32
@@ -49,12 +49,12 @@ func TestSamplesMergedWithThemselves(t *testing.T) {
 	}
 }
 
-// otherwise are the samples that a reader sees otherwise, each looked at. mupdf draws a sign of its own over
-// the field of a signature that is none any more.
+// otherwise are the samples that a reader sees otherwise, each looked at. mupdf draws a sign of its
+// own over the field of a signature that is none any more.
 var otherwise = []string{"sample01.pdf: mupdf draws another page", "sample1.pdf: mupdf draws another page"}
 
-// eachSample runs f with the samples of other makers that have pages, each as a test of its own and several
-// at once, for most of the time is that of the readers. It returns when all are done.
+// eachSample runs f with the samples of other makers that have pages, each as a test of its own and
+// several at once, for most of the time is that of the readers. It returns when all are done.
 func eachSample(t *testing.T, e *pdf.Engine, f func(t *testing.T, path string, b []byte, info *pdf.Info)) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "github.com/pdfcpu/pdfcpu@v0.15.0")
@@ -97,8 +97,9 @@ func eachSample(t *testing.T, e *pdf.Engine, f func(t *testing.T, path string, b
 	})
 }
 
-// TestSamplesAreMergedSplitAndTurned: each sample of other makers, merged with itself, its first page
-// split off, its pages turned, stamped and put four on one, has the pages that it should for qpdf, without an error.
+// TestSamplesAreMergedSplitAndTurned: each sample of other makers, merged with itself, its first
+// page split off, its pages turned, stamped and put four on one, has the pages that it should for
+// qpdf, without an error.
 func TestSamplesAreMergedSplitAndTurned(t *testing.T) {
 	qpdf := pdftest.Need(t, "qpdf")
 	e := engine(t)

@@ -9,7 +9,8 @@ import (
 // extractorsPython is the Python that has pdfminer and pdfium, put there by `make tools`.
 const extractorsPython = ".tools/extractors/bin/python"
 
-// extractors prints the text that each finds in a file, and pdfminer every string of every object too.
+// extractors prints the text that each finds in a file, and pdfminer every string of every object
+// too.
 const extractors = `
 import io, json, sys
 from pdfminer.high_level import extract_text
@@ -48,8 +49,8 @@ with pypdfium2.PdfDocument(sys.argv[1]) as d:
 json.dump(out, sys.stdout)
 `
 
-// Extract returns what pdfminer and pdfium find in a file: the text that pages show, and with pdfminer
-// every string and stream of its objects.
+// Extract returns what pdfminer and pdfium find in a file: the text that pages show, and with
+// pdfminer every string and stream of its objects.
 func Extract(tb testing.TB, file string) map[string]string {
 	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), Need(tb, "pdfminer"), "-c", extractors, file) //nolint:gosec // G204: a judge, with a file of the test

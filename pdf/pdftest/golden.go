@@ -14,9 +14,9 @@ import (
 // goldenDPI is the resolution of golden pages.
 const goldenDPI = 80
 
-// mostDifference is how much a page may differ from its golden one, as the mean over its pixels of the
-// differences in grey, of 255: versions of poppler smooth edges in different ways, but a line that
-// moves or a colour that changes is far more.
+// mostDifference is how much a page may differ from its golden one, as the mean over its pixels of
+// the differences in grey, of 255: versions of poppler smooth edges in different ways, but a line
+// that moves or a colour that changes is far more.
 const mostDifference = 1.5
 
 // Golden holds the pages of a PDF file against those of a folder, page-1.png and so on, drawn by

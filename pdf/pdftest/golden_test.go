@@ -8,8 +8,8 @@ import (
 	"example.com/quire/pdf/pdftest"
 )
 
-// TestDifferenceOfPictures: none of equal ones, all of black and white, in part where a part differs;
-// pictures of two sizes cannot be compared.
+// TestDifferenceOfPictures: none of equal ones, all of black and white, in part where a part
+// differs; pictures of two sizes cannot be compared.
 func TestDifferenceOfPictures(t *testing.T) {
 	plain := func(c color.Gray) *image.Gray {
 		m := image.NewGray(image.Rect(0, 0, 10, 10))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// MuPDF draws the pages of a file by mutool, a renderer that shares no code with poppler. Form fields
-// are drawn as their appearances have them.
+// MuPDF draws the pages of a file by mutool, a renderer that shares no code with poppler. Form
+// fields are drawn as their appearances have them.
 func MuPDF(tb testing.TB, file string, dpi int) (pages []image.Image) {
 	tb.Helper()
 	dir := tb.TempDir()

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// pdfiumScript writes the pages of a file one after the other: width and height, then the pixels of each
-// row from the top, red, green, blue.
+// pdfiumScript writes the pages of a file one after the other: width and height, then the pixels of
+// each row from the top, red, green, blue.
 const pdfiumScript = `
 import struct, sys
 import pypdfium2

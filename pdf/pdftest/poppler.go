@@ -126,8 +126,8 @@ func Raster(tb testing.TB, file string, dpi int) []image.Image {
 	return readPNGs(tb, rasterFiles(tb, "pdftoppm", file, dpi))
 }
 
-// RasterExact draws the pages with pdftocairo, which gives the pixels of an image as they are where the
-// page has one for each: pdftoppm smooths images that it does not make smaller.
+// RasterExact draws the pages with pdftocairo, which gives the pixels of an image as they are where
+// the page has one for each: pdftoppm smooths images that it does not make smaller.
 func RasterExact(tb testing.TB, file string, dpi int) []image.Image {
 	tb.Helper()
 	return readPNGs(tb, rasterFiles(tb, "pdftocairo", file, dpi))
@@ -142,7 +142,8 @@ func readPNGs(tb testing.TB, names []string) []image.Image {
 	return pages
 }
 
-// rasterFiles draws the pages of a file by a tool of poppler and returns the names of their PNG files.
+// rasterFiles draws the pages of a file by a tool of poppler and returns the names of their PNG
+// files.
 func rasterFiles(tb testing.TB, tool, file string, dpi int) []string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -158,8 +159,8 @@ func rasterFiles(tb testing.TB, tool, file string, dpi int) []string {
 	return names
 }
 
-// RasterFirst draws the first page of a file with pdftoppm, at 72 dpi and as it is cropped; nil: it does
-// not.
+// RasterFirst draws the first page of a file with pdftoppm, at 72 dpi and as it is cropped; nil: it
+// does not.
 func RasterFirst(tb testing.TB, file string) image.Image {
 	tb.Helper()
 	out, _, code := run(tb, "pdftoppm", "-r", "72", "-cropbox", "-f", "1", "-l", "1", "-singlefile", file)
@@ -169,8 +170,8 @@ func RasterFirst(tb testing.TB, file string) image.Image {
 	return readPPM(out)
 }
 
-// readPPM reads a picture in the binary format of Netpbm (PPM, 8 bits), which takes a renderer a tenth
-// of the time that PNG takes; nil: it is none.
+// readPPM reads a picture in the binary format of Netpbm (PPM, 8 bits), which takes a renderer a
+// tenth of the time that PNG takes; nil: it is none.
 func readPPM(s string) image.Image {
 	var width, height, most int
 	if n, err := fmt.Sscanf(s, "P6\n%d %d\n%d\n", &width, &height, &most); n != 3 || err != nil || most != 255 || width < 0 || height < 0 {

@@ -10,15 +10,15 @@ import (
 	"example.com/quire/pdf/internal/text/gotext"
 )
 
-// Setting sets English text in 10 pt Liberation Sans as documents do, and draws nothing: for benchmarks of what a whole document
-// does not show by itself. It is not safe for concurrent use.
+// Setting sets English text in 10 pt Liberation Sans as documents do, and draws nothing: for
+// benchmarks of what a whole document does not show by itself. It is not safe for concurrent use.
 type Setting struct {
 	words *text.Typesetter
 	piece [1]text.Piece
 }
 
-// NewSetting returns a Setting whose words come from the cache once they were shaped; with slow each is shaped anew by the tables
-// of OpenType.
+// NewSetting returns a Setting whose words come from the cache once they were shaped; with slow
+// each is shaped anew by the tables of OpenType.
 func NewSetting(slow bool) (*Setting, error) {
 	const cache = 16 << 20
 	s := &Setting{words: text.NewTypesetter(liberation.New(), &gotext.Shaper{Proven: liberation.Embedded}, &gotext.Segmenter{}, cache)}
@@ -33,13 +33,14 @@ func NewSetting(slow bool) (*Setting, error) {
 	return s, nil
 }
 
-// Justify breaks paragraphs into justified lines of a width, with hyphens: by total fit, or each line as long as it can be. It
-// returns how many lines there are.
+// Justify breaks paragraphs into justified lines of a width, with hyphens: by total fit, or each
+// line as long as it can be. It returns how many lines there are.
 func (s *Setting) Justify(paragraphs []string, width doc.Length, total bool) (int, error) {
 	return s.set(paragraphs, width, text.Options{Align: doc.AlignJustify, Total: total, Hyphenate: true})
 }
 
-// Lines sets each text in a line of its own, or in more where it is wider than width. It returns how many lines there are.
+// Lines sets each text in a line of its own, or in more where it is wider than width. It returns
+// how many lines there are.
 func (s *Setting) Lines(texts []string, width doc.Length) (int, error) {
 	return s.set(texts, width, text.Options{Align: doc.AlignLeft})
 }

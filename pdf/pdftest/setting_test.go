@@ -8,8 +8,8 @@ import (
 	"example.com/quire/pdf/pdftest"
 )
 
-// TestSettingsAgree: the slow way of a setting gives the lines of the fast one, and justified text has the lines that its width
-// asks for.
+// TestSettingsAgree: the slow way of a setting gives the lines of the fast one, and justified text
+// has the lines that its width asks for.
 func TestSettingsAgree(t *testing.T) {
 	const width = 200 * doc.Pt
 	texts := []string{strings.Repeat("the settlement of accounts is a matter of record ", 20), "one", ""}

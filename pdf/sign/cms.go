@@ -83,7 +83,8 @@ func (a algorithm) add(b *cryptobyte.Builder) {
 	})
 }
 
-// pss is RSASSA-PSS with one hash function for all and a salt as long as its digest (RFC 4055, 3.1).
+// pss is RSASSA-PSS with one hash function for all and a salt as long as its digest (RFC 4055,
+// 3.1).
 func pss(hash crypto.Hash) algorithm {
 	inner := algorithm{oid: oidOf(hash)}
 	params := der(func(b *cryptobyte.Builder) {

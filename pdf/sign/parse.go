@@ -22,8 +22,8 @@ import (
 // mostCertificates bounds the certificates that one signature brings.
 const mostCertificates = 64
 
-// Signed is a signature that was read: CMS signed data with one signer (RFC 5652, 5). Nothing of it is
-// verified before Verify.
+// Signed is a signature that was read: CMS signed data with one signer (RFC 5652, 5). Nothing of it
+// is verified before Verify.
 type Signed struct {
 	Signer       *x509.Certificate
 	Certificates []*x509.Certificate // all that came along, the signer's too

@@ -23,8 +23,8 @@ import (
 
 // Identity is who signs. It is safe for concurrent use when its Key is.
 type Identity struct {
-	// Key signs. It may stand for one that is elsewhere, in a token or a service. nil: the signature
-	// is made in two steps, by whoever has the key.
+	// Key signs. It may stand for one that is elsewhere, in a token or a service. nil: the
+	// signature is made in two steps, by whoever has the key.
 	Key crypto.Signer
 	// Chain has the certificate of the key first, then those that issued it; the root may be left
 	// out.
@@ -49,8 +49,8 @@ type IdentityError struct{ Got, Want string }
 // Error implements error.
 func (e *IdentityError) Error() string { return "sign: identity: got " + e.Got + ", want " + e.Want }
 
-// Check returns an *IdentityError when the identity cannot sign at a time: its key does not match its
-// certificate or is too weak, the certificate is for something else, or one of the chain is not
+// Check returns an *IdentityError when the identity cannot sign at a time: its key does not match
+// its certificate or is too weak, the certificate is for something else, or one of the chain is not
 // valid then.
 func (i *Identity) Check(at time.Time) error {
 	if err := i.CheckKey(at); err != nil {
@@ -88,8 +88,8 @@ func (i *Identity) CheckKey(at time.Time) error {
 	return nil
 }
 
-// CheckChain returns an *IdentityError when a certificate of the chain did not issue the one before it.
-// That depends on the bytes of the certificates alone, and takes longer than signing does.
+// CheckChain returns an *IdentityError when a certificate of the chain did not issue the one before
+// it. That depends on the bytes of the certificates alone, and takes longer than signing does.
 func (i *Identity) CheckChain() error {
 	for k := 1; k < len(i.Chain); k++ {
 		if err := i.Chain[k-1].CheckSignatureFrom(i.Chain[k]); err != nil {
@@ -100,8 +100,8 @@ func (i *Identity) CheckChain() error {
 }
 
 // Deterministic reports whether the identity signs the same bytes alike each time: RSASSA-PSS has a
-// random salt, timestamps are new each time, and of ECDSA only keys of the standard library are known
-// to need no randomness (RFC 6979).
+// random salt, timestamps are new each time, and of ECDSA only keys of the standard library are
+// known to need no randomness (RFC 6979).
 func (i *Identity) Deterministic() bool {
 	if i.PSS || i.TSA != nil || len(i.Chain) == 0 {
 		return false
@@ -121,8 +121,8 @@ func subject(c *x509.Certificate) string {
 	return c.Subject.String()
 }
 
-// MaySign reports whether the key usage of a certificate allows signatures on documents; one without
-// that extension is for everything (RFC 5280, 4.2.1.3).
+// MaySign reports whether the key usage of a certificate allows signatures on documents; one
+// without that extension is for everything (RFC 5280, 4.2.1.3).
 func MaySign(c *x509.Certificate) bool {
 	return c.KeyUsage == 0 || c.KeyUsage&(x509.KeyUsageDigitalSignature|x509.KeyUsageContentCommitment) != 0
 }
@@ -153,8 +153,8 @@ func (i *Identity) scheme() (scheme, error) {
 		}
 		return scheme{hash: crypto.SHA256, alg: algorithm{oid: oidSHA256RSA, null: true}, opts: crypto.SHA256, most: k.Size()}, nil
 	case *ecdsa.PublicKey:
-		// A signature is a sequence of two integers, each with a byte before it where the highest bit
-		// is set.
+		// A signature is a sequence of two integers, each with a byte before it where the highest
+		// bit is set.
 		switch k.Curve {
 		case elliptic.P256():
 			return scheme{hash: crypto.SHA256, alg: algorithm{oid: oidECDSA256}, opts: crypto.SHA256, most: 72}, nil
@@ -209,8 +209,8 @@ func (d *Draft) Digest() []byte {
 	return h.Sum(nil)
 }
 
-// Sign signs with the key of the identity. ECDSA is deterministic (RFC 6979) for keys of the standard
-// library.
+// Sign signs with the key of the identity. ECDSA is deterministic (RFC 6979) for keys of the
+// standard library.
 func (d *Draft) Sign() ([]byte, error) {
 	if d.identity.Key == nil {
 		return nil, &IdentityError{"no key", "a key, or the two steps of Begin and Finish"}

@@ -128,8 +128,8 @@ func (t *Token) Weak() string {
 	return t.Signed.Weak()
 }
 
-// ParseToken reads a time-stamp token (RFC 3161, 2.4.2) for a digest and verifies its signature. With
-// hash 0 the digest is not compared: TokenHash tells by which function it is.
+// ParseToken reads a time-stamp token (RFC 3161, 2.4.2) for a digest and verifies its signature.
+// With hash 0 the digest is not compared: TokenHash tells by which function it is.
 func ParseToken(raw []byte, hash crypto.Hash, digest []byte) (*Token, error) {
 	s, err := Parse(raw)
 	if err != nil {

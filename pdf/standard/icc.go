@@ -54,8 +54,8 @@ func SRGBProfile() []byte {
 	)
 }
 
-// SRGBProfile2 is SRGBProfile in version 2 of ICC, which PDF/A-1 asks for: the curve is a table, 1,024
-// values of 16 bits (ICC.1:1998-09, 6.5.2).
+// SRGBProfile2 is SRGBProfile in version 2 of ICC, which PDF/A-1 asks for: the curve is a table,
+// 1,024 values of 16 bits (ICC.1:1998-09, 6.5.2).
 func SRGBProfile2() []byte {
 	const steps = 1024
 	table := binary.BigEndian.AppendUint32(nil, steps)

@@ -130,8 +130,8 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 	}
 }
 
-// font judges the dictionary of a font (ISO 19005-2, 6.2.11, and 4, 6.2.10; ISO 14289-1, 7.21, and 2,
-// 8.4.5). FontDescriptor is a reference where a file is written, whose fonts are Type 0.
+// font judges the dictionary of a font (ISO 19005-2, 6.2.11, and 4, 6.2.10; ISO 14289-1, 7.21, and
+// 2, 8.4.5). FontDescriptor is a reference where a file is written, whose fonts are Type 0.
 func (j *Judge) font(r cos.Ref, d cos.Dict, src *doc.Source) {
 	sub := name(d, "Subtype")
 	descriptor, read := d.Get("FontDescriptor").(cos.Dict)
@@ -170,8 +170,8 @@ func (j *Judge) font(r cos.Ref, d cos.Dict, src *doc.Source) {
 	}
 }
 
-// encoding judges how a TrueType font finds its glyphs: by Unicode, or by itself alone where it says
-// that it is symbolic.
+// encoding judges how a TrueType font finds its glyphs: by Unicode, or by itself alone where it
+// says that it is symbolic.
 func (j *Judge) encoding(r cos.Ref, d, descriptor cos.Dict, src *doc.Source) {
 	const symbolic = 4
 	flags, _ := descriptor.Get("Flags").(cos.Int)
@@ -360,9 +360,9 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 	}
 }
 
-// appearance judges what an annotation shows (ISO 19005-2 and 4, 6.3.3 and 6.4.1). N is a dictionary
-// where it has states, which those of buttons have, and only those; of a button whose field is another
-// object FT is not known where a file is written.
+// appearance judges what an annotation shows (ISO 19005-2 and 4, 6.3.3 and 6.4.1). N is a
+// dictionary where it has states, which those of buttons have, and only those; of a button whose
+// field is another object FT is not known where a file is written.
 func (j *Judge) appearance(r cos.Ref, d cos.Dict, src *doc.Source) {
 	rule := clause{a1: "6.5.3", a2: "6.3.3", a4: "6.3.3"}
 	sub := name(d, "Subtype")

@@ -255,8 +255,8 @@ func TestJudgeOfAttachedFiles(t *testing.T) {
 	}
 }
 
-// TestJudgeOfLevels: level U of parts 2 and 3 asks for Unicode, level A for a structure tree too, and
-// PDF/A-4e takes what moves in three dimensions.
+// TestJudgeOfLevels: level U of parts 2 and 3 asks for Unicode, level A for a structure tree too,
+// and PDF/A-4e takes what moves in three dimensions.
 func TestJudgeOfLevels(t *testing.T) {
 	bare := cos.Dict{cos.E("Type", cos.Name("Catalog")), cos.E("Metadata", cos.Ref{Num: 3})}
 	mute := cos.Dict{cos.E("Type", cos.Name("Font")), cos.E("Subtype", cos.Name("Type0")), cos.E("Encoding", cos.Name("Identity-H"))}

@@ -52,8 +52,8 @@ const mostSaved = 28
 // mostReal is the largest real number of PDF 1.4.
 const mostReal = 32_767
 
-// Content judges the content of a page or form of a document of PDF 1.4: how deep graphics states are
-// saved, and how large numbers are.
+// Content judges the content of a page or form of a document of PDF 1.4: how deep graphics states
+// are saved, and how large numbers are.
 func (c *Checker) Content(code []byte, src *doc.Source) diag.List {
 	at := savedClause.first(c.claims)
 	if at == "" {
@@ -172,16 +172,16 @@ func (j *Judge) old(r cos.Ref, d cos.Dict, filters cos.Array, src *doc.Source) {
 
 var subsetName = regexp.MustCompile(`^[A-Z]{6}\+`)
 
-// subset judges that the descriptor of a subset lists what is in it. descriptor is nil where a file is
-// written, which always does.
+// subset judges that the descriptor of a subset lists what is in it. descriptor is nil where a file
+// is written, which always does.
 func (j *Judge) subset(r cos.Ref, d, descriptor cos.Dict, key cos.Name, src *doc.Source) {
 	if descriptor != nil && descriptor.Get(key) == nil && subsetName.MatchString(string(name(d, "BaseFont"))) {
 		j.find("S051", clause{a1: "6.3.5"}, r, src, "a subset of a font without %s", string(key))
 	}
 }
 
-// Unlisted judges a subset of a font whose CIDSet leaves out a CID that its program has, or has one that
-// is not there.
+// Unlisted judges a subset of a font whose CIDSet leaves out a CID that its program has, or has one
+// that is not there.
 func (j *Judge) Unlisted(font cos.Ref, base string, cid int) {
 	j.find("S051", clause{a1: "6.3.5"}, font, nil, "the CIDSet of the font %s is wrong about the CID %d", base, cid)
 }
@@ -224,8 +224,8 @@ func (j *Judge) synchronous(f File) {
 	}
 }
 
-// values are the texts of a property: its own, or those of the items of a list, of texts by language
-// that of no language first.
+// values are the texts of a property: its own, or those of the items of a list, of texts by
+// language that of no language first.
 func (e *element) values() (all []string) {
 	if len(e.kids) != 1 {
 		return []string{e.text.String()}
@@ -242,7 +242,8 @@ func (e *element) values() (all []string) {
 	return all
 }
 
-// sameTime reports whether a date of PDF (7.9.4) and one of XMP are one moment, as far as both say it.
+// sameTime reports whether a date of PDF (7.9.4) and one of XMP are one moment, as far as both say
+// it.
 func sameTime(info, xmp string) bool {
 	digits := func(s string) string {
 		return strings.Map(func(r rune) rune {

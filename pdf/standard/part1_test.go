@@ -13,8 +13,8 @@ import (
 
 var timeOfTest = time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 19800))
 
-// TestSRGBProfile2IsTheSameColours: the profile of ICC version 2 has the primaries of that of version 4
-// and its curve as a table, and every tag that version 2 asks for.
+// TestSRGBProfile2IsTheSameColours: the profile of ICC version 2 has the primaries of that of
+// version 4 and its curve as a table, and every tag that version 2 asks for.
 func TestSRGBProfile2IsTheSameColours(t *testing.T) {
 	old, late := standard.SRGBProfile2(), standard.SRGBProfile()
 	if old[8] != 2 || int(binary.BigEndian.Uint32(old)) != len(old) || len(old) > 2800 || string(old[12:24]) != "mntrRGB XYZ " {

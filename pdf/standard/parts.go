@@ -9,8 +9,8 @@ import (
 
 // What follows judges parts of files of other makers; what this module writes has them right.
 
-// Profile judges an ICC profile by its header (ICC.1, 7.2): that of an output intent (ISO 19005-2 and 4,
-// 6.2.3), or of a colour space (6.2.4.2). n is how many components the PDF says that it has.
+// Profile judges an ICC profile by its header (ICC.1, 7.2): that of an output intent (ISO 19005-2
+// and 4, 6.2.3), or of a colour space (6.2.4.2). n is how many components the PDF says that it has.
 func (j *Judge) Profile(r cos.Ref, data []byte, n int64, intent bool) {
 	rule := clause{a1: "6.2.3.2", a2: "6.2.4.2", a4: "6.2.4.2"}
 	what, classes := "a colour space", []string{"scnr", "mntr", "prtr", "spac"}
@@ -74,8 +74,8 @@ func (j *Judge) blend(r cos.Ref, d cos.Dict) {
 
 var transparencyClause = clause{a2: "6.2.10", a4: "6.2.9"}
 
-// Transparency notes a page with transparent content whose group does not say in which colours it is
-// blended: an output intent must say it then (ISO 19005-2, 6.2.10, and 4, 6.2.9).
+// Transparency notes a page with transparent content whose group does not say in which colours it
+// is blended: an output intent must say it then (ISO 19005-2, 6.2.10, and 4, 6.2.9).
 func (j *Judge) Transparency(page cos.Ref) {
 	if j.transparent.IsZero() {
 		j.transparent = page

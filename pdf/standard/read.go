@@ -66,8 +66,8 @@ func (j *Judge) File(f File) {
 	}
 }
 
-// metadata judges the XMP packet of the catalog (ISO 19005-2, 6.6.2, and 4, 6.7.2): XML in UTF-8, and in
-// parts 2 and 3 of properties that XMP has or that the packet describes itself.
+// metadata judges the XMP packet of the catalog (ISO 19005-2, 6.6.2, and 4, 6.7.2): XML in UTF-8,
+// and in parts 2 and 3 of properties that XMP has or that the packet describes itself.
 func (j *Judge) metadata(packet []byte) {
 	at, rule := cos.Ref{}, clause{a1: "6.7.5", a2: "6.6.2.1", a4: "6.7.2.1"}
 	if head, _, ok := bytes.Cut(packet, []byte("?>")); ok && bytes.Contains(head, []byte("<?xpacket")) && regexp.MustCompile(`\s(?:bytes|encoding)\s*=`).Match(head) {
@@ -117,9 +117,9 @@ func property(packet []byte, name string) string {
 	return ""
 }
 
-// XMPClaims returns the standards that an XMP packet claims, by names such as pdf/a-2b and pdf/ua-1,
-// those that this package does not judge too. It trusts the prefixes pdfaid and pdfuaid, which the
-// standards demand (ISO 19005-2, 6.6.4). A packet that is not in UTF-8 claims nothing.
+// XMPClaims returns the standards that an XMP packet claims, by names such as pdf/a-2b and
+// pdf/ua-1, those that this package does not judge too. It trusts the prefixes pdfaid and pdfuaid,
+// which the standards demand (ISO 19005-2, 6.6.4). A packet that is not in UTF-8 claims nothing.
 func XMPClaims(packet []byte) (names []string) {
 	if part := property(packet, "pdfaid:part"); len(part) == 1 {
 		names = append(names, "pdf/a-"+part+strings.ToLower(property(packet, "pdfaid:conformance")))

@@ -48,8 +48,8 @@ func AppendXMP(dst []byte, m Metadata) []byte {
 	for _, id := range m.Standards {
 		switch {
 		case id.Archival():
-			// ISO 19005-1, 6.7.11, and 2, 6.6.4: part and level of conformance; ISO 19005-4, 6.7.3: part, revision, and a
-			// level for files of annex A or B alone.
+			// ISO 19005-1, 6.7.11, and 2, 6.6.4: part and level of conformance; ISO 19005-4, 6.7.3:
+			// part, revision, and a level for files of annex A or B alone.
 			x.element("pdfaid:part", ids[id].part)
 			if ids[id].part == "4" {
 				x.element("pdfaid:rev", "2020")

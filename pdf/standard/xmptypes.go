@@ -35,8 +35,8 @@ const (
 	pdfaID     = "http://www.aiim.org/pdfa/ns/id/"
 )
 
-// propertyTypes are those of the properties that documents have (ISO 19005-2, 6.6.2.3.1: what XMP has is
-// used as XMP says). Structures are not judged.
+// propertyTypes are those of the properties that documents have (ISO 19005-2, 6.6.2.3.1: what XMP
+// has is used as XMP says). Structures are not judged.
 var propertyTypes = map[xml.Name]valueType{
 	{Space: dublinCore, Local: "contributor"}: bagOfText,
 	{Space: dublinCore, Local: "coverage"}:    textValue,

@@ -31,8 +31,8 @@ func metadata(p []byte) (found []string) {
 	return found
 }
 
-// TestMetadataTakeLinearWork: a text in a million pieces, properties without end, and a namespace for
-// each of them.
+// TestMetadataTakeLinearWork: a text in a million pieces, properties without end, and a namespace
+// for each of them.
 func TestMetadataTakeLinearWork(t *testing.T) {
 	var spaces strings.Builder
 	for i := range 20_000 {
@@ -55,8 +55,8 @@ func TestMetadataTakeLinearWork(t *testing.T) {
 	}
 }
 
-// TestPropertiesAreFoundWhereverTheyStand: as elements and as attributes, of each Description, and none
-// within another property.
+// TestPropertiesAreFoundWhereverTheyStand: as elements and as attributes, of each Description, and
+// none within another property.
 func TestPropertiesAreFoundWhereverTheyStand(t *testing.T) {
 	const extension = `<e:schemas xmlns:e="http://www.aiim.org/pdfa/ns/extension/" xmlns:s="http://www.aiim.org/pdfa/ns/schema#"><rdf:Bag><rdf:li rdf:parseType="Resource"><s:namespaceURI>u:own</s:namespaceURI></rdf:li></rdf:Bag></e:schemas>`
 	second := func(p string) string {

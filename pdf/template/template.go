@@ -29,11 +29,11 @@ type Options struct {
 	Files fs.FS
 	// Limits bounds the template; zero fields mean the defaults.
 	Limits diag.Limits
-	// Families are the font families that there are beside those of the template; nil: not known, and
-	// the names that styles have are not checked.
+	// Families are the font families that there are beside those of the template; nil: not known,
+	// and the names that styles have are not checked.
 	Families []string
-	// Components keeps compiled components, so that after a change those that did not change are not
-	// compiled again; nil: all are compiled.
+	// Components keeps compiled components, so that after a change those that did not change are
+	// not compiled again; nil: all are compiled.
 	Components *Components
 }
 
@@ -56,8 +56,8 @@ func Compile(ctx context.Context, src []byte, o Options) (*Plan, error) {
 	return (*Plan)(p), nil
 }
 
-// LanguageSchema returns the JSON Schema (draft 2020-12) of templates themselves, for editors: keys, kinds of
-// blocks and the words that they take.
+// LanguageSchema returns the JSON Schema (draft 2020-12) of templates themselves, for editors:
+// keys, kinds of blocks and the words that they take.
 func LanguageSchema() ([]byte, error) { return compile.LanguageSchema() }
 
 func (p *Plan) plan() *compile.Plan { return (*compile.Plan)(p) }
@@ -78,9 +78,9 @@ func (p *Plan) Warnings() []diag.Diagnostic { return p.plan().Warnings() }
 // this template must look like, for editors and for clients.
 func (p *Plan) Schema() ([]byte, error) { return p.plan().Schema() }
 
-// Static returns a document without data: layout of it tells what is wrong whatever the data are, as
-// pdf.Engine.CheckTemplate does. It has what every document of the plan has, or, with all, what any of
-// them may have.
+// Static returns a document without data: layout of it tells what is wrong whatever the data are,
+// as pdf.Engine.CheckTemplate does. It has what every document of the plan has, or, with all, what
+// any of them may have.
 func (p *Plan) Static(ctx context.Context, limits diag.Limits, all bool) (*doc.Document, error) {
 	return p.plan().Static(ctx, limits, all)
 }
@@ -96,28 +96,30 @@ func JSON(body []byte) Data { return Data{compile.JSON(body)} }
 // NamedJSON is JSON with the name that diagnostics use, such as "note.json".
 func NamedJSON(name string, body []byte) Data { return Data{compile.NamedJSON(name, body)} }
 
-// Struct returns data that are a Go value: a struct, a map with strings as keys, or a pointer to one.
-// They are judged by the template's contract as JSON is, and problems name the path of the value. v must
-// not change while a document is made of it.
+// Struct returns data that are a Go value: a struct, a map with strings as keys, or a pointer to
+// one. They are judged by the template's contract as JSON is, and problems name the path of the
+// value. v must not change while a document is made of it.
 //
-// A record is a struct or a map. A field of a struct has the name that encoding/json gives it; without
-// a tag it also stands for a name that differs in case alone. Fields that the template does not take
-// are left out; keys of a map that it does not take are problems. Texts are strings, numbers are
-// integers, floats (by their shortest digits) and json.Number; both may be an encoding.TextMarshaler,
-// such as *big.Int or a decimal type. Dates are time.Time or text, images []byte or base64. A pointer
-// or interface that is nil is a missing value, a nil slice or map an empty one.
+// A record is a struct or a map. A field of a struct has the name that encoding/json gives it;
+// without a tag it also stands for a name that differs in case alone. Fields that the template does
+// not take are left out; keys of a map that it does not take are problems. Texts are strings,
+// numbers are integers, floats (by their shortest digits) and json.Number; both may be an
+// encoding.TextMarshaler, such as *big.Int or a decimal type. Dates are time.Time or text, images
+// []byte or base64. A pointer or interface that is nil is a missing value, a nil slice or map an
+// empty one.
 //
-// A list is a slice, an array, or an iter.Seq[T] or iter.Seq2[T, error], whose items are read while the
-// document is laid out, as those of [Stream], and may be any number.
+// A list is a slice, an array, or an iter.Seq[T] or iter.Seq2[T, error], whose items are read while
+// the document is laid out, as those of [Stream], and may be any number.
 func Struct(v any) Data { return Data{compile.Struct(v)} }
 
-// Stream returns data that are a JSON text in which the items of the array at path, such as "trades" or
-// "account.trades", are decoded one by one while the document is laid out: a table of a million rows
-// takes no more memory than one of a hundred. r is read by one document.
+// Stream returns data that are a JSON text in which the items of the array at path, such as
+// "trades" or "account.trades", are decoded one by one while the document is laid out: a table of a
+// million rows takes no more memory than one of a hundred. r is read by one document.
 //
-// The array is read by one loop of the template and by nothing else, in a document whose body asks for
-// no numbers of pages; else Build fails, with the place. What the template reads besides must stand
-// before the array in the text. What is wrong with a row, or behind the rows, ends the document with a
+// The array is read by one loop of the template and by nothing else, in a document whose body asks
+// for no numbers of pages; else Build fails, with the place. What the template reads besides must
+// stand before the array in the text. What is wrong with a row, or behind the rows, ends the
+// document with a
 // *pdf.DiagnosticError while it is written. Limits of data hold for each row, and for all the rest.
 func Stream(r io.Reader, path string) Data { return Data{compile.Stream(r, path)} }
 
@@ -127,8 +129,8 @@ type BuildOptions struct {
 	Time time.Time
 	// Limits bounds the data and the expressions; zero fields mean the defaults.
 	Limits diag.Limits
-	// Memory is what the document is made in. Its Reset ends the document, and makes it fit for another
-	// one; nil: memory of its own.
+	// Memory is what the document is made in. Its Reset ends the document, and makes it fit for
+	// another one; nil: memory of its own.
 	Memory *Memory
 }
 

@@ -41,7 +41,8 @@ type Decoder struct {
 
 const maxAttrs = 8
 
-// An attribute is where its name and value stand in the text, which keeps pointers out of the table.
+// An attribute is where its name and value stand in the text, which keeps pointers out of the
+// table.
 type attribute struct {
 	name, nameEnd   int
 	value, valueEnd int

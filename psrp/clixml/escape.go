@@ -100,7 +100,8 @@ func appendEscaped(dst []byte, s string, attr bool) ([]byte, bool) {
 				hi, lo := utf16.EncodeRune(r)
 				dst = appendUnit(appendUnit(dst, hi), lo)
 			case r >= 0xFFFE:
-				// No XML parser need accept these, even so (XML 1.0 section 2.2); PowerShell writes them.
+				// No XML parser need accept these, even so (XML 1.0 section 2.2); PowerShell writes
+				// them.
 				dst = append(dst, "&#xFFF"...)
 				dst = append(dst, "0123456789ABCDEF"[r&15], ';')
 			default:

@@ -9,7 +9,8 @@ import (
 	"example.com/quire/psrp/proto"
 )
 
-// FuzzServe gives a host calls of any method with any parameters: each has one answer, of its number.
+// FuzzServe gives a host calls of any method with any parameters: each has one answer, of its
+// number.
 func FuzzServe(f *testing.F) {
 	f.Add(int32(proto.HostPrompt), []byte(`<Obj RefId="0"><LST><S>c</S><S>m</S><Obj RefId="1"><LST><Obj RefId="2"><MS><S N="name">n</S></MS></Obj></LST></Obj></LST></Obj>`))
 	f.Add(int32(proto.HostSetBufferContents2), []byte(`<Obj RefId="0"><LST><Obj RefId="1"><MS><I32 N="x">1</I32><I32 N="y">2</I32></MS></Obj><Obj RefId="2"><MS><Obj N="mae" RefId="3"><LST /></Obj><Obj N="mal" RefId="4"><LST><I32>2147483647</I32><I32>2</I32></LST></Obj></MS></Obj></LST></Obj>`))

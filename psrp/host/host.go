@@ -62,7 +62,8 @@ type Console interface {
 // CredentialRequest asks for a user name and password.
 type CredentialRequest struct {
 	Caption, Message, User, Target string
-	// Types and Options are the flags of PromptForCredential's longer form; 0 and 0 are the shorter.
+	// Types and Options are the flags of PromptForCredential's longer form; 0 and 0 are the
+	// shorter.
 	Types, Options int32
 }
 

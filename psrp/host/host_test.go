@@ -155,7 +155,8 @@ func TestEveryMethodReachesTheHostAndItsAnswerComesBack(t *testing.T) {
 	if got := script.Written(); got != "abl\nERROR: l\nDEBUG: l\nVERBOSE: l\nWARNING: l\nc\nexit 3\n" {
 		t.Errorf("written %q", got)
 	}
-	// What no typed call above makes: the five of Info, WriteLine1, and the two that cannot be served.
+	// What no typed call above makes: the five of Info, WriteLine1, and the two that cannot be
+	// served.
 	for m := proto.HostGetName; m <= proto.HostPromptForChoiceMultipleSelection; m++ {
 		switch m {
 		case proto.HostGetName, proto.HostGetVersion, proto.HostGetInstanceID, proto.HostGetCurrentCulture, proto.HostGetCurrentUICulture, proto.HostWriteLine1:

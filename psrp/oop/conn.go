@@ -25,7 +25,8 @@ const (
 // Options are for NewConn; the zero value works.
 type Options struct {
 	// OnBanner is given the text lines, at most 64 of 16 KiB in all, that came before the first
-	// packet, once and when that packet comes. Only clients tolerate such lines. It is called by Recv.
+	// packet, once and when that packet comes. Only clients tolerate such lines. It is called by
+	// Recv.
 	OnBanner func(lines []string)
 	// Confidential says that nobody reads along: a child process, SSH, a Unix socket.
 	Confidential bool

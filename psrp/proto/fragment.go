@@ -74,10 +74,12 @@ func ParseFragment(b []byte) (f Fragment, rest []byte, err error) {
 	return f, b[end:], nil
 }
 
-// maxBlob is the largest blob accepted, and the most that a header alone can make a reader wait for.
+// maxBlob is the largest blob accepted, and the most that a header alone can make a reader wait
+// for.
 const maxBlob = 10 << 20
 
-// refuseFragment says why there is no fragment with a blob of at most limit bytes at the start of b.
+// refuseFragment says why there is no fragment with a blob of at most limit bytes at the start of
+// b.
 func refuseFragment(b []byte, limit int) error {
 	if len(b) < FragmentHeaderSize {
 		return ErrShort
@@ -193,7 +195,8 @@ func (a *Assembler) add(f Fragment, limit int) (message []byte, ok bool, err err
 	case f.Start && len(a.partial) == most:
 		return nil, false, &RemoteProtocolError{Stage: "fragment", Offset: 0, Err: fmt.Errorf("more than %d incomplete objects: %w", most, ErrTooLarge)}
 	case f.Start:
-		// Most messages of a few fragments lie in one payload: there is room for what has come of it.
+		// Most messages of a few fragments lie in one payload: there is room for what has come of
+		// it.
 		memory := a.spare
 		if room := min(4*len(f.Blob), len(f.Blob)+len(a.payload), limit); cap(memory) < room {
 			memory = make([]byte, 0, room)

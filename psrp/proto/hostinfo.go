@@ -32,8 +32,8 @@ type HostDefaultData struct {
 }
 
 // hostProperties are the properties of a console. Their places are the keys of the default data's
-// dictionary (MS-PSRP 2.2.3.14); get answers a property, and set, which is 0 when nothing changes it,
-// takes it.
+// dictionary (MS-PSRP 2.2.3.14); get answers a property, and set, which is 0 when nothing changes
+// it, takes it.
 var hostProperties = [...]struct {
 	get, set HostMethod
 	typeName string

@@ -9,8 +9,8 @@ import (
 
 // TextTracer returns a Tracer that writes a line for each message: its direction, type and
 // pipeline, and up to limit bytes of its body, with the text of SecureStrings and keys masked.
-// Arguments and output are not masked: a trace is for the hunt for faults. limit 0 writes no bodies.
-// It may be used by several sessions.
+// Arguments and output are not masked: a trace is for the hunt for faults. limit 0 writes no
+// bodies. It may be used by several sessions.
 func TextTracer(w io.Writer, limit int) Tracer {
 	return &textTracer{w: w, limit: limit}
 }

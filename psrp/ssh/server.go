@@ -21,7 +21,8 @@ import (
 // ServerConfig says who may come in. HostKeys and one of AuthorizedKey and Password are needed. Its
 // functions are called by several goroutines.
 type ServerConfig struct {
-	// HostKeys prove to clients that this is the right host, one of each kind: Ed25519 alone will do.
+	// HostKeys prove to clients that this is the right host, one of each kind: Ed25519 alone will
+	// do.
 	HostKeys []crypto.Signer
 	// AuthorizedKey lets a user in by a key, by returning nil. It may be asked about keys that the
 	// client turns out not to hold; only what Serve passes on has been proved. See AuthorizedKeys.

@@ -22,8 +22,8 @@ type Config struct {
 	Auth Auth
 	// TLS is for HTTPS: roots, a server's name. At least TLS 1.2 is spoken whatever it says.
 	TLS *tls.Config
-	// RoundTripper carries the requests instead of connections of this package's own, for Kerberos or
-	// a proxy. NTLM, which authenticates connections, cannot be used with it.
+	// RoundTripper carries the requests instead of connections of this package's own, for Kerberos
+	// or a proxy. NTLM, which authenticates connections, cannot be used with it.
 	RoundTripper http.RoundTripper
 	// ConfigurationName is the session configuration (JEA endpoint): default Microsoft.PowerShell.
 	// A URI is used as it is.
@@ -34,8 +34,8 @@ type Config struct {
 	// AllowPlaintext lets bodies and the password of Basic pass readable over HTTP. Danger: whoever
 	// is on the way reads and alters them.
 	AllowPlaintext bool
-	// OperationTimeout is how long the host may wait with an answer: default 20 s. A request is given
-	// up 10 s after it.
+	// OperationTimeout is how long the host may wait with an answer: default 20 s. A request is
+	// given up 10 s after it.
 	OperationTimeout time.Duration
 	// IdleTimeout is after which time without requests the host ends the shell; 0 is its default.
 	IdleTimeout time.Duration

@@ -18,8 +18,8 @@ import (
 
 // Conn carries one session: it is a psrp.Transport. What a session sends are operations on a shell
 // of the host (MS-WSMV 3.1.4), each a request of its own; what comes for the pool and for each
-// pipeline is asked for by requests that wait at the host. Their answers are the packets of Recv, so
-// a caller that stops calling it stops them.
+// pipeline is asked for by requests that wait at the host. Their answers are the packets of Recv,
+// so a caller that stops calling it stops them.
 type Conn struct {
 	config      Config
 	client      client
@@ -106,8 +106,8 @@ func (c *Conn) transportError(phase string, err error) error {
 	return &proto.TransportError{Phase: phase, Host: c.host, ExitCode: -1, Err: err}
 }
 
-// Close ends all requests, frees a blocked Send and Recv and closes the connections. A shell that no
-// packet closed is left to the host's idle time-out.
+// Close ends all requests, frees a blocked Send and Recv and closes the connections. A shell that
+// no packet closed is left to the host's idle time-out.
 func (c *Conn) Close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -399,7 +399,8 @@ func (c *Conn) receive(target clixml.GUID, cmd *command) {
 			}
 		}
 		if answer.state == "Done" {
-			// After the pipeline's last state this is nothing new; without one it is the end all the same.
+			// After the pipeline's last state this is nothing new; without one it is the end all
+			// the same.
 			if cmd == nil {
 				c.fail(c.transportError("receive", errEnded))
 			} else {

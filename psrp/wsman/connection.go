@@ -163,8 +163,8 @@ func (conn *connection) do(ctx context.Context, envelope []byte) ([]byte, error)
 		}
 		switch status := answer.status; {
 		case status == http.StatusUnauthorized:
-			// A connection that was closed meanwhile has been made anew and knows nobody. The host has
-			// not looked at the body: once it is asked again.
+			// A connection that was closed meanwhile has been made anew and knows nobody. The host
+			// has not looked at the body: once it is asked again.
 			if isNTLM && !again && !conn.authenticated() {
 				continue
 			}

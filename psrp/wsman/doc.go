@@ -2,8 +2,8 @@
 // for a computer's name: SOAP envelopes over HTTPS, or over HTTP with bodies that NTLM seals, which
 // is what a default Windows host on port 5985 asks for.
 //
-// Nothing weaker is ever fallen back to. Over plain HTTP, NTLM always seals every body and an answer
-// that is not sealed is an error; Basic, and no sealing at all, is refused unless
-// Config.AllowPlaintext says otherwise. Over HTTPS the certificate is verified, and NTLM is bound to
-// the connection's certificate, so that it cannot be relayed.
+// Nothing weaker is ever fallen back to. Over plain HTTP, NTLM always seals every body and an
+// answer that is not sealed is an error; Basic, and no sealing at all, is refused unless
+// Config.AllowPlaintext says otherwise. Over HTTPS the certificate is verified, and NTLM is bound
+// to the connection's certificate, so that it cannot be relayed.
 package wsman

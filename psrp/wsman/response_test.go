@@ -211,8 +211,8 @@ func attribute(lines []string, name string) string {
 	return ""
 }
 
-// TestRecordedRequestsAreWrittenAlike re-creates each recorded request on a shell of PowerShell from
-// what it says, and reads the Windows host's answer to it.
+// TestRecordedRequestsAreWrittenAlike re-creates each recorded request on a shell of PowerShell
+// from what it says, and reads the Windows host's answer to it.
 func TestRecordedRequestsAreWrittenAlike(t *testing.T) {
 	kinds := map[string]action{"Create": actCreate, "Command": actCommand, "Send": actSend, "Receive": actReceive, "Signal": actSignal, "Delete": actDelete}
 	seen := map[action]int{}

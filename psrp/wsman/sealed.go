@@ -20,7 +20,8 @@ const (
 	plainType      = "application/soap+xml;charset=UTF-8"
 )
 
-// ErrNotSealed is an answer over plain HTTP that is not sealed, or not in the form that it has to have.
+// ErrNotSealed is an answer over plain HTTP that is not sealed, or not in the form that it has to
+// have.
 var ErrNotSealed = errors.New("wsman: the answer is not sealed as it has to be")
 
 func notSealed(format string, a ...any) error {

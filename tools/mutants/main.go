@@ -2,10 +2,12 @@
 //
 //	cd tools && go run ./mutants ../fetch/testdata/mutants.json
 //
-// The file lists faults: the text that stands once in a source file, what to put in its place, and the test that must fail then. Paths are
-// relative to the root of the repository. Sources are not touched: the build takes the changed file by -overlay.
+// The file lists faults: the text that stands once in a source file, what to put in its place, and
+// the test that must fail then. Paths are relative to the root of the repository. Sources are not
+// touched: the build takes the changed file by -overlay.
 //
-// Exit status 1 when a fault was not caught; 2 when one no longer applies or compiles, which proves nothing.
+// Exit status 1 when a fault was not caught; 2 when one no longer applies or compiles, which proves
+// nothing.
 package main
 
 import (

@@ -91,11 +91,11 @@ func runTests(ctx context.Context, w io.Writer, dir, only string, require bool) 
 	return sum.report(w, time.Since(start), require)
 }
 
-// raceFlags turn the race detector on, for all but two packages. SQLite is C turned into Go: it keeps its
-// data outside of Go's heap, where the detector does not look, and its part of a test would take three times as long.
-// The commands of rueidis are thousands of generated functions that append to what their caller holds, and take
-// the longest of all to compile; without optimisation too, that is half. The callers of both, and what they
-// share with them, are watched.
+// raceFlags turn the race detector on, for all but two packages. SQLite is C turned into Go: it
+// keeps its data outside of Go's heap, where the detector does not look, and its part of a test
+// would take three times as long. The commands of rueidis are thousands of generated functions that
+// append to what their caller holds, and take the longest of all to compile; without optimisation
+// too, that is half. The callers of both, and what they share with them, are watched.
 var raceFlags = []string{
 	"-race",
 	"-gcflags=modernc.org/sqlite/lib=-race=false",

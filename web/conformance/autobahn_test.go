@@ -78,7 +78,8 @@ func TestAutobahn(t *testing.T) {
 	}
 	wg.Wait()
 	if len(bad) > 0 && len(bad) <= 20 {
-		// A case has its time. On a busy machine, where all run at once, it is asked once more, alone.
+		// A case has its time. On a busy machine, where all run at once, it is asked once more,
+		// alone.
 		results := runAutobahn(t, python, suite, url, bad, len(groups))
 		bad = slices.DeleteFunc(bad, func(id string) bool { return results[id].passed() })
 	}

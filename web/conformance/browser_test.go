@@ -102,7 +102,8 @@ func newSite(s *httptest.Server) *site {
 	return &site{own: own, other: strings.Replace(own, "127.0.0.1", "localhost", 1)}
 }
 
-// open goes to a page, whose script has run when it has loaded. The one before must not have violated its policy.
+// open goes to a page, whose script has run when it has loaded. The one before must not have
+// violated its policy.
 func (b *browser) open(t *testing.T, page string) {
 	t.Helper()
 	if got := b.run(t, `return (window.violations ?? []).join()`); got != "" {
@@ -273,7 +274,8 @@ func TestBrowser(t *testing.T) {
 		b.want(t, `await fetch("/sign-in", {method: "POST"}); return document.cookie`, "plain=1", "", "") // the others are HttpOnly
 		b.want(t, `return (await fetch("/cookies")).status + ""`, "200", "cookies lax plain strict", "")
 		b.open(t, b.other+"/")
-		// A script of another site brings none of them, and by Cross-Origin-Resource-Policy it gets no answer; a link brings one.
+		// A script of another site brings none of them, and by Cross-Origin-Resource-Policy it gets
+		// no answer; a link brings one.
 		b.want(t, `try { await fetch("$OWN/cookies", {mode: "no-cors", credentials: "include"}); return "answered" } catch (e) { return e.name }`, "TypeError", "cookies ", "")
 		if _, err := chromedp.RunResponse(b.ctx, chromedp.Click(chromedp.CSS("a"))); err != nil {
 			t.Fatal(err)

@@ -33,7 +33,8 @@ func TestH2spec(t *testing.T) {
 	h2specProgram(t)
 	app := newApp(t)
 	app.Any("/", func(c *web.Context) error {
-		// An answer ends the stream, and what is wrong with a body that still comes is no matter then.
+		// An answer ends the stream, and what is wrong with a body that still comes is no matter
+		// then.
 		if _, err := io.Copy(io.Discard, c.Request().Body); err != nil {
 			return err
 		}

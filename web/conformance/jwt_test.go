@@ -50,8 +50,8 @@ type told struct {
 	Private string `json:"private"`
 }
 
-// TestTokensBothWays: PyJWT and jose verify what we sign, and we verify what they sign; a token with another signature is refused by
-// each.
+// TestTokensBothWays: PyJWT and jose verify what we sign, and we verify what they sign; a token
+// with another signature is refused by each.
 func TestTokensBothWays(t *testing.T) {
 	keys := pairs(t)
 	var all []told

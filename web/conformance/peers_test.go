@@ -17,7 +17,8 @@ import (
 	"example.com/quire/web/ws"
 )
 
-// peers are clients and libraries of others in Python and JavaScript: the program that runs a script, by its extension.
+// peers are clients and libraries of others in Python and JavaScript: the program that runs a
+// script, by its extension.
 func peers(t *testing.T) map[string]string {
 	t.Helper()
 	python := judgetest.Tool(t, "websockets, sseclient-py and PyJWT", "webpeers/py/bin/python")
@@ -41,8 +42,8 @@ func ask(t *testing.T, script string, in []byte, args ...string) (string, error)
 	return strings.TrimSpace(out.String()), nil
 }
 
-// TestWebSocketClientsOfOthers: clients in Python and JavaScript get back what they send, compressed and not; an echo that changes
-// one message is found out by each.
+// TestWebSocketClientsOfOthers: clients in Python and JavaScript get back what they send,
+// compressed and not; an echo that changes one message is found out by each.
 func TestWebSocketClientsOfOthers(t *testing.T) {
 	for how, o := range map[string]ws.Options{"deflate": {Compression: &ws.Compression{}}, "plain": {}} {
 		app := echo(t, o)
@@ -75,7 +76,8 @@ func TestWebSocketClientsOfOthers(t *testing.T) {
 	}
 }
 
-// TestEventClientsOfOthers: clients in Python and JavaScript come back with Last-Event-ID when a stream ends, and miss nothing.
+// TestEventClientsOfOthers: clients in Python and JavaScript come back with Last-Event-ID when a
+// stream ends, and miss nothing.
 func TestEventClientsOfOthers(t *testing.T) {
 	all := []web.Event{{ID: "1", Name: "stock", Data: "one\ntwo"}, {ID: "2", Name: "stock", Data: "é"}, {ID: "3", Name: "stock", Data: " three"}, {ID: "4", Name: "stock", Data: "{}"}}
 	app := newApp(t)

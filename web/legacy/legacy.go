@@ -19,7 +19,8 @@ import (
 // maxCallback is how many characters the name of a callback may have.
 const maxCallback = 128
 
-// isCallback takes [A-Za-z_$][A-Za-z0-9_$.]*: no brackets, quotes or spaces that could make a program of it.
+// isCallback takes [A-Za-z_$][A-Za-z0-9_$.]*: no brackets, quotes or spaces that could make a
+// program of it.
 func isCallback(name string) bool {
 	for i := range len(name) {
 		switch c := name[i]; {

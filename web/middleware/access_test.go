@@ -160,7 +160,8 @@ func TestBasicAuthAndKeys(t *testing.T) {
 		}
 	}
 	c := webtest.New(t, app)
-	// The same credentials in other spellings: the scheme's case, and base64 with a line break in it.
+	// The same credentials in other spellings: the scheme's case, and base64 with a line break in
+	// it.
 	field := "YWRhOnDDpDpzcw=="
 	for _, spelt := range []string{"Basic " + field, "basic " + field, "BASIC " + field, "Basic " + field[:4] + "\n" + field[4:]} {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/basic/", nil)

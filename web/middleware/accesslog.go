@@ -23,9 +23,10 @@ type AccessLogOptions struct {
 	// above, such as /livez. Default: none.
 	Skip []string
 	// Refusals is how long refusals for web.ErrBusy are counted before one record tells how many
-	// there were of a method, route and user; the first of a burst has a record of its own. A server
-	// that refuses most of what it is asked has better to do than to write each down. Attrs has no
-	// part in it, and what is counted when the process ends is lost. Default: each is logged.
+	// there were of a method, route and user; the first of a burst has a record of its own. A
+	// server that refuses most of what it is asked has better to do than to write each down. Attrs
+	// has no part in it, and what is counted when the process ends is lost. Default: each is
+	// logged.
 	Refusals time.Duration
 	// Attrs adds to the record. Danger: what comes from the request may hold
 	// secrets; paths and queries are left out for that reason.

@@ -73,9 +73,9 @@ func BasicAuth(o BasicAuthOptions) (web.Middleware, error) {
 	}, nil
 }
 
-// rightFields are the values of Authorization, as clients usually spell them, that are right. One is
-// found by a hash of secret seed and compared in constant time, so the time it takes tells nothing
-// that the answer does not.
+// rightFields are the values of Authorization, as clients usually spell them, that are right. One
+// is found by a hash of secret seed and compared in constant time, so the time it takes tells
+// nothing that the answer does not.
 type rightFields struct {
 	seed  maphash.Seed
 	users map[uint64]rightField

@@ -37,8 +37,9 @@ func (c Change) String() string {
 //	changes, err := openapi.Breaking(committed, doc.JSON())
 //
 // What is new beside the old breaks nobody: operations, parameters that may be absent, members of
-// answers. Schemas are compared keyword by keyword, so a change to another schema for the same values may be
-// listed; a format counts as a rule. The error is that of a text which is no OpenAPI 3 in JSON.
+// answers. Schemas are compared keyword by keyword, so a change to another schema for the same
+// values may be listed; a format counts as a rule. The error is that of a text which is no OpenAPI
+// 3 in JSON.
 func Breaking(old, current []byte) ([]Change, error) {
 	before, err := parse(old)
 	if err != nil {

@@ -552,7 +552,8 @@ func (w *writer) content(op *operation, s settings) object {
 	return content
 }
 
-// isFile reports whether bodies of a media type are bytes to everyone: a schema says nothing of them.
+// isFile reports whether bodies of a media type are bytes to everyone: a schema says nothing of
+// them.
 func isFile(kind string) bool {
 	switch first, second, _ := strings.Cut(kind, "/"); first {
 	case "image", "audio", "video", "font":

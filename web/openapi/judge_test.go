@@ -10,7 +10,8 @@ import (
 	"example.com/quire/internal/judgetest"
 )
 
-// TestDescriptionIsValidForOpenAPISpecValidator also gives the judge a description that it has to refuse.
+// TestDescriptionIsValidForOpenAPISpecValidator also gives the judge a description that it has to
+// refuse.
 func TestDescriptionIsValidForOpenAPISpecValidator(t *testing.T) {
 	judge := judgetest.Tool(t, "openapi-spec-validator", "openapi/bin/openapi-spec-validator")
 	doc := describe(t, shop(t))

@@ -48,8 +48,8 @@ func marshal(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// write writes objects within objects itself: json.Encoder would read again, at each level, all that
-// is below it.
+// write writes objects within objects itself: json.Encoder would read again, at each level, all
+// that is below it.
 func write(b *bytes.Buffer, v any) error {
 	o, ok := v.(object)
 	if !ok {

@@ -112,8 +112,8 @@ type Part struct {
 	Required  bool
 }
 
-// Form describes the parts of multipart/form-data, for a handler that reads them by itself and whose
-// Body is []byte. An example of such a body is an object of its parts.
+// Form describes the parts of multipart/form-data, for a handler that reads them by itself and
+// whose Body is []byte. An example of such a body is an object of its parts.
 func Form(parts ...Part) web.RouteOption {
 	return option(func(s *settings) { s.form = append(s.form, parts...) })
 }

@@ -220,9 +220,10 @@ var (
 	functionLine = regexp.MustCompile(`^fn=(.*)$`)
 )
 
-// chance are functions of the Go runtime that run more or less often from process to process: those of the monitor thread, which
-// polls by the wall clock, so that a busy machine would make a program look longer, and those by which a type assertion is looked up
-// until its cache is filled, which happens at random, at one of 1,024 misses.
+// chance are functions of the Go runtime that run more or less often from process to process: those
+// of the monitor thread, which polls by the wall clock, so that a busy machine would make a program
+// look longer, and those by which a type assertion is looked up until its cache is filled, which
+// happens at random, at one of 1,024 misses.
 var chance = map[string]bool{
 	"runtime.sysmon": true, "runtime.usleep.abi0": true, "runtime.usleep": true, "runtime.retake": true, "runtime.notetsleep": true,
 	"runtime.futexsleep": true, "runtime.nanotime1.abi0": true, "runtime.nanotime1": true,

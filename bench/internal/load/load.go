@@ -77,7 +77,8 @@ func Run(ctx context.Context, addr, target string, p *Plan, first, n int) (Resul
 }
 
 // RunAt is Run in an open loop: request k is due at k/perSecond whatever became of those before it,
-// and its latency counts from then on. A timer wakes late by about 0.1 ms, which is part of the figures.
+// and its latency counts from then on. A timer wakes late by about 0.1 ms, which is part of the
+// figures.
 func RunAt(ctx context.Context, addr, target string, p *Plan, n int, perSecond float64) (Result, error) {
 	return run(ctx, addr, target, p, p.Check, 0, n, time.Duration(float64(time.Second)/perSecond))
 }
@@ -174,8 +175,8 @@ type lane struct {
 	took   []time.Duration
 }
 
-// batch sends requests first ... first+n-1 at once and reads their answers in order. Latencies count
-// from due on.
+// batch sends requests first ... first+n-1 at once and reads their answers in order. Latencies
+// count from due on.
 func (l *lane) batch(p *Plan, check func(int, Answer) error, first, n int, due time.Time) error {
 	l.out = l.out[:0]
 	for i := range n {

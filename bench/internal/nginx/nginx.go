@@ -1,4 +1,5 @@
-// Package nginx starts nginx as a contestant: one process with one worker in a directory of its own.
+// Package nginx starts nginx as a contestant: one process with one worker in a directory of its
+// own.
 package nginx
 
 import (
@@ -15,7 +16,8 @@ import (
 	"example.com/quire/bench/harness"
 )
 
-// Tool names the program. `make tools` unpacks it below .tools, where the make targets of bench find it.
+// Tool names the program. `make tools` unpacks it below .tools, where the make targets of bench
+// find it.
 var Tool = harness.Tool{Name: "nginx", Install: "make tools, or apt-get install nginx", Version: []string{"-v"}}
 
 const configuration = `daemon off;

@@ -1,4 +1,5 @@
-// Package profile does around a peer what a web.App does for each request of itself, so that contestants of one name do the same work.
+// Package profile does around a peer what a web.App does for each request of itself, so that
+// contestants of one name do the same work.
 package profile
 
 import (

@@ -17,7 +17,8 @@ type Row struct {
 	CPU, Spread, Time, Rate, P50, P99, Allocs, Bytes, Output, RSS string
 }
 
-// Cells words a timed contestant's figures in its row. What several processors make says how often in a second, too.
+// Cells words a timed contestant's figures in its row. What several processors make says how often
+// in a second, too.
 func Cells(r saved.Row, c saved.Contestant) Row {
 	word := func(measure string) string {
 		v, known := c.Value(measure)

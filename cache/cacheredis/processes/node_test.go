@@ -48,7 +48,8 @@ type config struct {
 	Mode  cache.SyncMode
 	Seed  uint64
 	Loads loads
-	// DialTimeout is that of the client, which ends a connection that does not answer for so long. 0 is the default.
+	// DialTimeout is that of the client, which ends a connection that does not answer for so long.
+	// 0 is the default.
 	DialTimeout time.Duration
 }
 

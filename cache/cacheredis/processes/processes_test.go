@@ -219,12 +219,12 @@ func (j *judge) start(t *testing.T, c config, proxy string) *process {
 	return start(t, c, proxy)
 }
 
-// longestDelay is after how long a command that was sent has been done, if it ever will be: the faults hold one
-// up for less than a second.
+// longestDelay is after how long a command that was sent has been done, if it ever will be: the
+// faults hold one up for less than a second.
 const longestDelay = 10 * time.Second
 
-// carry returns what belongs to the history of round from rounds before: a Clear or an invalidation of
-// unknown outcome removes the keys of all rounds, and may be done later than in its own.
+// carry returns what belongs to the history of round from rounds before: a Clear or an invalidation
+// of unknown outcome removes the keys of all rounds, and may be done later than in its own.
 func carry(unsure []cachetest.Op, round int) (ops []cachetest.Op) {
 	for _, o := range unsure {
 		_, key, _ := strings.Cut(o.Key, ".")
@@ -398,10 +398,11 @@ func (j *judge) check(t *testing.T, ops []cachetest.Op) {
 	j.ops, j.reads, j.stale, j.oldest = j.ops+len(ops), j.reads+reads, j.stale+stale, max(j.oldest, oldest)
 }
 
-// TestProcessesOverARealServer: the caches of several processes, each with clients of its own, and what
-// can go wrong between them. No read goes back, none is older than its bound, and no write that was
-// acknowledged is lost. QUIRE_OPS is the number of calls that are judged, QUIRE_SOAK a time
-// for which the judge goes on in any case, QUIRE_SEED what the choice of calls and faults follows from.
+// TestProcessesOverARealServer: the caches of several processes, each with clients of its own, and
+// what can go wrong between them. No read goes back, none is older than its bound, and no write
+// that was acknowledged is lost. QUIRE_OPS is the number of calls that are judged, QUIRE_SOAK a
+// time for which the judge goes on in any case, QUIRE_SEED what the choice of calls and faults
+// follows from.
 func TestProcessesOverARealServer(t *testing.T) {
 	soak, err := time.ParseDuration(os.Getenv("QUIRE_SOAK"))
 	if err != nil && os.Getenv("QUIRE_SOAK") != "" {
@@ -435,8 +436,8 @@ func TestProcessesOverARealServer(t *testing.T) {
 	t.Logf("judged %d ops, faults: %v", ops, faults)
 }
 
-// TestClearIsDoneInALaterRound: the faults hold up a Clear of unknown outcome until a key of the next
-// round has a value. To read nothing then is right.
+// TestClearIsDoneInALaterRound: the faults hold up a Clear of unknown outcome until a key of the
+// next round has a value. To read nothing then is right.
 func TestClearIsDoneInALaterRound(t *testing.T) {
 	server, proxy := cachetest.StartRedis(t, "redis62"), toxitest.Start(t)
 	open := func(n int, addr string) *cachetest.Client {

@@ -43,7 +43,8 @@ func New[V any](inner Inner[V], limit int) (*Codec[V], error) {
 	if err != nil {
 		return nil, fmt.Errorf("codec zstd: %w", err)
 	}
-	// The window of a frame has 1 KiB at least; what comes of it is bounded by the capacity that Decode gives.
+	// The window of a frame has 1 KiB at least; what comes of it is bounded by the capacity that
+	// Decode gives.
 	memory := uint64(max(limit, 64<<10))
 	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(memory))
 	if err != nil {
@@ -67,8 +68,8 @@ func (c *Codec[V]) Append(dst []byte, v V) ([]byte, error) {
 	return c.enc.EncodeAll(plain, dst), nil
 }
 
-// Decode reads a value from the one frame in src. A frame that does not declare its size, or declares
-// more than the limit, is refused before anything is decompressed.
+// Decode reads a value from the one frame in src. A frame that does not declare its size, or
+// declares more than the limit, is refused before anything is decompressed.
 func (c *Codec[V]) Decode(src []byte) (v V, size int, err error) {
 	var h zstd.Header
 	if err := h.Decode(src); err != nil {

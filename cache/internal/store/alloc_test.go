@@ -4,7 +4,8 @@ package store
 
 import "testing"
 
-// TestReplacementInPlaceAllocatesNothing though every other record is to be dropped a little earlier than that before it.
+// TestReplacementInPlaceAllocatesNothing though every other record is to be dropped a little
+// earlier than that before it.
 func TestReplacementInPlaceAllocatesNothing(t *testing.T) {
 	s := open(t, 10_000, 0, NewClock(never))
 	recs := []*rec{{weight: 100, hard: far}, {weight: 100, hard: far - far/10}}

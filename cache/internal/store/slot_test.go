@@ -9,8 +9,9 @@ import (
 	"weak"
 )
 
-// TestReadersOfWritesInPlaceNeverGoBack, nor do they miss a key that is never removed, whichever way its records follow each
-// other: in their slot, or in a new one for a weight or a life that is another.
+// TestReadersOfWritesInPlaceNeverGoBack, nor do they miss a key that is never removed, whichever
+// way its records follow each other: in their slot, or in a new one for a weight or a life that is
+// another.
 func TestReadersOfWritesInPlaceNeverGoBack(t *testing.T) {
 	const keys, writes = 4, 4000
 	s := open(t, 100_000, 0, NewClock(never))
@@ -64,8 +65,8 @@ func TestReadersOfWritesInPlaceNeverGoBack(t *testing.T) {
 	writers.Wait()
 }
 
-// TestWriteInPlaceIsNotRemovedWithWhatItReplaced: where RemoveIf finds that a record is out of use while another takes its
-// place, the other one stays.
+// TestWriteInPlaceIsNotRemovedWithWhatItReplaced: where RemoveIf finds that a record is out of use
+// while another takes its place, the other one stays.
 func TestWriteInPlaceIsNotRemovedWithWhatItReplaced(t *testing.T) {
 	s := open(t, 100_000, 0, NewClock(never))
 	put := func(id int) { s.Put(1, &rec{id: id, weight: 100, hard: far}) }
@@ -73,7 +74,8 @@ func TestWriteInPlaceIsNotRemovedWithWhatItReplaced(t *testing.T) {
 	put(2)
 	removed := s.RemoveIf(1, func(r *rec) bool {
 		if r.id == 2 {
-			// A writer that found the slot before. It does not wait for the lock that RemoveIf holds.
+			// A writer that found the slot before. It does not wait for the lock that RemoveIf
+			// holds.
 			put(3)
 			return true
 		}
@@ -134,8 +136,8 @@ func TestNoRecordIsFoundInTheSlotOfARemovedKey(t *testing.T) {
 	}
 }
 
-// TestCopyOfARecordDoesNotKeepIt: what was replaced is memory that is free, also where each record was made from the one
-// before it.
+// TestCopyOfARecordDoesNotKeepIt: what was replaced is memory that is free, also where each record
+// was made from the one before it.
 func TestCopyOfARecordDoesNotKeepIt(t *testing.T) {
 	s := open(t, 100_000, 0, NewClock(never))
 	var old []weak.Pointer[rec]

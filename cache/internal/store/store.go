@@ -14,12 +14,12 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// Slot is where the store finds a record of type T. A record has one in itself, for the store alone, in which it is
-// found for as long as it is the only one there was for its key. From the second on the records of a key
-// follow each other in a slot of their own. The zero value is ready.
+// Slot is where the store finds a record of type T. A record has one in itself, for the store
+// alone, in which it is found for as long as it is the only one there was for its key. From the
+// second on the records of a key follow each other in a slot of their own. The zero value is ready.
 type Slot[T any] struct {
-	// now is a *T: the record, nil once the key was removed. That in a record itself never changes while the record
-	// can be found, so that a record may be copied at any time.
+	// now is a *T: the record, nil once the key was removed. That in a record itself never changes
+	// while the record can be found, so that a record may be copied at any time.
 	now unsafe.Pointer
 }
 
@@ -41,9 +41,9 @@ type Config[K comparable, T any] struct {
 	// Weight gives the weight of a record, which must not change while the
 	// record is held. It runs under a lock of the store and may not call it.
 	Weight func(*T) uint32
-	// Hard gives the instant, in nanoseconds of Clock, from which on a record may be dropped. It runs
-	// under a lock of the store and may not call it. A record that has replaced another may be found
-	// for longer, by up to an eighth of its life: who looks for it compares.
+	// Hard gives the instant, in nanoseconds of Clock, from which on a record may be dropped. It
+	// runs under a lock of the store and may not call it. A record that has replaced another may be
+	// found for longer, by up to an eighth of its life: who looks for it compares.
 	Hard func(*T) int64
 	// Clock is the time of the store. The caller stops it, after Close.
 	Clock *Clock
@@ -97,11 +97,11 @@ func New[K comparable, T any](c Config[K, T]) (*Store[K, T], error) {
 	return s, nil
 }
 
-// left is how long the module keeps a record from now on that is to be dropped at hard; held is until when it keeps
-// the one that is replaced, or beyond all lives. The instant that is there stays if it is a little later: to make it
-// earlier the module has to make a new entry, and lives that are shortened by chance would pay for that at every second
-// write. Where it has to be later it is made so with something to spare, so that the next writes leave
-// it as it is (see Put).
+// left is how long the module keeps a record from now on that is to be dropped at hard; held is
+// until when it keeps the one that is replaced, or beyond all lives. The instant that is there
+// stays if it is a little later: to make it earlier the module has to make a new entry, and lives
+// that are shortened by chance would pay for that at every second write. Where it has to be later
+// it is made so with something to spare, so that the next writes leave it as it is (see Put).
 func left(hard, held, now int64) time.Duration {
 	life := max(hard-now, 1)
 	switch more := held - hard; {
@@ -118,8 +118,9 @@ func left(hard, held, now int64) time.Duration {
 func (s *Store[K, T]) removed(e otter.DeletionEvent[K, *Slot[T]]) {
 	r := e.Value.load()
 	if e.Cause != otter.CauseReplacement {
-		// Whoever is about to follow r with another record finds that the slot is not in use any more. Where one slot
-		// is replaced by another this must not be: between the two a reader would find nothing.
+		// Whoever is about to follow r with another record finds that the slot is not in use any
+		// more. Where one slot is replaced by another this must not be: between the two a reader
+		// would find nothing.
 		for r != nil && !s.alone(e.Value, r) && !e.Value.swap(r, nil) {
 			r = e.Value.load()
 		}
@@ -165,10 +166,12 @@ func (s *Store[K, T]) Look(k K) (*T, bool) {
 	return r, r != nil
 }
 
-// Put holds r under k. r was not put before and is found by nobody else. Call Trim afterwards, outside of any lock.
+// Put holds r under k. r was not put before and is found by nobody else. Call Trim afterwards,
+// outside of any lock.
 //
-// A record that takes as much room as the one before it, and is to be dropped a little earlier than the module will do it, takes
-// its place in the slot, and the module sees no more than a use of the key. All others are writes of the module.
+// A record that takes as much room as the one before it, and is to be dropped a little earlier than
+// the module will do it, takes its place in the slot, and the module sees no more than a use of the
+// key. All others are writes of the module.
 func (s *Store[K, T]) Put(k K, r *T) {
 	at := s.slot(r)
 	if e, ok := s.o.GetEntry(k); ok {
@@ -187,9 +190,9 @@ func (s *Store[K, T]) Put(k K, r *T) {
 
 // follows lets r take the place of the record in the slot of e, if it may.
 //
-// A reader that has found the slot reads it afterwards. What it then gets was the record of the key at some
-// instant in between: when it had found the slot or later, as a slot that is not in use any more has the last of its records, or none
-// if the key was removed.
+// A reader that has found the slot reads it afterwards. What it then gets was the record of the key
+// at some instant in between: when it had found the slot or later, as a slot that is not in use any
+// more has the last of its records, or none if the key was removed.
 func (s *Store[K, T]) follows(e otter.Entry[K, *Slot[T]], r *T) bool {
 	hard, weight := s.hard(r), s.weight(r)
 	if more := e.ExpiresAtNano - hard; more < 0 || more > (hard-e.SnapshotAtNano)/8 {

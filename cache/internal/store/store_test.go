@@ -176,7 +176,8 @@ func TestHardLife(t *testing.T) {
 	})
 }
 
-// TestReplacementOfMuchShorterLifeIsDroppedAtItsEnd, and one of a little shorter life not much later.
+// TestReplacementOfMuchShorterLifeIsDroppedAtItsEnd, and one of a little shorter life not much
+// later.
 func TestReplacementOfMuchShorterLifeIsDroppedAtItsEnd(t *testing.T) {
 	for _, tc := range []struct{ hard, there, gone time.Duration }{
 		{50 * time.Minute, 49 * time.Minute, 50 * time.Minute},

@@ -106,8 +106,8 @@ func listens(t *testing.T, address string) bool {
 func front(t *testing.T, tools string, wrap func(http.RoundTripper) http.RoundTripper) string {
 	t.Helper()
 	target := origin(t, tools)
-	// Without kept connections: net/http sends again by itself on one that died, and some tests hang
-	// up.
+	// Without kept connections: net/http sends again by itself on one that died, and some tests
+	// hang up.
 	base := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
 	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },

@@ -1,5 +1,5 @@
-// Package body holds what the layers do to bodies: emptying those that nobody wants, so that their connection lives on,
-// and remembering those that may have to be sent again.
+// Package body holds what the layers do to bodies: emptying those that nobody wants, so that their
+// connection lives on, and remembering those that may have to be sent again.
 package body
 
 import (
@@ -14,10 +14,12 @@ const (
 	DiscardWait  = 50 * time.Millisecond
 )
 
-// Discard reads rc to its end, at most DiscardBytes of it and for at most DiscardWait, and closes it. Only a connection
-// whose response was read to the end can be used again; one that would take longer is not worth it.
+// Discard reads rc to its end, at most DiscardBytes of it and for at most DiscardWait, and closes
+// it. Only a connection whose response was read to the end can be used again; one that would take
+// longer is not worth it.
 func Discard(rc io.ReadCloser) {
-	// The read may block. Close from another goroutine ends it: net/http's bodies permit that, and its client relies on it.
+	// The read may block. Close from another goroutine ends it: net/http's bodies permit that, and
+	// its client relies on it.
 	var once sync.Once
 	stop := func() { once.Do(func() { _ = rc.Close() }) }
 	t := time.AfterFunc(DiscardWait, stop)
@@ -68,8 +70,8 @@ func (d *Drained) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close drains and closes. Beside a Read that is under way it closes at once: that Read shall end, not be joined by another.
-// A second Close does nothing.
+// Close drains and closes. Beside a Read that is under way it closes at once: that Read shall end,
+// not be joined by another. A second Close does nothing.
 func (d *Drained) Close() error {
 	d.mu.Lock()
 	skip := d.closed || d.ended || d.reading || d.left > d.most.Bytes

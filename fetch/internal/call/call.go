@@ -1,8 +1,9 @@
-// Package call holds the state of one logical call, from the first attempt to the last byte of the body,
-// as the layers share it: when it started, when it must end, what was asked for it alone, and what each attempt did.
+// Package call holds the state of one logical call, from the first attempt to the last byte of the
+// body, as the layers share it: when it started, when it must end, what was asked for it alone, and
+// what each attempt did.
 //
-// The state travels as the request's context. It is itself the context, so that carrying it costs one allocation,
-// and all layers find the same one by [From].
+// The state travels as the request's context. It is itself the context, so that carrying it costs
+// one allocation, and all layers find the same one by [From].
 package call
 
 import (
@@ -19,7 +20,8 @@ import (
 	"example.com/quire/fetch/internal/origin"
 )
 
-// Attempt is what one try of a call did. The log of a call holds one per try, breaker refusals included.
+// Attempt is what one try of a call did. The log of a call holds one per try, breaker refusals
+// included.
 type Attempt struct {
 	// N counts from 1 within one request; a redirect's next hop starts at 1 again.
 	N int
@@ -33,7 +35,8 @@ type Attempt struct {
 	Status int
 	// Err is the error of an attempt without a response.
 	Err error
-	// Reason is one short word or two for the outcome: "ok", "status 503", "timeout", "dial", "circuit open" and the like.
+	// Reason is one short word or two for the outcome: "ok", "status 503", "timeout", "dial",
+	// "circuit open" and the like.
 	Reason string
 	// Hedge is true for the second leg of a hedged attempt.
 	Hedge bool
@@ -55,7 +58,8 @@ const (
 	OffHedge
 )
 
-// Options are the settings of one call that differ from the client's. The zero value changes nothing.
+// Options are the settings of one call that differ from the client's. The zero value changes
+// nothing.
 type Options struct {
 	Total, Attempt time.Duration
 	MaxAttempts    int
@@ -79,7 +83,8 @@ type CacheOptions struct {
 	OnlyIfCached bool
 	// TTL takes the place of the cache's own.
 	TTL time.Duration
-	// MaxStale accepts what is stale for no longer than that, where no directive of the response forbids it.
+	// MaxStale accepts what is stale for no longer than that, where no directive of the response
+	// forbids it.
 	MaxStale time.Duration
 }
 
@@ -96,7 +101,8 @@ type tryKey struct{}
 
 type optionsKey struct{}
 
-// WithOptions returns a context whose calls take o. It replaces, it does not merge: merging is its caller's business.
+// WithOptions returns a context whose calls take o. It replaces, it does not merge: merging is its
+// caller's business.
 func WithOptions(ctx context.Context, o *Options) context.Context {
 	return context.WithValue(ctx, optionsKey{}, o)
 }
@@ -115,8 +121,8 @@ func OptionsOf(ctx context.Context) *Options {
 	return noOptions
 }
 
-// State is the state of one logical call. The exported fields are set before the first attempt and only read afterwards;
-// the methods are safe for concurrent use.
+// State is the state of one logical call. The exported fields are set before the first attempt and
+// only read afterwards; the methods are safe for concurrent use.
 type State struct {
 	context.Context // the caller's
 
@@ -126,8 +132,8 @@ type State struct {
 	End time.Time
 	// Options are the overrides of the call; never nil.
 	Options *Options
-	// Method, URL and Origin are those of the first request of the call; a redirect may leave them. The URL is its very own, by which the
-	// same request is known again, and not to be read.
+	// Method, URL and Origin are those of the first request of the call; a redirect may leave them.
+	// The URL is its very own, by which the same request is known again, and not to be read.
 	Method string
 	URL    *url.URL
 	Origin origin.Key
@@ -135,7 +141,8 @@ type State struct {
 	OriginText string
 	// Observers get the call's events, in order.
 	Observers []Func
-	// Client is what the client that made the call keeps beside its state; nil for work in the background.
+	// Client is what the client that made the call keeps beside its state; nil for work in the
+	// background.
 	Client any
 
 	mu       sync.Mutex
@@ -206,7 +213,8 @@ func From(ctx context.Context) *State {
 	return s
 }
 
-// Complete fills in what a RoundTripper must set in its answer to req and some do not, such as stand-ins in tests.
+// Complete fills in what a RoundTripper must set in its answer to req and some do not, such as
+// stand-ins in tests.
 func Complete(resp *http.Response, req *http.Request) {
 	if resp.Header == nil {
 		resp.Header = make(http.Header)
@@ -219,8 +227,8 @@ func Complete(resp *http.Response, req *http.Request) {
 	}
 }
 
-// Of returns the state of req's call. A request that has none, because a layer is used without the client, gets one,
-// and with it a shallow copy of the request.
+// Of returns the state of req's call. A request that has none, because a layer is used without the
+// client, gets one, and with it a shallow copy of the request.
 func Of(req *http.Request) (*http.Request, *State) {
 	ctx := req.Context()
 	if s := From(ctx); s != nil {
@@ -276,9 +284,10 @@ func (s *State) Value(key any) any {
 // Off tells whether the call switched a layer off.
 func (s *State) Off(l Layers) bool { return s.Options.Off&l != 0 }
 
-// SetOut returns the time at which a request of the call sets out: the beginning of the call for the first, the clock's for a redirect's
-// next hop; and how many attempts the log has by then. It notes whether the request carries an idempotency key, so that it may be
-// repeated whatever its method.
+// SetOut returns the time at which a request of the call sets out: the beginning of the call for
+// the first, the clock's for a redirect's next hop; and how many attempts the log has by then. It
+// notes whether the request carries an idempotency key, so that it may be repeated whatever its
+// method.
 func (s *State) SetOut(keyed bool) (begin time.Time, logged int) {
 	s.mu.Lock()
 	first := !s.out
@@ -305,7 +314,8 @@ func (s *State) Begin(t Try) {
 	s.mu.Unlock()
 }
 
-// Try is one attempt while it runs. Attempts of one call that run beside each other have a record each.
+// Try is one attempt while it runs. Attempts of one call that run beside each other have a record
+// each.
 type Try struct {
 	// N is its number, of at most Of.
 	N, Of int
@@ -363,7 +373,8 @@ func (s *State) Attempts() []Attempt {
 	return append([]Attempt(nil), s.attempts...)
 }
 
-// EachAttempt calls f for the log's entries from the given one on, and returns how many they are. f must not call the state.
+// EachAttempt calls f for the log's entries from the given one on, and returns how many they are. f
+// must not call the state.
 func (s *State) EachAttempt(from int, f func(*Attempt)) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -398,8 +409,8 @@ func (s *State) Hops() []*url.URL {
 // Keyed returns whether SetOut was told of an idempotency key.
 func (s *State) Keyed() bool { return get(s, &s.keyed) }
 
-// Cross notes that a redirect has left the first request's origin. It stays so when a later one leads back: that was ordered by
-// another origin.
+// Cross notes that a redirect has left the first request's origin. It stays so when a later one
+// leads back: that was ordered by another origin.
 func (s *State) Cross() { set(s, &s.crossed, true) }
 
 // Crossed returns what Cross noted.
@@ -467,7 +478,8 @@ func (s *State) Adopt(of *State) {
 	}
 }
 
-// Continue makes the state of background work for a call one with its settings, observers and first request.
+// Continue makes the state of background work for a call one with its settings, observers and first
+// request.
 func (s *State) Continue(of *State) {
 	s.Observers, s.Method, s.Origin = of.Observers, of.Method, of.Origin
 	id, crossed, keyed := of.RequestID(), of.Crossed(), of.Keyed()
@@ -476,8 +488,9 @@ func (s *State) Continue(of *State) {
 	s.mu.Unlock()
 }
 
-// Detach returns a context with ctx's values that does not end with it, for work that outlives its call. It is not in ctx's call.
-// The call's trace hooks (net/http/httptrace) see it when traced: not when who made them has gone.
+// Detach returns a context with ctx's values that does not end with it, for work that outlives its
+// call. It is not in ctx's call. The call's trace hooks (net/http/httptrace) see it when traced:
+// not when who made them has gone.
 func Detach(ctx context.Context, traced bool) context.Context {
 	return &detached{ctx, traced}
 }
@@ -515,8 +528,9 @@ func (s *State) ShareKey(of *State) {
 	s.mu.Unlock()
 }
 
-// Enter claims the log of attempts until Leave, and forgets why an earlier request was not tried again; false when it is claimed. A request that is made from within an attempt,
-// to fetch a token say, finds the state of the call around it, which is not its own.
+// Enter claims the log of attempts until Leave, and forgets why an earlier request was not tried
+// again; false when it is claimed. A request that is made from within an attempt, to fetch a token
+// say, finds the state of the call around it, which is not its own.
 func (s *State) Enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -541,8 +555,9 @@ func (s *State) RequestID() string {
 	return r.id
 }
 
-// Key returns the call's idempotency key as the header field carries it: the one given in the options,
-// else 128 random bits as a structured string (RFC 9651, section 3.3.3), made when first asked for.
+// Key returns the call's idempotency key as the header field carries it: the one given in the
+// options, else 128 random bits as a structured string (RFC 9651, section 3.3.3), made when first
+// asked for.
 func (s *State) Key(given string) string {
 	if given != "" {
 		return given

@@ -96,8 +96,8 @@ func TestRequestIDsAreUnique(t *testing.T) {
 	if testing.Short() {
 		n = 10_000
 	}
-	// Hashes are quicker to keep than ids, and two equal ids have one hash. That two unlike ones share it
-	// happens once in 30 million runs.
+	// Hashes are quicker to keep than ids, and two equal ids have one hash. That two unlike ones
+	// share it happens once in 30 million runs.
 	seen, seed := make(map[uint64]struct{}, n), maphash.MakeSeed()
 	for range n {
 		seen[maphash.String(seed, randomHex())] = struct{}{} // what RequestID returns

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// The deadlines' errors. Each is also a context.DeadlineExceeded and a timeout in the sense of net.Error.
+// The deadlines' errors. Each is also a context.DeadlineExceeded and a timeout in the sense of
+// net.Error.
 var (
 	ErrAttemptTimeout error = &timeout{"attempt timeout"}
 	ErrTotalTimeout   error = &timeout{"total timeout"}
@@ -35,8 +36,8 @@ func (e *final) Retryable() bool { return false }
 // Final returns a new sentinel that no layer repeats a request for.
 func Final(text string) error { return &final{text} }
 
-// Retryable tells what err says about itself: errors of this module's layers that know better than the
-// general rules have a method Retryable. known is false when err has none.
+// Retryable tells what err says about itself: errors of this module's layers that know better than
+// the general rules have a method Retryable. known is false when err has none.
 func Retryable(err error) (again, known bool) {
 	if r, ok := errors.AsType[interface {
 		error
@@ -87,7 +88,8 @@ func (c *Check) Ratio(field string, r float64) {
 	}
 }
 
-// Join adds the ConfigErrors of err, found in another package's settings, with prefix before their fields.
+// Join adds the ConfigErrors of err, found in another package's settings, with prefix before their
+// fields.
 func (c *Check) Join(prefix string, err error) {
 	switch e := err.(type) { //nolint:errorlint // the tree is walked node by node, wrapping is looked into below
 	case nil:

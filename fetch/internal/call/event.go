@@ -27,8 +27,8 @@ const (
 	KindDone     Kind = "done"     // the call ended: response headers are there, or the error
 )
 
-// Event is one thing that happened to a call. It is valid during the observer's call only.
-// URL is redacted; Header and ResponseHeader are not and belong to the request and response: read only.
+// Event is one thing that happened to a call. It is valid during the observer's call only. URL is
+// redacted; Header and ResponseHeader are not and belong to the request and response: read only.
 type Event struct {
 	Kind      Kind
 	Time      time.Time
@@ -40,7 +40,8 @@ type Event struct {
 	// Attempt, Of: the running attempt's number and the most there may be.
 	Attempt, Of int
 	Status      int
-	// Took is the attempt's time for KindAttempt, the call's for KindDone; Delay the wait that follows a KindRetry.
+	// Took is the attempt's time for KindAttempt, the call's for KindDone; Delay the wait that
+	// follows a KindRetry.
 	Took, Delay time.Duration
 	Reason      string
 	Detail      string
@@ -68,7 +69,8 @@ type Func func(ctx context.Context, e *Event)
 // Observed tells whether somebody listens: without, no event need be built.
 func (s *State) Observed() bool { return len(s.Observers) > 0 }
 
-// Emit completes e by the call and by req and hands it to the observers. Call it only when Observed.
+// Emit completes e by the call and by req and hands it to the observers. Call it only when
+// Observed.
 func (s *State) Emit(req *http.Request, e *Event) {
 	e.RequestID = s.RequestID()
 	e.Route = s.Options.Route

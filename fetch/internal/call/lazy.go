@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Lazy is a context that can be cancelled, as context.WithCancelCause makes them, but makes one only when somebody asks for what its parent
-// cannot answer: a channel, or anything after the cancellation. A transport that answers at once never does. To whoever looks it is no
-// different. The zero Lazy is to be given its Parent, and not to be copied.
+// Lazy is a context that can be cancelled, as context.WithCancelCause makes them, but makes one
+// only when somebody asks for what its parent cannot answer: a channel, or anything after the
+// cancellation. A transport that answers at once never does. To whoever looks it is no different.
+// The zero Lazy is to be given its Parent, and not to be copied.
 type Lazy struct {
 	Parent context.Context
 	now    atomic.Pointer[cancelled] // nil: not made and not cancelled
@@ -71,8 +72,8 @@ func (l *Lazy) Err() error {
 	}
 }
 
-// Value implements context.Context. What context.Cause asks for is a value too, of which the parent knows nothing any more once this
-// was cancelled.
+// Value implements context.Context. What context.Cause asks for is a value too, of which the parent
+// knows nothing any more once this was cancelled.
 func (l *Lazy) Value(key any) any {
 	switch c := l.now.Load(); c {
 	case nil:

@@ -12,7 +12,8 @@ import (
 
 type valueKey struct{}
 
-// TestLazyContextIsLikeTheLibrarys compares it with what context.WithCancelCause makes, asked before, at and after each step.
+// TestLazyContextIsLikeTheLibrarys compares it with what context.WithCancelCause makes, asked
+// before, at and after each step.
 func TestLazyContextIsLikeTheLibrarys(t *testing.T) {
 	reason := errors.New("reason")
 	type step func(cancel func(error), parent context.CancelCauseFunc)
@@ -97,7 +98,8 @@ func TestLazyContextReachesWhoWaitsAndWhoDerives(t *testing.T) {
 	}
 }
 
-// TestLazyContextUnderConcurrentUse is for the race detector; whoever asks, and whenever, gets the same channel and one reason.
+// TestLazyContextUnderConcurrentUse is for the race detector; whoever asks, and whenever, gets the
+// same channel and one reason.
 func TestLazyContextUnderConcurrentUse(t *testing.T) {
 	for range 200 {
 		l := &call.Lazy{Parent: t.Context()}

@@ -1,5 +1,5 @@
-// Package fault tells failures that may be gone on another try from those that will not: the one classifier behind the
-// rules of retry and behind fetch.IsTransient.
+// Package fault tells failures that may be gone on another try from those that will not: the one
+// classifier behind the rules of retry and behind fetch.IsTransient.
 package fault
 
 import (
@@ -76,8 +76,9 @@ func Of(err error) Class {
 	return Unknown
 }
 
-// violation tells whether err says that a message breaks the rules of its protocol, or that a request cannot be sent at all.
-// net/http has types for few of these; the texts are its own and crypto/tls's, held by a test against real servers.
+// violation tells whether err says that a message breaks the rules of its protocol, or that a
+// request cannot be sent at all. net/http has types for few of these; the texts are its own and
+// crypto/tls's, held by a test against real servers.
 func violation(err error) bool {
 	if _, ok := errors.AsType[textproto.ProtocolError](err); ok || errors.Is(err, http.ErrLineTooLong) {
 		return true
@@ -97,8 +98,8 @@ func violation(err error) bool {
 	return false
 }
 
-// cut tells whether what net/http calls malformed is the beginning of a good header: to it a connection that ends in the middle of
-// a line ends the line.
+// cut tells whether what net/http calls malformed is the beginning of a good header: to it a
+// connection that ends in the middle of a line ends the line.
 func cut(text string) bool {
 	quoted := func(after string) (string, bool) {
 		_, rest, ok := strings.Cut(text, after)
@@ -123,7 +124,8 @@ func cut(text string) bool {
 	return false
 }
 
-// streamError has the shape of the HTTP/2 stream error of net/http, whose As method fills any struct of that shape.
+// streamError has the shape of the HTTP/2 stream error of net/http, whose As method fills any
+// struct of that shape.
 type streamError struct {
 	StreamID uint32
 	Code     uint32
@@ -149,7 +151,8 @@ func (s streamError) class() Class {
 	return Transient
 }
 
-// RefusedStream tells whether the server said that it did not look at the request (RFC 9113, section 8.7).
+// RefusedStream tells whether the server said that it did not look at the request (RFC 9113,
+// section 8.7).
 func RefusedStream(err error) bool {
 	se, ok := errors.AsType[streamError](err)
 	return ok && se.Code == refusedStream

@@ -1,8 +1,10 @@
-// Package hist keeps the distribution of recent durations in little memory: 64 bytes for each power of two that one of them falls
-// into, in each of two halves of a window. An ordinary origin's durations fall into a handful.
+// Package hist keeps the distribution of recent durations in little memory: 64 bytes for each power
+// of two that one of them falls into, in each of two halves of a window. An ordinary origin's
+// durations fall into a handful.
 //
-// A duration falls into one of 16 parts of its power of two, so a percentile is right within 6 %. The window turns by halves: when
-// the newer half is full of time the older is forgotten, and a percentile looks at both.
+// A duration falls into one of 16 parts of its power of two, so a percentile is right within 6 %.
+// The window turns by halves: when the newer half is full of time the older is forgotten, and a
+// percentile looks at both.
 package hist
 
 import (
@@ -31,7 +33,8 @@ type Hist struct {
 	cached atomic.Pointer[answer]
 }
 
-// counts are the samples of half a window, by power and part. What no sample fell into is not there.
+// counts are the samples of half a window, by power and part. What no sample fell into is not
+// there.
 type counts struct {
 	n       uint32
 	byPower [powers]*[parts]uint32
@@ -104,7 +107,8 @@ func (h *Hist) turn(now time.Time) {
 	}
 }
 
-// Quantile returns the duration that a share q of the samples did not exceed, and how many samples there are.
+// Quantile returns the duration that a share q of the samples did not exceed, and how many samples
+// there are.
 func (h *Hist) Quantile(q float64, now time.Time) (time.Duration, int) {
 	if a := h.cached.Load(); a != nil && a.q == q && now.Sub(a.at) < fresh && !now.Before(a.at) {
 		return a.d, a.samples
@@ -118,7 +122,8 @@ func (h *Hist) Quantile(q float64, now time.Time) (time.Duration, int) {
 	return d, int(n)
 }
 
-// reached returns the duration that so many samples did not exceed; 0 when there are fewer. With the lock held.
+// reached returns the duration that so many samples did not exceed; 0 when there are fewer. With
+// the lock held.
 func (h *Hist) reached(want uint32) time.Duration {
 	var sum uint32
 	for p := range powers {

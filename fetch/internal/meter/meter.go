@@ -1,5 +1,5 @@
-// Package meter counts what a client did, per origin: with one short lock at the end of a call, and without an allocation once an
-// origin, a method and a status have been met.
+// Package meter counts what a client did, per origin: with one short lock at the end of a call, and
+// without an allocation once an origin, a method and a status have been met.
 package meter
 
 import (
@@ -44,7 +44,8 @@ type Answer struct {
 	Code   int
 }
 
-// counts are those of an origin. The maps are made with their first member: most origins never have some of them.
+// counts are those of an origin. The maps are made with their first member: most origins never have
+// some of them.
 type counts struct {
 	name     string
 	inFlight atomic.Int64
@@ -91,7 +92,8 @@ type Outcome struct {
 	Spent  bool // not tried again because the budget was spent
 }
 
-// End counts how it ended, and returns how many attempts it took. Exactly one End follows each Begin.
+// End counts how it ended, and returns how many attempts it took. Exactly one End follows each
+// Begin.
 func (c Call) End(o Outcome, now time.Time) int {
 	v := &c.e.Value
 	took := now.Sub(c.start)

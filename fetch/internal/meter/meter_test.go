@@ -9,7 +9,8 @@ import (
 	"example.com/quire/fetch/internal/origin"
 )
 
-// TestAnswersAreCountedEachUnderItsOwn takes turns between answers, and passes the bound of those that are told apart.
+// TestAnswersAreCountedEachUnderItsOwn takes turns between answers, and passes the bound of those
+// that are told apart.
 func TestAnswersAreCountedEachUnderItsOwn(t *testing.T) {
 	m, now := New(), time.Now()
 	end := func(method string, code int) {

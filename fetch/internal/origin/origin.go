@@ -1,5 +1,5 @@
-// Package origin names the origins of requests (RFC 6454, section 4), keeps state per origin within a bound,
-// and redacts addresses for errors and logs.
+// Package origin names the origins of requests (RFC 6454, section 4), keeps state per origin within
+// a bound, and redacts addresses for errors and logs.
 package origin
 
 import (
@@ -41,7 +41,8 @@ func Of(u *url.URL) Key {
 	return k
 }
 
-// usual tells whether a host is in the form of a key: a name in lower case, or an IPv4 address, without a port.
+// usual tells whether a host is in the form of a key: a name in lower case, or an IPv4 address,
+// without a port.
 func usual(host string) bool {
 	for i := range len(host) {
 		if !inNames[host[i]] {
@@ -67,8 +68,9 @@ func (k Key) String() string {
 	return "http://" + k.Host
 }
 
-// Redact returns u without userinfo, values of the query, and fragment. Names of the query stay, but a member
-// without "=" may be a value by itself and is hidden. What is longer than a text should be is cut.
+// Redact returns u without userinfo, values of the query, and fragment. Names of the query stay,
+// but a member without "=" may be a value by itself and is hidden. What is longer than a text
+// should be is cut.
 func Redact(u *url.URL) string {
 	if u == nil {
 		return ""
@@ -87,7 +89,8 @@ func Redact(u *url.URL) string {
 // maxText is how many bytes of what a server wrote, or of an address, an error or a log may quote.
 const maxText = 1 << 10
 
-// Cut bounds a text that others have written: what is beyond 1,024 bytes is left out, and said to be.
+// Cut bounds a text that others have written: what is beyond 1,024 bytes is left out, and said to
+// be.
 func Cut(text string) string {
 	if len(text) <= maxText {
 		return text
@@ -113,8 +116,9 @@ func redactQuery(q string) string {
 	return b.String()
 }
 
-// Scrub hides in text, which is an error's, what Redact hides in u: errors from below may quote the address they failed on. It is for Cut to
-// bound what comes of it: a secret that was cut in two would no longer be found.
+// Scrub hides in text, which is an error's, what Redact hides in u: errors from below may quote the
+// address they failed on. It is for Cut to bound what comes of it: a secret that was cut in two
+// would no longer be found.
 func Scrub(text string, u *url.URL) string {
 	if u == nil {
 		return text

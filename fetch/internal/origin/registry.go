@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// Registry keeps one V per key, made on demand, within a bound. An entry in use is never evicted, so the bound
-// may be passed for as long as more than that many are in use at once; entries unused for the idle time go first,
-// then the least recently used.
+// Registry keeps one V per key, made on demand, within a bound. An entry in use is never evicted,
+// so the bound may be passed for as long as more than that many are in use at once; entries unused
+// for the idle time go first, then the least recently used.
 //
-// What was used within the last second, which is nearly everything, is found without a lock and without a write: in a hash table of chains
-// whose links are atomic. The rest happens under one mutex, evicting too: then the entry moves to the end of a ring, which so is
-// in the order of last use, give or take that second. What V does with itself happens outside.
+// What was used within the last second, which is nearly everything, is found without a lock and
+// without a write: in a hash table of chains whose links are atomic. The rest happens under one
+// mutex, evicting too: then the entry moves to the end of a ring, which so is in the order of last
+// use, give or take that second. What V does with itself happens outside.
 type Registry[K comparable, V any] struct {
 	seed  maphash.Seed
 	last  atomic.Pointer[Entry[K, V]]   // touched, which with a single key is the one that is looked for
@@ -48,7 +49,8 @@ type Entry[K comparable, V any] struct {
 // slack is how long an entry keeps its place in the ring.
 const slack = int64(time.Second)
 
-// NewRegistry returns an empty one of at most limit idle entries, whose values mk makes of zero ones.
+// NewRegistry returns an empty one of at most limit idle entries, whose values mk makes of zero
+// ones.
 func NewRegistry[K comparable, V any](limit int, idle time.Duration, mk func(*V, K)) *Registry[K, V] {
 	r := &Registry[K, V]{seed: maphash.MakeSeed(), epoch: time.Now(), idle: min(int64(idle), math.MaxInt64/2) + slack, max: limit, make: mk}
 	table := make([]chain[K, V], 8)
@@ -71,8 +73,8 @@ func (r *Registry[K, V]) Acquire(k K, now time.Time) *Entry[K, V] {
 	return r.touch(k, t, 1)
 }
 
-// Touch returns the value of k for what is done with it at once: it is used, but not held. It may be evicted in the meantime, as it may be
-// afterwards.
+// Touch returns the value of k for what is done with it at once: it is used, but not held. It may
+// be evicted in the meantime, as it may be afterwards.
 func (r *Registry[K, V]) Touch(k K, now time.Time) *V {
 	t := int64(now.Sub(r.epoch))
 	if e := r.find(k); e != nil && e.recent(t) {
@@ -81,7 +83,8 @@ func (r *Registry[K, V]) Touch(k K, now time.Time) *V {
 	return &r.touch(k, t, 0).Value
 }
 
-// recent tells whether the entry may stay where it is in the ring: also for those whose clock is a little behind that of another.
+// recent tells whether the entry may stay where it is in the ring: also for those whose clock is a
+// little behind that of another.
 func (e *Entry[K, V]) recent(t int64) bool {
 	d := t - e.touched.Load()
 	return -slack < d && d < slack
@@ -124,8 +127,8 @@ func (r *Registry[K, V]) touch(k K, t int64, holders int32) *Entry[K, V] {
 	return e
 }
 
-// Release gives e back. It takes the lock only where there is something to evict; the entry that was one too many is held by whoever made
-// it, so that at least its own Release finds that out.
+// Release gives e back. It takes the lock only where there is something to evict; the entry that
+// was one too many is held by whoever made it, so that at least its own Release finds that out.
 func (r *Registry[K, V]) Release(e *Entry[K, V]) {
 	e.holders.Add(-1)
 	if r.over.Load() {
@@ -165,8 +168,8 @@ func (r *Registry[K, V]) Each(f func(K, *V)) {
 }
 
 // evict removes idle entries, and beyond the bound the least recently used ones that nobody holds.
-// Held entries count as used now, which takes them out of the way; at most a handful are looked at per call, so that
-// many held ones cost little.
+// Held entries count as used now, which takes them out of the way; at most a handful are looked at
+// per call, so that many held ones cost little.
 func (r *Registry[K, V]) evict(t int64) {
 	const look = 8
 	e := r.head.newer
@@ -189,9 +192,10 @@ func (r *Registry[K, V]) evict(t int64) {
 	r.over.Store(r.n > r.max)
 }
 
-// insert puts e at the head of its chain. When there are more entries than chains the table becomes twice as large: who looks for an entry
-// while it moves from chain to chain may miss it, and finds it under the lock. An entry that has moved points only to such as moved
-// before, so that nobody is led in a circle.
+// insert puts e at the head of its chain. When there are more entries than chains the table becomes
+// twice as large: who looks for an entry while it moves from chain to chain may miss it, and finds
+// it under the lock. An entry that has moved points only to such as moved before, so that nobody is
+// led in a circle.
 func (r *Registry[K, V]) insert(e *Entry[K, V]) {
 	table := *r.table.Load()
 	if r.n++; r.n > len(table) {

@@ -1,9 +1,11 @@
-// Package arena has memory for the many small things that a document is made of, of a few kinds each. It
-// is used again for the next document, and cleared before: nothing of one document is seen in another.
+// Package arena has memory for the many small things that a document is made of, of a few kinds
+// each. It is used again for the next document, and cleared before: nothing of one document is seen
+// in another.
 package arena
 
-// Of hands out zero values from blocks of memory. A block is let go with the last of its values, all but
-// the first, which Reset clears and keeps. The zero value is ready. It is for one goroutine.
+// Of hands out zero values from blocks of memory. A block is let go with the last of its values,
+// all but the first, which Reset clears and keeps. The zero value is ready. It is for one
+// goroutine.
 type Of[T any] struct {
 	free  []T
 	size  int // of the block taken last
@@ -44,7 +46,8 @@ func (a *Of[T]) Add(to []T, v T) []T {
 // Part lets the values that are taken next lie in a block of their own.
 func (a *Of[T]) Part() { a.free = nil }
 
-// Reset takes all values back. The first block is cleared and used again; it grows to what documents need.
+// Reset takes all values back. The first block is cleared and used again; it grows to what
+// documents need.
 func (a *Of[T]) Reset() {
 	clear(a.first[:min(a.taken, len(a.first))])
 	if a.taken > len(a.first) && len(a.first) < largeBlock {

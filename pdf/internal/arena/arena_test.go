@@ -4,8 +4,8 @@ package arena
 
 import "testing"
 
-// TestValuesAreZeroAndApart: values are zero, also those that were used before, and appending to some
-// changes no other.
+// TestValuesAreZeroAndApart: values are zero, also those that were used before, and appending to
+// some changes no other.
 func TestValuesAreZeroAndApart(t *testing.T) {
 	var a Of[int]
 	for round := range 5 {

@@ -143,7 +143,8 @@ type paymentField struct {
 
 // paymentForm is a kind of payload.
 type paymentForm interface {
-	// names are the fields, those of mappings with a full stop, in the order in which they are told.
+	// names are the fields, those of mappings with a full stop, in the order in which they are
+	// told.
 	names() []string
 	payload(values map[string]string) (string, error)
 }

@@ -22,8 +22,8 @@ type carrying struct {
 	total decimal.Decimal
 }
 
-// carry compiles `carry`: its sum sees the item, its rows see what is around the loop and `carry`. outer
-// is how many names are around.
+// carry compiles `carry`: its sum sees the item, its rows see what is around the loop and `carry`.
+// outer is how many names are around.
 func (p *rowsReader) carry(n *strictyaml.Node, path string, outer int) *rowCarry {
 	c := p.c
 	o, ok := c.object(n, path, "carry")

@@ -82,7 +82,8 @@ func TestColumnsOfDataKeepTablesRegular(t *testing.T) {
 	}
 }
 
-// TestColumnsOfDataAreBounded: a list makes at most 1,000 columns, and no table is written with more.
+// TestColumnsOfDataAreBounded: a list makes at most 1,000 columns, and no table is written with
+// more.
 func TestColumnsOfDataAreBounded(t *testing.T) {
 	src, err := os.ReadFile("testdata/samples/crosstab.yaml")
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 
 // Data is a source of data for one document.
 type Data interface {
-	// read decodes the data against the contract of p. streams are the paths of the lists in it that
-	// are read while the document is laid out.
+	// read decodes the data against the contract of p. streams are the paths of the lists in it
+	// that are read while the document is laid out.
 	read(p *Plan, limits diag.Limits, mem *Memory) (root exprlang.Value, streams [][]string, err error)
 }
 

@@ -15,14 +15,14 @@ import (
 	"example.com/quire/pdf/internal/diag"
 )
 
-// Struct returns data that are a Go value: a struct, a map with strings as keys, or a pointer to one.
-// template.Struct says what stands for what.
+// Struct returns data that are a Go value: a struct, a map with strings as keys, or a pointer to
+// one. template.Struct says what stands for what.
 func Struct(v any) Data { return goData{v} }
 
 type goData struct{ v any }
 
-// goDecoder makes values of a contract from Go values. What is wrong with them is told as by decoder,
-// without a place in a text.
+// goDecoder makes values of a contract from Go values. What is wrong with them is told as by
+// decoder, without a place in a text.
 type goDecoder struct {
 	decoder
 	fields  map[recordType][][]int

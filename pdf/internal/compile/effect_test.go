@@ -19,14 +19,15 @@ import (
 	"example.com/quire/pdf/template"
 )
 
-// prose is a text in which every key of a style shows: it kerns, has a ligature, figures, words to hyphenate,
-// capitals, and more digits than a line holds.
+// prose is a text in which every key of a style shows: it kerns, has a ligature, figures, words to
+// hyphenate, capitals, and more digits than a line holds.
 const (
 	prose  = "AVA office 1117 the uncharacteristically incomprehensible representatives acknowledged considerable responsibilities" + digits
 	digits = " 12345678901234567890123456789012345678901234567890"
 )
 
-// effects tells whether a key changes what comes of a template: outcomes are files, or what is wrong.
+// effects tells whether a key changes what comes of a template: outcomes are files, or what is
+// wrong.
 type effects struct {
 	t   *testing.T
 	eng *pdf.Engine
@@ -87,7 +88,8 @@ func refusal(err error, key string) bool {
 	return err != nil && (strings.Contains(err.Error(), fmt.Sprintf("%q changes nothing", key)) || strings.Contains(err.Error(), "has no link"))
 }
 
-// judge wants a key with a value to change something of one of the templates, in which @ stands for the key.
+// judge wants a key with a value to change something of one of the templates, in which @ stands for
+// the key.
 func (e *effects) judge(what, key, value string, templates ...string) {
 	e.t.Helper()
 	values := strings.Split(value, " | ")
@@ -160,8 +162,8 @@ var keyValues = map[string]string{
 	"count": "3", "balance": "false", "levels": "1", "leader": "none", "title": "Contents", "reserve": "2", "layer": "over", "level": "3",
 }
 
-// TestNoKeyOfABlockIsWithoutEffect: each key that may stand beside a kind changes what is printed or what the file
-// says, or the compiler says that it changes nothing.
+// TestNoKeyOfABlockIsWithoutEffect: each key that may stand beside a kind changes what is printed
+// or what the file says, or the compiler says that it changes nothing.
 func TestNoKeyOfABlockIsWithoutEffect(t *testing.T) {
 	t.Parallel()
 	e := newEffects(t)
@@ -218,8 +220,8 @@ func TestNoKeyOfABlockIsWithoutEffect(t *testing.T) {
 	}
 }
 
-// TestNoKeyOfAMappingIsWithoutEffect: the same of the keys of the template, of styles, pages, borders, tables and all
-// other mappings. Each is judged, or named with what makes it fall away.
+// TestNoKeyOfAMappingIsWithoutEffect: the same of the keys of the template, of styles, pages,
+// borders, tables and all other mappings. Each is judged, or named with what makes it fall away.
 func TestNoKeyOfAMappingIsWithoutEffect(t *testing.T) {
 	t.Parallel()
 	e := newEffects(t)

@@ -9,8 +9,8 @@ import (
 // maxFileName bounds a file name in bytes: file systems take 255, and others add to it.
 const maxFileName = 200
 
-// fileName makes a name that every file system takes of what a template's filename printed, with the
-// ending .pdf. What is left of nothing is empty.
+// fileName makes a name that every file system takes of what a template's filename printed, with
+// the ending .pdf. What is left of nothing is empty.
 func fileName(s string) string {
 	const ending = ".pdf"
 	s = cleanName(s, 2*maxFileName) // what is beyond is cut off below, an ending there too
@@ -88,8 +88,8 @@ func cleaned(r rune) rune {
 	return r
 }
 
-// bound cuts a name to so many bytes, without blanks or full stops at its ends, and makes none of it
-// that Windows keeps for devices.
+// bound cuts a name to so many bytes, without blanks or full stops at its ends, and makes none of
+// it that Windows keeps for devices.
 func bound(s string, most int) string {
 	s = strings.Trim(s, " .")
 	if len(s) > most {

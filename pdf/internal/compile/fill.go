@@ -20,8 +20,8 @@ type batch struct {
 	fixes []fix
 }
 
-// keptTexts gathers the strings of a document: many share one piece of memory, which lives as long as
-// any of them.
+// keptTexts gathers the strings of a document: many share one piece of memory, which lives as long
+// as any of them.
 type keptTexts struct{ piece strings.Builder }
 
 // leastTexts and mostTexts bound a piece of memory for texts.

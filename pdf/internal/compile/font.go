@@ -52,8 +52,8 @@ func (c *compiler) fonts(n *strictyaml.Node) {
 	c.plan.fonts = doc.NewFonts(f)
 }
 
-// family reads the name of a family that there is. When those of the engine are not known, layout finds
-// the wrong ones.
+// family reads the name of a family that there is. When those of the engine are not known, layout
+// finds the wrong ones.
 func (c *compiler) family(n *strictyaml.Node, path string) (string, bool) {
 	s, ok := c.word(n, path)
 	if ok && c.known && !slices.ContainsFunc(c.families, func(f string) bool { return strings.EqualFold(f, s) }) {
@@ -114,8 +114,8 @@ func (c *compiler) fontFile(n *strictyaml.Node, path string) []byte {
 	return b
 }
 
-// optional are the registered OpenType features that a template may ask for: those that a script cannot be read
-// without are not its choice.
+// optional are the registered OpenType features that a template may ask for: those that a script
+// cannot be read without are not its choice.
 var optional = strings.Fields("afrc c2pc c2sc calt case clig cpsp cswh dlig dnom expt falt fina fwid frac halt hist hkna hlig hngl hojo hwid " +
 	"jp04 jp78 jp83 jp90 kern liga lnum mgrk nalt nlck numr onum ordn ornm palt pcap pkna pnum pwid qwid rand rclt rlig ruby " +
 	"salt sinf smcp smpl subs sups swsh titl tnum trad twid unic valt zero")

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// LanguageSchema returns the JSON Schema (draft 2020-12) of templates, for editors: it is made of the same
-// grammar that the compiler reads templates by. What a schema cannot say, such as the types of expressions,
-// Compile tells.
+// LanguageSchema returns the JSON Schema (draft 2020-12) of templates, for editors: it is made of
+// the same grammar that the compiler reads templates by. What a schema cannot say, such as the
+// types of expressions, Compile tells.
 func LanguageSchema() ([]byte, error) {
 	g := schemaMaker{defs: map[string]any{}}
 	root := g.mapping(language()["a template"])
@@ -101,7 +101,8 @@ func (g *schemaMaker) form(f string) any {
 	return map[string]any{"type": []string{"string", "number", "boolean"}}
 }
 
-// named is a reference to the definition of a mapping, or of one of the few that are more than a mapping.
+// named is a reference to the definition of a mapping, or of one of the few that are more than a
+// mapping.
 func (g *schemaMaker) named(name string) any {
 	id := strings.ReplaceAll(name, " ", "-")
 	ref := map[string]any{"$ref": "#/$defs/" + id}

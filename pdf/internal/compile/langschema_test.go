@@ -74,7 +74,8 @@ func TestSchemaFileIsThatOfTheLanguage(t *testing.T) {
 	}
 }
 
-// TestSamplesHoldTheSchemaOfTheLanguage: every template that compiles holds the schema that editors have.
+// TestSamplesHoldTheSchemaOfTheLanguage: every template that compiles holds the schema that editors
+// have.
 func TestSamplesHoldTheSchemaOfTheLanguage(t *testing.T) {
 	t.Parallel()
 	s := languageSchema(t)
@@ -118,8 +119,8 @@ func TestSamplesHoldTheSchemaOfTheLanguage(t *testing.T) {
 	}
 }
 
-// TestSchemaAndCompilerRefuseTheSameKeys: a key that the compiler calls unknown is none of the schema, and every
-// mapping of the schema refuses one.
+// TestSchemaAndCompilerRefuseTheSameKeys: a key that the compiler calls unknown is none of the
+// schema, and every mapping of the schema refuses one.
 func TestSchemaAndCompilerRefuseTheSameKeys(t *testing.T) {
 	t.Parallel()
 	s := languageSchema(t)
@@ -145,7 +146,8 @@ func TestSchemaAndCompilerRefuseTheSameKeys(t *testing.T) {
 	}
 }
 
-// TestEveryKeyOfTheGrammarIsRead: the compiler asks for each key that the grammar has, and for no other.
+// TestEveryKeyOfTheGrammarIsRead: the compiler asks for each key that the grammar has, and for no
+// other.
 func TestEveryKeyOfTheGrammarIsRead(t *testing.T) {
 	t.Parallel()
 	keys, _ := literals(t)
@@ -192,8 +194,8 @@ func tableKeys(t *testing.T) (out []string) {
 	return append(out, "top", "right", "bottom", "left", "all", "rows", "columns", "width", "color", "dash", "extends")
 }
 
-// TestWordsOfTheGrammarAreThoseOfTheCompiler: each choice that the compiler offers is one of the grammar, and
-// each of the grammar is offered.
+// TestWordsOfTheGrammarAreThoseOfTheCompiler: each choice that the compiler offers is one of the
+// grammar, and each of the grammar is offered.
 func TestWordsOfTheGrammarAreThoseOfTheCompiler(t *testing.T) {
 	t.Parallel()
 	offered := map[string]bool{}

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// grammar is the language: for each mapping, by the words that messages call it, its keys and what they
-// hold. The compiler reads no key that is not here, and refuses those marked as later; the JSON Schema for
-// editors is made of it. A key is followed by `!` where it is needed, or by `-` where it is of a later version.
-// Its value is one of several forms, apart by `|`:
+// grammar is the language: for each mapping, by the words that messages call it, its keys and what
+// they hold. The compiler reads no key that is not here, and refuses those marked as later; the
+// JSON Schema for editors is made of it. A key is followed by `!` where it is needed, or by `-`
+// where it is of a later version. Its value is one of several forms, apart by `|`:
 //
 //	text word expr cond length edges width color paint flag   scalars, as docs/templates.md has them
 //	int=1..9 num=-360..360                                    numbers within bounds
@@ -20,7 +20,8 @@ import (
 //	<X>                                                       the mapping called X
 //	any                                                       not told here
 //
-// A mapping may take in the keys of another one that stands above it, but for those that it says before: `+ X`.
+// A mapping may take in the keys of another one that stands above it, but for those that it says
+// before: `+ X`.
 const grammar = `
 a template
  quire! int=1..1
@@ -478,8 +479,8 @@ var language = sync.OnceValue(func() map[string]*mapping {
 	return out
 })
 
-// blockMappings are the keys that stand beside the kind of a block, for the kinds whose value is a mapping with the fields (true)
-// and for those whose fields stand beside them.
+// blockMappings are the keys that stand beside the kind of a block, for the kinds whose value is a
+// mapping with the fields (true) and for those whose fields stand beside them.
 var blockMappings = sync.OnceValue(func() map[bool]map[string]*mapping {
 	out := map[bool]map[string]*mapping{true: {}, false: {}}
 	for name := range language() {

@@ -8,8 +8,8 @@ import (
 	"example.com/quire/pdf/internal/compile/exprlang"
 )
 
-// Memory is what documents are made in, one after the other. It is for one document at a time. The zero
-// value is ready.
+// Memory is what documents are made in, one after the other. It is for one document at a time. The
+// zero value is ready.
 type Memory struct {
 	renders  arena.Of[render]
 	machine  exprlang.Machine
@@ -33,7 +33,8 @@ type Memory struct {
 	kept     keptTexts
 }
 
-// The most that is kept of one document for the next one, in values, in batches and in depths of frames.
+// The most that is kept of one document for the next one, in values, in batches and in depths of
+// frames.
 const mostKept, mostBatches, mostDepths = 4096, 8, 16
 
 // Reset forgets the document: nothing that was made of it may be used any more.
@@ -77,8 +78,8 @@ func (m *Memory) Reset() {
 	m.kept = keptTexts{}
 }
 
-// part lets what is made next lie in blocks of its own: values that point to others would keep the memory
-// of those before for as long as any of them is in use.
+// part lets what is made next lie in blocks of its own: values that point to others would keep the
+// memory of those before for as long as any of them is in use.
 func (m *Memory) part() {
 	m.renders.Part()
 	m.values.Part()
@@ -98,8 +99,9 @@ func (m *Memory) part() {
 	m.nodes.Part()
 }
 
-// frame returns a frame of that depth. Each depth has blocks of its own: a frame points to one outside it, and
-// in a block of both, which lives as long as any in it, each would keep those before it.
+// frame returns a frame of that depth. Each depth has blocks of its own: a frame points to one
+// outside it, and in a block of both, which lives as long as any in it, each would keep those
+// before it.
 func (m *Memory) frame(depth int) *frame {
 	for depth >= len(m.frames) {
 		m.frames = append(m.frames, arena.Of[frame]{})

@@ -28,9 +28,9 @@ body:
       foot: [["Sum", "${sum(sums) | number(2)}"]]
 `
 
-// TestMemoryOfADocumentIsClearedForTheNext: documents that are made in one memory, one after the other, are
-// those that are made alone, also after one that was given up or had wrong data, and nothing of a document
-// is left in the memory.
+// TestMemoryOfADocumentIsClearedForTheNext: documents that are made in one memory, one after the
+// other, are those that are made alone, also after one that was given up or had wrong data, and
+// nothing of a document is left in the memory.
 func TestMemoryOfADocumentIsClearedForTheNext(t *testing.T) {
 	p, err := compile.Compile(t.Context(), []byte(memoryTemplate), compile.Options{File: "memory.yaml"})
 	if err != nil {

@@ -24,8 +24,8 @@ type Options struct {
 	Files fs.FS
 	// Limits bounds the template; zero fields mean the defaults.
 	Limits diag.Limits
-	// Families are the font families that there are beside those of the template; nil: not known, and
-	// the names that styles have are not checked.
+	// Families are the font families that there are beside those of the template; nil: not known,
+	// and the names that styles have are not checked.
 	Families []string
 	// Components keeps compiled components for the next compilation; nil: all are compiled.
 	Components *Components

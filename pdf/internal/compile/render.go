@@ -18,8 +18,8 @@ type BuildOptions struct {
 	Time time.Time
 	// Limits bounds the data and the expressions; zero fields mean the defaults.
 	Limits diag.Limits
-	// Memory is what the document is made in, which the caller resets when it is done with the document;
-	// nil: memory of its own.
+	// Memory is what the document is made in, which the caller resets when it is done with the
+	// document; nil: memory of its own.
 	Memory *Memory
 }
 
@@ -64,8 +64,8 @@ func (p *Plan) render(ctx context.Context, limits diag.Limits, mem *Memory) *ren
 	return r
 }
 
-// own is a render for what is made between other things: it has the place and the slots of now, and no
-// batch yet.
+// own is a render for what is made between other things: it has the place and the slots of now, and
+// no batch yet.
 func (r *render) own() *render {
 	own := r.mem.renders.One()
 	*own = render{ctx: r.ctx, plan: r.plan, m: r.m, mem: r.mem, at: r.at, most: r.most, static: r.static, counts: r.counts, filling: r.filling}
@@ -229,7 +229,8 @@ func (r *render) stream(blocks []block) iter.Seq2[doc.Node, error] {
 	}
 }
 
-// parting is how many blocks of the body, or rows of a table, lie between two partings of the memory.
+// parting is how many blocks of the body, or rows of a table, lie between two partings of the
+// memory.
 const parting = 256
 
 // goesOn reports whether what follows can still be made: err is of wrong data or a wrong template,

@@ -18,8 +18,8 @@ import (
 // What a component compiles to depends on its own source with its places, on the components that it
 // uses, on the files that it reads, and on the keys of the template that all expressions and styles
 // depend on: SHA-256 of all of these tell whether it is the same. A compiled component is never
-// changed, so that plans may share it. Its slots and spans keep their numbers: a plan that shares it
-// leaves the numbers of those that went unused.
+// changed, so that plans may share it. Its slots and spans keep their numbers: a plan that shares
+// it leaves the numbers of those that went unused.
 //
 // It is safe for concurrent use. Nil keeps nothing.
 type Components struct {
@@ -137,8 +137,8 @@ var freeKeys = []string{
 	"name", "title", "filename", "meta", "import", "components", "body", "header", "footer", "watermark", "outline", "attach", "viewer", "footnotes",
 }
 
-// environment hashes what all components depend on, whatever they are: the keys of the template but for
-// the free ones, the file of the theme, limits and fonts.
+// environment hashes what all components depend on, whatever they are: the keys of the template but
+// for the free ones, the file of the theme, limits and fonts.
 func (c *compiler) environment(root *strictyaml.Node, theme *themeFile) sum {
 	h := sha256.New()
 	for i, k := range root.Keys {
@@ -159,7 +159,8 @@ func (c *compiler) reuse(root *strictyaml.Node, theme *themeFile) {
 	if c.store == nil || len(c.components) == 0 {
 		return
 	}
-	// What stands before the components has few spans; a few more of them must not move those behind.
+	// What stands before the components has few spans; a few more of them must not move those
+	// behind.
 	const grain = 64
 	for len(c.plan.spans)%grain != 0 {
 		c.plan.spans = append(c.plan.spans, nil)
@@ -185,7 +186,8 @@ func (c *compiler) reuse(root *strictyaml.Node, theme *themeFile) {
 	}
 }
 
-// unchanged reports whether a component is that of the compilation before, but for those that it uses.
+// unchanged reports whether a component is that of the compilation before, but for those that it
+// uses.
 func (c *compiler) unchanged(k *keptComponent, d *component) bool {
 	return k != nil && k.key == keyOf(d) && k.fits(len(c.plan.slots), len(c.plan.spans)) &&
 		!slices.ContainsFunc(k.files, func(f keptFile) bool { return !c.sameFile(f) })
@@ -277,7 +279,8 @@ func pair(to map[*exprlang.Field]*exprlang.Field, before, now *exprlang.Type) {
 	}
 }
 
-// keep begins to note what the compilation of a component does; end keeps it when no problem was found.
+// keep begins to note what the compilation of a component does; end keeps it when no problem was
+// found.
 func (c *compiler) keep(d *component) (end func()) {
 	if c.next == nil {
 		return func() {}
@@ -299,8 +302,8 @@ func (c *compiler) keep(d *component) (end func()) {
 	}
 }
 
-// finished hands what was compiled to the next compilation. A compilation with problems leaves what was
-// there.
+// finished hands what was compiled to the next compilation. A compilation with problems leaves what
+// was there.
 func (c *compiler) finished(src []byte) {
 	if c.next == nil {
 		return

@@ -36,8 +36,8 @@ components:
   mark: {do: [{image: mark.png, alt: Our mark, width: 10mm}, {text: "see ${pageOf('end')}"}]}
 `
 
-// TestChangedComponentsAloneAreCompiledAgain counts what is compiled after changes of a template and of
-// the files that it reads, and holds what comes of it against a compilation of all.
+// TestChangedComponentsAloneAreCompiledAgain counts what is compiled after changes of a template
+// and of the files that it reads, and holds what comes of it against a compilation of all.
 func TestChangedComponentsAloneAreCompiledAgain(t *testing.T) {
 	kept := compile.NewComponents(1 << 20)
 	files := fstest.MapFS{"parts.yaml": {Data: []byte(reusableParts)}, "mark.png": {Data: []byte("a")}}

@@ -8,8 +8,8 @@ import (
 	"example.com/quire/pdf/internal/diag"
 )
 
-// static says which part of a template is made into a document without data: then expressions have no
-// value, and what they would print is a space.
+// static says which part of a template is made into a document without data: then expressions have
+// no value, and what they would print is a space.
 type static uint8
 
 const (

@@ -19,9 +19,9 @@ import (
 // "account.trades", is read row by row while the document is laid out. r is read by one document.
 //
 // The text is taken apart without decoding it: what stands before the first row, each row, and what
-// stands behind the last. The first part, with its objects closed, is decoded before layout begins; so
-// what the template reads must stand there. At the end the first and the last part are decoded as one
-// text, for what is wrong with the rest.
+// stands behind the last. The first part, with its objects closed, is decoded before layout begins;
+// so what the template reads must stand there. At the end the first and the last part are decoded
+// as one text, for what is wrong with the rest.
 func Stream(r io.Reader, path string) Data {
 	return &streamData{source: source{name: "data.json", in: bufio.NewReader(r)}, path: strings.Split(path, ".")}
 }
@@ -83,8 +83,8 @@ func names(path []step) []string {
 	return out
 }
 
-// early looks at the field of the path, which does not stand before the rows: the template must not need
-// it.
+// early looks at the field of the path, which does not stand before the rows: the template must not
+// need it.
 func (d *decoder) early() {
 	at := d.plan.readOf(names(d.path))
 	if at == nil {
@@ -248,7 +248,8 @@ type source struct {
 	in   *bufio.Reader
 	at   position // of the next byte
 	buf  []byte
-	// behind is the byte that the last item ended with: a comma or a bracket; 0: there was none yet.
+	// behind is the byte that the last item ended with: a comma or a bracket; 0: there was none
+	// yet.
 	behind byte
 }
 
@@ -301,8 +302,8 @@ func (s *source) str(most int64) error {
 }
 
 // head reads up to the bracket that opens the array at path, and says how many objects are open
-// there; 0: there is no such array, and all of the text was read. It reads the text as JSON but judges
-// nothing: the decoder does.
+// there; 0: there is no such array, and all of the text was read. It reads the text as JSON but
+// judges nothing: the decoder does.
 func (s *source) head(path []string, most int64) (text string, depth int, err error) {
 	var open []byte   // the brackets
 	var keys []string // the last key of each
@@ -341,8 +342,8 @@ func (s *source) head(path []string, most int64) (text string, depth int, err er
 	}
 }
 
-// item reads the next item of the array, up to the comma or the bracket behind it. more is false when
-// the array has ended.
+// item reads the next item of the array, up to the comma or the bracket behind it. more is false
+// when the array has ended.
 func (s *source) item(most int64) (at position, more bool, text string, err error) {
 	if s.behind == ']' {
 		return s.at, false, "", nil

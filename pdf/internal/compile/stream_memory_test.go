@@ -38,8 +38,8 @@ func (s *items) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestWhatIsStreamedLetsGoOfWhatCameBefore: what the first of many rows, or blocks, are made of is let go, also
-// where they hold blocks and loops of their own.
+// TestWhatIsStreamedLetsGoOfWhatCameBefore: what the first of many rows, or blocks, are made of is
+// let go, also where they hold blocks and loops of their own.
 func TestWhatIsStreamedLetsGoOfWhatCameBefore(t *testing.T) {
 	const head = "quire: 1\nname: m\nlang: en\nlocale: en\ntitle: T\ndata: {items: [{name: string, tags: [string]}]}\nbody:\n"
 	for name, body := range map[string]string{

@@ -145,8 +145,8 @@ func TestStreamedRowsEqualThoseInMemory(t *testing.T) {
 	}
 }
 
-// TestWrongStreamedData: faults before, in and behind the rows have the places that they have in the
-// text.
+// TestWrongStreamedData: faults before, in and behind the rows have the places that they have in
+// the text.
 func TestWrongStreamedData(t *testing.T) {
 	for _, c := range []struct{ name, json, want string }{
 		{"in front", `{"client": {"nme": "Ada"}, "trades": [{"id": 1}]}`, "1:12 client.name D204, 1:13 client.nme D205"},

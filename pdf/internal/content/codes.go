@@ -5,8 +5,8 @@ import "unicode/utf8"
 // Composite reports whether codes of the font stand for CIDs.
 func (f *Font) Composite() bool { return f.composite }
 
-// CID returns the CID of a code of a composite font; ok is false where its CMap is not read as a whole: a
-// predefined one but Identity, or one that builds on another.
+// CID returns the CID of a code of a composite font; ok is false where its CMap is not read as a
+// whole: a predefined one but Identity, or one that builds on another.
 func (f *Font) CID(b []byte) (cid uint32, ok bool) {
 	if !f.mapped || len(b) == 0 {
 		return 0, false

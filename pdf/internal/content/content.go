@@ -2,8 +2,8 @@
 // an [Interpreter] follows operators, graphics state, forms and fonts, and tells what each operator
 // shows and where. Text, search, redaction and comparison stand on it.
 //
-// Content is hostile input: operators, nested forms, saved states and glyphs are bounded, and a form
-// that draws itself is followed once.
+// Content is hostile input: operators, nested forms, saved states and glyphs are bounded, and a
+// form that draws itself is followed once.
 package content
 
 import (
@@ -30,8 +30,8 @@ const (
 	mostGlyphs    = 20_000_000
 	// So many bytes of content count as an operator, for content may be nothing but white space.
 	bytesOfOperator = 32
-	// What many fonts share is read for each of them: so many bytes of their programs and maps count as an
-	// operator, and an entry of their arrays as several.
+	// What many fonts share is read for each of them: so many bytes of their programs and maps
+	// count as an operator, and an entry of their arrays as several.
 	bytesOfFont      = 2
 	operatorsOfEntry = 4
 	mostForms        = 12 // forms that draw forms
@@ -120,8 +120,8 @@ func New(src Source) *Interpreter {
 	return &Interpreter{src: src, fonts: map[string]*Font{}, left: mostOperators, glyphs: mostGlyphs}
 }
 
-// Again returns an Interpreter with limits of its own for the same objects: fonts that in has read are
-// known to it.
+// Again returns an Interpreter with limits of its own for the same objects: fonts that in has read
+// are known to it.
 func (in *Interpreter) Again() *Interpreter {
 	return &Interpreter{src: in.src, fonts: in.fonts, left: mostOperators, glyphs: mostGlyphs}
 }

@@ -154,8 +154,8 @@ func TestPlacesOfWords(t *testing.T) {
 	}
 }
 
-// TestHostileContentIsBounded: operators, states, marks and points of paths end in typed errors, and
-// a form that draws itself is followed once.
+// TestHostileContentIsBounded: operators, states, marks and points of paths end in typed errors,
+// and a form that draws itself is followed once.
 func TestHostileContentIsBounded(t *testing.T) {
 	f, resources := fonts(sampleCMap)
 	for name, c := range map[string]struct{ content, limit string }{

@@ -14,8 +14,8 @@ import (
 // form each time that it is drawn.
 const mostOperators = 20_000_000
 
-// Content, and data that many fonts may share, count as operators by their length: they may be nothing
-// but white space.
+// Content, and data that many fonts may share, count as operators by their length: they may be
+// nothing but white space.
 const bytesOfOperator = 32
 
 // Check judges a file against standards that standard.Set returned: it walks what the trailer leads
@@ -366,8 +366,9 @@ func (c *checker) content(page cos.Ref, data []byte, resources cos.Dict, marks [
 	})
 }
 
-// device returns how many components the device colours have that a colour space ends in, 0 for none:
-// as itself, as the base of indexed colours and patterns, or as what stands for colours of inks (8.6).
+// device returns how many components the device colours have that a colour space ends in, 0 for
+// none: as itself, as the base of indexed colours and patterns, or as what stands for colours of
+// inks (8.6).
 func (c *checker) device(o cos.Object, depth int) int {
 	switch v := c.e.resolve(o).(type) {
 	case cos.Name:

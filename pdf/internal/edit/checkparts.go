@@ -97,8 +97,8 @@ func (c *checker) glyphs() error {
 	return nil
 }
 
-// program returns the font program of a font, none where it has none that is read, or nobody knows which;
-// it notes where what says of its glyphs stands.
+// program returns the font program of a font, none where it has none that is read, or nobody knows
+// which; it notes where what says of its glyphs stands.
 func (c *checker) program(s *shown) cos.Ref {
 	s.own, s.at = c.e.dict(s.font.Object), refOf(s.font.Object)
 	if s.font.Composite() {
@@ -145,8 +145,8 @@ func (c *checker) fonts(program cos.Ref, all []*shown) error {
 	return nil
 }
 
-// font shows the characters of one font. What is not known of it, such as the CIDs of a CMap that is not
-// read, is passed over.
+// font shows the characters of one font. What is not known of it, such as the CIDs of a CMap that
+// is not read, is passed over.
 func (c *checker) font(p *font.Embedded, s *shown) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
@@ -184,8 +184,8 @@ func (c *checker) font(p *font.Embedded, s *shown) error {
 	return nil
 }
 
-// listed shows the first CID that the CIDSet of a subset is wrong about (ISO 19005-1, 6.3.5). One whose
-// CIDs are turned into glyphs by a map is passed over.
+// listed shows the first CID that the CIDSet of a subset is wrong about (ISO 19005-1, 6.3.5). One
+// whose CIDs are turned into glyphs by a map is passed over.
 func (c *checker) listed(p *font.Embedded, s *shown) {
 	set := c.e.dict(s.own.Get("FontDescriptor")).Get("CIDSet")
 	_, ok := c.e.resolve(set).(*stream)
@@ -217,8 +217,8 @@ func byCode(p *font.Embedded, f *content.Font, code []byte) (ids []font.GID, kno
 	return p.ByCode(font.Code{Value: code[0], Name: name, Text: text, Mac: mac}, content.NameText)
 }
 
-// byCID returns what finds the glyph of a code of a composite font, whose CIDFont is own (ISO 32000-2,
-// 9.7.4.2). A CIDFont whose program is not of its kind is passed over: readers differ.
+// byCID returns what finds the glyph of a code of a composite font, whose CIDFont is own (ISO
+// 32000-2, 9.7.4.2). A CIDFont whose program is not of its kind is passed over: readers differ.
 func (c *checker) byCID(p *font.Embedded, own cos.Dict) func(*font.Embedded, *content.Font, []byte) ([]font.GID, bool) {
 	var toGID []byte
 	known := p.CFF() == (c.e.name(own.Get("Subtype")) == "CIDFontType0")

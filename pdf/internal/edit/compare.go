@@ -42,8 +42,8 @@ type Digest struct {
 
 // Difference is one thing that the second file has otherwise.
 type Difference struct {
-	// Part is document, pages, text, drawing, resources, annotations, fields, attachments, bookmarks, tags
-	// or pixels.
+	// Part is document, pages, text, drawing, resources, annotations, fields, attachments,
+	// bookmarks, tags or pixels.
 	Part string `json:"part"`
 	// Kind is added, removed, changed or moved; unreadable: whether it differs cannot be told.
 	Kind string `json:"kind"`
@@ -78,10 +78,10 @@ type side struct {
 	labels labelRanges
 }
 
-// Compare tells in what two files differ: what they say of themselves, pages, text with its places, what
-// is drawn, fonts and images, annotations, values of fields, attachments, bookmarks and tags. How files
-// are written is no difference: names and numbers of objects, compression, order. Limits are those of
-// reading.
+// Compare tells in what two files differ: what they say of themselves, pages, text with its places,
+// what is drawn, fonts and images, annotations, values of fields, attachments, bookmarks and tags.
+// How files are written is no difference: names and numbers of objects, compression, order. Limits
+// are those of reading.
 func Compare(ctx context.Context, a, b *Document, o CompareOptions) (*Comparison, error) {
 	c := &comparing{out: &Comparison{Differences: []Difference{}}, pairs: map[int]int{}, told: map[string]bool{}}
 	for i, d := range [2]*Document{a, b} {
@@ -424,8 +424,8 @@ func (c *comparing) page(ctx context.Context, n int, prints [2][]string) error {
 	return nil
 }
 
-// runs calls differ with the stretches of two lists that have nothing in common, and same with those
-// that have, each next to each other.
+// runs calls differ with the stretches of two lists that have nothing in common, and same with
+// those that have, each next to each other.
 func (*comparing) runs(pairs [][2]int, a, b int, differ func(i, j [2]int), same func([][2]int)) {
 	i, j := 0, 0
 	for len(pairs) > 0 {
@@ -520,7 +520,8 @@ func (c *comparing) lines(part string, pairs [][2]int, lines [2][]string) {
 	}, nil)
 }
 
-// tags compares the structure trees: the elements in their order, with their depth and what they say.
+// tags compares the structure trees: the elements in their order, with their depth and what they
+// say.
 func (c *comparing) tags() {
 	var lines [2][]string
 	for i, s := range c.sides {

@@ -126,7 +126,8 @@ type looker struct {
 	all, full strings.Builder
 }
 
-// styles are the operators that say what is drawn looks like, and which of them take each other's place.
+// styles are the operators that say what is drawn looks like, and which of them take each other's
+// place.
 var styles = map[string]string{
 	"g": "fill", "rg": "fill", "k": "fill", "sc": "fill", "scn": "fill", "G": "line", "RG": "line", "K": "line", "SC": "line", "SCN": "line",
 	"cs": "fill", "CS": "line", "w": "w", "J": "J", "j": "j", "M": "M", "d": "d", "i": "i", "ri": "ri", "gs": "gs",

@@ -8,8 +8,8 @@ import (
 
 // Draft is what a file is written from: the objects of a document, and over them those that were
 // changed or added, whose numbers are span and up. The objects of drafts that are merged into it
-// stand in the same space of numbers: those of the n-th, from 1, are 2·n·span and up. Nothing is read
-// before it is asked for.
+// stand in the same space of numbers: those of the n-th, from 1, are 2·n·span and up. Nothing is
+// read before it is asked for.
 //
 // What cannot be read is null to those who ask, and the first error is kept: whoever writes a
 // Draft, or judges one, returns Err.
@@ -41,8 +41,8 @@ func NewDraft(d *Document) *Draft {
 	return e
 }
 
-// own returns the reference to a dictionary of the trailer, which gets an object of its own where it
-// stands in the trailer itself, as in some damaged files.
+// own returns the reference to a dictionary of the trailer, which gets an object of its own where
+// it stands in the trailer itself, as in some damaged files.
 func (e *Draft) own(o cos.Object) cos.Ref {
 	if d, ok := o.(cos.Dict); ok {
 		return e.add(d)

@@ -14,8 +14,8 @@ import (
 	"example.com/quire/pdf/internal/content"
 )
 
-// Piece is what is drawn on pages: a page as a form XObject (ISO 32000-2, 8.10), upright as a reader
-// sees it.
+// Piece is what is drawn on pages: a page as a form XObject (ISO 32000-2, 8.10), upright as a
+// reader sees it.
 type Piece struct {
 	form   cos.Ref
 	m      content.Matrix // from the page's coordinates to points from the lower left corner of what is seen
@@ -64,8 +64,8 @@ func (x *Import) Page(i int) (Piece, error) {
 	return p, nil
 }
 
-// Part returns the left upper part of a page, of a width and a height in points. It is for pages that
-// are asked for once.
+// Part returns the left upper part of a page, of a width and a height in points. It is for pages
+// that are asked for once.
 func (x *Import) Part(i int, width, height float64) (Piece, error) {
 	p, err := x.Page(i)
 	if err != nil {
@@ -274,8 +274,8 @@ func (e *Draft) parts(page cos.Dict) cos.Array {
 	return nil
 }
 
-// enclosed returns the content of a page between what saves the graphics state and what restores it,
-// so that what is drawn behind finds it as at the beginning.
+// enclosed returns the content of a page between what saves the graphics state and what restores
+// it, so that what is drawn behind finds it as at the beginning.
 func (e *Draft) enclosed(i int, contents cos.Array) cos.Array {
 	ref := e.pages[i].Ref
 	if e.closed[ref.Num] || len(contents) == 0 {
@@ -290,8 +290,8 @@ func (e *Draft) enclosed(i int, contents cos.Array) cos.Array {
 	return append(out, e.add(&stream{data: after}))
 }
 
-// brackets returns what stands before and behind content so that all that it begins ends, and nothing
-// ends that it did not begin.
+// brackets returns what stands before and behind content so that all that it begins ends, and
+// nothing ends that it did not begin.
 func brackets(data []byte) (before, after []byte) {
 	depth, below, marks, text := 0, 0, 0, false
 	// Errors are those of nesting, behind which nothing is read.
@@ -359,8 +359,8 @@ func rectangle(b [4]float64) (a cos.Array) {
 	return a
 }
 
-// untagger takes content out of the structure tree: what is drawn as an artifact, or on another page,
-// has no place there (14.8.2.2.1).
+// untagger takes content out of the structure tree: what is drawn as an artifact, or on another
+// page, has no place there (14.8.2.2.1).
 type untagger struct {
 	src    *source
 	done   map[cos.Ref]cos.Object
@@ -418,8 +418,8 @@ func (u *untagger) xobject(o cos.Object, depth int) cos.Object {
 	return u.done[r]
 }
 
-// content returns content without its marks, but for those of layers and of text that stands for what
-// is drawn.
+// content returns content without its marks, but for those of layers and of text that stands for
+// what is drawn.
 func (u *untagger) content(data []byte, resources cos.Dict) []byte {
 	if !u.tagged {
 		return data

@@ -54,7 +54,8 @@ type gap struct {
 	horizontal bool
 }
 
-// pruned returns the resources of a level with its new XObjects and without those that it does not draw.
+// pruned returns the resources of a level with its new XObjects and without those that it does not
+// draw.
 func (l *level) pruned(e *Draft) cos.Dict {
 	var out cos.Dict
 	for _, x := range e.dict(l.resources.Get("XObject")) {
@@ -149,8 +150,8 @@ func (x *eraser) write(ev *content.Event) error {
 			if len(x.boxes) == 0 {
 				break
 			}
-			// Where text goes on is said when some is shown: what lay between would tell how wide each
-			// character was that is gone.
+			// Where text goes on is said when some is shown: what lay between would tell how wide
+			// each character was that is gone.
 			l.moved = true
 			if ev.Op == "TD" {
 				l.emit("TL", []cos.Object{thousandths(ev.State.Leading)})
@@ -248,9 +249,9 @@ func (x *eraser) inside(points []content.Point) bool {
 }
 
 // show writes an operator that shows text without the characters in boxes. What is left on a line
-// behind them moves by less than the size of its letters, so that the space in their place is a whole
-// number of those: how wide a text was tells much of what it said. Nothing else of where they stood is
-// written.
+// behind them moves by less than the size of its letters, so that the space in their place is a
+// whole number of those: how wide a text was tells much of what it said. Nothing else of where they
+// stood is written.
 func (x *eraser) show(l *level, ev *content.Event) {
 	if ev.Op == "\"" && len(ev.Args) >= 3 {
 		l.emit("Tw", ev.Args[len(ev.Args)-3:len(ev.Args)-2])
@@ -316,8 +317,8 @@ func (l *level) place(m content.Matrix) {
 	l.moved = false
 }
 
-// after returns how far, along the line and across it, a place is from that of a gap; ok is false where
-// the lines have other directions or sizes.
+// after returns how far, along the line and across it, a place is from that of a gap; ok is false
+// where the lines have other directions or sizes.
 func (g *gap) after(m content.Matrix) (along, across float64, ok bool) {
 	inverse, ok := g.place.Inverse()
 	by := m.Mul(inverse)
@@ -354,8 +355,8 @@ func (l *level) on(x *eraser, s *content.State) {
 	}
 }
 
-// stays takes note of a character that stays, the first of those given: what stands close behind a gap is
-// moved with it, as is all behind that on the line; what stands elsewhere ends the line.
+// stays takes note of a character that stays, the first of those given: what stands close behind a
+// gap is moved with it, as is all behind that on the line; what stands elsewhere ends the line.
 func (x *eraser) stays(l *level, s *content.State, glyphs []content.Glyph) {
 	g := &glyphs[0]
 	l.on(x, s)

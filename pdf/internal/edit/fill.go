@@ -294,8 +294,8 @@ func (e *Draft) fieldLooks(f *field, kind form.Kind) (out []FieldLook) {
 	return out
 }
 
-// lookOf describes the appearance of a widget by what its field and its own dictionary say; false: it
-// has no room.
+// lookOf describes the appearance of a widget by what its field and its own dictionary say; false:
+// it has no room.
 func (e *Draft) lookOf(f *field, kind form.Kind, w cos.Ref) (l FieldLook, ok bool) {
 	d := e.dict(w)
 	box := e.box(d.Get("Rect"), [4]float64{})

@@ -11,8 +11,8 @@ import (
 	"example.com/quire/pdf/internal/content"
 )
 
-// Unshown returns the appearances that fields with a value lack, which Show takes: Flatten would lose
-// their values.
+// Unshown returns the appearances that fields with a value lack, which Show takes: Flatten would
+// lose their values.
 func (e *Draft) Unshown() (looks []FieldLook) {
 	for _, f := range e.fields() {
 		kind := e.kindOf(&f)
@@ -207,8 +207,8 @@ func (x *flattener) draw(out []byte, page int, elem cos.Ref, w cos.Ref, name cos
 	return out
 }
 
-// element returns the structure element of a widget, zero where it has none, and forgets its place in
-// the parent tree.
+// element returns the structure element of a widget, zero where it has none, and forgets its place
+// in the parent tree.
 func (x *flattener) element(w cos.Dict) cos.Ref {
 	key := x.e.integer(w.Get("StructParent"), -1)
 	r := refOf(x.parents[key])
@@ -219,8 +219,8 @@ func (x *flattener) element(w cos.Dict) cos.Ref {
 	return r
 }
 
-// content makes marked content of a page what an element has in the place of a widget, and returns its
-// number.
+// content makes marked content of a page what an element has in the place of a widget, and returns
+// its number.
 func (x *flattener) content(page int, elem, w cos.Ref) int {
 	e := x.e
 	p := &e.pages[page]

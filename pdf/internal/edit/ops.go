@@ -55,8 +55,8 @@ func (e *Draft) Rotate(pages []int, degrees int) error {
 	return nil
 }
 
-// Crop sets what is shown of pages: left, bottom, right and top in points, in the coordinates of the
-// page. What lies outside stays in the file.
+// Crop sets what is shown of pages: left, bottom, right and top in points, in the coordinates of
+// the page. What lies outside stays in the file.
 func (e *Draft) Crop(pages []int, box [4]float64) error {
 	for _, i := range unique(pages) {
 		media := e.box(e.pages[i].Dict.Get("MediaBox"), letter)

@@ -45,8 +45,8 @@ var prunable = map[string]cos.Name{
 	"cs": "ColorSpace", "CS": "ColorSpace", "BDC": "Properties", "DP": "Properties", "EI": "ColorSpace", // of an inline image (8.9.7)
 }
 
-// mostUses bounds the names of resources that are looked up for all pages together: beyond, pages keep
-// what they have.
+// mostUses bounds the names of resources that are looked up for all pages together: beyond, pages
+// keep what they have.
 const mostUses = 20_000_000
 
 // use is a resource that content names.
@@ -91,9 +91,9 @@ type followed struct {
 	resources cos.Dict
 }
 
-// of returns what the content of a page names, and the forms, patterns and appearances that are drawn
-// on it. Names in forms with resources of their own are taken for those of the page, too, as some
-// readers do: that keeps too much rather than too little. all says that everything is to stay.
+// of returns what the content of a page names, and the forms, patterns and appearances that are
+// drawn on it. Names in forms with resources of their own are taken for those of the page, too, as
+// some readers do: that keeps too much rather than too little. all says that everything is to stay.
 func (p *pruner) of(ctx context.Context, page, resources cos.Dict) (used map[use]bool, all bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
@@ -205,8 +205,8 @@ func (p *pruner) prune(ctx context.Context, i int) error {
 	return nil
 }
 
-// lends reports whether what resources hold may use them itself: fonts whose glyphs are content, without
-// resources of their own (9.6.4).
+// lends reports whether what resources hold may use them itself: fonts whose glyphs are content,
+// without resources of their own (9.6.4).
 func (e *Draft) lends(resources cos.Dict) bool {
 	for _, x := range e.dict(resources.Get("Font")) {
 		if f := e.dict(x.Value); e.name(f.Get("Subtype")) == "Type3" && f.Get("Resources") == nil {
@@ -216,8 +216,8 @@ func (e *Draft) lends(resources cos.Dict) bool {
 	return false
 }
 
-// sums are hashes of the data of streams, each made once: of how they begin and how long they are, and
-// of all where that is the same as that of another.
+// sums are hashes of the data of streams, each made once: of how they begin and how long they are,
+// and of all where that is the same as that of another.
 type sums struct{ starts, whole map[uint32][sha256.Size]byte }
 
 // startBytes is what is read of a stream that is like no other.

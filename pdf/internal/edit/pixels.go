@@ -13,8 +13,8 @@ import (
 // mostPixels bounds the samples of an image whose pixels are changed, in bytes.
 const mostPixels = 128 << 20
 
-// blanked returns an image with the samples in areas of the unit square set to 0, and so those of its
-// masks; nil where its format is not one that is read here.
+// blanked returns an image with the samples in areas of the unit square set to 0, and so those of
+// its masks; nil where its format is not one that is read here.
 func (x *eraser) blanked(o cos.Object, areas []content.Rect) *stream {
 	s, ok := x.e.resolve(o).(*stream)
 	if !ok {
@@ -138,8 +138,8 @@ func (x *eraser) components(o cos.Object) int64 {
 	return 0
 }
 
-// blank sets the bits of pixels to 0 whose place meets an area; pixels have so many bits, rows begin
-// at bytes, the topmost first.
+// blank sets the bits of pixels to 0 whose place meets an area; pixels have so many bits, rows
+// begin at bytes, the topmost first.
 func blank(data []byte, w, h, bits int64, areas []content.Rect) {
 	row := (w*bits + 7) / 8
 	for _, a := range areas {

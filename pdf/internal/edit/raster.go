@@ -17,8 +17,8 @@ import (
 	"example.com/quire/pdf/internal/diag"
 )
 
-// Picture is a page as it is drawn: three bytes for each pixel, from the left to the right and from the
-// top down.
+// Picture is a page as it is drawn: three bytes for each pixel, from the left to the right and from
+// the top down.
 type Picture struct {
 	Width, Height int
 	RGB           []byte
@@ -94,7 +94,8 @@ func (l *limited) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// readPPM reads one of the pictures that pdftoppm writes, one behind the other; io.EOF where there is none.
+// readPPM reads one of the pictures that pdftoppm writes, one behind the other; io.EOF where there
+// is none.
 func readPPM(in *bufio.Reader) (*Picture, error) {
 	var p Picture
 	var most int
@@ -122,7 +123,8 @@ func cmpErr(err error) error {
 	return err
 }
 
-// pixels compares the pages as they are drawn. What is drawn of each file is read once, page by page.
+// pixels compares the pages as they are drawn. What is drawn of each file is read once, page by
+// page.
 func (c *comparing) pixels(ctx context.Context, o CompareOptions) error {
 	dpi := o.DPI
 	if dpi == 0 {

@@ -2,8 +2,9 @@ package edit
 
 import "example.com/quire/pdf/cos"
 
-// recent holds small objects that were read last, each in the place of its number: a draft asks for the
-// same ones again and again, and would have them parsed each time. Nobody changes what a draft gives.
+// recent holds small objects that were read last, each in the place of its number: a draft asks for
+// the same ones again and again, and would have them parsed each time. Nobody changes what a draft
+// gives.
 type recent [512]struct {
 	ref cos.Ref
 	is  cos.Object

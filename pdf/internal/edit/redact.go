@@ -16,8 +16,8 @@ import (
 	"example.com/quire/pdf/standard"
 )
 
-// RedactOptions say what is taken out of a document: text that matches, wherever it stands, and what
-// lies in boxes.
+// RedactOptions say what is taken out of a document: text that matches, wherever it stands, and
+// what lies in boxes.
 type RedactOptions struct {
 	Text, Regexp string       // as in SearchOptions; at most one of them
 	Case         bool         // alike
@@ -87,8 +87,8 @@ func notProvable(place, why string) error {
 
 // Redact takes out of a draft what the options say: characters, pixels and paths of pages, and the
 // copies that files have of text: ActualText and alternative texts, annotations, values of fields,
-// bookmarks, metadata. Attachments, scripts, XFA, thumbnails and private data go as a whole. What is
-// written from the draft must be held against Proved.
+// bookmarks, metadata. Attachments, scripts, XFA, thumbnails and private data go as a whole. What
+// is written from the draft must be held against Proved.
 func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error) {
 	r := &Redaction{}
 	if o.Text != "" || o.Regexp != "" {
@@ -144,7 +144,8 @@ func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error)
 	return r, e.err
 }
 
-// match adds the boxes of the text that matches. A page of which not all text can be told is refused.
+// match adds the boxes of the text that matches. A page of which not all text can be told is
+// refused.
 func (r *Redaction) match(ctx context.Context, e *Draft) error {
 	reader := newReader(e, nil)
 	r.content = reader.in
@@ -177,7 +178,8 @@ func (r *Redaction) match(ctx context.Context, e *Draft) error {
 	return nil
 }
 
-// every returns the matches in contents, in what they say and in what they draw where that is another.
+// every returns the matches in contents, in what they say and in what they draw where that is
+// another.
 func (r *Redaction) every(ctx context.Context, in *content.Interpreter, place string, contents ...content.Content) ([]Match, error) {
 	var out []Match
 	defer func() { in.Drawn = false }()
@@ -651,7 +653,8 @@ func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref
 	return nil
 }
 
-// inBoxes reports whether the middle of a glyph lies in one of the boxes: half of its width and height.
+// inBoxes reports whether the middle of a glyph lies in one of the boxes: half of its width and
+// height.
 func inBoxes(q content.Quad, boxes []content.Rect) bool {
 	if len(boxes) == 0 {
 		return false

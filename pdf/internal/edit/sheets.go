@@ -130,7 +130,8 @@ func (g *grid) room() (w, h float64) {
 	return (g.width - 2*g.Margin - float64(g.columns-1)*g.Gap) / float64(g.columns), (g.height - 2*g.Margin - float64(g.rows-1)*g.Gap) / float64(g.rows)
 }
 
-// cell returns the matrix of a page in the k-th place, row by row, and how much smaller it makes it.
+// cell returns the matrix of a page in the k-th place, row by row, and how much smaller it makes
+// it.
 func (g *grid) cell(k int, p Piece) (m content.Matrix, scale float64) {
 	w, h := g.room()
 	scale = min(w/p.Width, h/p.Height)

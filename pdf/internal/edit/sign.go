@@ -27,8 +27,8 @@ type Signature struct {
 	Location string
 	Contact  string
 	Time     time.Time
-	// Certify is what later changes the signature allows: 1 none, 2 filling and signing, 3 notes too.
-	// 0: it says nothing of them.
+	// Certify is what later changes the signature allows: 1 none, 2 filling and signing, 3 notes
+	// too. 0: it says nothing of them.
 	Certify int
 	Room    int       // bytes of the CMS data
 	Look    *Document // of one page, which is shown; nil: nothing is
@@ -39,8 +39,8 @@ type Prepared struct {
 	Field string
 	doc   *Document
 	more  []byte
-	// The signature stands from before to after, brackets included, as offsets in the file; all else is
-	// signed.
+	// The signature stands from before to after, brackets included, as offsets in the file; all
+	// else is signed.
 	before, after int64
 }
 
@@ -211,8 +211,8 @@ func (e *Draft) signatureField(s *Signature) (field, error) {
 	return f, nil
 }
 
-// form makes the file's form one with signatures, which is only appended to (12.7.3), and adds a field
-// to it.
+// form makes the file's form one with signatures, which is only appended to (12.7.3), and adds a
+// field to it.
 func (e *Draft) form(f cos.Ref) {
 	o := e.catalog().Get("AcroForm")
 	form := with(e.dict(o), "SigFlags", cos.Int(e.integer(e.dict(o).Get("SigFlags"), 0)|3))
@@ -392,8 +392,8 @@ func (p *Prepared) WriteTo(w io.Writer) (int64, error) {
 	return n + int64(m), err
 }
 
-// Prepared returns the signature of a file that was prepared and is not signed: the one whose data is
-// zeros, and that covers the whole file.
+// Prepared returns the signature of a file that was prepared and is not signed: the one whose data
+// is zeros, and that covers the whole file.
 func (d *Document) Prepared() (*Prepared, error) {
 	for _, s := range NewDraft(d).signatures() {
 		if s.end == d.Size && len(bytes.Trim(s.contents, "\x00")) == 0 && s.fault == "" {

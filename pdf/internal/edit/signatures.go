@@ -46,8 +46,9 @@ func (e *Draft) signatures() (out []signed) {
 }
 
 // extent finds what a signature covers and says what is wrong with it. The byte range is that of
-// PAdES and of ISO 32000-2, 12.8.1: everything from the first byte on, but for the hexadecimal string
-// of this very signature with its brackets. What deviates is how signatures are wrapped or forged.
+// PAdES and of ISO 32000-2, 12.8.1: everything from the first byte on, but for the hexadecimal
+// string of this very signature with its brackets. What deviates is how signatures are wrapped or
+// forged.
 func (e *Draft) extent(s *signed) string {
 	contents, ok := cos.Bytes(e.resolve(s.value.Get("Contents")))
 	if !ok || len(contents) == 0 {
@@ -138,9 +139,9 @@ type differ struct {
 	covers bool
 }
 
-// compare returns what changed since a revision, by the objects that the file has now in the place of
-// those that it had: a change is allowed when it is one of those that filling, signing and notes make
-// (12.8.2.2.2), each within what the signature allows; all others are not.
+// compare returns what changed since a revision, by the objects that the file has now in the place
+// of those that it had: a change is allowed when it is one of those that filling, signing and notes
+// make (12.8.2.2.2), each within what the signature allows; all others are not.
 func (d *differ) compare() []Change {
 	old, e := d.old, d.now
 	d.pages, d.fields, d.tree, d.within = map[uint32]int{}, map[uint32]field{}, map[uint32]bool{}, map[uint32]func(){}
@@ -601,8 +602,8 @@ func (d *differ) node(num uint32, x, y cos.Dict) {
 	d.told(num, "the parent tree", 2, other)
 }
 
-// unique notes an entry of the old parent tree that the new one has more than once or no more: what is
-// added may not come in the place of what was there.
+// unique notes an entry of the old parent tree that the new one has more than once or no more: what
+// is added may not come in the place of what was there.
 func (d *differ) unique() {
 	times := map[int64]int{}
 	for _, n := range d.now.numbers(d.now.dict(d.now.catalog().Get("StructTreeRoot")).Get("ParentTree")) {

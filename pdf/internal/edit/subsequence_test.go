@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCommonSubsequencesAreTheLongest: as long as those that are found by the table of all lengths, and
-// in order.
+// TestCommonSubsequencesAreTheLongest: as long as those that are found by the table of all lengths,
+// and in order.
 func TestCommonSubsequencesAreTheLongest(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: the same lists each time

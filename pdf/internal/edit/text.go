@@ -326,7 +326,8 @@ func (f *flow) word(w content.Word, line int) {
 }
 
 // flows returns the text of a page in the orders in which it is searched: that of reading, the same
-// with words joined that a hyphen divides at the end of a line, and as it was drawn where all is set.
+// with words joined that a hyphen divides at the end of a line, and as it was drawn where all is
+// set.
 func flows(t *content.Text, all bool) []*flow {
 	read, whole, drawn := &flow{}, &flow{}, &flow{}
 	divided := false

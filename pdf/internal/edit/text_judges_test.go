@@ -20,8 +20,8 @@ import (
 // mostCompared is the size of the samples whose words are compared.
 const mostCompared = 4 << 20
 
-// TestTextOfSamplesIsThatOfPoppler: over the samples of other makers the words of each page are those
-// that pdftotext finds, nearly all.
+// TestTextOfSamplesIsThatOfPoppler: over the samples of other makers the words of each page are
+// those that pdftotext finds, nearly all.
 func TestTextOfSamplesIsThatOfPoppler(t *testing.T) {
 	type result struct {
 		file         string

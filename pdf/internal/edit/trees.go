@@ -61,8 +61,8 @@ func (e *Draft) names(root cos.Object) (out []named) {
 // perLeaf is how many entries share a leaf of a tree.
 const perLeaf = 64
 
-// tree makes a name tree or a number tree (ISO 32000-2, 7.9.6 and 7.9.7) of keys in their order, each with
-// its value behind it; nil of nothing. list is what its leaves call them.
+// tree makes a name tree or a number tree (ISO 32000-2, 7.9.6 and 7.9.7) of keys in their order,
+// each with its value behind it; nil of nothing. list is what its leaves call them.
 func (e *Draft) tree(list cos.Name, entries cos.Array) cos.Object {
 	var kids cos.Array
 	for leaf := range slices.Chunk(entries, 2*perLeaf) {

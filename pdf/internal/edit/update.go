@@ -21,8 +21,8 @@ func (d *Document) MayUpdate() error {
 	return nil
 }
 
-// update returns what is appended to the file of a draft: the objects that were changed or added, and
-// what they lead to of other documents. at is where the object mark begins in it.
+// update returns what is appended to the file of a draft: the objects that were changed or added,
+// and what they lead to of other documents. at is where the object mark begins in it.
 func (e *Draft) update(ctx context.Context, deflater cos.Deflater, most int64, mark cos.Ref) (b []byte, at int, err error) {
 	if err := e.base.MayUpdate(); err != nil {
 		return nil, 0, err

@@ -19,8 +19,8 @@ import (
 // Verdict tells what a signature proves.
 type Verdict struct {
 	Field string `json:"field"`
-	// Valid says that everything below is as it should be: the signature is intact, all changes since
-	// are allowed, and the signer is trusted.
+	// Valid says that everything below is as it should be: the signature is intact, all changes
+	// since are allowed, and the signer is trusted.
 	Valid bool `json:"valid"`
 	// Integrity is intact, broken or unknown (an algorithm or a form that is not known).
 	Integrity string `json:"integrity"`
@@ -30,7 +30,8 @@ type Verdict struct {
 	// Later is none, allowed, forbidden or unknown: what was done to the file since.
 	Later   string   `json:"later"`
 	Changes []Change `json:"changes,omitempty"`
-	// Trust is trusted, untrusted or expired: what the chain of certificates says by the roots given.
+	// Trust is trusted, untrusted or expired: what the chain of certificates says by the roots
+	// given.
 	Trust string `json:"trust"`
 	// Reasons say why the verdict is as it is.
 	Reasons []string `json:"reasons"`
@@ -43,8 +44,8 @@ type Verdict struct {
 	Stamper   *Party     `json:"stamper,omitempty"`
 	Reason    string     `json:"reason,omitempty"`
 	Location  string     `json:"location,omitempty"`
-	// Certifies is what changes the author allows: 1 none, 2 filling and signing, 3 notes too; 0: it is
-	// no certification.
+	// Certifies is what changes the author allows: 1 none, 2 filling and signing, 3 notes too; 0:
+	// it is no certification.
 	Certifies int `json:"certifies,omitempty"`
 }
 

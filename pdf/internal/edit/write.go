@@ -21,8 +21,8 @@ type WriteOptions struct {
 
 // Write writes what the catalog of a draft leads to as a file of its own: what nothing refers to
 // stays behind, streams are copied as they are encoded, and all else goes into object streams. The
-// file is of PDF 2.0 when one of the documents is that its pages are of, or when it is encrypted; else of 1.7, or of
-// 1.4 when it claims PDF/A-1.
+// file is of PDF 2.0 when one of the documents is that its pages are of, or when it is encrypted;
+// else of 1.7, or of 1.4 when it claims PDF/A-1.
 func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Summary, error) {
 	version := cos.V17
 	switch {

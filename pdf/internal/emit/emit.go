@@ -52,8 +52,8 @@ type Options struct {
 
 // Signature says how a document is signed while it is written.
 type Signature struct {
-	// Field is the full name of a signature field of the document; empty: a new one on the first page,
-	// which shows nothing.
+	// Field is the full name of a signature field of the document; empty: a new one on the first
+	// page, which shows nothing.
 	Field   string
 	Dict    cos.Dict // of the signature, as cos.Writer.PutSignature takes it
 	Certify bool     // it is the author's, which says what may be changed later (ISO 32000-2, 12.8.2.2)
@@ -113,8 +113,8 @@ type Emitter struct {
 	formFonts []string // names of those that fields are typed in
 }
 
-// Range is where the content of a page lies in the file: the bytes from From to before To. A page that
-// waited for the number of pages has two.
+// Range is where the content of a page lies in the file: the bytes from From to before To. A page
+// that waited for the number of pages has two.
 type Range struct {
 	Page     int // from 1
 	From, To int64
@@ -353,8 +353,8 @@ func (e *Emitter) draw(c *content, p *layout.Page, pi *pageInfo) (cos.Ref, error
 	return ref, err
 }
 
-// Ranges returns where the contents of pages lie, in the order of the file. The emitter does not use
-// them again.
+// Ranges returns where the contents of pages lie, in the order of the file. The emitter does not
+// use them again.
 func (e *Emitter) Ranges() []Range { return e.ranges }
 
 // writePage writes the page object; late is its second content stream.

@@ -14,8 +14,8 @@ import (
 	"example.com/quire/pdf/internal/tag"
 )
 
-// formField is a field of the interactive form (ISO 32000-2, 12.7.4) with its widgets, or one that has
-// only fields below it.
+// formField is a field of the interactive form (ISO 32000-2, 12.7.4) with its widgets, or one that
+// has only fields below it.
 type formField struct {
 	name    string    // the last part
 	field   doc.Field // of a field with widgets
@@ -103,8 +103,8 @@ func rgb(c doc.Color) cos.Array {
 	return a
 }
 
-// variable says how programs set text that is typed into a field (12.7.4.3). Without a claim it is in
-// one of the fonts that every program has; with one all fonts are embedded.
+// variable says how programs set text that is typed into a field (12.7.4.3). Without a claim it is
+// in one of the fonts that every program has; with one all fonts are embedded.
 func (e *Emitter) variable(it *layout.WidgetItem) cos.Dict {
 	name := "Helv"
 	if len(e.o.Standards) > 0 {

@@ -15,8 +15,8 @@ import (
 	"example.com/quire/pdf/internal/svg"
 )
 
-// What follows is for PDF/A-1 alone, whose files are of PDF 1.4 and have no transparency: what would
-// need it is refused at its place.
+// What follows is for PDF/A-1 alone, whose files are of PDF 1.4 and have no transparency: what
+// would need it is refused at its place.
 
 // opaqueWatermark judges the opacity of a watermark.
 func (e *Emitter) opaqueWatermark(u *layout.UnderItem) error {
@@ -121,8 +121,8 @@ func (e *Emitter) mayList(s *font.Subset) error {
 // mostInArray is how many elements an array of PDF 1.4 has at most.
 const mostInArray = 8_191
 
-// cidSet writes the CIDSet of a subset: a bit for each CID that the program has (ISO 19005-1, 6.3.5).
-// It is zero where the standard asks for none.
+// cidSet writes the CIDSet of a subset: a bit for each CID that the program has (ISO 19005-1,
+// 6.3.5). It is zero where the standard asks for none.
 func (e *Emitter) cidSet(s *font.Subset) (cos.Ref, error) {
 	if !e.o.Listed && !e.check.Opaque() {
 		return cos.Ref{}, nil

@@ -7,8 +7,8 @@ import (
 	"example.com/quire/pdf/crypt"
 )
 
-// Protection returns how a file with these options is encrypted; nil without options. Its errors are
-// those of crypt.New.
+// Protection returns how a file with these options is encrypted; nil without options. Its errors
+// are those of crypt.New.
 func Protection(o *crypt.Options, rand io.Reader) (*cos.Encryption, error) {
 	if o == nil {
 		return nil, nil

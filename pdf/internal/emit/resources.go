@@ -103,8 +103,8 @@ func (e *Emitter) xobject(x *image.XObject) (cos.Ref, error) {
 	return ref, e.w.EncodedStream(ref, d, cos.Name(x.Filter), x.Data)
 }
 
-// colorSpace returns that of the device, or of the image's profile (8.6.5.5), each of which is in the
-// file once.
+// colorSpace returns that of the device, or of the image's profile (8.6.5.5), each of which is in
+// the file once.
 func (e *Emitter) colorSpace(x *image.XObject) (cos.Object, error) {
 	p := x.Profile
 	if p == nil {
@@ -217,7 +217,8 @@ func fontFile(s *font.Subset) string {
 	return "FontFile2"
 }
 
-// descriptor returns the font descriptor (9.8) in the emitter's buffer. set is its CIDSet, zero for none.
+// descriptor returns the font descriptor (9.8) in the emitter's buffer. set is its CIDSet, zero for
+// none.
 func (e *Emitter) descriptor(s *font.Subset, file, set cos.Ref) []byte {
 	d := &s.Desc
 	b := append(e.buf[:0], "<</Type/FontDescriptor/FontName"...)

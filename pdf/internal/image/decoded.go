@@ -225,8 +225,8 @@ func (f *decodedFile) image(ctx context.Context, s *Store, to Ask) (*Image, erro
 	return img, img.x.profiled(s, f.profile)
 }
 
-// smallerJPEG decodes a JPEG and codes it anew with fewer pixels. CMYK is not coded as JPEG: there is
-// no encoder for it.
+// smallerJPEG decodes a JPEG and codes it anew with fewer pixels. CMYK is not coded as JPEG: there
+// is no encoder for it.
 func (f *jpegFile) smallerJPEG(ctx context.Context, s *Store, to Ask) (*Image, error) {
 	m, err := jpeg.Decode(bytes.NewReader(f.data))
 	if err != nil {

@@ -146,8 +146,8 @@ func noise(w, h int, opaque bool) *image.NRGBA {
 	return m
 }
 
-// TestOtherFormatsEqualTheirDecoders: GIF, WebP and TIFF are embedded pixel by pixel as the decoders
-// of Go read them, with their opacity.
+// TestOtherFormatsEqualTheirDecoders: GIF, WebP and TIFF are embedded pixel by pixel as the
+// decoders of Go read them, with their opacity.
 func TestOtherFormatsEqualTheirDecoders(t *testing.T) {
 	pal := image.NewPaletted(bounds, color.Palette{color.NRGBA{}, color.White, color.NRGBA{200, 30, 30, 255}})
 	for i := range pal.Pix {
@@ -222,8 +222,8 @@ func TestGIFSmallerThanItsScreen(t *testing.T) {
 	}
 }
 
-// TestImagesAreMadeSmaller: to the mean of what each pixel covers, by opacity; a JPEG stays one, and
-// what has few pixels stays as it is.
+// TestImagesAreMadeSmaller: to the mean of what each pixel covers, by opacity; a JPEG stays one,
+// and what has few pixels stays as it is.
 func TestImagesAreMadeSmaller(t *testing.T) {
 	const w, h = 90, 60
 	source := noise(w, h, false)

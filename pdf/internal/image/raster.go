@@ -59,7 +59,8 @@ func (r *raster) compress(ctx context.Context, s *Store) (*Image, error) {
 	return img, k.finish(&img.x)
 }
 
-// held is the number of bytes that a decoded image of a colour model takes, as image/color names it.
+// held is the number of bytes that a decoded image of a colour model takes, as image/color names
+// it.
 func held(m color.Model, width, height int) (int64, error) {
 	bytes := int64(0)
 	switch m {

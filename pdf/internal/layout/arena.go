@@ -7,8 +7,8 @@ import (
 	"example.com/quire/pdf/internal/text"
 )
 
-// Memory is what one document is laid out in, for one after the other: what a document leaves in it is
-// cleared before the next one is begun. The zero value is ready.
+// Memory is what one document is laid out in, for one after the other: what a document leaves in it
+// is cleared before the next one is begun. The zero value is ready.
 type Memory struct {
 	blocks  blocks
 	page    Page
@@ -108,9 +108,9 @@ type blocks struct {
 // parting is how many pages lie between two partings of the memory.
 const parting = 64
 
-// turn is told that page n is done. A block of memory lives as long as any of its values, and what these point to
-// lies in blocks that values of pages before share: row by row, box by box, the memory of the last page would keep
-// that of all pages. Now and then it is parted.
+// turn is told that page n is done. A block of memory lives as long as any of its values, and what
+// these point to lies in blocks that values of pages before share: row by row, box by box, the
+// memory of the last page would keep that of all pages. Now and then it is parted.
 func (m *blocks) turn(n int) {
 	if n%parting != 0 {
 		return

@@ -4,8 +4,8 @@ package layout
 
 import "testing"
 
-// TestMemoryIsClearedForTheNextDocument: what a document left, in the first block and behind it, is gone,
-// and the next one of that size takes no new block.
+// TestMemoryIsClearedForTheNextDocument: what a document left, in the first block and behind it, is
+// gone, and the next one of that size takes no new block.
 func TestMemoryIsClearedForTheNextDocument(t *testing.T) {
 	var m Memory
 	m.Reset()
@@ -26,8 +26,8 @@ func TestMemoryIsClearedForTheNextDocument(t *testing.T) {
 	}
 }
 
-// TestMemoryOfManyImagesServesTheNextDocument: a document with more images than are kept leaves memory that
-// the next ones can be laid out in.
+// TestMemoryOfManyImagesServesTheNextDocument: a document with more images than are kept leaves
+// memory that the next ones can be laid out in.
 func TestMemoryOfManyImagesServesTheNextDocument(t *testing.T) {
 	var m Memory
 	m.forget()

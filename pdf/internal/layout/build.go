@@ -111,8 +111,8 @@ func (m *maker) elem(parent *tag.Elem, typ tag.Type, src *doc.Source, lang strin
 	return e
 }
 
-// spoken makes an element around a block that has none of its own, where it names a language; nil: it
-// names none.
+// spoken makes an element around a block that has none of its own, where it names a language; nil:
+// it names none.
 func (m *maker) spoken(en *env, c *doc.Block) *tag.Elem {
 	if c.Lang == "" {
 		return nil

@@ -6,10 +6,10 @@ import (
 	"example.com/quire/pdf/doc"
 )
 
-// carried makes the rows that stand where a page ends behind a row of a table: out below it, in on the
-// next page below the head. They are laid out when a page comes to its end, once for each row that may
-// be its last. The reader finds in them what the rows above come to, not a part of the table: they are
-// artifacts.
+// carried makes the rows that stand where a page ends behind a row of a table: out below it, in on
+// the next page below the head. They are laid out when a page comes to its end, once for each row
+// that may be its last. The reader finds in them what the rows above come to, not a part of the
+// table: they are artifacts.
 type carried struct {
 	t       *table
 	make    func() (out, in *doc.Row, err error)
@@ -84,8 +84,8 @@ func (f *flow) carryOut() {
 	f.carry, f.in = nil, in
 }
 
-// repeated is what the open page begins with: the head of a table and the row that is carried in; nil:
-// nothing.
+// repeated is what the open page begins with: the head of a table and the row that is carried in;
+// nil: nothing.
 func (f *flow) repeated() *stack {
 	switch {
 	case f.in == nil:

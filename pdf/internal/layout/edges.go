@@ -7,9 +7,9 @@ import (
 	"example.com/quire/pdf/doc"
 )
 
-// Cells that meet have one line between them. So the lines of tables are collected while a page fills,
-// and drawn when it is full: one for each stretch of one look, whatever rows and cells asked for it, and
-// with whole corners.
+// Cells that meet have one line between them. So the lines of tables are collected while a page
+// fills, and drawn when it is full: one for each stretch of one look, whatever rows and cells asked
+// for it, and with whole corners.
 
 // edge is a line asked for along an edge of cells, centred on it.
 type edge struct {
@@ -152,8 +152,8 @@ func overlay(lines, of []edge) []edge {
 	return lines[:n]
 }
 
-// corners makes the ends of lines as long as fills the corners that they make with others. The lines
-// stand in the order of their directions and places.
+// corners makes the ends of lines as long as fills the corners that they make with others. The
+// lines stand in the order of their directions and places.
 func corners(lines []edge) {
 	downs, _ := slices.BinarySearchFunc(lines, true, func(e edge, down bool) int { return compareBool(e.down, down) })
 	for i := range lines {

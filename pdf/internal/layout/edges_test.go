@@ -53,8 +53,8 @@ func TestRulesOfTablesAreDrawnOnce(t *testing.T) {
 	}
 }
 
-// TestSpecificBordersTakeThePlaceOfOthers: that of a cell stands in place of those of its row and of
-// the table along its edge, and nowhere else.
+// TestSpecificBordersTakeThePlaceOfOthers: that of a cell stands in place of those of its row and
+// of the table along its edge, and nowhere else.
 func TestSpecificBordersTakeThePlaceOfOthers(t *testing.T) {
 	red := doc.Line{Width: doc.Pt / 4, Color: doc.RGB(255, 0, 0)}
 	r := place(t, &doc.Table{
@@ -81,8 +81,8 @@ func TestSpecificBordersTakeThePlaceOfOthers(t *testing.T) {
 	}
 }
 
-// TestEdgesHoldWhatWasAskedFor: along each edge of each cell of any table, whatever borders its cells
-// and rows have, stands the line of the highest claim, once.
+// TestEdgesHoldWhatWasAskedFor: along each edge of each cell of any table, whatever borders its
+// cells and rows have, stands the line of the highest claim, once.
 func TestEdgesHoldWhatWasAskedFor(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const high, wide = 4, 4
@@ -111,7 +111,8 @@ func TestEdgesHoldWhatWasAskedFor(t *testing.T) {
 		}
 		r := place(t, &doc.Table{Columns: make([]doc.Column, wide), Border: grid, Padding: &doc.Edges{}, Rows: doc.Rows(rows...)})
 		levels, downs := rules(r.rects[1])
-		// The middle of each edge of the grid of cells, 50 pt by 12 pt, and the claims on it in order.
+		// The middle of each edge of the grid of cells, 50 pt by 12 pt, and the claims on it in
+		// order.
 		check := func(x, y doc.Length, of []layout.RectItem, claims ...[]doc.Line) {
 			want := doc.Line{}
 			for _, equal := range claims {
@@ -191,8 +192,8 @@ func TestEdgesHoldWhatWasAskedFor(t *testing.T) {
 	})
 }
 
-// TestBackgroundsLeaveNoGap: those of rows that follow each other overlap, or are one when they are of
-// one colour.
+// TestBackgroundsLeaveNoGap: those of rows that follow each other overlap, or are one when they are
+// of one colour.
 func TestBackgroundsLeaveNoGap(t *testing.T) {
 	row := func(c doc.Color) doc.Row { return doc.Row{Background: c, Cells: []doc.Cell{{Spans: spans("a")}}} }
 	red, blue := doc.RGB(255, 200, 200), doc.RGB(200, 200, 255)

@@ -81,7 +81,8 @@ func (m *maker) survive(err error) error {
 	return nil
 }
 
-// fail is survive where no error can be returned: what layout cannot survive ends it at the next block.
+// fail is survive where no error can be returned: what layout cannot survive ends it at the next
+// block.
 func (m *maker) fail(err error) {
 	if err = m.survive(err); err != nil && m.failed == nil {
 		m.failed = err

@@ -18,16 +18,16 @@ type Options struct {
 	Tagged bool
 	Limits diag.Limits
 	Mono   string // family of code spans; empty: that of the text around
-	// Signed is the full name of the signature field that shows Signatory, lines of text; empty: none
-	// does.
+	// Signed is the full name of the signature field that shows Signatory, lines of text; empty:
+	// none does.
 	Signed    string
 	Signatory []string
 	// Trace has the pages say what of the document stands where.
 	Trace bool
 	// Images reads image data. It may wait for memory until the context ends.
 	Images *image.Session
-	// Memory is what the document is laid out in, which the caller resets when the sink is done with the
-	// pages; nil: new one.
+	// Memory is what the document is laid out in, which the caller resets when the sink is done
+	// with the pages; nil: new one.
 	Memory *Memory
 }
 

@@ -8,11 +8,12 @@ import (
 	"example.com/quire/pdf/internal/text"
 )
 
-// Footnotes stand at the foot of the page on which their numbers stand, in the order of these, below a
-// short rule. A page keeps room for the notes of what is drawn on it: a line whose notes have none goes
-// to the next page. What must be split is: a note higher than a third of a page, and the notes of a
-// line that has more of them than a page holds. Their rest stands on the next pages, above the notes of
-// these. None is ever lost: at the end of a section and of the document pages are added for them.
+// Footnotes stand at the foot of the page on which their numbers stand, in the order of these,
+// below a short rule. A page keeps room for the notes of what is drawn on it: a line whose notes
+// have none goes to the next page. What must be split is: a note higher than a third of a page, and
+// the notes of a line that has more of them than a page holds. Their rest stands on the next pages,
+// above the notes of these. None is ever lost: at the end of a section and of the document pages
+// are added for them.
 
 // note is a footnote.
 type note struct {
@@ -39,7 +40,8 @@ const (
 // raised is the style of the numbers of notes, laid over that of the text.
 var raised = doc.Style{Position: doc.PositionSuper}
 
-// cited returns a note and the number that a note shows. A paragraph that is only measured takes none.
+// cited returns a note and the number that a note shows. A paragraph that is only measured takes
+// none.
 func (m *maker) cited(b *para, s *doc.Span, src *doc.Source) (*note, string, error) {
 	const wide = "00"
 	switch {

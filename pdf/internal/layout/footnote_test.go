@@ -31,8 +31,8 @@ func footRule(r *record, page int) doc.Length {
 	return 0
 }
 
-// TestFootnotesStandOnThePageOfTheirNumbers: below a rule at the foot of the page, in order, and the
-// line whose note has no room goes to the next page with it.
+// TestFootnotesStandOnThePageOfTheirNumbers: below a rule at the foot of the page, in order, and
+// the line whose note has no room goes to the next page with it.
 func TestFootnotesStandOnThePageOfTheirNumbers(t *testing.T) {
 	all := []doc.Node{cite("first", "one"), cite("second", "two")}
 	for i := range 5 {
@@ -186,9 +186,9 @@ func TestFootnotesThatPagesDoNotHold(t *testing.T) {
 	}
 }
 
-// TestNoFootnoteIsLost: in any flow of paragraphs, lists, boxes and tables each note stands once, no
-// earlier than the page of its number and, unless it is split or one of many, on it; notes come in their
-// order, and nothing of the text stands beneath the rule.
+// TestNoFootnoteIsLost: in any flow of paragraphs, lists, boxes and tables each note stands once,
+// no earlier than the page of its number and, unless it is split or one of many, on it; notes come
+// in their order, and nothing of the text stands beneath the rule.
 func TestNoFootnoteIsLost(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		count, table := 0, false

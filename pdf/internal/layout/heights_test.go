@@ -7,9 +7,9 @@ import (
 	"example.com/quire/pdf/doc"
 )
 
-// TestRowsHaveLeastHeights: a row is as high as it says, or as its content; one that has no room for its
-// height goes to the next page, one that says more than a page is as high as that, and of one whose
-// content is split each part counts.
+// TestRowsHaveLeastHeights: a row is as high as it says, or as its content; one that has no room
+// for its height goes to the next page, one that says more than a page is as high as that, and of
+// one whose content is split each part counts.
 func TestRowsHaveLeastHeights(t *testing.T) {
 	row := func(h doc.Length, s string) doc.Row {
 		return doc.Row{Height: h, Cells: []doc.Cell{{Spans: spans(s)}}}

@@ -118,8 +118,8 @@ func (f *face) textLine(l *doc.Line, position, thickness int) (*doc.Line, doc.Le
 	return &made, text.Scale(int64(position), f.size, first) - own/2
 }
 
-// addPieces appends the pieces of a span in the face f, each like p and ps, which have what is the same
-// for all of them: one, or in small capitals one for each run of letters of a size.
+// addPieces appends the pieces of a span in the face f, each like p and ps, which have what is the
+// same for all of them: one, or in small capitals one for each run of letters of a size.
 func (m *maker) addPieces(b *para, f *face, p text.Piece, ps PieceStyle) {
 	add := func(t string, small bool) {
 		p, ps := p, ps

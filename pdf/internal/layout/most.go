@@ -9,8 +9,8 @@ import (
 	"example.com/quire/pdf/internal/tag"
 )
 
-// bounded is a paragraph of no more lines than it may have. One that has more is cut where it asks for an
-// ellipsis: behind the last word that leaves room for it.
+// bounded is a paragraph of no more lines than it may have. One that has more is cut where it asks
+// for an ellipsis: behind the last word that leaves room for it.
 func (m *maker) bounded(spans []doc.Span, tabs []doc.Tab, most doc.Most, en env, el *tag.Elem, src *doc.Source) (block, error) {
 	before := m.places
 	b, err := m.paragraph(spans, tabs, en, el, src, "")
@@ -65,8 +65,8 @@ func (m *maker) bounded(spans []doc.Span, tabs []doc.Tab, most doc.Most, en env,
 // lines counts those of a paragraph.
 func lines(b block) int { return len(b.(*para).lines) } //nolint:forcetypeassert // paragraph makes no other block
 
-// wordEnd returns where the last word ends that text[:n] holds whole; n itself, but for marks of a letter
-// that is cut off, when there is none in its second half.
+// wordEnd returns where the last word ends that text[:n] holds whole; n itself, but for marks of a
+// letter that is cut off, when there is none in its second half.
 func wordEnd(text []rune, n int) int {
 	if n <= 0 {
 		return 0

@@ -110,8 +110,8 @@ type ShapeItem struct {
 	Artifact   Artifact
 }
 
-// TurnItem is what is drawn at a quarter of a turn. X, Y, W and H are what it takes of the page; the
-// positions of Back and Items count from its own top left corner, before it was turned.
+// TurnItem is what is drawn at a quarter of a turn. X, Y, W and H are what it takes of the page;
+// the positions of Back and Items count from its own top left corner, before it was turned.
 type TurnItem struct {
 	X, Y, W, H doc.Length
 	Turn       doc.Turn

@@ -105,7 +105,8 @@ func (m *maker) open(n *doc.Image) (it ImageItem, w, h doc.Length, err error) {
 	return it, doc.Length(it.Image.Width()) * pixel, doc.Length(it.Image.Height()) * pixel, nil
 }
 
-// openWithin reads an image that is printed so large, with no more pixels than its resolution allows.
+// openWithin reads an image that is printed so large, with no more pixels than its resolution
+// allows.
 func (m *maker) openWithin(n *doc.Image, w, h doc.Length) (*image.Image, error) {
 	pixels := func(l doc.Length) int { return int((l*doc.Length(n.MaxDPI) + doc.Inch - 1) / doc.Inch) }
 	key := imageKey{data: &n.Data[0], bytes: len(n.Data), width: pixels(w), height: pixels(h)}

@@ -107,8 +107,8 @@ func (m *maker) ofPages(b *para, s *doc.Span, src *doc.Source) (string, error) {
 	return label, nil
 }
 
-// reserved lays out a table of contents on pages that are kept for it: what follows does not move with
-// the number of its entries.
+// reserved lays out a table of contents on pages that are kept for it: what follows does not move
+// with the number of its entries.
 func (f *flow) reserved(n *doc.Toc) error {
 	if err := f.breakPage(); err != nil {
 		return err

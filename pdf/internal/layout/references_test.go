@@ -62,7 +62,8 @@ func TestContentsNameThePagesOfTheHeadings(t *testing.T) {
 	}
 }
 
-// TestReferencesToPagesHold: forward, backward, to the own page and to the last, in texts and cells.
+// TestReferencesToPagesHold: forward, backward, to the own page and to the last, in texts and
+// cells.
 func TestReferencesToPagesHold(t *testing.T) {
 	ref := func(anchor string) doc.Span { return doc.Span{Kind: doc.SpanReference, Text: anchor} }
 	d := tenLines()

@@ -52,8 +52,8 @@ func lists(r *doc.Running) [numLists][]doc.Node {
 	return [numLists][]doc.Node{r.First, r.Odd, r.Even, r.Other, r.All}
 }
 
-// measureRunning finds how high headers and footers are. Page numbers are measured at the most digits
-// they may have.
+// measureRunning finds how high headers and footers are. Page numbers are measured at the most
+// digits they may have.
 func (f *flow) measureRunning(src *doc.Source) error {
 	m := f.master
 	begun, warned, above := f.m.begun, len(f.m.warnings), f.m.titles

@@ -85,7 +85,8 @@ func TestWatermark(t *testing.T) {
 }
 
 // TestBodyLiesBetweenItsOwnHeaderAndFooter: the body of each page begins as far below the header of
-// that page as of every other, and ends as far above its footer, whatever the heights of the others.
+// that page as of every other, and ends as far above its footer, whatever the heights of the
+// others.
 func TestBodyLiesBetweenItsOwnHeaderAndFooter(t *testing.T) {
 	node := func(prefix string, n int) []doc.Node { return []doc.Node{lines(prefix, n)} }
 	d := tenLines()
@@ -136,8 +137,8 @@ func TestBodyLiesBetweenItsOwnHeaderAndFooter(t *testing.T) {
 	}
 }
 
-// TestWhatFirstPagesHaveNoRoomForGoesToTheNext: a high header of the first page is no reason to refuse
-// what later pages hold, nor to tear it.
+// TestWhatFirstPagesHaveNoRoomForGoesToTheNext: a high header of the first page is no reason to
+// refuse what later pages hold, nor to tear it.
 func TestWhatFirstPagesHaveNoRoomForGoesToTheNext(t *testing.T) {
 	d := tenLines()
 	d.Header = doc.Running{First: []doc.Node{lines("head", 5)}}

@@ -12,8 +12,8 @@ import (
 // grows with the table. A body is cut only where no row span is open.
 const rowsPerBody = 512
 
-// sampleRows is how many rows are read ahead to size auto columns, and to find the place of the decimal
-// signs of a column.
+// sampleRows is how many rows are read ahead to size auto columns, and to find the place of the
+// decimal signs of a column.
 const sampleRows = 100
 
 // table is a table being laid out.

@@ -51,8 +51,8 @@ func (m *maker) leaders(b *para, tabs []doc.Tab, src *doc.Source) error {
 	return nil
 }
 
-// drawLeaders fills the room that tabs leave on a line. The dots of all lines in one size stand below
-// each other, wherever their lines begin and end.
+// drawLeaders fills the room that tabs leave on a line. The dots of all lines in one size stand
+// below each other, wherever their lines begin and end.
 func (b *para) drawLeaders(p *painter, line *text.Line, x, base doc.Length) {
 	size := b.face.size
 	for i := range line.Items {

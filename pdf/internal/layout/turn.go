@@ -2,8 +2,8 @@ package layout
 
 import "example.com/quire/pdf/doc"
 
-// turned is content at a quarter of a turn: its lines run up the page, or down it. It is as wide as its
-// place, in which it stands as its style aligns, and is never split.
+// turned is content at a quarter of a turn: its lines run up the page, or down it. It is as wide as
+// its place, in which it stands as its style aligns, and is never split.
 type turned struct {
 	body   *stack
 	turn   doc.Turn
@@ -14,8 +14,8 @@ type turned struct {
 	valign doc.VAlign
 }
 
-// turned lays out content whose lines are as long as the longest of nodes asks for, or as most where that
-// is not 0 and less. lay sets it.
+// turned lays out content whose lines are as long as the longest of nodes asks for, or as most
+// where that is not 0 and less. lay sets it.
 func (m *maker) turned(nodes []doc.Node, turn doc.Turn, most doc.Length, en env, src *doc.Source, lay func(env) (*stack, error)) (*turned, error) {
 	if turn != doc.TurnLeft && turn != doc.TurnRight {
 		return nil, failed(at(src, "L305", "content is turned by 90 or 270 degrees"))

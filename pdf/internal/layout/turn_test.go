@@ -38,8 +38,8 @@ func turnsOf(tb testing.TB, nodes ...doc.Node) (*turns, error) {
 	return s, err
 }
 
-// TestTurnedContentStandsInItsPlace: content at a quarter of a turn is as high as its lines are long, stands
-// where the style and the box align it, and takes its links along.
+// TestTurnedContentStandsInItsPlace: content at a quarter of a turn is as high as its lines are
+// long, stands where the style and the box align it, and takes its links along.
 func TestTurnedContentStandsInItsPlace(t *testing.T) {
 	text := &doc.Text{Spans: []doc.Span{{Text: "a longer line", Link: "https://example.com/"}}}
 	for _, turn := range []doc.Turn{doc.TurnLeft, doc.TurnRight} {
@@ -77,7 +77,8 @@ func TestTurnedContentStandsInItsPlace(t *testing.T) {
 	}
 }
 
-// TestTurnedCells: a row is as high as its turned cell, and an auto column as wide as its lines are high.
+// TestTurnedCells: a row is as high as its turned cell, and an auto column as wide as its lines are
+// high.
 func TestTurnedCells(t *testing.T) {
 	head := doc.Row{Cells: []doc.Cell{{Spans: spans("A")}, {Spans: spans("a long head"), Turn: doc.TurnLeft}, {Nodes: []doc.Node{para("another")}, Turn: doc.TurnLeft}}}
 	d := tenLines()
@@ -121,8 +122,8 @@ func TestTurnedContentThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestLayersOfPlaces: a place lies beneath or above all else with its backgrounds, its links are found, and it
-// does not move with what stands at the foot of the page.
+// TestLayersOfPlaces: a place lies beneath or above all else with its backgrounds, its links are
+// found, and it does not move with what stands at the foot of the page.
 func TestLayersOfPlaces(t *testing.T) {
 	at := func(l doc.Layer) doc.Node {
 		return &doc.Place{X: 10 * doc.Pt, Y: 10 * doc.Pt, Width: 60 * doc.Pt, Layer: l, Nodes: []doc.Node{
@@ -172,8 +173,8 @@ func TestUnevenColumns(t *testing.T) {
 	}
 }
 
-// TestLinesOfATextAreBounded: one line more than may be is an error that says so, or the text ends with an
-// ellipsis behind a whole word; one that fits is left alone.
+// TestLinesOfATextAreBounded: one line more than may be is an error that says so, or the text ends
+// with an ellipsis behind a whole word; one that fits is left alone.
 func TestLinesOfATextAreBounded(t *testing.T) {
 	long := func(words int, most doc.Most) *doc.Text {
 		return &doc.Text{Spans: spans(strings.TrimSpace(strings.Repeat("seven, ", words))), Most: most}
@@ -201,8 +202,8 @@ func TestLinesOfATextAreBounded(t *testing.T) {
 	}
 }
 
-// TestPagesAreReservedForContents: what follows a table of contents begins behind the pages it was given, and
-// more entries than they hold are an error.
+// TestPagesAreReservedForContents: what follows a table of contents begins behind the pages it was
+// given, and more entries than they hold are an error.
 func TestPagesAreReservedForContents(t *testing.T) {
 	book := func(reserve, heads int) *doc.Document {
 		d := tenLines()

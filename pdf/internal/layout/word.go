@@ -6,9 +6,9 @@ import (
 	"example.com/quire/pdf/internal/text"
 )
 
-// word is a paragraph of one plain word or number, as most cells of long tables are. It is kept as its
-// text, a fraction of what its glyphs and its line take, and shaped when it is drawn, in memory that each
-// page uses again.
+// word is a paragraph of one plain word or number, as most cells of long tables are. It is kept as
+// its text, a fraction of what its glyphs and its line take, and shaped when it is drawn, in memory
+// that each page uses again.
 type word struct {
 	face *face
 	text string
@@ -24,8 +24,8 @@ type drawnWord struct {
 	line   text.Word
 }
 
-// word returns the cell of spans as a word, nil when it is none: it is set as a paragraph then, which
-// looks the same.
+// word returns the cell of spans as a word, nil when it is none: it is set as a paragraph then,
+// which looks the same.
 func (m *maker) word(spans []doc.Span, en *env, el *tag.Elem, src *doc.Source) *word {
 	if len(spans) != 1 || en.sign != 0 {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"example.com/quire/pdf/internal/layout"
 )
 
-// TestCellsOfOneWordLookAsParagraphs: a cell of one word stands where the same word stands as a paragraph,
-// in its size and colour, on all pages, whatever the style, the language and the word.
+// TestCellsOfOneWordLookAsParagraphs: a cell of one word stands where the same word stands as a
+// paragraph, in its size and colour, on all pages, whatever the style, the language and the word.
 func TestCellsOfOneWordLookAsParagraphs(t *testing.T) {
 	tables := 300
 	if testing.Short() {

@@ -127,7 +127,8 @@ func TestWhatCannotBeSetIsRefused(t *testing.T) {
 	}
 }
 
-// TestEscapedTextStandsForItself: no value of the data is markup, whatever it is and wherever it stands.
+// TestEscapedTextStandsForItself: no value of the data is markup, whatever it is and wherever it
+// stands.
 func TestEscapedTextStandsForItself(t *testing.T) {
 	for _, s := range []string{"# a", "*a*", "1. a", "- a", "    a", "> a", "[a](https://x.org)", "`a`", "a | b", "<b>", "&amp;", "a\\", "+ x", "---", "===", "~~~", "https://x.org"} {
 		for _, around := range []string{"%s", "%s b", "b %s", "- %s", "| a |\n|---|\n| %s |"} {

@@ -71,7 +71,8 @@ func hexColor(s string) (color, bool) {
 	return color{}, false
 }
 
-// colorArguments reads those of a colour function: numbers and percentages between commas, spaces or a slash.
+// colorArguments reads those of a colour function: numbers and percentages between commas, spaces
+// or a slash.
 func colorArguments(s string) (v [4]float64, percent [4]bool, ok bool) {
 	sc := &scanner{s: s}
 	n := 0

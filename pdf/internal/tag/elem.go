@@ -66,9 +66,9 @@ type Elem struct {
 	Alt              string     // of Figure and Link
 	Shift            doc.Length // of the baseline, of Span: above 0 it is raised
 	Colspan, Rowspan int        // of TH and TD; 0: 1
-	// Counterpart is the FENote of a citation, or the citation of an FENote: each refers to the other
-	// (ISO 14289-2, 8.2.5.14). The FENote is added before the citation is written, and written after
-	// that was added.
+	// Counterpart is the FENote of a citation, or the citation of an FENote: each refers to the
+	// other (ISO 14289-2, 8.2.5.14). The FENote is added before the citation is written, and
+	// written after that was added.
 	Counterpart *Elem
 
 	ref    cos.Ref
@@ -111,7 +111,8 @@ func (e *Elem) Holds() (elems, content, annotations int) {
 }
 
 // ReadElem returns the element of a file that is read, by the name of its structure type; ok is
-// false for a type that is not made here. It is for [Elem.Holds] and what judges it: no Tree takes it.
+// false for a type that is not made here. It is for [Elem.Holds] and what judges it: no Tree takes
+// it.
 func ReadElem(ref cos.Ref, name cos.Name) (e *Elem, ok bool) {
 	e = &Elem{ref: ref, written: true}
 	if n, found := strings.CutPrefix(string(name), "H"); found {

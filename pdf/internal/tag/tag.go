@@ -38,13 +38,14 @@ type Tree struct {
 	spare [][]kid // the empty lists of elements that are written
 }
 
-// mostSpare bounds the lists that are used again, as many as a body of a table has rows, and spareKids
-// the kids that one has room for.
+// mostSpare bounds the lists that are used again, as many as a body of a table has rows, and
+// spareKids the kids that one has room for.
 const mostSpare, spareKids = 512, 64
 
-// num is an entry of the parent tree. That of a page has the elements of its content in the order of
-// their mcid, each as the difference of its object number to the one before: elements follow each other
-// in the file as on the page, so most take a byte, for as long as the document is being made.
+// num is an entry of the parent tree. That of a page has the elements of its content in the order
+// of their mcid, each as the difference of its object number to the one before: elements follow
+// each other in the file as on the page, so most take a byte, for as long as the document is being
+// made.
 type num struct {
 	diffs []byte
 	last  uint32
@@ -154,9 +155,9 @@ func (t *Tree) Finish(e *Elem) error {
 	return nil
 }
 
-// finish is Finish of an element that is not written. Nothing leads from what is written to what was
-// before, nor, when those who call it have seen to that, from what is above to what is written: elements
-// come from blocks of memory, and one of them would keep all there were.
+// finish is Finish of an element that is not written. Nothing leads from what is written to what
+// was before, nor, when those who call it have seen to that, from what is above to what is written:
+// elements come from blocks of memory, and one of them would keep all there were.
 func (t *Tree) finish(e *Elem) error {
 	e.written = true
 	for i := range e.kids {
@@ -204,7 +205,8 @@ func (t *Tree) write(e *Elem) error {
 	return t.w.PutRaw(e.ref, t.buf)
 }
 
-// most14 is how many elements an array of PDF 1.4 has at most (PDF Reference, third edition, annex C).
+// most14 is how many elements an array of PDF 1.4 has at most (PDF Reference, third edition, annex
+// C).
 const most14 = 8_191
 
 // arrayOf judges an array of n elements, which the writer does not see.

@@ -27,8 +27,8 @@ func TestCachedWordDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestWordsThatComeOnceTakeNoMemoryOfTheCache: names and symbols that are asked for once are shaped in the
-// memory of the setter; those that come again are kept.
+// TestWordsThatComeOnceTakeNoMemoryOfTheCache: names and symbols that are asked for once are shaped
+// in the memory of the setter; those that come again are kept.
 func TestWordsThatComeOnceTakeNoMemoryOfTheCache(t *testing.T) {
 	ts := typesetter(t, 1<<20)
 	s := text.NewSetter(t.Context(), ts)

@@ -8,9 +8,9 @@ const (
 	manyASCII  = '~' - ' ' + 1
 )
 
-// ascii has by character what [Latin] does with the printable characters of ASCII in a face in which
-// it does all that there is to do ([Shaper.SideBySide]). Most words of most documents, and all their
-// numbers, have no others.
+// ascii has by character what [Latin] does with the printable characters of ASCII in a face in
+// which it does all that there is to do ([Shaper.SideBySide]). Most words of most documents, and
+// all their numbers, have no others.
 type ascii struct {
 	letters [0x80]letter
 	kern    [manyASCII * manyASCII]int16 // by the left and the right character
@@ -53,8 +53,8 @@ func newASCII(f *font.Face) *ascii {
 	return a
 }
 
-// shape appends the glyphs of s, which is not empty, and returns the part that they are; ok is false
-// when some character of s is not in the table.
+// shape appends the glyphs of s, which is not empty, and returns the part that they are; ok is
+// false when some character of s is not in the table.
 func (a *ascii) shape(glyphs []Glyph, f *font.Face, s string, tabular bool) (all []Glyph, p Part, ok bool) {
 	from := len(glyphs)
 	p = Part{Face: f, Text: s, Plain: true}

@@ -12,9 +12,9 @@ import (
 	"example.com/quire/pdf/internal/text/gotext"
 )
 
-// TestTableOfASCIIEqualsTheShaper: words of all characters from U+0001 to U+00FF, most of them printable
-// ASCII, have the same parts by the table as by the shaper, in each embedded face, with and without
-// tabular figures and synthetic styles.
+// TestTableOfASCIIEqualsTheShaper: words of all characters from U+0001 to U+00FF, most of them
+// printable ASCII, have the same parts by the table as by the shaper, in each embedded face, with
+// and without tabular figures and synthetic styles.
 func TestTableOfASCIIEqualsTheShaper(t *testing.T) {
 	words := 1_000
 	if testing.Short() {
@@ -66,8 +66,8 @@ func TestFeaturesAreNotLeftToTheTable(t *testing.T) {
 	}
 }
 
-// TestOneWordIsSetAsAnyParagraph: what is set the short way has the lines of the long one, in any width,
-// direction and alignment.
+// TestOneWordIsSetAsAnyParagraph: what is set the short way has the lines of the long one, in any
+// width, direction and alignment.
 func TestOneWordIsSetAsAnyParagraph(t *testing.T) {
 	words := 20_000
 	if testing.Short() {

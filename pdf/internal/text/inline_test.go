@@ -9,8 +9,8 @@ import (
 	"example.com/quire/pdf/internal/text"
 )
 
-// TestLettersAreSpaced: each letter of a spaced piece takes its spacing, marks take none, and a line
-// holds fewer of them.
+// TestLettersAreSpaced: each letter of a spaced piece takes its spacing, marks take none, and a
+// line holds fewer of them.
 func TestLettersAreSpaced(t *testing.T) {
 	ts := typesetter(t, 1<<20)
 	set := text.NewSetter(t.Context(), ts)

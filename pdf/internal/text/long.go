@@ -107,8 +107,9 @@ func (s *Setter) cut(it *Item) error {
 	return nil
 }
 
-// fitting returns how many of the graphemes of it from byte from on, which end at ends, are no wider than avail together, and those shaped. It tries guess,
-// then what the width of each try suggests, then halves what is open.
+// fitting returns how many of the graphemes of it from byte from on, which end at ends, are no
+// wider than avail together, and those shaped. It tries guess, then what the width of each try
+// suggests, then halves what is open.
 func (s *Setter) fitting(it *Item, from int, ends []int, avail doc.Length, guess int) (int, []Part, error) {
 	p, word := &s.pieces[it.Piece], it.Part.Text
 	var best []Part

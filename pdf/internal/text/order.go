@@ -9,9 +9,9 @@ import (
 )
 
 // order is the direction of a paragraph and of the characters in it (UAX #9). Its direction is that
-// of its language, unless all its letters run the other way: a name from other hands stands right in
-// a cell of its own, and a sentence that begins with one stays whole (a higher-level protocol, HL1).
-// Paragraphs that run from left to right wholly, as nearly all do, have no levels.
+// of its language, unless all its letters run the other way: a name from other hands stands right
+// in a cell of its own, and a sentence that begins with one stays whole (a higher-level protocol,
+// HL1). Paragraphs that run from left to right wholly, as nearly all do, have no levels.
 type order struct {
 	foreign bool         // some characters are complex, or there are levels
 	lang    bool         // the language is written from right to left
@@ -32,7 +32,8 @@ func (o *order) at(i int) bidi.Level {
 	return o.levels[i]
 }
 
-// find does the paragraph full, which pieces make up. Where plain is set, all of it is below U+0180.
+// find does the paragraph full, which pieces make up. Where plain is set, all of it is below
+// U+0180.
 func (o *order) find(pieces []Piece, full string, plain bool) {
 	o.foreign, o.base, o.levels = false, bidi.LeftToRight, nil
 	if len(pieces) == 0 {

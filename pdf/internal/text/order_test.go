@@ -32,8 +32,8 @@ func mixed(tb testing.TB) *text.Typesetter {
 	return text.NewTypesetter(liberation.New(), &gotext.Shaper{Proven: liberation.Embedded}, &gotext.Segmenter{}, 1<<20)
 }
 
-// TestLinesStandInVisualOrder: words and numbers of both directions stand as UAX #9 has them, in the
-// direction of the language unless all letters run the other way.
+// TestLinesStandInVisualOrder: words and numbers of both directions stand as UAX #9 has them, in
+// the direction of the language unless all letters run the other way.
 func TestLinesStandInVisualOrder(t *testing.T) {
 	ts := mixed(t)
 	for _, c := range []struct{ name, lang, in, want string }{
@@ -120,8 +120,8 @@ func TestRightToLeftLanguages(t *testing.T) {
 	}
 }
 
-// TestAnEmptyParagraphLeavesTheDirectionOfTheNext: the direction of a language outlasts a paragraph without
-// text, an empty cell of its table, in the same document and in the next.
+// TestAnEmptyParagraphLeavesTheDirectionOfTheNext: the direction of a language outlasts a paragraph
+// without text, an empty cell of its table, in the same document and in the next.
 func TestAnEmptyParagraphLeavesTheDirectionOfTheNext(t *testing.T) {
 	ts := typesetter(t, 0)
 	p := piece(t, ts, "12")

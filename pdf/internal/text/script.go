@@ -86,8 +86,8 @@ func scriptName(r rune) string {
 	return name
 }
 
-// RightToLeft reports whether lang, a BCP 47 tag, is written from right to left. A script in the tag
-// decides before the language.
+// RightToLeft reports whether lang, a BCP 47 tag, is written from right to left. A script in the
+// tag decides before the language.
 func RightToLeft(lang string) bool {
 	primary, rest := subtag(lang)
 	for rest != "" {
@@ -113,8 +113,8 @@ func subtag(tag string) (first, rest string) {
 	return tag, ""
 }
 
-// writtenLeftwards lists the languages, and the scripts of ISO 15924, that are written from right to
-// left. The letters of name may be of either case. It is asked for every paragraph.
+// writtenLeftwards lists the languages, and the scripts of ISO 15924, that are written from right
+// to left. The letters of name may be of either case. It is asked for every paragraph.
 func writtenLeftwards(name string) bool {
 	var lower [4]byte
 	if len(name) > len(lower) {

@@ -54,8 +54,8 @@ func plainOf(s string) (class uint8, n int) {
 	return plainNone, 1
 }
 
-// plainWord reports whether s is one word of ASCII letters, digits and stops that plainBreaks finds no
-// break in, and whether there are digits.
+// plainWord reports whether s is one word of ASCII letters, digits and stops that plainBreaks finds
+// no break in, and whether there are digits.
 func plainWord(s string) (figures, ok bool) {
 	if s == "" || s[0] >= 0x80 || plainClass[s[0]] == plainStop {
 		return false, false
@@ -99,7 +99,8 @@ func plainBreaks(dst []Break, s string) ([]Break, bool) {
 	return dst, true
 }
 
-// breaks appends the breaks of s, and reports whether all of s is plain: ASCII and letters up to U+017F.
+// breaks appends the breaks of s, and reports whether all of s is plain: ASCII and letters up to
+// U+017F.
 func breaks(seg Segmenter, dst []Break, s string) (all []Break, plain bool) {
 	if dst, plain = plainBreaks(dst, s); plain {
 		return dst, true

@@ -32,21 +32,21 @@ type Piece struct {
 // Options say how a paragraph is set.
 type Options struct {
 	Align doc.Align
-	// Total breaks the paragraph as a whole, for the best lines in sum; else, and where a stretch is
-	// wider than the line, each line takes what it can.
+	// Total breaks the paragraph as a whole, for the best lines in sum; else, and where a stretch
+	// is wider than the line, each line takes what it can.
 	Total bool
 	// Hyphenate allows hyphens in words, as the language of their piece has them.
 	Hyphenate bool
 	// Indent is how far the first line begins behind the others; below 0 they begin behind it.
 	Indent doc.Length
-	// Tabs are where tabs lead to, in the order of their places; without any a tab is a space. Lines
-	// of a paragraph that has them begin at their side, are broken each as long as it can be, and their
-	// spaces stay as they are.
+	// Tabs are where tabs lead to, in the order of their places; without any a tab is a space.
+	// Lines of a paragraph that has them begin at their side, are broken each as long as it can be,
+	// and their spaces stay as they are.
 	Tabs []TabStop
 	// Decimal is the decimal sign that numbers stand on.
 	Decimal string
-	// Sign is where that of a paragraph of doc.AlignDecimal stands, from the left; 0: its lines end at
-	// the right.
+	// Sign is where that of a paragraph of doc.AlignDecimal stands, from the left; 0: its lines end
+	// at the right.
 	Sign doc.Length
 }
 
@@ -164,8 +164,8 @@ func (s *Setter) paragraph() []Line {
 	return s.lines[s.firstLine:len(s.lines):len(s.lines)]
 }
 
-// setWord is setGreedy for a paragraph of one plain word or number, as most cells of tables have; done is
-// false for all others.
+// setWord is setGreedy for a paragraph of one plain word or number, as most cells of tables have;
+// done is false for all others.
 func (s *Setter) setWord(full string, total bool) (done bool, err error) {
 	if total || s.tabs != nil || len(s.pieces) != 1 || s.pieces[0].Object > 0 {
 		return false, nil

@@ -44,7 +44,8 @@ type Shaper interface {
 	Places(f *font.Face, cluster string) bool
 	// Shapes reports whether f has the tables that the script of r needs.
 	Shapes(f *font.Face, r rune) bool
-	// SideBySide reports whether runs of ASCII in f that ask for no features are drawn as Latin does.
+	// SideBySide reports whether runs of ASCII in f that ask for no features are drawn as Latin
+	// does.
 	SideBySide(f *font.Face) bool
 	// Features returns the tags of the OpenType features that f has, sorted.
 	Features(f *font.Face) []string
@@ -162,8 +163,8 @@ func longCluster(s string) int {
 	return n
 }
 
-// composed returns the form of the cluster that f has glyphs for. A character alone stays what it is,
-// where f has it; of a letter with marks the composed form (Unicode NFC) comes first.
+// composed returns the form of the cluster that f has glyphs for. A character alone stays what it
+// is, where f has it; of a letter with marks the composed form (Unicode NFC) comes first.
 func composed(f *font.Face, cluster string) string {
 	r, n := utf8.DecodeRuneInString(cluster)
 	if n == len(cluster) && f.GlyphIndex(r) != 0 {

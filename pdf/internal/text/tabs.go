@@ -15,14 +15,14 @@ type TabStop struct {
 	Leader doc.TabLeader
 }
 
-// field is what stands behind the last tab of a line. A tab reaches to the next stop; one that aligns
-// its field otherwise than by the left end shrinks as the field grows:
+// field is what stands behind the last tab of a line. A tab reaches to the next stop; one that
+// aligns its field otherwise than by the left end shrinks as the field grows:
 //
 //	Balance ........ 1,234.50|        right
 //	Balance ...... 1,234|.50          decimal
 //
-// A tab behind the last stop, or whose field has no room before its stop, is as wide as a space. A tab
-// with a leader that ends a line stays: it is a line to write on.
+// A tab behind the last stop, or whose field has no room before its stop, is as wide as a space. A
+// tab with a leader that ends a line stays: it is a line to write on.
 type field struct {
 	open   bool
 	tab    int        // index of the tab
@@ -90,15 +90,16 @@ func (s *Setter) settleTabs() bool {
 	return true
 }
 
-// openField begins the field behind a tab, items[i], which stands at x, and gives the tab its width.
+// openField begins the field behind a tab, items[i], which stands at x, and gives the tab its
+// width.
 func (s *Setter) openField(it *Item, i int, x doc.Length) field {
 	f := field{open: true, tab: i, x: x, stop: s.stopBehind(x), least: s.pieces[it.Piece].Size / 4}
 	it.W, it.Leader = f.width(), f.stop.Leader
 	return f
 }
 
-// placed reckons items[from:], which have been put in the line and are w wide, into it. What stands behind
-// a tab may make that narrower.
+// placed reckons items[from:], which have been put in the line and are w wide, into it. What stands
+// behind a tab may make that narrower.
 func (s *Setter) placed(from int, w doc.Length) {
 	f := &s.field
 	if !f.open || from <= f.tab {
@@ -155,8 +156,8 @@ func decimalAt(s, sign string) (at int, found bool) {
 	return 0, false
 }
 
-// beforeSign is the width of a line up to its decimal sign, to the end of its last digit when it has
-// none, and of the whole line when it has no digit.
+// beforeSign is the width of a line up to its decimal sign, to the end of its last digit when it
+// has none, and of the whole line when it has no digit.
 func (s *Setter) beforeSign(line []Item) doc.Length {
 	f := field{stop: TabStop{Align: doc.TabDecimal}}
 	for i := range line {

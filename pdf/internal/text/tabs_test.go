@@ -72,8 +72,8 @@ func TestTabsLeadToTheirStops(t *testing.T) {
 	}
 }
 
-// TestTabsBeyondTheLineLoseNothing: a field without room goes to the next line, a tab behind the last
-// stop is a space, a word wider than the line is broken, and no text goes lost.
+// TestTabsBeyondTheLineLoseNothing: a field without room goes to the next line, a tab behind the
+// last stop is a space, a word wider than the line is broken, and no text goes lost.
 func TestTabsBeyondTheLineLoseNothing(t *testing.T) {
 	ts := typesetter(t, 1<<20)
 	rapid.Check(t, func(t *rapid.T) {
@@ -117,8 +117,8 @@ func TestTabsBeyondTheLineLoseNothing(t *testing.T) {
 	})
 }
 
-// TestIndentsMoveTheFirstLineOrTheOthers: a first line begins further in, or all others do, and each
-// ends within the width, set greedily or as a whole.
+// TestIndentsMoveTheFirstLineOrTheOthers: a first line begins further in, or all others do, and
+// each ends within the width, set greedily or as a whole.
 func TestIndentsMoveTheFirstLineOrTheOthers(t *testing.T) {
 	ts := typesetter(t, 1<<20)
 	set := text.NewSetter(t.Context(), ts)
@@ -188,8 +188,8 @@ func TestDecimalsStandOnTheirSign(t *testing.T) {
 	}
 }
 
-// TestFieldBehindABrokenWordKeepsToTheWidth: what follows the tab behind a word that was broken, because it
-// is wider than the line, counts with the space before it.
+// TestFieldBehindABrokenWordKeepsToTheWidth: what follows the tab behind a word that was broken,
+// because it is wider than the line, counts with the space before it.
 func TestFieldBehindABrokenWordKeepsToTheWidth(t *testing.T) {
 	ts := typesetter(t, 1<<20)
 	set := text.NewSetter(t.Context(), ts)

@@ -290,8 +290,8 @@ func (s *Setter) tryLine(ni int32, ci, from int) bool {
 }
 
 // ratio returns by what share, in thousandths, the spaces of a line with free room are stretched
-// (above 0) or shrunk. A line whose spaces would shrink by more than a third does not fit; in ragged
-// lines none do.
+// (above 0) or shrunk. A line whose spaces would shrink by more than a third does not fit; in
+// ragged lines none do.
 func (s *Setter) ratio(free, spaces doc.Length, last bool) (int64, bool) {
 	switch {
 	case free < 0:

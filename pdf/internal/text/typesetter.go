@@ -97,8 +97,9 @@ type word struct {
 
 // Typesetter shapes words through a cache. It is safe for concurrent use.
 type Typesetter struct {
-	// Synthetic says that bold and italic are made of another face where a family lacks them, and Boxes
-	// that a character that no font has is drawn as .notdef. Both are set before the first use.
+	// Synthetic says that bold and italic are made of another face where a family lacks them, and
+	// Boxes that a character that no font has is drawn as .notdef. Both are set before the first
+	// use.
 	Synthetic, Boxes bool
 
 	lib     *font.Library
@@ -190,9 +191,9 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 // library of a typesetter never changes, so query, dialect and text are the whole input:
 // two texts share an entry only when all are equal.
 //
-// A word gets in when it is asked for the second time: most names and symbols of a document never come
-// again, and each would cost memory and push out one that does. For the first time ok is false, and the
-// caller shapes it in memory of its own.
+// A word gets in when it is asked for the second time: most names and symbols of a document never
+// come again, and each would cost memory and push out one that does. For the first time ok is
+// false, and the caller shapes it in memory of its own.
 func (t *Typesetter) shape(c *Chain, s string, d dialect) (parts []Part, ok bool, err error) {
 	h := maphash.String(t.seed, s) ^ c.mix
 	if d.complex || d.rtl {
@@ -293,7 +294,8 @@ func (t *Typesetter) featured(q Query, f *font.Face) error {
 	return nil
 }
 
-// newPart is newPart for a face of a chain, which is drawn as the chain asks where it is not so itself.
+// newPart is newPart for a face of a chain, which is drawn as the chain asks where it is not so
+// itself.
 func (c *Chain) newPart(f *font.Face, s string, glyphs []Glyph) Part {
 	p := newPart(f, s, glyphs)
 	if f == c.Face() {

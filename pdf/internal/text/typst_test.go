@@ -11,8 +11,8 @@ import (
 )
 
 // TestParagraphsAreAsEvenAsThoseOfTypst holds 200 paragraphs against the lines that Typst 0.15.2
-// breaks them into (par.linebreaks "optimized", justified, no hyphenation, Liberation Sans of 10 pt):
-// testdata/typst-paragraphs.txt has the width in points and the lines.
+// breaks them into (par.linebreaks "optimized", justified, no hyphenation, Liberation Sans of 10
+// pt): testdata/typst-paragraphs.txt has the width in points and the lines.
 func TestParagraphsAreAsEvenAsThoseOfTypst(t *testing.T) {
 	file, err := os.ReadFile("testdata/typst-paragraphs.txt")
 	if err != nil {

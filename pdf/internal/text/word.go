@@ -2,9 +2,10 @@ package text
 
 import "example.com/quire/pdf/doc"
 
-// WordWidth returns how wide s is, in the first face of the chain, when it is one plain word or number:
-// letters, digits and stops of ASCII, which no line ends in and which stand side by side. ok is false for
-// all else, which is set as any paragraph. In a line as wide, [Word.Set] shows what [Setter.Set] does.
+// WordWidth returns how wide s is, in the first face of the chain, when it is one plain word or
+// number: letters, digits and stops of ASCII, which no line ends in and which stand side by side.
+// ok is false for all else, which is set as any paragraph. In a line as wide, [Word.Set] shows what
+// [Setter.Set] does.
 func (c *Chain) WordWidth(s string, size doc.Length) (w doc.Length, ok bool) {
 	if c.ascii == nil || s == "" || s[0] >= 0x80 || plainClass[s[0]] == plainStop {
 		return 0, false
@@ -42,8 +43,8 @@ type Word struct {
 	part Part
 }
 
-// Set makes w the line of s, for which [Chain.WordWidth] holds, at x. The glyphs are appended to glyphs,
-// whose memory the line shares.
+// Set makes w the line of s, for which [Chain.WordWidth] holds, at x. The glyphs are appended to
+// glyphs, whose memory the line shares.
 func (w *Word) Set(glyphs []Glyph, c *Chain, s string, size, x doc.Length) []Glyph {
 	glyphs, w.part, _ = c.ascii.shape(glyphs, c.Face(), s, c.query.TabularFigures)
 	w.part.Bold, w.part.Slanted = c.bold, c.slanted

@@ -342,7 +342,8 @@ func TestEveryDescribedObjectIsWhatPowerShellSaw(t *testing.T) {
 	}
 }
 
-// errorDescription is what the scenario "errors" printed of an ErrorRecord as the real client saw it.
+// errorDescription is what the scenario "errors" printed of an ErrorRecord as the real client saw
+// it.
 type errorDescription struct {
 	Text       string   `json:"text"`
 	ID         *string  `json:"fqid"`
@@ -373,8 +374,8 @@ func errorAsSeen(e *proto.ErrorRecord) errorDescription {
 	return d
 }
 
-// TestEveryDescribedErrorIsWhatPowerShellSaw holds the fields of our records to what the real client
-// printed of the same bytes: of the stream of errors, and of failed pipelines.
+// TestEveryDescribedErrorIsWhatPowerShellSaw holds the fields of our records to what the real
+// client printed of the same bytes: of the stream of errors, and of failed pipelines.
 func TestEveryDescribedErrorIsWhatPowerShellSaw(t *testing.T) {
 	total := 0
 	for _, tr := range transcripts(t) {

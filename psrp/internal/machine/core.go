@@ -70,8 +70,8 @@ func (c *core) NextEvent() (Event, bool) { return c.events.pop() }
 
 func (c *core) tell(e Event) { c.events.push(e) }
 
-// Version returns the protocol version: what is offered until the pool is open, then what was agreed
-// on.
+// Version returns the protocol version: what is offered until the pool is open, then what was
+// agreed on.
 func (c *core) Version() clixml.Version { return c.version }
 
 // offer is the highest version to speak over a transport.

@@ -11,8 +11,8 @@ type Event interface{ event() }
 
 // Events of both sides.
 type (
-	// FragmentsDropped says that continuations came whose start did not: of a message that was given
-	// up, as clients and servers do when they stop.
+	// FragmentsDropped says that continuations came whose start did not: of a message that was
+	// given up, as clients and servers do when they stop.
 	FragmentsDropped struct {
 		ID    clixml.GUID
 		Count int

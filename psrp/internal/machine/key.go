@@ -21,7 +21,8 @@ const (
 	keySize     = 32
 )
 
-// publicBlobHeader is type PUBLICKEYBLOB, version 2, CALG_RSA_KEYX, "RSA1", 2048 bits, exponent 65537.
+// publicBlobHeader is type PUBLICKEYBLOB, version 2, CALG_RSA_KEYX, "RSA1", 2048 bits, exponent
+// 65537.
 func publicBlobHeader() []byte {
 	return []byte{6, 2, 0, 0, 0, 0xA4, 0, 0, 'R', 'S', 'A', '1', 0, 8, 0, 0, 1, 0, 1, 0}
 }

@@ -200,8 +200,8 @@ var clientPipeline = func() *table {
 	t.on(ciCreating, ciCreating, ciInput, ciEndInput)
 	t.on(ciCreating, ciSending, ciRecvCommandAck)
 	t.on(ciSending, ciRunning, ciSent)
-	// A server that has no pipeline yet has none to stop, and may run what comes after a Signal: it is
-	// closed at once.
+	// A server that has no pipeline yet has none to stop, and may run what comes after a Signal: it
+	// is closed at once.
 	t.on(ciCreating, ciClosing, ciStop)
 	t.on(ciSending, ciClosing, ciStop)
 	for _, s := range []int{ciSending, ciRunning} {

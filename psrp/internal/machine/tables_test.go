@@ -78,8 +78,8 @@ func TestEveryPairOfStateAndEventIsATransitionOrANamedError(t *testing.T) {
 	}
 }
 
-// TestCallsInAnyOrderEndEachPipelineOnce does random things on both sides. A call either works or is
-// a LocalProtocolError that changes nothing; no packet of the other side is a mistake; every
+// TestCallsInAnyOrderEndEachPipelineOnce does random things on both sides. A call either works or
+// is a LocalProtocolError that changes nothing; no packet of the other side is a mistake; every
 // pipeline ends once, after its records, and the session ends.
 func TestCallsInAnyOrderEndEachPipelineOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -279,7 +279,8 @@ func (c *comparison) forEvents(hidden ...proto.MessageType) *comparison {
 	return c
 }
 
-// eventMessage returns the message that an event came from; false for an event of the machine's own.
+// eventMessage returns the message that an event came from; false for an event of the machine's
+// own.
 func eventMessage(e Event) (id clixml.GUID, m proto.Message, ok bool) {
 	switch e := e.(type) {
 	case PrivateData:

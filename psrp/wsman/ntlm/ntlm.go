@@ -28,8 +28,8 @@ type Credentials struct {
 }
 
 // New returns the credentials of user, which is NAME, DOMAIN\NAME or NAME@DOMAIN. Only the hash of
-// the password is kept. A name or password of more than 1,024 UTF-16 code units fails with the first
-// handshake.
+// the password is kept. A name or password of more than 1,024 UTF-16 code units fails with the
+// first handshake.
 func New(user, password string) *Credentials {
 	c := &Credentials{user: user}
 	if domain, name, ok := strings.Cut(user, `\`); ok {

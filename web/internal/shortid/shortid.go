@@ -9,7 +9,8 @@ const Len = 26
 // Half are the 13 characters of 64 bits: the first eight, and the last eight.
 type Half struct{ first, last uint64 }
 
-// HalfOf returns the characters of x: five of its low 25 bits, eight of its high 40, so that one bit counts twice.
+// HalfOf returns the characters of x: five of its low 25 bits, eight of its high 40, so that one
+// bit counts twice.
 func HalfOf(x uint64) Half { return Half{base32x8(x), base32x8(x >> 24)} }
 
 // Put writes an id to the first Len bytes of b.

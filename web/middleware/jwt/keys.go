@@ -87,8 +87,8 @@ func checkKey(field, algorithm string, key any) error {
 	return nil
 }
 
-// strict is the method as its standard has it: the salt of PS is as long as the hash (RFC 7518, section 3.5), where the library takes
-// any.
+// strict is the method as its standard has it: the salt of PS is as long as the hash (RFC 7518,
+// section 3.5), where the library takes any.
 func strict(m jwt.SigningMethod) jwt.SigningMethod {
 	ps, ok := m.(*jwt.SigningMethodRSAPSS)
 	if !ok {

@@ -211,7 +211,8 @@ func (v *Verifier) head(ctx context.Context, text string) (*head, error) {
 
 var errNotJSON = errors.New("not one JSON value in UTF-8")
 
-// object reads a segment that is a JSON object and nothing more (RFC 7519, section 7.2). Its numbers keep their digits.
+// object reads a segment that is a JSON object and nothing more (RFC 7519, section 7.2). Its
+// numbers keep their digits.
 func (v *Verifier) object(segment string, to *map[string]any) error {
 	text, err := v.segments.DecodeString(segment)
 	if err != nil {

@@ -24,9 +24,9 @@ var wycheproofOtherwise = map[int]bool{
 	372: false, 373: false, // a character that base64url does not have is no white space to skip
 }
 
-// TestWycheproof: the vectors of Project Wycheproof for signatures of JSON (RFC 7515). Their payloads are no claims, so that a
-// Verifier refuses them all, whatever was made of them; whether a signature is good is told by the methods that it calls, over keys
-// that it takes.
+// TestWycheproof: the vectors of Project Wycheproof for signatures of JSON (RFC 7515). Their
+// payloads are no claims, so that a Verifier refuses them all, whatever was made of them; whether a
+// signature is good is told by the methods that it calls, over keys that it takes.
 func TestWycheproof(t *testing.T) {
 	text, err := os.ReadFile(judgetest.Tool(t, "wycheproof", "wycheproof/json_web_signature_test.json"))
 	if err != nil {
@@ -53,7 +53,8 @@ func TestWycheproof(t *testing.T) {
 		if j.Kty == "" {
 			j = g.Private
 		}
-		// A Verifier is given keys, not JWKs, so what a JWK says of its use is the program's to heed.
+		// A Verifier is given keys, not JWKs, so what a JWK says of its use is the program's to
+		// heed.
 		if j.Use == "enc" || strings.Contains(strings.Join(j.Ops, " "), "encrypt") {
 			continue
 		}
@@ -87,7 +88,8 @@ func TestWycheproof(t *testing.T) {
 	}
 }
 
-// signed judges the signature of a token in compact form: an error tells why it is not of the algorithm and key.
+// signed judges the signature of a token in compact form: an error tells why it is not of the
+// algorithm and key.
 func signed(token, alg string, key any) error {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

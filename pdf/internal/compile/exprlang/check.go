@@ -199,8 +199,8 @@ type expr struct {
 	choice bool // all that it may be is in leaves
 	path   *Path
 	desc   string
-	// ref names the value for facts; yes and no are those that it proves, a condition, when it holds
-	// and when it does not.
+	// ref names the value for facts; yes and no are those that it proves, a condition, when it
+	// holds and when it does not.
 	ref     string
 	yes, no []string
 	// figure says that a text is a formatted number or date, or may be one.

@@ -55,9 +55,9 @@ func ValidCurrency(code string) bool { return len(code) == 3 && inList(currencie
 // Currencies returns the codes of ISO 4217.
 func Currencies() []string { return strings.Fields(currencies) }
 
-// UnknownPart returns the part of a well-formed BCP 47 tag that names a language, a script or a region
-// that is not registered, with what it may have been meant to be; "" when all are known. Variants are
-// taken as they are.
+// UnknownPart returns the part of a well-formed BCP 47 tag that names a language, a script or a
+// region that is not registered, with what it may have been meant to be; "" when all are known.
+// Variants are taken as they are.
 func UnknownPart(tag string) (part string, known []string) {
 	subtags := strings.Split(tag, "-")
 	switch lang := strings.ToLower(subtags[0]); {

@@ -170,8 +170,8 @@ func TestNumberKeepsDigits(t *testing.T) {
 	}
 }
 
-// TestUnknownPartNamesLanguageOrRegion: languages, scripts and regions are those of the registry, and what is
-// near to one that is none is among those proposed.
+// TestUnknownPartNamesLanguageOrRegion: languages, scripts and regions are those of the registry,
+// and what is near to one that is none is among those proposed.
 func TestUnknownPartNamesLanguageOrRegion(t *testing.T) {
 	t.Parallel()
 	for tag, want := range map[string]string{

@@ -2,9 +2,9 @@ package kflate
 
 import "encoding/binary"
 
-// checksum is the Adler-32 of p (RFC 1950, 9), eight bytes at a time: for bytes b0 to b7 the first sum
-// grows by theirs, and the second by eight times the first and 8 b0 + 7 b1 + ... + b7. A multiplication
-// adds up four lanes of 16 bits, weighted, in the highest one.
+// checksum is the Adler-32 of p (RFC 1950, 9), eight bytes at a time: for bytes b0 to b7 the first
+// sum grows by theirs, and the second by eight times the first and 8 b0 + 7 b1 + ... + b7. A
+// multiplication adds up four lanes of 16 bits, weighted, in the highest one.
 func checksum(p []byte) uint32 {
 	const (
 		modulus = 65521

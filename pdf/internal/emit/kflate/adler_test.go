@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestChecksumIsAdler32: for all lengths up to some hundreds, for long sources, and for the bytes that make the
-// largest sums.
+// TestChecksumIsAdler32: for all lengths up to some hundreds, for long sources, and for the bytes
+// that make the largest sums.
 func TestChecksumIsAdler32(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8)) //nolint:gosec // G404: test data
 	data := make([]byte, 100_000)

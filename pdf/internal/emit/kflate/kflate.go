@@ -126,9 +126,9 @@ func (c *compressor) deflate(dst, src []byte) ([]byte, error) {
 	return out, nil
 }
 
-// Writer returns a writer that compresses to dst what it takes until it is closed, at the
-// everyday level: to the bytes of Deflate, however they are cut, for this level gathers a block before
-// it looks at it. A writer that is never closed is lost, nothing else.
+// Writer returns a writer that compresses to dst what it takes until it is closed, at the everyday
+// level: to the bytes of Deflate, however they are cut, for this level gathers a block before it
+// looks at it. A writer that is never closed is lost, nothing else.
 func (d *Deflater) Writer(dst io.Writer) (io.WriteCloser, error) {
 	p := &d.pools[cos.LevelDefault]
 	c := p.take()

@@ -214,8 +214,8 @@ func FuzzDeflate(f *testing.F) {
 	})
 }
 
-// TestWriterGivesWhatDeflateGives: however a stream is cut, and whatever a compressor did before or does
-// beside, the bytes are the same.
+// TestWriterGivesWhatDeflateGives: however a stream is cut, and whatever a compressor did before or
+// does beside, the bytes are the same.
 func TestWriterGivesWhatDeflateGives(t *testing.T) {
 	d := New()
 	write := func(src []byte, cut int) []byte {

@@ -29,7 +29,8 @@ const (
 // maxDepth is max_depth (BD2).
 const maxDepth = 125
 
-// Paragraph is the memory of the algorithm. The zero value is ready; it is for one goroutine at a time.
+// Paragraph is the memory of the algorithm. The zero value is ready; it is for one goroutine at a
+// time.
 type Paragraph struct {
 	runes  []rune
 	orig   []bidi.Class
@@ -396,7 +397,8 @@ func strongOf(c bidi.Class) bidi.Class {
 	return bidi.ON
 }
 
-// pairing is the list of Bidi_Paired_Bracket: opening and closing signs by turns (BidiBrackets.txt).
+// pairing is the list of Bidi_Paired_Bracket: opening and closing signs by turns
+// (BidiBrackets.txt).
 const pairing = "()[]{}\u0F3A\u0F3B\u0F3C\u0F3D\u169B\u169C\u2045\u2046\u207D\u207E\u208D\u208E\u2308\u2309\u230A\u230B\u2329\u232A" +
 	"\u2768\u2769\u276A\u276B\u276C\u276D\u276E\u276F\u2770\u2771\u2772\u2773\u2774\u2775\u27C5\u27C6\u27E6\u27E7\u27E8\u27E9" +
 	"\u27EA\u27EB\u27EC\u27ED\u27EE\u27EF\u2983\u2984\u2985\u2986\u2987\u2988\u2989\u298A\u298B\u298C\u298D\u2990\u298F\u298E" +

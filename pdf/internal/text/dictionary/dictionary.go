@@ -1,8 +1,8 @@
-// Package dictionary finds where lines may be broken between the words of Thai, Lao, Khmer and Burmese,
-// which are written without spaces (class SA of UAX #14), by lists of words.
+// Package dictionary finds where lines may be broken between the words of Thai, Lao, Khmer and
+// Burmese, which are written without spaces (class SA of UAX #14), by lists of words.
 //
-// Of all ways to part a stretch of letters into words it takes one that leaves the fewest letters over and
-// then has the fewest words; among those the one whose first words are longest:
+// Of all ways to part a stretch of letters into words it takes one that leaves the fewest letters
+// over and then has the fewest words; among those the one whose first words are longest:
 //
 //	ภาษาไทยเป็นภาษา     ภาษา|ไทย|เป็น|ภาษา
 //
@@ -21,8 +21,8 @@ import (
 //go:embed data/*.dict
 var data embed.FS
 
-// Library has the lists of all scripts, each read when it is first wanted. The zero value is ready; it is
-// safe for concurrent use.
+// Library has the lists of all scripts, each read when it is first wanted. The zero value is ready;
+// it is safe for concurrent use.
 type Library struct {
 	lists [len(scripts)]struct {
 		once  sync.Once
@@ -34,8 +34,8 @@ type Library struct {
 type script struct {
 	name        string
 	first, last rune // of its letters and marks
-	// within tells whether no word can begin with r behind before, and with after behind r; 0: there is
-	// none.
+	// within tells whether no word can begin with r behind before, and with after behind r; 0:
+	// there is none.
 	within func(before, r, after rune) bool
 }
 
@@ -61,8 +61,8 @@ func (l *Library) words(script int) *trie {
 	return list.words
 }
 
-// has reports whether r is written without spaces between words: digits, signs and punctuation of the block
-// are not.
+// has reports whether r is written without spaces between words: digits, signs and punctuation of
+// the block are not.
 func (s *script) has(r rune) bool {
 	switch {
 	case r < s.first || r > s.last:
@@ -86,7 +86,8 @@ func repeats(r rune) bool {
 	return false
 }
 
-// The vowels that stand before the consonant behind which they are said, and what only follows a letter.
+// The vowels that stand before the consonant behind which they are said, and what only follows a
+// letter.
 
 func withinThai(before, r, _ rune) bool {
 	leads := before >= 0x0E40 && before <= 0x0E44
@@ -98,7 +99,8 @@ func withinLao(before, r, _ rune) bool {
 	return leads || r == 0x0EAF || r >= 0x0EB0 && r <= 0x0EBD || r >= 0x0EC6 && r <= 0x0ECE
 }
 
-// A consonant whose own vowel is taken from it, or that another is stacked below, ends the syllable before.
+// A consonant whose own vowel is taken from it, or that another is stacked below, ends the syllable
+// before.
 func withinBurmese(before, r, after rune) bool {
 	stacks := before == 0x1039
 	ends := after == 0x1039 || after == 0x103A
@@ -112,8 +114,8 @@ func withinKhmer(before, r, _ rune) bool {
 	return stacks || r >= 0x17B4 && r <= 0x17D3 || r == 0x17D7 || r == 0x17DD
 }
 
-// Breaks appends the places in s, byte offsets in rising order, where a word of these scripts ends and the
-// next begins. Where another script, a space or punctuation comes, UAX #14 knows.
+// Breaks appends the places in s, byte offsets in rising order, where a word of these scripts ends
+// and the next begins. Where another script, a space or punctuation comes, UAX #14 knows.
 func (l *Library) Breaks(dst []int, s string) []int {
 	var p parter
 	for i := 0; i < len(s); {
@@ -158,8 +160,8 @@ type way struct {
 	known       bool // it is in the list
 }
 
-// longestStretch bounds what is parted at once. A longer one is parted in pieces: no text is without a space
-// or a stop so long.
+// longestStretch bounds what is parted at once. A longer one is parted in pieces: no text is
+// without a space or a stop so long.
 const longestStretch = 4096
 
 func (p *parter) part(dst []int, of *script, words *trie, s string, from int) []int {

@@ -67,7 +67,8 @@ func TestOtherScriptsAreLeftToTheirRules(t *testing.T) {
 	}
 }
 
-// A text without spaces takes time by its length, and each of its pieces ends where a word may begin.
+// A text without spaces takes time by its length, and each of its pieces ends where a word may
+// begin.
 func TestLongTextsTakeLinearTime(t *testing.T) {
 	var l Library
 	s := strings.Repeat("ภาษาไทยเป็นภาษาฌฌฌฌที่มีระดับเสียง", 4000)

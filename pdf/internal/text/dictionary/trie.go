@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// trie is a set of words in the form of ICU's BytesTrie. It is a row of nodes. The first byte of a node
-// says what it is: below firstMatch a branch, below firstValue bytes that must follow one another, else a
-// value, which here only says that a word ends, or in a branch how far to jump.
+// trie is a set of words in the form of ICU's BytesTrie. It is a row of nodes. The first byte of a
+// node says what it is: below firstMatch a branch, below firstValue bytes that must follow one
+// another, else a value, which here only says that a word ends, or in a branch how far to jump.
 type trie struct {
 	nodes []byte
 	base  rune // the character that byte 0 stands for
@@ -68,8 +68,8 @@ func (t *trie) ends(dst []int, s []byte) []int {
 	return dst
 }
 
-// next follows a byte from a node, of whose bytes match are still to come. It returns a negative place
-// when no word goes on so.
+// next follows a byte from a node, of whose bytes match are still to come. It returns a negative
+// place when no word goes on so.
 func (t *trie) next(at, match int, c byte) (int, int) {
 	if match > 0 {
 		return t.same(at, match-1, c)
@@ -131,8 +131,8 @@ func (t *trie) branch(at, length int, c byte) int {
 	return at + 1
 }
 
-// The first bytes of values and of the distances in halved branches say how many bytes follow. Those of
-// values are shifted by the bit that says final.
+// The first bytes of values and of the distances in halved branches say how many bytes follow.
+// Those of values are shifted by the bit that says final.
 const (
 	value1, value2, value3, value4 = 0x51, 0x6C, 0x7E, 0x7F
 	delta1, delta2, delta3, delta4 = 0xC0, 0xF0, 0xFE, 0xFF

@@ -13,9 +13,9 @@ import (
 	"example.com/quire/pdf/internal/text/gotext"
 )
 
-// TestLinesOfChineseAndJapanese: lines end between any two characters, but none begins with a closing
-// mark, a stop or a small kana, none ends with an opening mark, and none is left half empty (UAX #14,
-// "kinsoku" of JIS X 4051).
+// TestLinesOfChineseAndJapanese: lines end between any two characters, but none begins with a
+// closing mark, a stop or a small kana, none ends with an opening mark, and none is left half empty
+// (UAX #14, "kinsoku" of JIS X 4051).
 func TestLinesOfChineseAndJapanese(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "..", "font", "testdata", "SampleCJK.ttc"))
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"example.com/quire/pdf/internal/text/dictionary"
 )
 
-// Segmenter implements text.Segmenter by UAX #14 and UAX #29 of Unicode 17.0, and finds the words of
-// scripts without spaces by package dictionary. The zero value is ready; it is safe for concurrent use.
+// Segmenter implements text.Segmenter by UAX #14 and UAX #29 of Unicode 17.0, and finds the words
+// of scripts without spaces by package dictionary. The zero value is ready; it is safe for
+// concurrent use.
 type Segmenter struct {
 	pool  sync.Pool
 	words dictionary.Library

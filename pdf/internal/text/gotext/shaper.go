@@ -19,10 +19,10 @@ import (
 	"example.com/quire/pdf/internal/text"
 )
 
-// Shaper implements text.Shaper by the port of HarfBuzz in go-text: GSUB, GPOS, ligatures and
-// the places of marks. Runs that text.Latin draws alike, without a mark or joiner and in a face whose
-// tables say that letters stand side by side, go to it: it is many times as fast. The zero
-// value is ready; it is safe for concurrent use.
+// Shaper implements text.Shaper by the port of HarfBuzz in go-text: GSUB, GPOS, ligatures and the
+// places of marks. Runs that text.Latin draws alike, without a mark or joiner and in a face whose
+// tables say that letters stand side by side, go to it: it is many times as fast. The zero value is
+// ready; it is safe for concurrent use.
 type Shaper struct {
 	// Proven reports that tests hold the pairs of a font's table kern against those of its
 	// GPOS; nil: of no font. A font with both goes the fast way only if so.
@@ -134,8 +134,8 @@ func (f *face) attaches(s string) bool {
 	return false
 }
 
-// composedOf returns the glyphs that the feature ccmp makes one glyph of with those before them: marks,
-// and the letters of tone, whose contours are drawn as one.
+// composedOf returns the glyphs that the feature ccmp makes one glyph of with those before them:
+// marks, and the letters of tone, whose contours are drawn as one.
 func composedOf(f *ot.Font) map[tables.GlyphID]bool {
 	out := map[tables.GlyphID]bool{}
 	for _, feature := range f.GSUB.Features {

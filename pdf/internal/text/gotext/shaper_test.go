@@ -54,8 +54,8 @@ func repertoire(f *font.Face) []rune {
 	return out
 }
 
-// placed returns glyphs with X where each is drawn, and behind them the end of the run: a kerning may be
-// taken from the advance of one glyph or shared between both.
+// placed returns glyphs with X where each is drawn, and behind them the end of the run: a kerning
+// may be taken from the advance of one glyph or shared between both.
 func placed(glyphs []text.Glyph) []text.Glyph {
 	out, x := make([]text.Glyph, 0, len(glyphs)+1), int32(0)
 	for _, g := range glyphs {

@@ -14,9 +14,9 @@ import (
 	"example.com/quire/pdf/internal/text/gotext"
 )
 
-// TestFastPathEqualsTheSlowOne: without marks, the embedded faces give the same glyphs at the
-// same places by the tables cmap, hmtx and kern as by all of GSUB and GPOS, in words of letters
-// that stand together in languages and in words of whatever the face has. QUIRE_WORDS sets how many.
+// TestFastPathEqualsTheSlowOne: without marks, the embedded faces give the same glyphs at the same
+// places by the tables cmap, hmtx and kern as by all of GSUB and GPOS, in words of letters that
+// stand together in languages and in words of whatever the face has. QUIRE_WORDS sets how many.
 func TestFastPathEqualsTheSlowOne(t *testing.T) {
 	words := 2_000
 	if testing.Short() {
