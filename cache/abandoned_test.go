@@ -87,11 +87,11 @@ func TestOvertakenLoadersOfOneKeyAreBounded(t *testing.T) {
 			most = max(most, running)
 		}
 		var calls atomic.Int64
-		c := open(t, Options[string, int64]{MaxEntries: 10, Load: func(context.Context, string) (int64, error) {
+		c := open(t, Options[string, int]{MaxEntries: 10, Load: func(context.Context, string) (int, error) {
 			count(1)
 			defer count(-1)
 			pass(time.Second)
-			return calls.Add(1), nil
+			return int(calls.Add(1)), nil
 		}})
 		var wg sync.WaitGroup
 		start := time.Now()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,9 +14,9 @@ import (
 // reported size is that of what is held.
 func TestMaxBytesIsBytes(t *testing.T) {
 	const most = 1 << 20
-	c := open(t, Options[int, []byte]{MaxBytes: most})
+	c, value := open(t, Options[string, string]{MaxBytes: most}), strings.Repeat("v", 64<<10)
 	for i := range 5000 {
-		set(t, c, i, make([]byte, 64<<10))
+		set(t, c, strconv.Itoa(i), value)
 		if s := c.Stats(); s.Bytes > most {
 			t.Fatalf("after %d writes: %d bytes", i+1, s.Bytes)
 		}
@@ -23,7 +24,7 @@ func TestMaxBytesIsBytes(t *testing.T) {
 	c.store.CleanUp() // eviction to below the slack may be under way
 	held := 0
 	for i := range 5000 {
-		if v, ok := c.Peek(i); ok {
+		if v, ok := c.Peek(strconv.Itoa(i)); ok {
 			held++
 			if len(v) != 64<<10 {
 				t.Fatalf("value of %d bytes: truncated", len(v))

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,25 +17,25 @@ import (
 func TestNoReadGoesBack(t *testing.T) {
 	for _, write := range []string{"Delete", "Set", "Clear"} {
 		t.Run(write, func(t *testing.T) {
-			c, err := New(Options[string, int64]{MaxEntries: 100, Policy: Policy{TTL: time.Minute}})
+			c, err := New(Options[string, int]{MaxEntries: 100, Policy: Policy{TTL: time.Minute}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer shut(t, c)
 			var origin, done atomic.Int64
-			load := func(context.Context, string) (int64, error) { return origin.Load(), nil }
+			load := func(context.Context, string) (int, error) { return int(origin.Load()), nil }
 			stop := make(chan struct{})
 			var wg sync.WaitGroup
 			for range 4 {
 				wg.Go(func() {
-					last := int64(0)
+					last := 0
 					for {
 						select {
 						case <-stop:
 							return
 						default:
 						}
-						floor := done.Load()
+						floor := int(done.Load())
 						v, err := c.GetOrLoad(t.Context(), "k", load)
 						if err != nil || v < floor || v < last {
 							t.Errorf("read %d, %v after %d was complete and %d was read", v, err, floor, last)
@@ -44,8 +45,8 @@ func TestNoReadGoesBack(t *testing.T) {
 					}
 				})
 			}
-			for i := range int64(3000) {
-				origin.Store(i)
+			for i := range 3000 {
+				origin.Store(int64(i))
 				var err error
 				switch write {
 				case "Delete":
@@ -58,7 +59,7 @@ func TestNoReadGoesBack(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				done.Store(i)
+				done.Store(int64(i))
 			}
 			close(stop)
 			wg.Wait()
@@ -99,12 +100,12 @@ func TestClearFreesMemory(t *testing.T) {
 // work, and is never exceeded by more than the writers have in hand.
 func TestManyWritersKeepTheBound(t *testing.T) {
 	const most, writers, size = 1 << 20, 8, 16 << 10
-	c := open(t, Options[int, []byte]{MaxBytes: most})
+	c, value := open(t, Options[string, string]{MaxBytes: most}), strings.Repeat("v", size)
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
 			for i := range 500 {
-				if err := c.Set(t.Context(), w<<16|i, make([]byte, size)); err != nil {
+				if err := c.Set(t.Context(), strconv.Itoa(w<<16|i), value); err != nil {
 					t.Error(err)
 				}
 				if b := c.Stats().Bytes; b > most+writers*(size+512) {

@@ -56,9 +56,9 @@ func Example() {
 // number.
 func ExampleOptions_weigh() {
 	type page struct{ head, body []byte }
-	c, err := cache.New(cache.Options[int, *page]{
+	c, err := cache.New(cache.Options[string, *page]{
 		MaxBytes: 1 << 20,
-		Weigh:    func(_ int, p *page) int { return cap(p.head) + cap(p.body) },
+		Weigh:    func(_ string, p *page) int { return cap(p.head) + cap(p.body) },
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -66,7 +66,7 @@ func ExampleOptions_weigh() {
 	ctx := context.Background()
 	defer func() { _ = c.Close(ctx) }()
 
-	err = c.Set(ctx, 1, &page{body: make([]byte, 1<<20)})
+	err = c.Set(ctx, "long", &page{body: make([]byte, 1<<20)})
 	fmt.Println(err, errors.Is(err, cache.ErrTooLarge))
 	// Output: cache: too large true
 }

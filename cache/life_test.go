@@ -148,11 +148,11 @@ func TestPeekRefreshes(t *testing.T) {
 func TestOneRefresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int64
-		c := open(t, Options[string, int64]{
+		c := open(t, Options[string, int]{
 			MaxEntries: 10,
-			Load: func(context.Context, string) (int64, error) {
+			Load: func(context.Context, string) (int, error) {
 				pass(100 * time.Millisecond)
-				return calls.Add(1), nil
+				return int(calls.Add(1)), nil
 			},
 			Policy: plain(Policy{TTL: time.Second}),
 		})

@@ -458,7 +458,7 @@ func TestBuiltinWeights(t *testing.T) {
 
 // TestPlainKeys: keys that are not strings show in errors.
 func TestPlainKeys(t *testing.T) {
-	c := open(t, Options[point, int]{MaxEntries: 5, Load: func(context.Context, point) (int, error) { return 0, errOrigin }})
+	c := open(t, Options[point, string]{MaxEntries: 5, Load: func(context.Context, point) (string, error) { return "", errOrigin }})
 	_, err := c.Get(t.Context(), point{1, 2})
 	if err == nil || err.Error() != `cache load "{1 2}": origin is down` {
 		t.Fatal(err)

@@ -44,17 +44,20 @@ func remoteCases(cases map[string]func(t *testing.T)) {
 	cases["Options.Keys"] = func(t *testing.T) {
 		t.Helper()
 		h := NewHub()
-		type key struct{ _ int }
-		_, err := New(Options[key, string]{Name: "n", Remote: h, Bus: h, Codec: textCodec{}})
+		_, err := New(Options[point, string]{Name: "n", Remote: h, Bus: h, Codec: textCodec{}})
 		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "Keys" {
 			t.Errorf("a struct as key: %v", err)
 		}
-		c := open(t, Options[int16, string]{Name: "n", Remote: h, Bus: h, Codec: textCodec{}})
-		if err := c.Set(t.Context(), -7, "v"); err != nil {
+		c := open(t, Options[int, int]{Name: "n", Remote: h, Bus: h, Codec: jsonCodec[int]{}, MaxEntries: 10})
+		if err := c.Set(t.Context(), -7, 12); err != nil {
 			t.Error(err)
 		}
-		if r, err := h.Fetch(t.Context(), "n", []string{"-7"}, false); err != nil || string(r[0].Payload) != "v" {
+		if r, err := h.Fetch(t.Context(), "n", []string{"-7"}, false); err != nil || string(r[0].Payload) != "12" {
 			t.Errorf("%+v, %v", r, err)
+		}
+		small := basicKeys[int16]{}
+		if k, err := small.Parse(small.Format(-7)); err != nil || k != -7 || small.Format(k) != "-7" {
+			t.Errorf("int16: %d, %v", k, err)
 		}
 		if _, err := (basicKeys[uint8]{}).Parse("256"); err == nil {
 			t.Error("256 is no uint8")
