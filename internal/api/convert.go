@@ -171,7 +171,7 @@ func (a *API) convert(c *web.Context, p convertedPage, name, kind string, draw f
 	}
 	file, err := draw(c.Context(), s)
 	if err != nil {
-		return conversionProblem(err)
+		return ConversionProblem(err)
 	}
 	summary, err := json.Marshal(struct {
 		Bytes   int      `json:"bytes"`
@@ -189,8 +189,8 @@ func (a *API) convert(c *web.Context, p convertedPage, name, kind string, draw f
 
 var errAddress = errors.New("pages are not read from there")
 
-// conversionProblem tells why a page was not converted. What a network said stays in the log.
-func conversionProblem(err error) error {
+// ConversionProblem tells why a page was not converted. What a network said stays in the log.
+func ConversionProblem(err error) error {
 	if e, ok := errors.AsType[*htmlpdf.OptionError](err); ok {
 		field := memberOf(e.Field)
 		p := problem("request", http.StatusBadRequest, err, members{"field": field, "got": e.Got, "want": e.Want})

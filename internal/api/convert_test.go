@@ -265,8 +265,9 @@ func TestConversionsAreTheSameThreeWays(t *testing.T) {
 				flag = member
 			}
 			wantMembers, wantFlags = append(wantMembers, member), append(wantFlags, flag)
-			if got := api.MemberOf(f.Name); got != member {
-				t.Errorf("%s: faults of %s name %s, want %s", name, f.Name, got, member)
+			fault := api.Problem(api.ConversionProblem(&htmlpdf.OptionError{Field: f.Name}))
+			if got := fault.Ext["field"]; got != member {
+				t.Errorf("%s: faults of %s name %v, want %s", name, f.Name, got, member)
 			}
 		}
 		for m := range d.properties(t, "/v1/convert/"+name) {

@@ -430,11 +430,9 @@ func sourcesOf(c *config.Config, log *slog.Logger) (*collect.Collector, error) {
 	return collect.New(collect.Config{Sources: sources, Log: log})
 }
 
-// reports are the reports of the configuration.
-type reports map[string]*record.Report
-
-func newReports(c *config.Config) reports {
-	all := reports{}
+// newReports returns the reports of the configuration.
+func newReports(c *config.Config) record.NamedReports {
+	all := record.NamedReports{}
 	for name, r := range c.Reports {
 		out := &record.Report{Space: record.Space(r.Space), Name: name, Template: r.Template, Public: r.Public}
 		for key, use := range r.Sources {
@@ -460,18 +458,4 @@ func parameter(kind, v string) json.RawMessage {
 		panic(err) // a string always has a JSON form
 	}
 	return quoted
-}
-
-// Report implements record.Reports.
-func (r reports) Report(_ context.Context, space record.Space, name string) (*record.Report, error) {
-	if rep, ok := r[name]; ok && rep.Space == space {
-		return rep, nil
-	}
-	var known []string // of this space: others' names are theirs
-	for other, rep := range r {
-		if rep.Space == space {
-			known = append(known, other)
-		}
-	}
-	return nil, record.Missing("report", name, known)
 }

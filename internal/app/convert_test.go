@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/quire/internal/app"
 	"example.com/quire/internal/config"
 )
 
@@ -34,7 +35,7 @@ func TestConvertersAreJudgedBeforeTheServerStarts(t *testing.T) {
 		if err := cfg.Complete(os.LookupEnv); err != nil {
 			t.Fatal(err)
 		}
-		err := Check(t.Context(), Options{Config: cfg})
+		err := app.Check(t.Context(), app.Options{Config: cfg})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

@@ -124,3 +124,20 @@ type Reports interface {
 	// Report returns the report, or ErrNotFound.
 	Report(ctx context.Context, space Space, name string) (*Report, error)
 }
+
+// NamedReports are reports by their names, which do not change.
+type NamedReports map[string]*Report
+
+// Report implements Reports.
+func (r NamedReports) Report(_ context.Context, space Space, name string) (*Report, error) {
+	if rep, ok := r[name]; ok && rep.Space == space {
+		return rep, nil
+	}
+	var known []string // of this space: others' names are theirs
+	for other, rep := range r {
+		if rep.Space == space {
+			known = append(known, other)
+		}
+	}
+	return nil, Missing("report", name, known)
+}

@@ -1,4 +1,4 @@
-package app
+package record_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 // A report that is not there is told with the nearest name of the same space, never with
 // another's.
 func TestMissingReport(t *testing.T) {
-	all := reports{
+	all := record.NamedReports{
 		"invoice":  {Name: "invoice", Space: record.Local},
 		"invoices": {Name: "invoices", Space: "other"},
 	}
