@@ -14,6 +14,7 @@ import (
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/internal/content"
+	"example.com/quire/pdf/internal/subsequence"
 )
 
 // CompareOptions say what is compared beside what files say.
@@ -181,7 +182,7 @@ func (c *comparing) value(part, name, before, after string) {
 // one after the other.
 func (c *comparing) align(prints [2][]string) {
 	i, j := 0, 0
-	for _, p := range append(common(prints[0], prints[1]), [2]int{len(prints[0]), len(prints[1])}) {
+	for _, p := range append(subsequence.Common(prints[0], prints[1]), [2]int{len(prints[0]), len(prints[1])}) {
 		for ; i < p[0] && j < p[1]; i, j = i+1, j+1 {
 			c.pairs[i] = j
 		}
@@ -490,7 +491,7 @@ func (c *comparing) bookmarks() {
 			lines[i] = append(lines[i], strings.Repeat("  ", x.level)+s.e.text(x.dict.Get("Title")))
 		}
 	}
-	pairs := common(lines[0], lines[1])
+	pairs := subsequence.Common(lines[0], lines[1])
 	c.lines("bookmarks", pairs, lines)
 	for _, p := range pairs {
 		from, to := items[0][p[0]].page, items[1][p[1]].page
@@ -527,7 +528,7 @@ func (c *comparing) tags() {
 	for i, s := range c.sides {
 		lines[i] = s.tags()
 	}
-	c.lines("tags", common(lines[0], lines[1]), lines)
+	c.lines("tags", subsequence.Common(lines[0], lines[1]), lines)
 }
 
 func (s *side) tags() (out []string) {

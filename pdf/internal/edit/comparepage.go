@@ -13,6 +13,7 @@ import (
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/internal/content"
+	"example.com/quire/pdf/internal/subsequence"
 )
 
 // pagePrint is what is compared of a page that is drawn.
@@ -309,7 +310,7 @@ func each[T any](list []T, of func(T) string) []string {
 // words compares text: what is another, and what stands elsewhere or in another font.
 func (c *comparing) words(a, b []TextWord) {
 	said := func(w TextWord) string { return w.Text }
-	c.runs(common(each(a, said), each(b, said)), len(a), len(b), func(i, j [2]int) {
+	c.runs(subsequence.Common(each(a, said), each(b, said)), len(a), len(b), func(i, j [2]int) {
 		was, is := phrase(a[i[0]:i[1]]), phrase(b[j[0]:j[1]])
 		c.tell(Difference{Part: "text", Kind: kindOf(was.text, is.text), Before: was.text, After: is.text, Box: was.box, OtherBox: is.box})
 	}, func(pairs [][2]int) {
@@ -373,7 +374,7 @@ func phrase(words []TextWord) (p placed) {
 // drawings compares paths, images and shadings, in the order in which they are drawn.
 func (c *comparing) drawings(a, b []drawing) {
 	key := func(d drawing) string { return d.key }
-	c.runs(common(each(a, key), each(b, key)), len(a), len(b), func(i, j [2]int) {
+	c.runs(subsequence.Common(each(a, key), each(b, key)), len(a), len(b), func(i, j [2]int) {
 		was, is := drawn(a[i[0]:i[1]]), drawn(b[j[0]:j[1]])
 		c.tell(Difference{Part: "drawing", Kind: kindOf(was.text, is.text), Before: was.text, After: is.text, Box: was.box, OtherBox: is.box})
 	}, nil)
@@ -437,7 +438,7 @@ func (c *comparing) notes(a, b []note) {
 		}
 		c.tell(d)
 	}
-	c.runs(common(each(a, hash), each(b, hash)), len(a), len(b), func(i, j [2]int) {
+	c.runs(subsequence.Common(each(a, hash), each(b, hash)), len(a), len(b), func(i, j [2]int) {
 		was, is := slices.Clone(a[i[0]:i[1]]), slices.Clone(b[j[0]:j[1]])
 		for k := range was {
 			at := slices.IndexFunc(is, func(n note) bool { return n.kind == was[k].kind })

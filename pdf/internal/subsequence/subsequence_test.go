@@ -1,8 +1,10 @@
-package edit
+package subsequence_test
 
 import (
 	"math/rand/v2"
 	"testing"
+
+	"example.com/quire/pdf/internal/subsequence"
 )
 
 // TestCommonSubsequencesAreTheLongest: as long as those that are found by the table of all lengths,
@@ -31,7 +33,7 @@ func TestCommonSubsequencesAreTheLongest(t *testing.T) {
 				}
 			}
 		}
-		pairs := common(a, b)
+		pairs := subsequence.Common(a, b)
 		i, j := -1, -1
 		for _, p := range pairs {
 			if p[0] <= i || p[1] <= j || a[p[0]] != b[p[1]] {
@@ -46,7 +48,7 @@ func TestCommonSubsequencesAreTheLongest(t *testing.T) {
 	// Beyond the limit of edits the ends count.
 	a, b := list(5000, 1<<30), list(5000, 1<<30)
 	a[0], a[4999] = b[0], b[4999]
-	if pairs := common(a, b); len(pairs) != 2 || pairs[1] != [2]int{4999, 4999} {
+	if pairs := subsequence.Common(a, b); len(pairs) != 2 || pairs[1] != [2]int{4999, 4999} {
 		t.Errorf("%d pairs", len(pairs))
 	}
 }

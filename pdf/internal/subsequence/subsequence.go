@@ -1,13 +1,14 @@
-package edit
+// Package subsequence finds what two lists have in common, in order.
+package subsequence
 
 // mostEdits bounds what a common subsequence is searched with: its time is that of the lists times
 // the edits.
 const mostEdits = 1000
 
-// common returns the places in a and b of a longest common subsequence, in order (Myers, An O(ND)
+// Common returns the places in a and b of a longest common subsequence, in order (Myers, An O(ND)
 // difference algorithm, 1986). Lists with more than mostEdits edits between them have what they
 // begin and end with alike.
-func common[T comparable](a, b []T) (pairs [][2]int) {
+func Common[T comparable](a, b []T) (pairs [][2]int) {
 	from := 0
 	for from < len(a) && from < len(b) && a[from] == b[from] {
 		pairs = append(pairs, [2]int{from, from})
