@@ -3,7 +3,6 @@ package pdf_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,40 +48,6 @@ func marks(b *doc.Builder) error {
 		}
 	}
 	return nil
-}
-
-func TestQPDFAndFonts(t *testing.T) {
-	e := newEngine(t, pdf.Config{})
-	for name, f := range samples(t) {
-		for _, ids := range [][]standard.ID{nil, compliant} {
-			t.Run(fmt.Sprintf("%s claims %d", name, len(ids)), func(t *testing.T) {
-				body, res := render(t, e, pdf.RenderOptions{Standards: ids}, f)
-				file := pdftest.Write(t, "f.pdf", body)
-				if err := pdftest.QPDF(t, file); err != nil {
-					t.Fatal(err)
-				}
-				fonts := pdftest.Fonts(t, file)
-				if len(fonts) != len(res.Fonts) {
-					t.Errorf("pdffonts sees %d fonts, the result names %d", len(fonts), len(res.Fonts))
-				}
-				for _, f := range fonts {
-					if !f.Embedded || !f.Subset || !f.ToUnicode {
-						t.Errorf("font %s: %+v", f.Name, f)
-					}
-				}
-				if pages := len(pdftest.Raster(t, file, 30)); pages != res.Pages {
-					t.Errorf("poppler draws %d pages, the result says %d", pages, res.Pages)
-				}
-			})
-		}
-	}
-	t.Run("qpdf can fail", func(t *testing.T) {
-		body, _ := render(t, e, pdf.RenderOptions{}, note("X", 2))
-		broken := bytes.Replace(body, []byte("/Length "), []byte("/Length 9"), 1)
-		if pdftest.QPDF(t, pdftest.Write(t, "f.pdf", broken)) == nil {
-			t.Error("qpdf finds nothing wrong with a wrong Length")
-		}
-	})
 }
 
 // negative is a document that a standard does not allow: we refuse it, and

@@ -19,8 +19,8 @@ import (
 	"example.com/quire/pdf/standard"
 )
 
-// The tests of this file compute for long in one goroutine, where the race detector takes ten times
-// as long and finds nothing.
+// The tests of this file compute for long, where the race detector takes ten times as long: in one
+// goroutine, where it finds nothing, or what a shorter test does under it.
 
 // TestFeaturesOfFontsAreDrawnAndExtract: a feature draws other glyphs, whose text extracts as it
 // was written.
@@ -135,6 +135,14 @@ func TestDeterminism(t *testing.T) {
 			t.Errorf("GOMAXPROCS %s:\n%swant\n%s", procs, got, want)
 		}
 	}
+}
+
+// TestIsolationOfManyPairs is TestIsolation, which looks for races too, with more documents.
+func TestIsolationOfManyPairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes 10,000 documents: run without -short")
+	}
+	isolated(t, 10_000)
 }
 
 // TestCacheOffGivesTheSame: caches hold pure values.
@@ -287,4 +295,38 @@ func TestVeraPDF(t *testing.T) {
 		refused++
 	}
 	t.Logf("negative %d/%d refused by us, %d/%d failed by veraPDF", refused, len(negatives(t)), failed, len(negatives(t)))
+}
+
+func TestQPDFAndFonts(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	for name, f := range samples(t) {
+		for _, ids := range [][]standard.ID{nil, compliant} {
+			t.Run(fmt.Sprintf("%s claims %d", name, len(ids)), func(t *testing.T) {
+				body, res := render(t, e, pdf.RenderOptions{Standards: ids}, f)
+				file := pdftest.Write(t, "f.pdf", body)
+				if err := pdftest.QPDF(t, file); err != nil {
+					t.Fatal(err)
+				}
+				fonts := pdftest.Fonts(t, file)
+				if len(fonts) != len(res.Fonts) {
+					t.Errorf("pdffonts sees %d fonts, the result names %d", len(fonts), len(res.Fonts))
+				}
+				for _, f := range fonts {
+					if !f.Embedded || !f.Subset || !f.ToUnicode {
+						t.Errorf("font %s: %+v", f.Name, f)
+					}
+				}
+				if pages := len(pdftest.Raster(t, file, 30)); pages != res.Pages {
+					t.Errorf("poppler draws %d pages, the result says %d", pages, res.Pages)
+				}
+			})
+		}
+	}
+	t.Run("qpdf can fail", func(t *testing.T) {
+		body, _ := render(t, e, pdf.RenderOptions{}, note("X", 2))
+		broken := bytes.Replace(body, []byte("/Length "), []byte("/Length 9"), 1)
+		if pdftest.QPDF(t, pdftest.Write(t, "f.pdf", broken)) == nil {
+			t.Error("qpdf finds nothing wrong with a wrong Length")
+		}
+	})
 }

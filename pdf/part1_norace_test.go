@@ -5,11 +5,13 @@ package pdf_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/standard"
 )
 
@@ -72,5 +74,34 @@ func TestVeraPDFOfPart1(t *testing.T) {
 	}
 	if claimed != 0 || broken != 0 {
 		t.Errorf("%d files that claim and %d that are broken were not judged", claimed, broken)
+	}
+}
+
+// TestArchivesOfPDF14: files that claim part 1 of PDF/A are of PDF 1.4, with a table of cross
+// references and no object streams, list what their subsets hold, and pass our own Judge as they
+// are read.
+func TestArchivesOfPDF14(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	for name, f := range opaque(t) {
+		for _, ids := range archive1 {
+			body, res := render(t, e, pdf.RenderOptions{Standards: ids, Time: frozen}, f)
+			if !slices.Equal(res.Standards, ids) || !bytes.HasPrefix(body, []byte("%PDF-1.4\n%\xE2\xE3\xCF\xD3\n")) {
+				t.Errorf("%s %v: %v, %.9s", name, ids, res.Standards, body)
+			}
+			for want, found := range map[string]bool{
+				"\nxref\n": true, "/CIDSet ": len(res.Fonts) > 0, "<pdfaid:part>1<": true, "/ObjStm": false, "/XRef": false, "/SMask": false,
+				"/Transparency": false, "/LZWDecode": false, "/EmbeddedFile": false, "/NonStruct": slices.Contains(ids, standard.PDFA1a),
+			} {
+				if bytes.Contains(body, []byte(want)) != found {
+					t.Errorf("%s %v: %q is in the file: %v", name, ids, want, !found)
+				}
+			}
+			if err := pdftest.QPDF(t, pdftest.Write(t, "f.pdf", body)); err != nil {
+				t.Errorf("%s %v: %v", name, ids, err)
+			}
+			if found, err := e.Check(t.Context(), opened(t, e, body)); err != nil || len(found) > 0 {
+				t.Errorf("%s %v: %v, %v", name, ids, found, err)
+			}
+		}
 	}
 }

@@ -52,17 +52,23 @@ func codes(tb testing.TB, who string) []byte {
 	return b
 }
 
-// TestIsolation: ten thousand pairs of documents that differ in one
+// TestIsolation: thousands of pairs of documents that differ in one
 // name of equal length, made one after the other by an engine that concurrent
 // workers share, caches and pooled buffers in use: each holds its own name and
 // not the other. The documents of a worker are a chain: each but the ends is the
 // second of one pair and the first of the next.
 func TestIsolation(t *testing.T) {
-	e := newEngine(t, pdf.Config{})
-	pairs := 10_000
+	pairs := 2_000 // TestIsolationOfManyPairs has more of them
 	if testing.Short() {
 		pairs = 500
 	}
+	isolated(t, pairs)
+}
+
+// isolated makes documents at once, of which none may name those before and after it.
+func isolated(t *testing.T, pairs int) {
+	t.Helper()
+	e := newEngine(t, pdf.Config{})
 	letters := map[byte][]byte{}
 	for _, c := range []byte("ehmnu") {
 		letters[c] = codes(t, string(c))

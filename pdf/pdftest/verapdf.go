@@ -19,9 +19,12 @@ type Verdict struct {
 // VeraPDF judges every file of a folder whose name ends in .pdf against a
 // flavour: "4" for PDF/A-4, "ua2" for PDF/UA-2. It returns the verdicts by file
 // name. One call is one start of the Java machine, some seconds: put many files
-// into one folder.
+// into one folder. With -short, the test ends here.
 func VeraPDF(tb testing.TB, flavour, dir string) map[string]Verdict {
 	tb.Helper()
+	if testing.Short() {
+		tb.Skip("starts a Java machine: run without -short")
+	}
 	jar := Need(tb, "verapdf")
 	java := Need(tb, "java")
 	// The judge lives for seconds: the second compiler and a collector with threads of its own
