@@ -40,7 +40,7 @@ func measureCoverage(ctx context.Context, w io.Writer, dir, only string) error {
 		if only != "" && only != g.name {
 			continue
 		}
-		args := []string{"test", "-json", "-short", "-vet=off", "-timeout=10m", "-covermode=set", "-coverpkg=" + strings.Join(g.cover, ","), "-coverprofile=" + coverFile(dir, g.name)}
+		args := []string{"test", "-json", "-short", "-vet=off", "-timeout=10m", atOnce(), "-covermode=set", "-coverpkg=" + strings.Join(g.cover, ","), "-coverprofile=" + coverFile(dir, g.name)}
 		if err := goTest(ctx, w, io.Discard, append(args, g.packages...), &sum); err != nil {
 			return err
 		}

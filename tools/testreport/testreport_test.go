@@ -159,6 +159,14 @@ func TestGroups(t *testing.T) {
 			t.Errorf("groupOf(%s) = %s, want %s", path, got, want)
 		}
 	}
+	all := append([]string{"program"}, libraries...)
+	if got := slices.Sorted(slices.Values(order)); !slices.Equal(got, slices.Sorted(slices.Values(all))) {
+		t.Errorf("order %q, want all of %q", got, all)
+	}
+	started := []string{module + "/web", module + "/internal/app", module + "/pdf/cos", module + "/pdf"}
+	if slices.SortFunc(started, inOrder); started[0] != module+"/pdf" || started[3] != module+"/web" {
+		t.Errorf("started in the order %q", started)
+	}
 }
 
 func TestRaceEnv(t *testing.T) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +23,10 @@ import (
 
 // libraries are covered each as a whole: a facade's tests exercise its other packages.
 var libraries = []string{"web", "fetch", "cache", "pdf", "psrp", "shadow"}
+
+// order is that in which packages start: go test takes them as they are listed, so those whose
+// tests take or wait the longest come first, and others are compiled meanwhile.
+var order = []string{"pdf", "cache", "psrp", "program", "fetch", "web", "shadow"}
 
 // event is one line of `go test -json` (see `go doc test2json`).
 type event struct {
@@ -73,7 +79,7 @@ func runTests(ctx context.Context, w io.Writer, dir, only string, require bool) 
 		}
 	}
 	// `make check` vets; here it would be done for every dependency before the tests run.
-	args := append([]string{"test", "-json", "-vet=off", "-timeout=10m"}, race...)
+	args := append([]string{"test", "-json", "-vet=off", "-timeout=10m", atOnce()}, race...)
 	if err := goTest(ctx, w, events, append(args, packages...), &sum); err != nil {
 		return err
 	}
@@ -91,15 +97,23 @@ func runTests(ctx context.Context, w io.Writer, dir, only string, require bool) 
 	return sum.report(w, time.Since(start), require)
 }
 
+// atOnce is how many packages are compiled or tested at the same time: more than there are
+// processors, since many a test waits for programs of others or for a time to pass.
+func atOnce() string { return fmt.Sprintf("-p=%d", max(2, runtime.NumCPU()*3/2)) }
+
+// compileFlags are those that the Makefile gives for all packages; a pattern that names some of them
+// takes the place of what holds for all.
+const compileFlags = " -dwarf=false -d=gcstart=256"
+
 // raceFlags turn the race detector on, for all but two packages. SQLite is C turned into Go: it
 // keeps its data outside of Go's heap, where the detector does not look, and its part of a test
 // would take three times as long. The commands of rueidis are thousands of generated functions that
-// append to what their caller holds, and take the longest of all to compile; without optimisation
-// too, that is half. The callers of both, and what they share with them, are watched.
+// append to what their caller holds, and take the longest of all to compile; without inlining too,
+// that is half. The callers of both, and what they share with them, are watched.
 var raceFlags = []string{
 	"-race",
-	"-gcflags=modernc.org/sqlite/lib=-race=false",
-	"-gcflags=github.com/redis/rueidis/internal/cmds=-race=false -N -l",
+	"-gcflags=modernc.org/sqlite/lib=-race=false" + compileFlags,
+	"-gcflags=github.com/redis/rueidis/internal/cmds=-race=false -l" + compileFlags,
 }
 
 // testRaceless runs the tests that stand in files built without the race detector only, such
@@ -132,10 +146,10 @@ func testRaceless(ctx context.Context, w, events io.Writer, sum *tally) error {
 	if len(packages) == 0 {
 		return nil
 	}
-	slices.Sort(packages)
+	slices.SortFunc(packages, inOrder)
 	slices.Sort(names)
 	_, _ = fmt.Fprintln(w, "without the race detector:")
-	args := []string{"test", "-json", "-vet=off", "-timeout=10m", "-run", "^(" + strings.Join(slices.Compact(names), "|") + ")$"}
+	args := []string{"test", "-json", "-vet=off", "-timeout=10m", atOnce(), "-run", "^(" + strings.Join(slices.Compact(names), "|") + ")$"}
 	return goTest(ctx, w, events, append(args, slices.Compact(packages)...), sum)
 }
 
@@ -211,7 +225,13 @@ type group struct {
 	packages, cover []string
 }
 
-// testGroups is one group for each library and one, "program", for all else.
+// inOrder compares packages by when they start.
+func inOrder(a, b string) int {
+	return cmp.Or(cmp.Compare(slices.Index(order, groupOf(a)), slices.Index(order, groupOf(b))), cmp.Compare(a, b))
+}
+
+// testGroups is one group for each library and one, "program", for all else, in the order in which
+// they start.
 func testGroups(ctx context.Context) ([]group, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "./...").Output()
 	if err != nil {
@@ -224,7 +244,7 @@ func testGroups(ctx context.Context) ([]group, error) {
 		byName[g] = append(byName[g], p)
 	}
 	var groups []group
-	for _, name := range append([]string{"program"}, libraries...) {
+	for _, name := range order {
 		if p := byName[name]; len(p) > 0 {
 			groups = append(groups, group{name: name, packages: p, cover: withoutKits(p)})
 		}
