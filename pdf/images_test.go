@@ -117,3 +117,28 @@ func TestImageCacheChangesNoByte(t *testing.T) {
 		t.Error("equal images give other files, or other images the same")
 	}
 }
+
+// TestImagesThatAreKeptAreNotTheCallers: what a caller does with its memory when its document is
+// made changes no image of another one.
+func TestImagesThatAreKeptAreNotTheCallers(t *testing.T) {
+	passed := picture(t, false) // a PNG whose samples are embedded as they are
+	for name, data := range map[string][]byte{"JPEG": photo(t), "PNG": passed, "interlaced PNG": interlacedPNG(16, 7)} {
+		var want, got bytes.Buffer
+		if err := renderImage(t, newEngine(t, pdf.Config{}), &want, data); err != nil {
+			t.Fatal(err)
+		}
+		e, buf := newEngine(t, pdf.Config{}), bytes.Clone(data)
+		if err := renderImage(t, e, io.Discard, buf); err != nil {
+			t.Fatal(err)
+		}
+		for i := range buf {
+			buf[i] = 'S' // what the caller reads next
+		}
+		if err := renderImage(t, e, &got, data); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Errorf("%s: the document of another caller has what was read into the first one's memory", name)
+		}
+	}
+}

@@ -565,7 +565,7 @@ const (
 type Image struct {
 	Block
 	Name       string // what diagnostics call it: the file name
-	Data       []byte
+	Data       []byte // it must not change until the document is made
 	Alt        string // alternative text; required unless Decorative
 	Decorative bool   // an artifact: carries no meaning
 	Width      Length

@@ -122,7 +122,7 @@ func (s *Session) OpenWithin(ctx context.Context, data []byte, width, height int
 // Open checks image data and makes its streams, or finds those that another document had made.
 // Its size and the size it states are judged before anything is decoded. What must be held
 // decoded as a whole counts against the document's DecodedBytes, and waits until ctx ends for
-// its share of the store's DecodeBudget. The data is kept and must not change.
+// its share of the store's DecodeBudget. The data must not change while the document is made.
 func (s *Session) Open(ctx context.Context, data []byte) (*Image, error) {
 	return s.open(ctx, data, Ask{})
 }
@@ -199,6 +199,9 @@ func (s *Session) make(ctx context.Context, e *entry, data []byte) (*Image, erro
 		return nil, err
 	}
 	made.hash, made.held = e.key.hash(), held
+	if made.x.bytes() <= s.store.most {
+		made.x.own()
+	}
 	img = made
 	return img, nil
 }
