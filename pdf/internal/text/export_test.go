@@ -29,3 +29,19 @@ func (t *Typesetter) ShapeByTable(c *Chain, word string) (parts []Part, table bo
 	parts, _, err = t.shapeNew(nil, nil, c, word, dialect{})
 	return parts, c.ascii != nil, err
 }
+
+// Kept is how many values the buffers have room for that Close hands on, and whether a text is
+// among what it hands on.
+func (s *Setter) Kept() (room int, texts bool) {
+	f, o := &s.fitter, &s.order
+	room = cap(s.items) + cap(s.lines) + cap(s.parts) + cap(s.long) + cap(s.glyphs) + cap(s.breaks) + cap(s.ends) + cap(s.figures) +
+		cap(f.chances) + cap(f.merged) + cap(f.nodes) + cap(f.active) + cap(f.x) + cap(f.sp) + cap(f.route) + cap(f.points) +
+		cap(o.levels) + cap(o.visual) + cap(o.onLine)
+	return room, s.full != "" || s.decimal != "" || s.joined.Len() > 0 || s.pieces != nil || s.tabs != nil
+}
+
+// Chains is how many chains are kept.
+func (t *Typesetter) Chains() (n int) {
+	t.chains.Range(func(any, any) bool { n++; return true })
+	return n
+}

@@ -107,15 +107,31 @@ func NewSetter(ctx context.Context, t *Typesetter) *Setter {
 // Close gives the buffers to the typesetter's next setter. The lines are valid no
 // longer, and s must not be used again.
 func (s *Setter) Close() {
-	// What is kept must not keep the document's texts alive.
-	clear(s.items[:cap(s.items)])
-	clear(s.lines[:cap(s.lines)])
-	clear(s.parts[:cap(s.parts)])
-	clear(s.long[:cap(s.long)])
-	s.items, s.lines, s.parts, s.long = s.items[:0], s.lines[:0], s.parts[:0], s.long[:0]
-	s.glyphs, s.pieces, s.ctx, s.order.levels = s.glyphs[:0], nil, nil, nil
-	s.joined = strings.Builder{}
+	// What is kept must not keep the document's texts alive, nor the size of a long paragraph.
+	f, o := &s.fitter, &s.order
+	*s = Setter{
+		t: s.t, items: emptied(s.items), lines: emptied(s.lines), parts: emptied(s.parts), long: emptied(s.long), glyphs: emptied(s.glyphs),
+		breaks: emptied(s.breaks), ends: emptied(s.ends), figures: emptied(s.figures),
+		fitter: fitter{
+			chances: emptied(f.chances), merged: emptied(f.merged), nodes: emptied(f.nodes), active: emptied(f.active),
+			x: emptied(f.x), sp: emptied(f.sp), route: emptied(f.route), points: emptied(f.points),
+		},
+		order: order{visual: emptied(o.visual), onLine: emptied(o.onLine)},
+	}
 	s.t.setters.Put(s)
+}
+
+// mostKept bounds, in values, each buffer that is kept for the next setter.
+const mostKept = 4096
+
+// emptied clears a buffer for the next setter, and drops one that is large.
+func emptied[T any](s []T) []T {
+	if cap(s) > mostKept {
+		return nil
+	}
+	s = s[:cap(s)]
+	clear(s)
+	return s[:0]
 }
 
 // Unlimited is a width that no line reaches.

@@ -108,6 +108,7 @@ type Typesetter struct {
 	hyphens *hyph.Library
 	lower   map[string]string // families as the library spells them -> in lower case
 	chains  sync.Map          // Query -> *Chain
+	chained atomic.Int64      // how many were to be kept there
 	ascii   sync.Map          // *font.Face -> *ascii
 	seed    maphash.Seed
 	words   []atomic.Pointer[word] // a text may stand in either of two slots
@@ -122,6 +123,10 @@ const (
 	wordCost      = 512
 	maxCachedWord = 64
 )
+
+// mostChains bounds the chains that are kept: there are as many as lists of features that templates
+// may ask for.
+const mostChains = 1024
 
 // NewTypesetter returns a typesetter over the faces of lib. About cacheBytes are
 // spent on shaped words; 0 turns the cache off.
@@ -167,8 +172,6 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Only families of the library get in, at 1000 weights each: the map is
-	// bounded.
 	if err := t.featured(q, faces.Primary().Face); err != nil {
 		return nil, err
 	}
@@ -183,7 +186,9 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 	if c.space, _, err = t.shapeNew(nil, nil, c, " ", dialect{}); err != nil {
 		c.space = nil // a text with a space will say what is missing
 	}
-	t.chains.Store(q, c)
+	if t.chained.Add(1) <= mostChains {
+		t.chains.Store(q, c)
+	}
 	return c, nil
 }
 

@@ -36,6 +36,13 @@ func (g *Segmenter) take(s string) *segmenter.Segmenter {
 	return seg
 }
 
+// give keeps a segmenter that was used for s, unless that made it large.
+func (g *Segmenter) give(seg *segmenter.Segmenter, s string) {
+	if len(s) <= mostKept {
+		g.pool.Put(seg)
+	}
+}
+
 // Breaks implements text.Segmenter.
 func (g *Segmenter) Breaks(dst []text.Break, s string) []text.Break {
 	if s == "" {
@@ -48,7 +55,7 @@ func (g *Segmenter) Breaks(dst []text.Break, s string) []text.Break {
 			dst = append(dst, text.Break{Pos: end, Mandatory: l.IsMandatoryBreak})
 		}
 	}
-	g.pool.Put(seg)
+	g.give(seg, s)
 	if words := g.words.Breaks(nil, s); words != nil {
 		for _, at := range words {
 			dst = append(dst, text.Break{Pos: at})
@@ -68,6 +75,6 @@ func (g *Segmenter) Graphemes(dst []int, s string) []int {
 		c := it.Grapheme()
 		dst = append(dst, min(c.OffsetInBytes+c.LengthInBytes, len(s)))
 	}
-	g.pool.Put(seg)
+	g.give(seg, s)
 	return dst
 }

@@ -179,7 +179,6 @@ func isAttached(f *ot.Font, g tables.GlyphID) bool {
 // shapeComplex leaves composing and the choice of forms to the tables.
 func (f *face) shapeComplex(dst []text.Glyph, run text.Run) []text.Glyph {
 	w := f.pool.Get().(*worker)
-	defer f.pool.Put(w)
 	w.begin()
 	w.script = language.Common
 	for i, r := range run.Text {
@@ -189,12 +188,24 @@ func (f *face) shapeComplex(dst []text.Glyph, run text.Run) []text.Glyph {
 		}
 	}
 	w.shape(run)
-	return w.glyphs(dst, run)
+	dst = w.glyphs(dst, run)
+	f.give(w)
+	return dst
 }
+
+// give keeps a worker for the next run. One that a panic left, of a font whose tables are broken,
+// is not given, nor is one that a long run made large.
+func (f *face) give(w *worker) {
+	if cap(w.buffer.Info) <= mostKept {
+		f.pool.Put(w)
+	}
+}
+
+// mostKept is how many glyphs, or characters, what is kept has memory for.
+const mostKept = 4096
 
 func (f *face) shape(dst []text.Glyph, run text.Run) []text.Glyph {
 	w := f.pool.Get().(*worker)
-	defer f.pool.Put(w)
 	w.begin()
 	for i := 0; i < len(run.Text); {
 		n := text.ClusterLen(run.Text[i:])
@@ -203,7 +214,9 @@ func (f *face) shape(dst []text.Glyph, run text.Run) []text.Glyph {
 		i += n
 	}
 	w.shape(run)
-	return w.glyphs(dst, run)
+	dst = w.glyphs(dst, run)
+	f.give(w)
+	return dst
 }
 
 // glyphs appends what was shaped.
@@ -374,11 +387,16 @@ func (s *Shaper) Places(f *font.Face, cluster string) bool {
 
 func (f *face) places(cluster string, apart bool) bool {
 	w := f.pool.Get().(*worker)
-	defer f.pool.Put(w)
 	w.begin()
 	w.add(cluster, 0, apart)
 	w.shape(text.Run{})
-	infos := w.buffer.Info
+	all := f.attachesAll(w.buffer.Info)
+	f.give(w)
+	return all
+}
+
+// attachesAll reports whether each glyph but the first is attached to one before it.
+func (f *face) attachesAll(infos []harfbuzz.GlyphInfo) bool {
 	for i := 1; i < len(infos); i++ {
 		attached := false
 		for k := range i {
