@@ -17,10 +17,11 @@ import (
 
 // deadline bounds an attempt until its headers, and its body by the total deadline and by silence.
 //
-// All three share one context and one timer. The context is cancelled with the reason as its cause,
-// and made only when the transport asks for it; the timer is set anew when the phase changes. It
-// lives until the body is read to its end or closed: a context released with the headers would cut
-// the body off, one never released would leak.
+// All three share one context and one timer. The context is cancelled with the reason as its cause.
+// Both are made only when the transport asks for the context's channel or its error, since nobody
+// else can be told; the timer is set anew when the phase changes. They live until the body is read
+// to its end or closed: a context released with the headers would cut the body off, one never
+// released would leak.
 type deadline struct {
 	next    http.RoundTripper
 	attempt time.Duration // 0 = none
@@ -63,7 +64,7 @@ func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 			a.release()
 		}
 	}()
-	a.req = *req.WithContext(&a.ctx)
+	a.req = *req.WithContext(a)
 	resp, err := d.next.RoundTrip(&a.req)
 	returned = true
 	cause := a.stopped()
@@ -124,6 +125,49 @@ type attempt struct {
 	timer *time.Timer
 	cause reason // what it struck for
 	done  bool
+	seen  atomic.Uint32
+}
+
+// What is seen of an attempt.
+const (
+	watched uint32 = 1 << iota // somebody looks at its context: only then is there a timer
+	reading                    // a Read began before that
+)
+
+// Deadline implements context.Context.
+func (a *attempt) Deadline() (time.Time, bool) { return a.ctx.Deadline() }
+
+// Done implements context.Context.
+func (a *attempt) Done() <-chan struct{} {
+	a.watch()
+	return a.ctx.Done()
+}
+
+// Err implements context.Context.
+func (a *attempt) Err() error {
+	a.watch()
+	return a.ctx.Err()
+}
+
+// Value implements context.Context.
+func (a *attempt) Value(key any) any { return a.ctx.Value(key) }
+
+// watch sets the timer when somebody looks at the context for the first time. The silence of a Read
+// that is under way counts from here.
+func (a *attempt) watch() {
+	if a.seen.Load()&watched != 0 {
+		return
+	}
+	switch before := a.seen.Or(watched); {
+	case before&watched != 0:
+	case before&reading != 0:
+		a.untilSilence()
+		if a.seen.Load()&reading == 0 { // it has ended meanwhile, and may have said so before this
+			a.until(a.end, totalTime)
+		}
+	default:
+		a.arm()
+	}
 }
 
 // reason is why a timer strikes.
@@ -151,6 +195,9 @@ func (a *attempt) until(at time.Duration, why reason) {
 	}
 	at = min(at, math.MaxInt64>>reasonBits)
 	a.due.Store(int64(at)<<reasonBits | int64(why))
+	if a.seen.Load()&watched == 0 {
+		return // who looks first sets it
+	}
 	if armed := a.armed.Load(); armed == 0 || int64(at) < armed {
 		a.arm()
 	}
@@ -166,16 +213,27 @@ func (a *attempt) dueAt() (at time.Duration, why reason) {
 func (a *attempt) arm() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	at, _ := a.dueAt()
-	if at == 0 || a.done {
+	at, why := a.dueAt()
+	if at == 0 || a.done || a.cause != 0 {
+		return
+	}
+	left := at - time.Since(a.start)
+	if left <= 0 { // whoever looks only now shall see it
+		a.over(why)
 		return
 	}
 	a.armed.Store(int64(at))
-	if left := at - time.Since(a.start); a.timer == nil {
+	if a.timer == nil {
 		a.timer = time.AfterFunc(left, a.strike)
 	} else {
 		a.timer.Reset(left)
 	}
+}
+
+// over ends the context for a reason. With the lock held.
+func (a *attempt) over(why reason) {
+	a.cause = why
+	a.ctx.Cancel(why.err())
 }
 
 func (a *attempt) strike() {
@@ -191,14 +249,16 @@ func (a *attempt) strike() {
 		a.timer.Reset(left)
 		return
 	}
-	a.cause = why
-	a.ctx.Cancel(why.err())
+	a.over(why)
 }
 
-// stopped disarms the timer at the headers and returns what it struck for, if it did.
+// stopped disarms the timer at the headers and returns what it struck for, or would have.
 func (a *attempt) stopped() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if at, why := a.dueAt(); at != 0 && a.cause == 0 && a.timer == nil && time.Since(a.start) >= at {
+		a.over(why)
+	}
 	a.due.Store(0)
 	return a.cause.err()
 }
@@ -262,17 +322,13 @@ func (a *attempt) body(resp *http.Response) {
 // Read reads the body. Silence is measured while a Read waits; a caller that takes its time between
 // two is not silence.
 func (a *attempt) Read(p []byte) (int, error) {
-	if a.idle > 0 {
-		at, why := time.Since(a.start)+a.idle, silence
-		if a.end > 0 && a.end <= at {
-			at, why = a.end, totalTime
-		}
-		a.until(at, why)
+	if a.idle > 0 && a.seen.Or(reading)&watched != 0 {
+		a.untilSilence()
 	}
 	n, err := a.rc.Read(p)
 	switch err {
 	case nil:
-		if a.idle > 0 {
+		if a.idle > 0 && a.seen.And(^reading)&watched != 0 {
 			a.until(a.end, totalTime)
 		}
 	case io.EOF: //nolint:errorlint // a reader says it so
@@ -282,6 +338,15 @@ func (a *attempt) Read(p []byte) (int, error) {
 		a.release()
 	}
 	return n, err
+}
+
+// untilSilence sets the timer for a Read that begins.
+func (a *attempt) untilSilence() {
+	at, why := time.Since(a.start)+a.idle, silence
+	if a.end > 0 && a.end <= at {
+		at, why = a.end, totalTime
+	}
+	a.until(at, why)
 }
 
 // Close closes the body, and only then ends the context: the layer below may want to read a small
