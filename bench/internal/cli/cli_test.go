@@ -143,6 +143,38 @@ func TestRunSaveCompareReport(t *testing.T) {
 	if code, out, _ := bench(t, dir, "report"); code != 0 || strings.Contains(out, "wrote") {
 		t.Errorf("a second report wrote again: exit %d\n%s", code, out)
 	}
+
+	// A run of other rows keeps those that it did not measure, but for what the suite no longer has.
+	next := *last
+	next.Name, next.Commit, next.Rows = "next", "fedcba9", []saved.Row{last.Rows[0]}
+	next.Rows[0].Name = "absent"
+	gone := *last
+	gone.Name, gone.Rows = "sums", []saved.Row{last.Rows[0], last.Rows[0]}
+	gone.Rows[1].Name = "removed"
+	for _, r := range []struct {
+		dir string
+		run *saved.Run
+	}{{"results", &next}, {"kept", &gone}} {
+		if err := (saved.Store{Dir: filepath.Join(dir, "bench", r.dir)}).Save(r.run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if code, out, msg := bench(t, dir, "report", "next"); code != 0 {
+			t.Fatalf("report: exit %d\n%s\n%s", code, out, msg)
+		}
+	}
+	kept, err := saved.Store{Dir: filepath.Join(dir, "bench", "kept")}.Load("sums")
+	if err != nil || len(kept.Rows) != 2 || kept.Rows[0].Name != "good" || kept.Rows[1].Name != "absent" || kept.Rows[1].Earlier != nil {
+		t.Fatalf("kept: %+v, %v", kept, err)
+	}
+	if e := kept.Rows[0].Earlier; e == nil || e.Commit != last.Commit || !e.Started.Equal(last.Started) {
+		t.Errorf("the earlier row is from %+v", e)
+	}
+	page, err = os.ReadFile(filepath.Join(dir, "docs", "benchmarks", "sums.md"))
+	if err != nil || strings.Count(string(page), "From an earlier run: commit "+last.Commit) != 1 || !strings.Contains(string(page), "| commit | fedcba9") {
+		t.Errorf("page: %v\n%s", err, page)
+	}
 	code, out, _ = bench(t, dir, "list")
 	if code != 0 || !strings.Contains(out, "sums/absent") || !strings.Contains(out, "apt-get install no-such-tool") || !strings.Contains(out, "saved: before") {
 		t.Errorf("list: exit %d\n%s", code, out)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"example.com/quire/bench/harness"
 	"example.com/quire/bench/internal/report"
 	"example.com/quire/bench/internal/saved"
 )
@@ -30,7 +31,8 @@ func (a *App) report(_ context.Context, args []string) (int, error) {
 	return ok, writePages(filepath.Join(a.root, "docs", "benchmarks"), report.Pages(runs), a.printf)
 }
 
-// keep moves the suites of a saved run into the kept ones, one file a suite.
+// keep moves the suites of a saved run into the kept ones, one file a suite. Rows that the run did
+// not measure stay as they were.
 func (a *App) keep(name string) error {
 	run, err := a.load(name)
 	if err != nil {
@@ -50,12 +52,29 @@ func (a *App) keep(name string) error {
 		if len(one.Rows) == 0 {
 			continue
 		}
+		old, err := a.kept().Load(s.Name)
+		switch {
+		case err == nil:
+			one.Adopt(old, func(row string) bool { return a.hasRow(s.Name, row) })
+		case !errors.Is(err, saved.ErrNotFound):
+			return err
+		}
 		if err := a.kept().Save(&one); err != nil {
 			return err
 		}
 		a.printf("kept %s of %s\n", s.Name, name)
 	}
 	return nil
+}
+
+// hasRow tells whether there is a row of that name in a suite.
+func (a *App) hasRow(suite, row string) bool {
+	for _, s := range a.Suites {
+		if s.Name == suite {
+			return slices.ContainsFunc(s.Rows, func(r harness.Row) bool { return r.Name == row })
+		}
+	}
+	return false
 }
 
 func keptRuns(store saved.Store) ([]*saved.Run, error) {

@@ -123,6 +123,10 @@ func writeRow(b *strings.Builder, r saved.Row) {
 	if r.Server != "" {
 		fmt.Fprintf(b, " Load: %s.", r.Server)
 	}
+	if e := r.Earlier; e != nil {
+		commit := commitOf(&saved.Run{Commit: e.Commit, Changed: e.Changed})
+		fmt.Fprintf(b, " From an earlier run: commit %s, measured %s, %s, %s.", commit, e.Started.Format("2006-01-02 15:04 MST"), e.CPU, e.Go)
+	}
 	b.WriteString("\n\n")
 	server := r.Server != ""
 	if server {

@@ -75,6 +75,38 @@ type Row struct {
 	// each round: the scale by which runs of different days are compared.
 	Kernel  []float64 `json:"kernel_ns"`
 	Quality Quality   `json:"quality"`
+	// Earlier is set in a kept run for a row that its latest run did not measure.
+	Earlier *Earlier `json:"earlier,omitempty"`
+}
+
+// Earlier is the run that a row is from.
+type Earlier struct {
+	Commit  string    `json:"commit"`
+	Changed bool      `json:"uncommitted_changes,omitempty"`
+	Started time.Time `json:"started"`
+	CPU     string    `json:"cpu"`
+	Go      string    `json:"go"`
+}
+
+// Adopt takes over the rows of an older run of the same suite that r did not measure and the suite
+// still has, in the order of that run.
+func (r *Run) Adopt(old *Run, has func(row string) bool) {
+	var rows []Row
+	for _, row := range old.Rows {
+		if i := slices.IndexFunc(r.Rows, func(n Row) bool { return n.Name == row.Name }); i >= 0 {
+			rows = append(rows, r.Rows[i])
+			r.Rows = slices.Delete(slices.Clone(r.Rows), i, i+1)
+			continue
+		}
+		if !has(row.Name) {
+			continue
+		}
+		if row.Earlier == nil {
+			row.Earlier = &Earlier{Commit: old.Commit, Changed: old.Changed, Started: old.Started, CPU: old.Machine.CPU, Go: old.Machine.Go}
+		}
+		rows = append(rows, row)
+	}
+	r.Rows = append(rows, r.Rows...)
 }
 
 // Workload identifies what was done.
