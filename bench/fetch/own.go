@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -46,10 +47,42 @@ func fullStack() []contestant {
 		{name: "naive-client", note: "one breaker and one bucket for all origins", open: func() (func(int) error, func() error, error) {
 			return getter(newNaiveClient(answers(body)), body, same), nothing, nil
 		}},
+		{name: "bounded", own: true, note: "the least that bounds a request and asks for gzip: a copy of it with a deadline, which the end of the body releases", open: func() (func(int) error, func() error, error) {
+			return getter(bounded{answers(body)}, body, same), nothing, nil
+		}},
 		{name: "stub", note: "the transport alone", open: func() (func(int) error, func() error, error) {
 			return getter(answers(body), body, same), nothing, nil
 		}},
 	}
+}
+
+// bounded does with a request what every client must that bounds its time and asks for a coding,
+// and nothing else: without a look at the answer, and without a count.
+type bounded struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(req.Context(), 10*time.Second)
+	own := req.WithContext(ctx)
+	own.Header = http.Header{"Accept-Encoding": {"gzip"}}
+	resp, err := b.next.RoundTrip(own)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	resp.Body = &boundedBody{resp.Body, cancel}
+	return resp, nil
+}
+
+type boundedBody struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+// Close implements io.Closer.
+func (b *boundedBody) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
 }
 
 // fields of a cached response: 8 in all.

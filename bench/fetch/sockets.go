@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -149,21 +150,35 @@ func overSockets(n int, read bool, connect func() (doer, func() error, error), m
 
 func ownDoer() (doer, func() error, error) { return ownClient(fetch.Config{}) }
 
-func bareDoer() (doer, func() error, error) {
-	tr := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64}
-	return &http.Client{Transport: tr}, func() error { tr.CloseIdleConnections(); return nil }, nil
+// plainDoer is net/http's client over a transport with the settings of our client's own.
+func plainDoer(timeout time.Duration, gzip bool) func() (doer, func() error, error) {
+	return func() (doer, func() error, error) {
+		tr := &http.Transport{
+			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+			TLSHandshakeTimeout:    5 * time.Second,
+			IdleConnTimeout:        90 * time.Second,
+			MaxIdleConnsPerHost:    64,
+			MaxResponseHeaderBytes: 1 << 20,
+			ExpectContinueTimeout:  time.Second,
+			DisableCompression:     !gzip,
+			ForceAttemptHTTP2:      true,
+		}
+		return &http.Client{Transport: tr, Timeout: timeout}, func() error { tr.CloseIdleConnections(); return nil }, nil
+	}
 }
 
 func keptConnections() []contestant {
 	return []contestant{
 		{name: "quire", own: true, open: overSockets(27, true, ownDoer, 1)},
-		{name: "bare", note: "http.Client without a deadline", open: overSockets(27, true, bareDoer, 1)},
+		{name: "bare", note: "http.Client without a deadline, over a transport with the same settings", open: overSockets(27, true, plainDoer(0, false), 1)},
+		{name: "timeout", note: "the same with a Timeout, and asking for gzip: the least that bounds a request and may save its bytes", open: overSockets(27, true, plainDoer(30*time.Second, true), 1)},
 	}
 }
 
 func closedUnread() []contestant {
 	return []contestant{
 		{name: "quire", own: true, open: overSockets(16<<10, false, ownDoer, 4)},
-		{name: "bare", note: "http.Client; a new connection each time", open: overSockets(16<<10, false, bareDoer, 0)},
+		{name: "bare", note: "http.Client over a transport with the same settings; a new connection each time", open: overSockets(16<<10, false, plainDoer(0, false), 0)},
 	}
 }
