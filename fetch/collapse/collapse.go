@@ -318,7 +318,7 @@ func newFlight(g *Group, key string, req *http.Request, st *call.State) *flight 
 		f.st.Continue(st)
 		f.st.End = st.End
 	}
-	f.req = *req.WithContext(&f.st)
+	f.req = *call.Apart(&f.st, req)
 	return f
 }
 

@@ -646,3 +646,43 @@ func TestKeysForgetEarlierRequests(t *testing.T) {
 		t.Error("keys of other fields are the same, or those of the same differ")
 	}
 }
+
+// The request that others share is not the one of the caller who came first: he may have left, and
+// use his again for something else.
+func TestWhoHasLeftChangesHisRequestWhileOthersWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		_, rt := over(t, Config{}, roundTrip(func(req *http.Request) (*http.Response, error) {
+			<-release
+			text := req.Header.Get("Authorization") + " " + req.URL.String()
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text)), ContentLength: -1, Request: req}, nil
+		}))
+		ctx, leave := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://a.example/x?y=z", nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			req.Header.Set("Authorization", "a")
+			if resp, err := rt.RoundTrip(req); !errors.Is(err, context.Canceled) {
+				_ = resp.Body.Close()
+				t.Errorf("got %v", err)
+			}
+			req.Header.Set("Authorization", "b")
+			req.URL.RawQuery = "b"
+		})
+		synctest.Wait()
+		wg.Go(func() {
+			if body, _, err := get(t.Context(), t, rt, "Authorization: a"); err != nil || body != "a http://a.example/x?y=z" {
+				t.Errorf("got %q, %v", body, err)
+			}
+		})
+		synctest.Wait()
+		leave()
+		synctest.Wait()
+		close(release)
+		wg.Wait()
+	})
+}

@@ -301,7 +301,7 @@ func (r *race) send(ctx context.Context, req *http.Request) {
 	ctx, l.cancel = context.WithCancel(ctx)
 	r.legs = append(r.legs, l)
 	r.running++
-	req = req.WithContext(ctx)
+	req = call.Apart(ctx, req)
 	go func() {
 		res := result{leg: l}
 		defer func() {

@@ -326,3 +326,43 @@ func TestConfigIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A request is its caller's again once the response is closed (http.RoundTripper), also while a leg
+// that lost still runs.
+func TestCallerChangesItsRequestWhileALoserRuns(t *testing.T) {
+	for _, loser := range []int32{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			release, sent := make(chan struct{}), make(chan string, 1)
+			var n atomic.Int32
+			rt := over(t, Config{Delay: time.Second}, roundTrip(func(req *http.Request) (*http.Response, error) {
+				if n.Add(1) == loser {
+					<-release
+					sent <- req.Header.Get("Authorization") + " " + req.URL.String()
+					return nil, errors.New("late")
+				}
+				pass(2 * time.Second)
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("x")), Request: req}, nil
+			}))
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://a.example/a", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "a")
+			resp, err := rt.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := resp.Body.Close(); err != nil {
+				t.Error(err)
+			}
+			for _, r := range []*http.Request{req, resp.Request} {
+				r.Header.Set("Authorization", "b")
+				r.URL.Path = "/b"
+			}
+			close(release)
+			if got := <-sent; got != "a http://a.example/a" {
+				t.Errorf("leg %d sends %s", loser, got)
+			}
+		})
+	}
+}

@@ -1,6 +1,8 @@
 package httpcache
 
 import (
+	"io"
+	"net/http"
 	"net/http/httptrace"
 	"strings"
 	"sync"
@@ -258,5 +260,56 @@ func TestStaleWhileRevalidateAsksOnceInTheBackground(t *testing.T) {
 				t.Errorf("called %t, asked %d", called, r.asked())
 			}
 		})
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// A request is its caller's again when it has its stale answer, while the one in the background is
+// still to be sent: what he makes of it then must not be stored as what he asked for first.
+func TestCallerChangesItsRequestDuringRevalidation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cache, err := New(Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		release := make(chan struct{})
+		n := 0
+		rt := cache.Layer(roundTrip(func(req *http.Request) (*http.Response, error) {
+			if n++; n == 2 {
+				<-release
+			}
+			text := req.Header.Get("Authorization") + " " + req.URL.Path
+			h := http.Header{"Cache-Control": {"max-age=1, stale-while-revalidate=60"}}
+			return &http.Response{StatusCode: http.StatusOK, Header: h, Body: io.NopCloser(strings.NewReader(text)), ContentLength: -1, Request: req}, nil
+		}))
+		ask := func(want string) *http.Request {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://a.example/a", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "a")
+			resp, err := rt.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, err := io.ReadAll(resp.Body); err != nil || string(b) != want || resp.Body.Close() != nil {
+				t.Errorf("got %q, %v", b, err)
+			}
+			return req
+		}
+		ask("a /a")
+		pass(2 * time.Second)
+		req := ask("a /a")
+		req.Header.Set("Authorization", "b")
+		req.URL.Path = "/b"
+		close(release)
+		synctest.Wait()
+		ask("a /a")
+		if err := cache.Close(t.Context()); err != nil || n != 2 {
+			t.Errorf("%d requests, %v", n, err)
+		}
 	})
 }

@@ -313,6 +313,7 @@ func (x *exchange) background() {
 	c.wg.Add(1)
 	c.mu.Unlock()
 	b := *x
+	b.req = call.Apart(x.req.Context(), x.req) // now: the caller may change his own as soon as he has the answer
 	go func() {
 		defer func() {
 			c.mu.Lock()
@@ -330,9 +331,7 @@ func (x *exchange) background() {
 			b.st.Continue(of)
 		}
 		b.options = &b.st.Options.Cache
-		r := *b.req
-		b.req = r.WithContext(b.st)
-		b.req.Header = r.Header.Clone()
+		b.req = b.req.WithContext(b.st)
 		for _, name := range []string{"If-None-Match", "If-Modified-Since", "If-Range", "Range"} {
 			delete(b.req.Header, name)
 		}

@@ -239,6 +239,18 @@ func Of(req *http.Request) (*http.Request, *State) {
 	return req.WithContext(s), s
 }
 
+// Apart returns a copy of req under ctx with a header and an address of its own, for what may go on
+// when the caller has his answer: from then on the request is his to change (http.RoundTripper).
+func Apart(ctx context.Context, req *http.Request) *http.Request {
+	c := req.WithContext(ctx)
+	c.Header, c.Trailer = req.Header.Clone(), req.Trailer.Clone()
+	if req.URL != nil {
+		u := *req.URL
+		c.URL = &u
+	}
+	return c
+}
+
 // OriginOf returns the origin of req, which for a client's calls is at hand.
 func OriginOf(req *http.Request) origin.Key { return From(req.Context()).OriginOf(req.URL) }
 
