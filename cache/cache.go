@@ -18,6 +18,9 @@ import (
 
 // Cache holds values of one type by key. Make one with New and end it with
 // Close. All methods may be called concurrently.
+//
+// A key that is not equal to itself, as a floating-point NaN or a struct with one in it, names
+// nothing: it is not held, nothing is loaded for it, and reads and writes of it fail.
 type Cache[K comparable, V any] struct {
 	o     Options[K, V]
 	p     Policy
@@ -35,6 +38,7 @@ type Cache[K comparable, V any] struct {
 	random     func() float64
 	keyBytes   func(K) int
 	stringKeys bool
+	oddKeys    bool // see odd
 	overhead   int
 	maxWeight  int64
 
@@ -96,6 +100,7 @@ func New[K comparable, V any](o Options[K, V]) (*Cache[K, V], error) {
 		random:     uniform,
 		keyBytes:   keyWeigh[K](),
 		stringKeys: reflect.TypeFor[K]().Kind() == reflect.String,
+		oddKeys:    mayBeOdd(reflect.TypeFor[K]()),
 		overhead:   entryOverhead + int(unsafe.Sizeof(record[V]{})),
 		maxWeight:  math.MaxUint32,
 		slots:      make(chan struct{}, o.MaxLoads),

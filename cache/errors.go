@@ -39,6 +39,7 @@ var (
 
 var (
 	errOwnKey = errors.New("loader asks for a key whose load it is part of")
+	errOddKey = errors.New("the key is not equal to itself, so nothing can be found by it")
 	errNoOld  = errors.New("loader says NotModified, but no value was held")
 	// errOlderLoad stays inside: the read begins again.
 	errOlderLoad = errors.New("load is older than what the read comes after")
@@ -72,6 +73,24 @@ type panicError struct {
 }
 
 func (e *panicError) Error() string { return fmt.Sprintf("%s panicked: %v", e.who, e.value) }
+
+// readable is err, or what came of asking it: the methods of a nil pointer that somebody returned as
+// an error may panic, where no one but its reader should meet that.
+func readable(err error, of string) (safe error) {
+	if err == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			safe = &panicError{value: p, who: "error of the " + of}
+		}
+	}()
+	_, _ = err.Error(), errors.Is(err, nobody)
+	return err
+}
+
+// nobody is an error that is found in no other: to look for it asks all that an error wraps.
+var nobody = errors.New("nobody returns this")
 
 // Unwrap shows the value the loader panicked with, if it was an error.
 func (e *panicError) Unwrap() error {

@@ -122,7 +122,7 @@ func (c *Cache[K, V]) decode(k K, rec *Record, r *record[V]) (fits bool, err err
 	}()
 	v, size, err := c.o.Codec.Decode(rec.Payload)
 	if err != nil {
-		return false, err
+		return false, readable(err, "codec")
 	}
 	r.value = v
 	r.weight, fits = c.weigh(k, v, size, r.tags)
@@ -247,8 +247,8 @@ func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*
 	now := c.clock.Now()
 	for _, f := range fs {
 		first := !f.asked
-		if first {
-			f.asked, f.text = true, c.o.Keys.Format(f.key)
+		if first && !c.formats(f) {
+			continue
 		}
 		held := first && f.old != nil && f.old.shared != nil
 		switch {
@@ -296,6 +296,18 @@ func (c *Cache[K, V]) consult(ctx context.Context, fs []*flight[K, V]) (rest []*
 	return rest
 }
 
+// formats makes the text of the key of f. A codec of keys that panics fails the load: the goroutine
+// is ours, as where a loader does.
+func (c *Cache[K, V]) formats(f *flight[K, V]) (ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.settle(f, outcome[V]{err: &panicError{value: p, who: "codec of keys"}})
+		}
+	}()
+	f.asked, f.text = true, c.o.Keys.Format(f.key)
+	return true
+}
+
 // consultOnce is consult for the flight of a load, which has not asked yet. It says whether the
 // load goes on.
 func (c *Cache[K, V]) consultOnce(q *inquiry[K, V]) bool {
@@ -303,7 +315,9 @@ func (c *Cache[K, V]) consultOnce(q *inquiry[K, V]) bool {
 	if f.old != nil && f.old.shared != nil {
 		return len(c.consult(&q.limit, q.flights[:])) > 0
 	}
-	f.asked, f.text = true, c.o.Keys.Format(f.key)
+	if !c.formats(f) {
+		return false
+	}
 	if len(f.text) > maxKeyBytes || !c.holds(f.key) {
 		f.alone = true
 		return true

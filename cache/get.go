@@ -166,6 +166,10 @@ func (c *Cache[K, V]) answer(ctx context.Context, k K, r *record[V], from source
 		n.misses.Add(1)
 		return true, nil, v, ErrNotFound
 	}
+	if c.odd(k) {
+		n.misses.Add(1)
+		return true, nil, v, &LoadError{Key: showKey(k), Err: errOddKey}
+	}
 	if c.asksItself(ctx, k) {
 		n.misses.Add(1)
 		return true, nil, v, &LoadError{Key: showKey(k), Err: errOwnKey}

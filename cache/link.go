@@ -221,7 +221,7 @@ func (r receiver[K, V]) Frame(f Frame) {
 		r.c.bump(f.Key, f.Version.Counter)
 		return
 	}
-	k, err := r.c.o.Keys.Parse(f.Key)
+	k, err := r.c.parse(f.Key)
 	if err != nil {
 		r.c.n.malformed.Add(1)
 		return
@@ -234,6 +234,19 @@ func (r receiver[K, V]) Frame(f Frame) {
 	default:
 		r.c.applyWrite(k, &f)
 	}
+}
+
+// parse makes a key of a text from elsewhere. A panic of the codec is an error.
+func (c *Cache[K, V]) parse(text string) (k K, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicError{value: p, who: "codec of keys"}
+		}
+	}()
+	if k, err = c.o.Keys.Parse(text); err == nil && c.odd(k) {
+		err = errOddKey
+	}
+	return k, err
 }
 
 // bump puts what has the tag out of use, the tag "" everything, unless that was done for this

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"reflect"
 	"runtime/debug"
 	"time"
 )
@@ -154,7 +155,7 @@ func (c *Cache[K, V]) call(ctx context.Context, fs []*flight[K, V], load func(co
 	took := time.Since(start)
 	for i, f := range fs {
 		out := &got[i]
-		out.took = took
+		out.took, out.err = took, readable(out.err, "loader")
 		switch {
 		case out.err == nil && out.kept != nil:
 			w := int64(out.kept.weight) - out.kept.tags.weight() + out.tags.weight()
@@ -358,6 +359,29 @@ func (c *Cache[K, V]) adopt(f *flight[K, V], held *record[V], now int64, out out
 	default:
 		f.failed, f.err = true, failure
 	}
+}
+
+// odd says whether k is not equal to itself, as NaN is not: no map finds it again, so it can neither
+// be replaced nor dropped.
+func (c *Cache[K, V]) odd(k K) bool { return c.oddKeys && !equal(k, k) }
+
+func equal[K comparable](a, b K) bool { return a == b }
+
+// mayBeOdd says whether a value of type t may not be equal to itself.
+func mayBeOdd(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128, reflect.Interface:
+		return true
+	case reflect.Array:
+		return mayBeOdd(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if mayBeOdd(t.Field(i).Type) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // holds says whether records of k may be held at all.

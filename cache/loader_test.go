@@ -113,6 +113,7 @@ func TestBrokenLoaderReleasesAllReaders(t *testing.T) {
 			runtime.Goexit()
 			return "", nil
 		}, errGoexit, ""},
+		{"a nil pointer as an error", func(context.Context, string) (string, error) { return "", (*wrappedError)(nil) }, nil, `cache load "k": error of the loader panicked: runtime error`},
 		{"own key", func(ctx context.Context, k string) (string, error) { return c.Get(ctx, k) }, errOwnKey, ""},
 		{"own key by way of another", func(ctx context.Context, k string) (string, error) {
 			if k == "k" {
@@ -159,6 +160,65 @@ func TestBrokenLoaderReleasesAllReaders(t *testing.T) {
 		})
 	}
 }
+
+// wrappedError is an error as many are. A loader that returns a nil pointer to it has failed, and
+// says so with an error that panics when it is asked for more.
+type wrappedError struct{ err error }
+
+func (e *wrappedError) Error() string { return e.err.Error() }
+
+func (e *wrappedError) Unwrap() error { return e.err }
+
+// TestBrokenCodecFailsItsKeyAlone: one whose errors panic when they are asked for more, one of keys
+// that panics, and so a loader for many keys.
+func TestBrokenCodecFailsItsKeyAlone(t *testing.T) {
+	h := NewHub()
+	o := Options[string, string]{Name: "n", Remote: h, Bus: h, Codec: failingCodec{}}
+	c := open(t, o)
+	load := func(context.Context, string) (string, error) { return "v", nil }
+	_, err := c.GetOrLoad(t.Context(), "k", load)
+	if e, ok := errors.AsType[*LoadError](err); !ok || !strings.Contains(err.Error(), "error of the codec panicked") {
+		t.Errorf("a load that cannot be encoded: %v, %v", e, err)
+	}
+	if err := c.Set(t.Context(), "k", "v"); err == nil || !strings.Contains(err.Error(), "error of the codec panicked") {
+		t.Errorf("a value that cannot be encoded: %v", err)
+	}
+	p := open(t, Options[string, string]{Name: "p", Remote: h, Bus: h, Codec: textCodec{}, Keys: panickingKeys{}})
+	for what, read := range map[string]func() error{
+		"Get":     func() error { _, err := p.Get(t.Context(), "k"); return err },
+		"GetMany": func() error { _, err := p.GetMany(t.Context(), []string{"k", "l"}, nil); return err },
+	} {
+		if err := read(); err == nil || !strings.Contains(err.Error(), "codec of keys panicked") {
+			t.Errorf("%s of a key without text: %v", what, err)
+		}
+	}
+	if _, err := p.parse("k"); err == nil {
+		t.Error("a text without key was taken")
+	}
+	keys := []string{"a", "b", "c"}
+	_, err = c.GetMany(t.Context(), keys, func(context.Context, []string) (map[string]string, error) {
+		return nil, (*wrappedError)(nil)
+	})
+	if e, ok := errors.AsType[*PartialError[string]](err); !ok || len(e.Errors) != len(keys) {
+		t.Errorf("many keys: %v", err)
+	}
+}
+
+// panickingKeys is a codec of keys that panics.
+type panickingKeys struct{}
+
+func (panickingKeys) Format(string) string { panic("no text") }
+
+func (panickingKeys) Parse(string) (string, error) { panic("no key") }
+
+// failingCodec fails with an error that panics when it is asked for more.
+type failingCodec struct{}
+
+func (failingCodec) ID() byte { return 33 }
+
+func (failingCodec) Append([]byte, string) ([]byte, error) { return nil, (*wrappedError)(nil) }
+
+func (failingCodec) Decode([]byte) (string, int, error) { return "", 0, (*wrappedError)(nil) }
 
 // TestLoaderContextOutlivesLoad: a context that a loader leaves behind is an
 // ordinary one once the load has ended.

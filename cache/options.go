@@ -313,6 +313,8 @@ func (o Options[K, V]) check() (Options[K, V], error) {
 // checkRemote checks what a second level needs.
 func (o *Options[K, V]) checkRemote(c *checker) {
 	c.require(o.Remote != nil && o.Bus != nil, "Bus", o.Bus, "Remote and Bus, or neither")
+	c.require(!nilPointer(o.Remote), "Remote", "a nil pointer", "a remote that was opened, or nil itself")
+	c.require(!nilPointer(o.Bus), "Bus", "a nil pointer", "a bus that was opened, or nil itself")
 	c.require(o.Name != "", "Name", o.Name, "a name that all nodes of this cache share")
 	c.require(o.NodeID <= maxNodeID, "NodeID", o.NodeID, "0 for a random one, or 1 to 16777215")
 	c.require(o.Codec != nil, "Codec", nil, "a codec, since Remote is set")
@@ -321,6 +323,12 @@ func (o *Options[K, V]) checkRemote(c *checker) {
 		o.Keys = builtinKeys[K]()
 		c.require(o.Keys != nil, "Keys", nil, "a KeyCodec for "+reflect.TypeFor[K]().String())
 	}
+}
+
+// nilPointer says whether v holds a nil pointer, as of a client that is opened under a condition.
+func nilPointer(v any) bool {
+	p := reflect.ValueOf(v)
+	return p.Kind() == reflect.Pointer && p.IsNil()
 }
 
 // basicKeys is the KeyCodec of strings and integers.

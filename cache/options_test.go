@@ -456,6 +456,60 @@ func TestBuiltinWeights(t *testing.T) {
 	}
 }
 
+// TestKeysThatAreNotEqualToThemselves: NaN names nothing, so nothing is loaded or kept for it, and
+// no goroutine of the cache ends the program for it.
+func TestKeysThatAreNotEqualToThemselves(t *testing.T) {
+	type at struct {
+		zoom int
+		x    [2]float64
+	}
+	odd := at{zoom: 1, x: [2]float64{0, math.NaN()}}
+	loads := 0
+	load := func(context.Context, at) (string, error) {
+		loads++
+		return "v", nil
+	}
+	c := open(t, Options[at, string]{Load: load})
+	many := func(context.Context, []at) (map[at]string, error) { return map[at]string{odd: "v"}, nil }
+	_, gotten := c.Get(t.Context(), odd)
+	_, loaded := c.GetOrLoad(t.Context(), odd, load)
+	_, entry := c.GetEntry(t.Context(), odd, ReadOptions{})
+	_, all := c.GetMany(t.Context(), []at{odd, odd}, many)
+	_, updated := c.Update(t.Context(), odd, func(string, bool) (string, Op, error) { return "v", Put, nil })
+	h := NewHub()
+	shared := open(t, Options[at, string]{Name: "n", Remote: h, Bus: h, Codec: textCodec{}, Keys: oneKeyCodec[at]{odd}, Load: load, Policy: Policy{Mode: Push, PushAll: true}})
+	_, there := shared.Get(t.Context(), odd)
+	for what, err := range map[string]error{
+		"Get": gotten, "GetOrLoad": loaded, "GetEntry": entry, "GetMany": all, "Update": updated,
+		"Set": c.Set(t.Context(), odd, "v"), "Set with a remote": shared.Set(t.Context(), odd, "v"), "Get with a remote": there,
+	} {
+		if !errors.Is(err, errOddKey) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := c.Delete(t.Context(), odd); err != nil {
+		t.Errorf("Delete: %v", err)
+	}
+	// A notice from elsewhere, where the key may be another.
+	receiver[at, string]{shared}.Frame(Frame{Kind: FrameKey, Key: "k", Version: Version{Counter: 1}, Record: &Record{State: RecordValue, Codec: textCodec{}.ID(), Payload: []byte("v")}})
+	for _, c := range []*Cache[at, string]{c, shared} {
+		if s := c.Stats(); s.Entries != 0 || s.Loads != 0 || loads != 0 {
+			t.Errorf("%d loads; %+v", loads, s)
+		}
+	}
+	if shared.Stats().Malformed != 1 {
+		t.Error("the notice was taken")
+	}
+	want(t, c, at{zoom: 1}, "v")
+}
+
+// oneKeyCodec has one text for all keys.
+type oneKeyCodec[K comparable] struct{ key K }
+
+func (oneKeyCodec[K]) Format(K) string { return "k" }
+
+func (o oneKeyCodec[K]) Parse(string) (K, error) { return o.key, nil }
+
 // TestPlainKeys: keys that are not strings show in errors.
 func TestPlainKeys(t *testing.T) {
 	c := open(t, Options[point, string]{MaxEntries: 5, Load: func(context.Context, point) (string, error) { return "", errOrigin }})

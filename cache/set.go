@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"fmt"
 )
 
 // Set holds v under k for the policy's lives; without a loader in Options, for the soft one (see
@@ -39,6 +40,9 @@ func (c *Cache[K, V]) SetWith(ctx context.Context, k K, v V, o WriteOptions) (Ve
 func (c *Cache[K, V]) write(ctx context.Context, k K, v V, l lives, tags *tagSet, condition func() bool) (uint64, error) {
 	if err := c.writable(ctx); err != nil {
 		return 0, err
+	}
+	if c.odd(k) {
+		return 0, fmt.Errorf("cache set %q: %w", showKey(k), errOddKey)
 	}
 	weight, ok := c.weigh(k, v, 0, tags)
 	r := &record[V]{value: v, weight: weight, tags: tags}

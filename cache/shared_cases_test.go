@@ -23,6 +23,7 @@ func remoteCases(cases map[string]func(t *testing.T)) {
 		want(t, b, "k", "v")
 		for field, o := range map[string]opts{
 			"Bus": {Name: "n", Remote: h, Codec: textCodec{}}, "Name": {Remote: h, Bus: h, Codec: textCodec{}}, "Codec": {Name: "n", Remote: h, Bus: h},
+			"Remote":             {Name: "n", Remote: (*Hub)(nil), Bus: h, Codec: textCodec{}},
 			"Policy.LoadTimeout": {Name: "n", Remote: h, Bus: h, Codec: textCodec{}, Policy: Policy{LoadTimeout: -1}},
 		} {
 			_, err := New(o)

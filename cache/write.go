@@ -48,9 +48,10 @@ func (c *Cache[K, V]) encode(k K, v V, r *record[V]) (payload []byte, fits bool,
 			err = &panicError{value: p, who: "codec"}
 		}
 	}()
-	if payload, err = c.o.Codec.Append(nil, v); err == nil {
-		fits, err = c.decode(k, &Record{Codec: c.o.Codec.ID(), Payload: payload}, r)
+	if payload, err = c.o.Codec.Append(nil, v); err != nil {
+		return nil, false, readable(err, "codec")
 	}
+	fits, err = c.decode(k, &Record{Codec: c.o.Codec.ID(), Payload: payload}, r)
 	return payload, fits, err
 }
 
@@ -119,6 +120,9 @@ func (c *Cache[K, V]) storeOnce(ctx context.Context, w StoreRequest) (StoreResul
 func (c *Cache[K, V]) writeShared(ctx context.Context, k K, v V, l lives, o WriteOptions, w StoreRequest) (Version, error) {
 	if err := c.writable(ctx); err != nil {
 		return Version{}, err
+	}
+	if c.odd(k) {
+		return Version{}, fmt.Errorf("cache set %q: %w", showKey(k), errOddKey)
 	}
 	// What is known before the write is what the record may claim.
 	gen, bumps, at := c.gen.Load(), c.tags.bumps.Load(), c.link.now()
