@@ -80,7 +80,7 @@ func (e *Engine) Render(ctx context.Context, w io.Writer, p *template.Plan, data
 // lie in one place, whatever else is there. Of what every document has, it also finds what comes of
 // several blocks, such as their height.
 var (
-	faultsOfPlaces = []string{"F401", "F402", "F403", "F404", "F405", "L302", "L305", "L306", "L307", "L312", "L313", "L314", "L318"}
+	faultsOfPlaces = []string{"F401", "F402", "F403", "F404", "F405", "F406", "L302", "L305", "L306", "L307", "L312", "L313", "L314", "L318"}
 	faultsOfAll    = append([]string{"L301", "L311", "L317", "L320", "L321"}, faultsOfPlaces...)
 )
 

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/doc"
@@ -144,5 +146,45 @@ func TestMissingCharactersAreBoxesWhereAsked(t *testing.T) {
 	})
 	if !failsWith(err, "S051") {
 		t.Errorf("with a standard, built: %v", err)
+	}
+}
+
+// TestBrokenFontsEndInAnErrorOrADocument: whatever stands in the tables of a font that a template
+// brings along, there is a document or an error of the font, in time.
+func TestBrokenFontsEndInAnErrorOrADocument(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join(serif, "SourceSerif4-Regular.ttf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const source = "quire: 1\nname: t\nlang: en\ntitle: T\nfonts: {families: {Own: {regular: own.ttf}}}\nstyles: {base: {font: Own}}\n" +
+		"body: [{text: \"AVATAR office \\u1EB9\\u0301 \\u0254\\u0303 1/2\"}]\n"
+	outcomes := map[string]int{}
+	for seed := range uint64(150) {
+		rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a fixed stream of faults
+		data := bytes.Clone(whole)
+		for range 1 << (seed % 12) {
+			data[300+rng.IntN(len(data)-300)] ^= byte(1 + rng.IntN(255))
+		}
+		e := newEngine(t, pdf.Config{Files: fstest.MapFS{"own.ttf": {Data: data}}})
+		p, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte(source)})
+		if err == nil {
+			_, err = e.Render(t.Context(), io.Discard, p, template.JSON([]byte(`{}`)), pdf.RenderOptions{})
+		}
+		if err == nil {
+			outcomes["document"]++
+			continue
+		}
+		de, ok := errors.AsType[*pdf.DiagnosticError](err)
+		switch {
+		case ok && de.Diagnostics[0].Line > 0:
+			outcomes[de.Diagnostics[0].Code]++
+		case errors.Is(err, pdf.ErrFont): // an outline is read when all pages are laid out
+			outcomes["outline"]++
+		default:
+			t.Errorf("seed %d: %v, want an error of the font or diagnostics with a place", seed, err)
+		}
+	}
+	if t.Log(outcomes); outcomes["document"] == 0 || outcomes["T118"] == 0 {
+		t.Errorf("outcomes %v: the faults are too few or too many", outcomes)
 	}
 }

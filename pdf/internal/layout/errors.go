@@ -43,6 +43,7 @@ import (
 //	F402 a script that is not supported
 //	F404 a combining mark that no font gives a place
 //	F403 no such font family, weight or slope
+//	F406 a font whose tables lead nowhere
 func at(src *doc.Source, code, format string, args ...any) diag.Diagnostic {
 	d := diag.Diagnostic{Code: code, Message: fmt.Sprintf(format, args...)}
 	if src != nil {
@@ -171,6 +172,7 @@ func (m *maker) setError(err error, src *doc.Source, en env, spans []doc.Span) e
 		glyph  *text.MissingGlyphError
 		mark   *text.MarkError
 		script *text.ScriptError
+		shape  *text.ShapeError
 		narrow *text.NarrowError
 		figure *text.FigureError
 	)
@@ -188,6 +190,10 @@ func (m *maker) setError(err error, src *doc.Source, en env, spans []doc.Span) e
 	case errors.As(err, &script):
 		d := at(src, "F402", "%s", script)
 		d.DataPath = dataPath(spans, string(script.Rune))
+		return failed(d)
+	case errors.As(err, &shape):
+		d := at(src, "F406", "%s", shape)
+		d.DataPath = dataPath(spans, shape.Text)
 		return failed(d)
 	case errors.As(err, &narrow):
 		d := at(src, "L302", "%s", narrow)

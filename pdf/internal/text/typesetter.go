@@ -491,6 +491,16 @@ func (e *MarkError) Error() string {
 	return fmt.Sprintf("no font places the marks of %+q in %s", e.Cluster, diag.Quote(e.Text))
 }
 
+// ShapeError says that the tables of a font lead nowhere (F406).
+type ShapeError struct {
+	Font, Text string
+}
+
+// Error names the font and the text.
+func (e *ShapeError) Error() string {
+	return fmt.Sprintf("font %s is broken: its tables lead nowhere for %s", e.Font, diag.Quote(e.Text))
+}
+
 // ScriptError says that no face that has a character has the tables that its script needs (F402).
 type ScriptError struct {
 	Rune   rune

@@ -55,21 +55,36 @@ func (s *Shaper) face(f *font.Face) *face {
 	if have, ok := s.faces.Load(key); ok {
 		return have.(*face)
 	}
-	made := &face{plain: true}
-	if faces, err := opentype.NewLoaders(bytes.NewReader(f.Data())); err == nil && f.Index() < len(faces) {
-		if made.font, err = ot.NewFont(faces[f.Index()]); err == nil {
-			if made.plain = s.sideBySide(made.font, f); made.plain {
-				made.findAttached()
-			}
-		} else {
-			made.font = nil
-		}
-	}
+	made := s.read(f)
 	made.pool.New = func() any {
 		return &worker{font: harfbuzz.NewFont(ot.NewFace(made.font)), buffer: harfbuzz.NewBuffer()}
 	}
 	have, _ := s.faces.LoadOrStore(key, made)
 	return have.(*face)
+}
+
+// read reads the tables of a font. The library reads some of them without looking where they end:
+// a font that is broken there is one that it cannot read.
+func (s *Shaper) read(f *font.Face) (made *face) {
+	defer func() {
+		if recover() != nil {
+			made = &face{plain: true}
+		}
+	}()
+	made = &face{plain: true}
+	faces, err := opentype.NewLoaders(bytes.NewReader(f.Data()))
+	if err != nil || f.Index() >= len(faces) {
+		return made
+	}
+	of, err := ot.NewFont(faces[f.Index()])
+	if err != nil {
+		return made
+	}
+	made.font = of
+	if made.plain = s.sideBySide(of, f); made.plain && !made.findAttached() {
+		return &face{plain: true}
+	}
+	return made
 }
 
 // sideBySide reports whether the tables of a font ask for nothing that text.Latin does not do
@@ -97,10 +112,30 @@ func (s *Shaper) Shape(dst []text.Glyph, f *font.Face, run text.Run) ([]text.Gly
 	switch {
 	case at.font == nil, at.plain && !run.Complex && !run.RTL && run.Features == "" && !text.Marks(f, run.Text) && !at.attaches(run.Text):
 		return text.Latin{}.Shape(dst, f, run)
-	case run.Complex:
-		return at.shapeComplex(dst, run), nil
 	}
-	return at.shape(dst, run), nil
+	return at.guarded(dst, f, run)
+}
+
+// guarded shapes by the tables of a font, which lead the library astray where they are broken: that
+// is an error of the font, and the worker that met it is let go.
+func (f *face) guarded(dst []text.Glyph, ours *font.Face, run text.Run) (out []text.Glyph, err error) {
+	defer func() {
+		if recover() != nil {
+			out, err = dst, &text.ShapeError{Font: ours.PostScriptName(), Text: run.Text}
+		}
+	}()
+	from := len(dst)
+	if run.Complex {
+		out = f.shapeComplex(dst, run)
+	} else {
+		out = f.shape(dst, run)
+	}
+	for i := range out[from:] {
+		if int(out[from+i].ID) >= ours.NumGlyphs() {
+			return dst, &text.ShapeError{Font: ours.PostScriptName(), Text: run.Text}
+		}
+	}
+	return out, nil
 }
 
 // SideBySide implements text.Shaper.
@@ -109,11 +144,17 @@ func (s *Shaper) SideBySide(f *font.Face) bool {
 	return at.font == nil || at.plain && !slices.Contains(at.lead[:utf8.RuneSelf], true)
 }
 
-// findAttached fills f.attached, of characters that text.Marks does not tell from letters.
-func (f *face) findAttached() {
+// findAttached fills f.attached, of characters that text.Marks does not tell from letters. It
+// reports false of a font with more characters than there are: groups of a broken cmap go on for
+// thousands of millions.
+func (f *face) findAttached() bool {
 	list, parts := []rune("\u200C\u200D"), composedOf(f.font)
-	for it := f.font.Cmap.Iter(); it.Next(); {
+	n := 0
+	for it := f.font.Cmap.Iter(); it.Next(); n++ {
 		r, g := it.Char()
+		if n > unicode.MaxRune || r < 0 || r > unicode.MaxRune {
+			return false
+		}
 		id := tables.GlyphID(g) //nolint:gosec // G115: 16-bit ids
 		if !unicode.Is(unicode.M, r) && (parts[id] || isAttached(f.font, id)) {
 			list = append(list, r)
@@ -123,6 +164,7 @@ func (f *face) findAttached() {
 	for _, r := range f.attached {
 		f.lead[string(r)[0]] = true
 	}
+	return true
 }
 
 func (f *face) attaches(s string) bool {
