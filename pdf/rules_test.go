@@ -519,6 +519,14 @@ func TestLimits(t *testing.T) {
 	if !errors.As(err, &le) || le.Name != "Pages" || !errors.Is(err, pdf.ErrLimit) {
 		t.Errorf("pages: %v", err)
 	}
+	p, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte("quire: 1\nname: t\nlang: en\ntitle: T\ndata: {xs: [string]}\nbody:\n  - {for: x in xs, do: [{text: a, break-after: page}]}\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.Render(t.Context(), io.Discard, p, template.JSON([]byte(`{"xs": ["", "", "", "", ""]}`)), pdf.RenderOptions{})
+	if le = nil; !errors.As(err, &le) || !strings.HasPrefix(le.Place, "t.yaml:7:") {
+		t.Errorf("pages of a template: %v, want the place of the block", err)
+	}
 	if _, err = e.Build(t.Context(), io.Discard, pdf.RenderOptions{Limits: &pdf.Limits{Pages: 4}}, note("X", 1)); !errors.Is(err, pdf.ErrLimit) {
 		t.Errorf("a render raises the engine's limit: %v", err)
 	}

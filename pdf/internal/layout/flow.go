@@ -2,6 +2,8 @@ package layout
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -208,10 +210,22 @@ func (f *flow) take(n doc.Node, err error) bool {
 		return false
 	}
 	if err == nil {
-		err = f.node(n)
+		err = placed(f.node(n), n)
 	}
 	f.err = f.m.survive(err)
 	return f.err == nil
+}
+
+// placed says at which block a limit was met that has no place of its own.
+func placed(err error, n doc.Node) error {
+	if limit, ok := errors.AsType[*diag.LimitError](err); ok && limit.Place == "" {
+		if src := n.Common().Src; src != nil {
+			at := *limit
+			at.Place = fmt.Sprintf("%s:%d:%d", src.File, src.Line, src.Col)
+			return &at
+		}
+	}
+	return err
 }
 
 func (f *flow) node(n doc.Node) error {
