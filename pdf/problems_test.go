@@ -204,3 +204,17 @@ func TestADoubledAnchorNamesItsData(t *testing.T) {
 		t.Errorf("got %s, want %s\n%v", strings.Join(got, ", "), want, de)
 	}
 }
+
+// TestProblemsOfDataThatAreNotToldAreCounted: of a text with very many the first hundred are told.
+func TestProblemsOfDataThatAreNotToldAreCounted(t *testing.T) {
+	row := `{"n": "x"}, `
+	de := problemsOf(t, "data: {rows: [{n: integer}]}\nbody: [{for: r in rows, do: [{text: \"${r.n}\"}]}]\n", `{"rows": [`+strings.Repeat(row, 129)+`{"n": "y"}]}`)
+	if len(de.Diagnostics) != 100 || de.Omitted != 30 || !strings.HasSuffix(de.Error(), "\nand 30 more") {
+		t.Errorf("%d problems and %d more", len(de.Diagnostics), de.Omitted)
+	}
+	e := newEngine(t, pdf.Config{})
+	_, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte("quire: 1\nname: t\nlang: en\ntitle: T\nbody:\n" + strings.Repeat("  - {txt: a}\n", 130))})
+	if de, ok := errors.AsType[*pdf.DiagnosticError](err); !ok || len(de.Diagnostics) != 100 || de.Omitted != 30 {
+		t.Errorf("of a template: %v", err)
+	}
+}

@@ -54,7 +54,7 @@ func (j jsonData) read(p *Plan, limits diag.Limits, mem *Memory) (exprlang.Value
 		return exprlang.Null, nil, d.list.Err()
 	}
 	v := d.text(string(j.body), p.contract)
-	return v, nil, d.list.Err()
+	return v, nil, d.list.ErrAnd(d.omitted)
 }
 
 // text decodes a JSON text of type t.
@@ -109,6 +109,8 @@ type decoder struct {
 	list   diag.List
 	failed bool // a syntax error or a limit: reading stops
 
+	omitted int // problems beyond those in list
+
 	arena *exprlang.Arena
 	stack []exprlang.Value // parts of the lists and records that are open
 	path  []step
@@ -143,7 +145,7 @@ func (d *decoder) pathText() string {
 // report adds a problem at a byte offset.
 func (d *decoder) report(off int, code, hint, format string, args ...any) {
 	if len(d.list) >= maxReported {
-		d.failed = true
+		d.omitted++
 		return
 	}
 	off = min(off, len(d.src))

@@ -39,7 +39,7 @@ type recordType struct {
 func (g goData) read(p *Plan, limits diag.Limits, _ *Memory) (exprlang.Value, [][]string, error) {
 	d := newGoDecoder(p, limits)
 	v := d.value(p.contract, reflect.ValueOf(g.v))
-	return v, d.streams, d.list.Err()
+	return v, d.streams, d.list.ErrAnd(d.omitted)
 }
 
 func newGoDecoder(p *Plan, limits diag.Limits) *goDecoder {

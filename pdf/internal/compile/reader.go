@@ -52,15 +52,18 @@ type reporter struct {
 	file     string
 	list     diag.List
 	warnings []diag.Diagnostic
+	omitted  int // problems beyond those in list
 }
 
 func (r *reporter) at(line, col int, path, code, hint, format string, args ...any) {
-	if len(r.list) < maxReported {
-		r.list.Add(diag.Diagnostic{
-			Code: code, File: r.file, Line: line, Col: col, Path: path,
-			Message: fmt.Sprintf(format, args...), Suggestion: hint,
-		})
+	if len(r.list) >= maxReported {
+		r.omitted++
+		return
 	}
+	r.list.Add(diag.Diagnostic{
+		Code: code, File: r.file, Line: line, Col: col, Path: path,
+		Message: fmt.Sprintf(format, args...), Suggestion: hint,
+	})
 }
 
 // warn notes what is likely a mistake and stops nothing.
@@ -80,7 +83,7 @@ func (r *reporter) bad(n *strictyaml.Node, path, code, hint, format string, args
 // err returns all that was found, by place.
 func (r *reporter) err() error {
 	r.sort(r.list)
-	return r.list.Err()
+	return r.list.ErrAnd(r.omitted)
 }
 
 // sort orders by place, the template's own file first.

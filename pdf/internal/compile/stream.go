@@ -173,7 +173,7 @@ func (s *streamData) read(p *Plan, limits diag.Limits, _ *Memory) (exprlang.Valu
 	d := &decoder{name: s.name, plan: p, limits: limits}
 	if depth == 0 { // there is no such array: the text says what it has instead
 		v := d.text(head, p.contract)
-		return v, nil, d.list.Err()
+		return v, nil, d.list.ErrAnd(d.omitted)
 	}
 	items := func(yield func(exprlang.Value, error) bool) {
 		rows := rowsOf{yield: yield}
@@ -203,7 +203,7 @@ func (s *streamData) read(p *Plan, limits diag.Limits, _ *Memory) (exprlang.Valu
 	}
 	d.window = &window{path: s.path, rows: exprlang.Streamed(&exprlang.Stream{Items: items}), open: len(head) + 1}
 	v := d.text(head+"]"+strings.Repeat("}", depth), p.contract)
-	return v, [][]string{s.path}, d.list.Err()
+	return v, [][]string{s.path}, d.list.ErrAnd(d.omitted)
 }
 
 func pathTo(names []string, i int) []step {

@@ -250,10 +250,13 @@ func Fail(d Diagnostic) *DiagnosticError {
 
 // Err returns a *DiagnosticError with all diagnostics when at least one of them
 // is an error, and nil otherwise.
-func (l List) Err() error {
+func (l List) Err() error { return l.ErrAnd(0) }
+
+// ErrAnd is Err of a list beside which so many more problems were found.
+func (l List) ErrAnd(omitted int) error {
 	for _, d := range l {
 		if d.Severity == SeverityError {
-			return &DiagnosticError{Diagnostics: l}
+			return &DiagnosticError{Diagnostics: l, Omitted: omitted}
 		}
 	}
 	return nil
