@@ -358,7 +358,7 @@ func (b *builder) scalar(n *Node, y *yaml.Node) {
 	}
 }
 
-const quoteHint = "put a text that holds `: ` or braces in quotes"
+const quoteHint = "put a text that holds `: `, braces or brackets in quotes"
 
 // show quotes the first characters of a line of the source.
 func (b *builder) show(off int) string {

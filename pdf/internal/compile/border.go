@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"example.com/quire/internal/strictyaml"
 	"example.com/quire/pdf/doc"
 )
@@ -14,6 +16,10 @@ var hairline = doc.Line{Width: doc.Pt * 3 / 10, Color: doc.RGB(0xC4, 0xC8, 0xCE)
 // line reads {width, color, dash}, hairline or none.
 func (c *compiler) line(n *strictyaml.Node, path string) doc.Line {
 	if n.IsScalar() {
+		if _, unit := splitUnit(n.Text); slices.Contains(unitNames, unit) {
+			c.bad(n, path, codeWrong, "write {width: "+n.Text+"}", "want none, hairline or a mapping, got %s", quoted(n.Text))
+			return doc.Line{}
+		}
 		if i, _ := c.choice(n, path, "none", "hairline"); i == 1 {
 			return hairline
 		}

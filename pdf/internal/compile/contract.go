@@ -95,7 +95,11 @@ func (c *compiler) typeText(n *strictyaml.Node, path, s string) *exprlang.Type {
 			names = append(names, k.Text)
 		}
 	}
-	c.bad(n, path, codeContract, exprlang.Nearest(s, names), "unknown type %q", s)
+	hint := exprlang.Nearest(s, names)
+	if strings.HasPrefix(s, "{") {
+		hint = "give the record a name under types, and write the name"
+	}
+	c.bad(n, path, codeContract, hint, "unknown type %q", s)
 	return invalidType
 }
 

@@ -151,6 +151,8 @@ func pipedCall(name string) string {
 	switch name {
 	case "money":
 		argument = "'EUR'"
+	case "date":
+		argument = "'long'"
 	case "default":
 		argument = "'none'"
 	case "plural":

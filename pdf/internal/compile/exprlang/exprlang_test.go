@@ -197,6 +197,7 @@ func TestValues(t *testing.T) {
 		{"tags[:2] | join()", "a and b"},
 		{"tags[:99] | join('/')", "a/b/c"},
 		{"tags[-2:-1] | join('/')", "b"},
+		{"day | date", "[T106 10 date has no brackets; write | date('long')]"},
 		{"tags | join", "[T106 11 join has no brackets; write | join()]"},
 		{"price | money ", "[T106 14 money has no brackets; write | money('EUR')]"},
 		{"join(tags, 'or')", "a, b or c"},
