@@ -1,6 +1,10 @@
 package text
 
-import "example.com/quire/pdf/font"
+import (
+	"slices"
+
+	"example.com/quire/pdf/font"
+)
 
 // The printable characters of ASCII.
 const (
@@ -57,34 +61,35 @@ func newASCII(f *font.Face) *ascii {
 // false when some character of s is not in the table.
 func (a *ascii) shape(glyphs []Glyph, f *font.Face, s string, tabular bool) (all []Glyph, p Part, ok bool) {
 	from := len(glyphs)
-	p = Part{Face: f, Text: s, Plain: true}
+	glyphs = slices.Grow(glyphs, len(s))
+	out := glyphs[from : from+len(s) : from+len(s)]
+	units, kerned, plain := int64(0), false, true
 	left := -1 // where the pairs of the character before begin; -1: it is not kerned
 	for i := range len(s) {
 		c := s[i]
 		if c >= 0x80 {
-			return glyphs[:from], Part{}, false
+			return glyphs, Part{}, false
 		}
 		l := &a.letters[c]
 		if l.id == 0 {
-			return glyphs[:from], Part{}, false
+			return glyphs, Part{}, false
 		}
 		right := int(c) - firstASCII
 		fixed := tabular && l.digit
 		if left >= 0 && !fixed {
 			if k := a.kern[left+right]; k != 0 {
-				glyphs[len(glyphs)-1].Advance += int32(k)
-				p.Units += int64(k)
-				p.Kerned = true
+				out[i-1].Advance += int32(k)
+				units += int64(k)
+				kerned = true
 			}
 		}
 		left = right * manyASCII
 		if fixed {
 			left = -1
 		}
-		p.Units += int64(l.advance)
-		p.Plain = p.Plain && l.plain
-		glyphs = append(glyphs, Glyph{ID: l.id, Advance: l.advance, Cluster: int32(i)})
+		units += int64(l.advance)
+		plain = plain && l.plain
+		out[i] = Glyph{ID: l.id, Advance: l.advance, Cluster: int32(i)}
 	}
-	p.Glyphs = glyphs[from:len(glyphs):len(glyphs)]
-	return glyphs, p, true
+	return glyphs[:from+len(s)], Part{Face: f, Text: s, Glyphs: out, Units: units, Plain: plain, Kerned: kerned}, true
 }
