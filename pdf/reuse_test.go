@@ -17,8 +17,6 @@ import (
 	"sync"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/crypt"
 	"example.com/quire/pdf/font/liberation"
@@ -366,54 +364,6 @@ func (o *outcome) same(want *outcome) error {
 	return nil
 }
 
-func drawJob(t *rapid.T) job {
-	names := []string{"hemnuehm", "muhnemun", "nuhemmeh", "eu\u00FChnen"}
-	name := rapid.SampledFrom(names).Draw(t, "name")
-	return job{
-		Template: rapid.IntRange(0, len(reuseTemplates)-1).Draw(t, "template"),
-		Bye:      rapid.SampledFrom([]string{"Bye", "End"}).Draw(t, "bye"),
-		Name:     name,
-		To:       rapid.SampledFrom(append(slices.Repeat([]string{name}, 6), names...)).Draw(t, "to"),
-		Rows:     rapid.SampledFrom([]int{0, 1, 9, 40}).Draw(t, "rows"),
-		Fault:    rapid.IntRange(0, numFaults-1).Draw(t, "fault"),
-		Where:    rapid.SampledFrom([]int{0, 1, 2, 33, 5_000, 20_000, 33_000, 45_000}).Draw(t, "where"),
-		Streamed: rapid.Bool().Draw(t, "streamed"), Claims: rapid.Bool().Draw(t, "claims"),
-		Protected: rapid.Bool().Draw(t, "protected"), Signed: rapid.Bool().Draw(t, "signed"),
-	}
-}
-
-// TestAnEngineMakesWhatANewOneMakes: documents of all kinds, made and given up in any order, are
-// those that engines of their own make, to the byte, and so are what was written before an error,
-// errors and results, which also stay as they were while others are made.
-func TestAnEngineMakesWhatANewOneMakes(t *testing.T) {
-	t.Parallel()
-	u := newReuse(t)
-	own := pdf.Config{Fonts: liberation.New()}
-	known := map[job]outcome{}
-	rapid.Check(t, func(rt *rapid.T) {
-		e := newEngine(t, own)
-		var all []outcome
-		for range rapid.IntRange(1, 6).Draw(rt, "documents") {
-			j := drawJob(rt)
-			want, made := known[j]
-			if !made {
-				want = u.make(t.Context(), newEngine(t, own), j)
-				known[j] = want
-			}
-			got := u.make(t.Context(), e, j)
-			if err := got.same(&want); err != nil {
-				rt.Fatalf("%+v: %v", j, err)
-			}
-			all = append(all, got)
-		}
-		for i := range all {
-			if told, is := all[i].still(); told != all[i].Told || is != all[i].Is {
-				rt.Fatalf("what was told of document %d changed:\n%s\n%s\nit was\n%s\n%s", i, told, is, all[i].Told, all[i].Is)
-			}
-		}
-	})
-}
-
 // TestTenantsOfAnEngineDoNotMeet: two tenants make documents of equal size at the same time, and
 // each gets those that an engine of its own makes, whatever becomes of the other's.
 func TestTenantsOfAnEngineDoNotMeet(t *testing.T) {
@@ -421,27 +371,30 @@ func TestTenantsOfAnEngineDoNotMeet(t *testing.T) {
 	u := newReuse(t)
 	var jobs []job
 	for fault := range numFaults {
-		for i, where := range []int{3, 20_000} {
-			for _, name := range []string{"hemnuehm", "muhnemun"} {
-				jobs = append(jobs, job{
-					Template: (fault + i) % 2, Name: name, Rows: 20 + 40*i, Fault: fault, Where: where, Streamed: true, Claims: i == 0,
-					Protected: fault == faultRand || i == 1, Signed: fault == faultSigner || fault == faultSignerPanic,
-				})
-			}
+		template := 0 // whose rows are streamed
+		if fault == faultNone || fault == faultWriter || fault == faultType || fault == faultPages {
+			template = 1
+		}
+		for _, name := range []string{"hemnuehm", "muhnemun"} {
+			jobs = append(jobs, job{
+				Template: template, Name: name, Rows: 40, Fault: fault, Where: []int{3, 20_000}[fault/2%2], Streamed: true, Claims: fault%2 == 0,
+				Protected: fault == faultRand, Signed: fault == faultSigner || fault == faultSignerPanic,
+			})
 		}
 	}
 	want := make([]outcome, len(jobs))
+	own := pdf.Config{Fonts: liberation.New()}
 	for i, j := range jobs {
-		want[i] = u.make(t.Context(), newEngine(t, pdf.Config{}), j)
+		want[i] = u.make(t.Context(), newEngine(t, own), j)
 	}
-	e := newEngine(t, pdf.Config{})
-	got := make([][]outcome, 4)
+	e := newEngine(t, own)
+	got := make([][]outcome, 3)
 	var wg sync.WaitGroup
 	for w := range got {
 		wg.Go(func() {
 			got[w] = make([]outcome, len(jobs))
 			for i := range jobs {
-				k := (i*[...]int{1, 5, 7, 11}[w] + w*7) % len(jobs) // each goes round in another order
+				k := (i*[...]int{1, 5, 7}[w] + w*7) % len(jobs) // each goes round in another order
 				got[w][k] = u.make(t.Context(), e, jobs[k])
 				if err := got[w][k].same(&want[k]); err != nil {
 					t.Errorf("%+v: %v", jobs[k], err)
@@ -468,7 +421,7 @@ func TestJobsOfReuseFailAsPlanned(t *testing.T) {
 		faultGlyph: "[F401]", faultType: "[D203]", faultUnknown: "[D205]", faultPages: "limit", faultBytes: "limit", faultRand: errFault.Error(),
 		faultSigner: errFault.Error(), faultSignerPanic: "panic: ",
 	} {
-		o := u.make(t.Context(), e, job{Name: "hemnuehm", Rows: 1500, Fault: fault, Where: 20, Streamed: true, Protected: fault == faultRand, Signed: fault >= faultSigner})
+		o := u.make(t.Context(), e, job{Name: "hemnuehm", Rows: 1200, Fault: fault, Where: 20, Streamed: true, Protected: fault == faultRand, Signed: fault >= faultSigner})
 		made := fault == faultNone || fault == faultRowRender
 		if (o.res != nil) != made || !strings.Contains(o.Told, want) || (o.Inner != nil && o.Inner.res != nil) != (fault == faultRowRender) {
 			t.Errorf("fault %d: %q, result %v", fault, o.Told, o.Is)

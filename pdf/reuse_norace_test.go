@@ -1,0 +1,61 @@
+//go:build !race
+
+package pdf_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/font/liberation"
+)
+
+func drawJob(t *rapid.T) job {
+	names := []string{"hemnuehm", "muhnemun", "nuhemmeh", "eu\u00FChnen"}
+	name := rapid.SampledFrom(names).Draw(t, "name")
+	return job{
+		Template: rapid.IntRange(0, len(reuseTemplates)-1).Draw(t, "template"),
+		Bye:      rapid.SampledFrom([]string{"Bye", "End"}).Draw(t, "bye"),
+		Name:     name,
+		To:       rapid.SampledFrom(append(slices.Repeat([]string{name}, 6), names...)).Draw(t, "to"),
+		Rows:     rapid.SampledFrom([]int{0, 1, 9, 40}).Draw(t, "rows"),
+		Fault:    rapid.IntRange(0, numFaults-1).Draw(t, "fault"),
+		Where:    rapid.SampledFrom([]int{0, 1, 2, 33, 5_000, 20_000, 33_000, 45_000}).Draw(t, "where"),
+		Streamed: rapid.Bool().Draw(t, "streamed"), Claims: rapid.Bool().Draw(t, "claims"),
+		Protected: rapid.Bool().Draw(t, "protected"), Signed: rapid.Bool().Draw(t, "signed"),
+	}
+}
+
+// TestAnEngineMakesWhatANewOneMakes: documents of all kinds, made and given up in any order, are
+// those that engines of their own make, to the byte, and so are what was written before an error,
+// errors and results, which also stay as they were while others are made.
+func TestAnEngineMakesWhatANewOneMakes(t *testing.T) {
+	t.Parallel()
+	u := newReuse(t)
+	own := pdf.Config{Fonts: liberation.New()}
+	known := map[job]outcome{}
+	rapid.Check(t, func(rt *rapid.T) {
+		e := newEngine(t, own)
+		var all []outcome
+		for range rapid.IntRange(1, 6).Draw(rt, "documents") {
+			j := drawJob(rt)
+			want, made := known[j]
+			if !made {
+				want = u.make(t.Context(), newEngine(t, own), j)
+				known[j] = want
+			}
+			got := u.make(t.Context(), e, j)
+			if err := got.same(&want); err != nil {
+				rt.Fatalf("%+v: %v", j, err)
+			}
+			all = append(all, got)
+		}
+		for i := range all {
+			if told, is := all[i].still(); told != all[i].Told || is != all[i].Is {
+				rt.Fatalf("what was told of document %d changed:\n%s\n%s\nit was\n%s\n%s", i, told, is, all[i].Told, all[i].Is)
+			}
+		}
+	})
+}
