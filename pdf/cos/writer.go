@@ -134,10 +134,7 @@ type head struct {
 // NewWriter returns a Writer that writes to out. The header goes out with the
 // first bytes; nothing is written before.
 func NewWriter(out io.Writer, o Options) *Writer {
-	w := &Writer{
-		hash: sha256.New(),
-		buf:  make([]byte, 0, bufferBytes+4<<10),
-	}
+	w := &Writer{hash: sha256.New()}
 	w.Reset(out, o)
 	return w
 }
@@ -161,7 +158,10 @@ func (w *Writer) Reset(out io.Writer, o Options) {
 	w.xref.reset(o.Spill, o.SpillAfter)
 	w.xref.add(1, entryFree)
 	w.body, w.packed, w.secret, w.objs, w.heads = kept(w.body), kept(w.packed), kept(w.secret), kept(w.objs), w.heads[:0]
-	w.buf = append(w.buf[:0], "%PDF-"...)
+	if w.buf = kept(w.buf); w.buf == nil {
+		w.buf = make([]byte, 0, bufferBytes+4<<10)
+	}
+	w.buf = append(w.buf, "%PDF-"...)
 	w.buf = append(w.buf, o.Version.String()...)
 	// Four bytes above 127 tell transfer programs that the file is binary
 	// (7.5.2; a requirement of PDF/A).
