@@ -166,7 +166,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 		if r.left--; r.left < 0 {
 			return i, errFault
 		}
-		p[i] = byte(r.left)
+		p[i] = byte(r.left & 0xFF)
 	}
 	return len(p), nil
 }

@@ -23,7 +23,7 @@ func brought(tb testing.TB) []*font.Face {
 			tb.Fatalf("%s: %v, %v", pattern, names, err)
 		}
 		for _, name := range names {
-			data, err := os.ReadFile(name) //nolint:gosec // G304: of the repository
+			data, err := os.ReadFile(name)
 			if err != nil {
 				tb.Fatal(err)
 			}
