@@ -20,7 +20,7 @@ help: ## list the targets
 # What is compiled to be tested or checked takes a quarter less of the processor this way, and is the
 # same code: no tables for debuggers, which test binaries do not have anyway, and a heap of the
 # compiler that is collected when it has grown to 256 MiB. tools/testreport repeats the flags.
-test lint vet cover bench-test: export GOFLAGS := $(GOFLAGS) '-gcflags=all=-dwarf=false -d=gcstart=256'
+test lint vet cross cover bench-test: export GOFLAGS := $(GOFLAGS) '-gcflags=all=-dwarf=false -d=gcstart=256'
 
 run: ## build and start the demo; prints one URL (ARGS=--reset empties it first)
 	@echo 'building quire (the first build compiles everything and takes a minute or two)' >&2
@@ -56,13 +56,10 @@ vet:
 cross-all: ## vet and build for every supported platform
 	@$(MAKE) cross CROSS='$(CROSS_ALL)'
 
-# What is compiled here is not run: without inlining too, it takes half the time.
-CROSSFLAGS := -gcflags='all=-l -dwarf=false -d=gcstart=256'
-
 cross: ## vet and build for the other systems and processors, tests included
 	@set -e; for p in $(CROSS); do \
 		echo "vet $$p"; export GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0; \
-		$(GO) vet $(CROSSFLAGS) ./...; $(GO) build $(CROSSFLAGS) -o /dev/null ./cmd/quire; \
+		$(GO) vet ./...; $(GO) build -ldflags '$(LDFLAGS)' -o /dev/null ./cmd/quire; \
 	done
 
 cover: testreport ## coverage per package; fails a library below its threshold
