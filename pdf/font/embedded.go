@@ -9,12 +9,13 @@ import (
 	"example.com/quire/pdf/internal/diag"
 )
 
-// Embedded is the font program of a PDF file: TrueType (FontFile2), or CFF by itself or in an
-// OpenType file (FontFile3). Its glyphs are found as readers of PDF find them (ISO 32000-2, 9.6.5
+// Embedded is the font program of a PDF file: Type 1 (FontFile), TrueType (FontFile2), or CFF by
+// itself or in an OpenType file (FontFile3). Its glyphs are found as readers of PDF find them (ISO 32000-2, 9.6.5
 // and 9.7.4). It is not safe for concurrent use.
 type Embedded struct {
-	face *Face // with outlines in glyf; nil: cff
-	cff  *cff
+	face  *Face // with outlines in glyf; nil: cff or type1
+	cff   *cff
+	type1 *type1
 	// names finds the first glyph of a name, as far as glyphs have some: of the table post or the
 	// charset of a CFF font that is not keyed by CIDs.
 	names map[string]GID
@@ -44,8 +45,7 @@ const (
 	mostAliases   = 16 // glyphs whose names stand for one text
 )
 
-// ParseEmbedded reads a font program. It keeps data. Zero limits are the defaults. Type 1 programs
-// are an *UnsupportedError.
+// ParseEmbedded reads a font program. It keeps data. Zero limits are the defaults.
 func ParseEmbedded(data []byte, l diag.Limits) (*Embedded, error) {
 	l = l.WithDefaults()
 	if err := diag.Check("FontBytes", int64(len(data)), l.FontBytes, "font program"); err != nil {
@@ -55,7 +55,7 @@ func ParseEmbedded(data []byte, l diag.Limits) (*Embedded, error) {
 		return nil, &FormatError{Reason: "shorter than its header"}
 	}
 	if data[0] == '%' || data[0] == 0x80 {
-		return nil, &UnsupportedError{Kind: "Type 1"}
+		return parseType1(data, l)
 	}
 	table := data
 	if data[0] != 1 { // the major version of CFF
@@ -102,10 +102,16 @@ func parseTrueType(data []byte, dir directory, l diag.Limits) (*Embedded, error)
 // CFF reports whether the program is CFF.
 func (p *Embedded) CFF() bool { return p.cff != nil }
 
+// Type1 reports whether the program is Type 1.
+func (p *Embedded) Type1() bool { return p.type1 != nil }
+
 // NumGlyphs returns the number of glyphs.
 func (p *Embedded) NumGlyphs() int {
 	if p.cff != nil {
 		return p.cff.charstrings.count
+	}
+	if p.type1 != nil {
+		return len(p.type1.glyphs)
 	}
 	return p.face.numGlyphs
 }
@@ -413,7 +419,7 @@ func (p *Embedded) ByCode(c Code, text func(name string) string) (glyphs []GID, 
 	if g, ok := p.names[c.Name]; ok {
 		set[g] = true
 	}
-	if c.Text != "" {
+	if c.Text != "" && (p.type1 == nil || c.Name == "") { // glyphs of Type 1 have names and nothing else
 		for _, g := range p.named(text)[c.Text] {
 			set[g] = true
 		}
@@ -423,6 +429,7 @@ func (p *Embedded) ByCode(c Code, text func(name string) string) (glyphs []GID, 
 		if g, ok := p.codes[c.Value]; ok {
 			set[g] = true
 		}
+	case p.type1 != nil:
 	case len(p.maps) == 0:
 		set[GID(c.Value)] = true
 	default:
@@ -491,6 +498,9 @@ func (p *Embedded) ByCID(cid uint32) (g GID, ok bool) {
 func (p *Embedded) Width(g GID) (w float64, ok bool) {
 	if int(g) >= p.NumGlyphs() {
 		return 0, false
+	}
+	if p.type1 != nil {
+		return p.type1.width(g)
 	}
 	if p.cff == nil {
 		return float64(p.face.Advance(g)) * 1000 / float64(p.face.UnitsPerEm()), true
@@ -572,6 +582,37 @@ func realOperand(b []byte) (v float64, size int, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// Names returns the names of the glyphs but .notdef, sorted; ok is false where glyphs have none, or
+// not all of them are read.
+func (p *Embedded) Names() (names []string, ok bool) {
+	if p.type1 == nil && (p.cff == nil || p.cff.keyed) {
+		return nil, false
+	}
+	names = slices.Sorted(maps.Keys(p.names))
+	return slices.DeleteFunc(names, func(n string) bool { return n == ".notdef" }), true
+}
+
+// CharacterMaps returns how many subtables the cmap of a TrueType program has, and whether there is
+// one of symbols (platform 3, encoding 0), of Unicode (3, 1) and of the Macintosh (1, 0); n is below
+// 0 where that is not known.
+func (p *Embedded) CharacterMaps() (n int, symbols, unicode, macintosh bool) {
+	if p.face == nil || p.unread {
+		return -1, false, false, false
+	}
+	t := p.face.dir.get("cmap")
+	if len(t) < 4 {
+		return 0, false, false, false
+	}
+	n = int(u16(t, 2))
+	for i := range n {
+		platform, encoding := u16(t, 4+8*i), u16(t, 6+8*i)
+		symbols = symbols || platform == 3 && encoding == 0
+		unicode = unicode || platform == 3 && encoding == 1
+		macintosh = macintosh || platform == 1 && encoding == 0
+	}
+	return n, symbols, unicode, macintosh
 }
 
 // CIDSet returns the bits of the CIDs that the program has glyphs for, the highest of each byte

@@ -237,6 +237,7 @@ func FuzzEmbedded(f *testing.F) {
 	for _, data := range programs(f) {
 		f.Add(data, byte('A'))
 	}
+	f.Add(sample1(""), byte('A'))
 	f.Fuzz(func(t *testing.T, data []byte, code byte) {
 		p, err := quire.ParseEmbedded(data, diag.Limits{})
 		if err != nil {
