@@ -28,6 +28,7 @@ type parser struct {
 	refs  bool // "1 0 R" is a reference; content streams have none
 	depth int  // most nesting
 	odd   string
+	loose string // what archives do not take, though readers do
 }
 
 // end is the error of a token that b does not hold whole.
@@ -272,6 +273,7 @@ func (p *parser) hex() (Object, error) {
 		if c == '>' {
 			if half >= 0 {
 				out = append(out, byte(half<<4)) //nolint:gosec // G115: a hexadecimal digit
+				p.loose = "a string of an odd number of hexadecimal digits"
 			}
 			p.pos = i + 1
 			return Hex(out), nil
