@@ -15,7 +15,7 @@ const optimisedInMemory = 4 << 20
 
 // Optimise writes a document smaller without loss: equal streams, fonts and graphics states become
 // one, what is not compressed is, what nothing refers to and resources that pages do not use go.
-// Pages look as they did. Where that gains nothing the file is written as it is, signatures and
+// Pages look as they did. Where that gains nothing a sound file is written as it is, signatures and
 // all. Errors are those of Edit.
 func (e *Engine) Optimise(ctx context.Context, w io.Writer, d *Document) (*Summary, error) {
 	if err := d.mayChange(EditOptions{}, false); err != nil {
@@ -47,7 +47,7 @@ func (e *Engine) Optimise(ctx context.Context, w io.Writer, d *Document) (*Summa
 		}
 		from = io.LimitReader(f, s.Size) // which the system copies by itself where w is a file, too
 	}
-	if s.Size >= d.size {
+	if s.Size >= d.size && len(d.Warnings()) == 0 { // a damaged file is written anew, whatever it takes
 		s = &Summary{Size: d.size, Pages: d.Pages(), Claims: d.Info().Claims, Warnings: []string{"nothing was gained: the file is as it was"}}
 		from = io.NewSectionReader(d.file, 0, d.size)
 	}

@@ -8,12 +8,14 @@ import (
 	"io"
 	"maps"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/crypt"
 	"example.com/quire/pdf/operation"
+	"example.com/quire/pdf/pdftest"
 )
 
 // raw is a file of objects from 1 on, the catalog first, without a cross-reference table.
@@ -383,5 +385,33 @@ func TestClaimsThatNoLongerHoldGo(t *testing.T) {
 	}
 	if _, _, err := run(t, e, "check", nil, rich("One")); err == nil {
 		t.Error("a file without claims was judged")
+	}
+}
+
+// TestPageTreesInCirclesAreMadeAnew: what is written of a file whose page tree leads to itself has
+// one that does not.
+func TestPageTreesInCirclesAreMadeAnew(t *testing.T) {
+	qpdf := pdftest.Need(t, "qpdf")
+	e := engine(t)
+	for name, x := range map[string]struct {
+		body  []byte
+		pages int
+	}{
+		"a circle": {raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[2 0 R 3 0 R 4 0 R]/Count 9>>`, `<</Type/Pages/Kids[2 0 R]/Count 1/Parent 2 0 R>>`,
+			`<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>`), 1},
+		"a root below itself": {raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/Parent 2 0 R>>`, `<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>`), 1},
+		"no page":             {raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[2 0 R]/Count 1>>`), 0},
+	} {
+		for op, values := range map[string]map[string]string{"rotate": {"degrees": "90"}, "metadata": {"title": "T"}, "optimise": nil} {
+			_, out, err := run(t, e, op, values, x.body)
+			if err != nil {
+				t.Errorf("%s, %s: %v", name, op, err)
+				continue
+			}
+			said, code := pdftest.Run(t, qpdf, "--show-npages", pdftest.Write(t, "out.pdf", out[0]))
+			if code != 0 || strings.TrimSpace(said) != strconv.Itoa(x.pages) {
+				t.Errorf("%s, %s: exit %d: %s, want %d pages", name, op, code, said, x.pages)
+			}
+		}
 	}
 }

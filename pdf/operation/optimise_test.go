@@ -124,10 +124,18 @@ func TestResourcesThatAreLentStay(t *testing.T) {
 	}
 }
 
-// TestWhatGainsNothingStaysAsItIs, to the byte.
+// TestWhatGainsNothingStaysAsItIs, to the byte; but a damaged file is written anew, larger if need be.
 func TestWhatGainsNothingStaysAsItIs(t *testing.T) {
 	e := engine(t)
-	b := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`)
+	damaged := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`)
+	_, out, err := run(t, e, "optimise", nil, damaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := out[0]
+	if _, err := e.Open(t.Context(), bytes.NewReader(b), int64(len(b)), pdf.OpenOptions{Strict: true}); err != nil {
+		t.Errorf("a damaged file, %d bytes of %d: %v", len(b), len(damaged), err)
+	}
 	done, out, err := run(t, e, "optimise", nil, b)
 	if err != nil || !bytes.Equal(out[0], b) || !strings.Contains(done.Text, "nothing was gained") {
 		t.Errorf("%v, %d bytes of %d: %+v", err, len(out[0]), len(b), done)

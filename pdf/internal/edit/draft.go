@@ -38,6 +38,14 @@ const span = 1 << 24
 func NewDraft(d *Document) *Draft {
 	e := &Draft{base: d, over: map[uint32]cos.Object{}, same: map[uint32]uint32{}, next: span, pages: slices.Clone(d.Pages), version: d.version()}
 	e.root, e.info = e.own(d.Trailer().Get("Root")), e.own(d.Trailer().Get("Info"))
+	if d.tangled { // what is written has a tree
+		for i, p := range e.pages {
+			if p.Ref.IsZero() {
+				e.pages[i].Ref = e.add(p.Dict)
+			}
+		}
+		e.pageTree()
+	}
 	return e
 }
 

@@ -27,6 +27,8 @@ type Document struct {
 	Pages []Page
 	File  io.ReaderAt
 	Size  int64 // of the file, in bytes
+	// tangled says that the page tree is none: a node comes again, or the root has one above it.
+	tangled bool
 
 	recent recent
 }
@@ -125,6 +127,7 @@ func (w *walk) node(o cos.Object, from cos.Dict, depth int) error {
 	ref, _ := o.(cos.Ref)
 	if !ref.IsZero() {
 		if w.seen[ref] {
+			w.d.tangled = true
 			return nil
 		}
 		w.seen[ref] = true
@@ -133,6 +136,7 @@ func (w *walk) node(o cos.Object, from cos.Dict, depth int) error {
 	if err != nil || d == nil {
 		return err
 	}
+	w.d.tangled = w.d.tangled || depth == 1 && d.Get("Parent") != nil
 	own := from
 	for _, key := range inherited {
 		if v := d.Get(key); v != nil {
