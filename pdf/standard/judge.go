@@ -125,6 +125,7 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 		j.find("S045", rule, r, src, "additional actions")
 	}
 	j.stream(r, d, src)
+	j.keys(r, d, src)
 	if title, ok := cos.TextOf(d.Get("Title")); ok && strings.ContainsFunc(title, IsPrivate) {
 		j.find("S030", clause{ua1: "7.2", ua2: "8.6"}, r, src, "a private use character in the title %q", title)
 	}
@@ -245,6 +246,10 @@ func (j *Judge) stream(r cos.Ref, d cos.Dict, src *doc.Source) {
 	for _, f := range filters {
 		if f == cos.Object(cos.Name("LZWDecode")) || f == cos.Object(cos.Name("Crypt")) {
 			j.find("S045", clause{a1: "6.1.10", a2: "6.1.7.2", a4: "6.1.6.2"}, r, src, "filter %s", f.AppendPDF(nil)[1:])
+		} else if n, ok := f.(cos.Name); ok && d.Get("Length") != nil {
+			if _, known := filtersOfStreams[n]; !known {
+				j.find("S045", clause{a2: "6.1.7.2", a4: "6.1.6.2"}, r, src, "filter %s", string(n))
+			}
 		}
 	}
 	j.old(r, d, filters, src)
@@ -325,6 +330,17 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 		j.find("S044", clause{a1: "6.5.2"}, r, src, "an annotation of type %s", string(sub))
 	}
 	switch sub {
+	case "Polygon", "PolyLine", "Caret", "Watermark", "Redact":
+	case "FileAttachment":
+		if a := archival(j.claims); a == PDFA4 {
+			j.find("S044", clause{a4: "6.3.1"}, r, src, "an annotation of type %s", string(sub))
+		}
+	case "Projection":
+		j.find("S044", clause{a2: "6.3.1"}, r, src, "an annotation of type %s", string(sub))
+	case "Text", "Link", "FreeText", "Line", "Square", "Circle", "Highlight", "Underline", "Squiggly", "StrikeOut", "Stamp", "Ink",
+		"Popup", "PrinterMark", "TrapNet", "Widget":
+	default:
+		j.find("S044", clause{a2: "6.3.1", a4: "6.3.1"}, r, src, "an annotation of type %s", string(sub))
 	case "3D", "RichMedia", "Sound", "Screen", "Movie":
 		rule := clause{a2: "6.3.1", a4: "6.3.1"}
 		if archival(j.claims) == PDFA4e && (sub == "3D" || sub == "RichMedia") {
@@ -332,8 +348,12 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 		}
 		j.find("S044", rule, r, src, "an annotation of type %s", string(sub))
 	}
-	const printed, hidden = 4, 1 | 2 | 32 // invisible, hidden, no view
-	if f, _ := d.Get("F").(cos.Int); f&printed == 0 || f&hidden != 0 {
+	const printed, hidden, toggled = 4, 1 | 2 | 32, 256 // invisible, hidden, no view; toggle no view
+	f, _ := d.Get("F").(cos.Int)
+	if f&toggled != 0 {
+		j.find("S044", clause{a2: "6.3.2", a4: "6.3.2"}, r, src, "an annotation that is shown or not as the pointer is over it")
+	}
+	if f&printed == 0 || f&hidden != 0 {
 		j.find("S044", clause{a1: "6.5.3", a2: "6.3.2", a4: "6.3.2"}, r, src, "an annotation that is not printed or not shown")
 	}
 	if a := d.Get("CA"); a != nil && !isOne(a) {
@@ -450,7 +470,11 @@ func (j *Judge) Enclosed(e Enclosure) {
 func (j *Judge) action(r cos.Ref, a cos.Dict, src *doc.Source) {
 	switch s := name(a, "S"); s {
 	default:
+		j.find("S045", clause{a1: "6.6.1", a2: "6.5.1", a4: "6.6.1"}, r, src, "an action of type %s", string(s))
+	case "GoToE":
 		j.find("S045", clause{a1: "6.6.1"}, r, src, "an action of type %s", string(s))
+	case "RichMediaExecute", "GoToDp":
+		j.find("S045", clause{a1: "6.6.1", a2: "6.5.1"}, r, src, "an action of type %s", string(s))
 	case "Launch", "Sound", "Movie", "ResetForm", "ImportData", "Hide", "SetOCGState", "Rendition", "Trans", "GoTo3DView":
 		rule := clause{a1: "6.6.1", a2: "6.5.1", a4: "6.6.1"}
 		if archival(j.claims) == PDFA4e && s == "GoTo3DView" {
@@ -463,7 +487,7 @@ func (j *Judge) action(r cos.Ref, a cos.Dict, src *doc.Source) {
 		switch name(a, "N") {
 		case "NextPage", "PrevPage", "FirstPage", "LastPage":
 		default:
-			j.find("S045", clause{a1: "6.6.1"}, r, src, "an action named %q", string(name(a, "N")))
+			j.find("S045", clause{a1: "6.6.1", a2: "6.5.1", a4: "6.6.1"}, r, src, "an action named %q", string(name(a, "N")))
 		}
 	case "GoToR", "Thread", "URI", "SubmitForm":
 	case "GoTo":

@@ -17,7 +17,7 @@ import (
 var (
 	opaqueClause  = clause{a1: "6.4"}
 	profileClause = clause{a1: "6.2.3.2"}
-	savedClause   = clause{a1: "6.1.12"}
+	savedClause   = clause{a1: "6.1.12", a2: "6.1.13"}
 )
 
 // Opaque reports whether the claims take no transparency.
@@ -52,12 +52,16 @@ const mostSaved = 28
 // mostReal is the largest real number of PDF 1.4.
 const mostReal = 32_767
 
-// Content judges the content of a page or form of a document of PDF 1.4: how deep graphics states
-// are saved, and how large numbers are.
+// Content judges the content of a drawing: how deep graphics states are saved, and for PDF 1.4 how
+// large numbers are.
 func (c *Checker) Content(code []byte, src *doc.Source) diag.List {
 	at := savedClause.first(c.claims)
 	if at == "" {
 		return nil
+	}
+	instead := "claim pdf/a-4"
+	if c.Opaque() {
+		instead = "claim pdf/a-2b"
 	}
 	saved, deepest, large := 0, 0, false
 	err := cos.Operators(code, func(op []byte, args []cos.Object) error {
@@ -75,12 +79,12 @@ func (c *Checker) Content(code []byte, src *doc.Source) diag.List {
 	})
 	var l diag.List
 	add := func(message string) {
-		l.Add(src.Place(diag.Diagnostic{Code: "S056", Message: message, Suggestion: "claim pdf/a-2b", Clause: at}))
+		l.Add(src.Place(diag.Diagnostic{Code: "S056", Message: message, Suggestion: instead, Clause: at}))
 	}
 	if err != nil || deepest > mostSaved {
 		add("a drawing nested more than " + strconv.Itoa(mostSaved) + " graphics states deep")
 	}
-	if large {
+	if large && c.Opaque() {
 		add("a number beyond " + strconv.Itoa(mostReal))
 	}
 	return l
@@ -180,10 +184,10 @@ func (j *Judge) subset(r cos.Ref, d, descriptor cos.Dict, key cos.Name, src *doc
 	}
 }
 
-// Unlisted judges a subset of a font whose CIDSet leaves out a CID that its program has, or has one
-// that is not there.
-func (j *Judge) Unlisted(font cos.Ref, base string, cid int) {
-	j.find("S051", clause{a1: "6.3.5"}, font, nil, "the CIDSet of the font %s is wrong about the CID %d", base, cid)
+// Unlisted judges a subset of a font whose CIDSet or CharSet, as key says, leaves out a glyph that
+// its program has, or has one that is not there.
+func (j *Judge) Unlisted(font cos.Ref, base string, key cos.Name, glyph string) {
+	j.find("S051", clause{a1: "6.3.5", a2: "6.2.11.4.2", ua1: "7.21.4.2"}, font, nil, "the %s of the font %s is wrong about %s", string(key), base, glyph)
 }
 
 // synchronous judges that the metadata say what the information dictionary says (6.7.3).

@@ -104,7 +104,7 @@ func TestJudgeOfPart1(t *testing.T) {
 	}
 	j.Profile(cos.Ref{Num: 2}, standard.SRGBProfile(), 3, true)
 	j.Profile(cos.Ref{Num: 2}, standard.SRGBProfile2(), 3, true)
-	j.Unlisted(cos.Ref{Num: 3}, "ABCDEF+X", 7)
+	j.Unlisted(cos.Ref{Num: 3}, "ABCDEF+X", "CIDSet", "the CID 7")
 	if f := j.Finish(cos.Trailer{}); len(f) != 4 || f[0].Rule != "S056" || f[1].Clause != "ISO 19005-1, 6.2.2" || f[2].Clause != "ISO 19005-1, 6.3.5" {
 		t.Errorf("found %v", f)
 	}

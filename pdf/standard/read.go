@@ -2,6 +2,7 @@ package standard
 
 import (
 	"bytes"
+	"encoding/xml"
 	"html"
 	"regexp"
 	"slices"
@@ -20,6 +21,8 @@ type File struct {
 	Scripts  bool   // the catalog names scripts
 	// Unshown says that programs are to make the appearances of form fields.
 	Unshown bool
+	// Spelling is what archives do not take in how the file is written.
+	Spelling []cos.Misspelling
 	// Streams says that cross-reference data are in streams, Packed that the packet is compressed.
 	Streams, Packed bool
 	// Info are the texts and dates of the information dictionary by their keys, those that it has.
@@ -61,6 +64,9 @@ func (j *Judge) File(f File) {
 		j.find("S052", clause{a1: "6.7.2"}, at, nil, "metadata that are compressed")
 	}
 	j.synchronous(f)
+	for _, m := range f.Spelling {
+		j.Misspelled(m)
+	}
 	if f.Scripts {
 		j.find("S045", clause{a1: "6.6.1", a2: "6.5.1"}, at, nil, "scripts of the document")
 	}
@@ -73,10 +79,10 @@ func (j *Judge) metadata(packet []byte) {
 	if head, _, ok := bytes.Cut(packet, []byte("?>")); ok && bytes.Contains(head, []byte("<?xpacket")) && regexp.MustCompile(`\s(?:bytes|encoding)\s*=`).Match(head) {
 		j.find("S052", rule, at, nil, "metadata whose packet header has bytes or encoding")
 	}
-	var wrong []*element
+	own := extended{properties: map[xml.Name]valueType{}, structures: map[string]structure{}}
 	x := xmpPacket{property: func(p *element) {
-		if want, known := propertyTypes[p.name]; known && !p.is(want) && len(wrong) < mostFindings {
-			wrong = append(wrong, &element{name: p.name})
+		if p.name == (xml.Name{Space: extensions, Local: "schemas"}) {
+			own.describe(p)
 		}
 	}}
 	if err := x.read(packet); err != nil {
@@ -84,22 +90,37 @@ func (j *Judge) metadata(packet []byte) {
 		j.find("S052", rule, at, nil, "metadata that are no XML in UTF-8: %v", err)
 		return
 	}
-	for _, p := range wrong {
-		j.find("S052", clause{a1: "6.7.9", a2: "6.6.2.3.1"}, at, nil, "metadata whose %s is not %s", p.name.Local, propertyTypes[p.name])
+	if own.wrong != "" {
+		j.find("S052", clause{a1: "6.7.8", a2: "6.6.2.3.3"}, at, nil, "an extension schema that is not as the standard asks: %s", own.wrong)
+	}
+	// Properties may stand before what describes them.
+	types := clause{a1: "6.7.9", a2: "6.6.2.3.1"}
+	told := 0
+	x = xmpPacket{property: func(p *element) {
+		if told == mostFindings {
+			return
+		}
+		want, ok, known := typeOf(p.name)
+		if !ok && own.properties[p.name] != "" {
+			want, ok = own.properties[p.name], true
+		}
+		switch {
+		case !ok && known && p.name.Space != rdf:
+			told++
+			j.find("S052", types, at, nil, "metadata with the property %s, which its schema %s does not have", p.name.Local, p.name.Space)
+		case ok && !p.is(want, own.structures):
+			told++
+			j.find("S052", types, at, nil, "metadata whose %s is not %s", p.name.Local, want.words())
+		}
+	}}
+	if err := x.read(packet); err != nil {
+		return
 	}
 	for _, ns := range x.used {
-		if !slices.Contains(predefined, ns) && !x.described[ns] {
-			j.find("S052", clause{a1: "6.7.9", a2: "6.6.2.3.1"}, at, nil, "metadata with properties of %q, which they do not describe", ns)
+		if schemas()[ns] == nil && !x.described[ns] {
+			j.find("S052", types, at, nil, "metadata with properties of %q, which they do not describe", ns)
 		}
 	}
-}
-
-// predefined are the namespaces of properties that XMP 2005 has (ISO 19005-2, 6.6.2.3.1).
-var predefined = []string{
-	"http://purl.org/dc/elements/1.1/", "http://ns.adobe.com/xap/1.0/", "http://ns.adobe.com/xap/1.0/rights/", "http://ns.adobe.com/xap/1.0/mm/",
-	"http://ns.adobe.com/xap/1.0/bj/", "http://ns.adobe.com/xap/1.0/t/pg/", "http://ns.adobe.com/xmp/1.0/DynamicMedia/", "http://ns.adobe.com/pdf/1.3/",
-	"http://ns.adobe.com/photoshop/1.0/", "http://ns.adobe.com/camera-raw-settings/1.0/", "http://ns.adobe.com/tiff/1.0/", "http://ns.adobe.com/exif/1.0/",
-	"http://ns.adobe.com/exif/1.0/aux/", "http://www.aiim.org/pdfa/ns/id/", extensions,
 }
 
 const (

@@ -11,78 +11,6 @@ import (
 	"unicode/utf8"
 )
 
-// valueType is the type of a property of XMP (XMP Specification, September 2005, part 4).
-type valueType string
-
-// Types; a list is told from what it holds by the word before it.
-const (
-	textValue    valueType = "a text"
-	dateValue    valueType = "a date"
-	boolValue    valueType = "True or False"
-	integerValue valueType = "a whole number"
-	altText      valueType = "texts by language (rdf:Alt)"
-	bagOfText    valueType = "a list (rdf:Bag) of texts"
-	seqOfText    valueType = "an ordered list (rdf:Seq) of texts"
-	seqOfDates   valueType = "an ordered list (rdf:Seq) of dates"
-)
-
-const (
-	dublinCore = "http://purl.org/dc/elements/1.1/"
-	xmpBasic   = "http://ns.adobe.com/xap/1.0/"
-	xmpRights  = "http://ns.adobe.com/xap/1.0/rights/"
-	xmpMedia   = "http://ns.adobe.com/xap/1.0/mm/"
-	adobePDF   = "http://ns.adobe.com/pdf/1.3/"
-	pdfaID     = "http://www.aiim.org/pdfa/ns/id/"
-)
-
-// propertyTypes are those of the properties that documents have (ISO 19005-2, 6.6.2.3.1: what XMP
-// has is used as XMP says). Structures are not judged.
-var propertyTypes = map[xml.Name]valueType{
-	{Space: dublinCore, Local: "contributor"}: bagOfText,
-	{Space: dublinCore, Local: "coverage"}:    textValue,
-	{Space: dublinCore, Local: "creator"}:     seqOfText,
-	{Space: dublinCore, Local: "date"}:        seqOfDates,
-	{Space: dublinCore, Local: "description"}: altText,
-	{Space: dublinCore, Local: "format"}:      textValue,
-	{Space: dublinCore, Local: "identifier"}:  textValue,
-	{Space: dublinCore, Local: "language"}:    bagOfText,
-	{Space: dublinCore, Local: "publisher"}:   bagOfText,
-	{Space: dublinCore, Local: "relation"}:    bagOfText,
-	{Space: dublinCore, Local: "rights"}:      altText,
-	{Space: dublinCore, Local: "source"}:      textValue,
-	{Space: dublinCore, Local: "subject"}:     bagOfText,
-	{Space: dublinCore, Local: "title"}:       altText,
-	{Space: dublinCore, Local: "type"}:        bagOfText,
-
-	{Space: xmpBasic, Local: "BaseURL"}:      textValue,
-	{Space: xmpBasic, Local: "CreateDate"}:   dateValue,
-	{Space: xmpBasic, Local: "CreatorTool"}:  textValue,
-	{Space: xmpBasic, Local: "Identifier"}:   bagOfText,
-	{Space: xmpBasic, Local: "Label"}:        textValue,
-	{Space: xmpBasic, Local: "MetadataDate"}: dateValue,
-	{Space: xmpBasic, Local: "ModifyDate"}:   dateValue,
-	{Space: xmpBasic, Local: "Nickname"}:     textValue,
-	{Space: xmpBasic, Local: "Rating"}:       integerValue,
-
-	{Space: xmpRights, Local: "Certificate"}:  textValue,
-	{Space: xmpRights, Local: "Marked"}:       boolValue,
-	{Space: xmpRights, Local: "Owner"}:        bagOfText,
-	{Space: xmpRights, Local: "UsageTerms"}:   altText,
-	{Space: xmpRights, Local: "WebStatement"}: textValue,
-
-	{Space: xmpMedia, Local: "DocumentID"}:     textValue,
-	{Space: xmpMedia, Local: "InstanceID"}:     textValue,
-	{Space: xmpMedia, Local: "RenditionClass"}: textValue,
-	{Space: xmpMedia, Local: "VersionID"}:      textValue,
-
-	{Space: adobePDF, Local: "Keywords"}:   textValue,
-	{Space: adobePDF, Local: "PDFVersion"}: textValue,
-	{Space: adobePDF, Local: "Producer"}:   textValue,
-
-	{Space: pdfaID, Local: "part"}:        integerValue,
-	{Space: pdfaID, Local: "conformance"}: textValue,
-}
-
 // element is one of XML, with its text.
 type element struct {
 	name  xml.Name
@@ -94,6 +22,9 @@ type element struct {
 var (
 	xmpDate  = regexp.MustCompile(`^\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?)?)?$`)
 	xmpWhole = regexp.MustCompile(`^[+-]?\d+$`)
+	xmpReal  = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\d*\.?\d+)$`)
+
+	xmpRational = regexp.MustCompile(`^\d+/\d+$`)
 )
 
 // Limits of a packet.
@@ -105,7 +36,7 @@ const (
 
 // xmpPacket is what one reading of a packet finds.
 type xmpPacket struct {
-	property  func(*element) // is told of each property of a Description
+	property  func(*element) // is told of each property of a Description, as its whole tree
 	used      []string       // the namespaces of properties, each once
 	seen      map[string]bool
 	described map[string]bool
@@ -213,28 +144,60 @@ func (e *element) value() (found *element) {
 	return found
 }
 
-// is reports whether a property has a type. One with qualifiers is judged by its rdf:value.
-func (e *element) is(want valueType) bool {
+// resource returns what an element holds as a structure, as kids or as attributes (RDF/XML, 2.11 to
+// 2.13); ok is false where it is none.
+func (e *element) resource() (fields []*element, ok bool) {
+	in := e
+	switch {
+	case slices.ContainsFunc(e.attrs, func(a xml.Attr) bool { return a.Name == parseType && a.Value == "Resource" }):
+	case len(e.kids) == 1 && e.kids[0].name == description:
+		in = e.kids[0]
+	case len(e.kids) > 0:
+		return nil, false
+	}
+	fields = slices.Clone(in.kids)
+	for _, a := range in.attrs {
+		if ns := a.Name.Space; ns != rdf && ns != "xmlns" && ns != "" && ns != "http://www.w3.org/XML/1998/namespace" {
+			p := &element{name: a.Name}
+			p.text.WriteString(a.Value)
+			fields = append(fields, p)
+		}
+	}
+	return fields, in != e || len(e.kids) > 0 || len(fields) > 0
+}
+
+var parseType = xml.Name{Space: rdf, Local: "parseType"}
+
+// is reports whether a property has a type. One with qualifiers is judged by its rdf:value. What
+// own describes are types of the packet itself.
+func (e *element) is(want valueType, own map[string]structure) bool {
+	kind, of, ok := strings.Cut(string(want), " ")
+	if ok && (kind == "bag" || kind == "seq" || kind == "alt") {
+		return e.list(map[string]string{"bag": "Bag", "seq": "Seq", "alt": "Alt"}[kind], valueType(of), own)
+	}
 	switch want {
-	case altText:
-		return e.list("Alt", textValue)
-	case bagOfText:
-		return e.list("Bag", textValue)
-	case seqOfText:
-		return e.list("Seq", textValue)
-	case seqOfDates:
-		return e.list("Seq", dateValue)
+	case langAlt:
+		return e.list("Alt", textValue, own)
+	case anyValue:
+		return true
 	}
-	for _, a := range e.attrs {
-		if a.Name == (xml.Name{Space: rdf, Local: "parseType"}) && a.Value == "Resource" {
-			v := e.value()
-			return v != nil && v.is(want)
-		}
+	s, ok := structures()[want]
+	if !ok {
+		s, ok = own[string(want)]
 	}
-	if len(e.kids) == 1 && e.kids[0].name == description {
-		if v := e.kids[0].value(); v != nil {
-			return v.is(want)
+	if ok {
+		fields, whole := e.resource()
+		for _, f := range fields {
+			t, known := s.fields[f.name.Local]
+			if !known || f.name.Space != s.space || !f.is(t, own) {
+				return false
+			}
 		}
+		return whole
+	}
+	if fields, _ := e.resource(); len(fields) > 0 {
+		v := (&element{kids: fields}).value()
+		return v != nil && v.is(want, own)
 	}
 	if len(e.kids) > 0 {
 		return false
@@ -247,17 +210,21 @@ func (e *element) is(want valueType) bool {
 		return text == "True" || text == "False"
 	case integerValue:
 		return xmpWhole.MatchString(text)
+	case realValue:
+		return xmpReal.MatchString(text)
+	case rationalValue:
+		return xmpRational.MatchString(text)
 	}
 	return true
 }
 
 // list reports whether a property is a container of a kind whose items have a type.
-func (e *element) list(kind string, of valueType) bool {
+func (e *element) list(kind string, of valueType, own map[string]structure) bool {
 	if len(e.kids) != 1 || e.kids[0].name != (xml.Name{Space: rdf, Local: kind}) {
 		return false
 	}
 	for _, item := range e.kids[0].kids {
-		if item.name != (xml.Name{Space: rdf, Local: "li"}) || !item.is(of) {
+		if item.name != (xml.Name{Space: rdf, Local: "li"}) || !item.is(of, own) {
 			return false
 		}
 	}

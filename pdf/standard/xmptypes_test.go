@@ -58,7 +58,7 @@ func TestMetadataTakeLinearWork(t *testing.T) {
 // TestPropertiesAreFoundWhereverTheyStand: as elements and as attributes, of each Description, and
 // none within another property.
 func TestPropertiesAreFoundWhereverTheyStand(t *testing.T) {
-	const extension = `<e:schemas xmlns:e="http://www.aiim.org/pdfa/ns/extension/" xmlns:s="http://www.aiim.org/pdfa/ns/schema#"><rdf:Bag><rdf:li rdf:parseType="Resource"><s:namespaceURI>u:own</s:namespaceURI></rdf:li></rdf:Bag></e:schemas>`
+	const extension = `<e:schemas xmlns:e="http://www.aiim.org/pdfa/ns/extension/" xmlns:s="http://www.aiim.org/pdfa/ns/schema#"><rdf:Bag><rdf:li rdf:parseType="Resource"><s:schema>Own</s:schema><s:namespaceURI>u:own</s:namespaceURI><s:prefix>o</s:prefix></rdf:li></rdf:Bag></e:schemas>`
 	second := func(p string) string {
 		return `</rdf:Description><rdf:Description rdf:about="" xmlns:xmp="http://ns.adobe.com/xap/1.0/">` + p
 	}
@@ -76,7 +76,7 @@ func TestPropertiesAreFoundWhereverTheyStand(t *testing.T) {
 		{"two values", "", `<xmp:Rating rdf:parseType="Resource"><rdf:value>5</rdf:value><rdf:value>6</rdf:value></xmp:Rating>`, "Rating"},
 		{"a namespace", "", `<o:a xmlns:o="u:own">b</o:a>`, "u:own"},
 		{"one that is described", "", `<o:a xmlns:o="u:own">b</o:a>` + extension, ""},
-		{"one within a property", "", `<xmp:Thumbnails><rdf:Alt><rdf:li><o:a xmlns:o="u:own">b</o:a></rdf:li></rdf:Alt></xmp:Thumbnails>`, ""},
+		{"one within a property", "", `<d:projectRef xmlns:d="http://ns.adobe.com/xmp/1.0/DynamicMedia/"><rdf:Alt><rdf:li><o:a xmlns:o="u:own">b</o:a></rdf:li></rdf:Alt></d:projectRef>`, ""},
 		{"no XML", "", "<xmp:Rating>", "no XML"},
 		{"too deep", "", strings.Repeat("<xmp:a>", 300) + strings.Repeat("</xmp:a>", 300), "too deeply"},
 	} {

@@ -18,7 +18,9 @@ type cmap struct {
 	texts    []textRange
 	cids     []codeRange // to is the CID of from
 	vertical bool
-	partial  bool // it builds on another map, or has entries that are left out
+	mode     bool   // it says of itself that it is vertical
+	uses     string // the map that it builds on
+	partial  bool   // it builds on another map, or has entries that are left out
 }
 
 // code is a character code with the number of its bytes.
@@ -179,13 +181,14 @@ func readCMap(data []byte) *cmap {
 		case "beginnotdefchar", "beginnotdefrange":
 			m.partial = true
 		case "usecmap":
-			m.partial = true
+			m.partial, m.uses = true, before.text
 			if strings.HasSuffix(before.text, "V") {
 				m.vertical = true
 			}
 		case "def":
 			if name.text == "WMode" {
 				m.vertical = before.text == "1"
+				m.mode = m.vertical
 			}
 		default:
 			name, before = before, k

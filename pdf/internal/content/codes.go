@@ -1,6 +1,9 @@
 package content
 
-import "unicode/utf8"
+import (
+	"math"
+	"unicode/utf8"
+)
 
 // Composite reports whether codes of the font stand for CIDs.
 func (f *Font) Composite() bool { return f.composite }
@@ -45,4 +48,38 @@ func (f *Font) Width(b []byte) float64 {
 	}
 	_, g := f.next(b)
 	return g.width * 1000
+}
+
+// Meaning returns what ToUnicode says of a code, as it stands there; mapped is false where it says
+// nothing, and known tells then whether the encoding of the font does.
+func (f *Font) Meaning(b []byte) (text string, mapped, known bool) {
+	if len(b) == 0 {
+		return "", false, true
+	}
+	if f.unicode != nil {
+		if text, mapped = f.unicode.text(codeOf(string(b))); mapped {
+			return text, true, true
+		}
+	}
+	_, g := f.next(b)
+	return "", false, g.known
+}
+
+// CMap is what a CMap file says of itself (ISO 32000-2, 9.7.5.4).
+type CMap struct {
+	Vertical bool   // its writing mode is 1
+	Uses     string // the name of the map that it builds on; empty: none
+	Largest  uint32 // the largest CID
+}
+
+// ReadCMap reads a CMap file.
+func ReadCMap(data []byte) CMap {
+	m := readCMap(data)
+	c := CMap{Vertical: m.mode, Uses: m.uses}
+	for _, r := range m.cids {
+		if r.high >= r.low {
+			c.Largest = max(c.Largest, r.to+min(r.high-r.low, math.MaxUint32-r.to))
+		}
+	}
+	return c
 }

@@ -3,6 +3,7 @@ package edit
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/internal/diag"
@@ -27,7 +28,7 @@ func (d *Document) Check(ctx context.Context, ids []standard.ID) ([]standard.Fin
 		version = cos.V20
 	}
 	j := standard.NewJudge(ids, version)
-	c := checker{ctx: ctx, e: e, j: j, annots: map[uint32]bool{}, left: mostOperators, profiles: map[uint32]bool{}}
+	c := checker{ctx: ctx, e: e, j: j, annots: map[uint32]bool{}, left: mostOperators, profiles: map[uint32]bool{}, invisible: map[uint32]bool{}, visible: map[uint32]bool{}, inks: map[cos.Name]string{}}
 	root := e.catalog()
 	form := e.dict(root.Get("AcroForm"))
 	f := standard.File{
@@ -47,6 +48,13 @@ func (d *Document) Check(ctx context.Context, ids []standard.ID) ([]standard.Fin
 			}
 			f.Info[string(key)] = e.text(v)
 		}
+	}
+	if err := d.Misspellings(func(m cos.Misspelling) {
+		if !slices.ContainsFunc(f.Spelling, func(o cos.Misspelling) bool { return o.Part == m.Part }) { // others are as a rule alike
+			f.Spelling = append(f.Spelling, m)
+		}
+	}); err != nil {
+		return nil, err
 	}
 	if w := d.Warnings(); len(w) > 0 {
 		f.Damage = w[0].String()
@@ -82,16 +90,16 @@ type checker struct {
 	left   int
 	// transparent says that the page that is followed has transparent content.
 	transparent bool
-	profiles    map[uint32]bool // ICC profiles that were shown
+	profiles    map[uint32]bool     // ICC profiles that were shown
+	invisible   map[uint32]bool     // descriptors of fonts, and fonts without one, of text that nobody sees
+	visible     map[uint32]bool     // descriptors of fonts of text that is seen
+	inks        map[cos.Name]string // what colorants look like, by fingerprints
 }
 
 // objects shows every object that the catalog leads to but the elements of the structure tree.
 func (c *checker) objects() error {
-	for _, intent := range c.e.array(c.e.catalog().Get("OutputIntents")) {
-		if d := c.e.dict(intent); c.e.name(d.Get("S")) == "GTS_PDFA1" {
-			c.profile(refOf(d.Get("DestOutputProfile")), true)
-		}
-	}
+	c.intents()
+	c.optional()
 	seen := map[uint32]bool{c.e.root.Num: true}
 	queue := []cos.Ref{c.e.root}
 	if !c.e.info.IsZero() {
@@ -106,17 +114,20 @@ func (c *checker) objects() error {
 				queue = append(queue, v)
 			}
 		case cos.Array:
-			if len(v) == 2 && c.e.name(v[0]) == "ICCBased" {
-				c.profile(refOf(v[1]), false)
-			}
+			c.colours(r, v)
+			c.j.Value(r, v)
 			for _, x := range v {
 				walk(r, x, key)
 			}
 		case cos.Dict:
 			c.show(r, v, key)
+			c.j.Value(r, v)
 			for _, x := range v {
+				c.j.Value(r, x.Key)
 				walk(r, x.Value, x.Key)
 			}
+		default:
+			c.j.Value(r, v)
 		}
 	}
 	for i := 0; i < len(queue); i++ {
@@ -153,11 +164,19 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 		kind = "Filespec"
 	case key == "OutputIntents" && kind == "":
 		kind = "OutputIntent"
+	case c.invisible[r.Num] && !c.visible[r.Num] && key == "" && (kind == "FontDescriptor" || kind == "Font"):
+		kind = "" // it need not be embedded
+	case key == "ExtGState" && kind == "":
+		kind = "ExtGState"
+	}
+	if ht := d.Get("HT"); ht != nil && kind == "ExtGState" {
+		c.halftone(r, ht, "")
 	}
 	out := make(cos.Dict, 0, len(d)+1)
 	for _, x := range d {
 		switch x.Key {
 		case "BM", "Lang", "MarkInfo", "ViewerPreferences", "A", "Contents", "Title", "Filter", "Interpolate", "F", "Subtype", "S", "Marked", "DisplayDocTitle", "N", "Tabs",
+			"RI", "Intent", "ImageMask", "NeedsRendering", "Perms", "Names", "MediaBox", "CropBox", "BleedBox", "TrimBox", "ArtBox", "Subtype2",
 			"Rect", "Group", "CA", "BaseFont", "BitsPerComponent", "FirstChar", "LastChar", "Widths", "Encoding", "CIDToGIDMap", "TR", "TR2", "HTP", "HTO":
 			if v := c.e.resolve(x.Value); v != nil {
 				if a, ok := v.(cos.Array); ok { // which many may share
@@ -227,7 +246,8 @@ func (c *checker) page(p Page) error {
 		}
 	}
 	c.transparent = false
-	err := c.content(p.Ref, c.e.content(p.Dict), c.e.dict(p.Dict.Get("Resources")), nil, 0)
+	from := surface{page: p.Ref, resources: c.e.dict(p.Dict.Get("Resources")), inherited: !p.Ref.IsZero() && c.e.dict(p.Ref).Get("Resources") == nil}
+	err := c.content(from, c.e.content(p.Dict), nil, 0, &painting{})
 	if c.transparent {
 		c.j.SeeThrough(p.Ref)
 	}
@@ -258,8 +278,16 @@ func (c *checker) tooMuch(at cos.Ref) error {
 	return &diag.LimitError{Name: "Operators", Value: mostOperators + 1, Limit: mostOperators, Place: fmt.Sprintf("object %d", at.Num)}
 }
 
+// surface is where content is drawn.
+type surface struct {
+	page      cos.Ref
+	resources cos.Dict
+	inherited bool // the resources are those of something else
+}
+
 // content shows operators; marks says of each open sequence whether the judge knows it.
-func (c *checker) content(page cos.Ref, data []byte, resources cos.Dict, marks []bool, depth int) error {
+func (c *checker) content(in surface, data []byte, marks []bool, depth int, paint *painting) error {
+	page, resources := in.page, in.resources
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
@@ -278,8 +306,8 @@ func (c *checker) content(page cos.Ref, data []byte, resources cos.Dict, marks [
 		_, ok := c.e.resolve(props.Get("MCID")).(cos.Int)
 		return ok
 	}
-	// in shows the judge a colour of a device, unless the resources say what it is.
-	in := func(device int) {
+	// device shows the judge a colour of a device, unless the resources say what it is.
+	device := func(device int) {
 		if device > 0 && spaces.Get([...]cos.Name{1: "DefaultGray", 3: "DefaultRGB", 4: "DefaultCMYK"}[device]) == nil {
 			c.j.Content(page, [...][]byte{1: []byte("g"), 3: []byte("rg"), 4: []byte("k")}[device], nil)
 		}
@@ -289,13 +317,20 @@ func (c *checker) content(page cos.Ref, data []byte, resources cos.Dict, marks [
 			return nil
 		}
 		n, _ := args[len(args)-1].(cos.Name)
-		return c.e.dict(resources.Get(key)).Get(n)
+		found := c.e.dict(resources.Get(key)).Get(n)
+		if found != nil && in.inherited {
+			c.j.Borrowed(page, n)
+		}
+		return found
 	}
 	open := len(marks)
 	c.left -= len(data) / bytesOfOperator
 	return cos.Operators(data, func(op []byte, args []cos.Object) error {
 		if c.left--; c.left < 0 {
 			return c.tooMuch(page)
+		}
+		for _, a := range args {
+			c.j.Value(page, a)
 		}
 		switch string(op) {
 		case "BMC", "BDC":
@@ -315,24 +350,29 @@ func (c *checker) content(page cos.Ref, data []byte, resources cos.Dict, marks [
 				return nil
 			}
 		case "g", "G":
-			in(1)
+			device(1)
+			paint.colour(op, false)
 			return nil
 		case "rg", "RG":
-			in(3)
+			device(3)
+			paint.colour(op, false)
 			return nil
 		case "k", "K":
-			in(4)
+			device(4)
+			paint.colour(op, false)
 			return nil
 		case "cs", "CS":
 			if len(args) == 1 {
-				in(max(c.device(args[0], 0), c.device(named("ColorSpace", args), 0)))
+				space := named("ColorSpace", args)
+				device(max(c.device(args[0], 0), c.device(space, 0)))
+				paint.colour(op, c.cmyk(space))
 			}
 			return nil
 		case "scn", "SCN":
-			in(c.device(c.e.dict(c.e.dict(named("Pattern", args)).Get("Shading")).Get("ColorSpace"), 0))
+			device(c.device(c.e.dict(c.e.dict(named("Pattern", args)).Get("Shading")).Get("ColorSpace"), 0))
 			return nil
 		case "sh":
-			in(c.device(c.e.dict(named("Shading", args)).Get("ColorSpace"), 0))
+			device(c.device(c.e.dict(named("Shading", args)).Get("ColorSpace"), 0))
 		case "EI":
 			if len(args) == 1 {
 				if i, ok := args[0].(cos.InlineImage); ok {
@@ -341,25 +381,46 @@ func (c *checker) content(page cos.Ref, data []byte, resources cos.Dict, marks [
 						cs = i.Dict.Get("ColorSpace")
 					}
 					n, _ := cs.(cos.Name)
-					in(max(c.device(cs, 0), c.device(spaces.Get(n), 0)))
+					device(max(c.device(cs, 0), c.device(spaces.Get(n), 0)))
+					c.j.InlineImage(page, i.Dict)
 				}
 			}
 		case "gs":
-			c.transparent = c.transparent || c.blends(c.e.dict(named("ExtGState", args)))
+			state := c.e.dict(named("ExtGState", args))
+			c.transparent = c.transparent || c.blends(state)
+			paint.state(c, state)
 		case "Do":
 			if len(args) == 1 && depth < mostForms {
-				n, _ := args[0].(cos.Name)
-				form := c.e.dict(resources.Get("XObject")).Get(n)
+				form := named("XObject", args)
 				d := c.e.dict(form)
 				c.transparent = c.transparent || c.e.resolve(d.Get("SMask")) != nil || c.e.name(c.e.dict(d.Get("Group")).Get("S")) == "Transparency"
 				if c.e.name(d.Get("Subtype")) == "Form" {
-					own := c.e.dict(d.Get("Resources"))
-					if own == nil {
-						own = resources
+					inner := surface{page, c.e.dict(d.Get("Resources")), false}
+					if inner.resources == nil {
+						inner.resources, inner.inherited = resources, true
 					}
-					return c.content(page, c.e.data(form), own, marks, depth+1)
+					state := *paint // which the form leaves as it is
+					state.saved = nil
+					return c.content(inner, c.e.data(form), marks, depth+1, &state)
 				}
+				paint.image(c.cmyk(d.Get("ColorSpace")))
 			}
+		case "ri":
+			if len(args) == 1 {
+				c.j.Intent(page, args[0])
+			}
+		case "Tf":
+			if len(args) == 2 {
+				named("Font", args[:1])
+			}
+		default:
+			if !defined()[string(op)] {
+				c.j.Operator(page, op)
+				return nil
+			}
+		}
+		if paint.operator(op, args) {
+			c.j.Overprinted(page)
 		}
 		c.j.Content(page, op, args)
 		return nil

@@ -2,9 +2,12 @@ package edit
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math/bits"
+	"regexp"
 	"slices"
+	"strings"
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/font"
@@ -40,11 +43,13 @@ func (c *checker) blends(d cos.Dict) bool {
 	return mode != nil && mode != cos.Object(cos.Name("Normal")) && mode != cos.Object(cos.Name("Compatible"))
 }
 
-// shown are the codes that pages show of a font.
+// shown are the codes that pages show of a font, each with whether it is seen: text of mode 3 is not.
 type shown struct {
 	font  *content.Font
 	codes map[string]bool
-	own   cos.Dict // the font, or of a composite one its CIDFont
+	seen  bool     // some are
+	dict  cos.Dict // the font,
+	own   cos.Dict // and of a composite one its CIDFont
 	at    cos.Ref  // where findings are
 }
 
@@ -57,17 +62,19 @@ func (c *checker) glyphs() error {
 	for i, p := range c.e.pages {
 		for _, x := range src.drawn(p) {
 			err := in.Run(c.ctx, x, content.Place(i+1), func(ev *content.Event) error {
-				if ev.Kind != content.Show || ev.State.Font == nil || ev.State.Font.Object == nil || ev.State.Mode == 3 { // no font, or nothing is seen
+				if ev.Kind != content.Show || ev.State.Font == nil || ev.State.Font.Object == nil { // no font
 					return nil
 				}
+				const unseen = 3
 				f, ok := byFont[ev.State.Font]
 				if !ok {
 					f = &shown{font: ev.State.Font, codes: map[string]bool{}}
 					byFont[ev.State.Font] = f
 					fonts = append(fonts, f)
 				}
+				f.seen = f.seen || ev.State.Mode != unseen
 				for _, g := range ev.Glyphs {
-					f.codes[string(g.Code)] = true
+					f.codes[string(g.Code)] = f.codes[string(g.Code)] || ev.State.Mode != unseen
 				}
 				return nil
 			})
@@ -77,30 +84,39 @@ func (c *checker) glyphs() error {
 		}
 	}
 	// Fonts with one program are judged together, so that no more than one is in memory.
-	programs := map[uint32][]*shown{}
+	by := map[uint32][]*shown{}
 	var order []cos.Ref
 	for _, f := range fonts {
 		program := c.program(f)
+		c.meanings(f)
+		if f.font.Composite() {
+			c.composite(f)
+		}
 		if program.IsZero() {
+			c.fontOf(f, nil)
 			continue
 		}
-		if programs[program.Num] == nil {
+		if by[program.Num] == nil {
 			order = append(order, program)
 		}
-		programs[program.Num] = append(programs[program.Num], f)
+		by[program.Num] = append(by[program.Num], f)
 	}
 	for _, program := range order {
-		if err := c.fonts(program, programs[program.Num]); err != nil {
+		if err := c.fonts(program, by[program.Num]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// programs are the keys of font programs in descriptors.
+var programs = [...]cos.Name{"FontFile", "FontFile2", "FontFile3"}
+
 // program returns the font program of a font, none where it has none that is read, or nobody knows
 // which; it notes where what says of its glyphs stands.
 func (c *checker) program(s *shown) cos.Ref {
-	s.own, s.at = c.e.dict(s.font.Object), refOf(s.font.Object)
+	s.dict, s.at = c.e.dict(s.font.Object), refOf(s.font.Object)
+	s.own = s.dict
 	if s.font.Composite() {
 		list := c.e.array(s.own.Get("DescendantFonts"))
 		if len(list) != 1 {
@@ -109,12 +125,23 @@ func (c *checker) program(s *shown) cos.Ref {
 		s.own = c.e.dict(list[0])
 	}
 	descriptor := c.e.dict(s.own.Get("FontDescriptor"))
-	if descriptor.Get("FontFile") != nil || descriptor.Get("FontFile2") != nil && descriptor.Get("FontFile3") != nil {
-		return cos.Ref{} // Type 1, or two programs
+	if !s.seen {
+		r := refOf(s.own.Get("FontDescriptor"))
+		if descriptor == nil {
+			r = s.at
+		}
+		c.invisible[r.Num] = true
+	} else {
+		c.visible[refOf(s.own.Get("FontDescriptor")).Num] = true
 	}
-	program := refOf(descriptor.Get("FontFile2"))
-	if program.IsZero() {
-		program = refOf(descriptor.Get("FontFile3"))
+	var program cos.Ref
+	for _, key := range programs {
+		if o := descriptor.Get(key); o != nil {
+			if !program.IsZero() || key == "FontFile" && s.font.Composite() {
+				return cos.Ref{} // two programs, or one that a CIDFont cannot have
+			}
+			program = refOf(o)
+		}
 	}
 	if s.at.IsZero() { // the font stands in resources itself
 		s.at = program
@@ -133,6 +160,7 @@ func (c *checker) fonts(program cos.Ref, all []*shown) error {
 		return err
 	}
 	for _, s := range all {
+		c.fontOf(s, p)
 		switch {
 		case err == nil:
 			if err := c.font(p, s); err != nil {
@@ -160,6 +188,7 @@ func (c *checker) font(p *font.Embedded, s *shown) error {
 	}
 	c.listed(p, s)
 	for _, code := range slices.Sorted(maps.Keys(s.codes)) {
+		seen := s.codes[code]
 		ids, known := glyphs(p, s.font, []byte(code))
 		if !known {
 			continue
@@ -179,17 +208,27 @@ func (c *checker) font(p *font.Embedded, s *shown) error {
 				g.Program = w
 			}
 		}
-		c.j.Glyph(g)
+		if seen || g.NotDef {
+			c.j.Glyph(g)
+		}
 	}
 	return nil
 }
 
-// listed shows the first CID that the CIDSet of a subset is wrong about (ISO 19005-1, 6.3.5). One
-// whose CIDs are turned into glyphs by a map is passed over.
+// listed shows the first glyph that the CIDSet or CharSet of a subset is wrong about (ISO 19005-1,
+// 6.3.5, and 2, 6.2.11.4.2). A CIDSet whose CIDs are turned into glyphs by a map is passed over.
 func (c *checker) listed(p *font.Embedded, s *shown) {
-	set := c.e.dict(s.own.Get("FontDescriptor")).Get("CIDSet")
+	descriptor := c.e.dict(s.own.Get("FontDescriptor"))
+	if !subsetName.MatchString(string(c.e.name(s.own.Get("BaseFont")))) {
+		return
+	}
+	if !s.font.Composite() {
+		c.charSet(p, s, descriptor)
+		return
+	}
+	set := descriptor.Get("CIDSet")
 	_, ok := c.e.resolve(set).(*stream)
-	if m := c.e.resolve(s.own.Get("CIDToGIDMap")); !ok || !s.font.Composite() || m != nil && c.e.name(m) != "Identity" {
+	if m := c.e.resolve(s.own.Get("CIDToGIDMap")); !ok || m != nil && c.e.name(m) != "Identity" {
 		return
 	}
 	said, has := c.e.data(set), p.CIDSet()
@@ -205,9 +244,41 @@ func (c *checker) listed(p *font.Embedded, s *shown) {
 			a, b = a|0x80, b|0x80 // .notdef is there always
 		}
 		if a != b {
-			c.j.Unlisted(s.at, s.font.Name, 8*i+bits.LeadingZeros8(a^b))
+			c.j.Unlisted(s.at, s.font.Name, "CIDSet", fmt.Sprintf("the CID %d", 8*i+bits.LeadingZeros8(a^b)))
 			return
 		}
+	}
+}
+
+var subsetName = regexp.MustCompile(`^[A-Z]{6}\+`)
+
+// charSet is listed for a font of names.
+func (c *checker) charSet(p *font.Embedded, s *shown, descriptor cos.Dict) {
+	b, ok := cos.Bytes(c.e.resolve(descriptor.Get("CharSet")))
+	if kind := c.e.name(s.own.Get("Subtype")); !ok || kind != "Type1" && kind != "MMType1" {
+		return
+	}
+	said := map[string]bool{}
+	for n := range strings.SplitSeq(string(b), "/") {
+		if n = strings.Trim(n, " \t\r\n"); n != "" && n != ".notdef" {
+			said[n] = true
+		}
+	}
+	c.left -= len(b) / bytesOfOperator
+	names, known := p.Names()
+	if !known {
+		return
+	}
+	for _, n := range names {
+		if !said[n] {
+			c.j.Unlisted(s.at, s.font.Name, "CharSet", "the glyph "+n)
+			return
+		}
+		delete(said, n)
+	}
+	for _, n := range slices.Sorted(maps.Keys(said)) {
+		c.j.Unlisted(s.at, s.font.Name, "CharSet", "the glyph "+n)
+		return
 	}
 }
 

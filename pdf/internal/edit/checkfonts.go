@@ -1,0 +1,90 @@
+package edit
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/internal/content"
+	"example.com/quire/pdf/standard"
+)
+
+// fontOf shows a font that pages show; p is its program, nil where none is read.
+func (c *checker) fontOf(s *shown, p *font.Embedded) {
+	f := standard.ShownFont{Maps: -1}
+	for _, key := range [...]cos.Name{"Type", "Subtype", "BaseFont"} {
+		if n := c.e.name(s.dict.Get(key)); n != "" {
+			f.Dict = append(f.Dict, cos.E(key, n))
+		}
+	}
+	descriptor := c.e.dict(s.own.Get("FontDescriptor"))
+	for _, key := range programs {
+		if program, ok := c.e.resolve(descriptor.Get(key)).(*stream); ok {
+			f.Subtype = c.e.name(program.dict.Get("Subtype"))
+		}
+	}
+	const symbolic = 4
+	f.Symbolic = c.e.integer(descriptor.Get("Flags"), 0)&symbolic != 0
+	f.Simple = c.e.name(s.dict.Get("Subtype")) == "TrueType"
+	for _, o := range c.e.array(c.e.dict(s.dict.Get("Encoding")).Get("Differences")) {
+		if n := c.e.name(o); n != "" {
+			f.Encoded = true
+			f.Unknown = f.Unknown || !listedName(string(n))
+		}
+	}
+	if p != nil && s.seen {
+		f.Maps, f.Symbol, f.Unicode, f.Macintosh = p.CharacterMaps()
+	}
+	c.j.Font(s.at, f)
+	if s.font.Composite() {
+		c.j.UTF8(s.at, c.e.name(s.own.Get("BaseFont")))
+	}
+}
+
+// listedName reports whether the name of a glyph is one of the Adobe Glyph List.
+func listedName(n string) bool {
+	return content.NameText(n) != "" && !strings.Contains(n, "_") && !strings.Contains(n, ".") && !strings.HasPrefix(n, "uni")
+}
+
+// meanings shows what the codes of a font stand for.
+func (c *checker) meanings(s *shown) {
+	if s.at.IsZero() {
+		s.at = refOf(s.own.Get("FontDescriptor"))
+	}
+	for _, code := range slices.Sorted(maps.Keys(s.codes)) {
+		text, mapped, known := s.font.Meaning([]byte(code))
+		c.j.Meaning(s.at, s.font.Name, []byte(code), text, mapped, known)
+	}
+}
+
+// composite shows how the codes of a composite font become CIDs.
+func (c *checker) composite(s *shown) {
+	shown := standard.Composite{Font: c.system(s.own)}
+	switch v := c.e.resolve(s.dict.Get("Encoding")).(type) {
+	case cos.Name:
+		shown.CMap = string(v)
+	case *stream:
+		data := c.e.data(v)
+		c.left -= len(data) / bytesOfOperator
+		m := content.ReadCMap(data)
+		shown.CMap, shown.Embedded, shown.Of = string(c.e.name(v.dict.Get("CMapName"))), true, c.system(v.dict)
+		shown.Stated, shown.Uses, shown.Largest = c.e.integer(v.dict.Get("WMode"), 0), m.Uses, m.Largest
+		if m.Vertical {
+			shown.Mode = 1
+		}
+		if n := c.e.name(v.dict.Get("UseCMap")); n != "" {
+			shown.Uses = string(n)
+		}
+	default:
+		return // a font without an encoding is none
+	}
+	c.j.Composite(s.at, shown)
+}
+
+// system reads the character collection that a CIDFont or a CMap is for.
+func (c *checker) system(d cos.Dict) standard.CIDSystem {
+	info := c.e.dict(d.Get("CIDSystemInfo"))
+	return standard.CIDSystem{Registry: c.e.text(info.Get("Registry")), Ordering: c.e.text(info.Get("Ordering")), Supplement: c.e.integer(info.Get("Supplement"), -1)}
+}
