@@ -498,13 +498,41 @@ func TestDocsOperations(t *testing.T) {
 			continue
 		}
 		for line := range strings.Lines(b.text) {
-			code, out, errs := quire(t, strings.Fields(line)[1:]...)
+			code, out, errs := quire(t, shellWords(t, line)[1:]...)
 			if code != 0 {
 				t.Errorf("%s%d: %s%s", line, code, out, errs)
 			}
 			finish(out)
 		}
 	}
+}
+
+// shellWords cuts a command as a shell does. What a shell would take for something else than a
+// letter must stand in single quotes.
+func shellWords(t *testing.T, line string) (words []string) {
+	t.Helper()
+	word, in, begun := "", false, false
+	for _, r := range strings.TrimSpace(line) + " " {
+		switch {
+		case r == '\'':
+			in, begun = !in, true
+		case in:
+			word += string(r)
+		case r == ' ':
+			if begun {
+				words = append(words, word)
+			}
+			word, begun = "", false
+		case strings.ContainsRune("#;&|<>()[]{}$`\\\"*?!~", r):
+			t.Errorf("%sa shell takes %q for something else", line, r)
+		default:
+			word, begun = word+string(r), true
+		}
+	}
+	if in {
+		t.Errorf("%sa quote that does not end", line)
+	}
+	return words
 }
 
 // signer writes a key for tests with its certificate, and returns what signs the message that a
