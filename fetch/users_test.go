@@ -30,6 +30,7 @@ func mirror() http.Handler {
 		w.Header().Set("X-User", user)
 		w.Header().Set("Vary", "Accept-Language")
 		w.Header().Set("X-Language", r.Header.Get("Accept-Language"))
+		status := http.StatusOK
 		switch i := n.Add(1); r.URL.Path {
 		case "/fresh":
 			w.Header().Set("Cache-Control", "private, max-age=60")
@@ -44,17 +45,19 @@ func mirror() http.Handler {
 			w.Header().Set("Set-Cookie", "id="+user)
 		case "/broken":
 			if i%3 == 0 {
-				w.WriteHeader(http.StatusServiceUnavailable)
+				status = http.StatusServiceUnavailable
 			}
 		}
 		body := strings.Repeat(user+r.URL.Path+"\n", 400)
-		if i := strings.Index(r.Header.Get("Accept-Encoding"), "gzip"); i >= 0 {
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 			w.Header().Set("Content-Encoding", "gzip")
+			w.WriteHeader(status)
 			z := gzip.NewWriter(w)
 			_, _ = io.WriteString(z, body)
 			_ = z.Close()
 			return
 		}
+		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	})
 }
