@@ -82,7 +82,7 @@ func page(run *saved.Run, s saved.Suite, rows []saved.Row) string {
 	fmt.Fprintf(&b, "| | |\n|---|---|\n| commit | %s |\n| measured | %s |\n| machine | %s, %d cores, %d MiB, %s/%s%s |\n| kernel | %s |\n| Go | %s, GOGC=%s, GOMEMLIMIT=%s |\n",
 		commitOf(run), run.Started.Format("2006-01-02 15:04 MST"), m.CPU, m.Cores, m.MemoryMB, m.OS, m.Arch, virtual(m.Virtual), m.Kernel, m.Go, m.GOGC, m.GOMEM)
 	fmt.Fprintf(&b, "| rounds | %d to %d, %d turns of %.3g ms each, at most %.0f s a row |\n| command | `%s` |\n",
-		run.Method.MinRounds, run.Method.MaxRounds, run.Method.Laps, run.Method.SliceMS, run.Method.BudgetS, run.Command)
+		run.Method.MinRounds, run.Method.MaxRounds, run.Method.Laps, run.Method.SliceMS, run.Method.BudgetS, strings.ReplaceAll(run.Command, "|", `\|`))
 	for _, name := range slices.Sorted(keys(run.Tools)) {
 		fmt.Fprintf(&b, "| %s | %s |\n", name, run.Tools[name])
 	}

@@ -17,7 +17,7 @@ import (
 
 func run() *saved.Run {
 	return &saved.Run{
-		Name: "x", Commit: "abc", Started: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Command: "make bench-save",
+		Name: "x", Commit: "abc", Started: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Command: "make bench-save RUN='s/(r|t)'",
 		Machine: machine.Info{CPU: "Some CPU", Cores: 2, OS: "linux", Arch: "amd64", Go: "go1.26", GOGC: "100", GOMEM: "off", Virtual: true},
 		Tools:   map[string]string{"nginx": "nginx 1.22"},
 		Suites:  []saved.Suite{{Name: "s", Title: "Suite", About: "About it.", NotShown: []string{"The rest."}}, {Name: "empty"}},
@@ -45,7 +45,7 @@ func TestPagesSayWhatTheRunHolds(t *testing.T) {
 		t.Fatalf("%d pages", len(pages))
 	}
 	for _, want := range []string{
-		"# Suite\n\nAbout it.", "| commit | abc |", "Some CPU, 2 cores", "a virtual machine", "| nginx | nginx 1.22 |", "`make bench-save`",
+		"# Suite\n\nAbout it.", "| commit | abc |", "Some CPU, 2 cores", "a virtual machine", "| nginx | nginx 1.22 |", "`make bench-save RUN='s/(r\\|t)'`",
 		"## s/r\n\nA row: Things are done. Workload w v3, seed 7.",
 		"| ours | 1.20 µs |", "| 0.04 | 44 B | 20.0 KiB | 30 MiB |", "| theirs v1 | 600 ns |", "| 2.000 | 1.900 .. 2.100 | slower |",
 		"| broken | failing: wrong / sum |",
