@@ -85,12 +85,12 @@ func readable(err error, of string) (safe error) {
 			safe = &panicError{value: p, who: "error of the " + of}
 		}
 	}()
-	_, _ = err.Error(), errors.Is(err, nobody)
+	_, _ = err.Error(), errors.Is(err, errNobody)
 	return err
 }
 
-// nobody is an error that is found in no other: to look for it asks all that an error wraps.
-var nobody = errors.New("nobody returns this")
+// errNobody is an error that is found in no other: to look for it asks all that an error wraps.
+var errNobody = errors.New("nobody returns this")
 
 // Unwrap shows the value the loader panicked with, if it was an error.
 func (e *panicError) Unwrap() error {

@@ -375,8 +375,8 @@ func mayBeOdd(t reflect.Type) bool {
 	case reflect.Array:
 		return mayBeOdd(t.Elem())
 	case reflect.Struct:
-		for i := range t.NumField() {
-			if mayBeOdd(t.Field(i).Type) {
+		for field := range t.Fields() {
+			if mayBeOdd(field.Type) {
 				return true
 			}
 		}
