@@ -33,6 +33,8 @@ type listener struct {
 	emptied  atomic.Bool // draining, and the queue is empty
 	until    time.Time   // the drain waits for new connections no longer than this; set before draining
 	looks    int         // of Accept, after a deadline
+	swept    bool        // the queue was taken as a whole, and accepting has ended
+	queued   []net.Conn  // what is left of that
 
 	mu    sync.Mutex
 	conns map[*conn]struct{}
@@ -57,18 +59,12 @@ func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case l.slots <- struct{}{}:
 	case <-l.closed:
+		for _, c := range l.queued {
+			_ = c.Close() // the drain's time is over: nobody is left to answer it
+		}
 		return nil, net.ErrClosed
 	}
-	if l.draining.Load() {
-		l.hurry(l.until)
-	}
-	c, err := l.Listener.Accept()
-	if l.draining.Load() && errors.Is(err, os.ErrDeadlineExceeded) && l.looks < longQueue && l.hurry(time.Now().Add(queueTime)) {
-		// Accept does not look once its deadline is over: where the process was held up until then,
-		// what had come before is still there.
-		l.looks++
-		c, err = l.Listener.Accept()
-	}
+	c, err := l.next()
 	if err != nil {
 		l.release()
 		if l.draining.Load() && errors.Is(err, os.ErrDeadlineExceeded) {
@@ -90,6 +86,35 @@ func (l *listener) Accept() (net.Conn, error) {
 	defer l.mu.Unlock()
 	l.conns[wrapped] = struct{}{}
 	return wrapped, nil
+}
+
+// next is the next connection. In a drain its error is os.ErrDeadlineExceeded when there is none
+// left. Accept does not look once its deadline is over: where the process was held up until then,
+// or clients go on connecting, what had come before is still in the queue.
+func (l *listener) next() (net.Conn, error) {
+	if l.swept {
+		if len(l.queued) == 0 {
+			return nil, os.ErrDeadlineExceeded
+		}
+		c := l.queued[0]
+		l.queued = l.queued[1:]
+		return c, nil
+	}
+	if l.draining.Load() {
+		l.hurry(l.until)
+	}
+	c, err := l.Listener.Accept()
+	if !l.draining.Load() || !errors.Is(err, os.ErrDeadlineExceeded) {
+		return c, err
+	}
+	if l.queued, l.swept = sweep(l.Listener); l.swept {
+		return l.next()
+	}
+	if l.looks < longQueue && l.hurry(time.Now().Add(queueTime)) {
+		l.looks++
+		return l.Listener.Accept()
+	}
+	return nil, err
 }
 
 func (l *listener) release() {
