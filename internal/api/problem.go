@@ -8,10 +8,9 @@ import (
 	"io/fs"
 	"net/http"
 	"reflect"
-	"strconv"
-	"strings"
 
 	"example.com/quire/internal/record"
+	"example.com/quire/internal/strictjson"
 	"example.com/quire/web"
 )
 
@@ -211,34 +210,10 @@ func bindProblem(e *web.BindError) *web.Problem {
 	case web.BindUTF8:
 		want = ""
 	}
-	field := cmp.Or(e.Name, dotted(e.Pointer))
+	field := cmp.Or(e.Name, strictjson.Path(e.Pointer))
 	out := problem(kind, p.Status, e, members{
 		"field": field, "got": e.Got, "want": want, "nearest": e.Near, "line": e.Line, "column": e.Column,
 	})
 	out.Detail = p.Detail
 	return out
-}
-
-// dotted writes a JSON pointer (RFC 6901) as a path of the data: /lines/0/unit price becomes
-// lines[0]["unit price"].
-func dotted(pointer string) string {
-	var b strings.Builder
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		switch {
-		case token == "":
-		case strings.Trim(token, "0123456789") == "":
-			b.WriteString("[" + token + "]")
-		case strings.ContainsFunc(token, func(r rune) bool {
-			return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-		}):
-			b.WriteString("[" + strconv.Quote(token) + "]")
-		default:
-			if b.Len() > 0 {
-				b.WriteByte('.')
-			}
-			b.WriteString(token)
-		}
-	}
-	return b.String()
 }

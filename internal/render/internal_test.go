@@ -42,7 +42,7 @@ func TestTranslate(t *testing.T) {
 			"data b: no glyph (used at a.yaml:2:3) [F401]\ndata and 5 more",
 		},
 	} {
-		if got := translate(c.in, nil).Error(); got != c.want {
+		if got := translate(c.in).Error(); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"example.com/quire/internal/nearest"
 	"example.com/quire/internal/record"
@@ -71,7 +70,7 @@ func (r *Renderer) Check(ctx context.Context, t *record.Template) ([]record.Prob
 	}
 	found, err := r.engine.CheckTemplate(ctx, p)
 	if err != nil {
-		return nil, translate(err, nil)
+		return nil, translate(err)
 	}
 	return problems(found), nil
 }
@@ -125,7 +124,7 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 	}
 	res, err := r.engine.Render(ctx, w, plan, template.NamedJSON(dataName, in.Data), o)
 	if err != nil {
-		return nil, translate(err, in.Data)
+		return nil, translate(err)
 	}
 	out := &record.Rendered{Pages: res.Pages, Title: res.Title, Name: res.FileName, Size: res.Size, Hash: res.SHA256, Engine: res.Engine}
 	for _, p := range res.PageBytes {
@@ -143,7 +142,7 @@ func (r *Renderer) plan(ctx context.Context, t *record.Template) (*template.Plan
 func (r *Renderer) compile(ctx context.Context, main string, text []byte, fsys fs.FS) (*template.Plan, error) {
 	p, err := r.engine.Compile(ctx, pdf.Source{File: main, Text: text, Files: fsys})
 	if err != nil {
-		return nil, translate(err, nil)
+		return nil, translate(err)
 	}
 	return p, nil
 }
@@ -178,8 +177,8 @@ func (r *Renderer) Load(ctx context.Context, fsys fs.FS, name, main string) (*re
 	return record.NewTemplate(name, main, all)
 }
 
-// translate turns the engine's errors into those of package record; data are what was rendered.
-func translate(err error, data []byte) error {
+// translate turns the engine's errors into those of package record.
+func translate(err error) error {
 	if over, ok := errors.AsType[*pdf.LimitError](err); ok {
 		return &record.LimitError{Name: over.Name, Limit: over.Limit, Got: over.Value, At: record.Problem{Node: over.Place}}
 	}
@@ -188,7 +187,6 @@ func translate(err error, data []byte) error {
 		return err
 	}
 	var ofData, other []record.Problem
-	var inData []pdf.Diagnostic // of ofData
 	for _, d := range wrong.Diagnostics {
 		if d.Severity != pdf.SeverityError {
 			continue
@@ -198,12 +196,11 @@ func translate(err error, data []byte) error {
 		case pdf.KindLimit:
 			return &record.LimitError{Name: d.Code, At: p}
 		case pdf.KindData:
-			ofData, inData = append(ofData, p), append(inData, d)
+			ofData = append(ofData, p)
 		default:
 			other = append(other, p)
 		}
 	}
-	point(ofData, inData, data)
 	if n := wrong.Omitted; n > 0 {
 		more := record.Problem{Message: fmt.Sprintf("and %d more", n)}
 		if len(ofData) > 0 {
@@ -222,30 +219,6 @@ func translate(err error, data []byte) error {
 	return &record.DataError{Problem: ofData[0], More: ofData[1:]}
 }
 
-// point gives the problems, which the diagnostics tell of, the pointers of their values in data: by
-// their places, or by their paths where the engine found them in what it had laid out.
-func point(problems []record.Problem, found []pdf.Diagnostic, data []byte) {
-	var offsets, placed []int
-	column, offset := 1, 0 // frozen data are one line, and diagnostics stand in order of their places
-	for i, d := range found {
-		if d.File != dataName || d.Line != 1 {
-			problems[i].Pointer = strictjson.Pointer(d.DataPath)
-			continue
-		}
-		if d.Col < column {
-			column, offset = 1, 0
-		}
-		for ; column < d.Col && offset < len(data); column++ {
-			_, n := utf8.DecodeRune(data[offset:])
-			offset += n
-		}
-		offsets, placed = append(offsets, offset), append(placed, i)
-	}
-	for i, pointer := range strictjson.PointerAt(data, offsets...) {
-		problems[placed[i]].Pointer = pointer
-	}
-}
-
 // problem turns a diagnostic into a problem. The place of one about a value in
 // the data is that value's path: record knows where it stands in the text as
 // sent. Where the template uses the value goes into the message.
@@ -257,16 +230,15 @@ func problem(d pdf.Diagnostic) record.Problem {
 	if d.Page > 0 {
 		p.Message += fmt.Sprintf(" (page %d)", d.Page)
 	}
-	switch {
-	case d.Kind != pdf.KindData:
-	case d.File == dataName:
-		p.File, p.Line, p.Column, p.Path = "", 0, 0, d.DataPath
-	case d.DataPath != "":
-		p.Path, p.Node = d.DataPath, ""
+	if d.Kind != pdf.KindData || d.File != dataName && d.DataPath == "" {
+		return p
+	}
+	if d.File != dataName {
+		p.Node = ""
 		if d.Line > 0 {
 			p.Message += fmt.Sprintf(" (used at %s:%d:%d)", d.File, d.Line, d.Col)
 		}
-		p.File, p.Line, p.Column = "", 0, 0
 	}
+	p.File, p.Line, p.Column, p.Path, p.Pointer = "", 0, 0, d.DataPath, strictjson.Pointer(d.DataPath)
 	return p
 }

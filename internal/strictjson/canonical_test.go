@@ -228,7 +228,7 @@ func FuzzCanonical(f *testing.F) {
 			t.Fatalf("the end is at %d:%d", line, column)
 		}
 		for offset := range in {
-			pointer := strictjson.PointerAt(in, offset)[0]
+			pointer := pointerAt(in, offset)
 			if p := strictjson.Locate(in, pointer)[0]; !p.Exact {
 				t.Fatalf("offset %d lies in %q, which is not there", offset, pointer)
 			}

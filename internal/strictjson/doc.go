@@ -12,8 +12,8 @@
 //   - [Check] judges a text.
 //   - [Canonical] gives the one spelling of a value: RFC 8785 with numbers as they were written.
 //   - [Decode] reads a text into a Go value, by exact names.
-//   - [Locate] finds the offsets of JSON Pointers, [PointerAt] the pointers of offsets; [Path] and
-//     [Pointer] go between pointers and the paths of the template language.
+//   - [Locate] finds the offsets of JSON Pointers; [Path] and [Pointer] go between pointers and the
+//     paths of the template language, [Token] and [Name] between their parts.
 //
 // The grammar is that of github.com/go-json-experiment/json; no type of it is shown. The package
 // imports nothing of this module, so that every library may import it. All functions are safe for

@@ -100,7 +100,7 @@ func (r *reader) locate(n *node) error {
 			if err != nil {
 				return err
 			}
-			token = escapeToken.Replace(name.String())
+			token = Token(name.String())
 		}
 		next := n.below[token]
 		if next == nil {
@@ -111,26 +111,4 @@ func (r *reader) locate(n *node) error {
 			return err
 		}
 	}
-}
-
-// PointerAt returns, of each offset, the pointer of the innermost value that it lies in, or of the
-// member whose name it lies in, in one pass. In a text that is no JSON, it is the last value before
-// the fault.
-func PointerAt(text []byte, offsets ...int) []string {
-	order := make([]int, len(offsets))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(offsets[a], offsets[b]) })
-	pointers := make([]string, len(offsets))
-	r := newReader(text, jsontext.AllowDuplicateNames(true))
-	for _, i := range order {
-		for int(r.d.InputOffset()) <= offsets[i] {
-			if _, err := r.d.ReadToken(); err != nil {
-				break
-			}
-		}
-		pointers[i] = string(r.d.StackPointer())
-	}
-	return pointers
 }

@@ -16,7 +16,7 @@ func Path(pointer string) string {
 		if isIndex(token) {
 			path += "[" + token + "]"
 		} else {
-			path = Member(path, unescapeToken.Replace(token))
+			path = Member(path, Name(token))
 		}
 	}
 	return path
@@ -54,7 +54,7 @@ func Pointer(path string) string {
 			token, path = path[:end], path[end:]
 		}
 		b.WriteByte('/')
-		b.WriteString(escapeToken.Replace(token))
+		b.WriteString(Token(token))
 	}
 	return b.String()
 }
@@ -83,7 +83,12 @@ func isIdentifier(s string) bool {
 	return s != ""
 }
 
-// Reference token escapes of RFC 6901 section 3.
+// Token is the reference token of a name in a pointer (RFC 6901, section 3).
+func Token(name string) string { return escapeToken.Replace(name) }
+
+// Name is the name that a reference token of a pointer stands for (RFC 6901, section 4).
+func Name(token string) string { return unescapeToken.Replace(token) }
+
 var (
 	escapeToken   = strings.NewReplacer("~", "~0", "/", "~1")
 	unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")

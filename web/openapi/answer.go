@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"example.com/quire/internal/strictjson"
 )
 
 // CheckAnswer judges an answer of a route by the description: its status, its media type, and a
@@ -152,7 +154,7 @@ func (p *parsed) faults(v, schema any, at string, depth int) (all []string) {
 			if !known {
 				inner = s["additionalProperties"]
 			}
-			all = append(all, p.faults(v[name], inner, at+"/"+pointerToken.Replace(name), depth-1)...)
+			all = append(all, p.faults(v[name], inner, at+"/"+strictjson.Token(name), depth-1)...)
 		}
 	}
 	return all

@@ -114,7 +114,7 @@ func (p *parsed) resolve(v any) tree {
 		var at any = map[string]any(p.root)
 		for token := range strings.SplitSeq(path, "/") {
 			in, _ := at.(map[string]any)
-			at = in[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
+			at = in[strictjson.Name(token)]
 		}
 		v = at
 	}
@@ -299,8 +299,6 @@ type subset struct {
 
 	depth int
 }
-
-var pointerToken = strings.NewReplacer("~", "~0", "/", "~1") // RFC 6901, section 3
 
 type outlier struct{ at, what string }
 
@@ -498,7 +496,7 @@ func (s *subset) members(a, b tree, at string) []outlier {
 		}
 		taken, rest := b.object("properties"), b["additionalProperties"]
 		for _, name := range slices.Sorted(maps.Keys(a.object("properties"))) {
-			below := at + "/" + pointerToken.Replace(name)
+			below := at + "/" + strictjson.Token(name)
 			own := a.object("properties")[name]
 			switch inner, known := taken[name]; {
 			case known:

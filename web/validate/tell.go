@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-playground/validator/v10"
 
+	"example.com/quire/internal/strictjson"
 	"example.com/quire/web"
 )
 
@@ -63,7 +64,7 @@ type place struct {
 }
 
 func (p place) below(token string) place {
-	p.pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+	p.pointer += "/" + strictjson.Token(token)
 	return p
 }
 

@@ -120,8 +120,6 @@ type inverse struct {
 	places map[string]*strictyaml.Node // by JSON Pointer
 }
 
-var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
-
 func (w *inverse) write(n *strictyaml.Node, at string) error {
 	w.places[at] = n
 	switch n.Kind {
@@ -133,7 +131,7 @@ func (w *inverse) write(n *strictyaml.Node, at string) error {
 			}
 			w.b.Write(strictjson.AppendString(nil, key.Text))
 			w.b.WriteByte(':')
-			if err := w.write(n.Values[i], at+"/"+pointerEscape.Replace(key.Text)); err != nil {
+			if err := w.write(n.Values[i], at+"/"+strictjson.Token(key.Text)); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"example.com/quire/internal/strictjson"
 	"example.com/quire/pdf/internal/compile/decimal"
 	"example.com/quire/pdf/internal/compile/exprlang"
 	"example.com/quire/pdf/internal/diag"
@@ -128,18 +129,15 @@ type step struct {
 }
 
 func (d *decoder) pathText() string {
-	var b strings.Builder
+	path := ""
 	for _, s := range d.path {
 		if s.name == "" {
-			b.WriteString("[" + strconv.Itoa(s.i) + "]")
-			continue
+			path += "[" + strconv.Itoa(s.i) + "]"
+		} else {
+			path = strictjson.Member(path, s.name)
 		}
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(s.name)
 	}
-	return b.String()
+	return path
 }
 
 // report adds a problem at a byte offset.

@@ -77,13 +77,11 @@ func (r *jsonReader) pointer() string {
 		if s.index >= 0 {
 			b.WriteString(strconv.Itoa(s.index))
 		} else {
-			_, _ = pointerEscapes.WriteString(&b, s.name) // a strings.Builder does not fail
+			b.WriteString(strictjson.Token(s.name))
 		}
 	}
 	return b.String()
 }
-
-var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 func (r *jsonReader) full() bool { return len(r.faults) == maxFaults }
 
