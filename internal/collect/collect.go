@@ -41,7 +41,7 @@ type Kind interface {
 	// Name is what receipts call the kind.
 	Name() string
 	// Open checks the configuration and gives what calls the source.
-	Open(parameters []Parameter, userAgent string) (Origin, error)
+	Open(parameters []Parameter) (Origin, error)
 }
 
 // Origin is what a source of some kind calls. It is safe for concurrent use.
@@ -64,7 +64,7 @@ type Inline []byte
 func (Inline) Name() string { return "inline" }
 
 // Open implements Kind.
-func (i Inline) Open(parameters []Parameter, _ string) (Origin, error) {
+func (i Inline) Open(parameters []Parameter) (Origin, error) {
 	if len(parameters) > 0 {
 		return nil, errors.New("inline data takes no parameters")
 	}
@@ -91,8 +91,6 @@ type Config struct {
 	// times as many wait: 0 = 64. PerSource is how many calls of one source run at the same time: 0
 	// = 16. So a slow source takes from nobody but from those who ask it.
 	PerSpace, PerSource int
-	// UserAgent for the requests: "" = "Quire".
-	UserAgent string
 	// Log gets a warning with the cause for each source that failed; nil = none.
 	Log *slog.Logger
 }
@@ -125,7 +123,6 @@ func New(c Config) (*Collector, error) {
 	c.Parallel = cmp.Or(c.Parallel, 8)
 	c.PerSpace = cmp.Or(c.PerSpace, 64)
 	c.PerSource = cmp.Or(c.PerSource, 16)
-	c.UserAgent = cmp.Or(c.UserAgent, "Quire")
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if min(c.Parallel, c.PerSpace, c.PerSource) < 0 {
 		return nil, fmt.Errorf("collect: parallel %d, per space %d, per source %d: want at least 1", c.Parallel, c.PerSpace, c.PerSource)
@@ -170,7 +167,7 @@ func newSource(s Source, c Config) (*source, error) {
 	if s.Kind == nil {
 		return nil, errors.New("it has no kind")
 	}
-	origin, err := s.Kind.Open(s.Parameters, c.UserAgent)
+	origin, err := s.Kind.Open(s.Parameters)
 	if err != nil {
 		return nil, err
 	}

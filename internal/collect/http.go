@@ -51,7 +51,7 @@ type httpOrigin struct {
 func (HTTP) Name() string { return "http" }
 
 // Open implements Kind.
-func (h HTTP) Open(parameters []Parameter, userAgent string) (Origin, error) {
+func (h HTTP) Open(parameters []Parameter) (Origin, error) {
 	a, err := parseAddress(h.URL)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (h HTTP) Open(parameters []Parameter, userAgent string) (Origin, error) {
 		header.Set(name, value.Reveal())
 	}
 	client, err := fetch.New(fetch.Config{
-		BaseURL: a.base.String(), Header: header, UserAgent: userAgent, // with a base, Header goes to its origin alone
+		BaseURL: a.base.String(), Header: header, UserAgent: "Quire", // with a base, Header goes to its origin alone
 		Total: h.Timeout, Attempt: h.Attempt, MaxBody: h.MaxBytes, MaxRedirects: 3,
 		Retry:     retry.Policy{MaxAttempts: h.Attempts},
 		Transport: fetch.TransportConfig{Guard: guard},
