@@ -32,6 +32,8 @@ type (
 	Arg = proto.Arg
 	// TransportError is the loss of what carries a session; it is never a script's failure.
 	TransportError = proto.TransportError
+	// ConfigError tells what is wrong with a configuration of a client or server.
+	ConfigError = proto.ConfigError
 	// LocalProtocolError is a call that the protocol does not allow at that moment.
 	LocalProtocolError = proto.LocalProtocolError
 	// RemoteProtocolError is something that the peer sent and the protocol does not allow.

@@ -9,6 +9,17 @@ import (
 	"example.com/quire/psrp/clixml"
 )
 
+// ConfigError tells what is wrong with a configuration of a client or server.
+type ConfigError struct {
+	Field string // as in Go: "Config.Addr"
+	Got   any
+	Want  string
+}
+
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("config %s: got %v, want %s", e.Field, e.Got, e.Want)
+}
+
 // LocalProtocolError is a call that the protocol does not allow at that moment: a mistake of the
 // caller's own program. Nothing has changed by it.
 type LocalProtocolError struct {

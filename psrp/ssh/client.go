@@ -63,7 +63,7 @@ type Config struct {
 // withDefaults fills in what is missing.
 func (c Config) withDefaults() (Config, error) {
 	if c.Addr == "" {
-		return c, errors.New("no address")
+		return c, &proto.ConfigError{Field: "Config.Addr", Got: `""`, Want: "a host, or host:port"}
 	}
 	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
 		c.Addr = net.JoinHostPort(strings.Trim(c.Addr, "[]"), "22")

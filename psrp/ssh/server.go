@@ -16,6 +16,7 @@ import (
 	"example.com/quire/psrp"
 	"example.com/quire/psrp/clixml"
 	"example.com/quire/psrp/oop"
+	"example.com/quire/psrp/proto"
 )
 
 // ServerConfig says who may come in. HostKeys and one of AuthorizedKey and Password are needed. Its
@@ -129,10 +130,10 @@ type server struct {
 
 func newServer(c ServerConfig, h handler) (*server, error) {
 	if len(c.HostKeys) == 0 {
-		return nil, errors.New("ssh: serve: no host key: ServerConfig.HostKeys needs one")
+		return nil, &proto.ConfigError{Field: "ServerConfig.HostKeys", Got: "none", Want: "at least one"}
 	}
 	if c.AuthorizedKey == nil && c.Password == nil {
-		return nil, errors.New("ssh: serve: nobody could come in: ServerConfig needs AuthorizedKey or Password")
+		return nil, &proto.ConfigError{Field: "ServerConfig.AuthorizedKey", Got: "nothing", Want: "it or Password: nobody could come in"}
 	}
 	c.Subsystem = cmp.Or(c.Subsystem, Subsystem)
 	c.Connections = cmp.Or(c.Connections, 64)

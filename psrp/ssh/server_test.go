@@ -248,16 +248,17 @@ func TestServerGrantsTheSubsystemAlone(t *testing.T) {
 }
 
 func TestServerWithoutKeysOrCallersIsNotStarted(t *testing.T) {
-	for name, c := range map[string]ssh.ServerConfig{
-		"no host key": {AuthorizedKey: ssh.AuthorizedKeys()},
-		"nobody":      {HostKeys: []crypto.Signer{newKey(t)}},
+	for field, c := range map[string]ssh.ServerConfig{
+		"ServerConfig.HostKeys":      {AuthorizedKey: ssh.AuthorizedKeys()},
+		"ServerConfig.AuthorizedKey": {HostKeys: []crypto.Signer{newKey(t)}},
 	} {
 		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // Serve closes it
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := ssh.Serve(t.Context(), l, c, &psrp.Server{}); err == nil {
-			t.Errorf("%s: it served", name)
+		err = ssh.Serve(t.Context(), l, c, &psrp.Server{})
+		if wrong, ok := errors.AsType[*psrp.ConfigError](err); !ok || wrong.Field != field {
+			t.Errorf("%s: %v", field, err)
 		}
 	}
 }

@@ -9,8 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
+
+	"example.com/quire/psrp/proto"
 )
 
 // Config says how to reach a host. Endpoint and Auth are needed; the rest has defaults.
@@ -60,20 +63,21 @@ var ErrPlaintext = errors.New("wsman: refused to send in the clear over HTTP: us
 
 // withDefaults fills in and checks.
 func (c Config) withDefaults() (Config, *url.URL, error) {
-	fail := func(format string, a ...any) (Config, *url.URL, error) {
-		return c, nil, fmt.Errorf("wsman: "+format, a...)
+	fail := func(field string, got any, want string) (Config, *url.URL, error) {
+		return c, nil, &proto.ConfigError{Field: "Config." + field, Got: got, Want: want}
 	}
+	const like = "a URL like https://host:5986/wsman"
 	u, err := url.Parse(c.Endpoint)
 	if err != nil {
 		// The error would quote all of it, with a password that does not belong there.
-		return fail("endpoint: no URL like https://host:5986/wsman")
+		return fail("Endpoint", "no URL", like)
 	}
 	secure := u.Scheme == "https"
 	switch {
 	case !secure && u.Scheme != "http" || u.Hostname() == "":
-		return fail("endpoint %q: it has to be like https://host:5986/wsman", u.Redacted())
+		return fail("Endpoint", strconv.Quote(u.Redacted()), like)
 	case u.User != nil:
-		return fail("endpoint %q: a name and password belong into Auth", u.Redacted())
+		return fail("Endpoint", strconv.Quote(u.Redacted()), "name and password in Auth")
 	}
 	if u.Port() == "" {
 		port := "5985"
@@ -88,15 +92,15 @@ func (c Config) withDefaults() (Config, *url.URL, error) {
 	switch c.Auth.(type) {
 	case nil:
 		if c.RoundTripper == nil {
-			return fail("neither Auth nor RoundTripper says who one is")
+			return fail("Auth", "nothing", "who one is, unless RoundTripper sees to that")
 		}
 	case negotiate:
 		if c.RoundTripper != nil {
-			return fail("NTLM authenticates connections, which a RoundTripper hides")
+			return fail("RoundTripper", "one beside NTLM", "none: NTLM authenticates connections, which it hides")
 		}
 	case certificate:
 		if !secure || c.RoundTripper != nil {
-			return fail("a certificate is shown in TLS of this package: use https, and no RoundTripper")
+			return fail("Auth", "a certificate", "https and no RoundTripper with it: it is shown in TLS of this package")
 		}
 	}
 	if _, sealed := c.Auth.(negotiate); !secure && !sealed && !c.AllowPlaintext {
@@ -105,11 +109,14 @@ func (c Config) withDefaults() (Config, *url.URL, error) {
 	c.ConfigurationName = cmp.Or(c.ConfigurationName, defaultConfiguration)
 	c.MaxEnvelope = cmp.Or(c.MaxEnvelope, defaultEnvelope)
 	if c.MaxEnvelope < minEnvelope || c.MaxEnvelope > maxEnvelope {
-		return fail("an envelope of %d bytes: it may have %d to %d", c.MaxEnvelope, minEnvelope, maxEnvelope)
+		return fail("MaxEnvelope", c.MaxEnvelope, fmt.Sprintf("%d to %d bytes", minEnvelope, maxEnvelope))
 	}
 	c.OperationTimeout = cmp.Or(c.OperationTimeout, defaultOperation)
-	if c.OperationTimeout < time.Second || c.IdleTimeout < 0 {
-		return fail("an operation of %v and an idle shell of %v: at least 1 s, and not below 0", c.OperationTimeout, c.IdleTimeout)
+	if c.OperationTimeout < time.Second {
+		return fail("OperationTimeout", c.OperationTimeout, "at least 1s")
+	}
+	if c.IdleTimeout < 0 {
+		return fail("IdleTimeout", c.IdleTimeout, "at least 0")
 	}
 	c.Locale = cmp.Or(c.Locale, "en-US")
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))

@@ -297,6 +297,9 @@ func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 		if e, ok := errors.AsType[*psrp.TransportError](err); !ok || e.Phase != "dial" || strings.Contains(err.Error(), canary) {
 			t.Errorf("%s: %v", name, err)
 		}
+		if wrong, ok := errors.AsType[*psrp.ConfigError](err); name != "names that fill envelopes" && (!ok || !strings.HasPrefix(wrong.Field, "Config.") || wrong.Want == "") {
+			t.Errorf("%s names no field: %v", name, err)
+		}
 	}
 	for _, a := range []wsman.Auth{wsman.Basic("u", canary), wsman.NTLM("u", canary)} {
 		var log bytes.Buffer
