@@ -162,7 +162,8 @@ func (a *attempt) watch() {
 	case before&watched != 0:
 	case before&reading != 0:
 		a.untilSilence()
-		if a.seen.Load()&reading == 0 { // it has ended meanwhile, and may have said so before this
+		// That Read may have ended meanwhile, and have said so before this.
+		if a.seen.Load()&reading == 0 {
 			a.until(a.end, totalTime)
 		}
 	default:

@@ -104,7 +104,7 @@ func TestUsersAtOnceNeverMeet(t *testing.T) {
 				if mode == 0 {
 					time.AfterFunc(time.Duration(draw.IntN(2000))*time.Microsecond, cancel)
 				}
-				if ask(t, c, ctx, server.URL+path, user, language, mode) {
+				if ask(ctx, t, c, server.URL+path, user, language, mode) {
 					answered.Add(1)
 				}
 				cancel()
@@ -122,7 +122,7 @@ func TestUsersAtOnceNeverMeet(t *testing.T) {
 
 // ask makes a call and judges its answer; false when there was none, which is all right for who
 // left.
-func ask(t *testing.T, c *Client, ctx context.Context, address, user, language string, mode int) bool { //nolint:revive // a test comes first
+func ask(ctx context.Context, t *testing.T, c *Client, address, user, language string, mode int) bool {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -60,7 +60,7 @@ func TestDeadlinesHoldForWhoLooksLate(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer resp.Body.Close() //nolint:errcheck // it has nothing to tell
+				defer discard(t, resp)
 				if _, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, c.want) || time.Since(start) != c.at {
 					t.Errorf("got %v after %v, want %v after %v", err, time.Since(start), c.want, c.at)
 				}

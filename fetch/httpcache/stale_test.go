@@ -263,10 +263,6 @@ func TestStaleWhileRevalidateAsksOnceInTheBackground(t *testing.T) {
 	})
 }
 
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
-
 // A request is its caller's again when it has its stale answer, while the one in the background is
 // still to be sent: what he makes of it then must not be stored as what he asked for first.
 func TestCallerChangesItsRequestDuringRevalidation(t *testing.T) {

@@ -313,7 +313,8 @@ func (x *exchange) background() {
 	c.wg.Add(1)
 	c.mu.Unlock()
 	b := *x
-	b.req = call.Apart(x.req.Context(), x.req) // now: the caller may change his own as soon as he has the answer
+	// Here, not in the goroutine: the caller may change his own as soon as he has his answer.
+	b.req = call.Apart(x.req.Context(), x.req)
 	go func() {
 		defer func() {
 			c.mu.Lock()
