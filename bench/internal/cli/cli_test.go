@@ -144,7 +144,7 @@ func TestRunSaveCompareReport(t *testing.T) {
 		t.Errorf("a second report wrote again: exit %d\n%s", code, out)
 	}
 
-	// A run of other rows keeps those that it did not measure, but for what the suite no longer has.
+	// A run of other rows keeps those that it did not measure and the suite still has.
 	next := *last
 	next.Name, next.Commit, next.Rows = "next", "fedcba9", []saved.Row{last.Rows[0]}
 	next.Rows[0].Name = "absent"
