@@ -84,7 +84,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 		o.Now = time.Now
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if err := Check(ctx, o); err != nil {
+	if err := Check(ctx, o, nil); err != nil {
 		return nil, err
 	}
 	opened := &App{cfg: o.Config, log: o.Log, now: o.Now, health: &web.Health{}}

@@ -23,17 +23,25 @@ import (
 )
 
 // Check judges what a configuration names: templates, sources, certificates. It is what New begins
-// with, and what the doctor asks. Its error is a *config.Error that tells everything at once.
-func Check(ctx context.Context, o Options) error {
-	var faults []record.Problem
+// with, and what the doctor asks. found is the error that config.Load had beside the configuration.
+// The error of Check is a *config.Error that tells everything at once, or found when that is none.
+func Check(ctx context.Context, o Options, found error) error {
+	wrong, ok := errors.AsType[*config.Error](found)
+	if found != nil && !ok {
+		return found
+	}
+	var read, faults []record.Problem
+	if ok {
+		read = wrong.Faults
+	}
 	for _, check := range []func(context.Context, Options) ([]record.Problem, error){checkTemplates, checkSources, checkSigners, checkConvert, checkTLS} {
-		found, err := check(ctx, o)
-		if err != nil {
+		more, err := check(ctx, o)
+		if err != nil && !ok { // of what was read in part there may be nothing to tell
 			return err
 		}
-		faults = append(faults, found...)
+		faults = append(faults, more...)
 	}
-	return config.Join(faults)
+	return config.Join(read, faults)
 }
 
 // checkTemplates finds reports whose template is not there.

@@ -35,7 +35,7 @@ func TestConvertersAreJudgedBeforeTheServerStarts(t *testing.T) {
 		if err := cfg.Complete(os.LookupEnv); err != nil {
 			t.Fatal(err)
 		}
-		err := app.Check(t.Context(), app.Options{Config: cfg})
+		err := app.Check(t.Context(), app.Options{Config: cfg}, nil)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

@@ -64,6 +64,32 @@ func (p *Preview) Load(ctx context.Context, file string) (*record.Template, erro
 	return p.engine.Load(ctx, root.FS(), templateName(name), main)
 }
 
+// CheckTemplates judges every template of a configuration's spaces as the server would read it, and
+// says how many there are. The error has all that is wrong, each with the template that it is of.
+func (p *Preview) CheckTemplates(ctx context.Context, c *config.Config) (n int, wrong error) {
+	folder, done, err := folderOf(Options{Config: c}, p.engine.Load)
+	if err != nil {
+		return 0, err
+	}
+	spaces := append(spacesOf(c), record.Local)
+	slices.Sort(spaces)
+	for _, space := range slices.Compact(spaces) {
+		names, err := folder.Names(ctx, space)
+		wrong = errors.Join(wrong, err)
+		for _, name := range names {
+			t, err := folder.Template(ctx, space, name)
+			if err == nil {
+				_, err = p.Check(ctx, t)
+			}
+			if err != nil {
+				wrong = errors.Join(wrong, fmt.Errorf("%s: %w", filepath.Join(templatesOf(c, string(space)), name), err))
+			}
+		}
+		n += len(names)
+	}
+	return n, errors.Join(wrong, done())
+}
+
 // templateName makes a file's name one that a template can have.
 func templateName(s string) string {
 	s = strings.Map(func(r rune) rune {

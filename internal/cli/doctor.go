@@ -64,9 +64,7 @@ func (p *program) examine(ctx context.Context, deep bool) []finding {
 		return err == nil
 	}
 	cfg, err := p.load()
-	if err == nil {
-		err = app.Check(ctx, app.Options{Config: cfg})
-	}
+	err = app.Check(ctx, app.Options{Config: cfg}, err)
 	where := "defaults; no configuration file"
 	if err == nil && cfg.File != "" {
 		where = cfg.File
@@ -81,23 +79,8 @@ func (p *program) examine(ctx context.Context, deep bool) []finding {
 		return all
 	}
 	all[len(all)-1].Detail = preview.Engine
-	files, err := filepath.Glob(filepath.Join(cfg.Templates, "*", "template.yaml"))
-	if err == nil {
-		var single []string
-		single, err = filepath.Glob(filepath.Join(cfg.Templates, "*.yaml"))
-		files = append(files, single...)
-	}
-	bad := err
-	for _, f := range files {
-		t, err := preview.Load(ctx, f)
-		if err == nil {
-			_, err = preview.Check(ctx, t)
-		}
-		if err != nil {
-			bad = errors.Join(bad, err)
-		}
-	}
-	add("templates", bad, fmt.Sprintf("%d in %s, all compile", len(files), cfg.Templates), "`quire template check` tells more")
+	n, err := preview.CheckTemplates(ctx, cfg)
+	add("templates", err, fmt.Sprintf("%d in %s, all compile", n, cfg.Templates), "`quire template check` tells more")
 	return all
 }
 

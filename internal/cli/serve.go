@@ -38,7 +38,7 @@ func (p *program) serve() *cobra.Command {
 			}
 			cfg, err := p.load()
 			if err != nil {
-				return err
+				return app.Check(c.Context(), app.Options{Config: cfg}, err)
 			}
 			log := newLog(cfg, p.Stderr)
 			a, err := app.New(c.Context(), app.Options{Config: cfg, Log: log})

@@ -188,8 +188,15 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Join returns an *Error of faults in the order of the file, or nil when there are none.
-func Join(faults []record.Problem) error {
+// Join returns an *Error of faults and more in the order of the file, or nil when there are none.
+// More tells nothing of a key that faults name: what it has was not read.
+func Join(faults, more []record.Problem) error {
+	read := len(faults)
+	for _, f := range more {
+		if !slices.ContainsFunc(faults[:read], func(before record.Problem) bool { return f.Path != "" && within(before.Path, f.Path) }) {
+			faults = append(faults, f)
+		}
+	}
 	if len(faults) == 0 {
 		return nil
 	}
@@ -207,7 +214,8 @@ const DefaultFile = "quire.yaml"
 
 // Load reads file (or quire.yaml of the working directory when file is empty and that
 // exists), applies the environment and the defaults, and checks the whole. lookup is
-// os.LookupEnv. Its error is an *Error, or wraps ErrNoFile.
+// os.LookupEnv. Its error is an *Error, or wraps ErrNoFile. Beside an *Error is what could be
+// read, so that whoever judges more of it can tell that too; nothing can be run with it.
 func Load(file string, lookup func(string) (string, bool)) (*Config, error) {
 	if file == "" {
 		if v, ok := lookup("QUIRE_CONFIG"); ok {
@@ -257,10 +265,7 @@ func Load(file string, lookup func(string) (string, bool)) (*Config, error) {
 		}
 		*p = abs
 	}
-	if err := c.complete(src, faults, lookup); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return c, c.complete(src, faults, lookup)
 }
 
 // Complete puts the defaults into a configuration made in code and checks it as Load does.
@@ -273,19 +278,7 @@ func (c *Config) Complete(lookup func(string) (string, bool)) error {
 func (c *Config) complete(src *source, faults []record.Problem, lookup func(string) (string, bool)) error {
 	c.src = src
 	c.fill()
-	read := len(faults)
-	for _, f := range c.check(lookup) {
-		if !slices.ContainsFunc(faults[:read], func(before record.Problem) bool { return f.Path != "" && within(before.Path, f.Path) }) {
-			faults = append(faults, f)
-		}
-	}
-	if len(faults) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(faults, func(a, b record.Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return &Error{Faults: faults}
+	return Join(faults, c.check(lookup))
 }
 
 // within reports whether one of two keys is the other or above it.
