@@ -140,7 +140,7 @@ func (r *Reader) spelling(num uint32, s spot, f func(Misspelling)) error {
 			return p.end("an object")
 		}
 		if d, ok := o.(Dict); ok && bytes.HasPrefix(p.b[p.pos:], []byte("stream")) {
-			return r.spellingOfStream(d, ref, start-before+int64(p.pos), say)
+			return r.spellingOfStream(d, start-before+int64(p.pos), say)
 		}
 		closed(p.b, p.pos, say)
 		return nil
@@ -177,7 +177,7 @@ func closed(b []byte, at int, say func(Part, string)) {
 }
 
 // spellingOfStream looks at a stream whose keyword is at an offset.
-func (r *Reader) spellingOfStream(d Dict, ref Ref, at int64, say func(Part, string)) error {
+func (r *Reader) spellingOfStream(d Dict, at int64, say func(Part, string)) error {
 	b, err := r.bytes(at+int64(len("stream")), 2)
 	if err != nil {
 		return err

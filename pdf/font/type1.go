@@ -43,7 +43,7 @@ func parseType1(data []byte, l diag.Limits) (*Embedded, error) {
 	if data[0] == 0x80 {
 		data = unsegmented(data)
 	}
-	clear, private, ok := bytes.Cut(data, []byte("eexec"))
+	open, private, ok := bytes.Cut(data, []byte("eexec"))
 	if !ok {
 		return nil, type1Error("without an encrypted portion")
 	}
@@ -54,7 +54,7 @@ func parseType1(data []byte, l diag.Limits) (*Embedded, error) {
 		private = unhex(private)
 	}
 	t := &type1{skip: 4, scale: 0.001}
-	if _, m, ok := bytes.Cut(clear, []byte("/FontMatrix")); ok {
+	if _, m, ok := bytes.Cut(open, []byte("/FontMatrix")); ok {
 		if v, err := strconv.ParseFloat(string(postScript{m, 0}.first()), 64); err == nil && v > 0 && v <= 1 {
 			t.scale = v
 		}
@@ -109,7 +109,7 @@ func (p *Embedded) readPrivate(b []byte, l diag.Limits) error {
 			case int64(len(t.glyphs)) >= min(l.FontGlyphs, math.MaxUint16):
 				return type1Error("more glyphs than a font may have")
 			case len(w) <= mostNameBytes+1: // the last of a name counts
-				p.names[string(w[1:])] = GID(len(t.glyphs))
+				p.names[string(w[1:])] = GID(len(t.glyphs)) //nolint:gosec // G115: bounded above
 				t.glyphs = append(t.glyphs, code)
 			}
 		}

@@ -69,15 +69,15 @@ func sample1(head string) []byte {
 func TestProgramsOfType1AreRead(t *testing.T) {
 	text := func(string) string { return "" }
 	plain := sample1("/FontMatrix [0.002 0 0 0.002 0 0] readonly def\n")
-	clear, private, _ := bytes.Cut(plain, []byte("eexec\n"))
-	clear = append(clear, "eexec\n"...)
+	open, private, _ := bytes.Cut(plain, []byte("eexec\n"))
+	open = append(open, "eexec\n"...)
 	segment := func(kind byte, b []byte) []byte {
 		return append([]byte{0x80, kind, byte(len(b)), byte(len(b) >> 8), 0, 0}, b...) //nolint:gosec // G115: a small one
 	}
 	for name, data := range map[string][]byte{
 		"binary":      plain,
-		"hexadecimal": append(slices.Clone(clear), hex.EncodeToString(private)...),
-		"segments":    slices.Concat(segment(1, clear), segment(2, private), []byte{0x80, 3}),
+		"hexadecimal": append(slices.Clone(open), hex.EncodeToString(private)...),
+		"segments":    slices.Concat(segment(1, open), segment(2, private), []byte{0x80, 3}),
 	} {
 		p, err := quire.ParseEmbedded(data, diag.Limits{})
 		if err != nil {

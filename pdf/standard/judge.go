@@ -339,14 +339,14 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 		j.find("S044", clause{a2: "6.3.1"}, r, src, "an annotation of type %s", string(sub))
 	case "Text", "Link", "FreeText", "Line", "Square", "Circle", "Highlight", "Underline", "Squiggly", "StrikeOut", "Stamp", "Ink",
 		"Popup", "PrinterMark", "TrapNet", "Widget":
-	default:
-		j.find("S044", clause{a2: "6.3.1", a4: "6.3.1"}, r, src, "an annotation of type %s", string(sub))
 	case "3D", "RichMedia", "Sound", "Screen", "Movie":
 		rule := clause{a2: "6.3.1", a4: "6.3.1"}
 		if archival(j.claims) == PDFA4e && (sub == "3D" || sub == "RichMedia") {
 			rule.a4 = "" // annex B is there for these
 		}
 		j.find("S044", rule, r, src, "an annotation of type %s", string(sub))
+	default:
+		j.find("S044", clause{a2: "6.3.1", a4: "6.3.1"}, r, src, "an annotation of type %s", string(sub))
 	}
 	const printed, hidden, toggled = 4, 1 | 2 | 32, 256 // invisible, hidden, no view; toggle no view
 	f, _ := d.Get("F").(cos.Int)

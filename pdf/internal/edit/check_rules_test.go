@@ -293,15 +293,15 @@ func type1(name, head string, private []byte, show, widths, encoding, descriptor
 	if !strings.Contains(head, "/FontMatrix") {
 		head += "/FontMatrix [0.001 0 0 0.001 0 0] readonly def\n"
 	}
-	clear := "%!PS-AdobeFont-1.0: Sample 1.0\n11 dict begin\n/FontInfo 1 dict dup begin\n/version (1.0) readonly def\nend readonly def\n/FontName /Sample def\n/PaintType 0 def\n/FontType 1 def\n" + head + "/FontBBox {0 0 1000 1000} readonly def\ncurrentdict end\ncurrentfile eexec\n"
-	program := append([]byte(clear), private...)
+	open := "%!PS-AdobeFont-1.0: Sample 1.0\n11 dict begin\n/FontInfo 1 dict dup begin\n/version (1.0) readonly def\nend readonly def\n/FontName /Sample def\n/PaintType 0 def\n/FontType 1 def\n" + head + "/FontBBox {0 0 1000 1000} readonly def\ncurrentdict end\ncurrentfile eexec\n"
+	program := append([]byte(open), private...)
 	zeros := strings.Repeat(strings.Repeat("0", 64)+"\n", 8) + "cleartomark\n"
 	program = append(program, zeros...)
 	n := len(strings.Fields(widths))
 	return archive{content: "BT /Own 9 Tf " + show + " Tj ET", objects: []string{
 		fmt.Sprintf("<</Type/Font/Subtype/Type1/BaseFont/%s/FirstChar 65/LastChar %d/Widths[%s]%s/FontDescriptor 11 0 R>>", name, 64+n, widths, encoding),
 		"<</Type/FontDescriptor/FontName/" + name + "/Flags 32/FontFile 12 0 R/ItalicAngle 0/Ascent 900/Descent -200/CapHeight 700/StemV 80/FontBBox[0 0 1000 1000]" + descriptor + ">>",
-		stream(fmt.Sprintf("/Length1 %d/Length2 %d/Length3 %d", len(clear), len(private), len(zeros)), program),
+		stream(fmt.Sprintf("/Length1 %d/Length2 %d/Length3 %d", len(open), len(private), len(zeros)), program),
 	}}
 }
 

@@ -267,7 +267,7 @@ func (c *checker) fingerprint(w io.Writer, o cos.Object, depth int, left *int) {
 	}
 	switch v := c.e.resolve(o).(type) {
 	case cos.Array:
-		fmt.Fprintf(w, "[%d ", len(v))
+		_, _ = fmt.Fprintf(w, "[%d ", len(v))
 		for _, x := range v {
 			c.fingerprint(w, x, depth+1, left)
 		}

@@ -43,7 +43,8 @@ func (c *checker) blends(d cos.Dict) bool {
 	return mode != nil && mode != cos.Object(cos.Name("Normal")) && mode != cos.Object(cos.Name("Compatible"))
 }
 
-// shown are the codes that pages show of a font, each with whether it is seen: text of mode 3 is not.
+// shown are the codes that pages show of a font, each with whether it is seen: text of mode 3 is
+// not.
 type shown struct {
 	font  *content.Font
 	codes map[string]bool
