@@ -74,8 +74,8 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("%s panicked: %v", e.who, e.value) }
 
-// readable is err, or what came of asking it: the methods of a nil pointer that somebody returned as
-// an error may panic, where no one but its reader should meet that.
+// readable is err, or what came of asking it: the methods of a nil pointer that somebody returned
+// as an error may panic, where no one but its reader should meet that.
 func readable(err error, of string) (safe error) {
 	if err == nil {
 		return nil

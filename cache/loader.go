@@ -361,8 +361,8 @@ func (c *Cache[K, V]) adopt(f *flight[K, V], held *record[V], now int64, out out
 	}
 }
 
-// odd says whether k is not equal to itself, as NaN is not: no map finds it again, so it can neither
-// be replaced nor dropped.
+// odd says whether k is not equal to itself, as NaN is not: no map finds it again, so it can
+// neither be replaced nor dropped.
 func (c *Cache[K, V]) odd(k K) bool { return c.oddKeys && !equal(k, k) }
 
 func equal[K comparable](a, b K) bool { return a == b }

@@ -255,8 +255,8 @@ func TestDrainOfTLSConnections(t *testing.T) {
 }
 
 // TestDrainAnswersWhoConnectsUntilItStopsAccepting: clients that go on connecting are answered or
-// refused. Where a system lets nobody filter a socket, one connection may come between the last look
-// at the queue and its end, and no more.
+// refused. Where a system lets nobody filter a socket, one connection may come between the last
+// look at the queue and its end, and no more.
 func TestDrainAnswersWhoConnectsUntilItStopsAccepting(t *testing.T) {
 	r, begin := draining(t, &web.Server{DrainIdle: 10 * time.Second})
 	var lost, answered atomic.Int32

@@ -41,7 +41,7 @@ func sweep(ln net.Listener) (queued []net.Conn, ok bool) {
 		_ = syscall.Shutdown(int(fd), syscall.SHUT_RDWR) // it is closed all the same
 	})
 	for _, n := range files {
-		f := os.NewFile(uintptr(n), "") //nolint:gosec // a descriptor
+		f := os.NewFile(uintptr(n), "")
 		if c, err := net.FileConn(f); err == nil {
 			queued = append(queued, c)
 		}

@@ -6,7 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -19,16 +19,17 @@ const commentColumns = 100
 // preformatted and for what an example prints.
 func TestCommentsHaveOneWidth(t *testing.T) {
 	fset := token.NewFileSet()
-	err := filepath.WalkDir("../..", func(name string, d fs.DirEntry, err error) error {
+	tree := os.DirFS("../..")
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || len(d.Name()) > 2 && d.Name()[0] == '.'):
+		case d.IsDir() && (d.Name() == "testdata" || len(d.Name()) > 1 && d.Name()[0] == '.'):
 			return fs.SkipDir
-		case d.IsDir() || filepath.Ext(name) != ".go":
+		case d.IsDir() || path.Ext(name) != ".go":
 			return nil
 		}
-		src, err := os.ReadFile(filepath.Clean(name))
+		src, err := fs.ReadFile(tree, name)
 		if err != nil {
 			return err
 		}

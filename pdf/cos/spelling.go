@@ -30,8 +30,8 @@ type Misspelling struct {
 }
 
 // Misspellings calls f with the places of a file that archives do not take, the first of each
-// object. It reads every object once more. A file that had to be repaired has none: its warnings say
-// what is wrong with it.
+// object. It reads every object once more. A file that had to be repaired has none: its warnings
+// say what is wrong with it.
 func (r *Reader) Misspellings(f func(Misspelling)) error {
 	if err := r.ends(f); err != nil || r.rebuilt {
 		return err

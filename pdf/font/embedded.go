@@ -10,8 +10,8 @@ import (
 )
 
 // Embedded is the font program of a PDF file: Type 1 (FontFile), TrueType (FontFile2), or CFF by
-// itself or in an OpenType file (FontFile3). Its glyphs are found as readers of PDF find them (ISO 32000-2, 9.6.5
-// and 9.7.4). It is not safe for concurrent use.
+// itself or in an OpenType file (FontFile3). Its glyphs are found as readers of PDF find them (ISO
+// 32000-2, 9.6.5 and 9.7.4). It is not safe for concurrent use.
 type Embedded struct {
 	face  *Face // with outlines in glyf; nil: cff or type1
 	cff   *cff
@@ -595,8 +595,8 @@ func (p *Embedded) Names() (names []string, ok bool) {
 }
 
 // CharacterMaps returns how many subtables the cmap of a TrueType program has, and whether there is
-// one of symbols (platform 3, encoding 0), of Unicode (3, 1) and of the Macintosh (1, 0); n is below
-// 0 where that is not known.
+// one of symbols (platform 3, encoding 0), of Unicode (3, 1) and of the Macintosh (1, 0); n is
+// below 0 where that is not known.
 func (p *Embedded) CharacterMaps() (n int, symbols, unicode, macintosh bool) {
 	if p.face == nil || p.unread {
 		return -1, false, false, false

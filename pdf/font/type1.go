@@ -64,7 +64,8 @@ func parseType1(data []byte, l diag.Limits) (*Embedded, error) {
 	return p, p.readPrivate(decrypted(private, keyOfProgram, 4), l)
 }
 
-// readPrivate reads the charstrings and subroutines of the portion that was encrypted (2.3 and 2.4).
+// readPrivate reads the charstrings and subroutines of the portion that was encrypted (2.3 and
+// 2.4).
 func (p *Embedded) readPrivate(b []byte, l diag.Limits) error {
 	t, s := p.type1, &postScript{b, 0}
 	notdef, in := false, ""
@@ -248,8 +249,8 @@ func unhex(b []byte) []byte {
 	return out
 }
 
-// width returns the advance of a glyph, which hsbw or sbw says at the start of its charstring (6.4);
-// ok is false where it is not read, such as of fonts with several masters, which reckon it.
+// width returns the advance of a glyph, which hsbw or sbw says at the start of its charstring
+// (6.4); ok is false where it is not read, such as of fonts with several masters, which reckon it.
 func (t *type1) width(g GID) (w float64, ok bool) {
 	w, ok = (&type1Width{t: t}).run(t.glyphs[g], 0)
 	return w * t.scale * 1000, ok && !math.IsInf(w, 0) && !math.IsNaN(w)

@@ -106,8 +106,8 @@ func TestProgramsOfType1AreRead(t *testing.T) {
 	}
 }
 
-// TestDamagedProgramsOfType1: what is no program is an error, and what PostScript would have to tell
-// is not read.
+// TestDamagedProgramsOfType1: what is no program is an error, and what PostScript would have to
+// tell is not read.
 func TestDamagedProgramsOfType1(t *testing.T) {
 	sound := sample1("")
 	for name, data := range map[string][]byte{

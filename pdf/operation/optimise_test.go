@@ -124,7 +124,8 @@ func TestResourcesThatAreLentStay(t *testing.T) {
 	}
 }
 
-// TestWhatGainsNothingStaysAsItIs, to the byte; but a damaged file is written anew, larger if need be.
+// TestWhatGainsNothingStaysAsItIs, to the byte; but a damaged file is written anew, larger if need
+// be.
 func TestWhatGainsNothingStaysAsItIs(t *testing.T) {
 	e := engine(t)
 	damaged := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`)

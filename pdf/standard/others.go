@@ -29,7 +29,8 @@ func (j *Judge) Misspelled(m cos.Misspelling) {
 	j.find("S043", rule, m.Ref, nil, "%s", m.Message)
 }
 
-// Limits of what files of PDF 1.7 have (ISO 19005-2, 6.1.13) and those of PDF 1.4 (19005-1, 6.1.12).
+// Limits of what files of PDF 1.7 have (ISO 19005-2, 6.1.13) and those of PDF 1.4 (19005-1,
+// 6.1.12).
 const (
 	mostNameBytes    = 127
 	mostStringBytes  = 32_767
@@ -138,8 +139,8 @@ func (j *Judge) Operator(page cos.Ref, op []byte) {
 	j.find("S045", clause{a1: "6.2.10", a2: "6.2.2", a4: "6.2.2"}, page, nil, "the operator %q", op)
 }
 
-// Borrowed judges content that uses a resource that is not of its own dictionary (ISO 19005-2 and 4,
-// 6.2.2).
+// Borrowed judges content that uses a resource that is not of its own dictionary (ISO 19005-2 and
+// 4, 6.2.2).
 func (j *Judge) Borrowed(page cos.Ref, name cos.Name) {
 	j.find("S045", clause{a2: "6.2.2", a4: "6.2.2"}, page, nil, "content whose resource %s is not of its own dictionary", string(name))
 }

@@ -101,8 +101,8 @@ func runTests(ctx context.Context, w io.Writer, dir, only string, require bool) 
 // processors, since many a test waits for programs of others or for a time to pass.
 func atOnce() string { return fmt.Sprintf("-p=%d", max(2, runtime.NumCPU()*3/2)) }
 
-// compileFlags are those that the Makefile gives for all packages; a pattern that names some of them
-// takes the place of what holds for all.
+// compileFlags are those that the Makefile gives for all packages; a pattern that names some of
+// them takes the place of what holds for all.
 const compileFlags = " -dwarf=false -d=gcstart=256"
 
 // raceFlags turn the race detector on, for all but two packages. SQLite is C turned into Go: it

@@ -258,7 +258,8 @@ func extension(kind, category, value, more string) archive {
 	}
 }
 
-// sound1 are the private parts of a program of Type 1 with the glyphs A, 500 units wide, and B, 620.
+// sound1 are the private parts of a program of Type 1 with the glyphs A, 500 units wide, and B,
+// 620.
 var sound1 = func() []byte {
 	cipher := func(b []byte, key uint16) []byte {
 		b = append([]byte("xxxx"), b...)
