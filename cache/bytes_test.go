@@ -104,6 +104,30 @@ func TestTooLargeLoadIsServedAndNotKept(t *testing.T) {
 	}
 }
 
+// TestErrorsOfFailedLoadsAreWeighed: what failed loads returned counts in MaxBytes by its text, and
+// an error that is larger than may be held is returned and not kept.
+func TestErrorsOfFailedLoadsAreWeighed(t *testing.T) {
+	const most = 1 << 20
+	text := strings.Repeat("e", 64<<10)
+	c := open(t, Options[string, string]{MaxBytes: most, Policy: plain(Policy{ErrorBackoffMin: time.Minute})})
+	fail := func(key, text string) {
+		t.Helper()
+		_, err := c.GetOrLoad(t.Context(), key, func(context.Context, string) (string, error) { return "", errors.New(text) })
+		if e, ok := errors.AsType[*LoadError](err); !ok || e.Err.Error() != text {
+			t.Fatalf("error %.100v", err)
+		}
+	}
+	for i := range 100 {
+		fail(strconv.Itoa(i), text)
+	}
+	settled(c)
+	if s := c.Stats(); s.Bytes > most || s.Entries < 10 || s.Entries > 15 || s.Bytes < s.Entries*(64<<10) {
+		t.Errorf("%d errors of 64 KiB in %d bytes, bound %d", s.Entries, s.Bytes, most)
+	}
+	fail("large", strings.Repeat("e", 2*most))
+	fail("large", "small") // it was not held, so the next loader is asked at once
+}
+
 // TestWeightBeyondMeasure: a Weigh that answers with the greatest number there
 // is makes its value too large, not weightless.
 func TestWeightBeyondMeasure(t *testing.T) {

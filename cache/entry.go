@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+	"unsafe"
 
 	"example.com/quire/cache/internal/store"
 )
@@ -48,7 +49,7 @@ type record[V any] struct {
 type failure struct {
 	retryAt int64  // the origin is left alone until then
 	times   uint32 // in a row
-	err     error  // what the load returned
+	err     error  // what the load returned; nil where a value is held, which is then served
 }
 
 // retryAt is until when the origin is left alone.
@@ -126,13 +127,21 @@ func (c *Cache[K, V]) failed(k K, old *record[V], gen uint64, now int64, out *ou
 	}
 	failures = min(failures+1, maxFailures)
 	back := c.backoff(failures)
-	r.failure = &failure{retryAt: now + int64(back), times: failures, err: out.err}
+	r.failure = &failure{retryAt: now + int64(back), times: failures}
 	if r.state == stateFailed {
+		r.failure.err = out.err
+		r.weight = failureWeight(r.weight, out.err)
 		// Outlives its back-off, so that a failure right after it still
 		// finds the count and doubles on.
 		r.hard = r.retryAt() + int64(back)
 	}
 	return r
+}
+
+// failureWeight is the weight of a record of that weight with the failure of a load. What err holds
+// beside its text is not known.
+func failureWeight(bare uint32, err error) uint32 {
+	return uint32(min(uint64(bare)+uint64(unsafe.Sizeof(failure{}))+uint64(len(err.Error())), math.MaxUint32))
 }
 
 // maxFailures is as far as failures in a row are counted.

@@ -80,7 +80,7 @@ func (c *Cache[K, V]) take(k K, rec *Record, gen, bumps uint64, checked time.Dur
 		return r, true, nil
 	}
 	if rec.State == RecordFailed {
-		r.state, r.early, r.weight = stateFailed, math.MinInt64, c.bareWeight(k)
+		r.state, r.early, r.weight = stateFailed, math.MinInt64, failureWeight(c.bareWeight(k), errElsewhere)
 		r.failure = &failure{retryAt: r.soft, times: 1, err: errElsewhere}
 		if len(rec.Payload) > 0 {
 			r.failure.times = min(uint32(rec.Payload[0]), maxFailures)

@@ -295,9 +295,10 @@ func (c *Cache[K, V]) settle(f *flight[K, V], out outcome[V]) {
 	default:
 		f.failed, f.err = true, failure
 		if c.p.ErrorBackoffMin > 0 && c.holds(f.key) && !out.passing {
-			r := c.failed(f.key, old, f.gen, now, &out)
-			failure.RetryAt = time.Unix(0, r.retryAt())
-			c.store.Put(f.key, r)
+			if r := c.failed(f.key, old, f.gen, now, &out); int64(r.weight) <= c.maxWeight {
+				failure.RetryAt = time.Unix(0, r.retryAt())
+				c.store.Put(f.key, r)
+			}
 		}
 	}
 	if failure != nil && !out.passing {
