@@ -12,6 +12,7 @@ import (
 
 	"example.com/quire/fetch/internal/body"
 	"example.com/quire/fetch/internal/call"
+	"example.com/quire/internal/httpfield"
 )
 
 // exchange is one request's way through the cache.
@@ -252,7 +253,8 @@ func (x *exchange) take(resp *http.Response, sent *http.Request, why string, sto
 		return resp
 	}
 	if v.partial && length < 0 {
-		_, length, _, _ = contentRange(resp.Header)
+		part, _, _ := httpfield.ParseContentRange(resp.Header["Content-Range"])
+		length = part.Length
 	}
 	resp.Body = &recorder{rc: resp.Body, c: x.c, ctx: sent.Context(), key: x.key, v: v, number: x.number, want: length}
 	return resp

@@ -55,30 +55,12 @@ func (x *exchange) within(v *variant) bool {
 // or when more is to come than its place has room for. Of a shorter one that is stored which is
 // there: it begins where it says.
 func (v *variant) part(resp *http.Response) bool {
-	start, length, total, ok := contentRange(resp.Header)
-	if !ok || resp.ContentLength > length {
+	r, total, ok := httpfield.ParseContentRange(resp.Header["Content-Range"])
+	if !ok || resp.ContentLength > r.Length {
 		return false
 	}
-	v.partial, v.start, v.total = true, start, total
+	v.partial, v.start, v.total = true, r.Start, total
 	return true
-}
-
-// contentRange reads the place of a single part in bytes (RFC 9110, section 14.4).
-func contentRange(h http.Header) (start, length, total int64, ok bool) {
-	lines := h["Content-Range"]
-	if len(lines) != 1 {
-		return 0, 0, 0, false
-	}
-	unit, spec, _ := strings.Cut(strings.TrimSpace(lines[0]), " ")
-	span, size, _ := strings.Cut(spec, "/")
-	first, last, _ := strings.Cut(span, "-")
-	start, err1 := strconv.ParseInt(first, 10, 64)
-	end, err2 := strconv.ParseInt(last, 10, 64)
-	total, err3 := strconv.ParseInt(size, 10, 64)
-	if !strings.EqualFold(unit, "bytes") || err1 != nil || err2 != nil || err3 != nil || start < 0 || end < start || total <= end {
-		return 0, 0, 0, false
-	}
-	return start, end - start + 1, total, true
 }
 
 // combine joins a part with what e has of the same body: with a part that it touches to a longer

@@ -155,6 +155,44 @@ func TestRFC9110_14_1_RangeUnits(t *testing.T) {
 	}
 }
 
+// TestRFC9110_14_4_ContentRange is the place of a part.
+func TestRFC9110_14_4_ContentRange(t *testing.T) {
+	for s, want := range map[string]Range{"bytes 0-4/10": {0, 5}, "Bytes 9-9/10": {9, 1}, " bytes 3-7/10\t": {3, 5}} {
+		if r, size, ok := ParseContentRange([]string{s}); !ok || r != want || size != 10 {
+			t.Errorf("%q: %+v of %d, %t", s, r, size, ok)
+		}
+	}
+	for _, s := range []string{
+		"", "bytes", "bytes 0-4", "bytes 0-4/*", "bytes */10", "rows 0-4/10", "bytes 4-3/10", "bytes 0-10/10", "bytes -4/10", "bytes 0-/10", "bytes=0-4/10",
+		"bytes +0-4/10", "bytes 0-+4/10", "bytes 0-4/+10", "bytes -0-4/10", "bytes  0-4/10", "bytes 0-4/10/11", "bytes 0-4/99999999999999999999",
+	} {
+		if r, size, ok := ParseContentRange([]string{s}); ok || r != (Range{}) || size != 0 {
+			t.Errorf("%q: %+v of %d", s, r, size)
+		}
+	}
+	if _, _, ok := ParseContentRange([]string{"bytes 0-4/10", "bytes 0-4/10"}); ok {
+		t.Error("two places of one part")
+	}
+}
+
+func FuzzParseContentRange(f *testing.F) {
+	for _, s := range []string{"bytes 0-4/10", "bytes 0-4/*", "bytes 9223372036854775806-9223372036854775806/9223372036854775807"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		r, size, ok := ParseContentRange([]string{s})
+		if !ok {
+			return
+		}
+		if r.Start < 0 || r.Length <= 0 || r.Start > size-r.Length {
+			t.Fatalf("%q: %+v of %d lies outside", s, r, size)
+		}
+		if again, whole, ok := ParseContentRange([]string{ContentRange(r, size)}); !ok || again != r || whole != size {
+			t.Fatalf("%q: %+v of %d, written and read %+v of %d", s, r, size, again, whole)
+		}
+	})
+}
+
 // TestRFC9110_5_6_1_Lists is the syntax of lists.
 func TestRFC9110_5_6_1_Lists(t *testing.T) {
 	got := slices.Collect(Members([]string{` a , "b, c" ,,d;e="\\",f"`, "", "\tg\t", `"h, i`}))

@@ -1,6 +1,7 @@
 package httpfield
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -86,7 +87,7 @@ func digits(s string) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return 1<<63 - 1, true
+		return math.MaxInt64, true
 	}
 	return n, true
 }
@@ -94,4 +95,23 @@ func digits(s string) (int64, bool) {
 // ContentRange writes the field of a 206 answer.
 func ContentRange(r Range, size int64) string {
 	return "bytes " + strconv.FormatInt(r.Start, 10) + "-" + strconv.FormatInt(r.Start+r.Length-1, 10) + "/" + strconv.FormatInt(size, 10)
+}
+
+// ParseContentRange reads the Content-Range field of a 206 answer with a single part: its place,
+// and the size of the whole (RFC 9110, section 14.4). ok is false for other units than bytes, for
+// a size that is not told, and for what is malformed.
+func ParseContentRange(lines []string) (r Range, size int64, ok bool) {
+	if len(lines) != 1 {
+		return Range{}, 0, false
+	}
+	unit, spec, _ := strings.Cut(strings.Trim(lines[0], " \t"), " ")
+	span, all, _ := strings.Cut(spec, "/")
+	first, last, _ := strings.Cut(span, "-")
+	start, ok1 := digits(first)
+	end, ok2 := digits(last)
+	size, ok3 := digits(all)
+	if !strings.EqualFold(unit, "bytes") || !ok1 || !ok2 || !ok3 || end < start || size <= end || size == math.MaxInt64 {
+		return Range{}, 0, false
+	}
+	return Range{start, end - start + 1}, size, true
 }
