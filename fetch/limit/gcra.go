@@ -105,18 +105,18 @@ func (g *GCRA) AllowN(now time.Time, n int) bool {
 
 // Allow admits one event now.
 func (g *GCRA) Allow() bool {
-	_, _, ok := g.reserveBy(time.Now, 0)
+	_, _, ok := g.reserveBy(time.Now(), time.Now, 0)
 	if !ok {
 		g.denied.Add(1)
 	}
 	return ok
 }
 
-// reserveBy admits one event by a clock, after a wait of at most limit. Who is held up between
-// reading the clock and this comes behind those who have read it since, and would pay for the time
-// that it lost: before anybody waits or is refused the clock is read again.
-func (g *GCRA) reserveBy(clock func() time.Time, limit time.Duration) (place int64, wait time.Duration, ok bool) {
-	if place, wait, ok = g.reserve(clock(), 1, 0); !ok {
+// reserveBy admits one event at now, which the clock has just said, after a wait of at most limit.
+// Who is held up between reading the clock and this comes behind those who have read it since, and
+// would pay for the time that it lost: before anybody waits or is refused the clock is read again.
+func (g *GCRA) reserveBy(now time.Time, clock func() time.Time, limit time.Duration) (place int64, wait time.Duration, ok bool) {
+	if place, wait, ok = g.reserve(now, 1, 0); !ok {
 		place, wait, ok = g.reserve(clock(), 1, limit)
 	}
 	return place, wait, ok
@@ -169,7 +169,7 @@ func (g *GCRA) wait(ctx context.Context, limit time.Duration) (time.Duration, er
 		limit = min(limit, d.Sub(now))
 	}
 	s := g.set.Load()
-	place, w, ok := g.reserveBy(time.Now, limit)
+	place, w, ok := g.reserveBy(now, time.Now, limit)
 	if !ok {
 		g.denied.Add(1)
 		return w, ErrRateLimited

@@ -301,7 +301,7 @@ func (k *Keyed) admit(req *http.Request, st *call.State, key string) error {
 	case ours && limit > 0:
 		wait, err = v.own.wait(req.Context(), limit)
 	case ours:
-		_, w, ok := v.own.reserveBy(st.Now, 0)
+		_, w, ok := v.own.reserveBy(now, st.Now, 0)
 		if wait = w; !ok {
 			v.own.denied.Add(1)
 			err = ErrRateLimited
