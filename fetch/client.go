@@ -17,6 +17,7 @@ import (
 	"example.com/quire/fetch/internal/call"
 	"example.com/quire/fetch/internal/meter"
 	"example.com/quire/fetch/internal/origin"
+	"example.com/quire/fetch/internal/timers"
 	"example.com/quire/fetch/limit"
 	"example.com/quire/fetch/retry"
 )
@@ -30,6 +31,7 @@ type Client struct {
 	breakers *breaker.Set
 	spender  retry.Spender
 	meter    *meter.Meter
+	timers   *timers.Queue // of the attempts; apart, since the runtime's timer may outlive the client
 
 	// The layers with a state to show; nil = none.
 	cache     *httpcache.Cache
@@ -43,7 +45,7 @@ func New(c Config) (*Client, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	cl := &Client{cfg: c.withDefaults(), meter: meter.New()}
+	cl := &Client{cfg: c.withDefaults(), meter: meter.New(), timers: new(timers.Queue)}
 	if c.BaseURL != "" {
 		u, err := url.Parse(c.BaseURL)
 		if err != nil {
@@ -360,6 +362,7 @@ func (c *Client) HTTP() *http.Client {
 // deadlines.
 func (c *Client) Close(ctx context.Context) error {
 	c.closed.Store(true)
+	c.timers.Close()
 	var err error
 	if c.cache != nil {
 		err = c.cache.Close(ctx)

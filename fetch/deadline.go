@@ -13,17 +13,19 @@ import (
 	"time"
 
 	"example.com/quire/fetch/internal/call"
+	"example.com/quire/fetch/internal/timers"
 )
 
 // deadline bounds an attempt until its headers, and its body by the total deadline and by silence.
 //
 // All three share one context and one timer. The context is cancelled with the reason as its cause.
-// Both are made only when the transport asks for the context's channel or its error, since nobody
-// else can be told; the timer is set anew when the phase changes. They live until the body is read
-// to its end or closed: a context released with the headers would cut the body off, one never
-// released would leak.
+// It is made, and the timer set, only when the transport asks for the context's channel or its
+// error, since nobody else can be told; the timer is set anew when the phase changes. They live
+// until the body is read to its end or closed: a context released with the headers would cut the
+// body off, one never released would leak.
 type deadline struct {
 	next    http.RoundTripper
+	timers  *timers.Queue
 	attempt time.Duration // 0 = none
 	idle    time.Duration
 	split   bool
@@ -53,7 +55,11 @@ func (d *deadline) RoundTrip(req *http.Request) (*http.Response, error) {
 		return d.next.RoundTrip(req)
 	}
 	a := take(st, takenAttempt, func(f *frame) *attempt { return &f.wire.attempt })
-	a.ctx.Parent, a.start, a.idle = req.Context(), try.Start, d.idle
+	if q := d.timers.For(try.Start); q != d.timers {
+		own := *d
+		own.timers, d = q, &own
+	}
+	a.of, a.ctx.Parent, a.start = d, req.Context(), try.Start
 	if !st.End.IsZero() {
 		a.end = max(st.End.Sub(a.start), 1)
 	}
@@ -108,10 +114,10 @@ func (d *deadline) headers(st *call.State, try call.Try, left time.Duration) (ti
 // attempt is the request, the context, the timer and the body of one attempt. Its times count from
 // its start; 0 = none.
 type attempt struct {
+	of    *deadline
 	req   http.Request
 	ctx   call.Lazy
 	start time.Time
-	idle  time.Duration
 	end   time.Duration // total
 	rc    io.ReadCloser
 
@@ -122,10 +128,10 @@ type attempt struct {
 	armed atomic.Int64
 
 	mu    sync.Mutex
-	timer *time.Timer
+	timer timers.Timer
+	seen  atomic.Uint32
 	cause reason // what it struck for
 	done  bool
-	seen  atomic.Uint32
 }
 
 // What is seen of an attempt.
@@ -218,17 +224,17 @@ func (a *attempt) arm() {
 	if at == 0 || a.done || a.cause != 0 {
 		return
 	}
-	left := at - time.Since(a.start)
-	if left <= 0 { // whoever looks only now shall see it
+	if time.Since(a.start) >= at { // whoever looks only now shall see it
 		a.over(why)
 		return
 	}
+	a.set(at)
+}
+
+// set sets the timer. With the lock held.
+func (a *attempt) set(at time.Duration) {
 	a.armed.Store(int64(at))
-	if a.timer == nil {
-		a.timer = time.AfterFunc(left, a.strike)
-	} else {
-		a.timer.Reset(left)
-	}
+	a.of.timers.Set(&a.timer, a, a.start.Add(at))
 }
 
 // over ends the context for a reason. With the lock held.
@@ -237,7 +243,8 @@ func (a *attempt) over(why reason) {
 	a.ctx.Cancel(why.err())
 }
 
-func (a *attempt) strike() {
+// Strike implements timers.Striker.
+func (a *attempt) Strike() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.armed.Store(0)
@@ -245,9 +252,8 @@ func (a *attempt) strike() {
 	if a.done || at == 0 || a.cause != 0 {
 		return
 	}
-	if left := at - time.Since(a.start); left > 0 {
-		a.armed.Store(int64(at))
-		a.timer.Reset(left)
+	if time.Since(a.start) < at {
+		a.set(at)
 		return
 	}
 	a.over(why)
@@ -257,7 +263,7 @@ func (a *attempt) strike() {
 func (a *attempt) stopped() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if at, why := a.dueAt(); at != 0 && a.cause == 0 && a.timer == nil && time.Since(a.start) >= at {
+	if at, why := a.dueAt(); at != 0 && a.cause == 0 && a.seen.Load()&watched == 0 && time.Since(a.start) >= at {
 		a.over(why)
 	}
 	a.due.Store(0)
@@ -269,8 +275,8 @@ func (a *attempt) release() {
 	a.mu.Lock()
 	again := a.done
 	a.done = true
-	if a.timer != nil && !again {
-		a.timer.Stop()
+	if !again && a.seen.Load()&watched != 0 {
+		a.of.timers.Stop(&a.timer)
 	}
 	a.mu.Unlock()
 	if !again {
@@ -310,7 +316,6 @@ func (a *attempt) body(resp *http.Response) {
 	if w, ok := resp.Body.(io.ReadWriteCloser); ok && resp.StatusCode == http.StatusSwitchingProtocols {
 		// From here on it is a connection of another protocol; no deadline of ours has a meaning
 		// there.
-		a.end, a.idle = 0, 0
 		resp.Body = switched{a, w}
 		return
 	}
@@ -323,27 +328,32 @@ func (a *attempt) body(resp *http.Response) {
 // Read reads the body. Silence is measured while a Read waits; a caller that takes its time between
 // two is not silence.
 func (a *attempt) Read(p []byte) (int, error) {
-	if a.idle > 0 && a.seen.Or(reading)&watched != 0 {
+	idle := a.of.idle > 0
+	if idle && a.seen.Or(reading)&watched != 0 {
 		a.untilSilence()
 	}
 	n, err := a.rc.Read(p)
-	switch err {
-	case nil:
-		if a.idle > 0 && a.seen.And(^reading)&watched != 0 {
-			a.until(a.end, totalTime)
-		}
-	case io.EOF: //nolint:errorlint // a reader says it so
-		a.release()
-	default:
-		err = a.explain(err)
-		a.release()
+	if err != nil {
+		return n, a.ended(err)
 	}
-	return n, err
+	if idle && a.seen.And(^reading)&watched != 0 {
+		a.until(a.end, totalTime)
+	}
+	return n, nil
+}
+
+// ended ends the attempt by the error of a Read, and returns what its caller gets.
+func (a *attempt) ended(err error) error {
+	if err != io.EOF { //nolint:errorlint // a reader says it so
+		err = a.explain(err)
+	}
+	a.release()
+	return err
 }
 
 // untilSilence sets the timer for a Read that begins.
 func (a *attempt) untilSilence() {
-	at, why := time.Since(a.start)+a.idle, silence
+	at, why := time.Since(a.start)+a.of.idle, silence
 	if a.end > 0 && a.end <= at {
 		at, why = a.end, totalTime
 	}
@@ -361,6 +371,14 @@ func (a *attempt) Close() error {
 type switched struct {
 	*attempt
 	w io.Writer
+}
+
+func (s switched) Read(p []byte) (int, error) {
+	n, err := s.rc.Read(p)
+	if err != nil {
+		err = s.ended(err)
+	}
+	return n, err
 }
 
 func (s switched) Write(p []byte) (int, error) { return s.w.Write(p) }

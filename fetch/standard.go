@@ -61,7 +61,7 @@ func (c *Client) assemble() error {
 		layers = append(layers, c.breakers.Layer)
 	}
 	layers = append(layers, func(next http.RoundTripper) http.RoundTripper {
-		d := &deadline{next: next, attempt: cfg.Attempt, idle: cfg.BodyIdle, split: cfg.Split, send: send}
+		d := &deadline{next: next, timers: c.timers, attempt: cfg.Attempt, idle: cfg.BodyIdle, split: cfg.Split, send: send}
 		if cfg.Off&OffDeadlines != 0 {
 			d.off = true
 		}
@@ -70,7 +70,7 @@ func (c *Client) assemble() error {
 	layers = append(layers, cfg.PerAttempt...)
 	if cfg.Off&OffDrain == 0 {
 		layers = append(layers, func(next http.RoundTripper) http.RoundTripper {
-			return &drain{next: next, most: body.Bounds{Bytes: cfg.Drain.MaxBytes, Wait: cfg.Drain.Wait}}
+			return &drain{next: next, most: body.Bounds{Bytes: cfg.Drain.MaxBytes, Wait: cfg.Drain.Wait, Timers: c.timers}}
 		})
 	}
 	c.stack = Stack(base, layers...)

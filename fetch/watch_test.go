@@ -141,3 +141,87 @@ func TestContextIsLookedAtWhileTheBodyIsRead(t *testing.T) {
 		wg.Wait()
 	}
 }
+
+// hanging is a transport that waits for the end of the request's context.
+func hanging(req *http.Request) (*http.Response, error) {
+	<-req.Context().Done()
+	return nil, context.Cause(req.Context())
+}
+
+// A client serves bubbles of testing/synctest one after the other, each with a clock of its own that
+// begins anew, and those outside before and after: what was set for one is not waited for by another.
+func TestDeadlinesHoldInOneBubbleAfterTheOther(t *testing.T) {
+	quick := false
+	c := client(t, Config{Attempt: 2 * time.Second, Off: OffRetry | OffBreaker, Base: roundTrip(func(req *http.Request) (*http.Response, error) {
+		if quick {
+			_ = req.Context().Done() // a timer is set, and taken out
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
+		}
+		return hanging(req)
+	})})
+	get := func(ctx context.Context) error {
+		resp, err := c.Get(ctx, "http://a.example/")
+		discard(t, resp)
+		return err
+	}
+	outside := func() {
+		if err := get(With(t.Context(), Overrides{Attempt: 10 * time.Millisecond})); !errors.Is(err, ErrAttemptTimeout) {
+			t.Errorf("outside: got %v", err)
+		}
+	}
+	outside()
+	for range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			for _, quick = range []bool{true, false} {
+				start := time.Now()
+				if err := get(t.Context()); quick != (err == nil) || !quick && (!errors.Is(err, ErrAttemptTimeout) || time.Since(start) != 2*time.Second) {
+					t.Errorf("quick %t: got %v after %v", quick, err, time.Since(start))
+				}
+			}
+		})
+	}
+	outside()
+}
+
+// Nothing is kept of an attempt that ended, however it did.
+func TestTimersOfEndedAttemptsAreGone(t *testing.T) {
+	var body io.ReadCloser
+	c := client(t, Config{Off: OffRetry | OffBreaker, Base: roundTrip(func(req *http.Request) (*http.Response, error) {
+		_ = req.Context().Done()
+		if body == nil {
+			return nil, errors.New("failed")
+		}
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: body, ContentLength: -1, Request: req}, nil
+	})})
+	bytes := func(n int) readFunc {
+		return func(p []byte) (int, error) {
+			if n--; n < 0 {
+				return 0, io.EOF
+			}
+			return copy(p, "x"), nil
+		}
+	}
+	for name, b := range map[string]io.ReadCloser{
+		"an error": nil, "no body": http.NoBody, "a body": bytes(3), "a broken body": readFunc(func([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }),
+	} {
+		for _, read := range []bool{true, false} {
+			body = b
+			resp, err := c.Get(t.Context(), "http://a.example/")
+			if (err == nil) != (b != nil) {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if read && resp != nil {
+				_, _ = io.Copy(io.Discard, resp.Body)
+			} else if n := c.timers.Len(); resp != nil && b != http.NoBody && n != 1 {
+				t.Errorf("%s: %d timers before the end", name, n)
+			}
+			if !read {
+				discard(t, resp)
+			}
+			if n := c.timers.Len(); n != 0 {
+				t.Errorf("%s, read %t: %d timers are left", name, read, n)
+			}
+			discard(t, resp)
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"example.com/quire/fetch/internal/timers"
 )
 
 // What a response that is thrown away may still cost.
@@ -30,8 +32,9 @@ func Discard(rc io.ReadCloser) {
 
 // Bounds are what closing a body early may cost.
 type Bounds struct {
-	Bytes int64
-	Wait  time.Duration
+	Bytes  int64
+	Wait   time.Duration
+	Timers *timers.Queue // by which it is measured; nil = a timer for each
 }
 
 // Drained is a response body that is wrapped so that closing it early reads a small rest first.
@@ -41,10 +44,13 @@ type Drained struct {
 	most *Bounds
 
 	mu      sync.Mutex
+	timer   timers.Timer
 	reading bool
 	ended   bool // EOF or an error was seen: nothing left to drain
 	closed  bool
-	once    sync.Once
+
+	shut    bool       // rc is closed, with err
+	closing sync.Mutex // guards those two
 	err     error
 }
 
@@ -78,16 +84,28 @@ func (d *Drained) Close() error {
 	d.closed = true
 	d.mu.Unlock()
 	if !skip {
-		// The timer's Close ends a Read that takes too long.
-		t := time.AfterFunc(d.most.Wait, d.close)
+		now := time.Now()
+		queue := d.most.Timers.For(now)
+		queue.Set(&d.timer, d, now.Add(d.most.Wait))
 		empty(d.rc, d.most.Bytes)
-		t.Stop()
+		queue.Stop(&d.timer)
 	}
 	d.close()
 	return d.err
 }
 
-func (d *Drained) close() { d.once.Do(func() { d.err = d.rc.Close() }) }
+// Strike ends a Read that takes too long, by closing beside it. How long that takes, others do not
+// wait for.
+func (d *Drained) Strike() { go d.close() }
+
+// close closes once, and returns when that is done.
+func (d *Drained) close() {
+	d.closing.Lock()
+	defer d.closing.Unlock()
+	if !d.shut {
+		d.shut, d.err = true, d.rc.Close()
+	}
+}
 
 // empty reads r to its end, or until there were more bytes than these.
 func empty(r io.Reader, most int64) {

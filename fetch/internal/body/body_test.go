@@ -96,7 +96,7 @@ func TestDrained(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStream(c.text, c.end)
 				d := new(Drained)
-				d.Wrap(s, c.length, &Bounds{limit, time.Millisecond})
+				d.Wrap(s, c.length, &Bounds{Bytes: limit, Wait: time.Millisecond})
 				if _, err := io.ReadFull(d, make([]byte, c.read)); err != nil {
 					t.Fatal(err)
 				}
@@ -118,7 +118,7 @@ func TestDrainedCloseEndsARead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStream("", false)
 		d := new(Drained)
-		d.Wrap(s, -1, &Bounds{100, time.Hour})
+		d.Wrap(s, -1, &Bounds{Bytes: 100, Wait: time.Hour})
 		var err error
 		done := make(chan struct{})
 		go func() {
@@ -140,7 +140,7 @@ func TestDrainedCloseEndsARead(t *testing.T) {
 func TestDrainedAfterTheEnd(t *testing.T) {
 	s := newStream("x", true)
 	d := new(Drained)
-	d.Wrap(s, 1, &Bounds{100, time.Hour})
+	d.Wrap(s, 1, &Bounds{Bytes: 100, Wait: time.Hour})
 	if _, err := io.ReadAll(d); err != nil {
 		t.Fatal(err)
 	}
