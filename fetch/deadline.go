@@ -158,6 +158,12 @@ func (a *attempt) Err() error {
 // Value implements context.Context.
 func (a *attempt) Value(key any) any { return a.ctx.Value(key) }
 
+// AfterFunc is for package context (see call.Lazy).
+func (a *attempt) AfterFunc(f func()) (stop func() bool) {
+	a.watch()
+	return a.ctx.AfterFunc(f)
+}
+
 // watch sets the timer when somebody looks at the context for the first time. The silence of a Read
 // that is under way counts from here.
 func (a *attempt) watch() {
