@@ -158,6 +158,16 @@ func (a *attempt) Err() error {
 // Value implements context.Context.
 func (a *attempt) Value(key any) any { return a.ctx.Value(key) }
 
+// stateOf returns the state of the call that an attempt's request belongs to: call.From, by the
+// shortest way.
+func stateOf(req *http.Request) *call.State {
+	ctx := req.Context()
+	if a, ok := ctx.(*attempt); ok {
+		ctx = a.ctx.Parent
+	}
+	return call.From(ctx)
+}
+
 // AfterFunc is for package context (see call.Lazy).
 func (a *attempt) AfterFunc(f func()) (stop func() bool) {
 	a.watch()

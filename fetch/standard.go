@@ -250,8 +250,11 @@ func (t *transport) Describe() (name, settings string) { return "transport", t.s
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	st := call.From(req.Context())
-	if st == nil || req.URL.Scheme != "https" || !t.ForceAttemptHTTP2 {
+	if req.URL.Scheme != "https" || !t.ForceAttemptHTTP2 {
+		return t.Transport.RoundTrip(req)
+	}
+	st := stateOf(req)
+	if st == nil {
 		return t.Transport.RoundTrip(req)
 	}
 	var sent atomic.Int32
@@ -286,7 +289,7 @@ func (d *drain) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil || resp.Body == nil || resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
 		return resp, err
 	}
-	st := call.From(req.Context())
+	st := stateOf(req)
 	if st != nil && st.Off(call.OffDrain) {
 		return resp, nil
 	}

@@ -490,21 +490,25 @@ func (t *transport) wait(f *flight, req *http.Request, st *call.State, leads boo
 		over = timer.C
 	}
 	var err error
-	select {
-	case <-f.done:
-	case <-req.Context().Done():
-		err = req.Context().Err()
-	case <-over:
-		err = call.ErrTotalTimeout
+	if ended := req.Context().Done(); ended == nil && over == nil {
+		<-f.done
+	} else {
+		select {
+		case <-f.done:
+		case <-ended:
+			err = req.Context().Err()
+		case <-over:
+			err = call.ErrTotalTimeout
+		}
 	}
-	f.g.mu.Lock()
-	f.waiting--
-	last := f.waiting == 0
-	if last && err != nil {
-		f.leave()
-	}
-	f.g.mu.Unlock()
 	if err != nil {
+		f.g.mu.Lock()
+		f.waiting-- // who has the outcome is still counted: a stream is taken by one of those
+		last := f.waiting == 0
+		if last {
+			f.leave()
+		}
+		f.g.mu.Unlock()
 		if last {
 			f.cancel() // nobody wants it any more
 			select {

@@ -292,7 +292,7 @@ func (k *Keyed) admit(req *http.Request, st *call.State, key string) error {
 	if err := req.Context().Err(); err != nil {
 		return err
 	}
-	if st != nil && !st.End.IsZero() {
+	if limit > 0 && st != nil && !st.End.IsZero() {
 		limit = min(limit, max(st.End.Sub(now)-1, 0))
 	}
 	var wait time.Duration

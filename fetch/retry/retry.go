@@ -247,6 +247,9 @@ type verdict struct {
 }
 
 func (l *loop) judge(req *http.Request, resp *http.Response, a Attempt) verdict {
+	if resp != nil && l.p.Decide == nil && !Status(resp.StatusCode) {
+		return verdict{}
+	}
 	ended := req.Context().Err() != nil
 	if a.Err != nil && ended {
 		return verdict{stop: StopCancelled}
@@ -263,9 +266,6 @@ func (l *loop) judge(req *http.Request, resp *http.Response, a Attempt) verdict 
 		}
 		delay = max(delay, 0)
 	} else {
-		if resp != nil && !Status(resp.StatusCode) {
-			return verdict{}
-		}
 		var stop string
 		if delay, stop = (rules{*l.p}).decide(req, resp, a, now); stop != "" {
 			return verdict{stop: stop}
