@@ -119,10 +119,10 @@ func Problem(err error) *web.Problem {
 		return problemOf("damaged", http.StatusInternalServerError, "the stored bytes are damaged; they are not served", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return problemOf("timeout", http.StatusServiceUnavailable, "making the document took longer than this server allows", err)
-	case errors.Is(err, fs.ErrNotExist):
-		// A file of the server's own is gone. To web that would be 404, which speaks of what
-		// the client asked for.
-		return problemOf("storage", http.StatusInternalServerError, "", err)
+	case errors.Is(err, record.ErrUnavailable), errors.Is(err, fs.ErrNotExist):
+		// A file of the server's own that is gone would be 404 to web, which speaks of what the
+		// client asked for.
+		return problemOf("storage", http.StatusServiceUnavailable, "the server's storage cannot be used as it is; nothing was kept; try again", err)
 	}
 	return web.AsProblem(err)
 }

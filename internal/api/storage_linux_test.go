@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"example.com/quire/internal/disktest"
@@ -69,8 +70,8 @@ func TestUnwritableDirectory(t *testing.T) {
 	disktest.AsNobody(t, func() {
 		for number := range 3 {
 			r := h.Post("/v1/documents", "application/json", note(fmt.Sprint("new-", number)))
-			if r.Status != http.StatusInternalServerError {
-				t.Errorf("status %d\n%s", r.Status, r.Body)
+			if r.Status != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" || !strings.Contains(string(r.Body), "urn:quire:problem:storage\"") {
+				t.Errorf("status %d, %v\n%s", r.Status, r.Header, r.Body)
 			}
 		}
 	})

@@ -116,8 +116,8 @@ func TestStorageFails(t *testing.T) {
 			kind   string
 		}{
 			{record.ErrNoSpace, http.StatusInsufficientStorage, "storage-full"},
-			{os.ErrPermission, http.StatusInternalServerError, "about:blank"},
-			{os.ErrNotExist, http.StatusInternalServerError, "storage"},
+			{record.ErrUnavailable, http.StatusServiceUnavailable, "storage"},
+			{os.ErrNotExist, http.StatusServiceUnavailable, "storage"},
 			{errors.New("input/output error"), http.StatusInternalServerError, "about:blank"},
 		} {
 			f.at, f.err = at, tt.err

@@ -67,7 +67,10 @@ func TestNotReadyWithoutBlobsAndReadyWhenTheyAreBack(t *testing.T) {
 		t.Skipf("an open directory cannot be moved here: %v", err)
 	}
 	readiness(t, s.url, http.StatusServiceUnavailable)
-	c.Post("/v1/documents", "application/json", strings.Replace(hello, "world", "nobody", 1)).Want(http.StatusInternalServerError)
+	r := c.Post("/v1/documents", "application/json", strings.Replace(hello, "world", "nobody", 1)).Want(http.StatusServiceUnavailable)
+	if r.Header.Get("Retry-After") == "" || !strings.Contains(string(r.Body), "urn:quire:problem:storage\"") {
+		t.Errorf("%v\n%s", r.Header, r.Body)
+	}
 	if _, err := os.Stat(blobs); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the directory was made: %v", err)
 	}

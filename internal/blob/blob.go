@@ -124,7 +124,7 @@ func (s *Store) Create(ctx context.Context) (record.BlobWriter, error) {
 		f, err = s.layer.Create(name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("blob create: %w", full(err))
+		return nil, fmt.Errorf("blob create: %w", failed(err))
 	}
 	return &writer{store: s, name: name, file: f}, nil
 }
@@ -176,7 +176,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	}
 	n, err := w.file.Write(p)
 	if err != nil {
-		w.err = fmt.Errorf("blob write: %w", full(err))
+		w.err = fmt.Errorf("blob write: %w", failed(err))
 	}
 	w.size += int64(n)
 	return n, w.err
@@ -193,15 +193,15 @@ func (w *writer) Commit(h record.Hash) (int64, error) {
 		return 0, errors.Join(w.err, w.Abort())
 	}
 	if err := w.file.Sync(); err != nil {
-		return 0, errors.Join(fmt.Errorf("blob commit: sync: %w", full(err)), w.Abort())
+		return 0, errors.Join(fmt.Errorf("blob commit: sync: %w", failed(err)), w.Abort())
 	}
 	if err := w.file.Close(); err != nil {
 		w.done = true
-		return 0, errors.Join(fmt.Errorf("blob commit: close: %w", full(err)), w.store.layer.Remove(w.name))
+		return 0, errors.Join(fmt.Errorf("blob commit: close: %w", failed(err)), w.store.layer.Remove(w.name))
 	}
 	w.done = true
 	if err := w.store.publish(w.name, h); err != nil {
-		return 0, fmt.Errorf("blob commit: %w", full(err))
+		return 0, fmt.Errorf("blob commit: %w", failed(err))
 	}
 	return w.size, nil
 }
@@ -291,13 +291,13 @@ func (s *Store) Has(ctx context.Context, h record.Hash) (bool, error) {
 	s.want(h)
 	dir, file := fanOut(h)
 	f, err := s.layer.Open(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	if missing(err) {
 		return false, nil
 	} else if err != nil {
-		return false, fmt.Errorf("blob %s: %w", h, err)
+		return false, fmt.Errorf("blob %s: %w", h, failed(err))
 	}
 	if err := f.Close(); err != nil {
-		return false, fmt.Errorf("blob %s: %w", h, err)
+		return false, fmt.Errorf("blob %s: %w", h, failed(err))
 	}
 	s.mu.Lock()
 	_, known := s.durable[h]
@@ -306,10 +306,10 @@ func (s *Store) Has(ctx context.Context, h record.Hash) (bool, error) {
 		return true, nil
 	}
 	if err := s.makeFanOut(dir); err != nil {
-		return false, fmt.Errorf("blob %s: %w", h, full(err))
+		return false, fmt.Errorf("blob %s: %w", h, failed(err))
 	}
 	if err := s.syncEntry(dir, h); err != nil {
-		return false, fmt.Errorf("blob %s: %w", h, full(err))
+		return false, fmt.Errorf("blob %s: %w", h, failed(err))
 	}
 	return true, nil
 }

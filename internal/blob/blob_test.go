@@ -191,6 +191,33 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// A directory that is deleted says nothing of the blobs it had; once it is there again, they are
+// known to be lost.
+func TestDirectoryThatIsDeleted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "blobs")
+	s := open(t, dir)
+	h := blobtest.Put(t, s, []byte("kept before"))
+	if err := os.RemoveAll(dir); err != nil {
+		t.Skipf("an open directory cannot be deleted here: %v", err)
+	}
+	if _, err := s.Open(t.Context(), h); !errors.Is(err, record.ErrUnavailable) || errors.Is(err, record.ErrNotFound) {
+		t.Errorf("open: %v", err)
+	}
+	if has, err := s.Has(t.Context(), h); has || !errors.Is(err, record.ErrUnavailable) {
+		t.Errorf("has: %v, %v", has, err)
+	}
+	if _, err := keep(t.Context(), s, []byte("new")); !errors.Is(err, record.ErrUnavailable) {
+		t.Errorf("commit: %v", err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open(t.Context(), h); !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("open in a new directory: %v", err)
+	}
+	blobtest.Put(t, s, []byte("new"))
+}
+
 // A link inside the directory that leads out of it is not followed.
 func TestLinksDoNotLeadOut(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -69,7 +69,7 @@ func TestUnwritableDirectory(t *testing.T) {
 	}
 	chmod(0o555)
 	disktest.AsNobody(t, func() {
-		if _, err := keep(t.Context(), s, []byte("new")); !errors.Is(err, fs.ErrPermission) {
+		if _, err := keep(t.Context(), s, []byte("new")); !errors.Is(err, fs.ErrPermission) || !errors.Is(err, record.ErrUnavailable) {
 			t.Errorf("commit: %v, want permission denied", err)
 		}
 		// A new store in a directory that nobody may write to.
@@ -85,4 +85,26 @@ func TestUnwritableDirectory(t *testing.T) {
 	if got, err := blobtest.Get(t, s, kept); err != nil || string(got) != "kept before" {
 		t.Errorf("the blob from before: %v", err)
 	}
+}
+
+// A file system that becomes read-only, as one does after errors of its disk, and is mended.
+func TestReadOnlyFileSystem(t *testing.T) {
+	dir := disktest.Small(t, 256<<10)
+	s := open(t, dir)
+	kept := blobtest.Put(t, s, []byte("kept before"))
+	remount := func(flags uintptr) {
+		t.Helper()
+		if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|flags, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remount(syscall.MS_RDONLY)
+	if _, err := keep(t.Context(), s, []byte("new")); !errors.Is(err, syscall.EROFS) || !errors.Is(err, record.ErrUnavailable) {
+		t.Errorf("commit: %v, want a read-only file system", err)
+	}
+	if got, err := blobtest.Get(t, s, kept); err != nil || string(got) != "kept before" {
+		t.Errorf("the blob from before: %v", err)
+	}
+	remount(0)
+	blobtest.Put(t, s, []byte("new"))
 }

@@ -98,14 +98,19 @@ type rootLayer struct {
 	info os.FileInfo // of root
 }
 
-// do calls f, and again when the directory turns out to be another one now.
+// do calls f, and again when the directory turns out to be another one now. Without a directory
+// the error is record.ErrUnavailable: nothing is known of what it had.
 func (l *rootLayer) do(f func(*os.Root) error) error {
 	l.mu.RLock()
 	root := l.root
 	l.mu.RUnlock()
 	err := f(root)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, os.ErrClosed) {
-		if now, gone := l.current(); gone == nil && now != root {
+		now, gone := l.current()
+		switch {
+		case gone != nil:
+			return failed(gone)
+		case now != root:
 			return f(now)
 		}
 	}
@@ -231,10 +236,19 @@ func (f rootFile) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// full makes an error of a full disk or quota one that is record.ErrNoSpace too.
-func full(err error) error {
-	if err != nil && isFull(err) {
+// failed makes an error of the file system one that is record.ErrNoSpace too, where a disk or a
+// quota is full, or else record.ErrUnavailable.
+func failed(err error) error {
+	switch {
+	case err == nil || errors.Is(err, record.ErrDamaged) || errors.Is(err, record.ErrUnavailable):
+		return err
+	case isFull(err):
 		return fmt.Errorf("%w: %w", record.ErrNoSpace, err)
 	}
-	return err
+	return fmt.Errorf("%w: %w", record.ErrUnavailable, err)
+}
+
+// missing reports whether a name is not in the directory, which itself is there.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) && !errors.Is(err, record.ErrUnavailable)
 }

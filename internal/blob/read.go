@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
-	"io/fs"
 	"sync"
 
 	"example.com/quire/internal/record"
@@ -35,14 +34,14 @@ func (s *Store) Open(ctx context.Context, h record.Hash) (record.Blob, error) {
 func (s *Store) open(h record.Hash) (*reader, error) {
 	_, file := fanOut(h)
 	f, err := s.layer.Open(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	if missing(err) {
 		return nil, fmt.Errorf("blob %s: %w", h, record.ErrNotFound)
 	} else if err != nil {
-		return nil, fmt.Errorf("blob %s: %w", h, err)
+		return nil, fmt.Errorf("blob %s: %w", h, failed(err))
 	}
 	b, err := s.check(f, h)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("blob %s: %w", h, err), f.Close())
+		return nil, errors.Join(fmt.Errorf("blob %s: %w", h, failed(err)), f.Close())
 	}
 	return b, nil
 }

@@ -22,6 +22,10 @@ var (
 	ErrOverload = errors.New("too many documents at once")
 	// ErrNoSpace: the storage is full. Nothing half-written stays behind.
 	ErrNoSpace = errors.New("no space left in storage")
+	// ErrUnavailable: the storage cannot be used as it is: its directory is gone or may not be
+	// written to, or its disk fails. Nothing half-written stays behind, and the same request may
+	// be made again once that is mended.
+	ErrUnavailable = errors.New("storage cannot be used")
 )
 
 // MissingError is an ErrNotFound for what a request calls by its name.

@@ -81,7 +81,8 @@ type Blob interface {
 	Size() int64
 }
 
-// Blobs keeps bytes under their hash.
+// Blobs keeps bytes under their hash. Where the storage itself fails, errors are ErrNoSpace or
+// ErrUnavailable.
 type Blobs interface {
 	Create(ctx context.Context) (BlobWriter, error)
 	// Open returns ErrNotFound for a blob that is not there and ErrDamaged for
@@ -91,7 +92,8 @@ type Blobs interface {
 	Has(ctx context.Context, h Hash) (bool, error)
 }
 
-// Documents keeps documents with their receipts.
+// Documents keeps documents with their receipts. Where the storage itself fails, errors are
+// ErrBusy, ErrNoSpace or ErrUnavailable.
 type Documents interface {
 	// Save keeps a document with its receipt and, when report is not "", files it
 	// as File does, all in one transaction that is durable when Save returns nil.

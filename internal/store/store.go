@@ -179,13 +179,18 @@ func connect(file, mode string, pragmas ...string) (*sql.DB, error) {
 
 // Result codes, https://www.sqlite.org/rescode.html.
 const (
-	sqliteBusy   = 5
-	sqliteLocked = 6
-	sqliteFull   = 13
+	sqlitePerm     = 3
+	sqliteBusy     = 5
+	sqliteLocked   = 6
+	sqliteReadOnly = 8
+	sqliteIOErr    = 10
+	sqliteFull     = 13
+	sqliteCantOpen = 14
 )
 
-// known makes an error of a full disk one that is record.ErrNoSpace too, and one of a database
-// that another process holds record.ErrBusy.
+// known makes an error of a full disk one that is record.ErrNoSpace too, one of a database that
+// another process holds record.ErrBusy, and one of files that cannot be used
+// record.ErrUnavailable.
 func known(err error) error {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -196,6 +201,8 @@ func known(err error) error {
 		return fmt.Errorf("%w: %w", record.ErrNoSpace, err)
 	case sqliteBusy, sqliteLocked:
 		return fmt.Errorf("%w: %w", record.ErrBusy, err)
+	case sqlitePerm, sqliteReadOnly, sqliteIOErr, sqliteCantOpen:
+		return fmt.Errorf("%w: %w", record.ErrUnavailable, err)
 	}
 	return err
 }
