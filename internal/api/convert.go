@@ -170,8 +170,11 @@ func (a *API) convert(c *web.Context, p convertedPage, name, kind string, draw f
 		})
 	}
 	file, err := draw(c.Context(), s)
+	if errors.Is(err, htmlpdf.ErrBusy) {
+		return fmt.Errorf("%w (%w)", err, web.ErrBusy) // which web does not take for a fault
+	}
 	if err != nil {
-		return ConversionProblem(err)
+		return err
 	}
 	summary, err := json.Marshal(struct {
 		Bytes   int      `json:"bytes"`
@@ -189,16 +192,14 @@ func (a *API) convert(c *web.Context, p convertedPage, name, kind string, draw f
 
 var errAddress = errors.New("pages are not read from there")
 
-// ConversionProblem tells why a page was not converted. What a network said stays in the log.
-func ConversionProblem(err error) error {
+// conversionProblem tells why a page was not converted; nil for errors of something else. What a
+// network said stays in the log.
+func conversionProblem(err error) *web.Problem {
 	if e, ok := errors.AsType[*htmlpdf.OptionError](err); ok {
 		field := memberOf(e.Field)
 		p := problem("request", http.StatusBadRequest, err, members{"field": field, "got": e.Got, "want": e.Want})
 		p.Detail = fmt.Sprintf("%s is %s: want %s", field, e.Got, e.Want)
 		return p
-	}
-	if errors.Is(err, htmlpdf.ErrBusy) {
-		return fmt.Errorf("%w: %w", web.ErrBusy, err)
 	}
 	if e, ok := errors.AsType[*htmlpdf.LimitError](err); ok {
 		if e.Name == "Time" {
@@ -212,7 +213,7 @@ func ConversionProblem(err error) error {
 	case errors.Is(err, htmlpdf.ErrBrowser), errors.Is(err, htmlpdf.ErrClosed):
 		return problemOf("browser", http.StatusServiceUnavailable, "the browser that converts HTML failed; try again", err)
 	}
-	return err
+	return nil
 }
 
 // memberOf is the member of a request that sets a field of htmlpdf.

@@ -164,7 +164,7 @@ func TestFailedConversionsAreProblems(t *testing.T) {
 		"page":             {fmt.Errorf("%w: dial tcp 10.0.0.7:80", htmlpdf.ErrPage), 502, "page"},
 		"option":           {&htmlpdf.OptionError{Field: "CSSPageSize", Got: "9", Want: "true"}, 400, "request"},
 	} {
-		p := api.Problem(api.ConversionProblem(c.err))
+		p := api.Problem(c.err)
 		if p.Status != c.status || p.Type != "urn:quire:problem:"+c.kind || p.Title == "" {
 			t.Errorf("%s: %d %s %q", name, p.Status, p.Type, p.Title)
 		}
@@ -175,8 +175,8 @@ func TestFailedConversionsAreProblems(t *testing.T) {
 			t.Errorf("%s: field %v, %s", name, p.Ext["field"], p.Detail)
 		}
 	}
-	if err := api.ConversionProblem(context.Canceled); !errors.Is(err, context.Canceled) {
-		t.Errorf("the end of the request: %v", err)
+	if p := api.Problem(context.Canceled); p.Type != "" || !errors.Is(p, context.Canceled) {
+		t.Errorf("the end of the request: %s, %v", p.Type, p)
 	}
 }
 
@@ -265,7 +265,7 @@ func TestConversionsAreTheSameThreeWays(t *testing.T) {
 				flag = member
 			}
 			wantMembers, wantFlags = append(wantMembers, member), append(wantFlags, flag)
-			fault := api.Problem(api.ConversionProblem(&htmlpdf.OptionError{Field: f.Name}))
+			fault := api.Problem(&htmlpdf.OptionError{Field: f.Name})
 			if got := fault.Ext["field"]; got != member {
 				t.Errorf("%s: faults of %s name %v, want %s", name, f.Name, got, member)
 			}

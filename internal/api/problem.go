@@ -11,6 +11,7 @@ import (
 
 	"example.com/quire/internal/record"
 	"example.com/quire/internal/strictjson"
+	"example.com/quire/pdf/htmlpdf"
 	"example.com/quire/web"
 )
 
@@ -66,7 +67,7 @@ func problemTitle(kind string) string {
 // Members beside RFC 9457's: field, got, want, nearest, line, column, path, file, code; and
 // problems, the whole list, when there are several.
 func Problem(err error) *web.Problem {
-	if errors.Is(err, record.ErrOverload) || errors.Is(err, web.ErrBusy) {
+	if errors.Is(err, record.ErrOverload) || errors.Is(err, web.ErrBusy) || errors.Is(err, htmlpdf.ErrBusy) {
 		return problemOf("busy", http.StatusServiceUnavailable, "the server does as much at once as it can; try again", err)
 	}
 	if p, ok := errors.AsType[*web.Problem](err); ok {
@@ -107,6 +108,9 @@ func Problem(err error) *web.Problem {
 			m["nearest"] = named.Nearest
 		}
 		return problem("not-found", http.StatusNotFound, e, m)
+	}
+	if p := conversionProblem(err); p != nil {
+		return p
 	}
 	switch {
 	case errors.Is(err, record.ErrNotFound):
