@@ -624,7 +624,7 @@ func (noType) MediaTypes() []string { return nil }
 
 func TestCodecWithoutMediaTypeIsRefused(t *testing.T) {
 	_, err := web.New(web.Options{Codecs: []web.Codec{noType{}}})
-	if e, ok := errors.AsType[*web.ConfigError](err); !ok || e.Field != "Options.Codecs" {
+	if e, ok := errors.AsType[*web.ConfigError](err); !ok || e.Field != "Options.Codecs[0]" || e.Got != "no media type" {
 		t.Errorf("%v", err)
 	}
 }

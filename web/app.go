@@ -160,10 +160,10 @@ func New(o Options) (*App, error) {
 	a.flights.epoch = time.Now()
 	a.plans.File = reflect.TypeFor[*Upload]()
 	a.offers = []string{mediaJSON, mediaXML}
-	for _, c := range o.Codecs {
+	for i, c := range o.Codecs {
 		known := newCodec(c)
 		if len(known.types) == 0 {
-			return nil, &ConfigError{Field: "Options.Codecs", Got: fmt.Sprintf("%T without a media type", c), Want: "at least one"}
+			return nil, &ConfigError{Field: fmt.Sprintf("Options.Codecs[%d]", i), Got: "no media type", Want: "at least one"}
 		}
 		a.codecs = append(a.codecs, known)
 		a.offers = append(a.offers, known.types[0])

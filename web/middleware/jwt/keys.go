@@ -1,6 +1,7 @@
 package jwt
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/rsa"
@@ -64,7 +65,7 @@ func checkKey(field, algorithm string, key any) error {
 		return &web.ConfigError{Field: field + ".Algorithm", Got: algorithm, Want: "HS, RS, PS or ES with 256, 384 or 512, or EdDSA"}
 	}
 	bad := func(want string) error {
-		return &web.ConfigError{Field: field + ".Key", Got: fmt.Sprintf("%T", key), Want: want} // never the key itself
+		return &web.ConfigError{Field: field + ".Key", Got: describe(key), Want: want}
 	}
 	switch kind {
 	case "HS":
@@ -85,6 +86,25 @@ func checkKey(field, algorithm string, key any) error {
 		}
 	}
 	return nil
+}
+
+// describe says what kind of key it is, never the key itself.
+func describe(key any) string {
+	switch k := key.(type) {
+	case nil:
+		return "nothing"
+	case []byte:
+		return fmt.Sprintf("a []byte of %d bytes", len(k))
+	case *rsa.PublicKey:
+		return "an RSA key"
+	case *ecdsa.PublicKey:
+		return "an ECDSA key"
+	case ed25519.PublicKey:
+		return "an Ed25519 key"
+	case crypto.Signer:
+		return "a private key"
+	}
+	return "a key of another kind"
 }
 
 // strict is the method as its standard has it: the salt of PS is as long as the hash (RFC 7518,
