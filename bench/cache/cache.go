@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 
@@ -17,7 +18,10 @@ import (
 const seed = 14
 
 // Suite returns the rows.
-func Suite() harness.Suite {
+func Suite() harness.Suite { return suite(1_000_000) }
+
+// suite returns the rows, those of a million keys or entries with so many.
+func suite(many int) harness.Suite {
 	allocs := func(n float64) harness.Goal { return harness.Goal{Of: harness.Allocs, AtMost: n} }
 	against := func(name string, atMost float64) harness.Goal { return harness.Goal{Against: name, AtMost: atMost} }
 	return harness.Suite{
@@ -45,7 +49,7 @@ func Suite() harness.Suite {
 			row("set-in-place", "a write in place", "a write of one of 1,000 keys that are held", writes(setters(thousand, small)...), against("otter", 1.4), allocs(1)),
 			row("set-unique", "a write of a new key", "a write of a key that was made by fmt.Sprintf, when the cache is full", writes(inserters()...), against("naive", 0.85), against("golang-lru-expirable", 0.8), allocs(5)),
 			two(row("set-unique-2", "a write of a new key, by two", "a write of a key that was made by fmt.Sprintf, when the cache is full, by two goroutines", inTwo(writes(inserters()...)), against("golang-lru-expirable", 0.6))),
-			eight(row("memory", "a million entries", "a collection of the runtime while a cache holds what it keeps of a million entries with 16 to 255 bytes; the output is the resident memory for 1,000 bytes of its bound", memory(),
+			eight(row("memory", "a million entries", "a collection of the runtime while a cache holds what it keeps of a million entries with 16 to 255 bytes; the output is the resident memory for 1,000 bytes of its bound", memory(many),
 				harness.Goal{Of: harness.Output, AtMost: 1100, Obstacle: "Most of what is beyond the bound is pages of the heap that evicted entries of other sizes left half empty, and the runtime's own; the live heap is near the bound."})),
 			row("redis-local", "a hit with Redis attached", "a look-up of one of 1,000 keys that the process holds", hits(attached(), named(quire(thousand, small), "alone"), rueidisCached(), goRedis()),
 				against("alone", 1.05), against("rueidis-docache", 0.25), against("go-redis", 0.25), allocs(0)),
@@ -182,10 +186,7 @@ type keys struct {
 	picks []int32 // a power of two; they repeat after it
 }
 
-const (
-	thousand = 1000
-	many     = 1_000_000
-)
+const thousand = 1000
 
 // keysOf makes n keys, asked for evenly if they are few, by zipf 0.99 if many.
 func keysOf(n int) *keys {
@@ -197,7 +198,7 @@ func keysOf(n int) *keys {
 	pick := func() int { return rng.IntN(n) }
 	if n > thousand {
 		pick = zipf(rng, n, 0.99)
-		k.picks = make([]int32, 1<<20) // not of those alone that the processor's caches hold
+		k.picks = make([]int32, 1<<bits.Len(uint(n-1))) // not of those alone that the processor's caches hold
 	}
 	for i := range k.picks {
 		k.picks[i] = int32(pick()) //nolint:gosec // at most a million

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -15,12 +16,6 @@ import (
 	"example.com/quire/cache"
 )
 
-const (
-	mixed = 1_000_000
-	// bounded is such that the caches that count bytes may have 256 MiB.
-	bounded = 1 << 17
-)
-
 // mixedKey and mixedValue are entry i: a value of 16 to 255 bytes.
 func mixedKey(i int) string { return fmt.Sprint("posts/", i) }
 
@@ -30,11 +25,13 @@ func mixedValue(i int) []byte {
 	return b
 }
 
-// memory is of contestants to which a million entries of many sizes were given. The operation is a
+// memory is of contestants to which so many entries of many sizes were given. The operation is a
 // collection while what they keep of it is held. What a process grew by, without what it could give
 // back, is told for each entry; for 1,000 bytes of the bound, where there is one, it is the size of
 // an output.
-func memory() []contestant {
+func memory(mixed int) []contestant {
+	// Of a million entries, the caches that count bytes may have 256 MiB.
+	bounded := 1 << (bits.Len(uint(mixed)) - 3)
 	type opened struct {
 		set   func(string, []byte)
 		get   func(string) ([]byte, bool)
