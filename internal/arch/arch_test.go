@@ -1,5 +1,3 @@
-//go:build !race
-
 package arch_test
 
 import (
@@ -20,9 +18,6 @@ import (
 	"strings"
 	"testing"
 )
-
-// The rules judge source and types with one goroutine, which takes ten times as long under the
-// race detector: they run without it.
 
 // TestImportRules lists every broken rule of the tree at once.
 func TestImportRules(t *testing.T) {
@@ -166,7 +161,8 @@ func readLeaves(t *testing.T, name string) map[string][]string {
 }
 
 // load reads every package of the module with its types, which come from the compiler's export
-// data: that of a build like the test's own, which is there already.
+// data: that of a build with the flags of GOFLAGS, which is there already in a run of the whole
+// suite.
 func load(t *testing.T) ([]pkg, *token.FileSet, types.Importer) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-export", "-json=ImportPath,Name,Dir,GoFiles,Imports,Export,Standard,Module", "./...")
