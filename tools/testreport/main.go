@@ -1,7 +1,7 @@
 // Command testreport runs the module's tests and judges what they showed.
 //
 //	testreport run      run every test with the race detector, keep its events in -dir
-//	testreport cover    run every test with coverage; fail a library below its threshold
+//	testreport cover    run the libraries' tests with coverage; fail a library below its threshold
 //	testreport status   fail when a row that docs/*-status.md calls done is not proved by a test that passed in the last run
 //
 // It exists because three questions need the same run: did everything pass, which outside

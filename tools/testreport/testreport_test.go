@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -166,6 +167,18 @@ func TestGroups(t *testing.T) {
 	started := []string{module + "/web", module + "/internal/app", module + "/pdf/cos", module + "/pdf"}
 	if slices.SortFunc(started, inOrder); started[0] != module+"/pdf" || started[3] != module+"/web" {
 		t.Errorf("started in the order %q", started)
+	}
+}
+
+func TestFlagsAreAddedToGOFLAGSAsWholes(t *testing.T) {
+	flags := []string{withRace, "-gcflags=all=-race=false -l"}
+	if got, want := withFlags("-trimpath", flags), "-trimpath '-tags=race' '-gcflags=all=-race=false -l'"; got != want {
+		t.Errorf("GOFLAGS %q, want %q", got, want)
+	}
+	t.Setenv("GOFLAGS", withFlags("", flags))
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{context.BuildTags}}", "fmt").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "race") {
+		t.Errorf("go list says %q, %v", out, err)
 	}
 }
 

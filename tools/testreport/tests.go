@@ -24,9 +24,12 @@ import (
 // libraries are covered each as a whole: a facade's tests exercise its other packages.
 var libraries = []string{"web", "fetch", "cache", "pdf", "psrp", "shadow"}
 
+// program is the group of all packages that are no library's.
+const program = "program"
+
 // order is that in which packages start: go test takes them as they are listed, so those whose
 // tests take or wait the longest come first, and others are compiled meanwhile.
-var order = []string{"pdf", "cache", "psrp", "program", "fetch", "web", "shadow"}
+var order = []string{"pdf", "cache", "psrp", program, "fetch", "web", "shadow"}
 
 // event is one line of `go test -json` (see `go doc test2json`).
 type event struct {
@@ -79,8 +82,8 @@ func runTests(ctx context.Context, w io.Writer, dir, only string, require bool) 
 		}
 	}
 	// `make check` vets; here it would be done for every dependency before the tests run.
-	args := append([]string{"test", "-json", "-vet=off", "-timeout=10m", atOnce()}, race...)
-	if err := goTest(ctx, w, events, append(args, packages...), &sum); err != nil {
+	args := []string{"test", "-json", "-vet=off", "-timeout=10m", atOnce()}
+	if err := goTest(ctx, w, events, race, append(args, packages...), &sum); err != nil {
 		return err
 	}
 	if race != nil && only == "" {
@@ -90,7 +93,7 @@ func runTests(ctx context.Context, w io.Writer, dir, only string, require bool) 
 	}
 	if only == "" {
 		// The tools are a module of their own, so that the program's go.mod does not name theirs.
-		if err := goTest(ctx, w, events, []string{"test", "-C", "tools", "-json", "./..."}, &sum); err != nil {
+		if err := goTest(ctx, w, events, nil, []string{"test", "-C", "tools", "-json", "./..."}, &sum); err != nil {
 			return err
 		}
 	}
@@ -108,11 +111,14 @@ const compileFlags = " -dwarf=false -d=gcstart=256"
 // raceFlags turn the race detector on, for all but two packages. SQLite is C turned into Go: it
 // keeps its data outside of Go's heap, where the detector does not look, and its part of a test
 // would take three times as long. The commands of rueidis are thousands of generated functions that
-// append to what their caller holds, and take the longest of all to compile; without inlining too,
-// that is half. The callers of both, and what they share with them, are watched.
+// append to what their caller holds, and take the longest of all to compile. Both take a third less
+// of that without inlining too. The callers of both, and what they share with them, are watched.
+//
+// They are given by GOFLAGS, so that a test that asks go for what the compiler made, as that of
+// internal/arch does, gets what is there and has nothing compiled once more.
 var raceFlags = []string{
 	"-race",
-	"-gcflags=modernc.org/sqlite/lib=-race=false" + compileFlags,
+	"-gcflags=modernc.org/sqlite/lib=-race=false -l" + compileFlags,
 	"-gcflags=github.com/redis/rueidis/internal/cmds=-race=false -l" + compileFlags,
 }
 
@@ -150,7 +156,7 @@ func testRaceless(ctx context.Context, w, events io.Writer, sum *tally) error {
 	slices.Sort(names)
 	_, _ = fmt.Fprintln(w, "without the race detector:")
 	args := []string{"test", "-json", "-vet=off", "-timeout=10m", atOnce(), "-run", "^(" + strings.Join(slices.Compact(names), "|") + ")$"}
-	return goTest(ctx, w, events, append(args, slices.Compact(packages)...), sum)
+	return goTest(ctx, w, events, nil, append(args, slices.Compact(packages)...), sum)
 }
 
 // withRace chooses files as -race does, but needs no C compiler.
@@ -258,7 +264,7 @@ func groupOf(importPath string) string {
 	if slices.Contains(libraries, first) {
 		return first
 	}
-	return "program"
+	return program
 }
 
 // withoutKits leaves out what no user runs: test kits and the gates themselves.
@@ -301,12 +307,12 @@ func raceEnv(env []string) []string {
 	return append(env, "GORACE=atexit_sleep_ms=20")
 }
 
-// goTest runs one `go test -json`, copies its events to record and prints a line a package
-// and the output of what failed.
-func goTest(ctx context.Context, w, record io.Writer, args []string, sum *tally) error {
+// goTest runs one `go test -json` with flags added to GOFLAGS, copies its events to record and
+// prints a line a package and the output of what failed.
+func goTest(ctx context.Context, w, record io.Writer, flags, args []string, sum *tally) error {
 	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // the arguments are this program's own
 	cmd.Stderr = w
-	cmd.Env = raceEnv(os.Environ())
+	cmd.Env = raceEnv(append(os.Environ(), "GOFLAGS="+withFlags(os.Getenv("GOFLAGS"), flags)))
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -327,6 +333,14 @@ func goTest(ctx context.Context, w, record io.Writer, args []string, sum *tally)
 		return fmt.Errorf("go test: %w", waitErr)
 	}
 	return nil
+}
+
+// withFlags adds flags to those of GOFLAGS, where each is quoted as a whole.
+func withFlags(goflags string, flags []string) string {
+	for _, f := range flags {
+		goflags += " '" + f + "'"
+	}
+	return strings.TrimSpace(goflags)
 }
 
 func readEvents(r io.Reader, w io.Writer, sum *tally) error {
