@@ -20,7 +20,7 @@ help: ## list the targets
 # What is compiled to be tested or checked takes a quarter less of the processor this way, and is the
 # same code: no tables for debuggers, which test binaries do not have anyway, and a heap of the
 # compiler that is collected when it has grown to 256 MiB. tools/testreport repeats the flags.
-test lint vet cross cover bench-test: export GOFLAGS := $(GOFLAGS) '-gcflags=all=-dwarf=false -d=gcstart=256'
+test lint vet cross cover bench-test bench-gate: export GOFLAGS := $(GOFLAGS) '-gcflags=all=-dwarf=false -d=gcstart=256'
 
 run: ## build and start the demo; prints one URL (ARGS=--reset empties it first)
 	@echo 'building quire (the first build compiles everything and takes a minute or two)' >&2
@@ -50,7 +50,7 @@ lint: $(LINT) ## golangci-lint, 0 findings
 fmt: $(LINT) ## format as lint wants it
 	$(LINT) fmt ./...
 
-vet:
+vet: ## go vet, tests included
 	$(GO) vet ./...
 
 cross-all: ## vet and build for every supported platform
