@@ -278,8 +278,8 @@ func meanOf(m *image.NRGBA, to image.Rectangle, px, py int) color.NRGBA {
 	fx, fy := float64(m.Rect.Dx())/float64(to.Dx()), float64(m.Rect.Dy())/float64(to.Dy())
 	var r, g, b, a, area float64
 	share := func(i int, from, to float64) float64 { return max(0, min(to, float64(i+1))-max(from, float64(i))) }
-	for y := range m.Rect.Dy() {
-		for x := range m.Rect.Dx() {
+	for y := int(float64(py) * fy); y < m.Rect.Dy() && float64(y) < float64(py+1)*fy; y++ {
+		for x := int(float64(px) * fx); x < m.Rect.Dx() && float64(x) < float64(px+1)*fx; x++ {
 			s := share(x, float64(px)*fx, float64(px+1)*fx) * share(y, float64(py)*fy, float64(py+1)*fy)
 			if s == 0 {
 				continue
