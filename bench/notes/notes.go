@@ -106,8 +106,17 @@ func title(k workload.NoteKind) string {
 
 var titles = [...]string{plain: "plain", compliant: "as PDF/A-4 and PDF/UA-2", signed: "as PDF/A-4 and PDF/UA-2, retail notes signed"}
 
+// What stands in the way of goals that are missed.
+const (
+	ownWork = "By profile of a note of 2,000 rows, deflate at the everyday level is 26 % of it plain and 45 % compliant, and makes files that are a tenth " +
+		"smaller than those of the control's level; the rest goes from JSON through expressions, lines and cells to operators and tags, in some dozens of functions, the dearest of which takes 4 %."
+	smallStreams = "By profile, deflate is 39 % of it: half of that makes the Huffman codes of some streams of a few hundred bytes, which the control, at the fastest level, does more simply."
+	coreFonts    = "fpdf sets core fonts by a table of 256 widths and embeds none, shapes and kerns nothing, and has neither a template nor data in JSON to read."
+	noShaping    = "gopdf and fpdf set words left to right without kerning or ligatures and have no template; most of their time is the font that they cut anew for each document."
+)
+
 // onePage is the goal of a note of one page: less than twice what nobody can leave out.
-var onePage = harness.Goal{Against: controlName, AtMost: 1.8}
+var onePage = harness.Goal{Against: controlName, AtMost: 1.8, Obstacle: smallStreams}
 
 func plainRow(k workload.NoteKind) harness.Row {
 	r := rowOf(k, plain)
@@ -118,7 +127,7 @@ func plainRow(k workload.NoteKind) harness.Row {
 	case workload.HFT:
 		r.Goals = append(r.Goals, harness.Goal{Of: harness.Allocs, AtMost: float64(k.Trades())})
 	case workload.NoteKinds:
-		r.Goals = append(r.Goals, harness.Goal{Against: controlName, AtMost: 1.5}, harness.Goal{Against: fpdfName, AtMost: 1.0 / 10})
+		r.Goals = append(r.Goals, harness.Goal{Against: controlName, AtMost: 1.5, Obstacle: ownWork}, harness.Goal{Against: fpdfName, AtMost: 1.0 / 10, Obstacle: coreFonts})
 	}
 	return r
 }
@@ -135,7 +144,7 @@ func compliantRow(k workload.NoteKind) harness.Row {
 		r.Goals = append(r.Goals, harness.Goal{Of: harness.Output, AtMost: 520 * kb})
 	default:
 		r.Contestants = append(r.Contestants, fpdfOf(k))
-		r.Goals = append(r.Goals, harness.Goal{Against: fpdfName, AtMost: 1.0 / 6})
+		r.Goals = append(r.Goals, harness.Goal{Against: fpdfName, AtMost: 1.0 / 6, Obstacle: coreFonts})
 	}
 	return r
 }
@@ -145,7 +154,7 @@ func signedRow(k workload.NoteKind) harness.Row {
 	if k == workload.Retail {
 		r.Goals = append(r.Goals, harness.Goal{Of: harness.Output, AtMost: 36_000}) // 10 KB more than unsigned
 	} else {
-		r.Goals = append(r.Goals, harness.Goal{Against: controlName, AtMost: 0.9})
+		r.Goals = append(r.Goals, harness.Goal{Against: controlName, AtMost: 0.9, Obstacle: ownWork})
 	}
 	return r
 }
@@ -162,8 +171,8 @@ func peersRow() harness.Row {
 			{Name: marotoName, Module: marotoModule, Needs: tools(), Open: drawn(k, newMaroto()), Note: "core fonts, no shaping, no template"},
 		},
 		Goals: []harness.Goal{
-			{Against: fpdfFont, AtMost: 1.0 / 50},
-			{Against: gopdfName, AtMost: 1.0 / 50},
+			{Against: fpdfFont, AtMost: 1.0 / 50, Obstacle: noShaping},
+			{Against: gopdfName, AtMost: 1.0 / 50, Obstacle: noShaping},
 			{Against: marotoName, AtMost: 1.0 / 100},
 		},
 	}
