@@ -26,7 +26,8 @@ func linked(t *testing.T) map[string]string {
 	all := map[string]string{}
 	for _, system := range []string{"linux", "windows", "darwin"} {
 		cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=Module", ".")
-		cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+		// The flags of the run may be those of the race detector, which needs cgo.
+		cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0", "GOFLAGS=")
 		cmd.Stderr = os.Stderr
 		out, err := cmd.Output()
 		if err != nil {
