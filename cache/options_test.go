@@ -456,13 +456,16 @@ func TestBuiltinWeights(t *testing.T) {
 	}
 }
 
+// at is the structure that tests of keys have in common: for each type of key or value the whole
+// cache is compiled once more, which takes seconds.
+type at struct {
+	zoom int
+	x    [2]float64
+}
+
 // TestKeysThatAreNotEqualToThemselves: NaN names nothing, so nothing is loaded or kept for it, and
 // no goroutine of the cache ends the program for it.
 func TestKeysThatAreNotEqualToThemselves(t *testing.T) {
-	type at struct {
-		zoom int
-		x    [2]float64
-	}
 	odd := at{zoom: 1, x: [2]float64{0, math.NaN()}}
 	loads := 0
 	load := func(context.Context, at) (string, error) {
@@ -512,9 +515,9 @@ func (o oneKeyCodec[K]) Parse(string) (K, error) { return o.key, nil }
 
 // TestPlainKeys: keys that are not strings show in errors.
 func TestPlainKeys(t *testing.T) {
-	c := open(t, Options[point, string]{MaxEntries: 5, Load: func(context.Context, point) (string, error) { return "", errOrigin }})
-	_, err := c.Get(t.Context(), point{1, 2})
-	if err == nil || err.Error() != `cache load "{1 2}": origin is down` {
+	c := open(t, Options[at, string]{MaxEntries: 5, Load: func(context.Context, at) (string, error) { return "", errOrigin }})
+	_, err := c.Get(t.Context(), at{zoom: 1, x: [2]float64{2, 3}})
+	if err == nil || err.Error() != `cache load "{1 [2 3]}": origin is down` {
 		t.Fatal(err)
 	}
 }

@@ -45,7 +45,7 @@ func remoteCases(cases map[string]func(t *testing.T)) {
 	cases["Options.Keys"] = func(t *testing.T) {
 		t.Helper()
 		h := NewHub()
-		_, err := New(Options[point, string]{Name: "n", Remote: h, Bus: h, Codec: textCodec{}})
+		_, err := New(Options[at, string]{Name: "n", Remote: h, Bus: h, Codec: textCodec{}})
 		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "Keys" {
 			t.Errorf("a struct as key: %v", err)
 		}
