@@ -13,8 +13,8 @@
 // keeping anything) and Remake (make a kept document again and judge a file by
 // it). The package does no input or output of its own and imports no adapter:
 // what Maker needs of the world it declares as interfaces ([Collector],
-// [Renderer], [Blobs], [Documents], [Templates], [Reports]), which the packages
-// collect, render, blob and store fill.
+// [Engine], [Blobs], [Documents], [Templates], [Reports]), which the packages
+// collect, render, blob, store and templates fill.
 //
 // Nothing here reads a clock. Time enters with a request or through the
 // function given to [NewMaker], is cut to milliseconds ([TimePrecision]) and
