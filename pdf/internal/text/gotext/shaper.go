@@ -89,10 +89,10 @@ func (s *Shaper) read(f *font.Face) (made *face) {
 
 // sideBySide reports whether the tables of a font ask for nothing that text.Latin does not do
 // with runs that have no marks: no substitution that is on by default but ccmp, which concerns
-// marks, and no kerning but that of the table kern.
+// marks, none of tabular figures, and no kerning but that of the table kern.
 func (s *Shaper) sideBySide(f *ot.Font, ours *font.Face) bool {
 	// locl is on for languages, which runs do not name.
-	on := map[string]bool{"liga": true, "clig": true, "calt": true, "rlig": true, "rclt": true, "rvrn": true}
+	on := map[string]bool{"liga": true, "clig": true, "calt": true, "rlig": true, "rclt": true, "rvrn": true, "tnum": true}
 	for _, feature := range f.GSUB.Features {
 		if on[feature.Tag.String()] {
 			return false

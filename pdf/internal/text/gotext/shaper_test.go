@@ -1,9 +1,12 @@
 package gotext_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/font/liberation"
+	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/text"
 	"example.com/quire/pdf/internal/text/gotext"
 )
@@ -70,6 +74,40 @@ func placed(glyphs []text.Glyph) []text.Glyph {
 // hard are words with what is neither letter nor mark to the fast path: characters with a canonical
 // equal, joiners, a sign that is attached, letters of tone that join, controls without effect.
 var hard = []string{"\u1F7D\u037E", "\u1F77\u1FC1", "x\u200Dy", "\u200Czx", "P\u02DE", "\u02E5\u02E7", "\u02E9\u02E7\u02E5", "\u206A\u0278", "\u200Ea", "a\u2060b", "\u0393\u03ED"}
+
+// TestTabularFiguresOfFontsThatHaveNothingElse: a font without ligatures and kerning whose figures
+// have other forms for tables.
+func TestTabularFiguresOfFontsThatHaveNothingElse(t *testing.T) {
+	data, err := os.ReadFile("../../../../examples/pdf/samples/programme/fonts/SourceSerif4-Regular.ttf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What is on by default gets a tag that nobody asks for; the forms of the feature pnum, which
+	// differ from those of text, stand for those of tables.
+	for _, tag := range [][2]string{{"tnum", "x000"}, {"pnum", "tnum"}, {"liga", "x001"}, {"clig", "x002"}, {"calt", "x003"}, {"rlig", "x004"}, {"rvrn", "x005"}, {"kern", "x006"}} {
+		data = bytes.ReplaceAll(data, []byte(tag[0]), []byte(tag[1]))
+	}
+	f, err := font.ParseFace(data, 0, diag.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &gotext.Shaper{}
+	for _, figures := range []string{"1", "1117"} {
+		got, err := s.Shape(nil, f, text.Run{Text: figures, TabularFigures: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := s.Slow(nil, f, text.Run{Text: figures, TabularFigures: true}); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", figures, got, want)
+		}
+		if plain := s.Slow(nil, f, text.Run{Text: figures}); slices.Equal(got, plain) {
+			t.Errorf("%q: the figures of text, %v", figures, plain)
+		}
+	}
+	if s.SideBySide(f) {
+		t.Error("tables of ASCII are made of it, which know one form of each figure")
+	}
+}
 
 // BenchmarkWord shapes one word of ten letters by the fast path and by the slow one.
 func BenchmarkWord(b *testing.B) {
