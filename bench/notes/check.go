@@ -26,8 +26,6 @@ type input struct {
 	kind workload.NoteKind
 	data []byte
 	out  bytes.Buffer
-	// rendered is what out was signed from.
-	rendered bytes.Buffer
 	// pages is what the maker says; 0: it says nothing.
 	pages int
 }

@@ -59,7 +59,11 @@ func newEngine(ctx context.Context, f form) (*engine, error) {
 		}
 	}
 	for k := range workload.NoteKinds {
-		if e.plans[k], err = eng.Compile(ctx, pdf.Source{File: k.String() + ".yaml", Text: k.Template()}); err != nil {
+		src := k.Template()
+		if f == signed && k == workload.Retail {
+			src = append(bytes.Clone(src), signatureField...) // body is the last key
+		}
+		if e.plans[k], err = eng.Compile(ctx, pdf.Source{File: k.String() + ".yaml", Text: src}); err != nil {
 			return nil, fmt.Errorf("compile: %w", err)
 		}
 	}
@@ -96,30 +100,21 @@ func newIdentity() (*sign.Identity, error) {
 	return &sign.Identity{Key: key, Chain: []*x509.Certificate{chain[1], chain[0]}}, nil
 }
 
-// produce makes a document, and signs retail notes where that is asked for.
+// signatureField is where the signature of a signed note is shown.
+const signatureField = "  - {field: signature, name: broker, label: Signed by the broker, width: 75mm, height: 20mm}\n"
+
+// produce makes a document, and signs retail notes where that is asked for, while they are written.
 func (e *engine) produce(ctx context.Context, in *input) error {
-	to := &in.out
-	signs := e.identity != nil && in.kind == workload.Retail
-	if signs {
-		in.rendered.Reset()
-		to = &in.rendered
+	opts := e.opts
+	if e.identity != nil && in.kind == workload.Retail {
+		opts.Sign = &pdf.SignRequest{Identity: e.identity, Time: workload.Time, Field: "broker", Reason: "Issued by the broker"}
 	}
-	res, err := e.Render(ctx, to, e.plans[in.kind], template.JSON(in.data), e.opts)
+	res, err := e.Render(ctx, &in.out, e.plans[in.kind], template.JSON(in.data), opts)
 	if err != nil {
 		return err
 	}
 	in.pages = res.Pages
-	if !signs {
-		return nil
-	}
-	d, err := e.Open(ctx, bytes.NewReader(to.Bytes()), int64(to.Len()), pdf.OpenOptions{})
-	if err != nil {
-		return err
-	}
-	_, err = e.Sign(ctx, &in.out, d, pdf.SignRequest{
-		Identity: e.identity, Time: workload.Time, Rect: [4]float64{340, 90, 550, 140}, Reason: "Issued by the broker",
-	})
-	return err
+	return nil
 }
 
 // warmed is where the documents begin that an engine makes before it is timed: they do not come
