@@ -4,14 +4,18 @@ package pdf_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/doc"
@@ -93,7 +97,11 @@ func TestSyntheticStylesAreDrawnWhereAllowed(t *testing.T) {
 	}
 }
 
-const childVariable = "PDF_TEST_PRINT_HASHES"
+// childVariable has a process print the hashes and no more; elsewhen, at another date.
+const (
+	childVariable = "PDF_TEST_PRINT_HASHES"
+	elsewhen      = "elsewhen"
+)
 
 // hashes returns one line per sample: its name and SHA-256, tagged and plain.
 func hashes(tb testing.TB) string {
@@ -109,33 +117,49 @@ func hashes(tb testing.TB) string {
 	return b.String()
 }
 
-// TestDeterminism: two processes and one, two and eight processors
-// give the same bytes.
+// TestDeterminism: several processes, one, two and eight processors, and the date of today and the
+// first of January 2000, at which the clock of a bubble stands, give the same bytes.
 func TestDeterminism(t *testing.T) {
-	want := hashes(t)
-	if os.Getenv(childVariable) != "" {
-		fmt.Fprint(os.Stderr, "\nhashes:\n"+want+"end\n")
+	switch os.Getenv(childVariable) {
+	case "":
+	case elsewhen:
+		synctest.Test(t, func(t *testing.T) {
+			fmt.Fprintf(os.Stderr, "\n%shashes:\n%send\n", today(), hashes(t))
+		})
+		return
+	default:
+		fmt.Fprintf(os.Stderr, "\n%shashes:\n%send\n", today(), hashes(t))
 		return
 	}
+	want := hashes(t)
+	sum := func(of string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(of))) }
+	t.Logf("this process, GOMAXPROCS %d, %s: %d samples, tagged and plain: sha256 %s", runtime.GOMAXPROCS(0), today(), strings.Count(want, "\n"), sum(want))
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, procs := range []string{"1", "2", "8"} {
+	for i, procs := range []string{"1", "2", "8", "2"} {
+		when := [...]string{"now", "now", "now", elsewhen}[i]
 		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestDeterminism$") //nolint:gosec // G204: the test runs itself
-		cmd.Env = append(os.Environ(), childVariable+"=1", "GOMAXPROCS="+procs)
+		cmd.Env = append(os.Environ(), childVariable+"="+when, "GOMAXPROCS="+procs)
 		var out bytes.Buffer
 		cmd.Stderr = &out
 		if err := cmd.Run(); err != nil {
 			t.Fatalf("%v: %s", err, out.String())
 		}
-		_, got, _ := strings.Cut(out.String(), "hashes:\n")
-		got, _, _ = strings.Cut(got, "end\n")
+		date, got, _ := strings.Cut(strings.TrimSpace(out.String()), "hashes:\n")
+		got = strings.TrimSuffix(got, "end")
 		if got != want {
-			t.Errorf("GOMAXPROCS %s:\n%swant\n%s", procs, got, want)
+			t.Errorf("GOMAXPROCS %s, %s:\n%swant\n%s", procs, date, got, want)
 		}
+		if (date == "2000-01-01") != (when == elsewhen) {
+			t.Errorf("the date is %s", date)
+		}
+		t.Logf("another process, GOMAXPROCS %s, %s: sha256 %s", procs, date, sum(got))
 	}
 }
+
+func today() string { return time.Now().Format(time.DateOnly) }
 
 // TestIsolationOfManyPairs is TestIsolation, which looks for races too, with more documents.
 func TestIsolationOfManyPairs(t *testing.T) {
