@@ -38,7 +38,6 @@ type Plan struct {
 	lang      string
 	standards []standard.ID
 	files     []string
-	usesTime  bool
 	warnings  []diag.Diagnostic
 	contract  *exprlang.Type
 
@@ -90,12 +89,6 @@ type watermark struct {
 	out   doc.Watermark
 }
 
-// Name returns the template's name.
-func (p *Plan) Name() string { return p.name }
-
-// Lang returns the template's language, a BCP 47 tag.
-func (p *Plan) Lang() string { return p.lang }
-
 // Standards returns the standards that the template asks for.
 func (p *Plan) Standards() []standard.ID { return slices.Clone(p.standards) }
 
@@ -103,9 +96,6 @@ func (p *Plan) Standards() []standard.ID { return slices.Clone(p.standards) }
 // once. They were read when the template was compiled; whoever keeps the template
 // keeps them with it.
 func (p *Plan) Files() []string { return slices.Clone(p.files) }
-
-// UsesTime reports whether the template calls now(): then Build needs a time.
-func (p *Plan) UsesTime() bool { return p.usesTime }
 
 // Warnings returns what is likely a mistake of the template, in the order of the places.
 func (p *Plan) Warnings() []diag.Diagnostic { return slices.Clone(p.warnings) }

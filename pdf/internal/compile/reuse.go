@@ -67,7 +67,7 @@ type keptComponent struct {
 	jumps     []jump
 	noted     []notedField
 
-	usesTime, references, madeAnchors bool
+	references, madeAnchors bool
 }
 
 // keptRoot is a file as it was parsed.
@@ -251,7 +251,6 @@ func (c *compiler) take(k *keptComponent, fields map[*exprlang.Field]*exprlang.F
 	c.plan.reads = append(c.plan.reads, k.reads...)
 	c.warnings = append(c.warnings, k.warnings...)
 	c.jumps = append(c.jumps, k.jumps...)
-	c.plan.usesTime = c.plan.usesTime || k.usesTime
 	c.plan.references = c.plan.references || k.references
 	c.madeAnchors = c.madeAnchors || k.madeAnchors
 	next := *k

@@ -130,12 +130,6 @@ func (c *compiler) compileExpr(n *strictyaml.Node, path string, off int, src str
 		line, col := n.Pos(off + p.Off)
 		c.at(line, col, path, p.Code, p.Hint, "%s", p.Message)
 	}
-	if prog != nil && prog.UsesTime {
-		c.plan.usesTime = true
-		if c.log != nil {
-			c.log.usesTime = true
-		}
-	}
 	if prog != nil && prog.Constant {
 		var e *exprlang.Error
 		if _, err := c.constant(prog); errors.As(err, &e) && e.Code == exprlang.CodeValue {

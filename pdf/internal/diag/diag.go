@@ -83,9 +83,8 @@ func (k *Kind) UnmarshalText(b []byte) error {
 	return fmt.Errorf("diag kind: unknown name %q", b)
 }
 
-// Diagnostic is one finding at one place. The zero values of Line, Col and
-// Page mean "not known"; EndLine and EndCol close the marked range when they
-// are set (the end is exclusive). Columns count Unicode code points from 1.
+// Diagnostic is one finding at one place. The zero values of Line, Col and Page mean "not known".
+// Columns count Unicode code points from 1.
 type Diagnostic struct {
 	// Code is a stable name: a letter and three digits. T template, D data,
 	// L layout, F font, S standard, R reader, G signature, X limit.
@@ -93,11 +92,9 @@ type Diagnostic struct {
 	// Kind says what the finding is about. List.Add and Fail set it.
 	Kind Kind `json:"kind"`
 	// File is the name of the template or data text that the place lies in.
-	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Col     int    `json:"col,omitempty"`
-	EndLine int    `json:"endLine,omitempty"`
-	EndCol  int    `json:"endCol,omitempty"`
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	Col  int    `json:"col,omitempty"`
 	// Path is the node path in the template, as in body[5].table.rows.cells[3].
 	Path string `json:"path,omitempty"`
 	// DataPath is the path of the value in the data, as in trades[17].price.

@@ -81,7 +81,7 @@ func Compile(src string, scope Scope, o Options) (*Program, []Problem) {
 		return nil, c.problems
 	}
 	return &Program{
-		Type: e.typ, Path: e.path, Reads: c.reads, Figure: e.isFigure(), UsesTime: c.usesTime, Desc: e.desc,
+		Type: e.typ, Path: e.path, Reads: c.reads, Figure: e.isFigure(), Desc: e.desc,
 		Constant: len(c.reads) == 0 && !c.usesTime && !e.typ.OfLayout(),
 		Leaves:   e.leaves, Open: e.open(), Holds: lasting(e.yes), Fails: lasting(e.no), Itself: lasting(named(e)),
 		lets: c.maxLets, eval: e.eval, write: e.write,

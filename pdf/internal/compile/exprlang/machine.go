@@ -107,8 +107,6 @@ type Program struct {
 	// Figure reports whether the text is a number or a date, in a format or as it
 	// is.
 	Figure bool
-	// UsesTime reports whether it calls now().
-	UsesTime bool
 	// Constant reports whether every document has the same value.
 	Constant bool
 	// Leaves are the literals that the value may be, those under ? : and ??. Open is set when it
