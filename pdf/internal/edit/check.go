@@ -456,37 +456,35 @@ func (c *checker) device(o cos.Object, depth int) int {
 	return 0
 }
 
+// kids returns what an element has beneath it.
+func (c *checker) kids(d cos.Dict) cos.Array {
+	if list, ok := c.e.resolve(d.Get("K")).(cos.Array); ok {
+		return list
+	}
+	if k := d.Get("K"); k != nil {
+		return cos.Array{k}
+	}
+	return nil
+}
+
 // structure shows the elements of the structure tree, each when it is complete.
 func (c *checker) structure() {
 	root := c.e.dict(c.e.catalog().Get("StructTreeRoot"))
-	roles := c.e.dict(root.Get("RoleMap"))
 	classes := c.e.dict(root.Get("ClassMap"))
+	roles := roles{c.e, c.e.dict(root.Get("RoleMap"))}
+	tables := tableGrid{c, roles, classes, map[cos.Ref]bool{}, mostEntries}
 	seen, n := map[cos.Ref]bool{}, 0
+	ids, refs := map[string]bool{}, map[cos.Ref][]cos.Ref{}
+	var notes []cos.Ref
 	var walk func(o cos.Object, above *tag.Elem, depth int)
-	kids := func(d cos.Dict) cos.Array {
-		if list, ok := c.e.resolve(d.Get("K")).(cos.Array); ok {
-			return list
-		}
-		if k := d.Get("K"); k != nil {
-			return cos.Array{k}
-		}
-		return nil
-	}
 	walk = func(o cos.Object, above *tag.Elem, depth int) {
 		r := refOf(o)
 		d, _ := c.e.resolve(o).(cos.Dict)
-		if n++; d == nil || depth > mostDepth || n > mostEntries || !r.IsZero() && seen[r] {
+		if n++; d == nil || depth > mostDepth || n > mostEntries {
 			return
 		}
-		seen[r] = true
-		kind := c.e.name(d.Get("S"))
-		for range 16 {
-			to := c.e.name(roles.Get(kind))
-			if to == "" || to == kind {
-				break
-			}
-			kind = to
-		}
+		kind, wrong := roles.of(d)
+		c.j.Role(r, c.e.name(d.Get("S")), wrong)
 		e, known := tag.ReadElem(r, kind)
 		if !known {
 			e = nil // what is within it is judged by itself
@@ -496,7 +494,15 @@ func (c *checker) structure() {
 		if e != nil && e.Type == tag.H {
 			c.j.Heading(r, e.Level)
 		}
-		for _, kid := range kids(d) {
+		kids := c.kids(d)
+		for _, kid := range kids {
+			// What stands in several places is judged in the first: nothing is read twice.
+			if at := refOf(kid); !at.IsZero() {
+				if seen[at] {
+					continue
+				}
+				seen[at] = true
+			}
 			x := c.e.resolve(kid)
 			k, isDict := x.(cos.Dict)
 			what := c.e.name(k.Get("Type"))
@@ -510,12 +516,31 @@ func (c *checker) structure() {
 				if e != nil {
 					e.AddAnnotation(cos.Ref{Num: 1}, a)
 				}
-				c.enclosed(a, kind, d, len(kids(d)) > 1)
+				c.enclosed(a, kind, d, len(kids) > 1)
 			default:
 				if e != nil {
 					e.AddElem(refOf(kid))
 				}
 				walk(kid, e, depth+1)
+			}
+		}
+		for _, to := range c.e.array(d.Get("Ref")) {
+			refs[r] = append(refs[r], refOf(to))
+		}
+		switch kind {
+		case "Table":
+			parts, irregular := tables.look(d)
+			c.j.Table(r, irregular, parts)
+		case "Formula":
+			c.j.Formula(r, c.e.text(d.Get("Alt")) != "" || d.Get("ActualText") != nil)
+		case "Note":
+			id := c.e.text(d.Get("ID"))
+			c.j.Note(r, id, ids[id])
+			ids[id] = true
+		case "FENote":
+			notes = append(notes, r)
+			if t, isName := c.attribute(d, classes, "NoteType").(cos.Name); isName {
+				c.j.NoteType(r, t)
 			}
 		}
 		if e == nil {
@@ -525,15 +550,19 @@ func (c *checker) structure() {
 		if e.Alt == "" {
 			e.Alt = c.e.text(d.Get("ActualText"))
 		}
-		if e.Type == tag.TH && (d.Get("ID") != nil || c.attributed(d, classes, "Scope")) { // or cells name it
+		if e.Type == tag.TH && (d.Get("ID") != nil || c.attribute(d, classes, "Scope") != nil) { // or cells name it
 			e.Scope = tag.ScopeColumn
 		}
-		e.Printed = e.Type == tag.Form && c.attributed(d, classes, "Role")
+		e.Printed = e.Type == tag.Form && c.attribute(d, classes, "Role") != nil
 		c.j.Elem(e)
 	}
-	for _, kid := range kids(root) {
-		walk(kid, nil, 0)
+	for _, kid := range c.kids(root) {
+		if at := refOf(kid); at.IsZero() || !seen[at] {
+			seen[at] = true
+			walk(kid, nil, 0)
+		}
 	}
+	c.citations(notes, refs)
 }
 
 // enclosed shows an annotation with the element whose object it is.
@@ -549,30 +578,4 @@ func (c *checker) enclosed(r cos.Ref, in cos.Name, elem cos.Dict, labelled bool)
 		}
 	}
 	c.j.Enclosed(standard.Enclosure{Annotation: r, Dict: shown, In: in, Alt: c.e.text(elem.Get("Alt")), Labelled: labelled})
-}
-
-// attributed reports whether the attributes of an element, or those of its classes, have a key.
-func (c *checker) attributed(d, classes cos.Dict, key cos.Name) bool {
-	found := false
-	look := func(o cos.Object) {
-		list := c.e.array(o)
-		if list == nil {
-			list = cos.Array{o}
-		}
-		for _, a := range list {
-			found = found || c.e.dict(a).Get(key) != nil
-		}
-	}
-	look(d.Get("A"))
-	class := c.e.resolve(d.Get("C"))
-	list, ok := class.(cos.Array)
-	if !ok {
-		list = cos.Array{class}
-	}
-	for _, n := range list {
-		if name := c.e.name(n); name != "" {
-			look(classes.Get(name))
-		}
-	}
-	return found
 }

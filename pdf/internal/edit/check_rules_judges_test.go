@@ -37,3 +37,31 @@ func TestCheckFindsWhatVeraPDFFinds(t *testing.T) {
 	}
 	t.Logf("check and veraPDF name the same clause for %d of %d files", agree, len(all))
 }
+
+// TestCheckFindsWhatVeraPDFFindsOfTags: of the files of TestCheckFindsEachRuleOfTagsThatIsBroken
+// veraPDF names the same clauses.
+func TestCheckFindsWhatVeraPDFFindsOfTags(t *testing.T) {
+	agree, of := 0, 0
+	for part, flavour := range map[int]string{1: "ua1", 2: "ua2"} {
+		dir, all := t.TempDir(), tagRules(part)
+		for name, x := range all {
+			if err := os.WriteFile(filepath.Join(dir, name+".pdf"), x.is.bytes(t), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		verdicts := pdftest.VeraPDF(t, flavour, dir)
+		for name, x := range all {
+			v := verdicts[name+".pdf"]
+			var theirs []string
+			for _, c := range v.Clauses {
+				theirs = append(theirs, c[strings.LastIndexByte(c, ' ')+1:])
+			}
+			if of++; v.Unread || !names(theirs, x.clause) {
+				t.Errorf("%s, %s, %q: veraPDF %q %q, unread %t", flavour, name, x.clause, v.Clauses, v.Messages, v.Unread)
+				continue
+			}
+			agree++
+		}
+	}
+	t.Logf("check and veraPDF name the same clause of tags for %d of %d files", agree, of)
+}

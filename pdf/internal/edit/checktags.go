@@ -1,0 +1,242 @@
+package edit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/standard"
+)
+
+// The namespaces of structure types that need no mapping (14.8.6).
+const (
+	namespace1      = "http://iso.org/pdf/ssn" // also that of elements without a namespace
+	namespace2      = "http://iso.org/pdf2/ssn"
+	namespaceMathML = "http://www.w3.org/1998/Math/MathML"
+)
+
+// The standard structure types of both namespaces (14.8.4), and those of one only.
+var (
+	inBoth = []cos.Name{
+		"Annot", "Caption", "Div", "Document", "Figure", "Form", "Formula", "H", "L", "LBody", "LI", "Lbl", "Link", "P", "Part", "RB", "RP", "RT", "Ruby",
+		"Sect", "Span", "TBody", "TD", "TFoot", "TH", "THead", "TR", "Table", "WP", "WT", "Warichu",
+	}
+	inFirst = []cos.Name{
+		"Art", "BibEntry", "BlockQuote", "Code", "H1", "H2", "H3", "H4", "H5", "H6", "Index", "NonStruct", "Note", "Private", "Quote", "Reference", "TOC", "TOCI",
+	}
+	inSecond = []cos.Name{"Artifact", "Aside", "DocumentFragment", "Em", "FENote", "Strong", "Sub", "Title"}
+)
+
+func isStandardType(namespace string, kind cos.Name) bool {
+	switch namespace {
+	case namespace1:
+		return slices.Contains(inBoth, kind) || slices.Contains(inFirst, kind)
+	case namespace2:
+		level, isHeading := strings.CutPrefix(string(kind), "H")
+		numbered := isHeading && level != "" && level[0] != '0' && strings.Trim(level, "0123456789") == ""
+		return numbered || slices.Contains(inBoth, kind) || slices.Contains(inSecond, kind)
+	}
+	return namespace == namespaceMathML
+}
+
+// roles maps the types of structure elements to standard ones.
+type roles struct {
+	e    *Draft
+	root cos.Dict // the RoleMap of the structure tree
+}
+
+// of returns the standard type of an element, by the role maps of the tree and of its namespace
+// (14.7.3, 14.7.4.2), and what is wrong with them.
+func (m roles) of(d cos.Dict) (kind cos.Name, wrong standard.RoleFault) {
+	type typ struct {
+		namespace string
+		kind      cos.Name
+	}
+	kind = m.e.name(d.Get("S"))
+	space := m.e.dict(d.Get("NS"))
+	var before []typ
+	for {
+		now := typ{namespace1, kind}
+		if uri := m.e.text(space.Get("NS")); uri != "" {
+			now.namespace = uri
+		}
+		to, next := m.e.name(m.root.Get(kind)), cos.Dict(nil)
+		if space != nil {
+			switch v := m.e.resolve(m.e.dict(space.Get("RoleMapNS")).Get(kind)).(type) {
+			case cos.Name:
+				to = v
+			case cos.Array:
+				if to = ""; len(v) == 2 {
+					to, next = m.e.name(v[0]), m.e.dict(v[1])
+				}
+			default:
+				to = ""
+			}
+		}
+		switch {
+		case isStandardType(now.namespace, kind):
+			if to != "" && to != kind {
+				return kind, standard.RoleOfStandardType
+			}
+			return kind, standard.RoleFound
+		case to == "":
+			return kind, standard.RoleMissing
+		case slices.Contains(before, now), len(before) == mostDepth:
+			return kind, standard.RoleCircular
+		}
+		before = append(before, now)
+		kind, space = to, next
+	}
+}
+
+// attribute returns the value of a key in the attributes of an element, or in those of its classes.
+func (c *checker) attribute(d, classes cos.Dict, key cos.Name) cos.Object {
+	look := func(o cos.Object) cos.Object {
+		list := c.e.array(o)
+		if list == nil {
+			list = cos.Array{o}
+		}
+		for _, a := range list {
+			if v := c.e.dict(a).Get(key); v != nil {
+				return c.e.resolve(v)
+			}
+		}
+		return nil
+	}
+	if v := look(d.Get("A")); v != nil {
+		return v
+	}
+	class := c.e.resolve(d.Get("C"))
+	list, ok := class.(cos.Array)
+	if !ok {
+		list = cos.Array{class}
+	}
+	for _, n := range list {
+		if name := c.e.name(n); name != "" {
+			if v := look(classes.Get(name)); v != nil {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+// tableGrid judges tables by the columns and rows that their cells cover.
+type tableGrid struct {
+	c       *checker
+	roles   roles
+	classes cos.Dict
+	seen    map[cos.Ref]bool // what stands in several places is looked at in the first
+	left    int              // cells, columns and rows that are still looked at, of all tables of a file
+}
+
+// within returns the elements that an element has beneath it, and their types.
+func (g *tableGrid) within(d cos.Dict) (elems []cos.Dict, kinds []cos.Name) {
+	for _, o := range g.c.kids(d) {
+		at := refOf(o)
+		if g.left--; g.left < 0 || !at.IsZero() && g.seen[at] {
+			continue
+		}
+		g.seen[at] = true
+		if kid, _ := g.c.e.resolve(o).(cos.Dict); kid != nil {
+			kind, _ := g.roles.of(kid)
+			elems, kinds = append(elems, kid), append(kinds, kind)
+		}
+	}
+	return elems, kinds
+}
+
+func (g *tableGrid) span(cell cos.Dict, key cos.Name) int {
+	n, ok := g.c.attribute(cell, g.classes, key).(cos.Int)
+	if !ok || n < 1 {
+		return 1
+	}
+	return int(min(n, mostEntries))
+}
+
+// look returns the types of what a table is made of, in order, and what is wrong with its grid:
+// cells that overlap, rows that have not as many columns as the first, columns that do not end with
+// the last row. That is empty for a table that is too large to be looked at.
+func (g *tableGrid) look(table cos.Dict) (parts []cos.Name, irregular string) {
+	elems, parts := g.within(table)
+	var rows []cos.Dict
+	for i, kind := range parts {
+		switch kind {
+		case "TR":
+			rows = append(rows, elems[i])
+		case "THead", "TBody", "TFoot":
+			below, kinds := g.within(elems[i])
+			for k, kind := range kinds {
+				if kind == "TR" {
+					rows = append(rows, below[k])
+				}
+			}
+		}
+	}
+	return parts, g.irregular(rows)
+}
+
+func (g *tableGrid) irregular(rows []cos.Dict) string {
+	var until []int // the row from which on a column is free
+	for row, tr := range rows {
+		at := 0
+		cells, kinds := g.within(tr)
+		for i, cell := range cells {
+			if kinds[i] != "TH" && kinds[i] != "TD" {
+				continue
+			}
+			cols, high := g.span(cell, "ColSpan"), g.span(cell, "RowSpan")
+			if g.left -= cols; g.left < 0 {
+				return ""
+			}
+			if row == 0 {
+				until = append(until, make([]int, cols)...)
+			}
+			for at < len(until) && until[at] > row {
+				at++
+			}
+			if at+cols > len(until) {
+				return fmt.Sprintf("row %d has more columns than the first", row+1)
+			}
+			for ; cols > 0; cols-- {
+				if until[at] > row {
+					return fmt.Sprintf("cells of row %d overlap", row+1)
+				}
+				until[at] = row + high
+				at++
+			}
+		}
+		if g.left -= len(until); g.left < 0 {
+			return ""
+		}
+		if slices.ContainsFunc(until, func(free int) bool { return free <= row }) {
+			return fmt.Sprintf("row %d has fewer columns than the first", row+1)
+		}
+	}
+	if slices.ContainsFunc(until, func(free int) bool { return free > len(rows) }) {
+		return "a cell spans rows beyond the last"
+	}
+	return ""
+}
+
+// citations shows the notes that do not refer to what refers to them, or that something does not
+// refer to which they refer to.
+func (c *checker) citations(notes []cos.Ref, refs map[cos.Ref][]cos.Ref) {
+	isNote := make(map[cos.Ref]bool, len(notes))
+	for _, note := range notes {
+		isNote[note] = true
+		for _, to := range refs[note] {
+			if !slices.Contains(refs[to], note) {
+				c.j.Citation(note)
+			}
+		}
+	}
+	for from, list := range refs {
+		for _, to := range list {
+			if isNote[to] && !slices.Contains(refs[to], from) {
+				c.j.Citation(to)
+			}
+		}
+	}
+}
