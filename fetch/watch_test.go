@@ -148,8 +148,9 @@ func hanging(req *http.Request) (*http.Response, error) {
 	return nil, context.Cause(req.Context())
 }
 
-// A client serves bubbles of testing/synctest one after the other, each with a clock of its own that
-// begins anew, and those outside before and after: what was set for one is not waited for by another.
+// A client serves bubbles of testing/synctest one after the other, each with a clock of its own
+// that begins anew, and those outside before and after: what was set for one is not waited for by
+// another.
 func TestDeadlinesHoldInOneBubbleAfterTheOther(t *testing.T) {
 	quick := false
 	c := client(t, Config{Attempt: 2 * time.Second, Off: OffRetry | OffBreaker, Base: roundTrip(func(req *http.Request) (*http.Response, error) {

@@ -24,8 +24,8 @@ type Lazy struct {
 
 // made is what there is of a context once somebody has looked at it.
 type made struct {
-	context.Context // the library's; nil = it is by itself
-	cancel          context.CancelCauseFunc
+	lib    context.Context // the library's; nil = it is by itself
+	cancel context.CancelCauseFunc
 
 	// By itself, under a parent that never ends.
 	done  chan struct{}
@@ -70,12 +70,12 @@ func (l *Lazy) make() *made {
 		m := new(made)
 		switch {
 		case old == over: // it was cancelled while the parent was not, and stays so when the parent ends otherwise
-			m.Context, m.cancel = context.WithCancelCause(context.WithoutCancel(l.Parent))
+			m.lib, m.cancel = context.WithCancelCause(context.WithoutCancel(l.Parent))
 			m.cancel(nil)
 		case l.Parent.Done() == nil:
 			m.done = make(chan struct{})
 		default:
-			m.Context, m.cancel = context.WithCancelCause(l.Parent)
+			m.lib, m.cancel = context.WithCancelCause(l.Parent)
 		}
 		if l.now.CompareAndSwap(old, m) {
 			return m
@@ -130,8 +130,8 @@ func (l *Lazy) Deadline() (time.Time, bool) { return l.Parent.Deadline() }
 // Done implements context.Context.
 func (l *Lazy) Done() <-chan struct{} {
 	m := l.make()
-	if m.Context != nil {
-		return m.Context.Done()
+	if m.lib != nil {
+		return m.lib.Done()
 	}
 	return m.done
 }
@@ -144,8 +144,8 @@ func (l *Lazy) Err() error {
 		return l.Parent.Err()
 	case m == over:
 		return context.Canceled
-	case m.Context != nil:
-		return m.Context.Err()
+	case m.lib != nil:
+		return m.lib.Err()
 	case !m.ended.Load():
 		return nil
 	}
@@ -161,9 +161,9 @@ func (l *Lazy) Value(key any) any {
 	case m == nil:
 		return l.Parent.Value(key)
 	case m == over:
-		return l.make().Context.Value(key)
-	case m.Context != nil:
-		return m.Context.Value(key)
+		return l.make().lib.Value(key)
+	case m.lib != nil:
+		return m.lib.Value(key)
 	case !m.ended.Load():
 		return l.Parent.Value(key)
 	}
@@ -174,8 +174,8 @@ func (l *Lazy) Value(key any) any {
 // not block. The function that it returns keeps f from being called, and tells whether it did.
 func (l *Lazy) AfterFunc(f func()) (stop func() bool) {
 	m := l.make()
-	if m.Context != nil {
-		return context.AfterFunc(m.Context, f)
+	if m.lib != nil {
+		return context.AfterFunc(m.lib, f)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -129,10 +129,10 @@ func TestLazyContextReachesWhoWaitsAndWhoDerives(t *testing.T) {
 			}
 			<-l.Done()
 			<-called
-			if late, cancel := context.WithCancel(l); !errors.Is(context.Cause(late), reason) {
+			late, leave := context.WithCancel(l)
+			defer leave()
+			if !errors.Is(context.Cause(late), reason) {
 				t.Errorf("who comes late: %v", context.Cause(late))
-			} else {
-				cancel()
 			}
 			again := make(chan struct{})
 			if stop := context.AfterFunc(l, func() { close(again) }); stop() {
@@ -151,8 +151,8 @@ func TestLazyContextReachesWhoWaitsAndWhoDerives(t *testing.T) {
 	}
 }
 
-// AfterFunc itself, which package context calls where it is the quickest way: what is stopped is not
-// called, whoever else is, and after the end all are.
+// AfterFunc itself, which package context calls: what is stopped is not called, whoever else is,
+// and after the end all are.
 func TestLazyAfterFunc(t *testing.T) {
 	for name, parent := range parents(t) {
 		t.Run(name, func(t *testing.T) {

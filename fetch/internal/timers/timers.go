@@ -51,7 +51,7 @@ type entry struct {
 // follows it, and none of its timers outlives it; its times are known by having no monotonic part.
 // A nil q stands for a new queue too.
 func (q *Queue) For(begin time.Time) *Queue {
-	if q == nil || begin == begin.Round(0) {
+	if q == nil || begin == begin.Round(0) { //nolint:staticcheck // the parts of the value are compared, not the instants
 		return &Queue{brief: true}
 	}
 	return q
