@@ -72,9 +72,9 @@ type Limits struct {
 // API answers the routes. Close it when the server has stopped.
 type API struct {
 	o      Options
-	public held[*publicFile] // by the hash of their bytes, as it stands in /d/
-	newest held[*string]     // that hash, by the name of a public report
-	frozen frozen.Source     // of both
+	public held[publicFile] // by the hash of their bytes, as it stands in /d/
+	newest held[string]     // that hash, by the name of a public report
+	frozen frozen.Source    // of both
 	pdf    *operations
 }
 
@@ -94,20 +94,17 @@ func New(o Options) (*API, error) {
 	// another's request there. A document's bytes never change, so its life is long; what
 	// is not there is asked for again each time, for it may be made at any moment, and so is
 	// what failed, for making it again mends it. Which one is a report's latest holds until Moved.
-	public, err := cache.New(cache.Options[string, *publicFile]{
+	public, err := cache.New(cache.Options[string, publicFile]{
 		Name:     "public-documents",
 		MaxBytes: o.Limits.PublicBytes,
-		Weigh:    func(_ string, f *publicFile) int { return len(f.bytes) + len(f.name) + answerBytes },
+		Weigh:    func(_ string, f publicFile) int { return len(f.bytes) + len(f.name) + answerBytes },
 		Load:     a.loadPublic,
 		Policy:   policy,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
-	newest, err := cache.New(cache.Options[string, *string]{
-		Name: "public-latest", MaxBytes: newestBytes, Weigh: func(_ string, content *string) int { return len(*content) },
-		Load: a.loadNewest, Policy: policy,
-	})
+	newest, err := cache.New(cache.Options[string, string]{Name: "public-latest", MaxBytes: newestBytes, Load: a.loadNewest, Policy: policy})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("api: %w", err), public.Close(context.Background()))
 	}

@@ -10,8 +10,7 @@ import (
 )
 
 // held is a *cache.Cache by a string. As an interface it keeps the cache's generic code in this
-// package: one that imports API would compile all of it again. The values are pointers, for which
-// one copy of that code serves all types.
+// package: one that imports API would compile all of it again, for each type of value.
 type held[V any] interface {
 	Get(ctx context.Context, key string) (V, error)
 	Peek(key string) (V, bool)
@@ -68,16 +67,13 @@ func (a *API) Caches() []CacheState {
 func (a *API) Cached(key string) (e CachedEntry, file []byte, ok bool) {
 	content, isReport := a.newest.Peek(key)
 	if isReport {
-		e = CachedEntry{Cache: a.newest.Stats().Name, Key: key, Content: *content}
+		e = CachedEntry{Cache: a.newest.Stats().Name, Key: key, Content: content}
 	} else {
 		e = CachedEntry{Cache: a.public.Stats().Name, Key: key, Content: key}
 	}
 	f, held := a.public.Peek(e.Content)
-	if !held {
-		return e, nil, isReport
-	}
 	e.Name, e.Bytes = f.name, len(f.bytes)
-	return e, f.bytes, true
+	return e, f.bytes, isReport || held
 }
 
 // PurgeCaches empties the caches. What is asked for next is read from its blob.

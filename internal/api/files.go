@@ -115,7 +115,7 @@ func (a *API) latest(c *web.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := record.ParseHash(*content)
+	h, err := record.ParseHash(content)
 	if err != nil {
 		return err
 	}

@@ -42,22 +42,20 @@ func (a *API) Frozen() frozen.Source { return a.frozen }
 func (a *API) HasPublic() bool { return len(a.o.Public) > 0 }
 
 type publicFiles struct {
-	public *cache.Cache[string, *publicFile]
-	newest *cache.Cache[string, *string]
+	public *cache.Cache[string, publicFile]
+	newest *cache.Cache[string, string]
 }
 
 // Find implements frozen.Source.
 func (p publicFiles) Find(target []byte) (*frozen.Entry, bool) {
 	if name, ok := between(target, "/d/", ".pdf"); ok {
-		if f, ok := cache.PeekBytes(p.public, name); ok {
-			return f.content, true
-		}
+		f, ok := cache.PeekBytes(p.public, name)
+		return f.content, ok
 	}
 	if name, ok := between(target, "/r/", "/latest.pdf"); ok {
 		if content, ok := cache.PeekBytes(p.newest, name); ok {
-			if f, ok := p.public.Peek(*content); ok {
-				return f.latest, true
-			}
+			f, ok := p.public.Peek(content)
+			return f.latest, ok
 		}
 	}
 	return nil, false
@@ -82,7 +80,7 @@ func (a *API) Moved(report string) {
 
 // loadNewest finds the content of the latest document of a public report, as it stands in /d/, or
 // returns cache.ErrNotFound.
-func (a *API) loadNewest(ctx context.Context, report string) (*string, error) {
+func (a *API) loadNewest(ctx context.Context, report string) (string, error) {
 	for _, r := range a.o.Public {
 		if r.Name != report {
 			continue
@@ -91,12 +89,12 @@ func (a *API) loadNewest(ctx context.Context, report string) (*string, error) {
 		switch {
 		case errors.Is(err, record.ErrNotFound):
 		case err != nil:
-			return nil, err
+			return "", err
 		default:
-			return new(d.Content.String()), nil
+			return d.Content.String(), nil
 		}
 	}
-	return nil, cache.ErrNotFound
+	return "", cache.ErrNotFound
 }
 
 // sendPublic answers with a public document, from memory if it fits there. done is false for
@@ -128,10 +126,10 @@ func (e *largeError) Error() string {
 
 // loadPublic reads a document that a public report has, by the hash of its bytes, or returns
 // cache.ErrNotFound.
-func (a *API) loadPublic(ctx context.Context, content string) (*publicFile, error) {
+func (a *API) loadPublic(ctx context.Context, content string) (publicFile, error) {
 	h, err := record.ParseHash(content)
 	if err != nil {
-		return nil, err
+		return publicFile{}, err
 	}
 	for i, r := range a.o.Public {
 		if slices.ContainsFunc(a.o.Public[:i], func(p PublicReport) bool { return p.Space == r.Space }) {
@@ -142,30 +140,30 @@ func (a *API) loadPublic(ctx context.Context, content string) (*publicFile, erro
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return publicFile{}, err
 		}
 		if !slices.ContainsFunc(a.o.Public, func(p PublicReport) bool { return p.Space == d.Space && slices.Contains(d.Reports, p.Name) }) {
 			continue
 		}
 		if d.Size > maxCached {
-			return nil, &largeError{d}
+			return publicFile{}, &largeError{d}
 		}
 		blob, err := a.open(ctx, h)
 		if err != nil {
-			return nil, err
+			return publicFile{}, err
 		}
 		b := make([]byte, blob.Size())
 		_, readErr := blob.ReadAt(b, 0)
 		if err := errors.Join(readErr, blob.Close()); err != nil {
-			return nil, err
+			return publicFile{}, err
 		}
 		return newPublicFile(pdfFile(d, "").name, h, b)
 	}
-	return nil, cache.ErrNotFound
+	return publicFile{}, cache.ErrNotFound
 }
 
 // newPublicFile makes the answers of a document.
-func newPublicFile(name string, h record.Hash, b []byte) (*publicFile, error) {
+func newPublicFile(name string, h record.Hash, b []byte) (publicFile, error) {
 	answer := func(cacheControl string) (*frozen.Entry, error) {
 		return frozen.Build(frozen.EntrySpec{Body: b, ETag: etag(h), Header: http.Header{
 			"Content-Type": {pdfType}, "Content-Disposition": {web.ContentDisposition("inline", name)},
@@ -174,5 +172,5 @@ func newPublicFile(name string, h record.Hash, b []byte) (*publicFile, error) {
 	}
 	content, err := answer(immutablePublic)
 	latest, latestErr := answer(revalidatedPublic)
-	return &publicFile{name, b, content, latest}, errors.Join(err, latestErr)
+	return publicFile{name, b, content, latest}, errors.Join(err, latestErr)
 }
