@@ -430,7 +430,7 @@ func TestVersions(t *testing.T) {
 type (
 	name  string
 	blob  []byte
-	point struct{ x, y int32 }
+	point struct{ _, _ int32 }
 )
 
 // TestBuiltinWeights: strings and byte slices, named ones included, and keys.
