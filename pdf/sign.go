@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -195,10 +196,7 @@ func (e *Engine) checked(r *SignRequest) (room int, err error) {
 	if err := r.Identity.CheckKey(r.Time); err != nil {
 		return 0, signing(err)
 	}
-	if err := e.chains.check(r.Identity); err != nil {
-		return 0, signing(err)
-	}
-	if room, err = r.Identity.MostBytes(); err != nil {
+	if room, err = e.chains.check(r.Identity); err != nil {
 		return 0, signing(err)
 	}
 	if r.Name == "" {
@@ -225,39 +223,53 @@ func (r *SignRequest) shown() []string {
 	return lines
 }
 
-// chains are certificate chains that hold, by the hash of their bytes, so that those of a signer
-// are verified once and not with each document. It is safe for concurrent use; the zero value is
-// empty.
+// chains are certificate chains that hold, with the most bytes that a signature may have, by the
+// hash of all that both depend on, so that those of a signer are verified once and not with each
+// document. It is safe for concurrent use; the zero value is empty.
 type chains struct {
 	mu    sync.Mutex
-	known map[[sha256.Size]byte]struct{}
+	known map[[sha256.Size]byte]int
 }
 
 // mostChains is how many are kept.
 const mostChains = 1000
 
-func (c *chains) check(id *sign.Identity) error {
+// check returns an error where the chain of an identity does not hold, else the most bytes of its
+// signatures.
+func (c *chains) check(id *sign.Identity) (room int, err error) {
 	h := sha256.New()
+	how := [9]byte{}
+	if id.PSS {
+		how[0] |= 1
+	}
+	if id.TSA != nil {
+		how[0] |= 2
+		binary.BigEndian.PutUint64(how[1:], uint64(id.TSA.MostBytes())) //nolint:gosec // G115: any number
+	}
+	h.Write(how[:])
 	for _, cert := range id.Chain {
 		h.Write(cert.Raw) // DER says itself how long it is
 	}
 	key := [sha256.Size]byte(h.Sum(nil))
 	c.mu.Lock()
-	_, holds := c.known[key]
+	room, holds := c.known[key]
 	c.mu.Unlock()
 	if holds {
-		return nil
+		return room, nil
 	}
 	if err := id.CheckChain(); err != nil {
-		return err
+		return 0, err
+	}
+	if room, err = id.MostBytes(); err != nil {
+		return 0, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.known) >= mostChains || c.known == nil {
-		c.known = map[[sha256.Size]byte]struct{}{}
+		c.known = map[[sha256.Size]byte]int{}
 	}
-	c.known[key] = struct{}{}
-	return nil
+	c.known[key] = room
+	return room, nil
 }
 
 // whileRendering says how a document is signed as it is written; ctx is that of the rendering.
@@ -339,27 +351,66 @@ func (e *Engine) look(ctx context.Context, draft *edit.Draft, r SignRequest) (*e
 		return nil, nil //nolint:nilnil // nothing to see, or a place that Sign refuses
 	}
 	lines := r.shown()
-	// The largest letters with which everything fits, from 12 points down.
-	for size := 12.0; size >= 3; size -= 0.5 {
+	set := func(size float64) (*edit.Document, error) { // nil: the lines do not fit
 		b := doc.NewBuilder()
-		b.Page(doc.Master{Width: doc.Points(width), Height: doc.Points(height), Margins: doc.Same(doc.Points(2)), VAlign: doc.VAlignMiddle})
-		b.Style(&doc.Style{Size: doc.Points(size), Leading: doc.Points(size * 1.2)})
+		b.Page(doc.Master{Width: doc.Points(width), Height: doc.Points(height), Margins: doc.Same(doc.Points(lookMargin)), VAlign: doc.VAlignMiddle})
+		b.Style(&doc.Style{Size: doc.Points(size), Leading: doc.Points(size * lookLeading)})
 		for _, s := range lines {
 			b.Text(s)
 		}
 		var out bytes.Buffer
 		res, err := e.emit(ctx, &out, b.Document(), emit.Options{Limits: e.limits, Listed: draft.Part1()})
-		if err == nil && res.Pages == 1 {
+		switch {
+		case err == nil && res.Pages == 1:
 			return edit.Open(bytes.NewReader(out.Bytes()), int64(out.Len()), edit.Options{})
-		}
-		if ctx.Err() != nil {
+		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		}
-		if err != nil && !errors.Is(err, ErrLayout) {
+		case err != nil && !errors.Is(err, ErrLayout):
 			return nil, err
 		}
+		return nil, nil //nolint:nilnil // not at this size
 	}
-	return nil, &OptionError{Field: "box", Got: "a place too small for the name, the time and the reason", Want: "a larger one, or none"}
+	// The largest letters with which everything fits: what does not fit at one size does not at a
+	// larger one. The first that is tried is the largest at which lines that are not broken fit.
+	most := (height - 2*lookMargin) / (lookLeading * float64(max(filled(lines), 1)))
+	fits, from, to := (*edit.Document)(nil), 0, lookSizes-1 // those between are not known, to is the largest
+	for to > 0 && lookSize(to) > most+0.01 {
+		to--
+	}
+	for try := to; from <= to; try = (from + to + 1) / 2 {
+		look, err := set(lookSize(try))
+		switch {
+		case err != nil:
+			return nil, err
+		case look != nil:
+			fits, from = look, try+1
+		default:
+			to = try - 1
+		}
+	}
+	if fits == nil {
+		return nil, &OptionError{Field: "box", Got: "a place too small for the name, the time and the reason", Want: "a larger one, or none"}
+	}
+	return fits, nil
+}
+
+// The looks of signatures: letters from 3 to 12 points by steps of a half.
+const (
+	lookSizes   = 19
+	lookMargin  = 2.0
+	lookLeading = 1.2
+)
+
+func lookSize(i int) float64 { return 3 + float64(i)/2 }
+
+// filled returns how many lines have something to see.
+func filled(lines []string) (n int) {
+	for _, s := range lines {
+		if strings.TrimSpace(s) != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // VerifyOptions say whom to believe.

@@ -16,15 +16,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/sign"
 )
 
@@ -292,4 +296,47 @@ func (failingKey) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error) {
 
 func (k wrongKey) Sign(r io.Reader, digest []byte, o crypto.SignerOpts) ([]byte, error) {
 	return k.Signer.Sign(r, make([]byte, len(digest)), o)
+}
+
+// TestLettersOfSignaturesAreAsLargeAsThereIsRoom: from 12 points down to 3 by halves, with lines
+// that are broken or not, and no smaller.
+func TestLettersOfSignaturesAreAsLargeAsThereIsRoom(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	id := a.identity(t, "Ada", ecKey(t, elliptic.P256()))
+	body, _ := render(t, e, pdf.RenderOptions{Time: testTime}, func(b *doc.Builder) error {
+		b.Title("Page").Text("page")
+		return nil
+	})
+	for _, c := range []struct {
+		width, height float64
+		want          [4]float64 // 0: nothing fits
+	}{
+		{120, 50, [4]float64{12, 11, 9.5, 7.5}},
+		{12, 40, [4]float64{0, 0, 0, 0}},
+		{200, 18.4, [4]float64{0, 0, 0, 0}},
+		{210, 50, [4]float64{12, 12, 12, 9.5}},
+		{300, 100, [4]float64{12, 12, 12, 12}},
+		{300, 15, [4]float64{0, 0, 0, 0}},
+		{40, 26, [4]float64{6, 4.5, 3.5, 3}},
+		{80, 33, [4]float64{8, 7, 6, 4.5}},
+		{90, 60, [4]float64{12, 11.5, 9, 8}},
+	} {
+		for i, reason := range []string{"", "agreed", "Donaudampfschifffahrtsgesellschaft", "Issued by the broker on behalf of the exchange and of all its members"} {
+			var out bytes.Buffer
+			_, err := e.Sign(t.Context(), &out, opened(t, e, body), pdf.SignRequest{Identity: id, Time: testTime, Reason: reason, Rect: [4]float64{100, 100, 100 + c.width, 100 + c.height}})
+			if err != nil {
+				if o, ok := errors.AsType[*pdf.OptionError](err); !ok || o.Field != "box" || c.want[i] != 0 {
+					t.Errorf("%g x %g, %q: %v", c.width, c.height, reason, err)
+				}
+				continue
+			}
+			words := pdftest.Boxes(t, pdftest.Write(t, "signed.pdf", out.Bytes()))
+			at := slices.IndexFunc(words, func(w pdftest.Word) bool { return w.Text == "Ada" })
+			const high = 1.117 // a line of the font, by its size
+			if got := (words[at].YMax - words[at].YMin) / high; math.Abs(got-c.want[i]) > 0.1 {
+				t.Errorf("%g x %g, %q: %.1f points, want %g", c.width, c.height, reason, got, c.want[i])
+			}
+		}
+	}
 }

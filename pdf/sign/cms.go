@@ -101,9 +101,12 @@ func pss(hash crypto.Hash) algorithm {
 func explicit(n uint8) cbasn1.Tag { return cbasn1.Tag(n).ContextSpecific().Constructed() }
 
 // der returns what f writes.
-func der(f func(*cryptobyte.Builder)) []byte {
-	var b cryptobyte.Builder
-	f(&b)
+func der(f func(*cryptobyte.Builder)) []byte { return derIn(nil, f) }
+
+// derIn is der in memory that is given, as long as it is enough.
+func derIn(memory []byte, f func(*cryptobyte.Builder)) []byte {
+	b := cryptobyte.NewBuilder(memory[:0])
+	f(b)
 	return b.BytesOrPanic() // only what is written here, which has no lengths that cannot be
 }
 
@@ -138,7 +141,7 @@ func issuerAndSerial(b *cryptobyte.Builder, c *x509.Certificate) {
 // in the file, or in a timestamp.
 func signedAttributes(cert *x509.Certificate, digest []byte) []byte {
 	sum := sha256.Sum256(cert.Raw)
-	return der(func(b *cryptobyte.Builder) {
+	return derIn(make([]byte, 0, 256+len(cert.RawIssuer)), func(b *cryptobyte.Builder) {
 		setOf(
 			b, cbasn1.SET,
 			attribute(oidContentType, func(b *cryptobyte.Builder) { b.AddASN1ObjectIdentifier(oidData) }),
@@ -169,15 +172,17 @@ func signedAttributes(cert *x509.Certificate, digest []byte) []byte {
 func (d *Draft) encode(signature, token []byte) []byte {
 	digestAlg := algorithm{oid: oidOf(d.scheme.hash)}
 	leaf := d.identity.Chain[0]
-	var certs [][]byte
-	for _, c := range d.identity.Chain {
-		certs = append(certs, c.Raw)
+	certs := make([][]byte, len(d.identity.Chain))
+	room := len(d.attrs) + len(signature) + len(token) + len(leaf.RawIssuer) + 512
+	for i, c := range d.identity.Chain {
+		certs[i] = c.Raw
+		room += len(c.Raw)
 	}
 	// Within SignerInfo the SET of the attributes has another tag (5.4).
 	var attrs cryptobyte.String
 	outer := cryptobyte.String(d.attrs)
 	outer.ReadASN1(&attrs, cbasn1.SET)
-	return der(func(b *cryptobyte.Builder) {
+	return derIn(make([]byte, 0, room), func(b *cryptobyte.Builder) {
 		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
 			b.AddASN1ObjectIdentifier(oidSignedData)
 			b.AddASN1(explicit(0), func(b *cryptobyte.Builder) {
