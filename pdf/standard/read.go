@@ -72,11 +72,14 @@ func (j *Judge) File(f File) {
 	}
 }
 
+// outdated are attributes that the header of a packet may not have.
+var outdated = regexp.MustCompile(`\s(?:bytes|encoding)\s*=`)
+
 // metadata judges the XMP packet of the catalog (ISO 19005-2, 6.6.2, and 4, 6.7.2): XML in UTF-8,
 // and in parts 2 and 3 of properties that XMP has or that the packet describes itself.
 func (j *Judge) metadata(packet []byte) {
 	at, rule := cos.Ref{}, clause{a1: "6.7.5", a2: "6.6.2.1", a4: "6.7.2.1"}
-	if head, _, ok := bytes.Cut(packet, []byte("?>")); ok && bytes.Contains(head, []byte("<?xpacket")) && regexp.MustCompile(`\s(?:bytes|encoding)\s*=`).Match(head) {
+	if head, _, ok := bytes.Cut(packet, []byte("?>")); ok && bytes.Contains(head, []byte("<?xpacket")) && outdated.Match(head) {
 		j.find("S052", rule, at, nil, "metadata whose packet header has bytes or encoding")
 	}
 	own := extended{properties: map[xml.Name]valueType{}, structures: map[string]structure{}}
@@ -131,12 +134,20 @@ const (
 
 // property finds a simple property of XMP by its prefix, as element or attribute.
 func property(packet []byte, name string) string {
-	re := regexp.MustCompile(regexp.QuoteMeta(name) + `(?:\s*=\s*["']([^"'<]*)["']|\s*>\s*([^<]*?)\s*</)`)
-	if m := re.FindSubmatch(packet); m != nil {
-		return strings.TrimSpace(string(m[1]) + string(m[2]))
+	for {
+		_, behind, ok := bytes.Cut(packet, []byte(name))
+		if !ok {
+			return ""
+		}
+		if m := xmpValue.FindSubmatch(behind); m != nil {
+			return strings.TrimSpace(string(m[1]) + string(m[2]))
+		}
+		packet = behind
 	}
-	return ""
 }
+
+// xmpValue is what follows the name of a property.
+var xmpValue = regexp.MustCompile(`\A(?:\s*=\s*["']([^"'<]*)["']|\s*>\s*([^<]*?)\s*</)`)
 
 // XMPClaims returns the standards that an XMP packet claims, by names such as pdf/a-2b and
 // pdf/ua-1, those that this package does not judge too. It trusts the prefixes pdfaid and pdfuaid,
