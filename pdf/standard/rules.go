@@ -39,6 +39,7 @@ import (
 //	S054 an ICC profile that the standard does not take
 //	S055 transparency that the standard does not take
 //	S056 more than the version of PDF takes that a standard is built on
+//	S057 JPEG 2000 data that the standard does not take
 //
 // Checker judges the document before it is written, so that a finding has a place in the
 // template; Judge judges what is written, whatever made it. S040 to S047 are faults of the

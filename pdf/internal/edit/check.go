@@ -139,6 +139,7 @@ func (c *checker) objects() error {
 		}
 		o := c.e.object(queue[i])
 		if s, ok := o.(*stream); ok {
+			c.jpeg2000(queue[i], s)
 			o = s.dict
 		}
 		walk(queue[i], o, "")

@@ -149,6 +149,19 @@ func rules(t *testing.T) map[string]struct {
 		"Interpolate":                   {"6.2.8", archive{resources: "/XObject<</I 10 0 R>>", content: "/I Do", objects: []string{stream("/Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray/Interpolate true", []byte("x"))}}},
 		"inline interpolate":            {"6.2.8", archive{content: "BI/W 1/H 1/BPC 8/CS/G/I true ID x EI"}},
 		"bits":                          {"6.2.8", archive{resources: "/XObject<</I 10 0 R>>", content: "/I Do", objects: []string{stream("/Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 7/ColorSpace/DeviceGray", []byte("x"))}}},
+		"JPEG 2000":                     {"", jpx("", ihdr(3, 7)+colours(1, 0, 16))},
+		"JPEG 2000 of gray":             {"", jpx("", ihdr(1, 7)+colours(1, 0, 17))},
+		"JPEG 2000 of two channels":     {"6.2.8.3", jpx("", ihdr(2, 7)+colours(1, 0, 17))},
+		"JPEG 2000 of 39 bits":          {"6.2.8.3", jpx("", ihdr(3, 38)+colours(1, 0, 16))},
+		"JPEG 2000 of 38 bits":          {"", jpx("", ihdr(3, 37)+colours(1, 0, 16))},
+		"JPEG 2000 of several depths":   {"6.2.8.3", jpx("", ihdr(3, 255)+jp2Box("bpcc", "\x07\x07\x03")+colours(1, 0, 16))},
+		"JPEG 2000 in CIEJab":           {"6.2.8.3", jpx("", ihdr(3, 7)+colours(1, 0, 19))},
+		"JPEG 2000 in CIEJab, told":     {"", jpx("/ColorSpace/DeviceRGB", ihdr(3, 7)+colours(1, 0, 19))},
+		"JPEG 2000 by method 4":         {"6.2.8.3", jpx("", ihdr(3, 7)+colours(4, 0, 16))},
+		"JPEG 2000 in two spaces":       {"6.2.8.3", jpx("", ihdr(3, 7)+colours(1, 0, 16)+colours(1, 0, 18))},
+		"JPEG 2000 in two exact spaces": {"6.2.8.3", jpx("", ihdr(3, 7)+colours(1, 1, 16)+colours(1, 1, 18))},
+		"JPEG 2000, one space exact":    {"", jpx("", ihdr(3, 7)+colours(1, 0, 19)+colours(1, 1, 16))},
+		"JPEG 2000 without colours":     {"6.2.8.3", jpx("", ihdr(3, 7))},
 		"form of PostScript":            {"6.2.9", archive{resources: "/XObject<</I 10 0 R>>", content: "/I Do", objects: []string{stream("/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Subtype2/PS", nil)}}},
 		"form with OPI":                 {"6.2.9", archive{resources: "/XObject<</I 10 0 R>>", content: "/I Do", objects: []string{stream("/Type/XObject/Subtype/Form/BBox[0 0 9 9]/OPI<<>>", nil)}}},
 		"reference":                     {"6.2.9", archive{resources: "/XObject<</I 10 0 R>>", content: "/I Do", objects: []string{stream("/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Ref<<>>", nil)}}},
@@ -332,6 +345,27 @@ func cmapOf(ordering string, mode, stated int, more string) string {
 	}
 	return stream(fmt.Sprintf("/Type/CMap/CMapName/Own-H/WMode %d/CIDSystemInfo<</Registry(Adobe)/Ordering(%s)/Supplement 0>>%s", stated, ordering, more), []byte(fmt.Sprintf(
 		"%%!PS-Adobe-3.0 Resource-CMap\n/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CIDSystemInfo 3 dict dup begin\n/Registry (Adobe) def\n/Ordering (%s) def\n/Supplement 0 def\nend def\n/CMapName /Own-H def\n/CMapType 1 def\n/WMode %d def\n1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n%sendcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n", ordering, mode, cids)))
+}
+
+// jp2Box is a box of a JP2 file (ISO/IEC 15444-1, annex I.4).
+func jp2Box(kind, body string) string {
+	return string(binary.BigEndian.AppendUint32(nil, uint32(8+len(body)))) + kind + body //nolint:gosec // G115: a few bytes
+}
+
+// ihdr is an image header of so many channels, whose depth is one more than depth.
+func ihdr(channels, depth byte) string {
+	return jp2Box("ihdr", string([]byte{0, 0, 0, 1, 0, 0, 0, 1, 0, channels, depth, 7, 0, 0}))
+}
+
+// colours is a colour specification.
+func colours(method, approx, space byte) string {
+	return jp2Box("colr", string([]byte{method, 0, approx, 0, 0, 0, space}))
+}
+
+// jpx draws an image in JPEG 2000 with a header of these boxes.
+func jpx(dict, header string) archive {
+	data := jp2Box("jP  ", "\r\n\x87\n") + jp2Box("ftyp", "jpx \x00\x00\x00\x00jpx ") + jp2Box("jp2h", header)
+	return archive{resources: "/XObject<</I 10 0 R>>", content: "/I Do", objects: []string{stream("/Type/XObject/Subtype/Image/Width 1/Height 1/Filter/JPXDecode"+dict, []byte(data))}}
 }
 
 func inks(n int) string {

@@ -316,3 +316,27 @@ func (c *checker) byCID(p *font.Embedded, own cos.Dict) func(*font.Embedded, *co
 }
 
 func abs(v float64) float64 { return max(v, -v) }
+
+// jpeg2000 shows the data of an image in JPEG 2000.
+func (c *checker) jpeg2000(r cos.Ref, s *stream) {
+	if s.in == nil || c.e.name(s.dict.Get("Subtype")) != "Image" {
+		return
+	}
+	filters := c.e.array(s.dict.Get("Filter"))
+	last := c.e.name(s.dict.Get("Filter"))
+	if len(filters) > 0 {
+		last = c.e.name(filters[len(filters)-1])
+	}
+	if last != "JPXDecode" {
+		return
+	}
+	data, _, err := s.from.Decode(s.in)
+	if err != nil {
+		if c.e.err == nil {
+			c.e.err = err
+		}
+		return
+	}
+	c.left -= len(data) / bytesOfOperator
+	c.j.JPEG2000(r, data, s.dict.Get("ColorSpace") != nil)
+}
