@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -211,7 +212,7 @@ func (p *program) create(name string) io.WriteCloser {
 			_, err := io.Copy(to, r)
 			return err
 		})
-		_ = r.CloseWithError(errors.Join(c.err, io.ErrClosedPipe)) // whoever still writes learns it
+		_ = r.CloseWithError(cmp.Or(c.err, io.ErrClosedPipe)) // whoever still writes learns it
 	}()
 	return c
 }
