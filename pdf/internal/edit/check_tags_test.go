@@ -30,8 +30,8 @@ func span(kind string, columns, rows int) elem {
 func header() elem { return el("TH").with("/A<</O/Table/Scope/Column>>") }
 
 // The objects of a tagged file are the structure tree, the namespace of PDF 2.0, the document, the
-// element of the text, a namespace that maps the type Own, that of MathML, and from firstElem on the
-// elements that are given, in the order in which they are read.
+// element of the text, a namespace that maps the type Own, that of MathML, and from firstElem on
+// the elements that are given, in the order in which they are read.
 const firstElem = 16
 
 // tagged is a small file that conforms to PDF/UA in this part, with elements beside the one of its
