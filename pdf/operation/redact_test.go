@@ -281,6 +281,13 @@ func TestRedactionThatCannotBeProved(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for name, private := range map[string]string{"key": "<</Zanzibar 1>>", "name": "/Zanzibar"} { // of what stood in a box
+		file := raw(`<</Type/Catalog/Pages 2 0 R/Private`+private+`>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]/Resources<</Font<</F `+helvetica+`>>>>>>`,
+			`<</Type/Page/Parent 2 0 R/Contents 4 0 R>>`, "<</Length 37>>stream\nBT /F 12 Tf 20 150 Td (Zanzibar) Tj ET\nendstream")
+		if _, out, err := run(t, e, "redact", map[string]string{"box": "0,140,200,170"}, file); !errors.Is(err, pdf.ErrNotProvable) || len(out) > 0 && len(out[0]) > 0 {
+			t.Errorf("box, %s: %v", name, err)
+		}
+	}
 	var option *pdf.OptionError
 	for name, values := range map[string]map[string]string{
 		"nothing": {}, "both": {"text": "a", "regexp": "b"}, "box": {"box": "1,2,3"}, "empty box": {"box": "9,9,9,9"}, "pages": {"box": "0,0,9,9", "pages": "7"}, "second box": {"box": "0,0,9,9;x"},

@@ -616,12 +616,12 @@ func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref
 			s, _ := cos.TextOf(v)
 			return r.in(s)
 		case cos.Name:
-			return key != "" && key != "BaseFont" && key != "FontName" && r.re != nil && len(v) > 3 && r.re.MatchString(string(v)) && !slices.Contains(definedNames[key], v)
+			return key != "" && key != "BaseFont" && key != "FontName" && len(v) > 3 && r.in(string(v)) && !slices.Contains(definedNames[key], v)
 		case cos.Array:
 			return slices.ContainsFunc(v, func(x cos.Object) bool { return look(x, key) })
 		case cos.Dict:
 			return slices.ContainsFunc(v, func(x cos.Entry) bool {
-				return r.re != nil && len(x.Key) > 3 && r.re.MatchString(string(x.Key)) && !definedKeys[x.Key] || look(x.Value, x.Key)
+				return len(x.Key) > 3 && r.in(string(x.Key)) && !definedKeys[x.Key] || look(x.Value, x.Key)
 			})
 		case *stream:
 			return look(v.dict, "")
