@@ -64,7 +64,7 @@ func suite(many int) harness.Suite {
 			eight(row("memory", "a million entries", "a collection of the runtime while a cache holds what it keeps of a million entries with 16 to 255 bytes; the output is the resident memory for 1,000 bytes of its bound", memory(many),
 				harness.Goal{Of: harness.Output, AtMost: 1100, Obstacle: "Most of what is beyond the bound is pages of the heap that evicted entries of other sizes left half empty, and the runtime's own; the live heap is near the bound."})),
 			row("redis-local", "a hit with Redis attached", "a look-up of one of 1,000 keys that the process holds", hits(attached(), named(quire(thousand, small), "alone"), rueidisCached(), goRedis()),
-				against("alone", 1.05), against("rueidis-docache", 0.25), against("go-redis", 0.25), allocs(0)),
+				against("alone", 1.05), against("rueidis-docache", 0.25, ownLookUp), against("go-redis", 0.25), allocs(0)),
 			row("redis-hit", "a read of Redis", "64 goroutines read 256 bytes of a key each that the process does not hold", hits(remoteReads()...), against("rueidis", 1.25, ownRead), against("go-redis", 0.77, ownRead)),
 			row("redis-set", "a write to Redis", "64 goroutines write 256 bytes to a key each", writes(remoteWrites()...), against("script", 2, ownStore)),
 			second(row("redis-propagation-1", "a write until a reader has it", "a write of 4 KiB to a key, and a read of it by a process that held the value before", propagation(1), against("rueidis", 1.5, ownTake))),
