@@ -266,15 +266,20 @@ func TestRedactionThatCannotBeProved(t *testing.T) {
 		text string
 		want error
 	}{
-		"no meaning":     {page(`<</Subtype/Type0/BaseFont/X/Encoding/Identity-H/DescendantFonts[<</Subtype/CIDFontType2>>]>>`, "BT /F 9 Tf <0001> Tj ET"), "word", pdf.ErrNotProvable},
-		"damaged":        {raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page/Contents 4 0 R>>`, "<</Length 3/Filter/FlateDecode>>stream\nabc\nendstream"), "word", pdf.ErrNotProvable},
-		"itself":         {page(helvetica, "/X Do"), "word", pdf.ErrNotProvable},
-		"key":            {raw(`<</Type/Catalog/Pages 2 0 R/Private<</Zanzibar 1>>>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`), "zanzibar", pdf.ErrNotProvable},
-		"resource":       {raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page/Resources<</Properties<</Zanzibar<<>>>>>>>>`), "zanzibar", pdf.ErrNotProvable},
-		"state":          {raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page/Annots[<</Subtype/Widget/FT/Btn/T(x)/Rect[0 0 9 9]/AP<</N 4 0 R>>>>]>>`, `<</Zanzibar null/Zanzibars 1>>`), "zanzibar", pdf.ErrNotProvable},
-		"name of a type": {raw(`<</Type/Catalog/Pages 2 0 R/Private<</Type/Zanzibar>>>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`), "zanzibar", pdf.ErrNotProvable},
-		"name elsewhere": {raw(`<</Type/Catalog/Pages 2 0 R/Private/Table>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`), "table", pdf.ErrNotProvable},
-		"name":           {raw(`<</Type/Catalog/Pages 2 0 R/Private/Zanzibar>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`), "zanzibar", pdf.ErrNotProvable},
+		"no meaning":        {page(`<</Subtype/Type0/BaseFont/X/Encoding/Identity-H/DescendantFonts[<</Subtype/CIDFontType2>>]>>`, "BT /F 9 Tf <0001> Tj ET"), "word", pdf.ErrNotProvable},
+		"damaged":           {raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page/Contents 4 0 R>>`, "<</Length 3/Filter/FlateDecode>>stream\nabc\nendstream"), "word", pdf.ErrNotProvable},
+		"itself":            {page(helvetica, "/X Do"), "word", pdf.ErrNotProvable},
+		"key":               {raw(`<</Type/Catalog/Pages 2 0 R/Private<</Zanzibar 1>>>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`), "zanzibar", pdf.ErrNotProvable},
+		"resource":          {raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page/Resources<</Properties<</Zanzibar<<>>>>>>>>`), "zanzibar", pdf.ErrNotProvable},
+		"state":             {raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page/Annots[<</Subtype/Widget/FT/Btn/T(x)/Rect[0 0 9 9]/AP<</N 4 0 R>>>>]>>`, `<</Zanzibar null/Zanzibars 1>>`), "zanzibar", pdf.ErrNotProvable},
+		"name of a type":    {raw(`<</Type/Catalog/Pages 2 0 R/Private<</Type/Zanzibar>>>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`), "zanzibar", pdf.ErrNotProvable},
+		"name of its own":   {raw(`<</Type/Catalog/Pages 2 0 R/Private 4 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`, `/Zanzibar`), "zanzibar", pdf.ErrNotProvable},
+		"array of its own":  {raw(`<</Type/Catalog/Pages 2 0 R/Private 4 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`, `[/Zanzibar]`), "zanzibar", pdf.ErrNotProvable},
+		"stream of its own": {raw(`<</Type/Catalog/Pages 2 0 R/Private 4 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`, "<</Length 11>>stream\nto Zanzibar\nendstream"), "zanzibar", pdf.ErrNotProvable},
+		"in UTF-16":         {raw(`<</Type/Catalog/Pages 2 0 R/Private 4 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`, fmt.Sprintf("<</Length 32/Filter/ASCIIHexDecode>>stream\n%X\nendstream", utf16be("Zanzibar"))), "zanzibar", pdf.ErrNotProvable},
+		"tag of content":    {page(helvetica, "/Zanzibar BMC BT /F 9 Tf (Zanzibar) Tj ET EMC"), "zanzibar", pdf.ErrNotProvable},
+		"name elsewhere":    {raw(`<</Type/Catalog/Pages 2 0 R/Private/Table>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`), "table", pdf.ErrNotProvable},
+		"name":              {raw(`<</Type/Catalog/Pages 2 0 R/Private/Zanzibar>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`), "zanzibar", pdf.ErrNotProvable},
 	} {
 		_, out, err := run(t, e, "redact", map[string]string{"text": c.text}, c.file)
 		if !errors.Is(err, c.want) || len(out) > 0 && len(out[0]) > 0 {

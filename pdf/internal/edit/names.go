@@ -5,6 +5,10 @@ import "example.com/quire/pdf/cos"
 // definedNames are names that ISO 32000-2 defines as values of keys that every tagged file has.
 // They say nothing of the text, which may have the same words.
 var definedNames = map[cos.Name][]cos.Name{
+	"": { // in arrays that are objects of their own, such as colour spaces and lists of procedures
+		"DeviceGray", "DeviceRGB", "DeviceCMYK", "CalGray", "CalRGB", "ICCBased", "Indexed", "Separation", "DeviceN", "Pattern",
+		"Text", "ImageB", "ImageC", "ImageI", "FitH", "FitV", "FitR", "FitB", "FitBH", "FitBV",
+	},
 	"Type": {
 		"Catalog", "Pages", "Page", "Font", "FontDescriptor", "Encoding", "CMap", "XObject", "ExtGState", "Pattern", "Metadata", "Outlines",
 		"StructTreeRoot", "StructElem", "Namespace", "OBJR", "Annot", "Action", "Filespec", "EmbeddedFile", "OutputIntent", "ObjStm", "XRef", "Border", "Mask", "Group",

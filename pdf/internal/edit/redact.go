@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -580,6 +581,9 @@ func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 			return notProvable(content.Place(i+1), "not all of what was written can be read")
 		}
 		for _, c := range reader.src.drawn(p) {
+			if err := r.tagged(content.Place(i+1), c.Data); err != nil {
+				return err
+			}
 			err := reader.in.Run(ctx, c, content.Place(i+1), func(ev *content.Event) error {
 				for _, g := range ev.Glyphs {
 					if ev.Kind == content.Show && inBoxes(g.Quad, r.boxes[i]) && strings.TrimSpace(g.Text) != "" {
@@ -595,9 +599,10 @@ func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 	}
 	r.Proof = Proof{Pages: len(e.pages)}
 	var fault error
+	contents := e.contents()
 	e.reach(func(ref cos.Ref, o cos.Object) {
 		if r.Proof.Objects++; fault == nil {
-			fault = r.clean(ctx, e, reader, ref, o)
+			fault = r.clean(ctx, e, reader, ref, o, contents[ref])
 		}
 	})
 	if fault == nil {
@@ -606,8 +611,22 @@ func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 	return fault
 }
 
-// clean is an error when an object of a file has what must not be.
-func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref cos.Ref, o cos.Object) error {
+// contents returns the streams that pages draw.
+func (e *Draft) contents() map[cos.Ref]bool {
+	all := map[cos.Ref]bool{}
+	for _, p := range e.pages {
+		c := p.Dict.Get("Contents")
+		all[refOf(c)] = true
+		for _, part := range e.array(c) {
+			all[refOf(part)] = true
+		}
+	}
+	return all
+}
+
+// clean is an error when an object of a file has what must not be; drawn says that it is content of
+// a page, which was read as such.
+func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref cos.Ref, o cos.Object, drawn bool) error {
 	place := fmt.Sprintf("object %d", ref.Num)
 	var look func(o cos.Object, key cos.Name) bool
 	look = func(o cos.Object, key cos.Name) bool {
@@ -616,7 +635,7 @@ func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref
 			s, _ := cos.TextOf(v)
 			return r.in(s)
 		case cos.Name:
-			return key != "" && key != "BaseFont" && key != "FontName" && len(v) > 3 && r.in(string(v)) && !slices.Contains(definedNames[key], v)
+			return key != "BaseFont" && key != "FontName" && r.named(v, key)
 		case cos.Array:
 			return slices.ContainsFunc(v, func(x cos.Object) bool { return look(x, key) })
 		case cos.Dict:
@@ -642,6 +661,7 @@ func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref
 		if r.in(unescaped(b)) {
 			return notProvable(place, "metadata still have the text")
 		}
+		return nil // its elements are names of XMP
 	}
 	if resources != nil || kind == "Form" {
 		m, err := r.every(ctx, reader.in, place, content.Content{Data: b, Resources: resources, Matrix: content.Identity})
@@ -651,8 +671,38 @@ func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref
 		if len(m) > 0 {
 			return notProvable(place, "a form, a pattern or a glyph still shows the text")
 		}
+		return r.tagged(place, b)
+	}
+	// What else holds text in the clear: private data, programs of functions. CMaps and profiles have
+	// words of their own that every file has.
+	isProfile := len(b) > 40 && string(b[36:40]) == "acsp"
+	if !drawn && !isProfile && !bytes.Contains(b, []byte("begincmap")) && (r.in(string(b)) || r.in(utf16Text(b))) {
+		return notProvable(place, "a stream still has the text")
 	}
 	return nil
+}
+
+// utf16Text returns data as a text string of UTF-16BE would be read (7.9.2.2).
+func utf16Text(b []byte) string {
+	s, _ := cos.TextOf(cos.String("\xfe\xff" + string(b)))
+	return s
+}
+
+// named reports whether a name that the maker of the file gave has what must not be.
+func (r *Redaction) named(n, key cos.Name) bool {
+	return len(n) > 3 && r.in(string(n)) && !slices.Contains(definedNames[key], n)
+}
+
+// tagged is an error when a name in content has what must not be, such as a tag or a resource.
+func (r *Redaction) tagged(place string, data []byte) error {
+	return cos.OperatorNames(data, func(_ []byte, names []cos.Name) error {
+		for _, n := range names {
+			if r.named(n, "S") && !slices.Contains(definedNames[""], n) {
+				return notProvable(place, "a name in its content still has the text")
+			}
+		}
+		return nil
+	})
 }
 
 // inBoxes reports whether the middle of a glyph lies in one of the boxes: half of its width and
