@@ -673,8 +673,8 @@ func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref
 		}
 		return r.tagged(place, b)
 	}
-	// What else holds text in the clear: private data, programs of functions. CMaps and profiles have
-	// words of their own that every file has.
+	// What else holds text in the clear: private data, programs of functions. CMaps and profiles
+	// have words of their own, in every file.
 	isProfile := len(b) > 40 && string(b[36:40]) == "acsp"
 	if !drawn && !isProfile && !bytes.Contains(b, []byte("begincmap")) && (r.in(string(b)) || r.in(utf16Text(b))) {
 		return notProvable(place, "a stream still has the text")
