@@ -277,6 +277,7 @@ func TestRedactionThatCannotBeProved(t *testing.T) {
 		"array of its own":  {raw(`<</Type/Catalog/Pages 2 0 R/Private 4 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`, `[/Zanzibar]`), "zanzibar", pdf.ErrNotProvable},
 		"stream of its own": {raw(`<</Type/Catalog/Pages 2 0 R/Private 4 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`, "<</Length 11>>stream\nto Zanzibar\nendstream"), "zanzibar", pdf.ErrNotProvable},
 		"in UTF-16":         {raw(`<</Type/Catalog/Pages 2 0 R/Private 4 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`, fmt.Sprintf("<</Length 32/Filter/ASCIIHexDecode>>stream\n%X\nendstream", utf16be("Zanzibar"))), "zanzibar", pdf.ErrNotProvable},
+		"at an odd place":   {raw(`<</Type/Catalog/Pages 2 0 R/Private 4 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`, fmt.Sprintf("<</Length 34/Filter/ASCIIHexDecode>>stream\n58%X\nendstream", utf16be("Zanzibar"))), "zanzibar", pdf.ErrNotProvable},
 		"tag of content":    {page(helvetica, "/Zanzibar BMC BT /F 9 Tf (Zanzibar) Tj ET EMC"), "zanzibar", pdf.ErrNotProvable},
 		"name elsewhere":    {raw(`<</Type/Catalog/Pages 2 0 R/Private/Table>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`), "table", pdf.ErrNotProvable},
 		"name":              {raw(`<</Type/Catalog/Pages 2 0 R/Private/Zanzibar>>`, `<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page>>`), "zanzibar", pdf.ErrNotProvable},

@@ -676,13 +676,13 @@ func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref
 	// What else holds text in the clear: private data, programs of functions. CMaps and profiles
 	// have words of their own, in every file.
 	isProfile := len(b) > 40 && string(b[36:40]) == "acsp"
-	if !drawn && !isProfile && !bytes.Contains(b, []byte("begincmap")) && (r.in(string(b)) || r.in(utf16Text(b))) {
+	if !drawn && !isProfile && !bytes.Contains(b, []byte("begincmap")) && (r.in(string(b)) || r.in(utf16Text(b)) || len(b) > 0 && r.in(utf16Text(b[1:]))) {
 		return notProvable(place, "a stream still has the text")
 	}
 	return nil
 }
 
-// utf16Text returns data as a text string of UTF-16BE would be read (7.9.2.2).
+// utf16Text returns data as a text string of UTF-16BE is read (7.9.2.2).
 func utf16Text(b []byte) string {
 	s, _ := cos.TextOf(cos.String("\xfe\xff" + string(b)))
 	return s
