@@ -5,6 +5,7 @@ import (
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/internal/layout"
 	"example.com/quire/pdf/internal/tag"
 	"example.com/quire/pdf/internal/text"
@@ -336,14 +337,8 @@ func sameStyle(a, b *layout.PieceStyle) bool {
 
 // run shows items of one face, size, colour and element.
 func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.Item) error {
-	f := c.e.fontOf(items[0].Part.Face)
-	if f != c.font || ps.Size != c.size {
-		c.font, c.size = f, ps.Size
-		c.b = cos.AppendName(c.b, f.name)
-		c.b = append(c.b, ' ')
-		c.b = cos.AppendFixed(c.b, int64(ps.Size), 3)
-		c.b = append(c.b, " Tf\n"...)
-	}
+	drawn := items[0].Part
+	f := c.setFont(drawn.Face, ps.Size)
 	c.fill(ps.Color)
 	c.judge(&opShow)
 	origin := items[0].X
@@ -351,23 +346,7 @@ func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.It
 	if in := ps.Inline; in != nil {
 		rise, spacing = in.Rise, in.Spacing
 	}
-	x, y := hundredths(t.X+origin), hundredths(c.height-t.Y+rise)
-	move := " Td\n"
-	dx, dy := x-c.lineX, y-c.lineY
-	drawn := items[0].Part
-	if drawn.Slanted || c.slanted { // the matrix is set anew: Td would move along the slant (9.4.2)
-		move, dx, dy = " Tm\n", x, y
-		if c.slanted = drawn.Slanted; c.slanted {
-			c.b = append(c.b, "1 0 .2126 1 "...) // 12 degrees
-		} else {
-			c.b = append(c.b, "1 0 0 1 "...)
-		}
-	}
-	c.num(dx)
-	c.b = append(c.b, ' ')
-	c.num(dy)
-	c.b = append(c.b, move...)
-	c.lineX, c.lineY = x, y
+	c.moveTo(t.X+origin, t.Y-rise, drawn.Slanted)
 	if drawn.Bold {
 		c.embolden(ps)
 	}
@@ -387,6 +366,61 @@ func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.It
 		c.b = append(c.b, "0 Tr\n"...)
 	}
 	return nil
+}
+
+// word draws a word. The operators are those of a line that has nothing else.
+func (c *content) word(t *layout.WordItem) error {
+	c.beginText()
+	if err := c.mark(t.Elem, t.Artifact); err != nil {
+		return err
+	}
+	f := c.setFont(t.Chain.Face(), t.Size)
+	c.fill(t.Color)
+	c.judge(&opShow)
+	c.moveTo(t.X, t.Y, false)
+	table := t.Chain.ASCII()
+	if !t.Kerned {
+		c.b = append(f.literal(c.b, table, t.Text), "Tj\n"...)
+		return nil
+	}
+	w := &c.e.words
+	w.begin(f, t.Size, c.b)
+	w.kerned(table, t.Text)
+	c.b = w.end()
+	return nil
+}
+
+// setFont sets font and size, which outlive the text object.
+func (c *content) setFont(face *font.Face, size doc.Length) *fontRes {
+	f := c.e.fontOf(face)
+	if f != c.font || size != c.size {
+		c.font, c.size = f, size
+		c.b = cos.AppendName(c.b, f.name)
+		c.b = append(c.b, ' ')
+		c.b = cos.AppendFixed(c.b, int64(size), 3)
+		c.b = append(c.b, " Tf\n"...)
+	}
+	return f
+}
+
+// moveTo begins a line of text at a place of the page.
+func (c *content) moveTo(left, base doc.Length, slanted bool) {
+	x, y := hundredths(left), hundredths(c.height-base)
+	move := " Td\n"
+	dx, dy := x-c.lineX, y-c.lineY
+	if slanted || c.slanted { // the matrix is set anew: Td would move along the slant (9.4.2)
+		move, dx, dy = " Tm\n", x, y
+		if c.slanted = slanted; slanted {
+			c.b = append(c.b, "1 0 .2126 1 "...) // 12 degrees
+		} else {
+			c.b = append(c.b, "1 0 0 1 "...)
+		}
+	}
+	c.num(dx)
+	c.b = append(c.b, ' ')
+	c.num(dy)
+	c.b = append(c.b, move...)
+	c.lineX, c.lineY = x, y
 }
 
 // embolden has glyphs filled and stroked (9.3.6): that is bold where a family has no such face.
@@ -581,6 +615,19 @@ func (w *words) plain(p *text.Part) {
 	w.want += p.Units * 1000
 }
 
+// kerned shows a word from the table of its glyphs, which say themselves what they stand for.
+func (w *words) kerned(table *text.ASCII, s string) {
+	for i := range len(s) {
+		id, advance := table.Glyph(s[i])
+		g := text.Glyph{ID: id, Advance: advance}
+		if i+1 < len(s) {
+			g.Advance += table.Kern(s[i], s[i+1])
+		}
+		w.font.use.Draw(id)
+		w.glyph(g)
+	}
+}
+
 // adjust moves the pen by whole thousandths of an em.
 func (w *words) adjust() {
 	diff := w.pen - w.want
@@ -673,6 +720,8 @@ func (c *content) items(items []layout.Item) error {
 		switch it := &items[i]; {
 		case it.Text != nil:
 			err = c.text(it.Text)
+		case it.Word != nil:
+			err = c.word(it.Word)
 		case it.Image != nil:
 			err = c.image(it.Image)
 		case it.Turn != nil:

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"math"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/internal/image"
 	"example.com/quire/pdf/internal/layout"
+	"example.com/quire/pdf/internal/text"
 )
 
 // fontRes is a font of the document.
@@ -19,6 +21,49 @@ type fontRes struct {
 	use  *font.Use
 	name string
 	ref  cos.Ref
+
+	codes [0x80]code // of the characters that words were shown with
+}
+
+// code is a character in a literal string (7.3.4.2): the two bytes of its glyph, each of which may
+// be escaped.
+type code struct {
+	bytes uint32 // from the lowest one on
+	n     uint8  // how many of them; 0: no word has it yet
+}
+
+// literal appends a word as a literal string, by the table of its glyphs, which say themselves what
+// they stand for.
+func (r *fontRes) literal(b []byte, table *text.ASCII, s string) []byte {
+	from := len(b)
+	// A code is written with all of its four bytes, and the next one over what it does not have.
+	b = slices.Grow(b, 4*len(s)+len("()..."))
+	to := b[from:cap(b)]
+	to[0] = '('
+	n := 1
+	for i := range len(s) {
+		c := r.codes[s[i]&0x7F]
+		if c.n == 0 {
+			c = r.code(table, s[i])
+		}
+		binary.LittleEndian.PutUint32(to[n:n+4], c.bytes)
+		n += int(c.n)
+	}
+	to[n] = ')'
+	return b[:from+n+1]
+}
+
+// code makes the code of a character that no word has had.
+func (r *fontRes) code(table *text.ASCII, char byte) code {
+	g, _ := table.Glyph(char)
+	r.use.Draw(g)
+	var room [len("(\\n\\n)")]byte
+	b := cos.AppendLiteral(room[:0], []byte{byte(g >> 8), byte(g)}) //nolint:gosec // G115: the bytes of 16 bits
+	var four [4]byte
+	n := copy(four[:], b[1:len(b)-1])
+	made := code{binary.LittleEndian.Uint32(four[:]), uint8(n)} //nolint:gosec // G115: at most 4
+	r.codes[char&0x7F] = made
+	return made
 }
 
 func (e *Emitter) fontOf(f *font.Face) *fontRes {
@@ -37,7 +82,7 @@ func (e *Emitter) fontOf(f *font.Face) *fontRes {
 		r = &fontRes{use: &font.Use{}, name: "F" + strconv.Itoa(n+1)}
 		e.fonts[n] = r
 	}
-	r.face, r.ref = f, e.w.Reserve()
+	*r = fontRes{face: f, use: r.use, name: r.name, ref: e.w.Reserve()}
 	r.use.Reset(f)
 	return r
 }

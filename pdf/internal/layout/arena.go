@@ -50,7 +50,7 @@ func (m *Memory) forget() {
 	d.turn()
 	*d = painter{
 		rules: emptied(d.rules), edges: emptied(d.edges), lines: emptied(d.lines), texts: d.texts, words: d.words,
-		glyphs: emptied(d.glyphs), fills: emptied(d.fills), still: emptied(d.still),
+		fills: emptied(d.fills), still: emptied(d.still),
 	}
 	m.pieces = emptied(m.pieces)
 	if m.images == nil {

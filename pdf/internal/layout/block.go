@@ -5,7 +5,6 @@ import (
 
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/arena"
-	"example.com/quire/pdf/internal/text"
 )
 
 // block is a node with its lines broken and its sizes known. Blocks are drawn
@@ -28,23 +27,20 @@ type block interface {
 type painter struct {
 	page  *Page
 	rules []RectItem
-	edges []edge              // of tables, see joined
-	lines []edge              // the memory of joined
-	texts arena.Of[TextItem]  // of the page
-	words arena.Of[drawnWord] // likewise
-	// glyphs are those of the words.
-	glyphs []text.Glyph
-	fills  []spot    // what was drawn before each
-	still  [][2]spot // what does not move with the rest
-	fixed  int       // backgrounds that nothing joins any more: they move on their own
-	trace  bool      // the page says what stands where
+	edges []edge             // of tables, see joined
+	lines []edge             // the memory of joined
+	texts arena.Of[TextItem] // of the page
+	words arena.Of[WordItem] // likewise
+	fills []spot             // what was drawn before each
+	still [][2]spot          // what does not move with the rest
+	fixed int                // backgrounds that nothing joins any more: they move on their own
+	trace bool               // the page says what stands where
 }
 
 // turn lets what was drawn on the page before go: its memory is that of the next page.
 func (p *painter) turn() {
 	p.texts.Reset()
 	p.words.Reset()
-	p.glyphs = p.glyphs[:0]
 }
 
 // area notes that src was drawn from a moment on, between two heights: as wide as all of that.
@@ -58,6 +54,9 @@ func (p *painter) area(src *doc.Source, from spot, y, h doc.Length) {
 		switch {
 		case it.Text != nil:
 			wide(it.Text.X, it.Text.Line.Width)
+		case it.Word != nil:
+			w, _, _ := it.Word.Chain.WordWidth(it.Word.Text, it.Word.Size)
+			wide(it.Word.X, w)
 		case it.Image != nil:
 			wide(it.Image.X, it.Image.W)
 		case it.Shape != nil:

@@ -102,7 +102,7 @@ func (en env) narrow(by doc.Length) env {
 // elem makes a block element, nil when the document is not tagged or the
 // content is an artifact.
 func (m *maker) elem(parent *tag.Elem, typ tag.Type, src *doc.Source, lang string) *tag.Elem {
-	if !m.opt.Tagged || m.art != ArtifactNone {
+	if !m.tagged() {
 		return nil
 	}
 	e := m.mem.elems.One()
@@ -110,6 +110,9 @@ func (m *maker) elem(parent *tag.Elem, typ tag.Type, src *doc.Source, lang strin
 	m.begun = append(m.begun, e)
 	return e
 }
+
+// tagged reports whether what is being made has elements.
+func (m *maker) tagged() bool { return m.opt.Tagged && m.art == ArtifactNone }
 
 // spoken makes an element around a block that has none of its own, where it names a language; nil:
 // it names none.

@@ -25,6 +25,8 @@ type group struct {
 
 type groupRow struct {
 	h      doc.Length
+	y      doc.Length // where it is drawn
+	base   doc.Length // the lowest of the first baselines
 	least  doc.Length // it is at least as high
 	back   doc.Color
 	border *doc.Border
@@ -39,6 +41,7 @@ type groupCell struct {
 	border               *doc.Border
 	valign               doc.VAlign
 	drop                 doc.Length // to the common baseline of the row
+	based                bool       // its first line stands there
 	elem                 *tag.Elem
 	src                  *doc.Source
 }
@@ -55,27 +58,28 @@ func (g *group) pad() (top, bottom doc.Length) {
 func (g *group) settle() {
 	top, bottom := g.pad()
 	for r := range g.rows {
-		g.rows[r].h = g.rows[r].least
-		var deepest doc.Length
-		for i := range g.cells {
-			if c := &g.cells[i]; c.row == r && c.valign == doc.VAlignTop && !g.even {
-				if b, ok := c.body.baseline(); ok {
-					deepest = max(deepest, b)
-				}
+		g.rows[r].h, g.rows[r].base = g.rows[r].least, 0
+	}
+	for i := range g.cells {
+		c := &g.cells[i]
+		c.drop, c.based = 0, false
+		if c.valign == doc.VAlignTop && !g.even {
+			if c.drop, c.based = c.body.baseline(); c.based {
+				row := &g.rows[c.row]
+				row.base = max(row.base, c.drop)
 			}
 		}
-		for i := range g.cells {
-			c := &g.cells[i]
-			if c.row != r {
-				continue
-			}
+	}
+	for i := range g.cells {
+		c := &g.cells[i]
+		row := &g.rows[c.row]
+		if c.based {
+			c.drop = row.base - c.drop
+		} else {
 			c.drop = 0
-			if b, ok := c.body.baseline(); ok && c.valign == doc.VAlignTop && !g.even {
-				c.drop = deepest - b
-			}
-			if c.rows == 1 {
-				g.rows[r].h = max(g.rows[r].h, top+c.drop+c.body.size()+bottom)
-			}
+		}
+		if c.rows == 1 {
+			row.h = max(row.h, top+c.drop+c.body.size()+bottom)
 		}
 	}
 	// A cell over several rows widens the last of them when it needs more.
@@ -210,18 +214,24 @@ func (g *group) draw(p *painter, x, y doc.Length) {
 	}
 	ry := y
 	for r := range g.rows {
-		p.fill(left, ry, w, g.rows[r].h, g.rows[r].back)
-		ry += g.rows[r].h
+		row := &g.rows[r]
+		row.y = ry
+		p.fill(left, ry, w, row.h, row.back)
+		ry += row.h
 	}
 	for i := range g.cells {
 		c := &g.cells[i]
-		cy := y + g.height(0, c.row)
-		ch := g.height(c.row, c.rows)
+		cy, ch := g.rows[c.row].y, g.rows[c.row].h
+		if c.rows > 1 {
+			ch = g.height(c.row, c.rows)
+		}
 		back := c.back
 		if back.None() && c.rows > 1 {
 			back = g.rows[c.row].back // one colour over all its rows
 		}
-		p.fill(x+c.x, cy, c.w, ch, back)
+		if !back.None() {
+			p.fill(x+c.x, cy, c.w, ch, back)
+		}
 		dy := top + c.drop
 		switch c.valign {
 		case doc.VAlignMiddle:

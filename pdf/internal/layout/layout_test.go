@@ -64,6 +64,15 @@ func (r *record) take(p *layout.Page, lines *[]placed) {
 		if it.Turn != nil {
 			continue
 		}
+		if w := it.Word; w != nil {
+			r.pieces = append(r.pieces, layout.PieceStyle{Size: w.Size, Color: w.Color, Elem: w.Elem})
+			art := w.Artifact
+			if w.Elem != nil {
+				art = layout.ArtifactNone
+			}
+			*lines = append(*lines, placed{p.Number, w.X, w.Y, w.Text, art})
+			continue
+		}
 		var b strings.Builder
 		for i := range it.Text.Line.Items {
 			b.WriteString(it.Text.Line.Items[i].Part.Text)

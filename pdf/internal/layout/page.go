@@ -72,6 +72,18 @@ type TextItem struct {
 	Artifact Artifact // for pieces that have no element
 }
 
+// WordItem is a word for which [text.Chain.WordWidth] holds, with its left end and baseline at X, Y.
+type WordItem struct {
+	X, Y     doc.Length
+	Text     string
+	Chain    *text.Chain
+	Size     doc.Length
+	Color    doc.Color
+	Elem     *tag.Elem // nil: an artifact
+	Artifact Artifact
+	Kerned   bool // some pair of its letters is
+}
+
 // RectItem is a filled rectangle: a background, a rule, a border side.
 type RectItem struct {
 	X, Y, W, H doc.Length
@@ -158,6 +170,7 @@ type Area struct {
 // Item is one thing drawn in the foreground; exactly one pointer is set.
 type Item struct {
 	Text   *TextItem
+	Word   *WordItem
 	Image  *ImageItem
 	Shape  *ShapeItem
 	Turn   *TurnItem

@@ -440,22 +440,14 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	for i := col; i < col+n; i++ {
 		t.open[i] = -rows
 	}
-	header := c.Header || sec == sectionHead
-	role := tag.TD
-	if header || sec == sectionBody && t.n.Columns[col].RowHeader && n == 1 {
-		role = tag.TH
+	var el *tag.Elem
+	if t.m.tagged() {
+		el = t.cellElem(c, col, n, rows, sec, tr, src)
 	}
-	el := t.m.elem(tr, role, src, "")
-	if el != nil {
-		el.Colspan, el.Rowspan = n, rows
-		if role == tag.TH {
-			el.Scope = tag.ScopeRow
-			if sec == sectionHead {
-				el.Scope = tag.ScopeColumn
-			}
-		}
-	}
-	gc := groupCell{row: row, col: col, rows: rows, cols: n, back: c.Background, border: c.Border, valign: c.VAlign, elem: el, src: c.Src}
+	at := len(g.cells)
+	g.cells = slices.Grow(g.cells, 1)[:at+1]
+	gc := &g.cells[at]
+	*gc = groupCell{row: row, col: col, rows: rows, cols: n, back: c.Background, border: c.Border, valign: c.VAlign, elem: el, src: c.Src}
 	if gc.back.None() && g.rows[row].back.None() && sec == sectionBody && n == 1 {
 		gc.back = t.n.Columns[col].Background
 	}
@@ -486,16 +478,29 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 		if !t.rtl && c.Link == "" {
 			if w := t.m.word(c.Spans, &en, el, src); w != nil {
 				gc.body = w
-				break
+				return nil
 			}
 		}
 		gc.body, err = t.m.text(c.Spans, en, el, src, c.Link)
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// cellElem makes the element of a cell.
+func (t *table) cellElem(c *doc.Cell, col, cols, rows int, sec section, tr *tag.Elem, src *doc.Source) *tag.Elem {
+	role := tag.TD
+	if c.Header || sec == sectionHead || sec == sectionBody && t.n.Columns[col].RowHeader && cols == 1 {
+		role = tag.TH
 	}
-	g.cells = append(g.cells, gc)
-	return nil
+	el := t.m.elem(tr, role, src, "")
+	el.Colspan, el.Rowspan = cols, rows
+	if role == tag.TH {
+		el.Scope = tag.ScopeRow
+		if sec == sectionHead {
+			el.Scope = tag.ScopeColumn
+		}
+	}
+	return el
 }
 
 // bodyElem returns the TBody that the next row belongs to.

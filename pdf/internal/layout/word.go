@@ -3,25 +3,17 @@ package layout
 import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/tag"
-	"example.com/quire/pdf/internal/text"
 )
 
-// word is a paragraph of one plain word or number, as most cells of long tables are. It is kept as
-// its text, a fraction of what its glyphs and its line take, and shaped when it is drawn, in memory
-// that each page uses again.
+// word is a paragraph of one plain word or number, as most cells of long tables are. It is its text
+// until it is written, a fraction of what its glyphs and its line would take.
 type word struct {
-	face *face
-	text string
-	x    doc.Length // where it begins, as it is aligned
-	elem *tag.Elem
-	art  Artifact
-}
-
-// drawnWord is what a page shows of a word.
-type drawnWord struct {
-	item   TextItem
-	styles [1]PieceStyle
-	line   text.Word
+	face   *face
+	text   string
+	x      doc.Length // where it begins, as it is aligned
+	elem   *tag.Elem
+	art    Artifact
+	kerned bool
 }
 
 // word returns the cell of spans as a word, nil when it is none: it is set as a paragraph then,
@@ -38,12 +30,12 @@ func (m *maker) word(spans []doc.Span, en *env, el *tag.Elem, src *doc.Source) *
 	if err != nil || !f.simple {
 		return nil
 	}
-	w, ok := f.chains[0].WordWidth(s.Text, f.size)
+	w, kerned, ok := f.chains[0].WordWidth(s.Text, f.size)
 	if !ok || w > en.width {
 		return nil
 	}
 	b := m.mem.words.One()
-	b.face, b.text, b.elem, b.art = f, s.Text, el, m.art
+	b.face, b.text, b.elem, b.art, b.kerned = f, s.Text, el, m.art, kerned
 	switch f.align {
 	case doc.AlignRight:
 		b.x = en.width - w
@@ -69,8 +61,7 @@ func (b *word) split(avail doc.Length, _ bool) (block, block) { return whole(b, 
 
 func (b *word) draw(p *painter, x, y doc.Length) {
 	w := p.words.One()
-	p.glyphs = w.line.Set(p.glyphs, b.face.chains[0], b.text, b.face.size, b.x)
-	w.styles[0] = PieceStyle{Size: b.face.size, Color: b.face.color, Elem: b.elem}
-	w.item = TextItem{X: x, Y: y + b.face.base, Line: &w.line.Line, Pieces: w.styles[:], Artifact: b.art}
-	p.page.Items = append(p.page.Items, Item{Text: &w.item})
+	w.X, w.Y, w.Text, w.Chain = x+b.x, y+b.face.base, b.text, b.face.chains[0]
+	w.Size, w.Color, w.Elem, w.Artifact, w.Kerned = b.face.size, b.face.color, b.elem, b.art, b.kerned
+	p.page.Items = append(p.page.Items, Item{Word: w})
 }

@@ -68,7 +68,7 @@ type Chain struct {
 	mix   uint64 // hash of query; places entries in the cache, never proves one
 	faces *font.Chain
 	space []Part // of " "; nil: the font has none
-	ascii *ascii // of the first face; nil: each run is the shaper's
+	ascii *ASCII // of the first face; nil: each run is the shaper's
 	// bold and slanted say that the first face is drawn so, for the family has no such one.
 	bold, slanted bool
 }
@@ -109,7 +109,7 @@ type Typesetter struct {
 	lower   map[string]string // families as the library spells them -> in lower case
 	chains  sync.Map          // Query -> *Chain
 	chained atomic.Int64      // how many were to be kept there
-	ascii   sync.Map          // *font.Face -> *ascii
+	ascii   sync.Map          // asciiKey -> *ASCII
 	seed    maphash.Seed
 	words   []atomic.Pointer[word] // a text may stand in either of two slots
 	asked   []atomic.Uint32        // hashes of words that were asked for and are not kept
@@ -181,7 +181,7 @@ func (t *Typesetter) Chain(q Query) (*Chain, error) {
 		c.bold, c.slanted = m.NoBold, m.NoItalic
 	}
 	if q.Features == "" {
-		c.ascii = t.asciiOf(c.Face())
+		c.ascii = t.asciiOf(c.Face(), q.TabularFigures)
 	}
 	if c.space, _, err = t.shapeNew(nil, nil, c, " ", dialect{}); err != nil {
 		c.space = nil // a text with a space will say what is missing
@@ -241,7 +241,7 @@ func (t *Typesetter) shapeNew(parts []Part, glyphs []Glyph, c *Chain, s string, 
 		return t.shapeComplex(parts, glyphs, c, s, d)
 	}
 	if c.ascii != nil && s != "" {
-		all, p, ok := c.ascii.shape(glyphs, c.Face(), s, c.query.TabularFigures)
+		all, p, ok := c.ascii.shape(glyphs, c.Face(), s)
 		if ok {
 			p.Bold, p.Slanted = c.bold, c.slanted
 			return append(parts, p), all, nil
