@@ -172,7 +172,14 @@ func (d *decoder) use(f *exprlang.Field) string {
 	return fmt.Sprintf(" (declared at %s:%d:%d)", d.plan.file, f.Declared[0], f.Declared[1])
 }
 
+// space skips white space.
 func (d *decoder) space() {
+	if d.at < len(d.src) && d.src[d.at] <= ' ' {
+		d.spaces()
+	}
+}
+
+func (d *decoder) spaces() {
 	for d.at < len(d.src) {
 		switch d.src[d.at] {
 		case ' ', '\t', '\n', '\r':
@@ -329,12 +336,21 @@ func (d *decoder) numberOf(t *exprlang.Type, start int, v decimal.Decimal) exprl
 
 // numberText takes the characters that numbers are made of.
 func (d *decoder) numberText() string {
-	start := d.at
-	for d.at < len(d.src) && strings.IndexByte("+-.0123456789eE", d.src[d.at]) >= 0 {
-		d.at++
+	rest := d.src[d.at:]
+	n := 0
+	for n < len(rest) && inNumber[rest[n]] {
+		n++
 	}
-	return d.src[start:d.at]
+	d.at += n
+	return rest[:n]
 }
+
+var inNumber = func() (t [256]bool) {
+	for _, c := range "+-.0123456789eE" {
+		t[c] = true
+	}
+	return t
+}()
 
 // enter opens a list or object.
 func (d *decoder) enter() bool {
@@ -402,13 +418,14 @@ func (d *decoder) record(t *exprlang.Type) exprlang.Value {
 	var more map[int]bool       // and the others
 	var unknown map[string]bool // names beside the contract
 	outer := d.field
+	next := 0 // the field behind the last one: most texts have them in the order of the contract
 	for first := true; d.next(first, '}'); first = false {
 		keyAt := d.at
-		k := d.key()
+		i, f, k := d.keyOf(t, next)
 		if d.failed {
 			break
 		}
-		i, f := t.Field(k)
+		next = i + 1
 		d.path = append(d.path, step{name: k})
 		duplicate := false
 		switch {
@@ -459,6 +476,22 @@ func (d *decoder) record(t *exprlang.Type) exprlang.Value {
 	v := d.arena.Record(d.stack[base:])
 	d.stack = d.stack[:base]
 	return v
+}
+
+// keyOf reads a key of a record and its colon. f is nil when the contract has no such field; next is
+// the place of the field that is tried first.
+func (d *decoder) keyOf(t *exprlang.Type, next int) (i int, f *exprlang.Field, k string) {
+	if next < len(t.Fields) {
+		f, rest := t.Fields[next], d.src[d.at:]
+		if n := len(f.Name); len(rest) > n+2 && rest[0] == '"' && rest[n+1] == '"' && rest[n+2] == ':' && rest[1:n+1] == f.Name {
+			d.at += n + 3
+			d.space()
+			return next, f, f.Name
+		}
+	}
+	k = d.key()
+	i, f = t.Field(k)
+	return i, f, k
 }
 
 func fieldNames(t *exprlang.Type) []string {

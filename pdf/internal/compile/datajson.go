@@ -100,24 +100,35 @@ func (d *decoder) skipAll(closing byte) {
 // str reads a string; the opening quote is next. A string without escapes is a
 // piece of the text, not a copy.
 func (d *decoder) str() string {
-	d.at++
-	start := d.at
-	for d.at < len(d.src) {
-		switch c := d.src[d.at]; {
-		case c == '"':
-			d.at++
-			return d.src[start : d.at-1]
-		case c == '\\':
-			return d.escaped(start)
-		case c < ' ':
-			d.syntax("control character in a string")
-			return ""
-		}
-		d.at++
+	start := d.at + 1
+	rest := d.src[start:]
+	n := 0
+	for n < len(rest) && !endsPlain[rest[n]] {
+		n++
 	}
-	d.syntax("the string is not closed")
+	d.at = start + n
+	switch {
+	case n == len(rest):
+		d.syntax("the string is not closed")
+	case rest[n] == '"':
+		d.at++
+		return rest[:n]
+	case rest[n] == '\\':
+		return d.escaped(start)
+	default:
+		d.syntax("control character in a string")
+	}
 	return ""
 }
+
+// endsPlain has the bytes that end what a string shows as it is.
+var endsPlain = func() (t [256]bool) {
+	for c := range ' ' {
+		t[c] = true
+	}
+	t['"'], t['\\'] = true, true
+	return t
+}()
 
 // escaped reads on from the first escape.
 func (d *decoder) escaped(start int) string {

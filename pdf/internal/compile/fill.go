@@ -18,6 +18,7 @@ type batch struct {
 	cells []doc.Cell
 	buf   []byte
 	fixes []fix
+	row   *row // whose cells these are, when its texts alone change from one time to the next; else nil
 }
 
 // keptTexts gathers the strings of a document: many share one piece of memory, which lives as long
@@ -34,7 +35,7 @@ type fix struct {
 }
 
 func (b *batch) reset() {
-	b.spans, b.cells, b.buf, b.fixes = b.spans[:0], b.cells[:0], b.buf[:0], b.fixes[:0]
+	b.spans, b.cells, b.buf, b.fixes, b.row = b.spans[:0], b.cells[:0], b.buf[:0], b.fixes[:0], nil
 }
 
 // clear forgets the rows of a document.
@@ -432,10 +433,13 @@ func (r *render) rowAnchor(c *doc.Cell, t *row) error {
 
 // cells fills the cells of a row; they live in the batch.
 func (r *render) cells(t *row) ([]doc.Cell, error) {
-	r.batch.reset()
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
 	}
+	if r.batch.row == t {
+		return r.batch.cells, r.texts(t)
+	}
+	r.batch.reset()
 	if r.counts != nil {
 		return r.variedCells(t)
 	}
@@ -452,7 +456,59 @@ func (r *render) cells(t *row) ([]doc.Cell, error) {
 		}
 	}
 	r.finish()
+	if !r.keeps && t.textsAlone() {
+		r.batch.row = t
+	}
 	return cells, nil
+}
+
+// texts gives the cells that the batch has of a row their texts of now.
+func (r *render) texts(t *row) error {
+	b := r.batch
+	b.buf, b.fixes = b.buf[:0], b.fixes[:0]
+	for i := range t.cells {
+		text := t.cells[i].text
+		if text == nil || text.static != nil {
+			continue
+		}
+		spans := b.cells[i].Spans
+		for k := range text.spans {
+			spans[k].From.Frame = r.at
+			parts := text.spans[k].parts
+			if len(parts) == 0 {
+				continue // the layout knows its text
+			}
+			start := len(b.buf)
+			if err := r.parts(parts); err != nil {
+				b.row = nil
+				return err
+			}
+			b.fixes = append(b.fixes, fix{&spans[k].Text, start, len(b.buf)})
+		}
+	}
+	r.finish()
+	return nil
+}
+
+// textsAlone reports whether of the cells of a row nothing but their texts is made of data.
+func (t *row) textsAlone() bool {
+	for i := range t.cells {
+		c := &t.cells[i]
+		if c.look != nil || c.back.prog != nil || c.body != nil || c.loop != nil || c.text != nil && !c.text.plain() {
+			return false
+		}
+	}
+	return t.anchor == nil
+}
+
+// plain reports whether no span of a text has a link or a note.
+func (t *richText) plain() bool {
+	for i := range t.spans {
+		if t.spans[i].link != nil || t.spans[i].note != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // variedCells is cells for a table whose columns data decide: a cell spans the columns that there

@@ -392,7 +392,10 @@ func (c *content) word(t *layout.WordItem) error {
 
 // setFont sets font and size, which outlive the text object.
 func (c *content) setFont(face *font.Face, size doc.Length) *fontRes {
-	f := c.e.fontOf(face)
+	f := c.font
+	if f == nil || f.face != face {
+		f = c.e.fontOf(face)
+	}
 	if f != c.font || size != c.size {
 		c.font, c.size = f, size
 		c.b = cos.AppendName(c.b, f.name)
@@ -417,9 +420,13 @@ func (c *content) moveTo(left, base doc.Length, slanted bool) {
 		}
 	}
 	c.num(dx)
-	c.b = append(c.b, ' ')
-	c.num(dy)
-	c.b = append(c.b, move...)
+	if dy == 0 && move == " Td\n" { // as most are
+		c.b = append(c.b, " 0 Td\n"...)
+	} else {
+		c.b = append(c.b, ' ')
+		c.num(dy)
+		c.b = append(c.b, move...)
+	}
 	c.lineX, c.lineY = x, y
 }
 

@@ -82,27 +82,84 @@ func emptied[T any](s []T) []T {
 
 // blocks are what one document is made of.
 type blocks struct {
-	paras   arena.Of[para]
-	words   arena.Of[word]
-	styles  arena.Of[PieceStyle]
-	stacks  arena.Of[stack]
-	entries arena.Of[entry]
-	groups  arena.Of[group]
-	rows    arena.Of[groupRow]
-	cells   arena.Of[groupCell]
-	lengths arena.Of[doc.Length]
-	links   arena.Of[Link]
-	marks   arena.Of[Mark]
-	tables  arena.Of[table]
-	runs    arena.Of[rowRun]
-	columns arena.Of[*doc.Style]
-	ints    arena.Of[int]
-	widths  arena.Of[doc.Width]
-	heads   arena.Of[doc.Row]
-	headOf  arena.Of[doc.Cell]
-	faces   arena.Of[face]
-	derived arena.Of[doc.Style]
-	elems   arena.Of[tag.Elem]
+	paras       arena.Of[para]
+	words       arena.Of[word]
+	styles      arena.Of[PieceStyle]
+	stacks      arena.Of[stack]
+	entries     arena.Of[entry]
+	groups      arena.Of[group]
+	rows        arena.Of[groupRow]
+	cells       arena.Of[groupCell]
+	lengths     arena.Of[doc.Length]
+	links       arena.Of[Link]
+	marks       arena.Of[Mark]
+	tables      arena.Of[table]
+	runs        arena.Of[rowRun]
+	columns     arena.Of[*doc.Style]
+	columnFaces arena.Of[*face]
+	ints        arena.Of[int]
+	widths      arena.Of[doc.Width]
+	heads       arena.Of[doc.Row]
+	headOf      arena.Of[doc.Cell]
+	faces       arena.Of[face]
+	derived     arena.Of[doc.Style]
+	elems       arena.Of[tag.Elem]
+	spare       spareRows
+}
+
+// spareRows are rows that were drawn, with their cells and words: those that follow are made in their
+// memory, so that a table takes what a page of it does.
+type spareRows struct {
+	groups []*group
+	words  []*word
+}
+
+// row returns a row without cells, with room for n of them.
+func (m *blocks) row(n int) *group {
+	spare := m.spare.groups
+	if len(spare) == 0 {
+		g := m.groups.One()
+		g.rows, g.cells = m.rows.Take(1)[:0], m.cells.Take(n)[:0]
+		return g
+	}
+	g := spare[len(spare)-1]
+	m.spare.groups = spare[:len(spare)-1]
+	if cap(g.cells) < n {
+		g.cells = m.cells.Take(n)[:0]
+	}
+	return g
+}
+
+// word returns an empty word.
+func (m *blocks) word() *word {
+	spare := m.spare.words
+	if len(spare) == 0 {
+		return m.words.One()
+	}
+	m.spare.words = spare[:len(spare)-1]
+	return spare[len(spare)-1]
+}
+
+// drawn takes back the rows among entries that are not drawn again.
+func (m *blocks) drawn(entries []entry) {
+	for i := range entries {
+		if g, ok := entries[i].b.(*group); ok && g.once {
+			m.take(g)
+		}
+	}
+}
+
+func (m *blocks) take(g *group) {
+	for i := range g.cells {
+		if w, ok := g.cells[i].body.(*word); ok {
+			*w = word{}
+			m.spare.words = append(m.spare.words, w)
+		}
+	}
+	clear(g.cells)
+	clear(g.rows)
+	*g = group{rows: g.rows[:0], cells: g.cells[:0]}
+	m.spare.groups = append(m.spare.groups, g)
 }
 
 // parting is how many pages lie between two partings of the memory.
@@ -129,6 +186,7 @@ func (m *blocks) turn(n int) {
 	m.tables.Part()
 	m.runs.Part()
 	m.columns.Part()
+	m.columnFaces.Part()
 	m.ints.Part()
 	m.widths.Part()
 	m.heads.Part()
@@ -136,6 +194,7 @@ func (m *blocks) turn(n int) {
 }
 
 func (m *blocks) reset() {
+	m.spare = spareRows{groups: emptied(m.spare.groups), words: emptied(m.spare.words)}
 	m.paras.Reset()
 	m.words.Reset()
 	m.styles.Reset()
@@ -150,6 +209,7 @@ func (m *blocks) reset() {
 	m.tables.Reset()
 	m.runs.Reset()
 	m.columns.Reset()
+	m.columnFaces.Reset()
 	m.ints.Reset()
 	m.widths.Reset()
 	m.heads.Reset()

@@ -502,6 +502,7 @@ func (f *flow) draw(group []entry, repeat doc.Length) {
 	if ns := f.cites(group); len(ns) > 0 {
 		f.cite(ns)
 	}
+	f.m.mem.drawn(group)
 }
 
 // table streams a table: of the rows that are laid out, those alone wait that the

@@ -19,6 +19,7 @@ type group struct {
 	ends    bool // nothing of the table is below
 	keep    bool
 	even    bool // the cells begin at the top, wherever their first lines stand
+	once    bool // it is drawn once, and then its memory is another's
 	rows    []groupRow
 	cells   []groupCell
 }
@@ -57,22 +58,24 @@ func (g *group) pad() (top, bottom doc.Length) {
 // whatever their sizes.
 func (g *group) settle() {
 	top, bottom := g.pad()
-	for r := range g.rows {
-		g.rows[r].h, g.rows[r].base = g.rows[r].least, 0
+	rows, cells := g.rows, g.cells
+	for r := range rows {
+		rows[r].h, rows[r].base = rows[r].least, 0
 	}
-	for i := range g.cells {
-		c := &g.cells[i]
+	for i := range cells {
+		c := &cells[i]
 		c.drop, c.based = 0, false
 		if c.valign == doc.VAlignTop && !g.even {
 			if c.drop, c.based = c.body.baseline(); c.based {
-				row := &g.rows[c.row]
+				row := &rows[c.row]
 				row.base = max(row.base, c.drop)
 			}
 		}
 	}
-	for i := range g.cells {
-		c := &g.cells[i]
-		row := &g.rows[c.row]
+	spans := false
+	for i := range cells {
+		c := &cells[i]
+		row := &rows[c.row]
 		if c.based {
 			c.drop = row.base - c.drop
 		} else {
@@ -80,7 +83,12 @@ func (g *group) settle() {
 		}
 		if c.rows == 1 {
 			row.h = max(row.h, top+c.drop+c.body.size()+bottom)
+		} else {
+			spans = true
 		}
+	}
+	if !spans {
+		return
 	}
 	// A cell over several rows widens the last of them when it needs more.
 	for i := range g.cells {

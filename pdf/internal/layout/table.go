@@ -29,6 +29,7 @@ type table struct {
 	styles []*doc.Style // of the body cells
 	heads  []*doc.Style // of the head cells
 	feet   []*doc.Style // of the foot cells
+	faces  []*face      // of the cells that were laid out last; nil: none was
 	dx     doc.Length   // of the table in the width it is given
 	pad    doc.Edges
 	flush  bool // no padding at the outer edges
@@ -87,7 +88,7 @@ func (m *maker) table(n *doc.Table, en env) (*table, error) {
 			t.feet[i] = m.derive(s, derivedFoot)
 		}
 	}
-	t.open = m.mem.ints.Take(len(n.Columns))
+	t.open, t.faces = m.mem.ints.Take(len(n.Columns)), m.mem.columnFaces.Take(len(n.Columns))
 	return t, nil
 }
 
@@ -345,9 +346,8 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 		return t.fold(r), nil
 	}
 	if t.group == nil {
-		t.group = t.m.mem.groups.One()
+		t.group = t.m.mem.row(len(r.Cells))
 		t.group.t, t.group.section, t.group.first, t.group.starts = t, sec, sec != t.section || !t.begun, !t.begun
-		t.group.rows, t.group.cells = t.m.mem.rows.Take(1)[:0], t.m.mem.cells.Take(len(r.Cells))[:0]
 		t.section, t.begun = sec, true
 	}
 	g := t.group
@@ -458,14 +458,28 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	if t.rtl {
 		gc.x, gc.left = t.x[0]+t.x[len(t.x)-1]+t.w[len(t.w)-1]-gc.x-gc.w, right
 	}
-	en := env{
-		style: t.cellStyle(c, col, sec), elem: el, width: gc.w - left - right, lang: t.en.lang,
-		room: oneColumn, around: left + right,
+	width := gc.w - left - right
+	signs := t.signs != nil && n == 1 && sec != sectionHead
+	style := t.cellStyle(c, col, sec)
+	if len(c.Nodes) == 0 && c.Turn == 0 && c.Link == "" && !t.rtl && !signs {
+		f := t.faceOf(style, col)
+		if f == nil {
+			var err error
+			if f, err = t.m.face(style, src); err != nil {
+				return err
+			}
+			t.faces[col] = f
+		}
+		if w := t.m.word(c.Spans, f, width, el); w != nil {
+			gc.body = w
+			return nil
+		}
 	}
+	en := env{style: style, elem: el, width: width, lang: t.en.lang, room: oneColumn, around: left + right}
 	switch {
 	case n > 1:
 		en.room = manyColumns
-	case t.signs != nil && sec != sectionHead:
+	case signs:
 		en.sign = t.signs[col]
 	}
 	var err error
@@ -475,15 +489,17 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	case len(c.Nodes) > 0:
 		gc.body, err = t.m.stack(c.Nodes, en)
 	default:
-		if !t.rtl && c.Link == "" {
-			if w := t.m.word(c.Spans, &en, el, src); w != nil {
-				gc.body = w
-				return nil
-			}
-		}
 		gc.body, err = t.m.text(c.Spans, en, el, src, c.Link)
 	}
 	return err
+}
+
+// faceOf returns the face of a style if that was asked for last in a column; else nil.
+func (t *table) faceOf(style *doc.Style, col int) *face {
+	if f := t.faces[col]; f != nil && f.style == style {
+		return f
+	}
+	return nil
 }
 
 // cellElem makes the element of a cell.

@@ -18,29 +18,25 @@ type word struct {
 
 // word returns the cell of spans as a word, nil when it is none: it is set as a paragraph then,
 // which looks the same.
-func (m *maker) word(spans []doc.Span, en *env, el *tag.Elem, src *doc.Source) *word {
-	if len(spans) != 1 || en.sign != 0 {
+func (m *maker) word(spans []doc.Span, f *face, width doc.Length, el *tag.Elem) *word {
+	if len(spans) != 1 || !f.simple {
 		return nil
 	}
 	s := &spans[0]
 	if s.Kind != doc.SpanText || s.Bold || s.Italic || s.Code || s.Style != nil || s.Link != "" || s.Lang != "" {
 		return nil
 	}
-	f, err := m.face(en.style, src)
-	if err != nil || !f.simple {
-		return nil
-	}
 	w, kerned, ok := f.chains[0].WordWidth(s.Text, f.size)
-	if !ok || w > en.width {
+	if !ok || w > width {
 		return nil
 	}
-	b := m.mem.words.One()
+	b := m.mem.word()
 	b.face, b.text, b.elem, b.art, b.kerned = f, s.Text, el, m.art, kerned
 	switch f.align {
 	case doc.AlignRight:
-		b.x = en.width - w
+		b.x = width - w
 	case doc.AlignCenter:
-		b.x = (en.width - w) / 2
+		b.x = (width - w) / 2
 	}
 	if m.art == ArtifactNone && m.opt.Tagged && el == nil {
 		b.art = ArtifactLayout

@@ -357,23 +357,23 @@ func (c *checker) identifier(n *ast.IdentifierNode) *expr {
 // eval returns the reading of a path. A field of null is null: null is caught
 // where it would be printed or computed with.
 func (p *Path) eval() evalFunc {
-	slot := p.Slot
-	switch len(p.Steps) {
-	case 0:
-		return func(m *Machine) (Value, error) { return m.Slots[slot], nil }
-	case 1:
-		a := p.Steps[0]
-		return func(m *Machine) (Value, error) { return m.Slots[slot].field(a), nil }
-	}
-	steps := p.Steps
-	return func(m *Machine) (Value, error) {
-		v := m.Slots[slot]
-		for _, i := range steps {
-			v = v.field(i)
-		}
-		return v, nil
-	}
+	return func(m *Machine) (Value, error) { return *p.value(m), nil }
 }
+
+// value is where the value of a path lies.
+func (p *Path) value(m *Machine) *Value {
+	v := &m.Slots[p.Slot]
+	for _, i := range p.Steps {
+		if v.kind != record {
+			return &absent
+		}
+		v = &v.box.vals[int(v.num>>32)+i]
+	}
+	return v
+}
+
+// absent is the value of fields of what is null. It is never changed.
+var absent = Null
 
 func (v Value) field(i int) Value {
 	if v.kind != record {

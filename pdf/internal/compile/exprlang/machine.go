@@ -151,6 +151,11 @@ func (p *Program) Append(m *Machine, dst []byte) ([]byte, error) {
 	if p.write != nil {
 		return p.write(m, dst)
 	}
+	if p.Path != nil {
+		if v := p.Path.value(m); v.kind == text {
+			return append(dst, v.str...), nil
+		}
+	}
 	v, err := p.eval(m)
 	if err != nil {
 		return dst, err

@@ -132,15 +132,17 @@ func (l *Locale) unsigned(dst []byte, d decimal.Decimal, group string) []byte {
 		whole -= s + 1
 	}
 	grouped := whole >= 3+l.minGroup
-	for i := range whole {
-		if left := whole - i; grouped && i > 0 && l.boundary(left) {
+	for i, c := range digits {
+		switch left := whole - i; {
+		case left == 0:
+			dst = append(dst, l.decimal...)
+			continue
+		case grouped && i > 0 && left > 0 && l.boundary(left):
 			dst = append(dst, group...)
 		}
-		dst = l.digit(dst, digits[i])
-	}
-	if whole < len(digits) {
-		dst = append(dst, l.decimal...)
-		for _, c := range digits[whole+1:] {
+		if l.zero == '0' {
+			dst = append(dst, c)
+		} else {
 			dst = l.digit(dst, c)
 		}
 	}
