@@ -94,7 +94,7 @@ func (c *content) rects(rects []layout.RectItem) {
 		c.num(max(h, 1))
 		c.b = append(c.b, " re\n"...)
 		if i+1 == len(rects) || r.Rule || rects[i+1].Color != r.Color || rects[i+1].Rule || rects[i+1].Dash[0] > 0 || rects[i+1].Round != nil {
-			c.judge(&opFill)
+			c.show(opFill)
 			c.b = append(c.b, "f\n"...)
 		}
 	}
@@ -108,7 +108,7 @@ func (c *content) dashes(r *layout.RectItem) {
 		from, to = [2]doc.Length{r.X, r.Y + r.H/2}, [2]doc.Length{r.X + r.W, r.Y + r.H/2}
 	}
 	c.b = append(c.b, "q "...)
-	c.judge(&opStrokeColor)
+	c.judge(opStrokeColor)
 	c.rgb(r.Color, "RG ")
 	c.num(max(hundredths(width), 1))
 	c.b = append(c.b, " w ["...)
@@ -122,7 +122,7 @@ func (c *content) dashes(r *layout.RectItem) {
 		c.num(hundredths(c.height - p[1]))
 		c.b = append(c.b, [2]string{" m ", " l "}[i]...)
 	}
-	c.judge(&opStroke)
+	c.show(opStroke)
 	c.b = append(c.b, "S Q\n"...)
 }
 
@@ -131,7 +131,7 @@ func (c *content) round(r *layout.RectItem) {
 	c.fill(r.Color)
 	c.roundPath(r.X, c.height-r.Y-r.H, r.X+r.W, c.height-r.Y, r.Round.Radius)
 	line, inner := r.Round.Line, r.Round.Radius
-	c.judge(&opFill)
+	c.show(opFill)
 	if line == 0 || 2*line >= min(r.W, r.H) {
 		c.b = append(c.b, "f\n"...)
 		return
@@ -180,7 +180,7 @@ func (c *content) fill(col doc.Color) {
 	}
 	c.color = col
 	r, g, b := col.RGB()
-	c.judge(&opColor)
+	c.judge(opColor)
 	if r == g && g == b {
 		c.b = cos.AppendRatio(c.b, int64(r), 255, 3)
 		c.b = append(c.b, " g\n"...)
@@ -214,14 +214,12 @@ func (c *content) mark(el *tag.Elem, art layout.Artifact) error {
 	c.unmark()
 	c.open, c.elem, c.artifact = true, el, art
 	if el == nil {
-		c.judge(&opMark)
 		c.b = append(c.b, artifacts[art]...)
 		return nil
 	}
 	if err := c.e.add(el); err != nil {
 		return err
 	}
-	c.judge(&opElem)
 	c.b = el.AppendName(c.b)
 	c.b = append(c.b, "<</MCID "...)
 	c.b = cos.AppendInt(c.b, int64(c.mcid))
@@ -242,28 +240,27 @@ var artifacts = [...]string{
 	layout.ArtifactWatermark: "/Artifact<</Type/Pagination/Subtype/Watermark>>BDC\n",
 }
 
-// operator is an operator as the judge is shown it.
-type operator struct {
-	code []byte
-	args []cos.Object
-}
-
 // The operators that a standard has a word on.
 var (
-	opFill        = operator{code: []byte("f")}
-	opColor       = operator{code: []byte("rg")}
-	opStroke      = operator{code: []byte("S")}
-	opStrokeColor = operator{code: []byte("RG")}
-	opMark        = operator{code: []byte("BDC"), args: []cos.Object{cos.Name("Artifact")}}
-	opElem        = operator{code: []byte("BDC"), args: []cos.Object{cos.Name("P")}}
-	opEndMark     = operator{code: []byte("EMC")}
-	opShow        = operator{code: []byte("TJ")}
-	opDraw        = operator{code: []byte("Do")}
+	opFill        = []byte("f")
+	opColor       = []byte("rg")
+	opStroke      = []byte("S")
+	opStrokeColor = []byte("RG")
+	opShow        = []byte("TJ")
+	opDraw        = []byte("Do")
 )
 
-func (c *content) judge(o *operator) {
+func (c *content) judge(op []byte) {
 	if j := c.e.judge; j != nil && !c.bare {
-		j.Content(c.pi.ref, o.code, o.args)
+		j.Content(c.pi.ref, op, nil)
+	}
+}
+
+// show is judge for an operator that draws. Within a marked-content sequence of ours it breaks no
+// rule: the judge is shown what stands outside.
+func (c *content) show(op []byte) {
+	if !c.open {
+		c.judge(op)
 	}
 }
 
@@ -273,7 +270,6 @@ func (c *content) unmark() {
 	if !c.open {
 		return
 	}
-	c.judge(&opEndMark)
 	c.b = append(c.b, "EMC\n"...)
 	c.open = false
 }
@@ -340,7 +336,7 @@ func (c *content) run(t *layout.TextItem, ps *layout.PieceStyle, items []text.It
 	drawn := items[0].Part
 	f := c.setFont(drawn.Face, ps.Size)
 	c.fill(ps.Color)
-	c.judge(&opShow)
+	c.show(opShow)
 	origin := items[0].X
 	var rise, spacing doc.Length
 	if in := ps.Inline; in != nil {
@@ -376,7 +372,7 @@ func (c *content) word(t *layout.WordItem) error {
 	}
 	f := c.setFont(t.Chain.Face(), t.Size)
 	c.fill(t.Color)
-	c.judge(&opShow)
+	c.show(opShow)
 	c.moveTo(t.X, t.Y, false)
 	table := t.Chain.ASCII()
 	if !t.Kerned {
@@ -432,7 +428,7 @@ func (c *content) moveTo(left, base doc.Length, slanted bool) {
 
 // embolden has glyphs filled and stroked (9.3.6): that is bold where a family has no such face.
 func (c *content) embolden(ps *layout.PieceStyle) {
-	c.judge(&opStrokeColor)
+	c.judge(opStrokeColor)
 	c.rgb(ps.Color, "RG\n")
 	c.b = cos.AppendFixed(c.b, int64(ps.Size/30), 3)
 	c.b = append(c.b, " w 2 Tr\n"...)
@@ -835,7 +831,7 @@ func (c *content) imageObject(it *layout.ImageItem) error {
 		c.b = append(c.b, ' ')
 	}
 	c.b = append(c.b, "cm "...)
-	c.judge(&opDraw)
+	c.show(opDraw)
 	c.b = cos.AppendName(c.b, res.name)
 	c.b = append(c.b, " Do Q\n"...)
 	return nil

@@ -22,7 +22,7 @@ func (e *Emitter) drawingOf(d *svg.Drawing, pi *pageInfo) (*imageRes, error) {
 		return nil, err
 	}
 	if e.judge != nil { // who sees the forms' dictionaries, but not the colours in them
-		e.judge.Content(pi.ref, opColor.code, opColor.args)
+		e.judge.Content(pi.ref, opColor, nil)
 	}
 	r := &imageRes{name: "I" + strconv.Itoa(len(e.images)+1), ref: ref}
 	e.images = append(e.images, r)
@@ -230,7 +230,7 @@ func (c *content) drawing(it *layout.ImageItem) error {
 	c.b = append(c.b, ' ')
 	c.num(hundredths(c.height - it.Y - it.H))
 	c.b = append(c.b, " cm "...)
-	c.judge(&opDraw)
+	c.show(opDraw)
 	c.b = cos.AppendName(c.b, res.name)
 	c.b = append(c.b, " Do Q\n"...)
 	return nil

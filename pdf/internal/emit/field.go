@@ -239,7 +239,7 @@ func ink(s *doc.Style) doc.Color {
 
 // stroke sets the colour and the width of lines.
 func (c *content) stroke(col doc.Color, width doc.Length) {
-	c.judge(&opStrokeColor)
+	c.judge(opStrokeColor)
 	c.rgb(col, "RG ")
 	c.num(max(hundredths(width), 1))
 	c.b = append(c.b, " w\n"...)

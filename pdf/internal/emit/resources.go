@@ -333,7 +333,7 @@ func (c *content) watermark(u *layout.UnderItem) error {
 	if err := c.mark(nil, layout.ArtifactWatermark); err != nil {
 		return err
 	}
-	c.judge(&opDraw)
+	c.show(opDraw)
 	name := (*marks)[i].name
 	c.b = append(append(append(append(append(c.b, "q/"...), name...), " gs/"...), name...), " Do Q\n"...)
 	return nil

@@ -121,5 +121,5 @@ func (e *Elem) AppendName(b []byte) []byte {
 	if e.Type == H {
 		return cos.AppendInt(append(b, "/H"...), int64(max(e.Level, 1)))
 	}
-	return cos.AppendName(b, types[e.Type].name)
+	return append(append(b, '/'), types[e.Type].name...) // letters and digits alone
 }
