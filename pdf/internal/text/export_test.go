@@ -45,3 +45,8 @@ func (t *Typesetter) Chains() (n int) {
 	t.chains.Range(func(any, any) bool { n++; return true })
 	return n
 }
+
+// Cached returns the parts of a word of c from the cache, where it is from the second time on.
+func (t *Typesetter) Cached(c *Chain, word string) ([]Part, bool, error) {
+	return t.shape(c, word, dialect{})
+}
