@@ -140,9 +140,12 @@ func (d *decoder) pathText() string {
 	return path
 }
 
+// mostWrong bounds a report on data: those beyond it are counted.
+const mostWrong = 20
+
 // report adds a problem at a byte offset.
 func (d *decoder) report(off int, code, hint, format string, args ...any) {
-	if len(d.list) >= maxReported {
+	if len(d.list) >= mostWrong {
 		d.omitted++
 		return
 	}

@@ -224,7 +224,7 @@ type rowsOf struct {
 func (r *rowsOf) give(v exprlang.Value, wrong diag.List) bool {
 	r.wrong = append(r.wrong, wrong...)
 	switch {
-	case len(r.wrong) >= maxReported:
+	case len(r.wrong) >= mostWrong:
 		r.fail(r.wrong.Err())
 		return false
 	case len(r.wrong) > 0:
