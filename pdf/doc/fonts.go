@@ -11,6 +11,7 @@ import (
 type FontFamily struct {
 	Name                              string
 	Regular, Bold, Italic, BoldItalic []byte
+	Src                               *Source // where it is asked for, for diagnostics; nil: not known
 }
 
 // FontOptions says what a document is set in, beside the families of the engine.

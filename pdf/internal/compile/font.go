@@ -75,7 +75,7 @@ func (c *compiler) readFamilies(n *strictyaml.Node, path string) []doc.FontFamil
 	}
 	out := make([]doc.FontFamily, 0, len(n.Keys))
 	for i, k := range n.Keys {
-		of := doc.FontFamily{Name: k.Text}
+		of := doc.FontFamily{Name: k.Text, Src: c.source(n.Values[i], o.at(k.Text))}
 		f, ok := c.object(n.Values[i], o.at(k.Text), "a family of fonts")
 		if !ok {
 			continue

@@ -3,6 +3,7 @@ package emit
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/font"
+	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/image"
 	"example.com/quire/pdf/internal/layout"
 	"example.com/quire/pdf/internal/text"
@@ -179,7 +181,7 @@ func (e *Emitter) writeResources() ([]Font, error) {
 	for _, r := range e.fonts {
 		sub, err := e.o.Fonts.Subset(r.use, e.o.Exact)
 		if err != nil {
-			return nil, err
+			return nil, e.fontFault(r.face, err)
 		}
 		if err := e.writeFont(r, sub); err != nil {
 			return nil, err
@@ -213,6 +215,24 @@ func (e *Emitter) writeResources() ([]Font, error) {
 		}
 	}
 	return fonts, e.w.Put(e.resources, a.Dict(d))
+}
+
+// fontFault is err with the place where the document asks for the font; outlines are read when all
+// pages are laid out.
+func (e *Emitter) fontFault(f *font.Face, err error) error {
+	if e.doc.Fonts == nil || !errors.Is(err, diag.ErrFont) {
+		return err
+	}
+	for _, family := range e.doc.Fonts.Options().Families {
+		for _, file := range [...][]byte{family.Regular, family.Bold, family.Italic, family.BoldItalic} {
+			if family.Src != nil && file != nil && sha256.Sum256(file) == f.Hash() {
+				return diag.Fail(family.Src.Place(diag.Diagnostic{
+					Code: "F406", Message: err.Error(), Suggestion: "take the file of the font from its maker again",
+				}))
+			}
+		}
+	}
+	return err
 }
 
 // writeFont writes a Type 0 font over a CIDFont of TrueType or CFF outlines (9.7, 9.9.1).
