@@ -50,7 +50,7 @@ func (m *Memory) forget() {
 	d.turn()
 	*d = painter{
 		rules: emptied(d.rules), edges: emptied(d.edges), lines: emptied(d.lines), texts: d.texts, words: d.words,
-		fills: emptied(d.fills), still: emptied(d.still),
+		fills: emptied(d.fills), still: emptied(d.still), written: emptied(d.written),
 	}
 	m.pieces = emptied(m.pieces)
 	if m.images == nil {
@@ -107,11 +107,13 @@ type blocks struct {
 	spare       spareRows
 }
 
-// spareRows are rows that were drawn, with their cells and words: those that follow are made in their
+// spareRows are rows that were drawn, with their cells and words, and the elements of these: those that follow are made in their
 // memory, so that a table takes what a page of it does.
 type spareRows struct {
 	groups []*group
 	words  []*word
+	elems  []*tag.Elem
+	list   []*tag.Elem // empty
 }
 
 // row returns a row without cells, with room for n of them.
@@ -138,6 +140,28 @@ func (m *blocks) word() *word {
 	}
 	m.spare.words = spare[:len(spare)-1]
 	return spare[len(spare)-1]
+}
+
+// elem returns an empty element.
+func (m *blocks) elem() *tag.Elem {
+	spare := m.spare.elems
+	if len(spare) == 0 {
+		return m.elems.One()
+	}
+	m.spare.elems = spare[:len(spare)-1]
+	return spare[len(spare)-1]
+}
+
+// letGo takes back lists of elements that are written and that nothing leads to.
+func (m *blocks) letGo(lists [][]*tag.Elem) {
+	for _, elems := range lists {
+		for _, e := range elems {
+			*e = tag.Elem{}
+		}
+		m.spare.elems = append(m.spare.elems, elems...)
+		clear(elems)
+		m.spare.list = elems[:0]
+	}
 }
 
 // drawn takes back the rows among entries that are not drawn again.
@@ -194,7 +218,7 @@ func (m *blocks) turn(n int) {
 }
 
 func (m *blocks) reset() {
-	m.spare = spareRows{groups: emptied(m.spare.groups), words: emptied(m.spare.words)}
+	m.spare = spareRows{groups: emptied(m.spare.groups), words: emptied(m.spare.words), elems: emptied(m.spare.elems)}
 	m.paras.Reset()
 	m.words.Reset()
 	m.styles.Reset()

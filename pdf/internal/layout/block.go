@@ -5,6 +5,7 @@ import (
 
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/arena"
+	"example.com/quire/pdf/internal/tag"
 )
 
 // block is a node with its lines broken and its sizes known. Blocks are drawn
@@ -35,6 +36,8 @@ type painter struct {
 	still [][2]spot          // what does not move with the rest
 	fixed int                // backgrounds that nothing joins any more: they move on their own
 	trace bool               // the page says what stands where
+	// written are elements that are let go when the page is handed over.
+	written [][]*tag.Elem
 }
 
 // turn lets what was drawn on the page before go: its memory is that of the next page.

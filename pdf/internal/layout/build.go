@@ -105,7 +105,7 @@ func (m *maker) elem(parent *tag.Elem, typ tag.Type, src *doc.Source, lang strin
 	if !m.tagged() {
 		return nil
 	}
-	e := m.mem.elems.One()
+	e := m.mem.elem()
 	e.Type, e.Parent, e.Src, e.Lang = typ, parent, src, lang
 	m.begun = append(m.begun, e)
 	return e

@@ -601,5 +601,10 @@ func (f *flow) close() error {
 	if len(f.m.problems) > 0 {
 		return nil // there will be no document
 	}
-	return f.sink.Page(&f.page)
+	if err := f.sink.Page(&f.page); err != nil {
+		return err
+	}
+	f.m.mem.letGo(f.painter.written)
+	f.painter.written = slices.Delete(f.painter.written, 0, len(f.painter.written))
+	return nil
 }

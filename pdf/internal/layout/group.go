@@ -144,6 +144,9 @@ func (g *group) split(avail doc.Length, force bool) (block, block) {
 // cutAt splits the group at height h: before row, or inside it. Cells that the
 // cut goes through are split; what does not fit above moves below.
 func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) {
+	if inside && !force && len(g.rows) == 1 && g.words() {
+		return nil, g // they cannot be cut
+	}
 	top, bottom := g.pad()
 	head, tail := *g, *g
 	head.cells, tail.cells = nil, nil
@@ -207,6 +210,16 @@ func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) 
 	head.settle()
 	tail.settle()
 	return &head, &tail
+}
+
+// words reports whether every cell is one word.
+func (g *group) words() bool {
+	for i := range g.cells {
+		if _, ok := g.cells[i].body.(*word); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // empty reports whether nothing is left in any cell.

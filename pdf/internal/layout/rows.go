@@ -206,6 +206,7 @@ func (r *rowRun) row(x *doc.Row) error {
 	e.keepNext = x.KeepWithNext || r.count < r.orphans && g.size() <= r.tall
 	if t.inBody >= rowsPerBody {
 		e.done, t.body = t.body, nil
+		e.words, t.words = t.words, nil
 	}
 	r.held = append(r.held, e)
 	return nil

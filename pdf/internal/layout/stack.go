@@ -13,11 +13,12 @@ type entry struct {
 	keepNext      bool // the next entry starts on the same page
 	keep          bool // not split
 	breakBefore   bool
-	mark          *Mark     // where it starts
-	done          *tag.Elem // complete once all of the entry is drawn
-	repeat        *stack    // from here on, new pages start with this table head
-	ends          bool      // new pages start with no head any more
-	carry         *carried  // of a row: what is printed where a page ends behind it; nil: nothing
+	mark          *Mark       // where it starts
+	done          *tag.Elem   // complete once all of the entry is drawn
+	words         []*tag.Elem // beneath it, which nothing else leads to
+	repeat        *stack      // from here on, new pages start with this table head
+	ends          bool        // new pages start with no head any more
+	carry         *carried    // of a row: what is printed where a page ends behind it; nil: nothing
 	src           *doc.Source
 }
 
@@ -44,6 +45,9 @@ func (e *entry) draw(p *painter, x, y doc.Length) {
 	p.area(e.src, from, y, e.b.size())
 	if e.done != nil {
 		p.page.Done = append(p.page.Done, e.done)
+		if e.words != nil {
+			p.written = append(p.written, e.words)
+		}
 	}
 }
 
@@ -61,7 +65,7 @@ func (e *entry) split(avail doc.Length, force bool) (head, tail entry, ok bool) 
 	head.b, tail.b = h, t
 	head.keepNext = false
 	if t != nil {
-		head.done, tail.mark = nil, nil
+		head.done, head.words, tail.mark = nil, nil, nil
 		head.ends, head.carry = false, nil
 		head.after, tail.before = 0, 0
 	}

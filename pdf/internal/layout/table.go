@@ -37,6 +37,7 @@ type table struct {
 	stripe int
 	body   *tag.Elem // open TBody
 	inBody int
+	words  []*tag.Elem // the elements of its cells of one word
 
 	group   *group     // rows that open row spans join
 	open    []int      // rows that a span still covers, by column
@@ -471,7 +472,12 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 			t.faces[col] = f
 		}
 		if w := t.m.word(c.Spans, f, width, el); w != nil {
-			gc.body = w
+			if gc.body = w; el != nil && sec == sectionBody {
+				if t.words == nil {
+					t.words, t.m.mem.spare.list = t.m.mem.spare.list, nil
+				}
+				t.words = append(t.words, el)
+			}
 			return nil
 		}
 	}

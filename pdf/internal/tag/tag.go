@@ -11,6 +11,7 @@ package tag
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/doc"
@@ -308,7 +309,12 @@ func (t *Tree) parentTree() (cos.Ref, error) {
 	var leaves cos.Array
 	for from := 0; from < len(t.nums); from += leafKeys {
 		to := min(from+leafKeys, len(t.nums))
-		b := append(t.buf[:0], "<</Limits["...)
+		const most = len("1234567 0 R ") // of a reference in most files
+		size := 0
+		for k := from; k < to; k++ {
+			size += most * (2 + t.nums[k].count)
+		}
+		b := append(slices.Grow(t.buf[:0], size), "<</Limits["...)
 		b = cos.AppendInt(b, int64(from))
 		b = append(b, ' ')
 		b = cos.AppendInt(b, int64(to-1))
