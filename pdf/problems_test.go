@@ -205,11 +205,12 @@ func TestADoubledAnchorNamesItsData(t *testing.T) {
 	}
 }
 
-// TestProblemsOfDataThatAreNotToldAreCounted: of a text with very many the first hundred are told.
-func TestProblemsOfDataThatAreNotToldAreCounted(t *testing.T) {
+// TestProblemsThatAreNotToldAreCounted: of very many the first twenty of data are told, and the first
+// hundred of a template.
+func TestProblemsThatAreNotToldAreCounted(t *testing.T) {
 	row := `{"n": "x"}, `
 	de := problemsOf(t, "data: {rows: [{n: integer}]}\nbody: [{for: r in rows, do: [{text: \"${r.n}\"}]}]\n", `{"rows": [`+strings.Repeat(row, 129)+`{"n": "y"}]}`)
-	if len(de.Diagnostics) != 100 || de.Omitted != 30 || !strings.HasSuffix(de.Error(), "\nand 30 more") {
+	if len(de.Diagnostics) != 20 || de.Omitted != 110 || !strings.HasSuffix(de.Error(), "\nand 110 more") {
 		t.Errorf("%d problems and %d more", len(de.Diagnostics), de.Omitted)
 	}
 	e := newEngine(t, pdf.Config{})

@@ -104,86 +104,126 @@ type blocks struct {
 	faces       arena.Of[face]
 	derived     arena.Of[doc.Style]
 	elems       arena.Of[tag.Elem]
-	spare       spareRows
+	again       rowMemory
 }
 
-// spareRows are rows that were drawn, with their cells and words, and the elements of these: those that follow are made in their
-// memory, so that a table takes what a page of it does.
-type spareRows struct {
-	groups []*group
-	words  []*word
-	elems  []*tag.Elem
-	list   []*tag.Elem // empty
+// rowMemory is that of the rows of tables that are drawn on pages as they come, with their cells, the
+// words in them, and the elements of these. A row that was drawn gives its memory to those that
+// follow, so that a table takes what some pages of it do. It lies apart from all else: a block of
+// memory lives as long as any of its values.
+type rowMemory struct {
+	groups arena.Of[group]
+	rows   arena.Of[groupRow]
+	cells  arena.Of[groupCell]
+	words  arena.Of[word]
+	elems  arena.Of[tag.Elem]
+
+	spareGroups []*group
+	spareWords  []*word
+	spareElems  []*tag.Elem
+	spareList   []*tag.Elem // empty
+}
+
+func (m *rowMemory) reset() {
+	m.groups.Reset()
+	m.rows.Reset()
+	m.cells.Reset()
+	m.words.Reset()
+	m.elems.Reset()
+	m.spareGroups, m.spareWords, m.spareElems, m.spareList = emptied(m.spareGroups), emptied(m.spareWords), emptied(m.spareElems), emptied(m.spareList)
+}
+
+// last takes the last of spare values; nil: there is none.
+func last[T any](spare *[]*T) *T {
+	n := len(*spare) - 1
+	if n < 0 {
+		return nil
+	}
+	v := (*spare)[n]
+	*spare = (*spare)[:n]
+	return v
 }
 
 // row returns a row without cells, with room for n of them.
-func (m *blocks) row(n int) *group {
-	spare := m.spare.groups
-	if len(spare) == 0 {
-		g := m.groups.One()
-		g.rows, g.cells = m.rows.Take(1)[:0], m.cells.Take(n)[:0]
-		return g
+func (m *rowMemory) row(n int) *group {
+	g := last(&m.spareGroups)
+	if g == nil {
+		g = m.groups.One()
+		g.rows = m.rows.Take(1)[:0]
 	}
-	g := spare[len(spare)-1]
-	m.spare.groups = spare[:len(spare)-1]
 	if cap(g.cells) < n {
 		g.cells = m.cells.Take(n)[:0]
 	}
+	g.once = true
 	return g
 }
 
 // word returns an empty word.
-func (m *blocks) word() *word {
-	spare := m.spare.words
-	if len(spare) == 0 {
-		return m.words.One()
+func (m *rowMemory) word() *word {
+	if w := last(&m.spareWords); w != nil {
+		return w
 	}
-	m.spare.words = spare[:len(spare)-1]
-	return spare[len(spare)-1]
+	return m.words.One()
 }
 
 // elem returns an empty element.
-func (m *blocks) elem() *tag.Elem {
-	spare := m.spare.elems
-	if len(spare) == 0 {
-		return m.elems.One()
+func (m *rowMemory) elem() *tag.Elem {
+	if e := last(&m.spareElems); e != nil {
+		return e
 	}
-	m.spare.elems = spare[:len(spare)-1]
-	return spare[len(spare)-1]
+	return m.elems.One()
 }
 
-// letGo takes back lists of elements that are written and that nothing leads to.
-func (m *blocks) letGo(lists [][]*tag.Elem) {
+// list returns an empty list of elements.
+func (m *rowMemory) list() []*tag.Elem {
+	l := m.spareList
+	m.spareList = nil
+	return l
+}
+
+// drawn takes back the rows among entries that were drawn.
+func (m *rowMemory) drawn(entries []entry) {
+	for i := range entries {
+		g := onceRow(entries[i].b)
+		if g == nil {
+			continue
+		}
+		for k := range g.cells {
+			if w, ok := g.cells[k].body.(*word); ok {
+				*w = word{}
+				m.spareWords = append(m.spareWords, w)
+			}
+		}
+		m.cut(g)
+	}
+}
+
+// onceRow returns a row whose memory is used again; nil: b is none.
+func onceRow(b block) *group {
+	if g, ok := b.(*group); ok && g.once {
+		return g
+	}
+	return nil
+}
+
+// cut takes back a row whose cells are those of others now.
+func (m *rowMemory) cut(g *group) {
+	clear(g.cells)
+	clear(g.rows)
+	*g = group{rows: g.rows[:0], cells: g.cells[:0]}
+	m.spareGroups = append(m.spareGroups, g)
+}
+
+// written takes back lists of elements that are in the file, and that nothing leads to.
+func (m *rowMemory) written(lists [][]*tag.Elem) {
 	for _, elems := range lists {
 		for _, e := range elems {
 			*e = tag.Elem{}
 		}
-		m.spare.elems = append(m.spare.elems, elems...)
+		m.spareElems = append(m.spareElems, elems...)
 		clear(elems)
-		m.spare.list = elems[:0]
+		m.spareList = elems[:0]
 	}
-}
-
-// drawn takes back the rows among entries that are not drawn again.
-func (m *blocks) drawn(entries []entry) {
-	for i := range entries {
-		if g, ok := entries[i].b.(*group); ok && g.once {
-			m.take(g)
-		}
-	}
-}
-
-func (m *blocks) take(g *group) {
-	for i := range g.cells {
-		if w, ok := g.cells[i].body.(*word); ok {
-			*w = word{}
-			m.spare.words = append(m.spare.words, w)
-		}
-	}
-	clear(g.cells)
-	clear(g.rows)
-	*g = group{rows: g.rows[:0], cells: g.cells[:0]}
-	m.spare.groups = append(m.spare.groups, g)
 }
 
 // parting is how many pages lie between two partings of the memory.
@@ -218,7 +258,7 @@ func (m *blocks) turn(n int) {
 }
 
 func (m *blocks) reset() {
-	m.spare = spareRows{groups: emptied(m.spare.groups), words: emptied(m.spare.words), elems: emptied(m.spare.elems)}
+	m.again.reset()
 	m.paras.Reset()
 	m.words.Reset()
 	m.styles.Reset()

@@ -105,7 +105,11 @@ func (m *maker) elem(parent *tag.Elem, typ tag.Type, src *doc.Source, lang strin
 	if !m.tagged() {
 		return nil
 	}
-	e := m.mem.elem()
+	return m.begin(m.mem.elems.One(), parent, typ, src, lang)
+}
+
+// begin makes e an element of a block.
+func (m *maker) begin(e *tag.Elem, parent *tag.Elem, typ tag.Type, src *doc.Source, lang string) *tag.Elem {
 	e.Type, e.Parent, e.Src, e.Lang = typ, parent, src, lang
 	m.begun = append(m.begun, e)
 	return e

@@ -465,9 +465,13 @@ func (f *flow) try(group []entry, repeat doc.Length) (rest []entry, ok bool) {
 	if !ok {
 		return nil, false
 	}
+	row := onceRow(group[last].b)
 	f.draw(append(group[:last:last], head), repeat)
 	if tail.b == nil {
 		return nil, true
+	}
+	if row != nil && row != head.b && row != tail.b { // its cells are theirs
+		f.m.mem.again.cut(row)
 	}
 	return []entry{tail}, true
 }
@@ -502,7 +506,7 @@ func (f *flow) draw(group []entry, repeat doc.Length) {
 	if ns := f.cites(group); len(ns) > 0 {
 		f.cite(ns)
 	}
-	f.m.mem.drawn(group)
+	f.m.mem.again.drawn(group)
 }
 
 // table streams a table: of the rows that are laid out, those alone wait that the
@@ -529,6 +533,7 @@ func (f *flow) table(n *doc.Table) error {
 	if err != nil {
 		return err
 	}
+	r.t.once = true
 	return r.run()
 }
 
@@ -604,7 +609,7 @@ func (f *flow) close() error {
 	if err := f.sink.Page(&f.page); err != nil {
 		return err
 	}
-	f.m.mem.letGo(f.painter.written)
+	f.m.mem.again.written(f.painter.written)
 	f.painter.written = slices.Delete(f.painter.written, 0, len(f.painter.written))
 	return nil
 }

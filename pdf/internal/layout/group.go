@@ -198,7 +198,7 @@ func (g *group) cutAt(row int, h doc.Length, inside, force bool) (block, block) 
 			return nil, g
 		}
 		head = *g
-		head.rows = []groupRow{g.rows[0]}
+		head.rows, head.cells = []groupRow{g.rows[0]}, slices.Clone(g.cells)
 		head.rows[0].least = h
 		head.settle()
 		return &head, nil

@@ -198,7 +198,6 @@ func (r *rowRun) row(x *doc.Row) error {
 		}
 	}
 	r.count++
-	g.once = true
 	e := entry{b: g, keep: g.keep, src: x.Src}
 	if x.Carry != nil {
 		e.carry = &carried{t: t, make: x.Carry}

@@ -37,7 +37,8 @@ type table struct {
 	stripe int
 	body   *tag.Elem // open TBody
 	inBody int
-	words  []*tag.Elem // the elements of its cells of one word
+	once   bool        // its rows are drawn as they come: their memory is used again
+	words  []*tag.Elem // then, those of the cells of one word in the open body
 
 	group   *group     // rows that open row spans join
 	open    []int      // rows that a span still covers, by column
@@ -347,7 +348,15 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 		return t.fold(r), nil
 	}
 	if t.group == nil {
-		t.group = t.m.mem.row(len(r.Cells))
+		switch {
+		case t.once && sec == sectionBody:
+			t.group = t.m.mem.again.row(len(r.Cells))
+		case sec == sectionCarry: // few and far between: in a block they would keep what lies beside their texts
+			t.group = &group{cells: make([]groupCell, 0, len(r.Cells))}
+		default:
+			t.group = t.m.mem.groups.One()
+			t.group.rows, t.group.cells = t.m.mem.rows.Take(1)[:0], t.m.mem.cells.Take(len(r.Cells))[:0]
+		}
 		t.group.t, t.group.section, t.group.first, t.group.starts = t, sec, sec != t.section || !t.begun, !t.begun
 		t.section, t.begun = sec, true
 	}
@@ -441,14 +450,10 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	for i := col; i < col+n; i++ {
 		t.open[i] = -rows
 	}
-	var el *tag.Elem
-	if t.m.tagged() {
-		el = t.cellElem(c, col, n, rows, sec, tr, src)
-	}
 	at := len(g.cells)
 	g.cells = slices.Grow(g.cells, 1)[:at+1]
 	gc := &g.cells[at]
-	*gc = groupCell{row: row, col: col, rows: rows, cols: n, back: c.Background, border: c.Border, valign: c.VAlign, elem: el, src: c.Src}
+	*gc = groupCell{row: row, col: col, rows: rows, cols: n, back: c.Background, border: c.Border, valign: c.VAlign, src: c.Src}
 	if gc.back.None() && g.rows[row].back.None() && sec == sectionBody && n == 1 {
 		gc.back = t.n.Columns[col].Background
 	}
@@ -463,24 +468,27 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	signs := t.signs != nil && n == 1 && sec != sectionHead
 	style := t.cellStyle(c, col, sec)
 	if len(c.Nodes) == 0 && c.Turn == 0 && c.Link == "" && !t.rtl && !signs {
-		f := t.faceOf(style, col)
-		if f == nil {
-			var err error
-			if f, err = t.m.face(style, src); err != nil {
-				return err
-			}
-			t.faces[col] = f
+		f, err := t.face(style, col, src)
+		if err != nil {
+			return err
 		}
-		if w := t.m.word(c.Spans, f, width, el); w != nil {
-			if gc.body = w; el != nil && sec == sectionBody {
-				if t.words == nil {
-					t.words, t.m.mem.spare.list = t.m.mem.spare.list, nil
-				}
-				t.words = append(t.words, el)
+		if w, ok := t.m.word(c.Spans, f, width); ok {
+			if t.m.tagged() {
+				w.elem = t.wordElem(sec)
+				t.begin(w.elem, c, col, n, rows, sec, tr, src)
 			}
+			body := t.wordBody(sec)
+			*body = w
+			gc.body, gc.elem = body, w.elem
 			return nil
 		}
 	}
+	var el *tag.Elem
+	if t.m.tagged() {
+		el = t.m.mem.elems.One()
+		t.begin(el, c, col, n, rows, sec, tr, src)
+	}
+	gc.elem = el
 	en := env{style: style, elem: el, width: width, lang: t.en.lang, room: oneColumn, around: left + right}
 	switch {
 	case n > 1:
@@ -500,21 +508,44 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	return err
 }
 
-// faceOf returns the face of a style if that was asked for last in a column; else nil.
-func (t *table) faceOf(style *doc.Style, col int) *face {
+// face returns the face of a style, as it was asked for last in a column.
+func (t *table) face(style *doc.Style, col int, src *doc.Source) (*face, error) {
 	if f := t.faces[col]; f != nil && f.style == style {
-		return f
+		return f, nil
 	}
-	return nil
+	f, err := t.m.face(style, src)
+	t.faces[col] = f
+	return f, err
 }
 
-// cellElem makes the element of a cell.
-func (t *table) cellElem(c *doc.Cell, col, cols, rows int, sec section, tr *tag.Elem, src *doc.Source) *tag.Elem {
+// wordBody returns the memory of a cell of one word.
+func (t *table) wordBody(sec section) *word {
+	if t.once && sec == sectionBody {
+		return t.m.mem.again.word()
+	}
+	return t.m.mem.words.One()
+}
+
+// wordElem returns an element for a cell of one word.
+func (t *table) wordElem(sec section) *tag.Elem {
+	if !t.once || sec != sectionBody {
+		return t.m.mem.elems.One()
+	}
+	el := t.m.mem.again.elem()
+	if t.words == nil {
+		t.words = t.m.mem.again.list()
+	}
+	t.words = append(t.words, el)
+	return el
+}
+
+// begin makes el the element of a cell.
+func (t *table) begin(el *tag.Elem, c *doc.Cell, col, cols, rows int, sec section, tr *tag.Elem, src *doc.Source) {
 	role := tag.TD
 	if c.Header || sec == sectionHead || sec == sectionBody && t.n.Columns[col].RowHeader && cols == 1 {
 		role = tag.TH
 	}
-	el := t.m.elem(tr, role, src, "")
+	t.m.begin(el, tr, role, src, "")
 	el.Colspan, el.Rowspan = cols, rows
 	if role == tag.TH {
 		el.Scope = tag.ScopeRow
@@ -522,7 +553,6 @@ func (t *table) cellElem(c *doc.Cell, col, cols, rows int, sec section, tr *tag.
 			el.Scope = tag.ScopeColumn
 		}
 	}
-	return el
 }
 
 // bodyElem returns the TBody that the next row belongs to.

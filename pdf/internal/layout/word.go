@@ -16,32 +16,28 @@ type word struct {
 	kerned bool
 }
 
-// word returns the cell of spans as a word, nil when it is none: it is set as a paragraph then,
-// which looks the same.
-func (m *maker) word(spans []doc.Span, f *face, width doc.Length, el *tag.Elem) *word {
+// word returns the cell of spans as a word; ok is false when it is none: it is set as a paragraph
+// then, which looks the same.
+func (m *maker) word(spans []doc.Span, f *face, width doc.Length) (b word, ok bool) {
 	if len(spans) != 1 || !f.simple {
-		return nil
+		return b, false
 	}
 	s := &spans[0]
 	if s.Kind != doc.SpanText || s.Bold || s.Italic || s.Code || s.Style != nil || s.Link != "" || s.Lang != "" {
-		return nil
+		return b, false
 	}
 	w, kerned, ok := f.chains[0].WordWidth(s.Text, f.size)
 	if !ok || w > width {
-		return nil
+		return b, false
 	}
-	b := m.mem.word()
-	b.face, b.text, b.elem, b.art, b.kerned = f, s.Text, el, m.art, kerned
+	b = word{face: f, text: s.Text, art: m.art, kerned: kerned}
 	switch f.align {
 	case doc.AlignRight:
 		b.x = width - w
 	case doc.AlignCenter:
 		b.x = (width - w) / 2
 	}
-	if m.art == ArtifactNone && m.opt.Tagged && el == nil {
-		b.art = ArtifactLayout
-	}
-	return b
+	return b, true
 }
 
 // simple reports whether the words of a style, from left to right, need what word does alone.
