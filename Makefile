@@ -79,7 +79,7 @@ $(LINT): tools/go.mod
 	@mkdir -p $(TOOLS)
 	cd tools && $(GO) build -o ../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
-assets: ## rebuild the embedded third-party assets of the web interface and compare
+assets: ## rebuild the embedded third-party assets and compare
 	./tools/build-assets
 
 judges-psrp: ## all judges of psrp: recordings of real PowerShell and Windows servers, psrpcore, OpenSSL, fuzzing (needs `make tools`)

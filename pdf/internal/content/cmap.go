@@ -13,14 +13,18 @@ import (
 // cmap is a character map (ISO 32000-2, 9.7.5 and 9.10.3): what codes of one to four bytes mean, as
 // text or as CIDs.
 type cmap struct {
-	spaces   []codeRange // codespace ranges, in their order
-	chars    map[code]string
-	texts    []textRange
-	cids     []codeRange // to is the CID of from
-	vertical bool
-	mode     bool   // it says of itself that it is vertical
-	uses     string // the map that it builds on
-	partial  bool   // it builds on another map, or has entries that are left out
+	ordering string // of the character collection of Adobe that a predefined one has CIDs of
+
+	spaces    []codeRange // codespace ranges, in their order
+	chars     map[code]string
+	texts     []textRange
+	cids      []codeRange // to is the CID of from
+	undefined []codeRange // of codes without a CID of their own; to is the CID of each of them
+	vertical  bool
+	mode      bool   // it says of itself that it is vertical
+	uses      string // the map that it builds on,
+	base      *cmap  // which has what is not here; nil: none, or one that is not known
+	partial   bool   // it has entries that are left out
 }
 
 // code is a character code with the number of its bytes.
@@ -165,23 +169,25 @@ func readCMap(data []byte) *cmap {
 					}
 				}
 			}, true)
-		case "begincidchar", "begincidrange":
+		case "begincidchar", "begincidrange", "beginnotdefchar", "beginnotdefrange":
+			list := &m.cids
+			if strings.HasPrefix(k.text, "beginnotdef") {
+				list = &m.undefined
+			}
 			for a := t.next(); a.kind == '<'; a = t.next() {
 				b := a
-				if k.text == "begincidrange" {
+				if strings.HasSuffix(k.text, "range") {
 					b = t.next()
 				}
 				to, err := strconv.ParseUint(t.next().text, 10, 32)
-				if err != nil || len(a.text) > 4 || len(b.text) > 4 || len(m.cids) == mostMapped {
+				if err != nil || len(a.text) > 4 || len(b.text) > 4 || len(*list) == mostMapped {
 					m.partial = true
 					continue
 				}
-				m.cids = append(m.cids, codeRange{len(a.text), number32(a.text), number32(b.text), uint32(to)})
+				*list = append(*list, codeRange{len(a.text), number32(a.text), number32(b.text), uint32(to)})
 			}
-		case "beginnotdefchar", "beginnotdefrange":
-			m.partial = true
 		case "usecmap":
-			m.partial, m.uses = true, before.text
+			m.buildOn(before.text)
 			if strings.HasSuffix(before.text, "V") {
 				m.vertical = true
 			}
@@ -196,7 +202,21 @@ func readCMap(data []byte) *cmap {
 	}
 	slices.SortStableFunc(m.texts, func(a, b textRange) int { return a.compare(b.codeRange) })
 	slices.SortStableFunc(m.cids, func(a, b codeRange) int { return a.compare(b) })
+	slices.SortStableFunc(m.undefined, func(a, b codeRange) int { return a.compare(b) })
 	return m
+}
+
+// buildOn notes the map that another one builds on.
+func (m *cmap) buildOn(name string) { m.uses, m.base = name, predefined(name) }
+
+// whole reports whether the CIDs of all codes are known.
+func (m *cmap) whole() bool {
+	for ; m != nil; m = m.base {
+		if m.partial || m.uses != "" && m.base == nil {
+			return false
+		}
+	}
+	return true
 }
 
 func (r codeRange) compare(o codeRange) int {
@@ -255,18 +275,23 @@ func utf16Text(s string) string { return string(utf16.Decode(units(s))) }
 func (m *cmap) next(s []byte) code {
 	for n := 1; n <= 4 && n <= len(s); n++ {
 		c := codeOf(string(s[:n]))
-		for _, r := range m.spaces {
-			if r.n == n && within(c.value, r, n) {
-				return c
+		for at := m; at != nil; at = at.base {
+			for _, r := range at.spaces {
+				if r.n == n && within(c.value, r, n) {
+					return c
+				}
 			}
 		}
 	}
-	n := 1
-	if len(m.spaces) > 0 { // no code at all: as many bytes as the shortest (9.7.6.3)
-		n = 4
-		for _, r := range m.spaces {
-			n = min(n, r.n)
+	n := 4 // no code at all: as many bytes as the shortest (9.7.6.3)
+	none := true
+	for at := m; at != nil; at = at.base {
+		for _, r := range at.spaces {
+			n, none = min(n, r.n), false
 		}
+	}
+	if none {
+		n = 1
 	}
 	n = min(n, len(s))
 	return codeOf(string(s[:n]))
@@ -297,11 +322,18 @@ func (m *cmap) text(c code) (string, bool) {
 	return string(utf16.Decode(u)), true
 }
 
-// cid returns the CID of a code, 0 for none.
+// cid returns the CID of a code: its own, or that of undefined characters, 0 where there is none of
+// these either (9.7.6.3).
 func (m *cmap) cid(c code) uint32 {
-	i := last(len(m.cids), func(i int) codeRange { return m.cids[i] }, c)
-	if i < 0 {
-		return 0
+	for at := m; at != nil; at = at.base {
+		if i := last(len(at.cids), func(i int) codeRange { return at.cids[i] }, c); i >= 0 {
+			return at.cids[i].to + c.value - at.cids[i].low
+		}
 	}
-	return m.cids[i].to + c.value - m.cids[i].low
+	for at := m; at != nil; at = at.base {
+		if i := last(len(at.undefined), func(i int) codeRange { return at.undefined[i] }, c); i >= 0 {
+			return at.undefined[i].to
+		}
+	}
+	return 0
 }

@@ -8,8 +8,8 @@ import (
 // Composite reports whether codes of the font stand for CIDs.
 func (f *Font) Composite() bool { return f.composite }
 
-// CID returns the CID of a code of a composite font; ok is false where its CMap is not read as a
-// whole: a predefined one but Identity, or one that builds on another.
+// CID returns the CID of a code of a composite font; ok is false where its CMap is not known as a
+// whole: one that ISO 32000-2 does not define, or that builds on such.
 func (f *Font) CID(b []byte) (cid uint32, ok bool) {
 	if !f.mapped || len(b) == 0 {
 		return 0, false
@@ -56,13 +56,16 @@ func (f *Font) Meaning(b []byte) (text string, mapped, known bool) {
 	if len(b) == 0 {
 		return "", false, true
 	}
-	if f.unicode != nil {
+	if f.unicode != nil && !f.derived {
 		if text, mapped = f.unicode.text(codeOf(string(b))); mapped {
 			return text, true, true
 		}
 	}
+	// What codes of the collections of Adobe stand for is known, and what those of ZapfDingbats do
+	// is not: its names are in neither of the lists that count (9.10.2).
 	_, g := f.next(b)
-	return "", false, g.known
+	known = g.known && !f.derived || f.characters != nil
+	return "", false, known && (!f.dingbats || f.names[b[0]] != "")
 }
 
 // CMap is what a CMap file says of itself (ISO 32000-2, 9.7.5.4).

@@ -28,7 +28,10 @@ type Font struct {
 
 	composite, vertical bool
 	unicode             *cmap              // ToUnicode; nil: none
-	codes               *cmap              // encoding of a composite font; nil: as decode says
+	derived             bool               // it is that of the font program instead
+	dingbats            bool               // the codes are those of ZapfDingbats
+	codes               *cmap              // encoding of a composite font; nil: Identity, or as decode says
+	characters          map[uint32]rune    // of the CIDs of a collection of Adobe; nil: of none
 	decode              encoding.Encoding  // a predefined CMap by the character set of its codes
 	direct              bool               // a predefined CMap whose codes are UTF-16
 	mapped              bool               // the CIDs of all codes are known: Identity, or codes has them
@@ -142,6 +145,7 @@ func (f *Font) readSimple(src Source, d cos.Dict) {
 		}
 		differences = array(src, e.Get("Differences"))
 	}
+	f.dingbats = base == "ZapfDingbats"
 	e, _ := encodingOf(base)
 	for c, r := range e {
 		if r != 0 {
@@ -256,12 +260,19 @@ func (f *Font) readComposite(src Source, d, own cos.Dict) (widths int) {
 	switch enc := src.Resolve(d.Get("Encoding")).(type) {
 	case cos.Name:
 		f.predefined(string(enc))
-		f.mapped = enc == "Identity-H" || enc == "Identity-V"
+		f.mapped = enc == "Identity-H" || enc == "Identity-V" || f.codes != nil
 	default:
 		if data := src.Data(d.Get("Encoding")); data != nil {
 			f.codes = readCMap(data)
 			e := dict(src, d.Get("Encoding"))
-			f.mapped = !f.codes.partial && src.Resolve(e.Get("UseCMap")) == nil
+			if f.codes.base == nil {
+				if n := name(src, e.Get("UseCMap")); n != "" {
+					f.codes.buildOn(string(n))
+				} else if base := src.Data(e.Get("UseCMap")); base != nil {
+					f.codes.base = readCMap(base)
+				}
+			}
+			f.mapped = f.codes.whole()
 			if number(src, e.Get("WMode"), 0) == 1 {
 				f.codes.vertical = true
 			}
@@ -271,6 +282,7 @@ func (f *Font) readComposite(src Source, d, own cos.Dict) (widths int) {
 			}
 		}
 	}
+	f.characters = charactersOf(src, own, f.codes)
 	f.missing = number(src, own.Get("DW"), 1000) / 1000
 	list := array(src, own.Get("W"))
 	left := mostMapped
@@ -348,7 +360,7 @@ func (f *Font) readGlyphs(program, toGID []byte) {
 	if err != nil {
 		return // they stay unknown
 	}
-	f.unicode = &cmap{chars: map[code]string{}}
+	f.unicode, f.derived = &cmap{chars: map[code]string{}}, true
 	for cid := range uint32(face.NumGlyphs()) { //nolint:gosec // G115: below 65,536
 		g := cid
 		if toGID != nil {
@@ -363,10 +375,35 @@ func (f *Font) readGlyphs(program, toGID []byte) {
 	}
 }
 
+// charactersOf returns what the CIDs of a font stand for: by the character collection of its
+// CIDFont, or of a predefined CMap.
+func charactersOf(src Source, own cos.Dict, codes *cmap) map[uint32]rune {
+	text := func(o cos.Object) string {
+		s, _ := cos.TextOf(src.Resolve(o))
+		return s
+	}
+	info := dict(src, own.Get("CIDSystemInfo"))
+	ordering := ""
+	if text(info.Get("Registry")) == "Adobe" {
+		ordering = text(info.Get("Ordering"))
+	}
+	if codes != nil && codes.ordering != "" {
+		ordering = codes.ordering
+	}
+	if of := characters()[ordering]; of != nil {
+		return of()
+	}
+	return nil
+}
+
 // predefined takes a predefined CMap by its name (9.7.5.2): what its codes stand for is told by the
-// character set in it. CIDs are not: widths are then those of full and half width.
+// character set in it, or by their CIDs. Of other maps that are known by their names CIDs are not:
+// widths are then those of full and half width.
 func (f *Font) predefined(n string) {
-	f.vertical = strings.HasSuffix(n, "-V")
+	f.vertical = strings.HasSuffix(n, "-V") || n == "V"
+	if !strings.HasPrefix(n, "Identity-") {
+		f.codes = predefined(n)
+	}
 	for _, x := range []struct {
 		part string
 		enc  encoding.Encoding
@@ -433,7 +470,7 @@ func (f *Font) meaning(c code, b []byte) glyph {
 	}
 	w, ok := f.widths[cid]
 	switch {
-	case f.decode != nil || f.direct:
+	case f.codes == nil && (f.decode != nil || f.direct):
 		if w = f.missing; c.n == 1 || f.direct && c.value < 0x100 {
 			w = 0.5
 		}
@@ -465,6 +502,9 @@ func (f *Font) meaning(c code, b []byte) glyph {
 		if s, err := f.decode.NewDecoder().Bytes(b); err == nil {
 			g.text, g.known = string(s), true
 		}
+	}
+	if r, ok := f.characters[cid]; ok && !g.known {
+		g.text, g.known = string(r), true
 	}
 	g.text = clean(g.text)
 	return g
