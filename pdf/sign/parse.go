@@ -46,34 +46,45 @@ type Signed struct {
 
 func malformed(what string) error { return fmt.Errorf("sign: %s: %w", what, ErrMalformed) }
 
-// Parse reads a signature. Errors are ErrMalformed for what is no DER of one. What follows the DER
-// must be zeros: a file keeps more room for a signature than it takes.
-func Parse(der []byte) (*Signed, error) {
+// parts reads the parts of CMS signed data (RFC 5652, 3 and 5.1) into s and returns its
+// certificates and signers. What follows the DER must be zeros: a file keeps more room for a
+// signature than it takes.
+func (s *Signed) parts(der []byte) (certs, signers cryptobyte.String, err error) {
 	in := cryptobyte.String(der)
 	var info, content, data cryptobyte.String
 	var kind asn1.ObjectIdentifier
 	if !in.ReadASN1(&info, cbasn1.SEQUENCE) || len(bytes.Trim(in, "\x00")) > 0 {
-		return nil, malformed("content info")
+		return nil, nil, malformed("content info")
 	}
 	if !info.ReadASN1ObjectIdentifier(&kind) || !kind.Equal(oidSignedData) || !info.ReadASN1(&content, explicit(0)) || !content.ReadASN1(&data, cbasn1.SEQUENCE) || !content.Empty() || !info.Empty() {
-		return nil, malformed("content info, want signed data")
+		return nil, nil, malformed("content info, want signed data")
 	}
-	s := &Signed{}
 	var version int
-	var digests, encap, certs, signers cryptobyte.String
+	var digests, encap cryptobyte.String
 	var hasCerts bool
 	if !data.ReadASN1Integer(&version) || !data.ReadASN1(&digests, cbasn1.SET) || !data.ReadASN1(&encap, cbasn1.SEQUENCE) || !encap.ReadASN1ObjectIdentifier(&s.contentType) {
-		return nil, malformed("signed data")
+		return nil, nil, malformed("signed data")
 	}
 	if !encap.Empty() {
 		var inner, octets cryptobyte.String
 		if !encap.ReadASN1(&inner, explicit(0)) || !inner.ReadASN1(&octets, cbasn1.OCTET_STRING) || !inner.Empty() || !encap.Empty() {
-			return nil, malformed("encapsulated content")
+			return nil, nil, malformed("encapsulated content")
 		}
 		s.Content = append([]byte{}, octets...)
 	}
 	if !data.ReadOptionalASN1(&certs, &hasCerts, explicit(0)) || !data.SkipOptionalASN1(explicit(1)) || !data.ReadASN1(&signers, cbasn1.SET) || !data.Empty() {
-		return nil, malformed("signed data")
+		return nil, nil, malformed("signed data")
+	}
+	return certs, signers, nil
+}
+
+// Parse reads a signature. Errors are ErrMalformed for what is no DER of one. What follows the DER
+// must be zeros.
+func Parse(der []byte) (*Signed, error) {
+	s := &Signed{}
+	certs, signers, err := s.parts(der)
+	if err != nil {
+		return nil, err
 	}
 	for !certs.Empty() {
 		var raw cryptobyte.String

@@ -210,6 +210,53 @@ func TestKeysAreReadFromPEMAndPKCS12(t *testing.T) {
 	}
 }
 
+// TestFormOfSignatures: how many have signed and whether their certificates came along, of what
+// Parse reads and of what it refuses.
+func TestFormOfSignatures(t *testing.T) {
+	id := identity(t)
+	whole := signature(t, id, "content")
+	for name, c := range map[string]struct {
+		der  []byte
+		want sign.Form
+	}{
+		"whole":                 {whole, sign.Form{Signers: 1, Certificates: 1, Certified: true}},
+		"with zeros behind":     {append(bytes.Clone(whole), 0, 0), sign.Form{Signers: 1, Certificates: 1, Certified: true}},
+		"another's certificate": {bytes.ReplaceAll(whole, id.Chain[0].Raw, renumbered(t, id.Chain[0].Raw)), sign.Form{Signers: 1, Certificates: 1}},
+	} {
+		if got, err := sign.FormOf(c.der); err != nil || got != c.want {
+			t.Errorf("%s: %+v, %v, want %+v", name, got, err, c.want)
+		}
+	}
+	for name, der := range map[string][]byte{"nothing": nil, "half": whole[:len(whole)/2], "text": []byte("signed"), "indefinite length": {0x30, 0x80, 0, 0}} {
+		if _, err := sign.FormOf(der); !errors.Is(err, sign.ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// renumbered is a certificate with the serial number 8 instead of 7.
+func renumbered(t *testing.T, raw []byte) []byte {
+	t.Helper()
+	out := bytes.Replace(raw, []byte{2, 1, 7}, []byte{2, 1, 8}, 1)
+	if bytes.Equal(out, raw) {
+		t.Fatal("no serial number")
+	}
+	return out
+}
+
+// FuzzFormOf: what Parse reads has the form of a signature, and whatever else stands in its place
+// is read or refused.
+func FuzzFormOf(f *testing.F) {
+	f.Add(signature(f, identity(f), "content"))
+	f.Add([]byte{0x30, 0x80, 0, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		form, err := sign.FormOf(b)
+		if _, parsed := sign.Parse(b); parsed == nil && (err != nil || form.Signers != 1 || form.Certificates == 0) {
+			t.Errorf("%+v, %v", form, err)
+		}
+	})
+}
+
 // FuzzParse: whatever stands in the place of a signature is read or refused.
 func FuzzParse(f *testing.F) {
 	f.Add(signature(f, identity(f), "content"))
