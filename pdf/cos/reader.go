@@ -316,6 +316,17 @@ func (r *Reader) parse(at, most int64, f func(*parser) error) error {
 	}
 }
 
+// Within returns the limits of a file that stands within this one: of what may be decoded it has
+// what is left. Spent takes off what it has used.
+func (r *Reader) Within() ReadLimits {
+	l := r.opt.Limits
+	l.DecodedBytes = max(l.DecodedBytes-r.decoded, 1)
+	return l
+}
+
+// Spent counts what a file within this one has decoded, as this one's own.
+func (r *Reader) Spent(inner *Reader) error { return r.count(inner.decoded) }
+
 // count takes n bytes off what may be decoded.
 func (r *Reader) count(n int64) error {
 	r.decoded += n
