@@ -76,6 +76,31 @@ func TestAttachedFilesComeBack(t *testing.T) {
 	}
 }
 
+// TestArchivesAreAttachedToArchives: PDF/A-2b and PDF/A-4 keep their claims where what they carry
+// is an archive itself.
+func TestArchivesAreAttachedToArchives(t *testing.T) {
+	e := engine(t)
+	archive := func(claim standard.ID) []byte {
+		var made bytes.Buffer
+		if _, err := e.Build(t.Context(), &made, pdf.RenderOptions{Standards: []standard.ID{claim}}, func(b *doc.Builder) error {
+			b.Title("T").Lang("en").Text("x")
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return made.Bytes()
+	}
+	for claim, inner := range map[standard.ID]standard.ID{standard.PDFA2b: standard.PDFA2u, standard.PDFA4: standard.PDFA4} {
+		done, _, err := with(t, e, "attach", "attachment", archive(inner), map[string]string{"name": "inner.pdf"}, archive(claim))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, _ := done.Report.(*pdf.Summary); s == nil || len(s.Claims) != 1 || s.Claims[0] != claim.String() {
+			t.Errorf("%s with %s: %s", claim, inner, done.Text)
+		}
+	}
+}
+
 // TestFilesThatCannotBeAttachedOrFound.
 func TestFilesThatCannotBeAttachedOrFound(t *testing.T) {
 	e := engine(t)

@@ -32,6 +32,7 @@ type Judge struct {
 	findings []Finding
 
 	catalog, intents bool
+	read             bool       // the file is read, not written
 	files            bool       // some are attached
 	profile          int64      // colour components of the output intent; 0: there is none
 	coloured         cos.Ref    // an annotation with a colour of its own
@@ -92,12 +93,12 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 	case "Annot":
 		j.annotation(r, d, src)
 	case "Filespec":
-		if d.Get("EF") != nil {
-			j.attached(r, d, src)
+		if !j.read { // of a file that is read Specification is shown
+			j.specification(r, d, true, src)
 		}
 	case "EmbeddedFile":
-		if name(d, "Subtype") == "" {
-			j.find("S049", clause{a2: "6.8", a4: "6.9"}, r, src, "an attached file without its media type")
+		if !j.read {
+			j.mediaType(r, name(d, "Subtype"), src)
 		}
 	case "OutputIntent":
 		j.intent(d)
@@ -119,8 +120,11 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 	}
 	if d.Get("AA") != nil {
 		rule := clause{a1: "6.6.2", a2: "6.5.2", a4: "6.6.3"}
-		if name(d, "Type") == "Page" {
+		switch {
+		case name(d, "Type") == "Page":
 			rule.a1 = ""
+		case name(d, "Subtype") == "Widget" || d.Get("FT") != nil:
+			rule.a2, rule.a4 = "6.4.1", ""
 		}
 		j.find("S045", rule, r, src, "additional actions")
 	}
@@ -220,19 +224,6 @@ func (j *Judge) intent(d cos.Dict) {
 	if read, ok := profile.(cos.Dict); ok {
 		n, _ := read.Get("N").(cos.Int)
 		j.profile = int64(n)
-	}
-}
-
-// attached judges the specification of an attached file (ISO 19005-3, 6.8; ISO 19005-4, 6.9).
-func (j *Judge) attached(r cos.Ref, d cos.Dict, src *doc.Source) {
-	j.files = true
-	if at := noFiles(j.claims); at != "" {
-		j.add("S049", at, r, src, "an attached file")
-	}
-	for _, key := range [...]cos.Name{"F", "UF", "AFRelationship"} {
-		if d.Get(key) == nil {
-			j.find("S049", clause{a2: "6.8", a4: "6.9"}, r, src, "an attached file without %s", string(key))
-		}
 	}
 }
 
@@ -365,10 +356,24 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 	j.appearance(r, d, src)
 	tagged, nothing := d.Get("StructParent") != nil, sub == "Widget" && emptyRect(d)
 	switch {
-	case !tagged && nothing:
-		j.find("S044", clause{ua1: "7.18.1"}, r, src, "an annotation outside the structure tree")
 	case !tagged:
-		j.find("S044", clause{ua1: "7.18.1", ua2: "8.9.2"}, r, src, "an annotation outside the structure tree")
+		outside := clause{ua1: "7.18.1", ua2: "8.9.2"}
+		switch sub {
+		case "Widget":
+			outside.ua1 = "7.18.4"
+		case "Link":
+			outside.ua1 = "7.18.5"
+		}
+		if f&2 != 0 { // hidden
+			outside.ua1 = ""
+		}
+		if nothing {
+			outside.ua2 = ""
+		}
+		j.find("S044", outside, r, src, "an annotation outside the structure tree")
+		if text, _ := cos.TextOf(d.Get("Contents")); text == "" && sub != "Widget" && f&2 == 0 {
+			j.find("S044", clause{ua1: "7.18.1"}, r, src, "an annotation without a description")
+		}
 	case nothing:
 		j.find("S044", clause{ua2: "8.9.2.4.13"}, r, src, "a widget that shows nothing and is no artifact")
 	}

@@ -145,6 +145,11 @@ func (j *Judge) Borrowed(page cos.Ref, name cos.Name) {
 	j.find("S045", clause{a2: "6.2.2", a4: "6.2.2"}, page, nil, "content whose resource %s is not of its own dictionary", string(name))
 }
 
+// Undefined judges content that names a resource that there is not (ISO 19005-4, 6.2.2).
+func (j *Judge) Undefined(page cos.Ref, name cos.Name) {
+	j.find("S045", clause{a4: "6.2.2"}, page, nil, "content that names the resource %s, which is not there", string(name))
+}
+
 // Overprinted judges colours of an ICC profile of CMYK that are overprinted by components (ISO
 // 19005-2 and 4, 6.2.4.2).
 func (j *Judge) Overprinted(page cos.Ref) {
@@ -302,7 +307,7 @@ func (j *Judge) keys(r cos.Ref, d cos.Dict, src *doc.Source) {
 }
 
 // predefinedCMaps are those of ISO 32000-1, table 118, by what they are for, with the number of the
-// last supplement of the character collection that they have CIDs of.
+// last supplement of the character collection that they have CIDs of by table 119.
 var predefinedCMaps = sync.OnceValue(func() map[string]CIDSystem {
 	m := map[string]CIDSystem{}
 	for _, x := range []struct {
@@ -312,9 +317,7 @@ var predefinedCMaps = sync.OnceValue(func() map[string]CIDSystem {
 	}{
 		{"GB1", 0, "GB-EUC-H GB-EUC-V GBpc-EUC-H GBpc-EUC-V"},
 		{"GB1", 2, "GBK-EUC-H GBK-EUC-V GBKp-EUC-H GBKp-EUC-V"},
-		{"GB1", 4, "GBK2K-H GBK2K-V"},
-		{"GB1", 4, "UniGB-UCS2-H UniGB-UCS2-V"},
-		{"GB1", 5, "UniGB-UTF16-H UniGB-UTF16-V"},
+		{"GB1", 4, "GBK2K-H GBK2K-V UniGB-UCS2-H UniGB-UCS2-V UniGB-UTF16-H UniGB-UTF16-V"},
 		{"CNS1", 0, "B5pc-H B5pc-V ETen-B5-H ETen-B5-V ETenms-B5-H ETenms-B5-V CNS-EUC-H CNS-EUC-V"},
 		{"CNS1", 3, "HKscs-B5-H HKscs-B5-V UniCNS-UCS2-H UniCNS-UCS2-V"},
 		{"CNS1", 4, "UniCNS-UTF16-H UniCNS-UTF16-V"},
@@ -333,6 +336,12 @@ var predefinedCMaps = sync.OnceValue(func() map[string]CIDSystem {
 	return m
 })
 
+// collections2 are the character collections of the predefined CMaps in PDF 2.0 (ISO 32000-2, table
+// 117), by the ordering that they had before.
+var collections2 = map[string]CIDSystem{
+	"GB1": {"Adobe", "GB1", 5}, "CNS1": {"Adobe", "CNS1", 7}, "Japan1": {"Adobe", "Japan1", 7}, "Korea1": {"Adobe", "KR", 9},
+}
+
 // CIDSystem is a character collection (ISO 32000-1, 9.7.3). A Supplement below 0 is none.
 type CIDSystem struct {
 	Registry, Ordering string
@@ -345,6 +354,7 @@ type Composite struct {
 	Embedded     bool
 	Of, Font     CIDSystem // of an embedded CMap and of the CIDFont
 	Uses         string    // the name of the CMap that an embedded one builds on; empty: none
+	Inner        bool      // which is embedded too
 	Mode, Stated int64     // the writing mode by the file of the CMap and by its dictionary
 	Largest      uint32    // the largest CID
 }
@@ -354,7 +364,9 @@ func (j *Judge) Composite(r cos.Ref, c Composite) {
 	identity := c.CMap == "Identity-H" || c.CMap == "Identity-V"
 	of, known := c.Of, c.Embedded
 	if !c.Embedded {
-		of, known = predefinedCMaps()[c.CMap]
+		if of, known = predefinedCMaps()[c.CMap]; known && Version(j.claims) == cos.V20 {
+			of = collections2[of.Ordering]
+		}
 	}
 	maps := clause{a1: "6.3.3.3", a2: "6.2.11.3.3", a4: "6.2.10.3.3", ua1: "7.21.3.3", ua2: "8.4.5.4"}
 	switch {
@@ -381,8 +393,15 @@ func (j *Judge) Composite(r cos.Ref, c Composite) {
 	if c.Mode != c.Stated {
 		j.find("S051", maps, r, nil, "a CMap of writing mode %d, whose dictionary says %d", c.Mode, c.Stated)
 	}
-	if _, ok := predefinedCMaps()[c.Uses]; c.Uses != "" && !ok && !strings.HasPrefix(c.Uses, "Identity-") {
-		j.find("S051", clause{a2: maps.a2, a4: maps.a4, ua1: maps.ua1, ua2: maps.ua2}, r, nil, "a CMap that builds on %s", c.Uses)
+	if c.Uses != "" && !strings.HasPrefix(c.Uses, "Identity-") {
+		rule := clause{}
+		if !c.Inner { // part 1 has all of them embedded
+			rule.a1 = maps.a1
+		}
+		if _, ok := predefinedCMaps()[c.Uses]; !ok {
+			rule.a2, rule.a4, rule.ua1, rule.ua2 = maps.a2, maps.a4, maps.ua1, maps.ua2
+		}
+		j.find("S051", rule, r, nil, "a CMap that builds on %s", c.Uses)
 	}
 	if c.Largest > math.MaxUint16 {
 		j.find("S056", clause{a1: "6.1.12", a2: "6.1.13"}, r, nil, "a CMap with the CID %d", c.Largest)

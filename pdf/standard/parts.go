@@ -88,7 +88,7 @@ type ShownGlyph struct {
 	Name    string  // of the font
 	Code    []byte  // in the string that is shown
 	Missing bool    // the program has no glyph for it
-	NotDef  bool    // it is the glyph for what is missing
+	NotDef  bool    // it is the glyph for what is missing; with Missing: since its code has no CID
 	Width   float64 // in 1/1000 em, as the font's dictionary says
 	Program float64 // and as its program says; below 0: it cannot be told
 }
@@ -98,6 +98,9 @@ func (j *Judge) Glyph(g ShownGlyph) {
 	at := fmt.Sprintf("the code %X of the font %s", g.Code, g.Name)
 	switch {
 	case g.NotDef:
+		if g.Missing {
+			j.find("S053", clause{a1: "6.3.5"}, g.Font, nil, "%s has no CID", at)
+		}
 		j.find("S053", clause{a2: "6.2.11.8", a4: "6.2.10.9", ua1: "7.21.8", ua2: "8.4.5.9"}, g.Font, nil, "%s shows .notdef", at)
 	case g.Missing:
 		j.find("S053", clause{a1: "6.3.5", a2: fontClause.a2, a4: fontClause.a4, ua1: fontClause.ua1, ua2: fontClause.ua2}, g.Font, nil, "%s has no glyph in the embedded program", at)

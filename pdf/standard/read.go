@@ -19,6 +19,7 @@ type File struct {
 	Damage   string // what had to be repaired, the first; empty: nothing
 	XFA      bool   // the form has an XFA packet
 	Scripts  bool   // the catalog names scripts
+	Files    bool   // the catalog names embedded files
 	// Unshown says that programs are to make the appearances of form fields.
 	Unshown bool
 	// Spelling is what archives do not take in how the file is written.
@@ -32,9 +33,12 @@ type File struct {
 // File judges what stands in File. It is called once, for files that are read.
 func (j *Judge) File(f File) {
 	at := cos.Ref{}
-	claimed := XMPClaims(f.Metadata)
+	j.read, j.files = true, f.Files
+	if f.Files {
+		j.find("S049", clause{a1: "6.1.11"}, at, nil, "the catalog names embedded files")
+	}
 	for _, id := range j.claims {
-		if !slices.Contains(claimed, id.String()) {
+		if !id.ClaimedBy(XMPClaims(f.Metadata)) {
 			c := clause{a1: "6.7.11", a2: "6.6.4", a4: "6.7.3", ua1: "5", ua2: "5"}
 			j.add("S043", c.of(id), at, nil, "the metadata do not claim %s", id)
 		}
@@ -70,6 +74,16 @@ func (j *Judge) File(f File) {
 	if f.Scripts {
 		j.find("S045", clause{a1: "6.6.1", a2: "6.5.1"}, at, nil, "scripts of the document")
 	}
+}
+
+// ClaimedBy reports whether one of the names that [XMPClaims] returned is that of a standard, or of
+// a higher level of it: what conforms to level A or U conforms to B.
+func (id ID) ClaimedBy(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		claim, err := Parse(name)
+		higher := id.Archival() && claim > id && ids[claim].iso == ids[id].iso && ids[id].part != "4"
+		return err == nil && (claim == id || higher)
+	})
 }
 
 // outdated are attributes that the header of a packet may not have.

@@ -40,6 +40,7 @@ import (
 //	S055 transparency that the standard does not take
 //	S056 more than the version of PDF takes that a standard is built on
 //	S057 JPEG 2000 data that the standard does not take
+//	S058 a signature that does not cover the file, or not with what the standard asks for
 //
 // Checker judges the document before it is written, so that a finding has a place in the
 // template; Judge judges what is written, whatever made it. S040 to S047 are faults of the

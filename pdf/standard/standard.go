@@ -169,8 +169,8 @@ func Archival(claims []ID) bool { return archival(claims) != 0 }
 // clause is where standards state a rule; an empty one is no rule of that standard, and
 // one that begins with ISO is of a standard that this one refers to. Parts 2 and 3 of ISO
 // 19005 number their clauses alike; a2 is of all their levels, unicode of U and A, and tagged
-// of A alone. Of part 1, a1 is of both levels and tagged1 of A alone.
-type clause struct{ a1, tagged1, a2, unicode, tagged, a4, ua1, ua2 string }
+// of A alone; a3 is of part 3 alone. Of part 1, a1 is of both levels and tagged1 of A alone.
+type clause struct{ a1, tagged1, a2, a3, unicode, tagged, a4, ua1, ua2 string }
 
 func (c *clause) of(id ID) string {
 	s := ""
@@ -187,7 +187,9 @@ func (c *clause) of(id ID) string {
 	case ids[id].part == "4":
 		s = c.a4
 	default:
-		s = c.a2
+		if s = c.a2; s == "" && ids[id].part == "3" {
+			s = c.a3
+		}
 		if level := ids[id].level; s == "" && level != "B" {
 			if s = c.unicode; s == "" && level == "A" {
 				s = c.tagged

@@ -22,18 +22,30 @@ const bytesOfOperator = 32
 // Check judges a file against standards that standard.Set returned: it walks what the trailer leads
 // to, the content of each page as it is drawn, and the structure tree, and shows them to the Judge.
 func (d *Document) Check(ctx context.Context, ids []standard.ID) ([]standard.Finding, error) {
+	left := mostOperators
+	return d.check(ctx, ids, 0, &left)
+}
+
+// check is Check for a file that stands within so many others, which read the operators left.
+func (d *Document) check(ctx context.Context, ids []standard.ID, depth int, left *int) ([]standard.Finding, error) {
 	e := NewDraft(d)
 	version := cos.V17
 	if d.Version() >= "2" { // the header counts
 		version = cos.V20
 	}
 	j := standard.NewJudge(ids, version)
-	c := checker{ctx: ctx, e: e, j: j, annots: map[uint32]bool{}, left: mostOperators, profiles: map[uint32]bool{}, invisible: map[uint32]bool{}, visible: map[uint32]bool{}, inks: map[cos.Name]string{}}
+	c := checker{
+		ctx: ctx, e: e, j: j, depth: depth, left: *left, filesMustBe: standard.WhatFilesMustBe(ids),
+		annots: map[uint32]bool{}, profiles: map[uint32]bool{}, used: map[uint32]bool{}, invisible: map[uint32]bool{}, visible: map[uint32]bool{},
+		inks: map[cos.Name]string{}, associated: map[uint32]bool{}, looks: map[uint32]bool{},
+	}
+	defer func() { *left = c.left }()
 	root := e.catalog()
 	form := e.dict(root.Get("AcroForm"))
+	names := e.dict(root.Get("Names"))
 	f := standard.File{
-		Metadata: e.data(root.Get("Metadata")), XFA: form.Get("XFA") != nil,
-		Scripts: len(e.names(e.dict(root.Get("Names")).Get("JavaScript"))) > 0, Unshown: e.resolve(form.Get("NeedAppearances")) == cos.Bool(true),
+		Metadata: e.data(root.Get("Metadata")), XFA: form.Get("XFA") != nil, Files: e.resolve(names.Get("EmbeddedFiles")) != nil,
+		Scripts: len(e.names(names.Get("JavaScript"))) > 0, Unshown: e.resolve(form.Get("NeedAppearances")) == cos.Bool(true),
 	}
 	id := e.array(d.Trailer().Get("ID"))
 	f.ID = len(id) == 2
@@ -72,6 +84,12 @@ func (d *Document) Check(ctx context.Context, ids []standard.ID) ([]standard.Fin
 	if err := c.objects(); err != nil {
 		return nil, err
 	}
+	if err := c.attached(); err != nil {
+		return nil, err
+	}
+	if err := c.signatures(); err != nil {
+		return nil, err
+	}
 	if e.err != nil {
 		return nil, e.err
 	}
@@ -86,14 +104,23 @@ type checker struct {
 	ctx    context.Context //nolint:containedctx // of one call
 	e      *Draft
 	j      *standard.Judge
+	depth  int // of files within each other
 	annots map[uint32]bool
 	left   int
 	// transparent says that the page that is followed has transparent content.
 	transparent bool
+	apart       bool                // what is followed is no content of a page
+	looks       map[uint32]bool     // appearances that were followed
 	profiles    map[uint32]bool     // ICC profiles that were shown
+	used        map[uint32]bool     // fonts, CIDFonts and descriptors of text
+	unfollowed  []cos.Object        // resources of content that is not followed for its text
 	invisible   map[uint32]bool     // descriptors of fonts, and fonts without one, of text that nobody sees
 	visible     map[uint32]bool     // descriptors of fonts of text that is seen
 	inks        map[cos.Name]string // what colorants look like, by fingerprints
+	// filesMustBe are the standards of which an embedded file must keep one; none: it need not.
+	filesMustBe []standard.ID
+	specs       []specification
+	associated  map[uint32]bool // file specifications that AF names
 }
 
 // objects shows every object that the catalog leads to but the elements of the structure tree.
@@ -121,6 +148,8 @@ func (c *checker) objects() error {
 			}
 		case cos.Dict:
 			c.show(r, v, key)
+			c.files(r, v, key)
+			c.hidden(v)
 			c.j.Value(r, v)
 			for _, x := range v {
 				c.j.Value(r, x.Key)
@@ -144,7 +173,7 @@ func (c *checker) objects() error {
 		}
 		walk(queue[i], o, "")
 	}
-	return nil
+	return c.fontsOfUnfollowed()
 }
 
 // show shows one dictionary to the judge, with what it looks into resolved and its type named.
@@ -161,11 +190,9 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 		if d.Get("S") != nil {
 			kind = "Action"
 		}
-	case d.Get("EF") != nil:
-		kind = "Filespec"
 	case key == "OutputIntents" && kind == "":
 		kind = "OutputIntent"
-	case c.invisible[r.Num] && !c.visible[r.Num] && key == "" && (kind == "FontDescriptor" || kind == "Font"):
+	case key == "" && (kind == "FontDescriptor" || kind == "Font") && (!c.used[r.Num] || c.invisible[r.Num] && !c.visible[r.Num]):
 		kind = "" // it need not be embedded
 	case key == "ExtGState" && kind == "":
 		kind = "ExtGState"
@@ -249,6 +276,9 @@ func (c *checker) page(p Page) error {
 	c.transparent = false
 	from := surface{page: p.Ref, resources: c.e.dict(p.Dict.Get("Resources")), inherited: !p.Ref.IsZero() && c.e.dict(p.Ref).Get("Resources") == nil}
 	err := c.content(from, c.e.content(p.Dict), nil, 0, &painting{})
+	if err == nil {
+		err = c.appearancesOf(p)
+	}
 	if c.transparent {
 		c.j.SeeThrough(p.Ref)
 	}
@@ -256,6 +286,42 @@ func (c *checker) page(p Page) error {
 		c.j.Transparency(p.Ref)
 	}
 	return err
+}
+
+// appearancesOf shows the content of the appearances of annotations, each once. They are no content
+// of the page that would have to be tagged.
+func (c *checker) appearancesOf(p Page) error {
+	artifact := []cos.Object{cos.Name("Artifact")}
+	look := func(o cos.Object) error {
+		r := refOf(o)
+		s, ok := c.e.resolve(o).(*stream)
+		if !ok || c.looks[r.Num] {
+			return nil
+		}
+		c.looks[r.Num] = true
+		c.j.Content(p.Ref, []byte("BMC"), artifact)
+		c.apart = true
+		c.transparent = c.transparent || c.e.name(c.e.dict(s.dict.Get("Group")).Get("S")) == "Transparency"
+		c.unfollowed = append(c.unfollowed, s.dict.Get("Resources"))
+		err := c.content(surface{page: p.Ref, resources: c.e.dict(s.dict.Get("Resources"))}, c.e.data(o), nil, 0, &painting{})
+		c.apart = false
+		c.j.Content(p.Ref, []byte("EMC"), nil)
+		return err
+	}
+	for _, a := range c.e.array(p.Dict.Get("Annots")) {
+		for _, x := range c.e.dict(c.e.dict(a).Get("AP")) {
+			states, several := c.e.resolve(x.Value).(cos.Dict)
+			if !several {
+				states = cos.Dict{x}
+			}
+			for _, state := range states {
+				if err := look(state.Value); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // content returns the content of a page: its streams with a line end between them (7.8.2).
@@ -278,6 +344,9 @@ const mostForms = 12
 func (c *checker) tooMuch(at cos.Ref) error {
 	return &diag.LimitError{Name: "Operators", Value: mostOperators + 1, Limit: mostOperators, Place: fmt.Sprintf("object %d", at.Num)}
 }
+
+// spacesOfNames are the colour spaces that are no resources (8.6.3).
+var spacesOfNames = map[cos.Name]bool{"DeviceGray": true, "DeviceRGB": true, "DeviceCMYK": true, "Pattern": true}
 
 // surface is where content is drawn.
 type surface struct {
@@ -319,7 +388,10 @@ func (c *checker) content(in surface, data []byte, marks []bool, depth int, pain
 		}
 		n, _ := args[len(args)-1].(cos.Name)
 		found := c.e.dict(resources.Get(key)).Get(n)
-		if found != nil && in.inherited {
+		switch {
+		case found == nil && (key != "ColorSpace" || !spacesOfNames[n]):
+			c.j.Undefined(page, n)
+		case found != nil && in.inherited:
 			c.j.Borrowed(page, n)
 		}
 		return found
@@ -335,7 +407,7 @@ func (c *checker) content(in surface, data []byte, marks []bool, depth int, pain
 		}
 		switch string(op) {
 		case "BMC", "BDC":
-			shown := covers(args)
+			shown := !c.apart && covers(args)
 			if marks = append(marks, shown); len(marks) > 1<<10 {
 				return &diag.LimitError{Name: "Depth", Value: int64(len(marks)), Limit: 1 << 10, Place: fmt.Sprintf("object %d", page.Num)}
 			}
@@ -370,7 +442,11 @@ func (c *checker) content(in surface, data []byte, marks []bool, depth int, pain
 			}
 			return nil
 		case "scn", "SCN":
-			device(c.device(c.e.dict(c.e.dict(named("Pattern", args)).Get("Shading")).Get("ColorSpace"), 0))
+			if n := len(args); n > 0 {
+				if _, pattern := args[n-1].(cos.Name); pattern {
+					device(c.device(c.e.dict(c.e.dict(named("Pattern", args)).Get("Shading")).Get("ColorSpace"), 0))
+				}
+			}
 			return nil
 		case "sh":
 			device(c.device(c.e.dict(named("Shading", args)).Get("ColorSpace"), 0))
@@ -422,6 +498,9 @@ func (c *checker) content(in surface, data []byte, marks []bool, depth int, pain
 		}
 		if paint.operator(op, args) {
 			c.j.Overprinted(page)
+		}
+		if paint.black(op) {
+			device(1)
 		}
 		c.j.Content(page, op, args)
 		return nil

@@ -41,8 +41,7 @@ func TestCheckAgreesWithVeraPDF(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, id := range []standard.ID{standard.PDFA2b, standard.PDFA3b, standard.PDFA4, standard.PDFUA1, standard.PDFUA2} {
-		flavour := map[standard.ID]string{standard.PDFA2b: "2b", standard.PDFA3b: "3b", standard.PDFA4: "4", standard.PDFUA1: "ua1", standard.PDFUA2: "ua2"}[id]
+	for id, flavour := range flavours {
 		verdicts := pdftest.VeraPDF(t, flavour, dir)
 		agree, conform, unread := 0, 0, 0
 		for i, file := range files {

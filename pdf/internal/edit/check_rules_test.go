@@ -20,6 +20,7 @@ import (
 type archive struct {
 	header, tail                      string // before and behind all else
 	catalog, page, resources, content string // what comes to the dictionaries, and the content
+	claim                             string // the part and the level of PDF/A in the metadata; empty: "2B"
 	packet                            string // what comes to the metadata
 	prefixes                          string // of the metadata
 	intents                           string // the value of OutputIntents; empty: one of sRGB
@@ -68,12 +69,22 @@ func (a *archive) bytes(t *testing.T) []byte {
 	if a.profile == nil {
 		a.profile = standard.SRGBProfile()
 	}
+	if a.claim == "" {
+		a.claim = "2B"
+	}
+	claim := "<pdfaid:part>" + a.claim[:1] + "</pdfaid:part>"
+	if level := a.claim[1:]; level != "" {
+		claim += "<pdfaid:conformance>" + level + "</pdfaid:conformance>"
+	}
+	if a.claim[:1] == "4" {
+		claim += "<pdfaid:rev>2020</pdfaid:rev>"
+	}
 	if a.components == 0 {
 		a.components = 3
 	}
 	width := sans.Advance(sans.GlyphIndex('A')) * 1000 / sans.UnitsPerEm()
 	packet := `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"` +
-		a.prefixes + `><pdfaid:part>2</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance>` + a.packet + `</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`
+		a.prefixes + `>` + claim + a.packet + `</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`
 	own := ""
 	if len(a.objects) > 0 {
 		own = "/Own 10 0 R"

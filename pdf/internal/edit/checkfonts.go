@@ -76,6 +76,8 @@ func (c *checker) composite(s *shown) {
 		}
 		if n := c.e.name(v.dict.Get("UseCMap")); n != "" {
 			shown.Uses = string(n)
+		} else if base, ok := c.e.resolve(v.dict.Get("UseCMap")).(*stream); ok {
+			shown.Uses, shown.Inner = string(c.e.name(base.dict.Get("CMapName"))), true
 		}
 	default:
 		return // a font without an encoding is none
@@ -87,4 +89,73 @@ func (c *checker) composite(s *shown) {
 func (c *checker) system(d cos.Dict) standard.CIDSystem {
 	info := c.e.dict(d.Get("CIDSystemInfo"))
 	return standard.CIDSystem{Registry: c.e.text(info.Get("Registry")), Ordering: c.e.text(info.Get("Ordering")), Supplement: c.e.integer(info.Get("Supplement"), -1)}
+}
+
+// use notes that text has a font, with its CIDFont and the descriptor.
+func (c *checker) use(font cos.Ref) {
+	c.used[font.Num] = true
+	d := c.e.dict(font)
+	c.used[refOf(d.Get("FontDescriptor")).Num] = true
+	for _, o := range c.e.array(d.Get("DescendantFonts")) {
+		c.used[refOf(o).Num] = true
+		c.used[refOf(c.e.dict(o).Get("FontDescriptor")).Num] = true
+	}
+}
+
+// hidden notes the resources of content that is not followed for the text that it shows: patterns,
+// glyphs of Type 3 and groups of soft masks.
+func (c *checker) hidden(d cos.Dict) {
+	switch {
+	case d.Get("PatternType") != nil, c.e.name(d.Get("Subtype")) == "Type3":
+		c.unfollowed = append(c.unfollowed, d.Get("Resources"))
+	case c.e.name(d.Get("Type")) == "Mask" || c.e.name(d.Get("S")) == "Luminosity" || c.e.name(d.Get("S")) == "Alpha":
+		c.unfollowed = append(c.unfollowed, c.e.dict(d.Get("G")).Get("Resources"))
+	}
+}
+
+// fontsOfUnfollowed shows the fonts that content may use which is not followed.
+func (c *checker) fontsOfUnfollowed() error {
+	seen := map[uint32]bool{}
+	for i := 0; i < len(c.unfollowed); i++ {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		r := refOf(c.unfollowed[i])
+		if !r.IsZero() && seen[r.Num] {
+			continue
+		}
+		seen[r.Num] = true
+		resources := c.e.dict(c.unfollowed[i])
+		for _, x := range c.e.dict(resources.Get("Font")) {
+			font := refOf(x.Value)
+			if c.left--; c.left < 0 {
+				return c.tooMuch(font)
+			}
+			if font.IsZero() || c.used[font.Num] {
+				continue // or it was judged where it stands
+			}
+			c.use(font)
+			d := c.e.dict(font)
+			shown := []cos.Object{font, d.Get("FontDescriptor")}
+			for _, o := range c.e.array(d.Get("DescendantFonts")) {
+				shown = append(shown, o, c.e.dict(o).Get("FontDescriptor"))
+			}
+			for _, o := range shown {
+				if r := refOf(o); !r.IsZero() {
+					c.show(r, c.e.dict(r), "")
+				}
+			}
+		}
+		for _, x := range c.e.dict(resources.Get("XObject")) {
+			form := refOf(x.Value)
+			if c.left--; c.left < 0 {
+				return c.tooMuch(form)
+			}
+			if !form.IsZero() && !seen[form.Num] {
+				seen[form.Num] = true
+				c.unfollowed = append(c.unfollowed, c.e.dict(form).Get("Resources"))
+			}
+		}
+	}
+	return nil
 }

@@ -24,6 +24,7 @@ var defined = sync.OnceValue(func() map[string]bool {
 // overprinted by components (8.6.7).
 type painting struct {
 	fill, stroke bool // the colour is one of ICCBased with four components
+	set, setS    bool // it was set, and is not the black of DeviceGray that content begins with (8.4.1)
 	over, overS  bool // op and OP
 	mode         bool // OPM is 1
 	text         int64
@@ -34,10 +35,27 @@ type painting struct {
 // colour notes the colour space that an operator sets.
 func (p *painting) colour(op []byte, cmyk bool) {
 	if op[0] >= 'A' && op[0] <= 'Z' {
-		p.stroke = cmyk
+		p.stroke, p.setS = cmyk, true
 	} else {
-		p.fill = cmyk
+		p.fill, p.set = cmyk, true
 	}
+}
+
+// black reports whether an operator paints with the colour that content begins with.
+func (p *painting) black(op []byte) bool {
+	fill, stroke := false, false
+	switch string(op) {
+	case "Tj", "TJ", "'", "\"":
+		mode := p.text & 3
+		fill, stroke = mode == 0 || mode == 2, mode == 1 || mode == 2
+	case "f", "F", "f*":
+		fill = true
+	case "S", "s":
+		stroke = true
+	case "B", "B*", "b", "b*":
+		fill, stroke = true, true
+	}
+	return fill && !p.set || stroke && !p.setS
 }
 
 // state notes what a graphics state parameter dictionary says; OP counts for both where op is

@@ -125,6 +125,7 @@ func (c *checker) program(s *shown) cos.Ref {
 		}
 		s.own = c.e.dict(list[0])
 	}
+	c.use(s.at)
 	descriptor := c.e.dict(s.own.Get("FontDescriptor"))
 	if !s.seen {
 		r := refOf(s.own.Get("FontDescriptor"))
@@ -203,6 +204,8 @@ func (c *checker) font(p *font.Embedded, s *shown) error {
 			g.Missing = true
 		case ids[0] == 0:
 			g.NotDef = true
+			cid, ok := s.font.CID([]byte(code))
+			g.Missing = ok && cid == 0 && strings.Trim(code, "\x00") != ""
 		}
 		for _, id := range ids { // of several that readers may take, one that is right is enough
 			if w, ok := p.Width(id); ok && (g.Program < 0 || abs(w-g.Width) < abs(g.Program-g.Width)) {

@@ -29,6 +29,8 @@ type Document struct {
 	Size  int64 // of the file, in bytes
 	// tangled says that the page tree is none: a node comes again, or the root has one above it.
 	tangled bool
+	// unsigned is where the contents of a signature begin that is still to come; 0: there is none.
+	unsigned int64
 
 	recent recent
 }

@@ -370,8 +370,14 @@ func (p *Prepared) file() *appended { return &appended{p.doc.File, p.doc.Size, p
 // Size is that of the whole file.
 func (p *Prepared) Size() int64 { return p.doc.Size + int64(len(p.more)) }
 
-// Reopen opens the file as it is so far.
-func (p *Prepared) Reopen(o Options) (*Document, error) { return Open(p.file(), p.Size(), o) }
+// Reopen opens the file as it is so far, with a signature that is still to come.
+func (p *Prepared) Reopen(o Options) (*Document, error) {
+	d, err := Open(p.file(), p.Size(), o)
+	if err == nil {
+		d.unsigned = p.before
+	}
+	return d, err
+}
 
 // Fill puts the signature in its place. One that is longer than the room for it is an error.
 func (p *Prepared) Fill(signature []byte) error {

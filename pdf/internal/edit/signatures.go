@@ -74,6 +74,8 @@ func (e *Draft) extent(s *signed) string {
 		return "its byte range does not begin with the file"
 	case s.from >= s.to || s.end > e.base.Size || s.to-s.from < 2 || s.to-s.from > 4<<20:
 		return "its byte range is none"
+	case s.to-s.from != int64(hex.EncodedLen(len(contents)))+2: // what is left out is not read for nothing
+		return "what its byte range leaves out is not its contents alone"
 	}
 	gap := make([]byte, s.to-s.from)
 	if _, err := io.ReadFull(io.NewSectionReader(e.base.File, s.from, s.to-s.from), gap); err != nil {

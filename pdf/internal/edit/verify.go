@@ -287,9 +287,12 @@ func (v *verifier) later() {
 }
 
 // ends reports whether the file ends as one does, and nothing but a line end follows.
-func (e *Draft) ends() bool {
-	tail := make([]byte, min(e.base.Size, 7))
-	if _, err := io.ReadFull(io.NewSectionReader(e.base.File, e.base.Size-int64(len(tail)), int64(len(tail))), tail); err != nil {
+func (e *Draft) ends() bool { return e.endsAt(e.base.Size) }
+
+// endsAt reports whether a revision ends before end, with nothing but a line end behind it.
+func (e *Draft) endsAt(end int64) bool {
+	tail := make([]byte, min(end, 7))
+	if _, err := io.ReadFull(io.NewSectionReader(e.base.File, end-int64(len(tail)), int64(len(tail))), tail); err != nil {
 		return false
 	}
 	return strings.HasSuffix(strings.TrimRight(string(tail), "\r\n"), "%%EOF")
