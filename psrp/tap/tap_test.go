@@ -28,12 +28,12 @@ func transcript(t *testing.T, name string) []byte {
 }
 
 func TestSessionRunsAgainstARecordedServer(t *testing.T) {
+	all, err := conformance.Transcripts("testdata/real")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, want := range map[string]int{"streams": 13, "errors": 10, "large": 2000, "dictionaries": 5, "references": 5} {
 		t.Run(name, func(t *testing.T) {
-			all, err := conformance.Transcripts("testdata/real")
-			if err != nil {
-				t.Fatal(err)
-			}
 			var pipelines []*proto.CreatePipeline
 			for _, tr := range all {
 				if tr.Name != name {

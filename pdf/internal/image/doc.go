@@ -1,3 +1,3 @@
-// Package image prepares what is drawn beside text. So far that is images: JPEG
-// and PNG files, checked and turned into image XObjects (ISO 32000-2, 8.9.5).
+// Package image reads the images that are drawn beside text, JPEG, PNG, GIF, TIFF and WebP, checks
+// them and makes image XObjects of them (ISO 32000-2, 8.9.5).
 package image

@@ -76,3 +76,29 @@ func TestSetEndsWithItsContext(t *testing.T) {
 		}
 	}
 }
+
+// TestSetterLetsGoOfLongParagraphsAndOfTexts: what a setter hands on to the next one is small,
+// whatever was set, and has no text, also after an error in the midst of a paragraph.
+func TestSetterLetsGoOfLongParagraphsAndOfTexts(t *testing.T) {
+	ts := text.NewTypesetter(liberation.New(), &gotext.Shaper{}, &gotext.Segmenter{}, 1<<20)
+	long := strings.Repeat("Bahnhof - 12 Uhr \u00e9! ", 4_000)
+	for _, total := range []bool{false, true} {
+		for name, s := range map[string]string{
+			"many words": long, "one word": strings.Repeat("x", 50_000), "wrong": long + "\u4E00", "right to left": strings.Repeat("\u05D0\u05D1 12 ", 4_000),
+		} {
+			set := text.NewSetter(t.Context(), ts)
+			o := text.Options{Total: total, Align: doc.AlignJustify}
+			if name == "many words" && !total {
+				o.Tabs, o.Decimal = []text.TabStop{{At: doc.Pt}}, "."
+			}
+			_, err := set.SetParagraph([]text.Piece{{Text: s, Chain: chain(t, ts, text.Query{}), Size: 10 * doc.Pt}, {Text: "end", Chain: chain(t, ts, text.Query{}), Size: 10 * doc.Pt}}, 300*doc.Pt, o)
+			if (err != nil) != (name == "wrong") {
+				t.Fatalf("%s: %v", name, err)
+			}
+			set.Close()
+			if room, texts := set.Kept(); room > 20*4096 || texts {
+				t.Errorf("%s, total %t: room for %d values is kept, texts %t", name, total, room, texts)
+			}
+		}
+	}
+}
