@@ -280,39 +280,3 @@ var everyValue = []form.Value{
 	{Name: "country", Is: []string{"fr"}},
 	{Name: "languages", Is: []string{"English", "Polish"}},
 }
-
-// TestFilledFormsLookAsMadeOnes: what a filled field shows stands where it would stand had it been
-// made with that value, lines and options of lists among it.
-func TestFilledFormsLookAsMadeOnes(t *testing.T) {
-	t.Parallel()
-	e := newEngine(t, pdf.Config{})
-	lists := func(values, text []string) func(*doc.Builder) error {
-		return func(b *doc.Builder) error {
-			b.Title("Lists").Lang("en").Style(&doc.Style{Size: doc.Points(10), Leading: doc.Points(19)})
-			langs := doc.NewField(doc.FieldList, "languages", "Languages")
-			langs.Options, langs.Multiple, langs.Values = []doc.FieldOption{{Value: "English"}, {Value: "French"}, {Value: "Polish"}, {Value: "Welsh"}}, true, values
-			notes := doc.NewField(doc.FieldText, "notes", "Notes")
-			notes.Multiline, notes.Values = true, text
-			b.Field(langs).Field(notes)
-			return nil
-		}
-	}
-	chosen, text := []string{"French", "Welsh"}, []string{"one\ntwo\nthree"}
-	for _, ids := range [][]standard.ID{nil, compliant} {
-		made, _ := render(t, e, pdf.RenderOptions{Standards: ids}, lists(chosen, text))
-		empty, _ := render(t, e, pdf.RenderOptions{Standards: ids}, lists(nil, nil))
-		full, _, err := filled(t, e, empty, pdf.EditOptions{}, form.Value{Name: "languages", Is: chosen}, form.Value{Name: "notes", Is: text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		look := func(b []byte) image.Image { return pdftest.Raster(t, pdftest.Write(t, "f.pdf", b), 96)[0] }
-		far, err := pdftest.Difference(look(made), look(empty))
-		if err != nil {
-			t.Fatal(err)
-		}
-		near, err := pdftest.Difference(look(made), look(full))
-		if err != nil || near > far/20 {
-			t.Errorf("%v: filled differs from made by %g, empty by %g, %v", ids, near, far, err)
-		}
-	}
-}

@@ -116,9 +116,9 @@ func fileName(name string) string { return strings.ReplaceAll(name, "/", "") }
 func (v veraFolders) verdicts(tb testing.TB) map[string]map[string]pdftest.Verdict {
 	tb.Helper()
 	out := map[string]map[string]pdftest.Verdict{}
-	for flavour, dir := range v {
+	for flavour, verdicts := range pdftest.VeraPDF(tb, v) {
 		out[flavour] = map[string]pdftest.Verdict{}
-		for file, verdict := range pdftest.VeraPDF(tb, flavour, dir) {
+		for file, verdict := range verdicts {
 			out[flavour][strings.TrimSuffix(file, ".pdf")] = verdict
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"image"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -19,6 +21,7 @@ import (
 
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/form"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/standard"
 )
@@ -353,4 +356,107 @@ func TestQPDFAndFonts(t *testing.T) {
 			t.Error("qpdf finds nothing wrong with a wrong Length")
 		}
 	})
+}
+
+// TestFilledFormsLookAsMadeOnes: what a filled field shows stands where it would stand had it been
+// made with that value, lines and options of lists among it.
+func TestFilledFormsLookAsMadeOnes(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	lists := func(values, text []string) func(*doc.Builder) error {
+		return func(b *doc.Builder) error {
+			b.Title("Lists").Lang("en").Style(&doc.Style{Size: doc.Points(10), Leading: doc.Points(19)})
+			langs := doc.NewField(doc.FieldList, "languages", "Languages")
+			langs.Options, langs.Multiple, langs.Values = []doc.FieldOption{{Value: "English"}, {Value: "French"}, {Value: "Polish"}, {Value: "Welsh"}}, true, values
+			notes := doc.NewField(doc.FieldText, "notes", "Notes")
+			notes.Multiline, notes.Values = true, text
+			b.Field(langs).Field(notes)
+			return nil
+		}
+	}
+	chosen, text := []string{"French", "Welsh"}, []string{"one\ntwo\nthree"}
+	for _, ids := range [][]standard.ID{nil, compliant} {
+		made, _ := render(t, e, pdf.RenderOptions{Standards: ids}, lists(chosen, text))
+		empty, _ := render(t, e, pdf.RenderOptions{Standards: ids}, lists(nil, nil))
+		full, _, err := filled(t, e, empty, pdf.EditOptions{}, form.Value{Name: "languages", Is: chosen}, form.Value{Name: "notes", Is: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		look := func(b []byte) image.Image { return pdftest.Raster(t, pdftest.Write(t, "f.pdf", b), 96)[0] }
+		far, err := pdftest.Difference(look(made), look(empty))
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, err := pdftest.Difference(look(made), look(full))
+		if err != nil || near > far/20 {
+			t.Errorf("%v: filled differs from made by %g, empty by %g, %v", ids, near, far, err)
+		}
+	}
+}
+
+// TestUnstyledPageIsWellSet: the sample without styles has paragraphs and headings set apart on
+// the quarter lines of its text, and the lines of its table in the places and weights of the theme.
+func TestUnstyledPageIsWellSet(t *testing.T) {
+	file := pdftest.Write(t, "workshop.pdf", templateSamples(t)["workshop"])
+	first := map[string]pdftest.Word{}
+	for _, w := range pdftest.Boxes(t, file) {
+		if _, seen := first[w.Text]; !seen {
+			first[w.Text] = w
+		}
+	}
+	bottom := func(word string) float64 {
+		w, ok := first[word]
+		if !ok {
+			t.Fatalf("the word %q is not there", word)
+		}
+		return w.YMax
+	}
+	const leading = 14.0
+	for _, tt := range []struct {
+		what, from, to string
+		want           float64
+	}{
+		{"lines of a paragraph", "Orders", "below", leading},
+		{"paragraphs", "Further", "apprentice", 1.5 * leading},
+		{"paragraphs around a heading of level 2", "printed", "Prices", 4.5 * leading},
+	} {
+		if d := bottom(tt.to) - bottom(tt.from); math.Abs(d-tt.want) > 0.1 {
+			t.Errorf("%s: %.2f pt apart, want %.2f", tt.what, d, tt.want)
+		}
+	}
+	const dpi = 144
+	page := pdftest.Raster(t, file, dpi)[0]
+	px := func(points float64) int { return int(points * dpi / 72) }
+	dark := func(from, to float64) (most uint32) { // the darkest pixel of a column of the page
+		most = 0xFFFFFF
+		for y := px(from); y < px(to); y++ {
+			most = min(most, rgb(page.At(px(300), y)))
+		}
+		return most
+	}
+	head, row, next, total := first["Unit"], first["Letterheads"], first["Almanac,"], first["Total"]
+	for _, tt := range []struct {
+		what     string
+		from, to float64
+		least    uint32
+		most     uint32
+	}{
+		{"above the head", head.YMin - 9, head.YMin, 0x1B0000, 0x1BFFFF},
+		{"between rows", row.YMax - 1, next.YMin + 1, 0xD30000, 0xE9FFFF},
+		{"below the foot", total.YMax, total.YMax + 9, 0x1B0000, 0x1BFFFF},
+	} {
+		if got := dark(tt.from, tt.to); got < tt.least || got > tt.most {
+			t.Errorf("the line %s: %06x", tt.what, got)
+		}
+	}
+}
+
+// TestHFTSize: 2,000 tagged rows in 75 pages or so.
+func TestHFTSize(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, note("High Frequency", 2000))
+	const bound = 2_290_000 / 4
+	if len(body) > bound {
+		t.Errorf("%d bytes on %d pages, want at most %d", len(body), res.Pages, bound)
+	}
 }

@@ -3,7 +3,10 @@
 package pdf_test
 
 import (
+	"context"
+	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -58,4 +61,24 @@ func TestAnEngineMakesWhatANewOneMakes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestJobsOfReuseFailAsPlanned: faults that do not happen prove nothing.
+func TestJobsOfReuseFailAsPlanned(t *testing.T) {
+	u, e := newReuse(t), newEngine(t, pdf.Config{})
+	for fault, want := range []string{
+		faultNone: "", faultWriter: errFault.Error(), faultShort: io.ErrShortWrite.Error(), faultWriterEnd: "panic: ", faultCancel: context.Canceled.Error(),
+		faultRowError: "row of hemnuehm: ", faultRowPanic: "panic: ", faultRowExit: "", faultRowCancel: context.Canceled.Error(), faultRowRender: "",
+		faultGlyph: "[F401]", faultType: "[D203]", faultUnknown: "[D205]", faultPages: "limit", faultBytes: "limit", faultRand: errFault.Error(),
+		faultSigner: errFault.Error(), faultSignerPanic: "panic: ",
+	} {
+		o := u.make(t.Context(), e, job{Name: "hemnuehm", Rows: 1200, Fault: fault, Where: 20, Streamed: true, Protected: fault == faultRand, Signed: fault >= faultSigner})
+		made := fault == faultNone || fault == faultRowRender
+		if (o.res != nil) != made || !strings.Contains(o.Told, want) || (o.Inner != nil && o.Inner.res != nil) != (fault == faultRowRender) {
+			t.Errorf("fault %d: %q, result %v", fault, o.Told, o.Is)
+		}
+	}
+	if o := u.make(t.Context(), e, job{Template: 1, Name: "hemnuehm", Rows: 9}); o.res == nil {
+		t.Error(o.Told)
+	}
 }

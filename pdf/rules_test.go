@@ -425,16 +425,6 @@ func TestTooLargeIsNamed(t *testing.T) {
 	}
 }
 
-// TestHFTSize: 2,000 tagged rows in 75 pages or so.
-func TestHFTSize(t *testing.T) {
-	e := newEngine(t, pdf.Config{})
-	body, res := render(t, e, pdf.RenderOptions{Standards: compliant}, note("High Frequency", 2000))
-	const bound = 2_290_000 / 4
-	if len(body) > bound {
-		t.Errorf("%d bytes on %d pages, want at most %d", len(body), res.Pages, bound)
-	}
-}
-
 // TestHeaderRepeat: the head of a table is on every page it goes over, in the
 // structure tree once.
 func TestHeaderRepeat(t *testing.T) {

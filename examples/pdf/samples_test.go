@@ -72,8 +72,8 @@ func TestSamplesLookAsTheyDid(t *testing.T) {
 		})
 	}
 	t.Run("veraPDF", func(t *testing.T) {
-		for flavour, dir := range claims {
-			for file, v := range pdftest.VeraPDF(t, flavour, dir) {
+		for flavour, verdicts := range pdftest.VeraPDF(t, claims) {
+			for file, v := range verdicts {
 				if !v.Compliant {
 					t.Errorf("%s %s: %v", flavour, file, v)
 				}

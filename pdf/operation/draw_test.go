@@ -295,8 +295,8 @@ func TestEachClaimStandsByItself(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for flavour, dir := range folders {
-		for file, v := range pdftest.VeraPDF(t, flavour, dir) {
+	for flavour, verdicts := range pdftest.VeraPDF(t, folders) {
+		for file, v := range verdicts {
 			if !v.Compliant {
 				t.Errorf("%s %s: %v", flavour, file, v)
 			}

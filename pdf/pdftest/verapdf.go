@@ -2,9 +2,12 @@ package pdftest
 
 import (
 	"encoding/json"
+	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -16,28 +19,55 @@ type Verdict struct {
 	Messages  []string // what veraPDF says of each
 }
 
-// VeraPDF judges every file of a folder whose name ends in .pdf against a
-// flavour: "4" for PDF/A-4, "ua2" for PDF/UA-2. It returns the verdicts by file
-// name. One call is one start of the Java machine, some seconds: put many files
-// into one folder. With -short, the test ends here.
-func VeraPDF(tb testing.TB, flavour, dir string) map[string]Verdict {
+// veraScript is run by the interpreter of JavaScript that veraPDF brings along.
+const veraScript = "pdf/pdftest/verapdf.js"
+
+// VeraPDF judges every file whose name ends in .pdf of each folder against the flavour that is the
+// folder's key: "4" for PDF/A-4, "ua2" for PDF/UA-2. It returns the verdicts by flavour and file
+// name. One call is one start of the Java machine, some seconds: put many files into one folder and
+// many folders into one call. With -short, the test ends here.
+func VeraPDF(tb testing.TB, folders map[string]string) map[string]map[string]Verdict {
 	tb.Helper()
 	if testing.Short() {
 		tb.Skip("starts a Java machine: run without -short")
 	}
 	jar := Need(tb, "verapdf")
 	java := Need(tb, "java")
+	root, err := Root()
+	if err != nil {
+		tb.Fatal(err)
+	}
 	// The judge lives for seconds: the second compiler and a collector with threads of its own
 	// would cost more than they give back, half of the processor time.
-	cmd := exec.CommandContext(tb.Context(), java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar", jar, "-f", flavour, "--format", "json", "-r", dir) //nolint:gosec // G204: a fixed judge on a folder of the test
-	out, errs, code := output(tb, cmd)
-	const unread = 7 // it could not parse one of the files, which has no verdict then
-	if code > 1 && code != unread {
-		tb.Fatalf("veraPDF: exit %d: %s", code, errs)
+	args := []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", jar, "org.mozilla.javascript.tools.shell.Main", filepath.Join(root, veraScript)}
+	reports := tb.TempDir()
+	for _, flavour := range slices.Sorted(maps.Keys(folders)) {
+		args = append(args, flavour, folders[flavour], filepath.Join(reports, flavour))
 	}
+	out, errs, _ := output(tb, exec.CommandContext(tb.Context(), java, args...)) //nolint:gosec // G204: a fixed judge on folders of the test
+	verdicts := map[string]map[string]Verdict{}
+	for line := range strings.Lines(out) {
+		flavour, status, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch status {
+		case "0", "1", "7": // 7: it could not parse one of the files, which has no verdict then
+			report, err := os.ReadFile(filepath.Join(reports, flavour))
+			if err != nil {
+				tb.Fatalf("veraPDF %s: %v", flavour, err)
+			}
+			verdicts[flavour] = veraVerdicts(tb, report)
+		}
+	}
+	if len(verdicts) < len(folders) {
+		tb.Fatalf("veraPDF judged %d of %d folders: %s\n%s", len(verdicts), len(folders), out, errs)
+	}
+	return verdicts
+}
+
+func veraVerdicts(tb testing.TB, text []byte) map[string]Verdict {
+	tb.Helper()
 	var report veraReport
-	if err := json.Unmarshal([]byte(out), &report); err != nil {
-		tb.Fatalf("veraPDF: read report: %v: %s", err, errs)
+	if err := json.Unmarshal(text, &report); err != nil {
+		tb.Fatalf("veraPDF: read report: %v: %s", err, text)
 	}
 	verdicts := map[string]Verdict{}
 	for _, j := range report.Report.Jobs {

@@ -42,7 +42,7 @@ func TestCheckFindsWhatVeraPDFFindsOfFilesSignaturesAndCMaps(t *testing.T) {
 		if len(of) == 0 {
 			continue
 		}
-		verdicts := pdftest.VeraPDF(t, flavour, dir)
+		verdicts := pdftest.VeraPDF(t, map[string]string{flavour: dir})[flavour]
 		for name, x := range of {
 			v := verdicts[name+".pdf"]
 			var theirs []string

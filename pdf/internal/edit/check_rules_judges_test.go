@@ -22,7 +22,7 @@ func TestCheckFindsWhatVeraPDFFinds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found, verdicts, agree := checked(t, files), pdftest.VeraPDF(t, "2b", dir), 0
+	found, verdicts, agree := checked(t, files), pdftest.VeraPDF(t, map[string]string{"2b": dir})["2b"], 0
 	for name, x := range all {
 		v := verdicts[name+".pdf"]
 		var theirs []string
@@ -49,7 +49,7 @@ func TestCheckFindsWhatVeraPDFFindsOfTags(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		verdicts := pdftest.VeraPDF(t, flavour, dir)
+		verdicts := pdftest.VeraPDF(t, map[string]string{flavour: dir})[flavour]
 		for name, x := range all {
 			v := verdicts[name+".pdf"]
 			var theirs []string

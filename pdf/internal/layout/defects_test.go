@@ -9,30 +9,6 @@ import (
 	"example.com/quire/pdf/internal/tag"
 )
 
-// TestLabelsOfDecimalListsFitAtAnyCount: 11. is narrower than 10., so the first and the
-// last label do not tell how wide the others are.
-func TestLabelsOfDecimalListsFitAtAnyCount(t *testing.T) {
-	if testing.Short() {
-		t.Skip("lays out thousands of lists")
-	}
-	for _, family := range []string{"Liberation Sans", "Liberation Serif", "Liberation Mono", "DejaVu Sans"} {
-		for _, start := range []int{0, 1, 7, 99, 110, 211, 995, -3} {
-			for _, n := range []int{1, 2, 9, 10, 11, 12, 99, 100, 110, 211, 1100} {
-				items := make([]doc.ListItem, n)
-				for i := range items {
-					items[i].Nodes = []doc.Node{para("x")}
-				}
-				d := tenLines()
-				d.BaseStyle = &doc.Style{Family: family, Size: 10 * doc.Pt, Leading: 10 * doc.Pt}
-				d.Body = doc.Nodes(&doc.List{Marker: doc.MarkerDecimal, Start: start, Items: items})
-				if _, _, err := run(t, d, false); err != nil {
-					t.Fatalf("%s, %d items from %d: %v", family, n, start, err)
-				}
-			}
-		}
-	}
-}
-
 // TestRowsCoveredFromAboveAreFolded: a row without cells is left out, and what spans it
 // spans one row less.
 func TestRowsCoveredFromAboveAreFolded(t *testing.T) {

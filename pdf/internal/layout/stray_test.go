@@ -8,43 +8,6 @@ import (
 	"example.com/quire/pdf/doc"
 )
 
-// TestNoStrayRows: wherever a table begins on the page and however long it is, a
-// page break leaves two rows on either side of it, the heading and the head stay
-// with the first rows and the last rows with the foot.
-func TestNoStrayRows(t *testing.T) {
-	plain := &doc.Style{Size: 10 * doc.Pt, Leading: 12 * doc.Pt}
-	loose := &doc.Style{Size: 10 * doc.Pt, Leading: 12 * doc.Pt, Widows: 1, Orphans: 1}
-	strict := &doc.Style{Size: 10 * doc.Pt, Leading: 12 * doc.Pt, Widows: 3, Orphans: 4}
-	strays := map[bool]int{}
-	for before := range 10 {
-		for n := range 20 {
-			for _, c := range []struct {
-				style           *doc.Style
-				orphans, widows int
-			}{{plain, 2, 2}, {loose, 1, 1}, {strict, 4, 3}} {
-				for _, nested := range []bool{false, true} {
-					table := &doc.Table{Block: doc.Block{Style: c.style}, Columns: []doc.Column{{Head: spans("head")}}, Padding: &doc.Edges{}, Rows: doc.Rows(numbered(n)...)}
-					if n%2 == 0 {
-						table.Foot = []doc.Row{{Cells: []doc.Cell{{Spans: spans("foot")}}}}
-					}
-					nodes := []doc.Node{lines("a", before+1), &doc.Heading{Level: 1, Block: doc.Block{Style: plain}, Spans: spans("heading")}, table}
-					if nested {
-						nodes = []doc.Node{nodes[0], &doc.Box{Nodes: nodes[1:]}}
-					}
-					r := place(t, nodes...)
-					what := fmt.Sprintf("%d rows after %d lines, nested %v, %d and %d", n, before+1, nested, c.orphans, c.widows)
-					if checkRows(t, r, n, c.orphans, c.widows, what) {
-						strays[c.style == loose]++
-					}
-				}
-			}
-		}
-	}
-	if strays[false] > 0 || strays[true] == 0 {
-		t.Errorf("single rows: %v", strays)
-	}
-}
-
 func numbered(n int) []doc.Row {
 	rows := make([]doc.Row, n)
 	for i := range rows {
