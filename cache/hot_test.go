@@ -2,8 +2,54 @@ package cache
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 )
+
+// TestHotFindsTheMostReadKeys: of the true ten most read ones of a million keys, read by Zipf's law
+// with exponent 0.99, nine are in the list of ten.
+func TestHotFindsTheMostReadKeys(t *testing.T) {
+	const keys, reads = 1_000_000, 2_000_000
+	sums := make([]float64, keys)
+	sum := 0.0
+	for i := range sums {
+		sum += math.Pow(float64(i+1), -0.99)
+		sums[i] = sum
+	}
+	c := open(t, Options[int, int]{MaxEntries: 1})
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: the same keys each time
+	counts := map[int]int{}
+	hits := &c.n.stripes[0]
+	for range reads {
+		k, _ := slices.BinarySearch(sums, r.Float64()*sum)
+		if k < 100 {
+			counts[k]++
+		}
+		if hits.hit() {
+			c.hot.count(k, same)
+		}
+	}
+	all := make([]int, 0, len(counts))
+	for k := range counts {
+		all = append(all, k)
+	}
+	slices.SortFunc(all, func(a, b int) int { return counts[b] - counts[a] })
+	found := 0
+	top := c.Hot(10)
+	for _, h := range top {
+		if slices.Contains(all[:10], h.Key) {
+			found++
+		}
+	}
+	if found < 9 || len(top) != 10 {
+		t.Errorf("%d of the ten most read keys in %v", found, top)
+	}
+	if share := float64(top[0].Hits) / float64(counts[all[0]]); share < 0.8 || share > 1.25 {
+		t.Errorf("%d reads told of the most read key, %d true", top[0].Hits, counts[all[0]])
+	}
+}
 
 // TestHotListsReads by every way, the most read first; the bytes of a key are not kept.
 func TestHotListsReads(t *testing.T) {

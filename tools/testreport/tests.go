@@ -93,7 +93,7 @@ func runTests(ctx context.Context, w io.Writer, dir, only string, require bool) 
 	}
 	if only == "" {
 		// The tools are a module of their own, so that the program's go.mod does not name theirs.
-		if err := goTest(ctx, w, events, nil, []string{"test", "-C", "tools", "-json", "./..."}, &sum); err != nil {
+		if err := goTest(ctx, w, events, nil, []string{"test", "-C", "tools", "-json", "-vet=off", "./..."}, &sum); err != nil {
 			return err
 		}
 	}
@@ -108,18 +108,32 @@ func atOnce() string { return fmt.Sprintf("-p=%d", max(2, runtime.NumCPU()*3/2))
 // them takes the place of what holds for all.
 const compileFlags = " -dwarf=false -d=gcstart=256"
 
-// raceFlags turn the race detector on, for all but two packages. SQLite is C turned into Go: it
-// keeps its data outside of Go's heap, where the detector does not look, and its part of a test
-// would take three times as long. The commands of rueidis are thousands of generated functions that
-// append to what their caller holds, and take the longest of all to compile. Both take a third less
-// of that without inlining too. The callers of both, and what they share with them, are watched.
+// raceFlags turn the race detector on, for all but three packages. SQLite and its library are C
+// turned into Go: they keep their data outside of Go's heap, where the detector does not look, and
+// their part of a test would take three times as long. The commands of rueidis are thousands of
+// generated functions that append to what their caller holds, and take the longest of all to
+// compile. The callers of these, and what they share with them, are watched. Without inlining they
+// take a third less to compile, and so do the cache, which is compiled once more for each kind of
+// keys and values, and those who keep most kinds.
 //
 // They are given by GOFLAGS, so that a test that asks go for what the compiler made, as that of
 // internal/arch does, gets what is there and has nothing compiled once more.
 var raceFlags = []string{
 	"-race",
 	"-gcflags=modernc.org/sqlite/lib=-race=false -l" + compileFlags,
+	"-gcflags=modernc.org/libc=-race=false -l" + compileFlags,
 	"-gcflags=github.com/redis/rueidis/internal/cmds=-race=false -l" + compileFlags,
+	"-gcflags=" + module + "/cache/...=-l" + compileFlags,
+	"-gcflags=" + module + "/internal/api=-l" + compileFlags,
+	"-gcflags=" + module + "/examples/heavyread=-l" + compileFlags,
+}
+
+// racelessFlags are those of a run without the race detector: what is the longest to compile is not
+// what such a test measures.
+var racelessFlags = []string{
+	"-gcflags=modernc.org/sqlite/lib=-l" + compileFlags,
+	"-gcflags=modernc.org/libc=-l" + compileFlags,
+	"-gcflags=github.com/redis/rueidis/internal/cmds=-l" + compileFlags,
 }
 
 // testRaceless runs the tests that stand in files built without the race detector only, such
@@ -156,7 +170,7 @@ func testRaceless(ctx context.Context, w, events io.Writer, sum *tally) error {
 	slices.Sort(names)
 	_, _ = fmt.Fprintln(w, "without the race detector:")
 	args := []string{"test", "-json", "-vet=off", "-timeout=10m", atOnce(), "-run", "^(" + strings.Join(slices.Compact(names), "|") + ")$"}
-	return goTest(ctx, w, events, nil, append(args, slices.Compact(packages)...), sum)
+	return goTest(ctx, w, events, racelessFlags, append(args, slices.Compact(packages)...), sum)
 }
 
 // withRace chooses files as -race does, but needs no C compiler.

@@ -1,24 +1,51 @@
 //go:build !race
 
-package cache
+package memory_test
 
 import (
+	"context"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"runtime"
-	"slices"
 	"testing"
+
+	"example.com/quire/cache"
 )
+
+// open makes a cache that ends with the test.
+func open[V any](tb testing.TB, o cache.Options[string, V]) *cache.Cache[string, V] {
+	tb.Helper()
+	c, err := cache.New(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := c.Close(context.WithoutCancel(tb.Context())); err != nil {
+			tb.Errorf("close: %v", err)
+		}
+	})
+	return c
+}
+
+func set[V any](tb testing.TB, c *cache.Cache[string, V], k string, v V) {
+	tb.Helper()
+	if err := c.Set(tb.Context(), k, v); err != nil {
+		tb.Fatalf("set %s: %v", k, err)
+	}
+}
+
+// heap is what is in use of it.
+func heap() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
 
 // TestAllocs: a local hit allocates nothing, whichever way it comes. The race
 // detector allocates on its own, so the file is not built with it.
 func TestAllocs(t *testing.T) {
-	c, err := New(Options[string, string]{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer shut(t, c)
+	c := open(t, cache.Options[string, string]{})
 	keys := make([]string, 100)
 	for i := range keys {
 		keys[i] = fmt.Sprint("posts/", i)
@@ -34,8 +61,8 @@ func TestAllocs(t *testing.T) {
 	}{
 		{"Peek", 0, true, func() bool { _, ok := c.Peek(keys[i]); return ok }},
 		{"Peek absent", 0, false, func() bool { _, ok := c.Peek("absent"); return ok }},
-		{"PeekBytes", 0, true, func() bool { _, ok := PeekBytes(c, text); return ok }},
-		{"PeekBytes absent", 0, false, func() bool { _, ok := PeekBytes(c, absent); return ok }},
+		{"PeekBytes", 0, true, func() bool { _, ok := cache.PeekBytes(c, text); return ok }},
+		{"PeekBytes absent", 0, false, func() bool { _, ok := cache.PeekBytes(c, absent); return ok }},
 		{"Get", 0, true, func() bool { _, err := c.Get(ctx, keys[i]); return err == nil }},
 		{"Get absent", 0, false, func() bool { _, err := c.Get(ctx, "absent"); return err == nil }},
 		{"GetOrLoad", 0, true, func() bool { _, err := c.GetOrLoad(ctx, keys[i], nil); return err == nil }},
@@ -59,11 +86,7 @@ func TestAllocs(t *testing.T) {
 var sink string
 
 func BenchmarkHit(b *testing.B) {
-	c, err := New(Options[string, string]{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer shut(b, c)
+	c := open(b, cache.Options[string, string]{})
 	keys := make([]string, 1000)
 	for i := range keys {
 		keys[i] = fmt.Sprint("posts/", i)
@@ -80,7 +103,7 @@ func BenchmarkHit(b *testing.B) {
 	})
 	b.Run("PeekBytes", func(b *testing.B) {
 		for b.Loop() {
-			sink, _ = PeekBytes(c, text)
+			sink, _ = cache.PeekBytes(c, text)
 		}
 	})
 	b.Run("Get", func(b *testing.B) {
@@ -105,19 +128,11 @@ func BenchmarkHit(b *testing.B) {
 // take a twentieth, though entries of many sizes came and went.
 func TestFullCacheIsWithinItsBound(t *testing.T) {
 	const bound = 32 << 20
-	heap := func() float64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return float64(m.HeapAlloc)
-	}
 	before := heap()
-	c := open(t, Options[string, []byte]{MaxBytes: bound})
+	c := open(t, cache.Options[string, []byte]{MaxBytes: bound})
 	for i := range 200_000 {
 		set(t, c, fmt.Sprint("posts/", i), make([]byte, 16+i*7919%240))
 	}
-	c.store.CleanUp()
 	took := heap() - before
 	s := c.Stats()
 	t.Logf("heap %.3f of the bound, weights %.3f; %d entries of %.0f bytes", took/bound, float64(s.Bytes)/bound, s.Entries, took/float64(s.Entries))
@@ -131,19 +146,11 @@ func TestFullCacheIsWithinItsBound(t *testing.T) {
 // the race detector adds its own.
 func TestWeightIsMemory(t *testing.T) {
 	const n = 100_000
-	heap := func() float64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return float64(m.HeapAlloc)
-	}
 	before := heap()
-	c := open(t, Options[string, []byte]{MaxBytes: 256 << 20})
+	c := open(t, cache.Options[string, []byte]{MaxBytes: 256 << 20})
 	for i := range n {
 		set(t, c, fmt.Sprintf("posts/%010d", i), make([]byte, 64))
 	}
-	c.store.CleanUp()
 	took := heap() - before
 	told := c.Stats().Bytes
 	t.Logf("heap %.0f bytes per entry, weight %d", took/n, told/n)
@@ -154,47 +161,4 @@ func TestWeightIsMemory(t *testing.T) {
 		t.Errorf("weights are %.2f of the heap", ratio)
 	}
 	runtime.KeepAlive(c)
-}
-
-// TestHotFindsTheMostReadKeys: of the true ten most read ones of a million keys, read by Zipf's law
-// with exponent 0.99, nine are in the list of ten.
-func TestHotFindsTheMostReadKeys(t *testing.T) {
-	const keys, reads = 1_000_000, 2_000_000
-	sums := make([]float64, keys)
-	sum := 0.0
-	for i := range sums {
-		sum += math.Pow(float64(i+1), -0.99)
-		sums[i] = sum
-	}
-	c := open(t, Options[int, int]{MaxEntries: 1})
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: the same keys each time
-	counts := map[int]int{}
-	hits := &c.n.stripes[0]
-	for range reads {
-		k, _ := slices.BinarySearch(sums, r.Float64()*sum)
-		if k < 100 {
-			counts[k]++
-		}
-		if hits.hit() {
-			c.hot.count(k, same)
-		}
-	}
-	all := make([]int, 0, len(counts))
-	for k := range counts {
-		all = append(all, k)
-	}
-	slices.SortFunc(all, func(a, b int) int { return counts[b] - counts[a] })
-	found := 0
-	top := c.Hot(10)
-	for _, h := range top {
-		if slices.Contains(all[:10], h.Key) {
-			found++
-		}
-	}
-	if found < 9 || len(top) != 10 {
-		t.Errorf("%d of the ten most read keys in %v", found, top)
-	}
-	if share := float64(top[0].Hits) / float64(counts[all[0]]); share < 0.8 || share > 1.25 {
-		t.Errorf("%d reads told of the most read key, %d true", top[0].Hits, counts[all[0]])
-	}
 }
