@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/font"
 	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/edit"
@@ -211,5 +213,68 @@ func TestWhatManyFontsShareIsBounded(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCheckFindsWhatASpoiltFormBreaks: a sound form with one thing changed, by each standard that
+// has a rule of it; and fonts and headings.
+func TestCheckFindsWhatASpoiltFormBreaks(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	// of changes the dictionaries that f picks.
+	of := func(f func(cos.Dict) bool, key cos.Name, v cos.Object) func(cos.Ref, cos.Dict) cos.Dict {
+		return func(_ cos.Ref, d cos.Dict) cos.Dict {
+			if !f(d) {
+				return d
+			}
+			return append(slices.DeleteFunc(slices.Clone(d), func(x cos.Entry) bool { return x.Key == key }), cos.E(key, v))
+		}
+	}
+	has := func(key cos.Name, is cos.Object) func(cos.Dict) bool {
+		return func(d cos.Dict) bool { return d.Get(key) == is }
+	}
+	widget, element := has("Subtype", cos.Name("Widget")), has("S", cos.Name("Form"))
+	for _, ids := range [][]standard.ID{{standard.PDFA2b, standard.PDFUA1}, compliant} {
+		body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: frozen}, everyField)
+		sound, err := edit.Open(bytes.NewReader(body), int64(len(body)), edit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]struct {
+			spoil func(cos.Ref, cos.Dict) cos.Dict
+			rules [2]string // of 1.7 and of 2.0
+		}{
+			"no appearance":      {of(widget, "AP", nil), [2]string{"S044 ISO 19005-2, 6.3.3", "S044 ISO 19005-4, 6.3.3"}},
+			"two appearances":    {of(widget, "AP", cos.Dict{cos.E("N", cos.Ref{Num: 1}), cos.E("D", cos.Ref{Num: 1})}), [2]string{"S044 ISO 19005-2, 6.3.3", "S044 ISO 19005-4, 6.3.3"}},
+			"states of a text":   {of(has("FT", cos.Name("Tx")), "AP", cos.Dict{cos.E("N", cos.Dict{})}), [2]string{"S044 ISO 19005-2, 6.3.3", "S044 ISO 19005-4, 6.3.3"}},
+			"an action":          {of(widget, "A", cos.Dict{cos.E("S", cos.Name("URI"))}), [2]string{"S044 ISO 19005-2, 6.4.1", "S044 ISO 19005-4, 6.4.1"}},
+			"other element":      {of(element, "S", cos.Name("P")), [2]string{"S044 ISO 14289-1, 7.18.4", "S044 ISO 14289-2, 8.10.1"}},
+			"two in an element":  {of(element, "K", cos.Array{cos.Dict{cos.E("Type", cos.Name("OBJR")), cos.E("Obj", cos.Ref{Num: 1})}, cos.Dict{cos.E("Type", cos.Name("OBJR")), cos.E("Obj", cos.Ref{Num: 2})}}), [2]string{"S041 ISO 14289-1, 7.18.4", "S041 ISO 14289-2, 8.10.1"}},
+			"no label":           {of(func(d cos.Dict) bool { return d.Get("TU") != nil }, "TU", nil), [2]string{"S044 ISO 14289-1, 7.18.1", ""}},
+			"no contents":        {of(widget, "Contents", nil), [2]string{"", "S044 ISO 14289-2, 8.10.2.3"}},
+			"made by programs":   {of(func(d cos.Dict) bool { return d.Get("Fields") != nil }, "NeedAppearances", cos.Bool(true)), [2]string{"S045 ISO 19005-2, 6.4.1", "S045 ISO 19005-4, 6.4.1"}},
+			"level of a heading": {of(has("S", cos.Name("H1")), "S", cos.Name("H3")), [2]string{"S020 ISO 14289-1, 7.4.2", ""}},
+			"no level":           {of(has("S", cos.Name("H1")), "S", cos.Name("H")), [2]string{"", "S020 ISO 14289-2, 8.2.5.12"}},
+			"no glyph map":       {of(has("Subtype", cos.Name("CIDFontType2")), "CIDToGIDMap", nil), [2]string{"S051 ISO 19005-2, 6.2.11.3.2", "S051 ISO 19005-4, 6.2.10.3.2"}},
+		} {
+			want := c.rules[0]
+			if ids[0] == standard.PDFA4 {
+				want = c.rules[1]
+			}
+			var out bytes.Buffer
+			copyFile(t, sound, &out, c.spoil)
+			d, err := edit.Open(bytes.NewReader(out.Bytes()), int64(out.Len()), edit.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := d.Check(t.Context(), ids)
+			var all []string
+			for _, f := range found {
+				all = append(all, f.Rule+" "+f.Clause)
+			}
+			if err != nil || want != "" && !slices.Contains(all, want) {
+				t.Errorf("%v, %s: want %s: %q, %v", ids, name, want, all, err)
+			}
+		}
 	}
 }

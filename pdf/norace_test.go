@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/color"
 	"math"
 	"os"
 	"os/exec"
@@ -458,5 +459,87 @@ func TestHFTSize(t *testing.T) {
 	const bound = 2_290_000 / 4
 	if len(body) > bound {
 		t.Errorf("%d bytes on %d pages, want at most %d", len(body), res.Pages, bound)
+	}
+}
+
+// TestBoldIsDrawnBold: the bold face puts more ink on the page.
+func TestBoldIsDrawnBold(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	ink := func(bold bool) (n int) {
+		t.Helper()
+		body, _ := render(t, e, pdf.RenderOptions{}, func(b *doc.Builder) error {
+			b.Spans([]doc.Span{{Text: strings.Repeat("illumination ", 20), Bold: bold}})
+			return nil
+		})
+		img := pdftest.Raster(t, pdftest.Write(t, "f.pdf", body), 72)[0]
+		for y := range img.Bounds().Dy() {
+			for x := range img.Bounds().Dx() {
+				n += 255 - int(color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y)
+			}
+		}
+		return n
+	}
+	if regular, bold := ink(false), ink(true); bold*10 < regular*13 {
+		t.Errorf("ink: regular %d, bold %d", regular, bold)
+	}
+}
+
+// TestBarcodesReadAsTheirValue: two readers of others read each symbol, drawn at 150 dpi, as its
+// value.
+func TestBarcodesReadAsTheirValue(t *testing.T) {
+	bill, err := swissBill().Payload()
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("A long value of a QR code, 0123456789. ", 20)
+	cases := []struct {
+		kind        doc.Symbology
+		value, read string // read: "" the value itself
+		format      string // of zxing
+		zbar        string // "": zbar does not know the symbology, or no text beyond ASCII
+	}{
+		{doc.QR, "https://example.com/d/4f3c", "", "QRCode", "QR-Code"},
+		{doc.QR, "Grüße, 東京 – naïve €", "", "QRCode", ""},
+		{doc.QR, "0123456789012345678901234567890123456789", "", "QRCode", "QR-Code"},
+		{doc.QR, long, "", "QRCode", "QR-Code"},
+		{doc.SwissQR, bill, "", "QRCode", ""},
+		{doc.DataMatrix, "Part 4711/B, Größe 12", "", "DataMatrix", ""},
+		{doc.GS1Matrix, "(01)09501101530003(17)271231(10)AB-123(21)77", "01095011015300031727123110AB-123\x1d2177", "DataMatrix", ""},
+		{doc.Aztec, "Ticket 00-12: Zürich", "", "Aztec", ""},
+		{doc.PDF417, "Boarding pass, seat 12A, gate 7", "", "PDF417", ""},
+		{doc.Code128, "Ab-0123456789/z", "", "Code128", "CODE-128"},
+		{doc.GS1128, "(01)09501101530003(10)AB-1(17)271231", "010950110153000310AB-1\x1d17271231", "Code128", ""},
+		{doc.Code39, "CODE 39-A.$/+%", "", "Code39", "CODE-39"},
+		{doc.Code93, "Code 93: a-z", "", "Code93", "CODE-93"},
+		{doc.Codabar, "A40156$B", "", "Codabar", "Codabar"},
+		{doc.Interleaved, "0123456789", "", "ITF", "I2/5"},
+		{doc.EAN13, "400638133393", "4006381333931", "EAN13", "EAN-13"},
+		{doc.EAN8, "96385074", "", "EAN8", "EAN-8"},
+		{doc.UPCA, "03600029145", "036000291452", "UPCA", ""}, // zbar reads it as EAN-13
+	}
+	out, _ := render(t, newEngine(t, pdf.Config{}), pdf.RenderOptions{}, func(b *doc.Builder) error {
+		b.Title("Barcodes").Lang("en")
+		for i, c := range cases {
+			if i > 0 && i%3 == 0 {
+				b.PageBreak()
+			}
+			b.Barcode(c.kind, c.value, "A barcode of the kind "+string(c.kind))
+		}
+		return nil
+	})
+	file := pdftest.Write(t, "barcodes.pdf", out)
+	zxing, zbar := pdftest.ReadBarcodes(t, file, 150)
+	for i, c := range cases {
+		want := c.value
+		if c.read != "" {
+			want = c.read
+		}
+		page := i/3 + 1
+		if !slices.Contains(zxing, pdftest.Barcode{Page: page, Format: c.format, Text: want}) {
+			t.Errorf("page %d, %s %.40q: zxing read %+v", page, c.kind, c.value, on(zxing, page))
+		}
+		if c.zbar != "" && !slices.Contains(zbar, pdftest.Barcode{Page: page, Format: c.zbar, Text: want}) {
+			t.Errorf("page %d, %s %.40q: zbar read %+v", page, c.kind, c.value, on(zbar, page))
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image/color"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -309,28 +308,6 @@ func TestTextExtracts(t *testing.T) {
 		if !slices.ContainsFunc(res.Fonts, func(f pdf.FontUse) bool { return strings.HasSuffix(f.Name, "+LiberationSans-Bold") }) {
 			t.Errorf("no bold font among %v", res.Fonts)
 		}
-	}
-}
-
-// TestBoldIsDrawnBold: the bold face puts more ink on the page.
-func TestBoldIsDrawnBold(t *testing.T) {
-	e := newEngine(t, pdf.Config{})
-	ink := func(bold bool) (n int) {
-		t.Helper()
-		body, _ := render(t, e, pdf.RenderOptions{}, func(b *doc.Builder) error {
-			b.Spans([]doc.Span{{Text: strings.Repeat("illumination ", 20), Bold: bold}})
-			return nil
-		})
-		img := pdftest.Raster(t, pdftest.Write(t, "f.pdf", body), 72)[0]
-		for y := range img.Bounds().Dy() {
-			for x := range img.Bounds().Dx() {
-				n += 255 - int(color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y)
-			}
-		}
-		return n
-	}
-	if regular, bold := ink(false), ink(true); bold*10 < regular*13 {
-		t.Errorf("ink: regular %d, bold %d", regular, bold)
 	}
 }
 

@@ -1,7 +1,6 @@
 package operation_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -114,29 +113,4 @@ func splitOff(t *testing.T, e *pdf.Engine, b []byte) (wrong []string) {
 		}
 	}
 	return wrong
-}
-
-// TestMergedWithItselfAFileIsTwiceTheFile for qpdf, poppler and mupdf: twice the pages, with
-// bookmarks and fields; and a page that is split off has the same pixels.
-func TestMergedWithItselfAFileIsTwiceTheFile(t *testing.T) {
-	e := engine(t)
-	for name, b := range map[string][]byte{"tagged with bookmarks": sample(t, e, "Sample"), "form": application(t, e), "everything": rich("One")} {
-		if wrong, ok := doubled(t, e, b); wrong != nil || !ok {
-			t.Errorf("%s: read %t, %q", name, ok, wrong)
-		}
-		if name == "everything" {
-			continue // mupdf draws signatures that are void otherwise than those that are not
-		}
-		if wrong := splitOff(t, e, b); wrong != nil {
-			t.Errorf("%s: %q", name, wrong)
-		}
-	}
-	path := pdftest.Write(t, "sample.pdf", sample(t, e, "Sample"))
-	if found, ok := read(t, path); !ok || found["qpdf"] != (counts{4, 4, 0}) || found["mupdf"] != (counts{4, 4, 0}) || found["poppler"].pages != 4 {
-		t.Errorf("the readers find %+v", found)
-	}
-	form := pdftest.Write(t, "form.pdf", bytes.Clone(application(t, e)))
-	if found, ok := read(t, form); !ok || found["qpdf"].fields < 10 || found["mupdf"].fields < 10 {
-		t.Errorf("the readers find %+v", found)
-	}
 }

@@ -181,35 +181,6 @@ func TestFilledFieldsAreSeenByOtherReaders(t *testing.T) {
 	}
 }
 
-// TestFilledFilesKeepOrLoseTheirClaims: what was sound stays so, by check; a claim that did not
-// hold goes with a warning.
-func TestFilledFilesKeepOrLoseTheirClaims(t *testing.T) {
-	e := engine(t)
-	for _, ids := range [][]standard.ID{{standard.PDFA4, standard.PDFUA2}, {standard.PDFA2b, standard.PDFUA1}, {standard.PDFA3b}} {
-		for _, incremental := range []string{"false", "true"} {
-			done, full, err := fill(t, e, application(t, e, ids...), filledIn, map[string]string{"incremental": incremental})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, _ := done.Report.(*pdf.Summary)
-			if found, err := e.Check(t.Context(), open(t, e, full, "")); err != nil || len(found) > 0 || s == nil || len(s.Claims) != len(ids) || len(s.Warnings) > 0 {
-				t.Errorf("%v, incremental %s: %v, %v, %s", ids, incremental, found, err, done.Text)
-			}
-		}
-	}
-	packet := `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/"><pdfaid:part>2</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance></rdf:Description></rdf:RDF></x:xmpmeta>`
-	b := raw(`<</Type/Catalog/Pages 2 0 R/Metadata 5 0 R/AcroForm<</Fields[4 0 R]/DA(/Helv 10 Tf)/DR<</Font<</Helv<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>>>`,
-		`<</Type/Pages/Kids[3 0 R]/Count 1>>`, `<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Annots[4 0 R]>>`,
-		`<</Type/Annot/Subtype/Widget/F 4/Rect[10 10 100 30]/FT/Tx/T(name)/P 3 0 R>>`, stream("/Type/Metadata/Subtype/XML", packet))
-	if claims := open(t, e, b, "").Info().Claims; !slices.Equal(claims, []string{"pdf/a-2b"}) {
-		t.Fatalf("claims %v", claims)
-	}
-	done, full, err := fill(t, e, b, `{"name": "x"}`, nil)
-	if err != nil || !strings.Contains(done.Text, "warning: the claim of pdf/a-2b was dropped: ") || len(open(t, e, full, "").Info().Claims) > 0 {
-		t.Errorf("%v: %+v", err, done)
-	}
-}
-
 // TestFormsAreFilledInAPipe, with values of a further file; how the file is written is no matter of
 // a step.
 func TestFormsAreFilledInAPipe(t *testing.T) {

@@ -8,46 +8,7 @@ import (
 	"testing"
 
 	"example.com/quire/pdf"
-	"example.com/quire/pdf/pdftest"
 )
-
-// TestOptimisedFilesAreSmallerAndLookTheSame: what is equal is there once, what is not used goes,
-// and every pixel and claim stays.
-func TestOptimisedFilesAreSmallerAndLookTheSame(t *testing.T) {
-	e := engine(t)
-	_, merged, err := run(t, e, "merge", nil, sample(t, e, "First"), sample(t, e, "First"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	done, out, err := run(t, e, "optimise", nil, merged[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if 4*len(out[0]) > 3*len(merged[0]) {
-		t.Errorf("%d bytes of %d", len(out[0]), len(merged[0]))
-	}
-	s, ok := done.Report.(*pdf.Summary)
-	if !ok || strings.Join(s.Claims, ", ") != "pdf/a-4, pdf/ua-2" || s.Pages != 8 || s.Size != int64(len(out[0])) {
-		t.Errorf("%s", done.Text)
-	}
-	before, after := pdftest.Write(t, "in.pdf", merged[0]), pdftest.Write(t, "out.pdf", out[0])
-	if err := pdftest.QPDF(t, after); err != nil {
-		t.Error(err)
-	}
-	if pdftest.Text(t, before) != pdftest.Text(t, after) {
-		t.Error("another text")
-	}
-	from, to := pdftest.Raster(t, before, 40), pdftest.Raster(t, after, 40)
-	for i := range from {
-		if len(from) != len(to) || !samePixels(from[i], to[i]) {
-			t.Fatalf("page %d of %d and %d looks different", i+1, len(from), len(to))
-		}
-	}
-	_, again, err := run(t, e, "optimise", nil, out[0])
-	if err != nil || len(again[0]) > len(out[0]) {
-		t.Errorf("a second time: %d bytes of %d, %v", len(again[0]), len(out[0]), err)
-	}
-}
 
 func samePixels(a, b image.Image) bool {
 	if a.Bounds() != b.Bounds() {
