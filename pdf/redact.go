@@ -13,6 +13,22 @@ import (
 // RedactOptions say what is taken out of a document: text, and what lies in boxes.
 type RedactOptions = edit.RedactOptions
 
+// How text in the pixels of images is read.
+type (
+	// OCR reads text in pictures, for Redact.
+	OCR = edit.OCR
+	// PictureWord is a word that an OCR read.
+	PictureWord = edit.PictureWord
+	// TesseractOptions say how the program tesseract reads.
+	TesseractOptions = edit.TesseractOptions
+)
+
+// Tesseract returns the OCR that runs tesseract, a program beside this one. Where it is not
+// installed the error is ErrTool and says how to install it; one of a language that it does not
+// have is an *OptionError with those that it has. The OCR is safe for concurrent use. It ends each
+// run after o.Time, with a *LimitError.
+func Tesseract(ctx context.Context, o TesseractOptions) (OCR, error) { return edit.Tesseract(ctx, o) }
+
 // RedactSummary tells what was written and what it no longer has.
 type RedactSummary struct {
 	Summary
@@ -41,9 +57,11 @@ type RedactRecord struct {
 //
 // The new file is read again before a byte of it reaches w: ErrNotProvable says where the text was
 // still found, or which content cannot be told, such as a font without the meaning of its
-// characters. Text in the pixels of images and in paths is not searched; Removed counts the images
-// that stay. The Record has the hashes of both files, and what went from which page, but not a word
-// of it. An encrypted document must be decrypted first. Other errors are those of Edit.
+// characters. Text in paths is not searched; text in the pixels of images is by o.OCR, and without
+// one Removed counts the images that stay. With one an image that cannot be decoded is
+// ErrNotProvable too, and what the OCR misreads is not found. The Record has the hashes of both
+// files, and what went from which page, but not a word of it. An encrypted document must be
+// decrypted first. Other errors are those of Edit and of the OCR.
 func (e *Engine) Redact(ctx context.Context, w io.Writer, d *Document, o RedactOptions) (*RedactSummary, error) {
 	if err := d.mayChange(EditOptions{}, false); err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 
 	"example.com/quire/cache"
 	"example.com/quire/internal/record"
+	"example.com/quire/pdf"
 	"example.com/quire/pdf/sign"
 	"example.com/quire/web"
 	"example.com/quire/web/frozen"
@@ -46,6 +47,8 @@ type Options struct {
 	Limits  Limits
 	// Converter turns HTML into files; nil: nothing does.
 	Converter Converter
+	// OCR returns what reads text in images in these languages, for redactions; nil: nothing does.
+	OCR func(ctx context.Context, languages []string) (pdf.OCR, error)
 	// Overloaded reports whether a document that a space asks for now would be refused: then it is,
 	// before its request is read. Nil: never.
 	Overloaded func(record.Space) bool
@@ -64,6 +67,7 @@ type Limits struct {
 	Bodies      int64         // of all requests for documents that are being read or answered: 128 MiB
 	Render      time.Duration // wall time of one document: 30 s
 	Convert     time.Duration // wall time of one conversion of HTML, which the Converter keeps: 30 s
+	OCR         time.Duration // wall time of one redaction where there is an OCR: 2 minutes
 	Converting  int           // conversions at once, those that wait for the Converter included: 18
 	Pages       int64         // of all requests for conversions that are being read or answered: 64 MiB
 	PublicBytes int64         // memory for hot public documents: 64 MiB
@@ -84,11 +88,11 @@ func New(o Options) (*API, error) {
 		return nil, errors.New("api: Maker, Library, Blobs, Reports and Access are needed")
 	}
 	o.Limits.fill()
-	pdf, err := newOperations(o.Signers)
+	operations, err := newOperations(o.Signers, o.OCR)
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
-	a := &API{o: o, pdf: pdf}
+	a := &API{o: o, pdf: operations}
 	policy := cache.Policy{TTL: 24 * time.Hour, NegativeTTL: -1, StaleWhileRevalidate: -1, StaleIfError: -1, ErrorBackoffMin: -1}
 	// Only documents of public reports enter the caches: no answer for one client can meet
 	// another's request there. A document's bytes never change, so its life is long; what
@@ -135,7 +139,7 @@ func (a *API) Register(r *web.Group) {
 	v1.GET("/documents/{id}/snapshot", a.documentSnapshot, described("document-snapshot")...)
 	v1.POST("/documents/{id}/verify", a.verifyDocument,
 		described("document-verify", web.Budgets{Time: a.o.Limits.Render, BodyBytes: a.o.Limits.File})...)
-	a.pdf.register(v1, a.o.Limits)
+	a.pdf.register(v1, a.o.Limits, a.o.OCR != nil)
 	a.registerConvert(v1)
 
 	r.GET("/d/{content}.pdf", a.content, described("content")...)

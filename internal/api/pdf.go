@@ -33,23 +33,33 @@ type operations struct {
 	engine  *pdf.Engine
 	signers map[record.Space]map[string]*sign.Identity
 	slots   chan struct{}
+	ocr     func(ctx context.Context, languages []string) (pdf.OCR, error)
 }
 
 // slots is how many operations run at one time; others wait for theirs.
 const slots = 2
 
-func newOperations(signers map[record.Space]map[string]*sign.Identity) (*operations, error) {
+func newOperations(signers map[record.Space]map[string]*sign.Identity, ocr func(context.Context, []string) (pdf.OCR, error)) (*operations, error) {
 	e, err := pdf.New(pdf.Config{Cache: pdf.CacheLimits{Off: true}})
 	if err != nil {
 		return nil, err
 	}
-	return &operations{e, signers, make(chan struct{}, slots)}, nil
+	if ocr == nil {
+		ocr = func(context.Context, []string) (pdf.OCR, error) {
+			return nil, problemOf("tool", http.StatusNotImplemented,
+				"this server reads no text in images: install tesseract and name it in the configuration, ocr: {program: tesseract}", nil)
+		}
+	}
+	return &operations{e, signers, make(chan struct{}, slots), ocr}, nil
 }
 
-// register adds a route for each operation.
-func (p *operations) register(v1 *web.Group, l Limits) {
-	budget := web.Budgets{Time: l.Render, BodyBytes: l.File}
+// register adds a route for each operation; read says that text in images can be.
+func (p *operations) register(v1 *web.Group, l Limits, read bool) {
 	for _, o := range operation.All() {
+		budget := web.Budgets{Time: l.Render, BodyBytes: l.File}
+		if o.Name == "redact" && read {
+			budget.Time = max(l.Render, l.OCR)
+		}
 		pattern := "/pdf/" + o.Name // docs/operations.md describes them
 		v1.POST(pattern, func(c *web.Context) error { return p.answer(c, o) }, append(describedOperation(o), budget)...)
 	}
@@ -83,12 +93,16 @@ func describedOperation(o operation.Operation) []web.RouteOption {
 		}
 		sample[p.Name] = p.Value
 	}
+	faults := []int{http.StatusRequestEntityTooLarge}
+	if o.Tool != "" {
+		faults = append(faults, http.StatusNotImplemented)
+	}
 	common := []web.RouteOption{
 		web.Name("pdf-" + o.Name), openapi.Tags("pdf"), openapi.Summary(o.Summary),
 		openapi.Description(o.Description + " The body is the PDF, and parameters stand in the query; or it is `multipart/form-data`. " +
 			"Passwords and files beside the PDF are taken as parts only. In the example files stand by their names."),
 		openapi.Consumes(pdfType, "multipart/form-data"), openapi.Form(parts...), openapi.RequestExample("parts", sample),
-		openapi.Errors(http.StatusRequestEntityTooLarge),
+		openapi.Errors(faults...),
 	}
 	switch o.Gives {
 	case operation.Document:
@@ -239,7 +253,7 @@ func sendFile(c *web.Context, kind string, f *os.File) error {
 
 // input reads files and parameters of a request.
 func (p *operations) input(c *web.Context, o operation.Operation, files *temporary) (operation.Input, error) {
-	in := operation.Input{Values: map[string]string{}, Uploads: map[string]operation.File{}, Time: time.Now()}
+	in := operation.Input{Values: map[string]string{}, Uploads: map[string]operation.File{}, Time: time.Now(), OCR: p.ocr}
 	space, err := Caller(c)
 	if err != nil {
 		return in, err

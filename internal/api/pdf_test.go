@@ -237,6 +237,39 @@ func TestOperationsOverHTTP(t *testing.T) {
 	}
 }
 
+// TestOCROverHTTPIsConfigured: without a program redact with ocr says how to get one, with one it is
+// asked for the images of the file.
+func TestOCROverHTTPIsConfigured(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "tesseract")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho eng\n"), 0o700); err != nil { //nolint:gosec // G306: a program
+		t.Fatal(err)
+	}
+	file := aPDF(t, nil)
+	for name, c := range map[string]struct {
+		program, target string
+		status          int
+		want            string
+	}{
+		"not configured":   {"", "redact?text=zanzibar&ocr=eng", 501, "ocr: {program: tesseract}"},
+		"configured":       {program, "redact?text=zanzibar&ocr=eng", 200, "%PDF"},
+		"another language": {program, "redact?text=zanzibar&ocr=deu", 400, "languages that tesseract has: eng"},
+	} {
+		h := open(t, func(cfg *config.Config) { cfg.OCR.Program = c.program })
+		doc, err := openapi.Document(routesOf(t, h), openapi.Info{Title: "Quire", Version: "1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := h.Post("/v1/pdf/"+c.target, "application/pdf", file)
+		if r.Status != c.status || !strings.Contains(string(r.Body), c.want) {
+			t.Errorf("%s: %d %.300s", name, r.Status, r.Body)
+		}
+		if err := doc.CheckAnswer(http.MethodPost, "/v1/pdf/redact", r.Status, r.Header, r.Body); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestFilesAndStepsAreParts: further files, attachments and steps come as parts of a form; what a
 // PDF carries is answered to be kept, never shown.
 func TestFilesAndStepsAreParts(t *testing.T) {

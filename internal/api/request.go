@@ -26,6 +26,7 @@ func (l *Limits) fill() {
 	l.PublicBytes = cmp.Or(max(l.PublicBytes, 0), 64<<20)
 	l.Render = cmp.Or(max(l.Render, 0), 30*time.Second)
 	l.Convert = cmp.Or(max(l.Convert, 0), 30*time.Second)
+	l.OCR = cmp.Or(max(l.OCR, 0), 2*time.Minute)
 	l.Converting = cmp.Or(max(l.Converting, 0), 2+16)
 	l.Pages = cmp.Or(max(l.Pages, 0), 64<<20)
 }

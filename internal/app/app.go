@@ -36,6 +36,7 @@ import (
 	"example.com/quire/internal/render"
 	"example.com/quire/internal/store"
 	"example.com/quire/internal/ui"
+	"example.com/quire/pdf"
 	"example.com/quire/pdf/htmlpdf"
 	"example.com/quire/pdf/sign"
 	"example.com/quire/web"
@@ -205,13 +206,20 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 		converts = converter
 		a.onClose(converter.Close)
 	}
+	var ocr func(ctx context.Context, languages []string) (pdf.OCR, error)
+	if program := a.cfg.OCR.Program; program != "" {
+		ocr = func(ctx context.Context, languages []string) (pdf.OCR, error) {
+			return pdf.Tesseract(ctx, pdf.TesseractOptions{Program: program, Languages: languages})
+		}
+	}
 	a.routes, err = api.New(api.Options{
 		Maker: a.Maker, Library: a.Library, Blobs: a.Blobs, Reports: a.Reports, Access: a.access, Public: public, Signers: signers,
 		Limits: api.Limits{
 			Body: int64(a.cfg.Limits.Body), Convert: time.Duration(a.cfg.Convert.Timeout),
 			Converting: a.cfg.Convert.Parallel + a.cfg.Convert.Waiting, Pages: int64(a.cfg.Convert.Bodies),
+			OCR: time.Duration(a.cfg.OCR.Timeout),
 		},
-		Overloaded: overloaded, Converter: converts,
+		Overloaded: overloaded, Converter: converts, OCR: ocr,
 	})
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"example.com/quire/internal/nearest"
 	"example.com/quire/internal/record"
 	"example.com/quire/internal/templates"
+	"example.com/quire/pdf"
 	"example.com/quire/pdf/htmlpdf"
 )
 
@@ -34,7 +35,7 @@ func Check(ctx context.Context, o Options, found error) error {
 	if ok {
 		read = wrong.Faults
 	}
-	for _, check := range []func(context.Context, Options) ([]record.Problem, error){checkTemplates, checkSources, checkSigners, checkConvert, checkTLS} {
+	for _, check := range []func(context.Context, Options) ([]record.Problem, error){checkTemplates, checkSources, checkSigners, checkConvert, checkOCR, checkTLS} {
 		more, err := check(ctx, o)
 		if err != nil && !ok { // of what was read in part there may be nothing to tell
 			return err
@@ -158,6 +159,18 @@ func checkConvert(ctx context.Context, o Options) (faults []record.Problem, err 
 		return nil, nil
 	}
 	return nil, c.Close(ctx)
+}
+
+// checkOCR looks for tesseract.
+func checkOCR(ctx context.Context, o Options) (faults []record.Problem, err error) {
+	program := o.Config.OCR.Program
+	if program == "" {
+		return nil, nil
+	}
+	if _, wrong := pdf.Tesseract(ctx, pdf.TesseractOptions{Program: program}); wrong != nil && !errors.As(wrong, new(*pdf.OptionError)) { // English may be missing
+		return []record.Problem{o.Config.Fault("ocr.program", "a tesseract that can be started", strconv.Quote(program), "install tesseract-ocr, or name its path")}, nil
+	}
+	return nil, nil
 }
 
 // checkTLS reads the certificate as the server will.

@@ -41,3 +41,22 @@ func TestConvertersAreJudgedBeforeTheServerStarts(t *testing.T) {
 		}
 	}
 }
+
+// TestOCRIsLookedForBeforeTheServerStarts: a program that is not there is a fault of the
+// configuration.
+func TestOCRIsLookedForBeforeTheServerStarts(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "tesseract")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho deu\n"), 0o700); err != nil { //nolint:gosec // G306: a program
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{program: "", "/nowhere/tesseract": `ocr.program: want a tesseract that can be started, got "/nowhere/tesseract"; install tesseract-ocr`} {
+		cfg := &config.Config{Data: t.TempDir(), Templates: t.TempDir(), OCR: config.OCR{Program: name}}
+		if err := cfg.Complete(os.LookupEnv); err != nil {
+			t.Fatal(err)
+		}
+		err := app.Check(t.Context(), app.Options{Config: cfg}, nil)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -161,6 +162,9 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 	}
 	defer func() { _ = client.Close(c.Context()) }() // its connections end with the process
 	in.Time, in.HTTP, in.Identity = time.Now(), client, keyFile
+	in.OCR = func(ctx context.Context, languages []string) (pdf.OCR, error) {
+		return pdf.Tesseract(ctx, pdf.TesseractOptions{Languages: languages})
+	}
 	done, err := o.Run(c.Context(), e, in)
 	if err != nil {
 		return err

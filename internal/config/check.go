@@ -89,6 +89,7 @@ func (c *Config) check(lookup func(string) (string, bool)) []record.Problem {
 		c.checkReport(k, name)
 	}
 	c.checkConvert(k)
+	c.checkOCR(k)
 	if c.Limits.Body < leastBody || c.Limits.Body > mostBody {
 		k.fail("limits.body", Size(leastBody).String()+" to "+Size(mostBody).String(), c.Limits.Body.String())
 	}
@@ -196,6 +197,19 @@ func (c *Config) checkConvert(k *checker) {
 	}
 	if v.Timeout < Duration(time.Second) || v.Timeout > longestConvert {
 		k.fail("convert.timeout", fmt.Sprintf("1s to %v", longestConvert), v.Timeout.String())
+	}
+}
+
+// longestOCR is the longest that one redaction by OCR may take.
+const longestOCR = Duration(15 * time.Minute)
+
+func (c *Config) checkOCR(k *checker) {
+	v := c.OCR
+	switch {
+	case v.Program == "" && v.Timeout != 0:
+		k.fail("ocr.program", "tesseract, because without it no text in images is read", "nothing")
+	case v.Program != "" && (v.Timeout < Duration(time.Second) || v.Timeout > longestOCR):
+		k.fail("ocr.timeout", fmt.Sprintf("1s to %v", longestOCR), v.Timeout.String())
 	}
 }
 

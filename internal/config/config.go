@@ -53,6 +53,7 @@ type Config struct {
 	Signers   map[string]Signer `yaml:"signers"`
 	Reports   map[string]Report `yaml:"reports"`
 	Convert   Convert           `yaml:"convert"`
+	OCR       OCR               `yaml:"ocr"`
 	Limits    Limits            `yaml:"limits"`
 	Log       Log               `yaml:"log"`
 
@@ -151,6 +152,12 @@ type Convert struct {
 	Waiting   int      `yaml:"waiting"`    // pages that wait for their turn; default 16
 	Bodies    Size     `yaml:"bodies"`     // of the requests for all these; default 64MiB
 	Timeout   Duration `yaml:"timeout"`    // of one conversion, waiting for its turn included; default 30s
+}
+
+// OCR says by what redact reads text in images. Without a program nothing does.
+type OCR struct {
+	Program string   `yaml:"program"` // tesseract: its path, or its name in PATH; default none
+	Timeout Duration `yaml:"timeout"` // of one redaction; default 2m
 }
 
 // Limits bound what a request may cost.
@@ -303,6 +310,9 @@ func (c *Config) fill() {
 		c.Convert.Waiting = cmp.Or(c.Convert.Waiting, 16)
 		c.Convert.Bodies = cmp.Or(c.Convert.Bodies, 64<<20)
 		c.Convert.Timeout = cmp.Or(c.Convert.Timeout, Duration(30*time.Second))
+	}
+	if c.OCR.Program != "" {
+		c.OCR.Timeout = cmp.Or(c.OCR.Timeout, Duration(2*time.Minute))
 	}
 	for name, r := range c.Reports {
 		r.Space = cmp.Or(r.Space, LocalSpace)

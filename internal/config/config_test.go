@@ -127,6 +127,8 @@ func TestFaults(t *testing.T) {
 		{"bodies of pages", "convert: {browser: chromium, bodies: 1MiB}\n", "convert.bodies: want 16MiB to 1GiB, got 1MiB"},
 		{"prefix of conversions", "convert: {browser: chromium, allow: [10.1]}\n", `convert.allow[0]: want an address prefix such as 10.1.0.0/16, got "10.1"`},
 		{"pages at once", "convert: {browser: chromium, parallel: 17}\n", "convert.parallel: want 1 to 16, got 17"},
+		{"OCR without a program", "ocr: {timeout: 10s}\n", "ocr.program: want tesseract, because without it no text in images is read, got nothing"},
+		{"time of OCR", "ocr: {program: tesseract, timeout: 1h}\n", "ocr.timeout: want 1s to 15m0s, got 1h0m0s"},
 		{"time of a conversion", "convert: {browser: chromium, timeout: 10m}\n", "convert.timeout: want 1s to 5m0s, got 10m0s"},
 		{"two swapped letters", "listen: 127.0.0.1:1\nerports: {}\n", `erports: unknown key; did you mean "reports"?`},
 		{"two documents", "listen: a\n---\nlisten: b\n", `:2:1: second document`},

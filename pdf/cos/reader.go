@@ -781,31 +781,9 @@ func (r *Reader) Decode(s *Stream) (data []byte, rest []Name, err error) {
 	if data, err = r.Raw(s); err != nil {
 		return nil, nil, err
 	}
-	total := int64(len(data))
-	for i, n := range names {
-		if imageFilter(n) {
-			rest = names[i:]
-			break
-		}
-		limit := r.opt.Limits.StreamBytes
-		if !r.counted[s.at] {
-			limit = min(limit, max(r.opt.Limits.DecodedBytes-r.decoded-total, 0))
-		}
-		var odd string
-		data, odd, err = unfilter(n, parms[i], data, limit)
-		if bad, ok := errors.AsType[syntaxError](err); ok {
-			return nil, nil, &ReadError{Ref: s.Ref, Offset: s.at, Reason: string(bad)}
-		}
-		if over, ok := errors.AsType[*diag.LimitError](err); ok {
-			over.Place = strings.TrimSpace(place(s.Ref, s.at))
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if odd != "" {
-			r.warn(s.Ref, s.at, odd)
-		}
-		total += int64(len(data))
+	data, rest, total, err := r.undo(s, names, parms, data)
+	if err != nil {
+		return nil, nil, err
 	}
 	if !r.counted[s.at] {
 		r.counted[s.at] = true
@@ -814,4 +792,48 @@ func (r *Reader) Decode(s *Stream) (data []byte, rest []Name, err error) {
 		}
 	}
 	return data, rest, nil
+}
+
+// DecodeInline is Decode for an image in a content stream, which counts each time.
+func (r *Reader) DecodeInline(i InlineImage) (data []byte, rest []Name, err error) {
+	s := &Stream{Dict: i.Dict, at: -1}
+	names, parms, err := r.filters(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, rest, total, err := r.undo(s, names, parms, i.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	return data, rest, r.count(total)
+}
+
+// undo undoes filters; total is how many bytes all of them gave.
+func (r *Reader) undo(s *Stream, names []Name, parms []Dict, data []byte) (_ []byte, rest []Name, total int64, err error) {
+	total = int64(len(data))
+	for i, n := range names {
+		if imageFilter(n) {
+			return data, names[i:], total, nil
+		}
+		limit := r.opt.Limits.StreamBytes
+		if !r.counted[s.at] {
+			limit = min(limit, max(r.opt.Limits.DecodedBytes-r.decoded-total, 0))
+		}
+		var odd string
+		data, odd, err = unfilter(n, parms[i], data, limit)
+		if bad, ok := errors.AsType[syntaxError](err); ok {
+			return nil, nil, 0, &ReadError{Ref: s.Ref, Offset: s.at, Reason: string(bad)}
+		}
+		if over, ok := errors.AsType[*diag.LimitError](err); ok {
+			over.Place = strings.TrimSpace(place(s.Ref, s.at))
+		}
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		if odd != "" {
+			r.warn(s.Ref, s.at, odd)
+		}
+		total += int64(len(data))
+	}
+	return data, nil, total, nil
 }

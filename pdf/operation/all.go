@@ -212,13 +212,14 @@ func All() []Operation {
 		},
 		{
 			Name: "redact", Summary: "Take text and areas out of a PDF for good",
-			Description: "Characters, pixels, paths and annotations, and hidden copies of the text: ActualText, alternative texts, bookmarks, metadata, values of fields. Attachments and scripts go whole. The new file is read again, and refused where the text is still found or cannot be told.",
-			Go:          (*pdf.Engine).Redact, Most: 1, Gives: Document,
+			Description: "Characters, pixels, paths and annotations, and hidden copies of the text: ActualText, alternative texts, bookmarks, metadata, values of fields. Attachments and scripts go whole. The new file is read again, and refused where the text is still found or cannot be told. Text in the pixels of images is found with ocr only, by the program tesseract, which misses what it misreads.",
+			Go:          (*pdf.Engine).Redact, Most: 1, Gives: Document, Tool: "tesseract",
 			Parameters: []Parameter{
 				sought, soughtBy, letterCase,
 				{Name: "box", Doc: "take out what lies in `LEFT,BOTTOM,RIGHT,TOP`, in points; several with semicolons between them"},
 				{Name: "pages", Doc: "the boxes are on these `PAGES`, such as 1-3,5; default all"},
 				{Name: "unmarked", Kind: Switch, Doc: "draw no black boxes"},
+				{Name: "ocr", Doc: "find the text in the pixels of images too, as tesseract reads them in these `LANGUAGES`, such as eng or eng,deu"},
 				password,
 			},
 			run: redact,
@@ -320,7 +321,7 @@ func All() []Operation {
 		{
 			Name: "compare", Summary: "Tell in what two PDFs differ",
 			Description: "What they say of themselves, pages, text and its places, what is drawn, fonts, annotations, values of fields, attachments, bookmarks and tags. Pages are held against those that are alike. How files are written is no difference. Pixels are compared when asked, by the program pdftoppm of poppler.",
-			Go:          (*pdf.Engine).Compare, Least: 2, Most: 2, Gives: Report,
+			Go:          (*pdf.Engine).Compare, Least: 2, Most: 2, Gives: Report, Tool: "pdftoppm",
 			Parameters: []Parameter{
 				{Name: "pixels", Kind: Switch, Doc: "compare the pages as pdftoppm draws them, too"},
 				{Name: "dpi", Kind: Number, Doc: "draw them with `N` pixels for each inch, 18 to 600; default 72"},

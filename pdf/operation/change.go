@@ -221,6 +221,14 @@ func redact(c *call) error {
 			o.Boxes = append(o.Boxes, box)
 		}
 	}
+	if languages := strings.FieldsFunc(c.in.Values["ocr"], func(r rune) bool { return strings.ContainsRune(",+ ", r) }); len(languages) > 0 {
+		if c.in.OCR == nil {
+			return &pdf.OptionError{Field: "ocr", Got: strconv.Quote(c.in.Values["ocr"]), Want: "nothing: no text in images is read here"}
+		}
+		if o.OCR, err = c.in.OCR(c.ctx, languages); err != nil {
+			return err
+		}
+	}
 	var s *pdf.RedactSummary
 	if err := c.rewrite(func(w io.Writer, d *pdf.Document) (_ *pdf.Summary, err error) {
 		if s, err = c.e.Redact(c.ctx, w, d, o); err != nil {
@@ -235,6 +243,9 @@ func redact(c *call) error {
 	c.out.Text += fmt.Sprintf("source sha256 %s\nresult sha256 %s\n", s.Record.SourceSHA256, s.Record.ResultSHA256)
 	for _, p := range s.Record.Pages {
 		c.out.Text += fmt.Sprintf("page %d: %d characters, %d images, %d parts of images, %d paths, %d annotations\n", p.Page, p.Removed.Characters, p.Removed.Images, p.Removed.ImageParts, p.Removed.Paths, p.Removed.Annotations)
+	}
+	if o.OCR != nil {
+		c.out.Text += fmt.Sprintf("ocr: %d matches in pixels; in %d images of the new file none is read\n", r.Pixels, s.Record.Proof.Images)
 	}
 	c.out.Text += fmt.Sprintf("removed: %d matches, %d characters, %d images, %d parts of images, %d paths, %d annotations, %d strings, %d attachments; %d pages and %d objects of the new file were searched and have none of it\n",
 		r.Matches, r.Characters, r.Images, r.ImageParts, r.Paths, r.Annotations, r.Strings, r.Attachments, s.Record.Proof.Pages, s.Record.Proof.Objects)

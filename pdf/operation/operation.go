@@ -66,6 +66,8 @@ type Operation struct {
 	Least      int // of them; 0: 1
 	Gives      Gives
 	Parameters []Parameter
+	// Tool is the program that a part of it needs, which may be missing; "": none.
+	Tool string
 	// Type returns the media type of what is given as Data, and the end of its name.
 	Type func(values map[string]string) (media, suffix string)
 
@@ -93,6 +95,8 @@ type Input struct {
 	Identity func(key, password string) (*sign.Identity, error)
 	// HTTP sends what an operation asks of others, time-stamp authorities; nil: none may be asked.
 	HTTP sign.Doer
+	// OCR returns what reads text in images, in languages such as eng; nil: nothing does.
+	OCR func(ctx context.Context, languages []string) (pdf.OCR, error)
 	// Create returns where a file is written, which is named part by part: 1, 2 ...
 	Create   func(part int) (io.WriteCloser, error)
 	Progress func(done, known int) // may be nil

@@ -37,6 +37,7 @@ var installs = map[string]string{
 	"zxing":      "make tools",
 	"node":       "apt-get install nodejs",
 	"resvg":      "make tools",
+	"tesseract":  "apt-get install tesseract-ocr",
 }
 
 // Need skips the test when a judge is missing, or fails it with

@@ -70,12 +70,14 @@ func (e *Draft) join(o *Draft) uint32 {
 	return uint32(len(e.more)) * 2 * span //nolint:gosec // G115: MostInputs bounds it
 }
 
-// stream is a stream of a document that is read, or one that was made, whose data is plain.
+// stream is a stream of a document that is read, or one that was made, whose data is plain but for
+// a filter.
 type stream struct {
-	dict cos.Dict
-	from *Document
-	in   *cos.Stream
-	data []byte
+	dict   cos.Dict
+	from   *Document
+	in     *cos.Stream
+	data   []byte
+	filter cos.Name // of data; "": none
 }
 
 // AppendPDF implements [cos.Object].

@@ -472,7 +472,9 @@ func (x *eraser) put(l *level, s *stream) {
 // where its format is not one whose pixels can be told; false: it stays as it is.
 func (x *eraser) image(l *level, ev *content.Event) bool {
 	if !x.hits(ev.State.CTM) {
-		x.r.Removed.Unsearched++
+		if x.r.ocr == nil {
+			x.r.Removed.Unsearched++
+		}
 		if n, ok := ev.Args[len(ev.Args)-1].(cos.Name); ok && ev.Object != nil {
 			l.used[n] = true
 		}

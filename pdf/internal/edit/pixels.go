@@ -2,9 +2,15 @@ package edit
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
+	"io"
+	"slices"
+
+	"golang.org/x/image/ccitt"
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/internal/content"
@@ -14,33 +20,18 @@ import (
 const mostPixels = 128 << 20
 
 // blanked returns an image with the samples in areas of the unit square set to 0, and so those of
-// its masks; nil where its format is not one that is read here.
+// its masks; nil where its format is not one that is read here. A JPEG is compressed again.
 func (x *eraser) blanked(o cos.Object, areas []content.Rect) *stream {
 	s, ok := x.e.resolve(o).(*stream)
 	if !ok {
 		return nil // an inline image, which is small
 	}
+	i, err := x.e.image(s)
+	if err != nil {
+		return nil
+	}
+	blank(i.data, i.w, i.h, i.n*i.bits, areas)
 	d := s.dict
-	w, h := x.e.integer(d.Get("Width"), 0), x.e.integer(d.Get("Height"), 0)
-	bits := x.e.integer(d.Get("BitsPerComponent"), 8)
-	n := int64(1)
-	if x.e.resolve(d.Get("ImageMask")) == cos.Object(cos.Bool(true)) {
-		bits = 1
-	} else if n = x.components(d.Get("ColorSpace")); n == 0 {
-		return nil
-	}
-	if w < 1 || h < 1 || w > 1<<20 || h > 1<<20 || bits < 1 || bits > 16 || (w*n*bits+7)/8*h > mostPixels {
-		return nil
-	}
-	data := x.samples(s, w, h, n)
-	if data == nil {
-		return nil
-	}
-	row := (w*n*bits + 7) / 8
-	if int64(len(data)) < row*h {
-		data = append(data, make([]byte, row*h-int64(len(data)))...)
-	}
-	blank(data[:row*h], w, h, n*bits, areas)
 	for _, key := range [...]cos.Name{"Filter", "DecodeParms", "Length", "Metadata", "PieceInfo", "Alternates", "OPI"} {
 		d = with(d, key, nil)
 	}
@@ -54,73 +45,200 @@ func (x *eraser) blanked(o cos.Object, areas []content.Rect) *stream {
 		}
 		d = with(d, key, x.e.add(mask))
 	}
-	return &stream{dict: d, data: data[:row*h]}
+	if i.jpeg {
+		if b := i.compressed(); b != nil {
+			return &stream{dict: d, data: b, filter: "DCTDecode"}
+		}
+	}
+	return &stream{dict: d, data: i.data}
 }
 
-// samples returns the decoded samples of an image, nil where its format is not read here.
-func (x *eraser) samples(s *stream, w, h, n int64) []byte {
+// samples are those of an image: w x h of n components of so many bits, rows from the top down,
+// each of whole bytes.
+type samples struct {
+	w, h, n, bits int64
+	data          []byte
+	dict          cos.Dict
+	jpeg          bool
+}
+
+// errFormat is that of an image whose samples are not read here.
+var errFormat = errors.New("an image whose format is not read here")
+
+// image decodes the samples of an image. Errors are errFormat, with the filter where it is that,
+// and those of reading the file.
+func (e *Draft) image(s *stream) (*samples, error) {
+	return e.samples(s.dict, func(i *samples) error { return e.decode(s, i) })
+}
+
+// inline is image for one in the content of a page, whose dictionary has the full names of keys.
+func (e *Draft) inline(i cos.InlineImage, d cos.Dict) (*samples, error) {
+	return e.samples(d, func(s *samples) error {
+		b, rest, err := e.base.DecodeInline(i)
+		if err != nil {
+			return err
+		}
+		return e.format(b, rest, s)
+	})
+}
+
+// samples reads the shape of an image, and has decode fill in its data.
+func (e *Draft) samples(d cos.Dict, decode func(*samples) error) (*samples, error) {
+	i := &samples{w: e.integer(d.Get("Width"), 0), h: e.integer(d.Get("Height"), 0), bits: e.integer(d.Get("BitsPerComponent"), 8), n: 1, dict: d}
+	if e.resolve(d.Get("ImageMask")) == cos.Object(cos.Bool(true)) {
+		i.bits = 1
+	} else if i.n = e.components(d.Get("ColorSpace")); i.n == 0 {
+		return nil, errFormat
+	}
+	if i.w < 1 || i.h < 1 || i.w > 1<<20 || i.h > 1<<20 || !slices.Contains([]int64{1, 2, 4, 8, 16}, i.bits) || (i.w*i.n*i.bits+7)/8*i.h > mostPixels {
+		return nil, errFormat
+	}
+	if err := decode(i); err != nil {
+		return nil, err
+	}
+	if size := (i.w*i.n*i.bits + 7) / 8 * i.h; int64(len(i.data)) < size {
+		i.data = append(i.data, make([]byte, size-int64(len(i.data)))...)
+	} else {
+		i.data = i.data[:size]
+	}
+	return i, nil
+}
+
+// decode reads the data of an image, which are a copy.
+func (e *Draft) decode(s *stream, i *samples) error {
 	if s.in == nil {
-		return bytes.Clone(s.data)
+		if s.filter != "" {
+			return errFormat
+		}
+		i.data = bytes.Clone(s.data)
+		return nil
 	}
 	b, rest, err := s.from.Decode(s.in)
 	if err != nil {
-		return nil
+		return err
 	}
+	return e.format(b, rest, i)
+}
+
+// format decodes what is left when the filters of streams are undone.
+func (e *Draft) format(b []byte, rest []cos.Name, i *samples) error {
 	if len(rest) == 0 {
-		return bytes.Clone(b)
-	}
-	if len(rest) != 1 || rest[0] != "DCTDecode" || n != 1 && n != 3 {
+		i.data = bytes.Clone(b)
 		return nil
+	}
+	if len(rest) == 1 && rest[0] == "CCITTFaxDecode" && i.n*i.bits == 1 {
+		return e.fax(b, i)
+	}
+	if len(rest) != 1 || rest[0] != "DCTDecode" || i.bits != 8 {
+		return fmt.Errorf("%w: %s", errFormat, rest[0])
 	}
 	head, err := jpeg.DecodeConfig(bytes.NewReader(b))
-	if err != nil || int64(head.Width) != w || int64(head.Height) != h {
-		return nil
+	if err != nil || int64(head.Width) != i.w || int64(head.Height) != i.h {
+		return fmt.Errorf("%w: DCTDecode", errFormat)
 	}
 	img, err := jpeg.Decode(bytes.NewReader(b))
 	if err != nil {
-		return nil
+		return fmt.Errorf("%w: DCTDecode", errFormat)
 	}
-	out := make([]byte, 0, w*h*n)
+	out := make([]byte, 0, i.w*i.h*i.n)
+	i.jpeg = true
 	switch m := img.(type) {
 	case *image.Gray:
-		if n != 1 {
-			return nil
+		if i.n != 1 {
+			break
 		}
-		for y := range int(h) {
-			out = append(out, m.Pix[y*m.Stride:y*m.Stride+int(w)]...)
+		for y := range int(i.h) {
+			out = append(out, m.Pix[y*m.Stride:y*m.Stride+int(i.w)]...)
 		}
 	case *image.YCbCr:
-		if n != 3 {
-			return nil
+		if i.n != 3 {
+			break
 		}
-		for y := range int(h) {
-			for at := range int(w) {
+		for y := range int(i.h) {
+			for at := range int(i.w) {
 				c := m.YCbCrAt(m.Rect.Min.X+at, m.Rect.Min.Y+y)
 				r, g, b := color.YCbCrToRGB(c.Y, c.Cb, c.Cr)
 				out = append(out, r, g, b)
 			}
 		}
-	default:
-		return nil
+	case *image.RGBA: // one whose components are RGB
+		if i.n != 3 {
+			break
+		}
+		for y := range int(i.h) {
+			for at := range int(i.w) {
+				out = append(out, m.Pix[y*m.Stride+4*at:][:3]...)
+			}
+		}
 	}
-	return out
+	if i.data = out; len(out) == 0 {
+		return fmt.Errorf("%w: DCTDecode", errFormat)
+	}
+	return nil
+}
+
+// fax decodes CCITT Group 3 in one dimension and Group 4 (ISO 32000-2, 7.4.6).
+func (e *Draft) fax(b []byte, i *samples) error {
+	parms := e.dict(i.dict.Get("DecodeParms"))
+	if list := e.array(i.dict.Get("DecodeParms")); len(list) > 0 {
+		parms = e.dict(list[len(list)-1])
+	}
+	k := e.integer(parms.Get("K"), 0)
+	if e.integer(parms.Get("Columns"), 1728) != i.w || k > 0 {
+		return fmt.Errorf("%w: CCITTFaxDecode", errFormat)
+	}
+	kind := ccitt.Group3
+	if k < 0 {
+		kind = ccitt.Group4
+	}
+	o := ccitt.Options{
+		Align: e.resolve(parms.Get("EncodedByteAlign")) == cos.Object(cos.Bool(true)), Invert: e.resolve(parms.Get("BlackIs1")) == cos.Object(cos.Bool(true)),
+	}
+	out := make([]byte, (i.w+7)/8*i.h)
+	n, err := io.ReadFull(ccitt.NewReader(bytes.NewReader(b), ccitt.MSB, kind, int(i.w), int(i.h), &o), out)
+	if n == 0 && err != nil {
+		return fmt.Errorf("%w: CCITTFaxDecode", errFormat)
+	}
+	i.data = out
+	return nil
+}
+
+// compressed returns the samples of a JPEG as one again; nil where that cannot be.
+func (i *samples) compressed() []byte {
+	var img image.Image
+	bounds := image.Rect(0, 0, int(i.w), int(i.h))
+	if i.n == 1 {
+		img = &image.Gray{Pix: i.data, Stride: int(i.w), Rect: bounds}
+	} else {
+		m := image.NewRGBA(bounds)
+		for at := range int(i.w * i.h) {
+			copy(m.Pix[4*at:], i.data[3*at:3*at+3])
+			m.Pix[4*at+3] = 0xff
+		}
+		img = m
+	}
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: 90}); err != nil {
+		return nil // such as more than 65,535 pixels in a row
+	}
+	return out.Bytes()
 }
 
 // components returns how many samples a pixel of a colour space has, 0 where that is not told.
-func (x *eraser) components(o cos.Object) int64 {
-	o = x.e.resolve(o)
+func (e *Draft) components(o cos.Object) int64 {
+	o = e.resolve(o)
 	if a, ok := o.(cos.Array); ok && len(a) > 0 {
-		switch kind := x.e.name(a[0]); kind {
+		switch kind := e.name(a[0]); kind {
 		case "ICCBased":
 			if len(a) > 1 {
-				if n := x.e.integer(x.e.dict(a[1]).Get("N"), 0); n == 1 || n == 3 || n == 4 {
+				if n := e.integer(e.dict(a[1]).Get("N"), 0); n == 1 || n == 3 || n == 4 {
 					return n
 				}
 			}
 			return 0
 		case "DeviceN":
 			if len(a) > 1 {
-				return int64(min(len(x.e.array(a[1])), 32))
+				return int64(min(len(e.array(a[1])), 32))
 			}
 			return 0
 		default:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"regexp"
 	"slices"
@@ -25,14 +26,16 @@ type RedactOptions struct {
 	Boxes        [][4]float64 // left, bottom, right, top in points, in the coordinates of the page
 	Pages        string       // of Boxes, as in ParsePages; empty: all
 	Unmarked     bool         // no black box is drawn where something was
+	OCR          OCR          // reads text in the pixels of images; nil: it is not searched
 }
 
 // Removed counts what was taken out.
 type Removed struct {
-	Matches     int `json:"matches"`     // of the text
-	Characters  int `json:"characters"`  // that pages showed
-	Images      int `json:"images"`      // whole ones
-	ImageParts  int `json:"image_parts"` // of images, whose pixels there are black
+	Matches     int `json:"matches"`       // of the text
+	Pixels      int `json:"pixel_matches"` // of the text as OCR reads it in images
+	Characters  int `json:"characters"`    // that pages showed
+	Images      int `json:"images"`        // whole ones
+	ImageParts  int `json:"image_parts"`   // of images, whose pixels there are black
 	Paths       int `json:"paths"`
 	Annotations int `json:"annotations"` // with links and form fields
 	Strings     int `json:"strings"`     // of bookmarks, metadata, structure elements and others
@@ -44,7 +47,7 @@ type Removed struct {
 // minus returns what was taken out since.
 func (r Removed) minus(o Removed) Removed {
 	return Removed{
-		Matches: r.Matches - o.Matches, Characters: r.Characters - o.Characters, Images: r.Images - o.Images, ImageParts: r.ImageParts - o.ImageParts,
+		Matches: r.Matches - o.Matches, Pixels: r.Pixels - o.Pixels, Characters: r.Characters - o.Characters, Images: r.Images - o.Images, ImageParts: r.ImageParts - o.ImageParts,
 		Paths: r.Paths - o.Paths, Annotations: r.Annotations - o.Annotations, Strings: r.Strings - o.Strings, Attachments: r.Attachments - o.Attachments,
 	}
 }
@@ -60,6 +63,7 @@ type RedactedPage struct {
 type Proof struct {
 	Pages   int `json:"pages"`
 	Objects int `json:"objects"`
+	Images  int `json:"images"` // in which OCR read, each time that a page draws them
 }
 
 // mostBoxes bounds the boxes of one redaction, on all pages.
@@ -73,7 +77,9 @@ type Redaction struct {
 	content *content.Interpreter // whose fonts are known
 	re      *regexp.Regexp       // nil: boxes only
 	said    []*regexp.Regexp     // what stood in boxes: hidden copies of it go too
-	boxes   [][]content.Rect     // of each page: those asked for first, of which there are asked
+	ocr     OCR                  // may be nil
+	known   map[[sha256.Size]byte][]PictureWord
+	boxes   [][]content.Rect // of each page: those asked for and those of OCR first, of which there are asked
 	asked   []int
 	drawn   [][]content.Rect // what is covered with black
 }
@@ -91,7 +97,7 @@ func notProvable(place, why string) error {
 // bookmarks, metadata. Attachments, scripts, XFA, thumbnails and private data go as a whole. What
 // is written from the draft must be held against Proved.
 func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error) {
-	r := &Redaction{}
+	r := &Redaction{ocr: o.OCR, known: map[[sha256.Size]byte][]PictureWord{}}
 	if o.Text != "" || o.Regexp != "" {
 		re, err := SearchOptions{Text: o.Text, Regexp: o.Regexp, Case: o.Case}.Pattern()
 		if err != nil {
@@ -100,6 +106,8 @@ func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error)
 		r.re = re
 	} else if len(o.Boxes) == 0 {
 		return nil, &OptionError{Field: "text", Got: "nothing to redact", Want: "text, regexp or box"}
+	} else if o.OCR != nil {
+		return nil, &OptionError{Field: "ocr", Got: "boxes only", Want: "text or regexp, which OCR is to find"}
 	}
 	list, err := ParsePages(o.Pages, len(e.pages))
 	if err != nil {
@@ -123,6 +131,9 @@ func (e *Draft) Redact(ctx context.Context, o RedactOptions) (*Redaction, error)
 		r.asked = append(r.asked, len(b))
 	}
 	if err := r.match(ctx, e); err != nil {
+		return nil, err
+	}
+	if err := r.look(ctx, e); err != nil {
 		return nil, err
 	}
 	e.Void()
@@ -177,6 +188,35 @@ func (r *Redaction) match(ctx context.Context, e *Draft) error {
 		}
 	}
 	return nil
+}
+
+// look adds the boxes of the text that matches in the pixels of images.
+func (r *Redaction) look(ctx context.Context, e *Draft) error {
+	if r.ocr == nil {
+		return nil
+	}
+	reader := newReader(e, nil)
+	s := newSight(r.ocr, e, r.known)
+	for i, p := range e.pages {
+		place := content.Place(i + 1)
+		boxes, err := s.find(ctx, r.content.Again(), r.re, place, reader.src.drawn(p), func(o *shot, err error) error {
+			if slices.ContainsFunc(r.boxes[i], o.page.Overlaps) {
+				return nil // it goes whole
+			}
+			return unreadable(place, err)
+		})
+		if err != nil {
+			return err
+		}
+		r.Removed.Pixels += len(boxes)
+		r.boxes[i] = slices.Insert(r.boxes[i], r.asked[i], boxes...)
+		r.asked[i] += len(boxes)
+	}
+	return e.err
+}
+
+func unreadable(place string, err error) error {
+	return notProvable(place, "no text can be read in "+strings.TrimPrefix(err.Error(), "pdf: "))
 }
 
 // every returns the matches in contents, in what they say and in what they draw where that is
@@ -567,6 +607,7 @@ func (e *Draft) reach(f func(cos.Ref, cos.Object)) {
 func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 	e := NewDraft(d)
 	reader := newReader(e, nil)
+	s := newSight(r.ocr, e, r.known)
 	for i, p := range e.pages {
 		t, err := reader.page(ctx, i, false)
 		if err != nil {
@@ -579,6 +620,9 @@ func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 		}
 		if reader.src.broken > 0 || reader.in.Skipped || r.re != nil && t.Unknown > 0 {
 			return notProvable(content.Place(i+1), "not all of what was written can be read")
+		}
+		if err := r.unseen(ctx, s, reader.in.Again(), i, reader.src.drawn(p)); err != nil {
+			return err
 		}
 		for _, c := range reader.src.drawn(p) {
 			if err := r.tagged(content.Place(i+1), c.Data); err != nil {
@@ -604,11 +648,41 @@ func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 		if r.Proof.Objects++; fault == nil {
 			fault = r.clean(ctx, e, reader, ref, o, contents[ref])
 		}
+		if fault == nil {
+			fault = r.unseenAlone(ctx, s, ref, o)
+		}
 	})
+	r.Proof.Images = s.read
 	if fault == nil {
 		fault = e.err
 	}
 	return fault
+}
+
+// unseen is an error when OCR finds the text on a page that was written.
+func (r *Redaction) unseen(ctx context.Context, s *sight, in *content.Interpreter, i int, drawn []content.Content) error {
+	if r.ocr == nil {
+		return nil
+	}
+	place := content.Place(i + 1)
+	boxes, err := s.find(ctx, in, r.re, place, drawn, func(_ *shot, err error) error { return unreadable(place, err) })
+	if err == nil && len(boxes) > 0 {
+		err = notProvable(place, "OCR still finds the text in an image")
+	}
+	return err
+}
+
+// unseenAlone is unseen for an image that no page draws, such as one of a pattern.
+func (r *Redaction) unseenAlone(ctx context.Context, s *sight, ref cos.Ref, o cos.Object) error {
+	if r.ocr == nil || s.seen[ref] || s.e.name(s.e.dict(o).Get("Subtype")) != "Image" {
+		return nil
+	}
+	place := fmt.Sprintf("object %d", ref.Num)
+	boxes, err := s.alone(ctx, ref, r.re, place, func(_ *shot, err error) error { return unreadable(place, err) })
+	if err == nil && len(boxes) > 0 {
+		err = notProvable(place, "OCR finds the text in an image that no page draws by itself")
+	}
+	return err
 }
 
 // contents returns the streams that pages draw.

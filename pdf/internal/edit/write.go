@@ -112,6 +112,9 @@ func (c *copier) copy(r cos.Ref) error {
 		if name, _ := s.dict.Get("Type").(cos.Name); name == "Metadata" {
 			return c.w.EncodedStream(to, dict, "", s.data) // found without a reader of PDF
 		}
+		if s.filter != "" {
+			return c.w.EncodedStream(to, dict, s.filter, s.data)
+		}
 		return c.w.Stream(to, dict, s.data)
 	}
 	data, err := s.from.RawInto(c.buf, s.in)

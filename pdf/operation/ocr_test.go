@@ -1,0 +1,483 @@
+package operation_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/operation"
+	"example.com/quire/pdf/pdftest"
+)
+
+// grayOCR is an OCR that reads a word where pixels are of a middle gray, one word at most.
+type grayOCR struct {
+	word string
+	read int
+}
+
+func (o *grayOCR) Read(_ context.Context, p *pdf.Picture) ([]pdf.PictureWord, error) {
+	o.read++
+	var box image.Rectangle
+	n := 0
+	for i := 0; i < len(p.RGB); i += 3 {
+		if p.RGB[i] > 100 && p.RGB[i] < 160 {
+			x, y := i/3%p.Width, i/3/p.Width
+			box = box.Union(image.Rect(x, y, x+1, y+1))
+			n++
+		}
+	}
+	if n < 64 || n < box.Dx()*box.Dy()/2 && box.Dx() > 8 { // an edge
+		return nil, nil
+	}
+	return []pdf.PictureWord{{Text: o.word, Box: box, Line: 1, Confidence: 90}}, nil
+}
+
+// redacted redacts a text by an OCR.
+func redacted(t *testing.T, b []byte, o pdf.RedactOptions) (*pdf.RedactSummary, []byte, error) {
+	t.Helper()
+	var out bytes.Buffer
+	e := engine(t)
+	s, err := e.Redact(t.Context(), &out, open(t, e, b, ""), o)
+	return s, out.Bytes(), err
+}
+
+// marked is an image of 100 x 100 gray samples, white but for a gray area of 20 x 10 at (60, 10)
+// from the top, as an object with a filter of its own where one is given.
+func marked() []byte {
+	b := bytes.Repeat([]byte{0xff}, 100*100)
+	for y := 10; y < 20; y++ {
+		for x := 60; x < 80; x++ {
+			b[100*y+x] = 0x80
+		}
+	}
+	return b
+}
+
+const grayImage = "/Type/XObject/Subtype/Image/Width 100/Height 100/BitsPerComponent 8/ColorSpace/DeviceGray"
+
+// drawing is a file of pages with one content each that draw the images I and J.
+func drawing(images []string, contents ...string) []byte {
+	kids, pages := "", []string{}
+	names := ""
+	first := 3 + len(images)
+	for i := range images {
+		names += fmt.Sprintf("/%c %d 0 R", 'I'+i, 3+i)
+	}
+	for i, c := range contents {
+		kids += fmt.Sprintf("%d 0 R ", first+2*i)
+		pages = append(pages, fmt.Sprintf(`<</Type/Page/Parent 2 0 R/Contents %d 0 R>>`, first+2*i+1), stream("", c))
+	}
+	all := append([]string{`<</Type/Catalog/Pages 2 0 R>>`, fmt.Sprintf(`<</Type/Pages/Kids[%s]/Count %d/MediaBox[0 0 300 200]/Resources<</XObject<<%s>>>>>>`, kids, len(contents), names)}, images...)
+	return raw(append(all, pages...)...)
+}
+
+// TestTextThatOCRFindsIsBlack: whatever turns, mirrors or cuts an image, what is found in its pixels
+// is black in the file where it stood, on each page that draws it.
+func TestTextThatOCRFindsIsBlack(t *testing.T) {
+	gray := stream(grayImage, string(marked()))
+	for name, c := range map[string]struct {
+		images   []string
+		contents []string
+		black    image.Point // on each page, in points from the left upper corner
+		white    image.Point
+	}{
+		"upright":            {[]string{gray}, []string{"q 100 0 0 100 50 50 cm /I Do Q"}, image.Pt(120, 65), image.Pt(70, 65)},
+		"on two pages":       {[]string{gray}, []string{"q 100 0 0 100 50 50 cm /I Do Q", "q 100 0 0 100 50 50 cm /I Do Q"}, image.Pt(120, 65), image.Pt(70, 65)},
+		"on its side":        {[]string{gray}, []string{"q 0 100 -100 0 150 50 cm /I Do Q"}, image.Pt(65, 80), image.Pt(65, 130)},
+		"upside down":        {[]string{gray}, []string{"q -100 0 0 -100 150 150 cm /I Do Q"}, image.Pt(80, 135), image.Pt(130, 135)},
+		"by thirty degrees":  {[]string{gray}, []string{"q 86.6 50 -50 86.6 100 30 cm /I Do Q"}, image.Pt(118, 61), image.Pt(80, 84)},
+		"in a form":          {[]string{gray, stream("/Subtype/Form/BBox[0 0 1 1]/Resources<</XObject<</I 3 0 R>>>>", "/I Do")}, []string{"q 100 0 0 100 50 50 cm /J Do Q"}, image.Pt(120, 65), image.Pt(70, 65)},
+		"under another":      {[]string{gray, stream(strings.ReplaceAll(grayImage, "100", "1"), "\xff")}, []string{"q 100 0 0 100 50 50 cm /I Do /J Do Q"}, image.Pt(120, 65), image.Pt(20, 20)},
+		"in a mask":          {[]string{stream(strings.ReplaceAll(grayImage, "100", "1")+"/SMask 4 0 R", "\x00"), gray}, []string{"q 100 0 0 100 50 50 cm /I Do Q"}, image.Pt(120, 65), image.Pt(20, 20)},
+		"inline":             {nil, []string{"q 100 0 0 100 50 50 cm BI /W 100/H 100/BPC 8/CS/G/F/AHx ID " + fmt.Sprintf("%X", marked()) + "> EI Q"}, image.Pt(120, 65), image.Pt(20, 20)},
+		"of an indexed base": {[]string{stream(strings.ReplaceAll(grayImage, "/DeviceGray", "[/Indexed/DeviceRGB 2<000000808080FFFFFF>]"), strings.NewReplacer("\xff", "\x02", "\x80", "\x01").Replace(string(marked())))}, []string{"q 100 0 0 100 50 50 cm /I Do Q"}, image.Pt(120, 65), image.Pt(70, 65)},
+	} {
+		ocr := &grayOCR{word: "Zanzibar"}
+		s, out, err := redacted(t, drawing(c.images, c.contents...), pdf.RedactOptions{Text: "zanzibar", OCR: ocr})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if s.Removed.Pixels < len(c.contents) || s.Removed.ImageParts+s.Removed.Images < len(c.contents) || s.Removed.Unsearched != 0 || len(s.Warnings) > 0 || len(s.Record.Pages) != len(c.contents) {
+			t.Errorf("%s: %+v", name, s)
+		}
+		for _, img := range pdftest.Raster(t, pdftest.Write(t, "out.pdf", out), 72) {
+			black, _, _, _ := img.At(c.black.X, c.black.Y).RGBA()
+			white, _, _, _ := img.At(c.white.X, c.white.Y).RGBA()
+			if black > 0x0800 || white < 0xf000 {
+				t.Errorf("%s: %#x where the text stood, %#x beside it", name, black, white)
+			}
+		}
+		// Without the black boxes of the page the pixels are black in the image itself.
+		_, out, err = redacted(t, drawing(c.images, c.contents...), pdf.RedactOptions{Text: "zanzibar", OCR: ocr, Unmarked: true})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, img := range pdftest.Raster(t, pdftest.Write(t, "out.pdf", out), 72) {
+			if v, _, _, _ := img.At(c.black.X, c.black.Y).RGBA(); v > 0x0800 && name != "inline" && name != "in a mask" && name != "under another" {
+				t.Errorf("%s, unmarked: %#x where the text stood", name, v)
+			}
+		}
+	}
+}
+
+// TestWhatOCRCannotProve is refused with the page, and nothing is written.
+func TestWhatOCRCannotProve(t *testing.T) {
+	unread := stream(strings.Replace(grayImage, "DeviceGray", "DeviceGray/Filter/JBIG2Decode", 1), "no JBIG2")
+	gray := stream(grayImage, string(marked()))
+	pattern := stream("/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 100 100]/XStep 100/YStep 100/Resources<</XObject<</I 3 0 R>>>>", "q 100 0 0 100 0 0 cm /I Do Q")
+	whole := "q 100 0 0 100 50 50 cm /I Do Q"
+	for name, c := range map[string]struct {
+		file []byte
+		ocr  pdf.OCR
+		want []string
+	}{
+		"a format":    {drawing([]string{unread}, "", whole), &grayOCR{word: "Zanzibar"}, []string{"page 2", "JBIG2Decode"}},
+		"a pattern":   {bytes.Replace(drawing([]string{gray, pattern}, ""), []byte("<</XObject"), []byte("<</Pattern<</P 4 0 R>>/XObject"), 1), &grayOCR{word: "Zanzibar"}, []string{"object ", "no page draws"}},
+		"found again": {drawing([]string{gray}, whole), always{}, []string{"page 1", "OCR goes on"}},
+	} {
+		_, out, err := redacted(t, c.file, pdf.RedactOptions{Text: "zanzibar", OCR: c.ocr})
+		if !errors.Is(err, pdf.ErrNotProvable) || len(out) > 0 {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, w := range c.want {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: %v, want %q", name, err, w)
+			}
+		}
+	}
+	if _, _, err := redacted(t, drawing([]string{unread}, whole), pdf.RedactOptions{Text: "zanzibar", OCR: &grayOCR{word: "Zanzibar"}, Boxes: [][4]float64{{60, 60, 70, 70}}}); err != nil {
+		t.Errorf("an image that goes whole: %v", err)
+	}
+	fault := errors.New("out of order")
+	if _, out, err := redacted(t, drawing([]string{gray}, whole), pdf.RedactOptions{Text: "zanzibar", OCR: broken{fault}}); !errors.Is(err, fault) || len(out) > 0 {
+		t.Errorf("an OCR that fails: %v", err)
+	}
+	var option *pdf.OptionError
+	if _, _, err := redacted(t, drawing([]string{gray}, whole), pdf.RedactOptions{Boxes: [][4]float64{{0, 0, 9, 9}}, OCR: &grayOCR{}}); !errors.As(err, &option) || option.Field != "ocr" {
+		t.Errorf("boxes only: %v", err)
+	}
+	large := drawing([]string{stream(strings.ReplaceAll(grayImage, "100", "9000"), "")}, "q 9000 0 0 9000 0 0 cm /I Do Q")
+	var limit *pdf.LimitError
+	if _, _, err := redacted(t, large, pdf.RedactOptions{Text: "zanzibar", OCR: &grayOCR{}}); !errors.As(err, &limit) || limit.Name != "OCRPixels" || limit.Place != "page 1" {
+		t.Errorf("a large page: %v", err)
+	}
+	stack := drawing([]string{gray}, strings.Repeat(whole+" ", 30))
+	if _, _, err := redacted(t, stack, pdf.RedactOptions{Text: "zanzibar", OCR: &grayOCR{}}); !errors.As(err, &limit) || limit.Name != "Layers" {
+		t.Errorf("images over images: %v", err)
+	}
+}
+
+// always is an OCR that finds a word wherever it is asked.
+type always struct{}
+
+func (always) Read(_ context.Context, p *pdf.Picture) ([]pdf.PictureWord, error) {
+	return []pdf.PictureWord{{Text: "Zanzibar", Box: image.Rect(p.Width-9, p.Height-9, p.Width-1, p.Height-1), Line: 1}}, nil
+}
+
+// broken is an OCR that fails.
+type broken struct{ err error }
+
+func (b broken) Read(context.Context, *pdf.Picture) ([]pdf.PictureWord, error) { return nil, b.err }
+
+// TestEqualPicturesAreReadOnce: a letterhead on each page costs one reading, and so does the proof
+// of what stays as it was.
+func TestEqualPicturesAreReadOnce(t *testing.T) {
+	ocr := &grayOCR{word: "Letterhead"}
+	page := "q 100 0 0 100 50 50 cm /I Do Q"
+	s, _, err := redacted(t, drawing([]string{stream(grayImage, string(marked()))}, page, page, page), pdf.RedactOptions{Text: "zanzibar", OCR: ocr})
+	if err != nil || ocr.read != 4 || s.Record.Proof.Images != 3 || s.Removed.ImageParts != 0 {
+		t.Errorf("%v: read %d times, %+v", err, ocr.read, s)
+	}
+}
+
+// TestFaxesAndJPEGsAreRedacted: scans in CCITT Group 3 and 4 lose the pixels in a box and keep the
+// others; JPEGs stay JPEGs.
+func TestFaxesAndJPEGsAreRedacted(t *testing.T) {
+	var gray, colours bytes.Buffer
+	if err := jpeg.Encode(&gray, &image.Gray{Pix: marked(), Stride: 100, Rect: image.Rect(0, 0, 100, 100)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	m := image.NewRGBA(image.Rect(0, 0, 100, 100))
+	for i := range m.Pix {
+		m.Pix[i] = 0xff
+	}
+	for y := range 10 {
+		for x := range 20 {
+			m.Set(60+x, 10+y, color.RGBA{0x80, 0x80, 0x80, 0xff})
+		}
+	}
+	if err := jpeg.Encode(&colours, m, nil); err != nil {
+		t.Fatal(err)
+	}
+	fax := "/Type/XObject/Subtype/Image/Width 16/Height 8/BitsPerComponent 1/ColorSpace/DeviceGray/Filter/CCITTFaxDecode/DecodeParms<</Columns 16/Rows 8/K "
+	for name, c := range map[string]struct{ image, stays string }{
+		"Group 4":     {stream(fax+"-1>>", "\xff\x00\x10\x01"), ""},
+		"Group 3":     {stream(fax+"0/EndOfLine true>>", "\x00\x1a\x80\x06\xa0\x01\xa8\x00\x6a\x00\x1a\x80\x06\xa0\x01\xa8\x00\x6a\x00\x10\x01\x00\x10\x01\x00\x10\x01"), ""},
+		"gray JPEG":   {stream(grayImage+"/Filter/DCTDecode", gray.String()), "/DCTDecode"},
+		"colour JPEG": {stream(strings.Replace(grayImage, "Gray", "RGB", 1)+"/Filter/DCTDecode", colours.String()), "/DCTDecode"},
+	} {
+		s, out, err := redacted(t, drawing([]string{c.image}, "q 200 0 0 100 50 50 cm /I Do Q"), pdf.RedactOptions{Boxes: [][4]float64{{160, 120, 220, 145}}, Unmarked: true})
+		if err != nil || s.Removed.ImageParts != 1 || !bytes.Contains(out, []byte(c.stays)) {
+			t.Errorf("%s: %+v, %v", name, s, err)
+			continue
+		}
+		img := pdftest.Raster(t, pdftest.Write(t, "out.pdf", out), 72)[0]
+		black, _, _, _ := img.At(190, 65).RGBA()
+		white, _, _, _ := img.At(80, 100).RGBA()
+		if black > 0x1000 || white < 0xf000 {
+			t.Errorf("%s: %#x in the box, %#x beside it", name, black, white)
+		}
+	}
+}
+
+// scans are a page of 528 x 126 points as scanners write it: one image, or strips that cut its
+// lines.
+func scans(t *testing.T, page image.Image) map[string][]byte {
+	t.Helper()
+	b := page.Bounds()
+	w, h := b.Dx(), b.Dy()
+	gray, rgb, bits := make([]byte, 0, w*h), make([]byte, 0, 3*w*h), make([]byte, (w+7)/8*h)
+	shades := image.NewGray(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			c := color.GrayModel.Convert(page.At(b.Min.X+x, b.Min.Y+y)).(color.Gray).Y //nolint:forcetypeassert // what the model makes
+			shades.SetGray(x, y, color.Gray{Y: c})
+			gray, rgb = append(gray, c), append(rgb, c, c, 0xff-(0xff-c)/2)
+			if c > 0x80 {
+				bits[y*((w+7)/8)+x/8] |= 0x80 >> (x % 8)
+			}
+		}
+	}
+	var packed bytes.Buffer
+	if err := jpeg.Encode(&packed, shades, nil); err != nil {
+		t.Fatal(err)
+	}
+	image := func(h int, more string, data []byte) string {
+		return stream(fmt.Sprintf("/Type/XObject/Subtype/Image/Width %d/Height %d%s", w, h, more), string(data))
+	}
+	whole, side := "q 528 0 0 126 0 0 cm /I Do Q", "q 0 528 -126 0 126 0 cm /I Do Q"
+	drawing := func(page string, images []string, content string) []byte {
+		return bytes.ReplaceAll(drawing(images, content), []byte("/MediaBox[0 0 300 200]"), []byte(page))
+	}
+	const wide, high = "/MediaBox[0 0 528 126]", "/MediaBox[0 0 126 528]"
+	strips, content := []string{}, ""
+	for i := 0; i < h; i += 40 {
+		n := min(40, h-i)
+		content += fmt.Sprintf("q 528 0 0 %g 0 %g cm /%c Do Q\n", float64(n)*126/float64(h), 126-float64(i+n)*126/float64(h), 'I'+len(strips))
+		strips = append(strips, image(n, "/BitsPerComponent 8/ColorSpace/DeviceGray", gray[i*w:(i+n)*w]))
+	}
+	one := []string{image(h, "/BitsPerComponent 8/ColorSpace/DeviceGray", gray)}
+	return map[string][]byte{
+		"1 bit":             drawing(wide, []string{image(h, "/BitsPerComponent 1/ColorSpace/DeviceGray", bits)}, whole),
+		"gray":              drawing(wide, one, whole),
+		"RGB":               drawing(wide, []string{image(h, "/BitsPerComponent 8/ColorSpace/DeviceRGB", rgb)}, whole),
+		"JPEG":              drawing(wide, []string{image(h, "/BitsPerComponent 8/ColorSpace/DeviceGray/Filter/DCTDecode", packed.Bytes())}, whole),
+		"a mask":            drawing(wide, []string{image(h, "/ImageMask true", bits)}, "0 0 1 rg "+whole),
+		"strips":            drawing(wide, strips, content),
+		"on its side":       drawing(high, one, side),
+		"a page that turns": drawing("/Rotate 90"+high, one, side),
+	}
+}
+
+// TestScannedPagesAreRedactedByTesseract: a name in the pixels of a page is found and black, and
+// tesseract reads it no longer, however the page was scanned; what stands beside it is still read.
+func TestScannedPagesAreRedactedByTesseract(t *testing.T) {
+	t.Parallel()
+	pdftest.Need(t, "tesseract")
+	e := engine(t)
+	var page bytes.Buffer
+	if _, err := e.Build(t.Context(), &page, pdf.RenderOptions{}, func(b *doc.Builder) error {
+		b.Title("Letter").Lang("en")
+		b.Text("Dear Doctor Quartzberg, thank you for your letter of yesterday.")
+		b.Text("The parcel for Quartzberg was handed over at the harbour this morning.")
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	paper := pdftest.Raster(t, pdftest.Write(t, "page.pdf", page.Bytes()), 200)[0]
+	cut, ok := paper.(interface {
+		SubImage(r image.Rectangle) image.Image
+	})
+	if !ok {
+		t.Fatalf("%T", paper)
+	}
+	ocr, err := pdf.Tesseract(t.Context(), pdf.TesseractOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(name string, b []byte) string {
+		if name == "on its side" {
+			_, turned, err := run(t, e, "rotate", map[string]string{"degrees": "90"}, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b = turned[0]
+		}
+		img := pdftest.Raster(t, pdftest.Write(t, "scan.pdf", b), 200)[0]
+		r := img.Bounds()
+		p := &pdf.Picture{Width: r.Dx(), Height: r.Dy()}
+		for y := r.Min.Y; y < r.Max.Y; y++ {
+			for x := r.Min.X; x < r.Max.X; x++ {
+				c := color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA) //nolint:forcetypeassert // what the model makes
+				p.RGB = append(p.RGB, c.R, c.G, c.B)
+			}
+		}
+		words, err := ocr.Read(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said strings.Builder
+		for _, w := range words {
+			said.WriteString(w.Text + " ")
+		}
+		return said.String()
+	}
+	for name, b := range scans(t, cut.SubImage(image.Rect(130, 130, 130+1467, 130+350))) {
+		_, whole, err := run(t, e, "rotate", map[string]string{"degrees": "360"}, b) // with a cross-reference table
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = whole[0]
+		if n := strings.Count(read(name, b), "Quartzberg"); n < 2 {
+			t.Errorf("%s, before: read %d times", name, n)
+		}
+		s, out, err := redacted(t, b, pdf.RedactOptions{Text: "quartzberg", OCR: ocr})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		after := read(name, out)
+		if strings.Contains(after, "Quartz") || !strings.Contains(after, "harbour") || s.Removed.Pixels < 2 {
+			t.Errorf("%s: %d matches, then %q", name, s.Removed.Pixels, after)
+		}
+		if err := pdftest.QPDF(t, pdftest.Write(t, "out.pdf", out)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestWithoutTesseractOCRIsRefused: the program and the remedy are named; so are the languages that
+// are installed where another is asked for.
+func TestWithoutTesseractOCRIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	_, err := pdf.Tesseract(t.Context(), pdf.TesseractOptions{})
+	if !errors.Is(err, pdf.ErrTool) || !strings.Contains(err.Error(), "tesseract-ocr") {
+		t.Errorf("without tesseract: %v", err)
+	}
+	redact, err := operation.Find("redact")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := operation.Input{Files: []operation.File{file("in.pdf", twoPages())}, Values: map[string]string{"text": "a", "ocr": "eng"}, Create: (&parts{}).create}
+	var option *pdf.OptionError
+	if _, err := redact.Run(t.Context(), engine(t), in); !errors.As(err, &option) || option.Field != "ocr" {
+		t.Errorf("where there is no OCR: %v", err)
+	}
+
+	program := func(text string) { // the program of that name does what a test says
+		if err := os.WriteFile(filepath.Join(dir, "tesseract"), []byte("#!/bin/sh\n"+text), 0o700); err != nil { //nolint:gosec // G306: it is run
+			t.Fatal(err)
+		}
+	}
+	const languages = "if [ \"$1\" = --list-langs ]; then echo 'List of available languages (3):'; echo deu; echo eng; echo osd; exit; fi\n"
+	program(languages)
+	for _, l := range []string{"fra", "den", "--help", "../eng", ""} {
+		_, err := pdf.Tesseract(t.Context(), pdf.TesseractOptions{Languages: []string{l}})
+		if !errors.As(err, &option) || !strings.Contains(err.Error(), "deu, eng") || !strings.Contains(err.Error(), "tesseract-ocr-deu") {
+			t.Errorf("language %q: %v", l, err)
+		}
+	}
+	picture := &pdf.Picture{Width: 2, Height: 1, RGB: make([]byte, 6)}
+	const head = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"
+	table := func(rows string) string { return languages + "cat >/dev/null; cat <<'EOF'\n" + head + rows + "EOF\n" }
+	for name, c := range map[string]struct {
+		program string
+		limit   string // its name, or the text of another error
+	}{
+		"words":        {table("5\t1\t1\t1\t1\t1\t3\t4\t5\t6\t95.5\tone two\n5\t1\t1\t1\t2\t1\t3\t4\t5\t6\t-1\t \n"), ""},
+		"no table":     {languages + "echo no\n", "no table"},
+		"few cells":    {table("5\t1\n"), "row 2"},
+		"no place":     {table("5\t1\t1\t1\t1\t1\tx\t4\t5\t6\t95\tone\n"), "the place"},
+		"no number":    {table("5\t1\t1\t1\t1\t1\t3\t4\t5\t6\tsure\tone\n"), "the confidence"},
+		"a fault":      {languages + "echo broken >&2; exit 3\n", "broken"},
+		"no end":       {languages + "while :; do :; done\n", "OCRTime"},
+		"a great deal": {languages + "cat >/dev/null; PATH=/usr/bin:/bin head -c 17000000 /dev/zero\n", "OCRBytes"},
+	} {
+		program(strings.ReplaceAll(c.program, "cat ", "/bin/cat "))
+		ocr, err := pdf.Tesseract(t.Context(), pdf.TesseractOptions{Languages: []string{"deu", "eng"}, Time: 3 * time.Second})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		words, err := ocr.Read(t.Context(), picture)
+		if c.limit == "" {
+			if err != nil || len(words) != 1 || words[0].Text != "one two" || words[0].Box != image.Rect(3, 4, 8, 10) {
+				t.Errorf("%s: %+v, %v", name, words, err)
+			}
+			continue
+		}
+		var limit *pdf.LimitError
+		if err == nil || !strings.Contains(err.Error(), c.limit) || strings.HasPrefix(c.limit, "OCR") && !errors.As(err, &limit) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := must(t).Read(t.Context(), &pdf.Picture{Width: 2, Height: 2, RGB: make([]byte, 3)}); err == nil {
+		t.Error("a picture of too few pixels is read")
+	}
+}
+
+// must is the OCR of the program of this test.
+func must(t *testing.T) pdf.OCR {
+	t.Helper()
+	ocr, err := pdf.Tesseract(t.Context(), pdf.TesseractOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ocr
+}
+
+// FuzzImagesForOCR: images of any shape and data are read and redacted, or refused with a typed
+// error.
+func FuzzImagesForOCR(f *testing.F) {
+	f.Add("/Width 8/Height 8/BitsPerComponent 8/ColorSpace/DeviceGray", bytes.Repeat([]byte{0x80}, 64), "100 0 0 100 50 50")
+	f.Add("/Width 9/Height 7/BitsPerComponent 2/ColorSpace[/Indexed/DeviceCMYK 3<0102030405060708>]/Decode[3 0]", []byte("\x1b\xff"), "0 9 -9 0 1 1")
+	f.Add("/Width 5/Height 4/BitsPerComponent 4/ColorSpace[/DeviceN[/A/B/C/D/E]/DeviceRGB 9 0 R]/Decode[1 0]", []byte("\x1b\xff\x00\x7f"), "9 1 3 9 1 1")
+	f.Add("/Width 5/Height 4/ImageMask true/Decode[1 0]", []byte("\x80"), "1e9 0 0 1e-9 0 0")
+	f.Add("/Width 16/Height 8/BitsPerComponent 1/ColorSpace/DeviceGray/Filter/CCITTFaxDecode/DecodeParms<</Columns 16/K -1>>", []byte("\xff\x00\x10\x01"), "9 0 0 9 0 0")
+	f.Add("/Width 3/Height 3/BitsPerComponent 16/ColorSpace[/Lab<<>>]", []byte("\x80"), "50 0 0 0 0 0")
+	e, err := pdf.New(pdf.Config{Cache: pdf.CacheLimits{Off: true}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, dict string, data []byte, matrix string) {
+		if len(dict)+len(data)+len(matrix) > 1<<12 {
+			return // longer than what finds more
+		}
+		b := drawing([]string{stream("/Subtype/Image"+dict, string(data))}, "q "+matrix+" cm /I Do Q")
+		d, err := e.Open(t.Context(), bytes.NewReader(b), int64(len(b)), pdf.OpenOptions{})
+		if err == nil {
+			_, err = e.Redact(t.Context(), io.Discard, d, pdf.RedactOptions{Text: "zanzibar", OCR: &grayOCR{word: "Zanzibar"}})
+		}
+		var told *pdf.DiagnosticError
+		var limit *pdf.LimitError
+		if err != nil && !errors.As(err, &told) && !errors.As(err, &limit) {
+			t.Fatal(err)
+		}
+	})
+}
