@@ -51,6 +51,7 @@ type htmlConversion struct {
 	Background  bool     `json:"background" doc:"Print backgrounds"`
 	CSSPageSize bool     `json:"css_page_size" doc:"A size that the page gives in @page counts"`
 	Pages       string   `json:"pages" doc:"Such as 1-3,5; default all"`
+	Grayscale   bool     `json:"grayscale" doc:"Refused: an image can be gray, print would lose its text"`
 }
 
 type margins struct {
@@ -139,7 +140,7 @@ const (
 func (a *API) convertHTML(c *web.Context, w *htmlConversion) error {
 	o := htmlpdf.PDFOptions{
 		Width: w.Width, Height: w.Height, Landscape: w.Landscape, Margins: (*htmlpdf.Margins)(w.Margins), Scale: w.Scale,
-		Background: w.Background, CSSPageSize: w.CSSPageSize, Pages: w.Pages,
+		Background: w.Background, CSSPageSize: w.CSSPageSize, Pages: w.Pages, Grayscale: w.Grayscale,
 	}
 	return a.convert(c, w.convertedPage, "page.pdf", pdfType, func(ctx context.Context, s htmlpdf.Source) ([]byte, error) {
 		return a.o.Converter.PDF(ctx, s, o)

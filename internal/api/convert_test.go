@@ -111,6 +111,7 @@ func TestHTMLIsConvertedOverHTTP(t *testing.T) {
 		"scale":               {"html", `{"html": "<p>x", "scale": 3}`, "request", 400, map[string]any{"field": "scale", "got": "3", "want": "0.1 to 2"}},
 		"unknown":             {"image", `{"html": "<p>x", "widht": 3}`, "request", 400, map[string]any{"field": "widht", "nearest": "width"}},
 		"large page":          {"html", `{"html": "` + strings.Repeat("x", 8<<20+1) + `"}`, "limit", 413, map[string]any{"limited": "HTMLBytes", "limit": 8 << 20}},
+		"gray print":          {"html", `{"html": "<p>x", "grayscale": true}`, "request", 400, map[string]any{"field": "grayscale", "got": "true"}},
 		"page beyond":         {"html", `{"html": "<p>x", "pages": "2-3"}`, "request", 400, map[string]any{"field": "pages", "got": `"2-3"`}},
 		"css size":            {"html", `{"html": "<p>x", "css_page_size": 3}`, "request", 400, map[string]any{"field": "css_page_size"}},
 		"many pixels":         {"image", `{"html": "<p>x", "width": 16384, "height": 16384}`, "limit", 413, map[string]any{"limited": "ImagePixels"}},

@@ -84,6 +84,7 @@ func (p *program) convertHTML() *cobra.Command {
 	f.Float64Var(&o.Scale, "scale", 1, "`FACTOR` of the content, 0.1 to 2")
 	f.BoolVar(&o.Background, "background", false, "print backgrounds")
 	f.BoolVar(&o.CSSPageSize, "css-page-size", false, "take the size that the page gives in @page")
+	f.BoolVar(&o.Grayscale, "gray", false, "refused: convert image turns colours into shades of gray")
 	f.StringVar(&o.Pages, "pages", "", "print these `PAGES` only, such as 1-3,5")
 	v.flags(c)
 	return c

@@ -275,6 +275,7 @@ func TestOptionsThatCannotBeAreRefused(t *testing.T) {
 		{Pages: "1 2"},
 		{Pages: ","},
 		{Pages: "1234567"},
+		{Grayscale: true},
 	} {
 		if _, err := c.PDF(t.Context(), page, o); !errors.Is(err, ErrOptions) {
 			t.Errorf("%+v: error %v", o, err)

@@ -6,8 +6,7 @@ import (
 )
 
 // PDFOptions say how a page is printed. Lengths are in millimetres. The zero value is A4 upright
-// with margins of 10 mm, without backgrounds. There is no option for shades of gray: Chromium makes
-// a picture of a page that is turned gray, and its text is lost; [ImageOptions] have it.
+// with margins of 10 mm, without backgrounds.
 type PDFOptions struct {
 	Width, Height float64  // paper, 20 to 3,000; 0: 210 and 297
 	Landscape     bool     // turns the paper
@@ -16,6 +15,9 @@ type PDFOptions struct {
 	Background    bool     // backgrounds are printed
 	CSSPageSize   bool     // a size that the page gives in @page takes the place of Width and Height
 	Pages         string   // such as "1-3,5"; "" is all
+	// Grayscale is refused: Chromium makes a picture of a page that is turned gray, and its text is
+	// lost. [ImageOptions] have it; what is printed is gray where the page's own colours are.
+	Grayscale bool
 }
 
 // Margins of the paper in millimetres, 0 or more.
@@ -62,6 +64,8 @@ func (o PDFOptions) valid() (PDFOptions, error) {
 		o.Width, o.Height, o.Landscape = o.Height, o.Width, false
 	}
 	switch {
+	case o.Grayscale:
+		return o, option("Grayscale", true, "false, for the text of a page that is turned gray is lost in print: make an image, or have the page's @media print give gray colours")
 	case !between(o.Width, 20, 3000):
 		return o, option("Width", o.Width, "20 to 3000 mm")
 	case !between(o.Height, 20, 3000):
