@@ -203,6 +203,62 @@ func TestRedactedTextDoesNotTellHowWideItWas(t *testing.T) {
 	}
 }
 
+// TestTextMovesToWhereOtherTextWas: on a line of which several words go, what stays between them is
+// moved, and is neither refused where another word was nor covered by a black box.
+func TestTextMovesToWhereOtherTextWas(t *testing.T) {
+	e := engine(t)
+	var in bytes.Buffer
+	if _, err := e.Build(t.Context(), &in, pdf.RenderOptions{}, func(b *doc.Builder) error {
+		b.Title("Minutes").Lang("en")
+		for _, s := range []string{"Then on the pier in the rain of the year", "The cost of the roof is in the plan", "the m", "the n in the n the m the i the l the w"} {
+			b.Text(strings.Repeat(s+" and ", 8))
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	s, err := e.Redact(t.Context(), &out, open(t, e, in.Bytes(), ""), pdf.RedactOptions{Text: "the"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Boxes of words that begin a line stand where it begins.
+	found, err := open(t, e, in.Bytes(), "").Search(t.Context(), pdf.SearchOptions{Text: "the"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, begin, begun := found[0].Boxes[0][0], 0, 0
+	for _, m := range found {
+		left = min(left, m.Boxes[0][0])
+	}
+	for _, m := range found {
+		if m.Boxes[0][0] < left+0.1 {
+			begin++
+		}
+	}
+	for _, b := range s.Record.Pages[0].Boxes {
+		if b[0] < left+0.1 {
+			begun++
+		}
+	}
+	if begin < 3 || begun != begin {
+		t.Errorf("%d lines begin with a word that goes, %d with a box", begin, begun)
+	}
+	stays := 0
+	for _, w := range pdftest.Boxes(t, pdftest.Write(t, "out.pdf", out.Bytes())) {
+		stays++
+		x, y := (w.XMin+w.XMax)/2, 841.89-(w.YMin+w.YMax)/2
+		for _, b := range s.Record.Pages[0].Boxes {
+			if x > b[0] && x < b[2] && y > b[1] && y < b[3] {
+				t.Errorf("%q lies under a black box", w.Text)
+			}
+		}
+	}
+	if s.Removed.Matches < 70 || stays < 120 {
+		t.Errorf("%d matches, %d words stay", s.Removed.Matches, stays)
+	}
+}
+
 // TestBlackBoxIsNoRedaction: readers find the text under one, and not where a box was redacted.
 func TestBlackBoxIsNoRedaction(t *testing.T) {
 	e := engine(t)

@@ -15,6 +15,7 @@ type eraser struct {
 	r      *Redaction
 	e      *Draft
 	boxes  []content.Rect
+	asked  []content.Rect // of them, those in which nothing may stand, wherever it came from
 	marks  map[int]bool   // marked content with something in the boxes, by Mark.Start
 	ids    map[int64]bool // of that, those of structure elements
 	place  string
@@ -337,9 +338,9 @@ func (g *gap) width(to float64) float64 {
 // close ends the gap of a level: its box is drawn as wide as what may stand behind it is moved.
 func (l *level) close(x *eraser) {
 	if g := l.gap; g != nil {
-		w := g.width(g.end)
-		right := func(p content.Point) content.Point { return content.Point{X: p.X + g.along.X*w, Y: p.Y + g.along.Y*w} }
-		x.marked = append(x.marked, content.Quad{g.low, right(g.low), right(g.high), g.high}.Bounds())
+		from, to := l.shift, l.shift+g.width(g.end)
+		at := func(p content.Point, by float64) content.Point { return content.Point{X: p.X + g.along.X*by, Y: p.Y + g.along.Y*by} }
+		x.marked = append(x.marked, content.Quad{at(g.low, from), at(g.low, to), at(g.high, to), at(g.high, from)}.Bounds())
 	}
 	l.gap, l.shift = nil, 0
 }
@@ -366,8 +367,8 @@ func (x *eraser) stays(l *level, s *content.State, glyphs []content.Glyph) {
 	}
 	size := math.Abs(s.Size * s.Scale)
 	if l.gap == nil { // text that follows text that was moved
-		before := gap{place: l.last}
-		if along, across, ok := before.after(g.Place); !ok || math.Abs(across) > size/4 || along < -size || along > 1.5*size {
+		by := g.Place.Mul(s.CTM)
+		if !l.goesOn(g, size) || x.meets(glyphs, content.Point{X: by[0] * l.shift, Y: by[1] * l.shift}) {
 			l.shift, l.moved = 0, true
 		}
 		return
@@ -378,17 +379,8 @@ func (x *eraser) stays(l *level, s *content.State, glyphs []content.Glyph) {
 	if near {
 		shift += l.gap.width(along) - along
 		l.gap.end = max(l.gap.end, along)
-		by := l.gap.along
-		for i := range glyphs { // it must not come to lie where something is taken out
-			q := glyphs[i].Quad
-			for k := range q {
-				q[k].X += by.X * shift
-				q[k].Y += by.Y * shift
-			}
-			if !inBoxes(glyphs[i].Quad, x.boxes) && inBoxes(q, x.boxes) {
-				shift = 0
-				break
-			}
+		if by := l.gap.along; x.meets(glyphs, content.Point{X: by.X * shift, Y: by.Y * shift}) {
+			shift = 0
 		}
 	}
 	l.close(x)
@@ -396,6 +388,31 @@ func (x *eraser) stays(l *level, s *content.State, glyphs []content.Glyph) {
 	if near {
 		l.shift = shift
 	}
+}
+
+// goesOn reports whether a character follows the one that was written last, on its line.
+func (l *level) goesOn(g *content.Glyph, size float64) bool {
+	before := gap{place: l.last}
+	along, across, ok := before.after(g.Place)
+	return ok && math.Abs(across) <= size/4 && along >= -size && along <= 1.5*size
+}
+
+// meets reports whether one of the glyphs that stay would come to lie in a box that was asked for.
+func (x *eraser) meets(glyphs []content.Glyph, by content.Point) bool {
+	if len(x.asked) == 0 {
+		return false
+	}
+	for i := range glyphs {
+		q := glyphs[i].Quad
+		for k := range q {
+			q[k].X += by.X
+			q[k].Y += by.Y
+		}
+		if !inBoxes(glyphs[i].Quad, x.boxes) && inBoxes(q, x.asked) {
+			return true
+		}
+	}
+	return false
 }
 
 // gone notes a character that is taken out.
@@ -413,6 +430,9 @@ func (x *eraser) gone(l *level, s *content.State, g *content.Glyph) {
 		}
 	}
 	if l.gap == nil {
+		if l.shift != 0 && !l.goesOn(g, size) {
+			l.shift = 0
+		}
 		m := g.Place.Mul(s.CTM)
 		l.gap = &gap{
 			place: g.Place, end: max(g.Advance*s.Scale, 0), em: size, low: g.Quad[0], high: g.Quad[3], along: content.Point{X: m[0], Y: m[1]}, horizontal: !g.Vertical,

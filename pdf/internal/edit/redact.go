@@ -250,7 +250,7 @@ func (r *Redaction) page(ctx context.Context, e *Draft, i int, mark bool) error 
 	}
 	p.Dict = with(p.Dict, "Annots", r.annotations(ctx, e, p, boxes))
 	src := &source{e: e}
-	x := &eraser{r: r, e: e, boxes: boxes, marks: map[int]bool{}, ids: map[int64]bool{}, place: content.Place(i + 1)}
+	x := &eraser{r: r, e: e, boxes: boxes, asked: boxes[:r.asked[i]], marks: map[int]bool{}, ids: map[int64]bool{}, place: content.Place(i + 1)}
 	c := content.Content{Data: src.pageData(p.Dict), Resources: e.dict(p.Dict.Get("Resources")), Matrix: content.Identity}
 	if len(boxes) > 0 { // first what is hit, then what is written: texts of marked content stand before it
 		if err := r.content.Again().Run(ctx, c, x.place, x.look); err != nil {
@@ -603,7 +603,8 @@ func (e *Draft) reach(f func(cos.Ref, cos.Object)) {
 }
 
 // Proved holds a file that was written against the redaction: no page shows what was to go, nothing
-// stands in its boxes, and no string, name or stream has the text. Else it is an error.
+// stands in the boxes that were asked for, and no string, name or stream has the text. Else it is
+// an error.
 func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 	e := NewDraft(d)
 	reader := newReader(e, nil)
@@ -630,7 +631,7 @@ func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 			}
 			err := reader.in.Run(ctx, c, content.Place(i+1), func(ev *content.Event) error {
 				for _, g := range ev.Glyphs {
-					if ev.Kind == content.Show && inBoxes(g.Quad, r.boxes[i]) && strings.TrimSpace(g.Text) != "" {
+					if ev.Kind == content.Show && inBoxes(g.Quad, r.boxes[i][:r.asked[i]]) && strings.TrimSpace(g.Text) != "" {
 						return notProvable(content.Place(i+1), "a character still stands in a box")
 					}
 				}
