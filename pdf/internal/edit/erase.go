@@ -339,7 +339,9 @@ func (g *gap) width(to float64) float64 {
 func (l *level) close(x *eraser) {
 	if g := l.gap; g != nil {
 		from, to := l.shift, l.shift+g.width(g.end)
-		at := func(p content.Point, by float64) content.Point { return content.Point{X: p.X + g.along.X*by, Y: p.Y + g.along.Y*by} }
+		at := func(p content.Point, by float64) content.Point {
+			return content.Point{X: p.X + g.along.X*by, Y: p.Y + g.along.Y*by}
+		}
 		x.marked = append(x.marked, content.Quad{at(g.low, from), at(g.low, to), at(g.high, to), at(g.high, from)}.Bounds())
 	}
 	l.gap, l.shift = nil, 0
