@@ -237,8 +237,8 @@ func TestOperationsOverHTTP(t *testing.T) {
 	}
 }
 
-// TestOCROverHTTPIsConfigured: without a program redact with ocr says how to get one, with one it is
-// asked for the images of the file.
+// TestOCROverHTTPIsConfigured: without a program redact with ocr says how to get one, with one it
+// is asked for the images of the file.
 func TestOCROverHTTPIsConfigured(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "tesseract")
