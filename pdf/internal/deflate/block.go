@@ -1,0 +1,201 @@
+package deflate
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// lengthCode has, for a length of a match less 3, its symbol, how many extra bits follow it, and
+// what they say (RFC 1951, 3.2.5).
+type lengthCode struct {
+	symbol uint16
+	bits   uint8
+	extra  uint8
+}
+
+var lengthCodes = func() (t [256]lengthCode) {
+	for i := range t {
+		k := max(bits.Len(uint(i)), 3) - 3
+		t[i] = lengthCode{uint16(257 + k<<2 + i>>k), uint8(k), uint8(i & (1<<k - 1))}
+	}
+	t[255] = lengthCode{285, 0, 0}
+	return t
+}()
+
+// distanceCode returns the symbol of a distance less 1 and how many extra bits follow it: the low
+// ones of that number.
+func distanceCode(d uint16) (symbol, extra uint) {
+	if d < 2 {
+		return uint(d), 0
+	}
+	k := uint(bits.Len16(d)) - 2
+	return k<<1 + uint(d)>>k, k
+}
+
+// blockCodes are the codes of a block and what they are made from.
+type blockCodes struct {
+	freq         [symbols]uint32
+	distanceFreq [distances]uint32
+	codes        [symbols]codeword
+	distances    [distances]codeword
+	tree         tree
+	lengths      codeLengths
+}
+
+// The codes that need not be sent (3.2.6).
+var fixedCodes, fixedDistances = func() (codes [symbols]codeword, dist [distances]codeword) {
+	var count [16]uint16
+	for s := range codes {
+		length := 8
+		switch {
+		case s >= 144 && s < 256:
+			length = 9
+		case s >= 256 && s < 280:
+			length = 7
+		}
+		codes[s] = codeword(length)
+		count[length]++
+	}
+	count[8] += 2 // the symbols 286 and 287, which take part in the code
+	assign(codes[:], &count)
+	for s := range dist {
+		dist[s] = 5
+	}
+	assign(dist[:], &[16]uint16{5: distances})
+	return codes, dist
+}()
+
+// count makes the frequencies of symbols of the segment and returns the number of extra bits.
+func (c *Compressor) count() int {
+	b := &c.block
+	var freq [4][256]uint32 // several, for equal bytes that follow each other wait for each other
+	literals := c.literals[:c.nliterals]
+	for ; len(literals) >= 4; literals = literals[4:] {
+		x := binary.LittleEndian.Uint32(literals)
+		freq[0][byte(x)]++     //nolint:gosec // G115: one of four bytes
+		freq[1][byte(x>>8)]++  //nolint:gosec // G115: one of four bytes
+		freq[2][byte(x>>16)]++ //nolint:gosec // G115: one of four bytes
+		freq[3][byte(x>>24)]++
+	}
+	for _, v := range literals {
+		freq[0][v]++
+	}
+	for i := range freq[0] {
+		b.freq[i] = freq[0][i] + freq[1][i] + freq[2][i] + freq[3][i]
+	}
+	clear(b.freq[256:])
+	b.freq[endMark] = 1
+	clear(b.distanceFreq[:])
+	extra := uint(0)
+	for _, m := range c.matches[:c.n] {
+		l := lengthCodes[byte(m.length-3)] //nolint:gosec // G115: a length of at most 258
+		b.freq[l.symbol]++
+		s, x := distanceCode(m.distance)
+		b.distanceFreq[s]++
+		extra += uint(l.bits) + x
+	}
+	return int(extra)
+}
+
+// appendBlock appends src, the segment, as the kind of block that is shortest.
+func (c *Compressor) appendBlock(dst, src []byte, last bool) []byte {
+	b := &c.block
+	extra := c.count()
+	b.tree.build(b.codes[:], b.freq[:], mostBits)
+	b.tree.build(b.distances[:], b.distanceFreq[:], mostDistanceBits)
+	dynamic, fixed := b.lengths.make(&b.tree, b.codes[:], b.distances[:])+extra, extra
+	for s, f := range b.freq {
+		dynamic += int(f) * int(b.codes[s].length())
+		fixed += int(f) * int(fixedCodes[s].length())
+	}
+	for s, f := range b.distanceFreq {
+		dynamic += int(f) * int(b.distances[s].length())
+		fixed += int(f) * 5
+	}
+	stored := 8 * (len(src) + 5*(len(src)/mostStored+1))
+	dst = slices.Grow(dst, min(dynamic, fixed, stored)/8+32)
+	final := uint64(0)
+	if last {
+		final = 1
+	}
+	switch {
+	case stored <= min(dynamic, fixed):
+		return c.bits.appendStored(dst, src, final)
+	case fixed <= dynamic:
+		c.bits.put(final|1<<1, 3)
+		return c.appendMatches(dst, &fixedCodes, &fixedDistances)
+	}
+	c.bits.put(final|2<<1, 3)
+	dst = b.lengths.append(dst, &c.bits)
+	return c.appendMatches(dst, &b.codes, &b.distances)
+}
+
+// appendMatches appends the literals and matches of the segment by the codes. dst has room for
+// them and eight bytes more.
+func (c *Compressor) appendMatches(
+	dst []byte, codes *[symbols]codeword, dist *[distances]codeword,
+) []byte {
+	at, out := len(dst), dst[:cap(dst)]
+	acc, held := c.bits.acc, c.bits.held // apart, in registers
+	literals := 0
+	for _, m := range c.matches[:c.n] {
+		// Four literals at a time, of which those that are too many are none: how many there are
+		// can hardly be predicted.
+		for run := int(m.literals); ; run -= 4 {
+			x := c.four(literals)
+			w0, w1 := codes[byte(x)]&keep(run), codes[byte(x>>8)]&keep(run-1)        //nolint:gosec // G115: one of four bytes
+			w2, w3 := codes[byte(x>>16)]&keep(run-2), codes[byte(x>>24)]&keep(run-3) //nolint:gosec // G115: one of four bytes
+			acc |= w0.bits() << (held & 63)
+			held += w0.length()
+			acc |= w1.bits() << (held & 63)
+			held += w1.length()
+			acc |= w2.bits() << (held & 63)
+			held += w2.length()
+			acc |= w3.bits() << (held & 63)
+			held += w3.length()
+			binary.LittleEndian.PutUint64(out[at:], acc)
+			at += int(held >> 3)
+			acc >>= held & 56
+			held &= 7
+			if run <= 4 {
+				literals += run
+				break
+			}
+			literals += 4
+		}
+		l := lengthCodes[byte(m.length-3)] //nolint:gosec // G115: a length of at most 258
+		w := codes[l.symbol]
+		acc |= w.bits() << (held & 63)
+		held += w.length()
+		acc |= uint64(l.extra) << (held & 63)
+		held += uint(l.bits)
+		s, x := distanceCode(m.distance)
+		w = dist[s]
+		acc |= w.bits() << (held & 63)
+		held += w.length()
+		acc |= uint64(m.distance) & (1<<(x&15) - 1) << (held & 63)
+		held += x
+		binary.LittleEndian.PutUint64(out[at:], acc)
+		at += int(held >> 3)
+		acc >>= held & 56
+		held &= 7
+	}
+	c.bits = bitWriter{acc, held}
+	dst = dst[:at]
+	for _, v := range c.literals[literals:c.nliterals] {
+		c.bits.word(codes[v])
+		dst = c.bits.flush(dst)
+	}
+	c.bits.word(codes[endMark])
+	return c.bits.flush(dst)
+}
+
+// keep is all ones when n is positive, else 0.
+func keep(n int) codeword { return codeword(uint32(-n >> 63)) } //nolint:gosec // G115: the bits are meant
+
+// four returns four literals, the first one lowest.
+func (c *Compressor) four(i int) uint32 {
+	i &= segment - 1
+	return binary.LittleEndian.Uint32(c.literals[i : i+4])
+}

@@ -1,0 +1,149 @@
+// Package deflate compresses streams in zlib format (RFC 1950) with deflate (RFC 1951), for what a
+// document is made of: pages and objects, which are written anew for every document.
+//
+// It is made for speed. Rows of a table and entries of a structure tree repeat the one before at a
+// distance that hardly changes, so the distance of the match before is tried first, a near match is
+// left as literals. One candidate of a hash of four bytes is looked at for each position, and the
+// next position is asked whether it has a better one (matches.go). A block is 64 KiB of the source;
+// its Huffman codes are made in linear time (huffman.go). Where the blocks of a stream lie depends
+// on nothing but its length, so that the output is a function of the source.
+package deflate
+
+import (
+	"encoding/binary"
+	"io"
+)
+
+const (
+	window  = 1 << 15 // how far back a match may lie (RFC 1951, 2)
+	segment = 1 << 16 // bytes of the source that make a block
+	ring    = 2 * segment
+	slack   = 32 // bytes behind the ring that a load may touch
+
+	// mostPosition is where positions of a stream begin again, without history: they have 32 bits.
+	mostPosition = 1 << 24
+)
+
+// header says deflate, a window of 32 KiB and the default level (RFC 1950, 2.2).
+const header = "\x78\x9C"
+
+// Compressor compresses one stream after the other. It takes some 350 KiB, which its zero value
+// has, and allocates nothing. It is not for concurrent use.
+type Compressor struct {
+	// window has the segment that is filled or was filled last and the one before it: position p
+	// of the stream is at p % ring. The first stream begins at ring, so that the positions that
+	// an empty table seems to have are too far back.
+	window ringBuffer
+	table  [1 << hashBits]uint32 // positions by the hash of the four bytes there
+	start  int                   // where the stream begins
+	from   int                   // where the segment begins
+	filled int                   // bytes of the segment that are there
+	sum    adler
+
+	matches   [segment/minMatch + 1]match
+	n         int // matches of the segment
+	literals  [segment + slack]byte
+	nliterals int
+
+	block blockCodes
+	bits  bitWriter
+}
+
+// Append appends src as a stream to dst.
+func (c *Compressor) Append(dst, src []byte) []byte {
+	c.reset()
+	dst = append(dst, header...)
+	for {
+		src = src[c.fill(src):]
+		if len(src) == 0 {
+			return c.end(dst)
+		}
+		dst = c.flush(dst, false)
+	}
+}
+
+func (c *Compressor) reset() {
+	clear(c.table[:])
+	c.start, c.from, c.filled, c.sum, c.bits = ring, ring, 0, 1, bitWriter{}
+}
+
+// fill takes what there is room for in the segment and returns how much that is. A full segment is
+// flushed when more comes, and not before: the last one ends the stream.
+func (c *Compressor) fill(p []byte) int {
+	n := copy(c.window[c.from%ring+c.filled:c.from%ring+segment], p)
+	c.sum.add(p[:n])
+	c.filled += n
+	return n
+}
+
+// flush appends the segment as a block and begins the next one.
+func (c *Compressor) flush(dst []byte, last bool) []byte {
+	at := c.from % ring
+	if at == 0 {
+		copy(c.window[ring:], c.window[:slack])
+	}
+	c.search(c.from, c.from+c.filled)
+	dst = c.appendBlock(dst, c.window[at:at+c.filled], last)
+	c.from += c.filled
+	c.filled = 0
+	if c.from >= mostPosition {
+		clear(c.table[:])
+		c.from = ring + c.from%ring
+		c.start = c.from
+	}
+	return dst
+}
+
+// end appends the last block and the checksum.
+func (c *Compressor) end(dst []byte) []byte {
+	dst = c.flush(dst, true)
+	return binary.BigEndian.AppendUint32(c.bits.align(dst), uint32(c.sum))
+}
+
+// Writer compresses a stream that comes in pieces, to the bytes of [Compressor.Append], however it
+// is cut. Its zero value needs Reset.
+type Writer struct {
+	c   Compressor
+	dst io.Writer
+	out []byte
+	err error
+}
+
+// Reset begins a new stream, which goes to dst.
+func (w *Writer) Reset(dst io.Writer) {
+	w.c.reset()
+	w.dst, w.err = dst, nil
+	w.out = append(w.out[:0], header...)
+}
+
+// Write implements io.Writer. An error of the writer below ends the stream.
+func (w *Writer) Write(p []byte) (int, error) {
+	n := 0
+	for w.err == nil {
+		n += w.c.fill(p[n:])
+		if n == len(p) {
+			break
+		}
+		w.out = w.c.flush(w.out, false)
+		w.drain()
+	}
+	return n, w.err
+}
+
+// Close writes what is left and ends the stream. It does not close the writer below.
+func (w *Writer) Close() error {
+	if w.err == nil {
+		w.out = w.c.end(w.out)
+		w.drain()
+	}
+	return w.err
+}
+
+func (w *Writer) drain() {
+	_, w.err = w.dst.Write(w.out)
+	w.out = w.out[:0]
+}
+
+// Append appends src as a stream to dst, as [Compressor.Append] does. A stream that was begun with
+// Reset is lost.
+func (w *Writer) Append(dst, src []byte) []byte { return w.c.Append(dst, src) }

@@ -1,0 +1,262 @@
+package deflate_test
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	kzlib "github.com/klauspost/compress/zlib"
+
+	"example.com/quire/pdf/internal/deflate"
+)
+
+const (
+	window  = 32 << 10
+	segment = 64 << 10
+	again   = 16 << 20 // where the positions of a stream begin again
+)
+
+// sources are of the kinds and sizes that a file has, and of those at which something changes:
+// nothing, what is shorter than a match, the ends of blocks and of the window, what cannot be
+// compressed, and what is longer than positions go.
+func sources(tb testing.TB) map[string][]byte {
+	tb.Helper()
+	random := rand.NewChaCha8([32]byte{1})
+	noise := make([]byte, 3*segment)
+	_, _ = random.Read(noise) // never fails
+	page := func(lines int) []byte {
+		var b bytes.Buffer
+		for i := range lines {
+			r := random.Uint64()
+			fmt.Fprintf(&b, "/F1 9 Tf\n%d.%02d %d Td\n(%s)Tj\n", i, r%100, r>>8%800, noise[r>>32%1000:][:4])
+		}
+		return b.Bytes()
+	}
+	var objects bytes.Buffer
+	for i := range 3000 {
+		fmt.Fprintf(&objects, "<</Type/StructElem/S/TD/P %d 0 R/Pg 7 0 R/K %d>>\n", 12+i/7, i)
+	}
+	few := make([]byte, segment)
+	for i := range few {
+		few[i] = "ab"[random.Uint64()&1]
+	}
+	all := map[string][]byte{
+		"nothing": nil, "a byte": []byte("a"), "operators": []byte("q Q"), "zeros": make([]byte, 70_000),
+		"a short page": page(3), "a page": page(40),
+		"another page": page(41), "a long page": page(300), "pages": page(8000),
+		"objects": objects.Bytes(), "a little noise": noise[:50], "noise": noise, "two letters": few,
+		"far away": slices.Concat(noise[:1000], make([]byte, window-1000), noise[:1000]),
+		"too far":  slices.Concat(noise[:1000], noise[4000:4000+window-999], noise[:1000]),
+		"text":     []byte(strings.Repeat("What is written twice, is written once. ", 300)),
+	}
+	for _, n := range []int{
+		2, 3, 4, 11, 12, 13, 20, 257, 258, 259, 260, 261, 262,
+		segment - 1, segment, segment + 1, 2 * segment, 2*segment + 1,
+	} {
+		all[fmt.Sprintf("%d equal bytes", n)] = bytes.Repeat([]byte{'x'}, n)
+		all[fmt.Sprintf("%d of the pages", n)] = all["pages"][:n]
+	}
+	return all
+}
+
+func inflate(tb testing.TB, b []byte) []byte {
+	tb.Helper()
+	zr, err := zlib.NewReader(bytes.NewReader(b))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out, err := io.ReadAll(zr) // and the checksum
+	if err != nil {
+		tb.Fatal(err)
+	}
+	kr, err := kzlib.NewReader(bytes.NewReader(b))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if other, err := io.ReadAll(kr); err != nil || !bytes.Equal(other, out) {
+		tb.Fatalf("two readers do not agree: %v", err)
+	}
+	return out
+}
+
+// cut writes src in pieces whose sizes next returns.
+func cut(tb testing.TB, w *deflate.Writer, src []byte, next func() int) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	w.Reset(&b)
+	for len(src) > 0 {
+		n := min(next(), len(src))
+		if k, err := w.Write(src[:n]); k != n || err != nil {
+			tb.Fatalf("%d of %d bytes, %v", k, n, err)
+		}
+		src = src[n:]
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestRoundTrip: readers of others give the source back, the output stands behind what was there,
+// and is hardly longer than a source that cannot be compressed.
+func TestRoundTrip(t *testing.T) {
+	var c deflate.Compressor
+	for name, src := range sources(t) {
+		packed, ok := bytes.CutPrefix(c.Append([]byte("before"), src), []byte("before"))
+		if !ok || !bytes.Equal(inflate(t, packed), src) {
+			t.Errorf("%s: other bytes came back", name)
+		}
+		if n := len(packed); n > len(src)+len(src)/1000+16 {
+			t.Errorf("%s: %d bytes of %d", name, n, len(src))
+		}
+		if v := int(packed[0])<<8 | int(packed[1]); v%31 != 0 || packed[0] != 0x78 {
+			t.Errorf("%s: header %x", name, packed[:2])
+		}
+	}
+}
+
+// TestLongStreams: positions begin again without a fault.
+func TestLongStreams(t *testing.T) {
+	part := sources(t)["pages"]
+	src := bytes.Repeat(part, (again+3*segment)/len(part)+1)
+	var w deflate.Writer
+	packed := w.Append(nil, src)
+	if !bytes.Equal(inflate(t, packed), src) {
+		t.Error("other bytes came back")
+	}
+	if !bytes.Equal(cut(t, &w, src, func() int { return 100_000 }), packed) {
+		t.Error("a writer gives other bytes")
+	}
+}
+
+// TestWriterGivesWhatAppendGives: however a stream is cut, and whatever was written before.
+func TestWriterGivesWhatAppendGives(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // G404: test data
+	all := sources(t)
+	var w deflate.Writer
+	for name, src := range all {
+		want := new(deflate.Compressor).Append(nil, src)
+		for _, most := range []int{1, 10, 1000, segment, len(src) + 1} {
+			if most == 1 && len(src) > segment+1 {
+				continue
+			}
+			if !bytes.Equal(cut(t, &w, src, func() int { return 1 + random.IntN(most) }), want) {
+				t.Errorf("%s has other bytes in pieces of at most %d", name, most)
+			}
+		}
+		if !bytes.Equal(w.Append(nil, src), want) {
+			t.Errorf("%s has other bytes after another stream", name)
+		}
+	}
+	for _, n := range []int{segment - 1, segment, segment + 1} {
+		src := all["pages"][:2*segment+7]
+		if !bytes.Equal(cut(t, &w, src, func() int { return n }), w.Append(nil, src)) {
+			t.Errorf("other bytes in pieces of %d", n)
+		}
+	}
+}
+
+// TestBlocks: what cannot be compressed is stored, what is short has the codes that need not be
+// sent, and all else has codes of its own; each kind can be the last block.
+func TestBlocks(t *testing.T) {
+	all := sources(t)
+	const stored, fixed, dynamic = 0, 1, 2
+	var c deflate.Compressor
+	for name, want := range map[string]byte{
+		"nothing": fixed, "operators": fixed, "noise": stored, "a page": dynamic, "pages": dynamic,
+	} {
+		if kind := c.Append(nil, all[name])[2] >> 1 & 3; kind != want {
+			t.Errorf("%s begins with a block of kind %d, want %d", name, kind, want)
+		}
+	}
+}
+
+// TestSizes: the output is not much larger than that of the standard library at its everyday level,
+// for what documents are made of.
+func TestSizes(t *testing.T) {
+	var c deflate.Compressor
+	all := sources(t)
+	delete(all, "two letters") // of which the match before is as good as any
+	for name, src := range all {
+		var b bytes.Buffer
+		zw, err := flate.NewWriter(&b, flate.DefaultCompression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = zw.Write(src)
+		_ = zw.Close()
+		if n, most := len(c.Append(nil, src)), b.Len()+b.Len()*12/100+20; n > most {
+			t.Errorf("%s: %d bytes, at most %d are expected", name, n, most)
+		}
+	}
+}
+
+// failing is a writer that fails after some bytes.
+type failing struct{ left int }
+
+var errFull = errors.New("no space left")
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.left -= len(p); f.left < 0 {
+		return 0, errFull
+	}
+	return len(p), nil
+}
+
+// TestErrorOfTheWriterBelow: it is told, by Close at the latest, and a new stream has none.
+func TestErrorOfTheWriterBelow(t *testing.T) {
+	src := sources(t)["noise"]
+	var w deflate.Writer
+	w.Reset(&failing{})
+	if n, err := w.Write(src[:10]); n != 10 || err != nil {
+		t.Errorf("what is only kept: %d, %v", n, err)
+	}
+	if err := w.Close(); !errors.Is(err, errFull) {
+		t.Errorf("close: %v", err)
+	}
+	w.Reset(&failing{left: segment + 100})
+	if n, err := w.Write(src); !errors.Is(err, errFull) || n >= len(src) {
+		t.Errorf("write: %d, %v", n, err)
+	}
+	if n, err := w.Write(src); !errors.Is(err, errFull) || n != 0 {
+		t.Errorf("write after an error: %d, %v", n, err)
+	}
+	if err := w.Close(); !errors.Is(err, errFull) {
+		t.Errorf("close after an error: %v", err)
+	}
+	if !bytes.Equal(inflate(t, cut(t, &w, src, func() int { return 999 })), src) {
+		t.Error("other bytes came back")
+	}
+}
+
+// FuzzAppend: whatever came before and however it is cut, the output is that of a new compressor
+// and inflates to the source.
+func FuzzAppend(f *testing.F) {
+	for _, src := range sources(f) {
+		if len(src) < 5000 {
+			f.Add([]byte("before"), src, uint16(7))
+			f.Add(src, []byte("BT\n(\x00\x24)Tj\nET\n"), uint16(1))
+		}
+	}
+	f.Fuzz(func(t *testing.T, before, src []byte, piece uint16) {
+		var w deflate.Writer
+		w.Append(nil, before)
+		want := new(deflate.Compressor).Append(nil, src)
+		if !bytes.Equal(w.Append(nil, src), want) {
+			t.Error("a used compressor writes other bytes")
+		}
+		if !bytes.Equal(cut(t, &w, src, func() int { return 1 + int(piece) }), want) {
+			t.Error("a writer writes other bytes")
+		}
+		if !bytes.Equal(inflate(t, want), src) {
+			t.Error("other bytes came back")
+		}
+	})
+}

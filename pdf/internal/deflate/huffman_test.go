@@ -1,0 +1,119 @@
+package deflate
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestCodesAreComplete: codewords fill all that a decoder may read (Kraft's sum is 1), none is too
+// long, symbols that do not occur have none, and what occurs more often is not longer. Where no
+// length is limited the code is within a bit for each symbol of its entropy.
+func TestCodesAreComplete(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: test data
+	var tr tree
+	fibonacci := make([]uint32, 24) // of which an unlimited code has 23 bits
+	fibonacci[0], fibonacci[1] = 1, 1
+	for i := 2; i < len(fibonacci); i++ {
+		fibonacci[i] = fibonacci[i-1] + fibonacci[i-2]
+	}
+	check := func(freq []uint32, most int) {
+		t.Helper()
+		codes := make([]codeword, len(freq))
+		tr.build(codes, freq, most)
+		kraft, n, total, size, entropy := 0, 0, 0.0, 0.0, 0.0
+		for s, f := range freq {
+			l := int(codes[s].length())
+			if (f == 0) != (l == 0) || l > most {
+				t.Fatalf("symbol %d occurs %d times and has %d bits of at most %d", s, f, l, most)
+			}
+			if f == 0 {
+				continue
+			}
+			n++
+			kraft += 1 << (16 - l)
+			total += float64(f)
+			size += float64(f) * float64(l)
+			entropy -= float64(f) * math.Log2(float64(f))
+			for o, g := range freq {
+				if g > f && int(codes[o].length()) > l {
+					t.Fatalf("%d times %d bits, %d times %d bits", f, l, g, codes[o].length())
+				}
+			}
+		}
+		if n > 1 && kraft != 1<<16 {
+			t.Fatalf("%d symbols: the codewords leave %d of 65536", n, 1<<16-kraft)
+		}
+		entropy += total * math.Log2(total)
+		if n > 1 && most > 12 && size > entropy+total {
+			t.Errorf("%d symbols have %.0f bits, their entropy is %.0f", n, size, entropy)
+		}
+	}
+	for _, most := range []int{mostLengthBits, mostBits, mostDistanceBits} {
+		if most > mostLengthBits {
+			check(fibonacci, most)
+		} else {
+			check(fibonacci[:19], most)
+		}
+		check(nil, most)
+		check([]uint32{0, 0}, most)
+		check([]uint32{0, 5, 0}, most)
+		check([]uint32{7, 1}, most)
+		for range 500 {
+			n := map[int]int{mostLengthBits: 17, mostBits: 284, mostDistanceBits: 28}[most]
+			freq := make([]uint32, 2+random.IntN(n))
+			for i := range freq {
+				if random.IntN(3) > 0 {
+					freq[i] = uint32(math.Exp(random.Float64()*9)) - 1
+				}
+			}
+			check(freq, most)
+		}
+	}
+}
+
+// TestLengthAndDistanceCodes are those of RFC 1951, 3.2.5.
+func TestLengthAndDistanceCodes(t *testing.T) {
+	for _, tt := range []struct{ length, symbol, bits, extra int }{
+		{3, 257, 0, 0},
+		{10, 264, 0, 0},
+		{11, 265, 1, 0},
+		{12, 265, 1, 1},
+		{18, 268, 1, 1},
+		{19, 269, 2, 0},
+		{34, 272, 2, 3},
+		{35, 273, 3, 0},
+		{67, 277, 4, 0},
+		{130, 280, 4, 15},
+		{131, 281, 5, 0},
+		{257, 284, 5, 30},
+		{258, 285, 0, 0},
+	} {
+		l := lengthCodes[tt.length-3]
+		if int(l.symbol) != tt.symbol || int(l.bits) != tt.bits || int(l.extra) != tt.extra {
+			t.Errorf("length %d: %+v", tt.length, l)
+		}
+	}
+	for _, tt := range []struct {
+		distance      int
+		symbol, extra uint
+	}{
+		{1, 0, 0},
+		{4, 3, 0},
+		{5, 4, 1},
+		{6, 4, 1},
+		{7, 5, 1},
+		{9, 6, 2},
+		{193, 15, 6},
+		{256, 15, 6},
+		{257, 16, 7},
+		{16385, 28, 13},
+		{24577, 29, 13},
+		{32768, 29, 13},
+	} {
+		s, x := distanceCode(uint16(tt.distance - 1)) //nolint:gosec // G115: at most 32767
+		if s != tt.symbol || x != tt.extra {
+			t.Errorf("distance %d: symbol %d with %d bits", tt.distance, s, x)
+		}
+	}
+}
