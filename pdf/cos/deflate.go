@@ -14,7 +14,6 @@ type Level uint8
 // The levels. The zero value is the everyday one.
 const (
 	LevelDefault Level = iota // pages and objects
-	LevelFast                 // drafts
 	LevelBest                 // what is compressed once and kept, such as fonts
 )
 
@@ -67,12 +66,8 @@ func (f *flate) Deflate(dst, src []byte, level Level) ([]byte, error) {
 }
 
 func zlibLevel(l Level) int {
-	switch l {
-	case LevelFast:
-		return zlib.BestSpeed
-	case LevelBest:
+	if l == LevelBest {
 		return zlib.BestCompression
-	default:
-		return zlib.DefaultCompression
 	}
+	return zlib.DefaultCompression
 }

@@ -13,7 +13,7 @@ import (
 	"example.com/quire/pdf/cos"
 )
 
-var levels = []cos.Level{cos.LevelDefault, cos.LevelFast, cos.LevelBest}
+var levels = []cos.Level{cos.LevelDefault, cos.LevelBest}
 
 // sources are of the kinds and sizes that a file has: nothing, a few bytes, the
 // streams of a page, more than the window, more than a block of the library,
@@ -37,13 +37,10 @@ func sources(tb testing.TB) [][]byte {
 	}
 }
 
+// fresh is what a new Deflater makes of src.
 func fresh(tb testing.TB, level cos.Level, src []byte) []byte {
 	tb.Helper()
-	c, err := newCompressor(efforts[level])
-	if err != nil {
-		tb.Fatal(err)
-	}
-	out, err := c.deflate(nil, src)
+	out, err := New().Deflate(nil, src, level)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -97,13 +94,10 @@ func TestOutputDependsOnSourceAlone(t *testing.T) {
 		for i, src := range all {
 			want[i] = fresh(t, level, src)
 		}
-		used, err := newCompressor(efforts[level])
-		if err != nil {
-			t.Fatal(err)
-		}
+		used := New()
 		for range 2 {
 			for _, i := range random.Perm(len(all)) {
-				got, err := used.deflate(nil, all[i])
+				got, err := used.Deflate(nil, all[i], level)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -142,21 +136,21 @@ func TestLevels(t *testing.T) {
 	d := New()
 	src := sources(t)[7]
 	var sizes []int
-	for _, level := range []cos.Level{cos.LevelFast, cos.LevelDefault, cos.LevelBest, cos.LevelBest + 7} {
+	for _, level := range []cos.Level{cos.LevelDefault, cos.LevelBest, cos.LevelBest + 7} {
 		out, err := d.Deflate(nil, src, level)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sizes = append(sizes, len(out))
 	}
-	if sizes[0] <= sizes[1] || sizes[1] <= sizes[2] || sizes[2] != sizes[3] {
+	if sizes[0] <= sizes[1] || sizes[1] != sizes[2] {
 		t.Errorf("sizes %d", sizes)
 	}
 }
 
 // TestPool: a full pool lets go of what is put into it, and gives all it has.
 func TestPool(t *testing.T) {
-	var s pool
+	var s pool[compressor]
 	for range len(s) + 1 {
 		s.put(&compressor{})
 	}
@@ -171,7 +165,7 @@ func TestPool(t *testing.T) {
 
 // TestKeepsNoSource: what a compressor keeps for the next source is its own.
 func TestKeepsNoSource(t *testing.T) {
-	c, err := newCompressor(efforts[cos.LevelDefault])
+	c, err := newCompressor()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,19 +183,16 @@ func FuzzDeflate(f *testing.F) {
 	for _, src := range sources(f) {
 		if len(src) < 5000 {
 			f.Add([]byte("before"), src, uint8(cos.LevelDefault))
-			f.Add(src, []byte("BT\n(\x00\x24)Tj\nET\n"), uint8(cos.LevelFast))
+			f.Add(src, []byte("BT\n(\x00\x24)Tj\nET\n"), uint8(cos.LevelBest))
 		}
 	}
 	f.Fuzz(func(t *testing.T, before, src []byte, n uint8) {
 		level := cos.Level(n) % (cos.LevelBest + 1)
-		used, err := newCompressor(efforts[level])
-		if err != nil {
+		used := New()
+		if _, err := used.Deflate(nil, before, level); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := used.deflate(nil, before); err != nil {
-			t.Fatal(err)
-		}
-		got, err := used.deflate(nil, src)
+		got, err := used.Deflate(nil, src, level)
 		if err != nil {
 			t.Fatal(err)
 		}
