@@ -205,8 +205,8 @@ func TestADoubledAnchorNamesItsData(t *testing.T) {
 	}
 }
 
-// TestProblemsThatAreNotToldAreCounted: of very many the first twenty of data are told, and the first
-// hundred of a template.
+// TestProblemsThatAreNotToldAreCounted: of very many the first twenty of data are told, and the
+// first hundred of a template.
 func TestProblemsThatAreNotToldAreCounted(t *testing.T) {
 	row := `{"n": "x"}, `
 	de := problemsOf(t, "data: {rows: [{n: integer}]}\nbody: [{for: r in rows, do: [{text: \"${r.n}\"}]}]\n", `{"rows": [`+strings.Repeat(row, 129)+`{"n": "y"}]}`)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/pdftest"
@@ -105,5 +106,35 @@ func TestFilledFilesKeepOrLoseTheirClaims(t *testing.T) {
 	done, full, err := fill(t, e, b, `{"name": "x"}`, nil)
 	if err != nil || !strings.Contains(done.Text, "warning: the claim of pdf/a-2b was dropped: ") || len(open(t, e, full, "").Info().Claims) > 0 {
 		t.Errorf("%v: %+v", err, done)
+	}
+}
+
+// TestOptionsAndFilesOfOneNameTakeLinearWork: a field of very many equal options is filled in, and a
+// file with very many attachments of one name compared, in seconds; one by one against all before
+// it they took minutes.
+func TestOptionsAndFilesOfOneNameTakeLinearWork(t *testing.T) {
+	e, many := engine(t), 100_000
+	begun := time.Now()
+	choice := raw(
+		"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R]/DA(/F 9 Tf)>>>>", "<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>",
+		"<</Type/Page/Parent 2 0 R/Annots[4 0 R]>>",
+		"<</Type/Annot/Subtype/Widget/Rect[10 10 200 60]/T(a)/FT/Ch/Opt["+strings.Repeat("(x)", many)+"]>>",
+	)
+	_, out, err := fill(t, e, choice, `{"a": "x"}`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := held(t, e, out)["a"]; f.Value != "x" {
+		t.Errorf("%d equal options: the field has %q", many, f.Value)
+	}
+	files := raw(
+		"<</Type/Catalog/Pages 2 0 R/Names<</EmbeddedFiles<</Names["+strings.Repeat("(a)<</Type/Filespec/F(a)/EF<</F 4 0 R>>>>", many/2)+"]>>>>>>",
+		"<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>", "<</Type/Page/Parent 2 0 R>>", stream("/Type/EmbeddedFile", "text"),
+	)
+	if c, _ := compared(t, nil, files, twoPages()); len(c.Differences) == 0 {
+		t.Errorf("%d attachments make no difference", many/2)
+	}
+	if took := time.Since(begun); took > time.Minute {
+		t.Errorf("%d options and attachments took %v", many, took)
 	}
 }

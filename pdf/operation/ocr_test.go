@@ -83,8 +83,8 @@ func drawing(images []string, contents ...string) []byte {
 	return raw(append(all, pages...)...)
 }
 
-// TestTextThatOCRFindsIsBlack: whatever turns, mirrors or cuts an image, what is found in its pixels
-// is black in the file where it stood, on each page that draws it.
+// TestTextThatOCRFindsIsBlack: whatever turns, mirrors or cuts an image, what is found in its
+// pixels is black in the file where it stood, on each page that draws it.
 func TestTextThatOCRFindsIsBlack(t *testing.T) {
 	gray := stream(grayImage, string(marked()))
 	for name, c := range map[string]struct {

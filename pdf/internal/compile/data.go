@@ -481,8 +481,8 @@ func (d *decoder) record(t *exprlang.Type) exprlang.Value {
 	return v
 }
 
-// keyOf reads a key of a record and its colon. f is nil when the contract has no such field; next is
-// the place of the field that is tried first.
+// keyOf reads a key of a record and its colon. f is nil when the contract has no such field; next
+// is the place of the field that is tried first.
 func (d *decoder) keyOf(t *exprlang.Type, next int) (i int, f *exprlang.Field, k string) {
 	if next < len(t.Fields) {
 		f, rest := t.Fields[next], d.src[d.at:]

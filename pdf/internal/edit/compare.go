@@ -624,17 +624,22 @@ func (s *side) inherited(d cos.Dict, key cos.Name) cos.Object {
 func (c *comparing) attachments() {
 	var files [2]map[string]string
 	for i, s := range c.sides {
-		files[i] = map[string]string{}
+		found := map[string][]byte{} // many may have one name
 		for _, x := range s.e.names(s.e.dict(s.e.catalog().Get("Names")).Get("EmbeddedFiles")) {
 			a := s.e.attachment(x)
 			b := s.e.data(s.e.embedded(s.e.dict(x.value)))
 			sum := sha256.Sum256(b)
-			files[i][a.Name] += fmt.Sprintf("%d bytes, sha256:%s", len(b), hex.EncodeToString(sum[:8]))
+			said := fmt.Appendf(found[a.Name], "%d bytes, sha256:%s", len(b), hex.EncodeToString(sum[:8]))
 			for _, s := range []string{a.Type, a.Relationship, a.Description} {
 				if s != "" {
-					files[i][a.Name] += ", " + strings.ToValidUTF8(s, "?")
+					said = append(said, ", "+strings.ToValidUTF8(s, "?")...)
 				}
 			}
+			found[a.Name] = said
+		}
+		files[i] = make(map[string]string, len(found))
+		for name, said := range found {
+			files[i][name] = string(said)
 		}
 	}
 	c.mapped("attachments", files[0], files[1])

@@ -471,13 +471,17 @@ func fieldEntries(f *formField) cos.Dict {
 		set(n.Editable && n.Kind == doc.FieldChoice, form.FlagEdit)
 		set(n.Multiple, form.FlagMultiSelect)
 		var options, chosen cos.Array
+		values := make(map[string]bool, len(n.Values))
+		for _, v := range n.Values {
+			values[v] = true
+		}
 		for i, o := range n.Options {
 			if o.Text == "" || o.Text == o.Value {
 				options = append(options, cos.Text(o.Value))
 			} else {
 				options = append(options, cos.Array{cos.Text(o.Value), cos.Text(o.Text)})
 			}
-			if slices.Contains(n.Values, o.Value) {
+			if values[o.Value] {
 				chosen = append(chosen, cos.Int(i))
 			}
 		}

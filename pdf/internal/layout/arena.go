@@ -107,8 +107,8 @@ type blocks struct {
 	again       rowMemory
 }
 
-// rowMemory is that of the rows of tables that are drawn on pages as they come, with their cells, the
-// words in them, and the elements of these. A row that was drawn gives its memory to those that
+// rowMemory is that of the rows of tables that are drawn on pages as they come, with their cells,
+// the words in them, and the elements of these. A row that was drawn gives its memory to those that
 // follow, so that a table takes what some pages of it do. It lies apart from all else: a block of
 // memory lives as long as any of its values.
 type rowMemory struct {

@@ -146,9 +146,6 @@ func (m *maker) badField(n *doc.Field, why string) error {
 
 // fault says what is wrong with a field; empty: nothing.
 func fault(n *doc.Field) string {
-	known := func(v string) bool {
-		return slices.ContainsFunc(n.Options, func(o doc.FieldOption) bool { return o.Value == v })
-	}
 	chosen := n.Kind == doc.FieldRadio || n.Kind == doc.FieldList || n.Kind == doc.FieldChoice
 	switch {
 	case n.Name == "" || slices.Contains(strings.Split(n.Name, "."), ""):
@@ -170,10 +167,12 @@ func fault(n *doc.Field) string {
 	case n.Max < 0:
 		return "it takes a number of characters of 0 or more"
 	}
-	for i, o := range n.Options {
-		if slices.ContainsFunc(n.Options[:i], func(p doc.FieldOption) bool { return p.Value == o.Value }) {
+	seen := make(map[string]bool, len(n.Options))
+	for _, o := range n.Options {
+		if seen[o.Value] {
 			return "the option " + strconv.Quote(o.Value) + " is there twice"
 		}
+		seen[o.Value] = true
 		if (n.Kind == doc.FieldRadio || n.Kind == doc.FieldCheckBox) && (o.Value == "" || o.Value == "Off" || len(o.Value) > 120 || strings.Contains(o.Value, "\x00")) {
 			return "the option " + strconv.Quote(o.Value) + " is none that a button can stand for"
 		}
@@ -185,7 +184,7 @@ func fault(n *doc.Field) string {
 			return strconv.Itoa(characters(v)) + " characters, and at most " + strconv.Itoa(n.Max)
 		case n.Kind == doc.FieldText && !n.Multiline && strings.ContainsAny(v, "\r\n"):
 			return "a line end in a text of one line"
-		case n.Kind == doc.FieldCheckBox && v != onValue(n), chosen && !known(v) && !n.Editable:
+		case n.Kind == doc.FieldCheckBox && v != onValue(n), chosen && !seen[v] && !n.Editable:
 			return "no option " + strconv.Quote(v)
 		}
 	}

@@ -72,7 +72,8 @@ type TextItem struct {
 	Artifact Artifact // for pieces that have no element
 }
 
-// WordItem is a word for which [text.Chain.WordWidth] holds, with its left end and baseline at X, Y.
+// WordItem is a word for which [text.Chain.WordWidth] holds, with its left end and baseline at X,
+// Y.
 type WordItem struct {
 	X, Y     doc.Length
 	Text     string

@@ -30,8 +30,8 @@ func TestCachedWordDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestCachedWordTakesAFiftiethOfShapingIt: V11. Of each the fastest of many short runs counts, which
-// is what it takes when nothing else is done.
+// TestCachedWordTakesAFiftiethOfShapingIt: V11. Of each the fastest of many short runs counts,
+// which is what it takes when nothing else is done.
 func TestCachedWordTakesAFiftiethOfShapingIt(t *testing.T) {
 	ts, shaper := typesetter(t, 1<<20), &gotext.Shaper{}
 	p := piece(t, ts, "settlement")
