@@ -109,8 +109,8 @@ func TestFilledFilesKeepOrLoseTheirClaims(t *testing.T) {
 	}
 }
 
-// TestOptionsAndFilesOfOneNameTakeLinearWork: a field of very many equal options is filled in, and a
-// file with very many attachments of one name compared, in seconds; one by one against all before
+// TestOptionsAndFilesOfOneNameTakeLinearWork: a field of very many equal options is filled in, and
+// a file with very many attachments of one name compared, in seconds; one by one against all before
 // it they took minutes.
 func TestOptionsAndFilesOfOneNameTakeLinearWork(t *testing.T) {
 	e, many := engine(t), 100_000
