@@ -181,6 +181,12 @@ func (m *rowMemory) list() []*tag.Elem {
 	return l
 }
 
+// unlisted takes back a list of elements that nothing is done with.
+func (m *rowMemory) unlisted(elems []*tag.Elem) {
+	clear(elems)
+	m.spareList = elems[:0]
+}
+
 // drawn takes back the rows among entries that were drawn.
 func (m *rowMemory) drawn(entries []entry) {
 	for i := range entries {
@@ -221,8 +227,7 @@ func (m *rowMemory) written(lists [][]*tag.Elem) {
 			*e = tag.Elem{}
 		}
 		m.spareElems = append(m.spareElems, elems...)
-		clear(elems)
-		m.spareList = elems[:0]
+		m.unlisted(elems)
 	}
 }
 

@@ -246,6 +246,10 @@ func (r *rowRun) finish() error {
 		}
 	}
 	r.tail(len(foot) > 0)
+	if t.words != nil { // of the last body, which the table ends with
+		t.m.mem.again.unlisted(t.words)
+		t.words = nil
+	}
 	rest := append(r.held, foot...)
 	if len(rest) == 0 {
 		rest = append(rest, entry{b: space{}}) // a head without rows ends here
