@@ -33,6 +33,7 @@ type operations struct {
 	engine  *pdf.Engine
 	signers map[record.Space]map[string]*sign.Identity
 	slots   chan struct{}
+	reading chan struct{} // of those slots, the one for what reads text in images, which takes long
 	ocr     func(ctx context.Context, languages []string) (pdf.OCR, error)
 }
 
@@ -50,7 +51,7 @@ func newOperations(signers map[record.Space]map[string]*sign.Identity, ocr func(
 				"this server reads no text in images: install tesseract and name it in the configuration, ocr: {program: tesseract}", nil)
 		}
 	}
-	return &operations{e, signers, make(chan struct{}, slots), ocr}, nil
+	return &operations{e, signers, make(chan struct{}, slots), make(chan struct{}, 1), ocr}, nil
 }
 
 // register adds a route for each operation; read says that text in images can be.
@@ -142,11 +143,17 @@ func (p *operations) answer(c *web.Context, o operation.Operation) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case p.slots <- struct{}{}:
-		defer func() { <-p.slots }()
-	case <-c.Context().Done():
-		return context.Cause(c.Context())
+	wanted := []chan struct{}{p.slots}
+	if in.Values["ocr"] != "" {
+		wanted = []chan struct{}{p.reading, p.slots}
+	}
+	for _, slots := range wanted {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		case <-c.Context().Done():
+			return context.Cause(c.Context())
+		}
 	}
 	var made []*os.File
 	in.Create = func(int) (io.WriteCloser, error) {

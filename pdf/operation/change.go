@@ -228,6 +228,8 @@ func redact(c *call) error {
 		if o.OCR, err = c.in.OCR(c.ctx, languages); err != nil {
 			return err
 		}
+	} else if v := c.in.Values["ocr"]; v != "" {
+		return &pdf.OptionError{Field: "ocr", Got: strconv.Quote(v), Want: "languages, such as eng or eng+deu"}
 	}
 	var s *pdf.RedactSummary
 	if err := c.rewrite(func(w io.Writer, d *pdf.Document) (_ *pdf.Summary, err error) {

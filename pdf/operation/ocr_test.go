@@ -44,6 +44,17 @@ func (o *grayOCR) Read(_ context.Context, p *pdf.Picture) ([]pdf.PictureWord, er
 	return []pdf.PictureWord{{Text: o.word, Box: box, Line: 1, Confidence: 90}}, nil
 }
 
+// sharpOCR is one that reads large words only.
+type sharpOCR struct{ grayOCR }
+
+func (o *sharpOCR) Read(ctx context.Context, p *pdf.Picture) ([]pdf.PictureWord, error) {
+	words, err := o.grayOCR.Read(ctx, p)
+	if len(words) > 0 && words[0].Box.Dx() < 60 {
+		return nil, err
+	}
+	return words, err
+}
+
 // redacted redacts a text by an OCR.
 func redacted(t *testing.T, b []byte, o pdf.RedactOptions) (*pdf.RedactSummary, []byte, error) {
 	t.Helper()
@@ -140,6 +151,15 @@ func TestWhatOCRCannotProve(t *testing.T) {
 	gray := stream(grayImage, string(marked()))
 	pattern := stream("/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 100 100]/XStep 100/YStep 100/Resources<</XObject<</I 3 0 R>>>>", "q 100 0 0 100 0 0 cm /I Do Q")
 	whole := "q 100 0 0 100 50 50 cm /I Do Q"
+	scan := bytes.Repeat([]byte{0xff}, 1000*1000)
+	for y := 100; y < 200; y++ {
+		copy(scan[1000*y+600:], bytes.Repeat([]byte{0x80}, 200))
+	}
+	fine := stream(strings.ReplaceAll(grayImage, "100", "1000"), string(scan))
+	inline := "q 100 0 0 100 0 0 cm BI /W 100/H 100/BPC 8/CS/G/F/AHx ID " + fmt.Sprintf("%X", marked()) + "> EI Q"
+	hidden := stream("/Type/XObject/Subtype/Form/BBox[0 0 100 100]", inline)
+	tile := stream("/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 100 100]/XStep 100/YStep 100/Resources<<>>", inline)
+	inks := stream(strings.ReplaceAll(grayImage, "/DeviceGray", "[/DeviceN[/White/Black]/DeviceCMYK 4 0 R]"), strings.Repeat("\xff\x80", 100*100))
 	for name, c := range map[string]struct {
 		file []byte
 		ocr  pdf.OCR
@@ -147,7 +167,15 @@ func TestWhatOCRCannotProve(t *testing.T) {
 	}{
 		"a format":    {drawing([]string{unread}, "", whole), &grayOCR{word: "Zanzibar"}, []string{"page 2", "JBIG2Decode"}},
 		"a pattern":   {bytes.Replace(drawing([]string{gray, pattern}, ""), []byte("<</XObject"), []byte("<</Pattern<</P 4 0 R>>/XObject"), 1), &grayOCR{word: "Zanzibar"}, []string{"object ", "no page draws"}},
-		"found again": {drawing([]string{gray}, whole), always{}, []string{"page 1", "OCR goes on"}},
+		"drawn small": {drawing([]string{fine}, "q 20 0 0 20 50 50 cm /I Do Q"), &sharpOCR{grayOCR{word: "Zanzibar"}}, []string{"object ", "so small"}},
+		"an inline image of a hidden annotation": {bytes.Replace(
+			drawing([]string{stream(strings.ReplaceAll(grayImage, "100", "1"), "\xff"), hidden}, ""), []byte("<</Type/Page/"),
+			[]byte("<</Annots[<</Type/Annot/Subtype/Stamp/F 2/Rect[0 0 100 100]/AP<</N 4 0 R>>>>]/Type/Page/"), 1,
+		), &grayOCR{word: "Zanzibar"}, []string{"object ", "within its content"}},
+		"an inline image in a pattern": {bytes.Replace(drawing([]string{stream(strings.ReplaceAll(grayImage, "100", "1"), "\xff"), tile}, ""), []byte("<</XObject"), []byte("<</Pattern<</P 4 0 R>>/XObject"), 1), &grayOCR{word: "Zanzibar"}, []string{"object ", "within its content"}},
+		"several inks":                 {drawing([]string{inks, stream("/FunctionType 4/Domain[0 1 0 1]/Range[0 1 0 1 0 1 0 1]", "{pop dup dup dup}")}, whole), &grayOCR{word: "Zanzibar"}, []string{"page 1", "ink"}},
+		"a part of the palette":        {drawing([]string{stream(strings.ReplaceAll(grayImage, "/DeviceGray", "[/Indexed/DeviceGray 1<00FF>]/Decode[255 0]"), strings.Repeat("\xff", 100*100))}, whole), &grayOCR{word: "Zanzibar"}, []string{"page 1", "Decode"}},
+		"found again":                  {drawing([]string{gray}, whole), always{}, []string{"page 1", "OCR goes on"}},
 	} {
 		_, out, err := redacted(t, c.file, pdf.RedactOptions{Text: "zanzibar", OCR: c.ocr})
 		if !errors.Is(err, pdf.ErrNotProvable) || len(out) > 0 {

@@ -11,6 +11,7 @@ package deflate
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 )
 
@@ -103,21 +104,25 @@ func (c *Compressor) end(dst []byte) []byte {
 // Writer compresses a stream that comes in pieces, to the bytes of [Compressor.Append], however it
 // is cut. Its zero value needs Reset.
 type Writer struct {
-	c   Compressor
-	dst io.Writer
-	out []byte
-	err error
+	c      Compressor
+	dst    io.Writer
+	out    []byte
+	err    error
+	closed bool
 }
 
 // Reset begins a new stream, which goes to dst.
 func (w *Writer) Reset(dst io.Writer) {
 	w.c.reset()
-	w.dst, w.err = dst, nil
+	w.dst, w.err, w.closed = dst, nil, false
 	w.out = append(w.out[:0], header...)
 }
 
 // Write implements io.Writer. An error of the writer below ends the stream.
 func (w *Writer) Write(p []byte) (int, error) {
+	if w.closed && w.err == nil {
+		return 0, errClosed
+	}
 	n := 0
 	for w.err == nil {
 		n += w.c.fill(p[n:])
@@ -130,9 +135,13 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, w.err
 }
 
-// Close writes what is left and ends the stream. It does not close the writer below.
+// errClosed is that of writing to a stream that has ended.
+var errClosed = errors.New("deflate: write to a closed stream")
+
+// Close writes what is left and ends the stream, once. It does not close the writer below.
 func (w *Writer) Close() error {
-	if w.err == nil {
+	if w.err == nil && !w.closed {
+		w.closed = true
 		w.out = w.c.end(w.out)
 		w.drain()
 	}
@@ -140,7 +149,11 @@ func (w *Writer) Close() error {
 }
 
 func (w *Writer) drain() {
-	_, w.err = w.dst.Write(w.out)
+	n, err := w.dst.Write(w.out)
+	if err == nil && n < len(w.out) {
+		err = io.ErrShortWrite
+	}
+	w.err = err
 	w.out = w.out[:0]
 }
 

@@ -260,3 +260,32 @@ func FuzzAppend(f *testing.F) {
 		}
 	})
 }
+
+// TestAStreamEndsOnce: closing it again writes nothing, and writing to it is an error; a writer
+// below that takes less than it is given ends it.
+func TestAStreamEndsOnce(t *testing.T) {
+	var w deflate.Writer
+	var out bytes.Buffer
+	w.Reset(&out)
+	if _, err := w.Write(bytes.Repeat([]byte("row "), 25_000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	size := out.Len()
+	if err := w.Close(); err != nil || out.Len() != size {
+		t.Errorf("closed again: %v, %d bytes of %d", err, out.Len(), size)
+	}
+	if _, err := w.Write([]byte("more")); err == nil || out.Len() != size {
+		t.Errorf("written behind the end: %v, %d bytes of %d", err, out.Len(), size)
+	}
+	w.Reset(short{})
+	if err := w.Close(); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("of a writer that takes a part: %v", err)
+	}
+}
+
+type short struct{}
+
+func (short) Write(p []byte) (int, error) { return len(p) - 1, nil }

@@ -141,8 +141,8 @@ func (c *Compressor) candidate(p, limit int) (at, earlier int) {
 			x := w.load(p)
 			h := hash(x)
 			q := int(table[h])
-			table[h] = uint32(p) //nolint:gosec // G115: at most mostPosition
-			far := uint(near-p+q) >> 63
+			table[h] = uint32(p)                 //nolint:gosec // G115: at most mostPosition
+			far := uint64(int64(near-p+q)) >> 63 //nolint:gosec // G115: the sign
 			if (w.load(q)^x)<<(8*(8-minMatch-far*farMore)) == 0 {
 				return p, q
 			}

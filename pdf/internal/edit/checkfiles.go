@@ -96,9 +96,13 @@ const mostWithin = 8
 // operatorsOfFile is what an embedded file counts for beside its bytes and its content.
 const operatorsOfFile = 1_000
 
+// operatorsOfNone is what one counts for that is no file which can be read: how much was decoded
+// until then is not known.
+const operatorsOfNone = 20_000
+
 // noArchive tells why an embedded file keeps none of the standards of which it must keep one;
 // empty: it keeps one, or need not.
-func (c *checker) noArchive(r cos.Ref) (string, error) {
+func (c *checker) noArchive(r cos.Ref) (why string, err error) {
 	if len(c.filesMustBe) == 0 {
 		return "", nil
 	}
@@ -112,25 +116,27 @@ func (c *checker) noArchive(r cos.Ref) (string, error) {
 	}
 	d, err := Open(bytes.NewReader(data), int64(len(data)), Options{Limits: c.e.base.Within()})
 	if err != nil {
-		if errors.As(err, new(*diag.LimitError)) {
+		if c.left -= operatorsOfNone; c.left < 0 || errors.As(err, new(*diag.LimitError)) {
 			return "", fmt.Errorf("%s: %w", place, err)
 		}
 		return err.Error(), nil
 	}
+	defer func() { // whatever became of it
+		if spent := c.e.base.Spent(d.Reader); spent != nil && err == nil {
+			why, err = "", fmt.Errorf("%s: %w", place, spent)
+		}
+	}()
 	claims := NewDraft(d).Claims()
 	i := slices.IndexFunc(c.filesMustBe, func(id standard.ID) bool { return id.ClaimedBy(claims) })
 	if i < 0 {
 		return fmt.Sprintf("it claims none of %v", c.filesMustBe), nil
 	}
 	found, err := d.check(c.ctx, c.filesMustBe[i:i+1], c.depth+1, &c.left)
-	if err == nil {
-		err = c.e.base.Spent(d.Reader)
-	}
 	switch {
 	case err != nil && (c.ctx.Err() != nil || errors.As(err, new(*diag.LimitError))):
 		return "", fmt.Errorf("%s: %w", place, err)
 	case err != nil:
-		return err.Error(), nil //nolint:nilerr // it is the answer
+		return err.Error(), nil
 	case len(found) > 0:
 		return found[0].Clause + ": " + found[0].Message, nil
 	}

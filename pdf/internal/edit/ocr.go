@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"image"
 	"math"
 	"regexp"
@@ -250,15 +251,36 @@ func (s *sight) picture(ctx context.Context, l *layer, place string, other unrea
 		case err != nil:
 			return nil, to, err
 		}
-		if s.read++; !o.ref.IsZero() {
-			s.seen[o.ref] = true
+		t := newTexture(s.e, v)
+		if !t.plain(s.e) {
+			if err := other(o, fmt.Errorf("%w: colours of more than one ink, or Decode", errFormat)); err != nil {
+				return nil, to, err
+			}
+			continue
 		}
-		newTexture(s.e, v).draw(p, o.m.Mul(to))
+		switch s.read++; {
+		case !s.reduced(o, scale):
+			s.seen[o.ref] = true
+		case o.ref.IsZero(): // one that is drawn small is read by itself, at its own size, if it is an object
+			return nil, to, &diag.LimitError{Name: "OCRPixels", Value: s.e.integer(o.dict.Get("Width"), 0), Limit: leastSide, Place: place}
+		}
+		t.draw(p, o.m.Mul(to))
 	}
 	if p.blank() {
 		return nil, to, nil
 	}
 	return p, to, nil
+}
+
+// leastSide is how many pixels of a picture the longer side of an image must take when it has fewer
+// there than it has itself: a page of A4 at 200 dpi.
+const leastSide = 2_300
+
+// reduced reports whether an image is drawn so small that letters which it shows may be lost.
+func (s *sight) reduced(o *shot, scale float64) bool {
+	w, h := float64(s.e.integer(o.dict.Get("Width"), 0)), float64(s.e.integer(o.dict.Get("Height"), 0))
+	across, down := scale*math.Hypot(o.m[0], o.m[1]), scale*math.Hypot(o.m[2], o.m[3])
+	return (across < 0.7*w || down < 0.7*h) && max(across, down) < leastSide
 }
 
 // samples returns the samples of an image; those of the last ones are kept.
@@ -399,7 +421,7 @@ func flowing(words []PictureWord, m content.Matrix) *content.Text {
 
 // blank reports whether all pixels are nearly the same.
 func (p *Picture) blank() bool {
-	const little = 24
+	const little = 2
 	low, high := [3]byte{0xff, 0xff, 0xff}, [3]byte{}
 	for i := 0; i+2 < len(p.RGB); i += 3 {
 		for k := range 3 {

@@ -136,6 +136,9 @@ func (e *Draft) format(b []byte, rest []cos.Name, i *samples) error {
 	if err != nil || int64(head.Width) != i.w || int64(head.Height) != i.h {
 		return fmt.Errorf("%w: DCTDecode", errFormat)
 	}
+	if gray := head.ColorModel == color.GrayModel; gray != (i.n == 1) { // of another size than was judged
+		return fmt.Errorf("%w: DCTDecode", errFormat)
+	}
 	img, err := jpeg.Decode(bytes.NewReader(b))
 	if err != nil {
 		return fmt.Errorf("%w: DCTDecode", errFormat)
@@ -196,7 +199,7 @@ func (e *Draft) fax(b []byte, i *samples) error {
 	}
 	out := make([]byte, (i.w+7)/8*i.h)
 	n, err := io.ReadFull(ccitt.NewReader(bytes.NewReader(b), ccitt.MSB, kind, int(i.w), int(i.h), &o), out)
-	if n == 0 && err != nil {
+	if err != nil && (n == 0 || !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF)) {
 		return fmt.Errorf("%w: CCITTFaxDecode", errFormat)
 	}
 	i.data = out

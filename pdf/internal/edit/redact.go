@@ -652,6 +652,9 @@ func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 		if fault == nil {
 			fault = r.unseenAlone(ctx, s, ref, o)
 		}
+		if fault == nil {
+			fault = r.unseenWithin(ctx, s, reader, ref, o)
+		}
 	})
 	r.Proof.Images = s.read
 	if fault == nil {
@@ -681,7 +684,36 @@ func (r *Redaction) unseenAlone(ctx context.Context, s *sight, ref cos.Ref, o co
 	place := fmt.Sprintf("object %d", ref.Num)
 	boxes, err := s.alone(ctx, ref, r.re, place, func(_ *shot, err error) error { return unreadable(place, err) })
 	if err == nil && len(boxes) > 0 {
-		err = notProvable(place, "OCR finds the text in an image that no page draws by itself")
+		err = notProvable(place, "OCR finds the text in an image that no page draws by itself, or so small that it is not read there")
+	}
+	return err
+}
+
+// unseenWithin is unseen for the images that stand in the content of a form or a pattern, such as
+// that of an annotation which is hidden.
+func (r *Redaction) unseenWithin(ctx context.Context, s *sight, reader *textReader, ref cos.Ref, o cos.Object) error {
+	of, ok := o.(*stream)
+	if r.ocr == nil || !ok || of.dict.Get("Resources") == nil && s.e.name(of.dict.Get("Subtype")) != "Form" {
+		return nil
+	}
+	place := fmt.Sprintf("object %d", ref.Num)
+	shots, err := s.shots(ctx, reader.in, place, []content.Content{{
+		Data: reader.src.Data(ref), Resources: s.e.dict(of.dict.Get("Resources")), Matrix: content.Identity,
+	}})
+	for i := range shots {
+		if err != nil {
+			return err
+		}
+		if shots[i].inline == nil { // each that is an object is read by itself
+			continue
+		}
+		w, h := float64(s.e.integer(shots[i].dict.Get("Width"), 1)), float64(s.e.integer(shots[i].dict.Get("Height"), 1))
+		shots[i].m = content.Matrix{w, 0, 0, h, 0, 0}
+		var boxes []content.Rect
+		boxes, err = s.within(ctx, shots[i:i+1], r.re, place, func(_ *shot, err error) error { return unreadable(place, err) })
+		if err == nil && len(boxes) > 0 {
+			err = notProvable(place, "OCR finds the text in an image within its content")
+		}
 	}
 	return err
 }

@@ -26,6 +26,36 @@ func newTexture(e *Draft, s *samples) *texture {
 	return t
 }
 
+// plain reports whether the colours of the samples are known: no more inks than one, and a Decode
+// array that changes nothing or inverts all.
+func (t *texture) plain(e *Draft) bool {
+	if t.kind == "Ink" && t.n > 1 {
+		return false
+	}
+	d := e.array(t.dict.Get("Decode"))
+	if d == nil {
+		return true
+	}
+	most := 1.0
+	if t.palette != nil {
+		most = float64(int64(1)<<t.bits - 1)
+	}
+	if int64(len(d)) != 2*t.n {
+		return false
+	}
+	for i := 0; i < len(d); i += 2 {
+		from, to := number(e.resolve(d[i]), 0), number(e.resolve(d[i+1]), most)
+		switch {
+		case t.kind == "Lab":
+			return false
+		case t.palette != nil && (from != 0 || to != most),
+			t.invert && (from != 1 || to != 0), t.palette == nil && !t.invert && (from != 0 || to != 1):
+			return false
+		}
+	}
+	return true
+}
+
 // space returns what the n components of a colour space are.
 func (t *texture) space(e *Draft, o cos.Object, n int64) cos.Name {
 	a, _ := e.resolve(o).(cos.Array)

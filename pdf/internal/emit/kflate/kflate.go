@@ -144,6 +144,9 @@ type writer struct {
 
 // Close implements io.Closer.
 func (w *writer) Close() error {
+	if w.Writer == nil { // closed before
+		return nil
+	}
 	err := w.Writer.Close()
 	w.Reset(nil) // a compressor that waits must not keep the caller's writer alive
 	w.pool.put(w.Writer)
