@@ -132,7 +132,7 @@ func (e *Engine) layOut(ctx context.Context, d *doc.Document) ([]Diagnostic, err
 	if err != nil {
 		return nil, err
 	}
-	laid, err := layout.Run(ctx, d, layout.Options{Typesetter: setter, Limits: e.limits, Mono: e.mono, Images: e.images.Session(e.limits)}, layout.Nowhere{})
+	laid, err := layout.Run(ctx, d, layout.Options{Typesetter: setter, Limits: e.limits, Mono: e.mono, Images: e.images.Session(e.limits), Drawings: e.drawings}, layout.Nowhere{})
 	if err != nil {
 		return nil, err
 	}

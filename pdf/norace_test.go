@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -25,6 +27,7 @@ import (
 	"example.com/quire/pdf/form"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/standard"
+	"example.com/quire/pdf/template"
 )
 
 // The tests of this file compute for long, where the race detector takes ten times as long: in one
@@ -183,6 +186,35 @@ func TestCacheOffGivesTheSame(t *testing.T) {
 			if !bytes.Equal(a, b) {
 				t.Errorf("%s differs with the caches off", n)
 			}
+		}
+	}
+}
+
+// TestALogoIsWorkedOnOnce: a document with a logo of 400 shapes takes a few objects more than one
+// without, whether it is of pixels or drawn.
+func TestALogoIsWorkedOnOnce(t *testing.T) {
+	shapes := bytes.Repeat([]byte(`<path d="M10 20C30 40 50 6 7 8L9 100z" fill="#135" stroke="red"/>`), 400)
+	files := fstest.MapFS{
+		"logo.png": {Data: picture(t, true)},
+		"logo.svg": {Data: slices.Concat([]byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 99 99">`), shapes, []byte(`</svg>`))},
+	}
+	e := newEngine(t, pdf.Config{Files: files})
+	allocs := func(block string) float64 {
+		src := "quire: 1\nname: n\nlang: en\ntitle: T\nbody:\n  - text: A letter.\n" + block
+		plan, err := e.Compile(t.Context(), pdf.Source{File: "n.yaml", Text: []byte(src)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return testing.AllocsPerRun(10, func() {
+			if _, err := e.Render(t.Context(), io.Discard, plan, template.JSON([]byte(`{}`)), pdf.RenderOptions{Standards: compliant}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	without := allocs("")
+	for name := range files {
+		if n := allocs("  - {image: " + name + ", decorative: true, width: 40mm}\n"); n > without+60 {
+			t.Errorf("%s: %v allocations, %v without", name, n, without)
 		}
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"example.com/quire/pdf/internal/emit/kflate"
 	"example.com/quire/pdf/internal/image"
 	"example.com/quire/pdf/internal/layout"
+	"example.com/quire/pdf/internal/svg"
 	"example.com/quire/pdf/internal/text"
 	"example.com/quire/pdf/internal/text/gotext"
 	"example.com/quire/pdf/standard"
@@ -110,7 +111,7 @@ type Config struct {
 type SpillFile = cos.SpillFile
 
 // CacheLimits bounds what an Engine keeps between documents: compiled plans,
-// shaped words, font subsets and the streams of images.
+// shaped words, font subsets, streams of images and drawings.
 type CacheLimits struct {
 	Bytes int64 // in all; 0: 64 MiB
 	Off   bool  // keep nothing; output is the same, only slower
@@ -131,6 +132,7 @@ type Engine struct {
 	setters  setters // of documents with fonts of their own
 	subsets  *font.Cache
 	images   *image.Store
+	drawings *svg.Store
 	buffers  emit.Buffers
 	spill    func() (SpillFile, error)
 	after    int64                  // as cos.Options.SpillAfter
@@ -170,6 +172,9 @@ func New(c Config) (*Engine, error) {
 		files: c.Files, limits: c.Limits.WithDefaults(), deflater: deflater, fonts: lib,
 		setter: text.NewTypesetter(lib, &gotext.Shaper{Proven: liberation.Embedded}, &gotext.Segmenter{}, bytes/4),
 		images: image.NewStore(image.Options{Deflate: deflater.Writer, CacheBytes: bytes / 4, DecodeBudget: budget}),
+		drawings: svg.NewStore(bytes/16, func(code []byte) ([]byte, error) {
+			return cos.Pack(deflater, nil, code, cos.LevelDefault)
+		}),
 		subsets: font.NewCache(bytes/4, func(dst, src []byte) ([]byte, error) {
 			return deflater.Deflate(dst, src, cos.LevelBest)
 		}),
@@ -338,7 +343,7 @@ func (e *Engine) emitMapped(ctx context.Context, w io.Writer, d *doc.Document, o
 	lay := layout.Options{
 		Memory:     memory,
 		Typesetter: setter, Tagged: em.Tagged(), Limits: limits, Mono: e.mono, Trace: m != nil,
-		Images: e.images.Session(limits),
+		Images: e.images.Session(limits), Drawings: e.drawings,
 	}
 	if o.Sign != nil {
 		lay.Signed, lay.Signatory = o.Sign.Field, o.Sign.Shown

@@ -12,6 +12,7 @@ import (
 	"example.com/quire/pdf"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/pdftest"
+	"example.com/quire/pdf/standard"
 	"example.com/quire/pdf/template"
 )
 
@@ -65,7 +66,8 @@ func TestDrawingsAreVectorsWithText(t *testing.T) {
 	}
 }
 
-// TestDrawingsAreTheSameBytes whoever makes them, beside others and in any order.
+// TestDrawingsAreTheSameBytes whoever makes them, beside others and in any order, and whether they
+// were made before.
 func TestDrawingsAreTheSameBytes(t *testing.T) {
 	all := drawings(t)
 	one, _ := render(t, newEngine(t, pdf.Config{}), pdf.RenderOptions{Standards: compliant}, gallery(all, true))
@@ -73,6 +75,13 @@ func TestDrawingsAreTheSameBytes(t *testing.T) {
 	render(t, e, pdf.RenderOptions{}, gallery(all[:20], true))
 	if two, _ := render(t, e, pdf.RenderOptions{Standards: compliant}, gallery(all, true)); !bytes.Equal(one, two) {
 		t.Error("the bytes differ")
+	}
+	keeps := newEngine(t, pdf.Config{})
+	for range 2 {
+		render(t, keeps, pdf.RenderOptions{Standards: []standard.ID{standard.PDFA3b}}, gallery(all[10:], true))
+		if two, _ := render(t, keeps, pdf.RenderOptions{Standards: compliant}, gallery(all, true)); !bytes.Equal(one, two) {
+			t.Error("the bytes differ when drawings are kept")
+		}
 	}
 }
 

@@ -67,12 +67,12 @@ func (u *Update) Put(ref Ref, o Object) error {
 
 // Stream writes a stream whose data is compressed here, as [Writer.Stream] does.
 func (u *Update) Stream(ref Ref, dict Dict, data []byte) error {
-	if len(data) < leastDeflated {
-		return u.EncodedStream(ref, dict, "", data)
-	}
-	packed, err := u.deflater.Deflate(u.packed[:0], data, LevelDefault)
+	packed, err := Pack(u.deflater, u.packed[:0], data, LevelDefault)
 	if err != nil {
 		return fmt.Errorf("cos: write object %d: %w", ref.Num, err)
+	}
+	if packed == nil {
+		return u.EncodedStream(ref, dict, "", data)
 	}
 	u.packed = packed
 	return u.EncodedStream(ref, dict, FlateDecode, packed)

@@ -281,18 +281,28 @@ func (w *Writer) Stream(ref Ref, dict Dict, data []byte) error {
 	if w.err != nil {
 		return w.err
 	}
-	if len(data) < leastDeflated {
-		return w.EncodedStream(ref, dict, "", data)
-	}
-	packed, err := w.opt.Deflater.Deflate(w.packed[:0], data, w.opt.Level)
+	packed, err := Pack(w.opt.Deflater, w.packed[:0], data, w.opt.Level)
 	if err != nil {
 		return w.fail(fmt.Errorf("cos: write object %d: %w", ref.Num, err))
 	}
-	w.packed = packed
-	if len(packed) >= len(data) {
+	if packed == nil {
 		return w.EncodedStream(ref, dict, "", data)
 	}
+	w.packed = packed
 	return w.EncodedStream(ref, dict, FlateDecode, packed)
+}
+
+// Pack compresses the data of a stream as [Writer.Stream] does and appends it to dst; nil: the data
+// stays as it is.
+func Pack(d Deflater, dst, data []byte, level Level) ([]byte, error) {
+	if len(data) < leastDeflated {
+		return nil, nil
+	}
+	packed, err := d.Deflate(dst, data, level)
+	if err != nil || len(packed)-len(dst) >= len(data) {
+		return nil, err
+	}
+	return packed, nil
 }
 
 // FlateDecode is the filter of streams a [Deflater] compressed.

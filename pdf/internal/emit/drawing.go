@@ -71,12 +71,16 @@ func (e *Emitter) form(f *svg.Form, pi *pageInfo) (cos.Ref, error) {
 			resources = append(resources, cos.E(kind.key, d))
 		}
 	}
-	code, fonts, err := e.formContent(f, pi)
-	if err != nil {
-		return cos.Ref{}, err
-	}
-	if len(fonts) > 0 {
-		resources = append(resources, cos.E("Font", fonts))
+	var code []byte
+	if f.Packed == nil {
+		var fonts cos.Dict
+		var err error
+		if code, fonts, err = e.formContent(f, pi); err != nil {
+			return cos.Ref{}, err
+		}
+		if len(fonts) > 0 {
+			resources = append(resources, cos.E("Font", fonts))
+		}
 	}
 	d := cos.Dict{
 		cos.E("Type", cos.Name("XObject")), cos.E("Subtype", cos.Name("Form")),
@@ -88,6 +92,9 @@ func (e *Emitter) form(f *svg.Form, pi *pageInfo) (cos.Ref, error) {
 		}))
 	}
 	ref := e.w.Reserve()
+	if f.Packed != nil {
+		return ref, e.w.EncodedStream(ref, d, cos.FlateDecode, f.Packed)
+	}
 	return ref, e.w.Stream(ref, d, code)
 }
 

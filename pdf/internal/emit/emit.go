@@ -28,7 +28,6 @@ type Options struct {
 	Producer   string
 	Limits     diag.Limits // with their defaults
 	Deflater   cos.Deflater
-	Level      cos.Level
 	Fonts      *font.Cache
 	Exact      bool // fonts have the glyphs that are drawn alone
 	Listed     bool // they list the glyphs that they have (CIDSet), as they do under PDF/A-1 in any case
@@ -170,7 +169,7 @@ func New(out io.Writer, d *doc.Document, o Options) (*Emitter, error) {
 		e.byHash, e.anchors = map[[sha256.Size]byte]*imageRes{}, map[string]dest{}
 	}
 	file := cos.Options{
-		Version: standard.Version(o.Standards), Deflater: o.Deflater, Level: o.Level,
+		Version: standard.Version(o.Standards), Deflater: o.Deflater,
 		Limits: cos.Limits{OutputBytes: o.Limits.OutputBytes}, Encrypt: protection, Spill: o.Spill, SpillAfter: o.SpillAfter,
 	}
 	if o.Sign != nil {

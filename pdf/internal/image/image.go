@@ -52,10 +52,6 @@ func (x *XObject) bytes() int64 {
 	return n
 }
 
-// own parts an image that is kept from the file that it was read from, whose memory is that of the
-// caller.
-func (x *XObject) own() { x.Data, x.Palette = bytes.Clone(x.Data), bytes.Clone(x.Palette) }
-
 // Predictor are the parameters of PNG prediction (7.4.4.4).
 type Predictor struct{ Colors, Bits, Columns int }
 

@@ -1,7 +1,6 @@
 package image
 
 import (
-	"container/list"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"sync"
 
 	"example.com/quire/pdf/internal/diag"
+	"example.com/quire/pdf/internal/filecache"
 )
 
 // Options configures a Store.
@@ -29,41 +29,23 @@ type Store struct {
 	deflate func(io.Writer) (io.WriteCloser, error)
 	budget  *budget
 	rows    sync.Pool // of *[]byte: the collector empties it when memory is short
-
-	mu     sync.Mutex
-	most   int64
-	bytes  int64
-	byHash map[key]*entry
-	recent *list.List // of *entry, the last used first
+	kept    *filecache.Cache[Ask, *Image]
 }
 
-// key is the SHA-256 of an image file, and what is asked of the image.
-type key struct {
-	sum [sha256.Size]byte
-	ask Ask
-}
-
-// hash names the image.
-func (k key) hash() [sha256.Size]byte {
-	if k.ask.none() {
-		return k.sum
+// hash names the image that is made of a file.
+func (a Ask) hash(data []byte) [sha256.Size]byte {
+	sum := sha256.Sum256(data)
+	if a.none() {
+		return sum
 	}
-	return sha256.Sum256(fmt.Appendf(k.sum[:], " as %d by %d", k.ask.Width, k.ask.Height))
-}
-
-// entry is an image that is made or being made.
-type entry struct {
-	key   key
-	done  chan struct{}
-	image *Image // nil after done: it could not be made
-	at    *list.Element
+	return sha256.Sum256(fmt.Appendf(sum[:], " as %d by %d", a.Width, a.Height))
 }
 
 // NewStore returns an empty Store.
 func NewStore(o Options) *Store {
 	return &Store{
-		deflate: o.Deflate, budget: newBudget(max(o.DecodeBudget, 0)), most: o.CacheBytes,
-		byHash: map[key]*entry{}, recent: list.New(),
+		deflate: o.Deflate, budget: newBudget(max(o.DecodeBudget, 0)),
+		kept: filecache.New[Ask, *Image](o.CacheBytes),
 	}
 }
 
@@ -131,25 +113,20 @@ func (s *Session) open(ctx context.Context, data []byte, to Ask) (*Image, error)
 	if err := diag.Check("ImageBytes", int64(len(data)), s.limits.ImageBytes, ""); err != nil {
 		return nil, err
 	}
-	for k := (key{sha256.Sum256(data), to}); ; {
-		e, mine := s.store.claim(k)
-		if mine {
-			return s.make(ctx, e, data)
-		}
-		select {
-		case <-e.done:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-		if img := e.image; img != nil {
-			if to.none() { // else the header was read just now
-				if err := checkPixels(img.width, img.height, s.limits); err != nil {
-					return nil, err
-				}
-			}
-			return img, s.hold(img.held)
+	mine := false
+	img, err := s.store.kept.Get(ctx, data, to, func(data []byte) (*Image, int64, error) {
+		mine = true
+		return s.make(ctx, data, to)
+	})
+	if err != nil || mine {
+		return img, err
+	}
+	if to.none() { // else the header was read just now
+		if err := checkPixels(img.width, img.height, s.limits); err != nil {
+			return nil, err
 		}
 	}
+	return img, s.hold(img.held)
 }
 
 // hold counts what an image holds decoded against the document's share, whether it was made for
@@ -162,67 +139,26 @@ func (s *Session) hold(n int64) error {
 	return nil
 }
 
-// claim returns the entry of a file; mine: the caller is to make its image.
-func (s *Store) claim(k key) (e *entry, mine bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e = s.byHash[k]; e != nil {
-		if e.at != nil {
-			s.recent.MoveToFront(e.at)
-		}
-		return e, false
-	}
-	e = &entry{key: k, done: make(chan struct{})}
-	s.byHash[k] = e
-	return e, true
-}
-
-// make makes the image of an entry. An error is the caller's alone: it may be of its limits or
-// its context.
-func (s *Session) make(ctx context.Context, e *entry, data []byte) (*Image, error) {
-	var img *Image
-	defer func() { s.store.settle(e, img) }() // also when a decoder panics: others wait for it
+// make makes an image and says how many bytes it takes up.
+func (s *Session) make(ctx context.Context, data []byte, to Ask) (*Image, int64, error) {
 	f, err := parse(data, s.limits)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	held := f.held(e.key.ask)
+	held := f.held(to)
 	if err := s.hold(held); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := s.store.budget.take(ctx, held); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer s.store.budget.give(held)
-	made, err := f.image(ctx, s.store, e.key.ask)
+	img, err := f.image(ctx, s.store, to)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	made.hash, made.held = e.key.hash(), held
-	if made.x.bytes() <= s.store.most {
-		made.x.own()
-	}
-	img = made
-	return img, nil
-}
-
-// settle keeps what was made, within the bound, and lets those go on who wait for it.
-func (s *Store) settle(e *entry, img *Image) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e.image = img
-	close(e.done)
-	if img == nil || img.x.bytes() > s.most {
-		delete(s.byHash, e.key)
-		return
-	}
-	e.at = s.recent.PushFront(e)
-	s.bytes += img.x.bytes()
-	for s.bytes > s.most {
-		last := s.recent.Remove(s.recent.Back()).(*entry) //nolint:forcetypeassert // the list holds nothing else
-		s.bytes -= last.image.x.bytes()
-		delete(s.byHash, last.key)
-	}
+	img.hash, img.held = to.hash(data), held
+	return img, img.x.bytes(), nil
 }
 
 // row returns a buffer of n bytes, whose content is not defined.

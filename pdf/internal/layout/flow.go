@@ -10,6 +10,7 @@ import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/image"
+	"example.com/quire/pdf/internal/svg"
 	"example.com/quire/pdf/internal/text"
 )
 
@@ -28,6 +29,8 @@ type Options struct {
 	Trace bool
 	// Images reads image data. It may wait for memory until the context ends.
 	Images *image.Session
+	// Drawings reads SVG files.
+	Drawings *svg.Store
 	// Memory is what the document is laid out in, which the caller resets when the sink is done
 	// with the pages; nil: new one.
 	Memory *Memory

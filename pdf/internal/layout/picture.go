@@ -123,11 +123,7 @@ func (m *maker) openWithin(n *doc.Image, w, h doc.Length) (*image.Image, error) 
 
 // drawing reads an SVG file. What it has and is not drawn is told.
 func (m *maker) drawing(n *doc.Image) (*svg.Drawing, error) {
-	f, err := svg.Read(n.Data, m.limits)
-	if err != nil {
-		return nil, err
-	}
-	d, err := f.Draw(svg.Fonts{Typesetter: m.opt.Typesetter, Setter: m.set})
+	d, err := m.opt.Drawings.Draw(m.ctx, n.Data, m.limits, svg.Fonts{Typesetter: m.opt.Typesetter, Setter: m.set})
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,8 @@ const (
 	alpha          // of a mask: nothing, all is white
 )
 
-// context is where an element is drawn.
-type context struct {
+// scope is where an element is drawn.
+type scope struct {
 	c      *canvas
 	m      matrix // from user space to that of the form
 	st     *style // of the element; of its parent until the element has its own
@@ -80,6 +80,12 @@ const side = 1000
 
 // Draw makes the drawing. Errors are *diag.LimitError and those of setting text.
 func (f *File) Draw(fonts Fonts) (*Drawing, error) {
+	d, _, err := f.draw(fonts)
+	return d, err
+}
+
+// draw also says whether fonts had a part in the drawing or its warnings.
+func (f *File) draw(fonts Fonts) (drawing *Drawing, lettered bool, err error) {
 	d := &drawer{
 		f: f, fonts: fonts, decls: map[*node][]declaration{}, styles: map[*node]*style{}, chains: map[fontKey]*text.Chain{},
 		following: map[*node]bool{}, told1: map[string]bool{}, warnings: append([]Warning(nil), f.warn...),
@@ -87,13 +93,13 @@ func (f *File) Draw(fonts Fonts) (*Drawing, error) {
 	w, h := d.size()
 	k := side / max(w, h)
 	c := newCanvas([4]float64{0, 0, w * k, h * k})
-	ctx := context{c: c, m: matrix{k, 0, 0, -k, 0, h * k}, st: rootStyle(), view: box(0, 0, w, h), root: k, fade: 1}
+	ctx := scope{c: c, m: matrix{k, 0, 0, -k, 0, h * k}, st: rootStyle(), view: box(0, 0, w, h), root: k, fade: 1}
 	if err := d.draw(f.root, ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	form := c.finish()
 	form.Group = form.transparent()
-	return &Drawing{Hash: f.hash, Width: w, Height: h, Form: form, Warnings: d.warnings}, nil
+	return &Drawing{Hash: f.hash, Width: w, Height: h, Form: form, Warnings: d.warnings}, len(d.chains) > 0, nil
 }
 
 // size returns the size that the root element asks for, in pixels.
@@ -129,7 +135,7 @@ func (d *drawer) size() (w, h float64) {
 }
 
 // element draws one kind of element.
-type element func(d *drawer, n *node, ctx context) error
+type element func(d *drawer, n *node, ctx scope) error
 
 // elements are the kinds that are known. Those without a function paint nothing where they stand.
 func elements(name string) (draw element, known bool) {
@@ -154,7 +160,7 @@ func elements(name string) (draw element, known bool) {
 }
 
 // draw draws an element with all that is in it.
-func (d *drawer) draw(n *node, ctx context) error {
+func (d *drawer) draw(n *node, ctx scope) error {
 	if n.foreign || n.name == "" {
 		return nil
 	}
@@ -189,7 +195,7 @@ func (d *drawer) draw(n *node, ctx context) error {
 		return err
 	}
 	ctx.fade = 1
-	return d.layered(n, ctx, func(ctx context) error { return paint(d, n, ctx) })
+	return d.layered(n, ctx, func(ctx scope) error { return paint(d, n, ctx) })
 }
 
 func (d *drawer) transform(n *node, name string) matrix {
@@ -205,7 +211,7 @@ func (d *drawer) transform(n *node, name string) matrix {
 	return m
 }
 
-func (d *drawer) kids(n *node, ctx context) error {
+func (d *drawer) kids(n *node, ctx scope) error {
 	for _, k := range n.kids {
 		if err := d.draw(k, ctx); err != nil {
 			return err
@@ -215,7 +221,7 @@ func (d *drawer) kids(n *node, ctx context) error {
 }
 
 // choice draws the first child that asks for nothing special (SVG 1.1, 5.8.2).
-func (d *drawer) choice(n *node, ctx context) error {
+func (d *drawer) choice(n *node, ctx scope) error {
 	for _, k := range n.kids {
 		_, known := elements(k.name)
 		if k.foreign || !known || k.has("requiredExtensions") || k.has("systemLanguage") {
@@ -227,7 +233,7 @@ func (d *drawer) choice(n *node, ctx context) error {
 }
 
 // length reads a length attribute; whole is what percentages are of.
-func (d *drawer) length(n *node, name string, ctx *context, whole, otherwise float64) float64 {
+func (d *drawer) length(n *node, name string, ctx *scope, whole, otherwise float64) float64 {
 	v := n.get(name)
 	if v == "" || v == "auto" {
 		return otherwise
@@ -241,12 +247,12 @@ func (d *drawer) length(n *node, name string, ctx *context, whole, otherwise flo
 }
 
 // diagonal is what percentages are of that are neither wide nor high (SVG 1.1, 7.10).
-func (ctx *context) diagonal() float64 {
+func (ctx *scope) diagonal() float64 {
 	return math.Hypot(ctx.view.w(), ctx.view.h()) / math.Sqrt2
 }
 
 // viewport draws an svg element: the root, or one with a place of its own.
-func (d *drawer) viewport(n *node, ctx context) error {
+func (d *drawer) viewport(n *node, ctx scope) error {
 	to := ctx.view
 	if n != d.f.root {
 		w, h := ctx.view.w(), ctx.view.h()
@@ -256,7 +262,7 @@ func (d *drawer) viewport(n *node, ctx context) error {
 }
 
 // window draws the children of n into a rectangle as its viewBox says.
-func (d *drawer) window(n *node, ctx context, to rect) error {
+func (d *drawer) window(n *node, ctx scope, to rect) error {
 	if to.w() <= 0 || to.h() <= 0 {
 		return nil
 	}
@@ -299,7 +305,7 @@ func (d *drawer) enter(n *node) bool {
 func (d *drawer) leave(n *node) { delete(d.following, n) }
 
 // use draws the element that it refers to (SVG 1.1, 5.6).
-func (d *drawer) use(n *node, ctx context) error {
+func (d *drawer) use(n *node, ctx scope) error {
 	d.uses++
 	if err := diag.Check("SVGUses", d.uses, d.f.limits.SVGUses, place(n)); err != nil {
 		return err
@@ -328,7 +334,7 @@ func (d *drawer) use(n *node, ctx context) error {
 		ctx.m = ctx.m.mul(d.transform(to, "transform")).mul(translate(d.length(to, "x", &ctx, w, 0), d.length(to, "y", &ctx, h, 0)))
 	}
 	ctx.fade = 1
-	return d.layered(to, ctx, func(ctx context) error { return d.window(to, ctx, box(0, 0, wide, high)) })
+	return d.layered(to, ctx, func(ctx scope) error { return d.window(to, ctx, box(0, 0, wide, high)) })
 }
 
 // refer finds the element of a reference such as #id; nil: there is none, which is told.
@@ -357,7 +363,7 @@ func (d *drawer) styleAt(n *node) *style {
 }
 
 // measure returns the bounds of what an element draws, in its user space.
-func (d *drawer) measure(n *node, ctx context) (rect, error) {
+func (d *drawer) measure(n *node, ctx scope) (rect, error) {
 	paint, _ := elements(n.name)
 	if paint == nil {
 		return rect{}, nil

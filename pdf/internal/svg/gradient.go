@@ -8,7 +8,7 @@ import (
 )
 
 // gradient makes the source of a gradient (SVG 1.1, 13.2); false: it paints nothing.
-func (d *drawer) gradient(g *node, opacity float64, bounds rect, ctx *context) (*source, bool, error) {
+func (d *drawer) gradient(g *node, opacity float64, bounds rect, ctx *scope) (*source, bool, error) {
 	chain := d.templates(g)
 	stops, err := d.stops(chain)
 	if err != nil || len(stops) == 0 {
@@ -86,7 +86,7 @@ func solid(s stop, opacity float64, m mode) *source {
 }
 
 // with gives the gradient its stops. Where they differ in alpha, a second gradient is the mask.
-func (g *Gradient) with(stops []stop, opacity float64, ctx *context) *source {
+func (g *Gradient) with(stops []stop, opacity float64, ctx *scope) *source {
 	same := true
 	for _, s := range stops {
 		same = same && s.color.a == stops[0].color.a

@@ -10,7 +10,7 @@ type outline struct {
 
 // layered paints an element through its clip path and mask, with its opacity and blend mode.
 // Groups (ISO 32000-2, 11.4) are made only where the result differs without.
-func (d *drawer) layered(n *node, ctx context, paint func(context) error) error {
+func (d *drawer) layered(n *node, ctx scope, paint func(scope) error) error {
 	if ctx.c == nil {
 		return paint(ctx)
 	}
@@ -77,7 +77,7 @@ func (s *style) single(n *node) bool {
 }
 
 // group paints into a transparency group.
-func (d *drawer) group(ctx context, paint func(context) error) (*Form, error) {
+func (d *drawer) group(ctx scope, paint func(scope) error) (*Form, error) {
 	c := newCanvas(ctx.c.form.BBox)
 	ctx.c = c
 	if err := paint(ctx); err != nil {
@@ -97,7 +97,7 @@ type clipping struct {
 }
 
 // clip follows a clip-path of n (SVG 1.1, 14.3).
-func (d *drawer) clip(ref string, n *node, ctx context) (out clipping, err error) {
+func (d *drawer) clip(ref string, n *node, ctx scope) (out clipping, err error) {
 	cp := d.f.ids[ref]
 	if cp == nil || cp.name != "clipPath" {
 		d.told(n, "clip-path of %s: there is no clipPath %s", n.name, diag.Quote(ref))
@@ -143,7 +143,7 @@ type clipPiece struct {
 	clip clipping
 }
 
-func (d *drawer) clipPieces(cp *node, ctx context) ([]clipPiece, error) {
+func (d *drawer) clipPieces(cp *node, ctx scope) ([]clipPiece, error) {
 	var out []clipPiece
 	for _, k := range cp.kids {
 		if k.foreign || k.name == "" {
@@ -160,7 +160,7 @@ func (d *drawer) clipPieces(cp *node, ctx context) ([]clipPiece, error) {
 	return out, nil
 }
 
-func (d *drawer) clipPiece(k *node, ctx context) (p clipPiece, ok bool, err error) {
+func (d *drawer) clipPiece(k *node, ctx scope) (p clipPiece, ok bool, err error) {
 	if err := d.spend(1, k); err != nil {
 		return p, false, err
 	}
@@ -201,7 +201,7 @@ func (d *drawer) clipPiece(k *node, ctx context) (p clipPiece, ok bool, err erro
 }
 
 // union is the mask of shapes of which each lets through.
-func union(pieces []clipPiece, ctx context) *Form {
+func union(pieces []clipPiece, ctx scope) *Form {
 	c := newCanvas(ctx.c.form.BBox)
 	c.form.Group, c.form.Gray = true, true
 	for i := range pieces {
@@ -241,7 +241,7 @@ func fillOp(evenOdd bool) string {
 }
 
 // mask makes the luminosity mask of n (SVG 1.1, 14.4); nil: there is none.
-func (d *drawer) mask(ref string, n *node, ctx context) (*Form, error) {
+func (d *drawer) mask(ref string, n *node, ctx scope) (*Form, error) {
 	mn := d.f.ids[ref]
 	if mn == nil || mn.name != "mask" {
 		d.told(n, "mask of %s: there is no mask %s", n.name, diag.Quote(ref))
@@ -287,7 +287,7 @@ func (d *drawer) mask(ref string, n *node, ctx context) (*Form, error) {
 	st := *ctx.st
 	st.opacity, st.blend, st.isolate, st.clip, st.mask = 1, "", false, in.st.clip, in.st.mask
 	own.st = &st
-	if err := d.layered(n, own, func(ctx context) error {
+	if err := d.layered(n, own, func(ctx scope) error {
 		in.c = ctx.c
 		return d.kids(mn, in)
 	}); err != nil {
@@ -299,7 +299,7 @@ func (d *drawer) mask(ref string, n *node, ctx context) (*Form, error) {
 
 // region is the rectangle that a mask is confined to; on the bounds of its element percentages are
 // of those.
-func (d *drawer) region(n *node, ctx *context, onBox bool) path {
+func (d *drawer) region(n *node, ctx *scope, onBox bool) path {
 	w, h := ctx.view.w(), ctx.view.h()
 	if onBox {
 		w, h = 1, 1

@@ -8,7 +8,7 @@ import (
 )
 
 // outline returns the path of a shape in user space.
-func (d *drawer) outline(n *node, ctx *context) (path, error) {
+func (d *drawer) outline(n *node, ctx *scope) (path, error) {
 	var p path
 	w, h := ctx.view.w(), ctx.view.h()
 	at := func(name string, whole float64) float64 { return d.length(n, name, ctx, whole, 0) }
@@ -68,7 +68,7 @@ func (d *drawer) outline(n *node, ctx *context) (path, error) {
 }
 
 // shape paints a path.
-func (d *drawer) shape(n *node, ctx context) error {
+func (d *drawer) shape(n *node, ctx scope) error {
 	p, err := d.outline(n, &ctx)
 	if err != nil || len(p) == 0 {
 		return err
@@ -128,7 +128,7 @@ type source struct {
 }
 
 // source finds what a paint comes to; nil: nothing. bounds are those of the element in user space.
-func (d *drawer) source(n *node, p *paint, opacity float64, bounds rect, ctx *context) (*source, error) {
+func (d *drawer) source(n *node, p *paint, opacity float64, bounds rect, ctx *scope) (*source, error) {
 	opacity *= ctx.fade
 	for p != nil {
 		switch p.kind {
@@ -174,7 +174,7 @@ func (m mode) of(c color) color {
 }
 
 // painted sets up a source around the operators that paint with it.
-func (ctx *context) painted(s *source, stroke bool, paint func()) {
+func (ctx *scope) painted(s *source, stroke bool, paint func()) {
 	c := ctx.c
 	if s.color.a < 1 || s.mask != nil {
 		c.save()
@@ -190,7 +190,7 @@ func (ctx *context) painted(s *source, stroke bool, paint func()) {
 }
 
 // choose sets the colour or gradient of a source.
-func (ctx *context) choose(s *source, stroke bool) {
+func (ctx *scope) choose(s *source, stroke bool) {
 	c := ctx.c
 	part := &c.now.fill
 	if stroke {
@@ -210,7 +210,7 @@ type strokePen struct {
 }
 
 // strokePen returns the pen of an element; false: its stroke is not seen.
-func (d *drawer) strokePen(n *node, ctx *context) (strokePen, bool) {
+func (d *drawer) strokePen(n *node, ctx *scope) (strokePen, bool) {
 	st := ctx.st
 	whole := ctx.diagonal()
 	p := strokePen{width: st.width.in(whole, st.size), offset: st.dashOffset.in(whole, st.size)}
@@ -238,7 +238,7 @@ func (d *drawer) strokePen(n *node, ctx *context) (strokePen, bool) {
 
 // stroke strokes a path. Where the space of the element is skewed or not as wide as high, so is
 // the pen: there the path is drawn in that space.
-func (ctx *context) stroke(p path, pen strokePen) {
+func (ctx *scope) stroke(p path, pen strokePen) {
 	c, m, k := ctx.c, ctx.m, ctx.m.scale()
 	if ctx.st.nonScaling {
 		k = ctx.root
@@ -262,7 +262,7 @@ func (ctx *context) stroke(p path, pen strokePen) {
 }
 
 // penOps are the operators of a pen that is k times as wide.
-func (ctx *context) penOps(pen strokePen, k float64, decimals int) string {
+func (ctx *scope) penOps(pen strokePen, k float64, decimals int) string {
 	st := ctx.st
 	b := append(appendNumber(nil, pen.width*k, decimals), 'w', ' ')
 	b = append(appendNumber(b, float64(st.cap), 0), 'J', ' ')

@@ -29,6 +29,14 @@ type File struct {
 	index  map[string][]int // rules by the key of what they select
 	limits diag.Limits
 	warn   []Warning // of the style sheet
+	nodes  int64
+	bytes  int64
+}
+
+// size is what the file takes up once it is read, about.
+func (f *File) size() int64 {
+	const node = 256 // with a few attributes
+	return node*f.nodes + 2*f.bytes
 }
 
 // node is an element, or with an empty name the text between two.
@@ -118,6 +126,7 @@ func Read(data []byte, l diag.Limits) (*File, error) {
 	if err := diag.Check("SVGElements", r.nodes+int64(len(r.f.rules)), l.SVGElements, ""); err != nil {
 		return nil, err
 	}
+	r.f.nodes, r.f.bytes = r.nodes, int64(len(data))
 	return r.f, nil
 }
 

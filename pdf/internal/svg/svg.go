@@ -56,6 +56,9 @@ type Form struct {
 	States      []State
 	Gradients   []*Gradient
 	Forms       []*Form
+	// Packed is the code of a form without text as a stream in zlib format (RFC 1950); nil: nobody
+	// compressed it, or it is not worth it.
+	Packed []byte
 }
 
 // Op is a piece of content: operators, or a text that is shown at the origin in the colours set

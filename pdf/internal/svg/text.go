@@ -33,7 +33,7 @@ type writer struct {
 }
 
 // text draws a text element. The glyphs stay text, so that they can be found and read out.
-func (d *drawer) text(n *node, ctx context) error {
+func (d *drawer) text(n *node, ctx scope) error {
 	w := &writer{d: d, spaced: true}
 	if err := w.walk(n, &ctx, ctx.st, ""); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (d *drawer) text(n *node, ctx context) error {
 }
 
 // walk collects the characters below n.
-func (w *writer) walk(n *node, ctx *context, st *style, lang string) error {
+func (w *writer) walk(n *node, ctx *scope, st *style, lang string) error {
 	if v := n.get("xml:lang"); v != "" {
 		lang = v
 	} else if v := n.get("lang"); v != "" {
@@ -118,7 +118,7 @@ func (w *writer) walk(n *node, ctx *context, st *style, lang string) error {
 }
 
 // places sets what x, y, dx and dy of n say and no element within it says for itself.
-func (w *writer) places(n *node, ctx *context, st *style, letters []letter) {
+func (w *writer) places(n *node, ctx *scope, st *style, letters []letter) {
 	for _, name := range [...]string{"x", "y", "dx", "dy"} {
 		v := n.get(name)
 		if v == "" {
@@ -179,7 +179,7 @@ type placed struct {
 
 // chunk draws letters from one absolute place on, aligned there as text-anchor says, and returns
 // where they end.
-func (w *writer) chunk(letters []letter, at point, ctx *context) (point, error) {
+func (w *writer) chunk(letters []letter, at point, ctx *scope) (point, error) {
 	// Text is set at the size that it has in form space, where lengths are fine enough.
 	k := ctx.m.scale()
 	var parts []placed
@@ -252,7 +252,7 @@ func (w *writer) set(letters []letter, k float64) (p placed, err error) {
 }
 
 // show draws a set stretch, its pieces each in the paint of its element.
-func (w *writer) show(p *placed, at point, k float64, ctx *context) error {
+func (w *writer) show(p *placed, at point, k float64, ctx *scope) error {
 	for i := 0; i < len(p.line.Items); {
 		j := i + 1
 		for j < len(p.line.Items) && p.line.Items[j].Piece == p.line.Items[i].Piece {
@@ -268,7 +268,7 @@ func (w *writer) show(p *placed, at point, k float64, ctx *context) error {
 }
 
 // piece draws the items of one run.
-func (w *writer) piece(items []text.Item, of int, at point, k float64, ctx *context) error {
+func (w *writer) piece(items []text.Item, of int, at point, k float64, ctx *scope) error {
 	r := &w.runs[of]
 	st := *r.st
 	metrics := w.metrics(r)
@@ -387,7 +387,7 @@ func (w *writer) metrics(r *run) lineMetrics {
 }
 
 // decorate draws lines under, over and through a text.
-func (w *writer) decorate(n *node, what string, bounds rect, base float64, s *source, ctx *context) {
+func (w *writer) decorate(n *node, what string, bounds rect, base float64, s *source, ctx *scope) {
 	chain, err := w.d.chain(n, ctx.st)
 	if err != nil || s == nil {
 		return
