@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,87 @@ func TestTextThatOCRFindsIsBlack(t *testing.T) {
 				t.Errorf("%s, unmarked: %#x where the text stood", name, v)
 			}
 		}
+	}
+}
+
+// wholeOCR is one that reads a word only where all of it stands, the right way round: a light sign
+// before a gray area of at least so many pixels, and white behind it.
+type wholeOCR struct {
+	grayOCR
+	width int
+}
+
+func (o *wholeOCR) Read(ctx context.Context, p *pdf.Picture) ([]pdf.PictureWord, error) {
+	words, err := o.grayOCR.Read(ctx, p)
+	if len(words) == 0 {
+		return nil, err
+	}
+	b := words[0].Box
+	y, by := (b.Min.Y+b.Max.Y)/2, b.Dy()/4
+	at := func(x int) byte { return p.RGB[3*(y*p.Width+min(max(x, 0), p.Width-1))] }
+	if b.Dx() < o.width || at(b.Min.X-by) > 0xd8 || at(b.Max.X+by) < 0xf0 {
+		return nil, nil
+	}
+	return words, nil
+}
+
+// TestTextOfImagesOverEachOther: a text of which each image has a part is found where they lie over
+// each other, and one that the page shows mirrored is found as it is stored.
+func TestTextOfImagesOverEachOther(t *testing.T) {
+	word := bytes.Repeat([]byte{0xff}, 100*100)
+	for y := 40; y < 60; y++ {
+		for x := 20; x < 80; x++ {
+			word[100*y+x] = 0x80
+			if x < 30 {
+				word[100*y+x] = 0xc8
+			}
+		}
+	}
+	whole := stream(grayImage, string(word))
+	part := func(from, to int) string {
+		var b []byte
+		for y := range 100 {
+			b = append(b, word[100*y+from:100*y+to]...)
+		}
+		return stream(strings.Replace(grayImage, "Width 100", fmt.Sprintf("Width %d", to-from), 1), string(b))
+	}
+	masked := strings.Replace(whole, "<<", "<</Mask[1 1]", 1)
+	for name, c := range map[string]struct {
+		images  []string
+		content string
+		black   image.Point
+	}{
+		"tiles":          {[]string{part(0, 60), part(40, 100)}, "q 60 0 0 100 50 50 cm /I Do Q q 60 0 0 100 90 50 cm /J Do Q", image.Pt(110, 100)},
+		"turned tiles":   {[]string{part(0, 60), part(40, 100)}, "0 1 -1 0 200 0 cm q 60 0 0 100 50 50 cm /I Do Q q 60 0 0 100 90 50 cm /J Do Q", image.Pt(100, 90)},
+		"mirrored":       {[]string{whole}, "q -100 0 0 100 150 50 cm /I Do Q", image.Pt(90, 100)},
+		"head over foot": {[]string{whole}, "q 100 0 0 -100 50 150 cm /I Do Q", image.Pt(110, 100)},
+		"mirrored strips": {
+			[]string{part(0, 50), part(50, 100)}, "q -50 0 0 100 150 50 cm /I Do Q q -50 0 0 100 100 50 cm /J Do Q", image.Pt(90, 100),
+		},
+		"mirrored tiles": {
+			[]string{part(0, 60), part(40, 100)}, "-1 0 0 1 200 0 cm q 60 0 0 100 50 50 cm /I Do Q q 60 0 0 100 90 50 cm /J Do Q", image.Pt(90, 100),
+		},
+		"mirrored, with a mask": {[]string{masked}, "q -100 0 0 100 150 50 cm /I Do Q", image.Pt(90, 100)},
+	} {
+		ocr := &wholeOCR{grayOCR{word: "Zanzibar"}, 50}
+		s, out, err := redacted(t, drawing(c.images, c.content), pdf.RedactOptions{Text: "zanzibar", OCR: ocr, Unmarked: true})
+		if err != nil || s.Removed.Pixels == 0 {
+			t.Errorf("%s: %+v, %v", name, s, err)
+			continue
+		}
+		img := pdftest.Raster(t, pdftest.Write(t, "out.pdf", out), 72)[0]
+		if v, _, _, _ := img.At(c.black.X, c.black.Y).RGBA(); v > 0x0800 {
+			t.Errorf("%s: %#x where the text stood", name, v)
+		}
+	}
+	// Strips of a long scan, a few of which lie over each other, make no picture beyond the limits.
+	content := ""
+	for i := range 40 {
+		content += fmt.Sprintf("q 100 0 0 100 50 %d cm /I Do Q ", 50+120*i)
+	}
+	content += "q 100 0 0 100 60 60 cm /I Do Q"
+	if _, _, err := redacted(t, drawing([]string{whole}, content), pdf.RedactOptions{Text: "zanzibar", OCR: &wholeOCR{grayOCR{word: "Zanzibar"}, 50}}); err != nil {
+		t.Errorf("strips: %v", err)
 	}
 }
 
@@ -425,6 +507,10 @@ func TestWithoutTesseractOCRIsRefused(t *testing.T) {
 	}
 	const languages = "if [ \"$1\" = --list-langs ]; then echo 'List of available languages (3):'; echo deu; echo eng; echo osd; exit; fi\n"
 	program(languages)
+	t.Setenv("SECRET", "s3cret")
+	if _, err := pdf.Tesseract(t.Context(), pdf.TesseractOptions{Languages: slices.Repeat([]string{"deu", "eng"}, 5)}); !errors.As(err, &option) || !strings.Contains(err.Error(), "at most 8") {
+		t.Errorf("ten languages: %v", err)
+	}
 	for _, l := range []string{"fra", "den", "--help", "../eng", ""} {
 		_, err := pdf.Tesseract(t.Context(), pdf.TesseractOptions{Languages: []string{l}})
 		if !errors.As(err, &option) || !strings.Contains(err.Error(), "deu, eng") || !strings.Contains(err.Error(), "tesseract-ocr-deu") {
@@ -443,6 +529,8 @@ func TestWithoutTesseractOCRIsRefused(t *testing.T) {
 		"few cells":    {table("5\t1\n"), "row 2"},
 		"no place":     {table("5\t1\t1\t1\t1\t1\tx\t4\t5\t6\t95\tone\n"), "the place"},
 		"no number":    {table("5\t1\t1\t1\t1\t1\t3\t4\t5\t6\tsure\tone\n"), "the confidence"},
+		"a language":   {table("") + "echo \"Failed loading language 'deu'\" >&2\n", "loading language 'deu'"},
+		"a secret":     {languages + "echo \"secret: $SECRET\" >&2; exit 3\n", "secret:\n"},
 		"a fault":      {languages + "echo broken >&2; exit 3\n", "broken"},
 		"no end":       {languages + "while :; do :; done\n", "OCRTime"},
 		"a great deal": {languages + "cat >/dev/null; PATH=/usr/bin:/bin head -c 17000000 /dev/zero\n", "OCRBytes"},
@@ -461,7 +549,7 @@ func TestWithoutTesseractOCRIsRefused(t *testing.T) {
 			continue
 		}
 		var limit *pdf.LimitError
-		if err == nil || !strings.Contains(err.Error(), c.limit) || strings.HasPrefix(c.limit, "OCR") && !errors.As(err, &limit) {
+		if err == nil || !strings.Contains(err.Error()+"\n", c.limit) || strings.HasPrefix(c.limit, "OCR") && !errors.As(err, &limit) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -40,9 +40,11 @@ const (
 	mostDraws  = 10_000     // images that a page draws
 	mostLayers = 24         // pictures of a page
 	mostCanvas = 25_000_000 // pixels of one picture
+	mostSide   = 32_000     // pixels of its longer side: programs count them in 16 bits
 	mostAgain  = 6          // readings of one picture in which text is found
 	mostDPI    = 400
 	leastDPI   = 150
+	seam       = 2 // points by which strips of a scan may lie over each other
 	// around is how many pixels of white stand around images, which OCR wants.
 	around = 16
 )
@@ -50,7 +52,8 @@ const (
 // sight reads the text in the pixels of the images of a draft. Images are drawn as pages draw them,
 // so that a text that runs over several, such as the strips of a scan, is found, and one that
 // stands on its side. One that covers another is drawn in a layer of its own, and so is each mask:
-// what they cover is in the file too.
+// what they cover is in the file too. What lies over each other is drawn as a page shows it, too,
+// and what a page shows mirrored is drawn as it is stored.
 type sight struct {
 	ocr    OCR
 	e      *Draft
@@ -71,15 +74,19 @@ type shot struct {
 	stream *stream
 	inline *cos.InlineImage
 	dict   cos.Dict
+	part   bool           // a mask, or an image that has one: not all of its square is painted
 	page   content.Rect   // around it, on the page
 	m      content.Matrix // to the page; in a layer, to its frame
 }
 
+// mirrored reports whether the image is drawn as a mirror shows it.
+func (o *shot) mirrored() bool { return o.m[0]*o.m[3]-o.m[1]*o.m[2] < 0 }
+
 // shots returns what a page draws of images, with the masks of each behind it.
 func (s *sight) shots(ctx context.Context, in *content.Interpreter, place string, contents []content.Content) (out []shot, err error) {
-	add := func(o cos.Object, m content.Matrix) {
+	add := func(o cos.Object, m content.Matrix, mask bool) {
 		if v, ok := s.e.resolve(o).(*stream); ok {
-			out = append(out, shot{ref: refOf(o), stream: v, dict: v.dict, page: m.Quad(unit).Bounds(), m: m})
+			out = append(out, shot{ref: refOf(o), stream: v, dict: v.dict, part: mask || s.e.masked(v.dict), page: m.Quad(unit).Bounds(), m: m})
 		}
 	}
 	for _, c := range contents {
@@ -89,9 +96,9 @@ func (s *sight) shots(ctx context.Context, in *content.Interpreter, place string
 			}
 			m := ev.State.CTM
 			if ev.Object != nil {
-				add(ev.Object, m)
+				add(ev.Object, m, false)
 				for _, key := range [...]cos.Name{"SMask", "Mask"} {
-					add(ev.Image.Get(key), m)
+					add(ev.Image.Get(key), m, true)
 				}
 			} else if i, ok := ev.Args[0].(cos.InlineImage); ok {
 				d := ev.Image
@@ -100,7 +107,7 @@ func (s *sight) shots(ctx context.Context, in *content.Interpreter, place string
 						d = with(d, "ColorSpace", space)
 					}
 				}
-				out = append(out, shot{inline: &i, dict: d, page: m.Quad(unit).Bounds(), m: m})
+				out = append(out, shot{inline: &i, dict: d, part: s.e.masked(d), page: m.Quad(unit).Bounds(), m: m})
 			}
 			if len(out) > mostDraws {
 				return &diag.LimitError{Name: "Images", Value: int64(len(out)), Limit: mostDraws, Place: place}
@@ -119,14 +126,18 @@ var unit = content.Rect{0, 0, 1, 1}
 // layer is images that do not cover each other, in a frame that is turned by an angle against the
 // page.
 type layer struct {
-	angle int // in degrees; 0: as the page
+	angle int             // in degrees; 0: as the page
+	flip  *content.Matrix // of the frame, by which mirrored images are as they are stored; nil: none
+	again bool            // of images that are in other layers, too
 	shots []shot
 	areas []content.Rect // of them, in the frame
 	all   content.Rect   // around them
 }
 
-// layers puts shots into layers. Those whose place is no area are left out.
+// layers puts shots into layers. Those whose place is no area are left out. Behind them come layers
+// of what is drawn over each other and of what is drawn mirrored.
 func layers(shots []shot, place string) (out []*layer, err error) {
+	var whole []layered // whole ones, in the order in which they are drawn
 	for _, o := range shots {
 		angle := int(math.Round(math.Atan2(o.m[1], o.m[0]) * 180 / math.Pi))
 		if rest := (angle%90 + 90) % 90; rest <= 3 || rest >= 87 {
@@ -141,7 +152,6 @@ func layers(shots []shot, place string) (out []*layer, err error) {
 		i := slices.IndexFunc(out, func(l *layer) bool {
 			all := l.all.Union(area)
 			return l.angle == angle && (all[2]-all[0])*(all[3]-all[1]) < mostCanvas/4 && !slices.ContainsFunc(l.areas, func(a content.Rect) bool {
-				const seam = 2 // points by which strips may lie over each other
 				return min(a[2], area[2])-max(a[0], area[0]) > seam && min(a[3], area[3])-max(a[1], area[1]) > seam
 			})
 		})
@@ -154,8 +164,96 @@ func layers(shots []shot, place string) (out []*layer, err error) {
 		}
 		l := out[i]
 		l.shots, l.areas, l.all = append(l.shots, o), append(l.areas, area), l.all.Union(area)
+		if !o.part {
+			whole = append(whole, layered{o, area, l, 0})
+		}
+	}
+	out = append(out, over(whole)...)
+	for _, l := range out { // as it is now
+		if m := l.mirrored(); m != nil {
+			out = append(out, m)
+		}
 	}
 	return out, nil
+}
+
+// layered is a shot in its layer.
+type layered struct {
+	shot
+	area  content.Rect
+	in    *layer
+	group int // the first of the shots that it touches, directly or by others
+}
+
+// over returns layers of shots that touch each other and are not all in one layer: of what a page
+// shows where images lie over each other. shots are in the order in which they are drawn.
+func over(shots []layered) (out []*layer) {
+	if !slices.ContainsFunc(shots, func(p layered) bool { return p.in != shots[0].in }) {
+		return nil
+	}
+	first := func(i int) int {
+		for shots[i].group != i {
+			shots[i].group = shots[shots[i].group].group
+			i = shots[i].group
+		}
+		return i
+	}
+	for i := range shots {
+		shots[i].group = i
+		a := &shots[i]
+		for k := range shots[:i] {
+			b := &shots[k]
+			if a.in.angle == b.in.angle && min(a.area[2], b.area[2])-max(a.area[0], b.area[0]) > -seam && min(a.area[3], b.area[3])-max(a.area[1], b.area[1]) > -seam {
+				g, h := first(i), first(k)
+				shots[max(g, h)].group = min(g, h)
+			}
+		}
+	}
+	groups, mixed := map[int]*layer{}, map[int]bool{}
+	for i, p := range shots {
+		g := first(i)
+		l := groups[g]
+		if l == nil {
+			l = &layer{angle: p.in.angle, again: true, all: p.area}
+			groups[g] = l
+		}
+		l.shots, l.all = append(l.shots, p.shot), l.all.Union(p.area)
+		mixed[g] = mixed[g] || p.in != shots[g].in
+	}
+	for g := range shots {
+		if mixed[g] {
+			out = append(out, groups[g])
+		}
+	}
+	return out
+}
+
+// mirrored is a layer of the images that are drawn mirrored, in a frame that is mirrored, too; nil:
+// there are none.
+func (l *layer) mirrored() *layer {
+	var shots []shot
+	for _, o := range l.shots {
+		if o.mirrored() {
+			shots = append(shots, o)
+		}
+	}
+	if len(shots) == 0 {
+		return nil
+	}
+	flip := content.Matrix{-1, 0, 0, 1, l.all[0] + l.all[2], 0}
+	for i := range shots {
+		shots[i].m = shots[i].m.Mul(flip)
+	}
+	return &layer{angle: l.angle, flip: &flip, again: true, shots: shots, all: l.all}
+}
+
+// toFrame is the matrix from the page.
+func (l *layer) toFrame() content.Matrix {
+	m := turn(l.angle)
+	if l.flip != nil {
+		m = m.Mul(*l.flip)
+	}
+	return m
 }
 
 // turn returns the matrix from the page to a frame.
@@ -191,7 +289,7 @@ func (s *sight) within(ctx context.Context, shots []shot, re *regexp.Regexp, pla
 			continue
 		}
 		// From pixels to the page.
-		back, _ := turn(l.angle).Mul(to).Inverse()
+		back, _ := l.toFrame().Mul(to).Inverse()
 		found, err := s.matches(ctx, p, re, back, place)
 		if err != nil {
 			return nil, err
@@ -221,13 +319,13 @@ func (s *sight) picture(ctx context.Context, l *layer, place string, other unrea
 	}
 	w, h := l.all[2]-l.all[0], l.all[3]-l.all[1]
 	scale := min(max(density, 1e-6), mostDPI/72.0)
-	if most := math.Sqrt(mostCanvas / (w * h)); scale > most {
+	if most := min(math.Sqrt(mostCanvas/(w*h)), mostSide/max(w, h)); scale > most {
 		scale = most
 		if scale < leastDPI/72.0 && scale < 0.7*density { // letters would be lost
 			return nil, to, &diag.LimitError{Name: "OCRPixels", Value: int64(min(w*h*density*density, 1e15)), Limit: mostCanvas, Place: place}
 		}
 	}
-	for scale < mostDPI/72.0/2 && w*h*scale*scale*4 <= 10_000_000 { // small letters are read better when they are larger
+	for scale < mostDPI/72.0/2 && w*h*scale*scale*4 <= 10_000_000 && max(w, h)*scale*2 <= mostSide { // small letters are read better when they are larger
 		scale *= 2
 	}
 	p = &Picture{Width: int(math.Ceil(w*scale)) + 2*around, Height: int(math.Ceil(h*scale)) + 2*around}
@@ -244,6 +342,9 @@ func (s *sight) picture(ctx context.Context, l *layer, place string, other unrea
 		v, err := s.samples(o)
 		switch {
 		case errors.Is(err, errFormat) || errors.Is(err, diag.ErrDamaged):
+			if l.again { // told already
+				continue
+			}
 			if err := other(o, err); err != nil {
 				return nil, to, err
 			}
@@ -253,9 +354,16 @@ func (s *sight) picture(ctx context.Context, l *layer, place string, other unrea
 		}
 		t := newTexture(s.e, v)
 		if !t.plain(s.e) {
+			if l.again {
+				continue
+			}
 			if err := other(o, fmt.Errorf("%w: colours of more than one ink, or Decode", errFormat)); err != nil {
 				return nil, to, err
 			}
+			continue
+		}
+		if l.again {
+			t.draw(p, o.m.Mul(to))
 			continue
 		}
 		switch s.read++; {

@@ -82,10 +82,20 @@ func (e *Draft) inline(i cos.InlineImage, d cos.Dict) (*samples, error) {
 	})
 }
 
+// stencil reports whether an image says where its colour is painted (ISO 32000-2, 8.9.6.2).
+func (e *Draft) stencil(d cos.Dict) bool {
+	return e.resolve(d.Get("ImageMask")) == cos.Object(cos.Bool(true))
+}
+
+// masked reports whether an image does not paint all of its square.
+func (e *Draft) masked(d cos.Dict) bool {
+	return e.stencil(d) || e.resolve(d.Get("Mask")) != nil || e.resolve(d.Get("SMask")) != nil
+}
+
 // samples reads the shape of an image, and has decode fill in its data.
 func (e *Draft) samples(d cos.Dict, decode func(*samples) error) (*samples, error) {
 	i := &samples{w: e.integer(d.Get("Width"), 0), h: e.integer(d.Get("Height"), 0), bits: e.integer(d.Get("BitsPerComponent"), 8), n: 1, dict: d}
-	if e.resolve(d.Get("ImageMask")) == cos.Object(cos.Bool(true)) {
+	if e.stencil(d) {
 		i.bits = 1
 	} else if i.n = e.components(d.Get("ColorSpace")); i.n == 0 {
 		return nil, errFormat

@@ -27,8 +27,9 @@ type TesseractOptions struct {
 
 // What tesseract may write.
 const (
-	mostRead = 16 << 20 // bytes, of the words of one picture
-	mostSaid = 4 << 10
+	mostRead      = 16 << 20 // bytes, of the words of one picture
+	mostSaid      = 4 << 10
+	mostLanguages = 8 // at a time: each makes it slower
 )
 
 // language is a name of a file of training data, which is no option of a program and no other
@@ -53,9 +54,12 @@ func Tesseract(ctx context.Context, o TesseractOptions) (OCR, error) {
 	if t.time <= 0 {
 		t.time = 2 * time.Minute
 	}
-	languages := o.Languages
+	languages := slices.Compact(slices.Clone(o.Languages))
 	if len(languages) == 0 {
 		languages = []string{"eng"}
+	}
+	if len(languages) > mostLanguages {
+		return nil, &OptionError{Field: "ocr", Got: fmt.Sprintf("%d languages", len(languages)), Want: fmt.Sprintf("at most %d", mostLanguages)}
 	}
 	out, err := t.run(ctx, nil, "--list-langs")
 	if err != nil {
@@ -79,6 +83,17 @@ func Tesseract(ctx context.Context, o TesseractOptions) (OCR, error) {
 	}
 	t.languages = strings.Join(languages, "+")
 	return t, nil
+}
+
+// surroundings are the variables that the program is given: where it finds itself, its data and room
+// for temporary files. Secrets of the server are none of its business.
+func surroundings() (env []string) {
+	for _, name := range []string{"PATH", "HOME", "TESSDATA_PREFIX", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "SystemRoot", "TEMP", "TMP", "USERPROFILE"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return append(env, "OMP_THREAD_LIMIT=1")
 }
 
 type tesseract struct {
@@ -108,7 +123,7 @@ func (t *tesseract) run(ctx context.Context, p *Picture, args ...string) (string
 	defer stop()
 	var out, said bytes.Buffer
 	cmd := exec.CommandContext(ctx, t.program, args...) //nolint:gosec // G204: no shell, and arguments of ours
-	cmd.Env = append(os.Environ(), "OMP_THREAD_LIMIT=1")
+	cmd.Env = surroundings()
 	cmd.WaitDelay = time.Second
 	written := &limited{&out, mostRead + 1}
 	cmd.Stdout, cmd.Stderr = written, &limited{&said, mostSaid}
@@ -121,6 +136,8 @@ func (t *tesseract) run(ctx context.Context, p *Picture, args ...string) (string
 		return "", context.Cause(ctx)
 	case err != nil:
 		return "", fmt.Errorf("pdf: tesseract: %w: %s", err, strings.TrimSpace(said.String()))
+	case strings.Contains(said.String(), "Failed loading language"): // it goes on with the others
+		return "", fmt.Errorf("pdf: tesseract: %s", strings.TrimSpace(said.String()))
 	case out.Len() > mostRead:
 		return "", &diag.LimitError{Name: "OCRBytes", Value: int64(out.Len()), Limit: mostRead}
 	}
