@@ -20,7 +20,7 @@ const mostOperands = 64
 // returns an error. f must not keep args. What is no content is passed over, so that data of any
 // kind ends without an error but for f's and the depth of nesting, which is bounded.
 func Operators(data []byte, f func(op []byte, args []Object) error) error {
-	p := parser{b: data, whole: true, depth: 64}
+	p := parser{b: data, whole: true, depth: 64, m: &memory{}}
 	var args []Object
 	for p.space() {
 		start := p.pos

@@ -178,7 +178,7 @@ func unLZW(data []byte, early bool, limit int64) ([]byte, string, error) {
 }
 
 func unHex(data []byte) ([]byte, string) {
-	p := parser{b: append([]byte("<"), data...), whole: true}
+	p := parser{b: append([]byte("<"), data...), whole: true, m: &memory{}}
 	o, err := p.hex()
 	if err != nil {
 		p.b = append(p.b, '>')

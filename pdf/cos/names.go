@@ -7,7 +7,7 @@ import "bytes"
 // its dictionary. Other operands are passed over without being read, which costs a fraction; names
 // in arrays and dictionaries are of them. f must keep neither op nor the slice.
 func OperatorNames(data []byte, f func(op []byte, names []Name) error) error {
-	p := parser{b: data, whole: true, depth: 64}
+	p := parser{b: data, whole: true, depth: 64, m: &memory{}}
 	var names []Name
 	for p.space() {
 		start := p.pos

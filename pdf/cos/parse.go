@@ -1,6 +1,7 @@
 package cos
 
 import (
+	"bytes"
 	"errors"
 	"math"
 )
@@ -29,6 +30,7 @@ type parser struct {
 	depth int  // most nesting
 	odd   string
 	loose string // what archives do not take, though readers do
+	m     *memory
 }
 
 // end is the error of a token that b does not hold whole.
@@ -103,6 +105,9 @@ func (p *parser) object(level int) (Object, error) {
 			p.pos++
 			return keyword(">>"), nil
 		}
+		if c == ']' {
+			return keyword("]"), nil
+		}
 		return keyword(c), nil
 	case '+', '-', '.', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		return p.number()
@@ -119,7 +124,7 @@ func (p *parser) object(level int) (Object, error) {
 	case "null":
 		return Null{}, nil
 	}
-	return keyword(t), nil
+	return p.m.keyword(t), nil
 }
 
 // number reads an integer, a real number or, where they may stand, a reference.
@@ -241,8 +246,12 @@ func (p *parser) name() (Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, 0, len(t))
-	for i := 0; i < len(t); i++ {
+	first := bytes.IndexByte(t, '#')
+	if first < 0 {
+		return p.m.name(t), nil
+	}
+	out := append(make([]byte, 0, len(t)), t[:first]...)
+	for i := first; i < len(t); i++ {
 		if t[i] == '#' && i+2 < len(t) {
 			if hi, lo := nibble(t[i+1]), nibble(t[i+2]); hi >= 0 && lo >= 0 {
 				out = append(out, byte(hi<<4|lo)) //nolint:gosec // G115: two hexadecimal digits
@@ -362,47 +371,58 @@ func escape(b []byte) (n int, c byte, keep bool) {
 
 func (p *parser) array(level int) (Object, error) {
 	p.pos++
-	a := Array{}
+	from := len(p.m.values)
 	for {
 		o, err := p.object(level + 1)
 		if err != nil {
+			p.m.dropValues(from)
 			return nil, err
 		}
 		switch k, _ := o.(keyword); k {
 		case "":
-			a = append(a, o)
+			p.m.values = append(p.m.values, o)
 		case "]":
-			return a, nil
+			return p.m.array(from), nil
 		case "endobj", "endstream", "stream", "obj", ">>":
+			p.m.dropValues(from)
 			return nil, syntaxError("an array that does not end")
 		default:
 			p.oddity("the word " + string(k[:min(len(k), 32)]) + " in an array")
-			a = append(a, Null{})
+			p.m.values = append(p.m.values, Null{})
 		}
 	}
 }
 
-// dict reads a dictionary. Of a key that comes twice the last value counts, as it does for
-// other readers.
+// dict reads a dictionary.
 func (p *parser) dict(level int) (Object, error) {
 	p.pos += 2
-	d := Dict{}
+	from := len(p.m.entries)
+	if err := p.entries(level, from); err != nil {
+		p.m.dropEntries(from)
+		return nil, err
+	}
+	return p.m.dict(from), nil
+}
+
+// entries gathers those of a dictionary, from a place in the memory on. Of a key that comes twice
+// the last value counts, as it does for other readers.
+func (p *parser) entries(level, from int) error {
 	var at map[Name]int
 	for {
 		start := p.pos
 		o, err := p.object(level + 1)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		key, ok := o.(Name)
 		if !ok {
 			switch k, _ := o.(keyword); k {
 			case ">>":
-				return d, nil
+				return nil
 			case "endobj", "endstream", "stream", "obj":
 				p.pos = start
 				p.oddity("a dictionary that does not end")
-				return d, nil
+				return nil
 			}
 			p.oddity("a key that is no name")
 			continue
@@ -410,7 +430,7 @@ func (p *parser) dict(level int) (Object, error) {
 		start = p.pos
 		v, err := p.object(level + 1)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if k, isWord := v.(keyword); isWord {
 			p.oddity("the key " + string(key[:min(len(key), 32)]) + " without a value")
@@ -419,6 +439,7 @@ func (p *parser) dict(level int) (Object, error) {
 			}
 			continue
 		}
+		d := p.m.entries[from:]
 		if len(d) == fewKeys {
 			at = make(map[Name]int, 2*fewKeys)
 			for i := range d {
@@ -441,6 +462,6 @@ func (p *parser) dict(level int) (Object, error) {
 		if at != nil {
 			at[key] = len(d)
 		}
-		d = append(d, Entry{key, v})
+		p.m.entries = append(p.m.entries, Entry{key, v})
 	}
 }

@@ -155,6 +155,7 @@ type Reader struct {
 	decoded int64
 	counted map[int64]bool // offsets of what was counted
 	deep    int            // calls of Object within Object
+	memory  memory
 	warned  []Warning
 }
 
@@ -293,12 +294,17 @@ func (r *Reader) parse(at, most int64, f func(*parser) error) error {
 				return err
 			}
 		}
-		b, err := r.bytes(at, n)
+		text := r.memory.text
+		r.memory.text = nil
+		b, err := r.bytesInto(text, at, n)
 		if err != nil {
 			return err
 		}
-		p := &parser{b: b, whole: at+int64(len(b)) >= r.size, refs: true, depth: r.opt.Limits.Depth}
+		p := &parser{b: b, whole: at+int64(len(b)) >= r.size, refs: true, depth: r.opt.Limits.Depth, m: &r.memory}
 		err = f(p)
+		if cap(b) <= keptText {
+			r.memory.text = b
+		}
 		switch {
 		case err == nil:
 			if n > 4<<10 {
@@ -564,7 +570,7 @@ func (r *Reader) packed(ref Ref, s spot) (Object, error) {
 			return Null{}, nil
 		}
 	}
-	q := parser{b: p.data, pos: p.offs[i], whole: true, refs: true, depth: r.opt.Limits.Depth}
+	q := parser{b: p.data, pos: p.offs[i], whole: true, refs: true, depth: r.opt.Limits.Depth, m: &r.memory}
 	if int64(len(q.b)-q.pos) > r.opt.Limits.ObjectBytes {
 		q.b = q.b[:q.pos+int(r.opt.Limits.ObjectBytes)]
 	}
@@ -615,7 +621,7 @@ func (r *Reader) unpack(num uint32) (*pack, error) {
 		return nil, &ReadError{Ref: s.Ref, Offset: s.at, Reason: "an object stream whose N or First cannot be"}
 	}
 	p := &pack{data: data}
-	q := parser{b: data[:start], whole: true, depth: 1}
+	q := parser{b: data[:start], whole: true, depth: 1, m: &r.memory}
 	for range count {
 		if !q.space() {
 			break

@@ -24,7 +24,7 @@ func (r *Reader) load() error {
 	if i < 0 {
 		return &ReadError{Offset: r.size - tail, Reason: "no startxref"}
 	}
-	p := parser{b: b, pos: i + len("startxref"), whole: true, depth: 1}
+	p := parser{b: b, pos: i + len("startxref"), whole: true, depth: 1, m: &r.memory}
 	o, err := p.object(1)
 	if err != nil {
 		return &ReadError{Offset: r.size - tail + int64(i), Reason: "startxref without an offset"}

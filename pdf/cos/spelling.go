@@ -225,7 +225,7 @@ func (r *Reader) spellingOfPacked(num uint32, s spot, f func(Misspelling)) error
 	if p == nil || s.index < 0 || s.index >= len(p.nums) || p.nums[s.index] != num {
 		return nil
 	}
-	q := parser{b: p.data, pos: p.offs[s.index], whole: true, refs: true, depth: r.opt.Limits.Depth}
+	q := parser{b: p.data, pos: p.offs[s.index], whole: true, refs: true, depth: r.opt.Limits.Depth, m: &r.memory}
 	_, err := q.object(1)
 	if _, broken := errors.AsType[syntaxError](err); broken {
 		return nil
