@@ -333,6 +333,10 @@ func (r *Reader) Within() ReadLimits {
 // Spent counts what a file within this one has decoded, as this one's own.
 func (r *Reader) Spent(inner *Reader) error { return r.count(inner.decoded) }
 
+// Repeated counts n bytes of a stream that is used again without being decoded again, where a file
+// may ask for it as often as it likes.
+func (r *Reader) Repeated(n int64) error { return r.count(n) }
+
 // count takes n bytes off what may be decoded.
 func (r *Reader) count(n int64) error {
 	r.decoded += n

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -330,9 +331,31 @@ func (e *Draft) content(page cos.Dict) []byte {
 	if _, one := e.resolve(o).(*stream); one {
 		return e.data(o)
 	}
-	var out []byte
-	for _, part := range e.array(o) {
-		out = append(append(out, e.data(part)...), '\n')
+	return e.joined(e.array(o), e.data)
+}
+
+// joined returns streams of content with a line end behind each. One that comes again is not
+// decoded again, but what it adds counts.
+func (e *Draft) joined(parts cos.Array, data func(cos.Object) []byte) (out []byte) {
+	known := map[cos.Ref][2]int{} // where they stand in out
+	for _, part := range parts {
+		r := refOf(part)
+		at, again := known[r]
+		if !again {
+			from := len(out)
+			out = append(append(out, data(part)...), '\n')
+			if !r.IsZero() {
+				known[r] = [2]int{from, len(out)}
+			}
+			continue
+		}
+		if s, ok := e.resolve(r).(*stream); ok && s.from != nil {
+			if err := s.from.Repeated(int64(at[1] - at[0])); err != nil {
+				e.err = cmp.Or(e.err, err)
+				return nil
+			}
+		}
+		out = append(out, out[at[0]:at[1]]...)
 	}
 	return out
 }

@@ -65,11 +65,7 @@ func (s *source) pageData(page cos.Dict) []byte {
 	if _, one := s.e.resolve(o).(*stream); one {
 		return s.Data(o)
 	}
-	var out []byte
-	for _, part := range s.e.array(o) {
-		out = append(append(out, s.Data(part)...), '\n')
-	}
-	return out
+	return s.e.joined(s.e.array(o), s.Data)
 }
 
 // appearance returns the normal appearance of an annotation, in its place.
