@@ -73,17 +73,26 @@ func intOr(o Object, def int64) int64 {
 
 func tooLong(limit int64) error { return limitError("StreamBytes", limit+1, limit, "") }
 
-// inflaters are readers of package zlib, whose windows are worth keeping.
+// inflaters are kept, for their windows and buffers are worth it.
 var inflaters sync.Pool
+
+type inflater struct {
+	zlib io.Reader // a zlib.Resetter
+	out  bytes.Buffer
+}
+
+// keptOutput is the largest buffer that an inflater keeps.
+const keptOutput = 1 << 20
 
 func inflate(data []byte, limit int64) ([]byte, string, error) {
 	src := bytes.NewReader(bytes.TrimLeft(data, "\r\n"))
-	zr, ok := inflaters.Get().(io.Reader)
+	z, ok := inflaters.Get().(*inflater)
 	var err error
 	if ok {
-		err = zr.(zlib.Resetter).Reset(src, nil) //nolint:forcetypeassert // as the package says
+		err = z.reset(src)
 	} else {
-		zr, err = zlib.NewReader(src)
+		z = &inflater{}
+		z.zlib, err = zlib.NewReader(src)
 	}
 	if err != nil {
 		if len(data) == 0 {
@@ -93,20 +102,30 @@ func inflate(data []byte, limit int64) ([]byte, string, error) {
 	}
 	defer func() {
 		// It must not keep what it read; what comes in its place is a header without data.
-		if zr.(zlib.Resetter).Reset(strings.NewReader("\x78\x9C"), nil) == nil { //nolint:forcetypeassert // as the package says
-			inflaters.Put(zr)
+		if z.reset(strings.NewReader("\x78\x9C")) == nil {
+			inflaters.Put(z)
 		}
 	}()
-	var out bytes.Buffer
 	odd := ""
-	n, broken := out.ReadFrom(io.LimitReader(zr, limit+1))
+	n, broken := z.out.ReadFrom(io.LimitReader(z.zlib, limit+1))
+	out := z.out.Bytes()
+	if z.out.Cap() > keptOutput {
+		z.out = bytes.Buffer{}
+	} else {
+		out = bytes.Clone(out)
+		z.out.Reset()
+	}
 	if n > limit {
 		return nil, "", tooLong(limit)
 	}
 	if broken != nil {
 		odd = "compressed data that breaks off"
 	}
-	return out.Bytes(), odd, nil
+	return out, odd, nil
+}
+
+func (z *inflater) reset(r io.Reader) error {
+	return z.zlib.(zlib.Resetter).Reset(r, nil) //nolint:forcetypeassert // as the package says
 }
 
 // unLZW decodes codes of 9 to 12 bits (7.4.4.2). early is that widths change one code before

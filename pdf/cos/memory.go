@@ -5,6 +5,7 @@ package cos
 // reader, or to one content stream.
 type memory struct {
 	text    []byte // of an object; nil while one is read from it
+	raw     []byte // data of a stream before its filters are undone; nil meanwhile
 	values  []Object
 	entries []Entry
 	words   [256]Object // each a Name or a keyword, in the place of its hash
@@ -13,8 +14,9 @@ type memory struct {
 // What a memory holds on to: one large object is no reason to hold its size for ever.
 const (
 	keptText   = 64 << 10 // bytes
-	keptValues = 4 << 10  // values of arrays, and entries of dictionaries
-	keptWord   = 32       // bytes of a name or a word
+	keptRaw    = 1 << 20
+	keptValues = 4 << 10 // values of arrays, and entries of dictionaries
+	keptWord   = 32      // bytes of a name or a word
 )
 
 // place returns where a word may stand that was read before.

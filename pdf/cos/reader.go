@@ -788,10 +788,20 @@ func (r *Reader) Decode(s *Stream) (data []byte, rest []Name, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if data, err = r.Raw(s); err != nil {
+	raw := r.memory.raw
+	r.memory.raw = nil
+	again := len(names) > 0 && names[0] == FlateDecode // what comes of it is no part of the raw data
+	if !again {
+		raw = nil
+	}
+	if data, err = r.RawInto(raw, s); err != nil {
 		return nil, nil, err
 	}
+	raw = data
 	data, rest, total, err := r.undo(s, names, parms, data)
+	if again && cap(raw) <= keptRaw {
+		r.memory.raw = raw
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -23,15 +24,8 @@ func (e *Draft) Optimise(ctx context.Context) error {
 	}
 	e.pageTree()
 	e.compress = true
-	data := sums{starts: map[uint32][sha256.Size]byte{}, whole: map[uint32][sha256.Size]byte{}}
-	for range mostRounds { // what refers to equal objects may be equal then
-		before := len(e.same)
-		if err := e.unite(ctx, &data); err != nil {
-			return err
-		}
-		if len(e.same) == before {
-			break
-		}
+	if err := e.unite(ctx); err != nil {
+		return err
 	}
 	return e.err
 }
@@ -216,15 +210,33 @@ func (e *Draft) lends(resources cos.Dict) bool {
 	return false
 }
 
-// sums are hashes of the data of streams, each made once: of how they begin and how long they are,
-// and of all where that is the same as that of another.
-type sums struct{ starts, whole map[uint32][sha256.Size]byte }
+// uniter finds objects that are equal to one before them. The hashes of streams are made once: of
+// how they begin and how long they are, and of all where that is the same as that of another.
+type uniter struct {
+	e             *Draft
+	starts, whole map[uint32][sha256.Size]byte
+	first         map[[sha256.Size]byte]uint32
+	begin         map[[sha256.Size]byte]*alike
+	referring     []referring
+}
+
+// alike are streams that begin alike: the first one, which is hashed when there is a second.
+type alike struct {
+	num    uint32
+	hashed bool
+}
+
+// referring is an object that may be equal to another once those that it refers to are.
+type referring struct {
+	ref cos.Ref
+	to  []uint32
+}
 
 // startBytes is what is read of a stream that is like no other.
 const startBytes = 512
 
-func (s *sums) start(num uint32, v *stream) (sum [sha256.Size]byte, err error) {
-	sum, known := s.starts[num]
+func (u *uniter) start(num uint32, v *stream) (sum [sha256.Size]byte, err error) {
+	sum, known := u.starts[num]
 	if known {
 		return sum, nil
 	}
@@ -236,12 +248,12 @@ func (s *sums) start(num uint32, v *stream) (sum [sha256.Size]byte, err error) {
 		size = v.in.Size()
 	}
 	sum = sha256.Sum256(binary.AppendVarint(slices.Clip(b[:min(len(b), startBytes)]), size))
-	s.starts[num] = sum
+	u.starts[num] = sum
 	return sum, nil
 }
 
-func (s *sums) all(num uint32, v *stream) (sum [sha256.Size]byte, err error) {
-	sum, known := s.whole[num]
+func (u *uniter) all(num uint32, v *stream) (sum [sha256.Size]byte, err error) {
+	sum, known := u.whole[num]
 	if known {
 		return sum, nil
 	}
@@ -252,93 +264,123 @@ func (s *sums) all(num uint32, v *stream) (sum [sha256.Size]byte, err error) {
 		}
 	}
 	sum = sha256.Sum256(b)
-	s.whole[num] = sum
+	u.whole[num] = sum
 	return sum, nil
 }
 
-// alike are streams that begin alike: the first one, which is hashed when there is a second.
-type alike struct {
-	num    uint32
-	hashed bool
-}
-
-// unite notes the objects that are equal to one before them.
-func (e *Draft) unite(ctx context.Context, data *sums) error {
-	first := map[[sha256.Size]byte]uint32{}
-	begin := map[[sha256.Size]byte]*alike{}
+// unite notes the objects that are equal to one before them. All are looked at once, and those again
+// that refer to one in whose place another is written.
+func (e *Draft) unite(ctx context.Context) error {
+	sums := func() map[uint32][sha256.Size]byte { return map[uint32][sha256.Size]byte{} }
+	u := uniter{e: e, starts: sums(), whole: sums(), first: map[[sha256.Size]byte]uint32{}, begin: map[[sha256.Size]byte]*alike{}}
 	var fault error
 	e.reach(func(r cos.Ref, o cos.Object) {
-		if _, gone := e.same[r.Num]; gone || fault != nil {
-			return
+		if fault == nil {
+			fault = cmp.Or(ctx.Err(), u.look(r, o))
 		}
-		if fault = ctx.Err(); fault != nil {
-			return
-		}
-		var key []byte
-		switch v := o.(type) {
-		case cos.Dict:
-			switch e.name(v.Get("Type")) {
-			case "Font", "FontDescriptor", "ExtGState", "Encoding":
-				key = e.united(v).AppendPDF([]byte("d"))
-			default:
-				return // pages, annotations and elements are themselves
-			}
-		case *stream:
-			if v.dict.Get("StructParent") != nil || v.dict.Get("StructParents") != nil {
-				return
-			}
-			var sum [sha256.Size]byte
-			if sum, fault = data.start(r.Num, v); fault != nil {
-				return
-			}
-			short := sha256.Sum256(append(e.united(with(v.dict, "Length", nil)).AppendPDF([]byte("s")), sum[:]...))
-			other := begin[short]
-			if other == nil {
-				begin[short] = &alike{num: r.Num}
-				return
-			}
-			if !other.hashed {
-				before, _ := e.object(cos.Ref{Num: other.num}).(*stream)
-				if sum, fault = data.all(other.num, before); fault != nil {
-					return
-				}
-				other.hashed = true
-				first[sha256.Sum256(append(short[:], sum[:]...))] = other.num
-			}
-			if sum, fault = data.all(r.Num, v); fault != nil {
-				return
-			}
-			key = append(short[:], sum[:]...)
-		default:
-			return
-		}
-		sum := sha256.Sum256(key)
-		if as, ok := first[sum]; ok {
-			e.same[r.Num] = as
-			return
-		}
-		first[sum] = r.Num
 	})
+	for n := 1; n < mostRounds && fault == nil; n++ {
+		before := len(e.same)
+		list := u.referring
+		u.referring = nil
+		for _, x := range list {
+			if _, gone := e.same[x.ref.Num]; gone {
+				continue
+			}
+			if !slices.ContainsFunc(x.to, func(n uint32) bool { _, gone := e.same[n]; return gone }) {
+				u.referring = append(u.referring, x)
+				continue
+			}
+			if fault = cmp.Or(ctx.Err(), u.look(x.ref, e.object(x.ref))); fault != nil {
+				break
+			}
+		}
+		if len(e.same) == before {
+			break
+		}
+	}
 	return fault
 }
 
-// united is an object with references to the first of equal ones.
-func (e *Draft) united(o cos.Object) cos.Object {
+// look notes an object as equal to another, or as the first of its kind.
+func (u *uniter) look(r cos.Ref, o cos.Object) error {
+	var key []byte
+	x := referring{ref: r}
+	switch v := o.(type) {
+	case cos.Dict:
+		switch u.e.name(v.Get("Type")) {
+		case "Font", "FontDescriptor", "ExtGState", "Encoding":
+			key = u.united(&x, v).AppendPDF([]byte("d"))
+		default:
+			return nil // pages, annotations and elements are themselves
+		}
+	case *stream:
+		if v.dict.Get("StructParent") != nil || v.dict.Get("StructParents") != nil {
+			return nil
+		}
+		sum, err := u.start(r.Num, v)
+		if err != nil {
+			return err
+		}
+		short := sha256.Sum256(append(u.united(&x, with(v.dict, "Length", nil)).AppendPDF([]byte("s")), sum[:]...))
+		other := u.begin[short]
+		if other == nil {
+			u.begin[short] = &alike{num: r.Num}
+			u.note(x)
+			return nil
+		}
+		if !other.hashed {
+			before, _ := u.e.object(cos.Ref{Num: other.num}).(*stream)
+			if sum, err = u.all(other.num, before); err != nil {
+				return err
+			}
+			other.hashed = true
+			u.first[sha256.Sum256(append(short[:], sum[:]...))] = other.num
+		}
+		if sum, err = u.all(r.Num, v); err != nil {
+			return err
+		}
+		key = append(short[:], sum[:]...)
+	default:
+		return nil
+	}
+	sum := sha256.Sum256(key)
+	if as, ok := u.first[sum]; ok {
+		u.e.same[r.Num] = as
+		return nil
+	}
+	u.first[sum] = r.Num
+	u.note(x)
+	return nil
+}
+
+func (u *uniter) note(x referring) {
+	if len(x.to) > 0 {
+		u.referring = append(u.referring, x)
+	}
+}
+
+// united is an object with references to the first of equal ones, which are noted.
+func (u *uniter) united(x *referring, o cos.Object) cos.Object {
 	switch v := o.(type) {
 	case cos.Ref:
-		if as, ok := e.same[v.Num]; ok {
-			return cos.Ref{Num: as}
+		if as, ok := u.e.same[v.Num]; ok {
+			for ; ok; as, ok = u.e.same[v.Num] {
+				v = cos.Ref{Num: as}
+			}
+			o = v
 		}
+		x.to = append(x.to, v.Num)
 	case cos.Array:
 		out := make(cos.Array, len(v))
 		for i := range v {
-			out[i] = e.united(v[i])
+			out[i] = u.united(x, v[i])
 		}
 		return out
 	case cos.Dict:
 		out := make(cos.Dict, len(v))
 		for i := range v {
-			out[i] = cos.E(v[i].Key, e.united(v[i].Value))
+			out[i] = cos.E(v[i].Key, u.united(x, v[i].Value))
 		}
 		return out
 	}

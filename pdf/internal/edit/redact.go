@@ -597,8 +597,12 @@ func (e *Draft) reach(f func(cos.Ref, cos.Object)) {
 	walk(e.root)
 	walk(e.info)
 	for i := 0; i < len(queue); i++ {
-		f(queue[i], e.object(queue[i]))
-		walk(e.object(queue[i]))
+		o := e.object(queue[i])
+		f(queue[i], o)
+		if now, is := e.over[queue[i].Num]; is {
+			o = now
+		}
+		walk(o)
 	}
 }
 

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"math"
@@ -36,6 +37,9 @@ func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Sum
 		Version: version, Deflater: o.Deflater, Encrypt: o.Encrypt,
 		Limits: cos.Limits{OutputBytes: o.Bytes, Objects: 1 << 30, StringBytes: 1 << 30, NameBytes: 1 << 16, Depth: 1 << 10, ArrayLen: math.MaxInt, DictLen: math.MaxInt, Real: math.MaxInt64},
 	})
+	if b, ok := w.(*bytes.Buffer); ok {
+		b.Grow(int(min(e.expected(), mostExpected)))
+	}
 	c := copier{e: e, to: map[uint32]cos.Ref{}, w: file}
 	e.change("Version", nil)
 	root, info := c.ref(e.root), cos.Ref{}
@@ -54,6 +58,21 @@ func (e *Draft) Write(ctx context.Context, w io.Writer, o WriteOptions) (cos.Sum
 		}
 	}
 	return file.Close(cos.Trailer{Root: root, Info: info})
+}
+
+// mostExpected bounds the memory that is taken before anything is written.
+const mostExpected = 64 << 20
+
+// expected is about how long the file will be.
+func (e *Draft) expected() int64 {
+	size, pages := e.base.Size, len(e.base.Pages)
+	for _, d := range e.more {
+		size, pages = size+d.base.Size, pages+len(d.base.Pages)
+	}
+	if len(e.pages) < pages { // it has a part of them
+		return 0
+	}
+	return size + size/32
 }
 
 // Part1 reports whether the metadata claim part 1 of PDF/A, which is of PDF 1.4.
