@@ -40,7 +40,7 @@ func NewMaker(p Parts) (*Maker, error) {
 	if p.Engine == nil || p.Blobs == nil || p.Documents == nil || p.Now == nil {
 		return nil, errors.New("maker: Engine, Blobs, Documents and Now are needed")
 	}
-	m := &Maker{Archive: NewArchive(p.Engine, p.Blobs, p.Documents), collector: none{}, templates: none{}, reports: none{}, now: p.Now}
+	m := &Maker{Archive: NewArchive(p.Engine, p.Blobs, p.Documents), collector: none{}, templates: none{}, reports: NamedReports(nil), now: p.Now}
 	if p.Collector != nil {
 		m.collector = p.Collector
 	}
@@ -53,7 +53,7 @@ func NewMaker(p Parts) (*Maker, error) {
 	return m, nil
 }
 
-// none has no sources, no templates and no reports.
+// none has no sources and no templates.
 type none struct{}
 
 func (none) Collect(_ context.Context, _ Space, calls []SourceCall) ([]Collected, error) {
@@ -62,10 +62,6 @@ func (none) Collect(_ context.Context, _ Space, calls []SourceCall) ([]Collected
 
 func (none) Template(_ context.Context, _ Space, name string) (*Template, error) {
 	return nil, Missing("template", name, nil)
-}
-
-func (none) Report(_ context.Context, _ Space, name string) (*Report, error) {
-	return nil, Missing("report", name, nil)
 }
 
 // Request asks for a document.

@@ -16,8 +16,7 @@ func NewRenderer(e Engine) *Renderer { return &Renderer{engine: e} }
 
 // Render writes the file that [Maker.Make] would make of the same request and time. The template
 // and the data stand in the request: one with the name of a template, with sources or with a report
-// is a
-// *RequestError. After an error w may have taken part of a file.
+// is a *RequestError. After an error w may have taken part of a file.
 func (r *Renderer) Render(ctx context.Context, w io.Writer, in Request) (*Rendered, error) {
 	switch {
 	case len(in.Sources) > 0:

@@ -38,9 +38,9 @@ func tools() string {
 	return filepath.Join(filepath.Dir(file), "..", "..", ".tools")
 }
 
-// FindPython returns the interpreter with psrpcore, pypsrp and pyspnego: that of PSRP_PYTHON, or
+// findPython returns the interpreter with psrpcore, pypsrp and pyspnego: that of PSRP_PYTHON, or
 // the one that tools/install-judges makes.
-func FindPython() (string, error) {
+func findPython() (string, error) {
 	python := cmp.Or(os.Getenv("PSRP_PYTHON"), filepath.Join(tools(), "psrp", "bin", "python"))
 	if _, err := os.Stat(python); err != nil { //nolint:gosec // G703: the tester names it
 		return "", fmt.Errorf("%w: psrpcore 0.3.1: ./tools/install-judges", ErrNoJudge)
@@ -48,10 +48,10 @@ func FindPython() (string, error) {
 	return python, nil
 }
 
-// Python is FindPython for a test, which is skipped without.
+// Python is findPython for a test, which is skipped without.
 func Python(tb testing.TB) string {
 	tb.Helper()
-	python, err := FindPython()
+	python, err := findPython()
 	Need(tb, err)
 	return python
 }

@@ -70,7 +70,7 @@ func NewSSHD(tb testing.TB, config ...string) *SSHD {
 // HasSSHD reports whether StartSSHD finds what it needs.
 func HasSSHD() bool {
 	_, err := os.Stat(sshdProgram())
-	_, noPython := FindPython()
+	_, noPython := findPython()
 	return err == nil && noPython == nil
 }
 
@@ -88,7 +88,7 @@ func StartSSHD(dir string, config ...string) (*SSHD, error) {
 	if err != nil {
 		return nil, err
 	}
-	python, err := FindPython()
+	python, err := findPython()
 	if err != nil {
 		return nil, err
 	}
@@ -160,9 +160,6 @@ func KeyFileOf(kind, path, passphrase string) error {
 
 // Command is the program that the subsystem starts.
 func (s *SSHD) Command() string { return filepath.Join(s.dir, "peer") }
-
-// Log is what the servers have written.
-func (s *SSHD) Log() string { return s.log.String() }
 
 func (s *SSHD) accept() {
 	for {

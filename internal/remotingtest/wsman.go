@@ -32,7 +32,6 @@ type WSMan struct {
 	mu     sync.Mutex
 	shells map[string]*wsmanShell
 	seen   map[string]int // requests by action
-	log    []string       // their envelopes
 }
 
 // NewWSMan returns a service that fails tb when a request breaks the protocol, and ends its shells
@@ -56,13 +55,6 @@ func (w *WSMan) Seen(action string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.seen[action]
-}
-
-// Envelopes returns the requests in the order they came.
-func (w *WSMan) Envelopes() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return append([]string(nil), w.log...)
 }
 
 // wsmanShell is a shell; what its server says waits until it is asked for.
@@ -162,7 +154,6 @@ func (w *WSMan) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	name := e.Header.Action[strings.LastIndexByte(e.Header.Action, '/')+1:]
 	w.mu.Lock()
 	w.seen[name]++
-	w.log = append(w.log, string(body))
 	w.mu.Unlock()
 	answer, err := w.operation(r.Context(), name, &e)
 	action := e.Header.Action + "Response"

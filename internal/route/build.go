@@ -80,7 +80,7 @@ func New[V any](routes []Entry[V]) *Table[V] {
 		if last := r.Pattern.Segs[len(r.Pattern.Segs)-1]; last.Kind == Rest || (last.Kind == Literal && last.Text == "") {
 			t.slashes |= 1 << min(len(r.Pattern.Segs), 63)
 		}
-		if path, ok := r.Pattern.Static(); ok {
+		if path, ok := r.Pattern.static(); ok {
 			l := t.static[path]
 			if l == nil {
 				l = &leaf[V]{}

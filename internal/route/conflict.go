@@ -7,7 +7,7 @@ import "strings"
 func Ambiguous(x, y *Pattern) bool {
 	for i := range min(len(x.Segs), len(y.Segs)) {
 		s, t := x.Segs[i], y.Segs[i]
-		if s.SameShape(t) {
+		if s.sameShape(t) {
 			continue
 		}
 		return s.Kind == Param && t.Kind == Param && s.Text == t.Text &&
@@ -34,7 +34,7 @@ func tailsMeet(x, y []Segment) bool {
 func meet(s, t Segment) bool {
 	switch {
 	case s.Kind == Literal:
-		return t.Matches(s.Text) && (s.Text != "" || t.Kind == Literal)
+		return t.matches(s.Text) && (s.Text != "" || t.Kind == Literal)
 	case t.Kind == Literal:
 		return meet(t, s)
 	case !strings.HasSuffix(s.Text, t.Text) && !strings.HasSuffix(t.Text, s.Text):

@@ -17,7 +17,7 @@ func (p *Pattern) Mismatch(path string) string {
 			return "the path ends before segment " + strconv.Itoa(i+1)
 		}
 		if s.Kind == Rest {
-			if rest := strings.Join(segs[i:], "/"); Unclean(rest) {
+			if rest := strings.Join(segs[i:], "/"); unclean(rest) {
 				return "the path is not clean"
 			}
 			return ""
@@ -25,7 +25,7 @@ func (p *Pattern) Mismatch(path string) string {
 		if s.Kind == Param && segs[i] == "" {
 			return "segment " + strconv.Itoa(i+1) + " is empty"
 		}
-		if !s.Matches(segs[i]) {
+		if !s.matches(segs[i]) {
 			return "segment " + strconv.Itoa(i+1) + " " + strconv.Quote(segs[i]) + " is not " + s.String()
 		}
 	}
@@ -38,7 +38,7 @@ func (p *Pattern) Mismatch(path string) string {
 // Weaker says why the pattern comes after another that matches too.
 func (p *Pattern) Weaker(won *Pattern) string {
 	for i := range min(len(p.Segs), len(won.Segs)) {
-		if !p.Segs[i].SameShape(won.Segs[i]) {
+		if !p.Segs[i].sameShape(won.Segs[i]) {
 			return "segment " + strconv.Itoa(i+1) + ": " + won.Segs[i].String() + " comes before " + p.Segs[i].String()
 		}
 	}

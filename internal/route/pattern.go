@@ -38,8 +38,8 @@ type Segment struct {
 	Constraint *Constraint // nil: any text
 }
 
-// SameShape reports whether two segments match the same texts whatever their names.
-func (s Segment) SameShape(o Segment) bool {
+// sameShape reports whether two segments match the same texts whatever their names.
+func (s Segment) sameShape(o Segment) bool {
 	return s.Kind == o.Kind && s.Text == o.Text && s.Constraint.key() == o.Constraint.key()
 }
 
@@ -51,16 +51,16 @@ func (s Segment) suffix() string {
 	return s.Text
 }
 
-// Matches reports whether a whole path segment, in canonical form, fits s.
+// matches reports whether a whole path segment, in canonical form, fits s.
 // A rest matches anything.
-func (s Segment) Matches(seg string) bool {
+func (s Segment) matches(seg string) bool {
 	switch s.Kind {
 	case Literal:
 		return seg == s.Text
 	case Rest:
 		return true
 	}
-	if IsDot(seg) || len(seg) <= len(s.Text) || !strings.HasSuffix(seg, s.Text) {
+	if isDot(seg) || len(seg) <= len(s.Text) || !strings.HasSuffix(seg, s.Text) {
 		return false
 	}
 	return s.Constraint.match(seg[:len(seg)-len(s.Text)])
@@ -93,8 +93,8 @@ func (p *Pattern) Key() string {
 	return b.String()
 }
 
-// Static reports whether the pattern has no parameter, and the one path it matches.
-func (p *Pattern) Static() (string, bool) {
+// static reports whether the pattern has no parameter, and the one path it matches.
+func (p *Pattern) static() (string, bool) {
 	var b strings.Builder
 	for _, s := range p.Segs {
 		if s.Kind != Literal {
@@ -183,7 +183,7 @@ func parseSegment(part string, last bool, constraint func(string) *Constraint) (
 		if err != nil {
 			return Segment{}, err
 		}
-		if IsDot(lit) {
+		if isDot(lit) {
 			return Segment{}, fmt.Errorf("a dot segment never matches: paths are cleaned first")
 		}
 		return Segment{Kind: Literal, Text: lit}, nil
@@ -233,8 +233,8 @@ func ValidName(s string) bool {
 	return s != ""
 }
 
-// IsDot reports whether a segment is . or ..
-func IsDot(seg string) bool { return seg == "." || seg == ".." }
+// isDot reports whether a segment is . or ..
+func isDot(seg string) bool { return seg == "." || seg == ".." }
 
 // canonicalSegment decodes a segment of a pattern except for %2F and %25.
 func canonicalSegment(s string) (string, error) {
@@ -331,7 +331,7 @@ func Clean(path string) string {
 	if path == "" {
 		return "/"
 	}
-	if path[0] == '/' && !Unclean(path[1:]) {
+	if path[0] == '/' && !unclean(path[1:]) {
 		return path
 	}
 	var out []string
@@ -351,15 +351,15 @@ func Clean(path string) string {
 		return "/"
 	}
 	clean := "/" + strings.Join(out, "/")
-	if last := segs[len(segs)-1]; last == "" || IsDot(last) {
+	if last := segs[len(segs)-1]; last == "" || isDot(last) {
 		clean += "/"
 	}
 	return clean
 }
 
-// Unclean reports whether the rest of a path (what follows a slash) has an
+// unclean reports whether the rest of a path (what follows a slash) has an
 // empty segment before its end or a dot segment anywhere.
-func Unclean(rest string) bool {
+func unclean(rest string) bool {
 	before := byte('/')
 	for i := range len(rest) {
 		c := rest[i]
@@ -386,9 +386,9 @@ func dotSegment(rest string) bool {
 		}
 		end := strings.IndexByte(rest[i:], '/')
 		if end < 0 {
-			return IsDot(rest[i:])
+			return isDot(rest[i:])
 		}
-		if IsDot(rest[i : i+end]) {
+		if isDot(rest[i : i+end]) {
 			return true
 		}
 		i += end + 1

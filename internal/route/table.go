@@ -258,7 +258,7 @@ func (t *Table[V]) walk(n *node[V], path string, i int, m *Match[V]) *V {
 			stop = i + k
 		}
 		seg := path[i:stop]
-		if seg == "" || IsDot(seg) {
+		if seg == "" || isDot(seg) {
 			return t.takeRest(n, path, i, m)
 		}
 		depth := m.N

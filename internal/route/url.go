@@ -21,7 +21,7 @@ func (p *Pattern) URL(values map[string]string) (string, error) {
 		}
 		v, ok := values[s.Name]
 		switch {
-		case s.Kind == Rest && Unclean(v):
+		case s.Kind == Rest && unclean(v):
 			return "", fmt.Errorf("parameter %q: %q has an empty or dot segment", s.Name, v)
 		case s.Kind == Rest:
 			for i, seg := range strings.Split(v, "/") {
@@ -35,7 +35,7 @@ func (p *Pattern) URL(values map[string]string) (string, error) {
 			return "", fmt.Errorf("parameter %q has no value", s.Name)
 		case s.Constraint != nil && !s.Constraint.check(v):
 			return "", fmt.Errorf("parameter %q: %q is no %s", s.Name, v, s.Constraint.name)
-		case s.Text == "" && IsDot(v):
+		case s.Text == "" && isDot(v):
 			return "", fmt.Errorf("parameter %q: %q would be a dot segment", s.Name, v)
 		}
 		b.WriteString(url.PathEscape(v + DecodeValue(s.Text)))
@@ -54,7 +54,7 @@ func Covers(segs []Segment, path string) bool {
 		if i := strings.IndexByte(seg, '/'); i >= 0 {
 			seg = seg[:i]
 		}
-		if !s.Matches(seg) {
+		if !s.matches(seg) {
 			return false
 		}
 		rest = rest[1+len(seg):]

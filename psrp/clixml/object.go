@@ -155,9 +155,6 @@ func HashtableTypes() []string { return hashtableTypes[:] }
 // PrimitiveDictionaryTypes are the type names of application arguments and private data.
 func PrimitiveDictionaryTypes() []string { return primitiveDictionaryTypes[:] }
 
-// CustomObjectTypes are the type names of a PSCustomObject.
-func CustomObjectTypes() []string { return customObjectTypes[:] }
-
 // EnumTypes returns the type names of an enum: its name and those of its bases.
 func EnumTypes(name string) []string {
 	return []string{name, "System.Enum", "System.ValueType", "System.Object"}

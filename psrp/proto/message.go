@@ -122,9 +122,6 @@ func (t MessageType) info() (m *messageInfo, ok bool) {
 	return &noMessage, false
 }
 
-// Known reports whether MS-PSRP has this message.
-func (t MessageType) Known() bool { _, ok := t.info(); return ok }
-
 // String returns the name of MS-PSRP, or the number of an unknown type.
 func (t MessageType) String() string {
 	if m, ok := t.info(); ok {

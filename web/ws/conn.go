@@ -95,9 +95,6 @@ func (n *Conn) start(c *web.Context) {
 // Subprotocol returns what was agreed on, "" for none.
 func (n *Conn) Subprotocol() string { return n.protocol }
 
-// Compressed reports whether permessage-deflate was agreed on.
-func (n *Conn) Compressed() bool { return n.bits > 0 }
-
 // Context ends with the connection.
 func (n *Conn) Context() context.Context { return n.ctx }
 

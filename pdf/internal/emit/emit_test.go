@@ -153,7 +153,7 @@ func TestURI(t *testing.T) {
 		"https://example.com/ä <b>":     "https://example.com/%C3%A4%20%3Cb%3E",
 		"javascript:alert(1)":           "", "file:///x": "", "x": "", "": "", "data:text/html,x": "", " https://x": "",
 	} {
-		got, err := URI(in)
+		got, err := toURI(in)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", in, got, err)
 		}

@@ -109,7 +109,7 @@ func (e *Emitter) link(p *layout.Page, pi *pageInfo, l *layout.Link) error {
 		e.internal = append(e.internal, internalLink{ref: ref, link: l, dict: d})
 		return nil
 	}
-	uri, err := URI(l.Target)
+	uri, err := toURI(l.Target)
 	if err != nil {
 		return diag.Fail(l.Src.Place(diag.Diagnostic{Code: "L310", Message: err.Error(), Page: p.Number, DataPath: l.DataPath()}))
 	}
@@ -195,9 +195,9 @@ func (e *Emitter) goTo(to dest) cos.Entry {
 	return cos.E("A", a.Dict(action))
 }
 
-// URI returns target as a URI of ASCII characters (RFC 3986). Only schemes that
+// toURI returns target as a URI of ASCII characters (RFC 3986). Only schemes that
 // lead a reader somewhere are let through: no script is ever written.
-func URI(target string) (string, error) {
+func toURI(target string) (string, error) {
 	scheme, _, ok := strings.Cut(target, ":")
 	switch s := strings.ToLower(scheme); {
 	case ok && (s == "http" || s == "https" || s == "mailto" || s == "tel"):

@@ -159,7 +159,7 @@ func Texts(v reflect.Value, plan []Field, from Source) ([]Fault, error) {
 			return nil, fmt.Errorf("field %s of %s is behind a nil pointer that is not exported", f.Name, v.Type())
 		}
 		if text, err := f.fill(field, text, all); err != nil {
-			faults = append(faults, Text(f.Name, text, f.Want, err))
+			faults = append(faults, textFault(f.Name, text, f.Want, err))
 		}
 		if len(faults) == maxFaults {
 			break
@@ -199,8 +199,8 @@ func (f *Field) fill(field reflect.Value, text string, all []string) (string, er
 	return "", nil
 }
 
-// Text is the fault of a text that is no value of its type.
-func Text(name, got, want string, err error) Fault {
+// textFault is the fault of a text that is no value of its type.
+func textFault(name, got, want string, err error) Fault {
 	f := Fault{Kind: strictjson.Type, Name: name, Offset: -1, Got: shorten(got), Want: want, Err: err}
 	if errors.Is(err, strconv.ErrRange) {
 		f.Kind = strictjson.Range
@@ -335,7 +335,7 @@ func Value[T any](dst *T, name, text string) *Fault {
 		return &Fault{Kind: strictjson.Type, Name: name, Offset: -1, Want: "a type that takes text"}
 	}
 	if err := set(reflect.ValueOf(dst).Elem(), text); err != nil {
-		f := Text(name, text, want(t), err)
+		f := textFault(name, text, want(t), err)
 		return &f
 	}
 	return nil
