@@ -23,8 +23,8 @@ type ASCII struct {
 	inWord [0x100]int64
 }
 
-// outside is more than the glyphs of any text are wide.
-const outside = 1 << 56
+// outside is no advance: those are not negative.
+const outside = -1
 
 // pair is the index of two characters.
 func pair(left, right byte) int { return int(left&0x7F)<<7 | int(right&0x7F) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"example.com/quire/pdf/doc"
@@ -97,6 +98,25 @@ func TestOneWordIsSetAsAnyParagraph(t *testing.T) {
 		got, err := short.Set(p, width, align)
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) || err == nil && !reflect.DeepEqual(got, want) {
 			t.Fatalf("%q in %d, %v:\n got %+v, %v\nwant %+v, %v", p[0].Text, width, align, got, err, want, wantErr)
+		}
+	}
+}
+
+// TestTextsOfAnyNumberOfCharactersOutsideOfWordsAreNone: however many characters there are that
+// stand in no word, so that no sum of theirs comes out as that of a word.
+func TestTextsOfAnyNumberOfCharactersOutsideOfWordsAreNone(t *testing.T) {
+	ts := text.NewTypesetter(liberation.New(), &gotext.Shaper{Proven: liberation.Embedded}, &gotext.Segmenter{}, 0)
+	c := chain(t, ts, text.Query{})
+	if _, _, ok := c.WordWidth("word", 10*doc.Pt); !ok {
+		t.Fatal("a word is none")
+	}
+	for n := 1; n <= 1024; n++ {
+		for _, outside := range []string{" ", "\u00E9", "\u4E00"} {
+			for _, s := range []string{strings.Repeat(outside, n), "a" + strings.Repeat(outside, n) + "b", strings.Repeat("ab"+outside, n)} {
+				if w, _, ok := c.WordWidth(s, 10*doc.Pt); ok {
+					t.Fatalf("%d times %q: a word %v wide", n, outside, w)
+				}
+			}
 		}
 	}
 }

@@ -12,16 +12,17 @@ func (c *Chain) WordWidth(s string, size doc.Length) (w doc.Length, kerned, ok b
 	if a == nil || c.bold || c.slanted || s == "" {
 		return 0, false, false
 	}
-	units, kerns := int64(0), int16(0)
+	units, all, kerns := int64(0), int64(0), int16(0)
 	left := byte(0) // the character before
 	for i := range len(s) {
 		b := s[i]
-		k := a.kern[pair(left, b)]
-		units += a.inWord[b] + int64(k)
+		k, w := a.kern[pair(left, b)], a.inWord[b]
+		units += w + int64(k)
+		all |= w // negative once some character is outside, however many are
 		kerns |= k
 		left = b
 	}
-	if units >= outside/2 || plainClass[s[0]&0x7F] == plainStop {
+	if all < 0 || plainClass[s[0]&0x7F] == plainStop {
 		return 0, false, false
 	}
 	return Scale(units, size, c.Face()), kerns != 0, true
