@@ -99,3 +99,41 @@ func TestSpaceAfterABreakStands(t *testing.T) {
 		t.Errorf("the line stands %d units lower, want 15 pt", down)
 	}
 }
+
+// TestRowsAsHighAsThePageWithinABox: a row that has no room below the head that is repeated, and
+// below what is carried in, stands on a page without them, as it does in a table of the body; it
+// does not go from page to page for ever.
+func TestRowsAsHighAsThePageWithinABox(t *testing.T) {
+	for height := doc.Length(60); height <= 120; height += 5 {
+		for _, keep := range []bool{false, true} {
+			for _, carried := range []bool{false, true} {
+				rows := make([]doc.Row, 5)
+				for i := range rows {
+					rows[i] = doc.Row{Keep: keep, Cells: []doc.Cell{{Spans: spans(fmt.Sprint("r", i))}}}
+					if carried {
+						rows[i].Carry = func() (out, in *doc.Row, err error) {
+							return nil, &doc.Row{Cells: []doc.Cell{{Spans: spans(fmt.Sprint("in", i))}}}, nil
+						}
+					}
+				}
+				rows[2].Height = height * doc.Pt
+				table := &doc.Table{Columns: []doc.Column{{Head: spans("head")}}, Padding: &doc.Edges{}, Rows: doc.Rows(rows...)}
+				d := tenLines()
+				d.Body = doc.Nodes(&doc.Box{Nodes: []doc.Node{table}})
+				r, sum, err := run(t, d, true)
+				if err != nil {
+					t.Fatalf("%d pt, kept %v, carried %v: %v", height, keep, carried, err)
+				}
+				var got []string
+				for _, l := range r.lines {
+					if strings.HasPrefix(l.text, "r") {
+						got = append(got, l.text)
+					}
+				}
+				if s := strings.Join(got, " "); s != "r0 r1 r2 r3 r4" || sum.Pages > 4 {
+					t.Errorf("%d pt, kept %v, carried %v: %q on %d pages", height, keep, carried, s, sum.Pages)
+				}
+			}
+		}
+	}
+}

@@ -320,7 +320,8 @@ func (b *nested) carry() doc.Length {
 // split.
 type nested struct {
 	stack
-	again *stack
+	again    *stack
+	repeated int // entries that it begins with: the head, and the row that is carried in
 }
 
 func (b *nested) split(avail doc.Length, force bool) (block, block) {
@@ -329,6 +330,11 @@ func (b *nested) split(avail doc.Length, force bool) (block, block) {
 	}
 	out := b.carry() // of all rows alike
 	head, tail := b.stack.split(avail-out, force)
+	if h, _ := head.(*stack); force && b.repeated > 0 && (h == nil || len(h.entries) <= b.repeated) {
+		// What is repeated takes the place that the row needs: this page goes without it.
+		bare := &nested{stack: stack{b.entries[b.repeated:]}, again: b.again}
+		return bare.split(avail, force)
+	}
 	if head == nil {
 		return nil, b
 	}
@@ -337,10 +343,12 @@ func (b *nested) split(avail doc.Length, force bool) (block, block) {
 	}
 	rest := tail.(*stack)
 	first := *head.(*stack)
+	repeated := 0
 	if c := first.entries[len(first.entries)-1].carry; c != nil {
 		below, above := c.rows()
 		if above != nil {
-			rest = &stack{append([]entry{{b: above}}, rest.entries...)}
+			rest = &stack{append([]entry{{b: above, keepNext: true}}, rest.entries...)}
+			repeated++
 		}
 		if below != nil && first.size()+below.size() <= avail {
 			first.entries = append(slices.Clip(first.entries), entry{b: below})
@@ -348,6 +356,7 @@ func (b *nested) split(avail doc.Length, force bool) (block, block) {
 	}
 	if b.again != nil && b.again.size() <= avail/2 {
 		rest = &stack{append(append([]entry(nil), b.again.entries...), rest.entries...)}
+		repeated += len(b.again.entries)
 	}
-	return &nested{stack: first, again: b.again}, &nested{stack: *rest, again: b.again}
+	return &nested{stack: first, again: b.again}, &nested{stack: *rest, again: b.again, repeated: repeated}
 }
