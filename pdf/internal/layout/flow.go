@@ -606,10 +606,11 @@ func (f *flow) close() error {
 	f.page.Begun = append(f.page.Begun, f.m.begun...)
 	f.m.begun = slices.Delete(f.m.begun, 0, len(f.m.begun))
 	f.m.mem.turn(f.number)
-	if len(f.m.problems) > 0 {
-		return nil // there will be no document
-	}
-	if err := f.sink.Page(&f.page); err != nil {
+	if len(f.m.problems) > 0 { // there will be no document
+		for _, e := range f.page.Begun {
+			e.Parent = nil // as of what is written: blocks of memory would lead to all before them
+		}
+	} else if err := f.sink.Page(&f.page); err != nil {
 		return err
 	}
 	f.m.mem.again.written(f.painter.written)
