@@ -143,7 +143,8 @@ type Reader struct {
 	version   string
 	trailer   Dict
 	spots     map[uint32]spot
-	streams   bool // there are cross-reference streams
+	highest   uint32 // of the numbers that the cross-reference data lists
+	streams   bool   // there are cross-reference streams
 	revisions int
 	sections  []int64 // where their cross-reference data begins
 	start     int64   // the newest of them, as startxref has it

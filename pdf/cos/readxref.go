@@ -179,6 +179,7 @@ func (r *Reader) set(num int64, s spot) error {
 		return nil
 	}
 	r.spots[uint32(num)] = s
+	r.highest = max(r.highest, uint32(num))
 	if len(r.spots) > r.opt.Limits.Objects {
 		return limitError("Objects", int64(len(r.spots)), int64(r.opt.Limits.Objects), "")
 	}

@@ -24,6 +24,9 @@ type Update struct {
 	next     uint32
 }
 
+// updateBytes is the memory that an update begins with, enough for a signature.
+const updateBytes = 8 << 10
+
 // NewUpdate begins an update. d compresses streams; nil: as in Options.
 func NewUpdate(r *Reader, d Deflater) (*Update, error) {
 	if r.rebuilt || r.cipher != nil {
@@ -32,11 +35,8 @@ func NewUpdate(r *Reader, d Deflater) (*Update, error) {
 	if d == nil {
 		d = NewFlate()
 	}
-	next := intOr(r.trailer.Get("Size"), 1)
-	for num := range r.spots {
-		next = max(next, int64(num)+1)
-	}
-	u := &Update{r: r, deflater: d, at: map[uint32]int64{}, next: uint32(max(next, 1))} //nolint:gosec // G115: numbers that are larger were refused
+	next := max(intOr(r.trailer.Get("Size"), 1), int64(r.highest)+1)
+	u := &Update{r: r, deflater: d, buf: make([]byte, 0, updateBytes), at: map[uint32]int64{}, next: uint32(max(next, 1))} //nolint:gosec // G115: numbers that are larger were refused
 	last, err := r.bytes(r.size-1, 1)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"example.com/quire/internal/nearest"
@@ -357,13 +358,23 @@ func (e *Draft) WidgetSize(name string, rect [4]float64) (w, h float64) {
 
 // Signed writes what is signed to h.
 func (p *Prepared) Signed(h io.Writer) error {
+	buf, _ := signing.Get().(*[signedAtOnce]byte)
+	if buf == nil {
+		buf = new([signedAtOnce]byte)
+	}
+	defer signing.Put(buf)
 	for _, part := range [2][2]int64{{0, p.before}, {p.after, p.doc.Size + int64(len(p.more))}} {
-		if _, err := io.Copy(h, io.NewSectionReader(p.file(), part[0], part[1]-part[0])); err != nil {
+		if _, err := io.CopyBuffer(h, io.NewSectionReader(p.file(), part[0], part[1]-part[0]), buf[:]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// signing are buffers through which what is signed goes to a hash.
+var signing sync.Pool
+
+const signedAtOnce = 32 << 10
 
 func (p *Prepared) file() *appended { return &appended{p.doc.File, p.doc.Size, p.more} }
 
