@@ -268,8 +268,8 @@ func (u *uniter) all(num uint32, v *stream) (sum [sha256.Size]byte, err error) {
 	return sum, nil
 }
 
-// unite notes the objects that are equal to one before them. All are looked at once, and those again
-// that refer to one in whose place another is written.
+// unite notes the objects that are equal to one before them. All are looked at once, and those
+// again that refer to one in whose place another is written.
 func (e *Draft) unite(ctx context.Context) error {
 	sums := func() map[uint32][sha256.Size]byte { return map[uint32][sha256.Size]byte{} }
 	u := uniter{e: e, starts: sums(), whole: sums(), first: map[[sha256.Size]byte]uint32{}, begin: map[[sha256.Size]byte]*alike{}}
