@@ -208,6 +208,13 @@ func (r *Reader) spellingOfStream(d Dict, at int64, say func(Part, string)) erro
 		say(PartStream, "a stream that is not as long as its Length")
 		return nil
 	case line == 0:
+		last, err := r.bytes(data+int64(n)-1, 1) // of the data, or of what stands before them
+		if err != nil {
+			return err
+		}
+		if n > 0 && lineEnd(last) > 0 {
+			say(PartStream, "a stream whose Length counts the line end before endstream")
+		}
 		say(PartKeyword, "no line end before endstream")
 	}
 	p := parser{b: rest, whole: true}

@@ -56,6 +56,7 @@ func TestMisspellings(t *testing.T) {
 		"endobj with more":        {third("3 0 obj\nnull\nendobj "), []cos.Part{cos.PartObject}},
 		"an object in a line":     {file(head, xref, "\n", root, pages+"  ", "3 0 obj\nnull\nendobj\n"), []cos.Part{cos.PartObject}},
 		"a long stream":           {third("3 0 obj\n<</Length 2>>\nstream\nabc\nendstream\nendobj\n"), []cos.Part{cos.PartStream}},
+		"a length with the line":  {third("3 0 obj\n<</Length 4>>\nstream\nabc\nendstream\nendobj\n"), []cos.Part{cos.PartStream}},
 		"no end of a stream":      {third("3 0 obj\n<</Length 3>>\nstream\nabcendstream\nendobj\n"), []cos.Part{cos.PartKeyword}},
 		"no line of a stream":     {third("3 0 obj\n<</Length 3>>\nstream\rabc\nendstream\nendobj\n"), []cos.Part{cos.PartKeyword}},
 		"endobj with endstream":   {third("3 0 obj\n<</Length 3>>\nstream\nabc\nendstream endobj\n"), []cos.Part{cos.PartObject}},
