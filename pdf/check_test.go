@@ -38,7 +38,7 @@ func TestCheckFindsWhatASpoiltFileBreaks(t *testing.T) {
 		"language":       {replace("Catalog", "Lang", cos.Text("")), "S002 ISO 14289-1, 7.2"},
 		"not marked":     {replace("Catalog", "MarkInfo", nil), "S043 ISO 14289-1, 6.2"},
 		"no title shown": {replace("Catalog", "ViewerPreferences", nil), "S001 ISO 14289-1, 7.1"},
-		"no metadata":    {replace("Catalog", "Metadata", nil), "S043 ISO 19005-2, 6.6.4"},
+		"no metadata":    {replace("Catalog", "Metadata", nil), "S043 ISO 19005-2, 6.6.2.1"},
 		"no intent":      {replace("Catalog", "OutputIntents", nil), "S047 ISO 19005-2, 6.2.4.3"},
 		"script":         {replace("Catalog", "OpenAction", cos.Dict{cos.E("S", cos.Name("JavaScript")), cos.E("JS", cos.String("x"))}), "S045 ISO 19005-2, 6.5.1"},
 		"XFA":            {replace("Catalog", "AcroForm", cos.Dict{cos.E("XFA", cos.String("x"))}), "S045 ISO 19005-2, 6.4.2"},

@@ -69,9 +69,10 @@ func (d *Document) Warnings() []Diagnostic { return d.d.Told() }
 func (d *Document) Info() *Info { return d.d.Info(d.size) }
 
 // Check judges a file of any maker against standards, by the rules that hold for the files this
-// engine writes; none stands for those that the file claims. It returns the first 20 findings, none
-// for a file that keeps every rule the Judge knows. Standards that exclude each other, and none of
-// those that can be judged, are an *OptionError; the other errors are those of Open.
+// engine writes; none stands for those that the file claims. It returns up to 20 findings, the
+// first of each clause among them, none for a file that keeps every rule the Judge knows. Standards
+// that exclude each other, and none of those that can be judged, are an *OptionError; the other
+// errors are those of Open.
 func (e *Engine) Check(ctx context.Context, d *Document, ids ...standard.ID) ([]standard.Finding, error) {
 	if len(ids) == 0 {
 		claims := d.Info().Claims

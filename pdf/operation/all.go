@@ -28,7 +28,7 @@ func All() []Operation {
 		},
 		{
 			Name: "check", Summary: "Judge a PDF of any maker against standards",
-			Description: "The rules are those that hold for the files Quire writes. Without a standard those that the file claims are judged. The first 20 findings are told.",
+			Description: "The rules are those that hold for the files Quire writes. Without a standard those that the file claims are judged. Up to 20 findings are told, the first of each clause among them.",
 			Go:          (*pdf.Engine).Check, Most: 1, Gives: Report,
 			Parameters: []Parameter{
 				{Name: "standard", Doc: "judge against these `STANDARDS`: " + strings.Join(standard.Names(), ", "), Example: "pdf/a-2b"},

@@ -2,6 +2,7 @@ package standard
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,7 +20,8 @@ type Finding struct {
 	Message string
 }
 
-// mostFindings bounds what a Judge keeps: it needs no more memory for a long file.
+// mostFindings bounds what a Judge keeps: it needs no more memory for a long file. A clause that
+// nothing is found of yet goes before the last finding of one that several are of.
 const mostFindings = 20
 
 // Judge judges a file against the standards that it claims. It is shown every object,
@@ -33,6 +35,7 @@ type Judge struct {
 
 	catalog, intents bool
 	read             bool       // the file is read, not written
+	unspoken         bool       // its catalog names no language
 	files            bool       // some are attached
 	profile          int64      // colour components of the output intent; 0: there is none
 	coloured         cos.Ref    // an annotation with a colour of its own
@@ -60,11 +63,26 @@ func (j *Judge) find(rule string, c clause, at cos.Ref, src *doc.Source, format 
 }
 
 func (j *Judge) add(rule, clause string, at cos.Ref, src *doc.Source, format string, args ...any) {
+	again := -1 // the last finding of a clause that another is of too
 	if len(j.findings) == mostFindings {
-		return
+		if slices.ContainsFunc(j.findings, func(f Finding) bool { return f.Clause == clause }) {
+			return
+		}
+		for i, f := range j.findings {
+			if slices.ContainsFunc(j.findings[:i], func(o Finding) bool { return o.Clause == f.Clause }) {
+				again = i
+			}
+		}
+		if again < 0 {
+			return
+		}
 	}
 	f := Finding{rule, clause, at, src, fmt.Sprintf(format, args...)}
-	if !slices.Contains(j.findings, f) { // what is drawn twice is told once
+	switch {
+	case slices.Contains(j.findings, f): // what is drawn twice is told once
+	case again >= 0:
+		j.findings = append(slices.Delete(j.findings, again, again+1), f)
+	default:
 		j.findings = append(j.findings, f)
 	}
 }
@@ -87,8 +105,12 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 	case "Catalog":
 		j.catalogue(r, d)
 	case "Page":
-		if d.Get("Annots") != nil && name(d, "Tabs") != "S" {
-			j.find("S044", clause{ua1: "7.18.3", ua2: "8.9.3.3"}, r, src, "a page with annotations without Tabs S")
+		if tabs := name(d, "Tabs"); d.Get("Annots") != nil && tabs != "S" {
+			rule := clause{ua1: "7.18.3", ua2: "8.9.3.3"}
+			if tabs == "A" || tabs == "W" { // which PDF 2.0 has too
+				rule.ua2 = ""
+			}
+			j.find("S044", rule, r, src, "a page with annotations without Tabs S")
 		}
 	case "Annot":
 		j.annotation(r, d, src)
@@ -125,6 +147,10 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 			rule.a1 = ""
 		case name(d, "Subtype") == "Widget" || d.Get("FT") != nil:
 			rule.a2, rule.a4 = "6.4.1", ""
+		}
+		aa, read := d.Get("AA").(cos.Dict)
+		if read && !slices.ContainsFunc(aa, func(x cos.Entry) bool { return !triggers4[x.Key] }) {
+			rule.a4 = ""
 		}
 		j.find("S045", rule, r, src, "additional actions")
 	}
@@ -211,7 +237,10 @@ func (j *Judge) state(r cos.Ref, d cos.Dict, src *doc.Source) {
 	}
 }
 
-var fontClause = clause{a1: "6.3.4", a2: "6.2.11.4.1", a4: "6.2.10.4", ua1: "7.21.4.1", ua2: "8.4.5.5"}
+// version2 is what the catalog may say of the version of a file of PDF 2 (ISO 19005-4, 6.1.12).
+var version2 = regexp.MustCompile(`^2\.[0-9]$`)
+
+var fontClause = clause{a1: "6.3.4", a2: "6.2.11.4.1", a4: "6.2.10.4.1", ua1: "7.21.4.1", ua2: "8.4.5.5.1"}
 
 // intent notes the output intent of PDF/A. The profile is a reference to an RGB one where a file is
 // written, and the dictionary of its stream where one is read.
@@ -274,10 +303,10 @@ func (j *Judge) inDevice(components int, at cos.Ref) {
 func (j *Judge) catalogue(r cos.Ref, d cos.Dict) {
 	j.catalog = true
 	if d.Get("Metadata") == nil {
-		j.find("S043", clause{a1: "6.7.2", a2: "6.6.2.1", a4: "6.7.2", ua1: "7.1", ua2: "8.11.1"}, r, nil, "no metadata")
+		j.find("S043", clause{a1: "6.7.2", a2: "6.6.2.1", a4: "6.7.2.1", ua1: "7.1", ua2: "8.11.1"}, r, nil, "no metadata")
 	}
-	if d.Get("Version") != nil {
-		j.find("S043", clause{a4: "6.1.12"}, r, nil, "a version in the catalog")
+	if v := d.Get("Version"); v != nil && !version2.MatchString(string(name(d, "Version"))) {
+		j.find("S043", clause{a4: "6.1.12"}, r, nil, "the version %s in the catalog", v.AppendPDF(nil))
 	}
 	if d.Get("OCProperties") != nil {
 		j.find("S043", clause{a1: "6.1.13"}, r, nil, "optional content")
@@ -287,11 +316,18 @@ func (j *Judge) catalogue(r cos.Ref, d cos.Dict) {
 	}
 	lang, _ := cos.TextOf(d.Get("Lang"))
 	if !IsLanguage(lang) {
-		j.find("S002", clause{ua1: "7.2", ua2: "8.4.4"}, r, nil, "%q is no language of the document", lang)
+		rule := clause{ua1: "7.2", ua2: "8.4.4"}
+		if j.unspoken && d.Get("Lang") == nil { // each text may name its own
+			rule.ua1 = ""
+		}
+		j.find("S002", rule, r, nil, "%q is no language of the document", lang)
 	}
 	marks, _ := d.Get("MarkInfo").(cos.Dict)
 	if !isTrue(marks.Get("Marked")) {
 		j.find("S043", clause{tagged1: "6.8.2.2", tagged: "6.7.2.2", ua1: "6.2", ua2: "6.2"}, r, nil, "the file is not marked as tagged")
+	}
+	if isTrue(marks.Get("Suspects")) {
+		j.find("S043", clause{ua1: "7.1"}, r, nil, "a file whose tags are suspect")
 	}
 	if d.Get("StructTreeRoot") == nil {
 		j.find("S043", clause{tagged1: "6.8.3.3", tagged: "6.7.3.3", ua1: "7.1", ua2: "8.2.1"}, r, nil, "no structure tree")
@@ -299,6 +335,49 @@ func (j *Judge) catalogue(r cos.Ref, d cos.Dict) {
 	view, _ := d.Get("ViewerPreferences").(cos.Dict)
 	if !isTrue(view.Get("DisplayDocTitle")) {
 		j.find("S001", clause{ua1: "7.1", ua2: "8.11.2"}, r, nil, "the title is not shown")
+	}
+}
+
+// triggers4 are those that additional actions may have (ISO 19005-4, 6.6.3).
+var triggers4 = map[cos.Name]bool{"E": true, "X": true, "D": true, "U": true, "Fo": true, "Bl": true}
+
+// kinds judges what annotations of a type need or may not be (ISO 14289-2, 8.9.2; 14289-1, 7.18.2).
+func (j *Judge) kinds(r cos.Ref, d cos.Dict, src *doc.Source) {
+	const invisible, hidden, noView, toggled = 1, 2, 32, 256
+	f, _ := d.Get("F").(cos.Int)
+	if d.Get("StructParent") != nil && (f&invisible != 0 || f&noView != 0 && f&toggled == 0) {
+		j.find("S044", clause{ua2: "8.9.2.2"}, r, src, "an annotation in the structure tree that is not shown")
+	}
+	described := d.Get("Contents") != nil
+	find := func(c clause, what string) {
+		j.find("S044", c, r, src, "an annotation of type %s%s", string(name(d, "Subtype")), what)
+	}
+	const without = " without Contents"
+	switch name(d, "Subtype") {
+	case "Stamp":
+		if !described && d.Get("Name") == nil {
+			find(clause{ua2: "8.9.2.4.7"}, without+" or Name")
+		}
+	case "Ink":
+		if !described {
+			find(clause{ua2: "8.9.2.4.8"}, without)
+		}
+	case "Screen":
+		if !described {
+			find(clause{ua2: "8.9.2.4.12"}, without)
+		}
+	case "3D", "RichMedia":
+		if !described {
+			find(clause{ua2: "8.9.2.4.19"}, without)
+		}
+	case "Sound", "Movie":
+		find(clause{ua2: "8.9.2.4.11"}, "")
+	case "TrapNet":
+		c := clause{ua1: "7.18.2", ua2: "8.9.2.4.15"}
+		if f&hidden != 0 {
+			c.ua1 = ""
+		}
+		find(c, "")
 	}
 }
 
@@ -345,7 +424,11 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 		j.find("S044", clause{a2: "6.3.2", a4: "6.3.2"}, r, src, "an annotation that is shown or not as the pointer is over it")
 	}
 	if f&printed == 0 || f&hidden != 0 {
-		j.find("S044", clause{a1: "6.5.3", a2: "6.3.2", a4: "6.3.2"}, r, src, "an annotation that is not printed or not shown")
+		rule := clause{a1: "6.5.3", a2: "6.3.2", a4: "6.3.2"}
+		if sub == "Popup" && d.Get("F") == nil { // which need not have flags
+			rule.a2, rule.a4 = "", ""
+		}
+		j.find("S044", rule, r, src, "an annotation that is not printed or not shown")
 	}
 	if a := d.Get("CA"); a != nil && !isOne(a) {
 		j.find("S044", clause{a1: "6.5.3"}, r, src, "an annotation that lets through what is behind it")
@@ -367,7 +450,7 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 		if f&2 != 0 { // hidden
 			outside.ua1 = ""
 		}
-		if nothing {
+		if nothing || j.read { // it is an artifact then (ISO 14289-2, 8.9.2.1)
 			outside.ua2 = ""
 		}
 		j.find("S044", outside, r, src, "an annotation outside the structure tree")
@@ -380,8 +463,13 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 	if a, ok := d.Get("A").(cos.Dict); ok {
 		j.action(r, a, src)
 	}
+	j.kinds(r, d, src)
 	if text, _ := cos.TextOf(d.Get("Contents")); sub == "Link" && text == "" {
-		j.find("S044", clause{ua1: "7.18.5", ua2: "8.9.4.2"}, r, src, "a link without Contents")
+		rule := clause{ua1: "7.18.5", ua2: "8.9.4.2"}
+		if j.read { // part 2 does not ask for it
+			rule.ua2 = ""
+		}
+		j.find("S044", rule, r, src, "a link without Contents")
 	}
 }
 
@@ -454,13 +542,20 @@ func (j *Judge) Enclosed(e Enclosure) {
 		if e.In != "Link" {
 			find(c, "a link in an element %s", string(e.In))
 		}
+		if contents == "" && e.Alt == "" {
+			find(clause{ua1: "7.18.1"}, "a link without a description")
+		}
 	case "Popup":
 		find(clause{ua2: "8.9.2.4.9"}, "a popup in the structure tree")
 	case "PrinterMark":
 		find(clause{ua1: "7.18.8", ua2: "8.9.2.4.14"}, "a printer's mark in the structure tree")
 	default:
 		if e.In != "Annot" {
-			find(clause{ua1: "7.18.1", ua2: "8.9.2.3"}, "an annotation in an element %s", string(e.In))
+			rule := clause{ua1: "7.18.1", ua2: "8.9.2.3"}
+			if sub == "Watermark" {
+				rule.ua2 = "8.9.2.4.16"
+			}
+			find(rule, "an annotation in an element %s", string(e.In))
 		}
 		if contents == "" && e.Alt == "" {
 			find(clause{ua1: "7.18.1"}, "an annotation without a description")
@@ -558,7 +653,7 @@ func (j *Judge) Elem(e *tag.Elem) {
 		return
 	}
 	if e.Parent != nil && e.Parent.Parent != nil && !e.Parent.Type.MayHold(e.Type) {
-		c := clause{ua2: "ISO/TS 32005, 6.2"}
+		c := tableOfTypes
 		if tabular(e.Type) || tabular(e.Parent.Type) { // PDF 1.7 has rules for tables and lists only
 			c.ua1 = "7.2"
 		}
@@ -578,7 +673,7 @@ func (j *Judge) Elem(e *tag.Elem) {
 			j.find("S041", c, e.Ref(), e.Src, "an element Form that does not hold one form field alone")
 		}
 	case tag.Figure:
-		if e.Alt == "" {
+		if e.Alt == "" && e.Instead == tag.NothingInstead || e.Instead == tag.EmptyAlt && !slices.Contains(j.claims, PDFUA2) {
 			j.find("S028", clause{ua1: "7.3", ua2: "8.2.5.28.2"}, e.Ref(), e.Src, "a figure without alternative text")
 		}
 	case tag.TR:
@@ -609,13 +704,18 @@ func tabular(t tag.Type) bool {
 	}
 }
 
-// Finish judges the file as a whole and returns what was found, each once, the first 20.
+// Finish judges the file as a whole and returns what was found, each once, 20 at the most: of as
+// many clauses as there are, the first of each.
 func (j *Judge) Finish(t cos.Trailer) []Finding {
 	if len(j.claims) == 0 {
 		return nil
 	}
 	if (j.version == cos.V20) != (Version(j.claims) == cos.V20) { // those of PDF 1 take any version of it
-		j.find("S043", clause{a1: "6.1.2", a2: "6.1.2", a4: "6.1.2", ua1: "6.1", ua2: "6.1"}, cos.Ref{}, nil, "PDF %s", j.version)
+		rule := clause{a1: "6.1.2", a2: "6.1.2", a4: "6.1.2", ua1: "6.1", ua2: "6.1"}
+		if j.read { // part 1 does not say which it is
+			rule.a1 = ""
+		}
+		j.find("S043", rule, cos.Ref{}, nil, "PDF %s", j.version)
 	}
 	if !j.catalog {
 		j.add("S043", "ISO 32000-2, 7.7.2", t.Root, nil, "no catalog")

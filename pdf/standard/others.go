@@ -150,6 +150,12 @@ func (j *Judge) Undefined(page cos.Ref, name cos.Name) {
 	j.find("S045", clause{a4: "6.2.2"}, page, nil, "content that names the resource %s, which is not there", string(name))
 }
 
+// NoResources judges a page with content that neither has resources nor inherits them, which ISO
+// 32000-2, table 31, asks for (ISO 19005-4, 6.2.2).
+func (j *Judge) NoResources(page cos.Ref) {
+	j.find("S045", clause{a4: "6.2.2"}, page, nil, "a page without Resources")
+}
+
 // Overprinted judges colours of an ICC profile of CMYK that are overprinted by components (ISO
 // 19005-2 and 4, 6.2.4.2).
 func (j *Judge) Overprinted(page cos.Ref) {

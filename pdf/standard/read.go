@@ -14,7 +14,7 @@ import (
 // File is what only a file that is read can get wrong: the writer of this module always does it
 // right.
 type File struct {
-	Metadata []byte // the XMP packet of the catalog
+	Metadata []byte // the XMP packet of the catalog; nil: none, which is told of the catalog
 	ID       bool   // the trailer has an identifier
 	Damage   string // what had to be repaired, the first; empty: nothing
 	XFA      bool   // the form has an XFA packet
@@ -26,6 +26,9 @@ type File struct {
 	Spelling []cos.Misspelling
 	// Streams says that cross-reference data are in streams, Packed that the packet is compressed.
 	Streams, Packed bool
+	// Lang says that the catalog names a language; Outline, which is asked for where it does not,
+	// that there are bookmarks.
+	Lang, Outline bool
 	// Info are the texts and dates of the information dictionary by their keys, those that it has.
 	Info map[string]string
 }
@@ -33,17 +36,20 @@ type File struct {
 // File judges what stands in File. It is called once, for files that are read.
 func (j *Judge) File(f File) {
 	at := cos.Ref{}
-	j.read, j.files = true, f.Files
+	j.read, j.files, j.unspoken = true, f.Files, !f.Lang
+	if f.Outline {
+		j.Unspoken(at, "bookmarks")
+	}
 	if f.Files {
 		j.find("S049", clause{a1: "6.1.11"}, at, nil, "the catalog names embedded files")
 	}
 	for _, id := range j.claims {
-		if !id.ClaimedBy(XMPClaims(f.Metadata)) {
+		if f.Metadata != nil && !id.ClaimedBy(XMPClaims(f.Metadata)) {
 			c := clause{a1: "6.7.11", a2: "6.6.4", a4: "6.7.3", ua1: "5", ua2: "5"}
 			j.add("S043", c.of(id), at, nil, "the metadata do not claim %s", id)
 		}
 	}
-	if XMPTitle(f.Metadata) == "" {
+	if f.Metadata != nil && XMPTitle(f.Metadata) == "" {
 		j.find("S001", clause{ua1: "7.1", ua2: "8.11.1"}, at, nil, "the metadata have no title")
 	}
 	if !f.ID {
@@ -114,6 +120,9 @@ func (j *Judge) metadata(packet []byte) {
 	types := clause{a1: "6.7.9", a2: "6.6.2.3.1"}
 	told := 0
 	x = xmpPacket{property: func(p *element) {
+		if j.unspoken && p.byDefault() {
+			j.Unspoken(at, "metadata")
+		}
 		if told == mostFindings {
 			return
 		}

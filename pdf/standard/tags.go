@@ -1,7 +1,11 @@
 package standard
 
 import (
+	"bytes"
+	"encoding/xml"
+	"io"
 	"slices"
+	"strings"
 
 	"example.com/quire/pdf/cos"
 )
@@ -16,6 +20,7 @@ const (
 	RoleMissing                         // it is not mapped
 	RoleCircular                        // it is mapped to itself in the end
 	RoleOfStandardType                  // a standard type is mapped to another
+	RoleOfItself                        // a standard type is mapped to itself
 )
 
 // Role judges how the type of a structure element is mapped.
@@ -27,6 +32,8 @@ func (j *Judge) Role(at cos.Ref, kind cos.Name, fault RoleFault) {
 		j.find("S040", c, at, nil, "the type %s is neither a standard one nor mapped to one", string(kind))
 	case RoleCircular:
 		j.find("S040", c, at, nil, "the type %s is mapped in a circle", string(kind))
+	case RoleOfItself: // a circle too, which PDF/A forbids of other types only
+		j.find("S040", clause{ua1: c.ua1, ua2: c.ua2}, at, nil, "the standard type %s is mapped to itself", string(kind))
 	case RoleOfStandardType:
 		c.tagged1 = "" // part 1 does not forbid it
 		j.find("S040", c, at, nil, "the standard type %s is mapped to another", string(kind))
@@ -90,4 +97,106 @@ func (j *Judge) NoteType(at cos.Ref, t cos.Name) {
 // round.
 func (j *Judge) Citation(at cos.Ref) {
 	j.find("S041", clause{ua2: "8.2.5.14"}, at, nil, "a note and what refers to it do not refer to each other")
+}
+
+// Unspoken tells of a text whose language nothing names, in a file whose catalog names none (ISO
+// 14289-1, 7.2).
+func (j *Judge) Unspoken(at cos.Ref, what string) {
+	j.find("S002", clause{ua1: "7.2"}, at, nil, "%s in a language that nothing names", what)
+}
+
+// tableOfTypes says which elements may hold which, and which may hold content.
+var tableOfTypes = clause{ua2: "ISO/TS 32005, 6.2"}
+
+// withoutContent are the types that hold elements alone.
+var withoutContent = map[cos.Name]bool{
+	"Art": true, "Document": true, "DocumentFragment": true, "Index": true, "L": true, "Sect": true, "TBody": true, "TFoot": true, "THead": true,
+	"TOC": true, "TOCI": true, "TR": true, "Table": true,
+}
+
+// Holding tells of an element of a type that has content in it.
+func (j *Judge) Holding(at cos.Ref, kind cos.Name) {
+	if withoutContent[kind] {
+		j.find("S041", tableOfTypes, at, nil, "content in an element %s", string(kind))
+	}
+}
+
+// Root judges what the root of the structure tree holds: one element Document of the namespace of
+// PDF 2.0. kinds are the standard types of the first two.
+func (j *Judge) Root(at cos.Ref, kinds []cos.Name, second bool) {
+	rule := clause{ua2: "8.2.5.2"}
+	switch {
+	case len(kinds) != 1 || kinds[0] != "Document":
+		j.find("S040", rule, at, nil, "a structure tree that is not of one element Document")
+		j.find("S040", tableOfTypes, at, nil, "a structure tree that is not of one element Document")
+	case !second:
+		j.find("S040", rule, at, nil, "an element Document that is not of the namespace of PDF 2.0")
+	}
+}
+
+// Destination judges a destination within the file.
+func (j *Judge) Destination(at cos.Ref, structured bool) {
+	if !structured {
+		j.find("S044", clause{ua2: "8.8"}, at, nil, "a destination that is no structure destination")
+	}
+}
+
+// Rich judges the text of a markup annotation, which says what its Contents do if it has both (ISO
+// 14289-2, 8.9.2.3).
+func (j *Judge) Rich(at cos.Ref, rich []byte, contents string) {
+	var text strings.Builder
+	elements := false
+	d := xml.NewDecoder(bytes.NewReader(rich))
+	for {
+		t, err := d.Token()
+		switch t := t.(type) {
+		case xml.StartElement:
+			elements = true
+		case xml.CharData:
+			text.Write(t)
+		}
+		if err == io.EOF && elements && slices.Equal(strings.Fields(text.String()), strings.Fields(contents)) { //nolint:errorlint // as Token says
+			return
+		}
+		if err != nil {
+			j.find("S044", clause{ua2: "8.9.2.3"}, at, nil, "an annotation whose rich text is not its Contents")
+			return
+		}
+	}
+}
+
+// Contents judges an item of a table of contents, which refers to what it leads to, by itself or by
+// an element within it (ISO 14289-2, 8.2.5.8).
+func (j *Judge) Contents(at cos.Ref, refers bool) {
+	if !refers {
+		j.find("S041", clause{ua2: "8.2.5.8"}, at, nil, "an item of a table of contents that refers to nothing (Ref)")
+	}
+}
+
+// Orphan tells of a structure element without P, which names the one that it stands in.
+func (j *Judge) Orphan(at cos.Ref) {
+	j.find("S040", clause{ua1: "7.1", ua2: "8.2.1"}, at, nil, "a structure element that does not name its parent (P)")
+}
+
+// Headings judges an element that has more than one kid H (ISO 14289-1, 7.4.4).
+func (j *Judge) Headings(at cos.Ref) {
+	j.find("S020", clause{ua1: "7.4.4"}, at, nil, "an element with more than one heading H")
+}
+
+// Replacement says what stands in the place of content: of a sequence or of elements that it is in.
+type Replacement struct {
+	Actual, Alt bool
+	Artifact    bool // it is no real content
+}
+
+// Private judges a code of text that stands for a character of a private use area (ISO 19005-2,
+// 6.2.11.7.3; ISO 14289-2, 8.4.3).
+func (j *Judge) Private(font cos.Ref, name string, code []byte, r Replacement) {
+	var rule clause
+	if !r.Actual {
+		if rule.tagged = "6.2.11.7.3"; !r.Alt && !r.Artifact {
+			rule.ua2 = "8.4.3"
+		}
+	}
+	j.find("S030", rule, font, nil, "the code %X of the font %s, a private use character without another text in its place", code, name)
 }

@@ -230,3 +230,13 @@ func (e *element) list(kind string, of valueType, own map[string]structure) bool
 	}
 	return true
 }
+
+// byDefault reports whether a property has a text in a language that it does not name.
+func (e *element) byDefault() bool {
+	if len(e.kids) != 1 || e.kids[0].name != (xml.Name{Space: rdf, Local: "Alt"}) {
+		return false
+	}
+	return slices.ContainsFunc(e.kids[0].kids, func(item *element) bool {
+		return slices.ContainsFunc(item.attrs, func(a xml.Attr) bool { return a.Name.Local == "lang" && a.Value == "x-default" })
+	})
+}

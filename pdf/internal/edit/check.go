@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -31,14 +32,16 @@ func (d *Document) Check(ctx context.Context, ids []standard.ID) ([]standard.Fin
 func (d *Document) check(ctx context.Context, ids []standard.ID, depth int, left *int) ([]standard.Finding, error) {
 	e := NewDraft(d)
 	version := cos.V17
-	if d.Version() >= "2" { // the header counts
+	// The header counts for archives; else the catalog may say more (ISO 32000-2, 7.5.2).
+	later := !standard.Archival(ids) && standard.Version(ids) == cos.V20 && e.name(e.catalog().Get("Version")) >= "2"
+	if d.Version() >= "2" || later {
 		version = cos.V20
 	}
 	j := standard.NewJudge(ids, version)
 	c := checker{
 		ctx: ctx, e: e, j: j, depth: depth, left: *left, filesMustBe: standard.WhatFilesMustBe(ids),
 		annots: map[uint32]bool{}, profiles: map[uint32]bool{}, used: map[uint32]bool{}, invisible: map[uint32]bool{}, visible: map[uint32]bool{},
-		inks: map[cos.Name]string{}, associated: map[uint32]bool{}, looks: map[uint32]bool{},
+		inks: map[cos.Name]string{}, associated: map[uint32]bool{}, looks: map[uint32]bool{}, masks: map[uint32]bool{},
 	}
 	defer func() { *left = c.left }()
 	root := e.catalog()
@@ -47,6 +50,10 @@ func (d *Document) check(ctx context.Context, ids []standard.ID, depth int, left
 	f := standard.File{
 		Metadata: e.data(root.Get("Metadata")), XFA: form.Get("XFA") != nil, Files: e.resolve(names.Get("EmbeddedFiles")) != nil,
 		Scripts: len(e.names(names.Get("JavaScript"))) > 0, Unshown: e.resolve(form.Get("NeedAppearances")) == cos.Bool(true),
+	}
+	if f.Lang = root.Get("Lang") != nil; !f.Lang {
+		c.spoken = newWithin(e, "Lang", e.parentTree())
+		f.Outline = e.dict(e.dict(root.Get("Outlines")).Get("First")) != nil
 	}
 	id := e.array(d.Trailer().Get("ID"))
 	f.ID = len(id) == 2
@@ -122,24 +129,36 @@ type checker struct {
 	filesMustBe []standard.ID
 	specs       []specification
 	associated  map[uint32]bool // file specifications that AF names
+	masks       map[uint32]bool // images that nothing but SMask leads to
+	via         cos.Name        // the key under which the object was found that is walked
+	spoken      *within         // elements with a language; nil: the catalog has one, which is that of all
+	actual, alt *within         // those with other texts for what they hold; nil: it was not asked yet
+	structured  structured
 }
 
 // objects shows every object that the catalog leads to but the elements of the structure tree.
 func (c *checker) objects() error {
 	c.intents()
 	c.optional()
+	// found is an object with the key under which it was found first.
+	type found struct {
+		ref cos.Ref
+		key cos.Name
+	}
 	seen := map[uint32]bool{c.e.root.Num: true}
-	queue := []cos.Ref{c.e.root}
+	queue := []found{{ref: c.e.root}}
 	if !c.e.info.IsZero() {
-		queue, seen[c.e.info.Num] = append(queue, c.e.info), true
+		queue, seen[c.e.info.Num] = append(queue, found{ref: c.e.info}), true
 	}
 	var walk func(r cos.Ref, o cos.Object, key cos.Name)
 	walk = func(r cos.Ref, o cos.Object, key cos.Name) {
 		switch v := o.(type) {
 		case cos.Ref:
-			if !seen[v.Num] {
+			mask := c.masks[v.Num]
+			if !seen[v.Num] || mask && key != "SMask" {
+				c.masks[v.Num] = !seen[v.Num] && key == "SMask"
 				seen[v.Num] = true
-				queue = append(queue, v)
+				queue = append(queue, found{v, key})
 			}
 		case cos.Array:
 			c.colours(r, v)
@@ -165,14 +184,16 @@ func (c *checker) objects() error {
 			return err
 		}
 		if c.left < 0 {
-			return c.tooMuch(queue[i])
+			return c.tooMuch(queue[i].ref)
 		}
-		o := c.e.object(queue[i])
+		r := queue[i].ref
+		o := c.e.object(r)
 		if s, ok := o.(*stream); ok {
-			c.jpeg2000(queue[i], s)
+			c.jpeg2000(r, s)
 			o = s.dict
 		}
-		walk(queue[i], o, "")
+		c.via = queue[i].key
+		walk(r, o, "")
 	}
 	return c.fontsOfUnfollowed()
 }
@@ -187,7 +208,8 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 		kind = "Catalog"
 	case c.annots[r.Num] && key == "":
 		kind = "Annot"
-	case key == "A" || key == "OpenAction" || key == "Next" || d.Get("JS") != nil:
+	case key == "A" || key == "OpenAction" || key == "Next" || d.Get("JS") != nil,
+		key == "" && (c.via == "A" || c.via == "OpenAction" || c.via == "Next"):
 		if d.Get("S") != nil {
 			kind = "Action"
 		}
@@ -201,15 +223,30 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 	if ht := d.Get("HT"); ht != nil && kind == "ExtGState" {
 		c.halftone(r, ht, "")
 	}
+	switch to := d.Get("Dest"); {
+	case kind == "Catalog":
+		if to := c.e.resolve(d.Get("OpenAction")); to != nil && c.e.dict(to) == nil {
+			c.j.Destination(r, c.structured.is(c.e, to))
+		}
+	case to != nil && (kind == "Annot" || d.Get("Title") != nil && d.Get("Parent") != nil):
+		c.j.Destination(r, c.structured.is(c.e, to))
+	case kind == "Action":
+		d = c.goTo(d)
+	}
 	out := make(cos.Dict, 0, len(d)+1)
 	for _, x := range d {
 		switch x.Key {
 		case "BM", "Lang", "MarkInfo", "ViewerPreferences", "A", "Contents", "Title", "Filter", "Interpolate", "F", "Subtype", "S", "Marked", "DisplayDocTitle", "N", "Tabs",
-			"RI", "Intent", "ImageMask", "NeedsRendering", "Perms", "Names", "MediaBox", "CropBox", "BleedBox", "TrimBox", "ArtBox", "Subtype2",
+			"RI", "Intent", "ImageMask", "NeedsRendering", "Version", "Perms", "Names", "MediaBox", "CropBox", "BleedBox", "TrimBox", "ArtBox", "Subtype2",
 			"Rect", "Group", "CA", "BaseFont", "BitsPerComponent", "FirstChar", "LastChar", "Widths", "Encoding", "CIDToGIDMap", "TR", "TR2", "HTP", "HTO":
 			if v := c.e.resolve(x.Value); v != nil {
-				if a, ok := v.(cos.Array); ok { // which many may share
+				switch a := v.(type) {
+				case cos.Array: // which many may share
 					c.left -= len(a)
+				case cos.Dict:
+					if x.Key == "A" {
+						v = c.goTo(a)
+					}
 				}
 				out = append(out, cos.E(x.Key, v))
 			}
@@ -220,12 +257,17 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 					v = [...]cos.Name{1: "DeviceGray", 3: "DeviceRGB", 4: "DeviceCMYK"}[n]
 				}
 			}
-			if v != nil {
+			if v != nil && !c.masks[r.Num] { // the colours of a mask are none that are shown (11.6.5.2)
 				out = append(out, cos.E("ColorSpace", v))
 			}
 		case "AP":
 			if ap := c.e.dict(x.Value); ap != nil {
 				out = append(out, cos.E("AP", c.appearances(ap)))
+			}
+		case "Metadata":
+			s, ok := c.e.resolve(x.Value).(*stream)
+			if ok && c.e.name(s.dict.Get("Type")) == "Metadata" && c.e.name(s.dict.Get("Subtype")) == "XML" {
+				out = append(out, x)
 			}
 		case "DestOutputProfile", "FontDescriptor":
 			if v := c.e.dict(x.Value); v != nil {
@@ -234,6 +276,14 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 		case "Type", "AA":
 		default:
 			out = append(out, x)
+		}
+	}
+	if kind == "Annot" {
+		c.rich(r, d)
+	}
+	if c.spoken != nil && (kind == "Annot" && d.Get("Contents") != nil || d.Get("TU") != nil) {
+		if !c.spoken.elem(c.spoken.parents[c.e.integer(d.Get("StructParent"), -1)]) {
+			c.j.Unspoken(r, "the description of an annotation or a form field")
 		}
 	}
 	if aa := c.e.dict(d.Get("AA")); aa != nil && (kind == "Catalog" || kind == "Page" || kind == "Annot" || d.Get("FT") != nil) {
@@ -275,8 +325,15 @@ func (c *checker) page(p Page) error {
 		}
 	}
 	c.transparent = false
-	from := surface{page: p.Ref, resources: c.e.dict(p.Dict.Get("Resources")), inherited: !p.Ref.IsZero() && c.e.dict(p.Ref).Get("Resources") == nil}
-	err := c.content(from, c.e.content(p.Dict), nil, 0, &painting{})
+	from := surface{
+		page: p.Ref, resources: c.e.dict(p.Dict.Get("Resources")), inherited: !p.Ref.IsZero() && c.e.dict(p.Ref).Get("Resources") == nil,
+		elems: c.spoken.content(p.Dict),
+	}
+	data := c.e.content(p.Dict)
+	if from.resources == nil && len(bytes.TrimSpace(data)) > 0 {
+		c.j.NoResources(p.Ref)
+	}
+	err := c.content(from, data, nil, 0, &painting{})
 	if err == nil {
 		err = c.appearancesOf(p)
 	}
@@ -376,29 +433,17 @@ type surface struct {
 	page      cos.Ref
 	resources cos.Dict
 	inherited bool // the resources are those of something else
+	// elems are the structure elements of its marked content, where languages are asked for.
+	elems cos.Array
 }
 
 // content shows operators; marks says of each open sequence whether the judge knows it.
-func (c *checker) content(in surface, data []byte, marks []bool, depth int, paint *painting) error {
+func (c *checker) content(in surface, data []byte, marks []mark, depth int, paint *painting) error {
 	page, resources := in.page, in.resources
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
 	spaces := c.e.dict(resources.Get("ColorSpace"))
-	covers := func(args []cos.Object) bool {
-		if len(args) == 0 || args[0] == cos.Object(cos.Name("Artifact")) {
-			return true
-		}
-		if len(args) < 2 {
-			return false
-		}
-		props := c.e.dict(args[1])
-		if n, ok := args[1].(cos.Name); ok {
-			props = c.e.dict(c.e.dict(resources.Get("Properties")).Get(n))
-		}
-		_, ok := c.e.resolve(props.Get("MCID")).(cos.Int)
-		return ok
-	}
 	// device shows the judge a colour of a device, unless the resources say what it is.
 	device := func(device int) {
 		if device > 0 && spaces.Get([...]cos.Name{1: "DefaultGray", 3: "DefaultRGB", 4: "DefaultCMYK"}[device]) == nil {
@@ -430,18 +475,18 @@ func (c *checker) content(in surface, data []byte, marks []bool, depth int, pain
 		}
 		switch string(op) {
 		case "BMC", "BDC":
-			shown := !c.apart && covers(args)
+			shown := c.open(in, marks, args)
 			if marks = append(marks, shown); len(marks) > 1<<10 {
 				return &diag.LimitError{Name: "Depth", Value: int64(len(marks)), Limit: 1 << 10, Place: fmt.Sprintf("object %d", page.Num)}
 			}
-			if !shown {
+			if !shown.shown {
 				return nil
 			}
 		case "EMC":
 			if len(marks) == open {
 				return nil // it closes nothing here
 			}
-			shown := marks[len(marks)-1]
+			shown := marks[len(marks)-1].shown
 			if marks = marks[:len(marks)-1]; !shown {
 				return nil
 			}
@@ -495,7 +540,7 @@ func (c *checker) content(in surface, data []byte, marks []bool, depth int, pain
 				d := c.e.dict(form)
 				c.transparent = c.transparent || c.e.resolve(d.Get("SMask")) != nil || c.e.name(c.e.dict(d.Get("Group")).Get("S")) == "Transparency"
 				if c.e.name(d.Get("Subtype")) == "Form" {
-					inner := surface{page, c.e.dict(d.Get("Resources")), false}
+					inner := surface{page, c.e.dict(d.Get("Resources")), false, c.spoken.content(d)}
 					if inner.resources == nil {
 						inner.resources, inner.inherited = resources, true
 					}
@@ -517,6 +562,12 @@ func (c *checker) content(in surface, data []byte, marks []bool, depth int, pain
 			if !defined()[string(op)] {
 				c.j.Operator(page, op)
 				return nil
+			}
+		}
+		switch string(op) {
+		case "Tj", "TJ", "'", "\"":
+			if c.spoken != nil && !c.apart && (len(marks) == 0 || !marks[len(marks)-1].spoken) {
+				c.j.Unspoken(page, "text")
 			}
 		}
 		if paint.operator(op, args) {
@@ -576,11 +627,15 @@ func (c *checker) structure() {
 	classes := c.e.dict(root.Get("ClassMap"))
 	roles := roles{c.e, c.e.dict(root.Get("RoleMap"))}
 	tables := tableGrid{c, roles, classes, map[cos.Ref]bool{}, mostEntries}
+	if root != nil {
+		c.rooted(root, roles)
+	}
 	seen, n := map[cos.Ref]bool{}, 0
 	ids, refs := map[string]bool{}, map[cos.Ref][]cos.Ref{}
 	var notes []cos.Ref
-	var walk func(o cos.Object, above *tag.Elem, depth int)
-	walk = func(o cos.Object, above *tag.Elem, depth int) {
+	refers := map[cos.Ref]bool{} // which elements have Ref, of those that were asked
+	var walk func(o cos.Object, above *tag.Elem, depth int, spoken bool)
+	walk = func(o cos.Object, above *tag.Elem, depth int, spoken bool) {
 		r := refOf(o)
 		d, _ := c.e.resolve(o).(cos.Dict)
 		if n++; d == nil || depth > mostDepth || n > mostEntries {
@@ -588,6 +643,10 @@ func (c *checker) structure() {
 		}
 		kind, wrong := roles.of(d)
 		c.j.Role(r, c.e.name(d.Get("S")), wrong)
+		spoken = spoken || c.e.text(d.Get("Lang")) != ""
+		if !spoken && saysMore(d) {
+			c.j.Unspoken(r, "a text in the place of an element")
+		}
 		e, known := tag.ReadElem(r, kind)
 		if !known {
 			e = nil // what is within it is judged by itself
@@ -597,7 +656,10 @@ func (c *checker) structure() {
 		if e != nil && e.Type == tag.H {
 			c.j.Heading(r, e.Level)
 		}
-		kids := c.kids(d)
+		if d.Get("P") == nil {
+			c.j.Orphan(r)
+		}
+		kids, headings := c.kids(d), 0
 		for _, kid := range kids {
 			// What stands in several places is judged in the first: nothing is read twice.
 			if at := refOf(kid); !at.IsZero() {
@@ -611,6 +673,9 @@ func (c *checker) structure() {
 			what := c.e.name(k.Get("Type"))
 			switch {
 			case !isDict || what == "MCR":
+				if x != nil {
+					c.j.Holding(r, kind)
+				}
 				if e != nil && x != nil {
 					e.AddContent(cos.Ref{Num: 1}, 0)
 				}
@@ -621,10 +686,15 @@ func (c *checker) structure() {
 				}
 				c.enclosed(a, kind, d, len(kids) > 1)
 			default:
+				if of, _ := roles.of(k); of == "H" {
+					if headings++; headings == 2 {
+						c.j.Headings(r)
+					}
+				}
 				if e != nil {
 					e.AddElem(refOf(kid))
 				}
-				walk(kid, e, depth+1)
+				walk(kid, e, depth+1, spoken)
 			}
 		}
 		for _, to := range c.e.array(d.Get("Ref")) {
@@ -634,6 +704,8 @@ func (c *checker) structure() {
 		case "Table":
 			parts, irregular := tables.look(d)
 			c.j.Table(r, irregular, parts)
+		case "TOCI":
+			c.j.Contents(r, c.refers(o, 0, refers))
 		case "Formula":
 			c.j.Formula(r, c.e.text(d.Get("Alt")) != "" || d.Get("ActualText") != nil)
 		case "Note":
@@ -653,6 +725,13 @@ func (c *checker) structure() {
 		if e.Alt == "" {
 			e.Alt = c.e.text(d.Get("ActualText"))
 		}
+		switch {
+		case e.Alt != "":
+		case c.e.resolve(d.Get("ActualText")) != nil:
+			e.Instead = tag.EmptyText
+		case c.e.resolve(d.Get("Alt")) != nil:
+			e.Instead = tag.EmptyAlt
+		}
 		if e.Type == tag.TH && (d.Get("ID") != nil || c.attribute(d, classes, "Scope") != nil) { // or cells name it
 			e.Scope = tag.ScopeColumn
 		}
@@ -662,7 +741,7 @@ func (c *checker) structure() {
 	for _, kid := range c.kids(root) {
 		if at := refOf(kid); at.IsZero() || !seen[at] {
 			seen[at] = true
-			walk(kid, nil, 0)
+			walk(kid, nil, 0, c.spoken == nil)
 		}
 	}
 	c.citations(notes, refs)

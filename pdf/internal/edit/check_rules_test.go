@@ -26,6 +26,7 @@ type archive struct {
 	intents                           string // the value of OutputIntents; empty: one of sRGB
 	profile                           []byte // of the output intent; nil: sRGB
 	components                        int    // of the profile; 0: 3
+	font                              int    // the object that is the font Sans of the page; 0: 7
 	objects                           []string
 	trailer                           string
 }
@@ -82,6 +83,9 @@ func (a *archive) bytes(t *testing.T) []byte {
 	if a.components == 0 {
 		a.components = 3
 	}
+	if a.font == 0 {
+		a.font = 7
+	}
 	width := sans.Advance(sans.GlyphIndex('A')) * 1000 / sans.UnitsPerEm()
 	packet := `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"` +
 		a.prefixes + `>` + claim + a.packet + `</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`
@@ -94,7 +98,7 @@ func (a *archive) bytes(t *testing.T) []byte {
 	var at []int
 	for i, o := range append([]string{
 		"<</Type/Catalog/Pages 2 0 R/Metadata 5 0 R/OutputIntents " + a.intents + a.catalog + ">>", "<</Type/Pages/Kids[3 0 R]/Count 1>>",
-		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<</Font<</Sans 7 0 R" + own + ">>" + a.resources + ">>" + a.page + ">>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<</Font<</Sans " + fmt.Sprint(a.font) + " 0 R" + own + ">>" + a.resources + ">>" + a.page + ">>",
 		stream("", []byte(a.content)), stream("/Type/Metadata/Subtype/XML", []byte(packet)), stream(fmt.Sprintf("/N %d", a.components), a.profile),
 		fmt.Sprintf("<</Type/Font/Subtype/TrueType/BaseFont/Sans/FirstChar 65/LastChar 65/Widths[%d]/Encoding/WinAnsiEncoding/FontDescriptor 8 0 R>>", width),
 		"<</Type/FontDescriptor/FontName/Sans/Flags 32/FontFile2 9 0 R/ItalicAngle 0/Ascent 900/Descent -200/CapHeight 700/StemV 80/FontBBox[0 0 1000 1000]>>", stream("", sans.Data()),

@@ -48,14 +48,22 @@ func listedName(n string) bool {
 	return content.NameText(n) != "" && !strings.Contains(n, "_") && !strings.Contains(n, ".") && !strings.HasPrefix(n, "uni")
 }
 
-// meanings shows what the codes of a font stand for.
+// meanings shows what the codes of a font stand for. A simple font that has neither an encoding nor
+// a program, whose own encoding it would be, does not say it (9.10.2), unless it has no descriptor
+// either: then it is one of the 14 whose encodings are known (9.6.2.2).
 func (c *checker) meanings(s *shown) {
+	silent := !s.font.Composite() && c.e.name(s.dict.Get("Subtype")) != "Type3" && c.e.resolve(s.dict.Get("Encoding")) == nil
+	descriptor := c.e.dict(s.own.Get("FontDescriptor"))
+	silent = silent && descriptor != nil
+	for _, key := range programs {
+		silent = silent && descriptor.Get(key) == nil
+	}
 	if s.at.IsZero() {
 		s.at = refOf(s.own.Get("FontDescriptor"))
 	}
 	for _, code := range slices.Sorted(maps.Keys(s.codes)) {
 		text, mapped, known := s.font.Meaning([]byte(code))
-		c.j.Meaning(s.at, s.font.Name, []byte(code), text, mapped, known)
+		c.j.Meaning(s.at, s.font.Name, []byte(code), text, mapped, known && !silent)
 	}
 }
 

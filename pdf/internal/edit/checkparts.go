@@ -74,6 +74,7 @@ func (c *checker) glyphs() error {
 					fonts = append(fonts, f)
 				}
 				f.seen = f.seen || ev.State.Mode != unseen
+				c.private(f, ev, p.Dict)
 				for _, g := range ev.Glyphs {
 					f.codes[string(g.Code)] = f.codes[string(g.Code)] || ev.State.Mode != unseen
 				}

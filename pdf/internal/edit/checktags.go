@@ -49,11 +49,19 @@ type roles struct {
 // of returns the standard type of an element, by the role maps of the tree and of its namespace
 // (14.7.3, 14.7.4.2), and what is wrong with them.
 func (m roles) of(d cos.Dict) (kind cos.Name, wrong standard.RoleFault) {
-	type typ struct {
-		namespace string
-		kind      cos.Name
-	}
-	kind = m.e.name(d.Get("S"))
+	t, wrong := m.standard(d)
+	return t.kind, wrong
+}
+
+// typ is a structure type of a namespace.
+type typ struct {
+	namespace string
+	kind      cos.Name
+}
+
+// standard is of with the namespace of the type.
+func (m roles) standard(d cos.Dict) (typ, standard.RoleFault) {
+	kind := m.e.name(d.Get("S"))
 	space := m.e.dict(d.Get("NS"))
 	var before []typ
 	for {
@@ -77,13 +85,16 @@ func (m roles) of(d cos.Dict) (kind cos.Name, wrong standard.RoleFault) {
 		switch {
 		case isStandardType(now.namespace, kind):
 			if to != "" && to != kind {
-				return kind, standard.RoleOfStandardType
+				return now, standard.RoleOfStandardType
 			}
-			return kind, standard.RoleFound
+			if to == kind {
+				return now, standard.RoleOfItself
+			}
+			return now, standard.RoleFound
 		case to == "":
-			return kind, standard.RoleMissing
+			return now, standard.RoleMissing
 		case slices.Contains(before, now), len(before) == mostDepth:
-			return kind, standard.RoleCircular
+			return now, standard.RoleCircular
 		}
 		before = append(before, now)
 		kind, space = to, next
@@ -239,4 +250,139 @@ func (c *checker) citations(notes []cos.Ref, refs map[cos.Ref][]cos.Ref) {
 			}
 		}
 	}
+}
+
+// structured tells which destinations are those of structure elements (ISO 32000-2, 12.3.2.3). What
+// many lead to is looked at once.
+type structured struct {
+	named map[string]cos.Object
+	names map[string]bool  // what was asked before,
+	dests map[cos.Ref]bool // of destinations
+	elems map[cos.Ref]bool // and of what they begin with
+}
+
+// is reports whether a destination is one: an array that begins with an element, or the name of
+// one, or of a dictionary with the key SD.
+func (s *structured) is(e *Draft, o cos.Object) (is bool) {
+	if s.named == nil {
+		s.named = e.destinations()
+		s.names, s.dests, s.elems = map[string]bool{}, map[cos.Ref]bool{}, map[cos.Ref]bool{}
+	}
+	r := refOf(o)
+	if known, ok := s.dests[r]; ok {
+		return known
+	}
+	if !r.IsZero() {
+		defer func() { s.dests[r] = is }()
+	}
+	switch v := e.resolve(o).(type) {
+	case cos.Name:
+		return s.name(e, string(v))
+	case cos.Dict, cos.Array:
+		return s.explicit(e, v)
+	default:
+		b, ok := cos.Bytes(v)
+		return ok && s.name(e, string(b))
+	}
+}
+
+// name is is for the name of a destination.
+func (s *structured) name(e *Draft, n string) bool {
+	is, known := s.names[n]
+	if !known {
+		is = s.explicit(e, e.resolve(s.named[n]))
+		s.names[n] = is
+	}
+	return is
+}
+
+// explicit is is for a destination that is no name.
+func (s *structured) explicit(e *Draft, o cos.Object) bool {
+	switch v := o.(type) {
+	case cos.Dict:
+		return v.Get("SD") != nil
+	case cos.Array:
+		if len(v) == 0 {
+			return false
+		}
+		r := refOf(v[0])
+		is, known := s.elems[r]
+		if !known {
+			is = e.dict(v[0]).Get("S") != nil
+			if !r.IsZero() {
+				s.elems[r] = is
+			}
+		}
+		return is
+	}
+	return false
+}
+
+// goTo returns an action, with SD where what it names is a structure destination.
+func (c *checker) goTo(a cos.Dict) cos.Dict {
+	if a.Get("SD") != nil || c.e.name(a.Get("S")) != "GoTo" {
+		return a
+	}
+	to := c.e.resolve(a.Get("D"))
+	if _, array := to.(cos.Array); array || to == nil || !c.structured.is(c.e, to) {
+		return a
+	}
+	return with(a, "SD", to)
+}
+
+// rooted shows what the root of the structure tree holds.
+func (c *checker) rooted(root cos.Dict, roles roles) {
+	at := refOf(c.e.catalog().Get("StructTreeRoot"))
+	var kinds []cos.Name
+	namespace := ""
+	for _, o := range c.kids(root) {
+		if d, _ := c.e.resolve(o).(cos.Dict); d != nil {
+			t, _ := roles.standard(d)
+			kinds, namespace = append(kinds, t.kind), t.namespace
+		}
+		if len(kinds) > 1 {
+			break
+		}
+	}
+	c.j.Root(at, kinds, namespace == namespace2)
+}
+
+// refers reports whether an element, or one within it, has Ref; known is what was asked before.
+func (c *checker) refers(o cos.Object, depth int, known map[cos.Ref]bool) bool {
+	r := refOf(o)
+	if has, asked := known[r]; asked {
+		return has
+	}
+	d, _ := c.e.resolve(o).(cos.Dict)
+	if d.Get("S") == nil || depth > mostDepth {
+		return false
+	}
+	if !r.IsZero() {
+		known[r] = false // until it is known, which ends circles
+	}
+	has := d.Get("Ref") != nil || slices.ContainsFunc(c.kids(d), func(kid cos.Object) bool { return c.refers(kid, depth+1, known) })
+	if !r.IsZero() {
+		known[r] = has
+	}
+	return has
+}
+
+// rich shows the text of a markup annotation.
+func (c *checker) rich(r cos.Ref, d cos.Dict) {
+	switch c.e.name(d.Get("Subtype")) {
+	case "Text", "FreeText", "Line", "Square", "Circle", "Polygon", "PolyLine", "Highlight", "Underline", "Squiggly", "StrikeOut", "Caret",
+		"Stamp", "Ink", "FileAttachment", "Redact", "Projection":
+	default:
+		return
+	}
+	rc := d.Get("RC")
+	if rc == nil || d.Get("Contents") == nil {
+		return
+	}
+	text := []byte(c.e.text(rc))
+	if _, ok := c.e.resolve(rc).(*stream); ok {
+		text = c.e.data(rc)
+	}
+	c.left -= len(text) / bytesOfOperator
+	c.j.Rich(r, text, c.e.text(d.Get("Contents")))
 }

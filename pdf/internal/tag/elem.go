@@ -47,6 +47,16 @@ func (e *Elem) spanAttributes() string {
 	return string(b)
 }
 
+// Instead tells what a figure has in its place that says nothing.
+type Instead uint8
+
+// What there may be.
+const (
+	NothingInstead Instead = iota
+	EmptyAlt               // an Alt without text
+	EmptyText              // an ActualText without text
+)
+
 // Elem is an element of the structure tree. Layout makes it with what it means;
 // Tree.Add gives it its object and its place among its parent's kids, and
 // Tree.Finish writes it.
@@ -57,6 +67,7 @@ type Elem struct {
 	Marker  doc.Marker // of L
 	Scope   Scope      // of TH
 	Printed bool       // of Form that is read: it has the role of a field that became content (14.8.5.6)
+	Instead Instead    // of Figure that is read: what stands beside an Alt that is empty
 	written bool
 
 	Level            int   // of H
