@@ -1,24 +1,107 @@
 //go:build !race
 
-package app_test
+package memory_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/zlib"
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"example.com/quire/internal/api"
+	"example.com/quire/internal/record"
+	"example.com/quire/internal/render"
+	"example.com/quire/web"
 )
+
+// asServer in the environment makes the test binary a server.
+const asServer = "MEMORY_TEST_AS_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asServer) != "" {
+		fmt.Fprintln(os.Stderr, serve(context.Background(), os.Stdout))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// serve answers what the program answers, by its engine and within its limits, with one template
+// and nothing that is kept. It writes its address to out.
+func serve(ctx context.Context, out io.Writer) error {
+	engine, err := render.New(render.Config{})
+	if err != nil {
+		return err
+	}
+	photo, err := record.NewTemplate("photo", "template.yaml", map[string][]byte{"template.yaml": []byte(photoTemplate)})
+	if err != nil {
+		return err
+	}
+	maker, err := record.NewMaker(record.Parts{Engine: engine, Blobs: nothing{}, Documents: nothing{}, Templates: one{photo}, Now: time.Now})
+	if err != nil {
+		return err
+	}
+	access, err := api.NewAccess(nil)
+	if err != nil {
+		return err
+	}
+	routes, err := api.New(api.Options{
+		Maker: maker, Library: nothing{}, Blobs: nothing{}, Reports: record.NamedReports{}, Access: access, Overloaded: engine.Overloaded,
+	})
+	if err != nil {
+		return err
+	}
+	app, err := web.New(web.Options{Problem: api.Problem})
+	if err != nil {
+		return err
+	}
+	app.Use(access.Identify)
+	routes.Register(app.Group(""))
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(out, "http://"+ln.Addr().String()); err != nil {
+		return err
+	}
+	return (&web.Server{App: app}).Serve(ctx, ln)
+}
+
+// nothing keeps no documents, and is asked for none.
+type nothing struct {
+	record.Documents
+	record.Blobs
+	api.Library
+}
+
+func (nothing) Document(context.Context, record.Space, record.Hash) (*record.Document, error) {
+	return nil, record.ErrNotFound
+}
+
+func (nothing) Receipt(context.Context, record.Space, record.Hash) ([]byte, error) {
+	return nil, record.ErrNotFound
+}
+
+// one is the one template that there is.
+type one struct{ template *record.Template }
+
+func (o one) Template(context.Context, record.Space, string) (*record.Template, error) {
+	return o.template, nil
+}
 
 const photoTemplate = `quire: 1
 name: photo
@@ -37,11 +120,7 @@ func TestLargeImagesKeepToTheMemory(t *testing.T) {
 		t.Skip("decodes 4 GB of samples: run without -short")
 	}
 	// The race detector takes memory and time of its own: this file is built without it.
-	l := &life{bin: program(t), dir: t.TempDir()}
-	l.write(t, "quire.yaml", "listen: 127.0.0.1:0\ndata: data\ntemplates: templates\n")
-	l.write(t, "templates/photo.yaml", photoTemplate)
-	p := l.start(t)
-	url := p.address(t)
+	server, url := start(t)
 
 	photo := deepPNG(7000)
 	if len(photo) > 600<<10 {
@@ -57,7 +136,7 @@ func TestLargeImagesKeepToTheMemory(t *testing.T) {
 				peak <- most
 				return
 			case <-time.After(20 * time.Millisecond):
-				most = max(most, residentMiB(p.cmd.Process.Pid))
+				most = max(most, residentMiB(server.Pid))
 			}
 		}
 	}()
@@ -91,14 +170,37 @@ func TestLargeImagesKeepToTheMemory(t *testing.T) {
 	if most == 0 || most > 512 {
 		t.Errorf("the server took %d MiB, want at most 512", most)
 	}
-	rest := residentMiB(p.cmd.Process.Pid)
-	for deadline := time.Now().Add(20 * time.Second); rest >= 200 && time.Now().Before(deadline); rest = residentMiB(p.cmd.Process.Pid) {
-		pause(t, 100*time.Millisecond)
+	rest := residentMiB(server.Pid)
+	for deadline := time.Now().Add(20 * time.Second); rest >= 200 && time.Now().Before(deadline); rest = residentMiB(server.Pid) {
+		<-time.After(100 * time.Millisecond)
 	}
 	if rest >= 200 {
 		t.Errorf("the server keeps %d MiB, want less than 200", rest)
 	}
 	t.Logf("%d documents; %d MiB at most, %d MiB afterwards", made, most, rest)
+}
+
+// start starts a server, which ends with the test.
+func start(t *testing.T) (*os.Process, string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // G204: this program
+	cmd.Env, cmd.Stderr = append(os.Environ(), asServer+"=1"), os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+	})
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the server does not start: %v", err)
+	}
+	return cmd.Process, strings.TrimSpace(address)
 }
 
 // post asks for a document with a photo; it returns "document", or the type of the problem.
