@@ -108,11 +108,12 @@ func atOnce() string { return fmt.Sprintf("-p=%d", max(2, runtime.NumCPU()*3/2))
 // them takes the place of what holds for all.
 const compileFlags = " -dwarf=false -d=gcstart=256"
 
-// raceFlags turn the race detector on, for all but three packages. SQLite and its library are C
+// raceFlags turn the race detector on, for all but a few packages. SQLite and its library are C
 // turned into Go: they keep their data outside of Go's heap, where the detector does not look, and
 // their part of a test would take three times as long. The commands of rueidis are thousands of
 // generated functions that append to what their caller holds, and take the longest of all to
-// compile. The callers of these, and what they share with them, are watched. Without inlining they
+// compile. The checker of Go's types works in one goroutine, for internal/arch, through all that
+// there is. The callers of these, and what they share with them, are watched. Without inlining they
 // take a third less to compile, and so do the cache, which is compiled once more for each kind of
 // keys and values, and those who keep most kinds.
 //
@@ -123,17 +124,17 @@ var raceFlags = []string{
 	"-gcflags=modernc.org/sqlite/lib=-race=false -l" + compileFlags,
 	"-gcflags=modernc.org/libc=-race=false -l" + compileFlags,
 	"-gcflags=github.com/redis/rueidis/internal/cmds=-race=false -l" + compileFlags,
+	"-gcflags=go/...=-race=false" + compileFlags,
 	"-gcflags=" + module + "/cache/...=-l" + compileFlags,
 	"-gcflags=" + module + "/internal/api=-l" + compileFlags,
 	"-gcflags=" + module + "/examples/heavyread=-l" + compileFlags,
 }
 
 // racelessFlags are those of a run without the race detector: what is the longest to compile is not
-// what such a test measures.
+// what such a test measures. No test of that run has the database.
 var racelessFlags = []string{
-	"-gcflags=modernc.org/sqlite/lib=-l" + compileFlags,
-	"-gcflags=modernc.org/libc=-l" + compileFlags,
 	"-gcflags=github.com/redis/rueidis/internal/cmds=-l" + compileFlags,
+	"-gcflags=" + module + "/internal/api=-l" + compileFlags,
 }
 
 // testRaceless runs the tests that stand in files built without the race detector only, such
