@@ -5,7 +5,9 @@ import (
 	"io"
 
 	"example.com/quire/pdf/doc"
+	"example.com/quire/pdf/internal/compile"
 	"example.com/quire/pdf/internal/emit"
+	"example.com/quire/pdf/internal/layout"
 	"example.com/quire/pdf/standard"
 	"example.com/quire/pdf/template"
 )
@@ -41,3 +43,18 @@ func (e *Engine) CachedPlanBytes() int64 { return e.plans.bytes }
 
 // SpillAfter lets documents keep that many bytes of cross-reference data in memory.
 func (e *Engine) SpillAfter(bytes int64) { e.after = bytes }
+
+// SpoilRows lets the memory of rows serve once, so that what is seen of one that was used before is
+// seen. It comes before the first document.
+func (e *Engine) SpoilRows() {
+	e.memory.New = func() any {
+		m := &layout.Memory{}
+		layout.Spoil(m)
+		return m
+	}
+	e.made.New = func() any {
+		m := &template.Memory{}
+		compile.Spoil(m)
+		return m
+	}
+}

@@ -38,6 +38,18 @@ func (b *batch) reset() {
 	b.spans, b.cells, b.buf, b.fixes, b.row = b.spans[:0], b.cells[:0], b.buf[:0], b.fixes[:0], nil
 }
 
+// spoil makes what the batch has worthless, and lets go of it.
+func (b *batch) spoil() {
+	const spoilt = "SPOILT"
+	for i := range b.spans {
+		b.spans[i] = doc.Span{Text: spoilt, Link: spoilt}
+	}
+	for i := range b.cells {
+		b.cells[i] = doc.Cell{Spans: []doc.Span{{Text: spoilt}}}
+	}
+	*b = batch{}
+}
+
 // clear forgets the rows of a document.
 func (b *batch) clear() {
 	if cap(b.spans)+cap(b.cells)+cap(b.fixes) > mostKept || cap(b.buf) > 64*mostKept {
@@ -435,6 +447,9 @@ func (r *render) rowAnchor(c *doc.Cell, t *row) error {
 func (r *render) cells(t *row) ([]doc.Cell, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
+	}
+	if r.mem.spoils {
+		r.batch.spoil()
 	}
 	if r.batch.row == t {
 		return r.batch.cells, r.texts(t)

@@ -31,7 +31,13 @@ type Memory struct {
 	batches  []*batch // all
 	idle     []*batch // that no table uses
 	kept     keptTexts
+
+	spoils bool // see Spoil
 }
+
+// Spoil lets the memory of rows in m serve once: that of a row is spoilt when the next one is made,
+// which has its own. It is for tests, which hold documents against those that are made so.
+func Spoil(m *Memory) { m.spoils = true }
 
 // The most that is kept of one document for the next one, in values, in batches and in depths of
 // frames.
@@ -125,6 +131,9 @@ func (m *Memory) batch() *batch {
 
 // release takes back what batch returned: its rows are valid until another table begins.
 func (m *Memory) release(b *batch) {
+	if m.spoils {
+		b.spoil()
+	}
 	b.reset()
 	m.idle = append(m.idle, b)
 }

@@ -122,6 +122,8 @@ type rowMemory struct {
 	spareWords  []*word
 	spareElems  []*tag.Elem
 	spareList   []*tag.Elem // empty
+
+	spoils bool // see Spoil
 }
 
 func (m *rowMemory) reset() {
@@ -187,6 +189,13 @@ func (m *rowMemory) unlisted(elems []*tag.Elem) {
 	m.spareList = elems[:0]
 }
 
+// Spoil lets the memory of rows in m serve once: what is given back is spoilt in the place of being
+// used again. It is for tests, which hold documents against those that are made so.
+func Spoil(m *Memory) { m.blocks.again.spoils = true }
+
+// spoilt stands in what is given back.
+const spoilt = "SPOILT"
+
 // drawn takes back the rows among entries that were drawn.
 func (m *rowMemory) drawn(entries []entry) {
 	for i := range entries {
@@ -195,7 +204,11 @@ func (m *rowMemory) drawn(entries []entry) {
 			continue
 		}
 		for k := range g.cells {
-			if w, ok := g.cells[k].body.(*word); ok {
+			switch w, ok := g.cells[k].body.(*word); {
+			case !ok:
+			case m.spoils:
+				w.text, w.elem = spoilt, nil
+			default:
 				*w = word{}
 				m.spareWords = append(m.spareWords, w)
 			}
@@ -216,6 +229,9 @@ func onceRow(b block) *group {
 func (m *rowMemory) cut(g *group) {
 	clear(g.cells)
 	clear(g.rows)
+	if m.spoils {
+		return
+	}
 	*g = group{rows: g.rows[:0], cells: g.cells[:0]}
 	m.spareGroups = append(m.spareGroups, g)
 }
@@ -225,6 +241,12 @@ func (m *rowMemory) written(lists [][]*tag.Elem) {
 	for _, elems := range lists {
 		for _, e := range elems {
 			*e = tag.Elem{}
+		}
+		if m.spoils {
+			for _, e := range elems {
+				e.Lang, e.Alt = spoilt, spoilt
+			}
+			continue
 		}
 		m.spareElems = append(m.spareElems, elems...)
 		m.unlisted(elems)
