@@ -2,6 +2,7 @@ package font
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"example.com/quire/pdf/internal/diag"
@@ -18,7 +19,11 @@ func (e *FormatError) Error() string {
 	if e.Table == "" {
 		return "font: read file: " + e.Reason
 	}
-	return "font: read table " + strings.TrimSpace(e.Table) + ": " + e.Reason
+	tag := strings.TrimSpace(e.Table)
+	if strings.ContainsFunc(tag, func(r rune) bool { return r < ' ' || r > '~' }) { // as no tag has
+		tag = strconv.QuoteToASCII(tag)
+	}
+	return "font: read table " + tag + ": " + e.Reason
 }
 
 // Is reports that the error is a [diag.ErrFont].

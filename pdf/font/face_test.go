@@ -164,3 +164,15 @@ func TestKernAgainstOracle(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsNameBrokenTagsInASCII: the tag of a table in a broken file may have any bytes.
+func TestErrorsNameBrokenTagsInASCII(t *testing.T) {
+	for tag, want := range map[string]string{
+		"CFF ":             "font: read table CFF: cut off",
+		"\xFF\xFE\x1B\x07": `font: read table "\xff\xfe\x1b\a": cut off`,
+	} {
+		if got := (&quire.FormatError{Table: tag, Reason: "cut off"}).Error(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
