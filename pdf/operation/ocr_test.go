@@ -412,7 +412,7 @@ type remembering struct {
 }
 
 func (r *remembering) Read(ctx context.Context, p *pdf.Picture) ([]pdf.PictureWord, error) {
-	sum := sha256.Sum256(fmt.Appendf(p.RGB[:len(p.RGB):len(p.RGB)], "%d", p.Width))
+	sum := sha256.Sum256(fmt.Appendf(slices.Clip(p.RGB), "%d", p.Width))
 	if words, ok := r.read[sum]; ok {
 		return words, nil
 	}

@@ -85,8 +85,8 @@ func Tesseract(ctx context.Context, o TesseractOptions) (OCR, error) {
 	return t, nil
 }
 
-// surroundings are the variables that the program is given: where it finds itself, its data and room
-// for temporary files. Secrets of the server are none of its business.
+// surroundings are the variables that the program is given: where it finds itself, its data and
+// room for temporary files. Secrets of the server are none of its business.
 func surroundings() (env []string) {
 	for _, name := range []string{"PATH", "HOME", "TESSDATA_PREFIX", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "SystemRoot", "TEMP", "TMP", "USERPROFILE"} {
 		if v, ok := os.LookupEnv(name); ok {
