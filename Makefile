@@ -12,7 +12,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-cache soak-simulation soak-psrp soak-crash soak-restart soak-overload soak-shaping soak-pages soak-rows heavyread vulncheck clean
+.PHONY: help run build test testreport check check-rest lint fmt vet cross cross-all cover status tools tools-go assets judges-cache judges-fetch judges-pdf judges-psrp judges-web soak-cache soak-simulation soak-psrp soak-crash soak-restart soak-overload soak-images soak-shaping soak-pages soak-rows heavyread vulncheck clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-zA-Z-]*:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -99,6 +99,9 @@ soak-restart: ## 100 restarts of a server under load over kept connections
 
 soak-overload: ## five times the capacity of one processor for a minute, with the time that refusals take
 	@QUIRE_OVERLOAD=60s $(GO) test ./cmd/quire -run '^TestUnderOverloadEveryRequestIsMadeOrRefused$$' -count=1 -v -timeout 20m
+
+soak-images: build ## ten large images at once, given to the whole program: its memory
+	@QUIRE_PROGRAM=$(CURDIR)/bin/quire $(GO) test ./internal/api/internal/memory -count=1 -v -timeout 20m
 
 soak-shaping: ## a million words in each embedded face: the fast path of shaping gives the glyphs of the slow one
 	@QUIRE_WORDS=1000000 $(GO) test ./pdf/internal/text/gotext -run '^TestFastPathEqualsTheSlowOne$$' -count=1 -v -timeout 60m

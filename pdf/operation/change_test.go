@@ -3,6 +3,8 @@ package operation_test
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,11 +13,12 @@ import (
 )
 
 // TestChangedFilesAreSound: what every operation writes is sound for qpdf, has the pages asked for,
-// and keeps its claim where the Judge finds nothing.
+// and keeps its claim where the Judge and veraPDF find nothing.
 func TestChangedFilesAreSound(t *testing.T) {
 	e := engine(t)
 	b, c := sample(t, e, "First"), sample(t, e, "Second")
 	claims := "pdf/a-4, pdf/ua-2"
+	folders := map[string]string{"4": t.TempDir(), "ua2": t.TempDir()}
 	for name, x := range map[string]struct {
 		operation string
 		values    map[string]string
@@ -58,8 +61,26 @@ func TestChangedFilesAreSound(t *testing.T) {
 			if i == 0 && x.marks >= 0 && info.Bookmarks != x.marks {
 				t.Errorf("%s: %d bookmarks, want %d", name, info.Bookmarks, x.marks)
 			}
+			for flavour, dir := range folders {
+				if x.claims != claims { // veraPDF is not given passwords
+					continue
+				}
+				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.pdf", strings.ReplaceAll(name, " ", "-"), i, flavour)), f, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if name == "metadata" && info.Title != "Zoë & Co" {
 				t.Errorf("title %q", info.Title)
+			}
+		}
+	}
+	for flavour, verdicts := range pdftest.VeraPDF(t, folders) {
+		if len(verdicts) < 15 {
+			t.Errorf("%s: %d files are judged", flavour, len(verdicts))
+		}
+		for file, v := range verdicts {
+			if !v.Compliant {
+				t.Errorf("%s %s: %v", flavour, file, v)
 			}
 		}
 	}

@@ -51,14 +51,13 @@ func (e *Draft) Merge(o *Draft) (lost []string) {
 func (e *Draft) Nest(names []string, counts []int, outlines Outlines) {
 	e.separate()
 	var all []item
-	first := 0
+	first, parents := 0, e.parentTree()
 	for i, name := range names {
 		if counts[i] == 0 {
 			continue
 		}
 		top := e.add(cos.Null{})
-		dest := cos.Array{e.pages[first].Ref, cos.Name("Fit")}
-		all = append(all, item{ref: top, dict: cos.Dict{cos.E("Title", cos.Text(name)), cos.E("Dest", dest)}, level: 0, page: first})
+		all = append(all, item{ref: top, dict: cos.Dict{cos.E("Title", cos.Text(name)), e.toPage(first, parents)}, level: 0, page: first})
 		for _, x := range outlines[i] {
 			x.level++
 			all = append(all, x)
@@ -66,6 +65,18 @@ func (e *Draft) Nest(names []string, counts []int, outlines Outlines) {
 		first += counts[i]
 	}
 	e.setOutline(all)
+}
+
+// toPage leads to a page: from PDF 2.0 on to the first element of its content, too (ISO 14289-2,
+// 8.8; ISO 32000-2, 12.3.2.3).
+func (e *Draft) toPage(n int, parents map[int64]cos.Object) cos.Entry {
+	page := cos.Array{e.pages[n].Ref, cos.Name("Fit")}
+	for _, elem := range e.array(parents[e.integer(e.pages[n].Dict.Get("StructParents"), -1)]) {
+		if e.version >= "2.0" && e.dict(elem) != nil {
+			return cos.E("A", cos.Dict{cos.E("S", cos.Name("GoTo")), cos.E("D", page), cos.E("SD", cos.Array{elem, cos.Name("Fit")})})
+		}
+	}
+	return cos.E("Dest", page)
 }
 
 // bookmarks returns the bookmarks of a draft for Nest, moved to the numbers of one it was merged
@@ -308,24 +319,17 @@ func (m *merger) structure(o *Draft) {
 	}
 	m.keys(o, after)
 	root := e.add(cos.Null{})
-	list := func(d *Draft, v cos.Object) cos.Array {
-		if a, ok := d.resolve(v).(cos.Array); ok {
-			return a
-		}
-		if v == nil {
-			return nil
-		}
-		return cos.Array{v}
-	}
-	kids := append(append(cos.Array{}, list(e, ours.Get("K"))...), m.array(list(o, theirs.Get("K")))...)
+	has := len(e.kids(ours))
+	kids := append(append(cos.Array{}, e.kids(ours)...), m.array(o.kids(theirs))...)
 	lang, other := e.resolve(e.catalog().Get("Lang")), o.text(o.catalog().Get("Lang"))
+	said, _ := cos.TextOf(lang)
 	for i, k := range kids {
 		d := e.dict(k)
 		if d == nil {
 			continue
 		}
 		d = with(d, "P", root)
-		if said, _ := cos.TextOf(lang); i >= len(list(e, ours.Get("K"))) && other != "" && other != said && d.Get("Lang") == nil {
+		if i >= has && other != "" && other != said && d.Get("Lang") == nil {
 			d = with(d, "Lang", cos.Text(other))
 		}
 		if r := refOf(k); !r.IsZero() {
@@ -333,6 +337,9 @@ func (m *merger) structure(o *Draft) {
 		} else {
 			kids[i] = d
 		}
+	}
+	if len(kids) == 2 && has == 1 && e.document(kids[0]) && e.document(kids[1]) {
+		kids = cos.Array{e.aggregate(root, refOf(kids[0]), refOf(kids[1]))}
 	}
 	d := with(with(with(ours, "K", kids), "ParentTree", e.numberTree(parents)), "ParentTreeNextKey", cos.Int(next))
 	ids := e.names(ours.Get("IDTree"))
@@ -358,6 +365,39 @@ func (m *merger) structure(o *Draft) {
 	}
 	e.set(root, d)
 	e.change("StructTreeRoot", root)
+}
+
+// kids returns what stands below an element, or the structure tree as a whole.
+func (e *Draft) kids(elem cos.Dict) cos.Array {
+	switch v := e.resolve(elem.Get("K")).(type) {
+	case cos.Array:
+		return v
+	case nil, cos.Null:
+		return nil
+	default:
+		return cos.Array{elem.Get("K")}
+	}
+}
+
+// document reports whether an element, an object of its own, is a Document of PDF 2.0 (14.8.4.3).
+func (e *Draft) document(o cos.Object) bool {
+	d := e.dict(o)
+	return !refOf(o).IsZero() && e.name(d.Get("S")) == "Document" && e.text(e.dict(d.Get("NS")).Get("NS")) == namespace2
+}
+
+// aggregate returns the Document that has two others, the only elements at the root, as PDF/UA-2
+// wants a single one there. The first may be one of others already.
+func (e *Draft) aggregate(root, first, second cos.Ref) cos.Ref {
+	whole, d := first, e.dict(first)
+	kids := e.kids(d)
+	if len(kids) < 2 || slices.ContainsFunc(kids, func(k cos.Object) bool { return !e.document(k) }) {
+		whole, kids = e.add(cos.Null{}), cos.Array{first}
+		d = cos.Dict{cos.E("Type", cos.Name("StructElem")), cos.E("S", cos.Name("Document")), cos.E("NS", d.Get("NS")), cos.E("P", root)}
+		e.set(first, with(e.dict(first), "P", whole))
+	}
+	e.set(whole, with(d, "K", append(slices.Clip(kids), second)))
+	e.set(second, with(e.dict(second), "P", whole))
+	return whole
 }
 
 // marked is the MarkInfo of both: what only one says does not hold for the whole.

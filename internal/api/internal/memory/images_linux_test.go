@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -17,6 +18,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,7 +38,7 @@ const asServer = "MEMORY_TEST_AS_SERVER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {
-		fmt.Fprintln(os.Stderr, serve(context.Background(), os.Stdout))
+		fmt.Fprintln(os.Stderr, serve(context.Background(), os.Stderr))
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
@@ -180,12 +184,27 @@ func TestLargeImagesKeepToTheMemory(t *testing.T) {
 	t.Logf("%d documents; %d MiB at most, %d MiB afterwards", made, most, rest)
 }
 
-// start starts a server, which ends with the test.
+// start starts a server, which ends with the test: this test binary, or the whole program that
+// QUIRE_PROGRAM names (`make soak-images`).
 func start(t *testing.T) (*os.Process, string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // G204: this program
-	cmd.Env, cmd.Stderr = append(os.Environ(), asServer+"=1"), os.Stderr
-	out, err := cmd.StdoutPipe()
+	name, args := os.Args[0], []string(nil)
+	if program := os.Getenv("QUIRE_PROGRAM"); program != "" {
+		name, args = program, []string{"serve"}
+	}
+	cmd := exec.CommandContext(t.Context(), name, args...) //nolint:gosec // G204: this program, or that of who runs the test
+	// What configures a server outside of the test is none of this one's.
+	environment := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "QUIRE_") })
+	cmd.Dir, cmd.Env = t.TempDir(), append(environment, asServer+"=1")
+	for file, text := range map[string]string{
+		"quire.yaml": "listen: 127.0.0.1:0\ndata: data\ntemplates: templates\n", "templates/photo.yaml": photoTemplate,
+	} {
+		file = filepath.Join(cmd.Dir, file)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,12 +215,21 @@ func start(t *testing.T) (*os.Process, string) {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()
 	})
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("the server does not start: %v", err)
+	lines := bufio.NewScanner(out)
+	for said := ""; lines.Scan(); said += lines.Text() + "\n" {
+		if url := address.FindString(lines.Text()); url != "" {
+			go func() { _, _ = io.Copy(io.Discard, out) }() // it ends with the server
+			return cmd.Process, url
+		}
+		if len(said) > 1<<16 {
+			t.Fatalf("the server does not start: %s", said)
+		}
 	}
-	return cmd.Process, strings.TrimSpace(address)
+	t.Fatal("the server ended")
+	return nil, ""
 }
+
+var address = regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+`)
 
 // post asks for a document with a photo; it returns "document", or the type of the problem.
 func post(t *testing.T, url string, photo []byte) string {
