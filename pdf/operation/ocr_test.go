@@ -96,57 +96,6 @@ func drawing(images []string, contents ...string) []byte {
 	return raw(append(all, pages...)...)
 }
 
-// TestTextThatOCRFindsIsBlack: whatever turns, mirrors or cuts an image, what is found in its
-// pixels is black in the file where it stood, on each page that draws it.
-func TestTextThatOCRFindsIsBlack(t *testing.T) {
-	gray := stream(grayImage, string(marked()))
-	for name, c := range map[string]struct {
-		images   []string
-		contents []string
-		black    image.Point // on each page, in points from the left upper corner
-		white    image.Point
-	}{
-		"upright":            {[]string{gray}, []string{"q 100 0 0 100 50 50 cm /I Do Q"}, image.Pt(120, 65), image.Pt(70, 65)},
-		"on two pages":       {[]string{gray}, []string{"q 100 0 0 100 50 50 cm /I Do Q", "q 100 0 0 100 50 50 cm /I Do Q"}, image.Pt(120, 65), image.Pt(70, 65)},
-		"on its side":        {[]string{gray}, []string{"q 0 100 -100 0 150 50 cm /I Do Q"}, image.Pt(65, 80), image.Pt(65, 130)},
-		"upside down":        {[]string{gray}, []string{"q -100 0 0 -100 150 150 cm /I Do Q"}, image.Pt(80, 135), image.Pt(130, 135)},
-		"by thirty degrees":  {[]string{gray}, []string{"q 86.6 50 -50 86.6 100 30 cm /I Do Q"}, image.Pt(118, 61), image.Pt(80, 84)},
-		"in a form":          {[]string{gray, stream("/Subtype/Form/BBox[0 0 1 1]/Resources<</XObject<</I 3 0 R>>>>", "/I Do")}, []string{"q 100 0 0 100 50 50 cm /J Do Q"}, image.Pt(120, 65), image.Pt(70, 65)},
-		"under another":      {[]string{gray, stream(strings.ReplaceAll(grayImage, "100", "1"), "\xff")}, []string{"q 100 0 0 100 50 50 cm /I Do /J Do Q"}, image.Pt(120, 65), image.Pt(20, 20)},
-		"in a mask":          {[]string{stream(strings.ReplaceAll(grayImage, "100", "1")+"/SMask 4 0 R", "\x00"), gray}, []string{"q 100 0 0 100 50 50 cm /I Do Q"}, image.Pt(120, 65), image.Pt(20, 20)},
-		"inline":             {nil, []string{"q 100 0 0 100 50 50 cm BI /W 100/H 100/BPC 8/CS/G/F/AHx ID " + fmt.Sprintf("%X", marked()) + "> EI Q"}, image.Pt(120, 65), image.Pt(20, 20)},
-		"of an indexed base": {[]string{stream(strings.ReplaceAll(grayImage, "/DeviceGray", "[/Indexed/DeviceRGB 2<000000808080FFFFFF>]"), strings.NewReplacer("\xff", "\x02", "\x80", "\x01").Replace(string(marked())))}, []string{"q 100 0 0 100 50 50 cm /I Do Q"}, image.Pt(120, 65), image.Pt(70, 65)},
-	} {
-		ocr := &grayOCR{word: "Zanzibar"}
-		s, out, err := redacted(t, drawing(c.images, c.contents...), pdf.RedactOptions{Text: "zanzibar", OCR: ocr})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if s.Removed.Pixels < len(c.contents) || s.Removed.ImageParts+s.Removed.Images < len(c.contents) || s.Removed.Unsearched != 0 || len(s.Warnings) > 0 || len(s.Record.Pages) != len(c.contents) {
-			t.Errorf("%s: %+v", name, s)
-		}
-		for _, img := range pdftest.Raster(t, pdftest.Write(t, "out.pdf", out), 72) {
-			black, _, _, _ := img.At(c.black.X, c.black.Y).RGBA()
-			white, _, _, _ := img.At(c.white.X, c.white.Y).RGBA()
-			if black > 0x0800 || white < 0xf000 {
-				t.Errorf("%s: %#x where the text stood, %#x beside it", name, black, white)
-			}
-		}
-		// Without the black boxes of the page the pixels are black in the image itself.
-		_, out, err = redacted(t, drawing(c.images, c.contents...), pdf.RedactOptions{Text: "zanzibar", OCR: ocr, Unmarked: true})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		for _, img := range pdftest.Raster(t, pdftest.Write(t, "out.pdf", out), 72) {
-			if v, _, _, _ := img.At(c.black.X, c.black.Y).RGBA(); v > 0x0800 && name != "inline" && name != "in a mask" && name != "under another" {
-				t.Errorf("%s, unmarked: %#x where the text stood", name, v)
-			}
-		}
-	}
-}
-
 // wholeOCR is one that reads a word only where all of it stands, the right way round: a light sign
 // before a gray area of at least so many pixels, and white behind it.
 type wholeOCR struct {
@@ -166,66 +115,6 @@ func (o *wholeOCR) Read(ctx context.Context, p *pdf.Picture) ([]pdf.PictureWord,
 		return nil, nil
 	}
 	return words, nil
-}
-
-// TestTextOfImagesOverEachOther: a text of which each image has a part is found where they lie over
-// each other, and one that the page shows mirrored is found as it is stored.
-func TestTextOfImagesOverEachOther(t *testing.T) {
-	word := bytes.Repeat([]byte{0xff}, 100*100)
-	for y := 40; y < 60; y++ {
-		for x := 20; x < 80; x++ {
-			word[100*y+x] = 0x80
-			if x < 30 {
-				word[100*y+x] = 0xc8
-			}
-		}
-	}
-	whole := stream(grayImage, string(word))
-	part := func(from, to int) string {
-		var b []byte
-		for y := range 100 {
-			b = append(b, word[100*y+from:100*y+to]...)
-		}
-		return stream(strings.Replace(grayImage, "Width 100", fmt.Sprintf("Width %d", to-from), 1), string(b))
-	}
-	masked := strings.Replace(whole, "<<", "<</Mask[1 1]", 1)
-	for name, c := range map[string]struct {
-		images  []string
-		content string
-		black   image.Point
-	}{
-		"tiles":          {[]string{part(0, 60), part(40, 100)}, "q 60 0 0 100 50 50 cm /I Do Q q 60 0 0 100 90 50 cm /J Do Q", image.Pt(110, 100)},
-		"turned tiles":   {[]string{part(0, 60), part(40, 100)}, "0 1 -1 0 200 0 cm q 60 0 0 100 50 50 cm /I Do Q q 60 0 0 100 90 50 cm /J Do Q", image.Pt(100, 90)},
-		"mirrored":       {[]string{whole}, "q -100 0 0 100 150 50 cm /I Do Q", image.Pt(90, 100)},
-		"head over foot": {[]string{whole}, "q 100 0 0 -100 50 150 cm /I Do Q", image.Pt(110, 100)},
-		"mirrored strips": {
-			[]string{part(0, 50), part(50, 100)}, "q -50 0 0 100 150 50 cm /I Do Q q -50 0 0 100 100 50 cm /J Do Q", image.Pt(90, 100),
-		},
-		"mirrored tiles": {
-			[]string{part(0, 60), part(40, 100)}, "-1 0 0 1 200 0 cm q 60 0 0 100 50 50 cm /I Do Q q 60 0 0 100 90 50 cm /J Do Q", image.Pt(90, 100),
-		},
-		"mirrored, with a mask": {[]string{masked}, "q -100 0 0 100 150 50 cm /I Do Q", image.Pt(90, 100)},
-	} {
-		ocr := &wholeOCR{grayOCR{word: "Zanzibar"}, 50}
-		s, out, err := redacted(t, drawing(c.images, c.content), pdf.RedactOptions{Text: "zanzibar", OCR: ocr, Unmarked: true})
-		if err != nil || s.Removed.Pixels == 0 {
-			t.Errorf("%s: %+v, %v", name, s, err)
-			continue
-		}
-		img := pdftest.Raster(t, pdftest.Write(t, "out.pdf", out), 72)[0]
-		if v, _, _, _ := img.At(c.black.X, c.black.Y).RGBA(); v > 0x0800 {
-			t.Errorf("%s: %#x where the text stood", name, v)
-		}
-	}
-	// Strips of a long scan, a few of which lie over each other, make no picture beyond the limits.
-	content := ""
-	for i := range 40 {
-		content += fmt.Sprintf("q 100 0 0 100 50 %d cm /I Do Q ", 50+120*i)
-	}
-	content += "q 100 0 0 100 60 60 cm /I Do Q"
-	if _, _, err := redacted(t, drawing([]string{whole}, content), pdf.RedactOptions{Text: "zanzibar", OCR: &wholeOCR{grayOCR{word: "Zanzibar"}, 50}}); err != nil {
-		t.Errorf("strips: %v", err)
-	}
 }
 
 // TestWhatOCRCannotProve is refused with the page, and nothing is written.

@@ -66,20 +66,3 @@ func TestContentThatComesAgainIsReadOnce(t *testing.T) {
 		}
 	}
 }
-
-func TestContentThatComesAgainCounts(t *testing.T) {
-	e, err := pdf.New(pdf.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := repeated(t, 20_000, strings.Repeat(" ", 1<<20)) // 20 GB in all
-	for _, name := range []string{"text", "optimise", "compare"} {
-		files := [][]byte{b}
-		if name == "compare" {
-			files = append(files, repeated(t, 20_000, strings.Repeat("\n", 1<<20)))
-		}
-		if _, _, err := run(t, e, name, nil, files...); err == nil || !strings.Contains(err.Error(), "DecodedBytes") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
