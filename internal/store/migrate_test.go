@@ -220,20 +220,23 @@ func TestAppliedNamesAMissingStep(t *testing.T) {
 	}
 }
 
+// TestManyProcessesMigrateAtOnce: who opens a new database while others do, or leave it, waits.
 func TestManyProcessesMigrateAtOnce(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "quire.db")
-	var wg sync.WaitGroup
-	for range 6 {
-		wg.Go(func() {
-			s, err := Open(t.Context(), Config{File: file})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+	for range 20 {
+		file := filepath.Join(t.TempDir(), "quire.db")
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				s, err := Open(t.Context(), Config{File: file})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
 	}
-	wg.Wait()
 }

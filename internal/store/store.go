@@ -177,6 +177,24 @@ func connect(file, mode string, pragmas ...string) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
+// patiently tries f until the database is not busy, for as long as the busy timeout. While another
+// process turns the log on, recovers it, or is the last one to leave, SQLite says at once that the
+// database is busy, whatever that timeout (https://www.sqlite.org/wal.html, section 9).
+func patiently(ctx context.Context, f func() error) error {
+	const pause = 5 * time.Millisecond
+	for end := time.Now().Add(busyTimeout); ; {
+		err := f()
+		if !errors.Is(known(err), record.ErrBusy) || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
 // Result codes, https://www.sqlite.org/rescode.html.
 const (
 	sqlitePerm     = 3

@@ -24,7 +24,11 @@ func (w *writer) open(ctx context.Context) error {
 	if w.conn != nil {
 		return nil
 	}
-	conn, err := w.db.Conn(ctx)
+	var conn *sql.Conn
+	err := patiently(ctx, func() (err error) {
+		conn, err = w.db.Conn(ctx)
+		return err
+	})
 	if err != nil {
 		return err
 	}
