@@ -44,17 +44,17 @@ func (e *Engine) CachedPlanBytes() int64 { return e.plans.bytes }
 // SpillAfter lets documents keep that many bytes of cross-reference data in memory.
 func (e *Engine) SpillAfter(bytes int64) { e.after = bytes }
 
-// SpoilRows lets the memory of rows serve once, so that what is seen of one that was used before is
-// seen. It comes before the first document.
-func (e *Engine) SpoilRows() {
+// PoisonRows lets the memory of rows serve once, so that what is seen of one that was used before
+// is seen. It comes before the first document.
+func (e *Engine) PoisonRows() {
 	e.memory.New = func() any {
 		m := &layout.Memory{}
-		layout.Spoil(m)
+		layout.Poison(m)
 		return m
 	}
 	e.made.New = func() any {
 		m := &template.Memory{}
-		compile.Spoil(m)
+		compile.Poison(m)
 		return m
 	}
 }

@@ -481,7 +481,7 @@ var rowStandards = [][]standard.ID{
 }
 
 // checkRows makes the document of a seed by both engines, and returns what ended it.
-func checkRows(t *testing.T, seed uint64, reused, spoilt *pdf.Engine, judge bool) error {
+func checkRows(t *testing.T, seed uint64, reused, poisoned *pdf.Engine, judge bool) error {
 	t.Helper()
 	g := &rowDocs{Rand: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // G404: test data
 	src, data := g.make()
@@ -498,7 +498,7 @@ func checkRows(t *testing.T, seed uint64, reused, spoilt *pdf.Engine, judge bool
 		return tellError(err)
 	}
 	got, gotErr := f.made(t.Context(), reused, src, data, o)
-	want, wantErr := f.made(t.Context(), spoilt, src, data, o)
+	want, wantErr := f.made(t.Context(), poisoned, src, data, o)
 	if told(gotErr) != told(wantErr) {
 		t.Fatalf("seed %d: got %v\nwant %v\n%s\n%s", seed, gotErr, wantErr, src, data)
 	}
@@ -518,7 +518,7 @@ func checkRows(t *testing.T, seed uint64, reused, spoilt *pdf.Engine, judge bool
 			t.Errorf("seed %d: %s is not of the data", seed, token)
 		}
 	}
-	for _, token := range g.printed(data) {
+	for _, token := range g.printed(t, data) {
 		if !shown[token] {
 			t.Errorf("seed %d: %s is not in the document\n%s\n%s", seed, token, src, data)
 		}
@@ -529,15 +529,16 @@ func checkRows(t *testing.T, seed uint64, reused, spoilt *pdf.Engine, judge bool
 var reToken = regexp.MustCompile(`Z\d+Q`)
 
 // printed returns the tokens of the texts that the document shows.
-func (g *rowDocs) printed(data []byte) (all []string) {
+func (g *rowDocs) printed(tb testing.TB, data []byte) (all []string) {
+	tb.Helper()
 	var lists map[string]json.RawMessage
 	if err := json.Unmarshal(data, &lists); err != nil {
-		panic(err)
+		tb.Fatal(err)
 	}
 	for list, fields := range g.used {
 		var rows []map[string]any
 		if err := json.Unmarshal(lists[list], &rows); err != nil {
-			panic(err)
+			tb.Fatal(err)
 		}
 		for _, row := range rows {
 			for f := range fields {
@@ -572,11 +573,11 @@ func TestRowsAreThoseOfMemoryOfTheirOwn(t *testing.T) {
 		}
 	}
 	own := pdf.Config{Fonts: liberation.New()}
-	reused, spoilt := newEngine(t, own), newEngine(t, own)
-	spoilt.SpoilRows()
+	reused, poisoned := newEngine(t, own), newEngine(t, own)
+	poisoned.PoisonRows()
 	kinds := map[string]int{}
 	for i := range seeds {
-		err := checkRows(t, uint64(first+i), reused, spoilt, i%8 == 0)
+		err := checkRows(t, uint64(first+i), reused, poisoned, i%8 == 0)
 		kind := "made"
 		if de, ok := errors.AsType[*pdf.DiagnosticError](err); ok {
 			kind = de.Diagnostics[0].Code
@@ -599,8 +600,8 @@ func TestRowsAreThoseOfMemoryOfTheirOwn(t *testing.T) {
 // FuzzRows is TestRowsAreThoseOfMemoryOfTheirOwn for any seed.
 func FuzzRows(f *testing.F) {
 	own := pdf.Config{Fonts: liberation.New()}
-	reused, spoilt := newEngine(f, own), newEngine(f, own)
-	spoilt.SpoilRows()
+	reused, poisoned := newEngine(f, own), newEngine(f, own)
+	poisoned.PoisonRows()
 	f.Add(uint64(7))
-	f.Fuzz(func(t *testing.T, seed uint64) { _ = checkRows(t, seed, reused, spoilt, false) })
+	f.Fuzz(func(t *testing.T, seed uint64) { _ = checkRows(t, seed, reused, poisoned, false) })
 }

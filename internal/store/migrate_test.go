@@ -220,7 +220,7 @@ func TestAppliedNamesAMissingStep(t *testing.T) {
 	}
 }
 
-// TestManyProcessesMigrateAtOnce: who opens a new database while others do, or leave it, waits.
+// TestManyProcessesMigrateAtOnce: who opens a new database while others open or close it waits.
 func TestManyProcessesMigrateAtOnce(t *testing.T) {
 	for range 20 {
 		file := filepath.Join(t.TempDir(), "quire.db")

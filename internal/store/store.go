@@ -178,8 +178,9 @@ func connect(file, mode string, pragmas ...string) (*sql.DB, error) {
 }
 
 // patiently tries f until the database is not busy, for as long as the busy timeout. While another
-// process turns the log on, recovers it, or is the last one to leave, SQLite says at once that the
-// database is busy, whatever that timeout (https://www.sqlite.org/wal.html, section 9).
+// process turns write-ahead logging on, recovers the log or closes the last connection, SQLite says
+// at once that the database is busy, whatever that timeout (https://www.sqlite.org/wal.html,
+// section 9).
 func patiently(ctx context.Context, f func() error) error {
 	const pause = 5 * time.Millisecond
 	for end := time.Now().Add(busyTimeout); ; {

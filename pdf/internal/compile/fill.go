@@ -38,14 +38,14 @@ func (b *batch) reset() {
 	b.spans, b.cells, b.buf, b.fixes, b.row = b.spans[:0], b.cells[:0], b.buf[:0], b.fixes[:0], nil
 }
 
-// spoil makes what the batch has worthless, and lets go of it.
-func (b *batch) spoil() {
-	const spoilt = "SPOILT"
+// poison overwrites what the batch has with a marker, and forgets it.
+func (b *batch) poison() {
+	const marker = "POISON"
 	for i := range b.spans {
-		b.spans[i] = doc.Span{Text: spoilt, Link: spoilt}
+		b.spans[i] = doc.Span{Text: marker, Link: marker}
 	}
 	for i := range b.cells {
-		b.cells[i] = doc.Cell{Spans: []doc.Span{{Text: spoilt}}}
+		b.cells[i] = doc.Cell{Spans: []doc.Span{{Text: marker}}}
 	}
 	*b = batch{}
 }
@@ -448,8 +448,8 @@ func (r *render) cells(t *row) ([]doc.Cell, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
 	}
-	if r.mem.spoils {
-		r.batch.spoil()
+	if r.mem.poisons {
+		r.batch.poison()
 	}
 	if r.batch.row == t {
 		return r.batch.cells, r.texts(t)

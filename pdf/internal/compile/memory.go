@@ -32,12 +32,13 @@ type Memory struct {
 	idle     []*batch // that no table uses
 	kept     keptTexts
 
-	spoils bool // see Spoil
+	poisons bool // see Poison
 }
 
-// Spoil lets the memory of rows in m serve once: that of a row is spoilt when the next one is made,
-// which has its own. It is for tests, which hold documents against those that are made so.
-func Spoil(m *Memory) { m.spoils = true }
+// Poison lets the memory of rows in m serve once: that of a row is overwritten with a marker when
+// the next one is made, which has its own. It is for tests, which hold documents against those that
+// are made so.
+func Poison(m *Memory) { m.poisons = true }
 
 // The most that is kept of one document for the next one, in values, in batches and in depths of
 // frames.
@@ -131,8 +132,8 @@ func (m *Memory) batch() *batch {
 
 // release takes back what batch returned: its rows are valid until another table begins.
 func (m *Memory) release(b *batch) {
-	if m.spoils {
-		b.spoil()
+	if m.poisons {
+		b.poison()
 	}
 	b.reset()
 	m.idle = append(m.idle, b)

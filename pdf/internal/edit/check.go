@@ -611,16 +611,6 @@ func (c *checker) device(o cos.Object, depth int) int {
 }
 
 // kids returns what an element has beneath it.
-func (c *checker) kids(d cos.Dict) cos.Array {
-	if list, ok := c.e.resolve(d.Get("K")).(cos.Array); ok {
-		return list
-	}
-	if k := d.Get("K"); k != nil {
-		return cos.Array{k}
-	}
-	return nil
-}
-
 // structure shows the elements of the structure tree, each when it is complete.
 func (c *checker) structure() {
 	root := c.e.dict(c.e.catalog().Get("StructTreeRoot"))
@@ -659,7 +649,7 @@ func (c *checker) structure() {
 		if d.Get("P") == nil {
 			c.j.Orphan(r)
 		}
-		kids, headings := c.kids(d), 0
+		kids, headings := c.e.kids(d), 0
 		for _, kid := range kids {
 			// What stands in several places is judged in the first: nothing is read twice.
 			if at := refOf(kid); !at.IsZero() {
@@ -738,7 +728,7 @@ func (c *checker) structure() {
 		e.Printed = e.Type == tag.Form && c.attribute(d, classes, "Role") != nil
 		c.j.Elem(e)
 	}
-	for _, kid := range c.kids(root) {
+	for _, kid := range c.e.kids(root) {
 		if at := refOf(kid); at.IsZero() || !seen[at] {
 			seen[at] = true
 			walk(kid, nil, 0, c.spoken == nil)

@@ -144,7 +144,7 @@ type tableGrid struct {
 
 // within returns the elements that an element has beneath it, and their types.
 func (g *tableGrid) within(d cos.Dict) (elems []cos.Dict, kinds []cos.Name) {
-	for _, o := range g.c.kids(d) {
+	for _, o := range g.c.e.kids(d) {
 		at := refOf(o)
 		if g.left--; g.left < 0 || !at.IsZero() && g.seen[at] {
 			continue
@@ -335,7 +335,7 @@ func (c *checker) rooted(root cos.Dict, roles roles) {
 	at := refOf(c.e.catalog().Get("StructTreeRoot"))
 	var kinds []cos.Name
 	namespace := ""
-	for _, o := range c.kids(root) {
+	for _, o := range c.e.kids(root) {
 		if d, _ := c.e.resolve(o).(cos.Dict); d != nil {
 			t, _ := roles.standard(d)
 			kinds, namespace = append(kinds, t.kind), t.namespace
@@ -360,7 +360,7 @@ func (c *checker) refers(o cos.Object, depth int, known map[cos.Ref]bool) bool {
 	if !r.IsZero() {
 		known[r] = false // until it is known, which ends circles
 	}
-	has := d.Get("Ref") != nil || slices.ContainsFunc(c.kids(d), func(kid cos.Object) bool { return c.refers(kid, depth+1, known) })
+	has := d.Get("Ref") != nil || slices.ContainsFunc(c.e.kids(d), func(kid cos.Object) bool { return c.refers(kid, depth+1, known) })
 	if !r.IsZero() {
 		known[r] = has
 	}

@@ -49,12 +49,12 @@ const (
 	around = 16
 )
 
-// sight reads the text in the pixels of the images of a draft. Images are drawn as pages draw them,
-// so that a text that runs over several, such as the strips of a scan, is found, and one that
+// imageReader reads the text in the pixels of the images of a draft. Images are drawn as pages draw
+// them, so that a text that runs over several, such as the strips of a scan, is found, and one that
 // stands on its side. One that covers another is drawn in a layer of its own, and so is each mask:
 // what they cover is in the file too. What lies over each other is drawn as a page shows it, too,
 // and what a page shows mirrored is drawn as it is stored.
-type sight struct {
+type imageReader struct {
 	ocr    OCR
 	e      *Draft
 	known  map[[sha256.Size]byte][]PictureWord // of pictures, by their pixels
@@ -64,12 +64,12 @@ type sight struct {
 	read   int                                 // images that were read
 }
 
-func newSight(ocr OCR, e *Draft, known map[[sha256.Size]byte][]PictureWord) *sight {
-	return &sight{ocr: ocr, e: e, known: known, seen: map[cos.Ref]bool{}, recent: map[cos.Ref]*samples{}}
+func newImageReader(ocr OCR, e *Draft, known map[[sha256.Size]byte][]PictureWord) *imageReader {
+	return &imageReader{ocr: ocr, e: e, known: known, seen: map[cos.Ref]bool{}, recent: map[cos.Ref]*samples{}}
 }
 
-// shot is an image where a page draws it: the unit square, through m.
-type shot struct {
+// drawnImage is an image where a page draws it: the unit square, through m.
+type drawnImage struct {
 	ref    cos.Ref
 	stream *stream
 	inline *cos.InlineImage
@@ -80,13 +80,13 @@ type shot struct {
 }
 
 // mirrored reports whether the image is drawn as a mirror shows it.
-func (o *shot) mirrored() bool { return o.m[0]*o.m[3]-o.m[1]*o.m[2] < 0 }
+func (o *drawnImage) mirrored() bool { return o.m[0]*o.m[3]-o.m[1]*o.m[2] < 0 }
 
-// shots returns what a page draws of images, with the masks of each behind it.
-func (s *sight) shots(ctx context.Context, in *content.Interpreter, place string, contents []content.Content) (out []shot, err error) {
+// images returns what a page draws of images, with the masks of each behind it.
+func (s *imageReader) images(ctx context.Context, in *content.Interpreter, place string, contents []content.Content) (out []drawnImage, err error) {
 	add := func(o cos.Object, m content.Matrix, mask bool) {
 		if v, ok := s.e.resolve(o).(*stream); ok {
-			out = append(out, shot{ref: refOf(o), stream: v, dict: v.dict, part: mask || s.e.masked(v.dict), page: m.Quad(unit).Bounds(), m: m})
+			out = append(out, drawnImage{ref: refOf(o), stream: v, dict: v.dict, part: mask || s.e.masked(v.dict), page: m.Quad(unit).Bounds(), m: m})
 		}
 	}
 	for _, c := range contents {
@@ -107,7 +107,7 @@ func (s *sight) shots(ctx context.Context, in *content.Interpreter, place string
 						d = with(d, "ColorSpace", space)
 					}
 				}
-				out = append(out, shot{inline: &i, dict: d, part: s.e.masked(d), page: m.Quad(unit).Bounds(), m: m})
+				out = append(out, drawnImage{inline: &i, dict: d, part: s.e.masked(d), page: m.Quad(unit).Bounds(), m: m})
 			}
 			if len(out) > mostDraws {
 				return &diag.LimitError{Name: "Images", Value: int64(len(out)), Limit: mostDraws, Place: place}
@@ -126,19 +126,19 @@ var unit = content.Rect{0, 0, 1, 1}
 // layer is images that do not cover each other, in a frame that is turned by an angle against the
 // page.
 type layer struct {
-	angle int             // in degrees; 0: as the page
-	flip  *content.Matrix // of the frame, by which mirrored images are as they are stored; nil: none
-	again bool            // of images that are in other layers, too
-	shots []shot
-	areas []content.Rect // of them, in the frame
-	all   content.Rect   // around them
+	angle  int             // in degrees; 0: as the page
+	flip   *content.Matrix // of the frame, by which mirrored images are as they are stored; nil: none
+	again  bool            // of images that are in other layers, too
+	images []drawnImage
+	areas  []content.Rect // of them, in the frame
+	all    content.Rect   // around them
 }
 
-// layers puts shots into layers. Those whose place is no area are left out. Behind them come layers
-// of what is drawn over each other and of what is drawn mirrored.
-func layers(shots []shot, place string) (out []*layer, err error) {
-	var whole []layered // whole ones, in the order in which they are drawn
-	for _, o := range shots {
+// layers puts images into layers. Those whose place is no area are left out. Behind them come
+// layers of what is drawn over each other and of what is drawn mirrored.
+func layers(images []drawnImage, place string) (out []*layer, err error) {
+	var whole []imageInLayer // whole ones, in the order in which they are drawn
+	for _, o := range images {
 		angle := int(math.Round(math.Atan2(o.m[1], o.m[0]) * 180 / math.Pi))
 		if rest := (angle%90 + 90) % 90; rest <= 3 || rest >= 87 {
 			angle = 0
@@ -163,9 +163,9 @@ func layers(shots []shot, place string) (out []*layer, err error) {
 			out = append(out, &layer{angle: angle, all: area})
 		}
 		l := out[i]
-		l.shots, l.areas, l.all = append(l.shots, o), append(l.areas, area), l.all.Union(area)
+		l.images, l.areas, l.all = append(l.images, o), append(l.areas, area), l.all.Union(area)
 		if !o.part {
-			whole = append(whole, layered{o, area, l, 0})
+			whole = append(whole, imageInLayer{o, area, l, 0})
 		}
 	}
 	out = append(out, over(whole)...)
@@ -177,50 +177,50 @@ func layers(shots []shot, place string) (out []*layer, err error) {
 	return out, nil
 }
 
-// layered is a shot in its layer.
-type layered struct {
-	shot
+// imageInLayer is a drawn image with the layer that it is in.
+type imageInLayer struct {
+	drawnImage
 	area  content.Rect
 	in    *layer
-	group int // the first of the shots that it touches, directly or by others
+	group int // the first of the images that it touches, directly or by others
 }
 
-// over returns layers of shots that touch each other and are not all in one layer: of what a page
-// shows where images lie over each other. shots are in the order in which they are drawn.
-func over(shots []layered) (out []*layer) {
-	if !slices.ContainsFunc(shots, func(p layered) bool { return p.in != shots[0].in }) {
+// over returns layers of images that touch each other and are not all in one layer: of what a page
+// shows where images lie over each other. images are in the order in which they are drawn.
+func over(images []imageInLayer) (out []*layer) {
+	if !slices.ContainsFunc(images, func(p imageInLayer) bool { return p.in != images[0].in }) {
 		return nil
 	}
 	first := func(i int) int {
-		for shots[i].group != i {
-			shots[i].group = shots[shots[i].group].group
-			i = shots[i].group
+		for images[i].group != i {
+			images[i].group = images[images[i].group].group
+			i = images[i].group
 		}
 		return i
 	}
-	for i := range shots {
-		shots[i].group = i
-		a := &shots[i]
-		for k := range shots[:i] {
-			b := &shots[k]
+	for i := range images {
+		images[i].group = i
+		a := &images[i]
+		for k := range images[:i] {
+			b := &images[k]
 			if a.in.angle == b.in.angle && min(a.area[2], b.area[2])-max(a.area[0], b.area[0]) > -seam && min(a.area[3], b.area[3])-max(a.area[1], b.area[1]) > -seam {
 				g, h := first(i), first(k)
-				shots[max(g, h)].group = min(g, h)
+				images[max(g, h)].group = min(g, h)
 			}
 		}
 	}
 	groups, mixed := map[int]*layer{}, map[int]bool{}
-	for i, p := range shots {
+	for i, p := range images {
 		g := first(i)
 		l := groups[g]
 		if l == nil {
 			l = &layer{angle: p.in.angle, again: true, all: p.area}
 			groups[g] = l
 		}
-		l.shots, l.all = append(l.shots, p.shot), l.all.Union(p.area)
-		mixed[g] = mixed[g] || p.in != shots[g].in
+		l.images, l.all = append(l.images, p.drawnImage), l.all.Union(p.area)
+		mixed[g] = mixed[g] || p.in != images[g].in
 	}
-	for g := range shots {
+	for g := range images {
 		if mixed[g] {
 			out = append(out, groups[g])
 		}
@@ -231,20 +231,20 @@ func over(shots []layered) (out []*layer) {
 // mirrored is a layer of the images that are drawn mirrored, in a frame that is mirrored, too; nil:
 // there are none.
 func (l *layer) mirrored() *layer {
-	var shots []shot
-	for _, o := range l.shots {
+	var images []drawnImage
+	for _, o := range l.images {
 		if o.mirrored() {
-			shots = append(shots, o)
+			images = append(images, o)
 		}
 	}
-	if len(shots) == 0 {
+	if len(images) == 0 {
 		return nil
 	}
 	flip := content.Matrix{-1, 0, 0, 1, l.all[0] + l.all[2], 0}
-	for i := range shots {
-		shots[i].m = shots[i].m.Mul(flip)
+	for i := range images {
+		images[i].m = images[i].m.Mul(flip)
 	}
-	return &layer{angle: l.angle, flip: &flip, again: true, shots: shots, all: l.all}
+	return &layer{angle: l.angle, flip: &flip, again: true, images: images, all: l.all}
 }
 
 // toFrame is the matrix from the page.
@@ -263,19 +263,19 @@ func turn(angle int) content.Matrix {
 }
 
 // unread is told of an image that cannot be read, and says whether that is an error.
-type unread func(o *shot, err error) error
+type unread func(o *drawnImage, err error) error
 
 // find returns where the images that contents draw show what matches, as boxes on the page.
-func (s *sight) find(ctx context.Context, in *content.Interpreter, re *regexp.Regexp, place string, contents []content.Content, other unread) ([]content.Rect, error) {
-	shots, err := s.shots(ctx, in, place, contents)
+func (s *imageReader) find(ctx context.Context, in *content.Interpreter, re *regexp.Regexp, place string, contents []content.Content, other unread) ([]content.Rect, error) {
+	images, err := s.images(ctx, in, place, contents)
 	if err != nil {
 		return nil, err
 	}
-	return s.within(ctx, shots, re, place, other)
+	return s.within(ctx, images, re, place, other)
 }
 
-func (s *sight) within(ctx context.Context, shots []shot, re *regexp.Regexp, place string, other unread) ([]content.Rect, error) {
-	all, err := layers(shots, place)
+func (s *imageReader) within(ctx context.Context, images []drawnImage, re *regexp.Regexp, place string, other unread) ([]content.Rect, error) {
+	all, err := layers(images, place)
 	if err != nil {
 		return nil, err
 	}
@@ -300,20 +300,20 @@ func (s *sight) within(ctx context.Context, shots []shot, re *regexp.Regexp, pla
 }
 
 // alone is find for an image that no page draws.
-func (s *sight) alone(ctx context.Context, ref cos.Ref, re *regexp.Regexp, place string, other unread) ([]content.Rect, error) {
+func (s *imageReader) alone(ctx context.Context, ref cos.Ref, re *regexp.Regexp, place string, other unread) ([]content.Rect, error) {
 	o, ok := s.e.object(ref).(*stream)
 	if !ok {
 		return nil, nil
 	}
 	w, h := float64(s.e.integer(o.dict.Get("Width"), 1)), float64(s.e.integer(o.dict.Get("Height"), 1))
-	return s.within(ctx, []shot{{ref: ref, stream: o, dict: o.dict, m: content.Matrix{w, 0, 0, h, 0, 0}}}, re, place, other)
+	return s.within(ctx, []drawnImage{{ref: ref, stream: o, dict: o.dict, m: content.Matrix{w, 0, 0, h, 0, 0}}}, re, place, other)
 }
 
 // picture draws a layer; to is the matrix from its frame to pixels. It is nil where nothing can be
 // seen.
-func (s *sight) picture(ctx context.Context, l *layer, place string, other unread) (p *Picture, to content.Matrix, err error) {
+func (s *imageReader) picture(ctx context.Context, l *layer, place string, other unread) (p *Picture, to content.Matrix, err error) {
 	density := 0.0 // pixels for each point
-	for _, o := range l.shots {
+	for _, o := range l.images {
 		w, h := float64(s.e.integer(o.dict.Get("Width"), 0)), float64(s.e.integer(o.dict.Get("Height"), 0))
 		density = max(density, w/math.Hypot(o.m[0], o.m[1]), h/math.Hypot(o.m[2], o.m[3]))
 	}
@@ -334,8 +334,8 @@ func (s *sight) picture(ctx context.Context, l *layer, place string, other unrea
 	}
 	p.RGB = bytes.Repeat([]byte{0xff}, 3*p.Width*p.Height)
 	to = content.Matrix{scale, 0, 0, -scale, around - l.all[0]*scale, around + l.all[3]*scale}
-	for i := range l.shots {
-		o := &l.shots[i]
+	for i := range l.images {
+		o := &l.images[i]
 		if err := ctx.Err(); err != nil {
 			return nil, to, err
 		}
@@ -385,14 +385,14 @@ func (s *sight) picture(ctx context.Context, l *layer, place string, other unrea
 const leastSide = 2_300
 
 // reduced reports whether an image is drawn so small that letters which it shows may be lost.
-func (s *sight) reduced(o *shot, scale float64) bool {
+func (s *imageReader) reduced(o *drawnImage, scale float64) bool {
 	w, h := float64(s.e.integer(o.dict.Get("Width"), 0)), float64(s.e.integer(o.dict.Get("Height"), 0))
 	across, down := scale*math.Hypot(o.m[0], o.m[1]), scale*math.Hypot(o.m[2], o.m[3])
 	return (across < 0.7*w || down < 0.7*h) && max(across, down) < leastSide
 }
 
 // samples returns the samples of an image; those of the last ones are kept.
-func (s *sight) samples(o *shot) (*samples, error) {
+func (s *imageReader) samples(o *drawnImage) (*samples, error) {
 	if o.inline != nil {
 		return s.e.inline(*o.inline, o.dict)
 	}
@@ -416,7 +416,7 @@ func (s *sight) samples(o *shot) (*samples, error) {
 
 // matches returns where a picture shows what matches, upright, upside down or on its side. What was
 // found is made black, and the picture read again until nothing is found.
-func (s *sight) matches(ctx context.Context, p *Picture, re *regexp.Regexp, back content.Matrix, place string) ([]content.Rect, error) {
+func (s *imageReader) matches(ctx context.Context, p *Picture, re *regexp.Regexp, back content.Matrix, place string) ([]content.Rect, error) {
 	var boxes []content.Rect
 	rest := p // without the words that are known
 	for turns := range 4 {
@@ -483,7 +483,7 @@ func rectOf(r image.Rectangle) content.Rect {
 }
 
 // words reads a picture that was not read before.
-func (s *sight) words(ctx context.Context, p *Picture, place string) ([]PictureWord, error) {
+func (s *imageReader) words(ctx context.Context, p *Picture, place string) ([]PictureWord, error) {
 	if p.blank() {
 		return nil, nil
 	}

@@ -54,7 +54,12 @@ func Tesseract(ctx context.Context, o TesseractOptions) (OCR, error) {
 	if t.time <= 0 {
 		t.time = 2 * time.Minute
 	}
-	languages := slices.Compact(slices.Clone(o.Languages))
+	var languages []string // each once, the first ones first
+	for _, l := range o.Languages {
+		if !slices.Contains(languages, l) {
+			languages = append(languages, l)
+		}
+	}
 	if len(languages) == 0 {
 		languages = []string{"eng"}
 	}
@@ -85,9 +90,9 @@ func Tesseract(ctx context.Context, o TesseractOptions) (OCR, error) {
 	return t, nil
 }
 
-// surroundings are the variables that the program is given: where it finds itself, its data and
+// environment returns the variables that the program is given: where it finds itself, its data and
 // room for temporary files. Secrets of the server are none of its business.
-func surroundings() (env []string) {
+func environment() (env []string) {
 	for _, name := range []string{"PATH", "HOME", "TESSDATA_PREFIX", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "SystemRoot", "TEMP", "TMP", "USERPROFILE"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
@@ -123,7 +128,7 @@ func (t *tesseract) run(ctx context.Context, p *Picture, args ...string) (string
 	defer stop()
 	var out, said bytes.Buffer
 	cmd := exec.CommandContext(ctx, t.program, args...) //nolint:gosec // G204: no shell, and arguments of ours
-	cmd.Env = surroundings()
+	cmd.Env = environment()
 	cmd.WaitDelay = time.Second
 	written := &limited{&out, mostRead + 1}
 	cmd.Stdout, cmd.Stderr = written, &limited{&said, mostSaid}

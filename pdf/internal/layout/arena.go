@@ -123,7 +123,7 @@ type rowMemory struct {
 	spareElems  []*tag.Elem
 	spareList   []*tag.Elem // empty
 
-	spoils bool // see Spoil
+	poisons bool // see Poison
 }
 
 func (m *rowMemory) reset() {
@@ -189,12 +189,13 @@ func (m *rowMemory) unlisted(elems []*tag.Elem) {
 	m.spareList = elems[:0]
 }
 
-// Spoil lets the memory of rows in m serve once: what is given back is spoilt in the place of being
-// used again. It is for tests, which hold documents against those that are made so.
-func Spoil(m *Memory) { m.blocks.again.spoils = true }
+// Poison lets the memory of rows in m serve once: what is given back is overwritten with a marker
+// in the place of being used again. It is for tests, which hold documents against those that are
+// made so.
+func Poison(m *Memory) { m.blocks.again.poisons = true }
 
-// spoilt stands in what is given back.
-const spoilt = "SPOILT"
+// marker stands in what is given back.
+const marker = "POISON"
 
 // drawn takes back the rows among entries that were drawn.
 func (m *rowMemory) drawn(entries []entry) {
@@ -206,8 +207,8 @@ func (m *rowMemory) drawn(entries []entry) {
 		for k := range g.cells {
 			switch w, ok := g.cells[k].body.(*word); {
 			case !ok:
-			case m.spoils:
-				w.text, w.elem = spoilt, nil
+			case m.poisons:
+				w.text, w.elem = marker, nil
 			default:
 				*w = word{}
 				m.spareWords = append(m.spareWords, w)
@@ -229,7 +230,7 @@ func onceRow(b block) *group {
 func (m *rowMemory) cut(g *group) {
 	clear(g.cells)
 	clear(g.rows)
-	if m.spoils {
+	if m.poisons {
 		return
 	}
 	*g = group{rows: g.rows[:0], cells: g.cells[:0]}
@@ -242,9 +243,9 @@ func (m *rowMemory) written(lists [][]*tag.Elem) {
 		for _, e := range elems {
 			*e = tag.Elem{}
 		}
-		if m.spoils {
+		if m.poisons {
 			for _, e := range elems {
-				e.Lang, e.Alt = spoilt, spoilt
+				e.Lang, e.Alt = marker, marker
 			}
 			continue
 		}
