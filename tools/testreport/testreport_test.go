@@ -48,6 +48,24 @@ func TestReadEvents(t *testing.T) {
 	}
 }
 
+// TestWhatEndsWithItsPackageIsShown: go test says no end of a test that was running when time was
+// up, and gives it the stacks of all goroutines as its output.
+func TestWhatEndsWithItsPackageIsShown(t *testing.T) {
+	var out bytes.Buffer
+	sum := tally{missing: map[string]string{}}
+	err := readEvents(strings.NewReader(`{"Action":"output","Package":"example.com/quire/web","Test":"TestHangs","Output":"panic: test timed out\n"}
+{"Action":"output","Package":"example.com/quire/fetch","Test":"TestRuns","Output":"something\n"}
+{"Action":"fail","Package":"example.com/quire/web","Elapsed":600}
+{"Action":"pass","Package":"example.com/quire/fetch","Elapsed":1}
+`), &out, &sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "--- UNFINISHED web.TestHangs\npanic: test timed out\n") || strings.Contains(out.String(), "something") {
+		t.Errorf("shown:\n%s", out.String())
+	}
+}
+
 func TestReportRequiresEveryJudge(t *testing.T) {
 	sum := tally{passed: 3, skipped: 1, missing: map[string]string{"qpdf": "apt-get install qpdf"}}
 	var out bytes.Buffer

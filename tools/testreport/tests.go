@@ -383,6 +383,16 @@ func readEvents(r io.Reader, w io.Writer, sum *tally) error {
 			if e.Test == "" {
 				printPackage(w, rel, e, output[k], sum)
 				delete(output, k)
+				// What ended with its package, as by a panic or when time was up,
+				// had no end of its own.
+				for k, b := range output {
+					if k.pkg == e.Package {
+						if e.Action == "fail" {
+							_, _ = fmt.Fprintf(w, "--- UNFINISHED %s.%s\n%s", rel, k.test, text(b))
+						}
+						delete(output, k)
+					}
+				}
 				continue
 			}
 			switch e.Action {

@@ -4,6 +4,7 @@ package body
 
 import (
 	"io"
+	"net/http"
 	"sync"
 	"time"
 
@@ -59,8 +60,13 @@ func (d *Drained) Wrap(rc io.ReadCloser, length int64, most *Bounds) {
 	d.rc, d.left, d.most = rc, length, most
 }
 
+// Read reads. One that begins while Close reads the rest does not join it, but ends at once.
 func (d *Drained) Read(p []byte) (int, error) {
 	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return 0, http.ErrBodyReadAfterClose
+	}
 	d.reading = true
 	d.mu.Unlock()
 	n, err := d.rc.Read(p)

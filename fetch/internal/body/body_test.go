@@ -3,6 +3,7 @@ package body
 import (
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -133,6 +134,26 @@ func TestDrainedCloseEndsARead(t *testing.T) {
 		<-done
 		if err == nil || time.Since(start) != 0 || s.reads != 1 {
 			t.Errorf("%v after %v, %d reads", err, time.Since(start), s.reads)
+		}
+	})
+}
+
+// Two that read at once would each miss what the other got, and a body may hold a lock as it waits.
+func TestDrainedIsNotReadBesideItsClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStream("", false)
+		d := new(Drained)
+		d.Wrap(s, -1, &Bounds{Bytes: 100, Wait: time.Minute})
+		done := make(chan error)
+		go func() { done <- d.Close() }()
+		synctest.Wait() // Close reads, and waits
+		start := time.Now()
+		n, err := d.Read(make([]byte, 1))
+		if n != 0 || !errors.Is(err, http.ErrBodyReadAfterClose) || time.Since(start) != 0 || s.reads != 1 {
+			t.Errorf("%d bytes, %v after %v, %d reads", n, err, time.Since(start), s.reads)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -1,3 +1,5 @@
+//go:build !race
+
 package pdf_test
 
 import (
@@ -25,7 +27,8 @@ import (
 // Rows of long tables are made in the memory of those that are drawn. The tests of this file make
 // documents at random, of tables with all that a row may hold and that may refer to one, and hold
 // each against the same document in which no memory of a row serves twice: what is given back has
-// marks in it there. The two are the same to the byte, and so are their errors.
+// marks in it there. The two are the same to the byte, and so are their errors. All is done in one
+// goroutine, which the race detector would only make eight times as long.
 
 type (
 	object = map[string]any
