@@ -294,7 +294,7 @@ func TestShowDocument(t *testing.T) {
 	}
 
 	r = h.Get(got.Links["receipt"]).Want(http.StatusOK)
-	receipt, err := record.ParseReceipt(r.Body)
+	receipt, _, err := record.ParseReceipt(r.Body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ const asksStatus = `{"template": "status", "time": "2026-01-31T18:30:00Z",
 // receiptOf returns a document's receipt.
 func receiptOf(t *testing.T, c *webtest.Client, id string) *record.Receipt {
 	t.Helper()
-	r, err := record.ParseReceipt(c.Get("/v1/documents/" + id + "/receipt").Want(http.StatusOK).Body)
+	r, _, err := record.ParseReceipt(c.Get("/v1/documents/" + id + "/receipt").Want(http.StatusOK).Body)
 	if err != nil {
 		t.Fatal(err)
 	}

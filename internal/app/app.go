@@ -176,9 +176,9 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 		return err
 	}
 	var public []api.PublicReport
-	for _, r := range newReports(a.cfg) {
+	for name, r := range a.cfg.Reports {
 		if r.Public {
-			public = append(public, api.PublicReport{Space: r.Space, Name: r.Name})
+			public = append(public, api.PublicReport{Space: record.Space(r.Space), Name: name})
 		}
 	}
 	signers := map[record.Space]map[string]*sign.Identity{}
@@ -338,7 +338,7 @@ func (d announcing) Save(ctx context.Context, doc *record.Document, receipt []by
 }
 
 // File implements record.Documents.
-func (d announcing) File(ctx context.Context, space record.Space, id record.Hash, report string) error {
+func (d announcing) File(ctx context.Context, space record.Space, id record.Hash, report string) (*record.Document, error) {
 	defer d.moved(report)
 	return d.Documents.File(ctx, space, id, report)
 }
@@ -438,11 +438,27 @@ func sourcesOf(c *config.Config, log *slog.Logger) (*collect.Collector, error) {
 	return collect.New(collect.Config{Sources: sources, Log: log})
 }
 
-// newReports returns the reports of the configuration.
-func newReports(c *config.Config) record.NamedReports {
-	all := record.NamedReports{}
+// reports are those of the configuration, by name. They fill record.Reports.
+type reports map[string]*record.Report
+
+// Report implements record.Reports.
+func (r reports) Report(_ context.Context, space record.Space, name string) (*record.Report, error) {
+	if found, ok := r[name]; ok && found.Space == space {
+		return found, nil
+	}
+	var known []string // of this space: others' names are theirs
+	for other, report := range r {
+		if report.Space == space {
+			known = append(known, other)
+		}
+	}
+	return nil, record.Missing("report", name, known)
+}
+
+func newReports(c *config.Config) reports {
+	all := reports{}
 	for name, r := range c.Reports {
-		out := &record.Report{Space: record.Space(r.Space), Name: name, Template: r.Template, Public: r.Public}
+		out := &record.Report{Space: record.Space(r.Space), Name: name, Template: r.Template}
 		for key, use := range r.Sources {
 			call := record.SourceCall{Key: key, Source: use.Source, Parameters: record.Parameters{}}
 			for p, v := range use.With {

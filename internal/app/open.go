@@ -43,6 +43,12 @@ func NewPreview() (*Preview, error) {
 	return &Preview{Renderer: record.NewRenderer(engine), Engine: engine.Version(), engine: engine}, nil
 }
 
+// Check finds what is wrong with a template whatever its data are: *record.TemplateError lists all
+// of it. Without any it returns warnings.
+func (p *Preview) Check(ctx context.Context, t *record.Template) ([]record.Problem, error) {
+	return p.engine.Check(ctx, t)
+}
+
 // Load reads a template that lies at a path of the operating system's: the file itself, or
 // template.yaml of a folder. What it names is read from the same folder and from nowhere else.
 func (p *Preview) Load(ctx context.Context, file string) (*record.Template, error) {

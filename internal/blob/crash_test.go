@@ -51,10 +51,6 @@ type echo struct{}
 
 func (echo) Version() string                              { return "echo" }
 func (echo) DocumentIDs(io.Reader) ([]record.Hash, error) { return nil, nil }
-func (echo) Check(context.Context, *record.Template) ([]record.Problem, error) {
-	return nil, nil
-}
-
 func (echo) Render(_ context.Context, w io.Writer, r record.Rendering) (*record.Rendered, error) {
 	text := fmt.Sprintf("%s %s %s", r.Document, r.Time, r.Data)
 	for i := 0; i < len(text); i += 40 {
@@ -65,7 +61,7 @@ func (echo) Render(_ context.Context, w io.Writer, r record.Rendering) (*record.
 			return nil, errors.New("refused in the middle")
 		}
 	}
-	return &record.Rendered{Pages: 1, Engine: "echo", Hash: record.Sum([]byte(text))}, nil
+	return &record.Rendered{Pages: 1, Hash: record.Sum([]byte(text))}, nil
 }
 
 // recordMaking makes documents on a new layer and returns the calls. Two of

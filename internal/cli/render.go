@@ -90,7 +90,7 @@ func (p *program) renderTo(ctx context.Context, template, data, out string, at t
 		return nil // standard output has the file
 	}
 	res := rendered{
-		File: out, Pages: made.Pages, Size: made.Size, SHA256: made.Hash.String(), Engine: made.Engine, Warnings: made.Warnings,
+		File: out, Pages: made.Pages, Size: made.Size, SHA256: made.Hash.String(), Engine: preview.Engine, Warnings: made.Warnings,
 	}
 	pages := "pages"
 	if made.Pages == 1 {

@@ -233,7 +233,7 @@ func readReceipt(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = record.ParseReceipt(b)
+	_, _, err = record.ParseReceipt(b)
 	if wrong, ok := errors.AsType[*record.DataError](err); ok {
 		wrong.File = name
 	}

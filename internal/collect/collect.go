@@ -55,7 +55,7 @@ type Origin interface {
 // Call asks for the data, one JSON value, once. Its log has every attempt, also when it fails;
 // reason then is a phrase of a fixed set, for it is frozen and shown: it names no address that was
 // resolved and no text that a server sent. err has the details.
-type Call func(ctx context.Context) (data []byte, log []record.Attempt, reason string, err error)
+type Call func(ctx context.Context) (data []byte, log []record.AttemptRecord, reason string, err error)
 
 // Inline is a kind: one JSON value that is configured itself.
 type Inline []byte
@@ -74,8 +74,8 @@ func (i Inline) Open(parameters []Parameter) (Origin, error) {
 
 // Prepare implements Origin.
 func (i Inline) Prepare(string, map[string]string) (Call, error) {
-	return func(context.Context) ([]byte, []record.Attempt, string, error) {
-		return i, []record.Attempt{{Number: 1}}, "", nil
+	return func(context.Context) ([]byte, []record.AttemptRecord, string, error) {
+		return i, []record.AttemptRecord{{Number: 1}}, "", nil
 	}, nil
 }
 
@@ -260,14 +260,14 @@ func (c *Collector) prepare(of *space, call record.SourceCall) (func(context.Con
 		return nil, err
 	}
 	return func(ctx context.Context) record.Collected {
-		got := record.Collected{Key: call.Key, Source: s.Name, Kind: s.Kind.Name(), Parameters: call.Parameters, Required: s.Required}
+		got := record.Collected{Required: s.Required, SourceRecord: record.SourceRecord{Key: call.Key, Source: s.Name, Kind: s.Kind.Name(), Parameters: call.Parameters}}
 		if !enter(ctx, s.running) {
 			return got // Collect tells that ctx has ended
 		}
 		defer func() { <-s.running }()
 		start := time.Now()
 		data, attempts, reason, err := ask(ctx)
-		got.Took, got.Attempts = time.Since(start), attempts
+		got.Micros, got.Attempts = time.Since(start).Microseconds(), attempts
 		if err != nil {
 			got.Outcome, got.Reason = record.Failed, reason
 			c.log.WarnContext(ctx, "source failed", "source", s.Name, "key", call.Key, "reason", reason, "attempts", len(attempts), "err", err)

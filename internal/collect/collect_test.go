@@ -91,10 +91,10 @@ func TestHTTPSendsWhatIsConfigured(t *testing.T) {
 			collect.Parameter{Name: "host", Type: collect.String}, collect.Parameter{Name: "day", Type: collect.Date}),
 	}})
 	got := one(t, col, "status", record.Parameters{"host": json.RawMessage(`"a b/c?d#e%f&g=é"`), "day": json.RawMessage(`"2026-01-31"`)})
-	if got.Outcome != record.OK || string(got.Data) != `{"ok":true}` || got.Reason != "" || got.Took <= 0 {
+	if got.Outcome != record.OK || string(got.Data) != `{"ok":true}` || got.Reason != "" || got.Micros <= 0 {
 		t.Fatalf("%+v", got)
 	}
-	if len(got.Attempts) != 1 || got.Attempts[0].Number != 1 || got.Attempts[0].Status != 200 || got.Attempts[0].Reason != "" || got.Attempts[0].Took <= 0 {
+	if len(got.Attempts) != 1 || got.Attempts[0].Number != 1 || got.Attempts[0].Status != 200 || got.Attempts[0].Reason != "" || got.Attempts[0].Micros <= 0 {
 		t.Errorf("attempts %+v", got.Attempts)
 	}
 	r := seen.Load()
@@ -177,8 +177,8 @@ func TestHTTPFailuresAreData(t *testing.T) {
 			if c.attempts > 0 && len(got.Attempts) != c.attempts {
 				t.Errorf("attempts %+v, want %d", got.Attempts, c.attempts)
 			}
-			if got.Took > 5*time.Second {
-				t.Errorf("took %s", got.Took)
+			if took := time.Duration(got.Micros) * time.Microsecond; took > 5*time.Second {
+				t.Errorf("took %s", took)
 			}
 			if log := logged.String(); (log == "") != (c.reason == "") || strings.Contains(log, "secret-of-the-server") {
 				t.Errorf("log %q", log)
@@ -254,7 +254,7 @@ func TestBreakerWithinACall(t *testing.T) {
 	col := collector(t, collect.Config{Sources: []collect.Source{source("s", collect.HTTP{URL: s.URL, Attempts: 3})}})
 	for range 20 {
 		got := one(t, col, "s", nil)
-		asked := slices.ContainsFunc(got.Attempts, func(a record.Attempt) bool { return a.Status != 0 })
+		asked := slices.ContainsFunc(got.Attempts, func(a record.AttemptRecord) bool { return a.Status != 0 })
 		want := "status 503"
 		switch last := got.Attempts[len(got.Attempts)-1]; {
 		case !asked:

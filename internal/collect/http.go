@@ -107,7 +107,7 @@ func (h *httpOrigin) Prepare(field string, values map[string]string) (Call, erro
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) ([]byte, []record.Attempt, string, error) {
+	return func(ctx context.Context) ([]byte, []record.AttemptRecord, string, error) {
 		data, attempts, err := h.get(ctx, target)
 		if err != nil {
 			return nil, attempts, h.reason(err, attempts), err
@@ -120,7 +120,7 @@ func (h *httpOrigin) Prepare(field string, values map[string]string) (Call, erro
 func (h *httpOrigin) Close(ctx context.Context) error { return h.client.Close(ctx) }
 
 // get sends one logical request.
-func (h *httpOrigin) get(ctx context.Context, target string) (data []byte, attempts []record.Attempt, err error) {
+func (h *httpOrigin) get(ctx context.Context, target string) (data []byte, attempts []record.AttemptRecord, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
 		return nil, nil, err
@@ -140,10 +140,10 @@ func (h *httpOrigin) get(ctx context.Context, target string) (data []byte, attem
 	return data, attempts, errors.Join(err, resp.Body.Close())
 }
 
-func records(log []fetch.Attempt) []record.Attempt {
-	out := make([]record.Attempt, len(log))
+func records(log []fetch.Attempt) []record.AttemptRecord {
+	out := make([]record.AttemptRecord, len(log))
 	for i, a := range log {
-		out[i] = record.Attempt{Number: i + 1, Took: a.Took, Delay: a.Delay, Status: a.Status, Reason: a.Reason}
+		out[i] = record.AttemptRecord{Number: i + 1, Micros: a.Took.Microseconds(), DelayMicros: a.Delay.Microseconds(), Status: a.Status, Reason: a.Reason}
 		if a.Reason == "ok" {
 			out[i].Reason = ""
 		}
@@ -152,7 +152,7 @@ func records(log []fetch.Attempt) []record.Attempt {
 }
 
 // reason says in a phrase of a fixed set why a call failed.
-func (h *httpOrigin) reason(err error, attempts []record.Attempt) string {
+func (h *httpOrigin) reason(err error, attempts []record.AttemptRecord) string {
 	if status := fetch.StatusOf(err); status != 0 {
 		return "status " + strconv.Itoa(status)
 	}

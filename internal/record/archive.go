@@ -2,8 +2,10 @@ package record
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 )
@@ -23,15 +25,16 @@ func NewArchive(e Engine, b Blobs, d Documents) *Archive {
 
 // keepInputs commits what is needed to make the document again.
 func (a *Archive) keepInputs(ctx context.Context, j *job) error {
-	for _, file := range slices.Sorted(maps.Keys(j.template.Files)) {
-		if err := a.keep(ctx, j.template.form.Files[file], j.template.Files[file]); err != nil {
+	t := j.request.Inline
+	for _, file := range slices.Sorted(maps.Keys(t.Files)) {
+		if err := a.keep(ctx, t.form.Files[file], t.Files[file]); err != nil {
 			return fmt.Errorf("keep template file %s: %w", file, err)
 		}
 	}
-	if err := a.keep(ctx, j.template.hash, j.template.Manifest()); err != nil {
-		return fmt.Errorf("keep template %s: %w", j.template.Name, err)
+	if err := a.keep(ctx, t.hash, t.text); err != nil {
+		return fmt.Errorf("keep template %s: %w", t.Name, err)
 	}
-	if err := a.keep(ctx, j.snapshot.Hash(), j.snapshot.Bytes()); err != nil {
+	if err := a.keep(ctx, j.snapshot.Hash, j.snapshot.Bytes); err != nil {
 		return fmt.Errorf("keep snapshot: %w", err)
 	}
 	return nil
@@ -60,13 +63,54 @@ func (a *Archive) whole(ctx context.Context, h Hash) (bool, error) {
 	if there, err := a.blobs.Has(ctx, h); err != nil || !there {
 		return false, err
 	}
-	blob, err := a.blobs.Open(ctx, h)
-	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotFound) {
-		return false, nil
-	} else if err != nil {
+	blob, _, err := a.stored(ctx, h)
+	if err != nil || blob == nil {
 		return false, err
 	}
 	return true, blob.Close()
+}
+
+// stored opens a blob, nil when it is not whole.
+func (a *Archive) stored(ctx context.Context, h Hash) (Blob, Stored, error) {
+	blob, err := a.blobs.Open(ctx, h)
+	switch {
+	case errors.Is(err, ErrDamaged):
+		return nil, Damaged, nil
+	case errors.Is(err, ErrNotFound):
+		return nil, Lost, nil
+	}
+	return blob, Whole, err
+}
+
+// refused reports an error that the same inputs would give again.
+func refused(err error) bool {
+	return errors.As(err, new(*TemplateError)) || errors.As(err, new(*DataError)) || errors.As(err, new(*LimitError))
+}
+
+// replace makes the file of a document again and puts it in the place of the stored one, which is
+// not whole. When this engine makes another file, or none, it returns nil.
+func (a *Archive) replace(ctx context.Context, j *job, content Hash, done func(stage string)) (*Rendered, error) {
+	blob, err := a.blobs.Create(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = blob.Abort() }() // does nothing once committed
+	rendered, err := a.render(ctx, blob, j)
+	if err != nil && !refused(err) {
+		return nil, fmt.Errorf("make document %s again: %w", j.id, err)
+	}
+	if err != nil || rendered.Hash != content {
+		return nil, nil //nolint:nilnil // another file or none, as documented
+	}
+	done(StageRender)
+	if _, err := blob.Commit(content); err != nil {
+		return nil, err
+	}
+	if err := a.documents.Restored(ctx, j.request.Space, j.id); err != nil {
+		return nil, err
+	}
+	done(StageCommit)
+	return rendered, nil
 }
 
 // mend makes the file of a document again when the stored one is gone or
@@ -75,35 +119,24 @@ func (a *Archive) mend(ctx context.Context, kept *Document, j *job, w *watch) er
 	if whole, err := a.whole(ctx, kept.Content); err != nil || whole {
 		return err
 	}
-	blob, err := a.blobs.Create(ctx)
-	if err != nil {
-		return err
+	rendered, err := a.replace(ctx, j, kept.Content, w.stage)
+	if err == nil && rendered == nil {
+		err = a.notMade(kept.ID, kept.Engine)
 	}
-	defer func() { _ = blob.Abort() }() // does nothing once committed
-	rendered, err := a.render(ctx, blob, j)
-	if err != nil && !refused(err) {
-		return err
-	}
-	if err != nil || rendered.Hash != kept.Content {
-		return fmt.Errorf("document %s: the file is not in storage as engine %s made it, and engine %s does not make it: %w",
-			kept.ID, kept.Engine, a.engine.Version(), ErrDamaged)
-	}
-	w.stage(StageRender)
-	if _, err = blob.Commit(kept.Content); err != nil {
-		return err
-	}
-	if err := a.documents.Restored(ctx, kept.Space, kept.ID); err != nil {
-		return err
-	}
-	w.stage(StageCommit)
-	return nil
+	return err
+}
+
+// notMade is the error of a document whose file is not whole and not made by this engine.
+func (a *Archive) notMade(id Hash, madeBy string) error {
+	return fmt.Errorf("document %s: the file is not in storage as engine %s made it, and engine %s does not make it: %w",
+		id, madeBy, a.engine.Version(), ErrDamaged)
 }
 
 // Damage is stored bytes of a document that are not whole.
 type Damage struct {
-	What   string `json:"what"` // the file, the snapshot, the template, the template file NAME
-	Hash   Hash   `json:"hash"`
-	Stored Stored `json:"stored"` // Damaged or Lost
+	What   string // the file, the snapshot, the template, the template file NAME
+	Hash   Hash
+	Stored Stored // Damaged or Lost
 }
 
 // String names what is damaged, and how.
@@ -111,41 +144,52 @@ func (d Damage) String() string { return d.What + " (" + d.Hash.String() + ") is
 
 // Inspect reads every byte that is stored of a document and returns what is not whole. Nothing is
 // rendered or written.
-func (a *Archive) Inspect(ctx context.Context, d *Document) ([]Damage, error) {
-	var found []Damage
-	look := func(what string, h Hash) (whole bool, err error) {
-		blob, stored, err := a.stored(ctx, h)
+func (a *Archive) Inspect(ctx context.Context, d *Document) (found []Damage, err error) {
+	look := func(what string, h Hash) (whole bool) { // not after an error
 		if err != nil {
-			return false, err
+			return false
 		}
-		if blob == nil {
-			found = append(found, Damage{What: what, Hash: h, Stored: stored})
-			return false, nil
+		var blob Blob
+		part := Damage{What: what, Hash: h}
+		if blob, part.Stored, err = a.stored(ctx, h); err == nil && blob == nil {
+			found = append(found, part)
+		} else if err == nil {
+			err = blob.Close()
+			whole = err == nil
 		}
-		return true, blob.Close()
+		return whole
 	}
-	if _, err := look("the file", d.Content); err != nil {
-		return nil, err
+	look("the file", d.Content)
+	look("the snapshot", d.Snapshot)
+	if look("the template", d.Template.Hash) {
+		var form manifest
+		form, err = a.manifest(ctx, d.Template.Hash)
+		for _, file := range slices.Sorted(maps.Keys(form.Files)) {
+			look("the template file "+file, form.Files[file])
+		}
 	}
-	if _, err := look("the snapshot", d.Snapshot); err != nil {
-		return nil, err
-	}
-	whole, err := look("the template", d.Template.Hash)
-	if err != nil || !whole {
-		return found, err
-	}
-	b, err := a.read(ctx, d.Template.Hash)
+	return found, err
+}
+
+func (a *Archive) read(ctx context.Context, h Hash) ([]byte, error) {
+	blob, err := a.blobs.Open(ctx, h)
 	if err != nil {
 		return nil, err
 	}
-	form, err := parseManifest(b)
+	defer func() { _ = blob.Close() }() // only read from
+	b := make([]byte, blob.Size())
+	_, err = io.ReadFull(blob, b)
+	return b, err
+}
+
+// manifest reads the form of a template.
+func (a *Archive) manifest(ctx context.Context, h Hash) (m manifest, err error) {
+	b, err := a.read(ctx, h)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
-	for _, file := range slices.Sorted(maps.Keys(form.Files)) {
-		if _, err := look("the template file "+file, form.Files[file]); err != nil {
-			return nil, err
-		}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return m, fmt.Errorf("template manifest: %w: %w", err, ErrDamaged)
 	}
-	return found, nil
+	return m, nil
 }

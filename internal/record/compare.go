@@ -8,26 +8,22 @@ import (
 	"io"
 )
 
-// errDiffers stops copying when the answer is known.
-var errDiffers = errors.New("the files differ")
-
-// comparer is a writer that compares what is written with a file, which it reads along.
+// comparer is a writer that compares what is written with a file, which it reads along. Behind a
+// difference it takes what is written all the same: whoever writes has more to tell.
 type comparer struct {
-	file *bufio.Reader
-	// goOn takes what is written behind a difference too: whoever writes has more to tell.
-	goOn    bool
+	file    *bufio.Reader
 	at      int64
 	differs int64 // offset, or -1
 	buf     []byte
 }
 
-func newComparer(file io.Reader, goOn bool) *comparer {
-	return &comparer{file: bufio.NewReaderSize(file, 64<<10), goOn: goOn, differs: -1}
+func newComparer(file io.Reader) *comparer {
+	return &comparer{file: bufio.NewReaderSize(file, 64<<10), differs: -1}
 }
 
 func (c *comparer) Write(p []byte) (int, error) {
 	if c.differs >= 0 {
-		return c.more(p)
+		return len(p), nil
 	}
 	if cap(c.buf) < len(p) {
 		c.buf = make([]byte, len(p))
@@ -43,21 +39,12 @@ func (c *comparer) Write(p []byte) (int, error) {
 			i++
 		}
 		c.differs = c.at + int64(i)
-		return c.more(p)
 	}
 	c.at += int64(len(p))
 	return len(p), nil
 }
 
-func (c *comparer) more(p []byte) (int, error) {
-	if c.goOn {
-		return len(p), nil
-	}
-	return 0, errDiffers
-}
-
-// end returns where the files differ, or -1. A file that goes on differs at the
-// end of the other.
+// end returns where the files differ, or -1. A file that goes on differs at the end of the other.
 func (c *comparer) end() (int64, error) {
 	if c.differs >= 0 {
 		return c.differs, nil

@@ -17,15 +17,8 @@ type Options struct {
 // Normal returns the options with every set sorted and without repetition:
 // options that mean the same are equal in this form.
 func (o Options) Normal() Options {
-	if len(o.Standards) == 0 {
-		return Options{}
-	}
-	standards := slices.Clone(o.Standards)
-	slices.Sort(standards)
-	return Options{Standards: slices.Compact(standards)}
+	return Options{Standards: slices.Compact(slices.Sorted(slices.Values(o.Standards)))}
 }
-
-func (o Options) isZero() bool { return len(o.Standards) == 0 }
 
 // Document is a made file: where it came from and what its bytes are.
 type Document struct {
@@ -50,8 +43,7 @@ type Document struct {
 // TimeOrigin says who set a document's time.
 type TimeOrigin string
 
-// The origins. A time that the request gives says nothing of when the document
-// was made: Made does.
+// The origins. A time that the request gives says nothing of when the document was made: Made does.
 const (
 	FromClock   TimeOrigin = "clock"   // of the machine that made the document
 	FromRequest TimeOrigin = "request" // whoever asked for it chose it
@@ -59,11 +51,11 @@ const (
 
 // Identity is what makes a document the one it is.
 type Identity struct {
-	Space    Space
-	Template TemplateRef
-	Snapshot Hash
-	Options  Options
-	Signer   string // name of the signer, "" when unsigned
+	Space    Space       `json:"space"`
+	Template TemplateRef `json:"template"`
+	Snapshot Hash        `json:"snapshot"`
+	Options  Options     `json:"options"`
+	Signer   string      `json:"signer"` // name of the signer, "" when unsigned
 }
 
 // ID returns the document's identity as a hash: that of canonical JSON
@@ -74,18 +66,12 @@ type Identity struct {
 // without white space, so that two different identities never have the same
 // text and anyone can compute it with everyday tools.
 func (i Identity) ID() (Hash, error) {
+	i.Options = i.Options.Normal()
 	b, err := marshal(struct {
-		Document int         `json:"document"`
-		Options  Options     `json:"options"`
-		Signer   string      `json:"signer"`
-		Snapshot Hash        `json:"snapshot"`
-		Space    Space       `json:"space"`
-		Template TemplateRef `json:"template"`
-	}{1, i.Options.Normal(), i.Signer, i.Snapshot, i.Space, i.Template})
-	if err != nil {
-		return Hash{}, err
-	}
-	return Sum(b), nil
+		Version int `json:"document"`
+		Identity
+	}{1, i})
+	return Sum(b), err
 }
 
 // How many documents a page of a list has when a Query does not say, and at most.
@@ -107,13 +93,11 @@ type Page struct {
 	Next      string // "": this is the end
 }
 
-// Report names what is made again and again: a template with its sources and
-// options, and whether its documents are public.
+// Report names what is made again and again: a template with its sources and options.
 type Report struct {
 	Space    Space
 	Name     string
 	Template string // "": the request brings one
 	Sources  []SourceCall
 	Options  Options
-	Public   bool // its documents may be read without a token and enter shared caches
 }

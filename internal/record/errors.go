@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/quire/internal/nearest"
@@ -71,40 +72,22 @@ type Problem struct {
 // Place is where the problem is: file, line and column, source, template node
 // and data path, as far as they are known.
 func (p Problem) Place() string {
-	var parts []string
+	at, source := p.File, ""
 	switch {
-	case p.File != "" && p.Line > 0:
-		parts = append(parts, fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column))
+	case p.Line > 0 && p.File != "":
+		at = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 	case p.Line > 0:
-		parts = append(parts, fmt.Sprintf("line %d, column %d", p.Line, p.Column))
-	case p.File != "":
-		parts = append(parts, p.File)
+		at = fmt.Sprintf("line %d, column %d", p.Line, p.Column)
 	}
 	if p.Source != "" {
-		parts = append(parts, "source "+p.Source)
+		source = "source " + p.Source
 	}
-	if p.Node != "" {
-		parts = append(parts, p.Node)
-	}
-	if p.Path != "" {
-		parts = append(parts, p.Path)
-	}
-	return strings.Join(parts, ": ")
+	return join(at, source, p.Node, p.Path)
 }
 
 // String is one line: place, what is wrong, what was expected, code.
 func (p Problem) String() string {
-	parts := make([]string, 0, 3)
-	if place := p.Place(); place != "" {
-		parts = append(parts, place)
-	}
-	if p.Message != "" {
-		parts = append(parts, p.Message)
-	}
-	if p.Want != "" || p.Got != "" {
-		parts = append(parts, wantGot(p.Want, p.Got))
-	}
-	s := strings.Join(parts, ": ")
+	s := join(p.Place(), p.Message, wantGot(p.Want, p.Got))
 	if p.Suggestion != "" {
 		s += "; " + p.Suggestion
 	}
@@ -117,8 +100,15 @@ func (p Problem) String() string {
 	return s
 }
 
+// join writes the parts that are known.
+func join(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
+}
+
 func wantGot(want, got string) string {
 	switch {
+	case want == "" && got == "":
+		return ""
 	case want == "":
 		return "got " + got
 	case got == "":
@@ -127,13 +117,12 @@ func wantGot(want, got string) string {
 	return "want " + want + ", got " + got
 }
 
-func list(kind string, first Problem, more []Problem) string {
-	var b strings.Builder
-	b.WriteString(kind + " " + first.String())
-	for _, p := range more {
-		b.WriteString("\n" + kind + " " + p.String())
+func list(kind string, all []Problem) string {
+	lines := make([]string, len(all))
+	for i, p := range all {
+		lines[i] = kind + " " + p.String()
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }
 
 // DataError says what is wrong with data: it is not JSON, it breaks a rule of
@@ -144,7 +133,7 @@ type DataError struct {
 	More []Problem
 }
 
-func (e *DataError) Error() string { return list("data", e.Problem, e.More) }
+func (e *DataError) Error() string { return list("data", e.All()) }
 
 // All returns the first problem and those in More.
 func (e *DataError) All() []Problem { return append([]Problem{e.Problem}, e.More...) }
@@ -156,7 +145,7 @@ type TemplateError struct {
 	More []Problem
 }
 
-func (e *TemplateError) Error() string { return list("template", e.Problem, e.More) }
+func (e *TemplateError) Error() string { return list("template", e.All()) }
 
 // All returns the first problem and those in More.
 func (e *TemplateError) All() []Problem { return append([]Problem{e.Problem}, e.More...) }

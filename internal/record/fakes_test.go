@@ -128,15 +128,15 @@ func (m *memDocuments) file(d *record.Document, report string) {
 	}
 }
 
-func (m *memDocuments) File(_ context.Context, space record.Space, id record.Hash, report string) error {
+func (m *memDocuments) File(_ context.Context, space record.Space, id record.Hash, report string) (*record.Document, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d, ok := m.documents[space][id]
 	if !ok {
-		return record.ErrNotFound
+		return nil, record.ErrNotFound
 	}
 	m.file(d, report)
-	return nil
+	return d, nil
 }
 
 func (m *memDocuments) Restored(_ context.Context, space record.Space, id record.Hash) error {
@@ -196,19 +196,12 @@ func (p *press) DocumentIDs(r io.Reader) ([]record.Hash, error) {
 	return ids, err
 }
 
-func (p *press) Check(_ context.Context, t *record.Template) ([]record.Problem, error) {
-	if strings.Contains(string(t.Files[t.Main]), "broken") {
-		return nil, &record.TemplateError{Problem: record.Problem{Code: "T104", File: t.Main, Line: 1, Column: 1, Message: "broken"}}
-	}
-	return nil, nil
-}
-
-func (p *press) Render(ctx context.Context, w io.Writer, r record.Rendering) (*record.Rendered, error) {
+func (p *press) Render(_ context.Context, w io.Writer, r record.Rendering) (*record.Rendered, error) {
 	p.calls++
-	if _, err := p.Check(ctx, r.Template); err != nil {
-		return nil, err
-	}
 	main := string(r.Template.Files[r.Template.Main])
+	if strings.Contains(main, "broken") {
+		return nil, &record.TemplateError{Problem: record.Problem{Code: "T104", File: r.Template.Main, Line: 1, Column: 1, Message: "broken"}}
+	}
 	if _, path, ok := strings.Cut(main, "needs "); ok {
 		var data map[string]any
 		if err := json.Unmarshal(r.Data, &data); err != nil {
@@ -233,7 +226,7 @@ func (p *press) Render(ctx context.Context, w io.Writer, r record.Rendering) (*r
 			return nil, fmt.Errorf("render: %w", err)
 		}
 	}
-	return &record.Rendered{Pages: 3, Title: p.title, Size: int64(len(text)), Hash: record.Sum([]byte(text)), Engine: p.engine, PageBytes: []record.PageBytes{{Page: 1, From: 20, To: 60}, {Page: 2, From: 60, To: 90}}, Warnings: []record.Problem{{Message: "small"}}}, nil
+	return &record.Rendered{Pages: 3, Title: p.title, Size: int64(len(text)), Hash: record.Sum([]byte(text)), PageBytes: []record.PageBytes{{Page: 1, From: 20, To: 60}, {Page: 2, From: 60, To: 90}}, Warnings: []record.Problem{{Message: "small"}}}, nil
 }
 
 // sources is a collector that answers from a table of what each source gives.
@@ -250,6 +243,16 @@ func (s sources) Collect(_ context.Context, _ record.Space, calls []record.Sourc
 		out = append(out, got)
 	}
 	return out, nil
+}
+
+// answer is what a source gave, which may be no JSON.
+func answer(key, data string) record.Collected {
+	return record.Collected{SourceRecord: record.SourceRecord{Key: key, Outcome: record.OK}, Data: []byte(data)}
+}
+
+// failure is what a source gave that failed.
+func failure(reason string) record.Collected {
+	return record.Collected{SourceRecord: record.SourceRecord{Outcome: record.Failed, Reason: reason}}
 }
 
 // catalog has templates and reports of the space local.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 )
 
 // Hash is a SHA-256 digest: the name of everything that is named by its
@@ -13,23 +14,18 @@ type Hash [sha256.Size]byte
 // Sum returns the hash of b.
 func Sum(b []byte) Hash { return sha256.Sum256(b) }
 
-// ParseHash reads the form written by [Hash.String]: exactly 64 lower-case
-// hexadecimal digits. One hash has one spelling, so that a name in a URL, a
-// cache key or a row can be compared as text.
+// ParseHash reads the form written by [Hash.String]: exactly 64 lower-case hexadecimal digits. One
+// hash has one spelling, so that a name in a URL, a cache key or a row can be compared as text.
 func ParseHash(s string) (Hash, error) {
 	var h Hash
 	if len(s) != hex.EncodedLen(len(h)) {
 		return Hash{}, fmt.Errorf("hash: want %d hexadecimal digits, got %d characters", hex.EncodedLen(len(h)), len(s))
 	}
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return Hash{}, fmt.Errorf("hash: want lower-case hexadecimal digits, got %q at character %d", c, i+1)
-		}
+	if rest := strings.TrimLeft(s, "0123456789abcdef"); rest != "" {
+		return Hash{}, fmt.Errorf("hash: want lower-case hexadecimal digits, got %q at character %d", rest[0], len(s)-len(rest)+1)
 	}
-	if _, err := hex.Decode(h[:], []byte(s)); err != nil {
-		return Hash{}, fmt.Errorf("hash: %w", err)
-	}
-	return h, nil
+	_, err := hex.Decode(h[:], []byte(s)) // an error cannot be
+	return h, err
 }
 
 // String returns the 64 lower-case hexadecimal digits of h.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,14 +26,10 @@ type Parts struct {
 	Now func() time.Time
 }
 
-// Maker is the way of a document. It is safe for concurrent use and keeps no
-// state of its own.
+// Maker is the way of a document. It is safe for concurrent use and keeps no state of its own.
 type Maker struct {
 	*Archive
-	collector Collector
-	templates Templates
-	reports   Reports
-	now       func() time.Time
+	parts Parts
 }
 
 // NewMaker returns a Maker over its parts.
@@ -40,20 +37,13 @@ func NewMaker(p Parts) (*Maker, error) {
 	if p.Engine == nil || p.Blobs == nil || p.Documents == nil || p.Now == nil {
 		return nil, errors.New("maker: Engine, Blobs, Documents and Now are needed")
 	}
-	m := &Maker{Archive: NewArchive(p.Engine, p.Blobs, p.Documents), collector: none{}, templates: none{}, reports: NamedReports(nil), now: p.Now}
-	if p.Collector != nil {
-		m.collector = p.Collector
-	}
-	if p.Templates != nil {
-		m.templates = p.Templates
-	}
-	if p.Reports != nil {
-		m.reports = p.Reports
-	}
-	return m, nil
+	p.Collector = cmp.Or[Collector](p.Collector, none{})
+	p.Templates = cmp.Or[Templates](p.Templates, none{})
+	p.Reports = cmp.Or[Reports](p.Reports, none{})
+	return &Maker{NewArchive(p.Engine, p.Blobs, p.Documents), p}, nil
 }
 
-// none has no sources and no templates.
+// none has no sources, templates and reports.
 type none struct{}
 
 func (none) Collect(_ context.Context, _ Space, calls []SourceCall) ([]Collected, error) {
@@ -62,6 +52,10 @@ func (none) Collect(_ context.Context, _ Space, calls []SourceCall) ([]Collected
 
 func (none) Template(_ context.Context, _ Space, name string) (*Template, error) {
 	return nil, Missing("template", name, nil)
+}
+
+func (none) Report(_ context.Context, _ Space, name string) (*Report, error) {
+	return nil, Missing("report", name, nil)
 }
 
 // Request asks for a document.
@@ -95,22 +89,20 @@ type Made struct {
 	Created bool
 }
 
-// Make makes a document and keeps it: collect, freeze, render into a blob,
-// commit template, snapshot and file, save. When it returns without an error,
-// document, receipt and every byte needed to make it again are durable. When it
-// fails, no document is listed and no part of the file stays. Stored bytes that
-// are damaged are written anew; ErrDamaged says that a document is there whose
-// file is not, and that this engine cannot make that file.
+// Make makes a document and keeps it: collect, freeze, render into a blob, commit template,
+// snapshot and file, save. When it returns without an error, document, receipt and every byte
+// needed to make it again are durable. When it fails, no document is listed and no part of the file
+// stays. Stored bytes that are damaged are written anew; ErrDamaged says that a document is there
+// whose file is not, and that this engine cannot make that file.
 //
-// Errors: *RequestError, *DataError, *TemplateError, *LimitError, *SourceError
-// (a required source failed), ErrNotFound (template, report), ErrNoSpace, and
-// whatever the parts return.
+// Errors: *RequestError, *DataError, *TemplateError, *LimitError, *SourceError (a required source
+// failed), ErrNotFound (template, report), ErrNoSpace, and whatever the parts return.
 func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 	from := FromRequest
 	if r.Time.IsZero() {
-		r.Time, from = m.now(), FromClock
+		r.Time, from = m.parts.Now(), FromClock
 	}
-	w := watch{now: m.now}
+	w := watch{now: m.parts.Now}
 	j, err := m.prepare(ctx, r, &w)
 	if err != nil {
 		return nil, err
@@ -142,8 +134,8 @@ func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 
 	d := &Document{
 		Space: r.Space, ID: j.id, Content: rendered.Hash, Size: size, Pages: rendered.Pages, Title: shortTitle(rendered.Title), Name: rendered.Name,
-		Template: j.template.Ref(), Snapshot: j.snapshot.Hash(), Options: j.options,
-		Engine: rendered.Engine, Time: j.snapshot.Time(), TimeFrom: from, Made: cutTime(m.now()),
+		Template: j.request.Inline.Ref(), Snapshot: j.snapshot.Hash, Options: j.request.Options,
+		Engine: m.engine.Version(), Time: j.snapshot.Time, TimeFrom: from, Made: cutTime(m.parts.Now()),
 	}
 	receipt, err := j.receipt(d, w.stages)
 	if err != nil {
@@ -168,14 +160,11 @@ const maxTitle = 256
 
 // shortTitle is a title as it is kept. One that is longer ends with an ellipsis.
 func shortTitle(s string) string {
-	n := 0
-	for i := range s {
-		if n++; n > maxTitle {
-			_, last := utf8.DecodeLastRuneInString(s[:i])
-			return s[:i-last] + "…"
-		}
+	head := []rune(s[:min(len(s), (maxTitle+1)*utf8.UTFMax)])
+	if len(head) <= maxTitle {
+		return s
 	}
-	return s
+	return string(head[:maxTitle-1]) + "…"
 }
 
 // again answers a request whose document is there already. What is stored of it
@@ -187,16 +176,10 @@ func (m *Maker) again(ctx context.Context, kept *Document, j *job, w *watch) (*M
 	if err := m.mend(ctx, kept, j, w); err != nil {
 		return nil, err
 	}
-	if report := j.request.Report; report != "" {
-		if err := m.documents.File(ctx, kept.Space, kept.ID, report); err != nil {
-			return nil, err
-		}
-		var err error
-		if kept, err = m.documents.Document(ctx, kept.Space, kept.ID); err != nil {
-			return nil, err
-		}
-	}
 	receipt, err := m.documents.Receipt(ctx, kept.Space, kept.ID)
+	if err == nil && j.request.Report != "" {
+		kept, err = m.documents.File(ctx, kept.Space, kept.ID, j.request.Report)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -220,18 +203,17 @@ func (m *Maker) prepare(ctx context.Context, r Request, w *watch) (*job, error) 
 	if err := CheckName("space", string(r.Space)); err != nil {
 		return nil, err
 	}
-	options := r.Options.Normal()
 	if r.Report != "" {
-		var err error
-		if options, err = m.fromReport(ctx, &r); err != nil {
+		if err := m.fromReport(ctx, &r); err != nil {
 			return nil, err
 		}
 	}
-	t, err := m.template(ctx, r)
-	if err != nil {
+	r.Options = r.Options.Normal()
+	var err error
+	if r.Inline, err = m.template(ctx, r); err != nil {
 		return nil, err
 	}
-	w.begin()
+	w.last = m.parts.Now()
 	var collected []Collected
 	if len(r.Sources) > 0 {
 		if collected, err = m.collect(ctx, r.Space, r.Sources); err != nil {
@@ -239,7 +221,7 @@ func (m *Maker) prepare(ctx context.Context, r Request, w *watch) (*job, error) 
 		}
 		w.stage(StageCollect)
 	}
-	j, err := settle(r, t, options, collected)
+	j, err := settle(r, collected)
 	if err != nil {
 		return nil, err
 	}
@@ -252,24 +234,23 @@ func (m *Maker) prepare(ctx context.Context, r Request, w *watch) (*job, error) 
 	return j, nil
 }
 
-// fromReport fills in what the request leaves open, and returns its options.
-func (m *Maker) fromReport(ctx context.Context, r *Request) (Options, error) {
-	report, err := m.reports.Report(ctx, r.Space, r.Report)
+// fromReport fills in what the request leaves open.
+func (m *Maker) fromReport(ctx context.Context, r *Request) error {
+	report, err := m.parts.Reports.Report(ctx, r.Space, r.Report)
 	if err != nil {
-		return Options{}, err
+		return err
 	}
 	switch {
 	case report.Template == "":
 	case r.Inline != nil:
-		return Options{}, &RequestError{Field: "template", Got: "a template of its own", Want: "none: report " + report.Name + " has " + report.Template}
+		return &RequestError{Field: "template", Got: "a template of its own", Want: "none: report " + report.Name + " has " + report.Template}
 	case r.Template != "" && r.Template != report.Template:
-		return Options{}, &RequestError{Field: "template", Got: fmt.Sprintf("%q", r.Template), Want: "the report's: " + report.Template}
+		return &RequestError{Field: "template", Got: fmt.Sprintf("%q", r.Template), Want: "the report's: " + report.Template}
 	default:
 		r.Template = report.Template
 	}
-	options := r.Options.Normal()
-	if options.isZero() {
-		options = report.Options.Normal()
+	if len(r.Options.Standards) == 0 {
+		r.Options = report.Options
 	}
 	calls := slices.Clone(report.Sources)
 	for _, own := range r.Sources {
@@ -279,17 +260,15 @@ func (m *Maker) fromReport(ctx context.Context, r *Request) (Options, error) {
 			continue
 		}
 		if own.Source != "" && own.Source != calls[i].Source {
-			return Options{}, &RequestError{Field: "sources." + own.Key, Got: fmt.Sprintf("%q", own.Source), Want: "the report's: " + calls[i].Source}
+			return &RequestError{Field: "sources." + own.Key, Got: fmt.Sprintf("%q", own.Source), Want: "the report's: " + calls[i].Source}
 		}
-		merged := maps.Clone(calls[i].Parameters)
-		if merged == nil {
-			merged = Parameters{}
-		}
+		merged := Parameters{}
+		maps.Copy(merged, calls[i].Parameters)
 		maps.Copy(merged, own.Parameters)
 		calls[i].Parameters = merged
 	}
 	r.Sources = calls
-	return options, nil
+	return nil
 }
 
 func (m *Maker) template(ctx context.Context, r Request) (*Template, error) {
@@ -301,7 +280,7 @@ func (m *Maker) template(ctx context.Context, r Request) (*Template, error) {
 	case r.Template == "":
 		return nil, &RequestError{Field: "template", Got: "nothing", Want: "a name or a template"}
 	}
-	return m.templates.Template(ctx, r.Space, r.Template)
+	return m.parts.Templates.Template(ctx, r.Space, r.Template)
 }
 
 // maxSources bounds the sources of one document.
@@ -321,7 +300,7 @@ func (m *Maker) collect(ctx context.Context, space Space, calls []SourceCall) ([
 		}
 		seen[c.Key] = true
 	}
-	collected, err := m.collector.Collect(ctx, space, calls)
+	collected, err := m.parts.Collector.Collect(ctx, space, calls)
 	if err != nil {
 		return nil, err
 	}
@@ -336,7 +315,13 @@ func (j *job) receipt(d *Document, stages []Stage) ([]byte, error) {
 	r := Receipt{
 		Version: 1, Space: d.Space, Document: d.ID, Template: d.Template, Snapshot: d.Snapshot,
 		Options: d.Options, Signer: d.Signer, Engine: d.Engine, Content: d.Content, Size: d.Size, Pages: d.Pages, Title: d.Title,
-		TimeFrom: d.TimeFrom, Made: d.Made, Sources: sourceRecords(j.collected), Stages: stages,
+		TimeFrom: d.TimeFrom, Made: d.Made, Stages: stages,
+	}
+	for _, c := range j.collected {
+		if c.Attempts == nil {
+			c.Attempts = []AttemptRecord{}
+		}
+		r.Sources = append(r.Sources, c.SourceRecord)
 	}
 	if !d.Time.IsZero() {
 		r.Time = &d.Time
@@ -350,8 +335,6 @@ type watch struct {
 	last   time.Time
 	stages []Stage
 }
-
-func (w *watch) begin() { w.last = w.now() }
 
 func (w *watch) stage(name string) {
 	t := w.now()

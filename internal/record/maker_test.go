@@ -22,7 +22,7 @@ func TestMakeKeepsADocument(t *testing.T) {
 	if !made.Created || d.Space != record.Local || d.Pages != 3 || d.Engine != "1+abc" || d.Template.Name != "note" {
 		t.Errorf("document %+v", d)
 	}
-	if r, err := record.ParseReceipt(made.Receipt); err != nil || d.TimeFrom != record.FromClock || r.TimeFrom != record.FromClock || d.Title != "Note" {
+	if r, _, err := record.ParseReceipt(made.Receipt); err != nil || d.TimeFrom != record.FromClock || r.TimeFrom != record.FromClock || d.Title != "Note" {
 		t.Errorf("document %+v, receipt %+v, %v: want the clock's time, and the title", d, r, err)
 	}
 	// The clock's first look, in UTC and cut to milliseconds.
@@ -61,17 +61,15 @@ func TestMakeKeepsADocument(t *testing.T) {
 
 func TestReceiptSaysEverything(t *testing.T) {
 	b := newBench(t)
-	b.sources["api"] = record.Collected{
-		Outcome: record.OK, Data: []byte(`{"x": 1}`), Took: 30 * time.Millisecond,
-		Attempts: []record.Attempt{{Number: 1, Took: 10 * time.Millisecond, Status: 503, Reason: "503"}, {Number: 2, Took: 5 * time.Millisecond, Delay: 15 * time.Millisecond, Status: 200}},
-	}
-	b.sources["down"] = record.Collected{Outcome: record.Failed, Reason: "connection refused"}
+	attempts := []record.AttemptRecord{{Number: 1, Micros: 10_000, Status: 503, Reason: "503"}, {Number: 2, Micros: 5_000, DelayMicros: 15_000, Status: 200}}
+	b.sources["api"] = record.Collected{SourceRecord: record.SourceRecord{Outcome: record.OK, Micros: 30_000, Attempts: attempts}, Data: []byte(`{"x": 1}`)}
+	b.sources["down"] = failure("connection refused")
 	made := b.make(t, record.Request{
 		Template: "note", Time: noon, Sources: []record.SourceCall{
 			{Key: "status", Source: "api", Parameters: record.Parameters{"n": json.RawMessage("3")}}, {Key: "gone", Source: "down"},
 		},
 	})
-	r, err := record.ParseReceipt(made.Receipt)
+	r, _, err := record.ParseReceipt(made.Receipt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,8 +79,7 @@ func TestReceiptSaysEverything(t *testing.T) {
 		Engine: "1+abc", Content: made.Document.Content, Size: made.Document.Size, Pages: 3, Title: "Note", Time: &when, TimeFrom: record.FromRequest, Made: made.Document.Made,
 		Sources: []record.SourceRecord{
 			{
-				Key: "status", Source: "api", Kind: "inline", Parameters: record.Parameters{"n": json.RawMessage("3")}, Outcome: record.OK, Micros: 30_000,
-				Attempts: []record.AttemptRecord{{Number: 1, Micros: 10_000, Status: 503, Reason: "503"}, {Number: 2, Micros: 5_000, DelayMicros: 15_000, Status: 200}},
+				Key: "status", Source: "api", Kind: "inline", Parameters: record.Parameters{"n": json.RawMessage("3")}, Outcome: record.OK, Micros: 30_000, Attempts: attempts,
 			},
 			{Key: "gone", Source: "down", Kind: "inline", Outcome: record.Failed, Reason: "connection refused", Attempts: []record.AttemptRecord{}},
 		},
@@ -144,7 +141,7 @@ func TestWhoSetTheTime(t *testing.T) {
 		want  record.TimeOrigin
 	}{{time.Time{}, record.FromClock}, {noon, record.FromRequest}} {
 		made := b.make(t, record.Request{Template: "note", Time: c.given})
-		r, err := record.ParseReceipt(made.Receipt)
+		r, _, err := record.ParseReceipt(made.Receipt)
 		if err != nil || made.Document.TimeFrom != c.want || r.TimeFrom != c.want {
 			t.Errorf("document %q, receipt %q, %v, want %q", made.Document.TimeFrom, r.TimeFrom, err, c.want)
 		}
@@ -246,9 +243,9 @@ func TestFailedMakesLeaveNothing(t *testing.T) {
 	b.catalog.templates["broken"] = template(t, "broken", "broken")
 	b.catalog.templates["stop"] = template(t, "stop", "stop")
 	b.catalog.reports["fixed"] = &record.Report{Name: "fixed", Template: "note", Sources: []record.SourceCall{{Key: "s", Source: "api"}}}
-	b.sources["api"] = record.Collected{Outcome: record.OK, Data: []byte("1")}
-	b.sources["vital"] = record.Collected{Outcome: record.Failed, Required: true, Reason: "no answer within 2s"}
-	b.sources["babble"] = record.Collected{Outcome: record.OK, Required: true, Data: []byte("<html>")}
+	vital, babble := failure("no answer within 2s"), answer("", "<html>")
+	vital.Required, babble.Required = true, true
+	b.sources["api"], b.sources["vital"], b.sources["babble"] = answer("", "1"), vital, babble
 	for name, c := range map[string]struct {
 		r    record.Request
 		want string
@@ -304,7 +301,7 @@ func TestFailedMakesLeaveNothing(t *testing.T) {
 
 func TestReports(t *testing.T) {
 	b := newBench(t)
-	b.sources["api"] = record.Collected{Outcome: record.OK, Data: []byte(`"x"`)}
+	b.sources["api"] = answer("", `"x"`)
 	b.catalog.reports["monthly"] = &record.Report{
 		Name: "monthly", Template: "note", Options: record.Options{Standards: []string{"pdf/a-4"}},
 		Sources: []record.SourceCall{{Key: "s", Source: "api", Parameters: record.Parameters{"a": json.RawMessage("1"), "b": json.RawMessage("2")}}},
@@ -320,7 +317,7 @@ func TestReports(t *testing.T) {
 		Report: "monthly", Template: "note", Time: noon, Options: record.Options{Standards: []string{"pdf/ua-2"}},
 		Sources: []record.SourceCall{{Key: "s", Parameters: record.Parameters{"b": json.RawMessage("3")}}, {Key: "t", Source: "api"}},
 	})
-	r, err := record.ParseReceipt(made.Receipt)
+	r, _, err := record.ParseReceipt(made.Receipt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +355,7 @@ func TestReports(t *testing.T) {
 func TestDataErrorsHaveThePlaceOfTheTextAsSent(t *testing.T) {
 	b := newBench(t)
 	b.catalog.templates["strict"] = template(t, "strict", "needs client.name")
-	b.sources["api"] = record.Collected{Outcome: record.OK, Data: []byte(`{"code":"x"}`)}
+	b.sources["api"] = answer("", `{"code":"x"}`)
 	_, err := b.Make(t.Context(), record.Request{
 		Space: record.Local, Template: "strict", Origin: record.Origin{File: "note.json"}, Data: []byte("{\n  \"z\": 1,\n  \"extra\": 2,\n  \"client\": {\"code\": 7}\n}"),
 	})
@@ -393,16 +390,5 @@ func TestNewMakerSaysWhatIsMissing(t *testing.T) {
 		if _, err := record.NewMaker(p); err == nil {
 			t.Errorf("%+v: no error", p)
 		}
-	}
-}
-
-func TestCheck(t *testing.T) {
-	b := newBench(t)
-	if _, err := b.Check(t.Context(), template(t, "good", "good")); err != nil {
-		t.Error(err)
-	}
-	var wrong *record.TemplateError
-	if _, err := b.Check(t.Context(), template(t, "bad", "broken")); !errors.As(err, &wrong) || len(wrong.All()) != 1 {
-		t.Errorf("got %v", err)
 	}
 }

@@ -1,6 +1,9 @@
 package record
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+)
 
 // Space is the name of a tenant. Every question to the store carries one, and
 // what belongs to another space is not found.
@@ -12,6 +15,11 @@ const Local Space = "local"
 // maxName bounds the names of spaces, templates, sources and reports, in bytes.
 const maxName = 64
 
+var (
+	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+	keyForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
 // CheckName returns a *RequestError unless name can name a space, template,
 // source or report: 1 to 64 of a-z, 0-9, '.', '_' and '-', beginning with a
 // letter or a digit. Names stand in paths, URLs and logs, hence the narrow set.
@@ -20,36 +28,25 @@ func CheckName(field, name string) error {
 	if name == "" {
 		return &RequestError{Field: field, Got: "nothing", Want: want}
 	}
-	if len(name) > maxName {
-		return &RequestError{Field: field, Got: fmt.Sprintf("%d characters", len(name)), Want: want}
-	}
-	for i := range len(name) {
-		c := name[i]
-		alnum := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
-		if !alnum && (i == 0 || c != '.' && c != '_' && c != '-') {
-			return &RequestError{Field: field, Got: fmt.Sprintf("%q", name), Want: want}
-		}
-	}
-	return nil
+	return check(field, name, nameForm, want)
 }
 
 // CheckKey returns a *RequestError unless key can be the key of a source in the
 // data: an identifier of the template language, so that expressions can reach
 // it, and not the reserved key [SourcesKey].
 func CheckKey(field, key string) error {
-	const want = "an identifier: 1 to 64 of letters, digits and '_', first not a digit"
 	if key == SourcesKey {
 		return &RequestError{Field: field, Got: fmt.Sprintf("%q", key), Want: "a key that is not reserved"}
 	}
-	if key == "" || len(key) > maxName {
-		return &RequestError{Field: field, Got: fmt.Sprintf("%d characters", len(key)), Want: want}
-	}
-	for i := range len(key) {
-		c := key[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return &RequestError{Field: field, Got: fmt.Sprintf("%q", key), Want: want}
-		}
+	return check(field, key, keyForm, "an identifier: 1 to 64 of letters, digits and '_', first not a digit")
+}
+
+func check(field, name string, form *regexp.Regexp, want string) error {
+	switch {
+	case name == "" || len(name) > maxName:
+		return &RequestError{Field: field, Got: fmt.Sprintf("%d characters", len(name)), Want: want}
+	case !form.MatchString(name):
+		return &RequestError{Field: field, Got: fmt.Sprintf("%q", name), Want: want}
 	}
 	return nil
 }

@@ -130,13 +130,13 @@ func TestFreeze(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"data":{"a":{"sources":1},"b":2},"snapshot":1,"time":"2026-01-31T06:30:00.123Z"}`; string(s.Bytes()) != want || s.Hash() != record.Sum([]byte(want)) {
-		t.Errorf("got %s, want %s", s.Bytes(), want)
+	if want := `{"data":{"a":{"sources":1},"b":2},"snapshot":1,"time":"2026-01-31T06:30:00.123Z"}`; string(s.Bytes) != want || s.Hash != record.Sum([]byte(want)) {
+		t.Errorf("got %s, want %s", s.Bytes, want)
 	}
-	if want := `{"a":{"sources":1},"b":2}`; string(s.Data()) != want {
-		t.Errorf("data %s, want %s", s.Data(), want)
+	if want := `{"a":{"sources":1},"b":2}`; string(s.Data) != want {
+		t.Errorf("data %s, want %s", s.Data, want)
 	}
-	if s, err = record.Freeze(nil, record.Origin{}, nil, time.Time{}); err != nil || string(s.Bytes()) != `{"data":{},"snapshot":1}` {
+	if s, err = record.Freeze(nil, record.Origin{}, nil, time.Time{}); err != nil || string(s.Bytes) != `{"data":{},"snapshot":1}` {
 		t.Errorf("nothing: %v, %v", s, err)
 	}
 	// Without sources the key is the caller's.
@@ -146,11 +146,11 @@ func TestFreeze(t *testing.T) {
 	// Sources stand among the data in canonical order, and share its limits.
 	sources := func() []record.Collected {
 		return []record.Collected{
-			{Key: "z", Outcome: record.OK, Data: []byte(` [1, {"y":1,"x":2}] `)},
-			{Key: "B", Outcome: record.Stale, Reason: "503", Data: []byte(`"old"`)},
-			{Key: "a", Outcome: record.Failed, Reason: `said "no"`},
-			{Key: "bad", Outcome: record.OK, Data: []byte(`{"a":1,"a":2}`)},
-			{Key: "none", Outcome: record.OK},
+			answer("z", ` [1, {"y":1,"x":2}] `),
+			{SourceRecord: record.SourceRecord{Key: "B", Outcome: record.Stale, Reason: "503"}, Data: []byte(`"old"`)},
+			{SourceRecord: record.SourceRecord{Key: "a", Outcome: record.Failed, Reason: `said "no"`}},
+			answer("bad", `{"a":1,"a":2}`),
+			answer("none", ""),
 		}
 	}
 	given := sources()
@@ -162,8 +162,8 @@ func TestFreeze(t *testing.T) {
 		`"bad":{"outcome":"failed","reason":"the answer cannot be frozen: data line 1, column 8: a: the name \"a\" occurs twice in its object [D202]"},` +
 		`"none":{"outcome":"failed","reason":"the answer cannot be frozen: data line 1, column 1: want a value, got the end of the text [D201]"},` +
 		`"z":{"outcome":"ok","reason":""}},"z":[1,{"x":2,"y":1}]}`
-	if string(s.Data()) != want {
-		t.Errorf("got %s\nwant %s", s.Data(), want)
+	if string(s.Data) != want {
+		t.Errorf("got %s\nwant %s", s.Data, want)
 	}
 	if given[3].Outcome != record.Failed || given[3].Data != nil {
 		t.Errorf("a source that cannot be frozen: %+v, want it failed", given[3])
@@ -173,7 +173,7 @@ func TestFreeze(t *testing.T) {
 		"nodes": "[" + strings.Repeat("0,", record.DataNodes-4) + "0]",
 		"depth": strings.Repeat("[", record.DataDepth) + strings.Repeat("]", record.DataDepth),
 	} {
-		given = []record.Collected{{Key: "z", Outcome: record.OK, Data: []byte(large)}, {Key: "y", Outcome: record.OK, Data: []byte(`[[1]]`)}}
+		given = []record.Collected{answer("z", large), answer("y", "[[1]]")}
 		if _, err = record.Freeze([]byte(`{"m":1,"C":2}`), record.Origin{}, given, noon); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -203,14 +203,14 @@ func TestSnapshotDepth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := record.ParseSnapshot(s.Bytes()); err != nil {
+	if _, err := record.ParseSnapshot(s.Bytes); err != nil {
 		t.Errorf("the deepest: %v", err)
 	}
-	source := []record.Collected{{Key: "s", Outcome: record.OK, Data: deep(record.DataDepth - 1)}}
+	source := []record.Collected{answer("s", string(deep(record.DataDepth-1)))}
 	if s, err = record.Freeze(nil, record.Origin{}, source, noon); err != nil || source[0].Outcome != record.OK {
 		t.Fatalf("%+v, %v", source, err)
 	}
-	if _, err := record.ParseSnapshot(s.Bytes()); err != nil {
+	if _, err := record.ParseSnapshot(s.Bytes); err != nil {
 		t.Errorf("the deepest of a source: %v", err)
 	}
 	if _, err := record.Freeze(deep(record.DataDepth+1), record.Origin{}, nil, noon); err == nil {
@@ -228,8 +228,8 @@ func TestParseSnapshot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := record.ParseSnapshot(s.Bytes())
-		if err != nil || !bytes.Equal(back.Bytes(), s.Bytes()) || !bytes.Equal(back.Data(), s.Data()) || !back.Time().Equal(s.Time()) || back.Hash() != s.Hash() {
+		back, err := record.ParseSnapshot(s.Bytes)
+		if err != nil || !bytes.Equal(back.Bytes, s.Bytes) || !bytes.Equal(back.Data, s.Data) || !back.Time.Equal(s.Time) || back.Hash != s.Hash {
 			t.Errorf("back %+v, %v", back, err)
 		}
 	}

@@ -6,9 +6,8 @@ import (
 	"example.com/quire/internal/strictjson"
 )
 
-// The limits of a document's data: of JSON text as sent, and of what is frozen.
-// They are those of the document engine, which would refuse more; every other
-// bound on data is derived from these.
+// The limits of a document's data: of JSON text as sent, and of what is frozen. They are those of
+// the document engine, which would refuse more; every other bound on data is derived from these.
 const (
 	DataBytes = 8 << 20
 	DataDepth = 64 // of nested objects and arrays
@@ -26,7 +25,7 @@ type Origin struct {
 }
 
 // locate gives problems whose Pointer is into the data their line and column in the text as sent.
-func (o Origin) locate(data []byte, problems []*Problem) {
+func (o Origin) locate(data []byte, problems ...*Problem) {
 	if o.Text == nil {
 		o.Text, o.Pointer = data, ""
 	}
@@ -38,6 +37,12 @@ func (o Origin) locate(data []byte, problems []*Problem) {
 	for i, p := range problems {
 		p.File, p.Line, p.Column = o.File, places[i].Line, places[i].Column
 	}
+}
+
+// wrong is the error of a problem in data, which were sent so.
+func (o Origin) wrong(data []byte, p Problem) error {
+	o.locate(data, &p)
+	return &DataError{Problem: p}
 }
 
 // The codes of data that cannot be read, which are the document engine's: it would find the same.
@@ -63,10 +68,8 @@ func (o Origin) fault(data []byte, err error) error {
 	switch f.Kind {
 	case strictjson.Bytes:
 		return &LimitError{Name: "data bytes", Limit: int64(f.Limit), Got: int64(len(data))}
-	case strictjson.Depth:
-		return &LimitError{Name: "data depth", Limit: int64(f.Limit), At: p}
-	case strictjson.Nodes:
-		return &LimitError{Name: "data nodes", Limit: int64(f.Limit), At: p}
+	case strictjson.Depth, strictjson.Nodes:
+		return &LimitError{Name: "data " + string(f.Kind), Limit: int64(f.Limit), At: p}
 	case strictjson.Duplicate:
 		p.Code, p.Message = codeDuplicate, f.Msg
 	case strictjson.Unknown:

@@ -8,11 +8,10 @@ import (
 
 // Collector gets the data of configured sources.
 type Collector interface {
-	// Collect calls the sources, at the same time where that helps, and returns
-	// one element per call in the order of calls. A source that fails is an
-	// element with the outcome Failed, never an error and never a hang: an error
-	// means that a call itself is wrong (*RequestError for an unknown source or
-	// parameter) or that ctx has ended.
+	// Collect calls the sources, at the same time where that helps, and returns one element per
+	// call in the order of calls. A source that fails is an element with the outcome Failed, never
+	// an error and never a hang: an error means that a call itself is wrong (*RequestError for an
+	// unknown source or parameter) or that ctx has ended.
 	Collect(ctx context.Context, space Space, calls []SourceCall) ([]Collected, error)
 }
 
@@ -28,12 +27,11 @@ type Rendering struct {
 
 // Rendered is what rendering tells about the file it wrote.
 type Rendered struct {
-	Pages  int
-	Title  string // the file's own
-	Name   string // what the file may be called; empty: nothing was said
-	Size   int64
-	Hash   Hash // of the file
-	Engine string
+	Pages int
+	Title string // the file's own
+	Name  string // what the file may be called; empty: nothing was said
+	Size  int64
+	Hash  Hash // of the file
 	// PageBytes tells where the contents of pages lie in the file.
 	PageBytes []PageBytes
 	// Warnings are problems that did not stop the rendering.
@@ -52,9 +50,6 @@ type Engine interface {
 	// same bytes. Errors are *TemplateError, *DataError (Path and Pointer set, places not) and
 	// *LimitError, or wrap what w returned; then w may have taken part of a file.
 	Render(ctx context.Context, w io.Writer, r Rendering) (*Rendered, error)
-	// Check finds what is wrong with a template whatever its data are: *TemplateError lists all of
-	// it. Without any it returns warnings.
-	Check(ctx context.Context, t *Template) ([]Problem, error)
 	// DocumentIDs finds the ids of documents that a file carries in its metadata, in
 	// their order; errors are those of r.
 	DocumentIDs(r io.Reader) ([]Hash, error)
@@ -62,8 +57,7 @@ type Engine interface {
 	Version() string
 }
 
-// BlobWriter takes the bytes of a blob that does not have its name yet. It is
-// for one goroutine.
+// BlobWriter takes the bytes of a blob that does not have its name yet. It is for one goroutine.
 type BlobWriter interface {
 	io.Writer
 	// Commit makes the bytes durable under their hash, which whoever made them has taken on the
@@ -95,14 +89,13 @@ type Blobs interface {
 // Documents keeps documents with their receipts. Where the storage itself fails, errors are
 // ErrBusy, ErrNoSpace or ErrUnavailable.
 type Documents interface {
-	// Save keeps a document with its receipt and, when report is not "", files it
-	// as File does, all in one transaction that is durable when Save returns nil.
-	// A document whose id is there already stays as it is: it is returned and
-	// created is false.
+	// Save keeps a document with its receipt and, when report is not "", files it as File does, all
+	// in one transaction that is durable when Save returns nil. A document whose id is there
+	// already stays as it is: it is returned and created is false.
 	Save(ctx context.Context, d *Document, receipt []byte, report string) (kept *Document, created bool, err error)
 	// File puts a document under a report and moves the report's latest to it,
 	// unless it stands there already. ErrNotFound when the space has no such document.
-	File(ctx context.Context, space Space, id Hash, report string) error
+	File(ctx context.Context, space Space, id Hash, report string) (*Document, error)
 	// Restored says in the audit log that the stored file of a document was not whole and has been
 	// replaced by its equal. ErrNotFound when the space has no such document.
 	Restored(ctx context.Context, space Space, id Hash) error
@@ -110,8 +103,7 @@ type Documents interface {
 	Document(ctx context.Context, space Space, id Hash) (*Document, error)
 	// Receipt returns the stored form of the document's receipt, or ErrNotFound.
 	Receipt(ctx context.Context, space Space, id Hash) ([]byte, error)
-	// Chained reports whether the audit log has the receipt of this hash as that of
-	// the document.
+	// Chained reports whether the audit log has the receipt of this hash as that of the document.
 	Chained(ctx context.Context, space Space, id, receipt Hash) (bool, error)
 }
 
@@ -125,21 +117,4 @@ type Templates interface {
 type Reports interface {
 	// Report returns the report, or ErrNotFound.
 	Report(ctx context.Context, space Space, name string) (*Report, error)
-}
-
-// NamedReports are reports by their names, which do not change.
-type NamedReports map[string]*Report
-
-// Report implements Reports.
-func (r NamedReports) Report(_ context.Context, space Space, name string) (*Report, error) {
-	if rep, ok := r[name]; ok && rep.Space == space {
-		return rep, nil
-	}
-	var known []string // of this space: others' names are theirs
-	for other, rep := range r {
-		if rep.Space == space {
-			known = append(known, other)
-		}
-	}
-	return nil, Missing("report", name, known)
 }

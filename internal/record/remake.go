@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -53,12 +54,23 @@ type Verdict struct {
 
 // String is the answer in one line.
 func (v *Verdict) String() string {
-	s := v.answer()
+	s := "unknown here"
+	switch {
+	case v.Answer == Identical:
+		s = "identical"
+	case v.Answer == Intact:
+		s = "intact, made by engine " + v.MadeBy
+	case v.Answer == Differs && v.At >= 0:
+		s = fmt.Sprintf("differs at byte %d", v.At)
+		if v.Page > 0 {
+			s += fmt.Sprintf(", on page %d", v.Page)
+		}
+	case v.Answer == Differs:
+		s = join("differs from its receipt", v.Field)
+	}
 	switch v.Stored {
-	case Damaged:
-		s += "; the stored bytes are damaged"
-	case Lost:
-		s += "; the stored bytes are lost"
+	case Damaged, Lost:
+		s += "; the stored bytes are " + string(v.Stored)
 	case Restored:
 		s += "; the stored bytes were not whole and are restored"
 	case Whole:
@@ -66,32 +78,10 @@ func (v *Verdict) String() string {
 	return s
 }
 
-func (v *Verdict) answer() string {
-	switch v.Answer {
-	case Identical:
-		return "identical"
-	case Differs:
-		switch {
-		case v.At >= 0 && v.Page > 0:
-			return fmt.Sprintf("differs at byte %d, on page %d", v.At, v.Page)
-		case v.At >= 0:
-			return fmt.Sprintf("differs at byte %d", v.At)
-		case v.Field != "":
-			return "differs from its receipt: " + v.Field
-		}
-		return "differs from its receipt"
-	case Intact:
-		return "intact, made by engine " + v.MadeBy
-	case Unknown:
-	}
-	return "unknown here"
-}
-
 // RemakeRequest asks whether a file is the document it claims to be.
 type RemakeRequest struct {
 	Space Space
-	// ID names the document. Zero: it is read from Receipt or from the file's
-	// own metadata.
+	// ID names the document. Zero: it is read from Receipt or from the file's own metadata.
 	ID Hash
 	// File is what is judged; it is read once, and never held as a whole. Nil: the stored file of
 	// ID. When neither ID nor Receipt names the document, it is an io.ReadSeeker.
@@ -104,13 +94,12 @@ type RemakeRequest struct {
 	Restore bool
 }
 
-// Remake makes a kept document again from its template and snapshot and judges
-// the file by it, in this order: no such document is known here: Unknown; the
-// file's hash is not the receipt's: Differs, at a byte of the file made again;
-// the file made again is equal: Identical, whatever the engine; not equal and
-// the same engine: Differs; another engine: Intact. What is then Identical or
-// Intact is held against the other fields of the receipt, which its document id
-// does not cover: one that is not so makes it Differs.
+// Remake makes a kept document again from its template and snapshot and judges the file by it, in
+// this order: no such document is known here: Unknown; the file's hash is not the receipt's:
+// Differs, at a byte of the file made again; the file made again is equal: Identical, whatever the
+// engine; not equal and the same engine: Differs; another engine: Intact. What is then Identical or
+// Intact is held against the other fields of the receipt, which its document id does not cover: one
+// that is not so makes it Differs.
 //
 // Stored bytes that are damaged or lost are told in Stored beside the answer. The answer about the
 // stored file itself is then that about the file made again; ErrDamaged says that its inputs are
@@ -118,6 +107,12 @@ type RemakeRequest struct {
 func (a *Archive) Remake(ctx context.Context, r RemakeRequest) (*Verdict, error) {
 	v := &Verdict{Answer: Unknown, At: -1, Engine: a.engine.Version()}
 	receipt, text, err := a.receiptFor(ctx, r)
+	if err != nil {
+		return v, v.unknown(err)
+	}
+	// The id is a hash over template and snapshot, so a document of this id in
+	// this space proves that the space may see them.
+	kept, err := a.documents.Document(ctx, r.Space, receipt.Document)
 	if err != nil {
 		return v, v.unknown(err)
 	}
@@ -129,35 +124,28 @@ func (a *Archive) Remake(ctx context.Context, r RemakeRequest) (*Verdict, error)
 	if err != nil {
 		return v, v.unknown(err)
 	}
-	kept, err := a.documents.Document(ctx, r.Space, receipt.Document)
-	if err != nil {
-		return nil, err
-	}
-	again := &copyMade{job: j, content: receipt.Content}
+	m := &remake{Archive: a, verdict: v, receipt: receipt, text: text, job: j, at: -1}
 	if kept.Content == receipt.Content { // else the receipt speaks of another file
-		if again.stored, v.Stored, err = a.stored(ctx, receipt.Content); err != nil {
+		if m.stored, v.Stored, err = a.stored(ctx, receipt.Content); err != nil {
 			return nil, err
 		}
 	}
-	defer again.close()
-	if err := a.makeAgain(ctx, again, r.Restore && v.InAuditLog && v.Stored != ""); err != nil {
+	defer func() {
+		if m.stored != nil {
+			_ = m.stored.Close() // only read from
+		}
+	}()
+	if r.File != nil {
+		m.file = &counted{ctx: ctx, r: r.File, sum: sha256.New()}
+	}
+	if err := m.make(ctx, r.Restore && v.InAuditLog && v.Stored != ""); err != nil {
 		return nil, err
 	}
-	if again.restored {
-		if err := a.documents.Restored(ctx, r.Space, receipt.Document); err != nil {
-			return nil, err
-		}
-		v.Stored = Restored
-	}
-	size, err := a.judge(ctx, v, r.File, again)
+	size, err := m.judge()
 	if err != nil || v.Answer != Identical && v.Answer != Intact {
 		return v, err
 	}
-	made := remade{receipt: receipt, text: text, inputs: j, size: size}
-	if v.Answer == Identical {
-		made.rendered = again.rendered
-	}
-	return v, a.contradict(ctx, v, made)
+	return v, m.contradict(ctx, size)
 }
 
 // unknown makes ErrNotFound an answer.
@@ -169,178 +157,123 @@ func (v *Verdict) unknown(err error) error {
 	return err
 }
 
-// stored opens the file of a document, nil when it is not whole.
-func (a *Archive) stored(ctx context.Context, content Hash) (Blob, Stored, error) {
-	blob, err := a.blobs.Open(ctx, content)
-	switch {
-	case errors.Is(err, ErrDamaged):
-		return nil, Damaged, nil
-	case errors.Is(err, ErrNotFound):
-		return nil, Lost, nil
-	}
-	return blob, Whole, err
-}
-
-// copyMade is a document made again, and what there is to compare it with.
-type copyMade struct {
+// remake is a document that is made again, and what there is to compare it with.
+type remake struct {
+	*Archive
+	verdict  *Verdict
+	receipt  *Receipt
+	text     []byte // the receipt's canonical form
 	job      *job
-	content  Hash  // of the receipt
-	stored   Blob  // nil: it is not whole
-	equal    bool  // the file made again is that of the receipt
-	at       int64 // where the two differ, when the stored file is whole
-	rendered *Rendered
-	err      error // why this engine takes the inputs no longer
-	restored bool
+	file     *counted  // nil: the stored one is judged
+	stored   Blob      // nil: it is not whole
+	rendered *Rendered // nil: this engine takes the inputs no longer, and refusal says why
+	refusal  error
+	at       int64 // where the file made again differs from the stored one, or else from file; -1: nowhere
 }
 
-func (c *copyMade) close() {
-	if c.stored != nil {
-		_ = c.stored.Close() // only read from
-	}
-}
-
-// makeAgain renders a document and compares it with the stored file, or with its hash when that is
-// not whole. Then it may take its place.
-func (a *Archive) makeAgain(ctx context.Context, c *copyMade, restore bool) error {
-	if c.stored != nil {
-		cmp := newComparer(c.stored, true)
-		if err := a.renderAgain(ctx, cmp, c); err != nil || c.err != nil {
+// make renders the document and compares it with the stored file, or else with the one that is
+// judged. With restore it first takes the place of a stored file that is not whole.
+func (m *remake) make(ctx context.Context, restore bool) (err error) {
+	if m.stored == nil && restore {
+		if m.rendered, err = m.replace(ctx, m.job, m.receipt.Content, func(string) {}); err != nil {
 			return err
 		}
-		var err error
-		c.at, err = cmp.end()
-		c.equal = c.at < 0
-		return err
+		if m.rendered != nil {
+			m.verdict.Stored = Restored
+			m.stored, err = m.blobs.Open(ctx, m.receipt.Content)
+			return err
+		}
 	}
-	if !restore {
-		return a.renderAgain(ctx, io.Discard, c)
+	var other io.Reader = bytes.NewReader(nil) // where there is neither, the hash alone tells
+	switch {
+	case m.stored != nil:
+		other = m.stored
+	case m.file != nil:
+		other = m.file
 	}
-	blob, err := a.blobs.Create(ctx)
-	if err != nil {
-		return err
+	c := newComparer(other)
+	m.rendered, err = m.render(ctx, c, m.job)
+	switch {
+	case refused(err):
+		m.refusal = err
+		return nil
+	case err != nil:
+		return fmt.Errorf("make document %s again: %w", m.job.id, err)
 	}
-	defer func() { _ = blob.Abort() }() // does nothing once committed
-	if err := a.renderAgain(ctx, blob, c); err != nil || !c.equal {
-		return err
-	}
-	if _, err := blob.Commit(c.content); err != nil {
-		return err
-	}
-	c.restored = true
-	c.stored, err = a.blobs.Open(ctx, c.content)
+	m.at, err = c.end()
 	return err
 }
 
-// renderAgain renders into w. That the engine refuses the inputs is noted.
-func (a *Archive) renderAgain(ctx context.Context, w io.Writer, c *copyMade) error {
-	rendered, err := a.render(ctx, w, c.job)
-	if refused(err) {
-		c.err = err
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("make document %s again: %w", c.job.id, err)
-	}
-	c.rendered, c.equal = rendered, rendered.Hash == c.content
-	return nil
-}
+// same reports whether the file made again is that of the receipt.
+func (m *remake) same() bool { return m.rendered != nil && m.rendered.Hash == m.receipt.Content }
 
 // judge compares the file with the document and returns the file's size.
-func (a *Archive) judge(ctx context.Context, v *Verdict, file io.Reader, c *copyMade) (size int64, err error) {
+func (m *remake) judge() (size int64, err error) {
+	v, content := m.verdict, m.receipt.Content
 	other := v.MadeBy != v.Engine
-	if c.err != nil && !other { // the same engine took these inputs once
-		return 0, fmt.Errorf("make document %s again: %w", v.Document, c.err)
+	if m.refusal != nil && !other { // the same engine took these inputs once
+		return 0, fmt.Errorf("make document %s again: %w", v.Document, m.refusal)
 	}
-	var at int64 // where the file differs from the stored one, or else from the one made again
+	at := m.at // where the file differs from the stored one, or else from the one made again
 	switch {
-	case file != nil:
-		judged := &counted{ctx: ctx, r: file, sum: sha256.New()}
-		if at, err = a.compare(ctx, judged, c); err != nil {
-			return 0, err
+	case m.file != nil:
+		if m.stored != nil {
+			if at, err = m.compareStored(); err != nil {
+				return 0, err
+			}
 		}
-		if _, err := io.Copy(io.Discard, judged); err != nil {
+		if _, err := io.Copy(io.Discard, m.file); err != nil {
 			return 0, fmt.Errorf("read the file: %w", err)
 		}
-		v.File, size = Hash(judged.sum.Sum(nil)), judged.size
-	case c.stored != nil:
-		v.File, size, at = c.content, c.stored.Size(), -1
-	case c.equal:
-		v.Answer, v.File = Identical, c.content
-		return c.rendered.Size, nil
-	case v.Stored != Damaged:
+		v.File, size = Hash(m.file.sum.Sum(nil)), m.file.size
+	case m.stored != nil:
+		v.File, size = content, m.stored.Size()
+	case m.same():
+		v.File, size = content, m.rendered.Size
+	case v.Stored == Damaged:
+		return 0, m.notMade(v.Document, v.MadeBy)
+	default:
 		v.Reason = fmt.Sprintf("the file is not in storage, and engine %s does not make it", v.Engine)
 		return 0, nil
-	default:
-		return 0, fmt.Errorf("document %s: the file is not in storage as engine %s made it, and engine %s does not make it: %w",
-			v.Document, v.MadeBy, v.Engine, ErrDamaged)
 	}
 	switch {
-	case v.File != c.content && at >= 0:
+	case v.File != content && at >= 0:
 		v.Answer, v.At = Differs, at
-		if c.equal || c.stored == nil { // these are the bytes of the rendering
-			v.Page = c.rendered.pageAt(at)
+		if m.same() || m.stored == nil { // these are the bytes of the rendering
+			v.Page = m.rendered.pageAt(at)
 		}
-	case v.File != c.content && c.err != nil:
-		return 0, fmt.Errorf("make document %s again: %w", v.Document, c.err)
-	case v.File != c.content: // it is what this engine makes, and there is no other to compare it with
+	case v.File != content && m.refusal != nil:
+		return 0, fmt.Errorf("make document %s again: %w", v.Document, m.refusal)
+	case v.File != content: // it is what this engine makes, and there is no other to compare it with
 		v.Answer, v.Field = Differs, "content"
-		v.Reason = fmt.Sprintf("the receipt has %s, the file made again has %s", c.content, v.File)
-	case c.equal:
+		v.Reason = fmt.Sprintf("the receipt has %s, the file made again has %s", content, v.File)
+	case m.same():
 		v.Answer = Identical
 	case other:
 		v.Answer = Intact
-		if c.err != nil {
-			v.Reason = c.err.Error()
+		if m.refusal != nil {
+			v.Reason = m.refusal.Error()
 		}
 	default:
-		v.Answer, v.At = Differs, c.at
-		if c.stored == nil {
-			v.At = at
-		}
-		v.Page = c.rendered.pageAt(v.At)
+		v.Answer, v.At, v.Page = Differs, m.at, m.rendered.pageAt(m.at)
 	}
 	return size, nil
 }
 
-// compare returns where the file differs from the stored file, or else from the one made again.
-func (a *Archive) compare(ctx context.Context, file io.Reader, c *copyMade) (int64, error) {
-	switch {
-	case c.stored != nil:
-		cmp := newComparer(file, false)
-		if _, err := c.stored.Seek(0, io.SeekStart); err != nil {
-			return 0, err
-		}
-		if _, err := io.Copy(cmp, c.stored); err != nil && !errors.Is(err, errDiffers) {
-			return 0, err
-		}
-		return cmp.end()
-	case c.rendered == nil:
-		return -1, nil // refused, so there is nothing to compare with: the hash tells
-	}
-	cmp := newComparer(file, true)
-	if err := a.renderAgain(ctx, cmp, c); err != nil {
+// compareStored returns where the file differs from the stored one, or -1.
+func (m *remake) compareStored() (int64, error) {
+	c := newComparer(m.file)
+	if _, err := io.Copy(c, io.NewSectionReader(m.stored, 0, m.stored.Size())); err != nil {
 		return 0, err
 	}
-	return cmp.end()
-}
-
-// refused reports an error that the same inputs would give again.
-func refused(err error) bool {
-	if _, ok := errors.AsType[*TemplateError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[*DataError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[*LimitError](err)
-	return ok
+	return c.end()
 }
 
 // receiptFor finds the receipt to judge by, and its stored form. ErrNotFound says
 // that the document is unknown here.
 func (a *Archive) receiptFor(ctx context.Context, r RemakeRequest) (*Receipt, []byte, error) {
 	if r.Receipt != nil {
-		given, text, err := parseReceipt(r.Receipt)
+		given, text, err := ParseReceipt(r.Receipt)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -350,10 +283,7 @@ func (a *Archive) receiptFor(ctx context.Context, r RemakeRequest) (*Receipt, []
 		if given.Space != r.Space {
 			return nil, nil, fmt.Errorf("document %s: %w", given.Document, ErrNotFound)
 		}
-		// The id is a hash over template and snapshot, so a document of this id in
-		// this space proves that the space may see them.
-		_, err = a.documents.Document(ctx, r.Space, given.Document)
-		return given, text, err
+		return given, text, nil
 	}
 	ids := []Hash{r.ID}
 	if r.ID.IsZero() {
@@ -379,7 +309,7 @@ func (a *Archive) receiptFor(ctx context.Context, r RemakeRequest) (*Receipt, []
 		} else if err != nil {
 			return nil, nil, err
 		}
-		stored, text, err := parseReceipt(b)
+		stored, text, err := ParseReceipt(b)
 		if err != nil {
 			return nil, nil, fmt.Errorf("stored receipt of document %s: %w: %w", id, err, ErrDamaged)
 		}
@@ -404,12 +334,9 @@ func (a *Archive) inputs(ctx context.Context, r *Receipt) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b, err = a.read(ctx, r.Template.Hash); err != nil {
-		return nil, fmt.Errorf("template %s: %w", r.Template.Name, err)
-	}
-	form, err := parseManifest(b)
+	form, err := a.manifest(ctx, r.Template.Hash)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("template %s: %w", r.Template.Name, err)
 	}
 	files := make(map[string][]byte, len(form.Files))
 	for file, h := range form.Files {
@@ -424,18 +351,7 @@ func (a *Archive) inputs(ctx context.Context, r *Receipt) (*job, error) {
 	if t.hash != r.Template.Hash {
 		return nil, fmt.Errorf("template %s: %w", r.Template.Name, ErrDamaged)
 	}
-	return &job{request: Request{Space: r.Space}, template: t, options: r.Options, snapshot: snapshot, id: r.Document}, nil
-}
-
-func (a *Archive) read(ctx context.Context, h Hash) ([]byte, error) {
-	blob, err := a.blobs.Open(ctx, h)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = blob.Close() }() // only read from
-	b := make([]byte, blob.Size())
-	_, err = io.ReadFull(blob, b)
-	return b, err
+	return &job{request: Request{Space: r.Space, Inline: t, Options: r.Options}, snapshot: snapshot, id: r.Document}, nil
 }
 
 // counted is a reader that ends with ctx, and knows hash and size of what was read.

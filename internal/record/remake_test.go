@@ -294,7 +294,7 @@ func TestRemakeOfAnotherSpace(t *testing.T) {
 		want(t, name, verdict(t, b, r), "unknown here")
 	}
 	// A receipt forged to name another's snapshot in an own document opens nothing.
-	r, err := record.ParseReceipt(made.Receipt)
+	r, _, err := record.ParseReceipt(made.Receipt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +373,11 @@ func TestRestorePutsTheFileMadeAgainInThePlaceOfWhatIsNotWhole(t *testing.T) {
 			if c.file != nil {
 				r.File = bytes.NewReader(c.file)
 			}
+			calls := b.press.calls
 			want(t, how+": "+name, verdict(t, b, r), c.want+"; the stored bytes are "+state)
+			if b.press.calls != calls+1 {
+				t.Errorf("%s: %s: rendered %d times, want once", how, name, b.press.calls-calls)
+			}
 		}
 		if len(b.blobs.log) != commits || b.blobs.open != 0 {
 			t.Errorf("%s: written without being asked: %q", how, b.blobs.log[commits:])
@@ -382,6 +386,8 @@ func TestRestorePutsTheFileMadeAgainInThePlaceOfWhatIsNotWhole(t *testing.T) {
 		b.press.engine = "2+def"
 		r := record.RemakeRequest{ID: made.Document.ID, File: bytes.NewReader(file), Restore: true}
 		want(t, how+": another engine", verdict(t, b, r), "intact, made by engine 1+abc; the stored bytes are "+state)
+		r.File = bytes.NewReader(bad[:60]) // cut before what this engine writes in another way
+		want(t, how+": another engine, another file", verdict(t, b, r), "differs at byte 60, on page 2; the stored bytes are "+state)
 		b.press.engine = "1+abc"
 		// Nor by a receipt that nobody here vouches for.
 		r.Receipt, r.File = altered(t, made.Receipt, "engine", `"0+old"`), bytes.NewReader(file)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -29,44 +30,36 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in Request) (*Render
 	if err := CheckName("space", string(in.Space)); err != nil {
 		return nil, err
 	}
-	j, err := settle(in, in.Inline, in.Options.Normal(), nil)
+	in.Options = in.Options.Normal()
+	j, err := settle(in, nil)
 	if err != nil {
 		return nil, err
 	}
 	return r.render(ctx, w, j)
 }
 
-// Check finds what is wrong with a template whatever its data are: *TemplateError lists all of it.
-// Without any it returns warnings.
-func (r *Renderer) Check(ctx context.Context, t *Template) ([]Problem, error) {
-	return r.engine.Check(ctx, t)
-}
-
 // job is a request whose inputs are settled.
 type job struct {
-	request   Request
-	template  *Template
-	options   Options
+	request   Request // Inline is its template, wherever that is from
 	collected []Collected
 	snapshot  *Snapshot
 	id        Hash
 }
 
 // settle freezes the data of a request, which makes its document the one it is.
-func settle(r Request, t *Template, o Options, collected []Collected) (*job, error) {
-	j := &job{request: r, template: t, options: o, collected: collected}
-	var err error
-	if j.snapshot, err = Freeze(r.Data, r.Origin, collected, r.Time); err != nil {
+func settle(r Request, collected []Collected) (*job, error) {
+	snapshot, err := Freeze(r.Data, r.Origin, collected, r.Time)
+	if err != nil {
 		return nil, err
 	}
-	j.id, err = Identity{Space: r.Space, Template: t.Ref(), Snapshot: j.snapshot.Hash(), Options: o}.ID()
-	return j, err
+	id, err := Identity{Space: r.Space, Template: r.Inline.Ref(), Snapshot: snapshot.Hash, Options: r.Options}.ID()
+	return &job{r, collected, snapshot, id}, err
 }
 
 // render renders j into w. Places of data errors become those of the text as sent.
 func (r *Renderer) render(ctx context.Context, w io.Writer, j *job) (*Rendered, error) {
 	rendered, err := r.engine.Render(ctx, w, Rendering{
-		Space: j.request.Space, Template: j.template, Data: j.snapshot.Data(), Time: j.snapshot.Time(), Document: j.id, Options: j.options,
+		Space: j.request.Space, Template: j.request.Inline, Data: j.snapshot.Data, Time: j.snapshot.Time, Document: j.id, Options: j.request.Options,
 	})
 	if wrong, ok := errors.AsType[*DataError](err); ok {
 		j.locate(wrong)
@@ -77,25 +70,25 @@ func (r *Renderer) render(ctx context.Context, w io.Writer, j *job) (*Rendered, 
 // locate gives the problems in frozen data their places in what the caller
 // sent, or the source that the value came from.
 func (j *job) locate(wrong *DataError) {
+	all := wrong.All()
 	var own []*Problem // in what the caller sent
-	one := func(p *Problem) {
+	for i := range all {
+		p := &all[i]
 		if p.Path == "" { // not about one value in the data: it keeps its place in the template
-			return
+			continue
 		}
 		p.File, p.Line, p.Column = "", 0, 0
-		for _, c := range j.collected {
-			if p.Pointer == "/"+c.Key || strings.HasPrefix(p.Pointer, "/"+c.Key+"/") { // keys are identifiers
-				p.Source = c.Key
-				return
-			}
+		at := slices.IndexFunc(j.collected, func(c Collected) bool { // keys are identifiers
+			return p.Pointer == "/"+c.Key || strings.HasPrefix(p.Pointer, "/"+c.Key+"/")
+		})
+		if at >= 0 {
+			p.Source = j.collected[at].Key
+		} else {
+			own = append(own, p)
 		}
-		own = append(own, p)
-	}
-	one(&wrong.Problem)
-	for i := range wrong.More {
-		one(&wrong.More[i])
 	}
 	if j.request.Data != nil {
-		j.request.Origin.locate(j.request.Data, own)
+		j.request.Origin.locate(j.request.Data, own...)
 	}
+	wrong.Problem, wrong.More = all[0], all[1:]
 }

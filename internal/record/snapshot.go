@@ -23,90 +23,45 @@ const SourcesKey = "sources"
 // snapshotVersion is written into each snapshot, so that a later form can be told.
 const snapshotVersion = "1"
 
-// Outcome says how collecting a source ended.
-type Outcome string
-
-// The outcomes. A failed source has no data: its key is null.
-const (
-	OK     Outcome = "ok"
-	Stale  Outcome = "stale"  // data from an earlier answer, because a new one could not be had
-	Failed Outcome = "failed" // no data; the reason says why
-)
-
 // Snapshot is frozen input: the data that a template sees and the time, as
-// canonical JSON. Its name is the hash of its bytes. It is immutable.
-//
-// The bytes are {"data":{...},"snapshot":1,"time":"2026-01-31T18:30:00.000Z"};
-// without a time (Render without one) that member is absent.
+// canonical JSON. It is immutable.
 type Snapshot struct {
-	bytes []byte
-	data  []byte // part of bytes
-	time  time.Time
-	hash  Hash
+	// Bytes are {"data":{...},"snapshot":1,"time":"2026-01-31T18:30:00.000Z"}; without a time
+	// (Render without one) that member is absent.
+	Bytes []byte
+	Data  []byte    // the object that a template sees, a part of Bytes
+	Time  time.Time // in UTC; zero: there is none
+	Hash  Hash      // of Bytes, the snapshot's name
 }
 
-// Bytes returns the canonical form, not to be changed.
-func (s *Snapshot) Bytes() []byte { return s.bytes }
-
-// Data returns the data object that a template sees, not to be changed.
-func (s *Snapshot) Data() []byte { return s.data }
-
-// Time returns the frozen time in UTC, or the zero time when there is none.
-func (s *Snapshot) Time() time.Time { return s.time }
-
-// Hash names the snapshot.
-func (s *Snapshot) Hash() Hash { return s.hash }
-
-// Freeze makes the snapshot of inline data (a JSON object, or nothing), of what
-// was collected and of the time, which is cut to [TimePrecision] and may be
-// zero. With sources, the data that a template sees has each source's JSON
-// under its key (null when it failed) and under [SourcesKey] an object
-// {KEY: {"outcome": ..., "reason": ...}}, so that a template can show what is
-// missing; the inline data may then not use those keys.
+// Freeze makes the snapshot of inline data (a JSON object, or nothing), of what was collected and
+// of the time, which is cut to [TimePrecision] and may be zero. With sources, the data that a
+// template sees has each source's JSON under its key (null when it failed) and under [SourcesKey]
+// an object {KEY: {"outcome": ..., "reason": ...}}, so that a template can show what is missing;
+// the inline data may then not use those keys.
 //
 // Collected data that cannot be frozen makes its source a failed one; the
 // elements of sources are updated so. Errors in inline data are *DataError and
 // *LimitError, with places in the text that from names.
-func Freeze(data []byte, from Origin, sources []Collected, t time.Time) (*Snapshot, error) {
+func Freeze(data []byte, from Origin, sources []Collected, t time.Time) (s *Snapshot, err error) {
 	frozen, nodes := []byte("{}"), 1
 	if data != nil {
-		var err error
 		if frozen, nodes, err = strictjson.Canonical(data, dataLimits); err != nil {
 			return nil, from.fault(data, err)
 		}
 		if frozen[0] != '{' {
-			wrong := &DataError{Problem: Problem{Want: "an object", Got: kindOf(frozen)}}
-			from.locate(data, []*Problem{&wrong.Problem})
-			return nil, wrong
+			return nil, from.wrong(data, Problem{Want: "an object", Got: strictjson.KindName(frozen[0])})
 		}
 	}
 	if len(sources) > 0 {
 		if err := reserve(data, from, sources); err != nil {
 			return nil, err
 		}
-		var err error
 		if frozen, err = merge(frozen, nodes, sources); err != nil {
 			return nil, err
 		}
 	}
 	return newSnapshot(frozen, t)
-}
-
-// kindOf names the kind of a canonical value.
-func kindOf(v []byte) string {
-	switch v[0] {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	}
-	return "a number"
 }
 
 // reserve refuses data that use a key which sources fill.
@@ -117,11 +72,9 @@ func reserve(data []byte, from Origin, sources []Collected) error {
 	}
 	for i, at := range strictjson.Locate(data, pointers...) {
 		if at.Exact {
-			taken := &DataError{Problem: Problem{
+			return from.wrong(data, Problem{
 				Path: strictjson.Path(pointers[i]), Pointer: pointers[i], Message: "the key is taken by a source or by " + SourcesKey,
-			}}
-			from.locate(data, []*Problem{&taken.Problem})
-			return taken
+			})
 		}
 	}
 	return nil
@@ -137,7 +90,7 @@ func merge(data []byte, nodes int, sources []Collected) ([]byte, error) {
 		out = append(append(strictjson.AppendString(out, key), ':'), value...)
 	}
 	left := strictjson.Limits{Bytes: DataBytes - len(data), Depth: DataDepth - 1, Nodes: DataNodes - nodes}
-	how := make(map[string]outcome, len(sources))
+	how := make(map[string]map[string]string, len(sources)) // what a template can read about each
 	for i := range sources {
 		c := &sources[i]
 		value := []byte("null")
@@ -153,7 +106,7 @@ func merge(data []byte, nodes int, sources []Collected) ([]byte, error) {
 			}
 		}
 		add(c.Key, value)
-		how[c.Key] = outcome{Outcome: c.Outcome, Reason: c.Reason}
+		how[c.Key] = map[string]string{"outcome": string(c.Outcome), "reason": c.Reason}
 	}
 	outcomes, err := marshal(how)
 	if err != nil {
@@ -176,29 +129,21 @@ func canonicalWithin(text []byte, left strictjson.Limits) ([]byte, int, error) {
 	return v, n, Origin{}.fault(text, err)
 }
 
-// outcome is what a template can read about a source.
-type outcome struct {
-	Outcome Outcome `json:"outcome"`
-	Reason  string  `json:"reason"`
-}
-
 func newSnapshot(data []byte, t time.Time) (*Snapshot, error) {
-	s := &Snapshot{}
 	const head = `{"data":`
 	b := make([]byte, 0, len(head)+len(data)+64)
 	b = append(append(b, head...), data...)
 	b = append(b, `,"snapshot":`+snapshotVersion...)
 	if !t.IsZero() {
-		s.time = cutTime(t)
-		if y := s.time.Year(); y < 0 || y > 9999 {
+		t = cutTime(t)
+		if y := t.Year(); y < 0 || y > 9999 {
 			return nil, &RequestError{Field: "time", Got: fmt.Sprintf("year %d", y), Want: "a year from 0 to 9999 (RFC 3339)"}
 		}
-		b = append(b, `,"time":"`+s.time.Format(timeLayout)+`"`...)
+		b = append(b, `,"time":"`+t.Format(timeLayout)+`"`...)
 	}
-	s.bytes = append(b, '}')
-	s.data = s.bytes[len(head) : len(head)+len(data) : len(head)+len(data)]
-	s.hash = Sum(s.bytes)
-	return s, nil
+	b = append(b, '}')
+	end := len(head) + len(data)
+	return &Snapshot{Bytes: b, Data: b[len(head):end:end], Time: t, Hash: Sum(b)}, nil
 }
 
 // cutTime returns t in UTC, cut to TimePrecision, without a monotonic reading.
@@ -210,40 +155,29 @@ func ParseSnapshot(b []byte) (*Snapshot, error) {
 	var form struct {
 		Data     json.RawMessage `json:"data"`
 		Snapshot json.Number     `json:"snapshot"`
-		Time     *string         `json:"time"`
+		Time     string          `json:"time"`
 	}
-	damaged := func(reason string) error { return fmt.Errorf("snapshot: %s: %w", reason, ErrDamaged) }
 	if err := json.Unmarshal(b, &form); err != nil {
-		return nil, damaged(err.Error())
+		return nil, fmt.Errorf("snapshot: %w: %w", err, ErrDamaged)
 	}
 	if form.Snapshot != snapshotVersion {
-		return nil, damaged(fmt.Sprintf("version %q is not %s", form.Snapshot, snapshotVersion))
+		return nil, fmt.Errorf("snapshot: version %q is not %s: %w", form.Snapshot, snapshotVersion, ErrDamaged)
 	}
-	if len(form.Data) == 0 || form.Data[0] != '{' {
-		return nil, damaged("no data object")
-	}
-	var t time.Time
-	if form.Time != nil {
-		var err error
-		if t, err = time.Parse(timeLayout, *form.Time); err != nil {
-			return nil, damaged(err.Error())
-		}
-	}
+	t, _ := time.Parse(timeLayout, form.Time) // what is no such time is not spelled as s is
 	s, err := newSnapshot(form.Data, t)
 	if err != nil {
-		return nil, damaged(err.Error())
+		return nil, fmt.Errorf("snapshot: %w: %w", err, ErrDamaged)
 	}
 	// Bytes and values are bounded by what was read; what sources add to data that
 	// is as large as it may be goes beyond the limits of data alone.
 	again, _, err := strictjson.Canonical(b, strictjson.Limits{Depth: DataDepth + 1})
-	if err != nil || !bytes.Equal(again, b) || !bytes.Equal(s.bytes, b) {
-		return nil, damaged("not in canonical form")
+	if err != nil || !bytes.Equal(again, b) || !bytes.Equal(s.Bytes, b) || s.Data[0] != '{' {
+		return nil, fmt.Errorf("snapshot: not in canonical form: %w", ErrDamaged)
 	}
 	return s, nil
 }
 
-// marshal returns v as canonical JSON. It is for the package's own small types,
-// not for data.
+// marshal returns v as canonical JSON. It is for the package's own small types, not for data.
 func marshal(v any) ([]byte, error) {
 	b, err := json.Marshal(v)
 	if err != nil {

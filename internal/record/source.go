@@ -1,9 +1,6 @@
 package record
 
-import (
-	"encoding/json"
-	"time"
-)
+import "encoding/json"
 
 // Parameters are the values with which a request calls a source, by name. Each
 // is a JSON string, number or boolean.
@@ -17,24 +14,42 @@ type SourceCall struct {
 	Parameters Parameters `json:"parameters,omitempty"`
 }
 
-// Attempt is one try to get a source's data.
-type Attempt struct {
-	Number int           // from 1
-	Took   time.Duration // without the wait before it
-	Delay  time.Duration // the wait before it
-	Status int           // HTTP status, 0: no answer
-	Reason string        // why it did not count, "" for the one that did
+// Outcome says how collecting a source ended.
+type Outcome string
+
+// The outcomes. A failed source has no data: its key is null.
+const (
+	OK     Outcome = "ok"
+	Stale  Outcome = "stale"  // data from an earlier answer, because a new one could not be had
+	Failed Outcome = "failed" // no data; the reason says why
+)
+
+// Collected is what calling a source gave, and how that went.
+type Collected struct {
+	SourceRecord
+	Required bool   // without its data nothing is made
+	Data     []byte // any JSON value; nil when Outcome is Failed
 }
 
-// Collected is what calling a source gave. When Outcome is Failed, Data is nil
-// and Reason says why; when it is Stale, Reason says why there is nothing newer.
-type Collected struct {
-	Key, Source, Kind string
-	Parameters        Parameters
-	Required          bool
-	Outcome           Outcome
-	Reason            string // safe to show: no credentials, no addresses that the caller did not give
-	Data              []byte // any JSON value
-	Attempts          []Attempt
-	Took              time.Duration
+// SourceRecord says how collecting one source went.
+type SourceRecord struct {
+	Key        string     `json:"key"`
+	Source     string     `json:"source"`
+	Kind       string     `json:"kind"`
+	Parameters Parameters `json:"parameters,omitempty"`
+	Outcome    Outcome    `json:"outcome"`
+	// Reason says why there are no data, or none that are newer. It is safe to show: no
+	// credentials, no addresses that the caller did not give.
+	Reason   string          `json:"reason,omitempty"`
+	Attempts []AttemptRecord `json:"attempts"`
+	Micros   int64           `json:"us"` // how long it took
+}
+
+// AttemptRecord is one try to get a source's data.
+type AttemptRecord struct {
+	Number      int    `json:"n"`                  // from 1
+	Micros      int64  `json:"us"`                 // without the wait before it
+	DelayMicros int64  `json:"delay_us,omitempty"` // the wait before it
+	Status      int    `json:"status,omitempty"`   // HTTP status, 0: no answer
+	Reason      string `json:"reason,omitempty"`   // why it did not count, "" for the one that did
 }

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -63,10 +62,9 @@ func NewTemplate(name, main string, files map[string][]byte) (*Template, error) 
 	return &Template{Name: name, Main: main, Files: files, hash: Sum(b), form: form, text: b}, nil
 }
 
-// manifest is the canonical form of a template: which file is the main one, and
-// the hash of every file. The files are kept as blobs under these hashes, and
-// the manifest under its own, so a document can be made again after its
-// template has changed.
+// manifest is the canonical form of a template: which file is the main one, and the hash of every
+// file. The files are kept as blobs under these hashes, and the manifest under its own, so a
+// document can be made again after its template has changed.
 type manifest struct {
 	Files map[string]Hash `json:"files"`
 	Main  string          `json:"main"`
@@ -84,12 +82,3 @@ func (t *Template) Sum(file string) (h Hash, ok bool) {
 
 // Ref returns the template's identity.
 func (t *Template) Ref() TemplateRef { return TemplateRef{Name: t.Name, Hash: t.hash} }
-
-// parseManifest reads the form of Manifest.
-func parseManifest(b []byte) (manifest, error) {
-	var m manifest
-	if err := json.Unmarshal(b, &m); err != nil {
-		return m, fmt.Errorf("template manifest: %w: %w", err, ErrDamaged)
-	}
-	return m, nil
-}

@@ -62,7 +62,8 @@ func (r *Renderer) Overloaded(space record.Space) bool { return r.queue.full(spa
 // Version implements record.Engine.
 func (r *Renderer) Version() string { return r.engine.Version() }
 
-// Check implements record.Engine.
+// Check finds what is wrong with a template whatever its data are: *record.TemplateError lists all
+// of it. Without any it returns warnings.
 func (r *Renderer) Check(ctx context.Context, t *record.Template) ([]record.Problem, error) {
 	p, err := r.plan(ctx, t)
 	if err != nil {
@@ -126,7 +127,7 @@ func (r *Renderer) Render(ctx context.Context, w io.Writer, in record.Rendering)
 	if err != nil {
 		return nil, translate(err)
 	}
-	out := &record.Rendered{Pages: res.Pages, Title: res.Title, Name: res.FileName, Size: res.Size, Hash: res.SHA256, Engine: res.Engine}
+	out := &record.Rendered{Pages: res.Pages, Title: res.Title, Name: res.FileName, Size: res.Size, Hash: res.SHA256}
 	for _, p := range res.PageBytes {
 		out.PageBytes = append(out.PageBytes, record.PageBytes(p))
 	}

@@ -88,8 +88,8 @@ func TestRenderIsTheSameEveryTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if res.Pages != 1 || res.Title == "" || res.Size != int64(out.Len()) || res.Engine == "" || res.Engine != r.Version() {
-				t.Errorf("result %+v of %d bytes, engine %s", res, out.Len(), r.Version())
+			if res.Pages != 1 || res.Title == "" || res.Size != int64(out.Len()) || r.Version() == "" {
+				t.Errorf("result %+v of %d bytes, engine %q", res, out.Len(), r.Version())
 			}
 			if first == nil {
 				first = out.Bytes()

@@ -67,17 +67,21 @@ func (s *Store) insert(ctx context.Context, tx *writer, d *record.Document, opti
 
 // File implements record.Documents. A document that stands under the report
 // already moves nothing, so a repeated request does not take the latest back.
-func (s *Store) File(ctx context.Context, space record.Space, id record.Hash, report string) error {
-	err := s.transact(ctx, func(ctx context.Context, tx *writer) error {
+func (s *Store) File(ctx context.Context, space record.Space, id record.Hash, report string) (kept *record.Document, err error) {
+	err = s.transact(ctx, func(ctx context.Context, tx *writer) error {
 		if _, err := document(ctx, tx, space, id); err != nil {
 			return err
 		}
-		return s.file(ctx, tx, space, id, report)
+		if err := s.file(ctx, tx, space, id, report); err != nil {
+			return err
+		}
+		kept, err = document(ctx, tx, space, id)
+		return err
 	})
 	if err != nil {
-		return fmt.Errorf("file document %s under %s: %w", id, report, err)
+		return nil, fmt.Errorf("file document %s under %s: %w", id, report, err)
 	}
-	return nil
+	return kept, nil
 }
 
 // Restored implements record.Documents.

@@ -123,7 +123,7 @@ func TestReadOnlyBesideTheWriter(t *testing.T) {
 	if _, _, err := beside.Save(t.Context(), d, receipt, ""); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("save: %v, want read-only", err)
 	}
-	if err := beside.File(t.Context(), record.Local, one.ID, "daily"); !errors.Is(err, store.ErrReadOnly) {
+	if _, err := beside.File(t.Context(), record.Local, one.ID, "daily"); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("file: %v, want read-only", err)
 	}
 }

@@ -128,7 +128,7 @@ func (v *verification) documents(ctx context.Context) error {
 		if e.Receipt != record.Sum([]byte(receipt)) {
 			return &AuditError{seq, "the receipt of document " + id + " is not the one that was chained"}
 		}
-		r, err := record.ParseReceipt([]byte(receipt))
+		r, _, err := record.ParseReceipt([]byte(receipt))
 		if err := errors.Join(damage, err); err != nil {
 			return &AuditError{seq, err.Error()}
 		}

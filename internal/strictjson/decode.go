@@ -56,7 +56,15 @@ func Decode(text []byte, dst any, o DecodeOptions) error {
 
 // got names a value that a Go type does not take: a number in full, of others the kind.
 func got(wrong *json.SemanticError) string {
-	switch wrong.JSONKind {
+	if wrong.JSONKind == '0' && len(wrong.JSONValue) > 0 {
+		return string(wrong.JSONValue)
+	}
+	return KindName(byte(wrong.JSONKind))
+}
+
+// KindName names the kind of the values that begin with this byte.
+func KindName(first byte) string {
+	switch first {
 	case '{':
 		return "an object"
 	case '[':
@@ -65,10 +73,7 @@ func got(wrong *json.SemanticError) string {
 		return "a string"
 	case 't', 'f':
 		return "a boolean"
-	case '0':
-		if len(wrong.JSONValue) > 0 {
-			return string(wrong.JSONValue)
-		}
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		return "a number"
 	}
 	return "null"

@@ -118,7 +118,7 @@ func open(t *testing.T, with ...func(*ui.Options)) *server {
 	filed := reports{}
 	var shown []ui.Report
 	for name, r := range cfg.Reports {
-		rep := &record.Report{Space: record.Local, Name: name, Template: r.Template, Public: r.Public}
+		rep := &record.Report{Space: record.Local, Name: name, Template: r.Template}
 		for key, use := range r.Sources {
 			rep.Sources = append(rep.Sources, record.SourceCall{Key: key, Source: use.Source})
 		}

@@ -262,7 +262,8 @@ func (p *pages) receipt(ctx context.Context, space record.Space, id record.Hash)
 	if err != nil {
 		return nil, err
 	}
-	return record.ParseReceipt(b)
+	r, _, err := record.ParseReceipt(b)
+	return r, err
 }
 
 // request is what the "make another" button of a report sends.

@@ -163,7 +163,8 @@ func readBack(t *testing.T, s Store) {
 	wantNone(t, "content", err)
 	_, err = s.Latest(t.Context(), record.Local, "never")
 	wantNone(t, "latest", err)
-	wantNone(t, "file", s.File(t.Context(), record.Local, record.Hash{}, "monthly"))
+	_, err = s.File(t.Context(), record.Local, record.Hash{}, "monthly")
+	wantNone(t, "file", err)
 }
 
 func again(t *testing.T, s Store) {
@@ -210,7 +211,8 @@ func spaces(t *testing.T, s Store) {
 		wantNone(t, "content", err)
 		_, err = s.Latest(t.Context(), theirs, "monthly")
 		wantNone(t, "latest", err)
-		wantNone(t, "file", s.File(t.Context(), theirs, d.ID, "stolen"))
+		_, err = s.File(t.Context(), theirs, d.ID, "stolen")
+		wantNone(t, "file", err)
 		_, err = s.Latest(t.Context(), theirs, "stolen")
 		wantNone(t, "latest of the refused filing", err)
 	}
@@ -273,12 +275,12 @@ func latest(t *testing.T, s Store) {
 	wantLatest("daily", two)
 	three := save(t, s, record.Local, 3, "")
 	wantLatest("daily", two)
-	if err := s.File(t.Context(), record.Local, three.ID, "daily"); err != nil {
+	if _, err := s.File(t.Context(), record.Local, three.ID, "daily"); err != nil {
 		t.Fatal(err)
 	}
 	wantLatest("daily", three)
 	// A request that is repeated, in either way, does not take the latest back.
-	if err := s.File(t.Context(), record.Local, one.ID, "daily"); err != nil {
+	if _, err := s.File(t.Context(), record.Local, one.ID, "daily"); err != nil {
 		t.Fatal(err)
 	}
 	d, receipt := Document(t, record.Local, 2)
@@ -287,9 +289,11 @@ func latest(t *testing.T, s Store) {
 	}
 	wantLatest("daily", three)
 	// Reports do not mix.
-	if err := s.File(t.Context(), record.Local, one.ID, "weekly"); err != nil {
+	filed, err := s.File(t.Context(), record.Local, one.ID, "weekly")
+	if err != nil {
 		t.Fatal(err)
 	}
+	same(t, "reports, as filed", filed.Reports, []string{"daily", "weekly"})
 	wantLatest("weekly", one)
 	wantLatest("daily", three)
 	got, err := s.Document(t.Context(), record.Local, one.ID)

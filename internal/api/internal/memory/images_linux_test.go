@@ -64,7 +64,7 @@ func serve(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	routes, err := api.New(api.Options{
-		Maker: maker, Library: nothing{}, Blobs: nothing{}, Reports: record.NamedReports{}, Access: access, Overloaded: engine.Overloaded,
+		Maker: maker, Library: nothing{}, Blobs: nothing{}, Reports: nothing{}, Access: access, Overloaded: engine.Overloaded,
 	})
 	if err != nil {
 		return err
@@ -93,6 +93,10 @@ type nothing struct {
 }
 
 func (nothing) Document(context.Context, record.Space, record.Hash) (*record.Document, error) {
+	return nil, record.ErrNotFound
+}
+
+func (nothing) Report(context.Context, record.Space, string) (*record.Report, error) {
 	return nil, record.ErrNotFound
 }
 
