@@ -11,7 +11,8 @@
 //
 //   - [Check] judges a text.
 //   - [Canonical] gives the one spelling of a value: RFC 8785 with numbers as they were written.
-//   - [Decode] reads a text into a Go value, by exact names.
+//   - [Decode] reads a text into a Go value, by exact names; [Read] reads it value by value, for
+//     those who bind it themselves.
 //   - [Locate] finds the offsets of JSON Pointers; [Path] and [Pointer] go between pointers and the
 //     paths of the template language, [Token] and [Name] between their parts.
 //

@@ -24,14 +24,18 @@ type Limits struct {
 // Check judges a text. The error is a *Fault. It returns how many values the text has: those that
 // were read before the fault, when there is one.
 func Check(text []byte, l Limits) (nodes int, err error) {
+	p := decoders.Get().(*pooledDecoder) // the pool holds nothing else
+	defer p.release()
+	return p.check(text, l)
+}
+
+func (p *pooledDecoder) check(text []byte, l Limits) (nodes int, err error) {
 	if l.Bytes > 0 && len(text) > l.Bytes {
 		return 0, &Fault{
 			Kind: Bytes, Offset: l.Bytes, Limit: l.Bytes,
 			Msg: fmt.Sprintf("the text has %d bytes, more than %d", len(text), l.Bytes),
 		}
 	}
-	p := decoders.Get().(*pooledDecoder) // the pool holds nothing else
-	defer p.release()
 	// Nearly all texts are in order. They are read at once; one that is not, once more by its
 	// tokens, which tell the place.
 	if nodes, depth := measure(text); (l.Nodes <= 0 || nodes <= l.Nodes) && (l.Depth <= 0 || depth <= l.Depth) {
@@ -126,9 +130,9 @@ type pooledDecoder struct {
 	text bytes.Buffer
 }
 
-func (p *pooledDecoder) read(text []byte) reader {
+func (p *pooledDecoder) read(text []byte, opts ...jsontext.Options) reader {
 	p.text = *bytes.NewBuffer(text)
-	p.d.Reset(&p.text)
+	p.d.Reset(&p.text, opts...)
 	return reader{d: &p.d, text: text}
 }
 

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"example.com/quire/internal/nearest"
 	"example.com/quire/internal/strictjson"
@@ -25,90 +23,63 @@ import (
 // fits only what can be nil, and an integer that a float64 would change goes into
 // an interface as a json.Number.
 func (p *Plans) JSON(text []byte, v reflect.Value, l strictjson.Limits, lax bool) []Fault {
-	if _, err := strictjson.Check(text, l); err != nil {
-		wrong, ok := err.(*strictjson.Fault) //nolint:errorlint // what Check returns is not wrapped
-		if !ok {
-			return []Fault{{Kind: strictjson.Syntax, Want: "JSON", Err: err}}
-		}
-		f := Fault{Kind: wrong.Kind, Pointer: wrong.Pointer, Offset: wrong.Offset, Got: shorten(wrong.Got), Want: wrong.Want, Err: wrong.Err}
-		switch wrong.Kind {
-		case strictjson.Missing:
-			f.Want = "a JSON value"
-		case strictjson.Duplicate:
-			f.Want = "each name once"
-		case strictjson.Depth, strictjson.Nodes, strictjson.UTF8:
-			f.Want = wrong.Msg
-		case strictjson.Syntax:
-			if f.Want == "" {
-				f.Got, f.Want = "", wrong.Msg
-			}
-		}
-		return []Fault{f}
+	var faults []Fault
+	err := strictjson.Read(text, l, func(in *strictjson.Reader) {
+		r := jsonReader{Reader: in, plans: p, lax: lax}
+		r.value(v)
+		faults = r.faults
+	})
+	if err == nil {
+		return faults
 	}
-	r := jsonReader{plans: p, text: text, lax: lax}
-	r.path = r.room[:0]
-	r.space()
-	r.value(v)
-	return r.faults
+	wrong, ok := err.(*strictjson.Fault) //nolint:errorlint // what Read returns is not wrapped
+	if !ok {
+		return []Fault{{Kind: strictjson.Syntax, Want: "JSON", Err: err}}
+	}
+	f := Fault{Kind: wrong.Kind, Pointer: wrong.Pointer, Offset: wrong.Offset, Got: shorten(wrong.Got), Want: wrong.Want, Err: wrong.Err}
+	switch wrong.Kind {
+	case strictjson.Missing:
+		f.Want = "a JSON value"
+	case strictjson.Duplicate:
+		f.Want = "each name once"
+	case strictjson.Depth, strictjson.Nodes, strictjson.UTF8:
+		f.Want = wrong.Msg
+	case strictjson.Syntax:
+		if f.Want == "" {
+			f.Got, f.Want = "", wrong.Msg
+		}
+	}
+	return []Fault{f}
 }
 
-// jsonReader reads a text that is known to be well-formed.
+// jsonReader reads a text into Go values.
 type jsonReader struct {
+	*strictjson.Reader
 	plans  *Plans
-	text   []byte
-	i      int
 	lax    bool
-	path   []step // to the value that is read
-	room   [8]step
 	faults []Fault
-}
-
-// step is the name of a member or the index of an element.
-type step struct {
-	name  string
-	index int // -1 beside a name
-}
-
-// pointer is the place of the value that is read (RFC 6901).
-func (r *jsonReader) pointer() string {
-	var b strings.Builder
-	for _, s := range r.path {
-		b.WriteByte('/')
-		if s.index >= 0 {
-			b.WriteString(strconv.Itoa(s.index))
-		} else {
-			b.WriteString(strictjson.Token(s.name))
-		}
-	}
-	return b.String()
 }
 
 func (r *jsonReader) full() bool { return len(r.faults) == maxFaults }
 
+// fail reports what was read last.
 func (r *jsonReader) fail(f Fault) {
 	if r.full() {
 		return
 	}
-	f.Pointer = r.pointer()
+	f.Pointer, f.Offset = r.Pointer(), r.Start()
 	r.faults = append(r.faults, f)
 }
 
-// misfit reports the value at start, which ends at r.i.
-func (r *jsonReader) misfit(start int, kind strictjson.Kind, want string, err error) {
-	r.fail(Fault{Kind: kind, Offset: start, Got: gotJSON(r.text[start:r.i]), Want: want, Err: err})
+// misfit reports a value, which was read last.
+func (r *jsonReader) misfit(value []byte, kind strictjson.Kind, want string, err error) {
+	r.fail(Fault{Kind: kind, Got: gotJSON(value), Want: want, Err: err})
 }
 
-// gotJSON names a value: a number in full, of others the kind.
+// gotJSON names a value: a number and a boolean in full, of others the kind.
 func gotJSON(value []byte) string {
-	switch value[0] {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case 'n':
-		return "null"
+	if strings.IndexByte(`{["n`, value[0]) >= 0 {
+		return strictjson.KindName(value[0])
 	}
 	return shorten(string(value))
 }
@@ -132,113 +103,24 @@ func wantJSON(t reflect.Type) string {
 	return want(t)
 }
 
-func (r *jsonReader) space() {
-	for r.i < len(r.text) && (r.text[r.i] == ' ' || r.text[r.i] == '\n' || r.text[r.i] == '\t' || r.text[r.i] == '\r') {
-		r.i++
-	}
-}
-
-// skip moves behind the value at r.i.
-func (r *jsonReader) skip() {
-	switch r.text[r.i] {
-	case '"':
-		r.skipString()
-	case '{', '[':
-		for depth := 0; ; r.i++ {
-			switch r.text[r.i] {
-			case '"':
-				r.skipString()
-				r.i--
-			case '{', '[':
-				depth++
-			case '}', ']':
-				if depth--; depth == 0 {
-					r.i++
-					return
-				}
-			}
-		}
-	default:
-		for r.i < len(r.text) && strings.IndexByte(" \n\t\r,]}", r.text[r.i]) < 0 {
-			r.i++
-		}
-	}
-}
-
-func (r *jsonReader) skipString() {
-	for r.i++; r.text[r.i] != '"'; r.i++ {
-		if r.text[r.i] == '\\' {
-			r.i++
-		}
-	}
-	r.i++
-}
-
-// string takes the string at r.i. Without escapes it is a part of the text.
-func (r *jsonReader) string() []byte {
-	start := r.i
-	r.skipString()
-	raw := r.text[start+1 : r.i-1]
-	for i, c := range raw {
-		if c == '\\' {
-			return unescape(raw, i)
-		}
-	}
-	return raw
-}
-
-// unescape decodes raw, whose first escape is at i.
-func unescape(raw []byte, i int) []byte {
-	out := append(make([]byte, 0, len(raw)), raw[:i]...)
-	for i < len(raw) {
-		if raw[i] != '\\' {
-			out = append(out, raw[i])
-			i++
-			continue
-		}
-		c := raw[i+1]
-		i += 2
-		if c == 'u' {
-			one := hex4(raw[i:])
-			i += 4
-			if utf16.IsSurrogate(one) { // and the text has been checked: its other half follows
-				one = utf16.DecodeRune(one, hex4(raw[i+2:]))
-				i += 6
-			}
-			out = utf8.AppendRune(out, one)
-			continue
-		}
-		if k := strings.IndexByte("bfnrt", c); k >= 0 {
-			c = "\b\f\n\r\t"[k]
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-func hex4(s []byte) rune {
-	n, _ := strconv.ParseUint(string(s[:4]), 16, 16) // checked before
-	return rune(n)
-}
-
-// value reads the value at r.i into v.
+// value reads the next value into v.
 func (r *jsonReader) value(v reflect.Value) {
-	start, t := r.i, v.Type()
-	if r.text[r.i] == 'n' {
-		r.skip()
-		switch k := t.Kind(); {
+	t, k, c := v.Type(), v.Kind(), r.Kind()
+	if c == 'n' {
+		null := r.Value()
+		switch {
 		case k == reflect.Pointer || k == reflect.Interface:
 			v.SetZero()
 		case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) && t != reflect.TypeFor[time.Time](): // which passes over null
-			r.own(v, start)
+			r.own(v, null)
 		case k == reflect.Map || k == reflect.Slice:
 			v.SetZero()
 		default:
-			r.misfit(start, strictjson.Type, wantJSON(t), nil)
+			r.misfit(null, strictjson.Type, wantJSON(t), nil)
 		}
 		return
 	}
-	if t.Kind() == reflect.Pointer {
+	if k == reflect.Pointer {
 		if v.IsNil() {
 			v.Set(reflect.New(t.Elem()))
 		}
@@ -246,11 +128,10 @@ func (r *jsonReader) value(v reflect.Value) {
 		return
 	}
 	if r.plans.ownJSON(t) {
-		r.skip()
-		r.own(v, start)
+		r.own(v, r.Value())
 		return
 	}
-	switch k, c := t.Kind(), r.text[r.i]; {
+	switch {
 	case k == reflect.Interface && t.NumMethod() == 0:
 		v.Set(reflect.ValueOf(r.free()))
 	case k == reflect.Struct && c == '{':
@@ -262,27 +143,23 @@ func (r *jsonReader) value(v reflect.Value) {
 	case k == reflect.Array && c == '[':
 		r.array(v)
 	case k == reflect.Slice && c == '"' && t.Elem().Kind() == reflect.Uint8:
-		text := r.string()
-		b, err := base64.StdEncoding.AppendDecode(nil, text)
+		b, err := base64.StdEncoding.AppendDecode(nil, r.Text())
 		if err != nil {
-			r.misfit(start, strictjson.Type, wantJSON(t), err)
+			r.misfit([]byte(`"`), strictjson.Type, wantJSON(t), err)
 			return
 		}
 		v.SetBytes(b)
-	case k == reflect.String && t == reflect.TypeFor[json.Number]() && (c == '-' || c >= '0' && c <= '9'):
-		r.skip()
-		v.SetString(string(r.text[start:r.i]))
+	case k == reflect.String && t == reflect.TypeFor[json.Number]() && c == '0':
+		v.SetString(string(r.Value()))
 	case k == reflect.String && c == '"' && t != reflect.TypeFor[json.Number]():
-		v.SetString(string(r.string()))
+		v.SetString(string(r.Text()))
 	case k == reflect.Bool && (c == 't' || c == 'f'):
-		r.skip()
+		r.Value()
 		v.SetBool(c == 't')
-	case c == '-' || c >= '0' && c <= '9':
-		r.skip()
-		r.number(v, start)
+	case c == '0':
+		r.number(v)
 	default:
-		r.skip()
-		r.misfit(start, strictjson.Type, wantJSON(t), nil)
+		r.misfit(r.Value(), strictjson.Type, wantJSON(t), nil)
 	}
 }
 
@@ -300,16 +177,16 @@ func (p *Plans) ownJSON(t reflect.Type) bool {
 	return own
 }
 
-// own lets the type read what lies from start to r.i.
-func (r *jsonReader) own(v reflect.Value, start int) {
-	if err := json.Unmarshal(r.text[start:r.i], v.Addr().Interface()); err != nil {
-		r.misfit(start, strictjson.Type, want(v.Type()), err)
+// own lets the type read a value.
+func (r *jsonReader) own(v reflect.Value, value []byte) {
+	if err := json.Unmarshal(value, v.Addr().Interface()); err != nil {
+		r.misfit(value, strictjson.Type, want(v.Type()), err)
 	}
 }
 
-func (r *jsonReader) number(v reflect.Value, start int) {
-	text := string(r.text[start:r.i])
-	kind, t := strictjson.Range, v.Type()
+func (r *jsonReader) number(v reflect.Value) {
+	value, t := r.Value(), v.Type()
+	text := string(value)
 	var err error
 	switch k := t.Kind(); {
 	case k >= reflect.Int && k <= reflect.Int64:
@@ -328,68 +205,32 @@ func (r *jsonReader) number(v reflect.Value, start int) {
 			v.SetFloat(n)
 		}
 	default:
-		r.misfit(start, strictjson.Type, wantJSON(t), nil)
+		r.misfit(value, strictjson.Type, wantJSON(t), nil)
 		return
 	}
 	if err != nil {
-		r.misfit(start, kind, wantJSON(t), nil)
+		r.misfit(value, strictjson.Range, wantJSON(t), nil)
 	}
 }
-
-// each reads the members of the object or array at r.i; one takes a member.
-func (r *jsonReader) each(closing byte, one func(i int)) {
-	r.i++
-	r.space()
-	for i := 0; r.text[r.i] != closing; i++ {
-		one(i)
-		r.space()
-		if r.text[r.i] == ',' {
-			r.i++
-			r.space()
-		}
-	}
-	r.i++
-}
-
-// named reads a name and moves to its value.
-func (r *jsonReader) named() (name []byte, at int) {
-	at = r.i
-	name = r.string()
-	r.space()
-	r.i++ // the colon
-	r.space()
-	return name, at
-}
-
-func (r *jsonReader) push(name string) { r.path = append(r.path, step{name, -1}) }
-
-func (r *jsonReader) pushIndex(i int) { r.path = append(r.path, step{index: i}) }
-
-func (r *jsonReader) pop() { r.path = r.path[:len(r.path)-1] }
 
 func (r *jsonReader) structure(v reflect.Value) {
 	plan := r.plans.jsonFields(v.Type())
-	r.each('}', func(int) {
-		name, at := r.named()
+	r.Each(func(int) {
+		name := r.Text()
 		f := plan.find(name)
 		if f == nil {
-			r.unknown(plan, string(name), at)
-			r.skip()
+			r.unknown(plan, string(name))
 			return
 		}
-		r.push(f.name)
-		defer r.pop()
 		field := fieldAt(v, f.index)
-		if !field.IsValid() {
-			r.unknown(plan, f.name, at)
-			r.skip()
-			return
-		}
-		if f.quoted && r.text[r.i] == '"' && scalar(f.typ) {
+		switch {
+		case !field.IsValid():
+			r.unknown(plan, f.name)
+		case f.quoted && r.Kind() == '"' && scalar(f.typ):
 			r.quoted(field)
-			return
+		default:
+			r.value(field)
 		}
-		r.value(field)
 	})
 }
 
@@ -402,22 +243,18 @@ func scalar(t reflect.Type) bool {
 
 // quoted reads a number or boolean that stands in a string.
 func (r *jsonReader) quoted(v reflect.Value) {
-	start := r.i
-	text := string(r.string())
-	set := setter(v.Type())
-	if err := set(v, text); err != nil {
-		r.misfit(start, strictjson.Type, wantJSON(v.Type())+" in a string", nil)
+	if err := setter(v.Type())(v, string(r.Text())); err != nil {
+		r.misfit([]byte(`"`), strictjson.Type, wantJSON(v.Type())+" in a string", nil)
 	}
 }
 
-func (r *jsonReader) unknown(plan *jsonPlan, name string, at int) {
+// unknown reports a name, which was read last, and passes over its value.
+func (r *jsonReader) unknown(plan *jsonPlan, name string) {
 	near := nearest.Name(name, plan.names)
-	if r.lax && !strings.EqualFold(near, name) {
-		return
+	if !r.lax || strings.EqualFold(near, name) {
+		r.fail(Fault{Kind: strictjson.Unknown, Got: shorten(name), Want: "a known field", Near: near})
 	}
-	r.push(name)
-	r.fail(Fault{Kind: strictjson.Unknown, Offset: at, Got: shorten(name), Want: "a known field", Near: near})
-	r.pop()
+	r.Value()
 }
 
 // mapKey reports whether a type can be the key of a map: text, an integer, or one
@@ -433,14 +270,12 @@ func (r *jsonReader) mapping(v reflect.Value) {
 		v.Set(reflect.MakeMap(t))
 	}
 	set := setter(t.Key())
-	r.each('}', func(int) {
-		name, at := r.named()
-		r.push(string(name))
-		defer r.pop()
+	r.Each(func(int) {
+		name := string(r.Text())
 		key, elem := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
-		if err := set(key, string(name)); err != nil {
-			r.fail(Fault{Kind: strictjson.Type, Offset: at, Got: shorten(string(name)), Want: "a name that is " + want(t.Key())})
-			r.skip()
+		if err := set(key, name); err != nil {
+			r.fail(Fault{Kind: strictjson.Type, Got: shorten(name), Want: "a name that is " + want(t.Key())})
+			r.Value()
 			return
 		}
 		r.value(elem)
@@ -453,11 +288,9 @@ func (r *jsonReader) slice(v reflect.Value) {
 	if v.IsNil() {
 		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 	}
-	r.each(']', func(i int) {
-		r.pushIndex(i)
-		defer r.pop()
+	r.Each(func(i int) {
 		if r.full() { // what follows would be read for nothing
-			r.skip()
+			r.Value()
 			return
 		}
 		v.Grow(1)
@@ -468,42 +301,37 @@ func (r *jsonReader) slice(v reflect.Value) {
 }
 
 func (r *jsonReader) array(v reflect.Value) {
-	start, n := r.i, 0
-	r.each(']', func(i int) {
-		n = i + 1
-		if i >= v.Len() {
-			r.skip()
-			return
+	n := 0
+	r.Each(func(i int) {
+		if n = i + 1; i < v.Len() {
+			r.value(v.Index(i))
+		} else {
+			r.Value()
 		}
-		r.pushIndex(i)
-		defer r.pop()
-		r.value(v.Index(i))
 	})
 	if n != v.Len() {
-		r.misfit(start, strictjson.Range, wantJSON(v.Type()), nil)
+		r.misfit([]byte("["), strictjson.Range, wantJSON(v.Type()), nil)
 	}
 }
 
-// free reads the value at r.i as encoding/json does into an interface.
+// free reads the next value as encoding/json does into an interface.
 func (r *jsonReader) free() any {
-	switch r.text[r.i] {
+	switch r.Kind() {
 	case '{':
 		m := map[string]any{}
-		r.each('}', func(int) {
-			name, _ := r.named()
-			m[string(name)] = r.free()
+		r.Each(func(int) {
+			name := string(r.Text())
+			m[name] = r.free()
 		})
 		return m
 	case '[':
 		list := []any{}
-		r.each(']', func(int) { list = append(list, r.free()) })
+		r.Each(func(int) { list = append(list, r.free()) })
 		return list
 	case '"':
-		return string(r.string())
+		return string(r.Text())
 	}
-	start := r.i
-	r.skip()
-	switch text := string(r.text[start:r.i]); text {
+	switch text := string(r.Value()); text {
 	case "null":
 		return nil
 	case "true":
