@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,7 +86,7 @@ func Compare(ctx context.Context, a, b *Document, o CompareOptions) (*Comparison
 	c := &comparing{out: &Comparison{Differences: []Difference{}}, pairs: map[int]int{}, told: map[string]bool{}}
 	for i, d := range [2]*Document{a, b} {
 		h := sha256.New()
-		if _, err := io.Copy(h, io.NewSectionReader(d.File, 0, d.Size)); err != nil {
+		if err := copySection(h, d.File, 0, d.Size); err != nil {
 			return nil, err
 		}
 		c.out.Files[i] = Digest{d.Size, hex.EncodeToString(h.Sum(nil)), len(d.Pages)}

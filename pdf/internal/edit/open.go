@@ -3,6 +3,7 @@
 package edit
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -44,6 +45,10 @@ type Page struct {
 // Open reads the structure of the file in r, of size bytes. Its errors are those of
 // cos.NewReader and crypt.Open.
 func Open(r io.ReaderAt, size int64, o Options) (*Document, error) {
+	if m, ok := r.(*bytes.Reader); ok { // see copySection
+		own := *m
+		r = &own
+	}
 	d := &Document{File: r, Size: size}
 	var err error
 	d.Reader, err = cos.NewReader(r, size, cos.ReaderOptions{

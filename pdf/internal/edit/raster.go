@@ -189,7 +189,7 @@ func (s *side) save(name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, io.NewSectionReader(s.e.base.File, 0, s.e.base.Size))
+	err = copySection(f, s.e.base.File, 0, s.e.base.Size)
 	return errors.Join(err, f.Close())
 }
 

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"example.com/quire/internal/nearest"
@@ -358,32 +357,22 @@ func (e *Draft) WidgetSize(name string, rect [4]float64) (w, h float64) {
 
 // Signed writes what is signed to h.
 func (p *Prepared) Signed(h io.Writer) error {
-	buf, _ := signing.Get().(*[signedAtOnce]byte)
-	if buf == nil {
-		buf = new([signedAtOnce]byte)
+	if err := copySection(h, p.doc.File, 0, p.doc.Size); err != nil {
+		return err
 	}
-	defer signing.Put(buf)
-	for _, part := range [2][2]int64{{0, p.before}, {p.after, p.doc.Size + int64(len(p.more))}} {
-		if _, err := io.CopyBuffer(h, io.NewSectionReader(p.file(), part[0], part[1]-part[0]), buf[:]); err != nil {
-			return err
-		}
+	if _, err := h.Write(p.more[:p.before-p.doc.Size]); err != nil {
+		return err
 	}
-	return nil
+	_, err := h.Write(p.more[p.after-p.doc.Size:])
+	return err
 }
-
-// signing are buffers through which what is signed goes to a hash.
-var signing sync.Pool
-
-const signedAtOnce = 32 << 10
-
-func (p *Prepared) file() *appended { return &appended{p.doc.File, p.doc.Size, p.more} }
 
 // Size is that of the whole file.
 func (p *Prepared) Size() int64 { return p.doc.Size + int64(len(p.more)) }
 
 // Reopen opens the file as it is so far, with a signature that is still to come.
 func (p *Prepared) Reopen(o Options) (*Document, error) {
-	d, err := Open(p.file(), p.Size(), o)
+	d, err := Open(&appended{p.doc.File, p.doc.Size, p.more}, p.Size(), o)
 	if err == nil {
 		d.unsigned = p.before
 	}
@@ -401,12 +390,11 @@ func (p *Prepared) Fill(signature []byte) error {
 
 // WriteTo writes the whole file: the bytes that were there, and the update.
 func (p *Prepared) WriteTo(w io.Writer) (int64, error) {
-	n, err := io.Copy(w, io.NewSectionReader(p.doc.File, 0, p.doc.Size))
-	if err != nil {
-		return n, err
+	if err := copySection(w, p.doc.File, 0, p.doc.Size); err != nil {
+		return 0, err
 	}
-	m, err := w.Write(p.more)
-	return n + int64(m), err
+	n, err := w.Write(p.more)
+	return p.doc.Size + int64(n), err
 }
 
 // Prepared returns the signature of a file that was prepared and is not signed: the one whose data

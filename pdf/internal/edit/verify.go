@@ -159,7 +159,7 @@ func (v *verifier) digest(h crypto.Hash) ([]byte, error) {
 	}
 	f := h.New()
 	for _, part := range [2][2]int64{{0, v.s.from}, {v.s.to, v.s.end}} {
-		if _, err := io.Copy(f, io.NewSectionReader(v.e.base.File, part[0], part[1]-part[0])); err != nil {
+		if err := copySection(f, v.e.base.File, part[0], part[1]-part[0]); err != nil {
 			return nil, err
 		}
 	}
