@@ -7,6 +7,7 @@ import (
 	_ "crypto/sha512" // SHA-384 and SHA-512, which crypto.Hash knows when they are linked
 	"crypto/x509"
 	"encoding/asn1"
+	"math/bits"
 	"slices"
 
 	"golang.org/x/crypto/cryptobyte"
@@ -46,7 +47,13 @@ var (
 var hashes = []struct {
 	oid  asn1.ObjectIdentifier
 	hash crypto.Hash
-}{{oidSHA256, crypto.SHA256}, {oidSHA384, crypto.SHA384}, {oidSHA512, crypto.SHA512}, {oidSHA1, crypto.SHA1}}
+	der  []byte // AlgorithmIdentifier
+}{
+	{oidSHA256, crypto.SHA256, newAlgorithm(oidSHA256).der},
+	{oidSHA384, crypto.SHA384, newAlgorithm(oidSHA384).der},
+	{oidSHA512, crypto.SHA512, newAlgorithm(oidSHA512).der},
+	{oidSHA1, crypto.SHA1, newAlgorithm(oidSHA1).der},
+}
 
 func hashOf(oid asn1.ObjectIdentifier) crypto.Hash {
 	for _, h := range hashes {
@@ -66,74 +73,116 @@ func oidOf(hash crypto.Hash) asn1.ObjectIdentifier {
 	return nil
 }
 
+// digestAlgorithm returns the DER of the AlgorithmIdentifier of a hash.
+func digestAlgorithm(hash crypto.Hash) []byte {
+	for _, h := range hashes {
+		if h.hash == hash {
+			return h.der
+		}
+	}
+	return nil
+}
+
 // algorithm is an AlgorithmIdentifier.
 type algorithm struct {
 	oid    asn1.ObjectIdentifier
-	null   bool   // its parameters are NULL
-	params []byte // DER of others
+	params []byte // DER; empty: none
+	der    []byte // of the whole, for those that are written
 }
 
-func (a algorithm) add(b *cryptobyte.Builder) {
-	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-		b.AddASN1ObjectIdentifier(a.oid)
-		if a.null {
-			b.AddASN1NULL()
-		}
-		b.AddBytes(a.params)
-	})
+func newAlgorithm(oid asn1.ObjectIdentifier, params ...byte) algorithm {
+	return algorithm{oid, params, element(cbasn1.SEQUENCE, derOf(oid), params)}
 }
+
+// The algorithms that keys of an identity sign with.
+var (
+	signRSA      = newAlgorithm(oidSHA256RSA, derNull...)
+	signPSS      = pss(crypto.SHA256)
+	signECDSA256 = newAlgorithm(oidECDSA256)
+	signECDSA384 = newAlgorithm(oidECDSA384)
+	signECDSA512 = newAlgorithm(oidECDSA512)
+	signEd25519  = newAlgorithm(oidEd25519)
+)
 
 // pss is RSASSA-PSS with one hash function for all and a salt as long as its digest (RFC 4055,
 // 3.1).
 func pss(hash crypto.Hash) algorithm {
-	inner := algorithm{oid: oidOf(hash)}
-	params := der(func(b *cryptobyte.Builder) {
-		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-			b.AddASN1(explicit(0), inner.add)
-			b.AddASN1(explicit(1), algorithm{oid: oidMGF1, params: der(inner.add)}.add)
-			b.AddASN1(explicit(2), func(b *cryptobyte.Builder) { b.AddASN1Int64(int64(hash.Size())) })
-		})
-	})
-	return algorithm{oid: oidPSS, params: params}
+	inner := newAlgorithm(oidOf(hash)).der
+	return newAlgorithm(oidPSS, element(
+		cbasn1.SEQUENCE,
+		element(explicit(0), inner),
+		element(explicit(1), newAlgorithm(oidMGF1, inner...).der),
+		element(explicit(2), derOf(hash.Size())),
+	)...)
 }
+
+// DER that is the same in all signatures.
+var (
+	derNull       = []byte{byte(asn1.TagNull), 0}
+	derTrue       = derOf(true)
+	derVersion1   = derOf(1)
+	derData       = derOf(oidData)
+	derSignedData = derOf(oidSignedData)
+
+	derContentType   = attribute(derOf(oidContentType), derData)
+	derMessageDigest = derOf(oidMessageDigest)
+	derSigningCertV2 = derOf(oidSigningCertV2)
+	derTimestamp     = derOf(oidTimestamp)
+)
 
 // explicit is a constructed tag of the context.
 func explicit(n uint8) cbasn1.Tag { return cbasn1.Tag(n).ContextSpecific().Constructed() }
 
-// der returns what f writes.
-func der(f func(*cryptobyte.Builder)) []byte { return derIn(nil, f) }
-
-// derIn is der in memory that is given, as long as it is enough.
-func derIn(memory []byte, f func(*cryptobyte.Builder)) []byte {
-	b := cryptobyte.NewBuilder(memory[:0])
-	f(b)
-	return b.BytesOrPanic() // only what is written here, which has no lengths that cannot be
+// derOf returns the DER of an object identifier, an integer or a boolean.
+func derOf(v any) []byte {
+	b, err := asn1.Marshal(v)
+	if err != nil {
+		panic(err) // only those come here, and none that cannot be
+	}
+	return b
 }
 
-// setOf writes a SET OF: in DER its members stand in the order of their bytes (X.690, 11.6).
-func setOf(b *cryptobyte.Builder, tag cbasn1.Tag, members ...[]byte) {
-	slices.SortFunc(members, bytes.Compare)
-	b.AddASN1(tag, func(b *cryptobyte.Builder) {
-		for _, m := range members {
-			b.AddBytes(m)
+// element returns a DER element: its tag, and its contents one behind the other.
+func element(tag cbasn1.Tag, contents ...[]byte) []byte {
+	n := 0
+	for _, c := range contents {
+		n += len(c)
+	}
+	out := append(make([]byte, 0, 1+1+8+n), byte(tag))
+	if n < 0x80 {
+		out = append(out, byte(n))
+	} else { // the length of the length, and it (X.690, 8.1.3.5)
+		size := (bits.Len(uint(n)) + 7) / 8
+		out = append(out, 0x80|byte(size)) //nolint:gosec // G115: at most 8
+		for i := size - 1; i >= 0; i-- {
+			out = append(out, byte(n>>(8*i))) //nolint:gosec // G115: one byte of the length
 		}
-	})
+	}
+	for _, c := range contents {
+		out = append(out, c...)
+	}
+	return out
 }
 
-// attribute is an Attribute with one value.
-func attribute(oid asn1.ObjectIdentifier, value func(*cryptobyte.Builder)) []byte {
-	return der(func(b *cryptobyte.Builder) {
-		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-			b.AddASN1ObjectIdentifier(oid)
-			b.AddASN1(cbasn1.SET, value)
-		})
-	})
+// setOf returns a SET OF: in DER its members stand in the order of their bytes (X.690, 11.6).
+func setOf(tag cbasn1.Tag, members ...[]byte) []byte {
+	slices.SortFunc(members, bytes.Compare)
+	return element(tag, members...)
 }
 
-// issuerAndSerial names a certificate (RFC 5652, 10.2.4).
-func issuerAndSerial(b *cryptobyte.Builder, c *x509.Certificate) {
-	b.AddBytes(c.RawIssuer)
-	b.AddASN1BigInt(c.SerialNumber)
+// attribute is an Attribute with one value; oid is DER.
+func attribute(oid, value []byte) []byte {
+	return element(cbasn1.SEQUENCE, oid, element(cbasn1.SET, value))
+}
+
+// serialOf returns the DER of the serial number of a certificate.
+func serialOf(c *x509.Certificate) []byte {
+	var tbs, serial cryptobyte.String
+	in := cryptobyte.String(c.RawTBSCertificate)
+	if !in.ReadASN1(&tbs, cbasn1.SEQUENCE) || !tbs.SkipOptionalASN1(explicit(0)) || !tbs.ReadASN1Element(&serial, cbasn1.INTEGER) {
+		return derOf(c.SerialNumber) // of a certificate that was not parsed
+	}
+	return serial
 }
 
 // signedAttributes returns the SET OF attributes of a PAdES signature (ETSI EN 319 142-1, 6.3): the
@@ -141,71 +190,35 @@ func issuerAndSerial(b *cryptobyte.Builder, c *x509.Certificate) {
 // in the file, or in a timestamp.
 func signedAttributes(cert *x509.Certificate, digest []byte) []byte {
 	sum := sha256.Sum256(cert.Raw)
-	return derIn(make([]byte, 0, 256+len(cert.RawIssuer)), func(b *cryptobyte.Builder) {
-		setOf(
-			b, cbasn1.SET,
-			attribute(oidContentType, func(b *cryptobyte.Builder) { b.AddASN1ObjectIdentifier(oidData) }),
-			attribute(oidMessageDigest, func(b *cryptobyte.Builder) { b.AddASN1OctetString(digest) }),
-			// RFC 5035, 3: SigningCertificateV2, certs, ESSCertIDv2, whose default hash is SHA-256.
-			attribute(oidSigningCertV2, func(b *cryptobyte.Builder) {
-				b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-					b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-						b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-							b.AddASN1OctetString(sum[:])
-							b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-								b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { // GeneralNames
-									b.AddASN1(explicit(4), func(b *cryptobyte.Builder) {
-										b.AddBytes(cert.RawIssuer)
-									})
-								})
-								b.AddASN1BigInt(cert.SerialNumber)
-							})
-						})
-					})
-				})
-			}),
-		)
-	})
+	issuer := element(cbasn1.SEQUENCE, element(explicit(4), cert.RawIssuer)) // GeneralNames
+	// RFC 5035, 3: SigningCertificateV2, certs, ESSCertIDv2, whose default hash is SHA-256.
+	id := element(cbasn1.SEQUENCE, element(cbasn1.OCTET_STRING, sum[:]), element(cbasn1.SEQUENCE, issuer, serialOf(cert)))
+	return setOf(
+		cbasn1.SET, derContentType,
+		attribute(derMessageDigest, element(cbasn1.OCTET_STRING, digest)),
+		attribute(derSigningCertV2, element(cbasn1.SEQUENCE, element(cbasn1.SEQUENCE, id))),
+	)
 }
 
 // encode writes the ContentInfo with the SignedData (RFC 5652, 3 and 5.1). token may be nil.
 func (d *Draft) encode(signature, token []byte) []byte {
-	digestAlg := algorithm{oid: oidOf(d.scheme.hash)}
-	leaf := d.identity.Chain[0]
+	leaf, digest := d.identity.Chain[0], digestAlgorithm(d.scheme.hash)
 	certs := make([][]byte, len(d.identity.Chain))
-	room := len(d.attrs) + len(signature) + len(token) + len(leaf.RawIssuer) + 512
 	for i, c := range d.identity.Chain {
 		certs[i] = c.Raw
-		room += len(c.Raw)
 	}
-	// Within SignerInfo the SET of the attributes has another tag (5.4).
-	var attrs cryptobyte.String
-	outer := cryptobyte.String(d.attrs)
-	outer.ReadASN1(&attrs, cbasn1.SET)
-	return derIn(make([]byte, 0, room), func(b *cryptobyte.Builder) {
-		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-			b.AddASN1ObjectIdentifier(oidSignedData)
-			b.AddASN1(explicit(0), func(b *cryptobyte.Builder) {
-				b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-					b.AddASN1Int64(1)
-					b.AddASN1(cbasn1.SET, digestAlg.add)
-					b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { b.AddASN1ObjectIdentifier(oidData) })
-					setOf(b, explicit(0), certs...)
-					b.AddASN1(cbasn1.SET, func(b *cryptobyte.Builder) {
-						b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-							b.AddASN1Int64(1)
-							b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { issuerAndSerial(b, leaf) })
-							digestAlg.add(b)
-							b.AddASN1(explicit(0), func(b *cryptobyte.Builder) { b.AddBytes(attrs) })
-							d.scheme.alg.add(b)
-							b.AddASN1OctetString(signature)
-							if token != nil {
-								setOf(b, explicit(1), attribute(oidTimestamp, func(b *cryptobyte.Builder) { b.AddBytes(token) }))
-							}
-						})
-					})
-				})
-			})
-		})
-	})
+	attrs := bytes.Clone(d.attrs)
+	attrs[0] = byte(explicit(0)) // within SignerInfo the SET of the attributes has another tag (5.4)
+	var unsigned []byte
+	if token != nil {
+		unsigned = element(explicit(1), attribute(derTimestamp, token))
+	}
+	signer := element(
+		cbasn1.SEQUENCE, derVersion1, element(cbasn1.SEQUENCE, leaf.RawIssuer, serialOf(leaf)), digest, attrs,
+		d.scheme.alg.der, element(cbasn1.OCTET_STRING, signature), unsigned,
+	)
+	return element(cbasn1.SEQUENCE, derSignedData, element(explicit(0), element(
+		cbasn1.SEQUENCE, derVersion1, element(cbasn1.SET, digest), element(cbasn1.SEQUENCE, derData),
+		setOf(explicit(0), certs...), element(cbasn1.SET, signer),
+	)))
 }

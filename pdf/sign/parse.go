@@ -124,7 +124,7 @@ func (s *Signed) signer(in cryptobyte.String) error {
 			return malformed("issuer and serial number")
 		}
 		for _, c := range s.Certificates {
-			if bytes.Equal(id, der(func(b *cryptobyte.Builder) { issuerAndSerial(b, c) })) {
+			if bytes.Equal(id, slices.Concat(c.RawIssuer, serialOf(c))) {
 				s.Signer = c
 			}
 		}
@@ -152,9 +152,7 @@ func (s *Signed) signer(in cryptobyte.String) error {
 	s.alg.params = append([]byte{}, alg...)
 	s.signature = append([]byte{}, signature...)
 	if has {
-		s.attrs = der(func(b *cryptobyte.Builder) {
-			b.AddASN1(cbasn1.SET, func(b *cryptobyte.Builder) { b.AddBytes(attrs) })
-		})
+		s.attrs = element(cbasn1.SET, attrs)
 		if err := eachAttribute(attrs, s.signedAttribute); err != nil {
 			return err
 		}

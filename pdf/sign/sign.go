@@ -147,24 +147,24 @@ func (i *Identity) scheme() (scheme, error) {
 		}
 		if i.PSS {
 			return scheme{
-				hash: crypto.SHA256, alg: pss(crypto.SHA256), most: k.Size(),
+				hash: crypto.SHA256, alg: signPSS, most: k.Size(),
 				opts: &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: crypto.SHA256},
 			}, nil
 		}
-		return scheme{hash: crypto.SHA256, alg: algorithm{oid: oidSHA256RSA, null: true}, opts: crypto.SHA256, most: k.Size()}, nil
+		return scheme{hash: crypto.SHA256, alg: signRSA, opts: crypto.SHA256, most: k.Size()}, nil
 	case *ecdsa.PublicKey:
 		// A signature is a sequence of two integers, each with a byte before it where the highest
 		// bit is set.
 		switch k.Curve {
 		case elliptic.P256():
-			return scheme{hash: crypto.SHA256, alg: algorithm{oid: oidECDSA256}, opts: crypto.SHA256, most: 72}, nil
+			return scheme{hash: crypto.SHA256, alg: signECDSA256, opts: crypto.SHA256, most: 72}, nil
 		case elliptic.P384():
-			return scheme{hash: crypto.SHA384, alg: algorithm{oid: oidECDSA384}, opts: crypto.SHA384, most: 104}, nil
+			return scheme{hash: crypto.SHA384, alg: signECDSA384, opts: crypto.SHA384, most: 104}, nil
 		case elliptic.P521():
-			return scheme{hash: crypto.SHA512, alg: algorithm{oid: oidECDSA512}, opts: crypto.SHA512, most: 139}, nil
+			return scheme{hash: crypto.SHA512, alg: signECDSA512, opts: crypto.SHA512, most: 139}, nil
 		}
 	case ed25519.PublicKey:
-		return scheme{hash: crypto.SHA512, alg: algorithm{oid: oidEd25519}, opts: crypto.Hash(0), pure: true, most: ed25519.SignatureSize}, nil
+		return scheme{hash: crypto.SHA512, alg: signEd25519, opts: crypto.Hash(0), pure: true, most: ed25519.SignatureSize}, nil
 	}
 	return scheme{}, &IdentityError{fmt.Sprintf("a key of the type %T", i.Chain[0].PublicKey), "RSA, ECDSA on P-256, P-384 or P-521, or Ed25519"}
 }

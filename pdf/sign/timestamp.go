@@ -47,17 +47,11 @@ func (t *TSA) Timestamp(ctx context.Context, hash crypto.Hash, digest []byte) ([
 	if err != nil {
 		return nil, err
 	}
-	body := der(func(b *cryptobyte.Builder) {
-		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-			b.AddASN1Int64(1)
-			b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { // MessageImprint
-				algorithm{oid: oidOf(hash), null: true}.add(b)
-				b.AddASN1OctetString(digest)
-			})
-			b.AddASN1BigInt(nonce)
-			b.AddASN1Boolean(true) // the certificate comes along
-		})
-	})
+	body := element(
+		cbasn1.SEQUENCE, derVersion1,
+		element(cbasn1.SEQUENCE, newAlgorithm(oidOf(hash), derNull...).der, element(cbasn1.OCTET_STRING, digest)), // MessageImprint
+		derOf(nonce), derTrue, // the certificate comes along
+	)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.URL, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
