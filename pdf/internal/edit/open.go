@@ -72,7 +72,7 @@ func Open(r io.ReaderAt, size int64, o Options) (*Document, error) {
 	if o.Pages <= 0 {
 		o.Pages = int(diag.DefaultLimits().Pages)
 	}
-	root, err := d.Dict(d.Trailer().Get("Root"))
+	root, err := d.dict(d.Trailer().Get("Root"))
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (w *walk) node(o cos.Object, from cos.Dict, depth int) error {
 		}
 		w.seen[ref] = true
 	}
-	d, err := w.d.Dict(o)
+	d, err := w.d.dict(o)
 	if err != nil || d == nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (w *walk) node(o cos.Object, from cos.Dict, depth int) error {
 // catalog names (7.2.2 of ISO 32000-2).
 func (d *Document) version() string {
 	v := d.Version()
-	if root, err := d.Dict(d.Trailer().Get("Root")); err == nil {
+	if root, err := d.dict(d.Trailer().Get("Root")); err == nil {
 		if later, ok := root.Get("Version").(cos.Name); ok && string(later) > v && len(later) < 8 {
 			v = string(later)
 		}

@@ -29,6 +29,17 @@ func (d *Document) object(r cos.Ref) (cos.Object, error) {
 	return o, err
 }
 
+// dict is Reader.Dict for an object that may have been read before.
+func (d *Document) dict(o cos.Object) (cos.Dict, error) {
+	if r, ok := o.(cos.Ref); ok {
+		var err error
+		if o, err = d.object(r); err != nil {
+			return nil, err
+		}
+	}
+	return d.Dict(o)
+}
+
 // small reports whether an object may be kept.
 func small(o cos.Object) bool {
 	values, bytes := recentValues, recentBytes

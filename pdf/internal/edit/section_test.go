@@ -59,7 +59,7 @@ func TestSectionsOfMemoryAreNotCopied(t *testing.T) {
 }
 
 func TestOpenKeepsAReaderOfItsOwn(t *testing.T) {
-	file := []byte("%PDF-1.7\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Kids[]/Count 0>>\nendobj\ntrailer\n<</Root 1 0 R>>\n")
+	file := []byte("%PDF-1.7\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n3 0 obj\n<</Type/Page>>\nendobj\ntrailer\n<</Root 1 0 R>>\n")
 	r := bytes.NewReader(file)
 	d, err := Open(r, int64(len(file)), Options{})
 	if err != nil {
