@@ -13,8 +13,8 @@ func (r *Reader) Raw(s *Stream) ([]byte, error) { return r.RawInto(nil, s) }
 // RawInto is Raw for who copies stream after stream: what it returns may lie in the memory of buf,
 // where that is large enough.
 func (r *Reader) RawInto(buf []byte, s *Stream) ([]byte, error) {
-	if err := diag.Check("StreamBytes", s.size, r.opt.Limits.StreamBytes, place(s.Ref, s.at)); err != nil {
-		return nil, err
+	if most := r.opt.Limits.StreamBytes; s.size > most {
+		return nil, limitError("StreamBytes", s.size, most, place(s.Ref, s.at))
 	}
 	if s.size <= 0 {
 		return nil, nil

@@ -5,6 +5,8 @@ package edit
 import (
 	"bytes"
 	"testing"
+
+	"example.com/quire/pdf/cos"
 )
 
 func TestOpenKeepsWhatItReads(t *testing.T) {
@@ -16,5 +18,15 @@ func TestOpenKeepsWhatItReads(t *testing.T) {
 	e := NewDraft(d)
 	if n := testing.AllocsPerRun(100, func() { e.dict(e.catalog().Get("Pages")); e.dict(d.Pages[0].Ref); d.version() }); n != 0 {
 		t.Errorf("the catalog and a page take %v allocations, as if they were read again", n)
+	}
+}
+
+func TestObjectsThatStayAreNotCopied(t *testing.T) {
+	c := &copier{e: &Draft{}, keeps: true, to: map[uint32]cos.Ref{}}
+	o := cos.Object(cos.Dict{
+		cos.E("Type", cos.Name("Page")), cos.E("Parent", cos.Ref{Num: 3}), cos.E("MediaBox", cos.Array{cos.Int(0), cos.Int(0), cos.Int(595), cos.Int(842)}),
+	})
+	if n := testing.AllocsPerRun(100, func() { c.object(o) }); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -148,40 +148,68 @@ func (c *copier) copy(r cos.Ref) error {
 	return c.w.CopyStream(to, dict, data)
 }
 
-// object returns a copy of an object with the references that it has in the file.
+// object returns an object as it is in the file: the same one where nothing of it changes.
 func (c *copier) object(o cos.Object) cos.Object {
+	if to, other := c.changed(o); other {
+		return to
+	}
+	return o
+}
+
+// changed returns what an object is in the file where that is another one: references have other
+// numbers, and what no file can hold goes.
+func (c *copier) changed(o cos.Object) (to cos.Object, other bool) {
 	switch v := o.(type) {
 	case nil:
-		return cos.Null{}
+		return cos.Null{}, true
 	case cos.Ref:
 		if over, ok := c.e.over[v.Num]; ok {
 			if _, null := over.(cos.Null); null {
-				return over
+				return over, true
 			}
 		}
 		if v.IsZero() {
-			return cos.Null{}
+			return cos.Null{}, true
 		}
-		return c.ref(v)
+		if r := c.ref(v); r != v {
+			return r, true
+		}
 	case cos.Array:
-		out := make(cos.Array, len(v))
-		for i := range v {
-			out[i] = c.object(v[i])
-		}
-		return out
-	case cos.Dict:
-		out := make(cos.Dict, 0, len(v))
-		for _, x := range v {
-			// Names that nothing can print cannot be meant by anything either (7.3.5).
-			if x.Value != nil && strings.IndexByte(string(x.Key), 0) < 0 {
-				out = append(out, cos.E(x.Key, c.object(x.Value)))
+		var out cos.Array
+		for i, x := range v {
+			if to, other := c.changed(x); other {
+				if out == nil {
+					out = slices.Clone(v)
+				}
+				out[i] = to
 			}
 		}
-		return out
+		return out, out != nil
+	case cos.Dict:
+		var out cos.Dict
+		for i, x := range v {
+			// Names that nothing can print cannot be meant by anything either (7.3.5).
+			gone := x.Value == nil || strings.IndexByte(string(x.Key), 0) >= 0
+			to, other := x.Value, false
+			if !gone {
+				if to, other = c.changed(x.Value); !other {
+					to = x.Value
+				}
+			}
+			if out == nil && (gone || other) {
+				out = append(make(cos.Dict, 0, len(v)), v[:i]...)
+			}
+			if out != nil && !gone {
+				out = append(out, cos.E(x.Key, to))
+			}
+		}
+		return out, out != nil
 	case cos.Name:
-		return cos.Name(strings.ReplaceAll(string(v), "\x00", ""))
+		if strings.IndexByte(string(v), 0) >= 0 {
+			return cos.Name(strings.ReplaceAll(string(v), "\x00", "")), true
+		}
 	}
-	return o
+	return nil, false
 }
 
 // uncrypted returns the dictionary of a stream whose data was decrypted without its Crypt filter.
