@@ -4,8 +4,9 @@ package cos
 // until it is known how long they are, and names and words that were read before. It belongs to one
 // reader, or to one content stream.
 type memory struct {
-	text    []byte // of an object; nil while one is read from it
-	raw     []byte // data of a stream before its filters are undone; nil meanwhile
+	text    []byte   // of an object; nil while one is read from it
+	raw     []byte   // data of a stream before its filters are undone; nil meanwhile
+	tail    [32]byte // what stands behind the data of a stream
 	values  []Object
 	entries []Entry
 	words   [256]Object // each a Name or a keyword, in the place of its hash

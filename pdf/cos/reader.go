@@ -288,15 +288,19 @@ func (r *Reader) header() error {
 // parse calls f with a parser of what stands at an offset, again with more as long as f needs
 // it, but with no more than most bytes.
 func (r *Reader) parse(at, most int64, f func(*parser) error) error {
-	for n := int64(4 << 10); ; n *= 4 {
+	const few = 4 << 10
+	for n := int64(few); ; n *= 4 {
 		n = min(n, most)
-		if n > 4<<10 && !r.counted[at] { // once for each place: many may not lead to one long text
+		if n > few && !r.counted[at] { // once for each place: many may not lead to one long text
 			if err := r.count(n); err != nil {
 				return err
 			}
 		}
 		text := r.memory.text
 		r.memory.text = nil
+		if text == nil {
+			text = make([]byte, few) // also where the file ends before that, for what is read next
+		}
 		b, err := r.bytesInto(text, at, n)
 		if err != nil {
 			return err
@@ -308,7 +312,7 @@ func (r *Reader) parse(at, most int64, f func(*parser) error) error {
 		}
 		switch {
 		case err == nil:
-			if n > 4<<10 {
+			if n > few {
 				r.counted[at] = true
 			}
 			return nil
@@ -503,7 +507,7 @@ func (r *Reader) extent(s *Stream) error {
 			r.warn(s.Ref, s.at, "a stream without endstream")
 			return nil
 		}
-		b, err := r.bytes(s.at+s.size, 32)
+		b, err := r.bytesInto(r.memory.tail[:], s.at+s.size, int64(len(r.memory.tail)))
 		if err != nil {
 			return err
 		}

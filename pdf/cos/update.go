@@ -1,8 +1,8 @@
 package cos
 
 import (
-	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/bits"
@@ -37,7 +37,7 @@ func NewUpdate(r *Reader, d Deflater) (*Update, error) {
 	}
 	next := max(intOr(r.trailer.Get("Size"), 1), int64(r.highest)+1)
 	u := &Update{r: r, deflater: d, buf: make([]byte, 0, updateBytes), at: map[uint32]int64{}, next: uint32(max(next, 1))} //nolint:gosec // G115: numbers that are larger were refused
-	last, err := r.bytes(r.size-1, 1)
+	last, err := r.bytesInto(r.memory.tail[:], r.size-1, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (u *Update) Close(root, info Ref) ([]byte, error) {
 		self = u.Reserve()
 		u.at[self.Num] = at
 	}
-	var trailer Dict
+	trailer := make(Dict, 0, len(u.r.trailer)+4)
 	for _, x := range u.r.trailer {
 		switch x.Key {
 		case "Type", "Size", "W", "Index", "Filter", "DecodeParms", "Length", "F", "FFilter", "FDecodeParms", "Prev", "XRefStm", "Root", "ID":
@@ -148,15 +148,17 @@ func (u *Update) Close(root, info Ref) ([]byte, error) {
 		trailer = append(trailer, E("Info", info))
 	}
 	// The first half stays, the second is that of this revision (14.4).
-	first := Object(Hex(sum[:16]))
+	second := Object(Hex(sum[:16]))
+	first := second
 	if ids, err := u.r.Resolve(u.r.trailer.Get("ID")); err != nil {
 		return nil, err
 	} else if list, ok := ids.(Array); ok && len(list) == 2 {
 		first = list[0]
 	}
-	trailer = append(trailer, E("ID", Array{first, Hex(sum[:16])}))
+	trailer = append(trailer, E("ID", Array{first, second}))
 
-	nums := slices.Sorted(maps.Keys(u.at))
+	nums := slices.AppendSeq(make([]uint32, 0, len(u.at)), maps.Keys(u.at))
+	slices.Sort(nums)
 	if stream {
 		u.rows(self, nums, trailer)
 	} else {
@@ -197,24 +199,23 @@ func (u *Update) table(nums []uint32, trailer Dict) {
 func (u *Update) rows(self Ref, nums []uint32, trailer Dict) {
 	width := (bits.Len64(uint64(u.at[self.Num])) + 7) / 8 //nolint:gosec // G115: an offset
 	var index Array
-	var rows bytes.Buffer
+	rows := make([]byte, 0, (1+width+2)*len(nums))
 	runs(nums, func(first uint32, count int) {
 		index = append(index, Int(first), Int(count))
 		for i := range count {
 			num := first + uint32(i)
-			rows.WriteByte(1)
+			rows = append(rows, 1)
 			for k := width - 1; k >= 0; k-- {
-				rows.WriteByte(byte(u.at[num] >> (8 * k))) //nolint:gosec // G115: one byte of the number
+				rows = append(rows, byte(u.at[num]>>(8*k))) //nolint:gosec // G115: one byte of the number
 			}
-			gen := u.generation(num)
-			rows.Write([]byte{byte(gen >> 8), byte(gen)}) //nolint:gosec // G115: the two bytes of it
+			rows = binary.BigEndian.AppendUint16(rows, u.generation(num))
 		}
 	})
-	dict := append(Dict{E("Type", Name("XRef")), E("W", Array{Int(1), Int(width), Int(2)}), E("Index", index)}, trailer...)
-	dict = append(dict, E("Length", Int(rows.Len())))
-	u.buf = fmt.Appendf(u.buf, "%d 0 obj\n", self.Num)
+	dict := append(make(Dict, 0, 4+len(trailer)), E("Type", Name("XRef")), E("W", Array{Int(1), Int(width), Int(2)}), E("Index", index))
+	dict = append(append(dict, trailer...), E("Length", Int(len(rows))))
+	u.buf = append(AppendInt(u.buf, int64(self.Num)), " 0 obj\n"...)
 	u.buf = append(dict.AppendPDF(u.buf), "\nstream\n"...)
-	u.buf = append(append(u.buf, rows.Bytes()...), "\nendstream\nendobj\n"...)
+	u.buf = append(append(u.buf, rows...), "\nendstream\nendobj\n"...)
 }
 
 // Repaired reports whether the cross-reference data was damaged and made anew from what the file

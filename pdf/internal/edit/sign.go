@@ -57,8 +57,7 @@ func (e *Draft) Sign(ctx context.Context, s Signature, deflater cos.Deflater, mo
 		return nil, err
 	}
 	root := e.catalog()
-	hole := append(append([]byte{'<'}, bytes.Repeat([]byte{'0'}, 2*s.Room)...), '>')
-	blank := bytes.Repeat([]byte{' '}, 3*(rangeDigits+1))
+	numbers, contents := &blanks{"[0", ' ', 3 * (rangeDigits + 1), "]", 0}, &blanks{"<", '0', 2 * s.Room, ">", 0}
 	var locks cos.Array
 	if lock := e.dict(f.dict.Get("Lock")); lock != nil { // 12.7.5.5: what the field locks, its signature names
 		locks = append(locks, cos.Dict{
@@ -68,8 +67,7 @@ func (e *Draft) Sign(ctx context.Context, s Signature, deflater cos.Deflater, mo
 			}),
 		})
 	}
-	// What a caller chooses comes last: the places of the first two are found in what is written.
-	v := e.add(append(cos.Dict{cos.E("ByteRange", cos.Raw("[0"+string(blank)+"]")), cos.E("Contents", cos.Raw(hole))}, s.Dict(locks...)...))
+	v := e.add(append(cos.Dict{cos.E("ByteRange", numbers), cos.E("Contents", contents)}, s.Dict(locks...)...))
 	e.set(f.ref, with(e.dict(f.ref), "V", v))
 	if s.Certify != 0 {
 		perms := with(e.dict(root.Get("Perms")), "DocMDP", v)
@@ -80,16 +78,38 @@ func (e *Draft) Sign(ctx context.Context, s Signature, deflater cos.Deflater, mo
 			return nil, err
 		}
 	}
-	more, at, err := e.update(ctx, deflater, most, v)
+	more, err := e.update(ctx, deflater, most, v)
 	if err != nil {
 		return nil, err
 	}
-	p := &Prepared{Field: f.name, doc: e.base, more: more}
-	from := at + bytes.Index(more[at:], hole)
-	p.before, p.after = e.base.Size+int64(from), e.base.Size+int64(from+len(hole))
-	numbers := fmt.Appendf(nil, " %d %d %d", p.before, p.after, e.base.Size+int64(len(more))-p.after)
-	copy(more[at+bytes.Index(more[at:], blank):], numbers)
+	from := e.base.Size + int64(contents.at)
+	p := &Prepared{Field: f.name, doc: e.base, more: more, before: from - 1, after: from + int64(contents.n) + 1}
+	text := more[numbers.at:numbers.at]
+	for _, n := range [...]int64{p.before, p.after, p.Size() - p.after} {
+		text = cos.AppendInt(append(text, ' '), n)
+	}
 	return p, nil
+}
+
+// blanks are a value that is filled in when all else is written: n times a character between what
+// it begins and ends with.
+type blanks struct {
+	begin string
+	blank byte
+	n     int
+	end   string
+	at    int // where the first of them stands in what was written
+}
+
+// AppendPDF implements [cos.Object].
+func (b *blanks) AppendPDF(dst []byte) []byte {
+	dst = append(dst, b.begin...)
+	b.at = len(dst)
+	dst = slices.Grow(dst, b.n+len(b.end))[:b.at+b.n]
+	for i := range dst[b.at:] {
+		dst[b.at+i] = b.blank
+	}
+	return append(dst, b.end...)
 }
 
 // Dict returns the dictionary of the signature, without ByteRange and Contents. More are references
@@ -123,7 +143,7 @@ func (e *Draft) Update(ctx context.Context, deflater cos.Deflater, most int64) (
 	if err := e.base.MayUpdate(); err != nil || len(e.over) == 0 {
 		return &Prepared{doc: e.base}, err
 	}
-	more, _, err := e.update(ctx, deflater, most, cos.Ref{})
+	more, err := e.update(ctx, deflater, most, cos.Ref{})
 	return &Prepared{doc: e.base, more: more}, err
 }
 
@@ -236,15 +256,18 @@ func (e *Draft) widget(f *field, s *Signature) error {
 		return &OptionError{Field: "file", Got: "a page that is no object of its own", Want: "a sound file; write it anew first, by metadata or reorder"}
 	}
 	media := e.box(page.Dict.Get("MediaBox"), letter)
-	b, rect := s.Rect, cos.Array{}
+	b, rect := s.Rect, make(cos.Array, len(s.Rect))
 	if b != [4]float64{} && !(b[0] < b[2] && b[1] < b[3] && b[0] >= media[0] && b[1] >= media[1] && b[2] <= media[2] && b[3] <= media[3]) {
 		return &OptionError{
 			Field: "box", Got: fmt.Sprintf("%g,%g,%g,%g", b[0], b[1], b[2], b[3]),
 			Want: fmt.Sprintf("left,bottom,right,top within those of page %d: %g,%g,%g,%g", s.Page+1, media[0], media[1], media[2], media[3]),
 		}
 	}
-	for _, v := range b {
-		rect = append(rect, cos.Decimal{Mantissa: int64(math.Round(v * 1000)), Scale: 3})
+	for i, v := range b {
+		rect[i] = cos.Int(0)
+		if v != 0 {
+			rect[i] = cos.Decimal{Mantissa: int64(math.Round(v * 1000)), Scale: 3}
+		}
 	}
 	const printLocked = 4 | 128 // 12.5.3
 	f.dict = append(

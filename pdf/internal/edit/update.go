@@ -22,17 +22,19 @@ func (d *Document) MayUpdate() error {
 }
 
 // update returns what is appended to the file of a draft: the objects that were changed or added,
-// and what they lead to of other documents. at is where the object mark begins in it.
-func (e *Draft) update(ctx context.Context, deflater cos.Deflater, most int64, mark cos.Ref) (b []byte, at int, err error) {
+// and what they lead to of other documents. Of those that are added first gets its number first.
+func (e *Draft) update(ctx context.Context, deflater cos.Deflater, most int64, first cos.Ref) ([]byte, error) {
 	if err := e.base.MayUpdate(); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	u, err := cos.NewUpdate(e.base.Reader, deflater)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	c := copier{e: e, w: u, to: map[uint32]cos.Ref{}, keeps: true}
-	for _, num := range slices.Sorted(maps.Keys(e.over)) {
+	changed := slices.AppendSeq(make([]uint32, 0, len(e.over)), maps.Keys(e.over))
+	slices.Sort(changed)
+	for _, num := range changed {
 		if num >= span {
 			break
 		}
@@ -44,26 +46,22 @@ func (e *Draft) update(ctx context.Context, deflater cos.Deflater, most int64, m
 	if !e.info.IsZero() {
 		info = c.ref(e.info)
 	}
-	c.ref(mark)
+	c.ref(first)
 	for i := 0; i < len(c.queue); i++ {
 		if err := ctx.Err(); err != nil {
-			return nil, 0, err
-		}
-		if c.queue[i] == mark {
-			at = len(u.Bytes())
+			return nil, err
 		}
 		if err := c.copy(c.queue[i]); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if err := diag.Check("OutputBytes", e.base.Size+int64(len(u.Bytes())), most, ""); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 	}
 	if e.err != nil {
-		return nil, 0, e.err
+		return nil, e.err
 	}
-	b, err = u.Close(root, info)
-	return b, at, err
+	return u.Close(root, info)
 }
 
 // appended is a file with bytes behind it.
