@@ -164,7 +164,7 @@ func (e *Engine) prepare(ctx context.Context, d *Document, r SignRequest) (*edit
 	if err != nil {
 		return fail(err)
 	}
-	draft := edit.NewDraft(d.d)
+	draft := edit.NewAddition(d.d)
 	look, err := e.look(ctx, draft, r)
 	if err != nil {
 		return fail(err)

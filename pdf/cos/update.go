@@ -20,12 +20,18 @@ type Update struct {
 	deflater Deflater
 	packed   []byte
 	buf      []byte
-	at       map[uint32]int64 // where the objects lie
+	at       map[uint32]written
 	next     uint32
 }
 
+// written is where an object lies, and its generation.
+type written struct {
+	at  int64
+	gen uint16
+}
+
 // updateBytes is the memory that an update begins with, enough for a signature.
-const updateBytes = 8 << 10
+const updateBytes = 4 << 10
 
 // NewUpdate begins an update. d compresses streams; nil: as in Options.
 func NewUpdate(r *Reader, d Deflater) (*Update, error) {
@@ -36,7 +42,7 @@ func NewUpdate(r *Reader, d Deflater) (*Update, error) {
 		d = NewFlate()
 	}
 	next := max(intOr(r.trailer.Get("Size"), 1), int64(r.highest)+1)
-	u := &Update{r: r, deflater: d, buf: make([]byte, 0, updateBytes), at: map[uint32]int64{}, next: uint32(max(next, 1))} //nolint:gosec // G115: numbers that are larger were refused
+	u := &Update{r: r, deflater: d, buf: make([]byte, 0, updateBytes), at: map[uint32]written{}, next: uint32(max(next, 1))} //nolint:gosec // G115: numbers that are larger were refused
 	last, err := r.bytesInto(r.memory.tail[:], r.size-1, 1)
 	if err != nil {
 		return nil, err
@@ -104,16 +110,20 @@ func (u *Update) begin(ref Ref) error {
 	if _, twice := u.at[ref.Num]; twice || ref.IsZero() || ref.Num >= u.next {
 		return &ObjectError{Ref: ref, Reason: "not a number of this update, or already written"}
 	}
-	u.at[ref.Num] = u.r.size + int64(len(u.buf)) - u.r.base
+	w := written{u.r.size + int64(len(u.buf)) - u.r.base, u.generation(ref.Num)}
+	u.at[ref.Num] = w
 	u.buf = AppendInt(u.buf, int64(ref.Num))
 	u.buf = append(u.buf, ' ')
-	u.buf = AppendInt(u.buf, int64(u.generation(ref.Num)))
+	u.buf = AppendInt(u.buf, int64(w.gen))
 	u.buf = append(u.buf, " obj\n"...)
 	return nil
 }
 
 // generation returns that of an object of the file, 0 for new ones.
 func (u *Update) generation(num uint32) uint16 {
+	if num > u.r.highest {
+		return 0
+	}
 	if s, ok := u.r.spots[num]; ok && s.used && s.in == 0 {
 		return s.gen
 	}
@@ -129,7 +139,7 @@ func (u *Update) Close(root, info Ref) ([]byte, error) {
 	at := u.r.size + int64(len(u.buf)) - u.r.base
 	if stream {
 		self = u.Reserve()
-		u.at[self.Num] = at
+		u.at[self.Num] = written{at: at}
 	}
 	trailer := make(Dict, 0, len(u.r.trailer)+4)
 	for _, x := range u.r.trailer {
@@ -188,7 +198,7 @@ func (u *Update) table(nums []uint32, trailer Dict) {
 		u.buf = fmt.Appendf(u.buf, "%d %d\n", first, count)
 		for i := range count {
 			num := first + uint32(i)
-			u.buf = fmt.Appendf(u.buf, "%010d %05d n\r\n", u.at[num], u.generation(num))
+			u.buf = fmt.Appendf(u.buf, "%010d %05d n\r\n", u.at[num].at, u.at[num].gen)
 		}
 	})
 	u.buf = append(u.buf, "trailer\n"...)
@@ -197,18 +207,18 @@ func (u *Update) table(nums []uint32, trailer Dict) {
 
 // rows writes a cross-reference stream (7.5.8), which lists itself.
 func (u *Update) rows(self Ref, nums []uint32, trailer Dict) {
-	width := (bits.Len64(uint64(u.at[self.Num])) + 7) / 8 //nolint:gosec // G115: an offset
+	width := (bits.Len64(uint64(u.at[self.Num].at)) + 7) / 8 //nolint:gosec // G115: an offset
 	var index Array
 	rows := make([]byte, 0, (1+width+2)*len(nums))
 	runs(nums, func(first uint32, count int) {
 		index = append(index, Int(first), Int(count))
 		for i := range count {
-			num := first + uint32(i)
+			w := u.at[first+uint32(i)]
 			rows = append(rows, 1)
 			for k := width - 1; k >= 0; k-- {
-				rows = append(rows, byte(u.at[num]>>(8*k))) //nolint:gosec // G115: one byte of the number
+				rows = append(rows, byte(w.at>>(8*k))) //nolint:gosec // G115: one byte of the number
 			}
-			rows = binary.BigEndian.AppendUint16(rows, u.generation(num))
+			rows = binary.BigEndian.AppendUint16(rows, w.gen)
 		}
 	})
 	dict := append(make(Dict, 0, 4+len(trailer)), E("Type", Name("XRef")), E("W", Array{Int(1), Int(width), Int(2)}), E("Index", index))

@@ -36,8 +36,7 @@ const span = 1 << 24
 
 // NewDraft returns the draft of all that a document has.
 func NewDraft(d *Document) *Draft {
-	e := &Draft{base: d, over: map[uint32]cos.Object{}, same: map[uint32]uint32{}, next: span, pages: slices.Clone(d.Pages), version: d.version()}
-	e.root, e.info = e.own(d.Trailer().Get("Root")), e.own(d.Trailer().Get("Info"))
+	e := newDraft(d, slices.Clone(d.Pages))
 	if d.tangled { // what is written has a tree
 		for i, p := range e.pages {
 			if p.Ref.IsZero() {
@@ -46,6 +45,21 @@ func NewDraft(d *Document) *Draft {
 		}
 		e.pageTree()
 	}
+	return e
+}
+
+// NewAddition returns a draft to which objects are added: the pages are those of the document,
+// whose list it shares and does not change.
+func NewAddition(d *Document) *Draft {
+	if d.tangled {
+		return NewDraft(d)
+	}
+	return newDraft(d, d.Pages)
+}
+
+func newDraft(d *Document, pages []Page) *Draft {
+	e := &Draft{base: d, over: map[uint32]cos.Object{}, same: map[uint32]uint32{}, next: span, pages: pages, version: d.version()}
+	e.root, e.info = e.own(d.Trailer().Get("Root")), e.own(d.Trailer().Get("Info"))
 	return e
 }
 
