@@ -5,6 +5,7 @@ package cos_test
 import (
 	"bytes"
 	"io"
+	"math/rand/v2"
 	"runtime"
 	"testing"
 
@@ -48,4 +49,27 @@ func TestResetLetsGoOfALargeObject(t *testing.T) {
 		t.Errorf("%d KiB are kept", rest>>10)
 	}
 	runtime.KeepAlive(w)
+}
+
+// TestStreamsThatDoNotShrinkAllocateOnce: what compression did not make shorter is compressed in
+// the memory of what came before.
+func TestStreamsThatDoNotShrinkAllocateOnce(t *testing.T) {
+	data := make([]byte, 1<<20)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // it never fails
+	w := cos.NewWriter(io.Discard, cos.Options{})
+	write := func() {
+		if err := w.Stream(w.Reserve(), nil, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 10 {
+		write()
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+		t.Errorf("10 streams of 1 MiB allocate %d KiB", n>>10)
+	}
 }

@@ -73,15 +73,15 @@ func (u *Update) Put(ref Ref, o Object) error {
 
 // Stream writes a stream whose data is compressed here, as [Writer.Stream] does.
 func (u *Update) Stream(ref Ref, dict Dict, data []byte) error {
-	packed, err := Pack(u.deflater, u.packed[:0], data, LevelDefault)
-	if err != nil {
+	var shorter bool
+	var err error
+	if u.packed, shorter, err = compress(u.deflater, u.packed[:0], data, LevelDefault); err != nil {
 		return fmt.Errorf("cos: write object %d: %w", ref.Num, err)
 	}
-	if packed == nil {
+	if !shorter {
 		return u.EncodedStream(ref, dict, "", data)
 	}
-	u.packed = packed
-	return u.EncodedStream(ref, dict, FlateDecode, packed)
+	return u.EncodedStream(ref, dict, FlateDecode, u.packed)
 }
 
 // EncodedStream writes a stream whose data is encoded with filter already; empty: it is plain.

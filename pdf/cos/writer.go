@@ -281,28 +281,35 @@ func (w *Writer) Stream(ref Ref, dict Dict, data []byte) error {
 	if w.err != nil {
 		return w.err
 	}
-	packed, err := Pack(w.opt.Deflater, w.packed[:0], data, w.opt.Level)
-	if err != nil {
+	var shorter bool
+	var err error
+	if w.packed, shorter, err = compress(w.opt.Deflater, w.packed[:0], data, w.opt.Level); err != nil {
 		return w.fail(fmt.Errorf("cos: write object %d: %w", ref.Num, err))
 	}
-	if packed == nil {
+	if !shorter {
 		return w.EncodedStream(ref, dict, "", data)
 	}
-	w.packed = packed
-	return w.EncodedStream(ref, dict, FlateDecode, packed)
+	return w.EncodedStream(ref, dict, FlateDecode, w.packed)
 }
 
 // Pack compresses the data of a stream as [Writer.Stream] does and appends it to dst; nil: the data
 // stays as it is.
 func Pack(d Deflater, dst, data []byte, level Level) ([]byte, error) {
-	if len(data) < leastDeflated {
-		return nil, nil
-	}
-	packed, err := d.Deflate(dst, data, level)
-	if err != nil || len(packed)-len(dst) >= len(data) {
+	out, shorter, err := compress(d, dst, data, level)
+	if err != nil || !shorter {
 		return nil, err
 	}
-	return packed, nil
+	return out, nil
+}
+
+// compress is Pack for those who use the memory of dst again, whether the data became shorter or
+// not.
+func compress(d Deflater, dst, data []byte, level Level) (out []byte, shorter bool, err error) {
+	if len(data) < leastDeflated {
+		return dst, false, nil
+	}
+	out, err = d.Deflate(dst, data, level)
+	return out, err == nil && len(out)-len(dst) < len(data), err
 }
 
 // FlateDecode is the filter of streams a [Deflater] compressed.
