@@ -5,18 +5,20 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"example.com/quire/pdf/internal/edit"
 )
 
 // optimisedInMemory is the largest file that is written to memory first, until it is known what was
-// gained; a larger one goes to a temporary file.
+// gained; a larger one goes to the end of the file where it belongs, or else to a temporary one.
 const optimisedInMemory = 4 << 20
 
 // Optimise writes a document smaller without loss: equal streams, fonts and graphics states become
 // one, what is not compressed is, what nothing refers to and resources that pages do not use go.
 // Pages look as they did. Where that gains nothing a sound file is written as it is, signatures and
-// all. Errors are those of Edit.
+// all: a w that has the methods Seek, Truncate and Stat of a file may be written to and cut off
+// before. Errors are those of Edit.
 func (e *Engine) Optimise(ctx context.Context, w io.Writer, d *Document) (*Summary, error) {
 	if err := d.mayChange(EditOptions{}, false); err != nil {
 		return nil, err
@@ -27,13 +29,27 @@ func (e *Engine) Optimise(ctx context.Context, w io.Writer, d *Document) (*Summa
 	}
 	s := &Summary{}
 	var from io.Reader
-	if d.size <= optimisedInMemory {
+	switch f, end := atEnd(w); {
+	case d.size <= optimisedInMemory:
 		var b bytes.Buffer
 		if err := e.writeDraft(ctx, &b, draft, EditOptions{}, s); err != nil {
 			return nil, told(err)
 		}
 		from = &b
-	} else {
+	case f != nil:
+		if err := e.writeDraft(ctx, f, draft, EditOptions{}, s); err != nil {
+			return nil, told(err)
+		}
+		if d.gains(s) {
+			return s, nil
+		}
+		if err := f.Truncate(end); err != nil {
+			return nil, fmt.Errorf("pdf: optimise: %w", err)
+		}
+		if _, err := f.Seek(end, io.SeekStart); err != nil {
+			return nil, fmt.Errorf("pdf: optimise: %w", err)
+		}
+	default:
 		f, done, err := temporary()
 		if err != nil {
 			return nil, fmt.Errorf("pdf: optimise: %w", err)
@@ -47,7 +63,7 @@ func (e *Engine) Optimise(ctx context.Context, w io.Writer, d *Document) (*Summa
 		}
 		from = io.LimitReader(f, s.Size) // which the system copies by itself where w is a file, too
 	}
-	if s.Size >= d.size && len(d.Warnings()) == 0 { // a damaged file is written anew, whatever it takes
+	if !d.gains(s) {
 		s = &Summary{Size: d.size, Pages: d.Pages(), Claims: d.Info().Claims, Warnings: []string{"nothing was gained: the file is as it was"}}
 		from = io.NewSectionReader(d.file, 0, d.size)
 	}
@@ -55,4 +71,32 @@ func (e *Engine) Optimise(ctx context.Context, w io.Writer, d *Document) (*Summa
 		return nil, err
 	}
 	return s, nil
+}
+
+// gains reports whether what was written is to take the place of the document: it is shorter, or
+// the document is damaged, which is written anew, whatever it takes.
+func (d *Document) gains(s *Summary) bool { return s.Size < d.size || len(d.Warnings()) > 0 }
+
+// endFile is a file whose end can be taken back.
+type endFile interface {
+	io.WriteSeeker
+	Truncate(size int64) error
+	Stat() (fs.FileInfo, error)
+}
+
+// atEnd returns the file that w is, and where it ends, when writing goes on there; nil for all
+// else.
+func atEnd(w io.Writer) (f endFile, end int64) {
+	f, ok := w.(endFile)
+	if !ok {
+		return nil, 0
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, 0
+	}
+	if end, err = f.Seek(0, io.SeekCurrent); err != nil || end != info.Size() {
+		return nil, 0
+	}
+	return f, end
 }
