@@ -4,6 +4,7 @@ package pdf_test
 
 import (
 	"bytes"
+	"crypto/elliptic"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -216,6 +217,38 @@ func TestALogoIsWorkedOnOnce(t *testing.T) {
 		if n := allocs("  - {image: " + name + ", decorative: true, width: 40mm}\n"); n > without+60 {
 			t.Errorf("%s: %v allocations, %v without", name, n, without)
 		}
+	}
+}
+
+// TestSigningTakesFewAllocations: what is beside the signature by the key does not grow with the
+// file, and its memory neither.
+func TestSigningTakesFewAllocations(t *testing.T) {
+	e := newEngine(t, pdf.Config{})
+	body, _ := render(t, e, pdf.RenderOptions{Time: frozen}, func(b *doc.Builder) error {
+		b.Title("To be signed").Lang("en")
+		for i := range 100 {
+			b.Heading(1, fmt.Sprintf("Page %d", i+1)).PageBreak()
+		}
+		return nil
+	})
+	r := pdf.SignRequest{Identity: newAuthority(t).identity(t, "Signer", ecKey(t, elliptic.P256())), Time: testTime, Reason: "Issued"}
+	d := openPDF(t, e, body, "")
+	sign := func() {
+		if _, err := e.Sign(t.Context(), io.Discard, d, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.AllocsPerRun(20, sign); n > 200 {
+		t.Errorf("%v allocations", n)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 20 {
+		sign()
+	}
+	runtime.ReadMemStats(&after)
+	if n := (after.TotalAlloc - before.TotalAlloc) / 20; n > 32<<10 {
+		t.Errorf("%d bytes are allocated", n)
 	}
 }
 
