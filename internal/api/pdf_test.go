@@ -294,3 +294,26 @@ func TestFilesAndStepsAreParts(t *testing.T) {
 		t.Errorf("%d %.300s", r.Status, r.Body)
 	}
 }
+
+// TestFormsTakeFilesUpToTheLimitOfTheRoute: a file of a form may be as large as a body that is the
+// file alone, and what is larger, or of too many parts, is a problem of the type limit.
+func TestFormsTakeFilesUpToTheLimitOfTheRoute(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	plain := aPDF(t, nil)
+	attach := func(size int) *webtest.Response {
+		kind, body := partsForm(t, [][3]string{{"file", "in.pdf", plain}, {"attachment", "n.bin", strings.Repeat("x", size)}})
+		return h.Post("/v1/pdf/attach", kind, body)
+	}
+	if r := attach(20 << 20); r.Status != http.StatusOK {
+		t.Errorf("20 MiB: %d %.300s", r.Status, r.Body)
+	}
+	if r := attach(64 << 20); r.Status != http.StatusRequestEntityTooLarge || !bytes.Contains(r.Body, []byte("urn:quire:problem:limit")) {
+		t.Errorf("64 MiB: %d %.300s", r.Status, r.Body)
+	}
+	kind, body := form(t, slices.Repeat([]string{"%PDF"}, 129), nil)
+	r := h.Post("/v1/pdf/merge", kind, body)
+	if r.Status != http.StatusRequestEntityTooLarge || !bytes.Contains(r.Body, []byte("urn:quire:problem:limit")) || !bytes.Contains(r.Body, []byte("more than 128 parts")) {
+		t.Errorf("129 parts: %d %.300s", r.Status, r.Body)
+	}
+}

@@ -102,6 +102,14 @@ func Problem(err error) *web.Problem {
 		p.Detail = fmt.Sprintf("the body is larger than %d bytes", e.Limit)
 		return p
 	}
+	if e, ok := errors.AsType[*web.UploadError](err); ok {
+		p := problem("limit", http.StatusRequestEntityTooLarge, err, members{"limited": "part " + e.Rule, "limit": e.Limit})
+		p.Detail = fmt.Sprintf("the part %q is larger than %d bytes", e.Part, e.Limit)
+		if errors.Is(err, web.ErrTooManyParts) {
+			p.Detail = fmt.Sprintf("the form has more than %d parts", e.Limit)
+		}
+		return p
+	}
 	if e, ok := errors.AsType[*missingError](err); ok {
 		m := members{}
 		if named, ok := errors.AsType[*record.MissingError](err); ok {

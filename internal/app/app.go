@@ -230,7 +230,10 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 	a.web, err = web.New(web.Options{
 		Logger:  a.log,
 		Problem: api.Problem,
-		Limits:  web.Limits{JSONDepth: record.DataDepth + 8, JSONNodes: record.DataNodes + 100_000},
+		Limits: web.Limits{
+			JSONDepth: record.DataDepth + 8, JSONNodes: record.DataNodes + 100_000,
+			File: a.routes.Limits().File, // one file of a form may be all that the route takes
+		},
 	})
 	if err != nil {
 		return err
