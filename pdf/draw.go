@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"example.com/quire/internal/nearest"
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/internal/edit"
 	"example.com/quire/pdf/internal/emit"
@@ -145,7 +147,11 @@ func (c *change) stamp(ctx context.Context, s Stamping) error {
 	var piece edit.Piece
 	switch {
 	case (s.Text == "") == (s.Doc == nil):
-		return &OptionError{Field: "text", Got: "a text and a file, or neither", Want: "one of them"}
+		got := "neither a text nor a file"
+		if s.Text != "" {
+			got = "a text and a file"
+		}
+		return &OptionError{Field: "text", Got: got, Want: "one of them"}
 	case s.Doc != nil:
 		x, err := c.imported(s.Doc)
 		if err != nil {
@@ -180,7 +186,8 @@ func (c *change) stamp(ctx context.Context, s Stamping) error {
 
 // Numbers are page numbers.
 type Numbers struct {
-	// Format is the text: {page} stands for the number, {pages} for the last one. Empty: {page}.
+	// Format is the text: {page} stands for the number, {pages} for the last one; another word in
+	// braces is an error. Empty: {page}.
 	Format    string
 	Numbering doc.Numbering // how numbers are written
 	// Start is the number of the first of Pages, from which they are counted on; 0: a page has that
@@ -191,6 +198,9 @@ type Numbers struct {
 	Pages string // which are numbered; empty: all
 	Placing
 }
+
+// placeholder is what stands for a number in the format of Number.
+var placeholder = regexp.MustCompile(`\{\w*\}`)
 
 // Number puts numbers on pages, as artifacts, by default at the bottom, 24 points from the edge.
 func Number(n Numbers) Op {
@@ -206,6 +216,11 @@ func Number(n Numbers) Op {
 		}
 		if n.Format == "" {
 			n.Format = "{page}"
+		}
+		for _, word := range placeholder.FindAllString(n.Format, -1) {
+			if known := []string{"{page}", "{pages}"}; !slices.Contains(known, word) {
+				return &OptionError{Field: "format", Got: strconv.Quote(word), Want: "{page} for the number, {pages} for the last one", Nearest: nearest.Name(word, known)}
+			}
 		}
 		switch {
 		case strings.HasPrefix(n.Position, "top"):

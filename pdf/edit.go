@@ -90,6 +90,9 @@ func (e *Engine) Edit(ctx context.Context, w io.Writer, d *Document, o EditOptio
 		return nil, &OptionError{Field: "incremental", Got: "a change of encryption", Want: "none: the bytes of the file stay"}
 	}
 	c := &change{e, edit.NewDraft(d.d), o, &Summary{}}
+	if plain && d.d.Key == nil {
+		c.summary.Warnings = append(c.summary.Warnings, "the file was not encrypted")
+	}
 	for i, op := range ops {
 		if op.apply == nil {
 			continue
@@ -316,7 +319,11 @@ func (e *Engine) parts(ctx context.Context, d *Document, o SplitOptions) (parts 
 		}
 	}
 	if set != 1 {
-		return nil, &OptionError{Field: "split", Got: strconv.Itoa(set) + " of them", Want: "one of pages, every, bookmark and size"}
+		got := "nothing to split by"
+		if set > 1 {
+			got = "more than one way to split"
+		}
+		return nil, &OptionError{Field: "every", Got: got, Want: "one of pages, every, bookmark and size"}
 	}
 	if len(o.Ranges) > 0 {
 		return parts, nil

@@ -53,7 +53,11 @@ func (e *Engine) Open(ctx context.Context, r io.ReaderAt, size int64, o OpenOpti
 	}
 	d, err := edit.Open(r, size, edit.Options{Password: o.Password, Limits: o.Limits, Pages: int(e.limits.Pages), Strict: o.Strict})
 	if err != nil {
-		return nil, edit.Told(err)
+		err = edit.Told(err)
+		if f, ok := errors.AsType[*DiagnosticError](err); ok && o.Password == "" && errors.Is(err, ErrPassword) {
+			f.Diagnostics[0].Message = "the file is encrypted and opens with a password only"
+		}
+		return nil, err
 	}
 	return &Document{d, r, size, o.Limits}, nil
 }

@@ -97,6 +97,9 @@ func (e *Engine) Redact(ctx context.Context, w io.Writer, d *Document, o RedactO
 	if s.Removed.Unsearched > 0 && o.Text+o.Regexp != "" {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d images stay, whose pixels were not searched for text", s.Removed.Unsearched))
 	}
+	if n := s.Removed; o.Text+o.Regexp != "" && n.Matches+n.Pixels+n.Strings == 0 {
+		s.Warnings = append(s.Warnings, "the text was found nowhere: none was taken out")
+	}
 	if _, err := io.Copy(w, io.NewSectionReader(f, 0, s.Size)); err != nil {
 		return nil, err
 	}

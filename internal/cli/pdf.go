@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,15 +40,16 @@ func (p *program) pdf() *cobra.Command {
 func (p *program) operation(o operation.Operation) *cobra.Command {
 	values, switches := map[string]*string{}, map[string]*bool{}
 	var out string
-	use, check := o.Name+" FILE", cobra.ExactArgs(1)
+	use := o.Name + " FILE"
 	switch {
 	case o.Least > 1:
-		use, check = o.Name+strings.Repeat(" FILE", o.Least), cobra.RangeArgs(o.Least, o.Most)
+		use = o.Name + strings.Repeat(" FILE", o.Least)
 	case o.Most > 1:
-		use, check = o.Name+" FILE...", cobra.RangeArgs(1, o.Most)
+		use = o.Name + " FILE..."
 	}
 	c := &cobra.Command{
-		Use: use, Short: o.Summary, Long: o.Summary + ".\n\n" + wrapped(o.Description), Args: args(check),
+		Use: use, Short: o.Summary, Long: o.Summary + ".\n\n" + wrapped(o.Description+" The FILE - is standard input."),
+		Args:    args(fileArgs(max(o.Least, 1), o.Most)),
 		Example: "  quire pdf " + o.Example(),
 		RunE: func(c *cobra.Command, a []string) error {
 			in := operation.Input{Values: map[string]string{}, Uploads: map[string]operation.File{}}
@@ -55,7 +58,7 @@ func (p *program) operation(o operation.Operation) *cobra.Command {
 					in.Values[name] = "true"
 				}
 			}
-			return p.operate(c, o, a, in, values, out)
+			return ofFlag(o, p.operate(c, o, a, in, values, out))
 		},
 	}
 	for _, x := range o.Parameters {
@@ -82,6 +85,57 @@ func (p *program) operation(o operation.Operation) *cobra.Command {
 	return c
 }
 
+// fileArgs checks that as many files are named as an operation takes.
+func fileArgs(least, most int) cobra.PositionalArgs {
+	return func(_ *cobra.Command, a []string) error {
+		want := strconv.Itoa(least)
+		if most > least {
+			want += " to " + strconv.Itoa(most)
+		}
+		if len(a) < least || len(a) > most {
+			if len(a) == 1 {
+				return fmt.Errorf("got 1 file, want %s", want)
+			}
+			return fmt.Errorf("got %d files, want %s", len(a), want)
+		}
+		return nil
+	}
+}
+
+// ofFlag names the flag of the parameter that an error is of.
+func ofFlag(o operation.Operation, err error) error {
+	e, ok := errors.AsType[*pdf.OptionError](err)
+	if !ok {
+		return err
+	}
+	for _, x := range o.Parameters {
+		if x.Name == e.Field {
+			return &flagError{flagOf(x), e}
+		}
+	}
+	return err
+}
+
+// flagOf is the flag of a parameter: of a password it names a file.
+func flagOf(x operation.Parameter) string {
+	if x.Kind == operation.Secret {
+		return "--" + x.Name + "-file"
+	}
+	return "--" + x.Name
+}
+
+// flagError is an OptionError with the flag that it is of.
+type flagError struct {
+	flag string
+	*pdf.OptionError
+}
+
+func (e *flagError) Error() string {
+	return e.flag + strings.TrimPrefix(e.OptionError.Error(), "pdf: "+e.Field)
+}
+
+func (e *flagError) Unwrap() error { return e.OptionError }
+
 // operate runs an operation on files.
 func (p *program) operate(c *cobra.Command, o operation.Operation, files []string, in operation.Input, values map[string]*string, out string) error {
 	var open []*os.File
@@ -91,6 +145,15 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 		}
 	}()
 	file := func(name string) (operation.File, error) {
+		if name == "-" {
+			f, err := p.input()
+			if err != nil {
+				return operation.File{}, err
+			}
+			open = append(open, f)
+			size, err := f.Seek(0, io.SeekEnd)
+			return operation.File{Name: inputName, Data: f, Size: size}, err
+		}
 		f, err := os.Open(name)
 		if err != nil {
 			return operation.File{}, err
@@ -112,10 +175,16 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 		}
 		in.Files = append(in.Files, f)
 	}
+	if err := onceInput(o, files, values); err != nil {
+		return err
+	}
 	for _, x := range o.Parameters {
 		v := values[x.Name]
-		if v == nil || *v == "" {
+		if v == nil || *v == "" && !given(c, x) {
 			continue
+		}
+		if *v == "" && (x.Kind == operation.Secret || x.Kind == operation.Upload) {
+			return usageError{fmt.Errorf("%s: name a FILE, or leave it out", flagOf(x))}
 		}
 		var err error
 		switch x.Kind {
@@ -139,7 +208,8 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 	if out == "-" && p.json {
 		return usageError{errors.New("--json and -o -: standard output has room for one; name a FILE to write")}
 	}
-	base := strings.TrimSuffix(filepath.Base(files[0]), filepath.Ext(files[0]))
+	base := strings.TrimSuffix(filepath.Base(in.Files[0].Name), filepath.Ext(in.Files[0].Name))
+	var written []*created
 	in.Create = func(part int) (io.WriteCloser, error) {
 		name := out
 		switch {
@@ -154,7 +224,8 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 		case name == "":
 			name = base + "-" + o.Name + ".pdf"
 		}
-		return p.create(name), nil
+		written = append(written, p.create(name))
+		return written[len(written)-1], nil
 	}
 	client, err := fetch.New(fetch.Config{UserAgent: "quire"})
 	if err != nil {
@@ -167,6 +238,11 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 	}
 	done, err := o.Run(c.Context(), e, in)
 	if err != nil {
+		for _, f := range written {
+			if failed := f.failed(); failed != nil {
+				return failed // what could not be written, in the words of the system
+			}
+		}
 		return err
 	}
 	if done.Failed {
@@ -176,6 +252,41 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 		return nil // standard output has the file
 	}
 	return p.print(done.Report, done.Text)
+}
+
+// inputName is what the file of standard input is called.
+const inputName = "document.pdf"
+
+// input copies standard input to a file that has no name, for files are read in any order.
+func (p *program) input() (*os.File, error) {
+	f, err := os.CreateTemp("", "quire-input-*")
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(f.Name()) // the system clears what cannot be removed while it is open
+	if _, err := io.Copy(f, p.Stdin); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// onceInput checks that standard input is named once: it can be read once.
+func onceInput(o operation.Operation, files []string, values map[string]*string) error {
+	all := slices.Clone(files)
+	for _, x := range o.Parameters {
+		if v := values[x.Name]; v != nil && (x.Kind == operation.Secret || x.Kind == operation.Upload) {
+			all = append(all, *v)
+		}
+	}
+	if i := slices.Index(all, "-"); i >= 0 && slices.Contains(all[i+1:], "-") {
+		return usageError{errors.New("standard input is named twice; name a file for one of them")}
+	}
+	return nil
+}
+
+// given says whether the flag of a parameter stands in the command, with an empty value too.
+func given(c *cobra.Command, x operation.Parameter) bool {
+	return c.Flags().Changed(strings.TrimPrefix(flagOf(x), "--"))
 }
 
 // plainName is a name that a file gave, as one of a file here: it leads to no other directory.
@@ -207,7 +318,7 @@ func keyFile(name, password string) (*sign.Identity, error) {
 }
 
 // create returns where a file is written, which gets its name when it is closed.
-func (p *program) create(name string) io.WriteCloser {
+func (p *program) create(name string) *created {
 	r, w := io.Pipe()
 	c := &created{w: w, done: make(chan struct{})}
 	go func() {
@@ -229,6 +340,16 @@ type created struct {
 }
 
 func (c *created) Write(b []byte) (int, error) { return c.w.Write(b) }
+
+// failed is why the file could not be written; nil: it was, or is still being written.
+func (c *created) failed() error {
+	select {
+	case <-c.done:
+		return c.err
+	default:
+		return nil
+	}
+}
 
 // Abort leaves the file that was there as it is.
 func (c *created) Abort(err error) {

@@ -69,6 +69,8 @@ type ReadError struct {
 	Ref    Ref   // zero: no object
 	Offset int64 // in the file; -1: not known
 	Reason string
+	// NotPDF says that this is no file that was damaged: it is empty, or of another kind.
+	NotPDF bool
 }
 
 // Error implements error.
@@ -174,6 +176,9 @@ func NewReader(r io.ReaderAt, size int64, o ReaderOptions) (*Reader, error) {
 	if err := diag.Check("FileBytes", size, o.Limits.FileBytes, ""); err != nil {
 		return nil, err
 	}
+	if size == 0 {
+		return nil, &ReadError{Offset: 0, Reason: "the file is empty", NotPDF: true}
+	}
 	f := &Reader{file: r, size: size, opt: o, packs: map[uint32]*pack{}, counted: map[int64]bool{}}
 	if err := f.header(); err != nil {
 		return nil, err
@@ -183,9 +188,12 @@ func NewReader(r io.ReaderAt, size int64, o ReaderOptions) (*Reader, error) {
 		err = f.root()
 	}
 	if err != nil && !o.Strict && repairable(err) {
-		f.warn(Ref{}, -1, "the cross-reference data is damaged: "+err.Error())
+		f.warn(Ref{}, -1, "the cross-reference data is damaged: "+strings.TrimLeft(strings.TrimPrefix(err.Error(), "cos: read"), ": "))
 		if err = f.rebuild(); err == nil {
 			err = f.root()
+		}
+		if len(f.spots) == 0 && f.version == "" && repairable(err) {
+			err = &ReadError{Offset: 0, Reason: "this is no " + f.kind() + " file: it has no %" + f.kind() + "- at its beginning and no objects", NotPDF: true}
 		}
 	}
 	if err != nil {
@@ -261,11 +269,7 @@ func (r *Reader) header() error {
 	if err != nil {
 		return err
 	}
-	word := []byte("%PDF-")
-	if r.opt.Fields {
-		word = []byte("%FDF-")
-	}
-	i := bytes.Index(b, word)
+	i := bytes.Index(b, []byte("%"+r.kind()+"-"))
 	if i < 0 {
 		if r.opt.Strict {
 			return &ReadError{Offset: 0, Reason: "no header"}
@@ -283,6 +287,14 @@ func (r *Reader) header() error {
 	}
 	r.version = string(v[:n])
 	return nil
+}
+
+// kind is what the header calls files of the kind that is read.
+func (r *Reader) kind() string {
+	if r.opt.Fields {
+		return "FDF"
+	}
+	return "PDF"
 }
 
 // parse calls f with a parser of what stands at an offset, again with more as long as f needs

@@ -228,6 +228,17 @@ func TestDamagedFilesAreRepaired(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	// What is no PDF at all is said to be none; what is the beginning of one is damaged.
+	for file, want := range map[string]string{"": "the file is empty", "hello": "this is no PDF file", "PK\x03\x04 1 0": "this is no PDF file"} {
+		_, err := open(t, file, cos.ReaderOptions{})
+		if e, ok := errors.AsType[*cos.ReadError](err); !ok || !e.NotPDF || !strings.Contains(e.Reason, want) {
+			t.Errorf("%q: %v", file, err)
+		}
+	}
+	_, err := open(t, good[:40], cos.ReaderOptions{})
+	if e, ok := errors.AsType[*cos.ReadError](err); !ok || e.NotPDF || !strings.Contains(e.Reason, "may be missing") {
+		t.Errorf("cut short: %v", err)
+	}
 	if _, err := open(t, good[:strings.Index(good, "startxref")], cos.ReaderOptions{Strict: true}); !errors.Is(err, diag.ErrDamaged) {
 		t.Errorf("strict: %v", err)
 	}

@@ -387,7 +387,7 @@ func (r *Reader) rebuild() error {
 	}
 	if r.trailer == nil {
 		if catalog.IsZero() {
-			return &ReadError{Offset: -1, Reason: "no catalog"}
+			return &ReadError{Offset: -1, Reason: "no catalog: what the file ends with may be missing"}
 		}
 		r.warn(catalog, -1, "no trailer: the last catalog is taken")
 		r.trailer = Dict{E("Root", catalog)}

@@ -12,7 +12,7 @@ import (
 func (r *reader) fdf(data []byte) error {
 	f, err := cos.NewReader(bytes.NewReader(data), int64(len(data)), cos.ReaderOptions{Fields: true, Limits: cos.ReadLimits{FileBytes: MostBytes}})
 	if err != nil {
-		return r.fail("", err.Error())
+		return r.fail("", strings.TrimPrefix(err.Error(), "cos: read: "))
 	}
 	root, err := f.Dict(f.Trailer().Get("Root"))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	"example.com/quire/internal/strictjson"
 )
@@ -14,7 +15,7 @@ import (
 func (r *reader) json(data []byte) error {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if _, err := strictjson.Check(data, strictjson.Limits{Depth: mostDepth, Nodes: 4 * mostFields}); err != nil {
-		return r.fail("", err.Error())
+		return r.fail("", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

@@ -3,6 +3,7 @@ package operation
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"example.com/quire/internal/nearest"
@@ -14,7 +15,7 @@ import (
 
 // The parameters that several operations have.
 var (
-	password = Parameter{Name: "password", Kind: Secret, Doc: "the password of the file's user or owner", Whole: true}
+	password = Parameter{Name: "password", Kind: Secret, Doc: "the password of the file's user or owner", Whole: true, Empty: true}
 	pages    = Parameter{Name: "pages", Doc: "these `PAGES`, such as 1-3,5,r1,odd; default all", Example: "odd"}
 )
 
@@ -238,14 +239,15 @@ func All() []Operation {
 		{
 			Name: "decrypt", Summary: "Write an encrypted PDF plain", Description: "It needs the password of the owner.",
 			Go: pdf.Decrypt, Most: 1, Gives: Document,
-			Parameters: []Parameter{{Name: "password", Kind: Secret, Doc: "the password of the file's owner", Example: "secret.txt"}},
+			Parameters: []Parameter{{Name: "password", Kind: Secret, Doc: "the password of the file's owner", Example: "secret.txt", Empty: true}},
 			op:         func(*call) (pdf.Op, error) { return pdf.Decrypt(), nil },
 		},
 		{
-			Name: "metadata", Summary: "Change title, author, subject and keywords", Description: "In the information dictionary and in XMP. An empty value in a form takes an entry away.",
+			Name: "metadata", Summary: "Change title, author, subject and keywords", Description: "In the information dictionary and in XMP. An empty value takes an entry away.",
 			Go: pdf.SetMetadata, Most: 1, Gives: Document,
 			Parameters: []Parameter{
-				{Name: "title", Doc: "the `TITLE`", Example: "Report"}, {Name: "author", Doc: "the `AUTHOR`"}, {Name: "subject", Doc: "the `SUBJECT`"}, {Name: "keywords", Doc: "the `KEYWORDS`"}, password,
+				{Name: "title", Doc: "the `TITLE`", Example: "Report", Empty: true}, {Name: "author", Doc: "the `AUTHOR`", Empty: true},
+				{Name: "subject", Doc: "the `SUBJECT`", Empty: true}, {Name: "keywords", Doc: "the `KEYWORDS`", Empty: true}, password,
 			},
 			op: metadata,
 		},
@@ -290,7 +292,7 @@ func All() []Operation {
 			Go: (*pdf.Engine).Sign, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{
 				{Name: "key", Kind: Key, Doc: "the key with its certificates: a file, PEM or PKCS #12, for the command; the name of a signer of the configuration for the server, to which keys never travel", Required: true, Example: "key.pem"},
-				{Name: "key-password", Kind: Secret, Doc: "the password of a PKCS #12 key, for the command"},
+				{Name: "key-password", Kind: Secret, Empty: true, Doc: "the password of a PKCS #12 key, for the command"},
 				{Name: "pss", Kind: Switch, Doc: "RSASSA-PSS in the place of PKCS #1 v1.5, for an RSA key"},
 				{Name: "tsa", Doc: "a timestamp of the authority at this `URL`"},
 			}, signing...),
@@ -336,7 +338,7 @@ func All() []Operation {
 var (
 	other         = Parameter{Name: "with", Kind: Upload, Doc: "the other PDF", Required: true, Example: "more.pdf"}
 	stamped       = Parameter{Name: "with", Kind: Upload, Doc: "put a page of this PDF, in the place of a text"}
-	otherPassword = Parameter{Name: "with-password", Kind: Secret, Doc: "the password of the other PDF"}
+	otherPassword = Parameter{Name: "with-password", Kind: Secret, Doc: "the password of the other PDF", Empty: true}
 	under         = Parameter{Name: "under", Kind: Switch, Doc: "below the content, not above it"}
 	opacity       = Parameter{Name: "opacity", Doc: "as far as can be seen through, a `NUMBER` from 0 to 1, which hides all; default 1"}
 	position      = Parameter{Name: "position", Doc: "at this `PLACE`: " + strings.Join(pdf.Positions(), ", "), Example: "top-right", Choices: pdf.Positions()}
@@ -438,13 +440,21 @@ func describe(i *pdf.Info) string {
 		if p.Rotate != 0 {
 			s += fmt.Sprintf(", turned by %d", p.Rotate)
 		}
-		s += fmt.Sprintf(", %d fonts, %d images, %d annotations", len(p.Fonts), p.Images, p.Annotations)
+		s += ", " + counted(len(p.Fonts), "font", "fonts") + ", " + counted(p.Images, "image", "images") + ", " + counted(p.Annotations, "annotation", "annotations")
 		if p.Label != "" {
 			s += fmt.Sprintf(", label %q", p.Label)
 		}
 		line(fmt.Sprintf("page %d", p.Page), s)
 	}
 	return b.String()
+}
+
+// counted is a number of things.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }
 
 // warned lists what was wrong with a file.

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -120,6 +121,7 @@ func (c *call) told(s *pdf.Summary) {
 	for _, name := range s.VoidSignatures {
 		b.WriteString("void: the signature " + name + "\n")
 	}
+	s.Warnings = append(c.repairs(), s.Warnings...)
 	for _, w := range s.Warnings {
 		b.WriteString("warning: " + w + "\n")
 	}
@@ -140,6 +142,11 @@ func split(c *call) error {
 		return err
 	}
 	o.MaxBytes = int64(size)
+	for name, n := range map[string]int{"every": o.Every, "size": size} {
+		if c.in.Values[name] != "" && n < 1 {
+			return &pdf.OptionError{Field: name, Got: strconv.Itoa(n), Want: "1 or more"}
+		}
+	}
 	if s := c.in.Values["pages"]; s != "" {
 		o.Ranges = strings.Split(s, ";")
 	}
@@ -175,7 +182,17 @@ func merge(c *call) error {
 		in = append(in, x)
 	}
 	return c.write(func(w io.Writer) (*pdf.Summary, error) {
-		return c.e.Merge(c.ctx, w, in, pdf.EditOptions{Progress: c.in.Progress})
+		s, err := c.e.Merge(c.ctx, w, in, pdf.EditOptions{Progress: c.in.Progress})
+		if e, ok := errors.AsType[*pdf.DiagnosticError](err); ok {
+			for i, x := range in { // which Merge knows by the titles of their bookmarks
+				for k := range e.Diagnostics {
+					if e.Diagnostics[k].File == x.Name {
+						e.Diagnostics[k].File = c.in.Files[i].Name
+					}
+				}
+			}
+		}
+		return s, err
 	})
 }
 
@@ -280,7 +297,7 @@ func metadata(c *call) (op pdf.Op, err error) {
 		}
 	}
 	if !some {
-		return op, &pdf.OptionError{Field: "metadata", Got: "nothing to change", Want: "title, author, subject or keywords"}
+		return op, &pdf.OptionError{Field: "title", Got: "nothing to change", Want: "title, author, subject or keywords"}
 	}
 	return pdf.SetMetadata(m), nil
 }

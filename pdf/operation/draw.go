@@ -17,6 +17,9 @@ func (c *call) with() (*pdf.Document, error) {
 		return nil, nil //nolint:nilnil // it may be missing
 	}
 	d, err := c.e.Open(c.ctx, f.Data, f.Size, pdf.OpenOptions{Password: c.in.Values["with-password"], Limits: c.in.Limits})
+	if err == nil {
+		c.opened = append(c.opened, opened{base(f.Name), d})
+	}
 	return d, named(f.Name, err)
 }
 

@@ -106,7 +106,7 @@ func export(c *call) error {
 	}
 	var n int64
 	if err := c.writeTo(func(w io.Writer) error {
-		return d.Export(&counted{w, &n}, f, c.in.Files[0].Name)
+		return d.Export(&counting{w, &n}, f, c.in.Files[0].Name)
 	}); err != nil {
 		return named(c.in.Files[0].Name, err)
 	}
@@ -118,13 +118,13 @@ func export(c *call) error {
 	return nil
 }
 
-// counted counts what is written.
-type counted struct {
+// counting counts what is written.
+type counting struct {
 	io.Writer
 	n *int64
 }
 
-func (c *counted) Write(b []byte) (int, error) {
+func (c *counting) Write(b []byte) (int, error) {
 	n, err := c.Writer.Write(b)
 	*c.n += int64(n)
 	return n, err

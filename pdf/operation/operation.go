@@ -41,6 +41,8 @@ type Parameter struct {
 	Choices  []string // all that the value can be; nil: what Doc says
 	// Whole says that it is about the file as a whole: it is none of a step of pipe.
 	Whole bool
+	// Empty says that an empty value is one; for others it is an error, not as if none were given.
+	Empty bool
 }
 
 // MostUploadBytes bounds a parameter of the kind Upload.
@@ -160,7 +162,10 @@ func (o *Operation) check(values map[string]string, uploads map[string]File) err
 	for _, p := range o.Parameters {
 		names = append(names, p.Name)
 		if p.Required && values[p.Name] == "" && uploads[p.Name].Data == nil {
-			return &pdf.OptionError{Field: p.Name, Got: "nothing", Want: p.Doc}
+			return &pdf.OptionError{Field: p.Name, Got: "nothing", Want: p.value()}
+		}
+		if v, given := values[p.Name]; given && v == "" && !p.Empty {
+			return &pdf.OptionError{Field: p.Name, Got: "an empty value", Want: p.value() + "; or leave it out"}
 		}
 	}
 	var given []string
@@ -179,19 +184,57 @@ func (o *Operation) check(values map[string]string, uploads map[string]File) err
 	return nil
 }
 
+// value says in words what the value of a parameter is.
+func (p *Parameter) value() string { return "a value: " + strings.ReplaceAll(p.Doc, "`", "") }
+
 // call is one run.
 type call struct {
-	ctx context.Context //nolint:containedctx // of one call
-	e   *pdf.Engine
-	in  Input
-	out *Outcome
+	ctx    context.Context //nolint:containedctx // of one call
+	e      *pdf.Engine
+	in     Input
+	out    *Outcome
+	opened []opened
+}
+
+// opened is a file that is read, with its name.
+type opened struct {
+	name string
+	doc  *pdf.Document
 }
 
 // open opens the i-th file.
 func (c *call) open(i int) (*pdf.Document, error) {
 	f := c.in.Files[i]
 	d, err := c.e.Open(c.ctx, f.Data, f.Size, pdf.OpenOptions{Password: c.in.Values["password"], Limits: c.in.Limits})
+	if err == nil {
+		c.opened = append(c.opened, opened{base(f.Name), d})
+	}
 	return d, named(f.Name, err)
+}
+
+// mostRepairs bounds what is told of one file that was repaired: a summary stands in a header
+// field, too.
+const mostRepairs = 5
+
+// repairs tells what was wrong with the files that were read, each with its place.
+func (c *call) repairs() (told []string) {
+	for _, f := range c.opened {
+		all := f.doc.Warnings()
+		for _, w := range all[:min(len(all), mostRepairs)] {
+			place := f.name
+			if w.Object > 0 {
+				place += ", object " + strconv.FormatUint(uint64(w.Object), 10)
+			}
+			if w.Offset > 0 {
+				place += ", offset " + strconv.FormatInt(w.Offset, 10)
+			}
+			told = append(told, "repaired: "+place+": "+w.Message)
+		}
+		if n := len(all) - mostRepairs; n > 0 {
+			told = append(told, "repaired: "+f.name+": "+strconv.Itoa(n)+" more; info lists them")
+		}
+	}
+	return told
 }
 
 // named puts the name of the file into the diagnostics of an error.

@@ -2,10 +2,12 @@ package operation_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,11 +143,23 @@ func TestWrongRequestsSayWhatIsRight(t *testing.T) {
 		"two files":        {"info", nil, [][]byte{b, b}, "got 2 files"},
 		"unknown option":   {"check", map[string]string{"standart": "x"}, [][]byte{b}, `did you mean "standard"`},
 		"unknown standard": {"check", map[string]string{"standard": "pdf/a-9"}, [][]byte{b}, "pdf/a-2b"},
+		"nothing to find":  {"search", nil, [][]byte{b}, "text: got nothing to search for"},
+		"two to find":      {"search", map[string]string{"text": "a", "regexp": "b"}, [][]byte{b}, "got a text and an expression"},
+		"expression":       {"search", map[string]string{"regexp": "("}, [][]byte{b}, "RE2 syntax: missing closing ): `(`"},
+		"no way to split":  {"split", nil, [][]byte{b}, "every: got nothing to split by, want one of pages"},
+		"two ways":         {"split", map[string]string{"every": "1", "pages": "1"}, [][]byte{b}, "got more than one way to split"},
+		"parts of none":    {"split", map[string]string{"every": "0"}, [][]byte{b}, "every: got 0, want 1 or more"},
+		"needed":           {"rotate", nil, [][]byte{b}, "degrees: got nothing, want a value: turn by DEGREES"},
+		"a box that ends":  {"crop", map[string]string{"box": "400,600,50,50"}, [][]byte{b}, "the left before the right"},
+		"placeholder":      {"number", map[string]string{"format": "{pag}"}, [][]byte{b}, `format: got "{pag}", want {page} for the number, {pages} for the last one; did you mean "{page}"?`},
+		"nothing to stamp": {"stamp", nil, [][]byte{b}, "text: got neither a text nor a file"},
+		"nothing carried":  {"extract", map[string]string{"name": "a"}, [][]byte{b}, "want a PDF that carries files; this one carries none"},
+		"no metadata":      {"metadata", nil, [][]byte{b}, "title: got nothing to change"},
 		"both":             {"check", map[string]string{"standard": "pdf/a-2b,pdf/a-4"}, [][]byte{b}, "one part of PDF/A"},
 	} {
 		_, out, err := run(t, e, c.operation, c.values, c.files...)
 		var option *pdf.OptionError
-		if !errors.As(err, &option) || !strings.Contains(err.Error(), c.want) || len(out) > 0 {
+		if !errors.As(err, &option) || !strings.Contains(err.Error(), c.want) || len(bytes.Join(out, nil)) > 0 {
 			t.Errorf("%s: %v, %d files", name, err, len(out))
 		}
 	}
@@ -156,5 +170,99 @@ func TestWrongRequestsSayWhatIsRight(t *testing.T) {
 	}
 	if _, err := operation.Find("inof"); err == nil || !strings.Contains(err.Error(), `did you mean "info"`) {
 		t.Errorf("unknown operation: %v", err)
+	}
+}
+
+// TestEmptyValuesAreNotTakenForNone: a script whose variable is not set does not redact without OCR,
+// turn all pages or make a file that anyone may read. Where an empty value means something it stays
+// one.
+func TestEmptyValuesAreNotTakenForNone(t *testing.T) {
+	e := engine(t)
+	b := sample(t, e, "Sample")
+	for name, x := range map[string]struct {
+		operation string
+		values    map[string]string
+	}{
+		"ocr":   {"redact", map[string]string{"text": "One", "ocr": ""}},
+		"text":  {"redact", map[string]string{"text": "", "box": "1,1,2,2"}},
+		"pages": {"rotate", map[string]string{"degrees": "90", "pages": ""}},
+		"user":  {"encrypt", map[string]string{"owner": "x", "user": ""}},
+	} {
+		_, out, err := run(t, e, x.operation, x.values, b)
+		option, _ := errors.AsType[*pdf.OptionError](err)
+		if option == nil || option.Field != name || option.Got != "an empty value" || !strings.Contains(option.Want, "leave it out") || len(out) > 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, out, err := run(t, e, "metadata", map[string]string{"title": "", "password": ""}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, _, err := run(t, e, "info", nil, out[0]); err != nil || strings.Contains(done.Text, "title ") {
+		t.Errorf("the title stays: %v\n%s", err, done.Text)
+	}
+}
+
+// TestWhatWasOverlookedIsTold where a file is written, too: what was repaired, with its file, and
+// what was asked in vain.
+func TestWhatWasOverlookedIsTold(t *testing.T) {
+	e := engine(t)
+	b := sample(t, e, "Sample")
+	broken := append(slices.Clone(b[:bytes.LastIndex(b, []byte("startxref"))]), "startxref\n99999999\n%%EOF\n"...)
+	for name, x := range map[string]struct {
+		operation string
+		values    map[string]string
+		files     [][]byte
+		want      string
+	}{
+		"rotate":  {"rotate", map[string]string{"degrees": "90"}, [][]byte{broken}, "repaired: in.pdf: the cross-reference data is damaged: at offset 99999999: an offset outside the file"},
+		"merge":   {"merge", nil, [][]byte{b, broken}, "repaired: in.pdf: "},
+		"split":   {"split", map[string]string{"every": "2"}, [][]byte{broken}, "repaired: in.pdf: "},
+		"redact":  {"redact", map[string]string{"text": "nowhere to be found"}, [][]byte{b}, "the text was found nowhere: none was taken out"},
+		"decrypt": {"decrypt", nil, [][]byte{b}, "the file was not encrypted"},
+	} {
+		done, _, err := run(t, e, x.operation, x.values, x.files...)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		report, err := json.Marshal(done.Report)
+		if err != nil || !strings.Contains(done.Text, "warning: "+x.want) || !strings.Contains(string(report), x.want) {
+			t.Errorf("%s: %v\n%s\n%s", name, err, done.Text, report)
+		}
+	}
+	if done, _, err := run(t, e, "redact", map[string]string{"text": "Two"}, b); err != nil || strings.Contains(done.Text, "found nowhere") {
+		t.Errorf("%v\n%s", err, done.Text)
+	}
+}
+
+// TestErrorsOfFilesNameThemAsTheyAreCalled: what is no PDF, what wants a password, and which of
+// several files that is.
+func TestErrorsOfFilesNameThemAsTheyAreCalled(t *testing.T) {
+	e := engine(t)
+	b := sample(t, e, "Sample")
+	_, locked, err := run(t, e, "encrypt", map[string]string{"owner": "o"}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, secret, err := run(t, e, "encrypt", map[string]string{"owner": "o", "user": "u"}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range map[string]struct {
+		operation string
+		values    map[string]string
+		files     [][]byte
+		want      string
+	}{
+		"empty":          {"info", nil, [][]byte{{}}, "in.pdf: the file is empty; give a PDF file"},
+		"another kind":   {"info", nil, [][]byte{[]byte("hello")}, "in.pdf: this is no PDF file: it has no %PDF- at its beginning and no objects; give a PDF file"},
+		"no password":    {"info", nil, [][]byte{secret[0]}, "in.pdf: the file is encrypted and opens with a password only; give"},
+		"wrong password": {"info", map[string]string{"password": "x"}, [][]byte{secret[0]}, "in.pdf: the file is encrypted and the password does not open it; give"},
+		"of several":     {"merge", nil, [][]byte{b, locked[0]}, "in.pdf: the file was opened with the password of its user"},
+	} {
+		if _, _, err := run(t, e, x.operation, x.values, x.files...); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -61,7 +61,7 @@ func search(c *call) error {
 			fmt.Fprintf(&b, "page %d: %g,%g,%g,%g: %s\n", m.Page, box[0], box[1], box[2], box[3], m.Text)
 		}
 	}
-	fmt.Fprintf(&b, "%d matches\n", len(found))
+	b.WriteString(counted(len(found), "match", "matches") + "\n")
 	c.out.Text = b.String()
 	return nil
 }

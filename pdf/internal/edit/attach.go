@@ -50,10 +50,11 @@ func (e *Draft) attached(name string) (named, error) {
 	if e.err != nil {
 		return named{}, e.err
 	}
-	shown := names[:min(len(names), 20)]
-	return named{}, &OptionError{
-		Field: "name", Got: strconv.Quote(name), Want: cmp.Or(strings.Join(shown, ", "), "nothing: the file carries no others"), Nearest: nearest.Name(name, names),
+	if len(names) == 0 {
+		return named{}, &OptionError{Field: "name", Got: strconv.Quote(name), Want: "a PDF that carries files; this one carries none"}
 	}
+	shown := names[:min(len(names), 20)]
+	return named{}, &OptionError{Field: "name", Got: strconv.Quote(name), Want: strings.Join(shown, ", "), Nearest: nearest.Name(name, names)}
 }
 
 func (e *Draft) embeddedFiles() []named {

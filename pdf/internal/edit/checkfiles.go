@@ -119,6 +119,9 @@ func (c *checker) noArchive(r cos.Ref) (why string, err error) {
 		if c.left -= operatorsOfNone; c.left < 0 || errors.As(err, new(*diag.LimitError)) {
 			return "", fmt.Errorf("%s: %w", place, err)
 		}
+		if e, ok := errors.AsType[*cos.ReadError](err); ok {
+			return e.Reason, nil
+		}
 		return err.Error(), nil
 	}
 	defer func() { // whatever became of it

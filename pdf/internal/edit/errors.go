@@ -33,6 +33,9 @@ func Told(err error) error {
 		d.Code, d.Object, d.Offset = diag.CodeDamaged, e.Ref.Num, max(e.Offset, 0)
 		d.Message = e.Reason
 		d.Suggestion = "the file cannot be repaired; get another copy of it"
+		if e.NotPDF {
+			d.Suggestion = "give a PDF file"
+		}
 		return diag.Fail(d)
 	}
 	if errors.Is(err, crypt.ErrPassword) {

@@ -66,9 +66,13 @@ func (e *Draft) Crop(pages []int, box [4]float64) error {
 		}
 		// Said so that NaN is none, nor what a Decimal cannot hold.
 		if !(b[0] < b[2] && b[1] < b[3] && max(-b[0], -b[1], b[2], b[3]) < 1<<53) {
+			order := ""
+			if box[0] >= box[2] || box[1] >= box[3] {
+				order = ", the left before the right and the bottom below the top,"
+			}
 			return &OptionError{
 				Field: "box", Got: fmt.Sprintf("%g,%g,%g,%g", box[0], box[1], box[2], box[3]),
-				Want: fmt.Sprintf("left,bottom,right,top within those of page %d: %g,%g,%g,%g", i+1, media[0], media[1], media[2], media[3]),
+				Want: fmt.Sprintf("left,bottom,right,top%s within those of page %d: %g,%g,%g,%g", order, i+1, media[0], media[1], media[2], media[3]),
 			}
 		}
 		var a cos.Array

@@ -252,8 +252,10 @@ const (
 func (o SearchOptions) Pattern() (*regexp.Regexp, error) {
 	s := o.Regexp
 	switch {
-	case (o.Text == "") == (o.Regexp == ""):
-		return nil, &OptionError{Field: "text", Got: "both or none of text and regexp", Want: "one of them"}
+	case o.Text == "" && o.Regexp == "":
+		return nil, &OptionError{Field: "text", Got: "nothing to search for", Want: "text or regexp, one of them"}
+	case o.Text != "" && o.Regexp != "":
+		return nil, &OptionError{Field: "regexp", Got: "a text and an expression", Want: "one of them"}
 	case len(o.Text)+len(o.Regexp) > mostPattern:
 		return nil, &OptionError{Field: "text", Got: strconv.Itoa(len(o.Text)+len(o.Regexp)) + " bytes", Want: "at most " + strconv.Itoa(mostPattern)}
 	case o.Regexp == "":
@@ -266,12 +268,15 @@ func (o SearchOptions) Pattern() (*regexp.Regexp, error) {
 		}
 		s = strings.Join(words, `\s+`)
 	}
-	if !o.Case {
-		s = "(?i)" + s
-	}
 	re, err := regexp.Compile(s)
+	if err == nil && !o.Case {
+		re, err = regexp.Compile("(?i)" + s)
+	}
 	if err != nil {
-		return nil, &OptionError{Field: "regexp", Got: strconv.Quote(o.Regexp), Want: "a regular expression in RE2 syntax: " + err.Error()}
+		return nil, &OptionError{
+			Field: "regexp", Got: strconv.Quote(o.Regexp),
+			Want: "a regular expression in RE2 syntax: " + strings.TrimPrefix(err.Error(), "error parsing regexp: "),
+		}
 	}
 	if re.MatchString("") {
 		return nil, &OptionError{Field: "regexp", Got: strconv.Quote(o.Regexp) + ", which matches nothing at all", Want: "one that matches a character at least"}
