@@ -138,7 +138,7 @@ func field(x operation.Parameter, signers []string) fieldView {
 // label is the name of a parameter for people.
 func label(name string) string {
 	switch name {
-	case "dpi", "pss", "tsa":
+	case "dpi", "ocr", "pss", "tsa":
 		return strings.ToUpper(name)
 	}
 	return sentence(strings.ReplaceAll(name, "-", " "))
@@ -155,7 +155,7 @@ func hint(x operation.Parameter) string {
 		b.WriteString(s)
 	}
 	if x.Example != "" && x.Choices == nil && (x.Kind == operation.Text || x.Kind == operation.Number) && !strings.Contains(x.Doc, "such as") {
-		b.WriteString(", such as " + x.Example)
+		b.WriteString("; for example " + x.Example)
 	}
 	return sentence(b.String())
 }

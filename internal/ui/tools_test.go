@@ -266,7 +266,7 @@ func TestBrowserToolTellsWhatIsWrong(t *testing.T) {
 	b.tool(t, h, "info")
 	b.dropping(t, `new File(['no PDF at all'], 'letter.pdf')`)
 	b.until(t, `document.getElementById('chosen').innerText.includes('cannot be shown')`)
-	press("The file that was sent is not right", "letter.pdf", "get another copy of it")
+	press("The file that was sent is not right", "letter.pdf", "this is no PDF file", "give a PDF file")
 	b.dropping(t, `new File([new Uint8Array(6e6)], 'large.pdf')`)
 	b.until(t, `document.getElementById('chosen').innerText.includes('large.pdf')`)
 	press("6.0\u00a0MB; this server takes 5.0\u00a0MB")

@@ -246,8 +246,11 @@ func All() []Operation {
 			Name: "metadata", Summary: "Change title, author, subject and keywords", Description: "In the information dictionary and in XMP. An empty value takes an entry away.",
 			Go: pdf.SetMetadata, Most: 1, Gives: Document,
 			Parameters: []Parameter{
-				{Name: "title", Doc: "the `TITLE`", Example: "Report", Empty: true}, {Name: "author", Doc: "the `AUTHOR`", Empty: true},
-				{Name: "subject", Doc: "the `SUBJECT`", Empty: true}, {Name: "keywords", Doc: "the `KEYWORDS`", Empty: true}, password,
+				{Name: "title", Doc: "the `TITLE`", Example: "Report", Empty: true},
+				{Name: "author", Doc: "the `AUTHOR`", Empty: true},
+				{Name: "subject", Doc: "the `SUBJECT`", Empty: true},
+				{Name: "keywords", Doc: "the `KEYWORDS`", Empty: true},
+				password,
 			},
 			op: metadata,
 		},

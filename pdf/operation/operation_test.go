@@ -173,9 +173,9 @@ func TestWrongRequestsSayWhatIsRight(t *testing.T) {
 	}
 }
 
-// TestEmptyValuesAreNotTakenForNone: a script whose variable is not set does not redact without OCR,
-// turn all pages or make a file that anyone may read. Where an empty value means something it stays
-// one.
+// TestEmptyValuesAreNotTakenForNone: a script whose variable is not set does not redact without
+// OCR, turn all pages or make a file that anyone may read. Where an empty value means something it
+// stays one.
 func TestEmptyValuesAreNotTakenForNone(t *testing.T) {
 	e := engine(t)
 	b := sample(t, e, "Sample")

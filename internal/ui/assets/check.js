@@ -39,12 +39,36 @@ document.addEventListener('drop', (event) => {
   drop.hidden = true;
   if (!withFiles(event)) return;
   event.preventDefault();
-  const files = [...event.dataTransfer.files];
-  if (files.length === 0) return;
+  const { files, folders } = dropped(event.dataTransfer);
+  if (files.length + folders.length === 0) return;
   // A page that works on files takes them, by preventing what is done with them else.
-  const taken = !document.dispatchEvent(new CustomEvent('files', { detail: files, cancelable: true }));
-  if (!taken) check(files.find((f) => f.type === 'application/pdf') ?? files[0]);
+  const taken = !document.dispatchEvent(new CustomEvent('files', { detail: { files, folders }, cancelable: true }));
+  if (taken) return;
+  if (files.length > 0) check(files.find((f) => f.type === 'application/pdf') ?? files[0]);
+  else refuse(folders[0]);
 });
+
+// dropped tells files from folders, whose content a page is not given.
+function dropped(data) {
+  const files = [];
+  const folders = [];
+  for (const item of data.items) {
+    if (item.kind !== 'file') continue;
+    const entry = item.webkitGetAsEntry?.();
+    if (entry?.isDirectory) folders.push(entry.name);
+    else files.push(item.getAsFile());
+  }
+  return { files, folders };
+}
+
+function refuse(folder) {
+  running?.abort();
+  dialog.querySelector('#check-name').textContent = folder;
+  dialog.querySelector('.viewer').replaceWith(blank.cloneNode(true));
+  if (!dialog.open) dialog.showModal();
+  answer.className = 'answer failed';
+  answer.replaceChildren(strong('A folder'), line('Drop the PDF that is in it.'));
+}
 
 async function check(file) {
   running?.abort();

@@ -28,11 +28,11 @@ part('files').addEventListener('change', (event) => {
 part('drop').textContent = most === 1 ? 'Drop the PDF to work on it' : 'Drop the files to add them';
 document.addEventListener('files', (event) => {
   event.preventDefault();
-  add(event.detail);
+  add(event.detail.files, event.detail.folders);
 });
 
-function add(files) {
-  if (most === 1) for (const entry of [...entries]) remove(entry);
+function add(files, folders = []) {
+  if (most === 1 && files.length > 0) for (const entry of [...entries]) remove(entry);
   const room = most - entries.length;
   for (const file of files.slice(0, room)) {
     const entry = { file, item: element('li'), close: () => {} };
@@ -41,7 +41,10 @@ function add(files) {
   }
   arrange();
   const told = files.slice(0, room).map((f) => f.name).join(', ');
-  announce(files.length > room ? `${told} added; this takes ${most} at most.` : `${told} added.`);
+  if (!running) clear();
+  if (files.length > room) fail('Not all were added', `This takes ${most === 1 ? 'one file' : `${most} files`}: ${told ? `${told} was added` : 'nothing was added'}.`);
+  else if (folders.length > 0) fail('A folder was not added', `Drop the files that are in ${folders[0]}.`);
+  else announce(`${told} added.`);
 }
 
 function remove(entry) {
@@ -135,7 +138,8 @@ async function pages(file, holder, { least: count, pick }) {
   try {
     opened = await open({ file });
   } catch (err) {
-    const why = err?.name === 'PasswordException' ? 'It is encrypted; its password is one of the settings.' : 'It cannot be shown here.';
+    const locked = form.querySelector('[name=password]') ? 'It is encrypted; its password is one of the settings.' : 'It is encrypted.';
+    const why = err?.name === 'PasswordException' ? locked : 'It cannot be shown here.';
     holder.append(fine(why));
     return { count: 0, close: () => {} };
   }
@@ -229,6 +233,20 @@ function missing(data) {
   return null;
 }
 
+// gone tells the first file that can no longer be read: it was moved, changed or taken away since
+// it was chosen.
+async function gone(data) {
+  for (const file of data.values()) {
+    if (!(file instanceof File)) continue;
+    try {
+      await file.slice(0, 1).arrayBuffer();
+    } catch {
+      return { at: part('add'), text: `${file.name} can no longer be read here. Choose it again.` };
+    }
+  }
+  return null;
+}
+
 // wrong marks a field and says what is wrong with it, where it stands.
 function wrong(field, text) {
   const holder = form.querySelector(`[data-field="${CSS.escape(field)}"]`);
@@ -260,10 +278,12 @@ form.addEventListener('submit', async (event) => {
   event.preventDefault();
   if (running) return;
   clear();
+  forget(); // what stands there was made of something else
   const data = body();
-  const lack = missing(data);
+  const lack = missing(data) ?? await gone(data);
+  if (running) return;
   if (lack) {
-    fail('Not sent', lack.text);
+    fail('Not sent', ...(lack.field ? [element('strong', labelOf(lack.field))] : []), lack.text);
     if (!lack.field || !wrong(lack.field, lack.text)) lack.at?.focus();
     return;
   }
@@ -330,12 +350,22 @@ function told(err) {
   const asked = err.want ? `Got ${err.got}; want ${err.want}.` : '';
   const near = err.nearest ? `Did you mean ${err.nearest}?` : '';
   const text = asked || err.message.replace(/^pdf: /, '');
+  const field = err.field ?? secret(err);
   fail(err.title, ...(err.field ? [element('strong', labelOf(err.field))] : []), text, near);
-  if (err.field) wrong(err.field, [asked || text, near].filter(Boolean).join(' '));
-  else answer.scrollIntoView({ block: 'nearest' });
+  if (field && wrong(field, [asked || text, near].filter(Boolean).join(' '))) return;
+  if (field === 'file') part('add').focus();
+  answer.scrollIntoView({ block: 'nearest' });
+}
+
+// secret is the field of the password that is missing or wrong.
+function secret({ code, file }) {
+  if (code !== 'R002') return undefined;
+  const other = form.querySelector('[name=with]')?.files[0]?.name;
+  return file === other && form.querySelector('[name=with-password]') ? 'with-password' : 'password';
 }
 
 function labelOf(field) {
+  if (field === 'file') return part('files-title').textContent;
   const label = form.querySelector(`[data-field="${CSS.escape(field)}"] label`);
   return label ? label.firstChild.textContent.trim() || label.textContent.trim() : field;
 }
@@ -347,19 +377,27 @@ function fail(title, ...lines) {
 
 // Result
 
-async function result(request) {
+// What a report says that found something, in two words.
+const findings = { check: 'Not as the standard says', verify: 'Not all is valid', compare: 'The files differ' };
+
+// forget takes away the result before.
+function forget() {
   made.close();
   for (const url of made.urls) URL.revokeObjectURL(url);
   made = { urls: [], close: () => {} };
+  part('made').replaceChildren();
+  part('result').hidden = true;
+}
+
+async function result(request) {
   const holder = part('made');
-  holder.replaceChildren();
   part('result').hidden = false;
   const file = request.response;
   answer.className = 'answer';
   if (report) {
     holder.append(reading(await file.text(), 'Report'), download(file, `${name}.txt`, 'Keep as text'));
     const found = request.getResponseHeader('Quire-Found') === 'true';
-    if (found) fail('Something was found', 'The result tells what.');
+    if (found) fail(findings[name] ?? 'Something was found', 'The result tells more.');
     else answer.classList.add('identical');
     if (!found) answer.replaceChildren(element('strong', 'Done'), 'The result stands below the files.');
   } else {
@@ -370,7 +408,8 @@ async function result(request) {
     const summary = JSON.parse(request.getResponseHeader('Quire-Summary') || '{}');
     const pagesOf = summary.pages ? `${summary.pages}\u00a0${summary.pages === 1 ? 'page' : 'pages'}, ` : '';
     holder.append(fine(`${pagesOf}${size(file.size)}${summary.claims?.length > 0 ? `; claims ${summary.claims.join(', ')}` : ''}`));
-    for (const warning of summary.warnings ?? []) {
+    const voided = (summary.void_signatures ?? []).map((field) => `The signature ${field} does not hold for the new file and was taken out.`);
+    for (const warning of [...voided, ...summary.warnings ?? []]) {
       const tag = element('span', 'note');
       tag.className = 'tag';
       const line = element('p', tag, ` ${warning}`);
