@@ -109,6 +109,11 @@ func TestDataPathOfOneOfSeveralValues(t *testing.T) {
 			t.Errorf("%s: %v", data, de)
 		}
 	}
+	// What the template says itself is of no value.
+	de := problemsOf(t, "data: {a: string, b: string, c: string}\nbody: [{text: \"字 ${a} to ${b}\"}]\n", `{"a": "a", "b": "b", "c": "c"}`)
+	if len(de.Diagnostics) != 1 || de.Diagnostics[0].DataPath != "" || de.Diagnostics[0].Line == 0 || !strings.Contains(de.Diagnostics[0].Suggestion, "under fonts") {
+		t.Errorf("%v", de)
+	}
 }
 
 func TestFileNameIsMadeOfData(t *testing.T) {

@@ -192,7 +192,7 @@ func TestPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = e.Render(t.Context(), io.Discard, plan, template.JSON([]byte(`{"who": "x \u4e00 y"}`)), pdf.RenderOptions{})
-	want := `t.yaml:8:5: body[1].text: no glyph for U+4E00 in "一"; tried LiberationSans, DejaVuSans (data who)  [F401]`
+	want := `t.yaml:8:5: body[1].text: no glyph for U+4E00 in "一"; tried LiberationSans, DejaVuSans; add a font that has it, under fonts (data who)  [F401]`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

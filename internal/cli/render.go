@@ -65,9 +65,10 @@ func (p *program) renderTo(ctx context.Context, template, data, out string, at t
 	if err != nil {
 		return err
 	}
+	folder := folderOf(template)
 	t, err := preview.Load(ctx, template)
 	if err != nil {
-		return err
+		return folder.errors(err, data)
 	}
 	r := record.Request{Space: record.Local, Inline: t, Options: o, Time: at, Origin: record.Origin{File: data}}
 	if r.Data, err = p.readData(data); err != nil {
@@ -79,8 +80,12 @@ func (p *program) renderTo(ctx context.Context, template, data, out string, at t
 		return err
 	}
 	if err := p.output(out, write); err != nil {
-		return err
+		if e, ok := errors.AsType[*record.DataError](err); ok && data == "" && e.Suggestion == "" {
+			e.Suggestion = "name the data by --data"
+		}
+		return folder.errors(err, data)
 	}
+	folder.problems(made.Warnings, data)
 	if !p.json {
 		for _, w := range made.Warnings {
 			_, _ = fmt.Fprintln(p.Stderr, w)

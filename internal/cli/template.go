@@ -43,12 +43,15 @@ func (p *program) template() *cobra.Command {
 			var text strings.Builder
 			var first error
 			for _, file := range a {
+				folder := folderOf(file)
 				t, err := preview.Load(c.Context(), file)
 				var warnings []record.Problem
 				if err == nil {
 					warnings, err = preview.Check(c.Context(), t)
 				}
+				folder.problems(warnings, "")
 				if err != nil {
+					err = folder.errors(err, "")
 					if len(a) > 1 {
 						p.report(err)
 					}

@@ -188,7 +188,7 @@ func TestFreeze(t *testing.T) {
 		}
 	}
 	for in, kind := range map[string]string{"[]": "an array", `"x"`: "a string", "true": "a boolean", "false": "a boolean", "null": "null", "-1": "a number"} {
-		if _, err = record.Freeze([]byte("\n "+in), record.Origin{}, nil, noon); err == nil || err.Error() != "data line 2, column 2: want an object, got "+kind {
+		if _, err = record.Freeze([]byte("\n "+in), record.Origin{}, nil, noon); err == nil || err.Error() != "data line 2, column 2: want an object, got "+kind+" [D203]" {
 			t.Errorf("%s: %v", in, err)
 		}
 	}

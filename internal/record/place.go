@@ -49,6 +49,7 @@ func (o Origin) wrong(data []byte, p Problem) error {
 const (
 	codeSyntax    = "D201"
 	codeDuplicate = "D202"
+	codeType      = "D203"
 )
 
 // fault turns what is wrong with data, which were sent so, into the error of this package.

@@ -50,7 +50,7 @@ func Freeze(data []byte, from Origin, sources []Collected, t time.Time) (s *Snap
 			return nil, from.fault(data, err)
 		}
 		if frozen[0] != '{' {
-			return nil, from.wrong(data, Problem{Want: "an object", Got: strictjson.KindName(frozen[0])})
+			return nil, from.wrong(data, Problem{Code: codeType, Want: "an object", Got: strictjson.KindName(frozen[0])})
 		}
 	}
 	if len(sources) > 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -101,7 +102,9 @@ func at(text []byte, offset int) string {
 	case r == utf8.RuneError && n == 1:
 		return fmt.Sprintf("byte 0x%02X", text[offset])
 	case r == '\ufeff':
-		return "a byte order mark"
+		return "a byte order mark; save the file as UTF-8 without it"
+	case strings.ContainsRune("'‘’“”„«»", r):
+		return strconv.QuoteRune(r) + `; texts stand in straight double quotes, "`
 	case r < ' ':
 		return fmt.Sprintf("%U", r)
 	default:

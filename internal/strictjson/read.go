@@ -234,6 +234,12 @@ func (r *reader) explain(f *Fault) {
 		r.inString(f)
 	case want != "a value":
 		f.Offset, f.Want = i, want
+		switch {
+		case c >= '0' && c <= '9':
+			f.Got = at(r.text, i) + "; numbers have a point, as in 36.5"
+		case c == '}':
+			f.Got = at(r.text, i) + "; take out the comma before it"
+		}
 	case c == '-' || c >= '0' && c <= '9':
 		f.Want = "a digit"
 	case c == 't':

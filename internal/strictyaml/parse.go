@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -112,7 +113,7 @@ func (b *builder) characters() {
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"):
 			what = "text is not UTF-8"
 		case r == '\uFEFF':
-			what = "byte-order mark"
+			what, hint = "byte-order mark", "save the file as UTF-8 without it"
 		case r == '\u0085' || r == '\u2028' || r == '\u2029':
 			what, hint = fmt.Sprintf("line separator U+%04X", r), "write it as an escape between quotation marks"
 		case r == '\r' && !strings.HasPrefix(text[i+1:], "\n"),
@@ -389,10 +390,15 @@ func (b *builder) syntax(err error, depth bool) {
 	switch {
 	case depth:
 		b.limit(line, col, depthMessage, b.limits.Depth)
+	case b.comment(line):
 	case e.Stage == yaml.ComposerStage && strings.HasPrefix(e.Message, "unknown anchor"):
 		b.report(line, col, "put a text that starts with * in quotes", "aliases are not part of the language")
 	case e.Message == "mapping values are not allowed in this context":
-		b.fail(line, col, quoteHint, "a mapping value is not allowed here")
+		hint := quoteHint
+		if b.src.deeper(line) {
+			hint = "indent the line as the one above it, or " + quoteHint
+		}
+		b.fail(line, col, hint, "a mapping value is not allowed here")
 	case strings.HasPrefix(e.Message, "found character that cannot start any token"):
 		if strings.HasPrefix(b.src.text[off:], "\t") {
 			b.fail(line, col, "indent with spaces", "a tab in the indentation")
@@ -410,10 +416,33 @@ func (b *builder) syntax(err error, depth bool) {
 	case end:
 		b.fail(line, col, "", "syntax error: the text ends too early")
 	case strings.TrimLeft(b.src.text[b.src.lines[line-1]:off], blanks) == "" && strings.HasPrefix(e.ContextMsg, "while parsing a block"):
-		b.fail(line, col, "", "wrong indentation")
+		b.fail(line, col, "begin the line in the column of those that it belongs with", "wrong indentation")
 	default:
 		b.fail(line, col, quoteHint, "unexpected %s", b.show(off))
 	}
+}
+
+// reComment is a value that begins with #, which YAML takes for a comment.
+var reComment = regexp.MustCompile(`(?:[:,]\s+|\[\s*)#\w`)
+
+// comment reports such a value in the line that goes wrong or one of those right above it, within
+// brackets, whose end is not there then.
+func (b *builder) comment(line int) bool {
+	for l := line; l > max(line-3, 0); l-- {
+		text, _, _ := strings.Cut(b.src.text[b.src.lines[l-1]:], "\n")
+		at := reComment.FindStringIndex(text)
+		if at == nil {
+			continue
+		}
+		before := text[:at[1]]
+		if strings.Count(before, "{")+strings.Count(before, "[") <= strings.Count(before, "}")+strings.Count(before, "]") {
+			continue
+		}
+		l, col := b.src.place(b.src.lines[l-1] + at[1] - 2)
+		b.fail(l, col, "put a text that begins with # in quotes", "a comment begins here")
+		return true
+	}
+	return false
 }
 
 // quoted words an error within a text in quotes; off is where the parser noticed it.

@@ -217,3 +217,15 @@ func escapeLen(s string) int {
 	}
 	return min(n, len(s))
 }
+
+// deeper reports whether a line is indented more than the one above it.
+func (s *source) deeper(line int) bool {
+	if line < 2 || line > len(s.lines) {
+		return false
+	}
+	indent := func(line int) int {
+		text := s.text[s.lines[line-1]:]
+		return len(text) - len(strings.TrimLeft(text, " "))
+	}
+	return indent(line) > indent(line-1)
+}

@@ -275,6 +275,30 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// TestHintsSayWhatToDo about the mistakes that people make who do not know YAML.
+func TestHintsSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, src, want string }{
+		{"byte-order mark", "\ufeffa: b\n", "1:1 byte-order mark; save the file as UTF-8 without it"},
+		{"indentation", "a:\n    b: c\n  d: e\n", "3:3 wrong indentation; begin the line in the column of those that it belongs with"},
+		{"one space more", "a:\n  b: c\n   d: e\n", "3:5 a mapping value is not allowed here; indent the line as the one above it, or put a text that holds `: `, braces or brackets in quotes"},
+		{"colon after text", "a: x\n\nb: y: z\n", "3:5 a mapping value is not allowed here; put a text that holds `: `, braces or brackets in quotes"},
+		{"colour in a flow mapping", "a:\n  - {b: c, color: #ff0000}\n  - d\n", "2:19 a comment begins here; put a text that begins with # in quotes"},
+		{"colour in a list", "a: [#fff, #000]\nb: c\n", "1:5 a comment begins here; put a text that begins with # in quotes"},
+		{"colour at the end", "a: {b: #ff0000}\n", "1:8 a comment begins here; put a text that begins with # in quotes"},
+	} {
+		_, problems := strictyaml.Parse([]byte(tt.src), wide)
+		if len(problems) == 0 {
+			t.Errorf("%s: no problem", tt.name)
+			continue
+		}
+		p := problems[0]
+		if got := fmt.Sprintf("%d:%d %s; %s", p.Line, p.Col, p.Message, p.Hint); got != tt.want {
+			t.Errorf("%s\ngot  %s\nwant %s", tt.name, got, tt.want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range samples {
 		f.Add([]byte(s))

@@ -96,6 +96,9 @@ func (c *compiler) typeText(n *strictyaml.Node, path, s string) *exprlang.Type {
 		}
 	}
 	hint := exprlang.Nearest(s, names)
+	if hint == "" {
+		hint = "write " + alternatives(exprlang.BasicNames()) + ", [string] for a list of texts, or a name under types"
+	}
 	if strings.HasPrefix(s, "{") {
 		hint = "give the record a name under types, and write the name"
 	}

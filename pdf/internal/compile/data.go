@@ -3,6 +3,7 @@ package compile
 import (
 	"encoding/base64"
 	"fmt"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -248,8 +249,34 @@ func numeric(t *exprlang.Type) bool {
 func (d *decoder) wrong(t *exprlang.Type, off int, got string) {
 	want := *t
 	want.Optional = false
-	d.report(off, codeDataType, "", "want %s, got %s%s", want.String(), got, d.use(d.field))
+	d.report(off, codeDataType, written(t, got), "want %s, got %s%s", want.String(), got, d.use(d.field))
 }
+
+// written says how a value of a type is written, where what was got looks like one.
+func written(t *exprlang.Type, got string) string {
+	s, isText := strings.CutPrefix(got, "string ")
+	switch {
+	case t.Kind == exprlang.DateKind && isText && reDay.MatchString(s):
+		return "there is no such day"
+	case t.Kind == exprlang.DateKind:
+		return `write a day as "2026-01-31"`
+	case t.Kind == exprlang.DateTimeKind:
+		return `write a time as "2026-01-31T18:30:00Z"`
+	case numeric(t) && isText && reNumber.MatchString(s):
+		if strings.Contains(s, ",") {
+			return "write a number without quotes and with a point"
+		}
+		return "write it without quotes"
+	case t.Kind == exprlang.StringKind && (strings.HasPrefix(got, "number") || strings.HasPrefix(got, "integer")):
+		return "write it in double quotes"
+	}
+	return ""
+}
+
+var (
+	reDay    = regexp.MustCompile(`^"\d{4}-\d\d-\d\d"$`)
+	reNumber = regexp.MustCompile(`^"[-+]?[\d.,']+"$`)
+)
 
 func (d *decoder) word(w string) bool {
 	if !strings.HasPrefix(d.src[d.at:], w) {

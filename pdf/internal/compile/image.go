@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -128,7 +129,8 @@ func (c *compiler) readFile(n *strictyaml.Node, path, name string) []byte {
 	b, err := readLimited(c.files, name, c.limit.ImageBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		c.bad(n, path, codeFile, exprlang.Nearest(name, c.neighbours(name)), "file %s: there is none", quoted(name))
+		hint := cmp.Or(exprlang.Nearest(name, c.neighbours(name)), "put it into the folder of the template")
+		c.bad(n, path, codeFile, hint, "file %s: there is none", quoted(name))
 		return nil
 	case err != nil:
 		c.bad(n, path, codeFile, "", "file %s: %s", quoted(name), reason(err))

@@ -164,12 +164,19 @@ func (p *textParser) expression(i int) int {
 	return end + 1
 }
 
+// rePath is a field with those below it.
+var rePath = regexp.MustCompile(`^\w+(\.\w+)*$`)
+
 // bare reports values that should not be printed as they are: those that may be missing, and
 // decimals, which are written with a point, where the language writes a comma.
 func (p *textParser) bare(off int, prog *exprlang.Program, src string) {
 	what := cmp.Or(prog.Desc, "the value")
 	if prog.Type.Optional && !p.absent {
-		p.bad(off, codeMissing, "write ${"+src+" | default('...')}, or print it where "+src+" != null", "%s may be missing", what)
+		tested := src
+		if rePath.MatchString(prog.Desc) {
+			tested = prog.Desc // the value itself, without what formats it
+		}
+		p.bad(off, codeMissing, "write ${"+src+" | default('...')}, or print it where "+tested+" != null", "%s may be missing", what)
 	}
 	number := prog.Type.Kind == exprlang.DecimalKind || prog.Type.Kind == exprlang.NumberKind
 	if l := p.c.exprOptions.Locale; number && p.markup && l != nil && l.DecimalSign() != "." {

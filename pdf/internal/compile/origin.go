@@ -42,8 +42,10 @@ func (r *render) from(s *span) doc.Origin {
 func (f *frame) DataPath(part int32, printed, text string) string {
 	parts := f.plan.spans[part]
 	var all []*exprlang.Path
+	literal := false
 	for i := range parts {
 		if parts[i].prog == nil {
+			literal = literal || strings.Contains(parts[i].lit, text)
 			continue
 		}
 		all = append(all, parts[i].prog.Reads...)
@@ -54,6 +56,9 @@ func (f *frame) DataPath(part int32, printed, text string) string {
 		if strings.Contains(own, text) || own != "" && strings.Contains(text, own) && digits(own) == digits(text) {
 			return f.source(parts[i].prog.Reads)
 		}
+	}
+	if literal {
+		return "" // the template's own
 	}
 	return f.source(all)
 }

@@ -319,13 +319,17 @@ func (c *compiler) document(root *strictyaml.Node) {
 // language reads `lang:`, `locale:` and `rounding:`.
 func (c *compiler) language(o *object) {
 	tag, at := "", o.need("lang")
-	if at != nil {
-		tag, _ = c.tag(at, "lang")
+	named := at != nil
+	if named {
+		tag, named = c.tag(at, "lang")
 		c.plan.lang = tag
 	}
 	if v := o.get("locale"); v != nil {
 		at = v
-		tag, _ = c.tag(v, "locale")
+		tag, named = c.tag(v, "locale")
+	}
+	if !named {
+		tag = "en" // what is wrong with the name is told; that it has no formats is no news
 	}
 	l, ok := locale.Lookup(tag)
 	if v := o.get("rounding"); v != nil {
@@ -350,7 +354,7 @@ func (c *compiler) language(o *object) {
 func (c *compiler) tag(n *strictyaml.Node, path string) (string, bool) {
 	s, ok := c.word(n, path)
 	if ok && !reTag.MatchString(s) {
-		c.bad(n, path, codeWrong, "", "%q is no BCP 47 language tag", s)
+		c.bad(n, path, codeWrong, "write a language as in en, en-GB or de", "%q is no BCP 47 language tag", s)
 		return "", false
 	}
 	if part, known := locale.UnknownPart(s); ok && part != "" {

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"slices"
 
 	"example.com/quire/internal/strictyaml"
@@ -115,7 +116,10 @@ func (p *rowsReader) cells(n *strictyaml.Node, path string, l rowLook) row {
 		p.stop = true
 		return r
 	}
-	at, over := 0, false
+	at, over, spans := 0, false, 0
+	for k := range p.taken {
+		spans += min(p.taken[k], 1) // of cells of the rows above
+	}
 	for i, v := range n.Items {
 		for at < len(p.taken) && p.taken[at] > 0 {
 			at++
@@ -131,6 +135,7 @@ func (p *rowsReader) cells(n *strictyaml.Node, path string, l rowLook) row {
 			p.taken[k] = max(cell.out.Rowspan, 1)
 		}
 		at += span
+		spans += span
 		r.cells = append(r.cells, cell)
 	}
 	filled := true
@@ -139,7 +144,11 @@ func (p *rowsReader) cells(n *strictyaml.Node, path string, l rowLook) row {
 		p.taken[k] = max(p.taken[k]-1, 0)
 	}
 	if (over || !filled) && !p.stop && len(p.taken) > 0 {
-		p.c.bad(n, path, codeWrong, "", "the row does not fill the %d columns of the table", len(p.taken))
+		hint := "its cells lie on each other"
+		if spans != len(p.taken) {
+			hint = fmt.Sprintf("its cells take %d", spans)
+		}
+		p.c.bad(n, path, codeWrong, hint, "the row does not fill the %d columns of the table", len(p.taken))
 		p.stop = true
 	}
 	return r

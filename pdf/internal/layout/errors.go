@@ -179,7 +179,7 @@ func (m *maker) setError(err error, src *doc.Source, en env, spans []doc.Span) e
 	switch {
 	case errors.As(err, &glyph):
 		d := at(src, "F401", "no glyph for U+%04X in %s", glyph.Rune, diag.Quote(glyph.Text))
-		d.Suggestion = "tried " + strings.Join(glyph.Fonts, ", ")
+		d.Suggestion = "tried " + strings.Join(glyph.Fonts, ", ") + "; add a font that has it, under fonts"
 		d.DataPath = dataPath(spans, string(glyph.Rune))
 		return failed(d)
 	case errors.As(err, &mark):

@@ -186,7 +186,9 @@ func (t *table) size(head, sample []doc.Row) error {
 		}
 	}
 	if x > t.en.width+doc.Length(len(t.w)) {
-		return failed(at(t.src, "L306", "the columns are %s wide in a place of %s", mm(x), mm(t.en.width)))
+		d := at(t.src, "L306", "the columns are %s wide in a place of %s", mm(x), mm(t.en.width))
+		d.Suggestion = "make them narrower, or give one of them a share, as in 1fr"
+		return failed(d)
 	}
 	for i := range t.signs[:len(t.signs)/2] {
 		before, behind := t.signs[2*i], t.signs[2*i+1]

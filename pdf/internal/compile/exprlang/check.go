@@ -120,16 +120,51 @@ func (c *checker) parseError(err error) {
 		msg, hint = "an integer has at most 18 digits here", "write it with a point, as in 100000000000000000000.0"
 	case strings.HasPrefix(msg, "unexpected token EOF"):
 		msg = "the expression ends too early"
+		if i, closing := unclosed(c.src); i >= 0 {
+			c.report(i, i+1, code, "", "%c without %s", c.src[i], closing)
+			return
+		}
 		if name := pipedName(c.src); name != "" {
 			msg, hint = name+" has no brackets", "write "+pipedCall(name)
 		}
 	case strings.HasPrefix(msg, "unexpected token Operator(\"=\")"):
 		msg, hint = "assignment is not part of the expression language", "compare with =="
+	case strings.HasPrefix(msg, "unrecognized character: ") && strings.ContainsAny(msg, "‘’“”„"):
+		hint = "write straight quotes, '"
+		fallthrough
 	default:
 		msg = strings.NewReplacer("unexpected token Operator(", "unexpected (", "unexpected token Bracket(", "unexpected (",
 			"unexpected token Identifier(", "unexpected (").Replace(msg)
 	}
 	c.report(c.byteOff(fe.From), c.byteOff(max(fe.To, fe.From)), code, hint, "%s", msg)
+}
+
+// unclosed finds the last bracket that opens and does not close, and what would close it; -1: all
+// do. Brackets in texts are none.
+func unclosed(src string) (at int, closing string) {
+	var open []int
+	quote := byte(0)
+	for i := 0; i < len(src); i++ {
+		switch b := src[i]; {
+		case quote != 0 && b == '\\':
+			i++
+		case quote != 0:
+			if b == quote {
+				quote = 0
+			}
+		case b == '\'' || b == '"':
+			quote = b
+		case strings.IndexByte("([{", b) >= 0:
+			open = append(open, i)
+		case strings.IndexByte(")]}", b) >= 0 && len(open) > 0:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) == 0 {
+		return -1, ""
+	}
+	at = open[len(open)-1]
+	return at, map[byte]string{'(': ")", '[': "]", '{': "}"}[src[at]]
 }
 
 // pipedName returns the function that src ends with behind a bar, as in `price | money`.
@@ -337,7 +372,11 @@ func (c *checker) identifier(n *ast.IdentifierNode) *expr {
 		if slices.Contains(FunctionNames(), n.Value) {
 			return c.bad(n, CodeType, "write "+n.Value+"(...)", "%q is a function", n.Value)
 		}
-		return c.bad(n, CodeField, Nearest(n.Value, c.scope.Names()), "no field, variable or parameter %q", n.Value)
+		hint := Nearest(n.Value, c.scope.Names())
+		if hint == "" && strings.ToUpper(n.Value) == n.Value {
+			hint = "a text stands in quotes, '" + n.Value + "'"
+		}
+		return c.bad(n, CodeField, hint, "no field, variable or parameter %q", n.Value)
 	}
 	if v.Note != nil {
 		c.scope.Used(v.Note, off)

@@ -1,6 +1,7 @@
 package exprlang
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -268,7 +269,14 @@ func (c *checker) timeFormat(n *ast.CallNode) *expr {
 		return c.invalid(n)
 	}
 	if k == DateKind && p.HasTime() {
-		return c.bad(n.Arguments[1], CodeType, "", "a date has no time of day")
+		hint := ""
+		if e := c.node(n.Arguments[1]); e.lit != nil {
+			month := strings.ReplaceAll(e.lit.str, "mm", "MM")
+			if p, err := locale.ParsePattern(month); err == nil && !p.HasTime() {
+				hint = `mm are minutes; did you mean "` + month + `"?`
+			}
+		}
+		return c.bad(n.Arguments[1], CodeType, hint, "a date has no time of day")
 	}
 	l := c.o.Locale
 	return c.figure(n, e, func(_ *Machine, dst []byte, v Value) ([]byte, error) { return l.Time(dst, v.Time(), p), nil })
@@ -300,7 +308,13 @@ func (c *checker) timePattern(n *ast.CallNode, name string) (p locale.Pattern, o
 		default:
 			p, err := locale.ParsePattern(style)
 			if err != nil || i == 1 || !p.HasDate() && !p.HasTime() {
-				c.bad(a, CodeType, Nearest(style, locale.Styles[:]), "%q is no style (short, medium, long, full) and no pattern", style)
+				hint := cmp.Or(Nearest(style, locale.Styles[:]), "a pattern is made of letters, as in dd.MM.yyyy")
+				if small := strings.NewReplacer("D", "d", "Y", "y").Replace(style); small != style {
+					if _, err := locale.ParsePattern(small); err == nil {
+						hint = `did you mean "` + small + `"?`
+					}
+				}
+				c.bad(a, CodeType, hint, "%q is no style (short, medium, long, full) and no pattern", style)
 				return p, false
 			}
 			return p, true
