@@ -306,6 +306,13 @@ func (b *builder) key(y, k, v *yaml.Node) *Node {
 	}
 	n := &Node{Kind: String, Line: k.Line, Col: k.Column}
 	b.scalar(n, k)
+	if v.Kind == yaml.ScalarNode && v.Style == 0 && v.Value == "" {
+		if at := reColor.FindStringIndex(b.src.text[n.end:min(n.end+64, len(b.src.text))]); at != nil {
+			line, col := b.src.place(n.end + strings.IndexByte(b.src.text[n.end:], '#'))
+			b.report(line, col, commentHint, "a comment begins here")
+			return nil
+		}
+	}
 	if y.Style&yaml.FlowStyle != 0 && v.Kind == yaml.ScalarNode && v.Style == 0 && v.Value == "" {
 		if i := b.src.skip(n.end, spaces); i >= len(b.src.text) || b.src.text[i] != ':' && b.src.text[i] != '#' {
 			b.fail(n.Line, n.Col, quoteHint, "key %q has no value", n.Text)
@@ -418,9 +425,18 @@ func (b *builder) syntax(err error, depth bool) {
 	case strings.TrimLeft(b.src.text[b.src.lines[line-1]:off], blanks) == "" && strings.HasPrefix(e.ContextMsg, "while parsing a block"):
 		b.fail(line, col, "begin the line in the column of those that it belongs with", "wrong indentation")
 	default:
-		b.fail(line, col, quoteHint, "unexpected %s", b.show(off))
+		hint := quoteHint
+		if off > 0 && b.src.text[off-1] == '\'' && b.src.skip(off, spaces) == off {
+			hint = "write '' for an apostrophe between single quotes, or put the text in double quotes"
+		}
+		b.fail(line, col, hint, "unexpected %s", b.show(off))
 	}
 }
+
+// reColor is a colour without quotes behind a key, which YAML takes for a comment.
+var reColor = regexp.MustCompile(`^[ \t]*:[ \t]+#(?:[0-9A-Fa-f]{3}){1,2}\b`)
+
+const commentHint = "put a text that begins with # in quotes"
 
 // reComment is a value that begins with #, which YAML takes for a comment.
 var reComment = regexp.MustCompile(`(?:[:,]\s+|\[\s*)#\w`)
@@ -439,7 +455,7 @@ func (b *builder) comment(line int) bool {
 			continue
 		}
 		l, col := b.src.place(b.src.lines[l-1] + at[1] - 2)
-		b.fail(l, col, "put a text that begins with # in quotes", "a comment begins here")
+		b.fail(l, col, commentHint, "a comment begins here")
 		return true
 	}
 	return false

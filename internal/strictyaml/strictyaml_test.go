@@ -285,6 +285,8 @@ func TestHintsSayWhatToDo(t *testing.T) {
 		{"colon after text", "a: x\n\nb: y: z\n", "3:5 a mapping value is not allowed here; put a text that holds `: `, braces or brackets in quotes"},
 		{"colour in a flow mapping", "a:\n  - {b: c, color: #ff0000}\n  - d\n", "2:19 a comment begins here; put a text that begins with # in quotes"},
 		{"colour in a list", "a: [#fff, #000]\nb: c\n", "1:5 a comment begins here; put a text that begins with # in quotes"},
+		{"colour behind a key", "a:\n  b: #ff0000\nc: d\n", "2:6 a comment begins here; put a text that begins with # in quotes"},
+		{"apostrophe", "a: 'It's fine'\n", "1:8 unexpected \"s\"; write '' for an apostrophe between single quotes, or put the text in double quotes"},
 		{"colour at the end", "a: {b: #ff0000}\n", "1:8 a comment begins here; put a text that begins with # in quotes"},
 	} {
 		_, problems := strictyaml.Parse([]byte(tt.src), wide)

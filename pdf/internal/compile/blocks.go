@@ -71,10 +71,13 @@ type blockSource struct {
 	breaks bool // a page break behind the block
 }
 
+// beginDash is how a list is written.
+const beginDash = "begin each with a dash"
+
 // blocks compiles a list of blocks.
 func (c *compiler) blocks(n *strictyaml.Node, path string) []block {
 	if n.Kind != strictyaml.Sequence {
-		c.bad(n, path, codeWrong, "", "want a list of blocks, got %s", n.Kind)
+		c.bad(n, path, codeWrong, beginDash, "want a list of blocks, got %s", n.Kind)
 		return nil
 	}
 	out := make([]block, 0, len(n.Items))
@@ -318,7 +321,7 @@ func (c *compiler) anchor(n *strictyaml.Node, path string) *plainText {
 func (c *compiler) filled(n *strictyaml.Node, path, what string) bool {
 	switch {
 	case n.Kind != strictyaml.Sequence:
-		c.bad(n, path, codeWrong, "", "want a list of %s, got %s", what, n.Kind)
+		c.bad(n, path, codeWrong, beginDash, "want a list of %s, got %s", what, n.Kind)
 	case len(n.Items) == 0:
 		c.bad(n, path, codeWrong, "", "there are no %s", what)
 	default:

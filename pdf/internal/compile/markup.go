@@ -146,7 +146,20 @@ func (p *textParser) expression(i int) int {
 		p.ofLayout(i, prog, at)
 	default:
 		if !prog.Type.Printable() {
-			p.bad(i+2, exprlang.CodeType, "", "%s has no text", prog.Type)
+			src, hint := strings.TrimSpace(p.src[i+2:end]), ""
+			switch prog.Type.Kind {
+			case exprlang.ListKind:
+				hint = "print its items by for"
+				if e := prog.Type.Elem; e != nil && e.Kind == exprlang.StringKind {
+					hint += ", or by ${join(" + src + ")}"
+				}
+			case exprlang.RecordKind:
+				hint = "print one of its fields"
+				if len(prog.Type.Fields) > 0 && rePath.MatchString(src) {
+					hint += ", as ${" + src + "." + prog.Type.Fields[0].Name + "}"
+				}
+			}
+			p.bad(i+2, exprlang.CodeType, hint, "%s has no text", prog.Type)
 			break
 		}
 		p.bare(i+2, prog, strings.TrimSpace(p.src[i+2:end]))

@@ -354,7 +354,11 @@ func (c *compiler) language(o *object) {
 func (c *compiler) tag(n *strictyaml.Node, path string) (string, bool) {
 	s, ok := c.word(n, path)
 	if ok && !reTag.MatchString(s) {
-		c.bad(n, path, codeWrong, "write a language as in en, en-GB or de", "%q is no BCP 47 language tag", s)
+		hint := "write a language as in en, en-GB or de"
+		if dashed := strings.ReplaceAll(s, "_", "-"); reTag.MatchString(dashed) && dashed != s {
+			hint = `did you mean "` + dashed + `"?`
+		}
+		c.bad(n, path, codeWrong, hint, "%q is no BCP 47 language tag", s)
 		return "", false
 	}
 	if part, known := locale.UnknownPart(s); ok && part != "" {

@@ -109,10 +109,29 @@ type object struct {
 	kindKeys []string
 }
 
+// shape says how a mapping is written, where people write something else.
+func shape(what string) string {
+	switch what {
+	case "a block":
+		return "write its kind and a colon, as in text: Hello"
+	case "a column":
+		return "write {head: TEXT}"
+	case "page":
+		return "write {size: A4}"
+	case "a header", "a footer":
+		return "say on which pages, as in {all: [{text: Hello}]}"
+	case "data":
+		return "write a name, a colon, a space and a type, as in name: string"
+	case "a template":
+		return "begin with quire: 1"
+	}
+	return ""
+}
+
 // object wants a mapping; what names it in the message.
 func (c *compiler) object(n *strictyaml.Node, path, what string) (*object, bool) {
 	if n.Kind != strictyaml.Mapping {
-		c.bad(n, path, codeWrong, "", "%s is a mapping, got %s", what, n.Kind)
+		c.bad(n, path, codeWrong, shape(what), "%s is a mapping, got %s", what, n.Kind)
 		return nil, false
 	}
 	return &object{c: c, n: n, path: path, of: language()[strings.TrimPrefix(what, "the value of ")]}, true

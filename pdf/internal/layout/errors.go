@@ -197,6 +197,7 @@ func (m *maker) setError(err error, src *doc.Source, en env, spans []doc.Span) e
 		return failed(d)
 	case errors.As(err, &narrow):
 		d := at(src, "L302", "%s", narrow)
+		d.Suggestion = "give it more room or print it smaller"
 		d.DataPath = dataPath(spans, narrow.Text)
 		return failed(d)
 	case errors.As(err, &figure):

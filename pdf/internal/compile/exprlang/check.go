@@ -3,6 +3,7 @@ package exprlang
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,6 +130,8 @@ func (c *checker) parseError(err error) {
 		}
 	case strings.HasPrefix(msg, "unexpected token Operator(\"=\")"):
 		msg, hint = "assignment is not part of the expression language", "compare with =="
+	case strings.HasPrefix(msg, `unexpected token Operator(",")`) && reComma.MatchString(c.src):
+		msg, hint = `unexpected (",")`, "numbers have a point, as in 1.5"
 	case strings.HasPrefix(msg, "unrecognized character: ") && strings.ContainsAny(msg, "‘’“”„"):
 		hint = "write straight quotes, '"
 		fallthrough
@@ -138,6 +141,18 @@ func (c *checker) parseError(err error) {
 	}
 	c.report(c.byteOff(fe.From), c.byteOff(max(fe.To, fe.From)), code, hint, "%s", msg)
 }
+
+// call is how a function is written.
+func call(name string) string {
+	switch name {
+	case "now", "page", "pages", "section":
+		return name + "()"
+	}
+	return name + "(...)"
+}
+
+// reComma is a number with a comma.
+var reComma = regexp.MustCompile(`\d\s*,\s*\d`)
 
 // unclosed finds the last bracket that opens and does not close, and what would close it; -1: all
 // do. Brackets in texts are none.
@@ -370,7 +385,7 @@ func (c *checker) identifier(n *ast.IdentifierNode) *expr {
 			return c.bad(n, CodeType, "", "$env is not part of the template language")
 		}
 		if slices.Contains(FunctionNames(), n.Value) {
-			return c.bad(n, CodeType, "write "+n.Value+"(...)", "%q is a function", n.Value)
+			return c.bad(n, CodeType, "write "+call(n.Value), "%q is a function", n.Value)
 		}
 		hint := Nearest(n.Value, c.scope.Names())
 		if hint == "" && strings.ToUpper(n.Value) == n.Value {

@@ -399,6 +399,8 @@ func TestProblems(t *testing.T) {
 		{"upper('(' + name", "[T106 6 ( without )]"},
 		{"trades[0", "[T106 7 [ without ]]"},
 		{"upper(‘a’)", "[T106 7 unrecognized character: U+2018 '‘'; write straight quotes, ']"},
+		{"price * 1,2", "[T106 10 unexpected (\",\"); numbers have a point, as in 1.5]"},
+		{"page", `[T107 1 "page" is a function; write page()]`},
 		{"price | money(CHF)", "[T104 15 no field, variable or parameter \"CHF\"; a text stands in quotes, 'CHF']"},
 		{"day | date('DD.MM.YYYY')", "[T107 12 \"DD.MM.YYYY\" is no style (short, medium, long, full) and no pattern; did you mean \"dd.MM.yyyy\"?]"},
 		{"day | date('qqq')", "[T107 12 \"qqq\" is no style (short, medium, long, full) and no pattern; a pattern is made of letters, as in dd.MM.yyyy]"},
