@@ -236,7 +236,9 @@ func (e *Engine) Split(ctx context.Context, d *Document, o SplitOptions, out fun
 		return nil, told(err)
 	}
 	s := &Summary{Parts: len(parts)}
+	over := 0
 	for i, pages := range parts {
+		before := s.Size
 		draft := edit.NewDraft(d.d)
 		draft.Select(pages)
 		if i > 0 {
@@ -248,6 +250,12 @@ func (e *Engine) Split(ctx context.Context, d *Document, o SplitOptions, out fun
 		if err := e.writePart(ctx, draft, i+1, o, s, out); err != nil {
 			return nil, told(err)
 		}
+		if o.MaxBytes > 0 && s.Size-before > o.MaxBytes {
+			over++
+		}
+	}
+	if over > 0 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d parts are larger than %d bytes: one page alone is", over, len(parts), o.MaxBytes))
 	}
 	return s, nil
 }

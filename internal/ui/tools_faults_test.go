@@ -71,6 +71,15 @@ func TestBrowserToolTellsOfFilesThatItCannotTake(t *testing.T) {
 		t.Errorf("the focus went to %q", s)
 	}
 
+	// What is wrong with a value or a step is told where it was written.
+	b.tool(t, h, "pipe")
+	b.given(t, [2]string{"a.pdf", "/d/" + h.made(t, small).Content.String() + ".pdf"})
+	ask[bool](t, b, `(document.querySelector('[data-part=steps]').value = '[{"rotate": {"degree": 90}}]', true)`)
+	b.submitted(t, "steps[0].rotate.degree\\nGot an unknown parameter")
+	if s := ask[string](t, b, `document.activeElement.dataset.part + ' ' + document.activeElement.getAttribute('aria-invalid')`); s != "steps true" {
+		t.Errorf("the focus went to %q", s)
+	}
+
 	// A password is missing: its field has the focus.
 	b.tool(t, h, "rotate")
 	b.dropping(t, `new File([await (await fetch('/v1/pdf/encrypt', { method: 'POST', body: await (async () => {
@@ -133,6 +142,9 @@ func TestBrowserToolShowsWhatBecameOfTheFile(t *testing.T) {
 	b.submitted(t, "Made")
 	hasAll(t, ask[string](t, b, `document.getElementById('made').innerText`), "The signature Boss does not hold for the new file", "repaired: some.pdf: no header")
 	b.usable(t)
+	if s := ask[string](t, b, `[...document.querySelectorAll('.sheets')].filter((e) => e.tabIndex !== 0 || /undefined/.test(e.ariaLabel + e.innerHTML)).map((e) => e.ariaLabel).join()`); s != "" {
+		t.Errorf("lists of pages that do not scroll by keyboard, or have no name: %s", s)
+	}
 	fails.Store(true)
 	b.submitted(t, "The request is not right")
 	if !ask[bool](t, b, `document.getElementById('result').hidden && document.querySelector('#made a') === null`) {

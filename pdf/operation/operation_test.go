@@ -218,6 +218,7 @@ func TestWhatWasOverlookedIsTold(t *testing.T) {
 		"rotate":  {"rotate", map[string]string{"degrees": "90"}, [][]byte{broken}, "repaired: in.pdf: the cross-reference data is damaged: at offset 99999999: an offset outside the file"},
 		"merge":   {"merge", nil, [][]byte{b, broken}, "repaired: in.pdf: "},
 		"split":   {"split", map[string]string{"every": "2"}, [][]byte{broken}, "repaired: in.pdf: "},
+		"size":    {"split", map[string]string{"size": "100"}, [][]byte{b}, "4 of 4 parts are larger than 100 bytes: one page alone is"},
 		"redact":  {"redact", map[string]string{"text": "nowhere to be found"}, [][]byte{b}, "the text was found nowhere: none was taken out"},
 		"decrypt": {"decrypt", nil, [][]byte{b}, "the file was not encrypted"},
 	} {

@@ -131,9 +131,9 @@ const near = new IntersectionObserver((seen) => {
   }
 }, { rootMargin: '300px' });
 
-// pages appends the pages of a file to a holder, and returns how many it has and what frees it. A
+// pages appends the pages of a file, which is called so, to a holder, and returns how many it has and what frees it. A
 // file that cannot be shown may still be worked on: the server repairs what it can.
-async function pages(file, holder, { least: count, pick }) {
+async function pages(file, holder, { called = file.name, least: count, pick }) {
   let opened;
   try {
     opened = await open({ file });
@@ -146,12 +146,13 @@ async function pages(file, holder, { least: count, pick }) {
   const { pdf } = opened;
   const list = element('ol');
   list.className = 'sheets';
-  list.setAttribute('aria-label', `Pages of ${file.name}`);
+  list.setAttribute('aria-label', `Pages of ${called}`);
+  if (!pick && count > 1) list.tabIndex = 0; // it scrolls, by keyboard too
   for (let n = 1; n <= Math.min(pdf.numPages, count); n++) {
     const canvas = element('canvas');
     canvas.width = canvas.height = 1;
     canvas.setAttribute('role', 'img');
-    canvas.setAttribute('aria-label', `Page ${n} of ${file.name}`);
+    canvas.setAttribute('aria-label', `Page ${n} of ${called}`);
     const sheet = element(pick ? 'button' : 'div', canvas, element('span', String(n)));
     sheet.className = 'sheet';
     if (pick) {
@@ -350,11 +351,17 @@ function told(err) {
   const asked = err.want ? `Got ${err.got}; want ${err.want}.` : '';
   const near = err.nearest ? `Did you mean ${err.nearest}?` : '';
   const text = asked || err.message.replace(/^pdf: /, '');
-  const field = err.field ?? secret(err);
-  fail(err.title, ...(err.field ? [element('strong', labelOf(err.field))] : []), text, near);
+  const field = err.field ? (within(err.field) ?? err.field) : secret(err);
+  fail(err.title, ...(err.field ? [element('strong', field === err.field ? labelOf(field) : err.field)] : []), text, near);
   if (field && wrong(field, [asked || text, near].filter(Boolean).join(' '))) return;
   if (field === 'file') part('add').focus();
   answer.scrollIntoView({ block: 'nearest' });
+}
+
+// within is the control that has the field of a form or the step of a pipe that an error names.
+function within(field) {
+  if (form.querySelector(`[data-field="${CSS.escape(field)}"]`)) return undefined;
+  return ['data', 'steps'].find((part) => form.querySelector(`[data-part="${part}"]`) && (field.startsWith('field ') || field.startsWith(`${part}[`)));
 }
 
 // secret is the field of the password that is missing or wrong.
@@ -425,7 +432,7 @@ async function result(request) {
     }
     answer.classList.add('identical');
     answer.replaceChildren(element('strong', 'Made'), `${called}, ${size(file.size)}`);
-    if (file.type.startsWith('application/pdf')) made.close = (await pages(file, holder, { least: shownPages, pick: false })).close;
+    if (file.type.startsWith('application/pdf')) made.close = (await pages(file, holder, { called, least: shownPages, pick: false })).close;
   }
   part('result-title').focus();
 }
