@@ -215,7 +215,7 @@ func TestComparisonsThatCannotBe(t *testing.T) {
 		files  [][]byte
 		want   string
 	}{
-		"one file":       {nil, [][]byte{a}, "got 1 files, want 2"},
+		"one file":       {nil, [][]byte{a}, "got 1 file, want 2"},
 		"dpi alone":      {map[string]string{"dpi": "72"}, [][]byte{a, a}, "without pixels"},
 		"dpi":            {map[string]string{"dpi": "7000", "pixels": "true"}, [][]byte{a, twoPages("12", "13")}, "18 to 600"},
 		"not a PDF":      {nil, [][]byte{a, []byte("no PDF")}, "R001"},

@@ -134,10 +134,10 @@ func (o *Operation) Run(ctx context.Context, e *pdf.Engine, in Input) (*Outcome,
 	}
 	if n, least := len(in.Files), max(o.Least, 1); n < least || n > o.Most {
 		want := strconv.Itoa(least) + " to " + strconv.Itoa(o.Most)
-		if least == o.Most && least > 1 {
+		if least == o.Most {
 			want = strconv.Itoa(least)
 		}
-		return nil, &pdf.OptionError{Field: "file", Got: strconv.Itoa(n) + " files", Want: want}
+		return nil, &pdf.OptionError{Field: "file", Got: counted(n, "file", "files"), Want: want}
 	}
 	c := &call{ctx: ctx, e: e, in: in, out: &Outcome{}}
 	run := o.run
@@ -178,7 +178,7 @@ func (o *Operation) check(values map[string]string, uploads map[string]File) err
 	slices.Sort(given)
 	for _, name := range given {
 		if !slices.Contains(names, name) {
-			return &pdf.OptionError{Field: name, Got: "an unknown parameter", Want: cmp.Or(strings.Join(names, ", "), "none"), Nearest: nearest.Name(name, names)}
+			return &pdf.OptionError{Field: name, Got: "an unknown parameter", Want: cmp.Or(strings.Join(names, ", "), "none"), Nearest: nearest.Name(name, append(names, "file"))}
 		}
 	}
 	return nil

@@ -139,8 +139,10 @@ func TestWrongRequestsSayWhatIsRight(t *testing.T) {
 		files     [][]byte
 		want      string
 	}{
-		"no file":          {"info", nil, nil, "file: got 0 files, want 1 to 1"},
+		"no file":          {"info", nil, nil, "file: got 0 files, want 1"},
 		"two files":        {"info", nil, [][]byte{b, b}, "got 2 files"},
+		"one file":         {"compare", nil, [][]byte{b}, "file: got 1 file, want 2"},
+		"misspelt file":    {"info", map[string]string{"fil": "x"}, [][]byte{b}, `did you mean "file"`},
 		"unknown option":   {"check", map[string]string{"standart": "x"}, [][]byte{b}, `did you mean "standard"`},
 		"unknown standard": {"check", map[string]string{"standard": "pdf/a-9"}, [][]byte{b}, "pdf/a-2b"},
 		"nothing to find":  {"search", nil, [][]byte{b}, "text: got nothing to search for"},
