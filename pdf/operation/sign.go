@@ -186,6 +186,15 @@ func verify(c *call) error {
 	return nil
 }
 
+// readable is a date of PDF (ISO 32000-2, 7.9.4) as people read it; what is none stays as it is.
+func readable(date string) string {
+	t, err := time.Parse("D:20060102150405Z0700", strings.ReplaceAll(date, "'", ""))
+	if err != nil {
+		return date
+	}
+	return t.Format(time.RFC3339)
+}
+
 // told is a verdict for people.
 func told(v pdf.Verdict) string {
 	var b strings.Builder
@@ -205,7 +214,7 @@ func told(v pdf.Verdict) string {
 	}
 	line("algorithm", v.Algorithm)
 	line("level", v.Level)
-	line("claimed", v.Claimed)
+	line("claimed", readable(v.Claimed))
 	if v.Stamped != nil {
 		line("stamped", v.Stamped.UTC().Format(time.RFC3339))
 	}
