@@ -86,6 +86,11 @@ func (c *change) imported(d *Document) (*edit.Import, error) {
 		if e, ok := errors.AsType[*OptionError](err); ok {
 			e.Field = "with"
 		}
+		if e, ok := errors.AsType[*DiagnosticError](err); ok {
+			for i := range e.Diagnostics {
+				e.Diagnostics[i].File = "with" // the other document, which has no name here
+			}
+		}
 		return nil, err
 	}
 	x, err := c.d.Import(d.d)

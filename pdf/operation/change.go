@@ -65,7 +65,15 @@ func (c *call) rewrite(f func(io.Writer, *pdf.Document) (*pdf.Summary, error)) e
 	}
 	return c.write(func(w io.Writer) (*pdf.Summary, error) {
 		s, err := f(w, d)
-		return s, named(c.in.Files[0].Name, err)
+		err = named(c.in.Files[0].Name, err)
+		if e, ok := errors.AsType[*pdf.DiagnosticError](err); ok {
+			for i := range e.Diagnostics {
+				if e.Diagnostics[i].File == "with" && c.in.Uploads["with"].Name != "" {
+					e.Diagnostics[i].File = c.in.Uploads["with"].Name
+				}
+			}
+		}
+		return s, err
 	})
 }
 

@@ -425,7 +425,7 @@ func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
 		"no file":       {"overlay", nil, nil, "with: "},
 		"from":          {"overlay", map[string]string{"from": "7"}, b, "from: "},
 		"encrypted":     {"overlay", map[string]string{"with-password": "o"}, locked[0], "with: "},
-		"user":          {"overlay", map[string]string{"with-password": "u"}, locked[0], "owner"},
+		"user":          {"overlay", map[string]string{"with-password": "u"}, locked[0], "more/with.pdf: the file was opened with the password of its user"},
 		"sheet":         {"nup", map[string]string{"sheet": "a9"}, nil, "letter"},
 		"sheet numbers": {"nup", map[string]string{"sheet": "NaNx4"}, nil, "sheet: "},
 		"sheet sides":   {"nup", map[string]string{"sheet": "1e9x4"}, nil, "14400"},

@@ -237,11 +237,13 @@ func (c *call) repairs() (told []string) {
 	return told
 }
 
-// named puts the name of the file into the diagnostics of an error.
+// named puts the name of the file into the diagnostics of an error, but those of another file.
 func named(file string, err error) error {
 	if e, ok := err.(*pdf.DiagnosticError); ok { //nolint:errorlint // only those that Open made, which are not wrapped
 		for i := range e.Diagnostics {
-			e.Diagnostics[i].File = file
+			if e.Diagnostics[i].File != "with" {
+				e.Diagnostics[i].File = file
+			}
 		}
 	}
 	return err
