@@ -468,6 +468,9 @@ func (r *Reader) Object(ref Ref) (Object, error) {
 		}
 		return r.Object(ref)
 	}
+	if got.Gen != s.gen && !r.rebuilt {
+		r.warn(ref, r.base+s.at, "not of the generation that the cross-reference data says")
+	}
 	if st, ok := o.(*Stream); ok {
 		if err := r.extent(st); err != nil {
 			return nil, err

@@ -194,8 +194,12 @@ func (r *Reader) spellingOfStream(d Dict, at int64, say func(Part, string)) erro
 	}
 	o, err := r.Resolve(d.Get("Length"))
 	n, ok := o.(Int)
-	if err != nil || !ok || n < 0 || int64(n) > r.size-data {
+	if err != nil {
 		return err
+	}
+	if !ok || n < 0 || int64(n) > r.size-data {
+		say(PartStream, "a stream that is not as long as its Length")
+		return nil
 	}
 	end, err := r.bytes(data+int64(n), 64)
 	if err != nil {

@@ -88,6 +88,14 @@ func (j *Judge) Embedded(r cos.Ref, media cos.Name, why string) {
 	}
 }
 
+// Unjudged tells of an embedded file that must keep one of [WhatFilesMustBe], which was not judged
+// since it reaches a limit.
+func (j *Judge) Unjudged(r cos.Ref, err error) {
+	if at := noFiles(j.claims); at != "" {
+		j.add("S049", at, r, nil, "an attached file that was not judged: %v", err)
+	}
+}
+
 // AttachedByAnnotation judges the file specification of a file attachment annotation.
 func (j *Judge) AttachedByAnnotation(r cos.Ref, spec cos.Dict) {
 	if name(spec, "AFRelationship") == "" {

@@ -36,6 +36,7 @@ type Judge struct {
 	catalog, intents bool
 	read             bool       // the file is read, not written
 	unspoken         bool       // its catalog names no language
+	placed           Placed     // the annotation that is judged of a file that is read
 	files            bool       // some are attached
 	profile          int64      // colour components of the output intent; 0: there is none
 	coloured         cos.Ref    // an annotation with a colour of its own
@@ -93,6 +94,20 @@ func name(d cos.Dict, key cos.Name) cos.Name {
 }
 
 func isTrue(o cos.Object) bool { return o == cos.Bool(true) }
+
+// Placed says where an annotation of a file that is read stands.
+type Placed struct {
+	Tagged   bool // in the structure tree, as the parent tree has it (ISO 32000-2, 14.7.5.4),
+	Artifact bool // within an element Artifact there
+	Outside  bool // its rectangle is outside the crop box of its page
+}
+
+// Annotation is Object for the annotation of a file that is read.
+func (j *Judge) Annotation(r cos.Ref, d cos.Dict, p Placed) {
+	j.placed = p
+	j.Object(r, d, nil)
+	j.placed = Placed{}
+}
 
 // Object judges an indirect object that is no structure element: r is its number, a
 // stream is given by its dictionary. src may be nil.
@@ -171,7 +186,8 @@ func (j *Judge) font(r cos.Ref, d cos.Dict, src *doc.Source) {
 		j.subset(r, d, descriptor, "CIDSet", src)
 	case "CIDFontType2":
 		j.subset(r, d, descriptor, "CIDSet", src)
-		if d.Get("CIDToGIDMap") == nil {
+		m := d.Get("CIDToGIDMap")
+		if n, named := m.(cos.Name); m == nil || named && n != "Identity" {
 			j.find("S051", clause{a1: "6.3.3.2", a2: "6.2.11.3.2", a4: "6.2.10.3.2", ua1: "7.21.3.2", ua2: "8.4.5.3.2"}, r, src, "a font of TrueType outlines without CIDToGIDMap")
 		}
 	case "Type1", "MMType1", "TrueType":
@@ -320,6 +336,9 @@ func (j *Judge) catalogue(r cos.Ref, d cos.Dict) {
 		if j.unspoken && d.Get("Lang") == nil { // each text may name its own
 			rule.ua1 = ""
 		}
+		if lang != "" {
+			rule.tagged1, rule.tagged = langClause.tagged1, langClause.tagged
+		}
 		j.find("S002", rule, r, nil, "%q is no language of the document", lang)
 	}
 	marks, _ := d.Get("MarkInfo").(cos.Dict)
@@ -345,7 +364,7 @@ var triggers4 = map[cos.Name]bool{"E": true, "X": true, "D": true, "U": true, "F
 func (j *Judge) kinds(r cos.Ref, d cos.Dict, src *doc.Source) {
 	const invisible, hidden, noView, toggled = 1, 2, 32, 256
 	f, _ := d.Get("F").(cos.Int)
-	if d.Get("StructParent") != nil && (f&invisible != 0 || f&noView != 0 && f&toggled == 0) {
+	if j.tagged(d) && !j.placed.Artifact && (f&invisible != 0 || f&noView != 0 && f&toggled == 0) {
 		j.find("S044", clause{ua2: "8.9.2.2"}, r, src, "an annotation in the structure tree that is not shown")
 	}
 	described := d.Get("Contents") != nil
@@ -374,11 +393,19 @@ func (j *Judge) kinds(r cos.Ref, d cos.Dict, src *doc.Source) {
 		find(clause{ua2: "8.9.2.4.11"}, "")
 	case "TrapNet":
 		c := clause{ua1: "7.18.2", ua2: "8.9.2.4.15"}
-		if f&hidden != 0 {
+		if f&hidden != 0 || j.placed.Outside {
 			c.ua1 = ""
 		}
 		find(c, "")
 	}
+}
+
+// tagged reports whether an annotation is in the structure tree.
+func (j *Judge) tagged(d cos.Dict) bool {
+	if j.read {
+		return j.placed.Tagged
+	}
+	return d.Get("StructParent") != nil
 }
 
 // emptyRect reports whether an annotation has neither width nor height.
@@ -437,7 +464,8 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 		j.coloured = r
 	}
 	j.appearance(r, d, src)
-	tagged, nothing := d.Get("StructParent") != nil, sub == "Widget" && emptyRect(d)
+	tagged, nothing := j.tagged(d), sub == "Widget" && emptyRect(d)
+	unseen := f&2 != 0 || j.placed.Outside
 	switch {
 	case !tagged:
 		outside := clause{ua1: "7.18.1", ua2: "8.9.2"}
@@ -447,17 +475,17 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 		case "Link":
 			outside.ua1 = "7.18.5"
 		}
-		if f&2 != 0 { // hidden
+		if unseen || sub == "PrinterMark" {
 			outside.ua1 = ""
 		}
 		if nothing || j.read { // it is an artifact then (ISO 14289-2, 8.9.2.1)
 			outside.ua2 = ""
 		}
 		j.find("S044", outside, r, src, "an annotation outside the structure tree")
-		if text, _ := cos.TextOf(d.Get("Contents")); text == "" && sub != "Widget" && f&2 == 0 {
+		if text, _ := cos.TextOf(d.Get("Contents")); text == "" && sub != "Widget" && !unseen {
 			j.find("S044", clause{ua1: "7.18.1"}, r, src, "an annotation without a description")
 		}
-	case nothing:
+	case nothing && !j.placed.Artifact:
 		j.find("S044", clause{ua2: "8.9.2.4.13"}, r, src, "a widget that shows nothing and is no artifact")
 	}
 	if a, ok := d.Get("A").(cos.Dict); ok {
@@ -468,6 +496,9 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 		rule := clause{ua1: "7.18.5", ua2: "8.9.4.2"}
 		if j.read { // part 2 does not ask for it
 			rule.ua2 = ""
+		}
+		if unseen {
+			rule.ua1 = ""
 		}
 		j.find("S044", rule, r, src, "a link without Contents")
 	}
@@ -500,6 +531,9 @@ func (j *Judge) appearance(r cos.Ref, d cos.Dict, src *doc.Source) {
 	}
 }
 
+// markup are the markup annotations (ISO 32000-2, table 171).
+var markup = typesOf("Text FreeText Line Square Circle Polygon PolyLine Highlight Underline Squiggly StrikeOut Caret Stamp Ink FileAttachment Redact Projection Sound")
+
 // Enclosure is an annotation in the structure tree.
 type Enclosure struct {
 	Annotation cos.Ref
@@ -507,6 +541,9 @@ type Enclosure struct {
 	In         cos.Name // the standard type of the element that it is the object of,
 	Alt        string   // and its alternative text
 	Labelled   bool     // the element has other kids, such as a Lbl
+	Described  bool     // which it has, though it may be empty
+	Fieldless  bool     // it is a widget of no field
+	Placed     Placed   // of a file that is read
 	Src        *doc.Source
 }
 
@@ -518,21 +555,35 @@ func (j *Judge) Enclosed(e Enclosure) {
 	contents, _ := cos.TextOf(e.Dict.Get("Contents"))
 	label, _ := cos.TextOf(e.Dict.Get("TU"))
 	find := func(c clause, format string, args ...any) {
-		if flags&hidden != 0 {
+		if flags&hidden != 0 || e.Placed.Outside {
 			c.ua1 = ""
+		}
+		if e.Placed.Artifact {
+			c.ua2 = ""
 		}
 		j.find("S044", c, e.Annotation, e.Src, format, args...)
 	}
 	switch sub {
 	case "Widget":
+		labelled := clause{ua2: "8.10.2.3"}
+		if e.Fieldless {
+			labelled.ua2 = ""
+		}
 		if e.In != "Form" {
-			find(clause{ua1: "7.18.4", ua2: "8.10.1"}, "a form field in an element %s", string(e.In))
+			rule := clause{ua1: "7.18.4", ua2: "8.10.1"}
+			if e.Fieldless {
+				rule.ua2 = ""
+			}
+			find(rule, "a form field in an element %s", string(e.In))
 		}
 		if label == "" && e.Alt == "" {
 			find(clause{ua1: "7.18.1"}, "a form field that does not say what it is for")
 		}
 		if e.Dict.Get("Contents") == nil && !e.Labelled {
-			find(clause{ua2: "8.10.2.3"}, "a form field without a label")
+			find(labelled, "a form field without a label")
+		}
+		if e.Dict.Get("Contents") == nil && e.Dict.Get("AA") != nil {
+			find(labelled, "a form field with additional actions and without Contents")
 		}
 	case "Link":
 		c := clause{ua1: "7.18.5", ua2: "8.2.5.20"}
@@ -551,9 +602,12 @@ func (j *Judge) Enclosed(e Enclosure) {
 		find(clause{ua1: "7.18.8", ua2: "8.9.2.4.14"}, "a printer's mark in the structure tree")
 	default:
 		if e.In != "Annot" {
-			rule := clause{ua1: "7.18.1", ua2: "8.9.2.3"}
-			if sub == "Watermark" {
+			rule := clause{ua1: "7.18.1"}
+			switch {
+			case sub == "Watermark":
 				rule.ua2 = "8.9.2.4.16"
+			case markup[sub]:
+				rule.ua2 = "8.9.2.3"
 			}
 			find(rule, "an annotation in an element %s", string(e.In))
 		}
@@ -561,7 +615,7 @@ func (j *Judge) Enclosed(e Enclosure) {
 			find(clause{ua1: "7.18.1"}, "an annotation without a description")
 		}
 	}
-	if e.Dict.Get("Contents") != nil && e.Alt != "" && e.Alt != contents {
+	if e.Dict.Get("Contents") != nil && (e.Alt != "" || e.Described) && e.Alt != contents {
 		find(clause{ua2: "8.9.4.2"}, "an annotation whose Contents is not the alternative text of its element")
 	}
 }
@@ -652,15 +706,15 @@ func (j *Judge) Elem(e *tag.Elem) {
 	if len(j.claims) == 0 {
 		return
 	}
-	if e.Parent != nil && e.Parent.Parent != nil && !e.Parent.Type.MayHold(e.Type) {
+	if !j.read && e.Parent != nil && e.Parent.Parent != nil && !e.Parent.Type.MayHold(e.Type) { // else Nested judges it
 		c := tableOfTypes
 		if tabular(e.Type) || tabular(e.Parent.Type) { // PDF 1.7 has rules for tables and lists only
 			c.ua1 = "7.2"
 		}
 		j.find("S040", c, e.Ref(), e.Src, "%s within %s", e.Type, e.Parent.Type)
 	}
-	if e.Lang != "" && !IsLanguage(e.Lang) {
-		j.find("S031", langClause, e.Ref(), e.Src, "%q is no language tag", e.Lang)
+	if e.Lang != "" {
+		j.Language(e.Ref(), e.Lang, e.Src)
 	}
 	elems, content, annotations := e.Holds()
 	switch e.Type {
@@ -677,7 +731,7 @@ func (j *Judge) Elem(e *tag.Elem) {
 			j.find("S028", clause{ua1: "7.3", ua2: "8.2.5.28.2"}, e.Ref(), e.Src, "a figure without alternative text")
 		}
 	case tag.TR:
-		if elems == 0 {
+		if !j.read && elems == 0 {
 			j.find("S041", clause{ua1: "7.5", ua2: "8.2.5.26"}, e.Ref(), e.Src, "a table row without cells")
 		}
 	case tag.LI:
@@ -685,12 +739,33 @@ func (j *Judge) Elem(e *tag.Elem) {
 			j.find("S041", clause{ua1: "7.6", ua2: "8.2.5.25"}, e.Ref(), e.Src, "content of a list item outside its Lbl and LBody")
 		}
 	case tag.TH:
-		if e.Scope == tag.ScopeNone {
+		if !j.read && e.Scope == tag.ScopeNone { // else Table judges it
 			j.find("S041", clause{ua1: "7.5", ua2: "8.2.5.26"}, e.Ref(), e.Src, "a header cell without Scope")
 		}
 	}
 	if strings.ContainsFunc(e.Alt, IsPrivate) {
 		j.find("S030", clause{ua1: "7.2", ua2: "8.4.3"}, e.Ref(), e.Src, "a private use character in alternative text")
+	}
+}
+
+// Language judges the value of Lang of an element or of a marked-content sequence.
+func (j *Judge) Language(at cos.Ref, lang string, src *doc.Source) {
+	rule := langClause
+	if lang == "" { // archives take one that is not known
+		rule.tagged1, rule.tagged = "", ""
+	}
+	if !IsLanguage(lang) {
+		j.find("S031", rule, at, src, "%q is no language tag", lang)
+	}
+}
+
+// Replaced judges the texts that stand in the place of an element or of a marked-content sequence.
+func (j *Judge) Replaced(at cos.Ref, actual, alt string) {
+	if strings.ContainsFunc(actual, IsPrivate) {
+		j.find("S030", clause{a4: "6.2.10.8", ua2: "8.4.3"}, at, nil, "a private use character in a replacement text")
+	}
+	if strings.ContainsFunc(alt, IsPrivate) {
+		j.find("S030", clause{ua2: "8.4.3"}, at, nil, "a private use character in an alternative text")
 	}
 }
 
@@ -720,7 +795,10 @@ func (j *Judge) Finish(t cos.Trailer) []Finding {
 	if !j.catalog {
 		j.add("S043", "ISO 32000-2, 7.7.2", t.Root, nil, "no catalog")
 	}
-	if t.More.Get("Encrypt") != nil {
+	if e := t.More.Get("Encrypt"); e != nil {
+		if d, read := e.(cos.Dict); read {
+			j.encryption(d)
+		}
 		j.find("S043", clause{a1: "6.1.3", a2: "6.1.3", a4: "6.1.3"}, cos.Ref{}, nil, "an encrypted file")
 	}
 	if !t.Info.IsZero() {

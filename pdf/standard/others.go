@@ -426,6 +426,8 @@ type ShownFont struct {
 	Unicode   bool // one of 3 and 1,
 	Macintosh bool // one of 1 and 0
 	Simple    bool // a simple font of TrueType
+	// Seen says that some of its text is shown, Absent that it has no program.
+	Seen, Absent bool
 }
 
 // Font judges a font that pages show (ISO 19005-2, 6.2.11.2 and 6.2.11.6).
@@ -439,6 +441,9 @@ func (j *Judge) Font(r cos.Ref, f ShownFont) {
 		j.find("S051", dictionary, r, nil, "a font without BaseFont")
 	}
 	j.UTF8(r, name(f.Dict, "BaseFont"))
+	if f.Seen && f.Absent && sub != "Type3" {
+		j.find("S046", fontClause, r, nil, "a font that is not embedded")
+	}
 	switch f.Subtype {
 	case "", "Type1C", "CIDFontType0C":
 	case "OpenType":

@@ -16,8 +16,8 @@ import (
 type File struct {
 	Metadata []byte // the XMP packet of the catalog; nil: none, which is told of the catalog
 	ID       bool   // the trailer has an identifier
-	Damage   string // what had to be repaired, the first; empty: nothing
-	XFA      bool   // the form has an XFA packet
+	XFA      bool   // the form has an XFA packet,
+	Dynamic  bool   // which makes a dynamic form
 	Scripts  bool   // the catalog names scripts
 	Files    bool   // the catalog names embedded files
 	// Unshown says that programs are to make the appearances of form fields.
@@ -55,11 +55,12 @@ func (j *Judge) File(f File) {
 	if !f.ID {
 		j.find("S043", clause{a1: "6.1.3", a2: "6.1.3", a4: "6.1.3"}, at, nil, "no identifier in the trailer")
 	}
-	if f.Damage != "" {
-		j.find("S043", clause{a1: "6.1", a2: "6.1", a4: "6.1"}, at, nil, "the file is damaged: %s", f.Damage)
-	}
 	if f.XFA {
-		j.find("S045", clause{a2: "6.4.2", a4: "6.4.2", ua1: "7.15", ua2: "8.9.4.11"}, at, nil, "a form of XFA")
+		rule := clause{a2: "6.4.2", a4: "6.4.2", ua2: "8.10.1"}
+		if f.Dynamic {
+			rule.ua1 = "7.15"
+		}
+		j.find("S045", rule, at, nil, "a form of XFA")
 	}
 	if f.Unshown {
 		j.find("S045", clause{a1: "6.9", a2: "6.4.1", a4: "6.4.1"}, at, nil, "a form whose fields are to be made visible by programs (NeedAppearances)")
@@ -80,6 +81,11 @@ func (j *Judge) File(f File) {
 	if f.Scripts {
 		j.find("S045", clause{a1: "6.6.1", a2: "6.5.1"}, at, nil, "scripts of the document")
 	}
+}
+
+// Damaged tells of a file that is read of which something had to be repaired.
+func (j *Judge) Damaged(what string) {
+	j.find("S043", clause{a1: "6.1", a2: "6.1", a4: "6.1", ua1: "6.1", ua2: "6.1"}, cos.Ref{}, nil, "the file is damaged: %s", what)
 }
 
 // ClaimedBy reports whether one of the names that [XMPClaims] returned is that of a standard, or of
@@ -109,7 +115,7 @@ func (j *Judge) metadata(packet []byte) {
 		}
 	}}
 	if err := x.read(packet); err != nil {
-		rule.a1 = "6.7.9"
+		rule.a1, rule.ua1, rule.ua2 = "6.7.9", "7.1", "8.11.1"
 		j.find("S052", rule, at, nil, "metadata that are no XML in UTF-8: %v", err)
 		return
 	}

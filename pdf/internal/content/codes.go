@@ -41,6 +41,13 @@ func NameText(name string) string {
 	return s
 }
 
+// OtherWidth returns another width that the dictionary of a composite font gives a code.
+func (f *Font) OtherWidth(b []byte) (w float64, ok bool) {
+	cid, known := f.CID(b)
+	w, ok = f.others[cid]
+	return w * 1000, ok && known
+}
+
 // Width returns how wide a code is by the dictionary of the font, in 1/1000 em.
 func (f *Font) Width(b []byte) float64 {
 	if len(b) == 0 {

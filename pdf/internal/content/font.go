@@ -38,6 +38,7 @@ type Font struct {
 	names               [256]string        // glyphs of a simple font
 	texts               [256]string        // what they stand for
 	widths              map[uint32]float64 // by CID or code, in text space for a size of 1
+	others              map[uint32]float64 // what W says of a CID before it says another width
 	missing             float64
 	tops                map[uint32][2]float64 // vertical: advance, and where the line stands
 	topMissing          float64               // the advance of others
@@ -291,7 +292,7 @@ func (f *Font) readComposite(src Source, d, own cos.Dict) (widths int) {
 		if a, ok := src.Resolve(list[i+1]).(cos.Array); ok {
 			for j, w := range a[:min(len(a), left)] {
 				if c := first + int64(j); c >= 0 && c <= 0xFFFF {
-					f.widths[uint32(c)] = number(src, w, 0) / 1000
+					f.setWidth(uint32(c), number(src, w, 0)/1000)
 				}
 			}
 			left -= len(a)
@@ -304,7 +305,7 @@ func (f *Font) readComposite(src Source, d, own cos.Dict) (widths int) {
 		last, w := int64(number(src, list[i+1], -1)), number(src, list[i+2], 0)/1000
 		for c := max(first, 0); c <= min(last, 0xFFFF) && left > 0; c++ {
 			left--
-			f.widths[uint32(c)] = w //nolint:gosec // G115: bounded above
+			f.setWidth(uint32(c), w) //nolint:gosec // G115: bounded above
 		}
 		i += 3
 	}
@@ -322,6 +323,17 @@ func (f *Font) readComposite(src Source, d, own cos.Dict) (widths int) {
 		}
 	}
 	return widths
+}
+
+// setWidth gives a CID its width. Of one that W has twice both are known: readers differ.
+func (f *Font) setWidth(cid uint32, w float64) {
+	if was, twice := f.widths[cid]; twice && was != w {
+		if f.others == nil {
+			f.others = map[uint32]float64{}
+		}
+		f.others[cid] = was
+	}
+	f.widths[cid] = w
 }
 
 // readTops reads the metrics of vertical writing (9.7.4.3).

@@ -9,7 +9,6 @@ import (
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/internal/diag"
-	"example.com/quire/pdf/internal/tag"
 	"example.com/quire/pdf/standard"
 )
 
@@ -41,18 +40,19 @@ func (d *Document) check(ctx context.Context, ids []standard.ID, depth int, left
 	c := checker{
 		ctx: ctx, e: e, j: j, depth: depth, left: *left, filesMustBe: standard.WhatFilesMustBe(ids),
 		annots: map[uint32]bool{}, profiles: map[uint32]bool{}, used: map[uint32]bool{}, invisible: map[uint32]bool{}, visible: map[uint32]bool{},
-		inks: map[cos.Name]string{}, associated: map[uint32]bool{}, looks: map[uint32]bool{}, masks: map[uint32]bool{},
+		inks: map[cos.Name]string{}, associated: map[uint32]bool{}, looks: map[uint32]bool{}, forms: map[uint32]bool{}, pictured: map[uint32]bool{}, outside: map[uint32]bool{}, masks: map[uint32]bool{},
 	}
 	defer func() { *left = c.left }()
 	root := e.catalog()
 	form := e.dict(root.Get("AcroForm"))
 	names := e.dict(root.Get("Names"))
 	f := standard.File{
-		Metadata: e.data(root.Get("Metadata")), XFA: form.Get("XFA") != nil, Files: e.resolve(names.Get("EmbeddedFiles")) != nil,
+		Metadata: e.data(root.Get("Metadata")), XFA: form.Get("XFA") != nil, Dynamic: e.dynamic(form.Get("XFA")), Files: e.resolve(names.Get("EmbeddedFiles")) != nil,
 		Scripts: len(e.names(names.Get("JavaScript"))) > 0, Unshown: e.resolve(form.Get("NeedAppearances")) == cos.Bool(true),
 	}
+	c.tags = newWithin(e, "S", e.parentTree())
 	if f.Lang = root.Get("Lang") != nil; !f.Lang {
-		c.spoken = newWithin(e, "Lang", e.parentTree())
+		c.spoken = newWithin(e, "Lang", c.tags.parents)
 		f.Outline = e.dict(e.dict(root.Get("Outlines")).Get("First")) != nil
 	}
 	id := e.array(d.Trailer().Get("ID"))
@@ -76,9 +76,6 @@ func (d *Document) check(ctx context.Context, ids []standard.ID, depth int, left
 	}); err != nil {
 		return nil, err
 	}
-	if w := d.Warnings(); len(w) > 0 {
-		f.Damage = w[0].String()
-	}
 	j.File(f)
 	for _, p := range e.pages {
 		if err := c.page(p); err != nil {
@@ -95,15 +92,21 @@ func (d *Document) check(ctx context.Context, ids []standard.ID, depth int, left
 	if err := c.attached(); err != nil {
 		return nil, err
 	}
+	if err := c.richFields(); err != nil {
+		return nil, err
+	}
 	if err := c.signatures(); err != nil {
 		return nil, err
 	}
 	if e.err != nil {
 		return nil, e.err
 	}
+	if w := d.Warnings(); len(w) > 0 { // also of what was read until now
+		j.Damaged(w[0].String())
+	}
 	t := cos.Trailer{Root: e.root, Info: e.info}
 	if enc := d.Trailer().Get("Encrypt"); enc != nil {
-		t.More = cos.Dict{cos.E("Encrypt", enc)}
+		t.More = cos.Dict{cos.E("Encrypt", e.resolve(enc))}
 	}
 	return j.Finish(t), nil
 }
@@ -131,9 +134,15 @@ type checker struct {
 	associated  map[uint32]bool // file specifications that AF names
 	masks       map[uint32]bool // images that nothing but SMask leads to
 	via         cos.Name        // the key under which the object was found that is walked
+	tags        *within         // elements of marked content
 	spoken      *within         // elements with a language; nil: the catalog has one, which is that of all
 	actual, alt *within         // those with other texts for what they hold; nil: it was not asked yet
 	structured  structured
+	annotated   *annotated      // nil: no annotation was shown yet
+	outside     map[uint32]bool // annotations outside the crop boxes of their pages
+	forms       map[uint32]bool // forms with content of the structure tree that were drawn
+	pictured    map[uint32]bool // appearances with a picture that has no other text
+	picture     bool            // what is followed has one
 }
 
 // objects shows every object that the catalog leads to but the elements of the structure tree.
@@ -145,7 +154,7 @@ func (c *checker) objects() error {
 		ref cos.Ref
 		key cos.Name
 	}
-	seen := map[uint32]bool{c.e.root.Num: true}
+	seen, acted := map[uint32]bool{c.e.root.Num: true}, map[uint32]bool{}
 	queue := []found{{ref: c.e.root}}
 	if !c.e.info.IsZero() {
 		queue, seen[c.e.info.Num] = append(queue, found{ref: c.e.info}), true
@@ -154,10 +163,10 @@ func (c *checker) objects() error {
 	walk = func(r cos.Ref, o cos.Object, key cos.Name) {
 		switch v := o.(type) {
 		case cos.Ref:
-			mask := c.masks[v.Num]
-			if !seen[v.Num] || mask && key != "SMask" {
-				c.masks[v.Num] = !seen[v.Num] && key == "SMask"
-				seen[v.Num] = true
+			mask, act := c.masks[v.Num], startsAction(key) && !acted[v.Num]
+			if !seen[v.Num] || mask && key != "SMask" || act {
+				c.masks[v.Num] = (!seen[v.Num] || mask) && key == "SMask"
+				seen[v.Num], acted[v.Num] = true, acted[v.Num] || act
 				queue = append(queue, found{v, key})
 			}
 		case cos.Array:
@@ -167,13 +176,20 @@ func (c *checker) objects() error {
 				walk(r, x, key)
 			}
 		case cos.Dict:
-			c.show(r, v, key)
+			if key != "Annots" { // those of pages were shown with them
+				c.show(r, v, key, false)
+			}
+			c.mediaClip(r, v)
 			c.files(r, v, key)
 			c.hidden(v)
 			c.j.Value(r, v)
 			for _, x := range v {
 				c.j.Value(r, x.Key)
-				walk(r, x.Value, x.Key)
+				if key := x.Key; key != "A" || !c.isElem(v) {
+					walk(r, x.Value, key)
+				} else {
+					walk(r, x.Value, "")
+				}
 			}
 		default:
 			c.j.Value(r, v)
@@ -198,8 +214,33 @@ func (c *checker) objects() error {
 	return c.fontsOfUnfollowed()
 }
 
-// show shows one dictionary to the judge, with what it looks into resolved and its type named.
-func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
+// startsAction reports whether the value of a key is an action, or a destination.
+func startsAction(key cos.Name) bool { return key == "A" || key == "OpenAction" || key == "Next" }
+
+// isElem reports whether a dictionary is a structure element, whose A are attributes (14.7.6).
+func (c *checker) isElem(d cos.Dict) bool {
+	return c.e.name(d.Get("Type")) == "StructElem" || d.Get("Type") == nil && d.Get("S") != nil && d.Get("P") != nil && d.Get("Subtype") == nil
+}
+
+// flat returns a dictionary whose values are no references.
+func (c *checker) flat(o cos.Object) cos.Object {
+	d, ok := o.(cos.Dict)
+	if !ok {
+		return o
+	}
+	c.left -= len(d)
+	out := make(cos.Dict, 0, len(d))
+	for _, x := range d {
+		if v := c.e.resolve(x.Value); v != nil {
+			out = append(out, cos.E(x.Key, v))
+		}
+	}
+	return out
+}
+
+// show shows one dictionary to the judge, with what it looks into resolved and its type named. An
+// annotation that is no object of its own may be outside its page.
+func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name, outside bool) {
 	kind := c.e.name(d.Get("Type"))
 	switch {
 	case kind == "StructElem" || kind == "StructTreeRoot" || kind == "ObjStm" || kind == "XRef":
@@ -208,8 +249,9 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 		kind = "Catalog"
 	case c.annots[r.Num] && key == "":
 		kind = "Annot"
-	case key == "A" || key == "OpenAction" || key == "Next" || d.Get("JS") != nil,
-		key == "" && (c.via == "A" || c.via == "OpenAction" || c.via == "Next"):
+	case kind == "Annot" && key != "Annots":
+		kind = "" // it is on no page
+	case startsAction(key) || d.Get("JS") != nil, key == "" && startsAction(c.via):
 		if d.Get("S") != nil {
 			kind = "Action"
 		}
@@ -236,9 +278,9 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 	out := make(cos.Dict, 0, len(d)+1)
 	for _, x := range d {
 		switch x.Key {
-		case "BM", "Lang", "MarkInfo", "ViewerPreferences", "A", "Contents", "Title", "Filter", "Interpolate", "F", "Subtype", "S", "Marked", "DisplayDocTitle", "N", "Tabs",
-			"RI", "Intent", "ImageMask", "NeedsRendering", "Version", "Perms", "Names", "MediaBox", "CropBox", "BleedBox", "TrimBox", "ArtBox", "Subtype2",
-			"Rect", "Group", "CA", "BaseFont", "BitsPerComponent", "FirstChar", "LastChar", "Widths", "Encoding", "CIDToGIDMap", "TR", "TR2", "HTP", "HTO":
+		case "BM", "Lang", "A", "Contents", "Title", "Filter", "Interpolate", "F", "Subtype", "S", "Marked", "DisplayDocTitle", "N", "Tabs",
+			"RI", "Intent", "ImageMask", "NeedsRendering", "Version", "Names", "MediaBox", "CropBox", "BleedBox", "TrimBox", "ArtBox", "Subtype2",
+			"Rect", "CA", "BaseFont", "BitsPerComponent", "FirstChar", "LastChar", "Widths", "Encoding", "CIDToGIDMap", "TR", "TR2", "HTP", "HTO":
 			if v := c.e.resolve(x.Value); v != nil {
 				switch a := v.(type) {
 				case cos.Array: // which many may share
@@ -249,6 +291,10 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 					}
 				}
 				out = append(out, cos.E(x.Key, v))
+			}
+		case "MarkInfo", "ViewerPreferences", "Group", "Perms":
+			if v := c.e.resolve(x.Value); v != nil {
+				out = append(out, cos.E(x.Key, c.flat(v)))
 			}
 		case "ColorSpace":
 			v := c.e.resolve(x.Value)
@@ -267,6 +313,10 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 		case "Metadata":
 			s, ok := c.e.resolve(x.Value).(*stream)
 			if ok && c.e.name(s.dict.Get("Type")) == "Metadata" && c.e.name(s.dict.Get("Subtype")) == "XML" {
+				out = append(out, x)
+			}
+		case "StructTreeRoot":
+			if tree := c.e.dict(x.Value); c.e.name(tree.Get("Type")) == "StructTreeRoot" {
 				out = append(out, x)
 			}
 		case "DestOutputProfile", "FontDescriptor":
@@ -295,6 +345,13 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name) {
 	if kind != "" {
 		out = append(out, cos.E("Type", kind))
 	}
+	if kind == "Annot" {
+		if key == "" {
+			outside = c.outside[r.Num]
+		}
+		c.annotation(r, d, out, outside)
+		return
+	}
 	c.j.Object(r, out, nil)
 }
 
@@ -316,18 +373,19 @@ func (c *checker) appearances(ap cos.Dict) (out cos.Dict) {
 func (c *checker) page(p Page) error {
 	for _, a := range c.e.array(p.Dict.Get("Annots")) {
 		if r := refOf(a); !r.IsZero() {
-			c.annots[r.Num] = true
-			if kind := c.e.name(c.e.dict(r).Get("Subtype")); kind == "Popup" {
-				delete(c.annots, r.Num) // it belongs to another one
+			if _, ok := c.e.resolve(a).(cos.Dict); !ok {
+				continue
 			}
+			c.annots[r.Num] = true
+			c.outside[r.Num] = c.beyond(c.e.dict(r), p)
 		} else if d := c.e.dict(a); d != nil {
-			c.show(p.Ref, with(d, "Type", cos.Name("Annot")), "Annots")
+			c.show(p.Ref, with(d, "Type", cos.Name("Annot")), "Annots", c.beyond(d, p))
 		}
 	}
 	c.transparent = false
 	from := surface{
 		page: p.Ref, resources: c.e.dict(p.Dict.Get("Resources")), inherited: !p.Ref.IsZero() && c.e.dict(p.Ref).Get("Resources") == nil,
-		elems: c.spoken.content(p.Dict),
+		elems: c.tags.content(p.Dict),
 	}
 	data := c.e.content(p.Dict)
 	if from.resources == nil && len(bytes.TrimSpace(data)) > 0 {
@@ -353,20 +411,24 @@ func (c *checker) appearancesOf(p Page) error {
 	look := func(o cos.Object) error {
 		r := refOf(o)
 		s, ok := c.e.resolve(o).(*stream)
-		if !ok || c.looks[r.Num] {
+		if !ok {
 			return nil
 		}
-		c.looks[r.Num] = true
+		if c.drawn(o, s.dict); c.looks[r.Num] {
+			return nil
+		}
+		c.looks[r.Num], c.picture = true, false
 		c.j.Content(p.Ref, []byte("BMC"), artifact)
 		c.apart = true
 		c.transparent = c.transparent || c.e.name(c.e.dict(s.dict.Get("Group")).Get("S")) == "Transparency"
 		c.unfollowed = append(c.unfollowed, s.dict.Get("Resources"))
 		err := c.content(surface{page: p.Ref, resources: c.e.dict(s.dict.Get("Resources"))}, c.e.data(o), nil, 0, &painting{})
-		c.apart = false
+		c.apart, c.pictured[r.Num] = false, c.picture
 		c.j.Content(p.Ref, []byte("EMC"), nil)
 		return err
 	}
 	for _, a := range c.e.array(p.Dict.Get("Annots")) {
+		pictured := false
 		for _, x := range c.e.dict(c.e.dict(a).Get("AP")) {
 			states, several := c.e.resolve(x.Value).(cos.Dict)
 			if !several {
@@ -376,7 +438,11 @@ func (c *checker) appearancesOf(p Page) error {
 				if err := look(state.Value); err != nil {
 					return err
 				}
+				pictured = pictured || x.Key == "N" && c.pictured[refOf(state.Value).Num]
 			}
+		}
+		if pictured {
+			c.signaturePicture(cmp.Or(refOf(a), p.Ref), c.e.dict(a))
 		}
 	}
 	return nil
@@ -433,7 +499,7 @@ type surface struct {
 	page      cos.Ref
 	resources cos.Dict
 	inherited bool // the resources are those of something else
-	// elems are the structure elements of its marked content, where languages are asked for.
+	// elems are the structure elements of its marked content.
 	elems cos.Array
 }
 
@@ -506,7 +572,9 @@ func (c *checker) content(in surface, data []byte, marks []mark, depth int, pain
 			if len(args) == 1 {
 				space := named("ColorSpace", args)
 				device(max(c.device(args[0], 0), c.device(space, 0)))
-				paint.colour(op, c.cmyk(space))
+				if n, _ := args[0].(cos.Name); space != nil || spacesOfNames[n] {
+					paint.colour(op, c.cmyk(space))
+				}
 			}
 			return nil
 		case "scn", "SCN":
@@ -521,6 +589,7 @@ func (c *checker) content(in surface, data []byte, marks []mark, depth int, pain
 		case "EI":
 			if len(args) == 1 {
 				if i, ok := args[0].(cos.InlineImage); ok {
+					c.picture = c.picture || !told(marks)
 					cs := i.Dict.Get("CS")
 					if cs == nil {
 						cs = i.Dict.Get("ColorSpace")
@@ -539,14 +608,23 @@ func (c *checker) content(in surface, data []byte, marks []mark, depth int, pain
 				form := named("XObject", args)
 				d := c.e.dict(form)
 				c.transparent = c.transparent || c.e.resolve(d.Get("SMask")) != nil || c.e.name(c.e.dict(d.Get("Group")).Get("S")) == "Transparency"
-				if c.e.name(d.Get("Subtype")) == "Form" {
-					inner := surface{page, c.e.dict(d.Get("Resources")), false, c.spoken.content(d)}
+				switch c.e.name(d.Get("Subtype")) {
+				case "Form":
+					c.drawn(form, d)
+					inner := surface{page, c.e.dict(d.Get("Resources")), false, c.tags.content(d)}
 					if inner.resources == nil {
 						inner.resources, inner.inherited = resources, true
 					}
 					state := *paint // which the form leaves as it is
 					state.saved = nil
 					return c.content(inner, c.e.data(form), marks, depth+1, &state)
+				case "Image":
+					c.picture = c.picture || !told(marks)
+				case "PS":
+				default:
+					if n, _ := args[0].(cos.Name); d != nil { // it is nothing that can be drawn
+						c.j.Undefined(page, n)
+					}
 				}
 				paint.image(c.cmyk(d.Get("ColorSpace")))
 			}
@@ -608,146 +686,4 @@ func (c *checker) device(o cos.Object, depth int) int {
 		}
 	}
 	return 0
-}
-
-// kids returns what an element has beneath it.
-// structure shows the elements of the structure tree, each when it is complete.
-func (c *checker) structure() {
-	root := c.e.dict(c.e.catalog().Get("StructTreeRoot"))
-	classes := c.e.dict(root.Get("ClassMap"))
-	roles := roles{c.e, c.e.dict(root.Get("RoleMap"))}
-	tables := tableGrid{c, roles, classes, map[cos.Ref]bool{}, mostEntries}
-	if root != nil {
-		c.rooted(root, roles)
-	}
-	seen, n := map[cos.Ref]bool{}, 0
-	ids, refs := map[string]bool{}, map[cos.Ref][]cos.Ref{}
-	var notes []cos.Ref
-	refers := map[cos.Ref]bool{} // which elements have Ref, of those that were asked
-	var walk func(o cos.Object, above *tag.Elem, depth int, spoken bool)
-	walk = func(o cos.Object, above *tag.Elem, depth int, spoken bool) {
-		r := refOf(o)
-		d, _ := c.e.resolve(o).(cos.Dict)
-		if n++; d == nil || depth > mostDepth || n > mostEntries {
-			return
-		}
-		kind, wrong := roles.of(d)
-		c.j.Role(r, c.e.name(d.Get("S")), wrong)
-		spoken = spoken || c.e.text(d.Get("Lang")) != ""
-		if !spoken && saysMore(d) {
-			c.j.Unspoken(r, "a text in the place of an element")
-		}
-		e, known := tag.ReadElem(r, kind)
-		if !known {
-			e = nil // what is within it is judged by itself
-		} else if e.Parent = above; above == nil {
-			e.Parent = &tag.Elem{Type: tag.Document}
-		}
-		if e != nil && e.Type == tag.H {
-			c.j.Heading(r, e.Level)
-		}
-		if d.Get("P") == nil {
-			c.j.Orphan(r)
-		}
-		kids, headings := c.e.kids(d), 0
-		for _, kid := range kids {
-			// What stands in several places is judged in the first: nothing is read twice.
-			if at := refOf(kid); !at.IsZero() {
-				if seen[at] {
-					continue
-				}
-				seen[at] = true
-			}
-			x := c.e.resolve(kid)
-			k, isDict := x.(cos.Dict)
-			what := c.e.name(k.Get("Type"))
-			switch {
-			case !isDict || what == "MCR":
-				if x != nil {
-					c.j.Holding(r, kind)
-				}
-				if e != nil && x != nil {
-					e.AddContent(cos.Ref{Num: 1}, 0)
-				}
-			case what == "OBJR":
-				a := refOf(k.Get("Obj"))
-				if e != nil {
-					e.AddAnnotation(cos.Ref{Num: 1}, a)
-				}
-				c.enclosed(a, kind, d, len(kids) > 1)
-			default:
-				if of, _ := roles.of(k); of == "H" {
-					if headings++; headings == 2 {
-						c.j.Headings(r)
-					}
-				}
-				if e != nil {
-					e.AddElem(refOf(kid))
-				}
-				walk(kid, e, depth+1, spoken)
-			}
-		}
-		for _, to := range c.e.array(d.Get("Ref")) {
-			refs[r] = append(refs[r], refOf(to))
-		}
-		switch kind {
-		case "Table":
-			parts, irregular := tables.look(d)
-			c.j.Table(r, irregular, parts)
-		case "TOCI":
-			c.j.Contents(r, c.refers(o, 0, refers))
-		case "Formula":
-			c.j.Formula(r, c.e.text(d.Get("Alt")) != "" || d.Get("ActualText") != nil)
-		case "Note":
-			id := c.e.text(d.Get("ID"))
-			c.j.Note(r, id, ids[id])
-			ids[id] = true
-		case "FENote":
-			notes = append(notes, r)
-			if t, isName := c.attribute(d, classes, "NoteType").(cos.Name); isName {
-				c.j.NoteType(r, t)
-			}
-		}
-		if e == nil {
-			return
-		}
-		e.Lang, e.Alt = c.e.text(d.Get("Lang")), c.e.text(d.Get("Alt"))
-		if e.Alt == "" {
-			e.Alt = c.e.text(d.Get("ActualText"))
-		}
-		switch {
-		case e.Alt != "":
-		case c.e.resolve(d.Get("ActualText")) != nil:
-			e.Instead = tag.EmptyText
-		case c.e.resolve(d.Get("Alt")) != nil:
-			e.Instead = tag.EmptyAlt
-		}
-		if e.Type == tag.TH && (d.Get("ID") != nil || c.attribute(d, classes, "Scope") != nil) { // or cells name it
-			e.Scope = tag.ScopeColumn
-		}
-		e.Printed = e.Type == tag.Form && c.attribute(d, classes, "Role") != nil
-		c.j.Elem(e)
-	}
-	for _, kid := range c.e.kids(root) {
-		if at := refOf(kid); at.IsZero() || !seen[at] {
-			seen[at] = true
-			walk(kid, nil, 0, c.spoken == nil)
-		}
-	}
-	c.citations(notes, refs)
-}
-
-// enclosed shows an annotation with the element whose object it is.
-func (c *checker) enclosed(r cos.Ref, in cos.Name, elem cos.Dict, labelled bool) {
-	d := c.e.dict(r)
-	if d.Get("Subtype") == nil {
-		return // no annotation
-	}
-	shown := cos.Dict{cos.E("TU", c.e.inherited(d, "TU"))}
-	for _, key := range [...]cos.Name{"Subtype", "F", "Contents"} {
-		if v := c.e.resolve(d.Get(key)); v != nil {
-			shown = append(shown, cos.E(key, v))
-		}
-	}
-	c.j.Enclosed(standard.Enclosure{Annotation: r, Dict: shown, In: in, Alt: c.e.text(elem.Get("Alt")), Labelled: labelled})
 }

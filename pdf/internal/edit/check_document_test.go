@@ -235,6 +235,20 @@ func documentRules(t *testing.T) map[string]judged {
 	all["action after an action"] = judged{standard.PDFA2b, "6.5.1", of("2B", func(a *archive) {
 		a.catalog, a.objects = "/OpenAction<</S/URI/URI(x)/Next 10 0 R>>", []string{"<</S/Launch/F(x)>>"}
 	})}
+	all["action that something else leads to"] = judged{standard.PDFA2b, "6.5.1", of("2B", func(a *archive) {
+		a.catalog, a.objects = "/X 10 0 R/OpenAction 10 0 R", []string{"<</S/Launch/F(x)>>"}
+	})}
+	all["colours of a space that there is not"] = judged{standard.PDFA2b, "6.2.4.3", of("2B", func(a *archive) { a.intents, a.content = "[]", "/C cs 0 0 9 9 re f" })}
+	all["font without its descriptor"] = judged{standard.PDFA2b, "6.2.11.4.1", bytes.Replace(of("2B", func(*archive) {}), []byte("/FontDescriptor 8 0 R"), []byte("/FontDescriptor 2 0 R"), 1)}
+	all["object of another generation"] = judged{standard.PDFA2b, "6.1", bytes.Replace(of("2B", func(*archive) {}), []byte("\n5 0 obj"), []byte("\n5 1 obj"), 1)}
+	all["stream without its length"] = judged{standard.PDFA2b, "6.1.7.1", of("2B", func(a *archive) { a.catalog, a.objects = "/X 10 0 R", []string{"<<>>\nstream\nabc\nendstream"} })}
+	all["field on no page"] = judged{standard.PDFA2b, "", of("2B", func(a *archive) {
+		a.catalog, a.objects = "/AcroForm<</Fields[10 0 R]>>", []string{"<</Type/Annot/Subtype/Widget/FT/Tx/T(a)/Rect[0 0 9 9]>>"}
+	})}
+	all["stream among annotations"] = judged{standard.PDFA2b, "", of("2B", func(a *archive) { a.page = "/Annots[4 0 R]" })}
+	all["object that cannot be drawn"] = judged{standard.PDFA4, "6.2.2", of("4", func(a *archive) {
+		a.resources, a.content, a.objects = "/XObject<</F 10 0 R>>", "/F Do", []string{stream("/Subtype/Own/BBox[0 0 9 9]", nil)}
+	})}
 	all["triggers"] = judged{standard.PDFA4, "", of("4", func(a *archive) { a.page = "/AA<</E<</S/URI/URI(x)>>>>" })}
 	all["trigger that there is not"] = judged{standard.PDFA4, "6.6.3", of("4", func(a *archive) { a.page = "/AA<</O<</S/URI/URI(x)>>>>" })}
 	untyped := func(claim string) []byte {
@@ -291,6 +305,20 @@ func documentRules(t *testing.T) map[string]judged {
 		})
 	}
 	all["characters of an encoding"] = judged{standard.PDFA2u, "", unembedded("/Encoding/WinAnsiEncoding")}
+	all["character that an encoding does not have"] = judged{standard.PDFA2u, "6.2.11.8", bytes.Replace(unembedded("/Encoding/WinAnsiEncoding"), []byte("(A)"), []byte("(\t)"), 1)}
+	gid := sans.GlyphIndex('A')
+	twice := func(w string) []byte {
+		return of("2B", func(a *archive) {
+			a.content = fmt.Sprintf("BT /Own 9 Tf <%04x> Tj ET", gid)
+			a.objects = []string{
+				"<</Type/Font/Subtype/Type0/BaseFont/Sans/Encoding/Identity-H/DescendantFonts[11 0 R]>>",
+				fmt.Sprintf("<</Type/Font/Subtype/CIDFontType2/BaseFont/Sans/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/CIDToGIDMap/Identity/FontDescriptor 8 0 R/W[%s]>>", w),
+			}
+		})
+	}
+	width := sans.Advance(gid) * 1000 / sans.UnitsPerEm()
+	all["a width"] = judged{standard.PDFA2b, "", twice(fmt.Sprintf("%d[%d]", gid, width))}
+	all["a width after another"] = judged{standard.PDFA2b, "6.2.11.5", twice(fmt.Sprintf("%d[9]%[1]d[%d]", gid, width))}
 	all["characters of no encoding"] = judged{standard.PDFA2u, "6.2.11.7.2", unembedded("")}
 	return all
 }

@@ -25,6 +25,10 @@ var flavours = map[standard.ID]string{
 var otherwise = map[string]struct{ clause, why string }{
 	"element without its parent":           {"", "ISO 32000-2, table 355, requires P; veraPDF takes an absent one for one that is there"},
 	"element of part 1 without its parent": {"", "the same of ISO 32000-1, table 323"},
+	"a width after another":                {"", "ISO 32000 has W give a CID one width; of two veraPDF takes one of them"},
+	"object of another generation":         {"6.6.2.1", "veraPDF takes it for absent, as here the metadata, and does not name the damage"},
+	"links to two places outside":          {"", "ISO 14289-2 is of all links; veraPDF looks at those to structure elements alone"},
+	"signature with a picture":             {"", "the rule is there, but veraPDF does not look at what appearances hold"},
 	"private use character of an artifact": {"8.4.3", "the rule is of real content, which an artifact is not (ISO 32000-2, 14.8.2.2)"},
 }
 
@@ -37,6 +41,7 @@ func TestCheckFindsWhatVeraPDFFindsOfFilesSignaturesAndCMaps(t *testing.T) {
 	maps.Copy(all, cmapRules(t))
 	maps.Copy(all, contentRules(t))
 	maps.Copy(all, documentRules(t))
+	maps.Copy(all, accessRules(t))
 	agree := 0
 	for id, flavour := range flavours {
 		dir, of := t.TempDir(), map[string]judged{}

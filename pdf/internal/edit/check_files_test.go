@@ -21,7 +21,6 @@ import (
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
 	"example.com/quire/pdf/font"
-	"example.com/quire/pdf/internal/diag"
 	"example.com/quire/pdf/internal/edit"
 	"example.com/quire/pdf/sign"
 	"example.com/quire/pdf/standard"
@@ -483,8 +482,8 @@ func TestCheckFindsEachRuleOfCMapsThatIsBroken(t *testing.T) { checkRules(t, cma
 // TestCheckFindsEachRuleOfContentThatIsBroken: of small files with appearances, patterns and fonts.
 func TestCheckFindsEachRuleOfContentThatIsBroken(t *testing.T) { checkRules(t, contentRules(t)) }
 
-// TestFilesWithinFilesAreBounded: files within each other without end, and a file that unpacks to
-// more than one check reads, are errors that name the limit.
+// TestFilesWithinFilesAreBounded: of files within each other without end the one is told that is
+// not judged any more, and so those that carry it; a check that is cancelled ends.
 func TestFilesWithinFilesAreBounded(t *testing.T) {
 	deep := []byte("text")
 	for range 12 {
@@ -494,9 +493,18 @@ func TestFilesWithinFilesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = d.Check(t.Context(), []standard.ID{standard.PDFA2b})
-	if limit := new(diag.LimitError); !errors.As(err, &limit) || limit.Name != "Depth" {
-		t.Errorf("12 files within each other: %v", err)
+	found, err := d.Check(t.Context(), []standard.ID{standard.PDFA2b})
+	if err != nil || len(found) != 1 || !strings.Contains(found[0].Message, "was not judged: ") || !strings.Contains(found[0].Message, "Depth") {
+		t.Errorf("12 files within each other: %v, %v", found, err)
+	}
+	// What else is wrong is told too.
+	broken := bytes.Replace(deep, []byte("/S/GTS_PDFA1"), []byte("/S/GTS_PDFX1"), 1)
+	if d, err = edit.Open(bytes.NewReader(broken), int64(len(broken)), edit.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	found, err = d.Check(t.Context(), []standard.ID{standard.PDFA2b})
+	if err != nil || len(found) < 2 {
+		t.Errorf("one of them without an output intent: %v, %v", found, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

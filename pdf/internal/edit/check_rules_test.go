@@ -29,6 +29,7 @@ type archive struct {
 	font                              int    // the object that is the font Sans of the page; 0: 7
 	objects                           []string
 	trailer                           string
+	sealed                            func(n int, object string) string // encrypts an object
 }
 
 func stream(dict string, data []byte) string {
@@ -103,7 +104,9 @@ func (a *archive) bytes(t *testing.T) []byte {
 		fmt.Sprintf("<</Type/Font/Subtype/TrueType/BaseFont/Sans/FirstChar 65/LastChar 65/Widths[%d]/Encoding/WinAnsiEncoding/FontDescriptor 8 0 R>>", width),
 		"<</Type/FontDescriptor/FontName/Sans/Flags 32/FontFile2 9 0 R/ItalicAngle 0/Ascent 900/Descent -200/CapHeight 700/StemV 80/FontBBox[0 0 1000 1000]>>", stream("", sans.Data()),
 	}, a.objects...) {
-		at = append(at, out.Len())
+		if at = append(at, out.Len()); a.sealed != nil {
+			o = a.sealed(i+1, o)
+		}
 		fmt.Fprintf(&out, "%d 0 obj\n%s\nendobj\n", i+1, o)
 	}
 	start := out.Len()

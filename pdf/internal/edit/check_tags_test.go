@@ -27,6 +27,8 @@ func span(kind string, columns, rows int) elem {
 	return el(kind).with(fmt.Sprintf("/A<</O/Table/Scope/Column/ColSpan %d/RowSpan %d>>", columns, rows))
 }
 
+func headed(id string) elem { return el("TD").with("/A<</O/Table/Headers[(" + id + ")]>>") }
+
 func header() elem { return el("TH").with("/A<</O/Table/Scope/Column>>") }
 
 // The objects of a tagged file are the structure tree, the namespace of PDF 2.0, the document, the
@@ -131,6 +133,19 @@ func tagRules(part int) map[string]tagRule {
 		all["two feet"] = table(grid, el("TBody", two), el("TFoot", two), el("TFoot", two))
 		all["head without body"] = table(grid, el("THead", two))
 		all["caption amid a table"] = table(grid, two, el("Caption"), two)
+		all["caption behind an item"] = of(grid, el("L", el("LI", el("LBody")), el("Caption")))
+		all["caption before an item"] = of("", el("L", el("Caption"), el("LI", el("LBody"))))
+		all["text in a list item"] = of(grid, el("L", el("LI", el("P"))))
+		all["text in a Div of a list item"] = of(grid, el("L", el("LI", el("Div", el("P")))))
+		all["item in no list"] = of(grid, el("LI", el("LBody")))
+		all["rows in a Div"] = table("", el("Div", two, two))
+		all["header cells without Scope"] = table("7.5", row(el("TH"), el("TH")), row(el("TD"), el("TD")))
+		all["header cells alone"] = table("", row(el("TH"), el("TH")))
+		all["cells that name their headers"] = table("", row(el("TH").with("/ID(a)"), el("TH").with("/ID(b)")), row(headed("a"), headed("b")))
+		all["cell that names what there is not"] = table("7.5", row(el("TH").with("/ID(a)"), el("TH").with("/ID(b)")), row(headed("a"), headed("c")))
+		all["header of the column"] = table("", two, row(el("TD"), el("TD")), row(el("TD"), el("TH")))
+		all["language of an element of lines"] = of("7.2", el("P", el("Quote").with("/Lang(e_n)")))
+		all["language that is empty"] = of("7.2", el("P").with("/Lang()"))
 		all["two captions"] = table(grid, el("Caption"), two, el("Caption"))
 		return all
 	}
@@ -138,6 +153,39 @@ func tagRules(part int) map[string]tagRule {
 	all["note"] = of("8.2.5.14", el("P", el("Note").with(none)))
 	all["citation"] = of("", el("P", el("Lbl").with(ref(firstElem+2)), el("FENote").with(ref(firstElem+1))))
 	all["citation that is not known to its note"] = of("8.2.5.14", el("P", el("Lbl").with(ref(firstElem+2)), el("FENote")))
+	for name, x := range map[string]struct {
+		clause string
+		is     elem
+	}{
+		"ruby":                                    {"", el("P", el("Ruby", el("RB"), el("RT")))},
+		"ruby with brackets":                      {"", el("P", el("Ruby", el("RB"), el("RP"), el("RT"), el("RP")))},
+		"ruby without its text":                   {"8.2.5.23", el("P", el("Ruby", el("RB")))},
+		"ruby in another order":                   {"8.2.5.23", el("P", el("Ruby", el("RT"), el("RB")))},
+		"warichu":                                 {"", el("P", el("Warichu", el("WP"), el("WT"), el("WP")))},
+		"warichu without brackets":                {"8.2.5.24", el("P", el("Warichu", el("WT")))},
+		"caption amid a section":                  {"8.2.5.27", el("Sect", el("P"), el("Caption"), el("P"))},
+		"caption behind a section":                {"", el("Sect", el("P"), el("Caption"))},
+		"caption amid a Div":                      {"8.2.5.27", el("Sect", el("Div", el("P"), el("Caption"), el("P")))},
+		"math in no formula":                      {"8.2.5.29", el("P", el("math").with("/NS 15 0 R"))},
+		"math within math":                        {"", el("Formula", el("math", el("mi").with("/NS 15 0 R")).with("/NS 15 0 R")).with("/Alt(a)")},
+		"labels of a list without numbers":        {"8.2.5.25", el("L", el("LI", el("Lbl"), el("LBody")))},
+		"labels of a list with numbers":           {"", el("L", el("LI", el("Lbl"), el("LBody"))).with("/A<</O/List/ListNumbering/Decimal>>")},
+		"labels of a list within one":             {"", el("L", el("LI", el("Lbl"), el("LBody", el("L", el("LI", el("Lbl"), el("LBody")))))).with("/A<</O/List/ListNumbering/Decimal>>")},
+		"text in a Div of a list item":            {"ISO/TS 32005, 6.2", el("L", el("LI", el("Div", el("P"))))},
+		"span in a section":                       {"ISO/TS 32005, 6.2", el("Sect", el("Span"))},
+		"paragraphs of a reference":               {"", el("P", el("Reference", el("P")).with(none))},
+		"paragraphs of a reference beside a span": {"ISO/TS 32005, 6.2", el("P", el("Reference", el("P"), el("Span")).with(none))},
+		"two captions of a figure":                {"ISO/TS 32005, 6.2", el("Figure", el("Caption"), el("Caption")).with("/Alt(a)")},
+		"sub in a sub":                            {"ISO/TS 32005, 6.2", el("P", el("Sub", el("Sub")))},
+		"language of an element of lines":         {"8.4.4", el("P", el("Sub").with("/Lang(e_n)"))},
+		"header cells by their place":             {"", el("Table", row(el("TH"), el("TH")), row(el("TD"), el("TD")))},
+		"cells without header cells":              {"", el("Table", row(el("TD"), el("TD")), row(el("TD"), el("TD")))},
+		"header cell in the corner by its Scope":  {grid, el("Table", row(el("TD"), el("TD")), row(el("TD"), el("TH")))},
+		"cell beyond its row group":               {grid, el("Table", el("TBody", row(span("TH", 1, 2), header())), el("TBody", row(header())))},
+		"private use text":                        {"8.4.3", el("P", el("Sub").with("/ActualText<FEFFE000>"))},
+	} {
+		all[name] = of(x.clause, x.is)
+	}
 	all["note that is not cited"] = of("8.2.5.14", el("P", el("Lbl"), el("FENote").with(ref(firstElem+1))))
 	all["note of its own type"] = of("8.2.5.14", el("P", el("FENote").with("/A<</O/FENote/NoteType/Own>>")))
 	all["type of its own namespace"] = of("", el("Own").with("/NS 14 0 R"))

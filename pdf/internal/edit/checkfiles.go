@@ -100,6 +100,16 @@ const operatorsOfFile = 1_000
 // until then is not known.
 const operatorsOfNone = 20_000
 
+// unjudged notes an embedded file that reaches a limit: the rest of the file is judged, unless
+// what the whole may decode is spent with it.
+func (c *checker) unjudged(r cos.Ref, err error) error {
+	if limit := new(diag.LimitError); errors.As(err, &limit) && limit.Name == "DecodedBytes" {
+		return fmt.Errorf("object %d: %w", r.Num, err)
+	}
+	c.j.Unjudged(r, err)
+	return nil
+}
+
 // noArchive tells why an embedded file keeps none of the standards of which it must keep one;
 // empty: it keeps one, or need not.
 func (c *checker) noArchive(r cos.Ref) (why string, err error) {
@@ -108,7 +118,8 @@ func (c *checker) noArchive(r cos.Ref) (why string, err error) {
 	}
 	place := fmt.Sprintf("object %d", r.Num)
 	if err := diag.Check("Depth", int64(c.depth)+1, mostWithin, place); err != nil {
-		return "", err
+		c.j.Unjudged(r, err)
+		return "", nil
 	}
 	data := c.e.data(r)
 	if c.left -= operatorsOfFile + len(data)/bytesOfOperator; c.left < 0 {
@@ -116,8 +127,11 @@ func (c *checker) noArchive(r cos.Ref) (why string, err error) {
 	}
 	d, err := Open(bytes.NewReader(data), int64(len(data)), Options{Limits: c.e.base.Within()})
 	if err != nil {
-		if c.left -= operatorsOfNone; c.left < 0 || errors.As(err, new(*diag.LimitError)) {
+		if c.left -= operatorsOfNone; c.left < 0 {
 			return "", fmt.Errorf("%s: %w", place, err)
+		}
+		if errors.As(err, new(*diag.LimitError)) {
+			return "", c.unjudged(r, err)
 		}
 		if e, ok := errors.AsType[*cos.ReadError](err); ok {
 			return e.Reason, nil
@@ -136,8 +150,10 @@ func (c *checker) noArchive(r cos.Ref) (why string, err error) {
 	}
 	found, err := d.check(c.ctx, c.filesMustBe[i:i+1], c.depth+1, &c.left)
 	switch {
-	case err != nil && (c.ctx.Err() != nil || errors.As(err, new(*diag.LimitError))):
+	case err != nil && (c.ctx.Err() != nil || c.left < 0):
 		return "", fmt.Errorf("%s: %w", place, err)
+	case errors.As(err, new(*diag.LimitError)):
+		return "", c.unjudged(r, err)
 	case err != nil:
 		return err.Error(), nil
 	case len(found) > 0:

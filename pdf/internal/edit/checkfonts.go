@@ -13,7 +13,7 @@ import (
 
 // fontOf shows a font that pages show; p is its program, nil where none is read.
 func (c *checker) fontOf(s *shown, p *font.Embedded) {
-	f := standard.ShownFont{Maps: -1}
+	f := standard.ShownFont{Maps: -1, Seen: s.seen, Absent: true}
 	for _, key := range [...]cos.Name{"Type", "Subtype", "BaseFont"} {
 		if n := c.e.name(s.dict.Get(key)); n != "" {
 			f.Dict = append(f.Dict, cos.E(key, n))
@@ -22,7 +22,7 @@ func (c *checker) fontOf(s *shown, p *font.Embedded) {
 	descriptor := c.e.dict(s.own.Get("FontDescriptor"))
 	for _, key := range programs {
 		if program, ok := c.e.resolve(descriptor.Get(key)).(*stream); ok {
-			f.Subtype = c.e.name(program.dict.Get("Subtype"))
+			f.Subtype, f.Absent = c.e.name(program.dict.Get("Subtype")), false
 		}
 	}
 	const symbolic = 4
@@ -55,8 +55,11 @@ func (c *checker) meanings(s *shown) {
 	silent := !s.font.Composite() && c.e.name(s.dict.Get("Subtype")) != "Type3" && c.e.resolve(s.dict.Get("Encoding")) == nil
 	descriptor := c.e.dict(s.own.Get("FontDescriptor"))
 	silent = silent && descriptor != nil
+	// A font that is not embedded has no other glyphs than its encoding names.
+	absent := !s.font.Composite() && c.e.name(s.dict.Get("Subtype")) != "Type3" && c.e.resolve(s.dict.Get("Encoding")) != nil
 	for _, key := range programs {
 		silent = silent && descriptor.Get(key) == nil
+		absent = absent && descriptor.Get(key) == nil
 	}
 	if s.at.IsZero() {
 		s.at = refOf(s.own.Get("FontDescriptor"))
@@ -64,6 +67,9 @@ func (c *checker) meanings(s *shown) {
 	for _, code := range slices.Sorted(maps.Keys(s.codes)) {
 		text, mapped, known := s.font.Meaning([]byte(code))
 		c.j.Meaning(s.at, s.font.Name, []byte(code), text, mapped, known && !silent)
+		if name, of, _ := s.font.Encoded(code[0]); absent && name+of == "" {
+			c.j.Glyph(standard.ShownGlyph{Font: s.at, Name: s.font.Name, Code: []byte(code), NotDef: true})
+		}
 	}
 }
 
@@ -150,7 +156,7 @@ func (c *checker) fontsOfUnfollowed() error {
 			}
 			for _, o := range shown {
 				if r := refOf(o); !r.IsZero() {
-					c.show(r, c.e.dict(r), "")
+					c.show(r, c.e.dict(r), "", false)
 				}
 			}
 		}

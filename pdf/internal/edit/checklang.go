@@ -33,10 +33,23 @@ func newWithin(e *Draft, key cos.Name, parents map[int64]cos.Object) *within {
 
 // content returns the elements of the marked content of a page or a form, by the number of each.
 func (w *within) content(d cos.Dict) cos.Array {
-	if w == nil {
-		return nil
-	}
 	return w.e.array(w.parents[w.e.integer(d.Get("StructParents"), -1)])
+}
+
+// has reports whether marked content of a number belongs to an element.
+func (w *within) has(elems cos.Array, id int64) bool {
+	if id < 0 || id >= int64(len(elems)) {
+		return false
+	}
+	r := refOf(elems[id])
+	is, known := w.elems[r]
+	if !known {
+		_, is = w.e.resolve(elems[id]).(cos.Dict)
+		if !r.IsZero() {
+			w.elems[r] = is
+		}
+	}
+	return is
 }
 
 // elem reports whether an element is one; each is looked at once.
@@ -66,12 +79,16 @@ func (w *within) elem(o cos.Object) (has bool) {
 type mark struct {
 	shown  bool // the judge knows it
 	spoken bool // what it holds has a language
+	told   bool // it has another text, or is no real content
 }
+
+// told reports whether content within open sequences has another text, or is no real content.
+func told(marks []mark) bool { return len(marks) > 0 && marks[len(marks)-1].told }
 
 // open returns the mark of a sequence that begins in content whose elements are kids.
 func (c *checker) open(in surface, marks []mark, args []cos.Object) mark {
 	if len(args) == 0 {
-		return mark{shown: !c.apart}
+		return mark{shown: !c.apart, told: told(marks)}
 	}
 	m := mark{spoken: len(marks) > 0 && marks[len(marks)-1].spoken}
 	var props cos.Dict
@@ -82,7 +99,15 @@ func (c *checker) open(in surface, marks []mark, args []cos.Object) mark {
 		}
 	}
 	id, tagged := c.e.resolve(props.Get("MCID")).(cos.Int)
-	m.shown = !c.apart && (tagged || args[0] == cos.Object(cos.Name("Artifact")))
+	artifact := args[0] == cos.Object(cos.Name("Artifact"))
+	m.told = told(marks) || artifact || c.e.text(props.Get("Alt")) != "" || props.Get("ActualText") != nil
+	if _, said := cos.Bytes(c.e.resolve(props.Get("Lang"))); said {
+		c.j.Language(in.page, c.e.text(props.Get("Lang")), nil)
+	}
+	if !artifact {
+		c.j.Replaced(in.page, c.e.text(props.Get("ActualText")), c.e.text(props.Get("Alt")))
+	}
+	m.shown = !c.apart && (tagged && c.tags.has(in.elems, int64(id)) || artifact)
 	if c.spoken == nil || m.spoken {
 		return m
 	}

@@ -60,8 +60,9 @@ func (c *checker) glyphs() error {
 	in := content.New(src)
 	var fonts []*shown
 	byFont := map[*content.Font]*shown{}
+	looks := map[cos.Ref]bool{}
 	for i, p := range c.e.pages {
-		for _, x := range src.drawn(p) {
+		for _, x := range c.drawnOf(src, p, looks) {
 			err := in.Run(c.ctx, x, content.Place(i+1), func(ev *content.Event) error {
 				if ev.Kind != content.Show || ev.State.Font == nil || ev.State.Font.Object == nil { // no font
 					return nil
@@ -109,6 +110,31 @@ func (c *checker) glyphs() error {
 		}
 	}
 	return nil
+}
+
+// drawnOf returns the content of a page and every appearance of its annotations, also those that
+// are not shown now, each once.
+func (c *checker) drawnOf(src *source, p Page, seen map[cos.Ref]bool) []content.Content {
+	out := []content.Content{{Data: src.pageData(p.Dict), Resources: c.e.dict(p.Dict.Get("Resources")), Matrix: content.Identity}}
+	look := func(o cos.Object) {
+		r := refOf(o)
+		s, ok := c.e.resolve(o).(*stream)
+		if !ok || seen[r] {
+			return
+		}
+		seen[r] = true
+		out = append(out, content.Content{Data: src.Data(o), Resources: c.e.dict(s.dict.Get("Resources")), Matrix: content.Identity})
+	}
+	for _, a := range c.e.array(p.Dict.Get("Annots")) {
+		for _, x := range c.e.dict(c.e.dict(a).Get("AP")) {
+			look(x.Value)
+			states, _ := c.e.resolve(x.Value).(cos.Dict)
+			for _, state := range states {
+				look(state.Value)
+			}
+		}
+	}
+	return out
 }
 
 // programs are the keys of font programs in descriptors.
@@ -190,6 +216,11 @@ func (c *checker) font(p *font.Embedded, s *shown) error {
 		glyphs = c.byCID(p, s.own)
 	}
 	c.listed(p, s)
+	first, last := int64(0), int64(255)
+	if s.dict.Get("Widths") != nil {
+		first, last = c.e.integer(s.dict.Get("FirstChar"), 0), c.e.integer(s.dict.Get("LastChar"), -1)
+	}
+	missing := number(c.e.resolve(c.e.dict(s.dict.Get("FontDescriptor")).Get("MissingWidth")), 0)
 	for _, code := range slices.Sorted(maps.Keys(s.codes)) {
 		seen := s.codes[code]
 		ids, known := glyphs(p, s.font, []byte(code))
@@ -197,6 +228,9 @@ func (c *checker) font(p *font.Embedded, s *shown) error {
 			continue
 		}
 		g := standard.ShownGlyph{Font: s.at, Name: s.font.Name, Code: []byte(code), Width: s.font.Width([]byte(code)), Program: -1}
+		if !s.font.Composite() && (int64(code[0]) < first || int64(code[0]) > last) {
+			g.Width = missing
+		}
 		switch {
 		case len(ids) == 0 && !s.font.Composite():
 			name, _, _ := s.font.Encoded(code[0])
@@ -214,6 +248,10 @@ func (c *checker) font(p *font.Embedded, s *shown) error {
 			}
 		}
 		if seen || g.NotDef {
+			c.j.Glyph(g)
+		}
+		if w, twice := s.font.OtherWidth([]byte(code)); twice && seen {
+			g.Width = w
 			c.j.Glyph(g)
 		}
 	}

@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -101,16 +100,17 @@ func (m roles) standard(d cos.Dict) (typ, standard.RoleFault) {
 	}
 }
 
-// attribute returns the value of a key in the attributes of an element, or in those of its classes.
-func (c *checker) attribute(d, classes cos.Dict, key cos.Name) cos.Object {
+// attribute returns the value of a key in the attributes of an owner that an element has, or that
+// its classes have (14.7.6).
+func (c *checker) attribute(d, classes cos.Dict, owner, key cos.Name) cos.Object {
 	look := func(o cos.Object) cos.Object {
 		list := c.e.array(o)
 		if list == nil {
 			list = cos.Array{o}
 		}
 		for _, a := range list {
-			if v := c.e.dict(a).Get(key); v != nil {
-				return c.e.resolve(v)
+			if d := c.e.dict(a); c.e.name(d.Get("O")) == owner && d.Get(key) != nil {
+				return c.e.resolve(d.Get(key))
 			}
 		}
 		return nil
@@ -131,104 +131,6 @@ func (c *checker) attribute(d, classes cos.Dict, key cos.Name) cos.Object {
 		}
 	}
 	return nil
-}
-
-// tableGrid judges tables by the columns and rows that their cells cover.
-type tableGrid struct {
-	c       *checker
-	roles   roles
-	classes cos.Dict
-	seen    map[cos.Ref]bool // what stands in several places is looked at in the first
-	left    int              // cells, columns and rows that are still looked at, of all tables of a file
-}
-
-// within returns the elements that an element has beneath it, and their types.
-func (g *tableGrid) within(d cos.Dict) (elems []cos.Dict, kinds []cos.Name) {
-	for _, o := range g.c.e.kids(d) {
-		at := refOf(o)
-		if g.left--; g.left < 0 || !at.IsZero() && g.seen[at] {
-			continue
-		}
-		g.seen[at] = true
-		if kid, _ := g.c.e.resolve(o).(cos.Dict); kid != nil {
-			kind, _ := g.roles.of(kid)
-			elems, kinds = append(elems, kid), append(kinds, kind)
-		}
-	}
-	return elems, kinds
-}
-
-func (g *tableGrid) span(cell cos.Dict, key cos.Name) int {
-	n, ok := g.c.attribute(cell, g.classes, key).(cos.Int)
-	if !ok || n < 1 {
-		return 1
-	}
-	return int(min(n, mostEntries))
-}
-
-// look returns the types of what a table is made of, in order, and what is wrong with its grid:
-// cells that overlap, rows that have not as many columns as the first, columns that do not end with
-// the last row. That is empty for a table that is too large to be looked at.
-func (g *tableGrid) look(table cos.Dict) (parts []cos.Name, irregular string) {
-	elems, parts := g.within(table)
-	var rows []cos.Dict
-	for i, kind := range parts {
-		switch kind {
-		case "TR":
-			rows = append(rows, elems[i])
-		case "THead", "TBody", "TFoot":
-			below, kinds := g.within(elems[i])
-			for k, kind := range kinds {
-				if kind == "TR" {
-					rows = append(rows, below[k])
-				}
-			}
-		}
-	}
-	return parts, g.irregular(rows)
-}
-
-func (g *tableGrid) irregular(rows []cos.Dict) string {
-	var until []int // the row from which on a column is free
-	for row, tr := range rows {
-		at := 0
-		cells, kinds := g.within(tr)
-		for i, cell := range cells {
-			if kinds[i] != "TH" && kinds[i] != "TD" {
-				continue
-			}
-			cols, high := g.span(cell, "ColSpan"), g.span(cell, "RowSpan")
-			if g.left -= cols; g.left < 0 {
-				return ""
-			}
-			if row == 0 {
-				until = append(until, make([]int, cols)...)
-			}
-			for at < len(until) && until[at] > row {
-				at++
-			}
-			if at+cols > len(until) {
-				return fmt.Sprintf("row %d has more columns than the first", row+1)
-			}
-			for ; cols > 0; cols-- {
-				if until[at] > row {
-					return fmt.Sprintf("cells of row %d overlap", row+1)
-				}
-				until[at] = row + high
-				at++
-			}
-		}
-		if g.left -= len(until); g.left < 0 {
-			return ""
-		}
-		if slices.ContainsFunc(until, func(free int) bool { return free <= row }) {
-			return fmt.Sprintf("row %d has fewer columns than the first", row+1)
-		}
-	}
-	if slices.ContainsFunc(until, func(free int) bool { return free > len(rows) }) {
-		return "a cell spans rows beyond the last"
-	}
-	return ""
 }
 
 // citations shows the notes that do not refer to what refers to them, or that something does not
@@ -264,10 +166,7 @@ type structured struct {
 // is reports whether a destination is one: an array that begins with an element, or the name of
 // one, or of a dictionary with the key SD.
 func (s *structured) is(e *Draft, o cos.Object) (is bool) {
-	if s.named == nil {
-		s.named = e.destinations()
-		s.names, s.dests, s.elems = map[string]bool{}, map[cos.Ref]bool{}, map[cos.Ref]bool{}
-	}
+	s.prepare(e)
 	r := refOf(o)
 	if known, ok := s.dests[r]; ok {
 		return known
@@ -283,6 +182,14 @@ func (s *structured) is(e *Draft, o cos.Object) (is bool) {
 	default:
 		b, ok := cos.Bytes(v)
 		return ok && s.name(e, string(b))
+	}
+}
+
+// prepare reads the names of destinations, once.
+func (s *structured) prepare(e *Draft) {
+	if s.named == nil {
+		s.named = e.destinations()
+		s.names, s.dests, s.elems = map[string]bool{}, map[cos.Ref]bool{}, map[cos.Ref]bool{}
 	}
 }
 
@@ -336,7 +243,8 @@ func (c *checker) rooted(root cos.Dict, roles roles) {
 	var kinds []cos.Name
 	namespace := ""
 	for _, o := range c.e.kids(root) {
-		if d, _ := c.e.resolve(o).(cos.Dict); d != nil {
+		d, _ := c.e.resolve(o).(cos.Dict)
+		if what := c.e.name(d.Get("Type")); d != nil && (what == "" || what == "StructElem") {
 			t, _ := roles.standard(d)
 			kinds, namespace = append(kinds, t.kind), t.namespace
 		}
