@@ -187,7 +187,7 @@ func (j *Judge) font(r cos.Ref, d cos.Dict, src *doc.Source) {
 	case "CIDFontType2":
 		j.subset(r, d, descriptor, "CIDSet", src)
 		m := d.Get("CIDToGIDMap")
-		if n, named := m.(cos.Name); m == nil || named && n != "Identity" {
+		if n, named := m.(cos.Name); (m == nil || named && n != "Identity") && !absent(d.Get("FontDescriptor")) {
 			j.find("S051", clause{a1: "6.3.3.2", a2: "6.2.11.3.2", a4: "6.2.10.3.2", ua1: "7.21.3.2", ua2: "8.4.5.3.2"}, r, src, "a font of TrueType outlines without CIDToGIDMap")
 		}
 	case "Type1", "MMType1", "TrueType":
@@ -215,6 +215,12 @@ func (j *Judge) font(r cos.Ref, d cos.Dict, src *doc.Source) {
 	default:
 		j.find("S051", clause{a1: "6.3.2", a2: "6.2.11.2", a4: "6.2.10.2"}, r, src, "a font of the type %q", string(sub))
 	}
+}
+
+// absent reports whether the descriptor of a font that is read has no program.
+func absent(descriptor cos.Object) bool {
+	d, read := descriptor.(cos.Dict)
+	return descriptor == nil || read && d.Get("FontFile") == nil && d.Get("FontFile2") == nil && d.Get("FontFile3") == nil
 }
 
 // encoding judges how a TrueType font finds its glyphs: by Unicode, or by itself alone where it

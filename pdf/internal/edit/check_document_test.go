@@ -317,6 +317,14 @@ func documentRules(t *testing.T) map[string]judged {
 		})
 	}
 	width := sans.Advance(gid) * 1000 / sans.UnitsPerEm()
+	all["glyphs of a font that is not embedded"] = judged{standard.PDFA2b, "", of("2B", func(a *archive) {
+		a.content = "BT /Own 9 Tf 3 Tr <0041> Tj ET"
+		a.objects = []string{
+			"<</Type/Font/Subtype/Type0/BaseFont/Sans/Encoding/Identity-H/DescendantFonts[11 0 R]>>",
+			"<</Type/Font/Subtype/CIDFontType2/BaseFont/Sans/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/FontDescriptor 12 0 R>>",
+			"<</Type/FontDescriptor/FontName/Sans/Flags 32/ItalicAngle 0/Ascent 900/Descent -200/CapHeight 700/StemV 80/FontBBox[0 0 1000 1000]>>",
+		}
+	})}
 	all["a width"] = judged{standard.PDFA2b, "", twice(fmt.Sprintf("%d[%d]", gid, width))}
 	all["a width after another"] = judged{standard.PDFA2b, "6.2.11.5", twice(fmt.Sprintf("%d[9]%[1]d[%d]", gid, width))}
 	all["characters of no encoding"] = judged{standard.PDFA2u, "6.2.11.7.2", unembedded("")}
