@@ -19,6 +19,7 @@ import (
 // TestBrokenFontsEndInAnErrorOrADocument: whatever stands in the tables of a font that a template
 // brings along, there is a document or an error of the font, in time.
 func TestBrokenFontsEndInAnErrorOrADocument(t *testing.T) {
+	t.Parallel()
 	whole, err := os.ReadFile(filepath.Join(serif, "SourceSerif4-Regular.ttf"))
 	if err != nil {
 		t.Fatal(err)

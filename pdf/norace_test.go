@@ -288,6 +288,7 @@ func TestCheckFindsOurFilesSound(t *testing.T) {
 // standards, shows for every negative that both we and the validator refuse it, and that a
 // claim flipped in the file is found.
 func TestVeraPDF(t *testing.T) {
+	t.Parallel()
 	pdftest.Need(t, "verapdf")
 	e := newEngine(t, pdf.Config{})
 	files := veraFolders{}
@@ -391,6 +392,7 @@ func TestVeraPDF(t *testing.T) {
 }
 
 func TestQPDFAndFonts(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, pdf.Config{})
 	for name, f := range samples(t) {
 		for _, ids := range [][]standard.ID{nil, compliant} {
@@ -552,6 +554,7 @@ func TestBoldIsDrawnBold(t *testing.T) {
 // TestBarcodesReadAsTheirValue: two readers of others read each symbol, drawn at 150 dpi, as its
 // value.
 func TestBarcodesReadAsTheirValue(t *testing.T) {
+	t.Parallel()
 	bill, err := swissBill().Payload()
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 // TestVeraPDFOfPart1: files that claim part 1 of PDF/A are what they claim, those that operations
 // make of them too; what is refused or found by check is failed by the validator.
 func TestVeraPDFOfPart1(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, pdf.Config{})
 	flavour := map[standard.ID]string{standard.PDFA1b: "1b", standard.PDFA1a: "1a", standard.PDFUA1: "ua1"}
 	files := veraFolders{}

@@ -31,6 +31,7 @@ var keepDrawings = flag.String("drawings", "", "folder to put both pictures of e
 
 // TestDrawingsLookAsResvgDrawsThem compares each drawing, at 192 dpi.
 func TestDrawingsLookAsResvgDrawsThem(t *testing.T) {
+	t.Parallel()
 	pdftest.Need(t, "resvg")
 	all := drawings(t)
 	body, res := render(t, newEngine(t, pdf.Config{}), pdf.RenderOptions{Standards: compliant}, gallery(all, true))
