@@ -102,7 +102,7 @@ func runTests(ctx context.Context, w io.Writer, dir, only string, require bool) 
 
 // atOnce is how many packages are compiled or tested at the same time: more than there are
 // processors, since many a test waits for programs of others or for a time to pass.
-func atOnce() string { return fmt.Sprintf("-p=%d", 2*runtime.NumCPU()) }
+func atOnce() string { return fmt.Sprintf("-p=%d", max(2, runtime.NumCPU()*3/2)) }
 
 // compileFlags are those that the Makefile gives for all packages; a pattern that names some of
 // them takes the place of what holds for all.
