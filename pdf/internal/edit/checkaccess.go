@@ -69,26 +69,8 @@ func (a *annotated) kind(elem cos.Dict) cos.Name {
 }
 
 // artifact reports whether an element is an Artifact or stands in one.
-func (a *annotated) artifact(o cos.Object) (is bool) {
-	var asked []cos.Ref
-	for range mostDepth {
-		r := refOf(o)
-		if known, ok := a.artifacts[r]; ok || r.IsZero() {
-			is = known
-			break
-		}
-		asked = append(asked, r)
-		a.artifacts[r] = false // until it is known, which ends circles
-		d := a.c.e.dict(r)
-		if is = d != nil && a.kind(d) == "Artifact"; is {
-			break
-		}
-		o = d.Get("P")
-	}
-	for _, r := range asked {
-		a.artifacts[r] = is
-	}
-	return is
+func (a *annotated) artifact(o cos.Object) bool {
+	return a.c.e.inOne(a.artifacts, o, func(d cos.Dict) bool { return a.kind(d) == "Artifact" })
 }
 
 // beyond reports whether an annotation is outside the crop box of its page.

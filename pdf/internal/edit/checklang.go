@@ -52,27 +52,33 @@ func (w *within) has(elems cos.Array, id int64) bool {
 	return is
 }
 
-// elem reports whether an element is one; each is looked at once.
-func (w *within) elem(o cos.Object) (has bool) {
+// elem reports whether an element is one.
+func (w *within) elem(o cos.Object) bool {
+	return w.e.inOne(w.elems, o, func(d cos.Dict) bool { return w.e.text(d.Get(w.key)) != "" })
+}
+
+// inOne reports whether an element is one of some or stands in one. Each is looked at once: known
+// has what was found before.
+func (e *Draft) inOne(known map[cos.Ref]bool, o cos.Object, is func(cos.Dict) bool) (in bool) {
 	var asked []cos.Ref
 	for range mostDepth {
 		r := refOf(o)
-		if known, ok := w.elems[r]; ok || r.IsZero() {
-			has = known
+		if found, ok := known[r]; ok || r.IsZero() {
+			in = found
 			break
 		}
 		asked = append(asked, r)
-		w.elems[r] = false // until it is known, which ends circles
-		d := w.e.dict(r)
-		if has = w.e.text(d.Get(w.key)) != ""; has {
+		known[r] = false // until it is known, which ends circles
+		d := e.dict(r)
+		if in = d != nil && is(d); in {
 			break
 		}
 		o = d.Get("P")
 	}
 	for _, r := range asked {
-		w.elems[r] = has
+		known[r] = in
 	}
-	return has
+	return in
 }
 
 // mark is an open marked-content sequence.
