@@ -175,13 +175,11 @@ func attribute(oid, value []byte) []byte {
 	return element(cbasn1.SEQUENCE, oid, element(cbasn1.SET, value))
 }
 
-// serialOf returns the DER of the serial number of a certificate.
+// serialOf returns the DER of the serial number of a certificate, which was parsed.
 func serialOf(c *x509.Certificate) []byte {
 	var tbs, serial cryptobyte.String
 	in := cryptobyte.String(c.RawTBSCertificate)
-	if !in.ReadASN1(&tbs, cbasn1.SEQUENCE) || !tbs.SkipOptionalASN1(explicit(0)) || !tbs.ReadASN1Element(&serial, cbasn1.INTEGER) {
-		return derOf(c.SerialNumber) // of a certificate that was not parsed
-	}
+	_ = in.ReadASN1(&tbs, cbasn1.SEQUENCE) && tbs.SkipOptionalASN1(explicit(0)) && tbs.ReadASN1Element(&serial, cbasn1.INTEGER)
 	return serial
 }
 

@@ -10,8 +10,10 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/hex"
+	"errors"
 	"math/big"
 	"testing"
+	"time"
 
 	"example.com/quire/pdf/sign"
 )
@@ -71,5 +73,18 @@ func TestSignaturesAreWrittenAlike(t *testing.T) {
 		if sum := sha256.Sum256(der); hex.EncodeToString(sum[:8]) != x.want {
 			t.Errorf("%s: %d bytes with SHA-256 %x, want %s", name, len(der), sum[:8], x.want)
 		}
+	}
+}
+
+// TestCertificatesThatWereNotParsedAreRefused: a signature names its certificate by its bytes.
+func TestCertificatesThatWereNotParsedAreRefused(t *testing.T) {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	id := &sign.Identity{Key: key, Chain: []*x509.Certificate{{PublicKey: key.Public()}}}
+	_, err := id.Begin(make([]byte, crypto.SHA512.Size()))
+	if wrong, ok := errors.AsType[*sign.IdentityError](err); !ok || wrong.Got != "a certificate that was not parsed" {
+		t.Errorf("begin: %v", err)
+	}
+	if err := id.Check(time.Now()); err == nil {
+		t.Error("it passes the check")
 	}
 }

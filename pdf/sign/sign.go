@@ -18,6 +18,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -65,7 +66,7 @@ func (i *Identity) CheckKey(at time.Time) error {
 		return &IdentityError{"no certificate", "the certificate of the key"}
 	}
 	leaf := i.Chain[0]
-	if _, err := i.scheme(); err != nil {
+	if _, err := i.usable(); err != nil {
 		return err
 	}
 	if i.Key != nil {
@@ -139,6 +140,16 @@ type scheme struct {
 // leastRSA is how long an RSA key must be.
 const leastRSA = 2048
 
+// usable is scheme for a chain that a signature can name, which it does by the bytes of
+// certificates.
+func (i *Identity) usable() (scheme, error) {
+	s, err := i.scheme()
+	if err == nil && slices.ContainsFunc(i.Chain, func(c *x509.Certificate) bool { return len(c.Raw) == 0 }) {
+		err = &IdentityError{"a certificate that was not parsed", "those of x509.ParseCertificate"}
+	}
+	return s, err
+}
+
 func (i *Identity) scheme() (scheme, error) {
 	switch k := i.Chain[0].PublicKey.(type) {
 	case *rsa.PublicKey:
@@ -185,7 +196,7 @@ type Draft struct {
 
 // Begin makes the attributes that are signed for content whose digest, by Identity.Hash, is given.
 func (i *Identity) Begin(digest []byte) (*Draft, error) {
-	s, err := i.scheme()
+	s, err := i.usable()
 	if err != nil {
 		return nil, err
 	}
