@@ -305,13 +305,14 @@ func TestFormsTakeFilesUpToTheLimitOfTheRoute(t *testing.T) {
 		kind, body := partsForm(t, [][3]string{{"file", "in.pdf", plain}, {"attachment", "n.bin", strings.Repeat("x", size)}})
 		return h.Post("/v1/pdf/attach", kind, body)
 	}
-	if r := attach(20 << 20); r.Status != http.StatusOK {
-		t.Errorf("20 MiB: %d %.300s", r.Status, r.Body)
+	kind, body := partsForm(t, [][3]string{{"file", "in.pdf", strings.Repeat("x", 17<<20)}})
+	if r := h.Post("/v1/pdf/info", kind, body); r.Status != http.StatusUnprocessableEntity && r.Status != http.StatusBadRequest || !bytes.Contains(r.Body, []byte("PDF")) {
+		t.Errorf("17 MiB that are no PDF are read, and judged so: %d %.300s", r.Status, r.Body)
 	}
 	if r := attach(64 << 20); r.Status != http.StatusRequestEntityTooLarge || !bytes.Contains(r.Body, []byte("urn:quire:problem:limit")) {
 		t.Errorf("64 MiB: %d %.300s", r.Status, r.Body)
 	}
-	kind, body := form(t, slices.Repeat([]string{"%PDF"}, 129), nil)
+	kind, body = form(t, slices.Repeat([]string{"%PDF"}, 129), nil)
 	r := h.Post("/v1/pdf/merge", kind, body)
 	if r.Status != http.StatusRequestEntityTooLarge || !bytes.Contains(r.Body, []byte("urn:quire:problem:limit")) || !bytes.Contains(r.Body, []byte("more than 128 parts")) {
 		t.Errorf("129 parts: %d %.300s", r.Status, r.Body)
