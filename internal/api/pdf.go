@@ -73,7 +73,7 @@ func describedOperation(o operation.Operation) []web.RouteOption {
 		parts[0].Doc, parts[0].Many = "the files, in their order", true
 	}
 	for _, p := range o.Parameters {
-		part := openapi.Part{Name: p.Name, Doc: strings.ReplaceAll(p.Doc, "`", ""), Choices: p.Choices, Required: p.Required}
+		part := openapi.Part{Name: p.Name, Doc: p.Doc, Choices: p.Choices, Required: p.Required}
 		switch p.Kind {
 		case operation.Number:
 			part.Type = "integer"

@@ -52,6 +52,8 @@ type Options struct {
 	Log       *slog.Logger
 	// Samples are what the web interface offers to make, by report.
 	Samples map[string]Sample
+	// Signers are those of the space local beside the configuration's.
+	Signers map[string]*sign.Identity
 	// Now is the clock at the edge; nil: time.Now. Rendering never sees it.
 	Now func() time.Time
 }
@@ -192,6 +194,13 @@ func (a *App) register(o Options, overloaded func(record.Space) bool) error {
 			signers[space] = map[string]*sign.Identity{}
 		}
 		signers[space][name] = id
+	}
+	if len(o.Signers) > 0 {
+		local := record.Space(config.LocalSpace)
+		if signers[local] == nil {
+			signers[local] = map[string]*sign.Identity{}
+		}
+		maps.Copy(signers[local], o.Signers)
 	}
 	names := map[record.Space][]string{}
 	for space, all := range signers {

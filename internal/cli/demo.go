@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os/exec"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"example.com/quire/internal/config"
 	"example.com/quire/internal/demo"
 	"example.com/quire/internal/record"
+	"example.com/quire/pdf/sign"
 )
 
 // demoDir keeps the demo's documents unless --data-dir names another directory.
@@ -26,10 +28,10 @@ func (p *program) demo() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the server with sample documents; prints one URL",
-		Long: "Run the server with sample templates, a built-in HTTP API that really fails at times, and\n" +
-			"finished documents. Everything is kept in " + demoDir + "/. Without --listen a port that is taken\n" +
-			"makes way for the next free one. A demo that runs already is not started again: its URL is\n" +
-			"printed.",
+		Long: "Run the server with sample templates, a built-in HTTP API that really fails at times,\n" +
+			"finished documents, and a signing key that lasts until the demo ends. Everything else is kept\n" +
+			"in " + demoDir + "/. Without --listen a port that is taken makes way for the next free one. A demo\n" +
+			"that runs already is not started again: its URL is printed.",
 		Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg := &config.Config{Listen: listen, Data: demoDir, Log: config.Log{Level: "error"}}
@@ -67,6 +69,9 @@ func (p *program) runDemo(ctx context.Context, cfg *config.Config, next bool) er
 	if err := demo.Configure(cfg, api); err != nil {
 		return err
 	}
+	if tesseract, err := exec.LookPath("tesseract"); err == nil {
+		cfg.OCR.Program = tesseract
+	}
 	if err := cfg.Complete(p.LookupEnv); err != nil {
 		return err
 	}
@@ -80,14 +85,7 @@ func (p *program) runDemo(ctx context.Context, cfg *config.Config, next bool) er
 	}
 	cfg.Listen = ln.Addr().String()
 	cfg.PublicURL = "http://" + cfg.Listen
-	samples := map[string]app.Sample{}
-	for _, s := range demo.Samples() {
-		samples[s.Name] = app.Sample{About: s.About, Data: s.Inline}
-		if s.Collected() {
-			samples[demo.DownReport] = app.Sample{About: "The same report of a source that is down on purpose.", Data: s.Inline}
-		}
-	}
-	a, err := app.New(ctx, app.Options{Config: cfg, Templates: demo.Templates(), Samples: samples, Log: newLog(cfg, p.Stderr)})
+	a, err := p.demoApp(ctx, cfg)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -108,6 +106,26 @@ func (p *program) runDemo(ctx context.Context, cfg *config.Config, next bool) er
 	return p.run(ctx, a, ln, cfg, ready, func() {
 		cancel()
 		<-done
+	})
+}
+
+// demoApp is the program with what the demo shows: its templates and samples, and a signer that is
+// made anew each time.
+func (p *program) demoApp(ctx context.Context, cfg *config.Config) (*app.App, error) {
+	samples := map[string]app.Sample{}
+	for _, s := range demo.Samples() {
+		samples[s.Name] = app.Sample{About: s.About, Data: s.Inline}
+		if s.Collected() {
+			samples[demo.DownReport] = app.Sample{About: "The same report of a source that is down on purpose.", Data: s.Inline}
+		}
+	}
+	signer, err := demo.Signer(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return app.New(ctx, app.Options{
+		Config: cfg, Templates: demo.Templates(), Samples: samples, Log: newLog(cfg, p.Stderr),
+		Signers: map[string]*sign.Identity{demo.SignerName: signer},
 	})
 }
 

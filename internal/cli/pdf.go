@@ -66,11 +66,13 @@ func (p *program) operation(o operation.Operation) *cobra.Command {
 		case operation.Switch:
 			switches[x.Name] = c.Flags().Bool(x.Name, false, x.Doc)
 		case operation.Secret:
-			values[x.Name] = c.Flags().String(x.Name+"-file", "", x.Doc+": the first line of `FILE`; - for standard input")
-		case operation.Upload, operation.Key:
-			values[x.Name] = c.Flags().String(x.Name, "", "`FILE`: "+x.Doc)
-		case operation.Text, operation.Number:
-			values[x.Name] = c.Flags().String(x.Name, "", x.Doc)
+			v := &parameterValue{placeholder: x.Placeholder()}
+			c.Flags().Var(v, x.Name+"-file", x.Doc+": the first line of FILE, or - for standard input")
+			values[x.Name] = &v.text
+		default:
+			v := &parameterValue{placeholder: x.Placeholder()}
+			c.Flags().Var(v, x.Name, x.Doc)
+			values[x.Name] = &v.text
 		}
 	}
 	switch o.Gives {
@@ -115,6 +117,13 @@ func ofFlag(o operation.Operation, err error) error {
 	}
 	return err
 }
+
+// parameterValue is the value of a flag as it was given, which help shows as a word of its own.
+type parameterValue struct{ text, placeholder string }
+
+func (v *parameterValue) String() string     { return v.text }
+func (v *parameterValue) Set(s string) error { v.text = s; return nil }
+func (v *parameterValue) Type() string       { return v.placeholder }
 
 // flagOf is the flag of a parameter: of a password it names a file.
 func flagOf(x operation.Parameter) string {

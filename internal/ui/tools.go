@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"example.com/quire/internal/record"
 	"example.com/quire/pdf/operation"
 	"example.com/quire/web"
 )
@@ -101,7 +102,7 @@ func (p *pages) tool(c *web.Context) error {
 		}
 	}
 	v.Commands = []command{
-		{"Over HTTP", "the command for HTTP", p.toolCommand(c, o)},
+		{"Over HTTP", "the command for HTTP", p.toolCommand(c, o, space)},
 		{"In a terminal, with files there", "the command for a terminal", "quire pdf " + o.Example()},
 	}
 	return p.show(c, http.StatusOK, "tool", &toolPage{Title: o.Summary, Script: "tool.js", Tool: v})
@@ -127,9 +128,9 @@ func field(x operation.Parameter, signers []string) fieldView {
 			f.Kind = "json"
 		}
 	case operation.Key:
-		f.Kind, f.Choices, f.Hint = "select", signers, "A signer of the configuration."
+		f.Kind, f.Choices, f.Hint = "select", signers, "A signer of the configuration"
 		if len(signers) == 0 {
-			f.Hint = "The configuration has no signer for you; docs/configuration.md says how to add one."
+			f.Hint = "The configuration has no signer for you; docs/configuration.md says how to add one"
 		}
 	}
 	return f
@@ -140,24 +141,23 @@ func label(name string) string {
 	switch name {
 	case "dpi", "ocr", "pss", "tsa":
 		return strings.ToUpper(name)
+	case "regexp":
+		return "Regular expression"
+	case "case":
+		return "Match case"
+	case "unmarked":
+		return "No black boxes"
 	}
 	return sentence(strings.ReplaceAll(name, "-", " "))
 }
 
-// hint is what the table says of a parameter. The name of its value, which help shows, is a word
-// like others here.
+// hint is what the table says of a parameter.
 func hint(x operation.Parameter) string {
-	var b strings.Builder
-	for i, s := range strings.Split(x.Doc, "`") {
-		if i%2 == 1 {
-			s = strings.ToLower(s)
-		}
-		b.WriteString(s)
-	}
+	s := sentence(x.Doc)
 	if x.Example != "" && x.Choices == nil && (x.Kind == operation.Text || x.Kind == operation.Number) && !strings.Contains(x.Doc, "such as") {
-		b.WriteString("; for example " + x.Example)
+		s += "; for example " + x.Example
 	}
-	return sentence(b.String())
+	return s
 }
 
 // sentence begins with a capital letter.
@@ -167,9 +167,12 @@ func sentence(s string) string {
 }
 
 // toolCommand asks the API for an operation on files of a directory.
-func (p *pages) toolCommand(c *web.Context, o *operation.Operation) string {
+func (p *pages) toolCommand(c *web.Context, o *operation.Operation, space record.Space) string {
 	words := []string{curl + p.auth()}
 	for _, part := range o.Sample() {
+		if signers := p.o.Signers[space]; part.Key && len(signers) > 0 {
+			part.Value = signers[0]
+		}
 		if part.File {
 			words = append(words, "-F "+part.Name+"=@"+part.Value)
 		} else {

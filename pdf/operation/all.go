@@ -15,36 +15,36 @@ import (
 
 // The parameters that several operations have.
 var (
-	password = Parameter{Name: "password", Kind: Secret, Doc: "the password of the file's user or owner", Whole: true, Empty: true}
-	pages    = Parameter{Name: "pages", Doc: "these `PAGES`, such as 1-3,5,r1,odd; default all", Example: "odd"}
+	password = Parameter{Name: "password", Kind: Secret, Doc: "password of the file, the user's or the owner's", Whole: true, Empty: true}
+	pages    = Parameter{Name: "pages", Value: "PAGES", Doc: "pages, such as 1-3,5,r1,odd (default all)", Example: "odd"}
 )
 
 // All returns the operations, in the order in which they are shown.
 func All() []Operation {
 	return []Operation{
 		{
-			Name: "info", Summary: "Tell what a PDF says of itself",
-			Description: "Version, metadata, claims, encryption, form fields, signatures, attachments, what could run, and size, rotation, fonts and images of each page. Nothing is verified, and nothing that could run is run.",
+			Name: "info", Summary: "Show information about a PDF",
+			Description: "Version, metadata, claimed standards, encryption, form fields, signatures, attachments and active content; size, rotation, fonts and images of each page. Signatures are not verified, and nothing active is run.",
 			Go:          (*pdf.Document).Info, Most: 1, Gives: Report, Parameters: []Parameter{password}, run: info,
 		},
 		{
-			Name: "check", Summary: "Judge a PDF of any maker against standards",
-			Description: "The rules are those that hold for the files Quire writes. Without a standard those that the file claims are judged. Up to 20 findings are told, the first of each clause among them.",
+			Name: "check", Summary: "Check a PDF against PDF/A and PDF/UA",
+			Description: "By the same rules as the files that Quire writes. Without a standard, those that the file claims are checked. At most 20 findings are reported, the first of each clause among them.",
 			Go:          (*pdf.Engine).Check, Most: 1, Gives: Report,
 			Parameters: []Parameter{
-				{Name: "standard", Doc: "judge against these `STANDARDS`: " + strings.Join(standard.Names(), ", "), Example: "pdf/a-2b"},
+				{Name: "standard", Value: "STANDARDS", Doc: "standards to check against: " + strings.Join(standard.Names(), ", ") + " (default those that the file claims)", Example: "pdf/a-2b"},
 				password,
 			},
 			run: check,
 		},
 		{
-			Name: "text", Summary: "Extract text with its places",
-			Description: "Words and lines in the order of reading, which is taken from where they stand; as JSON with box, font and size of each word. Text that is drawn as paths or pixels is not seen.",
+			Name: "text", Summary: "Extract text with positions",
+			Description: "Words and lines in reading order, which is inferred from their positions; as JSON with the box, font and size of each word. Text that is drawn as paths or pixels is not found.",
 			Go:          (*pdf.Document).Text, Most: 1, Gives: Report, Parameters: []Parameter{pages, password}, run: text,
 		},
 		{
-			Name: "search", Summary: "Find where text stands",
-			Description: "Over line ends, and through hyphens at them. Boxes are left, bottom, right and top in points, as redact takes them.",
+			Name: "search", Summary: "Find text and its positions",
+			Description: "Matches run across line ends and through hyphens there. Boxes are left, bottom, right and top in points, as in redact.",
 			Go:          (*pdf.Document).Search, Most: 1, Gives: Report,
 			Parameters: []Parameter{
 				sought, soughtBy, letterCase, pages, password,
@@ -53,284 +53,284 @@ func All() []Operation {
 		},
 		{
 			Name: "split", Summary: "Split a PDF into parts",
-			Description: "By lists of pages, every so many pages, at bookmarks of the first level, or by size; one of them. Bookmarks, destinations, fields, tags and labels of its pages come along with each part.",
+			Description: "By lists of pages, every N pages, at the bookmarks of the first level, or by size: one of these. Each part keeps the bookmarks, destinations, form fields, tags and page labels of its pages.",
 			Go:          (*pdf.Engine).Split, Most: 1, Gives: Documents,
 			Parameters: []Parameter{
-				{Name: "pages", Doc: "one part of each list of `PAGES`, with semicolons between them, such as 1-3;4-r1"},
-				{Name: "every", Kind: Number, Doc: "parts of `N` pages", Example: "1"},
-				{Name: "bookmark", Kind: Switch, Doc: "a part begins where a bookmark of the first level leads"},
-				{Name: "size", Kind: Number, Doc: "parts of as many pages as fit into so many `BYTES`"},
+				{Name: "pages", Value: "PAGES", Doc: "lists of pages, one for each part, such as 1-3;4-r1"},
+				{Name: "every", Kind: Number, Doc: "pages of each part", Example: "1"},
+				{Name: "bookmark", Kind: Switch, Doc: "begin a part at each bookmark of the first level"},
+				{Name: "size", Kind: Number, Value: "BYTES", Doc: "size of a part, which gets as many pages as fit"},
 				password,
 			},
 			run: split,
 		},
 		{
-			Name: "merge", Summary: "Join PDFs, one behind the other",
-			Description: "Bookmarks stand below one with the name of each file; destinations, form fields, tags, attachments, layers and page labels are kept. Metadata are those of the first file.",
+			Name: "merge", Summary: "Merge PDFs",
+			Description: "One after the other, in the order given. The bookmarks of each file stand below one with its name; destinations, form fields, tags, attachments, layers and page labels are kept. The metadata are those of the first file.",
 			Go:          (*pdf.Engine).Merge, Most: 100, Gives: Document,
 			Parameters: []Parameter{
-				{Name: "pages", Doc: "`PAGES` of each file, with semicolons between the lists, such as 1-3;all"},
+				{Name: "pages", Value: "PAGES", Doc: "lists of pages, one for each file, such as 1-3;all (default all)"},
 				password,
 			},
 			run: merge,
 		},
 		{
-			Name: "rotate", Summary: "Turn pages", Description: "Clockwise, beside what they are turned by.",
+			Name: "rotate", Summary: "Rotate pages", Description: "Clockwise, in addition to the rotation that they have.",
 			Go: pdf.Rotate, Most: 1, Gives: Document,
 			Parameters: []Parameter{
-				{Name: "degrees", Kind: Number, Doc: "turn by `DEGREES`, a multiple of 90", Required: true, Example: "90"}, pages, password,
+				{Name: "degrees", Kind: Number, Value: "DEGREES", Doc: "angle, a multiple of 90", Required: true, Example: "90"}, pages, password,
 			},
 			op: rotate,
 		},
 		{
-			Name: "crop", Summary: "Show a part of pages", Description: "What lies outside is not shown, but stays in the file: this is no redaction.",
+			Name: "crop", Summary: "Crop pages", Description: "What lies outside the box is hidden but stays in the file: this is not redaction.",
 			Go: pdf.Crop, Most: 1, Gives: Document,
 			Parameters: []Parameter{
-				{Name: "box", Doc: "show `LEFT,BOTTOM,RIGHT,TOP`, in points", Required: true, Example: "50,50,400,600"}, pages, password,
+				{Name: "box", Value: "LEFT,BOTTOM,RIGHT,TOP", Doc: "area to show, as left,bottom,right,top in points", Required: true, Example: "50,50,400,600"}, pages, password,
 			},
 			op: crop,
 		},
 		{
-			Name: "reorder", Summary: "Choose pages and their order", Description: "Pages that are not listed go, and with them what leads only to them; one that is listed twice comes twice.",
+			Name: "reorder", Summary: "Select and reorder pages", Description: "Pages that are not listed are removed, with whatever leads only to them; a page that is listed twice appears twice.",
 			Go: pdf.Reorder, Most: 1, Gives: Document,
-			Parameters: []Parameter{{Name: "pages", Doc: "these `PAGES`, such as 3,1-2,r1", Required: true, Example: "3,1-2"}, password},
+			Parameters: []Parameter{{Name: "pages", Value: "PAGES", Doc: "pages in their new order, such as 3,1-2,r1", Required: true, Example: "3,1-2"}, password},
 			op:         func(c *call) (pdf.Op, error) { return pdf.Reorder(c.in.Values["pages"]), nil },
 		},
 		{
-			Name: "delete", Summary: "Take pages away", Description: "With the pages goes what leads only to them: bookmarks, destinations, links, fields, tags.",
+			Name: "delete", Summary: "Delete pages", Description: "Bookmarks, destinations, links, form fields and tags that lead only to the deleted pages are deleted with them.",
 			Go: pdf.Delete, Most: 1, Gives: Document,
-			Parameters: []Parameter{{Name: "pages", Doc: "these `PAGES`, such as 2,r1", Required: true, Example: "2"}, password},
+			Parameters: []Parameter{{Name: "pages", Value: "PAGES", Doc: "pages to delete, such as 2,r1", Required: true, Example: "2"}, password},
 			op:         func(c *call) (pdf.Op, error) { return pdf.Delete(c.in.Values["pages"]), nil },
 		},
 		{
-			Name: "overlay", Summary: "Lay the pages of another PDF over those of a PDF",
-			Description: "Each as large as fits, in the middle, upright as a reader sees the page. What is laid over is no content but an artifact: who listens to a tagged file does not hear it. A claim stays when both files make one of its kind.",
+			Name: "overlay", Summary: "Overlay the pages of another PDF",
+			Description: "Each is scaled to fit, centred, and upright as a reader sees the page. In a tagged file it is an artifact, which assistive technology does not read. A claim of a standard is kept if the other file makes one of the same kind.",
 			Go:          pdf.Overlay, Most: 1, Gives: Document,
 			Parameters: []Parameter{
 				other, otherPassword,
-				{Name: "from", Doc: "these `PAGES` of it, one for each page; default all"},
-				{Name: "repeat", Kind: Switch, Doc: "begin again with the first where they are fewer"},
+				{Name: "from", Value: "PAGES", Doc: "pages of the other PDF, one for each page (default all)"},
+				{Name: "repeat", Kind: Switch, Doc: "begin again with the first of them when they run out"},
 				under, opacity, pages, password,
 			},
 			op: overlay,
 		},
 		{
-			Name: "stamp", Summary: "Put a text or a page on pages",
-			Description: "Text is set in a face that the file gets embedded. The stamp stands upright where a reader sees it, whatever turns or crops the page, and is an artifact as in overlay.",
+			Name: "stamp", Summary: "Stamp a text or a page onto pages",
+			Description: "The font of the text is embedded. The stamp is upright as a reader sees the page, however that is rotated or cropped, and an artifact as in overlay.",
 			Go:          pdf.Stamp, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{
-				{Name: "text", Doc: "put this `TEXT`", Example: "COPY"},
+				{Name: "text", Doc: "text to draw", Example: "COPY"},
 				stamped,
-				{Name: "page", Kind: Number, Doc: "page `N` of it, from 1; default 1"},
+				{Name: "page", Kind: Number, Doc: "page of the other PDF, from 1 (default 1)"},
 				otherPassword,
 				position, margin,
-				{Name: "scale", Doc: "so many times as large as it is, a `NUMBER`"},
-				{Name: "angle", Doc: "turn by `DEGREES`, against the clock"},
+				{Name: "scale", Value: "FACTOR", Doc: "scale, where 1 is its own size"},
+				{Name: "angle", Value: "DEGREES", Doc: "rotation, counterclockwise"},
 				opacity, under, pages, password,
 			}, look...),
 			op: stamp,
 		},
 		{
-			Name: "watermark", Summary: "Put a pale text or page across pages",
-			Description: "In the middle and as large as fits, at 45 degrees and an opacity of 0.15 where nothing else is said; an artifact as in overlay.",
+			Name: "watermark", Summary: "Watermark pages with a text or a page",
+			Description: "Centred and as large as fits, by default at 45 degrees and an opacity of 0.15; an artifact as in overlay.",
 			Go:          pdf.Watermark, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{
-				{Name: "text", Doc: "put this `TEXT`", Example: "DRAFT"},
+				{Name: "text", Doc: "text to draw", Example: "DRAFT"},
 				stamped,
-				{Name: "page", Kind: Number, Doc: "page `N` of it, from 1; default 1"},
+				{Name: "page", Kind: Number, Doc: "page of the other PDF, from 1 (default 1)"},
 				otherPassword,
-				{Name: "angle", Doc: "turn by `DEGREES`, against the clock; default 45"},
+				{Name: "angle", Value: "DEGREES", Doc: "rotation, counterclockwise (default 45)"},
 				opacity, under, pages, password,
 			}, look[1:]...),
 			op: watermark,
 		},
 		{
-			Name: "number", Summary: "Number pages", Description: "The numbers are artifacts, so that a tagged file goes on to say what it said, and their face is embedded.",
+			Name: "number", Summary: "Add page numbers", Description: "The numbers are artifacts, so that assistive technology reads a tagged file as before; their font is embedded.",
 			Go: pdf.Number, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{
-				{Name: "format", Doc: "write this `TEXT`, in which {page} is the number and {pages} the last one; default {page}", Example: "{page}/{pages}"},
-				{Name: "numbers", Doc: "as `KIND`: " + strings.Join(numberings, ", ") + "; default decimal", Choices: numberings},
-				{Name: "start", Kind: Number, Doc: "count from `N` over the pages that are numbered; default: the place in the file"},
+				{Name: "format", Doc: "text, in which {page} is the number and {pages} the last one (default {page})", Example: "{page}/{pages}"},
+				{Name: "numbers", Value: "STYLE", Doc: "style of the numbers: " + strings.Join(numberings, ", ") + " (default decimal)", Choices: numberings},
+				{Name: "start", Kind: Number, Doc: "number of the first numbered page (default its place in the file)"},
 				position, margin, pages, password,
 			}, look...),
 			op: number,
 		},
 		{
-			Name: "nup", Summary: "Put several pages on one",
-			Description: "Row by row, on sheets of the first page's size, turned where that makes pages larger, or in the order of a booklet. Bookmarks lead to the sheet of their page; links, fields and notes are drawn only, and tags go.",
+			Name: "nup", Summary: "Place several pages on each sheet",
+			Description: "Row by row, on sheets of the first page's size, rotated where that makes the pages larger, or in booklet order. Bookmarks lead to the sheet of their page; links, form fields and notes are only drawn, and tags are dropped.",
 			Go:          pdf.NUp, Most: 1, Gives: Document,
 			Parameters: []Parameter{
-				{Name: "per-sheet", Kind: Number, Doc: "`N` pages on a sheet, 2 to 100; default 2", Example: "4"},
-				{Name: "booklet", Kind: Switch, Doc: "two on a side, to be printed on both sides and folded"},
-				{Name: "sheet", Doc: "the `SIZE` of sheets: a3, a4, a5, letter, legal or WIDTHxHEIGHT in points"},
-				{Name: "margin", Doc: "around a sheet, in `POINTS`"},
-				{Name: "gap", Doc: "between pages, in `POINTS`"},
-				{Name: "border", Kind: Switch, Doc: "a line around each page"},
+				{Name: "per-sheet", Kind: Number, Doc: "pages on a sheet, 2 to 100 (default 2)", Example: "4"},
+				{Name: "booklet", Kind: Switch, Doc: "two pages on a side, to be printed on both sides and folded"},
+				{Name: "sheet", Value: "SIZE", Doc: "sheet size: a3, a4, a5, letter, legal or WIDTHxHEIGHT in points (default the first page's)"},
+				{Name: "margin", Value: "POINTS", Doc: "margin of a sheet"},
+				{Name: "gap", Value: "POINTS", Doc: "gap between pages"},
+				{Name: "border", Kind: Switch, Doc: "draw a line around each page"},
 				password,
 			},
 			op: nup,
 		},
 		{
 			Name: "optimise", Summary: "Make a PDF smaller without loss",
-			Description: "Equal streams, fonts and graphics states become one, what is not compressed is, and what pages do not use goes. They look as they did. Where that gains nothing the file stays as it is.",
+			Description: "Equal streams, fonts and graphics states are shared, uncompressed streams are compressed, and unused objects are dropped. Pages look the same. A file that would not get smaller stays as it is.",
 			Go:          (*pdf.Engine).Optimise, Most: 1, Gives: Document, Parameters: []Parameter{password},
 			run: func(c *call) error {
 				return c.rewrite(func(w io.Writer, d *pdf.Document) (*pdf.Summary, error) { return c.e.Optimise(c.ctx, w, d) })
 			},
 		},
 		{
-			Name: "fields", Summary: "List the fields of a form",
-			Description: "Of each field name, kind, value, what can be chosen, flags, and the pages and places where it is shown.",
+			Name: "fields", Summary: "List form fields",
+			Description: "Name, type, value, options, flags, pages and positions of each.",
 			Go:          (*pdf.Document).Fields, Most: 1, Gives: Report, Parameters: []Parameter{password}, run: fields,
 		},
 		{
 			Name: "fill", Summary: "Fill in a form",
-			Description: "Values are given by the full names of their fields, as JSON, FDF or XFDF. What fields show is made here; other fields stay as they are, and scripts are not run. A field that is not there, an option that a field does not have, a value that is too long and a field that is read-only are errors. With incremental the bytes of the file stay, and signatures go on to hold.",
+			Description: "Values are given by full field names, as JSON, FDF or XFDF. Appearances are generated; other fields stay as they are, and scripts are not run. An unknown field or option, a value that is too long and a read-only field are errors. With incremental the bytes of the file stay, and its signatures remain valid.",
 			Go:          pdf.Fill, Most: 1, Gives: Document,
 			Parameters: []Parameter{
-				{Name: "data", Kind: Upload, Doc: "the values, as JSON, FDF or XFDF", Required: true, Example: "values.json"},
-				{Name: "incremental", Kind: Switch, Doc: "add to the file, which stays as it is", Whole: true},
-				{Name: "flatten", Kind: Switch, Doc: "then make the fields a part of their pages; in a pipe a step of its own", Whole: true},
+				{Name: "data", Kind: Upload, Doc: "values, as JSON, FDF or XFDF", Required: true, Example: "values.json"},
+				{Name: "incremental", Kind: Switch, Doc: "append the changes; the bytes of the file stay", Whole: true},
+				{Name: "flatten", Kind: Switch, Doc: "flatten the fields afterwards; in a pipe a step of its own", Whole: true},
 				password,
 			},
 			op: filling, run: fill,
 		},
 		{
-			Name: "flatten", Summary: "Make the fields of a form a part of the pages",
-			Description: "They look as they did and can no longer be filled in. In a tagged file the elements of the fields keep what they show.",
+			Name: "flatten", Summary: "Flatten form fields into the pages",
+			Description: "They look the same and can no longer be filled in. In a tagged file their structure elements keep what they show.",
 			Go:          pdf.Flatten, Most: 1, Gives: Document, Parameters: []Parameter{password},
 			op: func(*call) (pdf.Op, error) { return pdf.Flatten(), nil },
 		},
 		{
-			Name: "export", Summary: "Write what the fields of a form hold",
-			Description: "As JSON, FDF or XFDF, which fill takes. Passwords and signatures are left out, and fields that say they are not exported.",
+			Name: "export", Summary: "Export form data",
+			Description: "As JSON, FDF or XFDF, which fill takes. Passwords, signatures and fields that are marked as not exported are left out.",
 			Go:          (*pdf.Document).Export, Most: 1, Gives: Data,
-			Parameters: []Parameter{{Name: "format", Doc: "json (the default), fdf or xfdf: a `FORMAT`", Example: "xfdf", Choices: []string{"json", "fdf", "xfdf"}}, password},
+			Parameters: []Parameter{{Name: "format", Value: "FORMAT", Doc: "json, fdf or xfdf (default json)", Example: "xfdf", Choices: []string{"json", "fdf", "xfdf"}}, password},
 			Type: func(values map[string]string) (media, suffix string) {
 				return form.Format(values["format"]).MediaType()
 			},
 			run: export,
 		},
 		{
-			Name: "redact", Summary: "Take text and areas out of a PDF for good",
-			Description: "Characters, pixels, paths and annotations, and hidden copies of the text: ActualText, alternative texts, bookmarks, metadata, values of fields. Attachments and scripts go whole. The new file is read again, and refused where the text is still found or cannot be told. Text in the pixels of images is found with ocr only, by the program tesseract, which misses what it misreads.",
+			Name: "redact", Summary: "Redact text and areas permanently",
+			Description: "Characters, pixels, paths and annotations, and hidden copies of the text: ActualText, alternative texts, bookmarks, metadata, field values. Attachments and scripts are removed whole. The new file is read again, and refused if the text is still found or if that cannot be decided. Text in the pixels of images is found with ocr only, by the program tesseract, which misses what it misreads.",
 			Go:          (*pdf.Engine).Redact, Most: 1, Gives: Document, Tool: "tesseract",
 			Parameters: []Parameter{
 				sought, soughtBy, letterCase,
-				{Name: "box", Doc: "take out what lies in `LEFT,BOTTOM,RIGHT,TOP`, in points; several with semicolons between them"},
-				{Name: "pages", Doc: "the boxes are on these `PAGES`, such as 1-3,5; default all"},
+				{Name: "box", Value: "LEFT,BOTTOM,RIGHT,TOP", Doc: "area to redact, as left,bottom,right,top in points; several with semicolons between them"},
+				{Name: "pages", Value: "PAGES", Doc: "pages of the boxes, such as 1-3,5 (default all)"},
 				{Name: "unmarked", Kind: Switch, Doc: "draw no black boxes"},
-				{Name: "ocr", Doc: "find the text in the pixels of images too, as tesseract reads them in these `LANGUAGES`, such as eng or eng,deu"},
+				{Name: "ocr", Value: "LANGUAGES", Doc: "find text in the pixels of images too, in these languages of tesseract, such as eng or eng,deu"},
 				password,
 			},
 			run: redact,
 		},
 		{
-			Name: "encrypt", Summary: "Encrypt a PDF with AES-256", Description: "Revision 6 of the standard security handler. Who has the owner's password may do everything; programs are asked to heed what others are allowed. A claim of PDF/A goes.",
+			Name: "encrypt", Summary: "Encrypt a PDF with AES-256", Description: "Revision 6 of the standard security handler. The owner's password allows everything; programs are asked to heed what others are allowed. A claim of PDF/A is dropped.",
 			Go: pdf.Encrypt, Most: 1, Gives: Document,
 			Parameters: []Parameter{
-				{Name: "owner", Kind: Secret, Doc: "the owner's password of the new file", Required: true, Example: "secret.txt"},
-				{Name: "user", Kind: Secret, Doc: "the password for reading; without it anyone may read"},
-				{Name: "allow", Doc: "what readers may do: `LIST` of " + strings.Join(crypt.PermissionNames(), ", ") + ", or none; default all"},
+				{Name: "owner", Kind: Secret, Doc: "owner's password of the new file", Required: true, Example: "secret.txt"},
+				{Name: "user", Kind: Secret, Doc: "user's password of the new file (default none: anyone may read)"},
+				{Name: "allow", Value: "PERMISSIONS", Doc: "what readers may do: " + strings.Join(crypt.PermissionNames(), ", ") + "; or none (default all)"},
 				password,
 			},
 			op: encrypt,
 		},
 		{
-			Name: "decrypt", Summary: "Write an encrypted PDF plain", Description: "It needs the password of the owner.",
+			Name: "decrypt", Summary: "Remove the encryption of a PDF", Description: "It takes the owner's password.",
 			Go: pdf.Decrypt, Most: 1, Gives: Document,
-			Parameters: []Parameter{{Name: "password", Kind: Secret, Doc: "the password of the file's owner", Example: "secret.txt", Empty: true}},
+			Parameters: []Parameter{{Name: "password", Kind: Secret, Doc: "owner's password of the file", Example: "secret.txt", Empty: true}},
 			op:         func(*call) (pdf.Op, error) { return pdf.Decrypt(), nil },
 		},
 		{
-			Name: "metadata", Summary: "Change title, author, subject and keywords", Description: "In the information dictionary and in XMP. An empty value takes an entry away.",
+			Name: "metadata", Summary: "Change title, author, subject and keywords", Description: "In the information dictionary and in XMP. An empty value removes an entry.",
 			Go: pdf.SetMetadata, Most: 1, Gives: Document,
 			Parameters: []Parameter{
-				{Name: "title", Doc: "the `TITLE`", Example: "Report", Empty: true},
-				{Name: "author", Doc: "the `AUTHOR`", Empty: true},
-				{Name: "subject", Doc: "the `SUBJECT`", Empty: true},
-				{Name: "keywords", Doc: "the `KEYWORDS`", Empty: true},
+				{Name: "title", Doc: "title, empty to remove it", Example: "Report", Empty: true},
+				{Name: "author", Doc: "author, empty to remove it", Empty: true},
+				{Name: "subject", Doc: "subject, empty to remove it", Empty: true},
+				{Name: "keywords", Doc: "keywords, empty to remove them", Empty: true},
 				password,
 			},
 			op: metadata,
 		},
 		{
-			Name: "attachments", Summary: "List the files that a PDF carries", Description: "Name, size as the file says it, media type, what it is to the document, and description.",
+			Name: "attachments", Summary: "List attachments", Description: "Name, size as the file states it, media type, relationship to the document, and description.",
 			Go: (*pdf.Document).Attachments, Most: 1, Gives: Report, Parameters: []Parameter{password}, run: attachments,
 		},
 		{
-			Name: "attach", Summary: "Make a PDF carry a file", Description: "As one that is associated with the document. PDF/A-3b and PDF/A-4f take files of any kind, PDF/A-2b and PDF/A-4 none: their claim goes, with a warning.",
+			Name: "attach", Summary: "Attach a file to a PDF", Description: "As a file that is associated with the document. PDF/A-3b and PDF/A-4f allow files of any type, PDF/A-2b and PDF/A-4 none: their claim is dropped, with a warning.",
 			Go: pdf.Attach, Most: 1, Gives: Document,
 			Parameters: []Parameter{
-				{Name: "attachment", Kind: Upload, Doc: "the file to carry", Required: true, Example: "note.txt"},
-				{Name: "name", Doc: "under this `NAME`; default that of the file"},
-				{Name: "type", Doc: "its media `TYPE`, such as text/csv; default by its ending"},
-				{Name: "relationship", Doc: "what it is to the document, a `KIND`: " + strings.Join(pdf.Relationships(), ", ") + "; default Unspecified", Example: "Supplement", Choices: pdf.Relationships()},
-				{Name: "description", Doc: "what people are shown, a `TEXT`; default the name"},
+				{Name: "attachment", Kind: Upload, Doc: "file to attach", Required: true, Example: "note.txt"},
+				{Name: "name", Value: "NAME", Doc: "name of the attachment (default that of the file)"},
+				{Name: "type", Value: "TYPE", Doc: "media type, such as text/csv (default by the ending of the name)"},
+				{Name: "relationship", Value: "RELATIONSHIP", Doc: "relationship to the document: " + strings.Join(pdf.Relationships(), ", ") + " (default Unspecified)", Example: "Supplement", Choices: pdf.Relationships()},
+				{Name: "description", Doc: "description for people (default the name)"},
 				password,
 			},
 			op: attach,
 		},
 		{
-			Name: "detach", Summary: "Take a file away that a PDF carries", Description: "By the name that attachments lists.",
+			Name: "detach", Summary: "Remove an attachment", Description: "By its name, as attachments lists it.",
 			Go: pdf.Detach, Most: 1, Gives: Document,
-			Parameters: []Parameter{{Name: "name", Doc: "the `NAME` of the file", Required: true, Example: "note.txt"}, password},
+			Parameters: []Parameter{{Name: "name", Value: "NAME", Doc: "name of the attachment", Required: true, Example: "note.txt"}, password},
 			op:         func(c *call) (pdf.Op, error) { return pdf.Detach(c.in.Values["name"]), nil },
 		},
 		{
-			Name: "extract", Summary: "Write a file that a PDF carries", Description: "By the name that attachments lists, as it is: it may be of any kind, and nothing of it is judged.",
+			Name: "extract", Summary: "Extract an attachment", Description: "By its name, as attachments lists it. The bytes are those in the file: they may be of any type and are not checked.",
 			Go: (*pdf.Document).Extract, Most: 1, Gives: Data,
-			Parameters: []Parameter{{Name: "name", Doc: "the `NAME` of the file", Required: true, Example: "note.txt"}, password},
+			Parameters: []Parameter{{Name: "name", Value: "NAME", Doc: "name of the attachment", Required: true, Example: "note.txt"}, password},
 			run:        extract,
 		},
 		{
-			Name: "pipe", Summary: "Do several changes with one reading and one writing",
-			Description: "The steps, in their order, are a JSON array of objects, each with the name of an operation that changes a PDF and its parameters. Further files are those that steps name. A wrong step is named, and nothing is written.",
+			Name: "pipe", Summary: "Apply several changes in one pass",
+			Description: "The steps are a JSON array of objects, each with the name of an operation that changes a PDF and its parameters. They run in their order, with one read and one write. Further files are those that steps name. If a step is wrong, the error names it and nothing is written.",
 			Go:          (*pdf.Engine).Edit, Most: 100, Gives: Document,
-			Parameters: []Parameter{{Name: "steps", Kind: Upload, Doc: "the steps, as JSON", Required: true, Example: "steps.json"}, password},
+			Parameters: []Parameter{{Name: "steps", Kind: Upload, Doc: "steps, as JSON", Required: true, Example: "steps.json"}, password},
 			run:        pipe,
 		},
 		{
-			Name: "sign", Summary: "Sign a PDF", Description: "As PAdES B-B, or B-T with a time-stamp authority. The bytes of the file stay as they are, and earlier signatures go on to hold. A file keeps its claims of standards or is refused; so are encrypted and damaged files, and a key whose certificate is not valid now.",
+			Name: "sign", Summary: "Sign a PDF", Description: "PAdES B-B, or B-T with a time-stamp authority. The bytes of the file stay as they are, and earlier signatures remain valid. The file keeps its claims of standards or is refused; encrypted and damaged files and a key whose certificate is not valid now are refused too.",
 			Go: (*pdf.Engine).Sign, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{
-				{Name: "key", Kind: Key, Doc: "the key with its certificates: a file, PEM or PKCS #12, for the command; the name of a signer of the configuration for the server, to which keys never travel", Required: true, Example: "key.pem"},
-				{Name: "key-password", Kind: Secret, Empty: true, Doc: "the password of a PKCS #12 key, for the command"},
-				{Name: "pss", Kind: Switch, Doc: "RSASSA-PSS in the place of PKCS #1 v1.5, for an RSA key"},
-				{Name: "tsa", Doc: "a timestamp of the authority at this `URL`"},
+				{Name: "key", Kind: Key, Doc: "key with its certificates, as PEM or PKCS #12", Required: true, Example: "key.pem"},
+				{Name: "key-password", Kind: Secret, Empty: true, Doc: "password of a PKCS #12 key"},
+				{Name: "pss", Kind: Switch, Doc: "sign by RSASSA-PSS instead of PKCS #1 v1.5, with an RSA key"},
+				{Name: "tsa", Value: "URL", Doc: "time-stamp authority to ask for a timestamp"},
 			}, signing...),
 			run: signFile,
 		},
 		{
-			Name: "sign-prepare", Summary: "Make room for a signature by a key that is elsewhere", Description: "The file gets all but the signature, and the report says what the key has to sign: message, in base64, and digest, the hash of it, in hexadecimal. What is not finished by sign-finish is not signed.",
+			Name: "sign-prepare", Summary: "Prepare a signature by an external key", Description: "The file gets everything but the signature, and the report says what the key has to sign: message, in base64, and digest, its hash, in hexadecimal. Until sign-finish the file is not signed.",
 			Go: (*pdf.Engine).PrepareSign, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{chain, pss}, signing...),
 			run:        prepareSign,
 		},
 		{
-			Name: "sign-finish", Summary: "Put the signature of a key elsewhere into a file", Description: "The file is what sign-prepare wrote. A signature that the certificate does not verify is refused.",
+			Name: "sign-finish", Summary: "Insert the signature of an external key", Description: "The file is what sign-prepare wrote. A signature that does not verify by the certificate is refused.",
 			Go: (*pdf.Engine).FinishSign, Most: 1, Gives: Document,
-			Parameters: []Parameter{{Name: "signature", Kind: Upload, Doc: "what the key made of the message", Required: true, Example: "signature.bin"}, chain, pss},
+			Parameters: []Parameter{{Name: "signature", Kind: Upload, Doc: "signature of the message by the key", Required: true, Example: "signature.bin"}, chain, pss},
 			run:        finishSign,
 		},
 		{
-			Name: "verify", Summary: "Judge the signatures of a PDF", Description: "Of each signature: whether what was signed is as it was, whether it covers the whole file, what was done to the file since and whether that is allowed, who signed, when, and whether the certificates lead to a root that is trusted. Revocation is not looked up.",
+			Name: "verify", Summary: "Verify the signatures of a PDF", Description: "Of each signature: whether the signed bytes are unchanged, whether it covers the whole file, what was changed since and whether that is allowed, who signed, when, and whether the certificates lead to a trusted root. Revocation is not checked.",
 			Go: (*pdf.Engine).Verify, Most: 1, Gives: Report,
 			Parameters: []Parameter{
-				{Name: "trust", Kind: Upload, Doc: "the roots to trust, as PEM; without it no signer is trusted", Example: "ca.pem"},
-				{Name: "at", Doc: "when certificates must be valid that no timestamp covers: a `TIME` as in 2026-03-01T12:00:00Z; default now"},
+				{Name: "trust", Kind: Upload, Doc: "root certificates to trust, as PEM (default none: no signer is trusted)", Example: "ca.pem"},
+				{Name: "at", Value: "TIME", Doc: "time at which certificates must be valid unless a timestamp gives it, such as 2026-03-01T12:00:00Z (default now)"},
 				password,
 			},
 			run: verify,
 		},
 		{
-			Name: "compare", Summary: "Tell in what two PDFs differ",
-			Description: "What they say of themselves, pages, text and its places, what is drawn, fonts, annotations, values of fields, attachments, bookmarks and tags. Pages are held against those that are alike. How files are written is no difference. Pixels are compared when asked, by the program pdftoppm of poppler.",
+			Name: "compare", Summary: "Compare two PDFs",
+			Description: "Document information, pages, text and its positions, graphics, fonts, annotations, field values, attachments, bookmarks and tags. Each page is compared with the one most like it. How a file is written makes no difference. Pixels are compared on request, by the program pdftoppm of poppler.",
 			Go:          (*pdf.Engine).Compare, Least: 2, Most: 2, Gives: Report, Tool: "pdftoppm",
 			Parameters: []Parameter{
-				{Name: "pixels", Kind: Switch, Doc: "compare the pages as pdftoppm draws them, too"},
-				{Name: "dpi", Kind: Number, Doc: "draw them with `N` pixels for each inch, 18 to 600; default 72"},
-				{Name: "password", Kind: Secret, Doc: "the password of both files, where they have one"},
+				{Name: "pixels", Kind: Switch, Doc: "compare the pixels of pages too, as pdftoppm draws them"},
+				{Name: "dpi", Kind: Number, Doc: "resolution of the pixels in dots per inch, 18 to 600 (default 72)"},
+				{Name: "password", Kind: Secret, Doc: "password of both files, where they have one"},
 			},
 			run: compare,
 		},
@@ -340,18 +340,18 @@ func All() []Operation {
 // The parameters of what is drawn on pages.
 var (
 	other         = Parameter{Name: "with", Kind: Upload, Doc: "the other PDF", Required: true, Example: "more.pdf"}
-	stamped       = Parameter{Name: "with", Kind: Upload, Doc: "put a page of this PDF, in the place of a text"}
-	otherPassword = Parameter{Name: "with-password", Kind: Secret, Doc: "the password of the other PDF", Empty: true}
-	under         = Parameter{Name: "under", Kind: Switch, Doc: "below the content, not above it"}
-	opacity       = Parameter{Name: "opacity", Doc: "as far as can be seen through, a `NUMBER` from 0 to 1, which hides all; default 1"}
-	position      = Parameter{Name: "position", Doc: "at this `PLACE`: " + strings.Join(pdf.Positions(), ", "), Example: "top-right", Choices: pdf.Positions()}
-	margin        = Parameter{Name: "margin", Doc: "so many `POINTS` from the edge"}
+	stamped       = Parameter{Name: "with", Kind: Upload, Doc: "PDF whose page is drawn, instead of a text"}
+	otherPassword = Parameter{Name: "with-password", Kind: Secret, Doc: "password of the other PDF", Empty: true}
+	under         = Parameter{Name: "under", Kind: Switch, Doc: "draw below the content, not above it"}
+	opacity       = Parameter{Name: "opacity", Value: "NUMBER", Doc: "opacity, above 0 and up to 1 (default 1, of a watermark 0.15)"}
+	position      = Parameter{Name: "position", Value: "POSITION", Doc: "position on the page: " + strings.Join(pdf.Positions(), ", "), Example: "top-right", Choices: pdf.Positions()}
+	margin        = Parameter{Name: "margin", Value: "POINTS", Doc: "distance from the edge of the page"}
 	look          = []Parameter{
-		{Name: "size", Doc: "letters of so many `POINTS`"},
-		{Name: "font", Doc: "set in this `FAMILY`: " + strings.Join(families, ", "), Choices: families},
-		{Name: "bold", Kind: Switch, Doc: "in bold"},
-		{Name: "italic", Kind: Switch, Doc: "in italics"},
-		{Name: "color", Doc: "in this `COLOUR`, #rgb or #rrggbb; default black"},
+		{Name: "size", Value: "POINTS", Doc: "font size"},
+		{Name: "font", Value: "FAMILY", Doc: "font family: " + strings.Join(families, ", "), Choices: families},
+		{Name: "bold", Kind: Switch, Doc: "bold text"},
+		{Name: "italic", Kind: Switch, Doc: "italic text"},
+		{Name: "color", Value: "COLOUR", Doc: "colour, as #rgb or #rrggbb (default black)"},
 	}
 	families   = []string{"Liberation Sans", "Liberation Serif", "Liberation Mono", "DejaVu Sans"}
 	numberings = []string{"decimal", "roman", "upper-roman", "alpha", "upper-alpha"}
@@ -359,24 +359,24 @@ var (
 
 // The parameters of searching.
 var (
-	sought     = Parameter{Name: "text", Doc: "this `TEXT`; spaces stand for any white space", Example: "Two"}
-	soughtBy   = Parameter{Name: "regexp", Doc: "what matches this `EXPRESSION`, in RE2 syntax"}
-	letterCase = Parameter{Name: "case", Kind: Switch, Doc: "letters match only as they are written"}
+	sought     = Parameter{Name: "text", Doc: "text to find; a space stands for any white space", Example: "Two"}
+	soughtBy   = Parameter{Name: "regexp", Value: "EXPRESSION", Doc: "regular expression to find, in RE2 syntax"}
+	letterCase = Parameter{Name: "case", Kind: Switch, Doc: "distinguish upper and lower case"}
 )
 
 // The parameters of signing.
 var (
-	chain   = Parameter{Name: "chain", Kind: Upload, Doc: "the certificates of the key, as PEM, its own first", Required: true, Example: "chain.pem"}
+	chain   = Parameter{Name: "chain", Kind: Upload, Doc: "certificates of the key, as PEM, its own first", Required: true, Example: "chain.pem"}
 	pss     = Parameter{Name: "pss", Kind: Switch, Doc: "the key signs by RSASSA-PSS"}
 	signing = []Parameter{
-		{Name: "field", Doc: "sign this `FIELD`, or name a new one so; default a new one"},
-		{Name: "page", Kind: Number, Doc: "a new field stands on page `N`, from 1"},
-		{Name: "box", Doc: "and shows name, time and reason in `LEFT,BOTTOM,RIGHT,TOP`, in points; without it nothing is shown"},
-		{Name: "name", Doc: "who signs, a `NAME`; default that of the certificate"},
-		{Name: "reason", Doc: "the `REASON`", Example: "Approval"},
-		{Name: "location", Doc: "the `PLACE`"},
-		{Name: "contact", Doc: "how to reach the signer, a `TEXT`"},
-		{Name: "certify", Doc: "the author's signature, which allows `CHANGES`: none, fill or annotate", Choices: []string{"none", "fill", "annotate"}},
+		{Name: "field", Value: "FIELD", Doc: "signature field: one of the file, or the name of a new one (default a new one)"},
+		{Name: "page", Kind: Number, Doc: "page of a new field, from 1 (default 1)"},
+		{Name: "box", Value: "LEFT,BOTTOM,RIGHT,TOP", Doc: "where a new field shows name, time and reason, as left,bottom,right,top in points (default nowhere)"},
+		{Name: "name", Value: "NAME", Doc: "name of the signer (default that of the certificate)"},
+		{Name: "reason", Doc: "reason for signing", Example: "Approval"},
+		{Name: "location", Value: "PLACE", Doc: "place of signing"},
+		{Name: "contact", Doc: "how to reach the signer"},
+		{Name: "certify", Value: "CHANGES", Doc: "certify as the author, and allow these later changes: none, fill or annotate", Choices: []string{"none", "fill", "annotate"}},
 	}
 )
 

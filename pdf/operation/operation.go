@@ -35,7 +35,8 @@ const (
 type Parameter struct {
 	Name     string
 	Kind     Kind
-	Doc      string // a phrase; what stands in backquotes is the value's name
+	Value    string // what help calls the value, such as PAGES; "": FILE, N or TEXT, by its kind
+	Doc      string // a phrase
 	Required bool
 	Example  string
 	Choices  []string // all that the value can be; nil: what Doc says
@@ -184,8 +185,22 @@ func (o *Operation) check(values map[string]string, uploads map[string]File) err
 	return nil
 }
 
+// Placeholder is what help shows in the place of the value: "" for a switch.
+func (p *Parameter) Placeholder() string {
+	switch p.Kind {
+	case Switch:
+		return ""
+	case Secret, Upload, Key:
+		return "FILE"
+	case Number:
+		return cmp.Or(p.Value, "N")
+	case Text:
+	}
+	return cmp.Or(p.Value, "TEXT")
+}
+
 // value says in words what the value of a parameter is.
-func (p *Parameter) value() string { return "a value: " + strings.ReplaceAll(p.Doc, "`", "") }
+func (p *Parameter) value() string { return p.Placeholder() + ": " + p.Doc }
 
 // call is one run.
 type call struct {
@@ -292,19 +307,20 @@ func (o *Operation) Example() string {
 type Part struct {
 	Name, Value string // the value of a file is its name
 	File        bool
+	Key         bool // the value is the name of a signer of the server
 }
 
 // Sample is an example of the parts of a request: files, and the parameters that have an example.
 func (o *Operation) Sample() []Part {
-	parts := []Part{{"file", "in.pdf", true}}
+	parts := []Part{{Name: "file", Value: "in.pdf", File: true}}
 	if o.Most > 1 {
-		parts = append(parts, Part{"file", "more.pdf", true})
+		parts = append(parts, Part{Name: "file", Value: "more.pdf", File: true})
 	}
 	for _, p := range o.Parameters {
 		if p.Example == "" {
 			continue
 		}
-		part := Part{p.Name, p.Example, p.Kind == Upload}
+		part := Part{Name: p.Name, Value: p.Example, File: p.Kind == Upload, Key: p.Kind == Key}
 		switch p.Kind {
 		case Secret:
 			part.Value = "secret"

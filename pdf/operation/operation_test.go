@@ -151,7 +151,7 @@ func TestWrongRequestsSayWhatIsRight(t *testing.T) {
 		"no way to split":  {"split", nil, [][]byte{b}, "every: got nothing to split by, want one of pages"},
 		"two ways":         {"split", map[string]string{"every": "1", "pages": "1"}, [][]byte{b}, "got more than one way to split"},
 		"parts of none":    {"split", map[string]string{"every": "0"}, [][]byte{b}, "every: got 0, want 1 or more"},
-		"needed":           {"rotate", nil, [][]byte{b}, "degrees: got nothing, want a value: turn by DEGREES"},
+		"needed":           {"rotate", nil, [][]byte{b}, "degrees: got nothing, want DEGREES: angle, a multiple of 90"},
 		"a box that ends":  {"crop", map[string]string{"box": "400,600,50,50"}, [][]byte{b}, "the left before the right"},
 		"placeholder":      {"number", map[string]string{"format": "{pag}"}, [][]byte{b}, `format: got "{pag}", want {page} for the number, {pages} for the last one; did you mean "{page}"?`},
 		"nothing to stamp": {"stamp", nil, [][]byte{b}, "text: got neither a text nor a file"},

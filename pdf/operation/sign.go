@@ -199,8 +199,11 @@ func readable(date string) string {
 func told(v pdf.Verdict) string {
 	var b strings.Builder
 	verdict := "NOT VALID"
-	if v.Valid {
+	switch {
+	case v.Valid:
 		verdict = "valid"
+	case v.Integrity == "intact" && (v.Later == "none" || v.Later == "allowed") && v.Trust == "untrusted":
+		verdict = "intact, signer NOT TRUSTED"
 	}
 	fmt.Fprintf(&b, "%s: %s\n", v.Field, verdict)
 	line := func(name, value string) {

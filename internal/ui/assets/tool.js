@@ -330,7 +330,7 @@ function send(data) {
     request.setRequestHeader('Accept', report ? 'application/problem+json, text/plain;q=0.9' : '*/*');
     phase('Sending');
     request.upload.addEventListener('progress', (e) => phase('Sending', e.loaded, e.total));
-    request.upload.addEventListener('load', () => phase('The server works on it'));
+    request.upload.addEventListener('load', () => phase('The server is working on it'));
     request.addEventListener('progress', (e) => phase('Receiving', e.loaded, e.lengthComputable ? e.total : 0));
     request.addEventListener('abort', () => reject(Object.assign(new Error('stopped'), { stopped: true })));
     request.addEventListener('error', () => reject(Object.assign(new Error('The connection to the server broke before it answered. Try again.'), { title: 'No answer' })));
@@ -385,7 +385,7 @@ function fail(title, ...lines) {
 // Result
 
 // What a report says that found something, in two words.
-const findings = { check: 'Not as the standard says', verify: 'Not all is valid', compare: 'The files differ' };
+const findings = { check: 'Not as the standard says', verify: 'Not every signature is valid', compare: 'The files differ' };
 
 // forget takes away the result before.
 function forget() {

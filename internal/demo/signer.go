@@ -1,0 +1,45 @@
+package demo
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"math/big"
+	"time"
+
+	"example.com/quire/pdf/sign"
+)
+
+// SignerName is the demo's signer.
+const SignerName = "demo"
+
+// Signer makes a key with a certificate that nobody issued, so that signing can be tried. It lives
+// as long as the process and is never written down: who verifies sees an intact signature by a
+// signer whom nothing makes trusted.
+func Signer(now time.Time) (*sign.Identity, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: "Quire demo signer (for trials only)"},
+		NotBefore:    now.Add(-time.Hour), NotAfter: now.AddDate(1, 0, 0),
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, err
+	}
+	return &sign.Identity{Key: key, Chain: []*x509.Certificate{cert}}, nil
+}
