@@ -117,6 +117,10 @@ func TestWhatIsLikelyAMistakeIsAWarning(t *testing.T) {
 		"body: [{if: \"1 > 2\", do: [{text: a}]}, {text: b}]":                                    "T122 5:13 body[0].if: the condition is always false",
 		"body: [{text: b, if: \"upper('a') == 'A'\"}]":                                           "T122 5:22 body[0].if: the condition is always true",
 		"data: {a: string}\nbody: [{switch: a, cases: [{is: [x, y], do: []}, {is: y, do: []}]}]": "T122 6:55 body[0].cases[1].is: a case above takes \"y\" already",
+		"data: {a: string}\nbody: [{text: \"{{a}} ${a} ${upper('{a}')}\"}]":                      "T123 6:16 body[0].text: \"{{a}}\" is printed as it stands",
+		"data: {a: {b: string}}\nbody: [{text: \"it is $a.b, not $5 or \\\\$a\"}]":               "T123 6:22 body[0].text: \"$a.b\" is printed as it stands",
+		"data: {a: string}\nbody: [{text: \"a <%= a %> {b} (a) %a {a\"}]":                        "T123 6:18 body[0].text: \"<%= a %>\" is printed as it stands",
+		"data: {a: string}\nmeta: {subject: \"of $(a)\"}\nbody: [{text: b}]":                     "T123 6:21 meta.subject: \"$(a)\" is printed as it stands",
 		"data: {a: decimal}\nbody: [{text: \"${a}\"}]":                                           "T121 6:18 body[0].text: a is printed with a point, and de writes \",\"",
 		"body: [{svg: \"data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHdpZHRoPSIxMCIgaGVpZ2h0PSIxMCI+PGZpbHRlci8+PHJlY3Qgd2lkdGg9IjUiIGhlaWdodD0iNSIvPjxmb3JlaWduT2JqZWN0Lz48L3N2Zz4=\", alt: A}]": "L315 5:9 body[0].svg",
 	} {

@@ -198,6 +198,38 @@ func (p *textParser) bare(off int, prog *exprlang.Program, src string) {
 	}
 }
 
+// rePlaceholder is a placeholder as other template languages write it, with the name in it; an
+// escape is taken first, so that what it stands before is none.
+var rePlaceholder = regexp.MustCompile(`\\.|\$\{|` +
+	`(?:\{\{|<%=?|\$\(|%\{|\$|\{)\s*(\w+(?:\.\w+)*)(?:\s*(?:\}\}|%>|\)|\}))?`)
+
+// foreign warns of placeholders of other languages around a name that there is here: they are
+// printed as they stand.
+func (p *textParser) foreign(from int) {
+	for from < len(p.src) {
+		m := rePlaceholder.FindStringSubmatchIndex(p.src[from:])
+		if m == nil {
+			return
+		}
+		at, end := from+m[0], from+m[1]
+		if from = end; m[2] < 0 {
+			if p.src[at] == '$' {
+				if from = closingBrace(p.src, end) + 1; from == 0 {
+					return // which is an error
+				}
+			}
+			continue
+		}
+		name := p.src[end-m[1]+m[2] : end-m[1]+m[3]]
+		first, _, _ := strings.Cut(name, ".")
+		if written := p.src[at:end]; strings.HasSuffix(written, name) && written != "$"+name || !slices.Contains(exprScope{c: p.c}.Names(), first) {
+			continue
+		}
+		line, col := p.n.Pos(at)
+		p.c.warn(line, col, p.path, codeForeign, "write ${"+name+"} for the value", "%s is printed as it stands", quoted(p.src[at:end]))
+	}
+}
+
 // ofLayout adds a span whose text the layout knows.
 func (p *textParser) ofLayout(i int, prog *exprlang.Program, at *place) {
 	switch {
@@ -274,6 +306,7 @@ func (c *compiler) plainPart(n *strictyaml.Node, path string, from, to int) *pla
 }
 
 func (c *compiler) plainText(p *textParser, from int) *plainText {
+	p.foreign(from)
 	p.literal(from)
 	p.flushLit()
 	return &plainText{parts: p.parts}
@@ -307,6 +340,7 @@ func (c *compiler) richWith(n *strictyaml.Node, path string, markup bool) *richT
 		return &richText{}
 	}
 	p := &textParser{c: c, n: n, path: path, src: strings.TrimSuffix(n.Text, "\n"), markup: true}
+	p.foreign(0)
 	if markup {
 		p.inline(0, len(p.src))
 	} else {

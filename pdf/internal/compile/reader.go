@@ -32,6 +32,7 @@ const (
 	codeMissing   = "T120"
 	codeBare      = "T121"
 	codeDead      = "T122"
+	codeForeign   = "T123"
 	codeSecret    = "T901"
 	codeNoAlt     = "S028"
 	codeTplBytes  = "X301"
