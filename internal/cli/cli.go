@@ -5,8 +5,8 @@
 //
 //	0  done; verify: identical
 //	1  it failed; verify: the file differs
-//	2  the request was wrong: usage, configuration, template or data; verify: nothing was judged
-//	3  verify: intact, made by another engine; ps: the host was not reached or did not let in
+//	2  the request was wrong: usage, configuration, template or data; verify: nothing was compared
+//	3  verify: intact, made by another engine; ps: the host could not be reached or refused access
 //	4  verify: the document is not known here
 package cli
 
@@ -77,8 +77,8 @@ func (p *program) root() *cobra.Command {
 		Long: "Quire makes documents of record: it collects data, freezes it, renders it to a tagged,\n" +
 			"archival PDF, serves the identical bytes for ever, and proves and re-makes every one.\n\n" +
 			"Exit status: 0 done, 1 failed, 2 wrong request (usage, configuration, template, data);\n" +
-			"verify: 0 identical, 1 differs, 2 nothing was judged, 3 intact but made by another engine,\n" +
-			"4 unknown here; ps: 3 the host was not reached or did not let in.",
+			"verify: 0 identical, 1 differs, 2 nothing was compared, 3 intact but made by another engine,\n" +
+			"4 unknown here; ps: 3 the host could not be reached or refused access.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          subcommand,

@@ -32,8 +32,8 @@ func exitStatuses() []entry {
 	return []entry{
 		{"0", "done; verify: identical"},
 		{"1", "it failed; verify: the file differs; doctor: something is wrong"},
-		{"2", "the request was wrong: usage, configuration, template or data, a file that is not there; verify: nothing was judged, whatever the reason"},
-		{"3", "verify: intact, made by another engine; ps: the host was not reached or did not let in"},
+		{"2", "the request was wrong: usage, configuration, template or data, a file that does not exist; verify: nothing was compared, whatever the reason"},
+		{"3", "verify: intact, made by another engine; ps: the host could not be reached or refused access"},
 		{"4", "verify: the document is not known here"},
 	}
 }

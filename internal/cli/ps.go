@@ -46,7 +46,7 @@ func (p *program) ps() *cobra.Command {
 			"passes them as text beside the script, never in it. With --command they are the name of one\n" +
 			"command and its arguments, for hosts that take no scripts.\n\n" +
 			"Exit status: 0 the pipeline completed; 1 it failed, was stopped, or the connection was lost;\n" +
-			"2 wrong call; 3 the host was not reached or did not let in; a script's `exit N` is N.",
+			"2 wrong call; 3 the host could not be reached or refused access; a script's `exit N` is N.",
 		Example: "  quire ps ops@win1 -- 'Get-Service | Where-Object Status -eq Stopped'\n" +
 			"  quire ps win1 --param Name=spooler --file restart.ps1\n" +
 			"  quire ps unix:/run/quire.sock --command -- Get-Sample -Count 3",

@@ -31,7 +31,7 @@ func (p *program) verify() *cobra.Command {
 			"With --all every document of all spaces is made again and compared with its stored file.\n" +
 			"Those that are not identical and whole are listed. Exit status 1 when one differs or is\n" +
 			"damaged and not restored, else 3 when one is only intact.\n\n" +
-			"Exit status 2 says that nothing was judged: wrong usage, or something could not be read.",
+			"Exit status 2 means that nothing was compared: wrong usage, or something could not be read.",
 		Example: "  quire verify note.pdf --data-dir /var/lib/quire\n  quire verify note.pdf --receipt note.receipt.json\n  quire verify --all --restore",
 		Args: args(func(c *cobra.Command, a []string) error {
 			if v.all {
