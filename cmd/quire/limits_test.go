@@ -95,7 +95,7 @@ func TestDocsLimits(t *testing.T) {
 		{"docs/configuration.md", fmt.Sprintf("| `limits.body` | `%s` | | of a render or document request; %s to %s.", size(body, ""), size(least, ""), size(most, ""))},
 		{"docs/configuration.md", fmt.Sprintf("`data` in it has at most %s, %d levels and %s values |", size(data, ""), depth, decimal(nodes))},
 		{"docs/configuration.md", fmt.Sprintf("| `sources.NAME.max-bytes` | `%s` |", size(answer, ""))},
-		{"docs/http-api.md", fmt.Sprintf("at most so many (%d; %d at most)", listed, mostListed)},
+		{"docs/http-api.md", fmt.Sprintf("| `limit` | documents in the answer; default %d, at most %d |", listed, mostListed)},
 		{"docs/http-api.md", fmt.Sprintf("up to %s of any media type", file)},
 		{"docs/http-api.md", fmt.Sprintf("at most %d characters of it", title)},
 		{"docs/problems.md", fmt.Sprintf("longer than %d seconds", wait)},
