@@ -21,7 +21,7 @@ func (a *API) Describe(r web.Registrar) error {
 		Tags: []openapi.Tag{
 			{Name: "documents", Description: "Make, list, show and prove documents"},
 			{Name: "files", Description: "The files of documents, for many readers"},
-			{Name: "pdf", Description: "Read, judge and change PDF files of any maker"},
+			{Name: "pdf", Description: "Read, check and change PDF files of any origin"},
 			{Name: "convert", Description: "Turn HTML into PDF or images, where a browser is configured"},
 			{Name: "health", Description: "Whether the server runs and can make documents"},
 		},

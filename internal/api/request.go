@@ -36,7 +36,7 @@ type payload struct {
 	Template json.RawMessage          `json:"template" doc:"A template's name, or the template itself as an object with its text as source and, if it has one, its name"`
 	Report   string                   `json:"report" doc:"A report of the configuration: brings template and sources, and moves its latest document"`
 	Data     json.RawMessage          `json:"data" doc:"An object of what the template asks for"`
-	Sources  map[string]sourceRequest `json:"sources" doc:"What each source gives stands under its key in the data"`
+	Sources  map[string]sourceRequest `json:"sources" doc:"What each source gives becomes a field of the data, named by its key"`
 	Options  record.Options           `json:"options"`
 	Time     *string                  `json:"time" doc:"The document's time (RFC 3339)" example:"2026-01-31T18:30:00Z"`
 }

@@ -24,7 +24,7 @@ func (p *program) cache() *cobra.Command {
 	get := &cobra.Command{
 		Use:   "get KEY",
 		Short: "Show what is held under a document's content hash or a report's name",
-		Long: "Show what is held under the hash of a public document, as it stands in /d/, or the name of a\n" +
+		Long: "Show what is held under the hash of a public document, as in /d/, or the name of a\n" +
 			"public report. Nothing is loaded for it. Exit status 1 when nothing is held.",
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error { return p.cacheGet(c.Context(), a[0], out) },

@@ -26,8 +26,8 @@ import (
 func (p *program) pdf() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pdf",
-		Short: "Read, judge and change PDF files",
-		Long:  "Read, judge and change PDF files of any maker. A damaged file is repaired, and what was wrong\nis told on standard error.",
+		Short: "Read, check and change PDF files",
+		Long:  "Read, check and change PDF files of any origin. A damaged file is repaired, and the repairs\nare reported on standard error.",
 		Args:  subcommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

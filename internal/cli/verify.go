@@ -55,10 +55,10 @@ func (p *program) verify() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&v.receipt, "receipt", "", "judge by the receipt in `FILE` instead of the stored one")
+	c.Flags().StringVar(&v.receipt, "receipt", "", "compare with the receipt in `FILE` instead of the stored one")
 	c.Flags().StringVar(&v.space, "space", string(record.Local), "the `SPACE` that the document belongs to")
 	c.Flags().BoolVar(&v.restore, "restore", false, "put the file made again in the place of stored bytes that are damaged or lost")
-	c.Flags().BoolVar(&v.all, "all", false, "judge every stored document")
+	c.Flags().BoolVar(&v.all, "all", false, "verify every stored document")
 	return c
 }
 

@@ -406,7 +406,7 @@ async function result(request) {
     const found = request.getResponseHeader('Quire-Found') === 'true';
     if (found) fail(findings[name] ?? 'Something was found', 'The result tells more.');
     else answer.classList.add('identical');
-    if (!found) answer.replaceChildren(element('strong', 'Done'), 'The result stands below the files.');
+    if (!found) answer.replaceChildren(element('strong', 'Done'), 'The result is below the files.');
   } else {
     const called = nameOf(request.getResponseHeader('Content-Disposition') ?? '');
     const link = download(file, called, `Download ${called}`);
