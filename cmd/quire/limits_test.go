@@ -19,7 +19,12 @@ import (
 func TestDocsLimits(t *testing.T) {
 	text := page(t, "docs/limits.md")
 	engine := reflect.ValueOf((pdf.Limits{}).WithDefaults())
+	fields := 0
 	for i := range engine.NumField() {
+		if !engine.Type().Field(i).IsExported() {
+			continue
+		}
+		fields++
 		name, n := engine.Type().Field(i).Name, engine.Field(i).Int()
 		value := decimal(n)
 		if strings.HasSuffix(name, "Bytes") || strings.HasSuffix(name, "Memory") {
@@ -29,7 +34,7 @@ func TestDocsLimits(t *testing.T) {
 			t.Errorf("docs/limits.md: want %s", row)
 		}
 	}
-	if rows, fields := strings.Count(text, "\n| `"), engine.NumField(); rows != fields {
+	if rows := strings.Count(text, "\n| `"); rows != fields {
 		t.Errorf("docs/limits.md has %d rows of the engine's limits, want %d", rows, fields)
 	}
 

@@ -125,6 +125,9 @@ func TestLimits(t *testing.T) {
 	if l := (diag.Limits{Pages: 1 << 40}).WithDefaults(); l.Pages != 10_000_000 {
 		t.Errorf("%d pages", l.Pages)
 	}
+	if again := l.WithDefaults(); again != l {
+		t.Errorf("limits that have their defaults become %+v", again)
+	}
 	if (diag.Limits{}).WithDefaults() != diag.DefaultLimits() {
 		t.Error("the zero limits are not the defaults")
 	}

@@ -40,6 +40,9 @@ type Limits struct {
 	SVGSteps     int64 // elements and path segments drawn and style rules tried in one: 2,000,000
 	FontBytes    int64 // size of one font file: 32 MiB
 	FontGlyphs   int64 // glyphs of one font: 65,535
+
+	// complete says that the defaults were set: a field that is zero means zero.
+	complete bool
 }
 
 // maxPages is the hard bound of Limits.Pages.
@@ -57,18 +60,23 @@ func DefaultLimits() Limits {
 		ImagePixels: 50_000_000, ImageBytes: 32 * mib, DecodedBytes: 64 * mib,
 		SVGBytes: mib, SVGElements: 20_000, SVGDepth: 64, SVGUses: 5_000, SVGSteps: 2_000_000,
 		FontBytes: 32 * mib, FontGlyphs: 65_535,
+		complete: true,
 	}
 }
 
 // WithDefaults returns l with every zero field set to its default and every
-// negative one to 0.
+// negative one to 0. Limits that come from it stay as they are.
 func (l Limits) WithDefaults() Limits {
+	if l.complete {
+		return l
+	}
 	to, def := reflect.ValueOf(&l).Elem(), reflect.ValueOf(DefaultLimits())
 	for i := range to.NumField() {
-		f := to.Field(i)
-		f.SetInt(max(cmp.Or(f.Int(), def.Field(i).Int()), 0))
+		if f := to.Field(i); f.CanSet() {
+			f.SetInt(max(cmp.Or(f.Int(), def.Field(i).Int()), 0))
+		}
 	}
-	l.Pages = min(l.Pages, maxPages)
+	l.Pages, l.complete = min(l.Pages, maxPages), true
 	return l
 }
 
@@ -81,8 +89,11 @@ func (l Limits) Lower(o *Limits) (Limits, error) {
 	}
 	to, want := reflect.ValueOf(&l).Elem(), reflect.ValueOf(*o)
 	for i := range to.NumField() {
-		f, v := to.Field(i), want.Field(i).Int()
-		switch {
+		f := to.Field(i)
+		if !f.CanSet() {
+			continue
+		}
+		switch v := want.Field(i).Int(); {
 		case v == 0:
 		case v > f.Int():
 			return l, &LimitError{Name: to.Type().Field(i).Name, Value: v, Limit: f.Int(), Place: "render options"}
