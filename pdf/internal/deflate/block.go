@@ -46,7 +46,9 @@ type blockCodes struct {
 // The codes that need not be sent (3.2.6).
 var fixedCodes, fixedDistances = func() (codes [symbols]codeword, dist [distances]codeword) {
 	var count [16]uint16
+	var used [symbols]uint16
 	for s := range codes {
+		used[s] = uint16(s) //nolint:gosec // G115: at most 285
 		length := 8
 		switch {
 		case s >= 144 && s < 256:
@@ -58,33 +60,42 @@ var fixedCodes, fixedDistances = func() (codes [symbols]codeword, dist [distance
 		count[length]++
 	}
 	count[8] += 2 // the symbols 286 and 287, which take part in the code
-	assign(codes[:], &count)
+	assign(codes[:], used[:], &count)
 	for s := range dist {
 		dist[s] = 5
 	}
-	assign(dist[:], &[16]uint16{5: distances})
+	assign(dist[:], used[:distances], &[16]uint16{5: distances})
 	return codes, dist
 }()
+
+// few is how many literals are counted one by one.
+const few = 1024
+
+func (c *Compressor) countLiterals() {
+	b, literals := &c.block, c.literals[:c.nliterals]
+	if len(literals) > few {
+		var freq [4][256]uint32 // several, for equal bytes that follow each other wait for each other
+		for ; len(literals) >= 4; literals = literals[4:] {
+			x := binary.LittleEndian.Uint32(literals)
+			freq[0][byte(x)]++     //nolint:gosec // G115: one of four bytes
+			freq[1][byte(x>>8)]++  //nolint:gosec // G115: one of four bytes
+			freq[2][byte(x>>16)]++ //nolint:gosec // G115: one of four bytes
+			freq[3][byte(x>>24)]++
+		}
+		for i := range freq[0] {
+			b.freq[i] = freq[0][i] + freq[1][i] + freq[2][i] + freq[3][i]
+		}
+	}
+	for _, v := range literals {
+		b.freq[v]++
+	}
+}
 
 // count makes the frequencies of symbols of the segment and returns the number of extra bits.
 func (c *Compressor) count() int {
 	b := &c.block
-	var freq [4][256]uint32 // several, for equal bytes that follow each other wait for each other
-	literals := c.literals[:c.nliterals]
-	for ; len(literals) >= 4; literals = literals[4:] {
-		x := binary.LittleEndian.Uint32(literals)
-		freq[0][byte(x)]++     //nolint:gosec // G115: one of four bytes
-		freq[1][byte(x>>8)]++  //nolint:gosec // G115: one of four bytes
-		freq[2][byte(x>>16)]++ //nolint:gosec // G115: one of four bytes
-		freq[3][byte(x>>24)]++
-	}
-	for _, v := range literals {
-		freq[0][v]++
-	}
-	for i := range freq[0] {
-		b.freq[i] = freq[0][i] + freq[1][i] + freq[2][i] + freq[3][i]
-	}
-	clear(b.freq[256:])
+	clear(b.freq[:])
+	c.countLiterals()
 	b.freq[endMark] = 1
 	clear(b.distanceFreq[:])
 	extra := uint(0)
@@ -102,17 +113,13 @@ func (c *Compressor) count() int {
 func (c *Compressor) appendBlock(dst, src []byte, last bool) []byte {
 	b := &c.block
 	extra := c.count()
-	b.tree.build(b.codes[:], b.freq[:], mostBits)
-	b.tree.build(b.distances[:], b.distanceFreq[:], mostDistanceBits)
-	dynamic, fixed := b.lengths.make(&b.tree, b.codes[:], b.distances[:])+extra, extra
-	for s, f := range b.freq {
-		dynamic += int(f) * int(b.codes[s].length())
-		fixed += int(f) * int(fixedCodes[s].length())
+	used, size := b.tree.build(b.codes[:], b.freq[:], mostBits)
+	fixed := extra + 5*c.n // for the distance of each match
+	for _, s := range used {
+		fixed += int(b.freq[s]) * int(fixedCodes[s].length())
 	}
-	for s, f := range b.distanceFreq {
-		dynamic += int(f) * int(b.distances[s].length())
-		fixed += int(f) * 5
-	}
+	_, distanceSize := b.tree.build(b.distances[:], b.distanceFreq[:], mostDistanceBits)
+	dynamic := extra + size + distanceSize + b.lengths.make(&b.tree, b.codes[:], b.distances[:])
 	stored := 8 * (len(src) + 5*(len(src)/mostStored+1))
 	dst = slices.Grow(dst, min(dynamic, fixed, stored)/8+32)
 	final := uint64(0)

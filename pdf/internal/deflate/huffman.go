@@ -25,6 +25,7 @@ func (w codeword) bits() uint64 { return uint64(w >> 5) }
 
 // tree makes Huffman codes.
 type tree struct {
+	used    [512]uint16     // symbols that occur, ascending; there is room for one more than any code has
 	leaves  [symbols]uint32 // frequency<<9 | symbol, ascending
 	weights [symbols]uint32 // of inner nodes, in the order in which they are made
 	parents [symbols]uint16 // of inner nodes
@@ -35,58 +36,83 @@ type tree struct {
 const counted = 255
 
 // build makes the code of least size for symbols that occur as often as freq says, but that no
-// codeword is longer than most.
-func (t *tree) build(codes []codeword, freq []uint32, most int) {
+// codeword is longer than most. It returns the symbols that occur, in their order, which are good
+// until the next code is built, and the sum of the lengths of their codewords, each as often as
+// it occurs.
+func (t *tree) build(codes []codeword, freq []uint32, most int) (used []uint16, size int) {
 	codes = codes[:len(freq)]
 	clear(codes)
-	n := t.sort(freq)
+	used = t.sort(freq)
+	n := len(used)
 	switch n {
 	case 0:
-		return
+		return used, 0
 	case 1:
-		codes[t.leaves[0]&511] = 1 // one bit, 0 (3.2.7)
-		return
+		codes[used[0]] = 1 // one bit, 0 (3.2.7)
+		return used, int(freq[used[0]])
 	}
 	t.join(n)
 	count := t.lengths(n, most)
 	i := 0
 	for length := most; length > 0; length-- {
 		for range count[length] { // the rarest symbols have the longest codewords
-			codes[t.leaves[i]&511] = codeword(length) //nolint:gosec // G115: at most 15
+			leaf := t.leaves[i]
+			codes[leaf&511] = codeword(length) //nolint:gosec // G115: at most 15
+			size += int(leaf>>9) * length
 			i++
 		}
 	}
-	assign(codes, &count)
+	assign(codes, used, &count)
+	return used, size
 }
 
-// sort fills leaves with the symbols that occur and returns how many there are.
-func (t *tree) sort(freq []uint32) int {
-	clear(t.counts[:])
-	for _, f := range freq {
-		t.counts[min(f, counted)]++
-	}
-	t.counts[0] = 0
-	n := uint16(0)
-	for i, k := range t.counts {
-		t.counts[i] = n
-		n += k
-	}
-	often := int(t.counts[counted])
-	for s, f := range freq {
-		if f != 0 {
-			k := &t.counts[min(f, counted)]
-			t.leaves[*k] = f<<9 | uint32(s)
-			*k++
+// sort fills leaves with the symbols that occur and returns these in their order.
+func (t *tree) sort(freq []uint32) []uint16 {
+	n, top := 0, uint32(0) // top: no frequency is greater
+	for at := 0; at < len(freq); at += 8 {
+		group := freq[at:min(at+8, len(freq))]
+		any := uint32(0)
+		for _, f := range group {
+			any |= f
+		}
+		if top |= any; any == 0 {
+			continue
+		}
+		for i, f := range group {
+			t.used[n&511] = uint16(at + i) //nolint:gosec // G115: at most 285
+			n += int((f | -f) >> 31)       // 1 unless f is 0, without a branch that depends on it
 		}
 	}
-	for i := often + 1; i < int(n); i++ {
+	used := t.used[:n]
+	top = min(top, counted)
+	counts := t.counts[:top+1]
+	clear(counts)
+	for _, s := range used {
+		counts[min(freq[s], top)]++
+	}
+	sum := uint16(0)
+	for i, k := range counts {
+		counts[i] = sum
+		sum += k
+	}
+	often := n // where those begin that are sorted by comparison
+	if top == counted {
+		often = int(counts[top])
+	}
+	for _, s := range used {
+		f := freq[s]
+		k := &counts[min(f, top)]
+		t.leaves[*k] = f<<9 | uint32(s)
+		*k++
+	}
+	for i := often + 1; i < n; i++ {
 		x, j := t.leaves[i], i
 		for ; j > often && t.leaves[j-1] > x; j-- {
 			t.leaves[j] = t.leaves[j-1]
 		}
 		t.leaves[j] = x
 	}
-	return int(n)
+	return used
 }
 
 // join joins the two least of n leaves and of the nodes made of them, again and again. Nodes become
@@ -128,19 +154,18 @@ func (t *tree) lengths(n, most int) (count [16]uint16) {
 	return count
 }
 
-// assign gives codes, which have their lengths, their bits (3.2.2): in order of their symbols,
-// written from the highest bit on.
-func assign(codes []codeword, count *[16]uint16) {
+// assign gives the codewords of the symbols that are used, which have their lengths, their bits
+// (3.2.2): in order of the symbols, written from the highest bit on.
+func assign(codes []codeword, used []uint16, count *[16]uint16) {
 	var next [16]uint16
 	code := uint16(0)
 	for length := 1; length < len(next); length++ {
 		code = (code + count[length-1]) << 1
 		next[length] = code
 	}
-	for s, w := range codes {
-		if w != 0 {
-			codes[s] = codeword(bits.Reverse16(next[w])>>(16-w))<<5 | w
-			next[w]++
-		}
+	for _, s := range used {
+		w := codes[s]
+		codes[s] = codeword(bits.Reverse16(next[w&15])>>(16-w))<<5 | w
+		next[w&15]++
 	}
 }

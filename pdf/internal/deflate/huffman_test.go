@@ -20,7 +20,7 @@ func TestCodesAreComplete(t *testing.T) {
 	check := func(freq []uint32, most int) {
 		t.Helper()
 		codes := make([]codeword, len(freq))
-		tr.build(codes, freq, most)
+		used, bits := tr.build(codes, freq, most)
 		kraft, n, total, size, entropy := 0, 0, 0.0, 0.0, 0.0
 		for s, f := range freq {
 			l := int(codes[s].length())
@@ -40,6 +40,9 @@ func TestCodesAreComplete(t *testing.T) {
 					t.Fatalf("%d times %d bits, %d times %d bits", f, l, g, codes[o].length())
 				}
 			}
+		}
+		if n != len(used) || int(size) != bits {
+			t.Fatalf("%d symbols of %.0f bits are told to be %d of %d", n, size, len(used), bits)
 		}
 		if n > 1 && kraft != 1<<16 {
 			t.Fatalf("%d symbols: the codewords leave %d of 65536", n, 1<<16-kraft)

@@ -1,5 +1,7 @@
 package deflate
 
+import "encoding/binary"
+
 // codeLengths are the lengths of the codewords of a block as they are sent: repetitions are
 // shortened, and what is left has a Huffman code of its own (RFC 1951, 3.2.7).
 type codeLengths struct {
@@ -32,14 +34,14 @@ func (h *codeLengths) make(t *tree, codes, dist []codeword) int {
 	h.n = 0
 	clear(h.freq[:])
 	h.runs(codes[:h.nsymbols], dist[:h.ndistances])
-	t.build(h.codes[:], h.freq[:], mostLengthBits)
+	_, size := t.build(h.codes[:], h.freq[:], mostLengthBits)
 	h.nsent = len(order)
 	for h.nsent > 4 && h.codes[order[h.nsent-1]] == 0 {
 		h.nsent--
 	}
-	size := 14 + 3*h.nsent
-	for s, f := range h.freq {
-		size += int(f) * int(h.codes[s].length()+repeatBits[s])
+	size += 14 + 3*h.nsent
+	for s := repeat; s <= manyZeros; s++ {
+		size += int(h.freq[s]) * int(repeatBits[s])
 	}
 	return size
 }
@@ -100,7 +102,7 @@ func (h *codeLengths) add(symbol, more int) {
 	h.n++
 }
 
-// append appends the lengths.
+// append appends the lengths. dst has room for them and eight bytes more.
 func (h *codeLengths) append(dst []byte, w *bitWriter) []byte {
 	w.put(uint64(h.nsymbols-257)|uint64(h.ndistances-1)<<5|uint64(h.nsent-4)<<10, 14) //nolint:gosec // G115: 5, 5 and 4 bits
 	dst = w.flush(dst)
@@ -108,10 +110,17 @@ func (h *codeLengths) append(dst []byte, w *bitWriter) []byte {
 		w.put(uint64(h.codes[s].length()), 3)
 		dst = w.flush(dst)
 	}
+	at, out := len(dst), dst[:cap(dst)]
+	acc, held := w.acc, w.held // apart, in registers
 	for i, s := range h.symbols[:h.n] {
-		w.word(h.codes[s])
-		w.put(uint64(h.repeats[i]), repeatBits[s])
-		dst = w.flush(dst)
+		word := h.codes[s]
+		acc |= (word.bits() | uint64(h.repeats[i])<<word.length()) << (held & 63)
+		held += word.length() + repeatBits[s]
+		binary.LittleEndian.PutUint64(out[at:], acc)
+		at += int(held >> 3)
+		acc >>= held & 56
+		held &= 7
 	}
-	return dst
+	w.acc, w.held = acc, held
+	return dst[:at]
 }
