@@ -22,6 +22,7 @@ type Memory struct {
 	maker   maker
 	flow    flow
 	region  region
+	ready   bool // nothing is left of a document
 }
 
 // mostKept bounds, in values, what is kept of a page for the next document.
@@ -30,14 +31,24 @@ const mostKept = 4096
 // Reset forgets the document: nothing that was made of it may be used any more.
 func (m *Memory) Reset() {
 	m.forget()
-	if len(m.images) > mostKept {
-		m.images = nil
+	if len(m.images) > mostKept { // a map never becomes smaller
+		m.images = map[imageKey]ImageItem{}
 	}
 	clear(m.images)
 }
 
+// begin is called before a pass.
+func (m *Memory) begin() {
+	m.forget() // the pass before
+	m.ready = false
+}
+
 // forget is Reset of what one pass made.
 func (m *Memory) forget() {
+	if m.ready {
+		return
+	}
+	m.ready = true
 	m.blocks.reset()
 	m.maker, m.flow, m.region = maker{}, flow{}, region{}
 	m.waits = emptied(m.waits)
@@ -56,13 +67,8 @@ func (m *Memory) forget() {
 	if m.images == nil {
 		m.images = map[imageKey]ImageItem{}
 	}
-	if m.faces == nil {
+	if m.faces == nil || len(m.faces)+len(m.derived)+len(m.anchors) > mostKept { // a map never becomes smaller
 		m.faces, m.derived, m.anchors = map[*doc.Style]*face{}, map[derived]*doc.Style{}, map[string]*doc.Source{}
-		return
-	}
-	if len(m.faces)+len(m.derived)+len(m.anchors) > mostKept { // a map never becomes smaller
-		m.faces, m.derived, m.anchors = nil, nil, nil
-		m.forget()
 		return
 	}
 	clear(m.faces)

@@ -10,6 +10,7 @@ func TestMemoryIsClearedForTheNextDocument(t *testing.T) {
 	var m Memory
 	m.Reset()
 	for range 3 {
+		m.begin()
 		for range 100 {
 			e := m.blocks.elems.One()
 			if e.Alt != "" || m.blocks.cells.Take(2)[1].w != 0 {
@@ -30,13 +31,13 @@ func TestMemoryIsClearedForTheNextDocument(t *testing.T) {
 // memory that the next ones can be laid out in.
 func TestMemoryOfManyImagesServesTheNextDocument(t *testing.T) {
 	var m Memory
-	m.forget()
+	m.begin()
 	for i := range mostKept + 1 {
 		m.images[imageKey{bytes: i}] = ImageItem{}
 	}
 	m.Reset()
 	for range 2 {
-		m.forget()
+		m.begin()
 		if m.images == nil || len(m.images) > 0 {
 			t.Fatalf("%v: no empty map for the images of a document", m.images)
 		}

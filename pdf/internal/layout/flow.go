@@ -70,7 +70,7 @@ func Run(ctx context.Context, d *doc.Document, o Options, sink Sink) (*Summary, 
 // pass lays the document out once.
 func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, known, found *findings) (*Summary, error) {
 	mem := o.Memory
-	mem.forget() // the pass before
+	mem.begin()
 	m := &mem.maker
 	*m = maker{
 		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(ctx, o.Typesetter),
