@@ -61,14 +61,18 @@ func (c checker) limit(name string, value, limit int) error {
 	if value <= limit {
 		return nil
 	}
-	return limitError(name, int64(value), int64(limit), "object "+string(AppendInt(nil, int64(c.ref.Num))))
+	return c.exceeded(name, int64(value), int64(limit))
+}
+
+func (c checker) exceeded(name string, value, limit int64) error {
+	return limitError(name, value, limit, "object "+string(AppendInt(nil, int64(c.ref.Num))))
 }
 
 func (c checker) real(size int64) error {
 	if size <= c.l.Real && size >= -c.l.Real {
 		return nil
 	}
-	return limitError("Real", size, c.l.Real, "object "+string(AppendInt(nil, int64(c.ref.Num))))
+	return c.exceeded("Real", size, c.l.Real)
 }
 
 func (c checker) invalid(reason string) error { return &ObjectError{Ref: c.ref, Reason: reason} }
@@ -159,25 +163,36 @@ func (c checker) dict(d Dict, depth int) error {
 	if len(d) > fewKeys {
 		seen = make(map[Name]bool, len(d))
 	}
+	marks := uint64(0) // of the keys before: where a bit is not set, none of them is equal
 	for i := range d {
-		key := d[i].Key
-		if err := c.name(key); err != nil {
+		e := &d[i]
+		if err := c.name(e.Key); err != nil {
 			return err
 		}
-		if c.repeated(d[:i], key, seen) {
-			return c.invalid("key " + string(key) + " comes twice")
+		if m := mark(e.Key); marks&m == 0 && seen == nil {
+			marks |= m
+		} else if repeated(d[:i], e.Key, seen) {
+			return c.invalid("key " + string(e.Key) + " comes twice")
 		}
-		if d[i].Value == nil {
+		if e.Value == nil {
 			continue // left out
 		}
-		if err := c.object(d[i].Value, depth+1); err != nil {
+		if err := c.object(e.Value, depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (checker) repeated(before Dict, key Name, seen map[Name]bool) bool {
+// mark is one of 64 bits, equal for equal names.
+func mark(n Name) uint64 {
+	if n == "" {
+		return 1
+	}
+	return 1 << ((uint(n[0]) + uint(n[len(n)-1])<<2 + uint(len(n))<<4) & 63)
+}
+
+func repeated(before Dict, key Name, seen map[Name]bool) bool {
 	if seen != nil {
 		twice := seen[key]
 		seen[key] = true
