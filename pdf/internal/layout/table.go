@@ -474,14 +474,14 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 		if err != nil {
 			return err
 		}
-		if w, ok := t.m.word(c.Spans, f, width); ok {
+		if x, kerned, ok := t.m.word(c.Spans, f, width); ok {
+			w := t.wordBody(sec)
+			w.face, w.text, w.x, w.kerned, w.art = f, c.Spans[0].Text, x, kerned, t.m.art
 			if t.m.tagged() {
 				w.elem = t.wordElem(sec)
 				t.begin(w.elem, c, col, n, rows, sec, tr, src)
 			}
-			body := t.wordBody(sec)
-			*body = w
-			gc.body, gc.elem = body, w.elem
+			gc.body, gc.elem = w, w.elem
 			return nil
 		}
 	}

@@ -16,28 +16,27 @@ type word struct {
 	kerned bool
 }
 
-// word returns the cell of spans as a word; ok is false when it is none: it is set as a paragraph
-// then, which looks the same.
-func (m *maker) word(spans []doc.Span, f *face, width doc.Length) (b word, ok bool) {
+// word finds where the cell of spans, which is a word, begins, and whether it is kerned; ok is
+// false when it is none: it is set as a paragraph then, which looks the same.
+func (m *maker) word(spans []doc.Span, f *face, width doc.Length) (x doc.Length, kerned, ok bool) {
 	if len(spans) != 1 || !f.simple {
-		return b, false
+		return 0, false, false
 	}
 	s := &spans[0]
 	if s.Kind != doc.SpanText || s.Bold || s.Italic || s.Code || s.Style != nil || s.Link != "" || s.Lang != "" {
-		return b, false
+		return 0, false, false
 	}
 	w, kerned, ok := f.chains[0].WordWidth(s.Text, f.size)
 	if !ok || w > width {
-		return b, false
+		return 0, false, false
 	}
-	b = word{face: f, text: s.Text, art: m.art, kerned: kerned}
 	switch f.align {
 	case doc.AlignRight:
-		b.x = width - w
+		x = width - w
 	case doc.AlignCenter:
-		b.x = (width - w) / 2
+		x = (width - w) / 2
 	}
-	return b, true
+	return x, kerned, true
 }
 
 // simple reports whether the words of a style, from left to right, need what word does alone.
