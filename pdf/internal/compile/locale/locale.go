@@ -131,20 +131,27 @@ func (l *Locale) unsigned(dst []byte, d decimal.Decimal, group string) []byte {
 	if s := d.Scale(); s > 0 {
 		whole -= s + 1
 	}
-	grouped := whole >= 3+l.minGroup
-	for i, c := range digits {
-		switch left := whole - i; {
-		case left == 0:
-			dst = append(dst, l.decimal...)
-			continue
-		case grouped && i > 0 && left > 0 && l.boundary(left):
-			dst = append(dst, group...)
+	left := digits[:whole]
+	if whole >= 3+l.minGroup {
+		for len(left) > 3 {
+			n := l.leading(len(left))
+			dst = append(l.digits(dst, left[:n]), group...)
+			left = left[n:]
 		}
-		if l.zero == '0' {
-			dst = append(dst, c)
-		} else {
-			dst = l.digit(dst, c)
-		}
+	}
+	if dst = l.digits(dst, left); whole < len(digits) {
+		dst = l.digits(append(dst, l.decimal...), digits[whole+1:])
+	}
+	return dst
+}
+
+// digits appends the locale's digits for those of ASCII.
+func (l *Locale) digits(dst, digits []byte) []byte {
+	if l.zero == '0' {
+		return append(dst, digits...)
+	}
+	for _, c := range digits {
+		dst = l.digit(dst, c)
 	}
 	return dst
 }
@@ -157,12 +164,12 @@ func (l *Locale) digit(dst []byte, c byte) []byte {
 	return utf8.AppendRune(dst, l.zero+rune(c-'0'))
 }
 
-// boundary reports whether a separator stands before the last left digits.
-func (l *Locale) boundary(left int) bool {
+// leading is how many of so many digits, more than three, stand before the first separator.
+func (l *Locale) leading(left int) int {
 	if l.lakh {
-		return left == 3 || left > 3 && left%2 == 1
+		return left%2 + 1
 	}
-	return left%3 == 0
+	return (left-1)%3 + 1
 }
 
 var hundred = decimal.New(100, 0)
