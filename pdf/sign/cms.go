@@ -124,7 +124,7 @@ var (
 	derData       = derOf(oidData)
 	derSignedData = derOf(oidSignedData)
 
-	derContentType   = attribute(derOf(oidContentType), derData)
+	derContentType   = element(cbasn1.SEQUENCE, derOf(oidContentType), element(cbasn1.SET, derData))
 	derMessageDigest = derOf(oidMessageDigest)
 	derSigningCertV2 = derOf(oidSigningCertV2)
 	derTimestamp     = derOf(oidTimestamp)
@@ -148,31 +148,48 @@ func element(tag cbasn1.Tag, contents ...[]byte) []byte {
 	for _, c := range contents {
 		n += len(c)
 	}
-	out := append(make([]byte, 0, 1+1+8+n), byte(tag))
-	if n < 0x80 {
-		out = append(out, byte(n))
-	} else { // the length of the length, and it (X.690, 8.1.3.5)
-		size := (bits.Len(uint(n)) + 7) / 8
-		out = append(out, 0x80|byte(size)) //nolint:gosec // G115: at most 8
-		for i := size - 1; i >= 0; i-- {
-			out = append(out, byte(n>>(8*i))) //nolint:gosec // G115: one byte of the length
+	return appendElement(make([]byte, 0, 1+1+8+n), tag, contents...)
+}
+
+// appendElement appends a DER element as element returns it.
+func appendElement(dst []byte, tag cbasn1.Tag, contents ...[]byte) []byte {
+	return wrap(dst, tag, func(dst []byte) []byte {
+		for _, c := range contents {
+			dst = append(dst, c...)
 		}
-	}
-	for _, c := range contents {
-		out = append(out, c...)
-	}
-	return out
+		return dst
+	})
 }
 
-// setOf returns a SET OF: in DER its members stand in the order of their bytes (X.690, 11.6).
-func setOf(tag cbasn1.Tag, members ...[]byte) []byte {
+// wrap appends a DER element whose contents are what f appends.
+func wrap(dst []byte, tag cbasn1.Tag, f func(dst []byte) []byte) []byte {
+	from := len(dst) + 2
+	dst = f(append(dst, byte(tag), 0))
+	n := len(dst) - from
+	if n < 0x80 {
+		dst[from-1] = byte(n)
+		return dst
+	}
+	// The length of the length, and it (X.690, 8.1.3.5), for which the contents make room.
+	size := (bits.Len(uint(n)) + 7) / 8
+	dst[from-1] = 0x80 | byte(size) //nolint:gosec // G115: at most 8
+	dst = append(dst, make([]byte, size)...)
+	copy(dst[from+size:], dst[from:])
+	for i := range size {
+		dst[from+i] = byte(n >> (8 * (size - 1 - i))) //nolint:gosec // G115: one byte of the length
+	}
+	return dst
+}
+
+// appendSetOf appends a SET OF: in DER its members stand in the order of their bytes (X.690, 11.6).
+func appendSetOf(dst []byte, tag cbasn1.Tag, members ...[]byte) []byte {
 	slices.SortFunc(members, bytes.Compare)
-	return element(tag, members...)
+	return appendElement(dst, tag, members...)
 }
 
-// attribute is an Attribute with one value; oid is DER.
-func attribute(oid, value []byte) []byte {
-	return element(cbasn1.SEQUENCE, oid, element(cbasn1.SET, value))
+// appendAttribute appends an Attribute with one value, which is what f appends; oid is DER.
+func appendAttribute(dst, oid []byte, f func(dst []byte) []byte) []byte {
+	return wrap(dst, cbasn1.SEQUENCE, func(dst []byte) []byte { return wrap(append(dst, oid...), cbasn1.SET, f) })
 }
 
 // serialOf returns the DER of the serial number of a certificate, which was parsed.
@@ -187,36 +204,58 @@ func serialOf(c *x509.Certificate) []byte {
 // type of the content, its digest, and which certificate signs. There is no signing time: it stands
 // in the file, or in a timestamp.
 func signedAttributes(cert *x509.Certificate, digest []byte) []byte {
-	sum := sha256.Sum256(cert.Raw)
-	issuer := element(cbasn1.SEQUENCE, element(explicit(4), cert.RawIssuer)) // GeneralNames
+	sum, serial := sha256.Sum256(cert.Raw), serialOf(cert)
+	most := len(derContentType) + len(digest) + len(cert.RawIssuer) + len(serial) + 160
+	b := make([]byte, 0, 2*most)
+	b = appendAttribute(b, derMessageDigest, func(dst []byte) []byte { return appendElement(dst, cbasn1.OCTET_STRING, digest) })
+	n := len(b)
 	// RFC 5035, 3: SigningCertificateV2, certs, ESSCertIDv2, whose default hash is SHA-256.
-	id := element(cbasn1.SEQUENCE, element(cbasn1.OCTET_STRING, sum[:]), element(cbasn1.SEQUENCE, issuer, serialOf(cert)))
-	return setOf(
-		cbasn1.SET, derContentType,
-		attribute(derMessageDigest, element(cbasn1.OCTET_STRING, digest)),
-		attribute(derSigningCertV2, element(cbasn1.SEQUENCE, element(cbasn1.SEQUENCE, id))),
-	)
+	id := func(dst []byte) []byte {
+		dst = appendElement(dst, cbasn1.OCTET_STRING, sum[:])
+		return wrap(dst, cbasn1.SEQUENCE, func(dst []byte) []byte {
+			dst = wrap(dst, cbasn1.SEQUENCE, func(dst []byte) []byte { return appendElement(dst, explicit(4), cert.RawIssuer) }) // GeneralNames
+			return append(dst, serial...)
+		})
+	}
+	b = appendAttribute(b, derSigningCertV2, func(dst []byte) []byte {
+		return wrap(dst, cbasn1.SEQUENCE, func(dst []byte) []byte {
+			return wrap(dst, cbasn1.SEQUENCE, func(dst []byte) []byte { return wrap(dst, cbasn1.SEQUENCE, id) })
+		})
+	})
+	end := len(b)
+	return appendSetOf(b, cbasn1.SET, derContentType, b[:n], b[n:end])[end:]
 }
 
 // encode writes the ContentInfo with the SignedData (RFC 5652, 3 and 5.1). token may be nil.
 func (d *Draft) encode(signature, token []byte) []byte {
 	leaf, digest := d.identity.Chain[0], digestAlgorithm(d.scheme.hash)
-	certs := make([][]byte, len(d.identity.Chain))
+	certs, most := make([][]byte, len(d.identity.Chain)), len(d.attrs)+len(leaf.RawIssuer)+len(signature)+len(token)+320
 	for i, c := range d.identity.Chain {
 		certs[i] = c.Raw
+		most += len(c.Raw)
 	}
-	attrs := bytes.Clone(d.attrs)
-	attrs[0] = byte(explicit(0)) // within SignerInfo the SET of the attributes has another tag (5.4)
-	var unsigned []byte
-	if token != nil {
-		unsigned = element(explicit(1), attribute(derTimestamp, token))
+	signer := func(dst []byte) []byte {
+		dst = append(dst, derVersion1...)
+		dst = appendElement(dst, cbasn1.SEQUENCE, leaf.RawIssuer, serialOf(leaf))
+		dst = append(dst, digest...)
+		at := len(dst)
+		dst = append(dst, d.attrs...)
+		dst[at] = byte(explicit(0)) // within SignerInfo the SET of the attributes has another tag (5.4)
+		dst = appendElement(append(dst, d.scheme.alg.der...), cbasn1.OCTET_STRING, signature)
+		if token == nil {
+			return dst
+		}
+		return wrap(dst, explicit(1), func(dst []byte) []byte {
+			return appendAttribute(dst, derTimestamp, func(dst []byte) []byte { return append(dst, token...) })
+		})
 	}
-	signer := element(
-		cbasn1.SEQUENCE, derVersion1, element(cbasn1.SEQUENCE, leaf.RawIssuer, serialOf(leaf)), digest, attrs,
-		d.scheme.alg.der, element(cbasn1.OCTET_STRING, signature), unsigned,
-	)
-	return element(cbasn1.SEQUENCE, derSignedData, element(explicit(0), element(
-		cbasn1.SEQUENCE, derVersion1, element(cbasn1.SET, digest), element(cbasn1.SEQUENCE, derData),
-		setOf(explicit(0), certs...), element(cbasn1.SET, signer),
-	)))
+	signed := func(dst []byte) []byte {
+		dst = appendElement(append(dst, derVersion1...), cbasn1.SET, digest)
+		dst = appendElement(dst, cbasn1.SEQUENCE, derData)
+		dst = appendSetOf(dst, explicit(0), certs...)
+		return wrap(dst, cbasn1.SET, func(dst []byte) []byte { return wrap(dst, cbasn1.SEQUENCE, signer) })
+	}
+	return wrap(make([]byte, 0, most), cbasn1.SEQUENCE, func(dst []byte) []byte {
+		return wrap(append(dst, derSignedData...), explicit(0), func(dst []byte) []byte { return wrap(dst, cbasn1.SEQUENCE, signed) })
+	})
 }
