@@ -273,3 +273,17 @@ func TestFloatIsTheNearestToWhatTheFileSays(t *testing.T) {
 		}
 	}
 }
+
+func TestPutHexIsAsEncodingHex(t *testing.T) {
+	every := make([]byte, 256)
+	for i := range every {
+		every[i] = byte(i)
+	}
+	for _, src := range [][]byte{nil, {0xab}, every[:4], every[151:158], every} {
+		want := hex.EncodeToString(src)
+		dst := bytes.Repeat([]byte{'.'}, 2*len(src)+9)
+		if cos.PutHex(dst, src); string(dst) != want+"........." {
+			t.Errorf("%x: got %s, want %s", src, dst, want)
+		}
+	}
+}

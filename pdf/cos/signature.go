@@ -3,7 +3,6 @@ package cos
 import (
 	"bytes"
 	"crypto"
-	"encoding/hex"
 	"fmt"
 	"hash"
 )
@@ -101,7 +100,7 @@ func (w *Writer) sign() error {
 	if len(signature) > o.Room {
 		return &ObjectError{Ref: s.ref, Reason: fmt.Sprintf("a signature of %d bytes, and room for %d", len(signature), o.Room)}
 	}
-	hex.Encode(w.buf[s.from+1:], signature)
+	PutHex(w.buf[s.from+1:], signature)
 	w.held, s.done = false, true
 	return nil
 }

@@ -2,6 +2,7 @@ package cos
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -86,6 +87,20 @@ func AppendHex[T ~string | ~[]byte](dst []byte, s T) []byte {
 		dst = append(dst, hexDigits[s[i]>>4], hexDigits[s[i]&15])
 	}
 	return append(dst, '>')
+}
+
+// PutHex writes the digits of src, small letters, to the beginning of dst, which must have room for
+// two of each byte. It is encoding/hex.Encode with four bytes at a time.
+func PutHex(dst, src []byte) {
+	for ; len(src) >= 4; dst, src = dst[8:], src[4:] {
+		x := uint64(binary.BigEndian.Uint32(src))
+		x = (x<<16 | x) & 0x0000FFFF0000FFFF
+		x = (x<<8 | x) & 0x00FF00FF00FF00FF
+		x = (x<<4 | x) & 0x0F0F0F0F0F0F0F0F                           // a digit in each byte
+		letters := (x + 0x0606060606060606) >> 4 & 0x0101010101010101 // 1 for those from 10
+		binary.BigEndian.PutUint64(dst, x+0x3030303030303030+letters*('a'-'0'-10))
+	}
+	hex.Encode(dst, src)
 }
 
 // AppendText appends s, UTF-8, as a text string object (7.9.2.2): in

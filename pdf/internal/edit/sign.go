@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"math"
@@ -91,8 +90,8 @@ func (e *Draft) Sign(ctx context.Context, s Signature, deflater cos.Deflater, mo
 	return p, nil
 }
 
-// blanks are a value that is filled in when all else is written: n times a character between what
-// it begins and ends with.
+// blanks are a value that is filled in when all else is written: n times, once at least, a character
+// between what it begins and ends with.
 type blanks struct {
 	begin string
 	blank byte
@@ -105,9 +104,9 @@ type blanks struct {
 func (b *blanks) AppendPDF(dst []byte) []byte {
 	dst = append(dst, b.begin...)
 	b.at = len(dst)
-	dst = slices.Grow(dst, b.n+len(b.end))[:b.at+b.n]
-	for i := range dst[b.at:] {
-		dst[b.at+i] = b.blank
+	dst = append(slices.Grow(dst, b.n+len(b.end)), b.blank)
+	for n := 1; n < b.n; n = len(dst) - b.at { // twice as many each time
+		dst = append(dst, dst[b.at:b.at+min(n, b.n-n)]...)
 	}
 	return append(dst, b.end...)
 }
@@ -407,7 +406,7 @@ func (p *Prepared) Fill(signature []byte) error {
 	if room := int(p.after-p.before-2) / 2; len(signature) > room {
 		return fmt.Errorf("pdf: a signature of %d bytes, and room for %d", len(signature), room)
 	}
-	hex.Encode(p.more[p.before-p.doc.Size+1:], signature)
+	cos.PutHex(p.more[p.before-p.doc.Size+1:], signature)
 	return nil
 }
 
