@@ -182,6 +182,9 @@ var xmpValue = regexp.MustCompile(`\A(?:\s*=\s*["']([^"'<]*)["']|\s*>\s*([^<]*?)
 // pdf/ua-1, those that this package does not judge too. It trusts the prefixes pdfaid and pdfuaid,
 // which the standards demand (ISO 19005-2, 6.6.4). A packet that is not in UTF-8 claims nothing.
 func XMPClaims(packet []byte) (names []string) {
+	if !bytes.Contains(packet, []byte("aid:part")) { // what both have
+		return nil
+	}
 	if part := property(packet, "pdfaid:part"); len(part) == 1 {
 		names = append(names, "pdf/a-"+part+strings.ToLower(property(packet, "pdfaid:conformance")))
 	}

@@ -58,7 +58,7 @@ func NewAddition(d *Document) *Draft {
 }
 
 func newDraft(d *Document, pages []Page) *Draft {
-	e := &Draft{base: d, over: map[uint32]cos.Object{}, same: map[uint32]uint32{}, next: span, pages: pages, version: d.version()}
+	e := &Draft{base: d, over: map[uint32]cos.Object{}, next: span, pages: pages, version: d.version()}
 	e.root, e.info = e.own(d.Trailer().Get("Root")), e.own(d.Trailer().Get("Info"))
 	return e
 }
@@ -107,6 +107,14 @@ func (e *Draft) add(o cos.Object) cos.Ref {
 
 // set puts an object in the place of another.
 func (e *Draft) set(r cos.Ref, o cos.Object) { e.over[r.Num] = o }
+
+// equate has an object written in the place of another.
+func (e *Draft) equate(num, as uint32) {
+	if e.same == nil {
+		e.same = map[uint32]uint32{}
+	}
+	e.same[num] = as
+}
 
 // object returns the object that r refers to, Null where there is none.
 func (e *Draft) object(r cos.Ref) cos.Object {

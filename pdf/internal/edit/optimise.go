@@ -346,7 +346,7 @@ func (u *uniter) look(r cos.Ref, o cos.Object) error {
 	}
 	sum := sha256.Sum256(key)
 	if as, ok := u.first[sum]; ok {
-		u.e.same[r.Num] = as
+		u.e.equate(r.Num, as)
 		return nil
 	}
 	u.first[sum] = r.Num

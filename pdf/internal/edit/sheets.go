@@ -71,7 +71,7 @@ func (e *Draft) Sheets(o Sheets) (lost []string, err error) {
 				out = append(thousandths(p.Width).AppendPDF(out), ' ')
 				out = append(thousandths(p.Height).AppendPDF(out), " re S Q\n"...)
 			}
-			e.same[before[i].Ref.Num] = sheet.Ref.Num
+			e.equate(before[i].Ref.Num, sheet.Ref.Num)
 		}
 		sheet.Dict = cos.Dict{
 			cos.E("Type", cos.Name("Page")), cos.E("MediaBox", rectangle([4]float64{0, 0, g.width, g.height})),
