@@ -47,8 +47,8 @@ type Row struct {
 	// than 8 are too few for a verdict.
 	Rounds int
 	// Once has each contestant do a single operation in a process of its own, for what takes a
-	// minute: there are no rounds, no control and no intervals, and its peak memory is that of the
-	// operation. Prepare makes the input, Glance is the check.
+	// minute: there are no rounds, no control and no intervals, and its peak memory is what the
+	// operation adds to what the process held before. Prepare makes the input, Glance is the check.
 	Once        bool
 	Contestants []Contestant
 	Goals       []Goal

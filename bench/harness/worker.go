@@ -107,6 +107,7 @@ type worker struct {
 	subject    Subject
 	served     Served
 	clock      machine.WorkClock
+	before     int64 // resident size before the operation of a row that is done once
 }
 
 // obey does one order; a panic of the contestant is its failure, not the end of
@@ -132,7 +133,7 @@ func (w *worker) obey(ctx context.Context, o order) (r reply) {
 	case "close":
 		err = w.close()
 		if rss, e := machine.PeakRSS(os.Getpid()); e == nil {
-			r.RSS = rss
+			r.RSS = rss - w.before
 		}
 	default:
 		err = fmt.Errorf("unknown order %q", o.Do)
@@ -247,6 +248,9 @@ func (w *worker) sample(first, n int, collect bool) (reply, error) {
 		if done == 0 && collect {
 			runtime.GC()
 		}
+		if w.row.Once {
+			w.before = ownMemory()
+		}
 		cpu, wall := w.clock.Now(), time.Now()
 		err := w.subject.Run()
 		r.Wall += time.Since(wall)
@@ -260,6 +264,20 @@ func (w *worker) sample(first, n int, collect bool) (reply, error) {
 		done += k
 	}
 	return r, nil
+}
+
+// ownMemory returns the resident size of this process after what it does not need was given back,
+// and has its peak counted from here; 0 where the system cannot.
+func ownMemory() int64 {
+	debug.FreeOSMemory()
+	if err := machine.ForgetPeak(); err != nil {
+		return 0
+	}
+	n, err := machine.RSS(os.Getpid())
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // count measures allocations per operation: the least of three passes, in hundredths as they are

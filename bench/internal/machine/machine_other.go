@@ -32,6 +32,9 @@ func CPUOf(int) (time.Duration, error) { return 0, errors.ErrUnsupported }
 // PeakRSS is not to be had on this system.
 func PeakRSS(int) (int64, error) { return 0, errors.ErrUnsupported }
 
+// ForgetPeak is not to be had on this system.
+func ForgetPeak() error { return errors.ErrUnsupported }
+
 // RSS is not to be had on this system.
 func RSS(int) (int64, error) { return 0, errors.ErrUnsupported }
 
