@@ -459,6 +459,9 @@ func (e *Engine) Merge(ctx context.Context, w io.Writer, in []MergeInput, o Edit
 	}
 	for i, d := range drafts {
 		if i > 0 {
+			for _, what := range d.Lost() {
+				s.Warnings = append(s.Warnings, names[i]+": "+what)
+			}
 			for _, what := range first.Merge(d) {
 				s.Warnings = append(s.Warnings, names[i]+": not kept: "+what)
 			}
@@ -497,6 +500,11 @@ func (e *Engine) writeDraft(ctx context.Context, w io.Writer, d *edit.Draft, o E
 	for _, name := range d.Void() { // of a file that is split, in each part
 		if !slices.Contains(s.VoidSignatures, name) {
 			s.VoidSignatures = append(s.VoidSignatures, name)
+		}
+	}
+	for _, what := range d.Lost() {
+		if !slices.Contains(s.Warnings, what) {
+			s.Warnings = append(s.Warnings, what)
 		}
 	}
 	write := func(w io.Writer, protect *crypt.Options) (cos.Summary, error) {

@@ -393,6 +393,45 @@ func TestPartsHaveTheResourcesOfTheirPages(t *testing.T) {
 	}
 }
 
+// TestXFAFormsGoWithPages: they have all pages of the file, those that are gone as well, and stay
+// where none is.
+func TestXFAFormsGoWithPages(t *testing.T) {
+	e := engine(t)
+	field := func(name string) string {
+		return `<</FT/Tx/T(` + name + `)/Type/Annot/Subtype/Widget/Rect[0 0 9 9]>>`
+	}
+	b := raw(`<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[5 0 R 6 0 R]/XFA[(template)7 0 R]>>>>`, `<</Type/Pages/Count 2/Kids[3 0 R 4 0 R]/MediaBox[0 0 99 99]>>`,
+		`<</Type/Page/Parent 2 0 R/Annots[5 0 R]>>`, `<</Type/Page/Parent 2 0 R/Annots[6 0 R]>>`, field("first"), field("second"), stream("", "<template/>"))
+	for name, x := range map[string]struct {
+		op     string
+		values map[string]string
+		files  [][]byte
+		fields []int // of each file written
+		told   int
+		stays  bool
+	}{
+		"each page":         {"split", map[string]string{"every": "1"}, [][]byte{b}, []int{1, 1}, 1, false},
+		"one page":          {"delete", map[string]string{"pages": "1"}, [][]byte{b}, []int{1}, 1, false},
+		"a page of another": {"merge", map[string]string{"pages": "1;2"}, [][]byte{b, b}, []int{2}, 2, false},
+		"none":              {"reorder", map[string]string{"pages": "2,1"}, [][]byte{b}, []int{2}, 0, true},
+	} {
+		done, out, err := run(t, e, x.op, x.values, x.files...)
+		if err != nil || len(out) != len(x.fields) {
+			t.Errorf("%s: %d files, %v", name, len(out), err)
+			continue
+		}
+		if n := strings.Count(done.Text, "the XFA form was taken away"); n != x.told {
+			t.Errorf("%s: told %d times, want %d: %s", name, n, x.told, done.Text)
+		}
+		for i, part := range out {
+			info := open(t, e, part, "").Info()
+			if len(info.Fields) != x.fields[i] || slices.Contains(info.Active, "XFA") != x.stays {
+				t.Errorf("%s: file %d: %d fields, active %v", name, i+1, len(info.Fields), info.Active)
+			}
+		}
+	}
+}
+
 // TestWhatCannotBeDrawnIsRefused: each with its field.
 func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
 	e := engine(t)

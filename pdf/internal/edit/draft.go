@@ -24,6 +24,7 @@ type Draft struct {
 	err   error
 	same  map[uint32]uint32 // objects in whose place an equal one is written
 	void  []string          // names of signatures that do not hold for what is written
+	lost  []string          // what else of the document is not written
 	// closed are the pages behind whose content the graphics state is as at its beginning.
 	closed map[uint32]bool
 	// compress has streams compressed that are not, but metadata.

@@ -153,6 +153,9 @@ func (e *Draft) Void() []string {
 	return e.void
 }
 
+// Lost says what of the document is not written, but for signatures.
+func (e *Draft) Lost() []string { return e.lost }
+
 // Chapters returns the places of the pages where bookmarks of the first level lead, rising.
 func (e *Draft) Chapters() (out []int) {
 	for _, x := range e.outline() {

@@ -6,8 +6,8 @@ import (
 
 // Select makes the pages those at the given places, in their order; a page that is named twice
 // comes twice. What leads only to pages that are gone goes with them: bookmarks, named
-// destinations, links, form fields, elements of the structure tree. Page labels stay with their
-// pages.
+// destinations, links, form fields, elements of the structure tree. An XFA form goes, for it has all
+// pages. Page labels stay with their pages.
 func (e *Draft) Select(pages []int) {
 	before := e.pages
 	stays := make(map[int]bool, len(pages))
@@ -44,6 +44,10 @@ func (e *Draft) Select(pages []int) {
 		if !stays[i] && !p.Ref.IsZero() {
 			e.set(p.Ref, cos.Null{})
 		}
+	}
+	if form := e.dict(e.catalog().Get("AcroForm")); form.Get("XFA") != nil && len(stays) < len(before) {
+		e.change("AcroForm", e.add(with(form, "XFA", nil)))
+		e.lost = append(e.lost, "the XFA form was taken away: it has the pages that are gone")
 	}
 
 	kept, keys := map[uint32]bool{}, map[int64]bool{}
