@@ -712,7 +712,7 @@ func (j *Judge) Elem(e *tag.Elem) {
 	if len(j.claims) == 0 {
 		return
 	}
-	if !j.read && e.Parent != nil && e.Parent.Parent != nil && !e.Parent.Type.MayHold(e.Type) { // else Nested judges it
+	if !j.read && e.Parent != nil && e.Parent.Parent != nil && !written()[e.Parent.Type][e.Type] { // else Nested judges it
 		c := tableOfTypes
 		if tabular(e.Type) || tabular(e.Parent.Type) { // PDF 1.7 has rules for tables and lists only
 			c.ua1 = "7.2"

@@ -4,15 +4,18 @@ import (
 	"archive/zip"
 	"io"
 	"regexp"
+	"slices"
 	"testing"
 
 	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/internal/tag"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/standard"
 )
 
-// TestNestingIsThatOfTheValidator compares where elements of files that are read may stand with the
-// rules of veraPDF, which has one for each pair of ISO/TS 32005, table 5, that is not allowed.
+// TestNestingIsThatOfTheValidator compares where elements may stand, of files that are read and of
+// those that are written, with the rules of veraPDF, which has one for each pair of ISO/TS 32005,
+// table 5, that is not allowed.
 func TestNestingIsThatOfTheValidator(t *testing.T) {
 	jar, err := zip.OpenReader(pdftest.Need(t, "verapdf"))
 	if err != nil {
@@ -47,6 +50,26 @@ func TestNestingIsThatOfTheValidator(t *testing.T) {
 			j.Nested(cos.Ref{Num: 1}, standard.Nested{Kind: level(kind), In: level(in), Kids: rightKids[kind]})
 			if found := j.Finish(cos.Trailer{}); (len(found) > 1) != denied[in+" "+kind] { // there is no catalog
 				t.Errorf("%s within %s: %v, denied there %t", kind, in, found, denied[in+" "+kind])
+			}
+		}
+	}
+	named := func(t tag.Type) string {
+		if t == tag.H {
+			return "Hn"
+		}
+		return t.String()
+	}
+	for in := range tag.NumTypes {
+		if !types[named(in)] && in != tag.Div && in != tag.Part { // which hold everything
+			t.Errorf("the validator has no rule of %s", in)
+		}
+		for kind := range tag.NumTypes {
+			j := standard.NewJudge([]standard.ID{standard.PDFUA2}, cos.V20)
+			j.Elem(&tag.Elem{Type: kind, Parent: &tag.Elem{Type: in, Parent: &tag.Elem{}}})
+			pair := named(in) + " " + named(kind)
+			found := slices.ContainsFunc(j.Finish(cos.Trailer{}), func(f standard.Finding) bool { return f.Rule == "S040" })
+			if found != denied[pair] {
+				t.Errorf("%s within %s, written: found %t, denied there %t", kind, in, found, denied[pair])
 			}
 		}
 	}

@@ -5,9 +5,10 @@ import (
 	"sync"
 
 	"example.com/quire/pdf/cos"
+	"example.com/quire/pdf/internal/tag"
 )
 
-// The rows of ISO/TS 32005:2023, table 5, for files that are read. Most elements hold none of
+// The rows of ISO/TS 32005:2023, table 5, for files that are written and read. Most elements hold none of
 // partsAlone, which are parts of certain others; rows with - hold all others but those that are
 // named, and rows with + hold those that are named, with Artifact, NonStruct and Private. What is
 // not here holds everything.
@@ -144,6 +145,26 @@ func holds(in, kind cos.Name) bool {
 		return rows5()[in][kind]
 	}
 }
+
+// pairs is what holds says of the types that are written: of that of the row, whether an element
+// of it may hold one of that of the column.
+type pairs [tag.NumTypes][tag.NumTypes]bool
+
+var written = sync.OnceValue(func() *pairs {
+	named := func(t tag.Type) cos.Name {
+		if t == tag.H { // which has a level
+			return "Hn"
+		}
+		return cos.Name(t.String())
+	}
+	out := new(pairs)
+	for in := range tag.NumTypes {
+		for kind := range tag.NumTypes {
+			out[in][kind] = holds(named(in), named(kind))
+		}
+	}
+	return out
+})
 
 // numbered returns a type as table 5 names it: that of headings of all levels is Hn.
 func numbered(kind cos.Name) cos.Name {

@@ -132,7 +132,7 @@ func ReadElem(ref cos.Ref, name cos.Name) (e *Elem, ok bool) {
 			return e, true
 		}
 	}
-	for t := range numTypes {
+	for t := range NumTypes {
 		if t != H && types[t].name == string(name) {
 			e.Type = t
 			return e, true
