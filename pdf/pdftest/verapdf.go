@@ -49,7 +49,7 @@ func VeraPDF(tb testing.TB, folders map[string]string) map[string]map[string]Ver
 	for line := range strings.Lines(out) {
 		flavour, status, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch status {
-		case "0", "1", "7": // 7: it could not parse one of the files, which has no verdict then
+		case "0", "1", "7", "9": // 7 and 9: it failed at one of the files, which has no verdict then
 			report, err := os.ReadFile(filepath.Join(reports, flavour))
 			if err != nil {
 				tb.Fatalf("veraPDF %s: %v", flavour, err)

@@ -266,7 +266,10 @@ func (j *Judge) keys(r cos.Ref, d cos.Dict, src *doc.Source) {
 			find("S045", steps, "a page of steps (PresSteps)")
 		}
 		for _, key := range [...]cos.Name{"MediaBox", "CropBox", "BleedBox", "TrimBox", "ArtBox"} {
-			if b, ok := d.Get(key).(cos.Array); ok && len(b) == 4 {
+			b, ok := d.Get(key).(cos.Array)
+			if ok && len(b) != 4 {
+				find("S048", sizeClause, "a %s that is no rectangle", string(key))
+			} else if ok {
 				for i := range 2 {
 					from, _ := cos.Float(b[i])
 					to, ok := cos.Float(b[i+2])
@@ -488,13 +491,22 @@ func (j *Judge) Font(r cos.Ref, f ShownFont) {
 // 19005-2, 6.2.11.7; ISO 14289-1, 7.21.7, and 2, 8.4.5.8).
 func (j *Judge) Meaning(font cos.Ref, name string, code []byte, text string, mapped, known bool) {
 	if !mapped && !known {
-		j.find("S051", clause{tagged1: "6.3.8", unicode: "6.2.11.7.2", ua1: "7.21.7", ua2: "8.4.5.8"}, font, nil,
+		j.find("S051", unmappedClause, font, nil,
 			"the code %X of the font %s does not say which character it is", code, name)
 	}
 	if mapped && strings.ContainsAny(text, "\x00\uFEFF\uFFFE") {
 		j.find("S051", clause{unicode: "6.2.11.7.2", a4: "6.2.10.7", ua1: "7.21.7", ua2: "8.4.5.8"}, font, nil,
 			"the code %X of the font %s stands for U+0000, U+FEFF or U+FFFE", code, name)
 	}
+}
+
+var unmappedClause = clause{tagged1: "6.3.8", unicode: "6.2.11.7.2", ua1: "7.21.7", ua2: "8.4.5.8"}
+
+// Miscounted judges a font whose codes nothing tells but a ToUnicode with lists of another number
+// of entries than they say, which is none (ISO 32000-2, 9.10.3; Adobe Technical Note 5014, 3.4).
+func (j *Judge) Miscounted(font cos.Ref, name string) {
+	j.find("S051", unmappedClause, font, nil,
+		"the ToUnicode of the font %s has a list with another number of entries than it says", name)
 }
 
 // ProfilesDiffer judges output intents that have not one profile (ISO 19005-2 and 4, 6.2.3).

@@ -25,6 +25,9 @@ type cmap struct {
 	uses      string // the map that it builds on,
 	base      *cmap  // which has what is not here; nil: none, or one that is not known
 	partial   bool   // it has entries that are left out
+	// miscounted says that a list of texts has another number of entries than stands before it
+	// (Adobe Technical Note 5014, 3.4), which readers that go by the number cannot read.
+	miscounted bool
 }
 
 // code is a character code with the number of its bytes.
@@ -133,6 +136,10 @@ func readCMap(data []byte) *cmap {
 			name, before = before, k
 			continue
 		}
+		count := before.text
+		if strings.HasPrefix(k.text, "begin") {
+			before = token{}
+		}
 		switch k.text {
 		case "begincodespacerange":
 			m.ranges(&t, func(low, high string, _ token) {
@@ -143,7 +150,9 @@ func readCMap(data []byte) *cmap {
 				m.spaces = append(m.spaces, codeRange{n: len(low), low: number32(low), high: number32(high)})
 			}, false)
 		case "beginbfchar":
+			n := 0
 			for a := t.next(); a.kind == '<'; a = t.next() {
+				n++
 				b := t.next()
 				if len(m.chars) < mostMapped && len(a.text) <= 4 {
 					if b.kind == '<' {
@@ -153,8 +162,9 @@ func readCMap(data []byte) *cmap {
 					}
 				}
 			}
+			m.miscounted = m.miscounted || count != strconv.Itoa(n)
 		case "beginbfrange":
-			m.ranges(&t, func(low, high string, to token) {
+			n := m.ranges(&t, func(low, high string, to token) {
 				if to.kind == '<' {
 					m.texts = append(m.texts, textRange{codeRange{n: len(low), low: number32(low), high: number32(high)}, units(to.text)})
 					return
@@ -169,6 +179,7 @@ func readCMap(data []byte) *cmap {
 					}
 				}
 			}, true)
+			m.miscounted = m.miscounted || count != strconv.Itoa(n)
 		case "begincidchar", "begincidrange", "beginnotdefchar", "beginnotdefrange":
 			list := &m.cids
 			if strings.HasPrefix(k.text, "beginnotdef") {
@@ -238,8 +249,9 @@ func last(n int, at func(int) codeRange, c code) int {
 }
 
 // ranges reads pairs of codes, with what they map to where there is such, to the end of a section.
-func (m *cmap) ranges(t *tokens, f func(low, high string, to token), mapped bool) {
+func (m *cmap) ranges(t *tokens, f func(low, high string, to token), mapped bool) (n int) {
 	for a := t.next(); a.kind == '<'; a = t.next() {
+		n++
 		b, to := t.next(), token{}
 		if mapped {
 			to = t.next()
@@ -248,6 +260,7 @@ func (m *cmap) ranges(t *tokens, f func(low, high string, to token), mapped bool
 			f(a.text, b.text, to)
 		}
 	}
+	return n
 }
 
 func number32(s string) (v uint32) {

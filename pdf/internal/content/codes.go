@@ -53,7 +53,13 @@ func (f *Font) Width(b []byte) float64 {
 	if len(b) == 0 {
 		return 0
 	}
-	_, g := f.next(b)
+	of := f
+	if f.Miscounted() { // what it says does not count
+		plain := *f
+		plain.unicode, plain.known = nil, map[code]glyph{}
+		of = &plain
+	}
+	_, g := of.next(b)
 	return g.width * 1000
 }
 
@@ -63,17 +69,26 @@ func (f *Font) Meaning(b []byte) (text string, mapped, known bool) {
 	if len(b) == 0 {
 		return "", false, true
 	}
-	if f.unicode != nil && !f.derived {
+	if f.unicode != nil && !f.derived && !f.unicode.miscounted {
 		if text, mapped = f.unicode.text(codeOf(string(b))); mapped {
 			return text, true, true
 		}
 	}
 	// What codes of the collections of Adobe stand for is known, and what those of ZapfDingbats do
 	// is not: its names are in neither of the lists that count (9.10.2).
-	_, g := f.next(b)
+	of := f
+	if f.Miscounted() { // what it says does not count
+		plain := *f
+		plain.unicode, plain.known = nil, map[code]glyph{}
+		of = &plain
+	}
+	_, g := of.next(b)
 	known = g.known && !f.derived || f.characters != nil
 	return "", false, known && (!f.dingbats || f.names[b[0]] != "")
 }
+
+// Miscounted reports whether ToUnicode has lists with another number of entries than they say.
+func (f *Font) Miscounted() bool { return f.unicode != nil && f.unicode.miscounted }
 
 // CMap is what a CMap file says of itself (ISO 32000-2, 9.7.5.4).
 type CMap struct {

@@ -39,7 +39,7 @@ func (d *Document) check(ctx context.Context, ids []standard.ID, depth int, left
 	j := standard.NewJudge(ids, version)
 	c := checker{
 		ctx: ctx, e: e, j: j, depth: depth, left: *left, filesMustBe: standard.WhatFilesMustBe(ids),
-		annots: map[uint32]bool{}, profiles: map[uint32]bool{}, used: map[uint32]bool{}, invisible: map[uint32]bool{}, visible: map[uint32]bool{},
+		annots: map[uint32]bool{}, pages: make(map[cos.Ref]bool, len(e.pages)), profiles: map[uint32]bool{}, used: map[uint32]bool{}, invisible: map[uint32]bool{}, visible: map[uint32]bool{},
 		inks: map[cos.Name]string{}, associated: map[uint32]bool{}, looks: map[uint32]bool{}, forms: map[uint32]bool{}, pictured: map[uint32]bool{}, outside: map[uint32]bool{}, masks: map[uint32]bool{},
 	}
 	defer func() { *left = c.left }()
@@ -117,6 +117,7 @@ type checker struct {
 	j      *standard.Judge
 	depth  int // of files within each other
 	annots map[uint32]bool
+	pages  map[cos.Ref]bool // those of the page tree
 	left   int
 	// transparent says that the page that is followed has transparent content.
 	transparent bool
@@ -251,6 +252,8 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name, outside bool) {
 		kind = "Annot"
 	case kind == "Annot" && key != "Annots":
 		kind = "" // it is on no page
+	case kind == "Page" && !r.IsZero() && key == "" && !c.pages[r]:
+		kind = "" // it is none of the page tree
 	case startsAction(key) || d.Get("JS") != nil, key == "" && startsAction(c.via):
 		if d.Get("S") != nil {
 			kind = "Action"
@@ -280,7 +283,7 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name, outside bool) {
 		switch x.Key {
 		case "BM", "Lang", "A", "Contents", "Title", "Filter", "Interpolate", "F", "Subtype", "S", "Marked", "DisplayDocTitle", "N", "Tabs",
 			"RI", "Intent", "ImageMask", "NeedsRendering", "Version", "Names", "MediaBox", "CropBox", "BleedBox", "TrimBox", "ArtBox", "Subtype2",
-			"Rect", "CA", "BaseFont", "BitsPerComponent", "FirstChar", "LastChar", "Widths", "Encoding", "CIDToGIDMap", "TR", "TR2", "HTP", "HTO":
+			"Rect", "CA", "BaseFont", "BitsPerComponent", "FirstChar", "LastChar", "Widths", "Encoding", "TR", "TR2", "HTP", "HTO":
 			if v := c.e.resolve(x.Value); v != nil {
 				switch a := v.(type) {
 				case cos.Array: // which many may share
@@ -295,6 +298,11 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name, outside bool) {
 		case "MarkInfo", "ViewerPreferences", "Group", "Perms":
 			if v := c.e.resolve(x.Value); v != nil {
 				out = append(out, cos.E(x.Key, c.flat(v)))
+			}
+		case "CIDToGIDMap": // what is neither is none (9.7.4)
+			switch v := c.e.resolve(x.Value).(type) {
+			case cos.Name, *stream:
+				out = append(out, cos.E(x.Key, v))
 			}
 		case "ColorSpace":
 			v := c.e.resolve(x.Value)
@@ -358,11 +366,10 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name, outside bool) {
 // appearances returns those of an annotation, a dictionary of states resolved.
 func (c *checker) appearances(ap cos.Dict) (out cos.Dict) {
 	for _, x := range ap {
-		v := c.e.resolve(x.Value)
-		if _, ok := v.(*stream); ok {
-			v = x.Value
-		}
-		if v != nil {
+		switch v := c.e.resolve(x.Value).(type) {
+		case *stream:
+			out = append(out, x)
+		case cos.Dict:
 			out = append(out, cos.E(x.Key, v))
 		}
 	}
@@ -371,6 +378,7 @@ func (c *checker) appearances(ap cos.Dict) (out cos.Dict) {
 
 // page shows the annotations and the content of a page.
 func (c *checker) page(p Page) error {
+	c.pages[p.Ref] = true
 	for _, a := range c.e.array(p.Dict.Get("Annots")) {
 		if r := refOf(a); !r.IsZero() {
 			if _, ok := c.e.resolve(a).(cos.Dict); !ok {
@@ -398,7 +406,7 @@ func (c *checker) page(p Page) error {
 	if c.transparent {
 		c.j.SeeThrough(p.Ref)
 	}
-	if c.transparent && c.e.resolve(c.e.dict(p.Dict.Get("Group")).Get("CS")) == nil {
+	if c.transparent && c.space(c.e.dict(p.Dict.Get("Group")).Get("CS")) == nil {
 		c.j.Transparency(p.Ref)
 	}
 	return err
@@ -512,7 +520,7 @@ func (c *checker) content(in surface, data []byte, marks []mark, depth int, pain
 	spaces := c.e.dict(resources.Get("ColorSpace"))
 	// device shows the judge a colour of a device, unless the resources say what it is.
 	device := func(device int) {
-		if device > 0 && spaces.Get([...]cos.Name{1: "DefaultGray", 3: "DefaultRGB", 4: "DefaultCMYK"}[device]) == nil {
+		if device > 0 && c.space(spaces.Get([...]cos.Name{1: "DefaultGray", 3: "DefaultRGB", 4: "DefaultCMYK"}[device])) == nil {
 			c.j.Content(page, [...][]byte{1: []byte("g"), 3: []byte("rg"), 4: []byte("k")}[device], nil)
 		}
 	}
@@ -522,6 +530,9 @@ func (c *checker) content(in surface, data []byte, marks []mark, depth int, pain
 		}
 		n, _ := args[len(args)-1].(cos.Name)
 		found := c.e.dict(resources.Get(key)).Get(n)
+		if c.e.resolve(found) == nil {
+			found = nil
+		}
 		switch {
 		case found == nil && (key != "ColorSpace" || !spacesOfNames[n]):
 			c.j.Undefined(page, n)
@@ -572,7 +583,7 @@ func (c *checker) content(in surface, data []byte, marks []mark, depth int, pain
 			if len(args) == 1 {
 				space := named("ColorSpace", args)
 				device(max(c.device(args[0], 0), c.device(space, 0)))
-				if n, _ := args[0].(cos.Name); space != nil || spacesOfNames[n] {
+				if n, _ := args[0].(cos.Name); c.space(space) != nil || spacesOfNames[n] {
 					paint.colour(op, c.cmyk(space))
 				}
 			}
@@ -657,6 +668,19 @@ func (c *checker) content(in surface, data []byte, marks []mark, depth int, pain
 		c.j.Content(page, op, args)
 		return nil
 	})
+}
+
+// space returns a colour space (8.6.3), nil for what is none.
+func (c *checker) space(o cos.Object) cos.Object {
+	switch v := c.e.resolve(o).(type) {
+	case cos.Name:
+		return v
+	case cos.Array:
+		if len(v) > 0 {
+			return v
+		}
+	}
+	return nil
 }
 
 // device returns how many components the device colours have that a colour space ends in, 0 for

@@ -212,6 +212,10 @@ func documentRules(t *testing.T) map[string]judged {
 		a.page = strings.Replace(a.page, "/Tabs/S", "/Tabs/W/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/F 2>>]", 1)
 	})}
 
+	all["annotations of what is no page of the tree"] = judged{standard.PDFUA1, "", access(1, func(a *archive, next int) {
+		a.catalog += fmt.Sprintf("/X %d 0 R", next)
+		a.objects = append(a.objects, "<</Type/Page/MediaBox[0 0 99 99]/Resources<<>>/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/F 2>>]>>")
+	})}
 	all["version 2.0"] = judged{standard.PDFA4, "", of("4", func(a *archive) { a.catalog = "/Version/2.0" })}
 	all["version 1.7"] = judged{standard.PDFA4, "6.1.12", of("4", func(a *archive) { a.catalog = "/Version/1.7" })}
 	all["page without resources"] = judged{standard.PDFA4, "6.2.2", bytes.Replace(of("4", func(a *archive) { a.content = "0 0 9 9 re f" }), []byte("/Resources<<"), []byte("/Resourced<<"), 1)}
@@ -294,6 +298,67 @@ func documentRules(t *testing.T) map[string]judged {
 			all[what] = judged{id, clause, a.bytes(t)}
 		}
 	}
+	// counted is text whose meaning a map alone tells, of one character.
+	counted := func(id standard.ID, claim, clause, list string) judged {
+		return judged{id, clause, of(claim, func(a *archive) {
+			a.content = "BT /Own 9 Tf <0041> Tj ET"
+			a.objects = []string{
+				"<</Type/Font/Subtype/Type0/BaseFont/Sans/Encoding/Identity-H/DescendantFonts[11 0 R]/ToUnicode 12 0 R>>",
+				fmt.Sprintf("<</Type/Font/Subtype/CIDFontType2/BaseFont/Sans/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/CIDToGIDMap/Identity/FontDescriptor 8 0 R/W[65[%d]]>>", sans.Advance(65)*1000/sans.UnitsPerEm()),
+				stream("", []byte("/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CMapName /X def\n/CMapType 2 def\n1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n"+list+"endcmap\nend\nend\n")),
+			}
+		})}
+	}
+	for name, list := range map[string]string{
+		"map of characters":       "1 beginbfchar\n<0041> <0041>\nendbfchar\n",
+		"map of ranges":           "1 beginbfrange\n<0041> <0042> <0041>\nendbfrange\n",
+		"map with an empty list":  "1 beginbfchar\n<0041> <0041>\nendbfchar\n0 beginbfchar\nendbfchar\n",
+		"map of a range of texts": "1 beginbfrange\n<0041> <0042> [<0041> <0042>]\nendbfrange\n",
+	} {
+		all[name] = counted(standard.PDFA2u, "2U", "", list)
+	}
+	for name, list := range map[string]string{
+		"map of less than it says":        "2 beginbfchar\n<0041> <0041>\nendbfchar\n",
+		"map of more than it says":        "1 beginbfchar\n<0042> <0042>\n<0041> <0041>\nendbfchar\n",
+		"map that does not say how many":  "beginbfchar\n<0041> <0041>\nendbfchar\n",
+		"map with a list that is not one": "1 beginbfchar\n<0041> <0041>\nendbfchar\n1 beginbfchar\nendbfchar\n",
+		"map of less ranges than it says": "2 beginbfrange\n<0041> <0042> <0041>\nendbfrange\n",
+	} {
+		all[name] = counted(standard.PDFA2u, "2U", "6.2.11.7.2", list)
+	}
+	all["map that is miscounted in an archive of part 4"] = counted(standard.PDFA4, "4", "", "2 beginbfchar\n<0041> <FEFF>\nendbfchar\n")
+	// What has the key but no value that can be.
+	gray := func(space string) []byte {
+		return of("2B", func(a *archive) {
+			a.intents, a.content, a.resources = "[]", "/C cs 0 0 9 9 re f 0 g 0 0 9 9 re f", "/ColorSpace<<"+space+">>"
+		})
+	}
+	const calibrated = "[/CalGray<</WhitePoint[1 1 1]>>]"
+	for name, x := range map[string]struct{ clause, space string }{
+		"a space of gray and a default":     {"", "/C" + calibrated + "/DefaultGray" + calibrated},
+		"default of gray that is null":      {"6.2.4.3", "/C" + calibrated + "/DefaultGray null"},
+		"default of gray that there is not": {"6.2.4.3", "/C" + calibrated + "/DefaultGray 99 0 R"},
+		"default of gray that is empty":     {"6.2.4.3", "/C" + calibrated + "/DefaultGray[]"},
+		"default of gray that is no space":  {"6.2.4.3", "/C" + calibrated + "/DefaultGray true"},
+	} {
+		all[name] = judged{standard.PDFA2b, x.clause, gray(x.space)}
+	}
+	for name, space := range map[string]string{"null": "null", "nothing": "99 0 R", "empty": "[]", "no space": "true"} {
+		all["colours of a space that is "+name] = judged{standard.PDFA2b, "6.2.4.3", of("2B", func(a *archive) {
+			a.intents, a.content, a.resources = "[]", "/C cs 0 0 9 9 re f", "/ColorSpace<</C "+space+">>"
+		})}
+	}
+	for name, space := range map[string]string{"empty": "[]", "no space": "true"} {
+		all["group whose colours are "+name] = judged{standard.PDFA2b, "6.2.10", bytes.Replace(masked(), []byte("/CS[/ICCBased 6 0 R]"), []byte("/CS "+space), 1)}
+	}
+	all["page whose box is empty"] = judged{standard.PDFA2b, "6.1.13", of("2B", func(a *archive) { a.page = "/TrimBox[]" })}
+	all["inks told of null"] = judged{standard.PDFA2b, "6.2.4.4", of("2B", func(a *archive) {
+		a.resources, a.content = "/ColorSpace<</C[/DeviceN[/Spot]/DeviceRGB 10 0 R<</Colorants<</Spot null>>>>]>>", "/C cs 1 scn 0 0 9 9 re f"
+		a.objects = []string{stream("/FunctionType 4/Domain[0 1]/Range[0 1 0 1 0 1]", []byte("{dup dup}"))}
+	})}
+	all["annotation whose appearance is none"] = judged{standard.PDFA2b, "6.3.3", of("2B", func(a *archive) {
+		a.page = "/Annots[<</Type/Annot/Subtype/Square/Rect[0 0 9 9]/F 4/AP<</N true>>>>]"
+	})}
 	// invisible text need not be embedded.
 	unembedded := func(encoding string) []byte {
 		return of("2U", func(a *archive) {
@@ -317,6 +382,9 @@ func documentRules(t *testing.T) map[string]judged {
 		})
 	}
 	width := sans.Advance(gid) * 1000 / sans.UnitsPerEm()
+	for name, value := range map[string]string{"a string": "(Identity)", "no map": "true", "null": "null"} {
+		all["map of glyphs that is "+name] = judged{standard.PDFA2b, "6.2.11.3.2", bytes.Replace(twice(fmt.Sprintf("%d[%d]", gid, width)), []byte("/CIDToGIDMap/Identity"), []byte("/CIDToGIDMap "+value), 1)}
+	}
 	all["glyphs of a font that is not embedded"] = judged{standard.PDFA2b, "", of("2B", func(a *archive) {
 		a.content = "BT /Own 9 Tf 3 Tr <0041> Tj ET"
 		a.objects = []string{

@@ -66,7 +66,11 @@ func (c *checker) meanings(s *shown) {
 	}
 	for _, code := range slices.Sorted(maps.Keys(s.codes)) {
 		text, mapped, known := s.font.Meaning([]byte(code))
-		c.j.Meaning(s.at, s.font.Name, []byte(code), text, mapped, known && !silent)
+		if known = known && !silent; known || !s.font.Miscounted() {
+			c.j.Meaning(s.at, s.font.Name, []byte(code), text, mapped, known)
+		} else {
+			c.j.Miscounted(s.at, s.font.Name)
+		}
 		if name, of, _ := s.font.Encoded(code[0]); absent && name+of == "" {
 			c.j.Glyph(standard.ShownGlyph{Font: s.at, Name: s.font.Name, Code: []byte(code), NotDef: true})
 		}
@@ -84,7 +88,10 @@ func (c *checker) composite(s *shown) {
 		c.left -= len(data) / bytesOfOperator
 		m := content.ReadCMap(data)
 		shown.CMap, shown.Embedded, shown.Of = string(c.e.name(v.dict.Get("CMapName"))), true, c.system(v.dict)
-		shown.Stated, shown.Uses, shown.Largest = c.e.integer(v.dict.Get("WMode"), 0), m.Uses, m.Largest
+		shown.Stated, shown.Uses, shown.Largest = 0, m.Uses, m.Largest
+		if mode := c.e.resolve(v.dict.Get("WMode")); mode != nil {
+			shown.Stated = c.e.integer(mode, -1) // of what is no integer
+		}
 		if m.Vertical {
 			shown.Mode = 1
 		}

@@ -265,7 +265,7 @@ func (c *checker) colours(r cos.Ref, a cos.Array) {
 			case "Cyan", "Magenta", "Yellow", "Black", "None":
 				continue
 			}
-			known := told.Get(n) != nil
+			known := c.e.resolve(told.Get(n)) != nil
 			for _, p := range components[:min(len(components), 64)] {
 				known = known || c.e.name(p) == n
 			}
