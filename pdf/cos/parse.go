@@ -1,6 +1,7 @@
 package cos
 
 import (
+	"slices"
 	"bytes"
 	"errors"
 	"math"
@@ -400,6 +401,10 @@ func (p *parser) dict(level int) (Object, error) {
 	if err := p.entries(level, from); err != nil {
 		p.m.dropEntries(from)
 		return nil, err
+	}
+	isNull := func(e Entry) bool { return e.Value == Object(Null{}) }
+	if d := p.m.entries[from:]; slices.ContainsFunc(d, isNull) { // as if they were not there (7.3.9)
+		p.m.entries = p.m.entries[:from+len(slices.DeleteFunc(d, isNull))]
 	}
 	return p.m.dict(from), nil
 }

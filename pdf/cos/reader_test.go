@@ -413,7 +413,7 @@ func TestOddSyntaxIsRead(t *testing.T) {
 		"(a\\053\\5x\\\nb\\)(n)\rc)":  "(a+\\005xb\\)\\(n\\)\\nc)",
 		"<4 1 4>":                     "<4140>",
 		"<</A 1/A 2/B>>":              "<</A 2>>",
-		"<</A/B%comment>>\n/C null>>": "<</A/B/C null>>",
+		"<</A/B%comment>>\n/C null>>": "<</A/B>>", // as if it were not there (7.3.9)
 		"[true false null what]":      "[true false null null]",
 		"<</A<</B[<</C(x)>>]>>>>":     "<</A<</B[<</C(x)>>]>>>>",
 	} {

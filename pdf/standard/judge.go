@@ -373,14 +373,14 @@ func (j *Judge) kinds(r cos.Ref, d cos.Dict, src *doc.Source) {
 	if j.tagged(d) && !j.placed.Artifact && (f&invisible != 0 || f&noView != 0 && f&toggled == 0) {
 		j.find("S044", clause{ua2: "8.9.2.2"}, r, src, "an annotation in the structure tree that is not shown")
 	}
-	described := d.Get("Contents") != nil
+	_, described := cos.TextOf(d.Get("Contents"))
 	find := func(c clause, what string) {
 		j.find("S044", c, r, src, "an annotation of type %s%s", string(name(d, "Subtype")), what)
 	}
 	const without = " without Contents"
 	switch name(d, "Subtype") {
 	case "Stamp":
-		if !described && d.Get("Name") == nil {
+		if !described && name(d, "Name") == "" {
 			find(clause{ua2: "8.9.2.4.7"}, without+" or Name")
 		}
 	case "Ink":

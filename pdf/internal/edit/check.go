@@ -270,8 +270,13 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name, outside bool) {
 	}
 	switch to := d.Get("Dest"); {
 	case kind == "Catalog":
-		if to := c.e.resolve(d.Get("OpenAction")); to != nil && c.e.dict(to) == nil {
+		switch to := c.e.resolve(d.Get("OpenAction")).(type) {
+		case cos.Array, cos.Name:
 			c.j.Destination(r, c.structured.is(c.e, to))
+		default:
+			if c.e.isText(to) {
+				c.j.Destination(r, c.structured.is(c.e, to))
+			}
 		}
 	case to != nil && (kind == "Annot" || d.Get("Title") != nil && d.Get("Parent") != nil):
 		c.j.Destination(r, c.structured.is(c.e, to))
@@ -283,7 +288,7 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name, outside bool) {
 		switch x.Key {
 		case "BM", "Lang", "A", "Contents", "Title", "Filter", "Interpolate", "F", "Subtype", "S", "Marked", "DisplayDocTitle", "N", "Tabs",
 			"RI", "Intent", "ImageMask", "NeedsRendering", "Version", "Names", "MediaBox", "CropBox", "BleedBox", "TrimBox", "ArtBox", "Subtype2",
-			"Rect", "CA", "BaseFont", "BitsPerComponent", "FirstChar", "LastChar", "Widths", "Encoding", "TR", "TR2", "HTP", "HTO":
+			"Rect", "CA", "BaseFont", "BitsPerComponent", "FirstChar", "LastChar", "Widths", "Encoding", "TR", "TR2", "HTP", "HTO", "Name":
 			if v := c.e.resolve(x.Value); v != nil {
 				switch a := v.(type) {
 				case cos.Array: // which many may share

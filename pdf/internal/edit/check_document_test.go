@@ -327,6 +327,23 @@ func documentRules(t *testing.T) map[string]judged {
 		all[name] = counted(standard.PDFA2u, "2U", "6.2.11.7.2", list)
 	}
 	all["map that is miscounted in an archive of part 4"] = counted(standard.PDFA4, "4", "", "2 beginbfchar\n<0041> <FEFF>\nendbfchar\n")
+	for name, value := range map[string]string{"null": "null", "no name": "true", "a string": "(Draft)"} {
+		all["stamp whose name is "+name] = judged{standard.PDFUA2, "8.9.2.4.7", annotated(2, "/Subtype/Stamp/Name "+value, nil)}
+	}
+	for name, x := range map[string]judged{
+		"3D whose description is no text":     {standard.PDFUA2, "8.9.2.4.19", annotated(2, "/Subtype/3D/Contents true", nil)},
+		"rich text that is null":              {standard.PDFUA2, "", annotated(2, "/Subtype/FreeText/Contents(a b)/RC null", nil)},
+		"destination that is null":            {standard.PDFUA2, "", access(2, outline("/Dest null"))},
+		"structure destination that is null":  {standard.PDFUA2, "8.8", access(2, outline("/A<</S/GoTo/SD null/D[3 0 R/Fit]>>"))},
+		"opened at nothing that is a place":   {standard.PDFUA2, "", access(2, catalog("/OpenAction true"))},
+		"contents whose reference is null":    {standard.PDFUA2, "8.2.5.8", access(2, keep, el("TOC", el("TOCI", el("P").with("/Ref null")).with(old)).with(old))},
+		"figure whose alternative is no text": {standard.PDFUA2, "8.2.5.28.2", access(2, keep, el("Figure").with("/Alt true"))},
+		"kid of a document that is none":      {standard.PDFUA2, "", access(2, func(a *archive, _ int) { a.objects[2] = strings.Replace(a.objects[2], "/K[", "/K[true ", 1) })},
+		"element whose parent is none":        {standard.PDFUA2, "8.2", access(2, func(a *archive, _ int) { a.objects[6] = strings.Replace(a.objects[6], "/P 12 0 R", "/P 99 0 R", 1) }, el("Div"))},
+	} {
+		all[name] = x
+	}
+	all["text without widths"] = judged{standard.PDFUA2, "8.4.5.6", bytes.Replace(access(2, keep), []byte("/Widths["), []byte("/Wodths["), 1)}
 	// What has the key but no value that can be.
 	gray := func(space string) []byte {
 		return of("2B", func(a *archive) {

@@ -96,7 +96,7 @@ func (s *elements) walk(o cos.Object, in standing, depth int) (content bool) {
 	if known && e.Type == tag.H {
 		s.j.Heading(r, e.Level)
 	}
-	if d.Get("P") == nil {
+	if s.e.dict(d.Get("P")) == nil {
 		s.j.Orphan(r)
 	}
 	if n := s.e.name(s.attribute(d, s.classes, "List", "ListNumbering")); n != "" {
@@ -143,6 +143,7 @@ func (s *elements) kid(kid cos.Object, e *tag.Elem, in standing, depth int) (con
 	}
 	x := s.e.resolve(kid)
 	k, isDict := x.(cos.Dict)
+	_, isInt := x.(cos.Int)
 	what := s.e.name(k.Get("Type"))
 	if !at.IsZero() {
 		s.seen[at] = ""
@@ -151,9 +152,9 @@ func (s *elements) kid(kid cos.Object, e *tag.Elem, in standing, depth int) (con
 		}
 	}
 	switch {
-	case x == nil:
+	case !isDict && !isInt:
 		return false
-	case !isDict || what == "MCR":
+	case isInt || what == "MCR":
 		e.AddContent(cos.Ref{Num: 1}, 0)
 		return true
 	case what == "OBJR":
@@ -175,7 +176,7 @@ func (s *elements) special(o cos.Object, r cos.Ref, d cos.Dict, kind cos.Name) {
 	case "TOCI":
 		s.j.Contents(r, s.checker.refers(o, 0, s.refers))
 	case "Formula":
-		s.j.Formula(r, s.e.text(d.Get("Alt")) != "" || d.Get("ActualText") != nil)
+		s.j.Formula(r, s.e.text(d.Get("Alt")) != "" || s.e.isText(d.Get("ActualText")))
 	case "Note":
 		id := s.e.text(d.Get("ID"))
 		s.j.Note(r, id, s.ids[id])
@@ -196,9 +197,9 @@ func (s *elements) elem(e *tag.Elem, d cos.Dict) {
 	}
 	switch {
 	case e.Alt != "":
-	case s.e.resolve(d.Get("ActualText")) != nil:
+	case s.e.isText(d.Get("ActualText")):
 		e.Instead = tag.EmptyText
-	case s.e.resolve(d.Get("Alt")) != nil:
+	case s.e.isText(d.Get("Alt")):
 		e.Instead = tag.EmptyAlt
 	}
 	e.Printed = e.Type == tag.Form && s.attribute(d, s.classes, "PrintField", "Role") != nil

@@ -32,7 +32,8 @@ func (c *checker) files(r cos.Ref, d cos.Dict, key cos.Name) {
 		c.specs = append(c.specs, specification{r, d, key == "", key})
 	}
 	if c.e.name(d.Get("Subtype")) == "FileAttachment" {
-		if spec := c.e.dict(d.Get("FS")); spec != nil {
+		if d.Get("FS") != nil {
+			spec := c.e.dict(d.Get("FS"))
 			c.j.AttachedByAnnotation(r, c.resolved(spec, "AFRelationship"))
 		}
 	}

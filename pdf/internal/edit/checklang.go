@@ -54,7 +54,16 @@ func (w *within) has(elems cos.Array, id int64) bool {
 
 // elem reports whether an element is one.
 func (w *within) elem(o cos.Object) bool {
-	return w.e.inOne(w.elems, o, func(d cos.Dict) bool { return w.e.text(d.Get(w.key)) != "" })
+	return w.e.inOne(w.elems, o, func(d cos.Dict) bool {
+		// A text may be empty where it stands for another one, a language may not.
+		return w.e.isText(d.Get(w.key)) && (w.key != "Lang" || w.e.text(d.Get(w.key)) != "")
+	})
+}
+
+// isText reports whether a value is a string.
+func (e *Draft) isText(o cos.Object) bool {
+	_, is := cos.Bytes(e.resolve(o))
+	return is
 }
 
 // inOne reports whether an element is one of some or stands in one. Each is looked at once: known

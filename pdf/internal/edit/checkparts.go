@@ -217,8 +217,11 @@ func (c *checker) font(p *font.Embedded, s *shown) error {
 	}
 	c.listed(p, s)
 	first, last := int64(0), int64(255)
-	if s.dict.Get("Widths") != nil {
+	if s.dict.Get("Widths") != nil || c.e.name(s.dict.Get("Subtype")) == "TrueType" {
 		first, last = c.e.integer(s.dict.Get("FirstChar"), 0), c.e.integer(s.dict.Get("LastChar"), -1)
+		if c.e.array(s.dict.Get("Widths")) == nil {
+			last = -1 // it says nothing of any
+		}
 	}
 	missing := number(c.e.resolve(c.e.dict(s.dict.Get("FontDescriptor")).Get("MissingWidth")), 0)
 	for _, code := range slices.Sorted(maps.Keys(s.codes)) {
