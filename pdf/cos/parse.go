@@ -1,10 +1,10 @@
 package cos
 
 import (
-	"slices"
 	"bytes"
 	"errors"
 	"math"
+	"slices"
 )
 
 // errMore says that an object goes on behind the bytes at hand.

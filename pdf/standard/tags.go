@@ -176,6 +176,12 @@ func (j *Judge) Orphan(at cos.Ref) {
 	j.find("S040", clause{ua1: "7.1", ua2: "8.2.1"}, at, nil, "a structure element that does not name its parent (P)")
 }
 
+// Twice tells of a structure element that stands in two places, of which P names one (ISO 32000-1,
+// 14.7.2, and 2, 14.7.2: the elements are a tree).
+func (j *Judge) Twice(at cos.Ref) {
+	j.find("S040", clause{ua1: "7.1", ua2: "8.2.1"}, at, nil, "a structure element that stands in two places of the tree")
+}
+
 // Replacement says what stands in the place of content: of a sequence or of elements that it is in.
 type Replacement struct {
 	Actual, Alt bool

@@ -177,6 +177,7 @@ func (c *checker) objects() error {
 				walk(r, x, key)
 			}
 		case cos.Dict:
+			states := key == "ExtGState" || key == "" && c.via == "ExtGState"
 			if key != "Annots" { // those of pages were shown with them
 				c.show(r, v, key, false)
 			}
@@ -186,9 +187,12 @@ func (c *checker) objects() error {
 			c.j.Value(r, v)
 			for _, x := range v {
 				c.j.Value(r, x.Key)
-				if key := x.Key; key != "A" || !c.isElem(v) {
+				switch key := x.Key; {
+				case states:
+					walk(r, x.Value, stateOf)
+				case key != "A" || !c.isElem(v):
 					walk(r, x.Value, key)
-				} else {
+				default:
 					walk(r, x.Value, "")
 				}
 			}
@@ -214,6 +218,9 @@ func (c *checker) objects() error {
 	}
 	return c.fontsOfUnfollowed()
 }
+
+// stateOf stands for all names that resources give graphics states.
+const stateOf cos.Name = "ExtGState of resources"
 
 // startsAction reports whether the value of a key is an action, or a destination.
 func startsAction(key cos.Name) bool { return key == "A" || key == "OpenAction" || key == "Next" }
@@ -262,8 +269,8 @@ func (c *checker) show(r cos.Ref, d cos.Dict, key cos.Name, outside bool) {
 		kind = "OutputIntent"
 	case key == "" && (kind == "FontDescriptor" || kind == "Font") && (!c.used[r.Num] || c.invisible[r.Num] && !c.visible[r.Num]):
 		kind = "" // it need not be embedded
-	case key == "ExtGState" && kind == "":
-		kind = "ExtGState"
+	case key == stateOf || key == "" && c.via == stateOf:
+		kind = "ExtGState" // Type is optional (8.4.5)
 	}
 	if ht := d.Get("HT"); ht != nil && kind == "ExtGState" {
 		c.halftone(r, ht, "")
@@ -535,8 +542,8 @@ func (c *checker) content(in surface, data []byte, marks []mark, depth int, pain
 		}
 		n, _ := args[len(args)-1].(cos.Name)
 		found := c.e.dict(resources.Get(key)).Get(n)
-		if c.e.resolve(found) == nil {
-			found = nil
+		if key == "ColorSpace" && c.space(found) == nil || key != "ColorSpace" && c.e.dict(found) == nil {
+			found = nil // it is none
 		}
 		switch {
 		case found == nil && (key != "ColorSpace" || !spacesOfNames[n]):

@@ -343,6 +343,41 @@ func documentRules(t *testing.T) map[string]judged {
 	} {
 		all[name] = x
 	}
+	for name, font := range map[string]string{"null": "null", "nothing": "99 0 R", "no font": "true"} {
+		all["text in a font that is "+name] = judged{standard.PDFA4, "6.2.2", of("4", func(a *archive) {
+			a.content = strings.Replace(a.content, "/Sans", "/Other", 1)
+			a.resources = "/Font<</Other " + font + ">>"
+		})}
+	}
+	for part, id := range map[int]standard.ID{1: standard.PDFUA1, 2: standard.PDFUA2} {
+		all[fmt.Sprintf("an element in two places of part %d", part)] = judged{id, map[int]string{1: "7.1", 2: "8.2.1"}[part], access(part, func(a *archive, _ int) {
+			a.objects[6] = strings.Replace(a.objects[6], "/K[", "/K[13 0 R ", 1)
+		}, el("Div"))}
+	}
+	for claim, x := range map[string]struct {
+		id                    standard.ID
+		device, fonts, states string // the clauses
+	}{
+		"1B": {standard.PDFA1b, "6.2.3.3", "6.3.2", "6.2.8"}, "2B": {standard.PDFA2b, "6.2.4.3", "6.2.11.2", "6.2.5"},
+		"3B": {standard.PDFA3b, "6.2.4.3", "6.2.11.2", "6.2.5"}, "4": {standard.PDFA4, "6.2.4.3", "6.2.10.2", "6.2.5"},
+	} {
+		all["output intent of another type in "+claim] = judged{x.id, x.device, of(claim, func(a *archive) {
+			a.content += " 1 0 0 rg 0 0 9 9 re f"
+			a.intents = "[<</Type/Other/S/GTS_PDFA1/OutputConditionIdentifier(x)/DestOutputProfile 6 0 R>>]"
+		})}
+		all["font of another type in "+claim] = judged{x.id, x.fonts, bytes.Replace(of(claim, func(*archive) {}), []byte("/Type/Font/"), []byte("/Type/Fond/"), 1)}
+		all["font of a subtype that there is not in "+claim] = judged{x.id, x.fonts, bytes.Replace(of(claim, func(*archive) {}), []byte("/Subtype/TrueType"), []byte("/Subtype/TypeFalse"), 1)}
+		for name, state := range map[string]string{"in the resources": "<</TR/Identity>>", "of its own object": "11 0 R"} {
+			all["transfer function of a state without a type "+name+" in "+claim] = judged{x.id, x.states, of(claim, func(a *archive) {
+				a.content, a.resources, a.objects = "/G gs", "/ExtGState<</G "+state+">>", []string{"<<>>", "<</TR/Identity>>"}
+			})}
+		}
+	}
+	for claim, id := range map[string]standard.ID{"2B": standard.PDFA2b, "3B": standard.PDFA3b, "4": standard.PDFA4} {
+		all["inks that nothing is drawn in in "+claim] = judged{id, "6.2.4.4", of(claim, func(a *archive) {
+			a.resources = "/ColorSpace<</C[/DeviceN[/Spot]/DeviceGray<</FunctionType 2/N 1/Domain[0 1]>>]>>"
+		})}
+	}
 	all["text without widths"] = judged{standard.PDFUA2, "8.4.5.6", bytes.Replace(access(2, keep), []byte("/Widths["), []byte("/Wodths["), 1)}
 	// What has the key but no value that can be.
 	gray := func(space string) []byte {

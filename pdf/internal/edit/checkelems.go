@@ -136,6 +136,9 @@ func (s *elements) kid(kid cos.Object, e *tag.Elem, in standing, depth int) (con
 	// What stands in several places is judged in the first: nothing is read twice.
 	at := refOf(kid)
 	if kind, seen := s.seen[at]; seen {
+		if kind != "" {
+			s.j.Twice(at)
+		}
 		if kind != "" && !seenThrough(kind) {
 			s.kids = append(s.kids, standard.Kid{Kind: kind})
 		}
