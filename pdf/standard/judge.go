@@ -162,6 +162,8 @@ func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 			rule.a1 = ""
 		case name(d, "Subtype") == "Widget" || d.Get("FT") != nil:
 			rule.a2, rule.a4 = "6.4.1", ""
+		case name(d, "Type") != "Catalog": // an annotation that none of these parts takes
+			rule.a1, rule.a2 = "", ""
 		}
 		aa, read := d.Get("AA").(cos.Dict)
 		if read && !slices.ContainsFunc(aa, func(x cos.Entry) bool { return !triggers4[x.Key] }) {
@@ -380,7 +382,7 @@ func (j *Judge) kinds(r cos.Ref, d cos.Dict, src *doc.Source) {
 	const without = " without Contents"
 	switch name(d, "Subtype") {
 	case "Stamp":
-		if !described && name(d, "Name") == "" {
+		if _, named := d.Get("Name").(cos.Name); !described && !named {
 			find(clause{ua2: "8.9.2.4.7"}, without+" or Name")
 		}
 	case "Ink":

@@ -134,12 +134,16 @@ func accessRules(t *testing.T) map[string]judged {
 		"tagged form that is drawn twice":  {"7.20", form("/StructParents 5", "/Artifact BMC /F Do /F Do EMC")},
 		"form that is drawn twice":         {"", form("", "/Artifact BMC /F Do /F Do EMC")},
 		"annotation of an element":         {"", annotated(1, []int{0}, []string{uri("urn:a")}, el("Link"))},
+		"annotation of a fraction":         {"7.18.5", referenced(bytes.Replace(annotated(1, []int{0}, []string{uri("urn:a")}, el("Link")), []byte("/StructParent 1"), []byte("/StructParent 1.5"), 1))},
 		"annotation of another element":    {"7.18.5", annotated(1, []int{0}, []string{uri("urn:a")}, el("Span"))},
 		"annotation of no element": {"7.18.5", access(1, func(a *archive, _ int) {
 			a.page += "/Annots[<</Type/Annot/Rect[0 0 9 9]/F 4/StructParent 9" + uri("urn:a") + ">>]"
 		})},
 		"annotation outside the page": {"", access(1, func(a *archive, _ int) {
 			a.page += "/Annots[<</Type/Annot/Rect[200 0 209 9]/F 4" + uri("urn:a") + ">>]"
+		})},
+		"annotation outside a crop box that is none": {"7.18.5", access(1, func(a *archive, _ int) {
+			a.page += "/CropBox[]/Annots[<</Type/Annot/Rect[60 0 69 9]/F 4" + uri("urn:a") + ">>]"
 		})},
 		"annotation outside the crop box alone": {"", access(1, func(a *archive, _ int) {
 			a.page += "/CropBox[0 0 50 50]/Annots[<</Type/Annot/Rect[60 0 69 9]/F 4" + uri("urn:a") + ">>]"

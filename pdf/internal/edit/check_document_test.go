@@ -366,7 +366,8 @@ func documentRules(t *testing.T) map[string]judged {
 			a.intents = "[<</Type/Other/S/GTS_PDFA1/OutputConditionIdentifier(x)/DestOutputProfile 6 0 R>>]"
 		})}
 		all["font of another type in "+claim] = judged{x.id, x.fonts, bytes.Replace(of(claim, func(*archive) {}), []byte("/Type/Font/"), []byte("/Type/Fond/"), 1)}
-		all["font of a subtype that there is not in "+claim] = judged{x.id, x.fonts, bytes.Replace(of(claim, func(*archive) {}), []byte("/Subtype/TrueType"), []byte("/Subtype/TypeFalse"), 1)}
+		all["font of a subtype that there is not in "+claim] = judged{x.id, x.fonts, bytes.Replace(of(claim, func(*archive) {}), []byte("/Subtype/TrueType"), []byte("/Subtype/TrueTypo"), 1)}
+		all["transfer function that nothing is drawn with in "+claim] = judged{x.id, x.states, of(claim, func(a *archive) { a.resources = "/ExtGState<</G<</TR/Identity>>>>" })}
 		for name, state := range map[string]string{"in the resources": "<</TR/Identity>>", "of its own object": "11 0 R"} {
 			all["transfer function of a state without a type "+name+" in "+claim] = judged{x.id, x.states, of(claim, func(a *archive) {
 				a.content, a.resources, a.objects = "/G gs", "/ExtGState<</G "+state+">>", []string{"<<>>", "<</TR/Identity>>"}
@@ -374,6 +375,14 @@ func documentRules(t *testing.T) map[string]judged {
 		}
 	}
 	for claim, id := range map[string]standard.ID{"2B": standard.PDFA2b, "3B": standard.PDFA3b, "4": standard.PDFA4} {
+		all["font without a Supplement in "+claim] = judged{id, map[string]string{"2B": "6.2.11.3.1", "3B": "6.2.11.3.1", "4": "6.2.10.3.1"}[claim], of(claim, func(a *archive) {
+			a.content = "BT /Own 9 Tf <41> Tj ET"
+			a.objects = []string{
+				"<</Type/Font/Subtype/Type0/BaseFont/Sans/Encoding/GBK2K-H/DescendantFonts[11 0 R]>>",
+				fmt.Sprintf("<</Type/Font/Subtype/CIDFontType2/BaseFont/Sans/CIDSystemInfo<</Registry(Adobe)/Ordering(GB1)>>/CIDToGIDMap/Identity/FontDescriptor 8 0 R/W[34[%d]]>>", sans.Advance(34)*1000/sans.UnitsPerEm()),
+			}
+		})}
+		all["font whose encoding is a string in "+claim] = judged{id, map[string]string{"2B": "6.2.11.6", "3B": "6.2.11.6", "4": "6.2.10.6"}[claim], referenced(bytes.Replace(of(claim, func(*archive) {}), []byte("/Encoding/WinAnsiEncoding"), []byte("/Encoding<</BaseEncoding(WinAnsiEncoding)>>"), 1))}
 		all["inks that nothing is drawn in in "+claim] = judged{id, "6.2.4.4", of(claim, func(a *archive) {
 			a.resources = "/ColorSpace<</C[/DeviceN[/Spot]/DeviceGray<</FunctionType 2/N 1/Domain[0 1]>>]>>"
 		})}
@@ -401,7 +410,7 @@ func documentRules(t *testing.T) map[string]judged {
 		})}
 	}
 	for name, space := range map[string]string{"empty": "[]", "no space": "true"} {
-		all["group whose colours are "+name] = judged{standard.PDFA2b, "6.2.10", bytes.Replace(masked(), []byte("/CS[/ICCBased 6 0 R]"), []byte("/CS "+space), 1)}
+		all["group whose colours are "+name] = judged{standard.PDFA2b, "6.2.10", referenced(bytes.Replace(masked(), []byte("/CS[/ICCBased 6 0 R]"), []byte("/CS "+space), 1))}
 	}
 	all["page whose box is empty"] = judged{standard.PDFA2b, "6.1.13", of("2B", func(a *archive) { a.page = "/TrimBox[]" })}
 	all["inks told of null"] = judged{standard.PDFA2b, "6.2.4.4", of("2B", func(a *archive) {
@@ -435,7 +444,7 @@ func documentRules(t *testing.T) map[string]judged {
 	}
 	width := sans.Advance(gid) * 1000 / sans.UnitsPerEm()
 	for name, value := range map[string]string{"a string": "(Identity)", "no map": "true", "null": "null"} {
-		all["map of glyphs that is "+name] = judged{standard.PDFA2b, "6.2.11.3.2", bytes.Replace(twice(fmt.Sprintf("%d[%d]", gid, width)), []byte("/CIDToGIDMap/Identity"), []byte("/CIDToGIDMap "+value), 1)}
+		all["map of glyphs that is "+name] = judged{standard.PDFA2b, "6.2.11.3.2", referenced(bytes.Replace(twice(fmt.Sprintf("%d[%d]", gid, width)), []byte("/CIDToGIDMap/Identity"), []byte("/CIDToGIDMap "+value), 1))}
 	}
 	all["glyphs of a font that is not embedded"] = judged{standard.PDFA2b, "", of("2B", func(a *archive) {
 		a.content = "BT /Own 9 Tf 3 Tr <0041> Tj ET"

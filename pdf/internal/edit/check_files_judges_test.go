@@ -20,16 +20,44 @@ var flavours = map[standard.ID]string{
 	standard.PDFUA1: "ua1", standard.PDFUA2: "ua2",
 }
 
+const unused = "the rule is of all that the file has; veraPDF looks at what content uses"
+
 // otherwise are the files of which veraPDF names another clause than the standard has, or none,
 // with the reason.
 var otherwise = map[string]struct{ clause, why string }{
-	"element without its parent":           {"", "ISO 32000-2, table 355, requires P; veraPDF takes an absent one for one that is there"},
-	"element of part 1 without its parent": {"", "the same of ISO 32000-1, table 323"},
-	"a width after another":                {"", "ISO 32000 has W give a CID one width; of two veraPDF takes one of them"},
-	"object of another generation":         {"6.6.2.1", "veraPDF takes it for absent, as here the metadata, and does not name the damage"},
-	"links to two places outside":          {"", "ISO 14289-2 is of all links; veraPDF looks at those to structure elements alone"},
-	"signature with a picture":             {"", "the rule is there, but veraPDF does not look at what appearances hold"},
-	"private use character of an artifact": {"8.4.3", "the rule is of real content, which an artifact is not (ISO 32000-2, 14.8.2.2)"},
+	"element without its parent":                         {"", "ISO 32000-2, table 355, requires P; veraPDF takes an absent one for one that is there"},
+	"element of part 1 without its parent":               {"", "the same of ISO 32000-1, table 323"},
+	"a width after another":                              {"", "ISO 32000 has W give a CID one width; of two veraPDF takes one of them"},
+	"object of another generation":                       {"6.6.2.1", "veraPDF takes it for absent, as here the metadata, and does not name the damage"},
+	"links to two places outside":                        {"", "ISO 14289-2 is of all links; veraPDF looks at those to structure elements alone"},
+	"signature with a picture":                           {"", "the rule is there, but veraPDF does not look at what appearances hold"},
+	"output intent of another type in 1B":                {"", "ISO 32000-2, table 401 has Type be OutputIntent where it is there; veraPDF does not ask"},
+	"transfer function that nothing is drawn with in 1B": {"", unused},
+	"font of a subtype that there is not in 1B":          {"", "ISO 32000-2, table 108 has the subtypes; veraPDF passes over others"},
+	"output intent of another type in 2B":                {"", "ISO 32000-2, table 401 has Type be OutputIntent where it is there; veraPDF does not ask"},
+	"transfer function that nothing is drawn with in 2B": {"", unused},
+	"font of a subtype that there is not in 2B":          {"", "ISO 32000-2, table 108 has the subtypes; veraPDF passes over others"},
+	"output intent of another type in 3B":                {"", "ISO 32000-2, table 401 has Type be OutputIntent where it is there; veraPDF does not ask"},
+	"transfer function that nothing is drawn with in 3B": {"", unused},
+	"font of a subtype that there is not in 3B":          {"", "ISO 32000-2, table 108 has the subtypes; veraPDF passes over others"},
+	"output intent of another type in 4":                 {"", "ISO 32000-2, table 401 has Type be OutputIntent where it is there; veraPDF does not ask"},
+	"transfer function that nothing is drawn with in 4":  {"", unused},
+	"font of a subtype that there is not in 4":           {"6.2.2", "ISO 32000-2, table 108 has the subtypes; veraPDF passes over others"},
+	"font without a Supplement in 2B":                    {"", "ISO 32000-2, table 114 requires it; veraPDF takes an absent one for one that is less"},
+	"font whose encoding is a string in 2B":              {"", "ISO 32000-2, table 112 has a name; veraPDF takes a string for one"},
+	"inks that nothing is drawn in in 2B":                {"", unused},
+	"font without a Supplement in 3B":                    {"", "ISO 32000-2, table 114 requires it; veraPDF takes an absent one for one that is less"},
+	"font whose encoding is a string in 3B":              {"", "ISO 32000-2, table 112 has a name; veraPDF takes a string for one"},
+	"inks that nothing is drawn in in 3B":                {"", unused},
+	"font without a Supplement in 4":                     {"", "ISO 32000-2, table 114 requires it; veraPDF takes an absent one for one that is less"},
+	"font whose encoding is a string in 4":               {"", "ISO 32000-2, table 112 has a name; veraPDF takes a string for one"},
+	"inks that nothing is drawn in in 4":                 {"", unused},
+	"an element in two places of part 1":                 {"", "the elements are a tree (ISO 32000-2, 14.7.2), and P names one of the places; veraPDF does not ask"},
+	"an element in two places of part 2":                 {"", "the elements are a tree (ISO 32000-2, 14.7.2), and P names one of the places; veraPDF does not ask"},
+	"ua2 whose description there is not":                 {"", "an object that there is not is null, and an entry of null none (ISO 32000-2, 7.3.9 and 7.3.10); veraPDF goes by the key"},
+	"annotation of a fraction":                           {"", "StructParent is an integer; veraPDF cuts off the fraction"},
+	"annotation outside a crop box that is none":         {"", "an array of less than four numbers is no rectangle; veraPDF takes it for an empty one"},
+	"private use character of an artifact":               {"8.4.3", "the rule is of real content, which an artifact is not (ISO 32000-2, 14.8.2.2)"},
 }
 
 // TestCheckFindsWhatVeraPDFFindsOfFilesSignaturesAndCMaps: of the files of

@@ -138,9 +138,10 @@ func fileRules(t *testing.T) map[string]judged {
 		"ua1 with a file of no name":          {standard.PDFUA1, "7.11", accessible(1, "/F(a)/UF()")},
 		"ua1 without F":                       {standard.PDFUA1, "7.11", accessible(1, "/UF(a)")},
 		"ua2 with a text":                     {standard.PDFUA2, "", accessible(2, "/Desc(a)"+names)},
+		"ua2 whose description there is not":  {standard.PDFUA2, "8.14.1", accessible(2, "/Desc 99 0 R"+names)},
 		"ua2 without a description":           {standard.PDFUA2, "8.14.1", accessible(2, names)},
 		"ua2 with a pinned file":              {standard.PDFUA2, "", pinned(names + data)},
-		"ua2 with a pinned file that is none": {standard.PDFUA2, "8.9.2.4.10", bytes.Replace(pinned(names+data), []byte("/FS"), []byte("/FS true/Was"), 1)},
+		"ua2 with a pinned file that is none": {standard.PDFUA2, "8.9.2.4.10", referenced(bytes.Replace(pinned(names+data), []byte("/FS"), []byte("/FS true/Was"), 1))},
 		"ua2 without a relationship":          {standard.PDFUA2, "8.9.2.4.10", pinned(names)},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -115,6 +116,24 @@ func (a *archive) bytes(t *testing.T) []byte {
 		fmt.Fprintf(&out, "%010d 00000 n \n", n)
 	}
 	fmt.Fprintf(&out, "trailer\n<</Size %d/Root 1 0 R/ID[<00112233445566778899AABBCCDDEEFF><00112233445566778899AABBCCDDEEFF>]%s>>\nstartxref\n%d\n%%%%EOF\n%s", len(at)+1, a.trailer, start, a.tail)
+	return out.Bytes()
+}
+
+var objectText = regexp.MustCompile(`(?s)(\d+) 0 obj\n(.*?)\nendobj\n`)
+
+// referenced returns a file with its cross-reference table made again.
+func referenced(file []byte) []byte {
+	start := bytes.LastIndex(file, []byte("\nxref\n")) + 1
+	trailer := bytes.LastIndex(file, []byte("trailer\n"))
+	end := bytes.LastIndex(file, []byte("startxref\n"))
+	all := objectText.FindAllSubmatchIndex(file[:start], -1)
+	out := bytes.NewBuffer(bytes.Clone(file[:start]))
+	fmt.Fprintf(out, "xref\n0 %d\n0000000000 65535 f \n", len(all)+1)
+	for _, m := range all {
+		fmt.Fprintf(out, "%010d 00000 n \n", m[0])
+	}
+	out.Write(file[trailer:end])
+	fmt.Fprintf(out, "startxref\n%d\n%%%%EOF\n", start)
 	return out.Bytes()
 }
 
