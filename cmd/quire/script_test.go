@@ -35,28 +35,27 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"quire": main})
 }
 
-// TestScript drives the program from outside, one script per command. Scripts find the samples
-// of the demo under $SAMPLES. Beside testscript's own commands they have those of scriptCommands.
-func TestScript(t *testing.T) {
+// runScripts drives the program from outside by scripts. They find the samples of the demo under
+// $SAMPLES. Beside testscript's own commands they have those of scriptCommands.
+func runScripts(t *testing.T, p testscript.Params) {
+	t.Helper()
 	samples, err := filepath.Abs(filepath.Join("..", "..", "internal", "demo", "samples"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds:                scriptCommands(),
-		Condition:           judged,
-		Setup: func(e *testscript.Env) error {
-			e.Setenv("SAMPLES", samples)
-			e.Setenv("NO_COLOR", "1")
-			e.Setenv("GORACE", os.Getenv("GORACE")) // without it every program waits for a second at its end
-			e.Values[serverKey{}] = &server{}
-			return nil
-		},
-	})
+	p.RequireExplicitExec = true
+	p.RequireUniqueNames = true
+	p.UpdateScripts = os.Getenv("UPDATE_SCRIPTS") != ""
+	p.Cmds = scriptCommands()
+	p.Condition = judged
+	p.Setup = func(e *testscript.Env) error {
+		e.Setenv("SAMPLES", samples)
+		e.Setenv("NO_COLOR", "1")
+		e.Setenv("GORACE", os.Getenv("GORACE")) // without it every program waits for a second at its end
+		e.Values[serverKey{}] = &server{}
+		return nil
+	}
+	testscript.Run(t, p)
 }
 
 // scriptCommands must not have the names of testscript's own commands, which would be called in

@@ -131,7 +131,7 @@ var raceFlags = []string{
 }
 
 // racelessFlags are those of a run without the race detector: what is the longest to compile is not
-// what such a test measures. No test of that run has the database.
+// what such a test measures. The database is compiled as for the other targets of `make check`.
 var racelessFlags = []string{
 	"-gcflags=github.com/redis/rueidis/internal/cmds=-l" + compileFlags,
 	"-gcflags=" + module + "/internal/api=-l" + compileFlags,
