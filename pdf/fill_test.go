@@ -2,6 +2,7 @@ package pdf_test
 
 import (
 	"bytes"
+	"image/color"
 	"math"
 	"testing"
 
@@ -111,4 +112,9 @@ func TestBoxesHaveLeastHeights(t *testing.T) {
 	if d := at["bottom"] - at["low"]; math.Abs(d-50) > 2 {
 		t.Errorf("the foot of the box beside stands %.1f below the top", d)
 	}
+}
+
+func rgb(c color.Color) uint32 {
+	r, g, b, _ := c.RGBA()
+	return r>>8<<16 | g>>8<<8 | b>>8
 }

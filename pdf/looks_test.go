@@ -1,3 +1,5 @@
+//go:build !race
+
 package pdf_test
 
 import (
@@ -95,9 +97,4 @@ func TestTablesLookAsTheirTemplateSays(t *testing.T) {
 	if rgb(page.At(left-4, px(at["Datum"].YMin))) != 0xFFFFFF || rgb(page.At(left+3, px(at["Datum"].YMin))) != 0xE8ECF4 {
 		t.Error("the table does not begin 30 mm from the edge")
 	}
-}
-
-func rgb(c color.Color) uint32 {
-	r, g, b, _ := c.RGBA()
-	return r>>8<<16 | g>>8<<8 | b>>8
 }

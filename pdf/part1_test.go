@@ -1,3 +1,5 @@
+//go:build !race
+
 package pdf_test
 
 import (

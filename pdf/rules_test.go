@@ -51,18 +51,12 @@ func codes(tb testing.TB, who string) []byte {
 	return b
 }
 
-// TestIsolation: thousands of pairs of documents that differ in one
-// name of equal length, made one after the other by an engine that concurrent
-// workers share, caches and pooled buffers in use: each holds its own name and
-// not the other. The documents of a worker are a chain: each but the ends is the
-// second of one pair and the first of the next.
-func TestIsolation(t *testing.T) {
-	pairs := 2_000 // TestIsolationOfManyPairs has more of them
-	if testing.Short() {
-		pairs = 500
-	}
-	isolated(t, pairs)
-}
+// TestIsolation: hundreds of pairs of documents that differ in one name of equal
+// length, made one after the other by an engine that concurrent workers share,
+// caches and pooled buffers in use: each holds its own name and not the other. The
+// documents of a worker are a chain: each but the ends is the second of one pair
+// and the first of the next. TestIsolationOfManyPairs has thousands of them.
+func TestIsolation(t *testing.T) { isolated(t, 500) }
 
 // isolated makes documents at once, of which none may name those before and after it.
 func isolated(t *testing.T, pairs int) {

@@ -1,4 +1,4 @@
-//go:build judges
+//go:build judges && !race
 
 package pdf_test
 
