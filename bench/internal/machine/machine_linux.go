@@ -102,7 +102,8 @@ func CPUOf(pid int) (time.Duration, error) {
 // PeakRSS returns the largest resident size that a process has had, in bytes.
 func PeakRSS(pid int) (int64, error) { return memory(pid, "VmHWM:") }
 
-// ForgetPeak makes the peak of this process's resident size the size that it has now (proc_pid_clear_refs(5)).
+// ForgetPeak makes the peak of this process's resident size the size that it has now
+// (proc_pid_clear_refs(5)).
 func ForgetPeak() error {
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
 		return fmt.Errorf("peak memory: %w", err)
