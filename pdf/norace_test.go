@@ -238,7 +238,7 @@ func TestSigningTakesFewAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := testing.AllocsPerRun(20, sign); n > 200 {
+	if n := testing.AllocsPerRun(20, sign); n > 170 {
 		t.Errorf("%v allocations", n)
 	}
 	var before, after runtime.MemStats
@@ -247,7 +247,7 @@ func TestSigningTakesFewAllocations(t *testing.T) {
 		sign()
 	}
 	runtime.ReadMemStats(&after)
-	if n := (after.TotalAlloc - before.TotalAlloc) / 20; n > 32<<10 {
+	if n := (after.TotalAlloc - before.TotalAlloc) / 20; n > 20<<10 {
 		t.Errorf("%d bytes are allocated", n)
 	}
 }

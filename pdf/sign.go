@@ -80,6 +80,7 @@ func (e *Engine) Sign(ctx context.Context, w io.Writer, d *Document, r SignReque
 	if err != nil {
 		return nil, err
 	}
+	defer p.Release()
 	signature, err := draft.Sign()
 	if err != nil {
 		return nil, signing(err)
@@ -237,8 +238,7 @@ const mostChains = 1000
 // check returns an error where the chain of an identity does not hold, else the most bytes of its
 // signatures.
 func (c *chains) check(id *sign.Identity) (room int, err error) {
-	h := sha256.New()
-	how := [9]byte{}
+	how := make([]byte, 9, 2<<10) // as it is hashed
 	if id.PSS {
 		how[0] |= 1
 	}
@@ -246,11 +246,10 @@ func (c *chains) check(id *sign.Identity) (room int, err error) {
 		how[0] |= 2
 		binary.BigEndian.PutUint64(how[1:], uint64(id.TSA.MostBytes())) //nolint:gosec // G115: any number
 	}
-	h.Write(how[:])
 	for _, cert := range id.Chain {
-		h.Write(cert.Raw) // DER says itself how long it is
+		how = append(how, cert.Raw...) // DER says itself how long it is
 	}
-	key := [sha256.Size]byte(h.Sum(nil))
+	key := sha256.Sum256(how)
 	c.mu.Lock()
 	room, holds := c.known[key]
 	c.mu.Unlock()

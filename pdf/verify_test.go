@@ -32,7 +32,7 @@ func updated(tb testing.TB, b []byte, f func(*cos.Reader, *cos.Update)) []byte {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	u, err := cos.NewUpdate(r, nil)
+	u, err := cos.NewUpdate(r, nil, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -30,11 +30,9 @@ type written struct {
 	gen uint16
 }
 
-// updateBytes is the memory that an update begins with, enough for a signature.
-const updateBytes = 4 << 10
-
-// NewUpdate begins an update. d compresses streams; nil: as in Options.
-func NewUpdate(r *Reader, d Deflater) (*Update, error) {
+// NewUpdate begins an update. d compresses streams; nil: as in Options. What is gathered goes into
+// buf, from its beginning, as long as there is room.
+func NewUpdate(r *Reader, d Deflater, buf []byte) (*Update, error) {
 	if r.rebuilt || r.cipher != nil {
 		return nil, &ReadError{Offset: -1, Reason: "a file that is encrypted or was repaired takes no update"}
 	}
@@ -42,7 +40,7 @@ func NewUpdate(r *Reader, d Deflater) (*Update, error) {
 		d = NewFlate()
 	}
 	next := max(intOr(r.trailer.Get("Size"), 1), int64(r.highest)+1)
-	u := &Update{r: r, deflater: d, buf: make([]byte, 0, updateBytes), at: map[uint32]written{}, next: uint32(max(next, 1))} //nolint:gosec // G115: numbers that are larger were refused
+	u := &Update{r: r, deflater: d, buf: buf[:0], at: map[uint32]written{}, next: uint32(max(next, 1))} //nolint:gosec // G115: numbers that are larger were refused
 	last, err := r.bytesInto(r.memory.tail[:], r.size-1, 1)
 	if err != nil {
 		return nil, err

@@ -167,7 +167,7 @@ func wrap(dst []byte, tag cbasn1.Tag, f func(dst []byte) []byte) []byte {
 	dst = f(append(dst, byte(tag), 0))
 	n := len(dst) - from
 	if n < 0x80 {
-		dst[from-1] = byte(n)
+		dst[from-1] = byte(n) //nolint:gosec // G115: less than 0x80
 		return dst
 	}
 	// The length of the length, and it (X.690, 8.1.3.5), for which the contents make room.

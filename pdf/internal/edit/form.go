@@ -19,6 +19,10 @@ type field struct {
 
 // fields returns the terminal fields of the form.
 func (e *Draft) fields() (out []field) {
+	list := e.array(e.dict(e.catalog().Get("AcroForm")).Get("Fields"))
+	if len(list) == 0 {
+		return nil
+	}
 	seen := map[cos.Ref]bool{}
 	var walk func(o cos.Object, name string, kind cos.Name, depth int)
 	walk = func(o cos.Object, name string, kind cos.Name, depth int) {
@@ -55,7 +59,7 @@ func (e *Draft) fields() (out []field) {
 			out = append(out, f)
 		}
 	}
-	for _, o := range e.array(e.dict(e.catalog().Get("AcroForm")).Get("Fields")) {
+	for _, o := range list {
 		walk(o, "", "", 0)
 	}
 	return out

@@ -6,8 +6,8 @@ import (
 
 // Select makes the pages those at the given places, in their order; a page that is named twice
 // comes twice. What leads only to pages that are gone goes with them: bookmarks, named
-// destinations, links, form fields, elements of the structure tree. An XFA form goes, for it has all
-// pages. Page labels stay with their pages.
+// destinations, links, form fields, elements of the structure tree. An XFA form goes, for it has
+// all pages. Page labels stay with their pages.
 func (e *Draft) Select(pages []int) {
 	before := e.pages
 	stays := make(map[int]bool, len(pages))

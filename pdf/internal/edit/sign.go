@@ -90,8 +90,8 @@ func (e *Draft) Sign(ctx context.Context, s Signature, deflater cos.Deflater, mo
 	return p, nil
 }
 
-// blanks are a value that is filled in when all else is written: n times, once at least, a character
-// between what it begins and ends with.
+// blanks are a value that is filled in when all else is written: n times, once at least, a
+// character between what it begins and ends with.
 type blanks struct {
 	begin string
 	blank byte
@@ -408,6 +408,15 @@ func (p *Prepared) Fill(signature []byte) error {
 	}
 	cos.PutHex(p.more[p.before-p.doc.Size+1:], signature)
 	return nil
+}
+
+// Release gives the memory of the update back. Nothing of what is prepared may be used from then
+// on.
+func (p *Prepared) Release() {
+	if buf := p.more; cap(buf) <= mostUpdateBytes {
+		updates.Put(&buf)
+	}
+	p.more = nil
 }
 
 // WriteTo writes the whole file: the bytes that were there, and the update.

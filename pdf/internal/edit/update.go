@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"sync"
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/internal/diag"
@@ -27,7 +28,11 @@ func (e *Draft) update(ctx context.Context, deflater cos.Deflater, most int64, f
 	if err := e.base.MayUpdate(); err != nil {
 		return nil, err
 	}
-	u, err := cos.NewUpdate(e.base.Reader, deflater)
+	buf, _ := updates.Get().(*[]byte)
+	if buf == nil {
+		buf = new(slices.Grow([]byte(nil), updateBytes))
+	}
+	u, err := cos.NewUpdate(e.base.Reader, deflater, *buf)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +68,15 @@ func (e *Draft) update(ctx context.Context, deflater cos.Deflater, most int64, f
 	}
 	return u.Close(root, info)
 }
+
+// updates are memory that updates are gathered in, which Release gives back.
+var updates sync.Pool
+
+// The memory that an update begins with, enough for a signature, and how much is kept of one.
+const (
+	updateBytes     = 4 << 10
+	mostUpdateBytes = 64 << 10
+)
 
 // appended is a file with bytes behind it.
 type appended struct {
