@@ -48,7 +48,7 @@ var fixedCodes, fixedDistances = func() (codes [symbols]codeword, dist [distance
 	var count [16]uint16
 	var used [symbols]uint16
 	for s := range codes {
-		used[s] = uint16(s) //nolint:gosec // G115: at most 285
+		used[s] = uint16(s)
 		length := 8
 		switch {
 		case s >= 144 && s < 256:

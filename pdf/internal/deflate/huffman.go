@@ -71,16 +71,16 @@ func (t *tree) sort(freq []uint32) []uint16 {
 	n, top := 0, uint32(0) // top: no frequency is greater
 	for at := 0; at < len(freq); at += 8 {
 		group := freq[at:min(at+8, len(freq))]
-		any := uint32(0)
+		some := uint32(0)
 		for _, f := range group {
-			any |= f
+			some |= f
 		}
-		if top |= any; any == 0 {
+		if top |= some; some == 0 {
 			continue
 		}
 		for i, f := range group {
-			t.used[n&511] = uint16(at + i) //nolint:gosec // G115: at most 285
-			n += int((f | -f) >> 31)       // 1 unless f is 0, without a branch that depends on it
+			t.used[n&511] = uint16(at + i)
+			n += int((f | -f) >> 31) // 1 unless f is 0, without a branch that depends on it
 		}
 	}
 	used := t.used[:n]
