@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"example.com/quire/pdf"
+	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/template"
 )
@@ -222,5 +223,27 @@ func TestProblemsThatAreNotToldAreCounted(t *testing.T) {
 	_, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte("quire: 1\nname: t\nlang: en\ntitle: T\nbody:\n" + strings.Repeat("  - {txt: a}\n", 130))})
 	if de, ok := errors.AsType[*pdf.DiagnosticError](err); !ok || len(de.Diagnostics) != 100 || de.Omitted != 30 {
 		t.Errorf("of a template: %v", err)
+	}
+}
+
+// TestALimitOfNothingAllowsNothing: a negative limit is none that was not given, neither of an
+// engine nor of a document.
+func TestALimitOfNothingAllowsNothing(t *testing.T) {
+	nothing := pdf.Limits{Pages: -1}
+	for what, o := range map[string]struct {
+		engine   pdf.Limits
+		document *pdf.Limits
+	}{"engine": {engine: nothing}, "document": {document: &nothing}} {
+		eng, err := pdf.New(pdf.Config{Limits: o.engine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = eng.Build(t.Context(), io.Discard, pdf.RenderOptions{Limits: o.document}, func(b *doc.Builder) error {
+			b.Text("x").PageBreak().Text("y")
+			return nil
+		})
+		if le, ok := errors.AsType[*pdf.LimitError](err); !ok || le.Name != "Pages" {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }

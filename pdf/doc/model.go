@@ -622,7 +622,14 @@ func A4() Master {
 // page 1), All.
 type Running struct {
 	First, Odd, Even, Other, All []Node
+	// Identity says that every document with the same Identity has the same content here, in the
+	// same styles, so that its height is measured once. Templates set it; nil, which is always
+	// right, measures the content of each document.
+	Identity *Identity
 }
+
+// Identity names content that several documents have.
+type Identity struct{ _ byte }
 
 // Watermark is a text or an image in the middle of every page; always an artifact.
 type Watermark struct {

@@ -158,5 +158,32 @@ func (c *compiler) runningContent(n *strictyaml.Node, path, what string) (r runn
 		}
 	}
 	o.done()
+	if fixed(r.first) && fixed(r.odd) && fixed(r.even) && fixed(r.other) && fixed(r.all) {
+		r.identity = &doc.Identity{}
+	}
 	return r
+}
+
+// fixed reports whether blocks are texts, one below or beside the other, that are the same in all
+// documents but for numbers of pages.
+func fixed(blocks []block) bool {
+	return !slices.ContainsFunc(blocks, func(b block) bool {
+		switch b := b.(type) {
+		case *textNode:
+			return b.needsData() || !b.text.same()
+		case *besideNode:
+			return b.needsData() || slices.ContainsFunc(b.cells, func(c []block) bool { return !fixed(c) })
+		}
+		return true
+	})
+}
+
+// needsData reports whether some of the common keys do.
+func (n *common) needsData() bool { return n.look != nil || n.mark != nil || n.anchor != nil }
+
+// same reports whether a text is plain and the same in all documents but for numbers of pages.
+func (t *richText) same() bool {
+	return t == nil || t.static != nil && !slices.ContainsFunc(t.static, func(s doc.Span) bool {
+		return s.Link != "" || s.Kind != doc.SpanText && s.Kind != doc.SpanPage && s.Kind != doc.SpanPages
+	})
 }

@@ -80,7 +80,11 @@ type planVar struct {
 }
 
 // running holds the blocks of headers or footers.
-type running struct{ first, odd, even, other, all []block }
+type running struct {
+	first, odd, even, other, all []block
+
+	identity *doc.Identity // nil: some of it needs data
+}
 
 type watermark struct {
 	cond  *programAt

@@ -174,6 +174,7 @@ func (r *render) watermark(w *watermark) (*doc.Watermark, error) {
 }
 
 func (r *render) running(s running) (out doc.Running, err error) {
+	out.Identity = s.identity
 	for _, e := range [...]struct {
 		from []block
 		to   *[]doc.Node

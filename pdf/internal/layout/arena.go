@@ -22,7 +22,8 @@ type Memory struct {
 	maker   maker
 	flow    flow
 	region  region
-	ready   bool // nothing is left of a document
+	ready   bool                   // nothing is left of a document
+	heights map[runningKey]heights // of what documents have alike: they are kept
 }
 
 // mostKept bounds, in values, what is kept of a page for the next document.

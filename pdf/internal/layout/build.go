@@ -29,6 +29,7 @@ type maker struct {
 	omitted       int
 	failed        error // see fail
 	anchors       map[string]*doc.Source
+	heights       map[runningKey]heights // those that are known, of all documents
 
 	outline   int    // levels of headings that are bookmarks
 	decimal   string // the decimal sign

@@ -71,11 +71,14 @@ func Run(ctx context.Context, d *doc.Document, o Options, sink Sink) (*Summary, 
 func pass(ctx context.Context, d *doc.Document, o Options, sink Sink, known, found *findings) (*Summary, error) {
 	mem := o.Memory
 	mem.begin()
+	if mem.heights == nil {
+		mem.heights = map[runningKey]heights{}
+	}
 	m := &mem.maker
 	*m = maker{
 		ctx: ctx, opt: o, limits: o.Limits.WithDefaults(), set: text.NewSetter(ctx, o.Typesetter),
 		faces: mem.faces, derivedStyles: mem.derived, mem: &mem.blocks, pieces: mem.pieces,
-		images: mem.images, anchors: mem.anchors, known: known, found: found,
+		images: mem.images, anchors: mem.anchors, heights: mem.heights, known: known, found: found,
 	}
 	defer m.set.Close()
 	f := &mem.flow

@@ -18,9 +18,27 @@ const (
 
 // running holds the heights kept for headers and footers, by the lists of doc.Running.
 type running struct {
-	head, foot [numLists]doc.Length
+	head, foot heights
 	wrong      bool // a problem of it was told: once, not for each page
 }
+
+// heights are those of the lists of a doc.Running.
+type heights [numLists]doc.Length
+
+// runningKey is what the heights of content that documents have alike depend on.
+type runningKey struct {
+	of      *doc.Identity
+	base    *doc.Style
+	lang    string
+	width   doc.Length
+	digits  int // of the widest number of a page
+	set     *text.Typesetter
+	theme   *doc.Theme
+	decimal string
+}
+
+// mostHeights is for how many keys heights are kept.
+const mostHeights = 64
 
 // The lists of doc.Running.
 const (
@@ -65,10 +83,19 @@ func (f *flow) measureRunning(src *doc.Source) error {
 	widest := "8" + strconv.FormatInt(f.m.limits.Pages, 10)[1:]
 	for _, side := range []struct {
 		r   *doc.Running
-		h   *[numLists]doc.Length
+		h   *heights
 		art Artifact
 	}{{f.header, &f.running.head, ArtifactHeader}, {f.footer, &f.running.foot, ArtifactFooter}} {
+		key := runningKey{side.r.Identity, f.base, f.doc.Lang, f.width, len(widest), f.m.opt.Typesetter, f.m.theme, f.m.decimal}
+		if known, ok := f.m.heights[key]; ok {
+			*side.h = known
+			continue
+		}
+		told, warned := len(f.m.problems)+f.m.omitted, len(f.m.warnings)
 		for i, nodes := range lists(side.r) {
+			if len(nodes) == 0 {
+				continue
+			}
 			f.m.titled = f.m.titled || wants(nodes, doc.SpanTitle)
 			told := len(f.m.problems)
 			st, err := f.runningStack(nodes, side.art, widest, widest)
@@ -81,6 +108,12 @@ func (f *flow) measureRunning(src *doc.Source) error {
 				return err
 			}
 			side.h[i] = st.size()
+		}
+		if side.r.Identity != nil && len(f.m.problems)+f.m.omitted == told && len(f.m.warnings) == warned {
+			if len(f.m.heights) >= mostHeights {
+				clear(f.m.heights)
+			}
+			f.m.heights[key] = *side.h
 		}
 	}
 	f.m.begun, f.m.aside, f.m.warnings = begun, nil, f.m.warnings[:warned]

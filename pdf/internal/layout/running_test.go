@@ -157,3 +157,51 @@ func TestWhatFirstPagesHaveNoRoomForGoesToTheNext(t *testing.T) {
 		}
 	}
 }
+
+// TestHeightsOfRunningContentAreThoseOfItsIdentity: content of an identity is measured once in a
+// memory, for each style and width that it is laid out in. A footer that is not what its identity
+// says shows which height was taken.
+func TestHeightsOfRunningContentAreThoseOfItsIdentity(t *testing.T) {
+	memory, base, same := &layout.Memory{}, tenLines().BaseStyle, &doc.Identity{}
+	lay := func(of *doc.Identity, change func(*doc.Document), footer ...doc.Node) error {
+		defer memory.Reset()
+		d := tenLines()
+		d.BaseStyle, d.Body = base, doc.Nodes(para("x"))
+		d.Footer = doc.Running{All: footer, Identity: of}
+		if change != nil {
+			change(d)
+		}
+		_, err := layout.Run(t.Context(), d, layout.Options{Memory: memory, Typesetter: typesetter, Images: images.Session(diag.Limits{})}, &record{})
+		return err
+	}
+	if err := lay(same, nil, para("one")); err != nil {
+		t.Fatal(err)
+	}
+	two := []doc.Node{para("one"), para("two")}
+	var de *diag.DiagnosticError
+	if err := lay(same, nil, two...); !errors.As(err, &de) || de.Diagnostics[0].Code != "L309" {
+		t.Errorf("a footer that is higher than that of its identity: %v", err)
+	}
+	for what, err := range map[string]error{
+		"no identity":      lay(nil, nil, two...),
+		"another identity": lay(&doc.Identity{}, nil, two...),
+		"another width":    lay(same, func(d *doc.Document) { d.Page.Width += doc.Pt }, two...),
+		"another style":    lay(same, func(d *doc.Document) { d.BaseStyle = tenLines().BaseStyle }, two...),
+		"another language": lay(same, func(d *doc.Document) { d.Lang = "de" }, two...),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	// What is wrong is told of every document.
+	wrong := &doc.Identity{}
+	narrow := &doc.Beside{
+		Widths: []doc.Width{doc.Fr(1), doc.Fixed(2 * doc.Pt)},
+		Cells:  [][]doc.Node{{para("x")}, {&doc.Text{Spans: []doc.Span{{Kind: doc.SpanPage}}}}},
+	}
+	for range 2 {
+		if err := lay(wrong, nil, narrow); !errors.As(err, &de) || de.Diagnostics[0].Code != "L312" {
+			t.Errorf("a number without room: %v", err)
+		}
+	}
+}
