@@ -3,6 +3,7 @@ package operation_test
 import (
 	"bytes"
 	"errors"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -195,4 +196,36 @@ func TestStepsOfAPipe(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// extracted is what readers find in a file: poppler as it is laid out, as it is drawn and as it is
+// tagged, qpdf in every string and stream, and our own.
+func extracted(t *testing.T, b []byte) map[string]string {
+	t.Helper()
+	file := pdftest.Write(t, "in.pdf", b)
+	out := map[string]string{}
+	for name, args := range map[string][]string{
+		"pdftotext": {"-layout", file, "-"}, "pdftotext in the order of drawing": {"-raw", file, "-"}, "pdfinfo": {"-struct-text", file},
+		"qpdf": {"--warning-exit-0", "--qdf", "--object-streams=disable", "--decode-level=all", file, "-"},
+	} {
+		judge, _, _ := strings.Cut(name, " ")
+		said, err := exec.CommandContext(t.Context(), pdftest.Need(t, judge), args...).Output() //nolint:gosec // G204: judges, over files of the test
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[name] = string(said)
+	}
+	var own strings.Builder
+	e := engine(t)
+	pages, err := open(t, e, b, "").Text(t.Context(), pdf.TextOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		for _, l := range p.Lines {
+			own.WriteString(l.Text + "\n")
+		}
+	}
+	out["own"] = own.String()
+	return out
 }

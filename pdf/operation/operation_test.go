@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"runtime"
@@ -268,4 +269,52 @@ func TestErrorsOfFilesNameThemAsTheyAreCalled(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// with runs an operation with another file as a parameter of the kind Upload.
+func with(t *testing.T, e *pdf.Engine, name, parameter string, upload []byte, values map[string]string, files ...[]byte) (*operation.Outcome, []byte, error) {
+	t.Helper()
+	o, err := operation.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &parts{}
+	in := operation.Input{Values: values, Create: p.create, Uploads: map[string]operation.File{parameter: file("more/"+parameter+".pdf", upload)}}
+	for i, b := range files {
+		in.Files = append(in.Files, file(fmt.Sprintf("in%d.pdf", i), b))
+	}
+	done, err := o.Run(t.Context(), e, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	return done, p.files[0].Bytes(), nil
+}
+
+// stream is a stream object.
+func stream(dict, data string) string {
+	return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", dict, len(data), data)
+}
+
+// odd is a file of pages that are turned, cropped, shifted, of other units, and with content that
+// ends in a state of its own.
+func odd() []byte {
+	var kids strings.Builder
+	n := 3
+	objects := []string{"", "", stream("", "")}
+	for _, rotate := range []int{0, 90, 180, 270, -90} {
+		for _, more := range []string{
+			"/MediaBox[0 0 300 200]", "/MediaBox[-100 50 400 350]/CropBox[0 100 250 300]", "/MediaBox[300 200 0 0]/Contents 3 0 R", "/MediaBox[0 0 150 100]/UserUnit 2",
+		} {
+			n++
+			fmt.Fprintf(&kids, "%d 0 R ", n)
+			objects = append(objects, fmt.Sprintf("<</Type/Page/Parent 2 0 R/Rotate %d%s>>", rotate, more))
+		}
+	}
+	for _, s := range []string{"q 2 0 0 2 50 50 cm q 0 1 -1 0 9 9 cm", "Q Q Q 3 0 0 3 0 0 cm", "0 0 1 1 re W n /P <</MCID 0>> BDC BT 1 0 0 1 9 9 Tm", "1 1 1 rg 1 1 1 RG 0.1 0 0 0.1 7 7 cm"} {
+		n += 2
+		fmt.Fprintf(&kids, "%d 0 R ", n-1)
+		objects = append(objects, fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents[%d 0 R]>>", n), stream("", s))
+	}
+	objects[0], objects[1] = "<</Type/Catalog/Pages 2 0 R>>", fmt.Sprintf("<</Type/Pages/Count 24/Kids[%s]>>", kids.String())
+	return raw(objects...)
 }

@@ -1,3 +1,5 @@
+//go:build !race
+
 package operation_test
 
 import (
@@ -7,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -61,38 +62,6 @@ func utf16be(s string) (b []byte) {
 		b = append(b, 0, c)
 	}
 	return b
-}
-
-// extracted is what readers find in a file: poppler as it is laid out, as it is drawn and as it is
-// tagged, qpdf in every string and stream, and our own.
-func extracted(t *testing.T, b []byte) map[string]string {
-	t.Helper()
-	file := pdftest.Write(t, "in.pdf", b)
-	out := map[string]string{}
-	for name, args := range map[string][]string{
-		"pdftotext": {"-layout", file, "-"}, "pdftotext in the order of drawing": {"-raw", file, "-"}, "pdfinfo": {"-struct-text", file},
-		"qpdf": {"--warning-exit-0", "--qdf", "--object-streams=disable", "--decode-level=all", file, "-"},
-	} {
-		judge, _, _ := strings.Cut(name, " ")
-		said, err := exec.CommandContext(t.Context(), pdftest.Need(t, judge), args...).Output() //nolint:gosec // G204: judges, over files of the test
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		out[name] = string(said)
-	}
-	var own strings.Builder
-	e := engine(t)
-	pages, err := open(t, e, b, "").Text(t.Context(), pdf.TextOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range pages {
-		for _, l := range p.Lines {
-			own.WriteString(l.Text + "\n")
-		}
-	}
-	out["own"] = own.String()
-	return out
 }
 
 // finders are the readers that find a word, in any encoding of strings.
@@ -597,31 +566,4 @@ func TestTextWithoutAFontIsRedacted(t *testing.T) {
 	if _, _, err := run(t, engine(t), "redact", map[string]string{"box": "0,100,300,200"}, b); err != nil {
 		t.Error(err)
 	}
-}
-
-// FuzzRedact: content of any bytes is redacted or refused with a typed error.
-func FuzzRedact(f *testing.F) {
-	f.Add([]byte("BT /F 12 Tf 20 150 Td (a) Tj [(ab)-9(a)] TJ (a) ' 1 2 (a) \" ET 0 0 9 9 re f"), true)
-	f.Add([]byte("/Span<</ActualText(a)>>BDC BT /F 1 Tf (b) Tj ET EMC q BI /W 1/H 1/BPC 8/CS/G ID a EI Q Q"), false)
-	e, err := pdf.New(pdf.Config{Cache: pdf.CacheLimits{Off: true}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, content []byte, box bool) {
-		if len(content) > 1<<12 {
-			return // longer inputs find nothing more
-		}
-		b := raw(`<</Type/Catalog/Pages 2 0 R>>`, `<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>`,
-			`<</Type/Page/Contents 4 0 R>>`, fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content))
-		values := map[string]string{"text": "a"}
-		if box {
-			values = map[string]string{"box": "0,0,100,170"}
-		}
-		_, _, err := run(t, e, "redact", values, b)
-		var told *pdf.DiagnosticError
-		var limit *pdf.LimitError
-		if err != nil && !errors.As(err, &told) && !errors.As(err, &limit) {
-			t.Fatal(err)
-		}
-	})
 }
