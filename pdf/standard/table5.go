@@ -8,10 +8,10 @@ import (
 	"example.com/quire/pdf/internal/tag"
 )
 
-// The rows of ISO/TS 32005:2023, table 5, for files that are written and read. Most elements hold none of
-// partsAlone, which are parts of certain others; rows with - hold all others but those that are
-// named, and rows with + hold those that are named, with Artifact, NonStruct and Private. What is
-// not here holds everything.
+// The rows of ISO/TS 32005:2023, table 5, for files that are written and read. Most elements hold
+// none of partsAlone, which are parts of certain others; rows with - hold all others but those that
+// are named, and rows with + hold those that are named, with Artifact, NonStruct and Private. What
+// is not here holds everything.
 const (
 	partsAlone = "LBody LI RB RP RT TBody TD TFoot TH THead TOCI TR WP WT"
 	withWords  = "Annot BibEntry Em FENote Figure Form Formula Link Note Quote Reference Ruby Span Strong Warichu"

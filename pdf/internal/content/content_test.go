@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,6 +151,28 @@ func TestPlacesOfWords(t *testing.T) {
 		b := w.Quad.Bounds()
 		if math.Abs(b[0]-c.x) > 1e-6 || math.Abs(b[2]-c.end) > 1e-6 {
 			t.Errorf("%s: from %g to %g, want %g to %g", name, b[0], b[2], c.x, c.end)
+		}
+	}
+}
+
+// TestSpacesOverCharactersPartNoWords: a space is one where it is seen.
+func TestSpacesOverCharactersPartNoWords(t *testing.T) {
+	f, resources := fonts(sampleCMap)
+	for content, want := range map[string]string{
+		`BT /D 10 Tf 20 30 Td (a) Tj 0 0 Td ( b) Tj ET`:                "ab",
+		`BT /D 10 Tf 20 30 Td (a) Tj 5 0 Td ( b) Tj ET`:                "a b",
+		`BT /D 10 Tf 20 30 Td (a b) Tj ET`:                             "a b",
+		`BT /D 10 Tf 20 30 Td (b) Tj -5 0 Td ( ) Tj -5 0 Td (a) Tj ET`: "b a",
+	} {
+		var words []string
+		for _, w := range textOf(t, f, resources, content).Order {
+			words = append(words, w.Text)
+		}
+		slices.Sort(words)
+		wanted := strings.Fields(want)
+		slices.Sort(wanted)
+		if !slices.Equal(words, wanted) {
+			t.Errorf("%s: %q, want %q", content, words, wanted)
 		}
 	}
 }

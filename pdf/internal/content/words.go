@@ -134,8 +134,8 @@ func (c *collector) event(e *Event) error {
 
 func (c *collector) add(p piece) {
 	if strings.TrimFunc(p.Text, unicode.IsSpace) == "" {
-		if p.Text != "" && len(c.pieces) > 0 {
-			c.pieces[len(c.pieces)-1].spaceAfter = true
+		if n := len(c.pieces); p.Text != "" && n > 0 && !p.lies(c.pieces[n-1]) {
+			c.pieces[n-1].spaceAfter = true
 		}
 		return
 	}
@@ -198,6 +198,13 @@ func (c *collector) piece(g Glyph, s *State) piece {
 		p.end = max(p.end, x.X*cosine+x.Y*sin)
 	}
 	return p
+}
+
+// lies reports whether a space lies over what is drawn before it, so that nobody sees it: some
+// makers write what follows ligatures so, with a string that begins with a space and is moved back.
+func (p piece) lies(o piece) bool {
+	return p.angle == o.angle && math.Abs(p.v-o.v) < 0.25*p.size &&
+		p.u > o.u-0.05*p.size && p.u < o.end-0.1*p.size && p.end < o.end+0.1*p.size
 }
 
 // word is a Word with its place along the baseline.

@@ -26,6 +26,7 @@ const unused = "the rule is of all that the file has; veraPDF looks at what cont
 // with the reason.
 var otherwise = map[string]struct{ clause, why string }{
 	"element without its parent":                         {"", "ISO 32000-2, table 355, requires P; veraPDF takes an absent one for one that is there"},
+	"element whose parent is none":                       {"", "the same: a reference to no object is none"},
 	"element of part 1 without its parent":               {"", "the same of ISO 32000-1, table 323"},
 	"a width after another":                              {"", "ISO 32000 has W give a CID one width; of two veraPDF takes one of them"},
 	"object of another generation":                       {"6.6.2.1", "veraPDF takes it for absent, as here the metadata, and does not name the damage"},

@@ -88,10 +88,7 @@ func (c *checker) composite(s *shown) {
 		c.left -= len(data) / bytesOfOperator
 		m := content.ReadCMap(data)
 		shown.CMap, shown.Embedded, shown.Of = string(c.e.name(v.dict.Get("CMapName"))), true, c.system(v.dict)
-		shown.Stated, shown.Uses, shown.Largest = 0, m.Uses, m.Largest
-		if mode := c.e.resolve(v.dict.Get("WMode")); mode != nil {
-			shown.Stated = c.e.integer(mode, -1) // of what is no integer
-		}
+		shown.Stated, shown.Uses, shown.Largest = c.e.integer(v.dict.Get("WMode"), 0), m.Uses, m.Largest
 		if m.Vertical {
 			shown.Mode = 1
 		}
