@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -332,7 +333,7 @@ func documentRules(t *testing.T) map[string]judged {
 	for name, value := range map[string]string{"null": "null", "no name": "true", "a string": "(Draft)"} {
 		all["stamp whose name is "+name] = judged{standard.PDFUA2, "8.9.2.4.7", annotated(2, "/Subtype/Stamp/Name "+value, nil)}
 	}
-	for name, x := range map[string]judged{
+	maps.Copy(all, map[string]judged{
 		"3D whose description is no text":     {standard.PDFUA2, "8.9.2.4.19", annotated(2, "/Subtype/3D/Contents true", nil)},
 		"rich text that is null":              {standard.PDFUA2, "", annotated(2, "/Subtype/FreeText/Contents(a b)/RC null", nil)},
 		"destination that is null":            {standard.PDFUA2, "", access(2, outline("/Dest null"))},
@@ -342,9 +343,7 @@ func documentRules(t *testing.T) map[string]judged {
 		"figure whose alternative is no text": {standard.PDFUA2, "8.2.5.28.2", access(2, keep, el("Figure").with("/Alt true"))},
 		"kid of a document that is none":      {standard.PDFUA2, "", access(2, func(a *archive, _ int) { a.objects[2] = strings.Replace(a.objects[2], "/K[", "/K[true ", 1) })},
 		"element whose parent is none":        {standard.PDFUA2, "8.2", access(2, func(a *archive, _ int) { a.objects[6] = strings.Replace(a.objects[6], "/P 12 0 R", "/P 99 0 R", 1) }, el("Div"))},
-	} {
-		all[name] = x
-	}
+	})
 	for name, font := range map[string]string{"null": "null", "nothing": "99 0 R", "no font": "true"} {
 		all["text in a font that is "+name] = judged{standard.PDFA4, "6.2.2", of("4", func(a *archive) {
 			a.content = strings.Replace(a.content, "/Sans", "/Other", 1)
