@@ -95,10 +95,10 @@ func (a *App) control() http.Handler {
 }
 
 // ErrNoServer says that no server runs over a data directory.
-var ErrNoServer = errors.New("no server runs there; start one by `quire serve`, or name its directory by --data-dir")
+var ErrNoServer = errors.New("no server is running there; start one by `quire serve`, or name its directory by --data-dir")
 
 // ErrNotHeld says that a cache holds nothing under a key.
-var ErrNotHeld = errors.New("not held; a document of a public report is, once it was read by its /d/ or /r/ address and as long as there is room")
+var ErrNotHeld = errors.New("not cached; a document of a public report is cached when it is read by its /d/ or /r/ address, as long as there is room")
 
 // Control is the way to a server that runs over a data directory on this machine.
 type Control struct {

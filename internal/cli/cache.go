@@ -14,35 +14,37 @@ import (
 func (p *program) cache() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cache",
-		Short: "Look into the caches of a running server, and empty them",
-		Long: "Look into the caches of the server that runs over the data directory, and empty them. They hold\n" +
-			"public documents and which one is a report's latest. Only the server's user may.",
+		Short: "Show and empty the caches of a running server",
+		Long: "Show and empty the caches of the server that uses the data directory. The caches hold public\n" +
+			"documents, and which document is the latest of a report. Only the user of the server may use\n" +
+			"these commands.",
 		Args: subcommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var out string
 	get := &cobra.Command{
 		Use:   "get KEY",
-		Short: "Show what is held under a document's content hash or a report's name",
-		Long: "Show what is held under the hash of a public document, as in /d/, or the name of a\n" +
-			"public report. Nothing is loaded for it. Exit status 1 when nothing is held.",
+		Short: "Show the cached entry of a public document or report",
+		Long: "Show the cached entry of a public document or report. KEY is the hash of the document's bytes,\n" +
+			"as in its address under /d/, or the name of the report. Nothing is loaded into the cache.\n" +
+			"The exit status is 1 if there is no entry.",
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error { return p.cacheGet(c.Context(), a[0], out) },
 	}
-	get.Flags().StringVarP(&out, "out", "o", "", "write the document that is held to `FILE`")
+	get.Flags().StringVarP(&out, "out", "o", "", "write the cached document to `FILE`")
 	c.AddCommand(
 		&cobra.Command{
 			Use:   "stats",
-			Short: "Show what the caches hold and have done",
-			Long: "Show hits, misses, entries and bytes of each cache, the bytes it may have, and the bound: how long\n" +
-				"ago, at most, what it serves may have been replaced.",
+			Short: "Show the size and use of the caches",
+			Long: "Show for each cache its hits, misses, entries and bytes, its maximum size, and the bound: how\n" +
+				"long ago, at most, a value that it serves may have been replaced.",
 			Args: args(cobra.NoArgs),
 			RunE: func(c *cobra.Command, _ []string) error { return p.cacheStats(c.Context()) },
 		}, get,
 		&cobra.Command{
 			Use:   "purge",
 			Short: "Empty the caches",
-			Long:  "Empty the caches. No document is lost: what is asked for next is read from the data directory.",
+			Long:  "Empty the caches. No document is lost: the next request reads from the data directory.",
 			Args:  args(cobra.NoArgs),
 			RunE:  func(c *cobra.Command, _ []string) error { return p.cachePurge(c.Context()) },
 		},
@@ -98,7 +100,7 @@ func (p *program) cacheGet(ctx context.Context, key, out string) error {
 			return err
 		}
 	}
-	document := "not held itself"
+	document := "not cached"
 	if e.Bytes > 0 {
 		document = fmt.Sprintf("%s, %d bytes", e.Name, e.Bytes)
 	}

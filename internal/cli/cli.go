@@ -74,8 +74,9 @@ func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "quire",
 		Short: "Documents of record: collect, freeze, render, serve, prove",
-		Long: "Quire makes documents of record: it collects data, freezes it, renders it to a tagged,\n" +
-			"archival PDF, serves the identical bytes for ever, and proves and re-makes every one.\n\n" +
+		Long: "Quire makes documents of record. It collects data, freezes it, renders it to a tagged,\n" +
+			"archival PDF, and serves the same bytes for ever. Every document can be rendered again and\n" +
+			"compared with its file.\n\n" +
 			"Exit status: 0 done, 1 failed, 2 wrong request (usage, configuration, template, data);\n" +
 			"verify: 0 identical, 1 differs, 2 nothing was compared, 3 intact but made by another engine,\n" +
 			"4 unknown here; ps: 3 the host could not be reached or refused access.",
@@ -89,14 +90,14 @@ func (p *program) root() *cobra.Command {
 			return c.Help()
 		},
 	}
-	root.Flags().BoolVar(&version, "version", false, "print the versions of program, engine and Go")
+	root.Flags().BoolVar(&version, "version", false, "print the versions of the program, the engine and Go")
 	root.CompletionOptions.DisableDefaultCmd = true // completion.go has ours
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpCommand(p.help())
 	f := root.PersistentFlags()
-	f.BoolVar(&p.json, "json", false, "one JSON value on standard output instead of text")
+	f.BoolVar(&p.json, "json", false, "print one JSON value on standard output instead of text")
 	f.StringVar(&p.config, "config", "", "configuration `FILE` (default: quire.yaml if it exists; QUIRE_CONFIG)")
-	f.StringVar(&p.data, "data-dir", "", "`DIRECTORY` of state and blobs (QUIRE_DATA)")
+	f.StringVar(&p.data, "data-dir", "", "`DIRECTORY` of state and stored files (QUIRE_DATA)")
 	root.AddCommand(p.serve(), p.demo(), p.render(), p.template(), p.pdf(), p.convert(), p.verify(), p.cache(), p.fetch(), p.ps(), p.doctor(), p.version(), p.completion(), p.man())
 	return root
 }

@@ -22,9 +22,9 @@ import (
 func (p *program) convert() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "convert",
-		Short: "Turn HTML into a PDF or an image, by Chromium",
-		Long: "Turn HTML into a PDF or an image, by the Chromium of this machine. What it makes is no\n" +
-			"document of record. The page reaches nothing but the hosts that are allowed by name.",
+		Short: "Convert HTML to a PDF or an image by Chromium",
+		Long: "Convert HTML to a PDF or an image by the Chromium of this machine. The result is not a document\n" +
+			"of record. The page may read only from the hosts that --allow names.",
 		Args: subcommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -43,12 +43,12 @@ type converting struct {
 
 func (v *converting) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&v.base, "base", "", "the `URL` that links of a file start from")
-	f.StringArrayVar(&v.allow, "allow", nil, "the page may read from this `HOST`, at the ports 80 and 443 or at HOST:PORT alone; may be repeated (that of a URL may be read)")
-	f.BoolVar(&v.private, "private", false, "allowed hosts may have addresses of private networks, and any port where none is named")
+	f.StringVar(&v.base, "base", "", "base `URL` of the relative links of a file")
+	f.StringArrayVar(&v.allow, "allow", nil, "the page may read from this `HOST` at ports 80 and 443, or from HOST:PORT at that port only; may be repeated (the host of an address, or of --base, is allowed)")
+	f.BoolVar(&v.private, "private", false, "allowed hosts may have addresses in private networks, and any port if none is named")
 	f.BoolVar(&v.scripts, "scripts", false, "run the scripts of the page")
 	f.StringVar(&v.browser, "browser", "", "`PATH` of Chromium (default: the first of chromium, google-chrome in PATH)")
-	f.BoolVar(&v.noSandbox, "no-sandbox", false, "run Chromium without its sandbox, as root must: for pages one trusts")
+	f.BoolVar(&v.noSandbox, "no-sandbox", false, "run Chromium without its sandbox, which root needs; only for pages that you trust")
 	f.DurationVar(&v.timeout, "timeout", 30*time.Second, "give up after this `TIME`")
 }
 
@@ -79,12 +79,12 @@ func (p *program) convertHTML() *cobra.Command {
 	f.StringVarP(&v.out, "out", "o", "", "PDF `FILE` to write; - for standard output (default: the page's name with .pdf, here)")
 	f.Float64Var(&o.Width, "width", 210, "width of the paper in `MM`")
 	f.Float64Var(&o.Height, "height", 297, "height of the paper in `MM`")
-	f.BoolVar(&o.Landscape, "landscape", false, "turn the paper")
-	f.StringVar(&margin, "margin", "", "margins in `MM`: one, or top,right,bottom,left (default: those of the page, or 10)")
-	f.Float64Var(&o.Scale, "scale", 1, "`FACTOR` of the content, 0.1 to 2")
+	f.BoolVar(&o.Landscape, "landscape", false, "landscape orientation")
+	f.StringVar(&margin, "margin", "", "one margin in `MM` for all sides, or top,right,bottom,left (default: the margins of the page's @page, or 10)")
+	f.Float64Var(&o.Scale, "scale", 1, "scale the content by `FACTOR`, 0.1 to 2")
 	f.BoolVar(&o.Background, "background", false, "print backgrounds")
-	f.BoolVar(&o.CSSPageSize, "css-page-size", false, "take the size that the page gives in @page")
-	f.BoolVar(&o.Grayscale, "gray", false, "refused: convert image turns colours into shades of gray")
+	f.BoolVar(&o.CSSPageSize, "css-page-size", false, "use the paper size of the page's @page")
+	f.BoolVar(&o.Grayscale, "gray", false, "refused; convert image can convert colours to shades of gray")
 	f.StringVar(&o.Pages, "pages", "", "print these `PAGES` only, such as 1-3,5")
 	v.flags(c)
 	return c
@@ -114,15 +114,15 @@ func (p *program) convertImage() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVarP(&v.out, "out", "o", "", "image `FILE` to write; - for standard output (default: the page's name with .png, here)")
+	f.StringVarP(&v.out, "out", "o", "", "image `FILE` to write; - for standard output (default: the page's name with the suffix of the format, in the current directory)")
 	f.StringVar(&o.Format, "format", htmlpdf.PNG, "`FORMAT`: png, jpeg or webp")
 	f.IntVar(&o.Width, "width", 1280, "width of the window in `PIXELS`")
 	f.IntVar(&o.Height, "height", 0, "height of the window in `PIXELS` (default: the whole page)")
-	f.Float64Var(&o.Zoom, "zoom", 1, "device pixels of a CSS pixel: `FACTOR` from 0.1 to 8")
-	f.StringVar(&crop, "crop", "", "draw this part only: `X,Y,WIDTH,HEIGHT`")
+	f.Float64Var(&o.Zoom, "zoom", 1, "device pixels for each CSS pixel: `FACTOR` from 0.1 to 8")
+	f.StringVar(&crop, "crop", "", "draw this area only: `X,Y,WIDTH,HEIGHT`")
 	f.IntVar(&o.Quality, "quality", 0, "`QUALITY` of jpeg and webp, 1 to 100 (default 80)")
-	f.BoolVar(&o.Grayscale, "gray", false, "turn colours into shades of gray")
-	f.BoolVar(&o.Transparent, "transparent", false, "no white behind the page: png and webp")
+	f.BoolVar(&o.Grayscale, "gray", false, "convert colours to shades of gray")
+	f.BoolVar(&o.Transparent, "transparent", false, "no white background: png and webp")
 	v.flags(c)
 	return c
 }
@@ -166,7 +166,7 @@ func (p *program) converted(ctx context.Context, from, suffix string, v converti
 		v.out = name + suffix
 	}
 	if v.out == "-" && p.json {
-		return usageError{errors.New("--json and --out - both want standard output; name a FILE")}
+		return usageError{errors.New("--json and --out - both write to standard output; name a FILE")}
 	}
 	hosts := v.allow
 	if u, err := url.Parse(source.URL); err == nil && u.Host != "" {
@@ -202,7 +202,7 @@ func (p *program) converted(ctx context.Context, from, suffix string, v converti
 	}
 	made := conversion{v.out, len(file), refused.Hosts()}
 	for _, host := range made.Refused {
-		_, _ = fmt.Fprintf(p.Stderr, "warning: the page asked for %s, which is not allowed: --allow %[1]s\n", host)
+		_, _ = fmt.Fprintf(p.Stderr, "warning: the page requested %s, which is not allowed; to allow it, add --allow %[1]s\n", host)
 	}
 	if v.out == "-" {
 		return nil
@@ -216,7 +216,7 @@ func (p *program) page(from string, v converting) (s htmlpdf.Source, name string
 	if strings.HasPrefix(from, "https://") || strings.HasPrefix(from, "http://") {
 		u, err := url.Parse(from)
 		if err != nil || v.base != "" {
-			return s, "", usageError{fmt.Errorf("%s: want an address, and no --base beside it", from)}
+			return s, "", usageError{fmt.Errorf("%s: want an address, without --base", from)}
 		}
 		if name = strings.TrimSuffix(path.Base(u.Path), path.Ext(u.Path)); name == "" || name == "." || name == "/" {
 			name = u.Hostname()

@@ -27,11 +27,12 @@ func (p *program) demo() *cobra.Command {
 	var reset bool
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Run the server with sample documents; prints one URL",
-		Long: "Run the server with sample templates, a built-in HTTP API that really fails at times,\n" +
-			"finished documents, and a signing key that lasts until the demo ends. Everything else is kept\n" +
-			"in " + demoDir + "/. Without --listen a port that is taken makes way for the next free one. A demo\n" +
-			"that runs already is not started again: its URL is printed.",
+		Short: "Run the server with sample documents",
+		Long: "Run the server on a loopback address and print one URL. It has sample templates, finished\n" +
+			"documents, a signing key that lasts until the demo ends, and a built-in HTTP API that really\n" +
+			"fails at times. Its data is in " + demoDir + "/. If port 8080 is in use, the next free port is used,\n" +
+			"unless --listen names an address. If a demo is running already, its URL is printed and no\n" +
+			"second one is started.",
 		Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg := &config.Config{Listen: listen, Data: demoDir, Log: config.Log{Level: "error"}}
@@ -76,7 +77,7 @@ func (p *program) runDemo(ctx context.Context, cfg *config.Config, next bool) er
 		return err
 	}
 	if !cfg.Loopback() {
-		return usageError{fmt.Errorf("--listen %s: the demo answers on a loopback address only", cfg.Listen)}
+		return usageError{fmt.Errorf("--listen %s: the demo listens on loopback addresses only", cfg.Listen)}
 	}
 	// The pages name the address in their examples, so it is settled before they are made.
 	ln, err := app.Listen(ctx, cfg, next)
@@ -116,7 +117,7 @@ func (p *program) demoApp(ctx context.Context, cfg *config.Config) (*app.App, er
 	for _, s := range demo.Samples() {
 		samples[s.Name] = app.Sample{About: s.About, Data: s.Inline}
 		if s.Collected() {
-			samples[demo.DownReport] = app.Sample{About: "The same report of a source that is down on purpose.", Data: s.Inline}
+			samples[demo.DownReport] = app.Sample{About: "The same report from a source that is deliberately down.", Data: s.Inline}
 		}
 	}
 	signer, err := demo.Signer(time.Now())

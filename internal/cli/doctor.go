@@ -30,8 +30,9 @@ func (p *program) doctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check configuration, storage, templates and the engine",
-		Long: "Check everything a server needs here and say what to do about what is wrong. With --deep\n" +
-			"read every stored byte too. Exit status 1 when anything is wrong.",
+		Long: "Check the configuration, data directory, state, audit log, engine and templates, and whether a\n" +
+			"server is running. For each fault the command says what to do. The exit status is 1 if\n" +
+			"anything is wrong.",
 		Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			all := p.examine(c.Context(), deep)
@@ -49,7 +50,7 @@ func (p *program) doctor() *cobra.Command {
 			return p.print(all, text.String())
 		},
 	}
-	c.Flags().BoolVar(&deep, "deep", false, "read every stored byte and name what is damaged or lost")
+	c.Flags().BoolVar(&deep, "deep", false, "also read every stored byte of all documents, and name the damaged and missing files")
 	return c
 }
 
@@ -72,7 +73,7 @@ func (p *program) examine(ctx context.Context, deep bool) []finding {
 	if !add("configuration", err, where, "correct the file; every key is described in docs/configuration.md") {
 		return all
 	}
-	add("data", writable(cfg.Data), cfg.Data+" can be written", "make the directory writable for this user, or name another by --data-dir")
+	add("data", writable(cfg.Data), cfg.Data+" can be written", "make the directory writable for this user, or name another one by --data-dir")
 	p.examineState(ctx, cfg, deep, add)
 	preview, err := app.NewPreview()
 	if !add("engine", err, "", "") {
@@ -80,7 +81,7 @@ func (p *program) examine(ctx context.Context, deep bool) []finding {
 	}
 	all[len(all)-1].Detail = preview.Engine
 	n, err := preview.CheckTemplates(ctx, cfg)
-	add("templates", err, fmt.Sprintf("%d in %s, all compile", n, cfg.Templates), "`quire template check` tells more")
+	add("templates", err, fmt.Sprintf("%d in %s, all compile", n, cfg.Templates), "run `quire template check` for details")
 	return all
 }
 
@@ -101,18 +102,18 @@ func (p *program) examineState(ctx context.Context, cfg *config.Config, deep boo
 	if head.Lines == 1 {
 		lines = "line"
 	}
-	add("audit log", err, fmt.Sprintf("%d %s, the chain holds", head.Lines, lines), "the state was changed from outside: compare with a backup")
+	add("audit log", err, fmt.Sprintf("%d %s, the hash chain is intact", head.Lines, lines), "something other than Quire changed the state: compare it with a backup")
 	if deep {
 		n, err := readAll(ctx, archive)
-		add("stored bytes", err, fmt.Sprintf("%d documents, every byte is whole", n), "`quire verify --all --restore` makes files again")
+		add("stored bytes", err, fmt.Sprintf("%d documents, all bytes are intact", n), "run `quire verify --all --restore` to restore files")
 	}
 	if err := archive.Close(); err != nil {
 		add("state", err, "", "")
 	}
 	if url := app.Running(ctx, cfg.Data); url != "" {
-		add("server", ready(ctx, url), "ready at "+url, "its log says why")
+		add("server", ready(ctx, url), "ready at "+url, "see the server's log")
 	} else {
-		add("server", nil, "not running, or not to be reached from here", "")
+		add("server", nil, "not running, or not reachable from here", "")
 	}
 }
 

@@ -24,19 +24,19 @@ func (p *program) fetch() *cobra.Command {
 	var o fetchOptions
 	c := &cobra.Command{
 		Use:   "fetch URL",
-		Short: "Get an address and show what each layer of the HTTP client did",
-		Long: "Get an address with every layer of the HTTP client on, and print a line for each: cache,\n" +
-			"collapse, limit, retry, hedge, breaker, deadline. The body is not shown; --out keeps it.\n" +
-			"With --repeat the same client asks again, which shows the cache at work.\n\n" +
-			"Exit status 1 when there was no answer, or one with a status of 400 or more.",
+		Short: "Request an address and show what each layer of the HTTP client did",
+		Long: "Request an address with every layer of the HTTP client, and print one line for each layer:\n" +
+			"cache, collapse, limit, retry, hedge, breaker, deadline. The body is not shown; --out writes it\n" +
+			"to a file. With --repeat the same client sends the request again, which shows the cache.\n\n" +
+			"The exit status is 1 if there was no answer, or if its status is 400 or more.",
 		Example: "  quire fetch https://api.example/v1/rates\n  quire fetch --repeat 2 --out rates.json https://api.example/v1/rates",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE:    func(c *cobra.Command, a []string) error { return p.get(c.Context(), a[0], o) },
 	}
 	f := c.Flags()
 	f.StringArrayVarP(&o.header, "header", "H", nil, "send the field `'NAME: VALUE'`; may be repeated")
-	f.IntVar(&o.repeat, "repeat", 1, "ask `N` times")
-	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "give up after this `TIME`")
+	f.IntVar(&o.repeat, "repeat", 1, "send the request `N` times")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "time limit of a whole request: `TIME`")
 	f.StringVarP(&o.out, "out", "o", "", "write the last body to `FILE`")
 	return c
 }
@@ -177,20 +177,20 @@ func whatLayersDid(info fetch.Info, breaker string, took, total time.Duration) [
 	if info.Collapsed {
 		collapsed = "another request's answer"
 	}
-	hedge := "no extra leg"
+	hedge := "no extra request"
 	var hops [][]string // what the attempts of each request came to: a redirect is followed by another
 	var tried []int
 	for _, a := range info.Attempts {
 		switch last := len(hops) - 1; {
 		case a.Hedge:
-			hedge = fmt.Sprintf("an extra leg after %v: %s", round(a.Delay), a.Reason)
+			hedge = fmt.Sprintf("an extra request after %v: %s", round(a.Delay), a.Reason)
 		case last < 0 || a.N <= tried[last]:
 			hops, tried = append(hops, []string{a.Reason}), append(tried, a.N)
 		default:
 			hops[last], tried[last] = append(hops[last], fmt.Sprintf("waited %v", round(a.Delay)), a.Reason), a.N
 		}
 	}
-	retry := "not asked"
+	retry := "no request sent"
 	for i, hop := range hops {
 		if text := fmt.Sprintf("attempt %d: %s", tried[i], strings.Join(hop, ", ")); i == 0 {
 			retry = text

@@ -40,23 +40,23 @@ func exitStatuses() []entry {
 
 func files() []entry {
 	return []entry{
-		{"quire.yaml", "the configuration, read when it is there"},
-		{"quire-data/", "the data directory: state.db with the documents, receipts and the audit log, blobs/ with the files by their SHA-256, lock, and address while a server runs"},
-		{"templates/", "the templates, as NAME/template.yaml or NAME.yaml"},
+		{"quire.yaml", "the configuration, if it exists"},
+		{"quire-data/", "the data directory: state.db with the documents, receipts and the audit log; blobs/ with the files, named by their SHA-256; lock; and address while a server runs"},
+		{"templates/", "the templates: NAME/template.yaml or NAME.yaml"},
 		{demoDir + "/", "the data directory of the demo"},
 	}
 }
 
 func environment() []entry {
 	return []entry{
-		{"QUIRE_CONFIG", "the configuration file, as --config"},
-		{"QUIRE_DATA", "the data directory, as --data-dir"},
-		{"QUIRE_LISTEN", "host:port to listen on"},
-		{"QUIRE_TEMPLATES", "the folder of the templates"},
-		{"QUIRE_PUBLIC_URL", "where the server is reached from outside"},
-		{"QUIRE_LOG_FORMAT", "text or json"},
-		{"QUIRE_LOG_LEVEL", "debug, info, warn or error"},
-		{"NO_COLOR", "set: no colours on a terminal"},
+		{"QUIRE_CONFIG", "the configuration file; --config overrides it"},
+		{"QUIRE_DATA", "the data directory; --data-dir overrides it"},
+		{"QUIRE_LISTEN", "the address to listen on, HOST:PORT"},
+		{"QUIRE_TEMPLATES", "the directory of the templates"},
+		{"QUIRE_PUBLIC_URL", "the address by which clients reach the server"},
+		{"QUIRE_LOG_FORMAT", "log format: text or json"},
+		{"QUIRE_LOG_LEVEL", "log level: debug, info, warn or error"},
+		{"NO_COLOR", "if set, no colours on a terminal"},
 	}
 }
 

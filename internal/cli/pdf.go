@@ -215,7 +215,7 @@ func (p *program) operate(c *cobra.Command, o operation.Operation, files []strin
 		return err
 	}
 	if out == "-" && p.json {
-		return usageError{errors.New("--json and -o -: standard output has room for one; name a FILE to write")}
+		return usageError{errors.New("--json and -o - both write to standard output; name a FILE to write")}
 	}
 	base := strings.TrimSuffix(filepath.Base(in.Files[0].Name), filepath.Ext(in.Files[0].Name))
 	var written []*created

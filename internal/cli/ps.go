@@ -34,19 +34,20 @@ func (p *program) ps() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ps HOST -- SCRIPT",
 		Short: "Run PowerShell on another host, over SSH, WSMan, a child process or a Unix socket",
-		Long: "Run a script on a host by PowerShell remoting and show its seven streams as they come: output\n" +
-			"on standard output, error, warning, verbose, debug, information and progress on standard\n" +
-			"error. On a terminal progress is one line that changes, and the script may ask questions.\n\n" +
+		Long: "Run a script on a host by PowerShell remoting and show its seven streams as they arrive: output\n" +
+			"on standard output; error, warning, verbose, debug, information and progress on standard error.\n" +
+			"On a terminal, progress is one line that is updated, and the script may ask questions.\n\n" +
 			"HOST is one of\n" +
 			"  [USER@]NAME[:PORT], ssh://[USER@]NAME[:PORT]   SSH, subsystem powershell\n" +
-			"  https://[USER@]NAME[:PORT], http://...         WSMan, with NTLM; over http its bodies are sealed\n" +
+			"  https://[USER@]NAME[:PORT], http://...         WSMan, with NTLM; over HTTP its messages are encrypted\n" +
 			"  stdio:PROGRAM [ARGUMENT...]                    a child process, such as stdio:pwsh -s\n" +
 			"  unix:PATH                                      a Unix socket\n\n" +
-			"The words after -- are joined by spaces to the script's text. Values belong in --param, which\n" +
-			"passes them as text beside the script, never in it. With --command they are the name of one\n" +
-			"command and its arguments, for hosts that take no scripts.\n\n" +
-			"Exit status: 0 the pipeline completed; 1 it failed, was stopped, or the connection was lost;\n" +
-			"2 wrong call; 3 the host could not be reached or refused access; a script's `exit N` is N.",
+			"The words after -- are joined by spaces to form the script. Pass values by --param: a value is\n" +
+			"text that is never part of the script. With --command the words are the name of one command\n" +
+			"and its arguments, for hosts that accept no scripts.\n\n" +
+			"Exit status: 0 the pipeline completed; 1 it failed or was stopped, or the connection was lost;\n" +
+			"2 the call was wrong; 3 the host could not be reached or refused access; N the script ran\n" +
+			"`exit N`.",
 		Example: "  quire ps ops@win1 -- 'Get-Service | Where-Object Status -eq Stopped'\n" +
 			"  quire ps win1 --param Name=spooler --file restart.ps1\n" +
 			"  quire ps unix:/run/quire.sock --command -- Get-Sample -Count 3",
@@ -57,9 +58,9 @@ func (p *program) ps() *cobra.Command {
 	f.BoolVar(&o.command, "command", false, "the words are a command and its arguments, not a script")
 	f.StringVar(&o.file, "file", "", "read the script from `FILE`; - is standard input")
 	f.StringArrayVar(&o.params, "param", nil, "pass the parameter `NAME=VALUE`; may be repeated")
-	f.BoolVar(&o.input, "input", false, "pipe the lines of standard input in")
+	f.BoolVar(&o.input, "input", false, "pipe the lines of standard input to the script")
 	f.DurationVar(&o.timeout, "timeout", 0, "stop the pipeline after this `TIME`")
-	f.DurationVar(&o.connectTime, "connect-timeout", 30*time.Second, "give the connection up after this `TIME`")
+	f.DurationVar(&o.connectTime, "connect-timeout", 30*time.Second, "give up connecting after this `TIME`")
 	o.remote.flags(c)
 	c.AddCommand(p.psServe())
 	return c
@@ -73,7 +74,7 @@ func (o *psOptions) pipeline(words []string, stdin io.Reader) (psrp.Pipeline, er
 	}
 	switch {
 	case o.file != "" && (o.command || len(words) > 0):
-		return wrong("--file takes the place of the words after --")
+		return wrong("--file replaces the words after --; give one of them")
 	case o.file == "-" && o.input:
 		return wrong("standard input cannot be both the script and its input")
 	case o.file == "" && len(words) == 0:

@@ -38,16 +38,16 @@ type psRemote struct {
 
 func (r *psRemote) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVarP(&r.user, "user", "u", "", "be this `USER` there")
-	f.StringArrayVarP(&r.identity, "identity", "i", nil, "prove it by the private key in `FILE`; may be repeated (default: the agent's, ~/.ssh/id_*)")
-	f.StringVar(&r.passwordFile, "password-file", "", "read the password from `FILE`; without it a terminal is asked")
-	f.StringArrayVar(&r.knownHosts, "known-hosts", nil, "know hosts by their keys in `FILE` (default: ~/.ssh/known_hosts)")
-	f.StringArrayVarP(&r.jump, "jump", "J", nil, "go through `[USER@]NAME[:PORT]`; may be repeated, first hop first")
-	f.StringVar(&r.subsystem, "subsystem", "", "start this `NAME` over SSH instead of powershell")
-	f.BoolVar(&r.basic, "basic", false, "over HTTPS, prove it by Basic instead of NTLM")
-	f.StringVar(&r.caFile, "ca", "", "over HTTPS, trust the authorities in `FILE` instead of the system's")
+	f.StringVarP(&r.user, "user", "u", "", "the account `USER` on the host")
+	f.StringArrayVarP(&r.identity, "identity", "i", nil, "authenticate by the private key in `FILE`; may be repeated (default: the keys of the SSH agent, then ~/.ssh/id_*)")
+	f.StringVar(&r.passwordFile, "password-file", "", "read the password from `FILE`; without it the terminal asks for it")
+	f.StringArrayVar(&r.knownHosts, "known-hosts", nil, "`FILE` with the keys of known hosts (default: ~/.ssh/known_hosts and /etc/ssh/ssh_known_hosts)")
+	f.StringArrayVarP(&r.jump, "jump", "J", nil, "connect through `[USER@]NAME[:PORT]`; may be repeated, first hop first")
+	f.StringVar(&r.subsystem, "subsystem", "", "start the SSH subsystem `NAME` instead of powershell")
+	f.BoolVar(&r.basic, "basic", false, "over HTTPS, use Basic authentication instead of NTLM")
+	f.StringVar(&r.caFile, "ca", "", "over HTTPS, trust the certificate authorities in `FILE` instead of the system's")
 	f.StringVar(&r.configuration, "configuration", "", "over HTTP and HTTPS, use the session configuration `NAME` instead of Microsoft.PowerShell")
-	f.BoolVar(&r.insecure, "insecure-ignore-host-key", false, "take any host for the right one: whoever sits between sees everything")
+	f.BoolVar(&r.insecure, "insecure-ignore-host-key", false, "accept any host key; anyone between you and the host can then see everything")
 }
 
 // dial connects to a host.
@@ -82,7 +82,7 @@ func (r *psRemote) dial(ctx context.Context, address string, p *program, v *psVi
 		}
 		return r.ssh(ctx, u, p, v)
 	}
-	return nil, usageError{fmt.Errorf("host: %s is no way to reach a host: want ssh, https, http, stdio or unix", u.Scheme)}
+	return nil, usageError{fmt.Errorf("host: unknown scheme %s: want ssh, https, http, stdio or unix", u.Scheme)}
 }
 
 // hostURL reads where a host or a hop is. Its errors quote nothing: somebody may have written a
@@ -124,7 +124,7 @@ func (r *psRemote) ssh(ctx context.Context, u *url.URL, p *program, v *psView) (
 func (r *psRemote) wsman(ctx context.Context, u *url.URL, p *program) (psrp.Transport, error) {
 	user := cmp.Or(r.user, u.User.Username())
 	if user == "" {
-		return nil, usageError{fmt.Errorf("host %s: say who you are by --user 'DOMAIN\\NAME'", u.Hostname())}
+		return nil, usageError{fmt.Errorf("host %s: no user: name the account by --user 'DOMAIN\\NAME'", u.Hostname())}
 	}
 	secret, err := r.password(p, "Password of "+user+": ")
 	if err != nil {
@@ -144,7 +144,7 @@ func (r *psRemote) wsman(ctx context.Context, u *url.URL, p *program) (psrp.Tran
 		}
 		roots := x509.NewCertPool()
 		if !roots.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("--ca %s: it holds no certificate in PEM", r.caFile)
+			return nil, fmt.Errorf("--ca %s: the file has no certificate in PEM form", r.caFile)
 		}
 		c.TLS = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}

@@ -29,23 +29,23 @@ func (p *program) psServe() *cobra.Command {
 	var o psServeOptions
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Be a PowerShell host with three sample commands",
-		Long: "Serve the PowerShell Remoting Protocol: Get-QuireHost, Measure-Number and Wait-Countdown are\n" +
-			"Go functions that PowerShell and other clients call as commands. Nothing else runs: scripts\n" +
-			"are refused and no process is started.\n\n" +
-			"Without flags one client is served over standard input and output, as the subsystem of an\n" +
-			"SSH server: `Subsystem powershell /usr/bin/quire ps serve` in sshd_config. With --ssh it is\n" +
-			"that SSH server itself, which lets in whoever has one of the authorized keys.",
+		Short: "Serve as a PowerShell host with three sample commands",
+		Long: "Serve as a PowerShell host. PowerShell, and any other client of its remoting protocol, can call\n" +
+			"three sample commands, which are Go functions: Get-QuireHost, Measure-Number and\n" +
+			"Wait-Countdown. Scripts are refused, and no process is started.\n\n" +
+			"Without flags, one client is served over standard input and output, as the subsystem of an\n" +
+			"SSH server: `Subsystem powershell /usr/bin/quire ps serve` in sshd_config. With --ssh the\n" +
+			"command is the SSH server itself, which accepts clients that have one of the authorized keys.",
 		Example: "  quire ps serve --unix /run/quire/ps.sock\n" +
 			"  quire ps serve --ssh 127.0.0.1:2222 --host-key host_ed25519 --authorized-keys ~/.ssh/authorized_keys",
 		Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return p.servePowerShell(c.Context(), o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.ssh, "ssh", "", "serve the clients of SSH at `HOST:PORT`; port 0 takes a free one")
-	f.StringVar(&o.hostKey, "host-key", "", "prove to clients of SSH that this is the host by the private key in `FILE`")
-	f.StringVar(&o.authorizedKeys, "authorized-keys", "", "let in clients of SSH by the public keys in `FILE`, as in OpenSSH's authorized_keys")
-	f.StringVar(&o.unix, "unix", "", "serve the clients of a Unix socket at `PATH`, which only the user may connect to")
+	f.StringVar(&o.ssh, "ssh", "", "serve SSH clients at `HOST:PORT`; port 0 selects a free port")
+	f.StringVar(&o.hostKey, "host-key", "", "`FILE` with the host's private key, which identifies it to SSH clients")
+	f.StringVar(&o.authorizedKeys, "authorized-keys", "", "`FILE` with the public keys of the SSH clients to accept, in the form of OpenSSH's authorized_keys")
+	f.StringVar(&o.unix, "unix", "", "serve clients of a Unix socket at `PATH`, to which only the user may connect")
 	return c
 }
 
@@ -55,7 +55,7 @@ func (p *program) servePowerShell(ctx context.Context, o psServeOptions) error {
 	case o.unix != "" && o.ssh != "":
 		return usageError{errors.New("--unix and --ssh exclude each other")}
 	case o.ssh == "" && (o.hostKey != "" || o.authorizedKeys != ""):
-		return usageError{errors.New("--host-key and --authorized-keys are for --ssh")}
+		return usageError{errors.New("--host-key and --authorized-keys need --ssh")}
 	case o.ssh != "":
 		return p.servePowerShellOverSSH(ctx, srv, o)
 	case o.unix == "":
@@ -111,7 +111,7 @@ func stopped(ctx context.Context, err error) error {
 // closed to them.
 func listenPrivately(ctx context.Context, path string) (net.Listener, error) {
 	if _, err := os.Lstat(path); err == nil {
-		return nil, usageError{fmt.Errorf("serve at %s: the file is there already", path)}
+		return nil, usageError{fmt.Errorf("serve at %s: the file exists already", path)}
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".quire-ps-")
 	if err != nil {

@@ -32,8 +32,8 @@ func (p *program) render() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "render TEMPLATE",
 		Short: "Render a template with data to a PDF",
-		Long: "Render a template file (or a folder with template.yaml) with data to a PDF. Nothing is\n" +
-			"stored. The same template, data and --time give the same bytes, on any machine.",
+		Long: "Render a template file, or a folder with template.yaml, to a PDF. Nothing is stored. The same\n" +
+			"template, data and --time give the same bytes, on any machine with the same engine.",
 		Example: "  quire render invoice.yaml -d invoice.json -o invoice.pdf --time 2026-01-31T18:30:00Z\n" +
 			"  jq .order order.json | quire render invoice.yaml -d - -o - > invoice.pdf",
 		Args: args(cobra.ExactArgs(1)),
@@ -50,16 +50,16 @@ func (p *program) render() *cobra.Command {
 			return p.renderTo(c.Context(), a[0], data, out, when, record.Options{Standards: standards})
 		},
 	}
-	c.Flags().StringVarP(&data, "data", "d", "", "JSON `FILE` with the data; - for standard input")
-	c.Flags().StringVarP(&out, "out", "o", "", "PDF `FILE` to write; - for standard output (default: the template's name with .pdf, here)")
-	c.Flags().StringVar(&at, "time", "", "the document's `TIME`, such as 2026-01-31T18:30:00Z (default: none, and no date is written)")
-	c.Flags().StringSliceVar(&standards, "standard", nil, "claim a `STANDARD` beside the template's: "+strings.Join(standard.Names(), ", "))
+	c.Flags().StringVarP(&data, "data", "d", "", "JSON `FILE` with the data; - for standard input (default: an empty object)")
+	c.Flags().StringVarP(&out, "out", "o", "", "PDF `FILE` to write; - for standard output (default: the template's name with .pdf, in the current directory)")
+	c.Flags().StringVar(&at, "time", "", "the document's `TIME`, such as 2026-01-31T18:30:00Z or 2026-01-31 (default: none; no date is written and now() is an error)")
+	c.Flags().StringSliceVar(&standards, "standard", nil, "claim a `STANDARD` in addition to the template's: "+strings.Join(standard.Names(), ", "))
 	return c
 }
 
 func (p *program) renderTo(ctx context.Context, template, data, out string, at time.Time, o record.Options) error {
 	if out == "-" && p.json {
-		return usageError{errors.New("--json and -o -: standard output has room for one; name a FILE for the PDF")}
+		return usageError{errors.New("--json and -o - both write to standard output; name a FILE for the PDF")}
 	}
 	preview, err := app.NewPreview()
 	if err != nil {

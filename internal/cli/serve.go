@@ -20,9 +20,11 @@ func (p *program) serve() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
-		Long: "Run the server until it is interrupted; requests that run are finished first.\n\n" +
-			"Without tokens it answers on a loopback address only, for the space local. A token is any\n" +
-			"secret of your own; the configuration holds its SHA-256:\n\n" +
+		Long: "Run the server. The first interrupt or SIGTERM lets running requests finish and ends the server.\n" +
+			"The second ends it at once.\n\n" +
+			"Without tokens the server listens on loopback addresses only, and all requests are in the space\n" +
+			"local. On another address it also needs TLS. A token is a secret that you choose; the\n" +
+			"configuration has its SHA-256:\n\n" +
 			"  TOKEN=$(head -c 32 /dev/urandom | base64)\n" +
 			"  printf %s \"$TOKEN\" | sha256sum        # -> tokens: [{space: finance, sha256: ...}]",
 		Args: args(cobra.NoArgs),
@@ -55,7 +57,7 @@ func (p *program) serve() *cobra.Command {
 			}, func() {})
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", "", "`HOST:PORT` to listen on (QUIRE_LISTEN)")
+	c.Flags().StringVar(&listen, "listen", "", "`HOST:PORT` to listen on; port 0 selects a free port (QUIRE_LISTEN)")
 	return c
 }
 

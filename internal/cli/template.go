@@ -15,16 +15,16 @@ import (
 func (p *program) template() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "template",
-		Short: "Work on templates",
+		Short: "Check templates, and print their JSON Schema",
 		Args:  subcommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(&cobra.Command{
 		Use:   "check TEMPLATE...",
-		Short: "Report everything that is wrong with templates",
-		Long: "Compile templates, lay out what they say without data, and report everything that is wrong,\n" +
-			"with file, line, column and what was expected. Warnings go to standard error, too. Exit\n" +
-			"status 2 when anything is wrong.",
+		Short: "Check templates without data",
+		Long: "Check templates without data: compile them, lay out what they contain, and report every error\n" +
+			"that does not depend on the data, with file, line, column and what was expected. Warnings go to\n" +
+			"standard error too. The exit status is 2 if anything is wrong.",
 		Example: "  quire template check invoice.yaml\n  quire template check templates/*/template.yaml --json",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
@@ -84,8 +84,8 @@ func (p *program) template() *cobra.Command {
 	c.AddCommand(&cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of templates, for editors",
-		Long: "Print the JSON Schema (draft 2020-12) of the template language. With it an editor completes\n" +
-			"keys and marks what is none; template check finds the rest.",
+		Long: "Print the JSON Schema (draft 2020-12) of the template language. With it, an editor completes\n" +
+			"keys and marks unknown ones. All other errors are found by template check.",
 		Example: "  quire template schema > template.schema.json",
 		Args:    args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {

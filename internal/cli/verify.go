@@ -17,20 +17,21 @@ func (p *program) verify() *cobra.Command {
 	var v verification
 	c := &cobra.Command{
 		Use:   "verify FILE | verify --all",
-		Short: "Make a stored document again and compare it with a file",
-		Long: "Read the document's id from the file, make the document again from its stored template\n" +
-			"and snapshot, and compare byte for byte. The answer is one of:\n\n" +
+		Short: "Render a stored document again and compare it with a file",
+		Long: "Read the document's id from the file, render the document again from its stored template\n" +
+			"and snapshot, and compare the two byte by byte. The answer is one of:\n\n" +
 			"  identical                    exit status 0\n" +
-			"  differs at byte N            exit status 1, with the page where that is known\n" +
-			"  differs from its receipt     exit status 1: a field of the receipt is not so\n" +
-			"  intact, made by engine X     exit status 3: as the receipt says; this engine writes other bytes\n" +
+			"  differs at byte N            exit status 1, with the page if it is known\n" +
+			"  differs from its receipt     exit status 1: a field of the receipt is wrong\n" +
+			"  intact, made by engine X     exit status 3: matches the receipt; this engine writes other bytes\n" +
 			"  unknown here                 exit status 4\n\n" +
-			"Stored bytes that are damaged or lost are named beside the answer. With --restore the file\n" +
-			"made again takes their place, when it is the one of the receipt. No server may have the\n" +
-			"data directory then; ask a running one by POST /v1/documents/ID/verify?restore=true.\n\n" +
-			"With --all every document of all spaces is made again and compared with its stored file.\n" +
-			"Those that are not identical and whole are listed. Exit status 1 when one differs or is\n" +
-			"damaged and not restored, else 3 when one is only intact.\n\n" +
+			"Damaged or missing stored files are reported with the answer. With --restore they are replaced\n" +
+			"by the file rendered again, if that file matches the receipt and the receipt is in the audit\n" +
+			"log. No server may use the data directory at the same time; a running server restores by\n" +
+			"POST /v1/documents/ID/verify?restore=true.\n\n" +
+			"With --all, every document of all spaces is rendered again and compared with its stored file.\n" +
+			"Documents that are not identical or not whole are listed. The exit status is 1 if a document\n" +
+			"differs, or is damaged and not restored; otherwise it is 3 if a document is only intact.\n\n" +
 			"Exit status 2 means that nothing was compared: wrong usage, or something could not be read.",
 		Example: "  quire verify note.pdf --data-dir /var/lib/quire\n  quire verify note.pdf --receipt note.receipt.json\n  quire verify --all --restore",
 		Args: args(func(c *cobra.Command, a []string) error {
@@ -43,7 +44,7 @@ func (p *program) verify() *cobra.Command {
 			var err error
 			switch {
 			case v.all && (v.receipt != "" || c.Flags().Changed("space")):
-				err = usageError{errors.New("--all takes no --receipt and no --space: it judges every document by its own")}
+				err = usageError{errors.New("--all does not allow --receipt or --space: each document is compared with its own receipt")}
 			case v.all:
 				err = p.verifyAll(c.Context(), v.restore)
 			default:
@@ -56,8 +57,8 @@ func (p *program) verify() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&v.receipt, "receipt", "", "compare with the receipt in `FILE` instead of the stored one")
-	c.Flags().StringVar(&v.space, "space", string(record.Local), "the `SPACE` that the document belongs to")
-	c.Flags().BoolVar(&v.restore, "restore", false, "put the file made again in the place of stored bytes that are damaged or lost")
+	c.Flags().StringVar(&v.space, "space", string(record.Local), "the `SPACE` of the document")
+	c.Flags().BoolVar(&v.restore, "restore", false, "repair damaged or missing stored files")
 	c.Flags().BoolVar(&v.all, "all", false, "verify every stored document")
 	return c
 }

@@ -12,7 +12,7 @@ import (
 func (p *program) version() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the versions of program, engine and Go",
+		Short: "Print the versions of the program, the engine and Go",
 		Args:  args(cobra.NoArgs),
 		RunE:  func(*cobra.Command, []string) error { return p.printVersion() },
 	}
