@@ -83,7 +83,7 @@ func TestMethodThatIsNotAllowedIsToldWhichAre(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	p := decode[map[string]any](t, h.Do(http.MethodPut, "/v1/documents", nil).Want(http.StatusMethodNotAllowed))
-	if p["detail"] != "PUT does not work on this path; it takes GET, HEAD, OPTIONS, POST" || p["got"] != "PUT" || p["want"] != "GET, HEAD, OPTIONS, POST" {
+	if p["detail"] != "PUT is not allowed for this path; allowed: GET, HEAD, OPTIONS, POST" || p["got"] != "PUT" || p["want"] != "GET, HEAD, OPTIONS, POST" {
 		t.Errorf("%v", p)
 	}
 }

@@ -35,27 +35,27 @@ const (
 // convertedPage is the page of a conversion. Its members, and those of what embeds it, are named as
 // the fields of htmlpdf.
 type convertedPage struct {
-	HTML    string `json:"html" doc:"The page, at most 8 MiB; or leave it out and give its address as url"`
-	URL     string `json:"url" doc:"Where the page is, at a host of the configuration; beside html: where its links start from"`
+	HTML    string `json:"html" doc:"The page, at most 8 MiB. Without it, url is the address of the page"`
+	URL     string `json:"url" doc:"Without html: the address of the page, at a host of the configuration. With html: the base address of its relative links"`
 	Scripts bool   `json:"scripts" doc:"Run the scripts of the page until it is loaded"`
 }
 
 // htmlConversion is the body of POST /v1/convert/html.
 type htmlConversion struct {
 	convertedPage
-	Width       float64  `json:"width" doc:"Of the paper in mm, 20 to 3,000; with height, default 210 and 297"`
-	Height      float64  `json:"height" doc:"Of the paper in mm"`
-	Landscape   bool     `json:"landscape" doc:"Turn the paper"`
-	Margins     *margins `json:"margins" doc:"Default: those that the page gives in @page, or 10"`
-	Scale       float64  `json:"scale" doc:"Of the page's content, 0.1 to 2; default 1"`
+	Width       float64  `json:"width" doc:"Paper width in mm, 20 to 3,000; default 210"`
+	Height      float64  `json:"height" doc:"Paper height in mm, 20 to 3,000; default 297"`
+	Landscape   bool     `json:"landscape" doc:"Landscape orientation"`
+	Margins     *margins `json:"margins" doc:"Margins in mm; default: the margins of the page's @page, or 10"`
+	Scale       float64  `json:"scale" doc:"Scale of the content, 0.1 to 2; default 1"`
 	Background  bool     `json:"background" doc:"Print backgrounds"`
-	CSSPageSize bool     `json:"css_page_size" doc:"A size that the page gives in @page counts"`
-	Pages       string   `json:"pages" doc:"Such as 1-3,5; default all"`
-	Grayscale   bool     `json:"grayscale" doc:"Refused: an image can be gray, print would lose its text"`
+	CSSPageSize bool     `json:"css_page_size" doc:"Use the paper size of the page's @page"`
+	Pages       string   `json:"pages" doc:"Pages to print, such as 1-3,5; default all"`
+	Grayscale   bool     `json:"grayscale" doc:"Refused, because the text of a page that is turned gray is lost in print. An image can be gray"`
 }
 
 type margins struct {
-	Top    float64 `json:"top" doc:"In mm"`
+	Top    float64 `json:"top" doc:"Top margin in mm"`
 	Right  float64 `json:"right"`
 	Bottom float64 `json:"bottom"`
 	Left   float64 `json:"left"`
@@ -64,14 +64,14 @@ type margins struct {
 // imageConversion is the body of POST /v1/convert/image.
 type imageConversion struct {
 	convertedPage
-	Format      string  `json:"format" doc:"png, jpeg or webp; default png"`
-	Width       int     `json:"width" doc:"Of the window in CSS pixels, 1 to 16,384; default 1,280"`
-	Height      int     `json:"height" doc:"Of the window; default the whole page"`
-	Zoom        float64 `json:"zoom" doc:"Device pixels of a CSS pixel, 0.1 to 8; default 1"`
-	Crop        *crop   `json:"crop" doc:"The part that is drawn"`
-	Quality     int     `json:"quality" doc:"Of jpeg and webp, 1 to 100; default 80"`
-	Grayscale   bool    `json:"grayscale" doc:"Colours become shades of gray"`
-	Transparent bool    `json:"transparent" doc:"No white behind the page: png and webp"`
+	Format      string  `json:"format" doc:"Image format: png, jpeg or webp; default png"`
+	Width       int     `json:"width" doc:"Window width in CSS pixels, 1 to 16,384; default 1,280"`
+	Height      int     `json:"height" doc:"Window height in CSS pixels; default: the height of the whole page"`
+	Zoom        float64 `json:"zoom" doc:"Device pixels for each CSS pixel, 0.1 to 8; default 1"`
+	Crop        *crop   `json:"crop" doc:"The area to draw, in CSS pixels"`
+	Quality     int     `json:"quality" doc:"Quality of jpeg and webp, 1 to 100; default 80"`
+	Grayscale   bool    `json:"grayscale" doc:"Convert colours to shades of gray"`
+	Transparent bool    `json:"transparent" doc:"No white background: png and webp"`
 }
 
 type crop struct {
@@ -99,7 +99,7 @@ func (a *API) converts(next web.Handler) web.Handler {
 	}
 	return func(*web.Context) error {
 		return problemOf("tool", http.StatusNotImplemented,
-			"this server converts no HTML: install chromium and name it in the configuration, convert: {browser: chromium}", nil)
+			"this server cannot convert HTML: install chromium and name it in the configuration, convert: {browser: chromium}", nil)
 	}
 }
 
@@ -119,8 +119,8 @@ func describedConversion(name string, budget web.Budgets) []web.RouteOption {
 		web.Name("convert-" + name), openapi.Tags("convert"), budget,
 		openapi.Errors(http.StatusRequestEntityTooLarge, http.StatusNotImplemented, http.StatusBadGateway),
 	}
-	const about = "By a Chromium of this server, where its configuration names one. The page reads from the hosts of the configuration only, " +
-		"at public addresses, and leaves nothing behind for the next. What is made is not archival, not the same twice, and no document of record."
+	const about = "Uses a Chromium of this server, if the configuration names one. The page may read only from hosts that the configuration lists, " +
+		"at public addresses, and leaves nothing behind for the next page. The result is not archival and differs each time, so it is never a document of record."
 	if name == "html" {
 		return append(common, openapi.Describe[struct{ Body htmlConversion }, operationAnswer](), openapi.Produces(pdfType),
 			openapi.Summary("Print HTML to a PDF"), openapi.Description(about+" Lengths are in millimetres."),
@@ -191,7 +191,7 @@ func (a *API) convert(c *web.Context, p convertedPage, name, kind string, draw f
 	return c.Blob(http.StatusOK, kind, file)
 }
 
-var errAddress = errors.New("pages are not read from there")
+var errAddress = errors.New("pages may not be read from this address")
 
 // conversionProblem tells why a page was not converted; nil for errors of something else. What a
 // network said stays in the log.

@@ -17,19 +17,19 @@ import (
 func (a *API) Describe(r web.Registrar) error {
 	info := openapi.Info{
 		Title: "Quire", Version: "1", Summary: "Documents of record",
-		Description: "Errors are problems (RFC 9457) with a stable type, and field, got, want, nearest, line, column and path where they apply.",
+		Description: "Errors are answered as problems (RFC 9457) with a stable type. The members field, got, want, nearest, line, column and path are present where they apply.",
 		Tags: []openapi.Tag{
-			{Name: "documents", Description: "Make, list, show and prove documents"},
-			{Name: "files", Description: "The files of documents, for many readers"},
-			{Name: "pdf", Description: "Read, check and change PDF files of any origin"},
-			{Name: "convert", Description: "Turn HTML into PDF or images, where a browser is configured"},
-			{Name: "health", Description: "Whether the server runs and can make documents"},
+			{Name: "documents", Description: "Make, list, read and verify documents"},
+			{Name: "files", Description: "Files of documents, for many readers"},
+			{Name: "pdf", Description: "Read, check and change PDF files from any producer"},
+			{Name: "convert", Description: "Convert HTML to PDF or an image, if a browser is configured"},
+			{Name: "health", Description: "Whether the server is running and can make documents"},
 		},
 	}
 	if a.o.Access.tokenNeeded() {
 		info.Default = []string{"bearer", "basic"}
 		info.Security = map[string]openapi.SecurityScheme{
-			"bearer": {Type: "http", Scheme: "bearer", Description: "A token of the configuration; requests act in its space"},
+			"bearer": {Type: "http", Scheme: "bearer", Description: "A token of the configuration. Requests with it act in its space"},
 			"basic":  {Type: "http", Scheme: "basic", Description: "Any name, and the token as password"},
 		}
 	}
@@ -50,7 +50,7 @@ func HealthDescription() []web.RouteOption {
 		Body         web.HealthReport
 	}
 	return []web.RouteOption{
-		openapi.Describe[struct{}, answer](), openapi.Tags("health"), openapi.Summary("Whether the server runs; has started; can make documents"),
+		openapi.Describe[struct{}, answer](), openapi.Tags("health"), openapi.Summary("Whether the server is running, has started, or can make documents"),
 		openapi.Status(http.StatusOK, http.StatusServiceUnavailable), openapi.Public(),
 	}
 }
@@ -69,22 +69,22 @@ type byReport struct {
 
 type verification struct {
 	byID
-	Restore bool `query:"restore" default:"false" doc:"Put the file made again in the place of a stored one that is not whole"`
+	Restore bool `query:"restore" default:"false" doc:"Repair damaged or missing stored files"`
 	Body    *[]byte
 }
 
 // renderAnswer is a file that nobody keeps.
 type renderAnswer struct {
 	Cache       string `header:"Cache-Control"`
-	Disposition string `header:"Content-Disposition" doc:"How the file is called"`
+	Disposition string `header:"Content-Disposition" doc:"The name of the file"`
 	Body        []byte
 }
 
 // fileAnswer is an answer with a file.
 type fileAnswer struct {
-	ETag        string `header:"ETag" doc:"The SHA-256 of the bytes, strong"`
+	ETag        string `header:"ETag" doc:"Strong entity tag: the SHA-256 of the bytes"`
 	Cache       string `header:"Cache-Control"`
-	Disposition string `header:"Content-Disposition" doc:"How the file is called"`
+	Disposition string `header:"Content-Disposition" doc:"The name of the file"`
 	Body        []byte
 }
 
@@ -96,14 +96,14 @@ type jsonAnswer[T any] struct {
 
 // keptAnswer is JSON that stays as it is, with the entity tag of its bytes.
 type keptAnswer[T any] struct {
-	ETag  string `header:"ETag" doc:"The SHA-256 of the bytes, strong"`
+	ETag  string `header:"ETag" doc:"Strong entity tag: the SHA-256 of the bytes"`
 	Cache string `header:"Cache-Control"`
 	Body  T
 }
 
 // madeAnswer is the answer to making a document.
 type madeAnswer struct {
-	Location string `header:"Location" doc:"The document"`
+	Location string `header:"Location" doc:"The address of the document"`
 	Document string `header:"Quire-Document" doc:"The document's id"`
 	Body     madeDocument
 }
@@ -129,28 +129,29 @@ func descriptionOf(name string) []web.RouteOption {
 	}
 	switch name {
 	case "render":
-		return is(openapi.Describe[struct{ Body payload }, renderAnswer](), "Make a PDF and keep nothing", file, missing, inline)
+		return is(openapi.Describe[struct{ Body payload }, renderAnswer](), "Render a PDF without storing it", file, missing, inline)
 	case "make":
 		return is(openapi.Describe[struct{ Body payload }, madeAnswer](), "Make a document of record",
-			openapi.Description("Collects, freezes, renders and keeps; what is acknowledged survives a crash. 201: made now, 200: the same inputs had made it before. "+
-				"The answer is the file, or its description for a client that prefers application/json."),
+			openapi.Description("Collects the data, freezes it, renders the document and stores it. A document that was acknowledged survives a crash. "+
+				"201: the document was made now. 200: it exists already, made from the same inputs. "+
+				"The answer is the file, or its description if the client prefers application/json."),
 			openapi.Produces(pdfType, "application/json"), openapi.Status(http.StatusCreated, http.StatusOK),
 			openapi.Errors(http.StatusNotFound, http.StatusBadGateway, http.StatusInsufficientStorage), inline,
 			openapi.RequestExample("report", json.RawMessage(reportExample)), openapi.ResponseExample("made now", json.RawMessage(madeExample)))
 	case "documents":
-		return is(openapi.Describe[listQuery, jsonAnswer[documentList]](), "The documents of the space, newest first", missing)
+		return is(openapi.Describe[listQuery, jsonAnswer[documentList]](), "List the documents of the space, newest first", missing)
 	case "document":
 		return is(openapi.Describe[byID, jsonAnswer[shownDocument]](), "The description of a document", missing)
 	case "document-pdf":
 		return is(openapi.Describe[byID, fileAnswer](), "The file of a document", file, whole, parts)
 	case "document-receipt":
-		return is(openapi.Describe[byID, keptAnswer[record.Receipt]](), "What made a document, and how collecting went", whole, parts)
+		return is(openapi.Describe[byID, keptAnswer[record.Receipt]](), "The receipt: what a document was made from, and how each source was read", whole, parts)
 	case "document-snapshot":
-		return is(openapi.Describe[byID, keptAnswer[json.RawMessage]](), "The frozen data of a document, with their time",
+		return is(openapi.Describe[byID, keptAnswer[json.RawMessage]](), "The frozen data of a document, with its time",
 			openapi.Produces("application/json"), whole, parts)
 	case "document-verify":
-		return is(openapi.Describe[verification, jsonAnswer[record.Verdict]](), "Make a document again and compare",
-			openapi.Description("Judges the file in the body, of whatever media type; without a body the stored file."),
+		return is(openapi.Describe[verification, jsonAnswer[record.Verdict]](), "Render a document again and compare",
+			openapi.Description("Compares the document rendered again with the file in the body, of any media type. Without a body, compares it with the stored file."),
 			openapi.Consumes(pdfType), missing)
 	case "content":
 		return is(openapi.Describe[byContent, fileAnswer](), "A file by the hash of its bytes", openapi.Description(publicReading), file, whole, parts)
@@ -160,7 +161,7 @@ func descriptionOf(name string) []web.RouteOption {
 	panic("api: the route " + name + " has no description")
 }
 
-const publicReading = "Those of public reports are for everyone, and need no token."
+const publicReading = "Documents of public reports need no token."
 
 // The examples are those of docs/http-api.md.
 const (

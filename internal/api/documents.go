@@ -48,7 +48,7 @@ type links struct {
 	Receipt  string `json:"receipt"`
 	Snapshot string `json:"snapshot"`
 	Verify   string `json:"verify"`
-	Content  string `json:"content" doc:"The same bytes at the heavy-read path"`
+	Content  string `json:"content" doc:"The file by the hash of its bytes, for many readers"`
 }
 
 func show(d *record.Document) shownDocument {
@@ -62,7 +62,7 @@ func show(d *record.Document) shownDocument {
 // madeDocument is the JSON answer to a making request.
 type madeDocument struct {
 	shownDocument
-	Created  bool             `json:"created" doc:"Made now; false: the same inputs had made it before"`
+	Created  bool             `json:"created" doc:"true: the document was made now; false: it existed already, made from the same inputs"`
 	Stages   []record.Stage   `json:"stages"`
 	Warnings []record.Problem `json:"warnings,omitempty"`
 }
@@ -107,8 +107,8 @@ func (a *API) makeDocument(c *web.Context) error {
 
 type listQuery struct {
 	Report string `query:"report" doc:"Only documents of this report" example:"service-report"`
-	After  string `query:"after" doc:"The next of the page before"`
-	Limit  int    `query:"limit" default:"50" doc:"At most so many, 1 to 500"`
+	After  string `query:"after" doc:"The value of next in the previous page"`
+	Limit  int    `query:"limit" default:"50" doc:"Maximum number of documents, 1 to 500"`
 }
 
 // documentList is a page of documents, newest first.

@@ -30,7 +30,7 @@ func etag(h record.Hash) string { return `"` + h.String() + `"` }
 func (a *API) open(ctx context.Context, h record.Hash) (record.Blob, error) {
 	blob, err := a.o.Blobs.Open(ctx, h)
 	if errors.Is(err, record.ErrNotFound) {
-		return nil, fmt.Errorf("blob %s is gone: %w", h, record.ErrDamaged)
+		return nil, fmt.Errorf("stored file %s is missing: %w", h, record.ErrDamaged)
 	}
 	return blob, err
 }

@@ -48,7 +48,7 @@ func newOperations(signers map[record.Space]map[string]*sign.Identity, ocr func(
 	if ocr == nil {
 		ocr = func(context.Context, []string) (pdf.OCR, error) {
 			return nil, problemOf("tool", http.StatusNotImplemented,
-				"this server reads no text in images: install tesseract and name it in the configuration, ocr: {program: tesseract}", nil)
+				"this server cannot read text in images: install tesseract and name it in the configuration, ocr: {program: tesseract}", nil)
 		}
 	}
 	return &operations{e, signers, make(chan struct{}, slots), make(chan struct{}, 1), ocr}, nil
@@ -100,8 +100,8 @@ func describedOperation(o operation.Operation) []web.RouteOption {
 	}
 	common := []web.RouteOption{
 		web.Name("pdf-" + o.Name), openapi.Tags("pdf"), openapi.Summary(o.Summary),
-		openapi.Description(o.Description + " The body is the PDF, and parameters stand in the query; or it is `multipart/form-data`. " +
-			"Passwords and files beside the PDF are taken as parts only. In the example files stand by their names."),
+		openapi.Description(o.Description + " The body is the PDF, with the parameters in the query, or `multipart/form-data`. " +
+			"Passwords, and files in addition to the PDF, must be parts. In the example, files are shown by their names."),
 		openapi.Consumes(pdfType, "multipart/form-data"), openapi.Form(parts...), openapi.RequestExample("parts", sample),
 		openapi.Errors(faults...),
 	}
@@ -120,7 +120,7 @@ func describedOperation(o operation.Operation) []web.RouteOption {
 // reportAnswer is what an operation tells of files.
 type reportAnswer struct {
 	Cache string `header:"Cache-Control"`
-	Found string `header:"Quire-Found" doc:"true where a check found something: the file is not what was asked"`
+	Found string `header:"Quire-Found" doc:"true if a check found something"`
 	Body  json.RawMessage
 }
 
@@ -130,7 +130,7 @@ const textType = "text/plain"
 // operationAnswer is a file, with what became of it in a header field.
 type operationAnswer struct {
 	Cache       string `header:"Cache-Control"`
-	Disposition string `header:"Content-Disposition" doc:"How the file is called"`
+	Disposition string `header:"Content-Disposition" doc:"The name of the file"`
 	Summary     string `header:"Quire-Summary" doc:"What was done, as JSON in ASCII"`
 	Body        []byte
 }
@@ -272,7 +272,7 @@ func (p *operations) input(c *web.Context, o operation.Operation, files *tempora
 	}
 	for name, values := range c.Request().URL.Query() {
 		if k := kinds[name]; k == operation.Secret || k == operation.Upload {
-			return in, optionProblem(&pdf.OptionError{Field: name, Got: "a value in the address, which logs keep", Want: "a part of multipart/form-data"})
+			return in, optionProblem(&pdf.OptionError{Field: name, Got: "a value in the query, which logs record", Want: "a part of multipart/form-data"})
 		}
 		in.Values[name] = values[len(values)-1]
 	}
@@ -321,13 +321,13 @@ func (p *operations) input(c *web.Context, o operation.Operation, files *tempora
 func identities(signers map[string]*sign.Identity) func(key, password string) (*sign.Identity, error) {
 	return func(key, password string) (*sign.Identity, error) {
 		if password != "" {
-			return nil, &pdf.OptionError{Field: "key-password", Got: "a password", Want: "none: the configuration has it"}
+			return nil, &pdf.OptionError{Field: "key-password", Got: "a password", Want: "none, because the configuration has it"}
 		}
 		if id, ok := signers[key]; ok {
 			return id, nil
 		}
 		names := slices.Sorted(maps.Keys(signers))
-		e := &pdf.OptionError{Field: "key", Got: "what is no name; keys never travel in requests", Want: "a signer of the configuration: " + cmp.Or(strings.Join(names, ", "), "there is none")}
+		e := &pdf.OptionError{Field: "key", Got: "a value that is not a name; a request cannot carry a key", Want: "a signer of the configuration: " + cmp.Or(strings.Join(names, ", "), "there is none")}
 		if len(key) <= 64 && httpfield.IsToken(key) { // anything else may be a key, which no answer and no log repeats
 			e.Got, e.Nearest = strconv.Quote(key), nearest.Name(key, names)
 		}

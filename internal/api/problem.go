@@ -25,23 +25,23 @@ func problemTitle(kind string) string {
 	case "browser":
 		return "The browser failed"
 	case "busy":
-		return "Too much at once"
+		return "The server is busy"
 	case "cross-site":
-		return "Asked by another site"
+		return "Request from another site"
 	case "damaged":
 		return "The stored bytes are damaged"
 	case "data":
-		return "The data do not fit the template"
+		return "The data does not match the template"
 	case "input":
-		return "The file that was sent is not right"
+		return "The file cannot be processed"
 	case "limit":
-		return "Over a limit"
+		return "A limit is exceeded"
 	case "not-found":
 		return "Not found"
 	case "page":
 		return "The page could not be read"
 	case "request":
-		return "The request is not right"
+		return "The request is not valid"
 	case "source":
 		return "A source failed"
 	case "storage":
@@ -51,11 +51,11 @@ func problemTitle(kind string) string {
 	case "storage-full":
 		return "The storage is full"
 	case "template":
-		return "The template is not right"
+		return "The template has errors"
 	case "timeout":
-		return "Out of time"
+		return "The time limit is exceeded"
 	case "tool":
-		return "A program is not installed here"
+		return "A program is not installed"
 	}
 	return ""
 }
@@ -68,7 +68,7 @@ func problemTitle(kind string) string {
 // problems, the whole list, when there are several.
 func Problem(err error) *web.Problem {
 	if errors.Is(err, record.ErrOverload) || errors.Is(err, web.ErrBusy) || errors.Is(err, htmlpdf.ErrBusy) {
-		return problemOf("busy", http.StatusServiceUnavailable, "the server does as much at once as it can; try again", err)
+		return problemOf("busy", http.StatusServiceUnavailable, "the server has more work than it can do in time; try again", err)
 	}
 	if p, ok := errors.AsType[*web.Problem](err); ok {
 		return typed(p)
@@ -124,17 +124,17 @@ func Problem(err error) *web.Problem {
 	case errors.Is(err, record.ErrNotFound):
 		return problemOf("not-found", http.StatusNotFound, notFoundDetail, nil)
 	case errors.Is(err, record.ErrBusy):
-		return problemOf("storage-busy", http.StatusServiceUnavailable, "another process holds the server's storage; nothing was kept; try again", err)
+		return problemOf("storage-busy", http.StatusServiceUnavailable, "another process has locked the server's storage; nothing was stored; try again", err)
 	case errors.Is(err, record.ErrNoSpace):
-		return problemOf("storage-full", http.StatusInsufficientStorage, "the server's storage is full; nothing was kept", err)
+		return problemOf("storage-full", http.StatusInsufficientStorage, "the server's storage is full; nothing was stored", err)
 	case errors.Is(err, record.ErrDamaged):
-		return problemOf("damaged", http.StatusInternalServerError, "the stored bytes are damaged; they are not served", err)
+		return problemOf("damaged", http.StatusInternalServerError, "the stored bytes are damaged, so they are not served", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return problemOf("timeout", http.StatusServiceUnavailable, "making the document took longer than this server allows", err)
 	case errors.Is(err, record.ErrUnavailable), errors.Is(err, fs.ErrNotExist):
 		// A file of the server's own that is gone would be 404 to web, which speaks of what the
 		// client asked for.
-		return problemOf("storage", http.StatusServiceUnavailable, "the server's storage cannot be used as it is; nothing was kept; try again", err)
+		return problemOf("storage", http.StatusServiceUnavailable, "the server's storage cannot be used; nothing was stored; try again", err)
 	}
 	return web.AsProblem(err)
 }
@@ -142,7 +142,7 @@ func Problem(err error) *web.Problem {
 // MethodNotAllowed answers a method that no route of the path takes, and says which are.
 func MethodNotAllowed(c *web.Context) error {
 	allowed := c.Writer().Header().Get("Allow")
-	detail := fmt.Sprintf("%s does not work on this path; it takes %s", c.Request().Method, allowed)
+	detail := fmt.Sprintf("%s is not allowed for this path; allowed: %s", c.Request().Method, allowed)
 	p := web.NewProblem(http.StatusMethodNotAllowed, detail, web.ErrMethodNotAllowed)
 	p.Ext = map[string]any{"got": c.Request().Method, "want": allowed}
 	return p

@@ -33,10 +33,10 @@ func (l *Limits) fill() {
 
 // payload is the body of POST /v1/render and POST /v1/documents.
 type payload struct {
-	Template json.RawMessage          `json:"template" doc:"A template's name, or the template itself as an object with its text as source and, if it has one, its name"`
-	Report   string                   `json:"report" doc:"A report of the configuration: brings template and sources, and moves its latest document"`
-	Data     json.RawMessage          `json:"data" doc:"An object of what the template asks for"`
-	Sources  map[string]sourceRequest `json:"sources" doc:"What each source gives becomes a field of the data, named by its key"`
+	Template json.RawMessage          `json:"template" doc:"The name of a template, or the template itself: an object with its text as source and, optionally, its name"`
+	Report   string                   `json:"report" doc:"A report of the configuration. It sets template and sources, and the new document becomes its latest"`
+	Data     json.RawMessage          `json:"data" doc:"An object with the data that the template declares"`
+	Sources  map[string]sourceRequest `json:"sources" doc:"Sources to read. The answer of each source becomes the field of the data that its key names"`
 	Options  record.Options           `json:"options"`
 	Time     *string                  `json:"time" doc:"The document's time (RFC 3339)" example:"2026-01-31T18:30:00Z"`
 }

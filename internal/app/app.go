@@ -410,10 +410,10 @@ func identityOf(s config.Signer) (*sign.Identity, error) {
 		return nil, err
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s may be read by others (mode %04o); chmod 600", s.Key, info.Mode().Perm())
+		return nil, fmt.Errorf("other users may read %s (mode %04o); run chmod 600", s.Key, info.Mode().Perm())
 	}
 	if info.Size() > sign.MostKeyBytes {
-		return nil, fmt.Errorf("%s has %d bytes, more than a key", s.Key, info.Size())
+		return nil, fmt.Errorf("%s has %d bytes, too many for a key", s.Key, info.Size())
 	}
 	b, err := os.ReadFile(s.Key)
 	if err != nil {

@@ -153,7 +153,7 @@ func checkConvert(ctx context.Context, o Options) (faults []record.Problem, err 
 		return []record.Problem{o.Config.Fault("convert.browser", "a Chromium that can be started", strconv.Quote(o.Config.Convert.Browser), "install chromium, or name its path")}, nil
 	}
 	if wrong != nil {
-		return []record.Problem{o.Config.Fault("convert", "what HTML can be converted with", wrong.Error(), "")}, nil
+		return []record.Problem{o.Config.Fault("convert", "settings with which HTML can be converted", wrong.Error(), "")}, nil
 	}
 	if c == nil {
 		return nil, nil

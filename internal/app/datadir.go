@@ -27,7 +27,7 @@ func Empty(dir string) (err error) {
 	}
 	for _, e := range entries {
 		if !slices.Contains([]string{lockFile, addressFile, controlFile, blobDir}, e.Name()) && !strings.HasPrefix(e.Name(), stateFile) {
-			return fmt.Errorf("%s holds %s, which is no part of a data directory: %w", dir, e.Name(), ErrForeign)
+			return fmt.Errorf("%s contains %s, which is not part of a data directory: %w", dir, e.Name(), ErrForeign)
 		}
 	}
 	unlock, err := lock(filepath.Join(dir, lockFile))
@@ -56,7 +56,7 @@ func (a *App) Announce(url string) error {
 	}
 	a.onClose(func(context.Context) error { return os.Remove(file) })
 	if err := a.openControl(); err != nil {
-		a.log.Warn("no control socket: `quire cache` will not reach this server", slog.Any("error", err))
+		a.log.Warn("no control socket: `quire cache` cannot reach this server", slog.Any("error", err))
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ import (
 var ErrInUse = errors.New("in use by another process; stop it, or name another directory by --data-dir")
 
 // ErrAddressInUse says that another program listens where this one should.
-var ErrAddressInUse = errors.New("another program listens there; stop it, or name another address by --listen")
+var ErrAddressInUse = errors.New("another program listens on this address; stop it, or name another address by --listen")
 
 // Preview renders and keeps nothing, for commands without state.
 type Preview struct {
@@ -124,7 +124,7 @@ type Archive struct {
 }
 
 // ErrNoData says that the data directory holds no state.
-var ErrNoData = errors.New("holds no documents; name the server's directory by --data-dir")
+var ErrNoData = errors.New("has no documents; name the server's directory by --data-dir")
 
 // OpenArchive opens the state below dir to read from it. To restore damaged files it takes the lock
 // of a server, so no other process may have the directory then: ErrInUse.

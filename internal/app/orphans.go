@@ -28,7 +28,7 @@ func (a *App) collectOrphans(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			a.log.Warn("orphans were not collected", slog.Int("removed", n), slog.Any("error", err))
+			a.log.Warn("files that no document names were not removed", slog.Int("removed", n), slog.Any("error", err))
 		case n > 0:
 			a.log.Info("orphans collected", slog.Int("removed", n))
 		}

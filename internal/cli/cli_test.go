@@ -319,7 +319,7 @@ func TestServe(t *testing.T) {
 	if r := (call{}).run(t.Context(), "serve", "--listen", "127.0.0.1:0"); r.code != 1 || !strings.Contains(r.err, "in use by another process") {
 		t.Errorf("second server: exit status %d %q", r.code, r.err)
 	}
-	if r := (call{}).run(t.Context(), "serve", "--data-dir", "other", "--listen", strings.TrimPrefix(s.url, "http://")); r.code != 1 || !strings.Contains(r.err, "another program listens there") {
+	if r := (call{}).run(t.Context(), "serve", "--data-dir", "other", "--listen", strings.TrimPrefix(s.url, "http://")); r.code != 1 || !strings.Contains(r.err, "another program listens on this address") {
 		t.Errorf("taken port: exit status %d %q", r.code, r.err)
 	}
 	if r := s.stop(); r.code != 0 {
@@ -345,7 +345,7 @@ func TestServe(t *testing.T) {
 		{[]string{"verify", "made.pdf", "--receipt", "templates/note.yaml"}, 2, "templates/note.yaml:1:1: want a value"},
 		{[]string{"verify", "made.pdf", "--receipt", "nosuch"}, 2, "nosuch"},
 		{[]string{"verify", "nosuch"}, 2, "nosuch"},
-		{[]string{"verify", "made.pdf", "--data-dir", "nosuch"}, 2, "holds no documents"},
+		{[]string{"verify", "made.pdf", "--data-dir", "nosuch"}, 2, "has no documents"},
 		{[]string{"verify", "made.pdf", "--config", "nosuch.yaml"}, 2, "configuration file not found"},
 		{[]string{"serve", "--listen", "0.0.0.0:0"}, 2, "want tokens, because 0.0.0.0:0 is not a loopback address"},
 		{[]string{"serve", "--listen", "0.0.0.0:0", "--json"}, 2, `"problems":[{"path":"listen","got":"none","want":"tokens, because `},

@@ -76,7 +76,7 @@ func (p *program) convertHTML() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVarP(&v.out, "out", "o", "", "PDF `FILE` to write; - for standard output (default: the page's name with .pdf, here)")
+	f.StringVarP(&v.out, "out", "o", "", "PDF `FILE` to write; - for standard output (default: the page's name with .pdf, in the current directory)")
 	f.Float64Var(&o.Width, "width", 210, "width of the paper in `MM`")
 	f.Float64Var(&o.Height, "height", 297, "height of the paper in `MM`")
 	f.BoolVar(&o.Landscape, "landscape", false, "landscape orientation")

@@ -77,11 +77,11 @@ func (p *program) operation(o operation.Operation) *cobra.Command {
 	}
 	switch o.Gives {
 	case operation.Document:
-		c.Flags().StringVarP(&out, "out", "o", "", "PDF `FILE` to write; - for standard output (default: FILE-"+o.Name+".pdf, here)")
+		c.Flags().StringVarP(&out, "out", "o", "", "PDF `FILE` to write; - for standard output (default: FILE-"+o.Name+".pdf, in the current directory)")
 	case operation.Documents:
 		c.Flags().StringVarP(&out, "out", "o", ".", "`DIRECTORY` to write the files to")
 	case operation.Data:
-		c.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write; - for standard output (default: its own name, here)")
+		c.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write; - for standard output (default: its own name, in the current directory)")
 	case operation.Report:
 	}
 	return c

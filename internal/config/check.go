@@ -53,15 +53,15 @@ func (c *Config) check(lookup func(string) (string, bool)) []record.Problem {
 		k.fail("public-url", "http(s)://host[/path]", strconv.Quote(c.PublicURL))
 	}
 	if (c.TLS.Cert == "") != (c.TLS.Key == "") {
-		k.fail("tls", "cert and key together", "one of them")
+		k.fail("tls", "both cert and key", "one of them")
 	}
 	if c.TLS.Cert != "" && c.TLS.Proxy {
-		k.fail("tls.proxy", "cert and key when the server speaks TLS, or proxy when a proxy does", "both")
+		k.fail("tls.proxy", "cert and key if the server uses TLS, or proxy if a proxy does", "both")
 	}
 	if listenErr == nil && c.Loopback() && c.TLS.Proxy && len(c.Tokens) == 0 {
 		// Many proxies send the loopback name that they were given as Host, which is all that
 		// tells a caller of this machine from others.
-		k.suggest("tls.proxy", "tokens, because behind a proxy everybody comes from this machine", "none", addTokens)
+		k.suggest("tls.proxy", "tokens, because behind a proxy every request comes from this machine", "none", addTokens)
 	}
 	if listenErr == nil && !c.Loopback() {
 		// Off loopback anyone may knock: without a token nobody could be told apart, and
@@ -70,7 +70,7 @@ func (c *Config) check(lookup func(string) (string, bool)) []record.Problem {
 			k.suggest("listen", "tokens, because "+c.Listen+" is not a loopback address", "none", addTokens)
 		}
 		if c.TLS.Cert == "" && !c.TLS.Proxy {
-			k.suggest("listen", "TLS, because "+c.Listen+" is not a loopback address", "none", "set tls: {cert, key}, or tls: {proxy: true} when a proxy speaks TLS")
+			k.suggest("listen", "TLS, because "+c.Listen+" is not a loopback address", "none", "set tls: {cert, key}, or tls: {proxy: true} if a proxy uses TLS")
 		}
 	}
 	c.checkTokens(k)
@@ -113,7 +113,7 @@ func (c *Config) checkTokens(k *checker) {
 		if b, err := hex.DecodeString(sum); err != nil || len(b) != 32 {
 			k.fail(at+".sha256", "the 64 hex digits of SHA-256(token)", "other text")
 		} else if seen[sum] {
-			k.fail(at+".sha256", "each token once", "one twice")
+			k.fail(at+".sha256", "a different token in each entry", "the same token twice")
 		}
 		seen[sum] = true
 	}
@@ -129,7 +129,7 @@ func (c *Config) checkSource(k *checker, name string, lookup func(string) (strin
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		k.fail(at+".url", "http(s)://host/path", strconv.Quote(s.URL))
 	case u.User != nil:
-		k.suggest(at+".url", "no credentials", "a name before the host", "use headers: {Authorization: {env: NAME}}")
+		k.suggest(at+".url", "no credentials", "credentials in the address", "use headers: {Authorization: {env: NAME}}")
 	case parameterForm.MatchString(hostPart(s.URL)):
 		k.fail(at+".url", "parameters in path and query only", "one in the host, which is fixed")
 	}
@@ -145,7 +145,7 @@ func (c *Config) checkSource(k *checker, name string, lookup func(string) (strin
 			k.fail(at+".parameters."+p, "string or integer", strconv.Quote(kind))
 		}
 		if !used[p] {
-			k.fail(at+".parameters."+p, "{"+p+"} in the url", "no use of it")
+			k.fail(at+".parameters."+p, "{"+p+"} in the url", "a url without it")
 		}
 	}
 	for _, h := range slices.Sorted(maps.Keys(s.Headers)) {
@@ -178,13 +178,13 @@ func (c *Config) checkConvert(k *checker) {
 	v := c.Convert
 	if v.Browser == "" {
 		if v.NoSandbox || len(v.Hosts) > 0 || len(v.Allow) > 0 || v.Parallel != 0 || v.Waiting != 0 || v.Bodies != 0 || v.Timeout != 0 {
-			k.fail("convert.browser", "a Chromium, because without one nothing is converted", "nothing")
+			k.fail("convert.browser", "a Chromium, which the other keys of convert need", "nothing")
 		}
 		return
 	}
 	checkPrefixes(k, "convert.allow", v.Allow)
 	if len(v.Allow) > 0 && len(v.Hosts) == 0 {
-		k.suggest("convert.allow", "hosts beside it, because pages read from those only", "none", "add hosts: [...]")
+		k.suggest("convert.allow", "hosts too, because pages read only from those", "none", "add hosts: [...]")
 	}
 	if v.Parallel < 1 || v.Parallel > mostParallel {
 		k.fail("convert.parallel", fmt.Sprintf("1 to %d", mostParallel), strconv.Itoa(v.Parallel))
@@ -207,7 +207,7 @@ func (c *Config) checkOCR(k *checker) {
 	v := c.OCR
 	switch {
 	case v.Program == "" && v.Timeout != 0:
-		k.fail("ocr.program", "tesseract, because without it no text in images is read", "nothing")
+		k.fail("ocr.program", "tesseract, which the other keys of ocr need", "nothing")
 	case v.Program != "" && (v.Timeout < Duration(time.Second) || v.Timeout > longestOCR):
 		k.fail("ocr.timeout", fmt.Sprintf("1s to %v", longestOCR), v.Timeout.String())
 	}

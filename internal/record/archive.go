@@ -128,7 +128,7 @@ func (a *Archive) mend(ctx context.Context, kept *Document, j *job, w *watch) er
 
 // notMade is the error of a document whose file is not whole and not made by this engine.
 func (a *Archive) notMade(id Hash, madeBy string) error {
-	return fmt.Errorf("document %s: the file is not in storage as engine %s made it, and engine %s does not make it: %w",
+	return fmt.Errorf("document %s: the file that engine %s made is not in storage, and engine %s does not produce it: %w",
 		id, madeBy, a.engine.Version(), ErrDamaged)
 }
 

@@ -30,7 +30,7 @@ func (m *remake) contradict(ctx context.Context, size int64) error {
 		}
 	}
 	facts = slices.DeleteFunc(facts, func(f fact) bool { return f.says == f.is })
-	whose := "the file made again has"
+	whose := "the file rendered again has"
 	if len(facts) == 0 && !v.InAuditLog {
 		known := false
 		stored, err := m.documents.Receipt(ctx, r.Space, r.Document)

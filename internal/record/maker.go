@@ -243,7 +243,7 @@ func (m *Maker) fromReport(ctx context.Context, r *Request) error {
 	switch {
 	case report.Template == "":
 	case r.Inline != nil:
-		return &RequestError{Field: "template", Got: "a template of its own", Want: "none: report " + report.Name + " has " + report.Template}
+		return &RequestError{Field: "template", Got: "a template in the request", Want: "none, because report " + report.Name + " uses " + report.Template}
 	case r.Template != "" && r.Template != report.Template:
 		return &RequestError{Field: "template", Got: fmt.Sprintf("%q", r.Template), Want: "the report's: " + report.Template}
 	default:
@@ -274,7 +274,7 @@ func (m *Maker) fromReport(ctx context.Context, r *Request) error {
 func (m *Maker) template(ctx context.Context, r Request) (*Template, error) {
 	switch {
 	case r.Inline != nil && r.Template != "":
-		return nil, &RequestError{Field: "template", Got: "a name and a template", Want: "one of them"}
+		return nil, &RequestError{Field: "template", Got: "a name and a template", Want: "only one of them"}
 	case r.Inline != nil:
 		return r.Inline, nil
 	case r.Template == "":
@@ -296,7 +296,7 @@ func (m *Maker) collect(ctx context.Context, space Space, calls []SourceCall) ([
 			return nil, err
 		}
 		if seen[c.Key] {
-			return nil, &RequestError{Field: "sources", Got: "the key " + c.Key + " twice", Want: "keys that differ"}
+			return nil, &RequestError{Field: "sources", Got: "the key " + c.Key + " twice", Want: "different keys"}
 		}
 		seen[c.Key] = true
 	}

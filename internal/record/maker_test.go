@@ -252,7 +252,7 @@ func TestFailedMakesLeaveNothing(t *testing.T) {
 	}{
 		"space":               {record.Request{Space: "A b", Template: "note"}, "request space: want 1 to 64"},
 		"no template":         {record.Request{}, "request template: want a name or a template, got nothing"},
-		"two templates":       {record.Request{Template: "note", Inline: template(t, "x", "x")}, "request template: want one of them"},
+		"two templates":       {record.Request{Template: "note", Inline: template(t, "x", "x")}, "request template: want only one of them"},
 		"unknown template":    {record.Request{Template: "nope"}, "template nope: not found"},
 		"another's template":  {record.Request{Template: "note", Space: "other"}, "template note: not found"},
 		"unknown report":      {record.Request{Template: "note", Report: "nope"}, "report nope: not found"},
@@ -270,7 +270,7 @@ func TestFailedMakesLeaveNothing(t *testing.T) {
 		"long key":            {record.Request{Template: "note", Sources: []record.SourceCall{{Key: strings.Repeat("k", 65), Source: "api"}}}, "want an identifier"},
 		"key twice":           {record.Request{Template: "note", Sources: []record.SourceCall{{Key: "a", Source: "api"}, {Key: "a", Source: "api"}}}, "key a twice"},
 		"many sources":        {record.Request{Template: "note", Sources: make([]record.SourceCall, 65)}, "limit sources: at most 64, got 65"},
-		"key taken by data":   {record.Request{Template: "note", Data: []byte("{\n \"a\":1}"), Sources: []record.SourceCall{{Key: "a", Source: "api"}}}, "data line 2, column 6: a: the key is taken"},
+		"key taken by data":   {record.Request{Template: "note", Data: []byte("{\n \"a\":1}"), Sources: []record.SourceCall{{Key: "a", Source: "api"}}}, "data line 2, column 6: a: the key is already used"},
 		"required source":     {record.Request{Template: "note", Sources: []record.SourceCall{{Key: "a", Source: "vital"}}}, "source vital (a): no answer within 2s"},
 		"required, no JSON":   {record.Request{Template: "note", Sources: []record.SourceCall{{Key: "a", Source: "babble"}}}, "source babble (a): the answer cannot be frozen: data line 1, column 1: want a value, got '<'"},
 	} {

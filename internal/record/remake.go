@@ -233,7 +233,7 @@ func (m *remake) judge() (size int64, err error) {
 	case v.Stored == Damaged:
 		return 0, m.notMade(v.Document, v.MadeBy)
 	default:
-		v.Reason = fmt.Sprintf("the file is not in storage, and engine %s does not make it", v.Engine)
+		v.Reason = fmt.Sprintf("the file is not in storage, and engine %s does not produce it", v.Engine)
 		return 0, nil
 	}
 	switch {

@@ -21,9 +21,9 @@ func NewRenderer(e Engine) *Renderer { return &Renderer{engine: e} }
 func (r *Renderer) Render(ctx context.Context, w io.Writer, in Request) (*Rendered, error) {
 	switch {
 	case len(in.Sources) > 0:
-		return nil, &RequestError{Field: "sources", Got: "sources", Want: "inline data alone: what is collected is kept"}
+		return nil, &RequestError{Field: "sources", Got: "sources", Want: "inline data only, because collected data is always stored"}
 	case in.Report != "":
-		return nil, &RequestError{Field: "report", Got: fmt.Sprintf("%q", in.Report), Want: "none: nothing is kept"}
+		return nil, &RequestError{Field: "report", Got: fmt.Sprintf("%q", in.Report), Want: "none, because nothing is stored"}
 	case in.Inline == nil || in.Template != "":
 		return nil, &RequestError{Field: "template", Got: fmt.Sprintf("%q", in.Template), Want: "the template itself"}
 	}

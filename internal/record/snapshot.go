@@ -73,7 +73,7 @@ func reserve(data []byte, from Origin, sources []Collected) error {
 	for i, at := range strictjson.Locate(data, pointers...) {
 		if at.Exact {
 			return from.wrong(data, Problem{
-				Path: strictjson.Path(pointers[i]), Pointer: pointers[i], Message: "the key is taken by a source or by " + SourcesKey,
+				Path: strictjson.Path(pointers[i]), Pointer: pointers[i], Message: "the key is already used by a source or by " + SourcesKey,
 			})
 		}
 	}

@@ -126,7 +126,7 @@ func TestBrowserToolShowsWhatBecameOfTheFile(t *testing.T) {
 		case fails.Load():
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = w.Write([]byte(`{"title": "The request is not right", "detail": "no"}`)) // the browser is there
+			_, _ = w.Write([]byte(`{"title": "The request is not valid", "detail": "no"}`)) // the browser is there
 		default:
 			w.Header().Set("Quire-Summary", `{"pages":3,"void_signatures":["Boss"],"warnings":["repaired: some.pdf: no header"]}`)
 			w.Header().Set("Content-Type", "application/pdf")
@@ -146,7 +146,7 @@ func TestBrowserToolShowsWhatBecameOfTheFile(t *testing.T) {
 		t.Errorf("lists of pages that do not scroll by keyboard, or have no name: %s", s)
 	}
 	fails.Store(true)
-	b.submitted(t, "The request is not right")
+	b.submitted(t, "The request is not valid")
 	if !ask[bool](t, b, `document.getElementById('result').hidden && document.querySelector('#made a') === null`) {
 		t.Error("the file of before still stands there")
 	}

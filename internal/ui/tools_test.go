@@ -252,7 +252,7 @@ func TestBrowserToolTellsWhatIsWrong(t *testing.T) {
 	press("Not sent")
 	at("degrees", "This is needed.")
 	check(t, chromedp.Do(b.ctx, chromedp.SendKeys(chromedp.CSS(`[name=degrees]`), "30")))
-	press("The request is not right", "Degrees", "want a multiple of 90")
+	press("The request is not valid", "Degrees", "want a multiple of 90")
 	at("degrees", "want a multiple of 90")
 	b.usable(t)
 
@@ -266,7 +266,7 @@ func TestBrowserToolTellsWhatIsWrong(t *testing.T) {
 	b.tool(t, h, "info")
 	b.dropping(t, `new File(['no PDF at all'], 'letter.pdf')`)
 	b.until(t, `document.getElementById('chosen').innerText.includes('cannot be shown')`)
-	press("The file that was sent is not right", "letter.pdf", "this is no PDF file", "give a PDF file")
+	press("The file cannot be processed", "letter.pdf", "this is no PDF file", "give a PDF file")
 	b.dropping(t, `new File([new Uint8Array(6e6)], 'large.pdf')`)
 	b.until(t, `document.getElementById('chosen').innerText.includes('large.pdf')`)
 	press("6.0\u00a0MB; this server takes 5.0\u00a0MB")
