@@ -200,11 +200,11 @@ func TestBrowserDocument(t *testing.T) {
 		t.Errorf("fits at %.0f px, was %.0f", w, width)
 	}
 
-	// The answer to "Make it again" is announced.
+	// The answer to "Verify" is announced.
 	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`#remake`))))
 	b.until(t, `document.getElementById('answer').classList.contains('identical')`)
 	answer := ask[string](t, b, `document.getElementById('answer').textContent`)
-	hasAll(t, answer, "Identical, sha256", d.Content.String(), "Made again and compared in ")
+	hasAll(t, answer, "Identical, sha256", d.Content.String(), "Rendered again and compared in ")
 	if s := ask[string](t, b, `document.getElementById('answer').getAttribute('aria-live')`); s != "polite" {
 		t.Errorf("the answer is not announced: %q", s)
 	}
@@ -461,7 +461,7 @@ func TestBrowserWithoutScripts(t *testing.T) {
 		b.usable(t)
 		b.goTo(t, h.url+"/documents/"+d.ID.String())
 		text = ask[string](t, b, `document.body.innerText`)
-		hasAll(t, text, "Open the PDF", "the command below", h.url+"/v1/documents/"+d.ID.String()+"/verify")
+		hasAll(t, text, "Open the PDF", "The command below", h.url+"/v1/documents/"+d.ID.String()+"/verify")
 		if strings.Contains(text, "Opening") {
 			t.Errorf("something is promised that never comes:\n%s", text)
 		}

@@ -48,11 +48,11 @@ func prefersHTML(c *web.Context) bool {
 
 // noDocument is the answer for what is not there; another space's document is not.
 func noDocument(cause error) error {
-	return web.NewProblem(http.StatusNotFound, "There is no document of that name here. It may belong to another space.", cause)
+	return web.NewProblem(http.StatusNotFound, "This document does not exist here. It may belong to another space.", cause)
 }
 
 func noReport(cause error) error {
-	return web.NewProblem(http.StatusNotFound, "There is no report of that name here.", cause)
+	return web.NewProblem(http.StatusNotFound, "This report does not exist here.", cause)
 }
 
 // known gives the errors of the library their status.

@@ -56,7 +56,7 @@ func (p *pages) tools(c *web.Context) error {
 	}
 	groups := []toolGroup{
 		{ID: "change", Title: "Change"},
-		{ID: "take", Title: "Take out"},
+		{ID: "take", Title: "Extract"},
 		{ID: "read", Title: "Read and check"},
 	}
 	for _, o := range operation.All() {
@@ -80,7 +80,7 @@ func (p *pages) tool(c *web.Context) error {
 	}
 	o, err := operation.Find(c.Param("operation"))
 	if err != nil {
-		return web.NewProblem(http.StatusNotFound, "There is no tool of that name here.", err)
+		return web.NewProblem(http.StatusNotFound, "There is no tool with that name.", err)
 	}
 	v := &toolView{
 		Name: o.Name, Title: o.Summary, About: o.Description, Least: max(o.Least, 1), Most: o.Most,
@@ -102,8 +102,8 @@ func (p *pages) tool(c *web.Context) error {
 		}
 	}
 	v.Commands = []command{
-		{"Over HTTP", "the command for HTTP", p.toolCommand(c, o, space)},
-		{"In a terminal, with files there", "the command for a terminal", "quire pdf " + o.Example()},
+		{"Over HTTP", "the HTTP command", p.toolCommand(c, o, space)},
+		{"In a terminal, with local files", "the terminal command", "quire pdf " + o.Example()},
 	}
 	return p.show(c, http.StatusOK, "tool", &toolPage{Title: o.Summary, Script: "tool.js", Tool: v})
 }
@@ -130,7 +130,7 @@ func field(x operation.Parameter, signers []string) fieldView {
 	case operation.Key:
 		f.Kind, f.Choices, f.Hint = "select", signers, "A signer of the configuration"
 		if len(signers) == 0 {
-			f.Hint = "The configuration has no signer for you; docs/configuration.md says how to add one"
+			f.Hint = "The configuration has no signer for this space; docs/configuration.md says how to add one"
 		}
 	}
 	return f

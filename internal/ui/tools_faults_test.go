@@ -60,8 +60,8 @@ func TestBrowserToolTellsOfFilesThatItCannotTake(t *testing.T) {
 	// A field of the form that is missing is named.
 	b.tool(t, h, "rotate")
 	b.given(t, [2]string{"a.pdf", "/d/" + h.made(t, small).Content.String() + ".pdf"}, [2]string{"b.pdf", "/tools"})
-	b.until(t, `document.getElementById('answer').innerText.includes('This takes one file: a.pdf was added.')`)
-	b.submitted(t, "Degrees\\nThis is needed.")
+	b.until(t, `document.getElementById('answer').innerText.includes('At most one file is allowed. Added: a.pdf.')`)
+	b.submitted(t, "Degrees\\nThis field is required.")
 
 	// What is wrong with the file is told of the file.
 	b.tool(t, h, "flatten")
@@ -89,7 +89,7 @@ func TestBrowserToolTellsOfFilesThatItCannotTake(t *testing.T) {
 		form.append('user', 'reader');
 		return form;
 	})() })).arrayBuffer()], 'locked.pdf', { type: 'application/pdf' })`)
-	b.until(t, `document.getElementById('chosen').innerText.includes('It is encrypted; its password is one of the settings.')`)
+	b.until(t, `document.getElementById('chosen').innerText.includes('The file is encrypted. Enter its password in the settings.')`)
 	check(t, chromedp.Do(b.ctx, chromedp.SendKeys(chromedp.CSS(`[name=degrees]`), "90")))
 	b.submitted(t, "locked.pdf: the file is encrypted and opens with a password only")
 	if s := ask[string](t, b, `document.activeElement.name + ' ' + document.activeElement.getAttribute('aria-invalid')`); s != "password true" {
@@ -107,7 +107,7 @@ func TestBrowserCheckTellsOfFolders(t *testing.T) {
 	b.look(t, 1280, 900, 1, "light")
 	b.goTo(t, h.url+"/")
 	b.droppedFromDisk(t, t.TempDir())
-	b.until(t, `document.getElementById('check').open && document.querySelector('#check .answer').innerText.includes('A folder')`)
+	b.until(t, `document.getElementById('check').open && document.querySelector('#check .answer').innerText.includes('A folder cannot be checked')`)
 	b.usable(t)
 }
 
@@ -139,8 +139,8 @@ func TestBrowserToolShowsWhatBecameOfTheFile(t *testing.T) {
 	b.goTo(t, told.URL+"/tools/optimise")
 	b.until(t, `document.getElementById('tool')?.hidden === false`)
 	b.given(t, [2]string{"some.pdf", "/d/" + made + ".pdf"})
-	b.submitted(t, "Made")
-	hasAll(t, ask[string](t, b, `document.getElementById('made').innerText`), "The signature Boss does not hold for the new file", "repaired: some.pdf: no header")
+	b.submitted(t, "Created")
+	hasAll(t, ask[string](t, b, `document.getElementById('made').innerText`), "The signature Boss is not valid for the new file", "repaired: some.pdf: no header")
 	b.usable(t)
 	if s := ask[string](t, b, `[...document.querySelectorAll('.sheets')].filter((e) => e.tabIndex !== 0 || /undefined/.test(e.ariaLabel + e.innerHTML)).map((e) => e.ariaLabel).join()`); s != "" {
 		t.Errorf("lists of pages that do not scroll by keyboard, or have no name: %s", s)
@@ -161,7 +161,7 @@ func TestBrowserToolListsFilesInNarrowWindows(t *testing.T) {
 	b.look(t, 320, 800, 1, "dark")
 	b.tool(t, h, "merge")
 	b.given(t, [2]string{"a-name-that-is-as-long-as-names-of-files-are.pdf", "/d/" + h.made(t, small).Content.String() + ".pdf"}, [2]string{"no.pdf", "/tools"})
-	b.until(t, `document.querySelectorAll('#chosen .sheet.drawn').length === 1 && document.getElementById('chosen').innerText.includes('It cannot be shown here.')`)
+	b.until(t, `document.querySelectorAll('#chosen .sheet.drawn').length === 1 && document.getElementById('chosen').innerText.includes('The file cannot be shown here.')`)
 	if narrow := ask[string](t, b, `[...document.querySelectorAll('.file-name, #chosen > li > .fine')].filter((e) => e.getBoundingClientRect().width < 200).map((e) => e.outerHTML).join('\n')`); narrow != "" {
 		t.Errorf("narrower than 200 px:\n%s", narrow)
 	}

@@ -48,7 +48,7 @@ func TestToolsHaveAPageForEachOperation(t *testing.T) {
 	}
 	_, text := h.page(t, "/tools/sign")
 	hasAll(t, text, "<option>office</option><option>seal</option>")
-	if res, text := h.page(t, "/tools/nosuch"); res.Status != http.StatusNotFound || !strings.Contains(text, "no tool of that name") {
+	if res, text := h.page(t, "/tools/nosuch"); res.Status != http.StatusNotFound || !strings.Contains(text, "no tool with that name") {
 		t.Errorf("%d %s", res.Status, text)
 	}
 }
@@ -187,7 +187,7 @@ func TestBrowserToolMergesDroppedFiles(t *testing.T) {
 	}
 	check(t, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(`#run`))))
 	b.until(t, `document.querySelectorAll('#made .sheet').length === 7 && document.querySelector('#made .sheet.drawn') !== null`)
-	hasAll(t, ask[string](t, b, `document.getElementById('answer').innerText`), "Made", "two-merge.pdf")
+	hasAll(t, ask[string](t, b, `document.getElementById('answer').innerText`), "Created", "two-merge.pdf")
 	if s := ask[string](t, b, focused); s != "result-title" {
 		t.Errorf("the focus went to %q", s)
 	}
@@ -250,10 +250,10 @@ func TestBrowserToolTellsWhatIsWrong(t *testing.T) {
 	b.tool(t, h, "rotate")
 	b.given(t, file)
 	press("Not sent")
-	at("degrees", "This is needed.")
+	at("degrees", "This field is required.")
 	check(t, chromedp.Do(b.ctx, chromedp.SendKeys(chromedp.CSS(`[name=degrees]`), "30")))
-	press("The request is not valid", "Degrees", "want a multiple of 90")
-	at("degrees", "want a multiple of 90")
+	press("The request is not valid", "Degrees", "expected a multiple of 90")
+	at("degrees", "expected a multiple of 90")
 	b.usable(t)
 
 	// A field that is folded away is opened.
@@ -269,7 +269,7 @@ func TestBrowserToolTellsWhatIsWrong(t *testing.T) {
 	press("The file cannot be processed", "letter.pdf", "this is no PDF file", "give a PDF file")
 	b.dropping(t, `new File([new Uint8Array(6e6)], 'large.pdf')`)
 	b.until(t, `document.getElementById('chosen').innerText.includes('large.pdf')`)
-	press("6.0\u00a0MB; this server takes 5.0\u00a0MB")
+	press("6.0\u00a0MB; this server accepts 5.0\u00a0MB")
 	b.usable(t)
 
 	// What is right is told as text, and there is no answer of before.

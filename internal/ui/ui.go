@@ -12,7 +12,7 @@
 //
 //	GET /                            documents, newest first; ?report= and ?after=
 //	GET /documents/{id}              one document with its receipt
-//	GET /reports/{name}/request.json the request that its "make another" button sends
+//	GET /reports/{name}/request.json the request that its "New document" button sends
 //	GET /tools                       the operations on PDF files, of package operation
 //	GET /tools/{operation}           a form for one of them
 //	GET /assets/VERSION/...          styles, scripts, fonts, pdf.js
@@ -60,7 +60,7 @@ type Report struct {
 	Name  string
 	Title string
 	About string // one sentence for people; may be empty
-	// Data is what its "make another" button sends as data, a JSON object. A report
+	// Data is what its button under "New document" sends as data, a JSON object. A report
 	// with nil Data has no button: people cannot guess what it wants.
 	Data []byte
 }
@@ -266,7 +266,7 @@ func (p *pages) receipt(ctx context.Context, space record.Space, id record.Hash)
 	return r, err
 }
 
-// request is what the "make another" button of a report sends.
+// request is what the button of a report under "New document" sends.
 func (p *pages) request(c *web.Context) error {
 	space, err := p.o.Space(c)
 	if err != nil {
@@ -276,7 +276,7 @@ func (p *pages) request(c *web.Context) error {
 		return r.Space == space && r.Name == c.Param("name") && r.Data != nil
 	})
 	if i < 0 {
-		return web.NewProblem(http.StatusNotFound, "There is no report of that name here, or it has no example data.", nil)
+		return web.NewProblem(http.StatusNotFound, "This report does not exist here, or it has no example data.", nil)
 	}
 	return c.JSON(http.StatusOK, struct {
 		Report string          `json:"report"`

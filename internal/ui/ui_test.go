@@ -35,10 +35,10 @@ func TestLandingEmpty(t *testing.T) {
 	if res.Status != http.StatusOK || res.Header.Get("Content-Type") != "text/html; charset=utf-8" || res.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %v", res.Status, res.Header)
 	}
-	hasAll(t, page, "No documents yet", "/reports/contract-note/request.json |", h.url+"/v1/documents", "Make another")
+	hasAll(t, page, "No documents yet", "/reports/contract-note/request.json |", h.url+"/v1/documents", "New document")
 	wellFormed(t, page)
 	_, page = h.page(t, "/?report=invoice")
-	hasAll(t, page, "Nothing has been made for this report", `aria-current="page">Invoice`, "/reports/invoice/request.json |")
+	hasAll(t, page, "This report has no documents yet", `aria-current="page">Invoice`, "/reports/invoice/request.json |")
 }
 
 func TestLandingLists(t *testing.T) {
@@ -103,7 +103,7 @@ func TestDocumentPage(t *testing.T) {
 	}
 	hasAll(t, page,
 		"<h1>"+d.Title+"</h1>", `<p class="meta">Service report, source down&nbsp;· <time `, d.ID.String(), d.Content.String(), d.Snapshot.String(), d.Template.Hash.String(), d.Engine,
-		"2026-02-02 06:30:01.000 UTC, given by the request</span>", "<td>status 503</td>", "<dt>Document time</dt>", `<th scope="row">3</th>`, "Make it again",
+		"2026-02-02 06:30:01.000 UTC, given by the request</span>", "<td>status 503</td>", "<dt>Document time</dt>", `<th scope="row">3</th>`, ">Verify<",
 		"curl --fail-with-body -sS -o service-report-"+d.ID.String()[:12]+".pdf "+h.url+"/d/"+d.Content.String()+".pdf",
 		"curl --fail-with-body -sS -X POST "+h.url+"/v1/documents/"+d.ID.String()+"/verify",
 		`href="/v1/documents/`+d.ID.String()+`/receipt"`, `href="/v1/documents/`+d.ID.String()+`/snapshot"`,

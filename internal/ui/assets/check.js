@@ -67,7 +67,7 @@ function refuse(folder) {
   dialog.querySelector('.viewer').replaceWith(blank.cloneNode(true));
   if (!dialog.open) dialog.showModal();
   answer.className = 'answer failed';
-  answer.replaceChildren(strong('A folder'), line('Drop the PDF that is in it.'));
+  answer.replaceChildren(strong('A folder cannot be checked'), line('Drop the PDF from the folder instead.'));
 }
 
 async function check(file) {
@@ -97,10 +97,10 @@ async function check(file) {
     const of = line('Document of record: ', link(`/documents/${document.id}`, document.title || document.template.name));
     switch (verdict.answer) {
       case 'identical':
-        say('identical', strong('Identical'), line('Every byte is that of the document of record, made again. sha256 ', element('code', verdict.file)), of);
+        say('identical', strong('Identical'), line('The file matches the document rendered again, byte for byte. sha256 ', element('code', verdict.file)), of);
         break;
       case 'intact':
-        say('intact', strong('Intact, made by another engine'), line(`Made by ${verdict.made_by}, here is ${verdict.engine}.`), of);
+        say('intact', strong('Intact, made by another engine'), line(`Made by engine ${verdict.made_by}. The engine here is ${verdict.engine}.`), of);
         break;
       case 'differs': {
         const where = verdict.at >= 0 ? `Differs at byte ${verdict.at}` : `Differs from its receipt: ${verdict.field}`;
@@ -117,10 +117,10 @@ async function check(file) {
         break;
       }
       default:
-        say('unknown', strong('Unknown here'), line(verdict.reason || 'What it was made from is gone.'));
+        say('unknown', strong('Unknown here'), line(verdict.reason || 'Its template or data is missing.'));
     }
   } catch (err) {
-    if (!stop.signal.aborted) say('failed', strong(err.title ?? 'No answer'), err.message);
+    if (!stop.signal.aborted) say('failed', strong(err.title ?? 'No response'), err.message);
   }
 }
 

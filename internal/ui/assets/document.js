@@ -4,7 +4,7 @@ import { show } from './viewer.js';
 const viewer = document.querySelector('main .viewer');
 if (viewer) show(viewer, { url: viewer.dataset.pdf });
 
-// "Make it again" asks the server to make the file from its frozen data and to
+// "Verify" asks the server to make the file from its frozen data and to
 // compare it with the stored one.
 const button = document.getElementById('remake');
 const answer = document.getElementById('answer');
@@ -29,7 +29,7 @@ async function remake(query) {
     say(await response.json(), performance.now() - start);
   } catch (err) {
     answer.classList.add('failed');
-    answer.replaceChildren(strong(err.title ?? 'No answer'), err.message);
+    answer.replaceChildren(strong(err.title ?? 'No response'), err.message);
   } finally {
     enable(button, true);
     button.removeAttribute('aria-busy');
@@ -37,7 +37,7 @@ async function remake(query) {
 }
 
 function say(verdict, ms) {
-  const took = `Made again and compared in ${duration(ms)}.`;
+  const took = `Rendered again and compared in ${duration(ms)}.`;
   if (verdict.stored === 'damaged' || verdict.stored === 'lost') {
     damaged(verdict);
     return;
@@ -49,34 +49,34 @@ function say(verdict, ms) {
       break;
     case 'differs':
       answer.replaceChildren(strong(verdict.at >= 0 ? `Differs at byte ${verdict.at}` : 'Differs from its receipt'),
-        line('The stored file hashes to'), code(verdict.file));
+        line('The hash of the stored file is'), code(verdict.file));
       break;
     case 'intact':
       answer.replaceChildren(strong('Intact, made by another engine'),
-        line('The file is the one of the receipt. This engine writes other bytes from the same data.'),
-        line(`Made by ${verdict.made_by}, here is ${verdict.engine}.`));
+        line('The file matches its receipt. This engine writes other bytes from the same data.'),
+        line(`Made by engine ${verdict.made_by}. The engine here is ${verdict.engine}.`));
       break;
     default:
-      answer.replaceChildren(strong('Unknown here'), verdict.reason || 'What it was made from is gone.');
+      answer.replaceChildren(strong('Unknown here'), verdict.reason || 'Its template or data is missing.');
   }
-  if (verdict.stored === 'restored') answer.append(line('The stored bytes were not whole. They are restored.'));
+  if (verdict.stored === 'restored') answer.append(line('The stored file was damaged or missing. It has been restored.'));
 }
 
 // damaged tells of stored bytes that are not those of the receipt, and offers to put the file made
 // again in their place when it is.
 function damaged(verdict) {
   answer.classList.add('failed');
-  answer.replaceChildren(strong(verdict.stored === 'lost' ? 'The stored file is lost' : 'The stored bytes are damaged'));
+  answer.replaceChildren(strong(verdict.stored === 'lost' ? 'The stored file is missing' : 'The stored bytes are damaged'));
   if (verdict.answer !== 'identical' || !verdict.in_audit_log) {
-    answer.append(line(verdict.reason || 'The file made again is not the one of the receipt, so it cannot take their place.'));
+    answer.append(line(verdict.reason || 'The file rendered again does not match the receipt, so it cannot replace the stored file.'));
     return;
   }
-  const restore = element('button', 'Restore it');
+  const restore = element('button', 'Restore');
   restore.type = 'button';
   restore.className = 'button wide';
   restore.id = 'restore';
   restore.addEventListener('click', () => remake('?restore=true'));
-  answer.append(line('Made again, the file is the one of the receipt, byte for byte.'), restore);
+  answer.append(line('The file rendered again matches the receipt, byte for byte.'), restore);
 }
 
 const strong = (text) => element('strong', text);

@@ -60,7 +60,7 @@ function watch(root) {
   for (const thumb of root.querySelectorAll('.thumb:not(.drawn)')) near.observe(thumb);
 }
 
-// "Make another" sends the request of the report to the API and puts the new
+// A button of "New document" sends the request of the report to the API and puts the new
 // document at the head of the list.
 const outcome = document.getElementById('make-outcome');
 const makers = document.querySelectorAll('.maker');
@@ -99,7 +99,7 @@ async function refresh() {
   const url = new URL(location.href);
   url.searchParams.delete('after');
   const response = await fetch(url);
-  if (!response.ok) throw new Error(`the list does not answer (${response.status})`);
+  if (!response.ok) throw new Error(`the list of documents cannot be read (status ${response.status})`);
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('documents');
   const list = document.getElementById('documents');
   const held = list.contains(document.activeElement) ? document.activeElement : null;

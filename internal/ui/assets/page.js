@@ -27,7 +27,7 @@ async function copy(text) {
   const ok = document.execCommand('copy');
   area.remove();
   held?.focus();
-  if (!ok) throw new Error('copying is refused');
+  if (!ok) throw new Error('copying was refused');
 }
 
 export function enableCopying(root = document) {
@@ -43,7 +43,7 @@ document.addEventListener('click', async (event) => {
     setTimeout(() => button.classList.remove('done'), 1500);
     announce('Copied.');
   } catch {
-    announce('The browser does not let this page copy.');
+    announce('The browser does not allow this page to copy.');
   }
 });
 

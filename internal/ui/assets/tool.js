@@ -25,7 +25,7 @@ part('files').addEventListener('change', (event) => {
   add([...event.target.files]);
   event.target.value = ''; // the same file may be chosen again
 });
-part('drop').textContent = most === 1 ? 'Drop the PDF to work on it' : 'Drop the files to add them';
+part('drop').textContent = most === 1 ? 'Drop the PDF to choose it' : 'Drop the files to add them';
 document.addEventListener('files', (event) => {
   event.preventDefault();
   add(event.detail.files, event.detail.folders);
@@ -42,7 +42,7 @@ function add(files, folders = []) {
   arrange();
   const told = files.slice(0, room).map((f) => f.name).join(', ');
   if (!running) clear();
-  if (files.length > room) fail('Not all were added', `This takes ${most === 1 ? 'one file' : `${most} files`}: ${told ? `${told} was added` : 'nothing was added'}.`);
+  if (files.length > room) fail('Not all files were added', `At most ${most === 1 ? 'one file is' : `${most} files are`} allowed. ${told ? `Added: ${told}` : 'No file was added'}.`);
   else if (folders.length > 0) fail('A folder was not added', `Drop the files that are in ${folders[0]}.`);
   else announce(`${told} added.`);
 }
@@ -138,8 +138,8 @@ async function pages(file, holder, { called = file.name, least: count, pick }) {
   try {
     opened = await open({ file });
   } catch (err) {
-    const locked = form.querySelector('[name=password]') ? 'It is encrypted; its password is one of the settings.' : 'It is encrypted.';
-    const why = err?.name === 'PasswordException' ? locked : 'It cannot be shown here.';
+    const locked = form.querySelector('[name=password]') ? 'The file is encrypted. Enter its password in the settings.' : 'The file is encrypted.';
+    const why = err?.name === 'PasswordException' ? locked : 'The file cannot be shown here.';
     holder.append(fine(why));
     return { count: 0, close: () => {} };
   }
@@ -170,7 +170,7 @@ async function pages(file, holder, { called = file.name, least: count, pick }) {
   }
   holder.append(list);
   if (count > 1 && pdf.numPages > count) holder.append(fine(`The first ${count} of ${pdf.numPages} pages are shown.`));
-  if (pick && pdf.numPages > 1) holder.append(fine('Choose pages by pressing them, in the order that you want them.'));
+  if (pick && pdf.numPages > 1) holder.append(fine('Click pages to choose them, in the order that you want.'));
   return { count: pdf.numPages, close: opened.close };
 }
 
@@ -225,11 +225,11 @@ function missing(data) {
   }
   const bytes = entries.reduce((sum, e) => sum + e.file.size, 0);
   if (mostBytes > 0 && bytes > mostBytes) {
-    return { at: part('add'), text: `The files have ${size(bytes)}; this server takes ${size(mostBytes)} at once. The command line takes more.` };
+    return { at: part('add'), text: `The files have ${size(bytes)}; this server accepts ${size(mostBytes)} in one request. The command line accepts more.` };
   }
   for (const control of form.querySelectorAll('[aria-required=true]')) {
     const key = control.name || control.dataset.part;
-    if (!data.has(key)) return { field: key, text: 'This is needed.' };
+    if (!data.has(key)) return { field: key, text: 'This field is required.' };
   }
   return null;
 }
@@ -292,7 +292,7 @@ form.addEventListener('submit', async (event) => {
   try {
     await result(await send(data));
   } catch (err) {
-    if (err.stopped) fail('Stopped', 'Nothing was made.');
+    if (err.stopped) fail('Stopped', 'No file was created.');
     else told(err);
   } finally {
     going(false);
@@ -330,10 +330,10 @@ function send(data) {
     request.setRequestHeader('Accept', report ? 'application/problem+json, text/plain;q=0.9' : '*/*');
     phase('Sending');
     request.upload.addEventListener('progress', (e) => phase('Sending', e.loaded, e.total));
-    request.upload.addEventListener('load', () => phase('The server is working on it'));
+    request.upload.addEventListener('load', () => phase('Processing on the server'));
     request.addEventListener('progress', (e) => phase('Receiving', e.loaded, e.lengthComputable ? e.total : 0));
     request.addEventListener('abort', () => reject(Object.assign(new Error('stopped'), { stopped: true })));
-    request.addEventListener('error', () => reject(Object.assign(new Error('The connection to the server broke before it answered. Try again.'), { title: 'No answer' })));
+    request.addEventListener('error', () => reject(Object.assign(new Error('The connection to the server was lost before it answered. Try again.'), { title: 'No response' })));
     request.addEventListener('load', async () => {
       if (request.status < 400) {
         resolve(request);
@@ -348,7 +348,7 @@ function send(data) {
 
 // told shows a problem: what is wrong, where, and what helps.
 function told(err) {
-  const asked = err.want ? `Got ${err.got}; want ${err.want}.` : '';
+  const asked = err.want ? `Got ${err.got}; expected ${err.want}.` : '';
   const near = err.nearest ? `Did you mean ${err.nearest}?` : '';
   const text = asked || err.message.replace(/^pdf: /, '');
   const field = err.field ? (within(err.field) ?? err.field) : secret(err);
@@ -385,7 +385,7 @@ function fail(title, ...lines) {
 // Result
 
 // What a report says that found something, in two words.
-const findings = { check: 'Not as the standard says', verify: 'Not every signature is valid', compare: 'The files differ' };
+const findings = { check: 'The file does not conform', verify: 'Not every signature is valid', compare: 'The files differ' };
 
 // forget takes away the result before.
 function forget() {
@@ -402,9 +402,9 @@ async function result(request) {
   const file = request.response;
   answer.className = 'answer';
   if (report) {
-    holder.append(reading(await file.text(), 'Report'), download(file, `${name}.txt`, 'Keep as text'));
+    holder.append(reading(await file.text(), 'Report'), download(file, `${name}.txt`, 'Save as text'));
     const found = request.getResponseHeader('Quire-Found') === 'true';
-    if (found) fail(findings[name] ?? 'Something was found', 'The result tells more.');
+    if (found) fail(findings[name] ?? 'Something was found', 'See the result for details.');
     else answer.classList.add('identical');
     if (!found) answer.replaceChildren(element('strong', 'Done'), 'The result is below the files.');
   } else {
@@ -415,7 +415,7 @@ async function result(request) {
     const summary = JSON.parse(request.getResponseHeader('Quire-Summary') || '{}');
     const pagesOf = summary.pages ? `${summary.pages}\u00a0${summary.pages === 1 ? 'page' : 'pages'}, ` : '';
     holder.append(fine(`${pagesOf}${size(file.size)}${summary.claims?.length > 0 ? `; claims ${summary.claims.join(', ')}` : ''}`));
-    const voided = (summary.void_signatures ?? []).map((field) => `The signature ${field} does not hold for the new file and was taken out.`);
+    const voided = (summary.void_signatures ?? []).map((field) => `The signature ${field} is not valid for the new file and was removed.`);
     for (const warning of [...voided, ...summary.warnings ?? []]) {
       const tag = element('span', 'note');
       tag.className = 'tag';
@@ -426,12 +426,12 @@ async function result(request) {
     if (Object.keys(summary).length > 0) {
       const text = JSON.stringify(summary, null, 2);
       const details = element('details', element('summary', 'Report'), reading(text, 'Report'),
-        download(new Blob([text], { type: 'application/json' }), called.replace(/\.\w+$/, '.json'), 'Keep the report'));
+        download(new Blob([text], { type: 'application/json' }), called.replace(/\.\w+$/, '.json'), 'Save the report'));
       details.className = 'more';
       holder.append(details);
     }
     answer.classList.add('identical');
-    answer.replaceChildren(element('strong', 'Made'), `${called}, ${size(file.size)}`);
+    answer.replaceChildren(element('strong', 'Created'), `${called}, ${size(file.size)}`);
     if (file.type.startsWith('application/pdf')) made.close = (await pages(file, holder, { called, least: shownPages, pick: false })).close;
   }
   part('result-title').focus();
