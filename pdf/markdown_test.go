@@ -75,12 +75,12 @@ func TestMarkdownOfDataIsJudged(t *testing.T) {
 	if !ok || len(de.Diagnostics) != 1 {
 		t.Fatal(err)
 	}
-	if d := de.Diagnostics[0]; d.DataPath != "notes" || d.Path != "body[1].markdown" || d.Line != 8 || !strings.Contains(d.Message, "is no link") {
+	if d := de.Diagnostics[0]; d.DataPath != "notes" || d.Path != "body[1].markdown" || d.Line != 8 || !strings.Contains(d.Message, "is not a valid link") {
 		t.Errorf("%+v", d)
 	}
 	e := newEngine(t, pdf.Config{})
 	for body, want := range map[string]string{
-		`{markdown: "[a](ftp:x)"}`:           `"ftp:x" is no link`,
+		`{markdown: "[a](ftp:x)"}`:           `"ftp:x" is not a valid link`,
 		`{markdown: ""}`:                     "the text is empty",
 		`{markdown: a, keep-together: true}`: "changes nothing of markdown",
 		`{markdown: a, level: 12}`:           "12",

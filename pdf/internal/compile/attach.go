@@ -62,7 +62,7 @@ func (c *compiler) attachment(o *object) attachment {
 	if v := o.get("type"); v != nil {
 		s, ok := c.word(v, o.at("type"))
 		if kind, sub, two := strings.Cut(s, "/"); ok && (!two || kind == "" || sub == "" || strings.ContainsAny(s, " ;,\"")) {
-			c.bad(v, o.at("type"), codeWrong, "write text/csv or the like", "%s is no media type", quoted(s))
+			c.bad(v, o.at("type"), codeWrong, "write text/csv or the like", "%s is not a media type", quoted(s))
 		}
 		a.out.Type = s
 	}

@@ -399,10 +399,10 @@ func (c *compiler) tabs(n *strictyaml.Node, path string) []doc.Tab {
 		if at := o.need("at"); at != nil {
 			t.At = c.width(at, o.at("at"))
 			if t.At.Kind != doc.WidthFixed && t.At.Kind != doc.WidthPercent {
-				c.bad(at, o.at("at"), codeWrong, "as in 40mm or 100%", "a tab stop stands at a length or at a share of the whole")
+				c.bad(at, o.at("at"), codeWrong, "as in 40mm or 100%", "the position of a tab stop is a length or a percentage")
 			}
 			if i > 0 && t.At.Kind == out[i-1].At.Kind && t.At.Value <= out[i-1].At.Value {
-				c.bad(at, o.at("at"), codeWrong, "", "the tab stop stands before the one above")
+				c.bad(at, o.at("at"), codeWrong, "", "the tab stop is before the previous one")
 			}
 		}
 		mayHave(o, "align", &t.Align, oneOf[doc.TabAlign](c, "left", "right", "center", "decimal"))

@@ -391,7 +391,7 @@ func (c *compiler) argument(n *strictyaml.Node, path string, p param) argument {
 	case n.Kind == strictyaml.Int || n.Kind == strictyaml.Float:
 		d, err := decimal.Parse(n.Text)
 		if err != nil {
-			c.bad(n, path, codeArguments, "", "%s is no number", describe(n))
+			c.bad(n, path, codeArguments, "", "%s is not a number", describe(n))
 			break
 		}
 		kind := "decimal"

@@ -257,7 +257,7 @@ func written(t *exprlang.Type, got string) string {
 	s, isText := strings.CutPrefix(got, "string ")
 	switch {
 	case t.Kind == exprlang.DateKind && isText && reDay.MatchString(s):
-		return "there is no such day"
+		return "this date does not exist"
 	case t.Kind == exprlang.DateKind:
 		return `write a day as "2026-01-31"`
 	case t.Kind == exprlang.DateTimeKind:
@@ -342,7 +342,7 @@ func (d *decoder) number(t *exprlang.Type, start int) exprlang.Value {
 		return exprlang.Null
 	case err != nil:
 		d.at = start
-		d.syntax("%s is no JSON number", quoted(lit))
+		d.syntax("%s is not a JSON number", quoted(lit))
 		return exprlang.Null
 	}
 	return d.numberOf(t, start, v)
@@ -477,7 +477,7 @@ func (d *decoder) record(t *exprlang.Type) exprlang.Value {
 		}
 		switch {
 		case duplicate:
-			d.report(keyAt, codeDataDuplicate, "", "the key stands twice")
+			d.report(keyAt, codeDataDuplicate, "", "the key appears twice")
 			d.skip()
 		case f == nil:
 			d.report(keyAt, codeDataUnknown, exprlang.Nearest(k, fieldNames(t)), "unknown field")

@@ -223,7 +223,7 @@ func TestLinksFromData(t *testing.T) {
 		t.Error(out)
 	}
 	_, err := build(t, p, `{"u": "javascript:alert(1)"}`, compile.BuildOptions{})
-	if err == nil || !strings.Contains(err.Error(), `"javascript:alert(1)" is no link; links are https:`) {
+	if err == nil || !strings.Contains(err.Error(), `"javascript:alert(1)" is not a valid link; links are https:`) {
 		t.Error(err)
 	}
 }

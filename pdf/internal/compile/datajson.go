@@ -27,7 +27,7 @@ func (d *decoder) mapping(t *exprlang.Type) exprlang.Value {
 		}
 		d.path = append(d.path, step{name: k})
 		if seen[k] {
-			d.report(keyAt, codeDataDuplicate, "", "the key stands twice")
+			d.report(keyAt, codeDataDuplicate, "", "the key appears twice")
 			d.skip()
 		} else {
 			seen[k] = true
@@ -67,7 +67,7 @@ func (d *decoder) skip() string {
 		lit := d.numberText()
 		if _, err := decimal.Parse(lit); err == decimal.ErrSyntax { //nolint:errorlint // Parse returns it bare
 			d.at = start
-			d.syntax("%s is no JSON number", quoted(lit))
+			d.syntax("%s is not a JSON number", quoted(lit))
 		}
 		return "number " + lit
 	case d.word("true"):

@@ -175,7 +175,7 @@ func (r *render) link(t *plainText) (string, error) {
 				break
 			}
 		}
-		err := r.fault(&exprlang.Error{Code: exprlang.CodeValue, Message: quoted(s) + " is no link"}, at)
+		err := r.fault(&exprlang.Error{Code: exprlang.CodeValue, Message: quoted(s) + " is not a valid link"}, at)
 		if de, ok := err.(*diag.DiagnosticError); ok { //nolint:errorlint // made above
 			de.Diagnostics[0].Suggestion = linkHint
 		}

@@ -101,7 +101,7 @@ func (c *compiler) inlineImage(n *strictyaml.Node, path, text string) []byte {
 	}
 	kind, _ := strings.CutPrefix(head, "data:image/")
 	if kinds := []string{"png", "jpeg", "gif", "webp", "tiff", "svg+xml"}; !slices.Contains(kinds, kind) {
-		c.bad(n, path, codeWrong, "", "%s is none of image/%s", quoted(head), strings.Join(kinds, ", "))
+		c.bad(n, path, codeWrong, "", "%s is not one of image/%s", quoted(head), strings.Join(kinds, ", "))
 	}
 	b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(body), ""))
 	if err != nil {

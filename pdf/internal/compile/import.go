@@ -123,7 +123,7 @@ func (c *compiler) slotBlock(b *blockSource) block {
 	}
 	d := c.inside
 	if d == nil {
-		c.bad(b.value, b.path, codeWrong, "", "a slot stands in a component")
+		c.bad(b.value, b.path, codeWrong, "", "a slot is allowed only in a component")
 		return nil
 	}
 	if !slices.Contains(d.slots, name) {

@@ -131,7 +131,7 @@ func (p *textParser) noteSpan(i, to int) int {
 		p.bad(i, codeMarkup, "write it behind the link", "a footnote inside a link")
 		return end + 1
 	case p.c.running:
-		p.bad(i, codeMarkup, "", "a footnote stands in the body, not in what is repeated on pages")
+		p.bad(i, codeMarkup, "", "a footnote is allowed in the body, not in content that is repeated on pages")
 		return end + 1
 	case strings.TrimSpace(p.src[i+2:end]) == "":
 		p.bad(i, codeMarkup, "", "the footnote is empty")

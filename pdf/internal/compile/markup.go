@@ -226,7 +226,7 @@ func (p *textParser) foreign(from int) {
 			continue
 		}
 		line, col := p.n.Pos(at)
-		p.c.warn(line, col, p.path, codeForeign, "write ${"+name+"} for the value", "%s is printed as it stands", quoted(p.src[at:end]))
+		p.c.warn(line, col, p.path, codeForeign, "write ${"+name+"} for the value", "%s is printed as it is", quoted(p.src[at:end]))
 	}
 }
 
@@ -436,7 +436,7 @@ func (p *textParser) inline(from, to int) {
 				p.emphasis(n)
 			case !blank(after):
 				if at >= 0 {
-					p.bad(i, codeMarkup, `write \* for the character itself`, "%s stands inside itself", rest[:n])
+					p.bad(i, codeMarkup, `write \* for the character itself`, "%s is nested in itself", rest[:n])
 				}
 				open = append(open, mark{i, n})
 				p.emphasis(n)
@@ -559,7 +559,7 @@ func (c *compiler) linkText(n *strictyaml.Node, path string, from, to int) *plai
 	if len(t.parts) > 0 && t.parts[0].prog == nil {
 		if s, known := t.known(); known && !reLink.MatchString(s) {
 			line, col := n.Pos(from)
-			c.at(line, col, path, codeWrong, linkHint, "%s is no link", quoted(s))
+			c.at(line, col, path, codeWrong, linkHint, "%s is not a valid link", quoted(s))
 		} else if known && s[0] == '#' {
 			line, col := n.Pos(from)
 			c.leads(jump{s[1:], line, col, path})

@@ -362,7 +362,7 @@ func (c *compiler) tag(n *strictyaml.Node, path string) (string, bool) {
 		if dashed := strings.ReplaceAll(s, "_", "-"); reTag.MatchString(dashed) && dashed != s {
 			hint = `did you mean "` + dashed + `"?`
 		}
-		c.bad(n, path, codeWrong, hint, "%q is no BCP 47 language tag", s)
+		c.bad(n, path, codeWrong, hint, "%q is not a BCP 47 language tag", s)
 		return "", false
 	}
 	if part, known := locale.UnknownPart(s); ok && part != "" {

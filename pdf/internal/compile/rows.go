@@ -255,7 +255,7 @@ func (p *rowsReader) entry(o *object) rowSource {
 	if v := o.get("empty"); v != nil {
 		cell := p.cell(v, o.at("empty"), 0, &rowLook{})
 		if cell.loop != nil {
-			c.bad(v, o.at("empty"), codeWrong, "", "what stands there without rows is one cell")
+			c.bad(v, o.at("empty"), codeWrong, "", "the row for an empty table has one cell")
 		}
 		if cell.out.Colspan == 0 {
 			cell.out.Colspan = max(len(p.t.columns), 1)
@@ -396,7 +396,7 @@ func (p *rowsReader) cell(n *strictyaml.Node, path string, col int, l *rowLook) 
 		defer c.endLoop(t.loop)
 		switch {
 		case col >= len(p.t.columns) || p.t.columns[col].loop == nil:
-			c.bad(v, o.at("for"), codeWrong, "give the column a for, too", "a cell with for stands in a column with for")
+			c.bad(v, o.at("for"), codeWrong, "give the column a for, too", "a cell with for must be in a column with for")
 		case o.n.Get("colspan") != nil:
 			c.bad(o.n.Key("colspan"), path, codeKey, "", "a cell has for or colspan, not both")
 		}

@@ -272,7 +272,7 @@ func (s *source) next() (byte, error) {
 // keep adds a byte to the part that is being read.
 func (s *source) keep(c byte, most int64) error {
 	if s.buf = append(s.buf, c); int64(len(s.buf)) > most {
-		return s.fail(codeDataBytes, "a part of the data, beside the rows or one of them, has more than %d bytes", most)
+		return s.fail(codeDataBytes, "the data without the rows, or one row, has more than %d bytes", most)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (m *maker) cited(b *para, s *doc.Span, src *doc.Source) (*note, string, err
 	case m.noNotes != "":
 		return nil, "", failed(at(src, "L318", "a footnote in %s", m.noNotes))
 	case m.art != ArtifactNone && !m.headAgain:
-		return nil, "", failed(at(src, "L318", "a footnote stands in the body, not in what is repeated on pages"))
+		return nil, "", failed(at(src, "L318", "a footnote is allowed in the body, not in content that is repeated on pages"))
 	case m.headAgain && m.footnotes.Restart == doc.RestartPage:
 		d := at(src, "L318", "a footnote whose number is that of a page, in a head that is repeated")
 		d.Suggestion = "write header-repeat: false, or number footnotes by section or document"

@@ -20,7 +20,7 @@ func (m *maker) stops(tabs []doc.Tab, width doc.Length, src *doc.Source) ([]text
 		case doc.WidthPercent:
 			x = width * t.At.Value / (100 * 1024)
 		default:
-			return nil, failed(at(src, "L306", "a tab stop stands at a length or at a share of the whole"))
+			return nil, failed(at(src, "L306", "the position of a tab stop is a length or a percentage"))
 		}
 		if x > width {
 			return nil, failed(at(src, "L306", "the tab stop at %s lies beyond the text, which is %s wide", mm(x), mm(width)))

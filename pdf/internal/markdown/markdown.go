@@ -293,7 +293,7 @@ func (c *converter) target(to string) (string, error) {
 		return "", errors.New("a link leads nowhere")
 	}
 	if c.Link != nil && !c.Link(to) {
-		return "", fmt.Errorf("%q is no link", to)
+		return "", fmt.Errorf("%q is not a valid link", to)
 	}
 	return to, nil
 }

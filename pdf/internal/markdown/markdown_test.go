@@ -116,7 +116,7 @@ func TestHeadingsBeginAtTheLevelAsked(t *testing.T) {
 
 func TestWhatCannotBeSetIsRefused(t *testing.T) {
 	for src, want := range map[string]string{
-		"[a](javascript:alert(1))":      `"javascript:alert(1)" is no link`,
+		"[a](javascript:alert(1))":      `"javascript:alert(1)" is not a valid link`,
 		"[a]()":                         "a link leads nowhere",
 		strings.Repeat(">", 40) + " a":  "nested more than 16 deep",
 		strings.Repeat("x", maxBytes+1): "bytes",
