@@ -198,35 +198,40 @@ func (p *textParser) bare(off int, prog *exprlang.Program, src string) {
 	}
 }
 
-// rePlaceholder is a placeholder as other template languages write it, with the name in it; an
-// escape is taken first, so that what it stands before is none.
-var rePlaceholder = regexp.MustCompile(`\\.|\$\{|` +
-	`(?:\{\{|<%=?|\$\(|%\{|\$|\{)\s*(\w+(?:\.\w+)*)(?:\s*(?:\}\}|%>|\)|\}))?`)
+// rePlaceholder is a placeholder as other template languages write it, with the name in it.
+var rePlaceholder = regexp.MustCompile(
+	`^(?:\{\{|<%=?|\$\(|%\{|\$|\{)\s*(\w+(?:\.\w+)*)(?:\s*(?:\}\}|%>|\)|\}))?`)
 
 // foreign warns of placeholders of other languages around a name that there is here: they are
-// printed as they stand.
+// printed as they are.
 func (p *textParser) foreign(from int) {
-	for from < len(p.src) {
-		m := rePlaceholder.FindStringSubmatchIndex(p.src[from:])
-		if m == nil {
+	for {
+		next := strings.IndexAny(p.src[from:], `\${<%`)
+		if next < 0 {
 			return
 		}
-		at, end := from+m[0], from+m[1]
-		if from = end; m[2] < 0 {
-			if p.src[at] == '$' {
-				if from = closingBrace(p.src, end) + 1; from == 0 {
-					return // which is an error
-				}
+		at := from + next
+		from = at + 1
+		switch rest := p.src[at:]; {
+		case rest[0] == '\\':
+			from = min(at+2, len(p.src))
+		case strings.HasPrefix(rest, "${"):
+			if from = closingBrace(p.src, at+2) + 1; from == 0 {
+				return // which is an error
 			}
-			continue
+		default:
+			m := rePlaceholder.FindStringSubmatch(rest)
+			if m == nil {
+				continue
+			}
+			from = at + len(m[0])
+			first, _, _ := strings.Cut(m[1], ".")
+			if strings.HasSuffix(m[0], m[1]) && m[0] != "$"+m[1] || !slices.Contains(exprScope{c: p.c}.Names(), first) {
+				continue
+			}
+			line, col := p.n.Pos(at)
+			p.c.warn(line, col, p.path, codeForeign, "write ${"+m[1]+"} for the value", "%s is printed as it is", quoted(m[0]))
 		}
-		name := p.src[end-m[1]+m[2] : end-m[1]+m[3]]
-		first, _, _ := strings.Cut(name, ".")
-		if written := p.src[at:end]; strings.HasSuffix(written, name) && written != "$"+name || !slices.Contains(exprScope{c: p.c}.Names(), first) {
-			continue
-		}
-		line, col := p.n.Pos(at)
-		p.c.warn(line, col, p.path, codeForeign, "write ${"+name+"} for the value", "%s is printed as it is", quoted(p.src[at:end]))
 	}
 }
 
