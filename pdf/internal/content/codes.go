@@ -53,13 +53,7 @@ func (f *Font) Width(b []byte) float64 {
 	if len(b) == 0 {
 		return 0
 	}
-	of := f
-	if f.Miscounted() { // what it says does not count
-		plain := *f
-		plain.unicode, plain.known = nil, map[code]glyph{}
-		of = &plain
-	}
-	_, g := of.next(b)
+	_, g := f.counted().next(b)
 	return g.width * 1000
 }
 
@@ -76,15 +70,22 @@ func (f *Font) Meaning(b []byte) (text string, mapped, known bool) {
 	}
 	// What codes of the collections of Adobe stand for is known, and what those of ZapfDingbats do
 	// is not: its names are in neither of the lists that count (9.10.2).
-	of := f
-	if f.Miscounted() { // what it says does not count
-		plain := *f
-		plain.unicode, plain.known = nil, map[code]glyph{}
-		of = &plain
-	}
-	_, g := of.next(b)
+	_, g := f.counted().next(b)
 	known = g.known && !f.derived || f.characters != nil
 	return "", false, known && (!f.dingbats || f.names[b[0]] != "")
+}
+
+// counted is the font without what a miscounted ToUnicode says.
+func (f *Font) counted() *Font {
+	if !f.Miscounted() {
+		return f
+	}
+	if f.plain == nil {
+		plain := *f
+		plain.unicode, plain.known = nil, map[code]glyph{}
+		f.plain = &plain
+	}
+	return f.plain
 }
 
 // Miscounted reports whether ToUnicode has lists with another number of entries than they say.

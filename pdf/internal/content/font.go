@@ -43,7 +43,8 @@ type Font struct {
 	tops                map[uint32][2]float64 // vertical: advance, and where the line stands
 	topMissing          float64               // the advance of others
 	matrix              Matrix
-	known               map[code]glyph
+	known               map[code]glyph // what codes are, as far as they were asked for
+	plain               *Font          // see counted
 }
 
 // glyph is what a code of a font means.
