@@ -15,9 +15,9 @@ import (
 // SignerName is the demo's signer.
 const SignerName = "demo"
 
-// Signer makes a key with a certificate that nobody issued, so that signing can be tried. It lives
-// as long as the process and is never written down: who verifies sees an intact signature by a
-// signer whom nothing makes trusted.
+// Signer makes a key with a certificate that signs itself, so that signing can be tried. The key is
+// in memory only: with the process it is gone. Whoever verifies such a signature sees that it is
+// intact and that its signer is not trusted.
 func Signer(now time.Time) (*sign.Identity, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

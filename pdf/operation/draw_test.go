@@ -374,7 +374,7 @@ func TestXFAFormsGoWithPages(t *testing.T) {
 			t.Errorf("%s: %d files, %v", name, len(out), err)
 			continue
 		}
-		if n := strings.Count(done.Text, "the XFA form was taken away"); n != x.told {
+		if n := strings.Count(done.Text, "the XFA form was removed"); n != x.told {
 			t.Errorf("%s: told %d times, want %d: %s", name, n, x.told, done.Text)
 		}
 		for i, part := range out {

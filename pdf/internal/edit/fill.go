@@ -238,7 +238,7 @@ func (e *Draft) filled() (warnings []string) {
 	changed := form
 	if form.Get("XFA") != nil {
 		changed = with(changed, "XFA", nil)
-		warnings = append(warnings, "the XFA form was taken away: it would show the values from before")
+		warnings = append(warnings, "the XFA form was removed: it would show the former values")
 	}
 	calculated := map[cos.Ref]bool{}
 	for _, r := range e.array(form.Get("CO")) {

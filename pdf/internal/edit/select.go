@@ -47,7 +47,7 @@ func (e *Draft) Select(pages []int) {
 	}
 	if form := e.dict(e.catalog().Get("AcroForm")); form.Get("XFA") != nil && len(stays) < len(before) {
 		e.change("AcroForm", e.add(with(form, "XFA", nil)))
-		e.lost = append(e.lost, "the XFA form was taken away: it has the pages that are gone")
+		e.lost = append(e.lost, "the XFA form was removed: it contains the pages that were removed")
 	}
 
 	kept, keys := map[uint32]bool{}, map[int64]bool{}
