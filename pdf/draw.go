@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,11 +121,14 @@ type Stamping struct {
 
 // TextLook says how a text is set, in a face that the file gets embedded.
 type TextLook struct {
-	Family string  // of the engine's fonts; empty: the first
+	Family string  // of the engine's fonts or of Fonts; empty: the engine's first
 	Size   float64 // in points; 0: 12
 	Bold   bool
 	Italic bool
 	Color  doc.Color // zero: black
+	// Fonts are families beside the engine's; nil: none. Their fallback is asked for characters
+	// that the font of the text lacks.
+	Fonts *doc.Fonts
 }
 
 // Stamp puts a text or a page of another document on pages, as an artifact, as Overlay does.
@@ -284,14 +288,20 @@ func (c *change) texts(ctx context.Context, texts []string, look TextLook) ([]ed
 	if !(look.Size >= 1 && look.Size <= 1000) {
 		return nil, &OptionError{Field: "size", Got: fmt.Sprint(look.Size), Want: "1 to 1000 points"}
 	}
+	known := c.e.fonts.Families()
 	style := &doc.Style{
-		Family: look.Family, Size: doc.Points(look.Size), Leading: doc.Points(look.Size * 1.2), Weight: 400, Italic: look.Italic, Color: look.Color, Align: doc.AlignLeft,
+		Family: cmp.Or(look.Family, known[0]), Size: doc.Points(look.Size), Leading: doc.Points(look.Size * 1.2), Weight: 400, Italic: look.Italic, Color: look.Color, Align: doc.AlignLeft,
 	}
 	if look.Bold {
 		style.Weight = 700
 	}
-	if family := look.Family; family != "" && !slices.Contains(c.e.fonts.Families(), family) {
-		return nil, &OptionError{Field: "font", Got: strconv.Quote(family), Want: strings.Join(c.e.fonts.Families(), ", ")}
+	if look.Fonts != nil {
+		for _, f := range look.Fonts.Options().Families {
+			known = append(known, f.Name)
+		}
+	}
+	if look.Family != "" && !slices.Contains(known, look.Family) {
+		return nil, &OptionError{Field: "font", Got: strconv.Quote(look.Family), Want: strings.Join(known, ", ")}
 	}
 	const widest = 14000 // points
 	lines := 1
@@ -305,7 +315,7 @@ func (c *change) texts(ctx context.Context, texts []string, look TextLook) ([]ed
 	if height > widest {
 		return nil, &OptionError{Field: "text", Got: strconv.Itoa(lines) + " lines", Want: "fewer, or smaller letters"}
 	}
-	b := doc.NewBuilder()
+	b := doc.NewBuilder().Fonts(look.Fonts)
 	b.Page(doc.Master{Width: doc.Points(widest), Height: doc.Points(height)}).Style(style)
 	for i, s := range texts {
 		if i > 0 {
@@ -316,7 +326,7 @@ func (c *change) texts(ctx context.Context, texts []string, look TextLook) ([]ed
 	var out bytes.Buffer
 	res, err := c.e.emit(ctx, &out, b.Document(), emit.Options{Limits: c.e.limits, Listed: c.d.Part1()})
 	if e, ok := errors.AsType[*DiagnosticError](err); ok && len(e.Diagnostics) > 0 {
-		return nil, &OptionError{Field: "text", Got: e.Diagnostics[0].Message, Want: "a text that the fonts have and a page takes"}
+		return nil, textFault("text", e.Diagnostics[0], "a text that a page takes")
 	}
 	if err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package pdf
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"strings"
 	"sync"
 
 	"example.com/quire/pdf/doc"
@@ -71,6 +73,22 @@ func (e *Engine) typesetter(f *doc.Fonts, claims []standard.ID) (*text.Typesette
 	s.bySum[f.Sum()] = t
 	s.order = append(s.order, f.Sum())
 	return t, nil
+}
+
+// fontOption is the option that gives a file of a font, in errors.
+const fontOption = "font-file"
+
+// textFault is what was found wrong with the text of an option, as an error of that option or of
+// the one that gave the font. want is what is wanted where it is neither of fonts nor of glyphs.
+func textFault(option string, d Diagnostic, want string) *OptionError {
+	switch d.Code {
+	case "F403":
+		_, message, _ := strings.Cut(d.Message, "family "+fontOption+": ")
+		return &OptionError{Field: fontOption, Got: cmp.Or(message, d.Message), Want: "a TrueType or OpenType font that may be embedded"}
+	case "F401", "F402", "F404":
+		want = "characters that the fonts have, or a font with them by " + fontOption
+	}
+	return &OptionError{Field: option, Got: d.Message, Want: want}
 }
 
 // families are those of a document, as a library takes them.

@@ -73,6 +73,23 @@ func failsWith(err error, want ...string) bool {
 	return ok && slices.EqualFunc(de.Diagnostics, want, func(d pdf.Diagnostic, code string) bool { return d.Code == code })
 }
 
+// TestDamagedFallbackIsTheFault: a font of the fallback is read when a character needs it; one that
+// cannot be read is what is wrong then, not the character.
+func TestDamagedFallbackIsTheFault(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, pdf.Config{})
+	damaged := doc.NewFonts(doc.FontOptions{Families: []doc.FontFamily{{Name: "Damaged", Regular: []byte("\x00\x01\x00\x00 is no font")}}, Fallback: []string{"Damaged"}})
+	for text, want := range map[string]string{"plain": "", "\u4E00": "F403", "\u0E01\u0E33": "F403"} {
+		_, err := e.Build(t.Context(), io.Discard, pdf.RenderOptions{}, func(b *doc.Builder) error {
+			b.Title("T").Lang("en").Fonts(damaged).Style(&doc.Style{Family: "Liberation Sans", Size: 10 * doc.Pt, Leading: 12 * doc.Pt}).Text(text)
+			return nil
+		})
+		if want == "" && err != nil || want != "" && (!failsWith(err, want) || !strings.Contains(err.Error(), "Damaged")) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
 // TestFontsOfDocumentsStayApart: many documents at once, each with another face under the same
 // name.
 func TestFontsOfDocumentsStayApart(t *testing.T) {

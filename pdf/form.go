@@ -37,27 +37,30 @@ func (d *Document) Export(w io.Writer, f form.Format, file string) error {
 // Fill puts values into fields by their full names, and makes their appearances: in letters of the
 // kind, size, colour and place that the field asks for, of one line or several, in the cells of a
 // comb, or as large as fits. Other fields stay as they are. Check boxes and radio buttons show the
-// appearances that the file has for them.
+// appearances that the file has for them. Characters that the engine's fonts lack are set in those
+// of fonts, which may be nil.
 //
-// A field that is not there, one that is read-only, an option that the field does not have and a
-// value that is too long are *OptionError that name the field, several of them joined. Scripts are
-// not run. With EditOptions.Incremental signatures go on to hold.
-func Fill(values []form.Value) Op {
+// A character that no font has, a field that is not there, another value for one that is read-only,
+// an option that the field does not have and a value that is too long are *OptionError that name
+// the field, several of them joined. Scripts are not run. With EditOptions.Incremental signatures
+// go on to hold.
+func Fill(values []form.Value, fonts *doc.Fonts) Op {
 	return Op{apply: func(ctx context.Context, c *change) error {
 		looks, warnings, err := c.d.Fill(values)
 		if err != nil {
 			return err
 		}
 		c.summary.Warnings = append(c.summary.Warnings, warnings...)
-		return c.e.show(ctx, c.d, looks, c.summary)
+		return c.e.show(ctx, c.d, looks, fonts, c.summary)
 	}}
 }
 
 // Flatten makes what fields show a part of their pages, and takes the form away. Fields that have a
-// value and no appearance get one. In a tagged document their elements keep what they show.
-func Flatten() Op {
+// value and no appearance get one, with fonts as in Fill. In a tagged document their elements keep
+// what they show.
+func Flatten(fonts *doc.Fonts) Op {
 	return Op{apply: func(ctx context.Context, c *change) error {
-		if err := c.e.show(ctx, c.d, c.d.Unshown(), c.summary); err != nil {
+		if err := c.e.show(ctx, c.d, c.d.Unshown(), fonts, c.summary); err != nil {
 			return err
 		}
 		return c.d.Flatten()
@@ -65,17 +68,17 @@ func Flatten() Op {
 }
 
 // show makes appearances: all are fields of one document, which share its fonts.
-func (e *Engine) show(ctx context.Context, d *edit.Draft, looks []edit.FieldLook, s *Summary) error {
+func (e *Engine) show(ctx context.Context, d *edit.Draft, looks []edit.FieldLook, fonts *doc.Fonts, s *Summary) error {
 	if len(looks) == 0 {
 		return nil
 	}
-	b := doc.NewBuilder()
+	b := doc.NewBuilder().Fonts(fonts)
 	b.Page(doc.Master{Width: doc.Points(14400), Height: doc.Points(14400)})
 	families := e.fonts.Families()
 	for i := range looks {
 		l := &looks[i]
 		if !slices.Contains(families, l.Style.Family) {
-			l.Style.Family = ""
+			l.Style.Family = families[0]
 		}
 		n := l.Field
 		n.Name, n.Label, n.Caption, n.Style, n.Src = strconv.Itoa(i), l.Name, doc.CaptionNone, &l.Style, &doc.Source{Path: l.Name}
@@ -111,7 +114,11 @@ func ofFields(err error) error {
 	}
 	var list []error
 	for _, d := range de.Diagnostics {
-		list = append(list, &OptionError{Field: "field " + strconv.Quote(d.Path), Got: d.Message, Want: "a value that can be shown"})
+		fault := textFault("field "+strconv.Quote(d.Path), d, "a value that can be shown")
+		if fault.Field == fontOption {
+			return fault // it is that of all fields
+		}
+		list = append(list, fault)
 	}
 	if len(list) == 1 {
 		return list[0]

@@ -38,7 +38,7 @@ func ourForm(t *testing.T, e *pdf.Engine, ids ...standard.ID) []byte {
 func filled(t *testing.T, e *pdf.Engine, b []byte, o pdf.EditOptions, values ...form.Value) ([]byte, *pdf.Summary, error) {
 	t.Helper()
 	var out bytes.Buffer
-	s, err := e.Edit(t.Context(), &out, opened(t, e, b), o, pdf.Fill(values))
+	s, err := e.Edit(t.Context(), &out, opened(t, e, b), o, pdf.Fill(values, nil))
 	return out.Bytes(), s, err
 }
 

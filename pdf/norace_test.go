@@ -335,7 +335,7 @@ func TestVeraPDF(t *testing.T) {
 	for _, ids := range claimable { // forms, filled ones and flattened ones
 		body, _ := render(t, e, pdf.RenderOptions{Standards: ids, Time: frozen}, everyField)
 		put(fmt.Sprintf("form %v", ids), ids, body)
-		for name, ops := range map[string][]pdf.Op{"filled": {pdf.Fill(everyValue)}, "flattened": {pdf.Fill(everyValue), pdf.Flatten()}} {
+		for name, ops := range map[string][]pdf.Op{"filled": {pdf.Fill(everyValue, nil)}, "flattened": {pdf.Fill(everyValue, nil), pdf.Flatten(nil)}} {
 			var out bytes.Buffer
 			s, err := e.Edit(t.Context(), &out, opened(t, e, body), pdf.EditOptions{}, ops...)
 			if err != nil || len(s.Claims) != len(ids) {

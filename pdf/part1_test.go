@@ -213,7 +213,7 @@ func edited1(tb testing.TB, e *pdf.Engine, ids []standard.ID) map[string][]byte 
 	tb.Helper()
 	all := map[string][]byte{}
 	form, _ := render(tb, e, pdf.RenderOptions{Standards: ids, Time: frozen}, everyField)
-	for name, ops := range map[string][]pdf.Op{"filled": {pdf.Fill(everyValue)}, "flattened": {pdf.Fill(everyValue), pdf.Flatten()}} {
+	for name, ops := range map[string][]pdf.Op{"filled": {pdf.Fill(everyValue, nil)}, "flattened": {pdf.Fill(everyValue, nil), pdf.Flatten(nil)}} {
 		var out bytes.Buffer
 		if s, err := e.Edit(tb.Context(), &out, opened(tb, e, form), pdf.EditOptions{}, ops...); err != nil || len(s.Warnings) > 0 {
 			tb.Fatal(s, err)

@@ -42,6 +42,9 @@ type SignRequest struct {
 	// Name is who signs, by default the common name of the certificate. Reason, Location and
 	// Contact are told by viewers, and all but Contact are shown in Rect.
 	Name, Reason, Location, Contact string
+	// Fonts are asked for characters of what is shown that the engine's fonts lack; nil: there are
+	// no others.
+	Fonts *doc.Fonts
 	// Certify makes it the author's signature, which says what may be changed later (DocMDP); it
 	// must be the first.
 	Certify Certification
@@ -351,9 +354,9 @@ func (e *Engine) look(ctx context.Context, draft *edit.Draft, r SignRequest) (*e
 	}
 	lines := r.shown()
 	set := func(size float64) (*edit.Document, error) { // nil: the lines do not fit
-		b := doc.NewBuilder()
+		b := doc.NewBuilder().Fonts(r.Fonts)
 		b.Page(doc.Master{Width: doc.Points(width), Height: doc.Points(height), Margins: doc.Same(doc.Points(lookMargin)), VAlign: doc.VAlignMiddle})
-		b.Style(&doc.Style{Size: doc.Points(size), Leading: doc.Points(size * lookLeading)})
+		b.Style(&doc.Style{Family: e.fonts.Families()[0], Size: doc.Points(size), Leading: doc.Points(size * lookLeading)})
 		for _, s := range lines {
 			b.Text(s)
 		}
@@ -364,6 +367,11 @@ func (e *Engine) look(ctx context.Context, draft *edit.Draft, r SignRequest) (*e
 			return edit.Open(bytes.NewReader(out.Bytes()), int64(out.Len()), edit.Options{})
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case errors.Is(err, ErrFont):
+			if e, ok := errors.AsType[*DiagnosticError](err); ok {
+				return nil, textFault("box", e.Diagnostics[0], "")
+			}
+			return nil, err
 		case err != nil && !errors.Is(err, ErrLayout):
 			return nil, err
 		}

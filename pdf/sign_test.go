@@ -15,7 +15,10 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +26,7 @@ import (
 	"example.com/quire/pdf/doc"
 	"example.com/quire/pdf/pdftest"
 	"example.com/quire/pdf/sign"
+	"example.com/quire/pdf/standard"
 )
 
 // testTime is when the certificates of tests are valid.
@@ -269,6 +273,35 @@ func TestLettersOfSignaturesAreAsLargeAsThereIsRoom(t *testing.T) {
 			if got := (words[at].YMax - words[at].YMin) / high; math.Abs(got-c.want[i]) > 0.1 {
 				t.Errorf("%g x %g, %q: %.1f points, want %g", c.width, c.height, reason, got, c.want[i])
 			}
+		}
+	}
+}
+
+// TestVisibleSignaturesAreSetInGivenFonts: a name in a script that the engine's fonts lack is an
+// error that says so, and is shown where a font has it.
+func TestVisibleSignaturesAreSetInGivenFonts(t *testing.T) {
+	t.Parallel()
+	e, a := newEngine(t, pdf.Config{}), newAuthority(t)
+	const name = "สวัสดี"
+	id := a.identity(t, name, ecKey(t, elliptic.P256()))
+	body := ourForm(t, e, standard.PDFA4, standard.PDFUA2)
+	r := pdf.SignRequest{Identity: id, Time: testTime, Rect: [4]float64{100, 100, 300, 160}}
+	var option *pdf.OptionError
+	if _, err := e.Sign(t.Context(), io.Discard, opened(t, e, body), r); !errors.As(err, &option) || option.Field != "box" || !strings.HasSuffix(option.Want, "font-file") {
+		t.Errorf("without the font: %v", err)
+	}
+	font, err := os.ReadFile(filepath.FromSlash("internal/text/gotext/testdata/NotoSansThai.ttf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Fonts = doc.NewFonts(doc.FontOptions{Families: []doc.FontFamily{{Name: "Thai", Regular: font}}, Fallback: []string{"Thai"}})
+	out := signed(t, e, body, r)
+	if text, _ := pdftest.Run(t, "pdftotext", pdftest.Write(t, "signed.pdf", out), "-"); !strings.Contains(text, name) {
+		t.Errorf("poppler reads %q", text)
+	}
+	for _, v := range a.verdicts(t, e, out) {
+		if !v.Valid {
+			t.Errorf("%+v", v)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func operations() []operation {
 		{
 			name: "fill", title: "a form with a field filled in", text: "A text field of a form of one page gets a value, which is new each time.", files: 1, form: true,
 			own: inQuire(func(ctx context.Context, e *pdf.Engine, in *input, docs []*pdf.Document) error {
-				_, err := e.Edit(ctx, in.add(), docs[0], pdf.EditOptions{}, pdf.Fill([]form.Value{{Name: fieldName, Is: []string{in.value}}}))
+				_, err := e.Edit(ctx, in.add(), docs[0], pdf.EditOptions{}, pdf.Fill([]form.Value{{Name: fieldName, Is: []string{in.value}}}, nil))
 				return err
 			}),
 			pdfcpu: func(_ context.Context, in *input) error {

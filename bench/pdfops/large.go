@@ -151,7 +151,7 @@ func largeOperations(pages int) []large {
 				if err != nil {
 					return err
 				}
-				_, err = e.Edit(ctx, w, d[0], pdf.EditOptions{}, pdf.Fill([]form.Value{{Name: fieldName, Is: []string{"filled in"}}}))
+				_, err = e.Edit(ctx, w, d[0], pdf.EditOptions{}, pdf.Fill([]form.Value{{Name: fieldName, Is: []string{"filled in"}}}, nil))
 				return errors.Join(err, w.Close())
 			}),
 			pdfcpu: func(_ context.Context, from []*os.File, dir string) (map[string]int, error) {

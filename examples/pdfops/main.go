@@ -146,7 +146,7 @@ func (o *office) filled(ctx context.Context, file []byte, values string) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	return o.edited(ctx, file, pdf.Fill(v), pdf.Flatten())
+	return o.edited(ctx, file, pdf.Fill(v, nil), pdf.Flatten(nil))
 }
 
 func (o *office) edited(ctx context.Context, file []byte, ops ...pdf.Op) ([]byte, error) {

@@ -87,7 +87,7 @@ func readDirectory(data []byte, from int) (directory, error) {
 	case kindWOFF, kindWOFF2:
 		return nil, &UnsupportedError{Kind: "WOFF"}
 	default:
-		return nil, &FormatError{Reason: fmt.Sprintf("unknown kind 0x%08X", kind)}
+		return nil, &FormatError{Reason: fmt.Sprintf("neither TrueType nor OpenType: it begins with 0x%08X", kind)}
 	}
 	n := int(u16(at, 4))
 	if n == 0 || n > maxTables {

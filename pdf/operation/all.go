@@ -185,21 +185,21 @@ func All() []Operation {
 		},
 		{
 			Name: "fill", Summary: "Fill in a form",
-			Description: "Values are given by full field names, as JSON, FDF or XFDF. Appearances are generated; other fields stay as they are, and scripts are not run. An unknown field or option, a value that is too long and a read-only field are errors. With incremental the bytes of the file stay, and its signatures remain valid.",
+			Description: "Values are given by full field names, as JSON, FDF or XFDF. Appearances are generated; other fields stay as they are, and scripts are not run. An unknown field or option, a value that is too long and another value for a read-only field are errors. With incremental the bytes of the file stay, and its signatures remain valid.",
 			Go:          pdf.Fill, Most: 1, Gives: Document,
 			Parameters: []Parameter{
 				{Name: "data", Kind: Upload, Doc: "values, as JSON, FDF or XFDF", Required: true, Example: "values.json"},
 				{Name: "incremental", Kind: Switch, Doc: "append the changes; the bytes of the file stay", Whole: true},
 				{Name: "flatten", Kind: Switch, Doc: "flatten the fields afterwards; in a pipe a step of its own", Whole: true},
-				password,
+				fontFile, password,
 			},
 			op: filling, run: fill,
 		},
 		{
 			Name: "flatten", Summary: "Flatten form fields into the pages",
 			Description: "They look the same and can no longer be filled in. In a tagged file their structure elements keep what they show.",
-			Go:          pdf.Flatten, Most: 1, Gives: Document, Parameters: []Parameter{password},
-			op: func(*call) (pdf.Op, error) { return pdf.Flatten(), nil },
+			Go:          pdf.Flatten, Most: 1, Gives: Document, Parameters: []Parameter{fontFile, password},
+			op: flattening,
 		},
 		{
 			Name: "export", Summary: "Export form data",
@@ -348,11 +348,13 @@ var (
 	margin        = Parameter{Name: "margin", Value: "POINTS", Doc: "distance from the edge of the page"}
 	look          = []Parameter{
 		{Name: "size", Value: "POINTS", Doc: "font size"},
-		{Name: "font", Value: "FAMILY", Doc: "font family: " + strings.Join(families, ", "), Choices: families},
+		{Name: "font", Value: "FAMILY", Doc: "font family: " + strings.Join(families, ", ") + " (default that of font-file, or Liberation Sans)", Choices: families},
+		fontFile,
 		{Name: "bold", Kind: Switch, Doc: "bold text"},
 		{Name: "italic", Kind: Switch, Doc: "italic text"},
 		{Name: "color", Value: "COLOUR", Doc: "colour, as #rgb or #rrggbb (default black)"},
 	}
+	fontFile   = Parameter{Name: "font-file", Kind: Upload, Doc: "TrueType or OpenType font, for characters that the built-in fonts lack"}
 	families   = []string{"Liberation Sans", "Liberation Serif", "Liberation Mono", "DejaVu Sans"}
 	numberings = []string{"decimal", "roman", "upper-roman", "alpha", "upper-alpha"}
 )
@@ -376,6 +378,7 @@ var (
 		{Name: "reason", Doc: "reason for signing", Example: "Approval"},
 		{Name: "location", Value: "PLACE", Doc: "place of signing"},
 		{Name: "contact", Doc: "how to reach the signer"},
+		fontFile,
 		{Name: "certify", Value: "CHANGES", Doc: "certify as the author, and allow these later changes: none, fill or annotate", Choices: []string{"none", "fill", "annotate"}},
 	}
 )

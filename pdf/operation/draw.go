@@ -62,9 +62,30 @@ func (r *reader) placing() pdf.Placing {
 	return p
 }
 
+// ownFont is the family of the parameter font-file, and mostFontBytes bounds the file.
+const (
+	ownFont       = "font-file"
+	mostFontBytes = 32 << 20
+)
+
+// fonts reads the parameter font-file; nil where it is not given.
+func (c *call) fonts() (*doc.Fonts, error) {
+	b, err := c.uploadOf("font-file", mostFontBytes)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	return doc.NewFonts(doc.FontOptions{Families: []doc.FontFamily{{Name: ownFont, Regular: b}}, Fallback: []string{ownFont}, Synthetic: true}), nil
+}
+
 // look reads how a text is set.
 func (r *reader) look() pdf.TextLook {
 	l := pdf.TextLook{Family: r.c.in.Values["font"], Size: r.decimal("size"), Bold: r.on("bold"), Italic: r.on("italic")}
+	if r.err == nil {
+		l.Fonts, r.err = r.c.fonts()
+	}
+	if l.Family == "" && l.Fonts != nil {
+		l.Family = ownFont
+	}
 	if s := r.c.in.Values["color"]; s != "" && r.err == nil {
 		h := strings.TrimPrefix(s, "#")
 		if len(h) == 3 {

@@ -67,7 +67,13 @@ func filling(c *call) (op pdf.Op, err error) {
 	if e, ok := errors.AsType[*form.DataError](err); ok {
 		return op, &pdf.OptionError{Field: "data", Got: strings.TrimPrefix(e.Error(), "form: "), Want: "values of fields as JSON, FDF or XFDF"}
 	}
-	return pdf.Fill(values), err
+	fonts, err := c.fonts()
+	return pdf.Fill(values, fonts), err
+}
+
+func flattening(c *call) (pdf.Op, error) {
+	fonts, err := c.fonts()
+	return pdf.Flatten(fonts), err
 }
 
 func fill(c *call) error {
@@ -85,7 +91,11 @@ func fill(c *call) error {
 		return err
 	}
 	if flat {
-		ops = append(ops, pdf.Flatten())
+		op, err := flattening(c)
+		if err != nil {
+			return err
+		}
+		ops = append(ops, op)
 	}
 	o.Progress = c.in.Progress
 	return c.rewrite(func(w io.Writer, d *pdf.Document) (*pdf.Summary, error) { return c.e.Edit(c.ctx, w, d, o, ops...) })

@@ -62,6 +62,9 @@ func (c *call) request(id *sign.Identity) (r pdf.SignRequest, err error) {
 			return r, err
 		}
 	}
+	if r.Fonts, err = c.fonts(); err != nil {
+		return r, err
+	}
 	levels := []string{"none", "fill", "annotate"}
 	if s := v["certify"]; s != "" {
 		for i, level := range levels {

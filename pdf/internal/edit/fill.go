@@ -100,7 +100,10 @@ func (e *Draft) fillField(f *field, is []string) (looks []FieldLook, touched boo
 	}
 	switch {
 	case flags&form.FlagReadOnly != 0:
-		return bad("a value", "none: the field is read-only")
+		if e.holds(f, kind, is) {
+			return nil, false, nil // as in what export wrote
+		}
+		return bad("another value", "none: the field is read-only")
 	case kind == form.Button:
 		return bad("a value", "none: the field is a button that starts something")
 	case kind == form.Signature:
@@ -177,6 +180,14 @@ func (e *Draft) fillField(f *field, is []string) (looks []FieldLook, touched boo
 	e.set(f.ref, with(d, "V", value))
 	f.dict = e.dict(f.ref)
 	return e.fieldLooks(f, kind), true, nil
+}
+
+// holds reports whether a field has the values already.
+func (e *Draft) holds(f *field, kind form.Kind, is []string) bool {
+	some := func(list []string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
+	}
+	return kind != form.Button && kind != form.Signature && slices.Equal(some(e.valuesOf(f, kind)), some(is))
 }
 
 // bare reports whether a widget of a field shows nothing.

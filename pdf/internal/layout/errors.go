@@ -140,7 +140,7 @@ func (m *maker) imageError(err error, n *doc.Image) error {
 
 // fontError puts an error of the font layer at its place.
 func (m *maker) fontError(err error, src *doc.Source) error {
-	d := at(src, "F403", "%s", err)
+	d := at(src, "F403", "%s", strings.ReplaceAll(err.Error(), "font: ", ""))
 	if family, ok := errors.AsType[*font.FamilyError](err); ok {
 		d.Message = fmt.Sprintf("no font family %q", family.Family)
 		d.Suggestion = "there are " + strings.Join(family.Known, ", ")
@@ -204,6 +204,8 @@ func (m *maker) setError(err error, src *doc.Source, en env, spans []doc.Span) e
 		d := figureError(figure, src, en)
 		d.DataPath = dataPath(spans, figure.Text)
 		return failed(d)
+	case errors.Is(err, diag.ErrFont):
+		return m.fontError(err, src) // a font of the fallback, which is read when it is needed
 	}
 	return err
 }

@@ -400,7 +400,7 @@ func (t *Typesetter) shapeComplex(parts []Part, glyphs []Glyph, c *Chain, s stri
 func (c *Chain) shaping(s, cluster string, r rune, shapes func(*font.Face, rune) bool) (*font.Face, error) {
 	f, err := c.faces.PickIf(cluster, func(f *font.Face) bool { return shapes(f, r) })
 	if err != nil {
-		return nil, missing(s, cluster, err)
+		return nil, missing(s, err)
 	}
 	if f == nil {
 		return nil, &ScriptError{Rune: r, Script: scriptName(r), Text: s}
@@ -408,14 +408,13 @@ func (c *Chain) shaping(s, cluster string, r rune, shapes func(*font.Face, rune)
 	return f, nil
 }
 
-// missing words the error of a font chain.
-func missing(s, cluster string, err error) error {
-	r, _ := utf8.DecodeRuneInString(cluster)
-	e := &MissingGlyphError{Rune: r, Text: s, Err: err}
-	if m, ok := errors.AsType[*font.MissingError](err); ok {
-		e.Rune, e.Fonts = m.Rune, m.Tried
+// missing words the error of a font chain. One of a font that cannot be read stays as it is.
+func missing(s string, err error) error {
+	m, ok := errors.AsType[*font.MissingError](err)
+	if !ok {
+		return err
 	}
-	return e
+	return &MissingGlyphError{Rune: m.Rune, Text: s, Fonts: m.Tried, Err: err}
 }
 
 // pick is that of the chain. A character that no face has may be a box of the first one.
@@ -450,7 +449,7 @@ func (c *Chain) pick(s, cluster string, places func(*font.Face, string) bool) (*
 		return nil, &MarkError{Cluster: cluster, Text: s}
 	}
 	if err != nil {
-		return nil, missing(s, cluster, err)
+		return nil, missing(s, err)
 	}
 	return f, nil
 }
