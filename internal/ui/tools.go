@@ -48,6 +48,7 @@ type fieldView struct {
 	Kind              string // of control: text, number, password, checkbox, select, file or json
 	Required          bool
 	Choices           []string
+	FormFields        string // the address that lists the fields of a form, for which this has values; "": of no form
 }
 
 func (p *pages) tools(c *web.Context) error {
@@ -92,6 +93,9 @@ func (p *pages) tool(c *web.Context) error {
 			continue // of a key of the server the configuration has the password
 		}
 		f := field(x, p.o.Signers[space])
+		if o.Name == "fill" && x.Name == "data" {
+			f.FormFields = "/v1/pdf/fields"
+		}
 		if f.Kind == "json" && o.Most > 1 {
 			v.Accept = "" // steps name further files, which may be of any kind
 		}

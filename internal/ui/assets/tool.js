@@ -1,3 +1,4 @@
+import { FormFields } from './fields.js';
 import { announce, element, enable, enabled, size } from './page.js';
 import { draw, open } from './pdf.js';
 
@@ -14,6 +15,7 @@ const answer = part('answer');
 const run = part('run');
 const stop = part('stop');
 const pagesField = form.querySelector('input[name=pages]');
+const fields = part('form-fields') ? new FormFields(part('form-fields'), part('form-values')) : null; // where a form is filled in
 form.hidden = false;
 
 // Files
@@ -50,6 +52,7 @@ function add(files, folders = []) {
 function remove(entry) {
   entries = entries.filter((e) => e !== entry);
   entry.close();
+  fields?.clear();
   if (most === 1 && picked.size > 0) {
     picked.clear();
     pagesField.value = '';
@@ -107,12 +110,18 @@ function show(entry) {
   });
   item.append(element('div', text, tools));
   item.firstChild.className = 'file-row';
+  fields?.show(file, password?.value);
   pages(file, item, { least: most === 1 ? shownPages : 1, pick: most === 1 && pagesField !== null }).then(({ count, close }) => {
     entry.close = close;
     if (!entries.includes(entry)) close();
     if (count) about.textContent = `${count}\u00a0${count === 1 ? 'page' : 'pages'}, ${size(file.size)}`;
   });
 }
+
+const password = form.querySelector('[name=password]');
+password?.addEventListener('change', () => {
+  if (entries.length > 0) fields?.show(entries[0].file, password.value);
+});
 
 // Pages
 
@@ -138,7 +147,7 @@ async function pages(file, holder, { called = file.name, least: count, pick }) {
   try {
     opened = await open({ file });
   } catch (err) {
-    const locked = form.querySelector('[name=password]') ? 'The file is encrypted. Enter its password in the settings.' : 'The file is encrypted.';
+    const locked = password ? 'The file is encrypted. Enter its password in the settings.' : 'The file is encrypted.';
     const why = err?.name === 'PasswordException' ? locked : 'The file cannot be shown here.';
     holder.append(fine(why));
     return { count: 0, close: () => {} };
@@ -215,6 +224,8 @@ function body() {
   for (const area of form.querySelectorAll('[data-part]')) {
     if (!data.has(area.dataset.part) && area.value.trim() !== '') data.append(area.dataset.part, new Blob([area.value], { type: 'application/json' }), `${area.dataset.part}.json`);
   }
+  const values = fields?.values();
+  if (values && !data.has('data')) data.append('data', new Blob([JSON.stringify(values)], { type: 'application/json' }), 'data.json');
   return data;
 }
 
@@ -231,6 +242,7 @@ function missing(data) {
     const key = control.name || control.dataset.part;
     if (!data.has(key)) return { field: key, text: 'This field is required.' };
   }
+  if (fields && !data.has('data')) return fields.first ? { at: fields.first, text: 'Change a field first.' } : { field: 'data', text: 'This field is required.' };
   return null;
 }
 
@@ -253,11 +265,11 @@ function wrong(field, text) {
   const holder = form.querySelector(`[data-field="${CSS.escape(field)}"]`);
   if (!holder) return false;
   const control = holder.querySelector('input, select, textarea');
-  const place = part(`${field}-wrong`);
+  const place = holder.querySelector('.wrong');
   place.textContent = text;
   place.hidden = false;
   control.setAttribute('aria-invalid', 'true');
-  control.setAttribute('aria-describedby', `${field}-wrong ${field}-hint`);
+  control.setAttribute('aria-describedby', [place, part(`${field}-hint`)].filter(Boolean).map((e) => e.id).join(' '));
   reveal(control);
   control.focus();
   return true;
