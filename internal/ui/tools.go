@@ -38,6 +38,7 @@ type toolView struct {
 	MostBytes          int64  // of all files together; 0: not known
 	Accept             string // the files to choose from
 	Report             bool   // the answer is told, and no file
+	Draws, Several     bool   // an area can be drawn on a page; several can
 	Fields, More       []fieldView
 	Commands           []command
 }
@@ -48,6 +49,7 @@ type fieldView struct {
 	Kind              string // of control: text, number, password, checkbox, select, file or json
 	Required          bool
 	Choices           []string
+	Area              bool   // a rectangle on a page
 	FormFields        string // the address that lists the fields of a form, for which this has values; "": of no form
 }
 
@@ -93,13 +95,16 @@ func (p *pages) tool(c *web.Context) error {
 			continue // of a key of the server the configuration has the password
 		}
 		f := field(x, p.o.Signers[space])
+		if f.Area {
+			v.Draws, v.Several = true, o.Name == "redact"
+		}
 		if o.Name == "fill" && x.Name == "data" {
 			f.FormFields = "/v1/pdf/fields"
 		}
 		if f.Kind == "json" && o.Most > 1 {
 			v.Accept = "" // steps name further files, which may be of any kind
 		}
-		if x.Required || x.Example != "" {
+		if x.Required || x.Example != "" || f.Area {
 			v.Fields = append(v.Fields, f)
 		} else {
 			v.More = append(v.More, f)
@@ -114,7 +119,7 @@ func (p *pages) tool(c *web.Context) error {
 
 // field is the control of a parameter.
 func field(x operation.Parameter, signers []string) fieldView {
-	f := fieldView{Name: x.Name, Label: label(x.Name), Hint: hint(x), Required: x.Required, Choices: x.Choices, Kind: "text"}
+	f := fieldView{Name: x.Name, Label: label(x.Name), Hint: hint(x), Required: x.Required, Choices: x.Choices, Kind: "text", Area: x.Value == operation.AreaValue}
 	switch x.Kind {
 	case operation.Text:
 		if x.Choices != nil {

@@ -86,7 +86,7 @@ func All() []Operation {
 			Name: "crop", Summary: "Crop pages", Description: "What lies outside the box is hidden but stays in the file: this is not redaction.",
 			Go: pdf.Crop, Most: 1, Gives: Document,
 			Parameters: []Parameter{
-				{Name: "box", Value: "LEFT,BOTTOM,RIGHT,TOP", Doc: "area to show, as left,bottom,right,top in points", Required: true, Example: "50,50,400,600"}, pages, password,
+				{Name: "box", Value: AreaValue, Doc: "area to show, as left,bottom,right,top in points", Required: true, Example: "50,50,400,600"}, pages, password,
 			},
 			op: crop,
 		},
@@ -217,7 +217,7 @@ func All() []Operation {
 			Go:          (*pdf.Engine).Redact, Most: 1, Gives: Document, Tool: "tesseract",
 			Parameters: []Parameter{
 				sought, soughtBy, letterCase,
-				{Name: "box", Value: "LEFT,BOTTOM,RIGHT,TOP", Doc: "area to redact, as left,bottom,right,top in points; several with semicolons between them"},
+				{Name: "box", Value: AreaValue, Doc: "area to redact, as left,bottom,right,top in points; several with semicolons between them"},
 				{Name: "pages", Value: "PAGES", Doc: "pages of the boxes, such as 1-3,5 (default all)"},
 				{Name: "unmarked", Kind: Switch, Doc: "draw no black boxes"},
 				{Name: "ocr", Value: "LANGUAGES", Doc: "find text in the pixels of images too, in these languages of tesseract, such as eng or eng,deu"},
@@ -373,7 +373,7 @@ var (
 	signing = []Parameter{
 		{Name: "field", Value: "FIELD", Doc: "signature field: one of the file, or the name of a new one (default a new one)"},
 		{Name: "page", Kind: Number, Doc: "page of a new field, from 1 (default 1)"},
-		{Name: "box", Value: "LEFT,BOTTOM,RIGHT,TOP", Doc: "where a new field shows name, time and reason, as left,bottom,right,top in points (default nowhere)"},
+		{Name: "box", Value: AreaValue, Doc: "where a new field shows name, time and reason, as left,bottom,right,top in points (default nowhere)"},
 		{Name: "name", Value: "NAME", Doc: "name of the signer (default that of the certificate)"},
 		{Name: "reason", Doc: "reason for signing", Example: "Approval"},
 		{Name: "location", Value: "PLACE", Doc: "place of signing"},

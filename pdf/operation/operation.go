@@ -46,6 +46,9 @@ type Parameter struct {
 	Empty bool
 }
 
+// AreaValue is what help calls a value that is a rectangle on a page.
+const AreaValue = "LEFT,BOTTOM,RIGHT,TOP"
+
 // MostUploadBytes bounds a parameter of the kind Upload.
 const MostUploadBytes = sign.MostKeyBytes
 

@@ -53,6 +53,7 @@ function remove(entry) {
   entries = entries.filter((e) => e !== entry);
   entry.close();
   fields?.clear();
+  arm(null);
   if (most === 1 && picked.size > 0) {
     picked.clear();
     pagesField.value = '';
@@ -111,9 +112,10 @@ function show(entry) {
   item.append(element('div', text, tools));
   item.firstChild.className = 'file-row';
   fields?.show(file, password?.value);
-  pages(file, item, { least: most === 1 ? shownPages : 1, pick: most === 1 && pagesField !== null }).then(({ count, close }) => {
+  pages(file, item, { least: most === 1 ? shownPages : 1, pick: most === 1 && pagesField !== null }).then(({ count, close, pdf }) => {
     entry.close = close;
     if (!entries.includes(entry)) close();
+    else if (pdf) arm(pdf);
     if (count) about.textContent = `${count}\u00a0${count === 1 ? 'page' : 'pages'}, ${size(file.size)}`;
   });
 }
@@ -180,7 +182,7 @@ async function pages(file, holder, { called = file.name, least: count, pick }) {
   holder.append(list);
   if (count > 1 && pdf.numPages > count) holder.append(fine(`The first ${count} of ${pdf.numPages} pages are shown.`));
   if (pick && pdf.numPages > 1) holder.append(fine('Click pages to choose them, in the order that you want.'));
-  return { count: pdf.numPages, close: opened.close };
+  return { count: pdf.numPages, close: opened.close, pdf };
 }
 
 // Pages that are pressed stand in the field, in the order in which they were.
@@ -203,6 +205,28 @@ function choose(n, sheet) {
 pagesField?.addEventListener('input', () => {
   for (const sheet of picked.values()) sheet.setAttribute('aria-pressed', 'false');
   picked.clear();
+});
+
+// Areas
+
+const drawArea = part('draw-area');
+let drawable = null; // the file on whose pages areas can be drawn
+
+function arm(pdf) {
+  drawable = pdf;
+  if (drawArea) enable(drawArea, pdf !== null);
+}
+
+drawArea?.addEventListener('click', async () => {
+  if (!enabled(drawArea)) return;
+  const { pick } = await import('./area.js');
+  const box = form.querySelector('[name=box]');
+  const page = form.querySelector('[name=page]') ?? pagesField; // where a signature stands, or which pages are changed
+  pick({ file: drawable, page: Number.parseInt(page.value, 10) || 1, value: box.value, many: 'several' in part('area').dataset }, (value, n) => {
+    box.value = value;
+    if (drawable.numPages > 1 && (page !== pagesField || page.value === '')) page.value = n;
+    box.focus();
+  });
 });
 
 // Settings
