@@ -45,10 +45,12 @@ func (e *Engine) typesetter(f *doc.Fonts, claims []standard.ID) (*text.Typesette
 		})
 	}
 	s := &e.setters
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.bySum[f.Sum()]; t != nil {
-		return t, nil
+	if !o.Once {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if t := s.bySum[f.Sum()]; t != nil {
+			return t, nil
+		}
 	}
 	lib, err := e.fonts.With(font.Options{Families: families(o.Families), Fallback: o.Fallback})
 	if err != nil {
@@ -60,7 +62,7 @@ func (e *Engine) typesetter(f *doc.Fonts, claims []standard.ID) (*text.Typesette
 	}
 	t := text.NewTypesetter(lib, &gotext.Shaper{Proven: liberation.Embedded}, &gotext.Segmenter{}, cache)
 	t.Synthetic, t.Boxes = o.Synthetic, o.Boxes
-	if s.off {
+	if s.off || o.Once {
 		return t, nil
 	}
 	if s.bySum == nil {

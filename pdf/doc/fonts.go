@@ -29,6 +29,9 @@ type FontOptions struct {
 	Boxes bool
 	// Exact embeds the glyphs that are drawn alone, not the Unicode blocks that they are of.
 	Exact bool
+	// Once says that the fonts serve one document: an engine does not keep what it has read of them
+	// for the next.
+	Once bool
 }
 
 // Fonts are the fonts of a document. They are immutable; an engine reads them once for all
@@ -62,6 +65,7 @@ func NewFonts(o FontOptions) *Fonts {
 	flag(o.Synthetic)
 	flag(o.Boxes)
 	flag(o.Exact)
+	flag(o.Once)
 	f := &Fonts{o: o}
 	h.Sum(f.sum[:0])
 	return f

@@ -74,7 +74,7 @@ func (c *call) fonts() (*doc.Fonts, error) {
 	if err != nil || b == nil {
 		return nil, err
 	}
-	return doc.NewFonts(doc.FontOptions{Families: []doc.FontFamily{{Name: ownFont, Regular: b}}, Fallback: []string{ownFont}, Synthetic: true}), nil
+	return doc.NewFonts(doc.FontOptions{Families: []doc.FontFamily{{Name: ownFont, Regular: b}}, Fallback: []string{ownFont}, Synthetic: true, Once: true}), nil
 }
 
 // look reads how a text is set.

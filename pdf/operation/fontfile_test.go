@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,4 +138,37 @@ trailer <</Root 1 0 R /Size 5>>
 	if text, _ := pdftest.Run(t, "pdftotext", pdftest.Write(t, "out.pdf", b), "-"); !strings.Contains(text, thai) {
 		t.Errorf("poppler reads %q", text)
 	}
+}
+
+// TestFontsOfRequestsAreNotKept: what one user sends is not held for the next.
+func TestFontsOfRequestsAreNotKept(t *testing.T) {
+	e, err := pdf.New(pdf.Config{}) // with its caches
+	if err != nil {
+		t.Fatal(err)
+	}
+	font := thaiFont(t)
+	in := file("in.pdf", application(t, e))
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc) //nolint:gosec // G115: of this machine
+	}
+	stamp := func(n byte) {
+		own := append(slices.Clip(font), make([]byte, 8<<20)...) // a font may have anything behind its tables
+		own[len(own)-1] = n
+		if _, err := withFont(t, e, "stamp", map[string]string{"text": thai}, own, nil, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stamp(0)
+	before := heap()
+	for n := range byte(4) {
+		stamp(n + 1)
+	}
+	if kept := heap() - before; kept > 4<<20 {
+		t.Errorf("%d MiB are kept of four fonts", kept>>20)
+	}
+	runtime.KeepAlive(e)
 }
