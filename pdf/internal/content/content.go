@@ -160,6 +160,7 @@ type page struct {
 	path      []Point
 	open      int // marks that were open before
 	depth     int
+	event     Event // the one that is told
 }
 
 func (r *run) stream(data []byte, resources cos.Dict, s State, depth int) error {
@@ -183,9 +184,8 @@ func (p *page) resource(kind, n cos.Name) cos.Object {
 	return d.Get(n)
 }
 
-// nums returns the last n arguments as numbers, 0 where they are none.
-func nums(args []cos.Object, n int) []float64 {
-	out := make([]float64, n)
+// nums returns the last n arguments, six at the most, as numbers, 0 where they are none.
+func nums(args []cos.Object, n int) (out [6]float64) {
 	if len(args) > n {
 		args = args[len(args)-n:]
 	}
@@ -197,7 +197,8 @@ func nums(args []cos.Object, n int) []float64 {
 
 func (p *page) tell(e Event) error {
 	e.State, e.Marks, e.Resources = &p.state, p.marks, p.resources
-	return p.f(&e)
+	p.event = e
+	return p.f(&p.event)
 }
 
 func (p *page) operator(op []byte, args []cos.Object) error {

@@ -52,6 +52,7 @@ type Text struct {
 	Lines   []Line
 	Order   []Word // the words as the content draws them
 	Unknown int    // glyphs of which the file does not tell what they stand for
+	Actual  bool   // ActualText says others than those that are drawn, which Drawn would tell
 }
 
 // piece is a glyph, or what an ActualText stands for, laid along its baseline: u runs along it, v
@@ -83,7 +84,7 @@ func (in *Interpreter) Read(ctx context.Context, place string, within Rect, cont
 		c.flush()
 	}
 	words := c.words()
-	return &Text{Lines: lines(words), Order: ordered(words), Unknown: c.unknown}, nil
+	return &Text{Lines: lines(words), Order: ordered(words), Unknown: c.unknown, Actual: c.heeded}, nil
 }
 
 // collector gathers the pieces of a page.
@@ -92,6 +93,7 @@ type collector struct {
 	drawn   bool // ActualText is not heeded
 	pieces  []piece
 	unknown int
+	heeded  bool // some ActualText
 	// The sequence with ActualText that is open, and what was drawn in it.
 	actual   int // its Mark.Start + 1; 0: none
 	text     string
@@ -105,7 +107,7 @@ func (c *collector) event(e *Event) error {
 	start, text := 0, ""
 	for _, m := range e.Marks {
 		if s, ok := cos.TextOf(m.Props.Get("ActualText")); ok && !c.drawn {
-			start, text = m.Start+1, s
+			start, text, c.heeded = m.Start+1, s, true
 			break
 		}
 	}
@@ -113,7 +115,8 @@ func (c *collector) event(e *Event) error {
 		c.flush()
 		c.actual, c.text = start, text
 	}
-	for _, g := range e.Glyphs {
+	for i := range e.Glyphs {
+		g := &e.Glyphs[i]
 		p := c.piece(g, e.State)
 		b := g.Quad.Bounds()
 		if c.within != (Rect{}) && !(b[0] <= c.within[2] && b[2] >= c.within[0] && b[1] <= c.within[3] && b[3] >= c.within[1]) {
@@ -141,7 +144,7 @@ func (c *collector) add(p piece) {
 	}
 	// A letter that is drawn twice to look bold is one.
 	for i := len(c.pieces) - 1; i >= max(0, len(c.pieces)-8); i-- {
-		o := c.pieces[i]
+		o := &c.pieces[i]
 		if o.Text == p.Text && o.angle == p.angle && math.Abs(o.u-p.u) < 0.1*p.size && math.Abs(o.v-p.v) < 0.1*p.size {
 			return
 		}
@@ -177,7 +180,7 @@ func (c *collector) flush() {
 	}
 }
 
-func (c *collector) piece(g Glyph, s *State) piece {
+func (c *collector) piece(g *Glyph, s *State) piece {
 	p := piece{Part: Part{g.Text, g.Quad}, size: g.Size}
 	if s.Font != nil {
 		p.font = s.Font.Name

@@ -20,28 +20,31 @@ func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 	reader := newReader(e, nil)
 	s := newImageReader(r.ocr, e, r.known)
 	for i, p := range e.pages {
-		t, err := reader.page(ctx, i, false)
-		if err != nil {
+		drawn := reader.src.drawn(p)
+		t, matches, err := r.every(ctx, reader.in, content.Place(i+1), drawn...)
+		if err = cmp.Or(err, e.err); err != nil {
 			return err
 		}
-		if r.re != nil {
-			if m, err := r.every(ctx, reader.in, content.Place(i+1), reader.src.drawn(p)...); err != nil || len(m) > 0 {
-				return cmp.Or(err, notProvable(content.Place(i+1), "the text is still found"))
-			}
+		if len(matches) > 0 {
+			return notProvable(content.Place(i+1), "the text is still found")
 		}
 		if reader.src.broken > 0 || reader.in.Skipped || r.re != nil && t.Unknown > 0 {
 			return notProvable(content.Place(i+1), "not all of what was written can be read")
 		}
-		if err := r.unseen(ctx, s, reader.in.Again(), i, reader.src.drawn(p)); err != nil {
+		if err := r.unseen(ctx, s, reader.in.Again(), i, drawn); err != nil {
 			return err
 		}
-		for _, c := range reader.src.drawn(p) {
+		asked := r.boxes[i][:r.asked[i]]
+		for _, c := range drawn {
 			if err := r.tagged(content.Place(i+1), c.Data); err != nil {
 				return err
 			}
+			if len(asked) == 0 {
+				continue
+			}
 			err := reader.in.Run(ctx, c, content.Place(i+1), func(ev *content.Event) error {
 				for _, g := range ev.Glyphs {
-					if ev.Kind == content.Show && inBoxes(g.Quad, r.boxes[i][:r.asked[i]]) && strings.TrimSpace(g.Text) != "" {
+					if ev.Kind == content.Show && inBoxes(g.Quad, asked) && strings.TrimSpace(g.Text) != "" {
 						return notProvable(content.Place(i+1), "a character still stands in a box")
 					}
 				}
@@ -181,7 +184,7 @@ func (r *Redaction) clean(ctx context.Context, e *Draft, reader *textReader, ref
 		return nil // its elements are names of XMP
 	}
 	if resources != nil || kind == "Form" {
-		m, err := r.every(ctx, reader.in, place, content.Content{Data: b, Resources: resources, Matrix: content.Identity})
+		_, m, err := r.every(ctx, reader.in, place, content.Content{Data: b, Resources: resources, Matrix: content.Identity})
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -160,8 +161,8 @@ func (r *Redaction) match(ctx context.Context, e *Draft) error {
 	reader := newReader(e, nil)
 	r.content = reader.in
 	for i := range e.pages {
-		t, err := reader.page(ctx, i, false)
-		if err != nil {
+		t, matches, err := r.every(ctx, reader.in, content.Place(i+1), reader.src.drawn(e.pages[i])...)
+		if err = cmp.Or(err, e.err); err != nil {
 			return err
 		}
 		switch {
@@ -173,10 +174,6 @@ func (r *Redaction) match(ctx context.Context, e *Draft) error {
 			continue
 		case t.Unknown > 0:
 			return notProvable(content.Place(i+1), strconv.Itoa(t.Unknown)+" characters of which the file does not tell what they stand for")
-		}
-		matches, err := r.every(ctx, reader.in, content.Place(i+1), reader.src.drawn(e.pages[i])...)
-		if err != nil {
-			return err
 		}
 		for _, m := range matches {
 			r.Removed.Matches++
@@ -217,26 +214,30 @@ func unreadable(place string, err error) error {
 	return notProvable(place, "no text can be read in "+strings.TrimPrefix(err.Error(), "pdf: "))
 }
 
-// every returns the matches in contents, in what they say and in what they draw where that is
-// another.
-func (r *Redaction) every(ctx context.Context, in *content.Interpreter, place string, contents ...content.Content) ([]Match, error) {
-	var out []Match
-	defer func() { in.Drawn = false }()
-	for _, in.Drawn = range [...]bool{false, true} {
-		t, err := in.Read(ctx, place, content.Rect{}, contents...)
-		if err != nil {
-			return nil, err
+// every returns the text of contents and its matches: in what they say and, where ActualText makes
+// that another, in what they draw.
+func (r *Redaction) every(ctx context.Context, in *content.Interpreter, place string, contents ...content.Content) (*content.Text, []Match, error) {
+	said, err := in.Read(ctx, place, content.Rect{}, contents...)
+	if err != nil || r.re == nil {
+		return said, nil, err
+	}
+	out := found(said, r.re, true)
+	if said.Actual {
+		in.Drawn = true
+		drawn, err := in.Read(ctx, place, content.Rect{}, contents...)
+		if in.Drawn = false; err != nil {
+			return nil, nil, err
 		}
-		for _, m := range found(t, r.re, true) {
+		for _, m := range found(drawn, r.re, true) {
 			if !slices.ContainsFunc(out, func(o Match) bool { return slices.Equal(o.Boxes, m.Boxes) }) {
 				out = append(out, m)
 			}
 		}
-		if len(out) > mostMatches {
-			return nil, &diag.LimitError{Name: "Matches", Value: int64(len(out)), Limit: mostMatches, Place: place}
-		}
 	}
-	return out, nil
+	if len(out) > mostMatches {
+		return nil, nil, &diag.LimitError{Name: "Matches", Value: int64(len(out)), Limit: mostMatches, Place: place}
+	}
+	return said, out, nil
 }
 
 // page takes out what lies in the boxes of a page.
@@ -317,7 +318,7 @@ func (r *Redaction) annotations(ctx context.Context, e *Draft, p Page, boxes []c
 		}
 		if r.re != nil && !hit { // its text lies elsewhere than its place says
 			if look, ok := src.appearance(d); ok {
-				m, err := r.every(ctx, r.content.Again(), content.Place(0), look)
+				_, m, err := r.every(ctx, r.content.Again(), content.Place(0), look)
 				hit = err != nil || len(m) > 0
 			}
 		}

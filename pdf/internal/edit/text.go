@@ -314,13 +314,18 @@ func (d *Document) Search(ctx context.Context, o SearchOptions) ([]Match, error)
 // flow is text in one order, and where each of its characters stands.
 type flow struct {
 	text  strings.Builder
-	parts []content.Part
+	parts []*content.Part
 	line  []int // of each part
 	from  []int // where each part begins in text
 }
 
-func (f *flow) word(w content.Word, line int) {
-	for _, p := range w.Parts {
+func newFlow(parts int) *flow {
+	return &flow{parts: make([]*content.Part, 0, parts), line: make([]int, 0, parts), from: make([]int, 0, parts)}
+}
+
+func (f *flow) word(parts []content.Part, line int) {
+	for i := range parts {
+		p := &parts[i]
 		f.parts, f.line, f.from = append(f.parts, p), append(f.line, line), append(f.from, f.text.Len())
 		f.text.WriteString(p.Text)
 	}
@@ -330,35 +335,50 @@ func (f *flow) word(w content.Word, line int) {
 // with words joined that a hyphen divides at the end of a line, and as it was drawn where all is
 // set.
 func flows(t *content.Text, all bool) []*flow {
-	read, whole, drawn := &flow{}, &flow{}, &flow{}
+	parts := 0
+	for i := range t.Order {
+		parts += len(t.Order[i].Parts)
+	}
+	read := newFlow(parts)
 	divided := false
 	for n, l := range t.Lines {
-		for i, w := range l.Words {
-			read.word(w, n)
+		for _, w := range l.Words {
+			read.word(w.Parts, n)
 			read.text.WriteByte(' ')
-			last := len(w.Parts) - 1
-			if i == len(l.Words)-1 && last > 0 && n < len(t.Lines)-1 && strings.Contains("-\u00AD\u2010", w.Parts[last].Text) && w.Parts[last].Text != "" {
-				w.Parts = w.Parts[:last]
-				whole.word(w, n)
-				divided = true
-				continue
-			}
-			whole.word(w, n)
-			whole.text.WriteByte(' ')
 		}
+		divided = divided || n < len(t.Lines)-1 && hyphenated(l)
 	}
 	out := []*flow{read}
 	if divided {
+		whole := newFlow(parts)
+		for n, l := range t.Lines {
+			for i, w := range l.Words {
+				if i == len(l.Words)-1 && n < len(t.Lines)-1 && hyphenated(l) {
+					whole.word(w.Parts[:len(w.Parts)-1], n)
+					continue
+				}
+				whole.word(w.Parts, n)
+				whole.text.WriteByte(' ')
+			}
+		}
 		out = append(out, whole)
 	}
 	if all {
+		drawn := newFlow(parts)
 		for i, w := range t.Order {
-			drawn.word(w, i)
+			drawn.word(w.Parts, i)
 			drawn.text.WriteByte(' ')
 		}
 		out = append(out, drawn)
 	}
 	return out
+}
+
+// hyphenated reports whether a hyphen divides the word at the end of a line.
+func hyphenated(l content.Line) bool {
+	parts := l.Words[len(l.Words)-1].Parts
+	last := len(parts) - 1
+	return last > 0 && parts[last].Text != "" && strings.Contains("-\u00AD\u2010", parts[last].Text)
 }
 
 // found returns the matches on a page; all searches it in every order.
