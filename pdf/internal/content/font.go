@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
+	"golang.org/x/text/unicode/norm"
 
 	"example.com/quire/pdf/cos"
 	"example.com/quire/pdf/font"
@@ -530,5 +531,21 @@ func clean(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7F }) < 0 {
 		return s
 	}
-	return ligatures.Replace(strings.ToValidUTF8(s, "\uFFFD"))
+	s = ligatures.Replace(strings.ToValidUTF8(s, "\uFFFD"))
+	if strings.IndexFunc(s, isForm) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if isForm(r) { // what is a mark by itself has a space as its base
+			b.WriteString(strings.TrimPrefix(norm.NFKC.String(string(r)), " "))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
+
+// isForm reports whether a character is a letter of Hebrew or Arabic in one of its forms, which
+// text is not written with.
+func isForm(r rune) bool { return r >= 0xFB1D && r <= 0xFDFF || r >= 0xFE70 && r <= 0xFEFC }

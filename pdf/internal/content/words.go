@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
-
-	"golang.org/x/text/unicode/bidi"
 
 	"example.com/quire/pdf/cos"
 )
@@ -33,6 +30,7 @@ type Part struct {
 type Line struct {
 	Words []Word
 	Box   Rect
+	other []Word // in a paragraph of the other direction; nil: the same
 }
 
 // Text returns the words with spaces between them.
@@ -51,6 +49,7 @@ func (l Line) Text() string {
 type Text struct {
 	Lines   []Line
 	Order   []Word // the words as the content draws them
+	Seen    []Word // the same, each from left to right; nil where all are read so
 	Unknown int    // glyphs of which the file does not tell what they stand for
 	Actual  bool   // ActualText says others than those that are drawn, which Drawn would tell
 }
@@ -84,7 +83,10 @@ func (in *Interpreter) Read(ctx context.Context, place string, within Rect, cont
 		c.flush()
 	}
 	words := c.words()
-	return &Text{Lines: lines(words), Order: ordered(words), Unknown: c.unknown, Actual: c.heeded}, nil
+	t := &Text{Unknown: c.unknown, Actual: c.heeded}
+	t.Order, t.Seen = ordered(words)
+	t.Lines = lines(words)
+	return t, nil
 }
 
 // collector gathers the pieces of a page.
@@ -137,7 +139,7 @@ func (c *collector) event(e *Event) error {
 
 func (c *collector) add(p piece) {
 	if strings.TrimFunc(p.Text, unicode.IsSpace) == "" {
-		if n := len(c.pieces); p.Text != "" && n > 0 && !p.lies(c.pieces[n-1]) {
+		if n := len(c.pieces); p.Text != "" && n > 0 && !p.lies(c.pieces[n-1]) && !p.before(c.pieces[n-1]) {
 			c.pieces[n-1].spaceAfter = true
 		}
 		return
@@ -154,7 +156,7 @@ func (c *collector) add(p piece) {
 
 // flush ends a sequence with ActualText: its characters share the place of what was drawn.
 func (c *collector) flush() {
-	list, text := c.replaced, []rune(clean(c.text))
+	list, text := c.replaced, standing(clean(c.text))
 	c.actual, c.replaced = 0, nil
 	if len(list) == 0 || len(text) == 0 {
 		return
@@ -164,7 +166,7 @@ func (c *collector) flush() {
 	if first.v != last.v || width <= 0 {
 		last, width = first, first.end-first.u
 	}
-	for i, r := range text {
+	for i, s := range text {
 		p := first
 		from, to := float64(i)/float64(len(text)), float64(i+1)/float64(len(text))
 		along := func(at float64) (low, high Point) {
@@ -173,7 +175,7 @@ func (c *collector) flush() {
 		}
 		a, d := along(from)
 		b, e := along(to)
-		p.Text, p.Quad = string(r), Quad{a, b, e, d}
+		p.Text, p.Quad = s, Quad{a, b, e, d}
 		p.u, p.end = first.u+width*from, first.u+width*to
 		p.spaceAfter = false
 		c.add(p)
@@ -208,6 +210,12 @@ func (c *collector) piece(g *Glyph, s *State) piece {
 func (p piece) lies(o piece) bool {
 	return p.angle == o.angle && math.Abs(p.v-o.v) < 0.25*p.size &&
 		p.u > o.u-0.05*p.size && p.u < o.end-0.1*p.size && p.end < o.end+0.1*p.size
+}
+
+// before reports whether a space stands before what is drawn before it on its baseline, as the next
+// run of text from right to left may begin.
+func (p piece) before(o piece) bool {
+	return p.angle == o.angle && math.Abs(p.v-o.v) < 0.25*p.size && p.u < o.u-0.05*p.size
 }
 
 // word is a Word with its place along the baseline.
@@ -269,39 +277,14 @@ func (w *word) extend(p piece) {
 	w.end, w.spaceAfter = max(w.end, p.end), p.spaceAfter
 }
 
-// finish makes the text of a word, which stands in the order of reading.
+// finish makes the text of a word of its parts.
 func (w *word) finish() {
-	right := 0
-	for _, p := range w.Parts {
-		right += direction(p.Text)
-	}
-	if right > 0 {
-		slices.Reverse(w.Parts)
-	}
 	var b strings.Builder
 	for _, p := range w.Parts {
 		b.WriteString(p.Text)
 	}
 	w.Text, w.Font, w.Size = b.String(), w.font, w.size
 	w.Quad = joined(w.Parts)
-}
-
-// direction is 1 for text that is read from right to left, -1 for the other way, 0 for neither.
-func direction(s string) int {
-	r, _ := utf8.DecodeRuneInString(s)
-	if r < 0x590 {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return -1
-		}
-		return 0
-	}
-	switch props, _ := bidi.LookupRune(r); props.Class() {
-	case bidi.R, bidi.AL:
-		return 1
-	case bidi.L:
-		return -1
-	}
-	return 0
 }
 
 // joined returns the quad around parts that stand on one baseline.
@@ -340,14 +323,26 @@ func (m Matrix) quad(q Quad) Quad {
 	return q
 }
 
-func ordered(words []word) []Word {
+// ordered returns words in the order in which they were drawn, each as it is read, and as it stands
+// where that is another.
+func ordered(words []word) (read, seen []Word) {
 	list := slices.Clone(words)
 	slices.SortStableFunc(list, func(a, b word) int { return cmp.Compare(a.n, b.n) })
-	out := make([]Word, len(list))
-	for i, w := range list {
-		out[i] = w.Word
+	read = make([]Word, len(list))
+	for i := range list {
+		if read[i] = list[i].Word; !list[i].mixes() {
+			continue
+		}
+		if seen == nil {
+			seen = make([]Word, len(list))
+			for k := range list {
+				seen[k] = list[k].Word
+			}
+		}
+		one, _ := logical(list[i:i+1], 0)
+		read[i] = one[0].Word
 	}
-	return out
+	return read, seen
 }
 
 // lines joins words on one baseline to lines and puts these into the order of reading.
@@ -369,15 +364,15 @@ func lines(words []word) []Line {
 		}
 		groups[joinedTo] = append(groups[joinedTo], w)
 	}
+	page := 0
+	for i := range words {
+		page += direction(words[i].Parts)
+	}
 	out := make([]Line, len(groups))
 	for i, g := range groups {
-		right := 0
-		for _, w := range g {
-			right += direction(w.Text)
-		}
-		if right > 0 {
-			slices.Reverse(g)
-			runs(g)
+		g, other := logical(g, page)
+		for _, w := range other {
+			out[i].other = append(out[i].other, w.Word)
 		}
 		out[i].Box = g[0].Quad.Bounds()
 		for _, w := range g {
@@ -386,18 +381,6 @@ func lines(words []word) []Line {
 		}
 	}
 	return read(out, 0)
-}
-
-// runs turns the words back that are read from left to right within a line of the other way.
-func runs(g []word) {
-	for i := 0; i < len(g); i++ {
-		j := i
-		for j < len(g) && direction(g[j].Text) < 0 {
-			j++
-		}
-		slices.Reverse(g[i:j])
-		i = max(i, j-1)
-	}
 }
 
 // read puts lines into the order of reading by cutting the page where nothing stands: across where

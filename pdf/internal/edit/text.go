@@ -229,7 +229,7 @@ func (r *textReader) page(ctx context.Context, i int, shown bool) (*content.Text
 
 // SearchOptions say what is searched: exactly one of Text and Regexp.
 type SearchOptions struct {
-	Text   string // spaces in it stand for any white space, line ends too
+	Text   string // spaces in it stand for any white space, line ends too, and marks are found in any order
 	Regexp string // in RE2 syntax, over the text of a page with single spaces
 	Case   bool   // letters match only as they are written
 	Pages  string // as in ParsePages; empty: all
@@ -264,7 +264,7 @@ func (o SearchOptions) Pattern() (*regexp.Regexp, error) {
 			return nil, &OptionError{Field: "text", Got: "spaces only", Want: "a word"}
 		}
 		for i := range words {
-			words[i] = regexp.QuoteMeta(words[i])
+			words[i] = content.Equivalents(words[i])
 		}
 		s = strings.Join(words, `\s+`)
 	}
@@ -331,24 +331,20 @@ func (f *flow) word(parts []content.Part, line int) {
 	}
 }
 
-// flows returns the text of a page in the orders in which it is searched: that of reading, the same
-// with words joined that a hyphen divides at the end of a line, and as it was drawn where all is
-// set.
+// flows returns the text of a page in the orders in which it is searched: that of reading, and the
+// same with words joined that a hyphen divides at the end of a line; where all is set, as it was
+// drawn. Text from right to left is searched as others read it too: in words as they stand from left
+// to right, for some makers draw what is to be read so, and as content.Text.Others has it.
 func flows(t *content.Text, all bool) []*flow {
 	parts := 0
 	for i := range t.Order {
 		parts += len(t.Order[i].Parts)
 	}
-	read := newFlow(parts)
 	divided := false
 	for n, l := range t.Lines {
-		for _, w := range l.Words {
-			read.word(w.Parts, n)
-			read.text.WriteByte(' ')
-		}
 		divided = divided || n < len(t.Lines)-1 && hyphenated(l)
 	}
-	out := []*flow{read}
+	out := []*flow{reading(t.Lines, parts)}
 	if divided {
 		whole := newFlow(parts)
 		for n, l := range t.Lines {
@@ -363,15 +359,35 @@ func flows(t *content.Text, all bool) []*flow {
 		}
 		out = append(out, whole)
 	}
-	if all {
-		drawn := newFlow(parts)
-		for i, w := range t.Order {
-			drawn.word(w.Parts, i)
-			drawn.text.WriteByte(' ')
+	words := func(list []content.Word) {
+		f := newFlow(parts)
+		for i, w := range list {
+			f.word(w.Parts, i)
+			f.text.WriteByte(' ')
 		}
-		out = append(out, drawn)
+		out = append(out, f)
+	}
+	if all {
+		words(t.Order)
+	}
+	if t.Seen != nil {
+		words(t.Seen)
+	}
+	for _, lines := range t.Others() {
+		out = append(out, reading(lines, parts))
 	}
 	return out
+}
+
+func reading(lines []content.Line, parts int) *flow {
+	f := newFlow(parts)
+	for n, l := range lines {
+		for _, w := range l.Words {
+			f.word(w.Parts, n)
+			f.text.WriteByte(' ')
+		}
+	}
+	return f
 }
 
 // hyphenated reports whether a hyphen divides the word at the end of a line.

@@ -83,3 +83,31 @@ func TestTextOfSamplesIsThatOfPoppler(t *testing.T) {
 func plain(s string) string {
 	return norm.NFC.String(strings.NewReplacer("\uFB00", "ff", "\uFB01", "fi", "\uFB02", "fl", "\uFB03", "ffi", "\uFB04", "ffl", "\u00AD", "-").Replace(s))
 }
+
+// TestSampleFromRightToLeft: of a table in Hebrew the cells are found by what they say, those too
+// that its maker drew from left to right, and are gone when they are redacted.
+func TestSampleFromRightToLeft(t *testing.T) {
+	for _, file := range samples(t) {
+		if filepath.Base(file) != "tableRTL.pdf" {
+			continue
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for needle, n := range map[string]int{"טבלת הדגמה": 1, "כמות": 1, "(לֹא יְסוּלֵא בְּפָּז)": 1, "שֶׁל 1 עמוד": 1} {
+			d, err := edit.Open(bytes.NewReader(b), int64(len(b)), edit.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m, err := d.Search(t.Context(), edit.SearchOptions{Text: needle}); err != nil || len(m) != n {
+				t.Errorf("%s: found %v, %v", needle, m, err)
+			}
+			if r, err := edit.NewDraft(d).Redact(t.Context(), edit.RedactOptions{Text: needle}); err != nil || r.Removed.Matches < n {
+				t.Errorf("%s: removed %+v, %v", needle, r, err)
+			}
+		}
+		return
+	}
+	t.Fatal("the sample is not there")
+}
