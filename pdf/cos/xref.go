@@ -223,32 +223,34 @@ func (w *Writer) spilledXref(ref Ref, dict Dict, d PieceDeflater, width int) err
 	return w.endStream()
 }
 
-// xrefRow is a row of a cross-reference stream, of three columns.
-type xrefRow [1 + 8 + 2]byte
+// xrefRow is a row of a cross-reference stream: its first two columns, which eight bytes hold, and
+// the third.
+type xrefRow struct{ head, third uint64 }
 
 // appendXref appends the rows of entries; with predict, each as the difference from the row above
 // (PNG predictor Up, 7.4.4.4): neighbours differ by one in the index column and deflate to almost
 // nothing.
 func appendXref(dst []byte, entries []entry, width int, predict bool, above *xrefRow) []byte {
-	cols := 1 + width + 2
-	dst = slices.Grow(dst, len(entries)*(cols+1))
+	const most = 8 // bytes of the first two columns
+	dst = slices.Grow(dst, len(entries)*(1+1+width+2)+most)
 	for _, e := range entries {
-		var row xrefRow
 		kind, second, third := e.fields()
-		row[0] = kind
-		for i := range width {
-			row[1+i] = byte(second >> (8 * (width - 1 - i))) //nolint:gosec // G115: one byte of the number
+		row := xrefRow{uint64(kind)<<(8*width) | second, uint64(third)}
+		out := row
+		if predict {
+			dst = append(dst, 2) // filter type Up
+			out = xrefRow{minusBytes(row.head, above.head), minusBytes(row.third, above.third)}
+			*above = row
 		}
-		binary.BigEndian.PutUint16(row[1+width:], third)
-		if !predict {
-			dst = append(dst, row[:cols]...)
-			continue
-		}
-		dst = append(dst, 2) // filter type Up
-		for i, c := range row[:cols] {
-			dst = append(dst, c-above[i])
-		}
-		*above = row
+		dst = binary.BigEndian.AppendUint64(dst, out.head<<(8*(most-1-width)))
+		dst = binary.BigEndian.AppendUint16(dst[:len(dst)-most+1+width], uint16(out.third)) //nolint:gosec // G115: two bytes
 	}
 	return dst
+}
+
+// minusBytes takes each byte of y from that of x, modulo 256: without their highest bits no byte
+// borrows from the next, and these are those of a sum without carry.
+func minusBytes(x, y uint64) uint64 {
+	const high = 0x8080808080808080
+	return (x | high) - (y &^ high) ^ (x^^y)&high
 }

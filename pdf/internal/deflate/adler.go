@@ -22,17 +22,17 @@ func (s *adler) add(p []byte) {
 		for ; len(q) >= chunk; q = q[chunk:] {
 			var even, odd, before uint64 // of bytes 0, 2, 4, 6, of 1, 3, 5, 7, and of all
 			block := (*[chunk]byte)(q)
-			for i := 0; i < chunk; i += 8 {
-				x := binary.LittleEndian.Uint64(block[i : i+8])
+			for i := 0; i < chunk; i += 16 {
+				x, y := binary.LittleEndian.Uint64(block[i:i+8]), binary.LittleEndian.Uint64(block[i+8:i+16])
 				before += even + odd
 				even += x & lanes
 				odd += x >> 8 & lanes
+				before += even + odd
+				even += y & lanes
+				odd += y >> 8 & lanes
 			}
-			b += chunk*a + 8*sum(before)
+			b += chunk*a + 8*sum(before) + weighted(even, 8) + weighted(odd, 7)
 			a += sum(even + odd)
-			for k := range uint(4) {
-				b += (8-2*uint32(k))*uint32(even>>(16*k)&0xFFFF) + (7-2*uint32(k))*uint32(odd>>(16*k)&0xFFFF)
-			}
 		}
 		for _, c := range q {
 			a += uint32(c)
@@ -48,4 +48,12 @@ func sum(x uint64) uint32 {
 	const halves = 0x0000FFFF0000FFFF
 	x = x&halves + x>>16&halves
 	return uint32(x + x>>32) //nolint:gosec // G115: the low half is meant
+}
+
+// weighted is the sum of four lanes, the lowest one times w and each of the others times two less
+// than the one below: a product's upper half has what both lanes give.
+func weighted(x, w uint64) uint32 {
+	const halves = 0x0000FFFF0000FFFF
+	low, high := x&halves*(w<<32|(w-4)), x>>16&halves*((w-2)<<32|(w-6))
+	return uint32(low>>32 + high>>32) //nolint:gosec // G115: at most 65,280
 }
