@@ -28,11 +28,8 @@ type fontRes struct {
 }
 
 // code is a character in a literal string (7.3.4.2): the two bytes of its glyph, each of which may
-// be escaped.
-type code struct {
-	bytes uint32 // from the lowest one on
-	n     uint8  // how many of them; 0: no word has it yet
-}
+// be escaped, from the lowest one on, and above 32 bits how many these are; 0: no word has it yet.
+type code uint64
 
 // literal appends a word as a literal string, by the table of its glyphs, which say themselves what
 // they stand for.
@@ -45,11 +42,11 @@ func (r *fontRes) literal(b []byte, table *text.ASCII, s string) []byte {
 	n := 1
 	for i := range len(s) {
 		c := r.codes[s[i]&0x7F]
-		if c.n == 0 {
+		if c == 0 {
 			c = r.code(table, s[i])
 		}
-		binary.LittleEndian.PutUint32(to[n:n+4], c.bytes)
-		n += int(c.n)
+		binary.LittleEndian.PutUint32(to[n:n+4], uint32(c)) //nolint:gosec // G115: the bytes
+		n += int(c >> 32)
 	}
 	to[n] = ')'
 	return b[:from+n+1]
@@ -63,7 +60,7 @@ func (r *fontRes) code(table *text.ASCII, char byte) code {
 	b := cos.AppendLiteral(room[:0], []byte{byte(g >> 8), byte(g)}) //nolint:gosec // G115: the bytes of 16 bits
 	var four [4]byte
 	n := copy(four[:], b[1:len(b)-1])
-	made := code{binary.LittleEndian.Uint32(four[:]), uint8(n)} //nolint:gosec // G115: at most 4
+	made := code(binary.LittleEndian.Uint32(four[:])) | code(n)<<32 //nolint:gosec // G115: at most 4
 	r.codes[char&0x7F] = made
 	return made
 }

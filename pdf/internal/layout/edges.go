@@ -76,7 +76,10 @@ func sameEdge(a, b *edge) bool { return a.down == b.down && a.at == b.at }
 func (p *painter) joined() []edge {
 	all := p.edges
 	slices.SortFunc(all, func(a, b edge) int {
-		return cmp.Or(compareBool(a.down, b.down), cmp.Compare(a.at, b.at), compareLooks(&a, &b), cmp.Compare(a.from, b.from))
+		if !sameEdge(&a, &b) {
+			return cmp.Or(compareBool(a.down, b.down), cmp.Compare(a.at, b.at))
+		}
+		return cmp.Or(compareLooks(&a, &b), cmp.Compare(a.from, b.from))
 	})
 	n := 0 // edges of one look that touch are one
 	for i := range all {
@@ -93,7 +96,11 @@ func (p *painter) joined() []edge {
 		for j < n && sameEdge(&all[i], &all[j]) {
 			j++
 		}
-		lines = overlay(lines, all[i:j])
+		if j == i+1 { // it is alone, as the lines between rows are
+			lines = append(lines, all[i])
+		} else {
+			lines = overlay(lines, all[i:j])
+		}
 		i = j
 	}
 	p.edges, p.lines = all[:0], lines

@@ -20,6 +20,7 @@ type group struct {
 	keep    bool
 	even    bool // the cells begin at the top, wherever their first lines stand
 	once    bool // it is drawn once, and then its memory is another's
+	lined   bool // some row or cell has a border of its own
 	rows    []groupRow
 	cells   []groupCell
 }
@@ -267,6 +268,8 @@ func (g *group) draw(p *painter, x, y doc.Length) {
 	}
 	if g.t != nil {
 		g.lines(p, x, y, left, w)
+	}
+	if g.lined {
 		g.borders(p, x, y, left, left+w)
 	}
 }

@@ -374,6 +374,7 @@ func (t *table) add(r *doc.Row, sec section, parent *tag.Elem) (*group, error) {
 	tr := t.m.elem(parent, tag.TR, src, "")
 	row := len(g.rows)
 	g.rows = append(g.rows, groupRow{least: r.Height, back: back, border: r.Border})
+	g.lined = g.lined || r.Border != nil
 	col := 0
 	for i := range r.Cells {
 		for col < len(t.open) && t.open[col] > 0 {
@@ -459,6 +460,7 @@ func (t *table) cell(g *group, c *doc.Cell, row, col, n int, sec section, tr *ta
 	if gc.back.None() && g.rows[row].back.None() && sec == sectionBody && n == 1 {
 		gc.back = t.n.Columns[col].Background
 	}
+	g.lined = g.lined || c.Border != nil
 	gc.x = t.x[col]
 	gc.w = t.x[col+n-1] + t.w[col+n-1] - gc.x
 	left, right := t.padAt(col, n)
