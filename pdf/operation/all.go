@@ -24,12 +24,12 @@ func All() []Operation {
 	return []Operation{
 		{
 			Name: "info", Summary: "Show information about a PDF",
-			Description: "Version, metadata, claimed standards, encryption, form fields, signatures, attachments and active content; size, rotation, fonts and images of each page. Signatures are not verified, and nothing active is run.",
+			Description: "Shows version, metadata, claimed standards, encryption, form fields, signatures, attachments and active content, and size, rotation, fonts and images of each page. Signatures are not verified. Active content is not run.",
 			Go:          (*pdf.Document).Info, Most: 1, Gives: Report, Parameters: []Parameter{password}, run: info,
 		},
 		{
 			Name: "check", Summary: "Check a PDF against PDF/A and PDF/UA",
-			Description: "By the same rules as the files that Quire writes. Without a standard, those that the file claims are checked. At most 20 findings are reported, the first of each clause among them.",
+			Description: "Applies the same rules as to the files that Quire writes. Without a standard, the standards that the file claims are checked. At most 20 findings are reported, among them the first of each clause.",
 			Go:          (*pdf.Engine).Check, Most: 1, Gives: Report,
 			Parameters: []Parameter{
 				{Name: "standard", Value: "STANDARDS", Doc: "standards to check against: " + strings.Join(standard.Names(), ", ") + " (default those that the file claims)", Example: "pdf/a-2b"},
@@ -39,12 +39,12 @@ func All() []Operation {
 		},
 		{
 			Name: "text", Summary: "Extract text with positions",
-			Description: "Words and lines in reading order, which is inferred from their positions; as JSON with the box, font and size of each word. Text that is drawn as paths or pixels is not found.",
+			Description: "Extracts words and lines in reading order, which is inferred from their positions. JSON has the box, font and size of each word. Text that is drawn as paths or pixels is not found.",
 			Go:          (*pdf.Document).Text, Most: 1, Gives: Report, Parameters: []Parameter{pages, password}, run: text,
 		},
 		{
 			Name: "search", Summary: "Find text and its positions",
-			Description: "Matches run across line ends and through hyphens there. Boxes are left, bottom, right and top in points, as in redact.",
+			Description: "A match may continue on the next line, with or without a hyphen. Boxes are left, bottom, right and top in points, as in redact.",
 			Go:          (*pdf.Document).Search, Most: 1, Gives: Report,
 			Parameters: []Parameter{
 				sought, soughtBy, letterCase, pages, password,
@@ -53,7 +53,7 @@ func All() []Operation {
 		},
 		{
 			Name: "split", Summary: "Split a PDF into parts",
-			Description: "By lists of pages, every N pages, at the bookmarks of the first level, or by size: one of these. Each part keeps the bookmarks, destinations, form fields, tags and page labels of its pages.",
+			Description: "Splits by lists of pages, every N pages, at the bookmarks of the first level, or by size. Choose one of these. Each part keeps the bookmarks, destinations, form fields, tags and page labels of its pages.",
 			Go:          (*pdf.Engine).Split, Most: 1, Gives: Documents,
 			Parameters: []Parameter{
 				{Name: "pages", Value: "PAGES", Doc: "lists of pages, one for each part, such as 1-3;4-r1"},
@@ -66,7 +66,7 @@ func All() []Operation {
 		},
 		{
 			Name: "merge", Summary: "Merge PDFs",
-			Description: "One after the other, in the order given. The bookmarks of each file stand below one with its name; destinations, form fields, tags, attachments, layers and page labels are kept. The metadata are those of the first file.",
+			Description: "Files are merged in the order given. The bookmarks of each file are placed under a bookmark with its name. Destinations, form fields, tags, attachments, layers and page labels are kept. Metadata is taken from the first file.",
 			Go:          (*pdf.Engine).Merge, Most: 100, Gives: Document,
 			Parameters: []Parameter{
 				{Name: "pages", Value: "PAGES", Doc: "lists of pages, one for each file, such as 1-3;all (default all)"},
@@ -75,7 +75,7 @@ func All() []Operation {
 			run: merge,
 		},
 		{
-			Name: "rotate", Summary: "Rotate pages", Description: "Clockwise, in addition to the rotation that they have.",
+			Name: "rotate", Summary: "Rotate pages", Description: "Rotates clockwise, in addition to the rotation that the pages have.",
 			Go: pdf.Rotate, Most: 1, Gives: Document,
 			Parameters: []Parameter{
 				{Name: "degrees", Kind: Number, Value: "DEGREES", Doc: "angle, a multiple of 90", Required: true, Example: "90"}, pages, password,
@@ -83,7 +83,7 @@ func All() []Operation {
 			op: rotate,
 		},
 		{
-			Name: "crop", Summary: "Crop pages", Description: "What lies outside the box is hidden but stays in the file: this is not redaction.",
+			Name: "crop", Summary: "Crop pages", Description: "Content outside the box is hidden but stays in the file. To remove it, use redact.",
 			Go: pdf.Crop, Most: 1, Gives: Document,
 			Parameters: []Parameter{
 				{Name: "box", Value: AreaValue, Doc: "area to show, as left,bottom,right,top in points", Required: true, Example: "50,50,400,600"}, pages, password,
@@ -91,7 +91,7 @@ func All() []Operation {
 			op: crop,
 		},
 		{
-			Name: "reorder", Summary: "Select and reorder pages", Description: "Pages that are not listed are removed, with whatever leads only to them; a page that is listed twice appears twice.",
+			Name: "reorder", Summary: "Select and reorder pages", Description: "Pages that are not listed are removed, with the bookmarks, links, form fields and tags that lead only to them. A page that is listed twice appears twice.",
 			Go: pdf.Reorder, Most: 1, Gives: Document,
 			Parameters: []Parameter{{Name: "pages", Value: "PAGES", Doc: "pages in their new order, such as 3,1-2,r1", Required: true, Example: "3,1-2"}, password},
 			op:         func(c *call) (pdf.Op, error) { return pdf.Reorder(c.in.Values["pages"]), nil },
@@ -104,7 +104,7 @@ func All() []Operation {
 		},
 		{
 			Name: "overlay", Summary: "Overlay the pages of another PDF",
-			Description: "Each is scaled to fit, centred, and upright as a reader sees the page. In a tagged file it is an artifact, which assistive technology does not read. A claim of a standard is kept if the other file makes one of the same kind.",
+			Description: "Each page of the other PDF is scaled to fit, centred, and upright as a reader sees the page. In a tagged file it is an artifact, which assistive technology does not read. A claim of a standard is kept if the other file makes one of the same kind.",
 			Go:          pdf.Overlay, Most: 1, Gives: Document,
 			Parameters: []Parameter{
 				other, otherPassword,
@@ -116,7 +116,7 @@ func All() []Operation {
 		},
 		{
 			Name: "stamp", Summary: "Stamp a text or a page onto pages",
-			Description: "The font of the text is embedded. The stamp is upright as a reader sees the page, however that is rotated or cropped, and an artifact as in overlay.",
+			Description: "The font of the text is embedded. The stamp is upright as a reader sees the page, even if the page is rotated or cropped. It is an artifact, as in overlay.",
 			Go:          pdf.Stamp, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{
 				{Name: "text", Doc: "text to draw", Example: "COPY"},
@@ -132,7 +132,7 @@ func All() []Operation {
 		},
 		{
 			Name: "watermark", Summary: "Watermark pages with a text or a page",
-			Description: "Centred and as large as fits, by default at 45 degrees and an opacity of 0.15; an artifact as in overlay.",
+			Description: "The watermark is centred and as large as fits, by default at 45 degrees and an opacity of 0.15. It is an artifact, as in overlay.",
 			Go:          pdf.Watermark, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{
 				{Name: "text", Doc: "text to draw", Example: "DRAFT"},
@@ -145,7 +145,7 @@ func All() []Operation {
 			op: watermark,
 		},
 		{
-			Name: "number", Summary: "Add page numbers", Description: "The numbers are artifacts, so that assistive technology reads a tagged file as before; their font is embedded.",
+			Name: "number", Summary: "Add page numbers", Description: "The numbers are artifacts, so assistive technology reads a tagged file as before. Their font is embedded.",
 			Go: pdf.Number, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{
 				{Name: "format", Doc: "text, in which {page} is the number and {pages} the last one (default {page})", Example: "{page}/{pages}"},
@@ -157,7 +157,7 @@ func All() []Operation {
 		},
 		{
 			Name: "nup", Summary: "Place several pages on each sheet",
-			Description: "Row by row, on sheets of the first page's size, rotated where that makes the pages larger, or in booklet order. Bookmarks lead to the sheet of their page; links, form fields and notes are only drawn, and tags are dropped.",
+			Description: "Pages are placed row by row, or in booklet order, on sheets of the first page's size. A sheet is rotated if that makes the pages larger. Bookmarks lead to the sheet of their page. Links, form fields and notes are only drawn, and tags are dropped.",
 			Go:          pdf.NUp, Most: 1, Gives: Document,
 			Parameters: []Parameter{
 				{Name: "per-sheet", Kind: Number, Doc: "pages on a sheet, 2 to 100 (default 2)", Example: "4"},
@@ -180,12 +180,12 @@ func All() []Operation {
 		},
 		{
 			Name: "fields", Summary: "List form fields",
-			Description: "Name, type, value, options, flags, pages and positions of each.",
+			Description: "Shows name, type, value, options, flags, pages and positions of each field.",
 			Go:          (*pdf.Document).Fields, Most: 1, Gives: Report, Parameters: []Parameter{password}, run: fields,
 		},
 		{
 			Name: "fill", Summary: "Fill in a form",
-			Description: "Values are given by full field names, as JSON, FDF or XFDF. Appearances are generated; other fields stay as they are, and scripts are not run. An unknown field or option, a value that is too long and another value for a read-only field are errors. With incremental the bytes of the file stay, and its signatures remain valid.",
+			Description: "Values are given by full field names, as JSON, FDF or XFDF. Appearances are generated. Other fields are not changed, and scripts are not run. An unknown field or option, a value that is too long and another value for a read-only field are errors. With incremental, the bytes of the file are kept and its signatures remain valid.",
 			Go:          pdf.Fill, Most: 1, Gives: Document,
 			Parameters: []Parameter{
 				{Name: "data", Kind: Upload, Doc: "values, as JSON, FDF or XFDF", Required: true, Example: "values.json"},
@@ -197,13 +197,13 @@ func All() []Operation {
 		},
 		{
 			Name: "flatten", Summary: "Flatten form fields into the pages",
-			Description: "They look the same and can no longer be filled in. In a tagged file their structure elements keep what they show.",
+			Description: "The fields look the same and can no longer be filled in. In a tagged file their structure elements keep their content.",
 			Go:          pdf.Flatten, Most: 1, Gives: Document, Parameters: []Parameter{fontFile, password},
 			op: flattening,
 		},
 		{
 			Name: "export", Summary: "Export form data",
-			Description: "As JSON, FDF or XFDF, which fill takes. Passwords, signatures and fields that are marked as not exported are left out.",
+			Description: "Writes JSON, FDF or XFDF, which fill reads. Passwords, signatures and fields that are marked as not exported are omitted.",
 			Go:          (*pdf.Document).Export, Most: 1, Gives: Data,
 			Parameters: []Parameter{{Name: "format", Value: "FORMAT", Doc: "json, fdf or xfdf (default json)", Example: "xfdf", Choices: []string{"json", "fdf", "xfdf"}}, password},
 			Type: func(values map[string]string) (media, suffix string) {
@@ -213,7 +213,7 @@ func All() []Operation {
 		},
 		{
 			Name: "redact", Summary: "Redact text and areas permanently",
-			Description: "Characters, pixels, paths and annotations, and hidden copies of the text: ActualText, alternative texts, bookmarks, metadata, field values. Attachments and scripts are removed whole. The new file is read again, and refused if the text is still found or if that cannot be decided. Text in the pixels of images is found with ocr only, by the program tesseract, which misses what it misreads.",
+			Description: "Removes characters, pixels, paths and annotations, and hidden copies of the text: ActualText, alternative texts, bookmarks, metadata and field values. Attachments and scripts are removed entirely. The new file is read again. It is refused if the text is still found, or if that cannot be decided. Text in the pixels of images is found with ocr only, by the program tesseract, which misses text that it misreads.",
 			Go:          (*pdf.Engine).Redact, Most: 1, Gives: Document, Tool: "tesseract",
 			Parameters: []Parameter{
 				sought, soughtBy, letterCase,
@@ -226,7 +226,7 @@ func All() []Operation {
 			run: redact,
 		},
 		{
-			Name: "encrypt", Summary: "Encrypt a PDF with AES-256", Description: "Revision 6 of the standard security handler. The owner's password allows everything; programs are asked to heed what others are allowed. A claim of PDF/A is dropped.",
+			Name: "encrypt", Summary: "Encrypt a PDF with AES-256", Description: "Revision 6 of the standard security handler. The owner's password allows everything. Permissions for other readers are a request to their programs. A claim of PDF/A is dropped.",
 			Go: pdf.Encrypt, Most: 1, Gives: Document,
 			Parameters: []Parameter{
 				{Name: "owner", Kind: Secret, Doc: "owner's password of the new file", Required: true, Example: "secret.txt"},
@@ -237,13 +237,13 @@ func All() []Operation {
 			op: encrypt,
 		},
 		{
-			Name: "decrypt", Summary: "Remove the encryption of a PDF", Description: "It takes the owner's password.",
+			Name: "decrypt", Summary: "Remove the encryption of a PDF", Description: "The owner's password is required.",
 			Go: pdf.Decrypt, Most: 1, Gives: Document,
 			Parameters: []Parameter{{Name: "password", Kind: Secret, Doc: "owner's password of the file", Example: "secret.txt", Empty: true}},
 			op:         func(*call) (pdf.Op, error) { return pdf.Decrypt(), nil },
 		},
 		{
-			Name: "metadata", Summary: "Change title, author, subject and keywords", Description: "In the information dictionary and in XMP. An empty value removes an entry.",
+			Name: "metadata", Summary: "Change title, author, subject and keywords", Description: "Changes the information dictionary and XMP. An empty value removes an entry.",
 			Go: pdf.SetMetadata, Most: 1, Gives: Document,
 			Parameters: []Parameter{
 				{Name: "title", Doc: "title, empty to remove it", Example: "Report", Empty: true},
@@ -255,11 +255,11 @@ func All() []Operation {
 			op: metadata,
 		},
 		{
-			Name: "attachments", Summary: "List attachments", Description: "Name, size as the file states it, media type, relationship to the document, and description.",
+			Name: "attachments", Summary: "List attachments", Description: "Shows the name, size as the file states it, media type, relationship to the document, and description of each.",
 			Go: (*pdf.Document).Attachments, Most: 1, Gives: Report, Parameters: []Parameter{password}, run: attachments,
 		},
 		{
-			Name: "attach", Summary: "Attach a file to a PDF", Description: "As a file that is associated with the document. PDF/A-3b and PDF/A-4f allow files of any type, PDF/A-2b and PDF/A-4 none: their claim is dropped, with a warning.",
+			Name: "attach", Summary: "Attach a file to a PDF", Description: "The file is associated with the document. PDF/A-3b and PDF/A-4f allow files of any type. PDF/A-2b and PDF/A-4 allow none: their claim is dropped, with a warning.",
 			Go: pdf.Attach, Most: 1, Gives: Document,
 			Parameters: []Parameter{
 				{Name: "attachment", Kind: Upload, Doc: "file to attach", Required: true, Example: "note.txt"},
@@ -272,26 +272,26 @@ func All() []Operation {
 			op: attach,
 		},
 		{
-			Name: "detach", Summary: "Remove an attachment", Description: "By its name, as attachments lists it.",
+			Name: "detach", Summary: "Remove an attachment", Description: "Give its name, as attachments lists it.",
 			Go: pdf.Detach, Most: 1, Gives: Document,
 			Parameters: []Parameter{{Name: "name", Value: "NAME", Doc: "name of the attachment", Required: true, Example: "note.txt"}, password},
 			op:         func(c *call) (pdf.Op, error) { return pdf.Detach(c.in.Values["name"]), nil },
 		},
 		{
-			Name: "extract", Summary: "Extract an attachment", Description: "By its name, as attachments lists it. The bytes are those in the file: they may be of any type and are not checked.",
+			Name: "extract", Summary: "Extract an attachment", Description: "Give its name, as attachments lists it. The bytes are written as they are in the file. They may be of any type and are not checked.",
 			Go: (*pdf.Document).Extract, Most: 1, Gives: Data,
 			Parameters: []Parameter{{Name: "name", Value: "NAME", Doc: "name of the attachment", Required: true, Example: "note.txt"}, password},
 			run:        extract,
 		},
 		{
 			Name: "pipe", Summary: "Apply several changes in one pass",
-			Description: "The steps are a JSON array of objects, each with the name of an operation that changes a PDF and its parameters. They run in their order, with one read and one write. Further files are those that steps name. If a step is wrong, the error names it and nothing is written.",
+			Description: "The steps are a JSON array of objects, each with the name of an operation that changes a PDF and its parameters. They run in order, with one read and one write. Further files are those that the steps name. If a step is wrong, the error names it and nothing is written.",
 			Go:          (*pdf.Engine).Edit, Most: 100, Gives: Document,
 			Parameters: []Parameter{{Name: "steps", Kind: Upload, Doc: "steps, as JSON", Required: true, Example: "steps.json"}, password},
 			run:        pipe,
 		},
 		{
-			Name: "sign", Summary: "Sign a PDF", Description: "PAdES B-B, or B-T with a time-stamp authority. The bytes of the file stay as they are, and earlier signatures remain valid. The file keeps its claims of standards or is refused; encrypted and damaged files and a key whose certificate is not valid now are refused too.",
+			Name: "sign", Summary: "Sign a PDF", Description: "The signature is PAdES B-B, or B-T with a time-stamp authority. The bytes of the file are kept, and earlier signatures remain valid. A file that would lose a claim of a standard is refused, and so are encrypted and damaged files and a key whose certificate is not valid now.",
 			Go: (*pdf.Engine).Sign, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{
 				{Name: "key", Kind: Key, Doc: "key with its certificates, as PEM or PKCS #12", Required: true, Example: "key.pem"},
@@ -302,19 +302,19 @@ func All() []Operation {
 			run: signFile,
 		},
 		{
-			Name: "sign-prepare", Summary: "Prepare a signature by an external key", Description: "The file gets everything but the signature, and the report says what the key has to sign: message, in base64, and digest, its hash, in hexadecimal. Until sign-finish the file is not signed.",
+			Name: "sign-prepare", Summary: "Prepare a signature by an external key", Description: "Writes everything except the signature. The report has what the key has to sign: message, in base64, and digest, its hash, in hexadecimal. The file is not signed before sign-finish.",
 			Go: (*pdf.Engine).PrepareSign, Most: 1, Gives: Document,
 			Parameters: append([]Parameter{chain, pss}, signing...),
 			run:        prepareSign,
 		},
 		{
-			Name: "sign-finish", Summary: "Insert the signature of an external key", Description: "The file is what sign-prepare wrote. A signature that does not verify by the certificate is refused.",
+			Name: "sign-finish", Summary: "Insert the signature of an external key", Description: "The file must be the output of sign-prepare. A signature that does not verify with the certificate is refused.",
 			Go: (*pdf.Engine).FinishSign, Most: 1, Gives: Document,
 			Parameters: []Parameter{{Name: "signature", Kind: Upload, Doc: "signature of the message by the key", Required: true, Example: "signature.bin"}, chain, pss},
 			run:        finishSign,
 		},
 		{
-			Name: "verify", Summary: "Verify the signatures of a PDF", Description: "Of each signature: whether the signed bytes are unchanged, whether it covers the whole file, what was changed since and whether that is allowed, who signed, when, and whether the certificates lead to a trusted root. Revocation is not checked.",
+			Name: "verify", Summary: "Verify the signatures of a PDF", Description: "Reports for each signature whether the signed bytes are unchanged, whether it covers the whole file, what was changed since and whether that is allowed, who signed, when, and whether the certificates lead to a trusted root. Revocation is not checked.",
 			Go: (*pdf.Engine).Verify, Most: 1, Gives: Report,
 			Parameters: []Parameter{
 				{Name: "trust", Kind: Upload, Doc: "root certificates to trust, as PEM (default none: no signer is trusted)", Example: "ca.pem"},
@@ -325,7 +325,7 @@ func All() []Operation {
 		},
 		{
 			Name: "compare", Summary: "Compare two PDFs",
-			Description: "Document information, pages, text and its positions, graphics, fonts, annotations, field values, attachments, bookmarks and tags. Each page is compared with the one most like it. How a file is written makes no difference. Pixels are compared on request, by the program pdftoppm of poppler.",
+			Description: "Compares document information, pages, text and its positions, graphics, fonts, annotations, field values, attachments, bookmarks and tags. Each page is compared with the most similar page. Encoding and order of objects are ignored. Pixels are compared on request, by the program pdftoppm of poppler.",
 			Go:          (*pdf.Engine).Compare, Least: 2, Most: 2, Gives: Report, Tool: "pdftoppm",
 			Parameters: []Parameter{
 				{Name: "pixels", Kind: Switch, Doc: "compare the pixels of pages too, as pdftoppm draws them"},
