@@ -1,13 +1,12 @@
-// Package pdf makes tagged, archival, deterministic PDF documents from typed
-// templates and data, or from nodes built in Go.
+// Package pdf makes tagged, archival, deterministic PDF documents from typed templates and data,
+// or from nodes built in Go. It also reads, checks and changes existing files.
 //
 //	eng, err := pdf.New(pdf.Config{})
 //	plan, err := eng.Compile(ctx, pdf.Source{File: "note.yaml", Text: src}) // once
 //	res, err := eng.Render(ctx, w, plan, template.JSON(body), pdf.RenderOptions{Time: frozen})
 //
-// An Engine holds no document: what it caches are pure values, each keyed by the
-// whole of its input. The same plan, data and options give the same bytes in
-// every process that has the same Result.Engine.
+// An Engine keeps no document. It caches only pure values, each keyed by its complete input. The
+// same plan, data and options give the same bytes in every process with the same Result.Engine.
 package pdf
 
 import (

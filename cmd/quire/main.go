@@ -1,4 +1,4 @@
-// Command quire makes documents of record. `quire help` lists what it can do.
+// Command quire makes documents of record. `quire help` lists its commands.
 package main
 
 import (

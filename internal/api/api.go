@@ -1,13 +1,13 @@
-// Package api is the HTTP interface of Quire: the v1 routes and the heavy-read routes
+// Package api is the HTTP interface of Quire: the v1 routes and the routes for many readers,
 // /d/{content}.pdf and /r/{report}/latest.pdf.
 //
-// Handlers translate: a request into a record.Request, a record error into a problem
-// (RFC 9457), a blob into an answer with conditions and ranges. What a document is and how it
-// comes about is record.Maker's business.
+// Handlers only convert: a request into a record.Request, a record error into a problem (RFC
+// 9457), a blob into a response with conditions and ranges. record.Maker decides what a document
+// is and how it is made.
 //
-// A document is private to its space. Every route under /v1 wants a token of a space; /d/ and
-// /r/ answer without one only for documents of public reports, and with 404 for all that the
-// caller's space does not have, so that nobody learns what others have.
+// A document is private to its space. Every route under /v1 requires a token of a space. Without a
+// token, /d/ and /r/ serve only documents of public reports. Everything that the caller's space
+// does not have is 404, so that nobody learns what other spaces have.
 package api
 
 import (

@@ -1,8 +1,7 @@
-// Package app puts the program together: a configuration becomes a running server.
+// Package app builds the program: a configuration becomes a running server.
 //
-// It is the one place that knows every package. What runs here is wired by hand, in the order of
-// the flow of a document: sources, renderer, blobs, state, Maker, then the HTTP interface over
-// them.
+// It is the only package that imports all others. The parts are connected by hand, in the order in
+// which a document passes them: sources, renderer, blobs, state, Maker, then the HTTP interface.
 package app
 
 import (

@@ -1,7 +1,6 @@
-// Package arch enforces the import rules of ARCHITECTURE.md: its tests fail the build when one is
-// broken.
+// Package arch enforces the import rules of ARCHITECTURE.md: its tests fail if one is broken.
 //
-// The rules, with the reason for each, stand in ARCHITECTURE.md. Third-party modules are
-// allowed to the packages that leaves.txt lists and to no others, so that a program that
-// imports one library builds that library and its few leaves, never the server's.
+// ARCHITECTURE.md has the rules with their reasons. Third-party modules are allowed only in the
+// packages that leaves.txt lists, so that a program that imports one library builds that library
+// and its few dependencies, never those of the server.
 package arch

@@ -1,18 +1,16 @@
-// Package blob keeps bytes under their SHA-256 in files.
+// Package blob stores bytes in files, named by their SHA-256.
 //
-// A blob is written to tmp/ and gets its name when it is complete: the file is
-// synced, renamed to ab/abcdef... (a directory per first byte of the hash, in
-// the same file system) and that directory is synced, as is the root when the
-// directory is new. A blob that [record.BlobWriter.Commit] has acknowledged
-// survives a loss of power; one that it has not leaves at most a file in tmp/,
-// which the next Open removes.
+// A blob is written to tmp/ and gets its name when it is complete: the file is synced, renamed to
+// ab/abcdef... (a directory per first byte of the hash, in the same file system), and that
+// directory is synced. If the directory is new, the root is synced too. A blob that
+// [record.BlobWriter.Commit] has acknowledged survives a power failure. One that was not
+// acknowledged leaves at most a file in tmp/, which the next Open removes.
 //
-// Bytes are checked before they are handed out. A blob of up to 1 MiB is read
-// and hashed as a whole on Open and then served from memory. A larger one is
-// hashed on Open too, and in that pass a checksum per 64 KiB is taken; each
-// later read, at any offset, checks the blocks that it touches. So a file that
-// rots, even between Open and Read, gives record.ErrDamaged and never a wrong byte,
-// at the price of one pass over the file before the first byte.
+// Bytes are checked before they are returned. A blob of up to 1 MiB is read and hashed completely
+// on Open and then served from memory. A larger one is hashed on Open too, and the same pass
+// computes a checksum of each 64 KiB. Each later read, at any offset, checks the blocks that it
+// touches. A file that is damaged, even between Open and Read, therefore gives record.ErrDamaged
+// and never a wrong byte. The cost is one pass over the file before the first byte.
 package blob
 
 import (

@@ -1,13 +1,13 @@
 // Package cli is the command line: one file per command, over app and record.
 //
 // Output is for people unless --json asks for one JSON value on standard output. Errors go to
-// standard error, with --json as one JSON object there. The exit status tells what happened:
+// standard error, with --json as one JSON object. The exit status gives the result:
 //
 //	0  done; verify: identical
-//	1  it failed; verify: the file differs
+//	1  failed; verify: the file differs
 //	2  the request was wrong: usage, configuration, template or data; verify: nothing was compared
 //	3  verify: intact, made by another engine; ps: the host could not be reached or refused access
-//	4  verify: the document is not known here
+//	4  verify: the document is unknown here
 package cli
 
 import (

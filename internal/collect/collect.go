@@ -1,14 +1,14 @@
-// Package collect gets the data of configured sources: inline data, and JSON
-// over HTTP through package fetch.
+// Package collect gets the data of configured sources: inline data, and JSON over HTTP with
+// package fetch.
 //
-// A source that fails is data: an outcome with a reason, next to what the others
-// gave. Its reason is a short phrase of a fixed set, because it is frozen into
-// the snapshot and shown to whoever reads the document: it names no address that
-// was resolved and no text that a server sent. The details go to the log.
+// A failed source is recorded as data: an outcome with a reason, next to the data of the others.
+// The reason is a short phrase from a fixed set, because it is frozen into the snapshot and shown
+// to readers of the document. It contains no resolved address and no text from a server. The
+// details go to the log.
 //
-// Requests name a source and bring typed parameters. Where a request goes is
-// decided by the configuration alone, and the address that its host resolves to
-// is judged again when the connection is made.
+// Requests name a source and give typed parameters. The configuration alone decides where a
+// request goes. The address that its host resolves to is checked again when the connection is
+// made.
 package collect
 
 import (

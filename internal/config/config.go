@@ -1,7 +1,7 @@
-// Package config reads what the operator decides: quire.yaml, then the environment.
+// Package config reads the configuration: quire.yaml, then the environment.
 //
-// Every key is known: an unknown one is an error with file, line and column that names the
-// nearest right one, and so is a value of the wrong kind. All faults are reported at once.
+// An unknown key or a value of the wrong type is an error with file, line and column, and with
+// the nearest known key. All errors are reported together.
 // Without a file the zero configuration serves one space on a loopback address.
 //
 //	listen: 127.0.0.1:8080          # QUIRE_LISTEN

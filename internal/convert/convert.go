@@ -1,6 +1,6 @@
-// Package convert turns HTML into a PDF or an image as htmlpdf does, with a policy for what pages
-// may read: from the hosts that are named, at public addresses, and from nothing else. It is what
-// `quire convert` and POST /v1/convert/html and /image have in common.
+// Package convert converts HTML to a PDF or an image with htmlpdf, under a policy for what pages
+// may read: the configured hosts, at public addresses, and nothing else. `quire convert` and the
+// routes POST /v1/convert/html and /image use it.
 package convert
 
 import (

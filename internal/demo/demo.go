@@ -1,14 +1,12 @@
-// Package demo holds what `quire demo` shows: four sample templates with real
-// content, and the flaky status API that feeds one of them.
+// Package demo has the content of `quire demo`: four sample templates with realistic data, and the
+// unreliable status API that one of them reads.
 //
-// The samples are also those of the tests and of the documentation. Each stands
-// in samples/NAME: template.yaml, the assets it names, and data.json, with which
-// it renders as it is.
+// The tests and the documentation use the same samples. Each is in samples/NAME: template.yaml,
+// the assets it refers to, and data.json, with which it renders without changes.
 //
-// The demo wires itself in three steps: Configure puts the reports and sources
-// into a configuration, Templates is served beside (or in place of) the
-// operator's templates, and StatusAPI answers on a loopback listener of its own,
-// whose address Configure was told.
+// The demo is set up in three steps: Configure adds the reports and sources to a configuration;
+// Templates is served together with, or instead of, the operator's templates; StatusAPI listens on
+// a loopback address of its own, which Configure was given.
 package demo
 
 import (

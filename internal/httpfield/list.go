@@ -1,13 +1,11 @@
-// Package httpfield reads and writes the field syntax of HTTP, each form once:
-// lists, quoted strings and tokens (RFC 9110, section 5.6), dates (5.6.7),
-// weights and the choice among offers (12.4.2, 12.5), entity tags and the order
-// of preconditions (8.8.3, 13.2.2), ranges (14.1) and Cache-Control (RFC 9111,
-// section 5.2). Structured fields (RFC 9651) are read by github.com/dunglas/httpsfv where
-// one is needed.
+// Package httpfield reads and writes the field syntax of HTTP: lists, quoted strings and tokens
+// (RFC 9110, section 5.6), dates (5.6.7), weights and content negotiation (12.4.2, 12.5), entity
+// tags and the order of preconditions (8.8.3, 13.2.2), ranges (14.1) and Cache-Control (RFC 9111,
+// section 5.2). Where structured fields (RFC 9651) are needed, github.com/dunglas/httpsfv reads
+// them.
 //
-// A field may stand on several lines; functions that take lines treat them as
-// one list. The size of the input is bounded by whoever reads the head of a
-// message; the work here is linear in it.
+// A field may have several lines. Functions that take lines treat them as one list. The caller,
+// which reads the head of a message, limits the size of the input; the work here is linear in it.
 package httpfield
 
 import (

@@ -1,6 +1,6 @@
-// Package judgetest finds the outside judges of tests: programs of others that say whether what is
-// made here is right. Not every machine has them: without its judge a test is skipped with the line
-// that installs it, and fails under REQUIRE_JUDGES=1, as in `make check`.
+// Package judgetest finds the judges of tests: external programs that check an output. If a judge
+// is not installed, its test is skipped with the command that installs it. Under REQUIRE_JUDGES=1,
+// as in `make check`, the test fails instead.
 package judgetest
 
 import (

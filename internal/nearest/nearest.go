@@ -1,4 +1,5 @@
-// Package nearest finds the name that was probably meant: one rule for every `did you mean`.
+// Package nearest finds the known name that is closest to a misspelt one. Every `did you mean`
+// uses this one rule.
 package nearest
 
 import "unicode/utf8"

@@ -1,19 +1,18 @@
-// Package record is the domain of Quire: documents of record and the one way
-// in which they come about.
+// Package record is the domain of Quire: documents of record and how they are made.
 //
-// A request names a template and brings data, or names sources that are collected. What was
-// collected is frozen into a [Snapshot]: canonical JSON with its time, named by its hash. Template,
-// snapshot, options, space and signer together are the identity of a [Document]; the same inputs
-// are the same document, made once. Its bytes are committed before the document and its [Receipt]
-// are saved, so a document that is listed can be read, and from the receipt anyone can make the
+// A request names a template and gives data, or names sources to collect. The collected data is
+// frozen into a [Snapshot]: canonical JSON with its time, named by its hash. Template, snapshot,
+// options, space and signer together identify a [Document]. The same inputs give the same
+// document, which is made once. Its bytes are committed before the document and its [Receipt] are
+// saved, so every document that is listed can be read. With the receipt, anyone can render the
 // file again and compare.
 //
-// [Maker] is that way: Make (keep a document), Render (the same without keeping anything) and
-// Remake (make a kept document again and judge a file by it). The package does no input or output
-// of its own and imports no adapter: what Maker needs of the world it declares as interfaces
-// ([Collector], [Engine], [Blobs], [Documents], [Templates], [Reports]), which the packages
-// collect, render, blob, store and templates fill.
+// [Maker] does this: Make makes and stores a document, Render does the same without storing
+// anything, and Remake renders a stored document again and compares a file with it. The package
+// does no I/O and imports no adapter. It declares the interfaces that Maker needs ([Collector],
+// [Engine], [Blobs], [Documents], [Templates], [Reports]); the packages collect, render, blob,
+// store and templates implement them.
 //
-// Nothing here reads a clock. Time enters with a request or through the function given to
-// [NewMaker], is cut to milliseconds ([TimePrecision]) and from then on is part of the snapshot.
+// Nothing here reads a clock. Time comes with a request or from the function given to [NewMaker],
+// is truncated to milliseconds ([TimePrecision]) and is part of the snapshot from then on.
 package record

@@ -1,6 +1,6 @@
-// Package remotingtest has the live peers that tests of PowerShell remoting need, and what is asked
-// of them: pypsrp, a client of others; psrpcore, a server, in a child process and behind OpenSSH on
-// loopback. tools/install-judges installs them; see CONTRIBUTING.md, "Judges".
+// Package remotingtest has the real peers for tests of PowerShell remoting, and the scenarios that
+// are run with them: the client pypsrp, and the server psrpcore in a child process and behind
+// OpenSSH on loopback. tools/install-judges installs them; see CONTRIBUTING.md, "Judges".
 package remotingtest
 
 import (

@@ -1,6 +1,6 @@
-// Package render adapts the document engine to package record: templates with
-// their files become plans, plans and frozen data become files, and the
-// engine's diagnostics become the errors of package record.
+// Package render adapts the document engine to package record. Templates with their files become
+// plans, plans and frozen data become files, and diagnostics of the engine become errors of
+// package record.
 package render
 
 import (

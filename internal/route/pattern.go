@@ -1,10 +1,10 @@
-// Package route finds the route of a path: patterns with their parameters and
-// constraints, the table of those that belong together, conflicts between them,
-// and why a route was chosen. It knows nothing of requests.
+// Package route finds the route of a path. It has patterns with parameters and constraints, the
+// table of a set of patterns, the conflicts between them, and the reason why a route was chosen.
+// It does not know requests.
 //
-// A pattern is made of segments: text, {name} for one segment that is not empty,
-// {name:constraint}, either with a suffix as in {name}.json, and at the end
-// {name...} for the rest, a slash for the subtree or {$} for exactly the slash.
+// A pattern consists of segments: text, {name} for one segment that is not empty,
+// {name:constraint}, either with a suffix as in {name}.json, and at the end {name...} for the
+// rest, a slash for the subtree or {$} for exactly the slash.
 package route
 
 import (

@@ -1,15 +1,13 @@
-// Package store keeps the state of Quire in SQL: documents with their receipts,
-// what stands under which report, and the audit log.
+// Package store keeps the state of Quire in SQL: documents with their receipts, the documents of
+// each report, and the audit log.
 //
-// The embedded database is SQLite in write-ahead mode with synchronous=FULL:
-// what a method has acknowledged survives a loss of power. One connection
-// writes, several read beside it. Every question carries its space, and what
-// belongs to another space is not found.
+// The embedded database is SQLite in write-ahead mode with synchronous=FULL: whatever a method has
+// acknowledged survives a power failure. One connection writes, and several read concurrently.
+// Every query has a space; objects of another space are not found.
 //
-// The audit log is one chain over all spaces: each line is canonical JSON that
-// holds the hash of the line before it, triggers refuse to change or delete a
-// line, and every receipt's hash stands in the line that was written in the
-// same transaction. VerifyAudit walks it.
+// The audit log is one chain over all spaces. Each line is canonical JSON that contains the hash
+// of the line before it. Triggers refuse to change or delete a line. The hash of every receipt is
+// in the line that was written in the same transaction. VerifyAudit checks the chain.
 package store
 
 import (

@@ -1,14 +1,14 @@
-// Package strictyaml reads the one YAML dialect of Quire, that of templates and of quire.yaml:
-// YAML 1.2 with the core schema (JSON is part of it), without what makes a text mean something
-// else than it shows. Anchors, aliases, tags, merge keys, complex keys, directives, a second
-// document, a byte-order mark and duplicate keys are problems, each with its place. Every
-// character of a scalar knows where it stands in the source, so an expression inside a folded
-// block text is reported at its own line and column.
+// Package strictyaml reads the one YAML dialect of Quire, used by templates and quire.yaml: YAML
+// 1.2 with the core schema, which includes JSON, without features that make a text mean something
+// other than it shows. Anchors, aliases, tags, merge keys, complex keys, directives, a second
+// document, a byte order mark and duplicate keys are problems, each with its position. Every
+// character of a scalar has a position in the source, so an expression inside a folded block
+// scalar is reported at its own line and column.
 //
-// The parser is go.yaml.in/yaml/v4; this package adds the rules and the places. Depth is judged
-// while it scans, and what could become far too many nodes is refused before, so hostile input
-// costs one pass over its bytes. JSON is read by jsontext, since YAML's escapes have no
-// surrogate pairs.
+// The parser is go.yaml.in/yaml/v4. This package adds the rules and the positions. Depth is
+// checked during scanning, and a text that could expand to far too many nodes is refused before,
+// so hostile input costs one pass over its bytes. JSON is read by jsontext, because YAML's escapes
+// have no surrogate pairs.
 package strictyaml
 
 import (

@@ -1,15 +1,15 @@
 // Package templates finds the templates of each space in a directory.
 //
-// Those of the space local stand in the directory itself, those of any other space in the
-// directory of its name, and no space sees another's. A template NAME is either the file NAME.yaml
-// (or NAME.json), or template.yaml (or template.json) in the folder NAME. What it names, such as
-// images, is read from the folder that its file is in, and belongs to its version; what else lies
-// there does not.
+// Templates of the space local are in the directory itself. Templates of any other space are in
+// the subdirectory with its name. No space sees those of another. A template NAME is either the
+// file NAME.yaml (or NAME.json), or template.yaml (or template.json) in the directory NAME. Files
+// that it refers to, such as images, are read from the directory of its file and are part of its
+// version. Other files there are not.
 //
-// Files are read afresh on each call: an edited template is a new version at the next request, and
-// a document's own version is kept with the document. What is read is compared with the version
-// kept last, so that only what has changed is hashed or compiled. Every file is opened through the
-// fs.FS given; that of an os.Root refuses symbolic links that lead out of it.
+// Files are read on each call: an edited template is a new version at the next request. The
+// version of a document is stored with the document. The files are compared with the version seen
+// last, so that only changes are hashed and compiled. Every file is opened through the given
+// fs.FS; the fs.FS of an os.Root refuses symbolic links that lead out of it.
 package templates
 
 import (

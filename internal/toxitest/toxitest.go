@@ -1,4 +1,4 @@
-// Package toxitest starts Toxiproxy for tests: a TCP proxy of others that delays, cuts and silences
+// Package toxitest starts Toxiproxy for tests: a TCP proxy that delays, cuts and blocks
 // connections on demand.
 package toxitest
 

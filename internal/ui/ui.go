@@ -1,12 +1,11 @@
-// Package ui is the web interface: pages of HTML over the records, and the assets
-// they need. Everything comes from the binary itself, so the interface works
-// offline and under a strict Content Security Policy.
+// Package ui is the web interface: HTML pages of documents and tools, and their assets. Everything
+// is embedded in the binary, so the interface works offline and under a strict Content Security
+// Policy.
 //
-// The pages are rendered on the server. In the browser, modules of plain
-// JavaScript draw the pages of PDF files with pdf.js, ask the API to make
-// documents, to make them again and to compare files with them, and copy hashes and
-// commands. What a page
-// says without JavaScript is complete but for the pictures.
+// The pages are rendered on the server. In the browser, modules of plain JavaScript draw the pages
+// of PDF files with pdf.js, call the API to make documents, render them again and compare files
+// with them, and copy hashes and commands. Without JavaScript a page is complete except for the
+// pictures.
 //
 // Pages:
 //
@@ -17,8 +16,8 @@
 //	GET /tools/{operation}           a form for one of them
 //	GET /assets/VERSION/...          styles, scripts, fonts, pdf.js
 //
-// Errors are pages for clients that prefer HTML, those of paths without a route too;
-// others get the App's problems. The pages use the API's routes under /v1 and /d.
+// Errors are pages for clients that prefer HTML, also for paths without a route. Other clients get
+// the App's problems. The pages use the API's routes under /v1 and /d.
 package ui
 
 import (

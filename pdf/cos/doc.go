@@ -1,20 +1,18 @@
-// Package cos writes and reads the object layer of PDF (ISO 32000-2, clause 7): objects
-// in PDF syntax, object streams, cross-reference streams and the file around
-// them. COS is the historic name of that layer.
+// Package cos writes and reads the object layer of PDF (ISO 32000-2, clause 7): objects in PDF
+// syntax, object streams, cross-reference streams and the file structure. COS is the historic name
+// of that layer.
 //
 // The package has three parts.
 //
-// The append part turns values into bytes: [AppendName], [AppendString],
-// [AppendText], [AppendInt], [AppendFixed] and the object values [Name],
-// [String], [Text], [Int], [Decimal], [Array], [Dict], [Ref] ... Every function appends
-// to the slice it is given and keeps nothing. The output is a function of the
-// value alone: numbers are printed shortest, without exponent and without
-// "-0"; dictionaries keep the order in which the caller names their keys. No
-// floating-point number is involved anywhere, so every platform writes the
-// same bytes.
+// The append functions convert values to bytes: [AppendName], [AppendString], [AppendText],
+// [AppendInt], [AppendFixed] and the object values [Name], [String], [Text], [Int], [Decimal],
+// [Array], [Dict], [Ref] ... Every function appends to the given slice and keeps nothing. The
+// output depends only on the value: numbers are printed in their shortest form, without exponent
+// and without "-0", and dictionaries keep the order of keys that the caller gives. No
+// floating-point numbers are used, so every platform writes the same bytes.
 //
-// The writing part is [Writer]. Object numbers are reserved first and written
-// in any order, so an object may point to one that comes much later:
+// [Writer] writes a file. Object numbers are reserved first and written in any order, so an object
+// may refer to one that comes much later:
 //
 //	w := cos.NewWriter(out, cos.Options{Version: cos.V20})
 //	pages, page := w.Reserve(), w.Reserve()
@@ -22,14 +20,14 @@
 //	...
 //	sum, err := w.Close(cos.Trailer{Root: catalog})
 //
-// Objects that are no streams are gathered, 200 at a time, in compressed
-// object streams (7.5.7); nothing else is held back, and cross-reference data
-// beyond 8 MiB goes to a file, so memory does not grow with the document.
+// Objects other than streams are collected, 200 at a time, in compressed object streams (7.5.7).
+// Nothing else is held back, and cross-reference data beyond 8 MiB goes to a file, so memory does
+// not grow with the document.
 //
-// The file identifier is the first half of the SHA-256 of everything before
-// the cross-reference stream: equal input makes an equal file.
+// The file identifier is the first half of the SHA-256 of everything before the cross-reference
+// stream: equal input gives an equal file.
 //
-// The reading part is [Reader]: it finds the objects of a file of any maker, in whatever form
-// its cross-reference data has, undoes filters, and repairs what is damaged. It trusts nothing
-// in the file: every size is held against [ReadLimits] before memory is taken for it.
+// [Reader] reads a file from any producer, with any form of cross-reference data. It decodes
+// filters and repairs damage. It trusts nothing in the file: every size is checked against
+// [ReadLimits] before memory is allocated.
 package cos

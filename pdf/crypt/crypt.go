@@ -1,12 +1,12 @@
-// Package crypt encrypts documents with AES-256, revision 6 of the standard security handler
-// (ISO 32000-2, 7.6.4), the only one that the standard has not deprecated.
+// Package crypt encrypts documents with AES-256, revision 6 of the standard security handler (ISO
+// 32000-2, 7.6.4), the only revision that the standard has not deprecated.
 //
-// A password that opens a document lets its reader do what [Permissions] allow; programs are
-// asked to heed them, nothing forces them to. Who has the owner password may do everything. What
+// A reader who opens a document with the user password may do what [Permissions] allow. This is a
+// request to programs; nothing enforces it. The owner password allows everything. Content that
 // must stay secret needs a user password.
 //
-// [Open] reads what this and all earlier revisions encrypted, RC4 among them; only revision 6 is
-// ever written.
+// [Open] reads files that were encrypted with this and all earlier revisions, including RC4. Only
+// revision 6 is written.
 package crypt
 
 import (

@@ -1,12 +1,12 @@
-// Package doc is the document model: the nodes that a document is made of, their
-// styles, lengths and colours, and a Builder that makes them in Go.
+// Package doc is the document model: the nodes of a document, their styles, lengths and colours,
+// and a Builder that creates them in Go.
 //
-// A Document is a list of nodes with everything resolved: styles are values,
-// expressions are text, conditions and loops are gone. Package pdf/template makes
-// one from a template and data, a Builder from Go code; layout turns it into pages.
+// A Document is a list of nodes in which everything is resolved: styles are values, expressions
+// are text, and there are no conditions and loops. Package pdf/template makes one from a template
+// and data, a Builder from Go code. Layout turns it into pages.
 //
-// Nodes are read, never changed, so one node may stand in many documents and be
-// laid out by many goroutines at once.
+// Nodes are read and never changed, so one node may be part of many documents and be laid out by
+// many goroutines concurrently.
 package doc
 
 import (

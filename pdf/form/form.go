@@ -1,6 +1,6 @@
-// Package form has what the fields of interactive forms hold (ISO 32000-2, 12.7), and reads and
-// writes it as JSON, FDF (12.7.8) and XFDF (ISO 19444-1). It knows fields by their full names and
-// nothing of pages: package pdf lists, fills and flattens those of files.
+// Package form holds the values of the fields of interactive forms (ISO 32000-2, 12.7), and reads
+// and writes them as JSON, FDF (12.7.8) and XFDF (ISO 19444-1). It identifies fields by their full
+// names and does not depend on pages: package pdf lists, fills and flattens the fields of files.
 package form
 
 import (

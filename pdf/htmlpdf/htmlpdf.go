@@ -1,14 +1,14 @@
-// Package htmlpdf turns HTML into PDF or into an image by a Chromium that the user has installed.
+// Package htmlpdf converts HTML to PDF or an image with a Chromium that the user has installed.
 //
-// It stands beside the document engine, not inside it: what Chromium prints is not archival, not
-// the same twice, and no document of record. It is for pages that exist as HTML only.
+// It is not part of the document engine. The output of Chromium is not archival, differs each
+// time, and is never a document of record. Use it for pages that exist only as HTML.
 //
-// The browser never opens a connection. Each of its requests is stopped, and answered by
-// [Options.Resources] or refused; without that policy, everything but the page itself is refused.
-// What cannot be stopped one by one (WebSocket, WebRTC, look-ups ahead of use) meets a resolver
-// that knows no host. Scripts do not run unless asked for, frames stay empty unless their content
-// is in the page (srcdoc), downloads and further pages are refused, and each call has a browser
-// context of its own, so that nothing of one page is there for the next.
+// The browser never opens a connection. Each of its requests is intercepted, and answered by
+// [Options.Resources] or refused. Without that policy, everything except the page itself is
+// refused. Connections that cannot be intercepted individually (WebSocket, WebRTC, DNS prefetch)
+// use a resolver that knows no host. Scripts do not run unless requested, frames stay empty unless
+// their content is in the page (srcdoc), and downloads and further pages are refused. Each call
+// has its own browser context, so nothing of one page is visible to the next.
 //
 //	c, err := htmlpdf.New(htmlpdf.Options{})
 //	if err != nil {
@@ -17,7 +17,7 @@
 //	defer c.Close()
 //	file, err := c.PDF(ctx, htmlpdf.Source{HTML: page}, htmlpdf.PDFOptions{Background: true})
 //
-// A Converter may be used by several goroutines at once.
+// A Converter is safe for concurrent use.
 package htmlpdf
 
 import (

@@ -1,7 +1,7 @@
-// Package operation is the one list of what can be done with PDF files: each [Operation] names the
-// function of package pdf that does it, and its files and parameters. The command line makes a
-// command of each, `quire pdf NAME`, and the HTTP API a route, POST /v1/pdf/NAME; neither has a
-// list of its own.
+// Package operation is the one table of operations on PDF files. Each [Operation] has the function
+// of package pdf that does it, and its files and parameters. The command line makes a command of
+// each, `quire pdf NAME`, and the HTTP API a route, POST /v1/pdf/NAME. Neither has a list of its
+// own.
 package operation
 
 import (

@@ -1,9 +1,9 @@
-// Package pdftest is the test kit of the document engine: it runs the outside
-// judges over files (qpdf, poppler's tools, veraPDF) and gives their findings as
-// values. Production code never imports it.
+// Package pdftest is the test kit of the document engine: it runs external judges on files (qpdf,
+// poppler's tools, veraPDF) and returns their findings as values. Production code never imports
+// it.
 //
-// A judge that is not installed skips the test with the line that installs it;
-// with REQUIRE_JUDGES=1 it fails the test instead.
+// A judge that is not installed skips the test with the command that installs it; with
+// REQUIRE_JUDGES=1 the test fails instead.
 package pdftest
 
 import (

@@ -1,9 +1,9 @@
-// Package sign makes and reads the signatures that PDF files carry: CMS signed data (RFC 5652) with
-// the attributes of PAdES baseline signatures (ETSI EN 319 142-1), and timestamps (RFC 3161). It
-// knows nothing of PDF; package pdf puts the signatures into files and finds them there.
+// Package sign creates and reads the signatures of PDF files: CMS signed data (RFC 5652) with the
+// attributes of PAdES baseline signatures (ETSI EN 319 142-1), and timestamps (RFC 3161). It does
+// not depend on PDF: package pdf inserts the signatures into files and finds them there.
 //
-// A signature without a timestamp is of level B-B, one with is of B-T. Keys may be RSA from 2,048
-// bits (PKCS #1 v1.5, or PSS), ECDSA on P-256, P-384 and P-521, and Ed25519.
+// A signature without a timestamp has level B-B, one with a timestamp B-T. Keys may be RSA from
+// 2,048 bits (PKCS #1 v1.5, or PSS), ECDSA on P-256, P-384 and P-521, and Ed25519.
 package sign
 
 import (

@@ -1,7 +1,7 @@
-// Package standard knows the archival and accessibility standards that a
-// document may claim: which go together, what each asks of the document, and
-// at which clause. The ledgers (LEDGER-A1.md, LEDGER-A2.md, LEDGER-A4.md,
-// LEDGER-UA1.md and LEDGER-UA2.md) list every clause that is met, how, and the test that shows it.
+// Package standard has the archival and accessibility standards that a document may claim: which
+// can be combined, and what each requires, by clause. The ledgers (LEDGER-A1.md, LEDGER-A2.md,
+// LEDGER-A4.md, LEDGER-UA1.md and LEDGER-UA2.md) list every clause that is met, how, and the test
+// that proves it.
 package standard
 
 import (

@@ -1,11 +1,10 @@
-// Package template is the public side of the template language: a compiled
-// template, the sources of its data and the JSON Schema that the data must meet.
-// docs/templates.md describes the language.
+// Package template is the public part of the template language: a compiled template, the sources
+// of its data and the JSON Schema of the data. docs/templates.md describes the language.
 //
-// A template is YAML 1.2 or JSON. Compile reads it once: styles are resolved,
-// markup is parsed, expressions are typed against the declared data and compiled,
-// files are read. Build then decodes data straight into typed values and fills
-// the texts; it parses nothing of the template.
+// A template is YAML 1.2 or JSON. Compile reads it once: it resolves styles, parses markup,
+// type-checks and compiles expressions against the declared data, and reads files. Build then
+// decodes data directly into typed values and fills in the texts; it parses nothing of the
+// template.
 package template
 
 import (

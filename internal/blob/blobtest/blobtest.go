@@ -1,5 +1,4 @@
-// Package blobtest is the conformance suite of record.Blobs: every place that
-// keeps blobs passes it.
+// Package blobtest is the conformance suite of record.Blobs. Every implementation passes it.
 package blobtest
 
 import (

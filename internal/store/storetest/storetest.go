@@ -1,5 +1,5 @@
-// Package storetest is the conformance suite of the document store: every
-// database that keeps documents passes it.
+// Package storetest is the conformance suite of the document store. Every database implementation
+// passes it.
 package storetest
 
 import (

@@ -1,8 +1,7 @@
-// Package liberation is the default font library: the families Liberation
-// Sans, Liberation Serif and Liberation Mono in four styles each, and DejaVu
-// Sans in regular and bold, which is also the fallback for characters the
-// others lack. The fonts are part of the program; nothing is read from the
-// system. Their licences are in NOTICE.
+// Package liberation is the default font library: the families Liberation Sans, Liberation Serif
+// and Liberation Mono in four styles each, and DejaVu Sans in regular and bold, which is also the
+// fallback for characters that the others lack. The fonts are part of the program; nothing is read
+// from the system. Their licences are in NOTICE.
 package liberation
 
 import (

@@ -1,6 +1,5 @@
-// Package arena has memory for the many small things that a document is made of, of a few kinds
-// each. It is used again for the next document, and cleared before: nothing of one document is seen
-// in another.
+// Package arena allocates the many small values of a document, of a few types each. Its memory is
+// cleared and reused for the next document, so nothing of one document is visible in another.
 package arena
 
 // Of hands out zero values from blocks of memory. A block is let go with the last of its values,

@@ -1,7 +1,7 @@
 // Package barcode encodes values as barcodes: the modules of a symbol, the quiet zone that its
-// standard asks for, and the text that people read below it. Bars are made by
-// github.com/boombuler/barcode; what the standards say of values (check digits, character
-// sets, GS1 element strings) is judged here first, so that no symbol says anything but its value.
+// standard requires, and the human-readable text below it. github.com/boombuler/barcode makes the
+// bars. This package first checks the rules of the standards for values (check digits, character
+// sets, GS1 element strings), so that every symbol encodes exactly its value.
 package barcode
 
 import (

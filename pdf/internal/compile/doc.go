@@ -1,14 +1,14 @@
 // Package compile compiles the template language into a Plan and turns a Plan
 // and data into a doc.Document.
 //
-// A template is YAML 1.2 or JSON. Compile reads it once: styles are resolved,
-// markup is parsed, expressions are typed against the data contract and compiled,
-// files are read. What comes out is immutable, so one Plan serves any number of
-// goroutines. Build then decodes the data straight into slots, checked against
-// the contract on the way, and fills texts; it parses nothing of the template.
+// A template is YAML 1.2 or JSON. Compile reads it once: it resolves styles, parses
+// markup, type-checks and compiles expressions against the data contract, and reads
+// files. The result is immutable, so one Plan serves any number of goroutines. Build
+// then decodes and validates the data directly into slots, and fills in the texts;
+// it parses nothing of the template.
 //
-// Every problem is a diag.Diagnostic with the place in the template or the data,
-// and all problems of a text are reported at once. Codes:
+// Every problem is a diag.Diagnostic with its position in the template or the data,
+// and all problems of a text are reported together. Codes:
 //
 //	T001 syntax                       D201 data: syntax
 //	T101 unknown key                  D202 data: duplicate key
@@ -23,13 +23,13 @@
 //	T112 not in this version          X307 X308 X309 data: bytes, depth, values
 //	T113 markup                       X310 X311 X312 render: steps, range, memory
 //	T114 data contract                X313 too many expressions in one text
-//	T115 goes round in circles
+//	T115 circular reference
 //	T116 arguments of a component
 //	T117 no formats for the locale
 //	T118 file
 //	T119 now() without a render time
 //	T901 key material in a template
 //
-// What the language has and this version does not is refused by T112 when the
-// template is compiled, never ignored.
+// A feature of the language that this version does not have is refused with T112
+// when the template is compiled, never ignored.
 package compile

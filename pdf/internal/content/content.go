@@ -1,8 +1,8 @@
-// Package content reads the content of pages as it is drawn (ISO 32000-2, clauses 8, 9 and 14.6):
-// an [Interpreter] follows operators, graphics state, forms and fonts, and tells what each operator
-// shows and where. Text, search, redaction and comparison stand on it.
+// Package content interprets the content of pages (ISO 32000-2, clauses 8, 9 and 14.6). An
+// [Interpreter] follows operators, graphics state, forms and fonts, and reports what each operator
+// draws and where. Text extraction, search, redaction and comparison use it.
 //
-// Content is hostile input: operators, nested forms, saved states and glyphs are bounded, and a
+// Content is hostile input: operators, nested forms, saved states and glyphs are limited, and a
 // form that draws itself is followed once.
 package content
 

@@ -1,12 +1,13 @@
-// Package deflate compresses streams in zlib format (RFC 1950) with deflate (RFC 1951), for what a
-// document is made of: pages and objects, which are written anew for every document.
+// Package deflate compresses streams in zlib format (RFC 1950) with deflate (RFC 1951). It is for
+// the parts that are written anew for every document: pages and objects.
 //
-// It is made for speed. Rows of a table and entries of a structure tree repeat the one before at a
-// distance that hardly changes, so the distance of the match before is tried first, a near match is
-// left as literals. One candidate of a hash of four bytes is looked at for each position, and the
-// next position is asked whether it has a better one (matches.go). A block is 64 KiB of the source;
-// its Huffman codes are made in linear time (huffman.go). Where the blocks of a stream lie depends
-// on nothing but its length, so that the output is a function of the source.
+// It is optimised for speed. Table rows and structure elements repeat the previous one at a
+// distance that hardly changes, so the distance of the previous match is tried first. One candidate
+// of a hash of four bytes is examined for each position, and the next position is checked for a
+// better match. A match that would take more bits than its literals is not used (matches.go). A
+// block covers 64 KiB of the source; its Huffman codes are built in linear time (huffman.go). The
+// block boundaries of a stream depend only on its length, so that the output is a function of the
+// source.
 package deflate
 
 import (

@@ -1,7 +1,7 @@
-// Package diag holds what every part of the document engine reports with:
-// diagnostics with a place in the template or the data, the error that
-// collects them, the input limits and the sentinel errors. It imports nothing
-// of the engine, so every package may import it; package pdf aliases its names.
+// Package diag has the types with which every part of the document engine reports problems:
+// diagnostics with a position in the template or the data, the error that collects them, the input
+// limits and the sentinel errors. It imports nothing of the engine, so every package may import
+// it. Package pdf aliases its names.
 package diag
 
 import (

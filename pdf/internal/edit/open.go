@@ -1,5 +1,5 @@
-// Package edit reads documents and works on them: what packages cos and crypt read, taken
-// together, and the pages of a file.
+// Package edit reads and changes existing documents. It combines packages cos and crypt, and knows
+// the pages of a file.
 package edit
 
 import (

@@ -1,5 +1,5 @@
-// Package emit turns page frames into a PDF file: content streams, structure
-// tree, fonts, images, annotations, outline and metadata, through a cos.Writer.
+// Package emit writes page frames as a PDF file with a cos.Writer: content streams, structure
+// tree, fonts, images, annotations, outline and metadata.
 package emit
 
 import (

@@ -1,7 +1,6 @@
-// Package filecache keeps what is made of files that many documents show: the streams of an
-// image, the operators of a drawing. A value is a function of the bytes of a file and of what is
-// asked, and a file is known again by all of its bytes, so no document meets what came of
-// another's file.
+// Package filecache caches what is computed from files that many documents show: the streams of an
+// image, the operators of a drawing. A value is a function of the bytes of a file and the options.
+// A file is identified by all of its bytes, so no document gets a value from another file.
 package filecache
 
 import (

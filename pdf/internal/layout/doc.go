@@ -1,4 +1,3 @@
-// Package layout turns a document into pages: it breaks the nodes of package doc
-// into lines, rows and pages and yields page frames, placed in integers of 1/1024
-// point.
+// Package layout lays out a document: it breaks the nodes of package doc into lines, rows and
+// pages and returns page frames, with positions in integers of 1/1024 point.
 package layout

@@ -1,8 +1,8 @@
-// Package markdown turns CommonMark with the tables of GitHub Flavored Markdown into the nodes of
-// a document. github.com/yuin/goldmark parses; what the text means on paper is decided here.
+// Package markdown converts CommonMark with the tables of GitHub Flavored Markdown to nodes of a
+// document. github.com/yuin/goldmark parses; this package decides the layout.
 //
-// No text is lost: raw HTML stands on the page as it was written, and an image, whose file a text
-// may not name, is its description.
+// No text is dropped: raw HTML appears on the page as it was written. An image appears as its
+// description, because a text may not refer to files.
 package markdown
 
 import (

@@ -1,4 +1,4 @@
-// Package subsequence finds what two lists have in common, in order.
+// Package subsequence finds the longest common subsequence of two lists.
 package subsequence
 
 // mostEdits bounds what a common subsequence is searched with: its time is that of the lists times

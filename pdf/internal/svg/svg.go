@@ -1,15 +1,15 @@
-// Package svg draws SVG files (SVG 1.1 and the parts of SVG 2 that replaced it) in the operators
+// Package svg draws SVG files (SVG 1.1 and the parts of SVG 2 that replaced it) with the operators
 // of ISO 32000-2: as vectors, never as pixels.
 //
-//	f, err := svg.Read(data, limits)      // strict XML to a tree; what could reach out is refused
+//	f, err := svg.Read(data, limits)      // strict XML to a tree; external references are refused
 //	d, err := f.Draw(svg.Fonts{...})      // the tree to forms, gradients and lines of text
 //
-// What is not drawn is told: Drawing.Warnings names the element and its place. A file that has
-// scripts, entities, a DTD or references beyond itself is refused as a whole.
+// Unsupported elements are reported: Drawing.Warnings has the element and its position. A file
+// with scripts, entities, a DTD or external references is refused as a whole.
 //
-// Coordinates are turned into one space per drawing when operators are made, y upwards, the
-// longer side 1000 units; so three decimals are exact enough for any file, and forms within
-// forms, patterns and soft masks need no matrices of their own.
+// Operators use one coordinate space per drawing, with y upwards and the longer side 1000 units.
+// Three decimals are therefore exact enough for any file, and nested forms, patterns and soft
+// masks need no matrices of their own.
 package svg
 
 import (

@@ -1,12 +1,11 @@
-// Package tag writes the structure tree of a tagged PDF (ISO 32000-2, 14.7 and
-// 14.8): elements with their namespaces and attributes, the links between
-// content and elements, and the parent tree. In a file of PDF 1.7 the tree has no
-// namespaces, and types that came later are mapped to those that 1.7 has.
+// Package tag writes the structure tree of a tagged PDF (ISO 32000-2, 14.7 and 14.8): elements
+// with their namespaces and attributes, the links between content and elements, and the parent
+// tree. In a PDF 1.7 file the tree has no namespaces, and types of later versions are mapped to
+// those of 1.7.
 //
-// The elements are those that layout makes: there is one tree, and one enum of
-// structure types. An element has its object number as soon as it is added, so
-// content and annotations may refer to it at once; Tree.Finish writes it with
-// everything beneath and lets it go.
+// Layout creates the elements: there is one tree, and one enum of structure types. An element has
+// its object number as soon as it is added, so content and annotations may refer to it at once.
+// Tree.Finish writes it with everything below it and releases it.
 package tag
 
 import (

@@ -1,3 +1,3 @@
-// Package text turns strings into positioned glyphs and lines: shaping through
-// the Shaper interface, a cache of shaped words, and line breaking.
+// Package text converts strings to positioned glyphs and lines: shaping with the Shaper interface,
+// a cache of shaped words, and line breaking.
 package text

@@ -1,7 +1,7 @@
-// Package decimal computes with exact decimal numbers: an integer mantissa and
-// a count of fraction digits. A mantissa that fits an int64 stays one; a wider
-// one moves to a big.Int, so addition, subtraction and multiplication never
-// round. Only Quo and Round do, to the nearest with ties to even.
+// Package decimal computes with exact decimal numbers: an integer mantissa and a count of fraction
+// digits. A mantissa that fits an int64 stays one; a wider one becomes a big.Int, so addition,
+// subtraction and multiplication never round. Only Quo and Round do, to the nearest with ties to
+// even.
 //
 // The scale is part of a Decimal: 12.50 prints as 12.50, and equals 12.5.
 package decimal

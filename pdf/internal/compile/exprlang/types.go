@@ -1,16 +1,15 @@
-// Package exprlang is the expression language of templates: expr-lang's syntax,
-// checked against the data contract and computed in exact decimals.
+// Package exprlang is the expression language of templates: the syntax of expr-lang, type-checked
+// against the data contract and computed with exact decimals.
 //
-// expr-lang parses; its checker and its virtual machine are not used. They know
-// neither optional values nor decimals (a list of decimals would be searched by
-// float equality, a conditional of an integer and a decimal would have no type,
-// an integer product would wrap around), and the machine walks maps by
-// reflection where a field path here is an index into a slot. An expression is
-// compiled once to closures over slots: pure functions of the slots, the render
-// time and nothing else. Every loop in them takes from the budget of a Machine.
+// Only the parser of expr-lang is used, not its checker and virtual machine. These have neither
+// optional values nor decimals: a list of decimals would be searched by float equality, a
+// conditional of an integer and a decimal would have no type, and an integer product would
+// overflow silently. The virtual machine also reads maps by reflection, where a field path here is
+// an index into a slot. An expression is compiled once to closures, which depend on the slots and
+// the render time and nothing else. Every loop in them uses the budget of a Machine.
 //
-// Functions and operators are allowed by list; what expr-lang adds later is
-// refused until it is listed here.
+// Functions and operators are listed explicitly. Anything that expr-lang adds later is refused
+// until it is listed here.
 package exprlang
 
 import (

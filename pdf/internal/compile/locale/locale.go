@@ -1,11 +1,10 @@
-// Package locale formats numbers, money, dates and lists as CLDR 48 says. Every
-// format is a pure function of the value and the locale: no clock, no process
-// setting, no table read at run time.
+// Package locale formats numbers, money, dates and lists by CLDR 48. Every format is a pure
+// function of the value and the locale: it uses no clock, no process setting and no table that is
+// read at run time.
 //
-// A language tag finds its tables exactly ("en-IN") or as the plain language
-// with its default region ("de-DE" is "de"). There is no guessing beyond that: a
-// region with other conventions (en-AU writes days first) would print wrong
-// dates in silence.
+// A language tag selects its tables exactly ("en-IN") or as the plain language with its default
+// region ("de-DE" is "de"). No other fallback is used: a region with other conventions (en-AU
+// writes the day first) would silently print wrong dates.
 package locale
 
 import (

@@ -1,7 +1,8 @@
-// Package kflate compresses the streams of files: what is written anew for each document with
-// package deflate, what is compressed once and kept with klauspost/compress at its best level.
+// Package kflate compresses the streams of files: streams that are written anew for each document
+// with package deflate, streams that are compressed once and kept with klauspost/compress at its
+// best level.
 //
-// Neither has code for single processors, so that a stream has the same bytes on all of them.
+// Neither has code for specific processors, so a stream has the same bytes on all of them.
 package kflate
 
 import (

@@ -1,6 +1,7 @@
-// Package bidi finds the order in which the characters of a line stand: the Unicode Bidirectional
-// Algorithm (UAX #9, revision 50). Levels does the rules P1 to I2 and the part of L1 that needs no
-// lines, Order does L2. L3 and L4, marks and mirrored signs, are the shaper's.
+// Package bidi computes the visual order of the characters of a line with the Unicode
+// Bidirectional Algorithm (UAX #9, revision 50). Levels implements the rules P1 to I2 and the part
+// of L1 that needs no lines; Order implements L2. The shaper does L3 and L4, marks and mirrored
+// characters.
 package bidi
 
 import (

@@ -1,14 +1,14 @@
-// Package dictionary finds where lines may be broken between the words of Thai, Lao, Khmer and
-// Burmese, which are written without spaces (class SA of UAX #14), by lists of words.
+// Package dictionary finds line break positions between the words of Thai, Lao, Khmer and Burmese,
+// which are written without spaces (class SA of UAX #14), with word lists.
 //
-// Of all ways to part a stretch of letters into words it takes one that leaves the fewest letters
-// over and then has the fewest words; among those the one whose first words are longest:
+// Of all ways to split a sequence of letters into words, it chooses one that leaves the fewest
+// letters uncovered, then one with the fewest words, then the one whose first words are longest:
 //
 //	ภาษาไทยเป็นภาษา     ภาษา|ไทย|เป็น|ภาษา
 //
-// What no list has, such as names, is kept whole.
+// Text that is in no list, such as names, is not split.
 //
-// The lists are those of ICU, in its own form; data/LICENSES.txt has their licences.
+// The lists are those of ICU, in ICU's format; data/LICENSES.txt has their licences.
 package dictionary
 
 import (

@@ -1,7 +1,7 @@
-// Package hyph finds where words may be hyphenated, by Liang's method ("Word Hy-phen-a-tion by
-// Com-put-er", Stanford 1983): patterns of letters carry a level at each place between two letters,
-// the highest level of all patterns that match holds, and a hyphen may stand where it is odd.
-// In "hyphenation" hy3ph, he2n, hena4, hen5at, n2at, tio2n and others match:
+// Package hyph finds hyphenation positions with Liang's method ("Word Hy-phen-a-tion by
+// Com-put-er", Stanford 1983). Patterns of letters have a level at each position between two
+// letters. The highest level of all matching patterns counts, and a hyphen is allowed where it is
+// odd. In "hyphenation" hy3ph, he2n, hena4, hen5at, n2at, tio2n and others match:
 //
 //	.h y3p h e2n5a4t2i o2n.        hy-phen-ation
 //
