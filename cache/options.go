@@ -297,7 +297,7 @@ func (o Options[K, V]) check() (Options[K, V], error) {
 	}
 	if o.Weigh == nil {
 		o.Weigh = builtinWeigh[K, V]()
-		c.require(o.Weigh != nil || o.MaxEntries > 0 || o.Codec != nil && o.Remote != nil, "Weigh", nil, "a function that tells the size of "+reflect.TypeFor[V]().String()+", or MaxEntries set instead")
+		c.require(o.Weigh != nil || o.MaxEntries > 0 || o.Codec != nil && o.Remote != nil, "Weigh", nil, "a function that returns the size of "+reflect.TypeFor[V]().String()+", or MaxEntries set instead")
 	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Name != "" {

@@ -64,7 +64,7 @@ func TestConfigErrorsNameTheirField(t *testing.T) {
 			t.Errorf("%+v: %v", tc.o, err)
 		}
 	}
-	if _, err := New(Options[string, int]{}); err == nil || err.Error() != "config Weigh: got <nil>, want a function that tells the size of int, or MaxEntries set instead" {
+	if _, err := New(Options[string, int]{}); err == nil || err.Error() != "config Weigh: got <nil>, want a function that returns the size of int, or MaxEntries set instead" {
 		t.Errorf("no Weigh: %v", err)
 	}
 	_, err := New(opts{Name: "A", Policy: Policy{TTL: -1, Jitter: 2}})

@@ -101,7 +101,7 @@ func (c TransportConfig) validate(k *call.Check, foreignBase bool) {
 		return
 	}
 	c.Guard.validate(k)
-	const why = "nothing beside Transport.Guard: the guard would not see the address that is dialed"
+	const why = "only Transport.Guard: the guard would not see the address that is dialled"
 	for _, conflict := range []struct {
 		field string
 		set   bool

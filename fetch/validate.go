@@ -15,7 +15,7 @@ func (c *Config) validate() error {
 	var k call.Check
 	c.members(&k)
 	if c.Base != nil && !reflect.ValueOf(c.Transport).IsZero() && c.Transport.Guard == nil {
-		k.Fail("Transport", "a value", "nothing beside Base, which it does not describe")
+		k.Fail("Transport", "a value", "unset with Base, which it does not describe")
 	}
 	c.Transport.validate(&k, c.Base != nil)
 	k.Duration("Total", c.Total)
@@ -68,7 +68,7 @@ func (c *Config) optional(k *call.Check) {
 			k.Fail("Adaptive.MaxWait", a.MaxWait, "at most Total, which is "+total.String())
 		}
 		if c.Bulkhead != nil {
-			k.Fail("Adaptive", "a value", "nothing beside Bulkhead: one bound is enough")
+			k.Fail("Adaptive", "a value", "unset with Bulkhead: one limit is enough")
 		}
 	}
 	if c.Hedge != nil {

@@ -52,7 +52,7 @@ func TestBarcodeProblemsNameTheirData(t *testing.T) {
 		{"{for: c in codes, do: [{barcode: itf, value: \"${c}\", alt: a}]}", "body[0].do[0].barcode", "codes[1]", `barcode itf: "x" is not a digit`},
 		{"{row: {widths: [20mm, 1fr], cells: [[{barcode: ean13, value: \"4006381333931\", alt: a}], x]}}", "body[0].row.cells[0][0].barcode", "", "barcode ean13: with its quiet zone it needs 37.3 mm, there are 20.0 mm"},
 		{"{barcode: epc-qr, alt: a, value: {name: N, iban: DE89 3704 0044 0532 0130 00, amount: \"${total}\"}}", "body[0].value.amount", "total", `want one from 0.01 to 999999999.99 with two decimals, got "12.345"`},
-		{"{barcode: epc-qr, alt: a, value: {name: N, iban: \"${iban}\"}}", "body[0].value.iban", "iban", `"CH9300762011623852958" is none: a letter or digit is wrong`},
+		{"{barcode: epc-qr, alt: a, value: {name: N, iban: \"${iban}\"}}", "body[0].value.iban", "iban", `"CH9300762011623852958" is not valid: a letter or digit is wrong`},
 	} {
 		plan, err := e.Compile(t.Context(), pdf.Source{File: "t.yaml", Text: []byte(head + c.body + "\n")})
 		if err != nil {

@@ -17,15 +17,14 @@ import (
 type Source struct {
 	File string // its name in diagnostics
 	Text []byte
-	// Files holds what the template names; nil: those of the engine. A file system that has a
-	// method Sum(name string) (sha256 [32]byte, known bool) spares the engine the hashing of
-	// files, this template's own among them, when it looks for a plan that it has.
+	// Files has the files that the template refers to; nil: those of the engine. If the file system
+	// has a method Sum(name string) (sha256 [32]byte, known bool), the engine uses it instead of
+	// hashing files, including this template's own, when it looks up a cached plan.
 	Files fs.FS
 }
 
-// Compile reads a template. A *DiagnosticError lists all its problems, not the first. Plans
-// are kept by the SHA-256 of name and text, and used again only while every file that they
-// read is unchanged.
+// Compile compiles a template. A *DiagnosticError lists all its problems. Plans are cached by the
+// SHA-256 of name and text, and reused only while every file that they read is unchanged.
 func (e *Engine) Compile(ctx context.Context, src Source) (*template.Plan, error) {
 	files := src.Files
 	if files == nil {
@@ -48,10 +47,9 @@ func (e *Engine) Compile(ctx context.Context, src Source) (*template.Plan, error
 	return p, nil
 }
 
-// Render makes the document of a plan and data and writes it to w. Problems of
-// the data, all of them, and problems of the layout are *DiagnosticError; an
-// exceeded limit is a *LimitError; an error of w or ctx comes back as it is.
-// After an error w holds no document.
+// Render renders a plan with data and writes the document to w. All problems of the data, and
+// problems of the layout, are a *DiagnosticError; an exceeded limit is a *LimitError; an error of w
+// or ctx is returned unchanged. After an error, w does not hold a complete document.
 func (e *Engine) Render(ctx context.Context, w io.Writer, p *template.Plan, data template.Data, o RenderOptions) (*Result, error) {
 	limits, err := e.limits.Lower(o.Limits)
 	if err != nil {
@@ -84,10 +82,10 @@ var (
 	faultsOfAll    = append([]string{"L301", "L311", "L317", "L320", "L321"}, faultsOfPlaces...)
 )
 
-// CheckTemplate finds what Compile cannot: it lays out what the plan says without data, and tells
-// what no data would mend, such as a character of a text that no font has, columns that are wider
-// than the page, or a page break within a box. Problems are a *DiagnosticError. Without any it
-// returns the warnings of the plan and of its layout.
+// CheckTemplate finds problems that Compile cannot find: it lays out the parts of the plan that do
+// not depend on data, and reports what no data could correct, such as a character that no font has,
+// columns wider than the page, or a page break inside a box. Problems are a *DiagnosticError.
+// Without problems it returns the warnings of the plan and of its layout.
 func (e *Engine) CheckTemplate(ctx context.Context, p *template.Plan) ([]Diagnostic, error) {
 	warnings := p.Warnings()
 	var found diag.List

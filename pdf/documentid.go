@@ -17,13 +17,13 @@ const (
 	maxIDs  = 16
 )
 
-// DocumentIDs finds the document ids that a file carries in its XMP metadata, as
-// [RenderOptions.DocumentID] writes them, each once, in their order; there is normally one. XMP
-// packets are found by their marks (ISO 16684-1 section 7.3.2), without reading the file's
-// structure, because the file may be damaged and metadata is not compressed. In a packet the
-// property xmpMM:DocumentID counts as element or attribute; white space around its value goes,
-// references such as &amp; stay as they stand. At most 16 ids of at most 512 bytes are returned.
-// Errors are those of r; the memory that it takes does not depend on the file.
+// DocumentIDs finds the document ids in the XMP metadata of a file, as [RenderOptions.DocumentID]
+// writes them: each once, in order. There is normally one. XMP packets are found by their markers
+// (ISO 16684-1 section 7.3.2), without reading the file's structure, because the file may be
+// damaged and metadata is not compressed. In a packet, the property xmpMM:DocumentID may be an
+// element or an attribute. White space around its value is removed; references such as &amp; are
+// not decoded. At most 16 ids of at most 512 bytes are returned. Errors are those of r. Memory use
+// does not depend on the file.
 func DocumentIDs(r io.Reader) ([]string, error) {
 	s := idScanner{}
 	buf := make([]byte, 0, 64<<10)

@@ -17,28 +17,29 @@ import (
 	"example.com/quire/pdf/internal/emit"
 )
 
-// Placing says where and how something is drawn on pages, as a reader sees them: turned ones stand
-// upright, and of cropped ones the part that is shown counts.
+// Placing is the position and look of content drawn on pages, as a reader sees the pages: upright
+// on rotated pages, and inside the visible part of cropped ones.
 type Placing = edit.Place
 
 // Positions are the values of Placing.Position.
 func Positions() []string { return edit.Positions() }
 
-// Overlaying says which pages of a document are laid over which.
+// Overlaying says which pages of a document are drawn over which.
 type Overlaying struct {
 	Doc   *Document
-	From  string // pages of Doc, one for each; empty: all
-	Pages string // on which they are laid; empty: all
-	// Repeat begins again with the first where they are fewer; else what follows gets none.
+	From  string // pages of Doc, one for each page; empty: all
+	Pages string // the pages to draw them on; empty: all
+	// Repeat starts again with the first page when there are fewer. Otherwise the remaining pages
+	// get none.
 	Repeat  bool
-	Under   bool    // they lie below the content, not above it
+	Under   bool    // draw below the content, not above it
 	Opacity float64 // above 0, up to 1; 0: 1
 }
 
-// Overlay lays pages of another document over pages, each as large as fits and in the middle, with
-// what its annotations look like. It is no content but an artifact (ISO 32000-2, 14.8.2.2): who
-// listens to a tagged file does not hear it. A claim of PDF/A or PDF/UA stays when the other
-// document makes one of the same kind, and the Judge finds nothing.
+// Overlay draws pages of another document over pages, each scaled to fit and centred, with the
+// appearances of its annotations. The result is an artifact (ISO 32000-2, 14.8.2.2), which
+// assistive technology does not read in a tagged file. A claim of PDF/A or PDF/UA is kept if the
+// other document makes one of the same kind and the Judge finds nothing.
 func Overlay(o Overlaying) Op {
 	return Op{apply: func(ctx context.Context, c *change) error {
 		pages, err := edit.ParsePages(o.Pages, len(c.d.Pages()))
@@ -108,18 +109,18 @@ func (c *change) imported(d *Document) (*edit.Import, error) {
 	return x, nil
 }
 
-// Stamping is a text or a page that is put on pages.
+// Stamping is a text or a page to draw on pages.
 type Stamping struct {
-	Text string    // with line feeds between lines; in the place of Doc
-	Doc  *Document // whose page is drawn
+	Text string    // with line feeds between lines; instead of Doc
+	Doc  *Document // the document whose page is drawn
 	Page int       // of Doc, from 1; 0: 1
 	Look TextLook
 
-	Pages string // on which it is put; empty: all
+	Pages string // the pages to draw on; empty: all
 	Placing
 }
 
-// TextLook says how a text is set, in a face that the file gets embedded.
+// TextLook is the look of a text. Its font is embedded.
 type TextLook struct {
 	Family string  // of the engine's fonts or of Fonts; empty: the engine's first
 	Size   float64 // in points; 0: 12
@@ -131,12 +132,12 @@ type TextLook struct {
 	Fonts *doc.Fonts
 }
 
-// Stamp puts a text or a page of another document on pages, as an artifact, as Overlay does.
+// Stamp draws a text or a page of another document on pages, as an artifact like Overlay.
 func Stamp(s Stamping) Op {
 	return Op{apply: func(ctx context.Context, c *change) error { return c.stamp(ctx, s) }}
 }
 
-// Watermark is Stamp in the middle of pages and as large as fits. Opacity 0 is 0.15.
+// Watermark is Stamp at the centre of pages and as large as fits. Opacity 0 means 0.15.
 func Watermark(s Stamping) Op {
 	s.Position, s.Artifact, s.Fit = "center", "Watermark", 0.85
 	if s.Opacity == 0 {
@@ -195,23 +196,23 @@ func (c *change) stamp(ctx context.Context, s Stamping) error {
 
 // Numbers are page numbers.
 type Numbers struct {
-	// Format is the text: {page} stands for the number, {pages} for the last one; another word in
-	// braces is an error. Empty: {page}.
+	// Format is the text: {page} is replaced by the number, {pages} by the last number. Any other
+	// name in braces is an error. Empty: {page}.
 	Format    string
-	Numbering doc.Numbering // how numbers are written
-	// Start is the number of the first of Pages, from which they are counted on; 0: a page has that
-	// of its place in the document.
+	Numbering doc.Numbering // style of the numbers
+	// Start is the number of the first page in Pages; the others follow. 0: each page has the
+	// number of its position in the document.
 	Start int
 	Look  TextLook // Size 0: 9
 
-	Pages string // which are numbered; empty: all
+	Pages string // the pages to number; empty: all
 	Placing
 }
 
 // placeholder is what stands for a number in the format of Number.
 var placeholder = regexp.MustCompile(`\{\w*\}`)
 
-// Number puts numbers on pages, as artifacts, by default at the bottom, 24 points from the edge.
+// Number draws page numbers, as artifacts, by default at the bottom, 24 points from the edge.
 func Number(n Numbers) Op {
 	return Op{apply: func(ctx context.Context, c *change) error {
 		if n.Position == "" {
@@ -362,15 +363,15 @@ func (c *change) texts(ctx context.Context, texts []string, look TextLook) ([]ed
 	return pieces, nil
 }
 
-// Sheets say how several pages are put on one.
+// Sheets says how several pages are placed on one sheet.
 type Sheets = edit.Sheets
 
 // SheetSize returns the size of a kind of paper in points: a3, a4, a5, letter, legal.
 func SheetSize(name string) ([2]float64, bool) { return edit.SheetSize(name) }
 
-// NUp puts several pages on one, smaller, row by row or in the order of a booklet. Bookmarks and
-// destinations lead to the sheet of their page; tags, links and form fields are no more, but what
-// they look like is drawn.
+// NUp places several pages on each sheet, scaled down, row by row or in booklet order. Bookmarks
+// and destinations lead to the sheet of their page. Tags, links and form fields are dropped; their
+// appearance is drawn.
 func NUp(s Sheets) Op {
 	return Op{apply: func(_ context.Context, c *change) error {
 		lost, err := c.d.Sheets(s)

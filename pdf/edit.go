@@ -19,7 +19,7 @@ import (
 	"example.com/quire/pdf/standard"
 )
 
-// Op is one change of a document, for Engine.Edit. It belongs to no document and is safe for
+// Op is one change of a document, for Engine.Edit. It is not bound to a document and is safe for
 // concurrent use.
 type Op struct {
 	apply func(context.Context, *change) error
@@ -36,45 +36,45 @@ type change struct {
 	summary *Summary
 }
 
-// EditOptions say how a changed document is written.
+// EditOptions are the options for writing a changed document.
 type EditOptions struct {
-	// Incremental leaves the bytes of the file as they are, with the changes behind them, so that
-	// signatures go on to hold. What one of them does not allow is an error; so are encrypted and
-	// damaged files.
+	// Incremental keeps the bytes of the file and appends the changes, so that signatures remain
+	// valid. A change that a signature does not allow is an error, and so are encrypted and damaged
+	// files.
 	Incremental bool
 
-	Protect  *crypt.Options        // encrypts it with AES-256; nil: plain
+	Protect  *crypt.Options        // encrypts the file with AES-256; nil: not encrypted
 	Rand     io.Reader             // as in RenderOptions
-	Progress func(objects, of int) // called while the file is written; nil: nobody is told
+	Progress func(objects, of int) // called while the file is written; nil: no progress
 }
 
-// Summary tells what was written.
+// Summary describes what was written.
 type Summary struct {
 	Size  int64 `json:"size"`  // bytes, of all parts
 	Pages int   `json:"pages"` // of all parts
 	Parts int   `json:"parts,omitempty"`
-	// Claims are the standards that the file goes on to claim: the Judge has found nothing in it.
+	// Claims are the standards that the new file claims: the Judge found nothing in it.
 	Claims []string `json:"claims"`
-	// VoidSignatures are the fields whose signatures do not hold for the new bytes and are gone.
+	// VoidSignatures are the fields whose signatures became invalid. Their values were removed.
 	VoidSignatures []string `json:"void_signatures,omitempty"`
-	// Warnings are what could not be kept, such as a claim.
+	// Warnings list what could not be kept, such as a claim.
 	Warnings []string `json:"warnings,omitempty"`
-	// Field is the field that was signed. Message is what the key has to sign after PrepareSign,
+	// Field is the field that was signed. After PrepareSign, Message is what the key has to sign,
 	// and Digest its hash in hexadecimal, for keys that sign a hash.
 	Field   string `json:"field,omitempty"`
 	Message []byte `json:"message,omitempty"`
 	Digest  string `json:"digest,omitempty"`
 }
 
-// Edit writes a document with changes made to it, in their order. The file is new, unless the
-// options say that it is added to: what nothing refers to any more stays behind, streams are copied
-// as they are encoded, and signatures are void.
+// Edit applies changes to a document, in order, and writes it. The file is new, unless the options
+// ask for an incremental update: unreferenced objects are dropped, streams are copied in their
+// encoding, and signatures become invalid.
 //
-// A claim of a standard stays only when the Judge finds nothing in the new file; else it goes, and
-// Warnings says why. An encrypted document needs its owner's password, and Decrypt or Protect: it
-// is not written plain by the way. Errors are those of Open, *OptionError, whose Field begins with
-// the place of the change where there are several, as in steps[1].degrees, and those of ctx and w;
-// what w took before an error is no document.
+// A claim of a standard is kept only if the Judge finds nothing in the new file. Otherwise it is
+// dropped, and Warnings says why. An encrypted document requires its owner's password, and Decrypt
+// or Protect, so that nothing is decrypted by accident. Errors are those of Open, *OptionError,
+// whose Field begins with the position of the change if there are several, as in steps[1].degrees,
+// and those of ctx and w. After an error, w does not hold a complete document.
 func (e *Engine) Edit(ctx context.Context, w io.Writer, d *Document, o EditOptions, ops ...Op) (*Summary, error) {
 	plain := false
 	for _, op := range ops {
@@ -143,21 +143,21 @@ func (d *Document) mayChange(o EditOptions, plain bool) error {
 	return nil
 }
 
-// Rotate turns pages clockwise by a multiple of 90 degrees. Pages are listed as in 1-3,5,r1,odd;
+// Rotate rotates pages clockwise by a multiple of 90 degrees. Pages are listed as in 1-3,5,r1,odd;
 // empty: all.
 func Rotate(pages string, degrees int) Op {
 	return onPages(pages, func(d *edit.Draft, list []int) error { return d.Rotate(list, degrees) })
 }
 
-// Crop sets what is shown of pages: left, bottom, right and top in points from the lower left
-// corner of the page's coordinates. What lies outside is not shown, but stays in the file.
+// Crop sets the visible area of pages: left, bottom, right and top in points from the lower left
+// corner of the page's coordinates. Content outside is hidden but stays in the file.
 func Crop(pages string, box [4]float64) Op {
 	return onPages(pages, func(d *edit.Draft, list []int) error { return d.Crop(list, box) })
 }
 
-// Reorder makes the pages those listed, in that order; others go, and with them what leads only to
-// them: bookmarks, destinations, links, fields, elements of the structure tree. A page that is
-// listed twice comes twice.
+// Reorder keeps the listed pages, in that order. Other pages are removed, with the bookmarks,
+// destinations, links, fields and structure elements that lead only to them. A page that is listed
+// twice appears twice.
 func Reorder(pages string) Op {
 	return onPages(pages, func(d *edit.Draft, list []int) error {
 		if len(list) == 0 {
@@ -168,7 +168,7 @@ func Reorder(pages string) Op {
 	})
 }
 
-// Delete takes the pages listed away, and with them what leads only to them, as in Reorder.
+// Delete removes the listed pages, with everything that leads only to them, as Reorder does.
 func Delete(pages string) Op {
 	return onPages(pages, func(d *edit.Draft, list []int) error {
 		if strings.TrimSpace(pages) == "" {
@@ -198,14 +198,13 @@ func onPages(pages string, f func(*edit.Draft, []int) error) Op {
 	}}
 }
 
-// Decrypt lets an encrypted document be written plain.
+// Decrypt allows an encrypted document to be written without encryption.
 func Decrypt() Op { return Op{plain: true} }
 
 // Encrypt encrypts the file with AES-256.
 func Encrypt(o crypt.Options) Op { return Op{protect: &o} }
 
-// Metadata are the entries that SetMetadata changes; nil leaves one as it is, an empty text takes
-// it away.
+// Metadata are the entries that SetMetadata changes; nil keeps an entry, an empty text removes it.
 type Metadata = edit.Metadata
 
 // SetMetadata changes title, author, subject and keywords, in the information dictionary and in
@@ -214,19 +213,19 @@ func SetMetadata(m Metadata) Op {
 	return Op{apply: func(_ context.Context, c *change) error { c.d.SetMetadata(m); return nil }}
 }
 
-// SplitOptions say where a document is split; exactly one of the fields is set.
+// SplitOptions say where a document is split. Exactly one field is set.
 type SplitOptions struct {
-	Ranges   []string // one part of each list of pages, such as 1-3,5
-	Every    int      // parts of so many pages
-	Bookmark bool     // a part begins where a bookmark of the first level leads
-	MaxBytes int64    // parts of as many pages as fit; one page alone may be larger, with a warning
+	Ranges   []string // one part for each list of pages, such as 1-3,5
+	Every    int      // pages of each part
+	Bookmark bool     // a part begins at each bookmark of the first level
+	MaxBytes int64    // bytes of a part; one page may be larger, with a warning
 	EditOptions
 }
 
-// Split writes parts of a document, each a document of its own: out is called for each, from 1.
-// What belongs to the pages of a part comes along: bookmarks, destinations, fields, structure
-// elements, labels. Resources that pages name but do not use stay behind, where pages of other
-// parts share them. The document's attachments are in the first part. Errors are as those of Edit.
+// Split writes parts of a document, each as a document. out is called for each part, from 1. A part
+// gets the bookmarks, destinations, fields, structure elements and labels of its pages. Resources
+// that pages name but do not use are dropped if pages of other parts share them. The document's
+// attachments go into the first part. Errors are those of Edit.
 func (e *Engine) Split(ctx context.Context, d *Document, o SplitOptions, out func(part int) (io.WriteCloser, error)) (*Summary, error) {
 	if err := d.mayChange(o.EditOptions, false); err != nil {
 		return nil, err
@@ -403,17 +402,18 @@ func (e *Engine) startsBySize(ctx context.Context, d *Document, most int64) ([]i
 	return starts, nil
 }
 
-// MergeInput is a document that is merged.
+// MergeInput is a document to merge.
 type MergeInput struct {
 	Doc   *Document
-	Name  string // of the bookmark above those of the document; empty: "Document 1" and so on
+	Name  string // title of the bookmark above the document's own; empty: "Document 1" and so on
 	Pages string // as in Rotate; empty: all
 }
 
-// Merge writes documents one behind the other, as one: their bookmarks below one with the name of
-// each, named destinations, form fields (renamed where two have one name), structure trees,
-// attachments, layers and page labels. Metadata, output intent and preferences are those of the
-// first. A claim stays when all make it and the Judge finds nothing. Errors are as those of Edit.
+// Merge writes several documents, in order, as one. It keeps bookmarks (below one bookmark per
+// document), named destinations, form fields (renamed if two have one name), structure trees,
+// attachments, layers and page labels. Metadata, output intent and viewer preferences come from the
+// first document. A claim is kept if all documents make it and the Judge finds nothing. Errors are
+// those of Edit.
 func (e *Engine) Merge(ctx context.Context, w io.Writer, in []MergeInput, o EditOptions) (*Summary, error) {
 	if len(in) == 0 || len(in) > edit.MostInputs {
 		return nil, &OptionError{Field: "file", Got: strconv.Itoa(len(in)) + " files", Want: "1 to " + strconv.Itoa(edit.MostInputs)}
@@ -571,7 +571,7 @@ func (e *Engine) unfit(ctx context.Context, claims []string, o EditOptions, writ
 		id, err := standard.Parse(name)
 		switch {
 		case err != nil:
-			why[i] = "it is not judged here"
+			why[i] = "Quire does not check it"
 		case o.Protect != nil && (id.Archival() || standard.Version([]standard.ID{id}) != cos.V20):
 			why[i] = "the file is encrypted"
 		default:
@@ -589,7 +589,7 @@ func (e *Engine) unfit(ctx context.Context, claims []string, o EditOptions, writ
 	}
 	f, done, err := temporary()
 	if err != nil {
-		return nil, fmt.Errorf("pdf: judge what is written: %w", err)
+		return nil, fmt.Errorf("pdf: check the output: %w", err)
 	}
 	defer done()
 	if err := write(f); err != nil {

@@ -17,13 +17,13 @@ import (
 	"example.com/quire/pdf/internal/emit"
 )
 
-// Fields returns the fields of the document's form, in its order: names, kinds, values, what can be
-// chosen, and where they are shown.
+// Fields returns the fields of the document's form, in order: names, types, values, options, and
+// positions.
 func (d *Document) Fields() []form.Field { return edit.NewDraft(d.d).Fields() }
 
-// Export writes what the fields of the document's form hold, but for passwords, signatures, buttons
-// that start something and those that say they are not exported. file is the name of the document,
-// which FDF and XFDF tell; it may be empty.
+// Export writes the field values of the document's form, except passwords, signatures, push buttons
+// and fields that are marked as not exported. file is the name of the document, which FDF and XFDF
+// contain; it may be empty.
 func (d *Document) Export(w io.Writer, f form.Format, file string) error {
 	e := edit.NewDraft(d.d)
 	values := e.FieldValues()
@@ -34,16 +34,14 @@ func (d *Document) Export(w io.Writer, f form.Format, file string) error {
 	return err
 }
 
-// Fill puts values into fields by their full names, and makes their appearances: in letters of the
-// kind, size, colour and place that the field asks for, of one line or several, in the cells of a
-// comb, or as large as fits. Other fields stay as they are. Check boxes and radio buttons show the
-// appearances that the file has for them. Characters that the engine's fonts lack are set in those
-// of fonts, which may be nil.
+// Fill sets fields by their full names and generates their appearances, with the font, size, colour
+// and alignment of the field: on one line or several, in the cells of a comb, or as large as fits.
+// Other fields are not changed. Check boxes and radio buttons use the appearances that the file has
+// for them. Characters that the engine's fonts lack are set in those of fonts, which may be nil.
 //
-// A character that no font has, a field that is not there, another value for one that is read-only,
-// an option that the field does not have and a value that is too long are *OptionError that name
-// the field, several of them joined. Scripts are not run. With EditOptions.Incremental signatures
-// go on to hold.
+// A character that no font has, an unknown field, another value for a read-only field, an option
+// that the field does not have and a value that is too long are *OptionError that name the field;
+// several are joined. Scripts are not run. With EditOptions.Incremental, signatures remain valid.
 func Fill(values []form.Value, fonts *doc.Fonts) Op {
 	return Op{apply: func(ctx context.Context, c *change) error {
 		looks, warnings, err := c.d.Fill(values)
@@ -55,9 +53,9 @@ func Fill(values []form.Value, fonts *doc.Fonts) Op {
 	}}
 }
 
-// Flatten makes what fields show a part of their pages, and takes the form away. Fields that have a
-// value and no appearance get one, with fonts as in Fill. In a tagged document their elements keep
-// what they show.
+// Flatten draws the fields as content of their pages and removes the form. Fields with a value and
+// no appearance get one, with fonts as in Fill. In a tagged document their structure elements keep
+// their content.
 func Flatten(fonts *doc.Fonts) Op {
 	return Op{apply: func(ctx context.Context, c *change) error {
 		if err := c.e.show(ctx, c.d, c.d.Unshown(), fonts, c.summary); err != nil {

@@ -11,9 +11,8 @@ import (
 	"example.com/quire/pdf/standard"
 )
 
-// Document is a file that was opened. It reads what it is asked for from the reader that Open was
-// given, which must stay as it is, and holds nothing that must be closed. It is not safe for
-// concurrent use.
+// Document is an opened file. It reads on demand from the reader that was given to Open, which must
+// not change, and has nothing to close. It is not safe for concurrent use.
 type Document struct {
 	d      *edit.Document
 	file   io.ReaderAt
@@ -21,29 +20,30 @@ type Document struct {
 	limits ReadLimits
 }
 
-// OpenOptions say how a file is opened.
+// OpenOptions are the options of Open. Without a password, an encrypted file opens if its user
+// password is empty.
 type OpenOptions struct {
-	Password string     // of its user or its owner; empty: what is encrypted opens when its user's is empty
+	Password string     // the user's or the owner's
 	Limits   ReadLimits // zero fields: the defaults
-	Strict   bool       // a damaged file is an error; else it is repaired, with warnings
+	Strict   bool       // a damaged file is an error; otherwise it is repaired, with warnings
 }
 
-// The names of what is read, which callers need in every program.
+// Types of internal packages that callers need.
 type (
-	// ReadLimits bounds what reading a file takes.
+	// ReadLimits bounds what reading a file may take.
 	ReadLimits = cos.ReadLimits
-	// Info is what a file says of itself.
+	// Info describes a file.
 	Info = edit.Info
-	// PageInfo is a page and what is on it.
+	// PageInfo describes a page and its content.
 	PageInfo = edit.PageInfo
-	// Attachment is a file that a document carries.
+	// Attachment is an attached file.
 	Attachment = edit.Attachment
-	// OptionError is an option of an operation that cannot be.
+	// OptionError is an invalid option of an operation.
 	OptionError = edit.OptionError
 )
 
-// Open reads the structure of the PDF file of size bytes in r: one of any maker and version,
-// encrypted or not. A damaged one is repaired, and Warnings tells what was wrong.
+// Open reads the structure of the PDF file of size bytes in r: from any producer, in any version,
+// encrypted or not. A damaged file is repaired, and Warnings lists what was wrong.
 //
 // Errors are *DiagnosticError of KindInput with object and offset, where errors.Is finds
 // ErrDamaged, ErrPassword or ErrUnsupported; *LimitError; and those of r.
@@ -62,21 +62,21 @@ func (e *Engine) Open(ctx context.Context, r io.ReaderAt, size int64, o OpenOpti
 	return &Document{d, r, size, o.Limits}, nil
 }
 
-// Pages returns how many pages the file has.
+// Pages returns the number of pages.
 func (d *Document) Pages() int { return len(d.d.Pages) }
 
-// Warnings returns what was found wrong with the file so far and overlooked, the first 100.
+// Warnings returns the defects of the file that were found and tolerated so far, at most 100.
 func (d *Document) Warnings() []Diagnostic { return d.d.Told() }
 
-// Info reads what the file says of itself: sizes, claims, encryption, signatures, and what its
-// pages have. It verifies nothing; an object that cannot be read is left out.
+// Info reads sizes, claims, encryption, signatures and the properties of each page. It verifies
+// nothing. An object that cannot be read is omitted.
 func (d *Document) Info() *Info { return d.d.Info(d.size) }
 
-// Check judges a file of any maker against standards, by the rules that hold for the files this
-// engine writes; none stands for those that the file claims. It returns up to 20 findings, the
-// first of each clause among them, none for a file that keeps every rule the Judge knows. Standards
-// that exclude each other, and none of those that can be judged, are an *OptionError; the other
-// errors are those of Open.
+// Check checks a file from any producer against standards, by the same rules as the files that this
+// engine writes. Without ids it checks the standards that the file claims. It returns up to 20
+// findings, among them the first of each clause, and none if the file fulfils every rule. Standards
+// that exclude each other, and no standard to check, are an *OptionError. Other errors are those of
+// Open.
 func (e *Engine) Check(ctx context.Context, d *Document, ids ...standard.ID) ([]standard.Finding, error) {
 	if len(ids) == 0 {
 		claims := d.Info().Claims
@@ -86,7 +86,7 @@ func (e *Engine) Check(ctx context.Context, d *Document, ids ...standard.ID) ([]
 			}
 		}
 		if len(ids) == 0 {
-			return nil, &OptionError{Field: "standard", Got: "none, and the file claims none that is judged", Want: "one of " + strings.Join(standard.Names(), ", ")}
+			return nil, &OptionError{Field: "standard", Got: "none, and the file claims none of them", Want: "one of " + strings.Join(standard.Names(), ", ")}
 		}
 	}
 	set, err := standard.Set(ids...)

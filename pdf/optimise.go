@@ -14,11 +14,11 @@ import (
 // gained; a larger one goes to the end of the file where it belongs, or else to a temporary one.
 const optimisedInMemory = 4 << 20
 
-// Optimise writes a document smaller without loss: equal streams, fonts and graphics states become
-// one, what is not compressed is, what nothing refers to and resources that pages do not use go.
-// Pages look as they did. Where that gains nothing a sound file is written as it is, signatures and
-// all: a w that has the methods Seek, Truncate and Stat of a file may be written to and cut off
-// before. Errors are those of Edit.
+// Optimise writes a document smaller without loss: equal streams, fonts and graphics states are
+// shared, uncompressed streams are compressed, and unreferenced objects and unused resources are
+// dropped. Pages look the same. If nothing is gained, an undamaged file is written unchanged, with
+// its signatures. If w has the methods Seek, Truncate and Stat of a file, it may be written to and
+// truncated before that. Errors are those of Edit.
 func (e *Engine) Optimise(ctx context.Context, w io.Writer, d *Document) (*Summary, error) {
 	if err := d.mayChange(EditOptions{}, false); err != nil {
 		return nil, err

@@ -36,15 +36,15 @@ import (
 	"example.com/quire/pdf/template"
 )
 
-// The names of package diag, which callers need in every program.
+// Types of package diag that callers need.
 type (
-	// Severity tells whether a diagnostic stops the work.
+	// Severity says whether a diagnostic stops the work.
 	Severity = diag.Severity
-	// Kind tells what a diagnostic is about.
+	// Kind is the subject of a diagnostic.
 	Kind = diag.Kind
-	// Diagnostic is one finding at one place.
+	// Diagnostic is one finding at one position.
 	Diagnostic = diag.Diagnostic
-	// DiagnosticError carries all findings.
+	// DiagnosticError contains all findings.
 	DiagnosticError = diag.DiagnosticError
 	// Limits bounds input and output; zero fields are defaults.
 	Limits = diag.Limits
@@ -52,7 +52,7 @@ type (
 	LimitError = diag.LimitError
 )
 
-// The severities. Result.Warnings lists those that do not stop the work.
+// The severities. Result.Warnings lists the diagnostics that do not stop the work.
 const (
 	SeverityError   = diag.SeverityError
 	SeverityWarning = diag.SeverityWarning
@@ -84,36 +84,35 @@ var (
 
 // Config configures an Engine. The zero value is usable.
 type Config struct {
-	// Fonts is where faces come from; nil: Liberation Sans, Serif and Mono, with
-	// DejaVu Sans for what they lack.
+	// Fonts is the font library; nil: Liberation Sans, Serif and Mono, with DejaVu Sans for
+	// characters that they lack.
 	Fonts *font.Library
-	// Files is where templates find images; nil: inline data only. It is never the
-	// file system of the process by itself. Names stay inside it; that of an os.Root keeps links
-	// inside, too, which os.DirFS follows.
+	// Files has the files that templates refer to; nil: inline data only. The engine never uses the
+	// file system of the process unless it is given here. Names cannot leave it. An os.Root also
+	// keeps symbolic links inside; os.DirFS follows them.
 	Files fs.FS
 	Cache CacheLimits
 	// Limits bounds every document; zero fields are defaults.
 	Limits Limits
-	// DecodeBudget bounds the bytes of images that all renders hold decoded at one time: those
-	// that cannot be read row by row, such as an interlaced PNG. A render waits for its share
-	// until its context ends; then, and when it alone needs more, the error is a *LimitError.
-	// 0: 256 MiB.
+	// DecodeBudget bounds the bytes of decoded images that all renders hold at the same time, for
+	// images that cannot be read row by row, such as an interlaced PNG. A render waits for its
+	// share until its context ends. Then, or if it needs more than the budget on its own, the error
+	// is a *LimitError. 0: 256 MiB.
 	DecodeBudget int64
-	// Spill opens a file for what the writing of a long document does not keep in memory, which is
-	// cross-reference data beyond 8 MiB, of a million objects. It holds nothing that the document
-	// says, and is closed with the document. nil: a temporary file of the system, which is gone
-	// then.
+	// Spill opens a file for data that a long document does not keep in memory: cross-reference
+	// data beyond 8 MiB, which is a million objects. It contains nothing of the document's content,
+	// and is closed with the document. nil: a temporary file, which is removed then.
 	Spill func() (SpillFile, error)
 }
 
-// SpillFile is what Config.Spill opens.
+// SpillFile is the file that Config.Spill opens.
 type SpillFile = cos.SpillFile
 
-// CacheLimits bounds what an Engine keeps between documents: compiled plans,
-// shaped words, font subsets, streams of images and drawings.
+// CacheLimits bounds what an Engine caches between documents: compiled plans, shaped words, font
+// subsets, streams of images and drawings.
 type CacheLimits struct {
 	Bytes int64 // in all; 0: 64 MiB
-	Off   bool  // keep nothing; output is the same, only slower
+	Off   bool  // cache nothing; the output is the same, only slower
 }
 
 const (
@@ -121,8 +120,7 @@ const (
 	defaultDecodeBudget = 256 << 20
 )
 
-// Engine makes documents. It is safe for concurrent use and has nothing to
-// close.
+// Engine renders and changes documents. It is safe for concurrent use and has nothing to close.
 type Engine struct {
 	files    fs.FS
 	limits   Limits
@@ -194,75 +192,74 @@ func New(c Config) (*Engine, error) {
 	return e, nil
 }
 
-// Version names everything that decides the bytes of a document beside the
-// input, as every Result.Engine does: two engines of one version write the same.
+// Version identifies everything except the input that determines the bytes of a document, as in
+// every Result.Engine: two engines of one version write the same bytes.
 func (e *Engine) Version() string { return e.version }
 
-// RenderOptions are the choices of one document.
+// RenderOptions are the options of one document.
 type RenderOptions struct {
-	// Time is the moment the document states: XMP dates and now(). Zero: no date
-	// is written, and now() in a template is an error.
+	// Time is the document's time: XMP dates and now(). Zero: no date is written, and now() in a
+	// template is an error.
 	Time time.Time
-	// Standards are claimed in addition to those of the template. They choose the version of
-	// PDF, 2.0 without any; those that exclude each other are an error (standard.Set).
+	// Standards are claimed in addition to those of the template. They determine the PDF version,
+	// which is 2.0 without any. Standards that exclude each other are an error (standard.Set).
 	Standards []standard.ID
-	// SourceMap asks for Result.Map, which takes some hundred bytes for each block and cell.
+	// SourceMap requests Result.Map, which takes some hundred bytes for each block and cell.
 	SourceMap bool
-	// DocumentID is written as xmpMM:DocumentID, where it is found without a
-	// reader.
+	// DocumentID is written as xmpMM:DocumentID, where it can be found without a PDF reader.
 	DocumentID string
-	// Limits may only lower those of the engine; nil leaves them.
+	// Limits can only lower those of the engine; nil uses the engine's.
 	Limits *Limits
-	// Protect encrypts the document with AES-256; nil leaves it plain. No PDF/A document can be.
+	// Protect encrypts the document with AES-256; nil: not encrypted. PDF/A does not allow it.
 	Protect *crypt.Options
-	// Sign signs the document while it is written, as PAdES B-B or B-T, in the signature field of
-	// the document that it names, where the signature is shown; without a name it is not shown. Its
-	// Time, where it is zero, is that above. What it cannot do is an *OptionError, a key or an
-	// authority that fails ErrSigner; what w took before is no document. nil: the document is not
+	// Sign signs the document while it is written, as PAdES B-B or B-T, in the signature field that
+	// it names, where the signature is shown. Without a name the signature is invisible. If its
+	// Time is zero, the Time above is used. An invalid request is an *OptionError, and a failing
+	// key or time-stamp authority ErrSigner; w does not hold a complete document then. nil: not
 	// signed.
 	Sign *SignRequest
-	// Rand is where the key and the vectors of an encrypted document come from; nil: crypto/rand,
-	// and the document is not deterministic. A source that repeats itself makes documents of one
-	// key: it is for tests.
+	// Rand is the source of the key and the initialisation vectors of an encrypted document; nil:
+	// crypto/rand, and the document is not deterministic. A source that repeats itself gives
+	// several documents one key: use it in tests only.
 	Rand io.Reader
 }
 
-// Result tells what was written.
+// Result describes what was written.
 type Result struct {
 	SHA256 [32]byte // of the file
 	Size   int64
 	Pages  int
-	Title  string // as the metadata have it
-	// FileName is what the template's filename printed, else its title, as a name that every file
-	// system takes; empty when nothing is left of it, and for documents that were built.
+	Title  string // as in the metadata
+	// FileName is the output of the template's filename, or the title, as a name that every file
+	// system accepts. It is empty if nothing is left of it, and for documents made with Build.
 	FileName string
-	// Deterministic says that the same input gives the same bytes again.
+	// Deterministic says that the same input gives the same bytes.
 	Deterministic bool
-	// PageBytes tells where the contents of pages lie in the file, in the order of the file. What
-	// pages share, such as fonts, belongs to none of them.
+	// PageBytes has the positions of page contents in the file, in file order. Content that pages
+	// share, such as fonts, belongs to no page.
 	PageBytes []PageBytes
 	Engine    string // what Engine.Version returns
 	Standards []standard.ID
 	Fonts     []FontUse
 	Warnings  []Diagnostic
-	Map       *SourceMap // nil: RenderOptions.SourceMap did not ask for it
+	Map       *SourceMap // nil unless RenderOptions.SourceMap is set
 }
 
-// PageBytes are the bytes of the file from From to before To: the content of a page or a part of
+// PageBytes is the range of file bytes from From to before To: the content of a page or a part of
 // it.
 type PageBytes struct {
 	Page     int // from 1
 	From, To int64
 }
 
-// FontUse is a font of the document.
+// FontUse is a font in the document.
 type FontUse struct {
 	Name   string   // with its subset tag
 	SHA256 [32]byte // of the font file
 }
 
-// Build makes a document from nodes: f fills a Builder, which has the nodes of
-// the template language. Errors are as those of Render.
+// Build makes a document from nodes: f fills a Builder, which has the blocks of the template
+// language. Errors are those of Render.
 func (e *Engine) Build(ctx context.Context, w io.Writer, o RenderOptions, f func(*doc.Builder) error) (*Result, error) {
 	b := doc.NewBuilder()
 	if err := f(b); err != nil {

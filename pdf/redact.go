@@ -10,58 +10,58 @@ import (
 	"example.com/quire/pdf/internal/edit"
 )
 
-// RedactOptions say what is taken out of a document: text, and what lies in boxes.
+// RedactOptions say what is removed from a document: matching text, and content in boxes.
 type RedactOptions = edit.RedactOptions
 
-// How text in the pixels of images is read.
+// Reading text in the pixels of images.
 type (
-	// OCR reads text in pictures, for Redact.
+	// OCR reads text in images, for Redact.
 	OCR = edit.OCR
-	// PictureWord is a word that an OCR read.
+	// PictureWord is a word that an OCR program read.
 	PictureWord = edit.PictureWord
-	// TesseractOptions say how the program tesseract reads.
+	// TesseractOptions are the options of the program tesseract.
 	TesseractOptions = edit.TesseractOptions
 )
 
-// Tesseract returns the OCR that runs tesseract, a program beside this one. Where it is not
-// installed the error is ErrTool and says how to install it; one of a language that it does not
-// have is an *OptionError with those that it has. The OCR is safe for concurrent use. It ends each
-// run after o.Time, with a *LimitError.
+// Tesseract returns the OCR that runs the program tesseract. If it is not installed, the error is
+// ErrTool and says how to install it. A language that it does not have is an *OptionError that
+// lists the languages it has. The OCR is safe for concurrent use. Each run is stopped after o.Time,
+// with a *LimitError.
 func Tesseract(ctx context.Context, o TesseractOptions) (OCR, error) { return edit.Tesseract(ctx, o) }
 
-// RedactSummary tells what was written and what it no longer has.
+// RedactSummary describes what was written and what was removed.
 type RedactSummary struct {
 	Summary
 	Removed edit.Removed `json:"removed"`
 	Record  RedactRecord `json:"record"`
 }
 
-// RedactRecord says of which file which became, for the files of who answers for it. It holds
-// nothing of what was taken out: hashes are those of the whole files.
+// RedactRecord documents which file was made from which, for the records of the person responsible.
+// It contains nothing of the removed content: the hashes are those of the complete files.
 type RedactRecord struct {
 	Engine       string              `json:"engine"`
 	SourceSize   int64               `json:"source_size"`
 	SourceSHA256 string              `json:"source_sha256"`
 	ResultSHA256 string              `json:"result_sha256"`
-	Pages        []edit.RedactedPage `json:"pages"` // from which something was taken
-	Proof        edit.Proof          `json:"proof"` // what was read again of the result
+	Pages        []edit.RedactedPage `json:"pages"` // pages from which something was removed
+	Proof        edit.Proof          `json:"proof"` // what was read again in the result
 }
 
-// Redact writes a document without the text that matches and without what lies in the boxes:
-// characters, pixels of images, paths with a point there, annotations and fields. Copies go too, of
-// what matches and of lines that stood in a box: ActualText and alternative texts, bookmarks,
-// metadata, values of fields, names of destinations. Attachments, scripts, XFA, thumbnails and
-// private data go whole, and so does every earlier revision. Where characters were a space of a
-// whole number of the size of their letters stays, and what follows on the line moves to its end:
-// how wide a text was tells much of what it said. Boxes that cover whole lines tell nothing of it.
+// Redact writes a document without the matching text and without the content of the boxes:
+// characters, pixels of images, paths with a point there, annotations and fields. Copies are
+// removed too, of matching text and of lines in a box: ActualText and alternative texts, bookmarks,
+// metadata, field values, names of destinations. Attachments, scripts, XFA, thumbnails, private
+// data and all earlier revisions are removed entirely. A removed text leaves a gap of a whole
+// number of its font size, and the rest of the line moves to its end, because the width of a text
+// reveals much of it. Boxes that cover complete lines reveal nothing.
 //
-// The new file is read again before a byte of it reaches w: ErrNotProvable says where the text was
-// still found, or which content cannot be told, such as a font without the meaning of its
-// characters. Text in paths is not searched; text in the pixels of images is by o.OCR, and without
-// one Removed counts the images that stay. With one an image that cannot be decoded is
-// ErrNotProvable too, and what the OCR misreads is not found. The Record has the hashes of both
-// files, and what went from which page, but not a word of it. An encrypted document must be
-// decrypted first. Other errors are those of Edit and of the OCR.
+// The new file is read again before a byte of it reaches w. ErrNotProvable says where the text was
+// still found, or which content cannot be decided, such as a font without a mapping to Unicode.
+// Text in paths is not searched. Text in the pixels of images is found by o.OCR; without one,
+// Removed counts the images that remain. With an OCR, an image that cannot be decoded is
+// ErrNotProvable too, and text that the OCR misreads is not found. The Record has the hashes of
+// both files, and what was removed from which page, but none of the text. An encrypted document
+// must be decrypted first. Other errors are those of Edit and of the OCR.
 func (e *Engine) Redact(ctx context.Context, w io.Writer, d *Document, o RedactOptions) (*RedactSummary, error) {
 	if err := d.mayChange(EditOptions{}, false); err != nil {
 		return nil, err

@@ -25,32 +25,31 @@ import (
 
 // SignRequest says how a file is signed. It belongs to one document: nothing of it is kept.
 type SignRequest struct {
-	// Identity is who signs. Its key may be elsewhere: in a token behind a crypto.Signer, or, with
-	// none at all, with whoever is given what PrepareSign returns.
+	// Identity is the signer. Its key may be external: in a token with a crypto.Signer, or, if
+	// there is no key here, with whoever gets the output of PrepareSign.
 	Identity *sign.Identity
-	// Time is when the signature is made, as its dictionary says; zero is an error. Every
+	// Time is the time of signing, as written in the signature dictionary; zero is an error. Every
 	// certificate must be valid then.
 	Time time.Time
-	// Field is the full name of a signature field that is signed, or that of a new one; empty: a
-	// new one, Signature1 and so on.
+	// Field is the full name of an existing signature field, or of a new one; empty: a new one,
+	// Signature1 and so on.
 	Field string
-	// Page, from 1, and Rect (left, bottom, right, top in points) are where a new field stands; a
-	// zero Rect shows nothing. 0 is page 1. A document that is signed while it is rendered has no
-	// place for a new field that shows something, but those that it was given.
+	// Page, from 1, and Rect (left, bottom, right, top in points) are the position of a new field.
+	// With a zero Rect it is invisible. 0 is page 1. A document that is signed while it is rendered
+	// can use only its own fields to show a signature.
 	Page int
 	Rect [4]float64
-	// Name is who signs, by default the common name of the certificate. Reason, Location and
-	// Contact are told by viewers, and all but Contact are shown in Rect.
+	// Name is the signer, by default the common name of the certificate. Viewers show Reason,
+	// Location and Contact. All but Contact are shown in Rect.
 	Name, Reason, Location, Contact string
-	// Fonts are asked for characters of what is shown that the engine's fonts lack; nil: there are
-	// no others.
+	// Fonts have characters of what is shown that the engine's fonts lack; nil: there are none.
 	Fonts *doc.Fonts
-	// Certify makes it the author's signature, which says what may be changed later (DocMDP); it
-	// must be the first.
+	// Certify makes it the author's signature, which says what may be changed later (DocMDP). It
+	// must be the first signature.
 	Certify Certification
 }
 
-// Certification is what an author's signature allows to be changed (ISO 32000-2, 12.8.2.2).
+// Certification says which changes an author's signature allows (ISO 32000-2, 12.8.2.2).
 type Certification uint8
 
 // The certifications.
@@ -58,26 +57,26 @@ const (
 	NoCertification    Certification = iota
 	CertifyNoChanges                 // nothing
 	CertifyFormFilling               // filling fields and signing
-	CertifyAnnotations               // and notes
+	CertifyAnnotations               // filling fields, signing and notes
 )
 
 type (
-	// Verdict tells what a signature proves.
+	// Verdict is the result for one signature.
 	Verdict = edit.Verdict
-	// Change is what was done to a file since it was signed.
+	// Change is a change of a file after it was signed.
 	Change = edit.Change
-	// Party is who a certificate names.
+	// Party is the subject of a certificate.
 	Party = edit.Party
 )
 
-// Sign signs a document as PAdES B-B, or B-T when the identity has a time-stamp authority. The
-// bytes of the file stay as they are, with the signature in an update behind them, so signatures
-// that are there go on to hold.
+// Sign signs a document as PAdES B-B, or B-T if the identity has a time-stamp authority. The bytes
+// of the file are kept and the signature is appended as an update, so existing signatures remain
+// valid.
 //
-// The file keeps what it claims: one that the signature would break, by the Judge, is refused, as
-// are encrypted and damaged files, those that are certified against it, and identities that cannot
-// sign at the time; all are *OptionError. w gets nothing before everything has succeeded but
-// writing.
+// The file keeps its claims. A file that would lose one, by the Judge, is refused, and so are
+// encrypted and damaged files, files whose certification does not allow it, and identities that
+// cannot sign at the time; all are *OptionError. Nothing is written to w before everything else has
+// succeeded.
 func (e *Engine) Sign(ctx context.Context, w io.Writer, d *Document, r SignRequest) (*Summary, error) {
 	p, draft, s, err := e.prepare(ctx, d, r)
 	if err != nil {
@@ -94,9 +93,9 @@ func (e *Engine) Sign(ctx context.Context, w io.Writer, d *Document, r SignReque
 	return s, nil
 }
 
-// PrepareSign is the first half of Sign, for a key that is elsewhere: w gets the file with room for
-// the signature, and the Summary says what is to be signed. FinishSign is the second half. The
-// Identity needs no key, but its certificates.
+// PrepareSign is the first half of Sign, for an external key: w gets the file with space for the
+// signature, and the Summary says what must be signed. FinishSign is the second half. The Identity
+// needs its certificates, but no key.
 func (e *Engine) PrepareSign(ctx context.Context, w io.Writer, d *Document, r SignRequest) (*Summary, error) {
 	p, draft, s, err := e.prepare(ctx, d, r)
 	if err != nil {
@@ -107,8 +106,9 @@ func (e *Engine) PrepareSign(ctx context.Context, w io.Writer, d *Document, r Si
 	return s, err
 }
 
-// FinishSign puts a signature into a file that PrepareSign wrote: signature is what the key made of
-// Summary.Message, with the Identity's certificates. One that they do not verify is an error.
+// FinishSign inserts a signature into a file that PrepareSign wrote. signature is the result of
+// signing Summary.Message with the key. A signature that does not verify with the Identity's
+// certificates is an error.
 func (e *Engine) FinishSign(ctx context.Context, w io.Writer, d *Document, id *sign.Identity, signature []byte) (*Summary, error) {
 	if id == nil || len(id.Chain) == 0 {
 		return nil, &OptionError{Field: "chain", Got: "no certificate", Want: "those that the file was prepared with"}
@@ -420,18 +420,18 @@ func filled(lines []string) (n int) {
 	return n
 }
 
-// VerifyOptions say whom to believe.
+// VerifyOptions say which certificates to trust.
 type VerifyOptions struct {
-	// Roots are the certificates that chains must lead to. Without any no signer is trusted: those
-	// of the system are for servers, not for documents.
+	// Roots are the trusted root certificates. Without any, no signer is trusted: the roots of the
+	// system are for servers, not for documents.
 	Roots []*x509.Certificate
-	At    time.Time // when certificates must be valid that no timestamp covers; zero: now
+	At    time.Time // validation time without a timestamp; zero: now
 }
 
-// Verify judges the signatures of a document, in the order in which they were made: whether what
-// was signed is as it was, what was done to the file since and whether that is allowed, and who
-// signed. Revocation of certificates is not looked up. A file without signatures gives none. Errors
-// are as those of Open.
+// Verify verifies the signatures of a document, in the order in which they were made: whether the
+// signed bytes are unchanged, what was changed in the file since and whether that is allowed, and
+// who signed. Revocation is not checked. A file without signatures gives an empty list. Errors are
+// those of Open.
 func (e *Engine) Verify(ctx context.Context, d *Document, o VerifyOptions) ([]Verdict, error) {
 	list, err := d.d.Verify(ctx, edit.Trust{Roots: o.Roots, At: o.At}, edit.Options{Pages: int(e.limits.Pages), Limits: d.limits})
 	return list, told(err)

@@ -8,22 +8,22 @@ import (
 	"example.com/quire/pdf/internal/layout"
 )
 
-// SourceMap leads from places on the pages of a document to its template, and back. It is immutable
+// SourceMap maps positions on the pages of a document to its template, and back. It is immutable
 // and safe for concurrent use.
 type SourceMap struct{ areas []Area }
 
-// Area is where a block or a cell stands, or a part of one that goes on on another page. Lengths
-// are in points, from the top left corner of the sheet.
+// Area is the area of a block or a cell, or of the part of one on a page. Lengths are in points,
+// from the top left corner of the sheet.
 type Area struct {
 	Page       int // from 1
 	X, Y, W, H float64
-	// File, Line, Col and Path are the place in the template, as in diagnostics.
+	// File, Line, Col and Path are the position in the template, as in diagnostics.
 	File      string
 	Line, Col int
 	Path      string
 }
 
-// At returns what stands at a point of a page, the innermost first: the cell before its row.
+// At returns the areas at a point of a page, the innermost first: the cell before its row.
 func (m *SourceMap) At(page int, x, y float64) []Area {
 	from, _ := slices.BinarySearchFunc(m.areas, page, func(a Area, page int) int { return cmp.Compare(a.Page, page) })
 	var out []Area
@@ -39,8 +39,8 @@ func (m *SourceMap) At(page int, x, y float64) []Area {
 	return out
 }
 
-// Of returns the areas of the blocks and cells that begin on a line of a file of the template, in
-// the order of the pages; those of a loop stand there for each of its items.
+// Of returns the areas of the blocks and cells that begin on a line of a template file, in page
+// order. A block in a loop has an area for each item.
 func (m *SourceMap) Of(file string, line int) []Area {
 	var out []Area
 	for _, a := range m.areas {

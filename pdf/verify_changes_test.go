@@ -190,7 +190,7 @@ func shadows(t *testing.T) map[string]shadow {
 			v.put(v.page(), "Annots", append(v.list(v.page(), "Annots"), v.add(cos.Dict{
 				cos.E("Type", cos.Name("Annot")), cos.E("Subtype", cos.Name("Square")), cos.E("A", cos.Dict{cos.E("S", cos.Name("JavaScript")), cos.E("JS", cos.Text("x"))}),
 			})))
-		}, "that does something"},
+		}, "with an action"},
 		"content is metadata": {func(v *revision) { v.put(v.root(), "Metadata", content(v)) }, other, "that is drawn"},
 		"content is validation data": {
 			func(v *revision) {
@@ -255,7 +255,7 @@ func shadows(t *testing.T) map[string]shadow {
 				v.put(v.root(), "AcroForm", v.add(cos.Dict{cos.E("Fields", cos.Array{f})}))
 				v.put(v.page(), "Annots", cos.Array{f})
 			},
-			func(v *revision) { v.put(v.page(), "Annots", v.list(v.page(), "Annots")[1:]) }, "a field is gone",
+			func(v *revision) { v.put(v.page(), "Annots", v.list(v.page(), "Annots")[1:]) }, "a field was removed",
 		},
 		"a field in the place of a note": {
 			func(v *revision) {
@@ -324,7 +324,7 @@ func TestWhatComesAfterACertificationMayNotCoverIt(t *testing.T) {
 	}
 	// Without a certification it is allowed, and told.
 	twice := signed(t, e, signed(t, e, body, pdf.SignRequest{Identity: id}), pdf.SignRequest{Identity: id, Rect: box})
-	if v := a.verdicts(t, e, twice); len(v) != 2 || !v[0].Valid || !strings.Contains(strings.Join(v[0].Reasons, "; "), "may cover what pages showed") {
+	if v := a.verdicts(t, e, twice); len(v) != 2 || !v[0].Valid || !strings.Contains(strings.Join(v[0].Reasons, "; "), "may cover content that was signed") {
 		t.Errorf("%+v", v)
 	}
 }
@@ -364,13 +364,13 @@ func TestBytesBehindASignatureAreARevisionOrNothing(t *testing.T) {
 		more string
 		want string
 	}{
-		"no cross-reference table":               {"\n" + stream("0 0 99 99 re f"), "no revision"},
+		"no cross-reference table":               {"\n" + stream("0 0 99 99 re f"), "not a revision"},
 		"a table and no trailer":                 {fmt.Sprintf("\n%sxref\n4 1\n%010d 00000 n \nstartxref\n%d\n%%%%EOF\n", stream("0 0 99 99 re f"), len(file)+1, len(file)+1), ""},
-		"comments":                               {"\n% nothing\n", "no revision"},
-		"an end and more":                        {"\n%%EOF\n%%EOF\n", "no revision"},
+		"comments":                               {"\n% nothing\n", "not a revision"},
+		"an end and more":                        {"\n%%EOF\n%%EOF\n", "not a revision"},
 		"an entry of the table alone":            {fmt.Sprintf("\nxref\n4 1\n%010d 00000 n \ntrailer\n<</Size %d/Root 1 0 R/Prev %s>>\nstartxref\n%d\n%%%%EOF\n", at["hidden"], size, prev, len(file)+1), "that is drawn"},
 		"an entry that frees an object":          {fmt.Sprintf("\nxref\n4 1\n0000000000 00001 f \ntrailer\n<</Size %d/Root 1 0 R/Prev %s>>\nstartxref\n%d\n%%%%EOF\n", size, prev, len(file)+1), "that is drawn"},
-		"a revision that says nothing, and junk": {fmt.Sprintf("\nxref\n0 0\ntrailer\n<</Size %d/Root 1 0 R/Prev %s>>\nstartxref\n%d\n%%%%EOF\n%s", size, prev, len(file)+1, stream("0 0 99 99 re f")), "no revision"},
+		"a revision that says nothing, and junk": {fmt.Sprintf("\nxref\n0 0\ntrailer\n<</Size %d/Root 1 0 R/Prev %s>>\nstartxref\n%d\n%%%%EOF\n%s", size, prev, len(file)+1, stream("0 0 99 99 re f")), "not a revision"},
 	} {
 		forged := append(slices.Clone(file), c.more...)
 		d, err := e.Open(t.Context(), bytes.NewReader(forged), int64(len(forged)), pdf.OpenOptions{})

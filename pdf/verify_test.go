@@ -131,13 +131,13 @@ func TestAttacksOnSignaturesAreDetected(t *testing.T) {
 		"annotation hides, certified":         {updated(t, certified, square), "an annotation Square"},
 		"annotation hides, filling":           {updated(t, filling, square), "an annotation Square"},
 		"an object is replaced":               {updated(t, whole, func(_ *cos.Reader, u *cos.Update) { _ = u.Put(fontOf(t, whole), cos.Dict{}) }), "changed an object"},
-		"universal forgery: no byte range":    {forged(func(int, int, int) string { return "null" }), "byte range is none"},
-		"universal forgery: negative":         {forged(func(a, b, c int) string { return fmt.Sprintf("[0 -%d %d %d]", a, b, c) }), "byte range is none"},
-		"universal forgery: short":            {forged(func(a, b, _ int) string { return fmt.Sprintf("[0 %d %d]", a, b) }), "byte range is none"},
-		"wrapping: a wider gap":               {forged(func(a, b, c int) string { return fmt.Sprintf("[0 %d %d %d]", a-9, b, c) }), "not its contents alone"},
+		"universal forgery: no byte range":    {forged(func(int, int, int) string { return "null" }), "byte range is not valid"},
+		"universal forgery: negative":         {forged(func(a, b, c int) string { return fmt.Sprintf("[0 -%d %d %d]", a, b, c) }), "byte range is not valid"},
+		"universal forgery: short":            {forged(func(a, b, _ int) string { return fmt.Sprintf("[0 %d %d]", a, b) }), "byte range is not valid"},
+		"wrapping: a wider gap":               {forged(func(a, b, c int) string { return fmt.Sprintf("[0 %d %d %d]", a-9, b, c) }), "not exactly its contents"},
 		"wrapping: the end is moved":          {forged(func(a, b, c int) string { return fmt.Sprintf("[0 %d %d %d]", a, b, c-9) }), "changed"},
 		"wrapping: it begins later":           {forged(func(a, b, c int) string { return fmt.Sprintf("[1 %d %d %d]", a, b, c) }), "does not begin with the file"},
-		"the field is another":                {updated(t, whole, func(r *cos.Reader, u *cos.Update) { put(t, r, u, signatureOf(t, r), "T", cos.Text("Other")) }), "no whole revision"},
+		"the field is another":                {updated(t, whole, func(r *cos.Reader, u *cos.Update) { put(t, r, u, signatureOf(t, r), "T", cos.Text("Other")) }), "not a complete revision"},
 		"the signature dictionary is another": {updated(t, whole, func(r *cos.Reader, u *cos.Update) { put(t, r, u, valueOf(t, r), "Reason", cos.Text("other")) }), "changed an object of the type Sig"},
 	} {
 		d, err := e.Open(t.Context(), bytes.NewReader(c.file), int64(len(c.file)), pdf.OpenOptions{})
@@ -258,9 +258,9 @@ func TestVerdictsTellApartWhyASignerIsNotTrusted(t *testing.T) {
 		trust string
 		want  string
 	}{
-		"trusted":    {pdf.VerifyOptions{Roots: []*x509.Certificate{a.cert}, At: testTime}, "trusted", "revocation is not looked up"},
-		"no roots":   {pdf.VerifyOptions{At: testTime}, "untrusted", "no roots to trust were given"},
-		"other root": {pdf.VerifyOptions{Roots: []*x509.Certificate{other.cert}, At: testTime}, "untrusted", "no root that was given"},
+		"trusted":    {pdf.VerifyOptions{Roots: []*x509.Certificate{a.cert}, At: testTime}, "trusted", "revocation is not checked"},
+		"no roots":   {pdf.VerifyOptions{At: testTime}, "untrusted", "no trusted roots were given"},
+		"other root": {pdf.VerifyOptions{Roots: []*x509.Certificate{other.cert}, At: testTime}, "untrusted", "do not lead to a trusted root"},
 		"expired":    {pdf.VerifyOptions{Roots: []*x509.Certificate{a.cert}, At: testTime.AddDate(40, 0, 0)}, "expired", "expired or not yet valid on 2066-03-01"},
 	} {
 		v, err := e.Verify(t.Context(), opened(t, e, file), c.o)
@@ -294,7 +294,7 @@ func TestSigningFailsClosed(t *testing.T) {
 		"other key":          {body, pdf.SignRequest{Identity: &sign.Identity{Key: ecKey(t, elliptic.P256()), Chain: id.Chain}, Time: testTime}, "not that of the certificate"},
 		"no key":             {body, pdf.SignRequest{Identity: &sign.Identity{Chain: id.Chain}, Time: testTime}, "got no key"},
 		"expired":            {body, pdf.SignRequest{Identity: id, Time: testTime.AddDate(50, 0, 0)}, "valid on 2076"},
-		"key usage":          {body, pdf.SignRequest{Identity: &sign.Identity{Key: key, Chain: []*x509.Certificate{server}}, Time: testTime}, "key usage has no signatures"},
+		"key usage":          {body, pdf.SignRequest{Identity: &sign.Identity{Key: key, Chain: []*x509.Certificate{server}}, Time: testTime}, "key usage does not allow signatures"},
 		"weak key":           {body, pdf.SignRequest{Identity: &sign.Identity{Chain: []*x509.Certificate{small}}, Time: testTime}, "want 2048 bits"},
 		"chain out of order": {body, pdf.SignRequest{Identity: &sign.Identity{Key: key, Chain: []*x509.Certificate{id.Chain[0], server}}, Time: testTime}, "did not issue"},
 		"encrypted":          {locked, pdf.SignRequest{Identity: id, Time: testTime}, "an encrypted file"},

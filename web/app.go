@@ -254,7 +254,7 @@ func (a *App) add(g *Group, method, path string, h Handler, o []RouteOption) (*R
 		return refuse("no handler")
 	}
 	if method != "" && !httpfield.IsToken(method) {
-		return refuse(fmt.Sprintf("the method %q is no token of RFC 9110, section 5.6.2", method))
+		return refuse(fmt.Sprintf("the method %q is not a token of RFC 9110, section 5.6.2", method))
 	}
 	if up := strings.ToUpper(method); up != method && route.KnownBit(up) != 0 {
 		return refuse(fmt.Sprintf("the method %q is not %s: methods are case-sensitive", method, up))

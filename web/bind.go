@@ -317,7 +317,7 @@ func (c *Context) bindTexts(dst any, tag string, from bind.Source) error {
 		return err
 	}
 	if v.Kind() != reflect.Struct {
-		return errors.New("web: bind " + tag + ": the target is no pointer to a struct")
+		return errors.New("web: bind " + tag + ": the target is not a pointer to a struct")
 	}
 	fields, err := c.app.plans.Fields(v.Type(), tag)
 	if err != nil {

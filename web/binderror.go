@@ -67,7 +67,7 @@ func (e *BindError) detail() string {
 		}
 		return text
 	case BindDuplicate:
-		return "the name " + strconv.Quote(e.Got) + " stands twice"
+		return "the name " + strconv.Quote(e.Got) + " is repeated"
 	case BindMissing:
 		return "missing, want " + e.Want
 	case BindDepth, BindNodes, BindUTF8:

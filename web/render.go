@@ -217,10 +217,10 @@ func (c *Context) NoContent(code int) error {
 func (c *Context) Redirect(code int, target string) error {
 	c.live()
 	if code < 300 || code > 399 || code == http.StatusNotModified {
-		return fmt.Errorf("web: redirect: %d is no redirect status", code)
+		return fmt.Errorf("web: redirect: %d is not a redirect status", code)
 	}
 	if _, err := url.Parse(target); err != nil || !validHeaderValue(target) || target == "" {
-		return fmt.Errorf("web: redirect: target %q is no URL", target)
+		return fmt.Errorf("web: redirect: target %q is not a URL", target)
 	}
 	if c.res.code() != 0 {
 		return errAnswered
@@ -236,7 +236,7 @@ func (c *Context) Redirect(code int, target string) error {
 // problem, everything that a browser could take for another host.
 func (c *Context) LocalRedirect(code int, path string) error {
 	if !localTarget(path) || strings.ContainsAny(path, "\\\t\r\n") || !validHeaderValue(path) {
-		return NewProblem(http.StatusBadRequest, "the redirect target is no path of this server", nil)
+		return NewProblem(http.StatusBadRequest, "the redirect target is not a path of this server", nil)
 	}
 	return c.Redirect(code, path)
 }

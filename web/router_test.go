@@ -354,7 +354,7 @@ func TestPatternErrors(t *testing.T) {
 	app.GET("/named", echo(), web.Name("n"))
 	for pattern, reason := range map[string]string{
 		"users": "begins with a slash", "": "begins with a slash", "/:id": "write {id}", "/*rest": "write {rest...}", "/*": "write {name...}",
-		"/a//b": "empty segment", "/a/./b": "dot segment", "/{a}/{a}": "stands twice", "/{a...}/b": "only at the end", "/{$}/b": "only at the end",
+		"/a//b": "empty segment", "/a/./b": "dot segment", "/{a}/{a}": "is used twice", "/{a...}/b": "only at the end", "/{$}/b": "only at the end",
 		"/x{a}": "begins its segment", "/{a}{b}": "one parameter", "/{a": "begins its segment", "/{1a}": "Go identifier", "/{}": "Go identifier", "/{...}": "Go identifier",
 		"/{a:nope}": "unknown constraint", "/%zz": "invalid URL escape", "/{a}%zz": "invalid URL escape",
 		"/" + strings.Repeat("{a}/", 1) + longParams(33): "more than 32",

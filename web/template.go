@@ -86,7 +86,7 @@ func (t *Templates) parse() (map[string]*template.Template, error) {
 		return nil, err
 	}
 	if t.o.Layout != "" && !slices.Contains(shared, t.o.Layout) {
-		return nil, fmt.Errorf("web: templates: layout %s is no shared file", t.o.Layout)
+		return nil, fmt.Errorf("web: templates: layout %s is not a shared file", t.o.Layout)
 	}
 	sets := make(map[string]*template.Template, len(pages))
 	for _, name := range pages {

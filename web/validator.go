@@ -53,7 +53,7 @@ func (a *App) checkRules(t reflect.Type) error {
 		err, _ := known.(error)
 		return err
 	}
-	err := bind.StrayTag(t, "binding", "the rules stand in a validate tag")
+	err := bind.StrayTag(t, "binding", "the rules are in a validate tag")
 	switch {
 	case err != nil:
 	case a.opts.Validator == nil:

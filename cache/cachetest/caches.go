@@ -54,7 +54,7 @@ func RunCaches(t *testing.T, prefix string, mode cache.SyncMode, open func(*test
 		{"the lease of a dead node ends", testDeadLease},
 		{"updates come one after the other", testUpdates},
 		{"many keys are asked for at once", testMany},
-		{"a cut link is no reason to serve what has changed", testCut},
+		{"a lost connection is no reason to serve outdated values", testCut},
 		{"reads never go back", testMonotonic},
 		{"a node that only reads fills", testReadOnly},
 		{"a closed node leaves no lease", testClosed},

@@ -152,7 +152,7 @@ func (r *Redis) command(words ...string) (string, error) {
 		return "", err
 	}
 	line = strings.TrimSuffix(line, "\r\n")
-	switch n, _ := strconv.Atoi(line[1:]); { // 0 for what is no number
+	switch n, _ := strconv.Atoi(line[1:]); { // 0 for what is not a number
 	case line[0] == '-':
 		return "", errors.New(line)
 	case line[0] == '$' && n >= 0:

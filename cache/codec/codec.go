@@ -164,7 +164,7 @@ func (c Binary[V]) Append(dst []byte, v V) ([]byte, error) {
 func (c Binary[V]) Decode(src []byte) (v V, size int, err error) {
 	t := reflect.TypeFor[V]()
 	if t.Kind() != reflect.Pointer {
-		return v, 0, &Error{"decode", "binary", fmt.Errorf("%v is no pointer type: use the pointer to the type with UnmarshalBinary", t)}
+		return v, 0, &Error{"decode", "binary", fmt.Errorf("%v is not a pointer type: use the pointer to the type with UnmarshalBinary", t)}
 	}
 	if err := within(len(src), c.Limit); err != nil {
 		return v, 0, &Error{"decode", "binary", err}

@@ -107,7 +107,7 @@ func (d *directives) duration(name string) *seconds {
 	return nil
 }
 
-// read takes the value of the first directive. What is no number is 0, the strictest.
+// read takes the value of the first directive. What is not a number is 0, the strictest.
 func (s *seconds) read(value string, bad bool) {
 	if s.set {
 		return

@@ -11,14 +11,14 @@ import (
 	"example.com/quire/web/middleware"
 )
 
-// Access tells in which space a request acts.
+// Access decides in which space a request acts.
 //
-// With tokens, a request acts in the space of the token that it bears: as
-// "Authorization: Bearer TOKEN", or as the password of Basic credentials, which is what a
-// browser asks its user for. Without tokens every request acts in the space local; then the
-// server listens on a loopback address only (the configuration sees to it), and Identify
-// refuses what another site's page may send there: a Host that is no loopback name (DNS
-// rebinding) and every request that a browser calls cross-site.
+// With tokens, a request acts in the space of its token. The token is sent as "Authorization:
+// Bearer TOKEN", or as the password of Basic credentials, for which browsers prompt their users.
+// Without tokens, every request acts in the space local. The server then listens on a loopback
+// address only, which the configuration enforces, and Identify refuses requests that another site's
+// page may send: a Host that is not a loopback name (DNS rebinding) and every request that a
+// browser marks as cross-site.
 type Access struct {
 	tokens map[[sha256.Size]byte]record.Space
 	names  []string       // of hosts that are answered, without tokens
@@ -40,9 +40,9 @@ func NewAccess(tokens map[[sha256.Size]byte]record.Space, names ...string) (*Acc
 	return &Access{names: names, hosts: hosts}, nil
 }
 
-// Lane returns the options by which a frozen lane over API.Frozen answers nobody whom Identify
-// would refuse: without tokens it goes by Host and Sec-Fetch-Site too, and Origin and credentials
-// never reach it.
+// Lane returns the options with which a frozen lane over API.Frozen serves no request that Identify
+// would refuse: without tokens it also checks Host and Sec-Fetch-Site. Requests with Origin or
+// credentials never reach it.
 func (a *Access) Lane() frozen.LaneOptions {
 	return frozen.LaneOptions{Hosts: a.names, SameOrigin: !a.tokenNeeded()}
 }
@@ -92,7 +92,7 @@ func (a *Access) Require(next web.Handler) web.Handler {
 	}
 }
 
-// Caller returns the space that a request acts in, or the problem that asks for a token.
+// Caller returns the space of a request, or the problem that requires a token.
 func Caller(c *web.Context) (record.Space, error) {
 	space, ok := SpaceOf(c)
 	if !ok {

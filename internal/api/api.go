@@ -24,7 +24,7 @@ import (
 	"example.com/quire/web/frozen"
 )
 
-// Library is what the routes read of the stored documents. The store fills it.
+// Library reads the stored documents for the routes. The store implements it.
 type Library interface {
 	Document(ctx context.Context, space record.Space, id record.Hash) (*record.Document, error)
 	Receipt(ctx context.Context, space record.Space, id record.Hash) ([]byte, error)
@@ -33,7 +33,7 @@ type Library interface {
 	ByContent(ctx context.Context, space record.Space, content record.Hash) (*record.Document, error)
 }
 
-// Options are what the API works with. All fields up to Access are needed.
+// Options are the components of the API. All fields up to Access are required.
 type Options struct {
 	Maker   *record.Maker
 	Library Library
@@ -49,8 +49,8 @@ type Options struct {
 	Converter Converter
 	// OCR returns what reads text in images in these languages, for redactions; nil: nothing does.
 	OCR func(ctx context.Context, languages []string) (pdf.OCR, error)
-	// Overloaded reports whether a document that a space asks for now would be refused: then it is,
-	// before its request is read. Nil: never.
+	// Overloaded reports whether a document for a space would be refused now. If so, the request is
+	// refused before it is read. Nil: never.
 	Overloaded func(record.Space) bool
 }
 
@@ -63,7 +63,7 @@ type PublicReport struct {
 // Limits bound requests. Zero fields mean the default.
 type Limits struct {
 	Body        int64         // of render and document requests: 10 MiB
-	File        int64         // of a file to be verified, and of those of an operation on PDFs together: 64 MiB
+	File        int64         // of a file to verify, and of all files of a PDF operation: 64 MiB
 	Bodies      int64         // of all requests for documents that are being read or answered: 128 MiB
 	Render      time.Duration // wall time of one document: 30 s
 	Convert     time.Duration // wall time of one conversion of HTML, which the Converter keeps: 30 s

@@ -21,7 +21,7 @@ type held[V any] interface {
 	Close(ctx context.Context) error
 }
 
-// CacheState is what one of the server's caches has done and holds.
+// CacheState has the statistics and content of one of the server's caches.
 type CacheState struct {
 	Name         string `json:"name"`
 	Hits         uint64 `json:"hits"`
@@ -32,11 +32,11 @@ type CacheState struct {
 	Entries      int64  `json:"entries"`
 	Bytes        int64  `json:"bytes"`
 	MaxBytes     int64  `json:"maxBytes"`
-	// Bound is how long ago, at most, what is served may have been replaced; null is not known.
+	// Bound is the longest time since which a served value may have been replaced; null: unknown.
 	Bound *float64 `json:"boundSeconds"`
 }
 
-// CachedEntry is what is held under a key.
+// CachedEntry is the entry of a key.
 type CachedEntry struct {
 	Cache   string `json:"cache"`
 	Key     string `json:"key"`
@@ -57,13 +57,13 @@ func stateOf[V any](c held[V], maxBytes int64) CacheState {
 	return state
 }
 
-// Caches tells the state of the caches: public documents, and which one is a report's latest.
+// Caches returns the state of the caches: public documents, and the latest document of each report.
 func (a *API) Caches() []CacheState {
 	return []CacheState{stateOf(a.public, a.o.Limits.PublicBytes), stateOf(a.newest, newestBytes)}
 }
 
-// Cached tells what is held under a key: the hash of a public document's bytes, or the name of a
-// public report. It reads nothing else. file is nil unless the document itself is held.
+// Cached returns the entry of a key: the hash of a public document's bytes, or the name of a public
+// report. It reads nothing else. file is nil unless the document itself is cached.
 func (a *API) Cached(key string) (e CachedEntry, file []byte, ok bool) {
 	content, isReport := a.newest.Peek(key)
 	if isReport {

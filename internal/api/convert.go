@@ -51,7 +51,7 @@ type htmlConversion struct {
 	Background  bool     `json:"background" doc:"Print backgrounds"`
 	CSSPageSize bool     `json:"css_page_size" doc:"Use the paper size of the page's @page"`
 	Pages       string   `json:"pages" doc:"Pages to print, such as 1-3,5; default all"`
-	Grayscale   bool     `json:"grayscale" doc:"Refused, because the text of a page that is turned gray is lost in print. An image can be gray"`
+	Grayscale   bool     `json:"grayscale" doc:"Refused, because a page that is turned gray has no text in print. An image can be gray"`
 }
 
 type margins struct {

@@ -11,9 +11,9 @@ import (
 	"example.com/quire/web/openapi/docsui"
 )
 
-// Describe serves the description of the routes that r's App has by now, as /openapi.json and
-// /openapi.yaml, and the page /docs/ that shows it without any other host. It tells nothing that a
-// token guards: what routes there are is known of every server.
+// Describe serves the description of the routes that r's App has at this point, as /openapi.json
+// and /openapi.yaml, and the page /docs/, which shows it without another host. It needs no token,
+// because the routes are the same on every server.
 func (a *API) Describe(r web.Registrar) error {
 	info := openapi.Info{
 		Title: "Quire", Version: "1", Summary: "Documents of record",

@@ -60,12 +60,12 @@ func problemTitle(kind string) string {
 	return ""
 }
 
-// Problem turns an error of the domain, or of binding a request, into the answer of RFC 9457.
-// Other errors are told by their status alone. It is made for web.Options.Problem, so that the
-// problems that web finds by itself have their types too.
+// Problem converts an error of the domain, or of binding a request, into an RFC 9457 response.
+// Other errors are reported by their status alone. It is made for web.Options.Problem, so that the
+// problems of package web have their types too.
 //
-// Members beside RFC 9457's: field, got, want, nearest, line, column, path, file, code; and
-// problems, the whole list, when there are several.
+// Members in addition to RFC 9457: field, got, want, nearest, line, column, path, file, code; and
+// problems, the complete list, if there are several.
 func Problem(err error) *web.Problem {
 	if errors.Is(err, record.ErrOverload) || errors.Is(err, web.ErrBusy) || errors.Is(err, htmlpdf.ErrBusy) {
 		return problemOf("busy", http.StatusServiceUnavailable, "the server has more work than it can do in time; try again", err)

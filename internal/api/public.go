@@ -32,10 +32,10 @@ type publicFile struct {
 	content, latest *frozen.Entry // at /d/ and at /r/
 }
 
-// Frozen finds the answers of public documents that are held in memory, for the frozen lane. It has
-// what anybody may read without a token, and no more: a document comes into memory when a public
-// report has it, and is found as a report's latest until Moved. What it has not, and every request
-// with credentials, the routes answer. The lane's options are those of Access.Lane.
+// Frozen finds the responses of public documents in memory, for the frozen lane. It has only
+// documents that anyone may read without a token: a document is cached when a public report has it,
+// and is found as a report's latest until Moved. The routes serve all other requests, and every
+// request with credentials. The lane's options are those of Access.Lane.
 func (a *API) Frozen() frozen.Source { return a.frozen }
 
 // HasPublic reports whether there are public reports.
@@ -69,9 +69,9 @@ func between(s []byte, before, behind string) ([]byte, bool) {
 	return bytes.CutSuffix(s, []byte(behind))
 }
 
-// Moved says that a report may have another latest document. It must be called once that is saved,
-// before anybody is told: then no answer that begins later is the former one. It is safe for
-// concurrent use.
+// Moved says that a report may have another latest document. It must be called when that document
+// is saved and before anybody is told. Then no response that begins later is the former one. It is
+// safe for concurrent use.
 func (a *API) Moved(report string) {
 	// Whoever looks for it now, and began before, keeps what is found to himself. After Close
 	// nothing is held.

@@ -46,12 +46,12 @@ import (
 // Options say what to build.
 type Options struct {
 	Config *config.Config
-	// Templates, when set, stands in for the folder that the configuration names.
+	// Templates, if set, replaces the directory that the configuration names.
 	Templates fs.FS
 	Log       *slog.Logger
-	// Samples are what the web interface offers to make, by report.
+	// Samples are the requests that the web interface offers, by report.
 	Samples map[string]Sample
-	// Signers are those of the space local beside the configuration's.
+	// Signers are signers of the space local in addition to those of the configuration.
 	Signers map[string]*sign.Identity
 	// Now is the clock at the edge; nil: time.Now. Rendering never sees it.
 	Now func() time.Time

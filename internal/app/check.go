@@ -23,9 +23,9 @@ import (
 	"example.com/quire/pdf/htmlpdf"
 )
 
-// Check judges what a configuration names: templates, sources, certificates. It is what New begins
-// with, and what the doctor asks. found is the error that config.Load had beside the configuration.
-// The error of Check is a *config.Error that tells everything at once, or found when that is none.
+// Check checks everything that a configuration names: templates, sources, certificates. New begins
+// with it, and doctor calls it. found is the error that config.Load returned with the
+// configuration. The error of Check is a *config.Error with all problems, or found if that is none.
 func Check(ctx context.Context, o Options, found error) error {
 	wrong, ok := errors.AsType[*config.Error](found)
 	if found != nil && !ok {

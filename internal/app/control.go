@@ -97,7 +97,7 @@ func (a *App) control() http.Handler {
 // ErrNoServer says that no server runs over a data directory.
 var ErrNoServer = errors.New("no server is running there; start one by `quire serve`, or name its directory by --data-dir")
 
-// ErrNotHeld says that a cache holds nothing under a key.
+// ErrNotHeld says that a cache has no entry for a key.
 var ErrNotHeld = errors.New("not cached; a document of a public report is cached when it is read by its /d/ or /r/ address, as long as there is room")
 
 // Control is the way to a server that runs over a data directory on this machine.
@@ -116,17 +116,17 @@ func NewControl(dir string) *Control {
 	}}}
 }
 
-// Caches tells the state of the server's caches.
+// Caches returns the state of the server's caches.
 func (c *Control) Caches(ctx context.Context) (all []api.CacheState, err error) {
 	return all, c.do(ctx, http.MethodGet, "/caches", &all)
 }
 
-// PurgeCaches empties them, and tells their state of before.
+// PurgeCaches empties the caches, and returns their state before.
 func (c *Control) PurgeCaches(ctx context.Context) (before []api.CacheState, err error) {
 	return before, c.do(ctx, http.MethodDelete, "/caches", &before)
 }
 
-// Cached tells what is held under the hash of a document or the name of a report: ErrNotHeld.
+// Cached returns the entry of the hash of a document or the name of a report, or ErrNotHeld.
 func (c *Control) Cached(ctx context.Context, key string) (e api.CachedEntry, err error) {
 	return e, c.do(ctx, http.MethodGet, "/cached/"+url.PathEscape(key), &e)
 }

@@ -61,8 +61,8 @@ func (a *App) Announce(url string) error {
 	return nil
 }
 
-// Running returns where a server over a data directory says that it is reached, "" when none
-// answers there. A server that was killed leaves its note behind.
+// Running returns the address of a server that uses a data directory, "" if none responds there. A
+// server that was killed leaves its address file behind.
 func Running(ctx context.Context, dir string) string {
 	note, err := os.ReadFile(filepath.Join(dir, addressFile))
 	if err != nil {
@@ -85,7 +85,7 @@ func Running(ctx context.Context, dir string) string {
 	return url
 }
 
-// ErrForeign says that a directory holds what is not Quire's.
+// ErrForeign says that a directory has files that are not Quire's.
 var ErrForeign = errors.New("remove it yourself, or name another directory by --data-dir")
 
 // makeDir makes dir with the parents that it lacks, and makes their names durable: what was

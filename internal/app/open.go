@@ -43,8 +43,8 @@ func NewPreview() (*Preview, error) {
 	return &Preview{Renderer: record.NewRenderer(engine), Engine: engine.Version(), engine: engine}, nil
 }
 
-// Check finds what is wrong with a template whatever its data are: *record.TemplateError lists all
-// of it. Without any it returns warnings.
+// Check finds the problems of a template that do not depend on data: *record.TemplateError lists
+// all of them. Without problems it returns warnings.
 func (p *Preview) Check(ctx context.Context, t *record.Template) ([]record.Problem, error) {
 	return p.engine.Check(ctx, t)
 }
@@ -70,8 +70,8 @@ func (p *Preview) Load(ctx context.Context, file string) (*record.Template, erro
 	return p.engine.Load(ctx, root.FS(), templateName(name), main)
 }
 
-// CheckTemplates judges every template of a configuration's spaces as the server would read it, and
-// says how many there are. The error has all that is wrong, each with the template that it is of.
+// CheckTemplates checks every template of a configuration's spaces as the server would read it, and
+// returns their number. The error has all problems, each with its template.
 func (p *Preview) CheckTemplates(ctx context.Context, c *config.Config) (n int, wrong error) {
 	folder, done, err := folderOf(Options{Config: c}, p.engine.Load)
 	if err != nil {
@@ -115,7 +115,7 @@ func templateName(s string) string {
 	return s[:min(len(s), 64)]
 }
 
-// Archive has the documents below a data directory, beside a server that may be running.
+// Archive opens the documents of a data directory, next to a server that may be running.
 type Archive struct {
 	*record.Archive
 	Library *store.Store
@@ -123,7 +123,7 @@ type Archive struct {
 	close []func() error // in reverse order
 }
 
-// ErrNoData says that the data directory holds no state.
+// ErrNoData says that the data directory has no state.
 var ErrNoData = errors.New("has no documents; name the server's directory by --data-dir")
 
 // OpenArchive opens the state below dir to read from it. To restore damaged files it takes the lock

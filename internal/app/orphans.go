@@ -38,8 +38,8 @@ func (a *App) collectOrphans(ctx context.Context) {
 	}
 }
 
-// CollectOrphans removes the blobs that no document names and that were written before a time.
-// settle is how long it waits for what is being made to be saved.
+// CollectOrphans removes the blobs that no document refers to and that were written before a time.
+// settle is how long it waits until documents in progress are saved.
 func (a *App) CollectOrphans(ctx context.Context, settle time.Duration, before time.Time) (removed int, err error) {
 	c, err := a.Blobs.Collect()
 	if err != nil {

@@ -33,8 +33,8 @@ type Config struct {
 	// Dir is the directory, made when it is not there (0700; files are 0600). One
 	// process at a time may write to it: opening it empties tmp/.
 	Dir string
-	// ReadOnly opens an existing directory to read from beside the process that
-	// writes; nothing is made or swept, and Create is refused.
+	// ReadOnly opens an existing directory for reading, while another process may write. Nothing is
+	// created or removed, and Create is refused.
 	ReadOnly bool
 	// Layer replaces the file system, for tests of crashes and faults. Dir is
 	// then not looked at.
@@ -60,7 +60,7 @@ const maxDurable = 4096
 // ErrReadOnly is returned by Create when the store was opened to read only.
 var ErrReadOnly = errors.New("blob: opened read-only")
 
-// Open opens the directory and removes what a crash has left in tmp/.
+// Open opens the directory and removes files that a crash left in tmp/.
 func Open(c Config) (*Store, error) {
 	layer := c.Layer
 	if layer == nil {

@@ -11,11 +11,12 @@ import (
 	"example.com/quire/internal/record"
 )
 
-// Collection removes blobs that nothing names any more, while others make documents. A document
-// that is being made names its blobs at last, when it is saved, and may find there a blob that
-// nothing named until then. So three steps follow each other: Collect, from which on the store
-// notes what Has and Commit are asked about; then a pause, in which all that was under way before
-// is saved or given up; then the names are read and Sweep removes what is neither named nor noted.
+// Collection removes unreferenced blobs while others make documents. A document in progress refers
+// to its blobs only at its end, when it is saved, and may reuse a blob that nothing referred to
+// before. Therefore there are three steps: Collect, after which the store records the blobs that
+// Has and Commit are called with; then a pause, in which everything in progress is saved or
+// abandoned; then the references are read, and Sweep removes the blobs that are neither referenced
+// nor recorded.
 type Collection struct{ s *Store }
 
 // ErrCollecting is returned by Collect while another Collection is open.
@@ -51,8 +52,8 @@ func (s *Store) want(h record.Hash) {
 	}
 }
 
-// Sweep removes the blobs that named does not have and that were written before a time, and
-// returns how many those were. Files whose name is no hash stay.
+// Sweep removes the blobs that are not in named and that were written before a time, and returns
+// their number. Files whose name is not a hash are kept.
 func (c *Collection) Sweep(ctx context.Context, named map[record.Hash]struct{}, before time.Time) (removed int, err error) {
 	s := c.s
 	dirs, err := s.layer.List(".")

@@ -14,10 +14,9 @@ import (
 	"example.com/quire/internal/record"
 )
 
-// Layer is what the store does with the file system: few enough calls that a
-// test can record them, replay every prefix of them as a crash would leave it,
-// and make each of them fail. Names are slash-separated and relative to the
-// store's directory, "." being that directory itself.
+// Layer has the file system calls of the store: few enough that a test can record them, replay
+// every prefix of them as a crash would leave it, and make each of them fail. Names are
+// slash-separated and relative to the store's directory, "." being that directory.
 type Layer interface {
 	Create(name string) (File, error) // a new file; fs.ErrExist when it is there
 	Open(name string) (File, error)   // to read
@@ -152,7 +151,7 @@ func (l *rootLayer) file(open func(*os.Root) (*os.File, error)) (File, error) {
 	return rootFile{f}, nil
 }
 
-// Create makes a file in the directory that stands at dir now: what is written into one that was
+// Create creates a file in the directory that is at dir now: a file written to a directory that was
 // moved away would not be found again.
 func (l *rootLayer) Create(name string) (File, error) {
 	if _, err := l.current(); err != nil {

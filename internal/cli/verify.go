@@ -30,7 +30,7 @@ func (p *program) verify() *cobra.Command {
 			"log. No server may use the data directory at the same time; a running server restores by\n" +
 			"POST /v1/documents/ID/verify?restore=true.\n\n" +
 			"With --all, every document of all spaces is rendered again and compared with its stored file.\n" +
-			"Documents that are not identical or not whole are listed. The exit status is 1 if a document\n" +
+			"Documents that are not identical or have damaged or missing parts are listed. The exit status is 1 if a document\n" +
 			"differs, or is damaged and not restored; otherwise it is 3 if a document is only intact.\n\n" +
 			"Exit status 2 means that nothing was compared: wrong usage, or something could not be read.",
 		Example: "  quire verify note.pdf --data-dir /var/lib/quire\n  quire verify note.pdf --receipt note.receipt.json\n  quire verify --all --restore",

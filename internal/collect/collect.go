@@ -52,9 +52,9 @@ type Origin interface {
 	Close(ctx context.Context) error
 }
 
-// Call asks for the data, one JSON value, once. Its log has every attempt, also when it fails;
-// reason then is a phrase of a fixed set, for it is frozen and shown: it names no address that was
-// resolved and no text that a server sent. err has the details.
+// Call requests the data, one JSON value, once. The log has every attempt, also after a failure.
+// reason is then a phrase of a fixed set, because it is frozen and shown: it contains no resolved
+// address and no text from a server. err has the details.
 type Call func(ctx context.Context) (data []byte, log []record.AttemptRecord, reason string, err error)
 
 // Inline is a kind: one JSON value that is configured itself.
@@ -87,9 +87,9 @@ type Config struct {
 	Sources []Source
 	// Parallel is how many sources are called at the same time for one document: 0 = 8.
 	Parallel int
-	// PerSpace is how many documents of one space are collected for at the same time, and four
-	// times as many wait: 0 = 64. PerSource is how many calls of one source run at the same time: 0
-	// = 16. So a slow source takes from nobody but from those who ask it.
+	// PerSpace is the number of documents of one space that collect concurrently, and four times as
+	// many wait: 0 = 64. PerSource is the number of concurrent calls of one source: 0 = 16. A slow
+	// source therefore delays only those who use it.
 	PerSpace, PerSource int
 	// Log gets a warning with the cause for each source that failed; nil = none.
 	Log *slog.Logger

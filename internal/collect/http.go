@@ -19,9 +19,8 @@ import (
 
 // HTTP is a kind: a JSON API.
 type HTTP struct {
-	// URL is a template: {parameter} stands for a value in a segment of the path
-	// or in a value of the query. Every parameter that the source declares
-	// occurs in it.
+	// URL is a template: {parameter} is replaced by a value in a segment of the path or in a value
+	// of the query. Every parameter that the source declares occurs in it.
 	URL string
 	// Header is sent with each request to the URL's origin and to no other.
 	Header map[string]Secret

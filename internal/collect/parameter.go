@@ -28,7 +28,7 @@ type Parameter struct {
 // ParameterType is the type of a parameter.
 type ParameterType string
 
-// The types. Strings hold no control characters.
+// The types. Strings contain no control characters.
 const (
 	String  ParameterType = "string"
 	Integer ParameterType = "integer" // within int64, given as a JSON number

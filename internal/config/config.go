@@ -64,20 +64,20 @@ type Config struct {
 	src *source // where its keys stand
 }
 
-// Fault places what is wrong with the value of a key, such as reports.daily.template. It is for
-// what only somebody else can judge; Load has judged the rest.
+// Fault gives a problem with the value of a key, such as reports.daily.template, its position. It
+// is for values that only the caller can check; Load has checked the others.
 func (c *Config) Fault(key, want, got, suggestion string) record.Problem {
 	return c.src.fault(key, want, got, suggestion)
 }
 
-// TLS says who ends TLS. Off a loopback address one of the two must be set.
+// TLS says where TLS ends. For an address that is not loopback, one of the two must be set.
 type TLS struct {
 	Cert  string `yaml:"cert"`  // PEM files
 	Key   string `yaml:"key"`   //
 	Proxy bool   `yaml:"proxy"` // a proxy in front of us speaks TLS
 }
 
-// Token lets its bearer act in a space. The file holds only its hash.
+// Token allows its bearer to act in a space. The file has only its hash.
 type Token struct {
 	Space  string `yaml:"space"`
 	SHA256 string `yaml:"sha256"` // hex of SHA-256(token)
@@ -127,7 +127,7 @@ func (Secret) GoString() string { return "[redacted]" }
 // MarshalJSON hides the value.
 func (Secret) MarshalJSON() ([]byte, error) { return []byte(`"[redacted]"`), nil }
 
-// Report names a template and where its data comes from.
+// Report is a template with the sources of its data.
 type Report struct {
 	Space    string               `yaml:"space"` // default local
 	Template string               `yaml:"template"`
@@ -136,7 +136,7 @@ type Report struct {
 	Sources  map[string]SourceUse `yaml:"sources"`
 }
 
-// SourceUse puts what a source gives under a key of the template's data.
+// SourceUse puts the data of a source under a key of the template's data.
 type SourceUse struct {
 	Source string            `yaml:"source"`
 	With   map[string]string `yaml:"with"`
@@ -160,7 +160,7 @@ type OCR struct {
 	Timeout Duration `yaml:"timeout"` // of one redaction; default 2m
 }
 
-// Limits bound what a request may cost.
+// Limits bound the cost of a request.
 type Limits struct {
 	Body Size `yaml:"body"` // of render and document requests; default 10MiB, at most 16MiB; data in it 8MiB
 }
@@ -183,8 +183,8 @@ type Log struct {
 // LocalSpace is the space that is there from the start.
 const LocalSpace = string(record.Local)
 
-// Error is all that is wrong with a configuration. Path is the key, such as sources.status.url;
-// File and Line are empty for what the environment or a flag set.
+// Error lists all problems of a configuration. Path is the key, such as sources.status.url. File
+// and Line are empty for values from the environment or a flag.
 type Error struct{ Faults []record.Problem }
 
 func (e *Error) Error() string {
@@ -195,8 +195,8 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Join returns an *Error of faults and more in the order of the file, or nil when there are none.
-// More tells nothing of a key that faults name: what it has was not read.
+// Join returns an *Error of faults and more in file order, or nil if there are none. Entries of
+// more for a key that faults names are dropped, because its value was not read.
 func Join(faults, more []record.Problem) error {
 	read := len(faults)
 	for _, f := range more {
@@ -219,10 +219,10 @@ var ErrNoFile = errors.New("configuration file not found")
 // DefaultFile is read when no file is named and it exists.
 const DefaultFile = "quire.yaml"
 
-// Load reads file (or quire.yaml of the working directory when file is empty and that
-// exists), applies the environment and the defaults, and checks the whole. lookup is
-// os.LookupEnv. Its error is an *Error, or wraps ErrNoFile. Beside an *Error is what could be
-// read, so that whoever judges more of it can tell that too; nothing can be run with it.
+// Load reads file (or quire.yaml of the working directory if file is empty and that exists),
+// applies the environment and the defaults, and checks everything. lookup is os.LookupEnv. Its
+// error is an *Error, or wraps ErrNoFile. With an *Error it also returns the part that could be
+// read, so that a caller can check and report more of it; a server cannot run with it.
 func Load(file string, lookup func(string) (string, bool)) (*Config, error) {
 	if file == "" {
 		if v, ok := lookup("QUIRE_CONFIG"); ok {

@@ -133,7 +133,7 @@ func TestFaults(t *testing.T) {
 		{"two swapped letters", "listen: 127.0.0.1:1\nerports: {}\n", `erports: unknown key; did you mean "reports"?`},
 		{"two documents", "listen: a\n---\nlisten: b\n", `:2:1: second document`},
 		{"alias", "data: &d x\ntemplates: *d\n", ":2:12: aliases are not part of the language"},
-		{"key twice", "data: x\ndata: y\n", `:2:1: key "data" stands twice`},
+		{"key twice", "data: x\ndata: y\n", `:2:1: key "data" is repeated`},
 		{"text for a number", "sources: {s: {url: 'https://a.example/', attempts: '3x'}}\n", `sources.s.attempts: want a whole number, got "3x"`},
 		{"text for true", "reports: {r: {template: t, public: yes}}\n", `reports.r.public: want true or false, got "yes"`},
 		{"listen", "listen: nine\n", `:1:1: listen: want host:port, an IPv6 address in brackets, got "nine"`},

@@ -24,7 +24,7 @@ const (
 // Duration is written as 250ms, 20s, 1m30s.
 type Duration time.Duration
 
-// UnmarshalText parses what time.ParseDuration does. Its error is what is wanted.
+// UnmarshalText parses like time.ParseDuration. Its error says what is expected.
 func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
 	if err != nil {
@@ -44,7 +44,7 @@ var sizeUnits = []struct {
 	bytes  int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"B", 1}, {"", 1}}
 
-// UnmarshalText parses a size. Its error is what is wanted.
+// UnmarshalText parses a size. Its error says what is expected.
 func (s *Size) UnmarshalText(b []byte) error {
 	for _, u := range sizeUnits {
 		digits, ok := strings.CutSuffix(string(b), u.suffix)

@@ -92,7 +92,7 @@ func remedy(text string) string {
 		return "write the name in ASCII: each part of it that has other letters begins with xn--"
 	}
 	if strings.HasPrefix(text, "*") || strings.HasPrefix(text, ".") {
-		return "name each host by itself"
+		return "name each host"
 	}
 	if _, rest, ok := strings.Cut(text, "://"); ok {
 		if u, err := url.Parse("//" + rest); err == nil && u.Host != text && CheckHost(u.Host) == nil {

@@ -92,7 +92,7 @@ func measure(_ context.Context, a measureArgs, c *psrp.Call) error {
 			if n, ok := number(o[a.Property]); ok {
 				add(n)
 			} else {
-				err = refuse("its property " + a.Property + " is no number")
+				err = refuse("its property " + a.Property + " is not a number")
 			}
 		}
 		if err != nil {

@@ -139,11 +139,11 @@ type Damage struct {
 	Stored Stored // Damaged or Lost
 }
 
-// String names what is damaged, and how.
+// String says what is damaged, and how.
 func (d Damage) String() string { return d.What + " (" + d.Hash.String() + ") is " + string(d.Stored) }
 
-// Inspect reads every byte that is stored of a document and returns what is not whole. Nothing is
-// rendered or written.
+// Inspect reads every stored byte of a document and returns the parts that are damaged or missing.
+// Nothing is rendered or written.
 func (a *Archive) Inspect(ctx context.Context, d *Document) (found []Damage, err error) {
 	look := func(what string, h Hash) (whole bool) { // not after an error
 		if err != nil {

@@ -28,7 +28,7 @@ type Document struct {
 	Size     int64       `json:"size"`    // bytes
 	Pages    int         `json:"pages"`
 	Title    string      `json:"title,omitempty"` // the file's own, at most 256 characters of it
-	Name     string      `json:"name,omitempty"`  // what the file may be called, with .pdf
+	Name     string      `json:"name,omitempty"`  // suggested file name, with .pdf
 	Template TemplateRef `json:"template"`
 	Snapshot Hash        `json:"snapshot"`
 	Options  Options     `json:"options"`
@@ -40,13 +40,14 @@ type Document struct {
 	Reports  []string    `json:"reports,omitempty"` // under which it is filed, sorted
 }
 
-// TimeOrigin says who set a document's time.
+// TimeOrigin is the origin of a document's time.
 type TimeOrigin string
 
-// The origins. A time that the request gives says nothing of when the document was made: Made does.
+// The origins. A time that the request gives says nothing about when the document was made; Made
+// does.
 const (
 	FromClock   TimeOrigin = "clock"   // of the machine that made the document
-	FromRequest TimeOrigin = "request" // whoever asked for it chose it
+	FromRequest TimeOrigin = "request" // chosen by the request
 )
 
 // Identity is what makes a document the one it is.
@@ -58,13 +59,13 @@ type Identity struct {
 	Signer   string      `json:"signer"` // name of the signer, "" when unsigned
 }
 
-// ID returns the document's identity as a hash: that of canonical JSON
+// ID returns the hash that identifies the document: that of the canonical JSON
 //
 //	{"document":1,"options":{...},"signer":"","snapshot":SHA256,"space":"local",
 //	 "template":{"hash":SHA256,"name":NAME}}
 //
-// without white space, so that two different identities never have the same
-// text and anyone can compute it with everyday tools.
+// without white space, so that two different identities never have the same text and anyone can
+// compute it with everyday tools.
 func (i Identity) ID() (Hash, error) {
 	i.Options = i.Options.Normal()
 	b, err := marshal(struct {
@@ -93,7 +94,7 @@ type Page struct {
 	Next      string // "": this is the end
 }
 
-// Report names what is made again and again: a template with its sources and options.
+// Report is a template with its sources and options, for documents that are made repeatedly.
 type Report struct {
 	Space    Space
 	Name     string

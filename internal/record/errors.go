@@ -11,31 +11,30 @@ import (
 
 // Errors that callers test for with errors.Is.
 var (
-	// ErrNotFound: there is no such thing in this space. What belongs to another
-	// space gives the same error.
+	// ErrNotFound: there is no such object in this space. Objects of another space give the same
+	// error.
 	ErrNotFound = errors.New("not found")
 	// ErrDamaged: stored bytes are not what their name says.
 	ErrDamaged = errors.New("stored bytes are damaged")
-	// ErrBusy: the storage is held by somebody else for the moment. The same request may be
-	// made again.
+	// ErrBusy: another process holds the storage at the moment. The request may be repeated.
 	ErrBusy = errors.New("storage is busy")
-	// ErrOverload: so much is asked for at once that this would come too late.
+	// ErrOverload: there are so many requests that this one would wait too long.
 	ErrOverload = errors.New("too many documents at once")
-	// ErrNoSpace: the storage is full. Nothing half-written stays behind.
+	// ErrNoSpace: the storage is full. Nothing half-written is left.
 	ErrNoSpace = errors.New("no space left in storage")
-	// ErrUnavailable: the storage cannot be used as it is: its directory is gone or may not be
-	// written to, or its disk fails. Nothing half-written stays behind, and the same request may
-	// be made again once that is mended.
+	// ErrUnavailable: the storage cannot be used: its directory is missing or not writable, or its
+	// disk fails. Nothing half-written is left, and the request may be repeated once that is
+	// corrected.
 	ErrUnavailable = errors.New("storage cannot be used")
 )
 
-// MissingError is an ErrNotFound for what a request calls by its name.
+// MissingError is an ErrNotFound with the name from the request.
 type MissingError struct {
 	Kind, Name string // such as template, invoice
 	Nearest    string // the name that was probably meant, or ""
 }
 
-// Missing returns the error for a name that is none of known.
+// Missing returns the error for a name that is not in known.
 func Missing(kind, name string, known []string) *MissingError {
 	return &MissingError{Kind: kind, Name: name, Nearest: nearest.Name(name, known)}
 }
@@ -85,7 +84,7 @@ func (p Problem) Place() string {
 	return join(at, source, p.Node, p.Path)
 }
 
-// String is one line: place, what is wrong, what was expected, code.
+// String is one line: position, problem, what was expected, code.
 func (p Problem) String() string {
 	s := join(p.Place(), p.Message, wantGot(p.Want, p.Got))
 	if p.Suggestion != "" {
@@ -125,9 +124,9 @@ func list(kind string, all []Problem) string {
 	return strings.Join(lines, "\n")
 }
 
-// DataError says what is wrong with data: it is not JSON, it breaks a rule of
-// freezing, or it is not what the template declares. Line and Column are of the
-// text as it was sent. More holds further problems found at once.
+// DataError describes problems of data: it is not JSON, it breaks a rule of freezing, or it does
+// not match what the template declares. Line and Column refer to the text as it was sent. More has
+// further problems.
 type DataError struct {
 	Problem
 	More []Problem
@@ -138,8 +137,8 @@ func (e *DataError) Error() string { return list("data", e.All()) }
 // All returns the first problem and those in More.
 func (e *DataError) All() []Problem { return append([]Problem{e.Problem}, e.More...) }
 
-// TemplateError says what is wrong with a template, all at once; File, Line and
-// Column are of the template's own files.
+// TemplateError lists all problems of a template. File, Line and Column refer to the template's
+// files.
 type TemplateError struct {
 	Problem
 	More []Problem

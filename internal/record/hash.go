@@ -31,7 +31,7 @@ func ParseHash(s string) (Hash, error) {
 // String returns the 64 lower-case hexadecimal digits of h.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// IsZero reports whether h is the zero value, which stands for "none".
+// IsZero reports whether h is the zero value, which means "none".
 func (h Hash) IsZero() bool { return h == Hash{} }
 
 // MarshalText writes the form of [Hash.String].

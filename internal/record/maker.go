@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Parts are what a Maker works with. Without Collector, Templates or Reports there are no sources,
-// no templates by name or no reports; the others are needed.
+// Parts are the components of a Maker. Without Collector, Templates or Reports there are no
+// sources, no templates by name or no reports. The others are required.
 type Parts struct {
 	Engine    Engine
 	Blobs     Blobs
@@ -26,7 +26,7 @@ type Parts struct {
 	Now func() time.Time
 }
 
-// Maker is the way of a document. It is safe for concurrent use and keeps no state of its own.
+// Maker makes documents. It is safe for concurrent use and has no state.
 type Maker struct {
 	*Archive
 	parts Parts
@@ -58,7 +58,7 @@ func (none) Report(_ context.Context, _ Space, name string) (*Report, error) {
 	return nil, Missing("report", name, nil)
 }
 
-// Request asks for a document.
+// Request is a request for a document.
 type Request struct {
 	Space Space
 	// Report files the document under this report and moves its latest. What the
@@ -89,14 +89,14 @@ type Made struct {
 	Created bool
 }
 
-// Make makes a document and keeps it: collect, freeze, render into a blob, commit template,
-// snapshot and file, save. When it returns without an error, document, receipt and every byte
-// needed to make it again are durable. When it fails, no document is listed and no part of the file
-// stays. Stored bytes that are damaged are written anew; ErrDamaged says that a document is there
-// whose file is not, and that this engine cannot make that file.
+// Make makes and stores a document: collect, freeze, render into a blob, commit template, snapshot
+// and file, save. When it returns without an error, the document, the receipt and every byte needed
+// to render it again are durable. If it fails, no document is listed and no part of the file is
+// left. Damaged stored bytes are written again. ErrDamaged says that the document exists but its
+// file does not, and that this engine cannot render that file.
 //
 // Errors: *RequestError, *DataError, *TemplateError, *LimitError, *SourceError (a required source
-// failed), ErrNotFound (template, report), ErrNoSpace, and whatever the parts return.
+// failed), ErrNotFound (template, report), ErrNoSpace, and errors of the parts.
 func (m *Maker) Make(ctx context.Context, r Request) (*Made, error) {
 	from := FromRequest
 	if r.Time.IsZero() {

@@ -20,9 +20,9 @@ var (
 	keyForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// CheckName returns a *RequestError unless name can name a space, template,
-// source or report: 1 to 64 of a-z, 0-9, '.', '_' and '-', beginning with a
-// letter or a digit. Names stand in paths, URLs and logs, hence the narrow set.
+// CheckName returns a *RequestError unless name is a valid name of a space, template, source or
+// report: 1 to 64 of a-z, 0-9, '.', '_' and '-', beginning with a letter or a digit. Names are used
+// in paths, URLs and logs, hence the narrow set.
 func CheckName(field, name string) error {
 	const want = "1 to 64 of a-z, 0-9, '.', '_' and '-', first a letter or digit"
 	if name == "" {

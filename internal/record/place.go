@@ -6,8 +6,8 @@ import (
 	"example.com/quire/internal/strictjson"
 )
 
-// The limits of a document's data: of JSON text as sent, and of what is frozen. They are those of
-// the document engine, which would refuse more; every other bound on data is derived from these.
+// The limits of a document's data: of JSON text as sent, and of frozen data. They equal those of
+// the document engine, which would refuse more. Every other limit of data is derived from them.
 const (
 	DataBytes = 8 << 20
 	DataDepth = 64 // of nested objects and arrays

@@ -20,19 +20,19 @@ type Rendering struct {
 	Space    Space // whose turn it is, when many wait
 	Template *Template
 	Data     []byte    // canonical JSON object
-	Time     time.Time // zero: there is no date
+	Time     time.Time // zero: no date
 	Document Hash      // written into the file's metadata
 	Options  Options
 }
 
-// Rendered is what rendering tells about the file it wrote.
+// Rendered describes the file that was rendered.
 type Rendered struct {
 	Pages int
 	Title string // the file's own
-	Name  string // what the file may be called; empty: nothing was said
+	Name  string // suggested file name; empty: none
 	Size  int64
 	Hash  Hash // of the file
-	// PageBytes tells where the contents of pages lie in the file.
+	// PageBytes has the positions of page contents in the file.
 	PageBytes []PageBytes
 	// Warnings are problems that did not stop the rendering.
 	Warnings []Problem
@@ -50,8 +50,8 @@ type Engine interface {
 	// same bytes. Errors are *TemplateError, *DataError (Path and Pointer set, places not) and
 	// *LimitError, or wrap what w returned; then w may have taken part of a file.
 	Render(ctx context.Context, w io.Writer, r Rendering) (*Rendered, error)
-	// DocumentIDs finds the ids of documents that a file carries in its metadata, in
-	// their order; errors are those of r.
+	// DocumentIDs finds the document ids in the metadata of a file, in order; errors are those of
+	// r.
 	DocumentIDs(r io.Reader) ([]Hash, error)
 	// Version names what decides the bytes besides the Rendering.
 	Version() string
@@ -60,15 +60,15 @@ type Engine interface {
 // BlobWriter takes the bytes of a blob that does not have its name yet. It is for one goroutine.
 type BlobWriter interface {
 	io.Writer
-	// Commit makes the bytes durable under their hash, which whoever made them has taken on the
-	// way: when it returns nil they survive a loss of power. Under another hash they are damage.
+	// Commit makes the bytes durable under their hash, which the caller computed while writing.
+	// When it returns nil, they survive a power failure. Bytes with another hash are damaged.
 	Commit(h Hash) (size int64, err error)
 	// Abort drops the bytes and leaves nothing. After Commit it does nothing.
 	Abort() error
 }
 
-// Blob is an open blob. What it returns is checked: bytes that are not those of
-// the blob's name are never handed out, ErrDamaged is.
+// Blob is an open blob. Its bytes are checked: if they do not match the blob's name, reading
+// returns ErrDamaged, never the bytes.
 type Blob interface {
 	io.ReadSeekCloser
 	io.ReaderAt
@@ -79,8 +79,8 @@ type Blob interface {
 // ErrUnavailable.
 type Blobs interface {
 	Create(ctx context.Context) (BlobWriter, error)
-	// Open returns ErrNotFound for a blob that is not there and ErrDamaged for
-	// one whose bytes are not those of its name.
+	// Open returns ErrNotFound for a missing blob and ErrDamaged for one whose bytes do not match
+	// its name.
 	Open(ctx context.Context, h Hash) (Blob, error)
 	// Has reports whether h is there and would survive a loss of power.
 	Has(ctx context.Context, h Hash) (bool, error)
@@ -93,8 +93,8 @@ type Documents interface {
 	// in one transaction that is durable when Save returns nil. A document whose id is there
 	// already stays as it is: it is returned and created is false.
 	Save(ctx context.Context, d *Document, receipt []byte, report string) (kept *Document, created bool, err error)
-	// File puts a document under a report and moves the report's latest to it,
-	// unless it stands there already. ErrNotFound when the space has no such document.
+	// File adds a document to a report and makes it the report's latest, unless the report already
+	// has it. ErrNotFound if the space has no such document.
 	File(ctx context.Context, space Space, id Hash, report string) (*Document, error)
 	// Restored says in the audit log that the stored file of a document was not whole and has been
 	// replaced by its equal. ErrNotFound when the space has no such document.
@@ -103,7 +103,7 @@ type Documents interface {
 	Document(ctx context.Context, space Space, id Hash) (*Document, error)
 	// Receipt returns the stored form of the document's receipt, or ErrNotFound.
 	Receipt(ctx context.Context, space Space, id Hash) ([]byte, error)
-	// Chained reports whether the audit log has the receipt of this hash as that of the document.
+	// Chained reports whether the audit log has the receipt with this hash for the document.
 	Chained(ctx context.Context, space Space, id, receipt Hash) (bool, error)
 }
 

@@ -7,9 +7,9 @@ import (
 	"example.com/quire/internal/strictjson"
 )
 
-// Receipt says from what a document was made, by what, and what came out:
-// enough to make it again and to judge any file that claims to be it. Its
-// stored form is canonical JSON, and its hash is chained into the audit log.
+// Receipt records what a document was made from, by which engine, and the result: enough to render
+// it again and to check any file that claims to be it. Its stored form is canonical JSON, and its
+// hash is chained into the audit log.
 type Receipt struct {
 	Version  int            `json:"receipt"` // 1
 	Space    Space          `json:"space"`
@@ -24,7 +24,7 @@ type Receipt struct {
 	Pages    int            `json:"pages"`
 	Title    string         `json:"title,omitempty"`     // the file's own, at most 256 characters of it
 	Time     *time.Time     `json:"time,omitempty"`      // the snapshot's
-	TimeFrom TimeOrigin     `json:"time_from,omitempty"` // who set Time
+	TimeFrom TimeOrigin     `json:"time_from,omitempty"` // origin of Time
 	Made     time.Time      `json:"made"`                // by the clock, always
 	Sources  []SourceRecord `json:"sources,omitempty"`
 	Stages   []Stage        `json:"stages"` // those before the receipt was sealed: collect, freeze, render, commit
@@ -36,7 +36,7 @@ type Stage struct {
 	Micros int64  `json:"us"`
 }
 
-// The stages, in their order. Save comes after the receipt is sealed, so only [Made] has it.
+// The stages, in order. Save comes after the receipt is sealed, so only [Made] has it.
 const (
 	StageCollect = "collect"
 	StageFreeze  = "freeze"
@@ -51,8 +51,8 @@ func (r *Receipt) Bytes() ([]byte, error) { return marshal(r) }
 // receiptBytes bounds a receipt that is given.
 const receiptBytes = 1 << 20
 
-// ParseReceipt reads a receipt in any JSON spelling, and returns its canonical form too, whose hash
-// names it. It checks that the document id is that of the receipt's own fields; a receipt that
+// ParseReceipt reads a receipt in any JSON formatting, and also returns its canonical form, whose
+// hash identifies it. It checks that the document id matches the receipt's fields; a receipt that
 // contradicts itself is a *DataError.
 func ParseReceipt(b []byte) (r *Receipt, text []byte, err error) {
 	r = &Receipt{}

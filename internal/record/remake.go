@@ -16,15 +16,15 @@ type Answer string
 // The answers, in the order in which they are looked for.
 const (
 	Unknown   Answer = "unknown"   // no such document here, or its inputs are gone
-	Differs   Answer = "differs"   // at a byte, from the file made again
-	Identical Answer = "identical" // with the file made again
+	Differs   Answer = "differs"   // at a byte, from the file rendered again
+	Identical Answer = "identical" // to the file rendered again
 	Intact    Answer = "intact"    // as the receipt says, but made by another engine, which writes other bytes
 )
 
-// Stored is what the storage has of the file that a receipt names.
+// Stored is the state of the stored file that a receipt names.
 type Stored string
 
-// What can be stored. Restored bytes were damaged or lost, and are whole again.
+// The states. Restored bytes were damaged or missing, and are complete again.
 const (
 	Whole    Stored = "whole"
 	Damaged  Stored = "damaged"
@@ -36,19 +36,20 @@ const (
 type Verdict struct {
 	Answer   Answer `json:"answer"`
 	Document Hash   `json:"document,omitzero"`
-	File     Hash   `json:"file,omitzero"` // hash of the file that was judged
+	File     Hash   `json:"file,omitzero"` // hash of the file that was checked
 	At       int64  `json:"at"`            // Differs: offset of the first byte that differs, from 0; -1: unknown
 	// Page is the page whose content has the byte At, for Differs; 0: none, or not known.
 	Page   int    `json:"page,omitempty"`
 	MadeBy string `json:"made_by"` // engine of the receipt
 	Engine string `json:"engine"`  // engine here
 	Reason string `json:"reason,omitempty"`
-	// Field is where the receipt is not that of the file, for Differs without At.
+	// Field is the field of the receipt that does not match the file, for Differs without At.
 	Field string `json:"field,omitempty"`
-	// InAuditLog says that the audit log here has the receipt that was judged by:
-	// it is the one that was written when the document was made.
+	// InAuditLog says that this server's audit log has the receipt that was used: it was written
+	// when the document was made.
 	InAuditLog bool `json:"in_audit_log"`
-	// Stored tells of the document's file in storage, which need not be the one that was judged.
+	// Stored is the state of the document's file in storage, which may be another than the checked
+	// file.
 	Stored Stored `json:"stored,omitempty"`
 }
 
@@ -72,38 +73,39 @@ func (v *Verdict) String() string {
 	case Damaged, Lost:
 		s += "; the stored bytes are " + string(v.Stored)
 	case Restored:
-		s += "; the stored bytes were not whole and are restored"
+		s += "; the stored bytes were damaged or missing and are restored"
 	case Whole:
 	}
 	return s
 }
 
-// RemakeRequest asks whether a file is the document it claims to be.
+// RemakeRequest asks whether a file is the document that it claims to be.
 type RemakeRequest struct {
 	Space Space
 	// ID names the document. Zero: it is read from Receipt or from the file's own metadata.
 	ID Hash
-	// File is what is judged; it is read once, and never held as a whole. Nil: the stored file of
-	// ID. When neither ID nor Receipt names the document, it is an io.ReadSeeker.
+	// File is the file to check. It is read once, and never held as a whole. Nil: the stored file
+	// of ID. If neither ID nor Receipt identifies the document, it must be an io.ReadSeeker.
 	File io.Reader
 	// Receipt overrides the stored receipt. It counts for a document that this
 	// space has: a receipt alone opens nothing.
 	Receipt []byte
-	// Restore puts the file made again in the place of stored bytes that are damaged or lost, when
-	// it is the one of the receipt and the audit log has that.
+	// Restore replaces damaged or missing stored bytes by the file rendered again, if it is the
+	// file of the receipt and the audit log has that receipt.
 	Restore bool
 }
 
-// Remake makes a kept document again from its template and snapshot and judges the file by it, in
-// this order: no such document is known here: Unknown; the file's hash is not the receipt's:
-// Differs, at a byte of the file made again; the file made again is equal: Identical, whatever the
-// engine; not equal and the same engine: Differs; another engine: Intact. What is then Identical or
-// Intact is held against the other fields of the receipt, which its document id does not cover: one
-// that is not so makes it Differs.
+// Remake renders a stored document again from its template and snapshot and compares a file with
+// it, in this order: the document is unknown: Unknown; the file's hash is not the receipt's:
+// Differs, at a byte of the file rendered again; the file rendered again is equal: Identical, with
+// any engine; it is not equal and the engine is the same: Differs; the engine is another: Intact.
+// For Identical and Intact, the other fields of the receipt, which the document id does not cover,
+// are compared too; a difference makes it Differs.
 //
-// Stored bytes that are damaged or lost are told in Stored beside the answer. The answer about the
-// stored file itself is then that about the file made again; ErrDamaged says that its inputs are
-// damaged too, or that this engine does not make it. Nothing is written unless Restore says so.
+// Damaged or missing stored bytes are reported in Stored, apart from the answer. The answer about
+// the stored file itself is then the answer about the file rendered again. ErrDamaged says that its
+// inputs are damaged too, or that this engine does not render that file. Nothing is written without
+// Restore.
 func (a *Archive) Remake(ctx context.Context, r RemakeRequest) (*Verdict, error) {
 	v := &Verdict{Answer: Unknown, At: -1, Engine: a.engine.Version()}
 	receipt, text, err := a.receiptFor(ctx, r)
@@ -246,7 +248,7 @@ func (m *remake) judge() (size int64, err error) {
 		return 0, fmt.Errorf("make document %s again: %w", v.Document, m.refusal)
 	case v.File != content: // it is what this engine makes, and there is no other to compare it with
 		v.Answer, v.Field = Differs, "content"
-		v.Reason = fmt.Sprintf("the receipt has %s, the file made again has %s", content, v.File)
+		v.Reason = fmt.Sprintf("the receipt has %s, the file rendered again has %s", content, v.File)
 	case m.same():
 		v.Answer = Identical
 	case other:

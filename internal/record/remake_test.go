@@ -398,7 +398,7 @@ func TestRestorePutsTheFileMadeAgainInThePlaceOfWhatIsNotWhole(t *testing.T) {
 			t.Errorf("%s: written: %q", how, b.blobs.log[commits:])
 		}
 		r = record.RemakeRequest{ID: made.Document.ID, File: bytes.NewReader(bad), Restore: true}
-		want(t, how+": restored", verdict(t, b, r), "differs at byte 70, on page 2; the stored bytes were not whole and are restored")
+		want(t, how+": restored", verdict(t, b, r), "differs at byte 70, on page 2; the stored bytes were damaged or missing and are restored")
 		if !bytes.Equal(b.file(t, made.Document), file) || b.blobs.open != 0 {
 			t.Errorf("%s: the stored file is not the receipt's", how)
 		}

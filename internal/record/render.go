@@ -15,9 +15,9 @@ type Renderer struct{ engine Engine }
 // NewRenderer returns a Renderer with this engine.
 func NewRenderer(e Engine) *Renderer { return &Renderer{engine: e} }
 
-// Render writes the file that [Maker.Make] would make of the same request and time. The template
-// and the data stand in the request: one with the name of a template, with sources or with a report
-// is a *RequestError. After an error w may have taken part of a file.
+// Render writes the file that [Maker.Make] would make from the same request and time. The request
+// must contain the template and the data: the name of a template, sources or a report is a
+// *RequestError. After an error, w may have received part of a file.
 func (r *Renderer) Render(ctx context.Context, w io.Writer, in Request) (*Rendered, error) {
 	switch {
 	case len(in.Sources) > 0:

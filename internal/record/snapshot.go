@@ -30,19 +30,19 @@ type Snapshot struct {
 	// (Render without one) that member is absent.
 	Bytes []byte
 	Data  []byte    // the object that a template sees, a part of Bytes
-	Time  time.Time // in UTC; zero: there is none
+	Time  time.Time // in UTC; zero: none
 	Hash  Hash      // of Bytes, the snapshot's name
 }
 
-// Freeze makes the snapshot of inline data (a JSON object, or nothing), of what was collected and
-// of the time, which is cut to [TimePrecision] and may be zero. With sources, the data that a
-// template sees has each source's JSON under its key (null when it failed) and under [SourcesKey]
-// an object {KEY: {"outcome": ..., "reason": ...}}, so that a template can show what is missing;
-// the inline data may then not use those keys.
+// Freeze makes the snapshot of inline data (a JSON object, or nothing), of the collected data and
+// of the time, which is truncated to [TimePrecision] and may be zero. With sources, the data for
+// the template has each source's JSON under its key (null if it failed) and under [SourcesKey] an
+// object {KEY: {"outcome": ..., "reason": ...}}, so that a template can show what is missing. The
+// inline data may then not use those keys.
 //
-// Collected data that cannot be frozen makes its source a failed one; the
-// elements of sources are updated so. Errors in inline data are *DataError and
-// *LimitError, with places in the text that from names.
+// If collected data cannot be frozen, its source counts as failed, and the elements of sources are
+// updated. Errors in inline data are *DataError and *LimitError, with positions in the text that
+// from names.
 func Freeze(data []byte, from Origin, sources []Collected, t time.Time) (s *Snapshot, err error) {
 	frozen, nodes := []byte("{}"), 1
 	if data != nil {

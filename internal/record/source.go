@@ -6,10 +6,10 @@ import "encoding/json"
 // is a JSON string, number or boolean.
 type Parameters map[string]json.RawMessage
 
-// SourceCall asks for the data of a configured source. Requests pick a name and
-// typed parameters, never an address or a script.
+// SourceCall requests the data of a configured source. Requests give a name and typed parameters,
+// never an address or a script.
 type SourceCall struct {
-	Key        string     `json:"key"` // where the data stands
+	Key        string     `json:"key"` // key of the data
 	Source     string     `json:"source"`
 	Parameters Parameters `json:"parameters,omitempty"`
 }
@@ -38,8 +38,8 @@ type SourceRecord struct {
 	Kind       string     `json:"kind"`
 	Parameters Parameters `json:"parameters,omitempty"`
 	Outcome    Outcome    `json:"outcome"`
-	// Reason says why there are no data, or none that are newer. It is safe to show: no
-	// credentials, no addresses that the caller did not give.
+	// Reason says why there is no data, or no newer data. It is safe to show: it contains no
+	// credentials and no addresses that the caller did not give.
 	Reason   string          `json:"reason,omitempty"`
 	Attempts []AttemptRecord `json:"attempts"`
 	Micros   int64           `json:"us"` // how long it took

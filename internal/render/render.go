@@ -27,12 +27,12 @@ type Config struct {
 	// Limits bounds templates, data and documents; zero fields are the engine's
 	// defaults.
 	Limits pdf.Limits
-	// CacheBytes bounds what the engine keeps of compiled templates, fonts and words: 0 = 64 MiB,
-	// -1 = nothing.
+	// CacheBytes bounds the engine's cache of compiled templates, fonts and words: 0 = 64 MiB, -1 =
+	// no cache.
 	CacheBytes int64
-	// Running is how many documents are rendered at the same time: 0 = GOMAXPROCS + 1: rendering is
-	// work of a processor, and what else there is to do should not queue behind it. Others
-	// wait, the spaces in turn, or get record.ErrOverload when they would wait too long.
+	// Running is the number of documents that are rendered concurrently: 0 = GOMAXPROCS + 1,
+	// because rendering needs a processor, and other work should not queue behind it. Other
+	// requests wait, the spaces in turn, or get record.ErrOverload if they would wait too long.
 	Running int
 }
 
@@ -55,15 +55,15 @@ func New(c Config) (*Renderer, error) {
 	return &Renderer{engine: engine, queue: newQueue(c.Running)}, nil
 }
 
-// Overloaded reports whether Render would answer record.ErrOverload to a space now: whoever is
-// refused then need not send or read what is to be rendered.
+// Overloaded reports whether Render would return record.ErrOverload to a space now, so that a
+// request can be refused before it is sent or read.
 func (r *Renderer) Overloaded(space record.Space) bool { return r.queue.full(space) }
 
 // Version implements record.Engine.
 func (r *Renderer) Version() string { return r.engine.Version() }
 
-// Check finds what is wrong with a template whatever its data are: *record.TemplateError lists all
-// of it. Without any it returns warnings.
+// Check finds the problems of a template that do not depend on data: *record.TemplateError lists
+// all of them. Without problems it returns warnings.
 func (r *Renderer) Check(ctx context.Context, t *record.Template) ([]record.Problem, error) {
 	p, err := r.plan(ctx, t)
 	if err != nil {
@@ -154,12 +154,12 @@ type hashed struct {
 	t *record.Template
 }
 
-// Sum tells the engine the hash of a file.
+// Sum returns the hash of a file to the engine.
 func (h hashed) Sum(name string) ([sha256.Size]byte, bool) { return h.t.Sum(name) }
 
-// Load reads a template and the files that it names from fsys, of which main is
-// the file to compile. What else is there is not part of the template. Errors
-// are those of Check, and fs.ErrNotExist for main.
+// Load reads a template and the files that it refers to from fsys; main is the file to compile.
+// Other files there are not part of the template. Errors are those of Check, and fs.ErrNotExist for
+// main.
 func (r *Renderer) Load(ctx context.Context, fsys fs.FS, name, main string) (*record.Template, error) {
 	src, err := fs.ReadFile(fsys, main)
 	if err != nil {

@@ -151,7 +151,7 @@ func Parse(text string, constraint func(string) *Constraint) (*Pattern, error) {
 func (p *Pattern) addName(seg Segment) error {
 	if seg.Name != "" {
 		if slices.Contains(p.Names, seg.Name) {
-			return fmt.Errorf("the parameter name %q stands twice", seg.Name)
+			return fmt.Errorf("the parameter name %q is used twice", seg.Name)
 		}
 	}
 	p.Names = append(p.Names, seg.Name)
@@ -170,7 +170,7 @@ func parseSegment(part string, last bool, constraint func(string) *Constraint) (
 	case part == "{$}" && last:
 		return Segment{Kind: Literal}, nil
 	case part == "{$}":
-		return Segment{}, fmt.Errorf("{$} stands only at the end")
+		return Segment{}, fmt.Errorf("{$} is allowed only at the end")
 	case part[0] == ':' || part[0] == '*':
 		name := cmp.Or(part[1:], "name")
 		if part[0] == '*' {
@@ -202,7 +202,7 @@ func parseParam(part, inner, suffix string, last bool, constraint func(string) *
 	if name, rest := strings.CutSuffix(inner, "..."); rest {
 		switch {
 		case !last || suffix != "":
-			return Segment{}, fmt.Errorf("segment %q: {%s...} stands only at the end", part, name)
+			return Segment{}, fmt.Errorf("segment %q: {%s...} is allowed only at the end", part, name)
 		case !ValidName(name):
 			return Segment{}, fmt.Errorf("segment %q: a parameter name is a Go identifier", part)
 		}

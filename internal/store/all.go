@@ -9,8 +9,8 @@ import (
 	"example.com/quire/internal/record"
 )
 
-// All goes through the documents of all spaces, those of each newest first. The loop ends with the
-// first error.
+// All iterates over the documents of all spaces, those of each space newest first. The loop ends
+// with the first error.
 func (s *Store) All(ctx context.Context) iter.Seq2[*record.Document, error] {
 	return func(yield func(*record.Document, error) bool) {
 		spaces, err := s.spaces(ctx)

@@ -87,15 +87,14 @@ func (s *Store) Chained(ctx context.Context, space record.Space, id, receipt rec
 	return found, rows.Err()
 }
 
-// AuditHead names a state of the audit log: whoever keeps it elsewhere can tell
-// later that nothing up to it was changed or cut off.
+// AuditHead identifies a state of the audit log. If it is kept elsewhere, it can be shown later
+// that nothing up to it was changed or removed.
 type AuditHead struct {
 	Lines int64
-	Hash  record.Hash // of the last line; zero when there is none
+	Hash  record.Hash // of the last line; zero if there is none
 }
 
-// AuditError says where the audit log, or a receipt that is chained into it, is
-// not what was written.
+// AuditError says where the audit log, or a receipt that is chained into it, was changed.
 type AuditError struct {
 	Line   int64 // 0: not at one line
 	Reason string

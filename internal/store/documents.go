@@ -65,8 +65,8 @@ func (s *Store) insert(ctx context.Context, tx *writer, d *record.Document, opti
 	return s.append(ctx, tx, entry{Space: d.Space, Kind: kindMade, Subject: d.ID, Receipt: record.Sum(receipt)})
 }
 
-// File implements record.Documents. A document that stands under the report
-// already moves nothing, so a repeated request does not take the latest back.
+// File implements record.Documents. A document that is already in the report changes nothing, so a
+// repeated request does not move the latest back.
 func (s *Store) File(ctx context.Context, space record.Space, id record.Hash, report string) (kept *record.Document, err error) {
 	err = s.transact(ctx, func(ctx context.Context, tx *writer) error {
 		if _, err := document(ctx, tx, space, id); err != nil {

@@ -30,11 +30,11 @@ import (
 
 // Config says where the state is kept.
 type Config struct {
-	// File is the database, made when it is not there (0600); beside it SQLite
-	// keeps FILE-wal and FILE-shm. Its directory has to be there.
+	// File is the database, created if missing (0600). SQLite keeps FILE-wal and FILE-shm next to
+	// it. Its directory must exist.
 	File string
-	// ReadOnly opens an existing database to read from, beside the process that
-	// writes. Its schema has to be this program's.
+	// ReadOnly opens an existing database for reading, while another process may write. Its schema
+	// must be this program's.
 	ReadOnly bool
 	// Now is the clock of the audit log. Nil: time.Now.
 	Now func() time.Time
@@ -100,7 +100,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for what is running and closes the database.
+// Close waits for running operations and closes the database.
 func (s *Store) Close() error {
 	var errs []error
 	if s.read != nil { // before the writer: the last one to leave folds the log into the file

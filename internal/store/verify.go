@@ -13,12 +13,11 @@ import (
 	"example.com/quire/internal/record"
 )
 
-// VerifyAudit walks the audit log from its first line and checks that each line
-// has its hash and names the line before; that every line's document and filing
-// are there, and no other; that the documents' receipts are those whose hashes
-// are chained, and their rows say what the receipts do. What is wrong is an
-// *AuditError. A log cut off at its end together with the rows it told of can
-// be seen only with a head kept elsewhere.
+// VerifyAudit checks the audit log from its first line: each line has its hash and the hash of the
+// line before; every line's document and report entry exist, and no others; the documents' receipts
+// have the chained hashes, and their rows agree with the receipts. A problem is an *AuditError. If
+// the end of the log and the rows it records are removed together, this is visible only with a head
+// kept elsewhere.
 func (s *Store) VerifyAudit(ctx context.Context) (head AuditHead, err error) {
 	// One read transaction: a document saved meanwhile is in neither part.
 	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
@@ -206,7 +205,7 @@ func (v *verification) filings(ctx context.Context) error {
 		if err := row.Scan(&document, &report); err != nil {
 			return err
 		}
-		return &AuditError{Reason: "document " + document + " stands under report " + report + " without a line"}
+		return &AuditError{Reason: "document " + document + " is under report " + report + " without a line"}
 	}, `SELECT f.document, f.report FROM filings f WHERE NOT EXISTS (
 			SELECT 1 FROM audit a WHERE a.space = f.space AND a.subject = f.document AND a.kind = ? AND json_extract(a.line, '$.report') = f.report)
 		LIMIT 1`, kindFiled)

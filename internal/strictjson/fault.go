@@ -104,7 +104,7 @@ func at(text []byte, offset int) string {
 	case r == '\ufeff':
 		return "a byte order mark; save the file as UTF-8 without it"
 	case strings.ContainsRune("'‘’“”„«»", r):
-		return strconv.QuoteRune(r) + `; texts stand in straight double quotes, "`
+		return strconv.QuoteRune(r) + `; texts are written in straight double quotes, "`
 	case r < ' ':
 		return fmt.Sprintf("%U", r)
 	default:

@@ -95,7 +95,7 @@ func checkTokens(p *pooledDecoder, text []byte, l Limits) (nodes int, err error)
 		case l.Nodes > 0 && nodes == l.Nodes:
 			return nodes, r.over(Nodes, before, l.Nodes, "the text has more than %d values")
 		case l.Depth > 0 && depth > l.Depth:
-			return nodes, r.over(Depth, before, l.Depth, "values stand in one another more than %d deep")
+			return nodes, r.over(Depth, before, l.Depth, "values are nested more than %d deep")
 		default:
 			nodes++
 		}
@@ -276,7 +276,7 @@ func (r *reader) inString(f *Fault) {
 	case rest[0] < ' ':
 		f.Msg = "a control character in a string must be escaped"
 	case rest[0] == '\\' && isSurrogate(rest):
-		f.Kind, f.Got, f.Msg = UTF8, string(rest[:6]), "a surrogate escape stands alone"
+		f.Kind, f.Got, f.Msg = UTF8, string(rest[:6]), "a surrogate escape without its other half"
 	case rest[0] == '\\':
 		f.escape(rest)
 	default:

@@ -95,7 +95,7 @@ type pairs struct {
 
 func (p *pairs) add(key, value *Node) {
 	if p.seen[key.Text] {
-		p.b.report(key.Line, key.Col, "", "key %q stands twice", key.Text)
+		p.b.report(key.Line, key.Col, "", "key %q is repeated", key.Text)
 		return
 	}
 	p.seen[key.Text] = true

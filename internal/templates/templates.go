@@ -52,8 +52,8 @@ type key struct {
 	name  string
 }
 
-// New returns the templates of fsys: those of local, and those of the spaces given, each in the
-// directory of its name. What does not exist has no templates.
+// New returns the templates of fsys: those of local, and those of the given spaces, each in the
+// directory of its name. A directory that does not exist has no templates.
 func New(fsys fs.FS, load Loader, spaces ...record.Space) *Folder {
 	own := slices.DeleteFunc(slices.Clone(spaces), func(s record.Space) bool { return s == record.Local })
 	return &Folder{fsys: fsys, load: load, spaces: own, last: map[key]*record.Template{}}
@@ -76,7 +76,7 @@ type without struct {
 	spaces []record.Space
 }
 
-// Open opens what is of no hidden space.
+// Open opens a file unless it belongs to a hidden space.
 func (w without) Open(name string) (fs.File, error) {
 	top, _, _ := strings.Cut(name, "/")
 	if w.fsys == nil || slices.Contains(w.spaces, record.Space(top)) {
@@ -85,8 +85,8 @@ func (w without) Open(name string) (fs.File, error) {
 	return w.fsys.Open(name)
 }
 
-// Template reads the current version that a space has. Errors are record.ErrNotFound,
-// *record.RequestError for what is no name, *record.LimitError, and those of the Loader.
+// Template reads the current version of a template in a space. Errors are record.ErrNotFound,
+// *record.RequestError for an invalid name, *record.LimitError, and those of the Loader.
 func (f *Folder) Template(ctx context.Context, space record.Space, name string) (*record.Template, error) {
 	if err := record.CheckName("template", name); err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ func Register(g *web.Group, o Options) error {
 	}
 	for _, r := range o.Reports {
 		if r.Data != nil && !json.Valid(r.Data) {
-			return fmt.Errorf("ui: report %s: the data is no JSON", r.Name)
+			return fmt.Errorf("ui: report %s: the data is not JSON", r.Name)
 		}
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))

@@ -136,7 +136,7 @@ func (p *parser) number() (Object, error) {
 	}
 	o, ok := number(t)
 	if !ok {
-		p.oddity("a number that is none: " + string(t[:min(len(t), 32)]))
+		p.oddity("an invalid number: " + string(t[:min(len(t), 32)]))
 	}
 	num, isInt := o.(Int)
 	if !p.refs || !isInt || num < 0 || num > math.MaxUint32 || t[0] == '+' {
@@ -200,7 +200,7 @@ func digits(t []byte) (v int64, ok bool) {
 	return v, true
 }
 
-// number reads t (7.3.3). What is no number is read as far as it is one; digits that no
+// number reads t (7.3.3). What is not a number is read as far as it is one; digits that no
 // int64 can hold are dropped behind the point and end at its largest value before it.
 func number(t []byte) (o Object, ok bool) {
 	neg, i := false, 0
@@ -429,7 +429,7 @@ func (p *parser) entries(level, from int) error {
 				p.oddity("a dictionary that does not end")
 				return nil
 			}
-			p.oddity("a key that is no name")
+			p.oddity("a key that is not a name")
 			continue
 		}
 		start = p.pos

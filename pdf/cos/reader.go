@@ -629,7 +629,7 @@ func (r *Reader) unpack(num uint32) (*pack, error) {
 	}
 	s, ok := o.(*Stream)
 	if !ok {
-		return nil, &ReadError{Ref: Ref{Num: num}, Offset: -1, Reason: "an object stream that is none"}
+		return nil, &ReadError{Ref: Ref{Num: num}, Offset: -1, Reason: "an invalid object stream"}
 	}
 	data, rest, err := r.Decode(s)
 	if err != nil {

@@ -86,7 +86,7 @@ func (r *Reader) section(at int64) (Dict, error) {
 			}
 			count := intOr(o, -1)
 			if first < 0 || count < 0 || first > math.MaxUint32 {
-				return syntaxError("a cross-reference table that is none")
+				return syntaxError("an invalid cross-reference table")
 			}
 			for i := range count {
 				var s row
@@ -154,7 +154,7 @@ func (p *parser) row() (row, error) {
 	s.gen = uint16(intOr(gen, 0)) //nolint:gosec // G115: a generation has 16 bits
 	s.used = kind == keyword("n") && s.at > 0
 	if s.at < 0 || kind != keyword("n") && kind != keyword("f") {
-		return s, syntaxError("a cross-reference entry that is none")
+		return s, syntaxError("an invalid cross-reference entry")
 	}
 	return s, nil
 }
@@ -204,7 +204,7 @@ func (r *Reader) stream(at int64) (Dict, error) {
 		return nil, err
 	}
 	r.streams = true
-	bad := &ReadError{Ref: s.Ref, Offset: at, Reason: "a cross-reference stream that is none"}
+	bad := &ReadError{Ref: s.Ref, Offset: at, Reason: "an invalid cross-reference stream"}
 	var w [3]int
 	widths, _ := s.Dict.Get("W").(Array)
 	if len(widths) < 3 {

@@ -22,13 +22,13 @@ import (
 	"github.com/xdg-go/stringprep"
 )
 
-// Permissions are what who opens a document with the user password may do (table 22).
+// Permissions are what a reader who opens a document with the user password may do (table 22).
 type Permissions uint32
 
 // The permissions. Reading aloud and by other assistive technology is always allowed.
 const (
 	Print     Permissions = 1 << 2  // in a quality of at most 150 dpi without PrintHigh
-	Modify    Permissions = 1 << 3  // change what is not a comment or a field
+	Modify    Permissions = 1 << 3  // change content other than comments and fields
 	Copy      Permissions = 1 << 4  // copy text and graphics
 	Annotate  Permissions = 1 << 5  // comments, and filling in with Fill
 	Fill      Permissions = 1 << 8  // fill in fields and sign
@@ -79,7 +79,8 @@ func (p Permissions) Names() []string {
 // to 32.
 const always = 1<<6 | 1<<7 | 1<<9 | 0xFFFFF000
 
-// Options say who may do what. The zero value encrypts nothing: an owner password is required.
+// Options are the passwords and permissions. An owner password is required; the zero value is an
+// error.
 type Options struct {
 	Owner       string // password for everything; required, and not the user's
 	User        string // password for reading; empty: anyone may
@@ -100,8 +101,8 @@ func (e *ConfigError) Error() string {
 // maxPassword is what counts of a password (7.6.4.3.3).
 const maxPassword = 127
 
-// Handler encrypts one document. Its fields are those of the encryption dictionary (table 21).
-// It is not safe for concurrent use.
+// Handler encrypts one document. Its fields are those of the encryption dictionary (table 21). It
+// is not safe for concurrent use.
 type Handler struct {
 	O, U   []byte // 48 bytes
 	OE, UE []byte // 32
@@ -112,8 +113,8 @@ type Handler struct {
 	rand  io.Reader
 }
 
-// New makes the key of a document and what the passwords unlock it with. rand gives the key, the
-// salts and the initialisation vectors; it must not repeat itself.
+// New makes the key of a document and the entries with which the passwords unlock it. rand gives
+// the key, the salts and the initialisation vectors; it must not repeat itself.
 func New(o Options, rand io.Reader) (*Handler, error) {
 	owner, err := prepare("Owner", o.Owner)
 	if err != nil {
@@ -221,7 +222,7 @@ func hash(password, salt, u []byte) []byte {
 	}
 }
 
-// Encrypt appends data as a string or stream of the document holds them: a random initialisation
+// Encrypt appends data as it is stored in an encrypted string or stream: a random initialisation
 // vector, then AES-256 in CBC mode with the padding of RFC 8018 (7.6.3.3).
 func (h *Handler) Encrypt(dst, data []byte) ([]byte, error) {
 	start, whole := len(dst), len(data)/aes.BlockSize*aes.BlockSize

@@ -27,7 +27,7 @@ const (
 	AES256   Method = "AESV3"
 )
 
-// Locked is what the encryption dictionary of a file says (tables 20 and 21).
+// Locked has the entries of a file's encryption dictionary (tables 20 and 21).
 type Locked struct {
 	V, R   int
 	Length int    // bits of the key; 0: 40
@@ -37,15 +37,15 @@ type Locked struct {
 	ID     []byte // first half of the file's identifier
 	// PlainMetadata says that metadata streams are not encrypted.
 	PlainMetadata bool
-	// Filters are the crypt filters by name, Strings and Streams those of strings and streams;
-	// from V 4 on.
+	// Filters are the crypt filters by name; Strings and Streams name those of strings and streams.
+	// From V 4 on.
 	Filters          map[string]Method
 	Strings, Streams string
 }
 
 // Key decrypts a document. It is safe for concurrent use.
 type Key struct {
-	// Owner reports that the password was the owner's, who may do everything.
+	// Owner reports that the password was the owner's, which allows everything.
 	Owner bool
 
 	permissions      Permissions
@@ -90,10 +90,10 @@ func Open(l Locked, password string) (*Key, error) {
 	return k, nil
 }
 
-// Method tells how streams are encrypted.
+// Method returns how streams are encrypted.
 func (k *Key) Method() Method { return k.streams }
 
-// Allowed returns what the user may do; who has the owner's password may do everything.
+// Allowed returns what the user may do. The owner's password allows everything.
 func (k *Key) Allowed() Permissions {
 	if k.Owner {
 		return All
@@ -266,8 +266,8 @@ func (k *Key) DecryptString(num uint32, gen uint16, data []byte) ([]byte, error)
 	return k.decrypt(k.strings, num, gen, data)
 }
 
-// DecryptStream decrypts the data of a stream. filter names its own crypt filter; "" is that of
-// the file, "Metadata" that of the file's metadata.
+// DecryptStream decrypts the data of a stream. filter names its crypt filter: "" is the file's
+// default, "Metadata" the one for the file's metadata.
 func (k *Key) DecryptStream(num uint32, gen uint16, filter string, data []byte) ([]byte, error) {
 	m := k.streams
 	switch filter {
@@ -301,7 +301,7 @@ func (k *Key) decrypt(m Method, num uint32, gen uint16, data []byte) ([]byte, er
 		return rc4ed(key, data), nil
 	}
 	if len(data) < aes.BlockSize || len(data)%aes.BlockSize != 0 {
-		return nil, errors.New("encrypted data that is no whole number of blocks")
+		return nil, errors.New("encrypted data that is not a multiple of the block size")
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {

@@ -50,9 +50,9 @@ const (
 	SwitchOff
 )
 
-// Barcode is a symbol that machines read, drawn as rectangles with the quiet zone that its
-// standard asks for around it. A check digit that the symbology demands and the value does not
-// have is added; one that is there must be right.
+// Barcode is a machine-readable symbol, drawn as rectangles with the quiet zone of its standard. If
+// the symbology requires a check digit and the value has none, it is added. A check digit in the
+// value must be right.
 type Barcode struct {
 	Block
 	Symbology  Symbology
@@ -61,11 +61,11 @@ type Barcode struct {
 	Alt        string // alternative text; required unless Decorative
 	Decorative bool   // an artifact: carries no meaning
 	// Module is the width of the narrowest bar. Size is the width of the symbol without its quiet
-	// zone; it goes before Module. With neither a module is 0.5 mm, 0.33 mm for EAN and UPC, and a
-	// Swiss QR code is 46 mm wide. A symbol is never made smaller to fit.
+	// zone and takes precedence over Module. Without both, a module is 0.5 mm, 0.33 mm for EAN and
+	// UPC, and a Swiss QR code is 46 mm wide. A symbol is never scaled down to fit.
 	Module, Size Length
-	// Height is that of the bars of a linear symbol; 0: 15 mm, but 22.85 mm for EAN-13 and UPC-A
-	// and 18.23 mm for EAN-8, reduced with their module.
+	// Height is the height of the bars of a linear symbol; 0: 15 mm, 22.85 mm for EAN-13 and UPC-A
+	// and 18.23 mm for EAN-8, scaled with their module.
 	Height Length
 	// Correction is the level of error correction of QR codes: L, M (the default), Q or H.
 	Correction string

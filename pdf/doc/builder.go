@@ -1,8 +1,8 @@
 package doc
 
-// Builder makes a Document in Go: the same nodes as the template language.
-// Methods return the builder for chaining and never fail; what is wrong with a
-// document is reported when it is laid out. A Builder is for one goroutine.
+// Builder makes a Document in Go, with the same nodes as the template language. Methods return the
+// builder for chaining and never fail; problems are reported when the document is laid out. A
+// Builder is for one goroutine.
 type Builder struct {
 	doc   Document
 	nodes []Node
@@ -11,14 +11,14 @@ type Builder struct {
 // NewBuilder returns a builder of an empty A4 document.
 func NewBuilder() *Builder { return &Builder{doc: Document{Page: A4()}} }
 
-// Document returns what was built so far.
+// Document returns the document built so far.
 func (b *Builder) Document() *Document {
 	d := b.doc
 	d.Body = Nodes(b.nodes...)
 	return &d
 }
 
-// Title sets the title, which PDF/UA asks for, and shows in the window's bar.
+// Title sets the title, which PDF/UA requires, and shows it in the title bar.
 func (b *Builder) Title(s string) *Builder {
 	b.doc.Title = s
 	return b
@@ -30,7 +30,7 @@ func (b *Builder) Lang(tag string) *Builder {
 	return b
 }
 
-// DecimalSign sets what decimal tab stops and columns stand on: "," in most of Europe.
+// DecimalSign sets the character that decimal tab stops and columns align: "," in most of Europe.
 func (b *Builder) DecimalSign(sign string) *Builder {
 	b.doc.DecimalSign = sign
 	return b
@@ -48,7 +48,7 @@ func (b *Builder) Page(m Master) *Builder {
 	return b
 }
 
-// Style sets the style of everything that has none of its own.
+// Style sets the style of everything without a style.
 func (b *Builder) Style(s *Style) *Builder {
 	b.doc.BaseStyle = s
 	return b
@@ -67,20 +67,20 @@ func (b *Builder) Theme(t *Theme) *Builder {
 	return b
 }
 
-// Header sets the running headers. They stand in the top margin; the body of a page
-// gives way to a higher one.
+// Header sets the running headers. They are in the top margin. If one is higher than the margin,
+// the body of its page is smaller.
 func (b *Builder) Header(r Running) *Builder {
 	b.doc.Header = r
 	return b
 }
 
-// Footer sets the running footers, which stand in the bottom margin.
+// Footer sets the running footers, which are in the bottom margin.
 func (b *Builder) Footer(r Running) *Builder {
 	b.doc.Footer = r
 	return b
 }
 
-// Watermark sets the text behind every page.
+// Watermark sets a text behind the content of every page.
 func (b *Builder) Watermark(w Watermark) *Builder {
 	b.doc.Watermark = &w
 	return b
@@ -110,7 +110,7 @@ func (b *Builder) OutlineLevels(n int) *Builder {
 	return b
 }
 
-// References says that the body asks for numbers of pages; see Document.References.
+// References says that the body contains page numbers; see Document.References.
 func (b *Builder) References() *Builder {
 	b.doc.References = true
 	return b
@@ -194,7 +194,7 @@ func (b *Builder) Table(cols []Column, f func(*Table)) *Builder {
 // Image appends an image. It never splits.
 func (b *Builder) Image(img Image) *Builder { return b.Add(&img) }
 
-// Barcode appends a barcode of the usual size. alt says to whom it cannot be seen what it is for.
+// Barcode appends a barcode of the default size. alt is the alternative text: what the code is for.
 func (b *Builder) Barcode(kind Symbology, value, alt string) *Builder {
 	return b.Add(&Barcode{Symbology: kind, Value: value, Alt: alt})
 }

@@ -1,6 +1,6 @@
 package doc
 
-// FieldKind is what is entered into a form field (ISO 32000-2, 12.7.5).
+// FieldKind is the type of a form field (ISO 32000-2, 12.7.5).
 type FieldKind uint8
 
 // The kinds of fields.
@@ -8,18 +8,18 @@ const (
 	FieldText      FieldKind = iota // text
 	FieldCheckBox                   // on or off
 	FieldRadio                      // one of several buttons
-	FieldChoice                     // one of a list that drops down
+	FieldChoice                     // a drop-down list
 	FieldList                       // one or several of a list that is shown
 	FieldSignature                  // the place for a signature
 )
 
-// FieldOption is one of the values that a field can have.
+// FieldOption is one of the possible values of a field.
 type FieldOption struct {
-	Value string // what the field then holds
-	Text  string // what is shown; empty: Value
+	Value string // the value of the field
+	Text  string // the text shown; empty: Value
 }
 
-// Shown returns what is shown of the option.
+// Shown returns the text shown for the option.
 func (o FieldOption) Shown() string {
 	if o.Text != "" {
 		return o.Text
@@ -43,29 +43,29 @@ type Field struct {
 	Block
 	Kind FieldKind
 	Name string // parts with full stops between them make a hierarchy, as in "address.city"
-	// Label says what is to be entered. It is needed: programs show it and read it out.
+	// Label describes the field. It is required: viewers show it and assistive technology reads it.
 	Label   string
 	Caption FieldCaption
-	// Values are what the field holds: at most one but for a list with Multiple. A check box is on
-	// when it is that of its option.
+	// Values are the initial values: at most one, except in a list with Multiple. A check box is
+	// checked if this is the value of its option.
 	Values []string
-	// Options are those of choices, lists and radio buttons, of which there is one for each. The
-	// one option of a check box is what it holds when it is on; without it that is "Yes".
+	// Options are the options of choices, lists and radio buttons, one button for each. The single
+	// option of a check box is its value when checked; without it, that is "Yes".
 	Options []FieldOption
 
 	Required, ReadOnly bool
 	Multiline          bool // text of several lines
 	Password           bool // text is not shown
-	Comb               bool // each of the Max characters of a text has a cell of its own
+	Comb               bool // a cell for each of the Max characters
 	Editable           bool // a choice may be any text
 	Multiple           bool // several of a list may be chosen
 	Max                int  // characters of a text at most; 0: any number
-	// Fit makes the letters as large as the field allows, at least 4 points, at most those of the
-	// style where lines are broken.
+	// Fit makes the text as large as the field allows: at least 4 points, and in a multiline field
+	// at most the size of the style.
 	Fit bool
 
 	Width, Height Length // 0: as wide as its place, as high as its kind needs
-	Border        Line   // the zero Line is none
+	Border        Line   // the zero Line draws nothing
 	Background    Color
 	Round         bool // a radio button or check box is a circle
 	From          Origin

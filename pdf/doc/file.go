@@ -7,21 +7,21 @@ import "strings"
 // for, so that attachments under them are an error.
 type Attachment struct {
 	Src          *Source
-	Name         string // with its ending, as in "orders.csv"; each stands once
+	Name         string // with its extension, as in "orders.csv"; each name is unique
 	Data         []byte
 	Type         string // media type, as in "text/csv"; empty: application/octet-stream
 	Description  string // what people are shown; empty: the name
 	Relationship Relationship
 }
 
-// Relationship says what an attached file is to the document.
+// Relationship is the relationship of an attached file to the document.
 type Relationship uint8
 
 // The relationships (ISO 32000-2, table 43).
 const (
 	RelationUnspecified Relationship = iota
 	RelationSource                   // the document was made of it
-	RelationData                     // the data of what is shown, such as a table
+	RelationData                     // the data of content such as a table
 	RelationAlternative              // the same in another form, such as an invoice in XML
 	RelationSupplement               // more than the document shows
 )
@@ -48,7 +48,7 @@ type Viewer struct {
 	// What the window does without.
 	HideToolbar, HideMenubar, HideWindowUI bool
 	FitWindow                              bool // the window is as large as the first page
-	CenterWindow                           bool // it stands in the middle of the screen
+	CenterWindow                           bool // centre the window on the screen
 	RightToLeft                            bool // pages lie side by side from right to left
 	ActualSize                             bool // the print dialogue proposes no scaling
 	Duplex                                 Duplex
@@ -69,7 +69,7 @@ const (
 	LayoutTwoPageRight
 )
 
-// PageMode says what is shown beside the page.
+// PageMode says which panel is shown next to the page.
 type PageMode uint8
 
 // The modes.

@@ -14,12 +14,12 @@ type FontFamily struct {
 	Src                               *Source // where it is asked for, for diagnostics; nil: not known
 }
 
-// FontOptions says what a document is set in, beside the families of the engine.
+// FontOptions are fonts of a document in addition to those of the engine.
 type FontOptions struct {
-	// Families are added to those of the engine, and stand in the place of those of the same names.
+	// Families are added to those of the engine, and replace families of the same names.
 	Families []FontFamily
-	// Fallback names families, in order, that are asked before those of the engine for characters
-	// that the font of a text lacks.
+	// Fallback names families, in order, for characters that the font of a text lacks. They are
+	// tried before those of the engine.
 	Fallback []string
 	// Synthetic lets a face be drawn bolder, or slanted, where a family has no bold or italic one;
 	// without it such a text is an error.
@@ -71,7 +71,7 @@ func NewFonts(o FontOptions) *Fonts {
 	return f
 }
 
-// Options returns what the fonts were made of. The caller must not change it.
+// Options returns the options of the fonts. The caller must not change them.
 func (f *Fonts) Options() FontOptions { return f.o }
 
 // Sum returns the SHA-256 of everything that the fonts were made of.

@@ -1,14 +1,14 @@
 package doc
 
-// Note is a footnote: what its Spans say stands at the foot of the page on which its number stands.
-// A note has no notes of its own.
+// Note is a footnote: its Spans are printed at the foot of the page that has its number. A note has
+// no notes.
 type Note struct{ Spans []Span }
 
 // Footnote returns a span that prints the number of a footnote and has the note set at the foot of
 // its page.
 func Footnote(spans ...Span) Span { return Span{Kind: SpanNote, Note: &Note{Spans: spans}} }
 
-// Restart says where the numbers of footnotes begin anew.
+// Restart says where footnote numbers start again.
 type Restart uint8
 
 // The places.
@@ -22,7 +22,7 @@ const (
 type Footnotes struct {
 	Restart   Restart
 	Numbering Numbering
-	Style     *Style // nil: that of the theme, or smaller than BaseStyle
+	Style     *Style // nil: the style of the theme, or smaller than BaseStyle
 }
 
 // Footnotes sets how footnotes are numbered and set.

@@ -60,7 +60,7 @@ type Source struct {
 	Path      string // node path: body[5].table.rows.cells[3]
 }
 
-// Place fills in where src stands.
+// Place sets the position of src.
 func (src *Source) Place(d diag.Diagnostic) diag.Diagnostic {
 	if src != nil {
 		d.File, d.Line, d.Col, d.Path = src.File, src.Line, src.Col, src.Path
@@ -78,7 +78,7 @@ const (
 	AlignCenter
 	AlignJustify
 	AlignLeft
-	AlignDecimal // in a column of a table its decimal signs stand below each other; elsewhere at the right
+	AlignDecimal // decimal signs of a table column align; elsewhere right-aligned
 )
 
 // VAlign is the vertical alignment inside a cell, or of a page.
@@ -100,9 +100,8 @@ const (
 	TurnRight Turn = 270 // lines run down the page
 )
 
-// Style is a resolved text style: no inheritance is left in it. A node without
-// a style has that of its parent; the document's BaseStyle is the first. Styles
-// are immutable and shared.
+// Style is a resolved text style, without inheritance. A node without a style has the style of its
+// parent; the outermost is the document's BaseStyle. Styles are immutable and shared.
 type Style struct {
 	Family  string // empty: the first family of the font library
 	Size    Length // font size; 0: 10 pt
@@ -118,32 +117,31 @@ type Style struct {
 	Hyphenate Hyphenate
 	// TabularFigures sets digits at one width, for columns of numbers.
 	TabularFigures bool
-	// Features are OpenType features of the font by their tags, apart by commas: on as in "onum",
-	// off as in "-liga", or one of several alternates as in "salt=2". A font that lacks one that is
-	// on is an error.
+	// Features are OpenType feature tags of the font, separated by commas: on as in "onum", off as
+	// in "-liga", or an alternate as in "salt=2". If a feature is on and the font lacks it, that is
+	// an error.
 	Features string
 	// Underline and Strike draw a line below and through the text; nil: none. A Line without a
 	// width is as the font has it, one without a colour as the text.
 	Underline, Strike *Line
-	// LetterSpacing is added behind each letter; below 0 they stand closer.
+	// LetterSpacing is added after each letter; below 0 letters are closer.
 	LetterSpacing Length
 	// SmallCaps shows small letters as small capitals. Their text stays as it is written.
 	SmallCaps bool
 	// Position raises or lowers the text, which is smaller then.
 	Position Position
-	// Indent moves the first line of a paragraph in; below 0 all lines but the first. MarginLeft
-	// and MarginRight are kept clear beside paragraphs.
+	// Indent indents the first line of a paragraph; below 0, all lines except the first. MarginLeft
+	// and MarginRight are space beside paragraphs.
 	Indent, MarginLeft, MarginRight Length
-	// SpaceBefore and SpaceAfter are kept clear above and below the block. Two
-	// spaces that meet do not add up: the larger one holds. There is none at the
-	// top of a page.
+	// SpaceBefore and SpaceAfter are space above and below the block. Two adjacent spaces do not
+	// add up: the larger one is used. There is none at the top of a page.
 	SpaceBefore, SpaceAfter Length
-	// Widows and Orphans are the fewest lines left over on a new page and left
-	// behind on an old one; 0: 2. Of a table they count rows.
+	// Widows and Orphans are the minimum number of lines at the top of a new page and at the bottom
+	// of the old one; 0: 2. For a table they count rows.
 	Widows, Orphans int
 }
 
-// Position is where a text stands to the line.
+// Position is the vertical position of a text relative to the line.
 type Position uint8
 
 // The positions.
@@ -158,7 +156,7 @@ type KeepFigures uint8
 
 // The choices.
 const (
-	KeepFiguresAuto KeepFigures = iota // those of spans that are figures
+	KeepFiguresAuto KeepFigures = iota // spans that are figures
 	KeepFiguresOn                      // all
 	KeepFiguresOff                     // none
 )
@@ -169,7 +167,7 @@ type Breaking uint8
 // The ways.
 const (
 	BreakingAuto   Breaking = iota // total for justified text outside of tables and rows, else greedy
-	BreakingGreedy                 // each line takes what it can
+	BreakingGreedy                 // each line takes as much as fits
 	BreakingTotal                  // the paragraph as a whole, for the best lines in sum
 )
 
@@ -183,18 +181,18 @@ const (
 	HyphenateOff
 )
 
-// SpanKind tells what a Span prints.
+// SpanKind says what a Span prints.
 type SpanKind uint8
 
 // The span kinds.
 const (
 	SpanText      SpanKind = iota // Text
-	SpanPage                      // the number of the page it stands on
+	SpanPage                      // the number of its page
 	SpanPages                     // the number of pages
-	SpanReference                 // the number of the page where the anchor stands that Text names
+	SpanReference                 // the page number of the anchor named by Text
 	SpanTitle                     // the heading of Level that the page begins with or is beneath; in running content only
 	SpanImage                     // Image
-	SpanNote                      // the number of Note, which stands at the foot of the page
+	SpanNote                      // the number of Note, which is at the foot of the page
 )
 
 // Span is a piece of inline content. A line feed in Text breaks the line.
@@ -206,11 +204,11 @@ type Span struct {
 	Figure bool   // a number, an amount or a date: broken at its ordinary spaces only
 	Level  uint8  // for SpanTitle; 0: 1
 	Text   string // for SpanText
-	// Style is laid over that of the block: what it leaves zero is as the block has it. Its
-	// leading, alignment and all else that is of whole blocks changes nothing.
+	// Style overrides the style of the block; zero fields keep the block's values. Its leading,
+	// alignment and other properties of whole blocks have no effect.
 	Style *Style
-	// Image stands on the line, as high as its Height, its Width or else the capitals say, with its
-	// Alt, or Decorative. Anything else of it changes nothing.
+	// Image is inline, as high as its Height, its Width or else the capitals require, with its Alt,
+	// or Decorative. Its other fields have no effect.
 	Image *Image
 	Note  *Note  // for SpanNote
 	Link  string // URL, or "#anchor" for a place in the document; empty: none
@@ -218,15 +216,15 @@ type Span struct {
 	From  Origin // for diagnostics
 }
 
-// Origin tells which value of the data a text prints. The zero Origin tells nothing.
+// Origin identifies the value of the data that a text prints. The zero Origin identifies none.
 type Origin struct {
 	Frame Frame
-	Part  int32 // what the Frame knows the span by
-	Link  int32 // what the Frame knows the target of its link by
+	Part  int32 // the Frame's key of the span
+	Link  int32 // the Frame's key of the link target
 }
 
-// Frame knows the data of what a template's loops and components make. It is asked for a path
-// when a diagnostic names it, and never else.
+// Frame gives the data paths of the output of a template's loops and components. It is called only
+// when a diagnostic needs a path.
 type Frame interface {
 	// DataPath names the value that printed text, which is in printed, the whole of a span; empty
 	// when it is not known.
@@ -236,7 +234,7 @@ type Frame interface {
 // Node is one block of a document: a pointer to one of the types below.
 type Node interface{ Common() *Block }
 
-// Block holds what all nodes share.
+// Block has the fields that all nodes share.
 type Block struct {
 	Src    *Source
 	Style  *Style
@@ -273,14 +271,14 @@ type Most struct {
 	Ellipsis bool // a text that has more is cut and ends with "…"; else it is an error
 }
 
-// Tab is a tab stop: a place on the line that what stands behind a tab is aligned with.
+// Tab is a tab stop: a position on the line to which the text after a tab is aligned.
 type Tab struct {
 	At     Width // a length or a share of the whole, from the side at which lines begin
 	Align  TabAlign
 	Leader TabLeader
 }
 
-// TabAlign is what of a text stands at its tab stop.
+// TabAlign says which part of a text is aligned at its tab stop.
 type TabAlign uint8
 
 // The alignments.
@@ -336,19 +334,19 @@ type List struct {
 // ListItem is one item: blocks, among them nested lists.
 type ListItem struct {
 	Src   *Source
-	Label string // with MarkerText: what stands before the item
+	Label string // with MarkerText: the text before the item
 	Nodes []Node
 }
 
-// WidthKind tells how a Width is meant.
+// WidthKind is the unit of a Width.
 type WidthKind uint8
 
 // The width kinds.
 const (
-	WidthFraction WidthKind = iota // share of what is left: Value/1024 fr; the zero Width is 1fr
+	WidthFraction WidthKind = iota // share of the remaining width: Value/1024 fr; the zero Width is 1fr
 	WidthFixed                     // Value is a Length
-	WidthPercent                   // Value/1024 percent of the whole
-	WidthAuto                      // as wide as the content asks for
+	WidthPercent                   // share of the free width: Value/1024 fr; the zero Width is 1fr
+	WidthAuto                      // as wide as the content
 )
 
 // Width is the width of a column.
@@ -369,28 +367,28 @@ func Percent(n float64) Width { return Width{WidthPercent, Length(math.Round(n *
 // Auto returns a width that follows the content.
 func Auto() Width { return Width{Kind: WidthAuto} }
 
-// Edges holds one length per side.
+// Edges has one length per side.
 type Edges struct{ Top, Right, Bottom, Left Length }
 
 // Same returns equal edges.
 func Same(l Length) Edges { return Edges{l, l, l, l} }
 
-// Line is a line of a border. The zero Line is none.
+// Line is a line of a border. The zero Line draws nothing.
 type Line struct {
 	Width Length
 	Color Color // none: black
-	// Dash holds the lengths of a dash and of the gap behind it; zero: the line is solid.
+	// Dash has the lengths of a dash and of the following gap; zero: the line is solid.
 	Dash [2]Length
 }
 
-// Border holds the lines around a box, a row, a cell or a page.
+// Border has the lines around a box, a row, a cell or a page.
 type Border struct{ Top, Right, Bottom, Left Line }
 
 // Around returns a border of one line on all sides.
 func Around(l Line) *Border { return &Border{l, l, l, l} }
 
-// Grid holds the lines of a table: those around it, those between its rows and those between its
-// columns. Where it is split over pages, the lines between rows close the parts.
+// Grid has the lines of a table: around it, between its rows and between its columns. If the table
+// is split over pages, the lines between rows close the parts.
 type Grid struct {
 	Border
 	Rows, Columns Line
@@ -399,8 +397,8 @@ type Grid struct {
 // Lattice returns a grid of one line around every cell.
 func Lattice(l Line) *Grid { return &Grid{Border{l, l, l, l}, l, l} }
 
-// Table is a table. Its rows come from an iterator and are laid out as they
-// come: no table is ever held in memory as a whole.
+// Table is a table. Its rows come from an iterator and are laid out one by one: a table is never
+// held in memory as a whole.
 type Table struct {
 	Block
 	Caption      []Span
@@ -414,17 +412,17 @@ type Table struct {
 	Foot []Row // once, after the last body row
 	// HeadOnce prints the head rows on the first page of the table only.
 	HeadOnce bool
-	// Stripe holds the backgrounds of the body rows in turn.
+	// Stripe has the alternating backgrounds of the body rows.
 	Stripe []Color
 	Border *Grid // nil: the Rules of the theme
 	// Padding is inside every cell; nil: CellPadding, but none at the sides of a table without
 	// border, stripes and backgrounds of its columns and head.
 	Padding *Edges
-	// Width is how wide the table is, and Align where it stands when that leaves room. The zero
-	// Width, and auto, are the whole width.
+	// Width is the width of the table, and Align its position if the width leaves space. The zero
+	// Width, and auto, are the full width.
 	Width Width
 	Align Align
-	// HeadBackground is behind the row of the columns' heads, HeadBorder around it.
+	// HeadBackground is the background of the header row, HeadBorder its border.
 	HeadBackground Color
 	HeadBorder     *Border
 }
@@ -443,7 +441,7 @@ type Column struct {
 	Style     *Style // of the body cells; nil: the table's
 	// RowHeader makes the body cells of the column row headers (TH Scope=Row).
 	RowHeader bool
-	// Background is behind the body cells of the column that no other background is behind.
+	// Background is the background of the body cells of the column that have no other background.
 	Background Color
 	Src        *Source
 }
@@ -456,20 +454,20 @@ type Row struct {
 	// Height is the least height of the row; 0: as high as its content. No row is higher than a
 	// page for it.
 	Height Length
-	// Background is behind the whole row and takes the place of the stripe.
+	// Background is the background of the row, instead of the stripe.
 	Background Color
 	// Border is drawn over the lines of the table.
 	Border *Border
 	// KeepWithNext keeps the row on the page where the next one starts.
 	KeepWithNext bool
-	// Carry makes the rows that are printed when a page ends behind this row: out below it, in on
-	// the next page below the head; nil is none. They repeat what the rows above come to and are no
-	// part of the table's structure. Carry may be called, once, until the document is laid out. A
-	// row that has one is split over pages only where an empty page does not hold it.
+	// Carry returns the rows to print if a page ends after this row: out below it, in on the next
+	// page below the header; nil is none. They show totals of the rows above and are not part of
+	// the table's structure. Carry may be called, once, until the document is laid out. A row with
+	// Carry is split over pages only if it does not fit on an empty page.
 	Carry func() (out, in *Row, err error)
 }
 
-// Cell is one cell. It holds Spans, or Nodes when there are any.
+// Cell is one cell. It has Spans, or Nodes if there are any.
 type Cell struct {
 	Src        *Source
 	Style      *Style // nil: the column's
@@ -482,7 +480,7 @@ type Cell struct {
 	Border     *Border // drawn over the lines of the table
 	VAlign     VAlign
 	Header     bool // TH: Scope=Column in head rows, Scope=Row elsewhere
-	Turn       Turn // of the content, whose lines are as long as its texts
+	Turn       Turn // of the content, whose line length is the length of its texts
 }
 
 // Beside sets its cells side by side.
@@ -496,20 +494,20 @@ type Beside struct {
 	Stretch bool
 }
 
-// Columns sets its blocks in columns of one width, one after the other and as equal in height as
-// lines allow. What a page does not hold goes on in columns of the next.
+// Columns lays out its blocks in columns of equal width, one after the other and as equal in height
+// as lines allow. Content that does not fit on a page continues in columns of the next.
 type Columns struct {
 	Block
 	Count int // from 2
 	Gap   Length
-	// Uneven fills one column after the other, each as far down as the page goes.
+	// Uneven fills one column after the other, each down to the end of the page.
 	Uneven bool
 	Nodes  []Node
 }
 
-// Place sets blocks at a place of the page on which it comes, beside the flow of the text. X and Y
-// are those of its top left corner, from that of the sheet. What is higher than Height, or does not
-// lie within the sheet, is an error. It stands in the body or in a section.
+// Place puts blocks at an absolute position on its page, outside the flow of the text. X and Y are
+// the position of its top left corner, from the top left corner of the sheet. Content that is
+// higher than Height or leaves the sheet is an error. It is allowed in the body or in a section.
 type Place struct {
 	Block
 	X, Y, Width Length
@@ -524,7 +522,7 @@ type Layer uint8
 
 // The layers.
 const (
-	LayerFlow  Layer = iota // its texts and images stand as if they came in the flow; backgrounds lie beneath all texts
+	LayerFlow  Layer = iota // texts and images as in the flow; backgrounds are below all texts
 	LayerUnder              // it lies beneath all else of the page, but for the background of the sheet and a watermark
 	LayerOver               // it lies over all else of the page, but for a watermark
 )
@@ -539,16 +537,16 @@ type Box struct {
 	// solid line on all sides.
 	Radius     Length
 	Background Color
-	Width      Length // 0: that of its place; a narrower box stands as its style aligns
+	Width      Length // 0: the width available; a narrower box is aligned by its style
 	Height     Length // at least; 0: as high as the content
 	VAlign     VAlign // of the content, in a box that is higher
-	// Turn is that of the content, whose lines are as long as its texts, or as Height leaves them.
-	// A box that is turned is not split.
+	// Turn rotates the content, whose line length is the length of its texts, or Height. A rotated
+	// box is not split.
 	Turn  Turn
 	Nodes []Node
 }
 
-// Fit tells how an image fills its box when both sizes are given.
+// Fit says how an image fills its box if both sizes are given.
 type Fit uint8
 
 // The fits.
@@ -558,10 +556,10 @@ const (
 	FitCover              // fills the box, proportions kept: what lies beyond it is cut off
 )
 
-// Image is a JPEG, PNG, GIF, WebP or TIFF image, or an SVG drawing, which stays vectors and whose
-// texts stay text. With one of Width and Height the other follows from the
-// proportions; with none the image has its natural size at 96 pixels per inch, no
-// wider than the space there is.
+// Image is a JPEG, PNG, GIF, WebP or TIFF image, or an SVG drawing, which stays vectors with text
+// as text. If only one of Width and Height is given, the other follows from the proportions.
+// Without both, the image has its natural size at 96 pixels per inch, but at most the available
+// width.
 type Image struct {
 	Block
 	Name       string // what diagnostics call it: the file name
@@ -589,8 +587,8 @@ type Rule struct {
 type Spacer struct {
 	Block
 	Height Length
-	// Fill, in place of Height, takes the room that the page has left: what follows on the page
-	// stands at its foot. Several share the room. It stands in the body or in a section.
+	// Fill, instead of Height, takes the remaining height of the page: the content after it is at
+	// the foot of the page. Several share the height. It is allowed in the body or in a section.
 	Fill bool
 }
 
@@ -600,15 +598,14 @@ type PageBreak struct{ Block }
 // Master describes the pages.
 type Master struct {
 	Width, Height Length // 0: A4
-	// Margins lie between the page's edge and the body. Running content stands in
-	// the top and bottom margins; where that of a page is higher than its margin, the
-	// body of the page gives way.
+	// Margins are the space between the page's edge and the body. Running content is in the top and
+	// bottom margins. If it is higher than its margin, the body of the page is smaller.
 	Margins Edges
 	// Border is drawn around the page, half way between its edge and the body.
 	Border *Border
 	// Background covers the sheet, beneath everything.
 	Background Color
-	// VAlign says where the content stands on a page that it does not fill.
+	// VAlign is the vertical alignment of content that does not fill its page.
 	VAlign VAlign
 }
 
@@ -641,7 +638,7 @@ type Watermark struct {
 	Opacity float64 // 0..1; 0: 0.1
 }
 
-// Meta is what the document says about itself beyond its title.
+// Meta is the metadata of the document beyond its title.
 type Meta struct {
 	Author, Subject string
 	Keywords        []string
@@ -650,15 +647,15 @@ type Meta struct {
 // Document is a whole document, ready for layout.
 type Document struct {
 	Title string
-	// FileName is what the file may be called; empty: nothing was said. It is not in the file.
+	// FileName is a suggested file name; empty: none. It is not written to the file.
 	FileName string
 	Lang     string // BCP 47
-	// DecimalSign is what numbers stand on at decimal tab stops and in decimal columns; empty: a
+	// DecimalSign is the character that decimal tab stops and decimal columns align; empty: a
 	// point.
 	DecimalSign string
 	Meta        Meta
 	Page        Master
-	Fonts       *Fonts // nil: those of the engine alone
+	Fonts       *Fonts // nil: only the engine's fonts
 	// BaseStyle is the style of blocks that have none, nor a parent with one.
 	BaseStyle *Style
 	Theme     *Theme // nil: none
@@ -673,13 +670,13 @@ type Document struct {
 	Outline []OutlineItem
 	// OutlineLevels makes bookmarks of all headings down to this level that have none of their own.
 	OutlineLevels int
-	// References says that numbers of pages stand in the body: SpanPage, SpanPages,
-	// SpanReference, Toc. The body is then laid out up to four times, until the numbers are
-	// those of the pages; warning L316 says that they did not settle.
+	// References says that the body contains page numbers: SpanPage, SpanPages, SpanReference, Toc.
+	// The body is then laid out up to four times, until the numbers agree with the pages. Warning
+	// L316 says that they did not settle.
 	References bool
 	// Body yields the blocks in reading order. It is read as pages fill: once, or with References
-	// several times, and must be the same each time. With an error the render makes no document;
-	// after diagnostics it is asked for the blocks that follow, whose problems are told too.
+	// several times, and must be the same each time. After an error, rendering fails; after
+	// diagnostics, the following blocks are still read, and their problems are reported too.
 	Body iter.Seq2[Node, error]
 }
 

@@ -57,7 +57,7 @@ func (b *SwissBill) Payload() (string, error) {
 	case reference != "":
 		kind = "SCOR"
 		if !reReference.MatchString(reference) || mod97(reference) != 1 {
-			return "", fmt.Errorf("reference: an IBAN that is no QR-IBAN wants a reference by ISO 11649, as in RF18 5390 0754 7034, or none, got %q", b.Reference)
+			return "", fmt.Errorf("reference: an IBAN that is not a QR-IBAN needs a reference by ISO 11649, as in RF18 5390 0754 7034, or none, got %q", b.Reference)
 		}
 	}
 	if utf8.RuneCountInString(b.Message)+utf8.RuneCountInString(b.Details) > 140 {
@@ -120,13 +120,13 @@ func (p *Party) lines(field string) ([]string, error) {
 
 // EPCPayment is a SEPA credit transfer (EPC069-12, version 002).
 type EPCPayment struct {
-	Name, IBAN string // of who gets the money
+	Name, IBAN string // of the creditor
 	BIC        string // may be empty within the EEA
 	Amount     string // "12.30", in euro
 	Purpose    string // ISO 20022 code of at most 4 characters
 	Reference  string // ISO 11649, as in RF18...; or Text
 	Text       string // at most 140 characters
-	Details    string // for who pays; at most 70 characters
+	Details    string // for the debtor; at most 70 characters
 }
 
 // Payload returns the text of the QR code ([QR], level M). The error names the field.
@@ -145,7 +145,7 @@ func (e *EPCPayment) Payload() (string, error) {
 	case !rePurpose.MatchString(e.Purpose):
 		return "", fmt.Errorf("purpose: want at most 4 capitals, got %q", e.Purpose)
 	case reference != "" && e.Text != "":
-		return "", errors.New("text: it cannot stand beside a reference")
+		return "", errors.New("text: it cannot be combined with a reference")
 	case reference != "" && (!reReference.MatchString(reference) || mod97(reference) != 1):
 		return "", fmt.Errorf("reference: want one by ISO 11649, as in RF18 5390 0754 7034, got %q", e.Reference)
 	case utf8.RuneCountInString(e.Text) > 140:
@@ -182,7 +182,7 @@ func compact(s string) string { return strings.ReplaceAll(s, " ", "") }
 
 func checkIBAN(s string) error {
 	if !reIBAN.MatchString(s) || mod97(s) != 1 || s[:2] == "CH" && len(s) != 21 || s[:2] == "LI" && len(s) != 21 || s[:2] == "DE" && len(s) != 22 || s[:2] == "AT" && len(s) != 20 {
-		return fmt.Errorf("iban: %q is none: a letter or digit is wrong", s)
+		return fmt.Errorf("iban: %q is not valid: a letter or digit is wrong", s)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func TestSwissBillNamesTheFieldThatIsWrong(t *testing.T) {
 		{func(b *doc.SwissBill) { b.Amount = "1000000000.00" }, "amount: "},
 		{func(b *doc.SwissBill) { b.Reference = "" }, "reference: a QR-IBAN wants"},
 		{func(b *doc.SwissBill) { b.Reference = "210000000003139471430009018" }, "reference: a QR-IBAN wants"},
-		{func(b *doc.SwissBill) { b.IBAN = "CH93 0076 2011 6238 5295 7" }, "reference: an IBAN that is no QR-IBAN"},
+		{func(b *doc.SwissBill) { b.IBAN = "CH93 0076 2011 6238 5295 7" }, "reference: an IBAN that is not a QR-IBAN"},
 		{func(b *doc.SwissBill) {
 			b.IBAN, b.Reference = "CH93 0076 2011 6238 5295 7", "RF19 5390 0754 7034"
 		}, "reference: "},
@@ -77,7 +77,7 @@ func TestEPCPaymentNamesTheFieldThatIsWrong(t *testing.T) {
 		"bic: ":                 func(p *doc.EPCPayment) { p.BIC = "X" },
 		"amount: ":              func(p *doc.EPCPayment) { p.Amount = "1,50" },
 		"purpose: ":             func(p *doc.EPCPayment) { p.Purpose = "abc" },
-		"text: it cannot stand": func(p *doc.EPCPayment) { p.Reference = "RF18539007547034" },
+		"text: it cannot be combined": func(p *doc.EPCPayment) { p.Reference = "RF18539007547034" },
 		"reference: ":           func(p *doc.EPCPayment) { p.Reference, p.Text = "RF00539007547034", "" },
 		"text: it has more":     func(p *doc.EPCPayment) { p.Text = strings.Repeat("x", 141) },
 		"details: ":             func(p *doc.EPCPayment) { p.Details = strings.Repeat("x", 71) },

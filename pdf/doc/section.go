@@ -2,10 +2,11 @@ package doc
 
 import "iter"
 
-// Numbering says how numbers are written: those of pages and of the items of a list.
+// Numbering is a style of page numbers and list numbers.
 type Numbering uint8
 
-// The ways to write numbers. Letters are doubled behind the last: z, aa, bb (ISO 32000-2, 12.4.2).
+// The numbering styles. After the last letter, letters are doubled: z, aa, bb (ISO 32000-2,
+// 12.4.2).
 const (
 	NumberingDecimal    Numbering = iota // 1, 2, 3
 	NumberingRoman                       // i, ii, iii
@@ -14,15 +15,16 @@ const (
 	NumberingUpperAlpha                  // A, B, C
 )
 
-// Section is a part of the document with pages of its own. It starts a page, and so does what
-// follows it. A section stands in the body or in another section, never within a block.
+// Section is a part of the document with its own pages. It starts a new page, and so does the
+// content after it. A section is allowed in the body or in another section, never inside a block.
 type Section struct {
 	Block
 	Page *Master // nil: that around
 	// Header and Footer take the place of those around; nil: they stay. First is the first page
 	// of the section, and odd or even is the number that a page shows.
 	Header, Footer *Running
-	// Watermark takes the place of that around; nil: it stays. An empty one is none.
+	// Watermark replaces the watermark of the document or outer section; nil: keeps it. An empty
+	// one draws nothing.
 	Watermark *Watermark
 	// NumberFrom is the number of its first page; 0: the pages are counted on.
 	NumberFrom int
@@ -34,7 +36,7 @@ type Section struct {
 	Body iter.Seq2[Node, error]
 }
 
-// Section appends a section whose content f adds to the builder it is given.
+// Section appends a section. f adds its content to the builder that it is given.
 func (b *Builder) Section(s Section, f func(*Builder)) *Builder {
 	var in Builder
 	f(&in)

@@ -1,8 +1,8 @@
 package doc
 
-// Theme says how what names no style of its own is set. A Document without one
-// is set in BaseStyle throughout, with bold headings and hairlines in tables.
-// Themes are read, never changed, and may serve many documents at once.
+// Theme is the look of content without a style. A Document without a theme uses BaseStyle
+// throughout, with bold headings and hairlines in tables. Themes are immutable and may be used by
+// many documents concurrently.
 type Theme struct {
 	// Headings are the styles of levels 1 to 9; nil: as without a theme.
 	Headings [9]*Style
@@ -10,22 +10,22 @@ type Theme struct {
 	Caption *Style
 	// Footnote is the style of footnotes; nil: as without a theme.
 	Footnote *Style
-	// TableHead and TableFoot return the style of the cells of heads and feet, made
-	// of that of their column, whose alignment they keep. They are called by many
-	// goroutines at once. nil: as without a theme.
+	// TableHead and TableFoot return the style of header and footer cells, derived from the style
+	// of their column, whose alignment they keep. They are called concurrently. nil: as without a
+	// theme.
 	TableHead, TableFoot func(column Style) Style
 	// Rules are the lines of tables that name no border; nil: as without a theme.
 	Rules *Rules
 	// ParagraphGap is kept clear below paragraphs that name no style, but for those in cells, rows,
 	// list items and running content.
 	ParagraphGap Length
-	// Link is the colour of links in texts that are of the colour of BaseStyle; none:
-	// that of the text.
+	// Link is the colour of links in texts that have the colour of BaseStyle; none: the colour of
+	// the text.
 	Link Color
 }
 
-// Rules are the horizontal lines of a table: above it, below its head and above its foot, between
-// its rows, and below it. Without a line below it, it ends with that of its rows.
+// Rules are the horizontal lines of a table: above it, below its header, above its footer, between
+// its rows, and below it. Without a line below it, the line of its last row ends it.
 type Rules struct{ Top, Head, Rows, Bottom Line }
 
 // Colours of the default theme: of headings and rules, of the lines between rows, and of links.

@@ -16,8 +16,9 @@ type Toc struct {
 	Levels int // the deepest level of headings that it has; 0: 3
 	Leader Leader
 	Title  string // above it, as a heading of level 2 looks; empty: none
-	// Reserve is how many pages are kept for it: it begins one, and what follows begins the page
-	// after them. More entries than they hold are an error. 0: it takes what it needs.
+	// Reserve is the number of pages reserved for it: it begins on a new page, and the content
+	// after it begins on the page after them. More entries than fit are an error. 0: as many pages
+	// as needed.
 	Reserve int
 }
 

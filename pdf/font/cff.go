@@ -189,7 +189,7 @@ func integers(b []byte, n int) (v [2]int, err error) {
 			number, size = operand(b)
 		}
 		if size == 0 {
-			return v, cffError("an operand of a DICT is no integer")
+			return v, cffError("an operand of a DICT is not an integer")
 		}
 		v[k], b = int(number), b[size:]
 	}

@@ -315,7 +315,7 @@ func TestBrokenOutlines(t *testing.T) {
 		r    rune
 		want string
 	}{
-		{"component outside the font", glyf(offset(gid('é'))+12, 0xFFFF), 'é', "no glyph of the font"},
+		{"component outside the font", glyf(offset(gid('é'))+12, 0xFFFF), 'é', "not a glyph of the font"},
 		{"component cut off", shrink('é', 12), 'é', "component cut off"},
 		{"component arguments cut off", shrink('é', 14), 'é', "component cut off"},
 		{"outline cut off", shrink('A', 8), 'A', "outline cut off"},

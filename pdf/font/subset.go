@@ -260,7 +260,7 @@ func (f *Face) closure(set glyphSet) (glyphSet, error) {
 		}
 		err = components(b, func(part GID) error {
 			if int(part) >= f.numGlyphs {
-				return &FormatError{Table: "glyf", Reason: "a component is no glyph of the font"}
+				return &FormatError{Table: "glyf", Reason: "a component is not a glyph of the font"}
 			}
 			if !out.has(part) {
 				out.add(part)

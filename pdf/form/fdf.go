@@ -48,7 +48,7 @@ func (x *fdfReader) fields(o cos.Object, name string, depth int) error {
 			return x.r.fail(name, err.Error())
 		}
 		if d == nil {
-			return x.r.fail(name, "a field that is no dictionary")
+			return x.r.fail(name, "a field that is not a dictionary")
 		}
 		full := name
 		if t := d.Get("T"); t != nil {
@@ -125,7 +125,7 @@ func (x *fdfReader) text(o cos.Object) (string, error) {
 	}
 	s, ok := cos.TextOf(o)
 	if !ok {
-		return "", valueError("a value that is no text")
+		return "", valueError("a value that is not a text")
 	}
 	return s, nil
 }

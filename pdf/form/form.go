@@ -10,7 +10,7 @@ import (
 	"example.com/quire/internal/nearest"
 )
 
-// Kind is what is entered into a field.
+// Kind is the type of a field.
 type Kind string
 
 // The kinds of fields.
@@ -18,9 +18,9 @@ const (
 	Text      Kind = "text"
 	CheckBox  Kind = "checkbox"
 	Radio     Kind = "radio"
-	Choice    Kind = "choice" // one of a list that drops down
+	Choice    Kind = "choice" // a drop-down list
 	List      Kind = "list"   // one or several of a list that is shown
-	Button    Kind = "button" // which starts something and holds nothing
+	Button    Kind = "button" // starts an action and has no value
 	Signature Kind = "signature"
 )
 
@@ -28,36 +28,36 @@ const (
 type Field struct {
 	Name string `json:"name"` // full: its parts with full stops between them
 	Kind Kind   `json:"kind"`
-	// Value is what the field holds: of check boxes and radio buttons the option that is on, or
-	// Off; of choices and lists the option's value. Values are those of a list that has several.
+	// Value is the value of the field: for check boxes and radio buttons the selected option, or
+	// Off; for choices and lists the option's value. Values are those of a list with several.
 	Value  string   `json:"value"`
 	Values []string `json:"values,omitempty"`
 	// Options are what can be chosen.
 	Options []Option `json:"options,omitempty"`
-	// Flags are read-only, required, no-export, multiline, password, comb, rich-text, no-scroll,
-	// editable, multiple, no-off and signed, as far as they hold.
+	// Flags are those of read-only, required, no-export, multiline, password, comb, rich-text,
+	// no-scroll, editable, multiple, no-off and signed that are set.
 	Flags   []string `json:"flags"`
 	Max     int      `json:"max,omitempty"`   // characters of a text at most, in units of UTF-16; 0: any number
-	Label   string   `json:"label,omitempty"` // what people are told that it is for
+	Label   string   `json:"label,omitempty"` // the description for users (tooltip)
 	Widgets []Widget `json:"widgets"`         // where it is shown
 }
 
-// Option is one of the values that a field can have.
+// Option is one of the possible values of a field.
 type Option struct {
 	Value string `json:"value"`
-	Text  string `json:"text,omitempty"` // what is shown, where it is not the value
+	Text  string `json:"text,omitempty"` // the text shown, if it is not the value
 }
 
 // Widget is a place where a field is shown.
 type Widget struct {
 	Page int        `json:"page"` // from 1; 0: of no page
 	Rect [4]float64 `json:"rect"` // left, bottom, right, top, in points
-	// Option is what the field holds when this button is on.
+	// Option is the value of the field when this button is on.
 	Option string `json:"option,omitempty"`
 }
 
-// Value is what a field is to hold, or holds: nothing, a text or an option, or several options of a
-// list. A check box takes "true" and "false" too.
+// Value is a value of a field: nothing, a text or an option, or several options of a list. A check
+// box also accepts "true" and "false".
 type Value struct {
 	Name  string // full
 	Is    []string
@@ -99,7 +99,7 @@ func (f Format) MediaType() (kind, suffix string) {
 	}
 }
 
-// Limits of what is read.
+// Limits of input.
 const (
 	MostBytes  = 16 << 20
 	mostFields = 100_000
@@ -112,7 +112,7 @@ type DataError struct {
 	Format  Format
 	Field   string // full name; empty: it is of none
 	Reason  string
-	Nearest string // what was probably meant; may be empty
+	Nearest string // the nearest known name; may be empty
 }
 
 // Error implements error.

@@ -115,8 +115,8 @@ func TestWrongDataIsRefused(t *testing.T) {
 		"<xfdf>" + strings.Repeat("<a>", 100):                                                                                   "deep",
 		"%FDF-1.2":                                                                                                              "fdf",
 		"%FDF-1.2\n1 0 obj<</X 1>>endobj trailer<</Root 1 0 R>>":                                                                "no FDF dictionary",
-		"%FDF-1.2\n1 0 obj<</FDF<</Fields[1]>>>>endobj trailer<</Root 1 0 R>>":                                                  "no dictionary",
-		"%FDF-1.2\n1 0 obj<</FDF<</Fields[<</T(a)/V 5>>]>>>>endobj trailer<</Root 1 0 R>>":                                      "no text",
+		"%FDF-1.2\n1 0 obj<</FDF<</Fields[1]>>>>endobj trailer<</Root 1 0 R>>":                                                  "not a dictionary",
+		"%FDF-1.2\n1 0 obj<</FDF<</Fields[<</T(a)/V 5>>]>>>>endobj trailer<</Root 1 0 R>>":                                      "not a text",
 		"%FDF-1.2\n1 0 obj<</FDF<</Fields[2 0 R]>>>>endobj 2 0 obj<</T(a)/Kids[2 0 R]>>endobj trailer<</Root 1 0 R>>":           "too deep",
 		"%FDF-1.2\n1 0 obj<</FDF<</Fields 2 0 R>>>>endobj 2 0 obj[<</Kids 2 0 R>><</Kids 2 0 R>>]endobj trailer<</Root 1 0 R>>": "too many",
 	} {

@@ -65,7 +65,7 @@ func (o PDFOptions) valid() (PDFOptions, error) {
 	}
 	switch {
 	case o.Grayscale:
-		return o, option("Grayscale", true, "false, for the text of a page that is turned gray is lost in print: make an image, or have the page's @media print give gray colours")
+		return o, option("Grayscale", true, "false, because a page that is turned gray has no text in print: make an image, or give gray colours in the page's @media print")
 	case !between(o.Width, 20, 3000):
 		return o, option("Width", o.Width, "20 to 3000 mm")
 	case !between(o.Height, 20, 3000):

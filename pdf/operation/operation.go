@@ -18,7 +18,7 @@ import (
 	"example.com/quire/pdf/sign"
 )
 
-// Kind is what a parameter's value is.
+// Kind is the type of a parameter's value.
 type Kind uint8
 
 // The kinds of parameters.
@@ -31,7 +31,7 @@ const (
 	Key         // what Input.Identity takes: a file for the command line, the name of a signer for the HTTP API
 )
 
-// Parameter is what an operation can be told.
+// Parameter is a parameter of an operation.
 type Parameter struct {
 	Name     string
 	Kind     Kind
@@ -40,7 +40,7 @@ type Parameter struct {
 	Required bool
 	Example  string
 	Choices  []string // all that the value can be; nil: what Doc says
-	// Whole says that it is about the file as a whole: it is none of a step of pipe.
+	// Whole says that the parameter is about the whole file: a step of pipe does not have it.
 	Whole bool
 	// Empty says that an empty value is one; for others it is an error, not as if none were given.
 	Empty bool
@@ -52,7 +52,7 @@ const AreaValue = "LEFT,BOTTOM,RIGHT,TOP"
 // MostUploadBytes bounds a parameter of the kind Upload.
 const MostUploadBytes = sign.MostKeyBytes
 
-// Gives is what an operation makes.
+// Gives is the type of an operation's result.
 type Gives uint8
 
 // What operations make.
@@ -74,7 +74,7 @@ type Operation struct {
 	Parameters []Parameter
 	// Tool is the program that a part of it needs, which may be missing; "": none.
 	Tool string
-	// Type returns the media type of what is given as Data, and the end of its name.
+	// Type returns the media type and the file extension of a result of type Data.
 	Type func(values map[string]string) (media, suffix string)
 
 	// op makes the change that the operation is, which can be a step of pipe; nil: it is none.
@@ -90,16 +90,16 @@ type File struct {
 	Size int64
 }
 
-// Input is what an operation works on.
+// Input is the input of an operation.
 type Input struct {
 	Files   []File
 	Values  map[string]string // of parameters, by their names
 	Uploads map[string]File   // of parameters of the kind Upload
 	Limits  pdf.ReadLimits
 	Time    time.Time // which the file states; zero: no dates change, and nothing is signed
-	// Identity finds the key that a parameter of the kind Key names; nil: there is none.
+	// Identity finds the key that a parameter of kind Key names; nil: there are no keys.
 	Identity func(key, password string) (*sign.Identity, error)
-	// HTTP sends what an operation asks of others, time-stamp authorities; nil: none may be asked.
+	// HTTP sends requests to time-stamp authorities; nil: none may be sent.
 	HTTP sign.Doer
 	// OCR returns what reads text in images, in languages such as eng; nil: nothing does.
 	OCR func(ctx context.Context, languages []string) (pdf.OCR, error)
@@ -112,7 +112,7 @@ type Input struct {
 type Outcome struct {
 	Report any // to be shown as JSON
 	Text   string
-	// Failed says that a check found something: the file is not what was asked.
+	// Failed says that a check found something: the file does not pass.
 	Failed bool
 }
 
@@ -129,9 +129,9 @@ func Find(name string) (*Operation, error) {
 	return nil, &pdf.OptionError{Field: "operation", Got: strconv.Quote(name), Want: strings.Join(names, ", "), Nearest: nearest.Name(name, names)}
 }
 
-// Run does it. Errors are *pdf.OptionError for what was asked wrongly, those of Engine.Open, each
-// *pdf.DiagnosticError with the name of its file, and those of in.Create. Nothing that was written
-// before an error is a file.
+// Run runs the operation. Errors are *pdf.OptionError for an invalid request, those of Engine.Open,
+// each *pdf.DiagnosticError with the name of its file, and those of in.Create. Output written
+// before an error is not a complete file.
 func (o *Operation) Run(ctx context.Context, e *pdf.Engine, in Input) (*Outcome, error) {
 	if err := o.check(in.Values, in.Uploads); err != nil {
 		return nil, err
@@ -336,6 +336,6 @@ func (o *Operation) Sample() []Part {
 	return parts
 }
 
-// Aborter is what Create may return beside io.WriteCloser: it is told of an error in place of
-// Close.
+// Aborter may be implemented by the io.WriteCloser that Create returns: after an error, Abort is
+// called instead of Close.
 type Aborter interface{ Abort(err error) }

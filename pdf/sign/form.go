@@ -10,8 +10,7 @@ import (
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 )
 
-// Form is what CMS signed data have, by their form alone (RFC 5652, 5.1): nothing of it is
-// verified.
+// Form is the structure of CMS signed data (RFC 5652, 5.1). Nothing in it is verified.
 type Form struct {
 	Signers      int // how many have signed
 	Certificates int // how many came along
@@ -19,8 +18,8 @@ type Form struct {
 	Certified bool
 }
 
-// FormOf reads the form of a signature, also of one that Parse refuses because of its signers or of
-// their certificates. Errors are ErrMalformed for what is no DER of signed data.
+// FormOf reads the structure of a signature, also of one that Parse refuses because of its signers
+// or their certificates. Data that is not DER of signed data gives ErrMalformed.
 func FormOf(der []byte) (Form, error) {
 	certs, signers, err := new(Signed).parts(der)
 	if err != nil {

@@ -13,10 +13,11 @@ import (
 // MostKeyBytes bounds a file of a key and its certificates.
 const MostKeyBytes = 1 << 20
 
-// ParseIdentity reads a key with its certificates from PEM or PKCS #12. The certificate of the key
-// comes first in PEM, or is put first. password is that of a PKCS #12 file; PEM is not encrypted.
+// ParseIdentity reads a key with its certificates from PEM or PKCS #12. In the identity, the
+// certificate of the key comes first. password is the password of a PKCS #12 file; PEM is not
+// encrypted.
 //
-// Errors are *IdentityError and never hold anything of the file or the password.
+// Errors are *IdentityError and never contain content of the file or the password.
 func ParseIdentity(file, password []byte) (*Identity, error) {
 	if len(file) > MostKeyBytes {
 		return nil, &IdentityError{"a file of more than 1 MiB", "a key with its certificates"}

@@ -32,7 +32,7 @@ type Signed struct {
 	Token        []byte              // the DER of a time-stamp token; nil: none
 	// Bound says that a signed attribute names the certificate (RFC 5035), as PAdES demands.
 	Bound bool
-	// Content is what stands within the signature; nil: it is detached.
+	// Content is the content inside the signature; nil: the signature is detached.
 	Content []byte
 
 	contentType asn1.ObjectIdentifier
@@ -78,8 +78,8 @@ func (s *Signed) parts(der []byte) (certs, signers cryptobyte.String, err error)
 	return certs, signers, nil
 }
 
-// Parse reads a signature. Errors are ErrMalformed for what is no DER of one. What follows the DER
-// must be zeros.
+// Parse reads a signature. Data that is not DER of a signature gives ErrMalformed. Only zeros may
+// follow the DER.
 func Parse(der []byte) (*Signed, error) {
 	s := &Signed{}
 	certs, signers, err := s.parts(der)
@@ -247,15 +247,15 @@ func readTime(in *cryptobyte.String) (t time.Time, ok bool) {
 	return t, ok
 }
 
-// ErrDigest is the error of content that is not what was signed.
+// ErrDigest is the error for content that differs from the signed content.
 var ErrDigest = errors.New("sign: the content is not what was signed")
 
 // ErrAlgorithm is the error of algorithms that are not known here.
 var ErrAlgorithm = errors.New("sign: an algorithm that is not known")
 
-// Verify verifies the signature over content whose digest, by Hash, is given: ErrDigest for content
-// that was changed, ErrAlgorithm, or the error of the signature itself. It says nothing of the
-// certificate.
+// Verify verifies the signature over content with the given digest, by Hash. Errors are ErrDigest
+// for changed content, ErrAlgorithm, or the error of the signature itself. The certificate is not
+// verified.
 func (s *Signed) Verify(digest []byte) error {
 	if s.Hash == 0 {
 		return ErrAlgorithm
@@ -284,7 +284,7 @@ func (s *Signed) SignatureDigest(h crypto.Hash) ([]byte, error) {
 	return sumOf(h, s.signature), nil
 }
 
-// OfData says that the content is data of no further type (id-data), as that of a file is.
+// OfData reports whether the content is plain data (id-data), as the content of a file is.
 func (s *Signed) OfData() bool { return s.contentType.Equal(oidData) }
 
 // Algorithm names how the signature was made, as in "ECDSA P-256, SHA-256".

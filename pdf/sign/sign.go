@@ -22,17 +22,17 @@ import (
 	"time"
 )
 
-// Identity is who signs. It is safe for concurrent use when its Key is.
+// Identity is a signer. It is safe for concurrent use if its Key is.
 type Identity struct {
-	// Key signs. It may stand for one that is elsewhere, in a token or a service. nil: the
-	// signature is made in two steps, by whoever has the key.
+	// Key signs. It may be an external key, in a token or a service. nil: the signature is made in
+	// two steps, by the holder of the key.
 	Key crypto.Signer
 	// Chain has the certificate of the key first, then those that issued it; the root may be left
 	// out.
 	Chain []*x509.Certificate
 	// PSS signs by RSASSA-PSS; false: by PKCS #1 v1.5. It is for RSA keys.
 	PSS bool
-	// TSA gives each signature a timestamp, which makes it one of level B-T; nil: B-B.
+	// TSA adds a timestamp to each signature, which makes it level B-T; nil: B-B.
 	TSA Timestamper
 }
 
@@ -50,9 +50,9 @@ type IdentityError struct{ Got, Want string }
 // Error implements error.
 func (e *IdentityError) Error() string { return "sign: identity: got " + e.Got + ", want " + e.Want }
 
-// Check returns an *IdentityError when the identity cannot sign at a time: its key does not match
-// its certificate or is too weak, the certificate is for something else, or one of the chain is not
-// valid then.
+// Check returns an *IdentityError if the identity cannot sign at a time: its key does not match its
+// certificate or is too weak, the certificate has another purpose, or a certificate of the chain is
+// not valid then.
 func (i *Identity) Check(at time.Time) error {
 	if err := i.CheckKey(at); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (i *Identity) CheckKey(at time.Time) error {
 		}
 	}
 	if !MaySign(leaf) {
-		return &IdentityError{"a certificate of " + subject(leaf) + " whose key usage has no signatures", "one for digitalSignature or contentCommitment"}
+		return &IdentityError{"a certificate of " + subject(leaf) + " whose key usage does not allow signatures", "one for digitalSignature or contentCommitment"}
 	}
 	for _, c := range i.Chain {
 		if at.Before(c.NotBefore) || at.After(c.NotAfter) {
@@ -186,7 +186,7 @@ func (i *Identity) Hash() crypto.Hash {
 	return s.hash
 }
 
-// Draft is a signature before it is signed: what is left is one signature by the key.
+// Draft is an unsigned signature: only the signature by the key is missing.
 type Draft struct {
 	identity *Identity
 	scheme   scheme
@@ -194,7 +194,7 @@ type Draft struct {
 	own      []byte // what a key of the standard library made of them; nil: it is not known
 }
 
-// Begin makes the attributes that are signed for content whose digest, by Identity.Hash, is given.
+// Begin makes the signed attributes for content with the given digest, by Identity.Hash.
 func (i *Identity) Begin(digest []byte) (*Draft, error) {
 	s, err := i.usable()
 	if err != nil {
@@ -247,10 +247,10 @@ func (d *Draft) Sign() ([]byte, error) {
 	return b, nil
 }
 
-// Finish returns the DER of the signature, given what the key made of Message. A signature that the
-// certificate does not verify is an error, and so is a timestamp that cannot be had. What Sign made
-// with a key of the standard library that is the certificate's needs no verification, which takes
-// longer than signing does.
+// Finish returns the DER of the signature, from the result of signing Message with the key. A
+// signature that does not verify with the certificate is an error, and so is a timestamp that
+// cannot be obtained. A signature that Sign made with a key of the standard library, which is the
+// certificate's key, is not verified, because that takes longer than signing.
 func (d *Draft) Finish(ctx context.Context, signature []byte) ([]byte, error) {
 	if d.own != nil && bytes.Equal(d.own, signature) {
 		return d.finish(ctx, signature)
@@ -292,5 +292,5 @@ func (i *Identity) MostBytes() (int, error) {
 	return n, nil
 }
 
-// ErrMalformed is what errors.Is finds in errors of what is no CMS signature or no timestamp.
+// ErrMalformed is the error, for errors.Is, for data that is not a CMS signature or a timestamp.
 var ErrMalformed = errors.New("malformed")

@@ -24,7 +24,7 @@ type Doer interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// TSA asks a time-stamp authority over HTTP (RFC 3161, 3.4).
+// TSA is the HTTP client of a time-stamp authority (RFC 3161, 3.4).
 type TSA struct {
 	URL  string
 	HTTP Doer
@@ -40,8 +40,7 @@ func (t *TSA) MostBytes() int {
 	return 8 << 10
 }
 
-// Timestamp implements Timestamper. Each request has a nonce of its own, which the token must have
-// too.
+// Timestamp implements Timestamper. Each request has its own nonce, which the token must contain.
 func (t *TSA) Timestamp(ctx context.Context, hash crypto.Hash, digest []byte) ([]byte, error) {
 	nonce, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 63))
 	if err != nil {
@@ -105,16 +104,16 @@ func readReply(b []byte) ([]byte, error) {
 	return token, nil
 }
 
-// Token is a time-stamp token whose signature holds.
+// Token is a time-stamp token with a valid signature.
 type Token struct {
 	Time   time.Time
-	Signed *Signed // who gave it; its certificate is not judged
+	Signed *Signed // the authority; its certificate is not verified
 	hash   crypto.Hash
 	nonce  *big.Int
 }
 
-// Weak says why the algorithms are too weak to prove anything, that of the digest that is stamped
-// too; empty when they are not.
+// Weak says why the algorithms, including the digest that is stamped, are too weak to prove
+// anything; empty if they are strong enough.
 func (t *Token) Weak() string {
 	if t.hash == crypto.SHA1 {
 		return "SHA-1"
@@ -123,7 +122,7 @@ func (t *Token) Weak() string {
 }
 
 // ParseToken reads a time-stamp token (RFC 3161, 2.4.2) for a digest and verifies its signature.
-// With hash 0 the digest is not compared: TokenHash tells by which function it is.
+// With hash 0 the digest is not compared; TokenHash returns its hash function.
 func ParseToken(raw []byte, hash crypto.Hash, digest []byte) (*Token, error) {
 	s, err := Parse(raw)
 	if err != nil {
@@ -155,7 +154,7 @@ func ParseToken(raw []byte, hash crypto.Hash, digest []byte) (*Token, error) {
 	return t, nil
 }
 
-// TokenHash returns the function that the content of a token was hashed with, 0 when it is none.
+// TokenHash returns the hash function of a token's content, or 0 if it has none.
 func TokenHash(raw []byte) crypto.Hash {
 	s, err := Parse(raw)
 	if err != nil || s.Content == nil {

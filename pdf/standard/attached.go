@@ -84,7 +84,7 @@ func (j *Judge) mediaType(r cos.Ref, t cos.Name, src *doc.Source) {
 func (j *Judge) Embedded(r cos.Ref, media cos.Name, why string) {
 	j.mediaType(r, media, nil)
 	if at := noFiles(j.claims); at != "" && why != "" {
-		j.add("S049", at, r, nil, "an attached file that is no archive itself: %s", why)
+		j.add("S049", at, r, nil, "an attached file that is not PDF/A itself: %s", why)
 	}
 }
 
@@ -92,7 +92,7 @@ func (j *Judge) Embedded(r cos.Ref, media cos.Name, why string) {
 // since it reaches a limit.
 func (j *Judge) Unjudged(r cos.Ref, err error) {
 	if at := noFiles(j.claims); at != "" {
-		j.add("S049", at, r, nil, "an attached file that was not judged: %v", err)
+		j.add("S049", at, r, nil, "an attached file that could not be checked: %v", err)
 	}
 }
 

@@ -347,7 +347,7 @@ func (j *Judge) catalogue(r cos.Ref, d cos.Dict) {
 		if lang != "" {
 			rule.tagged1, rule.tagged = langClause.tagged1, langClause.tagged
 		}
-		j.find("S002", rule, r, nil, "%q is no language of the document", lang)
+		j.find("S002", rule, r, nil, "%q is not a language of the document", lang)
 	}
 	marks, _ := d.Get("MarkInfo").(cos.Dict)
 	if !isTrue(marks.Get("Marked")) {
@@ -494,7 +494,7 @@ func (j *Judge) annotation(r cos.Ref, d cos.Dict, src *doc.Source) {
 			j.find("S044", clause{ua1: "7.18.1"}, r, src, "an annotation without a description")
 		}
 	case nothing && !j.placed.Artifact:
-		j.find("S044", clause{ua2: "8.9.2.4.13"}, r, src, "a widget that shows nothing and is no artifact")
+		j.find("S044", clause{ua2: "8.9.2.4.13"}, r, src, "a widget that shows nothing and is not an artifact")
 	}
 	if a, ok := d.Get("A").(cos.Dict); ok {
 		j.action(r, a, src)
@@ -763,7 +763,7 @@ func (j *Judge) Language(at cos.Ref, lang string, src *doc.Source) {
 		rule.tagged1, rule.tagged = "", ""
 	}
 	if !IsLanguage(lang) {
-		j.find("S031", rule, at, src, "%q is no language tag", lang)
+		j.find("S031", rule, at, src, "%q is not a language tag", lang)
 	}
 }
 

@@ -232,7 +232,7 @@ func (j *Judge) Optional(r cos.Ref, configs []cos.Dict, unordered bool) {
 		}
 		seen[name] = true
 		if d.Get("AS") != nil {
-			j.find("S043", clause{a2: rule.a2, ua1: "7.10", ua2: "8.7"}, r, nil, "optional content that is shown or not by itself (AS)")
+			j.find("S043", clause{a2: rule.a2, ua1: "7.10", ua2: "8.7"}, r, nil, "optional content that is shown or hidden automatically (AS)")
 		}
 	}
 	if unordered {
@@ -268,7 +268,7 @@ func (j *Judge) keys(r cos.Ref, d cos.Dict, src *doc.Source) {
 		for _, key := range [...]cos.Name{"MediaBox", "CropBox", "BleedBox", "TrimBox", "ArtBox"} {
 			b, ok := d.Get(key).(cos.Array)
 			if ok && len(b) != 4 {
-				find("S048", sizeClause, "a %s that is no rectangle", string(key))
+				find("S048", sizeClause, "a %s that is not a rectangle", string(key))
 			} else if ok {
 				for i := range 2 {
 					from, _ := cos.Float(b[i])
@@ -496,7 +496,7 @@ func (j *Judge) Meaning(font cos.Ref, name string, code []byte, text string, map
 	}
 	if mapped && strings.ContainsAny(text, "\x00\uFEFF\uFFFE") {
 		j.find("S051", clause{unicode: "6.2.11.7.2", a4: "6.2.10.7", ua1: "7.21.7", ua2: "8.4.5.8"}, font, nil,
-			"the code %X of the font %s stands for U+0000, U+FEFF or U+FFFE", code, name)
+			"the code %X of the font %s maps to U+0000, U+FEFF or U+FFFE", code, name)
 	}
 }
 

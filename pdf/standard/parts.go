@@ -21,7 +21,7 @@ func (j *Judge) Profile(r cos.Ref, data []byte, n int64, intent bool) {
 		delete(spaces, "Lab ")
 	}
 	if len(data) < 128 || string(data[36:40]) != "acsp" || binary.BigEndian.Uint32(data) > uint32(min(len(data), 1<<31-1)) {
-		j.find("S054", rule, r, nil, "%s whose profile is no ICC profile", what)
+		j.find("S054", rule, r, nil, "%s whose profile is not an ICC profile", what)
 		return
 	}
 	if data[8] > 2 { // PDF 1.4 knows ICC.1:1998-09

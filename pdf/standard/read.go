@@ -116,7 +116,7 @@ func (j *Judge) metadata(packet []byte) {
 	}}
 	if err := x.read(packet); err != nil {
 		rule.a1, rule.ua1, rule.ua2 = "6.7.9", "7.1", "8.11.1"
-		j.find("S052", rule, at, nil, "metadata that are no XML in UTF-8: %v", err)
+		j.find("S052", rule, at, nil, "metadata that is not XML in UTF-8: %v", err)
 		return
 	}
 	if own.wrong != "" {

@@ -105,7 +105,7 @@ func (c *Checker) Document(d *doc.Document) diag.List {
 }
 
 func noLanguage(tag, at string) diag.Diagnostic {
-	return diag.Diagnostic{Code: "S002", Path: "lang", Message: fmt.Sprintf("%q is no language tag", tag), Clause: at}
+	return diag.Diagnostic{Code: "S002", Path: "lang", Message: fmt.Sprintf("%q is not a language tag", tag), Clause: at}
 }
 
 // attachments judges whether the document may carry files, and must.
@@ -227,7 +227,7 @@ func (c *Checker) Elem(e *tag.Elem) diag.List {
 	}
 	if e.Lang != "" && !IsLanguage(e.Lang) {
 		l.Add(e.Src.Place(diag.Diagnostic{
-			Code: "S031", Message: fmt.Sprintf("%q is no language tag", e.Lang), Clause: langClause.first(c.claims),
+			Code: "S031", Message: fmt.Sprintf("%q is not a language tag", e.Lang), Clause: langClause.first(c.claims),
 		}))
 	}
 	if !c.accessible() {

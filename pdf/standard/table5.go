@@ -191,7 +191,7 @@ func (j *Judge) table5(at cos.Ref, n Nested, kids []cos.Name) {
 	for _, k := range kids {
 		switch of := numbered(k); {
 		case group[of] && !grouping:
-			j.find("S040", tableOfTypes, at, nil, "%s within %s beside text", string(k), string(kind))
+			j.find("S040", tableOfTypes, at, nil, "%s within %s next to text", string(k), string(kind))
 		case (heldOnce()[k][kind] || k == "Caption" && group[k]) && count(kids, k) > 1:
 			j.find("S040", tableOfTypes, at, nil, "more than one %s within %s", string(k), string(kind))
 			return

@@ -60,10 +60,10 @@ func (j *Judge) Table(at cos.Ref, g Grid) {
 		j.find("S041", clause{ua2: "8.2.5.26"}, at, nil, "an irregular table: %s", g.Crossing)
 	}
 	if g.Headless {
-		j.find("S041", clause{ua1: "7.5"}, at, nil, "a table with a cell whose header nothing tells (Scope or Headers)")
+		j.find("S041", clause{ua1: "7.5"}, at, nil, "a table with a cell without a header (Scope or Headers)")
 	}
 	if g.HeadlessByDefault {
-		j.find("S041", clause{ua2: "8.2.5.26"}, at, nil, "a table with a cell whose header nothing tells (Scope or Headers)")
+		j.find("S041", clause{ua2: "8.2.5.26"}, at, nil, "a table with a cell without a header (Scope or Headers)")
 	}
 }
 
@@ -129,7 +129,7 @@ func (j *Judge) Root(at cos.Ref, kinds []cos.Name, second bool) {
 // Destination judges a destination within the file.
 func (j *Judge) Destination(at cos.Ref, structured bool) {
 	if !structured {
-		j.find("S044", clause{ua2: "8.8"}, at, nil, "a destination that is no structure destination")
+		j.find("S044", clause{ua2: "8.8"}, at, nil, "a destination that is not a structure destination")
 	}
 }
 
@@ -179,7 +179,7 @@ func (j *Judge) Orphan(at cos.Ref) {
 // Twice tells of a structure element that stands in two places, of which P names one (ISO 32000-1,
 // 14.7.2, and 2, 14.7.2: the elements are a tree).
 func (j *Judge) Twice(at cos.Ref) {
-	j.find("S040", clause{ua1: "7.1", ua2: "8.2.1"}, at, nil, "a structure element that stands in two places of the tree")
+	j.find("S040", clause{ua1: "7.1", ua2: "8.2.1"}, at, nil, "a structure element that is in two places of the tree")
 }
 
 // Replacement says what stands in the place of content: of a sequence or of elements that it is in.

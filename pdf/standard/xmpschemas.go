@@ -169,7 +169,7 @@ func (x *extended) describe(e *element) {
 		for _, li := range e.kids[0].kids {
 			fields, ok := li.resource()
 			if !ok {
-				say(what + " with an item that is no structure")
+				say(what + " with an item that is not a structure")
 			}
 			list = append(list, fields)
 		}

@@ -77,7 +77,7 @@ func TestPropertiesAreFoundWhereverTheyStand(t *testing.T) {
 		{"a namespace", "", `<o:a xmlns:o="u:own">b</o:a>`, "u:own"},
 		{"one that is described", "", `<o:a xmlns:o="u:own">b</o:a>` + extension, ""},
 		{"one within a property", "", `<d:projectRef xmlns:d="http://ns.adobe.com/xmp/1.0/DynamicMedia/"><rdf:Alt><rdf:li><o:a xmlns:o="u:own">b</o:a></rdf:li></rdf:Alt></d:projectRef>`, ""},
-		{"no XML", "", "<xmp:Rating>", "no XML"},
+		{"not XML", "", "<xmp:Rating>", "not XML"},
 		{"too deep", "", strings.Repeat("<xmp:a>", 300) + strings.Repeat("</xmp:a>", 300), "too deeply"},
 	} {
 		found := metadata(packet(x.attributes, x.properties))

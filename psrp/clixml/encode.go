@@ -140,7 +140,7 @@ func (e *Encoder) value(dst []byte, v Value, name string) []byte {
 	case KindObject, KindList, KindDict:
 		return e.object(dst, v, name)
 	case KindMemberSet:
-		e.fail(fmt.Errorf("clixml: encode %q: a member set stands only among extended properties", name))
+		e.fail(fmt.Errorf("clixml: encode %q: a member set is allowed only among extended properties", name))
 		return dst
 	case KindProgress:
 		return e.progress(dst, (*Progress)(v.ptr), name)

@@ -407,12 +407,12 @@ func (d *Decoder) entity(s string, at int) (r rune, n int, ok bool) {
 	for i := range len(digits) {
 		v, isDigit := hexDigit(digits[i])
 		if !isDigit || uint64(v) >= base || u > utf8.MaxRune {
-			return 0, 0, d.failAs(at, nil, fmt.Sprintf("reference %q is no character", clip(name)))
+			return 0, 0, d.failAs(at, nil, fmt.Sprintf("reference %q is not a character", clip(name)))
 		}
 		u = u*base + uint64(v)
 	}
 	if digits == "" || u > utf8.MaxRune || u&^0x7FF == 0xD800 {
-		return 0, 0, d.failAs(at, nil, fmt.Sprintf("reference %q is no character", clip(name)))
+		return 0, 0, d.failAs(at, nil, fmt.Sprintf("reference %q is not a character", clip(name)))
 	}
 	return rune(u), end + 1, true
 }

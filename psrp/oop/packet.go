@@ -61,7 +61,7 @@ func parsePacket(line, buf []byte) (p proto.Packet, grown []byte, err error) {
 		case string(key) == "PSGuid" && !hasGUID:
 			hasGUID = true
 			if p.Target, ok = parseGUID(value); !ok {
-				return p, buf, s.fail(fmt.Sprintf("PSGuid %q is no GUID", clip(value)))
+				return p, buf, s.fail(fmt.Sprintf("PSGuid %q is not a GUID", clip(value)))
 			}
 		case string(key) == "Stream" && !hasStream && p.Kind == proto.PacketData:
 			hasStream = true

@@ -125,7 +125,7 @@ func (f *fields) enum(name string, t *enumTable) int32 {
 		if n, ok := t.parse(s); ok {
 			return n
 		}
-		f.fail(name, "%q is no value of %s", s, t.typeName())
+		f.fail(name, "%q is not a value of %s", s, t.typeName())
 		return 0
 	}
 	f.fail(name, "%v, not a value of %s", v.Kind(), t.typeName())

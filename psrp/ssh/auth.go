@@ -205,7 +205,7 @@ func (p *proofs) methods() []xssh.AuthMethod {
 			return nil, nil
 		}
 		if len(questions) > 1 || echos[0] {
-			return nil, fmt.Errorf("the server asks %q, which is no question for a password", questions)
+			return nil, fmt.Errorf("the server asks %q, which does not ask for a password", questions)
 		}
 		text, err := p.passwords[0]()
 		return []string{text}, err

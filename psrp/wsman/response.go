@@ -121,7 +121,7 @@ func (r *reader) token(tok xml.Token) error {
 			return bad("it has more than %d elements, or deeper than %d", maxElements, maxDepth)
 		}
 		if want := (xml.Name{Space: nsSOAP, Local: "Envelope"}); r.elements == 1 && tok.Name != want {
-			return bad("it is no envelope of SOAP 1.2 but %q", tok.Name.Local)
+			return bad("it is not a SOAP 1.2 envelope but %q", tok.Name.Local)
 		}
 		r.text = r.text[:0]
 		r.path = append(r.path, tok.Copy())

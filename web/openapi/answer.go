@@ -67,7 +67,7 @@ func (d *Doc) CheckAnswer(method, pattern string, status int, header http.Header
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
-		return fail("the body is no JSON: %v", err)
+		return fail("the body is not JSON: %v", err)
 	}
 	if faults := p.faults(value, content.object(kind)["schema"], "", maxDepth); len(faults) > 0 {
 		return fail("%s", strings.Join(faults, "; "))

@@ -76,7 +76,7 @@ func TestAnswersKeepToTheirDescription(t *testing.T) {
 		{"/article", strings.Replace(good, `{}`, `1,"more":{"x":256}`, 1), "/more/x 256 breaks maximum 255"},
 		{"/article", strings.Replace(good, `{}`, `1,"up":{"id":1}`, 1), "/up"},
 		{"/article", strings.Replace(good, `{}`, `1,"deep":[{"a":1}]`, 1), "/deep/0/a 1 is integer, want boolean"},
-		{"/article", `{`, "is no JSON"},
+		{"/article", `{`, "is not JSON"},
 		{"/many/{other}", `[]`, ""},
 		{"/many/{id}", `[{}]`, `/0 lacks "id"`},
 		{"/none", `x`, "a body of 1 bytes"},

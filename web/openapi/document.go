@@ -99,7 +99,7 @@ func Document(app *web.App, info Info) (*Doc, error) {
 func asYAML(text []byte) []byte {
 	b, err := yaml.FromJSON(text)
 	if err != nil {
-		panic(fmt.Sprintf("openapi: a description was written that is no JSON: %v", err))
+		panic(fmt.Sprintf("openapi: the description is not JSON: %v", err))
 	}
 	return b
 }

@@ -126,7 +126,7 @@ func TestYAMLBodiesAreBound(t *testing.T) {
 		"id: x":            `"line":1,"column":5`,
 		"zone: a\nid: 1.5": `"pointer":"/id"`,
 		"zone: a\nnaem: 1": `"line":2`,
-		"id: 1\nid: 2":     `stands twice`,
+		"id: 1\nid: 2":     `is repeated`,
 		"more: &a [*a]":    `"line":1`,
 		"zone: !!str 1":    `"line":1`,
 		"id: .inf":         `"pointer":"/id"`,

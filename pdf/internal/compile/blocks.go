@@ -531,7 +531,7 @@ func (c *compiler) listBlock(b *blockSource) block {
 		switch v := o.get("label"); {
 		case v != nil:
 			if n.label = c.plain(v, o.at("label")); n.marker != doc.MarkerText {
-				c.bad(o.n.Key("label"), o.path, codeWrong, "write marker: text beside it", "\"label\" changes nothing of a list with a marker of its own")
+				c.bad(o.n.Key("label"), o.path, codeWrong, "also write marker: text", "\"label\" changes nothing of a list with a marker of its own")
 			}
 		case n.marker == doc.MarkerText:
 			c.bad(o.n.Key("marker"), o.path, codeNoKey, "", "a list with the marker text has a label")

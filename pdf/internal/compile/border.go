@@ -98,7 +98,7 @@ func (c *compiler) lines(n *strictyaml.Node, path string, within []string) *doc.
 	}
 	for _, k := range lineKeys {
 		if bySide && o.n.Key(k) != nil {
-			c.bad(o.n.Key(k), path, codeKey, "write all: {"+k+": ...}", "%q beside the lines of single sides", k)
+			c.bad(o.n.Key(k), path, codeKey, "write all: {"+k+": ...}", "%q together with lines of single sides", k)
 			o.get(k)
 		}
 	}

@@ -239,10 +239,10 @@ func (p *textParser) foreign(from int) {
 func (p *textParser) ofLayout(i int, prog *exprlang.Program, at *place) {
 	switch {
 	case !p.markup && !p.code:
-		p.bad(i, codeWrong, "", "a page number may stand in the text of blocks only")
+		p.bad(i, codeWrong, "", "a page number is allowed in the text of blocks only")
 		return
 	case prog.Type.Kind == exprlang.TitleKind && !p.c.running:
-		p.bad(i, codeWrong, "", "section() may stand in headers and footers only")
+		p.bad(i, codeWrong, "", "section() is allowed in headers and footers only")
 		return
 	}
 	p.flushSpan()

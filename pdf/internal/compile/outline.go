@@ -79,7 +79,7 @@ func (c *compiler) outlineItem(n *strictyaml.Node, path string, level int) (it o
 	if v := o.get("items"); v != nil {
 		it.items = c.outlineItems(v, o.at("items"), level+1)
 	} else if it.out.Closed {
-		c.bad(o.n.Key("closed"), o.at("closed"), codeWrong, "", "there are no items that it could fold away")
+		c.bad(o.n.Key("closed"), o.at("closed"), codeWrong, "", "there are no items to collapse")
 	}
 	o.done()
 	return it, true

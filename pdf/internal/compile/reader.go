@@ -189,7 +189,7 @@ func (c *compiler) word(n *strictyaml.Node, path string) (string, bool) {
 		return "", false
 	}
 	if strings.Contains(n.Text, "${") {
-		c.bad(n, path, codeWrong, "", "an expression may not stand here")
+		c.bad(n, path, codeWrong, "", "an expression is not allowed here")
 		return "", false
 	}
 	return n.Text, true

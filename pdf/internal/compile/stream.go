@@ -92,7 +92,7 @@ func (d *decoder) early() {
 	}
 	line, col := at.node.Pos(at.off)
 	d.report(d.window.open, codeDataMissing, "write it before the rows",
-		"the field does not stand before the rows, which are streamed (used at %s:%d:%d)", at.file, line, col)
+		"the field must be before the rows, which are streamed (used at %s:%d:%d)", at.file, line, col)
 }
 
 // touches reports whether reading one of two paths reads something of the other.

@@ -329,7 +329,7 @@ func FuzzStream(f *testing.F) {
 		got, err := builtText(t, p, compile.Stream(strings.NewReader(text), "trades"))
 		switch {
 		case (err == nil) == (wrong == nil) && (err != nil || got == want):
-		case wrong == nil && strings.Contains(fmt.Sprint(err), "does not stand before the rows"):
+		case wrong == nil && strings.Contains(fmt.Sprint(err), "must be before the rows"):
 		default:
 			t.Errorf("%q: streamed %q, %v; in memory %q, %v", text, got, err, want, wrong)
 		}

@@ -498,7 +498,7 @@ func TestFilesWithinFilesAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, err := d.Check(t.Context(), []standard.ID{standard.PDFA2b})
-	if err != nil || len(found) != 1 || !strings.Contains(found[0].Message, "was not judged: ") || !strings.Contains(found[0].Message, "Depth") {
+	if err != nil || len(found) != 1 || !strings.Contains(found[0].Message, "could not be checked: ") || !strings.Contains(found[0].Message, "Depth") {
 		t.Errorf("12 files within each other: %v, %v", found, err)
 	}
 	// What else is wrong is told too.

@@ -222,7 +222,7 @@ func (e *Draft) Draw(i int, p Piece, at Place) error {
 	m = p.m.Mul(at.matrix(p, width, height)).Mul(m)
 	for _, v := range m {
 		if !(math.Abs(v) < 1e7) {
-			return &OptionError{Field: "page", Got: strconv.Itoa(i+1) + ", whose size is none", Want: "a page of an ordinary size"}
+			return &OptionError{Field: "page", Got: strconv.Itoa(i+1) + ", whose size is not valid", Want: "a page of an ordinary size"}
 		}
 	}
 	resources := e.dict(page.Get("Resources"))

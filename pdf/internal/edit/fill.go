@@ -111,7 +111,7 @@ func (e *Draft) fillField(f *field, is []string) (looks []FieldLook, touched boo
 	case kind == form.Text && flags&(form.FlagPassword|form.FlagFileSelect) != 0:
 		return bad("a value", "none: passwords and files are not kept in a document")
 	case f.ref.IsZero():
-		return bad("a field that is no object of its own", "a sound file; write it anew first, by metadata or reorder")
+		return bad("a field that is not an indirect object", "an undamaged file; rewrite it first, with metadata or reorder")
 	case len(is) > 1 && (kind != form.List || flags&form.FlagMultiSelect == 0):
 		return bad(fmt.Sprintf("%d values", len(is)), "one")
 	}
@@ -262,7 +262,7 @@ func (e *Draft) filled() (warnings []string) {
 		}
 	}
 	if names != nil {
-		warnings = append(warnings, "fields that scripts calculate were not calculated anew: "+strings.Join(names, ", "))
+		warnings = append(warnings, "fields that scripts calculate were not recalculated: "+strings.Join(names, ", "))
 	}
 	if len(changed) < len(form) {
 		if r := refOf(o); !r.IsZero() {

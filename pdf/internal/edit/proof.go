@@ -45,7 +45,7 @@ func (r *Redaction) Proved(ctx context.Context, d *Document) error {
 			err := reader.in.Run(ctx, c, content.Place(i+1), func(ev *content.Event) error {
 				for _, g := range ev.Glyphs {
 					if ev.Kind == content.Show && inBoxes(g.Quad, asked) && strings.TrimSpace(g.Text) != "" {
-						return notProvable(content.Place(i+1), "a character still stands in a box")
+						return notProvable(content.Place(i+1), "a character is still in a box")
 					}
 				}
 				return nil
@@ -97,7 +97,7 @@ func (r *Redaction) unseenAlone(ctx context.Context, s *imageReader, ref cos.Ref
 	place := fmt.Sprintf("object %d", ref.Num)
 	boxes, err := s.alone(ctx, ref, r.re, place, func(_ *drawnImage, err error) error { return unreadable(place, err) })
 	if err == nil && len(boxes) > 0 {
-		err = notProvable(place, "OCR finds the text in an image that no page draws by itself, or so small that it is not read there")
+		err = notProvable(place, "OCR finds the text in an image that no page draws on its own, or that is too small on the page to be read")
 	}
 	return err
 }

@@ -110,7 +110,7 @@ func readPPM(in *bufio.Reader) (*Picture, error) {
 	}
 	p.RGB = make([]byte, 3*p.Width*p.Height)
 	if _, err := io.ReadFull(in, p.RGB); err != nil {
-		return nil, fmt.Errorf("pdf: pdftoppm wrote no whole picture: %w", cmpErr(err))
+		return nil, fmt.Errorf("pdf: pdftoppm did not write a complete picture: %w", cmpErr(err))
 	}
 	return &p, nil
 }

@@ -87,7 +87,7 @@ type Redaction struct {
 func notProvable(place, why string) error {
 	return diag.Fail(diag.Diagnostic{
 		Code: diag.CodeNotProvable, Path: place, Message: "the redaction cannot be proved: " + why,
-		Suggestion: "redact whole areas by box, delete the page, or make an image of it",
+		Suggestion: "redact areas by box, delete the page, or make an image of it",
 	})
 }
 
@@ -173,7 +173,7 @@ func (r *Redaction) match(ctx context.Context, e *Draft) error {
 		case r.re == nil:
 			continue
 		case t.Unknown > 0:
-			return notProvable(content.Place(i+1), strconv.Itoa(t.Unknown)+" characters of which the file does not tell what they stand for")
+			return notProvable(content.Place(i+1), strconv.Itoa(t.Unknown)+" characters whose text the file does not give")
 		}
 		for _, m := range matches {
 			r.Removed.Matches++

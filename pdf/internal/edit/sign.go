@@ -252,7 +252,7 @@ func (e *Draft) widget(f *field, s *Signature) error {
 	}
 	page := e.pages[s.Page]
 	if page.Ref.IsZero() {
-		return &OptionError{Field: "file", Got: "a page that is no object of its own", Want: "a sound file; write it anew first, by metadata or reorder"}
+		return &OptionError{Field: "file", Got: "a page that is not an indirect object", Want: "an undamaged file; rewrite it first, with metadata or reorder"}
 	}
 	media := e.box(page.Dict.Get("MediaBox"), letter)
 	b, rect := s.Rect, make(cos.Array, len(s.Rect))

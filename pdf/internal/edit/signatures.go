@@ -64,7 +64,7 @@ func (e *Draft) extent(s *signed) string {
 		}
 		var v cos.Int
 		if v, ok = n.(cos.Int); !ok || v < 0 || int64(v) > e.base.Size {
-			return "its byte range is none"
+			return "its byte range is not valid"
 		}
 		r[i] = int64(v)
 	}
@@ -73,9 +73,9 @@ func (e *Draft) extent(s *signed) string {
 	case r[0] != 0:
 		return "its byte range does not begin with the file"
 	case s.from >= s.to || s.end > e.base.Size || s.to-s.from < 2 || s.to-s.from > 4<<20:
-		return "its byte range is none"
+		return "its byte range is not valid"
 	case s.to-s.from != int64(hex.EncodedLen(len(contents)))+2: // what is left out is not read for nothing
-		return "what its byte range leaves out is not its contents alone"
+		return "the gap in its byte range is not exactly its contents"
 	}
 	gap := make([]byte, s.to-s.from)
 	if _, err := io.ReadFull(io.NewSectionReader(e.base.File, s.from, s.to-s.from), gap); err != nil {
@@ -84,7 +84,7 @@ func (e *Draft) extent(s *signed) string {
 	inner := bytes.TrimSuffix(bytes.TrimPrefix(gap, []byte("<")), []byte(">"))
 	got := make([]byte, hex.DecodedLen(len(inner)))
 	if _, err := hex.Decode(got, inner); err != nil || len(inner) != len(gap)-2 || !bytes.Equal(got, contents) {
-		return "what its byte range leaves out is not its contents alone"
+		return "the gap in its byte range is not exactly its contents"
 	}
 	return ""
 }
@@ -98,7 +98,7 @@ func (e *Draft) revision(s *signed, o Options) (*Draft, error) {
 		return nil, err
 	}
 	if d.Repaired() {
-		return nil, fmt.Errorf("pdf: the revision that is signed is damaged")
+		return nil, fmt.Errorf("pdf: the signed revision is damaged")
 	}
 	old := NewDraft(d)
 	for _, f := range old.signatures() { // of the same field: a copy of it in a later one could say more
@@ -106,7 +106,7 @@ func (e *Draft) revision(s *signed, o Options) (*Draft, error) {
 			return old, nil
 		}
 	}
-	return nil, fmt.Errorf("pdf: the signature does not stand in the revision that it covers")
+	return nil, fmt.Errorf("pdf: the signature is not in the revision that it covers")
 }
 
 // Change is what a later revision did to a file that was signed before.
@@ -395,7 +395,7 @@ func (d *differ) object(r cos.Ref) {
 			what = "a stream"
 		}
 		if _, null := b.(cos.Null); null {
-			what += ", which is gone"
+			what += ", which was removed"
 		}
 		d.add(r.Num, what, false)
 	}
@@ -484,13 +484,13 @@ func (d *differ) form(num uint32, x, y cos.Dict) {
 	}
 	old, now := d.old.array(x.Get("Fields")), d.now.array(y.Get("Fields"))
 	if !d.begins(now, old) {
-		d.add(num, "fields of the form: some are gone or others", false)
+		d.add(num, "fields of the form: some were removed or replaced", false)
 		return
 	}
 	for _, o := range now[len(old):] {
 		f := d.now.dict(o)
 		if d.now.name(f.Get("FT")) != "Sig" || d.now.array(f.Get("Kids")) != nil {
-			d.add(refOf(o).Num, "a new field that is not of a signature", false)
+			d.add(refOf(o).Num, "a new field that is not a signature field", false)
 			continue
 		}
 		// Only documents' timestamps may come to one that allows nothing.
@@ -534,7 +534,7 @@ func (d *differ) page(num uint32, x, y cos.Dict) {
 	}
 	old, now := d.old.array(x.Get("Annots")), d.now.array(y.Get("Annots"))
 	if !d.begins(now, old) {
-		d.add(num, what+": annotations that were there are gone or others", d.level >= 3)
+		d.add(num, what+": annotations were removed or replaced", d.level >= 3)
 	}
 	was, is := map[string]bool{}, map[string]bool{}
 	for _, o := range now {
@@ -543,7 +543,7 @@ func (d *differ) page(num uint32, x, y cos.Dict) {
 	for _, o := range old {
 		s := string(printed(o))
 		if !is[s] && d.old.name(d.old.dict(o).Get("Subtype")) == "Widget" {
-			d.add(refOf(o).Num, what+": a field is gone", false)
+			d.add(refOf(o).Num, what+": a field was removed", false)
 		}
 		was[s] = true
 	}
@@ -562,15 +562,15 @@ func (d *differ) annotation(page string, o cos.Object) {
 	seen := b != [4]float64{} && d.now.integer(a.Get("F"), 0)&2 == 0
 	switch {
 	case a.Get("A") != nil || a.Get("AA") != nil:
-		d.add(num, page+": an annotation that does something", false)
+		d.add(num, page+": an annotation with an action", false)
 	case kind == "Widget" && d.isSignature(a):
 		stamp := d.now.name(d.now.dict(a.Get("V")).Get("SubFilter")) == "ETSI.RFC3161" && !seen
 		if seen && d.author {
-			d.add(num, page+": a new signature that is seen, which may cover what the author certified", false)
+			d.add(num, page+": a new visible signature, which may cover what the author certified", false)
 			return
 		}
 		d.covers = d.covers || seen
-		d.add(num, page+": a place for a signature", d.level >= 2 || stamp)
+		d.add(num, page+": a signature field", d.level >= 2 || stamp)
 	case kind == "Widget":
 		d.add(num, page+": a new field", false)
 	default:

@@ -115,7 +115,7 @@ type TextPage struct {
 	Box     [4]float64 `json:"box"`  // left, bottom, right, top of what is shown
 	Rotate  int        `json:"rotate"`
 	Lines   []TextLine `json:"lines"`             // in the order of reading
-	Unknown int        `json:"unknown,omitempty"` // characters of which the file does not tell what they stand for: U+FFFD
+	Unknown int        `json:"unknown,omitempty"` // characters whose text the file does not give: U+FFFD
 }
 
 // TextLine is words next to each other on one baseline.

@@ -17,7 +17,7 @@ func (d *Document) MayUpdate() error {
 	case d.Encrypted():
 		return &OptionError{Field: "file", Got: "an encrypted file", Want: "a plain one; decrypt it first"}
 	case d.Repaired():
-		return &OptionError{Field: "file", Got: "a damaged file, which was repaired to be read", Want: "a sound one; write it anew first, by metadata or reorder"}
+		return &OptionError{Field: "file", Got: "a damaged file, which was repaired to be read", Want: "an undamaged one; rewrite it first, with metadata or reorder"}
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (v *verifier) run() {
 	v.v.Claimed, v.v.Reason, v.v.Location = v.e.text(d.Get("M")), v.e.text(d.Get("Reason")), v.e.text(d.Get("Location"))
 	v.v.Certifies = v.e.permits(d)
 	if v.s.fault != "" {
-		v.say("the signature is none: %s", v.s.fault)
+		v.say("the signature is not valid: %s", v.s.fault)
 		return
 	}
 	var signed *sign.Signed
@@ -136,14 +136,14 @@ func (v *verifier) run() {
 		v.say("the algorithm of the signature is not known")
 		return
 	case errors.Is(err, sign.ErrDigest):
-		v.say("the bytes that were signed were changed")
+		v.say("the signed bytes were changed")
 		return
 	case err != nil:
-		v.say("the signature does not hold: %v", err)
+		v.say("the signature does not verify: %v", err)
 		return
 	}
 	v.v.Integrity = "intact"
-	v.say("the bytes that were signed are as they were")
+	v.say("the signed bytes are unchanged")
 	if why := signed.Weak(); why != "" && !v.weak {
 		v.weak = true
 		v.say("the algorithm is too weak to prove anything: %s", why)
@@ -172,7 +172,7 @@ func (v *verifier) detached(kind cos.Name) (*sign.Signed, error) {
 		return nil, err
 	}
 	if s.Content != nil || !s.OfData() {
-		return s, errors.New("it signs a content of its own, not the file")
+		return s, errors.New("it signs its own content, not the file")
 	}
 	digest, err := v.digest(s.Hash)
 	if err == nil {
@@ -185,7 +185,7 @@ func (v *verifier) detached(kind cos.Name) (*sign.Signed, error) {
 	if kind == "ETSI.CAdES.detached" {
 		v.v.Level = "B-B"
 		if !s.Bound {
-			return s, errors.New("it does not name its certificate, as PAdES demands")
+			return s, errors.New("it does not name its certificate, as PAdES requires")
 		}
 	}
 	if s.Token != nil {
@@ -199,7 +199,7 @@ func (v *verifier) detached(kind cos.Name) (*sign.Signed, error) {
 			return s, fmt.Errorf("its timestamp: %w", err)
 		}
 		if why := cmp.Or(t.Weak(), v.chain(t.Signed, t.Time, x509.ExtKeyUsageTimeStamping)); why != "" {
-			v.say("its timestamp does not count: %s", why)
+			v.say("its timestamp is not used: %s", why)
 			return s, nil
 		}
 		v.v.Stamped, v.v.Stamper = &t.Time, party(t.Signed.Signer)
@@ -234,13 +234,13 @@ func (v *verifier) timestamp() (*sign.Signed, error) {
 func (v *verifier) later() {
 	rest := make([]byte, min(v.e.base.Size-v.s.end, 3))
 	if _, err := io.ReadFull(io.NewSectionReader(v.e.base.File, v.s.end, int64(len(rest))), rest); err != nil {
-		v.say("what follows cannot be read")
+		v.say("the bytes after the signed ones cannot be read")
 		return
 	}
 	old, err := v.e.revision(v.s, v.o)
 	if err != nil {
 		v.v.Later = "unknown"
-		v.say("what is signed is no whole revision of the file: %v", err)
+		v.say("the signed bytes are not a complete revision of the file: %v", err)
 		return
 	}
 	v.v.Revision = old.base.Revisions()
@@ -256,7 +256,7 @@ func (v *verifier) later() {
 		return
 	}
 	if v.e.base.Revisions() == old.base.Revisions() || !v.e.ends() {
-		v.say("bytes follow what is signed that are no revision of the file, and readers may show different things")
+		v.say("the bytes after the signed ones are not a revision of the file, and readers may show different things")
 		return
 	}
 	value, lock := old.dict(old.dict(v.s.ref).Get("V")), old.dict(old.dict(v.s.ref).Get("Lock"))
@@ -268,7 +268,7 @@ func (v *verifier) later() {
 	}
 	v.v.Changes = d.compare()
 	if old.err != nil || v.e.base.Repaired() || old.base.Repaired() {
-		v.say("not all objects of the file and of the revision that is signed can be read")
+		v.say("not all objects of the file and of the signed revision can be read")
 		return
 	}
 	v.v.Later = "allowed"
@@ -279,9 +279,9 @@ func (v *verifier) later() {
 		}
 	}
 	if v.v.Later == "allowed" {
-		v.say("the file was changed later, as is allowed")
+		v.say("the file was changed later, which is allowed")
 		if d.covers {
-			v.say("what was added may cover what pages showed when they were signed")
+			v.say("the added content may cover content that was signed")
 		}
 	}
 }
@@ -341,7 +341,7 @@ func (v *verifier) trust(s *sign.Signed) {
 	switch {
 	case why == "":
 		v.v.Trust = "trusted"
-		v.say("the certificates lead to a root that is trusted, and were valid on %s; revocation is not looked up", at.UTC().Format(time.DateOnly))
+		v.say("the certificates lead to a trusted root and were valid on %s; revocation is not checked", at.UTC().Format(time.DateOnly))
 		return
 	case strings.HasPrefix(why, "expired"):
 		v.v.Trust = "expired"
@@ -352,10 +352,10 @@ func (v *verifier) trust(s *sign.Signed) {
 // chain says why a certificate is not to be believed at a time, empty when it is.
 func (v *verifier) chain(s *sign.Signed, at time.Time, usage x509.ExtKeyUsage) string {
 	if len(v.t.Roots) == 0 {
-		return "no roots to trust were given"
+		return "no trusted roots were given"
 	}
 	if !sign.MaySign(s.Signer) {
-		return "the key usage of the certificate has no signatures"
+		return "the key usage of the certificate does not allow signatures"
 	}
 	between := x509.NewCertPool()
 	for _, c := range s.Certificates {
@@ -369,7 +369,7 @@ func (v *verifier) chain(s *sign.Signed, at time.Time, usage x509.ExtKeyUsage) s
 		return "expired or not yet valid on " + at.UTC().Format(time.DateOnly)
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "the certificates lead to no root that was given"
+		return "the certificates do not lead to a trusted root"
 	}
 	return strings.TrimPrefix(err.Error(), "x509: ")
 }

@@ -170,7 +170,7 @@ func (m *maker) entries(nodes []doc.Node, en env) ([]entry, error) {
 			return nil, err
 		}
 		if s, ok := n.(*doc.Spacer); ok && s.Fill {
-			return nil, failed(at(s.Src, "L305", "a space that fills the page stands in the body or in a section"))
+			return nil, failed(at(s.Src, "L305", "a space that fills the page is allowed in the body or a section only"))
 		}
 		if t, ok := n.(*doc.Toc); ok && t.Reserve > 0 {
 			return nil, failed(at(t.Src, "L305", "pages are reserved for a table of contents in the body or in a section"))
@@ -314,7 +314,7 @@ func (m *maker) entry(n doc.Node, en env) (entry, error) {
 		}
 		e.b, el, err = m.toc(n, en)
 	default:
-		return e, failed(at(c.Src, "L305", "%T cannot stand here", n))
+		return e, failed(at(c.Src, "L305", "%T is not allowed here", n))
 	}
 	if err != nil {
 		return e, err

@@ -72,10 +72,10 @@ type button struct {
 // field sets a field with its caption, and radio buttons below each other with theirs.
 func (m *maker) field(n *doc.Field, en env) (block, error) {
 	if m.art != ArtifactNone {
-		return nil, failed(at(n.Src, codeField, "a form field stands in the body, not where it is printed several times"))
+		return nil, failed(at(n.Src, codeField, "a form field is allowed in the body, not where it is printed several times"))
 	}
 	if m.noNotes == inTurned {
-		return nil, failed(at(n.Src, codeField, "a form field stands upright, not in turned content"))
+		return nil, failed(at(n.Src, codeField, "a form field is not allowed in rotated content"))
 	}
 	if why := fault(n); why != "" {
 		return nil, m.badField(n, why)

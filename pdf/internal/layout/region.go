@@ -43,7 +43,7 @@ func (f *flow) section(n *doc.Section) error {
 	kind := tag.Sect
 	if n.Part {
 		if kind = tag.Part; around.elem != nil && around.elem.Type != tag.Part {
-			return failed(at(n.Src, "L305", "a part of the document stands in no section but another part"))
+			return failed(at(n.Src, "L305", "a part of the document is allowed in another part, not in a section"))
 		}
 	}
 	f.within.elem = f.m.elem(around.elem, kind, n.Src, n.Lang)

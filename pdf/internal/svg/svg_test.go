@@ -145,7 +145,7 @@ func TestWhatIsNotDrawnIsTold(t *testing.T) {
 		`<linearGradient id="a" href="#b"/><linearGradient id="b" href="#a"/><rect width="9" height="9" fill="url(#a)"/>`:              "linearGradient leads back to itself",
 		`<style>rect:hover{fill:red}</style>`:          `the style selector "rect:hover" is not read`,
 		`<style>@media screen{rect{fill:red}}</style>`: `the style rule "@media screen" is not read`,
-		`<text font-family="Nowhere">a</text>`:         `there is no font family "Nowhere"; the first one of the library is taken`,
+		`<text font-family="Nowhere">a</text>`:         `there is no font family "Nowhere"; the first family of the library is used`,
 	} {
 		d, err := draw(t, wrap("\n  "+content), diag.Limits{})
 		if err != nil {

@@ -454,7 +454,7 @@ func (d *drawer) chain(n *node, st *style) (*text.Chain, error) {
 		}
 	}
 	if st.family != "" {
-		d.told(n, "there is no font family %s; the first one of the library is taken", diag.Quote(st.family))
+		d.told(n, "there is no font family %s; the first family of the library is used", diag.Quote(st.family))
 	}
 	q.Family = ""
 	c, err := d.fonts.Typesetter.Chain(q)

@@ -40,7 +40,7 @@ func (t Transcript) Steps() ([]Step, error) {
 		m := packetLine.FindStringSubmatch(l.Text)
 		if m == nil || kinds[m[1]] == 0 || l.Direction != "c2s" && l.Direction != "s2c" {
 			if strings.HasPrefix(l.Text, "<") {
-				return nil, fmt.Errorf("%s: line %d is no packet", t.Name, l.N)
+				return nil, fmt.Errorf("%s: line %d is not a packet", t.Name, l.N)
 			}
 			steps = append(steps, s)
 			continue

@@ -47,7 +47,7 @@ func parsePublicKeyBlob(b []byte) (*rsa.PublicKey, error) {
 	}
 	e := binary.LittleEndian.Uint32(b[16:])
 	if e < 3 || e%2 == 0 || e > 1<<31-1 {
-		return nil, errors.New("the public exponent is no odd number from 3 to 2^31-1")
+		return nil, errors.New("the public exponent is not an odd number from 3 to 2^31-1")
 	}
 	n := slices.Clone(b[20:])
 	slices.Reverse(n)

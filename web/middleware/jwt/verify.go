@@ -233,7 +233,7 @@ func (v *Verifier) object(segment string, to *map[string]any) error {
 func (v *Verifier) key(ctx context.Context, header any) (Key, error) {
 	kid, ok := header.(string)
 	if header != nil && !ok {
-		return Key{}, fmt.Errorf("%w: kid is no string", ErrInvalid)
+		return Key{}, fmt.Errorf("%w: kid is not a string", ErrInvalid)
 	}
 	if k, ok := v.keys[kid]; ok {
 		return k, nil
@@ -375,7 +375,7 @@ func (v *Verifier) Middleware() web.Middleware {
 func (v *Verifier) token(c *web.Context) (string, error) {
 	switch lines := c.Request().Header["Authorization"]; {
 	case len(lines) > 1:
-		return "", fmt.Errorf("%w: Authorization stands twice", ErrInvalid)
+		return "", fmt.Errorf("%w: Authorization is repeated", ErrInvalid)
 	case len(lines) == 1:
 		if scheme, token, ok := strings.Cut(lines[0], " "); ok && strings.EqualFold(scheme, "Bearer") {
 			return strings.TrimSpace(token), nil

@@ -343,7 +343,7 @@ func (c *checker) node(n ast.Node) *expr {
 	case *ast.ArrayNode:
 		return c.array(n)
 	case *ast.MapNode:
-		return c.bad(n, CodeType, "", "a mapping may stand in plural() only")
+		return c.bad(n, CodeType, "", "a mapping is allowed in plural() only")
 	case *ast.VariableDeclaratorNode:
 		return c.let(n)
 	case *ast.CallNode:
@@ -389,7 +389,7 @@ func (c *checker) identifier(n *ast.IdentifierNode) *expr {
 		}
 		hint := Nearest(n.Value, c.scope.Names())
 		if hint == "" && strings.ToUpper(n.Value) == n.Value {
-			hint = "a text stands in quotes, '" + n.Value + "'"
+			hint = "a text is written in quotes, '" + n.Value + "'"
 		}
 		return c.bad(n, CodeField, hint, "no field, variable or parameter %q", n.Value)
 	}
@@ -438,7 +438,7 @@ func (v Value) field(i int) Value {
 
 func (c *checker) pointer(n *ast.PointerNode) *expr {
 	if c.depth == 0 {
-		return c.bad(n, CodeSyntax, "", "# may stand in a predicate only")
+		return c.bad(n, CodeSyntax, "", "# is allowed in a predicate only")
 	}
 	d := c.depth - 1
 	off, end := c.span(n)

@@ -155,7 +155,7 @@ func (c *checker) money(n *ast.CallNode) *expr {
 		if hint == "" {
 			hint = "write a code of ISO 4217, as in money('EUR')"
 		}
-		return c.bad(n.Arguments[1], CodeType, hint, "%q is no ISO 4217 currency code", code.lit.str)
+		return c.bad(n.Arguments[1], CodeType, hint, "%q is not an ISO 4217 currency code", code.lit.str)
 	}
 	l := c.o.Locale
 	return c.figure(n, e, func(m *Machine, dst []byte, v Value) ([]byte, error) {
@@ -164,7 +164,7 @@ func (c *checker) money(n *ast.CallNode) *expr {
 			return dst, err
 		}
 		if code.lit == nil && !locale.ValidCurrency(cv.str) {
-			return dst, fail(code.off, CodeValue, "%q is no ISO 4217 currency code", cv.str)
+			return dst, fail(code.off, CodeValue, "%q is not an ISO 4217 currency code", cv.str)
 		}
 		return l.Money(dst, v.Dec(), cv.str), nil
 	})
@@ -314,7 +314,7 @@ func (c *checker) timePattern(n *ast.CallNode, name string) (p locale.Pattern, o
 						hint = `did you mean "` + small + `"?`
 					}
 				}
-				c.bad(a, CodeType, hint, "%q is no style (short, medium, long, full) and no pattern", style)
+				c.bad(a, CodeType, hint, "%q is neither a style (short, medium, long, full) nor a pattern", style)
 				return p, false
 			}
 			return p, true
@@ -526,7 +526,7 @@ func (c *checker) now(n *ast.CallNode) *expr {
 }
 
 // aloneMessage says where a value of the layout may stand.
-const aloneMessage = "page(), pages(), pageOf() and section() stand alone in ${...}"
+const aloneMessage = "page(), pages(), pageOf() and section() must be alone in ${...}"
 
 // pageOf is pageOf(anchor): its value is the anchor.
 func (c *checker) pageOf(n *ast.CallNode) *expr {
