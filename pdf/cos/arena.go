@@ -1,10 +1,11 @@
 package cos
 
-// Arena makes objects that live until its writer is reset, in memory that the next file uses again.
-// It is of [Writer.Arena], and for its goroutine.
+// Arena allocates objects that live until its writer is reset, in memory that the next file reuses.
+// [Writer.Arena] returns it, for use by the writer's goroutine.
 //
-// Objects are pointers there, for an interface that holds a value takes memory for each. Who looks
-// at objects by their types, a watcher or a cipher, gets values, as if there were no arena.
+// Objects are pointers there, because an interface that holds a value allocates memory for each.
+// Code that examines objects by their types, a watcher or a cipher, gets values, as without an
+// arena.
 type Arena struct {
 	values bool
 
@@ -30,7 +31,7 @@ func (a *Arena) Fixed(v int64) Object { return made(a, &a.fixed, Fixed(v)) }
 // Int returns an integer.
 func (a *Arena) Int(v int) Object { return made(a, &a.ints, Int(v)) }
 
-// Name returns a name that is no constant.
+// Name returns a name that is not a constant.
 func (a *Arena) Name(s string) Object { return made(a, &a.names, Name(s)) }
 
 // Text returns a text string.

@@ -3,7 +3,7 @@ package cos
 import "bytes"
 
 // InlineImage is the operand of the operator EI (ISO 32000-2, 8.9.7): the dictionary of an image in
-// a content stream, its keys as they stand there. As an [Object] it prints the dictionary.
+// a content stream, with its keys as written. As an [Object] it prints the dictionary.
 type InlineImage struct {
 	Dict Dict
 	Data []byte // as it is encoded
@@ -16,9 +16,9 @@ func (i InlineImage) AppendPDF(dst []byte) []byte { return i.Dict.AppendPDF(dst)
 // nothing, for no operator takes as many (DeviceN colours have at most 32 and a name).
 const mostOperands = 64
 
-// Operators calls f with each operator of a content stream (7.8.2) and its operands, until one
-// returns an error. f must not keep args. What is no content is passed over, so that data of any
-// kind ends without an error but for f's and the depth of nesting, which is bounded.
+// Operators calls f with each operator of a content stream (7.8.2) and its operands, until f
+// returns an error. f must not keep args. Data that is not content is skipped, so that data of any
+// kind gives no error except f's and that of the limit of nesting.
 func Operators(data []byte, f func(op []byte, args []Object) error) error {
 	p := parser{b: data, whole: true, depth: 64, m: &memory{}}
 	var args []Object

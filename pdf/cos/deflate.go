@@ -14,7 +14,7 @@ type Level uint8
 // The levels. The zero value is the everyday one.
 const (
 	LevelDefault Level = iota // pages and objects
-	LevelBest                 // what is compressed once and kept, such as fonts
+	LevelBest                 // for streams that are compressed once and kept, such as fonts
 )
 
 // Deflater compresses whole streams for FlateDecode (ISO 32000-2, 7.4.4).
@@ -25,9 +25,9 @@ type Deflater interface {
 	Deflate(dst, src []byte, level Level) ([]byte, error)
 }
 
-// PieceDeflater is a Deflater that takes a stream in pieces, too. However it is cut, what reaches
-// dst is what Deflate returns at LevelDefault. With it a [Writer] holds no more cross-reference
-// data in memory than Options.SpillAfter says; without, it holds all of it at the end.
+// PieceDeflater is a Deflater that also accepts a stream in pieces. However the stream is divided,
+// the output equals that of Deflate at LevelDefault. With it, a [Writer] holds no more
+// cross-reference data in memory than Options.SpillAfter; without it, all of it at the end.
 type PieceDeflater interface {
 	Deflater
 	Writer(dst io.Writer) (io.WriteCloser, error)

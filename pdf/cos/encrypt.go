@@ -6,8 +6,8 @@ import (
 )
 
 // Encryption says how the strings and streams of a file are encrypted (ISO 32000-2, 7.6). Strings
-// that are given as [Raw] or inside other types of the caller may only stand in object streams,
-// which are encrypted as a whole.
+// given as [Raw] or inside other types of the caller are allowed only in object streams, which are
+// encrypted as a whole.
 type Encryption struct {
 	Cipher Cipher
 	Dict   Dict // the encryption dictionary, which stays plain
@@ -15,7 +15,7 @@ type Encryption struct {
 	PlainMetadata bool
 }
 
-// Cipher encrypts one string or stream: it appends to dst what the file holds of data.
+// Cipher encrypts one string or stream: it appends the encrypted data to dst.
 type Cipher interface {
 	Encrypt(dst, data []byte) ([]byte, error)
 }

@@ -11,8 +11,8 @@ import (
 
 // Limits bounds what a [Writer] writes; exceeding one is a [diag.LimitError] with the field's name.
 // Lengths of strings and names are those of the values, before escaping. Zero fields mean the
-// default in parentheses; of several the first is that of V20, the second that of V17, which
-// PDF/A-2 sets (ISO 19005-2, 6.1.13), and the third that of versions before, which PDF/A-1 sets
+// default in parentheses. If there are several, the first applies to V20, the second to V17, as
+// PDF/A-2 requires (ISO 19005-2, 6.1.13), and the third to earlier versions, as PDF/A-1 requires
 // (ISO 19005-1, 6.1.12; PDF Reference, third edition, appendix C).
 type Limits struct {
 	OutputBytes int64 // size of the file (512 MiB)

@@ -54,8 +54,7 @@ type Ref struct {
 // IsZero reports whether r refers to nothing.
 func (r Ref) IsZero() bool { return r.Num == 0 }
 
-// Plus is the reference n object numbers behind r, for use with
-// [Writer.ReserveN].
+// Plus is the reference n object numbers after r, for use with [Writer.ReserveN].
 func (r Ref) Plus(n int) Ref {
 	return Ref{Num: r.Num + uint32(n)} //nolint:gosec // G115: within a reserved block
 }
@@ -69,12 +68,11 @@ type Entry struct {
 // E makes an Entry.
 func E(key Name, value Object) Entry { return Entry{Key: key, Value: value} }
 
-// Dict is a dictionary. It is printed in the order of its entries; a key must
-// not come twice. Entries whose Value is nil are left out, so that an optional
-// value needs no branch at the caller.
+// Dict is a dictionary. It is printed in the order of its entries; keys must be unique. Entries
+// whose Value is nil are omitted, so that an optional value needs no branch at the caller.
 type Dict []Entry
 
-// Get returns the value under key, nil when there is none.
+// Get returns the value of key, or nil.
 func (d Dict) Get(key Name) Object {
 	for i := range d {
 		if d[i].Key == key {
@@ -84,8 +82,7 @@ func (d Dict) Get(key Name) Object {
 	return nil
 }
 
-// Float returns the value of a number, the float64 that is nearest to what the file says; false for
-// other objects.
+// Float returns the value of a number as the nearest float64; false for other objects.
 func Float(o Object) (float64, bool) {
 	switch v := o.(type) {
 	case Int:

@@ -13,8 +13,8 @@ import (
 	"example.com/quire/pdf/internal/diag"
 )
 
-// ReadLimits bounds what a [Reader] takes; exceeding one is a [diag.LimitError] with the field's
-// name, before the memory is taken. Zero fields mean the default in parentheses.
+// ReadLimits bounds what a [Reader] may take; exceeding one is a [diag.LimitError] with the field's
+// name, before the memory is allocated. Zero fields mean the default in parentheses.
 type ReadLimits struct {
 	FileBytes    int64 // size of the file (64 MiB)
 	ObjectBytes  int64 // text of one object, its stream aside (8 MiB)
@@ -55,7 +55,7 @@ type ReaderOptions struct {
 }
 
 // Decrypter decrypts strings and streams by the number and generation of their object. filter is
-// the name of a stream's own crypt filter, empty for that of the file.
+// the name of a stream's own crypt filter, empty for the file's default.
 type Decrypter interface {
 	DecryptString(num uint32, gen uint16, data []byte) ([]byte, error)
 	DecryptStream(num uint32, gen uint16, filter string, data []byte) ([]byte, error)
@@ -69,7 +69,7 @@ type ReadError struct {
 	Ref    Ref   // zero: no object
 	Offset int64 // in the file; -1: not known
 	Reason string
-	// NotPDF says that this is no file that was damaged: it is empty, or of another kind.
+	// NotPDF says that this is not a damaged PDF: it is empty, or of another type.
 	NotPDF bool
 }
 
@@ -129,13 +129,12 @@ type spot struct {
 	used  bool
 }
 
-// Reader reads a PDF file (ISO 32000-2, 7.5), object by object as they are asked for: objects in
-// tables, streams and both, in all revisions of the file, encrypted or not. Object streams stay
-// decoded once they were needed, within DecodedBytes; nothing else is kept. A Reader is not safe
-// for concurrent use.
+// Reader reads a PDF file (ISO 32000-2, 7.5), object by object on demand: objects in tables,
+// streams and both, in all revisions of the file, encrypted or not. Decoded object streams are
+// cached, within DecodedBytes; nothing else is. A Reader is not safe for concurrent use.
 //
-// A damaged file is repaired: its objects are looked for from front to back and the last of each
-// number counts. Warnings tells what was found wrong.
+// A damaged file is repaired: it is searched for objects from the beginning, and the last object of
+// each number counts. Warnings lists the defects.
 type Reader struct {
 	file io.ReaderAt
 	size int64
@@ -204,7 +203,7 @@ func NewReader(r io.ReaderAt, size int64, o ReaderOptions) (*Reader, error) {
 
 func repairable(err error) bool { return errors.Is(err, diag.ErrDamaged) }
 
-// Trailer returns the trailer dictionary, that of the newest revision.
+// Trailer returns the trailer dictionary of the newest revision.
 func (r *Reader) Trailer() Dict { return r.trailer }
 
 // Version returns the version that the header names, such as "1.7".
@@ -220,7 +219,7 @@ func (r *Reader) Streams() bool { return r.streams }
 // Encrypted reports whether the file is encrypted.
 func (r *Reader) Encrypted() bool { return r.cipher != nil }
 
-// Warnings returns what was found wrong so far, the first 100.
+// Warnings returns the defects found so far, at most 100.
 func (r *Reader) Warnings() []Warning { return r.warned }
 
 // Refs returns the objects in use, in the order of their numbers.
@@ -339,19 +338,19 @@ func (r *Reader) parse(at, most int64, f func(*parser) error) error {
 	}
 }
 
-// Within returns the limits of a file that stands within this one: of what may be decoded it has
-// what is left. Spent takes off what it has used.
+// Within returns the limits for a file that is embedded in this one: what remains of this file's.
+// Spent subtracts what it has used.
 func (r *Reader) Within() ReadLimits {
 	l := r.opt.Limits
 	l.DecodedBytes = max(l.DecodedBytes-r.decoded, 1)
 	return l
 }
 
-// Spent counts what a file within this one has decoded, as this one's own.
+// Spent counts the bytes that an embedded file has decoded as decoded by this one.
 func (r *Reader) Spent(inner *Reader) error { return r.count(inner.decoded) }
 
-// Repeated counts n bytes of a stream that is used again without being decoded again, where a file
-// may ask for it as often as it likes.
+// Repeated counts n bytes of a stream that is used again without being decoded again, because a
+// file may repeat it any number of times.
 func (r *Reader) Repeated(n int64) error { return r.count(n) }
 
 // count takes n bytes off what may be decoded.
@@ -442,8 +441,8 @@ func (p *parser) head() (num uint32, gen uint16, err error) {
 	return uint32(v[0]), uint16(v[1]), nil //nolint:gosec // G115: the number is bounded, a generation beyond 65,535 means nothing
 }
 
-// Object returns the object that ref refers to, Null where there is none (7.3.10), a stream as
-// [*Stream]. Strings are decrypted.
+// Object returns the object that ref refers to, or Null (7.3.10); a stream as [*Stream]. Strings
+// are decrypted.
 func (r *Reader) Object(ref Ref) (Object, error) {
 	s, ok := r.spots[ref.Num]
 	if !ok || !s.used {
@@ -482,7 +481,7 @@ func (r *Reader) Object(ref Ref) (Object, error) {
 	return r.opened(got, o)
 }
 
-// Resolve follows references from o to what they refer to.
+// Resolve follows references from o to the object.
 func (r *Reader) Resolve(o Object) (Object, error) {
 	for range r.opt.Limits.Depth {
 		ref, ok := o.(Ref)
@@ -497,7 +496,7 @@ func (r *Reader) Resolve(o Object) (Object, error) {
 	return nil, limitError("Depth", int64(r.opt.Limits.Depth)+1, int64(r.opt.Limits.Depth), "a chain of references")
 }
 
-// Dict is Resolve for a dictionary or that of a stream; nil for anything else.
+// Dict is Resolve for a dictionary or the dictionary of a stream; nil for anything else.
 func (r *Reader) Dict(o Object) (Dict, error) {
 	o, err := r.Resolve(o)
 	switch v := o.(type) {

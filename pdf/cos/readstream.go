@@ -10,8 +10,8 @@ import (
 // Raw returns the data of a stream as the file has it, decrypted, its filters not undone.
 func (r *Reader) Raw(s *Stream) ([]byte, error) { return r.RawInto(nil, s) }
 
-// RawInto is Raw for who copies stream after stream: what it returns may lie in the memory of buf,
-// where that is large enough.
+// RawInto is Raw for callers that copy many streams: the result may use the memory of buf, if that
+// is large enough.
 func (r *Reader) RawInto(buf []byte, s *Stream) ([]byte, error) {
 	if most := r.opt.Limits.StreamBytes; s.size > most {
 		return nil, limitError("StreamBytes", s.size, most, place(s.Ref, s.at))

@@ -8,10 +8,10 @@ import (
 )
 
 // Signature signs a file while it is written (ISO 32000-2, 12.8.1). Its dictionary is the last
-// object before the cross-reference data. What lies before it was hashed for the file identifier
-// and for the SHA-256 of the file, and is not hashed again where the signature is of SHA-256 too;
-// what lies behind it is made first, so that all is known that is signed before the signature is,
-// and nothing is written twice.
+// object before the cross-reference data. The bytes before it were hashed for the file identifier
+// and for the SHA-256 of the file, and are not hashed again if the signature uses SHA-256 too. The
+// bytes after it are made first, so that everything to be signed is known before signing, and
+// nothing is written twice.
 type Signature struct {
 	Hash crypto.Hash // of the bytes of the file without the value of Contents
 	Room int         // most bytes of a signature
@@ -34,7 +34,7 @@ type unsigned struct {
 	done   bool
 }
 
-// PutSignature gives the dictionary of the signature that Options ask for, as object ref, without
+// PutSignature sets the dictionary of the signature that Options request, as object ref, without
 // ByteRange and Contents. It is kept until Close.
 func (w *Writer) PutSignature(ref Ref, dict Dict) error {
 	if err := w.claim(ref); err != nil {

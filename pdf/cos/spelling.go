@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Part is a part of the syntax of files for which ISO 19005 has a clause of its own.
+// Part is a part of file syntax for which ISO 19005 has a clause.
 type Part int
 
 // Parts of the syntax, in the order of the clauses of ISO 19005-2, 6.1.
@@ -17,8 +17,8 @@ const (
 	PartTable               // 6.1.4: cross-reference tables
 	PartString              // 6.1.6: strings in hexadecimal digits
 	PartStream              // 6.1.7.1: how long streams are
-	PartKeyword             // 6.1.7.1: what stands around stream and endstream
-	PartObject              // 6.1.9: what stands around the number and the end of an object
+	PartKeyword             // 6.1.7.1: white space around stream and endstream
+	PartObject              // 6.1.9: white space around object number and endobj
 )
 
 // Misspelling is a place where a file is written in a way that archives do not take (ISO 19005-2,
@@ -29,9 +29,9 @@ type Misspelling struct {
 	Message string
 }
 
-// Misspellings calls f with the places of a file that archives do not take, the first of each
-// object. It reads every object once more. A file that had to be repaired has none: its warnings
-// say what is wrong with it.
+// Misspellings calls f with the positions of syntax that PDF/A does not allow, the first of each
+// object. It reads every object once more. A repaired file has none: its warnings describe its
+// defects.
 func (r *Reader) Misspellings(f func(Misspelling)) error {
 	if err := r.ends(f); err != nil || r.rebuilt {
 		return err

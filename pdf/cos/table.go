@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// SpillFile is where a [Writer] puts what it does not keep in memory.
+// SpillFile holds the data that a [Writer] does not keep in memory.
 type SpillFile interface {
 	io.ReaderAt
 	io.WriterAt

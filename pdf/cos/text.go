@@ -57,9 +57,8 @@ func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
 	return AppendLiteral(dst, s)
 }
 
-// AppendLiteral appends s between parentheses (7.3.4.2). Parentheses, the
-// backslash and line ends are escaped; all other bytes stand for themselves,
-// binary ones too.
+// AppendLiteral appends s between parentheses (7.3.4.2). Parentheses, the backslash and line ends
+// are escaped; all other bytes, including binary ones, are written unchanged.
 func AppendLiteral[T ~string | ~[]byte](dst []byte, s T) []byte {
 	dst = append(dst, '(')
 	from := 0 // what is not yet appended
@@ -79,8 +78,8 @@ func AppendLiteral[T ~string | ~[]byte](dst []byte, s T) []byte {
 // carriage return would be taken for a line feed.
 var escapes = [256]byte{'(': '(', ')': ')', '\\': '\\', '\r': 'r', '\n': 'n'}
 
-// AppendHex appends s in hexadecimal (7.3.4.3), always with an even number of
-// digits as ISO 19005-4, 6.1.6 asks.
+// AppendHex appends s in hexadecimal (7.3.4.3), always with an even number of digits, as ISO
+// 19005-4, 6.1.6 requires.
 func AppendHex[T ~string | ~[]byte](dst []byte, s T) []byte {
 	dst = append(dst, '<')
 	for i := range len(s) {
@@ -103,11 +102,10 @@ func PutHex(dst, src []byte) {
 	hex.Encode(dst, src)
 }
 
-// AppendText appends s, UTF-8, as a text string object (7.9.2.2): in
-// PDFDocEncoding when every character is ASCII or one of the Latin-1 letters
-// and signs which that encoding keeps at their places, else as UTF-16BE with
-// byte order mark; so too when its first letters would pass for such a mark, as
-// those of "þÿ" do. Invalid UTF-8 becomes U+FFFD.
+// AppendText appends s, UTF-8, as a text string object (7.9.2.2): in PDFDocEncoding if every
+// character is ASCII or a Latin-1 character with the same code in that encoding, otherwise as
+// UTF-16BE with byte order mark; also if its first characters would look like such a mark, as those
+// of "þÿ" do. Invalid UTF-8 becomes U+FFFD.
 func AppendText(dst []byte, s string) []byte {
 	ascii, doc := true, true
 	for _, r := range s {

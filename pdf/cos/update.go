@@ -9,12 +9,13 @@ import (
 	"slices"
 )
 
-// Update is an incremental update of a file that was read (ISO 32000-2, 7.5.6): the objects that
-// are new or changed, and cross-reference data of the kind that the file ends with. It is gathered
-// in memory and stands behind the bytes of the file, which stay as they are.
+// Update is an incremental update of an existing file (ISO 32000-2, 7.5.6): new and changed
+// objects, and cross-reference data of the kind that the file ends with. It is collected in memory
+// and appended to the bytes of the file, which are not changed.
 //
-// Streams and strings are written plain, so the file must be; and it must not have been repaired,
-// for readers would find what is appended by cross-reference data that is damaged.
+// Streams and strings are written unencrypted, so the file must be unencrypted. It must not have
+// been repaired, because readers would find the appended objects through damaged cross-reference
+// data.
 type Update struct {
 	r        *Reader
 	deflater Deflater
@@ -30,8 +31,8 @@ type written struct {
 	gen uint16
 }
 
-// NewUpdate begins an update. d compresses streams; nil: as in Options. What is gathered goes into
-// buf, from its beginning, as long as there is room.
+// NewUpdate begins an update. d compresses streams; nil: as in Options. The update is collected in
+// buf, from its beginning, as long as there is space.
 func NewUpdate(r *Reader, d Deflater, buf []byte) (*Update, error) {
 	if r.rebuilt || r.cipher != nil {
 		return nil, &ReadError{Offset: -1, Reason: "a file that is encrypted or was repaired takes no update"}
@@ -57,7 +58,7 @@ func (u *Update) Reserve() Ref {
 	return Ref{Num: u.next - 1}
 }
 
-// Bytes returns what was written so far, which the update goes on to use.
+// Bytes returns the bytes written so far. The update continues to use them.
 func (u *Update) Bytes() []byte { return u.buf }
 
 // Put writes o as object ref, a new one or one of the file. o must not be a stream.
@@ -129,7 +130,7 @@ func (u *Update) generation(num uint32) uint16 {
 }
 
 // Close writes the cross-reference data and returns all bytes of the update. root and info are
-// those of the new revision; a zero info leaves that of the file.
+// those of the new revision; a zero info keeps that of the file.
 func (u *Update) Close(root, info Ref) ([]byte, error) {
 	sum := sha256.Sum256(u.buf)
 	stream := u.r.trailer.Get("Type") == Name("XRef")
@@ -226,12 +227,12 @@ func (u *Update) rows(self Ref, nums []uint32, trailer Dict) {
 	u.buf = append(append(u.buf, rows...), "\nendstream\nendobj\n"...)
 }
 
-// Repaired reports whether the cross-reference data was damaged and made anew from what the file
-// holds; another reader may see another document in it.
+// Repaired reports whether the cross-reference data was damaged and rebuilt from the objects of the
+// file. Another reader may see another document in it.
 func (r *Reader) Repaired() bool { return r.rebuilt }
 
-// Place tells where an object lies: the offset of it or of its object stream, and its place in
-// that; ok is false for one that is not in use.
+// Place returns the position of an object: its offset or that of its object stream, and its index
+// in that; ok is false for an object that is not in use.
 func (r *Reader) Place(num uint32) (offset int64, index int, ok bool) {
 	s, ok := r.spots[num]
 	if !ok || !s.used {

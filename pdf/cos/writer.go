@@ -52,8 +52,8 @@ type Options struct {
 	Deflater Deflater // nil: a new [NewFlate]; share one between documents
 	Level    Level    // of object streams, cross-reference data and [Writer.Stream]
 	Limits   Limits   // zero fields: the defaults stated there
-	// Classic writes a cross-reference table and each object by itself, as files of PDF 1.4 have
-	// them always. It is for plain files.
+	// Classic writes a cross-reference table and each object separately, as PDF 1.4 always does. It
+	// is for unencrypted files.
 	Classic bool
 	// Spill opens a file for cross-reference data beyond SpillAfter bytes, 8 for each object, and
 	// is not called for less. The file is closed with the Writer, by Close, Reset or an error. nil:
@@ -70,11 +70,11 @@ type Options struct {
 	Signature *Signature
 }
 
-// Trailer is what a reader starts from (ISO 32000-2, 7.5.5).
+// Trailer is the entry point of a file for readers (ISO 32000-2, 7.5.5).
 type Trailer struct {
 	Root Ref  // the catalog
-	Info Ref  // the information dictionary; zero: none, as PDF/A-4 wants
-	More Dict // further keys, written behind the others
+	Info Ref  // the information dictionary; zero: none, as in PDF/A-4
+	More Dict // further keys, written after the others
 }
 
 // Summary describes a finished file.
@@ -131,8 +131,8 @@ type head struct {
 	at  int
 }
 
-// NewWriter returns a Writer that writes to out. The header goes out with the
-// first bytes; nothing is written before.
+// NewWriter returns a Writer that writes to out. The header is written with the first bytes;
+// nothing is written before.
 func NewWriter(out io.Writer, o Options) *Writer {
 	w := &Writer{hash: sha256.New()}
 	w.Reset(out, o)
@@ -188,10 +188,10 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-// Arena returns memory for objects of this file: what it makes is valid until Reset.
+// Arena returns memory for objects of this file: its objects are valid until Reset.
 func (w *Writer) Arena() *Arena { return &w.arena }
 
-// Version is that of the file.
+// Version is the version of the file.
 func (w *Writer) Version() Version { return w.opt.Version }
 
 // Offset is the length of the file so far, bytes not yet handed on included,
@@ -250,8 +250,8 @@ func (w *Writer) PutRaw(ref Ref, body []byte) error {
 	return w.closeIfFull(ref)
 }
 
-// PutDirect writes o as an object of its own outside the object streams, for
-// what must stay readable without inflating or has to lie at a known offset.
+// PutDirect writes o as an object outside the object streams, for objects that must be readable
+// without decompression or at a known offset.
 func (w *Writer) PutDirect(ref Ref, o Object) error {
 	if err := w.claim(ref); err != nil {
 		return err
@@ -274,9 +274,9 @@ func (w *Writer) direct(ref Ref, o Object) error {
 	return w.pass()
 }
 
-// Stream writes a stream object whose data is compressed here, or left as it
-// is when compression would not shorten it much. dict must not name Length, Filter
-// or DecodeParms; they are added behind its keys.
+// Stream writes a stream object. Its data is compressed, or written as it is if compression would
+// not make it much shorter. dict must not contain Length, Filter or DecodeParms; they are added
+// after its keys.
 func (w *Writer) Stream(ref Ref, dict Dict, data []byte) error {
 	if w.err != nil {
 		return w.err
@@ -339,8 +339,8 @@ func (w *Writer) EncodedStream(ref Ref, dict Dict, filter Name, data []byte) err
 	return w.stream(ref, dict, filter, data)
 }
 
-// CopyStream writes a stream object as another file has it: dict says by which filters data is
-// encoded. Length is set here and must not stand in dict.
+// CopyStream writes a stream object of another file: dict gives the filters with which data is
+// encoded. Length is set here and must not be in dict.
 func (w *Writer) CopyStream(ref Ref, dict Dict, data []byte) error {
 	if err := w.claim(ref); err != nil {
 		return err

@@ -72,16 +72,16 @@ func TestSwissBillNamesTheFieldThatIsWrong(t *testing.T) {
 // TestEPCPaymentNamesTheFieldThatIsWrong: each rule of EPC069-12 has a payment that breaks it.
 func TestEPCPaymentNamesTheFieldThatIsWrong(t *testing.T) {
 	for want, spoil := range map[string]func(p *doc.EPCPayment){
-		"iban: ":                func(p *doc.EPCPayment) { p.IBAN = "DE89370400440532013001" },
-		"name: ":                func(p *doc.EPCPayment) { p.Name = "" },
-		"bic: ":                 func(p *doc.EPCPayment) { p.BIC = "X" },
-		"amount: ":              func(p *doc.EPCPayment) { p.Amount = "1,50" },
-		"purpose: ":             func(p *doc.EPCPayment) { p.Purpose = "abc" },
+		"iban: ":                      func(p *doc.EPCPayment) { p.IBAN = "DE89370400440532013001" },
+		"name: ":                      func(p *doc.EPCPayment) { p.Name = "" },
+		"bic: ":                       func(p *doc.EPCPayment) { p.BIC = "X" },
+		"amount: ":                    func(p *doc.EPCPayment) { p.Amount = "1,50" },
+		"purpose: ":                   func(p *doc.EPCPayment) { p.Purpose = "abc" },
 		"text: it cannot be combined": func(p *doc.EPCPayment) { p.Reference = "RF18539007547034" },
-		"reference: ":           func(p *doc.EPCPayment) { p.Reference, p.Text = "RF00539007547034", "" },
-		"text: it has more":     func(p *doc.EPCPayment) { p.Text = strings.Repeat("x", 141) },
-		"details: ":             func(p *doc.EPCPayment) { p.Details = strings.Repeat("x", 71) },
-		"payment: it has 4":     func(p *doc.EPCPayment) { p.Name, p.Text = strings.Repeat("ü", 70), strings.Repeat("ü", 130) },
+		"reference: ":                 func(p *doc.EPCPayment) { p.Reference, p.Text = "RF00539007547034", "" },
+		"text: it has more":           func(p *doc.EPCPayment) { p.Text = strings.Repeat("x", 141) },
+		"details: ":                   func(p *doc.EPCPayment) { p.Details = strings.Repeat("x", 71) },
+		"payment: it has 4":           func(p *doc.EPCPayment) { p.Name, p.Text = strings.Repeat("ü", 70), strings.Repeat("ü", 130) },
 	} {
 		p := &doc.EPCPayment{Name: "Beispiel GmbH", IBAN: "DE89 3704 0044 0532 0130 00", Amount: "12.30", Text: "Rechnung"}
 		spoil(p)

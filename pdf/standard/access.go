@@ -14,7 +14,7 @@ func (j *Judge) encryption(d cos.Dict) {
 	}
 }
 
-// MediaClip judges the media clip of a rendition: typed says that it has CT, alt is the value of
+// MediaClip checks the media clip of a rendition: typed says that it has CT, alt is the value of
 // Alt, resolved (ISO 14289-1, 7.18.6.2).
 func (j *Judge) MediaClip(at cos.Ref, typed bool, alt cos.Object) {
 	rule := clause{ua1: "7.18.6.2"}
@@ -32,13 +32,13 @@ func (j *Judge) MediaClip(at cos.Ref, typed bool, alt cos.Object) {
 	}
 }
 
-// DrawnAgain tells of a form with content of the structure tree that is drawn more than once: its
-// elements could not say where they are (ISO 14289-1, 7.20).
+// DrawnAgain reports a form with content of the structure tree that is drawn more than once: the
+// positions of its elements would be ambiguous (ISO 14289-1, 7.20).
 func (j *Judge) DrawnAgain(form cos.Ref) {
 	j.find("S042", clause{ua1: "7.20"}, form, nil, "a form with content of the structure tree that is drawn more than once")
 }
 
-// RichValue judges the value of a text field that has a rich one too (ISO 14289-2, 8.10.3.3).
+// RichValue checks the value of a text field that has a rich one too (ISO 14289-2, 8.10.3.3).
 func (j *Judge) RichValue(field cos.Ref, rich []byte, value string, valued bool) {
 	rule := clause{ua2: "8.10.3.3"}
 	switch {
@@ -49,13 +49,13 @@ func (j *Judge) RichValue(field cos.Ref, rich []byte, value string, valued bool)
 	}
 }
 
-// SignaturePicture tells of the appearance of a signature that has a picture, for which neither an
-// element, a sequence nor the annotation has another text (ISO 14289-2, 8.10.3.5).
+// SignaturePicture reports the appearance of a signature with an image without alternative text in
+// an element, a sequence or the annotation (ISO 14289-2, 8.10.3.5).
 func (j *Judge) SignaturePicture(field cos.Ref) {
 	j.find("S028", clause{ua2: "8.10.3.5"}, field, nil, "a signature whose picture has no alternative text")
 }
 
-// Targets tells of an element with links that lead to different places (ISO 14289-2, 8.2.5.20).
+// Targets reports an element with links that lead to different places (ISO 14289-2, 8.2.5.20).
 func (j *Judge) Targets(elem cos.Ref) {
 	j.find("S041", clause{ua2: "8.2.5.20"}, elem, nil, "links to different places in one element")
 }

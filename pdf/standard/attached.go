@@ -26,11 +26,11 @@ func WhatFilesMustBe(claims []ID) []ID {
 // Specification is a file specification dictionary of a file that is read.
 type Specification struct {
 	Dict       cos.Dict // with F, UF, AFRelationship and Desc resolved
-	Named      bool     // it stands in the name tree of embedded files
+	Named      bool     // it is in the name tree of embedded files
 	Associated bool     // the document or a part of it is associated with it
 }
 
-// Specification judges a file specification.
+// Specification checks a file specification.
 func (j *Judge) Specification(r cos.Ref, s Specification) {
 	j.specification(r, s.Dict, s.Associated, nil)
 	if s.Named && s.Dict.Get("Desc") == nil {
@@ -79,8 +79,8 @@ func (j *Judge) mediaType(r cos.Ref, t cos.Name, src *doc.Source) {
 	}
 }
 
-// Embedded judges an embedded file of a file that is read by its media type and by why it keeps
-// none of [WhatFilesMustBe]; empty: it keeps one, or need not.
+// Embedded checks an embedded file of an existing file by its media type, and by the reason why it
+// conforms to none of [WhatFilesMustBe]; empty: it conforms to one, or need not.
 func (j *Judge) Embedded(r cos.Ref, media cos.Name, why string) {
 	j.mediaType(r, media, nil)
 	if at := noFiles(j.claims); at != "" && why != "" {
@@ -88,15 +88,15 @@ func (j *Judge) Embedded(r cos.Ref, media cos.Name, why string) {
 	}
 }
 
-// Unjudged tells of an embedded file that must keep one of [WhatFilesMustBe], which was not judged
-// since it reaches a limit.
+// Unjudged reports an embedded file that must conform to one of [WhatFilesMustBe] and could not be
+// checked because of a limit.
 func (j *Judge) Unjudged(r cos.Ref, err error) {
 	if at := noFiles(j.claims); at != "" {
 		j.add("S049", at, r, nil, "an attached file that could not be checked: %v", err)
 	}
 }
 
-// AttachedByAnnotation judges the file specification of a file attachment annotation.
+// AttachedByAnnotation checks the file specification of a file attachment annotation.
 func (j *Judge) AttachedByAnnotation(r cos.Ref, spec cos.Dict) {
 	if name(spec, "AFRelationship") == "" {
 		j.find("S049", clause{ua2: "8.9.2.4.10"}, r, nil, "a file attachment annotation whose file specification has no AFRelationship")

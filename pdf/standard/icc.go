@@ -54,7 +54,7 @@ func SRGBProfile() []byte {
 	)
 }
 
-// SRGBProfile2 is SRGBProfile in version 2 of ICC, which PDF/A-1 asks for: the curve is a table,
+// SRGBProfile2 is SRGBProfile in version 2 of ICC, which PDF/A-1 requires: the curve is a table,
 // 1,024 values of 16 bits (ICC.1:1998-09, 6.5.2).
 func SRGBProfile2() []byte {
 	const steps = 1024

@@ -72,7 +72,7 @@ func readJP2(data []byte) (f jp2) {
 	return f
 }
 
-// JPEG2000 judges the data of an image with the filter JPXDecode (ISO 19005-2, 6.2.8.3, and 4,
+// JPEG2000 checks the data of an image with the filter JPXDecode (ISO 19005-2, 6.2.8.3, and 4,
 // 6.2.7.3). spaced says that the dictionary of the image has a colour space, which counts then.
 func (j *Judge) JPEG2000(r cos.Ref, data []byte, spaced bool) {
 	rule := clause{a2: "6.2.8.3", a4: "6.2.7.3"}

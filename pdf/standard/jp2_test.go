@@ -7,7 +7,7 @@ import (
 	"example.com/quire/pdf/standard"
 )
 
-// FuzzJPEG2000 judges what is no JPEG 2000: whatever it is, findings are of one clause.
+// FuzzJPEG2000 checks what is no JPEG 2000: whatever it is, findings are of one clause.
 func FuzzJPEG2000(f *testing.F) {
 	const header = "\x00\x00\x00\x16ihdr\x00\x00\x00\x01\x00\x00\x00\x01\x00\x03\x07\x07\x00\x00"
 	for _, seed := range []string{

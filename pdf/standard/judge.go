@@ -24,10 +24,9 @@ type Finding struct {
 // nothing is found of yet goes before the last finding of one that several are of.
 const mostFindings = 20
 
-// Judge judges a file against the standards that it claims. It is shown every object,
-// operator and closed structure element once, as the writer writes them or as a reader
-// walks a file, keeps none of them, and needs no more memory for a long file. It is for
-// one file and one goroutine.
+// Judge checks a file against the standards that it claims. It is given every object, operator and
+// closed structure element once, as the writer writes them or as a reader walks a file. It keeps
+// none of them, and needs no more memory for a long file. It is for one file and one goroutine.
 type Judge struct {
 	claims   []ID
 	version  cos.Version
@@ -48,8 +47,8 @@ type Judge struct {
 	transparent      cos.Ref    // the first page whose transparent content has no colours to be blended in
 }
 
-// NewJudge returns the judge of a file of version v that claims what Set returned; without any it
-// finds nothing.
+// NewJudge returns the Judge of a file of version v that claims the standards that Set returned.
+// Without any, it has no findings.
 func NewJudge(claims []ID, v cos.Version) *Judge {
 	return &Judge{claims: claims, version: v}
 }
@@ -95,7 +94,7 @@ func name(d cos.Dict, key cos.Name) cos.Name {
 
 func isTrue(o cos.Object) bool { return o == cos.Bool(true) }
 
-// Placed says where an annotation of a file that is read stands.
+// Placed is the position of an annotation of an existing file.
 type Placed struct {
 	Tagged   bool // in the structure tree, as the parent tree has it (ISO 32000-2, 14.7.5.4),
 	Artifact bool // within an element Artifact there
@@ -109,8 +108,8 @@ func (j *Judge) Annotation(r cos.Ref, d cos.Dict, p Placed) {
 	j.placed = Placed{}
 }
 
-// Object judges an indirect object that is no structure element: r is its number, a
-// stream is given by its dictionary. src may be nil.
+// Object checks an indirect object that is not a structure element: r is its number, a stream is
+// given by its dictionary. src may be nil.
 func (j *Judge) Object(r cos.Ref, o cos.Object, src *doc.Source) {
 	d, ok := o.(cos.Dict)
 	if !ok || len(j.claims) == 0 {
@@ -555,7 +554,7 @@ type Enclosure struct {
 	Src        *doc.Source
 }
 
-// Enclosed judges the element of an annotation (ISO 14289-1, 7.18, and 2, 8.2.5.20, 8.9 and 8.10).
+// Enclosed checks the element of an annotation (ISO 14289-1, 7.18, and 2, 8.2.5.20, 8.9 and 8.10).
 func (j *Judge) Enclosed(e Enclosure) {
 	const hidden = 2
 	sub := name(e.Dict, "Subtype")
@@ -659,8 +658,8 @@ func (j *Judge) action(r cos.Ref, a cos.Dict, src *doc.Source) {
 	}
 }
 
-// Content judges an operator of a page or of a form drawn on one, in the order of the
-// stream. The operands that it looks at are those of BDC and BMC.
+// Content checks an operator of a page or of a form drawn on one, in the order of the stream. It
+// uses the operands of BDC and BMC.
 func (j *Judge) Content(page cos.Ref, op []byte, args []cos.Object) {
 	switch string(op) {
 	case "q":
@@ -689,8 +688,8 @@ func (j *Judge) Content(page cos.Ref, op []byte, args []cos.Object) {
 	}
 }
 
-// Heading judges the level of a heading of a file that is read, in the order of reading, in which
-// elements do not close. What is written is judged when it is made. Level 0 is that of H.
+// Heading checks the level of a heading of an existing file, in reading order, in which elements do
+// not close. The level of a written heading is checked when it is made. Level 0 is that of H.
 func (j *Judge) Heading(at cos.Ref, level int) {
 	switch {
 	case level == 0:
@@ -708,8 +707,8 @@ func (j *Judge) Heading(at cos.Ref, level int) {
 	j.level = level
 }
 
-// Elem judges a structure element that is complete. Order and levels of headings are judged
-// elsewhere: elements close in another order than they are read.
+// Elem checks a complete structure element. Order and levels of headings are checked elsewhere,
+// because elements close in another order than they are read.
 func (j *Judge) Elem(e *tag.Elem) {
 	if len(j.claims) == 0 {
 		return
@@ -756,7 +755,7 @@ func (j *Judge) Elem(e *tag.Elem) {
 	}
 }
 
-// Language judges the value of Lang of an element or of a marked-content sequence.
+// Language checks the value of Lang of an element or of a marked-content sequence.
 func (j *Judge) Language(at cos.Ref, lang string, src *doc.Source) {
 	rule := langClause
 	if lang == "" { // archives take one that is not known
@@ -767,7 +766,7 @@ func (j *Judge) Language(at cos.Ref, lang string, src *doc.Source) {
 	}
 }
 
-// Replaced judges the texts that stand in the place of an element or of a marked-content sequence.
+// Replaced checks the texts that replace an element or a marked-content sequence.
 func (j *Judge) Replaced(at cos.Ref, actual, alt string) {
 	if strings.ContainsFunc(actual, IsPrivate) {
 		j.find("S030", clause{a4: "6.2.10.8", ua2: "8.4.3"}, at, nil, "a private use character in a replacement text")
@@ -787,8 +786,8 @@ func tabular(t tag.Type) bool {
 	}
 }
 
-// Finish judges the file as a whole and returns what was found, each once, 20 at the most: of as
-// many clauses as there are, the first of each.
+// Finish checks the file as a whole and returns the findings, each once, at most 20: the first of
+// each of as many clauses as possible.
 func (j *Judge) Finish(t cos.Trailer) []Finding {
 	if len(j.claims) == 0 {
 		return nil

@@ -7,31 +7,31 @@ import (
 	"example.com/quire/pdf/cos"
 )
 
-// Nested is a structure element of a file that is read, among those around it. Types are standard
-// ones; MathML stands for all of that namespace, and an empty one for a type that is not mapped.
-// Div, Part and NonStruct are seen through: what they hold is held by what they stand in too
-// (ISO/TS 32005, 6.2).
+// Nested is a structure element of an existing file with its surroundings. Types are standard ones;
+// MathML represents all types of that namespace, and an empty one a type that is not mapped. Div,
+// Part and NonStruct are transparent: their content also counts as content of their parent (ISO/TS
+// 32005, 6.2).
 type Nested struct {
 	Kind    cos.Name
-	In      cos.Name // the type of what it stands in; StructTreeRoot of the root of the tree
+	In      cos.Name // the type of the parent; StructTreeRoot for the root of the tree
 	Kids    []Kid    // in order
-	Content bool     // it holds content or annotations
-	Formula bool     // it stands within a Formula or a type of MathML, at any depth
+	Content bool     // it has content or annotations
+	Formula bool     // it is inside a Formula or a type of MathML, at any depth
 	// Numbering is ListNumbering of a list.
 	Numbering cos.Name
 }
 
-// Kid is an element that another one holds.
+// Kid is a child of an element.
 type Kid struct {
 	Kind     cos.Name
-	Labelled bool // it holds a Lbl
+	Labelled bool // it has a Lbl
 }
 
 // mathML is the type of all elements of the namespace of MathML.
 const mathML = "MathML"
 
-// Nested judges an element by what it stands in and by what it holds (ISO/TS 32005, table 5; ISO
-// 14289-1, 7.2 and 7.4.4, and 2, 8.2.5).
+// Nested checks an element by its parent and its children (ISO/TS 32005, table 5; ISO 14289-1, 7.2
+// and 7.4.4, and 2, 8.2.5).
 func (j *Judge) Nested(at cos.Ref, n Nested) {
 	kids := make([]cos.Name, 0, len(n.Kids))
 	labels := false

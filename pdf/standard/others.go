@@ -15,7 +15,7 @@ import (
 // What follows are rules that what this module writes never breaks: they are for files of other
 // makers.
 
-// Misspelled judges how a file is written (ISO 19005-2 and 4, 6.1).
+// Misspelled checks the syntax of a file (ISO 19005-2 and 4, 6.1).
 func (j *Judge) Misspelled(m cos.Misspelling) {
 	rule := map[cos.Part]clause{
 		cos.PartHeader:  {a1: "6.1.2", a2: "6.1.2", a4: "6.1.2"},
@@ -39,7 +39,7 @@ const (
 	mostInks1        = 8
 )
 
-// Value judges the size of a number, a string or a name, wherever it stands.
+// Value checks the size of a number, a string or a name anywhere in the file.
 func (j *Judge) Value(r cos.Ref, o cos.Object) {
 	one, two := clause{a1: "6.1.12"}, clause{a2: "6.1.13"}
 	both := clause{a1: one.a1, a2: two.a2}
@@ -82,7 +82,7 @@ func (j *Judge) Value(r cos.Ref, o cos.Object) {
 // renderingIntents are those of ISO 32000-1 and 2, table 69.
 var renderingIntents = []cos.Name{"AbsoluteColorimetric", "RelativeColorimetric", "Saturation", "Perceptual"}
 
-// Intent judges a rendering intent, where one is named (ISO 19005-2, 6.2.6).
+// Intent checks a rendering intent, where one is named (ISO 19005-2, 6.2.6).
 func (j *Judge) Intent(r cos.Ref, o cos.Object) {
 	if n, ok := o.(cos.Name); ok && !slices.Contains(renderingIntents, n) {
 		j.find("S045", clause{a1: "6.2.9", a2: "6.2.6"}, r, nil, "the rendering intent %q", string(n))
@@ -96,7 +96,7 @@ var filtersOfStreams = map[cos.Name]cos.Name{
 	"JBIG2Decode": "", "DCTDecode": "DCT", "JPXDecode": "",
 }
 
-// InlineImage judges the dictionary of an inline image, whose keys may be abbreviated (ISO 19005-2,
+// InlineImage checks the dictionary of an inline image, whose keys may be abbreviated (ISO 19005-2,
 // 6.1.10 and 6.2.8).
 func (j *Judge) InlineImage(page cos.Ref, d cos.Dict) {
 	either := func(short, long cos.Name) cos.Object {
@@ -134,43 +134,43 @@ func (j *Judge) InlineImage(page cos.Ref, d cos.Dict) {
 
 var interpolateClause = clause{a1: "6.2.4", a2: "6.2.8", a4: "6.2.7.1"}
 
-// Operator judges an operator that ISO 32000 does not define (ISO 19005-2, 6.2.2).
+// Operator checks an operator that ISO 32000 does not define (ISO 19005-2, 6.2.2).
 func (j *Judge) Operator(page cos.Ref, op []byte) {
 	j.find("S045", clause{a1: "6.2.10", a2: "6.2.2", a4: "6.2.2"}, page, nil, "the operator %q", op)
 }
 
-// Borrowed judges content that uses a resource that is not of its own dictionary (ISO 19005-2 and
+// Borrowed checks content that uses a resource that is not of its own dictionary (ISO 19005-2 and
 // 4, 6.2.2).
 func (j *Judge) Borrowed(page cos.Ref, name cos.Name) {
 	j.find("S045", clause{a2: "6.2.2", a4: "6.2.2"}, page, nil, "content whose resource %s is not of its own dictionary", string(name))
 }
 
-// Undefined judges content that names a resource that there is not (ISO 19005-4, 6.2.2).
+// Undefined checks content that names a missing resource (ISO 19005-4, 6.2.2).
 func (j *Judge) Undefined(page cos.Ref, name cos.Name) {
 	j.find("S045", clause{a4: "6.2.2"}, page, nil, "content that names the resource %s, which is not there", string(name))
 }
 
-// NoResources judges a page with content that neither has resources nor inherits them, which ISO
-// 32000-2, table 31, asks for (ISO 19005-4, 6.2.2).
+// NoResources checks a page with content that neither has nor inherits resources, which ISO
+// 32000-2, table 31, requires (ISO 19005-4, 6.2.2).
 func (j *Judge) NoResources(page cos.Ref) {
 	j.find("S045", clause{a4: "6.2.2"}, page, nil, "a page without Resources")
 }
 
-// Overprinted judges colours of an ICC profile of CMYK that are overprinted by components (ISO
+// Overprinted checks colours of an ICC profile of CMYK that are overprinted by components (ISO
 // 19005-2 and 4, 6.2.4.2).
 func (j *Judge) Overprinted(page cos.Ref) {
 	j.find("S045", clause{a2: "6.2.4.2", a4: "6.2.4.2"}, page, nil, "overprint mode 1 with colours of a CMYK profile")
 }
 
-// UTF8 judges the name of a font or of a colorant (ISO 19005-2, 6.1.8).
+// UTF8 checks the name of a font or of a colorant (ISO 19005-2, 6.1.8).
 func (j *Judge) UTF8(r cos.Ref, n cos.Name) {
 	if !utf8.ValidString(string(n)) {
 		j.find("S045", clause{a2: "6.1.8", a4: "6.1.7"}, r, nil, "the name %q, which is not in UTF-8", string(n))
 	}
 }
 
-// Inks judges a DeviceN colour space of so many colorants; untold is one that its Colorants leave
-// out, empty: none (ISO 19005-2, 6.1.13 and 6.2.4.4).
+// Inks checks a DeviceN colour space with the given number of colorants; untold is one that is
+// missing in its Colorants, empty: none (ISO 19005-2, 6.1.13 and 6.2.4.4).
 func (j *Judge) Inks(r cos.Ref, n int, untold cos.Name) {
 	if n > mostInks1 {
 		j.find("S056", clause{a1: "6.1.12"}, r, nil, "a DeviceN colour space of %d colorants", n)
@@ -183,13 +183,13 @@ func (j *Judge) Inks(r cos.Ref, n int, untold cos.Name) {
 	}
 }
 
-// Ink judges a colorant that has two looks in one file (ISO 19005-2 and 4, 6.2.4.4).
+// Ink checks a colorant with two definitions in one file (ISO 19005-2 and 4, 6.2.4.4).
 func (j *Judge) Ink(r cos.Ref, name cos.Name) {
 	j.find("S045", clause{a2: "6.2.4.4", a4: "6.2.4.4"}, r, nil, "a Separation %s that is not the same everywhere", string(name))
 }
 
-// Halftone judges a halftone; colorant is that for which a halftone of type 5 has it, empty: it is
-// by itself (ISO 19005-2 and 4, 6.2.5).
+// Halftone checks a halftone; colorant is the colorant for which a halftone of type 5 has it,
+// empty: it is used on its own (ISO 19005-2 and 4, 6.2.5).
 func (j *Judge) Halftone(r cos.Ref, d cos.Dict, colorant cos.Name) {
 	rule := clause{a2: "6.2.5", a4: "6.2.5"}
 	if t := d.Get("HalftoneType"); t != cos.Object(cos.Int(1)) && t != cos.Object(cos.Int(5)) {
@@ -212,8 +212,8 @@ func (j *Judge) Halftone(r cos.Ref, d cos.Dict, colorant cos.Name) {
 	}
 }
 
-// Optional judges the configurations of optional content, the one by default first; unordered says
-// that one has an Order that leaves out a group (ISO 19005-2, 6.9, and 4, 6.10).
+// Optional checks the configurations of optional content, the default one first; unordered says
+// that one has an Order that omits a group (ISO 19005-2, 6.9, and 4, 6.10).
 func (j *Judge) Optional(r cos.Ref, configs []cos.Dict, unordered bool) {
 	rule := clause{a2: "6.9", a4: "6.10"}
 	seen := map[string]bool{}
@@ -368,7 +368,7 @@ type Composite struct {
 	Largest      uint32    // the largest CID
 }
 
-// Composite judges how the codes of a composite font become CIDs (ISO 19005-2, 6.2.11.3).
+// Composite checks how the codes of a composite font are mapped to CIDs (ISO 19005-2, 6.2.11.3).
 func (j *Judge) Composite(r cos.Ref, c Composite) {
 	identity := c.CMap == "Identity-H" || c.CMap == "Identity-V"
 	of, known := c.Of, c.Embedded
@@ -433,7 +433,7 @@ type ShownFont struct {
 	Seen, Absent bool
 }
 
-// Font judges a font that pages show (ISO 19005-2, 6.2.11.2 and 6.2.11.6).
+// Font checks a font that pages show (ISO 19005-2, 6.2.11.2 and 6.2.11.6).
 func (j *Judge) Font(r cos.Ref, f ShownFont) {
 	dictionary := clause{a1: "6.3.2", a2: "6.2.11.2", a4: "6.2.10.2"}
 	sub := name(f.Dict, "Subtype")
@@ -487,8 +487,8 @@ func (j *Judge) Font(r cos.Ref, f ShownFont) {
 	}
 }
 
-// Meaning judges what a code of a font stands for: text is what ToUnicode says, if mapped (ISO
-// 19005-2, 6.2.11.7; ISO 14289-1, 7.21.7, and 2, 8.4.5.8).
+// Meaning checks the text of a font's code: text is its value in ToUnicode, if mapped (ISO 19005-2,
+// 6.2.11.7; ISO 14289-1, 7.21.7, and 2, 8.4.5.8).
 func (j *Judge) Meaning(font cos.Ref, name string, code []byte, text string, mapped, known bool) {
 	if !mapped && !known {
 		j.find("S051", unmappedClause, font, nil,
@@ -502,20 +502,20 @@ func (j *Judge) Meaning(font cos.Ref, name string, code []byte, text string, map
 
 var unmappedClause = clause{tagged1: "6.3.8", unicode: "6.2.11.7.2", ua1: "7.21.7", ua2: "8.4.5.8"}
 
-// Miscounted judges a font whose codes nothing tells but a ToUnicode with lists of another number
-// of entries than they say, which is none (ISO 32000-2, 9.10.3; Adobe Technical Note 5014, 3.4).
+// Miscounted checks a font whose codes have no text except in a ToUnicode with lists of another
+// length than stated, which does not count (ISO 32000-2, 9.10.3; Adobe Technical Note 5014, 3.4).
 func (j *Judge) Miscounted(font cos.Ref, name string) {
 	j.find("S051", unmappedClause, font, nil,
 		"the ToUnicode of the font %s has a list with another number of entries than it says", name)
 }
 
-// ProfilesDiffer judges output intents that have not one profile (ISO 19005-2 and 4, 6.2.3).
+// ProfilesDiffer checks output intents with different profiles (ISO 19005-2 and 4, 6.2.3).
 func (j *Judge) ProfilesDiffer(r cos.Ref) {
 	j.find("S054", clause{a1: "6.2.2", a2: "6.2.3", a4: "6.2.3"}, r, nil, "output intents with different profiles")
 }
 
-// ProfileElsewhere judges an output intent whose profile is in another file, that of PDF/X or
-// another (ISO 19005-2 and 4, 6.2.3).
+// ProfileElsewhere checks an output intent whose profile is in another file, for PDF/X or another
+// standard (ISO 19005-2 and 4, 6.2.3).
 func (j *Judge) ProfileElsewhere(r cos.Ref, x bool) {
 	rule := clause{a4: "6.2.3"}
 	if x {

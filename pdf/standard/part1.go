@@ -23,7 +23,7 @@ var (
 // Opaque reports whether the claims take no transparency.
 func (c *Checker) Opaque() bool { return first1(c.claims) }
 
-// Transparency judges something that lets through what is behind it.
+// Transparency checks a transparent object.
 func (c *Checker) Transparency(what string, src *doc.Source, remedy string) diag.List {
 	if !c.Opaque() {
 		return nil
@@ -34,7 +34,7 @@ func (c *Checker) Transparency(what string, src *doc.Source, remedy string) diag
 	})}
 }
 
-// Profile judges the version of the ICC profile of an image.
+// Profile checks the version of the ICC profile of an image.
 func (c *Checker) Profile(version byte, src *doc.Source) diag.List {
 	if version <= 2 || !c.Opaque() {
 		return nil
@@ -52,8 +52,8 @@ const mostSaved = 28
 // mostReal is the largest real number of PDF 1.4.
 const mostReal = 32_767
 
-// Content judges the content of a drawing: how deep graphics states are saved, and for PDF 1.4 how
-// large numbers are.
+// Content checks the content of a drawing: the depth of saved graphics states, and for PDF 1.4 the
+// size of numbers.
 func (c *Checker) Content(code []byte, src *doc.Source) diag.List {
 	at := savedClause.first(c.claims)
 	if at == "" {
@@ -130,7 +130,7 @@ func (j *Judge) seeThrough(r cos.Ref, d cos.Dict, src *doc.Source) {
 	}
 }
 
-// SeeThrough notes a page whose content lets through what is behind it.
+// SeeThrough records a page with transparent content.
 func (j *Judge) SeeThrough(page cos.Ref) {
 	j.find("S055", opaqueClause, page, nil, "a page with transparency")
 }
@@ -184,8 +184,8 @@ func (j *Judge) subset(r cos.Ref, d, descriptor cos.Dict, key cos.Name, src *doc
 	}
 }
 
-// Unlisted judges a subset of a font whose CIDSet or CharSet, as key says, leaves out a glyph that
-// its program has, or has one that is not there.
+// Unlisted checks a font subset whose CIDSet or CharSet, as key says, omits a glyph of its program
+// or has a glyph that is not in it.
 func (j *Judge) Unlisted(font cos.Ref, base string, key cos.Name, glyph string) {
 	j.find("S051", clause{a1: "6.3.5", a2: "6.2.11.4.2", ua1: "7.21.4.2"}, font, nil, "the %s of the font %s is wrong about %s", string(key), base, glyph)
 }

@@ -9,7 +9,7 @@ import (
 
 // What follows judges parts of files of other makers; what this module writes has them right.
 
-// Profile judges an ICC profile by its header (ICC.1, 7.2): that of an output intent (ISO 19005-2
+// Profile checks an ICC profile by its header (ICC.1, 7.2): that of an output intent (ISO 19005-2
 // and 4, 6.2.3), or of a colour space (6.2.4.2). n is how many components the PDF says that it has.
 func (j *Judge) Profile(r cos.Ref, data []byte, n int64, intent bool) {
 	rule := clause{a1: "6.2.3.2", a2: "6.2.4.2", a4: "6.2.4.2"}
@@ -88,12 +88,12 @@ type ShownGlyph struct {
 	Name    string  // of the font
 	Code    []byte  // in the string that is shown
 	Missing bool    // the program has no glyph for it
-	NotDef  bool    // it is the glyph for what is missing; with Missing: since its code has no CID
+	NotDef  bool    // it is the .notdef glyph; with Missing: because its code has no CID
 	Width   float64 // in 1/1000 em, as the font's dictionary says
-	Program float64 // and as its program says; below 0: it cannot be told
+	Program float64 // and by its program; below 0: unknown
 }
 
-// Glyph judges a character (ISO 19005-2, 6.2.11, and 4, 6.2.10; ISO 14289-1, 7.21, and 2, 8.4.5).
+// Glyph checks a character (ISO 19005-2, 6.2.11, and 4, 6.2.10; ISO 14289-1, 7.21, and 2, 8.4.5).
 func (j *Judge) Glyph(g ShownGlyph) {
 	at := fmt.Sprintf("the code %X of the font %s", g.Code, g.Name)
 	switch {
@@ -110,7 +110,7 @@ func (j *Judge) Glyph(g ShownGlyph) {
 	}
 }
 
-// Program judges a font program that cannot be read.
+// Program checks a font program that cannot be read.
 func (j *Judge) Program(font cos.Ref, name string, err error) {
 	j.find("S053", fontClause, font, nil, "the program of the font %s: %v", name, err)
 }

@@ -14,7 +14,7 @@ import (
 // File is what only a file that is read can get wrong: the writer of this module always does it
 // right.
 type File struct {
-	Metadata []byte // the XMP packet of the catalog; nil: none, which is told of the catalog
+	Metadata []byte // the XMP packet of the catalog; nil: none, which is reported for the catalog
 	ID       bool   // the trailer has an identifier
 	XFA      bool   // the form has an XFA packet,
 	Dynamic  bool   // which makes a dynamic form
@@ -33,7 +33,7 @@ type File struct {
 	Info map[string]string
 }
 
-// File judges what stands in File. It is called once, for files that are read.
+// File checks the values in File. It is called once, for existing files.
 func (j *Judge) File(f File) {
 	at := cos.Ref{}
 	j.read, j.files, j.unspoken = true, f.Files, !f.Lang
@@ -83,13 +83,13 @@ func (j *Judge) File(f File) {
 	}
 }
 
-// Damaged tells of a file that is read of which something had to be repaired.
+// Damaged reports that an existing file was repaired.
 func (j *Judge) Damaged(what string) {
 	j.find("S043", clause{a1: "6.1", a2: "6.1", a4: "6.1", ua1: "6.1", ua2: "6.1"}, cos.Ref{}, nil, "the file is damaged: %s", what)
 }
 
-// ClaimedBy reports whether one of the names that [XMPClaims] returned is that of a standard, or of
-// a higher level of it: what conforms to level A or U conforms to B.
+// ClaimedBy reports whether one of the names that [XMPClaims] returned is the name of a standard,
+// or of a higher level of it: conformance to level A or U includes B.
 func (id ID) ClaimedBy(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		claim, err := Parse(name)
@@ -179,8 +179,9 @@ func property(packet []byte, name string) string {
 var xmpValue = regexp.MustCompile(`\A(?:\s*=\s*["']([^"'<]*)["']|\s*>\s*([^<]*?)\s*</)`)
 
 // XMPClaims returns the standards that an XMP packet claims, by names such as pdf/a-2b and
-// pdf/ua-1, those that this package does not judge too. It trusts the prefixes pdfaid and pdfuaid,
-// which the standards demand (ISO 19005-2, 6.6.4). A packet that is not in UTF-8 claims nothing.
+// pdf/ua-1, including standards that this package does not check. It relies on the prefixes pdfaid
+// and pdfuaid, which the standards require (ISO 19005-2, 6.6.4). A packet that is not in UTF-8
+// claims nothing.
 func XMPClaims(packet []byte) (names []string) {
 	if !bytes.Contains(packet, []byte("aid:part")) { // what both have
 		return nil
@@ -224,8 +225,8 @@ func WithoutClaims(packet []byte, claims ...string) []byte {
 }
 
 // SetXMP returns an XMP packet with one property replaced: Title, Author, Subject or Keywords. An
-// empty value takes it away. The packet keeps all else, and its prefixes are trusted, as those of
-// [XMPClaims].
+// empty value removes it. Everything else in the packet is kept. It relies on its prefixes, as
+// [XMPClaims] does.
 func SetXMP(packet []byte, key, value string) []byte {
 	x := &xmp{}
 	var names []string

@@ -42,12 +42,12 @@ import (
 //	S057 JPEG 2000 data that the standard does not take
 //	S058 a signature that does not cover the file, or not with what the standard asks for
 //
-// Checker judges the document before it is written, so that a finding has a place in the
+// Checker checks the document before it is written, so that a finding has a place in the
 // template; Judge judges what is written, whatever made it. S040 to S047 are faults of the
 // engine, not of a template.
 
-// Checker judges one document against the standards it claims, as its parts
-// come by in reading order. It is not safe for concurrent use.
+// Checker checks one document against the standards that it claims, as its parts are given in
+// reading order. It is not safe for concurrent use.
 type Checker struct {
 	claims []ID
 	level  int // of the heading before
@@ -57,8 +57,8 @@ type Checker struct {
 // nothing wrong.
 func NewChecker(claims []ID) *Checker { return &Checker{claims: claims} }
 
-// Tagged reports whether the claims ask for a structure tree. PDF/A of level B and
-// PDF/A-4 ask for none, but a document of record with a claim is tagged always.
+// Tagged reports whether the claims require a structure tree. PDF/A of level B and PDF/A-4 do not
+// require one, but a document of record with a claim is always tagged.
 func (c *Checker) Tagged() bool { return len(c.claims) > 0 }
 
 func (c *Checker) accessible() bool { return slices.ContainsFunc(c.claims, ID.Accessible) }
@@ -76,7 +76,7 @@ var (
 	readableClause = clause{a4: "6.2.10.8", ua1: "7.2", ua2: "8.6"}
 )
 
-// Document judges the size of the pages, title and language.
+// Document checks the size of the pages, title and language.
 func (c *Checker) Document(d *doc.Document) diag.List {
 	l := append(c.PageSize(d.Page.Width, d.Page.Height), c.attachments(d)...)
 	if !c.accessible() {
@@ -153,7 +153,7 @@ func noFiles(claims []ID) string {
 	}
 }
 
-// PageSize judges the size of a page; 0 is that of A4.
+// PageSize checks the size of a page; 0 is A4.
 func (c *Checker) PageSize(width, height doc.Length) diag.List {
 	var l diag.List
 	const least, most = 3 * doc.Pt, 14_400 * doc.Pt
@@ -168,8 +168,8 @@ func (c *Checker) PageSize(width, height doc.Length) diag.List {
 	return l
 }
 
-// Encryption judges that the document is encrypted, which an archive could not read for
-// ever, and in a way that PDF 1.7 does not know.
+// Encryption checks whether the document is encrypted, which archives do not allow, and by a method
+// that PDF 1.7 does not have.
 func (c *Checker) Encryption() diag.List {
 	var l diag.List
 	switch {
@@ -187,12 +187,12 @@ func (c *Checker) Encryption() diag.List {
 	return l
 }
 
-// Bookmark judges the title of an outline item.
+// Bookmark checks the title of an outline item.
 func (c *Checker) Bookmark(title string, src *doc.Source) diag.List {
 	return c.readable(title, src.Place(diag.Diagnostic{}), &readableClause)
 }
 
-// CMYK judges an image in the ink of no known press: there is one output intent, and it is sRGB.
+// CMYK checks an image with uncalibrated CMYK: there is one output intent, and it is sRGB.
 func (c *Checker) CMYK(src *doc.Source) diag.List {
 	at := deviceClause.first(c.claims)
 	if at == "" {
@@ -219,7 +219,7 @@ func (c *Checker) readable(s string, d diag.Diagnostic, rule *clause) diag.List 
 	return nil
 }
 
-// Elem judges an element as it is made.
+// Elem checks an element as it is made.
 func (c *Checker) Elem(e *tag.Elem) diag.List {
 	var l diag.List
 	if len(c.claims) == 0 {
@@ -264,7 +264,7 @@ func (c *Checker) Elem(e *tag.Elem) diag.List {
 	return l
 }
 
-// Text judges a word of real content.
+// Text checks a word of real content.
 func (c *Checker) Text(s string, src *doc.Source) diag.List {
 	return c.readable(s, src.Place(diag.Diagnostic{}), &meaningClause)
 }

@@ -4,17 +4,17 @@ import "example.com/quire/pdf/cos"
 
 // Signature is a digital signature of a file that is read.
 type Signature struct {
-	// Extent says what is wrong with the bytes that it covers, Form with its contents; empty:
+	// Extent describes what is wrong with the bytes that it covers, Form with its contents; empty:
 	// nothing.
 	Extent, Form string
-	// Digest is a key of one of its signature references that tells a digest; empty: none does.
+	// Digest is a key of one of its signature references that has a digest; empty: none has.
 	Digest cos.Name
 	// Certified says that the catalog has the permission DocMDP.
 	Certified bool
 }
 
-// Signature judges a signature (ISO 19005-2, 6.4.3 and 6.1.12). Parts 1 and 4 have no rules of
-// their own for these.
+// Signature checks a signature (ISO 19005-2, 6.4.3 and 6.1.12). Parts 1 and 4 have no rules for
+// these.
 func (j *Judge) Signature(r cos.Ref, s Signature) {
 	rule := clause{a2: "6.4.3"}
 	if s.Extent != "" {

@@ -163,7 +163,7 @@ func archival(claims []ID) ID {
 // first1 reports whether claims are of part 1 of PDF/A: of PDF 1.4, without transparency.
 func first1(claims []ID) bool { return ids[archival(claims)].part == "1" }
 
-// Archival reports whether one of claims is a part of PDF/A, which wants an output intent.
+// Archival reports whether one of claims is a part of PDF/A, which requires an output intent.
 func Archival(claims []ID) bool { return archival(claims) != 0 }
 
 // clause is where standards state a rule; an empty one is no rule of that standard, and

@@ -10,8 +10,8 @@ import (
 	"example.com/quire/pdf/cos"
 )
 
-// RoleFault is what is wrong with how the type of a structure element is mapped to a standard one
-// (ISO 32000-2, 14.7.3).
+// RoleFault is an error in the mapping of a structure element's type to a standard one (ISO
+// 32000-2, 14.7.3).
 type RoleFault uint8
 
 // The faults.
@@ -23,7 +23,7 @@ const (
 	RoleOfItself                        // a standard type is mapped to itself
 )
 
-// Role judges how the type of a structure element is mapped.
+// Role checks the role mapping of a structure element.
 func (j *Judge) Role(at cos.Ref, kind cos.Name, fault RoleFault) {
 	c := clause{tagged1: "6.8.3.4", tagged: "6.7.3.4", ua1: "7.1", ua2: "8.2.4"}
 	switch fault {
@@ -40,10 +40,10 @@ func (j *Judge) Role(at cos.Ref, kind cos.Name, fault RoleFault) {
 	}
 }
 
-// Grid is what is wrong with the cells of a table that is read.
+// Grid is an error in the cells of a table of an existing file.
 type Grid struct {
 	Irregular string // empty: nothing
-	// Crossing tells of a cell that goes beyond its row group, which PDF 2.0 does not take.
+	// Crossing reports a cell that extends beyond its row group, which PDF 2.0 does not allow.
 	Crossing string
 	// Headless says that a cell has no header by Headers and Scope, HeadlessByDefault that it has
 	// none either where header cells without a Scope have the one of their place (ISO 32000-2,
@@ -51,7 +51,7 @@ type Grid struct {
 	Headless, HeadlessByDefault bool
 }
 
-// Table judges the cells of a table that is read.
+// Table checks the cells of a table of an existing file.
 func (j *Judge) Table(at cos.Ref, g Grid) {
 	if g.Irregular != "" {
 		j.find("S041", clause{ua1: "7.2", ua2: "8.2.5.26"}, at, nil, "an irregular table: %s", g.Irregular)
@@ -67,14 +67,14 @@ func (j *Judge) Table(at cos.Ref, g Grid) {
 	}
 }
 
-// Formula judges a formula, which is described or has a text in its place.
+// Formula checks a formula, which needs a description or a replacement text.
 func (j *Judge) Formula(at cos.Ref, described bool) {
 	if !described {
 		j.find("S028", clause{ua1: "7.7"}, at, nil, "a formula without alternative text")
 	}
 }
 
-// Note judges an element Note by its ID; again says that another has the same.
+// Note checks an element Note by its ID; again says that another note has the same.
 func (j *Judge) Note(at cos.Ref, id string, again bool) {
 	j.find("S041", clause{ua2: "8.2.5.14"}, at, nil, "an element Note, in whose place there is FENote")
 	switch {
@@ -85,21 +85,20 @@ func (j *Judge) Note(at cos.Ref, id string, again bool) {
 	}
 }
 
-// NoteType judges what an element FENote says that it is.
+// NoteType checks the NoteType of an element FENote.
 func (j *Judge) NoteType(at cos.Ref, t cos.Name) {
 	if t != "Footnote" && t != "Endnote" && t != "None" {
 		j.find("S041", clause{ua2: "8.2.5.14"}, at, nil, "a note of the type %s", string(t))
 	}
 }
 
-// Citation tells of an element FENote that refers to what does not refer to it, or the other way
-// round.
+// Citation reports an element FENote that refers to an element that does not refer to it, or vice
+// versa.
 func (j *Judge) Citation(at cos.Ref) {
 	j.find("S041", clause{ua2: "8.2.5.14"}, at, nil, "a note and what refers to it do not refer to each other")
 }
 
-// Unspoken tells of a text whose language nothing names, in a file whose catalog names none (ISO
-// 14289-1, 7.2).
+// Unspoken reports a text without a language, in a file whose catalog has none (ISO 14289-1, 7.2).
 func (j *Judge) Unspoken(at cos.Ref, what string) {
 	j.find("S002", clause{ua1: "7.2"}, at, nil, "%s in a language that nothing names", what)
 }
@@ -113,8 +112,8 @@ var withoutContent = map[cos.Name]bool{
 	"TOC": true, "TOCI": true, "TR": true, "Table": true,
 }
 
-// Root judges what the root of the structure tree holds: one element Document of the namespace of
-// PDF 2.0. kinds are the standard types of the first two.
+// Root checks the root of the structure tree: it has one element Document of the namespace of PDF
+// 2.0. kinds are the standard types of the first two elements.
 func (j *Judge) Root(at cos.Ref, kinds []cos.Name, second bool) {
 	rule := clause{ua2: "8.2.5.2"}
 	switch {
@@ -126,15 +125,15 @@ func (j *Judge) Root(at cos.Ref, kinds []cos.Name, second bool) {
 	}
 }
 
-// Destination judges a destination within the file.
+// Destination checks a destination within the file.
 func (j *Judge) Destination(at cos.Ref, structured bool) {
 	if !structured {
 		j.find("S044", clause{ua2: "8.8"}, at, nil, "a destination that is not a structure destination")
 	}
 }
 
-// Rich judges the text of a markup annotation, which says what its Contents do if it has both (ISO
-// 14289-2, 8.9.2.3).
+// Rich checks the text of a markup annotation, whose rich text must say the same as its Contents if
+// it has both (ISO 14289-2, 8.9.2.3).
 func (j *Judge) Rich(at cos.Ref, rich []byte, contents string) {
 	if !sameText(rich, contents) {
 		j.find("S044", clause{ua2: "8.9.2.3"}, at, nil, "an annotation whose rich text is not its Contents")
@@ -163,32 +162,32 @@ func sameText(rich []byte, plain string) bool {
 	}
 }
 
-// Contents judges an item of a table of contents, which refers to what it leads to, by itself or by
-// an element within it (ISO 14289-2, 8.2.5.8).
+// Contents checks an item of a table of contents, which refers to its target, directly or by an
+// element inside it (ISO 14289-2, 8.2.5.8).
 func (j *Judge) Contents(at cos.Ref, refers bool) {
 	if !refers {
 		j.find("S041", clause{ua2: "8.2.5.8"}, at, nil, "an item of a table of contents that refers to nothing (Ref)")
 	}
 }
 
-// Orphan tells of a structure element without P, which names the one that it stands in.
+// Orphan reports a structure element without P, which names its parent.
 func (j *Judge) Orphan(at cos.Ref) {
 	j.find("S040", clause{ua1: "7.1", ua2: "8.2.1"}, at, nil, "a structure element that does not name its parent (P)")
 }
 
-// Twice tells of a structure element that stands in two places, of which P names one (ISO 32000-1,
-// 14.7.2, and 2, 14.7.2: the elements are a tree).
+// Twice reports a structure element with two parents, of which P names one (ISO 32000-1, 14.7.2,
+// and 2, 14.7.2: the elements are a tree).
 func (j *Judge) Twice(at cos.Ref) {
 	j.find("S040", clause{ua1: "7.1", ua2: "8.2.1"}, at, nil, "a structure element that is in two places of the tree")
 }
 
-// Replacement says what stands in the place of content: of a sequence or of elements that it is in.
+// Replacement describes a text that replaces content, of a sequence or of elements around it.
 type Replacement struct {
 	Actual, Alt bool
-	Artifact    bool // it is no real content
+	Artifact    bool // it is not real content
 }
 
-// Private judges a code of text that stands for a character of a private use area (ISO 19005-2,
+// Private checks a code of text that represents a character of a private use area (ISO 19005-2,
 // 6.2.11.7.3; ISO 14289-2, 8.4.3).
 func (j *Judge) Private(font cos.Ref, name string, code []byte, r Replacement) {
 	var rule clause

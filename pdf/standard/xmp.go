@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Metadata is what the XMP packet of a document says.
+// Metadata has the values of the XMP packet of a document.
 type Metadata struct {
 	Title      string
 	Lang       string
@@ -19,9 +19,8 @@ type Metadata struct {
 	Standards  []ID
 }
 
-// AppendXMP appends the packet (ISO 16684-1). It goes into the file
-// uncompressed, so that a claim and a document's identifier are found without a
-// reader of PDF.
+// AppendXMP appends the packet (ISO 16684-1). It is written uncompressed, so that a claim and a
+// document's identifier are found without a PDF reader.
 func AppendXMP(dst []byte, m Metadata) []byte {
 	x := &xmp{b: dst}
 	x.raw("<?xpacket begin=\"\uFEFF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n")
