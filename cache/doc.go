@@ -1,5 +1,5 @@
-// Package cache keeps typed values in the process, bounded in bytes, and asks
-// the origin once for what is missing.
+// Package cache keeps typed values in the process, within a limit in bytes, and loads each missing
+// value from the origin once.
 //
 // # Contract
 //

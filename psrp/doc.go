@@ -1,4 +1,4 @@
-// Package psrp runs commands on hosts that speak the PowerShell Remoting Protocol (MS-PSRP), as
+// Package psrp runs commands on hosts over the PowerShell Remoting Protocol (MS-PSRP), as
 // PowerShell does: typed objects, seven streams, prompts, secure strings, input and stop, over any
 // [Transport].
 //

@@ -1,7 +1,6 @@
-// Package web is an HTTP server framework on net/http that is right by default:
-// a router that takes every legal set of routes, handlers that return errors,
-// problems (RFC 9457) as error answers, strict binding, limits and time-outs
-// everywhere, and a drain that loses no request.
+// Package web is an HTTP server framework on net/http with correct defaults: a router that accepts
+// every legal set of routes, handlers that return errors, problems (RFC 9457) as error responses,
+// strict binding, limits and timeouts everywhere, and a drain that loses no request.
 //
 //	app, err := web.New(web.Options{})
 //	if err != nil { ... }

@@ -1,4 +1,4 @@
-// Package cacheprom shows the statistics of caches to Prometheus. It does no work per read: a
+// Package cacheprom exports the statistics of caches to Prometheus. It does no work per read: a
 // scrape reads the counters.
 //
 //	prometheus.MustRegister(cacheprom.New(posts, users))

@@ -1,5 +1,5 @@
 // Package cacheredis is the second level of package cache in a Redis server, version 6.2 or later,
-// or one that is compatible, such as Valkey.
+// or a compatible server such as Valkey.
 //
 // A Client is both cache.Remote and cache.Bus. Writes are scripts, so that storing a record,
 // numbering it and publishing it are one step. Notices come over a subscription on a connection of

@@ -1,4 +1,4 @@
-// Package cachetest holds every cache.Remote and cache.Bus to one suite.
+// Package cachetest is the conformance suite of cache.Remote and cache.Bus.
 package cachetest
 
 import (

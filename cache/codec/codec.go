@@ -1,6 +1,6 @@
-// Package codec turns values into bytes and back, for caches that keep them outside of the process.
-// A codec is three methods: ID, a number that is stored with the bytes so that they are never given
-// to another codec; Append, which adds the encoding of a value to a buffer; and Decode.
+// Package codec converts values to bytes and back, for caches that store them outside the process.
+// A codec has three methods: ID, a number that is stored with the bytes so that they are never
+// given to another codec; Append, which appends the encoding of a value to a buffer; and Decode.
 //
 // Decode owns the bytes it is given: the value may keep parts of them, so the caller must not
 // change them afterwards. It also tells how much memory the value takes, in bytes, for the budget

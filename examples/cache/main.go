@@ -1,5 +1,5 @@
-// Command cache shows a cache in front of a slow origin: many readers of one key cause one load,
-// what does not exist is remembered too, and a value outlives an origin that fails.
+// Command cache shows a cache in front of a slow origin: many readers of one key cause one load, a
+// missing key is remembered too, and a value stays available while the origin fails.
 //
 //	go run ./examples/cache
 package main

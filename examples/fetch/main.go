@@ -1,6 +1,6 @@
-// Command fetch asks a flaky API 300 times through a fetch.Client with every layer on, and prints
-// what each layer did. The API is its own: one of three answers is an error, one of twenty comes
-// late.
+// Command fetch sends 300 requests to an unreliable API through a fetch.Client with every layer on,
+// and prints what each layer did. The API is its own: one of three responses is an error, and one
+// of twenty is late.
 //
 //	go run ./examples/fetch
 //	go run ./examples/fetch -stay    keeps the state page open until interrupted

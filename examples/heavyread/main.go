@@ -1,7 +1,6 @@
-// Command heavyread is a service that reads far more than it writes: posts that one writer takes
-// and any number of readers serve, kept in step by package cache over Redis. A read is a look-up in
-// the process, and its answer a reply that was built when the post was written (package
-// web/frozen).
+// Command heavyread is a service that reads far more than it writes: one writer takes posts, and
+// any number of readers serve them, synchronised by package cache over Redis. A read is a lookup in
+// the process, and its response was built when the post was written (package web/frozen).
 //
 //	go run ./examples/heavyread all       # redis-server, one writer and two readers, on loopback
 //	go run ./examples/heavyread writer -addr 127.0.0.1:8080 -redis 127.0.0.1:6379 -data posts

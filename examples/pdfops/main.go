@@ -1,6 +1,6 @@
-// Command pdfops takes an application through the operations on PDF files: it is filled in, joined
-// with the terms, stamped and numbered, signed and verified; a copy for the public has no name and
-// no account in it any more.
+// Command pdfops shows the operations on PDF files with an application form: it is filled in,
+// merged with the terms, stamped and numbered, signed and verified. In a public copy, name and
+// account are redacted.
 //
 //	go run ./examples/pdfops DIRECTORY
 package main

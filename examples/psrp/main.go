@@ -1,6 +1,6 @@
-// Command psrp takes the inventory of some hosts at once over PowerShell remoting and prints a row
-// for each. The hosts are its own, each a psrp.Server on loopback with one command; the last one is
-// down, and its row says why.
+// Command psrp collects the inventory of several hosts concurrently over PowerShell remoting and
+// prints a row for each. The hosts are its own, each a psrp.Server on loopback with one command.
+// The last one is down, and its row says why.
 //
 //	go run ./examples/psrp
 //	go run ./examples/psrp -hosts 50

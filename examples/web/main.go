@@ -1,6 +1,6 @@
-// Command web serves a small point of sale: a catalogue, orders behind a JSON Web Token, a
-// WebSocket feed for the board over the counter, server-sent events about the stock, and a page
-// that describes it all.
+// Command web serves a small point of sale: a catalogue, orders that require a JSON Web Token, a
+// WebSocket feed for a display at the counter, server-sent events about the stock, and a page that
+// describes it all.
 //
 //	go run ./examples/web -addr 127.0.0.1:8080
 package main

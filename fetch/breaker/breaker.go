@@ -1,5 +1,5 @@
-// Package breaker stops sending to an origin that fails, and finds out with a few probes when it is
-// well again.
+// Package breaker stops sending requests to an origin that fails, and finds out with a few probes
+// when it has recovered.
 //
 // A breaker is Closed while all is well. It opens when ConsecutiveFailures calls in a row failed,
 // or when at least MinCalls of the last Window ended and FailureRatio of them failed (or SlowRatio

@@ -1,5 +1,5 @@
-// Package collapse makes one upstream request of identical ones that are under way at the same
-// moment, and gives each caller a response of its own: own header map, own body.
+// Package collapse combines identical concurrent requests into one upstream request, and gives each
+// caller its own response: header map and body.
 //
 // Identical means: the same method, URL, host and header fields, credentials among them, but the
 // fields of tracing. Only GET and HEAD without a body are collapsed. What says that it is for one

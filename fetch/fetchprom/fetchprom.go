@@ -1,4 +1,4 @@
-// Package fetchprom shows the counters of a fetch.Client to Prometheus. It does no work per
+// Package fetchprom exports the counters of a fetch.Client to Prometheus. It does no work per
 // request: a scrape reads the client's state.
 //
 //	prometheus.MustRegister(fetchprom.New(client))

@@ -1,6 +1,6 @@
-// Package fetchtest stands in for servers that fail: a scripted transport, one with numbered random
-// faults, and real net/http over in-memory connections. It is for the tests of programs that use
-// fetch, and of fetch itself.
+// Package fetchtest simulates servers that fail: a scripted transport, one with numbered random
+// faults, and real net/http over in-memory connections. It is for tests of programs that use fetch,
+// and of fetch itself.
 //
 // All three work inside a testing/synctest bubble, where hours of backoff take no time. Nothing
 // here sleeps but by timers.

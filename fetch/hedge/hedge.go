@@ -1,5 +1,5 @@
-// Package hedge sends a request a second time when its answer is late, and takes the first good
-// one.
+// Package hedge sends a request a second time if the response is late, and takes the first good
+// response.
 //
 // Late means: later than nearly all answers of the origin of the last minute (a percentile of its
 // own digest), or than a fixed Delay. Of a service whose slow answers are rare and its own, a few

@@ -1,5 +1,5 @@
-// Package httpcache is an HTTP cache by RFC 9111 as a layer over an http.RoundTripper: private, as
-// a client's own, or shared, as that of a proxy or of a program that acts for many users.
+// Package httpcache is an HTTP cache by RFC 9111 as a layer over an http.RoundTripper: private, for
+// one client, or shared, for a proxy or a program that acts for many users.
 //
 // A response that is fresh is answered from memory. One that is stale is validated with the origin
 // (If-None-Match, If-Modified-Since) and served anew after a 304. Vary, Age, ranges, HEAD,

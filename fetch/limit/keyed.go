@@ -1,6 +1,5 @@
-// Package limit keeps a client within what a server can take: by rate ([GCRA], [Keyed]), by
-// requests in flight ([Bulkhead]), or by a number in flight that follows what the server shows
-// ([Adaptive]).
+// Package limit limits the load of a client on a server: by rate ([GCRA], [Keyed]), by requests in
+// flight ([Bulkhead]), or by a number in flight that adapts to the server's responses ([Adaptive]).
 //
 // Refusals are typed, ErrRateLimited and ErrOverloaded, and not retried; callers see them at once
 // or, with MaxWait, after having waited in the order of their arrival. A wait that could not end

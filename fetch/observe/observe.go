@@ -1,4 +1,4 @@
-// Package observe tells what happened to calls: events as they happen, and a sink that writes them
+// Package observe reports what happens to calls: events as they happen, and a sink that writes them
 // to a slog.Logger.
 //
 // An observer runs on the goroutine of the call, in order; it must not block. Without observers no

@@ -1,4 +1,4 @@
-// Package retry sends a request again when that is safe and of use.
+// Package retry sends a request again if that is safe and useful.
 //
 // Safe means: the method is idempotent (RFC 9110, section 9.2.2), or the request carries an
 // idempotency key, or it is proven that nothing of the request reached the server. Of use means:

@@ -1,7 +1,7 @@
 // Package proto is the PowerShell Remoting Protocol as Go values: packets, fragments and messages
-// (MS-PSRP section 2.2), with append-style encoders and decoders that return views. It has no
-// state, no goroutines and no transport: those who move bytes, answer host calls or read captures
-// need this package, users of a session only its record types.
+// (MS-PSRP section 2.2), with append-style encoders and decoders that return slices of their input.
+// It has no state, no goroutines and no transport. Transports, hosts and readers of captures need
+// this package; users of a session need only its record types.
 //
 //	object -- CLIXML --> message (40-byte header and body) -- cut --> fragments (21-byte header) -- Packet --> transport
 //

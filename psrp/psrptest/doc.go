@@ -1,4 +1,4 @@
-// Package psrptest is for tests of programs that use psrp: a client and a server in memory, and
+// Package psrptest is for tests of programs that use psrp: an in-memory client and server, and
 // faults between them.
 //
 //	s := psrptest.Open(t, &psrp.Server{Registry: commands}, psrp.Options{})

@@ -1,6 +1,6 @@
-// Package wsman reaches Windows hosts by Windows Remote Management (MS-WSMV), as PowerShell does
-// for a computer's name: SOAP envelopes over HTTPS, or over HTTP with bodies that NTLM seals, which
-// is what a default Windows host on port 5985 asks for.
+// Package wsman connects to Windows hosts by Windows Remote Management (MS-WSMV), as PowerShell
+// does for a computer name: SOAP envelopes over HTTPS, or over HTTP with bodies that NTLM encrypts,
+// which a default Windows host on port 5985 requires.
 //
 // Nothing weaker is ever fallen back to. Over plain HTTP, NTLM always seals every body and an
 // answer that is not sealed is an error; Basic, and no sealing at all, is refused unless

@@ -1,6 +1,6 @@
-// Package conformance holds web against judges of others: the suites of Autobahn and h2spec, and
-// clients that are not ours. `make judges-web` runs them whole; an ordinary test run has the
-// shorter version of the long ones.
+// Package conformance tests web with external judges: the suites of Autobahn and h2spec, and
+// clients of other projects. `make judges-web` runs them completely; an ordinary test run has
+// shorter versions of the long ones.
 package conformance
 
 import (

@@ -1,6 +1,5 @@
-// Package frozen answers prebuilt public bytes below net/http, at the cost of a
-// look-up and a write, while every other request of the same connection stays
-// ordinary net/http.
+// Package frozen sends prepared public responses below net/http, at the cost of a lookup and a
+// write, while every other request of the same connection stays ordinary net/http.
 //
 // Danger: the lane bypasses all middleware, authentication included. It must never
 // hold anything private. A request with Authorization or Cookie is answered from

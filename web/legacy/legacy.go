@@ -1,5 +1,5 @@
-// Package legacy has forms of answers and ids that older clients of other frameworks expect.
-// New programs need none of it.
+// Package legacy has response formats and ids that older clients of other frameworks expect. New
+// programs do not need it.
 package legacy
 
 import (

@@ -1,6 +1,6 @@
-// Package middleware holds the middleware that needs the standard library
-// alone. Every constructor takes options whose zero value is the safe profile
-// and returns an error for options that make no sense.
+// Package middleware has the middleware that needs only the standard library. Every constructor
+// takes options whose zero value is the safe profile, and returns an error for options that make no
+// sense.
 //
 // The App itself already recovers panics, gives request ids and limits bodies;
 // the middleware of those names changes that for a group.

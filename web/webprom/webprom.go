@@ -1,4 +1,4 @@
-// Package webprom counts for Prometheus what an App answers.
+// Package webprom counts the responses of an App for Prometheus.
 //
 //	count, err := webprom.New(prometheus.DefaultRegisterer, webprom.Options{})
 //	if err != nil {

@@ -1,6 +1,6 @@
-// Package webredis keeps the counts of a rate limit in Redis, so that several servers have one
-// limit together. A request is judged and counted by one script inside Redis, by the clock of
-// Redis, so the clocks of the servers do not matter.
+// Package webredis keeps the counts of a rate limit in Redis, so that several servers share one
+// limit. One script inside Redis checks and counts a request, by the clock of Redis, so the clocks
+// of the servers do not matter.
 //
 //	store, err := webredis.New(webredis.Options{Addresses: []string{"127.0.0.1:6379"}})
 //	if err != nil {

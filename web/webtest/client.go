@@ -1,6 +1,5 @@
-// Package webtest is a test kit for Apps: a client that needs no network, and
-// Conform, which checks what every App of package web has to keep. It is used
-// from external test packages.
+// Package webtest is a test kit for Apps: a client that needs no network, and Conform, which checks
+// the rules that every App of package web must follow. It is used from external test packages.
 package webtest
 
 import (

@@ -1,5 +1,5 @@
-// Package ws speaks WebSocket (RFC 6455) with compression by permessage-deflate (RFC 7692) on
-// routes of package web. Upgrade turns a request into a Conn; a Hub sends what happens to many.
+// Package ws is WebSocket (RFC 6455) with permessage-deflate (RFC 7692) on routes of package web.
+// Upgrade turns a request into a Conn; a Hub sends messages to many.
 //
 //	app.GET("/echo", func(c *web.Context) error {
 //		conn, err := ws.Upgrade(c, ws.Options{})

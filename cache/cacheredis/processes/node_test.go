@@ -1,6 +1,7 @@
 //go:build linux
 
-// Package processes judges caches of several processes over a real server, while all goes wrong.
+// Package processes tests caches of several processes over a real server, while processes and
+// connections fail.
 package processes
 
 import (

@@ -1,4 +1,4 @@
-// Package zstd compresses what another codec of a cache writes, as zstd frames (RFC 8878).
+// Package zstd compresses the output of another codec of a cache as zstd frames (RFC 8878).
 package zstd
 
 import (

@@ -1,3 +1,4 @@
-// Package memory has the tests of what a cache takes of memory. They run without the race detector,
-// for which the cache is compiled here for two kinds of values, not for all of its own tests.
+// Package memory tests the memory use of a cache. The tests run without the race detector. They are
+// in their own package so that the cache is compiled here for two types of values only, not for all
+// of its tests.
 package memory

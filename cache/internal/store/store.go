@@ -1,5 +1,5 @@
-// Package store is the local store of a cache: a bounded concurrent map that
-// decides by W-TinyLFU what to keep and drops every entry at its hard life.
+// Package store is the local store of a cache: a bounded concurrent map that decides by W-TinyLFU
+// what to keep and drops every entry at the end of its hard lifetime.
 //
 // It is the one package that knows the third-party store. Nothing of that module
 // shows in the signatures here, so that another store can take its place.

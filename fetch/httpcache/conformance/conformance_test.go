@@ -1,4 +1,4 @@
-// Package conformance holds the cache against judges of others: http-cache-tests,
+// Package conformance compares the cache with external judges: http-cache-tests,
 // http-cache-semantics and hishel.
 package conformance
 

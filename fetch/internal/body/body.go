@@ -1,5 +1,5 @@
-// Package body holds what the layers do to bodies: emptying those that nobody wants, so that their
-// connection lives on, and remembering those that may have to be sent again.
+// Package body handles the bodies of messages for the layers: it drains unread response bodies, so
+// that their connections can be reused, and records request bodies that may have to be sent again.
 package body
 
 import (

@@ -1,6 +1,6 @@
-// Package call holds the state of one logical call, from the first attempt to the last byte of the
-// body, as the layers share it: when it started, when it must end, what was asked for it alone, and
-// what each attempt did.
+// Package call has the state of one logical call that the layers share, from the first attempt to
+// the last byte of the body: when it started, when it must end, its own options, and the result of
+// each attempt.
 //
 // The state travels as the request's context. It is itself the context, so that carrying it costs
 // one allocation, and all layers find the same one by [From].

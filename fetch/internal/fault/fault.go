@@ -1,5 +1,5 @@
-// Package fault tells failures that may be gone on another try from those that will not: the one
-// classifier behind the rules of retry and behind fetch.IsTransient.
+// Package fault distinguishes transient failures from permanent ones. The rules of retry and
+// fetch.IsTransient use this one classifier.
 package fault
 
 import (

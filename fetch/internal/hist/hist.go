@@ -1,6 +1,6 @@
 // Package hist keeps the distribution of recent durations in little memory: 64 bytes for each power
-// of two that one of them falls into, in each of two halves of a window. An ordinary origin's
-// durations fall into a handful.
+// of two that contains one of them, in each of two halves of a window. The durations of an ordinary
+// origin fall into a handful of these.
 //
 // A duration falls into one of 16 parts of its power of two, so a percentile is right within 6 %.
 // The window turns by halves: when the newer half is full of time the older is forgotten, and a

@@ -1,5 +1,5 @@
-// Package meter counts what a client did, per origin: with one short lock at the end of a call, and
-// without an allocation once an origin, a method and a status have been met.
+// Package meter counts the requests of a client per origin: with one short lock at the end of a
+// call, and without an allocation once an origin, a method and a status have occurred.
 package meter
 
 import (

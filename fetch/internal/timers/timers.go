@@ -1,4 +1,4 @@
-// Package timers keeps the timers of many requests and has one of the runtime's for all of them.
+// Package timers manages the timers of many requests with one timer of the runtime.
 //
 // Each request has deadlines, and hardly any of them comes. A runtime timer for each would be made,
 // put in a heap, perhaps wake the thread that polls the network, since it is the next one due, and

@@ -1,6 +1,6 @@
 // Package machine is the state of a PowerShell remoting session, for the client and for the server,
-// as plain data: no goroutines, no clock, no reader or writer. Whoever runs a session feeds it and
-// empties it:
+// as plain data: no goroutines, no clock, no reader or writer. The caller that runs a session feeds
+// it and empties it:
 //
 //	call      what the program wants: Create, Input, Record, Finish, ...
 //	Receive   what the transport brought

@@ -1,5 +1,5 @@
-// Package bind puts texts and JSON into Go values and reports every fault, each
-// with its place. It knows nothing of requests.
+// Package bind converts texts and JSON to Go values and reports every error with its position. It
+// does not know requests.
 package bind
 
 import (

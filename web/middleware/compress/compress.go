@@ -1,5 +1,4 @@
-// Package compress holds the middleware that sends answers in the content codings
-// zstd and gzip.
+// Package compress has the middleware that compresses responses with zstd and gzip.
 package compress
 
 import (

@@ -1,6 +1,6 @@
-// Package docsui serves a page that shows an OpenAPI description: Swagger UI,
-// embedded whole, so that it needs no other host. It is a package of its own, for
-// whoever imports it carries 480 KB of assets.
+// Package docsui serves a page that shows an OpenAPI description: Swagger UI, embedded completely,
+// so that it needs no other host. It is a separate package because it adds 480 KB of assets to a
+// program.
 package docsui
 
 import (
